@@ -1,0 +1,335 @@
+package muster_test
+
+import (
+	"go/ast"
+	"go/token"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A ban forbids a name of another package, or the whole package (name "*").
+type ban struct {
+	pkg, names string // names separated by spaces; "Print*" is all that begin so
+	files      fileSet
+	except     string // folders where it is the right thing, in the form of rooms
+	mend       string
+}
+
+type fileSet int
+
+const (
+	code  fileSet = iota // all but tests
+	tests                // tests only
+	all
+)
+
+var bans = []ban{
+	{"os", "Exit", code, "cmd/muster scripts/...", "return an error: cmd/muster/main.go alone maps it to an exit status, after everything deferred has run"},
+	// The helper cannot return to a main that was never reached, nor import os.
+	{"syscall", "Exit", code, "regress/lane", "return an error: cmd/muster/main.go alone maps it to an exit status"},
+	{"log", "*", all, "", "use log/slog with a logger that the caller hands in; slog.NewLogLogger where a *log.Logger is asked for"},
+	{"fmt", "Print Printf Println", code, "cmd/... scripts/...", "write to the io.Writer that the caller hands in: standard output belongs to the command"},
+	{"os", "Stdout Stderr Stdin", code, "cmd/... internal/... scripts/...", "take an io.Writer or io.Reader from the caller: standard output belongs to the command"},
+	{"os/exec", "Command", all, "", "use exec.CommandContext, so that an interrupt ends the child too (in tests with t.Context())"},
+	{"time", "Sleep", tests, "", "wait for the condition itself: a channel, a pipe's end, or testing/synctest with its own clock"},
+	{"io/ioutil", "*", all, "", "use os and io"},
+	{"math/rand", "*", all, "", "use math/rand/v2, seeded where a run must be repeatable"},
+	{"unsafe", "*", code, "regress/lane fileio/...", "copy the bytes; unsafe stays in the two places that talk to the kernel"},
+	{"os", "IsNotExist IsExist IsPermission", all, "", "use errors.Is with fs.ErrNotExist, fs.ErrExist, fs.ErrPermission: the old ones do not look into wrapped errors"},
+}
+
+// pure packages get the time from their caller.
+var clock = ban{"time", "Now Since Until Sleep After AfterFunc Tick NewTimer NewTicker", code, "",
+	"this package is pure (rooms in policy_test.go): take the time or the duration as an argument"}
+
+// Where cgo may be used; anywhere else CGO_ENABLED=0 would lose something.
+const cgoFolder = "fileio/cthreads"
+
+// Where an init function may do work, for the reason stated in its comment.
+const initFolder = "regress/lane"
+
+func TestBannedNames(t *testing.T) {
+	for _, s := range readTree(t).sources {
+		active := bans
+		if row, ok := roomOf(s.folder()); ok && row.kind == pure {
+			active = append(slices.Clip(bans), clock)
+		}
+		for _, b := range active {
+			if b.names == "*" {
+				b.checkImports(t, s)
+			} else {
+				b.checkUses(t, s)
+			}
+		}
+	}
+}
+
+func (b ban) covers(s source) bool {
+	return (b.files == all || (b.files == tests) == s.isTest()) && !under(s.folder(), strings.Fields(b.except)...)
+}
+
+func (b ban) checkImports(t *testing.T, s source) {
+	t.Helper()
+	if !b.covers(s) {
+		return
+	}
+	for _, spec := range s.file.Imports {
+		if strings.Trim(spec.Path.Value, `"`) == b.pkg {
+			t.Errorf("%s:%d imports %s: %s", s.path, s.line(spec.Pos()), b.pkg, b.mend)
+		}
+	}
+}
+
+func (b ban) checkUses(t *testing.T, s source) {
+	t.Helper()
+	if !b.covers(s) {
+		return
+	}
+	ast.Inspect(s.file, func(n ast.Node) bool {
+		sel, ok := n.(*ast.SelectorExpr)
+		if !ok {
+			return true
+		}
+		// Obj is set when the name is a variable of this file, and not the package.
+		if x, ok := sel.X.(*ast.Ident); ok && x.Obj == nil && s.imports[x.Name] == b.pkg &&
+			slices.Contains(strings.Fields(b.names), sel.Sel.Name) {
+			t.Errorf("%s:%d uses %s.%s: %s", s.path, s.line(sel.Pos()), b.pkg, sel.Sel.Name, b.mend)
+		}
+		return true
+	})
+}
+
+func TestLanguage(t *testing.T) {
+	for _, s := range readTree(t).sources {
+		for name, imported := range s.imports {
+			if name == "." {
+				t.Errorf("%s imports %s with a dot: name the package where it is used", s.path, imported)
+			}
+			if imported == "C" && s.folder() != cgoFolder {
+				t.Errorf("%s imports C: only %s may, and it has a stub for builds without cgo", s.path, cgoFolder)
+			}
+		}
+		if s.isTest() {
+			continue
+		}
+		for _, decl := range s.file.Decls {
+			f, ok := decl.(*ast.FuncDecl)
+			if ok && f.Recv == nil && f.Name.Name == "init" && s.folder() != initFolder {
+				t.Errorf("%s:%d has an init function: give the package a constructor, or call the set-up from where it is needed; only %s must act before main", s.path, s.line(f.Pos()), initFolder)
+			}
+		}
+		if under(s.folder(), "cmd/...") {
+			checkPanics(t, s)
+		}
+	}
+}
+
+func checkPanics(t *testing.T, s source) {
+	t.Helper()
+	ast.Inspect(s.file, func(n ast.Node) bool {
+		if call, ok := n.(*ast.CallExpr); ok {
+			if f, ok := call.Fun.(*ast.Ident); ok && f.Name == "panic" && f.Obj == nil {
+				t.Errorf("%s:%d panics: a command returns its error, for a user is no debugger", s.path, s.line(call.Pos()))
+			}
+		}
+		return true
+	})
+}
+
+// A package-level variable is a table, an error or a compiled pattern: it has
+// its value from where it is declared and keeps it. State belongs in a value
+// that its owner makes, or two runs in one process disturb each other.
+func TestGlobals(t *testing.T) {
+	byFolder := map[string][]source{}
+	for _, s := range readTree(t).sources {
+		if !s.isTest() {
+			byFolder[s.folder()] = append(byFolder[s.folder()], s)
+		}
+	}
+	for _, sources := range byFolder {
+		globals := map[string]*ast.ValueSpec{}
+		for _, s := range sources {
+			collectGlobals(t, s, globals)
+		}
+		for _, s := range sources {
+			checkAssignments(t, s, globals)
+		}
+	}
+}
+
+func collectGlobals(t *testing.T, s source, globals map[string]*ast.ValueSpec) {
+	t.Helper()
+	for _, decl := range s.file.Decls {
+		d, ok := decl.(*ast.GenDecl)
+		if !ok || d.Tok != token.VAR {
+			continue
+		}
+		for _, sp := range d.Specs {
+			spec := sp.(*ast.ValueSpec)
+			embedded := hasEmbed(d.Doc) || hasEmbed(spec.Doc)
+			for _, name := range spec.Names {
+				globals[name.Name] = spec
+				if name.Name == "_" || embedded {
+					continue
+				}
+				if len(spec.Values) == 0 {
+					t.Errorf("%s:%d: the global %s has no value of its own, so it is state: put it into a struct that its owner makes", s.path, s.line(name.Pos()), name.Name)
+				}
+				if name.IsExported() && !strings.HasPrefix(name.Name, "Err") {
+					t.Errorf("%s:%d: anybody can change the exported global %s: make it a constant or a function", s.path, s.line(name.Pos()), name.Name)
+				}
+			}
+		}
+	}
+}
+
+// hasEmbed looks at the raw lines: CommentGroup.Text leaves directives out.
+func hasEmbed(doc *ast.CommentGroup) bool {
+	return doc != nil && slices.ContainsFunc(doc.List, func(c *ast.Comment) bool {
+		return strings.HasPrefix(c.Text, "//go:embed ")
+	})
+}
+
+func checkAssignments(t *testing.T, s source, globals map[string]*ast.ValueSpec) {
+	t.Helper()
+	check := func(target ast.Expr) {
+		id := rootOf(target)
+		if id == nil {
+			return
+		}
+		spec, ok := globals[id.Name]
+		// The parser resolves names within a file only: unresolved is a global
+		// of another file, and a local variable has a declaration of its own.
+		if ok && id.Name != "_" && (id.Obj == nil || id.Obj.Decl == spec) {
+			t.Errorf("%s:%d changes the global %s: put it into a struct that its owner makes", s.path, s.line(id.Pos()), id.Name)
+		}
+	}
+	ast.Inspect(s.file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.AssignStmt:
+			if n.Tok != token.DEFINE {
+				for _, target := range n.Lhs {
+					check(target)
+				}
+			}
+		case *ast.IncDecStmt:
+			check(n.X)
+		case *ast.CallExpr:
+			f, ok := n.Fun.(*ast.Ident)
+			if ok && (f.Name == "delete" || f.Name == "clear") && len(n.Args) > 0 {
+				check(n.Args[0])
+			}
+		}
+		return true
+	})
+}
+
+// rootOf returns the variable that an assignment's target begins with.
+func rootOf(e ast.Expr) *ast.Ident {
+	for {
+		switch x := e.(type) {
+		case *ast.Ident:
+			return x
+		case *ast.SelectorExpr:
+			e = x.X
+		case *ast.IndexExpr:
+			e = x.X
+		case *ast.StarExpr:
+			e = x.X
+		case *ast.ParenExpr:
+			e = x.X
+		default:
+			return nil
+		}
+	}
+}
+
+// With MUSTER_REQUIRE=all nothing may skip, so whoever skips asks first.
+func TestSkipsAsk(t *testing.T) {
+	reasons := []string{"MUSTER_REQUIRE", "testing.Short()", "runtime.GOOS"}
+	for _, s := range readTree(t).sources {
+		if !s.isTest() && !strings.Contains(s.path, "test/") {
+			continue
+		}
+		for _, decl := range s.file.Decls {
+			f, ok := decl.(*ast.FuncDecl)
+			if !ok || f.Body == nil {
+				continue
+			}
+			body := string(s.bytes[s.set.Position(f.Pos()).Offset:s.set.Position(f.End()).Offset])
+			asks := slices.ContainsFunc(reasons, func(r string) bool { return strings.Contains(body, r) })
+			for _, skip := range skipsIn(f) {
+				if !asks {
+					t.Errorf("%s:%d skips: with MUSTER_REQUIRE=all a test must fail where it cannot run, so call Skip only in a function that asks os.Getenv(\"MUSTER_REQUIRE\"), testing.Short() or runtime.GOOS", s.path, s.line(skip.Pos()))
+				}
+			}
+		}
+	}
+}
+
+// skipsIn finds calls of Skip, Skipf and SkipNow on a parameter of package
+// testing; on others, as in a property test, they throw away one draw.
+func skipsIn(f *ast.FuncDecl) (found []*ast.CallExpr) {
+	ast.Inspect(f, func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		if !ok {
+			return true
+		}
+		sel, ok := call.Fun.(*ast.SelectorExpr)
+		if !ok || !strings.HasPrefix(sel.Sel.Name, "Skip") {
+			return true
+		}
+		if x, ok := sel.X.(*ast.Ident); ok && x.Obj != nil && isTestingParameter(x.Obj.Decl) {
+			found = append(found, call)
+		}
+		return true
+	})
+	return found
+}
+
+func isTestingParameter(decl any) bool {
+	field, ok := decl.(*ast.Field)
+	if !ok {
+		return false
+	}
+	typ := field.Type
+	if star, ok := typ.(*ast.StarExpr); ok {
+		typ = star.X
+	}
+	sel, ok := typ.(*ast.SelectorExpr)
+	if !ok {
+		return false
+	}
+	x, ok := sel.X.(*ast.Ident)
+	return ok && x.Name == "testing"
+}
+
+const linesMax = 600
+
+func TestFileSizes(t *testing.T) {
+	for _, s := range readTree(t).sources {
+		if lines := strings.Count(string(s.bytes), "\n"); lines > linesMax && !ast.IsGenerated(s.file) {
+			t.Errorf("%s has %d lines, more than %d: find the second reason to change that it holds, and give it a file of its own", s.path, lines, linesMax)
+		}
+	}
+}
+
+// Go's tools compile C beside Go files only in a package that uses cgo and
+// refuse to build it otherwise; CGO_ENABLED=0 must never meet that.
+func TestForeignSources(t *testing.T) {
+	tr := readTree(t)
+	hasGo := map[string]bool{}
+	for _, s := range tr.sources {
+		hasGo[s.folder()] = true
+	}
+	for _, f := range tr.texts {
+		switch path.Ext(f.path) {
+		case ".c", ".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp", ".m", ".S":
+			if folder := path.Dir(f.path); hasGo[folder] && folder != cgoFolder {
+				t.Errorf("%s lies beside Go files of a package without cgo: move it to a folder of its own (testdata, or one that Go embeds)", f.path)
+			}
+		}
+	}
+}

@@ -1,0 +1,249 @@
+// Package muster_test states the rules of the house as tests: here who may
+// import whom and what the program depends on, in policy_source_test.go what
+// Go code may do, in policy_text_test.go what any file may say. Each failure
+// names the place, the rule and the mend. A rule that is wrong is changed
+// here, in the open, and not worked around.
+package muster_test
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A room is one package, or a package and all below it ("x/..."), and what of
+// ours its non-test files may import. The order is that of ARCHITECTURE.md.
+type room struct {
+	path    string
+	imports string
+	kind    kind
+}
+
+type kind int
+
+const (
+	plain  kind = iota
+	pure        // touches no clock, disk, network or process: tests need no set-up and no waiting
+	stdlib      // imports nothing outside the standard library
+)
+
+// rooms: of the rows that match a package, the one that names it exactly
+// counts, else the longest.
+var rooms = []room{
+	// cmd carries regress/lane because the program is its own lane helper:
+	// the helper takes over in that package's init.
+	{"cmd/muster", "regress regress/lane internal/...", plain},
+
+	{"regress", "regress/internal/... regress/lane pool", plain},
+	{"regress/lane", "", stdlib},
+	{"regress/internal/name", "", pure},
+	{"regress/internal/fault", "", pure},
+	{"regress/internal/glob", "regress/internal/fault regress/internal/name", pure},
+	{"regress/internal/outcome", "regress/internal/name", pure},
+	{"regress/internal/plan", "regress/internal/outcome regress/internal/name regress/internal/glob", pure},
+	{"regress/internal/corpus", "regress/internal/fault regress/internal/name regress/internal/glob pool", plain},
+	{"regress/internal/golden", "regress/internal/outcome regress/internal/name regress/internal/fault pool", plain},
+	{"regress/internal/exec", "regress/internal/outcome regress/internal/corpus regress/internal/name regress/internal/fault", plain},
+	{"regress/internal/exec/local", "regress/internal/exec regress/lane regress/internal/corpus regress/internal/outcome regress/internal/name regress/internal/fault pool", plain},
+	{"regress/internal/report", "regress/internal/outcome regress/internal/name", plain},
+	{"regress/internal/state", "regress/internal/outcome regress/internal/fault regress/internal/golden regress/internal/name", plain},
+
+	{"pool", "", stdlib},
+
+	{"internal/...", "", plain},
+	{"scripts/...", "", stdlib},
+}
+
+// A dependency is a module that becomes part of the program on Linux or macOS.
+// What only tests import does not belong here. why is what it does better than
+// we would; brings lists what comes along with it.
+type dependency struct {
+	path, why, brings string
+}
+
+var dependencies = []dependency{
+	{"github.com/spf13/cobra", "commands, help and completions in the form that people know",
+		"github.com/spf13/pflag"},
+	{"github.com/pelletier/go-toml/v2", "muster.toml, strict: unknown keys are reported with their place", ""},
+	{"modernc.org/sqlite", "the golden is one transactional file that opens everywhere, and this SQLite needs no C compiler",
+		"modernc.org/libc modernc.org/mathutil modernc.org/memory github.com/dustin/go-humanize github.com/google/uuid " +
+			"github.com/mattn/go-isatty github.com/ncruces/go-strftime github.com/remyoudompheng/bigfft"},
+	{"github.com/klauspost/compress", "zstd for blobs and corpora, gzip at twice the standard library's speed", ""},
+	{"github.com/ulikunitz/xz", ".tar.xz where the xz program is absent", ""},
+	{"github.com/aymanbagabas/go-udiff", "unified diffs with the algorithm of Go's own tools", ""},
+	{"github.com/vbauerster/mpb/v8", "the progress line, right on narrow and on redirected terminals",
+		"github.com/VividCortex/ewma github.com/acarl005/stripansi github.com/mattn/go-runewidth github.com/rivo/uniseg"},
+	{"github.com/bmatcuk/doublestar/v4", "globs with **, which path.Match lacks", ""},
+	{"al.essio.dev/pkg/shellescape", "the shell line that reproduces a case, for any name", ""},
+	{"golang.org/x/term", "whether there is a terminal and how wide it is", ""},
+	{"golang.org/x/sys", "system calls that package syscall does not have", ""},
+}
+
+// The systems whose builds the rules on dependencies look at.
+var systems = []string{"linux", "darwin"}
+
+const module = "muster"
+
+func TestImports(t *testing.T) {
+	unknown := map[string]bool{}
+	for _, s := range readTree(t).sources {
+		if s.isTest() {
+			continue
+		}
+		row, ok := roomOf(s.folder())
+		if !ok {
+			if !unknown[s.folder()] {
+				t.Errorf("package %s is in no row of rooms in policy_test.go: add one that says which of our packages it may import", s.folder())
+			}
+			unknown[s.folder()] = true
+			continue
+		}
+		for _, spec := range s.file.Imports {
+			checkImport(t, s, row, strings.Trim(spec.Path.Value, `"`))
+		}
+	}
+}
+
+func roomOf(folder string) (found room, ok bool) {
+	for _, r := range rooms {
+		if r.path == folder {
+			return r, true
+		}
+		if under(folder, r.path) && len(r.path) > len(found.path) {
+			found, ok = r, true
+		}
+	}
+	return found, ok
+}
+
+func checkImport(t *testing.T, s source, row room, imported string) {
+	t.Helper()
+	ours, isOurs := strings.CutPrefix(imported, module+"/")
+	first, _, _ := strings.Cut(imported, "/")
+	switch {
+	case isOurs && !under(ours, strings.Fields(row.imports)...):
+		t.Errorf("%s imports %s, which rooms in policy_test.go does not allow to %s: pass the value in from above, or move the code to where the arrow may start", s.path, ours, row.path)
+	case row.kind == stdlib && strings.Contains(first, "."):
+		t.Errorf("%s imports %s: %s uses the standard library only (rooms in policy_test.go), so that anybody can carry it", s.path, imported, row.path)
+	case row.kind == pure && under(imported, "os/...", "net/...", "syscall", "golang.org/x/sys/..."):
+		t.Errorf("%s imports %s: %s is pure (rooms in policy_test.go); its caller does the IO and hands it the result", s.path, imported, row.path)
+	}
+}
+
+// The lane helper is this very program, started again and taken over in the
+// init of regress/lane. Packages are initialised in the order of their
+// dependencies, so whatever lane imports runs first in each lane and shows in
+// the memory floor of every case. Package os alone opens files and starts the
+// poller; fmt, bufio's users and most others bring it.
+func TestLaneIsLight(t *testing.T) {
+	for _, system := range systems {
+		imports := map[string][]string{}
+		for _, line := range goList(t, system, "-deps", "-f", `{{.ImportPath}} {{join .Imports " "}}`, "./regress/lane") {
+			words := strings.Fields(line)
+			imports[words[0]] = words[1:]
+		}
+		for _, heavy := range []string{"os", "fmt", "net"} {
+			if chain := chainTo(imports, module+"/regress/lane", heavy); chain != nil {
+				t.Errorf("on %s regress/lane depends on %s: %s; use syscall, strconv and unsafe instead", system, heavy, strings.Join(chain, " → "))
+			}
+		}
+	}
+}
+
+// chainTo returns a shortest way of imports from one package to another.
+func chainTo(imports map[string][]string, from, to string) []string {
+	came := map[string]string{from: ""}
+	for queue := []string{from}; len(queue) > 0; queue = queue[1:] {
+		if queue[0] == to {
+			var chain []string
+			for p := to; p != ""; p = came[p] {
+				chain = append(chain, p)
+			}
+			slices.Reverse(chain)
+			return chain
+		}
+		for _, next := range imports[queue[0]] {
+			if _, seen := came[next]; !seen {
+				came[next] = queue[0]
+				queue = append(queue, next)
+			}
+		}
+	}
+	return nil
+}
+
+func TestDependencies(t *testing.T) {
+	listed := map[string]bool{}
+	for _, d := range dependencies {
+		for _, m := range append(strings.Fields(d.brings), d.path) {
+			listed[m] = true
+		}
+	}
+	used := map[string]bool{}
+	for _, system := range systems {
+		for _, m := range goList(t, system, "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}}{{end}}{{end}}", "./cmd/muster") {
+			used[m] = true
+			if !listed[m] {
+				t.Errorf("the program depends on module %s (on %s), which dependencies in policy_test.go does not list: add it with one line of why, or under the one that brings it, or do without (go mod why -m %s)", m, system, m)
+				listed[m] = true
+			}
+		}
+	}
+	for m := range listed {
+		if !used[m] {
+			t.Errorf("dependencies in policy_test.go lists module %s, which the program does not use: remove it there and from go.mod", m)
+		}
+	}
+}
+
+// ARCHITECTURE.md tells readers why each dependency is there.
+func TestDependenciesAreExplained(t *testing.T) {
+	page, err := os.ReadFile("ARCHITECTURE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range dependencies {
+		if !bytes.Contains(page, []byte(d.path)) {
+			t.Errorf("ARCHITECTURE.md does not name %s: say in one line why it is there", d.path)
+		}
+	}
+}
+
+func TestPackageComments(t *testing.T) {
+	documented := map[string]bool{}
+	for _, s := range readTree(t).sources {
+		if s.isTest() {
+			continue
+		}
+		// Text leaves out directives, so a build constraint is no comment.
+		comment := s.file.Doc.Text()
+		if name := s.file.Name.Name; name == "main" && comment != "" || strings.HasPrefix(comment, "Package "+name+" ") {
+			documented[s.folder()] = true
+		} else if !documented[s.folder()] {
+			documented[s.folder()] = false
+		}
+	}
+	for folder, ok := range documented {
+		if !ok {
+			t.Errorf("package %s has no package comment: begin one of its files with \"// Package NAME …\" and say what it is for and what must stay out of it", folder)
+		}
+	}
+}
+
+// goList runs go list as for a build without cgo on the given system, and
+// returns the lines that are not empty.
+func goList(t *testing.T, system string, args ...string) []string {
+	t.Helper()
+	var stderr bytes.Buffer
+	cmd := exec.CommandContext(t.Context(), "go", append([]string{"list"}, args...)...)
+	cmd.Env = append(os.Environ(), "GOOS="+system, "CGO_ENABLED=0")
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v: %v\n%s", cmd, err, stderr.Bytes())
+	}
+	return slices.DeleteFunc(strings.Split(string(out), "\n"), func(line string) bool { return line == "" })
+}

@@ -1,0 +1,95 @@
+package muster_test
+
+import (
+	"bytes"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Names that say nothing attract everything.
+var emptyNames = []string{"util", "utils", "common", "helper", "helpers", "manager", "misc"}
+
+func TestNames(t *testing.T) {
+	tr := readTree(t)
+	const mend = "name it after the one thing it does; if it does several, it is several"
+	for _, folder := range tr.folders {
+		if slices.Contains(emptyNames, path.Base(folder)) {
+			t.Errorf("folder %s: %s", folder, mend)
+		}
+	}
+	for _, s := range tr.sources {
+		stem, _, _ := strings.Cut(path.Base(s.path), ".")
+		stem = strings.TrimSuffix(stem, "_test")
+		for _, word := range emptyNames {
+			if stem == word || strings.HasSuffix(stem, "_"+word) || strings.HasPrefix(stem, word+"_") {
+				t.Errorf("file %s: %s", s.path, mend)
+			}
+		}
+	}
+}
+
+// What is written here is for whoever reads the repository and nothing else.
+// The patterns are put together from pieces, or they would find themselves.
+var unsayable = []struct {
+	pattern *regexp.Regexp
+	mend    string
+}{
+	// Only where an absolute path begins: not within /tmp/x/wo…rk/, and not in
+	// the second half of an expression such as root + "/…/".
+	{regexp.MustCompile(`(^|[^\w./}"-]|(^\s*|[^+\s]|[^+]\s)")/(wo` + `rk|ro` + `ot)/`), "a path of one machine: take it from the environment, or use t.TempDir()"},
+	{regexp.MustCompile(`\bsha` + `red/|\b(des` + `ign|fa` + `cts|st` + `yle|cl` + `i|cla` + `ims)\.md\b`), "a document that is not in the repository: say the thing itself, or name ARCHITECTURE.md"},
+	{regexp.MustCompile(`(?i)\bthe bri` + `ef\b|\bthis sess` + `ion\b|\bas (instr` + `ucted|requ` + `ested by)\b|\bco-auth` + `ored-by\b`), "how the work was given or done, not how the program works: leave it out"},
+}
+
+func TestWords(t *testing.T) {
+	for _, f := range readTree(t).texts {
+		for _, u := range unsayable {
+			for n, line := range bytes.Split(f.bytes, []byte("\n")) {
+				if hit := u.pattern.Find(line); hit != nil {
+					t.Errorf("%s:%d says %q, %s", f.path, n+1, bytes.TrimSpace(hit), u.mend)
+				}
+			}
+		}
+	}
+}
+
+// ./... does not enter a module of its own, so nothing would notice that it
+// stopped building.
+func TestSideModulesAreBuilt(t *testing.T) {
+	tr := readTree(t)
+	makefile := textOf(t, tr, "Makefile")
+	for _, folder := range tr.modules {
+		if !strings.Contains(makefile, "-C "+folder+" build") {
+			t.Errorf("module %s is not built by the Makefile: add \"$(GO) -C %s build …\" to its target side", folder, folder)
+		}
+	}
+}
+
+// A fragment becomes one entry of CHANGELOG.md as it stands.
+var fragment = regexp.MustCompile(`^(Added|Changed|Fixed|Removed|Security): \S`)
+
+func TestChangelogFragments(t *testing.T) {
+	for _, f := range readTree(t).texts {
+		name, ok := strings.CutPrefix(f.path, "changelog/unreleased/")
+		if !ok || name == "README.md" {
+			continue
+		}
+		if path.Ext(name) != ".md" || !fragment.Match(f.bytes) {
+			t.Errorf("%s: a fragment is a .md file that begins with \"Added: \", \"Changed: \", \"Fixed: \", \"Removed: \" or \"Security: \" (changelog/unreleased/README.md)", f.path)
+		}
+	}
+}
+
+func textOf(t *testing.T, tr *tree, name string) string {
+	t.Helper()
+	for _, f := range tr.texts {
+		if f.path == name {
+			return string(f.bytes)
+		}
+	}
+	t.Fatalf("%s is not in the repository", name)
+	return ""
+}
