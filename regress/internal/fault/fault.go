@@ -1,0 +1,67 @@
+// Package fault holds the closed set of failure classes that end a command
+// before or beside its verdicts, so that one place maps errors to exit codes.
+//
+// It must not hold verdicts about the tool under test: those are outcomes.
+package fault
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// Class says whose move it is when a command fails.
+type Class int
+
+// The classes. The zero value is None: not a failure of this set.
+const (
+	None        Class = iota
+	Input             // usage, configuration, hostile or damaged input, no golden: the caller must change something
+	Environment       // disk full, command not found, lane refused: the machine must change
+	Empty             // nothing selected
+	Interrupted       // a signal ended the run; what was done is kept
+)
+
+type fault struct {
+	class Class
+	err   error
+}
+
+func (f *fault) Error() string { return f.err.Error() }
+func (f *fault) Unwrap() error { return f.err }
+
+// Inputf returns an error of class Input.
+func Inputf(format string, args ...any) error {
+	return &fault{Input, fmt.Errorf(format, args...)}
+}
+
+// Environmentf returns an error of class Environment.
+func Environmentf(format string, args ...any) error {
+	return &fault{Environment, fmt.Errorf(format, args...)}
+}
+
+// Emptyf returns an error of class Empty.
+func Emptyf(format string, args ...any) error {
+	return &fault{Empty, fmt.Errorf(format, args...)}
+}
+
+// Interruptedf returns an error of class Interrupted.
+func Interruptedf(format string, args ...any) error {
+	return &fault{Interrupted, fmt.Errorf(format, args...)}
+}
+
+// ClassOf returns the class of the outermost classified error in err's chain,
+// Interrupted for a cancelled context, None for nil, and Environment for
+// anything unclassified: what nobody foresaw is never blamed on the tool.
+func ClassOf(err error) Class {
+	var f *fault
+	switch {
+	case err == nil:
+		return None
+	case errors.As(err, &f):
+		return f.class
+	case errors.Is(err, context.Canceled):
+		return Interrupted
+	}
+	return Environment
+}

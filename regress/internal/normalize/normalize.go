@@ -1,0 +1,162 @@
+// Package normalize holds the rewrites that are applied before two parts of an
+// outcome are compared: '[GLOB:]s/RE/REPL/'. What is stored stays raw.
+//
+// It is pure: it sees bytes and names only.
+package normalize
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"muster/regress/internal/glob"
+	"muster/regress/internal/outcome"
+)
+
+// Rule is one rewrite.
+type Rule struct {
+	glob string // "" = every part
+	re   *regexp.Regexp
+	repl []byte
+}
+
+// Rules is applied in order.
+type Rules []Rule
+
+// Parse reads rules such as 's/[0-9]+ms/N ms/', 'stdout:s|/tmp/\w+|TMP|' or
+// '*.c:s/"(\w+)\.c"/"$1"/'. The delimiter is any character but a letter, a
+// digit, a space or a backslash; REPL takes $1 or \1.
+func Parse(texts []string) (Rules, error) {
+	rules := make(Rules, 0, len(texts))
+	for _, text := range texts {
+		r, err := parse(text)
+		if err != nil {
+			return nil, fmt.Errorf("--normalize %q: %w", text, err)
+		}
+		rules = append(rules, r)
+	}
+	return rules, nil
+}
+
+const form = "the form is [GLOB:]s/RE/REPL/, as in stdout:s/[0-9]+ ms/N ms/"
+
+func parse(text string) (r Rule, err error) {
+	body := text
+	if !startsRewrite(body) {
+		glob, rest, found := cutGlob(text)
+		if !found {
+			return r, fmt.Errorf("no rewrite: %s", form)
+		}
+		r.glob, body = glob, rest
+	}
+	fields, err := split(body[1:])
+	if err != nil {
+		return r, err
+	}
+	if r.re, err = regexp.Compile(fields[0]); err != nil {
+		return r, err
+	}
+	r.repl = []byte(dollars(fields[1]))
+	if r.glob != "" {
+		_, err = glob.Match(r.glob, "x")
+	}
+	return r, err
+}
+
+// cutGlob splits at the first colon that a rewrite follows.
+func cutGlob(text string) (glob, rest string, found bool) {
+	for i := range len(text) {
+		if text[i] == ':' && startsRewrite(text[i+1:]) {
+			return text[:i], text[i+1:], i > 0
+		}
+	}
+	return "", "", false
+}
+
+func startsRewrite(s string) bool {
+	if len(s) < 2 || s[0] != 's' {
+		return false
+	}
+	return s[1] > ' ' && s[1] < 0x7f && !strings.ContainsRune(`\`, rune(s[1])) && !alphanumeric(s[1])
+}
+
+func alphanumeric(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+}
+
+// split reads /RE/REPL/ with its own delimiter, which a backslash makes plain.
+func split(s string) (fields [2]string, err error) {
+	delim, s := s[0], s[1:]
+	for n := range fields {
+		var b strings.Builder
+		i := 0
+		for ; i < len(s) && s[i] != delim; i++ {
+			if s[i] == '\\' && i+1 < len(s) {
+				if s[i+1] != delim {
+					b.WriteByte('\\')
+				}
+				i++
+			}
+			b.WriteByte(s[i])
+		}
+		if i == len(s) {
+			return fields, fmt.Errorf("the closing %q is missing: %s", delim, form)
+		}
+		fields[n], s = b.String(), s[i+1:]
+	}
+	if s != "" && s != "g" {
+		return fields, fmt.Errorf("%q after the rewrite: every occurrence is replaced, flags go into RE as in (?i)", s)
+	}
+	return fields, nil
+}
+
+// dollars turns sed's \1 into regexp's ${1}.
+func dollars(repl string) string {
+	var b strings.Builder
+	for i := 0; i < len(repl); i++ {
+		if repl[i] != '\\' || i+1 == len(repl) {
+			b.WriteByte(repl[i])
+			continue
+		}
+		i++
+		switch c := repl[i]; {
+		case c >= '0' && c <= '9':
+			fmt.Fprintf(&b, "${%c}", c)
+		case c == 'n':
+			b.WriteByte('\n')
+		case c == 't':
+			b.WriteByte('\t')
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
+
+// Applies reports whether any rule may rewrite the part of that key.
+func (rs Rules) Applies(k outcome.Key) bool {
+	for _, r := range rs {
+		if r.matches(k) {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *Rule) matches(k outcome.Key) bool {
+	if r.glob == "" {
+		return true
+	}
+	ok, err := glob.Match(r.glob, k.String())
+	return err == nil && ok
+}
+
+// Apply rewrites the content of the part of that key.
+func (rs Rules) Apply(k outcome.Key, content []byte) []byte {
+	for _, r := range rs {
+		if r.matches(k) {
+			content = r.re.ReplaceAll(content, r.repl)
+		}
+	}
+	return content
+}

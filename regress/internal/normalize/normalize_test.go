@@ -1,0 +1,55 @@
+package normalize_test
+
+import (
+	"testing"
+
+	"muster/regress/internal/normalize"
+	"muster/regress/internal/outcome"
+)
+
+func TestApply(t *testing.T) {
+	stdout := outcome.Key{Place: outcome.Stdout}
+	file := outcome.Key{Place: outcome.File, Path: "a/b.c"}
+	for _, c := range []struct {
+		rules []string
+		key   outcome.Key
+		in    string
+		want  string
+	}{
+		{[]string{`s/[0-9]+ms/N ms/`}, file, "took 12ms and 3ms", "took N ms and N ms"},
+		{[]string{`stdout:s/a/b/`}, stdout, "aa", "bb"},
+		{[]string{`stdout:s/a/b/`}, file, "aa", "aa"},
+		{[]string{`*.c:s|/tmp/(\w+)|TMP-\1|g`}, file, "in /tmp/x1", "in TMP-x1"},
+		{[]string{`a/**:s/x/$0$0/`}, file, "x", "xx"},
+		{[]string{`s/a\/b/c\/d/`}, file, "a/b", "c/d"},
+		{[]string{`s/a/b/`, `s/b/c/`}, file, "ab", "cc"},
+		{[]string{`s/(?m)^#.*\n//`}, file, "#x\ny\n", "y\n"},
+	} {
+		rules, err := normalize.Parse(c.rules)
+		if err != nil {
+			t.Errorf("%q: %v", c.rules, err)
+			continue
+		}
+		if got := string(rules.Apply(c.key, []byte(c.in))); got != c.want {
+			t.Errorf("%q on %q: %q, want %q", c.rules, c.in, got, c.want)
+		}
+	}
+}
+
+func TestParseRefuses(t *testing.T) {
+	for _, bad := range []string{"", "s", "s/a/b", "s/(/b/", "stdout:", "x:y", "s/a/b/i", ":s/a/b/", "[:s/a/b/"} {
+		if _, err := normalize.Parse([]string{bad}); err == nil {
+			t.Errorf("%q accepted", bad)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add(`stdout:s/[0-9]+/N/`)
+	f.Add(`s|a\|b|\1|`)
+	f.Fuzz(func(t *testing.T, text string) {
+		if rules, err := normalize.Parse([]string{text}); err == nil {
+			rules.Apply(outcome.Key{}, []byte("some 12 text"))
+		}
+	})
+}

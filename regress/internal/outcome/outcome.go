@@ -1,0 +1,220 @@
+// Package outcome holds what one run of a case gave, and how two such results
+// compare: the closed sets of endings and verdicts, the parts of an outcome,
+// and the judgement. It is pure: no disk, no clock, no process.
+package outcome
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Digest is the SHA-256 of some content. The zero Digest means "none".
+type Digest [sha256.Size]byte
+
+// Of returns the digest of content.
+func Of(content []byte) Digest { return sha256.Sum256(content) }
+
+// String returns the digest in hexadecimal.
+func (d Digest) String() string { return hex.EncodeToString(d[:]) }
+
+// MarshalText writes the digest in hexadecimal.
+func (d Digest) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
+
+// UnmarshalText reads what MarshalText wrote.
+func (d *Digest) UnmarshalText(text []byte) error {
+	if len(text) != hex.EncodedLen(len(d)) {
+		return fmt.Errorf("digest %q has not %d hexadecimal digits", text, hex.EncodedLen(len(d)))
+	}
+	_, err := hex.Decode(d[:], text)
+	return err
+}
+
+// Kind says in which way a case ended.
+type Kind uint8
+
+// The ways, a closed set. In the last three what the tool left is partial: it
+// is kept for people to look at, and not compared.
+const (
+	Exited Kind = iota
+	Signalled
+	TimedOut
+	OutOfMemory
+	OutputLimit
+)
+
+var kindNames = [...]string{"exited", "signalled", "timed-out", "out-of-memory", "output-limit"}
+
+// String returns the ending's name as reports print it.
+func (k Kind) String() string { return kindNames[k] }
+
+// MarshalText writes the name.
+func (k Kind) MarshalText() ([]byte, error) {
+	if int(k) >= len(kindNames) {
+		return nil, fmt.Errorf("ending %d is not known", k)
+	}
+	return []byte(kindNames[k]), nil
+}
+
+// UnmarshalText reads what MarshalText wrote.
+func (k *Kind) UnmarshalText(text []byte) error {
+	i := slices.Index(kindNames[:], string(text))
+	if i < 0 {
+		return fmt.Errorf("ending %q is not known", text)
+	}
+	*k = Kind(i)
+	return nil
+}
+
+// Ending is how a case ended. Code is the exit status for Exited, the signal's
+// number for Signalled, else 0.
+type Ending struct {
+	Kind Kind `json:"kind"`
+	Code int  `json:"code"`
+}
+
+// Partial reports whether what the case left is only a part of what it would
+// have left, and therefore not comparable.
+func (e Ending) Partial() bool { return e.Kind >= TimedOut }
+
+// Success reports whether the command exited with status 0.
+func (e Ending) Success() bool { return e == Ending{Exited, 0} }
+
+// String returns "exit 1", "signal 11 (SIGSEGV)" or the kind's name.
+func (e Ending) String() string {
+	switch e.Kind {
+	case Exited:
+		return fmt.Sprintf("exit %d", e.Code)
+	case Signalled:
+		if known := unix.SignalName(syscall.Signal(e.Code)); known != "" {
+			return fmt.Sprintf("signal %d (%s)", e.Code, known)
+		}
+		return fmt.Sprintf("signal %d", e.Code)
+	}
+	return e.Kind.String()
+}
+
+// Place says where a part of an outcome was found.
+type Place uint8
+
+// The places, a closed set.
+const (
+	Stdout Place = iota
+	Stderr
+	File
+)
+
+// Key names one part: two outcomes are compared key by key. Path is the file's
+// name below the work folder (raw bytes), empty for the two streams.
+type Key struct {
+	Place Place
+	Path  string
+}
+
+// String returns "stdout", "stderr" or the raw path.
+func (k Key) String() string {
+	switch k.Place {
+	case Stdout:
+		return "stdout"
+	case Stderr:
+		return "stderr"
+	}
+	return k.Path
+}
+
+// Form says what a File part is. Streams are always Regular.
+type Form uint8
+
+// The forms, a closed set.
+const (
+	Regular Form = iota
+	Symlink      // the content is the link's target
+	Gone         // a given file that the case removed; no content
+)
+
+// Part is one thing that a case left.
+type Part struct {
+	Key
+	Form   Form
+	Exec   bool  // a regular file's executable bit for its owner
+	Size   int64 // of the content, in bytes
+	Digest Digest
+	Flaky  bool // known to differ from run to run: kept, not compared
+}
+
+// same reports whether two parts hold the same, flakiness apart.
+func (p Part) same(q Part) bool {
+	return p.Form == q.Form && p.Exec == q.Exec && p.Digest == q.Digest
+}
+
+// Outcome is everything that is compared about one run of one case. Both
+// streams are always among the parts, and the parts are sorted by key.
+type Outcome struct {
+	Ending      Ending
+	EndingFlaky bool
+	Parts       []Part
+}
+
+// Sort brings the parts into their canonical order.
+func (o *Outcome) Sort() {
+	slices.SortFunc(o.Parts, func(a, b Part) int { return compareKeys(a.Key, b.Key) })
+}
+
+func compareKeys(a, b Key) int {
+	return cmp.Or(cmp.Compare(a.Place, b.Place), cmp.Compare(a.Path, b.Path))
+}
+
+// Part returns the part with that key.
+func (o *Outcome) Part(k Key) (Part, bool) {
+	i, ok := slices.BinarySearchFunc(o.Parts, k, func(p Part, k Key) int { return compareKeys(p.Key, k) })
+	if !ok {
+		return Part{}, false
+	}
+	return o.Parts[i], true
+}
+
+// Flaky reports whether any part, or the ending, is known to be flaky.
+func (o *Outcome) Flaky() bool {
+	return o.EndingFlaky || slices.ContainsFunc(o.Parts, func(p Part) bool { return p.Flaky })
+}
+
+// Digest returns the digest of everything that is compared: of a flaky part,
+// or a flaky ending, only that it is flaky. Two outcomes without flaky parts
+// are the same exactly when their digests are. The parts must be sorted.
+func (o *Outcome) Digest() Digest {
+	var b bytes.Buffer
+	b.WriteString("outcome 1\n")
+	if o.EndingFlaky {
+		b.WriteString("flaky ending\n")
+	} else {
+		fmt.Fprintf(&b, "%d %d\n", o.Ending.Kind, o.Ending.Code)
+	}
+	if o.Ending.Partial() {
+		return Of(b.Bytes())
+	}
+	for _, p := range o.Parts {
+		b.Write(binary.AppendUvarint(nil, uint64(len(p.Path))))
+		fmt.Fprintf(&b, "%s %d ", p.Path, p.Place)
+		if p.Flaky {
+			b.WriteString("flaky\n")
+		} else {
+			fmt.Fprintf(&b, "%d %t %s\n", p.Form, p.Exec, p.Digest)
+		}
+	}
+	return Of(b.Bytes())
+}
+
+// Cost is what one run of a case cost.
+type Cost struct {
+	CPU     time.Duration // user + system, of every process of the case's tree
+	Wall    time.Duration
+	PeakRSS int64 // KiB, of the largest single process of the tree; at or below the lane's floor it is that floor
+}

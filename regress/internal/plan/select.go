@@ -1,0 +1,145 @@
+// Package plan decides which cases run and in which order. It is pure: it sees
+// names and numbers, and touches no disk, clock or process.
+package plan
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"muster/regress/internal/glob"
+	"muster/regress/internal/name"
+)
+
+// Selection says which cases are wanted. The zero value wants all of them.
+type Selection struct {
+	Globs     []string // a case must match one of them, if there are any
+	Filters   []string // RE2 on the printed name; every one must match, "!RE" must not
+	Partition string   // "hash:K/N": the K-th of N parts, by the name's digest
+	Sample    int      // at most so many, the same ones each time; 0 = all
+}
+
+// Chooser is a compiled Selection.
+type Chooser struct {
+	globs   []string
+	filters []filter
+	part    uint64
+	parts   uint64
+	sample  int
+}
+
+type filter struct {
+	re  *regexp.Regexp
+	not bool
+}
+
+// Compile checks a selection.
+func (s Selection) Compile() (*Chooser, error) {
+	c := &Chooser{globs: s.Globs, sample: s.Sample}
+	for _, g := range s.Globs {
+		if _, err := glob.Match(g, "x"); err != nil {
+			return nil, fmt.Errorf("--cases %q: %w", g, err)
+		}
+	}
+	for _, text := range s.Filters {
+		body, not := strings.CutPrefix(text, "!")
+		re, err := regexp.Compile(body)
+		if err != nil {
+			return nil, fmt.Errorf("--filter %q: %w", text, err)
+		}
+		c.filters = append(c.filters, filter{re, not})
+	}
+	if s.Sample < 0 {
+		return nil, fmt.Errorf("--sample %d: a number of cases is wanted", s.Sample)
+	}
+	var err error
+	c.part, c.parts, err = parsePartition(s.Partition)
+	return c, err
+}
+
+func parsePartition(text string) (k, n uint64, err error) {
+	if text == "" {
+		return 1, 1, nil
+	}
+	body, ok := strings.CutPrefix(text, "hash:")
+	left, right, cut := strings.Cut(body, "/")
+	k, err1 := strconv.ParseUint(left, 10, 32)
+	n, err2 := strconv.ParseUint(right, 10, 32)
+	if !ok || !cut || err1 != nil || err2 != nil || k < 1 || k > n {
+		return 0, 0, fmt.Errorf("--partition %q: the form is hash:K/N with K from 1 to N, as in hash:1/4", text)
+	}
+	return k, n, nil
+}
+
+// Wants reports whether globs, filters and partition select a name. Sampling
+// does not enter: it depends on what else there is.
+func (c *Chooser) Wants(caseName string) bool {
+	if len(c.globs) > 0 && !slices.ContainsFunc(c.globs, func(g string) bool {
+		ok, err := glob.Match(g, caseName)
+		return err == nil && ok
+	}) {
+		return false
+	}
+	printed := name.Print(caseName)
+	for _, f := range c.filters {
+		if f.re.MatchString(printed) == f.not {
+			return false
+		}
+	}
+	return c.parts == 1 || hash(caseName)%c.parts == c.part-1
+}
+
+// hash spreads names evenly and the same on every machine.
+func hash(caseName string) uint64 {
+	sum := sha256.Sum256([]byte(caseName))
+	return binary.BigEndian.Uint64(sum[:])
+}
+
+// Sampling reports whether a sample smaller than everything may be taken.
+func (c *Chooser) Sampling() bool { return c.sample > 0 }
+
+// Choose returns the indices, ascending, of the names that are wanted.
+func (c *Chooser) Choose(names []string) []int {
+	var chosen []int
+	for i, n := range names {
+		if c.Wants(n) {
+			chosen = append(chosen, i)
+		}
+	}
+	if c.sample == 0 || len(chosen) <= c.sample {
+		return chosen
+	}
+	// The lowest digests of a second hash: the sample does not change when
+	// other names come and go, and is independent of the partition.
+	slices.SortFunc(chosen, func(a, b int) int {
+		return strings.Compare(sampleKey(names[a]), sampleKey(names[b]))
+	})
+	chosen = chosen[:c.sample]
+	slices.Sort(chosen)
+	return chosen
+}
+
+func sampleKey(caseName string) string {
+	sum := sha256.Sum256([]byte("sample\x00" + caseName))
+	return string(sum[:])
+}
+
+// Order brings the chosen cases into the order in which they run: those that
+// first names before all others, each group in corpus order.
+func Order(chosen []int, names []string, first map[string]bool) []int {
+	ordered := slices.Clone(chosen)
+	slices.SortStableFunc(ordered, func(a, b int) int {
+		switch fa, fb := first[names[a]], first[names[b]]; {
+		case fa && !fb:
+			return -1
+		case fb && !fa:
+			return 1
+		}
+		return 0
+	})
+	return ordered
+}

@@ -1,0 +1,99 @@
+package state
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os"
+
+	"muster/regress/internal/fault"
+	"muster/regress/internal/outcome"
+)
+
+// Line says that a case's first run is over. Lines outlive kill -9 of the
+// process, for --resume; a torn last line counts as not written.
+type Line struct {
+	Name      []byte       `json:"name"`
+	Identical bool         `json:"identical"` // else its outcome is in the run's store
+	Kind      outcome.Kind `json:"kind"`
+	Code      int          `json:"code"`
+	CPU       int64        `json:"cpu_ns"`
+	Wall      int64        `json:"wall_ns"`
+	Peak      int64        `json:"peak_kib"`
+}
+
+// Lines appends to a run's cases.jsonl. One goroutine uses it.
+type Lines struct {
+	f   *os.File
+	buf *bufio.Writer
+}
+
+// OpenLines opens a run's lines for appending, without a torn last one.
+func (r *Run) OpenLines() (*Lines, error) {
+	_, whole, err := r.readLines()
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(r.File("cases.jsonl"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+	if err == nil {
+		err = f.Truncate(whole)
+	}
+	if err != nil {
+		return nil, fault.Environmentf("state of run %s: %w", r.ID, err)
+	}
+	return &Lines{f, bufio.NewWriterSize(f, 64<<10)}, nil
+}
+
+// Add appends a line; it reaches the file with the next Flush at the latest.
+func (l *Lines) Add(line Line) error {
+	text, err := json.Marshal(line)
+	if err == nil {
+		_, err = l.buf.Write(append(text, '\n'))
+	}
+	if err != nil {
+		return fault.Environmentf("state of the run: %w", err)
+	}
+	return nil
+}
+
+// Flush hands everything to the kernel.
+func (l *Lines) Flush() error {
+	if err := l.buf.Flush(); err != nil {
+		return fault.Environmentf("state of the run: %w", err)
+	}
+	return nil
+}
+
+// Close flushes and closes.
+func (l *Lines) Close() error {
+	return errors.Join(l.Flush(), l.f.Close())
+}
+
+// ReadLines returns the lines of a run that was interrupted.
+func (r *Run) ReadLines() ([]Line, error) {
+	lines, _, err := r.readLines()
+	return lines, err
+}
+
+// readLines also returns how many bytes the whole lines take.
+func (r *Run) readLines() (lines []Line, whole int64, err error) {
+	text, err := os.ReadFile(r.File("cases.jsonl"))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, 0, nil
+	}
+	if err != nil {
+		return nil, 0, fault.Environmentf("state of run %s: %w", r.ID, err)
+	}
+	for len(text) > 0 {
+		one, rest, ended := bytes.Cut(text, []byte("\n"))
+		var line Line
+		if !ended || json.Unmarshal(one, &line) != nil {
+			break // torn by the interruption: that case runs again
+		}
+		lines = append(lines, line)
+		whole += int64(len(one)) + 1
+		text = rest
+	}
+	return lines, whole, nil
+}

@@ -1,0 +1,50 @@
+package state
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+
+	"muster/regress/internal/fault"
+	"muster/regress/internal/outcome"
+)
+
+// Result is the verdict on a case that was not identical, and whether it was
+// accepted since.
+type Result struct {
+	Name     []byte          `json:"name"`
+	Verdict  outcome.Verdict `json:"verdict"`
+	Why      string          `json:"why,omitempty"` // of an environment failure
+	Accepted bool            `json:"accepted,omitempty"`
+}
+
+// SaveResults writes a run's results, atomically.
+func (r *Run) SaveResults(results []Result) error {
+	text, err := json.MarshalIndent(results, "", " ")
+	if err == nil {
+		err = os.WriteFile(r.File("results.json.new"), text, 0o644)
+	}
+	if err == nil {
+		err = os.Rename(r.File("results.json.new"), r.File("results.json"))
+	}
+	if err != nil {
+		return fault.Environmentf("state of run %s: %w", r.ID, err)
+	}
+	return nil
+}
+
+// Results returns what SaveResults wrote, nothing if the run did not get so far.
+func (r *Run) Results() ([]Result, error) {
+	text, err := os.ReadFile(r.File("results.json"))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	var results []Result
+	if err == nil {
+		err = json.Unmarshal(text, &results)
+	}
+	if err != nil {
+		return nil, fault.Environmentf("state of run %s: %w", r.ID, err)
+	}
+	return results, nil
+}

@@ -1,0 +1,203 @@
+// Package state is the folder .muster: past runs, the lock that one writing
+// run holds, and the cache. A run's folder holds run.json (what it was and how
+// it ended), cases.jsonl (a line per case that is done, for --resume) and the
+// store of the outcomes that were not identical.
+//
+// It must not know what the entries mean to a run: they are kept as JSON.
+package state
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"muster/regress/internal/fault"
+)
+
+// version of the formats in the folder.
+const version = 1
+
+// runsMax is how many past runs are kept.
+const runsMax = 20
+
+// State is an open state folder.
+type State struct{ dir string }
+
+// Open returns the state in dir, which need not exist yet.
+func Open(dir string) *State { return &State{dir} }
+
+// Dir returns the folder.
+func (s *State) Dir() string { return s.dir }
+
+// Cache returns the folder for what can be made again.
+func (s *State) Cache() string { return filepath.Join(s.dir, "cache") }
+
+func (s *State) runs() string { return filepath.Join(s.dir, "runs") }
+
+// Info is what run.json says of a run.
+type Info struct {
+	Version  int               `json:"version"`
+	ID       string            `json:"id"`
+	Command  string            `json:"command"`
+	Started  time.Time         `json:"started"`
+	Finished bool              `json:"finished"`
+	Identity map[string]string `json:"identity"` // what must be the same to go on with it
+	Golden   string            `json:"golden"`   // digest of the golden that it compared with
+	Options  json.RawMessage   `json:"options,omitempty"`
+	Summary  json.RawMessage   `json:"summary,omitempty"`
+}
+
+// Run is one run's folder.
+type Run struct {
+	Info
+	dir string
+}
+
+// File returns the path of a file of the run.
+func (r *Run) File(name string) string { return filepath.Join(r.dir, name) }
+
+// Outcomes returns the path of the store of what was not identical.
+func (r *Run) Outcomes() string { return r.File("outcomes.golden") }
+
+// References returns the path of the store of what those were compared with,
+// in a run that had no golden.
+func (r *Run) References() string { return r.File("references.golden") }
+
+// NewRun makes the folder of a new run and removes the oldest beyond runsMax.
+// The state must be locked.
+func (s *State) NewRun(info Info) (*Run, error) {
+	var random [2]byte
+	if _, err := rand.Read(random[:]); err != nil {
+		return nil, fault.Environmentf("run ID: %w", err)
+	}
+	info.Version = version
+	info.ID = info.Started.UTC().Format("20060102-150405-") + hex.EncodeToString(random[:])
+	r := &Run{info, filepath.Join(s.runs(), info.ID)}
+	if err := os.MkdirAll(r.dir, 0o755); err != nil {
+		return nil, fault.Environmentf("state folder: %w", err)
+	}
+	if err := r.Save(); err != nil {
+		return nil, err
+	}
+	return r, s.prune()
+}
+
+// Save writes run.json, atomically.
+func (r *Run) Save() error {
+	text, err := json.MarshalIndent(r.Info, "", "  ")
+	if err == nil {
+		err = os.WriteFile(r.File("run.json.new"), append(text, '\n'), 0o644)
+	}
+	if err == nil {
+		err = os.Rename(r.File("run.json.new"), r.File("run.json"))
+	}
+	if err != nil {
+		return fault.Environmentf("state of run %s: %w", r.ID, err)
+	}
+	return nil
+}
+
+// prune removes the oldest runs, but never an unfinished one that is newest of
+// its command: it may be gone on with.
+func (s *State) prune() error {
+	runs, err := s.Runs()
+	if err != nil {
+		return err
+	}
+	for len(runs) > runsMax {
+		if err := os.RemoveAll(runs[0].dir); err != nil {
+			return fault.Environmentf("remove old run: %w", err)
+		}
+		runs = runs[1:]
+	}
+	return nil
+}
+
+// Runs returns all runs, oldest first. Folders without a readable run.json are
+// passed over: a run that was killed while it made its folder left nothing.
+func (s *State) Runs() ([]*Run, error) {
+	entries, err := os.ReadDir(s.runs())
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fault.Environmentf("state folder: %w", err)
+	}
+	var runs []*Run
+	for _, e := range entries {
+		if r, err := s.load(e.Name()); err == nil {
+			runs = append(runs, r)
+		}
+	}
+	slices.SortStableFunc(runs, func(a, b *Run) int { return a.Started.Compare(b.Started) })
+	return runs, nil
+}
+
+func (s *State) load(id string) (*Run, error) {
+	r := &Run{dir: filepath.Join(s.runs(), id)}
+	text, err := os.ReadFile(r.File("run.json"))
+	if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(text, &r.Info); err != nil {
+		return nil, err
+	}
+	if r.Version > version || r.ID != id {
+		return nil, fmt.Errorf("run %s has version %d", id, r.Version)
+	}
+	return r, nil
+}
+
+// Find returns the run whose ID begins with prefix, or, for an empty one, the
+// last run of which accept says yes.
+func (s *State) Find(prefix string, accept func(*Run) bool) (*Run, error) {
+	runs, err := s.Runs()
+	if err != nil {
+		return nil, err
+	}
+	if prefix == "" {
+		for _, r := range slices.Backward(runs) {
+			if accept(r) {
+				return r, nil
+			}
+		}
+		return nil, fault.Inputf("no run of this kind in %s: begin with muster record and muster check", s.dir)
+	}
+	var found []*Run
+	for _, r := range runs {
+		if strings.HasPrefix(r.ID, prefix) {
+			found = append(found, r)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return nil, fault.Inputf("no run %s in %s: muster runs lists them", prefix, s.dir)
+	case 1:
+		return found[0], nil
+	}
+	return nil, fault.Inputf("%s begins the IDs of %d runs: give more of it", prefix, len(found))
+}
+
+// Unfinished returns the last run of a command if it did not finish, else nil.
+func (s *State) Unfinished(command string) (*Run, error) {
+	runs, err := s.Runs()
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range slices.Backward(runs) {
+		if r.Command == command {
+			if r.Finished {
+				return nil, nil
+			}
+			return r, nil
+		}
+	}
+	return nil, nil
+}

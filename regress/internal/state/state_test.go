@@ -1,0 +1,138 @@
+package state_test
+
+import (
+	"os"
+	"testing"
+	"time"
+
+	"muster/regress/internal/fault"
+	"muster/regress/internal/outcome"
+	"muster/regress/internal/state"
+)
+
+func any(*state.Run) bool { return true }
+
+func newRun(t *testing.T, s *state.State, command string, at int) *state.Run {
+	t.Helper()
+	r, err := s.NewRun(state.Info{Command: command, Started: time.Unix(int64(at), 0)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestFind(t *testing.T) {
+	s := state.Open(t.TempDir() + "/.muster")
+	if _, err := s.Find("", any); fault.ClassOf(err) != fault.Input {
+		t.Errorf("in an empty state: %v", err)
+	}
+	a, b := newRun(t, s, "record", 1), newRun(t, s, "check", 100)
+	for prefix, want := range map[string]string{"": b.ID, a.ID: a.ID, b.ID[:len(b.ID)-1]: b.ID} {
+		if got, err := s.Find(prefix, any); err != nil || got.ID != want {
+			t.Errorf("Find(%q) = %v, %v; want %s", prefix, got, err, want)
+		}
+	}
+	got, err := s.Find("", func(r *state.Run) bool { return r.Command == "record" })
+	if err != nil || got.ID != a.ID {
+		t.Errorf("last record: %v, %v", got, err)
+	}
+	for _, bad := range []string{"1970", "x"} {
+		if _, err := s.Find(bad, any); fault.ClassOf(err) != fault.Input {
+			t.Errorf("Find(%q): %v", bad, err)
+		}
+	}
+}
+
+func TestOnlyTheLastRunsAreKept(t *testing.T) {
+	s := state.Open(t.TempDir())
+	for i := range 25 {
+		newRun(t, s, "check", i)
+	}
+	runs, err := s.Runs()
+	if err != nil || len(runs) != 20 || runs[0].Started.Unix() != 5 {
+		t.Fatalf("%d runs, %v", len(runs), err)
+	}
+}
+
+func TestUnfinished(t *testing.T) {
+	s := state.Open(t.TempDir())
+	r := newRun(t, s, "check", 1)
+	newRun(t, s, "record", 2)
+	if got, err := s.Unfinished("check"); err != nil || got == nil || got.ID != r.ID {
+		t.Fatalf("unfinished check: %v, %v", got, err)
+	}
+	r.Finished = true
+	if err := r.Save(); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := s.Unfinished("check"); err != nil || got != nil {
+		t.Fatalf("after it finished: %v, %v", got, err)
+	}
+}
+
+func TestLock(t *testing.T) {
+	dir := t.TempDir()
+	unlock, err := state.Open(dir).Lock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := state.Open(dir).Lock(); fault.ClassOf(err) != fault.Input {
+		t.Errorf("a second lock: %v", err)
+	}
+	unlock()
+	again, err := state.Open(dir).Lock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	again()
+}
+
+// A line that an interruption tore counts as not written, and what is appended
+// later does not stick to it.
+func TestTornLine(t *testing.T) {
+	s := state.Open(t.TempDir())
+	r := newRun(t, s, "check", 1)
+	add := func(names ...string) {
+		l, err := r.OpenLines()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range names {
+			if err := l.Add(state.Line{Name: []byte(n), Identical: true}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	add("a\xff", "b")
+	text, err := os.ReadFile(r.File("cases.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(r.File("cases.jsonl"), text[:len(text)-5], 0o644); err != nil {
+		t.Fatal(err)
+	}
+	add("c")
+	lines, err := r.ReadLines()
+	if err != nil || len(lines) != 2 || string(lines[0].Name) != "a\xff" || string(lines[1].Name) != "c" {
+		t.Fatalf("%+v, %v", lines, err)
+	}
+}
+
+func TestResults(t *testing.T) {
+	s := state.Open(t.TempDir())
+	r := newRun(t, s, "check", 1)
+	if got, err := r.Results(); err != nil || got != nil {
+		t.Fatalf("before any: %v, %v", got, err)
+	}
+	want := state.Result{Name: []byte("x\xff"), Verdict: outcome.NewlyFailing}
+	if err := r.SaveResults([]state.Result{want}); err != nil {
+		t.Fatal(err)
+	}
+	got, err := r.Results()
+	if err != nil || len(got) != 1 || string(got[0].Name) != "x\xff" || got[0].Verdict != outcome.NewlyFailing {
+		t.Fatalf("%+v, %v", got, err)
+	}
+}
