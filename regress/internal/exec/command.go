@@ -1,0 +1,132 @@
+package exec
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"al.essio.dev/pkg/shellescape"
+
+	"muster/regress/internal/fault"
+	"muster/regress/internal/outcome"
+)
+
+// shell runs the commands that ask for one. POSIX gives it this path nearly
+// everywhere, and a fixed one keeps the command's identity independent of PATH.
+const shell = "/bin/sh"
+
+// Command is a command line in which the tokens {in}, {out}, {stem}, {name} and
+// {dir} stand for a case, resolved to an executable. It is not changed after
+// Resolve.
+type Command struct {
+	Words []string // as given
+	Shell bool     // the words, joined by spaces, are a shell's script
+	Stdin bool     // the source is the standard input
+
+	Path   string         // absolute path of the executable (the shell's, if Shell)
+	Digest outcome.Digest // of the executable
+}
+
+// Resolve finds the executable of a command: in the caller's PATH, or, for a
+// name with a slash, from the caller's folder.
+func Resolve(words []string, useShell, stdin bool) (*Command, error) {
+	if len(words) == 0 || words[0] == "" {
+		return nil, fault.Inputf("no command: name it after --, as in: muster check corpus.tar -- gofmt {in}")
+	}
+	c := &Command{Words: words, Shell: useShell, Stdin: stdin}
+	name := words[0]
+	if useShell {
+		name = shell
+	}
+	found, err := exec.LookPath(name)
+	if errors.Is(err, exec.ErrDot) {
+		err = nil
+	}
+	if err != nil {
+		return nil, fault.Environmentf("command %q cannot be run: %w", name, reason(err))
+	}
+	if c.Path, err = filepath.Abs(found); err != nil {
+		return nil, fault.Environmentf("command %q: %w", name, err)
+	}
+	if c.Digest, err = digestFile(c.Path); err != nil {
+		return nil, fault.Environmentf("command %q: %w", name, err)
+	}
+	return c, nil
+}
+
+// reason takes the inner error of exec.Error, whose text repeats the name.
+func reason(err error) error {
+	var e *exec.Error
+	if errors.As(err, &e) {
+		return e.Err
+	}
+	return err
+}
+
+func digestFile(file string) (d outcome.Digest, err error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return d, err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return d, fmt.Errorf("read %s: %w", file, err)
+	}
+	return outcome.Digest(h.Sum(nil)), nil
+}
+
+// Args returns the arguments, the zeroth included, for the case of that name.
+func (c *Command) Args(name string) []string {
+	if c.Shell {
+		script := strings.Join(c.Words, " ")
+		if !c.Stdin && !tokenIn(c.Words) {
+			script += " {in}"
+		}
+		return []string{shell, "-c", replacer(name, shellescape.Quote).Replace(script)}
+	}
+	args := slices.Clone(c.Words)
+	if strings.Contains(args[0], "/") {
+		args[0] = c.Path
+	}
+	if !c.Stdin && !tokenIn(c.Words) {
+		args = append(args, "{in}")
+	}
+	r := replacer(name, func(s string) string { return s })
+	for i := 1; i < len(args); i++ {
+		args[i] = r.Replace(args[i])
+	}
+	return args
+}
+
+// tokens are the only ones that are replaced; other braces stay.
+var tokens = [...]string{"{in}", "{out}", "{stem}", "{name}", "{dir}"}
+
+func tokenIn(words []string) bool {
+	return slices.ContainsFunc(words[1:], hasToken) || len(words) > 0 && hasToken(words[0])
+}
+
+func hasToken(word string) bool {
+	return slices.ContainsFunc(tokens[:], func(t string) bool { return strings.Contains(word, t) })
+}
+
+func replacer(name string, quote func(string) string) *strings.Replacer {
+	in := name
+	if in[0] == '-' {
+		in = "./" + in // else a tool would take it for an option
+	}
+	stem := in
+	if ext := path.Ext(in); ext != "" && path.Base(in) != ext {
+		stem = strings.TrimSuffix(in, ext)
+	}
+	return strings.NewReplacer(
+		"{in}", quote(in), "{out}", quote(in+".out"), "{stem}", quote(stem),
+		"{name}", quote(path.Base(in)), "{dir}", quote(path.Dir(in)))
+}

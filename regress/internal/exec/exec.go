@@ -1,0 +1,71 @@
+// Package exec is the seam between a run and whatever executes its cases: what
+// is asked for one run of one case, and what comes back. Package local runs
+// cases in lanes on this machine.
+//
+// It must not judge outcomes, nor decide what runs or how often.
+package exec
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+
+	"muster/regress/internal/corpus"
+	"muster/regress/internal/outcome"
+)
+
+// NoLane is the value of Job.Avoid when any lane will do.
+const NoLane = -1
+
+// Job asks for one run of one case.
+type Job struct {
+	Source  corpus.Entry
+	Command *Command
+	Avoid   int // number of a lane to stay away from if there is another, or NoLane
+}
+
+// Result is one run of one case. The holder must Release it.
+type Result struct {
+	Outcome outcome.Outcome
+	Cost    outcome.Cost
+	Lane    int
+
+	contents map[outcome.Key]Content
+	release  func()
+}
+
+// Content is what one part holds: in memory, or in a file until the result is
+// released.
+type Content struct {
+	Bytes []byte
+	File  string
+}
+
+// NewResult returns a result whose parts' contents are in contents. release,
+// which may be nil, is called once by Release.
+func NewResult(o outcome.Outcome, c outcome.Cost, lane int, contents map[outcome.Key]Content, release func()) *Result {
+	return &Result{Outcome: o, Cost: c, Lane: lane, contents: contents, release: release}
+}
+
+// Open returns the content of one of the outcome's parts. It may be called
+// from several goroutines, until Release.
+func (r *Result) Open(p outcome.Part) (io.ReadCloser, error) {
+	c, ok := r.contents[p.Key]
+	switch {
+	case !ok:
+		return nil, fmt.Errorf("no content of %s", p.Key)
+	case c.File != "":
+		return os.Open(c.File)
+	}
+	return io.NopCloser(bytes.NewReader(c.Bytes)), nil
+}
+
+// Release gives up the contents. It may be called more than once, by one
+// goroutine.
+func (r *Result) Release() {
+	if r.release != nil {
+		r.release()
+		r.release = nil
+	}
+}

@@ -1,0 +1,31 @@
+//go:build !linux
+
+package local
+
+import (
+	"context"
+	"time"
+
+	"muster/regress/internal/exec"
+	"muster/regress/internal/fault"
+)
+
+// Crew cannot be had outside Linux.
+type Crew struct{}
+
+// Start says so.
+func Start(context.Context, Options) (*Crew, error) {
+	return nil, fault.Environmentf("running cases needs Linux: lanes are made of its namespaces and inotify")
+}
+
+// Run is never reached.
+func (*Crew) Run(context.Context, exec.Job) (*exec.Result, error) { return nil, nil }
+
+// Floor is never reached.
+func (*Crew) Floor() int64 { return 0 }
+
+// OwnCPU is never reached.
+func (*Crew) OwnCPU() time.Duration { return 0 }
+
+// Close is never reached.
+func (*Crew) Close() error { return nil }

@@ -1,0 +1,37 @@
+// Package local runs cases on this machine, in lanes: one small helper process
+// each (package lane), with a folder of its own, in memory where it fits.
+//
+// It must not decide what runs, how often, or what an outcome means.
+package local
+
+import (
+	"time"
+
+	"muster/regress/internal/corpus"
+)
+
+// LanesMax is the largest number of lanes; their folders are numbered with
+// three digits.
+const LanesMax = 999
+
+// Canonical is where every case sees its lane's folder, on every machine: the
+// work folder, and the empty home and tmp beside it. Its length is that of the
+// lanes' own folders (see makeBase), for tools that lay out what they write by
+// the length of a path.
+const Canonical = "/tmp/muster/canonical/lane"
+
+// Options says what the lanes of a crew need to know.
+type Options struct {
+	Lanes     int
+	Helper    []string // command that starts a lane helper: a program that imports muster/regress/lane
+	Corpus    *corpus.Corpus
+	Env       []string // K=V, beside what every case gets (see environment)
+	Timeout   time.Duration
+	Grace     time.Duration
+	MemoryMax int64        // bytes, 0 = no limit
+	OutputMax int64        // bytes
+	Keep      string       // not empty: this folder, new or empty, stays as the case leaves it
+	Note      func(string) // told once what the user should know; may be nil
+
+	plain bool // no namespaces, for tests
+}

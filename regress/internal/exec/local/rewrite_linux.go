@@ -1,0 +1,90 @@
+package local
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"io"
+	"os"
+
+	"muster/regress/internal/outcome"
+)
+
+// canonical rewrites a plain lane's own path to the canonical one.
+func (w *worker) canonical(b []byte) []byte {
+	if !w.plain || !bytes.Contains(b, []byte(w.root)) {
+		return b
+	}
+	return bytes.ReplaceAll(b, []byte(w.root), []byte(Canonical))
+}
+
+// rewriteFile replaces every occurrence of old in a file, with bounded memory.
+func rewriteFile(path, old, now string) error {
+	in, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.Create(path + ".new")
+	if err != nil {
+		return err
+	}
+	defer out.Close()
+	if err := rewrite(out, in, []byte(old), []byte(now), make([]byte, 256<<10)); err != nil {
+		return err
+	}
+	if err := out.Close(); err != nil {
+		return err
+	}
+	return os.Rename(path+".new", path)
+}
+
+// rewrite copies in to out with every occurrence of old replaced. The buffer
+// must be longer than old.
+func rewrite(out io.Writer, in io.Reader, old, now, buf []byte) error {
+	have := 0
+	for {
+		n, err := in.Read(buf[have:])
+		have += n
+		if err != nil && err != io.EOF {
+			return err
+		}
+		rest, last := buf[:have], err == io.EOF
+		for {
+			i := bytes.Index(rest, old)
+			if i < 0 {
+				break
+			}
+			if _, err := out.Write(rest[:i]); err != nil {
+				return err
+			}
+			if _, err := out.Write(now); err != nil {
+				return err
+			}
+			rest = rest[i+len(old):]
+		}
+		keep := 0
+		if !last {
+			keep = min(len(rest), len(old)-1) // it may begin in one read and end in the next
+		}
+		if _, err := out.Write(rest[:len(rest)-keep]); err != nil {
+			return err
+		}
+		if last {
+			return nil
+		}
+		have = copy(buf, rest[len(rest)-keep:])
+	}
+}
+
+func digestFile(path string) (d outcome.Digest, size int64, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return d, 0, err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if size, err = io.Copy(h, f); err != nil {
+		return d, 0, err
+	}
+	return outcome.Digest(h.Sum(nil)), size, nil
+}

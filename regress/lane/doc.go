@@ -1,0 +1,108 @@
+// Package lane is the helper process in which cases run: one small process per
+// lane, with a folder of its own, that places a source, runs the command,
+// collects what it left, and brings the folder back to what it was.
+//
+// The helper is the importing program itself, started again with a private
+// argument (Argument) and taken over in this package's init, before heavier
+// packages initialise. That is the one exception to "no work in init", and it
+// is what makes a case's peak memory true: Linux lets a child's ru_maxrss begin
+// at the high-water mark of the process that spawned it, so the spawner must be
+// small. For the same reason this package must not import "os", nor anything
+// that does: what depends on "os" initialises after it.
+//
+// A program that imports muster/regress carries the helper and needs to do
+// nothing else. The package must not judge, compare or digest: it only reports
+// what was there.
+package lane
+
+import "time"
+
+// Argument is the first argument that makes a program which imports this
+// package a lane helper.
+const Argument = "muster-lane-helper"
+
+// SocketFD and CorpusFD are the descriptors that the helper inherits: its end
+// of a stream socket pair, and the archive (or an O_PATH folder) that holds the
+// sources.
+const (
+	SocketFD = 3
+	CorpusFD = 4
+)
+
+// Item is a file to be placed below the work folder.
+type Item struct {
+	Name   string // path below the work folder
+	Target string // not empty: a symlink with that target
+	Exec   bool
+	Size   int64
+	Offset int64  // of the content in the archive
+	Path   string // not empty: the content's path below the corpus folder
+}
+
+// Setup is the first message to a helper.
+type Setup struct {
+	Root      string // the lane's folder: work, home and tmp are made below it
+	Outbox    string // existing folder on the same file system, for what cases leave
+	Canonical string // where Root is mounted for the cases; empty = they see Root itself
+	PIDs      bool   // the helper is the init of a PID namespace of its own
+	Env       []string
+	Given     []Item // present for every case
+	Timeout   time.Duration
+	Grace     time.Duration // between TERM and KILL
+	MemoryMax int64         // bytes of resident memory of a case's tree; 0 = no limit
+	OutputMax int64         // bytes of streams and files of one case
+	Keep      bool          // leave the folder as the case left it
+}
+
+// Ready is the helper's answer to Setup.
+type Ready struct {
+	Fault string // not empty: the lane cannot work, and why
+	Floor int64  // KiB below which a case's peak memory cannot be told
+}
+
+// Job is one run of one case.
+type Job struct {
+	Source Item
+	Path   string // of the executable
+	Args   []string
+	Stdin  bool // the source is the standard input; else /dev/null
+}
+
+// How a case ended; the values are part of the protocol.
+const (
+	Exited = iota
+	Signalled
+	TimedOut
+	OutOfMemory
+	OutputLimit
+)
+
+// What a Left is; the values are part of the protocol.
+const (
+	Regular = iota
+	Symlink
+	Gone
+)
+
+// Left is a file that is new, changed or gone after a case.
+type Left struct {
+	Name   string // path below the work folder
+	Form   int
+	Exec   bool
+	Size   int64
+	Stored string // name in the outbox of a regular file's content
+	Target string // of a symlink
+}
+
+// Done is the helper's answer to a Job.
+type Done struct {
+	Fault  string // not empty: the machine failed, and why; nothing else counts then
+	Kind   int
+	Code   int
+	CPU    time.Duration // of all processes of the case's tree
+	Wall   time.Duration
+	Peak   int64 // KiB, of the tree's largest process
+	Stdout Left  // Stored is empty when nothing was written
+	Stderr Left
+	Files  []Left // sorted by name
+}

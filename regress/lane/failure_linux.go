@@ -1,0 +1,22 @@
+package lane
+
+import "errors"
+
+var errClosed = errors.New("the parent is gone")
+
+// failure is an error with what was tried and on what; fmt is out of reach
+// here (see the package comment).
+type failure struct {
+	op, path string
+	err      error
+}
+
+func (f *failure) Error() string { return f.op + " " + f.path + ": " + f.err.Error() }
+func (f *failure) Unwrap() error { return f.err }
+
+func fail(op, path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &failure{op, path, err}
+}

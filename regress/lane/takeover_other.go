@@ -1,0 +1,5 @@
+//go:build !linux
+
+package lane
+
+// Lanes need Linux: elsewhere the program runs no cases and says so.
