@@ -1,0 +1,115 @@
+package pool_test
+
+import (
+	"context"
+	"math"
+	"sync"
+	"testing"
+
+	"muster/pool"
+)
+
+const (
+	benchWorkers = 2
+	benchQueue   = 1024
+	benchBatch   = 64
+)
+
+// trivial costs next to nothing, yet the compiler cannot leave out the call:
+// it does not know that no value is that large.
+//
+//go:noinline
+func trivial(n int) {
+	if n == math.MaxInt {
+		panic("unreachable")
+	}
+}
+
+// The rival: the channel that one would write by hand, with the same number
+// of places.
+func BenchmarkChannel(b *testing.B) {
+	tasks := make(chan int, benchQueue)
+	var workers sync.WaitGroup
+	for range benchWorkers {
+		workers.Go(func() {
+			for n := range tasks {
+				trivial(n)
+			}
+		})
+	}
+	for n := range b.N {
+		tasks <- n
+	}
+	close(tasks)
+	workers.Wait()
+}
+
+func benchmarkPool(b *testing.B, feed func(p *pool.Pool[int])) {
+	b.Helper()
+	b.ReportAllocs()
+	p := pool.New(benchWorkers, trivial, pool.Queue(benchQueue))
+	feed(p)
+	p.Close()
+}
+
+func BenchmarkSubmit(b *testing.B) {
+	benchmarkPool(b, func(p *pool.Pool[int]) {
+		for n := range b.N {
+			p.Submit(n)
+		}
+	})
+}
+
+func BenchmarkSubmitN(b *testing.B) {
+	benchmarkPool(b, func(p *pool.Pool[int]) {
+		batch := make([]int, benchBatch)
+		for left := b.N; left > 0; left -= benchBatch {
+			p.SubmitN(batch[:min(left, benchBatch)])
+		}
+	})
+}
+
+// What is refused is done by the producer itself, as a handler would. The
+// share that was tells how much of the figure is the pool's.
+func BenchmarkTrySubmit(b *testing.B) {
+	refused := 0
+	benchmarkPool(b, func(p *pool.Pool[int]) {
+		for n := range b.N {
+			if !p.TrySubmit(n) {
+				trivial(n)
+				refused++
+			}
+		}
+	})
+	b.ReportMetric(float64(refused)/float64(b.N), "refused/op")
+}
+
+func BenchmarkForEach(b *testing.B) {
+	items := make([]int, b.N)
+	b.ResetTimer()
+	err := pool.ForEach(b.Context(), benchWorkers, items, func(_ context.Context, n int) error {
+		trivial(n)
+		return nil
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+}
+
+func BenchmarkMap(b *testing.B) {
+	numbers := func(yield func(int) bool) {
+		for n := range b.N {
+			if !yield(n) {
+				return
+			}
+		}
+	}
+	for _, err := range pool.Map(b.Context(), benchWorkers, numbers, func(_ context.Context, n int) (int, error) {
+		trivial(n)
+		return n, nil
+	}) {
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,143 @@
+package pool_test
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+
+	"muster/pool"
+)
+
+var errTask = errors.New("the task failed")
+
+func upTo(n int) []int {
+	numbers := make([]int, n)
+	for i := range numbers {
+		numbers[i] = i
+	}
+	return numbers
+}
+
+func TestForEachTakesEveryItemOnce(t *testing.T) {
+	for _, workers := range []int{1, 2, 7, 1000} {
+		for _, length := range []int{0, 1, 6, 500} {
+			counts := make([]atomic.Int32, length)
+			err := pool.ForEach(t.Context(), workers, upTo(length), func(_ context.Context, n int) error {
+				counts[n].Add(1)
+				return nil
+			})
+			if err != nil {
+				t.Errorf("%d items on %d workers: %v", length, workers, err)
+			}
+			for n := range counts {
+				if c := counts[n].Load(); c != 1 {
+					t.Errorf("%d items on %d workers: item %d was taken %d times", length, workers, n, c)
+				}
+			}
+		}
+	}
+}
+
+// All workers run at the same time, and no more goroutines than items.
+func TestForEachWorkers(t *testing.T) {
+	for _, c := range []struct{ workers, items, want int }{{4, 100, 4}, {100, 4, 4}} {
+		synctest.Test(t, func(t *testing.T) {
+			before := runtime.NumGoroutine()
+			gate := make(chan struct{})
+			go func() {
+				synctest.Wait()
+				// ForEach's own, and this one.
+				if got := runtime.NumGoroutine() - before - 1; got != c.want {
+					t.Errorf("%d goroutines for %d items on %d workers, want %d", got, c.items, c.workers, c.want)
+				}
+				close(gate)
+			}()
+			var started atomic.Int64
+			err := pool.ForEach(t.Context(), c.workers, upTo(c.items), func(context.Context, int) error {
+				if started.Add(1) <= int64(c.want) {
+					<-gate
+				}
+				return nil
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestForEachFirstError(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var started atomic.Int64
+		err := pool.ForEach(t.Context(), 3, upTo(100), func(ctx context.Context, n int) error {
+			started.Add(1)
+			if n == 2 {
+				synctest.Wait() // items 0 and 1 wait for their context
+				return errTask
+			}
+			<-ctx.Done()
+			if !errors.Is(context.Cause(ctx), errTask) {
+				t.Errorf("the context's cause is %v, want the first error", context.Cause(ctx))
+			}
+			return errors.New("a later error")
+		})
+		if !errors.Is(err, errTask) {
+			t.Errorf("ForEach = %v, want the first error", err)
+		}
+		if started.Load() != 3 {
+			t.Errorf("%d items were taken, want none after the error at the third", started.Load())
+		}
+	})
+}
+
+func TestForEachContextEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		var once sync.Once
+		var started atomic.Int64
+		err := pool.ForEach(ctx, 2, upTo(100), func(ctx context.Context, _ int) error {
+			started.Add(1)
+			once.Do(cancel)
+			<-ctx.Done()
+			return nil
+		})
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("ForEach = %v, want context.Canceled", err)
+		}
+		if started.Load() > 2 {
+			t.Errorf("%d items were taken, want none after the context ended", started.Load())
+		}
+	})
+}
+
+// A context that ends when everything was taken spoils nothing.
+func TestForEachContextEndsLate(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	err := pool.ForEach(ctx, 1, upTo(3), func(_ context.Context, n int) error {
+		if n == 2 {
+			cancel()
+		}
+		return nil
+	})
+	if err != nil {
+		t.Errorf("ForEach = %v after all items were done", err)
+	}
+}
+
+func TestForEachGoexitIsAnError(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		err := pool.ForEach(t.Context(), 2, upTo(10), func(_ context.Context, n int) error {
+			if n == 3 {
+				runtime.Goexit()
+			}
+			return nil
+		})
+		if err == nil {
+			t.Error("ForEach returned no error although a call did not return")
+		}
+	})
+}

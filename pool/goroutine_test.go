@@ -1,0 +1,153 @@
+package pool_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"muster/pool"
+)
+
+// longMax bounds waiting for what happens soon or, in broken code, never.
+const longMax = 20 * time.Second
+
+// eventually asks until yes; yes must not depend on when it is asked.
+func eventually(t *testing.T, what string, yes func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(longMax); !yes(); runtime.Gosched() {
+		if time.Now().After(deadline) {
+			t.Fatalf("%s: not so after %v", what, longMax)
+		}
+	}
+}
+
+// Bubbles fail when a goroutine stays; this is the same without one.
+func TestNoGoroutineStays(t *testing.T) {
+	before := runtime.NumGoroutine()
+	gate := make(chan struct{})
+	p := pool.New(50, func(int) { <-gate }, pool.Queue(1))
+	p.SubmitN(make([]int, 51))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancelled := make(chan error)
+	go func() { cancelled <- p.SubmitContext(ctx, 52) }()
+	cancel()
+	<-cancelled
+	close(gate)
+	p.Close()
+	err := pool.ForEach(t.Context(), 50, make([]int, 1000), func(context.Context, int) error { return context.Canceled })
+	if err == nil {
+		t.Error("ForEach returned no error")
+	}
+	for range pool.Map(t.Context(), 50, slices.Values(make([]int, 1000)), double) {
+		break
+	}
+	eventually(t, "as many goroutines as before", func() bool { return runtime.NumGoroutine() <= before })
+}
+
+// t.FailNow in a handler is such a case: it must not cost a worker.
+func TestGoexitEndsTheTaskOnly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var after atomic.Int64
+		p := pool.New(2, func(n int) {
+			if n%2 == 0 {
+				runtime.Goexit()
+			}
+			after.Add(1)
+		}, pool.Queue(1))
+		for n := range 20 {
+			p.Submit(n)
+		}
+		p.Wait()
+		if s := p.Stats(); s.Done != 20 || s.Running != 0 {
+			t.Errorf("%+v, want 20 tasks done", s)
+		}
+		p.Close()
+		if after.Load() != 10 {
+			t.Errorf("%d handlers returned, want 10", after.Load())
+		}
+	})
+}
+
+// panicCase names, in a process that this test starts, what is to panic there.
+const panicCase = "POOL_TEST_PANIC"
+
+// The program must crash with the handler in the trace, although its main
+// waits for the very task and would then exit with 0.
+func TestPanicEndsTheProgram(t *testing.T) {
+	cases := map[string]func(){
+		"pool": func() {
+			p := pool.New(1, explode)
+			p.Submit(1)
+			p.Wait()
+			p.Close()
+		},
+		"foreach": func() {
+			_ = pool.ForEach(t.Context(), 1, []int{1}, func(_ context.Context, n int) error {
+				explode(n)
+				return nil
+			})
+		},
+		"map": func() {
+			for range pool.Map(t.Context(), 1, slices.Values([]int{1}), func(_ context.Context, n int) (int, error) {
+				explode(n)
+				return n, nil
+			}) {
+				break
+			}
+		},
+	}
+	if run, ok := cases[os.Getenv(panicCase)]; ok {
+		run()
+		return
+	}
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range cases {
+		cmd := exec.CommandContext(t.Context(), program, "-test.run=^TestPanicEndsTheProgram$")
+		cmd.Env = append(os.Environ(), panicCase+"="+name)
+		output, err := cmd.CombinedOutput()
+		if err == nil {
+			t.Errorf("%s: the program went on after a panic:\n%s", name, output)
+		}
+		for _, want := range []string{"panic: the handler's own", "pool_test.explode"} {
+			if !strings.Contains(string(output), want) {
+				t.Errorf("%s: the report lacks %q:\n%s", name, want, output)
+			}
+		}
+	}
+}
+
+//go:noinline
+func explode(int) { panic("the handler's own") }
+
+func double(_ context.Context, n int) (int, error) { return 2 * n, nil }
+
+// submitCollectable is a function of its own so that no variable of its caller
+// keeps the value.
+func submitCollectable(p *pool.Pool[*[1 << 20]byte], freed chan struct{}) {
+	v := new([1 << 20]byte)
+	runtime.AddCleanup(v, func(freed chan struct{}) { close(freed) }, freed)
+	p.Submit(v)
+}
+
+func awaitCollection(t *testing.T, freed chan struct{}) {
+	t.Helper()
+	eventually(t, "the value is collected", func() bool {
+		runtime.GC()
+		select {
+		case <-freed:
+			return true
+		default:
+			return false
+		}
+	})
+}

@@ -1,0 +1,184 @@
+package pool
+
+import (
+	"context"
+	"iter"
+	"math"
+	"sync/atomic"
+)
+
+// aheadPerWorker is how many items Map may have in hand per worker: one that
+// runs, and one that waits to run or to be yielded, so that a worker goes on
+// while the oldest item or the consumer takes its time.
+const aheadPerWorker = 2
+
+// Map calls do for the items of seq, on so many goroutines at the same time,
+// and yields the results in the order of the items.
+//
+// Nothing happens before somebody ranges over the result, and each time anew.
+// seq runs on the goroutine of whoever ranges, between two results and never at
+// the same time as the loop's body. It is asked for an item only while fewer
+// than 2 × workers items are in hand, that is taken from seq and their results
+// not yielded; a seq that blocks keeps back what is ready, and one that waits
+// for a result may deadlock.
+//
+// An error is yielded in its item's place, with a zero R, and ends the
+// sequence. Items before it are completed undisturbed, so the error is that of
+// the first item that fails; those behind it are not started once it is known.
+// When ctx ends, items that were not started have the error ctx.Err(). A call
+// that ends by runtime.Goexit has an error too.
+//
+// When the sequence ends, by an error or because the loop was left, the context
+// of the calls is ended and Map waits for those that still run: no goroutine
+// stays behind.
+//
+// Map panics if workers is below 1.
+//
+// A trivial item costs COST_MAP (2 workers, a machine with 2 cores).
+func Map[T, R any](ctx context.Context, workers int, seq iter.Seq[T], do func(context.Context, T) (R, error)) iter.Seq2[R, error] {
+	checkWorkers(workers)
+	return func(yield func(R, error) bool) {
+		m := newMapping(ctx, workers, do)
+		defer m.stop()
+		for v := range seq {
+			m.start(v)
+			for m.full() || m.ready() {
+				if !m.yieldOldest(yield) {
+					return
+				}
+			}
+		}
+		for m.begun > m.yielded && m.yieldOldest(yield) {
+		}
+	}
+}
+
+// A mapping is one loop over the result of Map. begun and yielded belong to
+// whoever ranges.
+type mapping[T, R any] struct {
+	ctx      context.Context
+	cancel   context.CancelFunc
+	do       func(context.Context, T) (R, error)
+	workers  int
+	crew     crew
+	items    []item[T, R] // a ring: item n is items[n%len(items)]
+	queue    chan *item[T, R]
+	begun    int
+	yielded  int
+	failedAt atomic.Int64 // the lowest number of an item that failed
+}
+
+// An item belongs to whoever ranges until it is queued, then to a worker until
+// that puts a token into over.
+type item[T, R any] struct {
+	number int
+	in     T
+	out    R
+	err    error
+	over   chan struct{}
+}
+
+func newMapping[T, R any](ctx context.Context, workers int, do func(context.Context, T) (R, error)) *mapping[T, R] {
+	m := &mapping[T, R]{do: do, workers: workers, items: make([]item[T, R], aheadPerWorker*workers)}
+	m.ctx, m.cancel = context.WithCancel(ctx)
+	m.queue = make(chan *item[T, R], len(m.items))
+	m.failedAt.Store(math.MaxInt64)
+	for i := range m.items {
+		m.items[i].over = make(chan struct{}, 1)
+	}
+	return m
+}
+
+// start hands v to the workers. It does not block: the queue has a place for
+// every item in hand.
+func (m *mapping[T, R]) start(v T) {
+	it := m.at(m.begun)
+	it.number, it.in = m.begun, v
+	m.begun++
+	m.queue <- it
+	if m.begun <= m.workers {
+		m.crew.add(m.worker())
+	}
+}
+
+// full reports whether seq must not be asked for more: too much is in hand, or
+// nothing behind a failed item will be wanted.
+func (m *mapping[T, R]) full() bool {
+	return m.begun-m.yielded == len(m.items) || m.failedAt.Load() < int64(m.begun)
+}
+
+// ready reports whether the oldest item in hand is over.
+func (m *mapping[T, R]) ready() bool {
+	return m.begun > m.yielded && len(m.at(m.yielded).over) > 0
+}
+
+// yieldOldest waits for the oldest item in hand, yields it, and reports whether
+// the loop goes on.
+func (m *mapping[T, R]) yieldOldest(yield func(R, error) bool) bool {
+	it := m.at(m.yielded)
+	<-it.over
+	m.yielded++
+	out, err := it.out, it.err
+	var none R
+	it.out = none // or the ring would keep it alive
+	if err != nil {
+		yield(none, err)
+		return false
+	}
+	return yield(out, nil)
+}
+
+func (m *mapping[T, R]) at(number int) *item[T, R] { return &m.items[number%len(m.items)] }
+
+// worker returns the step of one goroutine: give back the last item, do the
+// next one.
+func (m *mapping[T, R]) worker() func() bool {
+	var last *item[T, R]
+	return func() bool {
+		if last != nil {
+			m.finish(last)
+		}
+		it, open := <-m.queue
+		last = it
+		if open {
+			m.compute(it)
+		}
+		return open
+	}
+}
+
+func (m *mapping[T, R]) compute(it *item[T, R]) {
+	switch err := m.ctx.Err(); {
+	case err != nil:
+		it.err = err
+	case int64(it.number) > m.failedAt.Load():
+		it.err = context.Canceled // never seen: the sequence ends before it
+	default:
+		it.err = errGoexit // stays if do does not return
+		it.out, it.err = m.do(m.ctx, it.in)
+	}
+}
+
+func (m *mapping[T, R]) finish(it *item[T, R]) {
+	var none T
+	it.in = none // or the ring would keep it alive
+	if it.err != nil {
+		m.noteFailure(int64(it.number))
+	}
+	it.over <- struct{}{}
+}
+
+func (m *mapping[T, R]) noteFailure(number int64) {
+	for {
+		lowest := m.failedAt.Load()
+		if number >= lowest || m.failedAt.CompareAndSwap(lowest, number) {
+			return
+		}
+	}
+}
+
+func (m *mapping[T, R]) stop() {
+	m.cancel()
+	close(m.queue)
+	m.crew.wait()
+}

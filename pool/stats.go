@@ -1,0 +1,26 @@
+package pool
+
+// Stats tells what a pool is doing. Every field counts tasks unless it says
+// otherwise.
+type Stats struct {
+	Workers  int    // goroutines that run tasks, as given to New
+	QueueMax int    // places in the queue
+	Queued   int    // submitted and not taken by a worker yet
+	Running  int    // taken by a worker and not done
+	Done     uint64 // done since New
+}
+
+// Stats returns the figures of one moment, which may be over when it returns.
+// While tasks run, a task may be missing or be counted twice where it moves
+// from one field to the next; when nothing runs, the figures are exact.
+func (p *Pool[T]) Stats() Stats {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return Stats{
+		Workers:  len(p.running),
+		QueueMax: len(p.queue.places),
+		Queued:   p.queue.count,
+		Running:  int(p.claimed - p.done),
+		Done:     p.done,
+	}
+}
