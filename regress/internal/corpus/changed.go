@@ -1,0 +1,116 @@
+package corpus
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"muster/regress/internal/fault"
+	"muster/regress/internal/name"
+)
+
+// source is the file that an archive was read from, as it was then.
+type source struct {
+	path string
+	info fs.FileInfo
+}
+
+func sourceOf(path string, f *os.File) (*source, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	path, err = filepath.Abs(path)
+	return &source{path, info}, err
+}
+
+// key names what is unpacked of the source: it changes with the file's path,
+// identity, size and time, and with the form of what is unpacked.
+func (s *source) key() string {
+	h := sha256.New()
+	fmt.Fprintf(h, "spool 1\n%d %d\n", s.info.Size(), s.info.ModTime().UnixNano())
+	if st, ok := s.info.Sys().(*syscall.Stat_t); ok {
+		fmt.Fprintf(h, "%d %d\n", st.Dev, st.Ino)
+	}
+	fmt.Fprintf(h, "%s", s.path)
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+func (s *source) changed(label string) error {
+	now, err := os.Stat(s.path)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return changedFault(label, "it is gone")
+	case err != nil:
+		return cannotRead(label, "", err)
+	case !os.SameFile(now, s.info):
+		return changedFault(label, "another file has its name now")
+	}
+	if what := differs(s.info.Size(), s.info.ModTime().UnixNano(), now); what != "" {
+		return changedFault(label, what)
+	}
+	return nil
+}
+
+// stamp is what tells that a file of a folder changed, apart from its content.
+type stamp struct {
+	path    string // below the root
+	size    int64
+	modTime int64 // ns since 1970
+}
+
+func stampOf(path string, info fs.FileInfo) stamp {
+	return stamp{path, info.Size(), info.ModTime().UnixNano()}
+}
+
+// Changed returns an error of class Input that names what changed since Open,
+// or nil: the archive's size, time or identity, or the size or time of a file
+// or link of a folder. It reads no content, so an edit that keeps size and
+// time escapes it; files that are new in a folder do not count.
+func (c *Corpus) Changed() error {
+	if c.source != nil {
+		return c.source.changed(c.label)
+	}
+	for _, s := range c.stamps {
+		if err := c.stampChanged(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *Corpus) stampChanged(s stamp) error {
+	now, err := c.folder.Lstat(s.path)
+	what := ""
+	switch {
+	case errors.Is(err, os.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+		what = "is gone"
+	case err != nil:
+		return cannotRead(c.label, s.path, err)
+	default:
+		what = differs(s.size, s.modTime, now)
+	}
+	if what == "" {
+		return nil
+	}
+	return changedFault(c.label, name.Print(s.path)+": "+what)
+}
+
+func differs(size, modTime int64, now fs.FileInfo) string {
+	switch {
+	case now.Size() != size:
+		return fmt.Sprintf("%d bytes became %d", size, now.Size())
+	case now.ModTime().UnixNano() != modTime:
+		return "it was written to"
+	}
+	return ""
+}
+
+func changedFault(label, what string) error {
+	return fault.Inputf("%s changed while it ran: %s; run again when nothing writes there", label, what)
+}

@@ -1,0 +1,62 @@
+package corpus
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+	"github.com/ulikunitz/xz"
+)
+
+// zstdWindowMax is how far back a zstd frame may refer, in bytes, all of it
+// kept in memory: what the zstd program takes without --long.
+const zstdWindowMax = 128 << 20
+
+// decoder returns the uncompressed stream. Several gzip members, zstd frames
+// or xz streams after one another are one stream. Close ends what decodes; an
+// error of the stream comes from Read.
+func decoder(ctx context.Context, f format, src io.Reader) (io.ReadCloser, error) {
+	switch f {
+	case gzipped:
+		return gzip.NewReader(bufio.NewReaderSize(src, 256<<10))
+	case zstandard:
+		d, err := zstd.NewReader(src, zstd.WithDecoderConcurrency(2), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(zstdWindowMax))
+		if err != nil {
+			return nil, err
+		}
+		return zstdStream{d.IOReadCloser()}, nil
+	case xzipped:
+		return xzDecoder(ctx, src)
+	}
+	return io.NopCloser(src), nil
+}
+
+type zstdStream struct{ io.ReadCloser }
+
+func (z zstdStream) Read(p []byte) (int, error) {
+	n, err := z.ReadCloser.Read(p)
+	if errors.Is(err, zstd.ErrWindowSizeExceeded) {
+		err = fmt.Errorf("%w (%s); repack it without --long", err, sized(zstdWindowMax))
+	}
+	return n, err
+}
+
+// xzDecoder takes the xz program where there is one: it is twelve times as
+// fast as the library, and bounds its memory.
+func xzDecoder(ctx context.Context, src io.Reader) (io.ReadCloser, error) {
+	if path, err := exec.LookPath("xz"); err == nil {
+		if p, err := startXZ(ctx, path, src); err == nil {
+			return p, nil
+		}
+	}
+	r, err := xz.NewReader(newXZGuard(src))
+	if err != nil {
+		return nil, err
+	}
+	return io.NopCloser(r), nil
+}

@@ -1,0 +1,4 @@
+package corpus
+
+// NewXZGuard is for the tests alone.
+var NewXZGuard = newXZGuard

@@ -1,0 +1,92 @@
+package corpus
+
+import (
+	"fmt"
+
+	"muster/regress/internal/fault"
+	"muster/regress/internal/name"
+)
+
+// The limits of a corpus, against archives that are small and claim or unpack
+// to anything. They stand far above what a corpus of sources needs and below
+// what a machine cannot bear.
+const (
+	// EntriesMax counts every entry, folders and overwritten ones too. The
+	// index takes about 200 bytes for each: 4 Mi are 0.8 GB.
+	EntriesMax = 4 << 20
+	// EntryBytesMax is the size of one file: no compiler takes a larger source,
+	// and a hole of a sparse file costs nothing in the archive.
+	EntryBytesMax = 64 << 30
+	// TotalBytesMax bounds the sum of all sizes, links counted as what they lead
+	// to, and what is spooled.
+	TotalBytesMax = 256 << 30
+	// NameBytesMax bounds the sum of all names and link targets, which stay in
+	// memory: 4 Mi names of 128 bytes.
+	NameBytesMax = 512 << 20
+	// ReserveBytes of the spool's file system stay free, for the lanes and the
+	// golden that follow.
+	ReserveBytes = 256 << 20
+)
+
+// Limits overrides the constants above, in their units; zero fields take them.
+type Limits struct {
+	Entries    int
+	EntryBytes int64
+	TotalBytes int64
+	NameBytes  int64
+	Reserve    int64
+}
+
+func (l Limits) withDefaults() Limits {
+	set := func(field *int64, value int64) {
+		if *field <= 0 {
+			*field = value
+		}
+	}
+	if l.Entries <= 0 {
+		l.Entries = EntriesMax
+	}
+	set(&l.EntryBytes, EntryBytesMax)
+	set(&l.TotalBytes, TotalBytesMax)
+	set(&l.NameBytes, NameBytesMax)
+	set(&l.Reserve, ReserveBytes)
+	return l
+}
+
+// meter counts what a corpus holds against the limits.
+type meter struct {
+	label     string
+	limits    Limits
+	entries   int
+	nameBytes int64
+}
+
+// count takes one more entry in, before anything is kept of it. The strings
+// are those that would stay in memory.
+func (m *meter) count(size int64, entry, target string) error {
+	m.entries++
+	m.nameBytes += int64(len(entry)) + int64(len(target))
+	switch {
+	case m.entries > m.limits.Entries:
+		return fault.Inputf("%s has more than %d entries, the limit, at %s; split it", m.label, m.limits.Entries, name.Print(entry))
+	case m.nameBytes > m.limits.NameBytes:
+		return fault.Inputf("%s has names of more than %s together, the limit, at %s; split it", m.label, sized(m.limits.NameBytes), name.Print(entry))
+	case size > m.limits.EntryBytes:
+		return fault.Inputf("%s: entry %s claims %s, more than the limit of %s; leave it out", m.label, name.Print(entry), sized(size), sized(m.limits.EntryBytes))
+	}
+	return nil
+}
+
+// sized prints a number of bytes for people.
+func sized(n int64) string {
+	units := []string{"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"}
+	f, i := float64(n), 0
+	for f >= 1024 && i < len(units)-1 {
+		f /= 1024
+		i++
+	}
+	if i == 0 {
+		return fmt.Sprintf("%d bytes", n)
+	}
+	return fmt.Sprintf("%.1f %s", f, units[i])
+}

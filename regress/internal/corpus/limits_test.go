@@ -1,0 +1,60 @@
+package corpus_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"muster/regress/internal/corpus"
+)
+
+// Each limit holds for an archive and for a folder, at its edge.
+func TestLimits(t *testing.T) {
+	files := []file{{name: "a", body: "12345"}, {name: "bb", body: "123"}, {name: "ccc", link: "a"}}
+	dir := t.TempDir()
+	for _, f := range files {
+		if f.link != "" {
+			if err := os.Symlink(f.link, filepath.Join(dir, f.name)); err != nil {
+				t.Fatal(err)
+			}
+		} else if err := os.WriteFile(filepath.Join(dir, f.name), []byte(f.body), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, path := range []string{dir, write(t, "c.tar", pack(t, files...)), write(t, "c.tgz", gz(pack(t, files...)))} {
+		open(t, corpus.Options{Path: path, Limits: corpus.Limits{Entries: 3, EntryBytes: 5, TotalBytes: 1 << 20, NameBytes: 7}})
+		for _, c := range []struct {
+			l    corpus.Limits
+			want string
+		}{
+			{corpus.Limits{Entries: 2}, " has more than 2 entries, the limit, at …; split it"},
+			{corpus.Limits{EntryBytes: 4}, ": entry a claims 5 bytes, more than the limit of 4 bytes; leave it out"},
+			{corpus.Limits{NameBytes: 6}, " has names of more than 6 bytes together, the limit, at …; split it"},
+		} {
+			like(t, refused(t, corpus.Options{Path: path, Limits: c.l}), path+c.want)
+		}
+	}
+	for _, path := range []string{dir, write(t, "c.tar", pack(t, files...))} {
+		open(t, corpus.Options{Path: path, Limits: corpus.Limits{TotalBytes: 13}})
+		like(t, refused(t, corpus.Options{Path: path, Limits: corpus.Limits{TotalBytes: 12}}),
+			path+" holds more than 12 bytes with all links followed, the limit, at ccc; split it")
+	}
+}
+
+// A bomb of every kind stops at the limit and leaves nothing.
+func TestDecompressionBombs(t *testing.T) {
+	bomb := pack(t, file{name: "zeros", body: strings.Repeat("\x00", 8<<20)})
+	for base, content := range packings(t, bomb) {
+		for _, path := range []string{os.Getenv("PATH"), ""} {
+			t.Setenv("PATH", path)
+			spool := t.TempDir()
+			o := corpus.Options{Path: "-", Stdin: bytes.NewReader(content), Spool: spool, Limits: corpus.Limits{TotalBytes: 4 << 20}}
+			like(t, refused(t, o), "standard input unpacks to more than 4.0 MiB, the limit; split it")
+			if left := names(t, spool); len(left) > 0 {
+				t.Errorf("%s: left %v", base, left)
+			}
+		}
+	}
+}

@@ -1,0 +1,134 @@
+package corpus
+
+import (
+	"archive/tar"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"muster/regress/internal/fault"
+	"muster/regress/internal/name"
+)
+
+// scan goes through a tar's headers and gives every error its class, the
+// archive's name and the entry's. It is used by one goroutine.
+type scan struct {
+	*meter
+	cursor *cursor
+	tar    *tar.Reader
+	last   string // entry before, for messages
+	end    int64  // of the last entry, padding included
+}
+
+func newScan(ctx context.Context, m *meter, src io.ReaderAt, size int64) *scan {
+	c := &cursor{ctx: ctx, src: src, size: size}
+	return &scan{meter: m, cursor: c, tar: tar.NewReader(c)}
+}
+
+// next returns the next member, or io.EOF after the last one. The cursor then
+// stands where the content starts.
+func (s *scan) next() (member, error) {
+	h, err := s.tar.Next()
+	if errors.Is(err, tar.ErrInsecurePath) {
+		err = nil // name.Clean says it better
+	}
+	if err == io.EOF {
+		return member{}, s.checkEnd()
+	}
+	if err != nil {
+		return member{}, s.damaged(err)
+	}
+	s.last, s.end = h.Name, padded(s.cursor.pos)
+	m, err := readMember(h)
+	if err != nil {
+		return m, fault.Inputf("%s: entry %s: %w", s.label, name.Print(h.Name), err)
+	}
+	if err := s.count(m.size, h.Name, m.target); err != nil {
+		return m, err
+	}
+	return m, s.skip(m.stored)
+}
+
+// skip notes that so many bytes of content follow, and must be there:
+// archive/tar seeks over them and would not see their absence.
+func (s *scan) skip(stored int64) error {
+	if stored > s.cursor.size-s.end || padded(stored) > s.cursor.size-s.end {
+		return s.truncated(fmt.Sprintf(", which needs %s of content", sized(stored)))
+	}
+	s.end += padded(stored)
+	return nil
+}
+
+// padded rounds up to whole blocks.
+func padded(n int64) int64 { return (n + blockBytes - 1) / blockBytes * blockBytes }
+
+// copyTo writes a member's content, holes filled.
+func (s *scan) copyTo(w io.Writer, m member) error {
+	n, err := io.Copy(w, s.tar)
+	var known *classified
+	switch {
+	case errors.As(err, &known):
+		return known.err
+	case err != nil:
+		return s.damaged(err)
+	case n != m.size:
+		return s.damaged(io.ErrUnexpectedEOF)
+	}
+	s.end = padded(s.cursor.pos)
+	return nil
+}
+
+// checkEnd returns io.EOF when the archive ends where it may: at an end
+// marker, or with the last entry. archive/tar also takes it for the end when
+// the file stops inside a padding, or after a header that describes an entry
+// which is not there.
+func (s *scan) checkEnd() error {
+	if s.end == s.cursor.size {
+		return io.EOF
+	}
+	var block [blockBytes]byte
+	n, err := s.cursor.readAt(block[:], s.end)
+	switch {
+	case err == nil && isZero(block[:]):
+		return io.EOF
+	case err == nil:
+		return s.truncated("")
+	case n < blockBytes && s.cursor.err == nil:
+		return s.truncated("")
+	}
+	return s.damaged(err)
+}
+
+func (s *scan) truncated(why string) error {
+	return fault.Inputf("%s is truncated: it ends at byte %d, %s%s; copy or make it again", s.label, s.cursor.size, s.where(), why)
+}
+
+func (s *scan) where() string {
+	if s.last == "" {
+		return "before the first entry"
+	}
+	return "in or after entry " + name.Print(s.last)
+}
+
+// damaged classifies an error of archive/tar.
+func (s *scan) damaged(err error) error {
+	if err := done(s.cursor.ctx, s.label); err != nil {
+		return err
+	}
+	if s.cursor.err != nil {
+		return cannotRead(s.label, "", s.cursor.err)
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return s.truncated("")
+	}
+	return fault.Inputf("%s is damaged at byte %d or later, %s: %w; copy or make it again", s.label, s.end, s.where(), err)
+}
+
+// trailing reports whether anything but zeros follows the end marker within
+// the next bytes: tar ignores it, and so does muster, but says so.
+func (s *scan) trailing() bool {
+	tail := make([]byte, min(64<<10, max(0, s.cursor.size-s.end)))
+	n, _ := s.cursor.readAt(tail, s.end)
+	return !isZero(tail[:n])
+}

@@ -1,0 +1,188 @@
+package corpus
+
+import (
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+
+	"muster/regress/internal/fault"
+	"muster/regress/internal/name"
+)
+
+// tree gathers what a corpus holds, in corpus order, until links and names
+// that occur twice can be settled. It never touches a disk.
+type tree struct {
+	label   string
+	limits  Limits
+	nodes   []node
+	byName  map[string]int32 // of the nodes that count
+	folders map[string]struct{}
+
+	twice    tally // names that a later entry took over
+	dangling tally // links to nothing
+	skipped  tally // sockets and the like, in a folder
+}
+
+// node is one entry before links are resolved.
+type node struct {
+	Entry
+	link string // not empty: a symlink's raw target
+	gone bool   // a later entry took the name
+}
+
+func newTree(label string, limits Limits) *tree {
+	return &tree{label: label, limits: limits, byName: map[string]int32{}, folders: map[string]struct{}{}}
+}
+
+// add takes a file or a symlink in. The later of two entries with one name
+// counts, as when an archive is unpacked.
+func (t *tree) add(n node) {
+	t.drop(n.Name)
+	delete(t.folders, n.Name)
+	t.byName[n.Name] = int32(len(t.nodes))
+	t.nodes = append(t.nodes, n)
+}
+
+// addFolder notes a folder: it is no case, but links may lead to it.
+func (t *tree) addFolder(clean string) {
+	t.drop(clean)
+	t.folders[clean] = struct{}{}
+}
+
+func (t *tree) drop(clean string) {
+	i, ok := t.byName[clean]
+	if !ok {
+		return
+	}
+	t.nodes[i].gone = true
+	delete(t.byName, clean)
+	t.twice.add(clean)
+}
+
+// addHardLink makes clean a second name of what target is now: a later entry
+// called target does not change it, as when an archive is unpacked.
+func (t *tree) addHardLink(clean, target string) error {
+	i, ok := t.byName[target]
+	switch {
+	case !ok:
+		return fault.Inputf("%s: entry %s is a hard link to %s, which no earlier entry is; put the file before its link, or leave the link out",
+			t.label, name.Print(clean), name.Print(target))
+	case clean == target:
+		return nil
+	}
+	n := t.nodes[i]
+	n.Name = clean
+	t.add(n)
+	return nil
+}
+
+// entries settles the tree: every name is one thing, every link resolved.
+func (t *tree) entries() ([]Entry, error) {
+	if err := t.checkFolders(); err != nil {
+		return nil, err
+	}
+	all := make([]Entry, 0, len(t.byName))
+	var total int64
+	for i := range t.nodes {
+		n := &t.nodes[i]
+		if n.gone {
+			continue
+		}
+		e, keep, err := t.settle(n)
+		if err != nil {
+			return nil, err
+		}
+		if !keep {
+			t.dangling.add(n.Name)
+			continue
+		}
+		if total += e.Size; total > t.limits.TotalBytes {
+			return nil, fault.Inputf("%s holds more than %s with all links followed, the limit, at %s; split it", t.label, sized(t.limits.TotalBytes), name.Print(e.Name))
+		}
+		all = append(all, e)
+	}
+	return all, nil
+}
+
+// checkFolders notes the folders that names imply, and refuses a name that is
+// a file, or a link, and also the folder of another.
+func (t *tree) checkFolders() error {
+	explicit := slices.Sorted(maps.Keys(t.folders)) // sorted, so that the same corpus has the same error
+	for _, folder := range explicit {
+		if err := t.checkParents(folder); err != nil {
+			return err
+		}
+	}
+	for i := range t.nodes {
+		if t.nodes[i].gone {
+			continue
+		}
+		if err := t.checkParents(t.nodes[i].Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *tree) checkParents(clean string) error {
+	for parent := path.Dir(clean); parent != "."; parent = path.Dir(parent) {
+		if i, ok := t.byName[parent]; ok {
+			what := "a file"
+			if t.nodes[i].link != "" {
+				what = "a link"
+			}
+			return fault.Inputf("%s: entry %s is %s and also the folder of %s; rename one of them", t.label, name.Print(parent), what, name.Print(clean))
+		}
+		if _, ok := t.folders[parent]; ok {
+			// An explicit folder's parents are looked at by its own turn.
+			return nil
+		}
+		t.folders[parent] = struct{}{}
+	}
+	return nil
+}
+
+// say tells the caller, once, what is not as the corpus has it.
+func (t *tree) say(note func(string)) {
+	for _, c := range []struct {
+		tally
+		text string
+	}{
+		{t.twice, "of the names that stand there more than once the last counts"},
+		{t.dangling, "links to nothing are left out"},
+		{t.skipped, "sockets, pipes and devices are left out"},
+	} {
+		if c.count > 0 {
+			note(fmt.Sprintf("%s: %s: %d (%s)", t.label, c.text, c.count, c.tally))
+		}
+	}
+}
+
+// tally counts names and keeps the first few for a message.
+type tally struct {
+	count int
+	first []string
+}
+
+func (l *tally) add(clean string) {
+	l.count++
+	if len(l.first) < 3 && !slices.Contains(l.first, clean) {
+		l.first = append(l.first, clean)
+	}
+}
+
+// String returns the first names, printable.
+func (l tally) String() string {
+	s := ""
+	for i, clean := range l.first {
+		if i > 0 {
+			s += ", "
+		}
+		s += name.Print(clean)
+	}
+	if l.count > len(l.first) {
+		s += ", …"
+	}
+	return s
+}

@@ -1,0 +1,217 @@
+package corpus
+
+import (
+	"bufio"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+)
+
+// xzDictionaryMax is the dictionary that the xz library may allocate, in
+// bytes: xz -9 uses 64 MiB. The format allows 4 GiB in every block.
+const xzDictionaryMax = 512 << 20
+
+// xzGuard passes an xz stream on and stops before a block whose dictionary is
+// too large: the library allocates whatever a block's header asks for. It
+// judges nothing else; where it no longer understands the stream, it passes the
+// rest on for the library to refuse. It is used by one goroutine.
+type xzGuard struct {
+	r     *bufio.Reader
+	ready []byte // read, not yet passed on
+	plain uint64 // bytes to pass on unseen
+	step  func() error
+	err   error // for when ready and plain are used up
+
+	check   int    // bytes of check after each block of this stream
+	block   uint64 // bytes of the block, or of the index, after its header
+	records uint64 // of the index, still to come, two numbers each
+}
+
+func newXZGuard(r io.Reader) *xzGuard {
+	g := &xzGuard{r: bufio.NewReaderSize(r, 256<<10)}
+	g.step = g.streamHeader
+	return g
+}
+
+func (g *xzGuard) Read(p []byte) (int, error) {
+	for len(g.ready) == 0 && g.plain == 0 && g.err == nil {
+		g.ready = g.ready[:0]
+		g.err = g.step()
+	}
+	if len(g.ready) > 0 {
+		n := copy(p, g.ready)
+		g.ready = g.ready[n:]
+		return n, nil
+	}
+	if g.plain > 0 {
+		n, err := g.r.Read(p[:min(uint64(len(p)), g.plain)])
+		g.plain -= uint64(n)
+		return n, err
+	}
+	return 0, g.err
+}
+
+// take reads n bytes that are passed on too. At the end of the stream it
+// returns what there is.
+func (g *xzGuard) take(n int) ([]byte, error) {
+	at := len(g.ready)
+	g.ready = append(g.ready, make([]byte, n)...)
+	got, err := io.ReadFull(g.r, g.ready[at:])
+	g.ready = g.ready[:at+got]
+	if err == io.ErrUnexpectedEOF {
+		err = io.EOF
+	}
+	return g.ready[at:], err
+}
+
+// giveUp lets the library see the rest.
+func (g *xzGuard) giveUp() error {
+	g.plain = math.MaxUint64
+	return nil
+}
+
+func (g *xzGuard) streamHeader() error {
+	b, err := g.take(4)
+	if err != nil || binary.LittleEndian.Uint32(b) == 0 { // padding between streams
+		return err
+	}
+	if b, err = g.take(8); err != nil {
+		return err
+	}
+	sizes := [16]int{0, 4, 4, 4, 8, 8, 8, 16, 16, 16, 32, 32, 32, 64, 64, 64}
+	g.check = sizes[b[3]&15]
+	g.step = g.blockHeader
+	return nil
+}
+
+func (g *xzGuard) blockHeader() error {
+	b, err := g.take(1)
+	if err != nil {
+		return err
+	}
+	if b[0] == 0 {
+		g.block, g.step = 1, g.indexHeader
+		return nil
+	}
+	if b, err = g.take((int(b[0])+1)*4 - 1); err != nil {
+		return err
+	}
+	size, ok := dictionary(b)
+	if !ok {
+		return g.giveUp()
+	}
+	if size > xzDictionaryMax {
+		g.ready = nil
+		return fmt.Errorf("a dictionary of %s, more than %s; repack it with xz -9 or less", sized(size), sized(xzDictionaryMax))
+	}
+	g.block, g.step = 0, g.chunk
+	return nil
+}
+
+// dictionary returns what a block's header, after its first byte, asks for.
+func dictionary(b []byte) (size int64, ok bool) {
+	flags, b := b[0], b[1:]
+	number := func() uint64 {
+		v, n := binary.Uvarint(b)
+		if n <= 0 {
+			b = nil
+			return math.MaxUint64
+		}
+		b = b[n:]
+		return v
+	}
+	for range flags>>6&1 + flags>>7 { // the block's sizes
+		number()
+	}
+	for range flags&3 + 1 {
+		const lzma2 = 0x21
+		id, length := number(), number()
+		if length > uint64(len(b)) {
+			return 0, false
+		}
+		if id == lzma2 {
+			if length != 1 || b[0] > 40 {
+				return 0, false
+			}
+			return int64(2|b[0]&1) << (b[0]/2 + 11), true
+		}
+		b = b[length:]
+	}
+	return 0, false
+}
+
+// chunk reads the header of an LZMA2 chunk: its size is in it.
+func (g *xzGuard) chunk() error {
+	b, err := g.take(1)
+	if err != nil {
+		return err
+	}
+	control, head := b[0], 1
+	switch {
+	case control == 0:
+		g.block++
+		g.plain = -g.block&3 + uint64(g.check) // padding and check
+		g.step = g.blockHeader
+		return nil
+	case control <= 2: // not compressed
+		if b, err = g.take(2); err != nil {
+			return err
+		}
+		head += 2
+	case control < 0x80:
+		return g.giveUp()
+	default:
+		if b, err = g.take(4); err != nil {
+			return err
+		}
+		head, b = head+4, b[2:]
+	}
+	g.plain = uint64(binary.BigEndian.Uint16(b)) + 1
+	if control >= 0xc0 {
+		g.plain++ // new properties
+	}
+	g.block += uint64(head) + g.plain
+	return nil
+}
+
+func (g *xzGuard) indexHeader() error {
+	n, err := g.number()
+	if err != nil {
+		return err
+	}
+	g.records, g.step = n, g.indexRecord
+	return nil
+}
+
+func (g *xzGuard) indexRecord() error {
+	if g.records == 0 {
+		const crc, footer = 4, 12
+		g.plain = -g.block&3 + crc + footer
+		g.step = g.streamHeader
+		return nil
+	}
+	g.records--
+	_, err := g.number()
+	if err == nil {
+		_, err = g.number()
+	}
+	return err
+}
+
+// number reads one of the format's numbers, seven bits a byte.
+func (g *xzGuard) number() (uint64, error) {
+	var v uint64
+	for shift := 0; shift < 63; shift += 7 {
+		b, err := g.take(1)
+		if err != nil {
+			return 0, err
+		}
+		g.block++
+		v |= uint64(b[0]&0x7f) << shift
+		if b[0] < 0x80 {
+			return v, nil
+		}
+	}
+	return 0, g.giveUp()
+}

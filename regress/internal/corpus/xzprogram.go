@@ -1,0 +1,84 @@
+package corpus
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"muster/regress/internal/fault"
+)
+
+// xzMemory is what the xz program may take: xz -9 needs 65 MiB to unpack, and
+// a dictionary may be larger still.
+const xzMemory = "512MiB"
+
+// xzProgram is the output of a running xz -dc. Reading to the end waits for
+// the program and gives its failure instead of io.EOF: a stream that merely
+// stopped must not pass for a whole one. It is used by one goroutine.
+type xzProgram struct {
+	cmd    *exec.Cmd
+	out    io.Reader
+	errors bytes.Buffer
+	ended  bool
+	err    error // once ended
+}
+
+// startXZ starts the program. A cancelled context kills it.
+func startXZ(ctx context.Context, path string, src io.Reader) (*xzProgram, error) {
+	p := &xzProgram{cmd: exec.CommandContext(ctx, path, "--decompress", "--stdout", "--no-warn", "--threads=0", "--memlimit-decompress="+xzMemory)}
+	p.cmd.Stdin = src
+	p.cmd.Stderr = &p.errors
+	p.cmd.Env = []string{"LC_ALL=C"} // without XZ_OPT and XZ_DEFAULTS
+	// A source that blocks must not keep a program that has failed waiting.
+	p.cmd.WaitDelay = 2 * time.Second
+	var err error
+	if p.out, err = p.cmd.StdoutPipe(); err != nil {
+		return nil, err
+	}
+	return p, p.cmd.Start()
+}
+
+func (p *xzProgram) Read(b []byte) (int, error) {
+	if p.ended {
+		return 0, p.err
+	}
+	n, err := p.out.Read(b)
+	if err == nil || n > 0 {
+		return n, nil
+	}
+	p.end()
+	return 0, p.err
+}
+
+func (p *xzProgram) end() {
+	err := p.cmd.Wait()
+	p.ended, p.err = true, io.EOF
+	if err == nil {
+		return
+	}
+	said := strings.TrimSpace(p.errors.String())
+	said = strings.TrimPrefix(said, p.cmd.Path+": (stdin): ")
+	p.err = fmt.Errorf("xz: %s (%w)", said, err)
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() < 0 {
+		p.err = &classified{fault.Environmentf("the xz program failed: %w: %s", err, said)}
+	}
+}
+
+// Close kills the program when it still runs.
+func (p *xzProgram) Close() error {
+	if p.ended {
+		return nil
+	}
+	if err := p.cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return err
+	}
+	p.end()
+	return nil
+}
