@@ -1,0 +1,34 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"muster/regress"
+)
+
+func (p *program) accept() *cobra.Command {
+	var a regress.Acceptance
+	c := p.command(&cobra.Command{
+		Use:   "accept NAME...|--all [flags]",
+		Short: "Make new outcomes part of the golden",
+		Long: `Accept promotes what the last check found into the golden, all or nothing. A
+golden that anything but accepts of the same check has changed since is refused.
+
+--all leaves out cases that crashed, failed newly or reached a limit, unless
+--failing, and cases that the corpus no longer has, unless --missing.`,
+		Example: `  muster accept a/b.go a/c.go
+  muster accept --all --dry-run
+  muster accept --all --missing`,
+	}, []group{stateFlag}, func(c *cobra.Command, o *regress.Options, args []string) error {
+		a.Names = args
+		_, err := regress.Accept(c.Context(), *o, a)
+		return err
+	})
+	f := c.Flags()
+	f.BoolVar(&a.All, "all", false, "everything that is not left out")
+	f.BoolVar(&a.Failing, "failing", false, "with --all: also what crashed, failed newly or reached a limit")
+	f.BoolVar(&a.Missing, "missing", false, "with --all: also drop what the corpus no longer has")
+	f.BoolVar(&a.DryRun, "dry-run", false, "only say what would be done")
+	runFlag(c, &a.Run)
+	return c
+}

@@ -1,0 +1,42 @@
+package main
+
+import (
+	"bufio"
+
+	"github.com/spf13/cobra"
+
+	"muster/regress"
+)
+
+func (p *program) cases() *cobra.Command {
+	var zero bool
+	c := p.command(&cobra.Command{
+		Use:     "cases [CORPUS] [flags]",
+		Short:   "List the cases that would run",
+		Long:    `Cases lists the cases that the same flags would run, one a line, in corpus order.`,
+		Example: "  muster cases sources.tar --filter '!_test' --sample 10\n  muster cases -0 | xargs -0 -n1 echo",
+	}, []group{corpusFlags, selectFlags, storeFlags}, func(c *cobra.Command, o *regress.Options, args []string) error {
+		if c.ArgsLenAtDash() >= 0 {
+			return usagef("cases takes no command")
+		}
+		if err := takeJob(c, o, args); err != nil {
+			return err
+		}
+		names, err := regress.Cases(c.Context(), *o, zero)
+		if err != nil {
+			return err
+		}
+		w := bufio.NewWriter(p.stdout)
+		end := byte('\n')
+		if zero {
+			end = 0
+		}
+		for _, n := range names {
+			w.WriteString(n)
+			w.WriteByte(end)
+		}
+		return w.Flush()
+	})
+	c.Flags().BoolVarP(&zero, "null", "0", false, "raw names, each ended by a NUL byte")
+	return c
+}

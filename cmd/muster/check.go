@@ -1,0 +1,30 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"muster/regress"
+)
+
+func (p *program) check() *cobra.Command {
+	return p.command(&cobra.Command{
+		Use:   "check [CORPUS] [flags] [-- COMMAND [ARG...]]",
+		Short: "Run a changed command and compare with the golden",
+		Long: `Check runs the command over every case of the corpus and compares what comes out
+with the golden, which it never writes. A case that differs runs twice more: if
+its runs do not agree it is flaky, else it has changed.
+
+Corpus and command are those that were recorded, unless given. The exit status
+is 0 when all is identical and 1 when something is not; muster help exit-codes
+has the others.`,
+		Example: `  muster check
+  muster check sources.tar -- ./gofmt-new {in}
+  muster check --filter '^a/' --format json
+  muster check --normalize 'stdout:s/took [0-9]+ ms/took N ms/'`,
+	}, jobGroups(checkFlags), func(c *cobra.Command, o *regress.Options, args []string) error {
+		if err := takeJob(c, o, args); err != nil {
+			return err
+		}
+		return finish(regress.Check(c.Context(), *o))
+	})
+}

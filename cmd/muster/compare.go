@@ -1,0 +1,40 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"muster/regress"
+)
+
+func (p *program) compare() *cobra.Command {
+	var reference, candidate string
+	c := p.command(&cobra.Command{
+		Use:   "compare [CORPUS] [flags] --ref 'COMMAND' --new 'COMMAND'",
+		Short: "Run two commands side by side and compare them, without a golden",
+		Long: `Compare runs both commands over every case of the corpus, interleaved, and
+compares what they leave. No golden is read or written.`,
+		Example: `  muster compare sources.tar --ref 'gofmt {in}' --new 'gofmt -s {in}'`,
+	}, jobGroups(checkFlags), func(c *cobra.Command, o *regress.Options, args []string) error {
+		if c.ArgsLenAtDash() >= 0 {
+			return usagef("compare takes its commands by --ref and --new, not after --")
+		}
+		if err := takeJob(c, o, args); err != nil {
+			return err
+		}
+		if reference == "" || candidate == "" {
+			return usagef("compare wants --ref 'COMMAND' and --new 'COMMAND'")
+		}
+		ref, err := splitCommand("--ref", reference)
+		if err != nil {
+			return err
+		}
+		if o.Command.Words, err = splitCommand("--new", candidate); err != nil {
+			return err
+		}
+		o.Command.ByGlob = nil
+		return finish(regress.Compare(c.Context(), *o, ref))
+	})
+	c.Flags().StringVar(&reference, "ref", "", "the trusted `COMMAND`")
+	c.Flags().StringVar(&candidate, "new", "", "the changed `COMMAND`")
+	return c
+}

@@ -1,0 +1,302 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	shellquote "github.com/kballard/go-shellquote"
+	"github.com/pelletier/go-toml/v2"
+	"github.com/spf13/pflag"
+
+	"muster/regress"
+)
+
+// configDefault is read when it is there; a file that --config names must be.
+const configDefault = "muster.toml"
+
+// configSource says where settings come from that no flag gives.
+type configSource struct{ file, profile string }
+
+func (c *configSource) flags(f *pflag.FlagSet) {
+	f.StringVar(&c.file, "config", configDefault, "`FILE` with settings")
+	f.StringVar(&c.profile, "profile", "", "`NAME` of a [profile.NAME] in it whose settings go first")
+}
+
+// apply sets every flag that the command line left alone from the environment
+// (MUSTER_JOBS for --jobs) or the configuration file.
+func (c *configSource) apply(f *pflag.FlagSet, o *regress.Options) error {
+	named := f.Changed("config")
+	for flag, p := range map[string]*string{"config": &c.file, "profile": &c.profile} {
+		if value, ok := os.LookupEnv(variable(flag)); ok && !f.Changed(flag) {
+			*p = value
+			named = named || flag == "config"
+		}
+	}
+	layers, err := c.read(named)
+	if err != nil {
+		return err
+	}
+	if err := setFlags(f, layers); err != nil {
+		return err
+	}
+	for _, l := range layers {
+		if err := l.setJob(o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func variable(flag string) string {
+	return "MUSTER_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+}
+
+// setFlags takes each flag's value from the first layer that has one, the
+// environment before all.
+func setFlags(f *pflag.FlagSet, layers []layer) (err error) {
+	f.VisitAll(func(flag *pflag.Flag) {
+		if err != nil || flag.Changed || flag.Name == "config" || flag.Name == "profile" {
+			return
+		}
+		if value, ok := os.LookupEnv(variable(flag.Name)); ok {
+			if e := f.Set(flag.Name, value); e != nil {
+				err = usagef("%s: %w", variable(flag.Name), e)
+			}
+			return
+		}
+		for _, l := range layers {
+			if value, ok := l.keys[flag.Name]; ok {
+				err = l.set(f, flag.Name, value)
+				return
+			}
+		}
+	})
+	return err
+}
+
+// layer is one table of the configuration file.
+type layer struct {
+	where string // for errors: "muster.toml" or "muster.toml [profile.ci]"
+	keys  map[string]any
+}
+
+// Keys that are no flags.
+const (
+	corpusKey   = "corpus"
+	commandKey  = "command"
+	commandsKey = "commands"
+	profileKey  = "profile"
+)
+
+// read returns the profile's table, if one is asked for, and the file's own.
+func (c *configSource) read(named bool) ([]layer, error) {
+	text, err := os.ReadFile(c.file)
+	if errors.Is(err, os.ErrNotExist) && !named {
+		if c.profile != "" {
+			return nil, usagef("--profile %s: there is no %s", c.profile, c.file)
+		}
+		return nil, nil
+	}
+	if err != nil {
+		return nil, usagef("--config: %w", err)
+	}
+	return parseConfig(c.file, text, c.profile)
+}
+
+// parseConfig checks all of a file, the profiles that are not asked for too.
+func parseConfig(file string, text []byte, profile string) ([]layer, error) {
+	top := map[string]any{}
+	if err := toml.Unmarshal(text, &top); err != nil {
+		var at *toml.DecodeError
+		if errors.As(err, &at) {
+			row, column := at.Position()
+			return nil, usagef("%s:%d:%d: %w", file, row, column, err)
+		}
+		return nil, usagef("%s: %w", file, err)
+	}
+	profiles, err := tables(file, top[profileKey])
+	if err != nil {
+		return nil, err
+	}
+	delete(top, profileKey)
+	own := layer{file, top}
+	layers := []layer{own}
+	known := settings()
+	for _, name := range slices.Sorted(maps.Keys(profiles)) {
+		l := layer{fmt.Sprintf("%s [profile.%s]", file, name), profiles[name]}
+		if err := l.check(known); err != nil {
+			return nil, err
+		}
+		if name == profile {
+			layers = []layer{l, own}
+		}
+	}
+	if profile != "" && len(layers) == 1 {
+		return nil, usagef("--profile %s: %s has no [profile.%s]%s", profile, file, profile, nearest(profile, slices.Sorted(maps.Keys(profiles))))
+	}
+	return layers, own.check(known)
+}
+
+func tables(file string, value any) (map[string]map[string]any, error) {
+	if value == nil {
+		return nil, nil
+	}
+	outer, ok := value.(map[string]any)
+	found := make(map[string]map[string]any, len(outer))
+	for name, inner := range outer {
+		table, isTable := inner.(map[string]any)
+		ok = ok && isTable
+		found[name] = table
+	}
+	if !ok {
+		return nil, usagef("%s: profiles are tables, as in [profile.ci]", file)
+	}
+	return found, nil
+}
+
+// check refuses unknown keys, with the nearest known one.
+func (l *layer) check(known *pflag.FlagSet) error {
+	names := []string{corpusKey, commandKey, commandsKey}
+	known.VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	for _, key := range slices.Sorted(maps.Keys(l.keys)) {
+		if !slices.Contains(names, key) {
+			return usagef("%s: unknown key %q%s", l.where, key, nearest(key, names))
+		}
+	}
+	return nil
+}
+
+// set gives a flag the value of a key; a list sets it once for each element.
+func (l *layer) set(f *pflag.FlagSet, key string, value any) error {
+	values, isList := value.([]any)
+	if !isList {
+		values = []any{value}
+	}
+	for _, v := range values {
+		switch v.(type) {
+		case string, int64, float64, bool:
+		default:
+			return usagef("%s: %s = %v: a string, a number, true or false, or a list of strings is wanted", l.where, key, v)
+		}
+		if err := f.Set(key, fmt.Sprint(v)); err != nil {
+			return usagef("%s: %w", l.where, err)
+		}
+	}
+	return nil
+}
+
+// setJob takes over what the keys that are no flags say, unless something that
+// goes first has said it.
+func (l *layer) setJob(o *regress.Options) error {
+	if value, ok := l.keys[corpusKey]; ok && o.Corpus.Path == "" {
+		path, isString := value.(string)
+		if !isString {
+			return usagef("%s: corpus = %v: a path is wanted", l.where, value)
+		}
+		o.Corpus.Path = path
+	}
+	if len(o.Command.Words) > 0 || len(o.Command.ByGlob) > 0 {
+		return nil
+	}
+	if value, ok := l.keys[commandKey]; ok {
+		words, err := l.words(value)
+		if err != nil {
+			return err
+		}
+		o.Command.Words = words
+	}
+	return l.setCommands(o)
+}
+
+func (l *layer) setCommands(o *regress.Options) error {
+	list, ok := l.keys[commandsKey]
+	if !ok {
+		return nil
+	}
+	const form = `[[commands]] has a glob and a command, as in glob = "*.c", command = ["cc", "-c", "{in}"]`
+	entries, ok := list.([]any)
+	if !ok {
+		return usagef("%s: %s", l.where, form)
+	}
+	for _, e := range entries {
+		table, _ := e.(map[string]any)
+		glob, isString := table["glob"].(string)
+		if !isString || len(table) != 2 || table[commandKey] == nil {
+			return usagef("%s: %s", l.where, form)
+		}
+		words, err := l.words(table[commandKey])
+		if err != nil {
+			return err
+		}
+		o.Command.ByGlob = append(o.Command.ByGlob, regress.GlobCommand{Glob: glob, Words: words})
+	}
+	return nil
+}
+
+func (l *layer) words(value any) ([]string, error) {
+	switch v := value.(type) {
+	case string:
+		return splitCommand(l.where+": command", v)
+	case []any:
+		words := make([]string, len(v))
+		for i, e := range v {
+			s, ok := e.(string)
+			if !ok {
+				return nil, usagef("%s: command: %v is not a string", l.where, e)
+			}
+			words[i] = s
+		}
+		return words, nil
+	}
+	return nil, usagef("%s: command = %v: a string or a list of strings is wanted", l.where, value)
+}
+
+// splitCommand splits a command line as a shell does words and quotes.
+func splitCommand(where, line string) ([]string, error) {
+	words, err := shellquote.Split(line)
+	if err != nil {
+		return nil, usagef("%s %q: %w", where, line, err)
+	}
+	if len(words) == 0 {
+		return nil, usagef("%s is empty", where)
+	}
+	return words, nil
+}
+
+// nearest suggests the known name that is fewest edits away, if that is few.
+func nearest(name string, known []string) string {
+	if len(known) == 0 {
+		return ""
+	}
+	best := slices.MinFunc(known, func(a, b string) int { return cmp.Compare(edits(name, a), edits(name, b)) })
+	if edits(name, best) > max(2, len(name)/3) {
+		return ""
+	}
+	return fmt.Sprintf(" (did you mean %q?)", best)
+}
+
+// edits is the Levenshtein distance.
+func edits(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			substituted := diagonal
+			if a[i] != b[j] {
+				substituted++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(row[j]+1, row[j+1]+1, substituted)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"runtime"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"muster/regress"
+)
+
+// Defaults that the manual states too.
+const (
+	timeoutDefault   = 60 * time.Second
+	graceDefault     = 2 * time.Second
+	outputMaxDefault = 64 << 20
+	repeatDefault    = 2
+	retriesDefault   = 2
+)
+
+// group adds one group of flags, bound to the options.
+type group func(*pflag.FlagSet, *regress.Options)
+
+func corpusFlags(f *pflag.FlagSet, o *regress.Options) {
+	f.StringArrayVar(&o.Corpus.Headers, "headers", nil, "`GLOB` of files that every case sees and that are no cases (default HDR_*); repeatable")
+	f.StringArrayVar(&o.Corpus.Context, "context", nil, "`GLOB` of files that every case sees and that are cases too; repeatable")
+}
+
+func commandFlags(f *pflag.FlagSet, o *regress.Options) {
+	f.BoolVar(&o.Command.Shell, "shell", false, "give the command to /bin/sh -c")
+	f.BoolVar(&o.Command.Stdin, "stdin", false, "the source is the command's standard input")
+	f.StringArrayVar(&o.Command.Env, "env", nil, "`K=V` in the command's environment; repeatable")
+	f.StringArrayVar(&o.Command.PassEnv, "pass-env", nil, "`NAME` of a variable that the command gets from here; repeatable")
+}
+
+func selectFlags(f *pflag.FlagSet, o *regress.Options) {
+	f.StringArrayVar(&o.Select.Globs, "cases", nil, "only cases that match a `GLOB`; repeatable")
+	f.StringArrayVar(&o.Select.Filters, "filter", nil, "only cases whose name matches `RE`, with '!RE' those whose does not; repeatable")
+	f.StringVar(&o.Select.Partition, "partition", "", "only part K of N, as `hash:K/N`")
+	f.IntVar(&o.Select.Sample, "sample", 0, "only `N` of them, always the same ones")
+}
+
+func orderFlags(f *pflag.FlagSet, o *regress.Options) {
+	f.BoolVar(&o.Select.FailedFirst, "failed-first", false, "begin with what was not identical last time")
+}
+
+func limitFlags(f *pflag.FlagSet, o *regress.Options) {
+	f.IntVarP(&o.Limits.Jobs, "jobs", "j", runtime.GOMAXPROCS(0), "cases at once; 0 runs one after another without a pool")
+	caseLimitFlags(f, o)
+}
+
+func caseLimitFlags(f *pflag.FlagSet, o *regress.Options) {
+	f.DurationVar(&o.Limits.Timeout, "timeout", timeoutDefault, "time for one case; then TERM to all it started")
+	f.DurationVar(&o.Limits.Grace, "grace", graceDefault, "time between TERM and KILL")
+	f.Var(newSize(&o.Limits.Memory, 0), "memory", "resident memory for one case and all it started (default none)")
+	f.Var(newSize(&o.Limits.OutputMax, outputMaxDefault), "output-max", "bytes that one case may leave, streams and files together")
+}
+
+func storeFlags(f *pflag.FlagSet, o *regress.Options) {
+	goldenFlag(f, o)
+	stateFlag(f, o)
+}
+
+func goldenFlag(f *pflag.FlagSet, o *regress.Options) {
+	f.StringVar(&o.Store.Golden, "golden", "muster.golden", "`FILE` that holds the golden outcomes")
+}
+
+func stateFlag(f *pflag.FlagSet, o *regress.Options) {
+	f.StringVar(&o.Store.State, "state", ".muster", "`DIR` for runs and caches")
+}
+
+func resumeFlag(f *pflag.FlagSet, o *regress.Options) {
+	f.BoolVar(&o.Store.Resume, "resume", false, "go on with the interrupted run")
+}
+
+func normalizeFlag(f *pflag.FlagSet, o *regress.Options) {
+	f.StringArrayVar(&o.Judge.Normalize, "normalize", nil, "`[GLOB:]s/RE/REPL/` rewrites before comparing; repeatable")
+}
+
+func repeatFlag(f *pflag.FlagSet, o *regress.Options) {
+	f.IntVar(&o.Judge.Repeat, "repeat", repeatDefault, "runs of every case, to find what differs from run to run")
+}
+
+func checkFlags(f *pflag.FlagSet, o *regress.Options) {
+	f.IntVar(&o.Judge.Retries, "retries", retriesDefault, "further runs of a case that differs")
+	allowFlag(f, o)
+	f.IntVar(&o.Select.FailFast, "fail-fast", 0, "stop after `N` cases that are not identical (default never)")
+}
+
+func allowFlag(f *pflag.FlagSet, o *regress.Options) {
+	f.StringSliceVar(&o.Judge.Allow, "allow", nil, "`VERDICTS` of flaky,new,missing that do not make the exit status 1")
+}
+
+func reportFlags(f *pflag.FlagSet, o *regress.Options) {
+	formatFlag(f, o)
+	f.BoolVarP(&o.Report.Quiet, "quiet", "q", false, "only warnings and how it ended")
+	f.BoolVarP(&o.Report.Verbose, "verbose", "v", false, "every case, identical ones too")
+	f.StringVar(&o.Report.JUnit, "junit", "", "write a JUnit report to `FILE`")
+	f.StringVar(&o.Report.Events, "events", "", "write every event to `FILE` as it happens, as JSON lines")
+}
+
+func formatFlag(f *pflag.FlagSet, o *regress.Options) {
+	f.Var(newFormat(&o.Report.Format), "format", "of the results on standard output: text or json")
+}
+
+// settings are the flags of all commands that a configuration file may set.
+func settings() *pflag.FlagSet {
+	f := pflag.NewFlagSet("settings", pflag.ContinueOnError)
+	for _, add := range []group{
+		corpusFlags, commandFlags, selectFlags, orderFlags, limitFlags, storeFlags,
+		normalizeFlag, repeatFlag, checkFlags, reportFlags,
+	} {
+		add(f, &regress.Options{})
+	}
+	return f
+}
+
+// command builds a command whose flags come from groups, and which runs with
+// the options complete: flags, environment, configuration file.
+func (p *program) command(c *cobra.Command, groups []group, do func(*cobra.Command, *regress.Options, []string) error) *cobra.Command {
+	o, broken := p.options()
+	if broken == nil {
+		for _, add := range groups {
+			add(c.Flags(), o)
+		}
+	}
+	var from configSource
+	from.flags(c.Flags())
+	c.DisableFlagsInUseLine = true
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if broken != nil {
+			return broken
+		}
+		if err := from.apply(c.Flags(), o); err != nil {
+			return err
+		}
+		return do(c, o, args)
+	}
+	return c
+}

@@ -1,0 +1,75 @@
+// Command muster runs a command over thousands of files on a few workers, keeps
+// everything that comes out, and after each change to the command proves that
+// the same comes out.
+//
+// This package turns flags into one call of a product's public package, and
+// errors into exit statuses. It must hold nothing that another program would
+// want.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"muster/regress"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second signal ends the program at once
+	err := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	os.Exit(exitStatus(err, os.Stderr))
+}
+
+// statusError is an exit status that has been explained already.
+type statusError int
+
+func (s statusError) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
+
+// Exit statuses, explained by `muster help exit-codes`.
+const (
+	statusUsage       = 2
+	statusEnvironment = 3
+	statusEmpty       = 4
+	statusInterrupted = 130
+)
+
+// exitStatus says what went wrong, once, and returns the status for it.
+func exitStatus(err error, stderr io.Writer) int {
+	if err == nil {
+		return 0
+	}
+	var status statusError
+	if errors.As(err, &status) {
+		return int(status)
+	}
+	fmt.Fprintf(stderr, "muster: %v\n", err)
+	var usage *usageError
+	if errors.As(err, &usage) {
+		return statusUsage
+	}
+	switch regress.ClassOf(err) {
+	case regress.Input:
+		return statusUsage
+	case regress.Empty:
+		return statusEmpty
+	case regress.Interrupted:
+		return statusInterrupted
+	}
+	return statusEnvironment
+}
+
+// usageError is a mistake in the command line or the configuration.
+type usageError struct{ err error }
+
+func (u *usageError) Error() string { return u.err.Error() }
+func (u *usageError) Unwrap() error { return u.err }
+
+func usagef(format string, args ...any) error {
+	return &usageError{fmt.Errorf(format, args...)}
+}

@@ -1,0 +1,29 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"muster/regress"
+)
+
+func (p *program) record() *cobra.Command {
+	return p.command(&cobra.Command{
+		Use:   "record [CORPUS] [flags] [-- COMMAND [ARG...]]",
+		Short: "Run the trusted command and keep the outcomes as the golden",
+		Long: `Record runs the command over every case of the corpus, twice, and keeps what
+came out as the golden; what differs from run to run is marked flaky. The golden
+that was there stays whole until the new one is complete.
+
+CORPUS is a .tar, .tar.gz, .tar.zst or .tar.xz, a folder, or - for a tar on
+standard input. In COMMAND, {in} is the source, {out} is {in}.out, {stem} the
+source without its extension, {name} its base name, {dir} its folder.`,
+		Example: `  muster record sources.tar -- gofmt {in}
+  muster record src --headers '*.h' -- cc -c {in} -o {out}
+  tar c src | muster record - --stdin -- wc -l`,
+	}, jobGroups(repeatFlag), func(c *cobra.Command, o *regress.Options, args []string) error {
+		if err := takeJob(c, o, args); err != nil {
+			return err
+		}
+		return finish(regress.Record(c.Context(), *o))
+	})
+}

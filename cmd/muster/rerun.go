@@ -1,0 +1,40 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"muster/regress"
+)
+
+func (p *program) rerun() *cobra.Command {
+	var failed bool
+	c := p.command(&cobra.Command{
+		Use:     "rerun [--failed] [flags]",
+		Short:   "Do the last run again, all of it or what was not identical",
+		Long:    `Rerun does the last record or check again with the options that it had.`,
+		Example: "  muster rerun\n  muster rerun --failed",
+		Args:    noneWanted,
+	}, []group{stateFlag, reportFlags}, func(c *cobra.Command, o *regress.Options, _ []string) error {
+		return finish(regress.Rerun(c.Context(), *o, failed))
+	})
+	c.Flags().BoolVar(&failed, "failed", false, "only the cases that were not identical")
+	return c
+}
+
+// noneWanted refuses arguments.
+func noneWanted(c *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usagef("%s takes no argument, not %q", c.Name(), args[0])
+	}
+	return nil
+}
+
+func (p *program) runs() *cobra.Command {
+	return p.command(&cobra.Command{
+		Use:   "runs [flags]",
+		Short: "List the past runs of this folder",
+		Args:  noneWanted,
+	}, []group{stateFlag, formatFlag}, func(c *cobra.Command, o *regress.Options, _ []string) error {
+		return regress.Runs(c.Context(), *o)
+	})
+}

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"muster/regress"
+)
+
+// program is what every command needs of its surroundings.
+type program struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+}
+
+// run is the whole program: everything but the process around it.
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
+	p := &program{stdin, stdout, stderr}
+	root := p.root()
+	root.SetArgs(args)
+	root.SetIn(stdin)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	return root.ExecuteContext(ctx)
+}
+
+const mainGroup = "main"
+
+func (p *program) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "muster",
+		Short: "Run a command over thousands of files and prove that the same comes out",
+		Long: `muster runs a command over thousands of files on a few workers, keeps
+everything that comes out, and after each change to the command proves that the
+same comes out, or shows what does not.`,
+		Example: `  muster record corpus.tar -- gofmt {in}       keep what the trusted tool does
+  muster check  corpus.tar -- gofmt -s {in}    compare a changed one with it
+  muster show   a/b.go                         see one difference whole
+  muster accept --all                          make the new outcomes the golden`,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          noArgs,
+		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	root.AddGroup(&cobra.Group{ID: mainGroup, Title: "Main commands:"})
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return usagef("%w: %s --help lists the flags", err, c.CommandPath())
+	})
+	for _, c := range []*cobra.Command{
+		p.record(), p.check(), p.compare(), p.runOne(), p.cases(), p.show(), p.accept(),
+		p.rerun(), p.diff(), p.export(), p.importing(), p.runs(),
+	} {
+		c.GroupID = mainGroup
+		root.AddCommand(c)
+	}
+	root.AddCommand(p.version(), exitCodes())
+	return root
+}
+
+// noArgs refuses arguments, naming the first; cobra's own text is for
+// subcommands.
+func noArgs(c *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usagef("unknown command %q: muster help lists the commands", args[0])
+	}
+	return nil
+}
+
+// options returns what is common to all commands, before flags.
+func (p *program) options() (*regress.Options, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	o := &regress.Options{Helper: []string{self}, Versions: versionText()}
+	o.Corpus.Stdin = p.stdin
+	o.Report.Stdout, o.Report.Stderr = p.stdout, p.stderr
+	return o, nil
+}
+
+// finish turns a run's end into the program's.
+func finish(sum regress.Summary, err error) error {
+	if err != nil {
+		return err
+	}
+	if sum.ExitStatus != 0 {
+		return statusError(sum.ExitStatus)
+	}
+	return nil
+}

@@ -1,0 +1,41 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"muster/regress"
+)
+
+func runFlag(c *cobra.Command, id *string) {
+	c.Flags().StringVar(id, "run", "", "`ID` of the run, or its beginning (default the last)")
+}
+
+func (p *program) show() *cobra.Command {
+	var id string
+	c := p.command(&cobra.Command{
+		Use:   "show NAME [flags]",
+		Short: "Show one difference whole, and how to reproduce it",
+		Long: `Show prints everything in which a case differed in the last check, and the one
+shell line that runs it again by hand.`,
+		Example: `  muster show a/b.go
+  muster show a/b.go --run 20250131`,
+		Args: oneArg("the name of a case"),
+	}, []group{stateFlag}, func(c *cobra.Command, o *regress.Options, args []string) error {
+		return regress.Show(c.Context(), *o, args[0], id)
+	})
+	runFlag(c, &id)
+	return c
+}
+
+// oneArg wants exactly one argument and says what it is.
+func oneArg(what string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		switch len(args) {
+		case 0:
+			return usagef("%s wants %s", c.Name(), what)
+		case 1:
+			return nil
+		}
+		return usagef("%s wants %s alone, not %q too", c.Name(), what, args[1])
+	}
+}

@@ -1,0 +1,193 @@
+package regress
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+
+	"muster/regress/internal/fault"
+	"muster/regress/internal/golden"
+	"muster/regress/internal/name"
+	"muster/regress/internal/outcome"
+	"muster/regress/internal/state"
+)
+
+// Acceptance says what of a check's differences becomes part of the golden.
+type Acceptance struct {
+	Names   []string // printed names
+	All     bool     // everything, but see Failing and Missing
+	Failing bool     // with All: also what crashed, failed newly or reached a limit
+	Missing bool     // with All: also drop what the corpus no longer has
+	DryRun  bool     // only say what would be done
+	Run     string   // ID of the check; empty = the last
+}
+
+// Accept promotes differences of a past check into the golden, all or nothing,
+// and returns how many cases that were.
+func Accept(_ context.Context, o Options, a Acceptance) (count int, err error) {
+	if a.All == (len(a.Names) > 0) {
+		return 0, fault.Inputf("accept wants the names of cases, or --all")
+	}
+	st := state.Open(o.Store.State)
+	unlock, err := st.Lock()
+	if err != nil {
+		return 0, err
+	}
+	defer unlock()
+	p, err := openPast(&o, a.Run)
+	if err != nil {
+		return 0, err
+	}
+	if p.run.Command != "check" {
+		return 0, fault.Inputf("run %s was a compare: it has no golden to accept into", p.run.ID)
+	}
+	chosen, left, err := p.choose(a)
+	if err != nil {
+		return 0, err
+	}
+	if len(chosen) > 0 && !a.DryRun {
+		if err := p.promote(chosen); err != nil {
+			return 0, err
+		}
+	}
+	return len(chosen), p.tellAccepted(o.Report.Stdout, a, chosen, left)
+}
+
+// choose picks the results to accept, and counts by verdict those that --all
+// leaves out.
+func (p *past) choose(a Acceptance) (chosen []*state.Result, left map[outcome.Verdict]int, err error) {
+	left = map[outcome.Verdict]int{}
+	if a.All {
+		for i := range p.results {
+			switch r := &p.results[i]; {
+			case r.Accepted:
+			case a.takes(r.Verdict):
+				chosen = append(chosen, r)
+			default:
+				left[r.Verdict]++
+			}
+		}
+		return chosen, left, nil
+	}
+	for _, printed := range a.Names {
+		raw, err := name.Parse(printed)
+		if err != nil {
+			return nil, nil, fault.Inputf("%w", err)
+		}
+		r, err := p.result(raw)
+		if err != nil {
+			return nil, nil, err
+		}
+		if r.Verdict == outcome.Environment {
+			return nil, nil, fault.Inputf("%s was not judged, the machine failed: run it again with muster rerun --failed", printed)
+		}
+		if !r.Accepted {
+			chosen = append(chosen, r)
+		}
+	}
+	return chosen, left, nil
+}
+
+// takes reports whether accepting all includes a verdict.
+func (a *Acceptance) takes(v outcome.Verdict) bool {
+	switch v {
+	case outcome.Environment:
+		return false
+	case outcome.TimedOutNow, outcome.OutOfMemNow, outcome.OutputLimited, outcome.Crashed, outcome.NewlyFailing:
+		return a.Failing
+	case outcome.Missing:
+		return a.Missing
+	}
+	return true
+}
+
+// promote writes the chosen outcomes into the golden in one transaction.
+func (p *past) promote(chosen []*state.Result) error {
+	var found *golden.Store
+	if slices.ContainsFunc(chosen, func(r *state.Result) bool { return r.Verdict != outcome.Missing }) {
+		var err error
+		if found, err = golden.Open(p.run.Outcomes()); err != nil {
+			return fmt.Errorf("outcomes of run %s: %w", p.run.ID, err)
+		}
+		defer found.Close()
+	}
+	err := golden.Update(p.options.Store.Golden, func(tx *golden.Tx) error {
+		if err := p.sameGolden(tx); err != nil {
+			return err
+		}
+		for _, r := range chosen {
+			if err := promoteOne(tx, found, r); err != nil {
+				return fmt.Errorf("accept %s: %w", name.Print(string(r.Name)), err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, r := range chosen {
+		r.Accepted = true
+	}
+	return p.run.SaveResults(p.results)
+}
+
+// sameGolden refuses a golden that is not the one that the run compared with,
+// unless only accepts of this run changed it.
+func (p *past) sameGolden(tx *golden.Tx) error {
+	m := tx.Meta()
+	switch {
+	case tx.Digest().String() == p.run.Golden:
+		m.AcceptBase = tx.Digest()
+	case m.AcceptedRun == p.run.ID && m.AcceptBase.String() == p.run.Golden:
+	default:
+		return fault.Inputf("the golden %s is not the one that run %s compared with: run muster check again, then accept", p.options.Store.Golden, p.run.ID)
+	}
+	m.AcceptedRun = p.run.ID
+	return tx.SetMeta(m)
+}
+
+func promoteOne(tx *golden.Tx, found *golden.Store, r *state.Result) error {
+	if r.Verdict == outcome.Missing {
+		return tx.Delete(string(r.Name))
+	}
+	rec, known, err := found.Get(string(r.Name))
+	if err != nil {
+		return err
+	}
+	if !known {
+		return fault.Inputf("its outcome was not kept")
+	}
+	return tx.Put(rec, found.Content)
+}
+
+func (p *past) tellAccepted(w io.Writer, a Acceptance, chosen []*state.Result, left map[outcome.Verdict]int) error {
+	verb := "accepted"
+	if a.DryRun {
+		verb = "would accept"
+	}
+	for _, r := range chosen {
+		if _, err := fmt.Fprintf(w, "%s %s (%s)\n", verb, name.Print(string(r.Name)), r.Verdict); err != nil {
+			return err
+		}
+	}
+	for _, v := range outcome.Verdicts() {
+		if left[v] == 0 {
+			continue
+		}
+		hint := ""
+		switch v {
+		case outcome.Missing:
+			hint = ": --missing drops them"
+		case outcome.Environment:
+			hint = ": muster rerun --failed judges them"
+		default:
+			hint = ": --failing takes them"
+		}
+		if _, err := fmt.Fprintf(w, "left out %d %s%s\n", left[v], v, hint); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintf(w, "%s %d of run %s\n", verb, len(chosen), p.run.ID)
+	return err
+}

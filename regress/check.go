@@ -1,0 +1,345 @@
+package regress
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"muster/regress/internal/exec"
+	"muster/regress/internal/fault"
+	"muster/regress/internal/golden"
+	"muster/regress/internal/outcome"
+	"muster/regress/internal/report"
+	"muster/regress/internal/state"
+)
+
+// checking is a check or a compare under way: it compares what the cases leave
+// with a baseline.
+type checking struct {
+	*session
+	base  *golden.Store // nil while a compare makes its own
+	pair  *pair         // of a compare
+	found *outcomes
+	lines *state.Lines
+
+	firsts  map[int]first // cases that are not identical so far, by index
+	final   map[int]bool  // cases that have their verdict
+	unsaved int           // lines since the last flush
+	flushed time.Time
+	amended map[string]golden.Record
+}
+
+// first is the first run of a case that was not identical.
+type first struct {
+	lane int
+	cost outcome.Cost
+}
+
+// Check runs a candidate over the corpus and compares with the golden, which it
+// never writes. Differences are in the summary; an error says that the check
+// could not be made.
+func Check(ctx context.Context, o Options) (sum Summary, err error) {
+	base, err := golden.Open(o.Store.Golden)
+	if err != nil {
+		return sum, noGolden(o.Store.Golden, err)
+	}
+	defer func() { err = errors.Join(err, base.Close()) }()
+	o.asRecorded(base.Meta())
+	s, err := open(ctx, &o, "check")
+	if err != nil {
+		return sum, err
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	if s.command, err = resolve(o.Command); err != nil {
+		return sum, err
+	}
+	s.compareFlags(base.Meta())
+	c := newChecking(s)
+	c.base = base
+	return c.check(ctx, c.compareFirst)
+}
+
+func newChecking(s *session) *checking {
+	return &checking{session: s, firsts: map[int]first{}, final: map[int]bool{}, amended: map[string]golden.Record{}}
+}
+
+// check runs both passes, the first by work, and sums up.
+func (c *checking) check(ctx context.Context, work func(context.Context, *worker, task) ran) (Summary, error) {
+	pending, err := c.begin(ctx)
+	if err != nil {
+		return c.summary, err
+	}
+	err = sweep(ctx, c.session, pending, work, c.takeFirst)
+	if e := c.lines.Close(); err == nil {
+		err = e
+	}
+	if err == nil {
+		err = c.settle(ctx)
+	} else {
+		err = errors.Join(err, c.found.abandon())
+	}
+	return c.summary, c.end(err)
+}
+
+// begin starts a new run or goes on with an interrupted one, and returns what
+// has to be run.
+func (c *checking) begin(ctx context.Context) ([]task, error) {
+	id, err := c.identity(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var base outcome.Digest
+	if c.base != nil {
+		base = c.base.Digest()
+		id["the golden"] = base.String()
+	}
+	if err := c.startRun(id, base); err != nil {
+		return nil, err
+	}
+	meta, err := c.meta(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if c.found, err = resumeOutcomes(c.run.Outcomes(), meta); err != nil {
+		return nil, err
+	}
+	if c.pair != nil {
+		c.pair.references = &outcomes{path: c.run.References(), meta: meta}
+	}
+	lines, err := c.run.ReadLines()
+	if err != nil {
+		return nil, err
+	}
+	if c.lines, err = c.run.OpenLines(); err != nil {
+		return nil, err
+	}
+	c.emit(report.Started{
+		Command: c.name, Run: c.run.ID, Cases: len(c.cases), Jobs: c.o.Limits.Jobs,
+		Resumed: len(lines), Allowed: c.o.allowed(), At: c.began,
+	})
+	pending, err := c.resume(lines)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.startCrew(ctx, ""); err != nil {
+		return nil, errors.Join(err, c.lines.Close(), c.found.abandon())
+	}
+	return pending, nil
+}
+
+// startRun makes the folder of this run, or takes over that of the interrupted
+// one that --resume asks for.
+func (s *session) startRun(id map[string]string, base outcome.Digest) error {
+	if s.o.Store.Resume {
+		last, err := s.state.Unfinished(s.name)
+		if err != nil {
+			return err
+		}
+		if last != nil {
+			if what := differsIn(last.Identity, id); what != "" {
+				return fault.Inputf("--resume: %s is not what it was in run %s: run without --resume, or put it back", what, last.ID)
+			}
+			s.run = last
+			return nil
+		}
+	}
+	info := state.Info{Command: s.name, Started: s.began, Identity: id, Golden: base.String()}
+	var err error
+	if info.Options, err = marshal(s.o, nil); err != nil {
+		return err
+	}
+	s.run, err = s.state.NewRun(info)
+	return err
+}
+
+// resume takes over what an interrupted run had done, and returns the rest in
+// the order in which it is to run.
+func (c *checking) resume(lines []state.Line) ([]task, error) {
+	done := make(map[string]state.Line, len(lines))
+	for _, l := range lines {
+		done[string(l.Name)] = l
+	}
+	var pending []task
+	for _, t := range c.ordered() {
+		l, ok := done[t.entry.Name]
+		switch {
+		case ok && l.Identical:
+			c.identical(t, ran{
+				ending: outcome.Ending{Kind: l.Kind, Code: l.Code},
+				cost:   outcome.Cost{CPU: time.Duration(l.CPU), Wall: time.Duration(l.Wall), PeakRSS: l.Peak},
+			})
+			continue
+		case ok && c.base != nil:
+			rec, stored, err := c.found.get(t.entry.Name)
+			if err != nil {
+				return nil, err
+			}
+			if stored {
+				c.firsts[t.index] = first{exec.NoLane, rec.Cost}
+				continue
+			}
+		}
+		pending = append(pending, t)
+	}
+	return pending, nil
+}
+
+// ran is what came of the first run of a case.
+type ran struct {
+	err       error
+	identical bool
+	ending    outcome.Ending
+	flaky     []string // parts that are known to be flaky
+	cost      outcome.Cost
+	lane      int
+}
+
+// compareFirst runs a case and compares with the baseline; what differs is
+// stored.
+func (c *checking) compareFirst(ctx context.Context, w *worker, t task) ran {
+	r, err := w.once(ctx, t, c.For(t.entry.Name), 1, exec.NoLane)
+	if err != nil {
+		return ran{err: err}
+	}
+	defer r.Release()
+	got := ran{ending: r.Outcome.Ending, cost: r.Cost, lane: r.Lane}
+	got.identical, got.flaky, got.err = c.isIdentical(t.entry.Name, r)
+	if got.err == nil && !got.identical {
+		got.err = c.found.put(ctx, t.entry.Name, r)
+	}
+	return got
+}
+
+// isIdentical compares a result with the baseline, and names the parts that it
+// left out because they are known to be flaky.
+func (c *checking) isIdentical(name string, r *exec.Result) (identical bool, flaky []string, err error) {
+	digest, known := c.base.OutcomeDigest(name)
+	if !known {
+		return false, nil, nil
+	}
+	if digest == r.Outcome.Digest() {
+		return true, nil, nil
+	}
+	old, _, err := c.base.Get(name)
+	if err != nil {
+		return false, nil, err
+	}
+	cmp, err := outcome.Compare(&old.Outcome, &r.Outcome, sameUnder(c.rules, c.base.Content, r.Open))
+	return cmp.Identical(), flakyParts(&old.Outcome), err
+}
+
+// takeFirst notes what came of a first run.
+func (c *checking) takeFirst(t task, r ran) error {
+	if r.err != nil {
+		return c.takeError(t, r.err)
+	}
+	c.emit(report.CaseRan{Name: t.entry.Name, Pass: 1, Differs: !r.identical, CPU: r.cost.CPU, Wall: r.cost.Wall, At: time.Now()})
+	c.summary.CPU += r.cost.CPU
+	line := state.Line{
+		Name: []byte(t.entry.Name), Identical: r.identical, Kind: r.ending.Kind, Code: r.ending.Code,
+		CPU: int64(r.cost.CPU), Wall: int64(r.cost.Wall), Peak: r.cost.PeakRSS,
+	}
+	if err := c.addLine(line); err != nil {
+		return err
+	}
+	if r.identical {
+		c.identical(t, r)
+		return nil
+	}
+	c.firsts[t.index] = first{r.lane, r.cost}
+	if max := c.o.Select.FailFast; max > 0 && len(c.firsts) >= max {
+		return errStop
+	}
+	return nil
+}
+
+// lineEvery bounds how much a kill can lose of the lines.
+const lineEvery = 200 * time.Millisecond
+
+func (c *checking) addLine(l state.Line) error {
+	if err := c.lines.Add(l); err != nil {
+		return err
+	}
+	if time.Since(c.flushed) < lineEvery {
+		return nil
+	}
+	c.flushed = time.Now()
+	return c.lines.Flush()
+}
+
+// takeError turns a failure of the machine into the case's verdict, and gives
+// up after too many.
+func (c *checking) takeError(t task, err error) error {
+	if fault.ClassOf(err) != fault.Environment {
+		return err
+	}
+	c.conclude(t, report.Case{Verdict: outcome.Environment, Why: err.Error()})
+	if c.summary.Verdicts[outcome.Environment] >= environmentMax {
+		return fault.Environmentf("%d cases failed for the machine's sake, the last one: %w", environmentMax, err)
+	}
+	return nil
+}
+
+func (c *checking) identical(t task, r ran) {
+	c.conclude(t, report.Case{Verdict: outcome.Identical, Ending: &r.ending, GoldenEnding: &r.ending, Cost: r.cost, Flaky: r.flaky})
+}
+
+// conclude gives a case its verdict.
+func (c *checking) conclude(t task, e report.Case) {
+	e.Name, e.Index = t.entry.Name, t.index
+	c.final[t.index] = true
+	c.verdict(e)
+}
+
+// verdict counts and tells a case's final word.
+func (s *session) verdict(e report.Case) {
+	s.summary.Verdicts[e.Verdict]++
+	if e.Verdict != outcome.Identical {
+		s.results = append(s.results, state.Result{Name: []byte(e.Name), Verdict: e.Verdict, Why: e.Why})
+	}
+	s.emit(e)
+}
+
+// end sums up, whatever happened before.
+func (c *checking) end(err error) error {
+	interrupted := fault.ClassOf(err) == fault.Interrupted
+	c.summary.Interrupted = interrupted
+	c.summary.NotRun = len(c.cases) - len(c.final)
+	if err == nil {
+		if err = c.corpus.Changed(); err != nil {
+			return err
+		}
+		c.missing()
+	}
+	if e := c.finish(err == nil); err == nil {
+		err = e
+	}
+	if interrupted {
+		return fault.Interruptedf("interrupted: %d of %d cases have no verdict; --resume goes on", c.summary.NotRun, len(c.cases))
+	}
+	return err
+}
+
+// missing gives a verdict to names that the golden has and the corpus lacks,
+// if this selection would run them.
+func (c *checking) missing() {
+	if c.pair != nil || c.chooser.Sampling() || c.o.Select.only != nil {
+		return
+	}
+	have := make(map[string]bool, len(c.cases))
+	for _, e := range c.cases {
+		have[e.Name] = true
+	}
+	index := len(c.cases)
+	for name := range c.base.Names() {
+		if have[name] || !c.chooser.Wants(name) {
+			continue
+		}
+		old, _, err := c.base.Get(name)
+		if err != nil {
+			continue
+		}
+		c.verdict(report.Case{Name: name, Index: index, Verdict: outcome.Missing, GoldenEnding: &old.Outcome.Ending})
+		index++
+	}
+}

@@ -1,0 +1,52 @@
+package regress
+
+import (
+	"muster/regress/internal/normalize"
+	"muster/regress/internal/outcome"
+	"muster/regress/internal/report"
+)
+
+// side is one outcome with its contents.
+type side struct {
+	outcome *outcome.Outcome
+	open    opener
+}
+
+// differences describes a comparison for reports, bounded, with the contents
+// as they were compared.
+func differences(rules normalize.Rules, old, now side, c outcome.Comparison) (list []report.Difference, more int, err error) {
+	return report.Differences(c, old.shown(rules), now.shown(rules), report.Limits{})
+}
+
+func (s side) shown(rules normalize.Rules) report.Side {
+	return report.Side{
+		Ending:  s.outcome.Ending,
+		Content: func(p outcome.Part) ([]byte, error) { return shown(rules, s.open, &p) },
+	}
+}
+
+// shown returns a part's content as it was compared; none for no part.
+func shown(rules normalize.Rules, open opener, p *outcome.Part) ([]byte, error) {
+	if p == nil || p.Form == outcome.Gone {
+		return nil, nil
+	}
+	b, err := readAll(open, *p)
+	if err != nil || p.Form != outcome.Regular {
+		return b, err
+	}
+	return rules.Apply(p.Key, b), nil
+}
+
+// flakyParts names the parts of an outcome that are known to be flaky.
+func flakyParts(o *outcome.Outcome) []string {
+	var names []string
+	if o.EndingFlaky {
+		names = append(names, report.EndingPart)
+	}
+	for _, p := range o.Parts {
+		if p.Flaky {
+			names = append(names, report.PartName(p.Key))
+		}
+	}
+	return names
+}

@@ -1,0 +1,133 @@
+package regress
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"muster/regress/internal/fault"
+	"muster/regress/internal/golden"
+	"muster/regress/internal/normalize"
+	"muster/regress/internal/outcome"
+	"muster/regress/internal/report"
+	"muster/regress/internal/state"
+)
+
+// Export writes a golden as plain files into dir, which must be new or empty.
+func Export(ctx context.Context, o Options, dir string) (err error) {
+	base, err := golden.Open(o.Store.Golden)
+	if err != nil {
+		return noGolden(o.Store.Golden, err)
+	}
+	return errors.Join(golden.Export(ctx, base, dir), base.Close())
+}
+
+// Import makes a golden of what Export wrote. It knows no costs.
+func Import(ctx context.Context, o Options, dir string) error {
+	return golden.Import(ctx, dir, o.Store.Golden, golden.Meta{
+		Machine: machine(), MusterVersion: o.Versions, Created: time.Now(), Repeat: 1,
+	})
+}
+
+// Diff compares two goldens and reports as Check does.
+func Diff(ctx context.Context, o Options, oldPath, nowPath string) (sum Summary, err error) {
+	old, err := golden.Open(oldPath)
+	if err != nil {
+		return sum, noGolden(oldPath, err)
+	}
+	defer func() { err = errors.Join(err, old.Close()) }()
+	now, err := golden.Open(nowPath)
+	if err != nil {
+		return sum, noGolden(nowPath, err)
+	}
+	defer func() { err = errors.Join(err, now.Close()) }()
+	s := &session{o: &o, name: "diff", began: time.Now(), state: state.Open(o.Store.State), out: report.Tee{}}
+	if err := o.checkAllow(); err != nil {
+		return sum, err
+	}
+	if s.rules, err = normalize.Parse(o.Judge.Normalize); err != nil {
+		return sum, fault.Inputf("%w", err)
+	}
+	if s.chooser, err = selection(&o.Select).Compile(); err != nil {
+		return sum, fault.Inputf("%w", err)
+	}
+	if s.out, err = o.Report.reporters(); err != nil {
+		return sum, err
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	return s.diff(ctx, old, now)
+}
+
+func (s *session) diff(ctx context.Context, old, now *golden.Store) (Summary, error) {
+	names := s.union(old, now)
+	if len(names) == 0 {
+		return s.summary, fault.Emptyf("none of the cases of the two goldens is selected")
+	}
+	s.emit(report.Started{Command: s.name, Cases: len(names), At: s.began, Allowed: s.o.allowed()})
+	for i, caseName := range names {
+		if err := ctx.Err(); err != nil {
+			return s.summary, err
+		}
+		word, err := s.diffOne(old, now, caseName)
+		if err != nil {
+			return s.summary, fmt.Errorf("%s: %w", caseName, err)
+		}
+		word.Name, word.Index = caseName, i
+		s.verdict(word)
+	}
+	s.counted = len(names)
+	return s.summary, s.finish(true)
+}
+
+// union returns the selected names of both, sorted.
+func (s *session) union(old, now *golden.Store) []string {
+	var names []string
+	a, b := slices.Sorted(old.Names()), slices.Sorted(now.Names())
+	for len(a) > 0 || len(b) > 0 {
+		var next string
+		switch {
+		case len(b) == 0 || len(a) > 0 && a[0] < b[0]:
+			next, a = a[0], a[1:]
+		case len(a) == 0 || b[0] < a[0]:
+			next, b = b[0], b[1:]
+		default:
+			next, a, b = a[0], a[1:], b[1:]
+		}
+		names = append(names, next)
+	}
+	chosen := s.chooser.Choose(names)
+	for i, at := range chosen {
+		names[i] = names[at]
+	}
+	return names[:len(chosen)]
+}
+
+func (s *session) diffOne(old, now *golden.Store, caseName string) (word report.Case, err error) {
+	a, inOld, err := old.Get(caseName)
+	if err != nil {
+		return word, err
+	}
+	b, inNow, err := now.Get(caseName)
+	if err != nil {
+		return word, err
+	}
+	switch {
+	case !inOld:
+		return report.Case{Verdict: outcome.New, Ending: &b.Outcome.Ending, Cost: b.Cost}, nil
+	case !inNow:
+		return report.Case{Verdict: outcome.Missing, GoldenEnding: &a.Outcome.Ending}, nil
+	}
+	was, is := side{&a.Outcome, old.Content}, side{&b.Outcome, now.Content}
+	c, err := outcome.Compare(was.outcome, is.outcome, sameUnder(s.rules, was.open, is.open))
+	if err != nil {
+		return word, err
+	}
+	word = report.Case{
+		Verdict: outcome.Judge(was.outcome, is.outcome, c), Ending: &b.Outcome.Ending, GoldenEnding: &a.Outcome.Ending,
+		Cost: b.Cost, Flaky: flakyParts(is.outcome),
+	}
+	word.Differences, word.More, err = differences(s.rules, was, is, c)
+	return word, err
+}

@@ -1,0 +1,162 @@
+package golden
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"muster/regress/internal/fault"
+)
+
+// querier is what a connection, a transaction and a database have in common.
+type querier interface {
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// How a file is opened.
+const (
+	readOnly  = "ro"
+	readWrite = "rw"
+	create    = "rwc"
+)
+
+// busyMillis is how long a reader waits for a writer's commit and the other
+// way round; both take milliseconds. Writers never wait for one another: they
+// have the lock of lock.go.
+const busyMillis = 10_000
+
+// openDatabase prepares the use of the file at path. As the default, SQLite
+// trusts what a schema says; a golden may come from anywhere.
+func openDatabase(path, mode string, pragmas ...string) (*sql.DB, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, fault.Environmentf("golden %s: %w", path, err)
+	}
+	values := url.Values{
+		"mode":       {mode},
+		"_defensive": {"1"},
+		"_error_rc":  {"1"},
+		"_pragma": append([]string{
+			fmt.Sprintf("busy_timeout(%d)", busyMillis), "trusted_schema(0)", "cell_size_check(1)",
+		}, pragmas...),
+	}
+	// As a URI, so that no byte of the path can be taken for an option.
+	uri := url.URL{Scheme: "file", Path: abs, RawQuery: values.Encode()}
+	connector, err := sqlite.NewConnector(uri.String())
+	if err != nil {
+		return nil, fault.Environmentf("golden %s: %w", path, err)
+	}
+	return sql.OpenDB(connector), nil
+}
+
+// code returns SQLite's extended result code, or -1.
+func code(err error) int {
+	var e *sqlite.Error
+	if errors.As(err, &e) {
+		return e.Code()
+	}
+	return -1
+}
+
+// primary is the mask of a result code without its extension.
+const primary = 0xff
+
+// classify says whose move an error of SQLite is. What is no error of SQLite,
+// and not classified yet, came from reading what should not be there.
+func classify(path string, err error) error {
+	c := code(err)
+	switch {
+	case err == nil:
+		return nil
+	case fault.ClassOf(err) == fault.Input:
+		return err // it was said where it was found
+	case c == -1:
+		return damaged(path, err)
+	case c == sqlite3.SQLITE_IOERR_SHORT_READ:
+		return damaged(path, errors.New("it is cut off"))
+	}
+	switch c & primary {
+	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT, sqlite3.SQLITE_ERROR,
+		sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_CONSTRAINT:
+		return damaged(path, err)
+	case sqlite3.SQLITE_FULL:
+		return fault.Environmentf("golden %s: the disk is full: %w", path, err)
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
+		return fault.Environmentf("golden %s is held by another process: try again: %w", path, err)
+	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM:
+		return fault.Environmentf("golden %s: %w: make it and its folder readable, and writable where it is to be written", path, err)
+	}
+	return fault.Environmentf("golden %s: %w", path, err)
+}
+
+// damaged returns the error for a file that can't be trusted.
+func damaged(path string, reason error) error {
+	return fault.Inputf("golden %s is damaged or foreign: %w: record again, or restore it", path, reason)
+}
+
+// openFault returns the error for a golden that the system does not open.
+func openFault(path string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return fault.Inputf("no golden %s: record one, or name it with --golden: %w", path, err)
+	}
+	return fault.Environmentf("golden: %w", err)
+}
+
+// resolve follows a symbolic link at path. SQLite puts its journal beside the
+// file itself, and a rename over a link would replace the link.
+func resolve(path string) string {
+	if to, err := filepath.EvalSymlinks(path); err == nil {
+		return to
+	}
+	return path
+}
+
+// journal returns where SQLite keeps the rollback journal of the file at path.
+func journal(path string) string { return path + "-journal" }
+
+// hot reports whether err says that an interrupted change must be rolled back
+// by somebody who may write.
+func hot(err error) bool { return code(err) == sqlite3.SQLITE_READONLY_ROLLBACK }
+
+// rollBack rolls back what a killed Update left half written, which SQLite does
+// at the first read by a connection that may write. The caller has the lock.
+func rollBack(ctx context.Context, path string) error {
+	db, err := openDatabase(path, readWrite)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	var n int
+	err = db.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&n)
+	if c := code(err) & primary; err != nil && (c == sqlite3.SQLITE_READONLY || c == sqlite3.SQLITE_CANTOPEN) {
+		return interrupted(path, err)
+	}
+	return classify(path, err)
+}
+
+// interrupted returns the error for a golden whose last change was cut off and
+// can't be undone by who asks.
+func interrupted(path string, err error) error {
+	return fault.Environmentf("golden %s was left in the middle of a change, which must be rolled back first, and it can't be written here: make it and its folder writable, or open it once as somebody who may write: %w", path, err)
+}
+
+// removeDatabase removes the file at path and its journal, in this order: a
+// file without its journal could be taken for whole.
+func removeDatabase(path string) error {
+	for _, p := range []string{path, journal(path)} {
+		if err := os.Remove(p); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fault.Environmentf("golden: %w", err)
+		}
+	}
+	return nil
+}

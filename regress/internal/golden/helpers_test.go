@@ -1,0 +1,191 @@
+package golden
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"muster/regress/internal/fault"
+	"muster/regress/internal/outcome"
+)
+
+// bag holds contents by digest.
+type bag map[outcome.Digest][]byte
+
+func (b bag) open(p outcome.Part) (io.ReadCloser, error) {
+	content, ok := b[p.Digest]
+	if !ok {
+		return nil, fmt.Errorf("the test has no content of %s", p)
+	}
+	return io.NopCloser(bytes.NewReader(content)), nil
+}
+
+// part makes a part and puts its content into the bag.
+func (b bag) part(place outcome.Place, path string, form outcome.Form, content []byte) outcome.Part {
+	d := outcome.Of(content)
+	b[d] = append([]byte{}, content...)
+	return outcome.Part{Key: outcome.Key{Place: place, Path: path}, Form: form, Size: int64(len(content)), Digest: d}
+}
+
+// simple returns a record with a text on each stream and one file.
+func (b bag) simple(name, out string, file []byte) Record {
+	return Record{
+		Name: name, Runs: 2,
+		Cost: outcome.Cost{CPU: time.Millisecond, Wall: 2 * time.Millisecond, PeakRSS: 3000},
+		Outcome: outcome.Outcome{Parts: []outcome.Part{
+			b.part(outcome.Stdout, "", outcome.Regular, []byte(out)),
+			b.part(outcome.Stderr, "", outcome.Regular, nil),
+			b.part(outcome.File, name+".out", outcome.Regular, file),
+		}},
+	}
+}
+
+// whole is everything that a store says.
+type whole struct {
+	Meta     Meta
+	Records  map[string]Record
+	Contents bag
+}
+
+// build makes a store of that at path.
+func build(t testing.TB, path string, from whole) {
+	t.Helper()
+	w, err := Create(path, from.Meta)
+	if err != nil {
+		t.Fatal(err)
+	}
+	putAll(t, w, from)
+	if err := w.Finish(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func putAll(t testing.TB, w *Writer, from whole) {
+	t.Helper()
+	for _, n := range slices.Sorted(maps.Keys(from.Records)) {
+		if err := w.Put(context.Background(), from.Records[n], from.Contents.open); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// read returns everything that the store at path says.
+func read(path string) (whole, error) {
+	s, err := Open(path)
+	if err != nil {
+		return whole{}, err
+	}
+	defer s.Close()
+	all := whole{s.Meta(), map[string]Record{}, bag{}}
+	for n := range s.Names() {
+		r, ok, err := s.Get(n)
+		if err != nil {
+			return all, err
+		}
+		if d, found := s.OutcomeDigest(n); !ok || !found || d != r.Outcome.Digest() || s.Flaky(n) != r.Outcome.Flaky() {
+			return all, fmt.Errorf("%q: Get and the index disagree", n)
+		}
+		all.Records[n] = r
+		for _, p := range r.Outcome.Parts {
+			if !HasContent(p) {
+				continue
+			}
+			if all.Contents[p.Digest], err = s.Bytes(p); err != nil {
+				return all, err
+			}
+		}
+	}
+	return all, nil
+}
+
+// same fails, naming what differs, unless both say the same.
+func same(t interface{ Errorf(string, ...any) }, got, want whole) {
+	if !reflect.DeepEqual(got.Meta, want.Meta) {
+		t.Errorf("meta\n%+v, want\n%+v", got.Meta, want.Meta)
+	}
+	if len(got.Records) != len(want.Records) || len(got.Contents) != len(want.Contents) {
+		t.Errorf("%d records and %d contents, want %d and %d",
+			len(got.Records), len(got.Contents), len(want.Records), len(want.Contents))
+	}
+	for n, w := range want.Records {
+		if g := got.Records[n]; !reflect.DeepEqual(g, w) {
+			t.Errorf("case %q\n%+v, want\n%+v", n, g, w)
+		}
+	}
+	for d, w := range want.Contents {
+		if g := got.Contents[d]; !bytes.Equal(g, w) {
+			t.Errorf("content %s: %d bytes, want %d", d, len(g), len(w))
+		}
+	}
+}
+
+// mustRead is read where nothing may be wrong, and nothing may lie beside.
+func mustRead(t testing.TB, path string) whole {
+	t.Helper()
+	all, err := read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	alone(t, path)
+	return all
+}
+
+// alone fails unless the file at path is the only one in its folder.
+func alone(t testing.TB, path string) {
+	t.Helper()
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if e.Name() != filepath.Base(path) {
+			t.Errorf("%s lies beside the golden", e.Name())
+		}
+	}
+}
+
+func wantClass(t testing.TB, err error, class fault.Class) {
+	t.Helper()
+	if got := fault.ClassOf(err); got != class {
+		t.Errorf("class %d, want %d: %v", got, class, err)
+	}
+}
+
+// digestOf opens the store at path for its digest.
+func digestOf(t testing.TB, path string) outcome.Digest {
+	t.Helper()
+	s, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	return s.Digest()
+}
+
+// incompressible returns size bytes that are different for each seed.
+func incompressible(seed byte, size int) []byte {
+	b := make([]byte, 0, size+32)
+	d := outcome.Of([]byte{seed})
+	for len(b) < size {
+		b = append(b, d[:]...)
+		d = outcome.Of(d[:])
+	}
+	return b[:size]
+}
+
+func mkdirs(t testing.TB, paths ...string) {
+	t.Helper()
+	for _, p := range paths {
+		if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,83 @@
+package golden
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"muster/regress/internal/fault"
+)
+
+// lock is the right to write a golden or to build its successor. The kernel
+// gives it back when the process ends, however it ends.
+//
+// SQLite's own locks are not enough: they belong to a file that a rename
+// replaces, and don't say who holds them.
+type lock struct{ file *os.File }
+
+// acquire takes the lock of the golden at path, without waiting.
+func acquire(path string) (*lock, error) {
+	for {
+		f, err := os.OpenFile(path+".lock", os.O_CREATE|os.O_RDWR, 0o644)
+		if err != nil {
+			return nil, unwritable(path, err)
+		}
+		current, err := take(f, path)
+		if err != nil {
+			f.Close()
+			return nil, err
+		}
+		if !current {
+			// The holder before us removed it between our open and our lock.
+			f.Close()
+			continue
+		}
+		// For the message of take only; the lock itself is the kernel's.
+		if err := f.Truncate(0); err == nil {
+			fmt.Fprintf(f, "%d\n", os.Getpid())
+		}
+		return &lock{f}, nil
+	}
+}
+
+// take locks f, and reports whether f is still what lies at its path.
+func take(f *os.File, path string) (current bool, err error) {
+	err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	if errors.Is(err, unix.EWOULDBLOCK) {
+		holder, _ := os.ReadFile(f.Name())
+		return false, fault.Inputf("another muster%s is writing %s: wait for it", by(holder), path)
+	}
+	if err != nil {
+		return false, fault.Environmentf("lock of golden %s: %w", path, err)
+	}
+	ours, err := f.Stat()
+	if err != nil {
+		return false, fault.Environmentf("lock of golden %s: %w", path, err)
+	}
+	there, err := os.Stat(f.Name())
+	return err == nil && os.SameFile(ours, there), nil
+}
+
+func by(holder []byte) string {
+	if pid := strings.TrimSpace(string(holder)); pid != "" {
+		return " (process " + pid + ")"
+	}
+	return ""
+}
+
+// release gives the lock back and leaves no file behind.
+func (l *lock) release() {
+	os.Remove(l.file.Name())
+	l.file.Close()
+}
+
+// unwritable returns the error for a golden that may not be changed.
+func unwritable(path string, err error) error {
+	if errors.Is(err, os.ErrNotExist) {
+		return fault.Inputf("golden %s: its folder does not exist: %w", path, err)
+	}
+	return fault.Environmentf("golden %s can't be written: %w: make it and its folder writable, or work on a copy", path, err)
+}

@@ -1,0 +1,156 @@
+package golden
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"muster/regress/internal/name"
+	"muster/regress/internal/outcome"
+)
+
+// Meta says where a store comes from: what ran, over what, on what.
+type Meta struct {
+	Command          []Command // as given
+	Executable       string    // path of the default command's executable
+	ExecutableDigest outcome.Digest
+	Env              []string       // K=V, what was set beyond the fixed environment
+	Corpus           outcome.Digest // identity of the corpus
+	Machine          string
+	MusterVersion    string
+	Created          time.Time
+	Repeat           int               // runs per case when it was recorded
+	Flags            map[string]string // what else identifies the run: rules, stdin, shell, headers, context
+
+	// After an accept: the run whose outcomes were promoted last, and the
+	// Digest of the golden that this run had compared with. By these two a
+	// further accept of the same run knows that nobody else came between.
+	AcceptedRun string
+	AcceptBase  outcome.Digest
+}
+
+// Command is one command, and the cases that it is for.
+type Command struct {
+	Glob string // empty: every case that no other glob names
+	Args []string
+}
+
+// text is a string in JSON. JSON holds Unicode only, while arguments and paths
+// are bytes: the rest is written as names are.
+type text string
+
+func (t text) MarshalText() ([]byte, error) { return []byte(name.Print(string(t))), nil }
+
+func (t *text) UnmarshalText(b []byte) error {
+	s, err := name.Parse(string(b))
+	*t = text(s)
+	return err
+}
+
+// metaJSON is Meta as the file holds it. No field may be left out when it is
+// empty: merge relies on each being there.
+type metaJSON struct {
+	Command          []commandJSON  `json:"command"`
+	Executable       text           `json:"executable"`
+	ExecutableDigest outcome.Digest `json:"executable_digest"`
+	Env              []text         `json:"env"`
+	Corpus           outcome.Digest `json:"corpus"`
+	Machine          text           `json:"machine"`
+	MusterVersion    text           `json:"muster_version"`
+	Created          time.Time      `json:"created"`
+	Repeat           int            `json:"repeat"`
+	Flags            []flagJSON     `json:"flags"`
+	AcceptedRun      text           `json:"accepted_run"`
+	AcceptBase       outcome.Digest `json:"accept_base"`
+}
+
+type commandJSON struct {
+	Glob text   `json:"glob"`
+	Args []text `json:"args"`
+}
+
+// flagJSON is one of the flags, sorted by key. A JSON object would not take
+// its keys through text.
+type flagJSON struct {
+	Key   text `json:"key"`
+	Value text `json:"value"`
+}
+
+// encodeMeta encodes m as one JSON object with sorted keys. What the object
+// old, if any, holds and this program does not know goes over into it: an
+// accept by an older program loses nothing.
+func encodeMeta(m Meta, old []byte) ([]byte, error) {
+	j := metaJSON{
+		Executable: text(m.Executable), ExecutableDigest: m.ExecutableDigest,
+		Env: texts[text](m.Env), Corpus: m.Corpus, Machine: text(m.Machine),
+		MusterVersion: text(m.MusterVersion), Created: m.Created.UTC(), Repeat: m.Repeat,
+		AcceptedRun: text(m.AcceptedRun), AcceptBase: m.AcceptBase,
+	}
+	for _, c := range m.Command {
+		j.Command = append(j.Command, commandJSON{text(c.Glob), texts[text](c.Args)})
+	}
+	for _, k := range slices.Sorted(maps.Keys(m.Flags)) {
+		j.Flags = append(j.Flags, flagJSON{text(k), text(m.Flags[k])})
+	}
+	b, err := merge(old, j)
+	if err != nil {
+		return nil, fmt.Errorf("meta of a golden: %w", err)
+	}
+	return b, nil
+}
+
+// merge returns the object old with all fields of j in place of its own.
+func merge(old []byte, j metaJSON) ([]byte, error) {
+	b, err := json.Marshal(j)
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]json.RawMessage{}
+	if old != nil {
+		if err := json.Unmarshal(old, &all); err != nil {
+			return nil, err
+		}
+	}
+	if err := json.Unmarshal(b, &all); err != nil {
+		return nil, err
+	}
+	return json.Marshal(all)
+}
+
+// decodeMeta reads what encodeMeta wrote, perhaps in a later program: fields
+// that this one does not know are passed over.
+func decodeMeta(b []byte) (Meta, error) {
+	var j metaJSON
+	if err := json.Unmarshal(b, &j); err != nil {
+		return Meta{}, err
+	}
+	m := Meta{
+		Executable: string(j.Executable), ExecutableDigest: j.ExecutableDigest,
+		Env: texts[string](j.Env), Corpus: j.Corpus, Machine: string(j.Machine),
+		MusterVersion: string(j.MusterVersion), Created: j.Created, Repeat: j.Repeat,
+		AcceptedRun: string(j.AcceptedRun), AcceptBase: j.AcceptBase,
+	}
+	for _, c := range j.Command {
+		m.Command = append(m.Command, Command{string(c.Glob), texts[string](c.Args)})
+	}
+	if len(j.Flags) > 0 {
+		m.Flags = make(map[string]string, len(j.Flags))
+	}
+	for _, f := range j.Flags {
+		m.Flags[string(f.Key)] = string(f.Value)
+	}
+	return m, nil
+}
+
+func texts[T, S ~string](from []S) []T {
+	if from == nil {
+		return nil
+	}
+	to := make([]T, len(from))
+	for i, s := range from {
+		to[i] = T(s)
+	}
+	return to
+}

@@ -1,0 +1,31 @@
+package golden
+
+import (
+	"context"
+	"database/sql"
+
+	"muster/regress/internal/outcome"
+)
+
+// Bytes returns the content of a part that was Put, whole. It is for rules
+// that compare rewritten contents while a store is being built, which is rare:
+// the statements are made anew each time.
+func (w *Writer) Bytes(p outcome.Part) (b []byte, err error) {
+	err = w.call(func(context.Context) error {
+		prepare := func(ctx context.Context, query string) (*sql.Stmt, error) {
+			return w.committer.conn.PrepareContext(ctx, query)
+		}
+		c, err := newContents(prepare, func(err error) error { return err })
+		if err != nil {
+			return err
+		}
+		defer c.close()
+		r, err := c.open(p)
+		if err != nil {
+			return err
+		}
+		b, err = r.all()
+		return err
+	})
+	return b, err
+}

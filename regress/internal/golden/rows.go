@@ -1,0 +1,167 @@
+package golden
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash"
+
+	"muster/regress/internal/name"
+	"muster/regress/internal/outcome"
+)
+
+// row is a case as the table outcome holds it. Its slices are valid until the
+// next row is read.
+type row struct{ name, digest, record []byte }
+
+// rowSum makes the digest over the meta and all rows, in the order of names.
+// Every value goes in after its length, so that no two stores have one digest.
+type rowSum struct {
+	hash hash.Hash
+	last []byte
+	size []byte
+}
+
+func newRowSum(meta []byte) *rowSum {
+	s := &rowSum{hash: sha256.New()}
+	s.hash.Write([]byte("muster golden 1\n"))
+	s.add(meta)
+	return s
+}
+
+func (s *rowSum) add(b []byte) {
+	s.size = binary.AppendUvarint(s.size[:0], uint64(len(b)))
+	s.hash.Write(s.size)
+	s.hash.Write(b)
+}
+
+func (s *rowSum) row(r row) error {
+	if s.last != nil && bytes.Compare(s.last, r.name) >= 0 {
+		return fmt.Errorf("its rows are out of order at %s", name.Print(string(r.name)))
+	}
+	s.last = append(s.last[:0], r.name...)
+	s.add(r.name)
+	s.add(r.digest)
+	s.add(r.record)
+	return nil
+}
+
+func (s *rowSum) digest() outcome.Digest { return outcome.Digest(s.hash.Sum(nil)) }
+
+// scan calls visit for every row in the order of names and returns the digest
+// over them and meta. Errors are not classified.
+func scan(ctx context.Context, q querier, meta []byte, visit func(row) error) (outcome.Digest, error) {
+	rows, err := q.QueryContext(ctx, "SELECT name, digest, record FROM outcome ORDER BY name")
+	if err != nil {
+		return outcome.Digest{}, err
+	}
+	defer rows.Close()
+	sum := newRowSum(meta)
+	for rows.Next() {
+		var name, digest, record sql.RawBytes
+		if err := rows.Scan(&name, &digest, &record); err != nil {
+			return outcome.Digest{}, err
+		}
+		r := row{name, digest, record}
+		if len(r.digest) != len(outcome.Digest{}) {
+			return outcome.Digest{}, errors.New("a row without a digest")
+		}
+		if err := sum.row(r); err != nil {
+			return outcome.Digest{}, err
+		}
+		if err := visit(r); err != nil {
+			return outcome.Digest{}, err
+		}
+	}
+	return sum.digest(), rows.Err()
+}
+
+// readGolden returns the one row of the table golden.
+func readGolden(ctx context.Context, q querier) (meta, digest []byte, err error) {
+	err = q.QueryRowContext(ctx, "SELECT meta, digest FROM golden WHERE id=1").Scan(&meta, &digest)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = errors.New("it has no meta")
+	}
+	return meta, digest, err
+}
+
+// decode returns the record of a row.
+func (r row) decode() (Record, error) {
+	rec, err := decodeRecord(string(r.name), r.record, outcome.Digest(r.digest))
+	if err != nil {
+		return Record{}, fmt.Errorf("case %s: %w", name.Print(string(r.name)), err)
+	}
+	return rec, nil
+}
+
+// get returns the record of a case from a connection that may be writing.
+func get(ctx context.Context, q querier, caseName string) (Record, bool, error) {
+	r := row{name: []byte(caseName)}
+	err := q.QueryRowContext(ctx, "SELECT digest, record FROM outcome WHERE name=?", r.name).Scan(&r.digest, &r.record)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return Record{}, false, nil
+	case err != nil:
+		return Record{}, false, err
+	case len(r.digest) != len(outcome.Digest{}):
+		return Record{}, false, errors.New("a row without a digest")
+	}
+	rec, err := r.decode()
+	return rec, err == nil, err
+}
+
+// seal removes the blobs that no outcome refers to, and writes the digest over
+// all rows, which makes the store one that opens. Errors are not classified.
+func seal(ctx context.Context, q querier) (outcome.Digest, error) {
+	meta, old, err := readGolden(ctx, q)
+	if err != nil {
+		return outcome.Digest{}, err
+	}
+	wanted := map[outcome.Digest]bool{}
+	sum, err := scan(ctx, q, meta, func(r row) error {
+		rec, err := r.decode()
+		for _, p := range rec.Outcome.Parts {
+			if HasContent(p) && p.Size > 0 {
+				wanted[p.Digest] = true
+			}
+		}
+		return err
+	})
+	if err != nil {
+		return sum, err
+	}
+	if err := sweep(ctx, q, wanted); err != nil {
+		return sum, err
+	}
+	if bytes.Equal(old, sum[:]) {
+		return sum, nil
+	}
+	_, err = q.ExecContext(ctx, "UPDATE golden SET digest=? WHERE id=1", sum[:])
+	return sum, err
+}
+
+// sweep removes all blobs but the wanted, each of which must be there.
+func sweep(ctx context.Context, q querier, wanted map[outcome.Digest]bool) error {
+	stored, err := blobs(ctx, q)
+	if err != nil {
+		return err
+	}
+	there := 0
+	for _, b := range stored {
+		if wanted[b.digest] {
+			there++
+			continue
+		}
+		if err := dropBlob(ctx, q, b); err != nil {
+			return err
+		}
+	}
+	if there != len(wanted) {
+		return fmt.Errorf("contents of %d parts are not there", len(wanted)-there)
+	}
+	return nil
+}

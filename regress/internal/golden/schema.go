@@ -1,0 +1,135 @@
+package golden
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"muster/regress/internal/fault"
+)
+
+// Version is the format that this package writes, and the newest that it reads.
+const Version = 1
+
+// applicationID tells a golden from other SQLite files: "must" in ASCII.
+const applicationID = 0x6d757374
+
+// pageBytes is measured: see README.md.
+const pageBytes = 8192
+
+// The tables of format 1, in the order of their names. A file whose schema
+// differs by a byte is not opened: a damaged or hostile schema can give other
+// meanings to our statements.
+//
+// outcome is apart from the contents because an open reads all of it, and a
+// table of 15,000 small rows reads several times faster than one with blobs
+// between. A piece's id is the blob's id and the piece's number in one
+// integer: rows of one blob lie side by side, are appended, and need no index.
+var schema = [...]string{
+	"CREATE TABLE blob(digest BLOB PRIMARY KEY NOT NULL, id INTEGER NOT NULL, size INTEGER NOT NULL) WITHOUT ROWID",
+	"CREATE TABLE golden(id INTEGER PRIMARY KEY, meta BLOB NOT NULL, digest BLOB NOT NULL)",
+	"CREATE TABLE outcome(name BLOB PRIMARY KEY NOT NULL, digest BLOB NOT NULL, record BLOB NOT NULL) WITHOUT ROWID",
+	"CREATE TABLE piece(id INTEGER PRIMARY KEY, codec INTEGER NOT NULL, data BLOB NOT NULL)",
+}
+
+// pieceShift is how many bits of a piece's id count the pieces of one blob.
+const pieceShift = 24
+
+// createSchema makes the tables and the one row of golden, with no digest: a
+// store that was not finished never opens as one that was.
+func createSchema(ctx context.Context, q querier, meta []byte) error {
+	statements := append([]string{
+		fmt.Sprintf("PRAGMA application_id=%d", applicationID),
+		fmt.Sprintf("PRAGMA user_version=%d", Version),
+	}, schema[:]...)
+	for _, s := range statements {
+		if _, err := q.ExecContext(ctx, s); err != nil {
+			return err
+		}
+	}
+	_, err := q.ExecContext(ctx, "INSERT INTO golden(id, meta, digest) VALUES(1, ?, x'')", meta)
+	return err
+}
+
+// checkSchema reports errNoSchema for a database without tables, and an error
+// for one that does not have exactly those of this format.
+func checkSchema(ctx context.Context, q querier) error {
+	rows, err := q.QueryContext(ctx, "SELECT sql FROM sqlite_schema ORDER BY name")
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	var found []string
+	for rows.Next() {
+		var sql string
+		if err := rows.Scan(&sql); err != nil {
+			return err
+		}
+		found = append(found, sql)
+	}
+	switch err := rows.Err(); {
+	case err != nil:
+		return err
+	case len(found) == 0:
+		return errNoSchema
+	case fmt.Sprint(found) != fmt.Sprint(schema):
+		return errors.New("its tables are not those of a golden")
+	}
+	return nil
+}
+
+var errNoSchema = errors.New("it has no tables")
+
+// Places in the header of a SQLite file (sqlite.org/fileformat2.html).
+const (
+	headerBytes       = 100
+	headerVersions    = 18 // how to write and to read it: 1 is a rollback journal, 2 is WAL
+	headerUserVersion = 60
+	headerApplication = 68
+)
+
+// checkHeader reads the front of the file at path before SQLite sees it: for
+// messages that say what is wrong, and because SQLite itself would make files
+// beside one that claims to be in WAL mode.
+//
+// Closing a file drops the locks that this process holds on it for SQLite.
+// That is harmless only because whoever writes holds our own lock too.
+func checkHeader(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return openFault(path, err)
+	}
+	defer f.Close()
+	var h [headerBytes]byte
+	_, err = io.ReadFull(f, h[:])
+	switch {
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return damaged(path, errors.New("it is cut off, or never was one"))
+	case err != nil:
+		return fault.Environmentf("golden %s: %w", path, err)
+	case !bytes.HasPrefix(h[:], []byte("SQLite format 3\x00")),
+		binary.BigEndian.Uint32(h[headerApplication:]) != applicationID:
+		return damaged(path, errors.New("it is no golden"))
+	}
+	if err := checkVersion(path, int64(binary.BigEndian.Uint32(h[headerUserVersion:]))); err != nil {
+		return err
+	}
+	if h[headerVersions] != 1 || h[headerVersions+1] != 1 {
+		return damaged(path, errors.New("it is not in rollback-journal mode"))
+	}
+	return nil
+}
+
+func checkVersion(path string, version int64) error {
+	switch {
+	case version > Version:
+		return fault.Inputf("golden %s is of format %d, and this muster reads up to %d: use a newer muster, or record again", path, version, Version)
+	case version < 1:
+		return damaged(path, fmt.Errorf("format %d was never one", version))
+	}
+	return nil
+}

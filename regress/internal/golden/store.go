@@ -1,0 +1,246 @@
+package golden
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"io"
+	"io/fs"
+	"iter"
+	"slices"
+	"strings"
+
+	"muster/regress/internal/fault"
+	"muster/regress/internal/name"
+	"muster/regress/internal/outcome"
+)
+
+// Store is an open store, for reading. It is safe for concurrent use, and
+// needs neither the file nor its folder to be writable.
+//
+// A store that is changed by an Update meanwhile goes on to answer from what
+// was there at Open as long as it can, and with an error of class Input that
+// says so when it can't; it never mixes the two.
+type Store struct {
+	path     string
+	meta     Meta
+	digest   outcome.Digest
+	index    []entry // by name
+	seed     maphash.Seed
+	db       *sql.DB
+	record   *sql.Stmt
+	contents *contents
+}
+
+// entry is what is kept in memory of each case: all that a check needs to tell
+// that a case is identical.
+type entry struct {
+	name   string
+	digest outcome.Digest
+	flaky  bool
+	sum    uint64 // of the record, which Get must find again
+}
+
+// connectionsMax bounds how many reads run at once; each connection has a
+// cache and, while it reads, a thread.
+const connectionsMax = 4
+
+// Open opens the store at path and checks all rows against their digest: about
+// 2 µs a case. What is no golden, of a newer format, or damaged is an error of
+// class Input. If a change of the file was killed it is undone first, and that
+// needs write permission: without it the error is of class Environment.
+func Open(path string) (*Store, error) {
+	path = resolve(path)
+	if err := checkHeader(path); err != nil {
+		return nil, err
+	}
+	s, err := open(path)
+	if hot(err) {
+		if err := rollBackLocked(path); err != nil {
+			return nil, err
+		}
+		s, err = open(path)
+	}
+	if err != nil {
+		return nil, classify(path, err)
+	}
+	return s, nil
+}
+
+// rollBackLocked undoes a killed change, unless somebody is at it already.
+func rollBackLocked(path string) error {
+	l, err := acquire(path)
+	if errors.Is(err, fs.ErrPermission) {
+		return interrupted(path, err)
+	}
+	if err != nil {
+		return err
+	}
+	defer l.release()
+	return rollBack(context.Background(), path)
+}
+
+// open returns errors as they are.
+func open(path string) (*Store, error) {
+	db, err := openDatabase(path, readOnly)
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(connectionsMax)
+	db.SetMaxIdleConns(connectionsMax)
+	s := &Store{path: path, seed: maphash.MakeSeed(), db: db}
+	if err := s.load(context.Background()); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// load reads everything but the contents.
+func (s *Store) load(ctx context.Context) error {
+	// One transaction, so that a commit between two statements is not taken
+	// for damage.
+	tx, err := s.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() // it only read
+	if err := checkSchema(ctx, tx); err != nil {
+		return err
+	}
+	meta, digest, err := readGolden(ctx, tx)
+	if err != nil {
+		return err
+	}
+	if s.digest, err = scan(ctx, tx, meta, s.enter); err != nil {
+		return err
+	}
+	if string(digest) != string(s.digest[:]) {
+		return errors.New("its rows do not have their digest")
+	}
+	if s.meta, err = decodeMeta(meta); err != nil {
+		return err
+	}
+	if s.record, err = s.db.PrepareContext(ctx, "SELECT record FROM outcome WHERE name=?"); err != nil {
+		return err
+	}
+	s.contents, err = newContents(s.db.PrepareContext, s.changed)
+	return err
+}
+
+func (s *Store) enter(r row) error {
+	if len(r.record) <= flagsAt {
+		return fmt.Errorf("case %s has no record", name.Print(string(r.name)))
+	}
+	s.index = append(s.index, entry{
+		name: string(r.name), digest: outcome.Digest(r.digest),
+		flaky: r.record[flagsAt]&flagFlaky != 0, sum: maphash.Bytes(s.seed, r.record),
+	})
+	return nil
+}
+
+// Close gives up the file. Readers of contents end with an error.
+func (s *Store) Close() error {
+	if s.contents != nil {
+		s.contents.close()
+	}
+	return s.db.Close()
+}
+
+// Meta returns where the store comes from.
+func (s *Store) Meta() Meta { return s.meta }
+
+// Digest returns the digest over the meta and all rows: the identity of this
+// file's state. Any change of the file changes it, a record of the same
+// outcomes at another time as well; to compare goldens by what they say of the
+// tool, compare the outcomes.
+func (s *Store) Digest() outcome.Digest { return s.digest }
+
+// Len returns how many cases there are.
+func (s *Store) Len() int { return len(s.index) }
+
+// Names returns the names of all cases, sorted by their bytes.
+func (s *Store) Names() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, e := range s.index {
+			if !yield(e.name) {
+				return
+			}
+		}
+	}
+}
+
+func (s *Store) find(caseName string) (entry, bool) {
+	i, ok := slices.BinarySearchFunc(s.index, caseName, func(e entry, n string) int { return strings.Compare(e.name, n) })
+	if !ok {
+		return entry{}, false
+	}
+	return s.index[i], true
+}
+
+// OutcomeDigest returns the Digest of the outcome of that case, from memory.
+func (s *Store) OutcomeDigest(caseName string) (outcome.Digest, bool) {
+	e, ok := s.find(caseName)
+	return e.digest, ok
+}
+
+// Flaky reports whether that case has a flaky part or ending, from memory.
+func (s *Store) Flaky(caseName string) bool {
+	e, _ := s.find(caseName)
+	return e.flaky
+}
+
+// Get returns the record of a case.
+func (s *Store) Get(caseName string) (Record, bool, error) {
+	e, ok := s.find(caseName)
+	if !ok {
+		return Record{}, false, nil
+	}
+	r := row{name: []byte(caseName), digest: e.digest[:]}
+	err := s.record.QueryRow(r.name).Scan(&r.record)
+	if errors.Is(err, sql.ErrNoRows) || err == nil && maphash.Bytes(s.seed, r.record) != e.sum {
+		err = fmt.Errorf("case %s is not what it was", name.Print(caseName))
+	}
+	var rec Record
+	if err == nil {
+		rec, err = r.decode()
+	}
+	if err != nil {
+		return Record{}, false, s.changed(err)
+	}
+	return rec, true, nil
+}
+
+// Content returns a reader of p's content, which must be a part that Get
+// returned. Content that is damaged ends in an error of class Input before its
+// last byte; ErrNoContent says that there never was any. Close takes nothing
+// that could fail.
+func (s *Store) Content(p outcome.Part) (io.ReadCloser, error) {
+	r, err := s.contents.open(p)
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// Bytes returns p's content whole: p.Size bytes, which the caller finds fit to
+// hold in memory.
+func (s *Store) Bytes(p outcome.Part) ([]byte, error) {
+	r, err := s.contents.open(p)
+	if err != nil {
+		return nil, err
+	}
+	return r.all()
+}
+
+// changed says what it means that something is not as it was at Open: somebody
+// changed the file since, or it is damaged.
+func (s *Store) changed(err error) error {
+	_, digest, e := readGolden(context.Background(), s.db)
+	if hot(err) || hot(e) || e == nil && string(digest) != string(s.digest[:]) {
+		return fault.Inputf("golden %s was changed since it was opened: run this again", s.path)
+	}
+	return classify(s.path, err)
+}

@@ -1,0 +1,259 @@
+package golden
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"golang.org/x/sys/unix"
+
+	"muster/regress/internal/name"
+	"muster/regress/internal/outcome"
+)
+
+// updatePragmas: the golden is changed in place, so every step reaches the
+// disk before the next. EXTRA is FULL and a sync of the folder once the
+// journal is gone: without it a power cut can bring back the journal, and with
+// it the state before an accept that was reported as done.
+var updatePragmas = []string{"journal_mode(DELETE)", "synchronous(EXTRA)"}
+
+// Tx is a change of a golden that is under way. It is for one goroutine, and
+// ends with the function that Update called.
+type Tx struct {
+	ctx     context.Context
+	conn    *sql.Conn
+	sink    *sink
+	packer  *packer
+	path    string
+	meta    Meta
+	encoded []byte // meta, as the file has it
+	digest  outcome.Digest
+	lastID  int64
+
+	// err is the first error of the file. SQLite may have given up the
+	// transaction with it, so nothing may be written after it, whatever do
+	// makes of it.
+	err error
+}
+
+// Update changes the golden at path in one transaction: all that do did, or,
+// after an error or the death of the process, nothing. An error of do is
+// returned as it is. One process at a time may update: another gets an error
+// of class Input. A golden that may not be written, and a full disk, are errors
+// of class Environment.
+//
+// Contents that no outcome refers to any more are removed; the file keeps
+// their space for later ones.
+func Update(path string, do func(*Tx) error) error {
+	path = resolve(path)
+	l, err := acquireUpdate(path)
+	if err != nil {
+		return err
+	}
+	defer l.release()
+	if err := checkHeader(path); err != nil {
+		return err
+	}
+	db, err := openDatabase(path, readWrite, updatePragmas...)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	ctx := context.Background()
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return classify(path, err)
+	}
+	defer conn.Close()
+	return update(ctx, path, conn, do)
+}
+
+func acquireUpdate(path string) (*lock, error) {
+	// The file before the lock, which would be left beside a golden that is
+	// not there.
+	if err := unix.Access(path, unix.W_OK); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, openFault(path, err)
+		}
+		return nil, unwritable(path, err)
+	}
+	return acquire(path)
+}
+
+func update(ctx context.Context, path string, conn *sql.Conn, do func(*Tx) error) error {
+	var own error // of do, to be returned as it is
+	err := inTransaction(ctx, conn, func() error {
+		tx, err := newTx(ctx, path, conn)
+		if err != nil {
+			return err
+		}
+		defer tx.close()
+		if own = do(tx); own != nil {
+			return own
+		}
+		if tx.err != nil {
+			return tx.err
+		}
+		_, err = seal(ctx, conn)
+		return err
+	})
+	if own != nil {
+		return own
+	}
+	return classify(path, err)
+}
+
+// newTx checks the golden first: a change of a damaged one would seal the
+// damage.
+func newTx(ctx context.Context, path string, conn *sql.Conn) (*Tx, error) {
+	tx := &Tx{ctx: ctx, conn: conn, path: path}
+	if err := checkSchema(ctx, conn); err != nil {
+		return nil, err
+	}
+	meta, digest, err := readGolden(ctx, conn)
+	if err != nil {
+		return nil, err
+	}
+	tx.digest, err = scan(ctx, conn, meta, func(row) error { return nil })
+	if err != nil {
+		return nil, err
+	}
+	if string(digest) != string(tx.digest[:]) {
+		return nil, errors.New("its rows do not have their digest")
+	}
+	if tx.meta, err = decodeMeta(meta); err != nil {
+		return nil, err
+	}
+	tx.encoded = meta
+	if tx.lastID, err = lastBlob(ctx, conn); err != nil {
+		return nil, err
+	}
+	if tx.packer, err = newPacker(); err != nil {
+		return nil, err
+	}
+	tx.sink, err = newSink(ctx, conn)
+	return tx, err
+}
+
+func (tx *Tx) close() {
+	tx.sink.close()
+	tx.packer.zip.Close()
+}
+
+// classify notes an error of the file, and says whose move it is.
+func (tx *Tx) classify(err error) error {
+	err = classify(tx.path, err)
+	if tx.err == nil {
+		tx.err = err
+	}
+	return err
+}
+
+// write executes a statement, unless one before has failed.
+func (tx *Tx) write(query string, args ...any) error {
+	if tx.err != nil {
+		return tx.err
+	}
+	_, err := tx.conn.ExecContext(tx.ctx, query, args...)
+	return tx.classify(err)
+}
+
+// Digest returns the Digest of the golden before this change.
+func (tx *Tx) Digest() outcome.Digest { return tx.digest }
+
+// Meta returns the golden's meta, as SetMeta left it.
+func (tx *Tx) Meta() Meta { return tx.meta }
+
+// SetMeta replaces the golden's meta. What a later muster noted in it stays.
+func (tx *Tx) SetMeta(m Meta) error {
+	b, err := encodeMeta(m, tx.encoded)
+	if err != nil {
+		return err
+	}
+	if tx.meta, err = decodeMeta(b); err != nil {
+		return err
+	}
+	tx.encoded = b
+	return tx.write("UPDATE golden SET meta=? WHERE id=1", b)
+}
+
+// Has reports whether there is a case of that name.
+func (tx *Tx) Has(caseName string) (bool, error) {
+	var n int
+	err := tx.conn.QueryRowContext(tx.ctx, "SELECT count(*) FROM outcome WHERE name=?", []byte(caseName)).Scan(&n)
+	return n > 0, tx.classify(err)
+}
+
+// Get returns the record of a case, as this change left it.
+func (tx *Tx) Get(caseName string) (Record, bool, error) {
+	r, found, err := get(tx.ctx, tx.conn, caseName)
+	return r, found, tx.classify(err)
+}
+
+// Delete removes a case, if it is there.
+func (tx *Tx) Delete(caseName string) error {
+	return tx.write("DELETE FROM outcome WHERE name=?", []byte(caseName))
+}
+
+// Put stores r and the content of its parts, in place of an earlier record of
+// that name. content may read from another store.
+func (tx *Tx) Put(r Record, content Content) error {
+	r, err := canonical(r)
+	if err == nil {
+		err = tx.err
+	}
+	if err != nil {
+		return err
+	}
+	for _, p := range r.Outcome.Parts {
+		if err := tx.putContent(p, content); err != nil {
+			return fmt.Errorf("%s of case %s: %w", name.Print(p.String()), name.Print(r.Name), err)
+		}
+	}
+	digest := r.Outcome.Digest()
+	return tx.classify(tx.sink.putRow(tx.ctx, row{[]byte(r.Name), digest[:], encodeRecord(r)}))
+}
+
+func (tx *Tx) putContent(p outcome.Part, content Content) error {
+	known, err := tx.has(p)
+	if err != nil || known {
+		return err
+	}
+	r, err := content(p)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	tx.lastID++
+	id := tx.lastID
+	err = tx.packer.pack(r, p, id<<pieceShift, func(pc piece) error {
+		return tx.classify(tx.sink.putPiece(tx.ctx, pc))
+	})
+	if err != nil {
+		// do may go on after this error; the pieces must not stay.
+		return errors.Join(err, tx.classify(dropPieces(tx.ctx, tx.conn, id)))
+	}
+	return tx.classify(tx.sink.putBlob(tx.ctx, blob{p.Digest, id, p.Size}))
+}
+
+func (tx *Tx) has(p outcome.Part) (bool, error) {
+	if !HasContent(p) {
+		return true, nil
+	}
+	if p.Size == 0 {
+		return true, checkEmpty(p)
+	}
+	var size int64
+	err := tx.conn.QueryRowContext(tx.ctx, "SELECT size FROM blob WHERE digest=?", p.Digest[:]).Scan(&size)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return false, nil
+	case err != nil:
+		return false, tx.classify(err)
+	case size != p.Size:
+		return false, fmt.Errorf("%d bytes, while the content of that digest has %d", p.Size, size)
+	}
+	return true, nil
+}

@@ -1,0 +1,143 @@
+package golden
+
+import (
+	"encoding/json"
+	"errors"
+	"path/filepath"
+	"reflect"
+	"testing"
+
+	"muster/regress/internal/fault"
+	"muster/regress/internal/outcome"
+)
+
+func TestUpdateThatFails(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "g")
+	b := bag{}
+	state := whole{Records: map[string]Record{"a": b.simple("a", "1", nil)}, Contents: b}
+	build(t, path, state)
+	before := digestOf(t, path)
+	own := errors.New("own")
+	err := Update(path, func(tx *Tx) error {
+		if err := tx.Put(b.simple("b", "2", incompressible(1, 4*pieceMax)), b.open); err != nil {
+			return err
+		}
+		if ok, err := tx.Has("b"); !ok || err != nil {
+			t.Errorf("b is not there: %v", err)
+		}
+		return own
+	})
+	if err != own {
+		t.Errorf("got %v", err)
+	}
+	if got := mustRead(t, path); len(got.Records) != 1 || digestOf(t, path) != before {
+		t.Error("something was changed")
+	}
+}
+
+// The two fields of an accept tell that nobody came between.
+func TestAcceptTwice(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "g")
+	build(t, path, whole{Contents: bag{}})
+	base := digestOf(t, path)
+	for range 2 {
+		err := Update(path, func(tx *Tx) error {
+			m := tx.Meta()
+			if tx.Digest() != base && (m.AcceptedRun != "R" || m.AcceptBase != base) {
+				t.Error("the second accept can't tell")
+			}
+			m.AcceptedRun, m.AcceptBase = "R", base
+			return tx.SetMeta(m)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// What a later muster notes in the meta, an accept by this one keeps.
+func TestUnknownMetaStays(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "g")
+	build(t, path, whole{Contents: bag{}})
+	err := Update(path, func(tx *Tx) error {
+		all := map[string]any{}
+		if err := json.Unmarshal(tx.encoded, &all); err != nil {
+			return err
+		}
+		all["later"] = []int{1}
+		var err error
+		if tx.encoded, err = json.Marshal(all); err != nil {
+			return err
+		}
+		return tx.SetMeta(Meta{Repeat: 3})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = Update(path, func(tx *Tx) error {
+		all := map[string]any{}
+		if err := json.Unmarshal(tx.encoded, &all); err != nil {
+			return err
+		}
+		if all["later"] == nil || tx.Meta().Repeat != 3 {
+			t.Errorf("meta is %v", all)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A store that is open while the golden is changed answers from before, or
+// says that it can't; it never mixes.
+func TestUpdateBesideAReader(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "g")
+	b := bag{}
+	old := whole{Records: map[string]Record{
+		"a": b.simple("a", "1", incompressible(1, 2*pieceMax)), "b": b.simple("b", "1", nil),
+	}, Contents: b}
+	build(t, path, old)
+	s, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	err = Update(path, func(tx *Tx) error { return tx.Put(b.simple("a", "2", nil), b.open) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d, ok := s.OutcomeDigest("a"); !ok || d != digest(old.Records["a"]) {
+		t.Error("the index has changed")
+	}
+	if got, ok, err := s.Get("b"); err != nil || !ok || !reflect.DeepEqual(got, old.Records["b"]) {
+		t.Errorf("what was not changed: %v %v %v", got, ok, err)
+	}
+	_, _, err = s.Get("a")
+	wantClass(t, err, fault.Input)
+	_, err = s.Bytes(old.Records["a"].Outcome.Parts[2])
+	wantClass(t, err, fault.Input)
+}
+
+func digest(r Record) outcome.Digest { return r.Outcome.Digest() }
+
+// A store that is open while another is renamed over it goes on.
+func TestFinishBesideAReader(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "g")
+	b := bag{}
+	old := whole{Records: map[string]Record{"a": b.simple("a", "1", incompressible(1, 100))}, Contents: b}
+	build(t, path, old)
+	s, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	build(t, path, whole{Contents: bag{}})
+	r, ok, err := s.Get("a")
+	if err != nil || !ok {
+		t.Fatal(ok, err)
+	}
+	if content, err := s.Bytes(r.Outcome.Parts[2]); err != nil || len(content) != 100 {
+		t.Errorf("%d bytes, %v", len(content), err)
+	}
+}

@@ -1,0 +1,86 @@
+package golden
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"io"
+
+	"muster/regress/internal/outcome"
+)
+
+// verify reads all rows and contents of an unfinished store. Errors are not
+// classified.
+func verify(ctx context.Context, conn *sql.Conn, stored []blob) error {
+	there := make(map[outcome.Digest]int64, len(stored))
+	for _, b := range stored {
+		there[b.digest] = b.size
+	}
+	_, err := scan(ctx, conn, nil, func(r row) error {
+		rec, err := r.decode()
+		for _, p := range rec.Outcome.Parts {
+			size, found := there[p.Digest]
+			if HasContent(p) && p.Size > 0 && (!found || size != p.Size) {
+				return errors.New("content of a part is not there")
+			}
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	c, err := newContents(conn.PrepareContext, func(err error) error { return err })
+	if err != nil {
+		return err
+	}
+	defer c.close()
+	for _, b := range stored {
+		r, err := c.open(outcome.Part{Digest: b.digest, Size: b.size})
+		if err != nil {
+			return err
+		}
+		if _, err := io.Copy(io.Discard, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dropOrphans removes pieces that belong to no blob: the beginning of content
+// whose end was not committed.
+func dropOrphans(ctx context.Context, q querier, stored []blob) error {
+	live := make(map[int64]bool, len(stored))
+	for _, b := range stored {
+		live[b.id] = true
+	}
+	orphans, err := strangers(ctx, q, live)
+	if err != nil {
+		return err
+	}
+	for _, id := range orphans {
+		if err := dropPieces(ctx, q, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// strangers returns the blob ids that pieces have and live has not.
+func strangers(ctx context.Context, q querier, live map[int64]bool) ([]int64, error) {
+	rows, err := q.QueryContext(ctx, "SELECT DISTINCT id>>? FROM piece", pieceShift)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var all []int64
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		if !live[id] {
+			all = append(all, id)
+		}
+	}
+	return all, rows.Err()
+}

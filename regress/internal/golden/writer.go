@@ -1,0 +1,199 @@
+package golden
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"muster/regress/internal/name"
+	"muster/regress/internal/outcome"
+)
+
+// Content gives the content of a part of the record that is being put. It is
+// called at most once for each part, in the goroutine of Put, and not for what
+// the store has already.
+type Content func(outcome.Part) (io.ReadCloser, error)
+
+var errClosed = errors.New("golden: the writer is closed")
+
+// Writer builds a new store in a file beside its final name, which is untouched
+// until Finish. Hashing and compression happen in the goroutines that Put;
+// one goroutine writes, from a bounded queue. After an error of the disk every
+// method returns that error, and what was committed before stays for Resume.
+type Writer struct {
+	path, part string // where it will be, where it grows
+	meta       Meta
+	lock       *lock
+	db         *sql.DB
+	packer     *packer
+	committer  *committer
+	closed     bool
+
+	mu     sync.Mutex
+	known  map[outcome.Digest]int64 // sizes of the blobs that are stored or queued
+	lastID int64                    // of a blob
+}
+
+// Meta returns what Create was given.
+func (w *Writer) Meta() Meta { return w.meta }
+
+// Put stores r and the content of its parts, in place of an earlier record of
+// that name. It returns once everything is queued; ctx ends the wait for room.
+// It is safe for concurrent use.
+//
+// An error leaves an earlier record as it was. One from content, or content
+// that does not have the size and the digest of its part, concerns this record
+// only.
+func (w *Writer) Put(ctx context.Context, r Record, content Content) error {
+	r, err := canonical(r)
+	if err != nil {
+		return err
+	}
+	j := &job{}
+	for _, p := range r.Outcome.Parts {
+		if j, err = w.putContent(ctx, j, p, content); err != nil {
+			return fmt.Errorf("%s of case %s: %w", name.Print(p.String()), name.Print(r.Name), err)
+		}
+	}
+	digest := r.Outcome.Digest()
+	j.outcome = &row{[]byte(r.Name), digest[:], encodeRecord(r)}
+	return w.send(ctx, j)
+}
+
+// putContent adds the content of p to j, unless it is known, and returns the
+// job to go on with: what has grown too big was sent.
+func (w *Writer) putContent(ctx context.Context, j *job, p outcome.Part, content Content) (*job, error) {
+	known, err := w.has(j, p)
+	if err != nil || known {
+		return j, err
+	}
+	r, err := content(p)
+	if err != nil {
+		return j, err
+	}
+	defer r.Close()
+	id, sent := w.newID(), false
+	err = w.packer.pack(r, p, id<<pieceShift, func(pc piece) error {
+		j.pieces = append(j.pieces, pc)
+		if j.size() < jobBytes {
+			return nil
+		}
+		full := j
+		j, sent = &job{}, true
+		return w.send(ctx, full)
+	})
+	if err != nil {
+		if sent {
+			// Without the caller's context: it may be why we give up.
+			err = errors.Join(err, w.send(context.WithoutCancel(ctx), &job{drop: []int64{id}}))
+		}
+		return j, err
+	}
+	j.blobs = append(j.blobs, blob{p.Digest, id, p.Size})
+	return j, nil
+}
+
+func (j *job) size() (n int) {
+	for _, p := range j.pieces {
+		n += len(p.data)
+	}
+	return n
+}
+
+// has reports whether nothing must be stored for p.
+func (w *Writer) has(j *job, p outcome.Part) (bool, error) {
+	if !HasContent(p) {
+		return true, nil
+	}
+	if p.Size == 0 {
+		return true, checkEmpty(p)
+	}
+	w.mu.Lock()
+	size, known := w.known[p.Digest]
+	w.mu.Unlock()
+	for _, b := range j.blobs {
+		if b.digest == p.Digest {
+			size, known = b.size, true
+		}
+	}
+	if known && size != p.Size {
+		return true, fmt.Errorf("%d bytes, while the content of that digest has %d", p.Size, size)
+	}
+	return known, nil
+}
+
+// checkEmpty tells whether a part of size 0 is what it says.
+func checkEmpty(p outcome.Part) error {
+	if p.Digest != outcome.Of(nil) {
+		return errors.New("empty content with a digest that is not its own")
+	}
+	return nil
+}
+
+func (w *Writer) newID() int64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.lastID++
+	return w.lastID
+}
+
+// send queues j. Only then are its blobs known to others: whoever relies on
+// that is behind it in the queue. Two that put the same content at once both
+// send it, and the committer keeps the first.
+func (w *Writer) send(ctx context.Context, j *job) error {
+	select {
+	case <-w.committer.failed:
+		return w.committer.err
+	case <-w.committer.ended:
+		return errClosed
+	default:
+	}
+	select {
+	case w.committer.jobs <- j:
+	case <-w.committer.failed:
+		return w.committer.err
+	case <-w.committer.ended:
+		return errClosed
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, b := range j.blobs {
+		w.known[b.digest] = b.size
+	}
+	return nil
+}
+
+// call has the committer do something after all that was sent before.
+func (w *Writer) call(do func(context.Context) error) error {
+	reply := make(chan error, 1)
+	if err := w.send(context.Background(), &job{call: do, reply: reply}); err != nil {
+		return err
+	}
+	select {
+	case err := <-reply:
+		return err
+	case <-w.committer.ended:
+		return errClosed
+	}
+}
+
+// Get returns what was Put last under that name, in this process or before a
+// Resume.
+func (w *Writer) Get(caseName string) (r Record, found bool, err error) {
+	err = w.call(func(ctx context.Context) error {
+		r, found, err = get(ctx, w.committer.conn, caseName)
+		return err
+	})
+	return r, found, err
+}
+
+// Commit makes everything that was Put so far survive the death of the
+// process. It also happens by itself, about every second and every 64 MiB.
+func (w *Writer) Commit() error {
+	return w.call(w.committer.commit)
+}

@@ -1,0 +1,72 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+)
+
+// Lines this far apart show that a run lives and do not fill a log.
+const counterSpacing = 5 * time.Second
+
+// counterLines shows progress where no line can be drawn again.
+type counterLines struct {
+	err   Stream
+	tally tally
+	next  time.Time
+}
+
+func (c *counterLines) Handle(ev Event) error {
+	c.tally.handle(ev)
+	switch ev := ev.(type) {
+	case Started:
+		c.next = ev.At.Add(counterSpacing)
+	case PassStarted:
+		c.next = ev.At.Add(counterSpacing)
+		_, err := fmt.Fprintf(c.err, "%s: %s\n", c.tally.command, passPhrase(c.tally.command, ev))
+		return err
+	case CaseRan:
+		if !ev.At.Before(c.next) {
+			c.next = ev.At.Add(counterSpacing)
+			_, err := io.WriteString(c.err, c.tally.counter(ev.At))
+			return err
+		}
+	case Note:
+		return writeNote(c.err, ev)
+	}
+	return nil
+}
+
+func (c *counterLines) Close() error { return nil }
+
+// passPhrase says what a later pass does: "second run of 3,000 cases",
+// "retrying, 130 runs".
+func passPhrase(command string, p PassStarted) string {
+	if command == recordCommand {
+		return ordinal(p.Pass) + " run of " + counted(p.Runs, "case")
+	}
+	return "retrying, " + counted(p.Runs, "run")
+}
+
+func ordinal(n int) string {
+	switch n {
+	case 1:
+		return "first"
+	case 2:
+		return "second"
+	case 3:
+		return "third"
+	}
+	return fmt.Sprintf("%dth", n)
+}
+
+// counter returns a line such as "check: 1,200/15,000, 812/s, ETA 17s, 3 differ".
+func (t *tally) counter(now time.Time) string {
+	perSecond, _ := t.rate(now)
+	fields := []string{t.label() + ": " + t.position(), perTime(perSecond), t.eta(perSecond)}
+	if t.differs > 0 {
+		fields = append(fields, t.differing())
+	}
+	return strings.Join(fields, ", ") + "\n"
+}

@@ -1,0 +1,134 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/aymanbagabas/go-udiff/lcs"
+)
+
+const rowBytes = 16
+
+// Contents up to this size that are not equally long are aligned byte by byte,
+// so that something put in shows as that and not as a change of all that follows.
+const alignedBytesMax = 4 << 20
+
+// bytes writes the ranges in which two contents differ, in hex, each with a
+// row of context before and after it.
+func (s *sheet) bytes(old, now []byte) {
+	changes := byteChanges(old, now)
+	if len(changes) == 0 {
+		return
+	}
+	s.text(fmt.Sprintf("binary: %s → %s", counted(len(old), "byte"), counted(len(now), "byte")))
+	for _, c := range changes {
+		s.text(fmt.Sprintf("@@ -%s +%s @@", byteRange(c.oldFrom, c.oldTo), byteRange(c.nowFrom, c.nowTo)))
+		before, after := floor(c.oldFrom), ceil(c.oldTo)
+		s.hexRow(' ', old, before-rowBytes)
+		if len(old) == len(now) {
+			s.hexPairs(old, now, before, after)
+		} else {
+			s.hexRows('-', old, c.oldFrom, c.oldTo)
+			s.hexRows('+', now, c.nowFrom, c.nowTo)
+		}
+		s.hexRow(' ', old, after)
+	}
+}
+
+func floor(offset int) int { return offset &^ (rowBytes - 1) }
+func ceil(offset int) int  { return floor(offset + rowBytes - 1) }
+
+func byteRange(from, to int) string {
+	return fmt.Sprintf("0x%x,%s", from, counted(to-from, "byte"))
+}
+
+// byteChanges returns where two contents differ, ranges that are close to each
+// other joined.
+func byteChanges(old, now []byte) []change {
+	head := commonPrefix(old, now)
+	tail := commonSuffix(old[head:], now[head:])
+	o, n := old[head:len(old)-tail], now[head:len(now)-tail]
+	var script []lcs.Diff
+	switch {
+	case len(old) == len(now):
+		script = samePlaces(o, n)
+	case len(o) == 0, len(n) == 0:
+		script = []lcs.Diff{{End: len(o), ReplEnd: len(n)}}
+	case len(o) <= alignedBytesMax && len(n) <= alignedBytesMax:
+		script = lcs.DiffBytes(o, n)
+	default:
+		script = []lcs.Diff{{End: len(o), ReplEnd: len(n)}}
+	}
+	var changes []change
+	for _, d := range script {
+		c := change{head + d.Start, head + d.End, head + d.ReplStart, head + d.ReplEnd}
+		if k := len(changes); k > 0 && floor(c.oldFrom)-ceil(changes[k-1].oldTo) <= 2*rowBytes {
+			changes[k-1].oldTo, changes[k-1].nowTo = c.oldTo, c.nowTo
+			continue
+		}
+		changes = append(changes, c)
+	}
+	return changes
+}
+
+// samePlaces compares two contents of one length at the same offsets.
+func samePlaces(old, now []byte) (script []lcs.Diff) {
+	for from := 0; from < len(old); from += rowBytes {
+		to := min(from+rowBytes, len(old))
+		if bytes.Equal(old[from:to], now[from:to]) {
+			continue
+		}
+		for old[from] == now[from] {
+			from++
+		}
+		for old[to-1] == now[to-1] {
+			to--
+		}
+		script = append(script, lcs.Diff{Start: from, End: to, ReplStart: from, ReplEnd: to})
+		from = to - rowBytes
+	}
+	return script
+}
+
+// hexPairs writes each row that differs right above the one it became.
+func (s *sheet) hexPairs(old, now []byte, from, to int) {
+	for at := from; at < min(to, len(old)); at += rowBytes {
+		end := min(at+rowBytes, len(old))
+		if slices.Equal(old[at:end], now[at:end]) {
+			s.hexRow(' ', old, at)
+			continue
+		}
+		s.hexRow('-', old, at)
+		s.hexRow('+', now, at)
+	}
+}
+
+// hexRows writes the rows of a range. For an empty one it is the row that the
+// other side's bytes were put into or taken out of.
+func (s *sheet) hexRows(sign byte, content []byte, from, to int) {
+	for at := floor(from); at < max(to, ceil(from)); at += rowBytes {
+		s.hexRow(sign, content, at)
+	}
+}
+
+// hexRow writes the row at an offset as hexdump -C does; no row where the
+// content has none.
+func (s *sheet) hexRow(sign byte, content []byte, at int) {
+	if at < 0 || at >= len(content) {
+		return
+	}
+	var hex, text strings.Builder
+	for i, c := range content[at:min(at+rowBytes, len(content))] {
+		if i == rowBytes/2 {
+			hex.WriteByte(' ')
+		}
+		fmt.Fprintf(&hex, "%02x ", c)
+		if c < ' ' || c >= 0x7f {
+			c = '.'
+		}
+		text.WriteByte(c)
+	}
+	s.text(fmt.Sprintf("%c%08x  %-49s |%s|", sign, at, hex.String(), text.String()))
+}

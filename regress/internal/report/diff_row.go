@@ -1,0 +1,110 @@
+package report
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/mattn/go-runewidth"
+)
+
+// A row says how one line of a text is shown in a diff.
+type row struct {
+	sign    byte   // ' ', '-' or '+'
+	line    string // with its newline, if it has one
+	from    int    // bytes at its start to leave out
+	columns int    // the most to show
+	mark    bool   // show every space and tab, for the change is in them alone
+}
+
+// noNewline is said after a last line that lacks it.
+const noNewline = `\ No newline at end of file`
+
+func (r row) endsText() bool { return !strings.HasSuffix(r.line, "\n") }
+
+// String returns the row without a newline. Context is equal on both sides, so
+// a carriage return at its end is not worth a mark on every line.
+func (r row) String() string {
+	text := strings.TrimSuffix(r.line, "\n")
+	if r.sign == ' ' {
+		text = strings.TrimSuffix(text, "\r")
+	}
+	trailing := len(strings.TrimRight(text, " \t\r"))
+	var b strings.Builder
+	b.WriteByte(r.sign)
+	if r.from > 0 {
+		b.WriteString("+" + counted(r.from, "byte") + " … ")
+	}
+	width := &runewidth.Condition{StrictEmojiNeutral: true}
+	for i, used := r.from, 0; i < len(text); {
+		c, size := utf8.DecodeRuneInString(text[i:])
+		shown := r.shown(c, text[i:i+size], r.sign != ' ' && i >= trailing)
+		if used += columnsOf(width, c, shown); used > r.columns {
+			b.WriteString(" … +" + counted(len(text)-i, "byte"))
+			break
+		}
+		b.WriteString(shown)
+		i += size
+	}
+	return b.String()
+}
+
+func (r row) shown(c rune, raw string, trailing bool) string {
+	switch {
+	case c == ' ' && (r.mark || trailing):
+		return "·"
+	case c == '\t' && (r.mark || trailing):
+		return "→\t"
+	case c == '\t':
+		return raw
+	case c >= ' ' && c < 0x7f:
+		return raw
+	}
+	return visible(c, raw)
+}
+
+func columnsOf(width *runewidth.Condition, c rune, shown string) int {
+	switch n := utf8.RuneCountInString(shown); {
+	case c == '\t':
+		return 8
+	case n > 1:
+		return n
+	}
+	// A mark that has no width of its own counts too, or a line of nothing
+	// else would have no end.
+	return max(1, width.RuneWidth(c))
+}
+
+// How much of a long line is shown ahead of its first difference.
+const leadBytes = 40
+
+// pair returns the rows of two lines that stand for each other: when they are
+// long they are shown from shortly before the place where they differ, and
+// when they differ in white space alone that is marked.
+func pair(old, now string, columns int) (o, n row) {
+	from := 0
+	if len(old) > columns || len(now) > columns {
+		if same := commonPrefix([]byte(old), []byte(now)); same > columns/2 {
+			from = max(0, same-leadBytes)
+			for from > 0 && !utf8.RuneStart(old[from]) {
+				from--
+			}
+		}
+	}
+	mark := sameButSpace(old, now)
+	return row{'-', old, from, columns, mark}, row{'+', now, from, columns, mark}
+}
+
+// sameButSpace reports whether a and b are equal once spaces and tabs are
+// taken out of both. It must not copy: lines may have many megabytes.
+func sameButSpace(a, b string) bool {
+	for {
+		a, b = strings.TrimLeft(a, " \t"), strings.TrimLeft(b, " \t")
+		if a == "" || b == "" {
+			return a == b
+		}
+		if a[0] != b[0] {
+			return false
+		}
+		a, b = a[1:], b[1:]
+	}
+}

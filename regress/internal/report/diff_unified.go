@@ -1,0 +1,240 @@
+package report
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+)
+
+// Limits bound a diff. A zero field stands for its default.
+type Limits struct {
+	Lines   int // of the diff, 12; at least 4. Remarks ("… 5 more lines put in") come on top
+	Columns int // of a line, 200; what is beyond is said in bytes
+	Context int // equal lines around a change, 3
+}
+
+func (l Limits) withDefaults() Limits {
+	if l.Lines == 0 {
+		l.Lines = 12
+	}
+	if l.Columns == 0 {
+		l.Columns = 200
+	}
+	if l.Context == 0 {
+		l.Context = 3
+	}
+	l.Lines = max(l.Lines, 4)
+	return l
+}
+
+// Unified returns a unified diff of two texts within the limits, and how many
+// lines of the whole diff it leaves out. Nothing in it can drive a terminal.
+// When either content is not text, binary is true and there is no diff.
+//
+// Time and memory are bounded: the equal head and tail are never split into
+// lines, and when what remains is too large to be compared the diff says so
+// and shows where it begins.
+func Unified(old, now []byte, l Limits) (text string, hidden int, binary bool) {
+	if isBinary(old) || isBinary(now) {
+		return "", 0, true
+	}
+	l = l.withDefaults()
+	var b strings.Builder
+	s := newSheet(&b, l.Lines, l.Columns, false)
+	total := s.texts(old, now, l.Context)
+	s.w.Flush() // a strings.Builder takes everything
+	return b.String(), total - s.shown, false
+}
+
+// Full writes the whole diff of two contents, in hex where they are not text.
+func Full(w io.Writer, old, now []byte, colour bool) error {
+	s := newSheet(w, math.MaxInt, math.MaxInt, colour)
+	if isBinary(old) || isBinary(now) {
+		s.bytes(old, now)
+	} else {
+		s.texts(old, now, Limits{}.withDefaults().Context)
+	}
+	return s.w.Flush()
+}
+
+// A sheet takes the rows of a diff while there is room. Write errors stay in w
+// until it is flushed.
+type sheet struct {
+	w       *bufio.Writer
+	paint   palette
+	room    int
+	shown   int // rows written, remarks not counted
+	columns int
+}
+
+func newSheet(w io.Writer, room, columns int, colour bool) *sheet {
+	return &sheet{w: bufio.NewWriter(w), paint: palette(colour), room: room, columns: columns}
+}
+
+func (s *sheet) remark(format string, args ...any) {
+	fmt.Fprintln(s.w, s.paint.diffLine("… "+fmt.Sprintf(format, args...)))
+}
+
+func (s *sheet) text(line string) {
+	if s.room > 0 {
+		fmt.Fprintln(s.w, s.paint.diffLine(line))
+		s.room--
+		s.shown++
+	}
+}
+
+// row writes r and, as a part of it, that a text ends there without a newline.
+func (s *sheet) row(r row) {
+	if s.room == 0 {
+		return
+	}
+	r.columns = s.columns
+	s.text(r.String())
+	if r.endsText() {
+		fmt.Fprintln(s.w, s.paint.diffLine(noNewline))
+		s.shown++
+	}
+}
+
+// Above this many lines in the stretch that differs, both sides together, they
+// are not compared: a line costs about 100 bytes while it is.
+const comparedLinesMax = 2 << 20
+
+// texts writes the diff of two texts and returns how many rows all of it has.
+func (s *sheet) texts(old, now []byte, context int) (total int) {
+	e := newExcerpt(old, now, context)
+	if n := countLines(e.old) + countLines(e.now); n > comparedLinesMax {
+		return s.tooLarge(old, now)
+	}
+	oldLines, nowLines := splitLines(e.old), splitLines(e.now)
+	full := false
+	for _, h := range hunks(compareLines(oldLines, nowLines), context, len(oldLines)) {
+		total += h.rows(oldLines, nowLines)
+		// A hunk that has no room for what it is about is not begun.
+		lead := h.changes[0].oldFrom - h.oldFrom
+		if full = full || s.shown > 0 && s.room < lead+3; !full {
+			s.text(h.header(e.before))
+			s.hunk(h, oldLines, nowLines)
+		}
+	}
+	return total
+}
+
+// rows counts the lines that h has in a whole diff.
+func (h hunk) rows(old, now []string) int {
+	n := 1 + h.oldTo - h.oldFrom
+	for _, c := range h.changes {
+		n += c.nowTo - c.nowFrom
+		n += lacksNewline(old[c.oldFrom:c.oldTo]) + lacksNewline(now[c.nowFrom:c.nowTo])
+	}
+	last := h.changes[len(h.changes)-1]
+	return n + lacksNewline(old[last.oldTo:h.oldTo])
+}
+
+func lacksNewline(lines []string) int {
+	if len(lines) > 0 && !strings.HasSuffix(lines[len(lines)-1], "\n") {
+		return 1
+	}
+	return 0
+}
+
+func (s *sheet) hunk(h hunk, old, now []string) {
+	at := h.oldFrom
+	for _, c := range h.changes {
+		s.context(old[at:c.oldFrom])
+		s.block(old[c.oldFrom:c.oldTo], now[c.nowFrom:c.nowTo])
+		at = c.oldTo
+	}
+	s.context(old[at:h.oldTo])
+}
+
+func (s *sheet) context(lines []string) {
+	for _, line := range lines {
+		s.row(row{sign: ' ', line: line})
+	}
+}
+
+// block writes the lines that were replaced and those that replace them. When
+// there is no room for all, both sides get a share: one alone tells little.
+func (s *sheet) block(old, now []string) {
+	if s.room == 0 {
+		return
+	}
+	showOld, showNow := len(old), len(now)
+	if s.room < len(old)+len(now) {
+		showOld = min(len(old), max((s.room+1)/2, s.room-len(now)))
+		showNow = min(len(now), s.room-showOld)
+	}
+	for i, line := range old[:showOld] {
+		s.row(pairedOld(line, now, i, s.columns))
+	}
+	if left := len(old) - showOld; left > 0 {
+		s.remark("%s taken out", counted(left, "more line"))
+	}
+	for i, line := range now[:showNow] {
+		s.row(pairedNow(old, line, i, s.columns))
+	}
+	if left := len(now) - showNow; left > 0 {
+		s.remark("%s put in", counted(left, "more line"))
+	}
+}
+
+func pairedOld(line string, now []string, i, columns int) row {
+	if i >= len(now) {
+		return row{sign: '-', line: line}
+	}
+	o, _ := pair(line, now[i], columns)
+	return o
+}
+
+func pairedNow(old []string, line string, i, columns int) row {
+	if i >= len(old) {
+		return row{sign: '+', line: line}
+	}
+	_, n := pair(old[i], line, columns)
+	return n
+}
+
+// tooLarge writes what is known without comparing line by line: the stretch
+// outside which both texts are equal, as one replacement.
+func (s *sheet) tooLarge(old, now []byte) (total int) {
+	e := newExcerpt(old, now, 0)
+	oldLines, nowLines := countLines(e.old), countLines(e.now)
+	s.remark("too large for a diff: all that differs lies within %s lines, the first is line %s",
+		grouped(max(oldLines, nowLines)), grouped(e.before+1))
+	all := change{0, oldLines, 0, nowLines}
+	s.text(all.header(e.before))
+	shareOld := min(oldLines, max((s.room+1)/2, s.room-nowLines))
+	s.lines('-', e.old, shareOld)
+	if left := oldLines - shareOld; left > 0 {
+		s.remark("%s taken out", counted(left, "more line"))
+	}
+	shareNow := min(nowLines, s.room)
+	s.lines('+', e.now, shareNow)
+	if left := nowLines - shareNow; left > 0 {
+		s.remark("%s put in", counted(left, "more line"))
+	}
+	return 1 + oldLines + nowLines + endsText(e.old) + endsText(e.now)
+}
+
+func endsText(text []byte) int {
+	if len(text) > 0 && text[len(text)-1] != '\n' {
+		return 1
+	}
+	return 0
+}
+
+// lines writes the first n lines of text without splitting all of it.
+func (s *sheet) lines(sign byte, text []byte, n int) {
+	for ; n > 0 && s.room > 0; n-- {
+		end := len(text)
+		if i := bytes.IndexByte(text, '\n'); i >= 0 {
+			end = i + 1
+		}
+		s.row(row{sign: sign, line: string(text[:end])})
+		text = text[end:]
+	}
+}

@@ -1,0 +1,80 @@
+package report
+
+import (
+	"fmt"
+
+	"muster/regress/internal/outcome"
+)
+
+// A Side is one of the two outcomes of a comparison.
+type Side struct {
+	Ending outcome.Ending
+	// Content reads what a part of this side holds.
+	Content func(outcome.Part) ([]byte, error)
+}
+
+// A case of which more parts than this differ is told by its first ones.
+const partsMax = 8
+
+// Differences describes a comparison for an event, the ending first. more is
+// how many differing parts are left out.
+func Differences(c outcome.Comparison, old, now Side, l Limits) (list []Difference, more int, err error) {
+	if c.EndingDiffers {
+		list = append(list, Difference{Part: EndingPart, Old: old.Ending.String(), Now: now.Ending.String()})
+	}
+	for i, p := range c.Parts {
+		if i == partsMax {
+			return list, len(c.Parts) - i, nil
+		}
+		d, err := describe(p, old, now, l)
+		if err != nil {
+			return nil, 0, fmt.Errorf("%s: %w", PrintableLine(d.Part), err)
+		}
+		list = append(list, d)
+	}
+	return list, 0, nil
+}
+
+func describe(p outcome.Difference, old, now Side, l Limits) (Difference, error) {
+	d := Difference{Part: PartName(p.Key)}
+	var err error
+	if d.Old, err = inWords(p.Old, old); err != nil {
+		return d, err
+	}
+	if d.Now, err = inWords(p.Now, now); err != nil {
+		return d, err
+	}
+	if p.Old == nil || p.Now == nil || p.Old.Form != outcome.Regular || p.Now.Form != outcome.Regular {
+		return d, nil
+	}
+	oldContent, err := old.Content(*p.Old)
+	if err != nil {
+		return d, err
+	}
+	nowContent, err := now.Content(*p.Now)
+	if err != nil {
+		return d, err
+	}
+	d.Diff, d.Hidden, d.Binary = Unified(oldContent, nowContent, l)
+	return d, nil
+}
+
+// inWords says in a few words what a part is; nil is absent.
+func inWords(p *outcome.Part, side Side) (string, error) {
+	switch {
+	case p == nil:
+		return "absent", nil
+	case p.Form == outcome.Gone:
+		return "removed", nil
+	case p.Form == outcome.Symlink:
+		target, err := side.Content(*p)
+		return "link to " + PrintableLine(string(target)), err
+	case p.Place != outcome.File && p.Size == 0:
+		return "empty", nil
+	case p.Place != outcome.File:
+		return counted(p.Size, "byte"), nil
+	case p.Exec:
+		return "executable file of " + counted(p.Size, "byte"), nil
+	}
+	return "file of " + counted(p.Size, "byte"), nil
+}

@@ -1,0 +1,105 @@
+package report
+
+import (
+	"time"
+
+	"muster/regress/internal/outcome"
+)
+
+// Event is one thing that happened in a run: one of the types of this file and
+// no others. A run is Started, then any number of the others, then Finished.
+type Event interface{ event() }
+
+// Started opens a run.
+type Started struct {
+	Command string // "record", "check", "compare" …
+	Run     string // the run's ID; empty for a command that keeps no run
+	Cases   int    // selected, those of Resumed included
+	Jobs    int    // at once; 0 is one after another
+	Resumed int    // cases that an interrupted run had done already; their Case events come all the same
+	Allowed []outcome.Verdict
+	At      time.Time
+}
+
+// PassStarted says that a pass over some of the cases begins: the second and
+// later runs at record, the retries at check. The first pass needs none: its
+// runs are the cases of Started. The runs of later passes may be announced
+// with it, and count to it until the next PassStarted.
+type PassStarted struct {
+	Pass int // 2 is the first that repeats anything
+	Runs int // in all
+	At   time.Time
+}
+
+// CaseStarted says that one run of a case begins.
+type CaseStarted struct {
+	Name string
+	Pass int
+	At   time.Time
+}
+
+// CaseRan says that one run of a case is over. What it means for the verdict
+// may take further runs.
+type CaseRan struct {
+	Name string
+	Pass int
+	// Differs is set at most once per case: in the first of its runs that is
+	// not like the golden, at record in the first that is not like the first.
+	Differs bool
+	CPU     time.Duration
+	Wall    time.Duration
+	At      time.Time
+}
+
+// Note is something that the user should know beside the results.
+type Note struct {
+	Text    string
+	Warning bool // shown even to those who want quiet
+}
+
+// Case is the final word on a case. At record the verdict is Identical when
+// all runs agreed, Flaky, or Environment.
+type Case struct {
+	Name         string
+	Index        int // in corpus order; missing cases come after all others
+	Verdict      outcome.Verdict
+	Ending       *outcome.Ending // of the first run; nil when there was none
+	GoldenEnding *outcome.Ending // nil when the golden has none
+	Cost         outcome.Cost    // of the first run
+	Differences  []Difference    // the ending first, then the parts in order
+	More         int             // differing parts that Differences leaves out
+	Flaky        []string        // the parts that differ from run to run
+	Why          string          // environment: what failed
+}
+
+// Difference is one part of an outcome that is not like the golden.
+type Difference struct {
+	Part     string // as PartName gives it, or EndingPart
+	Old, Now string // each side in a few words: "exit 0", "file of 3,120 bytes", "absent"
+	Diff     string // a bounded unified diff; empty when there is none to show
+	Hidden   int    // lines of the whole diff that Diff leaves out
+	Binary   bool   // there are contents on both sides, and they are not text
+}
+
+// EndingPart names the ending where parts are named.
+const EndingPart = "ending"
+
+// PartName names a part in reports: "stdout", "stderr" or the raw path. A file
+// that has one of the reserved names gets "./" before it, which no path has.
+func PartName(k outcome.Key) string {
+	if k.Place == outcome.File && (k.Path == "stdout" || k.Path == "stderr" || k.Path == EndingPart) {
+		return "./" + k.Path
+	}
+	return k.String()
+}
+
+// Finished closes a run, also one that was interrupted.
+type Finished struct{ Summary Summary }
+
+func (Started) event()     {}
+func (PassStarted) event() {}
+func (CaseStarted) event() {}
+func (CaseRan) event()     {}
+func (Note) event()        {}
+func (Case) event()        {}
+func (Finished) event()    {}

@@ -1,0 +1,170 @@
+package report
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+
+	"muster/regress/internal/fault"
+	"muster/regress/internal/outcome"
+)
+
+// A line holds at most the bounded differences of one case; a longer one is
+// not from us.
+const eventBytesMax = 16 << 20
+
+// ReadEvents yields the events that NewEvents wrote. What is damaged ends them
+// with an Input error that names the line; so does a last line that was cut
+// off when its run was killed, after all that came before.
+func ReadEvents(r io.Reader) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		lines := &eventLines{r: bufio.NewReaderSize(r, 64<<10)}
+		err := lines.header()
+		for err == nil {
+			var ev Event
+			if ev, err = lines.event(); err == nil && !yield(ev, nil) {
+				return
+			}
+		}
+		if err != io.EOF {
+			yield(nil, err)
+		}
+	}
+}
+
+// eventLines reads an events file line by line.
+type eventLines struct {
+	r      *bufio.Reader
+	number int // of the line read last, from 1
+}
+
+func (l *eventLines) damaged(err error) error {
+	return fault.Inputf("events, line %d: %w", l.number, err)
+}
+
+// next returns the next line without its newline; io.EOF after the last.
+func (l *eventLines) next() ([]byte, error) {
+	l.number++
+	var line []byte
+	for {
+		piece, err := l.r.ReadSlice('\n')
+		line = append(line, piece...)
+		switch {
+		case len(line) > eventBytesMax:
+			return nil, l.damaged(fmt.Errorf("longer than %s", counted(eventBytesMax, "byte")))
+		case err == nil:
+			return bytes.TrimSuffix(line, []byte("\n")), nil
+		case err == io.EOF && len(line) > 0:
+			return nil, l.damaged(errors.New("the line is cut off"))
+		case err == io.EOF:
+			return nil, err
+		case err != bufio.ErrBufferFull:
+			return nil, fault.Environmentf("reading events: %w", err)
+		}
+	}
+}
+
+func (l *eventLines) header() error {
+	line, err := l.next()
+	if err != nil && err != io.EOF {
+		return err
+	}
+	var h wireHeader
+	if err := json.Unmarshal(line, &h); err != nil || h.Type != "events" {
+		return l.damaged(errors.New("this is no events file"))
+	}
+	if h.Version != eventsVersion {
+		return l.damaged(fmt.Errorf("events of version %d, and this muster reads %d", h.Version, eventsVersion))
+	}
+	return nil
+}
+
+func (l *eventLines) event() (Event, error) {
+	line, err := l.next()
+	if err != nil {
+		return nil, err
+	}
+	ev, err := fromWire(line)
+	if err != nil {
+		return nil, l.damaged(err)
+	}
+	return ev, nil
+}
+
+func fromWire(line []byte) (Event, error) {
+	var t struct {
+		Type string `json:"type"`
+	}
+	if err := json.Unmarshal(line, &t); err != nil {
+		return nil, err
+	}
+	switch t.Type {
+	case "started":
+		return decode(line, func(w wireStarted) Event {
+			return Started{w.Command, w.Run, w.Cases, w.Jobs, w.Resumed, append([]outcome.Verdict(nil), w.Allowed...), w.At}
+		})
+	case "pass_started":
+		return decode(line, func(w wirePassStarted) Event { return PassStarted{w.Pass, w.Runs, w.At} })
+	case "case_started":
+		return decode(line, func(w wireCaseStarted) Event { return CaseStarted{string(w.Name), w.Pass, w.At} })
+	case "case_ran":
+		return decode(line, func(w wireCaseRan) Event {
+			return CaseRan{string(w.Name), w.Pass, w.Differs, w.CPU.duration(), w.Wall.duration(), w.At}
+		})
+	case "note":
+		return decode(line, func(w wireNote) Event { return Note{w.Text, w.Warning} })
+	case "case":
+		return decode(line, wireCase.event)
+	case "finished":
+		var w wireFinished
+		if err := json.Unmarshal(line, &w); err != nil {
+			return nil, err
+		}
+		return w.event()
+	}
+	return nil, fmt.Errorf("event %q is not known", t.Type)
+}
+
+func decode[W any](line []byte, event func(W) Event) (Event, error) {
+	var w W
+	if err := json.Unmarshal(line, &w); err != nil {
+		return nil, err
+	}
+	return event(w), nil
+}
+
+func (w wireCase) event() Event {
+	c := Case{
+		Name: string(w.Name), Index: w.Index, Verdict: w.Verdict,
+		Ending: w.Ending, GoldenEnding: w.GoldenEnding,
+		Cost: outcome.Cost{CPU: w.CPU.duration(), Wall: w.Wall.duration(), PeakRSS: w.PeakRSS},
+		More: w.More, Why: w.Why,
+	}
+	for _, d := range w.Differences {
+		c.Differences = append(c.Differences, Difference{string(d.Part), d.Old, d.Now, d.Diff, d.Hidden, d.Binary})
+	}
+	for _, part := range w.Flaky {
+		c.Flaky = append(c.Flaky, string(part))
+	}
+	return c
+}
+
+func (w wireFinished) event() (Event, error) {
+	s := Summary{
+		Command: w.Command, Run: w.Run, Cases: w.Cases, Recorded: w.Recorded, NotRun: w.NotRun,
+		Endings: Endings(w.Endings), Interrupted: w.Interrupted, Groups: w.Groups, ExitStatus: w.ExitStatus,
+		Wall: w.Wall.duration(), CPU: w.CPU.duration(), OwnCPU: w.OwnCPU.duration(), CoresBusy: w.CoresBusy,
+	}
+	for key, n := range w.Verdicts {
+		var v outcome.Verdict
+		if err := v.UnmarshalText([]byte(key)); err != nil {
+			return nil, err
+		}
+		s.Verdicts[v] = n
+	}
+	return Finished{s}, nil
+}

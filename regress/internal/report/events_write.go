@@ -1,0 +1,92 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+
+	"muster/regress/internal/outcome"
+)
+
+// NewEvents returns a Reporter that writes every event as one JSON line, in
+// one write, so that another program can follow the run. It closes w.
+func NewEvents(w io.WriteCloser) (Reporter, error) {
+	e := &events{w: w}
+	return e, e.line(wireHeader{"events", eventsVersion})
+}
+
+type events struct {
+	w      io.WriteCloser
+	buffer bytes.Buffer
+}
+
+func (e *events) Handle(ev Event) error { return e.line(toWire(ev)) }
+func (e *events) Close() error          { return e.w.Close() }
+
+func (e *events) line(v any) error {
+	e.buffer.Reset()
+	if err := encodeLine(&e.buffer, v); err != nil {
+		return err
+	}
+	_, err := e.w.Write(e.buffer.Bytes())
+	return err
+}
+
+// encodeLine writes v as one line; "<" and "&" stay as they are, for what
+// reads this is no browser.
+func encodeLine(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}
+
+func toWire(ev Event) any {
+	switch ev := ev.(type) {
+	case Started:
+		return wireStarted{"started", Printable(ev.Command), Printable(ev.Run), ev.Cases, ev.Jobs, ev.Resumed, append([]outcome.Verdict{}, ev.Allowed...), ev.At.UTC()}
+	case PassStarted:
+		return wirePassStarted{"pass_started", ev.Pass, ev.Runs, ev.At.UTC()}
+	case CaseStarted:
+		return wireCaseStarted{"case_started", printed(ev.Name), ev.Pass, ev.At.UTC()}
+	case CaseRan:
+		return wireCaseRan{"case_ran", printed(ev.Name), ev.Pass, ev.Differs, millis(ev.CPU), millis(ev.Wall), ev.At.UTC()}
+	case Note:
+		return wireNote{"note", Printable(ev.Text), ev.Warning}
+	case Case:
+		return caseToWire(ev)
+	case Finished:
+		return summaryToWire(ev.Summary)
+	}
+	panic("report: an event outside the closed set")
+}
+
+func caseToWire(c Case) wireCase {
+	w := wireCase{
+		Type: "case", Name: printed(c.Name), Index: c.Index, Verdict: c.Verdict,
+		Ending: c.Ending, GoldenEnding: c.GoldenEnding,
+		CPU: millis(c.Cost.CPU), Wall: millis(c.Cost.Wall), PeakRSS: c.Cost.PeakRSS,
+		Differences: []wireDifference{}, More: c.More, Flaky: []printed{}, Why: Printable(c.Why),
+	}
+	for _, d := range c.Differences {
+		w.Differences = append(w.Differences, wireDifference{
+			printed(d.Part), Printable(d.Old), Printable(d.Now), Printable(d.Diff), d.Hidden, d.Binary})
+	}
+	for _, part := range c.Flaky {
+		w.Flaky = append(w.Flaky, printed(part))
+	}
+	return w
+}
+
+func summaryToWire(s Summary) wireFinished {
+	w := wireFinished{
+		Type: "finished", Command: Printable(s.Command), Run: Printable(s.Run),
+		Cases: s.Cases, Recorded: s.Recorded, NotRun: s.NotRun,
+		Verdicts: map[string]int{}, Endings: wireEndings(s.Endings),
+		Interrupted: s.Interrupted, Groups: s.Groups, ExitStatus: s.ExitStatus,
+		Wall: millis(s.Wall), CPU: millis(s.CPU), OwnCPU: millis(s.OwnCPU), CoresBusy: finite(s.CoresBusy),
+	}
+	for v, n := range s.Verdicts {
+		w.Verdicts[outcome.Verdict(v).Key()] = n
+	}
+	return w
+}

@@ -1,0 +1,44 @@
+package report
+
+import (
+	"math"
+	"testing"
+	"time"
+)
+
+func TestGrouped(t *testing.T) {
+	for n, want := range map[int]string{0: "0", 12: "12", 999: "999", 1000: "1,000", 15000: "15,000", 1234567: "1,234,567", -1000: "-1,000", -100: "-100"} {
+		if got := grouped(n); got != want {
+			t.Errorf("grouped(%d) = %s, want %s", n, got, want)
+		}
+	}
+}
+
+func TestHuman(t *testing.T) {
+	for _, c := range []struct {
+		d    time.Duration
+		want string
+	}{
+		{-time.Second, "0ms"}, {0, "0ms"}, {340 * time.Millisecond, "340ms"}, {999700 * time.Microsecond, "1.0s"},
+		{4200 * time.Millisecond, "4.2s"}, {9949 * time.Millisecond, "9.9s"}, {9960 * time.Millisecond, "10s"},
+		{17300 * time.Millisecond, "17s"}, {59700 * time.Millisecond, "1m00s"}, {63 * time.Second, "1m03s"},
+		{3599600 * time.Millisecond, "1h00m"}, {125 * time.Minute, "2h05m"}, {30 * 24 * time.Hour, "720h00m"},
+	} {
+		if got := human(c.d); got != c.want {
+			t.Errorf("human(%v) = %s, want %s", c.d, got, c.want)
+		}
+	}
+}
+
+func TestPerTime(t *testing.T) {
+	for rate, want := range map[float64]string{
+		0: "–/s", -1: "–/s", math.Inf(1): "–/s", 0.4: "24/min", 0.949: "57/min", 1: "1.0/s", 4.23: "4.2/s", 9.96: "10/s", 812.4: "812/s", 12345: "12,345/s",
+	} {
+		if got := perTime(rate); got != want {
+			t.Errorf("perTime(%v) = %s, want %s", rate, got, want)
+		}
+	}
+	if got := perTime(math.NaN()); got != "–/s" {
+		t.Errorf("perTime(NaN) = %s", got)
+	}
+}

@@ -1,0 +1,117 @@
+package report
+
+import (
+	"bufio"
+	"cmp"
+	"io"
+	"slices"
+	"strconv"
+	"time"
+
+	"muster/regress/internal/outcome"
+)
+
+// NewJSON returns a Reporter that writes JSON lines to the console's Out after
+// the last case, in corpus order, and the summary as the last line. Progress
+// goes to Err.
+func NewJSON(c Console, v Verbosity) Reporter {
+	progress, out := newProgress(c, v)
+	return Tee{progress, &jsonLines{w: out, all: v == Verbose}}
+}
+
+// jsonLines holds back what is printed, and of that no more than is printed.
+type jsonLines struct {
+	w     io.Writer
+	all   bool
+	cases []jsonCase
+}
+
+// jsonCase is a line; its fields are in the order that cli.md promises.
+type jsonCase struct {
+	index      int
+	Type       string          `json:"type"`
+	Name       printed         `json:"name"`
+	Verdict    outcome.Verdict `json:"verdict"`
+	Exit       code            `json:"exit"`
+	Signal     code            `json:"signal"`
+	GoldenExit code            `json:"golden_exit"`
+	CPU        tenths          `json:"cpu_ms"`
+	Wall       tenths          `json:"wall_ms"`
+	PeakRSS    int64           `json:"peak_rss_kib"`
+	Causes     [0]string       `json:"causes"`
+}
+
+func (j *jsonLines) Handle(ev Event) error {
+	switch ev := ev.(type) {
+	case Case:
+		if j.all || ev.Verdict != outcome.Identical {
+			j.cases = append(j.cases, toJSONCase(ev))
+		}
+	case Finished:
+		return j.write(ev.Summary)
+	}
+	return nil
+}
+
+func (j *jsonLines) Close() error { return nil }
+
+func (j *jsonLines) write(s Summary) error {
+	slices.SortStableFunc(j.cases, func(a, b jsonCase) int {
+		return cmp.Or(cmp.Compare(a.index, b.index), cmp.Compare(a.Name, b.Name))
+	})
+	w := bufio.NewWriter(j.w)
+	for _, c := range j.cases {
+		if err := encodeLine(w, c); err != nil {
+			return err
+		}
+	}
+	if err := encodeLine(w, toJSONSummary(s)); err != nil {
+		return err
+	}
+	return w.Flush()
+}
+
+func toJSONCase(c Case) jsonCase {
+	return jsonCase{
+		index: c.Index, Type: "case", Name: printed(c.Name), Verdict: c.Verdict,
+		Exit:       codeOf(c.Ending, outcome.Exited),
+		Signal:     codeOf(c.Ending, outcome.Signalled),
+		GoldenExit: codeOf(c.GoldenEnding, outcome.Exited),
+		CPU:        tenths(c.Cost.CPU), Wall: tenths(c.Cost.Wall), PeakRSS: c.Cost.PeakRSS,
+	}
+}
+
+// A code is an exit status or a signal; null when there is none. It is no
+// pointer, for there may be very many.
+type code struct {
+	n  int32
+	ok bool
+}
+
+func codeOf(e *outcome.Ending, k outcome.Kind) code {
+	if e == nil || e.Kind != k {
+		return code{}
+	}
+	return code{int32(e.Code), true}
+}
+
+func (c code) MarshalJSON() ([]byte, error) {
+	if !c.ok {
+		return []byte("null"), nil
+	}
+	return strconv.AppendInt(nil, int64(c.n), 10), nil
+}
+
+// tenths is a duration written in milliseconds with one decimal.
+type tenths time.Duration
+
+func (t tenths) MarshalJSON() ([]byte, error) {
+	return strconv.AppendFloat(nil, float64(t)/float64(time.Millisecond), 'f', 1, 64), nil
+}
+
+// hundredths is a number written with two decimals.
+type hundredths float64
+
+func (h hundredths) MarshalJSON() ([]byte, error) {
+	return strconv.AppendFloat(nil, finite(float64(h)), 'f', 2, 64), nil
+}

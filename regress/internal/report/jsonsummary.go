@@ -1,0 +1,78 @@
+package report
+
+import "muster/regress/internal/outcome"
+
+// The keys of both summaries are a promise (cli.md), their order too.
+
+type jsonSummary struct {
+	Type         string     `json:"type"`
+	Command      string     `json:"command"`
+	Run          string     `json:"run"`
+	Cases        int        `json:"cases"`
+	Identical    int        `json:"identical"`
+	Changed      int        `json:"changed"`
+	NewlyFailing int        `json:"newly_failing"`
+	NewlyPassing int        `json:"newly_passing"`
+	Crashed      int        `json:"crashed"`
+	TimedOut     int        `json:"timed_out"`
+	OutOfMemory  int        `json:"out_of_memory"`
+	OutputLimit  int        `json:"output_limit"`
+	Flaky        int        `json:"flaky"`
+	New          int        `json:"new"`
+	Missing      int        `json:"missing"`
+	Environment  int        `json:"environment"`
+	NotRun       int        `json:"not_run"`
+	Interrupted  bool       `json:"interrupted"`
+	Groups       int        `json:"groups"`
+	Wall         tenths     `json:"wall_ms"`
+	CPU          tenths     `json:"cpu_ms"`
+	OwnCPU       tenths     `json:"own_cpu_ms"`
+	CoresBusy    hundredths `json:"cores_busy"`
+}
+
+type jsonRecordSummary struct {
+	Type        string     `json:"type"`
+	Command     string     `json:"command"`
+	Run         string     `json:"run"`
+	Cases       int        `json:"cases"`
+	Recorded    int        `json:"recorded"`
+	Flaky       int        `json:"flaky"`
+	Succeeded   int        `json:"succeeded"`
+	Failed      int        `json:"failed"`
+	Signalled   int        `json:"signalled"`
+	TimedOut    int        `json:"timed_out"`
+	OutOfMemory int        `json:"out_of_memory"`
+	OutputLimit int        `json:"output_limit"`
+	Environment int        `json:"environment"`
+	NotRun      int        `json:"not_run"`
+	Interrupted bool       `json:"interrupted"`
+	Wall        tenths     `json:"wall_ms"`
+	CPU         tenths     `json:"cpu_ms"`
+	OwnCPU      tenths     `json:"own_cpu_ms"`
+	CoresBusy   hundredths `json:"cores_busy"`
+}
+
+func toJSONSummary(s Summary) any {
+	v := s.Verdicts
+	if s.Command == recordCommand {
+		e := s.Endings
+		return jsonRecordSummary{
+			Type: "summary", Command: PrintableLine(s.Command), Run: PrintableLine(s.Run), Cases: s.Cases,
+			Recorded: s.Recorded, Flaky: v[outcome.Flaky],
+			Succeeded: e.Succeeded, Failed: e.Failed, Signalled: e.Signalled,
+			TimedOut: e.TimedOut, OutOfMemory: e.OutOfMemory, OutputLimit: e.OutputLimit,
+			Environment: v[outcome.Environment], NotRun: s.NotRun, Interrupted: s.Interrupted,
+			Wall: tenths(s.Wall), CPU: tenths(s.CPU), OwnCPU: tenths(s.OwnCPU), CoresBusy: hundredths(s.CoresBusy),
+		}
+	}
+	return jsonSummary{
+		Type: "summary", Command: PrintableLine(s.Command), Run: PrintableLine(s.Run), Cases: s.Cases,
+		Identical: v[outcome.Identical], Changed: v[outcome.Changed],
+		NewlyFailing: v[outcome.NewlyFailing], NewlyPassing: v[outcome.NewlyPassing],
+		Crashed: v[outcome.Crashed], TimedOut: v[outcome.TimedOutNow],
+		OutOfMemory: v[outcome.OutOfMemNow], OutputLimit: v[outcome.OutputLimited],
+		Flaky: v[outcome.Flaky], New: v[outcome.New], Missing: v[outcome.Missing],
+		Environment: v[outcome.Environment], NotRun: s.NotRun, Interrupted: s.Interrupted, Groups: s.Groups,
+		Wall: tenths(s.Wall), CPU: tenths(s.CPU), OwnCPU: tenths(s.OwnCPU), CoresBusy: hundredths(s.CoresBusy),
+	}
+}

@@ -1,0 +1,174 @@
+package report
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"muster/regress/internal/fault"
+	"muster/regress/internal/name"
+	"muster/regress/internal/outcome"
+)
+
+// NewJUnit returns a Reporter that leaves a JUnit file at path once the run is
+// Finished; before that, and after a run that broke off, whatever was there
+// stays. All cases are listed. They go to a nameless file beside the path as
+// they come: a report of 200,000 failures does not fit in memory.
+func NewJUnit(path string) (Reporter, error) {
+	// A device or a pipe would be replaced by a file.
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return nil, fault.Inputf("junit: %s is there and no regular file", PrintableLine(path))
+	}
+	body, err := createBeside(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fault.Inputf("junit: %w", err)
+	}
+	if err != nil {
+		return nil, fault.Environmentf("junit: %w", err)
+	}
+	if err := os.Remove(body.Name()); err != nil {
+		return nil, errors.Join(fault.Environmentf("junit: %w", err), body.Close())
+	}
+	return &junit{path: path, body: body, w: bufio.NewWriter(body)}, nil
+}
+
+type junit struct {
+	path     string
+	body     *os.File // the test cases, in the order in which they came
+	w        *bufio.Writer
+	written  int64
+	pieces   []piece // where in body each case stands
+	started  Started
+	failures int
+	errors   int
+}
+
+// A piece is a stretch of the body, and where it belongs.
+type piece struct {
+	index    int
+	from, to int64
+}
+
+func (j *junit) Handle(ev Event) error {
+	switch ev := ev.(type) {
+	case Started:
+		j.started = ev
+	case Case:
+		return j.testcase(ev)
+	case Finished:
+		return j.finish(ev.Summary)
+	}
+	return nil
+}
+
+func (j *junit) Close() error { return j.body.Close() }
+
+func (j *junit) testcase(c Case) error {
+	printable := name.Print(c.Name)
+	var b strings.Builder
+	fmt.Fprintf(&b, "    <testcase classname=%s name=%s time=%s", attr(path.Dir(printable)), attr(printable), seconds(c.Cost.Wall))
+	switch {
+	case c.Verdict == outcome.Environment:
+		j.errors++
+		element(&b, "error", c.Verdict, PrintableLine(c.Why), Printable(c.Why))
+	case j.fails(c.Verdict):
+		j.failures++
+		element(&b, "failure", c.Verdict, gist(c), (&results{}).details(c))
+	default:
+		b.WriteString("/>\n")
+	}
+	n, err := j.w.WriteString(b.String())
+	j.pieces = append(j.pieces, piece{c.Index, j.written, j.written + int64(n)})
+	j.written += int64(n)
+	return err
+}
+
+// fails reports whether a verdict makes the run fail. At record no verdict of
+// the tool does.
+func (j *junit) fails(v outcome.Verdict) bool {
+	return v != outcome.Identical && j.started.Command != recordCommand && !slices.Contains(j.started.Allowed, v)
+}
+
+func element(b *strings.Builder, tag string, v outcome.Verdict, message, text string) {
+	fmt.Fprintf(b, ">\n      <%s type=%s message=%s>", tag, attr(v.String()), attr(message))
+	xml.EscapeText(b, []byte(text)) // a strings.Builder takes everything
+	fmt.Fprintf(b, "</%s>\n    </testcase>\n", tag)
+}
+
+// attr returns text as a quoted attribute.
+func attr(text string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	xml.EscapeText(&b, []byte(text))
+	b.WriteByte('"')
+	return b.String()
+}
+
+func seconds(d time.Duration) string {
+	return `"` + strconv.FormatFloat(max(d, 0).Seconds(), 'f', 3, 64) + `"`
+}
+
+func (j *junit) finish(s Summary) error {
+	if err := j.w.Flush(); err != nil {
+		return err
+	}
+	// Stable: several missing cases have one index and came sorted.
+	slices.SortStableFunc(j.pieces, func(a, b piece) int { return cmp.Compare(a.index, b.index) })
+	whole, err := createBeside(j.path)
+	if err != nil {
+		return err
+	}
+	err = errors.Join(j.writeAll(whole, s), whole.Close())
+	if err == nil {
+		err = os.Rename(whole.Name(), j.path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(whole.Name()))
+	}
+	return nil
+}
+
+func (j *junit) writeAll(to io.Writer, s Summary) error {
+	w := bufio.NewWriter(to)
+	counts := fmt.Sprintf("name=%s tests=\"%d\" failures=\"%d\" errors=\"%d\" skipped=\"0\" time=%s",
+		attr("muster "+PrintableLine(s.Command)), len(j.pieces), j.failures, j.errors, seconds(s.Wall))
+	fmt.Fprintf(w, "%s<testsuites %s>\n", xml.Header, counts)
+	fmt.Fprintf(w, "  <testsuite %s timestamp=%s>\n", counts, attr(j.started.At.UTC().Format("2006-01-02T15:04:05")))
+	fmt.Fprintf(w, "    <properties>\n")
+	for _, p := range []struct{ name, value string }{
+		{"run", PrintableLine(s.Run)}, {"not_run", strconv.Itoa(s.NotRun)}, {"interrupted", strconv.FormatBool(s.Interrupted)},
+	} {
+		fmt.Fprintf(w, "      <property name=%s value=%s/>\n", attr(p.name), attr(p.value))
+	}
+	fmt.Fprintf(w, "    </properties>\n")
+	for _, p := range j.pieces {
+		if _, err := io.Copy(w, io.NewSectionReader(j.body, p.from, p.to-p.from)); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintf(w, "  </testsuite>\n</testsuites>\n")
+	return w.Flush()
+}
+
+// createBeside creates a temporary file in the folder of a path. Unlike
+// os.CreateTemp it leaves the permissions to the umask, for the file may be
+// renamed to that path and others are to read it.
+func createBeside(path string) (*os.File, error) {
+	for {
+		f, err := os.OpenFile(path+"."+strconv.FormatUint(rand.Uint64(), 36)+".tmp", os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
+		if !errors.Is(err, fs.ErrExist) {
+			return f, err
+		}
+	}
+}

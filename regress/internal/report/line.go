@@ -1,0 +1,123 @@
+package report
+
+import (
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/mattn/go-runewidth"
+
+	"muster/regress/internal/name"
+)
+
+// label names what is under way: "check", "retry", "record, second run".
+func (t *tally) label() string {
+	switch {
+	case t.pass <= 1:
+		return t.command
+	case t.command == recordCommand:
+		return t.command + ", " + ordinal(t.pass) + " run"
+	}
+	return "retry"
+}
+
+func (t *tally) position() string { return grouped(t.done) + "/" + grouped(t.total) }
+
+func (t *tally) eta(perSecond float64) string {
+	if left, ok := t.remaining(perSecond); ok {
+		// Rounded up to seconds: tenths would promise what nobody knows.
+		return "ETA " + wholeSeconds((left + time.Second - 1).Truncate(time.Second))
+	}
+	return "ETA –"
+}
+
+func (t *tally) differing() string {
+	if t.command == recordCommand {
+		return grouped(t.differs) + " flaky"
+	}
+	return grouped(t.differs) + " differ"
+}
+
+const fieldGap = "  "
+
+// line returns the progress line of at most columns columns. What does not fit
+// falls off at the right; the name of the longest run is shortened first.
+func (t *tally) line(now time.Time, columns int, p palette) string {
+	perSecond, cores := t.rate(now)
+	busy := "– cores busy"
+	if cores > 0 {
+		busy = strconv.FormatFloat(cores, 'f', 2, 64) + " cores busy"
+	}
+	l := lineBuilder{room: columns}
+	l.add(t.label(), p, bold)
+	l.add(t.position(), p, "")
+	l.add(perTime(perSecond), p, "")
+	l.add(busy, p, "")
+	l.add(t.eta(perSecond), p, "")
+	if t.differs > 0 {
+		l.add(t.differing(), p, yellow)
+	}
+	if longest, since, ok := t.longest(); ok {
+		l.addNamed("longest ", name.Print(longest), " "+human(now.Sub(since)))
+	}
+	return l.b.String()
+}
+
+// A lineBuilder puts fields side by side until one does not fit.
+type lineBuilder struct {
+	b    strings.Builder
+	room int
+	full bool
+}
+
+func (l *lineBuilder) add(text string, p palette, c colour) {
+	gap := fieldGap
+	if l.b.Len() == 0 {
+		gap = ""
+	}
+	width := textColumns(gap + text)
+	if l.full = l.full || width > l.room; l.full {
+		return
+	}
+	l.room -= width
+	l.b.WriteString(gap + p.paint(c, text))
+}
+
+// The least of a name that still says something.
+const nameColumnsMin = 10
+
+func (l *lineBuilder) addNamed(before, name, after string) {
+	room := l.room - textColumns(fieldGap+before+after)
+	if textColumns(name) > room && room < nameColumnsMin {
+		l.full = true
+		return
+	}
+	l.add(before+shorten(name, room)+after, false, "")
+}
+
+// shorten takes from the middle of a name until it has at most columns
+// columns: its folder and its end say most.
+func shorten(name string, columns int) string {
+	if textColumns(name) <= columns {
+		return name
+	}
+	const gap = "…"
+	tail := name
+	for textColumns(tail) > (columns-1)*2/3 {
+		_, size := utf8.DecodeRuneInString(tail)
+		tail = tail[size:]
+	}
+	head := name
+	for textColumns(head)+1+textColumns(tail) > columns {
+		_, size := utf8.DecodeLastRuneInString(head)
+		head = head[:len(head)-size]
+	}
+	return head + gap + tail
+}
+
+// textColumns is how wide a terminal draws text. Only what is wide everywhere
+// counts as wide: the locale decides nothing.
+func textColumns(text string) int {
+	return (&runewidth.Condition{StrictEmojiNeutral: true}).StringWidth(text)
+}

@@ -1,0 +1,90 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// The progress line at moments of a check with retries, on terminals of
+// several widths.
+func TestLine(t *testing.T) {
+	var b bytes.Buffer
+	for _, columns := range []int{120, 80, 40} {
+		fmt.Fprintf(&b, "== %d columns\n", columns)
+		drawRun(&b, "check", columns, false)
+	}
+	b.WriteString("== record\n")
+	drawRun(&b, "record", 120, false)
+	checkGolden(t, "line.txt", b.Bytes())
+}
+
+// drawRun draws the line now and then while a run goes on.
+func drawRun(b *bytes.Buffer, command string, columns int, colour palette) {
+	var l tally
+	draw := func(after time.Duration) {
+		line := l.line(l.last.Add(after), columns-1, colour)
+		if width := textColumns(line); width >= columns {
+			fmt.Fprintf(b, "%d COLUMNS: ", width)
+		}
+		fmt.Fprintf(b, "|%s\n", line)
+	}
+	const slow = "vendor/github.com/日本語/a-very-long-folder/tests/slowest_of_all_test.go"
+	events := longRun(command, 15000, 300)
+	l.handle(events[0])
+	draw(0)
+	l.handle(CaseStarted{Name: slow, Pass: 1, At: epoch})
+	draw(4200 * time.Millisecond)
+	for i, ev := range events[1 : len(events)-1] {
+		l.handle(ev)
+		if i%9000 == 8999 {
+			draw(10 * time.Millisecond)
+		}
+	}
+	draw(2 * time.Minute) // nothing ends any more but what runs longest
+	l.handle(CaseRan{Name: slow, Pass: 1, At: l.last.Add(3 * time.Minute), Differs: true})
+	l.handle(PassStarted{Pass: 2, Runs: 102, At: l.last})
+	draw(0)
+	for i := range 25 {
+		l.handle(CaseRan{Name: fmt.Sprint(i), Pass: 2 + i%2, At: l.last.Add(300 * time.Millisecond), CPU: 550 * time.Millisecond})
+	}
+	draw(0)
+}
+
+func TestCounterLines(t *testing.T) {
+	var b bytes.Buffer
+	for _, command := range []string{"check", "record"} {
+		c := &counterLines{err: Stream{Writer: &b}}
+		for _, ev := range longRun(command, 40000, 900) {
+			if err := c.Handle(ev); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, ev := range []Event{
+			PassStarted{Pass: 2, Runs: 1, At: epoch.Add(time.Minute)},
+			CaseRan{Pass: 2, At: epoch.Add(66 * time.Second)},
+			PassStarted{Pass: 3, Runs: 4000, At: epoch.Add(67 * time.Second)},
+			Note{Text: "all is well"},
+		} {
+			if err := c.Handle(ev); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	checkGolden(t, "counter.txt", b.Bytes())
+}
+
+func TestShorten(t *testing.T) {
+	const name = "src/compiler/tests/日本語/case_0001.go"
+	for columns := 10; columns < 50; columns++ {
+		got := shorten(name, columns)
+		if textColumns(got) > columns || textColumns(got) < min(columns, textColumns(name))-2 {
+			t.Errorf("shorten to %d columns gives %d: %s", columns, textColumns(got), got)
+		}
+		if !strings.HasPrefix(got, name[:3]) || !strings.HasSuffix(got, ".go") {
+			t.Errorf("shorten to %d columns: %s", columns, got)
+		}
+	}
+}

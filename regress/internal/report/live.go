@@ -1,0 +1,130 @@
+package report
+
+import (
+	"errors"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/vbauerster/mpb/v8"
+	"github.com/vbauerster/mpb/v8/decor"
+)
+
+// How often the line is drawn again.
+const redrawSpacing = 100 * time.Millisecond
+
+// liveProgress draws the progress line at the bottom of a terminal. As an
+// io.Writer it takes whole lines of text, which appear above the line.
+type liveProgress struct {
+	console Console
+	lines   *mpb.Progress // nil while no line is drawn
+	bar     *mpb.Bar
+	out     *watched
+
+	mu      sync.Mutex // guards what follows: the line is drawn by a goroutine of mpb
+	tally   tally
+	arrived time.Time // when the latest event came, by this machine's clock
+}
+
+func (l *liveProgress) Handle(ev Event) error {
+	if n, ok := ev.(Note); ok {
+		_, err := l.above(l.console.Err, noteText(n, palette(l.console.Err.Colour)))
+		return err
+	}
+	l.mu.Lock()
+	l.tally.handle(ev)
+	l.arrived = time.Now()
+	l.mu.Unlock()
+	switch ev.(type) {
+	case Started:
+		return l.start()
+	case Finished:
+		return l.stop()
+	}
+	return l.failure()
+}
+
+// Close takes the line away if the run broke off before Finished.
+func (l *liveProgress) Close() error { return l.stop() }
+
+// Write implements io.Writer for results.
+func (l *liveProgress) Write(text []byte) (int, error) {
+	return l.above(l.console.Out, string(text))
+}
+
+func (l *liveProgress) start() error {
+	if err := l.stop(); err != nil {
+		return err
+	}
+	l.out = &watched{w: l.console.Err}
+	// The writer is no *os.File to mpb, which therefore asks neither whether
+	// it is a terminal nor how wide: both are known here.
+	l.lines = mpb.New(mpb.WithOutput(l.out), mpb.WithAutoRefresh(), mpb.WithRefreshRate(redrawSpacing))
+	var err error
+	l.bar, err = l.lines.Add(0, mpb.BarFillerFunc(l.draw), mpb.BarFillerTrim())
+	return err
+}
+
+// draw writes the line. Between events the time goes on from that of the
+// latest: a run that is replayed has its times in the past.
+func (l *liveProgress) draw(w io.Writer, _ decor.Statistics) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.tally.last.Add(time.Since(l.arrived))
+	// Not the last column: many terminals wrap as soon as it is written to.
+	_, err := io.WriteString(w, l.tally.line(now, l.console.Err.columns()-1, palette(l.console.Err.Colour)))
+	return err
+}
+
+// above writes text above the line, or directly where no line is drawn.
+func (l *liveProgress) above(direct io.Writer, text string) (int, error) {
+	if l.lines == nil {
+		return io.WriteString(direct, text)
+	}
+	n, err := io.WriteString(l.lines, text)
+	if errors.Is(err, mpb.ErrDone) {
+		err = errors.Join(l.failure(), err)
+	}
+	return n, err
+}
+
+// stop takes the line away and waits until nothing draws any more.
+func (l *liveProgress) stop() error {
+	if l.lines == nil {
+		return nil
+	}
+	l.bar.Abort(true)
+	l.lines.Wait()
+	l.lines = nil
+	return l.failure()
+}
+
+func (l *liveProgress) failure() error {
+	if l.out == nil {
+		return nil
+	}
+	return l.out.failure()
+}
+
+// watched keeps the first error of a writer, for mpb drops it.
+type watched struct {
+	w   io.Writer
+	mu  sync.Mutex
+	err error
+}
+
+func (w *watched) Write(b []byte) (int, error) {
+	n, err := w.w.Write(b)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err == nil {
+		w.err = err
+	}
+	return n, err
+}
+
+func (w *watched) failure() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.err
+}

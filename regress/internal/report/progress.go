@@ -1,0 +1,140 @@
+package report
+
+import (
+	"io"
+	"time"
+)
+
+// newProgress returns what shows a run under way on the console's Err, and the
+// writer for results: on a terminal that both share they have to be written
+// above the progress line.
+func newProgress(c Console, v Verbosity) (Reporter, io.Writer) {
+	switch {
+	case v == Quiet:
+		return &warnings{c.Err}, c.Out
+	case c.Err.Terminal:
+		l := &liveProgress{console: c}
+		if c.Shared {
+			return l, l
+		}
+		return l, c.Out
+	}
+	return &counterLines{err: c.Err}, c.Out
+}
+
+// warnings shows warnings alone.
+type warnings struct{ err Stream }
+
+func (w *warnings) Handle(ev Event) error {
+	if n, ok := ev.(Note); ok && n.Warning {
+		return writeNote(w.err, n)
+	}
+	return nil
+}
+
+func (w *warnings) Close() error { return nil }
+
+// writeNote writes a note to a stream, its own words made safe.
+func writeNote(to Stream, n Note) error {
+	_, err := io.WriteString(to, noteText(n, palette(to.Colour)))
+	return err
+}
+
+func noteText(n Note, p palette) string {
+	if n.Warning {
+		return p.paint(yellow, "warning:") + " " + Printable(n.Text) + "\n"
+	}
+	return "note: " + Printable(n.Text) + "\n"
+}
+
+// tally follows a run: what is done of the present pass, how fast, and what
+// is under way. It takes all times from the events.
+type tally struct {
+	command string
+	pass    int
+	done    int
+	total   int
+	differs int
+	cpu     time.Duration // of the runs of this pass that are over
+	last    time.Time     // At of the latest event
+	samples window
+	running map[run]time.Time // since when
+}
+
+// A run of a case is told apart by its pass: two runs of one case may be under
+// way at once.
+type run struct {
+	name string
+	pass int
+}
+
+func (t *tally) handle(ev Event) {
+	switch ev := ev.(type) {
+	case Started:
+		*t = tally{command: PrintableLine(ev.Command)}
+		t.begin(1, ev.Resumed, ev.Cases, ev.At)
+	case PassStarted:
+		t.begin(ev.Pass, 0, ev.Runs, ev.At)
+	case CaseStarted:
+		if t.running == nil {
+			t.running = map[run]time.Time{}
+		}
+		t.running[run{ev.Name, ev.Pass}] = ev.At
+		t.last = ev.At
+	case CaseRan:
+		t.ran(ev)
+	}
+}
+
+func (t *tally) begin(pass, done, total int, at time.Time) {
+	t.pass, t.done, t.total, t.cpu, t.last = pass, done, total, 0, at
+	t.samples = window{}
+	t.samples.add(sample{at, done, 0})
+}
+
+func (t *tally) ran(ev CaseRan) {
+	delete(t.running, run{ev.Name, ev.Pass})
+	t.last = ev.At
+	if ev.Differs {
+		t.differs++
+	}
+	if ev.Pass < t.pass {
+		return // a straggler of the pass before
+	}
+	t.done++
+	t.cpu += ev.CPU
+	t.samples.add(sample{ev.At, t.done, t.cpu})
+}
+
+// rate returns runs per second and cores busy, as of late; 0 is unknown.
+func (t *tally) rate(now time.Time) (perSecond, cores float64) {
+	from := t.samples.base(t.done)
+	elapsed := now.Sub(from.at).Seconds()
+	if elapsed < 1 || t.done == from.done {
+		return 0, 0
+	}
+	return float64(t.done-from.done) / elapsed, (t.cpu - from.cpu).Seconds() / elapsed
+}
+
+// remaining estimates the time to the end of the pass; false is unknown.
+func (t *tally) remaining(perSecond float64) (time.Duration, bool) {
+	if perSecond <= 0 {
+		return 0, false
+	}
+	seconds := float64(t.total-t.done) / perSecond
+	const secondsMax = 1000 * 3600
+	if seconds < 0 || seconds > secondsMax {
+		return 0, false
+	}
+	return time.Duration(seconds * float64(time.Second)), true
+}
+
+// longest returns the run that has been under way for longest.
+func (t *tally) longest() (name string, since time.Time, ok bool) {
+	for r, at := range t.running {
+		if !ok || at.Before(since) || at.Equal(since) && r.name < name {
+			name, since, ok = r.name, at, true
+		}
+	}
+	return name, since, ok
+}

@@ -1,0 +1,117 @@
+package report
+
+import (
+	"fmt"
+	"time"
+
+	"muster/regress/internal/outcome"
+)
+
+var epoch = time.Date(2025, 1, 31, 14, 25, 1, 0, time.UTC)
+
+func exit(code int) *outcome.Ending { return &outcome.Ending{Kind: outcome.Exited, Code: code} }
+
+func signal(number int) *outcome.Ending {
+	return &outcome.Ending{Kind: outcome.Signalled, Code: number}
+}
+
+func diffOf(part, old, now string) Difference {
+	d := Difference{Part: part, Old: counted(len(old), "byte"), Now: counted(len(now), "byte")}
+	d.Diff, d.Hidden, d.Binary = Unified([]byte(old), []byte(now), Limits{})
+	return d
+}
+
+// verdictCases has one case of every verdict, in no particular order.
+func verdictCases() []Case {
+	cost := outcome.Cost{CPU: 12300 * time.Microsecond, Wall: 13 * time.Millisecond, PeakRSS: 9320}
+	ending := func(old, now string) Difference { return Difference{Part: EndingPart, Old: old, Now: now} }
+	return []Case{
+		{Name: "a/b.go", Index: 3, Verdict: outcome.Changed, Ending: exit(0), GoldenEnding: exit(0), Cost: cost,
+			Differences: []Difference{diffOf("stdout", "one\ntwo\nthree\n", "one\n2\nthree\n")}},
+		{Name: "a/same.go", Index: 4, Verdict: outcome.Identical, Ending: exit(0), GoldenEnding: exit(0), Cost: cost},
+		{Name: "crash.go", Index: 0, Verdict: outcome.Crashed, Ending: signal(11), GoldenEnding: exit(0), Cost: cost,
+			Differences: []Difference{ending("exit 0", "signal 11")}},
+		{Name: "fail.go", Index: 1, Verdict: outcome.NewlyFailing, Ending: exit(2), GoldenEnding: exit(0), Cost: cost,
+			Differences: []Difference{
+				ending("exit 0", "exit 2"),
+				diffOf("stderr", "", "fail.go:3: undefined: x\n"),
+				{Part: "fail.o", Old: "file of 3,120 bytes", Now: "absent"},
+				{Part: "fail.bin", Old: "file of 3,120 bytes", Now: "file of 12 bytes", Binary: true},
+			}, More: 2},
+		{Name: "pass.go", Index: 2, Verdict: outcome.NewlyPassing, Ending: exit(0), GoldenEnding: exit(1), Cost: cost,
+			Differences: []Difference{ending("exit 1", "exit 0")}},
+		{Name: "slow.go", Index: 5, Verdict: outcome.TimedOutNow, Ending: &outcome.Ending{Kind: outcome.TimedOut}, GoldenEnding: exit(0), Cost: cost,
+			Differences: []Difference{ending("exit 0", "timed-out")}},
+		{Name: "big.go", Index: 6, Verdict: outcome.OutOfMemNow, Ending: &outcome.Ending{Kind: outcome.OutOfMemory}, GoldenEnding: exit(0), Cost: cost,
+			Differences: []Difference{ending("exit 0", "out-of-memory")}},
+		{Name: "loud.go", Index: 7, Verdict: outcome.OutputLimited, Ending: &outcome.Ending{Kind: outcome.OutputLimit}, GoldenEnding: exit(0), Cost: cost,
+			Differences: []Difference{ending("exit 0", "output-limit")}},
+		{Name: "now and then.go", Index: 8, Verdict: outcome.Flaky, Ending: exit(0), GoldenEnding: exit(0), Cost: cost,
+			Flaky: []string{"stdout", "a.o"}},
+		{Name: "new\x1b[31m.go", Index: 9, Verdict: outcome.New, Ending: exit(0), Cost: cost},
+		{Name: "gone.go", Index: 11, Verdict: outcome.Missing, GoldenEnding: exit(0)},
+		{Name: "disk.go", Index: 10, Verdict: outcome.Environment, Why: "write /tmp/x: no space left on device"},
+	}
+}
+
+// summaryOf sums the cases up as their owner would.
+func summaryOf(command string, cases []Case) Summary {
+	s := Summary{
+		Command: command, Run: "20250131-142501-3f9a", Cases: len(cases), ExitStatus: 1,
+		Wall: 17300 * time.Millisecond, CPU: 33100 * time.Millisecond, OwnCPU: 1200 * time.Millisecond, CoresBusy: 1.934,
+	}
+	for _, c := range cases {
+		s.Verdicts[c.Verdict]++
+		if c.Ending != nil {
+			s.Endings.Add(*c.Ending)
+		}
+	}
+	return s
+}
+
+// checkRun is a check of one case per verdict, with retries.
+func checkRun() []Event {
+	cases := verdictCases()
+	events := []Event{Started{Command: "check", Run: "20250131-142501-3f9a", Cases: len(cases), Jobs: 2, At: epoch}}
+	at := epoch
+	for _, c := range cases {
+		if c.Ending == nil {
+			continue
+		}
+		events = append(events, CaseStarted{Name: c.Name, Pass: 1, At: at})
+		at = at.Add(700 * time.Millisecond)
+		events = append(events, CaseRan{Name: c.Name, Pass: 1, At: at, CPU: 1300 * time.Millisecond, Wall: 700 * time.Millisecond,
+			Differs: c.Verdict != outcome.Identical && c.Verdict != outcome.New})
+	}
+	events = append(events,
+		PassStarted{Pass: 2, Runs: 4, At: at},
+		Note{Text: "lane 2 was started again"},
+		Note{Text: "the folder \x1b[2J is on a disk", Warning: true},
+	)
+	for _, c := range cases {
+		events = append(events, c)
+	}
+	return append(events, Finished{summaryOf("check", cases)})
+}
+
+// longRun is a run of n cases of which one in every is not identical; three
+// cases end each millisecond.
+func longRun(command string, n, every int) []Event {
+	events := []Event{Started{Command: command, Run: "20250131-142501-3f9a", Cases: n, Jobs: 2, At: epoch}}
+	var cases []Case
+	at := epoch
+	for i := range n {
+		name := fmt.Sprintf("src/folder%d/case%04d.go", i%7, i)
+		c := Case{Name: name, Index: i, Verdict: outcome.Identical, Ending: exit(0), GoldenEnding: exit(0)}
+		differs := i%every == every-1
+		if differs {
+			c.Verdict = outcome.Changed
+			c.Differences = []Difference{diffOf("stdout", "a\nb\n", fmt.Sprintf("a\n%d\n", i))}
+		}
+		events = append(events, CaseStarted{Name: name, Pass: 1, At: at})
+		at = at.Add(time.Second / 3000)
+		events = append(events, CaseRan{Name: name, Pass: 1, At: at, Differs: differs, CPU: time.Second / 1550, Wall: time.Second / 1500}, c)
+		cases = append(cases, c)
+	}
+	return append(events, Finished{summaryOf(command, cases)})
+}

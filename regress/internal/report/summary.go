@@ -1,0 +1,70 @@
+package report
+
+import (
+	"time"
+
+	"muster/regress/internal/outcome"
+)
+
+// The commands that reports treat in their own way.
+const (
+	recordCommand  = "record"  // there is no golden to compare with
+	compareCommand = "compare" // there is none to accept into
+)
+
+// Summary is what a run came to.
+type Summary struct {
+	Command     string
+	Run         string
+	Cases       int // selected
+	Recorded    int // record: cases that are in the golden now
+	NotRun      int // of Cases, left out by an interrupt or --fail-fast
+	Verdicts    Verdicts
+	Endings     Endings // record: how the recorded cases ended
+	Interrupted bool
+	Groups      int // causes
+	ExitStatus  int
+	Wall        time.Duration
+	CPU         time.Duration // of the tool, all runs of all cases
+	OwnCPU      time.Duration // of muster itself
+	CoresBusy   float64
+}
+
+// Verdicts counts cases by verdict.
+type Verdicts [outcome.Identical + 1]int
+
+// NotIdentical returns how many cases have any other verdict than identical.
+func (v Verdicts) NotIdentical() int {
+	sum := 0
+	for verdict, n := range v {
+		if outcome.Verdict(verdict) != outcome.Identical {
+			sum += n
+		}
+	}
+	return sum
+}
+
+// Endings counts outcomes by the way they ended.
+type Endings struct {
+	Succeeded, Failed, Signalled, TimedOut, OutOfMemory, OutputLimit int
+}
+
+// Add counts one more.
+func (e *Endings) Add(ending outcome.Ending) {
+	switch ending.Kind {
+	case outcome.Exited:
+		if ending.Success() {
+			e.Succeeded++
+		} else {
+			e.Failed++
+		}
+	case outcome.Signalled:
+		e.Signalled++
+	case outcome.TimedOut:
+		e.TimedOut++
+	case outcome.OutOfMemory:
+		e.OutOfMemory++
+	case outcome.OutputLimit:
+		e.OutputLimit++
+	}
+}

@@ -1,0 +1,107 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"muster/regress/internal/outcome"
+)
+
+// NewText returns a Reporter for people: cases that are not identical on the
+// console's Out as they become final, the first ones with their differences,
+// then a summary that fits one screen. Progress goes to Err: one line drawn
+// again and again on a terminal, else a line every few seconds.
+func NewText(c Console, v Verbosity) Reporter {
+	progress, out := newProgress(c, v)
+	return Tee{progress, &results{w: out, stream: c.Out, paint: palette(c.Out.Colour), verbosity: v}}
+}
+
+// What is beyond these is counted, and said.
+const (
+	wholeCasesMax = 20  // with their differences
+	lineCasesMax  = 200 // more, with one line each
+	caseLinesMax  = 28  // lines of diff of one case: two diffs of default size
+)
+
+// results writes the cases and the summary.
+type results struct {
+	w         io.Writer
+	stream    Stream // what w leads to in the end
+	paint     palette
+	verbosity Verbosity
+	whole     int
+	lines     int
+	unshown   int
+}
+
+func (r *results) Handle(ev Event) error {
+	switch ev := ev.(type) {
+	case Case:
+		return r.show(ev)
+	case Finished:
+		return r.write(r.ending(ev.Summary))
+	}
+	return nil
+}
+
+func (r *results) Close() error { return nil }
+
+func (r *results) write(text string) error {
+	if text == "" {
+		return nil
+	}
+	_, err := io.WriteString(r.w, text)
+	return err
+}
+
+func (r *results) show(c Case) error {
+	switch {
+	case r.verbosity == Quiet:
+		return nil
+	case c.Verdict == outcome.Identical:
+		if r.verbosity != Verbose {
+			return nil
+		}
+		return r.write(r.caseLine(c))
+	case worthWhole(c) && r.whole < wholeCasesMax:
+		r.whole++
+		return r.write(r.caseWhole(c))
+	case r.verbosity == Verbose || r.lines < lineCasesMax:
+		r.lines++
+		return r.write(r.transition(c) + r.caseLine(c))
+	}
+	r.unshown++
+	return nil
+}
+
+// worthWhole reports whether there is more to show than fits one line.
+func worthWhole(c Case) bool {
+	return slices.ContainsFunc(c.Differences, func(d Difference) bool { return d.Part != EndingPart })
+}
+
+// transition says once that differences are no longer shown.
+func (r *results) transition(c Case) string {
+	if !worthWhole(c) || r.whole > wholeCasesMax {
+		return ""
+	}
+	r.whole++
+	return r.paint.paint(dim, fmt.Sprintf("… %s shown with what differs; from here on one line each: muster show NAME",
+		counted(wholeCasesMax, "case"))) + "\n"
+}
+
+func (r *results) ending(s Summary) string {
+	if r.verbosity == Quiet {
+		return r.headline(s) + "\n"
+	}
+	var b strings.Builder
+	if r.unshown > 0 {
+		b.WriteString(r.paint.paint(dim, fmt.Sprintf("… and %s more: muster show NAME", grouped(r.unshown))) + "\n")
+	}
+	if r.whole+r.lines > 0 {
+		b.WriteByte('\n')
+	}
+	b.WriteString(r.summary(s))
+	return b.String()
+}

@@ -1,0 +1,164 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"al.essio.dev/pkg/shellescape"
+
+	"muster/regress/internal/name"
+	"muster/regress/internal/outcome"
+)
+
+// The longest verdict, so that names stand below each other.
+const verdictColumns = len("newly-failing")
+
+// caseLine is a case in one line.
+func (r *results) caseLine(c Case) string {
+	return r.heading(c, name.Print(c.Name), gist(c))
+}
+
+func (r *results) heading(c Case, title, words string) string {
+	verdict := r.paint.paint(colourOf(c.Verdict), fmt.Sprintf("%-*s", verdictColumns, c.Verdict))
+	line := verdict + "  " + title
+	if words != "" {
+		line += "  " + words
+	}
+	return line + "\n"
+}
+
+// gist says in a few words what is with a case: the endings, the parts
+// that differ or are flaky, what failed.
+func gist(c Case) string {
+	var words []string
+	var parts []string
+	for _, d := range c.Differences {
+		if d.Part == EndingPart {
+			words = append(words, oldToNow(d))
+		} else {
+			parts = append(parts, name.Print(d.Part))
+		}
+	}
+	if c.More > 0 {
+		parts = append(parts, grouped(c.More)+" more")
+	}
+	if len(parts) > 0 {
+		words = append(words, strings.Join(parts, ", "))
+	}
+	if len(c.Differences) == 0 && len(c.Flaky) > 0 {
+		words = append(words, "differs from run to run: "+flakyParts(c.Flaky))
+	}
+	if c.Why != "" {
+		words = append(words, PrintableLine(c.Why))
+	}
+	return strings.Join(words, "; ")
+}
+
+// A case may leave thousands of files, all of them flaky.
+const flakyNamedMax = 4
+
+func flakyParts(parts []string) string {
+	var printable []string
+	for _, p := range parts[:min(len(parts), flakyNamedMax)] {
+		printable = append(printable, name.Print(p))
+	}
+	text := strings.Join(printable, ", ")
+	if more := len(parts) - flakyNamedMax; more > 0 {
+		text += " and " + grouped(more) + " more"
+	}
+	return text
+}
+
+func oldToNow(d Difference) string {
+	return PrintableLine(d.Old) + " → " + PrintableLine(d.Now)
+}
+
+// caseWhole is a case with its differences, each bounded and all together too.
+func (r *results) caseWhole(c Case) string {
+	return r.heading(c, r.paint.paint(bold, name.Print(c.Name)), endings(c)) + r.details(c)
+}
+
+// endings says how a case ended then and now, if that differs.
+func endings(c Case) string {
+	for _, d := range c.Differences {
+		if d.Part == EndingPart {
+			return oldToNow(d)
+		}
+	}
+	return ""
+}
+
+// details are the parts of a case that differ, and what is left out of them.
+func (r *results) details(c Case) string {
+	var b strings.Builder
+	lines, hidden := 0, 0
+	for _, d := range c.Differences {
+		if d.Part == EndingPart {
+			continue
+		}
+		b.WriteString("  " + r.paint.paint(cyan, name.Print(d.Part)) + "  " + oldToNow(d) + remarkOn(d) + "\n")
+		if n := strings.Count(d.Diff, "\n"); lines+n <= caseLinesMax {
+			lines += n
+			b.WriteString(r.indented(d.Diff))
+		} else {
+			hidden += diffRows(d.Diff)
+		}
+		hidden += max(d.Hidden, 0)
+	}
+	if c.Verdict == outcome.Flaky && len(c.Flaky) > 0 {
+		b.WriteString("  differs from run to run: " + flakyParts(c.Flaky) + "\n")
+	}
+	if left := leftOut(hidden, c.More); left != "" {
+		b.WriteString("  " + r.paint.paint(dim, "… "+left+": "+showCommand(c.Name)) + "\n")
+	}
+	return b.String()
+}
+
+// diffRows counts the lines of a diff, the remarks between them left out.
+func diffRows(diff string) (n int) {
+	for line := range strings.Lines(diff) {
+		if !strings.HasPrefix(line, "…") {
+			n++
+		}
+	}
+	return n
+}
+
+// remarkOn explains why there is no diff where one might be looked for.
+func remarkOn(d Difference) string {
+	if d.Binary {
+		return " (binary)"
+	}
+	return ""
+}
+
+// leftOut says what is not shown of a case; nothing when all is.
+func leftOut(hiddenLines, moreParts int) string {
+	var left []string
+	if hiddenLines > 0 {
+		left = append(left, counted(hiddenLines, "more line"))
+	}
+	if moreParts > 0 {
+		left = append(left, counted(moreParts, "more part"))
+	}
+	return strings.Join(left, " and ")
+}
+
+// showCommand is what to type to see all of a case.
+func showCommand(raw string) string {
+	command := "muster show "
+	if strings.HasPrefix(raw, "-") {
+		command += "-- " // or it would be taken for a flag
+	}
+	return command + shellescape.Quote(name.Print(raw))
+}
+
+// indented returns a diff with each line coloured and set in. It is made safe
+// again, for a diff may come from an events file and not from here.
+func (r *results) indented(diff string) string {
+	var b strings.Builder
+	for line := range strings.Lines(Printable(diff)) {
+		b.WriteString("    " + r.paint.diffLine(strings.TrimSuffix(line, "\n")) + "\n")
+	}
+	return b.String()
+}

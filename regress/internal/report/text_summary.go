@@ -1,0 +1,155 @@
+package report
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"muster/regress/internal/outcome"
+)
+
+// headline is the one line that says how a run ended.
+func (r *results) headline(s Summary) string {
+	text, c := headlineText(s)
+	if s.Interrupted {
+		text += ", interrupted"
+		c = yellow
+	}
+	return r.paint.paint(bold, PrintableLine(s.Command)+":") + " " + r.paint.paint(c, text)
+}
+
+func headlineText(s Summary) (string, colour) {
+	cases := counted(s.Cases, "case")
+	differ := s.Verdicts.NotIdentical()
+	switch {
+	case s.Command == recordCommand && s.Recorded == s.Cases:
+		return cases + " recorded", green
+	case s.Command == recordCommand:
+		return fmt.Sprintf("%s of %s recorded", grouped(s.Recorded), cases), red
+	case differ > 0 && s.ExitStatus == 0:
+		return fmt.Sprintf("%s of %s not identical, all allowed", grouped(differ), cases), green
+	case differ > 0:
+		return fmt.Sprintf("%s of %s not identical", grouped(differ), cases), red
+	case s.NotRun > 0:
+		return fmt.Sprintf("all %s that ran are identical", grouped(s.Verdicts[outcome.Identical])), green
+	case s.Cases == 1:
+		return "1 case, identical", green
+	}
+	return "all " + cases + " identical", green
+}
+
+// summary fits one screen: at most twenty lines.
+func (r *results) summary(s Summary) string {
+	var b strings.Builder
+	b.WriteString(r.headline(s) + "\n")
+	for _, c := range countsOf(s) {
+		if c.n > 0 {
+			fmt.Fprintf(&b, "  %11s  %s\n", grouped(c.n), r.paint.paint(c.colour, c.what))
+		}
+	}
+	fmt.Fprintf(&b, "wall %s, CPU %s, %s cores busy, muster itself %s of CPU\n",
+		human(s.Wall), human(s.CPU), strconv.FormatFloat(finite(s.CoresBusy), 'f', 2, 64), human(s.OwnCPU))
+	if s.Run != "" {
+		fmt.Fprintf(&b, "run %s\n", PrintableLine(s.Run))
+	}
+	b.WriteString(r.hints(s))
+	if meaning := meaningOf(s.ExitStatus); meaning != "" {
+		fmt.Fprintf(&b, "exit status %d: %s\n", s.ExitStatus, meaning)
+	}
+	return b.String()
+}
+
+// hints are the commands to go on with; on a narrow terminal without a word on
+// what each is for.
+func (r *results) hints(s Summary) string {
+	var b strings.Builder
+	lead := "next: "
+	for _, h := range hintsFor(s) {
+		line := fmt.Sprintf("%s%-23s", lead, h.command)
+		if !r.stream.Terminal || textColumns(line+h.what)+2 < r.stream.columns() {
+			line += "  " + r.paint.paint(dim, h.what)
+		}
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
+		lead = "      "
+	}
+	return b.String()
+}
+
+// A count is one line of the table.
+type count struct {
+	n      int
+	what   string
+	colour colour
+}
+
+func countsOf(s Summary) []count {
+	var counts []count
+	if s.Command == recordCommand {
+		e := s.Endings
+		counts = []count{
+			{e.Succeeded, "exited with 0", green},
+			{e.Failed, "failed", yellow},
+			{e.Signalled, "ended by a signal", yellow},
+			{e.TimedOut, "timed-out", yellow},
+			{e.OutOfMemory, "out-of-memory", yellow},
+			{e.OutputLimit, "output-limit", yellow},
+			{s.Verdicts[outcome.Flaky], "flaky: parts that differ from run to run are kept, not compared", purple},
+			{s.Verdicts[outcome.Environment], "environment: not recorded", red},
+		}
+	} else {
+		for v, n := range s.Verdicts {
+			counts = append(counts, count{n, outcome.Verdict(v).String(), colourOf(outcome.Verdict(v))})
+		}
+	}
+	return append(counts, count{s.NotRun, "not run", yellow})
+}
+
+// A hint is something to do next.
+type hint struct{ command, what string }
+
+func hintsFor(s Summary) []hint {
+	var hints []hint
+	add := func(ok bool, command, what string) {
+		if ok {
+			hints = append(hints, hint{command, what})
+		}
+	}
+	v := s.Verdicts
+	kept := s.Run != ""
+	checked := kept && s.Command != recordCommand
+	differ := v.NotIdentical() > 0
+	acceptable := v.NotIdentical() > v[outcome.Environment] && s.Command != compareCommand && !s.Interrupted
+	add(kept && s.Interrupted, "muster "+PrintableLine(s.Command)+" --resume", "goes on where this run ended")
+	add(s.Command == recordCommand && !s.Interrupted && s.Recorded > 0, "muster check", "compares with what was recorded")
+	add(checked && differ, "muster show NAME", "all that differs in it, how to reproduce it")
+	add(checked && acceptable, "muster accept --all", acceptText(v))
+	add(checked && v[outcome.Environment] > 0, "muster rerun --failed", "once the machine has what was missing")
+	return hints
+}
+
+func acceptText(v Verdicts) string {
+	failing := v[outcome.Crashed] + v[outcome.TimedOutNow] + v[outcome.NewlyFailing]
+	if failing == 0 {
+		return "makes this the golden"
+	}
+	return fmt.Sprintf("makes this the golden; %s failing need --failing", grouped(failing))
+}
+
+// meaningOf explains an exit status other than 0.
+func meaningOf(status int) string {
+	switch status {
+	case 0:
+		return ""
+	case 1:
+		return "something is not identical"
+	case 2:
+		return "usage, configuration or damaged input"
+	case 3:
+		return "the environment failed, not the tool"
+	case 4:
+		return "nothing was selected"
+	case 130:
+		return "interrupted"
+	}
+	return "see muster help exit-codes"
+}

@@ -1,0 +1,223 @@
+package report
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"muster/regress/internal/outcome"
+)
+
+// feed feeds events to a reporter made for two buffers, and closes it.
+func feed(t *testing.T, events []Event, colour bool, columns int, makeReporter func(Console) Reporter) (out, err string) {
+	t.Helper()
+	var o, e bytes.Buffer
+	stream := func(w io.Writer) Stream {
+		return Stream{Writer: w, Colour: colour, Width: func() int { return columns }}
+	}
+	c := Console{Out: stream(&o), Err: stream(&e)}
+	// Results know that they are on a terminal by their stream alone.
+	c.Out.Terminal = colour
+	r := makeReporter(c)
+	for _, ev := range events {
+		if err := r.Handle(ev); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return o.String(), e.String()
+}
+
+func text(v Verbosity) func(Console) Reporter {
+	return func(c Console) Reporter { return NewText(c, v) }
+}
+
+func TestText(t *testing.T) {
+	for _, c := range []struct {
+		file    string
+		v       Verbosity
+		colour  bool
+		columns int
+	}{
+		{"plain.txt", Normal, false, 80},
+		{"quiet.txt", Quiet, false, 80},
+		{"verbose.txt", Verbose, false, 80},
+		{"terminal120.txt", Normal, true, 120},
+		{"terminal80.txt", Normal, true, 80},
+		{"terminal40.txt", Normal, true, 40},
+	} {
+		t.Run(c.file, func(t *testing.T) {
+			out, errs := feed(t, checkRun(), c.colour, c.columns, text(c.v))
+			checkGolden(t, c.file, []byte(visibleColours("== stdout\n"+out+"== stderr\n"+errs)))
+		})
+	}
+}
+
+// visibleColours makes a golden file readable.
+func visibleColours(text string) string { return strings.ReplaceAll(text, "\x1b", "<ESC>") }
+
+// A run of which very much differs shows a bounded part and says what it
+// leaves out.
+func TestTextIsBounded(t *testing.T) {
+	out, _ := feed(t, longRun("check", 3000, 2), false, 80, text(Normal))
+	if n := strings.Count(out, "\n"); n > 20*10+200+20 {
+		t.Errorf("%d lines", n)
+	}
+	for want, times := range map[string]int{
+		"@@ -1,2 +1,2 @@": wholeCasesMax,
+		"\nchanged":       wholeCasesMax + lineCasesMax - 1, // the first is not after a newline
+		"\n… 20 cases shown with what differs; from here on one line each: muster show NAME\n": 1,
+		fmt.Sprintf("\n… and %s more: muster show NAME\n", grouped(1500-220)):                  1,
+		"check: 1,500 of 3,000 cases not identical\n":                                          1,
+	} {
+		if got := strings.Count(out, want); got != times {
+			t.Errorf("%d times %q, want %d", got, want, times)
+		}
+	}
+	verbose, _ := feed(t, longRun("check", 3000, 2), false, 80, text(Verbose))
+	if got := strings.Count(verbose, "src/folder"); got != 3000 {
+		t.Errorf("verbose names %d cases of 3,000", got)
+	}
+}
+
+// One case with many large differences is bounded too.
+func TestCaseIsBounded(t *testing.T) {
+	c := Case{Name: "it's.go", Verdict: outcome.Changed, More: 3}
+	for i := range 5 {
+		c.Differences = append(c.Differences, diffOf(fmt.Sprintf("f%d", i), "", numbered(0, 100)))
+	}
+	got := (&results{}).caseWhole(c)
+	if n := strings.Count(got, "\n+") + strings.Count(got, "\n    +"); n > caseLinesMax {
+		t.Errorf("%d lines of diff", n)
+	}
+	// Each diff has 101 rows: 12 of the first two are shown, none of the others.
+	if want := "  … 481 more lines and 3 more parts: muster show 'it'\"'\"'s.go'\n"; !strings.HasSuffix(got, want) {
+		t.Errorf("got\n%s\nwant at the end\n%s", got, want)
+	}
+}
+
+// What a tool wrote, what a file is called and what an events file says never
+// reach the terminal as they are.
+func TestHostileText(t *testing.T) {
+	const evil = "\x1b]0;owned\x07\x9b2J\u202e\r\x00\xff"
+	ending := exit(0)
+	events := []Event{
+		Started{Command: evil, Run: evil, Cases: 9, At: epoch},
+		CaseStarted{Name: evil, At: epoch},
+		PassStarted{Pass: 3, Runs: -1, At: epoch},
+		Note{Text: evil}, Note{Text: evil, Warning: true},
+		Case{Name: evil, Verdict: outcome.Flaky, Ending: ending, Flaky: []string{evil}},
+		Case{Name: evil, Verdict: outcome.Environment, Why: evil},
+		Case{Name: "-" + evil, Verdict: outcome.Changed, Differences: []Difference{
+			{Part: evil, Old: evil, Now: evil, Diff: "+" + evil + "\n", Hidden: 7}}},
+		Finished{Summary{Command: evil, Run: evil, Cases: 9, ExitStatus: 77, Interrupted: true, NotRun: 2}},
+	}
+	for _, v := range []Verbosity{Normal, Quiet, Verbose} {
+		out, errs := feed(t, events, false, 80, text(v))
+		checkHarmless(t, out+errs)
+		out, errs = feed(t, events, false, 80, func(c Console) Reporter { return NewJSON(c, v) })
+		checkHarmless(t, out+errs)
+	}
+	var l tally
+	for _, ev := range events {
+		l.handle(ev)
+		checkHarmless(t, l.line(epoch, 200, false))
+	}
+}
+
+func TestSummaryFitsAScreen(t *testing.T) {
+	everything := Summary{Command: "check", Run: "r", Cases: 100, NotRun: 1, Interrupted: true, ExitStatus: 130}
+	for v := range everything.Verdicts {
+		everything.Verdicts[v] = 1
+	}
+	record := Summary{Command: "record", Run: "r", Cases: 100, Recorded: 90, NotRun: 1, Endings: Endings{1, 2, 3, 4, 5, 6}}
+	for _, s := range []Summary{everything, record} {
+		if n := strings.Count((&results{}).summary(s), "\n"); n > 20 {
+			t.Errorf("%d lines:\n%s", n, (&results{}).summary(s))
+		}
+	}
+}
+
+func TestSummaries(t *testing.T) {
+	var b strings.Builder
+	base := Summary{Run: "20250131-142501-3f9a", Cases: 3000, Wall: 63e9, CPU: 121e9, OwnCPU: 3e9, CoresBusy: 1.92}
+	with := func(title string, change func(*Summary)) {
+		s := base
+		change(&s)
+		fmt.Fprintf(&b, "== %s\n%s", title, (&results{}).summary(s))
+	}
+	with("record", func(s *Summary) {
+		s.Command, s.Recorded = "record", 3000
+		s.Endings = Endings{Succeeded: 2948, Failed: 50, TimedOut: 2}
+		s.Verdicts[outcome.Flaky] = 3
+	})
+	with("record, interrupted", func(s *Summary) {
+		s.Command, s.Recorded, s.NotRun, s.Interrupted, s.ExitStatus = "record", 1200, 1800, true, 130
+		s.Endings = Endings{Succeeded: 1200}
+	})
+	with("all identical", func(s *Summary) { s.Command, s.Verdicts[outcome.Identical] = "check", 3000 })
+	with("one case", func(s *Summary) { s.Command, s.Cases, s.Verdicts[outcome.Identical] = "check", 1, 1 })
+	with("allowed", func(s *Summary) {
+		s.Command, s.Verdicts[outcome.Identical], s.Verdicts[outcome.New] = "check", 2990, 10
+	})
+	with("stopped by --fail-fast", func(s *Summary) {
+		s.Command, s.NotRun, s.ExitStatus = "check", 2900, 1
+		s.Verdicts[outcome.Identical], s.Verdicts[outcome.Changed] = 98, 2
+	})
+	with("compare", func(s *Summary) {
+		s.Command, s.ExitStatus = "compare", 1
+		s.Verdicts[outcome.Identical], s.Verdicts[outcome.Changed] = 2900, 100
+	})
+	with("diff", func(s *Summary) {
+		s.Command, s.ExitStatus, s.Run = "diff", 1, ""
+		s.Verdicts[outcome.Identical], s.Verdicts[outcome.Changed] = 2900, 100
+	})
+	with("the environment failed", func(s *Summary) {
+		s.Command, s.ExitStatus = "check", 3
+		s.Verdicts[outcome.Identical], s.Verdicts[outcome.Environment] = 2900, 100
+	})
+	with("interrupted", func(s *Summary) {
+		s.Command, s.ExitStatus, s.Interrupted, s.NotRun = "check", 130, true, 1000
+		s.Verdicts[outcome.Identical] = 2000
+	})
+	checkGolden(t, "summaries.txt", []byte(b.String()))
+}
+
+type brokenPipe struct{}
+
+var errBroken = errors.New("broken pipe")
+
+func (brokenPipe) Write([]byte) (int, error) { return 0, errBroken }
+func (brokenPipe) Close() error              { return nil }
+
+func TestWriteErrorsAreReturned(t *testing.T) {
+	broken, fine := Stream{Writer: brokenPipe{}}, Stream{Writer: io.Discard}
+	for name, make := range map[string]func() Reporter{
+		"text":     func() Reporter { return NewText(Console{Out: broken, Err: fine}, Normal) },
+		"progress": func() Reporter { return NewText(Console{Out: fine, Err: broken}, Normal) },
+		"quiet":    func() Reporter { return NewText(Console{Out: broken, Err: fine}, Quiet) },
+		"json":     func() Reporter { return NewJSON(Console{Out: broken, Err: fine}, Normal) },
+		"tee":      func() Reporter { return Tee{NewText(Console{Out: broken, Err: fine}, Normal), Tee{}} },
+		"live": func() Reporter {
+			return NewText(Console{Out: fine, Err: Stream{Writer: brokenPipe{}, Terminal: true}, Shared: true}, Normal)
+		},
+	} {
+		var got error
+		r := make()
+		for _, ev := range checkRun() {
+			got = errors.Join(got, r.Handle(ev))
+		}
+		got = errors.Join(got, r.Close())
+		if !errors.Is(got, errBroken) {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+	if _, err := NewEvents(brokenPipe{}); !errors.Is(err, errBroken) {
+		t.Errorf("events: %v", err)
+	}
+}

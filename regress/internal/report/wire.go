@@ -1,0 +1,151 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+
+	"muster/regress/internal/name"
+	"muster/regress/internal/outcome"
+)
+
+// The lines of an events file, one type per event. They are apart from the
+// events because scripts rely on them: names are printable, durations are in
+// milliseconds. A field may be added within a version, for readers ignore what
+// they do not know; anything else takes a new version.
+
+const eventsVersion = 1
+
+type wireHeader struct {
+	Type    string `json:"type"`
+	Version int    `json:"version"`
+}
+
+type wireStarted struct {
+	Type    string            `json:"type"`
+	Command string            `json:"command"`
+	Run     string            `json:"run"`
+	Cases   int               `json:"cases"`
+	Jobs    int               `json:"jobs"`
+	Resumed int               `json:"resumed"`
+	Allowed []outcome.Verdict `json:"allowed"`
+	At      time.Time         `json:"at"`
+}
+
+type wirePassStarted struct {
+	Type string    `json:"type"`
+	Pass int       `json:"pass"`
+	Runs int       `json:"runs"`
+	At   time.Time `json:"at"`
+}
+
+type wireCaseStarted struct {
+	Type string    `json:"type"`
+	Name printed   `json:"name"`
+	Pass int       `json:"pass"`
+	At   time.Time `json:"at"`
+}
+
+type wireCaseRan struct {
+	Type    string    `json:"type"`
+	Name    printed   `json:"name"`
+	Pass    int       `json:"pass"`
+	Differs bool      `json:"differs"`
+	CPU     millis    `json:"cpu_ms"`
+	Wall    millis    `json:"wall_ms"`
+	At      time.Time `json:"at"`
+}
+
+type wireNote struct {
+	Type    string `json:"type"`
+	Text    string `json:"text"`
+	Warning bool   `json:"warning"`
+}
+
+type wireCase struct {
+	Type         string           `json:"type"`
+	Name         printed          `json:"name"`
+	Index        int              `json:"index"`
+	Verdict      outcome.Verdict  `json:"verdict"`
+	Ending       *outcome.Ending  `json:"ending"`
+	GoldenEnding *outcome.Ending  `json:"golden_ending"`
+	CPU          millis           `json:"cpu_ms"`
+	Wall         millis           `json:"wall_ms"`
+	PeakRSS      int64            `json:"peak_rss_kib"`
+	Differences  []wireDifference `json:"differences"`
+	More         int              `json:"more_differences"`
+	Flaky        []printed        `json:"flaky"`
+	Why          string           `json:"why"`
+}
+
+type wireDifference struct {
+	Part   printed `json:"part"`
+	Old    string  `json:"old"`
+	Now    string  `json:"now"`
+	Diff   string  `json:"diff"`
+	Hidden int     `json:"hidden"`
+	Binary bool    `json:"binary"`
+}
+
+type wireFinished struct {
+	Type        string         `json:"type"`
+	Command     string         `json:"command"`
+	Run         string         `json:"run"`
+	Cases       int            `json:"cases"`
+	Recorded    int            `json:"recorded"`
+	NotRun      int            `json:"not_run"`
+	Verdicts    map[string]int `json:"verdicts"`
+	Endings     wireEndings    `json:"endings"`
+	Interrupted bool           `json:"interrupted"`
+	Groups      int            `json:"groups"`
+	ExitStatus  int            `json:"exit_status"`
+	Wall        millis         `json:"wall_ms"`
+	CPU         millis         `json:"cpu_ms"`
+	OwnCPU      millis         `json:"own_cpu_ms"`
+	CoresBusy   float64        `json:"cores_busy"`
+}
+
+type wireEndings struct {
+	Succeeded   int `json:"succeeded"`
+	Failed      int `json:"failed"`
+	Signalled   int `json:"signalled"`
+	TimedOut    int `json:"timed_out"`
+	OutOfMemory int `json:"out_of_memory"`
+	OutputLimit int `json:"output_limit"`
+}
+
+// A printed is a name, raw in memory and printable on the wire.
+type printed string
+
+func (p printed) MarshalText() ([]byte, error) { return []byte(name.Print(string(p))), nil }
+
+func (p *printed) UnmarshalText(text []byte) error {
+	raw, err := name.Parse(string(text))
+	*p = printed(raw)
+	return err
+}
+
+// A millis is a duration as a number of milliseconds, exact to the nanosecond
+// up to 26 days.
+type millis time.Duration
+
+func (m millis) duration() time.Duration { return time.Duration(m) }
+
+func (m millis) MarshalJSON() ([]byte, error) {
+	return strconv.AppendFloat(nil, float64(m)/float64(time.Millisecond), 'f', -1, 64), nil
+}
+
+func (m *millis) UnmarshalJSON(text []byte) error {
+	var ms float64
+	if err := json.Unmarshal(text, &ms); err != nil {
+		return err
+	}
+	nanos := math.Round(ms * float64(time.Millisecond))
+	if math.Abs(nanos) > math.MaxInt64/2 {
+		return fmt.Errorf("%s ms is too long for a duration", text)
+	}
+	*m = millis(nanos)
+	return nil
+}

@@ -1,0 +1,266 @@
+package regress
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"muster/regress/internal/exec"
+	"muster/regress/internal/fault"
+	"muster/regress/internal/golden"
+	"muster/regress/internal/outcome"
+	"muster/regress/internal/report"
+)
+
+// recording is a record under way.
+type recording struct {
+	*session
+	writer *golden.Writer
+	lanes  []int         // of the last run of each case, by index
+	failed map[int]error // cases for which the machine failed
+	done   map[int]bool  // cases that have all their runs
+}
+
+// Record runs the trusted command over the corpus, every case as often as
+// o.Judge.Repeat says, and writes the golden: beside its name first, renamed
+// over it when it is complete.
+func Record(ctx context.Context, o Options) (sum Summary, err error) {
+	s, err := open(ctx, &o, "record")
+	if err != nil {
+		return sum, err
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	if s.command, err = resolve(o.Command); err != nil {
+		return sum, err
+	}
+	if err := s.keepsAll(); err != nil {
+		return sum, err
+	}
+	r := &recording{session: s, failed: map[int]error{}, done: map[int]bool{}}
+	return r.record(ctx)
+}
+
+// keepsAll refuses a selection that would drop cases from an existing golden.
+func (s *session) keepsAll() error {
+	old, err := golden.Open(s.o.Store.Golden)
+	if err != nil {
+		return nil // none, or one that cannot be used: it is replaced
+	}
+	defer old.Close()
+	selected := make(map[string]bool, len(s.cases))
+	for _, e := range s.cases {
+		selected[e.Name] = true
+	}
+	lost := 0
+	for _, e := range s.corpus.Cases() {
+		if _, known := old.OutcomeDigest(e.Name); known && !selected[e.Name] {
+			lost++
+		}
+	}
+	if lost > 0 {
+		return fault.Inputf("%s has %d cases that this selection leaves out, and recording would drop them: name another --golden, or record without a selection", s.o.Store.Golden, lost)
+	}
+	return nil
+}
+
+func (r *recording) record(ctx context.Context) (Summary, error) {
+	if err := r.begin(ctx); err != nil {
+		return r.summary, err
+	}
+	err := r.passes(ctx)
+	return r.summary, r.end(err)
+}
+
+// begin opens the new golden, or the one that --resume goes on with.
+func (r *recording) begin(ctx context.Context) error {
+	id, err := r.identity(ctx)
+	if err != nil {
+		return err
+	}
+	id["--repeat"] = fmt.Sprint(r.o.Judge.Repeat)
+	if err := r.startRun(id, outcome.Digest{}); err != nil {
+		return err
+	}
+	if r.o.Store.Resume {
+		r.writer, err = golden.Resume(r.o.Store.Golden)
+		if errors.Is(err, os.ErrNotExist) {
+			err = nil
+		}
+	}
+	if err == nil && r.writer == nil {
+		var m golden.Meta
+		if m, err = r.meta(ctx); err == nil {
+			m.Flags[corpusFlag] = r.o.Corpus.Path
+			r.writer, err = golden.Create(r.o.Store.Golden, m)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	r.lanes = make([]int, len(r.cases))
+	for i := range r.lanes {
+		r.lanes[i] = exec.NoLane
+	}
+	if err := r.startCrew(ctx, ""); err != nil {
+		return errors.Join(err, r.writer.Abort(true))
+	}
+	r.emit(report.Started{Command: r.name, Run: r.run.ID, Cases: len(r.cases), Jobs: r.o.Limits.Jobs, At: r.began})
+	return nil
+}
+
+// passes runs every case until it has its number of runs. The passes are apart
+// in time, so that what depends on the clock shows.
+func (r *recording) passes(ctx context.Context) error {
+	for pass := 1; pass <= r.o.Judge.Repeat; pass++ {
+		tasks, err := r.toRun(pass)
+		if err != nil {
+			return err
+		}
+		if pass > 1 {
+			r.emit(report.PassStarted{Pass: pass, Runs: len(tasks), At: time.Now()})
+		}
+		work := func(ctx context.Context, w *worker, t task) recorded { return r.runOnce(ctx, w, t, pass) }
+		if err := sweep(ctx, r.session, tasks, work, r.take); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// toRun lists the cases that have had fewer runs than pass.
+func (r *recording) toRun(pass int) ([]task, error) {
+	var tasks []task
+	for _, t := range r.ordered() {
+		if r.failed[t.index] != nil || r.done[t.index] {
+			continue
+		}
+		rec, known, err := r.writer.Get(t.entry.Name)
+		if err != nil {
+			return nil, err
+		}
+		if known && rec.Runs >= r.o.Judge.Repeat {
+			r.conclude(t, rec)
+			continue
+		}
+		if !known || rec.Runs < pass {
+			tasks = append(tasks, t)
+		}
+	}
+	return tasks, nil
+}
+
+// recorded is what came of one run of a case.
+type recorded struct {
+	err    error
+	pass   int
+	lane   int
+	cost   outcome.Cost
+	differ bool
+	record golden.Record
+}
+
+func (r *recording) runOnce(ctx context.Context, w *worker, t task, pass int) recorded {
+	res, err := w.once(ctx, t, r.For(t.entry.Name), pass, r.lanes[t.index])
+	if err != nil {
+		return recorded{err: err}
+	}
+	defer res.Release()
+	got := recorded{pass: pass, lane: res.Lane, cost: res.Cost}
+	if pass == 1 {
+		got.record = golden.Record{Name: t.entry.Name, Outcome: res.Outcome, Cost: res.Cost, Runs: 1}
+		got.err = r.writer.Put(ctx, got.record, res.Open)
+		return got
+	}
+	got.record, _, err = r.writer.Get(t.entry.Name)
+	if err != nil {
+		return recorded{err: err}
+	}
+	got.differ, err = outcome.MarkFlaky(&got.record.Outcome, &res.Outcome, sameUnder(r.rules, r.stored, res.Open))
+	if err != nil {
+		return recorded{err: err}
+	}
+	got.record.Runs++
+	got.err = r.writer.Put(ctx, got.record, r.stored) // it has all contents already
+	return got
+}
+
+// stored opens the content of a part that an earlier run put into the golden.
+func (r *recording) stored(p outcome.Part) (io.ReadCloser, error) {
+	b, err := r.writer.Bytes(p)
+	return io.NopCloser(bytes.NewReader(b)), err
+}
+
+// take notes what came of a run.
+func (r *recording) take(t task, got recorded) error {
+	if got.err != nil {
+		return r.takeError(t, got.err)
+	}
+	r.emit(report.CaseRan{Name: t.entry.Name, Pass: got.pass, Differs: got.differ, CPU: got.cost.CPU, Wall: got.cost.Wall, At: time.Now()})
+	r.summary.CPU += got.cost.CPU
+	r.lanes[t.index] = got.lane
+	if got.record.Runs >= r.o.Judge.Repeat {
+		r.conclude(t, got.record)
+	}
+	return nil
+}
+
+func (r *recording) takeError(t task, err error) error {
+	if fault.ClassOf(err) != fault.Environment {
+		return err
+	}
+	r.failed[t.index] = err
+	r.verdict(report.Case{Name: t.entry.Name, Index: t.index, Verdict: outcome.Environment, Why: err.Error()})
+	if len(r.failed) >= environmentMax {
+		return fault.Environmentf("%d cases failed for the machine's sake, the last one: %w", environmentMax, err)
+	}
+	return nil
+}
+
+// conclude counts a case that has all its runs.
+func (r *recording) conclude(t task, rec golden.Record) {
+	r.done[t.index] = true
+	r.summary.Recorded++
+	r.summary.Endings.Add(rec.Outcome.Ending)
+	word := report.Case{
+		Name: t.entry.Name, Index: t.index, Verdict: outcome.Identical,
+		Ending: &rec.Outcome.Ending, Cost: rec.Cost, Flaky: flakyParts(&rec.Outcome),
+	}
+	if len(word.Flaky) > 0 {
+		word.Verdict = outcome.Flaky
+	}
+	r.verdict(word)
+}
+
+// end completes the golden, or keeps what is done for --resume.
+func (r *recording) end(err error) error {
+	if err == nil {
+		err = r.corpus.Changed()
+	}
+	complete := err == nil && len(r.failed) == 0
+	if complete {
+		err = r.writer.Finish()
+		complete = err == nil
+	} else {
+		err = errors.Join(err, r.writer.Abort(true))
+	}
+	r.summary.Interrupted = fault.ClassOf(err) == fault.Interrupted
+	r.summary.NotRun = len(r.cases) - len(r.done) - len(r.failed)
+	if !complete {
+		r.summary.Recorded = 0
+	}
+	interrupted := r.summary.Interrupted
+	if e := r.finish(complete); err == nil {
+		err = e
+	}
+	switch {
+	case interrupted:
+		return fault.Interruptedf("interrupted: what ran is kept, %s is as it was; --resume goes on", r.o.Store.Golden)
+	case err == nil && !complete:
+		return fault.Environmentf("%d cases failed for the machine's sake: %s is as it was, what ran is kept; --resume goes on", len(r.failed), r.o.Store.Golden)
+	}
+	return err
+}

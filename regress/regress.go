@@ -1,0 +1,136 @@
+// Package regress runs a command over the cases of a corpus, keeps everything
+// that comes out as the golden, and proves after each change to the command
+// that the same comes out, or shows what does not.
+//
+// Its functions are the commands of the program: each takes options, reports
+// on the streams named there, and returns a summary. It must not parse flags,
+// nor know what a terminal command is called.
+//
+// Cases run in helper processes that are this same program (package lane): a
+// program that imports regress carries the helper with it.
+package regress
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"muster/regress/internal/fault"
+	"muster/regress/internal/report"
+
+	_ "muster/regress/lane" // takes over a process that was started as a lane helper
+)
+
+// Options says what to run, on what, and how. The fields without a tag "-" are
+// kept with a run, so that it can be run again.
+type Options struct {
+	Corpus   Corpus
+	Command  Command
+	Select   Selection
+	Limits   Limits
+	Judge    Judgement
+	Store    Store
+	Report   Report   `json:"-"`
+	Helper   []string `json:"-"` // starts this program; its arguments are followed by lane.Argument
+	Versions string   `json:"-"` // of this program, noted in the golden
+}
+
+// Corpus says where the cases come from.
+type Corpus struct {
+	Path    string    // archive, folder, or "-" for Stdin; empty = as recorded
+	Stdin   io.Reader `json:"-"`
+	Headers []string  // globs of files given to every case; nil = HDR_*
+	Context []string  // globs of files given to every case that are cases too
+}
+
+// Command says what runs.
+type Command struct {
+	Words   []string      // empty = as recorded
+	ByGlob  []GlobCommand // the first whose glob matches a case takes the place of Words
+	Shell   bool
+	Stdin   bool     // the source is the command's standard input
+	Env     []string // K=V
+	PassEnv []string // names of the caller's variables
+}
+
+// GlobCommand is a command for the cases that a glob names.
+type GlobCommand struct {
+	Glob  string
+	Words []string
+}
+
+// Selection says which of the cases run, in which order, and when to stop.
+type Selection struct {
+	Globs       []string
+	Filters     []string
+	Partition   string
+	Sample      int
+	FailedFirst bool
+	FailFast    int // stop after so many that are not identical; 0 = never
+	only        map[string]bool
+}
+
+// Limits bounds a run and each of its cases.
+type Limits struct {
+	Jobs      int // cases at once; 0 = one after another without a pool
+	Timeout   time.Duration
+	Grace     time.Duration
+	Memory    int64 // bytes, 0 = none
+	OutputMax int64 // bytes
+}
+
+// Judgement says what counts as different.
+type Judgement struct {
+	Normalize []string
+	Repeat    int // runs of every case when recording
+	Retries   int // further runs of a differing case when checking
+	Allow     []string
+}
+
+// Store says where things are kept.
+type Store struct {
+	Golden string
+	State  string
+	Resume bool
+}
+
+// Report says where and how to report.
+type Report struct {
+	Format  Format
+	Quiet   bool
+	Verbose bool
+	Stdout  io.Writer // results
+	Stderr  io.Writer // progress and notes
+	JUnit   string    // file, "" = none
+	Events  string    // file, "" = none
+}
+
+// Format of the results on the standard output.
+type Format string
+
+// The formats.
+const (
+	Text Format = "text"
+	JSON Format = "json"
+)
+
+// Summary is how a run ended.
+type Summary = report.Summary
+
+// Class says whose move it is when a command fails.
+type Class = fault.Class
+
+// The classes of failures.
+const (
+	None        = fault.None
+	Input       = fault.Input
+	Environment = fault.Environment
+	Empty       = fault.Empty
+	Interrupted = fault.Interrupted
+)
+
+// ClassOf returns the class of an error of this package.
+func ClassOf(err error) Class { return fault.ClassOf(err) }
+
+// A Func is one of Record, Check and Compare.
+type Func func(context.Context, Options) (Summary, error)

@@ -1,0 +1,73 @@
+package regress
+
+import (
+	"errors"
+	"io"
+	"os"
+
+	"muster/internal/terminal"
+	"muster/regress/internal/fault"
+	"muster/regress/internal/report"
+)
+
+// reporters makes what the options ask for, all fed by one stream of events.
+func (r *Report) reporters() (report.Reporter, error) {
+	console := r.console()
+	var tee report.Tee
+	if r.Format == JSON {
+		tee = append(tee, report.NewJSON(console, r.verbosity()))
+	} else {
+		tee = append(tee, report.NewText(console, r.verbosity()))
+	}
+	if r.JUnit != "" {
+		j, err := report.NewJUnit(r.JUnit)
+		if err != nil {
+			return nil, errors.Join(fault.Environmentf("--junit: %w", err), tee.Close())
+		}
+		tee = append(tee, j)
+	}
+	if r.Events != "" {
+		f, err := os.Create(r.Events)
+		if err == nil {
+			var e report.Reporter
+			if e, err = report.NewEvents(f); err == nil {
+				return append(tee, e), nil
+			}
+		}
+		return nil, errors.Join(fault.Environmentf("--events: %w", err), tee.Close())
+	}
+	return tee, nil
+}
+
+func (r *Report) verbosity() report.Verbosity {
+	switch {
+	case r.Quiet:
+		return report.Quiet
+	case r.Verbose:
+		return report.Verbose
+	}
+	return report.Normal
+}
+
+func (r *Report) console() report.Console {
+	c := report.Console{Out: stream(r.Stdout), Err: stream(r.Stderr)}
+	out, isFile := r.Stdout.(*os.File)
+	errs, isFileToo := r.Stderr.(*os.File)
+	c.Shared = isFile && isFileToo && terminal.Same(out, errs)
+	return c
+}
+
+// stream finds out what a writer leads to.
+func stream(w io.Writer) report.Stream {
+	if w == nil {
+		return report.Stream{Writer: io.Discard}
+	}
+	f, ok := w.(*os.File)
+	if !ok {
+		return report.Stream{Writer: w}
+	}
+	return report.Stream{
+		Writer: w, Terminal: terminal.Moves(f, os.Getenv), Colour: terminal.Colour(f, os.Getenv),
+		Width: func() int { return terminal.Width(f) },
+	}
+}

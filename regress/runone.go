@@ -1,0 +1,80 @@
+package regress
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"muster/regress/internal/exec"
+	"muster/regress/internal/golden"
+	"muster/regress/internal/outcome"
+)
+
+// RunOne runs one case, by its name, in the folder keep, which stays as the
+// case leaves it: work, home and tmp, and the streams beside them. It prints
+// how the case ended and what to do next.
+func RunOne(ctx context.Context, o Options, caseName, keep string) (err error) {
+	if base, err := golden.Open(o.Store.Golden); err == nil {
+		o.asRecorded(base.Meta())
+		base.Close()
+	}
+	o.Limits.Jobs = 1
+	s, err := open(ctx, &o, "run")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	t, err := s.only(caseName)
+	if err != nil {
+		return err
+	}
+	if s.command, err = resolve(o.Command); err != nil {
+		return err
+	}
+	if err := s.startCrew(ctx, keep); err != nil {
+		return err
+	}
+	c := s.For(t.entry.Name)
+	r, err := s.crew.Run(ctx, exec.Job{Source: t.entry, Command: c, Avoid: exec.NoLane})
+	if err != nil {
+		return err
+	}
+	defer r.Release()
+	if err := keepStreams(keep, r); err != nil {
+		return err
+	}
+	return s.tellKept(keep, c.Args(t.entry.Name), r)
+}
+
+func keepStreams(keep string, r *exec.Result) error {
+	for _, p := range r.Outcome.Parts {
+		if p.Place == outcome.File {
+			continue
+		}
+		b, err := readAll(r.Open, p)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(keep, p.Key.String()), b, 0o644)
+		}
+		if err != nil {
+			return fmt.Errorf("keep %s: %w", p.Key, err)
+		}
+	}
+	return nil
+}
+
+func (s *session) tellKept(keep string, args []string, r *exec.Result) error {
+	peak := fmt.Sprintf("%d KiB", r.Cost.PeakRSS)
+	if r.Cost.PeakRSS <= s.crew.Floor() {
+		peak = fmt.Sprintf("≤ %d KiB (the floor of what can be told)", s.crew.Floor())
+	}
+	_, err := io.WriteString(s.o.Report.Stdout, fmt.Sprintf(
+		"%s; CPU %v, wall %v, peak memory %s\nwork folder  %s\nstreams      %s, %s\nby hand      cd %s && %s\n",
+		r.Outcome.Ending, r.Cost.CPU.Round(10*time.Microsecond), r.Cost.Wall.Round(10*time.Microsecond), peak,
+		filepath.Join(keep, "work"), filepath.Join(keep, "stdout"), filepath.Join(keep, "stderr"),
+		shellQuote(filepath.Join(keep, "work")), shellQuoteAll(args)))
+	return err
+}

@@ -1,0 +1,134 @@
+package regress
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	"muster/regress/internal/exec"
+	"muster/regress/internal/golden"
+	"muster/regress/internal/outcome"
+	"muster/regress/internal/report"
+)
+
+// settled is what the further runs of a case came to.
+type settled struct {
+	err    error
+	word   report.Case
+	record golden.Record // the first run's, with flaky parts marked
+	marked bool
+	cost   []outcome.Cost // of the further runs
+}
+
+// settle runs every case that was not identical again, on other lanes, and
+// gives it its verdict.
+func (c *checking) settle(ctx context.Context) error {
+	found, err := c.found.finish()
+	if err != nil || found == nil {
+		return err
+	}
+	if c.pair != nil {
+		if c.base, err = c.pair.references.finish(); err != nil {
+			return errors.Join(err, found.Close())
+		}
+		defer c.base.Close()
+	}
+	tasks := make([]task, 0, len(c.firsts))
+	for _, i := range slices.Sorted(maps.Keys(c.firsts)) {
+		tasks = append(tasks, task{i, c.cases[i]})
+	}
+	c.emit(report.PassStarted{Pass: 2, Runs: len(tasks) * c.o.Judge.Retries, At: time.Now()})
+	err = sweep(ctx, c.session, tasks, func(ctx context.Context, w *worker, t task) settled {
+		return c.again(ctx, w, t, found)
+	}, c.takeSettled)
+	if e := found.Close(); err == nil {
+		err = e
+	}
+	if err == nil {
+		err = amend(c.run.Outcomes(), c.amended)
+	}
+	return err
+}
+
+// again runs a case as often as --retries says and judges.
+func (c *checking) again(ctx context.Context, w *worker, t task, found *golden.Store) (s settled) {
+	old, known, err := c.base.Get(t.entry.Name)
+	if err != nil {
+		return settled{err: err}
+	}
+	if s.record, _, s.err = found.Get(t.entry.Name); s.err != nil {
+		return s
+	}
+	avoid := c.firsts[t.index].lane
+	for n := range c.o.Judge.Retries {
+		if c.pair != nil {
+			// Its flaky parts count, but are not kept.
+			if _, err := s.rerun(ctx, w, t, c.pair.reference, 2+n, &avoid, &old, c.base); err != nil {
+				return settled{err: err}
+			}
+		}
+		marked, err := s.rerun(ctx, w, t, c.For(t.entry.Name), 2+n, &avoid, &s.record, found)
+		if err != nil {
+			return settled{err: err}
+		}
+		s.marked = s.marked || marked
+	}
+	if known {
+		s.word, s.err = c.judge(&old, &s.record, found)
+	} else {
+		s.word = report.Case{Verdict: outcome.New, Ending: &s.record.Outcome.Ending, Cost: s.record.Cost, Flaky: flakyParts(&s.record.Outcome)}
+	}
+	return s
+}
+
+// rerun runs a case once more and marks in rec, whose contents are in store,
+// what is not the same as before.
+func (s *settled) rerun(ctx context.Context, w *worker, t task, cmd *exec.Command, pass int, avoid *int, rec *golden.Record, store *golden.Store) (marked bool, err error) {
+	r, err := w.once(ctx, t, cmd, pass, *avoid)
+	if err != nil {
+		return false, err
+	}
+	defer r.Release()
+	s.cost = append(s.cost, r.Cost)
+	*avoid = r.Lane
+	rec.Runs++
+	return outcome.MarkFlaky(&rec.Outcome, &r.Outcome, sameUnder(w.s.rules, store.Content, r.Open))
+}
+
+// judge gives the verdict on a case whose first outcome, with its flaky parts
+// marked, is in rec.
+func (c *checking) judge(old, rec *golden.Record, found *golden.Store) (word report.Case, err error) {
+	was, is := side{&old.Outcome, c.base.Content}, side{&rec.Outcome, found.Content}
+	cmp, err := outcome.Compare(was.outcome, is.outcome, sameUnder(c.rules, was.open, is.open))
+	if err != nil {
+		return word, err
+	}
+	word = report.Case{
+		Verdict: outcome.Judge(was.outcome, is.outcome, cmp),
+		Ending:  &rec.Outcome.Ending, GoldenEnding: &old.Outcome.Ending,
+		Cost: rec.Cost, Flaky: flakyParts(&rec.Outcome),
+	}
+	if word.Verdict == outcome.Identical {
+		word.Verdict = outcome.Flaky // it was not identical at first
+	}
+	word.Differences, word.More, err = differences(c.rules, was, is, cmp)
+	return word, err
+}
+
+// takeSettled notes what the further runs of a case came to.
+func (c *checking) takeSettled(t task, s settled) error {
+	if s.err != nil {
+		return c.takeError(t, s.err)
+	}
+	for n, cost := range s.cost {
+		c.emit(report.CaseRan{Name: t.entry.Name, Pass: 2 + n, CPU: cost.CPU, Wall: cost.Wall, At: time.Now()})
+		c.summary.CPU += cost.CPU
+	}
+	if s.marked {
+		c.amended[t.entry.Name] = s.record
+	}
+	c.conclude(t, s.word)
+	return nil
+}
