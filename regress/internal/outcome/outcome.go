@@ -11,10 +11,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"slices"
-	"syscall"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // Digest is the SHA-256 of some content. The zero Digest means "none".
@@ -88,14 +85,22 @@ func (e Ending) Partial() bool { return e.Kind >= TimedOut }
 // Success reports whether the command exited with status 0.
 func (e Ending) Success() bool { return e == Ending{Exited, 0} }
 
+// signalNames are Linux's, by number: a golden may be read on another system.
+var signalNames = [...]string{
+	1: "HUP", 2: "INT", 3: "QUIT", 4: "ILL", 5: "TRAP", 6: "ABRT", 7: "BUS", 8: "FPE",
+	9: "KILL", 10: "USR1", 11: "SEGV", 12: "USR2", 13: "PIPE", 14: "ALRM", 15: "TERM", 16: "STKFLT",
+	17: "CHLD", 18: "CONT", 19: "STOP", 20: "TSTP", 21: "TTIN", 22: "TTOU", 23: "URG", 24: "XCPU",
+	25: "XFSZ", 26: "VTALRM", 27: "PROF", 28: "WINCH", 29: "IO", 30: "PWR", 31: "SYS",
+}
+
 // String returns "exit 1", "signal 11 (SIGSEGV)" or the kind's name.
 func (e Ending) String() string {
 	switch e.Kind {
 	case Exited:
 		return fmt.Sprintf("exit %d", e.Code)
 	case Signalled:
-		if known := unix.SignalName(syscall.Signal(e.Code)); known != "" {
-			return fmt.Sprintf("signal %d (%s)", e.Code, known)
+		if e.Code > 0 && e.Code < len(signalNames) {
+			return fmt.Sprintf("signal %d (SIG%s)", e.Code, signalNames[e.Code])
 		}
 		return fmt.Sprintf("signal %d", e.Code)
 	}

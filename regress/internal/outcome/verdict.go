@@ -199,13 +199,15 @@ func MarkFlaky(o, again *Outcome, same Same) (bool, error) {
 			return true, nil
 		}
 	}
+	var extras []Part // appended last: the differences point into o.Parts
 	for _, d := range c.Parts {
 		if d.Old != nil {
 			d.Old.Flaky = true
 			continue
 		}
-		o.Parts = append(o.Parts, Part{Key: d.Key, Form: d.Now.Form, Flaky: true})
+		extras = append(extras, Part{Key: d.Key, Form: d.Now.Form, Flaky: true})
 	}
+	o.Parts = append(o.Parts, extras...)
 	o.Sort()
 	return true, nil
 }

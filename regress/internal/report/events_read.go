@@ -105,7 +105,7 @@ func fromWire(line []byte) (Event, error) {
 	switch t.Type {
 	case "started":
 		return decode(line, func(w wireStarted) Event {
-			return Started{w.Command, w.Run, w.Cases, w.Jobs, w.Resumed, append([]outcome.Verdict(nil), w.Allowed...), w.At}
+			return Started{w.Command, w.Run, w.Cases, w.Jobs, w.Resumed, verdicts(w.Allowed), w.At}
 		})
 	case "pass_started":
 		return decode(line, func(w wirePassStarted) Event { return PassStarted{w.Pass, w.Runs, w.At} })
@@ -137,10 +137,17 @@ func decode[W any](line []byte, event func(W) Event) (Event, error) {
 	return event(w), nil
 }
 
+func verdicts(words []verdictWord) (list []outcome.Verdict) {
+	for _, v := range words {
+		list = append(list, outcome.Verdict(v))
+	}
+	return list
+}
+
 func (w wireCase) event() Event {
 	c := Case{
-		Name: string(w.Name), Index: w.Index, Verdict: w.Verdict,
-		Ending: w.Ending, GoldenEnding: w.GoldenEnding,
+		Name: string(w.Name), Index: w.Index, Verdict: outcome.Verdict(w.Verdict),
+		Ending: w.Ending.ending(), GoldenEnding: w.GoldenEnding.ending(),
 		Cost: outcome.Cost{CPU: w.CPU.duration(), Wall: w.Wall.duration(), PeakRSS: w.PeakRSS},
 		More: w.More, Why: w.Why,
 	}

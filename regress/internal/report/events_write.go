@@ -43,7 +43,7 @@ func encodeLine(w io.Writer, v any) error {
 func toWire(ev Event) any {
 	switch ev := ev.(type) {
 	case Started:
-		return wireStarted{"started", Printable(ev.Command), Printable(ev.Run), ev.Cases, ev.Jobs, ev.Resumed, append([]outcome.Verdict{}, ev.Allowed...), ev.At.UTC()}
+		return wireStarted{"started", Printable(ev.Command), Printable(ev.Run), ev.Cases, ev.Jobs, ev.Resumed, verdictWords(ev.Allowed), ev.At.UTC()}
 	case PassStarted:
 		return wirePassStarted{"pass_started", ev.Pass, ev.Runs, ev.At.UTC()}
 	case CaseStarted:
@@ -60,10 +60,19 @@ func toWire(ev Event) any {
 	panic("report: an event outside the closed set")
 }
 
+// verdictWords is never nil, so that the list is written as one.
+func verdictWords(list []outcome.Verdict) []verdictWord {
+	words := []verdictWord{}
+	for _, v := range list {
+		words = append(words, verdictWord(v))
+	}
+	return words
+}
+
 func caseToWire(c Case) wireCase {
 	w := wireCase{
-		Type: "case", Name: printed(c.Name), Index: c.Index, Verdict: c.Verdict,
-		Ending: c.Ending, GoldenEnding: c.GoldenEnding,
+		Type: "case", Name: printed(c.Name), Index: c.Index, Verdict: verdictWord(c.Verdict),
+		Ending: toWireEnding(c.Ending), GoldenEnding: toWireEnding(c.GoldenEnding),
 		CPU: millis(c.Cost.CPU), Wall: millis(c.Cost.Wall), PeakRSS: c.Cost.PeakRSS,
 		Differences: []wireDifference{}, More: c.More, Flaky: []printed{}, Why: Printable(c.Why),
 	}

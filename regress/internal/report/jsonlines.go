@@ -26,7 +26,7 @@ type jsonLines struct {
 	cases []jsonCase
 }
 
-// jsonCase is a line; its fields are in the order that cli.md promises.
+// jsonCase is a line; the order of its fields is promised to scripts.
 type jsonCase struct {
 	index      int
 	Type       string          `json:"type"`

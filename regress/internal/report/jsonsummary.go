@@ -2,7 +2,7 @@ package report
 
 import "muster/regress/internal/outcome"
 
-// The keys of both summaries are a promise (cli.md), their order too.
+// The keys of both summaries are promised to scripts, and their order too.
 
 type jsonSummary struct {
 	Type         string     `json:"type"`

@@ -102,8 +102,16 @@ func (j *junit) fails(v outcome.Verdict) bool {
 
 func element(b *strings.Builder, tag string, v outcome.Verdict, message, text string) {
 	fmt.Fprintf(b, ">\n      <%s type=%s message=%s>", tag, attr(v.String()), attr(message))
-	xml.EscapeText(b, []byte(text)) // a strings.Builder takes everything
+	b.WriteString(elementText(text))
 	fmt.Fprintf(b, "</%s>\n    </testcase>\n", tag)
+}
+
+// elementText escapes text for the inside of an element, where lines and tabs
+// may stay as they are, for those who read the file itself.
+func elementText(text string) string {
+	var b strings.Builder
+	xml.EscapeText(&b, []byte(text)) // a strings.Builder takes everything
+	return strings.NewReplacer("&#xA;", "\n", "&#x9;", "\t").Replace(b.String())
 }
 
 // attr returns text as a quoted attribute.

@@ -103,17 +103,25 @@ func shorten(name string, columns int) string {
 		return name
 	}
 	const gap = "…"
-	tail := name
-	for textColumns(tail) > (columns-1)*2/3 {
-		_, size := utf8.DecodeRuneInString(tail)
-		tail = tail[size:]
+	tail := len(name)
+	room := (columns - 1) * 2 / 3
+	for {
+		r, size := utf8.DecodeLastRuneInString(name[:tail])
+		if room -= textColumns(string(r)); room < 0 {
+			break
+		}
+		tail -= size
 	}
-	head := name
-	for textColumns(head)+1+textColumns(tail) > columns {
-		_, size := utf8.DecodeLastRuneInString(head)
-		head = head[:len(head)-size]
+	head := 0
+	room = columns - 1 - textColumns(name[tail:])
+	for {
+		r, size := utf8.DecodeRuneInString(name[head:])
+		if room -= textColumns(string(r)); room < 0 {
+			break
+		}
+		head += size
 	}
-	return head + gap + tail
+	return name[:head] + gap + name[tail:]
 }
 
 // textColumns is how wide a terminal draws text. Only what is wide everywhere

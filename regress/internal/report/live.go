@@ -23,7 +23,7 @@ type liveProgress struct {
 
 	mu      sync.Mutex // guards what follows: the line is drawn by a goroutine of mpb
 	tally   tally
-	arrived time.Time // when the latest event came, by this machine's clock
+	arrived time.Time // when the latest event that tells the time came, by this machine's clock
 }
 
 func (l *liveProgress) Handle(ev Event) error {
@@ -31,10 +31,7 @@ func (l *liveProgress) Handle(ev Event) error {
 		_, err := l.above(l.console.Err, noteText(n, palette(l.console.Err.Colour)))
 		return err
 	}
-	l.mu.Lock()
-	l.tally.handle(ev)
-	l.arrived = time.Now()
-	l.mu.Unlock()
+	l.follow(ev)
 	switch ev.(type) {
 	case Started:
 		return l.start()
@@ -42,6 +39,16 @@ func (l *liveProgress) Handle(ev Event) error {
 		return l.stop()
 	}
 	return l.failure()
+}
+
+func (l *liveProgress) follow(ev Event) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	before := l.tally.last
+	l.tally.handle(ev)
+	if !l.tally.last.Equal(before) {
+		l.arrived = time.Now()
+	}
 }
 
 // Close takes the line away if the run broke off before Finished.

@@ -24,14 +24,14 @@ type wireHeader struct {
 }
 
 type wireStarted struct {
-	Type    string            `json:"type"`
-	Command string            `json:"command"`
-	Run     string            `json:"run"`
-	Cases   int               `json:"cases"`
-	Jobs    int               `json:"jobs"`
-	Resumed int               `json:"resumed"`
-	Allowed []outcome.Verdict `json:"allowed"`
-	At      time.Time         `json:"at"`
+	Type    string        `json:"type"`
+	Command string        `json:"command"`
+	Run     string        `json:"run"`
+	Cases   int           `json:"cases"`
+	Jobs    int           `json:"jobs"`
+	Resumed int           `json:"resumed"`
+	Allowed []verdictWord `json:"allowed"`
+	At      time.Time     `json:"at"`
 }
 
 type wirePassStarted struct {
@@ -68,9 +68,9 @@ type wireCase struct {
 	Type         string           `json:"type"`
 	Name         printed          `json:"name"`
 	Index        int              `json:"index"`
-	Verdict      outcome.Verdict  `json:"verdict"`
-	Ending       *outcome.Ending  `json:"ending"`
-	GoldenEnding *outcome.Ending  `json:"golden_ending"`
+	Verdict      verdictWord      `json:"verdict"`
+	Ending       *wireEnding      `json:"ending"`
+	GoldenEnding *wireEnding      `json:"golden_ending"`
 	CPU          millis           `json:"cpu_ms"`
 	Wall         millis           `json:"wall_ms"`
 	PeakRSS      int64            `json:"peak_rss_kib"`
@@ -114,6 +114,53 @@ type wireEndings struct {
 	TimedOut    int `json:"timed_out"`
 	OutOfMemory int `json:"out_of_memory"`
 	OutputLimit int `json:"output_limit"`
+}
+
+// verdictWord and kindWord are words on the wire. encoding/json would take a
+// number too where a type reads itself from text, and with it what is outside
+// the closed set.
+
+type verdictWord outcome.Verdict
+
+func (v verdictWord) MarshalJSON() ([]byte, error) { return json.Marshal(outcome.Verdict(v)) }
+
+func (v *verdictWord) UnmarshalJSON(text []byte) error {
+	var word string
+	if err := json.Unmarshal(text, &word); err != nil {
+		return err
+	}
+	return (*outcome.Verdict)(v).UnmarshalText([]byte(word))
+}
+
+type kindWord outcome.Kind
+
+func (k kindWord) MarshalJSON() ([]byte, error) { return json.Marshal(outcome.Kind(k)) }
+
+func (k *kindWord) UnmarshalJSON(text []byte) error {
+	var word string
+	if err := json.Unmarshal(text, &word); err != nil {
+		return err
+	}
+	return (*outcome.Kind)(k).UnmarshalText([]byte(word))
+}
+
+type wireEnding struct {
+	Kind kindWord `json:"kind"`
+	Code int      `json:"code"`
+}
+
+func toWireEnding(e *outcome.Ending) *wireEnding {
+	if e == nil {
+		return nil
+	}
+	return &wireEnding{kindWord(e.Kind), e.Code}
+}
+
+func (e *wireEnding) ending() *outcome.Ending {
+	if e == nil {
+		return nil
+	}
+	return &outcome.Ending{Kind: outcome.Kind(e.Kind), Code: e.Code}
 }
 
 // A printed is a name, raw in memory and printable on the wire.

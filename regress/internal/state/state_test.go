@@ -10,7 +10,7 @@ import (
 	"muster/regress/internal/state"
 )
 
-func any(*state.Run) bool { return true }
+func every(*state.Run) bool { return true }
 
 func newRun(t *testing.T, s *state.State, command string, at int) *state.Run {
 	t.Helper()
@@ -23,12 +23,12 @@ func newRun(t *testing.T, s *state.State, command string, at int) *state.Run {
 
 func TestFind(t *testing.T) {
 	s := state.Open(t.TempDir() + "/.muster")
-	if _, err := s.Find("", any); fault.ClassOf(err) != fault.Input {
+	if _, err := s.Find("", every); fault.ClassOf(err) != fault.Input {
 		t.Errorf("in an empty state: %v", err)
 	}
 	a, b := newRun(t, s, "record", 1), newRun(t, s, "check", 100)
 	for prefix, want := range map[string]string{"": b.ID, a.ID: a.ID, b.ID[:len(b.ID)-1]: b.ID} {
-		if got, err := s.Find(prefix, any); err != nil || got.ID != want {
+		if got, err := s.Find(prefix, every); err != nil || got.ID != want {
 			t.Errorf("Find(%q) = %v, %v; want %s", prefix, got, err, want)
 		}
 	}
@@ -37,7 +37,7 @@ func TestFind(t *testing.T) {
 		t.Errorf("last record: %v, %v", got, err)
 	}
 	for _, bad := range []string{"1970", "x"} {
-		if _, err := s.Find(bad, any); fault.ClassOf(err) != fault.Input {
+		if _, err := s.Find(bad, every); fault.ClassOf(err) != fault.Input {
 			t.Errorf("Find(%q): %v", bad, err)
 		}
 	}

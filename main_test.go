@@ -1,0 +1,114 @@
+package muster_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+)
+
+// program builds muster once for all tests of this package and returns its path.
+var program = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "muster-program-")
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, "muster")
+	out, err := exec.CommandContext(context.Background(), "go", "build", "-o", path, "./cmd/muster").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("%w\n%s", err, out)
+	}
+	return path, nil
+})
+
+func TestMain(m *testing.M) {
+	m.Run()
+	if path, err := program(); err == nil {
+		os.RemoveAll(filepath.Dir(path))
+	}
+}
+
+// folder is where a test runs muster.
+type folder struct {
+	*testing.T
+	dir string
+}
+
+func newFolder(t *testing.T) folder { return folder{t, t.TempDir()} }
+
+// muster runs the program and returns its standard output; any other exit
+// status than want ends the test.
+func (f folder) muster(want int, args ...string) []byte {
+	f.Helper()
+	path, err := program()
+	if err != nil {
+		f.Fatal(err)
+	}
+	c := exec.CommandContext(f.Context(), path, args...)
+	c.Dir = f.dir
+	var stdout, stderr bytes.Buffer
+	c.Stdout, c.Stderr = &stdout, &stderr
+	err = c.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		f.Fatal(err)
+	}
+	if got := c.ProcessState.ExitCode(); got != want {
+		f.Fatalf("muster %q ended with %d, not %d\n%s%s", args, got, want, tail(stdout.Bytes()), tail(stderr.Bytes()))
+	}
+	return stdout.Bytes()
+}
+
+func tail(b []byte) []byte { return b[max(0, len(b)-4000):] }
+
+// caseLine is what the tests read of a JSON line.
+type caseLine struct {
+	Type, Name, Verdict string
+	Exit                *int
+	Identical, Cases    int
+}
+
+// verdicts reads the output of check --format json --verbose.
+func (f folder) verdicts(out []byte) map[string]string {
+	f.Helper()
+	found := map[string]string{}
+	for line := range bytes.Lines(out) {
+		var c caseLine
+		if err := json.Unmarshal(line, &c); err != nil {
+			f.Fatalf("%v in %s", err, line)
+		}
+		if c.Type == "case" {
+			found[c.Name] = c.Verdict
+		}
+	}
+	return found
+}
+
+// require ends a test whose tool is missing: by a skip, or by a failure where
+// MUSTER_REQUIRE=all says that nothing may be missing.
+func require(t *testing.T, path string) string {
+	t.Helper()
+	found, err := exec.LookPath(path)
+	if err == nil {
+		return found
+	}
+	if os.Getenv("MUSTER_REQUIRE") == "all" {
+		t.Fatalf("%v: scripts/install-test-tools installs it", err)
+	}
+	t.Skipf("%v: scripts/install-test-tools installs it", err)
+	return ""
+}
+
+// long skips what takes more than a few seconds when -short is given.
+func long(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("long")
+	}
+}

@@ -1,0 +1,201 @@
+package outcome_test
+
+import (
+	"encoding/json"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"muster/regress/internal/outcome"
+)
+
+func part(place outcome.Place, path, content string) outcome.Part {
+	return outcome.Part{Key: outcome.Key{Place: place, Path: path}, Size: int64(len(content)), Digest: outcome.Of([]byte(content))}
+}
+
+func made(ending outcome.Ending, files ...string) *outcome.Outcome {
+	o := &outcome.Outcome{Ending: ending, Parts: []outcome.Part{part(outcome.Stdout, "", "out"), part(outcome.Stderr, "", "")}}
+	for i := 0; i < len(files); i += 2 {
+		o.Parts = append(o.Parts, part(outcome.File, files[i], files[i+1]))
+	}
+	o.Sort()
+	return o
+}
+
+var (
+	ok      = outcome.Ending{}
+	failed  = outcome.Ending{Kind: outcome.Exited, Code: 1}
+	failed2 = outcome.Ending{Kind: outcome.Exited, Code: 2}
+	segv    = outcome.Ending{Kind: outcome.Signalled, Code: 11}
+	abort   = outcome.Ending{Kind: outcome.Signalled, Code: 6}
+	slow    = outcome.Ending{Kind: outcome.TimedOut}
+	hungry  = outcome.Ending{Kind: outcome.OutOfMemory}
+	chatty  = outcome.Ending{Kind: outcome.OutputLimit}
+)
+
+func TestJudge(t *testing.T) {
+	for _, c := range []struct {
+		old, now outcome.Ending
+		want     outcome.Verdict
+	}{
+		{ok, ok, outcome.Identical}, {failed, failed, outcome.Identical}, {segv, segv, outcome.Identical},
+		{ok, failed, outcome.NewlyFailing}, {failed, ok, outcome.NewlyPassing}, {failed, failed2, outcome.Changed},
+		{ok, segv, outcome.Crashed}, {failed, segv, outcome.Crashed}, {abort, segv, outcome.Crashed},
+		{segv, ok, outcome.NewlyPassing}, {segv, failed, outcome.Changed},
+		{ok, slow, outcome.TimedOutNow}, {slow, slow, outcome.Identical}, {slow, ok, outcome.NewlyPassing}, {slow, failed, outcome.Changed},
+		{ok, hungry, outcome.OutOfMemNow}, {slow, hungry, outcome.OutOfMemNow}, {failed, chatty, outcome.OutputLimited},
+	} {
+		a, b := made(c.old), made(c.now)
+		cmp, err := outcome.Compare(a, b, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := outcome.Judge(a, b, cmp); got != c.want {
+			t.Errorf("%v → %v: %v, want %v", c.old, c.now, got, c.want)
+		}
+	}
+}
+
+func keys(c outcome.Comparison) []string {
+	var names []string
+	for _, d := range c.Parts {
+		names = append(names, d.Key.String())
+	}
+	return names
+}
+
+func TestCompareFindsEveryDifferingPart(t *testing.T) {
+	old := made(ok, "a", "1", "b", "2", "gone", "x", "same", "s")
+	now := made(ok, "a", "1", "b", "3", "new", "y", "same", "s")
+	old.Parts[0].Digest = outcome.Of([]byte("other"))
+	c, err := outcome.Compare(old, now, nil)
+	if err != nil || c.EndingDiffers || !slices.Equal(keys(c), []string{"stdout", "b", "gone", "new"}) {
+		t.Errorf("%v, %v", keys(c), err)
+	}
+	// A file named like a stream is another part.
+	c, _ = outcome.Compare(made(ok), made(ok, "stdout", "x"), nil)
+	if len(c.Parts) != 1 || c.Parts[0].Place != outcome.File {
+		t.Errorf("%+v", c.Parts)
+	}
+}
+
+func TestFormAndModeCount(t *testing.T) {
+	old, now := made(ok, "f", "x"), made(ok, "f", "x")
+	now.Parts[2].Exec = true
+	if c, _ := outcome.Compare(old, now, nil); len(c.Parts) != 1 {
+		t.Error("an executable bit more is not seen")
+	}
+	now = made(ok, "f", "x")
+	now.Parts[2].Form = outcome.Symlink
+	always := func(a, b outcome.Part) (bool, error) { return true, nil }
+	if c, _ := outcome.Compare(old, now, always); len(c.Parts) != 1 {
+		t.Error("a link instead of a file is not seen, or was given to a rewrite")
+	}
+}
+
+func TestPartialOutcomesCompareByKindAlone(t *testing.T) {
+	if c, _ := outcome.Compare(made(slow, "f", "x"), made(slow, "g", "y"), nil); !c.Identical() {
+		t.Error("two cases out of time differ")
+	}
+	if made(slow, "f", "x").Digest() != made(slow, "g", "y").Digest() {
+		t.Error("their digests differ")
+	}
+}
+
+func TestMarkFlaky(t *testing.T) {
+	first := made(ok, "stable", "s", "time", "1")
+	marked, err := outcome.MarkFlaky(first, made(ok, "stable", "s", "time", "2", "extra", "e"), nil)
+	if err != nil || !marked {
+		t.Fatal(marked, err)
+	}
+	again := made(ok, "stable", "s", "time", "3")
+	if c, _ := outcome.Compare(first, again, nil); !c.Identical() {
+		t.Errorf("flaky parts are compared: %v", keys(c))
+	}
+	changed := made(ok, "stable", "other", "time", "3", "extra", "z")
+	if c, _ := outcome.Compare(first, changed, nil); !slices.Equal(keys(c), []string{"stable"}) {
+		t.Errorf("with a change beside flaky parts: %v", keys(c))
+	}
+	if marked, _ := outcome.MarkFlaky(made(ok), made(ok), nil); marked {
+		t.Error("equal runs are marked")
+	}
+	ends := made(ok)
+	if _, err := outcome.MarkFlaky(ends, made(failed), nil); err != nil || !ends.EndingFlaky {
+		t.Errorf("a flaky ending is not marked: %v", err)
+	}
+	if c, _ := outcome.Compare(ends, made(failed2), nil); !c.Identical() {
+		t.Error("a flaky ending is compared")
+	}
+}
+
+var endings = []outcome.Ending{ok, failed, segv, slow, hungry, chatty}
+
+func anOutcome(t *rapid.T, label string) *outcome.Outcome {
+	var files []string
+	for _, name := range []string{"a", "b", "stdout"} {
+		if rapid.Bool().Draw(t, label+name) {
+			files = append(files, name, rapid.SampledFrom([]string{"", "1", "2"}).Draw(t, label+name+"content"))
+		}
+	}
+	o := made(rapid.SampledFrom(endings).Draw(t, label+"ending"), files...)
+	for i := range o.Parts {
+		o.Parts[i].Exec = o.Parts[i].Place == outcome.File && rapid.Bool().Draw(t, label+"exec")
+	}
+	return o
+}
+
+// Without flaky parts two outcomes have the same digest exactly when they
+// compare as identical, whichever is the golden.
+func TestDigestMeansIdentical(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := anOutcome(t, "a"), anOutcome(t, "b")
+		there, _ := outcome.Compare(a, b, nil)
+		back, _ := outcome.Compare(b, a, nil)
+		same := a.Digest() == b.Digest()
+		if there.Identical() != same || back.Identical() != same {
+			t.Fatalf("identical %v and %v, same digest %v", there.Identical(), back.Identical(), same)
+		}
+		v := outcome.Judge(a, b, there)
+		if (v == outcome.Identical) != same {
+			t.Fatalf("verdict %v", v)
+		}
+	})
+}
+
+// After marking, neither of the two runs differs any more, and what was equal
+// in both still counts.
+func TestMarkedRunsAgree(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := anOutcome(t, "a"), anOutcome(t, "b")
+		if _, err := outcome.MarkFlaky(a, b, nil); err != nil {
+			t.Fatal(err)
+		}
+		if c, _ := outcome.Compare(a, b, nil); !c.Identical() {
+			t.Fatalf("still differ in %v", keys(c))
+		}
+	})
+}
+
+func TestTextForms(t *testing.T) {
+	for _, v := range outcome.Verdicts() {
+		text, err := json.Marshal(v)
+		var back outcome.Verdict
+		if err != nil || json.Unmarshal(text, &back) != nil || back != v {
+			t.Errorf("%v: %s, %v", v, text, err)
+		}
+	}
+	for _, e := range endings {
+		text, err := json.Marshal(e)
+		var back outcome.Ending
+		if err != nil || json.Unmarshal(text, &back) != nil || back != e {
+			t.Errorf("%v: %s, %v", e, text, err)
+		}
+	}
+	if got := segv.String(); got != "signal 11 (SIGSEGV)" {
+		t.Error(got)
+	}
+	if got := outcome.NewlyFailing.Key(); got != "newly_failing" {
+		t.Error(got)
+	}
+}

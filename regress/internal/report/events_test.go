@@ -1,0 +1,256 @@
+package report
+
+import (
+	"bytes"
+	"io"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"muster/regress/internal/fault"
+	"muster/regress/internal/outcome"
+)
+
+type nopCloser struct{ io.Writer }
+
+func (nopCloser) Close() error { return nil }
+
+// write returns the events file of a run.
+func write(t interface{ Fatal(...any) }, events []Event) []byte {
+	var b bytes.Buffer
+	r, err := NewEvents(nopCloser{&b})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, ev := range events {
+		if err := r.Handle(ev); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func read(file []byte) (events []Event, err error) {
+	for ev, err := range ReadEvents(bytes.NewReader(file)) {
+		if err != nil {
+			return events, err
+		}
+		events = append(events, ev)
+	}
+	return events, nil
+}
+
+func TestEventsFile(t *testing.T) {
+	file := write(t, checkRun())
+	checkGolden(t, "events.jsonl", file)
+	back, err := read(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	live, liveErr := feed(t, checkRun(), true, 80, text(Normal))
+	again, againErr := feed(t, back, true, 80, text(Normal))
+	if live != again || liveErr != againErr {
+		t.Errorf("a replayed run reads otherwise:\n%s%s\nlive:\n%s%s", again, againErr, live, liveErr)
+	}
+}
+
+// The file of version 1 stays readable for all later versions.
+func TestEventsOfVersion1(t *testing.T) {
+	file := `{"type":"events","version":1}
+{"type":"started","command":"check","run":"r","cases":2,"jobs":2,"resumed":1,"allowed":["new","timed_out"],"at":"2025-01-31T14:25:01.5Z","added_later":{"x":[1]}}
+{"type":"case_ran","name":"a%0A%25%FF","pass":1,"differs":true,"cpu_ms":12.345678,"wall_ms":1e3,"at":"2025-01-31T14:25:01.5Z"}
+`
+	got, err := read([]byte(file))
+	at := epoch.Add(500 * time.Millisecond)
+	want := []Event{
+		Started{Command: "check", Run: "r", Cases: 2, Jobs: 2, Resumed: 1, Allowed: []outcome.Verdict{outcome.New, outcome.TimedOutNow}, At: at},
+		CaseRan{Name: "a\n%\xff", Pass: 1, Differs: true, CPU: 12345678, Wall: time.Second, At: at},
+	}
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, %v\nwant %+v", got, err, want)
+	}
+}
+
+func TestDamagedEvents(t *testing.T) {
+	const header = `{"type":"events","version":1}` + "\n"
+	for file, want := range map[string]string{
+		"":                                     "line 1: this is no events file",
+		"hello\n":                              "line 1: this is no events file",
+		`{"type":"case"}` + "\n":               "line 1: this is no events file",
+		`{"type":"events","version":2}` + "\n": "line 1: events of version 2, and this muster reads 1",
+		`{"type":"events","version":1}`:        "line 1: the line is cut off",
+		header + "{\n":                         "line 2: unexpected end of JSON input",
+		header + "\n":                          "line 2: unexpected end of JSON input",
+		header + `{"type":"note","text":"fine"}` + "\n" + `{"type":"note","te`: "line 3: the line is cut off",
+		header + `{"type":"dream"}` + "\n":                                     `line 2: event "dream" is not known`,
+		header + `{"type":"case","verdict":"odd"}` + "\n":                      `line 2: verdict "odd" is not known`,
+		header + `{"type":"case","ending":{"kind":"odd"}}` + "\n":              `line 2: ending "odd" is not known`,
+		header + `{"type":"case","verdict":211}` + "\n":                        "line 2: json: cannot unmarshal number",
+		header + `{"type":"started","allowed":[211]}` + "\n":                   "line 2: json: cannot unmarshal number",
+		header + `{"type":"case","golden_ending":{"kind":77}}` + "\n":          "line 2: json: cannot unmarshal number",
+		header + `{"type":"case","name":"%4"}` + "\n":                          `line 2: name "%4" ends inside a %XX`,
+		header + `{"type":"case","wall_ms":1e300}` + "\n":                      "line 2: 1e300 ms is too long for a duration",
+		header + `{"type":"finished","verdicts":{"odd":1}}` + "\n":             `line 2: verdict "odd" is not known`,
+		header + strings.Repeat("x", eventBytesMax+1) + "\n":                   "line 2: longer than 16,777,216 bytes",
+	} {
+		_, err := read([]byte(file))
+		if err == nil || !strings.Contains(err.Error(), want) || fault.ClassOf(err) != fault.Input {
+			t.Errorf("%.80q: %v, want %s", file, err, want)
+		}
+	}
+}
+
+// A disk that fails is not the file's fault.
+func TestEventsThatCannotBeRead(t *testing.T) {
+	for _, err := range ReadEvents(io.MultiReader(strings.NewReader("{"), failingReader{})) {
+		if fault.ClassOf(err) != fault.Environment {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
+type failingReader struct{}
+
+func (failingReader) Read([]byte) (int, error) { return 0, errBroken }
+
+func TestReadingMayStopEarly(t *testing.T) {
+	n := 0
+	for range ReadEvents(bytes.NewReader(write(t, checkRun()))) {
+		if n++; n == 3 {
+			break
+		}
+	}
+	if n != 3 {
+		t.Errorf("%d events", n)
+	}
+}
+
+func TestEventsRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		events := rapid.SliceOfN(rapid.OneOf(
+			rapid.Custom(drawStarted), rapid.Custom(drawPassStarted), rapid.Custom(drawCaseStarted),
+			rapid.Custom(drawCaseRan), rapid.Custom(drawNote), rapid.Custom(drawCase), rapid.Custom(drawFinished),
+		), 0, 20).Draw(t, "events")
+		got, err := read(write(t, events))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(got) != len(events) {
+			t.Fatalf("%d events came back of %d", len(got), len(events))
+		}
+		for i := range events {
+			if !reflect.DeepEqual(got[i], events[i]) {
+				t.Fatalf("event %d: got\n%+v\nwant\n%+v", i, got[i], events[i])
+			}
+		}
+	})
+}
+
+// What an event says in words is printable once it was written; names are any bytes.
+func drawWords(t *rapid.T, label string) string { return Printable(rapid.String().Draw(t, label)) }
+
+func drawName(t *rapid.T, label string) string {
+	return string(rapid.SliceOfN(rapid.Byte(), 0, 20).Draw(t, label))
+}
+
+func drawTime(t *rapid.T) time.Time {
+	return epoch.Add(time.Duration(rapid.Int64Range(0, 1e18).Draw(t, "at")))
+}
+
+func drawDuration(t *rapid.T, label string) time.Duration {
+	return time.Duration(rapid.Int64Range(0, int64(25*24*time.Hour)).Draw(t, label))
+}
+
+func drawVerdict(t *rapid.T) outcome.Verdict {
+	return rapid.SampledFrom(outcome.Verdicts()).Draw(t, "verdict")
+}
+
+func drawStarted(t *rapid.T) Event {
+	s := Started{Command: drawWords(t, "command"), Run: drawWords(t, "run"), Cases: rapid.Int().Draw(t, "cases"),
+		Jobs: rapid.Int().Draw(t, "jobs"), Resumed: rapid.Int().Draw(t, "resumed"), At: drawTime(t)}
+	for range rapid.IntRange(0, 2).Draw(t, "allowed") {
+		s.Allowed = append(s.Allowed, drawVerdict(t))
+	}
+	return s
+}
+
+func drawPassStarted(t *rapid.T) Event {
+	return PassStarted{rapid.Int().Draw(t, "pass"), rapid.Int().Draw(t, "runs"), drawTime(t)}
+}
+
+func drawCaseStarted(t *rapid.T) Event {
+	return CaseStarted{drawName(t, "name"), rapid.Int().Draw(t, "pass"), drawTime(t)}
+}
+
+func drawCaseRan(t *rapid.T) Event {
+	return CaseRan{drawName(t, "name"), rapid.Int().Draw(t, "pass"), rapid.Bool().Draw(t, "differs"),
+		drawDuration(t, "cpu"), drawDuration(t, "wall"), drawTime(t)}
+}
+
+func drawNote(t *rapid.T) Event { return Note{drawWords(t, "text"), rapid.Bool().Draw(t, "warning")} }
+
+func drawEnding(t *rapid.T, label string) *outcome.Ending {
+	if rapid.Bool().Draw(t, "no "+label) {
+		return nil
+	}
+	return &outcome.Ending{Kind: outcome.Kind(rapid.IntRange(0, 4).Draw(t, label)), Code: rapid.IntRange(0, 255).Draw(t, "code")}
+}
+
+func drawCase(t *rapid.T) Event {
+	c := Case{Name: drawName(t, "name"), Index: rapid.Int().Draw(t, "index"), Verdict: drawVerdict(t),
+		Ending: drawEnding(t, "ending"), GoldenEnding: drawEnding(t, "golden ending"),
+		Cost: outcome.Cost{CPU: drawDuration(t, "cpu"), Wall: drawDuration(t, "wall"), PeakRSS: rapid.Int64().Draw(t, "peak")},
+		More: rapid.Int().Draw(t, "more"), Why: drawWords(t, "why")}
+	for range rapid.IntRange(0, 3).Draw(t, "differences") {
+		c.Differences = append(c.Differences, Difference{drawName(t, "part"), drawWords(t, "old"), drawWords(t, "now"),
+			drawWords(t, "diff"), rapid.Int().Draw(t, "hidden"), rapid.Bool().Draw(t, "binary")})
+		c.Flaky = append(c.Flaky, drawName(t, "flaky"))
+	}
+	return c
+}
+
+func drawFinished(t *rapid.T) Event {
+	s := Summary{Command: drawWords(t, "command"), Run: drawWords(t, "run"), Cases: rapid.Int().Draw(t, "cases"),
+		Recorded: rapid.Int().Draw(t, "recorded"), NotRun: rapid.Int().Draw(t, "not run"),
+		Endings:     Endings{1, 2, 3, 4, 5, rapid.Int().Draw(t, "output limit")},
+		Interrupted: rapid.Bool().Draw(t, "interrupted"), Groups: rapid.Int().Draw(t, "groups"), ExitStatus: rapid.Int().Draw(t, "status"),
+		Wall: drawDuration(t, "wall"), CPU: drawDuration(t, "cpu"), OwnCPU: drawDuration(t, "own"), CoresBusy: rapid.Float64Range(0, 1e6).Draw(t, "cores")}
+	for v := range s.Verdicts {
+		s.Verdicts[v] = rapid.Int().Draw(t, "count")
+	}
+	return Finished{s}
+}
+
+// Whatever an events file holds, reading it ends, and what was read does no
+// harm to any reporter.
+func FuzzEvents(f *testing.F) {
+	file := write(f, checkRun())
+	f.Add(file)
+	f.Add(file[:len(file)/2])
+	f.Add([]byte(`{"type":"events","version":1}` + "\n" + `{"type":"case","differences":[{"diff":"\u001b[2J\u009b1A"}],"flaky":[""]}` + "\n"))
+	f.Add([]byte(`{"type":"events","version":1}` + "\n" + `{"type":"pass_started","runs":-9223372036854775808,"pass":-5,"at":"9999-12-31T23:59:59Z"}` + "\n"))
+	f.Fuzz(func(t *testing.T, file []byte) {
+		events, err := read(file)
+		if err != nil && fault.ClassOf(err) != fault.Input {
+			t.Fatal(err)
+		}
+		out, errs := feed(t, events, false, 40, text(Verbose))
+		checkHarmless(t, out+errs)
+		out, errs = feed(t, events, false, 40, func(c Console) Reporter { return NewJSON(c, Verbose) })
+		checkHarmless(t, out+errs)
+		var l tally
+		for _, ev := range events {
+			l.handle(ev)
+			checkHarmless(t, l.line(l.last.Add(time.Minute), 60, false))
+		}
+		if _, err := read(write(t, events)); err != nil {
+			t.Fatalf("what was read and written again cannot be read: %v", err)
+		}
+	})
+}

@@ -1,0 +1,221 @@
+package report
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"muster/regress/internal/fault"
+	"muster/regress/internal/outcome"
+)
+
+// writeJUnit feeds events to a JUnit reporter and returns its file.
+func writeJUnit(t interface{ Fatal(...any) }, path string, events []Event) []byte {
+	r, err := NewJUnit(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, ev := range events {
+		if err := r.Handle(ev); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+func TestJUnit(t *testing.T) {
+	folder := t.TempDir()
+	path := filepath.Join(folder, "report.xml")
+	events := checkRun()
+	started := events[0].(Started)
+	started.Allowed = []outcome.Verdict{outcome.New, outcome.Missing}
+	events[0] = started
+	file := writeJUnit(t, path, events)
+	checkGolden(t, "junit.xml", file)
+	suite := checkJUnit(t, file)
+	if suite.Tests != 12 || suite.Failures != 8 || suite.Errors != 1 {
+		t.Errorf("%d tests, %d failures, %d errors", suite.Tests, suite.Failures, suite.Errors)
+	}
+	if got := names(t, folder); !slices.Equal(got, []string{"report.xml"}) {
+		t.Errorf("the folder holds %q", got)
+	}
+}
+
+func names(t *testing.T, folder string) (names []string) {
+	t.Helper()
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+// At record flakiness is known from then on, and no failure.
+func TestJUnitOfRecord(t *testing.T) {
+	events := checkRun()
+	started := events[0].(Started)
+	started.Command = "record"
+	events[0] = started
+	suite := checkJUnit(t, writeJUnit(t, filepath.Join(t.TempDir(), "r.xml"), events))
+	if suite.Failures != 0 || suite.Errors != 1 {
+		t.Errorf("%d failures, %d errors", suite.Failures, suite.Errors)
+	}
+}
+
+// A run that breaks off leaves what was there.
+func TestJUnitIsWrittenAtTheEnd(t *testing.T) {
+	folder := t.TempDir()
+	path := filepath.Join(folder, "report.xml")
+	if err := os.WriteFile(path, []byte("before"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	events := checkRun()
+	if got := writeJUnit(t, path, events[:len(events)-1]); string(got) != "before" {
+		t.Errorf("a run that broke off left %.40q", got)
+	}
+	checkJUnit(t, writeJUnit(t, path, events))
+	if got := names(t, folder); len(got) != 1 {
+		t.Errorf("the folder holds %q", got)
+	}
+}
+
+func TestJUnitRefusesItsPath(t *testing.T) {
+	for _, path := range []string{filepath.Join(t.TempDir(), "absent", "report.xml"), t.TempDir(), "/dev/null"} {
+		_, err := NewJUnit(path)
+		if fault.ClassOf(err) != fault.Input {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}
+
+func TestJUnitIsXMLWhateverToolsWrite(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "report.xml")
+	rapid.Check(t, func(t *rapid.T) {
+		cases := rapid.SliceOfN(rapid.Custom(drawCase), 0, 5).Draw(t, "cases")
+		events := append([]Event{Started{Command: "check", At: epoch}}, cases...)
+		c := cases
+		for i := range c {
+			wild := c[i].(Case)
+			wild.Why = drawName(t, "raw bytes")
+			events[i+1] = wild
+		}
+		events = append(events, drawFinished(t))
+		checkJUnit(t, writeJUnit(t, path, events))
+	})
+}
+
+type junitSuite struct{ Tests, Failures, Errors int }
+
+// What may stand where in the JUnit format as the common schema has it, and
+// which attributes an element must have.
+var junitChildren = map[string][]string{
+	"":           {"testsuites"},
+	"testsuites": {"testsuite"},
+	"testsuite":  {"properties", "testcase"},
+	"properties": {"property"},
+	"testcase":   {"failure", "error"},
+	"property":   {}, "failure": {}, "error": {},
+}
+
+var junitAttributes = map[string][]string{
+	"testsuites": {"name", "tests", "failures", "errors", "skipped", "time"},
+	"testsuite":  {"name", "tests", "failures", "errors", "skipped", "time", "timestamp"},
+	"testcase":   {"classname", "name", "time"},
+	"property":   {"name", "value"},
+	"failure":    {"type", "message"},
+	"error":      {"type", "message"},
+}
+
+// checkJUnit checks a file against the schema and its own counts.
+func checkJUnit(t interface{ Fatalf(string, ...any) }, file []byte) (counted junitSuite) {
+	var open []string
+	var said junitSuite
+	d := xml.NewDecoder(bytes.NewReader(file))
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatalf("%v in\n%s", err, file)
+		}
+		switch token := token.(type) {
+		case xml.StartElement:
+			parent := ""
+			if len(open) > 0 {
+				parent = open[len(open)-1]
+			}
+			tag := token.Name.Local
+			if !slices.Contains(junitChildren[parent], tag) {
+				t.Fatalf("<%s> in <%s>", tag, parent)
+			}
+			checkAttributes(t, tag, token.Attr, &said)
+			counted.count(tag)
+			open = append(open, tag)
+		case xml.EndElement:
+			open = open[:len(open)-1]
+		}
+	}
+	if counted != said {
+		t.Fatalf("holds %+v, says %+v", counted, said)
+	}
+	return counted
+}
+
+func (s *junitSuite) count(tag string) {
+	switch tag {
+	case "testcase":
+		s.Tests++
+	case "failure":
+		s.Failures++
+	case "error":
+		s.Errors++
+	}
+}
+
+func checkAttributes(t interface{ Fatalf(string, ...any) }, tag string, attributes []xml.Attr, said *junitSuite) {
+	var names []string
+	for _, a := range attributes {
+		names = append(names, a.Name.Local)
+		n, err := strconv.Atoi(a.Value)
+		switch a.Name.Local {
+		case "tests":
+			said.Tests = n
+		case "failures":
+			said.Failures = n
+		case "errors":
+			said.Errors = n
+		case "time":
+			if _, err := strconv.ParseFloat(a.Value, 64); err != nil {
+				t.Fatalf("time %q", a.Value)
+			}
+			continue
+		default:
+			continue
+		}
+		if err != nil {
+			t.Fatalf("%s of <%s>: %q", a.Name.Local, tag, a.Value)
+		}
+	}
+	if want := junitAttributes[tag]; !slices.Equal(names, want) {
+		t.Fatalf("<%s> has %q, want %q", tag, names, want)
+	}
+}

@@ -1,0 +1,121 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// liveConsole is a console whose streams are one screen.
+func liveConsole(s *screen, columns int) Console {
+	stream := Stream{Writer: s, Terminal: true, Colour: true, Width: func() int { return columns }}
+	return Console{Out: stream, Err: stream, Shared: true}
+}
+
+func handle(t *testing.T, r Reporter, events ...Event) {
+	t.Helper()
+	for _, ev := range events {
+		if err := r.Handle(ev); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A whole run on a terminal: the line moves, results appear above it, and in
+// the end nothing of it is left. The bubble ends only when every goroutine
+// has, so nothing ticks after Close.
+func TestLive(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &screen{}
+		r := NewText(liveConsole(s, 70), Normal)
+		began := time.Now()
+		handle(t, r, Started{Command: "check", Run: "run", Cases: 3, Jobs: 2, At: began},
+			CaseStarted{Name: "a.go", Pass: 1, At: began}, CaseStarted{Name: "slow.go", Pass: 1, At: began})
+		<-time.After(2 * time.Second)
+		handle(t, r, CaseRan{Name: "a.go", Pass: 1, Differs: true, At: time.Now(), CPU: time.Second},
+			verdictCases()[0], Note{Text: "something", Warning: true})
+		<-time.After(time.Second)
+		synctest.Wait()
+		if !strings.HasPrefix(s.String(), "changed        a/b.go\n  stdout") || !strings.Contains(s.String(), "\nwarning: something\n") {
+			t.Errorf("results are not above the line:\n%s", s)
+		}
+		if want := "\ncheck  1/3  20/min  0.33 cores busy  ETA 6s  1 differ"; !strings.HasSuffix(s.String(), want) {
+			t.Errorf("the line is not last and %q:\n%s", want, s)
+		}
+		handle(t, r, PassStarted{Pass: 2, Runs: 2, At: time.Now()})
+		<-time.After(time.Second)
+		handle(t, r, Finished{Summary{Command: "check", Run: "run", Cases: 3, Verdicts: Verdicts{0, 0, 0, 0, 0, 0, 0, 1}, ExitStatus: 1}})
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if s.err != nil {
+			t.Error(s.err)
+		}
+		for _, want := range []string{"check  0/3  –/s  – cores busy  ETA –  longest a.go 1.0s", "retry  0/2  –/s  – cores busy  ETA –  1 differ  longest slow.go 3.9s"} {
+			if !strings.Contains(strings.Join(s.drawn, "\n"), want) {
+				t.Errorf("%q was never drawn; what was:\n%s", want, strings.Join(s.drawn, "\n"))
+			}
+		}
+		checkGolden(t, "live.txt", []byte(s.String()+"\n"))
+	})
+}
+
+// A run that breaks off leaves no line and no goroutine; what is written
+// afterwards goes straight through.
+func TestLiveBrokenOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &screen{}
+		l := &liveProgress{console: liveConsole(s, 80)}
+		handle(t, l, Started{Command: "check", Cases: 3, At: time.Now()})
+		<-time.After(time.Second)
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if s.String() != "" || len(s.drawn) == 0 {
+			t.Errorf("%q is left of the line %q", s, s.drawn)
+		}
+		fmt.Fprintln(l, "after")
+		if err := l.Close(); err != nil || s.String() != "after" {
+			t.Errorf("%q, %v", s, err)
+		}
+	})
+}
+
+// Results that go elsewhere than the progress line are not held back by it.
+func TestLiveWithResultsElsewhere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, out := &screen{}, &bytes.Buffer{}
+		c := liveConsole(s, 80)
+		c.Out, c.Shared = Stream{Writer: out}, false
+		r := NewText(c, Normal)
+		handle(t, r, Started{Command: "check", Cases: 3, At: time.Now()}, verdictCases()[0])
+		if !strings.Contains(out.String(), "+2\n") {
+			t.Errorf("out has %q", out)
+		}
+		if err := r.Close(); err != nil || s.String() != "" {
+			t.Errorf("%v, the screen shows %q", err, s)
+		}
+	})
+}
+
+// A replayed run has its times in the past: what runs longest is measured by
+// them.
+func TestLiveReplay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &screen{}
+		r := NewText(liveConsole(s, 80), Normal)
+		handle(t, r, Started{Command: "check", Cases: 3, At: epoch},
+			CaseStarted{Name: "slow.go", Pass: 1, At: epoch}, CaseStarted{Name: "b.go", Pass: 1, At: epoch.Add(time.Minute)})
+		<-time.After(1100 * time.Millisecond)
+		synctest.Wait()
+		if !strings.HasSuffix(s.String(), "longest slow.go 1m01s") {
+			t.Errorf("%q", s)
+		}
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
