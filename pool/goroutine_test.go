@@ -81,37 +81,16 @@ const panicCase = "POOL_TEST_PANIC"
 // The program must crash with the handler in the trace, although its main
 // waits for the very task and would then exit with 0.
 func TestPanicEndsTheProgram(t *testing.T) {
-	cases := map[string]func(){
-		"pool": func() {
-			p := pool.New(1, explode)
-			p.Submit(1)
-			p.Wait()
-			p.Close()
-		},
-		"foreach": func() {
-			_ = pool.ForEach(t.Context(), 1, []int{1}, func(_ context.Context, n int) error {
-				explode(n)
-				return nil
-			})
-		},
-		"map": func() {
-			for range pool.Map(t.Context(), 1, slices.Values([]int{1}), func(_ context.Context, n int) (int, error) {
-				explode(n)
-				return n, nil
-			}) {
-				break
-			}
-		},
-	}
-	if run, ok := cases[os.Getenv(panicCase)]; ok {
-		run()
+	ways := waysToPanic()
+	if run, ok := ways[os.Getenv(panicCase)]; ok {
+		run(t.Context())
 		return
 	}
 	program, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name := range cases {
+	for name := range ways {
 		cmd := exec.CommandContext(t.Context(), program, "-test.run=^TestPanicEndsTheProgram$")
 		cmd.Env = append(os.Environ(), panicCase+"="+name)
 		output, err := cmd.CombinedOutput()
@@ -123,6 +102,32 @@ func TestPanicEndsTheProgram(t *testing.T) {
 				t.Errorf("%s: the report lacks %q:\n%s", name, want, output)
 			}
 		}
+	}
+}
+
+func waysToPanic() map[string]func(context.Context) {
+	failing := func(_ context.Context, n int) (int, error) {
+		explode(n)
+		return n, nil
+	}
+	return map[string]func(context.Context){
+		"pool": func(context.Context) {
+			p := pool.New(1, explode)
+			p.Submit(1)
+			p.Wait()
+			p.Close()
+		},
+		"foreach": func(ctx context.Context) {
+			_ = pool.ForEach(ctx, 1, []int{1}, func(ctx context.Context, n int) error {
+				_, err := failing(ctx, n)
+				return err
+			})
+		},
+		"map": func(ctx context.Context) {
+			for range pool.Map(ctx, 1, slices.Values([]int{1}), failing) {
+				break
+			}
+		},
 	}
 }
 

@@ -149,10 +149,15 @@ func TestMapYieldsWhatIsReady(t *testing.T) {
 func TestMapLeftEarly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pulled := 0
+		second := make(chan struct{})
 		var running, ended atomic.Int64
 		for range pool.Map(t.Context(), 4, counting(&pulled), func(ctx context.Context, n int) (int, error) {
-			if n == 0 {
+			switch n {
+			case 0:
+				<-second // so that others run when the loop is left
 				return n, nil
+			case 1:
+				close(second)
 			}
 			running.Add(1)
 			<-ctx.Done()
@@ -170,12 +175,12 @@ func TestMapLeftEarly(t *testing.T) {
 
 func TestMapErrorInItsPlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		const bad = 5
+		const bad, workers = 5, 6
 		failed := make(chan struct{})
 		pulled := 0
 		var got []int
 		var last error
-		for out, err := range pool.Map(t.Context(), bad+1, counting(&pulled), func(ctx context.Context, n int) (int, error) {
+		for out, err := range pool.Map(t.Context(), workers, counting(&pulled), func(ctx context.Context, n int) (int, error) {
 			switch {
 			case n == 0:
 				synctest.Wait() // item 5 has failed, and items 1 to 4 wait
@@ -194,6 +199,10 @@ func TestMapErrorInItsPlace(t *testing.T) {
 		}
 		if !errors.Is(last, errTask) {
 			t.Errorf("the sequence ended with %v, want the item's error", last)
+		}
+		// No more than before the error was known.
+		if pulled > 2*workers {
+			t.Errorf("%d items were taken, want at most %d", pulled, 2*workers)
 		}
 	})
 }
@@ -237,6 +246,9 @@ func TestMapContextEnds(t *testing.T) {
 		for _, err := range pool.Map(ctx, 3, counting(&pulled), double) {
 			if results++; results == 10 {
 				cancel()
+			}
+			if results > 100 {
+				t.Fatal("the sequence goes on although its context has ended")
 			}
 			last = err
 		}

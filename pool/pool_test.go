@@ -3,6 +3,8 @@ package pool_test
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -55,19 +57,16 @@ func TestBatchOfTasksThatWaitForOneAnother(t *testing.T) {
 
 func TestNoMoreRunThanWorkers(t *testing.T) {
 	const workers = 3
-	var running, most atomic.Int64
+	var running atomic.Int64
 	p := pool.New(workers, func(int) {
-		now := running.Add(1)
-		for most.Load() < now {
-			most.Store(now)
+		if now := running.Add(1); now > workers {
+			t.Errorf("%d tasks run at once on %d workers", now, workers)
 		}
+		runtime.Gosched()
 		running.Add(-1)
 	}, pool.Queue(4))
 	p.SubmitN(make([]int, 10_000))
 	p.Close()
-	if most.Load() > workers {
-		t.Errorf("%d tasks ran at once on %d workers", most.Load(), workers)
-	}
 }
 
 func TestStats(t *testing.T) {
@@ -214,31 +213,46 @@ func TestWaitIgnoresLaterTasks(t *testing.T) {
 	})
 }
 
+// Each Wait waits for its own tasks, in whatever order they end.
 func TestManyWait(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := pool.New(1, func(gate chan struct{}) { <-gate })
-		const tasks = 20
-		gate := make(chan struct{})
-		var returned atomic.Int64
-		for range tasks {
-			p.Submit(gate)
-			go func() {
-				p.Wait()
-				returned.Add(1)
-			}()
-			synctest.Wait()
-		}
-		for n := range int64(tasks) {
-			gate <- struct{}{}
-			synctest.Wait()
-			if returned.Load() != n+1 {
-				t.Fatalf("%d of %d Waits returned after %d tasks", returned.Load(), tasks, n+1)
+	const tasks = 12
+	for seed := range uint64(20) {
+		synctest.Test(t, func(t *testing.T) {
+			p := pool.New(tasks, func(gate chan struct{}) { <-gate })
+			var gates []chan struct{}
+			returned := make([]atomic.Bool, tasks)
+			for n := range tasks {
+				gates = append(gates, make(chan struct{}))
+				p.Submit(gates[n])
+				go func() {
+					p.Wait()
+					returned[n].Store(true)
+				}()
+				synctest.Wait()
 			}
+			order := rand.New(rand.NewPCG(seed, 0)).Perm(tasks)
+			for i, ended := range order {
+				close(gates[ended])
+				synctest.Wait()
+				expectReturned(t, returned, order[:i+1])
+			}
+			p.Wait() // nothing is left
+			p.Close()
+			p.Wait()
+		})
+	}
+}
+
+// expectReturned checks that Wait n returned if and only if tasks 0 to n ended.
+func expectReturned(t *testing.T, returned []atomic.Bool, ended []int) {
+	t.Helper()
+	want := true
+	for n := range returned {
+		want = want && slices.Contains(ended, n)
+		if got := returned[n].Load(); got != want {
+			t.Errorf("tasks %v ended: Wait %d returned: %v, want %v", ended, n, got, want)
 		}
-		p.Wait() // nothing is left
-		p.Close()
-		p.Wait()
-	})
+	}
 }
 
 func TestSubmitContext(t *testing.T) {

@@ -124,6 +124,14 @@ func resolve(path string) string {
 // journal returns where SQLite keeps the rollback journal of the file at path.
 func journal(path string) string { return path + "-journal" }
 
+// Files returns all paths at which the store at path may have a file: its own,
+// and those that lie beside it while it is written or after a kill. None of
+// them is anybody's source.
+func Files(path string) []string {
+	part := path + partSuffix
+	return []string{path, journal(path), part, journal(part), path + lockSuffix}
+}
+
 // hot reports whether err says that an interrupted change must be rolled back
 // by somebody who may write.
 func hot(err error) bool { return code(err) == sqlite3.SQLITE_READONLY_ROLLBACK }

@@ -18,10 +18,13 @@ import (
 // replaces, and don't say who holds them.
 type lock struct{ file *os.File }
 
+// lockSuffix is what the file that carries the lock ends in.
+const lockSuffix = ".lock"
+
 // acquire takes the lock of the golden at path, without waiting.
 func acquire(path string) (*lock, error) {
 	for {
-		f, err := os.OpenFile(path+".lock", os.O_CREATE|os.O_RDWR, 0o644)
+		f, err := os.OpenFile(path+lockSuffix, os.O_CREATE|os.O_RDWR, 0o644)
 		if err != nil {
 			return nil, unwritable(path, err)
 		}

@@ -18,6 +18,7 @@ type Meta struct {
 	ExecutableDigest outcome.Digest
 	Env              []string       // K=V, what was set beyond the fixed environment
 	Corpus           outcome.Digest // identity of the corpus
+	CorpusPath       string         // where it was, as given: for doing the same again
 	Machine          string
 	MusterVersion    string
 	Created          time.Time
@@ -57,6 +58,7 @@ type metaJSON struct {
 	ExecutableDigest outcome.Digest `json:"executable_digest"`
 	Env              []text         `json:"env"`
 	Corpus           outcome.Digest `json:"corpus"`
+	CorpusPath       text           `json:"corpus_path"`
 	Machine          text           `json:"machine"`
 	MusterVersion    text           `json:"muster_version"`
 	Created          time.Time      `json:"created"`
@@ -84,7 +86,7 @@ type flagJSON struct {
 func encodeMeta(m Meta, old []byte) ([]byte, error) {
 	j := metaJSON{
 		Executable: text(m.Executable), ExecutableDigest: m.ExecutableDigest,
-		Env: texts[text](m.Env), Corpus: m.Corpus, Machine: text(m.Machine),
+		Env: texts[text](m.Env), Corpus: m.Corpus, CorpusPath: text(m.CorpusPath), Machine: text(m.Machine),
 		MusterVersion: text(m.MusterVersion), Created: m.Created.UTC(), Repeat: m.Repeat,
 		AcceptedRun: text(m.AcceptedRun), AcceptBase: m.AcceptBase,
 	}
@@ -128,7 +130,7 @@ func decodeMeta(b []byte) (Meta, error) {
 	}
 	m := Meta{
 		Executable: string(j.Executable), ExecutableDigest: j.ExecutableDigest,
-		Env: texts[string](j.Env), Corpus: j.Corpus, Machine: string(j.Machine),
+		Env: texts[string](j.Env), Corpus: j.Corpus, CorpusPath: string(j.CorpusPath), Machine: string(j.Machine),
 		MusterVersion: string(j.MusterVersion), Created: j.Created, Repeat: j.Repeat,
 		AcceptedRun: string(j.AcceptedRun), AcceptBase: j.AcceptBase,
 	}

@@ -33,6 +33,10 @@ type piece struct {
 	data  []byte
 }
 
+// ErrContent is returned by Put for content that has not the size or the digest
+// of its part.
+var ErrContent = errors.New("content is not what its part says")
+
 // packer cuts contents into pieces and compresses them. It is safe for
 // concurrent use.
 type packer struct {
@@ -64,8 +68,12 @@ func (k *packer) pack(r io.Reader, p outcome.Part, first int64, emit func(piece)
 	id := first
 	for left := p.Size; left > 0; id++ {
 		plain := b.plain[:min(left, pieceMax)]
-		if _, err := io.ReadFull(r, plain); err != nil {
-			return fmt.Errorf("content of %d bytes ends early: %w", p.Size, err)
+		n, err := io.ReadFull(r, plain)
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			return fmt.Errorf("%w: %d bytes, not %d", ErrContent, p.Size-left+int64(n), p.Size)
+		}
+		if err != nil {
+			return fmt.Errorf("content: %w", err)
 		}
 		sum.Write(plain)
 		if err := emit(k.piece(id, plain, b)); err != nil {
@@ -74,12 +82,12 @@ func (k *packer) pack(r io.Reader, p outcome.Part, first int64, emit func(piece)
 		left -= int64(len(plain))
 	}
 	if n, err := io.ReadFull(r, b.plain[:1]); n > 0 {
-		return fmt.Errorf("content is longer than %d bytes", p.Size)
+		return fmt.Errorf("%w: more than %d bytes", ErrContent, p.Size)
 	} else if !errors.Is(err, io.EOF) {
-		return err
+		return fmt.Errorf("content: %w", err)
 	}
 	if [sha256.Size]byte(sum.Sum(nil)) != p.Digest {
-		return errors.New("content does not have its digest")
+		return fmt.Errorf("%w: it has another digest", ErrContent)
 	}
 	return nil
 }

@@ -2,8 +2,9 @@ package golden
 
 import (
 	"context"
-	"database/sql"
+	"fmt"
 
+	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
 )
 
@@ -11,11 +12,11 @@ import (
 // that compare rewritten contents while a store is being built, which is rare:
 // the statements are made anew each time.
 func (w *Writer) Bytes(p outcome.Part) (b []byte, err error) {
+	if !HasContent(p) {
+		return nil, fmt.Errorf("%s: %w", name.Print(p.String()), ErrNoContent)
+	}
 	err = w.call(func(context.Context) error {
-		prepare := func(ctx context.Context, query string) (*sql.Stmt, error) {
-			return w.committer.conn.PrepareContext(ctx, query)
-		}
-		c, err := newContents(prepare, func(err error) error { return err })
+		c, err := newContents(w.committer.conn.PrepareContext, func(err error) error { return err })
 		if err != nil {
 			return err
 		}

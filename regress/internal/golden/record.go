@@ -56,16 +56,19 @@ const (
 // flagsAt is where a record's flags are.
 const flagsAt = 1
 
+// ErrRecord is returned by Put for a record that no run can have given.
+var ErrRecord = errors.New("not a possible outcome")
+
 // canonical returns r with its parts in order, or an error when r is not an
 // outcome that could be read back.
 func canonical(r Record) (Record, error) {
 	r.Outcome.Parts = slices.Clone(r.Outcome.Parts)
 	r.Outcome.Sort()
 	if r.Name == "" {
-		return r, errors.New("a record without a name")
+		return r, fmt.Errorf("%w: no name", ErrRecord)
 	}
 	if err := check(&r.Outcome); err != nil {
-		return r, fmt.Errorf("outcome of %s: %w", name.Print(r.Name), err)
+		return r, fmt.Errorf("%w: case %s: %w", ErrRecord, name.Print(r.Name), err)
 	}
 	return r, nil
 }

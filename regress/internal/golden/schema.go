@@ -7,7 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+
+	"golang.org/x/sys/unix"
 
 	"muster/regress/internal/fault"
 )
@@ -92,26 +95,38 @@ const (
 	headerApplication = 68
 )
 
-// checkHeader reads the front of the file at path before SQLite sees it: for
-// messages that say what is wrong, and because SQLite itself would make files
-// beside one that claims to be in WAL mode.
+// checkHeader reads the front of the file at path, and returns what the system
+// says of the file. It does so before SQLite, for messages that say what is
+// wrong, and because SQLite would make files beside one that claims to be in
+// WAL mode.
 //
 // Closing a file drops the locks that this process holds on it for SQLite.
 // That is harmless only because whoever writes holds our own lock too.
-func checkHeader(path string) error {
+func checkHeader(path string) (fs.FileInfo, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return openFault(path, err)
+		return nil, openFault(path, err)
 	}
 	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, openFault(path, err)
+	}
 	var h [headerBytes]byte
 	_, err = io.ReadFull(f, h[:])
+	return info, judgeHeader(path, h[:], err)
+}
+
+// judgeHeader says what is wrong with the header h, whose reading gave err.
+func judgeHeader(path string, h []byte, err error) error {
 	switch {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return damaged(path, errors.New("it is cut off, or never was one"))
+	case errors.Is(err, unix.EISDIR):
+		return fault.Inputf("golden %s is a folder", path)
 	case err != nil:
 		return fault.Environmentf("golden %s: %w", path, err)
-	case !bytes.HasPrefix(h[:], []byte("SQLite format 3\x00")),
+	case !bytes.HasPrefix(h, []byte("SQLite format 3\x00")),
 		binary.BigEndian.Uint32(h[headerApplication:]) != applicationID:
 		return damaged(path, errors.New("it is no golden"))
 	}
@@ -120,6 +135,28 @@ func checkHeader(path string) error {
 	}
 	if h[headerVersions] != 1 || h[headerVersions+1] != 1 {
 		return damaged(path, errors.New("it is not in rollback-journal mode"))
+	}
+	return nil
+}
+
+// checkSize finds a golden that is cut off within its last page, which SQLite
+// would read as zeros. It needs a read transaction, and the info of the file
+// that was there before: another one that was renamed over it meanwhile has
+// another size.
+func checkSize(ctx context.Context, q querier, path string, before fs.FileInfo) error {
+	var pages, size int64
+	if err := q.QueryRowContext(ctx, "PRAGMA page_count").Scan(&pages); err != nil {
+		return err
+	}
+	if err := q.QueryRowContext(ctx, "PRAGMA page_size").Scan(&size); err != nil {
+		return err
+	}
+	now, err := os.Stat(path)
+	if err != nil || !os.SameFile(before, now) {
+		return nil
+	}
+	if now.Size() < pages*size {
+		return errors.New("it is cut off")
 	}
 	return nil
 }

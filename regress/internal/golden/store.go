@@ -53,15 +53,16 @@ const connectionsMax = 4
 // needs write permission: without it the error is of class Environment.
 func Open(path string) (*Store, error) {
 	path = resolve(path)
-	if err := checkHeader(path); err != nil {
+	info, err := checkHeader(path)
+	if err != nil {
 		return nil, err
 	}
-	s, err := open(path)
+	s, err := open(path, info)
 	if hot(err) {
 		if err := rollBackLocked(path); err != nil {
 			return nil, err
 		}
-		s, err = open(path)
+		s, err = open(path, info)
 	}
 	if err != nil {
 		return nil, classify(path, err)
@@ -83,7 +84,7 @@ func rollBackLocked(path string) error {
 }
 
 // open returns errors as they are.
-func open(path string) (*Store, error) {
+func open(path string, info fs.FileInfo) (*Store, error) {
 	db, err := openDatabase(path, readOnly)
 	if err != nil {
 		return nil, err
@@ -91,7 +92,7 @@ func open(path string) (*Store, error) {
 	db.SetMaxOpenConns(connectionsMax)
 	db.SetMaxIdleConns(connectionsMax)
 	s := &Store{path: path, seed: maphash.MakeSeed(), db: db}
-	if err := s.load(context.Background()); err != nil {
+	if err := s.load(context.Background(), info); err != nil {
 		s.Close()
 		return nil, err
 	}
@@ -99,7 +100,7 @@ func open(path string) (*Store, error) {
 }
 
 // load reads everything but the contents.
-func (s *Store) load(ctx context.Context) error {
+func (s *Store) load(ctx context.Context, info fs.FileInfo) error {
 	// One transaction, so that a commit between two statements is not taken
 	// for damage.
 	tx, err := s.db.BeginTx(ctx, nil)
@@ -108,6 +109,9 @@ func (s *Store) load(ctx context.Context) error {
 	}
 	defer tx.Rollback() // it only read
 	if err := checkSchema(ctx, tx); err != nil {
+		return err
+	}
+	if err := checkSize(ctx, tx, s.path, info); err != nil {
 		return err
 	}
 	meta, digest, err := readGolden(ctx, tx)

@@ -53,7 +53,8 @@ func Update(path string, do func(*Tx) error) error {
 		return err
 	}
 	defer l.release()
-	if err := checkHeader(path); err != nil {
+	info, err := checkHeader(path)
+	if err != nil {
 		return err
 	}
 	db, err := openDatabase(path, readWrite, updatePragmas...)
@@ -67,7 +68,7 @@ func Update(path string, do func(*Tx) error) error {
 		return classify(path, err)
 	}
 	defer conn.Close()
-	return update(ctx, path, conn, do)
+	return update(ctx, path, info, conn, do)
 }
 
 func acquireUpdate(path string) (*lock, error) {
@@ -82,10 +83,10 @@ func acquireUpdate(path string) (*lock, error) {
 	return acquire(path)
 }
 
-func update(ctx context.Context, path string, conn *sql.Conn, do func(*Tx) error) error {
+func update(ctx context.Context, path string, info fs.FileInfo, conn *sql.Conn, do func(*Tx) error) error {
 	var own error // of do, to be returned as it is
 	err := inTransaction(ctx, conn, func() error {
-		tx, err := newTx(ctx, path, conn)
+		tx, err := newTx(ctx, path, info, conn)
 		if err != nil {
 			return err
 		}
@@ -107,9 +108,12 @@ func update(ctx context.Context, path string, conn *sql.Conn, do func(*Tx) error
 
 // newTx checks the golden first: a change of a damaged one would seal the
 // damage.
-func newTx(ctx context.Context, path string, conn *sql.Conn) (*Tx, error) {
+func newTx(ctx context.Context, path string, info fs.FileInfo, conn *sql.Conn) (*Tx, error) {
 	tx := &Tx{ctx: ctx, conn: conn, path: path}
 	if err := checkSchema(ctx, conn); err != nil {
+		return nil, err
+	}
+	if err := checkSize(ctx, conn, path, info); err != nil {
 		return nil, err
 	}
 	meta, digest, err := readGolden(ctx, conn)
@@ -253,7 +257,7 @@ func (tx *Tx) has(p outcome.Part) (bool, error) {
 	case err != nil:
 		return false, tx.classify(err)
 	case size != p.Size:
-		return false, fmt.Errorf("%d bytes, while the content of that digest has %d", p.Size, size)
+		return false, wrongSize(p, size)
 	}
 	return true, nil
 }

@@ -23,6 +23,9 @@ var errClosed = errors.New("golden: the writer is closed")
 // until Finish. Hashing and compression happen in the goroutines that Put;
 // one goroutine writes, from a bounded queue. After an error of the disk every
 // method returns that error, and what was committed before stays for Resume.
+//
+// All methods are safe for concurrent use, but nothing may run beside or after
+// Finish and Abort.
 type Writer struct {
 	path, part string // where it will be, where it grows
 	meta       Meta
@@ -42,7 +45,6 @@ func (w *Writer) Meta() Meta { return w.meta }
 
 // Put stores r and the content of its parts, in place of an earlier record of
 // that name. It returns once everything is queued; ctx ends the wait for room.
-// It is safe for concurrent use.
 //
 // An error leaves an earlier record as it was. One from content, or content
 // that does not have the size and the digest of its part, concerns this record
@@ -120,7 +122,7 @@ func (w *Writer) has(j *job, p outcome.Part) (bool, error) {
 		}
 	}
 	if known && size != p.Size {
-		return true, fmt.Errorf("%d bytes, while the content of that digest has %d", p.Size, size)
+		return true, wrongSize(p, size)
 	}
 	return known, nil
 }
@@ -128,9 +130,15 @@ func (w *Writer) has(j *job, p outcome.Part) (bool, error) {
 // checkEmpty tells whether a part of size 0 is what it says.
 func checkEmpty(p outcome.Part) error {
 	if p.Digest != outcome.Of(nil) {
-		return errors.New("empty content with a digest that is not its own")
+		return fmt.Errorf("%w: empty, with another digest", ErrContent)
 	}
 	return nil
+}
+
+// wrongSize returns the error for a part whose digest is that of content with
+// another size.
+func wrongSize(p outcome.Part, size int64) error {
+	return fmt.Errorf("%w: %d bytes, not %d", ErrContent, size, p.Size)
 }
 
 func (w *Writer) newID() int64 {

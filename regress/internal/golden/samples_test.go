@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -172,13 +173,9 @@ func digestOf(t testing.TB, path string) outcome.Digest {
 
 // incompressible returns size bytes that are different for each seed.
 func incompressible(seed byte, size int) []byte {
-	b := make([]byte, 0, size+32)
-	d := outcome.Of([]byte{seed})
-	for len(b) < size {
-		b = append(b, d[:]...)
-		d = outcome.Of(d[:])
-	}
-	return b[:size]
+	b := make([]byte, size)
+	rand.NewChaCha8([32]byte{seed}).Read(b)
+	return b
 }
 
 func mkdirs(t testing.TB, paths ...string) {

@@ -1,0 +1,86 @@
+package golden
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"muster/regress/internal/fault"
+)
+
+// childFull runs in namespaces of its own, with a disk of 2 MiB at args[0].
+func childFull(args []string) error {
+	if err := syscall.Mount("none", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""); err != nil {
+		return fmt.Errorf("unmountable: %w", err)
+	}
+	if err := syscall.Mount("tmpfs", args[0], "tmpfs", 0, "size=2m"); err != nil {
+		return fmt.Errorf("unmountable: %w", err)
+	}
+	path := filepath.Join(args[0], "g")
+	b := bag{}
+	small, big := b.simple("small", "1", nil), b.simple("big", "2", incompressible(1, 4<<20))
+	w, err := Create(path, Meta{})
+	must(err)
+	must(w.Put(context.Background(), small, b.open), w.Finish())
+	if err := fullBuild(path, small, big, b); err != nil {
+		return err
+	}
+	say("update", Update(path, func(tx *Tx) error {
+		err := tx.Put(big, b.open)
+		say("put", err)
+		return nil // an error that do forgets is not forgotten
+	}))
+	all, err := read(path)
+	say(fmt.Sprint("golden ", len(all.Records)), err)
+	return nil
+}
+
+// fullBuild fills the disk with an unfinished store, and gives it up.
+func fullBuild(path string, small, big Record, b bag) error {
+	w, err := Create(path, Meta{})
+	must(err)
+	must(w.Put(context.Background(), small, b.open), w.Commit())
+	if err = w.Put(context.Background(), big, b.open); err == nil {
+		err = w.Commit()
+	}
+	say("build", err)
+	say("again", w.Put(context.Background(), small, b.open))
+	say("finish", w.Finish())
+	all, err := read(path)
+	say(fmt.Sprint("golden ", len(all.Records)), err)
+	w, err = Resume(path)
+	must(err)
+	_, found, err := w.Get("small")
+	say(fmt.Sprint("kept ", found), err)
+	return w.Abort(false)
+}
+
+func TestFullDisk(t *testing.T) {
+	attr := &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS}
+	if uid := os.Getuid(); uid != 0 {
+		attr.Cloneflags |= syscall.CLONE_NEWUSER
+		attr.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: uid, Size: 1}}
+		attr.GidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}}
+	}
+	lines := startChild(t, attr, "full", t.TempDir()).rest()
+	if len(lines) == 1 && strings.Contains(lines[0], "unmountable") {
+		needed(t, fmt.Errorf("no small disk here: %s", lines[0]))
+	}
+	env := fmt.Sprint(fault.Environment)
+	want := []string{
+		"build " + env, "again " + env, "finish " + env, "golden 1 0 <nil>", "kept true 0 <nil>",
+		"put " + env, "update " + env, "golden 1 0 <nil>",
+	}
+	for i, w := range want {
+		if i >= len(lines) || !strings.HasPrefix(lines[i], w) {
+			t.Fatalf("line %d is not %q:\n%s", i, w, strings.Join(lines, "\n"))
+		}
+		if strings.Contains(w, env) && !strings.Contains(lines[i], "disk is full") {
+			t.Errorf("%s does not say that the disk is full", lines[i])
+		}
+	}
+}

@@ -1,0 +1,31 @@
+// Package plainfiles turns goldens into plain files and back: for people who
+// want to look at them with their own tools, and to tell whether two goldens
+// say the same. Two goldens have equal exports exactly when all their cases
+// have equal outcomes, as far as outcomes are compared, and when they were
+// recorded with the same flags.
+//
+// An export is a folder:
+//
+//	golden.json                  version of this format, and the flags
+//	NAME.case/outcome.json       the case NAME: its ending and its parts
+//	NAME.case/stdout             contents, byte for byte
+//	NAME.case/stderr
+//	NAME.case/files/PATH
+//
+// Left out is what says where and when: times, costs, machine, command. Of a
+// part or ending that is flaky there is only that it is, and of a case that
+// was stopped only how. The target of a symbolic link is the content of a
+// plain file: an export has no links, so no tool follows one.
+//
+// Names in the file system are printable forms. Each part of NAME and PATH is
+// what package name prints for it (%XX for odd bytes); of more than 200 bytes
+// it is their beginning, "%~", and 32 hexadecimal digits of the SHA-256 of the
+// raw part. The true names stand in outcome.json. No two cases can meet: a
+// folder that ends in ".case" is always a case, since a part of a name that
+// ends so and is not its last is written with "%2Ecase", and likewise a first
+// part "golden.json". So is ".git" anywhere, which leaves an export free to
+// live in a repository. A file system that takes two of our names for one,
+// because it ignores case for example, gives an error.
+//
+// It must not know how a golden is stored.
+package plainfiles

@@ -1,0 +1,150 @@
+package plainfiles
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+
+	"muster/regress/internal/fault"
+	"muster/regress/internal/golden"
+	"muster/regress/internal/name"
+)
+
+// Export writes all cases of s below dir, which must not exist or be empty:
+// anything else is an error of class Input. What it wrote before an error, or
+// before ctx ended it, stays.
+func Export(ctx context.Context, s *golden.Store, dir string) error {
+	if err := prepare(dir); err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return fault.Environmentf("export: %w", err)
+	}
+	defer root.Close()
+	b, err := encode(goldenJSON{format, printed(s.Meta().Flags)})
+	if err != nil {
+		return fmt.Errorf("export: %w", err)
+	}
+	if err := root.WriteFile(goldenFile, b, 0o644); err != nil {
+		return fault.Environmentf("export: %w", err)
+	}
+	for n := range s.Names() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := exportCase(s, root, n); err != nil {
+			return fmt.Errorf("export of %s: %w", name.Print(n), err)
+		}
+	}
+	return nil
+}
+
+// prepare makes dir, or finds it empty.
+func prepare(dir string) error {
+	entries, err := os.ReadDir(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return fault.Environmentf("export: %w", err)
+		}
+	case err != nil:
+		return fault.Inputf("export: %w", err)
+	case len(entries) > 0:
+		return fault.Inputf("export: %s is not empty: name a new folder", dir)
+	}
+	return nil
+}
+
+func exportCase(s *golden.Store, root *os.Root, caseName string) error {
+	r, _, err := s.Get(caseName)
+	if err != nil {
+		return err
+	}
+	folder, err := caseFolder(caseName)
+	if err != nil {
+		return err
+	}
+	b, err := encode(describe(r))
+	if err != nil {
+		return err
+	}
+	if err := makeFolder(root, folder); err != nil {
+		return err
+	}
+	into, err := root.OpenRoot(folder)
+	if err != nil {
+		return fault.Environmentf("%w", err)
+	}
+	defer into.Close()
+	if err := into.WriteFile(outcomeFile, b, 0o644); err != nil {
+		return fault.Environmentf("%w", err)
+	}
+	return exportParts(s, into, r)
+}
+
+// makeFolder makes a case's folder, which can't be there already but on a file
+// system that takes two names for one.
+func makeFolder(root *os.Root, folder string) error {
+	err := root.MkdirAll(path.Dir(folder), 0o755)
+	if err == nil {
+		err = root.Mkdir(folder, 0o755)
+	}
+	if errors.Is(err, fs.ErrExist) {
+		return fault.Environmentf("this file system takes two different names for one: %w", err)
+	}
+	if err != nil {
+		return fault.Environmentf("%w", err)
+	}
+	return nil
+}
+
+func exportParts(s *golden.Store, into *os.Root, r golden.Record) error {
+	for _, p := range r.Outcome.Parts {
+		if !exported(&r.Outcome, p) {
+			continue
+		}
+		to, err := place(p)
+		if err != nil {
+			return err
+		}
+		content, err := s.Content(p)
+		if err != nil {
+			return err
+		}
+		err = writeFile(into, to, content)
+		content.Close()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeFile writes a new file. Errors of content come back as they are.
+func writeFile(into *os.Root, to string, content io.Reader) error {
+	if err := into.MkdirAll(path.Dir(to), 0o755); err != nil {
+		return fault.Environmentf("%w", err)
+	}
+	f, err := into.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	if err != nil {
+		return fault.Environmentf("%w", err)
+	}
+	_, err = io.Copy(f, content)
+	if closeErr := f.Close(); err == nil {
+		err = closeErr
+	}
+	return err
+}
+
+func printed(flags map[string]string) map[string]string {
+	p := make(map[string]string, len(flags))
+	for k, v := range flags {
+		p[name.Print(k)] = name.Print(v)
+	}
+	return p
+}

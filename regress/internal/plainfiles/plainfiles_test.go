@@ -1,0 +1,368 @@
+package plainfiles
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"muster/regress/internal/fault"
+	"muster/regress/internal/golden"
+	"muster/regress/internal/outcome"
+)
+
+var update = flag.Bool("update", false, "write testdata anew: only while format 1 is not released")
+
+// bag holds contents by digest.
+type bag map[outcome.Digest][]byte
+
+func (b bag) part(place outcome.Place, path string, form outcome.Form, content string) outcome.Part {
+	d := outcome.Of([]byte(content))
+	b[d] = []byte(content)
+	return outcome.Part{Key: outcome.Key{Place: place, Path: path}, Form: form, Size: int64(len(content)), Digest: d}
+}
+
+func (b bag) open(p outcome.Part) (io.ReadCloser, error) {
+	return io.NopCloser(bytes.NewReader(b[p.Digest])), nil
+}
+
+// build makes a golden and returns its path.
+func build(t testing.TB, m golden.Meta, b bag, records ...golden.Record) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "g")
+	w, err := golden.Create(path, m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range records {
+		if err := w.Put(context.Background(), r, b.open); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Finish(); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// export exports the golden at path and returns the folder.
+func export(t testing.TB, path string) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "export")
+	if err := exportTo(path, dir); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func exportTo(path, dir string) error {
+	s, err := golden.Open(path)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	return Export(context.Background(), s, dir)
+}
+
+// tree returns all files below dir.
+func tree(t testing.TB, dir string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	err := fs.WalkDir(os.DirFS(dir), ".", func(at string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := os.ReadFile(filepath.Join(dir, at))
+		all[at] = string(b)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func sameTree(t interface{ Errorf(string, ...any) }, got, want map[string]string) {
+	for at := range maps.Keys(got) {
+		if _, ok := want[at]; !ok {
+			t.Errorf("%s should not be there", at)
+		}
+	}
+	for at, content := range want {
+		if g, ok := got[at]; !ok || g != content {
+			t.Errorf("%s (there: %t)\n%s, want\n%s", at, ok, g, content)
+		}
+	}
+}
+
+const fixture = "testdata/export-v1"
+
+// example returns a bit of everything.
+func example(b bag) []golden.Record {
+	streams := func(name string, e outcome.Ending, more ...outcome.Part) golden.Record {
+		o := outcome.Outcome{Ending: e, Parts: append([]outcome.Part{
+			b.part(outcome.Stdout, "", 0, "out of "+name+"\n"), b.part(outcome.Stderr, "", 0, ""),
+		}, more...)}
+		return golden.Record{Name: name, Outcome: o, Runs: 2, Cost: outcome.Cost{CPU: time.Second}}
+	}
+	exec := b.part(outcome.File, "bin/prog", 0, "\x7fELF")
+	exec.Exec = true
+	flaky := b.part(outcome.File, "diary", 0, "at 12:34")
+	flaky.Flaky = true
+	ending := streams("flaky ending", outcome.Ending{Kind: outcome.Signalled, Code: 9})
+	ending.Outcome.EndingFlaky = true
+	stopped := streams("flaky, once stopped", outcome.Ending{Kind: outcome.OutputLimit})
+	stopped.Outcome.EndingFlaky = true
+	gone := outcome.Part{Key: outcome.Key{Place: outcome.File, Path: "given"}, Form: outcome.Gone}
+	return []golden.Record{
+		streams("a", outcome.Ending{}, exec, b.part(outcome.File, "x.case/stdout", 0, "a file of a")),
+		streams("a.case/files/x", outcome.Ending{Code: 3}),
+		streams("a.case/stdout/y.case", outcome.Ending{}),
+		streams("golden.json/.git/z", outcome.Ending{}, gone),
+		streams(".git/HEAD", outcome.Ending{}, b.part(outcome.File, "link", outcome.Symlink, "../to\xff")),
+		streams("odd \n\xff%41/"+strings.Repeat("é", 120), outcome.Ending{}, b.part(outcome.File, strings.Repeat("%", 100)+"1", 0, "1"),
+			b.part(outcome.File, strings.Repeat("%", 100)+"2", 0, "2")),
+		streams("killed", outcome.Ending{Kind: outcome.Signalled, Code: 11}, flaky),
+		streams("late", outcome.Ending{Kind: outcome.TimedOut}),
+		ending, stopped,
+	}
+}
+
+var exampleMeta = golden.Meta{Machine: "m", Created: time.Unix(1, 0), Flags: map[string]string{"normalize": "s/<a>/%d/", "stdin": "true"}}
+
+// The export of the example is the one in testdata, which stays for later
+// versions to read; and back and forth gives the same again.
+func TestExample(t *testing.T) {
+	b := bag{}
+	path := build(t, exampleMeta, b, example(b)...)
+	if *update {
+		if err := errors.Join(os.RemoveAll(fixture), exportTo(path, fixture)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := tree(t, fixture)
+	sameTree(t, tree(t, export(t, path)), want)
+
+	back := filepath.Join(t.TempDir(), "back")
+	m := golden.Meta{Machine: "another", Flags: map[string]string{"stdin": "false"}}
+	if err := Import(t.Context(), fixture, back, m); err != nil {
+		t.Fatal(err)
+	}
+	sameTree(t, tree(t, export(t, back)), want)
+	s, err := golden.Open(back)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if got := s.Meta(); got.Machine != "another" || !reflect.DeepEqual(got.Flags, exampleMeta.Flags) {
+		t.Errorf("meta %+v", got)
+	}
+	for _, r := range example(bag{}) {
+		r.Outcome.Sort()
+		if d, ok := s.OutcomeDigest(r.Name); !ok || d != r.Outcome.Digest() {
+			t.Errorf("%q: there %t, with another digest", r.Name, ok)
+		}
+	}
+}
+
+// drawGolden returns a small golden out of few possibilities, so that equal
+// ones are drawn often.
+func drawGolden(t *rapid.T, b bag) (golden.Meta, []golden.Record) {
+	var records []golden.Record
+	names := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"a", "a.case/files/a", "a.case/stdout"}), 0, 2, rapid.ID[string])
+	for _, n := range names.Draw(t, "names") {
+		r := golden.Record{Name: n, Runs: rapid.IntRange(0, 2).Draw(t, "runs")}
+		r.Outcome.Ending = rapid.SampledFrom([]outcome.Ending{{}, {Code: 1}, {Kind: outcome.TimedOut}, {Kind: outcome.OutOfMemory}}).Draw(t, "ending")
+		r.Outcome.EndingFlaky = rapid.IntRange(0, 3).Draw(t, "flaky ending") == 0
+		r.Outcome.Parts = []outcome.Part{drawPart(t, b, outcome.Stdout, ""), drawPart(t, b, outcome.Stderr, "")}
+		if rapid.Bool().Draw(t, "file") {
+			r.Outcome.Parts = append(r.Outcome.Parts, drawPart(t, b, outcome.File, "f/stdout"))
+		}
+		records = append(records, r)
+	}
+	return golden.Meta{Repeat: rapid.IntRange(0, 1).Draw(t, "repeat"), Flags: map[string]string{"f": rapid.SampledFrom([]string{"", "1"}).Draw(t, "flag")}}, records
+}
+
+func drawPart(t *rapid.T, b bag, place outcome.Place, path string) outcome.Part {
+	p := b.part(place, path, 0, rapid.SampledFrom([]string{"", "x"}).Draw(t, "content"))
+	switch rapid.IntRange(0, 5).Draw(t, "part") {
+	case 0:
+		p.Flaky = true
+	case 1:
+		p = outcome.Part{Key: p.Key}
+	case 2:
+		if place == outcome.File {
+			p = outcome.Part{Key: p.Key, Form: outcome.Gone}
+		}
+	case 3:
+		p.Exec = place == outcome.File
+	}
+	return p
+}
+
+// says is what two goldens must have in common for equal exports.
+func says(m golden.Meta, records []golden.Record) string {
+	var all []string
+	for _, r := range records {
+		all = append(all, fmt.Sprintf("%q %s", r.Name, r.Outcome.Digest()))
+	}
+	slices.Sort(all)
+	return fmt.Sprint(m.Flags, all)
+}
+
+func TestExportsAreEqualWhenGoldensAre(t *testing.T) {
+	equal := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		b := bag{}
+		m1, one := drawGolden(rt, b)
+		m2, two := drawGolden(rt, b)
+		path := build(t, m1, b, one...)
+		t1, t2 := tree(t, export(t, path)), tree(t, export(t, build(t, m2, b, two...)))
+		same := says(m1, one) == says(m2, two)
+		if same {
+			equal++
+		}
+		if maps.Equal(t1, t2) != same {
+			rt.Errorf("equal goldens: %t, exports:\n%v\n%v", same, t1, t2)
+		}
+		back := filepath.Join(t.TempDir(), "back")
+		if err := Import(context.Background(), export(t, path), back, golden.Meta{}); err != nil {
+			rt.Fatal(err)
+		}
+		sameTree(rt, tree(t, export(t, back)), t1)
+	})
+	t.Logf("%d pairs were equal", equal)
+}
+
+func TestExportRefuses(t *testing.T) {
+	b := bag{}
+	good := build(t, golden.Meta{}, b)
+	dir := t.TempDir()
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, to := range []string{dir, file} {
+		if err := exportTo(good, to); fault.ClassOf(err) != fault.Input {
+			t.Errorf("export to %s: %v", to, err)
+		}
+	}
+	hostile := func(change func(*golden.Record)) string {
+		r := golden.Record{Name: "case"}
+		r.Outcome.Parts = []outcome.Part{b.part(outcome.File, "f", 0, "x")}
+		change(&r)
+		return build(t, golden.Meta{}, b, r)
+	}
+	for _, path := range []string{
+		hostile(func(r *golden.Record) { r.Name = "../x" }), hostile(func(r *golden.Record) { r.Name = "/x" }),
+		hostile(func(r *golden.Record) { r.Name = "a/./x" }), hostile(func(r *golden.Record) { r.Outcome.Parts[0].Path = "../../x" }),
+	} {
+		into := filepath.Join(t.TempDir(), "into")
+		if err := exportTo(path, into); fault.ClassOf(err) != fault.Input {
+			t.Errorf("a hostile golden: %v", err)
+		}
+	}
+}
+
+func TestExportIsInterrupted(t *testing.T) {
+	b := bag{}
+	s, err := golden.Open(build(t, golden.Meta{}, b, example(b)...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := Export(ctx, s, filepath.Join(t.TempDir(), "x")); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestImportRefuses(t *testing.T) {
+	b := bag{}
+	path := build(t, exampleMeta, b, example(b)...)
+	write := func(at, content string) func(string) error {
+		return func(dir string) error { return os.WriteFile(filepath.Join(dir, at), []byte(content), 0o644) }
+	}
+	replace := func(at, old, with string) func(string) error {
+		return func(dir string) error {
+			b, err := os.ReadFile(filepath.Join(dir, at))
+			if err != nil || !strings.Contains(string(b), old) {
+				return fmt.Errorf("%s has no %q: %w", at, old, err)
+			}
+			return write(at, strings.Replace(string(b), old, with, 1))(dir)
+		}
+	}
+	const file, link = "a.case/files/bin/prog", "a.case/stderr"
+	tests := map[string]func(dir string) error{
+		"no golden.json":      func(dir string) error { return os.Remove(filepath.Join(dir, goldenFile)) },
+		"later format":        replace(goldenFile, `"format": 1`, `"format": 2, "new": 1`),
+		"no JSON":             write(goldenFile, "{"),
+		"other content":       write(file, "\x7fELG"),
+		"longer content":      write(file, "\x7fELF2"),
+		"missing content":     func(dir string) error { return os.Remove(filepath.Join(dir, file)) },
+		"missing outcome":     func(dir string) error { return os.Remove(filepath.Join(dir, "a.case", outcomeFile)) },
+		"a file too many":     write("a.case/files/more", ""),
+		"another name":        replace("a.case/outcome.json", `"name": "a"`, `"name": "b"`),
+		"a name outside":      replace("a.case/outcome.json", `"name": "a"`, `"name": "../a"`),
+		"unknown field":       replace("a.case/outcome.json", `"name": "a"`, `"name": "a", "age": 3`),
+		"unknown form":        replace("a.case/outcome.json", `"executable"`, `"form": "fifo", "executable"`),
+		"impossible":          replace("a.case/outcome.json", `"part": "stderr"`, `"part": "stdout"`),
+		"something after it":  replace("a.case/outcome.json", "\n}\n", "\n}\n{}"),
+		"ending without code": replace("a.case/outcome.json", "exited\",\n    \"code\": 0", "exited\""),
+		"a link for a file": func(dir string) error {
+			at := filepath.Join(dir, link)
+			return errors.Join(os.Remove(at), os.Symlink("stdout", at))
+		},
+	}
+	for name, damage := range tests {
+		t.Run(name, func(t *testing.T) {
+			dir := export(t, path)
+			if err := damage(dir); err != nil {
+				t.Fatal(err)
+			}
+			to := filepath.Join(t.TempDir(), "to")
+			if err := Import(t.Context(), dir, to, golden.Meta{}); fault.ClassOf(err) != fault.Input {
+				t.Errorf("got %v", err)
+			}
+			if left, _ := os.ReadDir(filepath.Dir(to)); len(left) > 0 {
+				t.Errorf("%v is left", left)
+			}
+		})
+	}
+	if err := Import(t.Context(), t.TempDir()+"/none", path, golden.Meta{}); fault.ClassOf(err) != fault.Input {
+		t.Errorf("no folder: %v", err)
+	}
+}
+
+// What lies beside the cases is nobody's business: an export can live in a
+// repository.
+func TestImportPassesOver(t *testing.T) {
+	b := bag{}
+	dir := export(t, build(t, exampleMeta, b, example(b)...))
+	want := tree(t, dir)
+	for _, at := range []string{".git/refs/x.case/y", "README"} {
+		err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(dir, at)), 0o755), os.WriteFile(filepath.Join(dir, at), nil, 0o644))
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	to := filepath.Join(t.TempDir(), "to")
+	if err := Import(t.Context(), dir, to, golden.Meta{}); err != nil {
+		t.Fatal(err)
+	}
+	sameTree(t, tree(t, export(t, to)), want)
+}
