@@ -47,6 +47,7 @@ var rooms = []room{
 	{"regress/internal/normalize", "regress/internal/outcome regress/internal/glob", pure},
 	{"regress/internal/corpus", "regress/internal/fault regress/internal/name regress/internal/glob regress/internal/outcome pool", plain},
 	{"regress/internal/golden", "regress/internal/outcome regress/internal/name regress/internal/fault pool", plain},
+	{"regress/internal/plainfiles", "regress/internal/golden regress/internal/outcome regress/internal/name regress/internal/fault", plain},
 	{"regress/internal/exec", "regress/internal/outcome regress/internal/corpus regress/internal/name regress/internal/fault", plain},
 	{"regress/internal/exec/local", "regress/internal/exec regress/lane regress/internal/corpus regress/internal/outcome regress/internal/name regress/internal/fault pool", plain},
 	{"regress/internal/report", "regress/internal/outcome regress/internal/name regress/internal/fault", plain},

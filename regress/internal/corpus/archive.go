@@ -70,7 +70,7 @@ func (p *opening) address(ctx context.Context, form format, f *os.File, key stri
 		if err := done(ctx, p.label); err != nil {
 			return nil, nil, err
 		}
-		p.spool.forget(key) // damaged since: unpack again
+		// Damaged since: unpack again, over it.
 	}
 	if form == plain {
 		return p.expanded(ctx, f, key)

@@ -2,6 +2,7 @@ package corpus_test
 
 import (
 	"archive/tar"
+	"bytes"
 	"fmt"
 	"strings"
 	"testing"
@@ -70,6 +71,21 @@ func TestArchiveKinds(t *testing.T) {
 			corpus.Options{},
 			lines("case a = a"),
 		},
+		"a global header last": {
+			pack(t, file{name: "a", body: "a"}, file{name: "pax_global_header", typ: tar.TypeXGlobalHeader, pax: map[string]string{"comment": "c"}}),
+			corpus.Options{},
+			lines("case a = a"),
+		},
+		"a global header last, no end marker": {
+			bytes.TrimSuffix(pack(t, file{name: "a", body: "a"}, file{name: "pax_global_header", typ: tar.TypeXGlobalHeader, pax: map[string]string{"comment": "c"}}), endMarker),
+			corpus.Options{},
+			lines("case a = a"),
+		},
+		"the owner's executable bit": {
+			join(moded("a", "0000100"), moded("b", "0000677"), moded("c", "0000077"), endMarker),
+			corpus.Options{},
+			lines("case a x = ", "case b = ", "case c = "),
+		},
 		"no end marker":         {join(header(ustar, "a", '0', 1), block("a")), corpus.Options{}, lines("case a = a")},
 		"half an end marker":    {join(header(ustar, "a", '0', 1), block("a"), endMarker[:512]), corpus.Options{}, lines("case a = a")},
 		"rubbish after the end": {join(header(ustar, "a", '0', 1), block("a"), endMarker, []byte("rubbish")), corpus.Options{}, lines("case a = a")},
@@ -103,6 +119,12 @@ func (f file) cut(n int) file { f.name = cut(f.name, n); return f }
 func cut(path string, n int) string {
 	i := strings.LastIndexByte(path, '/') + 1
 	return path[:i] + path[max(i, len(path)-n):]
+}
+
+func moded(fileName, mode string) []byte {
+	b := header(ustar, fileName, '0', 0)
+	copy(b[100:], mode)
+	return sign(b)
 }
 
 func signedChecksum(fileName string) []byte {

@@ -10,11 +10,16 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 
 	"muster/pool"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/outcome"
 )
+
+// readBytes is how much of a content is read at once: most sources are
+// smaller.
+const readBytes = 128 << 10
 
 // counted is an entry, its part in the corpus, and the digest of its content.
 type counted struct {
@@ -30,8 +35,11 @@ type counted struct {
 // each, on as many CPUs as there are.
 func (c *Corpus) Digest(ctx context.Context) (outcome.Digest, error) {
 	all := c.counted()
+	buffers := sync.Pool{New: func() any { return new([readBytes]byte) }}
 	err := pool.ForEach(ctx, runtime.GOMAXPROCS(0), sameContents(all), func(ctx context.Context, same []*counted) error {
-		sum, err := c.sum(ctx, *same[0].Entry)
+		buf := buffers.Get().(*[readBytes]byte)
+		defer buffers.Put(buf)
+		sum, err := c.sum(ctx, *same[0].Entry, buf[:])
 		for _, e := range same {
 			e.sum = sum
 		}
@@ -97,15 +105,13 @@ func sameContents(all []counted) [][]*counted {
 	return groups
 }
 
-func (c *Corpus) sum(ctx context.Context, e Entry) (outcome.Digest, error) {
+func (c *Corpus) sum(ctx context.Context, e Entry, buf []byte) (outcome.Digest, error) {
 	r, err := c.Open(e)
 	if err != nil {
 		return outcome.Digest{}, err
 	}
 	defer r.Close()
 	h := sha256.New()
-	// As much at once as pays: most sources are smaller than this.
-	buf := make([]byte, min(max(e.Size, 512), 128<<10))
 	for {
 		n, err := r.Read(buf)
 		h.Write(buf[:n])

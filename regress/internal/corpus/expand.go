@@ -76,5 +76,5 @@ func writeMember(s *scan, w *tar.Writer, m member) error {
 	if m.kind != regular {
 		return nil
 	}
-	return s.copyTo(w, m)
+	return s.copyTo(w)
 }

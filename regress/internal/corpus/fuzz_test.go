@@ -58,7 +58,7 @@ func checkCorpus(t *testing.T, c *corpus.Corpus, limits corpus.Limits) {
 		}
 		seen[e.Name] = true
 		if e.Target != "" {
-			if at := filepath.Join("/root", filepath.Dir(e.Name), e.Target); !strings.HasPrefix(at+"/", "/root/") {
+			if at := filepath.Join("/top", filepath.Dir(e.Name), e.Target); !strings.HasPrefix(at+"/", "/top/") {
 				t.Fatalf("%q leads to %q", e.Name, e.Target)
 			}
 			continue

@@ -37,6 +37,7 @@ func TestHostileArchives(t *testing.T) {
 		"symlink absolute":            {pack(t, a, file{name: "l", link: "/etc/passwd"}), ": entry l, a link to /etc/passwd, leads outside the corpus; …"},
 		"outside by a chain":          {pack(t, file{name: "d/e/x", body: "x"}, file{name: "f", link: "d/e"}, file{name: "l", link: "f/../../../x"}), ": entry l, a link to f/../../../x, leads outside the corpus; …"},
 		"outside by nothing":          {pack(t, a, file{name: "l", link: "missing/../../x"}), ": entry l, a link to missing/../../x, leads outside the corpus; …"},
+		"outside by nothing, just":    {pack(t, a, file{name: "l", link: "missing/../.."}), ": entry l, a link to missing/../.., leads outside the corpus; …"},
 		"through one outside":         {pack(t, file{name: "m", link: "/etc"}, file{name: "l", link: "m/passwd"}), ": entry m, a link to /etc, leads outside the corpus; …"},
 		"loop":                        {pack(t, file{name: "l", link: "m"}, file{name: "m", link: "l"}), ": entry l, a link to m, goes round in a loop, or through more than 40 other links; …"},
 		"loop in itself":              {pack(t, file{name: "l", link: "l/x"}), ": entry l, a link to l/x, goes round in a loop, …"},

@@ -43,15 +43,23 @@ func TestLimits(t *testing.T) {
 	}
 }
 
+// The limit on what is spooled holds to the byte.
+func TestSpoolLimit(t *testing.T) {
+	tarred := pack(t, file{name: "a", body: "A"})
+	path := write(t, "c.tgz", gz(tarred))
+	open(t, corpus.Options{Path: path, Limits: corpus.Limits{TotalBytes: int64(len(tarred))}})
+	like(t, refused(t, corpus.Options{Path: path, Limits: corpus.Limits{TotalBytes: int64(len(tarred)) - 1}}), path+" unpacks to more than 2.0 KiB, the limit; split it")
+}
+
 // A bomb of every kind stops at the limit and leaves nothing.
 func TestDecompressionBombs(t *testing.T) {
-	bomb := pack(t, file{name: "zeros", body: strings.Repeat("\x00", 8<<20)})
+	bomb := pack(t, file{name: "zeros", body: strings.Repeat("\x00", 2<<20)})
 	for base, content := range packings(t, bomb) {
 		for _, path := range []string{os.Getenv("PATH"), ""} {
 			t.Setenv("PATH", path)
 			spool := t.TempDir()
-			o := corpus.Options{Path: "-", Stdin: bytes.NewReader(content), Spool: spool, Limits: corpus.Limits{TotalBytes: 4 << 20}}
-			like(t, refused(t, o), "standard input unpacks to more than 4.0 MiB, the limit; split it")
+			o := corpus.Options{Path: "-", Stdin: bytes.NewReader(content), Spool: spool, Limits: corpus.Limits{TotalBytes: 1 << 20}}
+			like(t, refused(t, o), "standard input unpacks to more than 1.0 MiB, the limit; split it")
 			if left := names(t, spool); len(left) > 0 {
 				t.Errorf("%s: left %v", base, left)
 			}

@@ -51,11 +51,11 @@ type end struct {
 // follow walks a link's target as the kernel would, but in the tree: ".."
 // after a link to a folder leaves that folder, not the link's.
 func (t *tree) follow(from, target string) (end, error) {
-	at, hops := path.Dir(from), 1
-	if target[0] == '/' {
-		return end{}, errOutside
+	at, hops := path.Dir(from), 0
+	todo, err := steps(target, nil, &hops)
+	if err != nil {
+		return end{}, err
 	}
-	todo := strings.Split(target, "/")
 	for len(todo) > 0 {
 		part := todo[0]
 		todo = todo[1:]
@@ -73,14 +73,9 @@ func (t *tree) follow(from, target string) (end, error) {
 		i, ok := t.byName[next]
 		switch {
 		case ok && t.nodes[i].link != "":
-			link := t.nodes[i].link
-			if hops++; hops > hopsMax {
-				return end{}, errLoop
+			if todo, err = steps(t.nodes[i].link, todo, &hops); err != nil {
+				return end{}, err
 			}
-			if link[0] == '/' {
-				return end{}, errOutside
-			}
-			todo = append(strings.Split(link, "/"), todo...)
 		case ok && len(todo) == 0:
 			return end{file: &t.nodes[i]}, nil
 		case !ok && t.isFolder(next):
@@ -90,6 +85,17 @@ func (t *tree) follow(from, target string) (end, error) {
 		}
 	}
 	return end{folder: true, path: at}, nil
+}
+
+// steps puts a link's parts before what is still to be walked.
+func steps(link string, rest []string, hops *int) ([]string, error) {
+	if link[0] == '/' {
+		return nil, errOutside
+	}
+	if *hops++; *hops > hopsMax {
+		return nil, errLoop
+	}
+	return append(strings.Split(link, "/"), rest...), nil
 }
 
 // nothing reports whether a path that ends at nothing, or goes on through a

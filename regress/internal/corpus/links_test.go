@@ -24,7 +24,7 @@ func TestLinks(t *testing.T) {
 		"symlink chain":                       {[]file{{name: "l1", link: "e/l2"}, {name: "e/l2", link: "../d//./a"}, a}, lines("case l1 x = A", "case e/l2 x = A", "case d/a x = A")},
 		"symlink through a link to a folder":  {[]file{a, {name: "f", link: "d"}, {name: "l", link: "f/a"}}, lines("case d/a x = A", "case l x = A", "given f -> d")},
 		"the parent of a linked folder":       {[]file{{name: "x/y/z/q", body: "q"}, {name: "x/a", body: "A"}, {name: "f", link: "x/y/z"}, {name: "l", link: "f/../../a"}}, lines("case x/y/z/q = q", "case x/a = A", "case l = A", "given f -> x/y/z")},
-		"link to a folder, made straight":     {[]file{a, {name: "e/f", link: "g"}, {name: "e/g", link: "../d/."}, {name: "d/up", link: ".."}, {name: "self", link: "."}}, lines("case d/a x = A", "given e/f -> ../d", "given e/g -> ../d", "given d/up -> ..", "given self -> .")},
+		"link to a folder, made straight":     {[]file{a, {name: "e/f", link: "g"}, {name: "e/g", link: "../d/."}, {name: "d/up", link: ".."}, {name: "self", link: "./"}}, lines("case d/a x = A", "given e/f -> ../d", "given e/g -> ../d", "given d/up -> ..", "given self -> .")},
 		"link to an empty folder":             {[]file{{name: "e/", typ: tar.TypeDir}, {name: "l", link: "e"}}, lines("given l -> e")},
 		"a header by a link":                  {[]file{a, {name: "HDR_l", link: "d/a"}}, lines("case d/a x = A", "given HDR_l x = A")},
 		"a folder called like a header":       {[]file{a, {name: "HDR_d", link: "d"}}, lines("case d/a x = A", "given HDR_d -> d")},

@@ -65,7 +65,7 @@ func readMember(h *tar.Header) (member, error) {
 
 func kindOfMember(h *tar.Header) (kind, error) {
 	switch h.Typeflag {
-	case tar.TypeReg, tar.TypeRegA, tar.TypeCont, tar.TypeGNUSparse: //nolint:staticcheck // old archives have TypeRegA
+	case tar.TypeReg, tar.TypeCont, tar.TypeGNUSparse: // archive/tar makes the old NUL type TypeReg
 		if !strings.HasSuffix(h.Name, "/") {
 			return regular, nil
 		}

@@ -54,13 +54,6 @@ func (s spool) find(key string) *os.File {
 	return nil
 }
 
-// forget removes the whole file of that key, which turned out to be unusable.
-func (s spool) forget(key string) {
-	for _, e := range s.list(spoolPrefix+key+"-", spoolWhole) {
-		_ = os.Remove(filepath.Join(s.dir, e.Name()))
-	}
-}
-
 func wholeName(key string, size int64) string {
 	return fmt.Sprintf("%s%s-%d%s", spoolPrefix, key, size, spoolWhole)
 }

@@ -39,7 +39,6 @@ func newTree(label string, limits Limits) *tree {
 // counts, as when an archive is unpacked.
 func (t *tree) add(n node) {
 	t.drop(n.Name)
-	delete(t.folders, n.Name)
 	t.byName[n.Name] = int32(len(t.nodes))
 	t.nodes = append(t.nodes, n)
 }
@@ -64,12 +63,9 @@ func (t *tree) drop(clean string) {
 // called target does not change it, as when an archive is unpacked.
 func (t *tree) addHardLink(clean, target string) error {
 	i, ok := t.byName[target]
-	switch {
-	case !ok:
+	if !ok {
 		return fault.Inputf("%s: entry %s is a hard link to %s, which no earlier entry is; put the file before its link, or leave the link out",
 			t.label, name.Print(clean), name.Print(target))
-	case clean == target:
-		return nil
 	}
 	n := t.nodes[i]
 	n.Name = clean

@@ -9,8 +9,9 @@ import (
 )
 
 // xzDictionaryMax is the dictionary that the xz library may allocate, in
-// bytes: xz -9 uses 64 MiB. The format allows 4 GiB in every block.
-const xzDictionaryMax = 512 << 20
+// bytes: what xz -9 uses. The format allows 4 GiB, and again in every block,
+// of which a kilobyte holds dozens.
+const xzDictionaryMax = 64 << 20
 
 // xzGuard passes an xz stream on and stops before a block whose dictionary is
 // too large: the library allocates whatever a block's header asks for. It
@@ -103,7 +104,7 @@ func (g *xzGuard) blockHeader() error {
 	}
 	if size > xzDictionaryMax {
 		g.ready = nil
-		return fmt.Errorf("a dictionary of %s, more than %s; repack it with xz -9 or less", sized(size), sized(xzDictionaryMax))
+		return fmt.Errorf("a dictionary of %s, more than %s; install the xz program, or repack it with xz -9 or less", sized(size), sized(xzDictionaryMax))
 	}
 	g.block, g.step = 0, g.chunk
 	return nil

@@ -254,7 +254,7 @@ func program(t testing.TB, base string) string {
 
 func run(t testing.TB, dir string, args ...string) {
 	t.Helper()
-	cmd := exec.Command(program(t, args[0]), args[1:]...)
+	cmd := exec.CommandContext(t.Context(), program(t, args[0]), args[1:]...)
 	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %v\n%s", args, err, out)
