@@ -71,9 +71,9 @@ func (p *past) choose(a Acceptance) (chosen []*state.Result, left map[outcome.Ve
 		return chosen, left, nil
 	}
 	for _, printed := range a.Names {
-		raw, err := name.Parse(printed)
+		raw, err := parseName(printed)
 		if err != nil {
-			return nil, nil, fault.Inputf("%w", err)
+			return nil, nil, err
 		}
 		r, err := p.result(raw)
 		if err != nil {

@@ -12,11 +12,9 @@ import (
 // Cases returns the names of the cases that would run, in corpus order: in
 // their printable form, or raw.
 func Cases(ctx context.Context, o Options, raw bool) (names []string, err error) {
-	if o.Corpus.Path == "" {
-		if base, err := golden.Open(o.Store.Golden); err == nil {
-			o.asRecorded(base.Meta())
-			base.Close()
-		}
+	if base, err := golden.Open(o.Store.Golden); err == nil {
+		o.asRecorded(base.Meta())
+		base.Close()
 	}
 	s, err := open(ctx, &o, "cases")
 	if err != nil {
@@ -35,9 +33,9 @@ func Cases(ctx context.Context, o Options, raw bool) (names []string, err error)
 
 // only restricts a selection to one case by its printed or raw name.
 func (s *session) only(printed string) (task, error) {
-	raw, err := name.Parse(printed)
+	raw, err := parseName(printed)
 	if err != nil {
-		return task{}, fault.Inputf("%w", err)
+		return task{}, err
 	}
 	for i, e := range s.cases {
 		if e.Name == raw {

@@ -50,7 +50,7 @@ func Check(ctx context.Context, o Options) (sum Summary, err error) {
 		return sum, err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
-	if s.command, err = resolve(o.Command); err != nil {
+	if err := s.resolve(); err != nil {
 		return sum, err
 	}
 	s.compareFlags(base.Meta())
@@ -92,6 +92,9 @@ func (c *checking) begin(ctx context.Context) ([]task, error) {
 	if c.base != nil {
 		base = c.base.Digest()
 		id["the golden"] = base.String()
+	}
+	if c.pair != nil {
+		identify("the reference", c.pair.reference, id)
 	}
 	if err := c.startRun(id, base); err != nil {
 		return nil, err
@@ -145,7 +148,7 @@ func (s *session) startRun(id map[string]string, base outcome.Digest) error {
 	}
 	info := state.Info{Command: s.name, Started: s.began, Identity: id, Golden: base.String()}
 	var err error
-	if info.Options, err = marshal(s.o, nil); err != nil {
+	if info.Options, err = marshal(s.o); err != nil {
 		return err
 	}
 	s.run, err = s.state.NewRun(info)
@@ -231,7 +234,10 @@ func (c *checking) isIdentical(name string, r *exec.Result) (identical bool, fla
 // takeFirst notes what came of a first run.
 func (c *checking) takeFirst(t task, r ran) error {
 	if r.err != nil {
-		return c.takeError(t, r.err)
+		if err := c.takeError(t, r.err); err != nil {
+			return err
+		}
+		return c.enough()
 	}
 	c.emit(report.CaseRan{Name: t.entry.Name, Pass: 1, Differs: !r.identical, CPU: r.cost.CPU, Wall: r.cost.Wall, At: time.Now()})
 	c.summary.CPU += r.cost.CPU
@@ -247,7 +253,12 @@ func (c *checking) takeFirst(t task, r ran) error {
 		return nil
 	}
 	c.firsts[t.index] = first{r.lane, r.cost}
-	if max := c.o.Select.FailFast; max > 0 && len(c.firsts) >= max {
+	return c.enough()
+}
+
+// enough ends the first pass when --fail-fast says so.
+func (c *checking) enough() error {
+	if max := c.o.Select.FailFast; max > 0 && len(c.firsts)+c.summary.Verdicts[outcome.Environment] >= max {
 		return errStop
 	}
 	return nil
@@ -275,7 +286,7 @@ func (c *checking) takeError(t task, err error) error {
 	}
 	c.conclude(t, report.Case{Verdict: outcome.Environment, Why: err.Error()})
 	if c.summary.Verdicts[outcome.Environment] >= environmentMax {
-		return fault.Environmentf("%d cases failed for the machine's sake, the last one: %w", environmentMax, err)
+		return fault.Environmentf("%s failed for the machine's sake, the last one: %w", counted(environmentMax), err)
 	}
 	return nil
 }
@@ -295,27 +306,23 @@ func (c *checking) conclude(t task, e report.Case) {
 func (s *session) verdict(e report.Case) {
 	s.summary.Verdicts[e.Verdict]++
 	if e.Verdict != outcome.Identical {
-		s.results = append(s.results, state.Result{Name: []byte(e.Name), Verdict: e.Verdict, Why: e.Why})
+		s.results = append(s.results, placed{e.Index, state.Result{Name: []byte(e.Name), Verdict: e.Verdict, Why: e.Why}})
 	}
 	s.emit(e)
 }
 
 // end sums up, whatever happened before.
 func (c *checking) end(err error) error {
-	interrupted := fault.ClassOf(err) == fault.Interrupted
-	c.summary.Interrupted = interrupted
-	c.summary.NotRun = len(c.cases) - len(c.final)
 	if err == nil {
-		if err = c.corpus.Changed(); err != nil {
-			return err
-		}
+		err = c.corpus.Changed()
+	}
+	if err == nil {
 		c.missing()
 	}
-	if e := c.finish(err == nil); err == nil {
-		err = e
-	}
-	if interrupted {
-		return fault.Interruptedf("interrupted: %d of %d cases have no verdict; --resume goes on", c.summary.NotRun, len(c.cases))
+	c.summary.NotRun = len(c.cases) - len(c.final)
+	err = c.finish(err)
+	if c.summary.Interrupted {
+		return fault.Interruptedf("interrupted: %d of %s have no verdict; --resume goes on", c.summary.NotRun, counted(len(c.cases)))
 	}
 	return err
 }
@@ -341,5 +348,6 @@ func (c *checking) missing() {
 		}
 		c.verdict(report.Case{Name: name, Index: index, Verdict: outcome.Missing, GoldenEnding: &old.Outcome.Ending})
 		index++
+		c.counted++
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
+	"muster/regress/internal/golden"
 	"muster/regress/internal/outcome"
 )
 
@@ -13,12 +14,14 @@ import (
 type pair struct {
 	reference  *exec.Command
 	references *outcomes // of the cases that differ
+	amended    map[string]golden.Record
 }
 
-// Compare runs two commands over the corpus, interleaved, and compares what
-// they leave; no golden is read or written. The candidate is o.Command.
-func Compare(ctx context.Context, o Options, reference []string) (sum Summary, err error) {
-	if len(reference) == 0 || len(o.Command.Words) == 0 {
+// Compare runs two commands over the corpus, o.Command.Reference and the
+// candidate o.Command.Words, interleaved, and compares what they leave; no
+// golden is read or written.
+func Compare(ctx context.Context, o Options) (sum Summary, err error) {
+	if len(o.Command.Reference) == 0 || len(o.Command.Words) == 0 {
 		return sum, fault.Inputf("compare wants two commands: --ref 'COMMAND' --new 'COMMAND'")
 	}
 	s, err := open(ctx, &o, "compare")
@@ -26,12 +29,12 @@ func Compare(ctx context.Context, o Options, reference []string) (sum Summary, e
 		return sum, err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
-	if s.command, err = resolve(o.Command); err != nil {
+	if err := s.resolve(); err != nil {
 		return sum, err
 	}
 	c := newChecking(s)
-	c.pair = &pair{}
-	if c.pair.reference, err = exec.Resolve(reference, o.Command.Shell, o.Command.Stdin); err != nil {
+	c.pair = &pair{amended: map[string]golden.Record{}}
+	if c.pair.reference, err = exec.Resolve(o.Command.Reference, o.Command.Shell, o.Command.Stdin); err != nil {
 		return sum, err
 	}
 	return c.check(ctx, c.comparePair)

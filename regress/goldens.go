@@ -9,10 +9,9 @@ import (
 
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
-	"muster/regress/internal/normalize"
 	"muster/regress/internal/outcome"
+	"muster/regress/internal/plainfiles"
 	"muster/regress/internal/report"
-	"muster/regress/internal/state"
 )
 
 // Export writes a golden as plain files into dir, which must be new or empty.
@@ -21,12 +20,12 @@ func Export(ctx context.Context, o Options, dir string) (err error) {
 	if err != nil {
 		return noGolden(o.Store.Golden, err)
 	}
-	return errors.Join(golden.Export(ctx, base, dir), base.Close())
+	return errors.Join(plainfiles.Export(ctx, base, dir), base.Close())
 }
 
 // Import makes a golden of what Export wrote. It knows no costs.
 func Import(ctx context.Context, o Options, dir string) error {
-	return golden.Import(ctx, dir, o.Store.Golden, golden.Meta{
+	return plainfiles.Import(ctx, dir, o.Store.Golden, golden.Meta{
 		Machine: machine(), MusterVersion: o.Versions, Created: time.Now(), Repeat: 1,
 	})
 }
@@ -43,17 +42,11 @@ func Diff(ctx context.Context, o Options, oldPath, nowPath string) (sum Summary,
 		return sum, noGolden(nowPath, err)
 	}
 	defer func() { err = errors.Join(err, now.Close()) }()
-	s := &session{o: &o, name: "diff", began: time.Now(), state: state.Open(o.Store.State), out: report.Tee{}}
-	if err := o.checkAllow(); err != nil {
+	s, err := newSession(&o, "diff")
+	if err != nil {
 		return sum, err
 	}
-	if s.rules, err = normalize.Parse(o.Judge.Normalize); err != nil {
-		return sum, fault.Inputf("%w", err)
-	}
-	if s.chooser, err = selection(&o.Select).Compile(); err != nil {
-		return sum, fault.Inputf("%w", err)
-	}
-	if s.out, err = o.Report.reporters(); err != nil {
+	if err := s.report(); err != nil {
 		return sum, err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
@@ -78,7 +71,7 @@ func (s *session) diff(ctx context.Context, old, now *golden.Store) (Summary, er
 		s.verdict(word)
 	}
 	s.counted = len(names)
-	return s.summary, s.finish(true)
+	return s.summary, s.finish(nil)
 }
 
 // union returns the selected names of both, sorted.

@@ -34,7 +34,7 @@ func Record(ctx context.Context, o Options) (sum Summary, err error) {
 		return sum, err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
-	if s.command, err = resolve(o.Command); err != nil {
+	if err := s.resolve(); err != nil {
 		return sum, err
 	}
 	if err := s.keepsAll(); err != nil {
@@ -62,7 +62,7 @@ func (s *session) keepsAll() error {
 		}
 	}
 	if lost > 0 {
-		return fault.Inputf("%s has %d cases that this selection leaves out, and recording would drop them: name another --golden, or record without a selection", s.o.Store.Golden, lost)
+		return fault.Inputf("%s has %s that this selection leaves out, and recording would drop: name another --golden, or record without a selection", s.o.Store.Golden, counted(lost))
 	}
 	return nil
 }
@@ -82,6 +82,7 @@ func (r *recording) begin(ctx context.Context) error {
 		return err
 	}
 	id["--repeat"] = fmt.Sprint(r.o.Judge.Repeat)
+	id["--golden"] = r.o.Store.Golden
 	if err := r.startRun(id, outcome.Digest{}); err != nil {
 		return err
 	}
@@ -215,7 +216,7 @@ func (r *recording) takeError(t task, err error) error {
 	r.failed[t.index] = err
 	r.verdict(report.Case{Name: t.entry.Name, Index: t.index, Verdict: outcome.Environment, Why: err.Error()})
 	if len(r.failed) >= environmentMax {
-		return fault.Environmentf("%d cases failed for the machine's sake, the last one: %w", environmentMax, err)
+		return fault.Environmentf("%s failed for the machine's sake, the last one: %w", counted(environmentMax), err)
 	}
 	return nil
 }
@@ -240,27 +241,21 @@ func (r *recording) end(err error) error {
 	if err == nil {
 		err = r.corpus.Changed()
 	}
-	complete := err == nil && len(r.failed) == 0
-	if complete {
+	if err == nil && len(r.failed) > 0 {
+		err = fault.Environmentf("%s failed for the machine's sake: %s is as it was, what ran is kept; --resume goes on", counted(len(r.failed)), r.o.Store.Golden)
+	}
+	if err == nil {
 		err = r.writer.Finish()
-		complete = err == nil
 	} else {
 		err = errors.Join(err, r.writer.Abort(true))
 	}
-	r.summary.Interrupted = fault.ClassOf(err) == fault.Interrupted
 	r.summary.NotRun = len(r.cases) - len(r.done) - len(r.failed)
-	if !complete {
+	if err != nil {
 		r.summary.Recorded = 0
 	}
-	interrupted := r.summary.Interrupted
-	if e := r.finish(complete); err == nil {
-		err = e
-	}
-	switch {
-	case interrupted:
+	err = r.finish(err)
+	if r.summary.Interrupted {
 		return fault.Interruptedf("interrupted: what ran is kept, %s is as it was; --resume goes on", r.o.Store.Golden)
-	case err == nil && !complete:
-		return fault.Environmentf("%d cases failed for the machine's sake: %s is as it was, what ran is kept; --resume goes on", len(r.failed), r.o.Store.Golden)
 	}
 	return err
 }

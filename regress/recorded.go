@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"slices"
+	"strconv"
 
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
@@ -22,21 +23,49 @@ func noGolden(path string, err error) error {
 // corpusFlag is the key under which a golden keeps the path of its corpus.
 const corpusFlag = "corpus"
 
-// asRecorded fills in corpus and command from the golden when they were not
-// given: a plain `muster check` does again what was recorded.
+// asRecorded fills in what was not given from the golden: a plain `muster check`
+// does again what was recorded. How the command is started goes with the
+// command: another one may not want a shell.
 func (o *Options) asRecorded(m golden.Meta) {
 	if o.Corpus.Path == "" && m.Flags[corpusFlag] != "-" {
 		o.Corpus.Path = m.Flags[corpusFlag]
 	}
-	if len(o.Command.Words) == 0 && len(o.Command.ByGlob) == 0 {
-		for _, c := range m.Command {
-			if c.Glob == "" {
-				o.Command.Words = slices.Clone(c.Args)
-			} else {
-				o.Command.ByGlob = append(o.Command.ByGlob, GlobCommand{c.Glob, slices.Clone(c.Args)})
-			}
+	for flag, values := range map[string]*[]string{
+		"--headers": &o.Corpus.Headers, "--context": &o.Corpus.Context,
+		"--env": &o.Command.Env, "--pass-env": &o.Command.PassEnv, "--normalize": &o.Judge.Normalize,
+	} {
+		if *values == nil {
+			*values = unquoted(m.Flags[flag])
 		}
 	}
+	if len(o.Command.Words) > 0 || len(o.Command.ByGlob) > 0 {
+		return
+	}
+	o.Command.Shell = o.Command.Shell || m.Flags["--shell"] != ""
+	o.Command.Stdin = o.Command.Stdin || m.Flags["--stdin"] != ""
+	for _, c := range m.Command {
+		if c.Glob == "" {
+			o.Command.Words = slices.Clone(c.Args)
+		} else {
+			o.Command.ByGlob = append(o.Command.ByGlob, GlobCommand{c.Glob, slices.Clone(c.Args)})
+		}
+	}
+}
+
+// unquoted reads a list of strings that was printed by %q.
+func unquoted(list string) (values []string) {
+	for list != "" {
+		quoted, err := strconv.QuotedPrefix(list)
+		if err != nil {
+			list = list[1:] // a bracket or a space
+			continue
+		}
+		list = list[len(quoted):]
+		if value, err := strconv.Unquote(quoted); err == nil {
+			values = append(values, value)
+		}
+	}
+	return values
 }
 
 // compareFlags warns of settings that are not those of the golden: they change
@@ -92,11 +121,16 @@ func (s *session) ordered() []task {
 }
 
 // lastNotIdentical returns the names of the cases that were not identical in
-// the last check or compare.
+// the last check or compare before this run, if there was one.
 func (s *session) lastNotIdentical() (map[string]bool, error) {
-	last, err := s.state.Find("", isChecking)
+	runs, err := s.state.Runs()
 	if err != nil {
 		return nil, err
 	}
-	return notIdentical(last)
+	for _, r := range slices.Backward(runs) {
+		if isChecking(r) && r.Summary != nil && (s.run == nil || r.ID != s.run.ID) {
+			return notIdentical(r)
+		}
+	}
+	return nil, nil
 }

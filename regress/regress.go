@@ -39,18 +39,19 @@ type Options struct {
 type Corpus struct {
 	Path    string    // archive, folder, or "-" for Stdin; empty = as recorded
 	Stdin   io.Reader `json:"-"`
-	Headers []string  // globs of files given to every case; nil = HDR_*
-	Context []string  // globs of files given to every case that are cases too
+	Headers []string  // globs of files given to every case; nil = as recorded, else HDR_*
+	Context []string  // globs of files given to every case that are cases too; nil = as recorded
 }
 
 // Command says what runs.
 type Command struct {
-	Words   []string      // empty = as recorded
-	ByGlob  []GlobCommand // the first whose glob matches a case takes the place of Words
-	Shell   bool
-	Stdin   bool     // the source is the command's standard input
-	Env     []string // K=V
-	PassEnv []string // names of the caller's variables
+	Words     []string      // empty = as recorded
+	ByGlob    []GlobCommand // the first whose glob matches a case takes the place of Words
+	Reference []string      // what Compare compares Words with
+	Shell     bool
+	Stdin     bool     // the source is the command's standard input
+	Env       []string // K=V; nil = as recorded
+	PassEnv   []string // names of the caller's variables; nil = as recorded
 }
 
 // GlobCommand is a command for the cases that a glob names.
@@ -81,9 +82,9 @@ type Limits struct {
 
 // Judgement says what counts as different.
 type Judgement struct {
-	Normalize []string
-	Repeat    int // runs of every case when recording
-	Retries   int // further runs of a differing case when checking
+	Normalize []string // nil = as recorded
+	Repeat    int      // runs of every case when recording
+	Retries   int      // further runs of a differing case when checking
 	Allow     []string
 }
 
@@ -134,3 +135,10 @@ func ClassOf(err error) Class { return fault.ClassOf(err) }
 
 // A Func is one of Record, Check and Compare.
 type Func func(context.Context, Options) (Summary, error)
+
+// Limits that hold where nothing else is said.
+const (
+	TimeoutDefault   = 60 * time.Second
+	GraceDefault     = 2 * time.Second
+	OutputMaxDefault = 64 << 20
+)

@@ -2,8 +2,10 @@ package regress
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
+	"syscall"
 
 	"muster/internal/terminal"
 	"muster/regress/internal/fault"
@@ -22,21 +24,33 @@ func (r *Report) reporters() (report.Reporter, error) {
 	if r.JUnit != "" {
 		j, err := report.NewJUnit(r.JUnit)
 		if err != nil {
-			return nil, errors.Join(fault.Environmentf("--junit: %w", err), tee.Close())
+			return nil, errors.Join(fmt.Errorf("--%w", err), tee.Close())
 		}
 		tee = append(tee, j)
 	}
 	if r.Events != "" {
-		f, err := os.Create(r.Events)
-		if err == nil {
-			var e report.Reporter
-			if e, err = report.NewEvents(f); err == nil {
-				return append(tee, e), nil
-			}
+		e, err := eventsFile(r.Events)
+		if err != nil {
+			return nil, errors.Join(err, tee.Close())
 		}
-		return nil, errors.Join(fault.Environmentf("--events: %w", err), tee.Close())
+		tee = append(tee, e)
 	}
 	return tee, nil
+}
+
+func eventsFile(path string) (report.Reporter, error) {
+	f, err := os.Create(path)
+	if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.EISDIR) {
+		return nil, fault.Inputf("--events: %w", err)
+	}
+	if err != nil {
+		return nil, fault.Environmentf("--events: %w", err)
+	}
+	e, err := report.NewEvents(f)
+	if err != nil {
+		return nil, fault.Environmentf("--events: %w", errors.Join(err, f.Close()))
+	}
+	return e, nil
 }
 
 func (r *Report) verbosity() report.Verbosity {

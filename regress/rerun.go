@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"time"
 
 	"muster/regress/internal/fault"
 	"muster/regress/internal/state"
@@ -14,32 +15,50 @@ import (
 // only the cases that were not identical. Of o it takes the store, the helper
 // and where to report.
 func Rerun(ctx context.Context, o Options, failed bool) (Summary, error) {
-	last, err := state.Open(o.Store.State).Find("", func(r *state.Run) bool { return r.Command != "compare" })
+	last, err := state.Open(o.Store.State).Find("", func(*state.Run) bool { return true })
 	if err != nil {
 		return Summary{}, err
 	}
-	again := Options{}
-	if err := json.Unmarshal(last.Options, &again); err != nil {
-		return Summary{}, fault.Environmentf("options of run %s: %w", last.ID, err)
+	again, err := optionsOf(last)
+	if err != nil {
+		return Summary{}, err
 	}
 	again.Report, again.Helper, again.Versions = o.Report, o.Helper, o.Versions
 	again.Corpus.Stdin, again.Store.State, again.Store.Resume = o.Corpus.Stdin, o.Store.State, false
-	if !failed {
-		if last.Command == "record" {
-			return Record(ctx, again)
+	if failed {
+		if err := again.onlyFailed(last); err != nil {
+			return Summary{}, err
 		}
-		return Check(ctx, again)
 	}
-	if last.Command == "record" {
-		return Summary{}, fault.Inputf("the last run, %s, was a record: --failed needs a check", last.ID)
-	}
-	if again.Select.only, err = notIdentical(last); err != nil {
-		return Summary{}, err
-	}
-	if len(again.Select.only) == 0 {
-		return Summary{}, fault.Emptyf("run %s had nothing that was not identical", last.ID)
+	switch last.Command {
+	case "record":
+		return Record(ctx, again)
+	case "compare":
+		return Compare(ctx, again)
 	}
 	return Check(ctx, again)
+}
+
+// optionsOf returns the options that a run had.
+func optionsOf(r *state.Run) (o Options, err error) {
+	if err := json.Unmarshal(r.Options, &o); err != nil {
+		return o, fault.Environmentf("options of run %s: %w", r.ID, err)
+	}
+	return o, nil
+}
+
+// onlyFailed restricts the options to what was not identical in a run.
+func (o *Options) onlyFailed(r *state.Run) (err error) {
+	if !isChecking(r) {
+		return fault.Inputf("the last run, %s, was a %s: --failed needs a check", r.ID, r.Command)
+	}
+	if o.Select.only, err = notIdentical(r); err != nil {
+		return err
+	}
+	if len(o.Select.only) == 0 {
+		return fault.Emptyf("run %s had nothing that was not identical", r.ID)
+	}
+	return nil
 }
 
 // Runs lists the past runs, oldest first.
@@ -64,9 +83,8 @@ func printRun(rep Report, r *state.Run) error {
 		}
 	}
 	if rep.Format == JSON {
-		text, err := json.Marshal(map[string]any{
-			"type": "run", "run": r.ID, "command": r.Command, "started": r.Started, "finished": r.Finished,
-			"cases": sum.Cases, "not_identical": sum.Verdicts.NotIdentical(), "interrupted": sum.Interrupted,
+		text, err := json.Marshal(runLine{
+			"run", r.ID, r.Command, r.Started.UTC(), r.Finished, sum.Interrupted, sum.Cases, sum.Verdicts.NotIdentical(),
 		})
 		if err != nil {
 			return err
@@ -76,6 +94,18 @@ func printRun(rep Report, r *state.Run) error {
 	}
 	_, err := io.WriteString(rep.Stdout, fmt.Sprintf("%s  %-7s  %s\n", r.ID, r.Command, runText(r, sum)))
 	return err
+}
+
+// runLine is a past run for scripts, which rely on the keys and their order.
+type runLine struct {
+	Type         string    `json:"type"`
+	Run          string    `json:"run"`
+	Command      string    `json:"command"`
+	Started      time.Time `json:"started"`
+	Finished     bool      `json:"finished"`
+	Interrupted  bool      `json:"interrupted"`
+	Cases        int       `json:"cases"`
+	NotIdentical int       `json:"not_identical"`
 }
 
 func runText(r *state.Run, sum Summary) string {

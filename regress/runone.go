@@ -32,7 +32,7 @@ func RunOne(ctx context.Context, o Options, caseName, keep string) (err error) {
 	if err != nil {
 		return err
 	}
-	if s.command, err = resolve(o.Command); err != nil {
+	if err := s.resolve(); err != nil {
 		return err
 	}
 	if err := s.startCrew(ctx, keep); err != nil {
@@ -47,7 +47,7 @@ func RunOne(ctx context.Context, o Options, caseName, keep string) (err error) {
 	if err := keepStreams(keep, r); err != nil {
 		return err
 	}
-	return s.tellKept(keep, c.Args(t.entry.Name), r)
+	return s.tellKept(keep, byHand(c, t.entry.Name), r)
 }
 
 func keepStreams(keep string, r *exec.Result) error {
@@ -66,7 +66,16 @@ func keepStreams(keep string, r *exec.Result) error {
 	return nil
 }
 
-func (s *session) tellKept(keep string, args []string, r *exec.Result) error {
+// byHand is the shell line that runs a case in its work folder.
+func byHand(c *exec.Command, name string) string {
+	line := shellQuoteAll(c.Args(name))
+	if c.Stdin {
+		line += " < " + shellQuote(name)
+	}
+	return line
+}
+
+func (s *session) tellKept(keep, line string, r *exec.Result) error {
 	peak := fmt.Sprintf("%d KiB", r.Cost.PeakRSS)
 	if r.Cost.PeakRSS <= s.crew.Floor() {
 		peak = fmt.Sprintf("≤ %d KiB (the floor of what can be told)", s.crew.Floor())
@@ -75,6 +84,6 @@ func (s *session) tellKept(keep string, args []string, r *exec.Result) error {
 		"%s; CPU %v, wall %v, peak memory %s\nwork folder  %s\nstreams      %s, %s\nby hand      cd %s && %s\n",
 		r.Outcome.Ending, r.Cost.CPU.Round(10*time.Microsecond), r.Cost.Wall.Round(10*time.Microsecond), peak,
 		filepath.Join(keep, "work"), filepath.Join(keep, "stdout"), filepath.Join(keep, "stderr"),
-		shellQuote(filepath.Join(keep, "work")), shellQuoteAll(args)))
+		shellQuote(filepath.Join(keep, "work")), line))
 	return err
 }

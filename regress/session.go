@@ -1,23 +1,17 @@
 package regress
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"maps"
-	"os"
-	"runtime"
 	"slices"
-	"strings"
 	"syscall"
 	"time"
 
 	"muster/regress/internal/corpus"
-	"muster/regress/internal/exec"
 	"muster/regress/internal/exec/local"
 	"muster/regress/internal/fault"
-	"muster/regress/internal/glob"
-	"muster/regress/internal/golden"
 	"muster/regress/internal/normalize"
 	"muster/regress/internal/plan"
 	"muster/regress/internal/report"
@@ -36,6 +30,7 @@ type session struct {
 	unlock  func()
 	run     *state.Run
 	out     report.Reporter
+	broken  error // the first error of out
 
 	corpus *corpus.Corpus
 	cases  []corpus.Entry // selected, in corpus order
@@ -43,59 +38,14 @@ type session struct {
 	crew *local.Crew
 
 	summary Summary
-	counted int // cases, where there is no corpus
-	results []state.Result
+	counted int // cases that the corpus does not have
+	results []placed
 }
 
-// command is what runs, resolved.
-type command struct {
-	main   *exec.Command
-	byGlob []globbed
-}
-
-type globbed struct {
-	glob    string
-	command *exec.Command
-}
-
-// For returns the command for a case.
-func (c *command) For(name string) *exec.Command {
-	for _, g := range c.byGlob {
-		if ok, err := glob.Match(g.glob, name); err == nil && ok {
-			return g.command
-		}
-	}
-	return c.main
-}
-
-func resolve(c Command) (cmd command, err error) {
-	if len(c.Words) > 0 || len(c.ByGlob) == 0 {
-		if cmd.main, err = exec.Resolve(c.Words, c.Shell, c.Stdin); err != nil {
-			return cmd, err
-		}
-	}
-	for _, g := range c.ByGlob {
-		if _, err := glob.Match(g.Glob, "x"); err != nil {
-			return cmd, err
-		}
-		r, err := exec.Resolve(g.Words, c.Shell, c.Stdin)
-		if err != nil {
-			return cmd, err
-		}
-		cmd.byGlob = append(cmd.byGlob, globbed{g.Glob, r})
-	}
-	return cmd, nil
-}
-
-// open checks the options and opens the corpus. On an error nothing stays open.
-func open(ctx context.Context, o *Options, name string) (_ *session, err error) {
-	s := &session{o: o, name: name, began: time.Now(), state: state.Open(o.Store.State), out: report.Tee{}}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, s.close())
-		}
-	}()
-	if err := o.checkAllow(); err != nil {
+// newSession checks the options. Nothing is open yet.
+func newSession(o *Options, name string) (s *session, err error) {
+	s = &session{o: o, name: name, began: time.Now(), state: state.Open(o.Store.State), out: report.Tee{}}
+	if err := o.check(name); err != nil {
 		return nil, err
 	}
 	if s.rules, err = normalize.Parse(o.Judge.Normalize); err != nil {
@@ -104,18 +54,41 @@ func open(ctx context.Context, o *Options, name string) (_ *session, err error) 
 	if s.chooser, err = selection(&o.Select).Compile(); err != nil {
 		return nil, fault.Inputf("%w", err)
 	}
+	return s, nil
+}
+
+// open checks the options and opens the corpus. On an error nothing stays open.
+func open(ctx context.Context, o *Options, name string) (_ *session, err error) {
+	s, err := newSession(o, name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.close())
+		}
+	}()
 	if name == "record" || name == "check" || name == "compare" {
 		if s.unlock, err = s.state.Lock(); err != nil {
 			return nil, err
 		}
 	}
-	if s.out, err = o.Report.reporters(); err != nil {
+	if err := s.report(); err != nil {
 		return nil, err
 	}
 	if s.corpus, err = openCorpus(ctx, o, s.note); err != nil {
 		return nil, err
 	}
 	return s, s.choose()
+}
+
+// report opens the reporters.
+func (s *session) report() error {
+	out, err := s.o.Report.reporters()
+	if err == nil {
+		s.out = out
+	}
+	return err
 }
 
 func selection(s *Selection) plan.Selection {
@@ -130,9 +103,24 @@ func openCorpus(ctx context.Context, o *Options, note func(string)) (*corpus.Cor
 		Path: o.Corpus.Path, Stdin: o.Corpus.Stdin,
 		Spool:   state.Open(o.Store.State).Cache(),
 		Headers: o.Corpus.Headers, Context: o.Corpus.Context,
-		Exclude: []string{o.Store.Golden, o.Store.State},
+		Exclude: o.ownFiles(),
 		Note:    note,
 	})
+}
+
+// ownFiles are what muster itself writes: in a corpus that is the current
+// folder they are no cases.
+func (o *Options) ownFiles() []string {
+	own := []string{o.Store.State, o.Store.Golden}
+	for _, suffix := range []string{".part", ".part-journal", ".lock", "-journal"} {
+		own = append(own, o.Store.Golden+suffix)
+	}
+	for _, path := range []string{o.Report.JUnit, o.Report.Events} {
+		if path != "" {
+			own = append(own, path)
+		}
+	}
+	return own
 }
 
 // choose picks the selected cases.
@@ -160,21 +148,22 @@ func (s *session) note(text string) { s.emit(report.Note{Text: text}) }
 
 func (s *session) warn(text string) { s.emit(report.Note{Text: text, Warning: true}) }
 
-// emit passes an event on. A broken output is found again, and returned, by
-// the reporters' Close; it must not end the run, whose golden is worth more.
-func (s *session) emit(e report.Event) { _ = s.out.Handle(e) }
+// emit passes an event on. A broken output is told at the end; it must not end
+// the run, whose golden is worth more.
+func (s *session) emit(e report.Event) {
+	if err := s.out.Handle(e); s.broken == nil {
+		s.broken = err
+	}
+}
 
 // startCrew brings up the lanes.
 func (s *session) startCrew(ctx context.Context, keep string) error {
 	if len(s.o.Helper) == 0 {
 		return fault.Environmentf("no lane helper: Options.Helper is empty")
 	}
-	env, err := s.o.Command.environment()
-	if err != nil {
-		return err
-	}
+	var err error
 	s.crew, err = local.Start(ctx, local.Options{
-		Lanes: max(1, min(s.o.Limits.Jobs, len(s.cases))), Helper: s.o.Helper, Corpus: s.corpus, Env: env,
+		Lanes: max(1, min(s.o.Limits.Jobs, len(s.cases))), Helper: s.o.Helper, Corpus: s.corpus, Env: s.o.Command.environment(),
 		Timeout: s.o.Limits.Timeout, Grace: s.o.Limits.Grace,
 		MemoryMax: s.o.Limits.Memory, OutputMax: s.o.Limits.OutputMax,
 		Keep: keep, Note: s.warn,
@@ -182,126 +171,16 @@ func (s *session) startCrew(ctx context.Context, keep string) error {
 	return err
 }
 
-// environment returns what --env and --pass-env add.
-func (c *Command) environment() ([]string, error) {
-	var env []string
-	for _, key := range c.PassEnv {
-		if value, ok := os.LookupEnv(key); ok {
-			env = append(env, key+"="+value)
-		}
-	}
-	for _, kv := range c.Env {
-		if key, _, ok := strings.Cut(kv, "="); !ok || key == "" {
-			return nil, fault.Inputf("--env %q: the form is K=V", kv)
-		}
-		env = append(env, kv)
-	}
-	return env, nil
-}
-
-// identity says what must be the same to go on with an interrupted run, in
-// words that an error can use.
-func (s *session) identity(ctx context.Context) (map[string]string, error) {
-	digest, err := s.corpus.Digest(ctx)
-	if err != nil {
-		return nil, err
-	}
-	id := map[string]string{"the corpus": digest.String()}
-	s.command.identify("the command", id)
-	maps.Copy(id, s.o.flags())
-	return id, nil
-}
-
-func (c *command) identify(what string, id map[string]string) {
-	if c.main != nil {
-		id[what] = fmt.Sprintf("%q", c.main.Words)
-		id[what+"'s executable"] = c.main.Path + " " + c.main.Digest.String()
-	}
-	for i, g := range c.byGlob {
-		id[fmt.Sprintf("%s %d", what, i)] = fmt.Sprintf("%q %q %s", g.glob, g.command.Words, g.command.Digest)
-	}
-}
-
-// flags names the settings that change outcomes or the choice of cases.
-func (o *Options) flags() map[string]string {
-	f := map[string]string{}
-	set := func(name string, value any) {
-		if text := fmt.Sprint(value); text != "" && text != "[]" && text != "0" && text != "false" && text != "0s" {
-			f["--"+name] = text
-		}
-	}
-	list := func(name string, values []string) {
-		if len(values) > 0 {
-			set(name, fmt.Sprintf("%q", values))
-		}
-	}
-	list("headers", o.Corpus.Headers)
-	list("context", o.Corpus.Context)
-	list("env", o.Command.Env)
-	list("pass-env", o.Command.PassEnv)
-	list("cases", o.Select.Globs)
-	list("filter", o.Select.Filters)
-	list("normalize", o.Judge.Normalize)
-	set("shell", o.Command.Shell)
-	set("stdin", o.Command.Stdin)
-	set("partition", o.Select.Partition)
-	set("sample", o.Select.Sample)
-	set("timeout", o.Limits.Timeout)
-	set("memory", o.Limits.Memory)
-	set("output-max", o.Limits.OutputMax)
-	return f
-}
-
-// differsIn returns the first thing, by name, in which two identities differ.
-func differsIn(a, b map[string]string) string {
-	keys := slices.Sorted(maps.Keys(a))
-	for key := range b {
-		if _, ok := a[key]; !ok {
-			keys = append(keys, key)
-		}
-	}
-	for _, key := range keys {
-		if a[key] != b[key] {
-			return key
-		}
-	}
-	return ""
-}
-
-// meta is what a golden tells about how it was made.
-func (s *session) meta(ctx context.Context) (golden.Meta, error) {
-	digest, err := s.corpus.Digest(ctx)
-	if err != nil {
-		return golden.Meta{}, err
-	}
-	m := golden.Meta{
-		Corpus: digest, Env: s.o.Command.Env, Machine: machine(), MusterVersion: s.o.Versions,
-		Created: s.began, Repeat: s.o.Judge.Repeat, Flags: s.o.flags(),
-	}
-	if c := s.command.main; c != nil {
-		m.Command = append(m.Command, golden.Command{Args: c.Words})
-		m.Executable, m.ExecutableDigest = c.Path, c.Digest
-	}
-	for _, g := range s.byGlob {
-		m.Command = append(m.Command, golden.Command{Glob: g.glob, Args: g.command.Words})
-	}
-	return m, nil
-}
-
-func machine() string {
-	host, err := os.Hostname()
-	if err != nil {
-		host = "unknown"
-	}
-	return fmt.Sprintf("%s %s/%s %d CPUs", host, runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
-}
-
 // finish fills in the figures of the summary, tells the reporters, and keeps
-// the run.
-func (s *session) finish(complete bool) error {
-	err := s.closeCrew()
+// the run, which err broke off unless it is nil.
+func (s *session) finish(err error) error {
+	broke := fault.ClassOf(err)
+	if e := s.closeCrew(); err == nil {
+		err = e
+	}
 	sum := &s.summary
-	sum.Command, sum.Cases = s.name, max(len(s.cases), s.counted)
+	sum.Command, sum.Cases = s.name, len(s.cases)+s.counted
+	sum.Interrupted = broke == fault.Interrupted
 	if s.run != nil {
 		sum.Run = s.run.ID
 	}
@@ -309,16 +188,37 @@ func (s *session) finish(complete bool) error {
 	if sum.Wall > 0 {
 		sum.CoresBusy = (sum.CPU + sum.OwnCPU).Seconds() / sum.Wall.Seconds()
 	}
-	sum.ExitStatus = s.o.status(*sum)
+	sum.ExitStatus = s.o.status(*sum, broke)
 	s.emit(report.Finished{Summary: *sum})
 	if s.run == nil {
 		return err
 	}
-	s.run.Finished = complete
-	if s.run.Summary, err = marshal(sum, err); err != nil {
+	s.run.Finished = broke == fault.None
+	if e := s.keep(); err == nil {
+		err = e
+	}
+	return err
+}
+
+// placed is a result and where its case stands in the corpus.
+type placed struct {
+	index  int
+	result state.Result
+}
+
+// keep writes down what the run came to.
+func (s *session) keep() (err error) {
+	slices.SortFunc(s.results, func(a, b placed) int {
+		return cmp.Or(cmp.Compare(a.index, b.index), bytes.Compare(a.result.Name, b.result.Name))
+	})
+	results := make([]state.Result, len(s.results))
+	for i, p := range s.results {
+		results[i] = p.result
+	}
+	if s.run.Summary, err = marshal(s.summary); err != nil {
 		return err
 	}
-	if err := s.run.SaveResults(s.results); err != nil {
+	if err := s.run.SaveResults(results); err != nil {
 		return err
 	}
 	return s.run.Save()
@@ -349,7 +249,10 @@ func (s *session) close() error {
 	if s.corpus != nil {
 		errs = append(errs, s.corpus.Close())
 	}
-	errs = append(errs, s.out.Close())
+	if err := s.out.Close(); s.broken == nil {
+		s.broken = err
+	}
+	errs = append(errs, s.broken)
 	if s.unlock != nil {
 		s.unlock()
 	}

@@ -15,11 +15,12 @@ import (
 
 // settled is what the further runs of a case came to.
 type settled struct {
-	err    error
-	word   report.Case
-	record golden.Record // the first run's, with flaky parts marked
-	marked bool
-	cost   []outcome.Cost // of the further runs
+	err       error
+	word      report.Case
+	record    golden.Record // the first run's, with flaky parts marked
+	marked    bool
+	reference *golden.Record // of a compare, if it had flaky parts marked
+	cpu       time.Duration  // of the further runs
 }
 
 // settle runs every case that was not identical again, on other lanes, and
@@ -33,23 +34,41 @@ func (c *checking) settle(ctx context.Context) error {
 		if c.base, err = c.pair.references.finish(); err != nil {
 			return errors.Join(err, found.Close())
 		}
-		defer c.base.Close()
 	}
 	tasks := make([]task, 0, len(c.firsts))
 	for _, i := range slices.Sorted(maps.Keys(c.firsts)) {
 		tasks = append(tasks, task{i, c.cases[i]})
 	}
-	c.emit(report.PassStarted{Pass: 2, Runs: len(tasks) * c.o.Judge.Retries, At: time.Now()})
+	runs := len(tasks) * c.o.Judge.Retries
+	if c.pair != nil {
+		runs *= 2
+	}
+	if runs > 0 {
+		c.emit(report.PassStarted{Pass: 2, Runs: runs, At: time.Now()})
+	}
 	err = sweep(ctx, c.session, tasks, func(ctx context.Context, w *worker, t task) settled {
 		return c.again(ctx, w, t, found)
 	}, c.takeSettled)
 	if e := found.Close(); err == nil {
 		err = e
 	}
-	if err == nil {
-		err = amend(c.run.Outcomes(), c.amended)
+	if c.pair != nil {
+		if e := c.base.Close(); err == nil {
+			err = e
+		}
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return c.amend()
+}
+
+// amend keeps which parts turned out to be flaky.
+func (c *checking) amend() error {
+	if err := amend(c.run.Outcomes(), c.amended); err != nil || c.pair == nil {
+		return err
+	}
+	return amend(c.run.References(), c.pair.amended)
 }
 
 // again runs a case as often as --retries says and judges.
@@ -64,9 +83,12 @@ func (c *checking) again(ctx context.Context, w *worker, t task, found *golden.S
 	avoid := c.firsts[t.index].lane
 	for n := range c.o.Judge.Retries {
 		if c.pair != nil {
-			// Its flaky parts count, but are not kept.
-			if _, err := s.rerun(ctx, w, t, c.pair.reference, 2+n, &avoid, &old, c.base); err != nil {
+			marked, err := s.rerun(ctx, w, t, c.pair.reference, 2+n, &avoid, &old, c.base)
+			if err != nil {
 				return settled{err: err}
+			}
+			if marked {
+				s.reference = &old
 			}
 		}
 		marked, err := s.rerun(ctx, w, t, c.For(t.entry.Name), 2+n, &avoid, &s.record, found)
@@ -91,7 +113,8 @@ func (s *settled) rerun(ctx context.Context, w *worker, t task, cmd *exec.Comman
 		return false, err
 	}
 	defer r.Release()
-	s.cost = append(s.cost, r.Cost)
+	w.tell(report.CaseRan{Name: t.entry.Name, Pass: pass, CPU: r.Cost.CPU, Wall: r.Cost.Wall, At: time.Now()})
+	s.cpu += r.Cost.CPU
 	*avoid = r.Lane
 	rec.Runs++
 	return outcome.MarkFlaky(&rec.Outcome, &r.Outcome, sameUnder(w.s.rules, store.Content, r.Open))
@@ -110,6 +133,13 @@ func (c *checking) judge(old, rec *golden.Record, found *golden.Store) (word rep
 		Ending:  &rec.Outcome.Ending, GoldenEnding: &old.Outcome.Ending,
 		Cost: rec.Cost, Flaky: flakyParts(&rec.Outcome),
 	}
+	if c.pair != nil {
+		for _, part := range flakyParts(&old.Outcome) {
+			if !slices.Contains(word.Flaky, part) {
+				word.Flaky = append(word.Flaky, part)
+			}
+		}
+	}
 	if word.Verdict == outcome.Identical {
 		word.Verdict = outcome.Flaky // it was not identical at first
 	}
@@ -122,12 +152,12 @@ func (c *checking) takeSettled(t task, s settled) error {
 	if s.err != nil {
 		return c.takeError(t, s.err)
 	}
-	for n, cost := range s.cost {
-		c.emit(report.CaseRan{Name: t.entry.Name, Pass: 2 + n, CPU: cost.CPU, Wall: cost.Wall, At: time.Now()})
-		c.summary.CPU += cost.CPU
-	}
+	c.summary.CPU += s.cpu
 	if s.marked {
 		c.amended[t.entry.Name] = s.record
+	}
+	if s.reference != nil {
+		c.pair.amended[t.entry.Name] = *s.reference
 	}
 	c.conclude(t, s.word)
 	return nil

@@ -2,10 +2,10 @@ package regress
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"al.essio.dev/pkg/shellescape"
@@ -55,8 +55,8 @@ func openPast(o *Options, id string) (*past, error) {
 		return nil, fault.Inputf("run %s was a %s: differences come from check and compare", run.ID, run.Command)
 	}
 	p := &past{run: run}
-	if err := json.Unmarshal(run.Options, &p.options); err != nil {
-		return nil, fault.Environmentf("options of run %s: %w", run.ID, err)
+	if p.options, err = optionsOf(run); err != nil {
+		return nil, err
 	}
 	p.results, err = run.Results()
 	return p, err
@@ -77,16 +77,20 @@ func Show(_ context.Context, o Options, caseName, id string) error {
 	if err != nil {
 		return err
 	}
-	raw, err := name.Parse(caseName)
+	raw, err := parseName(caseName)
 	if err != nil {
-		return fault.Inputf("%w", err)
+		return err
 	}
 	res, err := p.result(raw)
 	if err != nil {
 		return err
 	}
 	w := &strings.Builder{}
-	fmt.Fprintf(w, "%s  %s  (run %s)\n", name.Print(raw), res.Verdict, p.run.ID)
+	accepted := ""
+	if res.Accepted {
+		accepted = ", accepted"
+	}
+	fmt.Fprintf(w, "%s  %s%s  (run %s)\n", name.Print(raw), res.Verdict, accepted, p.run.ID)
 	if res.Why != "" {
 		fmt.Fprintf(w, "%s\n", report.Printable(res.Why))
 	}
@@ -95,15 +99,18 @@ func Show(_ context.Context, o Options, caseName, id string) error {
 			return err
 		}
 	}
-	fmt.Fprintf(w, "\nreproduce: %s\n", p.reproduce(raw))
+	fmt.Fprintf(w, "\nreproduce: %s\n", p.reproduce(raw, "kept", p.options.Command.wordsFor(raw)))
+	if p.run.Command == "compare" {
+		fmt.Fprintf(w, "reference: %s\n", p.reproduce(raw, "kept-reference", p.options.Command.Reference))
+	}
 	_, err = io.WriteString(o.Report.Stdout, w.String())
 	return err
 }
 
 // reproduce returns the shell line that runs one case in a folder that stays.
-func (p *past) reproduce(raw string) string {
+func (p *past) reproduce(raw, keep string, words []string) string {
 	o := p.options
-	args := []string{"muster", "run", name.Print(raw), o.Corpus.Path, "--keep", "kept"}
+	args := []string{"muster", "run", typedName(raw), o.Corpus.Path, "--keep", keep}
 	flag := func(name string, values ...string) {
 		for _, v := range values {
 			args = append(args, "--"+name, v)
@@ -119,10 +126,16 @@ func (p *past) reproduce(raw string) string {
 	if o.Command.Stdin {
 		args = append(args, "--stdin")
 	}
-	if len(o.Command.Words) > 0 {
-		args = append(append(args, "--"), o.Command.Words...)
+	if o.Limits.Timeout != TimeoutDefault {
+		flag("timeout", o.Limits.Timeout.String())
 	}
-	return shellQuoteAll(args)
+	if o.Limits.Memory != 0 {
+		flag("memory", strconv.FormatInt(o.Limits.Memory, 10))
+	}
+	if o.Limits.OutputMax != OutputMaxDefault {
+		flag("output-max", strconv.FormatInt(o.Limits.OutputMax, 10))
+	}
+	return shellQuoteAll(append(append(args, "--"), words...))
 }
 
 // show prints every part in which a case differs.
@@ -150,7 +163,7 @@ func (p *past) show(w io.Writer, raw string, colour bool) error {
 		return err
 	}
 	if !known {
-		return describeNew(w, side{&now.Outcome, found.Content}, colour)
+		return view{w, nil, colour}.one(side{&now.Outcome, found.Content})
 	}
 	if p.run.Command == "check" && base.Digest().String() != p.run.Golden {
 		fmt.Fprintf(w, "note: the golden has changed since this run\n")
@@ -159,83 +172,20 @@ func (p *past) show(w io.Writer, raw string, colour bool) error {
 	if err != nil {
 		return err
 	}
-	return showBoth(w, rules, side{&old.Outcome, base.Content}, side{&now.Outcome, found.Content}, colour)
+	v := view{w, rules, colour}
+	return v.both(side{&old.Outcome, base.Content}, side{&now.Outcome, found.Content})
 }
 
-func showBoth(w io.Writer, rules normalize.Rules, old, now side, colour bool) error {
-	c, err := outcome.Compare(old.outcome, now.outcome, sameUnder(rules, old.open, now.open))
+// Differing returns the printed names of what was not identical in a past run,
+// for a shell to complete. An empty id means the last run.
+func Differing(o Options, id string) ([]string, error) {
+	p, err := openPast(&o, id)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if c.EndingDiffers {
-		fmt.Fprintf(w, "\nending: %s → %s\n", old.outcome.Ending, now.outcome.Ending)
+	names := make([]string, len(p.results))
+	for i, r := range p.results {
+		names[i] = typedName(string(r.Name))
 	}
-	for _, d := range c.Parts {
-		fmt.Fprintf(w, "\n%s: %s → %s\n", name.Print(report.PartName(d.Key)), partText(d.Old), partText(d.Now))
-		if d.Old != nil && d.Now != nil && d.Old.Digest == d.Now.Digest {
-			continue
-		}
-		a, err := shown(rules, old.open, d.Old)
-		if err != nil {
-			return err
-		}
-		b, err := shown(rules, now.open, d.Now)
-		if err != nil {
-			return err
-		}
-		if err := report.Full(w, a, b, colour); err != nil {
-			return err
-		}
-	}
-	tellPartial(w, now.outcome)
-	if flaky := flakyParts(now.outcome); len(flaky) > 0 {
-		fmt.Fprintf(w, "\nflaky, not compared: %s\n", strings.Join(flaky, ", "))
-	}
-	return nil
-}
-
-// tellPartial lists what a case left that was ended by a limit: it is kept for
-// people, and not compared.
-func tellPartial(w io.Writer, o *outcome.Outcome) {
-	if !o.Ending.Partial() {
-		return
-	}
-	fmt.Fprintf(w, "\nleft when it was ended, not compared:\n")
-	for _, part := range o.Parts {
-		fmt.Fprintf(w, "  %s: %s\n", name.Print(report.PartName(part.Key)), partText(&part))
-	}
-}
-
-// describeNew prints the outcome of a case that the golden does not have.
-func describeNew(w io.Writer, now side, colour bool) error {
-	fmt.Fprintf(w, "\nending: %s\n", now.outcome.Ending)
-	for _, p := range now.outcome.Parts {
-		if p.Size == 0 && p.Place != outcome.File {
-			continue
-		}
-		fmt.Fprintf(w, "\n%s: %s\n", name.Print(report.PartName(p.Key)), partText(&p))
-		b, err := shown(nil, now.open, &p)
-		if err == nil {
-			err = report.Full(w, nil, b, colour)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// partText says in a few words what a part is.
-func partText(p *outcome.Part) string {
-	switch {
-	case p == nil:
-		return "absent"
-	case p.Form == outcome.Gone:
-		return "removed"
-	case p.Form == outcome.Symlink:
-		return "symbolic link"
-	case p.Exec:
-		return fmt.Sprintf("executable file of %d bytes", p.Size)
-	}
-	return fmt.Sprintf("%d bytes", p.Size)
+	return names, nil
 }

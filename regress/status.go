@@ -13,18 +13,29 @@ import (
 const (
 	statusClean       = 0
 	statusDiffers     = 1
+	statusInput       = 2
 	statusEnvironment = 3
+	statusEmpty       = 4
 	statusInterrupted = 130
 )
 
-// status is the exit status that a run's summary asks for.
-func (o *Options) status(s Summary) int {
-	switch {
-	case s.Verdicts[outcome.Environment] > 0:
-		return statusEnvironment
-	case s.Interrupted:
+// status is the exit status that a run's summary asks for, and the class of
+// what broke the run off, if anything did.
+func (o *Options) status(s Summary, broke fault.Class) int {
+	switch broke {
+	case fault.Interrupted:
 		return statusInterrupted
-	case s.Command == "record":
+	case fault.Environment:
+		return statusEnvironment
+	case fault.Input:
+		return statusInput
+	case fault.Empty:
+		return statusEmpty
+	}
+	if s.Verdicts[outcome.Environment] > 0 {
+		return statusEnvironment
+	}
+	if s.Command == "record" {
 		return statusClean
 	}
 	for _, v := range outcome.Verdicts() {
@@ -35,21 +46,8 @@ func (o *Options) status(s Summary) int {
 	return statusClean
 }
 
-// checkAllow refuses names of verdicts that cannot be allowed.
-func (o *Options) checkAllow() error {
-	for _, a := range o.Judge.Allow {
-		if a != "flaky" && a != "new" && a != "missing" {
-			return fault.Inputf("--allow %q: flaky, new and missing can be allowed", a)
-		}
-	}
-	return nil
-}
-
-// marshal keeps an earlier error.
-func marshal(v any, earlier error) (json.RawMessage, error) {
-	if earlier != nil {
-		return nil, earlier
-	}
+// marshal encodes what is kept of a run.
+func marshal(v any) (json.RawMessage, error) {
 	text, err := json.Marshal(v)
 	if err != nil {
 		return nil, fault.Environmentf("keep the run: %w", err)

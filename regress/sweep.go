@@ -31,42 +31,55 @@ const environmentMax = 20
 // way any more; what was under way then is still handed to take, whose further
 // errors are dropped.
 func sweep[R any](ctx context.Context, s *session, tasks []task, work func(context.Context, *worker, task) R, take func(task, R) error) error {
-	type message struct {
-		started *report.CaseStarted
-		task    task
-		result  R
-	}
-	owner := make(chan message, 4*max(1, s.o.Limits.Jobs)) // so that workers seldom wait for it
-	handle := func(t task) {
-		w := &worker{s: s}
-		w.started = func(pass int) {
-			owner <- message{started: &report.CaseStarted{Name: t.entry.Name, Pass: pass, At: time.Now()}}
-		}
-		result := work(ctx, w, t)
-		owner <- message{task: t, result: result}
-	}
 	feeding, stop := context.WithCancel(ctx)
 	defer stop()
+	owner := make(chan message[R], 4*max(1, s.o.Limits.Jobs)) // so that workers seldom wait for it
 	go func() {
 		defer close(owner)
-		feed(feeding, s.o.Limits.Jobs, tasks, handle)
+		feed(feeding, s.o.Limits.Jobs, tasks, func(t task) {
+			if feeding.Err() != nil {
+				return
+			}
+			m := message[R]{task: t, taken: make(chan struct{})}
+			m.result = work(ctx, &worker{s, func(e report.Event) { owner <- message[R]{event: e} }}, t)
+			owner <- m
+			if s.o.Select.FailFast > 0 {
+				<-m.taken // it may be what stops the rest
+			}
+		})
 	}()
-	var first error
+	first := drain(s, owner, take, stop)
+	if first == nil {
+		first = ctx.Err()
+	}
+	if errors.Is(first, errStop) {
+		return nil
+	}
+	return first
+}
+
+// message is what workers tell the owner of a run: that something happened, or
+// what came of a task.
+type message[R any] struct {
+	event  report.Event
+	task   task
+	result R
+	taken  chan struct{} // closed once the owner knows
+}
+
+// drain takes every message and returns the first error of take, at which it
+// stops the feeding.
+func drain[R any](s *session, owner <-chan message[R], take func(task, R) error, stop func()) (first error) {
 	for m := range owner {
-		if m.started != nil {
-			s.emit(*m.started)
+		if m.event != nil {
+			s.emit(m.event)
 			continue
 		}
 		if err := take(m.task, m.result); err != nil && first == nil {
 			first = err
 			stop()
 		}
-	}
-	if first == nil {
-		first = ctx.Err()
-	}
-	if errors.Is(first, errStop) {
-		return nil
+		close(m.taken)
 	}
 	return first
 }
@@ -94,13 +107,13 @@ func feed(ctx context.Context, jobs int, tasks []task, handle func(task)) {
 
 // worker is what one task may use of its session.
 type worker struct {
-	s       *session
-	started func(pass int) // says that a run begins
+	s    *session
+	tell func(report.Event)
 }
 
 // once runs a case once.
 func (w *worker) once(ctx context.Context, t task, c *exec.Command, pass, avoid int) (*exec.Result, error) {
-	w.started(pass)
+	w.tell(report.CaseStarted{Name: t.entry.Name, Pass: pass, At: time.Now()})
 	r, err := w.s.crew.Run(ctx, exec.Job{Source: t.entry, Command: c, Avoid: avoid})
 	if err != nil && ctx.Err() == nil && fault.ClassOf(err) != fault.Environment {
 		err = fault.Environmentf("%w", err)

@@ -23,7 +23,7 @@ golden that anything but accepts of the same check has changed since is refused.
 		a.Names = args
 		_, err := regress.Accept(c.Context(), *o, a)
 		return err
-	})
+	}, differing)
 	f := c.Flags()
 	f.BoolVar(&a.All, "all", false, "everything that is not left out")
 	f.BoolVar(&a.Failing, "failing", false, "with --all: also what crashed, failed newly or reached a limit")

@@ -24,15 +24,15 @@ compares what they leave. No golden is read or written.`,
 		if reference == "" || candidate == "" {
 			return usagef("compare wants --ref 'COMMAND' and --new 'COMMAND'")
 		}
-		ref, err := splitCommand("--ref", reference)
-		if err != nil {
+		var err error
+		if o.Command.Reference, err = splitCommand("--ref", reference); err != nil {
 			return err
 		}
 		if o.Command.Words, err = splitCommand("--new", candidate); err != nil {
 			return err
 		}
 		o.Command.ByGlob = nil
-		return finish(regress.Compare(c.Context(), *o, ref))
+		return finish(regress.Compare(c.Context(), *o))
 	})
 	c.Flags().StringVar(&reference, "ref", "", "the trusted `COMMAND`")
 	c.Flags().StringVar(&candidate, "new", "", "the changed `COMMAND`")

@@ -27,8 +27,8 @@ func (c *configSource) flags(f *pflag.FlagSet) {
 	f.StringVar(&c.profile, "profile", "", "`NAME` of a [profile.NAME] in it whose settings go first")
 }
 
-// apply sets every flag that the command line left alone from the environment
-// (MUSTER_JOBS for --jobs) or the configuration file.
+// apply completes the options with what the environment (MUSTER_JOBS for
+// --jobs) and the configuration file say.
 func (c *configSource) apply(f *pflag.FlagSet, o *regress.Options) error {
 	named := f.Changed("config")
 	for flag, p := range map[string]*string{"config": &c.file, "profile": &c.profile} {
@@ -41,6 +41,11 @@ func (c *configSource) apply(f *pflag.FlagSet, o *regress.Options) error {
 	if err != nil {
 		return err
 	}
+	return use(f, append([]layer{environmentLayer(settings())}, layers...), o)
+}
+
+// use takes everything from the first layer that has it.
+func use(f *pflag.FlagSet, layers []layer, o *regress.Options) error {
 	if err := setFlags(f, layers); err != nil {
 		return err
 	}
@@ -56,17 +61,25 @@ func variable(flag string) string {
 	return "MUSTER_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
-// setFlags takes each flag's value from the first layer that has one, the
-// environment before all.
+// environmentLayer is what the MUSTER_* variables say. It has the keys that a
+// file may have, and no more: MUSTER_ALL must not accept all.
+func environmentLayer(known *pflag.FlagSet) layer {
+	l := layer{keys: map[string]any{}}
+	take := func(key string) {
+		if value, ok := os.LookupEnv(variable(key)); ok {
+			l.keys[key] = value
+		}
+	}
+	known.VisitAll(func(f *pflag.Flag) { take(f.Name) })
+	take(corpusKey)
+	take(commandKey)
+	return l
+}
+
+// setFlags sets every flag that the command line left alone.
 func setFlags(f *pflag.FlagSet, layers []layer) (err error) {
 	f.VisitAll(func(flag *pflag.Flag) {
-		if err != nil || flag.Changed || flag.Name == "config" || flag.Name == "profile" {
-			return
-		}
-		if value, ok := os.LookupEnv(variable(flag.Name)); ok {
-			if e := f.Set(flag.Name, value); e != nil {
-				err = usagef("%s: %w", variable(flag.Name), e)
-			}
+		if err != nil || flag.Changed {
 			return
 		}
 		for _, l := range layers {
@@ -79,10 +92,18 @@ func setFlags(f *pflag.FlagSet, layers []layer) (err error) {
 	return err
 }
 
-// layer is one table of the configuration file.
+// layer is the environment or one table of the configuration file.
 type layer struct {
-	where string // for errors: "muster.toml" or "muster.toml [profile.ci]"
+	where string // for errors: "muster.toml", "muster.toml [profile.ci]", "" for the environment
 	keys  map[string]any
+}
+
+// at says where a key is set.
+func (l *layer) at(key string) string {
+	if l.where == "" {
+		return variable(key)
+	}
+	return l.where
 }
 
 // Keys that are no flags.
@@ -174,8 +195,13 @@ func (l *layer) check(known *pflag.FlagSet) error {
 // set gives a flag the value of a key; a list sets it once for each element.
 func (l *layer) set(f *pflag.FlagSet, key string, value any) error {
 	values, isList := value.([]any)
-	if !isList {
+	switch {
+	case !isList:
 		values = []any{value}
+	case !strings.HasPrefix(f.Lookup(key).Value.Type(), "string"): // stringArray, stringSlice
+		return usagef("%s: %s is a list: one value is wanted", l.where, key)
+	case len(values) == 0:
+		return usagef("%s: %s = []: leave the key out, or write [\"\"] for none", l.where, key)
 	}
 	for _, v := range values {
 		switch v.(type) {
@@ -184,7 +210,7 @@ func (l *layer) set(f *pflag.FlagSet, key string, value any) error {
 			return usagef("%s: %s = %v: a string, a number, true or false, or a list of strings is wanted", l.where, key, v)
 		}
 		if err := f.Set(key, fmt.Sprint(v)); err != nil {
-			return usagef("%s: %w", l.where, err)
+			return usagef("%s: %w", l.at(key), err)
 		}
 	}
 	return nil
@@ -241,7 +267,7 @@ func (l *layer) setCommands(o *regress.Options) error {
 func (l *layer) words(value any) ([]string, error) {
 	switch v := value.(type) {
 	case string:
-		return splitCommand(l.where+": command", v)
+		return splitCommand(l.at(commandKey)+": command", v)
 	case []any:
 		words := make([]string, len(v))
 		for i, e := range v {

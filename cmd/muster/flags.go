@@ -2,7 +2,6 @@ package main
 
 import (
 	"runtime"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -12,11 +11,8 @@ import (
 
 // Defaults that the manual states too.
 const (
-	timeoutDefault   = 60 * time.Second
-	graceDefault     = 2 * time.Second
-	outputMaxDefault = 64 << 20
-	repeatDefault    = 2
-	retriesDefault   = 2
+	repeatDefault  = 2
+	retriesDefault = 2
 )
 
 // group adds one group of flags, bound to the options.
@@ -36,8 +32,8 @@ func commandFlags(f *pflag.FlagSet, o *regress.Options) {
 
 func selectFlags(f *pflag.FlagSet, o *regress.Options) {
 	f.StringArrayVar(&o.Select.Globs, "cases", nil, "only cases that match a `GLOB`; repeatable")
-	f.StringArrayVar(&o.Select.Filters, "filter", nil, "only cases whose name matches `RE`, with '!RE' those whose does not; repeatable")
-	f.StringVar(&o.Select.Partition, "partition", "", "only part K of N, as `hash:K/N`")
+	f.StringArrayVar(&o.Select.Filters, "filter", nil, "only cases whose name matches `RE`, with '!' before it only the others; repeatable")
+	f.StringVar(&o.Select.Partition, "partition", "", "only part K of N parts, as `hash:K/N`")
 	f.IntVar(&o.Select.Sample, "sample", 0, "only `N` of them, always the same ones")
 }
 
@@ -46,15 +42,15 @@ func orderFlags(f *pflag.FlagSet, o *regress.Options) {
 }
 
 func limitFlags(f *pflag.FlagSet, o *regress.Options) {
-	f.IntVarP(&o.Limits.Jobs, "jobs", "j", runtime.GOMAXPROCS(0), "cases at once; 0 runs one after another without a pool")
+	f.IntVarP(&o.Limits.Jobs, "jobs", "j", runtime.GOMAXPROCS(0), "`N` cases at once; 0 runs one after another without a pool")
 	caseLimitFlags(f, o)
 }
 
 func caseLimitFlags(f *pflag.FlagSet, o *regress.Options) {
-	f.DurationVar(&o.Limits.Timeout, "timeout", timeoutDefault, "time for one case; then TERM to all it started")
-	f.DurationVar(&o.Limits.Grace, "grace", graceDefault, "time between TERM and KILL")
-	f.Var(newSize(&o.Limits.Memory, 0), "memory", "resident memory for one case and all it started (default none)")
-	f.Var(newSize(&o.Limits.OutputMax, outputMaxDefault), "output-max", "bytes that one case may leave, streams and files together")
+	f.DurationVar(&o.Limits.Timeout, "timeout", regress.TimeoutDefault, "`TIME` for one case, as 10s or 2m; then TERM to all it started")
+	f.DurationVar(&o.Limits.Grace, "grace", regress.GraceDefault, "`TIME` between TERM and KILL")
+	f.Var(newSize(&o.Limits.Memory, 0), "memory", "resident memory for one case and all it started, as 512M or 2G (default none)")
+	f.Var(newSize(&o.Limits.OutputMax, regress.OutputMaxDefault), "output-max", "bytes that one case may leave, streams and files together")
 }
 
 func storeFlags(f *pflag.FlagSet, o *regress.Options) {
@@ -75,15 +71,15 @@ func resumeFlag(f *pflag.FlagSet, o *regress.Options) {
 }
 
 func normalizeFlag(f *pflag.FlagSet, o *regress.Options) {
-	f.StringArrayVar(&o.Judge.Normalize, "normalize", nil, "`[GLOB:]s/RE/REPL/` rewrites before comparing; repeatable")
+	f.StringArrayVar(&o.Judge.Normalize, "normalize", nil, "rewrite before comparing, as `[GLOB:]s/RE/REPL/`; repeatable")
 }
 
 func repeatFlag(f *pflag.FlagSet, o *regress.Options) {
-	f.IntVar(&o.Judge.Repeat, "repeat", repeatDefault, "runs of every case, to find what differs from run to run")
+	f.IntVar(&o.Judge.Repeat, "repeat", repeatDefault, "`N` runs of every case, to find what differs from run to run")
 }
 
 func checkFlags(f *pflag.FlagSet, o *regress.Options) {
-	f.IntVar(&o.Judge.Retries, "retries", retriesDefault, "further runs of a case that differs")
+	f.IntVar(&o.Judge.Retries, "retries", retriesDefault, "`N` further runs of a case that differs")
 	allowFlag(f, o)
 	f.IntVar(&o.Select.FailFast, "fail-fast", 0, "stop after `N` cases that are not identical (default never)")
 }
@@ -101,7 +97,7 @@ func reportFlags(f *pflag.FlagSet, o *regress.Options) {
 }
 
 func formatFlag(f *pflag.FlagSet, o *regress.Options) {
-	f.Var(newFormat(&o.Report.Format), "format", "of the results on standard output: text or json")
+	f.Var(newFormat(&o.Report.Format), "format", "`FORMAT` of the results on standard output: text or json")
 }
 
 // settings are the flags of all commands that a configuration file may set.
@@ -117,8 +113,9 @@ func settings() *pflag.FlagSet {
 }
 
 // command builds a command whose flags come from groups, and which runs with
-// the options complete: flags, environment, configuration file.
-func (p *program) command(c *cobra.Command, groups []group, do func(*cobra.Command, *regress.Options, []string) error) *cobra.Command {
+// the options complete: flags, environment, configuration file. A command that
+// takes names of cases says how a shell finds them.
+func (p *program) command(c *cobra.Command, groups []group, do func(*cobra.Command, *regress.Options, []string) error, list ...names) *cobra.Command {
 	o, broken := p.options()
 	if broken == nil {
 		for _, add := range groups {
@@ -128,6 +125,11 @@ func (p *program) command(c *cobra.Command, groups []group, do func(*cobra.Comma
 	var from configSource
 	from.flags(c.Flags())
 	c.DisableFlagsInUseLine = true
+	for _, l := range list {
+		c.ValidArgsFunction = func(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			return l.complete(c, o, &from, args)
+		}
+	}
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if broken != nil {
 			return broken

@@ -8,6 +8,58 @@ import (
 	"github.com/spf13/cobra"
 )
 
+// usageTemplate is cobra's without what is not used here, and with the topics as
+// they are asked for.
+const usageTemplate = `Usage:{{if .HasAvailableSubCommands}}
+  {{.CommandPath}} COMMAND{{else}}
+  {{.UseLine}}{{end}}{{if .HasExample}}
+
+Examples:
+{{.Example}}{{end}}{{if .HasAvailableSubCommands}}{{$all := .Commands}}{{range $group := .Groups}}
+
+{{.Title}}{{range $all}}{{if and (eq .GroupID $group.ID) .IsAvailableCommand}}
+  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}{{end}}
+
+Others:{{range $all}}{{if and (eq .GroupID "") (or .IsAvailableCommand (eq .Name "help"))}}
+  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}{{end}}{{if .HasAvailableLocalFlags}}
+
+Flags:
+{{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}{{end}}{{if .HasHelpSubCommands}}
+
+Topics:{{range .Commands}}{{if .IsAdditionalHelpTopicCommand}}
+  {{rpad (printf "muster help %s" .Name) 24}} {{.Short}}{{end}}{{end}}{{end}}{{if .HasAvailableSubCommands}}
+
+"muster help COMMAND" has more about each.{{end}}
+`
+
+// help is cobra's, but does not take an unknown command for none.
+func help() *cobra.Command {
+	return &cobra.Command{
+		Use:                   "help [COMMAND]",
+		Short:                 "More about a command or a topic",
+		DisableFlagsInUseLine: true,
+		ValidArgsFunction: func(c *cobra.Command, args []string, _ string) (names []string, _ cobra.ShellCompDirective) {
+			if len(args) == 0 {
+				for _, sub := range c.Root().Commands() {
+					if sub.Hidden {
+						continue
+					}
+					names = append(names, sub.Name()+"\t"+sub.Short)
+				}
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			about, rest, err := c.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				return unknownCommand(c, args)
+			}
+			about.InitDefaultHelpFlag()
+			return about.Help()
+		},
+	}
+}
+
 func exitCodes() *cobra.Command {
 	return &cobra.Command{
 		Use:   "exit-codes",
@@ -29,10 +81,15 @@ func (p *program) version() *cobra.Command {
 		Short: "Print the version",
 		Args:  noneWanted,
 		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintf(p.stdout, "muster %s %s %s/%s\n", versionText(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			_, err := fmt.Fprintln(p.stdout, versionLine())
 			return err
 		},
+		DisableFlagsInUseLine: true,
 	}
+}
+
+func versionLine() string {
+	return fmt.Sprintf("muster %s %s %s/%s", versionText(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
 // versionText is what the build knows of itself.

@@ -8,22 +8,35 @@ import (
 
 // takeJob reads [CORPUS] [-- COMMAND [ARG...]].
 func takeJob(c *cobra.Command, o *regress.Options, args []string) error {
-	before := args
-	if at := c.ArgsLenAtDash(); at >= 0 {
-		before = args[:at]
-		if o.Command.Words = args[at:]; len(o.Command.Words) == 0 {
-			return usagef("there is no command after --")
-		}
-		o.Command.ByGlob = nil
+	before, err := takeCommand(c, o, args)
+	if err != nil {
+		return err
 	}
-	switch len(before) {
+	return takeCorpus(c, o, before)
+}
+
+// takeCommand reads what follows -- and returns what stands before it.
+func takeCommand(c *cobra.Command, o *regress.Options, args []string) (before []string, err error) {
+	at := c.ArgsLenAtDash()
+	if at < 0 {
+		return args, nil
+	}
+	if o.Command.Words = args[at:]; len(o.Command.Words) == 0 {
+		return nil, usagef("there is no command after --")
+	}
+	o.Command.ByGlob = nil
+	return args[:at], nil
+}
+
+func takeCorpus(c *cobra.Command, o *regress.Options, args []string) error {
+	switch len(args) {
 	case 0:
+		return nil
 	case 1:
-		o.Corpus.Path = before[0]
-	default:
-		return usagef("%q after the corpus %q: the command goes after --, as in: %s %s -- %s", before[1], before[0], c.CommandPath(), before[0], before[1])
+		o.Corpus.Path = args[0]
+		return nil
 	}
-	return nil
+	return usagef("%q after the corpus %q: the command goes after --, as in: %s %s -- %s", args[1], args[0], c.CommandPath(), args[0], args[1])
 }
 
 // jobGroups are the flags of the commands that run a corpus.

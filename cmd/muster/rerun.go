@@ -11,7 +11,7 @@ func (p *program) rerun() *cobra.Command {
 	c := p.command(&cobra.Command{
 		Use:     "rerun [--failed] [flags]",
 		Short:   "Do the last run again, all of it or what was not identical",
-		Long:    `Rerun does the last record or check again with the options that it had.`,
+		Long:    `Rerun does the last record, check or compare again with the options that it had.`,
 		Example: "  muster rerun\n  muster rerun --failed",
 		Args:    noneWanted,
 	}, []group{stateFlag, reportFlags}, func(c *cobra.Command, o *regress.Options, _ []string) error {
@@ -33,7 +33,10 @@ func (p *program) runs() *cobra.Command {
 	return p.command(&cobra.Command{
 		Use:   "runs [flags]",
 		Short: "List the past runs of this folder",
-		Args:  noneWanted,
+		Long: `Runs lists the past runs of this folder, the oldest first; the last twenty are
+kept. Where a command takes a run's ID, its beginning will do.`,
+		Example: "  muster runs\n  muster show a/b.go --run 20250131-14",
+		Args:    noneWanted,
 	}, []group{stateFlag, formatFlag}, func(c *cobra.Command, o *regress.Options, _ []string) error {
 		return regress.Runs(c.Context(), *o)
 	})

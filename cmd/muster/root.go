@@ -30,6 +30,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 const mainGroup = "main"
 
 func (p *program) root() *cobra.Command {
+	cobra.EnableCommandSorting = false // they stand in the order in which people meet them
 	root := &cobra.Command{
 		Use:   "muster",
 		Short: "Run a command over thousands of files and prove that the same comes out",
@@ -40,33 +41,42 @@ same comes out, or shows what does not.`,
   muster check  corpus.tar -- gofmt -s {in}    compare a changed one with it
   muster show   a/b.go                         see one difference whole
   muster accept --all                          make the new outcomes the golden`,
+		Version:       versionLine(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Args:          noArgs,
+		Args:          unknownCommand,
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	root.AddGroup(&cobra.Group{ID: mainGroup, Title: "Main commands:"})
+	root.SetUsageTemplate(usageTemplate)
+	root.SetVersionTemplate("{{.Version}}\n")
+	root.AddGroup(&cobra.Group{ID: mainGroup, Title: "Main:"})
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usagef("%w: %s --help lists the flags", err, c.CommandPath())
 	})
 	for _, c := range []*cobra.Command{
-		p.record(), p.check(), p.compare(), p.runOne(), p.cases(), p.show(), p.accept(),
-		p.rerun(), p.diff(), p.export(), p.importing(), p.runs(),
+		p.record(), p.check(), p.show(), p.accept(), p.rerun(), p.compare(), p.runOne(), p.cases(),
+		p.diff(), p.export(), p.importing(), p.runs(),
 	} {
 		c.GroupID = mainGroup
 		root.AddCommand(c)
 	}
 	root.AddCommand(p.version(), exitCodes())
+	root.SetHelpCommand(help())
+	tameCompletion(root)
+	root.Flags().Bool("version", false, "print the version") // or cobra takes -v for it
 	return root
 }
 
-// noArgs refuses arguments, naming the first; cobra's own text is for
-// subcommands.
-func noArgs(c *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return usagef("unknown command %q: muster help lists the commands", args[0])
+// unknownCommand refuses arguments of the program itself, and suggests.
+func unknownCommand(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
 	}
-	return nil
+	var names []string
+	for _, sub := range c.Root().Commands() {
+		names = append(names, sub.Name())
+	}
+	return usagef("unknown command %q%s: muster help lists the commands", args[0], nearest(args[0], names))
 }
 
 // options returns what is common to all commands, before flags.

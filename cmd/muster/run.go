@@ -16,25 +16,21 @@ it: its work folder, its home and tmp, and what it wrote to the two streams.`,
 		Example: `  muster run a/b.go --keep /tmp/look
   muster run a/b.go sources.tar --keep /tmp/look -- gofmt -s {in}`,
 	}, []group{corpusFlags, commandFlags, caseLimitFlags, storeFlags}, func(c *cobra.Command, o *regress.Options, args []string) error {
-		if len(args) == 0 || c.ArgsLenAtDash() == 0 {
+		before, err := takeCommand(c, o, args)
+		if err != nil {
+			return err
+		}
+		if len(before) == 0 {
 			return usagef("run wants the name of a case: muster cases lists them")
 		}
 		if keep == "" {
 			return usagef("run wants --keep DIR, the folder to run in")
 		}
-		name, rest := args[0], args[1:]
-		if at := c.ArgsLenAtDash(); at >= 0 {
-			o.Command.Words, o.Command.ByGlob = args[at:], nil
-			rest = args[1:at]
+		if err := takeCorpus(c, o, before[1:]); err != nil {
+			return err
 		}
-		if len(rest) > 1 {
-			return usagef("%q after the corpus: the command goes after --", rest[1])
-		}
-		if len(rest) == 1 {
-			o.Corpus.Path = rest[0]
-		}
-		return regress.RunOne(c.Context(), *o, name, keep)
-	})
+		return regress.RunOne(c.Context(), *o, before[0], keep)
+	}, casesOf)
 	c.Flags().StringVar(&keep, "keep", "", "`DIR`, new or empty, that stays")
 	return c
 }

@@ -22,7 +22,7 @@ shell line that runs it again by hand.`,
 		Args: oneArg("the name of a case"),
 	}, []group{stateFlag}, func(c *cobra.Command, o *regress.Options, args []string) error {
 		return regress.Show(c.Context(), *o, args[0], id)
-	})
+	}, differing)
 	runFlag(c, &id)
 	return c
 }

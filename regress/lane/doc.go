@@ -22,8 +22,8 @@ import "time"
 const Argument = "muster-lane-helper"
 
 // SocketFD and CorpusFD are the descriptors that the helper inherits: its end
-// of a stream socket pair, and the archive (or an O_PATH folder) that holds the
-// sources.
+// of a stream socket pair, and the archive or folder that holds the sources.
+// On standard error it says why it ends, when it must.
 const (
 	SocketFD = 3
 	CorpusFD = 4
@@ -56,8 +56,10 @@ type Setup struct {
 
 // Ready is the helper's answer to Setup.
 type Ready struct {
-	Fault string // not empty: the lane cannot work, and why
-	Floor int64  // KiB below which a case's peak memory cannot be told
+	Fault   string // not empty: the lane cannot work, and why
+	Changed bool   // why: the corpus is no longer what it was
+	Floor   int64  // KiB below which a case's peak memory cannot be told
+	Own     time.Duration
 }
 
 // Job is one run of one case.
@@ -84,25 +86,35 @@ const (
 	Gone
 )
 
-// Left is a file that is new, changed or gone after a case.
+// Left is a stream with something in it, or a file that is new, changed or gone
+// after a case.
 type Left struct {
-	Name   string // path below the work folder
-	Form   int
-	Exec   bool
-	Size   int64
-	Stored string // name in the outbox of a regular file's content
-	Target string // of a symlink
+	Name    string // path below the work folder
+	Form    int
+	Exec    bool
+	Size    int64
+	Content []byte // of a small file; a part of the message that was decoded
+	Stored  string // of any other: the name in the outbox of the file that has it
+	Target  string // of a symlink
 }
+
+// InlineMax is how many bytes of contents one message holds at most. What is
+// small goes with the answer: a file of its own costs ten system calls more.
+const InlineMax = 32 << 10
 
 // Done is the helper's answer to a Job.
 type Done struct {
-	Fault  string // not empty: the machine failed, and why; nothing else counts then
-	Kind   int
-	Code   int
-	CPU    time.Duration // of all processes of the case's tree
-	Wall   time.Duration
-	Peak   int64 // KiB, of the tree's largest process
-	Stdout Left  // Stored is empty when nothing was written
-	Stderr Left
-	Files  []Left // sorted by name
+	Fault   string // not empty: the machine failed, and why; nothing else but Floor, Own and Last counts then
+	Changed bool   // why: the corpus is no longer what it was
+	Kind    int
+	Code    int
+	CPU     time.Duration // of all processes of the case's tree
+	Wall    time.Duration
+	Peak    int64 // KiB, of the tree's largest process
+	Stdout  Left
+	Stderr  Left
+	Files   []Left        // sorted by name
+	Floor   int64         // as in Ready: it may rise
+	Own     time.Duration // CPU of the helper itself since it began
+	Last    bool          // the helper ends now: the next case needs another
 }

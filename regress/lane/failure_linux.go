@@ -1,9 +1,5 @@
 package lane
 
-import "errors"
-
-var errClosed = errors.New("the parent is gone")
-
 // failure is an error with what was tried and on what; fmt is out of reach
 // here (see the package comment).
 type failure struct {

@@ -1,31 +1,46 @@
 package lane
 
 import (
-	"errors"
-	"slices"
 	"strings"
 	"syscall"
+	"time"
 )
 
-// placed is a file that the lane put into the work folder, and what it looked
-// like then.
+// placed is a file that the lane put into the work folder.
 type placed struct {
-	item  Item
+	item Item
+	// What it looked like then; zero for the source of a case, which is
+	// compared whenever there is doubt, and never stays.
 	ino   uint64
-	ctime syscall.Timespec
+	ctime int64 // ns
 }
 
 // folder is the lane's folder: work, home and tmp below root. Between cases
 // work holds the given files alone and the others are empty.
 type folder struct {
-	root, work, outbox string
-	given              map[string]*placed // by name; during a case the source too
-	source             string             // the name of the case's source, "" between cases or when it is given to all
-	dirs               map[string]bool    // folders below work that belong there now, "" excepted
-	lasting            int                // how many of dirs the given files need
-	watch              *watcher
-	copied             []byte // buffer for contents
+	root, work, home, tmp string
+
+	given  map[string]*placed // by name; during a case the source too
+	source string             // name of the case's source, "" between cases or when it is given to all
+	dirs   map[string]int32   // folders below work that belong there now → their watches
+	extra  []string           // those of them that only the last source needed, outer ones first
+	watch  *watcher
+
+	// Used again.
+	copied []byte // buffer for contents
+	path   path
+	one    placed // the source
 }
+
+func newFolder(root string) folder {
+	return folder{
+		root: root, work: root + "/work", home: root + "/home", tmp: root + "/tmp",
+		given: map[string]*placed{}, copied: make([]byte, 32<<10),
+	}
+}
+
+// at is the path of a file in the work folder, until at is called again.
+func (f *folder) at(name string) *path { return f.path.set(f.work, "/", name) }
 
 // lay makes the folder anew, whatever is there.
 func (f *folder) lay(given []Item) error {
@@ -35,233 +50,181 @@ func (f *folder) lay(given []Item) error {
 	if err := empty(f.root); err != nil {
 		return err
 	}
-	var err error
+	if err := syscall.Chmod(f.root, 0o755); err != nil {
+		return fail("open up", f.root, err)
+	}
+	f.dirs, f.given = map[string]int32{}, make(map[string]*placed, len(given))
+	f.source, f.extra = "", nil
+	if err := f.watchOwn(); err != nil {
+		return err
+	}
+	for _, it := range given {
+		if err := f.give(it); err != nil {
+			return err
+		}
+	}
+	f.extra = nil
+	return f.watch.forget()
+}
+
+// watchOwn makes the lane's own folders and watches them.
+func (f *folder) watchOwn() (err error) {
 	if f.watch, err = newWatcher(); err != nil {
 		return err
 	}
-	f.dirs = map[string]bool{}
-	clear(f.given)
-	f.source = ""
-	for _, d := range []struct {
-		dir string
-		at  watch
-	}{{f.root, watch{area: root}}, {f.work, watch{area: work}}, {f.root + "/home", watch{area: spare}}, {f.root + "/tmp", watch{area: spare}}} {
-		if err := syscall.Mkdir(d.dir, 0o755); err != nil && err != syscall.EEXIST {
-			return fail("make", d.dir, err)
+	if _, err := f.watch.add(f.root, watch{area: root}); err != nil {
+		return err
+	}
+	for _, own := range []struct {
+		dir  string
+		area area
+	}{{f.work, work}, {f.home, spare}, {f.tmp, spare}} {
+		if err := syscall.Mkdir(own.dir, 0o755); err != nil {
+			return fail("make", own.dir, err)
 		}
-		if err := f.watch.add(d.dir, d.at); err != nil {
+		if _, err := f.watch.add(own.dir, watch{area: own.area}); err != nil {
 			return err
 		}
 	}
-	for _, it := range given {
-		if err := f.place(it); err != nil {
-			return err
-		}
-	}
-	f.lasting = len(f.dirs)
-	return f.watch.forget()
+	return nil
 }
 
 // placeSource puts the source of a case into the work folder, if it is not one
 // of the given files, and forgets the events that this raised.
 func (f *folder) placeSource(it Item) error {
+	if err := f.dropExtra(it.Name); err != nil {
+		return err
+	}
 	if f.given[it.Name] == nil {
-		if err := f.place(it); err != nil {
+		f.source = it.Name
+		f.one = placed{item: it}
+		f.given[it.Name] = &f.one
+		if _, err := f.place(it, false); err != nil {
 			return err
 		}
-		f.source = it.Name
 	}
 	return f.watch.forget()
 }
 
-// place puts one file where it belongs, with the folders above it.
-func (f *folder) place(it Item) error {
-	if err := f.makeParents(it.Name); err != nil {
-		return err
-	}
-	path := f.work + "/" + it.Name
-	if it.Target != "" {
-		if err := syscall.Symlink(it.Target, path); err != nil {
-			return fail("link", path, err)
+// dropExtra removes the folders of the last source that this one does not need.
+// Neighbours mostly share theirs, and a folder with its watch costs 15 µs.
+func (f *folder) dropExtra(name string) error {
+	for len(f.extra) > 0 {
+		dir := f.extra[len(f.extra)-1]
+		if strings.HasPrefix(name, dir) && name[len(dir)] == '/' {
+			return nil
 		}
-	} else if err := f.write(path, it); err != nil {
-		return err
+		delete(f.watch.watches, f.dirs[dir])
+		delete(f.dirs, dir)
+		f.extra = f.extra[:len(f.extra)-1]
+		if err := syscall.Rmdir(f.work + "/" + dir); err != nil {
+			return fail("remove", dir, err)
+		}
 	}
-	var st syscall.Stat_t
-	if err := syscall.Lstat(path, &st); err != nil {
-		return fail("stat", path, err)
-	}
-	f.given[it.Name] = &placed{it, st.Ino, st.Ctim}
 	return nil
+}
+
+// give places a file for every case.
+func (f *folder) give(it Item) error {
+	st, err := f.place(it, true)
+	f.given[it.Name] = &placed{it, st.Ino, st.Ctim.Nano()}
+	return err
+}
+
+// place puts one file where it belongs, with the folders above it, and if asked
+// tells what it looks like there.
+func (f *folder) place(it Item, tell bool) (st syscall.Stat_t, err error) {
+	if err := f.makeParents(it.Name); err != nil {
+		return st, err
+	}
+	if it.Target == "" {
+		return st, f.write(it, tell, &st)
+	}
+	path := f.at(it.Name)
+	if err := syscall.Symlink(it.Target, path.String()); err != nil {
+		return st, path.fail("link", err)
+	}
+	return st, path.fail("look at", path.lstat(&st))
 }
 
 func (f *folder) makeParents(name string) error {
 	for i := range len(name) {
-		if name[i] != '/' || f.dirs[name[:i]] {
+		if name[i] != '/' {
 			continue
 		}
-		dir := f.work + "/" + name[:i]
-		if err := syscall.Mkdir(dir, 0o755); err != nil && err != syscall.EEXIST {
-			return fail("make", dir, err)
+		dir := name[:i]
+		if _, have := f.dirs[dir]; have {
+			continue
 		}
-		if err := f.watch.add(dir, watch{work, name[:i]}); err != nil {
+		path := f.work + "/" + dir
+		if err := syscall.Mkdir(path, 0o755); err != nil {
+			return fail("make", path, err)
+		}
+		wd, err := f.watch.add(path, watch{work, dir})
+		if err != nil {
 			return err
 		}
-		f.dirs[name[:i]] = true
+		dir = strings.Clone(dir)
+		f.dirs[dir] = wd
+		f.extra = append(f.extra, dir)
 	}
 	return nil
 }
 
-func (f *folder) write(path string, it Item) error {
+// write makes a new file: what has that name elsewhere too must stay as it is.
+func (f *folder) write(it Item, tell bool, st *syscall.Stat_t) error {
 	mode := uint32(0o644)
 	if it.Exec {
 		mode = 0o755
 	}
-	out, err := syscall.Open(path, syscall.O_WRONLY|syscall.O_CREAT|syscall.O_EXCL|syscall.O_NOFOLLOW|syscall.O_CLOEXEC, mode)
+	path := f.at(it.Name)
+	out, err := path.open(syscall.O_WRONLY|syscall.O_CREAT|syscall.O_EXCL|syscall.O_NOFOLLOW, mode)
 	if err != nil {
-		return fail("write", path, err)
+		return path.fail("write", err)
 	}
-	err = f.copyTo(out, it)
-	if e := syscall.Close(out); err == nil {
-		err = e
+	defer syscall.Close(out)
+	if err := f.copySource(out, it); err != nil || !tell {
+		return err
 	}
-	return fail("write", path, err)
+	return path.fail("look at", syscall.Fstat(out, st))
 }
 
-var errCorpusChanged = errors.New("the corpus changed while it was in use")
-
-func (f *folder) copyTo(out int, it Item) error {
-	in, at, err := source(it)
+func (f *folder) copySource(out int, it Item) error {
+	c, err := openSource(it)
 	if err != nil {
 		return err
 	}
-	if in != CorpusFD {
-		defer syscall.Close(in)
-	}
-	if f.copied == nil {
-		f.copied = make([]byte, 64<<10)
-	}
-	for left := it.Size; left > 0; {
-		n, err := syscall.Pread(in, f.copied[:min(left, int64(len(f.copied)))], at)
-		switch {
-		case err == syscall.EINTR:
-			continue
-		case err != nil:
-			return err
-		case n == 0:
-			return errCorpusChanged
-		}
-		if err := writeFull(out, f.copied[:n]); err != nil {
+	defer c.close()
+	for at := int64(0); at < it.Size; {
+		b := f.copied[:min(it.Size-at, int64(len(f.copied)))]
+		if err := c.read(b, at); err != nil {
 			return err
 		}
-		at += int64(n)
-		left -= int64(n)
+		if err := writeFull(out, b); err != nil {
+			return fail("write", it.Name, err)
+		}
+		at += int64(len(b))
 	}
 	return nil
 }
 
-// source returns the descriptor that holds an item's content, and where it
-// starts there.
-func source(it Item) (fd int, offset int64, err error) {
-	if it.Path == "" {
-		return CorpusFD, it.Offset, nil
-	}
-	fd, err = syscall.Openat(CorpusFD, it.Path, syscall.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_CLOEXEC, 0)
-	if err != nil {
-		return 0, 0, fail("read", it.Path, err)
-	}
+// jiffy is more than what the clock behind ctime may lag: up to 10 ms before
+// Linux 6.13.
+const jiffy = 20 * time.Millisecond
+
+// touched reports whether a given file is perhaps no longer as it was placed.
+// Writing, linking and changing the mode all move ctime, which nobody can set
+// back. In one that was placed just before the case it may have moved too
+// little to show.
+func (f *folder) touched(p *placed, began time.Time) bool {
 	var st syscall.Stat_t
-	if err := syscall.Fstat(fd, &st); err != nil || st.Size != it.Size {
-		syscall.Close(fd)
-		return 0, 0, fail("read", it.Path, errCorpusChanged)
+	path := f.at(p.item.Name)
+	if p.ino == 0 || path.lstat(&st) != nil || st.Ino != p.ino || st.Ctim.Nano() != p.ctime {
+		return true
 	}
-	return fd, 0, nil
-}
-
-func writeFull(fd int, b []byte) error {
-	for len(b) > 0 {
-		n, err := syscall.Write(fd, b)
-		if err == syscall.EINTR {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		b = b[n:]
-	}
-	return nil
-}
-
-// removeSource takes the source of a case away again, with the folders that
-// only it needed.
-func (f *folder) removeSource() error {
-	name := f.source
-	if name == "" {
-		return nil
-	}
-	f.source = ""
-	delete(f.given, name)
-	if err := syscall.Unlink(f.work + "/" + name); err != nil && err != syscall.ENOENT {
-		return fail("remove", name, err)
-	}
-	for len(f.dirs) > f.lasting {
-		name = name[:strings.LastIndexByte(name, '/')]
-		delete(f.dirs, name)
-		if err := syscall.Rmdir(f.work + "/" + name); err != nil {
-			return fail("remove", name, err)
-		}
-	}
-	return nil
-}
-
-// sound reports whether every folder that belongs into the work folder is there
-// as it was made, and watched.
-func (f *folder) sound() bool {
-	if f.watch.broken || len(f.watch.watches) != len(f.dirs)+lanesOwn {
+	if p.ctime < began.Add(-jiffy).UnixNano() {
 		return false
 	}
-	for dir := range f.dirs {
-		if !asMade(f.work + "/" + dir) {
-			return false
-		}
-	}
-	return asMade(f.work) && asMade(f.root+"/home") && asMade(f.root+"/tmp")
-}
-
-func asMade(dir string) bool {
-	var st syscall.Stat_t
-	err := syscall.Lstat(dir, &st)
-	return err == nil && st.Mode&(syscall.S_IFMT|0o777) == syscall.S_IFDIR|0o755
-}
-
-// lanesOwn is how many folders a lane has itself: root, work, home and tmp.
-const lanesOwn = 4
-
-// tidy brings home, tmp and the folder above back to what they were.
-func (f *folder) tidy() error {
-	if f.watch.spare {
-		for _, dir := range []string{f.root + "/home", f.root + "/tmp"} {
-			if err := empty(dir); err != nil {
-				return err
-			}
-			if err := syscall.Chmod(dir, 0o755); err != nil {
-				return fail("restore", dir, err)
-			}
-		}
-	}
-	if !f.watch.root {
-		return nil
-	}
-	entries, err := list(f.root)
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		if !slices.Contains([]string{"work", "home", "tmp"}, e.name) {
-			if err := remove(f.root, e); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	same, err := path.sameAsGiven(&st, p.item)
+	return err != nil || !same
 }

@@ -1,7 +1,8 @@
 package lane
 
 import (
-	"strings"
+	"slices"
+	"strconv"
 	"syscall"
 	"unsafe"
 )
@@ -12,87 +13,171 @@ type entry struct {
 	dir  bool
 }
 
-// list reads a folder without following a link in its last part. A folder
-// that its owner may not read is opened up first.
-func list(dir string) ([]entry, error) {
-	fd, err := openDir(dir)
+// each calls do for every entry of a folder, without following a link in the
+// path's last part.
+func each(dir string, do func(entry) error) error {
+	fd, err := openDir(atCwd, dir)
 	if err != nil {
-		return nil, err
+		return fail("open", dir, err)
 	}
 	defer syscall.Close(fd)
-	return listAt(fd, dir)
+	return fail("list", dir, eachAt(fd, do))
 }
 
-func openDir(dir string) (int, error) {
+// openDir opens a folder to read, change and search it, which its mode may
+// have to be altered for.
+func openDir(at int, name string) (int, error) {
 	const flags = syscall.O_RDONLY | syscall.O_DIRECTORY | syscall.O_NOFOLLOW | syscall.O_CLOEXEC
-	fd, err := syscall.Open(dir, flags, 0)
-	if err == syscall.EACCES && syscall.Chmod(dir, 0o700) == nil {
-		fd, err = syscall.Open(dir, flags, 0)
+	fd, err := syscall.Openat(at, name, flags, 0)
+	if err == syscall.EACCES && syscall.Fchmodat(at, name, 0o700, 0) == nil {
+		fd, err = syscall.Openat(at, name, flags, 0)
 	}
-	return fd, fail("open", dir, err)
+	if err != nil {
+		return -1, err
+	}
+	var st syscall.Stat_t
+	if err := syscall.Fstat(fd, &st); err == nil && st.Mode&0o700 != 0o700 {
+		err = syscall.Fchmod(fd, 0o700)
+		if err != nil && err != syscall.EPERM { // another's; root gets along
+			syscall.Close(fd)
+			return -1, err
+		}
+	}
+	return fd, nil
 }
 
-func listAt(fd int, dir string) ([]entry, error) {
-	var (
-		entries []entry
-		buf     [8192]byte
-	)
+func eachAt(fd int, do func(entry) error) error {
+	if _, err := syscall.Seek(fd, 0, 0); err != nil {
+		return err
+	}
+	var buf [4096]byte
 	for {
 		n, err := syscall.ReadDirent(fd, buf[:])
 		if err == syscall.EINTR {
 			continue
 		}
-		if err != nil {
-			return nil, fail("list", dir, err)
-		}
-		if n == 0 {
-			return entries, nil
+		if err != nil || n == 0 {
+			return err
 		}
 		for rest := buf[:n]; len(rest) > 0; {
 			d := (*syscall.Dirent)(unsafe.Pointer(&rest[0]))
 			name := cstring(rest[unsafe.Offsetof(d.Name):d.Reclen])
-			if name != "." && name != ".." {
-				entries = append(entries, entry{strings.Clone(name), isDir(dir+"/"+name, d.Type)})
-			}
 			rest = rest[d.Reclen:]
+			if string(name) == "." || string(name) == ".." {
+				continue
+			}
+			if err := do(entry{string(name), isDir(fd, string(name), d.Type)}); err != nil {
+				return err
+			}
 		}
 	}
 }
 
-func isDir(path string, kind uint8) bool {
+// cstring cuts off what follows a NUL byte.
+func cstring(padded []byte) []byte {
+	for i, c := range padded {
+		if c == 0 {
+			return padded[:i]
+		}
+	}
+	return padded
+}
+
+func isDir(fd int, name string, kind uint8) bool {
 	if kind != syscall.DT_UNKNOWN {
 		return kind == syscall.DT_DIR
 	}
-	var st syscall.Stat_t
-	return syscall.Lstat(path, &st) == nil && st.Mode&syscall.S_IFMT == syscall.S_IFDIR
+	// A file system that does not say.
+	const flags = syscall.O_RDONLY | syscall.O_DIRECTORY | syscall.O_NOFOLLOW | syscall.O_NONBLOCK | syscall.O_CLOEXEC
+	sub, err := syscall.Openat(fd, name, flags, 0)
+	if err == nil {
+		syscall.Close(sub)
+	}
+	return err == nil || err == syscall.EACCES
 }
 
-// empty removes everything below dir.
-func empty(dir string) error {
-	entries, err := list(dir)
+// empty removes everything below dir, but for what it has under the names in
+// keep.
+func empty(dir string, keep ...string) error {
+	fd, err := openDir(atCwd, dir)
 	if err != nil {
-		return err
+		return fail("open", dir, err)
 	}
-	if err := syscall.Access(dir, 7); err != nil { // 7: read, write and search
-		if err := syscall.Chmod(dir, 0o755); err != nil {
-			return fail("open up", dir, err)
-		}
-	}
-	for _, e := range entries {
-		if err := remove(dir, e); err != nil {
+	defer syscall.Close(fd)
+	e := emptying{top: fd, keep: keep}
+	return fail("empty", dir, e.removeAll(fd))
+}
+
+// emptying removes what is below one folder. It does not descend: a folder in
+// a folder is moved to the top first. So it takes two descriptors and short
+// names however deep the tree is, and a case may build one that no path
+// reaches.
+type emptying struct {
+	top   int
+	keep  []string // names at the top
+	moved int      // folders so far, for their names
+}
+
+// removeAll removes everything in a folder. What was moved to the top while
+// that was read may have been missed, hence the rounds.
+func (e *emptying) removeAll(fd int) error {
+	for {
+		found := false
+		err := eachAt(fd, func(in entry) error {
+			if fd == e.top && slices.Contains(e.keep, in.name) {
+				return nil
+			}
+			found = true
+			return e.remove(fd, in)
+		})
+		if err != nil || !found {
 			return err
 		}
 	}
-	return nil
 }
 
-func remove(dir string, e entry) error {
-	path := dir + "/" + e.name
-	if !e.dir {
-		return fail("remove", path, syscall.Unlink(path))
+func (e *emptying) remove(fd int, in entry) error {
+	if !in.dir {
+		return syscall.Unlinkat(fd, in.name)
 	}
-	if err := empty(path); err != nil {
+	err := rmdirAt(fd, in.name)
+	if err != syscall.ENOTEMPTY && err != syscall.EEXIST {
 		return err
 	}
-	return fail("remove", path, syscall.Rmdir(path))
+	if fd != e.top {
+		return e.moveUp(fd, in.name)
+	}
+	sub, err := openDir(fd, in.name)
+	if err != nil {
+		return err
+	}
+	err = e.removeAll(sub)
+	syscall.Close(sub)
+	if err != nil {
+		return err
+	}
+	return rmdirAt(fd, in.name)
+}
+
+// moveUp moves a folder to the top, under a name that is free there.
+func (e *emptying) moveUp(fd int, name string) error {
+	opened := false
+	for {
+		e.moved++
+		err := syscall.Renameat(fd, name, e.top, "moved."+strconv.Itoa(e.moved))
+		switch err {
+		case syscall.EEXIST, syscall.ENOTEMPTY, syscall.ENOTDIR:
+			continue
+		case syscall.EACCES: // moving a folder changes the ".." in it
+			if opened {
+				return err
+			}
+			opened = true
+			if err := syscall.Fchmodat(fd, name, 0o700, 0); err != nil {
+				return err
+			}
+			continue
+		}
+		return err
+	}
 }

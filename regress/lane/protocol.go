@@ -2,36 +2,10 @@ package lane
 
 import (
 	"encoding/binary"
-	"errors"
+	"strings"
 	"time"
+	"unsafe"
 )
-
-// A frame is a length (4 bytes, little endian) and a payload. Setup frames
-// grow with the number of given files, about 100 bytes each.
-const (
-	headerBytes     = 4
-	frameBytesMax   = 1 << 30
-	itemsPerBodyMax = 1 << 24
-)
-
-var errDamaged = errors.New("damaged message")
-
-// FrameSize reads a frame's header.
-func FrameSize(header [headerBytes]byte) (int, error) {
-	n := binary.LittleEndian.Uint32(header[:])
-	if n > frameBytesMax {
-		return 0, errDamaged
-	}
-	return int(n), nil
-}
-
-// frame fills in the length of a message that was begun with begin.
-func frame(b []byte) []byte {
-	binary.LittleEndian.PutUint32(b, uint32(len(b)-headerBytes))
-	return b
-}
-
-func begin(b []byte) []byte { return append(b[:0], 0, 0, 0, 0) }
 
 func appendInt(b []byte, v int64) []byte { return binary.AppendVarint(b, v) }
 
@@ -42,7 +16,7 @@ func appendBool(b []byte, v bool) []byte {
 	return append(b, 0)
 }
 
-func appendString(b []byte, s string) []byte {
+func appendString[T string | []byte](b []byte, s T) []byte {
 	return append(appendInt(b, int64(len(s))), s...)
 }
 
@@ -54,57 +28,81 @@ func appendStrings(b []byte, list []string) []byte {
 	return b
 }
 
-// body consumes a payload. After the first damage everything reads as zero and
+// body consumes a message. After the first damage everything reads as zero and
 // bad is set, so that callers check once, at the end.
 type body struct {
 	rest []byte
 	bad  bool
+	lent bool // strings are parts of the message, not copies
 }
+
+func (b *body) damage() { b.bad, b.rest = true, nil }
 
 func (b *body) int() int64 {
 	v, n := binary.Varint(b.rest)
 	if n <= 0 {
-		b.bad, b.rest = true, nil
+		b.damage()
 		return 0
 	}
 	b.rest = b.rest[n:]
+	return v
+}
+
+// upTo reads a number from 0 to max.
+func (b *body) upTo(max int64) int64 {
+	v := b.int()
+	if v < 0 || v > max {
+		b.damage()
+		return 0
+	}
 	return v
 }
 
 func (b *body) bool() bool {
-	if len(b.rest) == 0 {
-		b.bad = true
+	if len(b.rest) == 0 || b.rest[0] > 1 {
+		b.damage()
 		return false
 	}
-	v := b.rest[0] != 0
+	v := b.rest[0] == 1
 	b.rest = b.rest[1:]
 	return v
 }
 
-func (b *body) string() string {
-	n := b.int()
-	if n < 0 || n > int64(len(b.rest)) {
-		b.bad, b.rest = true, nil
-		return ""
-	}
-	s := string(b.rest[:n])
+// bytes reads a string as a part of the message.
+func (b *body) bytes() []byte {
+	n := b.upTo(int64(len(b.rest)))
+	v := b.rest[:n:n]
 	b.rest = b.rest[n:]
-	return s
+	return v
 }
 
-func (b *body) count() int {
-	n := b.int()
-	if n < 0 || n > itemsPerBodyMax || n > int64(len(b.rest)) {
-		b.bad, b.rest = true, nil
-		return 0
+func (b *body) string() string {
+	v := b.bytes()
+	if b.lent {
+		return unsafe.String(unsafe.SliceData(v), len(v))
 	}
-	return int(n)
+	return string(v)
 }
 
-func (b *body) strings() []string {
-	list := make([]string, b.count())
-	for i := range list {
-		list[i] = b.string()
+// Sizes of the smallest string, Item and Left in a message. They bound what a
+// number in a damaged one can make the reader allocate, to 16 times the
+// message's length.
+const (
+	stringBytesMin = 1
+	itemBytesMin   = 6
+	leftBytesMin   = 7
+)
+
+// count reads how many things of at least bytesMin follow.
+func (b *body) count(bytesMin int) int {
+	return int(b.upTo(int64(len(b.rest) / bytesMin)))
+}
+
+// strings reads a list into the space of another.
+func (b *body) strings(space []string) []string {
+	list := space[:0]
+	for range b.count(stringBytesMin) {
+		list = append(list, b.string())
 	}
 	return list
 }
@@ -132,7 +130,7 @@ func (b *body) item() Item {
 	}
 }
 
-// AppendFrame writes the message into buf, reusing its space.
+// AppendFrame writes the message into buf, whose space is used again.
 func (s *Setup) AppendFrame(buf []byte) []byte {
 	b := begin(buf)
 	b = appendString(b, s.Root)
@@ -148,16 +146,15 @@ func (s *Setup) AppendFrame(buf []byte) []byte {
 	b = appendInt(b, int64(s.Grace))
 	b = appendInt(b, s.MemoryMax)
 	b = appendInt(b, s.OutputMax)
-	b = appendBool(b, s.Keep)
-	return frame(b)
+	return frame(appendBool(b, s.Keep))
 }
 
-// Decode reads what AppendFrame wrote, without the header.
-func (s *Setup) Decode(payload []byte) error {
-	b := body{rest: payload}
+// Decode reads a message that AppendFrame wrote, without its header.
+func (s *Setup) Decode(message []byte) error {
+	b := body{rest: message}
 	s.Root, s.Outbox, s.Canonical, s.PIDs = b.string(), b.string(), b.string(), b.bool()
-	s.Env = b.strings()
-	s.Given = make([]Item, b.count())
+	s.Env = b.strings(nil)
+	s.Given = make([]Item, b.count(itemBytesMin))
 	for i := range s.Given {
 		s.Given[i] = b.item()
 	}
@@ -166,19 +163,22 @@ func (s *Setup) Decode(payload []byte) error {
 	return b.err()
 }
 
-// AppendFrame writes the message into buf, reusing its space.
+// AppendFrame writes the message into buf, whose space is used again.
 func (r *Ready) AppendFrame(buf []byte) []byte {
-	return frame(appendInt(appendString(begin(buf), r.Fault), r.Floor))
+	b := appendString(begin(buf), r.Fault)
+	b = appendBool(b, r.Changed)
+	b = appendInt(b, r.Floor)
+	return frame(appendInt(b, int64(r.Own)))
 }
 
-// Decode reads what AppendFrame wrote, without the header.
-func (r *Ready) Decode(payload []byte) error {
-	b := body{rest: payload}
-	r.Fault, r.Floor = b.string(), b.int()
+// Decode reads a message that AppendFrame wrote, without its header.
+func (r *Ready) Decode(message []byte) error {
+	b := body{rest: message}
+	r.Fault, r.Changed, r.Floor, r.Own = b.string(), b.bool(), b.int(), time.Duration(b.int())
 	return b.err()
 }
 
-// AppendFrame writes the message into buf, reusing its space.
+// AppendFrame writes the message into buf, whose space is used again.
 func (j *Job) AppendFrame(buf []byte) []byte {
 	b := appendItem(begin(buf), j.Source)
 	b = appendString(b, j.Path)
@@ -186,55 +186,66 @@ func (j *Job) AppendFrame(buf []byte) []byte {
 	return frame(appendBool(b, j.Stdin))
 }
 
-// Decode reads what AppendFrame wrote, without the header.
-func (j *Job) Decode(payload []byte) error {
-	b := body{rest: payload}
-	j.Source, j.Path, j.Args, j.Stdin = b.item(), b.string(), b.strings(), b.bool()
+// Decode reads a message that AppendFrame wrote, without its header. The job's
+// strings are parts of the message: it holds until that is read over.
+func (j *Job) Decode(message []byte) error {
+	b := body{rest: message, lent: true}
+	j.Source, j.Path, j.Args, j.Stdin = b.item(), b.string(), b.strings(j.Args), b.bool()
 	return b.err()
 }
 
-func appendLeft(b []byte, f Left) []byte {
+func appendLeft(b []byte, f *Left) []byte {
 	b = appendString(b, f.Name)
 	b = appendInt(b, int64(f.Form))
 	b = appendBool(b, f.Exec)
 	b = appendInt(b, f.Size)
+	b = appendString(b, f.Content)
 	b = appendString(b, f.Stored)
 	return appendString(b, f.Target)
 }
 
 func (b *body) left() Left {
-	return Left{
-		Name: b.string(), Form: int(b.int()), Exec: b.bool(),
-		Size: b.int(), Stored: b.string(), Target: b.string(),
+	f := Left{
+		Name: b.string(), Form: int(b.upTo(Gone)), Exec: b.bool(),
+		Size: b.upTo(1<<63 - 1), Content: b.bytes(), Stored: b.string(), Target: b.string(),
 	}
+	if strings.IndexByte(f.Stored, '/') >= 0 {
+		b.damage() // it would lead out of the outbox
+	}
+	return f
 }
 
-// AppendFrame writes the message into buf, reusing its space.
+// AppendFrame writes the message into buf, whose space is used again.
 func (d *Done) AppendFrame(buf []byte) []byte {
 	b := appendString(begin(buf), d.Fault)
+	b = appendBool(b, d.Changed)
 	b = appendInt(b, int64(d.Kind))
 	b = appendInt(b, int64(d.Code))
 	b = appendInt(b, int64(d.CPU))
 	b = appendInt(b, int64(d.Wall))
 	b = appendInt(b, d.Peak)
-	b = appendLeft(b, d.Stdout)
-	b = appendLeft(b, d.Stderr)
+	b = appendLeft(b, &d.Stdout)
+	b = appendLeft(b, &d.Stderr)
 	b = appendInt(b, int64(len(d.Files)))
-	for _, f := range d.Files {
-		b = appendLeft(b, f)
+	for i := range d.Files {
+		b = appendLeft(b, &d.Files[i])
 	}
-	return frame(b)
+	b = appendInt(b, d.Floor)
+	b = appendInt(b, int64(d.Own))
+	return frame(appendBool(b, d.Last))
 }
 
-// Decode reads what AppendFrame wrote, without the header.
-func (d *Done) Decode(payload []byte) error {
-	b := body{rest: payload}
-	d.Fault, d.Kind, d.Code = b.string(), int(b.int()), int(b.int())
+// Decode reads a message that AppendFrame wrote, without its header.
+func (d *Done) Decode(message []byte) error {
+	b := body{rest: message}
+	d.Fault, d.Changed = b.string(), b.bool()
+	d.Kind, d.Code = int(b.upTo(OutputLimit)), int(b.int())
 	d.CPU, d.Wall, d.Peak = time.Duration(b.int()), time.Duration(b.int()), b.int()
 	d.Stdout, d.Stderr = b.left(), b.left()
-	d.Files = make([]Left, b.count())
+	d.Files = make([]Left, b.count(leftBytesMin))
 	for i := range d.Files {
 		d.Files[i] = b.left()
 	}
+	d.Floor, d.Own, d.Last = b.int(), time.Duration(b.int()), b.bool()
 	return b.err()
 }

@@ -2,6 +2,8 @@ package lane
 
 import (
 	"bytes"
+	"errors"
+	"io"
 	"syscall"
 )
 
@@ -18,17 +20,12 @@ func init() {
 // called reports whether the first argument is Argument. os.Args is not there
 // yet.
 func called() bool {
-	fd, err := syscall.Open("/proc/self/cmdline", syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
+	var buf [8192]byte // argument 0 is a path, of up to 4096 bytes
+	line, err := readFile("/proc/self/cmdline", buf[:])
 	if err != nil {
 		return false
 	}
-	defer syscall.Close(fd)
-	var buf [4096]byte // argv[0] is a path
-	n, err := syscall.Read(fd, buf[:])
-	if err != nil || n <= 0 {
-		return false
-	}
-	_, rest, _ := bytes.Cut(buf[:n], []byte{0})
+	_, rest, _ := bytes.Cut(line, []byte{0})
 	first, _, ended := bytes.Cut(rest, []byte{0})
 	return ended && string(first) == Argument
 }
@@ -36,97 +33,77 @@ func called() bool {
 // serve answers the messages of one parent until it closes the socket, and
 // returns the process's exit status.
 func serve() int {
-	syscall.CloseOnExec(SocketFD)
-	syscall.CloseOnExec(CorpusFD)
-	var (
-		c     conversation
-		setup Setup
-	)
-	payload, err := c.read()
+	resetSignals()
+	var c conversation
+	err := c.hold()
 	if err == nil {
-		err = setup.Decode(payload)
+		return 0
+	}
+	text := append([]byte(err.Error()), '\n')
+	_ = writeFull(2, text) // nobody is left to tell
+	return 1
+}
+
+// conversation is the helper's side of the socket.
+type conversation struct {
+	in  Frames
+	out []byte // a buffer, used again
+}
+
+// hold goes from the first message to the parent's end.
+func (c *conversation) hold() error {
+	if err := errors.Join(closeOnExec(), setIdlePatience()); err != nil {
+		return err
+	}
+	var setup Setup
+	message, err := c.in.Next(receive)
+	if err == nil {
+		err = setup.Decode(message)
 	}
 	if err != nil {
-		return 1
+		return err
 	}
 	h, err := prepare(&setup)
 	if err != nil {
-		c.send((&Ready{Fault: err.Error()}).AppendFrame(nil))
-		return 1
+		return send((&Ready{Fault: err.Error(), Changed: errors.Is(err, errChanged)}).AppendFrame(nil))
 	}
-	if err := c.send((&Ready{Floor: shed()}).AppendFrame(nil)); err != nil {
-		return 1
+	ready := Ready{Floor: h.memory.begin(), Own: ownCPU()}
+	if err := send(ready.AppendFrame(nil)); err != nil {
+		return err
 	}
 	return c.answer(h)
 }
 
-// conversation is the helper's side of the socket. Its buffers are reused.
-type conversation struct{ in, out []byte }
-
-func (c *conversation) answer(h *helper) int {
+// answer runs jobs until the parent hangs up, or until the helper had better be
+// replaced.
+func (c *conversation) answer(h *helper) error {
 	var job Job
 	for {
-		payload, err := c.read()
-		if err == errClosed {
-			return 0
+		message, err := c.in.Next(receive)
+		if err == io.EOF {
+			return nil
 		}
-		if err != nil || job.Decode(payload) != nil {
-			return 1
+		if err == nil {
+			err = job.Decode(message)
+		}
+		if err != nil {
+			return err
 		}
 		done := h.do(&job)
-		c.out = done.AppendFrame(c.out)
-		if c.send(c.out) != nil {
-			return 1
-		}
-		if h.settle() != nil {
-			return 1 // the parent starts another lane
-		}
-	}
-}
-
-func (c *conversation) read() ([]byte, error) {
-	var header [headerBytes]byte
-	if err := readFull(header[:]); err != nil {
-		return nil, err
-	}
-	n, err := FrameSize(header)
-	if err != nil {
-		return nil, err
-	}
-	if cap(c.in) < n {
-		c.in = make([]byte, n)
-	}
-	c.in = c.in[:n]
-	return c.in, readFull(c.in)
-}
-
-func readFull(b []byte) error {
-	for len(b) > 0 {
-		n, err := syscall.Read(SocketFD, b)
-		if err == syscall.EINTR {
-			continue
-		}
-		if err != nil {
+		if err := c.tell(&done); err != nil || done.Last {
 			return err
 		}
-		if n == 0 {
-			return errClosed
-		}
-		b = b[n:]
-	}
-	return nil
-}
-
-func (c *conversation) send(b []byte) error {
-	for len(b) > 0 {
-		n, err := syscall.Write(SocketFD, b)
-		if err == syscall.EINTR {
-			continue
-		}
-		if err != nil {
+		if err := h.settle(); err != nil {
 			return err
 		}
-		b = b[n:]
 	}
-	return nil
+}
+
+func (c *conversation) tell(d *Done) error {
+	c.out = d.AppendFrame(c.out)
+	err := send(c.out)
+	if cap(c.out) > bufferBytesKept {
+		c.out = nil
+	}
+	return err
 }

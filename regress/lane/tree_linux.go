@@ -8,88 +8,78 @@ import (
 	"time"
 )
 
-const (
-	waitAll = 0x40000000 // __WALL of wait4(2): children made by clone too
-
-	// killPatience bounds the wait for killed processes to be gone. The kernel
-	// can hold one for long only in a broken file system or driver.
-	killPatience = 10 * time.Second
-)
-
 // tree is the running case's processes: the command, what it started, and what
 // those left behind for this process to adopt.
 type tree struct {
 	pids    bool // this process is the init of a PID namespace: all others in it are the case's
 	ownProc bool // /proc shows that namespace
 
-	pid  int
-	cpu  time.Duration
-	peak int64 // KiB
+	pid    int // of the command
+	over   bool
+	status syscall.WaitStatus // when over
+	alone  bool               // nothing of the case is left
+	cpu    time.Duration
+	peak   int64 // KiB
 }
 
-func (t *tree) begin(pid int) { t.pid, t.cpu, t.peak = pid, 0, 0 }
-
-// reap collects the command if it has ended.
-func (t *tree) reap(pid int) (status syscall.WaitStatus, over bool, err error) {
-	got, status, err := t.wait4(pid, syscall.WNOHANG|waitAll)
-	return status, got == pid, fail("wait for", "the command", err)
+func (t *tree) begin(pid int) {
+	*t = tree{pids: t.pids, ownProc: t.ownProc, pid: pid}
 }
 
-func (t *tree) wait4(pid, options int) (int, syscall.WaitStatus, error) {
-	var (
-		status syscall.WaitStatus
-		usage  syscall.Rusage
-	)
+// reap collects everything that has ended.
+func (t *tree) reap() error {
+	var usage syscall.Rusage
 	for {
-		got, err := syscall.Wait4(pid, &status, options, &usage)
-		if err == syscall.EINTR {
+		got, status, err := wait4(&usage)
+		switch {
+		case err == syscall.EINTR:
 			continue
+		case err == syscall.ECHILD:
+			t.alone = true
+			return nil
+		case err != nil:
+			return fail("wait for", "the command", err)
+		case got == 0:
+			return nil
+		case got == t.pid:
+			t.over, t.status = true, status
 		}
-		if got > 0 {
-			t.cpu += time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
-			t.peak = max(t.peak, usage.Maxrss)
-		}
-		return got, status, err
+		t.cpu += cpuTime(&usage)
+		t.peak = max(t.peak, int64(usage.Maxrss))
 	}
 }
 
-// kill ends whatever is left and reaps it. When nothing is left it costs one
-// system call, 0.8 to 3.6 µs.
+// killPatience bounds the wait for killed processes to be gone. The kernel can
+// hold one for long only in a broken file system or driver.
+const killPatience = 10 * time.Second
+
+// kill ends whatever is left and reaps it. It costs nothing when nothing is
+// left, which reap has found out.
 func (t *tree) kill() error {
-	var deadline time.Time
-	for {
-		got, _, err := t.wait4(-1, syscall.WNOHANG|waitAll)
-		if err == syscall.ECHILD {
-			return nil
-		}
-		if err != nil {
-			return fail("wait for", "left processes", err)
-		}
-		if got > 0 {
-			continue
-		}
+	began := time.Now()
+	for pause := 50 * time.Microsecond; !t.alone; pause = min(2*pause, tick) {
 		t.signal(syscall.SIGKILL)
-		if deadline.IsZero() {
-			deadline = time.Now().Add(killPatience)
-		}
-		if time.Now().After(deadline) {
-			return fail("kill", "left processes", errors.New("still there after 10s"))
-		}
-		if err := poll(nil, int64(200*time.Microsecond)); err != nil {
+		if err := errors.Join(poll(nil, pause), t.reap()); err != nil {
 			return err
 		}
+		if !t.alone && time.Since(began) > killPatience {
+			return fail("kill", "what the case left", errors.New("still there after 10s"))
+		}
 	}
+	return nil
 }
 
 // signal sends to every process of the tree.
 func (t *tree) signal(sig syscall.Signal) {
 	if t.pids {
-		syscall.Kill(-1, sig) // to all but ourselves
+		_ = syscall.Kill(-1, sig) // to all but ourselves
 		return
 	}
-	syscall.Kill(-t.pid, sig)
+	if !t.over { // else the number may be another's
+		_ = syscall.Kill(-t.pid, sig)
+	}
 	for _, pid := range t.members() {
-		syscall.Kill(pid, sig)
+		_ = syscall.Kill(pid, sig)
 	}
 }
 
@@ -108,41 +98,33 @@ func (t *tree) members() []int {
 	return found
 }
 
-func (t *tree) allButSelf() []int {
-	entries, err := list("/proc")
-	if err != nil {
-		return nil
-	}
-	var found []int
-	for _, e := range entries {
+func (t *tree) allButSelf() (found []int) {
+	_ = each("/proc", func(e entry) error {
 		if pid, err := strconv.Atoi(e.name); err == nil && pid > 1 {
 			found = append(found, pid)
 		}
-	}
+		return nil
+	})
 	return found
 }
 
-// children lists the direct children of a process, of all its threads.
-func children(proc string) []int {
-	tasks, err := list(proc + "/task")
-	if err != nil {
-		return nil
-	}
-	var (
-		found []int
-		buf   [64 << 10]byte
-	)
-	for _, task := range tasks {
-		n, err := readFile(proc+"/task/"+task.name+"/children", buf[:])
+// children lists the direct children of a process, of all its threads. Of one
+// with hundreds of them that is some; who ends them asks again.
+func children(proc string) (found []int) {
+	_ = each(proc+"/task", func(task entry) error {
+		var buf [4096]byte
+		list, err := readFile(proc+"/task/"+task.name+"/children", buf[:])
 		if err != nil {
-			continue
+			return nil // it has ended
 		}
-		for field := range bytes.FieldsSeq(buf[:n]) {
+		whole := list[:bytes.LastIndexByte(list, ' ')+1] // half a number is another's
+		for field := range bytes.FieldsSeq(whole) {
 			if pid, err := strconv.Atoi(string(field)); err == nil {
 				found = append(found, pid)
 			}
 		}
-	}
+		return nil
+	})
 	return found
 }
 
@@ -152,12 +134,11 @@ func (t *tree) resident() int64 {
 	page := int64(syscall.Getpagesize())
 	for _, pid := range t.members() {
 		var buf [128]byte
-		n, err := readFile("/proc/"+strconv.Itoa(pid)+"/statm", buf[:])
+		line, err := readFile("/proc/"+strconv.Itoa(pid)+"/statm", buf[:])
 		if err != nil {
 			continue
 		}
-		fields := bytes.Fields(buf[:n])
-		if len(fields) > 1 {
+		if fields := bytes.Fields(line); len(fields) > 1 {
 			pages, _ := strconv.ParseInt(string(fields[1]), 10, 64)
 			sum += pages * page
 		}

@@ -7,9 +7,11 @@ package exec
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"muster/regress/internal/corpus"
 	"muster/regress/internal/outcome"
@@ -31,34 +33,37 @@ type Result struct {
 	Cost    outcome.Cost
 	Lane    int
 
-	contents map[outcome.Key]Content
+	contents []Content
 	release  func()
 }
 
 // Content is what one part holds: in memory, or in a file until the result is
 // released.
 type Content struct {
+	Key   outcome.Key
 	Bytes []byte
 	File  string
 }
 
-// NewResult returns a result whose parts' contents are in contents. release,
-// which may be nil, is called once by Release.
-func NewResult(o outcome.Outcome, c outcome.Cost, lane int, contents map[outcome.Key]Content, release func()) *Result {
+// NewResult returns a result whose parts' contents are in contents, in the
+// order of the parts. release, which may be nil, is called once by Release.
+func NewResult(o outcome.Outcome, c outcome.Cost, lane int, contents []Content, release func()) *Result {
 	return &Result{Outcome: o, Cost: c, Lane: lane, contents: contents, release: release}
 }
 
-// Open returns the content of one of the outcome's parts. It may be called
-// from several goroutines, until Release.
+// Open returns the content of one of the outcome's parts; one that is gone has
+// none. It may be called from several goroutines, until Release.
 func (r *Result) Open(p outcome.Part) (io.ReadCloser, error) {
-	c, ok := r.contents[p.Key]
+	i, ok := slices.BinarySearchFunc(r.contents, p.Key, func(c Content, k outcome.Key) int {
+		return cmp.Or(cmp.Compare(c.Key.Place, k.Place), cmp.Compare(c.Key.Path, k.Path))
+	})
 	switch {
 	case !ok:
 		return nil, fmt.Errorf("no content of %s", p.Key)
-	case c.File != "":
-		return os.Open(c.File)
+	case r.contents[i].File != "":
+		return os.Open(r.contents[i].File)
 	}
-	return io.NopCloser(bytes.NewReader(c.Bytes)), nil
+	return io.NopCloser(bytes.NewReader(r.contents[i].Bytes)), nil
 }
 
 // Release gives up the contents. It may be called more than once, by one

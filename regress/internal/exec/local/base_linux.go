@@ -3,10 +3,10 @@ package local
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -28,13 +28,18 @@ type base struct {
 }
 
 func newBase(o *Options) (*base, error) {
+	disk, err := diskFolder()
+	if err != nil {
+		return nil, err
+	}
+	// Both, and first: what a killed run left takes room.
+	sweep(memoryFolder)
+	sweep(disk)
 	parent := memoryFolder
 	if why := unfit(parent, o); why != "" {
-		parent = os.TempDir()
+		parent = disk
 		o.Note(fmt.Sprintf("lanes work in %s: %s", parent, why))
 	}
-	sweep(parent)
-	var err error
 	for range 3 { // another run's sweep may come between the folder and its lock
 		var b *base
 		if b, err = makeBase(parent); err == nil {
@@ -44,20 +49,36 @@ func newBase(o *Options) (*base, error) {
 	return nil, fault.Environmentf("folder for the lanes: %w", err)
 }
 
+// diskFolder is TMPDIR as its processes see it: absolute, and without links,
+// which a tool that prints its folder would resolve.
+func diskFolder() (string, error) {
+	dir, err := filepath.Abs(os.TempDir())
+	if err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
+	}
+	if err != nil {
+		return "", fault.Environmentf("TMPDIR: %w", err)
+	}
+	return dir, nil
+}
+
 // makeBase makes a locked folder whose lanes' paths are as long as Canonical,
 // if the parent leaves room for that.
 func makeBase(parent string) (*base, error) {
-	random := max(4, len(Canonical)-len(filepath.Join(parent, basePrefix, "000"))+1)
-	dir := filepath.Join(parent, basePrefix+token(random))
+	lane := filepath.Join(parent, basePrefix, "000")
+	dir := filepath.Join(parent, basePrefix+token(max(tokenMin, len(Canonical)-len(lane))))
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return nil, err
 	}
-	held, err := lock(dir)
+	held, err := lock(dir, os.O_CREATE)
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
 	return &base{dir: dir, lock: held}, nil
 }
+
+// tokenMin is how many random characters tell two runs' folders apart at least.
+const tokenMin = 4
 
 // token returns n random characters for a folder's name.
 func token(n int) string {
@@ -69,57 +90,31 @@ func token(n int) string {
 	return string(b)
 }
 
-// unfit says why the lanes should not work in the memory folder, or "". Each
-// lane may hold the given files, the largest source, and what a case leaves.
-func unfit(dir string, o *Options) string {
-	var st unix.Statfs_t
-	if err := unix.Statfs(dir, &st); err != nil || int64(st.Type) != unix.TMPFS_MAGIC {
-		return dir + " is not a file system in memory"
-	}
-	var given, largest int64
-	for _, e := range o.Corpus.Given() {
-		given += e.Size
-	}
-	for _, e := range o.Corpus.Cases() {
-		largest = max(largest, e.Size)
-	}
-	need := int64(o.Lanes) * (given + largest + o.OutputMax)
-	free := min(int64(st.Bavail)*int64(st.Bsize), availableMemory())
-	if need > free {
-		return fmt.Sprintf("%d lanes may need %d MiB and %s has %d", o.Lanes, need>>20, dir, free>>20)
-	}
-	if unix.Access(dir, unix.W_OK|unix.X_OK) != nil {
-		return dir + " cannot be written"
-	}
-	return ""
-}
-
-// availableMemory returns what the kernel says can be had without swapping.
-func availableMemory() int64 {
-	var kib int64
-	text, err := os.ReadFile("/proc/meminfo")
-	if err != nil {
-		return 0
-	}
-	_, rest, _ := strings.Cut(string(text), "MemAvailable:")
-	fmt.Sscan(rest, &kib)
-	return kib << 10
-}
-
-func lock(dir string) (*os.File, error) {
-	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
+func lock(dir string, create int) (*os.File, error) {
+	f, err := os.OpenFile(filepath.Join(dir, "lock"), create|os.O_RDWR|syscall.O_NOFOLLOW, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+	err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	if err == nil && !isAt(f, filepath.Join(dir, "lock")) {
+		err = fmt.Errorf("%s was swept away", dir)
+	}
+	if err != nil {
 		f.Close()
 		return nil, err
 	}
 	return f, nil
 }
 
-// sweep removes what killed runs of this user left in parent: folders whose
-// lock nobody holds. It is best effort.
+// isAt reports whether path still names the open file.
+func isAt(f *os.File, path string) bool {
+	ours, err1 := f.Stat()
+	there, err2 := os.Lstat(path)
+	return err1 == nil && err2 == nil && os.SameFile(ours, there)
+}
+
+// sweep removes what killed runs of this user left in parent: folders with a
+// lock that nobody holds, and the processes of their cases. It is best effort.
 func sweep(parent string) {
 	dirs, _ := filepath.Glob(filepath.Join(parent, basePrefix+"*"))
 	for _, dir := range dirs {
@@ -127,13 +122,13 @@ func sweep(parent string) {
 		if err != nil || !info.IsDir() || !ownedByUs(info) {
 			continue
 		}
-		if _, err := os.Lstat(filepath.Join(dir, "lock")); err != nil {
-			continue // just being made, or not a lanes' folder
+		f, err := lock(dir, 0)
+		if err != nil {
+			continue // in use, just being made, or not a lanes' folder
 		}
-		if f, err := lock(dir); err == nil {
-			removeTree(dir)
-			f.Close()
-		}
+		endStrays(dir)
+		_ = removeTree(dir)
+		f.Close()
 	}
 }
 
@@ -153,7 +148,7 @@ func removeTree(dir string) error {
 	if os.RemoveAll(dir) == nil {
 		return nil
 	}
-	_ = filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if d != nil && d.IsDir() {
 			_ = os.Chmod(path, 0o700)
 		}

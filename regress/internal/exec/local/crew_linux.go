@@ -14,41 +14,36 @@ import (
 	"muster/regress/internal/corpus"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
+	"muster/regress/internal/name"
 	"muster/regress/lane"
 )
 
-// deathsMax is how often one case may lose its lane before the machine is
+// deathsMax is how often one case may lose its helper before the machine is
 // taken to be broken.
 const deathsMax = 3
 
 // Crew is a set of running lanes. Its methods may be called from several
-// goroutines at once.
+// goroutines at once, but for Close, which must be the last call.
 type Crew struct {
 	o     Options
 	base  *base
 	mode  *mode
 	setup lane.Setup // what all lanes share
+	lanes []*worker
 
 	started atomic.Int64 // helpers so far
+	own     atomic.Int64 // ns of CPU that helpers took themselves
+	floor   atomic.Int64 // KiB, the largest of the helpers'
+	endOne  sync.Mutex   // held to wait for a helper's end: each wait takes a thread
 
-	mu     sync.Mutex
-	freed  *sync.Cond
-	idle   []*worker
-	all    []*worker
-	closed bool
-	own    time.Duration // CPU of helpers that are gone, their cases' apart
-	cases  time.Duration // CPU of cases that ended
+	mu    sync.Mutex
+	freed *sync.Cond
+	idle  []*worker
 }
 
 // Start brings up the lanes. When it returns an error nothing is left behind.
 func Start(ctx context.Context, o Options) (*Crew, error) {
-	if o.Lanes < 1 || o.Lanes > LanesMax {
-		return nil, fault.Inputf("%d jobs: from 0 to %d are possible", o.Lanes, LanesMax)
-	}
-	if o.Note == nil {
-		o.Note = func(string) {}
-	}
-	if err := checkKeep(&o); err != nil {
+	if err := check(&o); err != nil {
 		return nil, err
 	}
 	c := &Crew{o: o}
@@ -67,11 +62,24 @@ func Start(ctx context.Context, o Options) (*Crew, error) {
 	return c, nil
 }
 
-// checkKeep makes the folder that is to stay.
-func checkKeep(o *Options) (err error) {
+func check(o *Options) error {
+	switch {
+	case o.Lanes < 1 || o.Lanes > LanesMax:
+		return fault.Inputf("%d jobs: from 0 to %d are possible", o.Lanes, LanesMax)
+	case len(o.Helper) == 0 || o.Timeout <= 0 || o.OutputMax <= 0:
+		return fault.Environmentf("lanes need a helper, a time limit and an output limit")
+	}
+	if o.Note == nil {
+		o.Note = func(string) {}
+	}
 	if o.Keep == "" {
 		return nil
 	}
+	return makeKeep(o)
+}
+
+// makeKeep makes the folder that is to stay.
+func makeKeep(o *Options) (err error) {
 	if o.Keep, err = filepath.Abs(o.Keep); err != nil {
 		return fault.Environmentf("--keep: %w", err)
 	}
@@ -91,11 +99,12 @@ func checkKeep(o *Options) (err error) {
 // startLanes starts the first lane alone, which finds out what the kernel
 // grants, and then the others side by side.
 func (c *Crew) startLanes(ctx context.Context) error {
-	first, err := c.firstLane(ctx)
-	if err != nil {
+	for n := range c.o.Lanes {
+		c.lanes = append(c.lanes, &worker{crew: c, number: n})
+	}
+	if err := c.startFirst(ctx); err != nil {
 		return err
 	}
-	c.add(first)
 	errs := make([]error, c.o.Lanes)
 	var wg sync.WaitGroup
 	gate := make(chan struct{}, 8) // a lane's start is mostly copying the given files
@@ -103,83 +112,60 @@ func (c *Crew) startLanes(ctx context.Context) error {
 		wg.Go(func() {
 			gate <- struct{}{}
 			defer func() { <-gate }()
-			w, err := c.startWorker(ctx, n, c.mode)
-			if err != nil {
-				errs[n] = err
-				return
-			}
-			c.add(w)
+			errs[n] = c.lanes[n].start(ctx, c.mode)
 		})
 	}
 	wg.Wait()
+	c.idle = slices.Clone(c.lanes)
 	return errors.Join(errs...)
 }
 
-func (c *Crew) add(w *worker) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.all = append(c.all, w)
-	c.idle = append(c.idle, w)
-}
-
 // Floor returns the resident size, in KiB, below which a case's peak memory
-// cannot be told: that of the helper that spawned it.
-func (c *Crew) Floor() int64 { return c.all[0].floor }
+// cannot be told: the largest of the helpers that spawn them.
+func (c *Crew) Floor() int64 { return c.floor.Load() }
 
-// OwnCPU returns what the lane helpers that are gone took themselves, their
-// cases' processes apart. It is complete after Close.
-func (c *Crew) OwnCPU() time.Duration {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return max(0, c.own-c.cases)
-}
+// OwnCPU returns what the lane helpers have taken themselves, their cases'
+// processes apart: of each until its last answer.
+func (c *Crew) OwnCPU() time.Duration { return time.Duration(c.own.Load()) }
 
-// Run runs one case once. A lane that dies costs the case another start on a
-// new lane; after deathsMax of them the error is of class Environment, as any
-// other failure of the machine. When ctx ends, the case is killed.
+// Run runs a case once. When ctx ends, the case is killed and Run returns when
+// that is done. A helper that dies costs the case another start; after deathsMax
+// of them the error is of class Environment, as for any failure of the machine.
+// A corpus that is not what it was is of class Input.
 func (c *Crew) Run(ctx context.Context, job exec.Job) (*exec.Result, error) {
-	for died := 1; ; died++ {
-		w, err := c.acquire(ctx, job.Avoid)
-		if err != nil {
-			return nil, err
+	w, err := c.acquire(ctx, job.Avoid)
+	if err != nil {
+		return nil, err
+	}
+	defer c.release(w)
+	for deaths := 0; ; {
+		if w.helper == nil {
+			if err := w.start(ctx, c.mode); err != nil {
+				return nil, fmt.Errorf("lane %d cannot be started again: %w", w.number, err)
+			}
 		}
-		r, err := w.run(ctx, &c.o, job)
-		if err == nil {
-			c.mu.Lock()
-			c.cases += r.Cost.CPU
-			c.mu.Unlock()
-			c.release(w)
-			return r, nil
+		r, err := w.run(ctx, job)
+		if ctx.Err() != nil && err != nil {
+			w.end()
+			return nil, ctx.Err()
 		}
 		if !errors.Is(err, errLaneDied) {
-			c.release(w)
-			return nil, err
+			return r, err
 		}
-		if err := c.replace(ctx, w); err != nil {
-			return nil, err
-		}
-		if died == deathsMax {
-			return nil, fault.Environmentf("%w %d times", err, died)
+		why := w.end()
+		if deaths++; deaths == deathsMax {
+			return nil, fault.Environmentf("%s: %w %d times: %s", name.Print(job.Source.Name), errLaneDied, deaths, why)
 		}
 	}
 }
 
 // acquire waits for an idle lane other than avoid, if the crew has another.
 func (c *Crew) acquire(ctx context.Context, avoid int) (*worker, error) {
-	stop := context.AfterFunc(ctx, func() {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.freed.Broadcast()
-	})
-	defer stop()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for {
+	for waiting := false; ; waiting = true {
 		if err := ctx.Err(); err != nil {
 			return nil, err
-		}
-		if c.closed {
-			return nil, fault.Environmentf("the lanes are closed")
 		}
 		i := slices.IndexFunc(c.idle, func(w *worker) bool { return w.number != avoid || c.o.Lanes == 1 })
 		if i >= 0 {
@@ -187,8 +173,17 @@ func (c *Crew) acquire(ctx context.Context, avoid int) (*worker, error) {
 			c.idle = slices.Delete(c.idle, i, i+1)
 			return w, nil
 		}
+		if !waiting {
+			defer context.AfterFunc(ctx, c.wakeAll)()
+		}
 		c.freed.Wait()
 	}
+}
+
+func (c *Crew) wakeAll() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.freed.Broadcast()
 }
 
 func (c *Crew) release(w *worker) {
@@ -199,48 +194,19 @@ func (c *Crew) release(w *worker) {
 	c.freed.Broadcast()
 }
 
-// replace puts a new lane in the place of one that died. When ctx has ended,
-// or the new one does not come up, the place stays empty and all who wait are
-// told.
-func (c *Crew) replace(ctx context.Context, dead *worker) error {
-	cpu := dead.end()
-	w, err := c.startWorker(ctx, dead.number, c.mode)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.own += cpu
-	i := slices.Index(c.all, dead)
-	if err != nil {
-		c.all = slices.Delete(c.all, i, i+1)
-		c.closed = true
-		c.freed.Broadcast()
-		return err
-	}
-	c.all[i] = w
-	c.idle = append(c.idle, w)
-	c.freed.Broadcast()
-	return nil
-}
-
 // Close ends the lanes, and with them every process of a case, and removes
 // their folders. No Run may be under way.
 func (c *Crew) Close() error {
-	c.mu.Lock()
-	c.closed = true
-	all := c.all
-	c.all, c.idle = nil, nil
-	c.freed.Broadcast()
-	c.mu.Unlock()
-	for _, w := range all {
-		w.hangUp()
+	for _, w := range c.lanes {
+		if w.helper != nil {
+			w.socket.Close() // all of them, before the first is waited for
+		}
 	}
-	for _, w := range all {
-		cpu := w.end()
-		c.mu.Lock()
-		c.own += cpu
-		c.mu.Unlock()
+	for _, w := range c.lanes {
+		w.end()
 	}
 	if err := c.base.remove(); err != nil {
-		return fmt.Errorf("remove the lanes' folders: %w", err)
+		return fault.Environmentf("remove the lanes' folders: %w", err)
 	}
 	return nil
 }

@@ -12,7 +12,6 @@ func environment(extra []string) []string {
 		"PATH=" + os.Getenv("PATH"),
 		"HOME=" + Canonical + "/home",
 		"TMPDIR=" + Canonical + "/tmp",
-		"PWD=" + Canonical + "/work",
 		"LC_ALL=C.UTF-8",
 		"TZ=UTC",
 		"SOURCE_DATE_EPOCH=1577836800",

@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"syscall"
+	"time"
 
 	"muster/regress/internal/fault"
 )
@@ -48,47 +51,66 @@ func (m *mode) attributes() *syscall.SysProcAttr {
 	return a
 }
 
-// firstLane starts lane 0 in the best mode that works, and settles on it.
-func (c *Crew) firstLane(ctx context.Context) (*worker, error) {
+// startFirst starts lane 0 in the best mode that works, and settles on it.
+func (c *Crew) startFirst(ctx context.Context) error {
 	point := mountPoint()
-	var why error
+	why := errors.New("not asked for")
 	for _, m := range modes(c.o.plain) {
 		if m.apart() && point != nil {
 			why = point
 			continue
 		}
-		w, err := c.startWorker(ctx, 0, &m)
+		err := c.lanes[0].start(ctx, &m)
 		if err == nil {
 			c.mode = &m
 			if !m.apart() {
-				c.o.Note(fmt.Sprintf("lanes without namespaces (%v): their folders' paths are rewritten to %s in what cases leave", reasonFor(why), Canonical))
+				c.o.Note(fmt.Sprintf("lanes without namespaces (%v): their folders' paths are rewritten to %s in what cases leave", why, Canonical))
 			}
-			return w, nil
+			return nil
 		}
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
+		if ctx.Err() != nil || fault.ClassOf(err) == fault.Input {
+			return err
 		}
 		why = err
 	}
-	return nil, fault.Environmentf("no lane can be started: %w", why)
-}
-
-func reasonFor(err error) error {
-	if err == nil {
-		return errors.New("not asked for")
-	}
-	return err
+	return fault.Environmentf("no lane can be started: %w", why)
 }
 
 // mountPoint makes the folder that lanes mount theirs over. It stays: it is
 // empty, and another run may be using it.
 func mountPoint() error {
-	if err := os.MkdirAll(Canonical, 0o755); err != nil {
+	if err := makeForAll(Canonical); err != nil {
 		return err
 	}
-	info, err := os.Lstat(Canonical)
-	if err == nil && !info.IsDir() {
-		err = fmt.Errorf("%s is not a folder", Canonical)
+	// A link among the folders would be resolved in what cases print.
+	real, err := filepath.EvalSymlinks(Canonical)
+	if err == nil && real != Canonical {
+		err = fmt.Errorf("%s leads to %s", Canonical, real)
 	}
+	now := time.Now()
+	_ = os.Chtimes(Canonical, now, now) // so that nothing tidies it away as old; it may be another user's
 	return err
+}
+
+// makeForAll makes a folder that every user may enter, whatever our umask, and
+// the missing ones above it.
+func makeForAll(dir string) error {
+	if isFolder(dir) {
+		return nil
+	}
+	if err := makeForAll(filepath.Dir(dir)); err != nil {
+		return err
+	}
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		if errors.Is(err, fs.ErrExist) && isFolder(dir) {
+			return nil // another run made it meanwhile
+		}
+		return err
+	}
+	return os.Chmod(dir, 0o755)
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }

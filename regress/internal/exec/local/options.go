@@ -25,13 +25,13 @@ type Options struct {
 	Lanes     int
 	Helper    []string // command that starts a lane helper: a program that imports muster/regress/lane
 	Corpus    *corpus.Corpus
-	Env       []string // K=V, beside what every case gets (see environment)
-	Timeout   time.Duration
-	Grace     time.Duration
-	MemoryMax int64        // bytes, 0 = no limit
-	OutputMax int64        // bytes
-	Keep      string       // not empty: this folder, new or empty, stays as the case leaves it
-	Note      func(string) // told once what the user should know; may be nil
+	Env       []string      // K=V, beside what every case gets (see environment)
+	Timeout   time.Duration // of a case; more than 0
+	Grace     time.Duration // between TERM and KILL
+	MemoryMax int64         // bytes, 0 = no limit
+	OutputMax int64         // bytes; more than 0
+	Keep      string        // not empty: this folder, new or empty, stays as the case leaves it
+	Note      func(string)  // told once what the user should know; may be nil
 
 	plain bool // no namespaces, for tests
 }

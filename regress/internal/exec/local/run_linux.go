@@ -2,8 +2,11 @@ package local
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
@@ -11,62 +14,75 @@ import (
 	"muster/regress/lane"
 )
 
-// run runs a case on this lane.
-func (w *worker) run(ctx context.Context, o *Options, job exec.Job) (*exec.Result, error) {
-	// A cancelled case is ended by hanging up: the helper kills what it
-	// started. The lane is then gone, as is the run.
-	stop := context.AfterFunc(ctx, w.hangUp)
-	defer stop()
+// run runs a case on this lane. When the error is errLaneDied, and whenever ctx
+// has ended, the helper is gone, with everything that the case had started.
+func (w *worker) run(ctx context.Context, job exec.Job) (*exec.Result, error) {
 	request := lane.Job{
 		Source: item(job.Source), Path: job.Command.Path,
 		Args: job.Command.Args(job.Source.Name), Stdin: job.Command.Stdin,
 	}
 	if w.plain {
-		for i, arg := range request.Args {
-			request.Args[i] = seen([]string{arg}, w.root)[0]
-		}
+		request.Args = seen(request.Args, w.root)
 	}
 	var done lane.Done
 	w.out = request.AppendFrame(w.out)
+	stop := w.hangUpWith(ctx)
 	err := w.exchange(w.out, done.Decode)
-	switch {
-	case ctx.Err() != nil:
-		return nil, ctx.Err()
-	case err != nil:
-		return nil, err
-	case done.Fault != "":
-		return nil, fault.Environmentf("%s", done.Fault)
+	if !stop() || err != nil {
+		return nil, errors.Join(err, ctx.Err())
 	}
-	return w.result(o, &done)
+	w.note(done.Own, done.Floor)
+	if done.Last {
+		defer w.end()
+	}
+	if done.Fault != "" {
+		return nil, blamed(done.Fault, done.Changed)
+	}
+	return w.result(&done)
 }
 
-// result takes over what the lane put into its outbox.
-func (w *worker) result(o *Options, d *lane.Done) (*exec.Result, error) {
-	t := taking{w: w, contents: make(map[outcome.Key]exec.Content, 2+len(d.Files))}
-	out := outcome.Outcome{Ending: outcome.Ending{Kind: outcome.Kind(d.Kind), Code: d.Code}}
-	out.Parts = make([]outcome.Part, 0, 2+len(d.Files))
-	err := t.take(&out, outcome.Key{Place: outcome.Stdout}, d.Stdout)
+// result takes over what the lane answered and put into its outbox.
+func (w *worker) result(d *lane.Done) (*exec.Result, error) {
+	if w.crew.o.Keep != "" {
+		d.Files = nil // they stay where they are
+	}
+	w.canonicalNames(d.Files)
+	t := taking{w: w}
+	t.parts = make([]outcome.Part, 0, 2+len(d.Files))
+	t.contents = make([]exec.Content, 0, 2+len(d.Files))
+	err := t.take(outcome.Key{Place: outcome.Stdout}, &d.Stdout)
 	if err == nil {
-		err = t.take(&out, outcome.Key{Place: outcome.Stderr}, d.Stderr)
+		err = t.take(outcome.Key{Place: outcome.Stderr}, &d.Stderr)
 	}
 	for i := 0; i < len(d.Files) && err == nil; i++ {
-		if o.Keep == "" {
-			err = t.take(&out, outcome.Key{Place: outcome.File, Path: d.Files[i].Name}, d.Files[i])
-		}
+		err = t.take(outcome.Key{Place: outcome.File, Path: d.Files[i].Name}, &d.Files[i])
 	}
 	if err != nil {
 		t.release()
 		return nil, fault.Environmentf("take over what a case left: %w", err)
 	}
-	out.Sort()
+	out := outcome.Outcome{Ending: outcome.Ending{Kind: outcome.Kind(d.Kind), Code: d.Code}, Parts: t.parts}
 	cost := outcome.Cost{CPU: d.CPU, Wall: d.Wall, PeakRSS: max(d.Peak, w.floor)}
 	return exec.NewResult(out, cost, w.number, t.contents, t.release), nil
 }
 
-// taking is a result in the making.
+// canonicalNames rewrites the lane's path in names: of files in a tree that
+// mirrors absolute paths.
+func (w *worker) canonicalNames(files []lane.Left) {
+	if !w.plain {
+		return
+	}
+	for i := range files {
+		files[i].Name = strings.ReplaceAll(files[i].Name, w.root[1:]+"/", Canonical[1:]+"/")
+	}
+	slices.SortFunc(files, func(a, b lane.Left) int { return strings.Compare(a.Name, b.Name) })
+}
+
+// taking is a result in the making. Its parts come in their final order.
 type taking struct {
 	w        *worker
-	contents map[outcome.Key]exec.Content
+	parts    []outcome.Part
+	contents []exec.Content
 	held     int64    // bytes in memory
 	files    []string // to be removed on release
 }
@@ -75,48 +91,50 @@ type taking struct {
 // stays in the outbox until the result is released.
 const heldMax = 1 << 20
 
-func (t *taking) take(out *outcome.Outcome, key outcome.Key, l lane.Left) error {
+func (t *taking) take(key outcome.Key, l *lane.Left) error {
 	p := outcome.Part{Key: key, Form: outcome.Form(l.Form), Exec: l.Exec, Size: l.Size}
-	var content exec.Content
+	c := exec.Content{Key: key}
+	var err error
 	switch {
-	case p.Form == outcome.Gone:
-		p.Size, p.Exec = 0, false
-	case p.Form == outcome.Symlink:
-		content.Bytes = t.w.canonical([]byte(l.Target))
 	case l.Stored != "":
-		var err error
-		if content, p.Digest, p.Size, err = t.load(l); err != nil {
-			return err
-		}
+		err = t.load(l, &p, &c)
+	case p.Form == outcome.Symlink:
+		c.Bytes = t.w.canonical([]byte(l.Target))
+	case p.Form == outcome.Regular:
+		// A copy: the message is read over by the next one.
+		c.Bytes = t.w.canonical(slices.Clone(l.Content))
+		t.held += int64(len(c.Bytes))
 	}
-	if p.Form != outcome.Gone && content.File == "" {
-		p.Size, p.Digest = int64(len(content.Bytes)), outcome.Of(content.Bytes)
+	if c.File == "" && p.Form != outcome.Gone {
+		p.Size, p.Digest = int64(len(c.Bytes)), outcome.Of(c.Bytes)
 	}
-	t.contents[key] = content
-	out.Parts = append(out.Parts, p)
-	return nil
+	t.parts, t.contents = append(t.parts, p), append(t.contents, c)
+	return err
 }
 
-// load digests a stored file, with the lane's path rewritten where the case
-// could see it.
-func (t *taking) load(l lane.Left) (c exec.Content, d outcome.Digest, size int64, err error) {
+// load takes over a file of the outbox, with the lane's path rewritten where
+// the case could see it.
+func (t *taking) load(l *lane.Left, p *outcome.Part, c *exec.Content) error {
 	path := filepath.Join(t.w.outbox, l.Stored)
 	if t.held+l.Size <= heldMax {
 		b, err := os.ReadFile(path)
-		if err == nil {
-			err = os.Remove(path)
+		if err != nil {
+			return err
 		}
 		t.held += int64(len(b))
-		return exec.Content{Bytes: t.w.canonical(b)}, d, 0, err
+		c.Bytes = t.w.canonical(b)
+		return os.Remove(path)
 	}
 	t.files = append(t.files, path)
 	if t.w.plain {
 		if err := rewriteFile(path, t.w.root, Canonical); err != nil {
-			return c, d, 0, err
+			return err
 		}
 	}
-	d, size, err = digestFile(path)
-	return exec.Content{File: path}, d, size, err
+	var err error
+	c.File = path
+	p.Digest, p.Size, err = digestFile(path)
+	return err
 }
 
 func (t *taking) release() {

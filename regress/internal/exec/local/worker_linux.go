@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,53 +11,57 @@ import (
 	"syscall"
 	"time"
 
+	"muster/regress/internal/fault"
+	"muster/regress/internal/name"
 	"muster/regress/lane"
 )
 
-// errLaneDied says that the helper went away during a case.
+// errLaneDied says that a helper went away unasked.
 var errLaneDied = errors.New("the lane's helper died")
 
 // worker is the parent's side of one lane. One goroutine uses it at a time.
 type worker struct {
+	crew   *Crew
 	number int
-	floor  int64  // KiB
 	root   string // the lane's folder
-	outbox string
-	plain  bool // its cases see root where it is, not at Canonical
+	plain  bool   // its cases see root where it is, not at Canonical
 
-	cmd    *exec.Cmd
+	// The present helper; helper is nil between one that is gone and the next.
+	helper *exec.Cmd
 	socket *os.File
-	errors *os.File // what the helper said in dying
-	in     []byte   // buffers, reused
-	out    []byte
+	errors *os.File // what it said in dying
+	outbox string
+	floor  int64         // KiB
+	own    time.Duration // CPU that it took itself, as it last told
+
+	frames lane.Frames
+	out    []byte // buffer, used again
 }
 
-// startWorker starts one lane and waits until it is ready.
-func (c *Crew) startWorker(ctx context.Context, number int, m *mode) (*worker, error) {
-	w := &worker{number: number, plain: !m.apart()}
-	if err := w.makeFolders(c); err != nil {
-		return nil, err
+// start brings up a helper and waits until it is ready. In mode m the lane's
+// cases see what that says.
+func (w *worker) start(ctx context.Context, m *mode) error {
+	w.plain = !m.apart()
+	if err := w.makeFolders(); err != nil {
+		return err
 	}
-	setup := c.setup
-	setup.Root, setup.Outbox, setup.PIDs = w.root, w.outbox, m.apart()
-	if w.plain {
-		setup.Env = seen(setup.Env, w.root)
-	} else {
-		setup.Canonical = Canonical
+	if err := w.spawn(m); err != nil {
+		return err
 	}
-	if err := w.spawn(&c.o, m); err != nil {
-		return nil, err
-	}
-	if err := w.greet(ctx, &setup); err != nil {
+	if err := w.greet(ctx); err != nil {
 		w.end()
-		return nil, fmt.Errorf("lane %d: %w", number, err)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return err
 	}
-	return w, nil
+	return nil
 }
 
-// makeFolders makes the lane's folder and its outbox. The outbox of a lane that
-// died before is left alone: results may still be read from it.
-func (w *worker) makeFolders(c *Crew) error {
+// makeFolders makes the lane's folder and its outbox. The outbox of an earlier
+// helper is left alone: results may still be read from it.
+func (w *worker) makeFolders() error {
+	c := w.crew
 	w.root = filepath.Join(c.base.dir, fmt.Sprintf("%03d", w.number))
 	w.outbox = fmt.Sprintf("%s.out%d", w.root, c.started.Add(1))
 	if err := os.Mkdir(w.outbox, 0o700); err != nil {
@@ -74,38 +77,44 @@ func (w *worker) makeFolders(c *Crew) error {
 	return os.Mkdir(w.root, 0o755)
 }
 
+// helperEnv is the environment of a helper, of which no case sees anything: one
+// thread that runs code, no signals to interrupt it, and a heap that is swept
+// between cases (lane's shed) or when it grows beyond what one case explains.
+var helperEnv = []string{"GOMAXPROCS=1", "GODEBUG=asyncpreemptoff=1", "GOGC=off", "GOMEMLIMIT=64MiB"}
+
 // spawn starts the helper with its end of the socket and the corpus.
-func (w *worker) spawn(o *Options, m *mode) error {
+func (w *worker) spawn(m *mode) error {
 	ours, theirs, err := socketPair()
 	if err != nil {
 		return err
 	}
 	defer theirs.Close()
-	w.socket = ours
-	stuff, err := openCorpus(o)
+	stuff, err := openCorpus(&w.crew.o)
 	if err != nil {
 		ours.Close()
 		return err
 	}
 	defer stuff.Close()
-	if w.errors, err = os.Create(w.outbox + "/errors"); err != nil {
+	said, err := os.Create(w.outbox + "/errors")
+	if err != nil {
 		ours.Close()
 		return err
 	}
+	command := w.crew.o.Helper
 	// Not bound to a context: a helper ends when its socket closes, after it
 	// has killed what its case started.
-	w.cmd = exec.CommandContext(context.Background(), o.Helper[0], append(o.Helper[1:len(o.Helper):len(o.Helper)], lane.Argument)...)
-	w.cmd.ExtraFiles = []*os.File{theirs, stuff}
-	w.cmd.Stderr = w.errors
-	w.cmd.Dir = "/"
-	// A small heap, and no signals to preempt the one goroutine there is.
-	w.cmd.Env = []string{"GOMAXPROCS=1", "GOGC=10", "GODEBUG=asyncpreemptoff=1"}
-	w.cmd.SysProcAttr = m.attributes()
-	if err := w.cmd.Start(); err != nil {
+	cmd := exec.CommandContext(context.Background(), command[0], append(command[1:len(command):len(command)], lane.Argument)...)
+	cmd.ExtraFiles = []*os.File{theirs, stuff} // lane.SocketFD and lane.CorpusFD
+	cmd.Stderr = said
+	cmd.Dir = "/"
+	cmd.Env = helperEnv
+	cmd.SysProcAttr = m.attributes()
+	if err := cmd.Start(); err != nil {
 		ours.Close()
-		w.errors.Close()
+		said.Close()
 		return err
 	}
+	w.helper, w.socket, w.errors, w.own = cmd, ours, said, 0
 	return nil
 }
 
@@ -116,95 +125,130 @@ func socketPair() (ours, theirs *os.File, err error) {
 	}
 	// Ours waits in the runtime's poller instead of on a thread of its own.
 	if err := syscall.SetNonblock(fds[0], true); err != nil {
-		return nil, nil, os.NewSyscallError("set nonblock", err)
+		return nil, nil, errors.Join(os.NewSyscallError("set nonblock", err), syscall.Close(fds[0]), syscall.Close(fds[1]))
 	}
 	return os.NewFile(uintptr(fds[0]), "lane"), os.NewFile(uintptr(fds[1]), "lane helper"), nil
 }
 
-// openCorpus opens what holds the sources anew: lanes share no file offset.
+// openCorpus opens what holds the sources for one helper.
 func openCorpus(o *Options) (*os.File, error) {
-	if f := o.Corpus.File(); f != nil {
-		return os.Open(fmt.Sprintf("/proc/self/fd/%d", f.Fd()))
+	f := o.Corpus.File()
+	if f == nil {
+		return os.OpenFile(o.Corpus.Root(), os.O_RDONLY|syscall.O_DIRECTORY, 0)
 	}
-	return os.OpenFile(o.Corpus.Root(), os.O_RDONLY|syscall.O_DIRECTORY, 0)
+	// Helpers use no file offset, so they may share the description.
+	fd, err := syscall.Dup(int(f.Fd()))
+	if err != nil {
+		return nil, os.NewSyscallError("dup", err)
+	}
+	syscall.CloseOnExec(fd)
+	return os.NewFile(uintptr(fd), f.Name()), nil
 }
 
 // readyPatience bounds how long a lane may take to place the given files.
 const readyPatience = 5 * time.Minute
 
-func (w *worker) greet(ctx context.Context, setup *lane.Setup) error {
-	deadline := time.Now().Add(readyPatience)
-	if err := w.socket.SetDeadline(deadline); err != nil {
+// greet sends the lane's setup and waits for the answer.
+func (w *worker) greet(ctx context.Context) error {
+	setup := w.crew.setup
+	setup.Root, setup.Outbox, setup.PIDs = w.root, w.outbox, !w.plain
+	if w.plain {
+		setup.Env = seen(setup.Env, w.root)
+	} else {
+		setup.Canonical = Canonical
+	}
+	if err := w.socket.SetDeadline(time.Now().Add(readyPatience)); err != nil {
 		return err
 	}
-	stop := context.AfterFunc(ctx, func() { w.socket.SetDeadline(time.Unix(1, 0)) })
-	defer stop()
+	defer w.hangUpWith(ctx)()
 	var ready lane.Ready
 	if err := w.exchange(setup.AppendFrame(nil), ready.Decode); err != nil {
 		return err
 	}
+	w.note(ready.Own, ready.Floor)
 	if ready.Fault != "" {
-		return errors.New(ready.Fault)
+		return blamed(ready.Fault, ready.Changed)
 	}
-	w.floor = ready.Floor
 	return w.socket.SetDeadline(time.Time{})
+}
+
+// note takes over what the present helper tells about itself.
+func (w *worker) note(own time.Duration, floor int64) {
+	w.crew.own.Add(int64(own - w.own))
+	w.own = own
+	if floor == w.floor {
+		return
+	}
+	w.floor = floor
+	for all := &w.crew.floor; ; {
+		if was := all.Load(); was >= floor || all.CompareAndSwap(was, floor) {
+			return
+		}
+	}
+}
+
+// hangUpWith hangs up when ctx ends before the function that it returns is
+// called.
+func (w *worker) hangUpWith(ctx context.Context) (stop func() bool) {
+	socket := w.socket
+	return context.AfterFunc(ctx, func() { socket.Close() })
+}
+
+// blamed is the error for what a helper could not do.
+func blamed(text string, changed bool) error {
+	if changed {
+		return fault.Inputf("%s; run again when nothing writes there", name.Print(text))
+	}
+	return fault.Environmentf("%s", name.Print(text))
 }
 
 // exchange sends one message and decodes the answer.
 func (w *worker) exchange(message []byte, decode func([]byte) error) error {
-	if _, err := w.socket.Write(message); err != nil {
-		return w.died(err)
+	_, err := w.socket.Write(message)
+	var answer []byte
+	if err == nil {
+		answer, err = w.frames.Next(w.socket.Read)
 	}
-	var header [4]byte
-	if _, err := io.ReadFull(w.socket, header[:]); err != nil {
-		return w.died(err)
+	if err == nil {
+		err = decode(answer)
 	}
-	n, err := lane.FrameSize(header)
 	if err != nil {
-		return w.died(err)
-	}
-	if cap(w.in) < n {
-		w.in = make([]byte, n)
-	}
-	w.in = w.in[:n]
-	if _, err := io.ReadFull(w.socket, w.in); err != nil {
-		return w.died(err)
-	}
-	if err := decode(w.in); err != nil {
-		return w.died(err)
+		return fmt.Errorf("%w (%w)", errLaneDied, err)
 	}
 	return nil
 }
 
-// died words what is known about the end of a helper.
-func (w *worker) died(err error) error {
-	said := make([]byte, 400)
-	n, _ := w.errors.ReadAt(said, 0)
-	text := strings.TrimSpace(string(said[:n]))
-	if text == "" {
-		text = err.Error()
-	}
-	first, _, _ := strings.Cut(text, "\n")
-	return fmt.Errorf("%w: %s", errLaneDied, first)
-}
-
-// hangUp closes the socket: the helper kills what its case started and ends.
-func (w *worker) hangUp() { w.socket.Close() }
-
 // endPatience bounds how long a helper may take to end by itself.
 const endPatience = 5 * time.Second
 
-// end makes sure that the helper is gone, reaps it, and returns the CPU time of
-// it and of all processes that it reaped.
-func (w *worker) end() time.Duration {
-	w.hangUp()
-	timer := time.AfterFunc(endPatience, func() { w.cmd.Process.Kill() })
-	defer timer.Stop()
-	// The status says nothing: it may have been killed.
-	_ = w.cmd.Wait()
-	w.errors.Close()
-	if w.cmd.ProcessState == nil {
-		return 0
+// end makes the present helper end, and with it its case, waits for it, and
+// returns what is known about why it ended.
+func (w *worker) end() (why string) {
+	if w.helper == nil {
+		return "it did not start"
 	}
-	return w.cmd.ProcessState.UserTime() + w.cmd.ProcessState.SystemTime()
+	w.socket.Close() // it kills what its case started, and ends
+	w.crew.endOne.Lock()
+	defer w.crew.endOne.Unlock()
+	timer := time.AfterFunc(endPatience, func() { _ = w.helper.Process.Kill() })
+	_ = w.helper.Wait() // its status is looked at below
+	timer.Stop()
+	why = w.lastWords()
+	if code := w.helper.ProcessState.ExitCode(); w.plain && code != 0 && code != 1 {
+		endStrays(w.root) // in a PID namespace the kernel has done so
+	}
+	w.errors.Close()
+	w.helper, w.own = nil, 0
+	return why
+}
+
+// lastWords is the first line of what the helper said, or how it ended.
+func (w *worker) lastWords() string {
+	said := make([]byte, 400)
+	n, _ := w.errors.ReadAt(said, 0)
+	first, _, _ := strings.Cut(strings.TrimSpace(string(said[:n])), "\n")
+	if first != "" {
+		return name.Print(first)
+	}
+	return w.helper.ProcessState.String()
 }

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"muster/regress"
+)
+
+// names lists what may stand where the name of a case stands, for a shell to
+// complete; none means that a file stands there.
+type names func(c *cobra.Command, o *regress.Options, args []string) ([]string, error)
+
+// differing lists what was not identical in the run that --run names.
+func differing(c *cobra.Command, o *regress.Options, _ []string) ([]string, error) {
+	return regress.Differing(*o, c.Flag("run").Value.String())
+}
+
+// casesOf lists the cases of the corpus, for the first argument of run; the
+// second is the corpus, a file.
+func casesOf(c *cobra.Command, o *regress.Options, args []string) ([]string, error) {
+	if len(args) > 0 {
+		return nil, nil
+	}
+	list, err := regress.Cases(c.Context(), *o, false)
+	for i, name := range list {
+		if strings.HasPrefix(name, "-") {
+			list[i] = "./" + name // or it would be taken for a flag
+		}
+	}
+	return list, err
+}
+
+// complete answers a shell. It prints nothing of its own: an error only means
+// that there is nothing to offer.
+func (l names) complete(c *cobra.Command, o *regress.Options, from *configSource, args []string) ([]string, cobra.ShellCompDirective) {
+	if err := from.apply(c.Flags(), o); err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	list, err := l(c, o, args)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	if list == nil {
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+	return slices.DeleteFunc(list, func(n string) bool { return slices.Contains(args, n) }), cobra.ShellCompDirectiveNoFileComp
+}
+
+// tameCompletion makes cobra's command for completion scripts refuse mistakes as
+// all others do.
+func tameCompletion(root *cobra.Command) {
+	root.InitDefaultCompletionCmd()
+	c, _, err := root.Find([]string{"completion"})
+	if err != nil {
+		return // cobra has stopped to bring one
+	}
+	c.Use = "completion SHELL"
+	c.Short = "Print a script with which a shell completes commands, flags and names"
+	c.Args = nil
+	var shells []string
+	for _, shell := range c.Commands() {
+		shell.Args = noneWanted
+		shells = append(shells, shell.Name())
+	}
+	c.RunE = func(_ *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return usagef("completion wants a shell: %s", strings.Join(shells, ", "))
+		}
+		return usagef("no completion for %q: there is one for %s", args[0], strings.Join(shells, ", "))
+	}
+}

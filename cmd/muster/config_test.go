@@ -1,0 +1,130 @@
+package main
+
+import (
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/spf13/pflag"
+
+	"muster/regress"
+)
+
+// configured returns the options that flags, environment and a file make.
+func configured(t *testing.T, file, profile string, environment map[string]string, args ...string) (regress.Options, error) {
+	t.Helper()
+	for name, value := range environment {
+		t.Setenv(name, value)
+	}
+	var o regress.Options
+	f := pflag.NewFlagSet("test", pflag.ContinueOnError)
+	for _, add := range []group{corpusFlags, selectFlags, limitFlags, normalizeFlag, checkFlags} {
+		add(f, &o)
+	}
+	if err := f.Parse(args); err != nil {
+		t.Fatal(err)
+	}
+	layers, err := parseConfig("muster.toml", []byte(file), profile)
+	if err != nil {
+		return o, err
+	}
+	return o, use(f, append([]layer{environmentLayer(settings())}, layers...), &o)
+}
+
+// What goes first: flag, environment, profile, file, default.
+func TestLayers(t *testing.T) {
+	const file = "jobs = 11\ntimeout = '11s'\nretries = 11\nfail-fast = 11\nheaders = ['file']\n[profile.p]\njobs = 7\ntimeout = '7s'\nretries = 7\n"
+	o, err := configured(t, file, "p", map[string]string{"MUSTER_JOBS": "5", "MUSTER_TIMEOUT": "5s"}, "--jobs", "3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := []any{o.Limits.Jobs, o.Limits.Timeout.String(), o.Judge.Retries, o.Select.FailFast, o.Limits.Grace, o.Corpus.Headers}
+	want := []any{3, "5s", 7, 11, regress.GraceDefault, []string{"file"}}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+// A list in the file takes the place of the default, and a flag that of the list.
+func TestLists(t *testing.T) {
+	o, err := configured(t, "headers = ['a', 'b']\nallow = ['new', 'flaky']\nfilter = ['x']", "", nil, "--filter", "y", "--filter", "z")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := [][]string{o.Corpus.Headers, o.Judge.Allow, o.Select.Filters}
+	if want := [][]string{{"a", "b"}, {"new", "flaky"}, {"y", "z"}}; !reflect.DeepEqual(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// What says the command closest to the command line hides all that the others
+// say of it.
+func TestCommandOfLayers(t *testing.T) {
+	const file = "command = 'file {in}'\n[[commands]]\nglob = '*.s'\ncommand = 'as'\n[profile.one]\ncommand = ['one', 'two words']\n[profile.none]\njobs = 1\n"
+	for _, c := range []struct {
+		profile, variable string
+		words             []string
+		globs             int
+	}{
+		{"", "", []string{"file", "{in}"}, 1},
+		{"none", "", []string{"file", "{in}"}, 1},
+		{"one", "", []string{"one", "two words"}, 0},
+		{"one", "from 'the environment'", []string{"from", "the environment"}, 0},
+	} {
+		environment := map[string]string{}
+		if c.variable != "" {
+			environment["MUSTER_COMMAND"] = c.variable
+		}
+		o, err := configured(t, file, c.profile, environment)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(o.Command.Words, c.words) || len(o.Command.ByGlob) != c.globs {
+			t.Errorf("profile %q, variable %q: %q and %d by glob", c.profile, c.variable, o.Command.Words, len(o.Command.ByGlob))
+		}
+	}
+}
+
+func TestNearest(t *testing.T) {
+	known := []string{"jobs", "timeout", "headers", "fail-fast", "failed-first"}
+	for name, want := range map[string]string{
+		"job": "jobs", "Jobs": "jobs", "tiemout": "timeout", "time-out": "timeout", "header": "headers",
+		"failfast": "fail-fast", "fail_fast": "fail-fast", "failed": "", "colour": "", "": "", "x": "",
+	} {
+		got := nearest(name, known)
+		if want == "" && got != "" || !strings.Contains(got, want) {
+			t.Errorf("%q suggests %q, want %q", name, got, want)
+		}
+	}
+	if got := nearest("x", nil); got != "" {
+		t.Errorf("nothing known suggests %q", got)
+	}
+}
+
+// Any file is either taken or refused as a mistake of the user; what is taken
+// can be applied or refused in the same way.
+func FuzzConfig(f *testing.F) {
+	for _, text := range []string{
+		"", "jobs = 1", "jobs = [1]", "headers = ['a', 2, true, 1.5]", "command = ['a', 'b']", "command = \"a 'b\"",
+		"[[commands]]\nglob = '*'\ncommand = 'x'", "commands = 1", "commands = [1]", "profile = 1", "[profile]\nx = 1",
+		"[profile.p]\njobs = 3\ncorpus = 'c'\ncommand = []", "corpus = 1979-05-27", "a.b.c = {d = 'e'}", "jobs = 1\njobs = 2", "\xff",
+	} {
+		f.Add(text, "p")
+	}
+	f.Fuzz(func(t *testing.T, text, profile string) {
+		layers, err := parseConfig("muster.toml", []byte(text), profile)
+		if err == nil {
+			var o regress.Options
+			flags := pflag.NewFlagSet("fuzz", pflag.ContinueOnError)
+			for _, add := range []group{corpusFlags, commandFlags, selectFlags, limitFlags, checkFlags, reportFlags} {
+				add(flags, &o)
+			}
+			err = use(flags, layers, &o)
+		}
+		var usage *usageError
+		if err != nil && !errors.As(err, &usage) {
+			t.Errorf("%q: %v is no usage error", text, err)
+		}
+	})
+}

@@ -1,0 +1,71 @@
+package main_test
+
+import (
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// background is a command that runs beside the script.
+type background struct {
+	*exec.Cmd
+	ended chan error
+}
+
+// begin starts a command and returns once one of its cases has written to the
+// named pipe $READY. A case can tell by the pipe, which is gone afterwards,
+// whether anybody waits for it.
+func begin(ts *testscript.TestScript, args []string) *background {
+	pipe := ts.Getenv("READY")
+	ts.Check(syscall.Mkfifo(pipe, 0o666))
+	// For both ways and not blocking, so that neither end waits for the other
+	// to be opened.
+	ready, err := os.OpenFile(pipe, os.O_RDWR|syscall.O_NONBLOCK, 0)
+	ts.Check(err)
+	ts.Check(ts.Exec("env", "-0"))
+	// By env, which looks for the command in the script's PATH and not in ours.
+	b := &background{exec.CommandContext(testOf(ts).Context(), "env", args...), make(chan error, 1)}
+	b.Env = strings.Split(strings.TrimSuffix(ts.ReadFile("stdout"), "\x00"), "\x00")
+	b.Dir = ts.MkAbs(".")
+	b.Stdout, b.Stderr = ts.Stdout(), ts.Stderr()
+	ts.Check(b.Start())
+	go func() {
+		b.ended <- b.Wait()
+		ready.Close() // who waits for the pipe has waited in vain
+	}()
+	if _, err := ready.Read(make([]byte, 1)); err != nil {
+		ts.Fatalf("%s ended before any of its cases wrote to $READY: %v", args[0], <-b.ended)
+	}
+	ts.Check(os.Remove(pipe))
+	return b
+}
+
+func signal(ts *testscript.TestScript, neg bool, args []string) {
+	signals := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "KILL": syscall.SIGKILL}
+	if neg || len(args) < 2 || signals[args[0]] == 0 {
+		ts.Fatalf("usage: signal INT|TERM|KILL command [args...]")
+	}
+	b := begin(ts, args[1:])
+	ts.Check(b.Process.Signal(signals[args[0]]))
+	err := <-b.ended
+	if args[0] == "KILL" {
+		return
+	}
+	if got := b.ProcessState.ExitCode(); got != 130 {
+		ts.Fatalf("%v after SIG%s, not exit status 130", err, args[0])
+	}
+}
+
+func await(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 1 {
+		ts.Fatalf("usage: await command [args...]")
+	}
+	b := begin(ts, args)
+	ts.Defer(func() {
+		_ = b.Process.Signal(syscall.SIGTERM) // it may have ended
+		<-b.ended
+	})
+}

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"muster/regress"
+)
+
+func TestExitStatus(t *testing.T) {
+	noGolden := func() error {
+		_, err := regress.Check(context.Background(), regress.Options{Store: regress.Store{Golden: t.TempDir() + "/none"}})
+		return err
+	}
+	for _, c := range []struct {
+		err    error
+		status int
+		said   string
+	}{
+		{nil, 0, ""},
+		{statusError(1), 1, ""},
+		{fmt.Errorf("wrapped: %w", statusError(3)), 3, ""},
+		{usagef("no %s", "such"), 2, "muster: no such\n"},
+		{fmt.Errorf("wrapped: %w", usagef("x")), 2, "muster: wrapped: x\n"},
+		{fmt.Errorf("stopped: %w", context.Canceled), 130, "muster: stopped: context canceled\n"},
+		{errors.New("what nobody foresaw"), 3, "muster: what nobody foresaw\n"},
+	} {
+		var said bytes.Buffer
+		if got := exitStatus(c.err, &said); got != c.status || said.String() != c.said {
+			t.Errorf("%v: status %d, said %q; want %d, %q", c.err, got, said.String(), c.status, c.said)
+		}
+	}
+	if got := exitStatus(noGolden(), &bytes.Buffer{}); got != 2 {
+		t.Errorf("no golden: status %d", got)
+	}
+}
+
+// The program can be run within another one, and twice.
+func TestRun(t *testing.T) {
+	for range 2 {
+		var stdout, stderr bytes.Buffer
+		if err := run(t.Context(), []string{"help", "exit-codes"}, nil, &stdout, &stderr); err != nil || stdout.Len() == 0 || stderr.Len() > 0 {
+			t.Errorf("%v, said %q and %q", err, stdout.String(), stderr.String())
+		}
+		err := run(t.Context(), []string{"no-such"}, nil, &stdout, &stderr)
+		var usage *usageError
+		if !errors.As(err, &usage) {
+			t.Errorf("an unknown command is %v", err)
+		}
+	}
+}

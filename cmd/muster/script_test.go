@@ -1,0 +1,125 @@
+package main_test
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestScripts runs the program from outside: testdata/script/*.txtar, each a
+// terminal session in a folder of its own. Beside the commands of package
+// testscript they know these:
+//
+//	muster ARG...            the program, which must exit with 0
+//	exits N COMMAND ARG...   any command, which must exit with N
+//	signal INT COMMAND ...   interrupts the command (or ends it by KILL) once
+//	                         one of its cases writes to the named pipe $READY
+//	await COMMAND ...        goes on once a case has written there, while the
+//	                         command runs till the end of the script
+//	mktar FILE ENTRY...      packs an archive, see archive_test.go
+//	cmpjson FILE1 FILE2      compares as cmp does, but for what no two runs have in
+//	                         common, which reads ~: times, memory, run IDs
+//	needs NAME               skips where there is no such program, or no root
+//
+// Files that begin with #! are executable.
+func TestScripts(t *testing.T) {
+	bin := build(t)
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("PATH", bin+":"+env.Getenv("PATH"))
+			env.Setenv("READY", filepath.Join(env.WorkDir, ".ready"))
+			env.Values[testKey{}] = env.T()
+			return executable(env.WorkDir)
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"muster": muster, "exits": exits, "signal": signal, "await": await,
+			"mktar": mktar, "cmpjson": cmpjson, "needs": needs,
+		},
+	})
+}
+
+// testKey is where a script's values hold its test.
+type testKey struct{}
+
+func testOf(ts *testscript.TestScript) testing.TB { return ts.Value(testKey{}).(testing.TB) }
+
+// build builds the program and returns the folder that it is in.
+func build(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	args := []string{"build", "-o", dir + "/muster"}
+	if race {
+		args = append(args, "-race")
+	}
+	if out, err := exec.CommandContext(t.Context(), "go", append(args, ".")...).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return dir
+}
+
+// executable makes the scripts among the files of a test executable, for a
+// txtar archive has no modes.
+func executable(dir string) error {
+	return filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err != nil || !strings.HasPrefix(string(text), "#!") {
+			return err
+		}
+		return os.Chmod(path, 0o755)
+	})
+}
+
+func muster(ts *testscript.TestScript, neg bool, args []string) {
+	exits(ts, neg, append([]string{"0", "muster"}, args...))
+}
+
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits N command [args...]")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	var exit *exec.ExitError
+	if err := ts.Exec(args[1], args[2:]...); errors.As(err, &exit) && exit.Exited() {
+		got = exit.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if got != want {
+		ts.Fatalf("exit status %d, not %d", got, want)
+	}
+}
+
+// needs ends a test whose tool is missing: by a skip, or by a failure where
+// MUSTER_REQUIRE=all says that nothing may be missing.
+func needs(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: needs name")
+	}
+	name := args[0]
+	if name == "root" {
+		if os.Geteuid() == 0 {
+			return
+		}
+	} else if _, err := exec.LookPath(name); err == nil {
+		return
+	}
+	if os.Getenv("MUSTER_REQUIRE") == "all" {
+		ts.Fatalf("no %s: scripts/install-test-tools, run as root, installs what tests need", name)
+	}
+	testOf(ts).Skipf("no %s", name)
+}

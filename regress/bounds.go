@@ -1,0 +1,59 @@
+package regress
+
+import (
+	"strings"
+
+	"muster/regress/internal/fault"
+)
+
+// check refuses options that mean nothing to a command, before anything is read
+// or run.
+func (o *Options) check(command string) error {
+	if err := o.checkAllow(); err != nil {
+		return err
+	}
+	if command == "record" && o.Judge.Repeat < 1 {
+		return fault.Inputf("--repeat %d: 1 or more runs of every case are wanted", o.Judge.Repeat)
+	}
+	if command != "cases" && command != "diff" {
+		if err := o.Limits.check(); err != nil {
+			return err
+		}
+	}
+	for flag, n := range map[string]int{
+		"jobs": o.Limits.Jobs, "retries": o.Judge.Retries, "fail-fast": o.Select.FailFast,
+	} {
+		if n < 0 {
+			return fault.Inputf("--%s %d: 0 or more is wanted", flag, n)
+		}
+	}
+	for _, kv := range o.Command.Env {
+		if key, _, ok := strings.Cut(kv, "="); !ok || key == "" {
+			return fault.Inputf("--env %q: the form is K=V", kv)
+		}
+	}
+	return nil
+}
+
+// checkAllow refuses names of verdicts that cannot be allowed.
+func (o *Options) checkAllow() error {
+	for _, a := range o.Judge.Allow {
+		if a != "flaky" && a != "new" && a != "missing" {
+			return fault.Inputf("--allow %q: flaky, new and missing can be allowed", a)
+		}
+	}
+	return nil
+}
+
+// check refuses limits under which no case could run.
+func (l *Limits) check() error {
+	switch {
+	case l.Timeout <= 0:
+		return fault.Inputf("--timeout %v: more than that is wanted, as in 10s or 2m", l.Timeout)
+	case l.Grace < 0:
+		return fault.Inputf("--grace %v: 0s or more is wanted", l.Grace)
+	case l.OutputMax <= 0:
+		return fault.Inputf("--output-max %d: more than that is wanted, as in 64K or 50M", l.OutputMax)
+	}
+	return nil
+}

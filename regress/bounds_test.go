@@ -1,0 +1,63 @@
+package regress
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"muster/regress/internal/fault"
+)
+
+// sound are options that mean something to every command.
+func sound() Options {
+	return Options{
+		Limits: Limits{Jobs: 2, Timeout: TimeoutDefault, Grace: GraceDefault, OutputMax: OutputMaxDefault},
+		Judge:  Judgement{Repeat: 2, Retries: 2},
+	}
+}
+
+func TestBounds(t *testing.T) {
+	for _, c := range []struct {
+		change func(*Options)
+		flag   string
+	}{
+		{func(o *Options) { o.Limits.Jobs = -1 }, "--jobs -1"},
+		{func(o *Options) { o.Limits.Timeout = 0 }, "--timeout 0s"},
+		{func(o *Options) { o.Limits.Timeout = -time.Second }, "--timeout -1s"},
+		{func(o *Options) { o.Limits.Grace = -1 }, "--grace -1ns"},
+		{func(o *Options) { o.Limits.OutputMax = 0 }, "--output-max 0"},
+		{func(o *Options) { o.Judge.Repeat = 0 }, "--repeat 0"},
+		{func(o *Options) { o.Judge.Retries = -1 }, "--retries -1"},
+		{func(o *Options) { o.Select.FailFast = -1 }, "--fail-fast -1"},
+		{func(o *Options) { o.Judge.Allow = []string{"new", "crashed"} }, `--allow "crashed"`},
+		{func(o *Options) { o.Judge.Allow = []string{""} }, `--allow ""`},
+		{func(o *Options) { o.Command.Env = []string{"A=1", "B"} }, `--env "B"`},
+		{func(o *Options) { o.Command.Env = []string{"=1"} }, `--env "=1"`},
+	} {
+		o := sound()
+		c.change(&o)
+		err := o.check("record")
+		if fault.ClassOf(err) != fault.Input || !strings.HasPrefix(err.Error(), c.flag+":") {
+			t.Errorf("%s is met by: %v", c.flag, err)
+		}
+	}
+}
+
+// What a command does not take must not be in its way.
+func TestBoundsOfCommands(t *testing.T) {
+	o := sound()
+	o.Limits.Grace, o.Limits.Jobs, o.Command.Env = 0, 0, []string{"EMPTY=", "EQUALS=a=b"}
+	for _, command := range []string{"record", "check", "compare", "run", "cases", "diff"} {
+		if err := o.check(command); err != nil {
+			t.Errorf("%s: %v", command, err)
+		}
+	}
+	var none Options
+	for command, want := range map[string]fault.Class{
+		"cases": fault.None, "diff": fault.None, "run": fault.Input, "check": fault.Input, "record": fault.Input,
+	} {
+		if got := fault.ClassOf(none.check(command)); got != want {
+			t.Errorf("%s without any option: class %v, want %v", command, got, want)
+		}
+	}
+}

@@ -1,0 +1,83 @@
+package regress
+
+import (
+	"muster/regress/internal/exec"
+	"muster/regress/internal/fault"
+	"muster/regress/internal/glob"
+	"muster/regress/internal/name"
+	"os"
+)
+
+// command is what runs, resolved.
+type command struct {
+	main   *exec.Command
+	byGlob []globbed
+}
+
+type globbed struct {
+	glob    string
+	command *exec.Command
+}
+
+// For returns the command for a case.
+func (c *command) For(name string) *exec.Command {
+	for _, g := range c.byGlob {
+		if ok, err := glob.Match(g.glob, name); err == nil && ok {
+			return g.command
+		}
+	}
+	return c.main
+}
+
+// resolve finds the executables, and a command for every case.
+func (s *session) resolve() (err error) {
+	if s.command, err = resolve(s.o.Command); err != nil || s.main != nil {
+		return err
+	}
+	for _, e := range s.cases {
+		if s.For(e.Name) == nil {
+			return fault.Inputf("no command for %s: none of the globs of [[commands]] matches it, and there is no command for the rest", name.Print(e.Name))
+		}
+	}
+	return nil
+}
+
+// wordsFor returns the words of the command for a case.
+func (c *Command) wordsFor(name string) []string {
+	for _, g := range c.ByGlob {
+		if ok, err := glob.Match(g.Glob, name); err == nil && ok {
+			return g.Words
+		}
+	}
+	return c.Words
+}
+
+func resolve(c Command) (cmd command, err error) {
+	if len(c.Words) > 0 || len(c.ByGlob) == 0 {
+		if cmd.main, err = exec.Resolve(c.Words, c.Shell, c.Stdin); err != nil {
+			return cmd, err
+		}
+	}
+	for _, g := range c.ByGlob {
+		if _, err := glob.Match(g.Glob, "x"); err != nil {
+			return cmd, err
+		}
+		r, err := exec.Resolve(g.Words, c.Shell, c.Stdin)
+		if err != nil {
+			return cmd, err
+		}
+		cmd.byGlob = append(cmd.byGlob, globbed{g.Glob, r})
+	}
+	return cmd, nil
+}
+
+// environment returns what --env and --pass-env add.
+func (c *Command) environment() []string {
+	var env []string
+	for _, key := range c.PassEnv {
+		if value, ok := os.LookupEnv(key); ok {
+			env = append(env, key+"="+value)
+		}
+	}
+	return append(env, c.Env...)
+}

@@ -1,0 +1,149 @@
+package regress
+
+import (
+	"reflect"
+	"testing"
+
+	"muster/regress/internal/exec"
+	"muster/regress/internal/golden"
+	"muster/regress/internal/outcome"
+)
+
+// Whatever changes outcomes, or the choice of cases, is named when it is not as
+// it was; what does neither is not.
+func TestFlags(t *testing.T) {
+	base := sound()
+	for flag, change := range map[string]func(*Options){
+		"--headers":    func(o *Options) { o.Corpus.Headers = []string{"*.h"} },
+		"--context":    func(o *Options) { o.Corpus.Context = []string{"**"} },
+		"--env":        func(o *Options) { o.Command.Env = []string{"A=1"} },
+		"--pass-env":   func(o *Options) { o.Command.PassEnv = []string{"A"} },
+		"--shell":      func(o *Options) { o.Command.Shell = true },
+		"--stdin":      func(o *Options) { o.Command.Stdin = true },
+		"--cases":      func(o *Options) { o.Select.Globs = []string{"*"} },
+		"--filter":     func(o *Options) { o.Select.Filters = []string{"x"} },
+		"--partition":  func(o *Options) { o.Select.Partition = "hash:1/2" },
+		"--sample":     func(o *Options) { o.Select.Sample = 3 },
+		"--timeout":    func(o *Options) { o.Limits.Timeout *= 2 },
+		"--memory":     func(o *Options) { o.Limits.Memory = 1 << 30 },
+		"--output-max": func(o *Options) { o.Limits.OutputMax = 1 },
+		"--normalize":  func(o *Options) { o.Judge.Normalize = []string{"s/a/b/"} },
+		"": func(o *Options) {
+			o.Limits.Jobs, o.Report.Quiet, o.Select.FailedFirst, o.Judge.Allow = 9, true, true, []string{"new"}
+		},
+	} {
+		o := base
+		change(&o)
+		if got := differsIn(base.flags(), o.flags()); got != flag {
+			t.Errorf("the change of %q is told as of %q", flag, got)
+		}
+		if got := differsIn(o.flags(), base.flags()); got != flag {
+			t.Errorf("the change back of %q is told as of %q", flag, got)
+		}
+	}
+}
+
+func TestDiffersIn(t *testing.T) {
+	a := map[string]string{"b": "1", "c": "1"}
+	for _, c := range []struct {
+		b    map[string]string
+		want string
+	}{
+		{map[string]string{"b": "1", "c": "1"}, ""},
+		{map[string]string{"b": "2", "c": "2"}, "b"},
+		{map[string]string{"c": "1"}, "b"},
+		{map[string]string{"b": "1", "c": "1", "a": "1"}, "a"},
+		{nil, "b"},
+	} {
+		if got := differsIn(a, c.b); got != c.want {
+			t.Errorf("%v and %v differ in %q, want %q", a, c.b, got, c.want)
+		}
+	}
+}
+
+// A command is its words and its executable, wherever PATH finds another of
+// that name; commands by glob count with their place.
+func TestIdentify(t *testing.T) {
+	id := func(c command) map[string]string {
+		all := map[string]string{}
+		c.identify(all)
+		return all
+	}
+	cc := &exec.Command{Words: []string{"cc", "{in}"}, Path: "/usr/bin/cc", Digest: outcome.Of([]byte("1"))}
+	other := *cc
+	other.Digest = outcome.Of([]byte("2"))
+	as := &exec.Command{Words: []string{"as"}, Path: "/usr/bin/as"}
+	base := command{cc, []globbed{{"*.s", as}, {"*.S", cc}}}
+	for _, c := range []struct {
+		changed command
+		want    string
+	}{
+		{command{cc, []globbed{{"*.s", as}, {"*.S", cc}}}, ""},
+		{command{as, base.byGlob}, "the command"},
+		{command{&other, base.byGlob}, "the command's executable"},
+		{command{nil, base.byGlob}, "the command"},
+		{command{cc, []globbed{{"*.S", cc}, {"*.s", as}}}, "the command for *.S, its place"},
+		{command{cc, []globbed{{"*.s", cc}, {"*.S", cc}}}, "the command for *.s"},
+		{command{cc, nil}, "the command for *.S"},
+	} {
+		if got := differsIn(id(base), id(c.changed)); got != c.want {
+			t.Errorf("%+v differs in %q, want %q", c.changed, got, c.want)
+		}
+	}
+}
+
+func TestCommandFor(t *testing.T) {
+	rest, first, second := &exec.Command{}, &exec.Command{}, &exec.Command{}
+	c := command{rest, []globbed{{"sub/*.c", first}, {"*.c", second}}}
+	for name, want := range map[string]*exec.Command{"sub/a.c": first, "a.c": second, "x/sub/a.c": second, "a.go": rest} {
+		if c.For(name) != want {
+			t.Errorf("%s has another command", name)
+		}
+	}
+}
+
+// A golden gives back what it was recorded with, byte for byte, unless the
+// caller says otherwise.
+func TestAsRecorded(t *testing.T) {
+	was := sound()
+	was.Corpus = Corpus{Path: "src", Headers: []string{"*.h", `a "quoted" b`}, Context: []string{"\xff"}}
+	was.Command = Command{Words: []string{"cc", "{in}"}, Shell: true, Env: []string{"A=1 2"}, PassEnv: []string{"B"}}
+	was.Judge.Normalize = []string{`s/\d+ "x"/N/`}
+	m := golden.Meta{Flags: was.flags(), Command: []golden.Command{{Args: was.Command.Words}, {Glob: "*.s", Args: []string{"as"}}}}
+	m.Flags[corpusFlag] = was.Corpus.Path
+
+	now := sound()
+	now.asRecorded(m)
+	was.Command.ByGlob = []GlobCommand{{"*.s", []string{"as"}}}
+	if !reflect.DeepEqual(now, was) {
+		t.Errorf("nothing given:\n%+v, want\n%+v", now, was)
+	}
+
+	now = sound()
+	now.Corpus = Corpus{Path: "other", Headers: []string{""}, Context: []string{}}
+	now.Command = Command{Words: []string{"tcc"}, Env: []string{"A=2"}}
+	now.asRecorded(m)
+	want := sound()
+	want.Corpus = Corpus{Path: "other", Headers: []string{""}, Context: []string{}}
+	want.Command = Command{Words: []string{"tcc"}, Env: []string{"A=2"}, PassEnv: []string{"B"}}
+	want.Judge.Normalize = was.Judge.Normalize
+	if !reflect.DeepEqual(now, want) {
+		t.Errorf("much given:\n%+v, want\n%+v", now, want)
+	}
+
+	m.Flags[corpusFlag] = "-"
+	now = sound()
+	if now.asRecorded(m); now.Corpus.Path != "" {
+		t.Errorf("standard input is read again as %q", now.Corpus.Path)
+	}
+}
+
+func TestUnquoted(t *testing.T) {
+	for list, want := range map[string][]string{
+		"": nil, "[]": nil, `["a"]`: {"a"}, `["a b" "\"" "\xff" ""]`: {"a b", `"`, "\xff", ""}, "damaged": nil, `["open`: nil,
+	} {
+		if got := unquoted(list); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %q, want %q", list, got, want)
+		}
+	}
+}

@@ -1,0 +1,71 @@
+package local
+
+import (
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// againKey is set in the environment of a test that runs in another process.
+const againKey = "MUSTER_TEST_AGAIN"
+
+// again runs the calling test once more, in a process that change has set up,
+// and reports whether that is the one we are in.
+func again(t *testing.T, change func(*exec.Cmd)) bool {
+	t.Helper()
+	if os.Getenv(againKey) == t.Name() {
+		return true
+	}
+	cmd := againCommand(t, t.Name())
+	change(cmd)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+	if strings.Contains(string(out), "--- SKIP") {
+		needed(t, string(out))
+	}
+	return false
+}
+
+// againCommand runs the test of that name in another process.
+func againCommand(t *testing.T, name string) *exec.Cmd {
+	t.Helper()
+	program, err := os.Executable()
+	must(t, err)
+	parts := strings.Split(name, "/")
+	for i := range parts {
+		parts[i] = "^" + regexp.QuoteMeta(parts[i]) + "$"
+	}
+	cmd := exec.CommandContext(t.Context(), program, "-test.run", strings.Join(parts, "/"), "-test.v")
+	if testing.Short() {
+		cmd.Args = append(cmd.Args, "-test.short")
+	}
+	cmd.Env = append(os.Environ(), againKey+"="+name)
+	return cmd
+}
+
+// asRootOfItsOwn starts a process with mounts of its own and the right to
+// change them, as root or in a user namespace.
+func asRootOfItsOwn(cmd *exec.Cmd) {
+	a := &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS}
+	if uid := os.Getuid(); uid != 0 {
+		a.Cloneflags |= syscall.CLONE_NEWUSER
+		a.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: uid, Size: 1}}
+		a.GidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}}
+	}
+	cmd.SysProcAttr = a
+}
+
+// mountOver puts a small file system in memory over a folder, for this process.
+func mountOver(t *testing.T, dir, options string, flags uintptr) {
+	t.Helper()
+	must(t, syscall.Mount("none", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""))
+	must(t, syscall.Mount("tmpfs", dir, "tmpfs", flags, options))
+}
+
+// withNothing leaves the process as it is: a test that needs one of its own.
+func withNothing(*exec.Cmd) {}

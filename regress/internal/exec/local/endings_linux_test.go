@@ -1,0 +1,126 @@
+package local
+
+import (
+	"fmt"
+	"slices"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func TestExitStatuses(t *testing.T) {
+	inBothModes(t, usual, func(r *rig) {
+		for status := range 256 {
+			r.want(r.run("one.c", fmt.Sprintf("exit %d", status)), fmt.Sprintf("exit %d", status))
+		}
+	})
+}
+
+// What the signals do that do not end a process.
+var (
+	ignored = []syscall.Signal{syscall.SIGCHLD, syscall.SIGCONT, syscall.SIGURG, syscall.SIGWINCH}
+	stops   = []syscall.Signal{syscall.SIGSTOP, syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU}
+)
+
+// TestSignals: death by a signal is told apart from the exit status that a
+// shell would make of it.
+func TestSignals(t *testing.T) {
+	short := func(o *Options) { o.Timeout, o.Grace = 100*time.Millisecond, time.Millisecond }
+	inBothModes(t, usual, func(r *rig) {
+		for sig := syscall.Signal(1); sig <= 64; sig++ {
+			if slices.Contains(stops, sig) {
+				continue
+			}
+			want := fmt.Sprintf("signal %d", sig)
+			if slices.Contains(ignored, sig) {
+				want = "exit 0"
+			}
+			got := r.run("one.c", fmt.Sprintf("kill -%d $$", sig))
+			if len(got) != 1 || got[0] != want && got[0][:min(len(got[0]), len(want)+1)] != want+" " {
+				t.Errorf("signal %d gave %q, want %q", sig, got, want)
+			}
+		}
+		r.want(r.run("one.c", "exit 137"), "exit 137")
+		r.want(r.run("one.c", "kill -9 $$"), "signal 9 (SIGKILL)")
+	})
+	inBothModes(t, usual, func(r *rig) {
+		for _, sig := range stops {
+			r.want(r.run("one.c", fmt.Sprintf("kill -%d $$", sig)), "timed-out")
+		}
+		r.want(r.run("one.c", "sleep 86400 & kill -STOP $!"), "exit 0")
+		r.wantClean("next.c")
+	}, short)
+}
+
+func TestTimeLimit(t *testing.T) {
+	limits := func(grace time.Duration) func(*Options) {
+		return func(o *Options) { o.Timeout, o.Grace = 150*time.Millisecond, grace }
+	}
+	inBothModes(t, usual, func(r *rig) {
+		r.want(r.run("one.c", "trap 'echo bye; exit 3' TERM; echo up; while :; do :; done"),
+			"timed-out", `stdout "up\nbye\n"`)
+		// TERM goes to all that it started.
+		r.want(r.run("one.c", `sh -c 'trap "echo term > child; exit" TERM; : > up; while :; do :; done' &
+			trap : TERM; while [ ! -e child ]; do :; done`), "timed-out", `child "term\n"`, `up ""`)
+		r.wantClean("next.c")
+	}, limits(time.Minute))
+	inBothModes(t, usual, func(r *rig) {
+		r.want(r.run("one.c", "trap '' TERM; echo up; while :; do :; done"), "timed-out", `stdout "up\n"`)
+		r.want(r.run("one.c", "exit 0"), "exit 0")
+	}, limits(10*time.Millisecond))
+}
+
+// daemon starts a process that nobody would catch by its parent, its group, its
+// session or TERM, and waits until it is there. Its mark tells it from others.
+func daemon(mark string) string {
+	return `(setsid sh -c 'trap "" TERM HUP INT QUIT; : > daemon; while :; do sleep 86400.` + mark + `; done' &) &
+		while [ ! -e daemon ]; do :; done; `
+}
+
+func TestNothingIsLeftAlive(t *testing.T) {
+	inBothModes(t, usual, func(r *rig) {
+		for i, d := range []struct{ script, want string }{
+			{"sleep 86400.%s & exit 0", "exit 0"},
+			{"%s exit 1", "exit 1"},
+			{"%s kill -9 $$", "signal 9 (SIGKILL)"},
+			{"%s while :; do :; done", "timed-out"},
+			{"%s yes", "output-limit"},
+		} {
+			mark := newMark()
+			text := daemon(mark)
+			if i == 0 {
+				text = mark
+			}
+			if got := r.run("one.c", fmt.Sprintf(d.script, text)); got[0] != d.want {
+				r.Errorf("%q gave %q, want %q", d.script, got[0], d.want)
+			}
+			if left := marked(r.T, mark); len(left) > 0 {
+				r.Errorf("after %q these are alive: %v", d.script, left)
+			}
+			r.wantClean("next.c")
+		}
+	}, func(o *Options) { o.Timeout, o.Grace, o.OutputMax = 200*time.Millisecond, time.Millisecond, 1<<20 })
+}
+
+// TestSignalsToEverybody: a case that ends whatever it can reach does not reach
+// its helper. Only in a PID namespace may that be tried.
+func TestSignalsToEverybody(t *testing.T) {
+	r := newRig(t, usual(t))
+	before := r.helpers()
+	for _, text := range []string{
+		"kill -9 -1", "kill -TERM -1", "kill -STOP 1", "kill -9 1", "kill -SEGV 1; kill -QUIT 1",
+		"kill -9 $PPID", "kill -TERM 0 & wait", self("signals"),
+	} {
+		mark := newMark()
+		result, err := r.try("one.c", "sleep 86400."+mark+" & "+text)
+		must(t, err)
+		result.Release()
+		if left := marked(t, mark); len(left) > 0 {
+			t.Errorf("after %q these are alive: %v", text, left)
+		}
+		r.wantClean("next.c")
+	}
+	if after := r.helpers(); !slices.Equal(before, after) {
+		t.Errorf("helpers %v became %v", before, after)
+	}
+}

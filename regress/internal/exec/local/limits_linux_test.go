@@ -1,0 +1,82 @@
+package local
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"muster/regress/internal/outcome"
+)
+
+// TestOutputLimit: whatever a case floods ends it, what is kept is within the
+// limit, and the lane is as before.
+func TestOutputLimit(t *testing.T) {
+	const limit = 1 << 20
+	floods := map[string]string{
+		"stdout":            "exec yes",
+		"stderr":            "exec yes >&2",
+		"a file":            "exec yes > f",
+		"a file, ended":     "head -c 3000000 /dev/zero > f",
+		"a header":          "exec yes >> HDR_a.h",
+		"a new folder":      "mkdir -p x/y; exec yes > x/y/f",
+		"home":              "exec yes > $HOME/f",
+		"a folder in tmp":   "mkdir $TMPDIR/x; exec yes > $TMPDIR/x/f",
+		"many files":        self("many", "20", "100000"),
+		"the sum":           "head -c 600000 /dev/zero; head -c 600000 /dev/zero >&2",
+		"streams and files": "head -c 600000 /dev/zero; head -c 600000 /dev/zero > f",
+		"a sparse file":     "truncate -s 1T f",
+		"sparse, waiting":   "truncate -s 1T f; sleep 86400",
+		"a sparse header":   "truncate -s 1T HDR_a.h",
+		"sparse output":     "truncate -s 1T /dev/stdout; sleep 86400",
+		"one byte too many": fmt.Sprintf("head -c %d /dev/zero", limit+1),
+	}
+	inBothModes(t, usual, func(r *rig) {
+		for name, text := range floods {
+			r.sub(name, func(r *rig) {
+				result, err := r.try("one.c", text)
+				must(r, err)
+				defer result.Release()
+				if got := result.Outcome.Ending.Kind; got != outcome.OutputLimit {
+					r.Errorf("ended by %v", got)
+				}
+				kept := int64(0)
+				for _, p := range result.Outcome.Parts {
+					kept += int64(len(r.content(result, p)))
+				}
+				if kept > limit {
+					r.Errorf("%d bytes were kept", kept)
+				}
+				r.wantClean("next.c")
+			})
+		}
+		r.want(r.run("one.c", fmt.Sprintf("head -c %d /dev/zero; head -c %d /dev/zero > f", limit/2, limit/2)),
+			"exit 0", "stdout "+zeros(limit/2), "f "+zeros(limit/2))
+	}, func(o *Options) { o.OutputMax = limit })
+}
+
+func TestTooManyFiles(t *testing.T) {
+	long(t)
+	inBothModes(t, usual, func(r *rig) {
+		r.want(r.run("one.c", self("many", "100001", "0")), "output-limit")
+		r.wantClean("next.c")
+	})
+}
+
+func TestMemoryLimit(t *testing.T) {
+	hogs := map[string]string{
+		"one process":     "exec " + self("allocate", "300", "wait"),
+		"one that ended":  "exec " + self("allocate", "300"),
+		"a child":         self("allocate", "300", "wait") + "; true",
+		"all together":    strings.Repeat(self("allocate", "40", "wait")+" & ", 4) + "wait",
+		"a daemon of its": "(setsid " + self("allocate", "300", "wait") + " &) & while :; do :; done",
+	}
+	inBothModes(t, usual, func(r *rig) {
+		for name, text := range hogs {
+			if got := r.run("one.c", text); got[0] != "out-of-memory" {
+				r.Errorf("%s: %s", name, got)
+			}
+			r.wantClean("next.c")
+		}
+		r.want(r.run("one.c", "exec "+self("allocate", "10")), "exit 0")
+	}, func(o *Options) { o.MemoryMax = 100 << 20 })
+}

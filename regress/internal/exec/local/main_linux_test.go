@@ -1,0 +1,32 @@
+package local
+
+import (
+	"fmt"
+	"os"
+	"testing"
+
+	_ "muster/regress/lane" // the tests are their own helper
+)
+
+// TestMain runs the tests, or one of the tools that the tests use as commands:
+// the test program is its own helper, its own tools and, in other
+// circumstances, its own child (again_linux_test.go).
+func TestMain(m *testing.M) {
+	if len(os.Args) > 2 && os.Args[1] == "tool" {
+		os.Exit(runTool(os.Args[2], os.Args[3:]))
+	}
+	m.Run()
+}
+
+func runTool(name string, args []string) int {
+	t, ok := tools[name]
+	if !ok {
+		fmt.Fprintln(os.Stderr, "no tool", name)
+		return 99
+	}
+	if err := t(args); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 98
+	}
+	return 0
+}

@@ -1,0 +1,48 @@
+package local
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// endStrays kills what the cases of a lane, or of all lanes below dir, left
+// running. That is for lanes without a PID namespace whose helper was killed:
+// then nobody else does. Cases are known by the HOME or TMPDIR that only they
+// were given; one that starts daemons in another environment keeps them.
+func endStrays(dir string) {
+	deadline := time.Now().Add(endPatience)
+	for found := true; found && time.Now().Before(deadline); {
+		found = false
+		processes, _ := filepath.Glob("/proc/[0-9]*")
+		for _, proc := range processes {
+			pid, err := strconv.Atoi(filepath.Base(proc))
+			if err == nil && endStray(pid, proc, dir) {
+				found = true
+			}
+		}
+	}
+}
+
+// endStray kills the process if it is a case's, and reports whether it was.
+func endStray(pid int, proc, dir string) bool {
+	fd, err := unix.PidfdOpen(pid, 0) // so that nobody else is hit if it ends now
+	if err != nil {
+		return false
+	}
+	defer unix.Close(fd)
+	env, err := os.ReadFile(proc + "/environ")
+	if err != nil {
+		return false
+	}
+	for _, key := range []string{"HOME=", "TMPDIR="} {
+		if bytes.HasPrefix(env, []byte(key+dir+"/")) || bytes.Contains(env, []byte("\x00"+key+dir+"/")) {
+			return unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0) == nil
+		}
+	}
+	return false
+}

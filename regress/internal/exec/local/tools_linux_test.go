@@ -1,0 +1,224 @@
+package local
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// tools are commands for cases that no shell has.
+var tools = map[string]func(args []string) error{
+	"list":     listTool,
+	"mmap":     mmapTool,
+	"burn":     burnTool,
+	"allocate": allocateTool,
+	"append":   appendTool,
+	"lock":     lockTool,
+	"deep":     deepTool,
+	"socket":   socketTool,
+	"attach":   attachTool,
+	"many":     manyTool,
+	"signals":  signalsTool,
+}
+
+// self is the command line of a tool, for use in a shell's script.
+func self(words ...string) string {
+	program, err := os.Executable()
+	if err != nil {
+		panic(err)
+	}
+	return program + " tool " + strings.Join(words, " ")
+}
+
+// listTool prints all that is below a folder, with everything that could differ.
+func listTool(args []string) error {
+	return filepath.WalkDir(args[0], func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		line, err := describe(path)
+		rel, _ := filepath.Rel(args[0], path)
+		fmt.Printf("%q %s\n", rel, line)
+		return err
+	})
+}
+
+func describe(path string) (string, error) {
+	var st syscall.Stat_t
+	if err := syscall.Lstat(path, &st); err != nil {
+		return "", err
+	}
+	line := fmt.Sprintf("%o", st.Mode)
+	switch st.Mode & syscall.S_IFMT {
+	case syscall.S_IFREG:
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return "", err
+		}
+		line += fmt.Sprintf(" %d links %x", st.Nlink, sha256.Sum256(content))
+	case syscall.S_IFLNK:
+		target, err := os.Readlink(path)
+		if err != nil {
+			return "", err
+		}
+		return line + " " + target, nil
+	}
+	buf := make([]byte, 1024)
+	n, err := syscall.Listxattr(path, buf)
+	if err != nil && !errors.Is(err, syscall.ENOTSUP) {
+		return "", err
+	}
+	return line + fmt.Sprintf(" %q", buf[:max(0, n)]), nil
+}
+
+// mmapTool changes the first byte of a file through a mapping.
+func mmapTool(args []string) error {
+	f, err := os.OpenFile(args[0], os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	m, err := syscall.Mmap(int(f.Fd()), 0, 1, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
+	if err != nil {
+		return err
+	}
+	m[0] = 'M'
+	return nil // unmapped by the end of the process
+}
+
+// burnTool takes a number of milliseconds of CPU.
+func burnTool(args []string) error {
+	ms, err := strconv.Atoi(args[0])
+	if err != nil {
+		return err
+	}
+	var u syscall.Rusage
+	for u.Utime.Nano()+u.Stime.Nano() < int64(ms)*int64(time.Millisecond) {
+		if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// allocateTool holds a number of MiB, then ends, or waits to be killed.
+func allocateTool(args []string) error {
+	mib, err := strconv.Atoi(args[0])
+	if err != nil {
+		return err
+	}
+	m, err := touched(mib)
+	if err != nil {
+		return err
+	}
+	if len(args) > 1 {
+		select {}
+	}
+	return syscall.Munmap(m)
+}
+
+// touched returns memory that is really there.
+func touched(mib int) ([]byte, error) {
+	m, err := syscall.Mmap(-1, 0, mib<<20, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_PRIVATE|syscall.MAP_ANON)
+	for i := 0; i < len(m); i += 4096 {
+		m[i] = 1
+	}
+	return m, err
+}
+
+// appendTool takes O_APPEND from its standard output, and writes nothing.
+func appendTool([]string) error {
+	if _, err := unix.Seek(1, 100, 0); err != nil {
+		return err
+	}
+	_, err := unix.FcntlInt(1, unix.F_SETFL, 0)
+	return err
+}
+
+// lockTool locks its standard output, as it is or opened anew.
+func lockTool(args []string) error {
+	fd := 1
+	if len(args) > 0 {
+		f, err := os.OpenFile("/dev/stdout", os.O_WRONLY, 0)
+		if err != nil {
+			return err
+		}
+		fd = int(f.Fd())
+	}
+	return unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB)
+}
+
+// deepTool makes folders in folders, deeper than any path reaches.
+func deepTool(args []string) error {
+	depth, err := strconv.Atoi(args[0])
+	if err != nil {
+		return err
+	}
+	for range depth {
+		if err := os.Mkdir("deep", 0o755); err != nil {
+			return err
+		}
+		if err := os.Chdir("deep"); err != nil {
+			return err
+		}
+	}
+	return os.WriteFile("bottom", []byte("x"), 0o644)
+}
+
+func socketTool(args []string) error {
+	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM, 0)
+	if err != nil {
+		return err
+	}
+	return unix.Bind(fd, &unix.SockaddrUnix{Name: args[0]})
+}
+
+// attachTool gives files and folders an attribute that a listing shows.
+func attachTool(args []string) error {
+	for _, path := range args {
+		if err := unix.Setxattr(path, "user.test", []byte("1"), 0); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	return nil
+}
+
+// manyTool makes a number of files of a size.
+func manyTool(args []string) error {
+	files, err := strconv.Atoi(args[0])
+	if err != nil {
+		return err
+	}
+	size, err := strconv.Atoi(args[1])
+	if err != nil {
+		return err
+	}
+	content := make([]byte, size)
+	for i := range files {
+		if err := os.WriteFile(fmt.Sprintf("many%05d", i), content, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// signalsTool sends every signal to all processes that it may send to. Outside
+// a PID namespace that would be the end of the machine.
+func signalsTool([]string) error {
+	if os.Getppid() != 1 {
+		return errors.New("not the child of a namespace's init")
+	}
+	for sig := syscall.Signal(1); sig <= 64; sig++ {
+		_ = syscall.Kill(-1, sig) // to all but ourselves
+		_ = syscall.Kill(1, sig)
+	}
+	return nil
+}

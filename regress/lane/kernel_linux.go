@@ -1,0 +1,193 @@
+package lane
+
+import (
+	"bytes"
+	"io"
+	"syscall"
+	"time"
+	"unsafe"
+)
+
+// The waits of a running case are raw system calls: the thread stays in the
+// kernel with all that the Go runtime ties to it. Handing that over for each
+// wait, as package syscall does, keeps the runtime's monitor busy and costs
+// more than everything else a case needs (README.md).
+
+// pollFD is struct pollfd of poll(2).
+type pollFD struct {
+	fd      int32
+	events  int16
+	revents int16
+}
+
+const pollIn = 1
+
+// poll waits until one of the descriptors is readable or timeout is over.
+func poll(fds []pollFD, timeout time.Duration) error {
+	ts := syscall.NsecToTimespec(int64(max(0, timeout)))
+	_, _, e := syscall.RawSyscall6(syscall.SYS_PPOLL, uintptr(unsafe.Pointer(unsafe.SliceData(fds))),
+		uintptr(len(fds)), uintptr(unsafe.Pointer(&ts)), 0, 0, 0)
+	if e != 0 && e != syscall.EINTR {
+		return fail("poll", "", e)
+	}
+	return nil
+}
+
+// wait4 is wait4(2) for any child, without blocking; got is 0 when children
+// are there and none has ended.
+func wait4(usage *syscall.Rusage) (got int, status syscall.WaitStatus, err error) {
+	const all = 0x40000000 // __WALL: children made by clone(2) too
+	anyChild := -1
+	r, _, e := syscall.RawSyscall6(syscall.SYS_WAIT4, uintptr(anyChild),
+		uintptr(unsafe.Pointer(&status)), syscall.WNOHANG|all, uintptr(unsafe.Pointer(usage)), 0, 0)
+	if e != 0 {
+		return 0, 0, e
+	}
+	return int(r), status, nil
+}
+
+// idlePatience is how long a raw read of the socket waits. A lane with nothing
+// to do for longer waits as package syscall does, or the runtime's monitor
+// would wake 100 times a second to look whether its thread is back.
+const idlePatience = 50 * time.Millisecond
+
+// setIdlePatience bounds every read of the socket.
+func setIdlePatience() error {
+	tv := syscall.NsecToTimeval(int64(idlePatience))
+	return fail("set up", "the socket", syscall.SetsockoptTimeval(SocketFD, syscall.SOL_SOCKET, syscall.SO_RCVTIMEO, &tv))
+}
+
+// receive reads from the parent.
+func receive(b []byte) (int, error) {
+	for {
+		n, _, e := syscall.RawSyscall(syscall.SYS_READ, SocketFD, uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)))
+		switch {
+		case e == syscall.EAGAIN:
+			fds := pollFD{fd: SocketFD, events: pollIn}
+			syscall.Syscall6(syscall.SYS_PPOLL, uintptr(unsafe.Pointer(&fds)), 1, 0, 0, 0, 0)
+		case e == syscall.EINTR:
+		case e != 0:
+			return 0, e
+		case n == 0:
+			return 0, io.EOF
+		default:
+			return int(n), nil
+		}
+	}
+}
+
+// send writes to the parent. A parent that is gone is an error and no signal.
+func send(b []byte) error {
+	for len(b) > 0 {
+		n, err := syscall.SendmsgN(SocketFD, b, nil, nil, syscall.MSG_NOSIGNAL)
+		if err == syscall.EINTR {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		b = b[n:]
+	}
+	return nil
+}
+
+func rmdirAt(fd int, name string) error {
+	const removeDir = 0x200 // AT_REMOVEDIR
+	p, err := syscall.BytePtrFromString(name)
+	if err != nil {
+		return err
+	}
+	if _, _, e := syscall.Syscall(syscall.SYS_UNLINKAT, uintptr(fd), uintptr(unsafe.Pointer(p)), removeDir); e != 0 {
+		return e
+	}
+	return nil
+}
+
+func writeFull(fd int, b []byte) error {
+	for len(b) > 0 {
+		n, err := syscall.Write(fd, b)
+		if err == syscall.EINTR {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		b = b[n:]
+	}
+	return nil
+}
+
+// readFull reads len(b) bytes from offset; fewer are io.ErrUnexpectedEOF.
+func readFull(fd int, b []byte, offset int64) error {
+	for len(b) > 0 {
+		n, err := syscall.Pread(fd, b, offset)
+		switch {
+		case err == syscall.EINTR:
+			continue
+		case err != nil:
+			return err
+		case n == 0:
+			return io.ErrUnexpectedEOF
+		}
+		b, offset = b[n:], offset+int64(n)
+	}
+	return nil
+}
+
+// eachLine calls do for every line of a file, however long that is, but for what
+// goes beyond 4096 bytes of one.
+func eachLine(path string, do func(line []byte)) error {
+	fd, err := syscall.Open(path, syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer syscall.Close(fd)
+	var buf [4096]byte
+	have := 0
+	for {
+		n, err := syscall.Read(fd, buf[have:])
+		if err == syscall.EINTR {
+			continue
+		}
+		have += max(0, n)
+		rest := buf[:have]
+		for {
+			line, after, ended := bytes.Cut(rest, []byte{'\n'})
+			if !ended {
+				break
+			}
+			do(line)
+			rest = after
+		}
+		if err != nil || n == 0 {
+			return err
+		}
+		if have = copy(buf[:], rest); have == len(buf) {
+			have = 0
+		}
+	}
+}
+
+// readFile reads the start of a small file into buf.
+func readFile(path string, buf []byte) ([]byte, error) {
+	fd, err := syscall.Open(path, syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer syscall.Close(fd)
+	have := 0
+	for have < len(buf) {
+		n, err := syscall.Read(fd, buf[have:])
+		if err == syscall.EINTR {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if n == 0 {
+			break
+		}
+		have += n
+	}
+	return buf[:have], nil
+}

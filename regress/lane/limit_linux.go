@@ -1,0 +1,99 @@
+package lane
+
+import "syscall"
+
+// overLimit returns OutOfMemory or OutputLimit when the running case is past
+// its limit, else Exited. A file system that is full is an error.
+func (h *helper) overLimit() (ending int, err error) {
+	if max := h.setup.MemoryMax; max > 0 && h.tree.resident() > max {
+		return OutOfMemory, nil
+	}
+	over, err := h.outputOver()
+	if over || err != nil {
+		return OutputLimit, err
+	}
+	return Exited, h.roomLeft()
+}
+
+// outputOver adds up what the case has written so far. What it holds in home
+// and tmp counts while it runs: it takes the same room.
+func (h *helper) outputOver() (bool, error) {
+	f := &h.folder
+	if err := f.watch.read(); err != nil {
+		return false, err
+	}
+	s := sum{bytes: h.stdout.size() + h.stderr.size(), given: f.given}
+	if f.watch.walk {
+		s.below(f.work, "")
+	} else {
+		for name := range f.watch.names {
+			s.file(f.work+"/"+name, false)
+		}
+	}
+	s.given = nil
+	if f.watch.spare {
+		s.below(f.home, "")
+		s.below(f.tmp, "")
+	}
+	return s.bytes > h.setup.OutputMax || s.files > filesMax, nil
+}
+
+// sum adds up files. What cannot be looked at is left for the end of the case.
+type sum struct {
+	bytes int64
+	files int
+	given map[string]*placed // these do not count
+}
+
+// file adds one file, with the room that it takes, or with its length.
+func (s *sum) file(path string, room bool) {
+	var st syscall.Stat_t
+	if syscall.Lstat(path, &st) != nil || st.Mode&syscall.S_IFMT != syscall.S_IFREG {
+		return
+	}
+	if room {
+		s.bytes += st.Blocks * 512
+	} else {
+		s.bytes += st.Size
+	}
+}
+
+// below adds the files below top/dir.
+func (s *sum) below(top, dir string) {
+	var inner []string
+	_ = each(top+"/"+dir, func(e entry) error {
+		name := join(dir, e.name)
+		if s.given[name] != nil {
+			return nil
+		}
+		if s.files++; s.files > filesMax {
+			return errTooMany
+		}
+		if e.dir {
+			inner = append(inner, name)
+		} else {
+			s.file(top+"/"+name, s.given == nil)
+		}
+		return nil
+	})
+	for _, name := range inner {
+		s.below(top, name)
+	}
+}
+
+// reserve is the free space, in bytes, under which a lane's file system counts
+// as full: what the case leaves may then have been cut short by it.
+const reserve = 64 << 10
+
+// roomLeft reports a full file system, which makes the case's outcome the
+// machine's and not the tool's.
+func (h *helper) roomLeft() error {
+	var st syscall.Statfs_t
+	if err := syscall.Fstatfs(h.stdout.fd, &st); err != nil {
+		return fail("look at", h.setup.Outbox, err)
+	}
+	if int64(st.Bavail)*int64(st.Bsize) < reserve || st.Files > 0 && st.Ffree < 2 {
+		return fail("use", h.setup.Root, syscall.ENOSPC)
+	}
+	return nil
+}

@@ -1,0 +1,105 @@
+package lane
+
+import (
+	"bytes"
+	"runtime"
+	"strconv"
+	"syscall"
+)
+
+// memory watches over the helper's own size, which is the floor of what can be
+// told about its cases. Its garbage is never collected (the parent turns the
+// collector off): one collection makes threads and tables that take more room
+// than ten thousand cases leave. A helper that has grown is replaced instead.
+type memory struct {
+	limit int64 // KiB: a larger high-water mark is too large; 0 = not known yet
+	floor int64 // KiB: the largest mark seen
+	cases int
+}
+
+// begin gives back what the start of the program took, and returns the mark of
+// a helper that has seen no case.
+func (m *memory) begin() int64 {
+	runtime.MemProfileRate = 0 // a sample reads tables all over the program
+	m.floor = shed()
+	return m.floor
+}
+
+// tell returns the floor after a case that left so many names, and whether the
+// helper has grown too much. To look costs 25 µs, so that is done while the mark
+// still moves, and then seldom.
+func (m *memory) tell(names int) (floor int64, grown bool) {
+	const (
+		warm   = 16  // cases that touch what every case needs
+		seldom = 64  // cases
+		many   = 100 // names, of some 700 bytes each
+		growth = 640 // KiB, beyond a warm helper
+	)
+	m.cases++
+	if m.cases&(m.cases-1) != 0 && m.cases%seldom != 0 && names < many {
+		return m.floor, false
+	}
+	mark := highWater()
+	m.floor = max(m.floor, mark)
+	if m.limit == 0 && (m.cases >= warm || names >= many) {
+		m.limit = m.floor + growth
+	}
+	return m.floor, m.limit > 0 && mark > m.limit
+}
+
+// shed gives back resident memory that can be read again, and resets the
+// high-water mark of this process, from which the peak memory of its children
+// starts. It returns that mark in KiB. Every step is best effort: what is left
+// is told as the floor.
+func shed() int64 {
+	for _, m := range cleanMappings() {
+		const dontNeed = 4 // MADV_DONTNEED
+		_, _, _ = syscall.RawSyscall(syscall.SYS_MADVISE, m.start, m.end-m.start, dontNeed)
+	}
+	if fd, err := syscall.Open("/proc/self/clear_refs", syscall.O_WRONLY|syscall.O_CLOEXEC, 0); err == nil {
+		_, _ = syscall.Write(fd, []byte("5")) // reset the mark
+		syscall.Close(fd)
+	}
+	return highWater()
+}
+
+// mapping is a range of addresses.
+type mapping struct{ start, end uintptr }
+
+// cleanMappings lists what is mapped from files, cannot be written, and never
+// was: dropped pages come back from the file. It is not enough that it cannot
+// be written now: the dynamic linker fills in the tables of a library first.
+func cleanMappings() (list []mapping) {
+	var m mapping
+	file := false
+	_ = eachLine("/proc/self/smaps", func(line []byte) {
+		fields := bytes.Fields(line)
+		switch {
+		case len(fields) >= 5 && !bytes.HasSuffix(fields[0], []byte(":")):
+			m, file = parseRange(fields[0]), len(fields) > 5 && fields[5][0] == '/' && fields[1][1] != 'w'
+		case file && len(fields) > 1 && string(fields[0]) == "Anonymous:" && string(fields[1]) == "0" && m.end > m.start:
+			list = append(list, m)
+		}
+	})
+	return list
+}
+
+func parseRange(text []byte) mapping {
+	from, to, _ := bytes.Cut(text, []byte("-"))
+	start, err1 := strconv.ParseUint(string(from), 16, 64)
+	end, err2 := strconv.ParseUint(string(to), 16, 64)
+	if err1 != nil || err2 != nil {
+		return mapping{}
+	}
+	return mapping{uintptr(start), uintptr(end)}
+}
+
+// highWater reads VmHWM in KiB, 0 when it cannot be told.
+func highWater() (kib int64) {
+	_ = eachLine("/proc/self/status", func(line []byte) {
+		if fields := bytes.Fields(line); len(fields) > 1 && string(fields[0]) == "VmHWM:" {
+			kib, _ = strconv.ParseInt(string(fields[1]), 10, 64)
+		}
+	})
+	return kib
+}

@@ -1,0 +1,30 @@
+//go:build !(amd64 || arm64) || purego
+
+package lane
+
+import "syscall"
+
+// spawner starts commands, as on other architectures but slower; see
+// spawn_vfork_linux.go.
+type spawner struct {
+	env []string
+	dir string
+}
+
+// prepare notes what is the same for every command.
+func (s *spawner) prepare(env []string, dir string) error {
+	s.env, s.dir = env, dir
+	return nil
+}
+
+// start starts a command that sees the three descriptors as its streams. pidfd
+// is -1 where the kernel has none.
+func (s *spawner) start(path string, args []string, stdin, stdout, stderr int) (pid, pidfd int, err error) {
+	pidfd = -1
+	pid, err = syscall.ForkExec(path, args, &syscall.ProcAttr{
+		Dir: s.dir, Env: s.env,
+		Files: []uintptr{uintptr(stdin), uintptr(stdout), uintptr(stderr)},
+		Sys:   &syscall.SysProcAttr{Setpgid: true, PidFD: &pidfd},
+	})
+	return pid, pidfd, err
+}

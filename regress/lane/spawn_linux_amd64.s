@@ -1,0 +1,41 @@
+//go:build !purego
+
+#include "textflag.h"
+
+// func vfork(flags uintptr, pidfd *int32, steps *step, count uintptr) (pid int)
+//
+// The child shares memory and stack with the parent, which sleeps until the
+// child is another program or has ended. So the child touches no stack: it
+// makes the system calls that steps lists, notes what each returned, and ends
+// at the first that fails. The last is execve, which does not return.
+TEXT ·vfork(SB), NOSPLIT, $0-40
+	MOVQ	flags+0(FP), DI
+	XORQ	SI, SI              // the stack: the same
+	MOVQ	pidfd+8(FP), DX
+	XORQ	R10, R10
+	XORQ	R8, R8
+	MOVQ	steps+16(FP), R12
+	MOVQ	count+24(FP), R13
+	MOVQ	$56, AX             // clone
+	SYSCALL
+	TESTQ	AX, AX
+	JEQ	child
+	MOVQ	AX, pid+32(FP)
+	RET
+child:
+	MOVQ	0(R12), AX
+	MOVQ	8(R12), DI
+	MOVQ	16(R12), SI
+	MOVQ	24(R12), DX
+	SYSCALL
+	MOVQ	AX, 32(R12)
+	CMPQ	AX, $0xfffffffffffff001
+	JCC	end
+	ADDQ	$40, R12
+	DECQ	R13
+	JNE	child
+end:
+	MOVL	$127, DI
+	MOVQ	$60, AX             // exit
+	SYSCALL
+	JMP	end

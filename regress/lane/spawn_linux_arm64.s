@@ -1,0 +1,37 @@
+//go:build !purego
+
+#include "textflag.h"
+
+// func vfork(flags uintptr, pidfd *int32, steps *step, count uintptr) (pid int)
+//
+// As spawn_linux_amd64.s says.
+TEXT ·vfork(SB), NOSPLIT, $0-40
+	MOVD	flags+0(FP), R0
+	MOVD	ZR, R1              // the stack: the same
+	MOVD	pidfd+8(FP), R2
+	MOVD	ZR, R3
+	MOVD	ZR, R4
+	MOVD	steps+16(FP), R19
+	MOVD	count+24(FP), R20
+	MOVD	$220, R8            // clone
+	SVC
+	CBZ	R0, child
+	MOVD	R0, pid+32(FP)
+	RET
+child:
+	MOVD	0(R19), R8
+	MOVD	8(R19), R0
+	MOVD	16(R19), R1
+	MOVD	24(R19), R2
+	SVC
+	MOVD	R0, 32(R19)
+	CMN	$4095, R0
+	BCS	end
+	ADD	$40, R19
+	SUB	$1, R20
+	CBNZ	R20, child
+end:
+	MOVD	$127, R0
+	MOVD	$93, R8             // exit
+	SVC
+	B	end

@@ -1,0 +1,38 @@
+package regress
+
+import (
+	"fmt"
+	"strings"
+
+	"muster/regress/internal/fault"
+	"muster/regress/internal/name"
+)
+
+// counted returns "1 case" or "2 cases".
+func counted(cases int) string {
+	if cases == 1 {
+		return "1 case"
+	}
+	return fmt.Sprintf("%d cases", cases)
+}
+
+// parseName reads the name of a case as people type it: as it is printed, or
+// with what a shell's completion puts before it.
+func parseName(printed string) (string, error) {
+	raw, err := name.Parse(printed)
+	if err == nil {
+		raw, err = name.Clean(raw)
+	}
+	if err != nil {
+		return "", fault.Inputf("%w", err)
+	}
+	return raw, nil
+}
+
+// typedName is what to type for a case where it must not be taken for a flag.
+func typedName(raw string) string {
+	if strings.HasPrefix(raw, "-") {
+		return "./" + name.Print(raw)
+	}
+	return name.Print(raw)
+}
