@@ -24,7 +24,6 @@ type checking struct {
 
 	firsts  map[int]first // cases that are not identical so far, by index
 	final   map[int]bool  // cases that have their verdict
-	unsaved int           // lines since the last flush
 	flushed time.Time
 	amended map[string]golden.Record
 }
@@ -84,32 +83,10 @@ func (c *checking) check(ctx context.Context, work func(context.Context, *worker
 // begin starts a new run or goes on with an interrupted one, and returns what
 // has to be run.
 func (c *checking) begin(ctx context.Context) ([]task, error) {
-	id, err := c.identity(ctx)
-	if err != nil {
+	if err := c.start(ctx); err != nil {
 		return nil, err
 	}
-	var base outcome.Digest
-	if c.base != nil {
-		base = c.base.Digest()
-		id["the golden"] = base.String()
-	}
-	if c.pair != nil {
-		identify("the reference", c.pair.reference, id)
-	}
-	if err := c.startRun(id, base); err != nil {
-		return nil, err
-	}
-	meta, err := c.meta(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if c.found, err = resumeOutcomes(c.run.Outcomes(), meta); err != nil {
-		return nil, err
-	}
-	if c.pair != nil {
-		c.pair.references = &outcomes{path: c.run.References(), meta: meta}
-	}
-	lines, err := c.run.ReadLines()
+	done, err := c.run.ReadLines()
 	if err != nil {
 		return nil, err
 	}
@@ -118,16 +95,43 @@ func (c *checking) begin(ctx context.Context) ([]task, error) {
 	}
 	c.emit(report.Started{
 		Command: c.name, Run: c.run.ID, Cases: len(c.cases), Jobs: c.o.Limits.Jobs,
-		Resumed: len(lines), Allowed: c.o.allowed(), At: c.began,
+		Resumed: len(done), Allowed: c.o.allowed(), At: c.began,
 	})
-	pending, err := c.resume(lines)
-	if err != nil {
-		return nil, err
+	pending, err := c.resume(done)
+	if err == nil {
+		err = c.startCrew(ctx, "")
 	}
-	if err := c.startCrew(ctx, ""); err != nil {
+	if err != nil {
 		return nil, errors.Join(err, c.lines.Close(), c.found.abandon())
 	}
 	return pending, nil
+}
+
+// start finds or makes the run and its stores.
+func (c *checking) start(ctx context.Context) error {
+	id, err := c.identity(ctx)
+	if err != nil {
+		return err
+	}
+	var base outcome.Digest
+	if c.pair != nil {
+		identify("the reference", c.pair.reference, id)
+	} else {
+		base = c.base.Digest()
+		id["the golden"] = base.String()
+	}
+	if err := c.startRun(id, base); err != nil {
+		return err
+	}
+	meta, err := c.meta(ctx)
+	if err != nil {
+		return err
+	}
+	if c.pair != nil {
+		c.pair.references = &outcomes{path: c.run.References(), meta: meta}
+	}
+	c.found, err = resumeOutcomes(c.run.Outcomes(), meta)
+	return err
 }
 
 // startRun makes the folder of this run, or takes over that of the interrupted

@@ -41,22 +41,3 @@ func readAll(open opener, p outcome.Part) ([]byte, error) {
 	b, err := io.ReadAll(r)
 	return b, errors.Join(err, r.Close())
 }
-
-// keptContents keeps the contents of a result's parts after its release, for
-// rules that need them; without rules nothing is kept.
-func keptContents(rules normalize.Rules, o *outcome.Outcome, open opener) (opener, error) {
-	kept := map[outcome.Key][]byte{}
-	for _, p := range o.Parts {
-		if !rules.Applies(p.Key) || p.Form == outcome.Gone {
-			continue
-		}
-		b, err := readAll(open, p)
-		if err != nil {
-			return nil, err
-		}
-		kept[p.Key] = b
-	}
-	return func(p outcome.Part) (io.ReadCloser, error) {
-		return io.NopCloser(bytes.NewReader(kept[p.Key])), nil
-	}, nil
-}

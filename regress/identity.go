@@ -10,12 +10,13 @@ import (
 
 	"muster/regress/internal/exec"
 	"muster/regress/internal/golden"
+	"muster/regress/internal/outcome"
 )
 
 // identity says what must be the same to go on with an interrupted run, in
 // words that an error can use.
 func (s *session) identity(ctx context.Context) (map[string]string, error) {
-	digest, err := s.corpus.Digest(ctx)
+	digest, err := s.corpusDigest(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -23,6 +24,16 @@ func (s *session) identity(ctx context.Context) (map[string]string, error) {
 	s.command.identify(id)
 	maps.Copy(id, s.o.flags())
 	return id, nil
+}
+
+// corpusDigest reads the whole corpus once.
+func (s *session) corpusDigest(ctx context.Context) (outcome.Digest, error) {
+	if s.digest != (outcome.Digest{}) {
+		return s.digest, nil
+	}
+	var err error
+	s.digest, err = s.corpus.Digest(ctx)
+	return s.digest, err
 }
 
 func (c *command) identify(id map[string]string) {
@@ -41,33 +52,45 @@ func identify(what string, c *exec.Command, id map[string]string) {
 	id[what+"'s executable"] = c.Path + " " + c.Digest.String()
 }
 
+// settings are flags with their values; those at zero are left out.
+type settings map[string]string
+
+func (f settings) set(name string, value any) {
+	if text := fmt.Sprint(value); text != "" && text != "0" && text != "false" && text != "0s" {
+		f["--"+name] = text
+	}
+}
+
+func (f settings) list(name string, values []string) {
+	if len(values) > 0 {
+		f.set(name, fmt.Sprintf("%q", values))
+	}
+}
+
+// outcomeFlags names the settings that change outcomes. They are kept with a
+// golden, and are part of what its export says.
+func (o *Options) outcomeFlags() map[string]string {
+	f := settings{}
+	f.list("headers", o.Corpus.Headers)
+	f.list("context", o.Corpus.Context)
+	f.list("env", o.Command.Env)
+	f.list("pass-env", o.Command.PassEnv)
+	f.list("normalize", o.Judge.Normalize)
+	f.set("shell", o.Command.Shell)
+	f.set("stdin", o.Command.Stdin)
+	f.set("timeout", o.Limits.Timeout)
+	f.set("memory", o.Limits.Memory)
+	f.set("output-max", o.Limits.OutputMax)
+	return f
+}
+
 // flags names the settings that change outcomes or the choice of cases.
 func (o *Options) flags() map[string]string {
-	f := map[string]string{}
-	set := func(name string, value any) {
-		if text := fmt.Sprint(value); text != "" && text != "[]" && text != "0" && text != "false" && text != "0s" {
-			f["--"+name] = text
-		}
-	}
-	list := func(name string, values []string) {
-		if len(values) > 0 {
-			set(name, fmt.Sprintf("%q", values))
-		}
-	}
-	list("headers", o.Corpus.Headers)
-	list("context", o.Corpus.Context)
-	list("env", o.Command.Env)
-	list("pass-env", o.Command.PassEnv)
-	list("cases", o.Select.Globs)
-	list("filter", o.Select.Filters)
-	list("normalize", o.Judge.Normalize)
-	set("shell", o.Command.Shell)
-	set("stdin", o.Command.Stdin)
-	set("partition", o.Select.Partition)
-	set("sample", o.Select.Sample)
-	set("timeout", o.Limits.Timeout)
-	set("memory", o.Limits.Memory)
-	set("output-max", o.Limits.OutputMax)
+	f := settings(o.outcomeFlags())
+	f.list("cases", o.Select.Globs)
+	f.list("filter", o.Select.Filters)
+	f.set("partition", o.Select.Partition)
+	f.set("sample", o.Select.Sample)
 	return f
 }
 
@@ -89,13 +112,13 @@ func differsIn(a, b map[string]string) string {
 
 // meta is what a golden tells about how it was made.
 func (s *session) meta(ctx context.Context) (golden.Meta, error) {
-	digest, err := s.corpus.Digest(ctx)
+	digest, err := s.corpusDigest(ctx)
 	if err != nil {
 		return golden.Meta{}, err
 	}
 	m := golden.Meta{
-		Corpus: digest, Env: s.o.Command.Env, Machine: machine(), MusterVersion: s.o.Versions,
-		Created: s.began, Repeat: s.o.Judge.Repeat, Flags: s.o.flags(),
+		Corpus: digest, CorpusPath: s.o.Corpus.Path, Env: s.o.Command.Env, Machine: machine(), MusterVersion: s.o.Versions,
+		Created: s.began, Repeat: s.o.Judge.Repeat, Flags: s.o.outcomeFlags(),
 	}
 	if c := s.command.main; c != nil {
 		m.Command = append(m.Command, golden.Command{Args: c.Words})

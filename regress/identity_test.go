@@ -110,7 +110,7 @@ func TestAsRecorded(t *testing.T) {
 	was.Command = Command{Words: []string{"cc", "{in}"}, Shell: true, Env: []string{"A=1 2"}, PassEnv: []string{"B"}}
 	was.Judge.Normalize = []string{`s/\d+ "x"/N/`}
 	m := golden.Meta{Flags: was.flags(), Command: []golden.Command{{Args: was.Command.Words}, {Glob: "*.s", Args: []string{"as"}}}}
-	m.Flags[corpusFlag] = was.Corpus.Path
+	m.CorpusPath = was.Corpus.Path
 
 	now := sound()
 	now.asRecorded(m)
@@ -131,7 +131,7 @@ func TestAsRecorded(t *testing.T) {
 		t.Errorf("much given:\n%+v, want\n%+v", now, want)
 	}
 
-	m.Flags[corpusFlag] = "-"
+	m.CorpusPath = "-"
 	now = sound()
 	if now.asRecorded(m); now.Corpus.Path != "" {
 		t.Errorf("standard input is read again as %q", now.Corpus.Path)

@@ -95,7 +95,6 @@ func (r *recording) begin(ctx context.Context) error {
 	if err == nil && r.writer == nil {
 		var m golden.Meta
 		if m, err = r.meta(ctx); err == nil {
-			m.Flags[corpusFlag] = r.o.Corpus.Path
 			r.writer, err = golden.Create(r.o.Store.Golden, m)
 		}
 	}

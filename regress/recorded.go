@@ -20,15 +20,12 @@ func noGolden(path string, err error) error {
 	return err
 }
 
-// corpusFlag is the key under which a golden keeps the path of its corpus.
-const corpusFlag = "corpus"
-
 // asRecorded fills in what was not given from the golden: a plain `muster check`
 // does again what was recorded. How the command is started goes with the
 // command: another one may not want a shell.
 func (o *Options) asRecorded(m golden.Meta) {
-	if o.Corpus.Path == "" && m.Flags[corpusFlag] != "-" {
-		o.Corpus.Path = m.Flags[corpusFlag]
+	if o.Corpus.Path == "" && m.CorpusPath != "-" {
+		o.Corpus.Path = m.CorpusPath
 	}
 	for flag, values := range map[string]*[]string{
 		"--headers": &o.Corpus.Headers, "--context": &o.Corpus.Context,

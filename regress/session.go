@@ -13,6 +13,7 @@ import (
 	"muster/regress/internal/exec/local"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/normalize"
+	"muster/regress/internal/outcome"
 	"muster/regress/internal/plan"
 	"muster/regress/internal/report"
 	"muster/regress/internal/state"
@@ -33,6 +34,7 @@ type session struct {
 	broken  error // the first error of out
 
 	corpus *corpus.Corpus
+	digest outcome.Digest // of the corpus, once it is known
 	cases  []corpus.Entry // selected, in corpus order
 	command
 	crew *local.Crew

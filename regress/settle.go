@@ -46,9 +46,11 @@ func (c *checking) settle(ctx context.Context) error {
 	if runs > 0 {
 		c.emit(report.PassStarted{Pass: 2, Runs: runs, At: time.Now()})
 	}
+	order := inOrder{tasks: tasks, ready: map[int]func(){}}
 	err = sweep(ctx, c.session, tasks, func(ctx context.Context, w *worker, t task) settled {
 		return c.again(ctx, w, t, found)
-	}, c.takeSettled)
+	}, func(t task, s settled) error { return c.takeSettled(&order, t, s) })
+	order.flush()
 	if e := found.Close(); err == nil {
 		err = e
 	}
@@ -148,8 +150,9 @@ func (c *checking) judge(old, rec *golden.Record, found *golden.Store) (word rep
 }
 
 // takeSettled notes what the further runs of a case came to.
-func (c *checking) takeSettled(t task, s settled) error {
+func (c *checking) takeSettled(order *inOrder, t task, s settled) error {
 	if s.err != nil {
+		order.add(t, func() {})
 		return c.takeError(t, s.err)
 	}
 	c.summary.CPU += s.cpu
@@ -159,6 +162,43 @@ func (c *checking) takeSettled(t task, s settled) error {
 	if s.reference != nil {
 		c.pair.amended[t.entry.Name] = *s.reference
 	}
-	c.conclude(t, s.word)
+	order.add(t, func() { c.conclude(t, s.word) })
 	return nil
+}
+
+// inOrder does things for tasks in the order of the tasks, whichever is ready
+// first: what a check says should not depend on which lane was faster.
+type inOrder struct {
+	tasks []task // still to come
+	ready map[int]func()
+}
+
+// readyMax bounds how much waits for one slow case; beyond it the order is
+// given up.
+const readyMax = 1000
+
+func (o *inOrder) add(t task, do func()) {
+	o.ready[t.index] = do
+	if len(o.ready) > readyMax {
+		o.flush()
+		return
+	}
+	for len(o.tasks) > 0 {
+		next := o.tasks[0].index
+		do, ok := o.ready[next]
+		if !ok {
+			return
+		}
+		delete(o.ready, next)
+		o.tasks = o.tasks[1:]
+		do()
+	}
+}
+
+// flush does all that is ready.
+func (o *inOrder) flush() {
+	for _, index := range slices.Sorted(maps.Keys(o.ready)) {
+		o.ready[index]()
+		delete(o.ready, index)
+	}
 }
