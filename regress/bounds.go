@@ -3,6 +3,7 @@ package regress
 import (
 	"strings"
 
+	"muster/regress/internal/exec/local"
 	"muster/regress/internal/fault"
 )
 
@@ -26,6 +27,9 @@ func (o *Options) check(command string) error {
 		if n < 0 {
 			return fault.Inputf("--%s %d: 0 or more is wanted", flag, n)
 		}
+	}
+	if o.Limits.Jobs > local.LanesMax {
+		return fault.Inputf("--jobs %d: at most %d are possible", o.Limits.Jobs, local.LanesMax)
 	}
 	for _, kv := range o.Command.Env {
 		if key, _, ok := strings.Cut(kv, "="); !ok || key == "" {

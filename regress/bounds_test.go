@@ -22,6 +22,7 @@ func TestBounds(t *testing.T) {
 		flag   string
 	}{
 		{func(o *Options) { o.Limits.Jobs = -1 }, "--jobs -1"},
+		{func(o *Options) { o.Limits.Jobs = 1000 }, "--jobs 1000"},
 		{func(o *Options) { o.Limits.Timeout = 0 }, "--timeout 0s"},
 		{func(o *Options) { o.Limits.Timeout = -time.Second }, "--timeout -1s"},
 		{func(o *Options) { o.Limits.Grace = -1 }, "--grace -1ns"},

@@ -77,8 +77,11 @@ func (s *session) compareFlags(m golden.Meta) {
 }
 
 func worded(key, value string) string {
-	if value == "" {
+	switch value {
+	case "":
 		return "no " + key
+	case "true":
+		return key
 	}
 	return key + " " + value
 }

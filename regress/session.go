@@ -99,7 +99,7 @@ func selection(s *Selection) plan.Selection {
 
 func openCorpus(ctx context.Context, o *Options, note func(string)) (*corpus.Corpus, error) {
 	if o.Corpus.Path == "" {
-		return nil, fault.Inputf("no corpus: name an archive, a folder or - before --, as in: muster check corpus.tar -- gofmt {in}")
+		return nil, fault.Inputf("no corpus: name an archive, a folder or - for a tar on standard input, here or as corpus in muster.toml")
 	}
 	return corpus.Open(ctx, corpus.Options{
 		Path: o.Corpus.Path, Stdin: o.Corpus.Stdin,

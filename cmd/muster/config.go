@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -292,37 +291,4 @@ func splitCommand(where, line string) ([]string, error) {
 		return nil, usagef("%s is empty", where)
 	}
 	return words, nil
-}
-
-// nearest suggests the known name that is fewest edits away, if that is few.
-func nearest(name string, known []string) string {
-	if len(known) == 0 {
-		return ""
-	}
-	best := slices.MinFunc(known, func(a, b string) int { return cmp.Compare(edits(name, a), edits(name, b)) })
-	if edits(name, best) > max(2, len(name)/3) {
-		return ""
-	}
-	return fmt.Sprintf(" (did you mean %q?)", best)
-}
-
-// edits is the Levenshtein distance.
-func edits(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			substituted := diagonal
-			if a[i] != b[j] {
-				substituted++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(row[j]+1, row[j+1]+1, substituted)
-		}
-	}
-	return row[len(b)]
 }

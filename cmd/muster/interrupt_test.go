@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -18,7 +19,7 @@ type background struct {
 // begin starts a command and returns once one of its cases has written to the
 // named pipe $READY. A case can tell by the pipe, which is gone afterwards,
 // whether anybody waits for it.
-func begin(ts *testscript.TestScript, args []string) *background {
+func begin(ts *testscript.TestScript, args []string, stdout, stderr io.Writer) *background {
 	pipe := ts.Getenv("READY")
 	ts.Check(syscall.Mkfifo(pipe, 0o666))
 	// For both ways and not blocking, so that neither end waits for the other
@@ -30,7 +31,7 @@ func begin(ts *testscript.TestScript, args []string) *background {
 	b := &background{exec.CommandContext(testOf(ts).Context(), "env", args...), make(chan error, 1)}
 	b.Env = strings.Split(strings.TrimSuffix(ts.ReadFile("stdout"), "\x00"), "\x00")
 	b.Dir = ts.MkAbs(".")
-	b.Stdout, b.Stderr = ts.Stdout(), ts.Stderr()
+	b.Stdout, b.Stderr = stdout, stderr
 	ts.Check(b.Start())
 	go func() {
 		b.ended <- b.Wait()
@@ -48,7 +49,7 @@ func signal(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 || signals[args[0]] == 0 {
 		ts.Fatalf("usage: signal INT|TERM|KILL command [args...]")
 	}
-	b := begin(ts, args[1:])
+	b := begin(ts, args[1:], ts.Stdout(), ts.Stderr())
 	ts.Check(b.Process.Signal(signals[args[0]]))
 	err := <-b.ended
 	if args[0] == "KILL" {
@@ -63,7 +64,7 @@ func await(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 1 {
 		ts.Fatalf("usage: await command [args...]")
 	}
-	b := begin(ts, args)
+	b := begin(ts, args, nil, nil)
 	ts.Defer(func() {
 		_ = b.Process.Signal(syscall.SIGTERM) // it may have ended
 		<-b.ended

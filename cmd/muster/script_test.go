@@ -38,6 +38,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("PATH", bin+":"+env.Getenv("PATH"))
 			env.Setenv("READY", filepath.Join(env.WorkDir, ".ready"))
+			env.Setenv("GORACE", "atexit_sleep_ms=0") // else each watched program ends a second late
 			env.Values[testKey{}] = env.T()
 			return executable(env.WorkDir)
 		},

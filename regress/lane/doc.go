@@ -58,6 +58,7 @@ type Setup struct {
 type Ready struct {
 	Fault   string // not empty: the lane cannot work, and why
 	Changed bool   // why: the corpus is no longer what it was
+	Blind   bool   // the kernel grants no inotify: each case costs a walk and a new folder
 	Floor   int64  // KiB below which a case's peak memory cannot be told
 	Own     time.Duration
 }

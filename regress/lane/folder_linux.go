@@ -1,6 +1,8 @@
 package lane
 
 import (
+	"bytes"
+	"errors"
 	"strings"
 	"syscall"
 	"time"
@@ -47,11 +49,8 @@ func (f *folder) lay(given []Item) error {
 	if f.watch != nil {
 		f.watch.close()
 	}
-	if err := empty(f.root); err != nil {
+	if err := errors.Join(empty(f.root), plainFolder(f.root)); err != nil {
 		return err
-	}
-	if err := syscall.Chmod(f.root, 0o755); err != nil {
-		return fail("open up", f.root, err)
 	}
 	f.dirs, f.given = map[string]int32{}, make(map[string]*placed, len(given))
 	f.source, f.extra = "", nil
@@ -67,11 +66,26 @@ func (f *folder) lay(given []Item) error {
 	return f.watch.forget()
 }
 
+// plainFolder gives a folder the mode it was made with, and no attributes such
+// as access lists.
+func plainFolder(dir string) error {
+	if err := syscall.Chmod(dir, 0o755); err != nil {
+		return fail("open up", dir, err)
+	}
+	var names [4096]byte
+	n, err := syscall.Listxattr(dir, names[:])
+	if err != nil || n == 0 {
+		return nil // none, or a file system without any
+	}
+	for name := range bytes.SplitSeq(names[:n-1], []byte{0}) {
+		_ = syscall.Removexattr(dir, string(name)) // those of a security module stay
+	}
+	return nil
+}
+
 // watchOwn makes the lane's own folders and watches them.
 func (f *folder) watchOwn() (err error) {
-	if f.watch, err = newWatcher(); err != nil {
-		return err
-	}
+	f.watch = newWatcher()
 	if _, err := f.watch.add(f.root, watch{area: root}); err != nil {
 		return err
 	}

@@ -76,21 +76,6 @@ func receive(b []byte) (int, error) {
 	}
 }
 
-// send writes to the parent. A parent that is gone is an error and no signal.
-func send(b []byte) error {
-	for len(b) > 0 {
-		n, err := syscall.SendmsgN(SocketFD, b, nil, nil, syscall.MSG_NOSIGNAL)
-		if err == syscall.EINTR {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		b = b[n:]
-	}
-	return nil
-}
-
 func rmdirAt(fd int, name string) error {
 	const removeDir = 0x200 // AT_REMOVEDIR
 	p, err := syscall.BytePtrFromString(name)

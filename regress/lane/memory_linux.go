@@ -12,7 +12,7 @@ import (
 // collector off): one collection makes threads and tables that take more room
 // than ten thousand cases leave. A helper that has grown is replaced instead.
 type memory struct {
-	limit int64 // KiB: a larger high-water mark is too large; 0 = not known yet
+	limit int64 // KiB: a larger high-water mark is too large
 	floor int64 // KiB: the largest mark seen
 	cases int
 }
@@ -22,18 +22,21 @@ type memory struct {
 func (m *memory) begin() int64 {
 	runtime.MemProfileRate = 0 // a sample reads tables all over the program
 	m.floor = shed()
+	m.limit = m.floor + growthMax
 	return m.floor
 }
+
+// growthMax is how many KiB a helper may grow. The first few cases touch about
+// half of that, which all of them need.
+const growthMax = 1280
 
 // tell returns the floor after a case that left so many names, and whether the
 // helper has grown too much. To look costs 25 µs, so that is done while the mark
 // still moves, and then seldom.
 func (m *memory) tell(names int) (floor int64, grown bool) {
 	const (
-		warm   = 16  // cases that touch what every case needs
 		seldom = 64  // cases
 		many   = 100 // names, of some 700 bytes each
-		growth = 640 // KiB, beyond a warm helper
 	)
 	m.cases++
 	if m.cases&(m.cases-1) != 0 && m.cases%seldom != 0 && names < many {
@@ -41,10 +44,7 @@ func (m *memory) tell(names int) (floor int64, grown bool) {
 	}
 	mark := highWater()
 	m.floor = max(m.floor, mark)
-	if m.limit == 0 && (m.cases >= warm || names >= many) {
-		m.limit = m.floor + growth
-	}
-	return m.floor, m.limit > 0 && mark > m.limit
+	return m.floor, mark > m.limit
 }
 
 // shed gives back resident memory that can be read again, and resets the
@@ -97,8 +97,9 @@ func parseRange(text []byte) mapping {
 // highWater reads VmHWM in KiB, 0 when it cannot be told.
 func highWater() (kib int64) {
 	_ = eachLine("/proc/self/status", func(line []byte) {
-		if fields := bytes.Fields(line); len(fields) > 1 && string(fields[0]) == "VmHWM:" {
-			kib, _ = strconv.ParseInt(string(fields[1]), 10, 64)
+		if rest, ok := bytes.CutPrefix(line, []byte("VmHWM:")); ok {
+			number, _, _ := bytes.Cut(bytes.TrimSpace(rest), []byte(" "))
+			kib, _ = strconv.ParseInt(string(number), 10, 64)
 		}
 	})
 	return kib

@@ -9,15 +9,16 @@ import (
 
 // helper is the state of one lane between cases. One thread uses it.
 type helper struct {
-	setup   *Setup
-	folder  folder
-	tree    tree
-	memory  memory
-	spawner spawner
-	stdout  capture
-	stderr  capture
-	null    int // descriptor of /dev/null
-	stored  int // files put into the outbox so far, for their names
+	setup    *Setup
+	folder   folder
+	tree     tree
+	memory   memory
+	spawner  spawner
+	stdout   capture
+	stderr   capture
+	null     int  // descriptor of /dev/null
+	stored   int  // files put into the outbox so far, for their names
+	orphaned bool // the parent is gone
 
 	// Of the present case.
 	began   time.Time

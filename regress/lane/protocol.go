@@ -70,7 +70,11 @@ func (b *body) bool() bool {
 
 // bytes reads a string as a part of the message.
 func (b *body) bytes() []byte {
-	n := b.upTo(int64(len(b.rest)))
+	n := b.int()
+	if n < 0 || n > int64(len(b.rest)) {
+		b.damage()
+		return nil
+	}
 	v := b.rest[:n:n]
 	b.rest = b.rest[n:]
 	return v
@@ -95,7 +99,12 @@ const (
 
 // count reads how many things of at least bytesMin follow.
 func (b *body) count(bytesMin int) int {
-	return int(b.upTo(int64(len(b.rest) / bytesMin)))
+	n := b.int()
+	if n < 0 || n > int64(len(b.rest)/bytesMin) {
+		b.damage()
+		return 0
+	}
+	return int(n)
 }
 
 // strings reads a list into the space of another.
@@ -167,6 +176,7 @@ func (s *Setup) Decode(message []byte) error {
 func (r *Ready) AppendFrame(buf []byte) []byte {
 	b := appendString(begin(buf), r.Fault)
 	b = appendBool(b, r.Changed)
+	b = appendBool(b, r.Blind)
 	b = appendInt(b, r.Floor)
 	return frame(appendInt(b, int64(r.Own)))
 }
@@ -174,7 +184,8 @@ func (r *Ready) AppendFrame(buf []byte) []byte {
 // Decode reads a message that AppendFrame wrote, without its header.
 func (r *Ready) Decode(message []byte) error {
 	b := body{rest: message}
-	r.Fault, r.Changed, r.Floor, r.Own = b.string(), b.bool(), b.int(), time.Duration(b.int())
+	r.Fault, r.Changed, r.Blind = b.string(), b.bool(), b.bool()
+	r.Floor, r.Own = b.int(), time.Duration(b.int())
 	return b.err()
 }
 

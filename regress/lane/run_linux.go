@@ -9,17 +9,18 @@ import (
 // tick is how often a running case's memory and output are looked at.
 const tick = 20 * time.Millisecond
 
-var errParentGone = errors.New("the parent is gone")
+var errOrphaned = errors.New("the parent is gone")
 
 // do runs one case.
 func (h *helper) do(job *Job) Done {
 	var d Done
 	if err := h.attempt(job, &d); err != nil {
 		d = Done{Fault: err.Error(), Changed: errors.Is(err, errChanged)}
+		h.orphaned = errors.Is(err, errOrphaned)
 		h.folder.watch.broken = true // whatever the folder is like now
 	}
 	floor, grown := h.memory.tell(len(h.changes.names) + len(h.changes.strange))
-	d.Floor, d.Last = floor, (grown || h.folder.watch.lost) && !h.setup.Keep
+	d.Floor, d.Last = floor, grown && !h.setup.Keep
 	d.Own = ownCPU()
 	return d
 }
@@ -147,7 +148,7 @@ func (h *helper) wait(pidfd int, d time.Duration) error {
 		return err
 	}
 	if fds[0].revents != 0 {
-		return errParentGone // it sends nothing during a case
+		return errOrphaned // it sends nothing during a case
 	}
 	return nil
 }

@@ -65,10 +65,10 @@ func (c *conversation) hold() error {
 	}
 	h, err := prepare(&setup)
 	if err != nil {
-		return send((&Ready{Fault: err.Error(), Changed: errors.Is(err, errChanged)}).AppendFrame(nil))
+		return writeFull(SocketFD, (&Ready{Fault: err.Error(), Changed: errors.Is(err, errChanged)}).AppendFrame(nil))
 	}
-	ready := Ready{Floor: h.memory.begin(), Own: ownCPU()}
-	if err := send(ready.AppendFrame(nil)); err != nil {
+	ready := Ready{Blind: h.folder.watch.blind(), Floor: h.memory.begin(), Own: ownCPU()}
+	if err := writeFull(SocketFD, ready.AppendFrame(nil)); err != nil {
 		return err
 	}
 	return c.answer(h)
@@ -90,6 +90,9 @@ func (c *conversation) answer(h *helper) error {
 			return err
 		}
 		done := h.do(&job)
+		if h.orphaned {
+			return nil // nobody to tell, and trying would be a signal
+		}
 		if err := c.tell(&done); err != nil || done.Last {
 			return err
 		}
@@ -101,7 +104,7 @@ func (c *conversation) answer(h *helper) error {
 
 func (c *conversation) tell(d *Done) error {
 	c.out = d.AppendFrame(c.out)
-	err := send(c.out)
+	err := writeFull(SocketFD, c.out)
 	if cap(c.out) > bufferBytesKept {
 		c.out = nil
 	}

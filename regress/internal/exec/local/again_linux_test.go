@@ -3,6 +3,7 @@ package local
 import (
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"syscall"
@@ -23,12 +24,23 @@ func again(t *testing.T, change func(*exec.Cmd)) bool {
 	change(cmd)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
-		t.Errorf("%v\n%s", err, out)
+		t.Errorf("%v\n%s", err, failures(out))
 	}
 	if strings.Contains(string(out), "--- SKIP") {
 		needed(t, string(out))
 	}
 	return false
+}
+
+// failures leaves out of a test's output what went well.
+func failures(out []byte) string {
+	var kept strings.Builder
+	for line := range strings.Lines(string(out)) {
+		if first, _, _ := strings.Cut(strings.TrimSpace(line), ":"); first != "--- PASS" && !strings.HasPrefix(first, "=== RUN") {
+			kept.WriteString(line)
+		}
+	}
+	return kept.String()
 }
 
 // againCommand runs the test of that name in another process.
@@ -69,3 +81,30 @@ func mountOver(t *testing.T, dir, options string, flags uintptr) {
 
 // withNothing leaves the process as it is: a test that needs one of its own.
 func withNothing(*exec.Cmd) {}
+
+// nobody is a user without any rights, 65534 everywhere.
+const nobody = 65534
+
+// asNobody starts a process of an ordinary user, from a copy of the program
+// that this user can read.
+func asNobody(t *testing.T) func(*exec.Cmd) {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "lanes-")
+	must(t, err)
+	t.Cleanup(func() { must(t, os.RemoveAll(dir)) })
+	must(t, os.Chmod(dir, 0o755))
+	own := filepath.Join(dir, "tmp")
+	must(t, os.Mkdir(own, 0o700))
+	must(t, os.Chown(own, nobody, nobody))
+	return func(cmd *exec.Cmd) {
+		program, err := os.ReadFile(cmd.Path)
+		must(t, err)
+		cmd.Path = filepath.Join(dir, "program")
+		must(t, os.WriteFile(cmd.Path, program, 0o755))
+		must(t, os.Chmod(cmd.Path, 0o755))
+		cmd.Args[0] = cmd.Path
+		cmd.Dir = "/"
+		cmd.Env = append(cmd.Env, "TMPDIR="+own, "HOME="+own)
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+	}
+}

@@ -65,8 +65,7 @@ func diskFolder() (string, error) {
 // makeBase makes a locked folder whose lanes' paths are as long as Canonical,
 // if the parent leaves room for that.
 func makeBase(parent string) (*base, error) {
-	lane := filepath.Join(parent, basePrefix, "000")
-	dir := filepath.Join(parent, basePrefix+token(max(tokenMin, len(Canonical)-len(lane))))
+	dir := filepath.Join(parent, basePrefix+token(tokenLength(parent)))
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return nil, err
 	}
@@ -77,8 +76,12 @@ func makeBase(parent string) (*base, error) {
 	return &base{dir: dir, lock: held}, nil
 }
 
-// tokenMin is how many random characters tell two runs' folders apart at least.
-const tokenMin = 4
+// tokenLength is how many random characters a run's folder has in its name: as
+// many as bring a lane's path to the length of Canonical, and enough to tell two
+// runs apart.
+func tokenLength(parent string) int {
+	return max(4, len(Canonical)-len(filepath.Join(parent, basePrefix, "000")))
+}
 
 // token returns n random characters for a folder's name.
 func token(n int) string {

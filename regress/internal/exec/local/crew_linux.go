@@ -117,6 +117,9 @@ func (c *Crew) startLanes(ctx context.Context) error {
 	}
 	wg.Wait()
 	c.idle = slices.Clone(c.lanes)
+	if slices.ContainsFunc(c.lanes, func(w *worker) bool { return w.blind }) {
+		c.o.Note(fmt.Sprintf("some of %d lanes have no inotify and take longer over every case: raise fs.inotify.max_user_instances or max_user_watches", c.o.Lanes))
+	}
 	return errors.Join(errs...)
 }
 

@@ -132,7 +132,7 @@ func folders() []deed {
 		{"folders without search", "mkdir x; echo n > x/n; echo n > inc/n; chmod 600 x inc", []string{`inc/n "n\n"`, `x/n "n\n"`}},
 		{"folders without write", "mkdir x; head -c 100000 /dev/zero > x/n; chmod 500 x sub; chmod 500 .", []string{"x/n " + zeros(100_000)}},
 		{"the work folder shut", "echo n > n; chmod 000 .", []string{`n "n\n"`}},
-		{"everything shut", "echo n > n; chmod 000 ../home ../tmp . ..", []string{`n "n\n"`}},
+		{"everything shut", "echo n > n; chmod 000 ../home ../tmp .. .", []string{`n "n\n"`}},
 		{"the work folder removed", "cd ..; rm -r work", everything},
 		{"the work folder moved", "mv ../work ../moved; echo n > n", everything},
 		{"the work folder made again", "cd ..; rm -r work; mkdir work; echo n > work/n", append(append([]string{}, everything[:5]...),

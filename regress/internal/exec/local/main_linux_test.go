@@ -3,6 +3,7 @@ package local
 import (
 	"fmt"
 	"os"
+	"syscall"
 	"testing"
 
 	_ "muster/regress/lane" // the tests are their own helper
@@ -13,7 +14,8 @@ import (
 // circumstances, its own child (again_linux_test.go).
 func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == "tool" {
-		os.Exit(runTool(os.Args[2], os.Args[3:]))
+		// Not os.Exit: under the race detector that sleeps for a second.
+		syscall.Exit(runTool(os.Args[2], os.Args[3:]))
 	}
 	m.Run()
 }

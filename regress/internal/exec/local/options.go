@@ -31,7 +31,7 @@ type Options struct {
 	MemoryMax int64         // bytes, 0 = no limit
 	OutputMax int64         // bytes; more than 0
 	Keep      string        // not empty: this folder, new or empty, stays as the case leaves it
-	Note      func(string)  // told once what the user should know; may be nil
+	Note      func(string)  // Start tells it what the user should know; may be nil
 
 	plain bool // no namespaces, for tests
 }

@@ -25,6 +25,7 @@ type worker struct {
 	number int
 	root   string // the lane's folder
 	plain  bool   // its cases see root where it is, not at Canonical
+	blind  bool   // the kernel grants it no inotify
 
 	// The present helper; helper is nil between one that is gone and the next.
 	helper *exec.Cmd
@@ -169,6 +170,7 @@ func (w *worker) greet(ctx context.Context) error {
 	if ready.Fault != "" {
 		return blamed(ready.Fault, ready.Changed)
 	}
+	w.blind = ready.Blind
 	return w.socket.SetDeadline(time.Time{})
 }
 

@@ -1,0 +1,396 @@
+package local
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	osexec "os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"muster/regress/internal/exec"
+	"muster/regress/internal/fault"
+)
+
+// outcomeOf is what a run of a case gave.
+type outcomeOf struct {
+	result *exec.Result
+	err    error
+}
+
+// begin runs a script in the background.
+func (r *rig) begin(ctx context.Context, name, text string) <-chan outcomeOf {
+	r.Helper()
+	done, job := make(chan outcomeOf, 1), r.job(name, text)
+	go func() {
+		result, err := r.crew.Run(ctx, job)
+		done <- outcomeOf{result, err}
+	}()
+	return done
+}
+
+// blocked says on a pipe that it is there, and stays for ever, with a daemon.
+func blocked(p *pipe, mark string) string {
+	return daemon(mark) + "echo up > " + p.path + "; exec sleep 86400." + mark
+}
+
+// TestHelperKilled: a case whose helper dies is run again, and nothing of the
+// first attempt is left.
+func TestHelperKilled(t *testing.T) {
+	inBothModes(t, usual, func(r *rig) {
+		p, mark := newPipe(r.T), newMark()
+		flag := filepath.Join(r.TempDir(), "flag")
+		done := r.begin(context.Background(), "one.c",
+			"if [ -e "+flag+" ]; then cat $1; exit 5; fi; echo junk > junk; : > "+flag+"; "+blocked(p, mark))
+		p.await(r.T)
+		helpers := r.helpers()
+		must(r, syscall.Kill(helpers[0], syscall.SIGKILL))
+		got := <-done
+		must(r, got.err)
+		r.want(r.tell(got.result), "exit 5", `stdout "source one\n"`)
+		got.result.Release()
+		if left := marked(r.T, mark); len(left) > 0 {
+			r.Errorf("alive after the helper was killed: %v", left)
+		}
+		r.wantClean("next.c")
+	})
+}
+
+// TestHelperKilledAgainAndAgain: a case that never survives is the machine's
+// fault, and the lane works again after it.
+func TestHelperKilledAgainAndAgain(t *testing.T) {
+	inBothModes(t, usual, func(r *rig) {
+		p := newPipe(r.T)
+		done := r.begin(context.Background(), "one.c", "echo up > "+p.path+"; exec sleep 86400")
+		for range deathsMax {
+			p.await(r.T)
+			must(r, syscall.Kill(r.helpers()[0], syscall.SIGKILL))
+		}
+		got := <-done
+		if fault.ClassOf(got.err) != fault.Environment || got.result != nil {
+			r.Errorf("three deaths gave %v", got.err)
+		}
+		if text := fmt.Sprint(got.err); !strings.Contains(text, "one.c") || !strings.Contains(text, "killed") {
+			r.Errorf("%q names neither the case nor how the helper died", text)
+		}
+		r.wantClean("next.c")
+	})
+}
+
+// TestHelperKilledBetweenCases costs the next case nothing.
+func TestHelperKilledBetweenCases(t *testing.T) {
+	inBothModes(t, usual, func(r *rig) {
+		for range 2 * deathsMax {
+			must(r, syscall.Kill(r.helpers()[0], syscall.SIGKILL))
+			r.wantClean("next.c")
+		}
+	})
+}
+
+// TestCancel: when the context of a run ends, everything that its case started
+// is gone when Run returns, and the lane is there for others.
+func TestCancel(t *testing.T) {
+	inBothModes(t, usual, func(r *rig) {
+		p, mark := newPipe(r.T), newMark()
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		done := r.begin(ctx, "one.c", blocked(p, mark))
+		p.await(r.T)
+		waiting := r.begin(ctx, "one.c", "exit 0") // for the lane
+		cancel()
+		for _, c := range []<-chan outcomeOf{done, waiting} {
+			if got := <-c; !errors.Is(got.err, context.Canceled) || got.result != nil {
+				r.Errorf("a cancelled run gave %v", got.err)
+			}
+		}
+		if left := marked(r.T, mark); len(left) > 0 {
+			r.Errorf("alive after it was cancelled: %v", left)
+		}
+		if _, err := r.crew.Run(ctx, r.job("one.c", "exit 0")); !errors.Is(err, context.Canceled) {
+			r.Errorf("a run whose context had ended gave %v", err)
+		}
+		r.wantClean("next.c")
+	})
+}
+
+func TestStartCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	crew, err := Start(ctx, options(usual(t)))
+	if !errors.Is(err, context.Canceled) || crew != nil {
+		t.Errorf("Start gave %v", err)
+	}
+	wantNoLanes(t)
+}
+
+// wantNoLanes fails when a helper or a folder of this process's lanes is left.
+func wantNoLanes(t *testing.T) {
+	t.Helper()
+	if left := helpersOf(t, os.Getpid()); len(left) > 0 {
+		t.Errorf("helpers are left: %v", left)
+	}
+	for _, dir := range []string{memoryFolder, os.TempDir()} {
+		left, err := filepath.Glob(filepath.Join(dir, basePrefix+"*", "lock"))
+		must(t, err)
+		for _, file := range left {
+			if f, err := lock(filepath.Dir(file), 0); err == nil {
+				f.Close()
+				t.Errorf("%s is left, and nobody's", filepath.Dir(file))
+			}
+		}
+	}
+}
+
+// TestClose leaves no process, no folder, no descriptor and no goroutine.
+func TestClose(t *testing.T) {
+	c := usual(t)
+	before := runtime.NumGoroutine()
+	for _, plain := range []bool{false, true} {
+		open := descriptors(t)
+		o := options(c)
+		o.Lanes, o.plain = 3, plain
+		crew, err := Start(context.Background(), o)
+		must(t, err)
+		ctx, cancel := context.WithCancel(context.Background())
+		r := &rig{T: t, crew: crew, corpus: c}
+		p, mark := newPipe(t), newMark()
+		done := r.begin(ctx, "one.c", blocked(p, mark))
+		result, err := r.try("next.c", "head -c 3000000 /dev/zero; (sleep 86400."+mark+" &)")
+		must(t, err)
+		p.await(t)
+		cancel()
+		<-done
+		result.Release()
+		base := crew.base.dir
+		must(t, crew.Close())
+		if _, err := os.Lstat(base); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s is still there: %v", base, err)
+		}
+		if left := marked(t, mark); len(left) > 0 {
+			t.Errorf("alive after Close: %v", left)
+		}
+		p.f.Close()
+		if now := descriptors(t); now != open {
+			t.Errorf("%d descriptors were open, now %d", open, now)
+		}
+	}
+	wantNoLanes(t)
+	for deadline := time.Now().Add(10 * time.Second); runtime.NumGoroutine() > before; runtime.Gosched() {
+		if time.Now().After(deadline) {
+			var stacks bytes.Buffer
+			stacks.Grow(1 << 16)
+			t.Fatalf("%d goroutines were there, now %d\n%s", before, runtime.NumGoroutine(), stacks.Bytes())
+		}
+	}
+}
+
+// descriptors counts this process's open files.
+func descriptors(t *testing.T) int {
+	t.Helper()
+	entries, err := os.ReadDir("/proc/self/fd")
+	must(t, err)
+	return len(entries)
+}
+
+// inPrivate runs the calling test in a process whose memory folder is its own:
+// in the common one others start crews too, and sweep. It reports whether we are
+// in there.
+func inPrivate(t *testing.T) bool {
+	t.Helper()
+	if !again(t, asRootOfItsOwn) {
+		return false
+	}
+	mountOver(t, memoryFolder, "size=1g", 0)
+	return true
+}
+
+// Set for a process that starts a crew and a case, and is killed.
+const (
+	doomedPipe  = "MUSTER_TEST_PIPE"
+	doomedMark  = "MUSTER_TEST_MARK"
+	doomedPlain = "MUSTER_TEST_PLAIN"
+)
+
+// doomed starts such a process, and returns its crew's folder and all that must
+// not outlive it for long.
+func doomed(t *testing.T, mark, plain string) (cmd *osexec.Cmd, base string, pids []int) {
+	t.Helper()
+	p := newPipe(t)
+	cmd = againCommand(t, "TestDoomed")
+	cmd.Env = append(cmd.Env, doomedPipe+"="+p.path, doomedMark+"="+mark, doomedPlain+"="+plain)
+	must(t, cmd.Start())
+	base = p.await(t)
+	p.await(t)
+	pids = append(helpersOf(t, cmd.Process.Pid), marked(t, mark)...)
+	if len(pids) < 4 {
+		t.Fatalf("only %v are there", pids)
+	}
+	return cmd, base, pids
+}
+
+// TestDoomed is no test, but the process that the two below kill.
+func TestDoomed(t *testing.T) {
+	path := os.Getenv(doomedPipe)
+	if path == "" {
+		return
+	}
+	r := newRig(t, usual(t), func(o *Options) { o.plain = os.Getenv(doomedPlain) != "" })
+	must(t, os.WriteFile(path, []byte(r.crew.base.dir+"\n"), 0))
+	r.run("one.c", blocked(&pipe{path: path}, os.Getenv(doomedMark)))
+}
+
+// TestParentKilled: helpers whose parent is gone end by themselves, and kill
+// their cases; the folders go with the next start.
+func TestParentKilled(t *testing.T) {
+	if !inPrivate(t) {
+		return
+	}
+	for _, plain := range []string{"", "plain"} {
+		cmd, base, pids := doomed(t, newMark(), plain)
+		fds := hold(t, pids)
+		must(t, cmd.Process.Kill())
+		_ = cmd.Wait() // it was killed
+		for _, fd := range fds {
+			awaitEnd(t, fd)
+		}
+		wantSwept(t, base)
+	}
+}
+
+// TestEverythingKilled: when parent and helper die at once, without a PID
+// namespace nobody is left to end the case. The next start does.
+func TestEverythingKilled(t *testing.T) {
+	if !inPrivate(t) {
+		return
+	}
+	mark := newMark()
+	cmd, base, pids := doomed(t, mark, "plain")
+	must(t, syscall.Kill(pids[0], syscall.SIGSTOP)) // the helper, or it would do its duty
+	must(t, cmd.Process.Kill())
+	must(t, syscall.Kill(pids[0], syscall.SIGKILL))
+	_ = cmd.Wait() // it was killed
+	left := marked(t, mark)
+	if len(left) < len(pids)-1 {
+		t.Errorf("of %v only %v are left: the test shows nothing", pids, left)
+	}
+	fds := hold(t, left)
+	wantSwept(t, base)
+	for _, fd := range fds {
+		awaitEnd(t, fd)
+	}
+}
+
+// wantSwept starts and ends a crew, which removes what a killed one left.
+func wantSwept(t *testing.T, base string) {
+	t.Helper()
+	if _, err := os.Lstat(base); err != nil {
+		t.Errorf("the killed one left nothing to sweep: %v", err)
+	}
+	crew, err := Start(context.Background(), options(usual(t)))
+	must(t, err)
+	if _, err := os.Lstat(base); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("%s was not swept: %v", base, err)
+	}
+	must(t, crew.Close())
+}
+
+// TestTwoCrews: what one does, and its end, is nothing to the other.
+func TestTwoCrews(t *testing.T) {
+	c := usual(t)
+	two := func(o *Options) { o.Lanes = 2 }
+	first := newRig(t, c, two)
+	p := newPipe(t)
+	flag := filepath.Join(t.TempDir(), "flag")
+	done := first.begin(context.Background(), "one.c", "echo kept > kept; echo up > "+p.path+"; while [ ! -e "+flag+" ]; do :; done; pwd")
+	p.await(t)
+	for _, plain := range []bool{false, true} {
+		o := options(c)
+		o.Lanes, o.plain = 2, plain
+		second, err := Start(context.Background(), o)
+		must(t, err)
+		r := &rig{T: t, crew: second, corpus: c}
+		r.wantClean("next.c")
+		r.want(r.run("one.c", "rm -r ../home; kill -9 0"), "signal 9 (SIGKILL)")
+		must(t, second.Close())
+	}
+	must(t, os.WriteFile(flag, nil, 0o600))
+	got := <-done
+	must(t, got.err)
+	first.want(first.tell(got.result), "exit 0", `stdout "/tmp/muster/canonical/lane/work\n"`, `kept "kept\n"`)
+	got.result.Release()
+	first.wantClean("next.c")
+}
+
+// TestAvoid: a lane is stayed away from while there is another.
+func TestAvoid(t *testing.T) {
+	r := newRig(t, usual(t), func(o *Options) { o.Lanes = 2 })
+	for avoid := range 2 {
+		job := r.job("one.c", "exit 0")
+		job.Avoid = avoid
+		for range 5 {
+			result, err := r.crew.Run(context.Background(), job)
+			must(t, err)
+			if result.Lane == avoid {
+				t.Errorf("ran on lane %d", avoid)
+			}
+			result.Release()
+		}
+	}
+	alone := newRig(t, usual(t))
+	job := alone.job("one.c", "exit 0")
+	job.Avoid = 0
+	result, err := alone.crew.Run(context.Background(), job)
+	must(t, err)
+	result.Release()
+}
+
+// TestManyLanes start and work, and take few threads of the parent: that of a
+// helper's socket is the poller's.
+func TestManyLanes(t *testing.T) {
+	const lanes, threadsMax = 128, 10
+	if !again(t, withNothing) { // the threads of other tests are still there
+		return
+	}
+	inBothModes(t, usual, func(r *rig) {
+		done := make(chan error, lanes)
+		for i := range 4 * lanes {
+			go func() {
+				result, err := r.try(cases[i%len(cases)].name, "cat $1")
+				if err == nil {
+					result.Release()
+				}
+				done <- err
+			}()
+		}
+		most := 0
+		for range 4 * lanes {
+			must(r, <-done)
+			tasks, err := os.ReadDir("/proc/self/task")
+			must(r, err)
+			most = max(most, len(tasks))
+		}
+		if most > threadsMax+runtime.GOMAXPROCS(0) {
+			r.Errorf("%d threads for %d lanes", most, lanes)
+		}
+		if got := len(r.helpers()); got != lanes {
+			r.Errorf("%d helpers", got)
+		}
+	}, func(o *Options) { o.Lanes = lanes; o.OutputMax = 1 << 20 })
+}
+
+func TestLanesMax(t *testing.T) {
+	for _, lanes := range []int{-1, 0, LanesMax + 1} {
+		o := options(usual(t))
+		o.Lanes = lanes
+		if _, err := Start(context.Background(), o); fault.ClassOf(err) != fault.Input || !strings.Contains(err.Error(), strconv.Itoa(lanes)) {
+			t.Errorf("%d lanes gave %v", lanes, err)
+		}
+	}
+}

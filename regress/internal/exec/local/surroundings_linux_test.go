@@ -1,0 +1,292 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	osexec "os/exec"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"muster/regress/internal/exec"
+)
+
+// TestEnvironment: a case gets what is documented, and nothing of ours.
+func TestEnvironment(t *testing.T) {
+	t.Setenv("MUSTER_TEST_SECRET", "1")
+	t.Setenv("GOMAXPROCS", "7")
+	t.Setenv("GODEBUG", "panicnil=0")
+	t.Setenv("PWD", "/elsewhere")
+	command, err := exec.Resolve([]string{"/usr/bin/env"}, false, true)
+	must(t, err)
+	const lane = "/tmp/muster/canonical/lane"
+	for _, c := range []struct{ extra, want []string }{
+		{nil, []string{"HOME=" + lane + "/home", "LC_ALL=C.UTF-8", "TZ=UTC"}},
+		{[]string{"TZ=Asia/Tokyo", "A=b=c", "TZ=Europe/Oslo", "HERE=" + lane + "/work"}, []string{
+			"A=b=c", "HERE=" + lane + "/work", "HOME=" + lane + "/home", "LC_ALL=C.UTF-8", "TZ=Europe/Oslo"}},
+		{[]string{"HOME=/h", "LC_ALL=C"}, []string{"HOME=/h", "LC_ALL=C", "TZ=UTC"}},
+	} {
+		want := append(slices.Clone(c.want), "PATH="+os.Getenv("PATH"), "SOURCE_DATE_EPOCH=1577836800", "TMPDIR="+lane+"/tmp")
+		slices.Sort(want)
+		inBothModes(t, usual, func(r *rig) {
+			result, err := r.crew.Run(context.Background(), exec.Job{Source: r.entry("one.c"), Command: command, Avoid: exec.NoLane})
+			must(r, err)
+			defer result.Release()
+			got := strings.Split(strings.TrimSuffix(string(r.content(result, result.Outcome.Parts[0])), "\n"), "\n")
+			slices.Sort(got)
+			r.want(got, want...)
+		}, func(o *Options) { o.Env = c.extra })
+	}
+}
+
+// TestInheritance: what a case inherits does not depend on who started muster.
+func TestInheritance(t *testing.T) {
+	if !again(t, withNothing) {
+		return
+	}
+	// As nohup and a script's "&" leave it, with a file and a umask of the shell's.
+	signal.Ignore(syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGUSR1)
+	f, err := os.Create(filepath.Join(t.TempDir(), "left open"))
+	must(t, err)
+	_, err = unix.FcntlInt(f.Fd(), unix.F_SETFD, 0) // not closed on exec
+	must(t, err)
+	syscall.Umask(0o077)
+	must(t, syscall.Setrlimit(syscall.RLIMIT_CORE, &syscall.Rlimit{Cur: 1 << 20, Max: 1 << 20}))
+	inBothModes(t, usual, func(r *rig) {
+		for _, sig := range []string{"HUP", "INT", "QUIT", "USR1"} {
+			if got := r.run("one.c", "kill -"+sig+" $$"); !strings.Contains(got[0], "SIG"+sig) {
+				r.Errorf("kill -%s: %s", sig, got)
+			}
+		}
+		r.want(r.run("one.c", "umask; ulimit -c; ls /proc/self/fd"), "exit 0", `stdout "0022\n0\n0\n1\n2\n3\n"`) // 3 is ls's own
+		r.want(r.run("one.c", "grep -E 'Sig(Blk|Ign)' /proc/self/status"), "exit 0", `stdout "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n"`)
+		r.want(r.run("one.c", "readlink /proc/self/fd/0; echo x > n; stat -c %a n"), "exit 0", `stdout "/dev/null\n644\n"`, `n "x\n"`)
+		r.wantClean("next.c")
+	})
+}
+
+// TestNoTerminal: a case has no controlling terminal, even if muster has.
+func TestNoTerminal(t *testing.T) {
+	if !again(t, func(cmd *osexec.Cmd) {
+		cmd.ExtraFiles = []*os.File{terminal(t)}
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 3}
+	}) {
+		return
+	}
+	if f, err := os.Open("/dev/tty"); err != nil {
+		t.Fatalf("the test has no terminal itself: %v", err)
+	} else {
+		f.Close()
+	}
+	inBothModes(t, usual, func(r *rig) {
+		r.want(r.run("one.c", "(: < /dev/tty) 2> /dev/null && echo open; exit 0"), "exit 0")
+	})
+}
+
+// terminal opens a new pseudo terminal.
+func terminal(t *testing.T) *os.File {
+	t.Helper()
+	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		needed(t, err.Error())
+	}
+	t.Cleanup(func() { master.Close() })
+	must(t, unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0))
+	n, err := unix.IoctlGetInt(int(master.Fd()), unix.TIOCGPTN)
+	must(t, err)
+	slave, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|syscall.O_NOCTTY, 0)
+	must(t, err)
+	t.Cleanup(func() { slave.Close() })
+	return slave
+}
+
+// TestStdin is /dev/null, or the source, which cannot be written that way.
+func TestStdin(t *testing.T) {
+	inBothModes(t, usual, func(r *rig) {
+		for _, c := range []struct {
+			stdin bool
+			text  string
+			want  []string
+		}{
+			{false, "cat", []string{"exit 0"}},
+			{true, "cat", []string{"exit 0", `stdout "source two\n"`}},
+			{true, "head -c 3 > n; cat", []string{"exit 0", `stdout "rce two\n"`, `n "sou"`}},
+			{true, "(echo x >&0) 2> /dev/null || exit 4", []string{"exit 4"}},
+			{true, "rm sub/two.c; cat", []string{"exit 0", `stdout "source two\n"`, "sub/two.c gone"}},
+		} {
+			command, err := exec.Resolve([]string{"/bin/sh", "-c", c.text}, false, c.stdin)
+			must(r, err)
+			result, err := r.crew.Run(context.Background(), exec.Job{Source: r.entry("sub/two.c"), Command: command, Avoid: exec.NoLane})
+			must(r, err)
+			r.want(r.tell(result), c.want...)
+			result.Release()
+		}
+		r.wantClean("next.c")
+	})
+}
+
+// TestCommandGone: what cannot be started is the machine's fault.
+func TestCommandGone(t *testing.T) {
+	dir := t.TempDir()
+	inBothModes(t, usual, func(r *rig) {
+		for name, mode := range map[string]os.FileMode{"gone": 0, "not-a-program": 0o755, "not-executable": 0o644} {
+			file := filepath.Join(dir, name)
+			must(r, os.WriteFile(file, []byte("#!/bin/sh\n"), 0o755))
+			command, err := exec.Resolve([]string{file}, false, false)
+			must(r, err)
+			must(r, os.Remove(file))
+			if mode != 0 {
+				must(r, os.WriteFile(file, []byte("\x7fELF no"), mode))
+			}
+			_, err = r.crew.Run(context.Background(), exec.Job{Source: r.entry("one.c"), Command: command, Avoid: exec.NoLane})
+			if err == nil || !strings.Contains(err.Error(), file) {
+				r.Errorf("a command that is %s gave %v", name, err)
+			}
+			must(r, os.RemoveAll(file))
+			r.wantClean("next.c")
+		}
+	})
+}
+
+// forNobody are the tests that an ordinary user runs too.
+const forNobody = "^(TestDeeds|TestSignals|TestTimeLimit|TestNothingIsLeftAlive|TestSignalsToEverybody|TestOutputLimit|" +
+	"TestMemoryLimit|TestCPU|TestPeakMemory|TestHelperKilled|TestCancel|TestClose|TestParentKilled|TestEverythingKilled|" +
+	"TestTwoCrews|TestCanonical|TestFullFileSystem|TestInheritance|TestStdin|TestRights|TestArchiveCut|TestKeep)$"
+
+// TestAsNobody: an ordinary user's lanes are no different.
+func TestAsNobody(t *testing.T) {
+	if os.Geteuid() != 0 {
+		return // everything else shows it
+	}
+	set := asNobody(t)
+	cmd := againCommand(t, "x")
+	cmd.Args[2] = forNobody
+	cmd.Env = slices.DeleteFunc(cmd.Env, func(kv string) bool { return strings.HasPrefix(kv, againKey) })
+	set(cmd)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, failures(out))
+	}
+}
+
+// TestRights: of an ordinary user's case, which runs in a user namespace.
+func TestRights(t *testing.T) {
+	if os.Geteuid() == 0 {
+		if !again(t, asNobody(t)) {
+			return
+		}
+	}
+	inBothModes(t, usual, func(r *rig) {
+		const none = "0000000000000000"
+		r.want(r.run("one.c", "id -u; id -g; grep -E 'Cap(Inh|Prm|Eff|Amb)' /proc/self/status"), "exit 0",
+			fmt.Sprintf(`stdout "%d\n%d\nCapInh:\t%s\nCapPrm:\t%[3]s\nCapEff:\t%[3]s\nCapAmb:\t%[3]s\n"`, os.Getuid(), os.Getgid(), none))
+		r.want(r.run("one.c", "mount -t tmpfs none . 2> /dev/null || echo refused"), "exit 0", `stdout "refused\n"`)
+		if apart := r.crew.mode.apart(); apart == r.crew.o.plain {
+			r.Errorf("apart: %v", apart)
+		}
+	})
+}
+
+// inUserNamespace starts a process in a user namespace, as its root, where it
+// may set limits for what is below it.
+func inUserNamespace(cmd *osexec.Cmd) {
+	asRootOfItsOwn(cmd)
+	a := cmd.SysProcAttr
+	a.Cloneflags |= syscall.CLONE_NEWUSER
+	if a.UidMappings == nil {
+		a.UidMappings = []syscall.SysProcIDMap{{Size: 1}}
+		a.GidMappings = []syscall.SysProcIDMap{{Size: 1}}
+	}
+}
+
+// TestRefused: where the kernel refuses namespaces, lanes work without, and
+// that is told once.
+func TestRefused(t *testing.T) {
+	if !again(t, inUserNamespace) {
+		return
+	}
+	must(t, os.WriteFile("/proc/sys/user/max_mnt_namespaces", []byte("0"), 0))
+	c := usual(t)
+	r := &rig{T: t, corpus: c, notes: &notes{}}
+	o := options(c)
+	o.Lanes, o.Note = 3, r.notes.add
+	var err error
+	r.crew, err = Start(context.Background(), o)
+	must(t, err)
+	if r.crew.mode.apart() || len(r.notes.said) != 1 || !strings.Contains(r.notes.said[0], "without namespaces") {
+		t.Errorf("lanes are apart: %v, and was told %q", r.crew.mode.apart(), r.notes.said)
+	}
+	r.want(r.run("one.c", "pwd"), "exit 0", `stdout "/tmp/muster/canonical/lane/work\n"`)
+	r.wantClean("next.c")
+	must(t, r.crew.Close())
+}
+
+// TestMountPointTaken: as where namespaces are refused.
+func TestMountPointTaken(t *testing.T) {
+	if !again(t, asRootOfItsOwn) {
+		return
+	}
+	c := usual(t)
+	const dir = "/tmp/muster/canonical" // above Canonical
+	must(t, os.MkdirAll(filepath.Dir(dir), 0o755))
+	mountOver(t, filepath.Dir(dir), "", 0)
+	for _, spoil := range []func() error{
+		func() error { return os.Symlink("/var", dir) },
+		func() error { return os.WriteFile(dir, nil, 0o644) },
+		func() error { return errors.Join(os.Mkdir(dir, 0o755), os.Symlink("/usr", dir+"/lane")) },
+	} {
+		must(t, os.RemoveAll(dir))
+		must(t, spoil())
+		r := &rig{T: t, notes: &notes{}, corpus: c}
+		o := options(r.corpus)
+		o.Note = r.notes.add
+		var err error
+		r.crew, err = Start(context.Background(), o)
+		must(t, err)
+		if r.crew.mode.apart() || len(r.notes.said) != 1 {
+			t.Errorf("lanes are apart: %v, and was told %q", r.crew.mode.apart(), r.notes.said)
+		}
+		r.wantClean("next.c")
+		must(t, r.crew.Close())
+	}
+}
+
+// TestBlind: without inotify everything is as with it.
+func TestBlind(t *testing.T) {
+	if !again(t, inUserNamespace) {
+		return
+	}
+	must(t, os.WriteFile("/proc/sys/user/max_inotify_instances", []byte("0"), 0))
+	for _, table := range [][]deed{edits(), links(), folders(), oddities()} {
+		inBothModes(t, usual, func(r *rig) {
+			if !r.crew.lanes[0].blind || !strings.Contains(fmt.Sprint(r.notes.said), "inotify") {
+				r.Fatalf("there is inotify, or it was not told: %q", r.notes.said)
+			}
+			for _, d := range table {
+				r.sub(d.name, d.check)
+			}
+		})
+	}
+}
+
+// TestFewWatches: the folders that a lane watches are counted too.
+func TestFewWatches(t *testing.T) {
+	if !again(t, inUserNamespace) {
+		return
+	}
+	for _, watches := range []string{"2", "6", "9"} {
+		must(t, os.WriteFile("/proc/sys/user/max_inotify_watches", []byte(watches), 0))
+		inBothModes(t, usual, func(r *rig) {
+			for range 3 {
+				r.want(r.run("sub/deep/three.c", "echo n > n; echo x >> HDR_a.h"), "exit 0", `HDR_a.h "header a\nx\n"`, `n "n\n"`)
+				r.wantClean("next.c")
+			}
+		})
+	}
+}

@@ -1,0 +1,226 @@
+package lane
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"reflect"
+	"runtime"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// message is what both sides of a kind of message can do.
+type message interface {
+	AppendFrame([]byte) []byte
+	Decode([]byte) error
+}
+
+// kinds makes an empty message of each kind.
+var kinds = []func() message{
+	func() message { return new(Setup) },
+	func() message { return new(Ready) },
+	func() message { return new(Job) },
+	func() message { return new(Done) },
+}
+
+func texts(t *rapid.T, what string) []string {
+	return rapid.SliceOfN(text, 0, 5).Draw(t, what)
+}
+
+// text is any bytes: names hold what they like.
+var text = rapid.Custom(func(t *rapid.T) string { return string(rapid.SliceOfN(rapid.Byte(), 0, 300).Draw(t, "text")) })
+
+func drawItem(t *rapid.T) Item {
+	return Item{
+		Name: text.Draw(t, "name"), Target: text.Draw(t, "target"), Exec: rapid.Bool().Draw(t, "exec"),
+		Size: rapid.Int64().Draw(t, "size"), Offset: rapid.Int64().Draw(t, "offset"), Path: text.Draw(t, "path"),
+	}
+}
+
+func drawLeft(t *rapid.T) Left {
+	return Left{
+		Name: text.Draw(t, "name"), Form: rapid.IntRange(Regular, Gone).Draw(t, "form"), Exec: rapid.Bool().Draw(t, "exec"),
+		Size: rapid.Int64Min(0).Draw(t, "size"), Content: rapid.SliceOfN(rapid.Byte(), 0, 300).Draw(t, "content"),
+		Stored: rapid.StringMatching(`[0-9a-z]{0,9}`).Draw(t, "stored"), Target: text.Draw(t, "target"),
+	}
+}
+
+func drawDuration(t *rapid.T, what string) time.Duration {
+	return time.Duration(rapid.Int64().Draw(t, what))
+}
+
+func drawMessage(t *rapid.T, kind int) message {
+	switch kind {
+	case 0:
+		return &Setup{
+			Root: text.Draw(t, "root"), Outbox: text.Draw(t, "outbox"), Canonical: text.Draw(t, "canonical"),
+			PIDs: rapid.Bool().Draw(t, "pids"), Env: texts(t, "env"),
+			Given:   rapid.SliceOfN(rapid.Custom(drawItem), 0, 5).Draw(t, "given"),
+			Timeout: drawDuration(t, "timeout"), Grace: drawDuration(t, "grace"),
+			MemoryMax: rapid.Int64().Draw(t, "memory"), OutputMax: rapid.Int64().Draw(t, "output"), Keep: rapid.Bool().Draw(t, "keep"),
+		}
+	case 1:
+		return &Ready{
+			Fault: text.Draw(t, "fault"), Changed: rapid.Bool().Draw(t, "changed"), Blind: rapid.Bool().Draw(t, "blind"),
+			Floor: rapid.Int64().Draw(t, "floor"), Own: drawDuration(t, "own"),
+		}
+	case 2:
+		return &Job{Source: drawItem(t), Path: text.Draw(t, "path"), Args: texts(t, "args"), Stdin: rapid.Bool().Draw(t, "stdin")}
+	}
+	return &Done{
+		Fault: text.Draw(t, "fault"), Changed: rapid.Bool().Draw(t, "changed"),
+		Kind: rapid.IntRange(Exited, OutputLimit).Draw(t, "kind"), Code: rapid.Int().Draw(t, "code"),
+		CPU: drawDuration(t, "cpu"), Wall: drawDuration(t, "wall"), Peak: rapid.Int64().Draw(t, "peak"),
+		Stdout: drawLeft(t), Stderr: drawLeft(t), Files: rapid.SliceOfN(rapid.Custom(drawLeft), 0, 5).Draw(t, "files"),
+		Floor: rapid.Int64().Draw(t, "floor"), Own: drawDuration(t, "own"), Last: rapid.Bool().Draw(t, "last"),
+	}
+}
+
+// TestRoundTrip: every message comes out as it went in, whatever pieces the
+// stream brings it in, and however the space was used before.
+func TestRoundTrip(t *testing.T) {
+	for kind, empty := range kinds {
+		rapid.Check(t, func(t *rapid.T) {
+			first, second := drawMessage(t, kind), drawMessage(t, kind)
+			buf := first.AppendFrame(nil)
+			stream := append(bytes.Clone(buf), second.AppendFrame(buf)...)
+			var frames Frames
+			got := empty()
+			for _, want := range []message{first, second} {
+				size := headerBytes + int(stream[0]) + int(stream[1])<<8 + int(stream[2])<<16
+				r := iotest.OneByteReader(bytes.NewReader(stream[:size]))
+				if rapid.Bool().Draw(t, "whole") {
+					r = bytes.NewReader(stream[:size])
+				}
+				stream = stream[size:]
+				m, err := frames.Next(r.Read)
+				if err == nil {
+					err = got.Decode(m)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !reflect.DeepEqual(normal(got), normal(want)) {
+					t.Fatalf("got\n%#v\nwant\n%#v", got, want)
+				}
+			}
+		})
+	}
+}
+
+// normal makes empty lists alike.
+func normal(m message) message {
+	switch m := m.(type) {
+	case *Setup:
+		m.Env, m.Given = append([]string{}, m.Env...), append([]Item{}, m.Given...)
+	case *Job:
+		m.Args = append([]string{}, m.Args...)
+	case *Done:
+		m.Files = append([]Left{}, m.Files...)
+		m.Stdout.Content, m.Stderr.Content = append([]byte{}, m.Stdout.Content...), append([]byte{}, m.Stderr.Content...)
+		for i := range m.Files {
+			m.Files[i].Content = append([]byte{}, m.Files[i].Content...)
+		}
+	}
+	return m
+}
+
+// FuzzDecode: no bytes make a reader panic, or take memory beyond a small
+// multiple of their number; and what is taken for a message is one.
+func FuzzDecode(f *testing.F) {
+	d := Done{Kind: TimedOut, Code: 3, Stdout: Left{Content: []byte("x")}, Files: []Left{{Name: "a", Stored: "1"}, {Name: "b", Form: Gone}}}
+	s := Setup{Root: "/r", Env: []string{"A=B"}, Given: []Item{{Name: "h", Size: 3}}}
+	j := Job{Source: Item{Name: "n", Path: "p"}, Path: "/bin/true", Args: []string{"true", "n"}}
+	r := Ready{Fault: "f", Floor: 2000}
+	for _, m := range []message{&s, &r, &j, &d} {
+		f.Add(m.AppendFrame(nil)[headerBytes:])
+	}
+	f.Add([]byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		for _, empty := range kinds {
+			m := empty()
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			err := m.Decode(b)
+			runtime.ReadMemStats(&after)
+			if took, most := after.TotalAlloc-before.TotalAlloc, uint64(48*len(b)+1<<16); took > most {
+				t.Errorf("%d bytes made %T take %d", len(b), m, took)
+			}
+			if err == nil {
+				again := empty()
+				if err := again.Decode(m.AppendFrame(nil)[headerBytes:]); err != nil || !reflect.DeepEqual(m, again) {
+					t.Errorf("%#v became %#v, %v", m, again, err)
+				}
+			}
+		}
+	})
+}
+
+// TestDamagedMessages: cut anywhere, or with anything behind, a message is none.
+func TestDamagedMessages(t *testing.T) {
+	full := Done{Fault: "f", Stdout: Left{Name: "n", Content: []byte("x")}, Files: []Left{{Name: "a"}, {Name: "b", Stored: "1"}}}
+	whole := full.AppendFrame(nil)[headerBytes:]
+	for i := range whole {
+		if new(Done).Decode(whole[:i]) == nil {
+			t.Errorf("cut after %d of %d bytes it still is a message", i, len(whole))
+		}
+	}
+	if new(Done).Decode(append(bytes.Clone(whole), 0)) == nil {
+		t.Error("with a byte behind it it still is a message")
+	}
+	for _, d := range []Done{
+		{Kind: OutputLimit + 1}, {Kind: -1}, {Stdout: Left{Form: Gone + 1}}, {Stderr: Left{Size: -1}},
+		{Files: []Left{{Stored: "../../etc/passwd"}}},
+	} {
+		if new(Done).Decode(d.AppendFrame(nil)[headerBytes:]) == nil {
+			t.Errorf("%+v is no message", d)
+		}
+	}
+}
+
+// TestFrames: the ends of a stream are told apart, and a lying header takes no
+// memory.
+func TestFrames(t *testing.T) {
+	frame := (&Ready{Fault: "some words"}).AppendFrame(nil)
+	for i := range frame {
+		want := io.ErrUnexpectedEOF
+		if i == 0 {
+			want = io.EOF
+		}
+		var f Frames
+		if _, err := f.Next(bytes.NewReader(frame[:i]).Read); err != want {
+			t.Errorf("cut after %d bytes: %v, want %v", i, err, want)
+		}
+	}
+	var f Frames
+	if _, err := f.Next(bytes.NewReader(append(bytes.Clone(frame), 'x')).Read); err != errDamaged {
+		t.Errorf("with a byte behind it: %v", err)
+	}
+	if _, err := f.Next(bytes.NewReader([]byte{0, 0, 0, 0xff}).Read); err != errDamaged {
+		t.Errorf("a message of 4 GB: %v", err)
+	}
+	broken := errors.New("broken")
+	if _, err := f.Next(iotest.ErrReader(broken).Read); err != broken {
+		t.Errorf("a broken stream: %v", err)
+	}
+	if _, err := f.Next(bytes.NewReader([]byte{0, 0, 0, 0x40, 'x'}).Read); err != io.ErrUnexpectedEOF || len(f.buf) > bufferBytesMin {
+		t.Errorf("a message of 1 GB that does not come: %v, and a buffer of %d", err, len(f.buf))
+	}
+}
+
+// TestFramesShrink: one large message does not stay in memory.
+func TestFramesShrink(t *testing.T) {
+	large := (&Ready{Fault: string(make([]byte, 1<<20))}).AppendFrame(nil)
+	small := (&Ready{}).AppendFrame(nil)
+	var f Frames
+	if m, err := f.Next(bytes.NewReader(large).Read); err != nil || len(m) != len(large)-headerBytes {
+		t.Fatalf("%d bytes, %v", len(m), err)
+	}
+	if _, err := f.Next(bytes.NewReader(small).Read); err != nil || len(f.buf) > bufferBytesKept {
+		t.Errorf("%d bytes are kept, %v", len(f.buf), err)
+	}
+}

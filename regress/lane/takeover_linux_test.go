@@ -1,0 +1,162 @@
+package lane
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// helperProcess is this test program, started as a lane helper.
+type helperProcess struct {
+	*testing.T
+	cmd    *exec.Cmd
+	socket *os.File
+	said   bytes.Buffer
+	frames Frames
+}
+
+func startHelper(t *testing.T, args ...string) *helperProcess {
+	t.Helper()
+	fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+	must(t, err)
+	must(t, syscall.SetNonblock(fds[0], true))
+	p := &helperProcess{T: t, socket: os.NewFile(uintptr(fds[0]), "ours")}
+	theirs := os.NewFile(uintptr(fds[1]), "theirs")
+	defer theirs.Close()
+	corpus, err := os.Open(os.DevNull)
+	must(t, err)
+	defer corpus.Close()
+	program, err := os.Executable()
+	must(t, err)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	t.Cleanup(cancel)
+	p.cmd = exec.CommandContext(ctx, program, append(args, Argument)...)
+	p.cmd.Stderr = &p.said
+	p.cmd.ExtraFiles = []*os.File{theirs, corpus}
+	must(t, p.cmd.Start())
+	return p
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (p *helperProcess) send(b []byte) {
+	p.Helper()
+	_, err := p.socket.Write(b)
+	must(p.T, err)
+}
+
+func (p *helperProcess) receive(m message) {
+	p.Helper()
+	b, err := p.frames.Next(p.socket.Read)
+	must(p.T, err)
+	must(p.T, m.Decode(b))
+}
+
+// end hangs up, and wants the helper to end with a status.
+func (p *helperProcess) end(status int) {
+	p.Helper()
+	p.socket.Close()
+	_ = p.cmd.Wait() // the status is looked at
+	if got := p.cmd.ProcessState.ExitCode(); got != status {
+		p.Errorf("it ended with %d, want %d: %s", got, status, &p.said)
+	}
+}
+
+// plainSetup is for a lane below a folder of the test's.
+func plainSetup(t *testing.T) *Setup {
+	t.Helper()
+	dir := t.TempDir()
+	s := &Setup{Root: filepath.Join(dir, "root"), Outbox: filepath.Join(dir, "out"), Timeout: time.Minute, OutputMax: 1 << 20}
+	must(t, os.Mkdir(s.Root, 0o755))
+	must(t, os.Mkdir(s.Outbox, 0o755))
+	return s
+}
+
+// TestTakeover: the argument makes the program a helper, wherever it stands
+// before the others; behind them it is no one's.
+func TestTakeover(t *testing.T) {
+	p := startHelper(t)
+	p.send(plainSetup(t).AppendFrame(nil))
+	var ready Ready
+	p.receive(&ready)
+	if ready.Fault != "" || ready.Floor <= 0 || ready.Own <= 0 {
+		t.Errorf("%+v", ready)
+	}
+	p.send((&Job{Source: Item{Name: "empty"}, Path: "/bin/sh", Args: []string{"sh", "-c", "echo hello; exit 3"}}).AppendFrame(nil))
+	var done Done
+	p.receive(&done)
+	if done.Fault != "" || done.Kind != Exited || done.Code != 3 || string(done.Stdout.Content) != "hello\n" {
+		t.Errorf("%+v", done)
+	}
+	p.end(0)
+
+	other := startHelper(t, "-test.run=^$") // a test program that runs nothing
+	_, err := io.ReadAll(other.socket)
+	must(t, err)
+	other.end(0)
+	if strings.Contains(other.said.String(), "message") {
+		t.Errorf("a second argument made a helper of it: %s", &other.said)
+	}
+}
+
+// TestNonsense ends a helper with a word and no panic.
+func TestNonsense(t *testing.T) {
+	setup := plainSetup(t).AppendFrame(nil)
+	for _, b := range [][]byte{
+		[]byte("GET / HTTP/1.1\r\n\r\n"), {0, 0, 0, 0}, {1, 0, 0, 0, 0xff}, setup[:len(setup)-1], {0xff, 0xff, 0xff, 0xff},
+		append(bytes.Clone(setup), 0),
+	} {
+		p := startHelper(t)
+		p.send(b)
+		must(t, syscall.Shutdown(int(p.socket.Fd()), syscall.SHUT_WR))
+		p.end(1)
+		if got := p.said.String(); strings.Contains(got, "panic") || strings.Count(got, "\n") != 1 {
+			t.Errorf("%q made it say %q", b, got)
+		}
+	}
+	p := startHelper(t)
+	p.send(setup)
+	p.receive(new(Ready))
+	p.send([]byte{2, 0, 0, 0, 0xff, 0xff})
+	must(t, syscall.Shutdown(int(p.socket.Fd()), syscall.SHUT_WR))
+	p.end(1)
+}
+
+// TestUnusable: a lane that cannot be laid says why.
+func TestUnusable(t *testing.T) {
+	for what, spoil := range map[string]func(*Setup){
+		"no root":      func(s *Setup) { s.Root += "/none" },
+		"no outbox":    func(s *Setup) { s.Outbox += "/none" },
+		"a NUL byte":   func(s *Setup) { s.Env = []string{"A=\x00"} },
+		"given twice":  func(s *Setup) { s.Given = []Item{{Name: "a"}, {Name: "a"}} },
+		"cut":          func(s *Setup) { s.Given = []Item{{Name: "a", Size: 10}} },
+		"nowhere":      func(s *Setup) { s.Given = []Item{{Name: "a", Path: "none"}} },
+		"no namespace": func(s *Setup) { s.Canonical = s.Root + "/none" },
+	} {
+		s := plainSetup(t)
+		spoil(s)
+		p := startHelper(t)
+		p.send(s.AppendFrame(nil))
+		var ready Ready
+		p.receive(&ready)
+		if ready.Fault == "" {
+			t.Errorf("%s: %+v", what, ready)
+		}
+		if changed := what == "cut"; ready.Changed != changed {
+			t.Errorf("%s: %+v", what, ready)
+		}
+		p.end(0)
+	}
+}
