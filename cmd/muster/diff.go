@@ -18,7 +18,7 @@ func (p *program) diff() *cobra.Command {
 			}
 			return nil
 		},
-	}, []group{selectFlags, normalizeFlag, allowFlag, stateFlag, reportFlags}, func(c *cobra.Command, o *regress.Options, args []string) error {
+	}, []group{selectFlags, normalizeFlag, allowFlag, reportFlags}, func(c *cobra.Command, o *regress.Options, args []string) error {
 		return finish(regress.Diff(c.Context(), *o, args[0], args[1]))
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -29,6 +30,9 @@ import (
 //
 // Files that begin with #! are executable.
 func TestScripts(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("cases run on Linux only")
+	}
 	bin := build(t)
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",

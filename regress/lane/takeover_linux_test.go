@@ -154,7 +154,7 @@ func TestUnusable(t *testing.T) {
 		if ready.Fault == "" {
 			t.Errorf("%s: %+v", what, ready)
 		}
-		if changed := what == "cut"; ready.Changed != changed {
+		if changed := what == "cut" || what == "nowhere"; ready.Changed != changed {
 			t.Errorf("%s: %+v", what, ready)
 		}
 		p.end(0)
