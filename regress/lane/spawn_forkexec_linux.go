@@ -14,7 +14,8 @@ type spawner struct {
 // prepare notes what is the same for every command.
 func (s *spawner) prepare(env []string, dir string) error {
 	s.env, s.dir = env, dir
-	return nil
+	_, err := syscall.SlicePtrFromStrings(append([]string{dir}, env...))
+	return err
 }
 
 // start starts a command that sees the three descriptors as its streams. pidfd

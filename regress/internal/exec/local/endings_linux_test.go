@@ -99,7 +99,7 @@ func TestNothingIsLeftAlive(t *testing.T) {
 			}
 			r.wantClean("next.c")
 		}
-	}, func(o *Options) { o.Timeout, o.Grace, o.OutputMax = 200*time.Millisecond, time.Millisecond, 1<<20 })
+	}, func(o *Options) { o.Timeout, o.Grace, o.OutputMax = 2*time.Second, time.Millisecond, 1<<20 })
 }
 
 // TestSignalsToEverybody: a case that ends whatever it can reach does not reach
@@ -120,7 +120,7 @@ func TestSignalsToEverybody(t *testing.T) {
 		}
 		r.wantClean("next.c")
 	}
-	if after := r.helpers(); !slices.Equal(before, after) {
+	if after := r.helpers(); !slices.Equal(before, after) && !underRace { // there helpers grow, and are replaced
 		t.Errorf("helpers %v became %v", before, after)
 	}
 }

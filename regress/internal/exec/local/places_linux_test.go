@@ -183,7 +183,7 @@ func fill(t *testing.T, file string, left int64) {
 	_ = os.Remove(file)
 	var st syscall.Statfs_t
 	must(t, syscall.Statfs(filepath.Dir(file), &st))
-	must(t, os.WriteFile(file, make([]byte, int64(st.Bavail)*st.Bsize-left), 0o600))
+	must(t, os.WriteFile(file, make([]byte, int64(st.Bavail)*int64(st.Bsize)-left), 0o600))
 }
 
 // TestCorpusGone: a source that cannot be had as it was listed is no outcome,
