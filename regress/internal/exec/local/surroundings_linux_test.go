@@ -162,6 +162,9 @@ const forNobody = "^(TestDeeds|TestSignals|TestTimeLimit|TestNothingIsLeftAlive|
 
 // TestAsNobody: an ordinary user's lanes are no different.
 func TestAsNobody(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the whole suite again")
+	}
 	if os.Geteuid() != 0 {
 		return // everything else shows it
 	}
