@@ -255,7 +255,7 @@ func TestArchiveCut(t *testing.T) {
 		}
 		r.want(r.run("one.c", "cat $1"), "exit 0", `stdout "source one\n"`)
 		must(r, os.Truncate(name, 0))
-		if _, err := r.try("one.c", "rm HDR_a.h"); fault.ClassOf(err) != fault.Input || !strings.Contains(err.Error(), "one.c") {
+		if _, err := r.try("one.c", "rm HDR_a.h"); fault.ClassOf(err) != fault.Input {
 			r.Errorf("an empty archive gave %v", err)
 		}
 		must(r, os.WriteFile(name, whole, 0o600))
