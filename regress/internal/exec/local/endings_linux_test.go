@@ -60,7 +60,7 @@ func TestTimeLimit(t *testing.T) {
 		r.want(r.run("one.c", "trap 'echo bye; exit 3' TERM; echo up; while :; do :; done"),
 			"timed-out", `stdout "up\nbye\n"`)
 		// TERM goes to all that it started.
-		r.want(r.run("one.c", `sh -c 'trap "echo term > c; mv c child; exit" TERM; : > up; while :; do :; done' &
+		r.want(r.run("one.c", `sh -c 'trap "echo term > child; exit" TERM; : > up; while :; do :; done' &
 			trap : TERM; while [ ! -e child ]; do :; done`), "timed-out", `child "term\n"`, `up ""`)
 		r.wantClean("next.c")
 	}, limits(time.Minute))
