@@ -42,6 +42,9 @@ func Accept(_ context.Context, o Options, a Acceptance) (count int, err error) {
 	if p.run.Command != "check" {
 		return 0, fault.Inputf("run %s was a compare: it has no golden to accept into", p.run.ID)
 	}
+	if err := p.finished(); err != nil {
+		return 0, err
+	}
 	chosen, left, err := p.choose(a)
 	if err != nil {
 		return 0, err
@@ -62,7 +65,7 @@ func (p *past) choose(a Acceptance) (chosen []*state.Result, left map[outcome.Ve
 		for i := range p.results {
 			switch r := &p.results[i]; {
 			case r.Accepted:
-			case a.takes(r.Verdict):
+			case a.takes(r):
 				chosen = append(chosen, r)
 			default:
 				left[r.Verdict]++
@@ -89,9 +92,12 @@ func (p *past) choose(a Acceptance) (chosen []*state.Result, left map[outcome.Ve
 	return chosen, left, nil
 }
 
-// takes reports whether accepting all includes a verdict.
-func (a *Acceptance) takes(v outcome.Verdict) bool {
-	switch v {
+// takes reports whether accepting all includes a result.
+func (a *Acceptance) takes(r *state.Result) bool {
+	if r.Partial && !a.Failing {
+		return false // also a new case that a limit ended
+	}
+	switch r.Verdict {
 	case outcome.Environment:
 		return false
 	case outcome.TimedOutNow, outcome.OutOfMemNow, outcome.OutputLimited, outcome.Crashed, outcome.NewlyFailing:
@@ -158,6 +164,11 @@ func promoteOne(tx *golden.Tx, found *golden.Store, r *state.Result) error {
 	if !known {
 		return fault.Inputf("its outcome was not kept")
 	}
+	old, _, err := tx.Get(rec.Name)
+	if err != nil {
+		return err
+	}
+	rec.Outcome.KeepFlaky(&old.Outcome)
 	return tx.Put(rec, found.Content)
 }
 

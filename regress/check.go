@@ -3,6 +3,7 @@ package regress
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"muster/regress/internal/exec"
@@ -17,15 +18,15 @@ import (
 // with a baseline.
 type checking struct {
 	*session
-	base  *golden.Store // nil while a compare makes its own
+	base  *golden.Store // nil in a compare
 	pair  *pair         // of a compare
 	found *outcomes
 	lines *state.Lines
 
-	firsts  map[int]first // cases that are not identical so far, by index
-	final   map[int]bool  // cases that have their verdict
-	flushed time.Time
-	amended map[string]golden.Record
+	firsts    map[int]first // cases that are not identical so far, by index
+	differing int           // those of them that --fail-fast counts
+	final     map[int]bool  // cases that have their verdict
+	flushed   time.Time
 }
 
 // first is the first run of a case that was not identical.
@@ -59,7 +60,7 @@ func Check(ctx context.Context, o Options) (sum Summary, err error) {
 }
 
 func newChecking(s *session) *checking {
-	return &checking{session: s, firsts: map[int]first{}, final: map[int]bool{}, amended: map[string]golden.Record{}}
+	return &checking{session: s, firsts: map[int]first{}, final: map[int]bool{}}
 }
 
 // check runs both passes, the first by work, and sums up.
@@ -74,10 +75,21 @@ func (c *checking) check(ctx context.Context, work func(context.Context, *worker
 	}
 	if err == nil {
 		err = c.settle(ctx)
-	} else {
-		err = errors.Join(err, c.found.abandon())
 	}
-	return c.summary, c.end(err)
+	return c.summary, c.end(c.endStores(err))
+}
+
+// endStores completes what is kept of the run, or leaves it for --resume.
+func (c *checking) endStores(err error) error {
+	if e := c.found.end(err); e != nil {
+		err = errors.Join(err, e)
+	}
+	if c.pair != nil {
+		if e := c.pair.references.end(err); e != nil {
+			err = errors.Join(err, e)
+		}
+	}
+	return err
 }
 
 // begin starts a new run or goes on with an interrupted one, and returns what
@@ -102,7 +114,7 @@ func (c *checking) begin(ctx context.Context) ([]task, error) {
 		err = c.startCrew(ctx, "")
 	}
 	if err != nil {
-		return nil, errors.Join(err, c.lines.Close(), c.found.abandon())
+		return nil, errors.Join(c.endStores(err), c.lines.Close())
 	}
 	return pending, nil
 }
@@ -176,13 +188,13 @@ func (c *checking) resume(lines []state.Line) ([]task, error) {
 				cost:   outcome.Cost{CPU: time.Duration(l.CPU), Wall: time.Duration(l.Wall), PeakRSS: l.Peak},
 			})
 			continue
-		case ok && c.base != nil:
+		case ok && c.pair == nil:
 			rec, stored, err := c.found.get(t.entry.Name)
 			if err != nil {
 				return nil, err
 			}
 			if stored {
-				c.firsts[t.index] = first{exec.NoLane, rec.Cost}
+				c.differs(t, first{exec.NoLane, rec.Cost})
 				continue
 			}
 		}
@@ -256,16 +268,28 @@ func (c *checking) takeFirst(t task, r ran) error {
 		c.identical(t, r)
 		return nil
 	}
-	c.firsts[t.index] = first{r.lane, r.cost}
+	c.differs(t, first{r.lane, r.cost})
 	return c.enough()
 }
 
 // enough ends the first pass when --fail-fast says so.
 func (c *checking) enough() error {
-	if max := c.o.Select.FailFast; max > 0 && len(c.firsts)+c.summary.Verdicts[outcome.Environment] >= max {
+	if max := c.o.Select.FailFast; max > 0 && c.differing+c.summary.Verdicts[outcome.Environment] >= max {
 		return errStop
 	}
 	return nil
+}
+
+// differs notes a first run that was not identical. A new case that may be new
+// is none that --fail-fast counts; what else may be allowed is not known yet.
+func (c *checking) differs(t task, f first) {
+	c.firsts[t.index] = f
+	if c.pair == nil && slices.Contains(c.o.Judge.Allow, outcome.New.String()) {
+		if _, known := c.base.OutcomeDigest(t.entry.Name); !known {
+			return
+		}
+	}
+	c.differing++
 }
 
 // lineEvery bounds how much a kill can lose of the lines.
@@ -310,7 +334,10 @@ func (c *checking) conclude(t task, e report.Case) {
 func (s *session) verdict(e report.Case) {
 	s.summary.Verdicts[e.Verdict]++
 	if e.Verdict != outcome.Identical {
-		s.results = append(s.results, placed{e.Index, state.Result{Name: []byte(e.Name), Verdict: e.Verdict, Why: e.Why}})
+		s.results = append(s.results, placed{e.Index, state.Result{
+			Name: []byte(e.Name), Verdict: e.Verdict, Why: e.Why,
+			Partial: e.Ending != nil && e.Ending.Partial(),
+		}})
 	}
 	s.emit(e)
 }

@@ -6,7 +6,6 @@ import (
 
 	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
-	"muster/regress/internal/golden"
 	"muster/regress/internal/outcome"
 )
 
@@ -14,7 +13,6 @@ import (
 type pair struct {
 	reference  *exec.Command
 	references *outcomes // of the cases that differ
-	amended    map[string]golden.Record
 }
 
 // Compare runs two commands over the corpus, o.Command.Reference and the
@@ -33,7 +31,7 @@ func Compare(ctx context.Context, o Options) (sum Summary, err error) {
 		return sum, err
 	}
 	c := newChecking(s)
-	c.pair = &pair{amended: map[string]golden.Record{}}
+	c.pair = &pair{}
 	if c.pair.reference, err = exec.Resolve(o.Command.Reference, o.Command.Shell, o.Command.Stdin); err != nil {
 		return sum, err
 	}

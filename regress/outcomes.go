@@ -1,18 +1,22 @@
 package regress
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"io"
 	"os"
 	"sync"
 
 	"muster/regress/internal/exec"
 	"muster/regress/internal/golden"
+	"muster/regress/internal/normalize"
+	"muster/regress/internal/outcome"
 )
 
 // outcomes is the store of what a run found not to be identical. It is made
 // when there is something to put into it. Its methods may be called from
-// several goroutines, until finish.
+// several goroutines, until end.
 type outcomes struct {
 	path string
 	meta golden.Meta
@@ -55,7 +59,7 @@ func (s *outcomes) put(ctx context.Context, name string, r *exec.Result) error {
 	return w.Put(ctx, golden.Record{Name: name, Outcome: r.Outcome, Cost: r.Cost, Runs: 1}, r.Open)
 }
 
-// get returns what an interrupted run has stored of a case.
+// get returns what is stored of a case.
 func (s *outcomes) get(name string) (golden.Record, bool, error) {
 	s.mu.Lock()
 	w := s.writer
@@ -66,41 +70,50 @@ func (s *outcomes) get(name string) (golden.Record, bool, error) {
 	return w.Get(name)
 }
 
-// finish completes the store and opens it for reading; nil when nothing was
-// put into it.
-func (s *outcomes) finish() (*golden.Store, error) {
-	if s.writer == nil {
-		return nil, nil
+// merge takes a further run of a case into what is stored of it.
+func (s *outcomes) merge(ctx context.Context, name string, r *exec.Result, rules normalize.Rules) (differ bool, err error) {
+	rec, _, err := s.get(name)
+	if err != nil {
+		return false, err
+	}
+	return merge(ctx, s.writer, &rec, r, rules)
+}
+
+// content opens the content of a stored part.
+func (s *outcomes) content(p outcome.Part) (io.ReadCloser, error) {
+	b, err := s.writer.Bytes(p)
+	return io.NopCloser(bytes.NewReader(b)), err
+}
+
+// merge takes a further run of a case into the record of those before, which
+// is in the writer, and reports whether they differ.
+func merge(ctx context.Context, w *golden.Writer, rec *golden.Record, r *exec.Result, rules normalize.Rules) (differ bool, err error) {
+	stored := func(p outcome.Part) (io.ReadCloser, error) {
+		b, err := w.Bytes(p)
+		return io.NopCloser(bytes.NewReader(b)), err
+	}
+	merged, err := outcome.Merge(&rec.Outcome, &r.Outcome, sameUnder(rules, stored, r.Open))
+	if err != nil {
+		return false, err
+	}
+	if merged == outcome.Replaced {
+		rec.Cost = r.Cost
+	}
+	rec.Runs++
+	// The writer asks for the contents that it has not: those of a replacement.
+	return merged != outcome.Nothing, w.Put(ctx, *rec, r.Open)
+}
+
+// end completes the store, or, after an error, keeps what is in it for
+// --resume.
+func (s *outcomes) end(err error) error {
+	if s == nil || s.writer == nil {
+		return nil
 	}
 	w := s.writer
 	s.writer = nil
-	if err := w.Finish(); err != nil {
-		return nil, err
+	if err != nil {
+		return w.Abort(true)
 	}
-	return golden.Open(s.path)
-}
-
-// abandon closes an unfinished store and keeps what is in it for --resume.
-func (s *outcomes) abandon() error {
-	if s.writer == nil {
-		return nil
-	}
-	w := s.writer
-	s.writer = nil
-	return w.Abort(true)
-}
-
-// amend replaces outcomes in a finished store, whose contents it has already.
-func amend(path string, records map[string]golden.Record) error {
-	if len(records) == 0 {
-		return nil
-	}
-	return golden.Update(path, func(tx *golden.Tx) error {
-		for _, r := range records {
-			if err := tx.Put(r, nil); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	return w.Finish()
 }

@@ -1,11 +1,9 @@
 package regress
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"time"
 
@@ -179,19 +177,11 @@ func (r *recording) runOnce(ctx context.Context, w *worker, t task, pass int) re
 	if err != nil {
 		return recorded{err: err}
 	}
-	got.differ, err = outcome.MarkFlaky(&got.record.Outcome, &res.Outcome, sameUnder(r.rules, r.stored, res.Open))
+	got.differ, err = merge(ctx, r.writer, &got.record, res, r.rules)
 	if err != nil {
 		return recorded{err: err}
 	}
-	got.record.Runs++
-	got.err = r.writer.Put(ctx, got.record, r.stored) // it has all contents already
 	return got
-}
-
-// stored opens the content of a part that an earlier run put into the golden.
-func (r *recording) stored(p outcome.Part) (io.ReadCloser, error) {
-	b, err := r.writer.Bytes(p)
-	return io.NopCloser(bytes.NewReader(b)), err
 }
 
 // take notes what came of a run.

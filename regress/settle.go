@@ -2,7 +2,7 @@ package regress
 
 import (
 	"context"
-	"errors"
+	"io"
 	"maps"
 	"slices"
 	"time"
@@ -15,26 +15,14 @@ import (
 
 // settled is what the further runs of a case came to.
 type settled struct {
-	err       error
-	word      report.Case
-	record    golden.Record // the first run's, with flaky parts marked
-	marked    bool
-	reference *golden.Record // of a compare, if it had flaky parts marked
-	cpu       time.Duration  // of the further runs
+	err  error
+	word report.Case
+	cpu  time.Duration // of the further runs
 }
 
 // settle runs every case that was not identical again, on other lanes, and
 // gives it its verdict.
 func (c *checking) settle(ctx context.Context) error {
-	found, err := c.found.finish()
-	if err != nil || found == nil {
-		return err
-	}
-	if c.pair != nil {
-		if c.base, err = c.pair.references.finish(); err != nil {
-			return errors.Join(err, found.Close())
-		}
-	}
 	tasks := make([]task, 0, len(c.firsts))
 	for _, i := range slices.Sorted(maps.Keys(c.firsts)) {
 		tasks = append(tasks, task{i, c.cases[i]})
@@ -47,85 +35,80 @@ func (c *checking) settle(ctx context.Context) error {
 		c.emit(report.PassStarted{Pass: 2, Runs: runs, At: time.Now()})
 	}
 	order := inOrder{tasks: tasks, ready: map[int]func(){}}
-	err = sweep(ctx, c.session, tasks, func(ctx context.Context, w *worker, t task) settled {
-		return c.again(ctx, w, t, found)
-	}, func(t task, s settled) error { return c.takeSettled(&order, t, s) })
+	err := sweep(ctx, c.session, tasks, c.again, func(t task, s settled) error { return c.takeSettled(&order, t, s) })
 	order.flush()
-	if e := found.Close(); err == nil {
-		err = e
-	}
-	if c.pair != nil {
-		if e := c.base.Close(); err == nil {
-			err = e
-		}
-	}
-	if err != nil {
-		return err
-	}
-	return c.amend()
-}
-
-// amend keeps which parts turned out to be flaky.
-func (c *checking) amend() error {
-	if err := amend(c.run.Outcomes(), c.amended); err != nil || c.pair == nil {
-		return err
-	}
-	return amend(c.run.References(), c.pair.amended)
+	return err
 }
 
 // again runs a case as often as --retries says and judges.
-func (c *checking) again(ctx context.Context, w *worker, t task, found *golden.Store) (s settled) {
-	old, known, err := c.base.Get(t.entry.Name)
+func (c *checking) again(ctx context.Context, w *worker, t task) (s settled) {
+	name := t.entry.Name
+	if s.err = c.further(ctx, w, t, &s.cpu); s.err != nil {
+		return s
+	}
+	rec, _, err := c.found.get(name)
 	if err != nil {
 		return settled{err: err}
 	}
-	if s.record, _, s.err = found.Get(t.entry.Name); s.err != nil {
-		return s
-	}
-	avoid := c.firsts[t.index].lane
-	for n := range c.o.Judge.Retries {
-		if c.pair != nil {
-			marked, err := s.rerun(ctx, w, t, c.pair.reference, 2+n, &avoid, &old, c.base)
-			if err != nil {
-				return settled{err: err}
-			}
-			if marked {
-				s.reference = &old
-			}
-		}
-		marked, err := s.rerun(ctx, w, t, c.For(t.entry.Name), 2+n, &avoid, &s.record, found)
-		if err != nil {
-			return settled{err: err}
-		}
-		s.marked = s.marked || marked
-	}
-	if known {
-		s.word, s.err = c.judge(&old, &s.record, found)
-	} else {
-		s.word = report.Case{Verdict: outcome.New, Ending: &s.record.Outcome.Ending, Cost: s.record.Cost, Flaky: flakyParts(&s.record.Outcome)}
+	old, known, err := c.baseline(name)
+	switch {
+	case err != nil:
+		s.err = err
+	case known:
+		s.word, s.err = c.judge(&old, &rec)
+	default:
+		s.word = report.Case{Verdict: outcome.New, Ending: &rec.Outcome.Ending, Cost: rec.Cost, Flaky: flakyParts(&rec.Outcome)}
 	}
 	return s
 }
 
-// rerun runs a case once more and marks in rec, whose contents are in store,
-// what is not the same as before.
-func (s *settled) rerun(ctx context.Context, w *worker, t task, cmd *exec.Command, pass int, avoid *int, rec *golden.Record, store *golden.Store) (marked bool, err error) {
-	r, err := w.once(ctx, t, cmd, pass, *avoid)
-	if err != nil {
-		return false, err
+// further makes the further runs of a case, each on another lane than the one
+// before, and merges them into what is stored of it.
+func (c *checking) further(ctx context.Context, w *worker, t task, cpu *time.Duration) error {
+	avoid := c.firsts[t.index].lane
+	run := func(cmd *exec.Command, pass int, store *outcomes) error {
+		r, err := w.once(ctx, t, cmd, pass, avoid)
+		if err != nil {
+			return err
+		}
+		defer r.Release()
+		w.tell(report.CaseRan{Name: t.entry.Name, Pass: pass, CPU: r.Cost.CPU, Wall: r.Cost.Wall, At: time.Now()})
+		*cpu += r.Cost.CPU
+		avoid = r.Lane
+		_, err = store.merge(ctx, t.entry.Name, r, c.rules)
+		return err
 	}
-	defer r.Release()
-	w.tell(report.CaseRan{Name: t.entry.Name, Pass: pass, CPU: r.Cost.CPU, Wall: r.Cost.Wall, At: time.Now()})
-	s.cpu += r.Cost.CPU
-	*avoid = r.Lane
-	rec.Runs++
-	return outcome.MarkFlaky(&rec.Outcome, &r.Outcome, sameUnder(w.s.rules, store.Content, r.Open))
+	for n := range c.o.Judge.Retries {
+		if c.pair != nil {
+			if err := run(c.pair.reference, 2+n, c.pair.references); err != nil {
+				return err
+			}
+		}
+		if err := run(c.For(t.entry.Name), 2+n, c.found); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// judge gives the verdict on a case whose first outcome, with its flaky parts
-// marked, is in rec.
-func (c *checking) judge(old, rec *golden.Record, found *golden.Store) (word report.Case, err error) {
-	was, is := side{&old.Outcome, c.base.Content}, side{&rec.Outcome, found.Content}
+// baseline returns what a case that differs is compared with.
+func (c *checking) baseline(name string) (golden.Record, bool, error) {
+	if c.pair != nil {
+		return c.pair.references.get(name)
+	}
+	return c.base.Get(name)
+}
+
+func (c *checking) baseContent(p outcome.Part) (io.ReadCloser, error) {
+	if c.pair != nil {
+		return c.pair.references.content(p)
+	}
+	return c.base.Content(p)
+}
+
+// judge gives the verdict on a case whose runs, merged, are in rec.
+func (c *checking) judge(old, rec *golden.Record) (word report.Case, err error) {
+	was, is := side{&old.Outcome, c.baseContent}, side{&rec.Outcome, c.found.content}
 	cmp, err := outcome.Compare(was.outcome, is.outcome, sameUnder(c.rules, was.open, is.open))
 	if err != nil {
 		return word, err
@@ -156,12 +139,6 @@ func (c *checking) takeSettled(order *inOrder, t task, s settled) error {
 		return c.takeError(t, s.err)
 	}
 	c.summary.CPU += s.cpu
-	if s.marked {
-		c.amended[t.entry.Name] = s.record
-	}
-	if s.reference != nil {
-		c.pair.amended[t.entry.Name] = *s.reference
-	}
 	order.add(t, func() { c.conclude(t, s.word) })
 	return nil
 }

@@ -38,6 +38,9 @@ func (o *Options) status(s Summary, broke fault.Class) int {
 	if s.Command == "record" {
 		return statusClean
 	}
+	if s.NotRun > 0 { // --fail-fast: nothing is proved of the rest
+		return statusDiffers
+	}
 	for _, v := range outcome.Verdicts() {
 		if v != outcome.Identical && s.Verdicts[v] > 0 && !slices.Contains(o.Judge.Allow, v.String()) {
 			return statusDiffers

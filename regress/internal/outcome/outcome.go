@@ -179,11 +179,15 @@ func compareKeys(a, b Key) int {
 
 // Part returns the part with that key.
 func (o *Outcome) Part(k Key) (Part, bool) {
-	i, ok := slices.BinarySearchFunc(o.Parts, k, func(p Part, k Key) int { return compareKeys(p.Key, k) })
+	i, ok := o.find(k)
 	if !ok {
 		return Part{}, false
 	}
 	return o.Parts[i], true
+}
+
+func (o *Outcome) find(k Key) (int, bool) {
+	return slices.BinarySearchFunc(o.Parts, k, func(p Part, k Key) int { return compareKeys(p.Key, k) })
 }
 
 // Flaky reports whether any part, or the ending, is known to be flaky.

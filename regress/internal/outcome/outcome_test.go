@@ -103,11 +103,11 @@ func TestPartialOutcomesCompareByKindAlone(t *testing.T) {
 	}
 }
 
-func TestMarkFlaky(t *testing.T) {
+func TestMerge(t *testing.T) {
 	first := made(ok, "stable", "s", "time", "1")
-	marked, err := outcome.MarkFlaky(first, made(ok, "stable", "s", "time", "2", "extra", "e"), nil)
-	if err != nil || !marked {
-		t.Fatal(marked, err)
+	merged, err := outcome.Merge(first, made(ok, "stable", "s", "time", "2", "extra", "e"), nil)
+	if err != nil || merged != outcome.Marked {
+		t.Fatal(merged, err)
 	}
 	again := made(ok, "stable", "s", "time", "3")
 	if c, _ := outcome.Compare(first, again, nil); !c.Identical() {
@@ -117,15 +117,67 @@ func TestMarkFlaky(t *testing.T) {
 	if c, _ := outcome.Compare(first, changed, nil); !slices.Equal(keys(c), []string{"stable"}) {
 		t.Errorf("with a change beside flaky parts: %v", keys(c))
 	}
-	if marked, _ := outcome.MarkFlaky(made(ok), made(ok), nil); marked {
+	if merged, _ := outcome.Merge(made(ok), made(ok), nil); merged != outcome.Nothing {
 		t.Error("equal runs are marked")
 	}
 	ends := made(ok)
-	if _, err := outcome.MarkFlaky(ends, made(failed), nil); err != nil || !ends.EndingFlaky {
+	if _, err := outcome.Merge(ends, made(failed), nil); err != nil || !ends.EndingFlaky {
 		t.Errorf("a flaky ending is not marked: %v", err)
 	}
 	if c, _ := outcome.Compare(ends, made(failed2), nil); !c.Identical() {
 		t.Error("a flaky ending is compared")
+	}
+}
+
+// A case that reaches a limit in one of its runs must not be blind for what it
+// leaves in the others, whichever comes first.
+func TestMergeKeepsTheCompleteRun(t *testing.T) {
+	for _, runs := range [][]*outcome.Outcome{
+		{made(slow, "f", "cut"), made(ok, "f", "whole"), made(hungry)},
+		{made(ok, "f", "whole"), made(slow, "f", "cut"), made(ok, "f", "whole")},
+		{made(chatty, "g", "1"), made(slow), made(ok, "f", "whole")},
+	} {
+		kept := runs[0]
+		for _, again := range runs[1:] {
+			merged, err := outcome.Merge(kept, again, nil)
+			if err != nil || merged == outcome.Replaced && kept.Parts[2].Digest != again.Parts[2].Digest {
+				t.Fatal(merged, err)
+			}
+		}
+		if kept.Ending != ok || !kept.EndingFlaky {
+			t.Errorf("kept %v, flaky %v", kept.Ending, kept.EndingFlaky)
+		}
+		if c, _ := outcome.Compare(kept, made(failed, "f", "whole"), nil); !c.Identical() {
+			t.Errorf("the flaky ending is compared: %v", keys(c))
+		}
+		if c, _ := outcome.Compare(kept, made(ok, "f", "other"), nil); !slices.Equal(keys(c), []string{"f"}) {
+			t.Errorf("blind for a change: %v", keys(c))
+		}
+		never := made(slow, "f", "cut")
+		c, _ := outcome.Compare(kept, never, nil)
+		if v := outcome.Judge(kept, never, c); v != outcome.TimedOutNow {
+			t.Errorf("never complete now: %v", v)
+		}
+	}
+}
+
+func TestKeepFlaky(t *testing.T) {
+	old, now := made(ok, "clock", "1", "now-and-then", "x", "f", "1"), made(ok, "clock", "2", "f", "2")
+	for i := range 2 { // sorted: stdout, stderr, clock, f, now-and-then
+		old.Parts[2+2*i].Flaky = true
+	}
+	old.EndingFlaky = true
+	now.KeepFlaky(old)
+	if c, _ := outcome.Compare(now, made(failed, "clock", "3", "now-and-then", "y", "f", "2"), nil); !c.Identical() {
+		t.Errorf("marks are lost: %v", keys(c))
+	}
+	if c, _ := outcome.Compare(now, made(ok, "f", "3"), nil); !slices.Equal(keys(c), []string{"f"}) {
+		t.Errorf("too much is marked: %v", keys(c))
+	}
+	cut := made(slow)
+	cut.KeepFlaky(old)
+	if cut.Flaky() {
+		t.Error("a partial outcome has flaky parts")
 	}
 }
 
@@ -163,15 +215,19 @@ func TestDigestMeansIdentical(t *testing.T) {
 	})
 }
 
-// After marking, neither of the two runs differs any more, and what was equal
-// in both still counts.
-func TestMarkedRunsAgree(t *testing.T) {
+// After merging, no complete run differs any more, and a complete one is kept
+// if there was one.
+func TestMergedRunsAgree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := anOutcome(t, "a"), anOutcome(t, "b")
-		if _, err := outcome.MarkFlaky(a, b, nil); err != nil {
+		complete := !a.Ending.Partial() || !b.Ending.Partial()
+		if _, err := outcome.Merge(a, b, nil); err != nil {
 			t.Fatal(err)
 		}
-		if c, _ := outcome.Compare(a, b, nil); !c.Identical() {
+		if a.Ending.Partial() == complete {
+			t.Fatalf("kept %v", a.Ending)
+		}
+		if c, _ := outcome.Compare(a, b, nil); !c.Identical() && b.Ending.Partial() == a.Ending.Partial() {
 			t.Fatalf("still differ in %v", keys(c))
 		}
 	})

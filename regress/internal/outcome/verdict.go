@@ -85,14 +85,20 @@ type Comparison struct {
 func (c Comparison) Identical() bool { return !c.EndingDiffers && len(c.Parts) == 0 }
 
 // Compare compares now with the golden outcome old. What either marks as flaky
-// is left out; when both ended partially in the same kind they are identical.
+// is left out. One that ended partially is compared by its ending only, and
+// differs from every complete one, also where the ending is flaky: of several
+// runs the complete one is kept (see Merge), so now is partial only when none
+// was complete.
 func Compare(old, now *Outcome, same Same) (Comparison, error) {
 	var c Comparison
-	endingFlaky := old.EndingFlaky || now.EndingFlaky
-	if old.Ending != now.Ending && !endingFlaky {
+	partial := old.Ending.Partial() || now.Ending.Partial()
+	switch endingFlaky := old.EndingFlaky || now.EndingFlaky; {
+	case old.Ending.Partial() != now.Ending.Partial():
+		c.EndingDiffers = true
+	case old.Ending != now.Ending && !endingFlaky:
 		c.EndingDiffers = true
 	}
-	if old.Ending.Partial() || now.Ending.Partial() {
+	if partial {
 		return c, nil
 	}
 	err := walk(old, now, func(o, n *Part) error {
@@ -184,30 +190,68 @@ func Judge(old, now *Outcome, c Comparison) Verdict {
 	return Changed
 }
 
-// MarkFlaky marks in o every part, and the ending, in which again, a second
-// run of the same case with the same tool, differs. Parts that only the second
-// run left are added, marked and without content, so that a later run that
-// leaves them is not taken as changed. It reports whether anything was marked.
-func MarkFlaky(o, again *Outcome, same Same) (bool, error) {
+// Merged says what Merge did.
+type Merged uint8
+
+// What it may have done, a closed set.
+const (
+	Nothing  Merged = iota // the runs were the same
+	Marked                 // what differs is marked as flaky
+	Replaced               // o is again now, with its contents: it ended whole, and o had not
+)
+
+// Merge takes into o what again, a second run of the same case with the same
+// tool, shows: every part, and the ending, in which they differ is marked as
+// flaky. Parts that only the second run left are added, marked and without
+// content, so that a later run that leaves them is not taken as changed. A
+// partial outcome gives way to a complete one: it could not be compared.
+func Merge(o, again *Outcome, same Same) (Merged, error) {
 	c, err := Compare(o, again, same)
 	if err != nil || c.Identical() {
-		return false, err
+		return Nothing, err
 	}
-	if c.EndingDiffers {
-		o.EndingFlaky = true
-		if o.Ending.Partial() || again.Ending.Partial() {
-			return true, nil
-		}
+	if o.Ending.Partial() && !again.Ending.Partial() {
+		*o = Outcome{Ending: again.Ending, EndingFlaky: true, Parts: slices.Clone(again.Parts)}
+		return Replaced, nil
 	}
-	var extras []Part // appended last: the differences point into o.Parts
+	o.EndingFlaky = o.EndingFlaky || c.EndingDiffers
 	for _, d := range c.Parts {
 		if d.Old != nil {
 			d.Old.Flaky = true
+		}
+	}
+	for _, d := range c.Parts { // not before: the differences point into o.Parts
+		if d.Old == nil {
+			o.addFlaky(*d.Now)
+		}
+	}
+	o.Sort()
+	return Marked, nil
+}
+
+// addFlaky adds a part that some other run left.
+func (o *Outcome) addFlaky(p Part) {
+	o.Parts = append(o.Parts, Part{Key: p.Key, Form: p.Form, Flaky: true})
+}
+
+// KeepFlaky marks in o, which takes the place of old in a golden, what old had
+// marked: that a part differs from run to run seldom ends with a change of the
+// tool, and where it did, a new record finds out.
+func (o *Outcome) KeepFlaky(old *Outcome) {
+	if o.Ending.Partial() || old.Ending.Partial() {
+		return
+	}
+	o.EndingFlaky = o.EndingFlaky || old.EndingFlaky
+	for _, p := range old.Parts {
+		if !p.Flaky {
 			continue
 		}
-		extras = append(extras, Part{Key: d.Key, Form: d.Now.Form, Flaky: true})
+		at, found := o.find(p.Key)
+		if found {
+			o.Parts[at].Flaky = true
+		} else {
+			o.addFlaky(p)
+			o.Sort()
+		}
 	}
-	o.Parts = append(o.Parts, extras...)
-	o.Sort()
-	return true, nil
 }

@@ -14,7 +14,8 @@ import (
 type Result struct {
 	Name     []byte          `json:"name"`
 	Verdict  outcome.Verdict `json:"verdict"`
-	Why      string          `json:"why,omitempty"` // of an environment failure
+	Partial  bool            `json:"partial,omitempty"` // a limit ended it
+	Why      string          `json:"why,omitempty"`     // of an environment failure
 	Accepted bool            `json:"accepted,omitempty"`
 }
 
