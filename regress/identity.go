@@ -1,6 +1,7 @@
 package regress
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"maps"
@@ -23,7 +24,21 @@ func (s *session) identity(ctx context.Context) (map[string]string, error) {
 	id := map[string]string{"the corpus": digest.String()}
 	s.command.identify(id)
 	maps.Copy(id, s.o.flags())
+	if len(s.o.Command.PassEnv) > 0 {
+		id["what --pass-env passes"] = s.o.Command.passed().String()
+	}
 	return id, nil
+}
+
+// passed is a digest of the values of the variables that are passed on: the
+// values themselves may be secrets.
+func (c *Command) passed() outcome.Digest {
+	var b bytes.Buffer
+	for _, key := range c.PassEnv {
+		value, set := os.LookupEnv(key)
+		fmt.Fprintf(&b, "%q %t %q\n", key, set, value)
+	}
+	return outcome.Of(b.Bytes())
 }
 
 // corpusDigest reads the whole corpus once.

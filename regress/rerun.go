@@ -52,6 +52,9 @@ func (o *Options) onlyFailed(r *state.Run) (err error) {
 	if !isChecking(r) {
 		return fault.Inputf("the last run, %s, was a %s: --failed needs a check", r.ID, r.Command)
 	}
+	if !r.Finished {
+		return fault.Inputf("the last run, %s, did not finish: go on with muster %s --resume first, or leave out --failed", r.ID, r.Command)
+	}
 	if o.Select.only, err = notIdentical(r); err != nil {
 		return err
 	}

@@ -65,9 +65,18 @@ func openPast(o *Options, id string) (*past, error) {
 func (p *past) result(raw string) (*state.Result, error) {
 	i := slices.IndexFunc(p.results, func(r state.Result) bool { return string(r.Name) == raw })
 	if i < 0 {
-		return nil, fault.Inputf("run %s has no difference in %s: it was identical there, or is no case", p.run.ID, name.Print(raw))
+		return nil, fault.Inputf("run %s has no difference in %s: it was identical there, did not run, or is no case", p.run.ID, name.Print(raw))
 	}
 	return &p.results[i], nil
+}
+
+// finished refuses a run that was broken off: what it has no result for may
+// differ all the same, and the outcomes that it kept are not complete.
+func (p *past) finished() error {
+	if p.run.Finished {
+		return nil
+	}
+	return fault.Inputf("run %s did not finish: go on with muster %s --resume, or make a new run", p.run.ID, p.run.Command)
 }
 
 // Show prints the whole difference of one case in a past run, and the one line
@@ -75,6 +84,9 @@ func (p *past) result(raw string) (*state.Result, error) {
 func Show(_ context.Context, o Options, caseName, id string) error {
 	p, err := openPast(&o, id)
 	if err != nil {
+		return err
+	}
+	if err := p.finished(); err != nil {
 		return err
 	}
 	raw, err := parseName(caseName)

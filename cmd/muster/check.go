@@ -25,6 +25,6 @@ has the others.`,
 		if err := takeJob(c, o, args); err != nil {
 			return err
 		}
-		return finish(regress.Check(c.Context(), *o))
+		return work(c, o, regress.Check)
 	})
 }

@@ -32,7 +32,7 @@ compares what they leave. No golden is read or written.`,
 			return err
 		}
 		o.Command.ByGlob = nil
-		return finish(regress.Compare(c.Context(), *o))
+		return work(c, o, regress.Compare)
 	})
 	c.Flags().StringVar(&reference, "ref", "", "the trusted `COMMAND`")
 	c.Flags().StringVar(&candidate, "new", "", "the changed `COMMAND`")

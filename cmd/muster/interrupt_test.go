@@ -45,9 +45,9 @@ func begin(ts *testscript.TestScript, args []string, stdout, stderr io.Writer) *
 }
 
 func signal(ts *testscript.TestScript, neg bool, args []string) {
-	signals := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "KILL": syscall.SIGKILL}
+	signals := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "HUP": syscall.SIGHUP, "KILL": syscall.SIGKILL}
 	if neg || len(args) < 2 || signals[args[0]] == 0 {
-		ts.Fatalf("usage: signal INT|TERM|KILL command [args...]")
+		ts.Fatalf("usage: signal INT|TERM|HUP|KILL command [args...]")
 	}
 	b := begin(ts, args[1:], ts.Stdout(), ts.Stderr())
 	ts.Check(b.Process.Signal(signals[args[0]]))

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"os/signal"
+	"syscall"
+
 	"github.com/spf13/cobra"
 
 	"muster/regress"
@@ -42,4 +45,11 @@ func takeCorpus(c *cobra.Command, o *regress.Options, args []string) error {
 // jobGroups are the flags of the commands that run a corpus.
 func jobGroups(more ...group) []group {
 	return append([]group{corpusFlags, commandFlags, selectFlags, orderFlags, limitFlags, storeFlags, resumeFlag, normalizeFlag, reportFlags}, more...)
+}
+
+// work does a run, which outlives a reader of its output that goes away: what
+// it finds out is kept beside.
+func work(c *cobra.Command, o *regress.Options, do regress.Func) error {
+	signal.Ignore(syscall.SIGPIPE)
+	return finish(do(c.Context(), *o))
 }

@@ -20,10 +20,26 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := interruptible(context.Background())
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
 	err := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	os.Exit(exitStatus(err, os.Stderr))
+}
+
+// interruptible returns a context that ends with a signal that asks for an end:
+// from the keyboard, from a supervisor, or from a terminal that is closed. One
+// that the caller has the program ignore, as nohup does, stays ignored.
+func interruptible(ctx context.Context) (context.Context, context.CancelFunc) {
+	var wanted []os.Signal
+	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+		if !signal.Ignored(s) {
+			wanted = append(wanted, s)
+		}
+	}
+	if len(wanted) == 0 { // NotifyContext would take it for all signals
+		return context.WithCancel(ctx)
+	}
+	return signal.NotifyContext(ctx, wanted...)
 }
 
 // statusError is an exit status that has been explained already.

@@ -24,6 +24,6 @@ source without its extension, {name} its base name, {dir} its folder.`,
 		if err := takeJob(c, o, args); err != nil {
 			return err
 		}
-		return finish(regress.Record(c.Context(), *o))
+		return work(c, o, regress.Record)
 	})
 }

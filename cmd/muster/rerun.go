@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"muster/regress"
@@ -15,7 +17,9 @@ func (p *program) rerun() *cobra.Command {
 		Example: "  muster rerun\n  muster rerun --failed",
 		Args:    noneWanted,
 	}, []group{stateFlag, reportFlags}, func(c *cobra.Command, o *regress.Options, _ []string) error {
-		return finish(regress.Rerun(c.Context(), *o, failed))
+		return work(c, o, func(ctx context.Context, o regress.Options) (regress.Summary, error) {
+			return regress.Rerun(ctx, o, failed)
+		})
 	})
 	c.Flags().BoolVar(&failed, "failed", false, "only the cases that were not identical")
 	return c
