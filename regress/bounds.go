@@ -36,7 +36,7 @@ func (o *Options) check(command string) error {
 			return fault.Inputf("--env %q: the form is K=V", kv)
 		}
 	}
-	return nil
+	return o.distinct()
 }
 
 // checkAllow refuses names of verdicts that cannot be allowed.

@@ -164,7 +164,7 @@ func (s *session) startRun(id map[string]string, base outcome.Digest) error {
 	}
 	info := state.Info{Command: s.name, Started: s.began, Identity: id, Golden: base.String()}
 	var err error
-	if info.Options, err = marshal(s.o); err != nil {
+	if info.Options, err = s.o.encode(); err != nil {
 		return err
 	}
 	s.run, err = s.state.NewRun(info)

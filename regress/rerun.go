@@ -39,14 +39,6 @@ func Rerun(ctx context.Context, o Options, failed bool) (Summary, error) {
 	return Check(ctx, again)
 }
 
-// optionsOf returns the options that a run had.
-func optionsOf(r *state.Run) (o Options, err error) {
-	if err := json.Unmarshal(r.Options, &o); err != nil {
-		return o, fault.Environmentf("options of run %s: %w", r.ID, err)
-	}
-	return o, nil
-}
-
 // onlyFailed restricts the options to what was not identical in a run.
 func (o *Options) onlyFailed(r *state.Run) (err error) {
 	if !isChecking(r) {

@@ -81,6 +81,7 @@ func open(ctx context.Context, o *Options, name string) (_ *session, err error) 
 	if s.corpus, err = openCorpus(ctx, o, s.note); err != nil {
 		return nil, err
 	}
+	s.warnOfReports()
 	return s, s.choose()
 }
 
@@ -108,21 +109,6 @@ func openCorpus(ctx context.Context, o *Options, note func(string)) (*corpus.Cor
 		Exclude: o.ownFiles(),
 		Note:    note,
 	})
-}
-
-// ownFiles are what muster itself writes: in a corpus that is the current
-// folder they are no cases.
-func (o *Options) ownFiles() []string {
-	own := []string{o.Store.State, o.Store.Golden}
-	for _, suffix := range []string{".part", ".part-journal", ".lock", "-journal"} {
-		own = append(own, o.Store.Golden+suffix)
-	}
-	for _, path := range []string{o.Report.JUnit, o.Report.Events} {
-		if path != "" {
-			own = append(own, path)
-		}
-	}
-	return own
 }
 
 // choose picks the selected cases.

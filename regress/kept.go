@@ -1,0 +1,68 @@
+package regress
+
+import (
+	"encoding/json"
+	"reflect"
+
+	"muster/regress/internal/fault"
+	"muster/regress/internal/name"
+	"muster/regress/internal/state"
+)
+
+// encode returns the options as they are kept with a run. Arguments, names and
+// paths are bytes and JSON is not: every string stands there in its printed
+// form.
+func (o *Options) encode() (json.RawMessage, error) {
+	kept := *o
+	err := eachString(reflect.ValueOf(&kept).Elem(), func(s string) (string, error) { return name.Print(s), nil })
+	if err != nil {
+		return nil, err
+	}
+	return marshal(kept)
+}
+
+// optionsOf returns the options that a run had.
+func optionsOf(r *state.Run) (o Options, err error) {
+	if err = json.Unmarshal(r.Options, &o); err == nil {
+		err = eachString(reflect.ValueOf(&o).Elem(), name.Parse)
+	}
+	if err != nil {
+		return o, fault.Environmentf("options of run %s: %w", r.ID, err)
+	}
+	return o, nil
+}
+
+// eachString puts what f makes of it in the place of every string in v, whose
+// slices are copied first.
+func eachString(v reflect.Value, f func(string) (string, error)) error {
+	switch v.Kind() {
+	case reflect.String:
+		s, err := f(v.String())
+		if err == nil {
+			v.SetString(s)
+		}
+		return err
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if !v.Field(i).CanSet() {
+				continue
+			}
+			if err := eachString(v.Field(i), f); err != nil {
+				return err
+			}
+		}
+	case reflect.Slice:
+		if v.IsNil() {
+			return nil
+		}
+		own := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
+		reflect.Copy(own, v)
+		v.Set(own)
+		for i := range own.Len() {
+			if err := eachString(own.Index(i), f); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,75 @@
+package regress
+
+import (
+	"os"
+	"path/filepath"
+
+	"muster/regress/internal/fault"
+)
+
+// ownFiles are what muster itself writes: in a corpus that is the current
+// folder they are no cases.
+func (o *Options) ownFiles() []string {
+	own := []string{o.Store.State, o.Store.Golden}
+	for _, suffix := range []string{".part", ".part-journal", ".lock", "-journal"} {
+		own = append(own, o.Store.Golden+suffix)
+	}
+	for _, path := range []string{o.Report.JUnit, o.Report.Events} {
+		if path != "" {
+			own = append(own, path)
+		}
+	}
+	return own
+}
+
+// distinct refuses one file under two names among what a run reads and writes.
+func (o *Options) distinct() error {
+	named := []struct{ what, path string }{
+		{"the corpus", o.Corpus.Path}, {"--golden", o.Store.Golden},
+		{"--junit", o.Report.JUnit}, {"--events", o.Report.Events},
+	}
+	for i, a := range named {
+		for _, b := range named[:i] {
+			if a.path != "" && b.path != "" && sameFile(a.path, b.path) {
+				return fault.Inputf("%s %s: that is also %s, and would be overwritten: name another file", a.what, a.path, b.what)
+			}
+		}
+	}
+	return nil
+}
+
+// sameFile reports whether two paths lead to one regular file, or will.
+func sameFile(a, b string) bool {
+	one, err := os.Stat(a)
+	if err == nil && !one.Mode().IsRegular() {
+		return false // a device can be written twice; a folder is refused elsewhere
+	}
+	two, e := os.Stat(b)
+	if err == nil && e == nil {
+		return os.SameFile(one, two)
+	}
+	a, err = filepath.Abs(a)
+	if err != nil {
+		return false
+	}
+	b, err = filepath.Abs(b)
+	return err == nil && a == b
+}
+
+// warnOfReports tells of reports that lie in a folder corpus: this run leaves
+// them out, one that does not name them takes them for cases.
+func (s *session) warnOfReports() {
+	root := s.corpus.Root()
+	if root == "" {
+		return
+	}
+	for _, path := range []string{s.o.Report.JUnit, s.o.Report.Events} {
+		abs, err := filepath.Abs(path)
+		if path == "" || err != nil {
+			continue
+		}
+		if name, err := filepath.Rel(root, abs); err == nil && filepath.IsLocal(name) && s.chooser.Wants(name) {
+			s.warn(path + " is a report, and lies among the cases: a later run would take it for one; write it elsewhere")
+		}
+	}
+}
