@@ -52,12 +52,25 @@ func (o *Options) checkAllow() error {
 // check refuses limits under which no case could run.
 func (l *Limits) check() error {
 	switch {
-	case l.Timeout <= 0:
-		return fault.Inputf("--timeout %v: more than that is wanted, as in 10s or 2m", l.Timeout)
+	case l.Timeout < 0:
+		return fault.Inputf("--timeout %v: it must be positive, as in 10s or 2m", l.Timeout)
 	case l.Grace < 0:
-		return fault.Inputf("--grace %v: 0s or more is wanted", l.Grace)
-	case l.OutputMax <= 0:
-		return fault.Inputf("--output-max %d: more than that is wanted, as in 64K or 50M", l.OutputMax)
+		return fault.Inputf("--grace %v: it must not be negative", l.Grace)
+	case l.OutputMax < 0:
+		return fault.Inputf("--output-max %d: it must be positive, as in 64K or 50M", l.OutputMax)
 	}
 	return nil
+}
+
+// complete puts the defaults where nothing was given or recorded.
+func (l *Limits) complete() {
+	if l.Timeout == 0 {
+		l.Timeout = TimeoutDefault
+	}
+	if l.Memory <= 0 {
+		l.Memory = NoLimit
+	}
+	if l.OutputMax == 0 {
+		l.OutputMax = OutputMaxDefault
+	}
 }

@@ -23,10 +23,9 @@ func TestBounds(t *testing.T) {
 	}{
 		{func(o *Options) { o.Limits.Jobs = -1 }, "--jobs -1"},
 		{func(o *Options) { o.Limits.Jobs = 1000 }, "--jobs 1000"},
-		{func(o *Options) { o.Limits.Timeout = 0 }, "--timeout 0s"},
 		{func(o *Options) { o.Limits.Timeout = -time.Second }, "--timeout -1s"},
 		{func(o *Options) { o.Limits.Grace = -1 }, "--grace -1ns"},
-		{func(o *Options) { o.Limits.OutputMax = 0 }, "--output-max 0"},
+		{func(o *Options) { o.Limits.OutputMax = -1 }, "--output-max -1"},
 		{func(o *Options) { o.Judge.Repeat = 0 }, "--repeat 0"},
 		{func(o *Options) { o.Judge.Retries = -1 }, "--retries -1"},
 		{func(o *Options) { o.Select.FailFast = -1 }, "--fail-fast -1"},
@@ -58,7 +57,7 @@ func TestBoundsOfCommands(t *testing.T) {
 	}
 	var none Options
 	for command, want := range map[string]fault.Class{
-		"cases": fault.None, "diff": fault.None, "run": fault.Input, "check": fault.Input, "record": fault.Input,
+		"cases": fault.None, "diff": fault.None, "run": fault.None, "check": fault.None, "record": fault.Input,
 	} {
 		if got := fault.ClassOf(none.check(command)); got != want {
 			t.Errorf("%s without any option: class %v, want %v", command, got, want)

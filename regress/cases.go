@@ -5,16 +5,14 @@ import (
 	"errors"
 
 	"muster/regress/internal/fault"
-	"muster/regress/internal/golden"
 	"muster/regress/internal/name"
 )
 
 // Cases returns the names of the cases that would run, in corpus order: in
 // their printable form, or raw.
 func Cases(ctx context.Context, o Options, raw bool) (names []string, err error) {
-	if base, err := golden.Open(o.Store.Golden); err == nil {
-		o.asRecorded(base.Meta())
-		base.Close()
+	if err := o.completeFromGolden(); err != nil {
+		return nil, err
 	}
 	s, err := open(ctx, &o, "cases")
 	if err != nil {

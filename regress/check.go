@@ -348,7 +348,7 @@ func (c *checking) end(err error) error {
 		err = c.corpus.Changed()
 	}
 	if err == nil {
-		c.missing()
+		err = c.missing()
 	}
 	c.summary.NotRun = len(c.cases) - len(c.final)
 	err = c.finish(err)
@@ -360,9 +360,9 @@ func (c *checking) end(err error) error {
 
 // missing gives a verdict to names that the golden has and the corpus lacks,
 // if this selection would run them.
-func (c *checking) missing() {
+func (c *checking) missing() error {
 	if c.pair != nil || c.chooser.Sampling() || c.o.Select.only != nil {
-		return
+		return nil
 	}
 	have := make(map[string]bool, len(c.cases))
 	for _, e := range c.cases {
@@ -375,10 +375,11 @@ func (c *checking) missing() {
 		}
 		old, _, err := c.base.Get(name)
 		if err != nil {
-			continue
+			return err
 		}
 		c.verdict(report.Case{Name: name, Index: index, Verdict: outcome.Missing, GoldenEnding: &old.Outcome.Ending})
 		index++
 		c.counted++
 	}
+	return nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
+	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/plainfiles"
 	"muster/regress/internal/report"
@@ -65,7 +66,7 @@ func (s *session) diff(ctx context.Context, old, now *golden.Store) (Summary, er
 		}
 		word, err := s.diffOne(old, now, caseName)
 		if err != nil {
-			return s.summary, fmt.Errorf("%s: %w", caseName, err)
+			return s.summary, fmt.Errorf("%s: %w", name.Print(caseName), err)
 		}
 		word.Name, word.Index = caseName, i
 		s.verdict(word)

@@ -94,7 +94,7 @@ func (o *Options) outcomeFlags() map[string]string {
 	f.set("shell", o.Command.Shell)
 	f.set("stdin", o.Command.Stdin)
 	f.set("timeout", o.Limits.Timeout)
-	f.set("memory", o.Limits.Memory)
+	f.set("memory", max(0, o.Limits.Memory))
 	f.set("output-max", o.Limits.OutputMax)
 	return f
 }

@@ -45,8 +45,14 @@ func Record(ctx context.Context, o Options) (sum Summary, err error) {
 // keepsAll refuses a selection that would drop cases from an existing golden.
 func (s *session) keepsAll() error {
 	old, err := golden.Open(s.o.Store.Golden)
-	if err != nil {
-		return nil // none, or one that cannot be used: it is replaced
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return nil
+	case fault.ClassOf(err) == fault.Input:
+		s.warn(fmt.Sprintf("%v: it will be replaced", err)) // damaged, or empty
+		return nil
+	case err != nil:
+		return err
 	}
 	defer old.Close()
 	selected := make(map[string]bool, len(s.cases))

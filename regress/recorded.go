@@ -5,6 +5,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"time"
 
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
@@ -18,6 +19,23 @@ func noGolden(path string, err error) error {
 		return fault.Inputf("no golden %s: make one with muster record, or name it with --golden", path)
 	}
 	return err
+}
+
+// completeFromGolden fills in what was not given from the golden, if there is
+// one, and one is named.
+func (o *Options) completeFromGolden() error {
+	if o.Store.Golden == "" {
+		return nil
+	}
+	base, err := golden.Open(o.Store.Golden)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	o.asRecorded(base.Meta())
+	return base.Close()
 }
 
 // asRecorded fills in what was not given from the golden: a plain `muster check`
@@ -35,6 +53,7 @@ func (o *Options) asRecorded(m golden.Meta) {
 			*values = unquoted(m.Flags[flag])
 		}
 	}
+	o.Limits.asRecorded(m)
 	if len(o.Command.Words) > 0 || len(o.Command.ByGlob) > 0 {
 		return
 	}
@@ -45,6 +64,19 @@ func (o *Options) asRecorded(m golden.Meta) {
 			o.Command.Words = slices.Clone(c.Args)
 		} else {
 			o.Command.ByGlob = append(o.Command.ByGlob, GlobCommand{c.Glob, slices.Clone(c.Args)})
+		}
+	}
+}
+
+// asRecorded fills in the limits that were not given: an outcome may depend on
+// them. What is not there was recorded with the default.
+func (l *Limits) asRecorded(m golden.Meta) {
+	if d, err := time.ParseDuration(m.Flags["--timeout"]); err == nil && l.Timeout == 0 {
+		l.Timeout = d
+	}
+	for flag, value := range map[string]*int64{"--memory": &l.Memory, "--output-max": &l.OutputMax} {
+		if n, err := strconv.ParseInt(m.Flags[flag], 10, 64); err == nil && *value == 0 {
+			*value = n
 		}
 	}
 }
@@ -69,7 +101,7 @@ func unquoted(list string) (values []string) {
 // what cases see, and a difference may come from them.
 func (s *session) compareFlags(m golden.Meta) {
 	now := s.o.flags()
-	for _, key := range []string{"--headers", "--context", "--env", "--pass-env", "--stdin", "--shell"} {
+	for _, key := range []string{"--headers", "--context", "--env", "--pass-env", "--stdin", "--shell", "--timeout", "--memory", "--output-max"} {
 		if was, is := m.Flags[key], now[key]; was != is {
 			s.warn("the golden was recorded with " + worded(key, was) + ", this check has " + worded(key, is))
 		}

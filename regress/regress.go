@@ -73,11 +73,11 @@ type Selection struct {
 
 // Limits bounds a run and each of its cases.
 type Limits struct {
-	Jobs      int // cases at once; 0 = one after another without a pool
-	Timeout   time.Duration
-	Grace     time.Duration
-	Memory    int64 // bytes, 0 = none
-	OutputMax int64 // bytes
+	Jobs      int           // cases at once; 0 = one after another without a pool
+	Timeout   time.Duration // for a case, then TERM; 0 = as recorded, else TimeoutDefault
+	Grace     time.Duration // between TERM and KILL
+	Memory    int64         // bytes, NoLimit = none; 0 = as recorded, else none
+	OutputMax int64         // bytes; 0 = as recorded, else OutputMaxDefault
 }
 
 // Judgement says what counts as different.
@@ -136,9 +136,11 @@ func ClassOf(err error) Class { return fault.ClassOf(err) }
 // A Func is one of Record, Check and Compare.
 type Func func(context.Context, Options) (Summary, error)
 
-// Limits that hold where nothing else is said.
+// What holds where nothing else is said.
 const (
 	TimeoutDefault   = 60 * time.Second
 	GraceDefault     = 2 * time.Second
 	OutputMaxDefault = 64 << 20
+	NoLimit          = -1
+	GoldenDefault    = "muster.golden"
 )

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"muster/regress/internal/exec"
-	"muster/regress/internal/golden"
 	"muster/regress/internal/outcome"
 )
 
@@ -18,9 +17,8 @@ import (
 // case leaves it: work, home and tmp, and the streams beside them. It prints
 // how the case ended and what to do next.
 func RunOne(ctx context.Context, o Options, caseName, keep string) (err error) {
-	if base, err := golden.Open(o.Store.Golden); err == nil {
-		o.asRecorded(base.Meta())
-		base.Close()
+	if err := o.completeFromGolden(); err != nil {
+		return err
 	}
 	o.Limits.Jobs = 1
 	s, err := open(ctx, &o, "run")

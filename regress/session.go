@@ -50,6 +50,7 @@ func newSession(o *Options, name string) (s *session, err error) {
 	if err := o.check(name); err != nil {
 		return nil, err
 	}
+	o.Limits.complete()
 	if s.rules, err = normalize.Parse(o.Judge.Normalize); err != nil {
 		return nil, fault.Inputf("%w", err)
 	}
@@ -153,7 +154,7 @@ func (s *session) startCrew(ctx context.Context, keep string) error {
 	s.crew, err = local.Start(ctx, local.Options{
 		Lanes: max(1, min(s.o.Limits.Jobs, len(s.cases))), Helper: s.o.Helper, Corpus: s.corpus, Env: s.o.Command.environment(),
 		Timeout: s.o.Limits.Timeout, Grace: s.o.Limits.Grace,
-		MemoryMax: s.o.Limits.Memory, OutputMax: s.o.Limits.OutputMax,
+		MemoryMax: max(0, s.o.Limits.Memory), OutputMax: s.o.Limits.OutputMax,
 		Keep: keep, Note: s.warn,
 	})
 	return err

@@ -5,10 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
-
-	"al.essio.dev/pkg/shellescape"
 
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
@@ -18,10 +15,6 @@ import (
 	"muster/regress/internal/report"
 	"muster/regress/internal/state"
 )
-
-func shellQuote(s string) string { return shellescape.Quote(s) }
-
-func shellQuoteAll(args []string) string { return shellescape.QuoteCommand(args) }
 
 // isChecking picks the runs that have results of their own.
 func isChecking(r *state.Run) bool { return r.Command == "check" || r.Command == "compare" }
@@ -111,43 +104,12 @@ func Show(_ context.Context, o Options, caseName, id string) error {
 			return err
 		}
 	}
-	fmt.Fprintf(w, "\nreproduce: %s\n", p.reproduce(raw, "kept", p.options.Command.wordsFor(raw)))
+	fmt.Fprintf(w, "\nreproduce: %s\n", p.options.reproduce(raw, "kept", p.options.Command.wordsFor(raw)))
 	if p.run.Command == "compare" {
-		fmt.Fprintf(w, "reference: %s\n", p.reproduce(raw, "kept-reference", p.options.Command.Reference))
+		fmt.Fprintf(w, "reference: %s\n", p.options.reproduce(raw, "kept-reference", p.options.Command.Reference))
 	}
 	_, err = io.WriteString(o.Report.Stdout, w.String())
 	return err
-}
-
-// reproduce returns the shell line that runs one case in a folder that stays.
-func (p *past) reproduce(raw, keep string, words []string) string {
-	o := p.options
-	args := []string{"muster", "run", typedName(raw), o.Corpus.Path, "--keep", keep}
-	flag := func(name string, values ...string) {
-		for _, v := range values {
-			args = append(args, "--"+name, v)
-		}
-	}
-	flag("headers", o.Corpus.Headers...)
-	flag("context", o.Corpus.Context...)
-	flag("env", o.Command.Env...)
-	flag("pass-env", o.Command.PassEnv...)
-	if o.Command.Shell {
-		args = append(args, "--shell")
-	}
-	if o.Command.Stdin {
-		args = append(args, "--stdin")
-	}
-	if o.Limits.Timeout != TimeoutDefault {
-		flag("timeout", o.Limits.Timeout.String())
-	}
-	if o.Limits.Memory != 0 {
-		flag("memory", strconv.FormatInt(o.Limits.Memory, 10))
-	}
-	if o.Limits.OutputMax != OutputMaxDefault {
-		flag("output-max", strconv.FormatInt(o.Limits.OutputMax, 10))
-	}
-	return shellQuoteAll(append(append(args, "--"), words...))
 }
 
 // show prints every part in which a case differs.
@@ -158,8 +120,11 @@ func (p *past) show(w io.Writer, raw string, colour bool) error {
 	}
 	defer found.Close()
 	now, known, err := found.Get(raw)
-	if err != nil || !known {
-		return fault.Inputf("run %s did not get so far as to keep %s: %v", p.run.ID, name.Print(raw), err)
+	if err != nil {
+		return err
+	}
+	if !known {
+		return fault.Inputf("run %s did not get so far as to keep %s", p.run.ID, name.Print(raw))
 	}
 	from := p.options.Store.Golden
 	if p.run.Command == "compare" {

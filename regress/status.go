@@ -8,8 +8,7 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// Exit statuses of the program; README and `muster help exit-codes` explain
-// them.
+// Exit statuses of the program, which `muster help exit-codes` explains.
 const (
 	statusClean       = 0
 	statusDiffers     = 1

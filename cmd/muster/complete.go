@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"slices"
 	"strings"
 
@@ -39,6 +40,7 @@ func (l names) complete(c *cobra.Command, o *regress.Options, from *configSource
 	if err := from.apply(c.Flags(), o); err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}
+	o.Report.Stdout, o.Report.Stderr = io.Discard, io.Discard
 	list, err := l(c, o, args)
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError

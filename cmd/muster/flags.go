@@ -47,10 +47,10 @@ func limitFlags(f *pflag.FlagSet, o *regress.Options) {
 }
 
 func caseLimitFlags(f *pflag.FlagSet, o *regress.Options) {
-	f.DurationVar(&o.Limits.Timeout, "timeout", regress.TimeoutDefault, "`TIME` for one case, as 10s or 2m; then TERM to all it started")
+	f.Var((*timeout)(&o.Limits.Timeout), "timeout", "`TIME` for one case, as 10s or 2m; then TERM to all it started (default 1m0s)")
 	f.DurationVar(&o.Limits.Grace, "grace", regress.GraceDefault, "`TIME` between TERM and KILL")
-	f.Var(newSize(&o.Limits.Memory, 0), "memory", "resident memory for one case and all it started, as 512M or 2G (default none)")
-	f.Var(newSize(&o.Limits.OutputMax, regress.OutputMaxDefault), "output-max", "bytes that one case may leave, streams and files together")
+	f.Var(&size{&o.Limits.Memory, regress.NoLimit}, "memory", "resident memory for one case and all it started, as 512M or 2G; 0 = no limit (default 0)")
+	f.Var(&size{&o.Limits.OutputMax, 0}, "output-max", "bytes that one case may leave, streams and files together (default 64M)")
 }
 
 func storeFlags(f *pflag.FlagSet, o *regress.Options) {
@@ -59,7 +59,7 @@ func storeFlags(f *pflag.FlagSet, o *regress.Options) {
 }
 
 func goldenFlag(f *pflag.FlagSet, o *regress.Options) {
-	f.StringVar(&o.Store.Golden, "golden", "muster.golden", "`FILE` that holds the golden outcomes")
+	f.StringVar(&o.Store.Golden, "golden", regress.GoldenDefault, "`FILE` that holds the golden outcomes")
 }
 
 func stateFlag(f *pflag.FlagSet, o *regress.Options) {

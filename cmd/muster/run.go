@@ -12,7 +12,8 @@ func (p *program) runOne() *cobra.Command {
 		Use:   "run NAME [CORPUS] [flags] --keep DIR [-- COMMAND [ARG...]]",
 		Short: "Run one case in a folder that stays, to look at it by hand",
 		Long: `Run runs one case exactly as check would, in DIR, which stays as the case leaves
-it: its work folder, its home and tmp, and what it wrote to the two streams.`,
+it: its work folder, its home and tmp, and what it wrote to the two streams. What is
+not given is as recorded; --golden '' takes nothing from a golden.`,
 		Example: `  muster run a/b.go --keep /tmp/look
   muster run a/b.go sources.tar --keep /tmp/look -- gofmt -s {in}`,
 	}, []group{corpusFlags, commandFlags, caseLimitFlags, storeFlags}, func(c *cobra.Command, o *regress.Options, args []string) error {

@@ -5,16 +5,37 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"time"
 
 	"muster/regress"
 )
 
-// size is a flag's number of bytes: 4096, 64K, 50M, 1G, 2T.
-type size int64
+// timeout is a flag's positive duration; 0 while it is not given.
+type timeout time.Duration
 
-func newSize(p *int64, value int64) *size {
-	*p = value
-	return (*size)(p)
+func (t *timeout) Set(text string) error {
+	d, err := time.ParseDuration(text)
+	if err != nil || d <= 0 {
+		return fmt.Errorf("%q is not a time for a case: times are 500ms, 10s, 2m", text)
+	}
+	*t = timeout(d)
+	return nil
+}
+
+func (t *timeout) Type() string { return "TIME" }
+
+func (t *timeout) String() string {
+	if *t == 0 {
+		return ""
+	}
+	return time.Duration(*t).String()
+}
+
+// size is a flag's number of bytes: 4096, 64K, 50M, 1G, 2T; 0 while it is not
+// given.
+type size struct {
+	bytes *int64
+	zero  int64 // stands for a given 0; 0 where that is refused
 }
 
 const sizeUnits = "KMGT"
@@ -29,17 +50,22 @@ func (s *size) Set(text string) error {
 	if unit != "" {
 		shift = 10 * (1 + strings.Index(sizeUnits, unit))
 	}
-	if err != nil || n < 0 || n > math.MaxInt64>>shift {
+	if err != nil || n < 0 || n > math.MaxInt64>>shift || n == 0 && s.zero == 0 {
 		return fmt.Errorf("%q is not a size: sizes are 4096, 64K, 50M, 1G", text)
 	}
-	*s = size(n << shift)
+	if *s.bytes = n << shift; n == 0 {
+		*s.bytes = s.zero
+	}
 	return nil
 }
 
 func (s *size) Type() string { return "SIZE" }
 
 func (s *size) String() string {
-	n, unit := int64(*s), ""
+	if s.bytes == nil || *s.bytes == 0 {
+		return ""
+	}
+	n, unit := max(0, *s.bytes), ""
 	for _, u := range sizeUnits {
 		if n == 0 || n%1024 != 0 {
 			break
