@@ -61,7 +61,10 @@ func (e example) check(t *testing.T, bin, dir string) {
 	c := exec.CommandContext(t.Context(), "sh", "-c", e.command)
 	c.Dir = dir
 	c.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"))
-	got, _ := c.Output() // the examples print their exit status where it matters
+	got, err := c.Output()
+	if err != nil { // where it is meant, they end in: echo "exit $?"
+		t.Errorf("$ %s: %v", e.command, err)
+	}
 	if !e.pattern().Match(got) {
 		t.Errorf("$ %s\nprinted:\n%s\nthe manual says:\n%s", e.command, got, e.want)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"muster/regress/internal/fault"
 	"muster/regress/internal/name"
 )
 
@@ -27,18 +26,4 @@ func Cases(ctx context.Context, o Options, raw bool) (names []string, err error)
 		}
 	}
 	return names, nil
-}
-
-// only restricts a selection to one case by its printed or raw name.
-func (s *session) only(printed string) (task, error) {
-	raw, err := parseName(printed)
-	if err != nil {
-		return task{}, err
-	}
-	for i, e := range s.cases {
-		if e.Name == raw {
-			return task{i, e}, nil
-		}
-	}
-	return task{}, fault.Emptyf("no case %s in %s: muster cases lists them", printed, s.o.Corpus.Path)
 }

@@ -18,9 +18,8 @@ import (
 // with a baseline.
 type checking struct {
 	*session
-	base  *golden.Store // nil in a compare
-	pair  *pair         // of a compare
-	found *outcomes
+	base  baseline
+	found *outcomes // of the cases that are not identical
 	lines *state.Lines
 
 	firsts    map[int]first // cases that are not identical so far, by index
@@ -54,38 +53,34 @@ func Check(ctx context.Context, o Options) (sum Summary, err error) {
 		return sum, err
 	}
 	s.compareFlags(base.Meta())
-	c := newChecking(s)
-	c.base = base
-	return c.check(ctx, c.compareFirst)
+	return newChecking(s, recordedBase{base}).check(ctx)
 }
 
-func newChecking(s *session) *checking {
-	return &checking{session: s, firsts: map[int]first{}, final: map[int]bool{}}
+func newChecking(s *session, base baseline) *checking {
+	return &checking{session: s, base: base, firsts: map[int]first{}, final: map[int]bool{}}
 }
 
-// check runs both passes, the first by work, and sums up.
-func (c *checking) check(ctx context.Context, work func(context.Context, *worker, task) ran) (Summary, error) {
+// check runs both passes and sums up.
+func (c *checking) check(ctx context.Context) (Summary, error) {
 	pending, err := c.begin(ctx)
 	if err != nil {
 		return c.summary, err
 	}
-	err = sweep(ctx, c.session, pending, work, c.takeFirst)
+	first := func(ctx context.Context, w *worker, t task) ran { return c.base.first(ctx, c, w, t) }
+	err = runPass(ctx, c.session, pending, first, c.takeFirst)
 	if e := c.lines.Close(); err == nil {
 		err = e
 	}
 	if err == nil {
-		err = c.settle(ctx)
+		err = c.retry(ctx)
 	}
 	return c.summary, c.end(c.endStores(err))
 }
 
 // endStores completes what is kept of the run, or leaves it for --resume.
 func (c *checking) endStores(err error) error {
-	if e := c.found.end(err); e != nil {
-		err = errors.Join(err, e)
-	}
-	if c.pair != nil {
-		if e := c.pair.references.end(err); e != nil {
+	for _, end := range []func(error) error{c.found.end, c.base.end} {
+		if e := end(err); e != nil {
 			err = errors.Join(err, e)
 		}
 	}
@@ -125,49 +120,15 @@ func (c *checking) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var base outcome.Digest
-	if c.pair != nil {
-		identify("the reference", c.pair.reference, id)
-	} else {
-		base = c.base.Digest()
-		id["the golden"] = base.String()
-	}
-	if err := c.startRun(id, base); err != nil {
+	if err := c.startRun(id, c.base.identify(id)); err != nil {
 		return err
 	}
 	meta, err := c.meta(ctx)
 	if err != nil {
 		return err
 	}
-	if c.pair != nil {
-		c.pair.references = &outcomes{path: c.run.References(), meta: meta}
-	}
+	c.base.start(c.run, meta)
 	c.found, err = resumeOutcomes(c.run.Outcomes(), meta)
-	return err
-}
-
-// startRun makes the folder of this run, or takes over that of the interrupted
-// one that --resume asks for.
-func (s *session) startRun(id map[string]string, base outcome.Digest) error {
-	if s.o.Store.Resume {
-		last, err := s.state.Unfinished(s.name)
-		if err != nil {
-			return err
-		}
-		if last != nil {
-			if what := differsIn(last.Identity, id); what != "" {
-				return fault.Inputf("--resume: %s is not what it was in run %s: run without --resume, or put it back", what, last.ID)
-			}
-			s.run = last
-			return nil
-		}
-	}
-	info := state.Info{Command: s.name, Started: s.began, Identity: id, Golden: base.String()}
-	var err error
-	if info.Options, err = s.o.encode(); err != nil {
-		return err
-	}
-	s.run, err = s.state.NewRun(info)
 	return err
 }
 
@@ -188,7 +149,7 @@ func (c *checking) resume(lines []state.Line) ([]task, error) {
 				cost:   outcome.Cost{CPU: time.Duration(l.CPU), Wall: time.Duration(l.Wall), PeakRSS: l.Peak},
 			})
 			continue
-		case ok && c.pair == nil:
+		case ok && c.base.outlives():
 			rec, stored, err := c.found.get(t.entry.Name)
 			if err != nil {
 				return nil, err
@@ -211,40 +172,6 @@ type ran struct {
 	flaky     []string // parts that are known to be flaky
 	cost      outcome.Cost
 	lane      int
-}
-
-// compareFirst runs a case and compares with the baseline; what differs is
-// stored.
-func (c *checking) compareFirst(ctx context.Context, w *worker, t task) ran {
-	r, err := w.once(ctx, t, c.For(t.entry.Name), 1, exec.NoLane)
-	if err != nil {
-		return ran{err: err}
-	}
-	defer r.Release()
-	got := ran{ending: r.Outcome.Ending, cost: r.Cost, lane: r.Lane}
-	got.identical, got.flaky, got.err = c.isIdentical(t.entry.Name, r)
-	if got.err == nil && !got.identical {
-		got.err = c.found.put(ctx, t.entry.Name, r)
-	}
-	return got
-}
-
-// isIdentical compares a result with the baseline, and names the parts that it
-// left out because they are known to be flaky.
-func (c *checking) isIdentical(name string, r *exec.Result) (identical bool, flaky []string, err error) {
-	digest, known := c.base.OutcomeDigest(name)
-	if !known {
-		return false, nil, nil
-	}
-	if digest == r.Outcome.Digest() {
-		return true, nil, nil
-	}
-	old, _, err := c.base.Get(name)
-	if err != nil {
-		return false, nil, err
-	}
-	cmp, err := outcome.Compare(&old.Outcome, &r.Outcome, sameUnder(c.rules, c.base.Content, r.Open))
-	return cmp.Identical(), flakyParts(&old.Outcome), err
 }
 
 // takeFirst notes what came of a first run.
@@ -284,12 +211,9 @@ func (c *checking) enough() error {
 // is none that --fail-fast counts; what else may be allowed is not known yet.
 func (c *checking) differs(t task, f first) {
 	c.firsts[t.index] = f
-	if c.pair == nil && slices.Contains(c.o.Judge.Allow, outcome.New.String()) {
-		if _, known := c.base.OutcomeDigest(t.entry.Name); !known {
-			return
-		}
+	if c.base.has(t.entry.Name) || !slices.Contains(c.o.Judge.Allow, outcome.New.String()) {
+		c.differing++
 	}
-	c.differing++
 }
 
 // lineEvery bounds how much a kill can lose of the lines.
@@ -314,7 +238,7 @@ func (c *checking) takeError(t task, err error) error {
 	}
 	c.conclude(t, report.Case{Verdict: outcome.Environment, Why: err.Error()})
 	if c.summary.Verdicts[outcome.Environment] >= environmentMax {
-		return fault.Environmentf("%s failed for the machine's sake, the last one: %w", counted(environmentMax), err)
+		return fault.Environmentf("%s failed because of the machine, the last one: %w", counted(environmentMax), err)
 	}
 	return nil
 }
@@ -328,18 +252,6 @@ func (c *checking) conclude(t task, e report.Case) {
 	e.Name, e.Index = t.entry.Name, t.index
 	c.final[t.index] = true
 	c.verdict(e)
-}
-
-// verdict counts and tells a case's final word.
-func (s *session) verdict(e report.Case) {
-	s.summary.Verdicts[e.Verdict]++
-	if e.Verdict != outcome.Identical {
-		s.results = append(s.results, placed{e.Index, state.Result{
-			Name: []byte(e.Name), Verdict: e.Verdict, Why: e.Why,
-			Partial: e.Ending != nil && e.Ending.Partial(),
-		}})
-	}
-	s.emit(e)
 }
 
 // end sums up, whatever happened before.
@@ -361,7 +273,7 @@ func (c *checking) end(err error) error {
 // missing gives a verdict to names that the golden has and the corpus lacks,
 // if this selection would run them.
 func (c *checking) missing() error {
-	if c.pair != nil || c.chooser.Sampling() || c.o.Select.only != nil {
+	if c.chooser.Sampling() || c.o.Select.only != nil {
 		return nil
 	}
 	have := make(map[string]bool, len(c.cases))
@@ -369,11 +281,11 @@ func (c *checking) missing() error {
 		have[e.Name] = true
 	}
 	index := len(c.cases)
-	for name := range c.base.Names() {
+	for name := range c.base.names() {
 		if have[name] || !c.chooser.Wants(name) {
 			continue
 		}
-		old, _, err := c.base.Get(name)
+		old, _, err := c.base.get(name)
 		if err != nil {
 			return err
 		}

@@ -1,11 +1,12 @@
 package regress
 
 import (
+	"os"
+
 	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/glob"
 	"muster/regress/internal/name"
-	"os"
 )
 
 // command is what runs, resolved.

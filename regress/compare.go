@@ -3,17 +3,15 @@ package regress
 import (
 	"context"
 	"errors"
+	"io"
+	"iter"
 
 	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
+	"muster/regress/internal/golden"
 	"muster/regress/internal/outcome"
+	"muster/regress/internal/state"
 )
-
-// pair is what a compare has instead of a golden.
-type pair struct {
-	reference  *exec.Command
-	references *outcomes // of the cases that differ
-}
 
 // Compare runs two commands over the corpus, o.Command.Reference and the
 // candidate o.Command.Words, interleaved, and compares what they leave; no
@@ -30,18 +28,38 @@ func Compare(ctx context.Context, o Options) (sum Summary, err error) {
 	if err := s.resolve(); err != nil {
 		return sum, err
 	}
-	c := newChecking(s)
-	c.pair = &pair{}
-	if c.pair.reference, err = exec.Resolve(o.Command.Reference, o.Command.Shell, o.Command.Stdin); err != nil {
+	reference, err := exec.Resolve(o.Command.Reference, o.Command.Shell, o.Command.Stdin)
+	if err != nil {
 		return sum, err
 	}
-	return c.check(ctx, c.comparePair)
+	return newChecking(s, &referenceBase{command: reference}).check(ctx)
 }
 
-// comparePair runs both commands on a case, in turns which one goes first, so
-// that neither always has the warmer caches.
-func (c *checking) comparePair(ctx context.Context, w *worker, t task) ran {
-	commands := [2]*exec.Command{c.pair.reference, c.For(t.entry.Name)}
+// referenceBase is a second command as a baseline.
+type referenceBase struct {
+	command *exec.Command
+	kept    *outcomes // of the cases that differ
+}
+
+func (b *referenceBase) identify(id map[string]string) outcome.Digest {
+	identify("the reference", b.command, id)
+	return outcome.Digest{}
+}
+
+func (b *referenceBase) start(run *state.Run, meta golden.Meta) {
+	b.kept = &outcomes{path: run.References(), meta: meta}
+}
+
+func (b *referenceBase) has(string) bool { return true }
+
+func (b *referenceBase) outlives() bool { return false }
+
+func (b *referenceBase) names() iter.Seq[string] { return func(func(string) bool) {} }
+
+// first runs both commands on a case, in turns which one goes first, so that
+// neither always has the warmer caches.
+func (b *referenceBase) first(ctx context.Context, c *checking, w *worker, t task) ran {
+	commands := [2]*exec.Command{b.command, c.For(t.entry.Name)}
 	var results [2]*exec.Result
 	avoid := exec.NoLane
 	for n := range commands {
@@ -60,10 +78,22 @@ func (c *checking) comparePair(ctx context.Context, w *worker, t task) ran {
 		return ran{err: err}
 	}
 	if got.identical = cmp.Identical(); !got.identical {
-		got.err = c.pair.references.put(ctx, t.entry.Name, ref)
+		got.err = b.kept.put(ctx, t.entry.Name, ref)
 		if got.err == nil {
 			got.err = c.found.put(ctx, t.entry.Name, now)
 		}
 	}
 	return got
 }
+
+func (b *referenceBase) runsBeside() int { return 1 }
+
+func (b *referenceBase) again(run func(*exec.Command, *outcomes) error) error {
+	return run(b.command, b.kept)
+}
+
+func (b *referenceBase) get(name string) (golden.Record, bool, error) { return b.kept.get(name) }
+
+func (b *referenceBase) content(p outcome.Part) (io.ReadCloser, error) { return b.kept.content(p) }
+
+func (b *referenceBase) end(err error) error { return b.kept.end(err) }

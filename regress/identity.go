@@ -7,7 +7,6 @@ import (
 	"maps"
 	"os"
 	"runtime"
-	"slices"
 
 	"muster/regress/internal/exec"
 	"muster/regress/internal/golden"
@@ -107,22 +106,6 @@ func (o *Options) flags() map[string]string {
 	f.set("partition", o.Select.Partition)
 	f.set("sample", o.Select.Sample)
 	return f
-}
-
-// differsIn returns the first thing, by name, in which two identities differ.
-func differsIn(a, b map[string]string) string {
-	keys := slices.Sorted(maps.Keys(a))
-	for key := range b {
-		if _, ok := a[key]; !ok {
-			keys = append(keys, key)
-		}
-	}
-	for _, key := range keys {
-		if a[key] != b[key] {
-			return key
-		}
-	}
-	return ""
 }
 
 // meta is what a golden tells about how it was made.

@@ -66,3 +66,12 @@ func eachString(v reflect.Value, f func(string) (string, error)) error {
 	}
 	return nil
 }
+
+// marshal encodes what is kept of a run.
+func marshal(v any) (json.RawMessage, error) {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return nil, fault.Environmentf("keep the run: %w", err)
+	}
+	return text, nil
+}

@@ -128,7 +128,7 @@ func (r *recording) passes(ctx context.Context) error {
 			r.emit(report.PassStarted{Pass: pass, Runs: len(tasks), At: time.Now()})
 		}
 		work := func(ctx context.Context, w *worker, t task) recorded { return r.runOnce(ctx, w, t, pass) }
-		if err := sweep(ctx, r.session, tasks, work, r.take); err != nil {
+		if err := runPass(ctx, r.session, tasks, work, r.take); err != nil {
 			return err
 		}
 	}
@@ -211,7 +211,7 @@ func (r *recording) takeError(t task, err error) error {
 	r.failed[t.index] = err
 	r.verdict(report.Case{Name: t.entry.Name, Index: t.index, Verdict: outcome.Environment, Why: err.Error()})
 	if len(r.failed) >= environmentMax {
-		return fault.Environmentf("%s failed for the machine's sake, the last one: %w", counted(environmentMax), err)
+		return fault.Environmentf("%s failed because of the machine, the last one: %w", counted(environmentMax), err)
 	}
 	return nil
 }
@@ -237,7 +237,7 @@ func (r *recording) end(err error) error {
 		err = r.corpus.Changed()
 	}
 	if err == nil && len(r.failed) > 0 {
-		err = fault.Environmentf("%s failed for the machine's sake: %s is as it was, what ran is kept; --resume goes on", counted(len(r.failed)), r.o.Store.Golden)
+		err = fault.Environmentf("%s failed because of the machine: %s is as it was, what ran is kept; --resume goes on", counted(len(r.failed)), r.o.Store.Golden)
 	}
 	if err == nil {
 		err = r.writer.Finish()

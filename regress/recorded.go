@@ -9,8 +9,6 @@ import (
 
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
-	"muster/regress/internal/outcome"
-	"muster/regress/internal/plan"
 )
 
 // noGolden words the failure to open a golden.
@@ -116,53 +114,4 @@ func worded(key, value string) string {
 		return key
 	}
 	return key + " " + value
-}
-
-// allowed returns the verdicts that --allow names.
-func (o *Options) allowed() []outcome.Verdict {
-	var list []outcome.Verdict
-	for _, v := range outcome.Verdicts() {
-		if slices.Contains(o.Judge.Allow, v.String()) {
-			list = append(list, v)
-		}
-	}
-	return list
-}
-
-// ordered returns the selected cases in the order in which they run.
-func (s *session) ordered() []task {
-	tasks := s.all()
-	if !s.o.Select.FailedFirst {
-		return tasks
-	}
-	failed, err := s.lastNotIdentical()
-	if err != nil {
-		s.warn("--failed-first: " + err.Error())
-		return tasks
-	}
-	names := make([]string, len(tasks))
-	indices := make([]int, len(tasks))
-	for i, t := range tasks {
-		names[i], indices[i] = t.entry.Name, i
-	}
-	ordered := make([]task, 0, len(tasks))
-	for _, i := range plan.Order(indices, names, failed) {
-		ordered = append(ordered, tasks[i])
-	}
-	return ordered
-}
-
-// lastNotIdentical returns the names of the cases that were not identical in
-// the last check or compare before this run, if there was one.
-func (s *session) lastNotIdentical() (map[string]bool, error) {
-	runs, err := s.state.Runs()
-	if err != nil {
-		return nil, err
-	}
-	for _, r := range slices.Backward(runs) {
-		if isChecking(r) && r.Summary != nil && (s.run == nil || r.ID != s.run.ID) {
-			return notIdentical(r)
-		}
-	}
-	return nil, nil
 }

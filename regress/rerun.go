@@ -2,10 +2,6 @@ package regress
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
-	"io"
-	"time"
 
 	"muster/regress/internal/fault"
 	"muster/regress/internal/state"
@@ -54,63 +50,4 @@ func (o *Options) onlyFailed(r *state.Run) (err error) {
 		return fault.Emptyf("run %s had nothing that was not identical", r.ID)
 	}
 	return nil
-}
-
-// Runs lists the past runs, oldest first.
-func Runs(_ context.Context, o Options) error {
-	runs, err := state.Open(o.Store.State).Runs()
-	if err != nil {
-		return err
-	}
-	for _, r := range runs {
-		if err := printRun(o.Report, r); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func printRun(rep Report, r *state.Run) error {
-	var sum Summary
-	if r.Summary != nil {
-		if err := json.Unmarshal(r.Summary, &sum); err != nil {
-			return fault.Environmentf("summary of run %s: %w", r.ID, err)
-		}
-	}
-	if rep.Format == JSON {
-		text, err := json.Marshal(runLine{
-			"run", r.ID, r.Command, r.Started.UTC(), r.Finished, sum.Interrupted, sum.Cases, sum.Verdicts.NotIdentical(),
-		})
-		if err != nil {
-			return err
-		}
-		_, err = fmt.Fprintf(rep.Stdout, "%s\n", text)
-		return err
-	}
-	_, err := io.WriteString(rep.Stdout, fmt.Sprintf("%s  %-7s  %s\n", r.ID, r.Command, runText(r, sum)))
-	return err
-}
-
-// runLine is a past run for scripts, which rely on the keys and their order.
-type runLine struct {
-	Type         string    `json:"type"`
-	Run          string    `json:"run"`
-	Command      string    `json:"command"`
-	Started      time.Time `json:"started"`
-	Finished     bool      `json:"finished"`
-	Interrupted  bool      `json:"interrupted"`
-	Cases        int       `json:"cases"`
-	NotIdentical int       `json:"not_identical"`
-}
-
-func runText(r *state.Run, sum Summary) string {
-	switch {
-	case !r.Finished && r.Summary == nil:
-		return "unfinished"
-	case !r.Finished:
-		return fmt.Sprintf("interrupted, %d of %d cases not run", sum.NotRun, sum.Cases)
-	case r.Command == "record":
-		return fmt.Sprintf("%d cases recorded", sum.Recorded)
-	}
-	return fmt.Sprintf("%d cases, %d not identical", sum.Cases, sum.Verdicts.NotIdentical())
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"muster/regress/internal/exec"
+	"muster/regress/internal/fault"
 	"muster/regress/internal/outcome"
 )
 
@@ -46,6 +47,20 @@ func RunOne(ctx context.Context, o Options, caseName, keep string) (err error) {
 		return err
 	}
 	return s.tellKept(keep, byHand(c, t.entry.Name), r)
+}
+
+// only restricts a selection to one case by its printed or raw name.
+func (s *session) only(printed string) (task, error) {
+	raw, err := parseName(printed)
+	if err != nil {
+		return task{}, err
+	}
+	for i, e := range s.cases {
+		if e.Name == raw {
+			return task{i, e}, nil
+		}
+	}
+	return task{}, fault.Emptyf("no case %s in %s: muster cases lists them", printed, s.o.Corpus.Path)
 }
 
 func keepStreams(keep string, r *exec.Result) error {

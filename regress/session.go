@@ -160,6 +160,18 @@ func (s *session) startCrew(ctx context.Context, keep string) error {
 	return err
 }
 
+// verdict counts and tells a case's final word.
+func (s *session) verdict(e report.Case) {
+	s.summary.Verdicts[e.Verdict]++
+	if e.Verdict != outcome.Identical {
+		s.results = append(s.results, placed{e.Index, state.Result{
+			Name: []byte(e.Name), Verdict: e.Verdict, Why: e.Why,
+			Partial: e.Ending != nil && e.Ending.Partial(),
+		}})
+	}
+	s.emit(e)
+}
+
 // finish fills in the figures of the summary, tells the reporters, and keeps
 // the run, which err broke off unless it is nil.
 func (s *session) finish(err error) error {

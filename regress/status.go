@@ -1,7 +1,6 @@
 package regress
 
 import (
-	"encoding/json"
 	"slices"
 
 	"muster/regress/internal/fault"
@@ -48,11 +47,13 @@ func (o *Options) status(s Summary, broke fault.Class) int {
 	return statusClean
 }
 
-// marshal encodes what is kept of a run.
-func marshal(v any) (json.RawMessage, error) {
-	text, err := json.Marshal(v)
-	if err != nil {
-		return nil, fault.Environmentf("keep the run: %w", err)
+// allowed returns the verdicts that --allow names.
+func (o *Options) allowed() []outcome.Verdict {
+	var list []outcome.Verdict
+	for _, v := range outcome.Verdicts() {
+		if slices.Contains(o.Judge.Allow, v.String()) {
+			list = append(list, v)
+		}
 	}
-	return text, nil
+	return list
 }

@@ -5,31 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
-	"muster/regress/internal/plainfiles"
 	"muster/regress/internal/report"
 )
-
-// Export writes a golden as plain files into dir, which must be new or empty.
-func Export(ctx context.Context, o Options, dir string) (err error) {
-	base, err := golden.Open(o.Store.Golden)
-	if err != nil {
-		return noGolden(o.Store.Golden, err)
-	}
-	return errors.Join(plainfiles.Export(ctx, base, dir), base.Close())
-}
-
-// Import makes a golden of what Export wrote. It knows no costs.
-func Import(ctx context.Context, o Options, dir string) error {
-	return plainfiles.Import(ctx, dir, o.Store.Golden, golden.Meta{
-		Machine: machine(), MusterVersion: o.Versions, Created: time.Now(), Repeat: 1,
-	})
-}
 
 // Diff compares two goldens and reports as Check does.
 func Diff(ctx context.Context, o Options, oldPath, nowPath string) (sum Summary, err error) {

@@ -18,19 +18,19 @@ type task struct {
 	entry corpus.Entry
 }
 
-// errStop ends a sweep early, without being a failure.
+// errStop ends a pass early, without being a failure.
 var errStop = errors.New("enough")
 
-// environmentMax is how many cases may fail for the machine's sake before a run
+// environmentMax is how many cases may fail because of the machine before a run
 // gives up: the rest would only fail the same way.
 const environmentMax = 20
 
-// sweep works on every task, on as many workers as there are jobs, and hands
+// runPass works on every task, on as many workers as there are jobs, and hands
 // each result to take, on the goroutine that called. It stops handing out work
 // when ctx ends or take returns an error, and returns when nothing is under
 // way any more; what was under way then is still handed to take, whose further
 // errors are dropped.
-func sweep[R any](ctx context.Context, s *session, tasks []task, work func(context.Context, *worker, task) R, take func(task, R) error) error {
+func runPass[R any](ctx context.Context, s *session, tasks []task, work func(context.Context, *worker, task) R, take func(task, R) error) error {
 	feeding, stop := context.WithCancel(ctx)
 	defer stop()
 	owner := make(chan message[R], 4*max(1, s.o.Limits.Jobs)) // so that workers seldom wait for it

@@ -1,0 +1,20 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"muster/regress"
+)
+
+func (p *program) runs() *cobra.Command {
+	return p.command(&cobra.Command{
+		Use:   "runs [flags]",
+		Short: "List the past runs of this folder",
+		Long: `Runs lists the past runs of this folder, the oldest first; the last twenty are
+kept. Where a command takes a run's ID, its beginning will do.`,
+		Example: "  muster runs\n  muster show a/b.go --run 20250131-14",
+		Args:    noneWanted,
+	}, []group{stateFlag, formatFlag}, func(c *cobra.Command, o *regress.Options, _ []string) error {
+		return regress.Runs(c.Context(), *o)
+	})
+}

@@ -1,0 +1,102 @@
+package regress
+
+import (
+	"context"
+	"io"
+	"iter"
+
+	"muster/regress/internal/exec"
+	"muster/regress/internal/golden"
+	"muster/regress/internal/outcome"
+	"muster/regress/internal/state"
+)
+
+// baseline is what the outcomes of a candidate are compared with: those of a
+// golden, or those of a reference that runs beside it. All methods but start
+// and end may be called from several goroutines.
+type baseline interface {
+	// identify adds what must be the same to go on with a run, and returns the
+	// digest of the golden, zero without one.
+	identify(id map[string]string) outcome.Digest
+	// start is called once the run is known, before anything runs.
+	start(run *state.Run, meta golden.Meta)
+	// has reports whether there is anything to compare a case with.
+	has(name string) bool
+	// outlives reports whether it is all there after an interruption.
+	outlives() bool
+	// names yields the cases that there should be.
+	names() iter.Seq[string]
+
+	// first runs a case and compares.
+	first(ctx context.Context, c *checking, w *worker, t task) ran
+	// runsBeside is how many runs of its own go with one of the candidate's.
+	runsBeside() int
+	// again makes these runs by run, and keeps what they show.
+	again(run func(*exec.Command, *outcomes) error) error
+	// get and content return what first compared with; of a pair, only where
+	// that was not identical.
+	get(name string) (golden.Record, bool, error)
+	content(p outcome.Part) (io.ReadCloser, error)
+	// end completes what it keeps, or after an error leaves it.
+	end(err error) error
+}
+
+// recordedBase is a golden as a baseline. Who opened it closes it.
+type recordedBase struct{ *golden.Store }
+
+func (b recordedBase) identify(id map[string]string) outcome.Digest {
+	id["the golden"] = b.Digest().String()
+	return b.Digest()
+}
+
+func (b recordedBase) start(*state.Run, golden.Meta) {}
+
+func (b recordedBase) has(name string) bool {
+	_, known := b.OutcomeDigest(name)
+	return known
+}
+
+func (b recordedBase) outlives() bool          { return true }
+func (b recordedBase) names() iter.Seq[string] { return b.Names() }
+
+// first runs a case and compares with the golden; what differs is stored.
+func (b recordedBase) first(ctx context.Context, c *checking, w *worker, t task) ran {
+	r, err := w.once(ctx, t, c.For(t.entry.Name), 1, exec.NoLane)
+	if err != nil {
+		return ran{err: err}
+	}
+	defer r.Release()
+	got := ran{ending: r.Outcome.Ending, cost: r.Cost, lane: r.Lane}
+	got.identical, got.flaky, got.err = b.compare(c, t.entry.Name, r)
+	if got.err == nil && !got.identical {
+		got.err = c.found.put(ctx, t.entry.Name, r)
+	}
+	return got
+}
+
+// compare compares a result with the golden, and names the parts that it left
+// out because they are known to be flaky.
+func (b recordedBase) compare(c *checking, name string, r *exec.Result) (identical bool, flaky []string, err error) {
+	digest, known := b.OutcomeDigest(name)
+	if !known {
+		return false, nil, nil
+	}
+	if digest == r.Outcome.Digest() {
+		return true, nil, nil
+	}
+	old, _, err := b.Get(name)
+	if err != nil {
+		return false, nil, err
+	}
+	cmp, err := outcome.Compare(&old.Outcome, &r.Outcome, sameUnder(c.rules, b.Content, r.Open))
+	return cmp.Identical(), flakyParts(&old.Outcome), err
+}
+
+func (b recordedBase) runsBeside() int                                  { return 0 }
+func (b recordedBase) again(func(*exec.Command, *outcomes) error) error { return nil }
+
+func (b recordedBase) get(name string) (golden.Record, bool, error) { return b.Get(name) }
+
+func (b recordedBase) content(p outcome.Part) (io.ReadCloser, error) { return b.Content(p) }
+
+func (b recordedBase) end(error) error { return nil }

@@ -1,0 +1,79 @@
+package regress
+
+import (
+	"slices"
+
+	"muster/regress/internal/fault"
+	"muster/regress/internal/name"
+	"muster/regress/internal/state"
+)
+
+// isChecking picks the runs that have results of their own.
+func isChecking(r *state.Run) bool { return r.Command == "check" || r.Command == "compare" }
+
+// notIdentical returns the names of the cases that were not identical in a run.
+func notIdentical(r *state.Run) (map[string]bool, error) {
+	results, err := r.Results()
+	if err != nil {
+		return nil, err
+	}
+	names := make(map[string]bool, len(results))
+	for _, res := range results {
+		names[string(res.Name)] = true
+	}
+	return names, nil
+}
+
+// past is a run that is looked at again.
+type past struct {
+	run     *state.Run
+	options Options
+	results []state.Result
+}
+
+func openPast(o *Options, id string) (*past, error) {
+	run, err := state.Open(o.Store.State).Find(id, isChecking)
+	if err != nil {
+		return nil, err
+	}
+	if !isChecking(run) {
+		return nil, fault.Inputf("run %s was a %s: differences come from check and compare", run.ID, run.Command)
+	}
+	p := &past{run: run}
+	if p.options, err = optionsOf(run); err != nil {
+		return nil, err
+	}
+	p.results, err = run.Results()
+	return p, err
+}
+
+func (p *past) result(raw string) (*state.Result, error) {
+	i := slices.IndexFunc(p.results, func(r state.Result) bool { return string(r.Name) == raw })
+	if i < 0 {
+		return nil, fault.Inputf("run %s has no difference in %s: it was identical there, did not run, or is no case", p.run.ID, name.Print(raw))
+	}
+	return &p.results[i], nil
+}
+
+// finished refuses a run that was broken off: what it has no result for may
+// differ all the same, and the outcomes that it kept are not complete.
+func (p *past) finished() error {
+	if p.run.Finished {
+		return nil
+	}
+	return fault.Inputf("run %s did not finish: go on with muster %s --resume, or make a new run", p.run.ID, p.run.Command)
+}
+
+// Differing returns the printed names of what was not identical in a past run,
+// for a shell to complete. An empty id means the last run.
+func Differing(o Options, id string) ([]string, error) {
+	p, err := openPast(&o, id)
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, len(p.results))
+	for i, r := range p.results {
+		names[i] = typedName(string(r.Name))
+	}
+	return names, nil
+}

@@ -1,0 +1,51 @@
+package regress
+
+import (
+	"maps"
+	"slices"
+
+	"muster/regress/internal/fault"
+	"muster/regress/internal/outcome"
+	"muster/regress/internal/state"
+)
+
+// startRun makes the folder of this run, or takes over that of the interrupted
+// one that --resume asks for.
+func (s *session) startRun(id map[string]string, base outcome.Digest) error {
+	if s.o.Store.Resume {
+		last, err := s.state.Unfinished(s.name)
+		if err != nil {
+			return err
+		}
+		if last != nil {
+			if what := differsIn(last.Identity, id); what != "" {
+				return fault.Inputf("--resume: %s is not what it was in run %s: run without --resume, or put it back", what, last.ID)
+			}
+			s.run = last
+			return nil
+		}
+	}
+	info := state.Info{Command: s.name, Started: s.began, Identity: id, Golden: base.String()}
+	var err error
+	if info.Options, err = s.o.encode(); err != nil {
+		return err
+	}
+	s.run, err = s.state.NewRun(info)
+	return err
+}
+
+// differsIn returns the first thing, by name, in which two identities differ.
+func differsIn(a, b map[string]string) string {
+	keys := slices.Sorted(maps.Keys(a))
+	for key := range b {
+		if _, ok := a[key]; !ok {
+			keys = append(keys, key)
+		}
+	}
+	for _, key := range keys {
+		if a[key] != b[key] {
+			return key
+		}
+	}
+	return ""
+}
