@@ -78,7 +78,7 @@ func (h *helper) run(job *Job, d *Done) error {
 		return err
 	}
 	d.CPU, d.Peak = h.tree.cpu, h.tree.peak
-	if max := h.setup.MemoryMax; max > 0 && d.Peak > max>>10 && d.Kind <= Signalled {
+	if limit := h.setup.MemoryMax; limit > 0 && d.Kind <= Signalled && d.Peak > h.memory.most(limit, d.Peak) {
 		d.Kind, d.Code = OutOfMemory, 0 // between two looks
 	}
 	return nil
