@@ -32,6 +32,7 @@ type Crew struct {
 	lanes []*worker
 
 	started atomic.Int64 // helpers so far
+	fresh   atomic.Int64 // folders that took another's place
 	own     atomic.Int64 // ns of CPU that helpers took themselves
 	floor   atomic.Int64 // KiB, the largest of the helpers'
 	endOne  sync.Mutex   // held to wait for a helper's end: each wait takes a thread

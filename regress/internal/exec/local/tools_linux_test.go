@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -28,6 +29,10 @@ var tools = map[string]func(args []string) error{
 	"attach":   attachTool,
 	"many":     manyTool,
 	"signals":  signalsTool,
+	"unable":   unableTool,
+	"flag":     flagTool,
+
+	"capabilities": capabilitiesTool,
 }
 
 // self is the command line of a tool, for use in a shell's script.
@@ -219,6 +224,45 @@ func signalsTool([]string) error {
 	for sig := syscall.Signal(1); sig <= 64; sig++ {
 		_ = syscall.Kill(-1, sig) // to all but ourselves
 		_ = syscall.Kill(1, sig)
+	}
+	return nil
+}
+
+// unableTool starts a command that cannot get the capability to mount.
+func unableTool(args []string) error {
+	runtime.LockOSThread()
+	if err := unix.Prctl(unix.PR_CAPBSET_DROP, unix.CAP_SYS_ADMIN, 0, 0, 0); err != nil {
+		return err
+	}
+	return syscall.Exec(args[0], args, os.Environ())
+}
+
+// flagTool sets flags (a number) of files.
+func flagTool(args []string) error {
+	flags, err := strconv.Atoi(args[0])
+	if err != nil {
+		return err
+	}
+	for _, path := range args[1:] {
+		f, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		err = unix.IoctlSetPointerInt(int(f.Fd()), unix.FS_IOC_SETFLAGS, flags)
+		f.Close()
+		if err != nil {
+			return fmt.Errorf("set flags of %s: %w", path, err)
+		}
+	}
+	return nil
+}
+
+// capabilitiesTool prints the numbers of those that this process may get.
+func capabilitiesTool([]string) error {
+	for c := range uintptr(64) {
+		if have, err := unix.PrctlRetInt(unix.PR_CAPBSET_READ, c, 0, 0, 0); err == nil && have == 1 {
+			fmt.Println(c)
+		}
 	}
 	return nil
 }

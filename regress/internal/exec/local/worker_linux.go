@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -72,10 +73,18 @@ func (w *worker) makeFolders() error {
 		w.root = c.o.Keep
 		return nil
 	}
-	if err := removeTree(w.root); err != nil {
-		return err
+	if removeTree(w.root) != nil {
+		w.root = c.freshRoot() // this one goes with the base, if it can
 	}
 	return os.Mkdir(w.root, 0o755)
+}
+
+// freshRoot names a lane's folder that takes the place of one that cannot be
+// removed, perhaps because something is mounted there. It is as long as the
+// numbers of lanes, and none of them.
+func (c *Crew) freshRoot() string {
+	const first = 10 * 36 * 36 // "a00"
+	return filepath.Join(c.base.dir, strconv.FormatInt(first+c.fresh.Add(1), 36))
 }
 
 // helperEnv is the environment of a helper, of which no case sees anything: one
