@@ -105,7 +105,7 @@ const InlineMax = 32 << 10
 
 // Done is the helper's answer to a Job.
 type Done struct {
-	Fault   string // not empty: the machine failed, and why; nothing else but Floor, Own and Last counts then
+	Fault   string // not empty: the machine failed, and why; nothing else but Floor, Own, Blind and Last counts then
 	Changed bool   // why: the corpus is no longer what it was
 	Kind    int
 	Code    int
@@ -117,5 +117,6 @@ type Done struct {
 	Files   []Left        // sorted by name
 	Floor   int64         // as in Ready: it may rise
 	Own     time.Duration // CPU of the helper itself since it began
+	Blind   bool          // as in Ready: it may change
 	Last    bool          // the helper ends now: the next case needs another
 }

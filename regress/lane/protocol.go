@@ -243,6 +243,7 @@ func (d *Done) AppendFrame(buf []byte) []byte {
 	}
 	b = appendInt(b, d.Floor)
 	b = appendInt(b, int64(d.Own))
+	b = appendBool(b, d.Blind)
 	return frame(appendBool(b, d.Last))
 }
 
@@ -257,6 +258,6 @@ func (d *Done) Decode(message []byte) error {
 	for i := range d.Files {
 		d.Files[i] = b.left()
 	}
-	d.Floor, d.Own, d.Last = b.int(), time.Duration(b.int()), b.bool()
+	d.Floor, d.Own, d.Blind, d.Last = b.int(), time.Duration(b.int()), b.bool(), b.bool()
 	return b.err()
 }

@@ -21,7 +21,7 @@ func (h *helper) do(job *Job) Done {
 	}
 	floor, grown := h.memory.tell(len(h.changes.names) + len(h.changes.strange))
 	d.Floor, d.Last = floor, grown && !h.setup.Keep
-	d.Own = ownCPU()
+	d.Own, d.Blind = ownCPU(), h.folder.watch.blind()
 	return d
 }
 

@@ -32,6 +32,7 @@ func (w *worker) run(ctx context.Context, job exec.Job) (*exec.Result, error) {
 		return nil, errors.Join(err, ctx.Err())
 	}
 	w.note(done.Own, done.Floor)
+	w.see(done.Blind)
 	if done.Last {
 		defer w.end()
 	}

@@ -218,7 +218,7 @@ func TestRefused(t *testing.T) {
 	c := usual(t)
 	r := &rig{T: t, corpus: c, notes: &notes{}}
 	o := options(c)
-	o.Lanes, o.Note = 3, r.notes.add
+	o.Lanes, o.Note, o.Warn = 3, r.notes.add, r.notes.warn
 	var err error
 	r.crew, err = Start(context.Background(), o)
 	must(t, err)
@@ -248,7 +248,7 @@ func TestMountPointTaken(t *testing.T) {
 		must(t, spoil())
 		r := &rig{T: t, notes: &notes{}, corpus: c}
 		o := options(r.corpus)
-		o.Note = r.notes.add
+		o.Note, o.Warn = r.notes.add, r.notes.warn
 		var err error
 		r.crew, err = Start(context.Background(), o)
 		must(t, err)
@@ -257,39 +257,5 @@ func TestMountPointTaken(t *testing.T) {
 		}
 		r.wantClean("next.c")
 		must(t, r.crew.Close())
-	}
-}
-
-// TestBlind: without inotify everything is as with it.
-func TestBlind(t *testing.T) {
-	if !again(t, inUserNamespace) {
-		return
-	}
-	must(t, os.WriteFile("/proc/sys/user/max_inotify_instances", []byte("0"), 0))
-	for _, table := range [][]deed{edits(), links(), folders(), oddities()} {
-		inBothModes(t, usual, func(r *rig) {
-			if !r.crew.lanes[0].blind || !strings.Contains(fmt.Sprint(r.notes.said), "inotify") {
-				r.Fatalf("there is inotify, or it was not told: %q", r.notes.said)
-			}
-			for _, d := range table {
-				r.sub(d.name, d.check)
-			}
-		})
-	}
-}
-
-// TestFewWatches: the folders that a lane watches are counted too.
-func TestFewWatches(t *testing.T) {
-	if !again(t, inUserNamespace) {
-		return
-	}
-	for _, watches := range []string{"2", "6", "9"} {
-		must(t, os.WriteFile("/proc/sys/user/max_inotify_watches", []byte(watches), 0))
-		inBothModes(t, usual, func(r *rig) {
-			for range 3 {
-				r.want(r.run("sub/deep/three.c", "echo n > n; echo x >> HDR_a.h"), "exit 0", `HDR_a.h "header a\nx\n"`, `n "n\n"`)
-				r.wantClean("next.c")
-			}
-		})
 	}
 }

@@ -179,7 +179,7 @@ func (w *worker) greet(ctx context.Context) error {
 	if ready.Fault != "" {
 		return blamed(ready.Fault, ready.Changed)
 	}
-	w.blind = ready.Blind
+	w.see(ready.Blind)
 	return w.socket.SetDeadline(time.Time{})
 }
 
@@ -195,6 +195,13 @@ func (w *worker) note(own time.Duration, floor int64) {
 		if was := all.Load(); was >= floor || all.CompareAndSwap(was, floor) {
 			return
 		}
+	}
+}
+
+// see takes over whether the helper has inotify now.
+func (w *worker) see(blind bool) {
+	if w.blind = blind; blind {
+		w.crew.tellBlind()
 	}
 }
 
