@@ -76,7 +76,7 @@ func drawMessage(t *rapid.T, kind int) message {
 		Kind: rapid.IntRange(Exited, OutputLimit).Draw(t, "kind"), Code: rapid.Int().Draw(t, "code"),
 		CPU: drawDuration(t, "cpu"), Wall: drawDuration(t, "wall"), Peak: rapid.Int64().Draw(t, "peak"),
 		Stdout: drawLeft(t), Stderr: drawLeft(t), Files: rapid.SliceOfN(rapid.Custom(drawLeft), 0, 5).Draw(t, "files"),
-		Floor: rapid.Int64().Draw(t, "floor"), Own: drawDuration(t, "own"), Last: rapid.Bool().Draw(t, "last"),
+		Floor: rapid.Int64().Draw(t, "floor"), Own: drawDuration(t, "own"), Blind: rapid.Bool().Draw(t, "blind"), Last: rapid.Bool().Draw(t, "last"),
 	}
 }
 

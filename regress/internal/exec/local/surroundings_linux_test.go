@@ -72,6 +72,40 @@ func TestInheritance(t *testing.T) {
 	})
 }
 
+// deafly starts a process with every signal ignored and blocked.
+func deafly(cmd *osexec.Cmd) {
+	cmd.Args = append([]string{cmd.Path, "tool", "deaf", cmd.Path}, cmd.Args[1:]...)
+}
+
+// TestSignalsAsNew: a case finds every signal with its default effect and none
+// blocked, whatever muster was started with and does itself. Else a tool would
+// write an error where it should be ended by a closed pipe.
+func TestSignalsAsNew(t *testing.T) {
+	if !again(t, deafly) {
+		return
+	}
+	for sig := syscall.Signal(1); sig <= 64; sig++ {
+		if sig != syscall.SIGCHLD && sig != syscall.SIGURG { // the runtime's own
+			signal.Ignore(sig)
+		}
+	}
+	status, err := os.ReadFile("/proc/thread-self/status")
+	must(t, err)
+	for _, none := range []string{"SigBlk:\t0000000000000000", "SigIgn:\t0000000000000000"} {
+		if strings.Contains(string(status), none) {
+			t.Fatalf("the test shows nothing:\n%s", status)
+		}
+	}
+	inBothModes(t, usual, func(r *rig) {
+		r.want(r.run("one.c", "{ yes; echo $? > status; } | head -n 1"), "exit 0", `stdout "y\n"`, `status "141\n"`)
+		r.want(r.run("one.c", "grep -E 'Sig(Blk|Ign)|SigPnd|ShdPnd' /proc/self/status"), "exit 0",
+			`stdout "SigPnd:\t0000000000000000\nShdPnd:\t0000000000000000\nSigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n"`)
+		r.want(r.run("one.c", "kill -PIPE $$"), "signal 13 (SIGPIPE)")
+		r.want(r.run("one.c", "kill -HUP $$"), "signal 1 (SIGHUP)")
+		r.wantClean("next.c")
+	})
+}
+
 // TestNoTerminal: a case has no controlling terminal, even if muster has.
 func TestNoTerminal(t *testing.T) {
 	if !again(t, func(cmd *osexec.Cmd) {

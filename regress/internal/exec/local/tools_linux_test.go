@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -31,6 +32,7 @@ var tools = map[string]func(args []string) error{
 	"signals":  signalsTool,
 	"unable":   unableTool,
 	"flag":     flagTool,
+	"deaf":     deafTool,
 
 	"capabilities": capabilitiesTool,
 }
@@ -232,6 +234,22 @@ func signalsTool([]string) error {
 func unableTool(args []string) error {
 	runtime.LockOSThread()
 	if err := unix.Prctl(unix.PR_CAPBSET_DROP, unix.CAP_SYS_ADMIN, 0, 0, 0); err != nil {
+		return err
+	}
+	return syscall.Exec(args[0], args, os.Environ())
+}
+
+// deafTool starts a command with every signal ignored and blocked.
+func deafTool(args []string) error {
+	runtime.LockOSThread()
+	for sig := syscall.Signal(1); sig <= 64; sig++ {
+		signal.Ignore(sig)
+	}
+	var all unix.Sigset_t
+	for i := range all.Val {
+		all.Val[i] = ^all.Val[i]
+	}
+	if err := unix.PthreadSigmask(unix.SIG_SETMASK, &all, nil); err != nil {
 		return err
 	}
 	return syscall.Exec(args[0], args, os.Environ())
