@@ -15,7 +15,7 @@ var errOrphaned = errors.New("the parent is gone")
 func (h *helper) do(job *Job) Done {
 	var d Done
 	if err := h.attempt(job, &d); err != nil {
-		d = Done{Fault: err.Error(), Changed: errors.Is(err, errChanged)}
+		d = Done{Fault: err.Error(), Changed: errors.Is(err, errChanged), Full: isFull(err)}
 		h.orphaned = errors.Is(err, errOrphaned)
 		h.folder.watch.broken = true // whatever the folder is like now
 	}

@@ -49,7 +49,7 @@ func newBase(o *Options) (*base, error) {
 			return b, nil
 		}
 	}
-	return nil, fault.Environmentf("folder for the lanes: %w", err)
+	return nil, fault.Environmentf("folder for the lanes: %w", withMend(err, roomMend(parent)))
 }
 
 // diskFolder is TMPDIR as its processes see it: absolute, and without links,

@@ -71,7 +71,8 @@ func (c *Crew) startFirst(ctx context.Context) error {
 			}
 			return nil
 		}
-		if ctx.Err() != nil || fault.ClassOf(err) == fault.Input {
+		var full *errFull // another way needs no less room
+		if ctx.Err() != nil || fault.ClassOf(err) == fault.Input || errors.As(err, &full) {
 			return err
 		}
 		why = err

@@ -12,7 +12,6 @@ import (
 	"syscall"
 	"time"
 
-	"muster/regress/internal/fault"
 	"muster/regress/internal/name"
 	"muster/regress/lane"
 )
@@ -45,7 +44,7 @@ type worker struct {
 func (w *worker) start(ctx context.Context, m *mode) error {
 	w.plain = !m.apart()
 	if err := w.makeFolders(); err != nil {
-		return err
+		return w.crew.mended(err)
 	}
 	if err := w.spawn(m); err != nil {
 		return err
@@ -108,7 +107,7 @@ func (w *worker) spawn(m *mode) error {
 	said, err := os.Create(w.outbox + "/errors")
 	if err != nil {
 		ours.Close()
-		return err
+		return w.crew.mended(err)
 	}
 	command := w.crew.o.Helper
 	// Not bound to a context: a helper ends when its socket closes, after it
@@ -119,7 +118,7 @@ func (w *worker) spawn(m *mode) error {
 	cmd.Dir = "/"
 	cmd.Env = helperEnv
 	cmd.SysProcAttr = m.attributes()
-	if err := cmd.Start(); err != nil {
+	if err := cmd.Start(); err != nil { // ENOSPC here means too many namespaces
 		ours.Close()
 		said.Close()
 		return err
@@ -177,7 +176,7 @@ func (w *worker) greet(ctx context.Context) error {
 	}
 	w.note(ready.Own, ready.Floor)
 	if ready.Fault != "" {
-		return blamed(ready.Fault, ready.Changed)
+		return w.crew.blamed(ready.Fault, ready.Changed, ready.Full)
 	}
 	w.see(ready.Blind)
 	return w.socket.SetDeadline(time.Time{})
@@ -210,14 +209,6 @@ func (w *worker) see(blind bool) {
 func (w *worker) hangUpWith(ctx context.Context) (stop func() bool) {
 	socket := w.socket
 	return context.AfterFunc(ctx, func() { socket.Close() })
-}
-
-// blamed is the error for what a helper could not do.
-func blamed(text string, changed bool) error {
-	if changed {
-		return fault.Inputf("%s; run again when nothing writes there", name.Print(text))
-	}
-	return fault.Environmentf("%s", name.Print(text))
 }
 
 // exchange sends one message and decodes the answer.
