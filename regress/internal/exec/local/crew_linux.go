@@ -36,7 +36,7 @@ type Crew struct {
 	own     atomic.Int64 // ns of CPU that helpers took themselves
 	floor   atomic.Int64 // KiB, the largest of the helpers'
 	blind   sync.Once    // that a lane has no inotify was told
-	endOne  sync.Mutex   // held to wait for a helper's end: each wait takes a thread
+	threads sync.Mutex   // held for what takes a thread: to start a helper, to wait for its end
 
 	mu    sync.Mutex
 	freed *sync.Cond

@@ -126,8 +126,8 @@ func allocateTool(args []string) error {
 	if err != nil {
 		return err
 	}
-	if len(args) > 1 {
-		select {}
+	for len(args) > 1 {
+		_ = unix.Pause() // a signal ended it
 	}
 	return syscall.Munmap(m)
 }

@@ -30,7 +30,8 @@ type worker struct {
 	// The present helper; helper is nil between one that is gone and the next.
 	helper *exec.Cmd
 	socket *os.File
-	errors *os.File // what it said in dying
+	stream *lane.Stream // over the socket
+	errors *os.File     // what it said in dying
 	outbox string
 	floor  int64         // KiB
 	own    time.Duration // CPU that it took itself, as it last told
@@ -43,10 +44,13 @@ type worker struct {
 // cases see what that says.
 func (w *worker) start(ctx context.Context, m *mode) error {
 	w.plain = !m.apart()
-	if err := w.makeFolders(); err != nil {
-		return w.crew.mended(err)
+	w.crew.threads.Lock()
+	err := w.crew.mended(w.makeFolders())
+	if err == nil {
+		err = w.spawn(m)
 	}
-	if err := w.spawn(m); err != nil {
+	w.crew.threads.Unlock()
+	if err != nil {
 		return err
 	}
 	if err := w.greet(ctx); err != nil {
@@ -104,6 +108,11 @@ func (w *worker) spawn(m *mode) error {
 		return err
 	}
 	defer stuff.Close()
+	conn, err := ours.SyscallConn()
+	if err != nil {
+		ours.Close()
+		return err
+	}
 	said, err := os.Create(w.outbox + "/errors")
 	if err != nil {
 		ours.Close()
@@ -123,7 +132,7 @@ func (w *worker) spawn(m *mode) error {
 		said.Close()
 		return err
 	}
-	w.helper, w.socket, w.errors, w.own = cmd, ours, said, 0
+	w.helper, w.socket, w.stream, w.errors, w.own = cmd, ours, lane.NewStream(conn), said, 0
 	return nil
 }
 
@@ -213,10 +222,10 @@ func (w *worker) hangUpWith(ctx context.Context) (stop func() bool) {
 
 // exchange sends one message and decodes the answer.
 func (w *worker) exchange(message []byte, decode func([]byte) error) error {
-	_, err := w.socket.Write(message)
+	_, err := w.stream.Write(message)
 	var answer []byte
 	if err == nil {
-		answer, err = w.frames.Next(w.socket.Read)
+		answer, err = w.frames.Next(w.stream.Read)
 	}
 	if err == nil {
 		err = decode(answer)
@@ -237,8 +246,8 @@ func (w *worker) end() (why string) {
 		return "it did not start"
 	}
 	w.socket.Close() // it kills what its case started, and ends
-	w.crew.endOne.Lock()
-	defer w.crew.endOne.Unlock()
+	w.crew.threads.Lock()
+	defer w.crew.threads.Unlock()
 	timer := time.AfterFunc(endPatience, func() { _ = w.helper.Process.Kill() })
 	_ = w.helper.Wait() // its status is looked at below
 	timer.Stop()
