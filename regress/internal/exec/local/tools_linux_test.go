@@ -32,6 +32,7 @@ var tools = map[string]func(args []string) error{
 	"signals":  signalsTool,
 	"unable":   unableTool,
 	"flag":     flagTool,
+	"flags":    flagsTool,
 	"deaf":     deafTool,
 
 	"capabilities": capabilitiesTool,
@@ -272,6 +273,26 @@ func flagTool(args []string) error {
 			return fmt.Errorf("set flags of %s: %w", path, err)
 		}
 	}
+	return nil
+}
+
+// flagsTool prints the flags of a file that anybody may set, and its links.
+func flagsTool(args []string) error {
+	f, err := os.Open(args[0])
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	flags, err := unix.IoctlGetUint32(int(f.Fd()), unix.FS_IOC_GETFLAGS)
+	if err != nil && !errors.Is(err, unix.ENOTTY) {
+		return err
+	}
+	var st unix.Stat_t
+	if err := unix.Fstat(int(f.Fd()), &st); err != nil {
+		return err
+	}
+	const extents = 0x80000 // FS_EXTENT_FL, which ext4 sets itself
+	fmt.Println(flags&^extents, st.Nlink)
 	return nil
 }
 
