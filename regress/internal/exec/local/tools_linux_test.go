@@ -32,6 +32,7 @@ var tools = map[string]func(args []string) error{
 	"signals":  signalsTool,
 	"unable":   unableTool,
 	"flag":     flagTool,
+	"refusing": refusingTool,
 	"flags":    flagsTool,
 	"deaf":     deafTool,
 
