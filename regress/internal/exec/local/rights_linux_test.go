@@ -100,9 +100,8 @@ func TestFlags(t *testing.T) {
 			flagged := filepath.Join(r.TempDir(), "go")
 			done := r.begin(r.Context(), "one.c", "echo n > n; mkdir -p x/y; echo n > x/y/n; echo n > $HOME/n; : > ../up; echo up > "+p.path+"; while [ ! -e "+flagged+" ]; do :; done")
 			p.await(r.T)
-			root := r.crew.lanes[0].root
 			for _, n := range names {
-				flag(r.T, filepath.Join(root, n))
+				flag(r.T, filepath.Join(r.crew.base.dir, "000", n))
 			}
 			must(r, os.WriteFile(flagged, nil, 0o600))
 			got := <-done
@@ -124,7 +123,7 @@ func TestLargeFileFlagged(t *testing.T) {
 		flagged := filepath.Join(r.TempDir(), "go")
 		done := r.begin(r.Context(), "one.c", "head -c 100000 /dev/zero > n; echo up > "+p.path+"; while [ ! -e "+flagged+" ]; do :; done")
 		p.await(r.T)
-		flag(r.T, filepath.Join(r.crew.lanes[0].root, "work/n"))
+		flag(r.T, filepath.Join(r.crew.base.dir, "000/work/n"))
 		must(r, os.WriteFile(flagged, nil, 0o600))
 		got := <-done
 		must(r, got.err)
