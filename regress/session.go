@@ -155,7 +155,7 @@ func (s *session) startCrew(ctx context.Context, keep string) error {
 		Lanes: max(1, min(s.o.Limits.Jobs, len(s.cases))), Helper: s.o.Helper, Corpus: s.corpus, Env: s.o.Command.environment(),
 		Timeout: s.o.Limits.Timeout, Grace: s.o.Limits.Grace,
 		MemoryMax: max(0, s.o.Limits.Memory), OutputMax: s.o.Limits.OutputMax,
-		Keep: keep, Note: s.warn,
+		Keep: keep, Note: s.note, Warn: s.warn,
 	})
 	return err
 }

@@ -113,7 +113,11 @@ func (d *Done) outputLimited() {
 // not root, must be able to read it.
 func (h *helper) move(path *path, stored string) error {
 	to := h.setup.Outbox + "/" + stored
-	if err := syscall.Rename(path.String(), to); err != nil {
+	err := syscall.Rename(path.String(), to)
+	if err == syscall.EPERM && loosenAt(atCwd, path.String()) {
+		err = syscall.Rename(path.String(), to)
+	}
+	if err != nil {
 		return path.fail("collect", err)
 	}
 	return path.fail("collect", syscall.Chmod(to, 0o600))

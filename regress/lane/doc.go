@@ -58,6 +58,7 @@ type Setup struct {
 type Ready struct {
 	Fault   string // not empty: the lane cannot work, and why
 	Changed bool   // why: the corpus is no longer what it was
+	Full    bool   // why: the lane's file system has no room
 	Blind   bool   // the kernel grants no inotify: each case costs a walk and a new folder
 	Floor   int64  // KiB below which a case's peak memory cannot be told
 	Own     time.Duration
@@ -105,8 +106,9 @@ const InlineMax = 32 << 10
 
 // Done is the helper's answer to a Job.
 type Done struct {
-	Fault   string // not empty: the machine failed, and why; nothing else but Floor, Own and Last counts then
+	Fault   string // not empty: the machine failed, and why; nothing else but Floor, Own, Blind and Last counts then
 	Changed bool   // why: the corpus is no longer what it was
+	Full    bool   // why: the lane's file system has no room
 	Kind    int
 	Code    int
 	CPU     time.Duration // of all processes of the case's tree
@@ -117,5 +119,6 @@ type Done struct {
 	Files   []Left        // sorted by name
 	Floor   int64         // as in Ready: it may rise
 	Own     time.Duration // CPU of the helper itself since it began
+	Blind   bool          // as in Ready: it may change
 	Last    bool          // the helper ends now: the next case needs another
 }

@@ -1,5 +1,10 @@
 package lane
 
+import (
+	"errors"
+	"syscall"
+)
+
 // failure is an error with what was tried and on what; fmt is out of reach
 // here (see the package comment).
 type failure struct {
@@ -15,4 +20,9 @@ func fail(op, path string, err error) error {
 		return nil
 	}
 	return &failure{op, path, err}
+}
+
+// isFull reports whether an error is that of a file system without room.
+func isFull(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }

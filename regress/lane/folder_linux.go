@@ -69,7 +69,11 @@ func (f *folder) lay(given []Item) error {
 // plainFolder gives a folder the mode it was made with, and no attributes such
 // as access lists.
 func plainFolder(dir string) error {
-	if err := syscall.Chmod(dir, 0o755); err != nil {
+	err := syscall.Chmod(dir, 0o755)
+	if err == syscall.EPERM && loosenAt(atCwd, dir) {
+		err = syscall.Chmod(dir, 0o755)
+	}
+	if err != nil {
 		return fail("open up", dir, err)
 	}
 	var names [4096]byte

@@ -5,8 +5,10 @@ import "syscall"
 // overLimit returns OutOfMemory or OutputLimit when the running case is past
 // its limit, else Exited. A file system that is full is an error.
 func (h *helper) overLimit() (ending int, err error) {
-	if max := h.setup.MemoryMax; max > 0 && h.tree.resident() > max {
-		return OutOfMemory, nil
+	if limit := h.setup.MemoryMax; limit > 0 {
+		if kib := h.tree.resident() >> 10; kib > h.memory.most(limit, kib) {
+			return OutOfMemory, nil
+		}
 	}
 	over, err := h.outputOver()
 	if over || err != nil {

@@ -136,7 +136,22 @@ func (e *emptying) removeAll(fd int) error {
 	}
 }
 
+// remove removes one entry, and where flags are in the way those first.
 func (e *emptying) remove(fd int, in entry) error {
+	err := e.removeOnce(fd, in)
+	if err != syscall.EPERM {
+		return err
+	}
+	loose := loosen(fd)
+	loose = loosen(e.top) || loose
+	loose = loosenAt(fd, in.name) || loose
+	if !loose {
+		return err
+	}
+	return e.removeOnce(fd, in)
+}
+
+func (e *emptying) removeOnce(fd int, in entry) error {
 	if !in.dir {
 		return syscall.Unlinkat(fd, in.name)
 	}

@@ -47,6 +47,18 @@ func (m *memory) tell(names int) (floor int64, grown bool) {
 	return m.floor, mark > m.limit
 }
 
+// most returns the peak, in KiB, that a case may reach under a limit in bytes. A
+// limit below what the helper itself may have grown to is taken as that: else
+// every case would be past it. The floor alone would not do. The kernel counts
+// pages for each CPU apart and adds up seldom, so a child's peak may begin some
+// pages above the mark that is told.
+func (m *memory) most(limit, peak int64) int64 {
+	if peak > limit>>10 && peak > m.limit {
+		m.floor = max(m.floor, highWater()) // it is looked at seldom
+	}
+	return max(limit>>10, m.limit, m.floor)
+}
+
 // shed gives back resident memory that can be read again, and resets the
 // high-water mark of this process, from which the peak memory of its children
 // starts. It returns that mark in KiB. Every step is best effort: what is left

@@ -43,10 +43,10 @@ func prepare(s *Setup) (*helper, error) {
 		if err := mount(s.Root, s.Canonical, s.PIDs); err != nil {
 			return nil, err
 		}
-		if err := dropCapabilities(); err != nil {
-			return nil, err
-		}
 		dir = s.Canonical + "/work"
+	}
+	if err := dropCapabilities(); err != nil {
+		return nil, err
 	}
 	h.tree.ownProc = ownProc()
 	if err := h.spawner.prepare(s.Env, dir); err != nil {

@@ -64,14 +64,40 @@ func standApart() error {
 	return nil
 }
 
-// dropCapabilities takes away the capability that was needed to mount, so that
-// no case inherits it. Without the ambient and the inheritable set, what else
-// the helper holds does not survive exec, except in root's hands.
+// withheld are the capabilities that no case gets, not even root's. With the
+// first three it could mount over its lane's folders, make files that nobody
+// can remove, or get hold of both through this process, which keeps them. The
+// others reach beyond every namespace: modules, IO ports, reboot, the clock. No
+// compiler needs one to work on files. Raising limits (CAP_SYS_RESOURCE), other
+// users' files, priorities, devices and networks stay: tests do such things, and
+// they end with the case.
+var withheld = [...]uintptr{
+	21, // CAP_SYS_ADMIN
+	9,  // CAP_LINUX_IMMUTABLE
+	19, // CAP_SYS_PTRACE: its own children a process may trace without
+	16, // CAP_SYS_MODULE
+	17, // CAP_SYS_RAWIO
+	22, // CAP_SYS_BOOT
+	25, // CAP_SYS_TIME
+}
+
+// dropCapabilities takes away what no case is to inherit. Without the ambient
+// and the inheritable set nothing that this process holds survives exec, except
+// in root's hands, and there only what the bounding set has.
 func dropCapabilities() error {
 	const (
-		ambient  = 47 // PR_CAP_AMBIENT
-		clearAll = 4  // PR_CAP_AMBIENT_CLEAR_ALL
+		ambient      = 47 // PR_CAP_AMBIENT
+		clearAll     = 4  // PR_CAP_AMBIENT_CLEAR_ALL
+		dropBounding = 24 // PR_CAPBSET_DROP
 	)
+	for _, c := range withheld {
+		// EPERM: an ordinary user, who has none to pass on, or a container
+		// without CAP_SETPCAP. EINVAL: none that this kernel knows.
+		_, _, e := syscall.RawSyscall(syscall.SYS_PRCTL, dropBounding, c, 0)
+		if e != 0 && e != syscall.EPERM && e != syscall.EINVAL {
+			return fail("drop", "capabilities", e)
+		}
+	}
 	_, _, e := syscall.RawSyscall6(syscall.SYS_PRCTL, ambient, clearAll, 0, 0, 0, 0)
 	if e != 0 && e != syscall.EINVAL { // EINVAL: a kernel without ambient capabilities
 		return fail("drop", "ambient capabilities", e)

@@ -176,6 +176,7 @@ func (s *Setup) Decode(message []byte) error {
 func (r *Ready) AppendFrame(buf []byte) []byte {
 	b := appendString(begin(buf), r.Fault)
 	b = appendBool(b, r.Changed)
+	b = appendBool(b, r.Full)
 	b = appendBool(b, r.Blind)
 	b = appendInt(b, r.Floor)
 	return frame(appendInt(b, int64(r.Own)))
@@ -184,7 +185,7 @@ func (r *Ready) AppendFrame(buf []byte) []byte {
 // Decode reads a message that AppendFrame wrote, without its header.
 func (r *Ready) Decode(message []byte) error {
 	b := body{rest: message}
-	r.Fault, r.Changed, r.Blind = b.string(), b.bool(), b.bool()
+	r.Fault, r.Changed, r.Full, r.Blind = b.string(), b.bool(), b.bool(), b.bool()
 	r.Floor, r.Own = b.int(), time.Duration(b.int())
 	return b.err()
 }
@@ -230,6 +231,7 @@ func (b *body) left() Left {
 func (d *Done) AppendFrame(buf []byte) []byte {
 	b := appendString(begin(buf), d.Fault)
 	b = appendBool(b, d.Changed)
+	b = appendBool(b, d.Full)
 	b = appendInt(b, int64(d.Kind))
 	b = appendInt(b, int64(d.Code))
 	b = appendInt(b, int64(d.CPU))
@@ -243,13 +245,14 @@ func (d *Done) AppendFrame(buf []byte) []byte {
 	}
 	b = appendInt(b, d.Floor)
 	b = appendInt(b, int64(d.Own))
+	b = appendBool(b, d.Blind)
 	return frame(appendBool(b, d.Last))
 }
 
 // Decode reads a message that AppendFrame wrote, without its header.
 func (d *Done) Decode(message []byte) error {
 	b := body{rest: message}
-	d.Fault, d.Changed = b.string(), b.bool()
+	d.Fault, d.Changed, d.Full = b.string(), b.bool(), b.bool()
 	d.Kind, d.Code = int(b.upTo(OutputLimit)), int(b.int())
 	d.CPU, d.Wall, d.Peak = time.Duration(b.int()), time.Duration(b.int()), b.int()
 	d.Stdout, d.Stderr = b.left(), b.left()
@@ -257,6 +260,6 @@ func (d *Done) Decode(message []byte) error {
 	for i := range d.Files {
 		d.Files[i] = b.left()
 	}
-	d.Floor, d.Own, d.Last = b.int(), time.Duration(b.int()), b.bool()
+	d.Floor, d.Own, d.Blind, d.Last = b.int(), time.Duration(b.int()), b.bool(), b.bool()
 	return b.err()
 }

@@ -65,18 +65,18 @@ func drawMessage(t *rapid.T, kind int) message {
 		}
 	case 1:
 		return &Ready{
-			Fault: text.Draw(t, "fault"), Changed: rapid.Bool().Draw(t, "changed"), Blind: rapid.Bool().Draw(t, "blind"),
+			Fault: text.Draw(t, "fault"), Changed: rapid.Bool().Draw(t, "changed"), Full: rapid.Bool().Draw(t, "full"), Blind: rapid.Bool().Draw(t, "blind"),
 			Floor: rapid.Int64().Draw(t, "floor"), Own: drawDuration(t, "own"),
 		}
 	case 2:
 		return &Job{Source: drawItem(t), Path: text.Draw(t, "path"), Args: texts(t, "args"), Stdin: rapid.Bool().Draw(t, "stdin")}
 	}
 	return &Done{
-		Fault: text.Draw(t, "fault"), Changed: rapid.Bool().Draw(t, "changed"),
+		Fault: text.Draw(t, "fault"), Changed: rapid.Bool().Draw(t, "changed"), Full: rapid.Bool().Draw(t, "full"),
 		Kind: rapid.IntRange(Exited, OutputLimit).Draw(t, "kind"), Code: rapid.Int().Draw(t, "code"),
 		CPU: drawDuration(t, "cpu"), Wall: drawDuration(t, "wall"), Peak: rapid.Int64().Draw(t, "peak"),
 		Stdout: drawLeft(t), Stderr: drawLeft(t), Files: rapid.SliceOfN(rapid.Custom(drawLeft), 0, 5).Draw(t, "files"),
-		Floor: rapid.Int64().Draw(t, "floor"), Own: drawDuration(t, "own"), Last: rapid.Bool().Draw(t, "last"),
+		Floor: rapid.Int64().Draw(t, "floor"), Own: drawDuration(t, "own"), Blind: rapid.Bool().Draw(t, "blind"), Last: rapid.Bool().Draw(t, "last"),
 	}
 }
 

@@ -15,13 +15,13 @@ var errOrphaned = errors.New("the parent is gone")
 func (h *helper) do(job *Job) Done {
 	var d Done
 	if err := h.attempt(job, &d); err != nil {
-		d = Done{Fault: err.Error(), Changed: errors.Is(err, errChanged)}
+		d = Done{Fault: err.Error(), Changed: errors.Is(err, errChanged), Full: isFull(err)}
 		h.orphaned = errors.Is(err, errOrphaned)
 		h.folder.watch.broken = true // whatever the folder is like now
 	}
 	floor, grown := h.memory.tell(len(h.changes.names) + len(h.changes.strange))
 	d.Floor, d.Last = floor, grown && !h.setup.Keep
-	d.Own = ownCPU()
+	d.Own, d.Blind = ownCPU(), h.folder.watch.blind()
 	return d
 }
 
@@ -78,7 +78,7 @@ func (h *helper) run(job *Job, d *Done) error {
 		return err
 	}
 	d.CPU, d.Peak = h.tree.cpu, h.tree.peak
-	if max := h.setup.MemoryMax; max > 0 && d.Peak > max>>10 && d.Kind <= Signalled {
+	if limit := h.setup.MemoryMax; limit > 0 && d.Kind <= Signalled && d.Peak > h.memory.most(limit, d.Peak) {
 		d.Kind, d.Code = OutOfMemory, 0 // between two looks
 	}
 	return nil

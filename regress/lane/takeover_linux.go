@@ -65,7 +65,8 @@ func (c *conversation) hold() error {
 	}
 	h, err := prepare(&setup)
 	if err != nil {
-		return writeFull(SocketFD, (&Ready{Fault: err.Error(), Changed: errors.Is(err, errChanged)}).AppendFrame(nil))
+		no := Ready{Fault: err.Error(), Changed: errors.Is(err, errChanged), Full: isFull(err)}
+		return writeFull(SocketFD, no.AppendFrame(nil))
 	}
 	ready := Ready{Blind: h.folder.watch.blind(), Floor: h.memory.begin(), Own: ownCPU()}
 	if err := writeFull(SocketFD, ready.AppendFrame(nil)); err != nil {

@@ -69,14 +69,12 @@ func (t *tree) kill() error {
 	return nil
 }
 
-// signal sends to every process of the tree.
+// signal sends to every process of the tree, once. Without a PID namespace one
+// that is being started may be missed; kill tries again.
 func (t *tree) signal(sig syscall.Signal) {
 	if t.pids {
 		_ = syscall.Kill(-1, sig) // to all but ourselves
 		return
-	}
-	if !t.over { // else the number may be another's
-		_ = syscall.Kill(-t.pid, sig)
 	}
 	for _, pid := range t.members() {
 		_ = syscall.Kill(pid, sig)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path"
@@ -56,16 +57,21 @@ func Resolve(words []string, useShell, stdin bool) (*Command, error) {
 		return nil, fault.Environmentf("command %q: %w", name, err)
 	}
 	if c.Digest, err = digestFile(c.Path); err != nil {
-		return nil, fault.Environmentf("command %q: %w", name, err)
+		return nil, fault.Environmentf("command %q cannot be read: %w", name, reason(err))
 	}
 	return c, nil
 }
 
-// reason takes the inner error of exec.Error, whose text repeats the name.
+// reason takes the innermost error: the texts around it repeat the name, and
+// name the system call.
 func reason(err error) error {
 	var e *exec.Error
 	if errors.As(err, &e) {
-		return e.Err
+		err = e.Err
+	}
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		err = p.Err
 	}
 	return err
 }

@@ -1,6 +1,7 @@
 package exec_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -51,9 +52,16 @@ func TestResolve(t *testing.T) {
 	if want := filepath.Join(dir, "tool"); c.Path != want || c.Args("x")[0] != want {
 		t.Errorf("path %q, argument 0 %q, want %q", c.Path, c.Args("x")[0], want)
 	}
-	for _, words := range [][]string{{"no-such-command"}, {"./no-such"}, {dir}} {
-		if _, err := exec.Resolve(words, false, false); fault.ClassOf(err) != fault.Environment {
-			t.Errorf("%q: %v, want a failure of the environment", words, err)
+	for word, want := range map[string]string{
+		"no-such-command": "executable file not found in $PATH", "./no-such": "no such file or directory",
+		"./tool/x": "not a directory", dir: "is a directory",
+	} {
+		_, err := exec.Resolve([]string{word}, false, false)
+		if fault.ClassOf(err) != fault.Environment {
+			t.Errorf("%q: %v, want a failure of the environment", word, err)
+		}
+		if want := fmt.Sprintf("command %q cannot be run: %s", word, want); fmt.Sprint(err) != want {
+			t.Errorf("%v, want %s", err, want)
 		}
 	}
 	if _, err := exec.Resolve(nil, false, false); fault.ClassOf(err) != fault.Input {

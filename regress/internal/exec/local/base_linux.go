@@ -20,6 +20,9 @@ const memoryFolder = "/dev/shm"
 // basePrefix begins the names of folders that hold a run's lanes.
 const basePrefix = "muster-"
 
+// lockName is the file in such a folder that is locked while the run lives.
+const lockName = "lock"
+
 // base is the folder below which the lanes have theirs. Its lock is held while
 // the run lives, so that a later run can tell what a killed one left.
 type base struct {
@@ -46,7 +49,7 @@ func newBase(o *Options) (*base, error) {
 			return b, nil
 		}
 	}
-	return nil, fault.Environmentf("folder for the lanes: %w", err)
+	return nil, fault.Environmentf("folder for the lanes: %w", withMend(err, roomMend(parent)))
 }
 
 // diskFolder is TMPDIR as its processes see it: absolute, and without links,
@@ -94,12 +97,12 @@ func token(n int) string {
 }
 
 func lock(dir string, create int) (*os.File, error) {
-	f, err := os.OpenFile(filepath.Join(dir, "lock"), create|os.O_RDWR|syscall.O_NOFOLLOW, 0o600)
+	f, err := os.OpenFile(filepath.Join(dir, lockName), create|os.O_RDWR|syscall.O_NOFOLLOW, 0o600)
 	if err != nil {
 		return nil, err
 	}
 	err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-	if err == nil && !isAt(f, filepath.Join(dir, "lock")) {
+	if err == nil && !isAt(f, filepath.Join(dir, lockName)) {
 		err = fmt.Errorf("%s was swept away", dir)
 	}
 	if err != nil {
@@ -130,7 +133,7 @@ func sweep(parent string) {
 			continue // in use, just being made, or not a lanes' folder
 		}
 		endStrays(dir)
-		_ = removeTree(dir)
+		_ = removeBase(dir)
 		f.Close()
 	}
 }
@@ -141,21 +144,24 @@ func ownedByUs(info os.FileInfo) bool {
 }
 
 func (b *base) remove() error {
-	err := removeTree(b.dir)
-	b.lock.Close()
-	return err
+	defer b.lock.Close()
+	return removeBase(b.dir)
 }
 
-// removeTree is os.RemoveAll for folders whose modes a case may have changed.
-func removeTree(dir string) error {
-	if os.RemoveAll(dir) == nil {
+// removeBase removes a run's folder, the lock last: what is left of it if that
+// fails, or is broken off, has its lock, and a later run can tell whose it is.
+func removeBase(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if d != nil && d.IsDir() {
-			_ = os.Chmod(path, 0o700)
+	for _, e := range entries {
+		if e.Name() != lockName {
+			err = errors.Join(err, removeTree(filepath.Join(dir, e.Name())))
 		}
-		return nil
-	})
-	return os.RemoveAll(dir)
+	}
+	if err != nil {
+		return err
+	}
+	return removeTree(dir)
 }

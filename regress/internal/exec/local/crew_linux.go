@@ -32,9 +32,11 @@ type Crew struct {
 	lanes []*worker
 
 	started atomic.Int64 // helpers so far
+	fresh   atomic.Int64 // folders that took another's place
 	own     atomic.Int64 // ns of CPU that helpers took themselves
 	floor   atomic.Int64 // KiB, the largest of the helpers'
-	endOne  sync.Mutex   // held to wait for a helper's end: each wait takes a thread
+	blind   sync.Once    // that a lane has no inotify was told
+	threads sync.Mutex   // held for what takes a thread: to start a helper, to wait for its end
 
 	mu    sync.Mutex
 	freed *sync.Cond
@@ -69,8 +71,10 @@ func check(o *Options) error {
 	case len(o.Helper) == 0 || o.Timeout <= 0 || o.OutputMax <= 0:
 		return fault.Environmentf("lanes need a helper, a time limit and an output limit")
 	}
-	if o.Note == nil {
-		o.Note = func(string) {}
+	for _, hear := range []*func(string){&o.Note, &o.Warn} {
+		if *hear == nil {
+			*hear = func(string) {}
+		}
 	}
 	if o.Keep == "" {
 		return nil
@@ -117,10 +121,15 @@ func (c *Crew) startLanes(ctx context.Context) error {
 	}
 	wg.Wait()
 	c.idle = slices.Clone(c.lanes)
-	if slices.ContainsFunc(c.lanes, func(w *worker) bool { return w.blind }) {
-		c.o.Note(fmt.Sprintf("some of %d lanes have no inotify and take longer over every case: raise fs.inotify.max_user_instances or max_user_watches", c.o.Lanes))
-	}
 	return errors.Join(errs...)
+}
+
+// tellBlind says that there is a lane without inotify: once, however many lanes
+// and cases find that out.
+func (c *Crew) tellBlind() {
+	c.blind.Do(func() {
+		c.o.Warn(fmt.Sprintf("not all of %d lanes have inotify, and those without take longer over every case: raise fs.inotify.max_user_instances or max_user_watches, or use fewer --jobs", c.o.Lanes))
+	})
 }
 
 // Floor returns the resident size, in KiB, below which a case's peak memory

@@ -80,3 +80,21 @@ func TestMemoryLimit(t *testing.T) {
 		r.want(r.run("one.c", "exec "+self("allocate", "10")), "exit 0")
 	}, func(o *Options) { o.MemoryMax = 100 << 20 })
 }
+
+// TestMemoryBelowFloor: a limit that the helper itself is past is no case's
+// fault, however often and long it runs; what is more than the floor still is.
+func TestMemoryBelowFloor(t *testing.T) {
+	for _, limit := range []int64{1, 4 << 10, 1 << 20} {
+		inBothModes(t, usual, func(r *rig) {
+			for range 70 { // the helper grows a little with the first ones
+				r.want(r.run("one.c", "exit 0"), "exit 0")
+			}
+			r.want(r.run("one.c", "echo o; echo n > n; exec sleep 0.1"), "exit 0", `stdout "o\n"`, `n "n\n"`)
+			for _, hog := range []string{self("allocate", "50"), self("allocate", "50", "wait")} {
+				if got := r.run("one.c", "exec "+hog); got[0] != "out-of-memory" {
+					r.Errorf("a limit of %d: %q gave %s", limit, hog, got)
+				}
+			}
+		}, func(o *Options) { o.MemoryMax = limit })
+	}
+}

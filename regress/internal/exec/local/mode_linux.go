@@ -36,8 +36,11 @@ func modes(plain bool) []mode {
 
 func (m *mode) apart() bool { return m.flags != 0 }
 
-// capSysAdmin is the capability to mount.
-const capSysAdmin = 21
+// The capabilities to mount, and to take some away from cases.
+const (
+	capSysAdmin = 21
+	capSetPcap  = 8
+)
 
 func (m *mode) attributes() *syscall.SysProcAttr {
 	a := &syscall.SysProcAttr{Cloneflags: m.flags}
@@ -47,7 +50,7 @@ func (m *mode) attributes() *syscall.SysProcAttr {
 	// To its own numbers: mapped to 0 a compiler believes that it is root.
 	a.UidMappings = []syscall.SysProcIDMap{{ContainerID: os.Geteuid(), HostID: os.Geteuid(), Size: 1}}
 	a.GidMappings = []syscall.SysProcIDMap{{ContainerID: os.Getegid(), HostID: os.Getegid(), Size: 1}}
-	a.AmbientCaps = []uintptr{capSysAdmin}
+	a.AmbientCaps = []uintptr{capSysAdmin, capSetPcap}
 	return a
 }
 
@@ -64,11 +67,12 @@ func (c *Crew) startFirst(ctx context.Context) error {
 		if err == nil {
 			c.mode = &m
 			if !m.apart() {
-				c.o.Note(fmt.Sprintf("lanes without namespaces (%v): their folders' paths are rewritten to %s in what cases leave", why, Canonical))
+				c.o.Warn(fmt.Sprintf("lanes without namespaces (%v): their folders' paths are rewritten to %s in what cases leave", why, Canonical))
 			}
 			return nil
 		}
-		if ctx.Err() != nil || fault.ClassOf(err) == fault.Input {
+		var full *errFull // another way needs no less room
+		if ctx.Err() != nil || fault.ClassOf(err) == fault.Input || errors.As(err, &full) {
 			return err
 		}
 		why = err

@@ -31,7 +31,8 @@ type Options struct {
 	MemoryMax int64         // bytes, 0 = no limit
 	OutputMax int64         // bytes; more than 0
 	Keep      string        // not empty: this folder, new or empty, stays as the case leaves it
-	Note      func(string)  // Start tells it what the user should know; may be nil
+	Note      func(string)  // hears once what the user may want to know; may be nil
+	Warn      func(string)  // hears once what makes lanes slow or less apart, and the mend; may be nil
 
 	plain bool // no namespaces, for tests
 }

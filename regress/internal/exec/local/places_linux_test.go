@@ -145,7 +145,7 @@ func TestUnfit(t *testing.T) {
 		r := newRig(t, c, d.change)
 		inMemory := strings.HasPrefix(r.crew.base.dir, memoryFolder)
 		said := strings.Join(r.notes.said, "\n")
-		if inMemory != (d.why == "") || !strings.Contains(said, d.why) || d.why == "" && said != "" {
+		if inMemory != (d.why == "") || !strings.Contains(said, d.why) || d.why == "" && said != "" || strings.Contains(said, "warning") {
 			t.Errorf("lanes in %s, and was told %q", r.crew.base.dir, said)
 		}
 		r.want(r.run("one.c", "cp HDR_tool.sh t; ./t; rm t"), "exit 0", `stdout "tool\n"`)
@@ -160,6 +160,7 @@ func TestFullFileSystem(t *testing.T) {
 	}
 	mountOver(t, memoryFolder, "size=4m", 0)
 	inBothModes(t, usual, func(r *rig) {
+		const mend = "no space left on device; free space in /dev/shm, or use fewer --jobs"
 		filler := filepath.Join(memoryFolder, "filler")
 		for _, text := range []string{
 			"exec yes > f", "yes > $HOME/f; sleep 86400", "yes; exit 0", "sleep 86400", "exit 0",
@@ -168,13 +169,48 @@ func TestFullFileSystem(t *testing.T) {
 			if text == "exit 0" || text == "sleep 86400" {
 				fill(r.T, filler, 10<<10)
 			}
-			if result, err := r.try("one.c", text); fault.ClassOf(err) != fault.Environment || !strings.Contains(err.Error(), "no space left") {
+			if result, err := r.try("one.c", text); fault.ClassOf(err) != fault.Environment || !strings.Contains(err.Error(), mend) {
 				r.Errorf("%q on a full disk gave %v, %v", text, result, err)
 			}
 			must(r, os.Remove(filler))
 			r.wantClean("next.c")
 		}
 	}, func(o *Options) { o.OutputMax = 3 << 20 })
+}
+
+// TestFullDisk: there TMPDIR helps too, and a start finds no room either.
+func TestFullDisk(t *testing.T) {
+	if !again(t, asRootOfItsOwn) {
+		return
+	}
+	dir := t.TempDir()
+	mountOver(t, dir, "size=4m", 0)
+	t.Cleanup(func() { must(t, syscall.Unmount(dir, 0)) })
+	t.Setenv("TMPDIR", dir)
+	mend := "no space left on device; free space in " + dir + ", use fewer --jobs, or set TMPDIR to a larger disk"
+	onDisk := func(o *Options) { o.OutputMax = 1 << 50 } // too much for memory
+	inBothModes(t, usual, func(r *rig) {
+		filler := filepath.Join(dir, "filler")
+		fill(r.T, filler, 10<<10)
+		if _, err := r.try("one.c", "exit 0"); fault.ClassOf(err) != fault.Environment || !strings.Contains(err.Error(), mend) {
+			r.Errorf("on a full disk a case gave %v", err)
+		}
+		for _, left := range []int64{0, 4 << 10, 12 << 10} { // for nothing, the base, the folders
+			fill(r.T, filler, left)
+			o := options(r.corpus)
+			onDisk(&o)
+			o.plain = r.crew.o.plain
+			crew, err := Start(context.Background(), o)
+			if fault.ClassOf(err) != fault.Environment || !strings.Contains(err.Error(), mend) || strings.Count(err.Error(), mend) != 1 {
+				r.Errorf("a start with %d bytes free gave %v", left, err)
+			}
+			if crew != nil {
+				must(r, crew.Close())
+			}
+		}
+		must(r, os.Remove(filler))
+		r.wantClean("next.c")
+	}, onDisk)
 }
 
 // fill leaves so many bytes free.

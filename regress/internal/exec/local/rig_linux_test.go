@@ -117,10 +117,13 @@ type rig struct {
 	notes  *notes
 }
 
+// notes are what a crew told, warnings marked as such.
 type notes struct {
 	mu   sync.Mutex
 	said []string
 }
+
+func (n *notes) warn(s string) { n.add("warning: " + s) }
 
 func (n *notes) add(s string) {
 	n.mu.Lock()
@@ -144,7 +147,7 @@ func newRig(t *testing.T, c *corpus.Corpus, change ...func(*Options)) *rig {
 	t.Helper()
 	r := &rig{T: t, corpus: c, notes: &notes{}}
 	o := options(c)
-	o.Note = r.notes.add
+	o.Note, o.Warn = r.notes.add, r.notes.warn
 	for _, f := range change {
 		f(&o)
 	}

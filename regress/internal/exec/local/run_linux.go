@@ -32,11 +32,12 @@ func (w *worker) run(ctx context.Context, job exec.Job) (*exec.Result, error) {
 		return nil, errors.Join(err, ctx.Err())
 	}
 	w.note(done.Own, done.Floor)
+	w.see(done.Blind)
 	if done.Last {
 		defer w.end()
 	}
 	if done.Fault != "" {
-		return nil, blamed(done.Fault, done.Changed)
+		return nil, w.crew.blamed(done.Fault, done.Changed, done.Full)
 	}
 	return w.result(&done)
 }
@@ -59,7 +60,7 @@ func (w *worker) result(d *lane.Done) (*exec.Result, error) {
 	}
 	if err != nil {
 		t.release()
-		return nil, fault.Environmentf("take over what a case left: %w", err)
+		return nil, fault.Environmentf("take over what a case left: %w", w.crew.mended(err))
 	}
 	out := outcome.Outcome{Ending: outcome.Ending{Kind: outcome.Kind(d.Kind), Code: d.Code}, Parts: t.parts}
 	cost := outcome.Cost{CPU: d.CPU, Wall: d.Wall, PeakRSS: max(d.Peak, w.floor)}

@@ -72,6 +72,40 @@ func TestInheritance(t *testing.T) {
 	})
 }
 
+// deafly starts a process with every signal ignored and blocked.
+func deafly(cmd *osexec.Cmd) {
+	cmd.Args = append([]string{cmd.Path, "tool", "deaf", cmd.Path}, cmd.Args[1:]...)
+}
+
+// TestSignalsAsNew: a case finds every signal with its default effect and none
+// blocked, whatever muster was started with and does itself. Else a tool would
+// write an error where it should be ended by a closed pipe.
+func TestSignalsAsNew(t *testing.T) {
+	if !again(t, deafly) {
+		return
+	}
+	for sig := syscall.Signal(1); sig <= 64; sig++ {
+		if sig != syscall.SIGCHLD && sig != syscall.SIGURG { // the runtime's own
+			signal.Ignore(sig)
+		}
+	}
+	status, err := os.ReadFile("/proc/thread-self/status")
+	must(t, err)
+	for _, none := range []string{"SigBlk:\t0000000000000000", "SigIgn:\t0000000000000000"} {
+		if strings.Contains(string(status), none) {
+			t.Fatalf("the test shows nothing:\n%s", status)
+		}
+	}
+	inBothModes(t, usual, func(r *rig) {
+		r.want(r.run("one.c", "{ yes; echo $? > status; } | head -n 1"), "exit 0", `stdout "y\n"`, `status "141\n"`)
+		r.want(r.run("one.c", "grep -E 'Sig(Blk|Ign)|SigPnd|ShdPnd' /proc/self/status"), "exit 0",
+			`stdout "SigPnd:\t0000000000000000\nShdPnd:\t0000000000000000\nSigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n"`)
+		r.want(r.run("one.c", "kill -PIPE $$"), "signal 13 (SIGPIPE)")
+		r.want(r.run("one.c", "kill -HUP $$"), "signal 1 (SIGHUP)")
+		r.wantClean("next.c")
+	})
+}
+
 // TestNoTerminal: a case has no controlling terminal, even if muster has.
 func TestNoTerminal(t *testing.T) {
 	if !again(t, func(cmd *osexec.Cmd) {
@@ -158,7 +192,7 @@ func TestCommandGone(t *testing.T) {
 // forNobody are the tests that an ordinary user runs too.
 const forNobody = "^(TestDeeds|TestSignals|TestTimeLimit|TestNothingIsLeftAlive|TestSignalsToEverybody|TestOutputLimit|" +
 	"TestMemoryLimit|TestCPU|TestPeakMemory|TestHelperKilled|TestCancel|TestClose|TestParentKilled|TestEverythingKilled|" +
-	"TestTwoCrews|TestCanonical|TestFullFileSystem|TestInheritance|TestStdin|TestRights|TestArchiveCut|TestKeep)$"
+	"TestTwoCrews|TestEnvironment|TestRefusedBySeccomp|TestSmallRefusals|TestSignalsAsNew|TestSourceAsNew|TestCanonical|TestFullFileSystem|TestInheritance|TestStdin|TestRights|TestWho|TestMountOver|TestArchiveCut|TestKeep)$"
 
 // TestAsNobody: an ordinary user's lanes are no different.
 func TestAsNobody(t *testing.T) {
@@ -218,7 +252,7 @@ func TestRefused(t *testing.T) {
 	c := usual(t)
 	r := &rig{T: t, corpus: c, notes: &notes{}}
 	o := options(c)
-	o.Lanes, o.Note = 3, r.notes.add
+	o.Lanes, o.Note, o.Warn = 3, r.notes.add, r.notes.warn
 	var err error
 	r.crew, err = Start(context.Background(), o)
 	must(t, err)
@@ -248,7 +282,7 @@ func TestMountPointTaken(t *testing.T) {
 		must(t, spoil())
 		r := &rig{T: t, notes: &notes{}, corpus: c}
 		o := options(r.corpus)
-		o.Note = r.notes.add
+		o.Note, o.Warn = r.notes.add, r.notes.warn
 		var err error
 		r.crew, err = Start(context.Background(), o)
 		must(t, err)
@@ -257,39 +291,5 @@ func TestMountPointTaken(t *testing.T) {
 		}
 		r.wantClean("next.c")
 		must(t, r.crew.Close())
-	}
-}
-
-// TestBlind: without inotify everything is as with it.
-func TestBlind(t *testing.T) {
-	if !again(t, inUserNamespace) {
-		return
-	}
-	must(t, os.WriteFile("/proc/sys/user/max_inotify_instances", []byte("0"), 0))
-	for _, table := range [][]deed{edits(), links(), folders(), oddities()} {
-		inBothModes(t, usual, func(r *rig) {
-			if !r.crew.lanes[0].blind || !strings.Contains(fmt.Sprint(r.notes.said), "inotify") {
-				r.Fatalf("there is inotify, or it was not told: %q", r.notes.said)
-			}
-			for _, d := range table {
-				r.sub(d.name, d.check)
-			}
-		})
-	}
-}
-
-// TestFewWatches: the folders that a lane watches are counted too.
-func TestFewWatches(t *testing.T) {
-	if !again(t, inUserNamespace) {
-		return
-	}
-	for _, watches := range []string{"2", "6", "9"} {
-		must(t, os.WriteFile("/proc/sys/user/max_inotify_watches", []byte(watches), 0))
-		inBothModes(t, usual, func(r *rig) {
-			for range 3 {
-				r.want(r.run("sub/deep/three.c", "echo n > n; echo x >> HDR_a.h"), "exit 0", `HDR_a.h "header a\nx\n"`, `n "n\n"`)
-				r.wantClean("next.c")
-			}
-		})
 	}
 }

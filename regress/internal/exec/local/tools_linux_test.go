@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/signal"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -28,6 +30,13 @@ var tools = map[string]func(args []string) error{
 	"attach":   attachTool,
 	"many":     manyTool,
 	"signals":  signalsTool,
+	"unable":   unableTool,
+	"flag":     flagTool,
+	"refusing": refusingTool,
+	"flags":    flagsTool,
+	"deaf":     deafTool,
+
+	"capabilities": capabilitiesTool,
 }
 
 // self is the command line of a tool, for use in a shell's script.
@@ -119,8 +128,8 @@ func allocateTool(args []string) error {
 	if err != nil {
 		return err
 	}
-	if len(args) > 1 {
-		select {}
+	for len(args) > 1 {
+		_ = unix.Pause() // a signal ended it
 	}
 	return syscall.Munmap(m)
 }
@@ -219,6 +228,81 @@ func signalsTool([]string) error {
 	for sig := syscall.Signal(1); sig <= 64; sig++ {
 		_ = syscall.Kill(-1, sig) // to all but ourselves
 		_ = syscall.Kill(1, sig)
+	}
+	return nil
+}
+
+// unableTool starts a command that cannot get the capability to mount.
+func unableTool(args []string) error {
+	runtime.LockOSThread()
+	if err := unix.Prctl(unix.PR_CAPBSET_DROP, unix.CAP_SYS_ADMIN, 0, 0, 0); err != nil {
+		return err
+	}
+	return syscall.Exec(args[0], args, os.Environ())
+}
+
+// deafTool starts a command with every signal ignored and blocked.
+func deafTool(args []string) error {
+	runtime.LockOSThread()
+	for sig := syscall.Signal(1); sig <= 64; sig++ {
+		signal.Ignore(sig)
+	}
+	var all unix.Sigset_t
+	for i := range all.Val {
+		all.Val[i] = ^all.Val[i]
+	}
+	if err := unix.PthreadSigmask(unix.SIG_SETMASK, &all, nil); err != nil {
+		return err
+	}
+	return syscall.Exec(args[0], args, os.Environ())
+}
+
+// flagTool sets flags (a number) of files.
+func flagTool(args []string) error {
+	flags, err := strconv.Atoi(args[0])
+	if err != nil {
+		return err
+	}
+	for _, path := range args[1:] {
+		f, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		err = unix.IoctlSetPointerInt(int(f.Fd()), unix.FS_IOC_SETFLAGS, flags)
+		f.Close()
+		if err != nil {
+			return fmt.Errorf("set flags of %s: %w", path, err)
+		}
+	}
+	return nil
+}
+
+// flagsTool prints the flags of a file that anybody may set, and its links.
+func flagsTool(args []string) error {
+	f, err := os.Open(args[0])
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	flags, err := unix.IoctlGetUint32(int(f.Fd()), unix.FS_IOC_GETFLAGS)
+	if err != nil && !errors.Is(err, unix.ENOTTY) {
+		return err
+	}
+	var st unix.Stat_t
+	if err := unix.Fstat(int(f.Fd()), &st); err != nil {
+		return err
+	}
+	const extents = 0x80000 // FS_EXTENT_FL, which ext4 sets itself
+	fmt.Println(flags&^extents, st.Nlink)
+	return nil
+}
+
+// capabilitiesTool prints the numbers of those that this process may get.
+func capabilitiesTool([]string) error {
+	for c := range uintptr(64) {
+		if have, err := unix.PrctlRetInt(unix.PR_CAPBSET_READ, c, 0, 0, 0); err == nil && have == 1 {
+			fmt.Println(c)
+		}
 	}
 	return nil
 }

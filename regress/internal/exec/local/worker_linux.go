@@ -7,11 +7,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
 
-	"muster/regress/internal/fault"
 	"muster/regress/internal/name"
 	"muster/regress/lane"
 )
@@ -30,7 +30,8 @@ type worker struct {
 	// The present helper; helper is nil between one that is gone and the next.
 	helper *exec.Cmd
 	socket *os.File
-	errors *os.File // what it said in dying
+	stream *lane.Stream // over the socket
+	errors *os.File     // what it said in dying
 	outbox string
 	floor  int64         // KiB
 	own    time.Duration // CPU that it took itself, as it last told
@@ -43,10 +44,13 @@ type worker struct {
 // cases see what that says.
 func (w *worker) start(ctx context.Context, m *mode) error {
 	w.plain = !m.apart()
-	if err := w.makeFolders(); err != nil {
-		return err
+	w.crew.threads.Lock()
+	err := w.crew.mended(w.makeFolders())
+	if err == nil {
+		err = w.spawn(m)
 	}
-	if err := w.spawn(m); err != nil {
+	w.crew.threads.Unlock()
+	if err != nil {
 		return err
 	}
 	if err := w.greet(ctx); err != nil {
@@ -72,10 +76,18 @@ func (w *worker) makeFolders() error {
 		w.root = c.o.Keep
 		return nil
 	}
-	if err := removeTree(w.root); err != nil {
-		return err
+	if removeTree(w.root) != nil {
+		w.root = c.freshRoot() // this one goes with the base, if it can
 	}
 	return os.Mkdir(w.root, 0o755)
+}
+
+// freshRoot names a lane's folder that takes the place of one that cannot be
+// removed, perhaps because something is mounted there. It is as long as the
+// numbers of lanes, and none of them.
+func (c *Crew) freshRoot() string {
+	const first = 10 * 36 * 36 // "a00"
+	return filepath.Join(c.base.dir, strconv.FormatInt(first+c.fresh.Add(1), 36))
 }
 
 // helperEnv is the environment of a helper, of which no case sees anything: one
@@ -96,10 +108,15 @@ func (w *worker) spawn(m *mode) error {
 		return err
 	}
 	defer stuff.Close()
-	said, err := os.Create(w.outbox + "/errors")
+	conn, err := ours.SyscallConn()
 	if err != nil {
 		ours.Close()
 		return err
+	}
+	said, err := os.Create(w.outbox + "/errors")
+	if err != nil {
+		ours.Close()
+		return w.crew.mended(err)
 	}
 	command := w.crew.o.Helper
 	// Not bound to a context: a helper ends when its socket closes, after it
@@ -110,12 +127,12 @@ func (w *worker) spawn(m *mode) error {
 	cmd.Dir = "/"
 	cmd.Env = helperEnv
 	cmd.SysProcAttr = m.attributes()
-	if err := cmd.Start(); err != nil {
+	if err := cmd.Start(); err != nil { // ENOSPC here means too many namespaces
 		ours.Close()
 		said.Close()
 		return err
 	}
-	w.helper, w.socket, w.errors, w.own = cmd, ours, said, 0
+	w.helper, w.socket, w.stream, w.errors, w.own = cmd, ours, lane.NewStream(conn), said, 0
 	return nil
 }
 
@@ -168,9 +185,9 @@ func (w *worker) greet(ctx context.Context) error {
 	}
 	w.note(ready.Own, ready.Floor)
 	if ready.Fault != "" {
-		return blamed(ready.Fault, ready.Changed)
+		return w.crew.blamed(ready.Fault, ready.Changed, ready.Full)
 	}
-	w.blind = ready.Blind
+	w.see(ready.Blind)
 	return w.socket.SetDeadline(time.Time{})
 }
 
@@ -189,6 +206,13 @@ func (w *worker) note(own time.Duration, floor int64) {
 	}
 }
 
+// see takes over whether the helper has inotify now.
+func (w *worker) see(blind bool) {
+	if w.blind = blind; blind {
+		w.crew.tellBlind()
+	}
+}
+
 // hangUpWith hangs up when ctx ends before the function that it returns is
 // called.
 func (w *worker) hangUpWith(ctx context.Context) (stop func() bool) {
@@ -196,20 +220,12 @@ func (w *worker) hangUpWith(ctx context.Context) (stop func() bool) {
 	return context.AfterFunc(ctx, func() { socket.Close() })
 }
 
-// blamed is the error for what a helper could not do.
-func blamed(text string, changed bool) error {
-	if changed {
-		return fault.Inputf("%s; run again when nothing writes there", name.Print(text))
-	}
-	return fault.Environmentf("%s", name.Print(text))
-}
-
 // exchange sends one message and decodes the answer.
 func (w *worker) exchange(message []byte, decode func([]byte) error) error {
-	_, err := w.socket.Write(message)
+	_, err := w.stream.Write(message)
 	var answer []byte
 	if err == nil {
-		answer, err = w.frames.Next(w.socket.Read)
+		answer, err = w.frames.Next(w.stream.Read)
 	}
 	if err == nil {
 		err = decode(answer)
@@ -230,8 +246,8 @@ func (w *worker) end() (why string) {
 		return "it did not start"
 	}
 	w.socket.Close() // it kills what its case started, and ends
-	w.crew.endOne.Lock()
-	defer w.crew.endOne.Unlock()
+	w.crew.threads.Lock()
+	defer w.crew.threads.Unlock()
 	timer := time.AfterFunc(endPatience, func() { _ = w.helper.Process.Kill() })
 	_ = w.helper.Wait() // its status is looked at below
 	timer.Stop()

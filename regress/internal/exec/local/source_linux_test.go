@@ -1,0 +1,74 @@
+package local
+
+import (
+	"fmt"
+	"testing"
+
+	"muster/regress/internal/corpus"
+)
+
+// TestSourceAsNew: whatever a case did to its source, the next one's is a new
+// file, with the same name or another, longer, shorter or empty. A source that
+// is written over the last one's is not: flags that any user may set raise no
+// event.
+func TestSourceAsNew(t *testing.T) {
+	inBothModes(t, usual, func(r *rig) {
+		for _, d := range sourceDeeds(t.TempDir()) {
+			for _, next := range []string{"next.c", "empty.c", "one.c", "sub/two.c"} {
+				r.run("one.c", d)
+				r.wantNewSource(next, d)
+			}
+		}
+	})
+}
+
+// TestSourceGiven: as much is true of a case that every other is given.
+func TestSourceGiven(t *testing.T) {
+	context := func(t testing.TB) *corpus.Corpus {
+		c, err := corpus.Open(t.Context(), corpus.Options{Path: usual(t).File().Name(), Context: []string{"one.c", "sub/*.c"}})
+		must(t, err)
+		t.Cleanup(func() { must(t, c.Close()) })
+		return c
+	}
+	inBothModes(t, context, func(r *rig) {
+		if len(r.corpus.Given()) != len(given)+2 {
+			r.Fatalf("%d files are given", len(r.corpus.Given()))
+		}
+		for _, d := range sourceDeeds(t.TempDir()) {
+			for _, next := range []string{"next.c", "one.c"} {
+				r.run("one.c", d)
+				r.wantClean(next)
+			}
+		}
+	})
+}
+
+// sourceDeeds are scripts that do something to their source.
+func sourceDeeds(outside string) []string {
+	return []string{
+		"", "cat $1", "chmod 600 $1", "chmod 755 $1; chmod 644 $1", "touch -d 2001-01-01 $1", "touch -a $1",
+		self("attach", "$1"), self("flag", "64", "$1"), // FS_NODUMP_FL
+		"setfacl -m u:1:r $1 2> /dev/null; :", "chown 1:1 $1 2> /dev/null; chown 0:0 $1 2> /dev/null; :",
+		"ln $1 l", "ln $1 l; rm l", "ln $1 $HOME/l; chmod 600 $HOME/l; rm $HOME/l",
+		"ln $1 " + outside + "/l 2> /dev/null; :", "cp -l $1 $TMPDIR/l; " + self("attach", "$TMPDIR/l"),
+		": >> $1", "exec 9<> $1", "(exec 9<> $1; flock 9; exec sleep 86400) &",
+		"(setsid sh -c 'exec 9<> '$1'; while :; do echo x >&9; done' &) &",
+		self("mmap", "$1"), "mv $1 x; mv x $1", "mv $1 $HOME/x; mv $HOME/x $1",
+		"cp $1 x; mv x $1", ": > $1", "truncate -s 100000 $1", "truncate -s 100000 $1; truncate -s 11 $1",
+		"fallocate -n -l 1M $1 2> /dev/null; :", "fallocate -p -l 4096 $1 2> /dev/null; :",
+		"rm $1", "rm $1; mkdir $1", "rm $1; ln -s HDR_a.h $1", "mv HDR_a.h $1", "ln -f HDR_a.h $1", "rm $1; mkfifo $1", "chmod 0 $1; chmod 0 .",
+	}
+}
+
+// wantNewSource wants the source of a case to be as its corpus has it, and of
+// nobody else's making.
+func (r *rig) wantNewSource(name, after string) {
+	r.Helper()
+	r.wantClean(name)
+	result, err := r.try(name, "exec "+self("flags", "$1"))
+	must(r, err)
+	defer result.Release()
+	if got := fmt.Sprint(r.tell(result)); got != `[exit 0 stdout "0 1\n"]` {
+		r.Errorf("after %q %s has flags or links: %s", after, name, got)
+	}
+}
