@@ -67,6 +67,19 @@ func eachString(v reflect.Value, f func(string) (string, error)) error {
 	return nil
 }
 
+// kept is what stays of a run's summary, for the list of runs.
+type kept struct {
+	Interrupted  bool `json:"interrupted"`
+	Cases        int  `json:"cases"`
+	NotRun       int  `json:"not_run"`
+	NotIdentical int  `json:"not_identical"`
+	Recorded     int  `json:"recorded"`
+}
+
+func keptOf(s Summary) kept {
+	return kept{s.Interrupted, s.Cases, s.NotRun, s.Verdicts.NotIdentical(), s.Recorded}
+}
+
 // marshal encodes what is kept of a run.
 func marshal(v any) (json.RawMessage, error) {
 	text, err := json.Marshal(v)

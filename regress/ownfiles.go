@@ -5,15 +5,13 @@ import (
 	"path/filepath"
 
 	"muster/regress/internal/fault"
+	"muster/regress/internal/golden"
 )
 
 // ownFiles are what muster itself writes: in a corpus that is the current
 // folder they are no cases.
 func (o *Options) ownFiles() []string {
-	own := []string{o.Store.State, o.Store.Golden}
-	for _, suffix := range []string{".part", ".part-journal", ".lock", "-journal"} {
-		own = append(own, o.Store.Golden+suffix)
-	}
+	own := append(golden.Files(o.Store.Golden), o.Store.State)
 	for _, path := range []string{o.Report.JUnit, o.Report.Events} {
 		if path != "" {
 			own = append(own, path)

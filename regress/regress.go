@@ -3,8 +3,10 @@
 // that the same comes out, or shows what does not.
 //
 // Its functions are the commands of the program: each takes options, reports
-// on the streams named there, and returns a summary. It must not parse flags,
-// nor know what a terminal command is called.
+// on the streams named there, and returns a summary. Their errors have a class,
+// see ClassOf, and say what to do in the words of the program. What writes to a
+// golden or a state folder locks it, so that two may run at once: the second
+// gets an error of class Input. It must not parse flags.
 //
 // Cases run in helper processes that are this same program (package lane): a
 // program that imports regress carries the helper with it.
@@ -62,12 +64,12 @@ type GlobCommand struct {
 
 // Selection says which of the cases run, in which order, and when to stop.
 type Selection struct {
-	Globs       []string
-	Filters     []string
-	Partition   string
-	Sample      int
-	FailedFirst bool
-	FailFast    int // stop after so many that are not identical; 0 = never
+	Globs       []string // of names, one of them must match; nil = all
+	Filters     []string // regular expressions that all must match, or not, after a '!'
+	Partition   string   // "hash:K/N", K of 1 to N; "" = all
+	Sample      int      // how many of those, always the same; 0 = all
+	FailedFirst bool     // begin with what was not identical in the last check
+	FailFast    int      // stop after so many that are not identical; 0 = never
 	only        map[string]bool
 }
 
@@ -85,14 +87,14 @@ type Judgement struct {
 	Normalize []string // nil = as recorded
 	Repeat    int      // runs of every case when recording
 	Retries   int      // further runs of a differing case when checking
-	Allow     []string
+	Allow     []string // names of verdicts that do not make the exit status 1: flaky, new, missing
 }
 
 // Store says where things are kept.
 type Store struct {
-	Golden string
-	State  string
-	Resume bool
+	Golden string // file; with others of that name beside it while it is written
+	State  string // folder, made when it is needed
+	Resume bool   // go on with the last run of this command, if it did not finish
 }
 
 // Report says where and how to report.

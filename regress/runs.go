@@ -26,7 +26,7 @@ func Runs(_ context.Context, o Options) error {
 }
 
 func printRun(rep Report, r *state.Run) error {
-	var sum Summary
+	var sum kept
 	if r.Summary != nil {
 		if err := json.Unmarshal(r.Summary, &sum); err != nil {
 			return fault.Environmentf("summary of run %s: %w", r.ID, err)
@@ -34,7 +34,7 @@ func printRun(rep Report, r *state.Run) error {
 	}
 	if rep.Format == JSON {
 		text, err := json.Marshal(runLine{
-			"run", r.ID, r.Command, r.Started.UTC(), r.Finished, sum.Interrupted, sum.Cases, sum.Verdicts.NotIdentical(),
+			"run", r.ID, r.Command, r.Started.UTC(), r.Finished, sum.Interrupted, sum.Cases, sum.NotIdentical,
 		})
 		if err != nil {
 			return err
@@ -58,7 +58,7 @@ type runLine struct {
 	NotIdentical int       `json:"not_identical"`
 }
 
-func runText(r *state.Run, sum Summary) string {
+func runText(r *state.Run, sum kept) string {
 	switch {
 	case !r.Finished && r.Summary == nil:
 		return "unfinished"
@@ -67,5 +67,5 @@ func runText(r *state.Run, sum Summary) string {
 	case r.Command == "record":
 		return fmt.Sprintf("%d cases recorded", sum.Recorded)
 	}
-	return fmt.Sprintf("%d cases, %d not identical", sum.Cases, sum.Verdicts.NotIdentical())
+	return fmt.Sprintf("%d cases, %d not identical", sum.Cases, sum.NotIdentical)
 }
