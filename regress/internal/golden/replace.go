@@ -16,6 +16,9 @@ import (
 // magic is what every SQLite file begins with.
 const magic = "SQLite format 3\x00"
 
+// journalMagic is what SQLite's journals begin with.
+const journalMagic = "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"
+
 // Replaceable returns nil when a new golden may take the place of what lies at
 // path: nothing, an empty file, or a golden of a format that this muster
 // reads, damaged or not. Anything else is somebody's own, and the error is of
@@ -27,6 +30,32 @@ func Replaceable(path string) error {
 		if err := replaceable(p); err != nil {
 			return err
 		}
+		if err := checkJournal(journal(p)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkJournal refuses a file that has the name of SQLite's journal and is
+// none: it would be removed as one. Until it is synced a journal has zeros
+// where its magic will be.
+func checkJournal(path string) error {
+	f, _, err := openRegular(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	var h [len(journalMagic)]byte
+	n, err := io.ReadFull(f, h[:])
+	if err != nil && err != io.EOF && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return fault.Environmentf("golden: %w", err)
+	}
+	if b := h[:n]; string(b) != journalMagic && len(bytes.Trim(b, "\x00")) > 0 {
+		return occupied(path, "it is no journal of a golden")
 	}
 	return nil
 }

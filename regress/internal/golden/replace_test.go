@@ -232,3 +232,37 @@ func TestForeignMeanwhile(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// The other files of a golden have names that others use too. They would be
+// removed in the end.
+func TestForeignBeside(t *testing.T) {
+	for _, suffix := range []string{lockSuffix, "-journal", partSuffix + "-journal"} {
+		path := filepath.Join(t.TempDir(), "yarn")
+		if err := os.WriteFile(path+suffix, []byte("# yarn lockfile v1\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		before := content(t, filepath.Dir(path))
+		for call, err := range map[string]error{
+			"Create": discard(Create(path, Meta{})), "Resume": discard(Resume(path)),
+		} {
+			if fault.ClassOf(err) != fault.Input || !strings.Contains(err.Error(), path+suffix) {
+				t.Errorf("%s beside %s: %v", call, suffix, err)
+			}
+		}
+		if !maps.Equal(before, content(t, filepath.Dir(path))) {
+			t.Errorf("what is called %s is not as it was", suffix)
+		}
+	}
+}
+
+func TestUpdateBesideForeignLock(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "g")
+	build(t, path, generation(0))
+	if err := syscall.Mkfifo(path+lockSuffix, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	err := inTime(t, func() error { return Update(path, func(*Tx) error { return nil }) })
+	if fault.ClassOf(err) != fault.Input || !strings.Contains(err.Error(), "its lock would be ") {
+		t.Errorf("%v", err)
+	}
+}
