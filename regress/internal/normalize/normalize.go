@@ -25,7 +25,8 @@ type Rules []Rule
 
 // Parse reads rules such as 's/[0-9]+ms/N ms/', 'stdout:s|/tmp/\w+|TMP|' or
 // '*.c:s/"(\w+)\.c"/"$1"/'. The delimiter is any character but a letter, a
-// digit, a space or a backslash; REPL takes $1 or \1.
+// digit, a space or a backslash. REPL takes groups as $1, ${1}, $name and \1,
+// of which $1 ends with its digits, and $$ for a dollar sign.
 func Parse(texts []string) (Rules, error) {
 	rules := make(Rules, 0, len(texts))
 	for _, text := range texts {
@@ -56,7 +57,9 @@ func parse(text string) (r Rule, err error) {
 	if r.re, err = regexp.Compile(fields[0]); err != nil {
 		return r, err
 	}
-	r.repl = []byte(dollars(fields[1]))
+	if r.repl, err = template(fields[1], r.re); err != nil {
+		return r, err
+	}
 	if r.glob != "" {
 		_, err = glob.Match(r.glob, "x")
 	}
@@ -108,29 +111,6 @@ func split(s string) (fields [2]string, err error) {
 		return fields, fmt.Errorf("%q after the rewrite: every occurrence is replaced, flags go into RE as in (?i)", s)
 	}
 	return fields, nil
-}
-
-// dollars turns sed's \1 into regexp's ${1}.
-func dollars(repl string) string {
-	var b strings.Builder
-	for i := 0; i < len(repl); i++ {
-		if repl[i] != '\\' || i+1 == len(repl) {
-			b.WriteByte(repl[i])
-			continue
-		}
-		i++
-		switch c := repl[i]; {
-		case c >= '0' && c <= '9':
-			fmt.Fprintf(&b, "${%c}", c)
-		case c == 'n':
-			b.WriteByte('\n')
-		case c == 't':
-			b.WriteByte('\t')
-		default:
-			b.WriteByte(c)
-		}
-	}
-	return b.String()
 }
 
 // Applies reports whether any rule may rewrite the part of that key.
