@@ -51,6 +51,46 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
+// The streams and files of their names are told apart.
+func TestPlaces(t *testing.T) {
+	keys := []outcome.Key{
+		{Place: outcome.Stdout}, {Place: outcome.Stderr}, {Place: outcome.File, Path: "stdout"},
+		{Place: outcome.File, Path: "stderr"}, {Place: outcome.File, Path: "a/stdout"}, {Place: outcome.File, Path: "b.c"},
+		{Place: outcome.File, Path: "a/b.c"},
+	}
+	for pattern, want := range map[string]string{
+		"stdout:":      "1......",
+		"stderr:":      ".1.....",
+		"./stdout:":    "..1....",
+		"a/stdout:":    "....1..",
+		"**/stdout:":   "..1.1..",
+		"std*:":        "11111..",
+		"./std*:":      "..11...",
+		"./**/stdout:": "..1.1..",
+		"./**:":        "..11111",
+		"*.c:":         ".....11",
+		"*:":           "1111111",
+		"./*.c:":       ".....1.",
+		"":             "1111111",
+	} {
+		rules, err := normalize.Parse([]string{pattern + "s/x/1/"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, k := range keys {
+			in := "."
+			if rules.Applies(k) {
+				in = "x"
+			}
+			got += string(rules.Apply(k, []byte(in)))
+		}
+		if got != want {
+			t.Errorf("%q hits %s, want %s", pattern, got, want)
+		}
+	}
+}
+
 // What names no group of RE would be replaced by nothing.
 func TestParseKnowsTheGroups(t *testing.T) {
 	for text, says := range map[string]string{
