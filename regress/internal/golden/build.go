@@ -26,7 +26,7 @@ var buildPragmas = []string{
 
 // Create begins a new store that Finish puts at path. An unfinished one of
 // that name is given up; one that another process is writing is an error of
-// class Input.
+// class Input, and so is what is not Replaceable.
 func Create(path string, m Meta) (*Writer, error) {
 	w, err := newWriter(path)
 	if err != nil {
@@ -81,6 +81,9 @@ func Resume(path string) (*Writer, error) {
 // newWriter takes the lock. Its writer has no connection yet.
 func newWriter(path string) (*Writer, error) {
 	path = resolve(path)
+	if err := Replaceable(path); err != nil {
+		return nil, err
+	}
 	k, err := newPacker()
 	if err != nil {
 		return nil, err
@@ -190,8 +193,12 @@ func (w *Writer) Finish() error {
 	return err
 }
 
-// publish syncs the part and renames it.
+// publish syncs the part and renames it, unless somebody has put something of
+// their own at its place since.
 func (w *Writer) publish() error {
+	if err := replaceable(w.path); err != nil {
+		return err
+	}
 	if err := syncPath(w.part); err != nil {
 		return err
 	}

@@ -285,7 +285,12 @@ func TestFinishOverHalfChanged(t *testing.T) {
 func TestFinishOverRuin(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "g")
 	halfChanged(t, path, generation(0))
-	if err := os.WriteFile(path, bytes.Repeat([]byte("ruin"), 1<<14), 0o644); err != nil {
+	file, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ruin := append(file[:headerBytes:headerBytes], bytes.Repeat([]byte("ruin"), 1<<14)...)
+	if err := os.WriteFile(path, ruin, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	state := whole{Meta{}, map[string]Record{}, bag{}}

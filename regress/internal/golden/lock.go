@@ -3,6 +3,7 @@ package golden
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
@@ -24,9 +25,13 @@ const lockSuffix = ".lock"
 // acquire takes the lock of the golden at path, without waiting.
 func acquire(path string) (*lock, error) {
 	for {
-		f, err := os.OpenFile(path+lockSuffix, os.O_CREATE|os.O_RDWR, 0o644)
+		f, err := os.OpenFile(path+lockSuffix, os.O_CREATE|os.O_RDWR|unix.O_NONBLOCK, 0o644)
 		if err != nil {
 			return nil, unwritable(path, err)
+		}
+		if !isLock(f) {
+			f.Close()
+			return nil, fault.Inputf("golden %s: its lock would be %s, and something else is there: name another --golden, or move that away", path, path+lockSuffix)
 		}
 		current, err := take(f, path)
 		if err != nil {
@@ -44,6 +49,18 @@ func acquire(path string) (*lock, error) {
 		}
 		return &lock{f}, nil
 	}
+}
+
+// isLock reports whether f is what acquire leaves: nothing, or a number. Other
+// programs have files that end in ".lock" as well, and release removes it.
+func isLock(f *os.File) bool {
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	const longest = len("18446744073709551615\n")
+	b, err := io.ReadAll(io.NewSectionReader(f, 0, int64(longest)+1))
+	return err == nil && len(b) <= longest && strings.Trim(string(b), "0123456789\n") == ""
 }
 
 // take locks f, and reports whether f is still what lies at its path.

@@ -30,6 +30,11 @@ type Meta struct {
 	// further accept of the same run knows that nobody else came between.
 	AcceptedRun string
 	AcceptBase  outcome.Digest
+
+	// Run is the ID of the run that makes the store: by it the run that goes on
+	// with an unfinished one knows that it is its own. Empty where nobody said it,
+	// as in goldens from before there was this field.
+	Run string
 }
 
 // Command is one command, and the cases that it is for.
@@ -66,6 +71,7 @@ type metaJSON struct {
 	Flags            []flagJSON     `json:"flags"`
 	AcceptedRun      text           `json:"accepted_run"`
 	AcceptBase       outcome.Digest `json:"accept_base"`
+	Run              text           `json:"run"`
 }
 
 type commandJSON struct {
@@ -88,7 +94,7 @@ func encodeMeta(m Meta, old []byte) ([]byte, error) {
 		Executable: text(m.Executable), ExecutableDigest: m.ExecutableDigest,
 		Env: texts[text](m.Env), Corpus: m.Corpus, CorpusPath: text(m.CorpusPath), Machine: text(m.Machine),
 		MusterVersion: text(m.MusterVersion), Created: m.Created.UTC(), Repeat: m.Repeat,
-		AcceptedRun: text(m.AcceptedRun), AcceptBase: m.AcceptBase,
+		AcceptedRun: text(m.AcceptedRun), AcceptBase: m.AcceptBase, Run: text(m.Run),
 	}
 	for _, c := range m.Command {
 		j.Command = append(j.Command, commandJSON{text(c.Glob), texts[text](c.Args)})
@@ -132,7 +138,7 @@ func decodeMeta(b []byte) (Meta, error) {
 		Executable: string(j.Executable), ExecutableDigest: j.ExecutableDigest,
 		Env: texts[string](j.Env), Corpus: j.Corpus, CorpusPath: string(j.CorpusPath), Machine: string(j.Machine),
 		MusterVersion: string(j.MusterVersion), Created: j.Created, Repeat: j.Repeat,
-		AcceptedRun: string(j.AcceptedRun), AcceptBase: j.AcceptBase,
+		AcceptedRun: string(j.AcceptedRun), AcceptBase: j.AcceptBase, Run: string(j.Run),
 	}
 	for _, c := range j.Command {
 		m.Command = append(m.Command, Command{string(c.Glob), texts[string](c.Args)})

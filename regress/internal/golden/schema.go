@@ -1,7 +1,6 @@
 package golden
 
 import (
-	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -9,8 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-
-	"golang.org/x/sys/unix"
 
 	"muster/regress/internal/fault"
 )
@@ -103,15 +100,11 @@ const (
 // Closing a file drops the locks that this process holds on it for SQLite.
 // That is harmless only because whoever writes holds our own lock too.
 func checkHeader(path string) (fs.FileInfo, error) {
-	f, err := os.Open(path)
+	f, info, err := openRegular(path)
 	if err != nil {
-		return nil, openFault(path, err)
+		return nil, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, openFault(path, err)
-	}
 	var h [headerBytes]byte
 	_, err = io.ReadFull(f, h[:])
 	return info, judgeHeader(path, h[:], err)
@@ -122,12 +115,9 @@ func judgeHeader(path string, h []byte, err error) error {
 	switch {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return damaged(path, errors.New("it is cut off, or never was one"))
-	case errors.Is(err, unix.EISDIR):
-		return fault.Inputf("golden %s is a folder", path)
 	case err != nil:
 		return fault.Environmentf("golden %s: %w", path, err)
-	case !bytes.HasPrefix(h, []byte("SQLite format 3\x00")),
-		binary.BigEndian.Uint32(h[headerApplication:]) != applicationID:
+	case !isGolden(h):
 		return damaged(path, errors.New("it is no golden"))
 	}
 	if err := checkVersion(path, int64(binary.BigEndian.Uint32(h[headerUserVersion:]))); err != nil {

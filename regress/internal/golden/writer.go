@@ -40,7 +40,8 @@ type Writer struct {
 	lastID int64                    // of a blob
 }
 
-// Meta returns what Create was given.
+// Meta returns what Create was given, which after a Resume was perhaps by
+// another run: Meta.Run tells, and Abort(false) gives up what is not one's own.
 func (w *Writer) Meta() Meta { return w.meta }
 
 // Put stores r and the content of its parts, in place of an earlier record of

@@ -169,7 +169,7 @@ func TestResume(t *testing.T) {
 	}
 	alone(t, path)
 	b := bag{}
-	meta := Meta{Machine: "this", Repeat: 2}
+	meta := Meta{Machine: "this", Repeat: 2, Run: "20250131-142501-3f9a"}
 	w, err := Create(path, meta)
 	if err != nil {
 		t.Fatal(err)
@@ -203,6 +203,40 @@ func TestResume(t *testing.T) {
 		t.Fatal(err)
 	}
 	same(t, mustRead(t, path), whole{meta, map[string]Record{"one": one, "two": two}, b})
+}
+
+// What another run left unfinished is known by its ID, and can be given up.
+func TestResumeOfAnotherRun(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "g")
+	b := bag{}
+	for _, run := range []string{"one", "two"} {
+		w, err := Resume(path)
+		if err == nil {
+			if w.Meta().Run != "one" {
+				t.Errorf("run %q", w.Meta().Run)
+			}
+			err = w.Abort(false)
+		}
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			t.Fatal(err)
+		}
+		if w, err = Create(path, Meta{Run: run}); err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(w.Put(t.Context(), b.simple(run, "out", nil), b.open), w.Abort(true)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w, err := Resume(path)
+	if err == nil {
+		err = w.Finish()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := mustRead(t, path); got.Meta.Run != "two" || len(got.Records) != 1 {
+		t.Errorf("run %q with %d records", got.Meta.Run, len(got.Records))
+	}
 }
 
 // A damaged unfinished store is found out before anything is built on it.

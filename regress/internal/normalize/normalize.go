@@ -15,17 +15,43 @@ import (
 
 // Rule is one rewrite.
 type Rule struct {
-	glob string // "" = every part
-	re   *regexp.Regexp
-	repl []byte
+	glob  *glob.Set // nil = every part
+	scope scope
+	root  string // "./" for a glob that begins so
+	re    *regexp.Regexp
+	repl  []byte
+}
+
+// scope is what a rule's glob is about.
+type scope uint8
+
+const (
+	anything scope = iota
+	streams        // "stdout" and "stderr", which may be names of files too
+	files          // what has a slash; "./stdout" is how reports write such a file
+)
+
+// root may stand before a path, and makes a pattern one with a slash.
+const root = "./"
+
+func scopeOf(glob string) scope {
+	switch {
+	case glob == "stdout", glob == "stderr":
+		return streams
+	case strings.Contains(glob, "/"):
+		return files
+	}
+	return anything
 }
 
 // Rules is applied in order.
 type Rules []Rule
 
 // Parse reads rules such as 's/[0-9]+ms/N ms/', 'stdout:s|/tmp/\w+|TMP|' or
-// '*.c:s/"(\w+)\.c"/"$1"/'. The delimiter is any character but a letter, a
-// digit, a space or a backslash; REPL takes $1 or \1.
+// '*.c:s/"(\w+)\.c"/"$1"/'. GLOB is stdout, stderr, or a pattern of package
+// glob; './stdout' is the file of that name. The delimiter is any character but a letter, a
+// digit, a space or a backslash. REPL takes groups as $1, ${1}, $name and \1,
+// of which $1 ends with its digits, and $$ for a dollar sign.
 func Parse(texts []string) (Rules, error) {
 	rules := make(Rules, 0, len(texts))
 	for _, text := range texts {
@@ -43,11 +69,17 @@ const form = "the form is [GLOB:]s/RE/REPL/, as in stdout:s/[0-9]+ ms/N ms/"
 func parse(text string) (r Rule, err error) {
 	body := text
 	if !startsRewrite(body) {
-		glob, rest, found := cutGlob(text)
+		pattern, rest, found := cutGlob(text)
 		if !found {
 			return r, fmt.Errorf("no rewrite: %s", form)
 		}
-		r.glob, body = glob, rest
+		r.scope, body = scopeOf(pattern), rest
+		if strings.HasPrefix(pattern, root) {
+			r.root = root
+		}
+		if r.glob, err = glob.Compile(pattern); err != nil {
+			return r, err
+		}
 	}
 	fields, err := split(body[1:])
 	if err != nil {
@@ -56,15 +88,12 @@ func parse(text string) (r Rule, err error) {
 	if r.re, err = regexp.Compile(fields[0]); err != nil {
 		return r, err
 	}
-	r.repl = []byte(dollars(fields[1]))
-	if r.glob != "" {
-		_, err = glob.Match(r.glob, "x")
-	}
+	r.repl, err = template(fields[1], r.re)
 	return r, err
 }
 
 // cutGlob splits at the first colon that a rewrite follows.
-func cutGlob(text string) (glob, rest string, found bool) {
+func cutGlob(text string) (pattern, rest string, found bool) {
 	for i := range len(text) {
 		if text[i] == ':' && startsRewrite(text[i+1:]) {
 			return text[:i], text[i+1:], i > 0
@@ -110,29 +139,6 @@ func split(s string) (fields [2]string, err error) {
 	return fields, nil
 }
 
-// dollars turns sed's \1 into regexp's ${1}.
-func dollars(repl string) string {
-	var b strings.Builder
-	for i := 0; i < len(repl); i++ {
-		if repl[i] != '\\' || i+1 == len(repl) {
-			b.WriteByte(repl[i])
-			continue
-		}
-		i++
-		switch c := repl[i]; {
-		case c >= '0' && c <= '9':
-			fmt.Fprintf(&b, "${%c}", c)
-		case c == 'n':
-			b.WriteByte('\n')
-		case c == 't':
-			b.WriteByte('\t')
-		default:
-			b.WriteByte(c)
-		}
-	}
-	return b.String()
-}
-
 // Applies reports whether any rule may rewrite the part of that key.
 func (rs Rules) Applies(k outcome.Key) bool {
 	for _, r := range rs {
@@ -144,11 +150,13 @@ func (rs Rules) Applies(k outcome.Key) bool {
 }
 
 func (r *Rule) matches(k outcome.Key) bool {
-	if r.glob == "" {
+	switch {
+	case r.glob == nil:
 		return true
+	case k.Place != outcome.File:
+		return r.scope != files && r.glob.Match(k.String())
 	}
-	ok, err := glob.Match(r.glob, k.String())
-	return err == nil && ok
+	return r.scope != streams && r.glob.Match(r.root+k.Path)
 }
 
 // Apply rewrites the content of the part of that key.

@@ -1,6 +1,7 @@
 package normalize_test
 
 import (
+	"strings"
 	"testing"
 
 	"muster/regress/internal/normalize"
@@ -24,6 +25,12 @@ func TestApply(t *testing.T) {
 		{[]string{`s/a\/b/c\/d/`}, file, "a/b", "c/d"},
 		{[]string{`s/a/b/`, `s/b/c/`}, file, "ab", "cc"},
 		{[]string{`s/(?m)^#.*\n//`}, file, "#x\ny\n", "y\n"},
+		{[]string{`s/([0-9]+)ms/$1v/`}, file, "12ms", "12v"},
+		{[]string{`s/(a)(b)/$2_$1/`}, file, "ab", "b_a"},
+		{[]string{`s/(a)(b)/${2}1\10/`}, file, "ab", "b1a0"},
+		{[]string{`s/(?P<n>a)/<$n><${n}>$n./`}, file, "a", "<a><a>a."},
+		{[]string{`s/a/$$1 \$1 $ $. \$$/`}, file, "a", "$1 $1 $ $. $$"},
+		{[]string{`s/a/\n\t\\\q\/é/`}, file, "a", "\n\t\\q/é"},
 	} {
 		rules, err := normalize.Parse(c.rules)
 		if err != nil {
@@ -40,6 +47,66 @@ func TestParseRefuses(t *testing.T) {
 	for _, bad := range []string{"", "s", "s/a/b", "s/(/b/", "stdout:", "x:y", "s/a/b/i", ":s/a/b/", "[:s/a/b/"} {
 		if _, err := normalize.Parse([]string{bad}); err == nil {
 			t.Errorf("%q accepted", bad)
+		}
+	}
+}
+
+// The streams and files of their names are told apart.
+func TestPlaces(t *testing.T) {
+	keys := []outcome.Key{
+		{Place: outcome.Stdout}, {Place: outcome.Stderr}, {Place: outcome.File, Path: "stdout"},
+		{Place: outcome.File, Path: "stderr"}, {Place: outcome.File, Path: "a/stdout"}, {Place: outcome.File, Path: "b.c"},
+		{Place: outcome.File, Path: "a/b.c"},
+	}
+	for pattern, want := range map[string]string{
+		"stdout:":      "1......",
+		"stderr:":      ".1.....",
+		"./stdout:":    "..1....",
+		"a/stdout:":    "....1..",
+		"**/stdout:":   "..1.1..",
+		"std*:":        "11111..",
+		"./std*:":      "..11...",
+		"./**/stdout:": "..1.1..",
+		"./**:":        "..11111",
+		"*.c:":         ".....11",
+		"*:":           "1111111",
+		"./*.c:":       ".....1.",
+		"":             "1111111",
+	} {
+		rules, err := normalize.Parse([]string{pattern + "s/x/1/"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, k := range keys {
+			in := "."
+			if rules.Applies(k) {
+				in = "x"
+			}
+			got += string(rules.Apply(k, []byte(in)))
+		}
+		if got != want {
+			t.Errorf("%q hits %s, want %s", pattern, got, want)
+		}
+	}
+}
+
+// What names no group of RE would be replaced by nothing.
+func TestParseKnowsTheGroups(t *testing.T) {
+	for text, says := range map[string]string{
+		`s/(a)(b)/$7/`:    `takes group 7, and RE has 2`,
+		`s/(a)/$10/`:      `takes group 10, and RE has 1`,
+		`s/(a)/${01}/`:    `takes group 01, and RE has 1`,
+		`s/(a)/\2/`:       `takes group 2, and RE has 1`,
+		`s/(a)/$name/`:    `takes a group named "name"`,
+		`s/(a)/${1v}/`:    `takes a group named "1v"`,
+		`s/(?P<n>a)/$nx/`: `takes a group named "nx"`,
+		`s/a/${/`:         `begins no ${GROUP}`,
+		`s/a/${}/`:        `begins no ${GROUP}`,
+	} {
+		_, err := normalize.Parse([]string{text})
+		if err == nil || !strings.Contains(err.Error(), says) || !strings.HasSuffix(err.Error(), ": write $$ for a dollar sign") {
+			t.Errorf("%s: %v", text, err)
 		}
 	}
 }

@@ -86,7 +86,7 @@ func (s *State) NewRun(info Info) (*Run, error) {
 	if err := r.Save(); err != nil {
 		return nil, err
 	}
-	return r, s.prune()
+	return r, s.prune(r.ID)
 }
 
 // Save writes run.json, atomically.
@@ -104,18 +104,31 @@ func (r *Run) Save() error {
 	return nil
 }
 
-// prune removes the oldest runs, but never an unfinished one that is newest of
-// its command: it may be gone on with.
-func (s *State) prune() error {
+// prune removes the oldest runs, but never current, which has just begun, nor
+// the newest unfinished one of a command beside it: it may be gone on with.
+func (s *State) prune(current string) error {
 	runs, err := s.Runs()
 	if err != nil {
 		return err
 	}
-	for len(runs) > runsMax {
-		if err := os.RemoveAll(runs[0].dir); err != nil {
+	unfinished := map[string]*Run{} // the newest, by command
+	for _, r := range runs {
+		if !r.Finished && r.ID != current {
+			unfinished[r.Command] = r
+		}
+	}
+	excess := len(runs) - runsMax
+	for _, r := range runs {
+		if excess <= 0 {
+			break
+		}
+		if r.ID == current || r == unfinished[r.Command] {
+			continue
+		}
+		if err := os.RemoveAll(r.dir); err != nil {
 			return fault.Environmentf("remove old run: %w", err)
 		}
-		runs = runs[1:]
+		excess--
 	}
 	return nil
 }

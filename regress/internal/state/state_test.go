@@ -54,6 +54,40 @@ func TestOnlyTheLastRunsAreKept(t *testing.T) {
 	}
 }
 
+// What can be gone on with stays, however many runs come after it: the newest
+// unfinished one of each command, and no other.
+func TestUnfinishedRunsAreKept(t *testing.T) {
+	s := state.Open(t.TempDir())
+	older := newRun(t, s, "record", 1)
+	record, check := newRun(t, s, "record", 2), newRun(t, s, "check", 3)
+	for i := range 30 {
+		r := newRun(t, s, []string{"check", "record", "compare"}[i%3], 10+i)
+		r.Finished = true
+		if err := r.Save(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	runs, err := s.Runs()
+	if err != nil || len(runs) != 20 || runs[0].ID != record.ID || runs[1].ID != check.ID {
+		t.Fatalf("%d runs, the oldest %s and %s, %v", len(runs), runs[0].ID, runs[1].ID, err)
+	}
+	if _, err := s.Find(older.ID, every); fault.ClassOf(err) != fault.Input {
+		t.Errorf("the older unfinished record: %v", err)
+	}
+}
+
+// A clock that was set back makes a new run the oldest of all.
+func TestNewRunIsKept(t *testing.T) {
+	s := state.Open(t.TempDir())
+	for i := range 20 {
+		newRun(t, s, "check", 100+i)
+	}
+	r := newRun(t, s, "check", 1)
+	if got, err := s.Find(r.ID, every); err != nil || got.ID != r.ID {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
 func TestUnfinished(t *testing.T) {
 	s := state.Open(t.TempDir())
 	r := newRun(t, s, "check", 1)

@@ -1,0 +1,268 @@
+package golden
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"maps"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"muster/regress/internal/fault"
+)
+
+// occupants are things that lie where a golden is to be and are none, each
+// with the words by which it is refused.
+func occupants(t *testing.T) map[string]struct {
+	put  func(path string) error
+	says string
+} {
+	write := func(b []byte) func(string) error {
+		return func(path string) error { return os.WriteFile(path, b, 0o644) }
+	}
+	link := func(put func(string) error) func(string) error {
+		return func(path string) error { return errors.Join(put(path+".target"), os.Symlink(path+".target", path)) }
+	}
+	fifo := func(path string) error { return syscall.Mkfifo(path, 0o644) }
+	type occupant = struct {
+		put  func(path string) error
+		says string
+	}
+	const none = "it is no muster golden"
+	return map[string]occupant{
+		"a line":             {write([]byte("a\n")), none},
+		"notes":              {write(bytes.Repeat([]byte("notes\n"), 1000)), none},
+		"a tar":              {write(make([]byte, 10240)), none},
+		"the magic alone":    {write([]byte(magic)), none},
+		"another database":   {foreignDatabase, none},
+		"of a newer version": {write(goldenOf(t, Version+1)), "made by a newer muster: format 2, and this one knows up to 1"},
+		"a folder":           {func(path string) error { return os.Mkdir(path, 0o755) }, "it is a folder"},
+		"a named pipe":       {fifo, "it is a named pipe"},
+		"a socket":           {socket, "it is a socket"},
+		"a device":           {func(path string) error { return os.Symlink("/dev/zero", path) }, "it is a device"},
+		"a link to notes":    {link(write([]byte("notes"))), none},
+		"a link to a pipe":   {link(fifo), "it is a named pipe"},
+	}
+}
+
+func foreignDatabase(path string) error {
+	db, err := openDatabase(path, create)
+	if err != nil {
+		return err
+	}
+	_, err = db.ExecContext(context.Background(), "CREATE TABLE mine(x)")
+	return errors.Join(err, db.Close())
+}
+
+func socket(path string) error {
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+	if err != nil {
+		return err
+	}
+	l.SetUnlinkOnClose(false)
+	return l.Close()
+}
+
+// goldenOf returns a golden that says it is of that format.
+func goldenOf(t *testing.T, version byte) []byte {
+	t.Helper()
+	b, err := os.ReadFile(fixture)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b[headerUserVersion+3] = version
+	return b
+}
+
+// content returns what lies in a folder: kinds, and the bytes of files.
+func content(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			var b []byte
+			b, err = os.ReadFile(path)
+			all[path] = string(b)
+		} else {
+			all[path] = d.Type().String()
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// inTime fails when do waits for something, such as a writer of a named pipe.
+func inTime(t *testing.T, do func() error) error {
+	t.Helper()
+	done := make(chan error, 1)
+	go func() { done <- do() }()
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(30 * time.Second):
+		t.Fatal("it hangs")
+		return nil
+	}
+}
+
+// What is no golden is neither replaced nor touched, and nobody waits for it.
+func TestForeignIsNotReplaced(t *testing.T) {
+	dir, err := os.MkdirTemp("", "g") // short: it is in a socket's address
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	path := filepath.Join(dir, "g")
+	calls := map[string]func() error{
+		"Replaceable": func() error { return Replaceable(path) },
+		"Create":      func() error { return discard(Create(path, Meta{})) },
+		"Resume":      func() error { return discard(Resume(path)) },
+	}
+	for name, o := range occupants(t) {
+		for _, at := range []string{path, path + partSuffix} {
+			if err := o.put(at); err != nil {
+				t.Fatal(err)
+			}
+			before := content(t, dir)
+			for _, call := range slices.Sorted(maps.Keys(calls)) {
+				err := inTime(t, calls[call])
+				if fault.ClassOf(err) != fault.Input || !strings.Contains(err.Error(), o.says) ||
+					!strings.HasSuffix(err.Error(), ": name another --golden, or move it away") {
+					t.Errorf("%s of %s at %s: %v", call, name, filepath.Base(at), err)
+				}
+				if after := content(t, dir); !maps.Equal(before, after) {
+					t.Fatalf("%s of %s at %s changed the folder", call, name, filepath.Base(at))
+				}
+			}
+			for _, p := range []string{at, at + ".target"} {
+				if err := os.RemoveAll(p); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+}
+
+func discard(w *Writer, err error) error {
+	if err == nil {
+		err = w.Abort(false)
+	}
+	return err
+}
+
+// Opening what is no file ends at once.
+func TestOpenOfNoFile(t *testing.T) {
+	for name, put := range map[string]func(string) error{
+		"a folder":     func(path string) error { return os.Mkdir(path, 0o755) },
+		"a named pipe": func(path string) error { return syscall.Mkfifo(path, 0o644) },
+		"a device":     func(path string) error { return os.Symlink("/dev/zero", path) },
+	} {
+		path := filepath.Join(t.TempDir(), "g")
+		if err := put(path); err != nil {
+			t.Fatal(err)
+		}
+		for call, do := range map[string]func() error{
+			"Open":   func() error { _, err := Open(path); return err },
+			"Update": func() error { return Update(path, func(*Tx) error { return nil }) },
+		} {
+			if err := inTime(t, do); fault.ClassOf(err) != fault.Input || !strings.Contains(err.Error(), "it is "+name) {
+				t.Errorf("%s of %s: %v", call, name, err)
+			}
+		}
+	}
+}
+
+// A golden makes way for a new one, damaged or not, and so does an empty file.
+func TestGoldenIsReplaced(t *testing.T) {
+	good := goldenOf(t, Version)
+	flipped := bytes.Clone(good)
+	flipped[len(flipped)/2] ^= 1
+	for name, b := range map[string][]byte{
+		"whole": good, "empty": {}, "bit flipped": flipped, "format 0": goldenOf(t, 0),
+		"cut in the header": good[:headerApplication+4], "cut": good[:5000],
+	} {
+		path := filepath.Join(t.TempDir(), "g")
+		for _, p := range []string{path, path + partSuffix} {
+			if err := os.WriteFile(p, b, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		state := generation(0)
+		build(t, path, state)
+		same(t, mustRead(t, path), state)
+		if t.Failed() {
+			t.Fatal(name)
+		}
+	}
+}
+
+// What somebody put there while the store was being built stays too.
+func TestForeignMeanwhile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "g")
+	w, err := Create(path, Meta{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte("notes"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Finish(); fault.ClassOf(err) != fault.Input {
+		t.Errorf("Finish: %v", err)
+	}
+	if b, err := os.ReadFile(path); err != nil || string(b) != "notes" {
+		t.Errorf("%q, %v", b, err)
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	w, err = Resume(path)
+	if err == nil {
+		err = w.Finish()
+	}
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// The other files of a golden have names that others use too. They would be
+// removed in the end.
+func TestForeignBeside(t *testing.T) {
+	for _, suffix := range []string{lockSuffix, "-journal", partSuffix + "-journal"} {
+		path := filepath.Join(t.TempDir(), "yarn")
+		if err := os.WriteFile(path+suffix, []byte("# yarn lockfile v1\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		before := content(t, filepath.Dir(path))
+		for call, err := range map[string]error{
+			"Create": discard(Create(path, Meta{})), "Resume": discard(Resume(path)),
+		} {
+			if fault.ClassOf(err) != fault.Input || !strings.Contains(err.Error(), path+suffix) {
+				t.Errorf("%s beside %s: %v", call, suffix, err)
+			}
+		}
+		if !maps.Equal(before, content(t, filepath.Dir(path))) {
+			t.Errorf("what is called %s is not as it was", suffix)
+		}
+	}
+}
+
+func TestUpdateBesideForeignLock(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "g")
+	build(t, path, generation(0))
+	if err := syscall.Mkfifo(path+lockSuffix, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	err := inTime(t, func() error { return Update(path, func(*Tx) error { return nil }) })
+	if fault.ClassOf(err) != fault.Input || !strings.Contains(err.Error(), "its lock would be ") {
+		t.Errorf("%v", err)
+	}
+}
