@@ -118,6 +118,9 @@ func (s *session) meta(ctx context.Context) (golden.Meta, error) {
 		Corpus: digest, CorpusPath: s.o.Corpus.Path, Env: s.o.Command.Env, Machine: machine(), MusterVersion: s.o.Versions,
 		Created: s.began, Repeat: s.o.Judge.Repeat, Flags: s.o.outcomeFlags(),
 	}
+	if s.run != nil {
+		m.Run = s.run.ID
+	}
 	if c := s.command.main; c != nil {
 		m.Command = append(m.Command, golden.Command{Args: c.Words})
 		m.Executable, m.ExecutableDigest = c.Path, c.Digest

@@ -27,6 +27,9 @@ type recording struct {
 // o.Judge.Repeat says, and writes the golden: beside its name first, renamed
 // over it when it is complete.
 func Record(ctx context.Context, o Options) (sum Summary, err error) {
+	if err := golden.Replaceable(o.Store.Golden); err != nil {
+		return sum, err
+	}
 	s, err := open(ctx, &o, "record")
 	if err != nil {
 		return sum, err
@@ -90,19 +93,7 @@ func (r *recording) begin(ctx context.Context) error {
 	if err := r.startRun(id, outcome.Digest{}); err != nil {
 		return err
 	}
-	if r.o.Store.Resume {
-		r.writer, err = golden.Resume(r.o.Store.Golden)
-		if errors.Is(err, os.ErrNotExist) {
-			err = nil
-		}
-	}
-	if err == nil && r.writer == nil {
-		var m golden.Meta
-		if m, err = r.meta(ctx); err == nil {
-			r.writer, err = golden.Create(r.o.Store.Golden, m)
-		}
-	}
-	if err != nil {
+	if err := r.openWriter(ctx); err != nil {
 		return err
 	}
 	r.lanes = make([]int, len(r.cases))
@@ -114,6 +105,32 @@ func (r *recording) begin(ctx context.Context) error {
 	}
 	r.emit(report.Started{Command: r.name, Run: r.run.ID, Cases: len(r.cases), Jobs: r.o.Limits.Jobs, At: r.began})
 	return nil
+}
+
+// openWriter begins the new golden, or goes on with what the run that is
+// resumed has of it. The part of any other run is given up.
+func (r *recording) openWriter(ctx context.Context) error {
+	m, err := r.meta(ctx)
+	if err != nil {
+		return err
+	}
+	if r.resumed {
+		w, err := golden.Resume(r.o.Store.Golden)
+		switch {
+		case err == nil && w.Meta().Run == r.run.ID:
+			r.writer = w
+			return nil
+		case err == nil:
+			if err := w.Abort(true); err != nil {
+				return err
+			}
+			r.warn(fmt.Sprintf("--resume: another run has begun %s since: this one begins again", r.o.Store.Golden))
+		case !errors.Is(err, os.ErrNotExist):
+			return err
+		}
+	}
+	r.writer, err = golden.Create(r.o.Store.Golden, m)
+	return err
 }
 
 // passes runs every case until it has its number of runs. The passes are apart

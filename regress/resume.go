@@ -21,7 +21,7 @@ func (s *session) startRun(id map[string]string, base outcome.Digest) error {
 			if what := differsIn(last.Identity, id); what != "" {
 				return fault.Inputf("--resume: %s is not what it was in run %s: run without --resume, or put it back", what, last.ID)
 			}
-			s.run = last
+			s.run, s.resumed = last, true
 			return nil
 		}
 	}

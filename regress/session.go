@@ -30,6 +30,7 @@ type session struct {
 	state   *state.State
 	unlock  func()
 	run     *state.Run
+	resumed bool // run was begun by another process
 	out     report.Reporter
 	broken  error // the first error of out
 
