@@ -2,7 +2,6 @@ package golden
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"muster/regress/internal/fault"
+	"muster/regress/internal/filelock"
 )
 
 // lock is the right to write a golden or to build its successor. The kernel
@@ -43,10 +43,7 @@ func acquire(path string) (*lock, error) {
 			f.Close()
 			continue
 		}
-		// For the message of take only; the lock itself is the kernel's.
-		if err := f.Truncate(0); err == nil {
-			fmt.Fprintf(f, "%d\n", os.Getpid())
-		}
+		filelock.Sign(f)
 		return &lock{f}, nil
 	}
 }
@@ -65,27 +62,14 @@ func isLock(f *os.File) bool {
 
 // take locks f, and reports whether f is still what lies at its path.
 func take(f *os.File, path string) (current bool, err error) {
-	err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-	if errors.Is(err, unix.EWOULDBLOCK) {
-		holder, _ := os.ReadFile(f.Name())
-		return false, fault.Inputf("another muster%s is writing %s: wait for it", by(holder), path)
+	current, err = filelock.Take(f)
+	if errors.Is(err, filelock.ErrHeld) {
+		return false, fault.Inputf("another muster%s is writing %s: wait for it", filelock.Holder(f.Name()), path)
 	}
 	if err != nil {
 		return false, fault.Environmentf("lock of golden %s: %w", path, err)
 	}
-	ours, err := f.Stat()
-	if err != nil {
-		return false, fault.Environmentf("lock of golden %s: %w", path, err)
-	}
-	there, err := os.Stat(f.Name())
-	return err == nil && os.SameFile(ours, there), nil
-}
-
-func by(holder []byte) string {
-	if pid := strings.TrimSpace(string(holder)); pid != "" {
-		return " (process " + pid + ")"
-	}
-	return ""
+	return current, nil
 }
 
 // release gives the lock back and leaves no file behind.

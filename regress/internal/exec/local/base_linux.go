@@ -9,9 +9,8 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"golang.org/x/sys/unix"
-
 	"muster/regress/internal/fault"
+	"muster/regress/internal/filelock"
 )
 
 // memoryFolder is where Linux keeps files in memory.
@@ -101,8 +100,8 @@ func lock(dir string, create int) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-	if err == nil && !isAt(f, filepath.Join(dir, lockName)) {
+	current, err := filelock.Take(f)
+	if err == nil && !current {
 		err = fmt.Errorf("%s was swept away", dir)
 	}
 	if err != nil {
@@ -110,13 +109,6 @@ func lock(dir string, create int) (*os.File, error) {
 		return nil, err
 	}
 	return f, nil
-}
-
-// isAt reports whether path still names the open file.
-func isAt(f *os.File, path string) bool {
-	ours, err1 := f.Stat()
-	there, err2 := os.Lstat(path)
-	return err1 == nil && err2 == nil && os.SameFile(ours, there)
 }
 
 // sweep removes what killed runs of this user left in parent: folders with a

@@ -2,14 +2,11 @@ package state
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
-
-	"golang.org/x/sys/unix"
 
 	"muster/regress/internal/fault"
+	"muster/regress/internal/filelock"
 )
 
 // Lock makes this process the one that may write to the state, until unlock is
@@ -23,26 +20,13 @@ func (s *State) Lock() (unlock func(), err error) {
 	if err != nil {
 		return nil, fault.Environmentf("lock of the state folder: %w", err)
 	}
-	err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-	if errors.Is(err, unix.EWOULDBLOCK) {
-		holder, _ := os.ReadFile(path)
+	if _, err = filelock.Take(f); err != nil {
 		f.Close()
-		return nil, fault.Inputf("another muster%s is at work in %s: wait for it, or give this one its own --state", by(holder), s.dir)
-	}
-	if err != nil {
-		f.Close()
+		if errors.Is(err, filelock.ErrHeld) {
+			return nil, fault.Inputf("another muster%s is at work in %s: wait for it, or give this one its own --state", filelock.Holder(path), s.dir)
+		}
 		return nil, fault.Environmentf("lock of the state folder: %w", err)
 	}
-	// For the message above only; the lock itself is the kernel's.
-	if err := f.Truncate(0); err == nil {
-		fmt.Fprintf(f, "%d\n", os.Getpid())
-	}
+	filelock.Sign(f)
 	return func() { f.Close() }, nil
-}
-
-func by(holder []byte) string {
-	if pid := strings.TrimSpace(string(holder)); pid != "" {
-		return " (process " + pid + ")"
-	}
-	return ""
 }
