@@ -25,6 +25,7 @@ type session struct {
 	o       *Options
 	name    string // of the command
 	began   time.Time
+	usedAt  time.Duration // CPU that this process had used by then
 	rules   normalize.Rules
 	chooser *plan.Chooser
 	state   *state.State
@@ -47,7 +48,7 @@ type session struct {
 
 // newSession checks the options. Nothing is open yet.
 func newSession(o *Options, name string) (s *session, err error) {
-	s = &session{o: o, name: name, began: time.Now(), state: state.Open(o.Store.State), out: report.Tee{}}
+	s = &session{o: o, name: name, began: time.Now(), usedAt: usedCPU(), state: state.Open(o.Store.State), out: report.Tee{}}
 	if err := o.check(name); err != nil {
 		return nil, err
 	}
@@ -231,13 +232,13 @@ func (s *session) closeCrew() error {
 		return nil
 	}
 	err := s.crew.Close()
-	s.summary.OwnCPU = ownCPU() + s.crew.OwnCPU()
+	s.summary.OwnCPU = usedCPU() - s.usedAt + s.crew.OwnCPU()
 	s.crew = nil
 	return err
 }
 
-// ownCPU returns what this process itself has used since it began.
-func ownCPU() time.Duration {
+// usedCPU returns what this process itself has used since it began.
+func usedCPU() time.Duration {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
 		return 0

@@ -1,0 +1,81 @@
+package regress_test
+
+import (
+	"archive/tar"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"muster/regress"
+)
+
+// BenchmarkCheck is a whole check, for its profile: what muster itself does for
+// one case, reported as own-µs/case, beside what the tool takes. With true the
+// case leaves nothing, with cp as much as it reads.
+//
+//	go test -bench Check -cpuprofile cpu.out ./regress && go tool pprof -top cpu.out
+func BenchmarkCheck(b *testing.B) {
+	for _, size := range []int{1 << 10, 67 << 10} {
+		for _, words := range [][]string{{"true"}, {"cp", "{in}", "{out}"}} {
+			b.Run(fmt.Sprintf("%s/%dK", words[0], size>>10), func(b *testing.B) { benchmarkCheck(b, size, words) })
+		}
+	}
+}
+
+func benchmarkCheck(b *testing.B, size int, words []string) {
+	const cases = 1000
+	dir := b.TempDir()
+	o := regress.Options{
+		Corpus:  regress.Corpus{Path: pack(b, filepath.Join(dir, "corpus.tar"), cases, size)},
+		Command: regress.Command{Words: words},
+		Limits:  regress.Limits{Jobs: 2, Grace: regress.GraceDefault},
+		Judge:   regress.Judgement{Repeat: 1, Retries: 2},
+		Store:   regress.Store{Golden: filepath.Join(dir, "golden"), State: filepath.Join(dir, "state")},
+		Report:  regress.Report{Format: regress.Text, Quiet: true, Stdout: io.Discard, Stderr: io.Discard},
+		Helper:  []string{"/proc/self/exe"},
+	}
+	if _, err := regress.Record(b.Context(), o); err != nil {
+		b.Fatal(err)
+	}
+	var own float64
+	for b.Loop() {
+		sum, err := regress.Check(b.Context(), o)
+		if err != nil || sum.ExitStatus != 0 {
+			b.Fatal(sum, err)
+		}
+		own = float64(sum.OwnCPU.Microseconds()) / cases
+	}
+	b.ReportMetric(own, "own-µs/case")
+	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/cases, "µs/case")
+}
+
+// pack writes an archive of sources that do not compress to nothing.
+func pack(b *testing.B, path string, cases, size int) string {
+	b.Helper()
+	f, err := os.Create(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer f.Close()
+	w := tar.NewWriter(f)
+	random := rand.New(rand.NewPCG(1, 2))
+	for i := range cases {
+		text := make([]byte, 0, size)
+		for len(text) < size {
+			text = fmt.Appendf(text, "LET X%d = %d\n", random.IntN(1000), random.Int64())
+		}
+		if err := w.WriteHeader(&tar.Header{Name: fmt.Sprintf("src/%03d/p%05d.b", i%20, i), Mode: 0o644, Size: int64(size)}); err != nil {
+			b.Fatal(err)
+		}
+		if _, err := w.Write(text[:size]); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		b.Fatal(err)
+	}
+	return path
+}
