@@ -25,7 +25,14 @@ type bounded struct {
 	w       io.Writer
 	written int64
 	checked int64 // written may reach this before the next look
+
+	claims func(written int64) error // what the headers so far say; nil = known before
+	due    int64                     // when claims is asked next
 }
+
+// claimsBytes is how much is written before the headers in it are looked at
+// for the first time. Each later look is at twice as much as the one before.
+const claimsBytes = 1 << 20
 
 // classified marks an error that needs no more said, where it comes mixed with
 // those that damaged input makes: a copy's writing side, a program's death.
@@ -43,6 +50,12 @@ func (b *bounded) Write(p []byte) (int, error) {
 	if err != nil {
 		return n, &classified{spoolFault(b.label, b.dir, err)}
 	}
+	if b.claims != nil && b.written >= max(b.due, claimsBytes) {
+		b.due = 2 * b.written
+		if err := b.claims(b.written); err != nil {
+			return n, &classified{err}
+		}
+	}
 	return n, nil
 }
 
@@ -51,7 +64,7 @@ func (b *bounded) check(more int64) error {
 		return err
 	}
 	if b.written+more > b.limits.TotalBytes {
-		return fault.Inputf("%s unpacks to more than %s, the limit; split it", b.label, sized(b.limits.TotalBytes))
+		return unpacksToMore(b.label, b.limits)
 	}
 	if b.written+more <= b.checked {
 		return nil
@@ -70,6 +83,10 @@ func (b *bounded) check(more int64) error {
 	}
 	b.checked = b.written + step
 	return nil
+}
+
+func unpacksToMore(label string, l Limits) error {
+	return fault.Inputf("%s unpacks to more than %s, the limit; split it", label, sized(l.TotalBytes))
 }
 
 // freeBytes returns what the file system of a folder has for this user.

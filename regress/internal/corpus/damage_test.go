@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -47,12 +48,12 @@ func TestTruncatedAnywhere(t *testing.T) {
 		t.Fatalf("%d entries", len(all))
 	}
 	path := filepath.Join(t.TempDir(), "c.tar")
-	taken := 0
+	taken, warned := 0, 0
 	for n := range whole {
 		if err := os.WriteFile(path, whole[:n], 0o600); err != nil {
 			t.Fatal(err)
 		}
-		c, err := corpus.Open(context.Background(), corpus.Options{Path: path})
+		c, err := corpus.Open(context.Background(), corpus.Options{Path: path, Warn: func(string) { warned++ }})
 		if err != nil {
 			if fault.ClassOf(err) != fault.Input || !strings.HasPrefix(err.Error(), path+" is ") {
 				t.Fatalf("cut at %d: class %v: %v", n, fault.ClassOf(err), err)
@@ -71,9 +72,66 @@ func TestTruncatedAnywhere(t *testing.T) {
 		c.Close()
 	}
 	// The ends of the 8 entries, and one zero block after the last.
-	if taken != 9 {
-		t.Errorf("taken %d times, want 9", taken)
+	if taken != 9 || warned != 8 {
+		t.Errorf("taken %d times, want 9, warned %d times, want 8", taken, warned)
 	}
+}
+
+// An archive that is cut where an entry ends looks like one of a program that
+// writes no end marker: it is taken, and each run hears of it, once.
+func TestMayBeCut(t *testing.T) {
+	whole := pack(t, file{name: "a", body: "A"}, file{name: "b\n", body: "B"}, file{name: "c", body: "C"})
+	cut := whole[:4*512]
+	for base, content := range map[string][]byte{"c.tar": cut, "c.tar.gz": gz(cut), "c.tar.zst": zst(cut), "c.tar.xz": xzd(cut)} {
+		path := write(t, base, content)
+		o := corpus.Options{Path: path, Spool: t.TempDir()}
+		for range 2 { // the second is from the spool
+			warnedOnce(t, o, path+" has no end marker and may be cut: 2 entries, the last b%0A; copy or make it again if there should be more")
+		}
+		o = corpus.Options{Path: "-", Stdin: bytes.NewReader(content), Spool: t.TempDir()}
+		warnedOnce(t, o, "standard input has no end marker and may be cut: 2 entries, …")
+	}
+	warnedOnce(t, corpus.Options{Path: write(t, "c.tar", whole[:2*512])}, "… may be cut: 1 entry, …")
+	// Half an end marker is one.
+	open(t, corpus.Options{Path: write(t, "c.tar", whole[:len(whole)-512]), Note: func(s string) { t.Error(s) }})
+}
+
+// What must be expanded keeps nothing of the archive's own end.
+func TestSparseMayBeCut(t *testing.T) {
+	dir := t.TempDir()
+	f, err := os.Create(filepath.Join(dir, "hole"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = f.WriteAt([]byte("end"), 1<<20)
+	if err := errors.Join(err, f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	run(t, dir, "tar", "-S", "--hole-detection=raw", "-cf", "c.tar", "hole")
+	path := filepath.Join(dir, "c.tar")
+	packed, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := (len(bytes.TrimRight(packed, "\x00")) + 511) / 512
+	if err := os.Truncate(path, int64(blocks)*512); err != nil {
+		t.Fatal(err)
+	}
+	o := corpus.Options{Path: path, Spool: t.TempDir()}
+	for range 2 {
+		warnedOnce(t, o, path+" has no end marker and may be cut: 1 entry, the last hole; …")
+	}
+}
+
+func warnedOnce(t *testing.T, o corpus.Options, want string) {
+	t.Helper()
+	var said []string
+	o.Warn = func(s string) { said = append(said, s) }
+	open(t, o)
+	if len(said) != 1 {
+		t.Fatalf("%s: said %v", o.Path, said)
+	}
+	like(t, said[0], want)
 }
 
 // A flipped bit in a header is found by its checksum; what a plain tar cannot

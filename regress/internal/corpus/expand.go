@@ -49,7 +49,11 @@ func expand(s *scan, out *bounded) error {
 			return err
 		}
 	}
-	if err := w.Close(); err != nil {
+	end := w.Close
+	if s.open {
+		end = w.Flush // no end marker here either: each run is to hear of it
+	}
+	if err := end(); err != nil {
 		return err
 	}
 	return buffer.Flush()

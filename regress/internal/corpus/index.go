@@ -31,10 +31,31 @@ func (p *opening) index(ctx context.Context, f *os.File) (t *tree, sparse bool, 
 			return nil, false, err
 		}
 	}
+	if s.open {
+		p.Warn(s.mayBeCut())
+	}
 	if s.trailing() {
 		p.Note(p.label + ": what follows the end of the archive is not read, as tar does; archives joined by cat must be joined by tar --concatenate")
 	}
 	return t, false, nil
+}
+
+// claims looks at the headers in the beginning of a tar that is being unpacked,
+// and returns the error of a limit that they pass. A bomb says in its first
+// block how large it is; to unpack it first would fill the disk.
+func (p *opening) claims(ctx context.Context, f *os.File, written int64) error {
+	s := newScan(ctx, p.meter(), f, written)
+	for {
+		m, err := s.next()
+		switch {
+		case s.beyond != nil:
+			return s.beyond
+		case err != nil && s.end+m.stored > p.Limits.TotalBytes:
+			return unpacksToMore(p.label, p.Limits)
+		case err != nil:
+			return nil // the rest is not there yet, or damaged, which the index tells
+		}
+	}
 }
 
 func take(t *tree, m member, offset int64) error {

@@ -59,11 +59,17 @@ type meter struct {
 	limits    Limits
 	entries   int
 	nameBytes int64
+	beyond    error // the limit that was passed
 }
 
 // count takes one more entry in, before anything is kept of it. The strings
 // are those that would stay in memory.
 func (m *meter) count(size int64, entry, target string) error {
+	m.beyond = m.judge(size, entry, target)
+	return m.beyond
+}
+
+func (m *meter) judge(size int64, entry, target string) error {
 	m.entries++
 	m.nameBytes += int64(len(entry)) + int64(len(target))
 	switch {

@@ -66,3 +66,29 @@ func TestDecompressionBombs(t *testing.T) {
 		}
 	}
 }
+
+// A bomb is told by its headers, before what it holds is on the disk. These
+// are cut off, so that who unpacks them to the end finds nothing but that.
+func TestBombsByTheirClaims(t *testing.T) {
+	zeros := make([]byte, 4<<20)
+	for _, c := range []struct {
+		tarred []byte
+		l      corpus.Limits
+		want   string
+	}{
+		{join(huge("zeros", 65<<30), zeros), corpus.Limits{}, ": entry zeros claims 65.0 GiB, more than the limit of 64.0 GiB; leave it out"},
+		{join(huge("zeros", 60<<30), zeros), corpus.Limits{TotalBytes: 50 << 30}, " unpacks to more than 50.0 GiB, the limit; split it"},
+		{join(header(ustar, "a", '0', 1), block("a"), header(ustar, "b", '0', 2<<20), zeros), corpus.Limits{EntryBytes: 1 << 20},
+			": entry b claims 2.0 MiB, more than the limit of 1.0 MiB; leave it out"},
+		{join(bytes.Repeat(header(ustar, "n", '0', 0), 3000), zeros), corpus.Limits{Entries: 1000}, " has more than 1000 entries, the limit, at n; split it"},
+	} {
+		for base, content := range map[string][]byte{"c.tgz": gz(c.tarred), "c.tzst": zst(c.tarred), "c.txz": xzd(c.tarred)} {
+			spool := t.TempDir()
+			path := write(t, base, content[:len(content)-8])
+			like(t, refused(t, corpus.Options{Path: path, Spool: spool, Limits: c.l}), path+c.want)
+			if left := names(t, spool); len(left) > 0 {
+				t.Errorf("%s: left %v", base, left)
+			}
+		}
+	}
+}

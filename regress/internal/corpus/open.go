@@ -22,6 +22,7 @@ type Options struct {
 	Exclude []string     // paths that are not part of a folder corpus: the golden, the state
 	Limits  Limits       // zero fields take the defaults
 	Note    func(string) // hears what is said once: a name twice, something unpacked, kinds left out; may be nil
+	Warn    func(string) // hears that something may be wrong with the corpus; nil = Note
 }
 
 // defaultHeaders is the pattern of S1's corpora.
@@ -77,6 +78,9 @@ func prepare(o Options) (*opening, error) {
 	}
 	if o.Note == nil {
 		o.Note = func(string) {}
+	}
+	if o.Warn == nil {
+		o.Warn = o.Note
 	}
 	o.Limits = o.Limits.withDefaults()
 	p := &opening{Options: o, label: name.Print(o.Path), spool: spool{dir: o.Spool, limits: o.Limits}}

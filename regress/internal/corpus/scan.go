@@ -19,6 +19,7 @@ type scan struct {
 	tar    *tar.Reader
 	last   string // entry before, for messages
 	end    int64  // of the last entry, padding included
+	open   bool   // the archive ended with its last entry, without an end marker
 }
 
 func newScan(ctx context.Context, m *meter, src io.ReaderAt, size int64) *scan {
@@ -83,6 +84,7 @@ func (s *scan) copyTo(w io.Writer) error {
 // which is not there.
 func (s *scan) checkEnd() error {
 	if s.end == s.cursor.size {
+		s.open = true
 		return io.EOF
 	}
 	var block [blockBytes]byte
@@ -121,6 +123,18 @@ func (s *scan) damaged(err error) error {
 		return s.truncated("")
 	}
 	return fault.Inputf("%s is damaged at byte %d or later, %s: %w; copy or make it again", s.label, s.end, s.where(), err)
+}
+
+// mayBeCut says what an archive without an end marker may be. Some programs
+// write none, so it is no error; but one that was cut where an entry ends looks
+// the same, and a check of fewer cases would say that all are identical.
+func (s *scan) mayBeCut() string {
+	what := "entry"
+	if s.entries != 1 {
+		what = "entries"
+	}
+	return fmt.Sprintf("%s has no end marker and may be cut: %d %s, the last %s; copy or make it again if there should be more",
+		s.label, s.entries, what, name.Print(s.last))
 }
 
 // trailing reports whether anything but zeros follows the end marker within

@@ -67,6 +67,7 @@ func (p *opening) unpack(ctx context.Context, form format, src io.Reader, x *scr
 		return 0, fault.Inputf("%s is %s, but what it holds is not a tar; pack the sources by tar first", p.label, form)
 	}
 	out := &bounded{ctx: ctx, label: p.label, dir: p.spool.dir, limits: p.Limits, w: x.w}
+	out.claims = func(written int64) error { return p.claims(ctx, x.r, written) }
 	if _, err := io.Copy(out, struct{ io.Reader }{r}); err != nil {
 		return 0, p.unpackFault(ctx, form, in, err)
 	}

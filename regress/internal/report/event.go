@@ -72,6 +72,13 @@ type Case struct {
 	Why          string          // environment: what failed
 }
 
+// NotRun says that a selected case has no verdict: the run ended before it. It
+// comes instead of its Case, before Finished.
+type NotRun struct {
+	Name  string
+	Index int // in corpus order
+}
+
 // Difference is one part of an outcome that is not like the golden.
 type Difference struct {
 	Part     string // as PartName gives it, or EndingPart
@@ -102,4 +109,5 @@ func (CaseStarted) event() {}
 func (CaseRan) event()     {}
 func (Note) event()        {}
 func (Case) event()        {}
+func (NotRun) event()      {}
 func (Finished) event()    {}

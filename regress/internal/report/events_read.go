@@ -119,6 +119,8 @@ func fromWire(line []byte) (Event, error) {
 		return decode(line, func(w wireNote) Event { return Note{w.Text, w.Warning} })
 	case "case":
 		return decode(line, wireCase.event)
+	case "not_run":
+		return decode(line, func(w wireNotRun) Event { return NotRun{string(w.Name), w.Index} })
 	case "finished":
 		var w wireFinished
 		if err := json.Unmarshal(line, &w); err != nil {

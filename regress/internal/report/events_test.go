@@ -135,7 +135,8 @@ func TestEventsRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		events := rapid.SliceOfN(rapid.OneOf(
 			rapid.Custom(drawStarted), rapid.Custom(drawPassStarted), rapid.Custom(drawCaseStarted),
-			rapid.Custom(drawCaseRan), rapid.Custom(drawNote), rapid.Custom(drawCase), rapid.Custom(drawFinished),
+			rapid.Custom(drawCaseRan), rapid.Custom(drawNote), rapid.Custom(drawCase), rapid.Custom(drawNotRun),
+			rapid.Custom(drawFinished),
 		), 0, 20).Draw(t, "events")
 		got, err := read(write(t, events))
 		if err != nil {
@@ -214,6 +215,8 @@ func drawCase(t *rapid.T) Event {
 	}
 	return c
 }
+
+func drawNotRun(t *rapid.T) Event { return NotRun{drawName(t, "name"), rapid.Int().Draw(t, "index")} }
 
 func drawFinished(t *rapid.T) Event {
 	s := Summary{Command: drawWords(t, "command"), Run: drawWords(t, "run"), Cases: rapid.Int().Draw(t, "cases"),

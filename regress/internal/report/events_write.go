@@ -54,6 +54,8 @@ func toWire(ev Event) any {
 		return wireNote{"note", Printable(ev.Text), ev.Warning}
 	case Case:
 		return caseToWire(ev)
+	case NotRun:
+		return wireNotRun{"not_run", printed(ev.Name), ev.Index}
 	case Finished:
 		return summaryToWire(ev.Summary)
 	}

@@ -23,7 +23,7 @@ import (
 
 // NewJUnit returns a Reporter that leaves a JUnit file at path once the run is
 // Finished; before that, and after a run that broke off, whatever was there
-// stays. All cases are listed. They go to a nameless file beside the path as
+// stays. All cases are listed, those that did not run as skipped. They go to a nameless file beside the path as
 // they come: a report of 200,000 failures does not fit in memory.
 func NewJUnit(path string) (Reporter, error) {
 	// A device or a pipe would be replaced by a file.
@@ -52,6 +52,7 @@ type junit struct {
 	started  Started
 	failures int
 	errors   int
+	skipped  int
 }
 
 // A piece is a stretch of the body, and where it belongs.
@@ -66,6 +67,8 @@ func (j *junit) Handle(ev Event) error {
 		j.started = ev
 	case Case:
 		return j.testcase(ev)
+	case NotRun:
+		return j.notRun(ev)
 	case Finished:
 		return j.finish(ev.Summary)
 	}
@@ -75,9 +78,8 @@ func (j *junit) Handle(ev Event) error {
 func (j *junit) Close() error { return j.body.Close() }
 
 func (j *junit) testcase(c Case) error {
-	printable := name.Print(c.Name)
 	var b strings.Builder
-	fmt.Fprintf(&b, "    <testcase classname=%s name=%s time=%s", attr(path.Dir(printable)), attr(printable), seconds(c.Cost.Wall))
+	b.WriteString(testcaseTag(c.Name, c.Cost.Wall))
 	switch {
 	case c.Verdict == outcome.Environment:
 		j.errors++
@@ -88,8 +90,23 @@ func (j *junit) testcase(c Case) error {
 	default:
 		b.WriteString("/>\n")
 	}
-	n, err := j.w.WriteString(b.String())
-	j.pieces = append(j.pieces, piece{c.Index, j.written, j.written + int64(n)})
+	return j.add(c.Index, b.String())
+}
+
+func (j *junit) notRun(c NotRun) error {
+	j.skipped++
+	return j.add(c.Index, testcaseTag(c.Name, 0)+">\n      <skipped message=\"not run: the run ended before it\"/>\n    </testcase>\n")
+}
+
+// testcaseTag opens a test case and leaves its tag open.
+func testcaseTag(caseName string, wall time.Duration) string {
+	printable := name.Print(caseName)
+	return fmt.Sprintf("    <testcase classname=%s name=%s time=%s", attr(path.Dir(printable)), attr(printable), seconds(wall))
+}
+
+func (j *junit) add(index int, text string) error {
+	n, err := j.w.WriteString(text)
+	j.pieces = append(j.pieces, piece{index, j.written, j.written + int64(n)})
 	j.written += int64(n)
 	return err
 }
@@ -149,8 +166,8 @@ func (j *junit) finish(s Summary) error {
 
 func (j *junit) writeAll(to io.Writer, s Summary) error {
 	w := bufio.NewWriter(to)
-	counts := fmt.Sprintf("name=%s tests=\"%d\" failures=\"%d\" errors=\"%d\" skipped=\"0\" time=%s",
-		attr("muster "+PrintableLine(s.Command)), len(j.pieces), j.failures, j.errors, seconds(s.Wall))
+	counts := fmt.Sprintf("name=%s tests=\"%d\" failures=\"%d\" errors=\"%d\" skipped=\"%d\" time=%s",
+		attr("muster "+PrintableLine(s.Command)), len(j.pieces), j.failures, j.errors, j.skipped, seconds(s.Wall))
 	fmt.Fprintf(w, "%s<testsuites %s>\n", xml.Header, counts)
 	fmt.Fprintf(w, "  <testsuite %s timestamp=%s>\n", counts, attr(j.started.At.UTC().Format("2006-01-02T15:04:05")))
 	fmt.Fprintf(w, "    <properties>\n")

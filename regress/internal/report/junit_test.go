@@ -109,20 +109,34 @@ func TestJUnitRefusesItsPath(t *testing.T) {
 func TestJUnitIsXMLWhateverToolsWrite(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "report.xml")
 	rapid.Check(t, func(t *rapid.T) {
-		cases := rapid.SliceOfN(rapid.Custom(drawCase), 0, 5).Draw(t, "cases")
-		events := append([]Event{Started{Command: "check", At: epoch}}, cases...)
-		c := cases
-		for i := range c {
-			wild := c[i].(Case)
+		events := []Event{Started{Command: "check", At: epoch}}
+		for range rapid.IntRange(0, 5).Draw(t, "cases") {
+			wild := drawCase(t).(Case)
 			wild.Why = drawName(t, "raw bytes")
-			events[i+1] = wild
+			events = append(events, wild, drawNotRun(t))
 		}
 		events = append(events, drawFinished(t))
 		checkJUnit(t, writeJUnit(t, path, events))
 	})
 }
 
-type junitSuite struct{ Tests, Failures, Errors int }
+// What a run did not get to is there too, where it stands in the corpus.
+func TestJUnitOfWhatDidNotRun(t *testing.T) {
+	cases := verdictCases()
+	events := []Event{
+		Started{Command: "check", Cases: 3, At: epoch}, cases[0],
+		NotRun{Name: "a/\xff<last>.go", Index: 9}, NotRun{Name: "early.go", Index: 1},
+	}
+	s := summaryOf("check", cases[:1])
+	s.Cases, s.NotRun, s.Interrupted = 3, 2, true
+	file := writeJUnit(t, filepath.Join(t.TempDir(), "r.xml"), append(events, Finished{s}))
+	checkGolden(t, "notrun.xml", file)
+	if got, want := checkJUnit(t, file), (junitSuite{Tests: 3, Failures: 1, Skipped: 2}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}
+
+type junitSuite struct{ Tests, Failures, Errors, Skipped int }
 
 // What may stand where in the JUnit format as the common schema has it, and
 // which attributes an element must have.
@@ -131,8 +145,8 @@ var junitChildren = map[string][]string{
 	"testsuites": {"testsuite"},
 	"testsuite":  {"properties", "testcase"},
 	"properties": {"property"},
-	"testcase":   {"failure", "error"},
-	"property":   {}, "failure": {}, "error": {},
+	"testcase":   {"failure", "error", "skipped"},
+	"property":   {}, "failure": {}, "error": {}, "skipped": {},
 }
 
 var junitAttributes = map[string][]string{
@@ -142,6 +156,7 @@ var junitAttributes = map[string][]string{
 	"property":   {"name", "value"},
 	"failure":    {"type", "message"},
 	"error":      {"type", "message"},
+	"skipped":    {"message"},
 }
 
 // checkJUnit checks a file against the schema and its own counts.
@@ -188,6 +203,8 @@ func (s *junitSuite) count(tag string) {
 		s.Failures++
 	case "error":
 		s.Errors++
+	case "skipped":
+		s.Skipped++
 	}
 }
 
@@ -203,6 +220,8 @@ func checkAttributes(t interface{ Fatalf(string, ...any) }, tag string, attribut
 			said.Failures = n
 		case "errors":
 			said.Errors = n
+		case "skipped":
+			said.Skipped = n
 		case "time":
 			if _, err := strconv.ParseFloat(a.Value, 64); err != nil {
 				t.Fatalf("time %q", a.Value)

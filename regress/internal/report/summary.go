@@ -30,6 +30,15 @@ type Summary struct {
 	CoresBusy   float64
 }
 
+// notRun returns how many cases have no verdict, also for a run that broke off
+// before it counted them.
+func (s Summary) notRun() int {
+	if s.Command == recordCommand {
+		return s.NotRun
+	}
+	return max(s.NotRun, s.Cases-s.Verdicts[outcome.Identical]-s.Verdicts.NotIdentical())
+}
+
 // Verdicts counts cases by verdict.
 type Verdicts [outcome.Identical + 1]int
 

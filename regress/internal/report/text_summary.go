@@ -20,22 +20,45 @@ func (r *results) headline(s Summary) string {
 
 func headlineText(s Summary) (string, colour) {
 	cases := counted(s.Cases, "case")
+	if s.Command == recordCommand {
+		if s.Recorded == s.Cases {
+			return cases + " recorded", green
+		}
+		return fmt.Sprintf("%s of %s recorded", grouped(s.Recorded), cases), red
+	}
+	// What was not run is said first of all: nothing is proved of it.
+	if left := s.notRun(); left > 0 {
+		return fmt.Sprintf("%s, %s not run", comparedText(s, cases), grouped(left)), worse(s, yellow)
+	}
 	differ := s.Verdicts.NotIdentical()
 	switch {
-	case s.Command == recordCommand && s.Recorded == s.Cases:
-		return cases + " recorded", green
-	case s.Command == recordCommand:
-		return fmt.Sprintf("%s of %s recorded", grouped(s.Recorded), cases), red
 	case differ > 0 && s.ExitStatus == 0:
-		return fmt.Sprintf("%s of %s not identical, all allowed", grouped(differ), cases), green
+		return comparedText(s, cases) + ", all allowed", green
 	case differ > 0:
-		return fmt.Sprintf("%s of %s not identical", grouped(differ), cases), red
-	case s.NotRun > 0:
-		return fmt.Sprintf("all %s that ran are identical", grouped(s.Verdicts[outcome.Identical])), green
+		return comparedText(s, cases), red
 	case s.Cases == 1:
-		return "1 case, identical", green
+		return "1 case, identical", worse(s, green)
 	}
-	return "all " + cases + " identical", green
+	return "all " + cases + " identical", worse(s, green)
+}
+
+// comparedText says how many of the cases differ, or else how many do not.
+func comparedText(s Summary, cases string) string {
+	if differ := s.Verdicts.NotIdentical(); differ > 0 {
+		return fmt.Sprintf("%s of %s not identical", grouped(differ), cases)
+	}
+	return fmt.Sprintf("%s of %s identical", grouped(s.Verdicts[outcome.Identical]), cases)
+}
+
+// worse returns c, or what is worse when cases differ or the run failed.
+func worse(s Summary, c colour) colour {
+	switch {
+	case s.Verdicts.NotIdentical() > 0:
+		return red
+	case s.ExitStatus != 0:
+		return yellow
+	}
+	return c
 }
 
 // summary fits one screen: at most twenty lines.
@@ -101,7 +124,7 @@ func countsOf(s Summary) []count {
 			counts = append(counts, count{n, outcome.Verdict(v).String(), colourOf(outcome.Verdict(v))})
 		}
 	}
-	return append(counts, count{s.NotRun, "not run", yellow})
+	return append(counts, count{s.notRun(), "not run", yellow})
 }
 
 // A hint is something to do next.
@@ -127,12 +150,21 @@ func hintsFor(s Summary) []hint {
 	return hints
 }
 
+// acceptText says what accept --all does, and which flag takes what it leaves
+// out. It fits 80 columns.
 func acceptText(v Verdicts) string {
-	failing := v[outcome.Crashed] + v[outcome.TimedOutNow] + v[outcome.NewlyFailing]
-	if failing == 0 {
+	var left []string
+	failing := v[outcome.Crashed] + v[outcome.TimedOutNow] + v[outcome.OutOfMemNow] + v[outcome.OutputLimited] + v[outcome.NewlyFailing]
+	if failing > 0 {
+		left = append(left, grouped(failing)+" (--failing)")
+	}
+	if v[outcome.Missing] > 0 {
+		left = append(left, grouped(v[outcome.Missing])+" (--missing)")
+	}
+	if left == nil {
 		return "makes this the golden"
 	}
-	return fmt.Sprintf("makes this the golden; %s failing need --failing", grouped(failing))
+	return "takes all but " + strings.Join(left, ", ")
 }
 
 // meaningOf explains an exit status other than 0.

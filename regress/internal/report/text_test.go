@@ -169,6 +169,26 @@ func TestSummaries(t *testing.T) {
 		s.Command, s.NotRun, s.ExitStatus = "check", 2900, 1
 		s.Verdicts[outcome.Identical], s.Verdicts[outcome.Changed] = 98, 2
 	})
+	with("stopped by --fail-fast, what differs allowed", func(s *Summary) {
+		s.Command, s.NotRun, s.ExitStatus = "check", 2900, 1
+		s.Verdicts[outcome.Identical], s.Verdicts[outcome.New] = 98, 2
+	})
+	with("broken off", func(s *Summary) {
+		s.Command, s.ExitStatus = "compare", 3
+		s.Verdicts[outcome.Identical] = 1
+	})
+	with("broken off before the first case", func(s *Summary) { s.Command, s.ExitStatus, s.NotRun = "check", 3, 3000 })
+	with("broken off after the last case", func(s *Summary) {
+		s.Command, s.ExitStatus, s.Verdicts[outcome.Identical] = "check", 3, 3000
+	})
+	with("what accept --all leaves out", func(s *Summary) {
+		s.Command, s.ExitStatus, s.Cases = "check", 1, 63
+		s.Verdicts = Verdicts{outcome.TimedOutNow: 1, outcome.OutOfMemNow: 2, outcome.OutputLimited: 4, outcome.Crashed: 8, outcome.NewlyFailing: 16, outcome.Missing: 32}
+	})
+	with("missing alone", func(s *Summary) {
+		s.Command, s.ExitStatus, s.Cases = "check", 1, 5
+		s.Verdicts = Verdicts{outcome.Missing: 2, outcome.Identical: 3}
+	})
 	with("compare", func(s *Summary) {
 		s.Command, s.ExitStatus = "compare", 1
 		s.Verdicts[outcome.Identical], s.Verdicts[outcome.Changed] = 2900, 100

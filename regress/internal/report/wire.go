@@ -80,6 +80,12 @@ type wireCase struct {
 	Why          string           `json:"why"`
 }
 
+type wireNotRun struct {
+	Type  string  `json:"type"`
+	Name  printed `json:"name"`
+	Index int     `json:"index"`
+}
+
 type wireDifference struct {
 	Part   printed `json:"part"`
 	Old    string  `json:"old"`
