@@ -262,7 +262,7 @@ func (c *checking) end(err error) error {
 	if err == nil {
 		err = c.missing()
 	}
-	c.summary.NotRun = len(c.cases) - len(c.final)
+	c.notRun(func(i int) bool { return c.final[i] })
 	err = c.finish(err)
 	if c.summary.Interrupted {
 		return fault.Interruptedf("interrupted: %d of %s have no verdict; --resume goes on", c.summary.NotRun, counted(len(c.cases)))

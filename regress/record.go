@@ -261,7 +261,7 @@ func (r *recording) end(err error) error {
 	} else {
 		err = errors.Join(err, r.writer.Abort(true))
 	}
-	r.summary.NotRun = len(r.cases) - len(r.done) - len(r.failed)
+	r.notRun(func(i int) bool { return r.done[i] || r.failed[i] != nil })
 	if err != nil {
 		r.summary.Recorded = 0
 	}

@@ -174,6 +174,16 @@ func (s *session) verdict(e report.Case) {
 	s.emit(e)
 }
 
+// notRun counts and tells the cases that a run did not get to.
+func (s *session) notRun(judged func(index int) bool) {
+	for i, e := range s.cases {
+		if !judged(i) {
+			s.summary.NotRun++
+			s.emit(report.NotRun{Name: e.Name, Index: i})
+		}
+	}
+}
+
 // finish fills in the figures of the summary, tells the reporters, and keeps
 // the run, which err broke off unless it is nil.
 func (s *session) finish(err error) error {
