@@ -14,7 +14,7 @@ func (o *Options) check(command string) error {
 		return err
 	}
 	if command == "record" && o.Judge.Repeat < 1 {
-		return fault.Inputf("--repeat %d: 1 or more runs of every case are wanted", o.Judge.Repeat)
+		return fault.Inputf("--repeat %d: every case must run at least once", o.Judge.Repeat)
 	}
 	if command != "cases" && command != "diff" {
 		if err := o.Limits.check(); err != nil {
@@ -25,7 +25,7 @@ func (o *Options) check(command string) error {
 		"jobs": o.Limits.Jobs, "retries": o.Judge.Retries, "fail-fast": o.Select.FailFast,
 	} {
 		if n < 0 {
-			return fault.Inputf("--%s %d: 0 or more is wanted", flag, n)
+			return fault.Inputf("--%s %d: it must be 0 or more", flag, n)
 		}
 	}
 	if o.Limits.Jobs > local.LanesMax {

@@ -9,7 +9,7 @@ import (
 )
 
 // ownFiles are what muster itself writes: in a corpus that is the current
-// folder they are no cases.
+// folder they are not cases.
 func (o *Options) ownFiles() []string {
 	own := append(golden.Files(o.Store.Golden), o.Store.State)
 	for _, path := range []string{o.Report.JUnit, o.Report.Events} {

@@ -50,7 +50,7 @@ func openPast(o *Options, id string) (*past, error) {
 func (p *past) result(raw string) (*state.Result, error) {
 	i := slices.IndexFunc(p.results, func(r state.Result) bool { return string(r.Name) == raw })
 	if i < 0 {
-		return nil, fault.Inputf("run %s has no difference in %s: it was identical there, did not run, or is no case", p.run.ID, name.Print(raw))
+		return nil, fault.Inputf("run %s has no difference in %s: it was identical there, did not run, or is not a case", p.run.ID, name.Print(raw))
 	}
 	return &p.results[i], nil
 }

@@ -198,7 +198,7 @@ func (l *layer) set(f *pflag.FlagSet, key string, value any) error {
 	case !isList:
 		values = []any{value}
 	case !strings.HasPrefix(f.Lookup(key).Value.Type(), "string"): // stringArray, stringSlice
-		return usagef("%s: %s is a list: one value is wanted", l.where, key)
+		return usagef("%s: %s is a list: give one value", l.where, key)
 	case len(values) == 0:
 		return usagef("%s: %s = []: leave the key out, or write [\"\"] for none", l.where, key)
 	}
@@ -206,7 +206,7 @@ func (l *layer) set(f *pflag.FlagSet, key string, value any) error {
 		switch v.(type) {
 		case string, int64, float64, bool:
 		default:
-			return usagef("%s: %s = %v: a string, a number, true or false, or a list of strings is wanted", l.where, key, v)
+			return usagef("%s: %s = %v: give a string, a number, true or false, or a list of strings", l.where, key, v)
 		}
 		if err := f.Set(key, fmt.Sprint(v)); err != nil {
 			return usagef("%s: %w", l.at(key), err)
@@ -221,7 +221,7 @@ func (l *layer) setJob(o *regress.Options) error {
 	if value, ok := l.keys[corpusKey]; ok && o.Corpus.Path == "" {
 		path, isString := value.(string)
 		if !isString {
-			return usagef("%s: corpus = %v: a path is wanted", l.where, value)
+			return usagef("%s: corpus = %v: give a path", l.where, value)
 		}
 		o.Corpus.Path = path
 	}
@@ -278,7 +278,7 @@ func (l *layer) words(value any) ([]string, error) {
 		}
 		return words, nil
 	}
-	return nil, usagef("%s: command = %v: a string or a list of strings is wanted", l.where, value)
+	return nil, usagef("%s: command = %v: give a string or a list of strings", l.where, value)
 }
 
 // splitCommand splits a command line as a shell does words and quotes.

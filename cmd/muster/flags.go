@@ -19,7 +19,7 @@ const (
 type group func(*pflag.FlagSet, *regress.Options)
 
 func corpusFlags(f *pflag.FlagSet, o *regress.Options) {
-	f.StringArrayVar(&o.Corpus.Headers, "headers", nil, "`GLOB` of files that every case sees and that are no cases (default HDR_*); repeatable")
+	f.StringArrayVar(&o.Corpus.Headers, "headers", nil, "`GLOB` of files that every case sees and that are not cases (default HDR_*); repeatable")
 	f.StringArrayVar(&o.Corpus.Context, "context", nil, "`GLOB` of files that every case sees and that are cases too; repeatable")
 }
 

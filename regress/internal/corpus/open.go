@@ -17,7 +17,7 @@ type Options struct {
 	Path    string       // of an archive, a folder or a named pipe; "-" = Stdin
 	Stdin   io.Reader    // an archive, read to its end
 	Spool   string       // folder for what must be unpacked first; made when needed
-	Headers []string     // globs of what every case is given and what is no case; nil = HDR_*
+	Headers []string     // globs of what every case is given and what is not a case; nil = HDR_*
 	Context []string     // globs of what every case is given and still is a case
 	Exclude []string     // paths that are not part of a folder corpus: the golden, the state
 	Limits  Limits       // zero fields take the defaults

@@ -43,7 +43,7 @@ func (t *tree) add(n node) {
 	t.nodes = append(t.nodes, n)
 }
 
-// addFolder notes a folder: it is no case, but links may lead to it.
+// addFolder notes a folder: it is not a case, but links may lead to it.
 func (t *tree) addFolder(clean string) {
 	t.drop(clean)
 	t.folders[clean] = struct{}{}

@@ -95,7 +95,7 @@ func isGolden(h []byte) bool {
 		binary.BigEndian.Uint32(h[headerApplication:]) == applicationID
 }
 
-// openRegular opens the file at path for reading. What is no regular file is
+// openRegular opens the file at path for reading. What is not a regular file is
 // refused before it is opened: to open a named pipe would wait for a writer,
 // and to open a device may do something.
 func openRegular(path string) (*os.File, fs.FileInfo, error) {
@@ -140,5 +140,5 @@ func kindOf(mode fs.FileMode) string {
 	case mode&fs.ModeDevice != 0:
 		return "a device"
 	}
-	return "no regular file"
+	return "not a regular file"
 }

@@ -54,7 +54,7 @@ func (s Selection) Compile() (*Chooser, error) {
 		c.filters = append(c.filters, filter{re, not})
 	}
 	if s.Sample < 0 {
-		return nil, fmt.Errorf("--sample %d: a number of cases is wanted", s.Sample)
+		return nil, fmt.Errorf("--sample %d: give a number of cases", s.Sample)
 	}
 	var err error
 	c.part, c.parts, err = parsePartition(s.Partition)

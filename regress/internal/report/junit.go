@@ -28,7 +28,7 @@ import (
 func NewJUnit(path string) (Reporter, error) {
 	// A device or a pipe would be replaced by a file.
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return nil, fault.Inputf("junit: %s is there and no regular file", PrintableLine(path))
+		return nil, fault.Inputf("junit: %s is not a regular file", PrintableLine(path))
 	}
 	body, err := createBeside(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -105,7 +105,7 @@ func (r *Run) Save() error {
 }
 
 // prune removes the oldest runs, but never current, which has just begun, nor
-// the newest unfinished one of a command beside it: it may be gone on with.
+// the newest unfinished one of a command beside it: it may be resumed.
 func (s *State) prune(current string) error {
 	runs, err := s.Runs()
 	if err != nil {

@@ -54,7 +54,7 @@ func TestOnlyTheLastRunsAreKept(t *testing.T) {
 	}
 }
 
-// What can be gone on with stays, however many runs come after it: the newest
+// What can be resumed stays, however many runs come after it: the newest
 // unfinished one of each command, and no other.
 func TestUnfinishedRunsAreKept(t *testing.T) {
 	s := state.Open(t.TempDir())
