@@ -106,7 +106,7 @@ func TestNothingIsLeftAlive(t *testing.T) {
 // its helper. Only in a PID namespace may that be tried.
 func TestSignalsToEverybody(t *testing.T) {
 	r := newRig(t, usual(t))
-	before := r.helpers()
+	before := r.crew.started.Load()
 	for _, text := range []string{
 		"kill -9 -1", "kill -TERM -1", "kill -STOP 1", "kill -9 1", "kill -SEGV 1; kill -QUIT 1",
 		"kill -9 $PPID", "kill -TERM 0 & wait", self("signals"),
@@ -120,7 +120,7 @@ func TestSignalsToEverybody(t *testing.T) {
 		}
 		r.wantClean("next.c")
 	}
-	if after := r.helpers(); !slices.Equal(before, after) && !underRace { // there helpers grow, and are replaced
-		t.Errorf("helpers %v became %v", before, after)
+	if more := r.crew.started.Load() - before; more > 1 && !underRace { // one may have grown
+		t.Errorf("%d helpers more", more)
 	}
 }

@@ -92,7 +92,7 @@ func flag(t *testing.T, paths ...string) {
 // flags: the lane goes on with the same helper.
 func TestFlags(t *testing.T) {
 	inBothModes(t, usual, func(r *rig) {
-		before := r.helpers()
+		before := r.crew.started.Load()
 		for _, names := range [][]string{
 			{"work/x/y/n"}, {"work/n"}, {"work/x", "work/n"}, {"work"}, {"work/n", "work/x/y", "work/x"}, {"home/n", "home"}, {"tmp", "home"}, {""}, {"", "", "work"},
 		} {
@@ -110,8 +110,8 @@ func TestFlags(t *testing.T) {
 			got.result.Release()
 			r.wantClean("next.c")
 		}
-		if after := r.helpers(); fmt.Sprint(before) != fmt.Sprint(after) && !underRace {
-			r.Errorf("helpers %v became %v", before, after)
+		if more := r.crew.started.Load() - before; more > 1 && !underRace { // one may have grown
+			r.Errorf("%d helpers more", more)
 		}
 	})
 }
