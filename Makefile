@@ -6,7 +6,7 @@ GO ?= go
 # For one package. The whole run is bounded by .ci/run.
 TEST_TIMEOUT ?= 10m
 
-.PHONY: build demo test check fmt vet staticcheck nocgo darwin race side clean
+.PHONY: build demo test check fmt vet staticcheck nocgo darwin race side bench-regress clean
 
 build:
 	$(GO) build -o bin/muster ./cmd/muster
@@ -58,6 +58,18 @@ race:
 # when one is not built here by name.
 side:
 	$(GO) -C tools build -o ../bin/ tool
+	$(GO) -C bench build ./...
+	$(GO) -C bench vet ./...
+	$(GO) -C bench test ./...
+
+# Beside other people's tools; what is not installed is named and left out.
+# TABLE=article prints muster alone by number of jobs.
+CORPUS ?= 67MB,1KB
+TOOL ?= tcc,true
+ROUNDS ?= 5
+TABLE ?= rivals
+bench-regress: build
+	$(GO) -C bench run ./regress -muster ../bin/muster -corpus $(CORPUS) -tool $(TOOL) -rounds $(ROUNDS) -table $(TABLE)
 
 clean:
 	rm -rf bin build

@@ -1,0 +1,179 @@
+// Package corpora writes the corpora of C sources that the benchmarks run on:
+// seeded, so that two machines measure the same bytes. It needs nothing but
+// the standard library, and knows no compiler.
+package corpora
+
+import (
+	"archive/tar"
+	"bufio"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+)
+
+// Spec says what a corpus is like.
+type Spec struct {
+	Name  string
+	Cases int
+	Bytes int64   // of all cases together, nearly
+	Sigma float64 // of the sizes' logarithm; 0 = all alike
+	Seed  uint64
+}
+
+// The corpora of the benchmarks: the first is as large as the one that muster
+// is for, the second a fifteenth of it, the third shows what a case costs.
+var (
+	Large = Spec{"1GB", 15_000, 1 << 30, 0.85, 1}
+	Mid   = Spec{"67MB", 1_000, 67 << 20, 0.85, 2}
+	Small = Spec{"1KB", 3_000, 3_000 << 10, 0, 3}
+)
+
+// Of 100 sources so many compile with a warning, and so many not at all.
+const (
+	warnings = 3
+	failing  = 2
+)
+
+// headers is how many there are, and lastHeaders how many of them stand at the
+// archive's end: who reads it in one go does not have them when they are needed.
+const (
+	headers     = 200
+	lastHeaders = 10
+)
+
+const folders = 200
+
+// Write writes the corpus as an archive. What a file holds depends on the spec
+// and its number alone.
+func Write(path string, s Spec) (err error) {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if e := f.Close(); err == nil {
+			err = e
+		}
+	}()
+	buffered := bufio.NewWriterSize(f, 1<<20)
+	w := tar.NewWriter(buffered)
+	for _, e := range order(s) {
+		if err := e.write(w, s); err != nil {
+			return err
+		}
+	}
+	if err := w.Close(); err != nil {
+		return err
+	}
+	return buffered.Flush()
+}
+
+// Unpack writes the corpus as files below dir.
+func Unpack(dir string, s Spec) error {
+	for i := range folders {
+		if err := os.MkdirAll(filepath.Join(dir, folder(i)), 0o755); err != nil {
+			return err
+		}
+	}
+	for _, e := range order(s) {
+		if err := os.WriteFile(filepath.Join(dir, e.name()), e.content(s), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Cases returns the names of the sources, in the archive's order.
+func Cases(s Spec) []string {
+	names := make([]string, s.Cases)
+	for i := range names {
+		names[i] = entry{i, false}.name()
+	}
+	return names
+}
+
+func folder(i int) string { return fmt.Sprintf("src/%03d", i%folders) }
+
+// entry is a file by its number.
+type entry struct {
+	number int
+	header bool
+}
+
+// order returns all files in the order of the archive.
+func order(s Spec) []entry {
+	random := rand.New(rand.NewPCG(s.Seed, 1))
+	before := make(map[int][]entry, headers)
+	for h := range headers - lastHeaders {
+		at := random.IntN(s.Cases)
+		before[at] = append(before[at], entry{h, true})
+	}
+	var all []entry
+	for i := range s.Cases {
+		all = append(append(all, before[i]...), entry{i, false})
+	}
+	for h := headers - lastHeaders; h < headers; h++ {
+		all = append(all, entry{h, true})
+	}
+	return all
+}
+
+func (e entry) name() string {
+	if e.header {
+		return fmt.Sprintf("src/HDR_%03d.h", e.number)
+	}
+	return fmt.Sprintf("%s/p%05d.c", folder(e.number), e.number)
+}
+
+func (e entry) write(w *tar.Writer, s Spec) error {
+	text := e.content(s)
+	if err := w.WriteHeader(&tar.Header{Name: e.name(), Mode: 0o644, Size: int64(len(text)), Format: tar.FormatUSTAR}); err != nil {
+		return err
+	}
+	_, err := w.Write(text)
+	return err
+}
+
+func (e entry) content(s Spec) []byte {
+	if e.header {
+		return fmt.Appendf(nil, "#pragma once\n#define L%d %d\nstatic inline int g%d(int x) { return x + %d; }\n", e.number, e.number, e.number, e.number)
+	}
+	random := rand.New(rand.NewPCG(s.Seed, 2+uint64(e.number)))
+	h := random.IntN(headers)
+	size := s.size(random)
+	text := fmt.Appendf(make([]byte, 0, size+200), "#include \"../HDR_%03d.h\"\n", h)
+	for f := 0; len(text) < size; f++ {
+		text = fmt.Appendf(text, "int f%d(int a, int b) { int s = L%d; for (int i = 0; i < a; i++) s += g%d(b) * %d; return s; }\n", f, h, h, random.IntN(99))
+	}
+	switch n := random.IntN(100); {
+	case n < warnings:
+		text = append(text, "char *w(void) { int x = 1; return x; }\n"...)
+	case n < warnings+failing:
+		text = append(text, "int bad(void) { return undeclared; }\n"...)
+	}
+	return text
+}
+
+// size draws the size of a source: logarithmically normal, around the mean
+// that the spec's total asks for.
+func (s Spec) size(random *rand.Rand) int {
+	mean := float64(s.Bytes) / float64(s.Cases)
+	if s.Sigma == 0 {
+		return int(mean)
+	}
+	const most = 2 << 20
+	return int(min(most, math.Exp(math.Log(mean)-s.Sigma*s.Sigma/2+s.Sigma*random.NormFloat64())))
+}
+
+// List writes the names of the sources, one on a line.
+func List(w io.Writer, s Spec) error {
+	for _, name := range Cases(s) {
+		if _, err := fmt.Fprintln(w, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,3 @@
+module muster/bench
+
+go 1.26
