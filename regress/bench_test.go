@@ -7,13 +7,15 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
+	"time"
 
 	"muster/regress"
 )
 
 // BenchmarkCheck is a whole check, for its profile: what muster itself does for
-// one case, reported as own-µs/case, beside what the tool takes. With true the
+// one case, reported as own-µs/case, lanes' helpers and all, beside what the tool takes. With true the
 // case leaves nothing, with cp as much as it reads.
 //
 //	go test -bench Check -cpuprofile cpu.out ./regress && go tool pprof -top cpu.out
@@ -40,16 +42,28 @@ func benchmarkCheck(b *testing.B, size int, words []string) {
 	if _, err := regress.Record(b.Context(), o); err != nil {
 		b.Fatal(err)
 	}
-	var own float64
+	var own, parent float64
 	for b.Loop() {
+		before := cpu(b)
 		sum, err := regress.Check(b.Context(), o)
 		if err != nil || sum.ExitStatus != 0 {
 			b.Fatal(sum, err)
 		}
-		own = float64(sum.OwnCPU.Microseconds()) / cases
+		own += float64(sum.OwnCPU.Microseconds())
+		parent += float64((cpu(b) - before).Microseconds())
 	}
-	b.ReportMetric(own, "own-µs/case")
+	b.ReportMetric(own/float64(b.N)/cases, "own-µs/case")
+	b.ReportMetric(parent/float64(b.N)/cases, "parent-µs/case")
 	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/cases, "µs/case")
+}
+
+// cpu is what this process alone has used.
+func cpu(b *testing.B) time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // pack writes an archive of sources that do not compress to nothing.
