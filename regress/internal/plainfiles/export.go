@@ -46,7 +46,11 @@ func Export(ctx context.Context, s *golden.Store, dir string) error {
 
 // prepare makes dir, or finds it empty.
 func prepare(dir string) error {
-	entries, err := os.ReadDir(dir)
+	err := checkFolder(dir)
+	var entries []fs.DirEntry
+	if err == nil {
+		entries, err = os.ReadDir(dir)
+	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		if err := os.MkdirAll(dir, 0o755); err != nil {

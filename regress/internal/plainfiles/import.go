@@ -25,7 +25,7 @@ import (
 // outcome.json does not name, and contents that are not what it says, are
 // errors of class Input. Other files beside the cases are passed over.
 func Import(ctx context.Context, dir, path string, m golden.Meta) error {
-	root, err := os.OpenRoot(dir)
+	root, err := openFolder(dir)
 	if err != nil {
 		return fault.Inputf("import: %w", err)
 	}
@@ -44,7 +44,7 @@ func Import(ctx context.Context, dir, path string, m golden.Meta) error {
 }
 
 func readFlags(root *os.Root) (map[string]string, error) {
-	b, err := root.ReadFile(goldenFile)
+	b, err := readJSON(root, goldenFile)
 	if err != nil {
 		return nil, fault.Inputf("no export: %w", err)
 	}
@@ -97,7 +97,7 @@ func importCase(ctx context.Context, root *os.Root, folder string, w *golden.Wri
 		return fault.Environmentf("%w", err)
 	}
 	defer from.Close()
-	b, err := from.ReadFile(outcomeFile)
+	b, err := readJSON(from, outcomeFile)
 	if err != nil {
 		return fault.Inputf("no outcome: %w", err)
 	}
@@ -122,7 +122,7 @@ func importCase(ctx context.Context, root *os.Root, folder string, w *golden.Wri
 		if err != nil {
 			return nil, err
 		}
-		return from.Open(at)
+		return openFile(from, at)
 	})
 	if errors.Is(err, golden.ErrContent) || errors.Is(err, golden.ErrRecord) {
 		return fault.Inputf("%w", err)

@@ -14,6 +14,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -255,7 +256,11 @@ func TestExportRefuses(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	for _, to := range []string{dir, file} {
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, to := range []string{dir, file, pipe} {
 		if err := exportTo(good, to); fault.ClassOf(err) != fault.Input {
 			t.Errorf("export to %s: %v", to, err)
 		}
@@ -306,6 +311,12 @@ func TestImportRefuses(t *testing.T) {
 			return write(at, strings.Replace(string(b), old, with, 1))(dir)
 		}
 	}
+	pipe := func(at string) func(string) error {
+		return func(dir string) error {
+			at := filepath.Join(dir, at)
+			return errors.Join(os.Remove(at), syscall.Mkfifo(at, 0o644))
+		}
+	}
 	const file, link = "a.case/files/bin/prog", "a.case/stderr"
 	tests := map[string]func(dir string) error{
 		"no golden.json":      func(dir string) error { return os.Remove(filepath.Join(dir, goldenFile)) },
@@ -323,6 +334,10 @@ func TestImportRefuses(t *testing.T) {
 		"impossible":          replace("a.case/outcome.json", `"part": "stderr"`, `"part": "stdout"`),
 		"something after it":  replace("a.case/outcome.json", "\n}\n", "\n}\n{}"),
 		"ending without code": replace("a.case/outcome.json", "exited\",\n    \"code\": 0", "exited\""),
+		"golden is a pipe":    pipe(goldenFile),
+		"outcome is a pipe":   pipe("a.case/outcome.json"),
+		"content is a pipe":   pipe(file),
+		"no end of JSON":      func(dir string) error { return os.Truncate(filepath.Join(dir, goldenFile), 1<<40) },
 		"a link for a file": func(dir string) error {
 			at := filepath.Join(dir, link)
 			return errors.Join(os.Remove(at), os.Symlink("stdout", at))
@@ -342,6 +357,13 @@ func TestImportRefuses(t *testing.T) {
 				t.Errorf("%v is left", left)
 			}
 		})
+	}
+	fifo := filepath.Join(t.TempDir(), "fifo")
+	if err := syscall.Mkfifo(fifo, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := Import(t.Context(), fifo, path, golden.Meta{}); fault.ClassOf(err) != fault.Input {
+		t.Errorf("a pipe: %v", err)
 	}
 	if err := Import(t.Context(), t.TempDir()+"/none", path, golden.Meta{}); fault.ClassOf(err) != fault.Input {
 		t.Errorf("no folder: %v", err)
