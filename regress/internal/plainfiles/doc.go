@@ -12,6 +12,10 @@
 //	NAME.case/stderr
 //	NAME.case/files/PATH
 //
+// golden.json is there because a check takes the flags from the golden: a golden
+// that was imported without them would be checked under other rules, with
+// other headers. It can't be part of a case: there may be none.
+//
 // Left out is what says where and when: times, costs, machine, command. Of a
 // part or ending that is flaky there is only that it is, and of a case that
 // was stopped only how. The target of a symbolic link is the content of a
