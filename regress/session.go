@@ -81,7 +81,7 @@ func open(ctx context.Context, o *Options, name string) (_ *session, err error) 
 	if err := s.report(); err != nil {
 		return nil, err
 	}
-	if s.corpus, err = openCorpus(ctx, o, s.note); err != nil {
+	if s.corpus, err = s.openCorpus(ctx); err != nil {
 		return nil, err
 	}
 	s.warnOfReports()
@@ -101,7 +101,8 @@ func selection(s *Selection) plan.Selection {
 	return plan.Selection{Globs: s.Globs, Filters: s.Filters, Partition: s.Partition, Sample: s.Sample}
 }
 
-func openCorpus(ctx context.Context, o *Options, note func(string)) (*corpus.Corpus, error) {
+func (s *session) openCorpus(ctx context.Context) (*corpus.Corpus, error) {
+	o := s.o
 	if o.Corpus.Path == "" {
 		return nil, fault.Inputf("no corpus: name an archive, a folder or - for a tar on standard input, here or as corpus in muster.toml")
 	}
@@ -110,7 +111,7 @@ func openCorpus(ctx context.Context, o *Options, note func(string)) (*corpus.Cor
 		Spool:   state.Open(o.Store.State).Cache(),
 		Headers: o.Corpus.Headers, Context: o.Corpus.Context,
 		Exclude: o.ownFiles(),
-		Note:    note,
+		Note:    s.note, Warn: s.warn,
 	})
 }
 
