@@ -50,7 +50,9 @@ var rooms = []room{
 	{"regress/internal/plainfiles", "regress/internal/golden regress/internal/outcome regress/internal/name regress/internal/fault", plain},
 	{"regress/internal/exec", "regress/internal/outcome regress/internal/corpus regress/internal/fault", plain},
 	{"regress/internal/exec/local", "regress/internal/exec regress/lane regress/internal/corpus regress/internal/outcome regress/internal/name regress/internal/fault regress/internal/filelock", plain},
-	{"regress/internal/report", "regress/internal/outcome regress/internal/name regress/internal/fault", plain},
+	{"regress/internal/readable", "", pure},
+	{"regress/internal/diff", "regress/internal/readable", pure},
+	{"regress/internal/report", "regress/internal/outcome regress/internal/diff regress/internal/readable regress/internal/name regress/internal/fault", plain},
 	{"regress/internal/state", "regress/internal/outcome regress/internal/fault regress/internal/filelock", plain},
 
 	{"pool", "", stdlib},

@@ -11,7 +11,7 @@ import (
 	"muster/regress/internal/name"
 	"muster/regress/internal/normalize"
 	"muster/regress/internal/outcome"
-	"muster/regress/internal/report"
+	"muster/regress/internal/readable"
 )
 
 // Show prints the whole difference of one case in a past run, and the one line
@@ -39,7 +39,7 @@ func Show(_ context.Context, o Options, caseName, id string) error {
 	}
 	fmt.Fprintf(w, "%s  %s%s  (run %s)\n", name.Print(raw), res.Verdict, accepted, p.run.ID)
 	if res.Why != "" {
-		fmt.Fprintf(w, "%s\n", report.Printable(res.Why))
+		fmt.Fprintf(w, "%s\n", readable.Text(res.Why))
 	}
 	if res.Verdict != outcome.Environment && res.Verdict != outcome.Missing {
 		if err := p.show(w, raw, o.Report.console().Out.Colour); err != nil {

@@ -1,6 +1,7 @@
 package regress
 
 import (
+	"muster/regress/internal/diff"
 	"muster/regress/internal/normalize"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/report"
@@ -15,7 +16,7 @@ type side struct {
 // differences describes a comparison for reports, bounded, with the contents
 // as they were compared.
 func differences(rules normalize.Rules, old, now side, c outcome.Comparison) (list []report.Difference, more int, err error) {
-	return report.Differences(c, old.shown(rules), now.shown(rules), report.Limits{})
+	return report.Differences(c, old.shown(rules), now.shown(rules), diff.Limits{})
 }
 
 func (s side) shown(rules normalize.Rules) report.Side {
@@ -24,6 +25,9 @@ func (s side) shown(rules normalize.Rules) report.Side {
 		Content: func(p outcome.Part) ([]byte, error) { return shown(rules, s.open, &p) },
 	}
 }
+
+// words says what a part is, with its raw content.
+func (s side) words(p *outcome.Part) (string, error) { return s.shown(nil).Words(p) }
 
 // shown returns a part's content as it was compared; none for no part.
 func shown(rules normalize.Rules, open opener, p *outcome.Part) ([]byte, error) {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"muster/regress/internal/diff"
 	"muster/regress/internal/name"
 	"muster/regress/internal/normalize"
 	"muster/regress/internal/outcome"
@@ -40,11 +41,11 @@ func (v view) both(old, now side) error {
 }
 
 func (v view) difference(d outcome.Difference, old, now side) error {
-	was, err := old.inWords(d.Old)
+	was, err := old.words(d.Old)
 	if err != nil {
 		return err
 	}
-	is, err := now.inWords(d.Now)
+	is, err := now.words(d.Now)
 	if err != nil {
 		return err
 	}
@@ -60,7 +61,7 @@ func (v view) difference(d outcome.Difference, old, now side) error {
 	if err != nil {
 		return err
 	}
-	return report.Full(v.w, a, b, v.colour)
+	return diff.Full(v.w, a, b, v.colour)
 }
 
 // one writes an outcome that there is nothing to compare with.
@@ -106,7 +107,7 @@ func (v view) partial(now side) error {
 	}
 	fmt.Fprintf(v.w, "\nleft when it was ended, not compared:\n")
 	for _, p := range now.outcome.Parts {
-		words, err := now.inWords(&p)
+		words, err := now.words(&p)
 		if err != nil {
 			return err
 		}
@@ -115,37 +116,11 @@ func (v view) partial(now side) error {
 		if err != nil {
 			return err
 		}
-		text, hidden, _ := report.Unified(nil, content, report.Limits{Lines: partialLinesMax})
+		text, hidden, _ := diff.Unified(nil, content, diff.Limits{Lines: partialLinesMax})
 		fmt.Fprint(v.w, text)
 		if hidden > 0 {
 			fmt.Fprintf(v.w, "… %d more lines: muster run with --keep leaves them in files\n", hidden)
 		}
 	}
 	return nil
-}
-
-// inWords says in a few words what a part is, as reports do.
-func (s side) inWords(p *outcome.Part) (string, error) {
-	switch {
-	case p == nil:
-		return "absent", nil
-	case p.Form == outcome.Gone:
-		return "removed", nil
-	case p.Form == outcome.Symlink:
-		target, err := readAll(s.open, *p)
-		return "link to " + report.PrintableLine(string(target)), err
-	}
-	size := fmt.Sprintf("%d bytes", p.Size)
-	if p.Size == 1 {
-		size = "1 byte"
-	}
-	switch {
-	case p.Place != outcome.File && p.Size == 0:
-		return "empty", nil
-	case p.Place != outcome.File:
-		return size, nil
-	case p.Exec:
-		return "executable file of " + size, nil
-	}
-	return "file of " + size, nil
 }

@@ -5,6 +5,8 @@ import (
 	"io"
 	"strings"
 	"time"
+
+	"muster/regress/internal/readable"
 )
 
 // Lines this far apart show that a run lives and do not fill a log.
@@ -44,9 +46,9 @@ func (c *counterLines) Close() error { return nil }
 // "retrying, 130 runs".
 func passPhrase(command string, p PassStarted) string {
 	if command == recordCommand {
-		return ordinal(p.Pass) + " run of " + counted(p.Runs, "case")
+		return ordinal(p.Pass) + " run of " + readable.Count(p.Runs, "case")
 	}
-	return "retrying, " + counted(p.Runs, "run")
+	return "retrying, " + readable.Count(p.Runs, "run")
 }
 
 func ordinal(n int) string {

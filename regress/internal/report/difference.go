@@ -3,7 +3,9 @@ package report
 import (
 	"fmt"
 
+	"muster/regress/internal/diff"
 	"muster/regress/internal/outcome"
+	"muster/regress/internal/readable"
 )
 
 // A Side is one of the two outcomes of a comparison.
@@ -18,7 +20,7 @@ const partsMax = 8
 
 // Differences describes a comparison for an event, the ending first. more is
 // how many differing parts are left out.
-func Differences(c outcome.Comparison, old, now Side, l Limits) (list []Difference, more int, err error) {
+func Differences(c outcome.Comparison, old, now Side, l diff.Limits) (list []Difference, more int, err error) {
 	if c.EndingDiffers {
 		list = append(list, Difference{Part: EndingPart, Old: old.Ending.String(), Now: now.Ending.String()})
 	}
@@ -28,20 +30,20 @@ func Differences(c outcome.Comparison, old, now Side, l Limits) (list []Differen
 		}
 		d, err := describe(p, old, now, l)
 		if err != nil {
-			return nil, 0, fmt.Errorf("%s: %w", PrintableLine(d.Part), err)
+			return nil, 0, fmt.Errorf("%s: %w", readable.Line(d.Part), err)
 		}
 		list = append(list, d)
 	}
 	return list, 0, nil
 }
 
-func describe(p outcome.Difference, old, now Side, l Limits) (Difference, error) {
+func describe(p outcome.Difference, old, now Side, l diff.Limits) (Difference, error) {
 	d := Difference{Part: PartName(p.Key)}
 	var err error
-	if d.Old, err = inWords(p.Old, old); err != nil {
+	if d.Old, err = old.Words(p.Old); err != nil {
 		return d, err
 	}
-	if d.Now, err = inWords(p.Now, now); err != nil {
+	if d.Now, err = now.Words(p.Now); err != nil {
 		return d, err
 	}
 	if p.Old == nil || p.Now == nil || p.Old.Form != outcome.Regular || p.Now.Form != outcome.Regular {
@@ -55,12 +57,12 @@ func describe(p outcome.Difference, old, now Side, l Limits) (Difference, error)
 	if err != nil {
 		return d, err
 	}
-	d.Diff, d.Hidden, d.Binary = Unified(oldContent, nowContent, l)
+	d.Diff, d.Hidden, d.Binary = diff.Unified(oldContent, nowContent, l)
 	return d, nil
 }
 
-// inWords says in a few words what a part is; nil is absent.
-func inWords(p *outcome.Part, side Side) (string, error) {
+// Words says in a few words what a part of this side is; nil is absent.
+func (side Side) Words(p *outcome.Part) (string, error) {
 	switch {
 	case p == nil:
 		return "absent", nil
@@ -68,13 +70,13 @@ func inWords(p *outcome.Part, side Side) (string, error) {
 		return "removed", nil
 	case p.Form == outcome.Symlink:
 		target, err := side.Content(*p)
-		return "link to " + PrintableLine(string(target)), err
+		return "link to " + readable.Line(string(target)), err
 	case p.Place != outcome.File && p.Size == 0:
 		return "empty", nil
 	case p.Place != outcome.File:
-		return counted(p.Size, "byte"), nil
+		return readable.Count(p.Size, "byte"), nil
 	case p.Exec:
-		return "executable file of " + counted(p.Size, "byte"), nil
+		return "executable file of " + readable.Count(p.Size, "byte"), nil
 	}
-	return "file of " + counted(p.Size, "byte"), nil
+	return "file of " + readable.Count(p.Size, "byte"), nil
 }

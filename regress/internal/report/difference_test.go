@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"testing"
 
+	"muster/regress/internal/diff"
 	"muster/regress/internal/outcome"
 )
 
@@ -54,7 +55,7 @@ func TestDifferences(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, more, err := Differences(c, old, now, Limits{})
+	got, more, err := Differences(c, old, now, diff.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +90,7 @@ func TestDifferencesWithoutContent(t *testing.T) {
 			t.Fatal(err)
 		}
 		old.Content = func(outcome.Part) ([]byte, error) { return nil, errBroken }
-		_, _, err = Differences(c, old, now, Limits{})
+		_, _, err = Differences(c, old, now, diff.Limits{})
 		if want := fmt.Sprintf("a‹ESC›: %v", errBroken); err == nil || err.Error() != want || !errors.Is(err, errBroken) {
 			t.Errorf("%v, want %s", err, want)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"muster/regress/internal/fault"
 	"muster/regress/internal/outcome"
+	"muster/regress/internal/readable"
 )
 
 // A line holds at most the bounded differences of one case; a longer one is
@@ -55,7 +56,7 @@ func (l *eventLines) next() ([]byte, error) {
 		line = append(line, piece...)
 		switch {
 		case len(line) > eventBytesMax:
-			return nil, l.damaged(fmt.Errorf("longer than %s", counted(eventBytesMax, "byte")))
+			return nil, l.damaged(fmt.Errorf("longer than %s", readable.Count(eventBytesMax, "byte")))
 		case err == nil:
 			return bytes.TrimSuffix(line, []byte("\n")), nil
 		case err == io.EOF && len(line) > 0:

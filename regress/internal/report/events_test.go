@@ -12,6 +12,7 @@ import (
 
 	"muster/regress/internal/fault"
 	"muster/regress/internal/outcome"
+	"muster/regress/internal/readable"
 )
 
 type nopCloser struct{ io.Writer }
@@ -154,7 +155,7 @@ func TestEventsRoundTrip(t *testing.T) {
 }
 
 // What an event says in words is printable once it was written; names are any bytes.
-func drawWords(t *rapid.T, label string) string { return Printable(rapid.String().Draw(t, label)) }
+func drawWords(t *rapid.T, label string) string { return readable.Text(rapid.String().Draw(t, label)) }
 
 func drawName(t *rapid.T, label string) string {
 	return string(rapid.SliceOfN(rapid.Byte(), 0, 20).Draw(t, label))

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"muster/regress/internal/outcome"
+	"muster/regress/internal/readable"
 )
 
 // NewEvents returns a Reporter that writes every event as one JSON line, in
@@ -43,7 +44,7 @@ func encodeLine(w io.Writer, v any) error {
 func toWire(ev Event) any {
 	switch ev := ev.(type) {
 	case Started:
-		return wireStarted{"started", Printable(ev.Command), Printable(ev.Run), ev.Cases, ev.Jobs, ev.Resumed, verdictWords(ev.Allowed), ev.At.UTC()}
+		return wireStarted{"started", readable.Text(ev.Command), readable.Text(ev.Run), ev.Cases, ev.Jobs, ev.Resumed, verdictWords(ev.Allowed), ev.At.UTC()}
 	case PassStarted:
 		return wirePassStarted{"pass_started", ev.Pass, ev.Runs, ev.At.UTC()}
 	case CaseStarted:
@@ -51,7 +52,7 @@ func toWire(ev Event) any {
 	case CaseRan:
 		return wireCaseRan{"case_ran", printed(ev.Name), ev.Pass, ev.Differs, millis(ev.CPU), millis(ev.Wall), ev.At.UTC()}
 	case Note:
-		return wireNote{"note", Printable(ev.Text), ev.Warning}
+		return wireNote{"note", readable.Text(ev.Text), ev.Warning}
 	case Case:
 		return caseToWire(ev)
 	case NotRun:
@@ -76,11 +77,11 @@ func caseToWire(c Case) wireCase {
 		Type: "case", Name: printed(c.Name), Index: c.Index, Verdict: verdictWord(c.Verdict),
 		Ending: toWireEnding(c.Ending), GoldenEnding: toWireEnding(c.GoldenEnding),
 		CPU: millis(c.Cost.CPU), Wall: millis(c.Cost.Wall), PeakRSS: c.Cost.PeakRSS,
-		Differences: []wireDifference{}, More: c.More, Flaky: []printed{}, Why: Printable(c.Why),
+		Differences: []wireDifference{}, More: c.More, Flaky: []printed{}, Why: readable.Text(c.Why),
 	}
 	for _, d := range c.Differences {
 		w.Differences = append(w.Differences, wireDifference{
-			printed(d.Part), Printable(d.Old), Printable(d.Now), Printable(d.Diff), d.Hidden, d.Binary})
+			printed(d.Part), readable.Text(d.Old), readable.Text(d.Now), readable.Text(d.Diff), d.Hidden, d.Binary})
 	}
 	for _, part := range c.Flaky {
 		w.Flaky = append(w.Flaky, printed(part))
@@ -90,7 +91,7 @@ func caseToWire(c Case) wireCase {
 
 func summaryToWire(s Summary) wireFinished {
 	w := wireFinished{
-		Type: "finished", Command: Printable(s.Command), Run: Printable(s.Run),
+		Type: "finished", Command: readable.Text(s.Command), Run: readable.Text(s.Run),
 		Cases: s.Cases, Recorded: s.Recorded, NotRun: s.NotRun,
 		Verdicts: map[string]int{}, Endings: wireEndings(s.Endings),
 		Interrupted: s.Interrupted, Groups: s.Groups, ExitStatus: s.ExitStatus,

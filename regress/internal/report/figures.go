@@ -4,35 +4,10 @@ import (
 	"fmt"
 	"math"
 	"strconv"
-	"strings"
 	"time"
+
+	"muster/regress/internal/readable"
 )
-
-// grouped writes n with a comma after every three digits.
-func grouped[N int | int64](n N) string {
-	digits := strconv.FormatInt(int64(n), 10)
-	sign := ""
-	if digits[0] == '-' {
-		sign, digits = "-", digits[1:]
-	}
-	var b strings.Builder
-	b.WriteString(sign)
-	for i, d := range digits {
-		if i > 0 && (len(digits)-i)%3 == 0 {
-			b.WriteByte(',')
-		}
-		b.WriteRune(d)
-	}
-	return b.String()
-}
-
-// counted writes "1 case", "2,000 cases".
-func counted[N int | int64](n N, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return grouped(n) + " " + noun + "s"
-}
 
 // human writes a duration with about two digits that matter: "340ms", "4.2s",
 // "17s", "1m03s", "2h05m".
@@ -70,7 +45,7 @@ func perTime(perSecond float64) string {
 	case perSecond < 9.95:
 		return strconv.FormatFloat(perSecond, 'f', 1, 64) + "/s"
 	}
-	return grouped(int64(math.Round(perSecond))) + "/s"
+	return readable.Number(int64(math.Round(perSecond))) + "/s"
 }
 
 // finite returns x, or 0 for what no reader of numbers takes.

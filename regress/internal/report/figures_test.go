@@ -6,14 +6,6 @@ import (
 	"time"
 )
 
-func TestGrouped(t *testing.T) {
-	for n, want := range map[int]string{0: "0", 12: "12", 999: "999", 1000: "1,000", 15000: "15,000", 1234567: "1,234,567", -1000: "-1,000", -100: "-100"} {
-		if got := grouped(n); got != want {
-			t.Errorf("grouped(%d) = %s, want %s", n, got, want)
-		}
-	}
-}
-
 func TestHuman(t *testing.T) {
 	for _, c := range []struct {
 		d    time.Duration

@@ -6,6 +6,9 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"muster/regress/internal/diff"
+	"muster/regress/internal/readable"
 )
 
 var update = flag.Bool("update", false, "write what the tests get into testdata")
@@ -27,7 +30,14 @@ func checkGolden(t *testing.T, name string, got []byte) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(got, want) {
-		diff, _, _ := Unified(want, got, Limits{Lines: 60})
-		t.Errorf("%s differs (go test -run %s -update writes it):\n%s", path, t.Name(), diff)
+		text, _, _ := diff.Unified(want, got, diff.Limits{Lines: 60})
+		t.Errorf("%s differs (go test -run %s -update writes it):\n%s", path, t.Name(), text)
+	}
+}
+
+// checkHarmless fails when text could do more to a terminal than print.
+func checkHarmless(t interface{ Fatalf(string, ...any) }, text string) {
+	if shown := readable.Text(text); shown != text {
+		t.Fatalf("%q prints as %q", text, shown)
 	}
 }

@@ -1,6 +1,9 @@
 package report
 
-import "muster/regress/internal/outcome"
+import (
+	"muster/regress/internal/outcome"
+	"muster/regress/internal/readable"
+)
 
 // The keys of both summaries are promised to scripts, and their order too.
 
@@ -57,7 +60,7 @@ func toJSONSummary(s Summary) any {
 	if s.Command == recordCommand {
 		e := s.Endings
 		return jsonRecordSummary{
-			Type: "summary", Command: PrintableLine(s.Command), Run: PrintableLine(s.Run), Cases: s.Cases,
+			Type: "summary", Command: readable.Line(s.Command), Run: readable.Line(s.Run), Cases: s.Cases,
 			Recorded: s.Recorded, Flaky: v[outcome.Flaky],
 			Succeeded: e.Succeeded, Failed: e.Failed, Signalled: e.Signalled,
 			TimedOut: e.TimedOut, OutOfMemory: e.OutOfMemory, OutputLimit: e.OutputLimit,
@@ -66,7 +69,7 @@ func toJSONSummary(s Summary) any {
 		}
 	}
 	return jsonSummary{
-		Type: "summary", Command: PrintableLine(s.Command), Run: PrintableLine(s.Run), Cases: s.Cases,
+		Type: "summary", Command: readable.Line(s.Command), Run: readable.Line(s.Run), Cases: s.Cases,
 		Identical: v[outcome.Identical], Changed: v[outcome.Changed],
 		NewlyFailing: v[outcome.NewlyFailing], NewlyPassing: v[outcome.NewlyPassing],
 		Crashed: v[outcome.Crashed], TimedOut: v[outcome.TimedOutNow],

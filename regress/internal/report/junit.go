@@ -19,6 +19,7 @@ import (
 	"muster/regress/internal/fault"
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
+	"muster/regress/internal/readable"
 )
 
 // NewJUnit returns a Reporter that leaves a JUnit file at path once the run is
@@ -28,7 +29,7 @@ import (
 func NewJUnit(path string) (Reporter, error) {
 	// A device or a pipe would be replaced by a file.
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return nil, fault.Inputf("junit: %s is not a regular file", PrintableLine(path))
+		return nil, fault.Inputf("junit: %s is not a regular file", readable.Line(path))
 	}
 	body, err := createBeside(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -83,7 +84,7 @@ func (j *junit) testcase(c Case) error {
 	switch {
 	case c.Verdict == outcome.Environment:
 		j.errors++
-		element(&b, "error", c.Verdict, PrintableLine(c.Why), Printable(c.Why))
+		element(&b, "error", c.Verdict, readable.Line(c.Why), readable.Text(c.Why))
 	case j.fails(c.Verdict):
 		j.failures++
 		element(&b, "failure", c.Verdict, gist(c), (&results{}).details(c))
@@ -167,12 +168,12 @@ func (j *junit) finish(s Summary) error {
 func (j *junit) writeAll(to io.Writer, s Summary) error {
 	w := bufio.NewWriter(to)
 	counts := fmt.Sprintf("name=%s tests=\"%d\" failures=\"%d\" errors=\"%d\" skipped=\"%d\" time=%s",
-		attr("muster "+PrintableLine(s.Command)), len(j.pieces), j.failures, j.errors, j.skipped, seconds(s.Wall))
+		attr("muster "+readable.Line(s.Command)), len(j.pieces), j.failures, j.errors, j.skipped, seconds(s.Wall))
 	fmt.Fprintf(w, "%s<testsuites %s>\n", xml.Header, counts)
 	fmt.Fprintf(w, "  <testsuite %s timestamp=%s>\n", counts, attr(j.started.At.UTC().Format("2006-01-02T15:04:05")))
 	fmt.Fprintf(w, "    <properties>\n")
 	for _, p := range []struct{ name, value string }{
-		{"run", PrintableLine(s.Run)}, {"not_run", strconv.Itoa(s.NotRun)}, {"interrupted", strconv.FormatBool(s.Interrupted)},
+		{"run", readable.Line(s.Run)}, {"not_run", strconv.Itoa(s.NotRun)}, {"interrupted", strconv.FormatBool(s.Interrupted)},
 	} {
 		fmt.Fprintf(w, "      <property name=%s value=%s/>\n", attr(p.name), attr(p.value))
 	}

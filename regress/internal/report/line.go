@@ -9,6 +9,7 @@ import (
 	"github.com/mattn/go-runewidth"
 
 	"muster/regress/internal/name"
+	"muster/regress/internal/readable"
 )
 
 // label names what is under way: "check", "retry", "record, second run".
@@ -22,7 +23,7 @@ func (t *tally) label() string {
 	return "retry"
 }
 
-func (t *tally) position() string { return grouped(t.done) + "/" + grouped(t.total) }
+func (t *tally) position() string { return readable.Number(t.done) + "/" + readable.Number(t.total) }
 
 func (t *tally) eta(perSecond float64) string {
 	if left, ok := t.remaining(perSecond); ok {
@@ -34,9 +35,9 @@ func (t *tally) eta(perSecond float64) string {
 
 func (t *tally) differing() string {
 	if t.command == recordCommand {
-		return grouped(t.differs) + " flaky"
+		return readable.Number(t.differs) + " flaky"
 	}
-	return grouped(t.differs) + " differ"
+	return readable.Number(t.differs) + " differ"
 }
 
 const fieldGap = "  "

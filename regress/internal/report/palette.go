@@ -1,8 +1,7 @@
 package report
 
 import (
-	"strings"
-
+	"muster/regress/internal/diff"
 	"muster/regress/internal/outcome"
 )
 
@@ -31,17 +30,10 @@ func (p palette) paint(c colour, text string) string {
 
 // diffLine colours one line of a diff, without its newline.
 func (p palette) diffLine(line string) string {
-	switch {
-	case strings.HasPrefix(line, "+"):
-		return p.paint(green, line)
-	case strings.HasPrefix(line, "-"):
-		return p.paint(red, line)
-	case strings.HasPrefix(line, "@@"):
-		return p.paint(cyan, line)
-	case strings.HasPrefix(line, "…"), strings.HasPrefix(line, "\\"):
-		return p.paint(dim, line)
+	if !p {
+		return line
 	}
-	return line
+	return diff.Colour(line)
 }
 
 func colourOf(v outcome.Verdict) colour {

@@ -3,6 +3,8 @@ package report
 import (
 	"io"
 	"time"
+
+	"muster/regress/internal/readable"
 )
 
 // newProgress returns what shows a run under way on the console's Err, and the
@@ -42,9 +44,9 @@ func writeNote(to Stream, n Note) error {
 
 func noteText(n Note, p palette) string {
 	if n.Warning {
-		return p.paint(yellow, "warning:") + " " + Printable(n.Text) + "\n"
+		return p.paint(yellow, "warning:") + " " + readable.Text(n.Text) + "\n"
 	}
-	return "note: " + Printable(n.Text) + "\n"
+	return "note: " + readable.Text(n.Text) + "\n"
 }
 
 // tally follows a run: what is done of the present pass, how fast, and what
@@ -71,7 +73,7 @@ type run struct {
 func (t *tally) handle(ev Event) {
 	switch ev := ev.(type) {
 	case Started:
-		*t = tally{command: PrintableLine(ev.Command)}
+		*t = tally{command: readable.Line(ev.Command)}
 		t.begin(1, ev.Resumed, ev.Cases, ev.At)
 	case PassStarted:
 		t.begin(ev.Pass, 0, ev.Runs, ev.At)

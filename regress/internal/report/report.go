@@ -1,8 +1,7 @@
 // Package report turns the events of a run into what people and other programs
 // read: text, a progress line, JSON lines, JUnit, and the file of the events
 // themselves. One stream of events feeds every reporter, so that a run that is
-// replayed from its events file reads the same as it did live. The differences
-// that events carry are built here too, from the bytes of both sides.
+// replayed from its events file reads the same as it did live.
 //
 // It must not run anything, decide any verdict, or ask the runner anything: a
 // fact that a reporter needs is a field of an event.
@@ -17,8 +16,8 @@ import (
 // order and Close once at the end, also when the run broke off without
 // Finished; never two calls at once.
 //
-// An error of Handle is that of the output, such as a closed pipe: nobody
-// reads on, and the owner should end the run.
+// An error of Handle is that of the output, such as a closed pipe: nobody reads
+// on. The run itself goes on, and its owner tells the error at the end.
 type Reporter interface {
 	Handle(Event) error
 	Close() error

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"time"
 
+	"muster/regress/internal/diff"
 	"muster/regress/internal/outcome"
+	"muster/regress/internal/readable"
 )
 
 var epoch = time.Date(2025, 1, 31, 14, 25, 1, 0, time.UTC)
@@ -16,8 +18,8 @@ func signal(number int) *outcome.Ending {
 }
 
 func diffOf(part, old, now string) Difference {
-	d := Difference{Part: part, Old: counted(len(old), "byte"), Now: counted(len(now), "byte")}
-	d.Diff, d.Hidden, d.Binary = Unified([]byte(old), []byte(now), Limits{})
+	d := Difference{Part: part, Old: readable.Count(len(old), "byte"), Now: readable.Count(len(now), "byte")}
+	d.Diff, d.Hidden, d.Binary = diff.Unified([]byte(old), []byte(now), diff.Limits{})
 	return d
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"muster/regress/internal/outcome"
+	"muster/regress/internal/readable"
 )
 
 // NewText returns a Reporter for people: cases that are not identical on the
@@ -88,7 +89,7 @@ func (r *results) transition(c Case) string {
 	}
 	r.whole++
 	return r.paint.paint(dim, fmt.Sprintf("… %s shown with what differs; from here on one line each: muster show NAME",
-		counted(wholeCasesMax, "case"))) + "\n"
+		readable.Count(wholeCasesMax, "case"))) + "\n"
 }
 
 func (r *results) ending(s Summary) string {
@@ -97,7 +98,7 @@ func (r *results) ending(s Summary) string {
 	}
 	var b strings.Builder
 	if r.unshown > 0 {
-		b.WriteString(r.paint.paint(dim, fmt.Sprintf("… and %s more: muster show NAME", grouped(r.unshown))) + "\n")
+		b.WriteString(r.paint.paint(dim, fmt.Sprintf("… and %s more: muster show NAME", readable.Number(r.unshown))) + "\n")
 	}
 	if r.whole+r.lines > 0 {
 		b.WriteByte('\n')

@@ -6,8 +6,10 @@ import (
 
 	"al.essio.dev/pkg/shellescape"
 
+	"muster/regress/internal/diff"
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
+	"muster/regress/internal/readable"
 )
 
 // The longest verdict, so that names stand below each other.
@@ -40,7 +42,7 @@ func gist(c Case) string {
 		}
 	}
 	if c.More > 0 {
-		parts = append(parts, grouped(c.More)+" more")
+		parts = append(parts, readable.Number(c.More)+" more")
 	}
 	if len(parts) > 0 {
 		words = append(words, strings.Join(parts, ", "))
@@ -49,7 +51,7 @@ func gist(c Case) string {
 		words = append(words, "differs from run to run: "+flakyParts(c.Flaky))
 	}
 	if c.Why != "" {
-		words = append(words, PrintableLine(c.Why))
+		words = append(words, readable.Line(c.Why))
 	}
 	return strings.Join(words, "; ")
 }
@@ -64,13 +66,13 @@ func flakyParts(parts []string) string {
 	}
 	text := strings.Join(printable, ", ")
 	if more := len(parts) - flakyNamedMax; more > 0 {
-		text += " and " + grouped(more) + " more"
+		text += " and " + readable.Number(more) + " more"
 	}
 	return text
 }
 
 func oldToNow(d Difference) string {
-	return PrintableLine(d.Old) + " → " + PrintableLine(d.Now)
+	return readable.Line(d.Old) + " → " + readable.Line(d.Now)
 }
 
 // caseWhole is a case with its differences, each bounded and all together too.
@@ -101,7 +103,7 @@ func (r *results) details(c Case) string {
 			lines += n
 			b.WriteString(r.indented(d.Diff))
 		} else {
-			hidden += diffRows(d.Diff)
+			hidden += diff.Rows(d.Diff)
 		}
 		hidden += max(d.Hidden, 0)
 	}
@@ -112,16 +114,6 @@ func (r *results) details(c Case) string {
 		b.WriteString("  " + r.paint.paint(dim, "… "+left+": "+showCommand(c.Name)) + "\n")
 	}
 	return b.String()
-}
-
-// diffRows counts the lines of a diff, the remarks between them left out.
-func diffRows(diff string) (n int) {
-	for line := range strings.Lines(diff) {
-		if !strings.HasPrefix(line, "…") {
-			n++
-		}
-	}
-	return n
 }
 
 // remarkOn explains why there is no diff where one might be looked for.
@@ -136,10 +128,10 @@ func remarkOn(d Difference) string {
 func leftOut(hiddenLines, moreParts int) string {
 	var left []string
 	if hiddenLines > 0 {
-		left = append(left, counted(hiddenLines, "more line"))
+		left = append(left, readable.Count(hiddenLines, "more line"))
 	}
 	if moreParts > 0 {
-		left = append(left, counted(moreParts, "more part"))
+		left = append(left, readable.Count(moreParts, "more part"))
 	}
 	return strings.Join(left, " and ")
 }
@@ -157,7 +149,7 @@ func showCommand(raw string) string {
 // again, for a diff may come from an events file and not from here.
 func (r *results) indented(diff string) string {
 	var b strings.Builder
-	for line := range strings.Lines(Printable(diff)) {
+	for line := range strings.Lines(readable.Text(diff)) {
 		b.WriteString("    " + r.paint.diffLine(strings.TrimSuffix(line, "\n")) + "\n")
 	}
 	return b.String()

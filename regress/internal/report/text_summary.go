@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"muster/regress/internal/outcome"
+	"muster/regress/internal/readable"
 )
 
 // headline is the one line that says how a run ended.
@@ -15,20 +16,20 @@ func (r *results) headline(s Summary) string {
 		text += ", interrupted"
 		c = yellow
 	}
-	return r.paint.paint(bold, PrintableLine(s.Command)+":") + " " + r.paint.paint(c, text)
+	return r.paint.paint(bold, readable.Line(s.Command)+":") + " " + r.paint.paint(c, text)
 }
 
 func headlineText(s Summary) (string, colour) {
-	cases := counted(s.Cases, "case")
+	cases := readable.Count(s.Cases, "case")
 	if s.Command == recordCommand {
 		if s.Recorded == s.Cases {
 			return cases + " recorded", green
 		}
-		return fmt.Sprintf("%s of %s recorded", grouped(s.Recorded), cases), red
+		return fmt.Sprintf("%s of %s recorded", readable.Number(s.Recorded), cases), red
 	}
 	// What was not run is said first of all: nothing is proved of it.
 	if left := s.notRun(); left > 0 {
-		return fmt.Sprintf("%s, %s not run", comparedText(s, cases), grouped(left)), worse(s, yellow)
+		return fmt.Sprintf("%s, %s not run", comparedText(s, cases), readable.Number(left)), worse(s, yellow)
 	}
 	differ := s.Verdicts.NotIdentical()
 	switch {
@@ -45,9 +46,9 @@ func headlineText(s Summary) (string, colour) {
 // comparedText says how many of the cases differ, or else how many do not.
 func comparedText(s Summary, cases string) string {
 	if differ := s.Verdicts.NotIdentical(); differ > 0 {
-		return fmt.Sprintf("%s of %s not identical", grouped(differ), cases)
+		return fmt.Sprintf("%s of %s not identical", readable.Number(differ), cases)
 	}
-	return fmt.Sprintf("%s of %s identical", grouped(s.Verdicts[outcome.Identical]), cases)
+	return fmt.Sprintf("%s of %s identical", readable.Number(s.Verdicts[outcome.Identical]), cases)
 }
 
 // worse returns c, or what is worse when cases differ or the run failed.
@@ -67,13 +68,13 @@ func (r *results) summary(s Summary) string {
 	b.WriteString(r.headline(s) + "\n")
 	for _, c := range countsOf(s) {
 		if c.n > 0 {
-			fmt.Fprintf(&b, "  %11s  %s\n", grouped(c.n), r.paint.paint(c.colour, c.what))
+			fmt.Fprintf(&b, "  %11s  %s\n", readable.Number(c.n), r.paint.paint(c.colour, c.what))
 		}
 	}
 	fmt.Fprintf(&b, "wall %s, CPU %s, %s cores busy, muster itself %s of CPU\n",
 		human(s.Wall), human(s.CPU), strconv.FormatFloat(finite(s.CoresBusy), 'f', 2, 64), human(s.OwnCPU))
 	if s.Run != "" {
-		fmt.Fprintf(&b, "run %s\n", PrintableLine(s.Run))
+		fmt.Fprintf(&b, "run %s\n", readable.Line(s.Run))
 	}
 	b.WriteString(r.hints(s))
 	if meaning := meaningOf(s.ExitStatus); meaning != "" {
@@ -142,7 +143,7 @@ func hintsFor(s Summary) []hint {
 	checked := kept && s.Command != recordCommand
 	differ := v.NotIdentical() > 0
 	acceptable := v.NotIdentical() > v[outcome.Environment] && s.Command != compareCommand && !s.Interrupted
-	add(kept && s.Interrupted, "muster "+PrintableLine(s.Command)+" --resume", "goes on where this run ended")
+	add(kept && s.Interrupted, "muster "+readable.Line(s.Command)+" --resume", "goes on where this run ended")
 	add(s.Command == recordCommand && !s.Interrupted && s.Recorded > 0, "muster check", "compares with what was recorded")
 	add(checked && differ, "muster show NAME", "all that differs in it, how to reproduce it")
 	add(checked && acceptable, "muster accept --all", acceptText(v))
@@ -156,10 +157,10 @@ func acceptText(v Verdicts) string {
 	var left []string
 	failing := v[outcome.Crashed] + v[outcome.TimedOutNow] + v[outcome.OutOfMemNow] + v[outcome.OutputLimited] + v[outcome.NewlyFailing]
 	if failing > 0 {
-		left = append(left, grouped(failing)+" (--failing)")
+		left = append(left, readable.Number(failing)+" (--failing)")
 	}
 	if v[outcome.Missing] > 0 {
-		left = append(left, grouped(v[outcome.Missing])+" (--missing)")
+		left = append(left, readable.Number(v[outcome.Missing])+" (--missing)")
 	}
 	if left == nil {
 		return "makes this the golden"

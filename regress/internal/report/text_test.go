@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"muster/regress/internal/outcome"
+	"muster/regress/internal/readable"
 )
 
 // feed feeds events to a reporter made for two buffers, and closes it.
@@ -72,7 +73,7 @@ func TestTextIsBounded(t *testing.T) {
 		"@@ -1,2 +1,2 @@": wholeCasesMax,
 		"\nchanged":       wholeCasesMax + lineCasesMax - 1, // the first is not after a newline
 		"\n… 20 cases shown with what differs; from here on one line each: muster show NAME\n": 1,
-		fmt.Sprintf("\n… and %s more: muster show NAME\n", grouped(1500-220)):                  1,
+		fmt.Sprintf("\n… and %s more: muster show NAME\n", readable.Number(1500-220)):          1,
 		"check: 1,500 of 3,000 cases not identical\n":                                          1,
 	} {
 		if got := strings.Count(out, want); got != times {
@@ -89,7 +90,7 @@ func TestTextIsBounded(t *testing.T) {
 func TestCaseIsBounded(t *testing.T) {
 	c := Case{Name: "it's.go", Verdict: outcome.Changed, More: 3}
 	for i := range 5 {
-		c.Differences = append(c.Differences, diffOf(fmt.Sprintf("f%d", i), "", numbered(0, 100)))
+		c.Differences = append(c.Differences, diffOf(fmt.Sprintf("f%d", i), "", strings.Repeat("line\n", 100)))
 	}
 	got := (&results{}).caseWhole(c)
 	if n := strings.Count(got, "\n+") + strings.Count(got, "\n    +"); n > caseLinesMax {

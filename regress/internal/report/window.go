@@ -1,6 +1,8 @@
 package report
 
-import "time"
+import (
+	"time"
+)
 
 // A sample is how far a pass was at a time.
 type sample struct {

@@ -1,4 +1,4 @@
-package report
+package diff
 
 import (
 	"bytes"
@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"muster/regress/internal/readable"
 )
 
 // randomText returns about size bytes of lines of 10 to 90 bytes.
@@ -51,8 +53,8 @@ func TestLargeTexts(t *testing.T) {
 	})
 	inTime(t, limit, func() {
 		text, hidden, _ := Unified(old[:size/10], randomText(2, size/10), Limits{})
-		if total := countLines(old[:size/10]); hidden < total || diffRows(text) > 12 {
-			t.Errorf("%d rows shown of totally different texts of %d lines, %d hidden", diffRows(text), total, hidden)
+		if total := countLines(old[:size/10]); hidden < total || Rows(text) > 12 {
+			t.Errorf("%d rows shown of totally different texts of %d lines, %d hidden", Rows(text), total, hidden)
 		}
 	})
 }
@@ -69,7 +71,7 @@ func TestTooLargeForADiff(t *testing.T) {
 	text, hidden, _ := Unified(old, now, Limits{Lines: 5})
 	want := fmt.Sprintf("… too large for a diff: all that differs lies within %s lines, the first is line 2\n"+
 		"@@ -2,%d +2,%d @@\n-a\n-a\n… %s more lines taken out\n+b\n+b\n… %s more lines put in\n",
-		grouped(comparedLinesMax), comparedLinesMax, comparedLinesMax, grouped(comparedLinesMax-2), grouped(comparedLinesMax-2))
+		readable.Number(comparedLinesMax), comparedLinesMax, comparedLinesMax, readable.Number(comparedLinesMax-2), readable.Number(comparedLinesMax-2))
 	if text != want {
 		t.Errorf("got\n%s\nwant\n%s", text, want)
 	}

@@ -1,4 +1,4 @@
-package report
+package diff
 
 import (
 	"bytes"
@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/aymanbagabas/go-udiff/lcs"
+
+	"muster/regress/internal/readable"
 )
 
 const rowBytes = 16
@@ -22,7 +24,7 @@ func (s *sheet) bytes(old, now []byte) {
 	if len(changes) == 0 {
 		return
 	}
-	s.text(fmt.Sprintf("binary: %s → %s", counted(len(old), "byte"), counted(len(now), "byte")))
+	s.text(fmt.Sprintf("binary: %s → %s", readable.Count(len(old), "byte"), readable.Count(len(now), "byte")))
 	for _, c := range changes {
 		s.text(fmt.Sprintf("@@ -%s +%s @@", byteRange(c.oldFrom, c.oldTo), byteRange(c.nowFrom, c.nowTo)))
 		before, after := floor(c.oldFrom), ceil(c.oldTo)
@@ -41,7 +43,7 @@ func floor(offset int) int { return offset &^ (rowBytes - 1) }
 func ceil(offset int) int  { return floor(offset + rowBytes - 1) }
 
 func byteRange(from, to int) string {
-	return fmt.Sprintf("0x%x,%s", from, counted(to-from, "byte"))
+	return fmt.Sprintf("0x%x,%s", from, readable.Count(to-from, "byte"))
 }
 
 // byteChanges returns where two contents differ, ranges that are close to each

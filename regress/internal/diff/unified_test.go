@@ -1,4 +1,4 @@
-package report
+package diff
 
 import (
 	"bytes"
@@ -154,14 +154,14 @@ func TestNothingIsCutSilently(t *testing.T) {
 			return
 		}
 		checkHarmless(t, whole)
-		if none != 0 || diffRows(whole) != diffRows(part)+hidden {
-			t.Fatalf("%d rows shown, %d hidden, %d in all\n%s---\n%s", diffRows(part), hidden, diffRows(whole), part, whole)
+		if none != 0 || Rows(whole) != Rows(part)+hidden {
+			t.Fatalf("%d rows shown, %d hidden, %d in all\n%s---\n%s", Rows(part), hidden, Rows(whole), part, whole)
 		}
 		if (whole == "") != (old == now) {
 			t.Fatalf("%q → %q: diff %q", old, now, whole)
 		}
-		if max := limits.Lines + 2; diffRows(part) > max {
-			t.Fatalf("%d rows, more than %d", diffRows(part), max)
+		if max := limits.Lines + 2; Rows(part) > max {
+			t.Fatalf("%d rows, more than %d", Rows(part), max)
 		}
 	})
 }

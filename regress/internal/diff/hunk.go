@@ -1,6 +1,8 @@
-package report
+package diff
 
-import "fmt"
+import (
+	"fmt"
+)
 
 // A hunk is a group of changes so close together that their context meets,
 // with that context: lines [oldFrom, oldTo) and [nowFrom, nowTo).

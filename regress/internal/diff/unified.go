@@ -1,4 +1,7 @@
-package report
+// Package diff shows in what two contents differ: unified where they are text,
+// in hex where they are not, bounded in time, memory and length. It is pure, and
+// must not know whose contents they are.
+package diff
 
 import (
 	"bufio"
@@ -7,6 +10,8 @@ import (
 	"io"
 	"math"
 	"strings"
+
+	"muster/regress/internal/readable"
 )
 
 // Limits bound a diff. A zero field stands for its default.
@@ -64,23 +69,27 @@ func Full(w io.Writer, old, now []byte, colour bool) error {
 // until it is flushed.
 type sheet struct {
 	w       *bufio.Writer
-	paint   palette
+	paint   func(line string) string
 	room    int
 	shown   int // rows written, remarks not counted
 	columns int
 }
 
 func newSheet(w io.Writer, room, columns int, colour bool) *sheet {
-	return &sheet{w: bufio.NewWriter(w), paint: palette(colour), room: room, columns: columns}
+	s := &sheet{w: bufio.NewWriter(w), room: room, columns: columns, paint: func(line string) string { return line }}
+	if colour {
+		s.paint = Colour
+	}
+	return s
 }
 
 func (s *sheet) remark(format string, args ...any) {
-	fmt.Fprintln(s.w, s.paint.diffLine("… "+fmt.Sprintf(format, args...)))
+	fmt.Fprintln(s.w, s.paint("… "+fmt.Sprintf(format, args...)))
 }
 
 func (s *sheet) text(line string) {
 	if s.room > 0 {
-		fmt.Fprintln(s.w, s.paint.diffLine(line))
+		fmt.Fprintln(s.w, s.paint(line))
 		s.room--
 		s.shown++
 	}
@@ -94,7 +103,7 @@ func (s *sheet) row(r row) {
 	r.columns = s.columns
 	s.text(r.String())
 	if r.endsText() {
-		fmt.Fprintln(s.w, s.paint.diffLine(noNewline))
+		fmt.Fprintln(s.w, s.paint(noNewline))
 		s.shown++
 	}
 }
@@ -172,13 +181,13 @@ func (s *sheet) block(old, now []string) {
 		s.row(pairedOld(line, now, i, s.columns))
 	}
 	if left := len(old) - showOld; left > 0 {
-		s.remark("%s taken out", counted(left, "more line"))
+		s.remark("%s taken out", readable.Count(left, "more line"))
 	}
 	for i, line := range now[:showNow] {
 		s.row(pairedNow(old, line, i, s.columns))
 	}
 	if left := len(now) - showNow; left > 0 {
-		s.remark("%s put in", counted(left, "more line"))
+		s.remark("%s put in", readable.Count(left, "more line"))
 	}
 }
 
@@ -204,18 +213,18 @@ func (s *sheet) tooLarge(old, now []byte) (total int) {
 	e := newExcerpt(old, now, 0)
 	oldLines, nowLines := countLines(e.old), countLines(e.now)
 	s.remark("too large for a diff: all that differs lies within %s lines, the first is line %s",
-		grouped(max(oldLines, nowLines)), grouped(e.before+1))
+		readable.Number(max(oldLines, nowLines)), readable.Number(e.before+1))
 	all := change{0, oldLines, 0, nowLines}
 	s.text(all.header(e.before))
 	shareOld := min(oldLines, max((s.room+1)/2, s.room-nowLines))
 	s.lines('-', e.old, shareOld)
 	if left := oldLines - shareOld; left > 0 {
-		s.remark("%s taken out", counted(left, "more line"))
+		s.remark("%s taken out", readable.Count(left, "more line"))
 	}
 	shareNow := min(nowLines, s.room)
 	s.lines('+', e.now, shareNow)
 	if left := nowLines - shareNow; left > 0 {
-		s.remark("%s put in", counted(left, "more line"))
+		s.remark("%s put in", readable.Count(left, "more line"))
 	}
 	return 1 + oldLines + nowLines + endsText(e.old) + endsText(e.now)
 }
@@ -237,4 +246,14 @@ func (s *sheet) lines(sign byte, text []byte, n int) {
 		s.row(row{sign: sign, line: string(text[:end])})
 		text = text[end:]
 	}
+}
+
+// Rows counts the lines of a diff, the remarks between them left out.
+func Rows(diff string) (n int) {
+	for line := range strings.Lines(diff) {
+		if !strings.HasPrefix(line, "…") {
+			n++
+		}
+	}
+	return n
 }

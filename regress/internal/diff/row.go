@@ -1,10 +1,12 @@
-package report
+package diff
 
 import (
 	"strings"
 	"unicode/utf8"
 
 	"github.com/mattn/go-runewidth"
+
+	"muster/regress/internal/readable"
 )
 
 // A row says how one line of a text is shown in a diff.
@@ -32,14 +34,14 @@ func (r row) String() string {
 	var b strings.Builder
 	b.WriteByte(r.sign)
 	if r.from > 0 {
-		b.WriteString("+" + counted(r.from, "byte") + " … ")
+		b.WriteString("+" + readable.Count(r.from, "byte") + " … ")
 	}
 	width := &runewidth.Condition{StrictEmojiNeutral: true}
 	for i, used := r.from, 0; i < len(text); {
 		c, size := utf8.DecodeRuneInString(text[i:])
 		shown := r.shown(c, text[i:i+size], r.sign != ' ' && i >= trailing)
 		if used += columnsOf(width, c, shown); used > r.columns {
-			b.WriteString(" … +" + counted(len(text)-i, "byte"))
+			b.WriteString(" … +" + readable.Count(len(text)-i, "byte"))
 			break
 		}
 		b.WriteString(shown)
@@ -59,7 +61,7 @@ func (r row) shown(c rune, raw string, trailing bool) string {
 	case c >= ' ' && c < 0x7f:
 		return raw
 	}
-	return visible(c, raw)
+	return readable.Rune(c, raw)
 }
 
 func columnsOf(width *runewidth.Condition, c rune, shown string) int {

@@ -1,4 +1,4 @@
-package report
+package readable
 
 import (
 	"strings"
@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestPrintable(t *testing.T) {
+func TestText(t *testing.T) {
 	for _, c := range []struct{ in, want string }{
 		{"plain text\twith a tab\n", "plain text\twith a tab\n"},
 		{"\x1b[31mred\x1b[0m", "‹ESC›[31mred‹ESC›[0m"},
@@ -19,22 +19,22 @@ func TestPrintable(t *testing.T) {
 		{"日本語 é ≥", "日本語 é ≥"},
 		{`\x1b[31m`, `\x1b[31m`}, // as text is not what it is as a byte
 	} {
-		if got := Printable(c.in); got != c.want {
-			t.Errorf("Printable(%q) = %q, want %q", c.in, got, c.want)
+		if got := Text(c.in); got != c.want {
+			t.Errorf("Text(%q) = %q, want %q", c.in, got, c.want)
 		}
 	}
-	if got := PrintableLine("a\tb\n"); got != "a‹TAB›b‹LF›" {
-		t.Errorf("PrintableLine = %q", got)
+	if got := Line("a\tb\n"); got != "a‹TAB›b‹LF›" {
+		t.Errorf("Line = %q", got)
 	}
 }
 
-func TestPrintableNeverDrivesATerminal(t *testing.T) {
+func TestTextNeverDrivesATerminal(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := string(rapid.SliceOf(rapid.Byte()).Draw(t, "in")) + rapid.String().Draw(t, "runes")
-		got := Printable(in)
+		got := Text(in)
 		checkHarmless(t, got)
-		if again := Printable(got); again != got {
-			t.Fatalf("Printable(%q) = %q is not stable: %q", in, got, again)
+		if again := Text(got); again != got {
+			t.Fatalf("Text(%q) = %q is not stable: %q", in, got, again)
 		}
 	})
 }
@@ -49,5 +49,13 @@ func checkHarmless(t interface{ Fatalf(string, ...any) }, text string) {
 		return r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 || r >= 0x202a && r <= 0x202e
 	}); i >= 0 {
 		t.Fatalf("%q at byte %d of %q", text[i], i, text)
+	}
+}
+
+func TestNumber(t *testing.T) {
+	for n, want := range map[int]string{0: "0", 12: "12", 999: "999", 1000: "1,000", 15000: "15,000", 1234567: "1,234,567", -1000: "-1,000", -100: "-100"} {
+		if got := Number(n); got != want {
+			t.Errorf("Number(%d) = %s, want %s", n, got, want)
+		}
 	}
 }

@@ -1,7 +1,10 @@
-package report
+// Package readable writes bytes and numbers as people read them. It must not
+// know what they mean.
+package readable
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -15,10 +18,10 @@ var controlNames = [...]string{
 	"DLE", "DC1", "DC2", "DC3", "DC4", "NAK", "SYN", "ETB", "CAN", "EM", "SUB", "ESC", "FS", "GS", "RS", "US",
 }
 
-// Printable returns text in which nothing can drive a terminal or hide: a
+// Text returns text in which nothing can drive a terminal or hide: a
 // control character becomes ‹ESC›, a byte that is not UTF-8 ‹9B›, any other
 // character that does not print ‹U+202E›. Newlines and tabs stay.
-func Printable(text string) string {
+func Text(text string) string {
 	if plain(text) {
 		return text
 	}
@@ -28,16 +31,16 @@ func Printable(text string) string {
 		if r == '\n' || r == '\t' {
 			b.WriteRune(r)
 		} else {
-			b.WriteString(visible(r, text[i:i+size]))
+			b.WriteString(Rune(r, text[i:i+size]))
 		}
 		i += size
 	}
 	return b.String()
 }
 
-// PrintableLine is Printable for what must stay one line.
-func PrintableLine(text string) string {
-	return strings.NewReplacer("\n", "‹LF›", "\t", "‹TAB›").Replace(Printable(text))
+// Line is Text for what must stay one line.
+func Line(text string) string {
+	return strings.NewReplacer("\n", "‹LF›", "\t", "‹TAB›").Replace(Text(text))
 }
 
 func plain(text string) bool {
@@ -49,8 +52,8 @@ func plain(text string) bool {
 	return true
 }
 
-// visible returns how the rune r, decoded from raw, is shown.
-func visible(r rune, raw string) string {
+// Rune returns how Text shows the rune r, which was decoded from raw.
+func Rune(r rune, raw string) string {
 	switch {
 	case r == utf8.RuneError && len(raw) == 1:
 		return fmt.Sprintf("‹%02X›", raw[0])
@@ -62,4 +65,30 @@ func visible(r rune, raw string) string {
 		return "‹DEL›"
 	}
 	return fmt.Sprintf("‹%U›", r)
+}
+
+// Number writes n with a comma after every three digits.
+func Number[N int | int64](n N) string {
+	digits := strconv.FormatInt(int64(n), 10)
+	sign := ""
+	if digits[0] == '-' {
+		sign, digits = "-", digits[1:]
+	}
+	var b strings.Builder
+	b.WriteString(sign)
+	for i, d := range digits {
+		if i > 0 && (len(digits)-i)%3 == 0 {
+			b.WriteByte(',')
+		}
+		b.WriteRune(d)
+	}
+	return b.String()
+}
+
+// Count writes "1 case", "2,000 cases".
+func Count[N int | int64](n N, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return Number(n) + " " + noun + "s"
 }
