@@ -43,7 +43,9 @@ type Corpus struct {
 	folder *os.Root // for a folder
 	root   string
 	source *source // the archive's file; nil for a folder or a stream
-	stamps []stamp // of a folder
+
+	spoolDir string  // for what can be made again; "" = nowhere
+	stamps   []stamp // of a folder
 }
 
 // Cases returns the entries that are cases: in an archive by the position of

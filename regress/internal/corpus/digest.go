@@ -32,9 +32,15 @@ type counted struct {
 // executable bit, size, content, a link's target, and whether it is a case or
 // given. The container does not count, nor the order in it: the same tree as a
 // tar, a compressed tar or a folder has the same digest. Contents are read once
-// each, on as many CPUs as there are.
+// each, on as many CPUs as there are, and those of an archive whose digest is
+// in the spool folder not at all: it is known by the file's identity, size and
+// times.
 func (c *Corpus) Digest(ctx context.Context) (outcome.Digest, error) {
 	all := c.counted()
+	cache := c.cacheFor(all, restMin)
+	if sum, ok := cache.load(); ok {
+		return sum, nil
+	}
 	buffers := sync.Pool{New: func() any { return new([readBytes]byte) }}
 	err := pool.ForEach(ctx, runtime.GOMAXPROCS(0), sameContents(all), func(ctx context.Context, same []*counted) error {
 		buf := buffers.Get().(*[readBytes]byte)
@@ -56,7 +62,11 @@ func (c *Corpus) Digest(ctx context.Context) (outcome.Digest, error) {
 	for i := range all {
 		all[i].writeTo(h)
 	}
-	return outcome.Digest(h.Sum(nil)), nil
+	sum := outcome.Digest(h.Sum(nil))
+	if c.Changed() == nil {
+		cache.store(sum)
+	}
+	return sum, nil
 }
 
 // counted returns all entries sorted by name.

@@ -103,7 +103,7 @@ func (p *opening) finish(c *Corpus, t *tree) (*Corpus, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.label = p.label
+	c.label, c.spoolDir = p.label, p.spool.dir
 	c.share(entries, p.roles)
 	t.say(p.Note)
 	return c, nil
