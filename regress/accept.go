@@ -94,8 +94,8 @@ func (p *past) choose(a Acceptance) (chosen []*state.Result, left map[outcome.Ve
 
 // takes reports whether accepting all includes a result.
 func (a *Acceptance) takes(r *state.Result) bool {
-	if r.Partial && !a.Failing {
-		return false // also a new case that a limit ended
+	if r.Stopped && !a.Failing {
+		return false // whatever else it is: new, or flaky
 	}
 	switch r.Verdict {
 	case outcome.Environment:

@@ -169,10 +169,19 @@ func (s *session) verdict(e report.Case) {
 	if e.Verdict != outcome.Identical {
 		s.results = append(s.results, placed{e.Index, state.Result{
 			Name: []byte(e.Name), Verdict: e.Verdict, Why: e.Why,
-			Partial: e.Ending != nil && e.Ending.Partial(),
+			Stopped: stopped(e),
 		}})
 	}
 	s.emit(e)
+}
+
+// stopped reports whether a signal or a limit ended a case, and did not in the
+// golden.
+func stopped(e report.Case) bool {
+	if e.Ending == nil || e.Ending.Kind == outcome.Exited {
+		return false
+	}
+	return e.GoldenEnding == nil || *e.GoldenEnding != *e.Ending
 }
 
 // notRun counts and tells the cases that a run did not get to.

@@ -44,7 +44,7 @@ func shown(rules normalize.Rules, open opener, p *outcome.Part) ([]byte, error) 
 // flakyParts names the parts of an outcome that are known to be flaky.
 func flakyParts(o *outcome.Outcome) []string {
 	var names []string
-	if o.EndingFlaky {
+	if o.EndingFlaky || o.Cut {
 		names = append(names, report.EndingPart)
 	}
 	for _, p := range o.Parts {

@@ -42,7 +42,8 @@ const recordVersion = 1
 const (
 	flagEndingFlaky = 1 << iota
 	flagFlaky       // the ending or some part: at a fixed place, so that opening need not decode
-	flagsKnown      = flagEndingFlaky | flagFlaky
+	flagCut
+	flagsKnown = flagEndingFlaky | flagFlaky | flagCut
 )
 
 const (
@@ -78,6 +79,9 @@ func canonical(r Record) (Record, error) {
 func check(o *outcome.Outcome) error {
 	if o.Ending.Kind > outcome.OutputLimit {
 		return fmt.Errorf("ending %d is not known", uint8(o.Ending.Kind))
+	}
+	if o.Cut && o.Ending.Partial() {
+		return errors.New("ended by a limit in some other run, and in this")
 	}
 	for i, p := range o.Parts {
 		if i > 0 && !before(o.Parts[i-1].Key, p.Key) {
@@ -136,6 +140,9 @@ func recordFlags(o *outcome.Outcome) (flags byte) {
 	if o.Flaky() {
 		flags |= flagFlaky
 	}
+	if o.Cut {
+		flags |= flagCut
+	}
 	return flags
 }
 
@@ -171,6 +178,7 @@ func decodeRecord(caseName string, data []byte, digest outcome.Digest) (Record, 
 	flags := d.byte()
 	r := Record{Name: caseName}
 	r.Outcome.EndingFlaky = flags&flagEndingFlaky != 0
+	r.Outcome.Cut = flags&flagCut != 0
 	r.Outcome.Ending = outcome.Ending{Kind: outcome.Kind(d.byte()), Code: int(d.varint())}
 	r.Runs = int(d.varint())
 	r.Cost = outcome.Cost{CPU: time.Duration(d.varint()), Wall: time.Duration(d.varint()), PeakRSS: d.varint()}

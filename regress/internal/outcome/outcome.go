@@ -164,7 +164,8 @@ func (p Part) same(q Part) bool {
 // streams are always among the parts, and the parts are sorted by key.
 type Outcome struct {
 	Ending      Ending
-	EndingFlaky bool
+	EndingFlaky bool // it ended otherwise in some other run
+	Cut         bool // a limit ended some other run of it; never where Ending is partial
 	Parts       []Part
 }
 
@@ -192,7 +193,7 @@ func (o *Outcome) find(k Key) (int, bool) {
 
 // Flaky reports whether any part, or the ending, is known to be flaky.
 func (o *Outcome) Flaky() bool {
-	return o.EndingFlaky || slices.ContainsFunc(o.Parts, func(p Part) bool { return p.Flaky })
+	return o.EndingFlaky || o.Cut || slices.ContainsFunc(o.Parts, func(p Part) bool { return p.Flaky })
 }
 
 // Digest returns the digest of everything that is compared: of a flaky part,
@@ -208,6 +209,9 @@ func (o *Outcome) Digest() Digest {
 	}
 	if o.Ending.Partial() {
 		return Of(b.Bytes())
+	}
+	if o.Cut {
+		b.WriteString("cut\n")
 	}
 	for _, p := range o.Parts {
 		b.Write(binary.AppendUvarint(nil, uint64(len(p.Path))))

@@ -144,19 +144,60 @@ func TestMergeKeepsTheCompleteRun(t *testing.T) {
 				t.Fatal(merged, err)
 			}
 		}
-		if kept.Ending != ok || !kept.EndingFlaky {
-			t.Errorf("kept %v, flaky %v", kept.Ending, kept.EndingFlaky)
+		if kept.Ending != ok || kept.EndingFlaky || !kept.Cut || !kept.Flaky() {
+			t.Errorf("kept %+v", kept)
 		}
-		if c, _ := outcome.Compare(kept, made(failed, "f", "whole"), nil); !c.Identical() {
-			t.Errorf("the flaky ending is compared: %v", keys(c))
+		c, _ := outcome.Compare(kept, made(segv, "f", "whole"), nil)
+		if v := outcome.Judge(kept, made(segv, "f", "whole"), c); v != outcome.Crashed {
+			t.Errorf("a crash is %v", v)
 		}
 		if c, _ := outcome.Compare(kept, made(ok, "f", "other"), nil); !slices.Equal(keys(c), []string{"f"}) {
 			t.Errorf("blind for a change: %v", keys(c))
 		}
 		never := made(slow, "f", "cut")
-		c, _ := outcome.Compare(kept, never, nil)
+		c, _ = outcome.Compare(kept, never, nil)
 		if v := outcome.Judge(kept, never, c); v != outcome.TimedOutNow {
 			t.Errorf("never complete now: %v", v)
+		}
+	}
+}
+
+// A limit that ends one run excuses no other ending.
+func TestEndingsThatDiffer(t *testing.T) {
+	kept := made(ok)
+	for _, again := range []*outcome.Outcome{made(slow), made(failed)} {
+		if _, err := outcome.Merge(kept, again, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !kept.EndingFlaky || !kept.Cut {
+		t.Errorf("%+v", kept)
+	}
+	stopped := made(slow)
+	if _, err := outcome.Merge(stopped, made(hungry), nil); err != nil || !stopped.EndingFlaky || stopped.Cut {
+		t.Errorf("two limits: %+v, %v", stopped, err)
+	}
+	if _, err := outcome.Merge(stopped, made(ok), nil); err != nil || stopped.EndingFlaky || !stopped.Cut || stopped.Ending != ok {
+		t.Errorf("two limits and a complete run: %+v, %v", stopped, err)
+	}
+}
+
+func TestKnownFlaky(t *testing.T) {
+	old := made(ok, "clock", "1", "f", "1")
+	old.Parts[2].Flaky, old.Cut = true, true
+	for _, c := range []struct {
+		mark func(*outcome.Outcome)
+		want bool
+	}{
+		{func(*outcome.Outcome) {}, true},
+		{func(o *outcome.Outcome) { o.Cut, o.Parts[2].Flaky = true, true }, true},
+		{func(o *outcome.Outcome) { o.Parts[3].Flaky = true }, false},
+		{func(o *outcome.Outcome) { o.EndingFlaky = true }, false},
+	} {
+		now := made(ok, "clock", "2", "f", "1")
+		c.mark(now)
+		if got := now.KnownFlaky(old); got != c.want {
+			t.Errorf("%+v: %v", now, got)
 		}
 	}
 }
@@ -166,8 +207,11 @@ func TestKeepFlaky(t *testing.T) {
 	for i := range 2 { // sorted: stdout, stderr, clock, f, now-and-then
 		old.Parts[2+2*i].Flaky = true
 	}
-	old.EndingFlaky = true
+	old.EndingFlaky, old.Cut = true, true
 	now.KeepFlaky(old)
+	if !now.Cut {
+		t.Error("that it is cut is lost")
+	}
 	if c, _ := outcome.Compare(now, made(failed, "clock", "3", "now-and-then", "y", "f", "2"), nil); !c.Identical() {
 		t.Errorf("marks are lost: %v", keys(c))
 	}
@@ -176,7 +220,7 @@ func TestKeepFlaky(t *testing.T) {
 	}
 	cut := made(slow)
 	cut.KeepFlaky(old)
-	if cut.Flaky() {
+	if cut.Flaky() || cut.Cut {
 		t.Error("a partial outcome has flaky parts")
 	}
 }

@@ -86,19 +86,17 @@ func (c Comparison) Identical() bool { return !c.EndingDiffers && len(c.Parts) =
 
 // Compare compares now with the golden outcome old. What either marks as flaky
 // is left out. One that ended partially is compared by its ending only, and
-// differs from every complete one, also where the ending is flaky: of several
-// runs the complete one is kept (see Merge), so now is partial only when none
-// was complete.
+// differs from every complete one, also where limits are known to end some of
+// its runs: of several runs the complete one is kept (see Merge), so now is
+// partial only when none was complete.
 func Compare(old, now *Outcome, same Same) (Comparison, error) {
 	var c Comparison
-	partial := old.Ending.Partial() || now.Ending.Partial()
-	switch endingFlaky := old.EndingFlaky || now.EndingFlaky; {
-	case old.Ending.Partial() != now.Ending.Partial():
+	if old.Ending.Partial() != now.Ending.Partial() {
 		c.EndingDiffers = true
-	case old.Ending != now.Ending && !endingFlaky:
-		c.EndingDiffers = true
+		return c, nil
 	}
-	if partial {
+	c.EndingDiffers = old.Ending != now.Ending && !old.EndingFlaky && !now.EndingFlaky
+	if old.Ending.Partial() {
 		return c, nil
 	}
 	err := walk(old, now, func(o, n *Part) error {
@@ -197,22 +195,29 @@ type Merged uint8
 const (
 	Nothing  Merged = iota // the runs were the same
 	Marked                 // what differs is marked as flaky
-	Replaced               // o is again now, with its contents: it ended whole, and o had not
+	Replaced               // o is again now, with its contents: it ended by itself, and o had not
 )
 
 // Merge takes into o what again, a second run of the same case with the same
 // tool, shows: every part, and the ending, in which they differ is marked as
 // flaky. Parts that only the second run left are added, marked and without
 // content, so that a later run that leaves them is not taken as changed. A
-// partial outcome gives way to a complete one: it could not be compared.
+// partial outcome, which could not be compared, gives way to a complete one,
+// and that one's ending counts.
 func Merge(o, again *Outcome, same Same) (Merged, error) {
+	switch wasPartial, isPartial := o.Ending.Partial(), again.Ending.Partial(); {
+	case wasPartial && !isPartial:
+		*o = Outcome{Ending: again.Ending, Cut: true, Parts: slices.Clone(again.Parts)}
+		return Replaced, nil
+	case isPartial && !wasPartial && o.Cut:
+		return Nothing, nil
+	case isPartial && !wasPartial:
+		o.Cut = true
+		return Marked, nil
+	}
 	c, err := Compare(o, again, same)
 	if err != nil || c.Identical() {
 		return Nothing, err
-	}
-	if o.Ending.Partial() && !again.Ending.Partial() {
-		*o = Outcome{Ending: again.Ending, EndingFlaky: true, Parts: slices.Clone(again.Parts)}
-		return Replaced, nil
 	}
 	o.EndingFlaky = o.EndingFlaky || c.EndingDiffers
 	for _, d := range c.Parts {
@@ -242,6 +247,7 @@ func (o *Outcome) KeepFlaky(old *Outcome) {
 		return
 	}
 	o.EndingFlaky = o.EndingFlaky || old.EndingFlaky
+	o.Cut = o.Cut || old.Cut
 	for _, p := range old.Parts {
 		if !p.Flaky {
 			continue
@@ -254,4 +260,17 @@ func (o *Outcome) KeepFlaky(old *Outcome) {
 			o.Sort()
 		}
 	}
+}
+
+// KnownFlaky reports whether all that o has marked is marked in old, too.
+func (o *Outcome) KnownFlaky(old *Outcome) bool {
+	if o.EndingFlaky && !old.EndingFlaky || o.Cut && !old.Cut {
+		return false
+	}
+	for _, p := range o.Parts {
+		if was, _ := old.Part(p.Key); p.Flaky && !was.Flaky {
+			return false
+		}
+	}
+	return true
 }

@@ -31,12 +31,13 @@ type caseJSON struct {
 }
 
 // endingJSON has kind and code, or that the ending is flaky, and then whether
-// the parts are left out.
+// the parts are left out. Cut is outcome.Outcome's.
 type endingJSON struct {
 	Flaky   bool          `json:"flaky,omitempty"`
 	Partial bool          `json:"partial,omitempty"`
 	Kind    *outcome.Kind `json:"kind,omitempty"`
 	Code    *int          `json:"code,omitempty"`
+	Cut     bool          `json:"cut,omitempty"`
 }
 
 type partJSON struct {
@@ -68,6 +69,7 @@ func describe(r golden.Record) caseJSON {
 	if o.Ending.Partial() {
 		return c
 	}
+	c.Ending.Cut = o.Cut
 	for _, p := range o.Parts {
 		c.Parts = append(c.Parts, describePart(p))
 	}
@@ -109,7 +111,7 @@ func (c caseJSON) record() (golden.Record, error) {
 	default:
 		o.Ending = outcome.Ending{Kind: *e.Kind, Code: *e.Code}
 	}
-	if o.Ending.Partial() && len(c.Parts) > 0 {
+	if o.Cut = e.Cut; o.Ending.Partial() && (o.Cut || len(c.Parts) > 0) {
 		return r, errors.New("a case that was stopped has no parts")
 	}
 	for _, j := range c.Parts {

@@ -188,6 +188,7 @@ func drawGolden(t *rapid.T, b bag) (golden.Meta, []golden.Record) {
 		r := golden.Record{Name: n, Runs: rapid.IntRange(0, 2).Draw(t, "runs")}
 		r.Outcome.Ending = rapid.SampledFrom([]outcome.Ending{{}, {Code: 1}, {Kind: outcome.TimedOut}, {Kind: outcome.OutOfMemory}}).Draw(t, "ending")
 		r.Outcome.EndingFlaky = rapid.IntRange(0, 3).Draw(t, "flaky ending") == 0
+		r.Outcome.Cut = !r.Outcome.Ending.Partial() && rapid.IntRange(0, 3).Draw(t, "cut") == 0
 		r.Outcome.Parts = []outcome.Part{drawPart(t, b, outcome.Stdout, ""), drawPart(t, b, outcome.Stderr, "")}
 		if rapid.Bool().Draw(t, "file") {
 			r.Outcome.Parts = append(r.Outcome.Parts, drawPart(t, b, outcome.File, "f/stdout"))
