@@ -19,20 +19,20 @@ type baseline interface {
 	// digest of the golden, zero without one.
 	identify(id map[string]string) outcome.Digest
 	// start is called once the run is known, before anything runs.
-	start(run *state.Run, meta golden.Meta)
+	start(run *state.Run, meta golden.Meta) error
 	// has reports whether there is anything to compare a case with.
 	has(name string) bool
-	// outlives reports whether it is all there after an interruption.
-	outlives() bool
+	// keeps reports whether what a case was compared with is there after an
+	// interruption.
+	keeps(name string) (bool, error)
 	// names yields the cases that there should be.
 	names() iter.Seq[string]
 
 	// first runs a case and compares.
 	first(ctx context.Context, c *checking, w *worker, t task) ran
-	// runsBeside is how many runs of its own go with one of the candidate's.
-	runsBeside() int
-	// again makes these runs by run, and keeps what they show.
-	again(run func(*exec.Command, *outcomes) error) error
+	// beside is the command that runs once more with each further run of the
+	// candidate, and where that is kept; nil for none.
+	beside() (*exec.Command, *outcomes)
 	// get and content return what first compared with; of a pair, only where
 	// that was not identical.
 	get(name string) (golden.Record, bool, error)
@@ -49,15 +49,15 @@ func (b recordedBase) identify(id map[string]string) outcome.Digest {
 	return b.Digest()
 }
 
-func (b recordedBase) start(*state.Run, golden.Meta) {}
+func (b recordedBase) start(*state.Run, golden.Meta) error { return nil }
 
 func (b recordedBase) has(name string) bool {
 	_, known := b.OutcomeDigest(name)
 	return known
 }
 
-func (b recordedBase) outlives() bool          { return true }
-func (b recordedBase) names() iter.Seq[string] { return b.Names() }
+func (b recordedBase) keeps(string) (bool, error) { return true, nil }
+func (b recordedBase) names() iter.Seq[string]    { return b.Names() }
 
 // first runs a case and compares with the golden; what differs is stored.
 func (b recordedBase) first(ctx context.Context, c *checking, w *worker, t task) ran {
@@ -92,8 +92,7 @@ func (b recordedBase) compare(c *checking, name string, r *exec.Result) (identic
 	return cmp.Identical(), flakyParts(&old.Outcome), err
 }
 
-func (b recordedBase) runsBeside() int                                  { return 0 }
-func (b recordedBase) again(func(*exec.Command, *outcomes) error) error { return nil }
+func (b recordedBase) beside() (*exec.Command, *outcomes) { return nil, nil }
 
 func (b recordedBase) get(name string) (golden.Record, bool, error) { return b.Get(name) }
 

@@ -28,10 +28,12 @@ type checking struct {
 	flushed   time.Time
 }
 
-// first is the first run of a case that was not identical.
+// first is what there is of a case that was not identical: its first run, and
+// further ones where an interrupted run had made some.
 type first struct {
 	lane int
 	cost outcome.Cost
+	runs int
 }
 
 // Check runs a candidate over the corpus and compares with the golden, which it
@@ -120,6 +122,7 @@ func (c *checking) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	id["--golden"] = c.o.Store.Golden // accept writes to it
 	if err := c.startRun(id, c.base.identify(id)); err != nil {
 		return err
 	}
@@ -127,7 +130,9 @@ func (c *checking) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.base.start(c.run, meta)
+	if err := c.base.start(c.run, meta); err != nil {
+		return err
+	}
 	c.found, err = resumeOutcomes(c.run.Outcomes(), meta)
 	return err
 }
@@ -149,13 +154,16 @@ func (c *checking) resume(lines []state.Line) ([]task, error) {
 				cost:   outcome.Cost{CPU: time.Duration(l.CPU), Wall: time.Duration(l.Wall), PeakRSS: l.Peak},
 			})
 			continue
-		case ok && c.base.outlives():
+		case ok:
 			rec, stored, err := c.found.get(t.entry.Name)
+			if err == nil && stored {
+				stored, err = c.base.keeps(t.entry.Name)
+			}
 			if err != nil {
 				return nil, err
 			}
 			if stored {
-				c.differs(t, first{exec.NoLane, rec.Cost})
+				c.differs(t, first{exec.NoLane, rec.Cost, rec.Runs})
 				continue
 			}
 		}
@@ -195,7 +203,7 @@ func (c *checking) takeFirst(t task, r ran) error {
 		c.identical(t, r)
 		return nil
 	}
-	c.differs(t, first{r.lane, r.cost})
+	c.differs(t, first{r.lane, r.cost, 1})
 	return c.enough()
 }
 

@@ -46,13 +46,17 @@ func (b *referenceBase) identify(id map[string]string) outcome.Digest {
 	return outcome.Digest{}
 }
 
-func (b *referenceBase) start(run *state.Run, meta golden.Meta) {
-	b.kept = &outcomes{path: run.References(), meta: meta}
+func (b *referenceBase) start(run *state.Run, meta golden.Meta) (err error) {
+	b.kept, err = resumeOutcomes(run.References(), meta)
+	return err
 }
 
 func (b *referenceBase) has(string) bool { return true }
 
-func (b *referenceBase) outlives() bool { return false }
+func (b *referenceBase) keeps(name string) (bool, error) {
+	_, stored, err := b.kept.get(name)
+	return stored, err
+}
 
 func (b *referenceBase) names() iter.Seq[string] { return func(func(string) bool) {} }
 
@@ -86,11 +90,7 @@ func (b *referenceBase) first(ctx context.Context, c *checking, w *worker, t tas
 	return got
 }
 
-func (b *referenceBase) runsBeside() int { return 1 }
-
-func (b *referenceBase) again(run func(*exec.Command, *outcomes) error) error {
-	return run(b.command, b.kept)
-}
+func (b *referenceBase) beside() (*exec.Command, *outcomes) { return b.command, b.kept }
 
 func (b *referenceBase) get(name string) (golden.Record, bool, error) { return b.kept.get(name) }
 

@@ -22,7 +22,11 @@ func (s *session) startRun(id map[string]string, base outcome.Digest) error {
 				return fault.Inputf("--resume: %s is not what it was in run %s: run without --resume, or put it back", what, last.ID)
 			}
 			s.run, s.resumed = last, true
-			return nil
+			// What may differ, such as --jobs, is as it is now.
+			if s.run.Options, err = s.o.encode(); err != nil {
+				return err
+			}
+			return s.run.Save()
 		}
 	}
 	info := state.Info{Command: s.name, Started: s.began, Identity: id, Golden: base.String()}

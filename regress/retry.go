@@ -26,7 +26,7 @@ func (c *checking) retry(ctx context.Context) error {
 	for _, i := range slices.Sorted(maps.Keys(c.firsts)) {
 		tasks = append(tasks, task{i, c.cases[i]})
 	}
-	if runs := len(tasks) * c.o.Judge.Retries * (1 + c.base.runsBeside()); runs > 0 {
+	if runs := c.runsLeft(); runs > 0 {
 		c.emit(report.PassStarted{Pass: 2, Runs: runs, At: time.Now()})
 	}
 	order := inOrder{tasks: tasks, ready: map[int]func(){}}
@@ -57,11 +57,25 @@ func (c *checking) again(ctx context.Context, w *worker, t task) (s retried) {
 	return s
 }
 
+// runsLeft is how many runs the retries will be.
+func (c *checking) runsLeft() (runs int) {
+	for _, f := range c.firsts {
+		runs += max(0, 1+c.o.Judge.Retries-f.runs)
+	}
+	if cmd, _ := c.base.beside(); cmd != nil {
+		runs *= 2
+	}
+	return runs
+}
+
 // further makes the further runs of a case, each on another lane than the one
 // before, and merges them into what is stored of it.
 func (c *checking) further(ctx context.Context, w *worker, t task, cpu *time.Duration) error {
 	avoid := c.firsts[t.index].lane
 	run := func(cmd *exec.Command, pass int, store *outcomes) error {
+		if rec, _, err := store.get(t.entry.Name); err != nil || rec.Runs >= pass {
+			return err // that one is done: an interrupted run had made it
+		}
 		r, err := w.once(ctx, t, cmd, pass, avoid)
 		if err != nil {
 			return err
@@ -73,12 +87,14 @@ func (c *checking) further(ctx context.Context, w *worker, t task, cpu *time.Dur
 		_, err = store.merge(ctx, t.entry.Name, r, c.rules)
 		return err
 	}
-	for n := range c.o.Judge.Retries {
-		further := func(cmd *exec.Command, store *outcomes) error { return run(cmd, 2+n, store) }
-		if err := c.base.again(further); err != nil {
-			return err
+	reference, kept := c.base.beside()
+	for pass := 2; pass <= 1+c.o.Judge.Retries; pass++ {
+		if reference != nil {
+			if err := run(reference, pass, kept); err != nil {
+				return err
+			}
 		}
-		if err := further(c.For(t.entry.Name), c.found); err != nil {
+		if err := run(c.For(t.entry.Name), pass, c.found); err != nil {
 			return err
 		}
 	}
@@ -97,14 +113,15 @@ func (c *checking) judge(old, rec *golden.Record) (word report.Case, err error) 
 		Ending:  &rec.Outcome.Ending, GoldenEnding: &old.Outcome.Ending,
 		Cost: rec.Cost, Flaky: flakyParts(&rec.Outcome),
 	}
-	if c.base.runsBeside() > 0 { // these runs were of this check, too
+	reference, _ := c.base.beside()
+	if reference != nil { // its runs were of this check, too
 		for _, part := range flakyParts(&old.Outcome) {
 			if !slices.Contains(word.Flaky, part) {
 				word.Flaky = append(word.Flaky, part)
 			}
 		}
 	}
-	known := c.base.runsBeside() == 0 && rec.Outcome.KnownFlaky(&old.Outcome)
+	known := reference == nil && rec.Outcome.KnownFlaky(&old.Outcome)
 	if word.Verdict == outcome.Identical && !known {
 		word.Verdict = outcome.Flaky // it was not identical at first
 	}

@@ -9,7 +9,7 @@ import (
 // When the committer ends a transaction by itself: what a kill can cost, and
 // how much a transaction can grow.
 const (
-	commitEvery = time.Second
+	commitEvery = 250 * time.Millisecond
 	commitBytes = 64 << 20
 )
 

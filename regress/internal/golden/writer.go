@@ -202,7 +202,7 @@ func (w *Writer) Get(caseName string) (r Record, found bool, err error) {
 }
 
 // Commit makes everything that was Put so far survive the death of the
-// process. It also happens by itself, about every second and every 64 MiB.
+// process. It also happens by itself, about four times a second and every 64 MiB.
 func (w *Writer) Commit() error {
 	return w.call(w.committer.commit)
 }
