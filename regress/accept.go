@@ -50,8 +50,12 @@ func Accept(_ context.Context, o Options, a Acceptance) (count int, err error) {
 		return 0, err
 	}
 	if len(chosen) > 0 && !a.DryRun {
-		if err := p.promote(chosen); err != nil {
+		notes, err := p.promote(chosen)
+		if err != nil {
 			return 0, err
+		}
+		for _, text := range notes {
+			fmt.Fprintf(o.Report.Stderr, "warning: %s: a plain check does not have it\n", text)
 		}
 	}
 	return len(chosen), p.tellAccepted(o.Report.Stdout, a, chosen, left)
@@ -108,17 +112,18 @@ func (a *Acceptance) takes(r *state.Result) bool {
 	return true
 }
 
-// promote writes the chosen outcomes into the golden in one transaction.
-func (p *past) promote(chosen []*state.Result) error {
+// promote writes the chosen outcomes into the golden in one transaction, and
+// says under which settings, other than the golden's, they came to be.
+func (p *past) promote(chosen []*state.Result) (notes []string, err error) {
 	var found *golden.Store
 	if slices.ContainsFunc(chosen, func(r *state.Result) bool { return r.Verdict != outcome.Missing }) {
-		var err error
 		if found, err = golden.Open(p.run.Outcomes()); err != nil {
-			return fmt.Errorf("outcomes of run %s: %w", p.run.ID, err)
+			return nil, fmt.Errorf("outcomes of run %s: %w", p.run.ID, err)
 		}
 		defer found.Close()
 	}
-	err := golden.Update(p.options.Store.Golden, func(tx *golden.Tx) error {
+	err = golden.Update(p.options.Store.Golden, func(tx *golden.Tx) error {
+		notes = flagsDiffer(tx.Meta(), p.options.flags(), "run "+p.run.ID)
 		if err := p.sameGolden(tx); err != nil {
 			return err
 		}
@@ -130,12 +135,12 @@ func (p *past) promote(chosen []*state.Result) error {
 		return nil
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, r := range chosen {
 		r.Accepted = true
 	}
-	return p.run.SaveResults(p.results)
+	return notes, p.run.SaveResults(p.results)
 }
 
 // sameGolden refuses a golden that is not the one that the run compared with,

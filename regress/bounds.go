@@ -36,7 +36,10 @@ func (o *Options) check(command string) error {
 			return fault.Inputf("--env %q: the form is K=V", kv)
 		}
 	}
-	return o.distinct()
+	if err := o.distinct(); err != nil {
+		return err
+	}
+	return o.Report.replaceable()
 }
 
 // checkAllow refuses names of verdicts that cannot be allowed.

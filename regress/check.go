@@ -54,8 +54,14 @@ func Check(ctx context.Context, o Options) (sum Summary, err error) {
 	if err := s.resolve(); err != nil {
 		return sum, err
 	}
-	s.compareFlags(base.Meta())
-	return newChecking(s, recordedBase{base}).check(ctx)
+	for _, text := range flagsDiffer(base.Meta(), s.o.flags(), "this check") {
+		s.warn(text)
+	}
+	c := newChecking(s, recordedBase{base})
+	if len(s.cases) == 0 && len(c.lacking()) == 0 {
+		return sum, s.nothing()
+	}
+	return c.check(ctx)
 }
 
 func newChecking(s *session, base baseline) *checking {
@@ -278,28 +284,33 @@ func (c *checking) end(err error) error {
 	return err
 }
 
-// missing gives a verdict to names that the golden has and the corpus lacks,
-// if this selection would run them.
+// missing gives a verdict to what the corpus lacks.
 func (c *checking) missing() error {
-	if c.chooser.Sampling() || c.o.Select.only != nil {
+	for i, name := range c.lacking() {
+		old, _, err := c.base.get(name)
+		if err != nil {
+			return err
+		}
+		c.verdict(report.Case{Name: name, Index: len(c.cases) + i, Verdict: outcome.Missing, GoldenEnding: &old.Outcome.Ending})
+		c.counted++
+	}
+	return nil
+}
+
+// lacking returns the names that the baseline has and the corpus lacks, if this
+// selection would run them.
+func (c *checking) lacking() (names []string) {
+	if c.chooser.Sampling() {
 		return nil
 	}
 	have := make(map[string]bool, len(c.cases))
 	for _, e := range c.cases {
 		have[e.Name] = true
 	}
-	index := len(c.cases)
 	for name := range c.base.names() {
-		if have[name] || !c.chooser.Wants(name) {
-			continue
+		if only := c.o.Select.only; !have[name] && c.chooser.Wants(name) && (only == nil || only[name]) {
+			names = append(names, name)
 		}
-		old, _, err := c.base.get(name)
-		if err != nil {
-			return err
-		}
-		c.verdict(report.Case{Name: name, Index: index, Verdict: outcome.Missing, GoldenEnding: &old.Outcome.Ending})
-		index++
-		c.counted++
 	}
-	return nil
+	return names
 }

@@ -1,6 +1,8 @@
 package regress
 
 import (
+	"bytes"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -34,6 +36,44 @@ func (o *Options) distinct() error {
 		}
 	}
 	return nil
+}
+
+// What muster's own reports begin with.
+const (
+	junitMark  = `<testsuites name="muster `
+	eventsMark = `{"type":"events"`
+)
+
+// replaceable refuses to write a report over anything but an older one: what is
+// given to --junit by mistake may be a tool, or somebody's work.
+func (r *Report) replaceable() error {
+	for _, f := range []struct{ flag, path, mark string }{{"junit", r.JUnit, junitMark}, {"events", r.Events, eventsMark}} {
+		if f.path == "" {
+			continue
+		}
+		head, err := headOf(f.path)
+		if err != nil {
+			return fault.Inputf("--%s %s: it is there and cannot be read: %w", f.flag, f.path, err)
+		}
+		if len(head) > 0 && !bytes.Contains(head, []byte(f.mark)) {
+			return fault.Inputf("--%s %s: that is no report of muster's, and would be overwritten: name another file, or move it away", f.flag, f.path)
+		}
+	}
+	return nil
+}
+
+// headOf returns how a regular file begins, nothing of any other.
+func headOf(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return nil, nil // it is made, or cannot be; a device can be written to
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, 4<<10))
 }
 
 // sameFile reports whether two paths lead to one regular file, or will.

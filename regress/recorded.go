@@ -95,15 +95,15 @@ func unquoted(list string) (values []string) {
 	return values
 }
 
-// compareFlags warns of settings that are not those of the golden: they change
-// what cases see, and a difference may come from them.
-func (s *session) compareFlags(m golden.Meta) {
-	now := s.o.flags()
+// flagsDiffer tells of settings that are not those of the golden: they change
+// what cases see and leave, and a difference may come from them.
+func flagsDiffer(m golden.Meta, now map[string]string, who string) (texts []string) {
 	for _, key := range []string{"--headers", "--context", "--env", "--pass-env", "--stdin", "--shell", "--timeout", "--memory", "--output-max"} {
 		if was, is := m.Flags[key], now[key]; was != is {
-			s.warn("the golden was recorded with " + worded(key, was) + ", this check has " + worded(key, is))
+			texts = append(texts, "the golden was recorded with "+worded(key, was)+", "+who+" has "+worded(key, is))
 		}
 	}
+	return texts
 }
 
 func worded(key, value string) string {

@@ -35,6 +35,9 @@ type Options struct {
 	Report   Report   `json:"-"`
 	Helper   []string `json:"-"` // starts this program; its arguments are followed by lane.Argument
 	Versions string   `json:"-"` // of this program, noted in the golden
+	// Configured says that a configuration file or MUSTER_ variables would change
+	// what a case sees: a line that reproduces one keeps them out.
+	Configured bool `json:"-"`
 }
 
 // Corpus says where the cases come from.

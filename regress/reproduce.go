@@ -13,10 +13,14 @@ func shellQuoteAll(args []string) string { return shellescape.QuoteCommand(args)
 
 // reproduce returns the shell line that runs one case of a past run in a folder
 // that stays. It names every option in which that run differs from what the
-// line would take from the golden, or by default.
-func (o *Options) reproduce(raw, keep string, words []string) string {
+// line would take from the golden, or by default; what is configured is kept
+// from it.
+func (o *Options) reproduce(raw, keep string, words []string, configured bool) string {
 	without := o.taken(words)
 	args := []string{"muster", "run", typedName(raw), o.Corpus.Path, "--keep", keep}
+	if configured {
+		args = append(args, "--config", "")
+	}
 	add := func(flag string, is, would string) {
 		if is != would {
 			args = append(args, "--"+flag, is)

@@ -130,10 +130,15 @@ func (s *session) choose() error {
 	switch {
 	case len(all) == 0:
 		return fault.Emptyf("%s holds no case", s.o.Corpus.Path)
-	case len(s.cases) == 0:
-		return fault.Emptyf("none of the %d cases of %s is selected", len(all), s.o.Corpus.Path)
+	case len(s.cases) == 0 && s.name != "check": // there what is missing counts, too
+		return s.nothing()
 	}
 	return nil
+}
+
+// nothing says that no case is selected.
+func (s *session) nothing() error {
+	return fault.Emptyf("none of the %d cases of %s is selected", len(s.corpus.Cases()), s.o.Corpus.Path)
 }
 
 func (s *session) note(text string) { s.emit(report.Note{Text: text}) }

@@ -46,9 +46,9 @@ func Show(_ context.Context, o Options, caseName, id string) error {
 			return err
 		}
 	}
-	fmt.Fprintf(w, "\nreproduce: %s\n", p.options.reproduce(raw, "kept", p.options.Command.wordsFor(raw)))
+	fmt.Fprintf(w, "\nreproduce: %s\n", p.options.reproduce(raw, "kept", p.options.Command.wordsFor(raw), o.Configured))
 	if p.run.Command == "compare" {
-		fmt.Fprintf(w, "reference: %s\n", p.options.reproduce(raw, "kept-reference", p.options.Command.Reference))
+		fmt.Fprintf(w, "reference: %s\n", p.options.reproduce(raw, "kept-reference", p.options.Command.Reference, o.Configured))
 	}
 	_, err = io.WriteString(o.Report.Stdout, w.String())
 	return err

@@ -22,7 +22,7 @@ const configDefault = "muster.toml"
 type configSource struct{ file, profile string }
 
 func (c *configSource) flags(f *pflag.FlagSet) {
-	f.StringVar(&c.file, "config", configDefault, "`FILE` with settings")
+	f.StringVar(&c.file, "config", configDefault, "`FILE` with settings; empty for none, nor from MUSTER_ variables")
 	f.StringVar(&c.profile, "profile", "", "`NAME` of a [profile.NAME] in it whose settings go first")
 }
 
@@ -36,11 +36,16 @@ func (c *configSource) apply(f *pflag.FlagSet, o *regress.Options) error {
 			named = named || flag == "config"
 		}
 	}
+	if named && c.file == "" {
+		return nil
+	}
 	layers, err := c.read(named)
 	if err != nil {
 		return err
 	}
-	return use(f, append([]layer{environmentLayer(settings())}, layers...), o)
+	layers = append([]layer{environmentLayer(settings())}, layers...)
+	o.Configured = slices.ContainsFunc(layers, layer.changesCases)
+	return use(f, layers, o)
 }
 
 // use takes everything from the first layer that has it.
@@ -103,6 +108,21 @@ func (l *layer) at(key string) string {
 		return variable(key)
 	}
 	return l.where
+}
+
+// changesCases reports whether the layer has a key that changes what one case
+// sees or may take.
+func (l layer) changesCases() bool {
+	f := pflag.NewFlagSet("case", pflag.ContinueOnError)
+	for _, add := range []group{corpusFlags, commandFlags, caseLimitFlags, goldenFlag} {
+		add(f, &regress.Options{})
+	}
+	for key := range l.keys {
+		if f.Lookup(key) != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // Keys that are no flags.
