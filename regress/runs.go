@@ -62,6 +62,8 @@ func runText(r *state.Run, sum kept) string {
 	switch {
 	case !r.Finished && r.Summary == nil:
 		return "unfinished"
+	case !r.Finished && !sum.Interrupted:
+		return fmt.Sprintf("broke off, %d of %d cases not run", sum.NotRun, sum.Cases)
 	case !r.Finished:
 		return fmt.Sprintf("interrupted, %d of %d cases not run", sum.NotRun, sum.Cases)
 	case r.Command == "record":

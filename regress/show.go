@@ -50,6 +50,9 @@ func Show(_ context.Context, o Options, caseName, id string) error {
 	if p.run.Command == "compare" {
 		fmt.Fprintf(w, "reference: %s\n", p.options.reproduce(raw, "kept-reference", p.options.Command.Reference, o.Configured))
 	}
+	if p.options.Corpus.Path == "-" {
+		fmt.Fprintf(w, "           with the same archive on standard input\n")
+	}
 	_, err = io.WriteString(o.Report.Stdout, w.String())
 	return err
 }
