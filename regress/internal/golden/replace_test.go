@@ -255,6 +255,32 @@ func TestForeignBeside(t *testing.T) {
 	}
 }
 
+// SQLite takes whatever lies there for a change that was killed.
+func TestOpenBesideForeignJournal(t *testing.T) {
+	for title, b := range map[string]string{
+		"text": "precious\n", "after a zero": "\x00precious\n", "most of a magic": journalMagic[:7] + "!",
+	} {
+		path := filepath.Join(t.TempDir(), "g")
+		build(t, path, generation(0))
+		if err := os.WriteFile(journal(path), []byte(b), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		before := content(t, filepath.Dir(path))
+		s, err := Open(path)
+		if err == nil {
+			s.Close()
+		}
+		for call, err := range map[string]error{"Open": err, "Update": Update(path, func(*Tx) error { return nil })} {
+			if want := "golden " + journal(path) + ": it is no journal of a golden: "; fault.ClassOf(err) != fault.Input || !strings.HasPrefix(err.Error(), want) {
+				t.Errorf("%s, %s: %v", title, call, err)
+			}
+		}
+		if !maps.Equal(before, content(t, filepath.Dir(path))) {
+			t.Errorf("%s: something is not as it was", title)
+		}
+	}
+}
+
 func TestUpdateBesideForeignLock(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "g")
 	build(t, path, generation(0))

@@ -110,6 +110,16 @@ func checkHeader(path string) (fs.FileInfo, error) {
 	return info, judgeHeader(path, h[:], err)
 }
 
+// checkFiles is checkHeader, and refuses a journal that is none, which SQLite
+// would remove or write over.
+func checkFiles(path string) (fs.FileInfo, error) {
+	info, err := checkHeader(path)
+	if err != nil {
+		return nil, err
+	}
+	return info, checkJournal(journal(path))
+}
+
 // judgeHeader says what is wrong with the header h, whose reading gave err.
 func judgeHeader(path string, h []byte, err error) error {
 	switch {

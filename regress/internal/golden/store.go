@@ -49,11 +49,11 @@ const connectionsMax = 4
 
 // Open opens the store at path and checks all rows against their digest: about
 // 2 µs a case. What is no golden, of a newer format, or damaged is an error of
-// class Input. If a change of the file was killed it is undone first, and that
+// class Input, and so is a journal beside it that is none. If a change of the file was killed it is undone first, and that
 // needs write permission: without it the error is of class Environment.
 func Open(path string) (*Store, error) {
 	path = resolve(path)
-	info, err := checkHeader(path)
+	info, err := checkFiles(path)
 	if err != nil {
 		return nil, err
 	}

@@ -53,7 +53,7 @@ func Update(path string, do func(*Tx) error) error {
 		return err
 	}
 	defer l.release()
-	info, err := checkHeader(path)
+	info, err := checkFiles(path)
 	if err != nil {
 		return err
 	}
