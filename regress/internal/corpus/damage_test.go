@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -96,8 +97,65 @@ func TestMayBeCut(t *testing.T) {
 	open(t, corpus.Options{Path: write(t, "c.tar", whole[:len(whole)-512]), Note: func(s string) { t.Error(s) }})
 }
 
-// What must be expanded keeps nothing of the archive's own end.
-func TestSparseMayBeCut(t *testing.T) {
+// What stands behind the end marker is read by nobody, and told: most often it
+// is a second archive.
+func TestGoesOn(t *testing.T) {
+	a, b := pack(t, file{name: "a", body: "A"}), pack(t, file{name: "b", body: "B"})
+	padded := join(a, make([]byte, 300_000))
+	for title, c := range map[string]struct {
+		tar  []byte
+		want string
+	}{
+		"two archives":            {join(a, b), "by 2048 bytes"},
+		"far behind":              {join(padded, b, make([]byte, 100)), "by 2148 bytes"},
+		"entries without a start": {join(a, b[:1024]), "by 1024 bytes"},
+		"one byte":                {join(a, []byte("\n")), "by 1 byte"},
+		"in the last of a block":  {join(padded, []byte("\x00\x00garbage")), "by 7 bytes"},
+		"zeros":                   {padded, ""},
+		"half a block of zeros":   {join(a, make([]byte, 100)), ""},
+	} {
+		forms := map[string][]byte{"c.tar": c.tar, "c.tar.gz": gz(c.tar), "c.tar.zst": zst(c.tar), "c.tar.xz": xzd(c.tar)}
+		if title == "two archives" {
+			forms["members.tar.gz"], forms["members.tar.zst"], forms["members.tar.xz"] = join(gz(a), gz(b)), join(zst(a), zst(b)), join(xzd(a), xzd(b))
+		}
+		for base, content := range forms {
+			t.Run(title+" "+base, func(t *testing.T) {
+				checkGoesOn(t, corpus.Options{Path: write(t, base, content), Spool: t.TempDir()}, c.want)
+				checkGoesOn(t, corpus.Options{Path: "-", Stdin: bytes.NewReader(content), Spool: t.TempDir()}, c.want)
+			})
+		}
+	}
+}
+
+// checkGoesOn opens a file twice: the second time it may be from the spool.
+func checkGoesOn(t *testing.T, o corpus.Options, want string) {
+	t.Helper()
+	label, times := o.Path, 2
+	if o.Path == "-" {
+		label, times = "standard input", 1
+	}
+	for range times {
+		if want == "" {
+			o.Warn = func(s string) { t.Error(s) }
+			open(t, o)
+			continue
+		}
+		warnedOnce(t, o, label+" goes on after its end marker, "+want+" that are not read; …--ignore-zeros …--concatenate…")
+	}
+}
+
+// Zeros behind the end marker are not read for ever.
+func TestZerosWithoutEnd(t *testing.T) {
+	path := write(t, "c.tar", pack(t, file{name: "a", body: "A"}))
+	if err := os.Truncate(path, 1<<40); err != nil {
+		t.Fatal(err)
+	}
+	open(t, corpus.Options{Path: path, Note: func(s string) { t.Error(s) }})
+}
+
+// sparseArchive makes one of an entry that must be expanded.
+func sparseArchive(t *testing.T) []byte {
+	t.Helper()
 	dir := t.TempDir()
 	f, err := os.Create(filepath.Join(dir, "hole"))
 	if err != nil {
@@ -108,18 +166,34 @@ func TestSparseMayBeCut(t *testing.T) {
 		t.Fatal(err)
 	}
 	run(t, dir, "tar", "-S", "--hole-detection=raw", "-cf", "c.tar", "hole")
-	path := filepath.Join(dir, "c.tar")
-	packed, err := os.ReadFile(path)
+	packed, err := os.ReadFile(filepath.Join(dir, "c.tar"))
 	if err != nil {
 		t.Fatal(err)
 	}
+	return packed
+}
+
+// What must be expanded keeps nothing of the archive's own end.
+func TestSparseMayBeCut(t *testing.T) {
+	packed := sparseArchive(t)
 	blocks := (len(bytes.TrimRight(packed, "\x00")) + 511) / 512
-	if err := os.Truncate(path, int64(blocks)*512); err != nil {
-		t.Fatal(err)
-	}
+	path := write(t, "c.tar", packed[:blocks*512])
 	o := corpus.Options{Path: path, Spool: t.TempDir()}
 	for range 2 {
 		warnedOnce(t, o, path+" has no end marker and may be cut: 1 entry, the last hole; …")
+	}
+}
+
+// Nor of what follows it.
+func TestSparseGoesOn(t *testing.T) {
+	packed := sparseArchive(t)
+	both := join(packed, packed)
+	for base, content := range map[string][]byte{"c.tar": both, "c.tgz": gz(both)} {
+		o := corpus.Options{Path: write(t, base, content), Spool: t.TempDir()}
+		checkGoesOn(t, o, fmt.Sprintf("by %d bytes", len(packed)))
+		o.Limits.TotalBytes = 1<<20 + 4096
+		o.Spool = t.TempDir()
+		like(t, refused(t, o), o.Path+" unpacks to more than 1.0 MiB, the limit; split it")
 	}
 }
 

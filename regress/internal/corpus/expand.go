@@ -20,7 +20,12 @@ func (p *opening) expanded(ctx context.Context, f *os.File, key string) (*os.Fil
 		return nil, nil, err
 	}
 	out := &bounded{ctx: ctx, label: p.label, dir: p.spool.dir, limits: p.Limits, w: x.w}
-	if err := expand(newScan(ctx, p.meter(), f, info.Size()), out); err != nil {
+	s := newScan(ctx, p.meter(), f, info.Size())
+	err = expand(s, out)
+	if err == nil {
+		err = p.goOn(s, x.w, out.written)
+	}
+	if err != nil {
 		x.discard()
 		return nil, nil, err
 	}
@@ -57,6 +62,26 @@ func expand(s *scan, out *bounded) error {
 		return err
 	}
 	return buffer.Flush()
+}
+
+// goOn makes an expanded archive go on after its end marker when the other
+// does, by as many bytes, which take no room: each run is to hear of it.
+func (p *opening) goOn(s *scan, w *os.File, written int64) error {
+	rest, err := s.trailing()
+	if err != nil || rest == 0 {
+		return err
+	}
+	if rest > p.Limits.TotalBytes-written {
+		return unpacksToMore(p.label, p.Limits)
+	}
+	_, err = w.WriteAt([]byte{1}, written)
+	if err == nil {
+		err = w.Truncate(written + rest)
+	}
+	if err != nil {
+		return spoolFault(p.label, p.spool.dir, err)
+	}
+	return nil
 }
 
 func writeMember(s *scan, w *tar.Writer, m member) error {

@@ -72,13 +72,16 @@ func looksTar(head []byte) bool {
 	return want == unsigned || want == signed
 }
 
-func isZero(block []byte) bool {
-	for _, c := range block {
+func isZero(block []byte) bool { return firstNonzero(block) == len(block) }
+
+// firstNonzero returns the index of the first byte that is not zero, or len(b).
+func firstNonzero(b []byte) int {
+	for i, c := range b {
 		if c != 0 {
-			return false
+			return i
 		}
 	}
-	return true
+	return len(b)
 }
 
 // foreign names a format that people take for a corpus, or "".

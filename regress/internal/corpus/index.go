@@ -31,11 +31,14 @@ func (p *opening) index(ctx context.Context, f *os.File) (t *tree, sparse bool, 
 			return nil, false, err
 		}
 	}
-	if s.open {
+	rest, err := s.trailing()
+	switch {
+	case err != nil:
+		return nil, false, err
+	case s.open:
 		p.Warn(s.mayBeCut())
-	}
-	if s.trailing() {
-		p.Note(p.label + ": what follows the end of the archive is not read, as tar does; archives joined by cat must be joined by tar --concatenate")
+	case rest > 0:
+		p.Warn(s.goesOn(rest))
 	}
 	return t, false, nil
 }

@@ -137,10 +137,35 @@ func (s *scan) mayBeCut() string {
 		s.label, s.entries, what, name.Print(s.last))
 }
 
-// trailing reports whether anything but zeros follows the end marker within
-// the next bytes: tar ignores it, and so does muster, but says so.
-func (s *scan) trailing() bool {
-	tail := make([]byte, min(64<<10, max(0, s.cursor.size-s.end)))
-	n, _ := s.cursor.readAt(tail, s.end)
-	return !isZero(tail[:n])
+// trailingMax is how far behind the end marker something is looked for. Tapes
+// and blocking factors pad by zeros, of which there may be any number.
+const trailingMax = 64 << 20
+
+// trailing returns how many bytes there are from the first after the end
+// marker that is no zero. None of them is read: archive/tar takes the marker
+// for the end whatever follows, as tar does.
+func (s *scan) trailing() (int64, error) {
+	buf := make([]byte, 64<<10)
+	for at := s.end; at < min(s.cursor.size, s.end+trailingMax); {
+		part := buf[:min(int64(len(buf)), s.cursor.size-at)]
+		if _, err := s.cursor.readAt(part, at); err != nil {
+			return 0, s.damaged(err)
+		}
+		if i := firstNonzero(part); i < len(part) {
+			return s.cursor.size - at - int64(i), nil
+		}
+		at += int64(len(part))
+	}
+	return 0, nil
+}
+
+// goesOn says that so many bytes follow the end marker. Most often they are
+// another archive: two after one another, or two compressed ones.
+func (s *scan) goesOn(bytes int64) string {
+	unit := "bytes"
+	if bytes == 1 {
+		unit = "byte"
+	}
+	return fmt.Sprintf("%s goes on after its end marker, by %d %s that are not read; if more entries are there, unpack it by tar --ignore-zeros and pack it again, or join the archives by tar --concatenate (-A)",
+		s.label, bytes, unit)
 }
