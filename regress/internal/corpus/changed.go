@@ -62,16 +62,22 @@ type stamp struct {
 	path    string // below the root
 	size    int64
 	modTime int64 // ns since 1970
+	exec    bool
 }
 
 func stampOf(path string, info fs.FileInfo) stamp {
-	return stamp{path, info.Size(), info.ModTime().UnixNano()}
+	return stamp{path, info.Size(), info.ModTime().UnixNano(), executable(info)}
 }
 
+// executable reports the owner's bit, the one that cases are given. A link has
+// none of its own.
+func executable(info fs.FileInfo) bool { return info.Mode().IsRegular() && info.Mode()&0o100 != 0 }
+
 // Changed returns an error of class Input that names what changed since Open,
-// or nil: the archive's size, time or identity, or the size or time of a file
-// or link of a folder. It reads no content, so an edit that keeps size and
-// time escapes it; files that are new in a folder do not count.
+// or nil: the archive's size, time or identity, or the size, time or executable
+// bit of a file or link of a folder. It reads no content, so an edit that keeps
+// size and time escapes it. Files that are new in a folder do not count: no
+// case was given them, so what was found out holds.
 func (c *Corpus) Changed() error {
 	if c.source != nil {
 		return c.source.changed(c.label)
@@ -94,6 +100,9 @@ func (c *Corpus) stampChanged(s stamp) error {
 		return cannotRead(c.label, s.path, err)
 	default:
 		what = differs(s.size, s.modTime, now)
+		if what == "" && executable(now) != s.exec {
+			what = "its executable bit changed"
+		}
 	}
 	if what == "" {
 		return nil

@@ -58,6 +58,8 @@ func TestChangedFolder(t *testing.T) {
 		"gone":          {func(d string) error { return os.Remove(d + "/a") }, "a: is gone"},
 		"folder gone":   {func(d string) error { return os.RemoveAll(d + "/d") }, "d/b: is gone"},
 		"link led away": {func(d string) error { os.Remove(d + "/l"); return os.Symlink("d/bb", d+"/l") }, "l: …"},
+		"executable":    {func(d string) error { return os.Chmod(d+"/d/b", 0o700) }, "d/b: its executable bit changed"},
+		"readable":      {func(d string) error { return os.Chmod(d+"/d/b", 0o644) }, ""},
 		"a new file":    {func(d string) error { return os.WriteFile(d+"/new", nil, 0o600) }, ""},
 	} {
 		dir := tree(t, map[string]string{"a": "A", "d/b": "B", "l -> d/b": ""})

@@ -115,7 +115,7 @@ func (w *walk) take(at string, info fs.FileInfo) error {
 		w.tree.addFolder(clean)
 		return w.count(0, clean, "")
 	case 0:
-		n.Exec, n.Size, n.Path = info.Mode()&0o100 != 0, info.Size(), clean
+		n.Exec, n.Size, n.Path = executable(info), info.Size(), clean
 		err = w.checkReadable(at, info)
 	case fs.ModeSymlink:
 		if n.link, err = w.root.Readlink(at); err == nil && n.link == "" {

@@ -77,7 +77,7 @@ func (r *results) summary(s Summary) string {
 		fmt.Fprintf(&b, "run %s\n", readable.Line(s.Run))
 	}
 	b.WriteString(r.hints(s))
-	if meaning := meaningOf(s.ExitStatus); meaning != "" {
+	if meaning := meaningOf(s); meaning != "" {
 		fmt.Fprintf(&b, "exit status %d: %s\n", s.ExitStatus, meaning)
 	}
 	return b.String()
@@ -169,11 +169,14 @@ func acceptText(v Verdicts) string {
 }
 
 // meaningOf explains an exit status other than 0.
-func meaningOf(status int) string {
-	switch status {
+func meaningOf(s Summary) string {
+	switch s.ExitStatus {
 	case 0:
 		return ""
 	case 1:
+		if s.notRun() > 0 {
+			return "something is not identical, or was not run"
+		}
 		return "something is not identical"
 	case 2:
 		return "usage, configuration or damaged input"
