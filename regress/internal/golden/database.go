@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"golang.org/x/sys/unix"
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
@@ -108,6 +109,9 @@ func damaged(path string, reason error) error {
 func openFault(path string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return fault.Inputf("no golden %s: record one, or name it with --golden: %w", path, err)
+	}
+	if errors.Is(err, unix.ENOTDIR) {
+		return fault.Inputf("no golden %s can be there: a folder of its path is a file: name another --golden: %w", path, err)
 	}
 	return fault.Environmentf("golden: %w", err)
 }
