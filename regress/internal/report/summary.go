@@ -39,6 +39,12 @@ func (s Summary) notRun() int {
 	return max(s.NotRun, s.Cases-s.Verdicts[outcome.Identical]-s.Verdicts.NotIdentical())
 }
 
+// brokeOff reports whether a run ended before its end and may go on: it was
+// interrupted, or the machine failed it.
+func (s Summary) brokeOff() bool {
+	return s.Interrupted || s.ExitStatus == 3 && (s.Command == recordCommand || s.notRun() > 0)
+}
+
 // Verdicts counts cases by verdict.
 type Verdicts [outcome.Identical + 1]int
 

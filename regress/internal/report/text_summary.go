@@ -143,7 +143,7 @@ func hintsFor(s Summary) []hint {
 	checked := kept && s.Command != recordCommand
 	differ := v.NotIdentical() > 0
 	acceptable := v.NotIdentical() > v[outcome.Environment] && s.Command != compareCommand && !s.Interrupted
-	add(kept && s.Interrupted, "muster "+readable.Line(s.Command)+" --resume", "goes on where this run ended")
+	add(kept && s.brokeOff(), "muster "+readable.Line(s.Command)+" --resume", "goes on where this run ended")
 	add(s.Command == recordCommand && !s.Interrupted && s.Recorded > 0, "muster check", "compares with what was recorded")
 	add(checked && differ, "muster show NAME", "all that differs in it, how to reproduce it")
 	add(checked && acceptable, "muster accept --all", acceptText(v))
