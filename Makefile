@@ -6,7 +6,7 @@ GO ?= go
 # For one package. The whole run is bounded by .ci/run.
 TEST_TIMEOUT ?= 10m
 
-.PHONY: build demo test check fmt vet staticcheck nocgo darwin race side bench-regress clean
+.PHONY: build demo test check fmt vet staticcheck nocgo darwin race long side bench-regress clean
 
 build:
 	$(GO) build -o bin/muster ./cmd/muster
@@ -53,6 +53,10 @@ darwin:
 race:
 	$(GO) test -race -timeout $(TEST_TIMEOUT) ./pool/...
 	$(GO) test -race -short -timeout $(TEST_TIMEOUT) ./regress/... ./cmd/...
+
+# What takes too long for every change.
+long:
+	$(GO) test -count=1 -timeout 30m -run TestKills -kills 200 -v .
 
 # Modules of their own, which ./... does not enter; policy_text_test.go fails
 # when one is not built here by name.

@@ -401,3 +401,28 @@ func TestLanesMax(t *testing.T) {
 		}
 	}
 }
+
+// TestHelperDiesBeforeReady costs another start, as later in its life.
+func TestHelperDiesBeforeReady(t *testing.T) {
+	inBothModes(t, usual, func(r *rig) { r.wantClean("next.c") }, dying(t, deathsMax-1))
+	for _, plain := range []bool{false, true} {
+		o := options(usual(t))
+		o.plain = plain
+		dying(t, 3*deathsMax)(&o) // in each mode that there may be
+		if crew, err := Start(context.Background(), o); fault.ClassOf(err) != fault.Environment {
+			t.Errorf("a helper that never is ready gave %v, %v", crew, err)
+		}
+	}
+}
+
+// dying makes the first helpers of a crew end at once.
+func dying(t *testing.T, times int) func(*Options) {
+	return func(o *Options) {
+		dir := t.TempDir()
+		for n := range times {
+			must(t, os.WriteFile(fmt.Sprintf("%s/%d", dir, n), nil, 0o600))
+		}
+		const script = `for f in "$0"/*; do if rm "$f" 2>/dev/null; then exit 9; fi; done; exec "$@"`
+		o.Helper = append([]string{"/bin/sh", "-c", script, dir}, o.Helper...)
+	}
+}

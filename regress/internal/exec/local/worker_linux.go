@@ -41,8 +41,18 @@ type worker struct {
 }
 
 // start brings up a helper and waits until it is ready. In mode m the lane's
-// cases see what that says.
-func (w *worker) start(ctx context.Context, m *mode) error {
+// cases see what that says. A helper that dies before it is ready costs another
+// start; after deathsMax of them the way to start it does not work.
+func (w *worker) start(ctx context.Context, m *mode) (err error) {
+	for range deathsMax {
+		if err = w.startOnce(ctx, m); !errors.Is(err, errLaneDied) {
+			break
+		}
+	}
+	return err
+}
+
+func (w *worker) startOnce(ctx context.Context, m *mode) error {
 	w.plain = !m.apart()
 	w.crew.threads.Lock()
 	err := w.crew.mended(w.makeFolders())
