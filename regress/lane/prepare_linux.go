@@ -14,11 +14,13 @@ type helper struct {
 	tree     tree
 	memory   memory
 	spawner  spawner
+	mounts   mounts
 	stdout   capture
 	stderr   capture
 	null     int  // descriptor of /dev/null
 	stored   int  // files put into the outbox so far, for their names
 	orphaned bool // the parent is gone
+	stuck    bool // nothing in the lane's folder may be touched any more
 
 	// Of the present case.
 	began   time.Time
@@ -48,6 +50,7 @@ func prepare(s *Setup) (*helper, error) {
 	if err := dropCapabilities(); err != nil {
 		return nil, err
 	}
+	h.mounts.watch(s.Root, s.Canonical)
 	h.tree.ownProc = ownProc()
 	if err := h.spawner.prepare(s.Env, dir); err != nil {
 		return nil, fail("use", "the environment", err)

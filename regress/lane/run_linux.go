@@ -20,7 +20,7 @@ func (h *helper) do(job *Job) Done {
 		h.folder.watch.broken = true // whatever the folder is like now
 	}
 	floor, grown := h.memory.tell(len(h.changes.names) + len(h.changes.strange))
-	d.Floor, d.Last = floor, grown && !h.setup.Keep
+	d.Floor, d.Last = floor, h.stuck || grown && !h.setup.Keep
 	d.Own, d.Blind = ownCPU(), h.folder.watch.blind()
 	return d
 }
@@ -31,7 +31,12 @@ func (h *helper) attempt(job *Job, d *Done) error {
 	if err := h.folder.placeSource(job.Source); err != nil {
 		return err
 	}
-	if err := h.run(job, d); err != nil {
+	err := h.run(job, d)
+	if e := h.mounts.clear(); e != nil {
+		h.stuck = true
+		return errors.Join(err, e)
+	}
+	if err != nil {
 		return err
 	}
 	if err := h.keepStream(&h.stdout, d, &d.Stdout); err != nil {

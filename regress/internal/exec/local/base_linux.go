@@ -11,6 +11,7 @@ import (
 
 	"muster/regress/internal/fault"
 	"muster/regress/internal/filelock"
+	"muster/regress/lane"
 )
 
 // memoryFolder is where Linux keeps files in memory.
@@ -35,8 +36,8 @@ func newBase(o *Options) (*base, error) {
 		return nil, err
 	}
 	// Both, and first: what a killed run left takes room.
-	sweep(memoryFolder)
-	sweep(disk)
+	sweep(memoryFolder, o.Warn)
+	sweep(disk, o.Warn)
 	parent := memoryFolder
 	if why := unfit(parent, o); why != "" {
 		parent = disk
@@ -113,7 +114,7 @@ func lock(dir string, create int) (*os.File, error) {
 
 // sweep removes what killed runs of this user left in parent: folders with a
 // lock that nobody holds, and the processes of their cases. It is best effort.
-func sweep(parent string) {
+func sweep(parent string, warn func(string)) {
 	dirs, _ := filepath.Glob(filepath.Join(parent, basePrefix+"*"))
 	for _, dir := range dirs {
 		info, err := os.Lstat(dir)
@@ -125,7 +126,9 @@ func sweep(parent string) {
 			continue // in use, just being made, or not a lanes' folder
 		}
 		endStrays(dir)
-		_ = removeBase(dir)
+		if err := removeBase(dir); err != nil {
+			warn(fmt.Sprintf("left by a run that was killed: %v", err))
+		}
 		f.Close()
 	}
 }
@@ -147,13 +150,17 @@ func removeBase(dir string) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
+	remove := removeFiles
+	if lane.Detach(dir) != nil {
+		remove = removeTree // it tells which
+	}
 	for _, e := range entries {
 		if e.Name() != lockName {
-			err = errors.Join(err, removeTree(filepath.Join(dir, e.Name())))
+			err = errors.Join(err, remove(filepath.Join(dir, e.Name())))
 		}
 	}
 	if err != nil {
 		return err
 	}
-	return removeTree(dir)
+	return remove(dir)
 }

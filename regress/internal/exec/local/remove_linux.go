@@ -1,16 +1,32 @@
 package local
 
 import (
+	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 
 	"golang.org/x/sys/unix"
+
+	"muster/regress/lane"
 )
 
-// removeTree is os.RemoveAll for files and folders whose modes and flags a case
-// may have changed.
+// removeTree removes a folder with all that is in it. What is mounted there is
+// taken away first, or else nothing is touched.
 func removeTree(dir string) error {
+	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err := lane.Detach(dir); err != nil {
+		return fmt.Errorf("%w: unmount it and remove %s", err, dir)
+	}
+	return removeFiles(dir)
+}
+
+// removeFiles is os.RemoveAll for files and folders whose modes and flags a case
+// may have changed.
+func removeFiles(dir string) error {
 	if os.RemoveAll(dir) == nil {
 		return nil
 	}

@@ -1,0 +1,119 @@
+package lane
+
+import (
+	"errors"
+	"syscall"
+)
+
+// mounts knows what is mounted below the lane's folder. Whoever removes files
+// there by name would otherwise remove those of another folder, perhaps of
+// another machine. No case may mount in a lane, but a set-user-ID program may
+// do so for it (fusermount), and so may whoever looks on.
+type mounts struct {
+	root, canonical string
+	fd              int // /proc/self/mountinfo; -1 when there is none
+}
+
+const mountInfo = "/proc/self/mountinfo"
+
+func (m *mounts) watch(root, canonical string) {
+	m.root, m.canonical = root, canonical
+	fd, err := syscall.Open(mountInfo, syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
+	if err != nil {
+		fd = -1
+	}
+	m.fd = fd
+	m.changed() // what was mounted so far is as it should be
+}
+
+// changed reports whether anything was mounted or unmounted since the last call.
+func (m *mounts) changed() bool {
+	const urgent, failed = 2, 8 // POLLPRI, POLLERR: how this one file tells
+	fds := [1]pollFD{{fd: int32(m.fd), events: urgent}}
+	return poll(fds[:], 0) != nil || fds[0].revents&(urgent|failed) != 0
+}
+
+// clear takes away what is mounted below the lane's folder. When it cannot,
+// nothing there may be touched any more.
+func (m *mounts) clear() error {
+	if !m.changed() {
+		return nil
+	}
+	err := Detach(m.root)
+	if m.canonical != "" {
+		err = errors.Join(err, detach(m.canonical, 1)) // the lane's own
+	}
+	return err
+}
+
+// Detach takes away whatever is mounted on a folder and below it, of which it
+// touches nothing. Without the right to, the error names the place.
+func Detach(dir string) error { return detach(dir, 0) }
+
+// detach leaves the first own mounts on dir itself alone.
+func detach(dir string, own int) error {
+	table, err := readWhole(mountInfo)
+	if err != nil {
+		return nil // no /proc
+	}
+	var points []string
+	for _, at := range mountPoints(table) {
+		switch {
+		case at == dir && own > 0:
+			own--
+		case at == dir, len(at) > len(dir) && at[:len(dir)] == dir && at[len(dir)] == '/':
+			points = append(points, at)
+		}
+	}
+	// Inner and upper ones come later in the table.
+	for i := len(points) - 1; i >= 0; i-- {
+		const lazy, noFollow = syscall.MNT_DETACH, 8 // UMOUNT_NOFOLLOW
+		if err := syscall.Unmount(points[i], lazy|noFollow); err != nil {
+			return fail("take away what is mounted at", points[i], err)
+		}
+	}
+	return nil
+}
+
+// mountPoints returns the fifth field of each line, proc_pid_mountinfo(5): where
+// things are mounted, in the order in which they were.
+func mountPoints(table []byte) (points []string) {
+	field, begin := 1, 0
+	for i, c := range table {
+		switch {
+		case c == '\n':
+			field, begin = 1, i+1
+		case c == ' ':
+			if field == 5 {
+				points = append(points, unescape(table[begin:i]))
+			}
+			field, begin = field+1, i+1
+		}
+	}
+	return points
+}
+
+// unescape undoes what the kernel does to spaces, tabs, line feeds and
+// backslashes: \ and three octal digits.
+func unescape(field []byte) string {
+	plain := make([]byte, 0, len(field))
+	for i := 0; i < len(field); i++ {
+		c := field[i]
+		if c == '\\' && i+3 < len(field) {
+			c = (field[i+1]-'0')<<6 | (field[i+2]-'0')<<3 | (field[i+3] - '0')
+			i += 3
+		}
+		plain = append(plain, c)
+	}
+	return string(plain)
+}
+
+// readWhole reads a file of /proc, which has no size.
+func readWhole(path string) ([]byte, error) {
+	for size := 16 << 10; ; size *= 2 {
+		b, err := readFile(path, make([]byte, size))
+		if err != nil || len(b) < size {
+			return b, err
+		}
+	}
+}
