@@ -13,6 +13,7 @@ type helper struct {
 	folder   folder
 	tree     tree
 	memory   memory
+	heredity heredity
 	spawner  spawner
 	stdout   capture
 	stderr   capture
@@ -52,6 +53,7 @@ func prepare(s *Setup) (*helper, error) {
 	if err := h.spawner.prepare(s.Env, dir); err != nil {
 		return nil, fail("use", "the environment", err)
 	}
+	h.heredity.begin()
 	return h, h.openStreams()
 }
 

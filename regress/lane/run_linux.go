@@ -20,7 +20,7 @@ func (h *helper) do(job *Job) Done {
 		h.folder.watch.broken = true // whatever the folder is like now
 	}
 	floor, grown := h.memory.tell(len(h.changes.names) + len(h.changes.strange))
-	d.Floor, d.Last = floor, grown && !h.setup.Keep
+	d.Floor, d.Last = floor, (h.heredity.changed() || grown) && !h.setup.Keep
 	d.Own, d.Blind = ownCPU(), h.folder.watch.blind()
 	return d
 }

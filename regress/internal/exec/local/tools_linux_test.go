@@ -35,6 +35,8 @@ var tools = map[string]func(args []string) error{
 	"refusing": refusingTool,
 	"flags":    flagsTool,
 	"deaf":     deafTool,
+	"traits":   traitsTool,
+	"alter":    alterTool,
 
 	"capabilities": capabilitiesTool,
 }
