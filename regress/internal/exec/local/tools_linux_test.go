@@ -37,6 +37,7 @@ var tools = map[string]func(args []string) error{
 	"deaf":     deafTool,
 	"traits":   traitsTool,
 	"alter":    alterTool,
+	"mute":     muteTool,
 
 	"capabilities": capabilitiesTool,
 }
