@@ -49,6 +49,7 @@ type Setup struct {
 	Given     []Item // present for every case
 	Timeout   time.Duration
 	Grace     time.Duration // between TERM and KILL
+	Patience  time.Duration // after KILL; what is there then is given up, and the lane with it
 	MemoryMax int64         // bytes of resident memory of a case's tree; 0 = no limit
 	OutputMax int64         // bytes of streams and files of one case
 	Keep      bool          // leave the folder as the case left it
@@ -109,6 +110,7 @@ type Done struct {
 	Fault   string // not empty: the machine failed, and why; nothing else but Floor, Own, Blind and Last counts then
 	Changed bool   // why: the corpus is no longer what it was
 	Full    bool   // why: the lane's file system has no room
+	Stuck   bool   // why: processes of the case do not end
 	Kind    int
 	Code    int
 	CPU     time.Duration // of all processes of the case's tree

@@ -13,6 +13,7 @@ type helper struct {
 	folder   folder
 	tree     tree
 	memory   memory
+	heredity heredity
 	spawner  spawner
 	mounts   mounts
 	stdout   capture
@@ -20,7 +21,7 @@ type helper struct {
 	null     int  // descriptor of /dev/null
 	stored   int  // files put into the outbox so far, for their names
 	orphaned bool // the parent is gone
-	stuck    bool // nothing in the lane's folder may be touched any more
+	mounted  bool // something, over the lane's folder, which may not be touched any more
 
 	// Of the present case.
 	began   time.Time
@@ -55,6 +56,7 @@ func prepare(s *Setup) (*helper, error) {
 	if err := h.spawner.prepare(s.Env, dir); err != nil {
 		return nil, fail("use", "the environment", err)
 	}
+	h.heredity.begin()
 	return h, h.openStreams()
 }
 

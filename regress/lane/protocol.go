@@ -153,6 +153,7 @@ func (s *Setup) AppendFrame(buf []byte) []byte {
 	}
 	b = appendInt(b, int64(s.Timeout))
 	b = appendInt(b, int64(s.Grace))
+	b = appendInt(b, int64(s.Patience))
 	b = appendInt(b, s.MemoryMax)
 	b = appendInt(b, s.OutputMax)
 	return frame(appendBool(b, s.Keep))
@@ -167,7 +168,7 @@ func (s *Setup) Decode(message []byte) error {
 	for i := range s.Given {
 		s.Given[i] = b.item()
 	}
-	s.Timeout, s.Grace = time.Duration(b.int()), time.Duration(b.int())
+	s.Timeout, s.Grace, s.Patience = time.Duration(b.int()), time.Duration(b.int()), time.Duration(b.int())
 	s.MemoryMax, s.OutputMax, s.Keep = b.int(), b.int(), b.bool()
 	return b.err()
 }
@@ -232,6 +233,7 @@ func (d *Done) AppendFrame(buf []byte) []byte {
 	b := appendString(begin(buf), d.Fault)
 	b = appendBool(b, d.Changed)
 	b = appendBool(b, d.Full)
+	b = appendBool(b, d.Stuck)
 	b = appendInt(b, int64(d.Kind))
 	b = appendInt(b, int64(d.Code))
 	b = appendInt(b, int64(d.CPU))
@@ -252,7 +254,7 @@ func (d *Done) AppendFrame(buf []byte) []byte {
 // Decode reads a message that AppendFrame wrote, without its header.
 func (d *Done) Decode(message []byte) error {
 	b := body{rest: message}
-	d.Fault, d.Changed, d.Full = b.string(), b.bool(), b.bool()
+	d.Fault, d.Changed, d.Full, d.Stuck = b.string(), b.bool(), b.bool(), b.bool()
 	d.Kind, d.Code = int(b.upTo(OutputLimit)), int(b.int())
 	d.CPU, d.Wall, d.Peak = time.Duration(b.int()), time.Duration(b.int()), b.int()
 	d.Stdout, d.Stderr = b.left(), b.left()

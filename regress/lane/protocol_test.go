@@ -60,7 +60,7 @@ func drawMessage(t *rapid.T, kind int) message {
 			Root: text.Draw(t, "root"), Outbox: text.Draw(t, "outbox"), Canonical: text.Draw(t, "canonical"),
 			PIDs: rapid.Bool().Draw(t, "pids"), Env: texts(t, "env"),
 			Given:   rapid.SliceOfN(rapid.Custom(drawItem), 0, 5).Draw(t, "given"),
-			Timeout: drawDuration(t, "timeout"), Grace: drawDuration(t, "grace"),
+			Timeout: drawDuration(t, "timeout"), Grace: drawDuration(t, "grace"), Patience: drawDuration(t, "patience"),
 			MemoryMax: rapid.Int64().Draw(t, "memory"), OutputMax: rapid.Int64().Draw(t, "output"), Keep: rapid.Bool().Draw(t, "keep"),
 		}
 	case 1:
@@ -72,7 +72,7 @@ func drawMessage(t *rapid.T, kind int) message {
 		return &Job{Source: drawItem(t), Path: text.Draw(t, "path"), Args: texts(t, "args"), Stdin: rapid.Bool().Draw(t, "stdin")}
 	}
 	return &Done{
-		Fault: text.Draw(t, "fault"), Changed: rapid.Bool().Draw(t, "changed"), Full: rapid.Bool().Draw(t, "full"),
+		Fault: text.Draw(t, "fault"), Changed: rapid.Bool().Draw(t, "changed"), Full: rapid.Bool().Draw(t, "full"), Stuck: rapid.Bool().Draw(t, "stuck"),
 		Kind: rapid.IntRange(Exited, OutputLimit).Draw(t, "kind"), Code: rapid.Int().Draw(t, "code"),
 		CPU: drawDuration(t, "cpu"), Wall: drawDuration(t, "wall"), Peak: rapid.Int64().Draw(t, "peak"),
 		Stdout: drawLeft(t), Stderr: drawLeft(t), Files: rapid.SliceOfN(rapid.Custom(drawLeft), 0, 5).Draw(t, "files"),

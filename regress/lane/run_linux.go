@@ -9,18 +9,26 @@ import (
 // tick is how often a running case's memory and output are looked at.
 const tick = 20 * time.Millisecond
 
-var errOrphaned = errors.New("the parent is gone")
+var (
+	errOrphaned = errors.New("the parent is gone")
+	errStuck    = errors.New("not ended by SIGKILL")
+)
+
+// orphanPatience is that of a helper whose parent is gone: less than the parent,
+// which may be waiting for its end, has with it.
+const orphanPatience = 2 * time.Second
 
 // do runs one case.
 func (h *helper) do(job *Job) Done {
 	var d Done
 	if err := h.attempt(job, &d); err != nil {
-		d = Done{Fault: err.Error(), Changed: errors.Is(err, errChanged), Full: isFull(err)}
+		d = Done{Fault: err.Error(), Changed: errors.Is(err, errChanged), Full: isFull(err), Stuck: errors.Is(err, errStuck)}
 		h.orphaned = errors.Is(err, errOrphaned)
 		h.folder.watch.broken = true // whatever the folder is like now
 	}
 	floor, grown := h.memory.tell(len(h.changes.names) + len(h.changes.strange))
-	d.Floor, d.Last = floor, h.stuck || grown && !h.setup.Keep
+	replace := h.heredity.changed() || grown
+	d.Floor, d.Last = floor, h.mounted || replace && !h.setup.Keep && !d.Stuck
 	d.Own, d.Blind = ownCPU(), h.folder.watch.blind()
 	return d
 }
@@ -33,7 +41,7 @@ func (h *helper) attempt(job *Job, d *Done) error {
 	}
 	err := h.run(job, d)
 	if e := h.mounts.clear(); e != nil {
-		h.stuck = true
+		h.mounted = true
 		return errors.Join(err, e)
 	}
 	if err != nil {
@@ -79,7 +87,7 @@ func (h *helper) run(job *Job, d *Done) error {
 	h.tree.begin(pid)
 	err = h.attend(pidfd, d)
 	d.Wall = time.Since(h.began)
-	if err := errors.Join(err, h.tree.kill()); err != nil {
+	if err := h.clear(err); err != nil {
 		return err
 	}
 	d.CPU, d.Peak = h.tree.cpu, h.tree.peak
@@ -112,7 +120,9 @@ func (h *helper) attend(pidfd int, d *Done) error {
 		switch now := time.Now(); {
 		case now.Before(next):
 		case ending != Exited:
-			h.tree.signal(syscall.SIGKILL)
+			if h.tree.kill(h.setup.Patience) {
+				return fail("end", "the case", errStuck)
+			}
 			limit = now.Add(tick)
 		case !now.Before(limit):
 			ending = TimedOut
@@ -129,6 +139,33 @@ func (h *helper) attend(pidfd int, d *Done) error {
 			look = time.Now().Add(max(tick, 20*time.Since(now))) // at most 5 % of the time
 		}
 	}
+}
+
+// clear ends whatever is left of a case and reaps it. It costs nothing when
+// nothing is left, which reap has found out. err is how attending to the case
+// went, and in part how this goes: the parent may hang up now, too.
+func (h *helper) clear(err error) error {
+	for pause := 50 * time.Microsecond; !h.tree.alone; pause = min(2*pause, tick) {
+		patience := h.setup.Patience
+		if errors.Is(err, errOrphaned) {
+			patience = min(patience, orphanPatience)
+		}
+		if h.tree.kill(patience) {
+			if !errors.Is(err, errStuck) {
+				err = errors.Join(err, fail("end", "what the case left", errStuck))
+			}
+			return err
+		}
+		if err == nil {
+			err = h.wait(-1, pause)
+		} else {
+			_ = poll(nil, pause) // the socket of a parent that is gone would not wait
+		}
+		if failed := h.tree.reap(); failed != nil {
+			return errors.Join(err, failed)
+		}
+	}
+	return err
 }
 
 // end notes how the case ended: by a limit, or by itself.

@@ -97,6 +97,9 @@ func (c *conversation) answer(h *helper) error {
 		if err := c.tell(&done); err != nil || done.Last {
 			return err
 		}
+		if done.Stuck {
+			continue // the parent looks at what is left, and hangs up
+		}
 		if err := h.settle(); err != nil {
 			return err
 		}

@@ -2,7 +2,6 @@ package lane
 
 import (
 	"bytes"
-	"errors"
 	"strconv"
 	"syscall"
 	"time"
@@ -19,7 +18,8 @@ type tree struct {
 	status syscall.WaitStatus // when over
 	alone  bool               // nothing of the case is left
 	cpu    time.Duration
-	peak   int64 // KiB
+	peak   int64     // KiB
+	killed time.Time // when SIGKILL was first sent
 }
 
 func (t *tree) begin(pid int) {
@@ -49,24 +49,15 @@ func (t *tree) reap() error {
 	}
 }
 
-// killPatience bounds the wait for killed processes to be gone. The kernel can
-// hold one for long only in a broken file system or driver.
-const killPatience = 10 * time.Second
-
-// kill ends whatever is left and reaps it. It costs nothing when nothing is
-// left, which reap has found out.
-func (t *tree) kill() error {
-	began := time.Now()
-	for pause := 50 * time.Microsecond; !t.alone; pause = min(2*pause, tick) {
-		t.signal(syscall.SIGKILL)
-		if err := errors.Join(poll(nil, pause), t.reap()); err != nil {
-			return err
-		}
-		if !t.alone && time.Since(began) > killPatience {
-			return fail("kill", "what the case left", errors.New("still there after 10s"))
-		}
+// kill sends SIGKILL, and reports whether what got it patience ago is still
+// there. The kernel holds on to a process in a frozen control group, in a file
+// system whose server is gone, and in a broken driver.
+func (t *tree) kill(patience time.Duration) (stuck bool) {
+	t.signal(syscall.SIGKILL)
+	if t.killed.IsZero() {
+		t.killed = time.Now()
 	}
-	return nil
+	return time.Since(t.killed) > patience
 }
 
 // signal sends to every process of the tree, once. Without a PID namespace one

@@ -36,7 +36,7 @@ type Crew struct {
 	own     atomic.Int64 // ns of CPU that helpers took themselves
 	floor   atomic.Int64 // KiB, the largest of the helpers'
 	blind   sync.Once    // that a lane has no inotify was told
-	threads sync.Mutex   // held for what takes a thread: to start a helper, to wait for its end
+	threads sync.Mutex   // held for what takes a thread: to start a helper, to reap it
 
 	mu    sync.Mutex
 	freed *sync.Cond
@@ -56,7 +56,7 @@ func Start(ctx context.Context, o Options) (*Crew, error) {
 	}
 	c.setup = lane.Setup{
 		Env: environment(o.Env), Given: items(o.Corpus.Given()),
-		Timeout: o.Timeout, Grace: o.Grace, MemoryMax: o.MemoryMax, OutputMax: o.OutputMax, Keep: o.Keep != "",
+		Timeout: o.Timeout, Grace: o.Grace, Patience: o.patience.kill, MemoryMax: o.MemoryMax, OutputMax: o.OutputMax, Keep: o.Keep != "",
 	}
 	if err := c.startLanes(ctx); err != nil {
 		return nil, errors.Join(err, c.Close())
@@ -70,6 +70,9 @@ func check(o *Options) error {
 		return fault.Inputf("%d jobs: from 0 to %d are possible", o.Lanes, LanesMax)
 	case len(o.Helper) == 0 || o.Timeout <= 0 || o.OutputMax <= 0:
 		return fault.Environmentf("lanes need a helper, a time limit and an output limit")
+	}
+	if o.patience == (patience{}) {
+		o.patience = usualPatience()
 	}
 	for _, hear := range []*func(string){&o.Note, &o.Warn} {
 		if *hear == nil {
@@ -158,13 +161,16 @@ func (c *Crew) Run(ctx context.Context, job exec.Job) (*exec.Result, error) {
 		}
 		r, err := w.run(ctx, job)
 		if ctx.Err() != nil && err != nil {
-			w.end()
+			w.endOrWarn()
 			return nil, ctx.Err()
 		}
 		if !errors.Is(err, errLaneDied) {
 			return r, err
 		}
-		why := w.end()
+		why, left := w.end()
+		if left != nil {
+			return nil, fmt.Errorf("%s: %w", name.Print(job.Source.Name), left)
+		}
 		if deaths++; deaths == deathsMax {
 			return nil, fault.Environmentf("%s: %w %d times: %s", name.Print(job.Source.Name), errLaneDied, deaths, why)
 		}
@@ -209,18 +215,16 @@ func (c *Crew) release(w *worker) {
 // Close ends the lanes, and with them every process of a case, and removes
 // their folders. No Run may be under way.
 func (c *Crew) Close() error {
-	for _, w := range c.lanes {
-		if w.helper != nil {
-			w.socket.Close() // all of them, before the first is waited for
-		}
+	errs := make([]error, len(c.lanes), len(c.lanes)+1)
+	var wg sync.WaitGroup
+	for i, w := range c.lanes {
+		wg.Go(func() { _, errs[i] = w.end() })
 	}
-	for _, w := range c.lanes {
-		w.end()
-	}
+	wg.Wait()
 	if err := c.base.remove(); err != nil {
-		return fault.Environmentf("remove the lanes' folders: %w", err)
+		errs = append(errs, fault.Environmentf("remove the lanes' folders: %w", err))
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 func items(entries []corpus.Entry) []lane.Item {

@@ -34,5 +34,6 @@ type Options struct {
 	Note      func(string)  // hears once what the user may want to know; may be nil
 	Warn      func(string)  // hears once what makes lanes slow or less apart, and the mend; may be nil
 
-	plain bool // no namespaces, for tests
+	plain    bool     // no namespaces, for tests
+	patience patience // zero = as usual; for tests
 }

@@ -23,6 +23,9 @@ var refusals = map[string]uint32{
 	"mount":       unix.SYS_MOUNT,
 	"inotify":     unix.SYS_INOTIFY_INIT1,
 	"close_range": unix.SYS_CLOSE_RANGE,
+	"kill":        unix.SYS_KILL,
+
+	"pidfd_send_signal": unix.SYS_PIDFD_SEND_SIGNAL,
 }
 
 // refusingTool starts a command for which the kernel refuses some system calls:

@@ -3,6 +3,7 @@ package local
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,6 +11,7 @@ import (
 
 	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
+	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
 	"muster/regress/lane"
 )
@@ -25,6 +27,9 @@ func (w *worker) run(ctx context.Context, job exec.Job) (*exec.Result, error) {
 		request.Args = seen(request.Args, w.root)
 	}
 	var done lane.Done
+	if err := w.socket.SetDeadline(w.crew.answerBy()); err != nil {
+		return nil, err
+	}
 	w.out = request.AppendFrame(w.out)
 	stop := w.hangUpWith(ctx)
 	err := w.exchange(w.out, done.Decode)
@@ -33,8 +38,13 @@ func (w *worker) run(ctx context.Context, job exec.Job) (*exec.Result, error) {
 	}
 	w.note(done.Own, done.Floor)
 	w.see(done.Blind)
+	if done.Stuck {
+		left := w.stuck() // while all are still below the helper
+		w.end()
+		return nil, fmt.Errorf("%s: %w", name.Print(job.Source.Name), left)
+	}
 	if done.Last {
-		defer w.end()
+		defer w.endOrWarn()
 	}
 	if done.Fault != "" {
 		return nil, w.crew.blamed(done.Fault, done.Changed, done.Full)

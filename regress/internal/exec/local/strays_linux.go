@@ -15,7 +15,8 @@ import (
 // then nobody else does. Cases are known by the HOME or TMPDIR that only they
 // were given; one that starts daemons in another environment keeps them.
 func endStrays(dir string) {
-	deadline := time.Now().Add(endPatience)
+	const patience = 5 * time.Second
+	deadline := time.Now().Add(patience)
 	for found := true; found && time.Now().Before(deadline); {
 		found = false
 		processes, _ := filepath.Glob("/proc/[0-9]*")

@@ -35,6 +35,9 @@ var tools = map[string]func(args []string) error{
 	"refusing": refusingTool,
 	"flags":    flagsTool,
 	"deaf":     deafTool,
+	"traits":   traitsTool,
+	"alter":    alterTool,
+	"mute":     muteTool,
 
 	"capabilities": capabilitiesTool,
 }

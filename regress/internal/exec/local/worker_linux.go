@@ -64,7 +64,7 @@ func (w *worker) startOnce(ctx context.Context, m *mode) error {
 		return err
 	}
 	if err := w.greet(ctx); err != nil {
-		w.end()
+		w.endOrWarn()
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -246,28 +246,47 @@ func (w *worker) exchange(message []byte, decode func([]byte) error) error {
 	return nil
 }
 
-// endPatience bounds how long a helper may take to end by itself.
-const endPatience = 5 * time.Second
-
 // end makes the present helper end, and with it its case, waits for it, and
-// returns what is known about why it ended.
-func (w *worker) end() (why string) {
+// returns what is known about why it ended. If it does not end, as the init of a
+// PID namespace does not before all processes in there, it is left behind, and
+// that is the error.
+func (w *worker) end() (why string, left error) {
 	if w.helper == nil {
-		return "it did not start"
+		return "it did not start", nil
 	}
 	w.socket.Close() // it kills what its case started, and ends
-	w.crew.threads.Lock()
-	defer w.crew.threads.Unlock()
-	timer := time.AfterFunc(endPatience, func() { _ = w.helper.Process.Kill() })
-	_ = w.helper.Wait() // its status is looked at below
-	timer.Stop()
-	why = w.lastWords()
-	if code := w.helper.ProcessState.ExitCode(); w.plain && code != 0 && code != 1 {
-		endStrays(w.root) // in a PID namespace the kernel has done so
+	process, patience := w.helper.Process, w.crew.o.patience
+	if !endsWithin(process.Pid, patience.end) {
+		_ = process.Kill()
+		if !endsWithin(process.Pid, patience.killed) {
+			left = w.stuck()
+			_ = process.Release()
+		}
+	}
+	if left == nil {
+		why = w.reap()
 	}
 	w.errors.Close()
 	w.helper, w.own = nil, 0
-	return why
+	return why, left
+}
+
+// endOrWarn is end where another error is to be told, or none.
+func (w *worker) endOrWarn() {
+	if _, left := w.end(); left != nil {
+		w.crew.o.Warn(left.Error())
+	}
+}
+
+// reap takes over how the helper ended.
+func (w *worker) reap() (why string) {
+	w.crew.threads.Lock()
+	defer w.crew.threads.Unlock()
+	_ = w.helper.Wait() // its status is looked at below
+	if code := w.helper.ProcessState.ExitCode(); w.plain && code != 0 && code != 1 {
+		endStrays(w.root) // in a PID namespace the kernel has done so
+	}
+	return w.lastWords()
 }
 
 // lastWords is the first line of what the helper said, or how it ended.
