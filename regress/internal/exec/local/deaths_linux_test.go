@@ -225,6 +225,7 @@ const (
 func doomed(t *testing.T, mark, plain string) (cmd *osexec.Cmd, base string, pids []int) {
 	t.Helper()
 	p := newPipe(t)
+	t.Setenv("TMPDIR", t.TempDir()) // nobody else removes what it leaves there
 	cmd = againCommand(t, "TestDoomed")
 	cmd.Env = append(cmd.Env, doomedPipe+"="+p.path, doomedMark+"="+mark, doomedPlain+"="+plain)
 	must(t, cmd.Start())
