@@ -17,14 +17,6 @@ import (
 	"muster/regress/internal/name"
 )
 
-// patience bounds the waits for what may never come.
-type patience struct {
-	kill   time.Duration // for a case's processes to be gone after KILL
-	answer time.Duration // for a helper's answer, beyond what its case may take
-	end    time.Duration // for a helper to end by itself; it may be clearing up after its case
-	killed time.Duration // for a helper to end after KILL
-}
-
 // usualPatience is the patience of all but tests. An answer may take as long as a lane's
 // start, for the lane may be laid anew before the case.
 func usualPatience() patience {
