@@ -90,7 +90,7 @@ func plainFolder(dir string) error {
 // watchOwn makes the lane's own folders and watches them.
 func (f *folder) watchOwn() (err error) {
 	f.watch = newWatcher()
-	if _, err := f.watch.add(f.root, watch{area: root}); err != nil {
+	if _, err := f.watch.add(f.path.set(f.root), watch{area: root}); err != nil {
 		return err
 	}
 	for _, own := range []struct {
@@ -100,7 +100,7 @@ func (f *folder) watchOwn() (err error) {
 		if err := syscall.Mkdir(own.dir, 0o755); err != nil {
 			return fail("make", own.dir, err)
 		}
-		if _, err := f.watch.add(own.dir, watch{area: own.area}); err != nil {
+		if _, err := f.watch.add(f.path.set(own.dir), watch{area: own.area}); err != nil {
 			return err
 		}
 	}
@@ -135,7 +135,7 @@ func (f *folder) dropExtra(name string) error {
 		delete(f.watch.watches, f.dirs[dir])
 		delete(f.dirs, dir)
 		f.extra = f.extra[:len(f.extra)-1]
-		if err := syscall.Rmdir(f.work + "/" + dir); err != nil {
+		if err := f.at(dir).rmdir(); err != nil {
 			return fail("remove", dir, err)
 		}
 	}
@@ -174,15 +174,15 @@ func (f *folder) makeParents(name string) error {
 		if _, have := f.dirs[dir]; have {
 			continue
 		}
-		path := f.work + "/" + dir
-		if err := syscall.Mkdir(path, 0o755); err != nil {
-			return fail("make", path, err)
+		path := f.at(dir)
+		if err := path.mkdir(0o755); err != nil {
+			return path.fail("make", err)
 		}
+		dir = strings.Clone(dir)
 		wd, err := f.watch.add(path, watch{work, dir})
 		if err != nil {
 			return err
 		}
-		dir = strings.Clone(dir)
 		f.dirs[dir] = wd
 		f.extra = append(f.extra, dir)
 	}

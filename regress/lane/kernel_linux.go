@@ -76,8 +76,10 @@ func receive(b []byte) (int, error) {
 	}
 }
 
+// removeDir is AT_REMOVEDIR of unlinkat(2).
+const removeDir = 0x200
+
 func rmdirAt(fd int, name string) error {
-	const removeDir = 0x200 // AT_REMOVEDIR
 	p, err := syscall.BytePtrFromString(name)
 	if err != nil {
 		return err
@@ -120,14 +122,13 @@ func readFull(fd int, b []byte, offset int64) error {
 }
 
 // eachLine calls do for every line of a file, however long that is, but for what
-// goes beyond 4096 bytes of one.
-func eachLine(path string, do func(line []byte)) error {
+// goes beyond the length of buf in one.
+func eachLine(path string, buf []byte, do func(line []byte)) error {
 	fd, err := syscall.Open(path, syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
 	if err != nil {
 		return err
 	}
 	defer syscall.Close(fd)
-	var buf [4096]byte
 	have := 0
 	for {
 		n, err := syscall.Read(fd, buf[have:])
@@ -147,7 +148,7 @@ func eachLine(path string, do func(line []byte)) error {
 		if err != nil || n == 0 {
 			return err
 		}
-		if have = copy(buf[:], rest); have == len(buf) {
+		if have = copy(buf, rest); have == len(buf) {
 			have = 0
 		}
 	}

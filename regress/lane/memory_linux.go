@@ -15,20 +15,28 @@ type memory struct {
 	limit int64 // KiB: a larger high-water mark is too large
 	floor int64 // KiB: the largest mark seen
 	cases int
+	lines [4096]byte // of files that are read, used again
 }
 
 // begin gives back what the start of the program took, and returns the mark of
 // a helper that has seen no case.
 func (m *memory) begin() int64 {
 	runtime.MemProfileRate = 0 // a sample reads tables all over the program
-	m.floor = shed()
-	m.limit = m.floor + growthMax
+	m.floor = shed(m.lines[:])
+	m.limit = m.floor + warmingMax
 	return m.floor
 }
 
-// growthMax is how many KiB a helper may grow. The first few cases touch about
-// half of that, which all of them need.
-const growthMax = 1280
+const (
+	// What every case touches shows after the first few. It is some 1,200 KiB of
+	// the program's text, of which the kernel maps 64 around each page in use, and
+	// may be more with many headers.
+	warm       = 4    // cases
+	warmingMax = 2048 // KiB
+
+	// growthMax is how many KiB a helper may grow after that: some 20,000 cases.
+	growthMax = 512
+)
 
 // tell returns the floor after a case that left so many names, and whether the
 // helper has grown too much. To look costs 25 µs, so that is done while the mark
@@ -42,8 +50,11 @@ func (m *memory) tell(names int) (floor int64, grown bool) {
 	if m.cases&(m.cases-1) != 0 && m.cases%seldom != 0 && names < many {
 		return m.floor, false
 	}
-	mark := highWater()
+	mark := highWater(m.lines[:])
 	m.floor = max(m.floor, mark)
+	if m.cases == warm && mark <= m.limit {
+		m.limit = mark + growthMax
+	}
 	return m.floor, mark > m.limit
 }
 
@@ -54,7 +65,7 @@ func (m *memory) tell(names int) (floor int64, grown bool) {
 // pages above the mark that is told.
 func (m *memory) most(limit, peak int64) int64 {
 	if peak > limit>>10 && peak > m.limit {
-		m.floor = max(m.floor, highWater()) // it is looked at seldom
+		m.floor = max(m.floor, highWater(m.lines[:])) // it is looked at seldom
 	}
 	return max(limit>>10, m.limit, m.floor)
 }
@@ -63,8 +74,8 @@ func (m *memory) most(limit, peak int64) int64 {
 // high-water mark of this process, from which the peak memory of its children
 // starts. It returns that mark in KiB. Every step is best effort: what is left
 // is told as the floor.
-func shed() int64 {
-	for _, m := range cleanMappings() {
+func shed(buf []byte) int64 {
+	for _, m := range cleanMappings(buf) {
 		const dontNeed = 4 // MADV_DONTNEED
 		_, _, _ = syscall.RawSyscall(syscall.SYS_MADVISE, m.start, m.end-m.start, dontNeed)
 	}
@@ -72,7 +83,7 @@ func shed() int64 {
 		_, _ = syscall.Write(fd, []byte("5")) // reset the mark
 		syscall.Close(fd)
 	}
-	return highWater()
+	return highWater(buf)
 }
 
 // mapping is a range of addresses.
@@ -81,10 +92,10 @@ type mapping struct{ start, end uintptr }
 // cleanMappings lists what is mapped from files, cannot be written, and never
 // was: dropped pages come back from the file. It is not enough that it cannot
 // be written now: the dynamic linker fills in the tables of a library first.
-func cleanMappings() (list []mapping) {
+func cleanMappings(buf []byte) (list []mapping) {
 	var m mapping
 	file := false
-	_ = eachLine("/proc/self/smaps", func(line []byte) {
+	_ = eachLine("/proc/self/smaps", buf, func(line []byte) {
 		fields := bytes.Fields(line)
 		switch {
 		case len(fields) >= 5 && !bytes.HasSuffix(fields[0], []byte(":")):
@@ -107,8 +118,8 @@ func parseRange(text []byte) mapping {
 }
 
 // highWater reads VmHWM in KiB, 0 when it cannot be told.
-func highWater() (kib int64) {
-	_ = eachLine("/proc/self/status", func(line []byte) {
+func highWater(buf []byte) (kib int64) {
+	_ = eachLine("/proc/self/status", buf, func(line []byte) {
 		if rest, ok := bytes.CutPrefix(line, []byte("VmHWM:")); ok {
 			number, _, _ := bytes.Cut(bytes.TrimSpace(rest), []byte(" "))
 			kib, _ = strconv.ParseInt(string(number), 10, 64)

@@ -19,8 +19,9 @@ func TestShed(t *testing.T) {
 		m[i] = 1
 	}
 	must(t, syscall.Munmap(m))
-	before := highWater()
-	after := shed()
+	buf := make([]byte, 4096)
+	before := highWater(buf)
+	after := shed(buf)
 	if before < 64<<10 || after <= 0 || after > before-(32<<10) {
 		t.Errorf("the mark was %d KiB before and %d after", before, after)
 	}
@@ -37,7 +38,7 @@ func TestShed(t *testing.T) {
 
 // TestCleanMappings: nothing that was or can be written is dropped.
 func TestCleanMappings(t *testing.T) {
-	list := cleanMappings()
+	list := cleanMappings(make([]byte, 4096))
 	if len(list) == 0 {
 		t.Fatal("not even the program's text is clean")
 	}

@@ -51,6 +51,28 @@ func (p *path) unlink() error {
 	return nil
 }
 
+func (p *path) mkdir(mode uint32) error {
+	if _, _, e := syscall.Syscall(syscall.SYS_MKDIRAT, cwd(), uintptr(unsafe.Pointer(unsafe.SliceData(p.bytes))), uintptr(mode)); e != 0 {
+		return e
+	}
+	return nil
+}
+
+func (p *path) rmdir() error {
+	if _, _, e := syscall.Syscall(syscall.SYS_UNLINKAT, cwd(), uintptr(unsafe.Pointer(unsafe.SliceData(p.bytes))), removeDir); e != 0 {
+		return e
+	}
+	return nil
+}
+
+func (p *path) watch(inotify int, events uint32) (wd int32, err error) {
+	n, _, e := syscall.Syscall(syscall.SYS_INOTIFY_ADD_WATCH, uintptr(inotify), uintptr(unsafe.Pointer(unsafe.SliceData(p.bytes))), uintptr(events))
+	if e != 0 {
+		return 0, e
+	}
+	return int32(n), nil
+}
+
 func (p *path) chmod(mode uint32) error {
 	if _, _, e := syscall.Syscall(syscall.SYS_FCHMODAT, cwd(), uintptr(unsafe.Pointer(unsafe.SliceData(p.bytes))), uintptr(mode)); e != 0 {
 		return e

@@ -37,6 +37,7 @@ type watcher struct {
 	watches map[int32]watch
 	buf     []byte
 	path    []byte // of the present event
+	deaf    bool   // what is read is our own doing
 
 	names  map[string]struct{} // files in the work folder that had an event
 	walk   bool                // only a walk of the work folder can tell what is new in it
@@ -68,25 +69,27 @@ func (w *watcher) close() {
 }
 
 // add watches a folder from now on.
-func (w *watcher) add(dir string, at watch) (wd int32, err error) {
+func (w *watcher) add(dir *path, at watch) (wd int32, err error) {
 	if w.blind() {
 		return 0, nil
 	}
-	n, err := syscall.InotifyAddWatch(w.fd, dir, watched)
+	wd, err = dir.watch(w.fd, watched)
 	if err == syscall.ENOSPC || err == syscall.ENOMEM {
 		w.close()
 		return 0, nil
 	}
 	if err != nil {
-		return 0, fail("watch", dir, err)
+		return 0, dir.fail("watch", err)
 	}
-	w.watches[int32(n)] = at
-	return int32(n), nil
+	w.watches[wd] = at
+	return wd, nil
 }
 
 // forget drops what was noted and what is queued: it was our own doing.
 func (w *watcher) forget() error {
+	w.deaf = true
 	err := w.read()
+	w.deaf = false
 	if len(w.names) > namesKept {
 		w.names = map[string]struct{}{}
 	}
@@ -134,6 +137,9 @@ func (w *watcher) expectAll() {
 func (w *watcher) note(e *syscall.InotifyEvent, name []byte) {
 	if e.Mask&syscall.IN_Q_OVERFLOW != 0 {
 		w.expectAll()
+		return
+	}
+	if w.deaf && e.Mask&syscall.IN_IGNORED == 0 {
 		return
 	}
 	at, known := w.watches[e.Wd]
