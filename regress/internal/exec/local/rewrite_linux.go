@@ -2,11 +2,8 @@ package local
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"io"
 	"os"
-
-	"muster/regress/internal/outcome"
 )
 
 // canonical rewrites a plain lane's own path to the canonical one.
@@ -74,17 +71,4 @@ func rewrite(out io.Writer, in io.Reader, old, now, buf []byte) error {
 		}
 		have = copy(buf, rest[len(rest)-keep:])
 	}
-}
-
-func digestFile(path string) (d outcome.Digest, size int64, err error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return d, 0, err
-	}
-	defer f.Close()
-	h := sha256.New()
-	if size, err = io.Copy(h, f); err != nil {
-		return d, 0, err
-	}
-	return outcome.Digest(h.Sum(nil)), size, nil
 }

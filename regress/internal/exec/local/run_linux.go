@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
+
+	"golang.org/x/sys/unix"
 
 	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
@@ -94,13 +94,8 @@ type taking struct {
 	w        *worker
 	parts    []outcome.Part
 	contents []exec.Content
-	held     int64    // bytes in memory
 	files    []string // to be removed on release
 }
-
-// heldMax is how many bytes of one result are held in memory; what goes beyond
-// stays in the outbox until the result is released.
-const heldMax = 1 << 20
 
 func (t *taking) take(key outcome.Key, l *lane.Left) error {
 	p := outcome.Part{Key: key, Form: outcome.Form(l.Form), Exec: l.Exec, Size: l.Size}
@@ -114,7 +109,6 @@ func (t *taking) take(key outcome.Key, l *lane.Left) error {
 	case p.Form == outcome.Regular:
 		// A copy: the message is read over by the next one.
 		c.Bytes = t.w.canonical(slices.Clone(l.Content))
-		t.held += int64(len(c.Bytes))
 	}
 	if c.File == "" && p.Form != outcome.Gone {
 		p.Size, p.Digest = int64(len(c.Bytes)), outcome.Of(c.Bytes)
@@ -124,18 +118,10 @@ func (t *taking) take(key outcome.Key, l *lane.Left) error {
 }
 
 // load takes over a file of the outbox, with the lane's path rewritten where
-// the case could see it.
+// the case could see it. It stays there until the result is released: mostly its
+// digest is all that anybody wants.
 func (t *taking) load(l *lane.Left, p *outcome.Part, c *exec.Content) error {
-	path := filepath.Join(t.w.outbox, l.Stored)
-	if t.held+l.Size <= heldMax {
-		b, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		t.held += int64(len(b))
-		c.Bytes = t.w.canonical(b)
-		return os.Remove(path)
-	}
+	path := t.w.outbox + "/" + l.Stored
 	t.files = append(t.files, path)
 	if t.w.plain {
 		if err := rewriteFile(path, t.w.root, Canonical); err != nil {
@@ -144,12 +130,12 @@ func (t *taking) load(l *lane.Left, p *outcome.Part, c *exec.Content) error {
 	}
 	var err error
 	c.File = path
-	p.Digest, p.Size, err = digestFile(path)
+	p.Digest, p.Size, err = t.w.digests.file(path)
 	return err
 }
 
 func (t *taking) release() {
 	for _, path := range t.files {
-		_ = os.Remove(path) // it goes with the lane's folder at the latest
+		_ = unix.Unlink(path) // it goes with the lane's folder at the latest
 	}
 }

@@ -36,8 +36,9 @@ type worker struct {
 	floor  int64         // KiB
 	own    time.Duration // CPU that it took itself, as it last told
 
-	frames lane.Frames
-	out    []byte // buffer, used again
+	frames  lane.Frames
+	digests digests
+	out     []byte // buffer, used again
 }
 
 // start brings up a helper and waits until it is ready. In mode m the lane's
