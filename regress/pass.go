@@ -3,6 +3,7 @@ package regress
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"muster/pool"
@@ -25,91 +26,49 @@ var errStop = errors.New("enough")
 // gives up: the rest would only fail the same way.
 const environmentMax = 20
 
-// runPass works on every task, on as many workers as there are jobs, and hands
-// each result to take, on the goroutine that called. It stops handing out work
-// when ctx ends or take returns an error, and returns when nothing is under
-// way any more; what was under way then is still handed to take, whose further
-// errors are dropped.
+// runPass works on every task, on as many goroutines as there are jobs, and
+// hands each result to take, one at a time. It stops handing out work when ctx
+// ends or take returns an error, and returns when nothing is under way any more;
+// what was under way then is still handed to take, whose further errors are
+// dropped.
 func runPass[R any](ctx context.Context, s *session, tasks []task, work func(context.Context, *worker, task) R, take func(task, R) error) error {
-	feeding, stop := context.WithCancel(ctx)
-	defer stop()
-	owner := make(chan message[R], 4*max(1, s.o.Limits.Jobs)) // so that workers seldom wait for it
-	go func() {
-		defer close(owner)
-		feed(feeding, s.o.Limits.Jobs, tasks, func(t task) {
-			if feeding.Err() != nil {
-				return
-			}
-			m := message[R]{task: t, taken: make(chan struct{})}
-			m.result = work(ctx, &worker{s, func(e report.Event) { owner <- message[R]{event: e} }}, t)
-			owner <- m
-			if s.o.Select.FailFast > 0 {
-				<-m.taken // it may be what stops the rest
-			}
-		})
-	}()
-	first := drain(s, owner, take, stop)
-	if first == nil {
-		first = ctx.Err()
-	}
-	if errors.Is(first, errStop) {
+	var taking sync.Mutex
+	err := forEach(ctx, s.o.Limits.Jobs, tasks, func(handing context.Context, t task) error {
+		if handing.Err() != nil {
+			return nil
+		}
+		r := work(ctx, &worker{s}, t) // not ended by an error of take
+		taking.Lock()
+		defer taking.Unlock()
+		return take(t, r)
+	})
+	if errors.Is(err, errStop) {
 		return nil
 	}
-	return first
-}
-
-// message is what workers tell the owner of a run: that something happened, or
-// what came of a task.
-type message[R any] struct {
-	event  report.Event
-	task   task
-	result R
-	taken  chan struct{} // closed once the owner knows
-}
-
-// drain takes every message and returns the first error of take, at which it
-// stops the feeding.
-func drain[R any](s *session, owner <-chan message[R], take func(task, R) error, stop func()) (first error) {
-	for m := range owner {
-		if m.event != nil {
-			s.emit(m.event)
-			continue
-		}
-		if err := take(m.task, m.result); err != nil && first == nil {
-			first = err
-			stop()
-		}
-		close(m.taken)
+	if err == nil {
+		err = ctx.Err()
 	}
-	return first
+	return err
 }
 
-// feed hands out the tasks until ctx ends, and waits for those handed out.
-func feed(ctx context.Context, jobs int, tasks []task, handle func(task)) {
-	if jobs == 0 {
-		for _, t := range tasks {
-			if ctx.Err() != nil {
-				return
-			}
-			handle(t)
-		}
-		return
+// forEach is pool.ForEach, or without jobs a loop.
+func forEach(ctx context.Context, jobs int, tasks []task, do func(context.Context, task) error) error {
+	if jobs > 0 {
+		return pool.ForEach(ctx, jobs, tasks, do)
 	}
-	// The queue is short: what is in it runs even after ctx has ended.
-	p := pool.New(jobs, handle, pool.Queue(1))
-	defer p.Close()
 	for _, t := range tasks {
-		if ctx.Err() != nil || p.SubmitContext(ctx, t) != nil {
-			return
+		if err := do(ctx, t); err != nil {
+			return err
 		}
 	}
+	return nil
 }
 
 // worker is what one task may use of its session.
-type worker struct {
-	s    *session
-	tell func(report.Event)
-}
+type worker struct{ s *session }
+
+// tell passes an event on.
+func (w *worker) tell(e report.Event) { w.s.emit(e) }
 
 // once runs a case once.
 func (w *worker) once(ctx context.Context, t task, c *exec.Command, pass, avoid int) (*exec.Result, error) {

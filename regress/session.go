@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"syscall"
 	"time"
 
@@ -20,7 +21,8 @@ import (
 )
 
 // session is one command over a corpus, from its opening to its summary. The
-// goroutine that opened it owns it; workers see only what does not change.
+// goroutine that opened it owns it, and lends it to whoever takes a result in a
+// pass; workers see only what does not change, and may emit events.
 type session struct {
 	o       *Options
 	name    string // of the command
@@ -32,8 +34,10 @@ type session struct {
 	unlock  func()
 	run     *state.Run
 	resumed bool // run was begun by another process
-	out     report.Reporter
-	broken  error // the first error of out
+
+	emitting sync.Mutex // guards the two below
+	out      report.Reporter
+	broken   error // the first error of out
 
 	corpus *corpus.Corpus
 	digest outcome.Digest // of the corpus, once it is known
@@ -148,6 +152,8 @@ func (s *session) warn(text string) { s.emit(report.Note{Text: text, Warning: tr
 // emit passes an event on. A broken output is told at the end; it must not end
 // the run, whose golden is worth more.
 func (s *session) emit(e report.Event) {
+	s.emitting.Lock()
+	defer s.emitting.Unlock()
 	if err := s.out.Handle(e); s.broken == nil {
 		s.broken = err
 	}

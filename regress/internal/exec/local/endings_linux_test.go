@@ -61,7 +61,7 @@ func TestTimeLimit(t *testing.T) {
 			"timed-out", `stdout "up\nbye\n"`)
 		// TERM goes to all that it started.
 		r.want(r.run("one.c", `sh -c 'trap "echo term > child; exit" TERM; : > up; while :; do :; done' &
-			trap : TERM; while [ ! -e child ]; do :; done`), "timed-out", `child "term\n"`, `up ""`)
+			trap : TERM; while [ ! -s child ]; do :; done`), "timed-out", `child "term\n"`, `up ""`)
 		r.wantClean("next.c")
 	}, limits(time.Minute))
 	inBothModes(t, usual, func(r *rig) {
