@@ -44,6 +44,16 @@ var unsayable = []struct {
 	{regexp.MustCompile(`(?i)\bthe bri` + `ef\b|\bthis sess` + `ion\b|\bas (instr` + `ucted|requ` + `ested by)\b|\bco-auth` + `ored-by\b`), "how the work was given or done, not how the program works: leave it out"},
 }
 
+// TestData: what is no text belongs to tests. A download or a program that was
+// left in the tree comes to light here.
+func TestData(t *testing.T) {
+	for _, p := range readTree(t).data {
+		if !strings.Contains(p, "/testdata/") {
+			t.Errorf("%s is no text: remove it, or put it into a testdata folder", p)
+		}
+	}
+}
+
 func TestWords(t *testing.T) {
 	for _, f := range readTree(t).texts {
 		for _, u := range unsayable {

@@ -19,6 +19,7 @@ import (
 // the parsed Go files of this module.
 type tree struct {
 	texts   []text
+	data    []string // paths of the files that are no text, or too large for one
 	sources []source
 	folders []string // all of them, for the rule on names
 	modules []string // folders with a go.mod of their own
@@ -101,6 +102,7 @@ func (tr *tree) addFile(root fs.FS, name string) error {
 		return err
 	}
 	if len(data) > textBytesMax || bytes.IndexByte(data, 0) >= 0 {
+		tr.data = append(tr.data, name)
 		return nil
 	}
 	tr.texts = append(tr.texts, text{name, data})

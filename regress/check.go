@@ -307,8 +307,9 @@ func (c *checking) lacking() (names []string) {
 	for _, e := range c.cases {
 		have[e.Name] = true
 	}
+	wanted := c.o.Select.only()
 	for name := range c.base.names() {
-		if only := c.o.Select.only; !have[name] && c.chooser.Wants(name) && (only == nil || only[name]) {
+		if !have[name] && c.chooser.Wants(name) && wanted(name) {
 			names = append(names, name)
 		}
 	}

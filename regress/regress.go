@@ -73,7 +73,7 @@ type Selection struct {
 	Sample      int      // how many of those, always the same; 0 = all
 	FailedFirst bool     // begin with what was not identical in the last check
 	FailFast    int      // stop after so many that are not identical; 0 = never
-	only        map[string]bool
+	Only        []string // names; nil = all. A resumed run has those that it began with
 }
 
 // Limits bounds a run and each of its cases.

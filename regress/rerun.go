@@ -2,6 +2,8 @@ package regress
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"muster/regress/internal/fault"
 	"muster/regress/internal/state"
@@ -43,11 +45,13 @@ func (o *Options) onlyFailed(r *state.Run) (err error) {
 	if !r.Finished {
 		return fault.Inputf("the last run, %s, did not finish: go on with muster %s --resume first, or leave out --failed", r.ID, r.Command)
 	}
-	if o.Select.only, err = notIdentical(r); err != nil {
+	names, err := notIdentical(r)
+	if err != nil {
 		return err
 	}
-	if len(o.Select.only) == 0 {
+	if len(names) == 0 {
 		return fault.Emptyf("run %s had nothing that was not identical", r.ID)
 	}
+	o.Select.Only = slices.Sorted(maps.Keys(names))
 	return nil
 }

@@ -9,6 +9,23 @@ import (
 	"muster/regress/internal/state"
 )
 
+// resumeOnly takes over the cases that the run to be resumed was restricted to,
+// by rerun --failed: no flag says that again.
+func (s *session) resumeOnly() error {
+	if !s.o.Store.Resume {
+		return nil
+	}
+	last, err := s.state.Unfinished(s.name)
+	if err != nil || last == nil {
+		return err
+	}
+	o, err := optionsOf(last)
+	if err == nil {
+		s.o.Select.Only = o.Select.Only
+	}
+	return err
+}
+
 // startRun makes the folder of this run, or takes over that of the interrupted
 // one that --resume asks for.
 func (s *session) startRun(id map[string]string, base outcome.Digest) error {

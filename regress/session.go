@@ -89,6 +89,9 @@ func open(ctx context.Context, o *Options, name string) (_ *session, err error) 
 		return nil, err
 	}
 	s.warnOfReports()
+	if err := s.resumeOnly(); err != nil {
+		return nil, err
+	}
 	return s, s.choose()
 }
 
@@ -103,6 +106,18 @@ func (s *session) report() error {
 
 func selection(s *Selection) plan.Selection {
 	return plan.Selection{Globs: s.Globs, Filters: s.Filters, Partition: s.Partition, Sample: s.Sample}
+}
+
+// only returns whether a case is one of those that are named alone.
+func (s *Selection) only() func(name string) bool {
+	if s.Only == nil {
+		return func(string) bool { return true }
+	}
+	set := make(map[string]bool, len(s.Only))
+	for _, name := range s.Only {
+		set[name] = true
+	}
+	return func(name string) bool { return set[name] }
 }
 
 func (s *session) openCorpus(ctx context.Context) (*corpus.Corpus, error) {
@@ -126,8 +141,9 @@ func (s *session) choose() error {
 	for i, e := range all {
 		names[i] = e.Name
 	}
+	wanted := s.o.Select.only()
 	for _, i := range s.chooser.Choose(names) {
-		if only := s.o.Select.only; only == nil || only[all[i].Name] {
+		if wanted(all[i].Name) {
 			s.cases = append(s.cases, all[i])
 		}
 	}
@@ -182,6 +198,9 @@ func (s *session) verdict(e report.Case) {
 			Name: []byte(e.Name), Verdict: e.Verdict, Why: e.Why,
 			Stopped: stopped(e),
 		}})
+		if stopped(e) && (e.Verdict == outcome.New || e.Verdict == outcome.Flaky) {
+			s.summary.Stopped++
+		}
 	}
 	s.emit(e)
 }

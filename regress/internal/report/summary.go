@@ -20,6 +20,7 @@ type Summary struct {
 	Recorded    int // record: cases that are in the golden now
 	NotRun      int // of Cases, left out by an interrupt or --fail-fast
 	Verdicts    Verdicts
+	Stopped     int     // new or flaky cases that a signal or a limit ended: accept takes them with --failing alone
 	Endings     Endings // record: how the recorded cases ended
 	Interrupted bool
 	Groups      int // causes

@@ -146,16 +146,17 @@ func hintsFor(s Summary) []hint {
 	add(kept && s.brokeOff(), "muster "+readable.Line(s.Command)+" --resume", "goes on where this run ended")
 	add(s.Command == recordCommand && !s.Interrupted && s.Recorded > 0, "muster check", "compares with what was recorded")
 	add(checked && differ, "muster show NAME", "all that differs in it, how to reproduce it")
-	add(checked && acceptable, "muster accept --all", acceptText(v))
+	add(checked && acceptable, "muster accept --all", acceptText(s))
 	add(checked && v[outcome.Environment] > 0, "muster rerun --failed", "once the machine has what was missing")
 	return hints
 }
 
 // acceptText says what accept --all does, and which flag takes what it leaves
 // out. It fits 80 columns.
-func acceptText(v Verdicts) string {
+func acceptText(s Summary) string {
 	var left []string
-	failing := v[outcome.Crashed] + v[outcome.TimedOutNow] + v[outcome.OutOfMemNow] + v[outcome.OutputLimited] + v[outcome.NewlyFailing]
+	v := s.Verdicts
+	failing := s.Stopped + v[outcome.Crashed] + v[outcome.TimedOutNow] + v[outcome.OutOfMemNow] + v[outcome.OutputLimited] + v[outcome.NewlyFailing]
 	if failing > 0 {
 		left = append(left, readable.Number(failing)+" (--failing)")
 	}

@@ -186,6 +186,10 @@ func TestSummaries(t *testing.T) {
 		s.Command, s.ExitStatus, s.Cases = "check", 1, 63
 		s.Verdicts = Verdicts{outcome.TimedOutNow: 1, outcome.OutOfMemNow: 2, outcome.OutputLimited: 4, outcome.Crashed: 8, outcome.NewlyFailing: 16, outcome.Missing: 32}
 	})
+	with("a new case that crashed", func(s *Summary) {
+		s.Command, s.ExitStatus, s.Cases, s.Stopped = "check", 1, 63, 1
+		s.Verdicts = Verdicts{outcome.New: 1, outcome.Identical: 62}
+	})
 	with("missing alone", func(s *Summary) {
 		s.Command, s.ExitStatus, s.Cases = "check", 1, 5
 		s.Verdicts = Verdicts{outcome.Missing: 2, outcome.Identical: 3}
