@@ -11,7 +11,7 @@ import (
 
 // A ban forbids a name of another package, or the whole package (name "*").
 type ban struct {
-	pkg, names string // names separated by spaces; "Print*" is all that begin so
+	pkg, names string // names separated by spaces; "*" is all of them
 	files      fileSet
 	except     string // folders where it is the right thing, in the form of rooms
 	mend       string

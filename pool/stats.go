@@ -11,8 +11,8 @@ type Stats struct {
 }
 
 // Stats returns the figures of one moment, which may be over when it returns.
-// While tasks run, a task may be missing or be counted twice where it moves
-// from one field to the next; when nothing runs, the figures are exact.
+// Callers must not count on their sum while tasks run: a faster pool may miss a
+// task, or count it twice, where it moves from one field to the next.
 func (p *Pool[T]) Stats() Stats {
 	p.mu.Lock()
 	defer p.mu.Unlock()

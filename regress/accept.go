@@ -45,6 +45,9 @@ func Accept(_ context.Context, o Options, a Acceptance) (count int, err error) {
 	if err := p.finished(); err != nil {
 		return 0, err
 	}
+	if err := p.forgetAccepted(); err != nil {
+		return 0, err
+	}
 	chosen, left, err := p.choose(a)
 	if err != nil {
 		return 0, err
@@ -55,7 +58,7 @@ func Accept(_ context.Context, o Options, a Acceptance) (count int, err error) {
 			return 0, err
 		}
 		for _, text := range notes {
-			fmt.Fprintf(o.Report.Stderr, "warning: %s: a plain check does not have it\n", text)
+			fmt.Fprintf(o.Report.Stderr, "warning: %s\n", text)
 		}
 	}
 	return len(chosen), p.tellAccepted(o.Report.Stdout, a, chosen, left)
@@ -123,7 +126,7 @@ func (p *past) promote(chosen []*state.Result) (notes []string, err error) {
 		defer found.Close()
 	}
 	err = golden.Update(p.options.Store.Golden, func(tx *golden.Tx) error {
-		notes = flagsDiffer(tx.Meta(), p.options.flags(), "run "+p.run.ID)
+		notes = p.settingsDiffer(tx.Meta())
 		if err := p.sameGolden(tx); err != nil {
 			return err
 		}
@@ -141,6 +144,53 @@ func (p *past) promote(chosen []*state.Result) (notes []string, err error) {
 		r.Accepted = true
 	}
 	return notes, p.run.SaveResults(p.results)
+}
+
+// settingsDiffer says under which settings, other than the golden's, the run's
+// outcomes came to be.
+func (p *past) settingsDiffer(m golden.Meta) (notes []string) {
+	for _, text := range flagsDiffer(m, p.options.flags(), "run "+p.run.ID) {
+		notes = append(notes, text+": a plain check does not have it")
+	}
+	c := &p.options.Command
+	if was, is := wordsOf(m.Command), commandsOf(c); !slices.EqualFunc(was, is, slices.Equal) {
+		notes = append(notes, "the golden was recorded with another command than run "+p.run.ID+" has: a plain check runs the one that was recorded")
+	}
+	return notes
+}
+
+// wordsOf and commandsOf make lists that are equal when the commands are: each
+// begins with its glob.
+func wordsOf(commands []golden.Command) (lists [][]string) {
+	for _, c := range commands {
+		lists = append(lists, append([]string{c.Glob}, c.Args...))
+	}
+	return lists
+}
+
+func commandsOf(c *Command) (lists [][]string) {
+	if len(c.Words) > 0 {
+		lists = append(lists, append([]string{""}, c.Words...))
+	}
+	for _, g := range c.ByGlob {
+		lists = append(lists, append([]string{g.Glob}, g.Words...))
+	}
+	return lists
+}
+
+// forgetAccepted takes back the marks of what was accepted when the golden is
+// again the one that the run compared with: somebody restored it.
+func (p *past) forgetAccepted() error {
+	base, err := golden.Open(p.options.Store.Golden)
+	if err != nil {
+		return noGolden(p.options.Store.Golden, err)
+	}
+	if base.Digest().String() == p.run.Golden {
+		for i := range p.results {
+			p.results[i].Accepted = false
+		}
+	}
+	return base.Close()
 }
 
 // sameGolden refuses a golden that is not the one that the run compared with,
@@ -177,6 +227,15 @@ func promoteOne(tx *golden.Tx, found *golden.Store, r *state.Result) error {
 	return tx.Put(rec, found.Content)
 }
 
+func flakyAmong(chosen []*state.Result) (n int) {
+	for _, r := range chosen {
+		if r.Verdict == outcome.Flaky {
+			n++
+		}
+	}
+	return n
+}
+
 func (p *past) tellAccepted(w io.Writer, a Acceptance, chosen []*state.Result, left map[outcome.Verdict]int) error {
 	verb := "accepted"
 	if a.DryRun {
@@ -201,6 +260,11 @@ func (p *past) tellAccepted(w io.Writer, a Acceptance, chosen []*state.Result, l
 			hint = ": --failing takes them"
 		}
 		if _, err := fmt.Fprintf(w, "left out %d %s%s\n", left[v], v, hint); err != nil {
+			return err
+		}
+	}
+	if flaky := flakyAmong(chosen); flaky > 0 {
+		if _, err := fmt.Fprintf(w, "%s flaky from now on: what differs from run to run is kept, and not compared\n", counted(flaky)); err != nil {
 			return err
 		}
 	}

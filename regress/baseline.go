@@ -25,6 +25,8 @@ type baseline interface {
 	// keeps reports whether what a case was compared with is there after an
 	// interruption.
 	keeps(name string) (bool, error)
+	// changed returns an error when what it runs itself is no longer what it was.
+	changed() error
 	// names yields the cases that there should be.
 	names() iter.Seq[string]
 
@@ -50,6 +52,8 @@ func (b recordedBase) identify(id map[string]string) outcome.Digest {
 }
 
 func (b recordedBase) start(*state.Run, golden.Meta) error { return nil }
+
+func (b recordedBase) changed() error { return nil }
 
 func (b recordedBase) has(name string) bool {
 	_, known := b.OutcomeDigest(name)

@@ -1,6 +1,7 @@
 package regress
 
 import (
+	"slices"
 	"strings"
 
 	"muster/regress/internal/exec/local"
@@ -10,6 +11,9 @@ import (
 // check refuses options that mean nothing to a command, before anything is read
 // or run.
 func (o *Options) check(command string) error {
+	for _, list := range []*[]string{&o.Command.Env, &o.Command.PassEnv, &o.Judge.Normalize} {
+		*list = withoutEmpty(*list)
+	}
 	if err := o.checkAllow(); err != nil {
 		return err
 	}
@@ -40,6 +44,15 @@ func (o *Options) check(command string) error {
 		return err
 	}
 	return o.Report.replaceable()
+}
+
+// withoutEmpty leaves out empty strings: one alone is how to say that there is to
+// be none, whatever was recorded.
+func withoutEmpty(list []string) []string {
+	if !slices.Contains(list, "") {
+		return list
+	}
+	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return s == "" })
 }
 
 // checkAllow refuses names of verdicts that cannot be allowed.

@@ -271,7 +271,10 @@ func (c *checking) conclude(t task, e report.Case) {
 // end sums up, whatever happened before.
 func (c *checking) end(err error) error {
 	if err == nil {
-		err = c.corpus.Changed()
+		err = c.inputsChanged()
+	}
+	if err == nil {
+		err = c.base.changed()
 	}
 	if err == nil {
 		err = c.missing()

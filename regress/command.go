@@ -1,6 +1,7 @@
 package regress
 
 import (
+	"errors"
 	"os"
 
 	"muster/regress/internal/exec"
@@ -28,6 +29,27 @@ func (c *command) For(name string) *exec.Command {
 		}
 	}
 	return c.main
+}
+
+// changed returns an error when an executable is no longer what it was.
+func (c *command) changed() error {
+	var errs []error
+	if c.main != nil {
+		errs = append(errs, c.main.Changed())
+	}
+	for _, g := range c.byGlob {
+		errs = append(errs, g.command.Changed())
+	}
+	return errors.Join(errs...)
+}
+
+// inputsChanged returns an error when the corpus or a command is no longer what
+// it was when the run began.
+func (s *session) inputsChanged() error {
+	if err := s.corpus.Changed(); err != nil {
+		return err
+	}
+	return s.command.changed()
 }
 
 // resolve finds the executables, and a command for every case.

@@ -51,6 +51,8 @@ func (b *referenceBase) start(run *state.Run, meta golden.Meta) (err error) {
 	return err
 }
 
+func (b *referenceBase) changed() error { return b.command.Changed() }
+
 func (b *referenceBase) has(string) bool { return true }
 
 func (b *referenceBase) keeps(name string) (bool, error) {

@@ -25,6 +25,10 @@ func Diff(ctx context.Context, o Options, oldPath, nowPath string) (sum Summary,
 		return sum, noGolden(nowPath, err)
 	}
 	defer func() { err = errors.Join(err, now.Close()) }()
+	given := o.Judge.Normalize != nil
+	if !given {
+		o.Judge.Normalize = unquoted(old.Meta().Flags["--normalize"])
+	}
 	s, err := newSession(&o, "diff")
 	if err != nil {
 		return sum, err
@@ -33,6 +37,9 @@ func Diff(ctx context.Context, o Options, oldPath, nowPath string) (sum Summary,
 		return sum, err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
+	if was, is := old.Meta().Flags["--normalize"], now.Meta().Flags["--normalize"]; was != is && !given {
+		s.warn(fmt.Sprintf("%s was recorded with %s, %s with %s: the first counts", oldPath, worded("--normalize", was), nowPath, worded("--normalize", is)))
+	}
 	return s.diff(ctx, old, now)
 }
 
@@ -103,6 +110,15 @@ func (s *session) diffOne(old, now *golden.Store, caseName string) (word report.
 	word = report.Case{
 		Verdict: outcome.Judge(was.outcome, is.outcome, c), Ending: &b.Outcome.Ending, GoldenEnding: &a.Outcome.Ending,
 		Cost: b.Cost, Flaky: flakyParts(is.outcome),
+	}
+	// As in a check: what is known to be flaky is, and what is so only now is told.
+	known := flakyParts(was.outcome)
+	newly := slices.DeleteFunc(slices.Clone(word.Flaky), func(part string) bool { return slices.Contains(known, part) })
+	switch {
+	case word.Verdict == outcome.Identical && len(newly) > 0:
+		word.Verdict, word.Flaky = outcome.Flaky, newly
+	case len(word.Flaky) == 0:
+		word.Flaky = known
 	}
 	word.Differences, word.More, err = differences(s.rules, was, is, c)
 	return word, err

@@ -251,7 +251,7 @@ func (r *recording) conclude(t task, rec golden.Record) {
 // end completes the golden, or keeps what is done for --resume.
 func (r *recording) end(err error) error {
 	if err == nil {
-		err = r.corpus.Changed()
+		err = r.inputsChanged()
 	}
 	if err == nil && len(r.failed) > 0 {
 		err = fault.Environmentf("%s failed because of the machine: %s is as it was, what ran is kept; --resume goes on", counted(len(r.failed)), r.o.Store.Golden)

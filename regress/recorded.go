@@ -98,7 +98,7 @@ func unquoted(list string) (values []string) {
 // flagsDiffer tells of settings that are not those of the golden: they change
 // what cases see and leave, and a difference may come from them.
 func flagsDiffer(m golden.Meta, now map[string]string, who string) (texts []string) {
-	for _, key := range []string{"--headers", "--context", "--env", "--pass-env", "--stdin", "--shell", "--timeout", "--memory", "--output-max"} {
+	for _, key := range []string{"--headers", "--context", "--env", "--pass-env", "--normalize", "--stdin", "--shell", "--timeout", "--memory", "--output-max"} {
 		if was, is := m.Flags[key], now[key]; was != is {
 			texts = append(texts, "the golden was recorded with "+worded(key, was)+", "+who+" has "+worded(key, is))
 		}

@@ -2,11 +2,11 @@
 // that comes out as the golden, and proves after each change to the command
 // that the same comes out, or shows what does not.
 //
-// Its functions are the commands of the program: each takes options, reports
-// on the streams named there, and returns a summary. Their errors have a class,
+// Its functions are the commands of the program: each takes options and reports
+// on the streams named there; those that run cases return a summary. Their errors have a class,
 // see ClassOf, and say what to do in the words of the program. What writes to a
-// golden or a state folder locks it, so that two may run at once: the second
-// gets an error of class Input. It must not parse flags.
+// golden, or keeps a run in a state folder, locks it, so that two may run at once:
+// the second gets an error of class Input. It must not parse flags.
 //
 // Cases run in helper processes that are this same program (package lane): a
 // program that imports regress carries the helper with it.

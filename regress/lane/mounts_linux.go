@@ -11,7 +11,8 @@ import (
 // do so for it (fusermount), and so may whoever looks on.
 type mounts struct {
 	root, canonical string
-	fd              int // /proc/self/mountinfo; -1 when there is none
+	fd              int  // /proc/self/mountinfo; -1 when there is none
+	news            bool // something was mounted since the last clear
 }
 
 const mountInfo = "/proc/self/mountinfo"
@@ -24,13 +25,24 @@ func (m *mounts) watch(root, canonical string) {
 	}
 	m.fd = fd
 	m.changed() // what was mounted so far is as it should be
+	m.news = false
 }
 
-// changed reports whether anything was mounted or unmounted since the last call.
+// changed reports whether anything was mounted or unmounted since the last
+// clear.
 func (m *mounts) changed() bool {
-	const urgent, failed = 2, 8 // POLLPRI, POLLERR: how this one file tells
+	const urgent, failed = 2, 8 // POLLPRI, POLLERR: how this one file tells, once
 	fds := [1]pollFD{{fd: int32(m.fd), events: urgent}}
-	return poll(fds[:], 0) != nil || fds[0].revents&(urgent|failed) != 0
+	if poll(fds[:], 0) != nil || fds[0].revents&(urgent|failed) != 0 {
+		m.news = true
+	}
+	return m.news
+}
+
+// any reports whether something is mounted below the lane's folder, as far as
+// cases see it.
+func (m *mounts) any() bool {
+	return m.changed() && (len(pointsBelow(m.root, 0)) > 0 || m.canonical != "" && len(pointsBelow(m.canonical, 1)) > 0)
 }
 
 // clear takes away what is mounted below the lane's folder. When it cannot,
@@ -39,32 +51,19 @@ func (m *mounts) clear() error {
 	if !m.changed() {
 		return nil
 	}
+	m.news = false
 	err := Detach(m.root)
 	if m.canonical != "" {
-		err = errors.Join(err, detach(m.canonical, 1)) // the lane's own
+		err = errors.Join(err, detach(pointsBelow(m.canonical, 1))) // the first is the lane's own
 	}
 	return err
 }
 
 // Detach takes away whatever is mounted on a folder and below it, of which it
 // touches nothing. Without the right to, the error names the place.
-func Detach(dir string) error { return detach(dir, 0) }
+func Detach(dir string) error { return detach(pointsBelow(dir, 0)) }
 
-// detach leaves the first own mounts on dir itself alone.
-func detach(dir string, own int) error {
-	table, err := readWhole(mountInfo)
-	if err != nil {
-		return nil // no /proc
-	}
-	var points []string
-	for _, at := range mountPoints(table) {
-		switch {
-		case at == dir && own > 0:
-			own--
-		case at == dir, len(at) > len(dir) && at[:len(dir)] == dir && at[len(dir)] == '/':
-			points = append(points, at)
-		}
-	}
+func detach(points []string) error {
 	// Inner and upper ones come later in the table.
 	for i := len(points) - 1; i >= 0; i-- {
 		const lazy, noFollow = syscall.MNT_DETACH, 8 // UMOUNT_NOFOLLOW
@@ -73,6 +72,24 @@ func detach(dir string, own int) error {
 		}
 	}
 	return nil
+}
+
+// pointsBelow lists where something is mounted on a folder, but for the first
+// own ones, and below it.
+func pointsBelow(dir string, own int) (points []string) {
+	table, err := readWhole(mountInfo)
+	if err != nil {
+		return nil // no /proc
+	}
+	for _, at := range mountPoints(table) {
+		switch {
+		case at == dir && own > 0:
+			own--
+		case at == dir, len(at) > len(dir) && at[:len(dir)] == dir && at[len(dir)] == '/':
+			points = append(points, at)
+		}
+	}
+	return points
 }
 
 // mountPoints returns the fifth field of each line, proc_pid_mountinfo(5): where

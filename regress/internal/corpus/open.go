@@ -25,7 +25,7 @@ type Options struct {
 	Warn    func(string) // hears that something may be wrong with the corpus; nil = Note
 }
 
-// defaultHeaders is the pattern of S1's corpora.
+// defaultHeaders is how the corpora that muster was made for name them.
 const defaultHeaders = "HDR_*"
 
 // roles picks what every case is given.

@@ -33,6 +33,8 @@ type Command struct {
 
 	Path   string         // absolute path of the executable (the shell's, if Shell)
 	Digest outcome.Digest // of the executable
+
+	info fs.FileInfo // of the executable, before it was read
 }
 
 // Resolve finds the executable of a command: in the caller's PATH, or, for a
@@ -56,10 +58,32 @@ func Resolve(words []string, useShell, stdin bool) (*Command, error) {
 	if c.Path, err = filepath.Abs(found); err != nil {
 		return nil, fault.Environmentf("command %q: %w", name, err)
 	}
-	if c.Digest, err = digestFile(c.Path); err != nil {
+	if c.info, err = os.Stat(c.Path); err == nil {
+		c.Digest, err = digestFile(c.Path)
+	}
+	if err != nil {
 		return nil, fault.Environmentf("command %q cannot be read: %w", name, reason(err))
 	}
 	return c, nil
+}
+
+// Changed returns an error of class Input when the executable is no longer the
+// one that Resolve found: what it left so far may come from either. It reads the
+// file only when its identity, size or time changed. One that is gone is no
+// other: what it could not run has failed already.
+func (c *Command) Changed() error {
+	now, err := os.Stat(c.Path)
+	if err == nil && os.SameFile(now, c.info) && now.Size() == c.info.Size() && now.ModTime().Equal(c.info.ModTime()) {
+		return nil
+	}
+	d, err := digestFile(c.Path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), err == nil && d == c.Digest:
+		return nil
+	case err != nil:
+		return fault.Environmentf("command %s: %w", c.Path, reason(err))
+	}
+	return fault.Inputf("command %s changed while it ran: run again when nothing builds it", c.Path)
 }
 
 // reason takes the innermost error: the texts around it repeat the name, and

@@ -26,7 +26,7 @@ const (
 	zstandard
 )
 
-// piece is one row of contents.
+// piece is one row of its table.
 type piece struct {
 	id    int64
 	codec codec

@@ -8,7 +8,7 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// blob is one row of the table of contents.
+// blob is one row of its table.
 type blob struct {
 	digest outcome.Digest
 	id     int64

@@ -1,12 +1,14 @@
 // Package state is the folder .muster: past runs, the lock that one writing
 // run holds, and the cache. A run's folder holds run.json (what it was and how
-// it ended), cases.jsonl (a line per case that is done, for --resume) and the
-// store of the outcomes that were not identical.
+// it ended), cases.jsonl (a line per case that is done, for --resume), results.json
+// (a verdict per case that was not identical, and whether it was accepted) and the
+// stores of the outcomes of those and of what they were compared with.
 //
-// It must not know what the entries mean to a run: they are kept as JSON.
+// It must not know what the options of a run mean: they are kept as JSON.
 package state
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
@@ -45,6 +47,7 @@ func (s *State) runs() string { return filepath.Join(s.dir, "runs") }
 type Info struct {
 	Version  int               `json:"version"`
 	ID       string            `json:"id"`
+	Number   int               `json:"number"` // one more than any run here had when it began; 0 in the first version
 	Command  string            `json:"command"`
 	Started  time.Time         `json:"started"`
 	Finished bool              `json:"finished"`
@@ -77,6 +80,14 @@ func (s *State) NewRun(info Info) (*Run, error) {
 	if _, err := rand.Read(random[:]); err != nil {
 		return nil, fault.Environmentf("run ID: %w", err)
 	}
+	runs, err := s.Runs()
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range runs {
+		info.Number = max(info.Number, r.Number)
+	}
+	info.Number++
 	info.Version = version
 	info.ID = info.Started.UTC().Format("20060102-150405-") + hex.EncodeToString(random[:])
 	r := &Run{info, filepath.Join(s.runs(), info.ID)}
@@ -133,7 +144,7 @@ func (s *State) prune(current string) error {
 	return nil
 }
 
-// Runs returns all runs, oldest first. Folders without a readable run.json are
+// Runs returns all runs, oldest first, whatever the clock did between them. Folders without a readable run.json are
 // passed over: a run that was killed while it made its folder left nothing.
 func (s *State) Runs() ([]*Run, error) {
 	entries, err := os.ReadDir(s.runs())
@@ -149,7 +160,9 @@ func (s *State) Runs() ([]*Run, error) {
 			runs = append(runs, r)
 		}
 	}
-	slices.SortStableFunc(runs, func(a, b *Run) int { return a.Started.Compare(b.Started) })
+	slices.SortStableFunc(runs, func(a, b *Run) int {
+		return cmp.Or(cmp.Compare(a.Number, b.Number), a.Started.Compare(b.Started))
+	})
 	return runs, nil
 }
 

@@ -102,8 +102,8 @@ func (c *Crew) freshRoot() string {
 }
 
 // helperEnv is the environment of a helper, of which no case sees anything: one
-// thread that runs code, no signals to interrupt it, and a heap that is swept
-// between cases (lane's shed) or when it grows beyond what one case explains.
+// thread that runs code, no signals to interrupt it, and no collector, but for a
+// heap beyond what one case explains (lane's memory says why).
 var helperEnv = []string{"GOMAXPROCS=1", "GODEBUG=asyncpreemptoff=1", "GOGC=off", "GOMEMLIMIT=64MiB"}
 
 // spawn starts the helper with its end of the socket and the corpus.
