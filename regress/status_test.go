@@ -14,12 +14,12 @@ func TestStatus(t *testing.T) {
 	for _, allow := range []string{"", "flaky", "new", "missing", "flaky,new", "flaky,missing", "new,missing", "flaky,new,missing"} {
 		o := Options{Judge: Judgement{Allow: strings.FieldsFunc(allow, func(r rune) bool { return r == ',' })}}
 		for _, v := range outcome.Verdicts() {
-			want := statusDiffers
+			want := fault.StatusDiffers
 			switch {
 			case v == outcome.Environment:
-				want = statusEnvironment
+				want = fault.StatusEnvironment
 			case v == outcome.Identical, slices.Contains(o.Judge.Allow, v.String()):
-				want = statusClean
+				want = fault.StatusClean
 			}
 			for _, command := range []string{"check", "compare", "diff"} {
 				s := Summary{Command: command}
@@ -49,14 +49,14 @@ func TestStatusWins(t *testing.T) {
 		broke fault.Class
 		want  int
 	}{
-		{"the machine's failure wins over differences", all, fault.None, statusEnvironment},
-		{"an interrupt wins over all", all, fault.Interrupted, statusInterrupted},
-		{"a run that the machine broke off", Summary{Command: "check"}, fault.Environment, statusEnvironment},
-		{"a corpus that changed meanwhile", all, fault.Input, statusInput},
-		{"nothing selected", Summary{Command: "check"}, fault.Empty, statusEmpty},
-		{"a record with flaky cases", recorded, fault.None, statusClean},
-		{"a record without all of its cases", notRecorded, fault.None, statusEnvironment},
-		{"nothing at all", Summary{Command: "check"}, fault.None, statusClean},
+		{"the machine's failure wins over differences", all, fault.None, fault.StatusEnvironment},
+		{"an interrupt wins over all", all, fault.Interrupted, fault.StatusInterrupted},
+		{"a run that the machine broke off", Summary{Command: "check"}, fault.Environment, fault.StatusEnvironment},
+		{"a corpus that changed meanwhile", all, fault.Input, fault.StatusInput},
+		{"nothing selected", Summary{Command: "check"}, fault.Empty, fault.StatusEmpty},
+		{"a record with flaky cases", recorded, fault.None, fault.StatusClean},
+		{"a record without all of its cases", notRecorded, fault.None, fault.StatusEnvironment},
+		{"nothing at all", Summary{Command: "check"}, fault.None, fault.StatusClean},
 	} {
 		if got := o.status(c.sum, c.broke); got != c.want {
 			t.Errorf("%s: status %d, want %d", c.why, got, c.want)

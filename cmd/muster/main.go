@@ -47,14 +47,6 @@ type statusError int
 
 func (s statusError) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
 
-// Exit statuses, explained by `muster help exit-codes`.
-const (
-	statusUsage       = 2
-	statusEnvironment = 3
-	statusEmpty       = 4
-	statusInterrupted = 130
-)
-
 // exitStatus says what went wrong, once, and returns the status for it.
 func exitStatus(err error, stderr io.Writer) int {
 	if err == nil {
@@ -67,17 +59,9 @@ func exitStatus(err error, stderr io.Writer) int {
 	fmt.Fprintf(stderr, "muster: %v\n", err)
 	var usage *usageError
 	if errors.As(err, &usage) {
-		return statusUsage
+		return regress.Input.Status()
 	}
-	switch regress.ClassOf(err) {
-	case regress.Input:
-		return statusUsage
-	case regress.Empty:
-		return statusEmpty
-	case regress.Interrupted:
-		return statusInterrupted
-	}
-	return statusEnvironment
+	return regress.ClassOf(err).Status()
 }
 
 // usageError is a mistake in the command line or the configuration.

@@ -22,6 +22,31 @@ const (
 	Interrupted       // a signal ended the run; what was done is kept
 )
 
+// Exit statuses of the program, which `muster help exit-codes` explains.
+const (
+	StatusClean       = 0
+	StatusDiffers     = 1 // something is not identical: no failure of this set
+	StatusInput       = 2
+	StatusEnvironment = 3
+	StatusEmpty       = 4
+	StatusInterrupted = 130 // 128 + SIGINT, as shells say it
+)
+
+// Status returns the exit status for a class.
+func (c Class) Status() int {
+	switch c {
+	case None:
+		return StatusClean
+	case Input:
+		return StatusInput
+	case Empty:
+		return StatusEmpty
+	case Interrupted:
+		return StatusInterrupted
+	}
+	return StatusEnvironment
+}
+
 type fault struct {
 	class Class
 	err   error

@@ -3,6 +3,7 @@ package report
 import (
 	"time"
 
+	"muster/regress/internal/fault"
 	"muster/regress/internal/outcome"
 )
 
@@ -43,7 +44,7 @@ func (s Summary) notRun() int {
 // brokeOff reports whether a run ended before its end and may go on: it was
 // interrupted, or the machine failed it.
 func (s Summary) brokeOff() bool {
-	return s.Interrupted || s.ExitStatus == 3 && (s.Command == recordCommand || s.notRun() > 0)
+	return s.Interrupted || s.ExitStatus == fault.StatusEnvironment && (s.Command == recordCommand || s.notRun() > 0)
 }
 
 // Verdicts counts cases by verdict.

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"muster/regress/internal/fault"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/readable"
 )
@@ -33,7 +34,7 @@ func headlineText(s Summary) (string, colour) {
 	}
 	differ := s.Verdicts.NotIdentical()
 	switch {
-	case differ > 0 && s.ExitStatus == 0:
+	case differ > 0 && s.ExitStatus == fault.StatusClean:
 		return comparedText(s, cases) + ", all allowed", green
 	case differ > 0:
 		return comparedText(s, cases), red
@@ -56,7 +57,7 @@ func worse(s Summary, c colour) colour {
 	switch {
 	case s.Verdicts.NotIdentical() > 0:
 		return red
-	case s.ExitStatus != 0:
+	case s.ExitStatus != fault.StatusClean:
 		return yellow
 	}
 	return c
@@ -172,20 +173,20 @@ func acceptText(s Summary) string {
 // meaningOf explains an exit status other than 0.
 func meaningOf(s Summary) string {
 	switch s.ExitStatus {
-	case 0:
+	case fault.StatusClean:
 		return ""
-	case 1:
+	case fault.StatusDiffers:
 		if s.notRun() > 0 {
 			return "something is not identical, or was not run"
 		}
 		return "something is not identical"
-	case 2:
+	case fault.StatusInput:
 		return "usage, configuration or damaged input"
-	case 3:
+	case fault.StatusEnvironment:
 		return "the environment failed, not the tool"
-	case 4:
+	case fault.StatusEmpty:
 		return "nothing was selected"
-	case 130:
+	case fault.StatusInterrupted:
 		return "interrupted"
 	}
 	return "see muster help exit-codes"
