@@ -10,6 +10,7 @@ import (
 	"muster/regress/internal/golden"
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
+	"muster/regress/internal/report"
 	"muster/regress/internal/state"
 )
 
@@ -39,7 +40,7 @@ func Accept(_ context.Context, o Options, a Acceptance) (count int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	if p.run.Command != "check" {
+	if p.run.Command != report.CheckCommand {
 		return 0, fault.Inputf("run %s was a compare: it has no golden to accept into", p.run.ID)
 	}
 	if err := p.finished(); err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"muster/regress/internal/exec/local"
 	"muster/regress/internal/fault"
+	"muster/regress/internal/report"
 )
 
 // check refuses options that mean nothing to a command, before anything is read
@@ -17,7 +18,7 @@ func (o *Options) check(command string) error {
 	if err := o.checkAllow(); err != nil {
 		return err
 	}
-	if command == "record" && o.Judge.Repeat < 1 {
+	if command == report.RecordCommand && o.Judge.Repeat < 1 {
 		return fault.Inputf("--repeat %d: every case must run at least once", o.Judge.Repeat)
 	}
 	if command != "cases" && command != "diff" {

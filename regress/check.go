@@ -46,7 +46,7 @@ func Check(ctx context.Context, o Options) (sum Summary, err error) {
 	}
 	defer func() { err = errors.Join(err, base.Close()) }()
 	o.asRecorded(base.Meta())
-	s, err := open(ctx, &o, "check")
+	s, err := open(ctx, &o, report.CheckCommand)
 	if err != nil {
 		return sum, err
 	}

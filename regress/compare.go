@@ -10,6 +10,7 @@ import (
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/outcome"
+	"muster/regress/internal/report"
 	"muster/regress/internal/state"
 )
 
@@ -20,7 +21,7 @@ func Compare(ctx context.Context, o Options) (sum Summary, err error) {
 	if len(o.Command.Reference) == 0 || len(o.Command.Words) == 0 {
 		return sum, fault.Inputf("compare wants two commands: --ref 'COMMAND' --new 'COMMAND'")
 	}
-	s, err := open(ctx, &o, "compare")
+	s, err := open(ctx, &o, report.CompareCommand)
 	if err != nil {
 		return sum, err
 	}

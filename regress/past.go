@@ -5,11 +5,14 @@ import (
 
 	"muster/regress/internal/fault"
 	"muster/regress/internal/name"
+	"muster/regress/internal/report"
 	"muster/regress/internal/state"
 )
 
 // isChecking picks the runs that have results of their own.
-func isChecking(r *state.Run) bool { return r.Command == "check" || r.Command == "compare" }
+func isChecking(r *state.Run) bool {
+	return r.Command == report.CheckCommand || r.Command == report.CompareCommand
+}
 
 // notIdentical returns the names of the cases that were not identical in a run.
 func notIdentical(r *state.Run) (map[string]bool, error) {

@@ -30,7 +30,7 @@ func Record(ctx context.Context, o Options) (sum Summary, err error) {
 	if err := golden.Replaceable(o.Store.Golden); err != nil {
 		return sum, err
 	}
-	s, err := open(ctx, &o, "record")
+	s, err := open(ctx, &o, report.RecordCommand)
 	if err != nil {
 		return sum, err
 	}

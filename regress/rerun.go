@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"muster/regress/internal/fault"
+	"muster/regress/internal/report"
 	"muster/regress/internal/state"
 )
 
@@ -29,9 +30,9 @@ func Rerun(ctx context.Context, o Options, failed bool) (Summary, error) {
 		}
 	}
 	switch last.Command {
-	case "record":
+	case report.RecordCommand:
 		return Record(ctx, again)
-	case "compare":
+	case report.CompareCommand:
 		return Compare(ctx, again)
 	}
 	return Check(ctx, again)

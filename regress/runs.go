@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"muster/regress/internal/fault"
+	"muster/regress/internal/report"
 	"muster/regress/internal/state"
 )
 
@@ -66,7 +67,7 @@ func runText(r *state.Run, sum kept) string {
 		return fmt.Sprintf("broke off, %d of %d cases not run", sum.NotRun, sum.Cases)
 	case !r.Finished:
 		return fmt.Sprintf("interrupted, %d of %d cases not run", sum.NotRun, sum.Cases)
-	case r.Command == "record":
+	case r.Command == report.RecordCommand:
 		return fmt.Sprintf("%d cases recorded", sum.Recorded)
 	}
 	return fmt.Sprintf("%d cases, %d not identical", sum.Cases, sum.NotIdentical)

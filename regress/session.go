@@ -77,7 +77,7 @@ func open(ctx context.Context, o *Options, name string) (_ *session, err error) 
 			err = errors.Join(err, s.close())
 		}
 	}()
-	if name == "record" || name == "check" || name == "compare" {
+	if name == report.RecordCommand || name == report.CheckCommand || name == report.CompareCommand {
 		if s.unlock, err = s.state.Lock(); err != nil {
 			return nil, err
 		}
@@ -150,7 +150,7 @@ func (s *session) choose() error {
 	switch {
 	case len(all) == 0:
 		return fault.Emptyf("%s holds no case", s.o.Corpus.Path)
-	case len(s.cases) == 0 && s.name != "check": // there what is missing counts, too
+	case len(s.cases) == 0 && s.name != report.CheckCommand: // there what is missing counts, too
 		return s.nothing()
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 	"muster/regress/internal/normalize"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/readable"
+	"muster/regress/internal/report"
 )
 
 // Show prints the whole difference of one case in a past run, and the one line
@@ -47,7 +48,7 @@ func Show(_ context.Context, o Options, caseName, id string) error {
 		}
 	}
 	fmt.Fprintf(w, "\nreproduce: %s\n", p.options.reproduce(raw, "kept", p.options.Command.wordsFor(raw), o.Configured))
-	if p.run.Command == "compare" {
+	if p.run.Command == report.CompareCommand {
 		fmt.Fprintf(w, "reference: %s\n", p.options.reproduce(raw, "kept-reference", p.options.Command.Reference, o.Configured))
 	}
 	if p.options.Corpus.Path == "-" {
@@ -72,7 +73,7 @@ func (p *past) show(w io.Writer, raw string, colour bool) error {
 		return fault.Inputf("run %s did not get so far as to keep %s", p.run.ID, name.Print(raw))
 	}
 	from := p.options.Store.Golden
-	if p.run.Command == "compare" {
+	if p.run.Command == report.CompareCommand {
 		from = p.run.References()
 	}
 	base, err := golden.Open(from)
@@ -87,7 +88,7 @@ func (p *past) show(w io.Writer, raw string, colour bool) error {
 	if !known {
 		return view{w, nil, colour}.one(side{&now.Outcome, found.Content})
 	}
-	if p.run.Command == "check" && base.Digest().String() != p.run.Golden {
+	if p.run.Command == report.CheckCommand && base.Digest().String() != p.run.Golden {
 		fmt.Fprintf(w, "note: the golden has changed since this run\n")
 	}
 	rules, err := normalize.Parse(p.options.Judge.Normalize)

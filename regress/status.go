@@ -5,6 +5,7 @@ import (
 
 	"muster/regress/internal/fault"
 	"muster/regress/internal/outcome"
+	"muster/regress/internal/report"
 )
 
 // status is the exit status that a run's summary asks for, and the class of
@@ -16,7 +17,7 @@ func (o *Options) status(s Summary, broke fault.Class) int {
 	if s.Verdicts[outcome.Environment] > 0 {
 		return fault.StatusEnvironment
 	}
-	if s.Command == "record" {
+	if s.Command == report.RecordCommand {
 		return fault.StatusClean
 	}
 	if s.NotRun > 0 { // --fail-fast: nothing is proved of the rest

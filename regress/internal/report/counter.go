@@ -45,7 +45,7 @@ func (c *counterLines) Close() error { return nil }
 // passPhrase says what a later pass does: "second run of 3,000 cases",
 // "retrying, 130 runs".
 func passPhrase(command string, p PassStarted) string {
-	if command == recordCommand {
+	if command == RecordCommand {
 		return ordinal(p.Pass) + " run of " + readable.Count(p.Runs, "case")
 	}
 	return "retrying, " + readable.Count(p.Runs, "run")

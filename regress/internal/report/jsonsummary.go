@@ -57,7 +57,7 @@ type jsonRecordSummary struct {
 
 func toJSONSummary(s Summary) any {
 	v := s.Verdicts
-	if s.Command == recordCommand {
+	if s.Command == RecordCommand {
 		e := s.Endings
 		return jsonRecordSummary{
 			Type: "summary", Command: readable.Line(s.Command), Run: readable.Line(s.Run), Cases: s.Cases,

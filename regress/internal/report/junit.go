@@ -115,7 +115,7 @@ func (j *junit) add(index int, text string) error {
 // fails reports whether a verdict makes the run fail. At record no verdict of
 // the tool does.
 func (j *junit) fails(v outcome.Verdict) bool {
-	return v != outcome.Identical && j.started.Command != recordCommand && !slices.Contains(j.started.Allowed, v)
+	return v != outcome.Identical && j.started.Command != RecordCommand && !slices.Contains(j.started.Allowed, v)
 }
 
 func element(b *strings.Builder, tag string, v outcome.Verdict, message, text string) {

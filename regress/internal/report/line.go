@@ -17,7 +17,7 @@ func (t *tally) label() string {
 	switch {
 	case t.pass <= 1:
 		return t.command
-	case t.command == recordCommand:
+	case t.command == RecordCommand:
 		return t.command + ", " + ordinal(t.pass) + " run"
 	}
 	return "retry"
@@ -34,7 +34,7 @@ func (t *tally) eta(perSecond float64) string {
 }
 
 func (t *tally) differing() string {
-	if t.command == recordCommand {
+	if t.command == RecordCommand {
 		return readable.Number(t.differs) + " flaky"
 	}
 	return readable.Number(t.differs) + " differ"

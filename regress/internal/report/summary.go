@@ -7,10 +7,11 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// The commands that reports treat in their own way.
+// The commands whose runs are kept.
 const (
-	recordCommand  = "record"  // there is no golden to compare with
-	compareCommand = "compare" // there is none to accept into
+	RecordCommand  = "record" // there is no golden to compare with
+	CheckCommand   = "check"
+	CompareCommand = "compare" // there is none to accept into
 )
 
 // Summary is what a run came to.
@@ -35,7 +36,7 @@ type Summary struct {
 // notRun returns how many cases have no verdict, also for a run that broke off
 // before it counted them.
 func (s Summary) notRun() int {
-	if s.Command == recordCommand {
+	if s.Command == RecordCommand {
 		return s.NotRun
 	}
 	return max(s.NotRun, s.Cases-s.Verdicts[outcome.Identical]-s.Verdicts.NotIdentical())
@@ -44,7 +45,7 @@ func (s Summary) notRun() int {
 // brokeOff reports whether a run ended before its end and may go on: it was
 // interrupted, or the machine failed it.
 func (s Summary) brokeOff() bool {
-	return s.Interrupted || s.ExitStatus == fault.StatusEnvironment && (s.Command == recordCommand || s.notRun() > 0)
+	return s.Interrupted || s.ExitStatus == fault.StatusEnvironment && (s.Command == RecordCommand || s.notRun() > 0)
 }
 
 // Verdicts counts cases by verdict.

@@ -22,7 +22,7 @@ func (r *results) headline(s Summary) string {
 
 func headlineText(s Summary) (string, colour) {
 	cases := readable.Count(s.Cases, "case")
-	if s.Command == recordCommand {
+	if s.Command == RecordCommand {
 		if s.Recorded == s.Cases {
 			return cases + " recorded", green
 		}
@@ -109,7 +109,7 @@ type count struct {
 
 func countsOf(s Summary) []count {
 	var counts []count
-	if s.Command == recordCommand {
+	if s.Command == RecordCommand {
 		e := s.Endings
 		counts = []count{
 			{e.Succeeded, "exited with 0", green},
@@ -141,11 +141,11 @@ func hintsFor(s Summary) []hint {
 	}
 	v := s.Verdicts
 	kept := s.Run != ""
-	checked := kept && s.Command != recordCommand
+	checked := kept && s.Command != RecordCommand
 	differ := v.NotIdentical() > 0
-	acceptable := v.NotIdentical() > v[outcome.Environment] && s.Command != compareCommand && !s.Interrupted
+	acceptable := v.NotIdentical() > v[outcome.Environment] && s.Command != CompareCommand && !s.Interrupted
 	add(kept && s.brokeOff(), "muster "+readable.Line(s.Command)+" --resume", "goes on where this run ended")
-	add(s.Command == recordCommand && !s.Interrupted && s.Recorded > 0, "muster check", "compares with what was recorded")
+	add(s.Command == RecordCommand && !s.Interrupted && s.Recorded > 0, "muster check", "compares with what was recorded")
 	add(checked && differ, "muster show NAME", "all that differs in it, how to reproduce it")
 	add(checked && acceptable, "muster accept --all", acceptText(s))
 	add(checked && v[outcome.Environment] > 0, "muster rerun --failed", "once the machine has what was missing")
