@@ -121,8 +121,8 @@ func (a *Acceptance) takes(r *state.Result) bool {
 func (p *past) promote(chosen []*state.Result) (notes []string, err error) {
 	var found *golden.Store
 	if slices.ContainsFunc(chosen, func(r *state.Result) bool { return r.Verdict != outcome.Missing }) {
-		if found, err = golden.Open(p.run.Outcomes()); err != nil {
-			return nil, fmt.Errorf("outcomes of run %s: %w", p.run.ID, err)
+		if found, err = p.outcomes(); err != nil {
+			return nil, err
 		}
 		defer found.Close()
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"muster/regress/internal/fault"
+	"muster/regress/internal/golden"
 	"muster/regress/internal/name"
 	"muster/regress/internal/report"
 	"muster/regress/internal/state"
@@ -56,6 +57,15 @@ func (p *past) result(raw string) (*state.Result, error) {
 		return nil, fault.Inputf("run %s has no difference in %s: it was identical there, did not run, or is not a case", p.run.ID, name.Print(raw))
 	}
 	return &p.results[i], nil
+}
+
+// outcomes opens what the run kept of the cases that were not identical.
+func (p *past) outcomes() (*golden.Store, error) {
+	found, err := golden.Open(p.run.Outcomes())
+	if fault.ClassOf(err) == fault.Input { // golden's own mend is that of a golden
+		return nil, fault.Inputf("%s, what run %s kept, is damaged or gone: run muster %s again", p.run.Outcomes(), p.run.ID, p.run.Command)
+	}
+	return found, err
 }
 
 // finished refuses a run that was broken off: what it has no result for may

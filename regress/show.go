@@ -60,9 +60,9 @@ func Show(_ context.Context, o Options, caseName, id string) error {
 
 // show prints every part in which a case differs.
 func (p *past) show(w io.Writer, raw string, colour bool) error {
-	found, err := golden.Open(p.run.Outcomes())
+	found, err := p.outcomes()
 	if err != nil {
-		return fmt.Errorf("outcomes of run %s: %w", p.run.ID, err)
+		return err
 	}
 	defer found.Close()
 	now, known, err := found.Get(raw)
