@@ -41,9 +41,9 @@ func (r *rig) mountDuring(dir, place string) outcomeOf {
 	r.Helper()
 	p := newPipe(r.T)
 	mounted := filepath.Join(r.TempDir(), "go")
-	done := r.begin(r.Context(), "one.c", "mkdir x; echo n > n; echo up > "+p.path+"; while [ ! -e "+mounted+" ]; do :; done")
-	p.await(r.T)
-	must(r, syscall.Mount(dir, filepath.Join(r.crew.lanes[0].root, place), "", syscall.MS_BIND, ""))
+	done := r.begin(r.Context(), "one.c", "mkdir x; echo n > n; pwd > "+p.path+"; while [ ! -e "+mounted+" ]; do :; done")
+	lane := filepath.Dir(p.await(r.T)) // the crew is another goroutine's now
+	must(r, syscall.Mount(dir, filepath.Join(lane, place), "", syscall.MS_BIND, ""))
 	must(r, os.WriteFile(mounted, nil, 0o600))
 	return <-done
 }
