@@ -4,13 +4,13 @@
 package outcome
 
 import (
-	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 )
 
@@ -200,29 +200,44 @@ func (o *Outcome) Flaky() bool {
 // or a flaky ending, only that it is flaky. Two outcomes without flaky parts
 // are the same exactly when their digests are. The parts must be sorted.
 func (o *Outcome) Digest() Digest {
-	var b bytes.Buffer
-	b.WriteString("outcome 1\n")
+	var space [1 << 10]byte // enough for most
+	b := append(space[:0], "outcome 1\n"...)
 	if o.EndingFlaky {
-		b.WriteString("flaky ending\n")
+		b = append(b, "flaky ending\n"...)
 	} else {
-		fmt.Fprintf(&b, "%d %d\n", o.Ending.Kind, o.Ending.Code)
+		b = strconv.AppendUint(b, uint64(o.Ending.Kind), 10)
+		b = append(b, ' ')
+		b = strconv.AppendInt(b, int64(o.Ending.Code), 10)
+		b = append(b, '\n')
 	}
 	if o.Ending.Partial() {
-		return Of(b.Bytes())
+		return Of(b)
 	}
 	if o.Cut {
-		b.WriteString("cut\n")
+		b = append(b, "cut\n"...)
 	}
-	for _, p := range o.Parts {
-		b.Write(binary.AppendUvarint(nil, uint64(len(p.Path))))
-		fmt.Fprintf(&b, "%s %d ", p.Path, p.Place)
-		if p.Flaky {
-			b.WriteString("flaky\n")
-		} else {
-			fmt.Fprintf(&b, "%d %t %s\n", p.Form, p.Exec, p.Digest)
-		}
+	for i := range o.Parts {
+		b = o.Parts[i].appendTo(b)
 	}
-	return Of(b.Bytes())
+	return Of(b)
+}
+
+// appendTo appends what Digest is taken of.
+func (p *Part) appendTo(b []byte) []byte {
+	b = binary.AppendUvarint(b, uint64(len(p.Path)))
+	b = append(b, p.Path...)
+	b = append(b, ' ')
+	b = strconv.AppendUint(b, uint64(p.Place), 10)
+	if p.Flaky {
+		return append(b, " flaky\n"...)
+	}
+	b = append(b, ' ')
+	b = strconv.AppendUint(b, uint64(p.Form), 10)
+	b = append(b, ' ')
+	b = strconv.AppendBool(b, p.Exec)
+	b = append(b, ' ')
+	b = hex.AppendEncode(b, p.Digest[:])
+	return append(b, '\n')
 }
 
 // Cost is what one run of a case cost.
