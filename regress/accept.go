@@ -46,7 +46,7 @@ func Accept(_ context.Context, o Options, a Acceptance) (count int, err error) {
 	if err := p.finished(); err != nil {
 		return 0, err
 	}
-	if err := p.forgetAccepted(); err != nil {
+	if err := p.checkGolden(); err != nil {
 		return 0, err
 	}
 	chosen, left, err := p.choose(a)
@@ -128,7 +128,7 @@ func (p *past) promote(chosen []*state.Result) (notes []string, err error) {
 	}
 	err = golden.Update(p.options.Store.Golden, func(tx *golden.Tx) error {
 		notes = p.settingsDiffer(tx.Meta())
-		if err := p.sameGolden(tx); err != nil {
+		if err := p.sign(tx); err != nil {
 			return err
 		}
 		for _, r := range chosen {
@@ -179,31 +179,68 @@ func commandsOf(c *Command) (lists [][]string) {
 	return lists
 }
 
-// forgetAccepted takes back the marks of what was accepted when the golden is
-// again the one that the run compared with: somebody restored it.
-func (p *past) forgetAccepted() error {
+// checkGolden refuses a golden that accepts of this run cannot go into, and takes
+// back the marks of what was accepted and is not in there: somebody restored one
+// of its earlier states.
+func (p *past) checkGolden() error {
 	base, err := golden.Open(p.options.Store.Golden)
 	if err != nil {
 		return noGolden(p.options.Store.Golden, err)
 	}
-	if base.Digest().String() == p.run.Golden {
-		for i := range p.results {
-			p.results[i].Accepted = false
+	defer base.Close()
+	if err := p.acceptsInto(base.Digest(), base.Meta()); err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(p.results, func(r state.Result) bool { return r.Accepted }) {
+		return nil
+	}
+	found, err := p.outcomes()
+	if err != nil {
+		return err
+	}
+	defer found.Close()
+	for i := range p.results {
+		if r := &p.results[i]; r.Accepted {
+			if r.Accepted, err = holds(base, found, r); err != nil {
+				return err
+			}
 		}
 	}
-	return base.Close()
+	return nil
 }
 
-// sameGolden refuses a golden that is not the one that the run compared with,
-// unless only accepts of this run changed it.
-func (p *past) sameGolden(tx *golden.Tx) error {
+// holds reports whether the golden has what accepting a result puts into it.
+func holds(base, found *golden.Store, r *state.Result) (bool, error) {
+	is, known, err := base.Get(string(r.Name))
+	if err != nil || r.Verdict == outcome.Missing || !known {
+		return !known && r.Verdict == outcome.Missing, err
+	}
+	rec, kept, err := found.Get(string(r.Name))
+	if err != nil || !kept {
+		return false, err
+	}
+	rec.Outcome.KeepFlaky(&is.Outcome)
+	return rec.Outcome.Digest() == is.Outcome.Digest(), nil
+}
+
+// acceptsInto refuses a golden, by its digest and meta, that is not the one that
+// the run compared with, unless only accepts of this run changed it.
+func (p *past) acceptsInto(digest outcome.Digest, m golden.Meta) error {
+	if digest.String() == p.run.Golden || m.AcceptedRun == p.run.ID && m.AcceptBase.String() == p.run.Golden {
+		return nil
+	}
+	return fault.Inputf("the golden %s is not the one that run %s compared with: run muster check again, then accept", p.options.Store.Golden, p.run.ID)
+}
+
+// sign notes in the golden that accepts of this run change it, and of which state
+// of it.
+func (p *past) sign(tx *golden.Tx) error {
 	m := tx.Meta()
-	switch {
-	case tx.Digest().String() == p.run.Golden:
+	if err := p.acceptsInto(tx.Digest(), m); err != nil {
+		return err // somebody was faster
+	}
+	if tx.Digest().String() == p.run.Golden {
 		m.AcceptBase = tx.Digest()
-	case m.AcceptedRun == p.run.ID && m.AcceptBase.String() == p.run.Golden:
-	default:
-		return fault.Inputf("the golden %s is not the one that run %s compared with: run muster check again, then accept", p.options.Store.Golden, p.run.ID)
 	}
 	m.AcceptedRun = p.run.ID
 	return tx.SetMeta(m)

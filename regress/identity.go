@@ -13,6 +13,9 @@ import (
 	"muster/regress/internal/outcome"
 )
 
+// fileOf begins what an identity says of a file besides its content.
+const fileOf = "the file of "
+
 // identity says what must be the same to go on with an interrupted run, in
 // words that an error can use.
 func (s *session) identity(ctx context.Context) (map[string]string, error) {
@@ -20,7 +23,7 @@ func (s *session) identity(ctx context.Context) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	id := map[string]string{"the corpus": digest.String()}
+	id := map[string]string{"the corpus": digest.String(), fileOf + "the corpus": s.corpus.Stamp()}
 	s.command.identify(id)
 	maps.Copy(id, s.o.flags())
 	if len(s.o.Command.PassEnv) > 0 {
@@ -64,6 +67,7 @@ func (c *command) identify(id map[string]string) {
 func identify(what string, c *exec.Command, id map[string]string) {
 	id[what] = fmt.Sprintf("%q", c.Words)
 	id[what+"'s executable"] = c.Path + " " + c.Digest.String()
+	id[fileOf+what+"'s executable"] = c.Stamp()
 }
 
 // settings are flags with their values; those at zero are left out.

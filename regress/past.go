@@ -61,11 +61,29 @@ func (p *past) result(raw string) (*state.Result, error) {
 
 // outcomes opens what the run kept of the cases that were not identical.
 func (p *past) outcomes() (*golden.Store, error) {
-	found, err := golden.Open(p.run.Outcomes())
+	return p.kept(p.run.Outcomes())
+}
+
+// kept opens one of the stores of the run.
+func (p *past) kept(path string) (*golden.Store, error) {
+	found, err := golden.Open(path)
 	if fault.ClassOf(err) == fault.Input { // golden's own mend is that of a golden
-		return nil, fault.Inputf("%s, what run %s kept, is damaged or gone: run muster %s again", p.run.Outcomes(), p.run.ID, p.run.Command)
+		return nil, fault.Inputf("%s, what run %s kept, is damaged or gone: run muster %s again", path, p.run.ID, p.run.Command)
 	}
 	return found, err
+}
+
+// base opens what the run compared with.
+func (p *past) base() (*golden.Store, error) {
+	if p.run.Command == report.CompareCommand {
+		return p.kept(p.run.References())
+	}
+	path := p.options.Store.Golden
+	base, err := golden.Open(path)
+	if err != nil {
+		return nil, noGolden(path, err)
+	}
+	return base, nil
 }
 
 // finished refuses a run that was broken off: what it has no result for may

@@ -24,6 +24,7 @@ func Rerun(ctx context.Context, o Options, failed bool) (Summary, error) {
 	}
 	again.Report, again.Helper, again.Versions = o.Report, o.Helper, o.Versions
 	again.Corpus.Stdin, again.Store.State, again.Store.Resume = o.Corpus.Stdin, o.Store.State, false
+	again.Select.Only = nil // that was the last run's, not what its options say
 	if failed {
 		if err := again.onlyFailed(last); err != nil {
 			return Summary{}, err

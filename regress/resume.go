@@ -3,6 +3,7 @@ package regress
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"muster/regress/internal/fault"
 	"muster/regress/internal/outcome"
@@ -36,7 +37,7 @@ func (s *session) startRun(id map[string]string, base outcome.Digest) error {
 		}
 		if last != nil {
 			if what := differsIn(last.Identity, id); what != "" {
-				return fault.Inputf("--resume: %s is not what it was in run %s: run without --resume, or put it back", what, last.ID)
+				return notAsItWas(what, last.ID)
 			}
 			s.run, s.resumed = last, true
 			// What may differ, such as --jobs, is as it is now.
@@ -53,6 +54,13 @@ func (s *session) startRun(id map[string]string, base outcome.Digest) error {
 	}
 	s.run, err = s.state.NewRun(info)
 	return err
+}
+
+func notAsItWas(what, run string) error {
+	if strings.HasPrefix(what, fileOf) {
+		return fault.Inputf("--resume: %s was written to or replaced since run %s began, and may have been another while that ran: run without --resume", what, run)
+	}
+	return fault.Inputf("--resume: %s is not what it was in run %s: run without --resume, or put it back", what, run)
 }
 
 // differsIn returns the first thing, by name, in which two identities differ.

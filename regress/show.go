@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"muster/regress/internal/fault"
-	"muster/regress/internal/golden"
 	"muster/regress/internal/name"
 	"muster/regress/internal/normalize"
 	"muster/regress/internal/outcome"
@@ -72,13 +71,9 @@ func (p *past) show(w io.Writer, raw string, colour bool) error {
 	if !known {
 		return fault.Inputf("run %s did not get so far as to keep %s", p.run.ID, name.Print(raw))
 	}
-	from := p.options.Store.Golden
-	if p.run.Command == report.CompareCommand {
-		from = p.run.References()
-	}
-	base, err := golden.Open(from)
+	base, err := p.base()
 	if err != nil {
-		return noGolden(from, err)
+		return err
 	}
 	defer base.Close()
 	old, known, err := base.Get(raw)

@@ -58,16 +58,19 @@ func (m *memory) tell(names int) (floor int64, grown bool) {
 	return m.floor, mark > m.limit
 }
 
+// memoryLeast is the lowest limit of memory that means what it says, in bytes: it
+// is more than what a helper may grow to, whose mark a case's begins at.
+const memoryLeast = 8 << 20
+
 // most returns the peak, in KiB, that a case may reach under a limit in bytes. A
-// limit below what the helper itself may have grown to is taken as that: else
-// every case would be past it. The floor alone would not do. The kernel counts
-// pages for each CPU apart and adds up seldom, so a child's peak may begin some
-// pages above the mark that is told.
+// lower one than memoryLeast is taken as that, for every case alike. Only where
+// the helper itself is larger (pages of 64 KiB) its mark counts.
 func (m *memory) most(limit, peak int64) int64 {
-	if peak > limit>>10 && peak > m.limit {
-		m.floor = max(m.floor, highWater(m.lines[:])) // it is looked at seldom
+	if most := max(limit, memoryLeast) >> 10; peak <= most {
+		return most
 	}
-	return max(limit>>10, m.limit, m.floor)
+	m.floor = max(m.floor, highWater(m.lines[:])) // it is looked at seldom
+	return max(limit>>10, memoryLeast>>10, m.floor)
 }
 
 // shed gives back resident memory that can be read again, and resets the

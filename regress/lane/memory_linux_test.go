@@ -65,3 +65,15 @@ func TestParseRange(t *testing.T) {
 		}
 	}
 }
+
+// TestLeastLimit: one limit holds for all cases of a helper, however far it has
+// grown by then.
+func TestLeastLimit(t *testing.T) {
+	for _, m := range []*memory{{}, {floor: 2540, limit: 2540 + warmingMax}, {floor: 3100, limit: 3100 + growthMax, cases: 100}} {
+		for limit, want := range map[int64]int64{1: 8 << 10, 4 << 20: 8 << 10, 8 << 20: 8 << 10, 9 << 20: 9 << 10} {
+			if got := m.most(limit, want); got != want {
+				t.Errorf("a limit of %d bytes is %d KiB, want %d", limit, got, want)
+			}
+		}
+	}
+}

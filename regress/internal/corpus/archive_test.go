@@ -146,7 +146,7 @@ func TestNotes(t *testing.T) {
 		file{name: "l1", link: "nowhere"}, file{name: "l2", link: "l1"}), pack(t, file{name: "second", body: "archive"})))
 	open(t, corpus.Options{Path: path, Note: func(s string) { said = append(said, s) }})
 	got := strings.ReplaceAll(strings.Join(said, "\n"), path, "C")
-	want := `C goes on after its end marker, by 2048 bytes that are not read; if more entries are there, unpack it by tar --ignore-zeros and pack it again, or join the archives by tar --concatenate (-A)
+	want := `C goes on after its end marker, by 2048 bytes beyond it; if more entries are there, unpack it by tar --ignore-zeros and pack it again, or join the archives by tar --concatenate (-A)
 C: of the names that stand there more than once the last counts: 3 (a, b, …)
 C: links to nothing are left out: 2 (l1, l2)`
 	if got != want {

@@ -8,9 +8,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 
 	"muster/regress/internal/fault"
+	"muster/regress/internal/filestamp"
 	"muster/regress/internal/name"
 )
 
@@ -62,16 +65,38 @@ type stamp struct {
 	path    string // below the root
 	size    int64
 	modTime int64 // ns since 1970
+	changed int64 // the same, of anything of it
 	exec    bool
 }
 
 func stampOf(path string, info fs.FileInfo) stamp {
-	return stamp{path, info.Size(), info.ModTime().UnixNano(), executable(info)}
+	s := stamp{path: path, size: info.Size(), modTime: info.ModTime().UnixNano(), exec: executable(info)}
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		s.changed = filestamp.ChangeTime(st).UnixNano()
+	}
+	return s
 }
 
 // executable reports the owner's bit, the one that cases are given. A link has
 // none of its own.
 func executable(info fs.FileInfo) bool { return info.Mode().IsRegular() && info.Mode()&0o100 != 0 }
+
+// Stamp tells, without reading contents, whether the corpus is still what Open
+// found: one that was changed and put back meanwhile is another. It is empty for
+// a stream, which nobody can change.
+func (c *Corpus) Stamp() string {
+	switch {
+	case c.source != nil:
+		return filestamp.Of(c.source.info)
+	case len(c.stamps) == 0:
+		return ""
+	}
+	h := sha256.New()
+	for _, s := range slices.SortedFunc(slices.Values(c.stamps), func(a, b stamp) int { return strings.Compare(a.path, b.path) }) {
+		fmt.Fprintf(h, "%d %s %d %d %d\n", len(s.path), s.path, s.size, s.modTime, s.changed)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
 
 // Changed returns an error of class Input that names what changed since Open,
 // or nil: the archive's size, time or identity, or the size, time or executable

@@ -140,7 +140,7 @@ func checkGoesOn(t *testing.T, o corpus.Options, want string) {
 			open(t, o)
 			continue
 		}
-		warnedOnce(t, o, label+" goes on after its end marker, "+want+" that are not read; …--ignore-zeros …--concatenate…")
+		warnedOnce(t, o, label+" goes on after its end marker, "+want+" beyond it; …--ignore-zeros …--concatenate…")
 	}
 }
 

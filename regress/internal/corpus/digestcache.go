@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"muster/regress/internal/filestamp"
 	"muster/regress/internal/outcome"
 )
 
@@ -46,7 +47,7 @@ func (c *Corpus) cacheFor(all []counted, rest time.Duration) digestCache {
 	h := sha256.New()
 	fmt.Fprintf(h, "digest 1\n%s %s\n", c.source.key(), (&source{info: info}).key())
 	for _, i := range []fs.FileInfo{info, c.source.info} {
-		fmt.Fprintf(h, "%d\n", changeTime(i.Sys().(*syscall.Stat_t)).UnixNano())
+		fmt.Fprintf(h, "%d\n", filestamp.ChangeTime(i.Sys().(*syscall.Stat_t)).UnixNano())
 	}
 	for i := range all {
 		all[i].writeTo(h)
@@ -57,7 +58,7 @@ func (c *Corpus) cacheFor(all []counted, rest time.Duration) digestCache {
 // rested reports whether nothing has changed a file for so long.
 func rested(info fs.FileInfo, rest time.Duration) bool {
 	st, ok := info.Sys().(*syscall.Stat_t)
-	return ok && time.Since(info.ModTime()) > rest && time.Since(changeTime(st)) > rest
+	return ok && time.Since(info.ModTime()) > rest && time.Since(filestamp.ChangeTime(st)) > rest
 }
 
 func (d digestCache) load() (sum outcome.Digest, ok bool) {

@@ -166,6 +166,6 @@ func (s *scan) goesOn(bytes int64) string {
 	if bytes == 1 {
 		unit = "byte"
 	}
-	return fmt.Sprintf("%s goes on after its end marker, by %d %s that are not read; if more entries are there, unpack it by tar --ignore-zeros and pack it again, or join the archives by tar --concatenate (-A)",
+	return fmt.Sprintf("%s goes on after its end marker, by %d %s beyond it; if more entries are there, unpack it by tar --ignore-zeros and pack it again, or join the archives by tar --concatenate (-A)",
 		s.label, bytes, unit)
 }

@@ -16,6 +16,7 @@ import (
 	"al.essio.dev/pkg/shellescape"
 
 	"muster/regress/internal/fault"
+	"muster/regress/internal/filestamp"
 	"muster/regress/internal/outcome"
 )
 
@@ -67,6 +68,15 @@ func Resolve(words []string, useShell, stdin bool) (*Command, error) {
 	return c, nil
 }
 
+// Stamp tells, without reading it, whether the executable is still the file that
+// Resolve found: one that was replaced and put back meanwhile is another.
+func (c *Command) Stamp() string {
+	if c.info == nil {
+		return "" // not of Resolve
+	}
+	return filestamp.Of(c.info)
+}
+
 // Changed returns an error of class Input when the executable is no longer the
 // one that Resolve found: what it left so far may come from either. It reads the
 // file only when its identity, size or time changed. One that is gone is no
@@ -76,9 +86,14 @@ func (c *Command) Changed() error {
 	if err == nil && os.SameFile(now, c.info) && now.Size() == c.info.Size() && now.ModTime().Equal(c.info.ModTime()) {
 		return nil
 	}
-	d, err := digestFile(c.Path)
+	if err == nil && now.Mode().IsRegular() { // else reading it might never end
+		var d outcome.Digest
+		if d, err = digestFile(c.Path); err == nil && d == c.Digest {
+			return nil
+		}
+	}
 	switch {
-	case errors.Is(err, fs.ErrNotExist), err == nil && d == c.Digest:
+	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
 		return fault.Environmentf("command %s: %w", c.Path, reason(err))

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package corpus
+package filestamp
 
 import (
 	"syscall"
