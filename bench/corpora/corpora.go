@@ -79,7 +79,7 @@ func Unpack(dir string, s Spec) error {
 		}
 	}
 	for _, e := range order(s) {
-		if err := os.WriteFile(filepath.Join(dir, e.name()), e.content(s), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, e.name(s)), e.content(s), 0o644); err != nil {
 			return err
 		}
 	}
@@ -90,12 +90,12 @@ func Unpack(dir string, s Spec) error {
 func Cases(s Spec) []string {
 	names := make([]string, s.Cases)
 	for i := range names {
-		names[i] = entry{i, false}.name()
+		names[i] = entry{i, false}.name(s)
 	}
 	return names
 }
 
-func folder(i int) string { return fmt.Sprintf("src/%03d", i%folders) }
+func folder(i int) string { return fmt.Sprintf("src/%03d", i) }
 
 // entry is a file by its number.
 type entry struct {
@@ -121,16 +121,17 @@ func order(s Spec) []entry {
 	return all
 }
 
-func (e entry) name() string {
+// name is a path. The files of a folder stand together, as tar packs them.
+func (e entry) name(s Spec) string {
 	if e.header {
 		return fmt.Sprintf("src/HDR_%03d.h", e.number)
 	}
-	return fmt.Sprintf("%s/p%05d.c", folder(e.number), e.number)
+	return fmt.Sprintf("%s/p%05d.c", folder(e.number*folders/s.Cases), e.number)
 }
 
 func (e entry) write(w *tar.Writer, s Spec) error {
 	text := e.content(s)
-	if err := w.WriteHeader(&tar.Header{Name: e.name(), Mode: 0o644, Size: int64(len(text)), Format: tar.FormatUSTAR}); err != nil {
+	if err := w.WriteHeader(&tar.Header{Name: e.name(s), Mode: 0o644, Size: int64(len(text)), Format: tar.FormatUSTAR}); err != nil {
 		return err
 	}
 	_, err := w.Write(text)
