@@ -1,0 +1,44 @@
+package state_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"os"
+	"testing"
+
+	"muster/regress/internal/outcome"
+	"muster/regress/internal/state"
+)
+
+// TestLinesAreJSON: a line is what encoding/json makes of it.
+func TestLinesAreJSON(t *testing.T) {
+	r := newRun(t, state.Open(t.TempDir()), "check", 1)
+	lines, err := r.OpenLines()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want bytes.Buffer
+	for _, l := range []state.Line{
+		{},
+		{Name: []byte("src/a.c"), Identical: true, CPU: 1, Wall: 2, Peak: 3},
+		{Name: []byte("\xff\x00\"\n<é"), Kind: outcome.OutputLimit, Code: -1, CPU: math.MaxInt64, Wall: math.MinInt64},
+	} {
+		if err := lines.Add(l); err != nil {
+			t.Fatal(err)
+		}
+		l.Name = append([]byte{}, l.Name...) // nil is null there
+		text, err := json.Marshal(l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want.Write(append(text, '\n'))
+	}
+	if err := lines.Close(); err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile(r.File("cases.jsonl"))
+	if err != nil || !bytes.Equal(got, want.Bytes()) {
+		t.Errorf("got\n%s(%v), want\n%s", got, err, &want)
+	}
+}
