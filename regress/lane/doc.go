@@ -21,12 +21,13 @@ import "time"
 // package a lane helper.
 const Argument = "muster-lane-helper"
 
-// SocketFD and CorpusFD are the descriptors that the helper inherits: its end
-// of a stream socket pair, and the archive or folder that holds the sources.
-// On standard error it says why it ends, when it must.
+// What the helper inherits: its end of a stream socket pair, the archive or folder
+// that holds the sources, and the end of a pipe. On standard error it says why it
+// ends, when it must.
 const (
-	SocketFD = 3
-	CorpusFD = 4
+	JobsFD    = 3
+	CorpusFD  = 4
+	AnswersFD = 5
 )
 
 // Item is a file to be placed below the work folder.

@@ -200,7 +200,7 @@ func (f *folder) write(it Item, tell bool, st *syscall.Stat_t) error {
 	if err != nil {
 		return path.fail("write", err)
 	}
-	defer syscall.Close(out)
+	defer closeFD(out)
 	if err := f.copySource(out, it); err != nil || !tell {
 		return err
 	}

@@ -11,7 +11,8 @@ import (
 // The waits of a running case are raw system calls: the thread stays in the
 // kernel with all that the Go runtime ties to it. Handing that over for each
 // wait, as package syscall does, keeps the runtime's monitor busy and costs
-// more than everything else a case needs (README.md).
+// more than everything else a case needs (README.md). What every case needs
+// besides is raw as well: nothing else in this process wants to run meanwhile.
 
 // pollFD is struct pollfd of poll(2).
 type pollFD struct {
@@ -54,24 +55,24 @@ const idlePatience = 50 * time.Millisecond
 // setIdlePatience bounds every read of the socket.
 func setIdlePatience() error {
 	tv := syscall.NsecToTimeval(int64(idlePatience))
-	return fail("set up", "the socket", syscall.SetsockoptTimeval(SocketFD, syscall.SOL_SOCKET, syscall.SO_RCVTIMEO, &tv))
+	return fail("set up", "the socket", syscall.SetsockoptTimeval(JobsFD, syscall.SOL_SOCKET, syscall.SO_RCVTIMEO, &tv))
 }
 
 // receive reads from the parent.
 func receive(b []byte) (int, error) {
 	for {
-		n, _, e := syscall.RawSyscall(syscall.SYS_READ, SocketFD, uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)))
+		n, err := read(JobsFD, b)
 		switch {
-		case e == syscall.EAGAIN:
-			fds := pollFD{fd: SocketFD, events: pollIn}
+		case err == syscall.EAGAIN:
+			fds := pollFD{fd: JobsFD, events: pollIn}
 			syscall.Syscall6(syscall.SYS_PPOLL, uintptr(unsafe.Pointer(&fds)), 1, 0, 0, 0, 0)
-		case e == syscall.EINTR:
-		case e != 0:
-			return 0, e
+		case err == syscall.EINTR:
+		case err != nil:
+			return 0, err
 		case n == 0:
 			return 0, io.EOF
 		default:
-			return int(n), nil
+			return n, nil
 		}
 	}
 }
@@ -90,14 +91,29 @@ func rmdirAt(fd int, name string) error {
 	return nil
 }
 
+// closeFD closes a descriptor. An error would say that writing failed long ago,
+// which on these file systems is told by the write.
+func closeFD(fd int) {
+	_, _, _ = syscall.RawSyscall(syscall.SYS_CLOSE, uintptr(fd), 0, 0)
+}
+
+// read reads once.
+func read(fd int, b []byte) (int, error) {
+	n, _, e := syscall.RawSyscall(syscall.SYS_READ, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)))
+	if e != 0 {
+		return 0, e
+	}
+	return int(n), nil
+}
+
 func writeFull(fd int, b []byte) error {
 	for len(b) > 0 {
-		n, err := syscall.Write(fd, b)
-		if err == syscall.EINTR {
+		n, _, e := syscall.RawSyscall(syscall.SYS_WRITE, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)))
+		if e == syscall.EINTR {
 			continue
 		}
-		if err != nil {
-			return err
+		if e != 0 {
+			return e
 		}
 		b = b[n:]
 	}

@@ -32,7 +32,7 @@ func (p *path) fail(op string, err error) error {
 
 func (p *path) open(flags int, mode uint32) (int, error) {
 	for {
-		fd, _, e := syscall.Syscall6(syscall.SYS_OPENAT, cwd(), uintptr(unsafe.Pointer(unsafe.SliceData(p.bytes))),
+		fd, _, e := syscall.RawSyscall6(syscall.SYS_OPENAT, cwd(), uintptr(unsafe.Pointer(unsafe.SliceData(p.bytes))),
 			uintptr(flags|syscall.O_CLOEXEC), uintptr(mode), 0, 0)
 		switch e {
 		case 0:
@@ -45,28 +45,28 @@ func (p *path) open(flags int, mode uint32) (int, error) {
 }
 
 func (p *path) unlink() error {
-	if _, _, e := syscall.Syscall(syscall.SYS_UNLINKAT, cwd(), uintptr(unsafe.Pointer(unsafe.SliceData(p.bytes))), 0); e != 0 {
+	if _, _, e := syscall.RawSyscall(syscall.SYS_UNLINKAT, cwd(), uintptr(unsafe.Pointer(unsafe.SliceData(p.bytes))), 0); e != 0 {
 		return e
 	}
 	return nil
 }
 
 func (p *path) mkdir(mode uint32) error {
-	if _, _, e := syscall.Syscall(syscall.SYS_MKDIRAT, cwd(), uintptr(unsafe.Pointer(unsafe.SliceData(p.bytes))), uintptr(mode)); e != 0 {
+	if _, _, e := syscall.RawSyscall(syscall.SYS_MKDIRAT, cwd(), uintptr(unsafe.Pointer(unsafe.SliceData(p.bytes))), uintptr(mode)); e != 0 {
 		return e
 	}
 	return nil
 }
 
 func (p *path) rmdir() error {
-	if _, _, e := syscall.Syscall(syscall.SYS_UNLINKAT, cwd(), uintptr(unsafe.Pointer(unsafe.SliceData(p.bytes))), removeDir); e != 0 {
+	if _, _, e := syscall.RawSyscall(syscall.SYS_UNLINKAT, cwd(), uintptr(unsafe.Pointer(unsafe.SliceData(p.bytes))), removeDir); e != 0 {
 		return e
 	}
 	return nil
 }
 
 func (p *path) watch(inotify int, events uint32) (wd int32, err error) {
-	n, _, e := syscall.Syscall(syscall.SYS_INOTIFY_ADD_WATCH, uintptr(inotify), uintptr(unsafe.Pointer(unsafe.SliceData(p.bytes))), uintptr(events))
+	n, _, e := syscall.RawSyscall(syscall.SYS_INOTIFY_ADD_WATCH, uintptr(inotify), uintptr(unsafe.Pointer(unsafe.SliceData(p.bytes))), uintptr(events))
 	if e != 0 {
 		return 0, e
 	}
@@ -74,7 +74,7 @@ func (p *path) watch(inotify int, events uint32) (wd int32, err error) {
 }
 
 func (p *path) chmod(mode uint32) error {
-	if _, _, e := syscall.Syscall(syscall.SYS_FCHMODAT, cwd(), uintptr(unsafe.Pointer(unsafe.SliceData(p.bytes))), uintptr(mode)); e != 0 {
+	if _, _, e := syscall.RawSyscall(syscall.SYS_FCHMODAT, cwd(), uintptr(unsafe.Pointer(unsafe.SliceData(p.bytes))), uintptr(mode)); e != 0 {
 		return e
 	}
 	return nil

@@ -34,12 +34,12 @@ func closeOnExec() error {
 		onExec     = 4   // CLOSE_RANGE_CLOEXEC
 		all        = 1<<32 - 1
 	)
-	if _, _, e := syscall.RawSyscall(closeRange, SocketFD, all, onExec); e == 0 {
+	if _, _, e := syscall.RawSyscall(closeRange, JobsFD, all, onExec); e == 0 {
 		return nil
 	}
 	// A kernel before 5.11.
 	return each("/proc/self/fd", func(e entry) error {
-		if fd, err := strconv.Atoi(e.name); err == nil && fd >= SocketFD {
+		if fd, err := strconv.Atoi(e.name); err == nil && fd >= JobsFD {
 			syscall.CloseOnExec(fd)
 		}
 		return nil

@@ -11,7 +11,7 @@ func (h *helper) settle() error {
 	if h.setup.Keep {
 		return nil
 	}
-	if err := errors.Join(h.stdout.renew(), h.stderr.renew()); err != nil {
+	if err := errors.Join(h.stdout.renew(h.began), h.stderr.renew(h.began)); err != nil {
 		return err
 	}
 	f := &h.folder

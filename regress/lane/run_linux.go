@@ -82,7 +82,7 @@ func (h *helper) run(job *Job, d *Done) error {
 		return fail("start", job.Path, err)
 	}
 	if pidfd >= 0 {
-		defer syscall.Close(pidfd)
+		defer closeFD(pidfd)
 	}
 	h.tree.begin(pid)
 	err = h.attend(pidfd, d)
@@ -182,7 +182,7 @@ func (d *Done) end(ending int, status syscall.WaitStatus) {
 
 // wait returns when the command may have ended, or after d.
 func (h *helper) wait(pidfd int, d time.Duration) error {
-	fds := [2]pollFD{{fd: SocketFD, events: pollIn}, {fd: int32(pidfd), events: pollIn}}
+	fds := [2]pollFD{{fd: JobsFD, events: pollIn}, {fd: int32(pidfd), events: pollIn}}
 	if pidfd < 0 { // a kernel before 5.4; poll skips a negative descriptor
 		d = min(d, time.Millisecond)
 	}

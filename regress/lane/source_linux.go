@@ -41,7 +41,7 @@ func openSource(it Item) (content, error) {
 
 func (c content) close() {
 	if c.fd != CorpusFD {
-		syscall.Close(c.fd)
+		closeFD(c.fd)
 	}
 }
 

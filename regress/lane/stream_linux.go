@@ -6,10 +6,10 @@ import (
 	"unsafe"
 )
 
-// Stream is the parent's end of a helper's socket, which must not block. Its
-// reads and writes wait in the runtime's poller and nowhere else: each system
-// call is over at once, so the runtime is not told of it. Told, it would start
-// threads when the machine is busy, and hand work between them.
+// Stream is the parent's end of a helper's answers, which must not block. Its
+// reads wait in the runtime's poller and nowhere else: each system call is over at
+// once, so the runtime is not told of it. Told, it would start threads when the
+// machine is busy, and hand work between them.
 type Stream struct {
 	conn syscall.RawConn
 
@@ -18,22 +18,21 @@ type Stream struct {
 	n   int
 	err error
 	// The same at every call, made once.
-	read, write func(fd uintptr) bool
+	read func(fd uintptr) bool
 }
 
-// NewStream returns a stream over a socket. One goroutine uses it at a time.
+// NewStream returns a stream over a pipe or socket. One goroutine uses it at a time.
 func NewStream(conn syscall.RawConn) *Stream {
 	s := &Stream{conn: conn}
-	s.read = func(fd uintptr) bool { return s.call(syscall.SYS_READ, fd) }
-	s.write = func(fd uintptr) bool { return s.call(syscall.SYS_WRITE, fd) }
+	s.read = s.once
 	return s
 }
 
-// call makes one system call, and reports whether it is over: that there was
-// something to read, or room to write.
-func (s *Stream) call(number, fd uintptr) bool {
+// once makes one system call, and reports whether it is over: that there was
+// something to read.
+func (s *Stream) once(fd uintptr) bool {
 	for {
-		n, _, e := syscall.RawSyscall(number, fd, uintptr(unsafe.Pointer(unsafe.SliceData(s.b))), uintptr(len(s.b)))
+		n, _, e := syscall.RawSyscall(syscall.SYS_READ, fd, uintptr(unsafe.Pointer(unsafe.SliceData(s.b))), uintptr(len(s.b)))
 		switch e {
 		case 0:
 			s.n, s.err = int(n), nil
@@ -60,21 +59,4 @@ func (s *Stream) Read(b []byte) (int, error) {
 		return 0, io.EOF
 	}
 	return s.n, s.err
-}
-
-// Write writes all of b.
-func (s *Stream) Write(b []byte) (written int, err error) {
-	for written < len(b) {
-		s.b = b[written:]
-		err := s.conn.Write(s.write)
-		s.b = nil
-		if err == nil {
-			err = s.err
-		}
-		if err != nil {
-			return written, err
-		}
-		written += s.n
-	}
-	return written, nil
 }

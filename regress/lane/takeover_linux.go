@@ -66,10 +66,10 @@ func (c *conversation) hold() error {
 	h, err := prepare(&setup)
 	if err != nil {
 		no := Ready{Fault: err.Error(), Changed: errors.Is(err, errChanged), Full: isFull(err)}
-		return writeFull(SocketFD, no.AppendFrame(nil))
+		return writeFull(AnswersFD, no.AppendFrame(nil))
 	}
 	ready := Ready{Blind: h.folder.watch.blind(), Floor: h.memory.begin(), Own: ownCPU()}
-	if err := writeFull(SocketFD, ready.AppendFrame(nil)); err != nil {
+	if err := writeFull(AnswersFD, ready.AppendFrame(nil)); err != nil {
 		return err
 	}
 	return c.answer(h)
@@ -108,7 +108,7 @@ func (c *conversation) answer(h *helper) error {
 
 func (c *conversation) tell(d *Done) error {
 	c.out = d.AppendFrame(c.out)
-	err := writeFull(SocketFD, c.out)
+	err := writeFull(AnswersFD, c.out)
 	if cap(c.out) > bufferBytesKept {
 		c.out = nil
 	}

@@ -39,7 +39,7 @@ func startHelper(t *testing.T, args ...string) *helperProcess {
 	t.Cleanup(cancel)
 	p.cmd = exec.CommandContext(ctx, program, append(args, Argument)...)
 	p.cmd.Stderr = &p.said
-	p.cmd.ExtraFiles = []*os.File{theirs, corpus}
+	p.cmd.ExtraFiles = []*os.File{theirs, corpus, theirs} // one for jobs and answers
 	must(t, p.cmd.Start())
 	return p
 }

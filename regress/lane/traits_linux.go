@@ -1,6 +1,7 @@
 package lane
 
 import (
+	"bytes"
 	"syscall"
 	"unsafe"
 )
@@ -9,6 +10,12 @@ import (
 // in that: root, and every process of the same user. A case that does so to its
 // helper would do it to all cases after it.
 type traits struct {
+	own  ownTraits
+	told [len(traitFiles)]told
+}
+
+// ownTraits are those that a system call tells.
+type ownTraits struct {
 	affinity [128]uint64 // for 8192 CPUs
 	policy   uintptr
 	priority int32 // of a real-time policy
@@ -16,7 +23,6 @@ type traits struct {
 	io       uintptr
 	slack    uintptr // of timers
 	limits   [limitCount]limits
-	told     [len(traitFiles)]told
 }
 
 // limits are struct rlimit64 of prlimit(2).
@@ -56,13 +62,40 @@ func (h *heredity) begin() {
 // changed reports whether a case changed something.
 func (h *heredity) changed() bool {
 	h.now.read(&h.files)
-	return h.now != h.first
+	return !h.now.same(&h.first)
+}
+
+func (t *traits) same(u *traits) bool {
+	if t.own != u.own {
+		return false
+	}
+	for i := range t.told {
+		if !bytes.Equal(t.told[i].bytes(), u.told[i].bytes()) {
+			return false
+		}
+	}
+	return true
+}
+
+func (t *told) bytes() []byte {
+	if t.length > uintptr(len(t.text)) {
+		return nil // an error's number, as it was at first
+	}
+	return t.text[:t.length]
 }
 
 // read asks the kernel, 25 times in some 4 µs. Where it has no answer, it has none
 // each time. Threads have traits of their own; this one is that which starts the
 // commands, and which the number of a process stands for.
 func (t *traits) read(files *[len(traitFiles)]int) {
+	t.own.read()
+	for i, fd := range files {
+		f := &t.told[i]
+		f.length, _, _ = syscall.RawSyscall6(syscall.SYS_PREAD64, uintptr(fd), uintptr(unsafe.Pointer(&f.text)), unsafe.Sizeof(f.text), 0, 0, 0)
+	}
+}
+
+func (t *ownTraits) read() {
 	const (
 		ofProcess     = 1  // IOPRIO_WHO_PROCESS
 		getTimerSlack = 30 // PR_GET_TIMERSLACK
@@ -75,9 +108,5 @@ func (t *traits) read(files *[len(traitFiles)]int) {
 	t.slack, _, _ = syscall.RawSyscall(syscall.SYS_PRCTL, getTimerSlack, 0, 0)
 	for i := range uintptr(limitCount) {
 		_, _, _ = syscall.RawSyscall6(syscall.SYS_PRLIMIT64, 0, i, 0, uintptr(unsafe.Pointer(&t.limits[i])), 0, 0)
-	}
-	for i, fd := range files {
-		f := &t.told[i]
-		f.length, _, _ = syscall.RawSyscall6(syscall.SYS_PREAD64, uintptr(fd), uintptr(unsafe.Pointer(&f.text)), unsafe.Sizeof(f.text), 0, 0, 0)
 	}
 }

@@ -108,7 +108,7 @@ func (w *watcher) read() error {
 		return nil
 	}
 	for {
-		n, err := syscall.Read(w.fd, w.buf)
+		n, err := read(w.fd, w.buf)
 		switch {
 		case err == syscall.EAGAIN:
 			return nil

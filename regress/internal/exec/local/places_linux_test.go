@@ -38,7 +38,7 @@ func TestCanonical(t *testing.T) {
 		for _, plain := range []bool{false, true} {
 			if dir != "" {
 				must(t, os.MkdirAll(dir, 0o755))
-				t.Setenv("TMPDIR", link(t, dir))
+				t.Setenv("TMPDIR", linked(t, dir))
 			}
 			r := newRig(t, c, func(o *Options) {
 				o.Lanes, o.plain = 2, plain
@@ -69,8 +69,8 @@ func TestCanonical(t *testing.T) {
 	}
 }
 
-// link makes a symlink to a folder: what a tool prints has it resolved.
-func link(t *testing.T, dir string) string {
+// linked makes a symlink to a folder: what a tool prints has it resolved.
+func linked(t *testing.T, dir string) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "link")
 	must(t, os.Symlink(dir, name))

@@ -27,14 +27,14 @@ func (w *worker) run(ctx context.Context, job exec.Job) (*exec.Result, error) {
 		request.Args = seen(request.Args, w.root)
 	}
 	var done lane.Done
-	if err := w.socket.SetDeadline(w.crew.answerBy()); err != nil {
+	if err := w.await(w.crew.answerPatience()); err != nil {
 		return nil, err
 	}
 	w.out = request.AppendFrame(w.out)
-	stop := w.hangUpWith(ctx)
+	w.obey(ctx)
 	err := w.exchange(w.out, done.Decode)
-	if !stop() || err != nil {
-		return nil, errors.Join(err, ctx.Err())
+	if ended := ctx.Err(); ended != nil || err != nil {
+		return nil, errors.Join(err, ended)
 	}
 	w.note(done.Own, done.Floor)
 	w.see(done.Blind)

@@ -23,11 +23,11 @@ func usualPatience() patience {
 	return patience{kill: 10 * time.Second, answer: readyPatience, end: 5 * time.Second, killed: time.Second}
 }
 
-// answerBy is when a case's answer must have come.
-func (c *Crew) answerBy() time.Time {
+// answerPatience is how long a case's answer may take.
+func (c *Crew) answerPatience() time.Duration {
 	const most = 365 * 24 * time.Hour // a sum of two cannot overflow
 	o := &c.o
-	return time.Now().Add(min(o.Timeout, most) + min(o.Grace, most) + o.patience.kill + o.patience.answer)
+	return min(o.Timeout, most) + min(o.Grace, most) + o.patience.kill + o.patience.answer
 }
 
 // endsWithin waits for the end of a child and leaves it to be waited for. It

@@ -29,9 +29,11 @@ type worker struct {
 
 	// The present helper; helper is nil between one that is gone and the next.
 	helper *exec.Cmd
-	socket *os.File
-	stream *lane.Stream // over the socket
-	errors *os.File     // what it said in dying
+	link   *link
+	obeys  context.Context // whose end hangs up
+	stop   func() bool     // obeying it
+	due    time.Time       // when the link gives up waiting for an answer
+	errors *os.File        // what it said in dying
 	outbox string
 	floor  int64         // KiB
 	own    time.Duration // CPU that it took itself, as it last told
@@ -106,57 +108,43 @@ func (c *Crew) freshRoot() string {
 // heap beyond what one case explains (lane's memory says why).
 var helperEnv = []string{"GOMAXPROCS=1", "GODEBUG=asyncpreemptoff=1", "GOGC=off", "GOMEMLIMIT=64MiB"}
 
-// spawn starts the helper with its end of the socket and the corpus.
-func (w *worker) spawn(m *mode) error {
-	ours, theirs, err := socketPair()
+// spawn starts the helper with its ends of the link and the corpus.
+func (w *worker) spawn(m *mode) (err error) {
+	l, jobs, answers, err := newLink()
 	if err != nil {
 		return err
 	}
-	defer theirs.Close()
+	defer jobs.Close()
+	defer answers.Close()
+	defer func() {
+		if err != nil {
+			l.hangUp()
+		}
+	}()
 	stuff, err := openCorpus(&w.crew.o)
 	if err != nil {
-		ours.Close()
 		return err
 	}
 	defer stuff.Close()
-	conn, err := ours.SyscallConn()
-	if err != nil {
-		ours.Close()
-		return err
-	}
 	said, err := os.Create(w.outbox + "/errors")
 	if err != nil {
-		ours.Close()
 		return w.crew.mended(err)
 	}
 	command := w.crew.o.Helper
-	// Not bound to a context: a helper ends when its socket closes, after it
-	// has killed what its case started.
+	// Not bound to a context: a helper ends when its link does, after it has killed
+	// what its case started.
 	cmd := exec.CommandContext(context.Background(), command[0], append(command[1:len(command):len(command)], lane.Argument)...)
-	cmd.ExtraFiles = []*os.File{theirs, stuff} // lane.SocketFD and lane.CorpusFD
+	cmd.ExtraFiles = []*os.File{jobs, stuff, answers} // lane.JobsFD, CorpusFD and AnswersFD
 	cmd.Stderr = said
 	cmd.Dir = "/"
 	cmd.Env = helperEnv
 	cmd.SysProcAttr = m.attributes()
 	if err := cmd.Start(); err != nil { // ENOSPC here means too many namespaces
-		ours.Close()
 		said.Close()
 		return err
 	}
-	w.helper, w.socket, w.stream, w.errors, w.own = cmd, ours, lane.NewStream(conn), said, 0
+	w.helper, w.link, w.errors, w.own = cmd, l, said, 0
 	return nil
-}
-
-func socketPair() (ours, theirs *os.File, err error) {
-	fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
-	if err != nil {
-		return nil, nil, os.NewSyscallError("socketpair", err)
-	}
-	// Ours waits in the runtime's poller instead of on a thread of its own.
-	if err := syscall.SetNonblock(fds[0], true); err != nil {
-		return nil, nil, errors.Join(os.NewSyscallError("set nonblock", err), syscall.Close(fds[0]), syscall.Close(fds[1]))
-	}
-	return os.NewFile(uintptr(fds[0]), "lane"), os.NewFile(uintptr(fds[1]), "lane helper"), nil
 }
 
 // openCorpus opens what holds the sources for one helper.
@@ -186,10 +174,10 @@ func (w *worker) greet(ctx context.Context) error {
 	} else {
 		setup.Canonical = Canonical
 	}
-	if err := w.socket.SetDeadline(time.Now().Add(readyPatience)); err != nil {
+	if err := w.await(readyPatience); err != nil {
 		return err
 	}
-	defer w.hangUpWith(ctx)()
+	w.obey(ctx)
 	var ready lane.Ready
 	if err := w.exchange(setup.AppendFrame(nil), ready.Decode); err != nil {
 		return err
@@ -199,7 +187,7 @@ func (w *worker) greet(ctx context.Context) error {
 		return w.crew.blamed(ready.Fault, ready.Changed, ready.Full)
 	}
 	w.see(ready.Blind)
-	return w.socket.SetDeadline(time.Time{})
+	return nil
 }
 
 // note takes over what the present helper tells about itself.
@@ -224,19 +212,43 @@ func (w *worker) see(blind bool) {
 	}
 }
 
-// hangUpWith hangs up when ctx ends before the function that it returns is
-// called.
-func (w *worker) hangUpWith(ctx context.Context) (stop func() bool) {
-	socket := w.socket
-	return context.AfterFunc(ctx, func() { socket.Close() })
+// obey makes the end of ctx hang up, from now on and instead of the end of
+// another one. A pass has one context for all its cases, and to register with it
+// for each costs more than to send the job.
+func (w *worker) obey(ctx context.Context) {
+	if w.obeys == ctx {
+		return
+	}
+	w.disobey()
+	w.obeys, w.stop = ctx, context.AfterFunc(ctx, w.link.hangUp)
+}
+
+// disobey takes that back.
+func (w *worker) disobey() {
+	if w.stop != nil {
+		w.stop()
+	}
+	w.obeys, w.stop = nil, nil
+}
+
+// await makes the link wait for the next answer at least that long, and not much
+// longer: to set the time for each case anew costs more than to send the job.
+func (w *worker) await(d time.Duration) error {
+	const more = time.Minute
+	by := time.Now().Add(d)
+	if by.After(w.due) || by.Add(more).Before(w.due) {
+		w.due = by.Add(min(more, d))
+		return w.link.answerBy(w.due)
+	}
+	return nil
 }
 
 // exchange sends one message and decodes the answer.
 func (w *worker) exchange(message []byte, decode func([]byte) error) error {
-	_, err := w.stream.Write(message)
+	_, err := w.link.jobs.Write(message)
 	var answer []byte
 	if err == nil {
-		answer, err = w.frames.Next(w.stream.Read)
+		answer, err = w.frames.Next(w.link.stream.Read)
 	}
 	if err == nil {
 		err = decode(answer)
@@ -255,7 +267,8 @@ func (w *worker) end() (why string, left error) {
 	if w.helper == nil {
 		return "it did not start", nil
 	}
-	w.socket.Close() // it kills what its case started, and ends
+	w.disobey()
+	w.link.hangUp()
 	process, patience := w.helper.Process, w.crew.o.patience
 	if !endsWithin(process.Pid, patience.end) {
 		_ = process.Kill()
@@ -268,7 +281,7 @@ func (w *worker) end() (why string, left error) {
 		why = w.reap()
 	}
 	w.errors.Close()
-	w.helper, w.own = nil, 0
+	w.helper, w.own, w.due = nil, 0, time.Time{}
 	return why, left
 }
 

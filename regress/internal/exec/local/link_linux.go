@@ -1,0 +1,68 @@
+package local
+
+import (
+	"errors"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"muster/regress/lane"
+)
+
+// link is the parent's side of what connects it with one helper: a socket for
+// jobs and a pipe for answers. One for both would be simpler, but the runtime's
+// poller wakes whenever the helper has read a job, to say that there is room again.
+type link struct {
+	jobs    *os.File // blocks, for sendPatience at most
+	answers *os.File // waits in the poller
+	stream  *lane.Stream
+	hung    sync.Once
+}
+
+// sendPatience bounds how long a helper may leave a job unread. All but the first
+// message fit into the kernel's buffer.
+const sendPatience = readyPatience
+
+// newLink returns also the helper's ends, in the order of lane's descriptors.
+func newLink() (_ *link, jobs, answers *os.File, err error) {
+	fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, nil, nil, os.NewSyscallError("socketpair", err)
+	}
+	var pipe [2]int
+	if err := unix.Pipe2(pipe[:], unix.O_CLOEXEC); err != nil {
+		return nil, nil, nil, errors.Join(os.NewSyscallError("pipe", err), unix.Close(fds[0]), unix.Close(fds[1]))
+	}
+	patience := unix.NsecToTimeval(int64(sendPatience))
+	err = errors.Join(
+		os.NewSyscallError("setsockopt", unix.SetsockoptTimeval(fds[0], unix.SOL_SOCKET, unix.SO_SNDTIMEO, &patience)),
+		os.NewSyscallError("set nonblock", unix.SetNonblock(pipe[0], true)))
+	l := &link{jobs: os.NewFile(uintptr(fds[0]), "jobs"), answers: os.NewFile(uintptr(pipe[0]), "answers")}
+	jobs, answers = os.NewFile(uintptr(fds[1]), "jobs"), os.NewFile(uintptr(pipe[1]), "answers")
+	if err == nil {
+		var conn syscall.RawConn
+		conn, err = l.answers.SyscallConn()
+		l.stream = lane.NewStream(conn)
+	}
+	if err != nil {
+		l.hangUp()
+		return nil, nil, nil, errors.Join(err, jobs.Close(), answers.Close())
+	}
+	return l, jobs, answers, nil
+}
+
+// hangUp makes the helper kill what its case started, and end. It may be called
+// while the link is in use, which then ends with an error, and more than once.
+func (l *link) hangUp() {
+	l.hung.Do(func() {
+		_ = unix.Shutdown(int(l.jobs.Fd()), unix.SHUT_RDWR) // what waits to send waits no longer
+		l.jobs.Close()
+		l.answers.Close()
+	})
+}
+
+// answerBy sets the time by which the next answer must have come.
+func (l *link) answerBy(t time.Time) error { return l.answers.SetReadDeadline(t) }
