@@ -6,6 +6,7 @@ import (
 	"sync"
 	"syscall"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 
@@ -20,6 +21,11 @@ type link struct {
 	answers *os.File // waits in the poller
 	stream  *lane.Stream
 	hung    sync.Once
+
+	conn  syscall.RawConn // of jobs
+	write func(fd uintptr) bool
+	b     []byte // of the present send
+	sent  int
 }
 
 // sendPatience bounds how long a helper may leave a job unread. All but the first
@@ -43,15 +49,46 @@ func newLink() (_ *link, jobs, answers *os.File, err error) {
 	l := &link{jobs: os.NewFile(uintptr(fds[0]), "jobs"), answers: os.NewFile(uintptr(pipe[0]), "answers")}
 	jobs, answers = os.NewFile(uintptr(fds[1]), "jobs"), os.NewFile(uintptr(pipe[1]), "answers")
 	if err == nil {
-		var conn syscall.RawConn
-		conn, err = l.answers.SyscallConn()
-		l.stream = lane.NewStream(conn)
+		err = l.connect()
 	}
 	if err != nil {
 		l.hangUp()
 		return nil, nil, nil, errors.Join(err, jobs.Close(), answers.Close())
 	}
 	return l, jobs, answers, nil
+}
+
+func (l *link) connect() (err error) {
+	if l.conn, err = l.jobs.SyscallConn(); err != nil {
+		return err
+	}
+	l.write = l.once
+	conn, err := l.answers.SyscallConn()
+	l.stream = lane.NewStream(conn)
+	return err
+}
+
+// send sends a message. Nearly always there is room for it at once, so the runtime
+// need not know of the call.
+func (l *link) send(b []byte) error {
+	l.b = b
+	err := l.conn.Write(l.write)
+	l.b = nil
+	if err == nil && l.sent < len(b) {
+		_, err = l.jobs.Write(b[l.sent:]) // tells what is wrong, or waits
+	}
+	return err
+}
+
+// once writes as much as there is room for.
+func (l *link) once(fd uintptr) bool {
+	n, _, e := syscall.RawSyscall6(syscall.SYS_SENDTO, fd, uintptr(unsafe.Pointer(unsafe.SliceData(l.b))), uintptr(len(l.b)),
+		syscall.MSG_DONTWAIT|syscall.MSG_NOSIGNAL, 0, 0)
+	l.sent = 0
+	if e == 0 {
+		l.sent = int(n)
+	}
+	return true
 }
 
 // hangUp makes the helper kill what its case started, and end. It may be called

@@ -245,7 +245,7 @@ func (w *worker) await(d time.Duration) error {
 
 // exchange sends one message and decodes the answer.
 func (w *worker) exchange(message []byte, decode func([]byte) error) error {
-	_, err := w.link.jobs.Write(message)
+	err := w.link.send(message)
 	var answer []byte
 	if err == nil {
 		answer, err = w.frames.Next(w.link.stream.Read)
