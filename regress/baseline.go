@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"iter"
+	"time"
 
 	"muster/regress/internal/exec"
 	"muster/regress/internal/golden"
@@ -25,6 +26,8 @@ type baseline interface {
 	// keeps reports whether what a case was compared with is there after an
 	// interruption.
 	keeps(name string) (bool, error)
+	// took returns how long each selected case took before, nil when that is not known.
+	took(s *session) []time.Duration
 	// changed returns an error when what it runs itself is no longer what it was.
 	changed() error
 	// names yields the cases that there should be.
@@ -59,6 +62,8 @@ func (b recordedBase) has(name string) bool {
 	_, known := b.OutcomeDigest(name)
 	return known
 }
+
+func (b recordedBase) took(s *session) []time.Duration { return s.walls(b.Store) }
 
 func (b recordedBase) keeps(string) (bool, error) { return true, nil }
 func (b recordedBase) names() iter.Seq[string]    { return b.Names() }

@@ -151,7 +151,7 @@ func (c *checking) resume(lines []state.Line) ([]task, error) {
 		done[string(l.Name)] = l
 	}
 	var pending []task
-	for _, t := range c.ordered() {
+	for _, t := range c.ordered(c.base.took(c.session)) {
 		l, ok := done[t.entry.Name]
 		switch {
 		case ok && l.Identical:

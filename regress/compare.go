@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"iter"
+	"time"
 
 	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
@@ -41,6 +42,8 @@ type referenceBase struct {
 	command *exec.Command
 	kept    *outcomes // of the cases that differ
 }
+
+func (b *referenceBase) took(*session) []time.Duration { return nil }
 
 func (b *referenceBase) identify(id map[string]string) outcome.Digest {
 	identify("the reference", b.command, id)

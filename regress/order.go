@@ -2,20 +2,25 @@ package regress
 
 import (
 	"slices"
+	"time"
 
+	"muster/regress/internal/golden"
 	"muster/regress/internal/plan"
 )
 
-// ordered returns the selected cases in the order in which they run.
-func (s *session) ordered() []task {
+// ordered returns the selected cases in the order in which they run. took has how
+// long each took before, by index, and is nil when nothing is known.
+func (s *session) ordered(took []time.Duration) []task {
 	tasks := s.all()
-	if !s.o.Select.FailedFirst {
-		return tasks
+	var failed map[string]bool
+	if s.o.Select.FailedFirst {
+		var err error
+		if failed, err = s.lastNotIdentical(); err != nil {
+			s.warn("--failed-first: " + err.Error())
+		}
 	}
-	failed, err := s.lastNotIdentical()
-	if err != nil {
-		s.warn("--failed-first: " + err.Error())
-		return tasks
+	if s.o.Limits.Jobs <= 1 {
+		took = nil // nobody waits for the last case
 	}
 	names := make([]string, len(tasks))
 	indices := make([]int, len(tasks))
@@ -23,10 +28,19 @@ func (s *session) ordered() []task {
 		names[i], indices[i] = t.entry.Name, i
 	}
 	ordered := make([]task, 0, len(tasks))
-	for _, i := range plan.Order(indices, names, failed) {
+	for _, i := range plan.Order(indices, names, failed, took) {
 		ordered = append(ordered, tasks[i])
 	}
 	return ordered
+}
+
+// walls returns how long the selected cases took in a golden.
+func (s *session) walls(g *golden.Store) []time.Duration {
+	took := make([]time.Duration, len(s.cases))
+	for i, e := range s.cases {
+		took[i] = g.Wall(e.Name)
+	}
+	return took
 }
 
 // lastNotIdentical returns the names of the cases that were not identical in

@@ -18,9 +18,10 @@ import (
 type recording struct {
 	*session
 	writer *golden.Writer
-	lanes  []int         // of the last run of each case, by index
-	failed map[int]error // cases for which the machine failed
-	done   map[int]bool  // cases that have all their runs
+	lanes  []int           // of the last run of each case, by index
+	took   []time.Duration // by that run, before the first one by the old golden's, by index
+	failed map[int]error   // cases for which the machine failed
+	done   map[int]bool    // cases that have all their runs
 }
 
 // Record runs the trusted command over the corpus, every case as often as
@@ -38,38 +39,41 @@ func Record(ctx context.Context, o Options) (sum Summary, err error) {
 	if err := s.resolve(); err != nil {
 		return sum, err
 	}
-	if err := s.keepsAll(); err != nil {
+	r := &recording{session: s, failed: map[int]error{}, done: map[int]bool{}}
+	if err := r.lookAtOld(); err != nil {
 		return sum, err
 	}
-	r := &recording{session: s, failed: map[int]error{}, done: map[int]bool{}}
 	return r.record(ctx)
 }
 
-// keepsAll refuses a selection that would drop cases from an existing golden.
-func (s *session) keepsAll() error {
-	old, err := golden.Open(s.o.Store.Golden)
+// lookAtOld refuses a selection that would drop cases from an existing golden, and
+// takes over from that how long cases took.
+func (r *recording) lookAtOld() error {
+	r.took = make([]time.Duration, len(r.cases))
+	old, err := golden.Open(r.o.Store.Golden)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 		return nil
 	case fault.ClassOf(err) == fault.Input:
-		s.warn(fmt.Sprintf("%v: it will be replaced", err)) // damaged, or empty
+		r.warn(fmt.Sprintf("%v: it will be replaced", err)) // damaged, or empty
 		return nil
 	case err != nil:
 		return err
 	}
 	defer old.Close()
-	selected := make(map[string]bool, len(s.cases))
-	for _, e := range s.cases {
+	r.took = r.walls(old)
+	selected := make(map[string]bool, len(r.cases))
+	for _, e := range r.cases {
 		selected[e.Name] = true
 	}
 	lost := 0
-	for _, e := range s.corpus.Cases() {
+	for _, e := range r.corpus.Cases() {
 		if _, known := old.OutcomeDigest(e.Name); known && !selected[e.Name] {
 			lost++
 		}
 	}
 	if lost > 0 {
-		return fault.Inputf("%s has %s that this selection leaves out, and recording would drop: name another --golden, or record without a selection", s.o.Store.Golden, counted(lost))
+		return fault.Inputf("%s has %s that this selection leaves out, and recording would drop: name another --golden, or record without a selection", r.o.Store.Golden, counted(lost))
 	}
 	return nil
 }
@@ -155,7 +159,7 @@ func (r *recording) passes(ctx context.Context) error {
 // toRun lists the cases that have had fewer runs than pass.
 func (r *recording) toRun(pass int) ([]task, error) {
 	var tasks []task
-	for _, t := range r.ordered() {
+	for _, t := range r.ordered(r.took) {
 		if r.failed[t.index] != nil || r.done[t.index] {
 			continue
 		}
@@ -215,6 +219,7 @@ func (r *recording) take(t task, got recorded) error {
 	r.emit(report.CaseRan{Name: t.entry.Name, Pass: got.pass, Differs: got.differ, CPU: got.cost.CPU, Wall: got.cost.Wall, At: time.Now()})
 	r.summary.CPU += got.cost.CPU
 	r.lanes[t.index] = got.lane
+	r.took[t.index] = got.cost.Wall
 	if got.record.Runs >= r.o.Judge.Repeat {
 		r.conclude(t, got.record)
 	}

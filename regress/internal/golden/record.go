@@ -203,6 +203,17 @@ func decodeRecord(caseName string, data []byte, digest outcome.Digest) (Record, 
 	return r, nil
 }
 
+// wallOf takes the wall time out of an encoded record; 0 when it is damaged, which
+// decoding it tells.
+func wallOf(record []byte) time.Duration {
+	d := decoder{rest: record}
+	d.bytes(3)
+	d.varint() // code
+	d.varint() // runs
+	d.varint() // CPU
+	return time.Duration(max(0, d.varint()))
+}
+
 // decoder takes values from the front of a record. Once something is missing
 // short is set and all values are zero.
 type decoder struct {

@@ -11,6 +11,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"time"
 
 	"muster/regress/internal/fault"
 	"muster/regress/internal/name"
@@ -40,6 +41,7 @@ type entry struct {
 	name   string
 	digest outcome.Digest
 	flaky  bool
+	wall   time.Duration
 	sum    uint64 // of the record, which Get must find again
 }
 
@@ -140,7 +142,7 @@ func (s *Store) enter(r row) error {
 	}
 	s.index = append(s.index, entry{
 		name: string(r.name), digest: outcome.Digest(r.digest),
-		flaky: r.record[flagsAt]&flagFlaky != 0, sum: maphash.Bytes(s.seed, r.record),
+		flaky: r.record[flagsAt]&flagFlaky != 0, wall: wallOf(r.record), sum: maphash.Bytes(s.seed, r.record),
 	})
 	return nil
 }
@@ -194,6 +196,13 @@ func (s *Store) OutcomeDigest(caseName string) (outcome.Digest, bool) {
 func (s *Store) Flaky(caseName string) bool {
 	e, _ := s.find(caseName)
 	return e.flaky
+}
+
+// Wall returns how long that case took when it was recorded, from memory; 0 for
+// one that is not there.
+func (s *Store) Wall(caseName string) time.Duration {
+	e, _ := s.find(caseName)
+	return e.wall
 }
 
 // Get returns the record of a case.
