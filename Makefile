@@ -73,7 +73,8 @@ TOOL ?= tcc,true
 ROUNDS ?= 5
 TABLE ?= rivals
 bench-regress: build
-	$(GO) -C bench run ./regress -muster ../bin/muster -corpus $(CORPUS) -tool $(TOOL) -rounds $(ROUNDS) -table $(TABLE)
+	@scripts/install-bench-tools build/lit
+	PATH="$(CURDIR)/build/lit/bin:$$PATH" $(GO) -C bench run ./regress -muster ../bin/muster -corpus $(CORPUS) -tool $(TOOL) -rounds $(ROUNDS) -table $(TABLE)
 
 clean:
 	rm -rf bin build

@@ -78,6 +78,29 @@ func (b *bench) compare(ctx context.Context, spec corpora.Spec, t tool) error {
 		}
 	}
 	m.print(rows)
+	return m.more(ctx)
+}
+
+// manyJobs is more than any machine of today has cores.
+const manyJobs = "128"
+
+// more tells what stands in no row: how long the archive's index takes, and what
+// very many lanes do.
+func (m *measured) more(ctx context.Context) error {
+	var index []time.Duration
+	for range m.rounds {
+		s, err := timing.Run(ctx, timing.Command{Args: []string{m.muster, "cases", m.place.archive}, Dir: m.work}, nil)
+		if err != nil {
+			return err
+		}
+		index = append(index, s.Wall)
+	}
+	m.usages, m.summaries = nil, nil
+	if _, err := m.check(ctx, manyJobs); err != nil {
+		return err
+	}
+	fmt.Printf("\nmuster cases, which indexes the archive and no more: %.0f ms. muster check --jobs %s: %d threads in the parent, %.1f MB, %.0f µs of its own CPU a case.\n",
+		float64(timing.Median(index).Microseconds())/1000, manyJobs, m.usages[0].threads, float64(m.usages[0].memory)/1e6, m.summaries[0].Own*1000/float64(m.spec.Cases))
 	return nil
 }
 
