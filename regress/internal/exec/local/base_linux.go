@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 
 	"muster/regress/internal/fault"
@@ -29,6 +30,9 @@ type base struct {
 	dir  string
 	lock *os.File
 }
+
+// inMemory reports whether what lanes hold never waits for a disk.
+func (b *base) inMemory() bool { return strings.HasPrefix(b.dir, memoryFolder+"/") }
 
 func newBase(o *Options) (*base, error) {
 	disk, err := diskFolder()

@@ -4,6 +4,8 @@ import (
 	"crypto/sha256"
 	"hash"
 	"io/fs"
+	"syscall"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 
@@ -21,7 +23,7 @@ type digests struct {
 // takes 15 % longer over 125 KB.
 const digestBuffer = 16 << 10
 
-func (d *digests) file(path string) (sum outcome.Digest, size int64, err error) {
+func (d *digests) file(path string, inMemory bool) (sum outcome.Digest, size int64, err error) {
 	if d.hash == nil {
 		d.hash, d.buf = sha256.New(), make([]byte, digestBuffer)
 	}
@@ -30,19 +32,34 @@ func (d *digests) file(path string) (sum outcome.Digest, size int64, err error) 
 		return sum, 0, &fs.PathError{Op: "open", Path: path, Err: err}
 	}
 	defer unix.Close(fd)
+	read := unix.Read
+	if inMemory {
+		read = readNow
+	}
 	d.hash.Reset()
 	for {
-		n, err := unix.Read(fd, d.buf)
+		n, err := read(fd, d.buf)
 		switch {
 		case err == unix.EINTR:
 			continue
 		case err != nil:
 			return sum, 0, &fs.PathError{Op: "read", Path: path, Err: err}
-		case n == 0:
-			d.hash.Sum(sum[:0])
-			return sum, size, nil
 		}
 		_, _ = d.hash.Write(d.buf[:n]) // which never fails
 		size += int64(n)
+		if n < len(d.buf) { // the end of a regular file
+			d.hash.Sum(sum[:0])
+			return sum, size, nil
+		}
 	}
+}
+
+// readNow reads what is in memory, which is over at once: the runtime, not told
+// of the call, cannot take it for one that waits and start a thread.
+func readNow(fd int, b []byte) (int, error) {
+	n, _, e := syscall.RawSyscall(syscall.SYS_READ, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)))
+	if e != 0 {
+		return 0, e
+	}
+	return int(n), nil
 }

@@ -130,7 +130,7 @@ func (t *taking) load(l *lane.Left, p *outcome.Part, c *exec.Content) error {
 	}
 	var err error
 	c.File = path
-	p.Digest, p.Size, err = t.w.digests.file(path)
+	p.Digest, p.Size, err = t.w.digests.file(path, t.w.crew.base.inMemory())
 	return err
 }
 
