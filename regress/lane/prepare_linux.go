@@ -14,6 +14,7 @@ type helper struct {
 	tree     tree
 	memory   memory
 	heredity heredity
+	brake    brake
 	spawner  spawner
 	mounts   mounts
 	stdout   capture
@@ -25,6 +26,7 @@ type helper struct {
 
 	// Of the present case.
 	began   time.Time
+	crowd   int64 // threads on the machine, when they were first looked at; 0 before
 	changes changes
 	room    int64  // bytes that it may still leave
 	inline  int64  // bytes of contents that the answer may still take
@@ -48,6 +50,7 @@ func prepare(s *Setup) (*helper, error) {
 		}
 		dir = s.Canonical + "/work"
 	}
+	h.brake.set(s.PIDs, s.ProcessesMax)
 	if err := dropCapabilities(); err != nil {
 		return nil, err
 	}

@@ -38,6 +38,8 @@ var tools = map[string]func(args []string) error{
 	"traits":   traitsTool,
 	"alter":    alterTool,
 	"mute":     muteTool,
+	"zombies":  zombiesTool,
+	"threads":  threadsTool,
 
 	"capabilities": capabilitiesTool,
 }

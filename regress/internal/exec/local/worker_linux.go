@@ -144,6 +144,7 @@ func (w *worker) spawn(m *mode) error {
 		return err
 	}
 	w.helper, w.socket, w.stream, w.errors, w.own = cmd, ours, lane.NewStream(conn), said, 0
+	w.brake()
 	return nil
 }
 
