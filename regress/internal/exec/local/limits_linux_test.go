@@ -57,8 +57,15 @@ func TestOutputLimit(t *testing.T) {
 func TestTooManyFiles(t *testing.T) {
 	long(t)
 	inBothModes(t, usual, func(r *rig) {
-		r.want(r.run("one.c", self("many", "100001", "0")), "output-limit")
-		r.wantClean("next.c")
+		many := self("many", "100001", "0")
+		for _, text := range []string{
+			many,
+			"mkdir a b; cd a; " + many + "; cd ../b; " + many,
+			"cd $TMPDIR; " + many + "; exec sleep 86400",
+		} {
+			r.want(r.run("one.c", text), "output-limit")
+			r.wantClean("next.c")
+		}
 	})
 }
 
