@@ -17,6 +17,7 @@ type helper struct {
 	brake    brake
 	spawner  spawner
 	mounts   mounts
+	outbox   string // as this process sees it, as is the folder
 	stdout   capture
 	stderr   capture
 	null     int  // descriptor of /dev/null
@@ -39,7 +40,13 @@ func prepare(s *Setup) (*helper, error) {
 	if err := standApart(); err != nil {
 		return nil, err
 	}
-	h := &helper{setup: s, folder: newFolder(s.Root), tree: tree{pids: s.PIDs}}
+	run := runFolder(s)
+	if run != "" {
+		if err := syscall.Chdir(run); err != nil {
+			return nil, fail("enter", run, err)
+		}
+	}
+	h := &helper{setup: s, outbox: below(run, s.Outbox), folder: newFolder(below(run, s.Root)), tree: tree{pids: s.PIDs}}
 	dir := h.folder.work // as cases see it
 	if err := h.folder.lay(s.Given); err != nil {
 		return nil, err
@@ -49,6 +56,9 @@ func prepare(s *Setup) (*helper, error) {
 			return nil, err
 		}
 		dir = s.Canonical + "/work"
+		if run != "" {
+			hide(run)
+		}
 	}
 	h.brake.set(s.PIDs, s.ProcessesMax)
 	if err := dropCapabilities(); err != nil {
@@ -67,8 +77,8 @@ func (h *helper) openStreams() (err error) {
 	if h.null, err = syscall.Open("/dev/null", syscall.O_RDONLY|syscall.O_CLOEXEC, 0); err != nil {
 		return fail("open", "/dev/null", err)
 	}
-	h.stdout.path.set(h.setup.Outbox, "/stdout")
-	h.stderr.path.set(h.setup.Outbox, "/stderr")
+	h.stdout.path.set(h.outbox, "/stdout")
+	h.stderr.path.set(h.outbox, "/stderr")
 	return errors.Join(h.stdout.open(), h.stderr.open())
 }
 

@@ -162,7 +162,7 @@ func oddities() []deed {
 	return []deed{
 		{"named pipes", "mkfifo p; rm HDR_a.h; mkfifo HDR_a.h inc/p", gone("HDR_a.h")},
 		{"a socket", self("socket", "s"), nil},
-		{"devices", "mknod c c 1 3; rm HDR_a.h; mknod HDR_a.h b 7 0; mkdir d; mknod d/c c 1 5; exit 0", gone("HDR_a.h")},
+		{"devices", "rm HDR_a.h; mkdir d; { mknod c c 1 3; mknod HDR_a.h b 7 0; mknod d/c c 1 5; } 2> /dev/null; exit 0", gone("HDR_a.h")},
 		{"strange names", `printf 1 > "$(printf 'a\nb')"; printf 2 > "$(printf '\377\376')"; printf 3 > ' '; printf 4 > -n; printf 5 > %41; printf 6 > ` + long, []string{
 			`  "3"`, `%2541 "5"`, `-n "4"`, `a%0Ab "1"`, long + ` "6"`, `%FF%FE "2"`}},
 		{"many files", self("many", "2000", "300"), many},
