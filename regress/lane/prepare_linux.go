@@ -15,6 +15,7 @@ type helper struct {
 	memory   memory
 	heredity heredity
 	brake    brake
+	ipc      ipc
 	spawner  spawner
 	mounts   mounts
 	outbox   string // as this process sees it, as is the folder
@@ -61,6 +62,7 @@ func prepare(s *Setup) (*helper, error) {
 		}
 	}
 	h.brake.set(s.PIDs, s.ProcessesMax)
+	h.ipc.begin(s.PIDs)
 	if err := dropCapabilities(); err != nil {
 		return nil, err
 	}

@@ -27,7 +27,7 @@ func (h *helper) do(job *Job) Done {
 		h.folder.watch.broken = true // whatever the folder is like now
 	}
 	floor, grown := h.memory.tell(len(h.changes.names) + len(h.changes.strange))
-	replace := h.heredity.changed() || h.brake.changed() || grown
+	replace := h.heredity.changed() || h.brake.changed() || h.ipc.left() || grown
 	d.Floor, d.Last = floor, h.mounted || replace && !h.setup.Keep && !d.Stuck
 	d.Own, d.Blind = ownCPU(), h.folder.watch.blind()
 	return d
