@@ -1,6 +1,8 @@
 package local
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -67,6 +69,32 @@ func (r *rig) explode(text string) {
 	}
 	r.wantClean("next.c")
 	r.wantClean("sub/two.c")
+}
+
+// TestForkBombCancelled: an interrupt in the middle of one leaves nothing of it.
+func TestForkBombCancelled(t *testing.T) {
+	inAllModes(t, func(r *rig) {
+		if r.crew.o.plain {
+			return
+		}
+		p, mark := newPipe(r.T), newMark()
+		ctx, cancel := context.WithCancel(r.Context())
+		defer cancel()
+		text := "b() { b & b & sleep 86400." + mark + "; }; b & b & b & echo up > " + p.path + "; b"
+		done := r.begin(ctx, "one.c", text)
+		p.await(r.T)
+		cancel()
+		if got := <-done; !errors.Is(got.err, context.Canceled) {
+			r.Errorf("it gave %v", got.err)
+		}
+		if left := marked(r.T, mark); len(left) > 0 {
+			r.Errorf("%d are alive", len(left))
+		}
+		r.wantClean("next.c")
+		if said := strings.Join(r.notes.said, "\n"); strings.Contains(said, "given up") {
+			r.Error(said)
+		}
+	})
 }
 
 // TestForkBombPlain: an ordinary user's is bounded and ended without namespaces
