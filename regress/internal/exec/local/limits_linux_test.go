@@ -71,8 +71,9 @@ func TestTooManyFiles(t *testing.T) {
 
 // TestManyNames: files that come and go are neither left nor remembered without end.
 func TestManyNames(t *testing.T) {
+	long(t)
 	inBothModes(t, usual, func(r *rig) {
-		r.want(r.run("one.c", self("churn", "200000")+"; echo more >> HDR_a.h; echo n > n"), "exit 0", `HDR_a.h "header a\nmore\n"`, `n "n\n"`)
+		r.want(r.run("one.c", self("churn", "500000")+"; echo more >> HDR_a.h; echo n > n"), "exit 0", `HDR_a.h "header a\nmore\n"`, `n "n\n"`)
 		r.wantClean("next.c")
 		if floor := r.crew.Floor(); floor > 8<<10 && !underRace {
 			r.Errorf("the helper took %d KiB", floor)
