@@ -3,6 +3,7 @@ package local
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -13,6 +14,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"muster/regress/internal/fault"
 )
 
 // bombs are scripts that start processes or threads without end, with a mark on
@@ -118,6 +121,37 @@ func TestForkBombPlain(t *testing.T) {
 			}
 			r.wantClean("next.c")
 		})
+	}
+}
+
+// TestNoProcessForAMoment: a case that finds no process for its command waits for
+// some to end; if none do that is the machine's fault.
+func TestNoProcessForAMoment(t *testing.T) {
+	if os.Geteuid() == 0 {
+		if !again(t, asNobody(t)) {
+			return
+		}
+	}
+	r := newRig(t, usual(t), plainly)
+	for _, moment := range []time.Duration{200 * time.Millisecond, time.Hour} {
+		pid := r.helpers()[0]
+		var had unix.Rlimit
+		must(t, unix.Prlimit(pid, unix.RLIMIT_NPROC, nil, &had))
+		must(t, unix.Prlimit(pid, unix.RLIMIT_NPROC, &unix.Rlimit{Cur: 1, Max: had.Max}, nil))
+		later := time.AfterFunc(moment, func() { _ = unix.Prlimit(pid, unix.RLIMIT_NPROC, &had, nil) })
+		result, err := r.try("one.c", "exit 4")
+		switch {
+		case later.Stop():
+			if fault.ClassOf(err) != fault.Environment || !strings.Contains(fmt.Sprint(err), "temporarily unavailable") {
+				t.Errorf("without processes a case gave %v", err)
+			}
+		case err != nil:
+			t.Errorf("without processes for a moment a case gave %v", err)
+		default:
+			r.want(r.tell(result), "exit 4")
+			result.Release()
+		}
+		r.wantClean("next.c")
 	}
 }
 
