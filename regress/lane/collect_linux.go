@@ -112,7 +112,7 @@ func (d *Done) outputLimited() {
 // move takes a file that has no other name into the outbox. The parent, perhaps
 // not root, must be able to read it.
 func (h *helper) move(path *path, stored string) error {
-	to := h.setup.Outbox + "/" + stored
+	to := h.outbox + "/" + stored
 	err := syscall.Rename(path.String(), to)
 	if err == syscall.EPERM && loosenAt(atCwd, path.String()) {
 		err = syscall.Rename(path.String(), to)
@@ -140,7 +140,7 @@ func (h *helper) copyOut(path *path, st *syscall.Stat_t, l *Left) error {
 	}
 	l.Stored = h.nextStored()
 	const flags = syscall.O_WRONLY | syscall.O_CREAT | syscall.O_EXCL | syscall.O_CLOEXEC
-	out, err := syscall.Open(h.setup.Outbox+"/"+l.Stored, flags, 0o600)
+	out, err := syscall.Open(h.outbox+"/"+l.Stored, flags, 0o600)
 	if err != nil {
 		return path.fail("collect", err)
 	}

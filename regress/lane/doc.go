@@ -53,7 +53,10 @@ type Setup struct {
 	Patience  time.Duration // after KILL; what is there then is given up, and the lane with it
 	MemoryMax int64         // bytes of resident memory of a case's tree; 0 = no limit
 	OutputMax int64         // bytes of streams and files of one case
-	Keep      bool          // leave the folder as the case left it
+	// How many processes and threads a case may have at a time. More is taken as
+	// out of memory: each takes the kernel's.
+	ProcessesMax int64
+	Keep         bool // leave the folder as the case left it
 }
 
 // Ready is the helper's answer to Setup.

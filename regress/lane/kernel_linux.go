@@ -170,6 +170,20 @@ func eachLine(path string, buf []byte, do func(line []byte)) error {
 	}
 }
 
+// readWhole reads a file of /proc, which has no size, into a space that grows.
+func readWhole(path string, space *[]byte) ([]byte, error) {
+	if len(*space) == 0 {
+		*space = make([]byte, 16<<10)
+	}
+	for {
+		b, err := readFile(path, *space)
+		if err != nil || len(b) < len(*space) {
+			return b, err
+		}
+		*space = make([]byte, 2*len(*space))
+	}
+}
+
 // readFile reads the start of a small file into buf.
 func readFile(path string, buf []byte) ([]byte, error) {
 	fd, err := syscall.Open(path, syscall.O_RDONLY|syscall.O_CLOEXEC, 0)

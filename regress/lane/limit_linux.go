@@ -10,6 +10,9 @@ func (h *helper) overLimit() (ending int, err error) {
 			return OutOfMemory, nil
 		}
 	}
+	if h.crowded() {
+		return OutOfMemory, nil
+	}
 	over, err := h.outputOver()
 	if over || err != nil {
 		return OutputLimit, err

@@ -77,7 +77,8 @@ func detach(points []string) error {
 // pointsBelow lists where something is mounted on a folder, but for the first
 // own ones, and below it.
 func pointsBelow(dir string, own int) (points []string) {
-	table, err := readWhole(mountInfo)
+	var space []byte
+	table, err := readWhole(mountInfo, &space)
 	if err != nil {
 		return nil // no /proc
 	}
@@ -123,14 +124,4 @@ func unescape(field []byte) string {
 		plain = append(plain, c)
 	}
 	return string(plain)
-}
-
-// readWhole reads a file of /proc, which has no size.
-func readWhole(path string) ([]byte, error) {
-	for size := 16 << 10; ; size *= 2 {
-		b, err := readFile(path, make([]byte, size))
-		if err != nil || len(b) < size {
-			return b, err
-		}
-	}
 }

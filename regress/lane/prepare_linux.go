@@ -14,8 +14,11 @@ type helper struct {
 	tree     tree
 	memory   memory
 	heredity heredity
+	brake    brake
+	ipc      ipc
 	spawner  spawner
 	mounts   mounts
+	outbox   string // as this process sees it, as is the folder
 	stdout   capture
 	stderr   capture
 	null     int  // descriptor of /dev/null
@@ -25,6 +28,7 @@ type helper struct {
 
 	// Of the present case.
 	began   time.Time
+	crowd   int64 // threads on the machine, when they were first looked at; 0 before
 	changes changes
 	room    int64  // bytes that it may still leave
 	inline  int64  // bytes of contents that the answer may still take
@@ -37,7 +41,13 @@ func prepare(s *Setup) (*helper, error) {
 	if err := standApart(); err != nil {
 		return nil, err
 	}
-	h := &helper{setup: s, folder: newFolder(s.Root), tree: tree{pids: s.PIDs}}
+	run := runFolder(s)
+	if run != "" {
+		if err := syscall.Chdir(run); err != nil {
+			return nil, fail("enter", run, err)
+		}
+	}
+	h := &helper{setup: s, outbox: below(run, s.Outbox), folder: newFolder(below(run, s.Root)), tree: tree{pids: s.PIDs}}
 	dir := h.folder.work // as cases see it
 	if err := h.folder.lay(s.Given); err != nil {
 		return nil, err
@@ -47,7 +57,12 @@ func prepare(s *Setup) (*helper, error) {
 			return nil, err
 		}
 		dir = s.Canonical + "/work"
+		if run != "" {
+			hide(run)
+		}
 	}
+	h.brake.set(s.PIDs, s.ProcessesMax)
+	h.ipc.begin(s.PIDs)
 	if err := dropCapabilities(); err != nil {
 		return nil, err
 	}
@@ -64,8 +79,8 @@ func (h *helper) openStreams() (err error) {
 	if h.null, err = syscall.Open("/dev/null", syscall.O_RDONLY|syscall.O_CLOEXEC, 0); err != nil {
 		return fail("open", "/dev/null", err)
 	}
-	h.stdout.path.set(h.setup.Outbox, "/stdout")
-	h.stderr.path.set(h.setup.Outbox, "/stderr")
+	h.stdout.path.set(h.outbox, "/stdout")
+	h.stderr.path.set(h.outbox, "/stderr")
 	return errors.Join(h.stdout.open(), h.stderr.open())
 }
 

@@ -156,6 +156,7 @@ func (s *Setup) AppendFrame(buf []byte) []byte {
 	b = appendInt(b, int64(s.Patience))
 	b = appendInt(b, s.MemoryMax)
 	b = appendInt(b, s.OutputMax)
+	b = appendInt(b, s.ProcessesMax)
 	return frame(appendBool(b, s.Keep))
 }
 
@@ -169,7 +170,7 @@ func (s *Setup) Decode(message []byte) error {
 		s.Given[i] = b.item()
 	}
 	s.Timeout, s.Grace, s.Patience = time.Duration(b.int()), time.Duration(b.int()), time.Duration(b.int())
-	s.MemoryMax, s.OutputMax, s.Keep = b.int(), b.int(), b.bool()
+	s.MemoryMax, s.OutputMax, s.ProcessesMax, s.Keep = b.int(), b.int(), b.int(), b.bool()
 	return b.err()
 }
 

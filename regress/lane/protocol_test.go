@@ -61,7 +61,8 @@ func drawMessage(t *rapid.T, kind int) message {
 			PIDs: rapid.Bool().Draw(t, "pids"), Env: texts(t, "env"),
 			Given:   rapid.SliceOfN(rapid.Custom(drawItem), 0, 5).Draw(t, "given"),
 			Timeout: drawDuration(t, "timeout"), Grace: drawDuration(t, "grace"), Patience: drawDuration(t, "patience"),
-			MemoryMax: rapid.Int64().Draw(t, "memory"), OutputMax: rapid.Int64().Draw(t, "output"), Keep: rapid.Bool().Draw(t, "keep"),
+			MemoryMax: rapid.Int64().Draw(t, "memory"), OutputMax: rapid.Int64().Draw(t, "output"),
+			ProcessesMax: rapid.Int64().Draw(t, "processes"), Keep: rapid.Bool().Draw(t, "keep"),
 		}
 	case 1:
 		return &Ready{

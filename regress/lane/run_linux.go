@@ -27,7 +27,7 @@ func (h *helper) do(job *Job) Done {
 		h.folder.watch.broken = true // whatever the folder is like now
 	}
 	floor, grown := h.memory.tell(len(h.changes.names) + len(h.changes.strange))
-	replace := h.heredity.changed() || grown
+	replace := h.heredity.changed() || h.brake.changed() || h.ipc.left() || grown
 	d.Floor, d.Last = floor, h.mounted || replace && !h.setup.Keep && !d.Stuck
 	d.Own, d.Blind = ownCPU(), h.folder.watch.blind()
 	return d
@@ -76,8 +76,7 @@ func (h *helper) run(job *Job, d *Done) error {
 		defer syscall.Close(fd)
 		stdin = fd
 	}
-	h.began = time.Now()
-	pid, pidfd, err := h.spawner.start(job.Path, job.Args, stdin, h.stdout.fd, h.stderr.fd)
+	pid, pidfd, err := h.start(job, stdin)
 	if err != nil {
 		return fail("start", job.Path, err)
 	}
@@ -130,13 +129,16 @@ func (h *helper) attend(pidfd int, d *Done) error {
 			limit = now.Add(h.setup.Grace)
 		default:
 			var err error
+			before := ownCPU()
 			if ending, err = h.overLimit(); err != nil {
 				return err
 			}
 			if ending != Exited {
 				limit = now
 			}
-			look = time.Now().Add(max(tick, 20*time.Since(now))) // at most 5 % of the time
+			// At most 5 % of the time; of ours, for a case that keeps us waiting for the
+			// processor is one to look at.
+			look = time.Now().Add(max(tick, 20*(ownCPU()-before)))
 		}
 	}
 }

@@ -3,7 +3,6 @@ package lane
 import (
 	"io"
 	"syscall"
-	"unsafe"
 )
 
 // Stream is the parent's end of a helper's answers, which must not block. Its
@@ -32,17 +31,12 @@ func NewStream(conn syscall.RawConn) *Stream {
 // something to read.
 func (s *Stream) once(fd uintptr) bool {
 	for {
-		n, _, e := syscall.RawSyscall(syscall.SYS_READ, fd, uintptr(unsafe.Pointer(unsafe.SliceData(s.b))), uintptr(len(s.b)))
-		switch e {
-		case 0:
-			s.n, s.err = int(n), nil
-			return true
+		switch s.n, s.err = read(int(fd), s.b); s.err {
 		case syscall.EAGAIN:
 			return false
 		case syscall.EINTR:
 			continue
 		}
-		s.n, s.err = 0, e
 		return true
 	}
 }

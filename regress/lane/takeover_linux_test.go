@@ -78,7 +78,7 @@ func (p *helperProcess) end(status int) {
 func plainSetup(t *testing.T) *Setup {
 	t.Helper()
 	dir := t.TempDir()
-	s := &Setup{Root: filepath.Join(dir, "root"), Outbox: filepath.Join(dir, "out"), Timeout: time.Minute, Patience: time.Minute, OutputMax: 1 << 20}
+	s := &Setup{Root: filepath.Join(dir, "root"), Outbox: filepath.Join(dir, "out"), Timeout: time.Minute, Patience: time.Minute, OutputMax: 1 << 20, ProcessesMax: 100}
 	must(t, os.Mkdir(s.Root, 0o755))
 	must(t, os.Mkdir(s.Outbox, 0o755))
 	return s

@@ -2,6 +2,7 @@ package lane
 
 import (
 	"bytes"
+	"errors"
 	"strconv"
 	"syscall"
 	"time"
@@ -19,11 +20,13 @@ type tree struct {
 	alone  bool               // nothing of the case is left
 	cpu    time.Duration
 	peak   int64     // KiB
-	killed time.Time // when SIGKILL was first sent
+	killed time.Time // when SIGKILL was first sent, or since then last ended one
+	sent   time.Time // when SIGKILL was last sent to all
+	list   []byte    // space for lists of children, used again
 }
 
 func (t *tree) begin(pid int) {
-	*t = tree{pids: t.pids, ownProc: t.ownProc, pid: pid}
+	*t = tree{pids: t.pids, ownProc: t.ownProc, pid: pid, list: t.list}
 }
 
 // reap collects everything that has ended.
@@ -44,76 +47,131 @@ func (t *tree) reap() error {
 		case got == t.pid:
 			t.over, t.status = true, status
 		}
+		if !t.killed.IsZero() {
+			t.killed = time.Now()
+		}
 		t.cpu += cpuTime(&usage)
 		t.peak = max(t.peak, int64(usage.Maxrss))
 	}
 }
 
-// kill sends SIGKILL, and reports whether what got it patience ago is still
-// there. The kernel holds on to a process in a frozen control group, in a file
+// again is when SIGKILL is sent again to all in a PID namespace. It should not be
+// needed, and thousands of processes take long to end.
+const again = 200 * time.Millisecond
+
+// kill sends SIGKILL, and reports whether none of those that got it has ended for
+// as long as patience. The kernel holds on to a process in a frozen control group, in a file
 // system whose server is gone, and in a broken driver.
 func (t *tree) kill(patience time.Duration) (stuck bool) {
-	t.signal(syscall.SIGKILL)
+	now := time.Now()
 	if t.killed.IsZero() {
-		t.killed = time.Now()
+		t.killed = now
 	}
-	return time.Since(t.killed) > patience
+	switch {
+	case !t.pids:
+		t.slay(t.killed.Add(patience))
+	case now.Sub(t.sent) > again:
+		// To all but ourselves, at once: nobody escapes by starting another.
+		_ = syscall.Kill(-1, syscall.SIGKILL)
+		t.sent = now
+	}
+	return now.Sub(t.killed) > patience
+}
+
+// slay is kill without a PID namespace: pass after pass, until one finds none that
+// is new. What has been sent SIGKILL starts nothing any more.
+func (t *tree) slay(until time.Time) {
+	sent := map[int]bool{} // to which groups and processes
+	for found := true; found && time.Now().Before(until); {
+		found = false
+		t.signalGroups(syscall.SIGKILL, sent)
+		t.visit(func(pid int) bool {
+			if !sent[pid] {
+				sent[pid], found = true, true
+				_ = syscall.Kill(pid, syscall.SIGKILL)
+			}
+			return time.Now().Before(until)
+		})
+	}
+}
+
+// signalGroups sends to the process groups of our own children but those that it
+// was sent to. For the kernel that is at once, and processes that start others
+// faster than they are found one by one do not escape. None but a case's processes
+// can be in such a group, and with orphans, which become our children, that is all
+// groups in the end.
+func (t *tree) signalGroups(sig syscall.Signal, sent map[int]bool) {
+	own := syscall.Getpgrp()
+	for _, pid := range t.children("/proc/self") {
+		// The number is the child's, if only as a zombie's, until we reap it.
+		if group, err := syscall.Getpgid(pid); err == nil && group != own && !sent[-group] {
+			sent[-group] = true
+			_ = syscall.Kill(-group, sig)
+		}
+	}
 }
 
 // signal sends to every process of the tree, once. Without a PID namespace one
-// that is being started may be missed; kill tries again.
+// that is being started may be missed.
 func (t *tree) signal(sig syscall.Signal) {
 	if t.pids {
 		_ = syscall.Kill(-1, sig) // to all but ourselves
 		return
 	}
-	for _, pid := range t.members() {
+	t.visit(func(pid int) bool {
 		_ = syscall.Kill(pid, sig)
+		return true
+	})
+}
+
+// visit calls do for every process of the tree, while that asks for more: for each
+// before what it has started is listed.
+func (t *tree) visit(do func(pid int) (more bool)) {
+	if t.pids && t.ownProc {
+		t.visitOthers(do)
+		return
+	}
+	queue := t.children("/proc/self")
+	for i := 0; i < len(queue) && do(queue[i]); i++ {
+		queue = append(queue, t.children("/proc/"+strconv.Itoa(queue[i]))...)
 	}
 }
 
-// members lists the tree's processes.
-func (t *tree) members() []int {
-	if t.pids && t.ownProc {
-		return t.allButSelf()
+// visitOthers is visit where all processes are the tree's but this one.
+func (t *tree) visitOthers(do func(pid int) (more bool)) {
+	_ = each("/proc", func(e entry) error {
+		if pid, err := strconv.Atoi(e.name); err == nil && pid > 1 && !do(pid) {
+			return errEnough
+		}
+		return nil
+	})
+}
+
+var errEnough = errors.New("enough")
+
+// children lists the direct children of a process, of all its threads.
+func (t *tree) children(proc string) (found []int) {
+	if threads(proc) == 1 && proc != "/proc/self" { // mostly
+		return t.childrenOf(proc+"/task/"+proc[len("/proc/"):], found)
 	}
-	var found []int
-	queue := children("/proc/self")
-	for len(queue) > 0 {
-		pid := queue[0]
-		queue = append(queue[1:], children("/proc/"+strconv.Itoa(pid))...)
-		found = append(found, pid)
-	}
+	_ = each(proc+"/task", func(task entry) error {
+		found = t.childrenOf(proc+"/task/"+task.name, found)
+		return nil
+	})
 	return found
 }
 
-func (t *tree) allButSelf() (found []int) {
-	_ = each("/proc", func(e entry) error {
-		if pid, err := strconv.Atoi(e.name); err == nil && pid > 1 {
+// childrenOf adds to found the children that one thread has started.
+func (t *tree) childrenOf(thread string, found []int) []int {
+	list, err := readWhole(thread+"/children", &t.list)
+	if err != nil {
+		return found // it has ended
+	}
+	for field := range bytes.FieldsSeq(list) {
+		if pid, err := strconv.Atoi(string(field)); err == nil {
 			found = append(found, pid)
 		}
-		return nil
-	})
-	return found
-}
-
-// children lists the direct children of a process, of all its threads. Of one
-// with hundreds of them that is some; who ends them asks again.
-func children(proc string) (found []int) {
-	_ = each(proc+"/task", func(task entry) error {
-		var buf [4096]byte
-		list, err := readFile(proc+"/task/"+task.name+"/children", buf[:])
-		if err != nil {
-			return nil // it has ended
-		}
-		whole := list[:bytes.LastIndexByte(list, ' ')+1] // half a number is another's
-		for field := range bytes.FieldsSeq(whole) {
-			if pid, err := strconv.Atoi(string(field)); err == nil {
-				found = append(found, pid)
-			}
-		}
-		return nil
-	})
+	}
 	return found
 }
 
@@ -121,16 +179,17 @@ func children(proc string) (found []int) {
 func (t *tree) resident() int64 {
 	var sum int64
 	page := int64(syscall.Getpagesize())
-	for _, pid := range t.members() {
+	t.visit(func(pid int) bool {
 		var buf [128]byte
 		line, err := readFile("/proc/"+strconv.Itoa(pid)+"/statm", buf[:])
 		if err != nil {
-			continue
+			return true
 		}
 		if fields := bytes.Fields(line); len(fields) > 1 {
 			pages, _ := strconv.ParseInt(string(fields[1]), 10, 64)
 			sum += pages * page
 		}
-	}
+		return true
+	})
 	return sum
 }

@@ -51,6 +51,10 @@ type watcher struct {
 // stays large.
 const namesKept = 256
 
+// namesMax bounds how many names of one case are kept: beyond it a walk tells as
+// much, of what is there then. The kernel's own queue holds 16,384 events.
+const namesMax = 16 << 10
+
 func newWatcher() *watcher {
 	fd, err := syscall.InotifyInit1(syscall.IN_CLOEXEC | syscall.IN_NONBLOCK)
 	if err != nil {
@@ -174,8 +178,13 @@ func (w *watcher) noteName(dir string, name []byte) {
 		w.path = append(append(w.path, dir...), '/')
 	}
 	w.path = append(w.path, name...)
-	if _, had := w.names[string(w.path)]; !had { // most files have several events
-		w.names[string(w.path)] = struct{}{}
+	if _, had := w.names[string(w.path)]; had || w.broken && w.walk && w.doubt {
+		return // most files have several events; or all is looked at anyway
+	}
+	w.names[string(w.path)] = struct{}{}
+	if len(w.names) > namesMax {
+		w.names = map[string]struct{}{}
+		w.expectAll()
 	}
 }
 

@@ -36,6 +36,8 @@ type Crew struct {
 	own     atomic.Int64 // ns of CPU that helpers took themselves
 	floor   atomic.Int64 // KiB, the largest of the helpers'
 	blind   sync.Once    // that a lane has no inotify was told
+	crowded sync.Once    // crowd was counted
+	crowd   int64        // threads of the user, before there were cases
 	threads sync.Mutex   // held for what takes a thread: to start a helper, to reap it
 
 	mu    sync.Mutex
@@ -56,7 +58,8 @@ func Start(ctx context.Context, o Options) (*Crew, error) {
 	}
 	c.setup = lane.Setup{
 		Env: environment(o.Env), Given: items(o.Corpus.Given()),
-		Timeout: o.Timeout, Grace: o.Grace, Patience: o.patience.kill, MemoryMax: o.MemoryMax, OutputMax: o.OutputMax, Keep: o.Keep != "",
+		Timeout: o.Timeout, Grace: o.Grace, Patience: o.patience.kill, MemoryMax: o.MemoryMax, OutputMax: o.OutputMax,
+		ProcessesMax: o.processes, Keep: o.Keep != "",
 	}
 	if err := c.startLanes(ctx); err != nil {
 		return nil, errors.Join(err, c.Close())
@@ -73,6 +76,9 @@ func check(o *Options) error {
 	}
 	if o.patience == (patience{}) {
 		o.patience = usualPatience()
+	}
+	if o.processes == 0 {
+		o.processes = processesMax()
 	}
 	for _, hear := range []*func(string){&o.Note, &o.Warn} {
 		if *hear == nil {

@@ -84,6 +84,24 @@ func TestHelperKilledAgainAndAgain(t *testing.T) {
 	})
 }
 
+// TestHelperKilledByItsCase: without a PID namespace a case can reach its helper.
+// That is no verdict but the machine's fault, told after a few attempts, and hurts
+// no other case.
+func TestHelperKilledByItsCase(t *testing.T) {
+	r := newRig(t, usual(t), plainly)
+	for _, how := range []string{"kill -9 $PPID", "kill $PPID", "kill -SEGV $PPID", "kill -HUP -$(ps -o pgid= $PPID | tr -d ' ')"} {
+		mark := newMark()
+		_, err := r.try("one.c", daemon(mark)+how+"; exec sleep 86400."+mark)
+		if text := fmt.Sprint(err); fault.ClassOf(err) != fault.Environment || !strings.Contains(text, "one.c") {
+			t.Errorf("%q gave %v", how, err)
+		}
+		if left := marked(t, mark); len(left) > 0 {
+			t.Errorf("after %q these are alive: %v", how, left)
+		}
+		r.wantClean("next.c")
+	}
+}
+
 // TestHelperKilledBetweenCases costs the next case nothing.
 func TestHelperKilledBetweenCases(t *testing.T) {
 	inBothModes(t, usual, func(r *rig) {

@@ -143,6 +143,9 @@ func folders() []deed {
 		{"home and tmp removed", "rmdir $HOME $TMPDIR", nil},
 		{"home and tmp moved", "mv $HOME ../x; mv $TMPDIR ../home", nil},
 		{"links for home and tmp", "rmdir $HOME $TMPDIR; ln -s work $HOME; ln -s / $TMPDIR", nil},
+		{"too deep in tmp and home", "cd $TMPDIR; " + self("deep", "2500") + "; cd $HOME; " + self("deep", "900") + "; chmod 000 deep", nil},
+		{"many files in tmp", "cd $TMPDIR; " + self("many", "3000", "0") + "; mkdir x; cd x; " + self("many", "3000", "0") + "; chmod 000 .", nil},
+		{"beyond text in home", `mkdir -p "$HOME/$(printf '\377')/x"; : > "$HOME/$(printf '\377/\376')"`, nil},
 		{"files beside the three", "echo n > ../n; mkdir ../x; echo n > ../x/n; ln -s / ../l", nil},
 		{"attributes", self("attach", ".", "..", "../home", "../tmp", "inc", "sub", "HDR_a.h"), nil},
 		{"deeper than any path", self("deep", "2500"), []string{"output-limit"}},
@@ -159,6 +162,7 @@ func oddities() []deed {
 	return []deed{
 		{"named pipes", "mkfifo p; rm HDR_a.h; mkfifo HDR_a.h inc/p", gone("HDR_a.h")},
 		{"a socket", self("socket", "s"), nil},
+		{"devices", "rm HDR_a.h; mkdir d; { mknod c c 1 3; mknod HDR_a.h b 7 0; mknod d/c c 1 5; } 2> /dev/null; exit 0", gone("HDR_a.h")},
 		{"strange names", `printf 1 > "$(printf 'a\nb')"; printf 2 > "$(printf '\377\376')"; printf 3 > ' '; printf 4 > -n; printf 5 > %41; printf 6 > ` + long, []string{
 			`  "3"`, `%2541 "5"`, `-n "4"`, `a%0Ab "1"`, long + ` "6"`, `%FF%FE "2"`}},
 		{"many files", self("many", "2000", "300"), many},

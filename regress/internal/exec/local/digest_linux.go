@@ -4,12 +4,11 @@ import (
 	"crypto/sha256"
 	"hash"
 	"io/fs"
-	"syscall"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 
 	"muster/regress/internal/outcome"
+	"muster/regress/lane"
 )
 
 // digests computes those of files, again and again with the same memory: what a
@@ -34,7 +33,7 @@ func (d *digests) file(path string, inMemory bool) (sum outcome.Digest, size int
 	defer unix.Close(fd)
 	read := unix.Read
 	if inMemory {
-		read = readNow
+		read = lane.ReadNow
 	}
 	d.hash.Reset()
 	for {
@@ -52,14 +51,4 @@ func (d *digests) file(path string, inMemory bool) (sum outcome.Digest, size int
 			return sum, size, nil
 		}
 	}
-}
-
-// readNow reads what is in memory, which is over at once: the runtime, not told
-// of the call, cannot take it for one that waits and start a thread.
-func readNow(fd int, b []byte) (int, error) {
-	n, _, e := syscall.RawSyscall(syscall.SYS_READ, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)))
-	if e != 0 {
-		return 0, e
-	}
-	return int(n), nil
 }

@@ -6,7 +6,6 @@ import (
 	"sync"
 	"syscall"
 	"time"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 
@@ -82,12 +81,7 @@ func (l *link) send(b []byte) error {
 
 // once writes as much as there is room for.
 func (l *link) once(fd uintptr) bool {
-	n, _, e := syscall.RawSyscall6(syscall.SYS_SENDTO, fd, uintptr(unsafe.Pointer(unsafe.SliceData(l.b))), uintptr(len(l.b)),
-		syscall.MSG_DONTWAIT|syscall.MSG_NOSIGNAL, 0, 0)
-	l.sent = 0
-	if e == 0 {
-		l.sent = int(n)
-	}
+	l.sent, _ = lane.SendNow(int(fd), l.b) // what is wrong shows when the rest is sent
 	return true
 }
 

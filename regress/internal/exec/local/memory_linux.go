@@ -3,6 +3,7 @@ package local
 import (
 	"bytes"
 	"fmt"
+	"iter"
 	"math"
 	"os"
 	"path"
@@ -70,30 +71,40 @@ func availableMemory() int64 {
 // /proc/PID/cgroup.
 func groupMemory(mount string, groups []byte) int64 {
 	left := int64(math.MaxInt64)
-	for line := range bytes.Lines(groups) {
-		fields := strings.SplitN(strings.TrimSpace(string(line)), ":", 3)
-		if len(fields) < 3 {
-			continue
+	for dir, first := range groupFolders(mount, groups, "memory") {
+		limit, usage := "memory.max", "memory.current"
+		if first {
+			limit, usage = "memory.limit_in_bytes", "memory.usage_in_bytes"
 		}
-		top, limit, usage := mount, "memory.max", "memory.current"
-		switch {
-		case fields[1] == "memory":
-			top, limit, usage = mount+"/memory", "memory.limit_in_bytes", "memory.usage_in_bytes"
-		case fields[1] != "":
-			continue
-		}
-		for dir := path.Clean("/" + fields[2]); ; dir = path.Dir(dir) {
-			most, ok1 := readNumber(top + dir + "/" + limit)
-			used, ok2 := readNumber(top + dir + "/" + usage)
-			if ok1 && ok2 {
-				left = min(left, max(0, most-used+reclaimable(top+dir+"/memory.stat")))
-			}
-			if dir == "/" {
-				break
-			}
+		most, ok1 := readNumber(dir + "/" + limit)
+		used, ok2 := readNumber(dir + "/" + usage)
+		if ok1 && ok2 {
+			left = min(left, max(0, most-used+reclaimable(dir+"/memory.stat")))
 		}
 	}
 	return left
+}
+
+// groupFolders are the folders of the control groups that may have a limit of a
+// kind, ours and those above it, and whether it is of version 1. groups is a file
+// /proc/PID/cgroup.
+func groupFolders(mount string, groups []byte, kind string) iter.Seq2[string, bool] {
+	return func(yield func(dir string, first bool) bool) {
+		for line := range bytes.Lines(groups) {
+			fields := strings.SplitN(strings.TrimSpace(string(line)), ":", 3)
+			if len(fields) < 3 || fields[1] != "" && fields[1] != kind {
+				continue
+			}
+			for dir := path.Clean("/" + fields[2]); ; dir = path.Dir(dir) {
+				if !yield(path.Join(mount, fields[1], dir), fields[1] != "") {
+					return
+				}
+				if dir == "/" {
+					break
+				}
+			}
+		}
+	}
 }
 
 // reclaimable is what a control group uses for files that are on a disk too.

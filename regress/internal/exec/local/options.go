@@ -34,8 +34,9 @@ type Options struct {
 	Note      func(string)  // hears once what the user may want to know; may be nil
 	Warn      func(string)  // hears once what makes lanes slow or less apart, and the mend; may be nil
 
-	plain    bool     // no namespaces, for tests
-	patience patience // zero = as usual; for tests
+	plain     bool     // no namespaces, for tests
+	patience  patience // zero = as usual; for tests
+	processes int64    // that a case may have; 0 = as usual; for tests
 }
 
 // patience bounds the waits for what may never come.

@@ -192,7 +192,7 @@ func TestCommandGone(t *testing.T) {
 // forNobody are the tests that an ordinary user runs too.
 const forNobody = "^(TestDeeds|TestSignals|TestTimeLimit|TestNothingIsLeftAlive|TestSignalsToEverybody|TestOutputLimit|" +
 	"TestMemoryLimit|TestCPU|TestPeakMemory|TestHelperKilled|TestCancel|TestClose|TestParentKilled|TestEverythingKilled|" +
-	"TestTwoCrews|TestEnvironment|TestRefusedBySeccomp|TestSmallRefusals|TestSignalsAsNew|TestSourceAsNew|TestCanonical|TestFullFileSystem|TestInheritance|TestStdin|TestRights|TestWho|TestHelperAltered|TestMountOver|TestArchiveCut|TestKeep)$"
+	"TestTwoCrews|TestEnvironment|TestRefusedBySeccomp|TestSmallRefusals|TestSignalsAsNew|TestSourceAsNew|TestCanonical|TestFullFileSystem|TestInheritance|TestStdin|TestRights|TestWho|TestHelperAltered|TestMountOver|TestForkBomb|TestSystemV|TestRunFolderHidden|TestForkBombPlain|TestProcessesMax|TestArchiveCut|TestKeep)$"
 
 // TestAsNobody: an ordinary user's lanes are no different.
 func TestAsNobody(t *testing.T) {

@@ -38,6 +38,10 @@ var tools = map[string]func(args []string) error{
 	"traits":   traitsTool,
 	"alter":    alterTool,
 	"mute":     muteTool,
+	"churn":    churnTool,
+	"sysv":     sysvTool,
+	"zombies":  zombiesTool,
+	"threads":  threadsTool,
 
 	"capabilities": capabilitiesTool,
 }
@@ -216,6 +220,24 @@ func manyTool(args []string) error {
 	content := make([]byte, size)
 	for i := range files {
 		if err := os.WriteFile(fmt.Sprintf("many%05d", i), content, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// churnTool makes a number of files, one after another, and removes each.
+func churnTool(args []string) error {
+	files, err := strconv.Atoi(args[0])
+	if err != nil {
+		return err
+	}
+	for i := range files {
+		name := fmt.Sprintf("churn%06d", i)
+		if err := os.WriteFile(name, nil, 0o644); err != nil {
+			return err
+		}
+		if err := os.Remove(name); err != nil {
 			return err
 		}
 	}

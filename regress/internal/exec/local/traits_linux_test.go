@@ -56,13 +56,13 @@ func alterations() []alteration {
 	}
 	return []alteration{
 		{"affinity", byEqual, narrow},
-		{"nice", byEqual, func(pid int) error { return unix.Setpriority(unix.PRIO_PROCESS, pid, 7) }},
+		{"nice", byEqual, func(pid int) error { return unix.Setpriority(unix.PRIO_PROCESS, pid, 19) }},
 		{"io", byEqual, func(pid int) error {
 			_, _, e := unix.Syscall(unix.SYS_IOPRIO_SET, ofProcess, uintptr(pid), bestEffort|6)
 			return because(e)
 		}},
 		{"batch", byEqual, func(pid int) error {
-			return unix.SchedSetAttr(pid, &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_BATCH}, 0)
+			return unix.SchedSetAttr(pid, &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_BATCH, Nice: 19}, 0)
 		}},
 		{"files", byAnybody, limit(unix.RLIMIT_NOFILE)},
 		{"queues", byAnybody, limit(unix.RLIMIT_MSGQUEUE)},

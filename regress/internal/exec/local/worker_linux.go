@@ -144,6 +144,7 @@ func (w *worker) spawn(m *mode) (err error) {
 		return err
 	}
 	w.helper, w.link, w.errors, w.own = cmd, l, said, 0
+	w.brake()
 	return nil
 }
 

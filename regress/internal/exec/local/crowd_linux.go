@@ -1,0 +1,77 @@
+package local
+
+import (
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// processesMax is how many processes and threads one case may have at a time:
+// 2,048, what containers usually get, or half of what the machine grants all
+// of us, so that one case cannot keep muster and the other lanes from starting
+// theirs. It is no fewer than a compiler's driver needs.
+func processesMax() int64 {
+	const (
+		usual = 2048
+		least = 64
+	)
+	groups, _ := os.ReadFile("/proc/self/cgroup")
+	return max(least, min(usual, userProcesses()/2, groupProcesses("/sys/fs/cgroup", groups)/2))
+}
+
+// userProcesses is how many the user may have; root is not bound.
+func userProcesses() int64 {
+	var limit unix.Rlimit
+	if os.Geteuid() == 0 || unix.Getrlimit(unix.RLIMIT_NPROC, &limit) != nil {
+		return unlimited
+	}
+	return int64(min(limit.Cur, unlimited))
+}
+
+const unlimited = 1 << 30
+
+// groupProcesses is how many more our control group may have, and those above it.
+// groups is a file /proc/PID/cgroup.
+func groupProcesses(mount string, groups []byte) int64 {
+	left := int64(unlimited)
+	for dir := range groupFolders(mount, groups, "pids") {
+		most, ok1 := readNumber(dir + "/pids.max")
+		used, ok2 := readNumber(dir + "/pids.current")
+		if ok1 && ok2 {
+			left = min(left, max(0, most-used))
+		}
+	}
+	return left
+}
+
+// brake bounds what the cases of a helper without a PID namespace can start, where
+// nothing else would before the whole machine is full of it: an ordinary user's
+// processes, ours and those of the other lanes among them. Root is not bound by
+// this, only by the limit of a container.
+func (w *worker) brake() {
+	if !w.plain || os.Geteuid() == 0 {
+		return
+	}
+	c := w.crew
+	c.crowded.Do(func() { c.crowd = threadsOfUser(os.Getuid()) })
+	var limit unix.Rlimit
+	pid, most := w.helper.Process.Pid, uint64(c.crowd+2*c.o.processes)
+	if unix.Prlimit(pid, unix.RLIMIT_NPROC, nil, &limit) == nil && limit.Cur > most {
+		limit.Cur = most
+		_ = unix.Prlimit(pid, unix.RLIMIT_NPROC, &limit, nil) // if not, it is as it was
+	}
+}
+
+// threadsOfUser counts the threads of all processes of a user.
+func threadsOfUser(uid int) (sum int64) {
+	tasks, _ := filepath.Glob("/proc/[0-9]*/task")
+	for _, dir := range tasks {
+		var st syscall.Stat_t
+		if syscall.Stat(dir, &st) == nil && int(st.Uid) == uid {
+			sum += max(1, int64(st.Nlink)-2) // it holds a folder for each
+		}
+	}
+	return sum
+}

@@ -1,0 +1,263 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"muster/regress/internal/fault"
+)
+
+// bombs are scripts that start processes or threads without end, with a mark on
+// the command line of what stays longest.
+func bombs(mark string) map[string]string {
+	stay := "sleep 86400." + mark
+	alone := `trap "" TERM HUP INT; setsid sh ./b & setsid sh ./b & ` + stay
+	return map[string]string{
+		"waited for":                 "b() { b & b & " + stay + "; }; b",
+		"left behind":                "b() { b & b & " + stay + "; }; b & " + stay,
+		"pipes":                      "b() { b | b & " + stay + "; }; b",
+		"each in its own session":    "echo '" + alone + "' > b; exec sh b",
+		"children that are not read": "exec " + self("zombies", "5000", mark),
+		"threads":                    "exec " + self("threads", "5000", mark),
+	}
+}
+
+// TestForkBomb: a case that starts more than it may is ended, all of it, and
+// neither its lane nor another notices.
+func TestForkBomb(t *testing.T) {
+	inAllModes(t, func(r *rig) {
+		plain := r.crew.o.plain
+		r = newRig(r.T, r.corpus, func(o *Options) { o.plain, o.Lanes, o.processes = plain, 2, 1000 })
+		before := r.crew.started.Load()
+		for name, text := range bombs("MARK") {
+			// Without a PID namespace root's are bounded by the system's limits alone,
+			// and an ordinary user's take what the other lanes need too.
+			if !plain || !strings.Contains(text, "sleep") {
+				r.sub(name, func(r *rig) { r.explode(text) })
+			}
+		}
+		if more := r.crew.started.Load() - before; more > 2 && !underRace { // each may have grown
+			r.Errorf("%d helpers more", more)
+		}
+	})
+}
+
+func (r *rig) explode(text string) {
+	mark := newMark()
+	done := r.begin(r.Context(), "one.c", strings.ReplaceAll(text, "MARK", mark))
+	for ended := false; !ended; {
+		r.wantClean("next.c") // on the other lane
+		select {
+		case got := <-done:
+			must(r, got.err)
+			r.want(r.tell(got.result)[:1], "out-of-memory")
+			got.result.Release()
+			ended = true
+		default:
+		}
+	}
+	if left := marked(r.T, mark); len(left) > 0 {
+		r.Errorf("%d are alive, %v", len(left), left[0])
+	}
+	r.wantClean("next.c")
+	r.wantClean("sub/two.c")
+}
+
+// TestForkBombCancelled: an interrupt in the middle of one leaves nothing of it.
+func TestForkBombCancelled(t *testing.T) {
+	inAllModes(t, func(r *rig) {
+		if r.crew.o.plain {
+			return
+		}
+		p, mark := newPipe(r.T), newMark()
+		ctx, cancel := context.WithCancel(r.Context())
+		defer cancel()
+		text := "b() { b & b & sleep 86400." + mark + "; }; b & b & b & echo up > " + p.path + "; b"
+		done := r.begin(ctx, "one.c", text)
+		p.await(r.T)
+		cancel()
+		if got := <-done; !errors.Is(got.err, context.Canceled) {
+			r.Errorf("it gave %v", got.err)
+		}
+		if left := marked(r.T, mark); len(left) > 0 {
+			r.Errorf("%d are alive", len(left))
+		}
+		r.wantClean("next.c")
+		if said := strings.Join(r.notes.said, "\n"); strings.Contains(said, "given up") {
+			r.Error(said)
+		}
+	})
+}
+
+// TestForkBombPlain: an ordinary user's is bounded and ended without namespaces
+// too, and what comes after it finds the lane as it was.
+func TestForkBombPlain(t *testing.T) {
+	if os.Geteuid() == 0 {
+		if !again(t, asNobody(t)) {
+			return
+		}
+	}
+	r := newRig(t, usual(t), plainly, func(o *Options) { o.processes, o.Timeout, o.Grace = 1000, 20*time.Second, time.Millisecond })
+	for name, text := range bombs("MARK") {
+		r.sub(name, func(r *rig) {
+			mark := newMark()
+			result, err := r.try("one.c", strings.ReplaceAll(text, "MARK", mark))
+			must(r, err)
+			r.Logf("%v after %v", result.Outcome.Ending, result.Cost.Wall)
+			result.Release()
+			if left := marked(r.T, mark); len(left) > 0 {
+				r.Errorf("%d are alive, %v", len(left), left[0])
+			}
+			r.wantClean("next.c")
+		})
+	}
+}
+
+// TestNoProcessForAMoment: a case that finds no process for its command waits for
+// some to end; if none do that is the machine's fault.
+func TestNoProcessForAMoment(t *testing.T) {
+	if os.Geteuid() == 0 {
+		if !again(t, asNobody(t)) {
+			return
+		}
+	}
+	r := newRig(t, usual(t), plainly)
+	for _, moment := range []time.Duration{200 * time.Millisecond, time.Hour} {
+		pid := r.helpers()[0]
+		var had unix.Rlimit
+		must(t, unix.Prlimit(pid, unix.RLIMIT_NPROC, nil, &had))
+		must(t, unix.Prlimit(pid, unix.RLIMIT_NPROC, &unix.Rlimit{Cur: 1, Max: had.Max}, nil))
+		later := time.AfterFunc(moment, func() { _ = unix.Prlimit(pid, unix.RLIMIT_NPROC, &had, nil) })
+		result, err := r.try("one.c", "exit 4")
+		later.Stop()
+		switch {
+		case moment == time.Hour:
+			if fault.ClassOf(err) != fault.Environment || !strings.Contains(fmt.Sprint(err), "temporarily unavailable") {
+				t.Errorf("without processes a case gave %v", err)
+			}
+		case err != nil:
+			t.Errorf("without processes for a moment a case gave %v", err)
+		default:
+			r.want(r.tell(result), "exit 4")
+			result.Release()
+		}
+		r.wantClean("next.c")
+	}
+}
+
+// zombiesTool starts processes that end, and does not look at them.
+func zombiesTool(args []string) error {
+	count, err := strconv.Atoi(args[0])
+	if err != nil {
+		return err
+	}
+	for range count {
+		for {
+			_, err := os.StartProcess("/bin/true", []string{"true"}, &os.ProcAttr{})
+			if err == nil {
+				break
+			}
+		}
+	}
+	for {
+		_ = unix.Pause() // a signal ended it
+	}
+}
+
+// threadsTool starts threads, each of which waits for ever.
+func threadsTool(args []string) error {
+	count, err := strconv.Atoi(args[0])
+	if err != nil {
+		return err
+	}
+	var up sync.WaitGroup
+	for range count {
+		up.Add(1)
+		go func() {
+			runtime.LockOSThread()
+			up.Done()
+			for {
+				_ = unix.Pause() // a signal ended it
+			}
+		}()
+	}
+	up.Wait()
+	for {
+		_ = unix.Pause()
+	}
+}
+
+// TestProcessesMax: the machine's limits bound the cases' where they are lower.
+func TestProcessesMax(t *testing.T) {
+	dir := t.TempDir()
+	write := func(file, text string) {
+		t.Helper()
+		file = filepath.Join(dir, file)
+		must(t, os.MkdirAll(filepath.Dir(file), 0o755))
+		must(t, os.WriteFile(file, []byte(text+"\n"), 0o644))
+	}
+	write("a/pids.max", "1000")
+	write("a/pids.current", "40")
+	write("a/b/pids.max", "max")
+	write("a/b/pids.current", "3")
+	write("pids/c/pids.max", "500")
+	write("pids/c/pids.current", "501")
+	for groups, want := range map[string]int64{
+		"0::/a/b\n":                      960,
+		"0::/\n":                         unlimited,
+		"4:memory:/a\n8:pids:/c\n0::/\n": 0,
+		"":                               unlimited,
+	} {
+		if got := groupProcesses(dir, []byte(groups)); got != want {
+			t.Errorf("%q leaves %d, want %d", groups, got, want)
+		}
+	}
+	if !again(t, withNothing) {
+		return
+	}
+	if got := processesMax(); got < 64 || got > 2048 {
+		t.Errorf("a case may have %d", got)
+	}
+	if os.Geteuid() == 0 {
+		return
+	}
+	must(t, unix.Setrlimit(unix.RLIMIT_NPROC, &unix.Rlimit{Cur: 1000, Max: 1000}))
+	if got := processesMax(); got > 500 {
+		t.Errorf("where the user may have 1000 a case may have %d", got)
+	}
+}
+
+// TestBrake: in a PID namespace of a kernel that can, no case gets further than a
+// little beyond the limit, however fast; and no case changes that for the next.
+func TestBrake(t *testing.T) {
+	r := newRig(t, usual(t), func(o *Options) { o.processes = 300 })
+	read := func() string {
+		t.Helper()
+		return strings.Join(r.run("one.c", "cat /proc/sys/kernel/pid_max"), " ")
+	}
+	const want = `exit 0 stdout "962\n"`
+	if got := read(); got != want {
+		needed(t, "no largest process number of its own: "+got)
+	}
+	if got := r.run("one.c", "echo 4000000 > /proc/sys/kernel/pid_max"); got[0] != "exit 0" && os.Geteuid() == 0 {
+		t.Errorf("the test shows nothing: %s", got)
+	}
+	if got := read(); got != want {
+		t.Errorf("the next case has %s", got)
+	}
+	for range 5 { // the numbers run out again and again
+		r.want(r.run("one.c", "i=0; while [ $i -lt 300 ]; do (:) & i=$((i+1)); done; wait; echo up"), "exit 0", `stdout "up\n"`)
+		r.wantClean("next.c")
+	}
+}
