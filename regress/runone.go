@@ -38,7 +38,7 @@ func RunOne(ctx context.Context, o Options, caseName, keep string) (err error) {
 		return err
 	}
 	c := s.For(t.entry.Name)
-	r, err := s.crew.Run(ctx, exec.Job{Source: t.entry, Command: c, Avoid: exec.NoLane})
+	r, err := s.crew.Run(ctx, exec.Job{Source: *t.entry, Command: c, Avoid: exec.NoLane})
 	if err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (s *session) only(printed string) (task, error) {
 	}
 	for i, e := range s.cases {
 		if e.Name == raw {
-			return task{i, e}, nil
+			return task{i, &s.cases[i]}, nil
 		}
 	}
 	return task{}, fault.Emptyf("no case %s in %s: muster cases lists them", printed, s.o.Corpus.Path)

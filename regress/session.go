@@ -142,10 +142,14 @@ func (s *session) choose() error {
 	for i, e := range all {
 		names[i] = e.Name
 	}
-	wanted := s.o.Select.only()
-	for _, i := range s.chooser.Choose(names) {
-		if wanted(all[i].Name) {
-			s.cases = append(s.cases, all[i])
+	chosen, wanted := s.chooser.Choose(names), s.o.Select.only()
+	if len(chosen) == len(all) && s.o.Select.Only == nil {
+		s.cases = all
+	} else {
+		for _, i := range chosen {
+			if wanted(all[i].Name) {
+				s.cases = append(s.cases, all[i])
+			}
 		}
 	}
 	switch {
