@@ -67,7 +67,7 @@ fuzz:
 	$(GO) test -run - -fuzz FuzzXZGuard -fuzztime $(FUZZTIME) ./regress/internal/corpus
 	$(GO) test -run - -fuzz FuzzOpen -fuzztime $(FUZZTIME) ./regress/internal/golden
 	$(GO) test -run - -fuzz FuzzRecord -fuzztime $(FUZZTIME) ./regress/internal/golden
-	$(GO) test -run - -fuzz FuzzImport -fuzztime $(FUZZTIME) ./regress/internal/plainfiles
+	$(GO) test -run - -fuzz FuzzImport -fuzzminimizetime 10x -fuzztime $(FUZZTIME) ./regress/internal/plainfiles
 	$(GO) test -run - -fuzz FuzzConfig -fuzztime $(FUZZTIME) ./cmd/muster
 	$(GO) test -run - -fuzz FuzzEvents -fuzztime $(FUZZTIME) ./regress/internal/report
 
