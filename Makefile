@@ -6,7 +6,7 @@ GO ?= go
 # For one package. The whole run is bounded by .ci/run.
 TEST_TIMEOUT ?= 10m
 
-.PHONY: build demo test check fmt vet staticcheck nocgo darwin race long side bench-regress clean
+.PHONY: build demo test check fmt vet staticcheck nocgo darwin race long fuzz side bench-regress clean
 
 build:
 	$(GO) build -o bin/muster ./cmd/muster
@@ -57,6 +57,19 @@ race:
 # What takes too long for every change.
 long:
 	$(GO) test -count=1 -timeout 30m -run TestKills -kills 200 -v .
+	$(GO) test -count=1 -timeout 30m -run TestDamagedGolden -damages 0 -v .
+	$(GO) test -count=1 -timeout 30m -run 'TestManyCases|TestLargeCase' -cases 200000 -case-size 2147483648 -v .
+
+# What reads input of others. What is found belongs into testdata/fuzz, with its mend.
+FUZZTIME ?= 3m
+fuzz:
+	$(GO) test -run - -fuzz FuzzArchive -fuzztime $(FUZZTIME) ./regress/internal/corpus
+	$(GO) test -run - -fuzz FuzzXZGuard -fuzztime $(FUZZTIME) ./regress/internal/corpus
+	$(GO) test -run - -fuzz FuzzOpen -fuzztime $(FUZZTIME) ./regress/internal/golden
+	$(GO) test -run - -fuzz FuzzRecord -fuzztime $(FUZZTIME) ./regress/internal/golden
+	$(GO) test -run - -fuzz FuzzImport -fuzzminimizetime 10x -fuzztime $(FUZZTIME) ./regress/internal/plainfiles
+	$(GO) test -run - -fuzz FuzzConfig -fuzztime $(FUZZTIME) ./cmd/muster
+	$(GO) test -run - -fuzz FuzzEvents -fuzztime $(FUZZTIME) ./regress/internal/report
 
 # Modules of their own, which ./... does not enter; policy_text_test.go fails
 # when one is not built here by name.

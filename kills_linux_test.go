@@ -127,7 +127,7 @@ func (f folder) copy(from, to string) {
 func (k *killing) killRecord(r *rand.Rand) (times int) {
 	f, args := k.begin(), []string{"record", k.dir + "/src", "--", k.tool, "{in}", "new"}
 	for range 1 + r.IntN(3) {
-		status := k.killed(f, r, k.took, args)
+		status, _ := k.killed(f, r, k.took, args)
 		times++
 		switch got := k.export(f.dir, "muster.golden"); {
 		case got == k.changed: // it may be killed after its last deed
@@ -148,7 +148,10 @@ func (k *killing) killRecord(r *rand.Rand) (times int) {
 func (k *killing) killCheck(r *rand.Rand) (times int) {
 	f, args := k.begin(), []string{"check", k.dir + "/src", "--format", "json", "--verbose", "--", k.tool, "{in}", "new"}
 	for range 1 + r.IntN(3) {
-		k.killed(f, r, k.took, args)
+		// Alive at the end, it has lost a helper or nothing, and tells the same.
+		if status, said := k.killed(f, r, k.took, args); status >= 0 && !maps.Equal(f.verdicts(said), k.verdicts) {
+			k.Errorf("verdicts of a check whose helper was killed: %s", said)
+		}
 		times++
 		args = resuming(args)
 	}
@@ -187,8 +190,9 @@ func (k *killing) killAccept(r *rand.Rand) int {
 }
 
 // killed runs muster, kills something of it after a random part of the time that
-// it takes in peace, and returns its exit status: -1 when it was killed itself.
-func (k *killing) killed(f folder, r *rand.Rand, took time.Duration, args []string) int {
+// it takes in peace, and returns its exit status, -1 when it was killed itself, and
+// what it said on standard output.
+func (k *killing) killed(f folder, r *rand.Rand, took time.Duration, args []string) (status int, stdout []byte) {
 	k.Helper()
 	path, err := program()
 	if err != nil {
@@ -196,9 +200,9 @@ func (k *killing) killed(f folder, r *rand.Rand, took time.Duration, args []stri
 	}
 	moment, cancel := context.WithTimeout(k.Context(), time.Duration(r.Int64N(int64(took*11/10))))
 	defer cancel()
-	var said bytes.Buffer
+	var out, said bytes.Buffer
 	c := exec.CommandContext(moment, path, args...)
-	c.Dir, c.Stdout, c.Stderr = f.dir, &said, &said
+	c.Dir, c.Stdout, c.Stderr = f.dir, &out, &said
 	// What it leaves alive holds the pipe of its messages.
 	c.WaitDelay = time.Minute
 	what := r.IntN(3)
@@ -221,10 +225,10 @@ func (k *killing) killed(f folder, r *rand.Rand, took time.Duration, args []stri
 		k.Fatalf("%v\n%s", err, said.Bytes())
 	}
 	// A helper's death is none of the case's: the run ends as it would have.
-	if status := c.ProcessState.ExitCode(); status > 1 {
-		k.Errorf("muster %q ended with %d\n%s", args, status, said.Bytes())
+	if status = c.ProcessState.ExitCode(); status > 1 {
+		k.Errorf("muster %q ended with %d\n%s%s", args, status, out.Bytes(), said.Bytes())
 	}
-	return c.ProcessState.ExitCode()
+	return status, out.Bytes()
 }
 
 // childrenOf returns the helpers of a muster, or what it has not yet become one.

@@ -16,7 +16,7 @@ import (
 // task is one case to be worked on.
 type task struct {
 	index int // in session.cases
-	entry corpus.Entry
+	entry *corpus.Entry
 }
 
 // errStop ends a pass early, without being a failure.
@@ -73,7 +73,12 @@ func (w *worker) tell(e report.Event) { w.s.emit(e) }
 // once runs a case once.
 func (w *worker) once(ctx context.Context, t task, c *exec.Command, pass, avoid int) (*exec.Result, error) {
 	w.tell(report.CaseStarted{Name: t.entry.Name, Pass: pass, At: time.Now()})
-	r, err := w.s.crew.Run(ctx, exec.Job{Source: t.entry, Command: c, Avoid: avoid})
+	before := w.s.refused.seen()
+	r, err := w.s.crew.Run(ctx, exec.Job{Source: *t.entry, Command: c, Avoid: avoid})
+	if refused := w.s.refused.since(before); err == nil && refused != nil {
+		r.Release()
+		return nil, refused
+	}
 	if err != nil && ctx.Err() == nil && fault.ClassOf(err) != fault.Environment {
 		err = fault.Environmentf("%w", err)
 	}
@@ -83,8 +88,8 @@ func (w *worker) once(ctx context.Context, t task, c *exec.Command, pass, avoid 
 // all makes tasks of every selected case.
 func (s *session) all() []task {
 	tasks := make([]task, len(s.cases))
-	for i, e := range s.cases {
-		tasks[i] = task{i, e}
+	for i := range s.cases {
+		tasks[i] = task{i, &s.cases[i]}
 	}
 	return tasks
 }

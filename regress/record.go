@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"time"
 
 	"muster/regress/internal/exec"
@@ -259,7 +261,8 @@ func (r *recording) end(err error) error {
 		err = r.inputsChanged()
 	}
 	if err == nil && len(r.failed) > 0 {
-		err = fault.Environmentf("%s failed because of the machine: %s is as it was, what ran is kept; --resume goes on", counted(len(r.failed)), r.o.Store.Golden)
+		first := r.failed[slices.Min(slices.Collect(maps.Keys(r.failed)))]
+		err = fault.Environmentf("%s failed because of the machine: %s is as it was, what ran is kept; --resume goes on; the first: %w", counted(len(r.failed)), r.o.Store.Golden, first)
 	}
 	if err == nil {
 		err = r.writer.Finish()

@@ -24,7 +24,7 @@ type retried struct {
 func (c *checking) retry(ctx context.Context) error {
 	tasks := make([]task, 0, len(c.firsts))
 	for _, i := range slices.Sorted(maps.Keys(c.firsts)) {
-		tasks = append(tasks, task{i, c.cases[i]})
+		tasks = append(tasks, task{i, &c.cases[i]})
 	}
 	if runs := c.runsLeft(); runs > 0 {
 		c.emit(report.PassStarted{Pass: 2, Runs: runs, At: time.Now()})

@@ -38,7 +38,7 @@ func RunOne(ctx context.Context, o Options, caseName, keep string) (err error) {
 		return err
 	}
 	c := s.For(t.entry.Name)
-	r, err := s.crew.Run(ctx, exec.Job{Source: t.entry, Command: c, Avoid: exec.NoLane})
+	r, err := s.crew.Run(ctx, exec.Job{Source: *t.entry, Command: c, Avoid: exec.NoLane})
 	if err != nil {
 		return err
 	}
@@ -57,20 +57,27 @@ func (s *session) only(printed string) (task, error) {
 	}
 	for i, e := range s.cases {
 		if e.Name == raw {
-			return task{i, e}, nil
+			return task{i, &s.cases[i]}, nil
 		}
 	}
 	return task{}, fault.Emptyf("no case %s in %s: muster cases lists them", printed, s.o.Corpus.Path)
 }
 
+// keepStreams writes the streams beside the case's folders. The case could write
+// there too: what it left under their names is neither followed nor opened.
 func keepStreams(keep string, r *exec.Result) error {
+	root, err := os.OpenRoot(keep)
+	if err != nil {
+		return fault.Environmentf("--keep: %w", err)
+	}
+	defer root.Close()
 	for _, p := range r.Outcome.Parts {
 		if p.Place == outcome.File {
 			continue
 		}
 		b, err := readAll(r.Open, p)
 		if err == nil {
-			err = os.WriteFile(filepath.Join(keep, p.Key.String()), b, 0o644)
+			err = errors.Join(root.RemoveAll(p.Key.String()), root.WriteFile(p.Key.String(), b, 0o644))
 		}
 		if err != nil {
 			return fmt.Errorf("keep %s: %w", p.Key, err)

@@ -43,7 +43,8 @@ type session struct {
 	digest outcome.Digest // of the corpus, once it is known
 	cases  []corpus.Entry // selected, in corpus order
 	command
-	crew *local.Crew
+	crew    *local.Crew
+	refused *refusals // by which the lanes are limited
 
 	summary Summary
 	counted int // cases that the corpus does not have
@@ -141,10 +142,14 @@ func (s *session) choose() error {
 	for i, e := range all {
 		names[i] = e.Name
 	}
-	wanted := s.o.Select.only()
-	for _, i := range s.chooser.Choose(names) {
-		if wanted(all[i].Name) {
-			s.cases = append(s.cases, all[i])
+	chosen, wanted := s.chooser.Choose(names), s.o.Select.only()
+	if len(chosen) == len(all) && s.o.Select.Only == nil {
+		s.cases = all
+	} else {
+		for _, i := range chosen {
+			if wanted(all[i].Name) {
+				s.cases = append(s.cases, all[i])
+			}
 		}
 	}
 	switch {
@@ -180,13 +185,21 @@ func (s *session) startCrew(ctx context.Context, keep string) error {
 	if len(s.o.Helper) == 0 {
 		return fault.Environmentf("no lane helper: Options.Helper is empty")
 	}
-	var err error
+	lanes := max(1, min(s.o.Limits.Jobs, len(s.cases)))
+	err := enoughFiles(lanes)
+	if err != nil {
+		return err
+	}
+	s.refused = openRefusals("/proc")
 	s.crew, err = local.Start(ctx, local.Options{
-		Lanes: max(1, min(s.o.Limits.Jobs, len(s.cases))), Helper: s.o.Helper, Corpus: s.corpus, Env: s.o.Command.environment(),
+		Lanes: lanes, Helper: s.o.Helper, Corpus: s.corpus, Env: s.o.Command.environment(),
 		Timeout: s.o.Limits.Timeout, Grace: s.o.Limits.Grace,
 		MemoryMax: max(0, s.o.Limits.Memory), OutputMax: s.o.Limits.OutputMax,
 		Keep: keep, Note: s.note, Warn: s.warn,
 	})
+	if errors.Is(err, syscall.EAGAIN) { // by fork
+		return fault.Environmentf("%w: no more processes are allowed; raise the limit (ulimit -u, or the container's on pids), or use fewer --jobs", err)
+	}
 	return err
 }
 
@@ -282,6 +295,7 @@ func (s *session) closeCrew() error {
 		return nil
 	}
 	err := s.crew.Close()
+	s.refused.close()
 	s.summary.OwnCPU = usedCPU() - s.usedAt + s.crew.OwnCPU()
 	s.crew = nil
 	return err

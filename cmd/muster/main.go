@@ -14,12 +14,17 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
+	"strings"
 	"syscall"
 
 	"muster/regress"
 )
 
 func main() {
+	if err := enoughFiles(); err != nil {
+		os.Exit(exitStatus(err, os.Stderr))
+	}
 	ctx, stop := interruptible(context.Background())
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
 	err := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
@@ -56,12 +61,40 @@ func exitStatus(err error, stderr io.Writer) int {
 	if errors.As(err, &status) {
 		return int(status)
 	}
-	fmt.Fprintf(stderr, "muster: %v\n", err)
+	fmt.Fprintf(stderr, "muster: %s\n", told(err))
 	var usage *usageError
 	if errors.As(err, &usage) {
 		return regress.Input.Status()
 	}
 	return regress.ClassOf(err).Status()
+}
+
+// told is an error in one line for each thing that went wrong. A full disk, say,
+// shows in several places, often in the same words.
+func told(err error) string {
+	var lines []string
+	for _, line := range causes(err) {
+		if !slices.ContainsFunc(lines, func(before string) bool { return strings.Contains(before, line) }) {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "; and ")
+}
+
+// causes takes apart what errors.Join put together, and nothing else.
+func causes(err error) []string {
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return []string{err.Error()}
+	}
+	if j := errors.Join(joined.Unwrap()...); j == nil || j.Error() != err.Error() {
+		return []string{err.Error()} // a sentence around several
+	}
+	var all []string
+	for _, e := range joined.Unwrap() {
+		all = append(all, causes(e)...)
+	}
+	return all
 }
 
 // usageError is a mistake in the command line or the configuration.

@@ -26,7 +26,8 @@ import (
 //	mktar FILE ENTRY...      packs an archive, see archive_test.go
 //	cmpjson FILE1 FILE2      compares as cmp does, but for what no two runs have in
 //	                         common, which reads ~: times, memory, run IDs
-//	needs NAME               skips where there is no such program, or no root
+//	needs NAME               skips where there is no such program, or no root, or no
+//	                         way to make a control group that limits processes
 //
 // Files that begin with #! are executable.
 func TestScripts(t *testing.T) {
@@ -120,6 +121,11 @@ func needs(ts *testscript.TestScript, neg bool, args []string) {
 		if os.Geteuid() == 0 {
 			return
 		}
+	} else if name == "pids-group" {
+		if limitsProcesses() {
+			return
+		}
+		testOf(ts).Skipf("no %s", name) // nothing can be installed that brings it
 	} else if _, err := exec.LookPath(name); err == nil {
 		return
 	}
@@ -127,4 +133,19 @@ func needs(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("no %s: scripts/install-test-tools, run as root, installs what tests need", name)
 	}
 	testOf(ts).Skipf("no %s", name)
+}
+
+// limitsProcesses reports whether a control group can be made that does.
+func limitsProcesses() bool {
+	group := "/sys/fs/cgroup/pids"
+	if _, err := os.Stat(group); err != nil {
+		group = "/sys/fs/cgroup"
+	}
+	dir, err := os.MkdirTemp(group, "muster-test-")
+	if err != nil {
+		return false
+	}
+	defer os.Remove(dir)
+	_, err = os.Stat(dir + "/pids.max")
+	return err == nil
 }

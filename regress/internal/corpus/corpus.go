@@ -112,10 +112,10 @@ func (c *Corpus) Close() error {
 	return errors.Join(errs...)
 }
 
-// share sorts the entries into cases and given.
+// share sorts the entries into cases and given. The cases take the entries' place.
 func (c *Corpus) share(entries []Entry, r roles) {
 	var links []Entry
-	c.cases = make([]Entry, 0, len(entries)) // most are
+	c.cases = entries[:0]
 	for _, e := range entries {
 		switch {
 		case e.Target != "":

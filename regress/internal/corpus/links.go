@@ -72,12 +72,12 @@ func (t *tree) follow(from, target string) (end, error) {
 		next := path.Join(at, part)
 		i, ok := t.byName[next]
 		switch {
-		case ok && t.nodes[i].link != "":
-			if todo, err = steps(t.nodes[i].link, todo, &hops); err != nil {
+		case ok && t.nodes.at(i).link != "":
+			if todo, err = steps(t.nodes.at(i).link, todo, &hops); err != nil {
 				return end{}, err
 			}
 		case ok && len(todo) == 0:
-			return end{file: &t.nodes[i]}, nil
+			return end{file: t.nodes.at(i)}, nil
 		case !ok && t.isFolder(next):
 			at = next
 		default:

@@ -15,7 +15,7 @@ import (
 type tree struct {
 	label   string
 	limits  Limits
-	nodes   []node
+	nodes   nodes
 	byName  map[string]int32 // of the nodes that count
 	folders map[string]struct{}
 
@@ -39,8 +39,7 @@ func newTree(label string, limits Limits) *tree {
 // counts, as when an archive is unpacked.
 func (t *tree) add(n node) {
 	t.drop(n.Name)
-	t.byName[n.Name] = int32(len(t.nodes))
-	t.nodes = append(t.nodes, n)
+	t.byName[n.Name] = t.nodes.add(n)
 }
 
 // addFolder notes a folder: it is not a case, but links may lead to it.
@@ -54,7 +53,7 @@ func (t *tree) drop(clean string) {
 	if !ok {
 		return
 	}
-	t.nodes[i].gone = true
+	t.nodes.at(i).gone = true
 	delete(t.byName, clean)
 	t.twice.add(clean)
 }
@@ -67,7 +66,7 @@ func (t *tree) addHardLink(clean, target string) error {
 		return fault.Inputf("%s: entry %s is a hard link to %s, which no earlier entry is; put the file before its link, or leave the link out",
 			t.label, name.Print(clean), name.Print(target))
 	}
-	n := t.nodes[i]
+	n := *t.nodes.at(i)
 	n.Name = clean
 	t.add(n)
 	return nil
@@ -80,8 +79,7 @@ func (t *tree) entries() ([]Entry, error) {
 	}
 	all := make([]Entry, 0, len(t.byName))
 	var total int64
-	for i := range t.nodes {
-		n := &t.nodes[i]
+	for n := range t.nodes.all {
 		if n.gone {
 			continue
 		}
@@ -110,11 +108,11 @@ func (t *tree) checkFolders() error {
 			return err
 		}
 	}
-	for i := range t.nodes {
-		if t.nodes[i].gone {
+	for n := range t.nodes.all {
+		if n.gone {
 			continue
 		}
-		if err := t.checkParents(t.nodes[i].Name); err != nil {
+		if err := t.checkParents(n.Name); err != nil {
 			return err
 		}
 	}
@@ -125,7 +123,7 @@ func (t *tree) checkParents(clean string) error {
 	for parent := path.Dir(clean); parent != "."; parent = path.Dir(parent) {
 		if i, ok := t.byName[parent]; ok {
 			what := "a file"
-			if t.nodes[i].link != "" {
+			if t.nodes.at(i).link != "" {
 				what = "a link"
 			}
 			return fault.Inputf("%s: entry %s is %s and also the folder of %s; rename one of them", t.label, name.Print(parent), what, name.Print(clean))

@@ -119,17 +119,25 @@ func TestCutOff(t *testing.T) {
 	want := little()
 	path := filepath.Join(t.TempDir(), "g")
 	build(t, path, want)
+	smallPages(t, path)
 	file, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for size := 0; size < len(file); size += 97 {
+	stride := 1
+	if testing.Short() {
+		stride = 97
+	}
+	for size := 0; size < len(file); size += stride {
 		if err := os.WriteFile(path, file[:size], 0o644); err != nil {
 			t.Fatal(err)
 		}
 		_, err := read(path)
 		if fault.ClassOf(err) != fault.Input {
 			t.Errorf("cut to %d bytes: %v", size, err)
+		}
+		if size%97 > 0 {
+			continue
 		}
 		err = Update(path, func(*Tx) error { return nil })
 		if fault.ClassOf(err) != fault.Input {

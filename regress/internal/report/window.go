@@ -30,6 +30,8 @@ func (w *window) add(s sample) {
 	switch {
 	case n == 0:
 		w.first = s
+	case s.at.Sub(w.recent[n-1].at) < -time.Second: // the clock was set back: what was before tells nothing
+		w.first, w.recent = s, w.recent[:0]
 	case s.at.Sub(w.recent[n-1].at) < sampleSpacing:
 		return
 	case n == samplesMax:

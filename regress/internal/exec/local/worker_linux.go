@@ -67,7 +67,13 @@ func (w *worker) startOnce(ctx context.Context, m *mode) error {
 		return err
 	}
 	if err := w.greet(ctx); err != nil {
-		w.endOrWarn()
+		why, left := w.end()
+		switch {
+		case left != nil:
+			w.crew.o.Warn(left.Error())
+		case errors.Is(err, errLaneDied):
+			err = fmt.Errorf("%w: %s", err, why)
+		}
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}

@@ -1,0 +1,133 @@
+package muster_test
+
+import (
+	"archive/tar"
+	"bufio"
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// What CI runs is the short form of these; make long asks for more.
+var (
+	manyCases = flag.Int("cases", 5000, "how many cases TestManyCases has")
+	largeCase = flag.Int64("case-size", 100<<20, "how many bytes the case of TestLargeCase has")
+)
+
+// TestManyCases: muster's memory grows by little more than its index for each
+// case, whether cases are recorded, identical, or a tenth of them changed.
+func TestManyCases(t *testing.T) {
+	long(t)
+	f := newFolder(t)
+	f.tar("many.tar", func(w *tar.Writer) error {
+		for i := range *manyCases {
+			text := fmt.Sprintf("%019d\n", i)
+			h := tar.Header{Name: fmt.Sprintf("dir%03d/case%06d", i/1000, i), Mode: 0o644, Size: int64(len(text))}
+			if err := w.WriteHeader(&h); err != nil {
+				return err
+			}
+			if _, err := io.WriteString(w, text); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	most := 40<<10 + int64(*manyCases)*700>>10 // KiB
+	tool := []string{"sh", "-c", `case $1$2 in *7new) echo x ;; esac`, "sh", "{in}"}
+	for _, run := range []struct {
+		status int
+		args   []string
+		says   string
+	}{
+		{0, append([]string{"record", "many.tar", "--repeat", "1", "--"}, tool...), "cases recorded"},
+		{0, []string{"check"}, "cases identical"},
+		{1, append([]string{"check", "--retries", "0", "--"}, append(tool, "new")...), "cases not identical"},
+	} {
+		out, peak := f.peak(run.status, run.args...)
+		t.Logf("%s: %d KiB", run.args[0], peak)
+		if peak > most || !strings.Contains(string(out), run.says) {
+			t.Errorf("%s takes %d KiB, more than %d, or says otherwise: %s", run.args[0], peak, most, out)
+		}
+	}
+}
+
+// TestLargeCase: a source of any size is never in muster's memory, nor what comes
+// out of it.
+func TestLargeCase(t *testing.T) {
+	long(t)
+	f := newFolder(t)
+	// A hole on the disk, and none for muster.
+	f.tar("large.tar", func(w *tar.Writer) error {
+		return w.WriteHeader(&tar.Header{Name: "zeros", Mode: 0o644, Size: *largeCase})
+	})
+	if err := os.Truncate(filepath.Join(f.dir, "large.tar"), 512+(*largeCase+511)/512*512+1024); err != nil {
+		t.Fatal(err)
+	}
+	output := fmt.Sprint(*largeCase + 1<<20)
+	const most = 64 << 10 // KiB
+	for _, args := range [][]string{
+		{"record", "large.tar", "--output-max", output, "--", "cp", "{in}", "{out}"},
+		{"check"},
+		{"run", "zeros", "--keep", "kept", "--output-max", output},
+	} {
+		_, peak := f.peak(0, args...)
+		t.Logf("%s: %d KiB", args[0], peak)
+		if peak > most {
+			t.Errorf("%s takes %d KiB", args[0], peak)
+		}
+	}
+	if info, err := os.Stat(filepath.Join(f.dir, "kept/work/zeros.out")); err != nil || info.Size() != *largeCase {
+		t.Errorf("%v, %v", info, err)
+	}
+}
+
+// tar writes an archive that fill fills, without its end when fill leaves an
+// entry without content. A child's memory begins at ours, so ours stays small.
+func (f folder) tar(name string, fill func(*tar.Writer) error) {
+	f.Helper()
+	to, err := os.Create(filepath.Join(f.dir, name))
+	if err != nil {
+		f.Fatal(err)
+	}
+	defer to.Close()
+	b := bufio.NewWriter(to)
+	w := tar.NewWriter(b)
+	if err := fill(w); err != nil {
+		f.Fatal(err)
+	}
+	_ = w.Close() // an error when content is missing
+	if err := b.Flush(); err != nil {
+		f.Fatal(err)
+	}
+}
+
+// peak runs muster and returns its standard output and the most memory, in KiB,
+// that it or one of its lanes' processes took.
+func (f folder) peak(want int, args ...string) (stdout []byte, kib int64) {
+	f.Helper()
+	path, err := program()
+	if err != nil {
+		f.Fatal(err)
+	}
+	c := exec.CommandContext(f.Context(), path, args...)
+	c.Dir = f.dir
+	var said bytes.Buffer
+	c.Stderr = &said
+	stdout, err = c.Output()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		f.Fatal(err)
+	}
+	if got := c.ProcessState.ExitCode(); got != want {
+		f.Fatalf("muster %q ended with %d, not %d\n%s%s", args, got, want, tail(stdout), tail(said.Bytes()))
+	}
+	return tail(stdout), c.ProcessState.SysUsage().(*syscall.Rusage).Maxrss
+}

@@ -1,0 +1,58 @@
+package regress
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestRefusals: control groups of both versions, and of containers that see a
+// part of the tree.
+func TestRefusals(t *testing.T) {
+	const v1 = "9:name=systemd:/\n8:cpu,pids:/a/b\n0::/x\n"
+	for name, c := range map[string]struct {
+		cgroup, mount string
+		files         map[string]string // below the mount
+		raise         string            // what a refusal changes
+		heard         bool
+	}{
+		"version 1":            {v1, "30 29 0:36 / GROUPS rw - cgroup pids rw,cpu,pids", map[string]string{"a/b/pids.max": "40", "a/b/pids.events": "max 1"}, "a/b/pids.events", true},
+		"version 1, above":     {v1, "30 29 0:36 / GROUPS rw - cgroup pids rw,pids", map[string]string{"a/pids.max": "40", "a/b/pids.max": "max\n", "a/b/pids.events": "max 1"}, "a/b/pids.events", true},
+		"version 1, no limit":  {v1, "30 29 0:36 / GROUPS rw - cgroup pids rw,pids", map[string]string{"a/b/pids.max": "max\n", "a/b/pids.events": "max 1"}, "a/b/pids.events", false},
+		"of a container":       {v1, "30 29 0:36 /a GROUPS rw - cgroup pids rw,pids", map[string]string{"b/pids.max": "40", "b/pids.events": "max 1"}, "b/pids.events", true},
+		"of another container": {v1, "30 29 0:36 /aa GROUPS rw - cgroup pids rw,pids", map[string]string{"b/pids.max": "40", "b/pids.events": "max 1"}, "b/pids.events", false},
+		"version 2":            {"0::/a/b\n", "30 29 0:36 / GROUPS rw shared:1 - cgroup2 none rw", map[string]string{"a/pids.max": "40", "a/b/pids.max": "max", "a/pids.events.local": "max 1"}, "a/pids.events.local", true},
+		"version 2, children":  {"0::/a\n", "30 29 0:36 / GROUPS rw - cgroup2 none rw", map[string]string{"a/pids.max": "40", "a/pids.events.local": "max 0", "a/pids.events": "max 1"}, "a/pids.events", false},
+		"version 2, Linux 5":   {"0::/a\n", "30 29 0:36 / GROUPS rw - cgroup2 none rw", map[string]string{"a/pids.max": "40", "a/pids.events": "max 1"}, "a/pids.events", true},
+		"none":                 {"", "", map[string]string{"x": ""}, "x", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			put := func(at, text string) {
+				at = filepath.Join(dir, at)
+				if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(at, []byte(text), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			put("proc/self/cgroup", c.cgroup)
+			put("proc/self/mountinfo", strings.ReplaceAll(c.mount, "GROUPS", filepath.Join(dir, "groups"))+"\n")
+			for at, text := range c.files {
+				put("groups/"+at, text)
+			}
+			r := openRefusals(filepath.Join(dir, "proc"))
+			defer r.close()
+			before := r.seen()
+			if err := r.since(before); err != nil {
+				t.Errorf("nothing happened: %v", err)
+			}
+			put("groups/"+c.raise, "max 2")
+			if err := r.since(before); (err != nil) != c.heard {
+				t.Errorf("of a refusal is heard %v, from %d files", err, len(r.counters))
+			}
+		})
+	}
+}
