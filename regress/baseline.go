@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"iter"
-	"time"
 
 	"muster/regress/internal/exec"
 	"muster/regress/internal/golden"
@@ -27,7 +26,7 @@ type baseline interface {
 	// interruption.
 	keeps(name string) (bool, error)
 	// took returns how long each selected case took before, nil when that is not known.
-	took(s *session) []time.Duration
+	took(s *session) durations
 	// changed returns an error when what it runs itself is no longer what it was.
 	changed() error
 	// names yields the cases that there should be.
@@ -63,7 +62,7 @@ func (b recordedBase) has(name string) bool {
 	return known
 }
 
-func (b recordedBase) took(s *session) []time.Duration { return s.walls(b.Store) }
+func (b recordedBase) took(s *session) durations { return s.wallsIn(b.Store) }
 
 func (b recordedBase) keeps(string) (bool, error) { return true, nil }
 func (b recordedBase) names() iter.Seq[string]    { return b.Names() }

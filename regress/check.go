@@ -108,11 +108,13 @@ func (c *checking) begin(ctx context.Context) ([]task, error) {
 	if c.lines, err = c.run.OpenLines(); err != nil {
 		return nil, err
 	}
+	took, known := c.base.took(c.session), byName(done)
+	c.due = took.complete()
 	c.emit(report.Started{
 		Command: c.name, Run: c.run.ID, Cases: len(c.cases), Jobs: c.o.Limits.Jobs,
-		Resumed: len(done), Allowed: c.o.allowed(), At: c.began,
+		Resumed: len(done), Expected: c.expected(known), Allowed: c.o.allowed(), At: c.began,
 	})
-	pending, err := c.resume(done)
+	pending, err := c.resume(known, took)
 	if err == nil {
 		err = c.startCrew(ctx, "")
 	}
@@ -143,15 +145,29 @@ func (c *checking) start(ctx context.Context) error {
 	return err
 }
 
+func byName(lines []state.Line) map[string]state.Line {
+	m := make(map[string]state.Line, len(lines))
+	for _, l := range lines {
+		m[string(l.Name)] = l
+	}
+	return m
+}
+
+// expected is how long all cases but those that are done should take together.
+func (c *checking) expected(done map[string]state.Line) (sum time.Duration) {
+	for i, e := range c.cases {
+		if _, ok := done[e.Name]; !ok {
+			sum += c.due.of(i)
+		}
+	}
+	return sum
+}
+
 // resume takes over what an interrupted run had done, and returns the rest in
 // the order in which it is to run.
-func (c *checking) resume(lines []state.Line) ([]task, error) {
-	done := make(map[string]state.Line, len(lines))
-	for _, l := range lines {
-		done[string(l.Name)] = l
-	}
+func (c *checking) resume(done map[string]state.Line, took durations) ([]task, error) {
 	var pending []task
-	for _, t := range c.ordered(c.base.took(c.session)) {
+	for _, t := range c.ordered(took) {
 		l, ok := done[t.entry.Name]
 		switch {
 		case ok && l.Identical:
@@ -196,7 +212,10 @@ func (c *checking) takeFirst(t task, r ran) error {
 		}
 		return c.enough()
 	}
-	c.emit(report.CaseRan{Name: t.entry.Name, Pass: 1, Differs: !r.identical, CPU: r.cost.CPU, Wall: r.cost.Wall, At: time.Now()})
+	c.emit(report.CaseRan{
+		Name: t.entry.Name, Pass: 1, Differs: !r.identical,
+		CPU: r.cost.CPU, Wall: r.cost.Wall, Expected: c.due.of(t.index), At: time.Now(),
+	})
 	c.summary.CPU += r.cost.CPU
 	line := state.Line{
 		Name: []byte(t.entry.Name), Identical: r.identical, Kind: r.ending.Kind, Code: r.ending.Code,

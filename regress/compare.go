@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"iter"
-	"time"
 
 	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
@@ -43,7 +42,7 @@ type referenceBase struct {
 	kept    *outcomes // of the cases that differ
 }
 
-func (b *referenceBase) took(*session) []time.Duration { return nil }
+func (b *referenceBase) took(*session) durations { return nil }
 
 func (b *referenceBase) identify(id map[string]string) outcome.Digest {
 	identify("the reference", b.command, id)

@@ -2,15 +2,12 @@ package regress
 
 import (
 	"slices"
-	"time"
 
-	"muster/regress/internal/golden"
 	"muster/regress/internal/plan"
 )
 
-// ordered returns the selected cases in the order in which they run. took has how
-// long each took before, by index, and is nil when nothing is known.
-func (s *session) ordered(took []time.Duration) []task {
+// ordered returns the selected cases in the order in which they run.
+func (s *session) ordered(took durations) []task {
 	tasks := s.all()
 	var failed map[string]bool
 	if s.o.Select.FailedFirst {
@@ -32,15 +29,6 @@ func (s *session) ordered(took []time.Duration) []task {
 		ordered = append(ordered, tasks[i])
 	}
 	return ordered
-}
-
-// walls returns how long the selected cases took in a golden.
-func (s *session) walls(g *golden.Store) []time.Duration {
-	took := make([]time.Duration, len(s.cases))
-	for i, e := range s.cases {
-		took[i] = g.Wall(e.Name)
-	}
-	return took
 }
 
 // lastNotIdentical returns the names of the cases that were not identical in

@@ -20,10 +20,10 @@ import (
 type recording struct {
 	*session
 	writer *golden.Writer
-	lanes  []int           // of the last run of each case, by index
-	took   []time.Duration // by that run, before the first one by the old golden's, by index
-	failed map[int]error   // cases for which the machine failed
-	done   map[int]bool    // cases that have all their runs
+	lanes  []int         // of the last run of each case, by index
+	took   durations     // by that run, before the first one by the old golden's, by index
+	failed map[int]error // cases for which the machine failed
+	done   map[int]bool  // cases that have all their runs
 }
 
 // Record runs the trusted command over the corpus, every case as often as
@@ -51,7 +51,7 @@ func Record(ctx context.Context, o Options) (sum Summary, err error) {
 // lookAtOld refuses a selection that would drop cases from an existing golden, and
 // takes over from that how long cases took.
 func (r *recording) lookAtOld() error {
-	r.took = make([]time.Duration, len(r.cases))
+	r.took = make(durations, len(r.cases))
 	old, err := golden.Open(r.o.Store.Golden)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
@@ -63,7 +63,7 @@ func (r *recording) lookAtOld() error {
 		return err
 	}
 	defer old.Close()
-	r.took = r.walls(old)
+	r.took = r.wallsIn(old)
 	selected := make(map[string]bool, len(r.cases))
 	for _, e := range r.cases {
 		selected[e.Name] = true
@@ -109,7 +109,11 @@ func (r *recording) begin(ctx context.Context) error {
 	if err := r.startCrew(ctx, ""); err != nil {
 		return errors.Join(err, r.writer.Abort(true))
 	}
-	r.emit(report.Started{Command: r.name, Run: r.run.ID, Cases: len(r.cases), Jobs: r.o.Limits.Jobs, At: r.began})
+	r.due = r.took.complete()
+	r.emit(report.Started{
+		Command: r.name, Run: r.run.ID, Cases: len(r.cases), Jobs: r.o.Limits.Jobs,
+		Expected: r.expected(r.all()), At: r.began,
+	})
 	return nil
 }
 
@@ -148,7 +152,8 @@ func (r *recording) passes(ctx context.Context) error {
 			return err
 		}
 		if pass > 1 {
-			r.emit(report.PassStarted{Pass: pass, Runs: len(tasks), At: time.Now()})
+			r.due = r.took.complete()
+			r.emit(report.PassStarted{Pass: pass, Runs: len(tasks), Expected: r.expected(tasks), At: time.Now()})
 		}
 		work := func(ctx context.Context, w *worker, t task) recorded { return r.runOnce(ctx, w, t, pass) }
 		if err := runPass(ctx, r.session, tasks, work, r.take); err != nil {
@@ -156,6 +161,14 @@ func (r *recording) passes(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// expected is how long the tasks should take together.
+func (r *recording) expected(tasks []task) (sum time.Duration) {
+	for _, t := range tasks {
+		sum += r.due.of(t.index)
+	}
+	return sum
 }
 
 // toRun lists the cases that have had fewer runs than pass.
@@ -218,7 +231,7 @@ func (r *recording) take(t task, got recorded) error {
 	if got.err != nil {
 		return r.takeError(t, got.err)
 	}
-	r.emit(report.CaseRan{Name: t.entry.Name, Pass: got.pass, Differs: got.differ, CPU: got.cost.CPU, Wall: got.cost.Wall, At: time.Now()})
+	r.emit(report.CaseRan{Name: t.entry.Name, Pass: got.pass, Differs: got.differ, CPU: got.cost.CPU, Wall: got.cost.Wall, Expected: r.due.of(t.index), At: time.Now()})
 	r.summary.CPU += got.cost.CPU
 	r.lanes[t.index] = got.lane
 	r.took[t.index] = got.cost.Wall

@@ -46,6 +46,7 @@ type session struct {
 	crew    *local.Crew
 	refused *refusals // by which the lanes are limited
 
+	due     durations // how long each case should take in the present pass, complete
 	summary Summary
 	counted int // cases that the corpus does not have
 	results []placed

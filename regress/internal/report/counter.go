@@ -66,7 +66,7 @@ func ordinal(n int) string {
 // counter returns a line such as "check: 1,200/15,000, 812/s, ETA 17s, 3 differ".
 func (t *tally) counter(now time.Time) string {
 	perSecond, _ := t.rate(now)
-	fields := []string{t.label() + ": " + t.position(), perTime(perSecond), t.eta(perSecond)}
+	fields := []string{t.label() + ": " + t.position(), perTime(perSecond), t.eta(now, perSecond)}
 	if t.differs > 0 {
 		fields = append(fields, t.differing())
 	}

@@ -18,7 +18,10 @@ type Started struct {
 	Jobs    int    // at once; 0 is one after another
 	Resumed int    // cases that an interrupted run had done already; their Case events come all the same
 	Allowed []outcome.Verdict
-	At      time.Time
+	// Expected is how long the runs of the first pass should take together, by
+	// what they took before; 0 when that is not known.
+	Expected time.Duration
+	At       time.Time
 }
 
 // PassStarted says that a pass over some of the cases begins: the second and
@@ -28,7 +31,9 @@ type Started struct {
 type PassStarted struct {
 	Pass int // 2 is the first that repeats anything
 	Runs int // in all
-	At   time.Time
+	// Expected is as in Started, 0 also where Runs counts what is not announced yet.
+	Expected time.Duration
+	At       time.Time
 }
 
 // CaseStarted says that one run of a case begins.
@@ -48,7 +53,9 @@ type CaseRan struct {
 	Differs bool
 	CPU     time.Duration
 	Wall    time.Duration
-	At      time.Time
+	// Expected is this run's share of what its pass expected.
+	Expected time.Duration
+	At       time.Time
 }
 
 // Note is something that the user should know beside the results.

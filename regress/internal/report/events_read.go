@@ -106,15 +106,15 @@ func fromWire(line []byte) (Event, error) {
 	switch t.Type {
 	case "started":
 		return decode(line, func(w wireStarted) Event {
-			return Started{w.Command, w.Run, w.Cases, w.Jobs, w.Resumed, verdicts(w.Allowed), w.At}
+			return Started{w.Command, w.Run, w.Cases, w.Jobs, w.Resumed, verdicts(w.Allowed), w.Expected.duration(), w.At}
 		})
 	case "pass_started":
-		return decode(line, func(w wirePassStarted) Event { return PassStarted{w.Pass, w.Runs, w.At} })
+		return decode(line, func(w wirePassStarted) Event { return PassStarted{w.Pass, w.Runs, w.Expected.duration(), w.At} })
 	case "case_started":
 		return decode(line, func(w wireCaseStarted) Event { return CaseStarted{string(w.Name), w.Pass, w.At} })
 	case "case_ran":
 		return decode(line, func(w wireCaseRan) Event {
-			return CaseRan{string(w.Name), w.Pass, w.Differs, w.CPU.duration(), w.Wall.duration(), w.At}
+			return CaseRan{string(w.Name), w.Pass, w.Differs, w.CPU.duration(), w.Wall.duration(), w.Expected.duration(), w.At}
 		})
 	case "note":
 		return decode(line, func(w wireNote) Event { return Note{w.Text, w.Warning} })

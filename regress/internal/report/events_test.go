@@ -175,7 +175,7 @@ func drawVerdict(t *rapid.T) outcome.Verdict {
 
 func drawStarted(t *rapid.T) Event {
 	s := Started{Command: drawWords(t, "command"), Run: drawWords(t, "run"), Cases: rapid.Int().Draw(t, "cases"),
-		Jobs: rapid.Int().Draw(t, "jobs"), Resumed: rapid.Int().Draw(t, "resumed"), At: drawTime(t)}
+		Jobs: rapid.Int().Draw(t, "jobs"), Resumed: rapid.Int().Draw(t, "resumed"), Expected: drawDuration(t, "expected"), At: drawTime(t)}
 	for range rapid.IntRange(0, 2).Draw(t, "allowed") {
 		s.Allowed = append(s.Allowed, drawVerdict(t))
 	}
@@ -183,7 +183,7 @@ func drawStarted(t *rapid.T) Event {
 }
 
 func drawPassStarted(t *rapid.T) Event {
-	return PassStarted{rapid.Int().Draw(t, "pass"), rapid.Int().Draw(t, "runs"), drawTime(t)}
+	return PassStarted{rapid.Int().Draw(t, "pass"), rapid.Int().Draw(t, "runs"), drawDuration(t, "expected"), drawTime(t)}
 }
 
 func drawCaseStarted(t *rapid.T) Event {
@@ -192,7 +192,7 @@ func drawCaseStarted(t *rapid.T) Event {
 
 func drawCaseRan(t *rapid.T) Event {
 	return CaseRan{drawName(t, "name"), rapid.Int().Draw(t, "pass"), rapid.Bool().Draw(t, "differs"),
-		drawDuration(t, "cpu"), drawDuration(t, "wall"), drawTime(t)}
+		drawDuration(t, "cpu"), drawDuration(t, "wall"), drawDuration(t, "expected"), drawTime(t)}
 }
 
 func drawNote(t *rapid.T) Event { return Note{drawWords(t, "text"), rapid.Bool().Draw(t, "warning")} }

@@ -44,13 +44,13 @@ func encodeLine(w io.Writer, v any) error {
 func toWire(ev Event) any {
 	switch ev := ev.(type) {
 	case Started:
-		return wireStarted{"started", readable.Text(ev.Command), readable.Text(ev.Run), ev.Cases, ev.Jobs, ev.Resumed, verdictWords(ev.Allowed), ev.At.UTC()}
+		return wireStarted{"started", readable.Text(ev.Command), readable.Text(ev.Run), ev.Cases, ev.Jobs, ev.Resumed, verdictWords(ev.Allowed), millis(ev.Expected), ev.At.UTC()}
 	case PassStarted:
-		return wirePassStarted{"pass_started", ev.Pass, ev.Runs, ev.At.UTC()}
+		return wirePassStarted{"pass_started", ev.Pass, ev.Runs, millis(ev.Expected), ev.At.UTC()}
 	case CaseStarted:
 		return wireCaseStarted{"case_started", printed(ev.Name), ev.Pass, ev.At.UTC()}
 	case CaseRan:
-		return wireCaseRan{"case_ran", printed(ev.Name), ev.Pass, ev.Differs, millis(ev.CPU), millis(ev.Wall), ev.At.UTC()}
+		return wireCaseRan{"case_ran", printed(ev.Name), ev.Pass, ev.Differs, millis(ev.CPU), millis(ev.Wall), millis(ev.Expected), ev.At.UTC()}
 	case Note:
 		return wireNote{"note", readable.Text(ev.Text), ev.Warning}
 	case Case:

@@ -25,8 +25,8 @@ func (t *tally) label() string {
 
 func (t *tally) position() string { return readable.Number(t.done) + "/" + readable.Number(t.total) }
 
-func (t *tally) eta(perSecond float64) string {
-	if left, ok := t.remaining(perSecond); ok {
+func (t *tally) eta(now time.Time, perSecond float64) string {
+	if left, ok := t.remaining(now, perSecond); ok {
 		// Rounded up to seconds: tenths would promise what nobody knows.
 		return "ETA " + wholeSeconds((left + time.Second - 1).Truncate(time.Second))
 	}
@@ -55,7 +55,7 @@ func (t *tally) line(now time.Time, columns int, p palette) string {
 	l.add(t.position(), p, "")
 	l.add(perTime(perSecond), p, "")
 	l.add(busy, p, "")
-	l.add(t.eta(perSecond), p, "")
+	l.add(t.eta(now, perSecond), p, "")
 	if t.differs > 0 {
 		l.add(t.differing(), p, yellow)
 	}

@@ -111,3 +111,31 @@ func TestLineWhenTheClockIsSet(t *testing.T) {
 		}
 	}
 }
+
+// TestETAOfLongCasesFirst: what is long runs first, and the end is not promised
+// too late for that.
+func TestETAOfLongCasesFirst(t *testing.T) {
+	const long, short = 100, 900 // cases, of 1 s and of 100 ms
+	var l tally
+	at := epoch
+	l.handle(Started{Command: "check", Cases: long + short, Jobs: 1, Expected: long*time.Second + short*100*time.Millisecond, At: at})
+	ran := func(d time.Duration) {
+		at = at.Add(2 * d) // this machine is half as fast
+		l.handle(CaseRan{Name: "x", Pass: 1, Wall: 2 * d, Expected: d, At: at})
+	}
+	for range long / 2 {
+		ran(time.Second)
+	}
+	if line := l.line(at, 119, false); !strings.Contains(line, "ETA 4m40s") {
+		t.Errorf("after half of the long ones: %s", line)
+	}
+	for range long / 2 {
+		ran(time.Second)
+	}
+	for range short / 2 {
+		ran(100 * time.Millisecond)
+	}
+	if line := l.line(at, 119, false); !strings.Contains(line, "ETA 1m30s") {
+		t.Errorf("after half of the short ones: %s", line)
+	}
+}

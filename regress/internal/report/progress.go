@@ -58,9 +58,12 @@ type tally struct {
 	total   int
 	differs int
 	cpu     time.Duration // of the runs of this pass that are over
-	last    time.Time     // At of the latest event
-	samples window
-	running map[run]time.Time // since when
+	// How long the runs of this pass should take, all and those that are over: what
+	// is long runs first, so that their number alone would promise too late an end.
+	expected, ofThat time.Duration
+	last             time.Time // At of the latest event
+	samples          window
+	running          map[run]time.Time // since when
 }
 
 // A run of a case is told apart by its pass: two runs of one case may be under
@@ -75,8 +78,10 @@ func (t *tally) handle(ev Event) {
 	case Started:
 		*t = tally{command: readable.Line(ev.Command)}
 		t.begin(1, ev.Resumed, ev.Cases, ev.At)
+		t.expected = ev.Expected
 	case PassStarted:
 		t.begin(ev.Pass, 0, ev.Runs, ev.At)
+		t.expected = ev.Expected
 	case CaseStarted:
 		if t.running == nil {
 			t.running = map[run]time.Time{}
@@ -90,8 +95,9 @@ func (t *tally) handle(ev Event) {
 
 func (t *tally) begin(pass, done, total int, at time.Time) {
 	t.pass, t.done, t.total, t.cpu, t.last = pass, done, total, 0, at
+	t.expected, t.ofThat = 0, 0
 	t.samples = window{}
-	t.samples.add(sample{at, done, 0})
+	t.samples.add(sample{at: at, done: done})
 }
 
 func (t *tally) ran(ev CaseRan) {
@@ -105,7 +111,8 @@ func (t *tally) ran(ev CaseRan) {
 	}
 	t.done++
 	t.cpu += ev.CPU
-	t.samples.add(sample{ev.At, t.done, t.cpu})
+	t.ofThat += ev.Expected
+	t.samples.add(sample{ev.At, t.done, t.cpu, t.ofThat})
 }
 
 // rate returns runs per second and cores busy, as of late; 0 is unknown.
@@ -119,11 +126,15 @@ func (t *tally) rate(now time.Time) (perSecond, cores float64) {
 }
 
 // remaining estimates the time to the end of the pass; false is unknown.
-func (t *tally) remaining(perSecond float64) (time.Duration, bool) {
+func (t *tally) remaining(now time.Time, perSecond float64) (time.Duration, bool) {
 	if perSecond <= 0 {
 		return 0, false
 	}
 	seconds := float64(t.total-t.done) / perSecond
+	from := t.samples.base(t.done)
+	if done := t.ofThat - from.expected; t.expected > 0 && done > 0 {
+		seconds = float64(max(0, t.expected-t.ofThat)) / float64(done) * now.Sub(from.at).Seconds()
+	}
 	const secondsMax = 1000 * 3600
 	if seconds < 0 || seconds > secondsMax {
 		return 0, false

@@ -9,6 +9,8 @@ type sample struct {
 	at   time.Time
 	done int
 	cpu  time.Duration
+	// expected is how long what is done should have taken.
+	expected time.Duration
 }
 
 const (

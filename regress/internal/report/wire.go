@@ -24,21 +24,23 @@ type wireHeader struct {
 }
 
 type wireStarted struct {
-	Type    string        `json:"type"`
-	Command string        `json:"command"`
-	Run     string        `json:"run"`
-	Cases   int           `json:"cases"`
-	Jobs    int           `json:"jobs"`
-	Resumed int           `json:"resumed"`
-	Allowed []verdictWord `json:"allowed"`
-	At      time.Time     `json:"at"`
+	Type     string        `json:"type"`
+	Command  string        `json:"command"`
+	Run      string        `json:"run"`
+	Cases    int           `json:"cases"`
+	Jobs     int           `json:"jobs"`
+	Resumed  int           `json:"resumed"`
+	Allowed  []verdictWord `json:"allowed"`
+	Expected millis        `json:"expected_ms,omitzero"`
+	At       time.Time     `json:"at"`
 }
 
 type wirePassStarted struct {
-	Type string    `json:"type"`
-	Pass int       `json:"pass"`
-	Runs int       `json:"runs"`
-	At   time.Time `json:"at"`
+	Type     string    `json:"type"`
+	Pass     int       `json:"pass"`
+	Runs     int       `json:"runs"`
+	Expected millis    `json:"expected_ms,omitzero"`
+	At       time.Time `json:"at"`
 }
 
 type wireCaseStarted struct {
@@ -49,13 +51,14 @@ type wireCaseStarted struct {
 }
 
 type wireCaseRan struct {
-	Type    string    `json:"type"`
-	Name    printed   `json:"name"`
-	Pass    int       `json:"pass"`
-	Differs bool      `json:"differs"`
-	CPU     millis    `json:"cpu_ms"`
-	Wall    millis    `json:"wall_ms"`
-	At      time.Time `json:"at"`
+	Type     string    `json:"type"`
+	Name     printed   `json:"name"`
+	Pass     int       `json:"pass"`
+	Differs  bool      `json:"differs"`
+	CPU      millis    `json:"cpu_ms"`
+	Wall     millis    `json:"wall_ms"`
+	Expected millis    `json:"expected_ms,omitzero"`
+	At       time.Time `json:"at"`
 }
 
 type wireNote struct {
