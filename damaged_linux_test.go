@@ -2,17 +2,14 @@ package muster_test
 
 import (
 	"bytes"
-	"errors"
 	"flag"
 	"fmt"
 	"maps"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 )
 
 // damages is at how many places TestDamagedGolden damages a golden; make long
@@ -41,7 +38,7 @@ func TestDamagedGolden(t *testing.T) {
 			places = append(places, at)
 		}
 	}
-	seed := uint64(time.Now().UnixNano())
+	seed := chosenSeed()
 	r := rand.New(rand.NewPCG(seed, 0))
 	t.Logf("%d bytes, %d of them used, seed %d", len(d.golden), len(places), seed)
 	if *damages > 0 {
@@ -118,28 +115,15 @@ func (d *damaging) check(golden []byte, how string) (refused int) {
 // checked runs one of the checks. With status 2 it says why, in one line.
 func (d *damaging) checked(i int) (status int, stdout []byte) {
 	d.Helper()
-	path, err := program()
-	if err != nil {
-		d.Fatal(err)
-	}
-	c := exec.CommandContext(d.Context(), path, append([]string{"check", "src", "--retries", "0", "--format", "json", "--verbose", "--"}, d.commands[i]...)...)
-	c.Dir = d.dir
-	var said bytes.Buffer
-	c.Stderr = &said
-	stdout, err = c.Output()
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
-		d.Fatal(err)
-	}
-	status = c.ProcessState.ExitCode()
+	got := d.try(append([]string{"check", "src", "--retries", "0", "--format", "json", "--verbose", "--"}, d.commands[i]...)...)
 	var errs []string
-	for line := range strings.Lines(said.String()) {
+	for line := range strings.Lines(string(got.stderr)) {
 		if !strings.HasPrefix(line, "warning: ") { // of the machine
 			errs = append(errs, line)
 		}
 	}
-	if status == 2 && (len(errs) != 1 || !strings.HasPrefix(errs[0], "muster: ") || !strings.Contains(errs[0], "golden muster.golden is")) {
+	if got.status == 2 && (len(errs) != 1 || !strings.HasPrefix(errs[0], "muster: ") || !strings.Contains(errs[0], "golden muster.golden is")) {
 		d.Errorf("status 2 is told by %q", errs)
 	}
-	return status, stdout
+	return got.status, got.stdout
 }

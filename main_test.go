@@ -5,12 +5,15 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"testing"
+	"time"
 )
 
 // program builds muster once for all tests of this package and returns its path.
@@ -34,6 +37,16 @@ func TestMain(m *testing.M) {
 	}
 }
 
+// seed makes the random choices of a test those of an earlier run, which logged it.
+var seed = flag.Uint64("seed", 0, "of random choices; 0 = by the clock")
+
+func chosenSeed() uint64 {
+	if *seed != 0 {
+		return *seed
+	}
+	return uint64(time.Now().UnixNano())
+}
+
 // folder is where a test runs muster.
 type folder struct {
 	*testing.T
@@ -45,6 +58,23 @@ func newFolder(t *testing.T) folder { return folder{t, t.TempDir()} }
 // muster runs the program and returns its standard output; any other exit
 // status than want ends the test.
 func (f folder) muster(want int, args ...string) []byte {
+	f.Helper()
+	got := f.try(args...)
+	if got.status != want {
+		f.Fatalf("muster %q ended with %d, not %d\n%s%s", args, got.status, want, tail(got.stdout), tail(got.stderr))
+	}
+	return got.stdout
+}
+
+// ended is a run of the program that is over.
+type ended struct {
+	status         int
+	stdout, stderr []byte
+	usage          *syscall.Rusage
+}
+
+// try runs the program, however it ends.
+func (f folder) try(args ...string) ended {
 	f.Helper()
 	path, err := program()
 	if err != nil {
@@ -59,10 +89,7 @@ func (f folder) muster(want int, args ...string) []byte {
 	if err != nil && !errors.As(err, &exit) {
 		f.Fatal(err)
 	}
-	if got := c.ProcessState.ExitCode(); got != want {
-		f.Fatalf("muster %q ended with %d, not %d\n%s%s", args, got, want, tail(stdout.Bytes()), tail(stderr.Bytes()))
-	}
-	return stdout.Bytes()
+	return ended{c.ProcessState.ExitCode(), stdout.Bytes(), stderr.Bytes(), c.ProcessState.SysUsage().(*syscall.Rusage)}
 }
 
 func tail(b []byte) []byte { return b[max(0, len(b)-4000):] }

@@ -34,22 +34,40 @@ func (c *command) For(name string) *exec.Command {
 // changed returns an error when an executable is no longer what it was.
 func (c *command) changed() error {
 	var errs []error
-	if c.main != nil {
-		errs = append(errs, c.main.Changed())
-	}
-	for _, g := range c.byGlob {
-		errs = append(errs, g.command.Changed())
+	for _, one := range c.all() {
+		errs = append(errs, one.Changed())
 	}
 	return errors.Join(errs...)
 }
 
+// all returns the commands.
+func (c *command) all() (list []*exec.Command) {
+	if c.main != nil {
+		list = append(list, c.main)
+	}
+	for _, g := range c.byGlob {
+		list = append(list, g.command)
+	}
+	return list
+}
+
 // inputsChanged returns an error when the corpus or a command is no longer what
-// it was when the run began.
+// it was when the run began. What was written to or replaced, and is as it was, is
+// told: no file says what it was meanwhile.
 func (s *session) inputsChanged() error {
-	if err := s.corpus.Changed(); err != nil {
+	if err := errors.Join(s.corpus.Changed(), s.command.changed()); err != nil {
 		return err
 	}
-	return s.command.changed()
+	const meanwhile = " was written to or replaced while it ran, and is as it was: if it was another for a while, run again"
+	if s.corpus.StampNow() != s.corpus.Stamp() {
+		s.warn(s.o.Corpus.Path + meanwhile)
+	}
+	for _, c := range s.command.all() {
+		if c.StampNow() != c.Stamp() {
+			s.warn("command " + c.Path + meanwhile)
+		}
+	}
+	return nil
 }
 
 // resolve finds the executables, and a command for every case.

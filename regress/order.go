@@ -20,12 +20,11 @@ func (s *session) ordered(took durations) []task {
 		took = nil // nobody waits for the last case
 	}
 	names := make([]string, len(tasks))
-	indices := make([]int, len(tasks))
 	for i, t := range tasks {
-		names[i], indices[i] = t.entry.Name, i
+		names[i] = t.entry.Name
 	}
 	ordered := make([]task, 0, len(tasks))
-	for _, i := range plan.Order(indices, names, failed, took) {
+	for _, i := range plan.Order(names, failed, took) {
 		ordered = append(ordered, tasks[i])
 	}
 	return ordered

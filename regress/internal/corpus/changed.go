@@ -32,18 +32,6 @@ func sourceOf(path string, f *os.File) (*source, error) {
 	return &source{path, info}, err
 }
 
-// key names what is unpacked of the source: it changes with the file's path,
-// identity, size and time, and with the form of what is unpacked.
-func (s *source) key() string {
-	h := sha256.New()
-	fmt.Fprintf(h, "spool 1\n%d %d\n", s.info.Size(), s.info.ModTime().UnixNano())
-	if st, ok := s.info.Sys().(*syscall.Stat_t); ok {
-		fmt.Fprintf(h, "%d %d\n", st.Dev, st.Ino)
-	}
-	fmt.Fprintf(h, "%s", s.path)
-	return hex.EncodeToString(h.Sum(nil)[:16])
-}
-
 func (s *source) changed(label string) error {
 	now, err := os.Stat(s.path)
 	switch {
@@ -85,14 +73,39 @@ func executable(info fs.FileInfo) bool { return info.Mode().IsRegular() && info.
 // found: one that was changed and put back meanwhile is another. It is empty for
 // a stream, which nobody can change.
 func (c *Corpus) Stamp() string {
-	switch {
-	case c.source != nil:
+	if c.source != nil {
 		return filestamp.Of(c.source.info)
-	case len(c.stamps) == 0:
+	}
+	return stampOfAll(c.stamps)
+}
+
+// StampNow is what Stamp would be if the corpus was opened now, without files that
+// are new. What cannot be looked at gives another one.
+func (c *Corpus) StampNow() string {
+	if c.source != nil {
+		info, err := os.Stat(c.source.path)
+		if err != nil {
+			return "gone"
+		}
+		return filestamp.Of(info)
+	}
+	now := make([]stamp, len(c.stamps))
+	for i, s := range c.stamps {
+		info, err := c.folder.Lstat(s.path)
+		if err != nil {
+			return "gone"
+		}
+		now[i] = stampOf(s.path, info)
+	}
+	return stampOfAll(now)
+}
+
+func stampOfAll(stamps []stamp) string {
+	if len(stamps) == 0 {
 		return ""
 	}
 	h := sha256.New()
-	for _, s := range slices.SortedFunc(slices.Values(c.stamps), func(a, b stamp) int { return strings.Compare(a.path, b.path) }) {
+	for _, s := range slices.SortedFunc(slices.Values(stamps), func(a, b stamp) int { return strings.Compare(a.path, b.path) }) {
 		fmt.Fprintf(h, "%d %s %d %d %d\n", len(s.path), s.path, s.size, s.modTime, s.changed)
 	}
 	return hex.EncodeToString(h.Sum(nil))

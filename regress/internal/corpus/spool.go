@@ -1,6 +1,8 @@
 package corpus
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -52,6 +54,18 @@ func (s spool) find(key string) *os.File {
 		_ = os.Remove(path)
 	}
 	return nil
+}
+
+// key names what is unpacked of the source: it changes with the file's path,
+// identity, size and time, and with the form of what is unpacked.
+func (s *source) key() string {
+	h := sha256.New()
+	fmt.Fprintf(h, "spool 1\n%d %d\n", s.info.Size(), s.info.ModTime().UnixNano())
+	if st, ok := s.info.Sys().(*syscall.Stat_t); ok {
+		fmt.Fprintf(h, "%d %d\n", st.Dev, st.Ino)
+	}
+	fmt.Fprintf(h, "%s", s.path)
+	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
 func wholeName(key string, size int64) string {

@@ -77,6 +77,16 @@ func (c *Command) Stamp() string {
 	return filestamp.Of(c.info)
 }
 
+// StampNow is what Stamp would be if the command was resolved now; of one that is
+// gone it is that, for it can have been no other.
+func (c *Command) StampNow() string {
+	info, err := os.Stat(c.Path)
+	if err != nil {
+		return c.Stamp()
+	}
+	return filestamp.Of(info)
+}
+
 // Changed returns an error of class Input when the executable is no longer the
 // one that Resolve found: what it left so far may come from either. It reads the
 // file only when its identity, size or time changed. One that is gone is no

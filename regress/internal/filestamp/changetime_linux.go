@@ -5,4 +5,6 @@ import (
 	"time"
 )
 
-func changeTime(st *syscall.Stat_t) time.Time { return time.Unix(st.Ctim.Unix()) }
+// ChangeTime is when anything of the file changed, its times included: nobody
+// can set it.
+func ChangeTime(st *syscall.Stat_t) time.Time { return time.Unix(st.Ctim.Unix()) }

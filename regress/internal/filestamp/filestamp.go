@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"syscall"
-	"time"
 )
 
 // Of returns a text that is another one for another file of the same name, and
@@ -20,7 +19,3 @@ func Of(info fs.FileInfo) string {
 	}
 	return text
 }
-
-// ChangeTime is when anything of the file changed, its times included: nobody
-// can set it.
-func ChangeTime(st *syscall.Stat_t) time.Time { return changeTime(st) }

@@ -14,8 +14,8 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// ErrNoContent is returned for a part of which no content is kept.
-var ErrNoContent = errors.New("no content is kept of it")
+// errNoContent is returned for a part of which no content is kept.
+var errNoContent = errors.New("no content is kept of it")
 
 // contents reads blobs. It is safe for concurrent use as far as prepare's
 // argument is.
@@ -55,7 +55,7 @@ func (c *contents) close() {
 // open returns a reader of p's content.
 func (c *contents) open(p outcome.Part) (*contentReader, error) {
 	if !HasContent(p) {
-		return nil, fmt.Errorf("%s: %w", name.Print(p.String()), ErrNoContent)
+		return nil, fmt.Errorf("%s: %w", name.Print(p.String()), errNoContent)
 	}
 	r := &contentReader{from: c, part: p, left: p.Size, sum: sha256.New()}
 	if p.Size == 0 {

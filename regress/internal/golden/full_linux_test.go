@@ -43,9 +43,9 @@ func childFull(args []string) error {
 func fullBuild(path string, small, big Record, b bag) error {
 	w, err := Create(path, Meta{})
 	must(err)
-	must(w.Put(context.Background(), small, b.open), w.Commit())
+	must(w.Put(context.Background(), small, b.open), w.commit())
 	if err = w.Put(context.Background(), big, b.open); err == nil {
-		err = w.Commit()
+		err = w.commit()
 	}
 	say("build", err)
 	say("again", w.Put(context.Background(), small, b.open))

@@ -59,7 +59,7 @@ func childBuild(args []string) error {
 		}
 		fmt.Println("put", name)
 		if i%killAge == 0 {
-			if err := w.Commit(); err != nil {
+			if err := w.commit(); err != nil {
 				return err
 			}
 			fmt.Println("committed", name)

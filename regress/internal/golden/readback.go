@@ -13,7 +13,7 @@ import (
 // the statements are made anew each time.
 func (w *Writer) Bytes(p outcome.Part) (b []byte, err error) {
 	if !HasContent(p) {
-		return nil, fmt.Errorf("%s: %w", name.Print(p.String()), ErrNoContent)
+		return nil, fmt.Errorf("%s: %w", name.Print(p.String()), errNoContent)
 	}
 	err = w.call(func(context.Context) error {
 		c, err := newContents(w.committer.conn.PrepareContext, func(err error) error { return err })

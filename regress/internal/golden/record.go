@@ -172,16 +172,11 @@ func appendPart(b []byte, p outcome.Part) []byte {
 // digest stands beside it.
 func decodeRecord(caseName string, data []byte, digest outcome.Digest) (Record, error) {
 	d := decoder{rest: data}
-	if v := d.byte(); v != recordVersion {
-		return Record{}, fmt.Errorf("record version %d", v)
+	version, flags, r := d.head()
+	if version != recordVersion {
+		return Record{}, fmt.Errorf("record version %d", version)
 	}
-	flags := d.byte()
-	r := Record{Name: caseName}
-	r.Outcome.EndingFlaky = flags&flagEndingFlaky != 0
-	r.Outcome.Cut = flags&flagCut != 0
-	r.Outcome.Ending = outcome.Ending{Kind: outcome.Kind(d.byte()), Code: int(d.varint())}
-	r.Runs = int(d.varint())
-	r.Cost = outcome.Cost{CPU: time.Duration(d.varint()), Wall: time.Duration(d.varint()), PeakRSS: d.varint()}
+	r.Name = caseName
 	for range d.uvarint() {
 		if d.short {
 			break
@@ -207,11 +202,19 @@ func decodeRecord(caseName string, data []byte, digest outcome.Digest) (Record, 
 // decoding it tells.
 func wallOf(record []byte) time.Duration {
 	d := decoder{rest: record}
-	d.bytes(3)
-	d.varint() // code
-	d.varint() // runs
-	d.varint() // CPU
-	return time.Duration(max(0, d.varint()))
+	_, _, r := d.head()
+	return max(0, r.Cost.Wall)
+}
+
+// head takes all but the name and the parts.
+func (d *decoder) head() (version, flags byte, r Record) {
+	version, flags = d.byte(), d.byte()
+	r.Outcome.EndingFlaky = flags&flagEndingFlaky != 0
+	r.Outcome.Cut = flags&flagCut != 0
+	r.Outcome.Ending = outcome.Ending{Kind: outcome.Kind(d.byte()), Code: int(d.varint())}
+	r.Runs = int(d.varint())
+	r.Cost = outcome.Cost{CPU: time.Duration(d.varint()), Wall: time.Duration(d.varint()), PeakRSS: d.varint()}
+	return version, flags, r
 }
 
 // decoder takes values from the front of a record. Once something is missing

@@ -228,7 +228,7 @@ func (s *Store) Get(caseName string) (Record, bool, error) {
 
 // Content returns a reader of p's content, which must be a part that Get
 // returned. Content that is damaged ends in an error of class Input before its
-// last byte; ErrNoContent says that there never was any. Close takes nothing
+// last byte; errNoContent says that there never was any. Close takes nothing
 // that could fail.
 func (s *Store) Content(p outcome.Part) (io.ReadCloser, error) {
 	r, err := s.contents.open(p)

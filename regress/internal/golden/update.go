@@ -183,13 +183,6 @@ func (tx *Tx) SetMeta(m Meta) error {
 	return tx.write("UPDATE golden SET meta=? WHERE id=1", b)
 }
 
-// Has reports whether there is a case of that name.
-func (tx *Tx) Has(caseName string) (bool, error) {
-	var n int
-	err := tx.conn.QueryRowContext(tx.ctx, "SELECT count(*) FROM outcome WHERE name=?", []byte(caseName)).Scan(&n)
-	return n > 0, tx.classify(err)
-}
-
 // Get returns the record of a case, as this change left it.
 func (tx *Tx) Get(caseName string) (Record, bool, error) {
 	r, found, err := get(tx.ctx, tx.conn, caseName)

@@ -22,7 +22,7 @@ func TestUpdateThatFails(t *testing.T) {
 		if err := tx.Put(b.simple("b", "2", incompressible(1, 4*pieceMax)), b.open); err != nil {
 			return err
 		}
-		if ok, err := tx.Has("b"); !ok || err != nil {
+		if _, ok, err := tx.Get("b"); !ok || err != nil {
 			t.Errorf("b is not there: %v", err)
 		}
 		return own

@@ -312,7 +312,7 @@ func TestAbortLeavesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	putAll(t, w, whole{Records: map[string]Record{"b": b.simple("b", "2", nil)}, Contents: b})
-	if _, err := w.Bytes(outcome.Part{}); !errors.Is(err, ErrNoContent) {
+	if _, err := w.Bytes(outcome.Part{}); !errors.Is(err, errNoContent) {
 		t.Errorf("content of nothing: %v", err)
 	}
 	if err := w.Abort(false); err != nil {

@@ -6,12 +6,10 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
-	"math/bits"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"muster/regress/internal/glob"
 	"muster/regress/internal/name"
@@ -128,42 +126,4 @@ func (c *Chooser) Choose(names []string) []int {
 func sampleKey(caseName string) string {
 	sum := sha256.Sum256([]byte("sample\x00" + caseName))
 	return string(sum[:])
-}
-
-// short is how long a case may take and still run at its place in the corpus,
-// where its neighbours have their folder and the disk its source. At the end of a
-// run nobody waits longer than that for the last case.
-const short = 64 * time.Millisecond
-
-// Order brings the chosen cases into the order in which they run: those that
-// first names before all others, then longer ones before shorter ones, so that
-// none of them keeps one lane busy when the others have nothing left (Graham's
-// longest processing time first). took says how long a case took the last time, 0
-// if that is not known; it may be nil. Cases within a factor of two stay in corpus
-// order, and so do short ones.
-func Order(chosen []int, names []string, first map[string]bool, took []time.Duration) []int {
-	type place struct {
-		first bool
-		class int
-	}
-	places := make(map[int]place, len(chosen))
-	for _, i := range chosen {
-		p := place{first: first[names[i]]}
-		if took != nil {
-			p.class = bits.Len64(uint64(max(0, took[i]) / short))
-		}
-		places[i] = p
-	}
-	ordered := slices.Clone(chosen)
-	slices.SortStableFunc(ordered, func(a, b int) int {
-		p, q := places[a], places[b]
-		switch {
-		case p.first && !q.first:
-			return -1
-		case q.first && !p.first:
-			return 1
-		}
-		return q.class - p.class
-	})
-	return ordered
 }

@@ -2,11 +2,8 @@ package plan_test
 
 import (
 	"fmt"
-	"math"
-	"math/rand/v2"
 	"slices"
 	"testing"
-	"time"
 
 	"muster/regress/internal/plan"
 )
@@ -88,60 +85,6 @@ func TestCompileRefuses(t *testing.T) {
 	} {
 		if _, err := s.Compile(); err == nil {
 			t.Errorf("%+v accepted", s)
-		}
-	}
-}
-
-func TestOrder(t *testing.T) {
-	list := []string{"a", "b", "c", "d"}
-	got := plan.Order([]int{0, 1, 2, 3}, list, map[string]bool{"c": true, "d": true}, nil)
-	if want := []int{2, 3, 0, 1}; !slices.Equal(got, want) {
-		t.Errorf("order %v, want %v", got, want)
-	}
-}
-
-// TestOrderOfDurations: long cases come first, short ones and those that take
-// nearly as long stay as they are.
-func TestOrderOfDurations(t *testing.T) {
-	list := []string{"1ms", "900ms", "60ms", "10s", "70ms", "100ms", "0s", "1s", "2s"}
-	took := make([]time.Duration, len(list))
-	for i, name := range list {
-		var err error
-		if took[i], err = time.ParseDuration(name); err != nil {
-			t.Fatal(err)
-		}
-	}
-	var got []string
-	for _, i := range plan.Order([]int{0, 1, 2, 3, 4, 5, 6, 7, 8}, list, map[string]bool{"60ms": true}, took) {
-		got = append(got, list[i])
-	}
-	if want := []string{"60ms", "10s", "2s", "900ms", "1s", "70ms", "100ms", "1ms", "0s"}; !slices.Equal(got, want) {
-		t.Errorf("order %v, want %v", got, want)
-	}
-}
-
-// TestOrderIsShort: on any number of lanes a run takes hardly longer than it must:
-// than the longest case, or than all of them evenly spread.
-func TestOrderIsShort(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 2))
-	for range 200 {
-		lanes, n := 1+random.IntN(8), 1+random.IntN(100)
-		took := make([]time.Duration, n)
-		names, chosen := make([]string, n), make([]int, n)
-		var sum time.Duration
-		for i := range n {
-			took[i] = time.Duration(math.Exp(random.NormFloat64()*2) * 1e8)
-			sum += took[i]
-			names[i], chosen[i] = fmt.Sprint(i), i
-		}
-		free := make([]time.Duration, lanes) // when each lane is
-		for _, i := range plan.Order(chosen, names, nil, took) {
-			l := slices.Index(free, slices.Min(free))
-			free[l] += took[i]
-		}
-		least := max(sum/time.Duration(lanes), slices.Max(took))
-		if wall := slices.Max(free); wall > least*3/2+64*time.Millisecond {
-			t.Errorf("%d lanes, %d cases: %v, which could be %v", lanes, n, wall, least)
 		}
 	}
 }
