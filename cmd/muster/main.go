@@ -14,8 +14,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"slices"
-	"strings"
 	"syscall"
 
 	"muster/regress"
@@ -67,34 +65,6 @@ func exitStatus(err error, stderr io.Writer) int {
 		return regress.Input.Status()
 	}
 	return regress.ClassOf(err).Status()
-}
-
-// told is an error in one line for each thing that went wrong. A full disk, say,
-// shows in several places, often in the same words.
-func told(err error) string {
-	var lines []string
-	for _, line := range causes(err) {
-		if !slices.ContainsFunc(lines, func(before string) bool { return strings.Contains(before, line) }) {
-			lines = append(lines, line)
-		}
-	}
-	return strings.Join(lines, "; and ")
-}
-
-// causes takes apart what errors.Join put together, and nothing else.
-func causes(err error) []string {
-	joined, ok := err.(interface{ Unwrap() []error })
-	if !ok {
-		return []string{err.Error()}
-	}
-	if j := errors.Join(joined.Unwrap()...); j == nil || j.Error() != err.Error() {
-		return []string{err.Error()} // a sentence around several
-	}
-	var all []string
-	for _, e := range joined.Unwrap() {
-		all = append(all, causes(e)...)
-	}
-	return all
 }
 
 // usageError is a mistake in the command line or the configuration.

@@ -1,0 +1,77 @@
+package regress
+
+import (
+	"slices"
+
+	"muster/regress/internal/fault"
+	"muster/regress/internal/golden"
+	"muster/regress/internal/outcome"
+	"muster/regress/internal/state"
+)
+
+// checkGolden refuses a golden that accepts of this run cannot go into, and takes
+// back the marks of what was accepted and is not in there: somebody restored one
+// of its earlier states.
+func (p *past) checkGolden() error {
+	base, err := golden.Open(p.options.Store.Golden)
+	if err != nil {
+		return noGolden(p.options.Store.Golden, err)
+	}
+	defer base.Close()
+	if err := p.acceptsInto(base.Digest(), base.Meta()); err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(p.results, func(r state.Result) bool { return r.Accepted }) {
+		return nil
+	}
+	found, err := p.outcomes()
+	if err != nil {
+		return err
+	}
+	defer found.Close()
+	for i := range p.results {
+		if r := &p.results[i]; r.Accepted {
+			if r.Accepted, err = holds(base, found, r); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// holds reports whether the golden has what accepting a result puts into it.
+func holds(base, found *golden.Store, r *state.Result) (bool, error) {
+	is, known, err := base.Get(string(r.Name))
+	if err != nil || r.Verdict == outcome.Missing || !known {
+		return !known && r.Verdict == outcome.Missing, err
+	}
+	rec, kept, err := found.Get(string(r.Name))
+	if err != nil || !kept {
+		return false, err
+	}
+	rec.Outcome.KeepFlaky(&is.Outcome)
+	return rec.Outcome.Digest() == is.Outcome.Digest(), nil
+}
+
+// acceptsInto refuses a golden, by its digest and meta, that is not the one that
+// the run compared with, unless only accepts of this run changed it.
+func (p *past) acceptsInto(digest outcome.Digest, m golden.Meta) error {
+	if digest.String() == p.run.Golden || m.AcceptedRun == p.run.ID && m.AcceptBase.String() == p.run.Golden {
+		return nil
+	}
+	return fault.Inputf("the golden %s is not the one that run %s compared with: run muster check again, then accept", p.options.Store.Golden, p.run.ID)
+}
+
+// sign notes in the golden that accepts of this run change it, and of which state
+// of it.
+func (p *past) sign(tx *golden.Tx) error {
+	m := tx.Meta()
+	if err := p.acceptsInto(tx.Digest(), m); err != nil {
+		return err // somebody was faster
+	}
+	if tx.Digest().String() == p.run.Golden {
+		m.AcceptBase = tx.Digest()
+	}
+	m.AcceptedRun = p.run.ID
+	return tx.SetMeta(m)
+}
