@@ -78,15 +78,15 @@ func (b *bench) compare(ctx context.Context, spec corpora.Spec, t tool) error {
 		}
 	}
 	m.print(rows)
-	return m.more(ctx)
+	return m.indexAndManyLanes(ctx)
 }
 
 // manyJobs is more than any machine of today has cores.
 const manyJobs = "128"
 
-// more tells what stands in no row: how long the archive's index takes, and what
+// indexAndManyLanes tells what stands in no row: how long the archive's index takes, and what
 // very many lanes do.
-func (m *measured) more(ctx context.Context) error {
+func (m *measured) indexAndManyLanes(ctx context.Context) error {
 	var index []time.Duration
 	for range m.rounds {
 		s, err := timing.Run(ctx, timing.Command{Args: []string{m.muster, "cases", m.place.archive}, Dir: m.work}, nil)
