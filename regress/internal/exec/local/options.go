@@ -14,6 +14,11 @@ import (
 // three digits.
 const LanesMax = 999
 
+// FilesPerLane is how many files a lane keeps open in this process: the socket of
+// its jobs, the pipe of its answers, what its helper says in dying, the pidfd by
+// which package os waits for the helper, and one that is being digested.
+const FilesPerLane = 5
+
 // Canonical is where every case sees its lane's folder, on every machine: the
 // work folder, and the empty home and tmp beside it. Its length is that of the
 // lanes' own folders (see makeBase), for tools that lay out what they write by
