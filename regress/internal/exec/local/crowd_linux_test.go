@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -200,29 +199,6 @@ func threadsTool(args []string) error {
 
 // TestProcessesMax: the machine's limits bound the cases' where they are lower.
 func TestProcessesMax(t *testing.T) {
-	dir := t.TempDir()
-	write := func(file, text string) {
-		t.Helper()
-		file = filepath.Join(dir, file)
-		must(t, os.MkdirAll(filepath.Dir(file), 0o755))
-		must(t, os.WriteFile(file, []byte(text+"\n"), 0o644))
-	}
-	write("a/pids.max", "1000")
-	write("a/pids.current", "40")
-	write("a/b/pids.max", "max")
-	write("a/b/pids.current", "3")
-	write("pids/c/pids.max", "500")
-	write("pids/c/pids.current", "501")
-	for groups, want := range map[string]int64{
-		"0::/a/b\n":                      960,
-		"0::/\n":                         unlimited,
-		"4:memory:/a\n8:pids:/c\n0::/\n": 0,
-		"":                               unlimited,
-	} {
-		if got := groupProcesses(dir, []byte(groups)); got != want {
-			t.Errorf("%q leaves %d, want %d", groups, got, want)
-		}
-	}
 	if !again(t, withNothing) {
 		return
 	}
