@@ -34,14 +34,14 @@ type Crew struct {
 
 	refusals *cgroup.Refusals // of processes, by our control groups
 
-	started atomic.Int64 // helpers so far
-	fresh   atomic.Int64 // folders that took another's place
-	own     atomic.Int64 // ns of CPU that helpers took themselves
-	floor   atomic.Int64 // KiB, the largest of the helpers'
-	blind   sync.Once    // that a lane has no inotify was told
-	crowded sync.Once    // crowd was counted
-	crowd   int64        // threads of the user, before there were cases
-	threads sync.Mutex   // held for what takes a thread: to start a helper, to reap it
+	started   atomic.Int64 // helpers so far
+	fresh     atomic.Int64 // folders that took another's place
+	own       atomic.Int64 // ns of CPU that helpers took themselves
+	floor     atomic.Int64 // KiB, the largest of the helpers'
+	blindTold sync.Once    // that a lane has no inotify
+	crowded   sync.Once    // crowd was counted
+	crowd     int64        // threads of the user, before there were cases
+	threads   sync.Mutex   // held for what takes a thread: to start a helper, to reap it
 
 	mu    sync.Mutex
 	freed *sync.Cond
@@ -140,7 +140,7 @@ func (c *Crew) startLanes(ctx context.Context) error {
 // tellBlind says that there is a lane without inotify: once, however many lanes
 // and cases find that out.
 func (c *Crew) tellBlind() {
-	c.blind.Do(func() {
+	c.blindTold.Do(func() {
 		c.o.Warn(fmt.Sprintf("not all of %d lanes have inotify, and those without take longer over every case: raise fs.inotify.max_user_instances or max_user_watches, or use fewer --jobs", c.o.Lanes))
 	})
 }

@@ -43,11 +43,3 @@ type Options struct {
 	patience  patience // zero = as usual; for tests
 	processes int64    // that a case may have; 0 = as usual; for tests
 }
-
-// patience bounds the waits for what may never come.
-type patience struct {
-	kill   time.Duration // for a case's processes to be gone after KILL
-	answer time.Duration // for a helper's answer, beyond what its case may take
-	end    time.Duration // for a helper to end by itself; it may be clearing up after its case
-	killed time.Duration // for a helper to end after KILL
-}
