@@ -14,7 +14,7 @@ type helper struct {
 	tree     tree
 	memory   memory
 	heredity heredity
-	brake    brake
+	pidMax   pidMax
 	ipc      ipc
 	spawner  spawner
 	mounts   mounts
@@ -28,7 +28,7 @@ type helper struct {
 
 	// Of the present case.
 	began   time.Time
-	crowd   int64 // threads on the machine, when they were first looked at; 0 before
+	machine int64 // threads on it, when they were first looked at; 0 before
 	changes changes
 	room    int64  // bytes that it may still leave
 	inline  int64  // bytes of contents that the answer may still take
@@ -61,7 +61,7 @@ func prepare(s *Setup) (*helper, error) {
 			hide(run)
 		}
 	}
-	h.brake.set(s.PIDs, s.ProcessesMax)
+	h.pidMax.set(s.PIDs, s.ProcessesMax)
 	h.ipc.begin(s.PIDs)
 	if err := dropCapabilities(); err != nil {
 		return nil, err

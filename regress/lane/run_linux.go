@@ -27,7 +27,7 @@ func (h *helper) do(job *Job) Done {
 		h.folder.watch.broken = true // whatever the folder is like now
 	}
 	floor, grown := h.memory.tell(len(h.changes.names) + len(h.changes.strange))
-	replace := h.heredity.changed() || h.brake.changed() || h.ipc.left() || grown
+	replace := h.heredity.changed() || h.pidMax.changed() || h.ipc.left() || grown
 	d.Floor, d.Last = floor, h.mounted || replace && !h.setup.Keep && !d.Stuck
 	d.Own, d.Blind = ownCPU(), h.folder.watch.blind()
 	return d
@@ -94,6 +94,22 @@ func (h *helper) run(job *Job, d *Done) error {
 		d.Kind, d.Code = OutOfMemory, 0 // between two looks
 	}
 	return nil
+}
+
+// start starts the command. That the kernel has no process left may be the doing of
+// another lane's case, which is about to be ended for it.
+func (h *helper) start(job *Job, stdin int) (pid, pidfd int, err error) {
+	const patience = 3 * time.Second
+	for first := time.Now(); ; {
+		h.began, h.machine = time.Now(), 0
+		pid, pidfd, err = h.spawner.start(job.Path, job.Args, stdin, h.stdout.fd, h.stderr.fd)
+		if err != syscall.EAGAIN || h.began.Sub(first) > patience {
+			return pid, pidfd, err
+		}
+		if err := h.wait(-1, tick); err != nil {
+			return 0, -1, err
+		}
+	}
 }
 
 // attend waits for the command to end, or ends it: at its time limit, at a

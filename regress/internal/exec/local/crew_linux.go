@@ -39,9 +39,9 @@ type Crew struct {
 	own       atomic.Int64 // ns of CPU that helpers took themselves
 	floor     atomic.Int64 // KiB, the largest of the helpers'
 	blindTold sync.Once    // that a lane has no inotify
-	crowded   sync.Once    // crowd was counted
-	crowd     int64        // threads of the user, before there were cases
 	threads   sync.Mutex   // held for what takes a thread: to start a helper, to reap it
+
+	usersThreads func() int64 // before there were cases, counted at the first call
 
 	mu    sync.Mutex
 	freed *sync.Cond
@@ -53,7 +53,7 @@ func Start(ctx context.Context, o Options) (*Crew, error) {
 	if err := check(&o); err != nil {
 		return nil, err
 	}
-	c := &Crew{o: o}
+	c := &Crew{o: o, usersThreads: sync.OnceValue(func() int64 { return threadsOfUser(os.Getuid()) })}
 	c.freed = sync.NewCond(&c.mu)
 	var err error
 	if c.base, err = newBase(&o); err != nil {

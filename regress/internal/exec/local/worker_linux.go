@@ -146,7 +146,7 @@ func (w *worker) spawn(m *mode) (err error) {
 		return err
 	}
 	w.helper, w.link, w.errors, w.own = cmd, l, said, 0
-	w.brake()
+	w.limitUser()
 	return nil
 }
 

@@ -31,18 +31,17 @@ func userProcesses() int64 {
 	return int64(min(limit.Cur, cgroup.Unlimited))
 }
 
-// brake bounds what the cases of a helper without a PID namespace can start, where
+// limitUser bounds what the cases of a helper without a PID namespace can start, where
 // nothing else would before the whole machine is full of it: an ordinary user's
 // processes, ours and those of the other lanes among them. Root is not bound by
 // this, only by the limit of a container.
-func (w *worker) brake() {
+func (w *worker) limitUser() {
 	if !w.plain || os.Geteuid() == 0 {
 		return
 	}
 	c := w.crew
-	c.crowded.Do(func() { c.crowd = threadsOfUser(os.Getuid()) })
 	var limit unix.Rlimit
-	pid, most := w.helper.Process.Pid, uint64(c.crowd+2*c.o.processes)
+	pid, most := w.helper.Process.Pid, uint64(c.usersThreads()+2*c.o.processes)
 	if unix.Prlimit(pid, unix.RLIMIT_NPROC, nil, &limit) == nil && limit.Cur > most {
 		limit.Cur = most
 		_ = unix.Prlimit(pid, unix.RLIMIT_NPROC, &limit, nil) // if not, it is as it was
