@@ -5,9 +5,9 @@ import (
 	"unsafe"
 )
 
-// What follows is for the parent: system calls that are over at once, so that the
-// runtime need not be told of them. Told, it would start threads when the machine
-// is busy, and hand work between them.
+// What follows is for the parent, at its end of the link: system calls that are over
+// at once, so that the runtime need not be told of them. Told, it would start threads
+// when the machine is busy, and hand work between them.
 
 // ReadNow reads what is in memory, or in a pipe that does not block.
 func ReadNow(fd int, b []byte) (int, error) { return read(fd, b) }

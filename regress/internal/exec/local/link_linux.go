@@ -20,7 +20,7 @@ import (
 type link struct {
 	jobs    *os.File // blocks, for sendPatience at most
 	answers *os.File // waits in the poller
-	stream  *lane.Stream
+	stream  *stream
 	hung    sync.Once
 
 	frames lane.Frames
@@ -66,7 +66,7 @@ func (l *link) connect() (err error) {
 	}
 	l.write = l.once
 	conn, err := l.answers.SyscallConn()
-	l.stream = lane.NewStream(conn)
+	l.stream = newStream(conn)
 	return err
 }
 
