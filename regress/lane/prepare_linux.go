@@ -2,7 +2,6 @@ package lane
 
 import (
 	"errors"
-	"strconv"
 	"syscall"
 	"time"
 )
@@ -82,35 +81,4 @@ func (h *helper) openStreams() (err error) {
 	h.stdout.path.set(h.outbox, "/stdout")
 	h.stderr.path.set(h.outbox, "/stderr")
 	return errors.Join(h.stdout.open(), h.stderr.open())
-}
-
-// mount shows root at canonical in the mount namespace that the parent made
-// for this process, and a /proc of its own where it has its own PIDs.
-func mount(root, canonical string, pids bool) error {
-	if err := syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""); err != nil {
-		return fail("make private", "/", err)
-	}
-	if err := syscall.Mount(root, canonical, "", syscall.MS_BIND, ""); err != nil {
-		return fail("mount", canonical, err)
-	}
-	var a, b syscall.Stat_t
-	if err := errors.Join(syscall.Stat(root, &a), syscall.Stat(canonical, &b)); err != nil {
-		return fail("look at", canonical, err)
-	}
-	if a.Ino != b.Ino || a.Dev != b.Dev {
-		return fail("mount", canonical, errors.New("something else is there"))
-	}
-	if pids {
-		// Refused where parts of the outer /proc are masked, as in most
-		// containers; only tools that look themselves up there would notice.
-		_ = syscall.Mount("proc", "/proc", "proc", syscall.MS_NOSUID|syscall.MS_NODEV|syscall.MS_NOEXEC, "")
-	}
-	return nil
-}
-
-// ownProc reports whether /proc shows this process's own PID namespace.
-func ownProc() bool {
-	var buf [32]byte
-	n, err := syscall.Readlink("/proc/self", buf[:])
-	return err == nil && string(buf[:n]) == strconv.Itoa(syscall.Getpid())
 }
