@@ -3,16 +3,17 @@ package regress
 import (
 	"syscall"
 
+	"muster/regress/internal/exec/local"
 	"muster/regress/internal/fault"
 )
 
-// Files that are open at once: those of a run (corpus, goldens with journal and
-// lock, reports), and those of each lane. Measured by the least limit under which
-// a check passes: 20 and 3.
-const (
-	openFilesRun  = 28
-	openFilesLane = 3
-)
+// openFilesRun is how many files a run has open beside those of its lanes: corpus,
+// goldens with journal and lock, reports, and what a helper's start takes. The least
+// with which a check passes is 20.
+const openFilesRun = 27
+
+// OpenFilesMin is how many files must be allowed to be open for a run: with one lane.
+const OpenFilesMin = openFilesRun + local.FilesPerLane
 
 // enoughFiles refuses more lanes than the limit on open files allows, before
 // any case meets it.
@@ -21,7 +22,7 @@ func enoughFiles(lanes int) error {
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
 		return nil // what cannot be asked is found out later
 	}
-	if need := uint64(openFilesRun + openFilesLane*lanes); limit.Cur < need {
+	if need := uint64(openFilesRun + local.FilesPerLane*lanes); limit.Cur < need {
 		return fault.Environmentf("%d cases at once take up to %d open files, and %d are allowed: raise the limit (ulimit -n), or use fewer --jobs", lanes, need, limit.Cur)
 	}
 	return nil

@@ -73,12 +73,7 @@ func (w *worker) tell(e report.Event) { w.s.emit(e) }
 // once runs a case once.
 func (w *worker) once(ctx context.Context, t task, c *exec.Command, pass, avoid int) (*exec.Result, error) {
 	w.tell(report.CaseStarted{Name: t.entry.Name, Pass: pass, At: time.Now()})
-	before := w.s.refused.seen()
 	r, err := w.s.crew.Run(ctx, exec.Job{Source: *t.entry, Command: c, Avoid: avoid})
-	if refused := w.s.refused.since(before); err == nil && refused != nil {
-		r.Release()
-		return nil, refused
-	}
 	if err != nil && ctx.Err() == nil && fault.ClassOf(err) != fault.Environment {
 		err = fault.Environmentf("%w", err)
 	}

@@ -43,8 +43,7 @@ type session struct {
 	digest outcome.Digest // of the corpus, once it is known
 	cases  []corpus.Entry // selected, in corpus order
 	command
-	crew    *local.Crew
-	refused *refusals // by which the lanes are limited
+	crew *local.Crew
 
 	due     durations // how long each case should take in the present pass, complete
 	summary Summary
@@ -191,16 +190,12 @@ func (s *session) startCrew(ctx context.Context, keep string) error {
 	if err != nil {
 		return err
 	}
-	s.refused = openRefusals("/proc")
 	s.crew, err = local.Start(ctx, local.Options{
 		Lanes: lanes, Helper: s.o.Helper, Corpus: s.corpus, Env: s.o.Command.environment(),
 		Timeout: s.o.Limits.Timeout, Grace: s.o.Limits.Grace,
 		MemoryMax: max(0, s.o.Limits.Memory), OutputMax: s.o.Limits.OutputMax,
 		Keep: keep, Note: s.note, Warn: s.warn,
 	})
-	if errors.Is(err, syscall.EAGAIN) { // by fork
-		return fault.Environmentf("%w: no more processes are allowed; raise the limit (ulimit -u, or the container's on pids), or use fewer --jobs", err)
-	}
 	return err
 }
 
@@ -296,7 +291,6 @@ func (s *session) closeCrew() error {
 		return nil
 	}
 	err := s.crew.Close()
-	s.refused.close()
 	s.summary.OwnCPU = usedCPU() - s.usedAt + s.crew.OwnCPU()
 	s.crew = nil
 	return err

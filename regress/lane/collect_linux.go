@@ -15,7 +15,7 @@ func (h *helper) collect(d *Done) error {
 	d.Files = h.files[:0]
 	err := h.findChanges()
 	if errors.Is(err, errTooMany) {
-		d.outputLimited()
+		limitOutput(d)
 		h.folder.watch.broken = true // what was found is not all there is
 		return nil
 	}
@@ -96,14 +96,14 @@ func (h *helper) allow(d *Done, size int64) int64 {
 	h.room -= allowed
 	if allowed < size {
 		h.room = 0
-		d.outputLimited()
+		limitOutput(d)
 	}
 	return allowed
 }
 
-// outputLimited notes that the case left too much, unless a stronger ending was
+// limitOutput notes that the case left too much, unless a stronger ending was
 // found before.
-func (d *Done) outputLimited() {
+func limitOutput(d *Done) {
 	if d.Kind != TimedOut && d.Kind != OutOfMemory {
 		d.Kind, d.Code = OutputLimit, 0
 	}

@@ -13,6 +13,11 @@
 // A program that imports muster/regress carries the helper and needs to do
 // nothing else. The package must not judge, compare or digest: it only reports
 // what was there.
+//
+// The parent's side is regress/internal/exec/local. It finds here what both sides
+// must agree on, the messages and their frames, and what the helper has anyway and
+// takes raw system calls or the table of mounts: ReadNow, SendNow and Detach. They
+// are not in the parent's package so that unsafe stays in this one.
 package lane
 
 import "time"

@@ -12,7 +12,10 @@ import (
 // kernel with all that the Go runtime ties to it. Handing that over for each
 // wait, as package syscall does, keeps the runtime's monitor busy and costs
 // more than everything else a case needs (README.md). What every case needs
-// besides is raw as well: nothing else in this process wants to run meanwhile.
+// besides is raw as well, for nothing else in this process wants to run meanwhile:
+// all but fstat and fstatfs, whose numbers and structures differ from architecture
+// to architecture, and which do not wait; and, on architectures of 32 bits, or
+// without files of their own here, pread and lstat.
 
 // pollFD is struct pollfd of poll(2).
 type pollFD struct {
@@ -123,7 +126,7 @@ func writeFull(fd int, b []byte) error {
 // readFull reads len(b) bytes from offset; fewer are io.ErrUnexpectedEOF.
 func readFull(fd int, b []byte, offset int64) error {
 	for len(b) > 0 {
-		n, err := syscall.Pread(fd, b, offset)
+		n, err := pread(fd, b, offset)
 		switch {
 		case err == syscall.EINTR:
 			continue
@@ -135,6 +138,19 @@ func readFull(fd int, b []byte, offset int64) error {
 		b, offset = b[n:], offset+int64(n)
 	}
 	return nil
+}
+
+// pread reads once, from offset. With 32 bits that takes two arguments, in an order
+// and at places that architectures do not share.
+func pread(fd int, b []byte, offset int64) (int, error) {
+	if unsafe.Sizeof(uintptr(0)) < unsafe.Sizeof(offset) {
+		return syscall.Pread(fd, b, offset)
+	}
+	n, _, e := syscall.RawSyscall6(syscall.SYS_PREAD64, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)), uintptr(offset), 0, 0)
+	if e != 0 {
+		return 0, e
+	}
+	return int(n), nil
 }
 
 // eachLine calls do for every line of a file, however long that is, but for what

@@ -8,9 +8,10 @@ import (
 )
 
 // memory watches over the helper's own size, which is the floor of what can be
-// told about its cases. Its garbage is never collected (the parent turns the
-// collector off): one collection makes threads and tables that take more room
-// than ten thousand cases leave. A helper that has grown is replaced instead.
+// told about its cases. Its garbage is not collected until 64 MiB (the parent turns
+// the collector off below that): one collection makes threads and tables that take
+// more room than ten thousand cases leave. A helper that has grown is replaced
+// instead, long before; only one case with very many files gets that far.
 type memory struct {
 	limit int64 // KiB: a larger high-water mark is too large
 	floor int64 // KiB: the largest mark seen

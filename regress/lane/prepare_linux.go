@@ -2,7 +2,6 @@ package lane
 
 import (
 	"errors"
-	"strconv"
 	"syscall"
 	"time"
 )
@@ -14,7 +13,7 @@ type helper struct {
 	tree     tree
 	memory   memory
 	heredity heredity
-	brake    brake
+	pidMax   pidMax
 	ipc      ipc
 	spawner  spawner
 	mounts   mounts
@@ -28,7 +27,7 @@ type helper struct {
 
 	// Of the present case.
 	began   time.Time
-	crowd   int64 // threads on the machine, when they were first looked at; 0 before
+	machine int64 // threads on it, when they were first looked at; 0 before
 	changes changes
 	room    int64  // bytes that it may still leave
 	inline  int64  // bytes of contents that the answer may still take
@@ -61,7 +60,7 @@ func prepare(s *Setup) (*helper, error) {
 			hide(run)
 		}
 	}
-	h.brake.set(s.PIDs, s.ProcessesMax)
+	h.pidMax.set(s.PIDs, s.ProcessesMax)
 	h.ipc.begin(s.PIDs)
 	if err := dropCapabilities(); err != nil {
 		return nil, err
@@ -82,35 +81,4 @@ func (h *helper) openStreams() (err error) {
 	h.stdout.path.set(h.outbox, "/stdout")
 	h.stderr.path.set(h.outbox, "/stderr")
 	return errors.Join(h.stdout.open(), h.stderr.open())
-}
-
-// mount shows root at canonical in the mount namespace that the parent made
-// for this process, and a /proc of its own where it has its own PIDs.
-func mount(root, canonical string, pids bool) error {
-	if err := syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""); err != nil {
-		return fail("make private", "/", err)
-	}
-	if err := syscall.Mount(root, canonical, "", syscall.MS_BIND, ""); err != nil {
-		return fail("mount", canonical, err)
-	}
-	var a, b syscall.Stat_t
-	if err := errors.Join(syscall.Stat(root, &a), syscall.Stat(canonical, &b)); err != nil {
-		return fail("look at", canonical, err)
-	}
-	if a.Ino != b.Ino || a.Dev != b.Dev {
-		return fail("mount", canonical, errors.New("something else is there"))
-	}
-	if pids {
-		// Refused where parts of the outer /proc are masked, as in most
-		// containers; only tools that look themselves up there would notice.
-		_ = syscall.Mount("proc", "/proc", "proc", syscall.MS_NOSUID|syscall.MS_NODEV|syscall.MS_NOEXEC, "")
-	}
-	return nil
-}
-
-// ownProc reports whether /proc shows this process's own PID namespace.
-func ownProc() bool {
-	var buf [32]byte
-	n, err := syscall.Readlink("/proc/self", buf[:])
-	return err == nil && string(buf[:n]) == strconv.Itoa(syscall.Getpid())
 }

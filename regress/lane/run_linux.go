@@ -27,10 +27,22 @@ func (h *helper) do(job *Job) Done {
 		h.folder.watch.broken = true // whatever the folder is like now
 	}
 	floor, grown := h.memory.tell(len(h.changes.names) + len(h.changes.strange))
-	replace := h.heredity.changed() || h.brake.changed() || h.ipc.left() || grown
-	d.Floor, d.Last = floor, h.mounted || replace && !h.setup.Keep && !d.Stuck
+	d.Floor, d.Last = floor, h.spent(grown, d.Stuck)
 	d.Own, d.Blind = ownCPU(), h.folder.watch.blind()
 	return d
+}
+
+// spent reports whether the next case needs another helper.
+func (h *helper) spent(grown, stuck bool) bool {
+	switch {
+	case h.mounted:
+		return true // nothing may be done to the folder, so the next has another
+	case h.setup.Keep:
+		return false // there is no next one
+	case stuck:
+		return false // the parent finds what does not end below this process, and ends it then
+	}
+	return grown || h.heredity.changed() || h.pidMax.changed() || h.ipc.left()
 }
 
 func (h *helper) attempt(job *Job, d *Done) error {
@@ -96,24 +108,40 @@ func (h *helper) run(job *Job, d *Done) error {
 	return nil
 }
 
+// start starts the command. That the kernel has no process left may be the doing of
+// another lane's case, which is about to be ended for it.
+func (h *helper) start(job *Job, stdin int) (pid, pidfd int, err error) {
+	const patience = 3 * time.Second
+	for first := time.Now(); ; {
+		h.began, h.machine = time.Now(), 0
+		pid, pidfd, err = h.spawner.start(job.Path, job.Args, stdin, h.stdout.fd, h.stderr.fd)
+		if err != syscall.EAGAIN || h.began.Sub(first) > patience {
+			return pid, pidfd, err
+		}
+		if err := h.wait(-1, tick); err != nil {
+			return 0, -1, err
+		}
+	}
+}
+
 // attend waits for the command to end, or ends it: at its time limit, at a
 // limit of memory or output, or when the parent is gone.
 func (h *helper) attend(pidfd int, d *Done) error {
 	var (
 		ending = Exited                       // or why it is being ended
 		limit  = h.began.Add(h.setup.Timeout) // of time; then of grace
-		look   = h.began.Add(tick)
+		lookAt = h.began.Add(tick)
 	)
 	for {
 		next := limit
-		if ending == Exited && look.Before(limit) {
-			next = look
+		if ending == Exited && lookAt.Before(limit) {
+			next = lookAt
 		}
 		if err := h.wait(pidfd, time.Until(next)); err != nil {
 			return err
 		}
 		if err := h.tree.reap(); err != nil || h.tree.over {
-			d.end(ending, h.tree.status)
+			d.Kind, d.Code = endingOf(ending, h.tree.status)
 			return err
 		}
 		switch now := time.Now(); {
@@ -129,18 +157,23 @@ func (h *helper) attend(pidfd int, d *Done) error {
 			limit = now.Add(h.setup.Grace)
 		default:
 			var err error
-			before := ownCPU()
-			if ending, err = h.overLimit(); err != nil {
+			if ending, lookAt, err = h.look(); err != nil {
 				return err
 			}
 			if ending != Exited {
 				limit = now
 			}
-			// At most 5 % of the time; of ours, for a case that keeps us waiting for the
-			// processor is one to look at.
-			look = time.Now().Add(max(tick, 20*(ownCPU()-before)))
 		}
 	}
+}
+
+// look reports whether the running case is past a limit, and when to look again: at
+// most 5 % of the time goes into that; of ours, for a case that keeps us waiting for
+// the processor is one to look at.
+func (h *helper) look() (ending int, next time.Time, err error) {
+	before := ownCPU()
+	ending, err = h.overLimit()
+	return ending, time.Now().Add(max(tick, 20*(ownCPU()-before))), err
 }
 
 // clear ends whatever is left of a case and reaps it. It costs nothing when
@@ -170,16 +203,15 @@ func (h *helper) clear(err error) error {
 	return err
 }
 
-// end notes how the case ended: by a limit, or by itself.
-func (d *Done) end(ending int, status syscall.WaitStatus) {
+// endingOf is how the case ended: by a limit, or by itself.
+func endingOf(limit int, status syscall.WaitStatus) (kind, code int) {
 	switch {
-	case ending != Exited:
-		d.Kind, d.Code = ending, 0
+	case limit != Exited:
+		return limit, 0
 	case status.Signaled():
-		d.Kind, d.Code = Signalled, int(status.Signal())
-	default:
-		d.Kind, d.Code = Exited, status.ExitStatus()
+		return Signalled, int(status.Signal())
 	}
+	return Exited, status.ExitStatus()
 }
 
 // wait returns when the command may have ended, or after d.

@@ -16,10 +16,11 @@ import (
 // helperProcess is this test program, started as a lane helper.
 type helperProcess struct {
 	*testing.T
-	cmd    *exec.Cmd
-	socket *os.File
-	said   bytes.Buffer
-	frames Frames
+	cmd     *exec.Cmd
+	jobs    *os.File
+	answers *os.File
+	said    bytes.Buffer
+	frames  Frames
 }
 
 func startHelper(t *testing.T, args ...string) *helperProcess {
@@ -27,9 +28,14 @@ func startHelper(t *testing.T, args ...string) *helperProcess {
 	fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
 	must(t, err)
 	must(t, syscall.SetNonblock(fds[0], true))
-	p := &helperProcess{T: t, socket: os.NewFile(uintptr(fds[0]), "ours")}
-	theirs := os.NewFile(uintptr(fds[1]), "theirs")
-	defer theirs.Close()
+	p := &helperProcess{T: t, jobs: os.NewFile(uintptr(fds[0]), "jobs")}
+	jobs := os.NewFile(uintptr(fds[1]), "jobs")
+	defer jobs.Close()
+	var answers *os.File
+	p.answers, answers, err = os.Pipe()
+	must(t, err)
+	t.Cleanup(func() { p.answers.Close() })
+	defer answers.Close()
 	corpus, err := os.Open(os.DevNull)
 	must(t, err)
 	defer corpus.Close()
@@ -39,7 +45,7 @@ func startHelper(t *testing.T, args ...string) *helperProcess {
 	t.Cleanup(cancel)
 	p.cmd = exec.CommandContext(ctx, program, append(args, Argument)...)
 	p.cmd.Stderr = &p.said
-	p.cmd.ExtraFiles = []*os.File{theirs, corpus, theirs} // one for jobs and answers
+	p.cmd.ExtraFiles = []*os.File{jobs, corpus, answers}
 	must(t, p.cmd.Start())
 	return p
 }
@@ -53,13 +59,13 @@ func must(t *testing.T, err error) {
 
 func (p *helperProcess) send(b []byte) {
 	p.Helper()
-	_, err := p.socket.Write(b)
+	_, err := p.jobs.Write(b)
 	must(p.T, err)
 }
 
 func (p *helperProcess) receive(m message) {
 	p.Helper()
-	b, err := p.frames.Next(p.socket.Read)
+	b, err := p.frames.Next(p.answers.Read)
 	must(p.T, err)
 	must(p.T, m.Decode(b))
 }
@@ -67,7 +73,7 @@ func (p *helperProcess) receive(m message) {
 // end hangs up, and wants the helper to end with a status.
 func (p *helperProcess) end(status int) {
 	p.Helper()
-	p.socket.Close()
+	p.jobs.Close()
 	_ = p.cmd.Wait() // the status is looked at
 	if got := p.cmd.ProcessState.ExitCode(); got != status {
 		p.Errorf("it ended with %d, want %d: %s", got, status, &p.said)
@@ -103,7 +109,7 @@ func TestTakeover(t *testing.T) {
 	p.end(0)
 
 	other := startHelper(t, "-test.run=^$") // a test program that runs nothing
-	_, err := io.ReadAll(other.socket)
+	_, err := io.ReadAll(other.answers)
 	must(t, err)
 	other.end(0)
 	if strings.Contains(other.said.String(), "message") {
@@ -120,7 +126,7 @@ func TestNonsense(t *testing.T) {
 	} {
 		p := startHelper(t)
 		p.send(b)
-		must(t, syscall.Shutdown(int(p.socket.Fd()), syscall.SHUT_WR))
+		must(t, syscall.Shutdown(int(p.jobs.Fd()), syscall.SHUT_WR))
 		p.end(1)
 		if got := p.said.String(); strings.Contains(got, "panic") || strings.Count(got, "\n") != 1 {
 			t.Errorf("%q made it say %q", b, got)
@@ -130,7 +136,7 @@ func TestNonsense(t *testing.T) {
 	p.send(setup)
 	p.receive(new(Ready))
 	p.send([]byte{2, 0, 0, 0, 0xff, 0xff})
-	must(t, syscall.Shutdown(int(p.socket.Fd()), syscall.SHUT_WR))
+	must(t, syscall.Shutdown(int(p.jobs.Fd()), syscall.SHUT_WR))
 	p.end(1)
 }
 

@@ -193,3 +193,35 @@ func (t *tree) resident() int64 {
 	})
 	return sum
 }
+
+// count counts the tree's processes and threads, those over most not all.
+func (t *tree) count(most int64) (sum int64) {
+	t.visit(func(pid int) bool {
+		sum += threads("/proc/" + strconv.Itoa(pid))
+		return sum <= most
+	})
+	return sum
+}
+
+// threadsOfAll is the number of threads on the machine, 0 when it cannot be told.
+func threadsOfAll() int64 {
+	var buf [128]byte
+	line, err := readFile("/proc/loadavg", buf[:]) // 0.00 0.01 0.05 running/all last
+	if err != nil {
+		return 0
+	}
+	_, after, _ := bytes.Cut(line, []byte("/"))
+	number, _, _ := bytes.Cut(after, []byte(" "))
+	all, _ := strconv.ParseInt(string(number), 10, 64)
+	return all
+}
+
+// threads is the number of a process's threads: 1 of one that has ended and was not
+// waited for, 0 of one that is not there any more.
+func threads(proc string) int64 {
+	var st syscall.Stat_t
+	if syscall.Lstat(proc+"/task", &st) != nil {
+		return 0
+	}
+	return max(1, int64(st.Nlink)-2) // it holds a folder for each
+}

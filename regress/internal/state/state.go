@@ -144,8 +144,9 @@ func (s *State) prune(current string) error {
 	return nil
 }
 
-// Runs returns all runs, oldest first, whatever the clock did between them. Folders without a readable run.json are
-// passed over: a run that was killed while it made its folder left nothing.
+// Runs returns all runs, oldest first, whatever the clock did between them. Folders
+// without a readable run.json are passed over: a run that was killed while it made its
+// folder left nothing.
 func (s *State) Runs() ([]*Run, error) {
 	entries, err := os.ReadDir(s.runs())
 	if errors.Is(err, os.ErrNotExist) {

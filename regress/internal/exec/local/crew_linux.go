@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"muster/regress/internal/cgroup"
 	"muster/regress/internal/corpus"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
@@ -31,14 +32,16 @@ type Crew struct {
 	setup lane.Setup // what all lanes share
 	lanes []*worker
 
-	started atomic.Int64 // helpers so far
-	fresh   atomic.Int64 // folders that took another's place
-	own     atomic.Int64 // ns of CPU that helpers took themselves
-	floor   atomic.Int64 // KiB, the largest of the helpers'
-	blind   sync.Once    // that a lane has no inotify was told
-	crowded sync.Once    // crowd was counted
-	crowd   int64        // threads of the user, before there were cases
-	threads sync.Mutex   // held for what takes a thread: to start a helper, to reap it
+	refusals *cgroup.Refusals // of processes, by our control groups
+
+	started   atomic.Int64 // helpers so far
+	fresh     atomic.Int64 // folders that took another's place
+	own       atomic.Int64 // ns of CPU that helpers took themselves
+	floor     atomic.Int64 // KiB, the largest of the helpers'
+	blindTold sync.Once    // that a lane has no inotify
+	threads   sync.Mutex   // held for what takes a thread: to start a helper, to reap it
+
+	usersThreads func() int64 // before there were cases, counted at the first call
 
 	mu    sync.Mutex
 	freed *sync.Cond
@@ -50,7 +53,7 @@ func Start(ctx context.Context, o Options) (*Crew, error) {
 	if err := check(&o); err != nil {
 		return nil, err
 	}
-	c := &Crew{o: o}
+	c := &Crew{o: o, usersThreads: sync.OnceValue(func() int64 { return threadsOfUser(os.Getuid()) })}
 	c.freed = sync.NewCond(&c.mu)
 	var err error
 	if c.base, err = newBase(&o); err != nil {
@@ -61,8 +64,9 @@ func Start(ctx context.Context, o Options) (*Crew, error) {
 		Timeout: o.Timeout, Grace: o.Grace, Patience: o.patience.kill, MemoryMax: o.MemoryMax, OutputMax: o.OutputMax,
 		ProcessesMax: o.processes, Keep: o.Keep != "",
 	}
+	c.refusals = cgroup.OpenRefusals("/proc")
 	if err := c.startLanes(ctx); err != nil {
-		return nil, errors.Join(err, c.Close())
+		return nil, errors.Join(withProcessesMend(err), c.Close())
 	}
 	return c, nil
 }
@@ -136,7 +140,7 @@ func (c *Crew) startLanes(ctx context.Context) error {
 // tellBlind says that there is a lane without inotify: once, however many lanes
 // and cases find that out.
 func (c *Crew) tellBlind() {
-	c.blind.Do(func() {
+	c.blindTold.Do(func() {
 		c.o.Warn(fmt.Sprintf("not all of %d lanes have inotify, and those without take longer over every case: raise fs.inotify.max_user_instances or max_user_watches, or use fewer --jobs", c.o.Lanes))
 	})
 }
@@ -150,7 +154,8 @@ func (c *Crew) Floor() int64 { return c.floor.Load() }
 func (c *Crew) OwnCPU() time.Duration { return time.Duration(c.own.Load()) }
 
 // Run runs a case once. When ctx ends, the case is killed and Run returns when
-// that is done. A helper that dies costs the case another start; after deathsMax
+// that is done. A case during which a process was refused has no outcome: the error
+// is of class Environment. A helper that dies costs the case another start; after deathsMax
 // of them the error is of class Environment, as for any failure of the machine.
 // A corpus that is not what it was is of class Input.
 func (c *Crew) Run(ctx context.Context, job exec.Job) (*exec.Result, error) {
@@ -159,10 +164,21 @@ func (c *Crew) Run(ctx context.Context, job exec.Job) (*exec.Result, error) {
 		return nil, err
 	}
 	defer c.release(w)
+	before := c.refusals.Seen()
+	r, err := w.runThrough(ctx, job)
+	if err == nil && c.refusals.Since(before) {
+		r.Release()
+		return nil, fault.Environmentf("while the case ran a process was refused by the limit of the control group (pids.max): raise it, or use fewer --jobs")
+	}
+	return r, err
+}
+
+// runThrough runs a case on this lane, with as many helpers as it takes.
+func (w *worker) runThrough(ctx context.Context, job exec.Job) (*exec.Result, error) {
 	for deaths := 0; ; {
 		if w.helper == nil {
-			if err := w.start(ctx, c.mode); err != nil {
-				return nil, fmt.Errorf("lane %d cannot be started again: %w", w.number, err)
+			if err := w.start(ctx, w.crew.mode); err != nil {
+				return nil, fmt.Errorf("lane %d cannot be started again: %w", w.number, withProcessesMend(err))
 			}
 		}
 		r, err := w.run(ctx, job)
@@ -227,6 +243,7 @@ func (c *Crew) Close() error {
 		wg.Go(func() { _, errs[i] = w.end() })
 	}
 	wg.Wait()
+	c.refusals.Close()
 	if err := c.base.remove(); err != nil {
 		c.o.Warn(fmt.Sprintf("the lanes' folders are not all removed: %v", err)) // which changes no verdict
 	}

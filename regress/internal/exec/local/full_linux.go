@@ -51,3 +51,11 @@ func roomMend(parent string) string {
 	}
 	return fmt.Sprintf("free space in %s, use fewer --jobs, or set TMPDIR to a larger disk", parent)
 }
+
+// withProcessesMend adds what helps when a helper cannot be forked.
+func withProcessesMend(err error) error {
+	if errors.Is(err, syscall.EAGAIN) {
+		return fault.Environmentf("%w: no more processes are allowed; raise the limit (ulimit -u, or the container's on pids), or use fewer --jobs", err)
+	}
+	return err
+}

@@ -1,7 +1,9 @@
 package local
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"os"
 	"sync"
 	"syscall"
@@ -18,18 +20,19 @@ import (
 type link struct {
 	jobs    *os.File // blocks, for sendPatience at most
 	answers *os.File // waits in the poller
-	stream  *lane.Stream
+	stream  *stream
 	hung    sync.Once
+
+	frames lane.Frames
+	due    time.Time       // when it gives up waiting for an answer
+	obeys  context.Context // whose end hangs up
+	stop   func() bool     // obeying it
 
 	conn  syscall.RawConn // of jobs
 	write func(fd uintptr) bool
 	b     []byte // of the present send
 	sent  int
 }
-
-// sendPatience bounds how long a helper may leave a job unread. All but the first
-// message fit into the kernel's buffer.
-const sendPatience = readyPatience
 
 // newLink returns also the helper's ends, in the order of lane's descriptors.
 func newLink() (_ *link, jobs, answers *os.File, err error) {
@@ -63,7 +66,7 @@ func (l *link) connect() (err error) {
 	}
 	l.write = l.once
 	conn, err := l.answers.SyscallConn()
-	l.stream = lane.NewStream(conn)
+	l.stream = newStream(conn)
 	return err
 }
 
@@ -95,5 +98,49 @@ func (l *link) hangUp() {
 	})
 }
 
-// answerBy sets the time by which the next answer must have come.
-func (l *link) answerBy(t time.Time) error { return l.answers.SetReadDeadline(t) }
+// obey makes the end of ctx hang up, from now on and instead of the end of
+// another one. A pass has one context for all its cases, and to register with it
+// for each costs more than to send the job.
+func (l *link) obey(ctx context.Context) {
+	if l.obeys == ctx {
+		return
+	}
+	l.disobey()
+	l.obeys, l.stop = ctx, context.AfterFunc(ctx, l.hangUp)
+}
+
+// disobey takes that back.
+func (l *link) disobey() {
+	if l.stop != nil {
+		l.stop()
+	}
+	l.obeys, l.stop = nil, nil
+}
+
+// await makes the link wait for the next answer at least that long, and not much
+// longer: to set the time for each case anew costs more than to send the job.
+func (l *link) await(d time.Duration) error {
+	const more = time.Minute
+	by := time.Now().Add(d)
+	if by.After(l.due) || by.Add(more).Before(l.due) {
+		l.due = by.Add(min(more, d))
+		return l.answers.SetReadDeadline(l.due)
+	}
+	return nil
+}
+
+// exchange sends one message and decodes the answer.
+func (l *link) exchange(message []byte, decode func([]byte) error) error {
+	err := l.send(message)
+	var answer []byte
+	if err == nil {
+		answer, err = l.frames.Next(l.stream.Read)
+	}
+	if err == nil {
+		err = decode(answer)
+	}
+	if err != nil {
+		return fmt.Errorf("%w (%w)", errLaneDied, err)
+	}
+	return nil
+}

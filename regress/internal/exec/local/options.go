@@ -14,6 +14,11 @@ import (
 // three digits.
 const LanesMax = 999
 
+// FilesPerLane is how many files a lane keeps open in this process: the socket of
+// its jobs, the pipe of its answers, what its helper says in dying, the pidfd by
+// which package os waits for the helper, and one that is being digested.
+const FilesPerLane = 5
+
 // Canonical is where every case sees its lane's folder, on every machine: the
 // work folder, and the empty home and tmp beside it. Its length is that of the
 // lanes' own folders (see makeBase), for tools that lay out what they write by
@@ -37,12 +42,4 @@ type Options struct {
 	plain     bool     // no namespaces, for tests
 	patience  patience // zero = as usual; for tests
 	processes int64    // that a case may have; 0 = as usual; for tests
-}
-
-// patience bounds the waits for what may never come.
-type patience struct {
-	kill   time.Duration // for a case's processes to be gone after KILL
-	answer time.Duration // for a helper's answer, beyond what its case may take
-	end    time.Duration // for a helper to end by itself; it may be clearing up after its case
-	killed time.Duration // for a helper to end after KILL
 }

@@ -27,17 +27,17 @@ func (w *worker) run(ctx context.Context, job exec.Job) (*exec.Result, error) {
 		request.Args = seen(request.Args, w.root)
 	}
 	var done lane.Done
-	if err := w.await(w.crew.answerPatience()); err != nil {
+	if err := w.link.await(w.crew.o.answerPatience()); err != nil {
 		return nil, err
 	}
 	w.out = request.AppendFrame(w.out)
-	w.obey(ctx)
-	err := w.exchange(w.out, done.Decode)
+	w.link.obey(ctx)
+	err := w.link.exchange(w.out, done.Decode)
 	if ended := ctx.Err(); ended != nil || err != nil {
 		return nil, errors.Join(err, ended)
 	}
 	w.note(done.Own, done.Floor)
-	w.see(done.Blind)
+	w.noteBlind(done.Blind)
 	if done.Stuck {
 		left := w.stuck() // while all are still below the helper
 		w.end()

@@ -17,19 +17,6 @@ import (
 	"muster/regress/internal/name"
 )
 
-// usualPatience is the patience of all but tests. An answer may take as long as a lane's
-// start, for the lane may be laid anew before the case.
-func usualPatience() patience {
-	return patience{kill: 10 * time.Second, answer: readyPatience, end: 5 * time.Second, killed: time.Second}
-}
-
-// answerPatience is how long a case's answer may take.
-func (c *Crew) answerPatience() time.Duration {
-	const most = 365 * 24 * time.Hour // a sum of two cannot overflow
-	o := &c.o
-	return min(o.Timeout, most) + min(o.Grace, most) + o.patience.kill + o.patience.answer
-}
-
 // endsWithin waits for the end of a child and leaves it to be waited for. It
 // asks again and again: a wait that blocks would take a thread, and could not be
 // given up.

@@ -30,15 +30,11 @@ type worker struct {
 	// The present helper; helper is nil between one that is gone and the next.
 	helper *exec.Cmd
 	link   *link
-	obeys  context.Context // whose end hangs up
-	stop   func() bool     // obeying it
-	due    time.Time       // when the link gives up waiting for an answer
-	errors *os.File        // what it said in dying
+	errors *os.File // what it said in dying
 	outbox string
 	floor  int64         // KiB
 	own    time.Duration // CPU that it took itself, as it last told
 
-	frames  lane.Frames
 	digests digests
 	out     []byte // buffer, used again
 }
@@ -127,11 +123,11 @@ func (w *worker) spawn(m *mode) (err error) {
 			l.hangUp()
 		}
 	}()
-	stuff, err := openCorpus(&w.crew.o)
+	corpus, err := openCorpus(&w.crew.o)
 	if err != nil {
 		return err
 	}
-	defer stuff.Close()
+	defer corpus.Close()
 	said, err := os.Create(w.outbox + "/errors")
 	if err != nil {
 		return w.crew.mended(err)
@@ -140,7 +136,7 @@ func (w *worker) spawn(m *mode) (err error) {
 	// Not bound to a context: a helper ends when its link does, after it has killed
 	// what its case started.
 	cmd := exec.CommandContext(context.Background(), command[0], append(command[1:len(command):len(command)], lane.Argument)...)
-	cmd.ExtraFiles = []*os.File{jobs, stuff, answers} // lane.JobsFD, CorpusFD and AnswersFD
+	cmd.ExtraFiles = []*os.File{jobs, corpus, answers} // lane.JobsFD, CorpusFD and AnswersFD
 	cmd.Stderr = said
 	cmd.Dir = "/"
 	cmd.Env = helperEnv
@@ -150,7 +146,7 @@ func (w *worker) spawn(m *mode) (err error) {
 		return err
 	}
 	w.helper, w.link, w.errors, w.own = cmd, l, said, 0
-	w.brake()
+	w.limitUser()
 	return nil
 }
 
@@ -169,9 +165,6 @@ func openCorpus(o *Options) (*os.File, error) {
 	return os.NewFile(uintptr(fd), f.Name()), nil
 }
 
-// readyPatience bounds how long a lane may take to place the given files.
-const readyPatience = 5 * time.Minute
-
 // greet sends the lane's setup and waits for the answer.
 func (w *worker) greet(ctx context.Context) error {
 	setup := w.crew.setup
@@ -181,19 +174,19 @@ func (w *worker) greet(ctx context.Context) error {
 	} else {
 		setup.Canonical = Canonical
 	}
-	if err := w.await(readyPatience); err != nil {
+	if err := w.link.await(readyPatience); err != nil {
 		return err
 	}
-	w.obey(ctx)
+	w.link.obey(ctx)
 	var ready lane.Ready
-	if err := w.exchange(setup.AppendFrame(nil), ready.Decode); err != nil {
+	if err := w.link.exchange(setup.AppendFrame(nil), ready.Decode); err != nil {
 		return err
 	}
 	w.note(ready.Own, ready.Floor)
 	if ready.Fault != "" {
 		return w.crew.blamed(ready.Fault, ready.Changed, ready.Full)
 	}
-	w.see(ready.Blind)
+	w.noteBlind(ready.Blind)
 	return nil
 }
 
@@ -212,58 +205,11 @@ func (w *worker) note(own time.Duration, floor int64) {
 	}
 }
 
-// see takes over whether the helper has inotify now.
-func (w *worker) see(blind bool) {
+// noteBlind takes over whether the helper has inotify now.
+func (w *worker) noteBlind(blind bool) {
 	if w.blind = blind; blind {
 		w.crew.tellBlind()
 	}
-}
-
-// obey makes the end of ctx hang up, from now on and instead of the end of
-// another one. A pass has one context for all its cases, and to register with it
-// for each costs more than to send the job.
-func (w *worker) obey(ctx context.Context) {
-	if w.obeys == ctx {
-		return
-	}
-	w.disobey()
-	w.obeys, w.stop = ctx, context.AfterFunc(ctx, w.link.hangUp)
-}
-
-// disobey takes that back.
-func (w *worker) disobey() {
-	if w.stop != nil {
-		w.stop()
-	}
-	w.obeys, w.stop = nil, nil
-}
-
-// await makes the link wait for the next answer at least that long, and not much
-// longer: to set the time for each case anew costs more than to send the job.
-func (w *worker) await(d time.Duration) error {
-	const more = time.Minute
-	by := time.Now().Add(d)
-	if by.After(w.due) || by.Add(more).Before(w.due) {
-		w.due = by.Add(min(more, d))
-		return w.link.answerBy(w.due)
-	}
-	return nil
-}
-
-// exchange sends one message and decodes the answer.
-func (w *worker) exchange(message []byte, decode func([]byte) error) error {
-	err := w.link.send(message)
-	var answer []byte
-	if err == nil {
-		answer, err = w.frames.Next(w.link.stream.Read)
-	}
-	if err == nil {
-		err = decode(answer)
-	}
-	if err != nil {
-		return fmt.Errorf("%w (%w)", errLaneDied, err)
-	}
-	return nil
 }
 
 // end makes the present helper end, and with it its case, waits for it, and
@@ -274,7 +220,7 @@ func (w *worker) end() (why string, left error) {
 	if w.helper == nil {
 		return "it did not start", nil
 	}
-	w.disobey()
+	w.link.disobey()
 	w.link.hangUp()
 	process, patience := w.helper.Process, w.crew.o.patience
 	if !endsWithin(process.Pid, patience.end) {
@@ -288,7 +234,7 @@ func (w *worker) end() (why string, left error) {
 		why = w.reap()
 	}
 	w.errors.Close()
-	w.helper, w.own, w.due = nil, 0, time.Time{}
+	w.helper, w.own = nil, 0
 	return why, left
 }
 

@@ -6,6 +6,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"muster/regress/internal/cgroup"
 )
 
 // processesMax is how many processes and threads one case may have at a time:
@@ -17,47 +19,29 @@ func processesMax() int64 {
 		usual = 2048
 		least = 64
 	)
-	groups, _ := os.ReadFile("/proc/self/cgroup")
-	return max(least, min(usual, userProcesses()/2, groupProcesses("/sys/fs/cgroup", groups)/2))
+	return max(least, min(usual, userProcesses()/2, cgroup.ProcessesLeft("/proc")/2))
 }
 
 // userProcesses is how many the user may have; root is not bound.
 func userProcesses() int64 {
 	var limit unix.Rlimit
 	if os.Geteuid() == 0 || unix.Getrlimit(unix.RLIMIT_NPROC, &limit) != nil {
-		return unlimited
+		return cgroup.Unlimited
 	}
-	return int64(min(limit.Cur, unlimited))
+	return int64(min(limit.Cur, cgroup.Unlimited))
 }
 
-const unlimited = 1 << 30
-
-// groupProcesses is how many more our control group may have, and those above it.
-// groups is a file /proc/PID/cgroup.
-func groupProcesses(mount string, groups []byte) int64 {
-	left := int64(unlimited)
-	for dir := range groupFolders(mount, groups, "pids") {
-		most, ok1 := readNumber(dir + "/pids.max")
-		used, ok2 := readNumber(dir + "/pids.current")
-		if ok1 && ok2 {
-			left = min(left, max(0, most-used))
-		}
-	}
-	return left
-}
-
-// brake bounds what the cases of a helper without a PID namespace can start, where
+// limitUser bounds what the cases of a helper without a PID namespace can start, where
 // nothing else would before the whole machine is full of it: an ordinary user's
 // processes, ours and those of the other lanes among them. Root is not bound by
 // this, only by the limit of a container.
-func (w *worker) brake() {
+func (w *worker) limitUser() {
 	if !w.plain || os.Geteuid() == 0 {
 		return
 	}
 	c := w.crew
-	c.crowded.Do(func() { c.crowd = threadsOfUser(os.Getuid()) })
 	var limit unix.Rlimit
-	pid, most := w.helper.Process.Pid, uint64(c.crowd+2*c.o.processes)
+	pid, most := w.helper.Process.Pid, uint64(c.usersThreads()+2*c.o.processes)
 	if unix.Prlimit(pid, unix.RLIMIT_NPROC, nil, &limit) == nil && limit.Cur > most {
 		limit.Cur = most
 		_ = unix.Prlimit(pid, unix.RLIMIT_NPROC, &limit, nil) // if not, it is as it was

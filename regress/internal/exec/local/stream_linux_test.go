@@ -1,4 +1,4 @@
-package lane
+package local
 
 import (
 	"bytes"
@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// stream is one end of a pipe, and the other.
-func stream(t *testing.T) (in, out *os.File, s *Stream) {
+// pipeStream is one end of a pipe, and the other.
+func pipeStream(t *testing.T) (in, out *os.File, s *stream) {
 	t.Helper()
 	var fds [2]int
 	must(t, syscall.Pipe2(fds[:], syscall.O_CLOEXEC|syscall.O_NONBLOCK))
@@ -20,12 +20,12 @@ func stream(t *testing.T) (in, out *os.File, s *Stream) {
 	t.Cleanup(func() { in.Close(); out.Close() })
 	conn, err := in.SyscallConn()
 	must(t, err)
-	return in, out, NewStream(conn)
+	return in, out, newStream(conn)
 }
 
 // TestStream: what is written comes out, of any length, and then the end.
 func TestStream(t *testing.T) {
-	_, out, s := stream(t)
+	_, out, s := pipeStream(t)
 	for _, size := range []int{0, 1, 5 << 20} { // the last fills the pipe many times
 		sent := bytes.Repeat([]byte("0123456789abcdef!"), size/17+1)[:size]
 		wrote := make(chan error, 1)
@@ -53,7 +53,7 @@ func TestStreamUnblocked(t *testing.T) {
 		"closed":  (*os.File).Close,
 		"timeout": func(f *os.File) error { return f.SetReadDeadline(time.Now()) },
 	} {
-		in, _, s := stream(t)
+		in, _, s := pipeStream(t)
 		ended := make(chan error, 1)
 		go func() {
 			_, err := s.Read(make([]byte, 1))

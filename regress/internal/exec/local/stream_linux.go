@@ -1,15 +1,16 @@
-package lane
+package local
 
 import (
 	"io"
 	"syscall"
+
+	"muster/regress/lane"
 )
 
-// Stream is the parent's end of a helper's answers, which must not block. Its
-// reads wait in the runtime's poller and nowhere else: each system call is over at
-// once, so the runtime is not told of it. Told, it would start threads when the
-// machine is busy, and hand work between them.
-type Stream struct {
+// stream is the end of a helper's answers, which must not block. Its reads wait in
+// the runtime's poller and nowhere else: each system call is over at once, so the
+// runtime is not told of it (lane.ReadNow says why).
+type stream struct {
 	conn syscall.RawConn
 
 	// Of the present call.
@@ -20,18 +21,18 @@ type Stream struct {
 	read func(fd uintptr) bool
 }
 
-// NewStream returns a stream over a pipe or socket. One goroutine uses it at a time.
-func NewStream(conn syscall.RawConn) *Stream {
-	s := &Stream{conn: conn}
+// newStream returns a stream over a pipe or socket. One goroutine uses it at a time.
+func newStream(conn syscall.RawConn) *stream {
+	s := &stream{conn: conn}
 	s.read = s.once
 	return s
 }
 
 // once makes one system call, and reports whether it is over: that there was
 // something to read.
-func (s *Stream) once(fd uintptr) bool {
+func (s *stream) once(fd uintptr) bool {
 	for {
-		switch s.n, s.err = read(int(fd), s.b); s.err {
+		switch s.n, s.err = lane.ReadNow(int(fd), s.b); s.err {
 		case syscall.EAGAIN:
 			return false
 		case syscall.EINTR:
@@ -42,7 +43,7 @@ func (s *Stream) once(fd uintptr) bool {
 }
 
 // Read reads what is there, or waits until there is something.
-func (s *Stream) Read(b []byte) (int, error) {
+func (s *stream) Read(b []byte) (int, error) {
 	s.b = b
 	err := s.conn.Read(s.read)
 	s.b = nil

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -133,28 +132,55 @@ func TestNoProcessForAMoment(t *testing.T) {
 		}
 	}
 	r := newRig(t, usual(t), plainly)
-	for _, moment := range []time.Duration{200 * time.Millisecond, time.Hour} {
+	if _, err := os.ReadFile(syscallFile(r.helpers()[0])); err != nil {
+		needed(t, err.Error())
+	}
+	for _, moment := range []bool{true, false} {
 		pid := r.helpers()[0]
 		var had unix.Rlimit
 		must(t, unix.Prlimit(pid, unix.RLIMIT_NPROC, nil, &had))
 		must(t, unix.Prlimit(pid, unix.RLIMIT_NPROC, &unix.Rlimit{Cur: 1, Max: had.Max}, nil))
-		later := time.AfterFunc(moment, func() { _ = unix.Prlimit(pid, unix.RLIMIT_NPROC, &had, nil) })
-		result, err := r.try("one.c", "exit 4")
-		later.Stop()
+		done := r.begin(t.Context(), "one.c", "exit 4")
+		if moment {
+			r.awaitRefusal(pid, done)
+			must(t, unix.Prlimit(pid, unix.RLIMIT_NPROC, &had, nil))
+		}
+		got := <-done
 		switch {
-		case moment == time.Hour:
-			if fault.ClassOf(err) != fault.Environment || !strings.Contains(fmt.Sprint(err), "temporarily unavailable") {
-				t.Errorf("without processes a case gave %v", err)
+		case !moment:
+			if fault.ClassOf(got.err) != fault.Environment || !strings.Contains(fmt.Sprint(got.err), "temporarily unavailable") {
+				t.Errorf("without processes a case gave %v", got.err)
 			}
-		case err != nil:
-			t.Errorf("without processes for a moment a case gave %v", err)
+		case got.err != nil:
+			t.Errorf("without processes for a moment a case gave %v", got.err)
 		default:
-			r.want(r.tell(result), "exit 4")
-			result.Release()
+			r.want(r.tell(got.result), "exit 4")
+			got.result.Release()
 		}
 		r.wantClean("next.c")
 	}
 }
+
+// awaitRefusal returns when a helper that may start no process has tried to for the
+// case that is under way: when it waits for two descriptors.
+func (r *rig) awaitRefusal(pid int, done <-chan outcomeOf) {
+	r.Helper()
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); runtime.Gosched() {
+		text, _ := os.ReadFile(syscallFile(pid))
+		if call := strings.Fields(string(text)); len(call) > 2 && call[0] == strconv.Itoa(unix.SYS_PPOLL) && call[2] == "0x2" {
+			return
+		}
+		select {
+		case got := <-done:
+			r.Fatalf("the case did not wait for a process: %v", got.err)
+		default:
+		}
+	}
+	r.Error("no case waits for a process")
+}
+
+// syscallFile says what a process waits for, to those who may trace it.
+func syscallFile(pid int) string { return fmt.Sprintf("/proc/%d/syscall", pid) }
 
 // zombiesTool starts processes that end, and does not look at them.
 func zombiesTool(args []string) error {
@@ -200,29 +226,6 @@ func threadsTool(args []string) error {
 
 // TestProcessesMax: the machine's limits bound the cases' where they are lower.
 func TestProcessesMax(t *testing.T) {
-	dir := t.TempDir()
-	write := func(file, text string) {
-		t.Helper()
-		file = filepath.Join(dir, file)
-		must(t, os.MkdirAll(filepath.Dir(file), 0o755))
-		must(t, os.WriteFile(file, []byte(text+"\n"), 0o644))
-	}
-	write("a/pids.max", "1000")
-	write("a/pids.current", "40")
-	write("a/b/pids.max", "max")
-	write("a/b/pids.current", "3")
-	write("pids/c/pids.max", "500")
-	write("pids/c/pids.current", "501")
-	for groups, want := range map[string]int64{
-		"0::/a/b\n":                      960,
-		"0::/\n":                         unlimited,
-		"4:memory:/a\n8:pids:/c\n0::/\n": 0,
-		"":                               unlimited,
-	} {
-		if got := groupProcesses(dir, []byte(groups)); got != want {
-			t.Errorf("%q leaves %d, want %d", groups, got, want)
-		}
-	}
 	if !again(t, withNothing) {
 		return
 	}
@@ -238,17 +241,30 @@ func TestProcessesMax(t *testing.T) {
 	}
 }
 
-// TestBrake: in a PID namespace of a kernel that can, no case gets further than a
+// TestPIDMax: in a PID namespace of a kernel that can, no case gets further than a
 // little beyond the limit, however fast; and no case changes that for the next.
-func TestBrake(t *testing.T) {
-	r := newRig(t, usual(t), func(o *Options) { o.processes = 300 })
+func TestPIDMax(t *testing.T) {
+	const processes = 300
+	r := newRig(t, usual(t), func(o *Options) { o.processes = processes })
+	if !kernelSince(t, 6, 14) {
+		needed(t, "before Linux 6.14 a PID namespace has no pid_max of its own")
+	}
+	var own, shown int
+	got := strings.Join(r.run("one.c", "echo $$; exec readlink /proc/self"), " ")
+	if _, err := fmt.Sscanf(got, `exit 0 stdout "%d\n%d`, &own, &shown); err != nil || own != shown {
+		needed(t, "lanes have no /proc of their own here, by which to set it: "+got)
+	}
+	most := processes + processes/2 + 512
+	for least := 8 * possibleCPUs(t); most < least; { // the kernel takes no less
+		most *= 2
+	}
+	want := fmt.Sprintf(`exit 0 stdout "%d\n"`, most)
 	read := func() string {
 		t.Helper()
 		return strings.Join(r.run("one.c", "cat /proc/sys/kernel/pid_max"), " ")
 	}
-	const want = `exit 0 stdout "962\n"`
 	if got := read(); got != want {
-		needed(t, "no largest process number of its own: "+got)
+		t.Errorf("a case has %s, want %s", got, want)
 	}
 	if got := r.run("one.c", "echo 4000000 > /proc/sys/kernel/pid_max"); got[0] != "exit 0" && os.Geteuid() == 0 {
 		t.Errorf("the test shows nothing: %s", got)
@@ -260,4 +276,26 @@ func TestBrake(t *testing.T) {
 		r.want(r.run("one.c", "i=0; while [ $i -lt 300 ]; do (:) & i=$((i+1)); done; wait; echo up"), "exit 0", `stdout "up\n"`)
 		r.wantClean("next.c")
 	}
+}
+
+// kernelSince reports whether the kernel is of this release or later.
+func kernelSince(t *testing.T, major, minor int) bool {
+	t.Helper()
+	var name unix.Utsname
+	must(t, unix.Uname(&name))
+	var a, b int
+	_, err := fmt.Sscanf(unix.ByteSliceToString(name.Release[:]), "%d.%d", &a, &b)
+	must(t, err)
+	return a > major || a == major && b >= minor
+}
+
+// possibleCPUs is how many CPUs the kernel is ready for: more than there are, maybe.
+func possibleCPUs(t *testing.T) int {
+	t.Helper()
+	text, err := os.ReadFile("/sys/devices/system/cpu/possible") // 0-3
+	must(t, err)
+	list := strings.TrimSpace(string(text))
+	last, err := strconv.Atoi(list[strings.LastIndexAny(list, ",-")+1:])
+	must(t, err)
+	return last + 1
 }

@@ -1,4 +1,4 @@
-package regress
+package cgroup
 
 import (
 	"os"
@@ -6,6 +6,29 @@ import (
 	"strings"
 	"testing"
 )
+
+// machine makes a /proc that says so much of control groups, and files below where
+// they are mounted, GROUPS. put writes one of either.
+func machine(t *testing.T, membership, mounts string, files map[string]string) (proc string, put func(at, text string)) {
+	t.Helper()
+	dir := t.TempDir()
+	put = func(at, text string) {
+		t.Helper()
+		at = filepath.Join(dir, at)
+		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(at, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("proc/self/cgroup", membership)
+	put("proc/self/mountinfo", strings.ReplaceAll(mounts, "GROUPS", filepath.Join(dir, "groups"))+"\n")
+	for at, text := range files {
+		put("groups/"+at, text)
+	}
+	return filepath.Join(dir, "proc"), put
+}
 
 // TestRefusals: control groups of both versions, and of containers that see a
 // part of the tree.
@@ -28,30 +51,16 @@ func TestRefusals(t *testing.T) {
 		"none":                 {"", "", map[string]string{"x": ""}, "x", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			dir := t.TempDir()
-			put := func(at, text string) {
-				at = filepath.Join(dir, at)
-				if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(at, []byte(text), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			put("proc/self/cgroup", c.cgroup)
-			put("proc/self/mountinfo", strings.ReplaceAll(c.mount, "GROUPS", filepath.Join(dir, "groups"))+"\n")
-			for at, text := range c.files {
-				put("groups/"+at, text)
-			}
-			r := openRefusals(filepath.Join(dir, "proc"))
-			defer r.close()
-			before := r.seen()
-			if err := r.since(before); err != nil {
-				t.Errorf("nothing happened: %v", err)
+			proc, put := machine(t, c.cgroup, c.mount, c.files)
+			r := OpenRefusals(proc)
+			defer r.Close()
+			before := r.Seen()
+			if r.Since(before) {
+				t.Error("nothing happened, and was heard of")
 			}
 			put("groups/"+c.raise, "max 2")
-			if err := r.since(before); (err != nil) != c.heard {
-				t.Errorf("of a refusal is heard %v, from %d files", err, len(r.counters))
+			if got := r.Since(before); got != c.heard {
+				t.Errorf("of a refusal is heard: %v, from %d files", got, len(r.counters))
 			}
 		})
 	}
