@@ -33,7 +33,7 @@ type baseline interface {
 	names() iter.Seq[string]
 
 	// first runs a case and compares.
-	first(ctx context.Context, c *checking, w *worker, t task) ran
+	first(ctx context.Context, c *checking, t task) ran
 	// beside is the command that runs once more with each further run of the
 	// candidate, and where that is kept; nil for none.
 	beside() (*exec.Command, *outcomes)
@@ -68,8 +68,8 @@ func (b recordedBase) keeps(string) (bool, error) { return true, nil }
 func (b recordedBase) names() iter.Seq[string]    { return b.Names() }
 
 // first runs a case and compares with the golden; what differs is stored.
-func (b recordedBase) first(ctx context.Context, c *checking, w *worker, t task) ran {
-	r, err := w.once(ctx, t, c.For(t.entry.Name), 1, exec.NoLane)
+func (b recordedBase) first(ctx context.Context, c *checking, t task) ran {
+	r, err := c.once(ctx, t, c.For(t.entry.Name), 1, exec.NoLane)
 	if err != nil {
 		return ran{err: err}
 	}

@@ -67,13 +67,13 @@ func (b *referenceBase) names() iter.Seq[string] { return func(func(string) bool
 
 // first runs both commands on a case, in turns which one goes first, so that
 // neither always has the warmer caches.
-func (b *referenceBase) first(ctx context.Context, c *checking, w *worker, t task) ran {
+func (b *referenceBase) first(ctx context.Context, c *checking, t task) ran {
 	commands := [2]*exec.Command{b.command, c.For(t.entry.Name)}
 	var results [2]*exec.Result
 	avoid := exec.NoLane
 	for n := range commands {
 		i := (n + t.index) % 2
-		r, err := w.once(ctx, t, commands[i], 1, avoid)
+		r, err := c.once(ctx, t, commands[i], 1, avoid)
 		if err != nil {
 			return ran{err: err}
 		}

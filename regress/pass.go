@@ -31,13 +31,13 @@ const environmentMax = 20
 // ends or take returns an error, and returns when nothing is under way any more;
 // what was under way then is still handed to take, whose further errors are
 // dropped.
-func runPass[R any](ctx context.Context, s *session, tasks []task, work func(context.Context, *worker, task) R, take func(task, R) error) error {
+func runPass[R any](ctx context.Context, s *session, tasks []task, work func(context.Context, task) R, take func(task, R) error) error {
 	var taking sync.Mutex
 	err := forEach(ctx, s.o.Limits.Jobs, tasks, func(handing context.Context, t task) error {
 		if handing.Err() != nil {
 			return nil
 		}
-		r := work(ctx, &worker{s}, t) // not ended by an error of take
+		r := work(ctx, t) // not ended by an error of take
 		taking.Lock()
 		defer taking.Unlock()
 		return take(t, r)
@@ -64,16 +64,10 @@ func forEach(ctx context.Context, jobs int, tasks []task, do func(context.Contex
 	return nil
 }
 
-// worker is what one task may use of its session.
-type worker struct{ s *session }
-
-// tell passes an event on.
-func (w *worker) tell(e report.Event) { w.s.emit(e) }
-
 // once runs a case once.
-func (w *worker) once(ctx context.Context, t task, c *exec.Command, pass, avoid int) (*exec.Result, error) {
-	w.tell(report.CaseStarted{Name: t.entry.Name, Pass: pass, At: time.Now()})
-	r, err := w.s.crew.Run(ctx, exec.Job{Source: *t.entry, Command: c, Avoid: avoid})
+func (s *session) once(ctx context.Context, t task, c *exec.Command, pass, avoid int) (*exec.Result, error) {
+	s.emit(report.CaseStarted{Name: t.entry.Name, Pass: pass, At: time.Now()})
+	r, err := s.crew.Run(ctx, exec.Job{Source: *t.entry, Command: c, Avoid: avoid})
 	if err != nil && ctx.Err() == nil && fault.ClassOf(err) != fault.Environment {
 		err = fault.Environmentf("%w", err)
 	}

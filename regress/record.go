@@ -155,7 +155,7 @@ func (r *recording) passes(ctx context.Context) error {
 			r.due = r.took.complete()
 			r.emit(report.PassStarted{Pass: pass, Runs: len(tasks), Expected: r.expected(tasks), At: time.Now()})
 		}
-		work := func(ctx context.Context, w *worker, t task) recorded { return r.runOnce(ctx, w, t, pass) }
+		work := func(ctx context.Context, t task) recorded { return r.runOnce(ctx, t, pass) }
 		if err := runPass(ctx, r.session, tasks, work, r.take); err != nil {
 			return err
 		}
@@ -203,8 +203,8 @@ type recorded struct {
 	record golden.Record
 }
 
-func (r *recording) runOnce(ctx context.Context, w *worker, t task, pass int) recorded {
-	res, err := w.once(ctx, t, r.For(t.entry.Name), pass, r.lanes[t.index])
+func (r *recording) runOnce(ctx context.Context, t task, pass int) recorded {
+	res, err := r.once(ctx, t, r.For(t.entry.Name), pass, r.lanes[t.index])
 	if err != nil {
 		return recorded{err: err}
 	}

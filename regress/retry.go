@@ -36,9 +36,9 @@ func (c *checking) retry(ctx context.Context) error {
 }
 
 // again runs a case as often as --retries says and judges.
-func (c *checking) again(ctx context.Context, w *worker, t task) (s retried) {
+func (c *checking) again(ctx context.Context, t task) (s retried) {
 	name := t.entry.Name
-	if s.err = c.further(ctx, w, t, &s.cpu); s.err != nil {
+	if s.err = c.further(ctx, t, &s.cpu); s.err != nil {
 		return s
 	}
 	rec, _, err := c.found.get(name)
@@ -70,18 +70,18 @@ func (c *checking) runsLeft() (runs int) {
 
 // further makes the further runs of a case, each on another lane than the one
 // before, and merges them into what is stored of it.
-func (c *checking) further(ctx context.Context, w *worker, t task, cpu *time.Duration) error {
+func (c *checking) further(ctx context.Context, t task, cpu *time.Duration) error {
 	avoid := c.firsts[t.index].lane
 	run := func(cmd *exec.Command, pass int, store *outcomes) error {
 		if rec, _, err := store.get(t.entry.Name); err != nil || rec.Runs >= pass {
 			return err // that one is done: an interrupted run had made it
 		}
-		r, err := w.once(ctx, t, cmd, pass, avoid)
+		r, err := c.once(ctx, t, cmd, pass, avoid)
 		if err != nil {
 			return err
 		}
 		defer r.Release()
-		w.tell(report.CaseRan{Name: t.entry.Name, Pass: pass, CPU: r.Cost.CPU, Wall: r.Cost.Wall, At: time.Now()})
+		c.emit(report.CaseRan{Name: t.entry.Name, Pass: pass, CPU: r.Cost.CPU, Wall: r.Cost.Wall, At: time.Now()})
 		*cpu += r.Cost.CPU
 		avoid = r.Lane
 		_, err = store.merge(ctx, t.entry.Name, r, c.rules)

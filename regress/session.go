@@ -1,11 +1,8 @@
 package regress
 
 import (
-	"bytes"
-	"cmp"
 	"context"
 	"errors"
-	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -22,7 +19,7 @@ import (
 
 // session is one command over a corpus, from its opening to its summary. The
 // goroutine that opened it owns it, and lends it to whoever takes a result in a
-// pass; workers see only what does not change, and may emit events.
+// pass; who runs a case (once) uses what does not change, and emits events.
 type session struct {
 	o       *Options
 	name    string // of the command
@@ -105,22 +102,6 @@ func (s *session) report() error {
 	return err
 }
 
-func selection(s *Selection) plan.Selection {
-	return plan.Selection{Globs: s.Globs, Filters: s.Filters, Partition: s.Partition, Sample: s.Sample}
-}
-
-// only returns whether a case is one of those that are named alone.
-func (s *Selection) only() func(name string) bool {
-	if s.Only == nil {
-		return func(string) bool { return true }
-	}
-	set := make(map[string]bool, len(s.Only))
-	for _, name := range s.Only {
-		set[name] = true
-	}
-	return func(name string) bool { return set[name] }
-}
-
 func (s *session) openCorpus(ctx context.Context) (*corpus.Corpus, error) {
 	o := s.o
 	if o.Corpus.Path == "" {
@@ -133,37 +114,6 @@ func (s *session) openCorpus(ctx context.Context) (*corpus.Corpus, error) {
 		Exclude: o.ownFiles(),
 		Note:    s.note, Warn: s.warn,
 	})
-}
-
-// choose picks the selected cases.
-func (s *session) choose() error {
-	all := s.corpus.Cases()
-	names := make([]string, len(all))
-	for i, e := range all {
-		names[i] = e.Name
-	}
-	chosen, wanted := s.chooser.Choose(names), s.o.Select.only()
-	if len(chosen) == len(all) && s.o.Select.Only == nil {
-		s.cases = all
-	} else {
-		for _, i := range chosen {
-			if wanted(all[i].Name) {
-				s.cases = append(s.cases, all[i])
-			}
-		}
-	}
-	switch {
-	case len(all) == 0:
-		return fault.Emptyf("%s holds no case", s.o.Corpus.Path)
-	case len(s.cases) == 0 && s.name != report.CheckCommand: // there what is missing counts, too
-		return s.nothing()
-	}
-	return nil
-}
-
-// nothing says that no case is selected.
-func (s *session) nothing() error {
-	return fault.Emptyf("none of the %d cases of %s is selected", len(s.corpus.Cases()), s.o.Corpus.Path)
 }
 
 func (s *session) note(text string) { s.emit(report.Note{Text: text}) }
@@ -197,93 +147,6 @@ func (s *session) startCrew(ctx context.Context, keep string) error {
 		Keep: keep, Note: s.note, Warn: s.warn,
 	})
 	return err
-}
-
-// verdict counts and tells a case's final word.
-func (s *session) verdict(e report.Case) {
-	s.summary.Verdicts[e.Verdict]++
-	if e.Verdict != outcome.Identical {
-		s.results = append(s.results, placed{e.Index, state.Result{
-			Name: []byte(e.Name), Verdict: e.Verdict, Why: e.Why,
-			Stopped: stopped(e),
-		}})
-		if stopped(e) && (e.Verdict == outcome.New || e.Verdict == outcome.Flaky) {
-			s.summary.Stopped++
-		}
-	}
-	s.emit(e)
-}
-
-// stopped reports whether a signal or a limit ended a case, and did not in the
-// golden.
-func stopped(e report.Case) bool {
-	if e.Ending == nil || e.Ending.Kind == outcome.Exited {
-		return false
-	}
-	return e.GoldenEnding == nil || *e.GoldenEnding != *e.Ending
-}
-
-// notRun counts and tells the cases that a run did not get to.
-func (s *session) notRun(judged func(index int) bool) {
-	for i, e := range s.cases {
-		if !judged(i) {
-			s.summary.NotRun++
-			s.emit(report.NotRun{Name: e.Name, Index: i})
-		}
-	}
-}
-
-// finish fills in the figures of the summary, tells the reporters, and keeps
-// the run, which err broke off unless it is nil.
-func (s *session) finish(err error) error {
-	broke := fault.ClassOf(err)
-	if e := s.closeCrew(); err == nil {
-		err = e
-	}
-	sum := &s.summary
-	sum.Command, sum.Cases = s.name, len(s.cases)+s.counted
-	sum.Interrupted = broke == fault.Interrupted
-	if s.run != nil {
-		sum.Run = s.run.ID
-	}
-	sum.Wall = time.Since(s.began)
-	if sum.Wall > 0 {
-		sum.CoresBusy = (sum.CPU + sum.OwnCPU).Seconds() / sum.Wall.Seconds()
-	}
-	sum.ExitStatus = s.o.status(*sum, broke)
-	s.emit(report.Finished{Summary: *sum})
-	if s.run == nil {
-		return err
-	}
-	s.run.Finished = broke == fault.None
-	if e := s.keep(); err == nil {
-		err = e
-	}
-	return err
-}
-
-// placed is a result and where its case stands in the corpus.
-type placed struct {
-	index  int
-	result state.Result
-}
-
-// keep writes down what the run came to.
-func (s *session) keep() (err error) {
-	slices.SortFunc(s.results, func(a, b placed) int {
-		return cmp.Or(cmp.Compare(a.index, b.index), bytes.Compare(a.result.Name, b.result.Name))
-	})
-	results := make([]state.Result, len(s.results))
-	for i, p := range s.results {
-		results[i] = p.result
-	}
-	if s.run.Summary, err = marshal(keptOf(s.summary)); err != nil {
-		return err
-	}
-	if err := s.run.SaveResults(results); err != nil {
-		return err
-	}
-	return s.run.Save()
 }
 
 func (s *session) closeCrew() error {
