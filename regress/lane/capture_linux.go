@@ -9,25 +9,30 @@ import (
 // a pipe and somebody to empty it. O_APPEND lets several writers share it as
 // they would a pipe.
 //
-// The file is used again while nothing large was written. It is opened anew for
-// each case that used it: whatever one does to its descriptor (flags, locks) goes
-// with it.
+// It is opened anew for each case: whatever one does to its descriptor (flags,
+// locks, leases) goes with it. The file itself is used again while nothing was done
+// to it.
 type capture struct {
 	path  path
 	fd    int
 	now   syscall.Stat_t // as it was last looked at
 	final bool           // that was after the case
-	ctime int64          // ns, when it was opened
+	ctime int64          // ns, when it was made
 	moved bool           // into the outbox
 }
 
-const captureFlags = syscall.O_RDWR | syscall.O_APPEND
-
+// open makes the file, or opens the one that is there.
 func (c *capture) open() (err error) {
-	if c.fd, err = c.path.open(captureFlags|syscall.O_CREAT|syscall.O_NOFOLLOW, 0o600); err != nil {
-		return c.path.fail("open", err)
+	c.fd, err = c.path.open(syscall.O_RDWR|syscall.O_CREAT|syscall.O_APPEND|syscall.O_NOFOLLOW, 0o600)
+	return c.path.fail("open", err)
+}
+
+// make makes a new file.
+func (c *capture) make() error {
+	err := c.open()
+	if err == nil {
+		err = c.look()
 	}
-	err = c.look()
 	c.ctime = c.now.Ctim.Nano()
 	return err
 }
@@ -42,45 +47,36 @@ func (c *capture) size() int64 {
 	return c.now.Size
 }
 
-// asOpened reports whether the case, which began then, left file and descriptor
-// as they were. Whatever it did to the file itself moved ctime; in one that was
-// opened just before, perhaps too little to show.
-func (c *capture) asOpened(began time.Time) bool {
-	if c.moved || c.now.Size > 0 || c.now.Nlink != 1 || c.now.Ctim.Nano() != c.ctime || c.ctime >= began.Add(-jiffy).UnixNano() {
-		return false
-	}
-	const mayBeSet = syscall.O_APPEND | syscall.O_ASYNC | syscall.O_NONBLOCK | syscall.O_DIRECT | syscall.O_NOATIME
-	flags, _, e := syscall.RawSyscall(syscall.SYS_FCNTL, uintptr(c.fd), syscall.F_GETFL, 0)
-	return e == 0 && flags&mayBeSet == syscall.O_APPEND
+// asMade reports whether the case, which began then, did nothing to the file.
+// Writing to it, its mode, links and attributes all move ctime; in one that was
+// made just before, perhaps too little to show.
+func (c *capture) asMade(began time.Time) bool {
+	return c.now.Size == 0 && c.now.Ctim.Nano() == c.ctime && c.ctime < began.Add(-jiffy).UnixNano()
 }
 
-// renew makes the stream ready for the next case.
+// renew makes the stream ready for the next case, and gives up the description of
+// the file first: somebody may hold a lease with it.
 func (c *capture) renew(began time.Time) error {
+	var err error
 	if !c.final { // the machine failed amid the case
-		if err := c.look(); err != nil {
-			return err
-		}
+		err = c.look()
 	}
 	c.final = false
-	if c.asOpened(began) {
-		// It may have been sought in.
-		_, _, _ = syscall.RawSyscall(syscall.SYS_LSEEK, uintptr(c.fd), 0, 0)
-		return nil
-	}
-	defer closeFD(c.fd)
+	closeFD(c.fd)
+	c.fd = -1
 	switch {
+	case err != nil:
+		return err
 	case c.moved:
 		c.moved = false
-	case c.now.Mode != syscall.S_IFREG|0o600 || c.now.Nlink != 1: // the case did something odd to it
+	case c.asMade(began):
+		return c.open()
+	default:
 		if err := c.path.unlink(); err != nil && err != syscall.ENOENT {
 			return c.path.fail("remove", err)
 		}
-	case c.now.Size > 0:
-		if err := syscall.Ftruncate(c.fd, 0); err != nil {
-			return c.path.fail("empty", err)
-		}
 	}
-	return c.open()
+	return c.make()
 }
 
 // keepStream takes what was written to a stream, as far as the output limit

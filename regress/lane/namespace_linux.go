@@ -45,12 +45,14 @@ func hide(dir string) {
 // can be kept from the cases; else "". Its name is of no use to them: they see
 // their own lane elsewhere.
 func runFolder(s *Setup) string {
-	dir := s.Root[:max(0, strings.LastIndexByte(s.Root, '/'))]
-	if s.Canonical == "" || dir == "" || !strings.HasPrefix(s.Outbox, dir+"/") {
-		return ""
+	dir := folderOf(s.Root)
+	if s.Canonical == "" || dir != folderOf(s.Outbox) {
+		return "" // or the lane's folder is the user's own (Keep), and so is what is around it
 	}
 	return dir
 }
+
+func folderOf(path string) string { return path[:max(0, strings.LastIndexByte(path, '/'))] }
 
 // below is a path below dir as relative to it.
 func below(dir, path string) string {

@@ -20,7 +20,7 @@ type helper struct {
 	outbox   string // as this process sees it, as is the folder
 	stdout   capture
 	stderr   capture
-	null     int  // descriptor of /dev/null
+	null     path // of /dev/null
 	stored   int  // files put into the outbox so far, for their names
 	orphaned bool // the parent is gone
 	mounted  bool // something, over the lane's folder, which may not be touched any more
@@ -74,11 +74,9 @@ func prepare(s *Setup) (*helper, error) {
 	return h, h.openStreams()
 }
 
-func (h *helper) openStreams() (err error) {
-	if h.null, err = syscall.Open("/dev/null", syscall.O_RDONLY|syscall.O_CLOEXEC, 0); err != nil {
-		return fail("open", "/dev/null", err)
-	}
+func (h *helper) openStreams() error {
+	h.null.set("/dev/null")
 	h.stdout.path.set(h.outbox, "/stdout")
 	h.stderr.path.set(h.outbox, "/stderr")
-	return errors.Join(h.stdout.open(), h.stderr.open())
+	return errors.Join(h.stdout.make(), h.stderr.make())
 }

@@ -79,15 +79,15 @@ func (h *helper) attempt(job *Job, d *Done) error {
 
 // run starts the command, sees it through and leaves nothing of it alive.
 func (h *helper) run(job *Job, d *Done) error {
-	stdin := h.null
+	input := &h.null // for each case anew: it could lock it for the next one
 	if job.Stdin {
-		fd, err := syscall.Open(h.folder.work+"/"+job.Source.Name, syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
-		if err != nil {
-			return fail("open", job.Source.Name, err)
-		}
-		defer syscall.Close(fd)
-		stdin = fd
+		input = h.folder.at(job.Source.Name)
 	}
+	stdin, err := input.open(syscall.O_RDONLY, 0)
+	if err != nil {
+		return input.fail("open", err)
+	}
+	defer closeFD(stdin)
 	pid, pidfd, err := h.start(job, stdin)
 	if err != nil {
 		return fail("start", job.Path, err)

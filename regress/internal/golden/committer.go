@@ -14,10 +14,12 @@ const (
 )
 
 // queueMax bounds the jobs that wait for the committer. A job holds at most
-// jobBytes and one more piece, so the queue is bounded in bytes too.
+// jobBytes and one more piece, so the queue is bounded in bytes too. Of small pieces
+// it holds jobPieces: each new one is looked for among those before it.
 const (
-	queueMax = 32
-	jobBytes = 256 << 10
+	queueMax  = 32
+	jobBytes  = 256 << 10
+	jobPieces = 256
 )
 
 // job is some writing. Pieces go before blobs and those before the outcome, so

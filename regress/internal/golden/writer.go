@@ -81,7 +81,7 @@ func (w *Writer) putContent(ctx context.Context, j *job, p outcome.Part, content
 	id, sent := w.newID(), false
 	err = w.packer.pack(r, p, id<<pieceShift, func(pc piece) error {
 		j.pieces = append(j.pieces, pc)
-		if j.size() < jobBytes {
+		if j.size() < jobBytes && len(j.pieces) < jobPieces {
 			return nil
 		}
 		full := j

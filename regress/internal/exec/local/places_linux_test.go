@@ -331,6 +331,17 @@ func TestOutsideIsLeftAlone(t *testing.T) {
 
 // TestKeep: the one case's folder stays, whatever came of it.
 func TestKeep(t *testing.T) {
+	// What lies beside the kept folder stays as it was, even where that is the folder
+	// in which other lanes would be.
+	beside, err := os.MkdirTemp(memoryFolder, "kept-")
+	must(t, err)
+	defer os.RemoveAll(beside)
+	must(t, os.WriteFile(beside+"/tool", []byte("#!/bin/sh\necho there\n"), 0o755))
+	r := newRig(t, usual(t), func(o *Options) { o.Keep = beside + "-keep" })
+	defer os.RemoveAll(beside + "-keep")
+	r.want(r.run("one.c", beside+"/tool; touch "+beside+"/new"), "exit 0", `stdout "there\n"`)
+	must(t, r.crew.Close())
+
 	for _, plain := range []bool{false, true} {
 		keep := filepath.Join(t.TempDir(), "new", "keep")
 		r := newRig(t, usual(t), func(o *Options) { o.Keep, o.plain = keep, plain })

@@ -41,6 +41,7 @@ var tools = map[string]func(args []string) error{
 	"churn":    churnTool,
 	"sysv":     sysvTool,
 	"zombies":  zombiesTool,
+	"streams":  streamsTool,
 	"threads":  threadsTool,
 
 	"capabilities": capabilitiesTool,

@@ -1,0 +1,46 @@
+//go:build amd64 || arm64
+
+package lane
+
+import (
+	"os"
+	"runtime"
+	"syscall"
+	"testing"
+	"unsafe"
+)
+
+// TestQueued: a message queue of POSIX's that is left is seen.
+func TestQueued(t *testing.T) {
+	if os.Geteuid() != 0 {
+		return // only root makes such a namespace without another around it
+	}
+	told := make(chan [3]bool)
+	go func() {
+		runtime.LockOSThread() // which ends with the goroutine, and the namespace with it
+		var i ipc
+		var seen [3]bool
+		defer func() { told <- seen }()
+		if i.begin(true); i.queues < 0 {
+			t.Error("the folder of the queues cannot be had")
+			return
+		}
+		defer closeFD(i.queues)
+		seen[0] = i.left()
+		name := []byte("muster-test\x00")
+		at := uintptr(unsafe.Pointer(unsafe.SliceData(name)))
+		fd, _, e := syscall.RawSyscall6(syscall.SYS_MQ_OPEN, at, syscall.O_RDWR|syscall.O_CREAT, 0o600, 0, 0, 0)
+		if e != 0 {
+			t.Errorf("mq_open: %v", e)
+			return
+		}
+		closeFD(int(fd))
+		seen[1] = i.left()
+		_, _, _ = syscall.RawSyscall(syscall.SYS_MQ_UNLINK, at, 0, 0)
+		runtime.KeepAlive(name)
+		seen[2] = i.left()
+	}()
+	if got, want := <-told, [3]bool{false, true, false}; got != want {
+		t.Errorf("seen %v, want %v", got, want)
+	}
+}
