@@ -98,8 +98,13 @@ func (h *helper) run(job *Job, d *Done) error {
 	h.tree.begin(pid)
 	err = h.attend(pidfd, d)
 	d.Wall = time.Since(h.began)
+	before := h.tree.reaped
 	if err := h.clear(err); err != nil {
 		return err
+	}
+	if left := h.tree.reaped - before; d.Kind <= Signalled && int64(left) > h.setup.ProcessesMax {
+		// A fork bomb that the kernel stopped before a look, and that ended by itself.
+		d.Kind, d.Code = OutOfMemory, 0
 	}
 	d.CPU, d.Peak = h.tree.cpu, h.tree.peak
 	if limit := h.setup.MemoryMax; limit > 0 && d.Kind <= Signalled && d.Peak > h.memory.most(limit, d.Peak) {

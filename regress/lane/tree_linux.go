@@ -18,6 +18,7 @@ type tree struct {
 	over   bool
 	status syscall.WaitStatus // when over
 	alone  bool               // nothing of the case is left
+	reaped int                // processes
 	cpu    time.Duration
 	peak   int64     // KiB
 	killed time.Time // when SIGKILL was first sent, or since then last ended one
@@ -50,6 +51,7 @@ func (t *tree) reap() error {
 		if !t.killed.IsZero() {
 			t.killed = time.Now()
 		}
+		t.reaped++
 		t.cpu += cpuTime(&usage)
 		t.peak = max(t.peak, int64(usage.Maxrss))
 	}
