@@ -82,11 +82,15 @@ func TestForkBombCancelled(t *testing.T) {
 		p, mark := newPipe(r.T), newMark()
 		ctx, cancel := context.WithCancel(r.Context())
 		defer cancel()
-		text := "b() { b & b & sleep 86400." + mark + "; }; b & b & b & echo up > " + p.path + "; b"
+		text := "b() { b & b & sleep 86400." + mark + "; }; echo up > " + p.path + "; b & b & b & b"
 		done := r.begin(ctx, "one.c", text)
 		p.await(r.T)
 		cancel()
-		if got := <-done; !errors.Is(got.err, context.Canceled) {
+		switch got := <-done; {
+		case got.err == nil: // it was ended for its number before that
+			r.want(r.tell(got.result)[:1], "out-of-memory")
+			got.result.Release()
+		case !errors.Is(got.err, context.Canceled):
 			r.Errorf("it gave %v", got.err)
 		}
 		if left := marked(r.T, mark); len(left) > 0 {
