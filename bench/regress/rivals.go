@@ -21,7 +21,7 @@ type tool struct {
 var tools = []tool{
 	{"tcc", []string{"tcc", "-c", "IN", "-o", "OUT"}},
 	{"gcc", []string{"gcc", "-S", "IN", "-o", "OUT"}},
-	{"true", []string{"/bin/true"}},
+	{"true", []string{"/bin/true", "IN"}}, // without an argument it does not even read the locale
 }
 
 // with puts two names into the command.
@@ -80,8 +80,15 @@ func rivals(p place) []rival {
 		}, []int{0, 1}},
 		{"GNU parallel -j" + jobs, "parallel", nil, func(_ place, t tool) []string {
 			return append([]string{"parallel", "-j", jobs, "-a", listName}, t.with("{}", "{}.o")...)
-		}, []int{0, 1, 2, 3, 101}},
+		}, upTo(101)}, // the number of commands that failed, at most that
 	}
+}
+
+func upTo(last int) (statuses []int) {
+	for n := range last + 1 {
+		statuses = append(statuses, n)
+	}
+	return statuses
 }
 
 func (r rival) missing() bool {
@@ -118,21 +125,29 @@ func writeNinja(p place, t tool, cases []string) error {
 	return os.WriteFile(filepath.Join(p.dir, "build.ninja"), []byte(b.String()), 0o644)
 }
 
+// writeLit writes the test format that runs one command for each file, which lit
+// had until version 22. A module of its own, for lit's workers receive its objects
+// by name.
 func writeLit(p place, t tool, _ []string) error {
-	out := ""
-	if len(t.args) > 1 {
-		out = ", '-o', '/dev/null'"
+	command := "'" + strings.Join(t.with("%s", "%s.o"), "', '") + "'"
+	format := fmt.Sprintf(`import lit.formats, lit.util, lit.Test
+
+class OneCommand(lit.formats.FileBasedTest):
+    def execute(self, test, litConfig):
+        out, err, code = lit.util.executeCommand([w.replace("%%s", test.getSourcePath()) for w in [%s]])
+        return (lit.Test.FAIL if code or out or err else lit.Test.PASS), out + err
+`, command)
+	if err := os.WriteFile(filepath.Join(p.dir, "onecommand.py"), []byte(format), 0o644); err != nil {
+		return err
 	}
-	words := "'" + t.args[0] + "'"
-	if len(t.args) > 1 {
-		words += ", '" + t.args[1] + "'"
-	}
-	text := fmt.Sprintf(`import lit.formats
+	config := fmt.Sprintf(`import sys
+sys.path.insert(0, r"%s")
+import onecommand
 config.name = "bench"
 config.suffixes = [".c"]
-config.test_format = lit.formats.OneCommandPerFileTest([%s%s], r"%s", True, r".*\.c$")
-`, words, out, p.dir)
-	return os.WriteFile(filepath.Join(p.dir, "lit.cfg.py"), []byte(text), 0o644)
+config.test_format = onecommand.OneCommand()
+`, p.dir)
+	return os.WriteFile(filepath.Join(p.dir, "lit.cfg.py"), []byte(config), 0o644)
 }
 
 // clean removes what a run left, so that the next one begins as this did.
