@@ -32,8 +32,8 @@ type baseline interface {
 	// names yields the cases that there should be.
 	names() iter.Seq[string]
 
-	// first runs a case and compares.
-	first(ctx context.Context, c *checking, t task) ran
+	// first runs the cases and compares, and tells c what came of each.
+	first(ctx context.Context, c *checking, tasks []task) error
 	// beside is the command that runs once more with each further run of the
 	// candidate, and where that is kept; nil for none.
 	beside() (*exec.Command, *outcomes)
@@ -67,9 +67,19 @@ func (b recordedBase) took(s *session) durations { return s.wallsIn(b.Store) }
 func (b recordedBase) keeps(string) (bool, error) { return true, nil }
 func (b recordedBase) names() iter.Seq[string]    { return b.Names() }
 
-// first runs a case and compares with the golden; what differs is stored.
-func (b recordedBase) first(ctx context.Context, c *checking, t task) ran {
-	r, err := c.once(ctx, t, c.For(t.entry.Name), 1, exec.NoLane)
+// first runs the cases and compares with the golden; what differs is stored.
+func (b recordedBase) first(ctx context.Context, c *checking, tasks []task) error {
+	most := handMax
+	if c.o.Select.FailFast > 0 {
+		most = 1
+	}
+	return onePass[ran]{
+		number: 1, most: most, avoid: func(task) int { return exec.NoLane }, take: c.takeFirst,
+		look: func(ctx context.Context, t task, r *exec.Result, err error) ran { return b.look(ctx, c, t, r, err) },
+	}.run(ctx, c.session, tasks)
+}
+
+func (b recordedBase) look(ctx context.Context, c *checking, t task, r *exec.Result, err error) ran {
 	if err != nil {
 		return ran{err: err}
 	}

@@ -74,8 +74,7 @@ func (c *checking) check(ctx context.Context) (Summary, error) {
 	if err != nil {
 		return c.summary, err
 	}
-	first := func(ctx context.Context, t task) ran { return c.base.first(ctx, c, t) }
-	err = runPass(ctx, c.session, pending, first, c.takeFirst)
+	err = c.base.first(ctx, c, pending)
 	if e := c.lines.Close(); err == nil {
 		err = e
 	}

@@ -65,9 +65,14 @@ func (b *referenceBase) keeps(name string) (bool, error) {
 
 func (b *referenceBase) names() iter.Seq[string] { return func(func(string) bool) {} }
 
-// first runs both commands on a case, in turns which one goes first, so that
+func (b *referenceBase) first(ctx context.Context, c *checking, tasks []task) error {
+	both := func(ctx context.Context, t task) ran { return b.both(ctx, c, t) }
+	return runPass(ctx, c.session, tasks, both, c.takeFirst)
+}
+
+// both runs both commands on a case, in turns which one goes first, so that
 // neither always has the warmer caches.
-func (b *referenceBase) first(ctx context.Context, c *checking, t task) ran {
+func (b *referenceBase) both(ctx context.Context, c *checking, t task) ran {
 	commands := [2]*exec.Command{b.command, c.For(t.entry.Name)}
 	var results [2]*exec.Result
 	avoid := exec.NoLane

@@ -42,6 +42,10 @@ func runPass[R any](ctx context.Context, s *session, tasks []task, work func(con
 		defer taking.Unlock()
 		return take(t, r)
 	})
+	return passError(ctx, err)
+}
+
+func passError(ctx context.Context, err error) error {
 	if errors.Is(err, errStop) {
 		return nil
 	}
@@ -52,11 +56,11 @@ func runPass[R any](ctx context.Context, s *session, tasks []task, work func(con
 }
 
 // forEach is pool.ForEach, or without jobs a loop.
-func forEach(ctx context.Context, jobs int, tasks []task, do func(context.Context, task) error) error {
+func forEach[T any](ctx context.Context, jobs int, items []T, do func(context.Context, T) error) error {
 	if jobs > 0 {
-		return pool.ForEach(ctx, jobs, tasks, do)
+		return pool.ForEach(ctx, jobs, items, do)
 	}
-	for _, t := range tasks {
+	for _, t := range items {
 		if err := do(ctx, t); err != nil {
 			return err
 		}
@@ -64,14 +68,80 @@ func forEach(ctx context.Context, jobs int, tasks []task, do func(context.Contex
 	return nil
 }
 
+// onePass is a pass in which each task is one run of its case.
+type onePass[R any] struct {
+	number int
+	most   int            // tasks that a lane may get at once
+	avoid  func(task) int // the lane that the case is to keep away from
+	// look tells what a run, or its failure, comes to.
+	look func(context.Context, task, *exec.Result, error) R
+	take func(task, R) error
+}
+
+// run is runPass with several cases at once for each lane, where they are quick.
+func (p onePass[R]) run(ctx context.Context, s *session, tasks []task) error {
+	lanes := max(1, s.o.Limits.Jobs)
+	q := newQueue(tasks, lanes, p.avoid)
+	var taking sync.Mutex
+	return passError(ctx, forEach(ctx, s.o.Limits.Jobs, make([]struct{}, lanes), func(handing context.Context, _ struct{}) error {
+		pace := newPace()
+		for {
+			hand := q.next(min(p.most, pace.fits()))
+			if len(hand) == 0 || handing.Err() != nil {
+				q.back(hand, 0)
+				return nil
+			}
+			var first error
+			ran := s.runHand(ctx, hand, p.number, p.avoid(hand[0]), func(t task, r *exec.Result, err error) {
+				if r != nil {
+					pace.note(r.Cost.Wall)
+				}
+				got := p.look(ctx, t, r, err) // not ended by an error of take
+				taking.Lock()
+				defer taking.Unlock()
+				if err := p.take(t, got); first == nil {
+					first = err
+				}
+			})
+			q.back(hand, ran)
+			if first != nil {
+				return first
+			}
+		}
+	}))
+}
+
+// runHand runs the first of some tasks on one lane, hands over what comes of each,
+// and returns how many that were.
+func (s *session) runHand(ctx context.Context, hand []task, pass, avoid int, ended func(task, *exec.Result, error)) int {
+	jobs := make([]exec.Job, len(hand))
+	for i, t := range hand {
+		jobs[i] = exec.Job{Source: *t.entry, Command: s.For(t.entry.Name), Avoid: avoid}
+	}
+	return s.crew.RunAll(ctx, exec.Batch{
+		Jobs:    jobs,
+		Started: func(i int) { s.started(hand[i], pass) },
+		Ended:   func(i int, r *exec.Result, err error) { ended(hand[i], r, blamed(ctx, err)) },
+	})
+}
+
 // once runs a case once.
 func (s *session) once(ctx context.Context, t task, c *exec.Command, pass, avoid int) (*exec.Result, error) {
-	s.emit(report.CaseStarted{Name: t.entry.Name, Pass: pass, At: time.Now()})
+	s.started(t, pass)
 	r, err := s.crew.Run(ctx, exec.Job{Source: *t.entry, Command: c, Avoid: avoid})
+	return r, blamed(ctx, err)
+}
+
+func (s *session) started(t task, pass int) {
+	s.emit(report.CaseStarted{Name: t.entry.Name, Pass: pass, At: time.Now()})
+}
+
+// blamed is the error of a run that was not ended by ctx: the machine's.
+func blamed(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() == nil && fault.ClassOf(err) != fault.Environment {
-		err = fault.Environmentf("%w", err)
+		return fault.Environmentf("%w", err)
 	}
-	return r, err
+	return err
 }
 
 // all makes tasks of every selected case.

@@ -155,8 +155,7 @@ func (r *recording) passes(ctx context.Context) error {
 			r.due = r.took.complete()
 			r.emit(report.PassStarted{Pass: pass, Runs: len(tasks), Expected: r.expected(tasks), At: time.Now()})
 		}
-		work := func(ctx context.Context, t task) recorded { return r.runOnce(ctx, t, pass) }
-		if err := runPass(ctx, r.session, tasks, work, r.take); err != nil {
+		if err := r.pass(ctx, tasks, pass); err != nil {
 			return err
 		}
 	}
@@ -203,8 +202,18 @@ type recorded struct {
 	record golden.Record
 }
 
-func (r *recording) runOnce(ctx context.Context, t task, pass int) recorded {
-	res, err := r.once(ctx, t, r.For(t.entry.Name), pass, r.lanes[t.index])
+// pass runs the tasks once, each on another lane than before.
+func (r *recording) pass(ctx context.Context, tasks []task, pass int) error {
+	before := slices.Clone(r.lanes)
+	return onePass[recorded]{
+		number: pass, most: handMax, avoid: func(t task) int { return before[t.index] }, take: r.take,
+		look: func(ctx context.Context, t task, res *exec.Result, err error) recorded {
+			return r.look(ctx, t, pass, res, err)
+		},
+	}.run(ctx, r.session, tasks)
+}
+
+func (r *recording) look(ctx context.Context, t task, pass int, res *exec.Result, err error) recorded {
 	if err != nil {
 		return recorded{err: err}
 	}

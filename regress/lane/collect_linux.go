@@ -165,6 +165,14 @@ func (h *helper) quote(fd int, size int64, path *path) ([]byte, error) {
 	return b, path.fail("read", readFull(fd, b, 0))
 }
 
+// unstore takes back what a case put into the outbox, of which the parent is not
+// told: since there were so many.
+func (h *helper) unstore(since int) {
+	for ; h.stored > since; h.stored-- {
+		_ = syscall.Unlink(h.outbox + "/" + strconv.Itoa(h.stored)) // what has not got there is not there
+	}
+}
+
 func (h *helper) nextStored() string {
 	h.stored++
 	return strconv.Itoa(h.stored)

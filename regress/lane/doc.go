@@ -74,6 +74,11 @@ type Ready struct {
 	Own     time.Duration
 }
 
+// Batch asks for the runs of several cases, one after another. The helper answers
+// each with a Done, and may leave out what is behind a case: it tells by End.
+// Answers may come together; a case that takes its time keeps none of them waiting.
+type Batch struct{ Jobs []Job }
+
 // Job is one run of one case.
 type Job struct {
 	Source Item
@@ -132,4 +137,5 @@ type Done struct {
 	Own     time.Duration // CPU of the helper itself since it began
 	Blind   bool          // as in Ready: it may change
 	Last    bool          // the helper ends now: the next case needs another
+	End     bool          // the batch ends here: what is behind this job in it was not run
 }

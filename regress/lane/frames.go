@@ -25,11 +25,12 @@ func frame(b []byte) []byte {
 	return b
 }
 
-// Frames takes messages from a stream, nearly always with one read each. The
+// Frames takes messages from a stream, with one read for all that has come. The
 // zero value is ready.
 type Frames struct {
 	buf  []byte
-	have int
+	have int // bytes in it
+	done int // of them, the message that was returned last
 }
 
 // Space for nearly every message, and what is kept from one to the next. More
@@ -42,12 +43,11 @@ const (
 
 // Next returns the next message, which stays as it is until Next is called
 // again. Between two messages io.EOF is the stream's end; within one it is
-// io.ErrUnexpectedEOF. Each side waits for the other's answer, so that bytes
-// after a message are damage. A header that lies costs no memory: the buffer
-// grows with what has come.
+// io.ErrUnexpectedEOF. A header that lies costs no memory: the buffer grows with
+// what has come.
 func (f *Frames) Next(read func([]byte) (int, error)) ([]byte, error) {
-	f.have = 0
-	if f.buf == nil || len(f.buf) > bufferBytesKept {
+	f.have, f.done = copy(f.buf, f.buf[f.done:f.have]), 0
+	if f.buf == nil || f.have == 0 && len(f.buf) > bufferBytesKept {
 		f.buf = make([]byte, bufferBytesMin)
 	}
 	for {
@@ -55,10 +55,9 @@ func (f *Frames) Next(read func([]byte) (int, error)) ([]byte, error) {
 		switch {
 		case err != nil:
 			return nil, err
-		case known && f.have == size:
+		case known && f.have >= size:
+			f.done = size
 			return f.buf[headerBytes:size], nil
-		case known && f.have > size:
-			return nil, errDamaged
 		case f.have == len(f.buf):
 			f.grow(size)
 		}

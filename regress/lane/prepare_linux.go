@@ -9,6 +9,7 @@ import (
 // helper is the state of one lane between cases. One thread uses it.
 type helper struct {
 	setup    *Setup
+	answers  *answers
 	folder   folder
 	tree     tree
 	memory   memory
@@ -20,10 +21,12 @@ type helper struct {
 	outbox   string // as this process sees it, as is the folder
 	stdout   capture
 	stderr   capture
-	null     path // of /dev/null
-	stored   int  // files put into the outbox so far, for their names
-	orphaned bool // the parent is gone
-	mounted  bool // something, over the lane's folder, which may not be touched any more
+	null     path  // of /dev/null
+	stored   int   // files put into the outbox so far, for their names
+	untaken  int64 // bytes that cases of the present batch left
+	free     int64 // bytes on the lane's file system, after the last case
+	orphaned bool  // the parent is gone
+	mounted  bool  // something, over the lane's folder, which may not be touched any more
 
 	// Of the present case.
 	began   time.Time
@@ -36,7 +39,7 @@ type helper struct {
 }
 
 // prepare makes the lane ready for its first case.
-func prepare(s *Setup) (*helper, error) {
+func prepare(s *Setup, a *answers) (*helper, error) {
 	if err := standApart(); err != nil {
 		return nil, err
 	}
@@ -46,7 +49,7 @@ func prepare(s *Setup) (*helper, error) {
 			return nil, fail("enter", run, err)
 		}
 	}
-	h := &helper{setup: s, outbox: below(run, s.Outbox), folder: newFolder(below(run, s.Root)), tree: tree{pids: s.PIDs}}
+	h := &helper{setup: s, answers: a, outbox: below(run, s.Outbox), folder: newFolder(below(run, s.Root)), tree: tree{pids: s.PIDs}}
 	dir := h.folder.work // as cases see it
 	if err := h.folder.lay(s.Given); err != nil {
 		return nil, err

@@ -2,6 +2,7 @@ package lane
 
 import (
 	"encoding/binary"
+	"slices"
 	"strings"
 	"time"
 	"unsafe"
@@ -88,12 +89,13 @@ func (b *body) string() string {
 	return string(v)
 }
 
-// Sizes of the smallest string, Item and Left in a message. They bound what a
+// Sizes of the smallest string, Item, Job and Left in a message. They bound what a
 // number in a damaged one can make the reader allocate, to 16 times the
 // message's length.
 const (
 	stringBytesMin = 1
 	itemBytesMin   = 6
+	jobBytesMin    = itemBytesMin + 3
 	leftBytesMin   = 7
 )
 
@@ -193,18 +195,29 @@ func (r *Ready) Decode(message []byte) error {
 }
 
 // AppendFrame writes the message into buf, whose space is used again.
-func (j *Job) AppendFrame(buf []byte) []byte {
-	b := appendItem(begin(buf), j.Source)
-	b = appendString(b, j.Path)
-	b = appendStrings(b, j.Args)
-	return frame(appendBool(b, j.Stdin))
+func (a *Batch) AppendFrame(buf []byte) []byte {
+	b := appendInt(begin(buf), int64(len(a.Jobs)))
+	for i := range a.Jobs {
+		j := &a.Jobs[i]
+		b = appendItem(b, j.Source)
+		b = appendString(b, j.Path)
+		b = appendStrings(b, j.Args)
+		b = appendBool(b, j.Stdin)
+	}
+	return frame(b)
 }
 
-// Decode reads a message that AppendFrame wrote, without its header. The job's
-// strings are parts of the message: it holds until that is read over.
-func (j *Job) Decode(message []byte) error {
+// Decode reads a message that AppendFrame wrote, without its header. The jobs'
+// strings are parts of the message: they hold until that is read over. The space of
+// the jobs of another message is used again.
+func (a *Batch) Decode(message []byte) error {
 	b := body{rest: message, lent: true}
-	j.Source, j.Path, j.Args, j.Stdin = b.item(), b.string(), b.strings(j.Args), b.bool()
+	n := b.count(jobBytesMin)
+	a.Jobs = slices.Grow(a.Jobs[:0], n)[:n]
+	for i := range a.Jobs {
+		j := &a.Jobs[i]
+		j.Source, j.Path, j.Args, j.Stdin = b.item(), b.string(), b.strings(j.Args), b.bool()
+	}
 	return b.err()
 }
 
@@ -249,7 +262,8 @@ func (d *Done) AppendFrame(buf []byte) []byte {
 	b = appendInt(b, d.Floor)
 	b = appendInt(b, int64(d.Own))
 	b = appendBool(b, d.Blind)
-	return frame(appendBool(b, d.Last))
+	b = appendBool(b, d.Last)
+	return frame(appendBool(b, d.End))
 }
 
 // Decode reads a message that AppendFrame wrote, without its header.
@@ -264,5 +278,6 @@ func (d *Done) Decode(message []byte) error {
 		d.Files[i] = b.left()
 	}
 	d.Floor, d.Own, d.Blind, d.Last = b.int(), time.Duration(b.int()), b.bool(), b.bool()
+	d.End = b.bool()
 	return b.err()
 }

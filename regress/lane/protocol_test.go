@@ -23,7 +23,7 @@ type message interface {
 var kinds = []func() message{
 	func() message { return new(Setup) },
 	func() message { return new(Ready) },
-	func() message { return new(Job) },
+	func() message { return new(Batch) },
 	func() message { return new(Done) },
 }
 
@@ -70,7 +70,9 @@ func drawMessage(t *rapid.T, kind int) message {
 			Floor: rapid.Int64().Draw(t, "floor"), Own: drawDuration(t, "own"),
 		}
 	case 2:
-		return &Job{Source: drawItem(t), Path: text.Draw(t, "path"), Args: texts(t, "args"), Stdin: rapid.Bool().Draw(t, "stdin")}
+		return &Batch{rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Job {
+			return Job{Source: drawItem(t), Path: text.Draw(t, "path"), Args: texts(t, "args"), Stdin: rapid.Bool().Draw(t, "stdin")}
+		}), 0, 5).Draw(t, "jobs")}
 	}
 	return &Done{
 		Fault: text.Draw(t, "fault"), Changed: rapid.Bool().Draw(t, "changed"), Full: rapid.Bool().Draw(t, "full"), Stuck: rapid.Bool().Draw(t, "stuck"),
@@ -78,6 +80,7 @@ func drawMessage(t *rapid.T, kind int) message {
 		CPU: drawDuration(t, "cpu"), Wall: drawDuration(t, "wall"), Peak: rapid.Int64().Draw(t, "peak"),
 		Stdout: drawLeft(t), Stderr: drawLeft(t), Files: rapid.SliceOfN(rapid.Custom(drawLeft), 0, 5).Draw(t, "files"),
 		Floor: rapid.Int64().Draw(t, "floor"), Own: drawDuration(t, "own"), Blind: rapid.Bool().Draw(t, "blind"), Last: rapid.Bool().Draw(t, "last"),
+		End: rapid.Bool().Draw(t, "end"),
 	}
 }
 
@@ -89,15 +92,13 @@ func TestRoundTrip(t *testing.T) {
 			first, second := drawMessage(t, kind), drawMessage(t, kind)
 			buf := first.AppendFrame(nil)
 			stream := append(bytes.Clone(buf), second.AppendFrame(buf)...)
+			var r io.Reader = bytes.NewReader(stream)
+			if rapid.Bool().Draw(t, "byte by byte") {
+				r = iotest.OneByteReader(r)
+			}
 			var frames Frames
 			got := empty()
 			for _, want := range []message{first, second} {
-				size := headerBytes + int(stream[0]) + int(stream[1])<<8 + int(stream[2])<<16
-				r := iotest.OneByteReader(bytes.NewReader(stream[:size]))
-				if rapid.Bool().Draw(t, "whole") {
-					r = bytes.NewReader(stream[:size])
-				}
-				stream = stream[size:]
 				m, err := frames.Next(r.Read)
 				if err == nil {
 					err = got.Decode(m)
@@ -118,8 +119,11 @@ func normal(m message) message {
 	switch m := m.(type) {
 	case *Setup:
 		m.Env, m.Given = append([]string{}, m.Env...), append([]Item{}, m.Given...)
-	case *Job:
-		m.Args = append([]string{}, m.Args...)
+	case *Batch:
+		m.Jobs = append([]Job{}, m.Jobs...)
+		for i := range m.Jobs {
+			m.Jobs[i].Args = append([]string{}, m.Jobs[i].Args...)
+		}
 	case *Done:
 		m.Files = append([]Left{}, m.Files...)
 		m.Stdout.Content, m.Stderr.Content = append([]byte{}, m.Stdout.Content...), append([]byte{}, m.Stderr.Content...)
@@ -135,7 +139,7 @@ func normal(m message) message {
 func FuzzDecode(f *testing.F) {
 	d := Done{Kind: TimedOut, Code: 3, Stdout: Left{Content: []byte("x")}, Files: []Left{{Name: "a", Stored: "1"}, {Name: "b", Form: Gone}}}
 	s := Setup{Root: "/r", Env: []string{"A=B"}, Given: []Item{{Name: "h", Size: 3}}}
-	j := Job{Source: Item{Name: "n", Path: "p"}, Path: "/bin/true", Args: []string{"true", "n"}}
+	j := Batch{[]Job{{Source: Item{Name: "n", Path: "p"}, Path: "/bin/true", Args: []string{"true", "n"}}, {}}}
 	r := Ready{Fault: "f", Floor: 2000}
 	for _, m := range []message{&s, &r, &j, &d} {
 		f.Add(m.AppendFrame(nil)[headerBytes:])
@@ -198,16 +202,23 @@ func TestFrames(t *testing.T) {
 		}
 	}
 	var f Frames
-	if _, err := f.Next(bytes.NewReader(append(bytes.Clone(frame), 'x')).Read); err != errDamaged {
-		t.Errorf("with a byte behind it: %v", err)
+	r := bytes.NewReader(append(bytes.Clone(frame), 'x'))
+	if m, err := f.Next(r.Read); err != nil || len(m) != len(frame)-headerBytes {
+		t.Errorf("with a byte behind it: %d bytes, %v", len(m), err)
 	}
+	if _, err := f.Next(r.Read); err != io.ErrUnexpectedEOF {
+		t.Errorf("what was behind a message is not the next one's beginning: %v", err)
+	}
+	f = Frames{}
 	if _, err := f.Next(bytes.NewReader([]byte{0, 0, 0, 0xff}).Read); err != errDamaged {
 		t.Errorf("a message of 4 GB: %v", err)
 	}
+	f = Frames{}
 	broken := errors.New("broken")
 	if _, err := f.Next(iotest.ErrReader(broken).Read); err != broken {
 		t.Errorf("a broken stream: %v", err)
 	}
+	f = Frames{}
 	if _, err := f.Next(bytes.NewReader([]byte{0, 0, 0, 0x40, 'x'}).Read); err != io.ErrUnexpectedEOF || len(f.buf) > bufferBytesMin {
 		t.Errorf("a message of 1 GB that does not come: %v, and a buffer of %d", err, len(f.buf))
 	}

@@ -13,7 +13,8 @@ func (h *helper) roomLeft() error {
 	if err := syscall.Fstatfs(h.stdout.fd, &st); err != nil {
 		return fail("look at", h.setup.Outbox, err)
 	}
-	if int64(st.Bavail)*int64(st.Bsize) < reserve || st.Files > 0 && st.Ffree < 2 {
+	h.free = int64(st.Bavail) * int64(st.Bsize)
+	if h.free < reserve || st.Files > 0 && st.Ffree < 2 {
 		return fail("use", h.setup.Root, syscall.ENOSPC)
 	}
 	return nil

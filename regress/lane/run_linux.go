@@ -21,7 +21,9 @@ const orphanPatience = 2 * time.Second
 // do runs one case.
 func (h *helper) do(job *Job) Done {
 	var d Done
+	stored := h.stored
 	if err := h.attempt(job, &d); err != nil {
+		h.unstore(stored)
 		d = Done{Fault: err.Error(), Changed: errors.Is(err, errChanged), Full: isFull(err), Stuck: errors.Is(err, errStuck)}
 		h.orphaned = errors.Is(err, errOrphaned)
 		h.folder.watch.broken = true // whatever the folder is like now
@@ -161,6 +163,9 @@ func (h *helper) attend(pidfd int, d *Done) error {
 			h.tree.signal(syscall.SIGTERM)
 			limit = now.Add(h.setup.Grace)
 		default:
+			if h.answers.send() != nil { // it takes its time
+				return errOrphaned
+			}
 			var err error
 			if ending, lookAt, err = h.look(); err != nil {
 				return err

@@ -44,10 +44,10 @@ func serve() int {
 	return 1
 }
 
-// conversation is the helper's side of the socket.
+// conversation is the helper's side of the link.
 type conversation struct {
-	in  Frames
-	out []byte // a buffer, used again
+	in      Frames
+	answers answers
 }
 
 // hold goes from the first message to the parent's end.
@@ -63,7 +63,7 @@ func (c *conversation) hold() error {
 	if err != nil {
 		return err
 	}
-	h, err := prepare(&setup)
+	h, err := prepare(&setup, &c.answers)
 	if err != nil {
 		no := Ready{Fault: err.Error(), Changed: errors.Is(err, errChanged), Full: isFull(err)}
 		return writeFull(AnswersFD, no.AppendFrame(nil))
@@ -75,42 +75,23 @@ func (c *conversation) hold() error {
 	return c.answer(h)
 }
 
-// answer runs jobs until the parent hangs up, or until the helper had better be
+// answer runs batches until the parent hangs up, or until the helper had better be
 // replaced.
 func (c *conversation) answer(h *helper) error {
-	var job Job
+	var batch Batch
 	for {
 		message, err := c.in.Next(receive)
 		if err == io.EOF {
 			return nil
 		}
 		if err == nil {
-			err = job.Decode(message)
+			err = batch.Decode(message)
 		}
 		if err != nil {
 			return err
 		}
-		done := h.do(&job)
-		if h.orphaned {
-			return nil // nobody to tell, and trying would be a signal
-		}
-		if err := c.tell(&done); err != nil || done.Last {
-			return err
-		}
-		if done.Stuck {
-			continue // the parent looks at what is left, and hangs up
-		}
-		if err := h.settle(); err != nil {
+		if over, err := h.work(batch.Jobs); over || err != nil {
 			return err
 		}
 	}
-}
-
-func (c *conversation) tell(d *Done) error {
-	c.out = d.AppendFrame(c.out)
-	err := writeFull(AnswersFD, c.out)
-	if cap(c.out) > bufferBytesKept {
-		c.out = nil
-	}
-	return err
 }

@@ -100,10 +100,10 @@ func TestTakeover(t *testing.T) {
 	if ready.Fault != "" || ready.Floor <= 0 || ready.Own <= 0 {
 		t.Errorf("%+v", ready)
 	}
-	p.send((&Job{Source: Item{Name: "empty"}, Path: "/bin/sh", Args: []string{"sh", "-c", "echo hello; exit 3"}}).AppendFrame(nil))
+	p.send((&Batch{[]Job{{Source: Item{Name: "empty"}, Path: "/bin/sh", Args: []string{"sh", "-c", "echo hello; exit 3"}}}}).AppendFrame(nil))
 	var done Done
 	p.receive(&done)
-	if done.Fault != "" || done.Kind != Exited || done.Code != 3 || string(done.Stdout.Content) != "hello\n" {
+	if done.Fault != "" || done.Kind != Exited || done.Code != 3 || string(done.Stdout.Content) != "hello\n" || !done.End {
 		t.Errorf("%+v", done)
 	}
 	p.end(0)

@@ -27,6 +27,14 @@ type Job struct {
 	Avoid   int // number of a lane to stay away from if there is another, or NoLane
 }
 
+// Batch asks for runs of several cases on one lane, one after another: what each
+// costs besides is shared. Its functions are called by the goroutine that asks.
+type Batch struct {
+	Jobs    []Job // all with the same Avoid
+	Started func(i int)
+	Ended   func(i int, r *Result, err error) // what a Run would have returned
+}
+
 // Result is one run of one case. The holder must Release it.
 type Result struct {
 	Outcome outcome.Outcome

@@ -15,13 +15,8 @@ import (
 	"muster/regress/internal/corpus"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
-	"muster/regress/internal/name"
 	"muster/regress/lane"
 )
-
-// deathsMax is how often one case may lose its helper before the machine is
-// taken to be broken.
-const deathsMax = 3
 
 // Crew is a set of running lanes. Its methods may be called from several
 // goroutines at once, but for Close, which must be the last call.
@@ -158,45 +153,13 @@ func (c *Crew) OwnCPU() time.Duration { return time.Duration(c.own.Load()) }
 // is of class Environment. A helper that dies costs the case another start; after deathsMax
 // of them the error is of class Environment, as for any failure of the machine.
 // A corpus that is not what it was is of class Input.
-func (c *Crew) Run(ctx context.Context, job exec.Job) (*exec.Result, error) {
-	w, err := c.acquire(ctx, job.Avoid)
-	if err != nil {
-		return nil, err
-	}
-	defer c.release(w)
-	before := c.refusals.Seen()
-	r, err := w.runThrough(ctx, job)
-	if err == nil && c.refusals.Since(before) {
-		r.Release()
-		return nil, fault.Environmentf("while the case ran a process was refused by the limit of the control group (pids.max): raise it, or use fewer --jobs")
-	}
+func (c *Crew) Run(ctx context.Context, job exec.Job) (r *exec.Result, err error) {
+	c.RunAll(ctx, exec.Batch{
+		Jobs:    []exec.Job{job},
+		Started: func(int) {},
+		Ended:   func(_ int, got *exec.Result, e error) { r, err = got, e },
+	})
 	return r, err
-}
-
-// runThrough runs a case on this lane, with as many helpers as it takes.
-func (w *worker) runThrough(ctx context.Context, job exec.Job) (*exec.Result, error) {
-	for deaths := 0; ; {
-		if w.helper == nil {
-			if err := w.start(ctx, w.crew.mode); err != nil {
-				return nil, fmt.Errorf("lane %d cannot be started again: %w", w.number, withProcessesMend(err))
-			}
-		}
-		r, err := w.run(ctx, job)
-		if ctx.Err() != nil && err != nil {
-			w.endOrWarn()
-			return nil, ctx.Err()
-		}
-		if !errors.Is(err, errLaneDied) {
-			return r, err
-		}
-		why, left := w.end()
-		if left != nil {
-			return nil, fmt.Errorf("%s: %w", name.Print(job.Source.Name), left)
-		}
-		if deaths++; deaths == deathsMax {
-			return nil, fault.Environmentf("%s: %w %d times: %s", name.Print(job.Source.Name), errLaneDied, deaths, why)
-		}
-	}
 }
 
 // acquire waits for an idle lane other than avoid, if the crew has another.

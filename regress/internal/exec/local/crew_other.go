@@ -21,6 +21,9 @@ func Start(context.Context, Options) (*Crew, error) {
 // Run is never reached.
 func (*Crew) Run(context.Context, exec.Job) (*exec.Result, error) { return nil, nil }
 
+// RunAll is never reached.
+func (*Crew) RunAll(context.Context, exec.Batch) int { return 0 }
+
 // Floor is never reached.
 func (*Crew) Floor() int64 { return 0 }
 

@@ -79,7 +79,7 @@ func (l *link) send(b []byte) error {
 	if err == nil && l.sent < len(b) {
 		_, err = l.jobs.Write(b[l.sent:]) // tells what is wrong, or waits
 	}
-	return err
+	return died(err)
 }
 
 // once writes as much as there is room for.
@@ -129,18 +129,19 @@ func (l *link) await(d time.Duration) error {
 	return nil
 }
 
-// exchange sends one message and decodes the answer.
-func (l *link) exchange(message []byte, decode func([]byte) error) error {
-	err := l.send(message)
-	var answer []byte
-	if err == nil {
-		answer, err = l.frames.Next(l.stream.Read)
-	}
+// next waits for the next answer and decodes it.
+func (l *link) next(decode func([]byte) error) error {
+	answer, err := l.frames.Next(l.stream.Read)
 	if err == nil {
 		err = decode(answer)
 	}
-	if err != nil {
-		return fmt.Errorf("%w (%w)", errLaneDied, err)
+	return died(err)
+}
+
+// died is what an error of the link means.
+func died(err error) error {
+	if err == nil {
+		return nil
 	}
-	return nil
+	return fmt.Errorf("%w (%w)", errLaneDied, err)
 }

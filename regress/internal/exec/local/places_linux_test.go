@@ -174,6 +174,7 @@ func TestFullFileSystem(t *testing.T) {
 			}
 			must(r, os.Remove(filler))
 			r.wantClean("next.c")
+			r.wantNothingOut()
 		}
 	}, func(o *Options) { o.OutputMax = 3 << 20 })
 }

@@ -2,6 +2,7 @@ package local
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"os"
 )
@@ -15,7 +16,7 @@ func (w *worker) canonical(b []byte) []byte {
 }
 
 // rewriteFile replaces every occurrence of old in a file, with bounded memory.
-func rewriteFile(path, old, now string) error {
+func rewriteFile(path, old, now string) (err error) {
 	in, err := os.Open(path)
 	if err != nil {
 		return err
@@ -25,14 +26,19 @@ func rewriteFile(path, old, now string) error {
 	if err != nil {
 		return err
 	}
-	defer out.Close()
+	defer func() {
+		if err != nil {
+			_ = out.Close() // it may have been, and then that failed
+			err = errors.Join(err, os.Remove(out.Name()))
+		}
+	}()
 	if err := rewrite(out, in, []byte(old), []byte(now), make([]byte, 256<<10)); err != nil {
 		return err
 	}
 	if err := out.Close(); err != nil {
 		return err
 	}
-	return os.Rename(path+".new", path)
+	return os.Rename(out.Name(), path)
 }
 
 // rewrite copies in to out with every occurrence of old replaced. The buffer

@@ -16,40 +16,64 @@ import (
 	"muster/regress/lane"
 )
 
-// run runs a case on this lane. When the error is errLaneDied, and whenever ctx
-// has ended, the helper is gone, with everything that the case had started.
-func (w *worker) run(ctx context.Context, job exec.Job) (*exec.Result, error) {
-	request := lane.Job{
-		Source: item(job.Source), Path: job.Command.Path,
-		Args: job.Command.Args(job.Source.Name), Stdin: job.Command.Stdin,
-	}
-	if w.plain {
-		request.Args = seen(request.Args, w.root)
-	}
-	var done lane.Done
-	if err := w.link.await(w.crew.o.answerPatience()); err != nil {
-		return nil, err
-	}
-	w.out = request.AppendFrame(w.out)
+// run runs the first cases of a batch with the present helper, and returns how many
+// that were. An error concerns the one behind those. When it is errLaneDied, and
+// whenever ctx has ended, the helper is gone, with everything that the case had
+// started.
+func (w *worker) run(ctx context.Context, b exec.Batch) (ran int, err error) {
 	w.link.obey(ctx)
-	err := w.link.exchange(w.out, done.Decode)
-	if ended := ctx.Err(); ended != nil || err != nil {
-		return nil, errors.Join(err, ended)
+	w.out = w.request(b.Jobs)
+	if err := w.link.send(w.out); err != nil {
+		return 0, errors.Join(err, ctx.Err())
 	}
-	w.note(done.Own, done.Floor)
-	w.noteBlind(done.Blind)
-	if done.Stuck {
-		left := w.stuck() // while all are still below the helper
-		w.end()
-		return nil, fmt.Errorf("%s: %w", name.Print(job.Source.Name), left)
+	b.Started(0)
+	for {
+		var d lane.Done
+		if err = w.link.await(w.crew.o.answerPatience()); err == nil {
+			err = w.link.next(d.Decode)
+		}
+		if ended := ctx.Err(); ended != nil || err != nil {
+			return ran, errors.Join(err, ended)
+		}
+		w.note(d.Own, d.Floor)
+		w.noteBlind(d.Blind)
+		if d.Stuck {
+			left := w.stuck() // while all are still below the helper
+			w.end()
+			return ran, fmt.Errorf("%s: %w", name.Print(b.Jobs[ran].Source.Name), left)
+		}
+		r, err := w.answer(&d)
+		b.Ended(ran, r, err)
+		ran++
+		if d.Last {
+			w.endOrWarn()
+		}
+		if d.End || ran == len(b.Jobs) {
+			return ran, nil
+		}
+		b.Started(ran)
 	}
-	if done.Last {
-		defer w.endOrWarn()
+}
+
+// request is the message that asks for the jobs.
+func (w *worker) request(jobs []exec.Job) []byte {
+	w.batch.Jobs = w.batch.Jobs[:0]
+	for i := range jobs {
+		j := &jobs[i]
+		args := j.Command.Args(j.Source.Name)
+		if w.plain {
+			args = seen(args, w.root)
+		}
+		w.batch.Jobs = append(w.batch.Jobs, lane.Job{Source: item(j.Source), Path: j.Command.Path, Args: args, Stdin: j.Command.Stdin})
 	}
-	if done.Fault != "" {
-		return nil, w.crew.blamed(done.Fault, done.Changed, done.Full)
+	return w.batch.AppendFrame(w.out)
+}
+
+func (w *worker) answer(d *lane.Done) (*exec.Result, error) {
+	if d.Fault != "" {
+		return nil, w.crew.blamed(d.Fault, d.Changed, d.Full)
 	}
-	return w.result(&done)
+	return w.result(d)
 }
 
 // result takes over what the lane answered and put into its outbox.

@@ -36,7 +36,8 @@ type worker struct {
 	own    time.Duration // CPU that it took itself, as it last told
 
 	digests digests
-	out     []byte // buffer, used again
+	batch   lane.Batch // space, used again, as is
+	out     []byte     // this
 }
 
 // start brings up a helper and waits until it is ready. In mode m the lane's
@@ -179,7 +180,11 @@ func (w *worker) greet(ctx context.Context) error {
 	}
 	w.link.obey(ctx)
 	var ready lane.Ready
-	if err := w.link.exchange(setup.AppendFrame(nil), ready.Decode); err != nil {
+	err := w.link.send(setup.AppendFrame(nil))
+	if err == nil {
+		err = w.link.next(ready.Decode)
+	}
+	if err != nil {
 		return err
 	}
 	w.note(ready.Own, ready.Floor)

@@ -1,0 +1,102 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"muster/regress/internal/exec"
+	"muster/regress/internal/fault"
+	"muster/regress/internal/name"
+)
+
+// deathsMax is how often one case may lose its helper before the machine is
+// taken to be broken.
+const deathsMax = 3
+
+// RunAll runs the first of a batch's cases, at least one, and returns how many that
+// were: those behind one that took its time are not run, for other lanes may be
+// idle. Each is told as Run would return it.
+func (c *Crew) RunAll(ctx context.Context, b exec.Batch) (ran int) {
+	w, err := c.acquire(ctx, b.Jobs[0].Avoid)
+	if err != nil {
+		b.Ended(0, nil, err)
+		return 1
+	}
+	defer c.release(w)
+	var refused []int
+	before := c.refusals.Seen()
+	ran = w.runThrough(ctx, exec.Batch{Jobs: b.Jobs, Started: b.Started, Ended: func(i int, r *exec.Result, err error) {
+		if err == nil && c.refusals.Since(before) {
+			r.Release()
+			refused = append(refused, i)
+			return
+		}
+		b.Ended(i, r, err)
+	}})
+	for _, i := range refused {
+		c.runRefused(ctx, w, b, i, len(refused) == 1)
+	}
+	return ran
+}
+
+// runRefused tells that a process was refused while a case ran. If it was one of
+// several it need not have been that one's: alone it may come through.
+func (c *Crew) runRefused(ctx context.Context, w *worker, b exec.Batch, i int, alone bool) {
+	if !alone {
+		before := c.refusals.Seen()
+		w.runThrough(ctx, exec.Batch{Jobs: b.Jobs[i : i+1], Started: func(int) {}, Ended: func(_ int, r *exec.Result, err error) {
+			if alone = err == nil && c.refusals.Since(before); alone {
+				r.Release()
+				return
+			}
+			b.Ended(i, r, err)
+		}})
+	}
+	if alone {
+		b.Ended(i, nil, fault.Environmentf("while the case ran a process was refused by the limit of the control group (pids.max): raise it, or use fewer --jobs"))
+	}
+}
+
+// runThrough is RunAll on this lane, with as many helpers as it takes.
+func (w *worker) runThrough(ctx context.Context, b exec.Batch) (ran int) {
+	for deaths := 0; ran == 0; {
+		var err error
+		if w.helper == nil {
+			if err = w.start(ctx, w.crew.mode); err != nil {
+				err = fmt.Errorf("lane %d cannot be started again: %w", w.number, withProcessesMend(err))
+			}
+		}
+		if err == nil {
+			ran, err = w.run(ctx, b)
+		}
+		switch {
+		case err == nil:
+			return ran
+		case ctx.Err() != nil:
+			w.endOrWarn()
+			err = ctx.Err()
+		case errors.Is(err, errLaneDied):
+			err = w.buried(b.Jobs[ran].Source.Name, &deaths)
+		}
+		if err != nil {
+			b.Ended(ran, nil, err)
+			return ran + 1
+		}
+		b.Jobs = b.Jobs[:ran+1] // alone: nobody knows which of several it was
+	}
+	return ran
+}
+
+// buried clears up after a helper that died during a case. An error says that the
+// case is to have no other.
+func (w *worker) buried(source string, deaths *int) error {
+	why, left := w.end()
+	if left != nil {
+		return fmt.Errorf("%s: %w", name.Print(source), left)
+	}
+	if *deaths++; *deaths == deathsMax {
+		return fault.Environmentf("%s: %w %d times: %s", name.Print(source), errLaneDied, *deaths, why)
+	}
+	return nil
+}
