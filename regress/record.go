@@ -89,13 +89,21 @@ func (r *recording) record(ctx context.Context) (Summary, error) {
 }
 
 // begin opens the new golden, or the one that --resume goes on with.
-func (r *recording) begin(ctx context.Context) error {
+func (r *recording) begin(ctx context.Context) (err error) {
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, r.dropRun())
+		}
+	}()
 	id, err := r.identity(ctx)
 	if err != nil {
 		return err
 	}
 	id["--repeat"] = fmt.Sprint(r.o.Judge.Repeat)
 	id["--golden"] = r.o.Store.Golden
+	if err := r.startCrew(ctx, ""); err != nil {
+		return err
+	}
 	if err := r.startRun(id, outcome.Digest{}); err != nil {
 		return err
 	}
@@ -105,9 +113,6 @@ func (r *recording) begin(ctx context.Context) error {
 	r.lanes = make([]int, len(r.cases))
 	for i := range r.lanes {
 		r.lanes[i] = exec.NoLane
-	}
-	if err := r.startCrew(ctx, ""); err != nil {
-		return errors.Join(err, r.writer.Abort(true))
 	}
 	rest, err := r.rest()
 	if err != nil {
