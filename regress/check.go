@@ -96,7 +96,12 @@ func (c *checking) endStores(err error) error {
 
 // begin starts a new run or goes on with an interrupted one, and returns what
 // has to be run.
-func (c *checking) begin(ctx context.Context) ([]task, error) {
+func (c *checking) begin(ctx context.Context) (pending []task, err error) {
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, c.dropRun())
+		}
+	}()
 	if err := c.start(ctx); err != nil {
 		return nil, err
 	}
@@ -113,23 +118,23 @@ func (c *checking) begin(ctx context.Context) ([]task, error) {
 		Command: c.name, Run: c.run.ID, Cases: len(c.cases), Jobs: c.o.Limits.Jobs,
 		Resumed: len(done), Expected: c.expected(known), Allowed: c.o.allowed(), At: c.began,
 	})
-	pending, err := c.resume(known, took)
-	if err == nil {
-		err = c.startCrew(ctx, "")
-	}
+	pending, err = c.resume(known, took)
 	if err != nil {
 		return nil, errors.Join(c.endStores(err), c.lines.Close())
 	}
 	return pending, nil
 }
 
-// start finds or makes the run and its stores.
+// start brings up the lanes, and finds or makes the run and its stores.
 func (c *checking) start(ctx context.Context) error {
 	id, err := c.identity(ctx)
 	if err != nil {
 		return err
 	}
 	id["--golden"] = c.o.Store.Golden // accept writes to it
+	if err := c.startCrew(ctx, ""); err != nil {
+		return err
+	}
 	if err := c.startRun(id, c.base.identify(id)); err != nil {
 		return err
 	}

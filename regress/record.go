@@ -89,13 +89,21 @@ func (r *recording) record(ctx context.Context) (Summary, error) {
 }
 
 // begin opens the new golden, or the one that --resume goes on with.
-func (r *recording) begin(ctx context.Context) error {
+func (r *recording) begin(ctx context.Context) (err error) {
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, r.dropRun())
+		}
+	}()
 	id, err := r.identity(ctx)
 	if err != nil {
 		return err
 	}
 	id["--repeat"] = fmt.Sprint(r.o.Judge.Repeat)
 	id["--golden"] = r.o.Store.Golden
+	if err := r.startCrew(ctx, ""); err != nil {
+		return err
+	}
 	if err := r.startRun(id, outcome.Digest{}); err != nil {
 		return err
 	}
@@ -106,15 +114,36 @@ func (r *recording) begin(ctx context.Context) error {
 	for i := range r.lanes {
 		r.lanes[i] = exec.NoLane
 	}
-	if err := r.startCrew(ctx, ""); err != nil {
+	rest, err := r.rest()
+	if err != nil {
 		return errors.Join(err, r.writer.Abort(true))
 	}
 	r.due = r.took.complete()
 	r.emit(report.Started{
 		Command: r.name, Run: r.run.ID, Cases: len(r.cases), Jobs: r.o.Limits.Jobs,
-		Expected: r.expected(r.all()), At: r.began,
+		Resumed: len(r.cases) - len(rest), Expected: r.expected(rest), At: r.began,
 	})
 	return nil
+}
+
+// rest lists the cases that the first pass runs: all, or those of which the run
+// that is resumed has nothing.
+func (r *recording) rest() ([]task, error) {
+	all := r.all()
+	if !r.resumed {
+		return all, nil
+	}
+	rest := all[:0]
+	for _, t := range all {
+		_, known, err := r.writer.Get(t.entry.Name)
+		if err != nil {
+			return nil, err
+		}
+		if !known {
+			rest = append(rest, t)
+		}
+	}
+	return rest, nil
 }
 
 // openWriter begins the new golden, or goes on with what the run that is

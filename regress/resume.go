@@ -56,6 +56,17 @@ func (s *session) startRun(id map[string]string, base outcome.Digest) error {
 	return err
 }
 
+// dropRun removes a run that could not begin: as the last one it would stand before
+// the last that did, for accept, show and rerun. One that is resumed stays.
+func (s *session) dropRun() error {
+	if s.run == nil || s.resumed {
+		return nil
+	}
+	run := s.run
+	s.run = nil
+	return run.Remove()
+}
+
 func notAsItWas(what, run string) error {
 	if strings.HasPrefix(what, fileOf) {
 		return fault.Inputf("--resume: %s was written to or replaced since run %s began, and may have been another while that ran: run without --resume", what, run)

@@ -45,10 +45,7 @@ func (c *Corpus) cacheFor(all []counted, rest time.Duration) digestCache {
 		return digestCache{}
 	}
 	h := sha256.New()
-	fmt.Fprintf(h, "digest 1\n%s %s\n", c.source.key(), (&source{info: info}).key())
-	for _, i := range []fs.FileInfo{info, c.source.info} {
-		fmt.Fprintf(h, "%d\n", filestamp.ChangeTime(i.Sys().(*syscall.Stat_t)).UnixNano())
-	}
+	fmt.Fprintf(h, "digest 2\n%s\n%s\n", c.source.key(), filestamp.Of(info))
 	for i := range all {
 		all[i].writeTo(h)
 	}
@@ -80,9 +77,9 @@ func (d digestCache) store(sum outcome.Digest) {
 		_ = os.Remove(temp)
 		return
 	}
-	files := spool{dir: d.dir}.list(digestPrefix, "")
-	slices.SortFunc(files, func(a, b fs.DirEntry) int { return used(b).Compare(used(a)) })
-	for _, e := range files[min(len(files), digestsKept):] {
-		_ = os.Remove(filepath.Join(d.dir, e.Name()))
+	files := spool{dir: d.dir}.paths(digestPrefix, "")
+	slices.SortFunc(files, func(a, b string) int { return modified(b).Compare(modified(a)) })
+	for _, path := range files[min(len(files), digestsKept):] {
+		_ = os.Remove(path)
 	}
 }

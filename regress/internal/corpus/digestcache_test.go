@@ -3,7 +3,9 @@ package corpus
 import (
 	"archive/tar"
 	"bytes"
+	"compress/gzip"
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -78,5 +80,28 @@ func TestDigestIsRemembered(t *testing.T) {
 	}
 	if kept, _ := filepath.Glob(filepath.Join(first.dir, digestPrefix+"*")); len(kept) != digestsKept {
 		t.Errorf("%d are kept", len(kept))
+	}
+}
+
+// To use again what was unpacked leaves it as it is: else its digest would never be
+// remembered.
+func TestDigestOfUnpackedIsRemembered(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "a.tgz")
+	var b bytes.Buffer
+	zip := gzip.NewWriter(&b)
+	if err := errors.Join(tar.NewWriter(zip).Close(), zip.Close(), os.WriteFile(path, b.Bytes(), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	cache := func() digestCache {
+		c, err := Open(context.Background(), Options{Path: path, Spool: filepath.Join(dir, "spool")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		return c.cacheFor(c.counted(), 0)
+	}
+	if first, second := cache(), cache(); first.path == "" || first != second {
+		t.Errorf("%q became %q", first.path, second.path)
 	}
 }

@@ -99,7 +99,7 @@ func checkExpanded(t *testing.T, o corpus.Options, want, sparse string) {
 		return
 	}
 	digest(t, open(t, o))
-	if kept := names(t, o.Spool); len(kept) != 1 || said != 1 {
+	if kept := whole(t, o.Spool); len(kept) != 1 || said != 1 {
 		t.Errorf("%s: spool has %v, said %d times", o.Path, kept, said)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,17 +13,20 @@ import (
 	"time"
 
 	"muster/regress/internal/fault"
+	"muster/regress/internal/filestamp"
 )
 
 // spoolKept is how many unpacked archives stay for the next run: the one in
 // use, and one that somebody switches to and fro with.
 const spoolKept = 2
 
-// The names in the spool: corpus-KEY-SIZE.tar is whole, corpus-*.tmp is being
-// written, and locked as long as its writer lives.
+// The names in the spool: corpus-KEY.tar is whole if corpus-KEY.stamp says of it
+// what filestamp does, corpus-*.tmp is being written, and locked as long as its
+// writer lives.
 const (
 	spoolPrefix = "corpus-"
 	spoolWhole  = ".tar"
+	spoolStamp  = ".stamp"
 	spoolTemp   = ".tmp"
 )
 
@@ -34,49 +36,66 @@ type spool struct {
 	limits Limits
 }
 
-// find returns the whole file of that key, or nil.
+// find returns the whole file of that key, or nil. It is not read: nothing must
+// have changed it since its stamp was written, neither somebody nor a power cut
+// that its name outlived and its content did not.
 func (s spool) find(key string) *os.File {
-	for _, e := range s.list(spoolPrefix+key+"-", spoolWhole) {
-		path := filepath.Join(s.dir, e.Name())
-		f, err := os.Open(path)
-		if err != nil {
-			continue
-		}
-		// The size is in the name because a rename may outlive a power cut that
-		// the content did not.
-		info, err := f.Stat()
-		if err == nil && wholeName(key, info.Size()) == e.Name() {
-			now := time.Now()
-			_ = os.Chtimes(path, now, now) // so that prune keeps it; if it fails, it is unpacked again
-			return f
-		}
-		f.Close()
-		_ = os.Remove(path)
+	path := s.whole(key)
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
 	}
+	if stamped(f) {
+		now := time.Now()
+		_ = os.Chtimes(stampFile(path), now, now) // so that prune keeps it; if it fails, it is unpacked again
+		return f
+	}
+	f.Close()
+	removeWhole(path)
 	return nil
 }
 
-// key names what is unpacked of the source: it changes with the file's path,
-// identity, size and time, and with the form of what is unpacked.
-func (s *source) key() string {
-	h := sha256.New()
-	fmt.Fprintf(h, "spool 1\n%d %d\n", s.info.Size(), s.info.ModTime().UnixNano())
-	if st, ok := s.info.Sys().(*syscall.Stat_t); ok {
-		fmt.Fprintf(h, "%d %d\n", st.Dev, st.Ino)
+func stamped(f *os.File) bool {
+	info, err := f.Stat()
+	if err != nil {
+		return false
 	}
-	fmt.Fprintf(h, "%s", s.path)
-	return hex.EncodeToString(h.Sum(nil)[:16])
+	stamp, err := os.ReadFile(stampFile(f.Name()))
+	return err == nil && string(stamp) == filestamp.Of(info)
 }
 
-func wholeName(key string, size int64) string {
-	return fmt.Sprintf("%s%s-%d%s", spoolPrefix, key, size, spoolWhole)
+// key names what is unpacked of the source: it changes with the file's path, with
+// whatever shows that it is another or was written to, and with the form of what
+// is unpacked.
+func (s *source) key() string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "spool 2\n%s\n%s", filestamp.Of(s.info), s.path))
+	return hex.EncodeToString(sum[:16])
 }
 
-func (s spool) list(prefix, suffix string) []fs.DirEntry {
-	all, _ := os.ReadDir(s.dir) // without the folder there is nothing
-	return slices.DeleteFunc(all, func(e fs.DirEntry) bool {
-		return !e.Type().IsRegular() || !strings.HasPrefix(e.Name(), prefix) || !strings.HasSuffix(e.Name(), suffix)
-	})
+func (s spool) whole(key string) string {
+	return filepath.Join(s.dir, spoolPrefix+key+spoolWhole)
+}
+
+// stampFile returns the path of the stamp of a whole file. It is a file of its
+// own, whose time tells when the other was used last: that one must not change.
+func stampFile(whole string) string {
+	return strings.TrimSuffix(whole, spoolWhole) + spoolStamp
+}
+
+func removeWhole(path string) {
+	_ = os.Remove(path)
+	_ = os.Remove(stampFile(path))
+}
+
+// paths returns the files whose names begin and end so.
+func (s spool) paths(prefix, suffix string) (all []string) {
+	entries, _ := os.ReadDir(s.dir) // without the folder there is nothing
+	for _, e := range entries {
+		if n := e.Name(); e.Type().IsRegular() && strings.HasPrefix(n, prefix) && strings.HasSuffix(n, suffix) {
+			all = append(all, filepath.Join(s.dir, n))
+		}
+	}
+	return all
 }
 
 // scratch is a spool file that is being written.
@@ -153,42 +172,58 @@ func (x *scratch) discard() {
 // keep makes the written file the whole file of that key, for this run and the
 // next, and returns it. With an empty key it is for this run alone.
 func (x *scratch) keep(label, key string) (*os.File, error) {
-	info, err := x.w.Stat()
-	if err == nil && key != "" {
-		whole := filepath.Join(x.spool.dir, wholeName(key, info.Size()))
-		if err = os.Rename(x.path, whole); err == nil {
-			x.path = ""
-			x.spool.prune(whole)
+	whole := ""
+	if key != "" {
+		whole = x.spool.whole(key)
+		if err := os.Rename(x.path, whole); err != nil {
+			x.discard()
+			return nil, spoolFault(label, x.spool.dir, err)
 		}
-	}
-	if err != nil {
-		x.discard()
-		return nil, spoolFault(label, x.spool.dir, err)
+		x.path = ""
+		x.spool.prune(whole)
 	}
 	x.unname()
 	if err := x.w.Close(); err != nil { // some file systems tell only now that the disk is full
 		x.r.Close()
 		return nil, spoolFault(label, x.spool.dir, err)
 	}
+	if whole != "" {
+		x.stamp(whole)
+	}
 	return x.r, nil
 }
 
-// prune removes what dead writers left and the whole files beyond the newest.
-// What cannot be removed is tried again next time.
-func (s spool) prune(current string) {
-	for _, e := range s.list(spoolPrefix, spoolTemp) {
-		removeUnlocked(filepath.Join(s.dir, e.Name()))
-	}
-	others := s.list(spoolPrefix, spoolWhole)
-	others = slices.DeleteFunc(others, func(e fs.DirEntry) bool { return e.Name() == filepath.Base(current) })
-	slices.SortFunc(others, func(a, b fs.DirEntry) int { return used(b).Compare(used(a)) })
-	for _, e := range others[min(len(others), spoolKept-1):] {
-		_ = os.Remove(filepath.Join(s.dir, e.Name()))
+// stamp writes down what the whole file is, now that nothing changes it any
+// more. If it fails, it is unpacked again.
+func (x *scratch) stamp(whole string) {
+	if info, err := x.r.Stat(); err == nil {
+		_ = os.WriteFile(stampFile(whole), []byte(filestamp.Of(info)), 0o600)
 	}
 }
 
-func used(e fs.DirEntry) time.Time {
-	info, err := e.Info()
+// prune removes what dead writers left and the whole files beyond those that were
+// used last. What cannot be removed is tried again next time.
+func (s spool) prune(current string) {
+	for _, path := range s.paths(spoolPrefix, spoolTemp) {
+		removeUnlocked(path)
+	}
+	others := s.paths(spoolPrefix, spoolWhole)
+	others = slices.DeleteFunc(others, func(path string) bool { return path == current })
+	slices.SortFunc(others, func(a, b string) int { return modified(stampFile(b)).Compare(modified(stampFile(a))) })
+	for _, path := range others[min(len(others), spoolKept-1):] {
+		removeWhole(path)
+	}
+	whole := s.paths(spoolPrefix, spoolWhole)
+	for _, path := range s.paths(spoolPrefix, spoolStamp) {
+		if !slices.ContainsFunc(whole, func(w string) bool { return stampFile(w) == path }) {
+			_ = os.Remove(path)
+		}
+	}
+}
+
+// modified returns when a file was written to, or long ago when there is none.
+func modified(path string) time.Time {
+	info, err := os.Stat(path)
 	if err != nil {
 		return time.Time{}
 	}

@@ -15,6 +15,7 @@ import (
 
 	"muster/regress/internal/corpus"
 	"muster/regress/internal/fault"
+	"muster/regress/internal/filestamp"
 )
 
 func names(t *testing.T, dir string) []string {
@@ -44,15 +45,13 @@ func TestSpoolIsReused(t *testing.T) {
 
 	o.Path = write(t, "c.tar.gz", gz(small(t)))
 	isSmall(t, open(t, o))
-	first := names(t, spool)
+	first := whole(t, spool)
 	if len(first) != 1 || len(said) != 1 || !strings.Contains(said[0], "unpacked to "+spool+" (") {
 		t.Fatalf("spooled %v, said %q", first, said)
 	}
-	// Mark it, to see that it is this file that the next run uses.
-	mark(t, filepath.Join(spool, first[0]), "A", "M")
-	c := open(t, o)
-	if got := content(t, c, c.Cases()[0]); got != "M" || len(said) != 1 {
-		t.Errorf("the second run has %q and said %q", got, said[1:])
+	isSmall(t, open(t, o))
+	if got := whole(t, spool); !slices.Equal(got, first) || len(said) != 1 {
+		t.Errorf("the second run has %v and said %q", got, said[1:])
 	}
 
 	later := time.Now().Add(time.Hour)
@@ -60,23 +59,60 @@ func TestSpoolIsReused(t *testing.T) {
 		t.Fatal(err)
 	}
 	isSmall(t, open(t, o))
-	if got := names(t, spool); len(said) != 2 || len(got) != 2 {
+	if got := whole(t, spool); len(said) != 2 || len(got) != 2 {
 		t.Errorf("after a change: said %q, spool has %v", said, got)
 	}
 }
 
-// mark replaces the first block's start that is old.
-func mark(t *testing.T, path, old, now string) {
+// What was unpacked of an archive is not used for another of the same name, size
+// and time, whether that was written there or put there.
+func TestSpoolIsOfThisArchive(t *testing.T) {
+	one := gz(pack(t, file{name: "a", body: "one"}))
+	two := gz(pack(t, file{name: "a", body: "two"}))
+	if len(one) != len(two) {
+		t.Fatalf("%d and %d bytes", len(one), len(two))
+	}
+	now := time.Now()
+	for title, change := range map[string]func(path string) error{
+		"written": func(path string) error { return os.WriteFile(path, two, 0o600) },
+		"put":     func(path string) error { return os.Rename(write(t, "other", two), path) },
+	} {
+		o := corpus.Options{Path: write(t, "c.tgz", one), Spool: t.TempDir()}
+		until := func(change func() error) {
+			otherStamp(t, o.Path, func() error {
+				return errors.Join(change(), os.Chtimes(o.Path, now, now))
+			})
+		}
+		until(func() error { return nil })
+		open(t, o)
+		until(func() error { return change(o.Path) })
+		if c := open(t, o); content(t, c, c.Cases()[0]) != "two" {
+			t.Errorf("%s: what was unpacked before is used", title)
+		}
+	}
+}
+
+// otherStamp changes a file until its stamp is another: the clock of a file system
+// ticks every few milliseconds.
+func otherStamp(t *testing.T, path string, change func() error) {
 	t.Helper()
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
+	stamp := func() string {
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return filestamp.Of(info)
 	}
-	at := bytes.Index(b, append([]byte(old), make([]byte, 500)...))
-	copy(b[at:], now)
-	if err := os.WriteFile(path, b, 0o600); err != nil {
-		t.Fatal(err)
+	was := stamp()
+	for range 100_000 {
+		if err := change(); err != nil {
+			t.Fatal(err)
+		}
+		if stamp() != was {
+			return
+		}
 	}
+	t.Fatalf("%s is still %s", path, was)
 }
 
 func TestSpoolKeepsTwo(t *testing.T) {
@@ -95,7 +131,7 @@ func TestSpoolKeepsTwo(t *testing.T) {
 		for _, w := range whole(t, spool) {
 			if !slices.Contains(slices.Collect(maps.Values(made)), w) {
 				made[i] = w
-				age(t, w, hours)
+				age(t, strings.TrimSuffix(w, ".tar")+".stamp", hours)
 			}
 		}
 	}
@@ -107,6 +143,9 @@ func TestSpoolKeepsTwo(t *testing.T) {
 	left := whole(t, spool)
 	if len(left) != 2 || !slices.Contains(left, made[0]) || !slices.Contains(left, made[2]) {
 		t.Errorf("spool has %v, want %s and %s", left, made[0], made[2])
+	}
+	if all := names(t, spool); len(all) != 5 { // with their stamps, and that of somebody else
+		t.Errorf("spool has %v", all)
 	}
 	if _, err := os.Stat(stale); err == nil {
 		t.Error("what a dead writer left is still there")
@@ -136,30 +175,52 @@ func age(t *testing.T, path string, hours int) {
 	}
 }
 
-// A spooled file that was cut or damaged is not believed.
+// A spooled file that was cut or damaged is not believed, though the archive still
+// has the same names, nor one whose stamp is gone or not whole.
 func TestSpoolDamagedSince(t *testing.T) {
 	for title, damage := range map[string]func([]byte) []byte{
 		"cut":     func(b []byte) []byte { return b[:1024] }, /* where an entry ends */
 		"empty":   func([]byte) []byte { return nil },
-		"flipped": func(b []byte) []byte { b[1024] ^= 1; return b },
+		"head":    func(b []byte) []byte { b[1024] ^= 1; return b },
+		"content": func(b []byte) []byte { b[bytes.IndexByte(b, 'A')] ^= 1; return b },
 	} {
 		t.Run(title, func(t *testing.T) {
-			o := corpus.Options{Path: write(t, "c.tgz", gz(small(t))), Spool: t.TempDir()}
-			isSmall(t, open(t, o))
-			path := filepath.Join(o.Spool, names(t, o.Spool)[0])
-			b, err := os.ReadFile(path)
-			if err != nil {
+			damagedSince(t, ".tar", func(path string, b []byte) {
+				otherStamp(t, path, func() error { return os.WriteFile(path, damage(bytes.Clone(b)), 0o600) })
+			})
+		})
+	}
+	t.Run("stamp gone", func(t *testing.T) {
+		damagedSince(t, ".stamp", func(path string, _ []byte) {
+			if err := os.Remove(path); err != nil {
 				t.Fatal(err)
-			}
-			if err := os.WriteFile(path, damage(b), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			isSmall(t, open(t, o))
-			isSmall(t, open(t, o))
-			if got := names(t, o.Spool); len(got) != 1 {
-				t.Errorf("spool has %v", got)
 			}
 		})
+	})
+	t.Run("stamp cut", func(t *testing.T) {
+		damagedSince(t, ".stamp", func(path string, b []byte) {
+			if err := os.WriteFile(path, b[:len(b)/2], 0o600); err != nil {
+				t.Fatal(err)
+			}
+		})
+	})
+}
+
+func damagedSince(t *testing.T, suffix string, damage func(path string, b []byte)) {
+	t.Helper()
+	said := 0
+	o := corpus.Options{Path: write(t, "c.tgz", gz(small(t))), Spool: t.TempDir(), Note: func(string) { said++ }}
+	isSmall(t, open(t, o))
+	path := strings.TrimSuffix(whole(t, o.Spool)[0], ".tar") + suffix
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	damage(path, b)
+	isSmall(t, open(t, o))
+	isSmall(t, open(t, o))
+	if got := whole(t, o.Spool); len(got) != 1 || said != 2 {
+		t.Errorf("spool has %v, said %d times", got, said)
 	}
 }
 

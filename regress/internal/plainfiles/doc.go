@@ -6,7 +6,7 @@
 //
 // An export is a folder:
 //
-//	golden.json                  version of this format, and the flags
+//	golden.json                  version of this format, number of cases, flags
 //	NAME.case/outcome.json       the case NAME: its ending and its parts
 //	NAME.case/stdout             contents, byte for byte
 //	NAME.case/stderr
@@ -14,7 +14,8 @@
 //
 // golden.json is there because a check takes the flags from the golden: a golden
 // that was imported without them would be checked under other rules, with
-// other headers. It can't be part of a case: there may be none.
+// other headers. It can't be part of a case: there may be none. With the number of
+// cases in it, one that is lost on the way is not lost without a word.
 //
 // Left out is what says where and when: times, costs, machine, command. Of a
 // part or ending that is flaky there is only that it is, and of a case that

@@ -26,7 +26,8 @@ func Export(ctx context.Context, s *golden.Store, dir string) error {
 		return fault.Environmentf("export: %w", err)
 	}
 	defer root.Close()
-	b, err := encode(goldenJSON{format, printed(s.Meta().Flags)})
+	cases := s.Len()
+	b, err := encode(goldenJSON{format, &cases, printed(s.Meta().Flags)})
 	if err != nil {
 		return fmt.Errorf("export: %w", err)
 	}

@@ -2,6 +2,7 @@ package plainfiles
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -22,39 +23,59 @@ import (
 // contents of flaky parts and of cases that were stopped.
 //
 // Files that are not an export's, files in a case's folder that its
-// outcome.json does not name, and contents that are not what it says, are
-// errors of class Input. Other files beside the cases are passed over.
+// outcome.json does not name, contents that are not what it says, and another
+// number of cases than golden.json says, are errors of class Input. Other files
+// beside the cases are passed over.
 func Import(ctx context.Context, dir, path string, m golden.Meta) error {
 	root, err := openFolder(dir)
 	if err != nil {
 		return fault.Inputf("import: %w", err)
 	}
 	defer root.Close()
-	if m.Flags, err = readFlags(root); err != nil {
+	j, err := readGolden(root)
+	if err == nil {
+		m.Flags, err = j.flags()
+	}
+	if err != nil {
 		return fmt.Errorf("import of %s: %w", dir, err)
 	}
 	w, err := golden.Create(path, m)
 	if err != nil {
 		return err
 	}
-	if err := importCases(ctx, root, w); err != nil {
+	cases, err := importCases(ctx, root, w)
+	if err == nil {
+		err = j.checkCount(cases)
+	}
+	if err != nil {
 		return errors.Join(fmt.Errorf("import of %s: %w", dir, err), w.Abort(false))
 	}
 	return w.Finish()
 }
 
-func readFlags(root *os.Root) (map[string]string, error) {
+func readGolden(root *os.Root) (j goldenJSON, err error) {
 	b, err := readJSON(root, goldenFile)
 	if err != nil {
-		return nil, fault.Inputf("no export: %w", err)
+		return j, fault.Inputf("no export: %w", err)
 	}
-	var j goldenJSON
 	if err = checkFormat(b); err == nil {
 		err = decode(b, &j)
 	}
 	if err != nil {
-		return nil, fault.Inputf("%s: %w", goldenFile, err)
+		return j, fault.Inputf("%s: %w", goldenFile, err)
 	}
+	return j, nil
+}
+
+// checkCount finds cases that were lost, or came to it, since the export.
+func (j goldenJSON) checkCount(cases int) error {
+	if j.Cases == nil || *j.Cases == cases {
+		return nil
+	}
+	return fault.Inputf("%s counts %d cases, and here are %d: put back what is missing, or correct %q there if that is meant", goldenFile, *j.Cases, cases, "cases")
+}
+
+func (j goldenJSON) flags() (map[string]string, error) {
 	flags := make(map[string]string, len(j.Flags))
 	for k, v := range j.Flags {
 		key, err := name.Parse(k)
@@ -68,27 +89,29 @@ func readFlags(root *os.Root) (map[string]string, error) {
 	return flags, nil
 }
 
-// importCases walks the folder. A folder that ends in ".case" is a case, and
-// no other folder is.
-func importCases(ctx context.Context, root *os.Root, w *golden.Writer) error {
-	return fs.WalkDir(root.FS(), ".", func(folder string, d fs.DirEntry, err error) error {
+// importCases walks the folder and returns how many cases it found. A folder that
+// ends in ".case" is a case, and no other folder is.
+func importCases(ctx context.Context, root *os.Root, w *golden.Writer) (cases int, err error) {
+	err = fs.WalkDir(root.FS(), ".", func(folder string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return fault.Environmentf("%w", err)
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case !d.IsDir():
-			return nil
-		case folder == gitFolder:
+		case folder == gitFolder && d.IsDir():
 			return fs.SkipDir
 		case !strings.HasSuffix(d.Name(), caseSuffix):
 			return nil
+		case !d.IsDir():
+			return fault.Inputf("%s is no folder, as every case is", name.Print(folder))
 		}
 		if err := importCase(ctx, root, folder, w); err != nil {
 			return fmt.Errorf("%s: %w", name.Print(folder), err)
 		}
+		cases++
 		return fs.SkipDir
 	})
+	return cases, err
 }
 
 func importCase(ctx context.Context, root *os.Root, folder string, w *golden.Writer) error {
@@ -117,17 +140,52 @@ func importCase(ctx context.Context, root *os.Root, folder string, w *golden.Wri
 	if err := checkFiles(from, r); err != nil {
 		return err
 	}
-	err = w.Put(ctx, r, func(p outcome.Part) (io.ReadCloser, error) {
-		at, err := place(p)
-		if err != nil {
-			return nil, err
-		}
-		return openFile(from, at)
+	return putCase(ctx, from, r, w)
+}
+
+// putCase stores a case, having read all its contents: those too that the golden
+// needs no more, for an edit of them would be lost without a word.
+func putCase(ctx context.Context, from *os.Root, r golden.Record, w *golden.Writer) error {
+	read := map[outcome.Key]bool{}
+	err := w.Put(ctx, r, func(p outcome.Part) (io.ReadCloser, error) {
+		read[p.Key] = true
+		return openContent(from, p)
 	})
+	for _, p := range r.Outcome.Parts {
+		if err == nil && exported(&r.Outcome, p) && !read[p.Key] {
+			err = checkContent(from, p)
+		}
+	}
 	if errors.Is(err, golden.ErrContent) || errors.Is(err, golden.ErrRecord) {
 		return fault.Inputf("%w", err)
 	}
 	return err
+}
+
+func openContent(from *os.Root, p outcome.Part) (*os.File, error) {
+	at, err := place(p)
+	if err != nil {
+		return nil, err
+	}
+	return openFile(from, at)
+}
+
+// checkContent reads the content of a part, and no more than it has.
+func checkContent(from *os.Root, p outcome.Part) error {
+	f, err := openContent(from, p)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	h := sha256.New()
+	n, err := io.Copy(h, io.LimitReader(f, p.Size+1))
+	if err != nil {
+		return fault.Environmentf("%s: %w", name.Print(p.String()), err)
+	}
+	if n != p.Size || outcome.Digest(h.Sum(nil)) != p.Digest {
+		return fmt.Errorf("%s: %w", name.Print(p.String()), golden.ErrContent)
+	}
+	return nil
 }
 
 // checkFiles finds what is in the folder of a case and not named by its

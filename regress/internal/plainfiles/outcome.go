@@ -20,6 +20,7 @@ const format = 1
 // has no way to hold odd bytes.
 type goldenJSON struct {
 	Format int               `json:"format"`
+	Cases  *int              `json:"cases,omitempty"` // how many; nil in exports from before that was told
 	Flags  map[string]string `json:"flags"`
 }
 

@@ -136,7 +136,8 @@ func example(b bag) []golden.Record {
 		streams(".git/HEAD", outcome.Ending{}, b.part(outcome.File, "link", outcome.Symlink, "../to\xff")),
 		streams("odd \n\xff%41/"+strings.Repeat("é", 120), outcome.Ending{}, b.part(outcome.File, strings.Repeat("%", 100)+"1", 0, "1"),
 			b.part(outcome.File, strings.Repeat("%", 100)+"2", 0, "2")),
-		streams("killed", outcome.Ending{Kind: outcome.Signalled, Code: 11}, flaky),
+		streams("killed", outcome.Ending{Kind: outcome.Signalled, Code: 11}, flaky,
+			b.part(outcome.File, "twin", 0, "a file of a")),
 		streams("late", outcome.Ending{Kind: outcome.TimedOut}),
 		ending, stopped,
 	}
@@ -325,6 +326,18 @@ func TestImportRefuses(t *testing.T) {
 		"no JSON":             write(goldenFile, "{"),
 		"other content":       write(file, "\x7fELG"),
 		"longer content":      write(file, "\x7fELF2"),
+		"other known content": write("killed.case/files/twin", "A file of a"),
+		"longer no content":   write("killed.case/stderr", "x"),
+		"missing case":        func(dir string) error { return os.RemoveAll(filepath.Join(dir, "killed.case")) },
+		"a case too many":     replace(goldenFile, `"cases": 10`, `"cases": 9`),
+		"a file for a case": func(dir string) error {
+			at := filepath.Join(dir, "killed.case")
+			return errors.Join(os.RemoveAll(at), os.WriteFile(at, nil, 0o644), replace(goldenFile, `"cases": 10`, `"cases": 9`)(dir))
+		},
+		"a link for a case": func(dir string) error {
+			at, aside := filepath.Join(dir, "killed.case"), filepath.Join(dir, "aside")
+			return errors.Join(os.Rename(at, aside), os.Symlink("aside", at), replace(goldenFile, `"cases": 10`, `"cases": 9`)(dir))
+		},
 		"missing content":     func(dir string) error { return os.Remove(filepath.Join(dir, file)) },
 		"missing outcome":     func(dir string) error { return os.Remove(filepath.Join(dir, "a.case", outcomeFile)) },
 		"a file too many":     write("a.case/files/more", ""),
@@ -368,6 +381,26 @@ func TestImportRefuses(t *testing.T) {
 	}
 	if err := Import(t.Context(), t.TempDir()+"/none", path, golden.Meta{}); fault.ClassOf(err) != fault.Input {
 		t.Errorf("no folder: %v", err)
+	}
+}
+
+// An export from before golden.json had the number of cases is still one.
+func TestImportOfAnOlderExport(t *testing.T) {
+	b := bag{}
+	dir := export(t, build(t, exampleMeta, b, example(b)...))
+	text, err := os.ReadFile(filepath.Join(dir, goldenFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	older := strings.Replace(string(text), "  \"cases\": 10,\n", "", 1)
+	if len(older) == len(text) {
+		t.Fatalf("no number of cases in %s", text)
+	}
+	if err := os.WriteFile(filepath.Join(dir, goldenFile), []byte(older), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := Import(t.Context(), dir, filepath.Join(t.TempDir(), "to"), golden.Meta{}); err != nil {
+		t.Error(err)
 	}
 }
 

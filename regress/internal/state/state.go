@@ -89,15 +89,23 @@ func (s *State) NewRun(info Info) (*Run, error) {
 	}
 	info.Number++
 	info.Version = version
-	info.ID = info.Started.UTC().Format("20060102-150405-") + hex.EncodeToString(random[:])
+	info.ID = info.Started.UTC().Format(idTime) + hex.EncodeToString(random[:])
 	r := &Run{info, filepath.Join(s.runs(), info.ID)}
 	if err := os.MkdirAll(r.dir, 0o755); err != nil {
 		return nil, fault.Environmentf("state folder: %w", err)
 	}
 	if err := r.Save(); err != nil {
-		return nil, err
+		return nil, errors.Join(err, r.Remove())
 	}
 	return r, s.prune(r.ID)
+}
+
+// Remove removes the run. The state must be locked.
+func (r *Run) Remove() error {
+	if err := os.RemoveAll(r.dir); err != nil {
+		return fault.Environmentf("remove run %s: %w", r.ID, err)
+	}
+	return nil
 }
 
 // Save writes run.json, atomically.
@@ -118,6 +126,9 @@ func (r *Run) Save() error {
 // prune removes the oldest runs, but never current, which has just begun, nor
 // the newest unfinished one of a command beside it: it may be resumed.
 func (s *State) prune(current string) error {
+	if err := s.removeNoRuns(); err != nil {
+		return err
+	}
 	runs, err := s.Runs()
 	if err != nil {
 		return err
@@ -136,12 +147,46 @@ func (s *State) prune(current string) error {
 		if r.ID == current || r == unfinished[r.Command] {
 			continue
 		}
-		if err := os.RemoveAll(r.dir); err != nil {
-			return fault.Environmentf("remove old run: %w", err)
+		if err := r.Remove(); err != nil {
+			return err
 		}
 		excess--
 	}
 	return nil
+}
+
+// removeNoRuns removes the folders of runs that were killed while they made them, or
+// while they removed them: run.json is there first and goes with the rest. Only
+// what has the name of a run is ours.
+func (s *State) removeNoRuns() error {
+	entries, err := os.ReadDir(s.runs())
+	if err != nil {
+		return fault.Environmentf("state folder: %w", err)
+	}
+	for _, e := range entries {
+		r := &Run{Info{ID: e.Name()}, filepath.Join(s.runs(), e.Name())}
+		if !e.IsDir() || !isID(r.ID) {
+			continue
+		}
+		if _, err := os.Lstat(r.File("run.json")); !errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if err := r.Remove(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// idTime is how the ID of a run begins.
+const idTime = "20060102-150405-"
+
+func isID(name string) bool {
+	if len(name) <= len(idTime) {
+		return false
+	}
+	_, err := time.Parse(idTime, name[:len(idTime)])
+	return err == nil
 }
 
 // Runs returns all runs, oldest first, whatever the clock did between them. Folders

@@ -1,7 +1,10 @@
 package state_test
 
 import (
+	"errors"
 	"os"
+	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -73,6 +76,41 @@ func TestUnfinishedRunsAreKept(t *testing.T) {
 	}
 	if _, err := s.Find(older.ID, every); fault.ClassOf(err) != fault.Input {
 		t.Errorf("the older unfinished record: %v", err)
+	}
+}
+
+// What a run that was killed left before it had a run.json goes with the next one,
+// and so does what a full disk left. Nothing else does: --state may name any folder.
+func TestFoldersOfNoRun(t *testing.T) {
+	dir := t.TempDir()
+	s := state.Open(dir)
+	first := newRun(t, s, "check", 1)
+	for path, text := range map[string]string{
+		"20260102-030405-abcd/run.json.new":    "",
+		"20260102-030405-ef01/outcomes.golden": "x",
+		"20260102-030405-later/run.json":       `{"version": 1000000}`,
+		"20260102-030405-torn/run.json":        `{`,
+		"mine/precious":                        "x",
+		"2026-precious-folder/x":               "x",
+	} {
+		path = filepath.Join(dir, "runs", path)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	second := newRun(t, s, "check", 2)
+	entries, err := os.ReadDir(filepath.Join(dir, "runs"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, e := range entries {
+		got = append(got, e.Name())
+	}
+	want := []string{first.ID, second.ID, "20260102-030405-later", "20260102-030405-torn", "2026-precious-folder", "mine"}
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("there are %q, want %q", got, want)
 	}
 }
 
