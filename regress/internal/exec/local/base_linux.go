@@ -46,6 +46,7 @@ func newBase(o *Options) (*base, error) {
 	if why := unfit(parent, o); why != "" {
 		parent = disk
 		o.Note(fmt.Sprintf("lanes work in %s: %s", parent, why))
+		warnOfRoom(parent, o)
 	}
 	for range 3 { // another run's sweep may come between the folder and its lock
 		var b *base

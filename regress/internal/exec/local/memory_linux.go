@@ -23,12 +23,27 @@ func unfit(dir string, o *Options) string {
 	if st.Flags&unix.ST_NOEXEC != 0 {
 		return dir + " does not let programs run, which cases may make"
 	}
-	need := int64(o.Lanes) * laneBytes(o)
-	free := min(int64(st.Bavail)*int64(st.Bsize), availableMemory())
-	if need > free {
-		return fmt.Sprintf("%d lanes may need %d MiB and %s has %d", o.Lanes, need>>20, dir, free>>20)
+	return tooSmall(dir, o, min(int64(st.Bavail)*int64(st.Bsize), availableMemory()))
+}
+
+// tooSmall says that the lanes may need more than what is free.
+func tooSmall(dir string, o *Options, free int64) string {
+	if need := laneBytes(o); need > free/int64(o.Lanes) {
+		return fmt.Sprintf("%d lanes may need %d MiB and %s has %d", o.Lanes, need>>20*int64(o.Lanes), dir, free>>20)
 	}
 	return ""
+}
+
+// warnOfRoom tells when cases could fill the file system that is to hold the lanes. A
+// tool that does, and removes what it wrote before it ends, fails as if by itself.
+func warnOfRoom(dir string, o *Options) {
+	var st unix.Statfs_t
+	if unix.Statfs(dir, &st) != nil {
+		return
+	}
+	if why := tooSmall(dir, o, int64(st.Bavail)*int64(st.Bsize)); why != "" {
+		o.Warn(why + ": a tool that fills it and removes what it wrote seems to fail by itself; free space there, or use fewer --jobs or a lower --output-max")
+	}
 }
 
 // laneBytes is what one lane may hold.
@@ -40,7 +55,7 @@ func laneBytes(o *Options) int64 {
 	for _, e := range o.Corpus.Cases() {
 		largest = max(largest, e.Size)
 	}
-	return given + largest + o.OutputMax
+	return given + largest + min(o.OutputMax, 1<<60) // and no overflow
 }
 
 // availableMemory returns how many bytes can be had without swapping and

@@ -25,8 +25,9 @@ const (
 	sendPatience = readyPatience
 )
 
-// answerPatience is how long a case's answer may take.
-func (o *Options) answerPatience() time.Duration {
+// casePatience is how long a case may take until it is ended and its processes are
+// gone.
+func (o *Options) casePatience() time.Duration {
 	const most = 365 * 24 * time.Hour // a sum of two cannot overflow
-	return min(o.Timeout, most) + min(o.Grace, most) + o.patience.kill + o.patience.answer
+	return min(o.Timeout, most) + min(o.Grace, most) + o.patience.kill
 }

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 
@@ -29,9 +31,7 @@ func (w *worker) run(ctx context.Context, b exec.Batch) (ran int, err error) {
 	b.Started(0)
 	for {
 		var d lane.Done
-		if err = w.link.await(w.crew.o.answerPatience()); err == nil {
-			err = w.link.next(d.Decode)
-		}
+		err = w.awaitAnswer(&d)
 		if ended := ctx.Err(); ended != nil || err != nil {
 			return ran, errors.Join(err, ended)
 		}
@@ -52,6 +52,22 @@ func (w *worker) run(ctx context.Context, b exec.Batch) (ran int, err error) {
 			return ran, nil
 		}
 		b.Started(ran)
+	}
+}
+
+// awaitAnswer waits for a case's answer. When that should have come, the lane is laid
+// anew, or the case stopped its helper, as one in a plain lane can: then it goes on.
+func (w *worker) awaitAnswer(d *lane.Done) error {
+	p := &w.crew.o.patience
+	for wait, more := w.crew.o.casePatience(), p.answer; ; wait, more = p.end, more-p.end {
+		err := w.link.await(wait)
+		if err == nil {
+			err = w.link.next(d.Decode)
+		}
+		if more <= 0 || !errors.Is(err, os.ErrDeadlineExceeded) {
+			return err
+		}
+		_ = w.helper.Process.Signal(syscall.SIGCONT)
 	}
 }
 
@@ -82,7 +98,7 @@ func (w *worker) result(d *lane.Done) (*exec.Result, error) {
 		d.Files = nil // they stay where they are
 	}
 	w.canonicalNames(d.Files)
-	t := taking{w: w}
+	t := taking{w: w, outbox: w.outbox}
 	t.parts = make([]outcome.Part, 0, 2+len(d.Files))
 	t.contents = make([]exec.Content, 0, 2+len(d.Files))
 	err := t.take(outcome.Key{Place: outcome.Stdout}, &d.Stdout)
@@ -116,6 +132,7 @@ func (w *worker) canonicalNames(files []lane.Left) {
 // taking is a result in the making. Its parts come in their final order.
 type taking struct {
 	w        *worker
+	outbox   *outbox
 	parts    []outcome.Part
 	contents []exec.Content
 	files    []string // to be removed on release
@@ -145,8 +162,10 @@ func (t *taking) take(key outcome.Key, l *lane.Left) error {
 // the case could see it. It stays there until the result is released: mostly its
 // digest is all that anybody wants.
 func (t *taking) load(l *lane.Left, p *outcome.Part, c *exec.Content) error {
-	path := t.w.outbox + "/" + l.Stored
-	t.files = append(t.files, path)
+	path := t.outbox.dir + "/" + l.Stored
+	if t.files = append(t.files, path); len(t.files) == 1 {
+		t.outbox.use()
+	}
 	if t.w.plain {
 		if err := rewriteFile(path, t.w.root, Canonical); err != nil {
 			return err
@@ -160,6 +179,9 @@ func (t *taking) load(l *lane.Left, p *outcome.Part, c *exec.Content) error {
 
 func (t *taking) release() {
 	for _, path := range t.files {
-		_ = unix.Unlink(path) // it goes with the lane's folder at the latest
+		_ = unix.Unlink(path) // it goes with the outbox at the latest
+	}
+	if len(t.files) > 0 {
+		t.outbox.done()
 	}
 }

@@ -111,6 +111,16 @@ func muteTool(args []string) error {
 	return err
 }
 
+// TestHelperStopped: a case of a plain lane that stops its helper has its time limit
+// all the same.
+func TestHelperStopped(t *testing.T) {
+	r := newRig(t, usual(t), plainly, impatient)
+	began := time.Now()
+	r.want(r.run("one.c", "kill -STOP $PPID; exec sleep 86400"), "timed-out")
+	soon(t, began)
+	r.want(r.run("next.c", "exit 3"), "exit 3")
+}
+
 // TestHelperUnkillable: a helper that neither answers nor ends is left behind,
 // in a run, at an interrupt and at the end.
 func TestHelperUnkillable(t *testing.T) {

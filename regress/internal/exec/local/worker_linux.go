@@ -31,7 +31,7 @@ type worker struct {
 	helper *exec.Cmd
 	link   *link
 	errors *os.File // what it said in dying
-	outbox string
+	outbox *outbox
 	floor  int64         // KiB
 	own    time.Duration // CPU that it took itself, as it last told
 
@@ -79,13 +79,11 @@ func (w *worker) startOnce(ctx context.Context, m *mode) error {
 	return nil
 }
 
-// makeFolders makes the lane's folder and its outbox. The outbox of an earlier
-// helper is left alone: results may still be read from it.
-func (w *worker) makeFolders() error {
+// makeFolders makes the lane's folder and its outbox.
+func (w *worker) makeFolders() (err error) {
 	c := w.crew
 	w.root = filepath.Join(c.base.dir, fmt.Sprintf("%03d", w.number))
-	w.outbox = fmt.Sprintf("%s.out%d", w.root, c.started.Add(1))
-	if err := os.Mkdir(w.outbox, 0o700); err != nil {
+	if w.outbox, err = newOutbox(fmt.Sprintf("%s.out%d", w.root, c.started.Add(1))); err != nil {
 		return err
 	}
 	if c.o.Keep != "" {
@@ -95,7 +93,11 @@ func (w *worker) makeFolders() error {
 	if removeTree(w.root) != nil {
 		w.root = c.freshRoot() // this one goes with the base, if it can
 	}
-	return os.Mkdir(w.root, 0o755)
+	if err := os.Mkdir(w.root, 0o755); err != nil {
+		w.outbox.done()
+		return err
+	}
+	return nil
 }
 
 // freshRoot names a lane's folder that takes the place of one that cannot be
@@ -113,6 +115,11 @@ var helperEnv = []string{"GOMAXPROCS=1", "GODEBUG=asyncpreemptoff=1", "GOGC=off"
 
 // spawn starts the helper with its ends of the link and the corpus.
 func (w *worker) spawn(m *mode) (err error) {
+	defer func() {
+		if err != nil {
+			w.outbox.done()
+		}
+	}()
 	l, jobs, answers, err := newLink()
 	if err != nil {
 		return err
@@ -129,7 +136,7 @@ func (w *worker) spawn(m *mode) (err error) {
 		return err
 	}
 	defer corpus.Close()
-	said, err := os.Create(w.outbox + "/errors")
+	said, err := os.Create(w.outbox.dir + "/errors")
 	if err != nil {
 		return w.crew.mended(err)
 	}
@@ -169,7 +176,7 @@ func openCorpus(o *Options) (*os.File, error) {
 // greet sends the lane's setup and waits for the answer.
 func (w *worker) greet(ctx context.Context) error {
 	setup := w.crew.setup
-	setup.Root, setup.Outbox, setup.PIDs = w.root, w.outbox, !w.plain
+	setup.Root, setup.Outbox, setup.PIDs = w.root, w.outbox.dir, !w.plain
 	if w.plain {
 		setup.Env = seen(setup.Env, w.root)
 	} else {
@@ -237,6 +244,7 @@ func (w *worker) end() (why string, left error) {
 	}
 	if left == nil {
 		why = w.reap()
+		w.outbox.done()
 	}
 	w.errors.Close()
 	w.helper, w.own = nil, 0

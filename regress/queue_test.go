@@ -1,0 +1,140 @@
+package regress
+
+import (
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func numbered(n int) []task {
+	tasks := make([]task, n)
+	for i := range tasks {
+		tasks[i].index = i
+	}
+	return tasks
+}
+
+func indexes(hand []task) (list []int) {
+	for _, t := range hand {
+		list = append(list, t.index)
+	}
+	return list
+}
+
+// TestQueueHands: in order, what came back first, and fewer towards the end.
+func TestQueueHands(t *testing.T) {
+	q := newQueue(numbered(20), 2, func(task) int { return 0 })
+	want := func(hand []task, list ...int) {
+		t.Helper()
+		if !slices.Equal(indexes(hand), list) {
+			t.Errorf("%v, want %v", indexes(hand), list)
+		}
+	}
+	first := q.next(8)
+	want(first, 0, 1, 2, 3, 4) // a quarter of 20
+	want(q.next(1), 5)
+	q.back(first, 2)
+	want(q.next(2), 2, 3)
+	want(q.next(8), 4)
+	want(q.next(8), 6, 7, 8)
+	want(q.next(8), 9, 10)
+	want(q.next(8), 11, 12)
+	want(q.next(8), 13)
+}
+
+// TestQueueAvoid: a hand is for one lane.
+func TestQueueAvoid(t *testing.T) {
+	q := newQueue(numbered(100), 1, func(t task) int { return t.index / 3 % 2 })
+	for _, want := range [][]int{{0, 1, 2}, {3, 4, 5}, {6, 7, 8}} {
+		if hand := q.next(8); !slices.Equal(indexes(hand), want) {
+			t.Errorf("%v, want %v", indexes(hand), want)
+		}
+	}
+}
+
+// TestQueueWaits: who finds nothing waits for what may come back, and no longer.
+func TestQueueWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := newQueue(numbered(4), 1, func(task) int { return 0 })
+		several, alone := q.next(2), []([]task){q.next(1), q.next(1)}
+		var got []task
+		ended := false
+		go func() {
+			got, ended = q.next(8), true
+		}()
+		synctest.Wait()
+		if ended {
+			t.Fatal("it did not wait")
+		}
+		q.back(several, 1)
+		synctest.Wait()
+		if !ended || !slices.Equal(indexes(got), []int{1}) {
+			t.Errorf("%v, %v, want what came back", indexes(got), ended)
+		}
+		if len(q.next(8)) > 0 { // though alone is out
+			t.Error("there is something left")
+		}
+		for _, hand := range append(alone, got) {
+			q.back(hand, 1)
+		}
+	})
+}
+
+// TestQueueOnce: however hands come back, each task is done once.
+func TestQueueOnce(t *testing.T) {
+	const n = 5000
+	q := newQueue(numbered(n), 4, func(t task) int { return t.index % 7 / 6 })
+	var mu sync.Mutex
+	times := make([]int, n)
+	var lanes sync.WaitGroup
+	for lane := range 4 {
+		lanes.Go(func() {
+			for turn := lane; ; turn++ {
+				hand := q.next(1 + turn%8)
+				if len(hand) == 0 {
+					return
+				}
+				ran := 1 + turn%len(hand)
+				mu.Lock()
+				for _, t := range hand[:ran] {
+					times[t.index]++
+				}
+				mu.Unlock()
+				q.back(hand, ran)
+			}
+		})
+	}
+	lanes.Wait()
+	for i, ran := range times {
+		if ran != 1 {
+			t.Errorf("task %d ran %d times", i, ran)
+		}
+	}
+}
+
+// TestPace: from one at a time to several when cases are quick, and back at once
+// when one is not.
+func TestPace(t *testing.T) {
+	p := newPace()
+	if p.fits() != 1 {
+		t.Errorf("%d before anything is known", p.fits())
+	}
+	for range 20 {
+		p.note(time.Millisecond)
+	}
+	if p.fits() != handMax {
+		t.Errorf("%d of 1 ms", p.fits())
+	}
+	p.note(time.Second)
+	if p.fits() != 1 {
+		t.Errorf("%d after one of a second", p.fits())
+	}
+	for range 50 {
+		p.note(4 * time.Millisecond)
+	}
+	if got := p.fits(); got < 3 || got > 4 {
+		t.Errorf("%d of 4 ms, want 3 or 4", got)
+	}
+}
