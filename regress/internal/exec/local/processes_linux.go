@@ -2,7 +2,6 @@ package local
 
 import (
 	"os"
-	"path/filepath"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -50,12 +49,30 @@ func (w *worker) limitUser() {
 
 // threadsOfUser counts the threads of all processes of a user.
 func threadsOfUser(uid int) (sum int64) {
-	tasks, _ := filepath.Glob("/proc/[0-9]*/task")
-	for _, dir := range tasks {
+	proc, err := os.Open("/proc")
+	if err != nil {
+		return 0
+	}
+	defer proc.Close()
+	names, _ := proc.Readdirnames(-1)
+	for _, name := range names {
 		var st syscall.Stat_t
-		if syscall.Stat(dir, &st) == nil && int(st.Uid) == uid {
-			sum += max(1, int64(st.Nlink)-2) // it holds a folder for each
+		if name[0] <= '9' && syscall.Stat("/proc/"+name+"/task", &st) == nil && int(st.Uid) == uid {
+			sum += threads(&st)
 		}
 	}
 	return sum
 }
+
+// ownThreads counts those of this process.
+func ownThreads() int64 {
+	var st syscall.Stat_t
+	if syscall.Stat("/proc/self/task", &st) != nil {
+		return 0
+	}
+	return threads(&st)
+}
+
+// threads is how many a process has whose folder of tasks this is: it holds a folder
+// for each.
+func threads(task *syscall.Stat_t) int64 { return max(1, int64(task.Nlink)-2) }
