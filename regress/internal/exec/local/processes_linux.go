@@ -40,11 +40,23 @@ func (w *worker) limitUser() {
 	}
 	c := w.crew
 	var limit unix.Rlimit
-	pid, most := w.helper.Process.Pid, uint64(c.usersThreads()+2*c.o.processes)
+	pid, most := w.helper.Process.Pid, uint64(limitOfUser(c.usersThreads(), c.o.processes))
 	if unix.Prlimit(pid, unix.RLIMIT_NPROC, nil, &limit) == nil && limit.Cur > most {
 		limit.Cur = most
 		_ = unix.Prlimit(pid, unix.RLIMIT_NPROC, &limit, nil) // if not, it is as it was
 	}
+}
+
+// limitStep is how coarse the limit is that a case sees: what a case prints of it should
+// not tell what else the user runs, today or when the golden was recorded.
+const limitStep = 2048
+
+// limitOfUser is the limit for a user who has so many threads already: the next step
+// beyond them, a case's own and those of other lanes. With the usual 2,048 for a case
+// it is 6,144 for all users who have fewer than 2,048. A wider step would stay the same for
+// more of them, and leave a fork bomb more room.
+func limitOfUser(threads, processes int64) int64 {
+	return ((threads+2*processes)/limitStep + 1) * limitStep
 }
 
 // threadsOfUser counts the threads of all processes of a user.

@@ -1,8 +1,12 @@
 package local
 
 import (
+	"os"
+	"os/exec"
 	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"muster/regress/internal/fault"
 )
@@ -32,5 +36,36 @@ func TestThreadRefusedToHelper(t *testing.T) {
 func TestEnoughFromTheMachine(t *testing.T) {
 	for _, lanes := range []int{0, 1, 4} {
 		must(t, Enough(lanes))
+	}
+}
+
+// TestLimitOfUser: the limit that a case without namespaces sees does not tell what else
+// the user runs.
+func TestLimitOfUser(t *testing.T) {
+	if os.Geteuid() == 0 {
+		if !again(t, asNobody(t)) {
+			return
+		}
+	}
+	seen := func() uint64 {
+		t.Helper()
+		r := newRig(t, usual(t), plainly)
+		var limit unix.Rlimit
+		must(t, unix.Prlimit(r.crew.lanes[0].helper.Process.Pid, unix.RLIMIT_NPROC, nil, &limit))
+		return limit.Cur
+	}
+	before := seen()
+	var own unix.Rlimit
+	must(t, unix.Getrlimit(unix.RLIMIT_NPROC, &own))
+	if before == own.Cur {
+		needed(t, "the user's own limit is no higher than what cases get")
+	}
+	for range 3 { // of the user's
+		cmd := exec.CommandContext(t.Context(), "/bin/sleep", "60")
+		must(t, cmd.Start())
+		t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	}
+	if after := seen(); after != before {
+		t.Errorf("the limit was %d, and is %d beside three more processes", before, after)
 	}
 }
