@@ -10,16 +10,6 @@ import (
 	"unsafe"
 )
 
-// needed ends a test that cannot run here: by a skip, or by a failure where
-// MUSTER_REQUIRE=all says that nothing may be missing.
-func needed(t *testing.T, why string) {
-	t.Helper()
-	if os.Getenv("MUSTER_REQUIRE") == "all" {
-		t.Fatal(why)
-	}
-	t.Skip(why)
-}
-
 // TestQueued: a message queue of POSIX's that is left is seen.
 func TestQueued(t *testing.T) {
 	if os.Geteuid() != 0 {

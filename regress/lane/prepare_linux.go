@@ -15,6 +15,7 @@ type helper struct {
 	heredity heredity
 	pidMax   pidMax
 	ipc      ipc
+	keys     keys
 	spawner  spawner
 	mounts   mounts
 	outbox   string // as this process sees it, as is the folder
@@ -62,6 +63,7 @@ func prepare(s *Setup) (*helper, error) {
 	}
 	h.pidMax.set(s.PIDs, s.ProcessesMax)
 	h.ipc.begin(s.PIDs)
+	h.keys.begin()
 	if err := dropCapabilities(); err != nil {
 		return nil, err
 	}
