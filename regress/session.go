@@ -136,7 +136,7 @@ func (s *session) startCrew(ctx context.Context, keep string) error {
 		return fault.Environmentf("no lane helper: Options.Helper is empty")
 	}
 	lanes := max(1, min(s.o.Limits.Jobs, len(s.cases)))
-	err := enoughFiles(lanes)
+	err := enough(lanes)
 	if err != nil {
 		return err
 	}

@@ -134,6 +134,9 @@ func (p *program) command(c *cobra.Command, groups []group, do func(*cobra.Comma
 		if broken != nil {
 			return broken
 		}
+		if err := regress.Enough(); err != nil { // help and version go with less
+			return err
+		}
 		if err := from.apply(c.Flags(), o); err != nil {
 			return err
 		}

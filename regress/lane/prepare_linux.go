@@ -16,6 +16,7 @@ type helper struct {
 	heredity heredity
 	pidMax   pidMax
 	ipc      ipc
+	keys     keys
 	spawner  spawner
 	mounts   mounts
 	outbox   string // as this process sees it, as is the folder
@@ -65,6 +66,7 @@ func prepare(s *Setup, a *answers) (*helper, error) {
 	}
 	h.pidMax.set(s.PIDs, s.ProcessesMax)
 	h.ipc.begin(s.PIDs)
+	h.keys.begin()
 	if err := dropCapabilities(); err != nil {
 		return nil, err
 	}

@@ -44,7 +44,7 @@ func (h *helper) spent(grown, stuck bool) bool {
 	case stuck:
 		return false // the parent finds what does not end below this process, and ends it then
 	}
-	return grown || h.heredity.changed() || h.pidMax.changed() || h.ipc.left()
+	return grown || h.heredity.changed() || h.pidMax.changed() || h.ipc.left() || h.keys.left()
 }
 
 func (h *helper) attempt(job *Job, d *Done) error {

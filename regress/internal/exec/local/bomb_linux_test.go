@@ -111,13 +111,14 @@ func TestForkBombPlain(t *testing.T) {
 			return
 		}
 	}
-	r := newRig(t, usual(t), plainly, func(o *Options) { o.processes, o.Timeout, o.Grace = 1000, 20*time.Second, time.Millisecond })
+	r := newRig(t, usual(t), plainly, func(o *Options) { o.processes, o.Timeout, o.Grace = 300, 20*time.Second, time.Millisecond })
 	for name, text := range bombs("MARK") {
 		r.sub(name, func(r *rig) {
 			mark := newMark()
 			result, err := r.try("one.c", strings.ReplaceAll(text, "MARK", mark))
 			must(r, err)
 			r.Logf("%v after %v", result.Outcome.Ending, result.Cost.Wall)
+			r.want(r.tell(result)[:1], "out-of-memory")
 			result.Release()
 			if left := marked(r.T, mark); len(left) > 0 {
 				r.Errorf("%d are alive, %v", len(left), left[0])

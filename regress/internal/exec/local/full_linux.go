@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"syscall"
 
 	"muster/regress/internal/fault"
@@ -52,10 +53,25 @@ func roomMend(parent string) string {
 	return fmt.Sprintf("free space in %s, use fewer --jobs, or set TMPDIR to a larger disk", parent)
 }
 
+// processesMend is what helps when no process or thread can be had; that the address
+// space is too small for a thread's stack reads the same.
+const processesMend = "no more processes or threads are allowed; raise the limit (ulimit -u or -v, or the container's on pids), or use fewer --jobs"
+
 // withProcessesMend adds what helps when a helper cannot be forked.
 func withProcessesMend(err error) error {
 	if errors.Is(err, syscall.EAGAIN) {
-		return fault.Environmentf("%w: no more processes are allowed; raise the limit (ulimit -u, or the container's on pids), or use fewer --jobs", err)
+		return fault.Environmentf("%w: %s", err, processesMend)
 	}
 	return err
+}
+
+// withThreadsMend adds what helps to the last words of a helper to which a thread was
+// refused: those of the Go runtime, with cgo and without.
+func withThreadsMend(words string) string {
+	for _, refused := range []string{"pthread_create failed", "failed to create new OS thread"} {
+		if strings.Contains(words, refused) {
+			return words + ": " + processesMend
+		}
+	}
+	return words
 }

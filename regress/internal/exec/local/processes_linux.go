@@ -2,7 +2,6 @@ package local
 
 import (
 	"os"
-	"path/filepath"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -41,21 +40,51 @@ func (w *worker) limitUser() {
 	}
 	c := w.crew
 	var limit unix.Rlimit
-	pid, most := w.helper.Process.Pid, uint64(c.usersThreads()+2*c.o.processes)
+	pid, most := w.helper.Process.Pid, uint64(limitOfUser(c.usersThreads(), c.o.processes))
 	if unix.Prlimit(pid, unix.RLIMIT_NPROC, nil, &limit) == nil && limit.Cur > most {
 		limit.Cur = most
 		_ = unix.Prlimit(pid, unix.RLIMIT_NPROC, &limit, nil) // if not, it is as it was
 	}
 }
 
+// limitStep is how coarse the limit is that a case sees: what a case prints of it should
+// not tell what else the user runs, today or when the golden was recorded.
+const limitStep = 2048
+
+// limitOfUser is the limit for a user who has so many threads already: the next step
+// beyond them, a case's own and those of other lanes. With the usual 2,048 for a case
+// it is 6,144 for all users who have fewer than 2,048. A wider step would stay the same for
+// more of them, and leave a fork bomb more room.
+func limitOfUser(threads, processes int64) int64 {
+	return ((threads+2*processes)/limitStep + 1) * limitStep
+}
+
 // threadsOfUser counts the threads of all processes of a user.
 func threadsOfUser(uid int) (sum int64) {
-	tasks, _ := filepath.Glob("/proc/[0-9]*/task")
-	for _, dir := range tasks {
+	proc, err := os.Open("/proc")
+	if err != nil {
+		return 0
+	}
+	defer proc.Close()
+	names, _ := proc.Readdirnames(-1)
+	for _, name := range names {
 		var st syscall.Stat_t
-		if syscall.Stat(dir, &st) == nil && int(st.Uid) == uid {
-			sum += max(1, int64(st.Nlink)-2) // it holds a folder for each
+		if name[0] <= '9' && syscall.Stat("/proc/"+name+"/task", &st) == nil && int(st.Uid) == uid {
+			sum += threads(&st)
 		}
 	}
 	return sum
 }
+
+// ownThreads counts those of this process.
+func ownThreads() int64 {
+	var st syscall.Stat_t
+	if syscall.Stat("/proc/self/task", &st) != nil {
+		return 0
+	}
+	return threads(&st)
+}
+
+// threads is how many a process has whose folder of tasks this is: it holds a folder
+// for each.
+func threads(task *syscall.Stat_t) int64 { return max(1, int64(task.Nlink)-2) }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -47,6 +48,20 @@ func TestStream(t *testing.T) {
 	}
 }
 
+// awaitReader returns when a goroutine waits in a stream's Read.
+func awaitReader(t *testing.T) {
+	t.Helper()
+	stacks := make([]byte, 1<<20)
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); runtime.Gosched() {
+		for one := range bytes.SplitSeq(stacks[:runtime.Stack(stacks, true)], []byte("\n\n")) {
+			if bytes.Contains(one, []byte(" [IO wait")) && bytes.Contains(one, []byte(".(*stream).Read(")) {
+				return
+			}
+		}
+	}
+	t.Fatal("nothing waits for a stream")
+}
+
 // TestStreamUnblocked: closing the file and its deadline end what waits.
 func TestStreamUnblocked(t *testing.T) {
 	for want, stop := range map[string]func(*os.File) error{
@@ -59,6 +74,7 @@ func TestStreamUnblocked(t *testing.T) {
 			_, err := s.Read(make([]byte, 1))
 			ended <- err
 		}()
+		awaitReader(t)
 		must(t, stop(in))
 		if err := <-ended; !strings.Contains(fmt.Sprint(err), want) {
 			t.Errorf("ended with %v, want %v", err, want)

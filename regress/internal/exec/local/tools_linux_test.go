@@ -43,6 +43,7 @@ var tools = map[string]func(args []string) error{
 	"zombies":  zombiesTool,
 	"streams":  streamsTool,
 	"threads":  threadsTool,
+	"keys":     keysTool,
 
 	"capabilities": capabilitiesTool,
 }

@@ -275,7 +275,7 @@ func (w *worker) lastWords() string {
 	n, _ := w.errors.ReadAt(said, 0)
 	first, _, _ := strings.Cut(strings.TrimSpace(string(said[:n])), "\n")
 	if first != "" {
-		return name.Print(first)
+		return withThreadsMend(name.Print(first))
 	}
 	return w.helper.ProcessState.String()
 }
