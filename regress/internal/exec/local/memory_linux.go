@@ -29,7 +29,11 @@ func unfit(dir string, o *Options) string {
 // tooSmall says that the lanes may need more than what is free.
 func tooSmall(dir string, o *Options, free int64) string {
 	if need := laneBytes(o); need > free/int64(o.Lanes) {
-		return fmt.Sprintf("%d lanes may need %d MiB and %s has %d", o.Lanes, need>>20*int64(o.Lanes), dir, free>>20)
+		lanes := "1 lane"
+		if o.Lanes > 1 {
+			lanes = fmt.Sprintf("%d lanes", o.Lanes)
+		}
+		return fmt.Sprintf("%s may need %d MiB and %s has %d", lanes, need>>20*int64(o.Lanes), dir, free>>20)
 	}
 	return ""
 }

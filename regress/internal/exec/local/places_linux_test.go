@@ -212,7 +212,7 @@ func TestFullDisk(t *testing.T) {
 		}
 		must(r, os.Remove(filler))
 		r.wantClean("next.c")
-		if said := strings.Join(r.notes.said, "\n"); !strings.Contains(said, "warning: 1 lanes may need") {
+		if said := strings.Join(r.notes.said, "\n"); !strings.Contains(said, "warning: 1 lane may need") {
 			r.Errorf("nothing warns of too little room: %s", said)
 		}
 	}, onDisk)
