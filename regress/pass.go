@@ -86,13 +86,13 @@ func (p onePass[R]) run(ctx context.Context, s *session, tasks []task) error {
 	return passError(ctx, forEach(ctx, s.o.Limits.Jobs, make([]struct{}, lanes), func(handing context.Context, _ struct{}) error {
 		pace := newPace()
 		for {
-			hand := q.next(min(p.most, pace.fits()))
-			if len(hand) == 0 || handing.Err() != nil {
-				q.back(hand, 0)
+			h := q.next(min(p.most, pace.fits()))
+			if len(h.tasks) == 0 || handing.Err() != nil {
+				q.back(h, 0)
 				return nil
 			}
 			var first error
-			ran := s.runHand(ctx, hand, p.number, p.avoid(hand[0]), func(t task, r *exec.Result, err error) {
+			ran := s.runHand(ctx, h, p.number, func(t task, r *exec.Result, err error) {
 				if r != nil {
 					pace.note(r.Cost.Wall)
 				}
@@ -103,7 +103,7 @@ func (p onePass[R]) run(ctx context.Context, s *session, tasks []task) error {
 					first = err
 				}
 			})
-			q.back(hand, ran)
+			q.back(h, ran)
 			if first != nil {
 				return first
 			}
@@ -111,17 +111,17 @@ func (p onePass[R]) run(ctx context.Context, s *session, tasks []task) error {
 	}))
 }
 
-// runHand runs the first of some tasks on one lane, hands over what comes of each,
-// and returns how many that were.
-func (s *session) runHand(ctx context.Context, hand []task, pass, avoid int, ended func(task, *exec.Result, error)) int {
-	jobs := make([]exec.Job, len(hand))
-	for i, t := range hand {
-		jobs[i] = exec.Job{Source: *t.entry, Command: s.For(t.entry.Name), Avoid: avoid}
+// runHand runs the first tasks of a hand, tells what comes of each, and returns how
+// many that were.
+func (s *session) runHand(ctx context.Context, h hand, pass int, ended func(task, *exec.Result, error)) int {
+	jobs := make([]exec.Job, len(h.tasks))
+	for i, t := range h.tasks {
+		jobs[i] = exec.Job{Source: *t.entry, Command: s.For(t.entry.Name), Avoid: h.avoid}
 	}
 	return s.crew.RunAll(ctx, exec.Batch{
 		Jobs:    jobs,
-		Started: func(i int) { s.started(hand[i], pass) },
-		Ended:   func(i int, r *exec.Result, err error) { ended(hand[i], r, blamed(ctx, err)) },
+		Started: func(i int) { s.started(h.tasks[i], pass) },
+		Ended:   func(i int, r *exec.Result, err error) { ended(h.tasks[i], r, blamed(ctx, err)) },
 	})
 }
 

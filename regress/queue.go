@@ -5,63 +5,102 @@ import (
 	"time"
 )
 
-// queue hands out the tasks of a pass, in order, to lanes that ask for several at
-// once and may bring some back.
+// queue hands out the tasks of a pass to lanes that ask for several at once and may
+// bring some back: in order, among those that are to avoid the same lane.
 type queue struct {
-	avoid func(task) int
 	lanes int
 
 	mu      sync.Mutex
 	changed *sync.Cond
-	tasks   []task // to be handed out
-	again   []task // so are these, first
-	several int    // hands of more than one task that are out
+	groups  []*group
+	left    int // tasks in them
+	several int // hands of more than one task that are out
+}
+
+// group are the tasks that avoid one lane.
+type group struct {
+	avoid int
+	tasks []task // to be handed out
+	again []task // so are these, first
+	out   int    // hands of them
+}
+
+// hand are some tasks for one lane.
+type hand struct {
+	tasks []task
+	avoid int
+	from  *group
 }
 
 func newQueue(tasks []task, lanes int, avoid func(task) int) *queue {
-	q := &queue{tasks: tasks, lanes: lanes, avoid: avoid}
+	q := &queue{lanes: lanes, left: len(tasks)}
 	q.changed = sync.NewCond(&q.mu)
+	groups := map[int]*group{}
+	for _, t := range tasks {
+		a := avoid(t)
+		g := groups[a]
+		if g == nil {
+			g = &group{avoid: a}
+			groups[a], q.groups = g, append(q.groups, g)
+		}
+		g.tasks = append(g.tasks, t)
+	}
 	return q
 }
 
-// next returns up to most tasks that avoid the same lane, and fewer towards the end:
-// what is left is to keep every lane busy. It returns none when all are done, and
-// waits while some may come back.
-func (q *queue) next(most int) []task {
+// next returns up to most tasks, and fewer towards the end: what is left is to keep
+// every lane busy. It returns none when all are done, and waits while some may come
+// back.
+func (q *queue) next(most int) hand {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for len(q.tasks)+len(q.again) == 0 && q.several > 0 {
+	for q.left == 0 && q.several > 0 {
 		q.changed.Wait()
 	}
-	from := &q.tasks
-	if len(q.again) > 0 {
-		from = &q.again
+	if q.left == 0 {
+		return hand{}
 	}
-	most = min(most, max(1, len(q.tasks)/(2*q.lanes)), len(*from))
-	n := 0
-	for n < most && q.avoid((*from)[n]) == q.avoid((*from)[0]) {
-		n++
+	g := q.choose()
+	from := &g.tasks
+	if len(g.again) > 0 {
+		from = &g.again
 	}
-	hand := (*from)[:n:n]
+	n := min(most, max(1, q.left/(2*q.lanes)), len(*from))
+	h := hand{tasks: (*from)[:n:n], avoid: g.avoid, from: g}
 	*from = (*from)[n:]
+	q.left -= n
+	g.out++
 	if n > 1 {
 		q.several++
 	}
-	return hand
+	return h
+}
+
+// choose returns the group of which the fewest hands are out: where there are two
+// lanes, tasks of one group would wait for each other.
+func (q *queue) choose() (best *group) {
+	for _, g := range q.groups {
+		if len(g.tasks)+len(g.again) > 0 && (best == nil || g.out < best.out) {
+			best = g
+		}
+	}
+	return best
 }
 
 // back takes a hand back of which the first are done.
-func (q *queue) back(hand []task, done int) {
-	if len(hand) < 2 && done == len(hand) {
+func (q *queue) back(h hand, done int) {
+	if h.from == nil {
 		return
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.again = append(q.again, hand[done:]...)
-	if len(hand) > 1 {
+	h.from.out--
+	h.from.again = append(h.from.again, h.tasks[done:]...)
+	q.left += len(h.tasks) - done
+	if len(h.tasks) > 1 {
 		q.several--
+		q.changed.Broadcast()
 	}
-	q.changed.Broadcast()
 }
 
 const (

@@ -16,8 +16,8 @@ func numbered(n int) []task {
 	return tasks
 }
 
-func indexes(hand []task) (list []int) {
-	for _, t := range hand {
+func indexes(h hand) (list []int) {
+	for _, t := range h.tasks {
 		list = append(list, t.index)
 	}
 	return list
@@ -26,7 +26,7 @@ func indexes(hand []task) (list []int) {
 // TestQueueHands: in order, what came back first, and fewer towards the end.
 func TestQueueHands(t *testing.T) {
 	q := newQueue(numbered(20), 2, func(task) int { return 0 })
-	want := func(hand []task, list ...int) {
+	want := func(hand hand, list ...int) {
 		t.Helper()
 		if !slices.Equal(indexes(hand), list) {
 			t.Errorf("%v, want %v", indexes(hand), list)
@@ -44,12 +44,15 @@ func TestQueueHands(t *testing.T) {
 	want(q.next(8), 13)
 }
 
-// TestQueueAvoid: a hand is for one lane.
+// TestQueueAvoid: a hand is for one lane, and two of them for two.
 func TestQueueAvoid(t *testing.T) {
-	q := newQueue(numbered(100), 1, func(t task) int { return t.index / 3 % 2 })
-	for _, want := range [][]int{{0, 1, 2}, {3, 4, 5}, {6, 7, 8}} {
-		if hand := q.next(8); !slices.Equal(indexes(hand), want) {
-			t.Errorf("%v, want %v", indexes(hand), want)
+	q := newQueue(numbered(100), 2, func(t task) int { return t.index / 3 % 2 })
+	first, second := q.next(4), q.next(4)
+	q.back(first, 4)
+	third := q.next(4)
+	for i, want := range [][]int{{0, 1, 2, 6}, {3, 4, 5, 9}, {7, 8, 12, 13}} {
+		if got := []hand{first, second, third}[i]; !slices.Equal(indexes(got), want) || got.avoid != i%2 {
+			t.Errorf("hand %d: %v avoid %d, want %v", i, indexes(got), got.avoid, want)
 		}
 	}
 }
@@ -58,8 +61,8 @@ func TestQueueAvoid(t *testing.T) {
 func TestQueueWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := newQueue(numbered(4), 1, func(task) int { return 0 })
-		several, alone := q.next(2), []([]task){q.next(1), q.next(1)}
-		var got []task
+		several, alone := q.next(2), []hand{q.next(1), q.next(1)}
+		var got hand
 		ended := false
 		go func() {
 			got, ended = q.next(8), true
@@ -73,7 +76,7 @@ func TestQueueWaits(t *testing.T) {
 		if !ended || !slices.Equal(indexes(got), []int{1}) {
 			t.Errorf("%v, %v, want what came back", indexes(got), ended)
 		}
-		if len(q.next(8)) > 0 { // though alone is out
+		if len(q.next(8).tasks) > 0 { // though alone is out
 			t.Error("there is something left")
 		}
 		for _, hand := range append(alone, got) {
@@ -92,17 +95,17 @@ func TestQueueOnce(t *testing.T) {
 	for lane := range 4 {
 		lanes.Go(func() {
 			for turn := lane; ; turn++ {
-				hand := q.next(1 + turn%8)
-				if len(hand) == 0 {
+				h := q.next(1 + turn%8)
+				if len(h.tasks) == 0 {
 					return
 				}
-				ran := 1 + turn%len(hand)
+				ran := 1 + turn%len(h.tasks)
 				mu.Lock()
-				for _, t := range hand[:ran] {
+				for _, t := range h.tasks[:ran] {
 					times[t.index]++
 				}
 				mu.Unlock()
-				q.back(hand, ran)
+				q.back(h, ran)
 			}
 		})
 	}

@@ -22,8 +22,25 @@ type recording struct {
 	writer *golden.Writer
 	lanes  []int         // of the last run of each case, by index
 	took   durations     // by that run, before the first one by the old golden's, by index
+	had    []had         // by index
 	failed map[int]error // cases for which the machine failed
 	done   map[int]bool  // cases that have all their runs
+}
+
+// had is what the next run of a case needs to know of those before, unless it
+// differs: to ask the golden for it would wait for all that is being written.
+type had struct {
+	runs   int            // that are in the new golden
+	digest outcome.Digest // of the outcome there; zero where the golden must be asked
+	cost   outcome.Cost   // of the first run
+}
+
+func hadOf(r *golden.Record) had {
+	h := had{runs: r.Runs, cost: r.Cost}
+	if !r.Outcome.Ending.Partial() {
+		h.digest = r.Outcome.Digest()
+	}
+	return h
 }
 
 // Record runs the trusted command over the corpus, every case as often as
@@ -114,6 +131,7 @@ func (r *recording) begin(ctx context.Context) (err error) {
 	for i := range r.lanes {
 		r.lanes[i] = exec.NoLane
 	}
+	r.had = make([]had, len(r.cases))
 	rest, err := r.rest()
 	if err != nil {
 		return errors.Join(err, r.writer.Abort(true))
@@ -127,7 +145,7 @@ func (r *recording) begin(ctx context.Context) (err error) {
 }
 
 // rest lists the cases that the first pass runs: all, or those of which the run
-// that is resumed has nothing.
+// that is resumed has nothing. Of the others it notes how many runs they had.
 func (r *recording) rest() ([]task, error) {
 	all := r.all()
 	if !r.resumed {
@@ -135,11 +153,11 @@ func (r *recording) rest() ([]task, error) {
 	}
 	rest := all[:0]
 	for _, t := range all {
-		_, known, err := r.writer.Get(t.entry.Name)
+		rec, known, err := r.writer.Get(t.entry.Name)
 		if err != nil {
 			return nil, err
 		}
-		if !known {
+		if r.had[t.index].runs = rec.Runs; !known {
 			rest = append(rest, t)
 		}
 	}
@@ -203,18 +221,15 @@ func (r *recording) expected(tasks []task) (sum time.Duration) {
 func (r *recording) toRun(pass int) ([]task, error) {
 	var tasks []task
 	for _, t := range r.ordered(r.took) {
-		if r.failed[t.index] != nil || r.done[t.index] {
-			continue
-		}
-		rec, known, err := r.writer.Get(t.entry.Name)
-		if err != nil {
-			return nil, err
-		}
-		if known && rec.Runs >= r.o.Judge.Repeat {
+		switch runs := r.had[t.index].runs; {
+		case r.failed[t.index] != nil || r.done[t.index]:
+		case runs >= r.o.Judge.Repeat: // before an interruption
+			rec, _, err := r.writer.Get(t.entry.Name)
+			if err != nil {
+				return nil, err
+			}
 			r.conclude(t, rec)
-			continue
-		}
-		if !known || rec.Runs < pass {
+		case runs < pass:
 			tasks = append(tasks, t)
 		}
 	}
@@ -229,6 +244,7 @@ type recorded struct {
 	cost   outcome.Cost
 	differ bool
 	record golden.Record
+	had    had
 }
 
 // pass runs the tasks once, each on another lane than before.
@@ -248,19 +264,19 @@ func (r *recording) look(ctx context.Context, t task, pass int, res *exec.Result
 	}
 	defer res.Release()
 	got := recorded{pass: pass, lane: res.Lane, cost: res.Cost}
-	if pass == 1 {
-		got.record = golden.Record{Name: t.entry.Name, Outcome: res.Outcome, Cost: res.Cost, Runs: 1}
+	got.record = golden.Record{Name: t.entry.Name, Outcome: res.Outcome, Cost: res.Cost, Runs: 1}
+	switch had := r.had[t.index]; {
+	case pass == 1:
 		got.err = r.writer.Put(ctx, got.record, res.Open)
-		return got
+	case had.digest == res.Outcome.Digest():
+		got.record.Cost, got.record.Runs = had.cost, had.runs+1
+		got.err = r.writer.Put(ctx, got.record, res.Open)
+	default:
+		if got.record, _, got.err = r.writer.Get(t.entry.Name); got.err == nil {
+			got.differ, got.err = merge(ctx, r.writer, &got.record, res, r.rules)
+		}
 	}
-	got.record, _, err = r.writer.Get(t.entry.Name)
-	if err != nil {
-		return recorded{err: err}
-	}
-	got.differ, err = merge(ctx, r.writer, &got.record, res, r.rules)
-	if err != nil {
-		return recorded{err: err}
-	}
+	got.had = hadOf(&got.record)
 	return got
 }
 
@@ -273,6 +289,7 @@ func (r *recording) take(t task, got recorded) error {
 	r.summary.CPU += got.cost.CPU
 	r.lanes[t.index] = got.lane
 	r.took[t.index] = got.cost.Wall
+	r.had[t.index] = got.had
 	if got.record.Runs >= r.o.Judge.Repeat {
 		r.conclude(t, got.record)
 	}
