@@ -95,12 +95,18 @@ func (m *measured) indexAndManyLanes(ctx context.Context) error {
 		}
 		index = append(index, s.Wall)
 	}
-	m.usages, m.summaries = nil, nil
-	if _, err := m.check(ctx, manyJobs); err != nil {
+	few, err := m.watched(ctx, strconv.Itoa(m.jobs))
+	if err != nil {
 		return err
 	}
-	fmt.Printf("\nmuster cases, which indexes the archive and no more: %.0f ms. muster check --jobs %s: %d threads in the parent, %.1f MB, %.0f µs of its own CPU a case.\n",
-		float64(timing.Median(index).Microseconds())/1000, manyJobs, m.usages[0].threads, float64(m.usages[0].memory)/1e6, m.summaries[0].Own*1000/float64(m.spec.Cases))
+	m.summaries = nil
+	many, err := m.watched(ctx, manyJobs)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("\nMemory (all of muster's processes and their lanes' files) and threads of the parent: %.1f MB and %d; with --jobs %s %.1f MB and %d, and %.0f µs of its own CPU a case. muster cases, which indexes the archive and no more: %.0f ms.\n",
+		float64(few.memory)/1e6, few.threads, manyJobs, float64(many.memory)/1e6, many.threads,
+		m.summaries[0].Own*1000/float64(m.spec.Cases), float64(timing.Median(index).Microseconds())/1000)
 	return nil
 }
 
@@ -113,7 +119,6 @@ type measured struct {
 	golden string
 
 	summaries []summary
-	usages    []usage
 }
 
 // set writes the corpus and records the golden.
@@ -175,14 +180,19 @@ func (m *measured) rows() []row {
 	return rows
 }
 
-// check runs muster check, and notes what it says of itself.
-func (m *measured) check(ctx context.Context, jobs string) (timing.Sample, error) {
+// watched is check while somebody looks what it takes, which costs it time.
+func (m *measured) watched(ctx context.Context, jobs string) (usage, error) {
 	stop, used := make(chan struct{}), make(chan usage)
 	go func() { used <- watch(m.muster, stop, 50*time.Millisecond) }()
+	_, err := m.check(ctx, jobs)
+	close(stop)
+	return <-used, err
+}
+
+// check runs muster check, and notes what it says of itself.
+func (m *measured) check(ctx context.Context, jobs string) (timing.Sample, error) {
 	var out bytes.Buffer
 	s, err := timing.Run(ctx, m.command("check", "--jobs", jobs), &out)
-	close(stop)
-	m.usages = append(m.usages, <-used)
 	if err != nil {
 		return s, err
 	}
@@ -227,13 +237,8 @@ func (m *measured) print(rows []row) {
 			timing.Median(timing.Of(r.samples, func(s timing.Sample) time.Duration { return s.User })).Seconds(),
 			timing.Median(timing.Of(r.samples, func(s timing.Sample) time.Duration { return s.Sys })).Seconds())
 	}
-	var most usage
-	for _, u := range m.usages {
-		most.memory, most.threads = max(most.memory, u.memory), max(most.threads, u.threads)
-	}
 	own := m.of(func(s summary) float64 { return s.Own })
-	fmt.Printf("\nmuster itself: %.0f µs of CPU a case, lanes and all; at most %.1f MB of memory (all of its processes and its lanes' files), %d threads in the parent.\n",
-		own*1000/float64(m.spec.Cases), float64(most.memory)/1e6, most.threads)
+	fmt.Printf("\nmuster itself: %.0f µs of CPU a case, lanes and all.\n", own*1000/float64(m.spec.Cases))
 }
 
 func wall(r row) time.Duration {
