@@ -71,7 +71,6 @@ func forEach[T any](ctx context.Context, jobs int, items []T, do func(context.Co
 // onePass is a pass in which each task is one run of its case.
 type onePass[R any] struct {
 	number int
-	most   int            // tasks that a lane may get at once
 	avoid  func(task) int // the lane that the case is to keep away from
 	// look tells what a run, or its failure, comes to.
 	look func(context.Context, task, *exec.Result, error) R
@@ -82,11 +81,15 @@ type onePass[R any] struct {
 func (p onePass[R]) run(ctx context.Context, s *session, tasks []task) error {
 	lanes := max(1, s.o.Limits.Jobs)
 	q := newQueue(tasks, lanes, p.avoid)
+	most := handMax
+	if s.o.Select.FailFast > 0 {
+		most = 1 // what a lane has would run all the same
+	}
 	var taking sync.Mutex
 	return passError(ctx, forEach(ctx, s.o.Limits.Jobs, make([]struct{}, lanes), func(handing context.Context, _ struct{}) error {
 		pace := newPace()
 		for {
-			h := q.next(min(p.most, pace.fits()))
+			h := q.next(min(most, pace.fits()))
 			if len(h.tasks) == 0 || handing.Err() != nil {
 				q.back(h, 0)
 				return nil

@@ -251,7 +251,7 @@ type recorded struct {
 func (r *recording) pass(ctx context.Context, tasks []task, pass int) error {
 	before := slices.Clone(r.lanes)
 	return onePass[recorded]{
-		number: pass, most: handMax, avoid: func(t task) int { return before[t.index] }, take: r.take,
+		number: pass, avoid: func(t task) int { return before[t.index] }, take: r.take,
 		look: func(ctx context.Context, t task, res *exec.Result, err error) recorded {
 			return r.look(ctx, t, pass, res, err)
 		},

@@ -9,7 +9,7 @@ import (
 // helper is the state of one lane between cases. One thread uses it.
 type helper struct {
 	setup    *Setup
-	answers  *answers
+	answers  answers
 	folder   folder
 	tree     tree
 	memory   memory
@@ -40,7 +40,7 @@ type helper struct {
 }
 
 // prepare makes the lane ready for its first case.
-func prepare(s *Setup, a *answers) (*helper, error) {
+func prepare(s *Setup) (*helper, error) {
 	if err := standApart(); err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func prepare(s *Setup, a *answers) (*helper, error) {
 			return nil, fail("enter", run, err)
 		}
 	}
-	h := &helper{setup: s, answers: a, outbox: below(run, s.Outbox), folder: newFolder(below(run, s.Root)), tree: tree{pids: s.PIDs}}
+	h := &helper{setup: s, outbox: below(run, s.Outbox), folder: newFolder(below(run, s.Root)), tree: tree{pids: s.PIDs}}
 	dir := h.folder.work // as cases see it
 	if err := h.folder.lay(s.Given); err != nil {
 		return nil, err

@@ -44,11 +44,8 @@ func serve() int {
 	return 1
 }
 
-// conversation is the helper's side of the link.
-type conversation struct {
-	in      Frames
-	answers answers
-}
+// conversation is the helper's side of the socket.
+type conversation struct{ in Frames }
 
 // hold goes from the first message to the parent's end.
 func (c *conversation) hold() error {
@@ -63,7 +60,7 @@ func (c *conversation) hold() error {
 	if err != nil {
 		return err
 	}
-	h, err := prepare(&setup, &c.answers)
+	h, err := prepare(&setup)
 	if err != nil {
 		no := Ready{Fault: err.Error(), Changed: errors.Is(err, errChanged), Full: isFull(err)}
 		return writeFull(AnswersFD, no.AppendFrame(nil))
