@@ -67,6 +67,7 @@ func prepare(s *Setup) (*helper, error) {
 	h.pidMax.set(s.PIDs, s.ProcessesMax)
 	h.ipc.begin(s.PIDs)
 	h.keys.begin()
+	askShortSlice()
 	if err := dropCapabilities(); err != nil {
 		return nil, err
 	}

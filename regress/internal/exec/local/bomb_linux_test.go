@@ -37,7 +37,7 @@ func bombs(mark string) map[string]string {
 func TestForkBomb(t *testing.T) {
 	inAllModes(t, func(r *rig) {
 		plain := r.crew.o.plain
-		r = newRig(r.T, r.corpus, func(o *Options) { o.plain, o.Lanes, o.processes = plain, 2, 1000 })
+		r = newRig(r.T, r.corpus, func(o *Options) { o.plain, o.Lanes, o.processes = plain, 2, 400 })
 		before := r.crew.started.Load()
 		for name, text := range bombs("MARK") {
 			// Without a PID namespace root's are bounded by the system's limits alone,

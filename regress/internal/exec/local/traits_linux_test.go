@@ -62,7 +62,9 @@ func alterations() []alteration {
 			return because(e)
 		}},
 		{"batch", byEqual, func(pid int) error {
-			return unix.SchedSetAttr(pid, &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_BATCH, Nice: 19}, 0)
+			return unix.SchedSetAttr(pid, &unix.SchedAttr{
+				Size: unix.SizeofSchedAttr, Policy: unix.SCHED_BATCH, Nice: 19, Flags: unix.SCHED_FLAG_RESET_ON_FORK,
+			}, 0)
 		}},
 		{"files", byAnybody, limit(unix.RLIMIT_NOFILE)},
 		{"queues", byAnybody, limit(unix.RLIMIT_MSGQUEUE)},
@@ -116,7 +118,7 @@ func traitsTool([]string) error {
 	if err := errors.Join(err, unix.SchedGetaffinity(0, &cpus)); err != nil {
 		return err
 	}
-	fmt.Println(cpus.Count(), attr.Policy, attr.Nice, attr.Priority)
+	fmt.Println(cpus.Count(), attr.Policy, attr.Nice, attr.Priority, attr.Runtime)
 	io, _, _ := unix.Syscall(unix.SYS_IOPRIO_GET, 1, 0, 0)
 	slack, err := unix.PrctlRetInt(unix.PR_GET_TIMERSLACK, 0, 0, 0, 0)
 	fmt.Println(io, slack, err)
@@ -153,5 +155,33 @@ func TestHelperAltered(t *testing.T) {
 			}
 		}
 		r.wantClean("next.c")
+	})
+}
+
+// TestSlice: a helper has short slices of time, so as to look at a crowd of processes
+// in time, and no case has.
+func TestSlice(t *testing.T) {
+	if !kernelSince(t, 6, 12) {
+		needed(t, "before Linux 6.12 all have slices of one length")
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	own, err := unix.SchedGetAttr(0, 0)
+	must(t, err)
+	if own.Policy != unix.SCHED_NORMAL || own.Nice < 0 {
+		needed(t, "the test has a policy or priority of its own")
+	}
+	inAllModes(t, func(r *rig) {
+		for _, pid := range r.helpers() {
+			helpers, err := unix.SchedGetAttr(pid, 0)
+			must(r, err)
+			if helpers.Runtime >= own.Runtime {
+				r.Errorf("a helper has %d ns at a time", helpers.Runtime)
+			}
+		}
+		got := strings.Join(r.run("one.c", self("traits")+" | head -n 1"), " ")
+		if want := fmt.Sprint(" ", own.Policy, " ", own.Nice, " 0 ", own.Runtime, `\n`); !strings.Contains(got, want) {
+			r.Errorf("a case has %s, want%s", got, want)
+		}
 	})
 }
