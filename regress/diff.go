@@ -29,7 +29,7 @@ func Diff(ctx context.Context, o Options, oldPath, nowPath string) (sum Summary,
 	if !given {
 		o.Judge.Normalize = unquoted(old.Meta().Flags["--normalize"])
 	}
-	s, err := newSession(&o, "diff")
+	s, err := newSession(&o, diffCommand)
 	if err != nil {
 		return sum, err
 	}

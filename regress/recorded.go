@@ -4,8 +4,6 @@ import (
 	"errors"
 	"os"
 	"slices"
-	"strconv"
-	"time"
 
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
@@ -43,20 +41,15 @@ func (o *Options) asRecorded(m golden.Meta) {
 	if o.Corpus.Path == "" && m.CorpusPath != "-" {
 		o.Corpus.Path = m.CorpusPath
 	}
-	for flag, values := range map[string]*[]string{
-		"--headers": &o.Corpus.Headers, "--context": &o.Corpus.Context,
-		"--env": &o.Command.Env, "--pass-env": &o.Command.PassEnv, "--normalize": &o.Judge.Normalize,
-	} {
-		if *values == nil {
-			*values = unquoted(m.Flags[flag])
+	otherCommand := len(o.Command.Words) > 0 || len(o.Command.ByGlob) > 0
+	for _, setting := range outcomeSettings() {
+		if setting.scope != ofCommand || !otherCommand {
+			setting.complete(o, m.Flags[setting.name()])
 		}
 	}
-	o.Limits.asRecorded(m)
-	if len(o.Command.Words) > 0 || len(o.Command.ByGlob) > 0 {
+	if otherCommand {
 		return
 	}
-	o.Command.Shell = o.Command.Shell || m.Flags["--shell"] != ""
-	o.Command.Stdin = o.Command.Stdin || m.Flags["--stdin"] != ""
 	for _, c := range m.Command {
 		if c.Glob == "" {
 			o.Command.Words = slices.Clone(c.Args)
@@ -64,54 +57,4 @@ func (o *Options) asRecorded(m golden.Meta) {
 			o.Command.ByGlob = append(o.Command.ByGlob, GlobCommand{c.Glob, slices.Clone(c.Args)})
 		}
 	}
-}
-
-// asRecorded fills in the limits that were not given: an outcome may depend on
-// them. What is not there was recorded with the default.
-func (l *Limits) asRecorded(m golden.Meta) {
-	if d, err := time.ParseDuration(m.Flags["--timeout"]); err == nil && l.Timeout == 0 {
-		l.Timeout = d
-	}
-	for flag, value := range map[string]*int64{"--memory": &l.Memory, "--output-max": &l.OutputMax} {
-		if n, err := strconv.ParseInt(m.Flags[flag], 10, 64); err == nil && *value == 0 {
-			*value = n
-		}
-	}
-}
-
-// unquoted reads a list of strings that was printed by %q.
-func unquoted(list string) (values []string) {
-	for list != "" {
-		quoted, err := strconv.QuotedPrefix(list)
-		if err != nil {
-			list = list[1:] // a bracket or a space
-			continue
-		}
-		list = list[len(quoted):]
-		if value, err := strconv.Unquote(quoted); err == nil {
-			values = append(values, value)
-		}
-	}
-	return values
-}
-
-// flagsDiffer tells of settings that are not those of the golden: they change
-// what cases see and leave, and a difference may come from them.
-func flagsDiffer(m golden.Meta, now map[string]string, who string) (texts []string) {
-	for _, key := range []string{"--headers", "--context", "--env", "--pass-env", "--normalize", "--stdin", "--shell", "--timeout", "--memory", "--output-max"} {
-		if was, is := m.Flags[key], now[key]; was != is {
-			texts = append(texts, "the golden was recorded with "+worded(key, was)+", "+who+" has "+worded(key, is))
-		}
-	}
-	return texts
-}
-
-func worded(key, value string) string {
-	switch value {
-	case "":
-		return "no " + key
-	case "true":
-		return key
-	}
-	return key + " " + value
 }

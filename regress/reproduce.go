@@ -1,9 +1,6 @@
 package regress
 
 import (
-	"slices"
-	"strconv"
-
 	"al.essio.dev/pkg/shellescape"
 )
 
@@ -17,43 +14,23 @@ func shellQuoteAll(args []string) string { return shellescape.QuoteCommand(args)
 // from it.
 func (o *Options) reproduce(raw, keep string, words []string, configured bool) string {
 	without := o.taken(words)
-	args := []string{"muster", "run", typedName(raw), o.Corpus.Path, "--keep", keep}
+	args := []string{"muster", runCommand, typedName(raw), o.Corpus.Path, "--keep", keep}
 	if configured {
 		args = append(args, "--config", "")
 	}
-	add := func(flag string, is, would string) {
-		if is != would {
-			args = append(args, "--"+flag, is)
+	if without.Store.Golden != GoldenDefault {
+		args = append(args, "--golden", without.Store.Golden)
+	}
+	for _, setting := range outcomeSettings() {
+		if setting.scope != ofVerdict && setting.text(o) != setting.text(&without) {
+			args = append(args, setting.args(o)...)
 		}
 	}
-	each := func(flag string, is, would []string) {
-		if slices.Equal(is, would) {
-			return
-		}
-		for _, value := range is {
-			args = append(args, "--"+flag, value)
-		}
+	if o.Limits.Grace != GraceDefault {
+		args = append(args, "--grace", o.Limits.Grace.String())
 	}
-	add("golden", without.Store.Golden, GoldenDefault)
-	each("headers", o.Corpus.Headers, without.Corpus.Headers)
-	each("context", o.Corpus.Context, without.Corpus.Context)
-	each("env", o.Command.Env, without.Command.Env)
-	each("pass-env", o.Command.PassEnv, without.Command.PassEnv)
-	if o.Command.Shell {
-		args = append(args, "--shell")
-	}
-	if o.Command.Stdin {
-		args = append(args, "--stdin")
-	}
-	add("timeout", o.Limits.Timeout.String(), without.Limits.Timeout.String())
-	add("grace", o.Limits.Grace.String(), GraceDefault.String())
-	add("memory", size(o.Limits.Memory), size(without.Limits.Memory))
-	add("output-max", size(o.Limits.OutputMax), size(without.Limits.OutputMax))
 	return shellQuoteAll(append(append(args, "--"), words...))
 }
-
-// size is a number of bytes as the command line takes it.
-func size(n int64) string { return strconv.FormatInt(max(0, n), 10) }
 
 // taken returns the options that `muster run` would have if it were told no
 // more than the command: those of the golden. Where that has a list which these

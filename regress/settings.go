@@ -1,0 +1,159 @@
+package regress
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"muster/regress/internal/golden"
+)
+
+// A setting is an option that changes outcomes. It is kept with a golden, under its
+// flag, and taken from there where it is not given. All that must know these options
+// goes by one list of them, outcomeSettings.
+type setting struct {
+	flag  string
+	scope scope
+	field func(*Options) any // a pointer to it
+}
+
+// scope is what a setting is a setting of.
+type scope int
+
+const (
+	ofCase    scope = iota
+	ofCommand       // how it is started: it goes with it
+	ofVerdict
+)
+
+// outcomeSettings are all of them, in the order in which people are told of them.
+func outcomeSettings() []setting {
+	return []setting{
+		{"headers", ofCase, func(o *Options) any { return &o.Corpus.Headers }},
+		{"context", ofCase, func(o *Options) any { return &o.Corpus.Context }},
+		{"env", ofCase, func(o *Options) any { return &o.Command.Env }},
+		{"pass-env", ofCase, func(o *Options) any { return &o.Command.PassEnv }},
+		{"normalize", ofVerdict, func(o *Options) any { return &o.Judge.Normalize }},
+		{"shell", ofCommand, func(o *Options) any { return &o.Command.Shell }},
+		{"stdin", ofCommand, func(o *Options) any { return &o.Command.Stdin }},
+		{"timeout", ofCase, func(o *Options) any { return &o.Limits.Timeout }},
+		{"memory", ofCase, func(o *Options) any { return &o.Limits.Memory }},
+		{"output-max", ofCase, func(o *Options) any { return &o.Limits.OutputMax }},
+	}
+}
+
+// name is how the setting is called where it is kept.
+func (s setting) name() string { return "--" + s.flag }
+
+// text is the value as it is kept; "" when nothing was given.
+func (s setting) text(o *Options) string {
+	switch v := s.field(o).(type) {
+	case *[]string:
+		if len(*v) > 0 {
+			return fmt.Sprintf("%q", *v)
+		}
+	case *bool:
+		if *v {
+			return "true"
+		}
+	case *time.Duration:
+		if *v != 0 {
+			return v.String()
+		}
+	case *int64:
+		if *v > 0 {
+			return strconv.FormatInt(*v, 10)
+		}
+	}
+	return ""
+}
+
+// complete reads a kept value, where nothing was given. What was recorded without has
+// the default.
+func (s setting) complete(o *Options, text string) {
+	switch v := s.field(o).(type) {
+	case *[]string:
+		if *v == nil {
+			*v = unquoted(text)
+		}
+	case *bool:
+		*v = *v || text != ""
+	case *time.Duration:
+		if d, err := time.ParseDuration(text); err == nil && *v == 0 {
+			*v = d
+		}
+	case *int64:
+		if n, err := strconv.ParseInt(text, 10, 64); err == nil && *v == 0 {
+			*v = n
+		}
+	}
+}
+
+// args is the value as the command line takes it.
+func (s setting) args(o *Options) (args []string) {
+	switch v := s.field(o).(type) {
+	case *[]string:
+		for _, one := range *v {
+			args = append(args, s.name(), one)
+		}
+	case *bool:
+		if *v {
+			args = []string{s.name()}
+		}
+	case *time.Duration:
+		args = []string{s.name(), v.String()}
+	case *int64:
+		args = []string{s.name(), strconv.FormatInt(max(0, *v), 10)}
+	}
+	return args
+}
+
+// unquoted reads a list of strings that was printed by %q.
+func unquoted(list string) (values []string) {
+	for list != "" {
+		quoted, err := strconv.QuotedPrefix(list)
+		if err != nil {
+			list = list[1:] // a bracket or a space
+			continue
+		}
+		list = list[len(quoted):]
+		if value, err := strconv.Unquote(quoted); err == nil {
+			values = append(values, value)
+		}
+	}
+	return values
+}
+
+// outcomeFlags are the settings' values by name. They are part of what a golden's
+// export says.
+func (o *Options) outcomeFlags() map[string]string {
+	flags := map[string]string{}
+	for _, s := range outcomeSettings() {
+		if text := s.text(o); text != "" {
+			flags[s.name()] = text
+		}
+	}
+	return flags
+}
+
+// flagsDiffer tells of settings that are not those of the golden: they change
+// what cases see and leave, and a difference may come from them.
+func flagsDiffer(m golden.Meta, now map[string]string, who string) (texts []string) {
+	for _, s := range outcomeSettings() {
+		if was, is := m.Flags[s.name()], now[s.name()]; was != is {
+			texts = append(texts, "the golden was recorded with "+worded(s.name(), was)+", "+who+" has "+worded(s.name(), is))
+		}
+	}
+	return texts
+}
+
+// worded is a setting's name with its value, as in a sentence.
+func worded(name, text string) string {
+	switch text {
+	case "":
+		return "no " + name
+	case "true":
+		return name
+	}
+	return name + " " + text
+}
