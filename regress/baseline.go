@@ -69,7 +69,7 @@ func (b recordedBase) names() iter.Seq[string]    { return b.Names() }
 
 // first runs the cases and compares with the golden; what differs is stored.
 func (b recordedBase) first(ctx context.Context, c *checking, tasks []task) error {
-	return onePass[ran]{
+	return batchedPass[ran]{
 		number: 1, avoid: func(task) int { return exec.NoLane }, take: c.takeFirst,
 		look: func(ctx context.Context, t task, r *exec.Result, err error) ran { return b.look(ctx, c, t, r, err) },
 	}.run(ctx, c.session, tasks)

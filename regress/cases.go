@@ -13,7 +13,7 @@ func Cases(ctx context.Context, o Options, raw bool) (names []string, err error)
 	if err := o.completeFromGolden(); err != nil {
 		return nil, err
 	}
-	s, err := open(ctx, &o, "cases")
+	s, err := open(ctx, &o, casesCommand)
 	if err != nil {
 		return nil, err
 	}

@@ -116,7 +116,7 @@ func (c *checking) begin(ctx context.Context) (pending []task, err error) {
 	c.due = took.complete()
 	c.emit(report.Started{
 		Command: c.name, Run: c.run.ID, Cases: len(c.cases), Jobs: c.o.Limits.Jobs,
-		Resumed: len(done), Expected: c.expected(known), Allowed: c.o.allowed(), At: c.began,
+		Resumed: len(done), Expected: c.due.sum(c.without(known)), Allowed: c.o.allowed(), At: c.began,
 	})
 	pending, err = c.resume(known, took)
 	if err != nil {
@@ -157,14 +157,12 @@ func byName(lines []state.Line) map[string]state.Line {
 	return m
 }
 
-// expected is how long all cases but those that are done should take together.
-func (c *checking) expected(done map[string]state.Line) (sum time.Duration) {
-	for i, e := range c.cases {
-		if _, ok := done[e.Name]; !ok {
-			sum += c.due.of(i)
-		}
-	}
-	return sum
+// without lists the cases but those that are done.
+func (c *checking) without(done map[string]state.Line) []task {
+	return slices.DeleteFunc(c.all(), func(t task) bool {
+		_, known := done[t.entry.Name]
+		return known
+	})
 }
 
 // resume takes over what an interrupted run had done, and returns the rest in
@@ -267,17 +265,10 @@ func (c *checking) addLine(l state.Line) error {
 	return c.lines.Flush()
 }
 
-// takeError turns a failure of the machine into the case's verdict, and gives
-// up after too many.
+// takeError notes a case that could not be run.
 func (c *checking) takeError(t task, err error) error {
-	if fault.ClassOf(err) != fault.Environment {
-		return err
-	}
-	c.conclude(t, report.Case{Verdict: outcome.Environment, Why: err.Error()})
-	if c.summary.Verdicts[outcome.Environment] >= environmentMax {
-		return fault.Environmentf("%s failed because of the machine, the last one: %w", counted(environmentMax), err)
-	}
-	return nil
+	c.final[t.index] = fault.ClassOf(err) == fault.Environment
+	return c.machineFailed(t, err)
 }
 
 func (c *checking) identical(t task, r ran) {

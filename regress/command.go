@@ -72,11 +72,11 @@ func (s *session) inputsChanged() error {
 
 // resolve finds the executables, and a command for every case.
 func (s *session) resolve() (err error) {
-	if s.command, err = resolve(s.o.Command); err != nil || s.main != nil {
+	if s.command, err = resolve(s.o.Command); err != nil || s.command.main != nil {
 		return err
 	}
 	for _, e := range s.cases {
-		if s.For(e.Name) == nil {
+		if s.command.For(e.Name) == nil {
 			return fault.Inputf("no command for %s: none of the globs of [[commands]] matches it, and there is no command for the rest", name.Print(e.Name))
 		}
 	}

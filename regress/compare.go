@@ -73,7 +73,7 @@ func (b *referenceBase) first(ctx context.Context, c *checking, tasks []task) er
 // both runs both commands on a case, in turns which one goes first, so that
 // neither always has the warmer caches.
 func (b *referenceBase) both(ctx context.Context, c *checking, t task) ran {
-	commands := [2]*exec.Command{b.command, c.For(t.entry.Name)}
+	commands := [2]*exec.Command{b.command, c.command.For(t.entry.Name)}
 	var results [2]*exec.Result
 	avoid := exec.NoLane
 	for n := range commands {

@@ -41,6 +41,14 @@ func (d durations) complete() durations {
 	return full
 }
 
+// sum is how long the tasks should take together.
+func (d durations) sum(tasks []task) (sum time.Duration) {
+	for _, t := range tasks {
+		sum += d.of(t.index)
+	}
+	return sum
+}
+
 // of returns that of one case, 0 when nothing is known.
 func (d durations) of(index int) time.Duration {
 	if d == nil {

@@ -21,6 +21,6 @@ func Export(ctx context.Context, o Options, dir string) (err error) {
 // Import makes a golden of what Export wrote. It knows no costs.
 func Import(ctx context.Context, o Options, dir string) error {
 	return plainfiles.Import(ctx, dir, o.Store.Golden, golden.Meta{
-		Machine: machine(), MusterVersion: o.Versions, Created: time.Now(), Repeat: 1,
+		Machine: machine(), MusterVersion: o.Version, Created: time.Now(), Repeat: 1,
 	})
 }

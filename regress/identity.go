@@ -70,45 +70,20 @@ func identify(what string, c *exec.Command, id map[string]string) {
 	id[fileOf+what+"'s executable"] = c.Stamp()
 }
 
-// settings are flags with their values; those at zero are left out.
-type settings map[string]string
-
-func (f settings) set(name string, value any) {
-	if text := fmt.Sprint(value); text != "" && text != "0" && text != "false" && text != "0s" {
-		f["--"+name] = text
-	}
-}
-
-func (f settings) list(name string, values []string) {
-	if len(values) > 0 {
-		f.set(name, fmt.Sprintf("%q", values))
-	}
-}
-
-// outcomeFlags names the settings that change outcomes. They are kept with a
-// golden, and are part of what its export says.
-func (o *Options) outcomeFlags() map[string]string {
-	f := settings{}
-	f.list("headers", o.Corpus.Headers)
-	f.list("context", o.Corpus.Context)
-	f.list("env", o.Command.Env)
-	f.list("pass-env", o.Command.PassEnv)
-	f.list("normalize", o.Judge.Normalize)
-	f.set("shell", o.Command.Shell)
-	f.set("stdin", o.Command.Stdin)
-	f.set("timeout", o.Limits.Timeout)
-	f.set("memory", max(0, o.Limits.Memory))
-	f.set("output-max", o.Limits.OutputMax)
-	return f
-}
-
-// flags names the settings that change outcomes or the choice of cases.
+// flags are the settings that change outcomes or the choice of cases, by name.
 func (o *Options) flags() map[string]string {
-	f := settings(o.outcomeFlags())
-	f.list("cases", o.Select.Globs)
-	f.list("filter", o.Select.Filters)
-	f.set("partition", o.Select.Partition)
-	f.set("sample", o.Select.Sample)
+	f := o.outcomeFlags()
+	for name, list := range map[string][]string{"--cases": o.Select.Globs, "--filter": o.Select.Filters} {
+		if len(list) > 0 {
+			f[name] = fmt.Sprintf("%q", list)
+		}
+	}
+	if o.Select.Partition != "" {
+		f["--partition"] = o.Select.Partition
+	}
+	if o.Select.Sample > 0 {
+		f["--sample"] = fmt.Sprint(o.Select.Sample)
+	}
 	return f
 }
 
@@ -119,7 +94,7 @@ func (s *session) meta(ctx context.Context) (golden.Meta, error) {
 		return golden.Meta{}, err
 	}
 	m := golden.Meta{
-		Corpus: digest, CorpusPath: s.o.Corpus.Path, Env: s.o.Command.Env, Machine: machine(), MusterVersion: s.o.Versions,
+		Corpus: digest, CorpusPath: s.o.Corpus.Path, Env: s.o.Command.Env, Machine: machine(), MusterVersion: s.o.Version,
 		Created: s.began, Repeat: s.o.Judge.Repeat, Flags: s.o.outcomeFlags(),
 	}
 	if s.run != nil {
@@ -129,7 +104,7 @@ func (s *session) meta(ctx context.Context) (golden.Meta, error) {
 		m.Command = append(m.Command, golden.Command{Args: c.Words})
 		m.Executable, m.ExecutableDigest = c.Path, c.Digest
 	}
-	for _, g := range s.byGlob {
+	for _, g := range s.command.byGlob {
 		m.Command = append(m.Command, golden.Command{Glob: g.glob, Args: g.command.Words})
 	}
 	return m, nil

@@ -12,18 +12,20 @@ import (
 // with which a check passes is 20.
 const openFilesRun = 27
 
-// OpenFilesMin is how many files must be allowed to be open for a run: with one lane.
-const OpenFilesMin = openFilesRun + local.FilesPerLane
-
-// enoughFiles refuses more lanes than the limit on open files allows, before
-// any case meets it.
+// enoughFiles refuses more lanes than the limit on open files allows, before any case
+// meets it; with 0 lanes, a process with fewer than one lane needs. The runtime has
+// raised the limit as far as it may by now.
 func enoughFiles(lanes int) error {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
 		return nil // what cannot be asked is found out later
 	}
-	if need := uint64(openFilesRun + local.FilesPerLane*lanes); limit.Cur < need {
-		return fault.Environmentf("%d cases at once take up to %d open files, and %d are allowed: raise the limit (ulimit -n), or use fewer --jobs", lanes, need, limit.Cur)
+	need := uint64(openFilesRun + local.FilesPerLane*max(1, lanes))
+	if limit.Cur >= need {
+		return nil
 	}
-	return nil
+	if lanes == 0 {
+		return fault.Environmentf("only %d files may be open at once, and muster needs %d: raise the limit (ulimit -n)", limit.Cur, need)
+	}
+	return fault.Environmentf("%d cases at once take up to %d open files, and %d are allowed: raise the limit (ulimit -n), or use fewer --jobs", lanes, need, limit.Cur)
 }

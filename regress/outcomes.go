@@ -81,18 +81,21 @@ func (s *outcomes) merge(ctx context.Context, name string, r *exec.Result, rules
 
 // content opens the content of a stored part.
 func (s *outcomes) content(p outcome.Part) (io.ReadCloser, error) {
-	b, err := s.writer.Bytes(p)
-	return io.NopCloser(bytes.NewReader(b)), err
+	return contentsIn(s.writer)(p)
+}
+
+// contentsIn opens the contents of parts that are in a writer.
+func contentsIn(w *golden.Writer) func(outcome.Part) (io.ReadCloser, error) {
+	return func(p outcome.Part) (io.ReadCloser, error) {
+		b, err := w.Bytes(p)
+		return io.NopCloser(bytes.NewReader(b)), err
+	}
 }
 
 // merge takes a further run of a case into the record of those before, which
 // is in the writer, and reports whether they differ.
 func merge(ctx context.Context, w *golden.Writer, rec *golden.Record, r *exec.Result, rules normalize.Rules) (differ bool, err error) {
-	stored := func(p outcome.Part) (io.ReadCloser, error) {
-		b, err := w.Bytes(p)
-		return io.NopCloser(bytes.NewReader(b)), err
-	}
-	merged, err := outcome.Merge(&rec.Outcome, &r.Outcome, sameUnder(rules, stored, r.Open))
+	merged, err := outcome.Merge(&rec.Outcome, &r.Outcome, sameUnder(rules, contentsIn(w), r.Open))
 	if err != nil {
 		return false, err
 	}

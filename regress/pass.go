@@ -10,6 +10,7 @@ import (
 	"muster/regress/internal/corpus"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
+	"muster/regress/internal/outcome"
 	"muster/regress/internal/report"
 )
 
@@ -68,8 +69,9 @@ func forEach[T any](ctx context.Context, jobs int, items []T, do func(context.Co
 	return nil
 }
 
-// onePass is a pass in which each task is one run of its case.
-type onePass[R any] struct {
+// batchedPass is a pass in which each task is one run of its case, so that a lane may get
+// several at once.
+type batchedPass[R any] struct {
 	number int
 	avoid  func(task) int // the lane that the case is to keep away from
 	// look tells what a run, or its failure, comes to.
@@ -78,7 +80,7 @@ type onePass[R any] struct {
 }
 
 // run is runPass with several cases at once for each lane, where they are quick.
-func (p onePass[R]) run(ctx context.Context, s *session, tasks []task) error {
+func (p batchedPass[R]) run(ctx context.Context, s *session, tasks []task) error {
 	lanes := max(1, s.o.Limits.Jobs)
 	q := newQueue(tasks, lanes, p.avoid)
 	most := handMax
@@ -94,7 +96,7 @@ func (p onePass[R]) run(ctx context.Context, s *session, tasks []task) error {
 				q.back(h, 0)
 				return nil
 			}
-			var first error
+			var failed error
 			ran := s.runHand(ctx, h, p.number, func(t task, r *exec.Result, err error) {
 				if r != nil {
 					pace.note(r.Cost.Wall)
@@ -102,13 +104,13 @@ func (p onePass[R]) run(ctx context.Context, s *session, tasks []task) error {
 				got := p.look(ctx, t, r, err) // not ended by an error of take
 				taking.Lock()
 				defer taking.Unlock()
-				if err := p.take(t, got); first == nil {
-					first = err
+				if err := p.take(t, got); failed == nil {
+					failed = err
 				}
 			})
 			q.back(h, ran)
-			if first != nil {
-				return first
+			if failed != nil {
+				return failed
 			}
 		}
 	}))
@@ -119,7 +121,7 @@ func (p onePass[R]) run(ctx context.Context, s *session, tasks []task) error {
 func (s *session) runHand(ctx context.Context, h hand, pass int, ended func(task, *exec.Result, error)) int {
 	jobs := make([]exec.Job, len(h.tasks))
 	for i, t := range h.tasks {
-		jobs[i] = exec.Job{Source: *t.entry, Command: s.For(t.entry.Name), Avoid: h.avoid}
+		jobs[i] = exec.Job{Source: *t.entry, Command: s.command.For(t.entry.Name), Avoid: h.avoid}
 	}
 	return s.crew.RunAll(ctx, exec.Batch{
 		Jobs:    jobs,
@@ -145,6 +147,19 @@ func blamed(ctx context.Context, err error) error {
 		return fault.Environmentf("%w", err)
 	}
 	return err
+}
+
+// machineFailed gives a case the verdict that the machine failed, if that is the error,
+// and gives up after too many.
+func (s *session) machineFailed(t task, err error) error {
+	if fault.ClassOf(err) != fault.Environment {
+		return err
+	}
+	s.verdict(report.Case{Name: t.entry.Name, Index: t.index, Verdict: outcome.Environment, Why: err.Error()})
+	if s.summary.Verdicts[outcome.Environment] >= environmentMax {
+		return fault.Environmentf("%s failed because of the machine, the last one: %w", counted(environmentMax), err)
+	}
+	return nil
 }
 
 // all makes tasks of every selected case.

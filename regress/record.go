@@ -139,7 +139,7 @@ func (r *recording) begin(ctx context.Context) (err error) {
 	r.due = r.took.complete()
 	r.emit(report.Started{
 		Command: r.name, Run: r.run.ID, Cases: len(r.cases), Jobs: r.o.Limits.Jobs,
-		Resumed: len(r.cases) - len(rest), Expected: r.expected(rest), At: r.began,
+		Resumed: len(r.cases) - len(rest), Expected: r.due.sum(rest), At: r.began,
 	})
 	return nil
 }
@@ -200,21 +200,13 @@ func (r *recording) passes(ctx context.Context) error {
 		}
 		if pass > 1 {
 			r.due = r.took.complete()
-			r.emit(report.PassStarted{Pass: pass, Runs: len(tasks), Expected: r.expected(tasks), At: time.Now()})
+			r.emit(report.PassStarted{Pass: pass, Runs: len(tasks), Expected: r.due.sum(tasks), At: time.Now()})
 		}
 		if err := r.pass(ctx, tasks, pass); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// expected is how long the tasks should take together.
-func (r *recording) expected(tasks []task) (sum time.Duration) {
-	for _, t := range tasks {
-		sum += r.due.of(t.index)
-	}
-	return sum
 }
 
 // toRun lists the cases that have had fewer runs than pass.
@@ -250,7 +242,7 @@ type recorded struct {
 // pass runs the tasks once, each on another lane than before.
 func (r *recording) pass(ctx context.Context, tasks []task, pass int) error {
 	before := slices.Clone(r.lanes)
-	return onePass[recorded]{
+	return batchedPass[recorded]{
 		number: pass, avoid: func(t task) int { return before[t.index] }, take: r.take,
 		look: func(ctx context.Context, t task, res *exec.Result, err error) recorded {
 			return r.look(ctx, t, pass, res, err)
@@ -297,15 +289,10 @@ func (r *recording) take(t task, got recorded) error {
 }
 
 func (r *recording) takeError(t task, err error) error {
-	if fault.ClassOf(err) != fault.Environment {
-		return err
+	if fault.ClassOf(err) == fault.Environment {
+		r.failed[t.index] = err
 	}
-	r.failed[t.index] = err
-	r.verdict(report.Case{Name: t.entry.Name, Index: t.index, Verdict: outcome.Environment, Why: err.Error()})
-	if len(r.failed) >= environmentMax {
-		return fault.Environmentf("%s failed because of the machine, the last one: %w", counted(environmentMax), err)
-	}
-	return nil
+	return r.machineFailed(t, err)
 }
 
 // conclude counts a case that has all its runs.

@@ -26,15 +26,15 @@ import (
 // Options says what to run, on what, and how. The fields without a tag "-" are
 // kept with a run, so that it can be run again.
 type Options struct {
-	Corpus   Corpus
-	Command  Command
-	Select   Selection
-	Limits   Limits
-	Judge    Judgement
-	Store    Store
-	Report   Report   `json:"-"`
-	Helper   []string `json:"-"` // starts this program; its arguments are followed by lane.Argument
-	Versions string   `json:"-"` // of this program, noted in the golden
+	Corpus  Corpus
+	Command Command
+	Select  Selection
+	Limits  Limits
+	Judge   Judgement
+	Store   Store
+	Report  Report   `json:"-"`
+	Helper  []string `json:"-"` // starts this program; its arguments are followed by lane.Argument
+	Version string   `json:"-"` // of this program, noted in the golden
 	// Configured says that a configuration file or MUSTER_ variables would change
 	// what a case sees: a line that reproduces one keeps them out.
 	Configured bool `json:"-"`
@@ -146,6 +146,8 @@ const (
 	TimeoutDefault   = 60 * time.Second
 	GraceDefault     = 2 * time.Second
 	OutputMaxDefault = 64 << 20
+	RepeatDefault    = 2 // of the program; Options must name it
+	RetriesDefault   = 2 // likewise: 0 is none
 	NoLimit          = -1
 	GoldenDefault    = "muster.golden"
 )

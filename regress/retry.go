@@ -94,7 +94,7 @@ func (c *checking) further(ctx context.Context, t task, cpu *time.Duration) erro
 				return err
 			}
 		}
-		if err := run(c.For(t.entry.Name), pass, c.found); err != nil {
+		if err := run(c.command.For(t.entry.Name), pass, c.found); err != nil {
 			return err
 		}
 	}

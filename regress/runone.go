@@ -22,12 +22,12 @@ func RunOne(ctx context.Context, o Options, caseName, keep string) (err error) {
 		return err
 	}
 	o.Limits.Jobs = 1
-	s, err := open(ctx, &o, "run")
+	s, err := open(ctx, &o, runCommand)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
-	t, err := s.only(caseName)
+	t, err := s.find(caseName)
 	if err != nil {
 		return err
 	}
@@ -37,7 +37,7 @@ func RunOne(ctx context.Context, o Options, caseName, keep string) (err error) {
 	if err := s.startCrew(ctx, keep); err != nil {
 		return err
 	}
-	c := s.For(t.entry.Name)
+	c := s.command.For(t.entry.Name)
 	r, err := s.crew.Run(ctx, exec.Job{Source: *t.entry, Command: c, Avoid: exec.NoLane})
 	if err != nil {
 		return err
@@ -49,8 +49,8 @@ func RunOne(ctx context.Context, o Options, caseName, keep string) (err error) {
 	return s.tellKept(keep, byHand(c, t.entry.Name), r)
 }
 
-// only restricts a selection to one case by its printed or raw name.
-func (s *session) only(printed string) (task, error) {
+// find returns the selected case of a printed or raw name.
+func (s *session) find(printed string) (task, error) {
 	raw, err := parseName(printed)
 	if err != nil {
 		return task{}, err

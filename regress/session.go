@@ -19,7 +19,7 @@ import (
 
 // session is one command over a corpus, from its opening to its summary. The
 // goroutine that opened it owns it, and lends it to whoever takes a result in a
-// pass; who runs a case (once) uses what does not change, and emits events.
+// pass; who runs cases (runHand, once) uses what does not change, and emits events.
 type session struct {
 	o       *Options
 	name    string // of the command
@@ -36,11 +36,11 @@ type session struct {
 	out      report.Reporter
 	broken   error // the first error of out
 
-	corpus *corpus.Corpus
-	digest outcome.Digest // of the corpus, once it is known
-	cases  []corpus.Entry // selected, in corpus order
-	command
-	crew *local.Crew
+	corpus  *corpus.Corpus
+	digest  outcome.Digest // of the corpus, once it is known
+	cases   []corpus.Entry // selected, in corpus order
+	command command
+	crew    *local.Crew
 
 	due     durations // how long each case should take in the present pass, complete
 	summary Summary

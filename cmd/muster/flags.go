@@ -9,12 +9,6 @@ import (
 	"muster/regress"
 )
 
-// Defaults that the manual states too.
-const (
-	repeatDefault  = 2
-	retriesDefault = 2
-)
-
 // group adds one group of flags, bound to the options.
 type group func(*pflag.FlagSet, *regress.Options)
 
@@ -75,11 +69,11 @@ func normalizeFlag(f *pflag.FlagSet, o *regress.Options) {
 }
 
 func repeatFlag(f *pflag.FlagSet, o *regress.Options) {
-	f.IntVar(&o.Judge.Repeat, "repeat", repeatDefault, "`N` runs of every case, to find what differs from run to run")
+	f.IntVar(&o.Judge.Repeat, "repeat", regress.RepeatDefault, "`N` runs of every case, to find what differs from run to run")
 }
 
 func checkFlags(f *pflag.FlagSet, o *regress.Options) {
-	f.IntVar(&o.Judge.Retries, "retries", retriesDefault, "`N` further runs of a case that differs")
+	f.IntVar(&o.Judge.Retries, "retries", regress.RetriesDefault, "`N` further runs of a case that differs")
 	allowFlag(f, o)
 	f.IntVar(&o.Select.FailFast, "fail-fast", 0, "stop after `N` cases that are not identical (default never)")
 }

@@ -20,9 +20,6 @@ import (
 )
 
 func main() {
-	if err := enoughFiles(); err != nil {
-		os.Exit(exitStatus(err, os.Stderr))
-	}
 	ctx, stop := interruptible(context.Background())
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
 	err := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)

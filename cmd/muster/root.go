@@ -85,7 +85,7 @@ func (p *program) options() (*regress.Options, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &regress.Options{Helper: []string{self}, Versions: versionText()}
+	o := &regress.Options{Helper: []string{self}, Version: versionText()}
 	o.Corpus.Stdin = p.stdin
 	o.Report.Stdout, o.Report.Stderr = p.stdout, p.stderr
 	return o, nil

@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// settle makes the lane ready for the next case. It runs when the parent has
-// its answer already.
+// settle makes the lane ready for the next case. After the last of a batch the parent
+// has all answers by then, and works meanwhile.
 func (h *helper) settle() error {
 	if h.setup.Keep {
 		return nil

@@ -35,9 +35,6 @@ type State struct{ dir string }
 // Open returns the state in dir, which need not exist yet.
 func Open(dir string) *State { return &State{dir} }
 
-// Dir returns the folder.
-func (s *State) Dir() string { return s.dir }
-
 // Cache returns the folder for what can be made again.
 func (s *State) Cache() string { return filepath.Join(s.dir, "cache") }
 

@@ -69,7 +69,7 @@ func Start(ctx context.Context, o Options) (*Crew, error) {
 func check(o *Options) error {
 	switch {
 	case o.Lanes < 1 || o.Lanes > LanesMax:
-		return fault.Inputf("%d jobs: from 0 to %d are possible", o.Lanes, LanesMax)
+		return fault.Inputf("%d lanes: from 1 to %d are possible", o.Lanes, LanesMax)
 	case len(o.Helper) == 0 || o.Timeout <= 0 || o.OutputMax <= 0:
 		return fault.Environmentf("lanes need a helper, a time limit and an output limit")
 	}

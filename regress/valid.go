@@ -9,6 +9,13 @@ import (
 	"muster/regress/internal/report"
 )
 
+// Commands besides those that package report knows.
+const (
+	casesCommand = "cases"
+	diffCommand  = "diff"
+	runCommand   = "run"
+)
+
 // check refuses options that mean nothing to a command, before anything is read
 // or run.
 func (o *Options) check(command string) error {
@@ -21,7 +28,7 @@ func (o *Options) check(command string) error {
 	if command == report.RecordCommand && o.Judge.Repeat < 1 {
 		return fault.Inputf("--repeat %d: every case must run at least once", o.Judge.Repeat)
 	}
-	if command != "cases" && command != "diff" {
+	if command != casesCommand && command != diffCommand {
 		if err := o.Limits.check(); err != nil {
 			return err
 		}
