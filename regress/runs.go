@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"path/filepath"
 	"time"
 
 	"muster/regress/internal/fault"
@@ -30,7 +31,7 @@ func printRun(rep Report, r *state.Run) error {
 	var sum kept
 	if r.Summary != nil {
 		if err := json.Unmarshal(r.Summary, &sum); err != nil {
-			return fault.Environmentf("summary of run %s: %w", r.ID, err)
+			return fault.Inputf("%s, how run %s ended, is damaged: %w: remove %s", r.File("run.json"), r.ID, err, filepath.Dir(r.File("run.json")))
 		}
 	}
 	if rep.Format == JSON {
