@@ -69,7 +69,7 @@ func runText(r *state.Run, sum kept) string {
 	case !r.Finished:
 		return fmt.Sprintf("interrupted, %d of %d cases not run", sum.NotRun, sum.Cases)
 	case r.Command == report.RecordCommand:
-		return fmt.Sprintf("%d cases recorded", sum.Recorded)
+		return counted(sum.Recorded) + " recorded"
 	}
-	return fmt.Sprintf("%d cases, %d not identical", sum.Cases, sum.NotIdentical)
+	return fmt.Sprintf("%s, %d not identical", counted(sum.Cases), sum.NotIdentical)
 }
