@@ -36,6 +36,57 @@ func TestManual(t *testing.T) {
 	}
 }
 
+// TestManualNamesAll finds commands and flags that the manual lacks, and defaults
+// that it states otherwise than the program.
+func TestManualNamesAll(t *testing.T) {
+	text, err := os.ReadFile("docs/regress.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	manual, f := string(text), newFolder(t)
+	for _, m := range regexp.MustCompile(`(?m)^  ([a-z]+)  `).FindAllSubmatch(f.muster(0, "--help"), -1) {
+		if command := "muster " + string(m[1]); !strings.Contains(manual, command) {
+			t.Errorf("the manual lacks %s", command)
+		}
+	}
+	defaults := tabled(manual)
+	for _, command := range []string{"record", "check"} {
+		for flag, told := range flagsOf(string(f.muster(0, command, "--help"))) {
+			switch is, ok := defaults[flag]; {
+			case flag == "--help":
+			case !ok:
+				t.Errorf("the manual's table of flags lacks %s of %s", flag, command)
+			case flag != "--jobs" && told != "" && is != told: // --jobs is the machine's
+				t.Errorf("%s of %s: the manual's default is %s, the program's %s", flag, command, is, told)
+			}
+		}
+	}
+}
+
+// tabled returns the flags of the manual's table and their defaults.
+func tabled(manual string) map[string]string {
+	flags := map[string]string{}
+	for line := range strings.Lines(manual) {
+		cells := strings.Split(line, " | ")
+		if !strings.HasPrefix(line, "| `--") || len(cells) < 3 {
+			continue
+		}
+		for _, flag := range regexp.MustCompile("`(--[a-z-]+)").FindAllStringSubmatch(cells[0], -1) {
+			flags[flag[1]] = strings.Trim(cells[1], "`")
+		}
+	}
+	return flags
+}
+
+// flagsOf returns the flags that a help text lists, and the defaults that it tells.
+func flagsOf(help string) map[string]string {
+	flags := map[string]string{}
+	for _, m := range regexp.MustCompile(`(?m)^ +(?:-[a-z], )?(--[a-z-]+)(?:.*\(default "?([^")]*)"?\))?`).FindAllStringSubmatch(help, -1) {
+		flags[m[1]] = m[2]
+	}
+	return flags
+}
+
 // example is one command of a console block and what it prints.
 type example struct{ command, want string }
 

@@ -131,7 +131,7 @@ func (p *past) promote(chosen []*state.Result) (notes []string, err error) {
 			return err
 		}
 		for _, r := range chosen {
-			if err := promoteOne(tx, found, r); err != nil {
+			if err := promoteOne(tx, found, p.run.ID, r); err != nil {
 				return fmt.Errorf("accept %s: %w", name.Print(string(r.Name)), err)
 			}
 		}
@@ -178,7 +178,7 @@ func commandsOf(c *Command) (lists [][]string) {
 	return lists
 }
 
-func promoteOne(tx *golden.Tx, found *golden.Store, r *state.Result) error {
+func promoteOne(tx *golden.Tx, found *golden.Store, run string, r *state.Result) error {
 	if r.Verdict == outcome.Missing {
 		return tx.Delete(string(r.Name))
 	}
@@ -187,7 +187,7 @@ func promoteOne(tx *golden.Tx, found *golden.Store, r *state.Result) error {
 		return err
 	}
 	if !known {
-		return fault.Inputf("its outcome was not kept")
+		return fault.Inputf("run %s did not keep its outcome: run muster check again, then accept", run)
 	}
 	old, _, err := tx.Get(rec.Name)
 	if err != nil {

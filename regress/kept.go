@@ -27,7 +27,7 @@ func optionsOf(r *state.Run) (o Options, err error) {
 		err = eachString(reflect.ValueOf(&o).Elem(), name.Parse)
 	}
 	if err != nil {
-		return o, fault.Environmentf("options of run %s: %w", r.ID, err)
+		return o, fault.Inputf("%s, what run %s was given, is damaged: %w: make a new run with muster %s", r.File("run.json"), r.ID, err, r.Command)
 	}
 	return o, nil
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"path/filepath"
 	"time"
 
 	"muster/regress/internal/fault"
@@ -30,7 +31,7 @@ func printRun(rep Report, r *state.Run) error {
 	var sum kept
 	if r.Summary != nil {
 		if err := json.Unmarshal(r.Summary, &sum); err != nil {
-			return fault.Environmentf("summary of run %s: %w", r.ID, err)
+			return fault.Inputf("%s, how run %s ended, is damaged: %w: remove %s", r.File("run.json"), r.ID, err, filepath.Dir(r.File("run.json")))
 		}
 	}
 	if rep.Format == JSON {
@@ -68,7 +69,7 @@ func runText(r *state.Run, sum kept) string {
 	case !r.Finished:
 		return fmt.Sprintf("interrupted, %d of %d cases not run", sum.NotRun, sum.Cases)
 	case r.Command == report.RecordCommand:
-		return fmt.Sprintf("%d cases recorded", sum.Recorded)
+		return counted(sum.Recorded) + " recorded"
 	}
-	return fmt.Sprintf("%d cases, %d not identical", sum.Cases, sum.NotIdentical)
+	return fmt.Sprintf("%s, %d not identical", counted(sum.Cases), sum.NotIdentical)
 }

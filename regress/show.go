@@ -69,7 +69,7 @@ func (p *past) show(w io.Writer, raw string, colour bool) error {
 		return err
 	}
 	if !known {
-		return fault.Inputf("run %s did not get so far as to keep %s", p.run.ID, name.Print(raw))
+		return fault.Inputf("run %s did not keep the outcome of %s: run muster %s again", p.run.ID, name.Print(raw), p.run.Command)
 	}
 	base, err := p.base()
 	if err != nil {

@@ -18,9 +18,9 @@ import (
 const zstdWindowMax = 128 << 20
 
 // decoder returns the uncompressed stream. Several gzip members, zstd frames
-// or xz streams after one another are one stream. Close ends what decodes; an
-// error of the stream comes from Read.
-func decoder(ctx context.Context, f format, src io.Reader) (io.ReadCloser, error) {
+// or xz streams after one another are one stream; label names the archive in
+// errors. Close ends what decodes; an error of the stream comes from Read.
+func decoder(ctx context.Context, f format, label string, src io.Reader) (io.ReadCloser, error) {
 	switch f {
 	case gzipped:
 		return gzip.NewReader(bufio.NewReaderSize(src, 256<<10))
@@ -31,7 +31,7 @@ func decoder(ctx context.Context, f format, src io.Reader) (io.ReadCloser, error
 		}
 		return zstdStream{d.IOReadCloser()}, nil
 	case xzipped:
-		return xzDecoder(ctx, src)
+		return xzDecoder(ctx, label, src)
 	}
 	return io.NopCloser(src), nil
 }
@@ -48,9 +48,9 @@ func (z zstdStream) Read(p []byte) (int, error) {
 
 // xzDecoder takes the xz program where there is one: it is twelve times as
 // fast as the library, and bounds its memory.
-func xzDecoder(ctx context.Context, src io.Reader) (io.ReadCloser, error) {
+func xzDecoder(ctx context.Context, label string, src io.Reader) (io.ReadCloser, error) {
 	if path, err := exec.LookPath("xz"); err == nil {
-		if p, err := startXZ(ctx, path, src); err == nil {
+		if p, err := startXZ(ctx, path, label, src); err == nil {
 			return p, nil
 		}
 	}

@@ -53,7 +53,7 @@ func (p *opening) kept(x *scratch, key string, n int64, t *tree) (*os.File, *tre
 // length in bytes. The first block is looked at before anything is written.
 func (p *opening) unpack(ctx context.Context, form format, src io.Reader, x *scratch) (int64, error) {
 	in := &watched{r: src}
-	d, err := decoder(ctx, form, in)
+	d, err := decoder(ctx, form, p.label, in)
 	if err != nil {
 		return 0, p.unpackFault(ctx, form, in, err)
 	}

@@ -128,6 +128,21 @@ func TestXZProgramTellsWhatIsWrong(t *testing.T) {
 	like(t, refused(t, corpus.Options{Path: path}), path+" is damaged, or not whole: its xz-compressed stream: xz: Unexpected end of input (exit status 1); copy or make it again")
 }
 
+// An xz program that something kills says nothing about the archive.
+func TestXZProgramIsKilled(t *testing.T) {
+	bin := filepath.Dir(write(t, "xz", []byte("#!/bin/sh\necho full >&2\nkill -KILL $$\n")))
+	if err := os.Chmod(filepath.Join(bin, "xz"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin)
+	path := write(t, "c.tar.xz", xzd(small(t)))
+	_, err := corpus.Open(t.Context(), corpus.Options{Path: path, Spool: t.TempDir()})
+	if fault.ClassOf(err) != fault.Environment {
+		t.Fatalf("class %v: %v", fault.ClassOf(err), err)
+	}
+	like(t, err.Error(), path+" cannot be unpacked: the xz program failed: signal: killed: full; free memory and run again, or name the archive unpacked")
+}
+
 func TestWindowTooLarge(t *testing.T) {
 	program(t, "zstd")
 	path := write(t, "c.tar", small(t))

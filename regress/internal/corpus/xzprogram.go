@@ -22,6 +22,7 @@ const xzMemory = "512MiB"
 // the program and gives its failure instead of io.EOF: a stream that merely
 // stopped must not pass for a whole one. It is used by one goroutine.
 type xzProgram struct {
+	label  string // of the archive
 	cmd    *exec.Cmd
 	out    io.Reader
 	errors bytes.Buffer
@@ -30,8 +31,8 @@ type xzProgram struct {
 }
 
 // startXZ starts the program. A cancelled context kills it.
-func startXZ(ctx context.Context, path string, src io.Reader) (*xzProgram, error) {
-	p := &xzProgram{cmd: exec.CommandContext(ctx, path, "--decompress", "--stdout", "--no-warn", "--threads=0", "--memlimit-decompress="+xzMemory)}
+func startXZ(ctx context.Context, path, label string, src io.Reader) (*xzProgram, error) {
+	p := &xzProgram{label: label, cmd: exec.CommandContext(ctx, path, "--decompress", "--stdout", "--no-warn", "--threads=0", "--memlimit-decompress="+xzMemory)}
 	p.cmd.Stdin = src
 	p.cmd.Stderr = &p.errors
 	p.cmd.Env = []string{"LC_ALL=C"} // without XZ_OPT and XZ_DEFAULTS
@@ -67,7 +68,10 @@ func (p *xzProgram) end() {
 	p.err = fmt.Errorf("xz: %s (%w)", said, err)
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) || exit.ExitCode() < 0 {
-		p.err = &classified{fault.Environmentf("the xz program failed: %w: %s", err, said)}
+		if said != "" {
+			err = fmt.Errorf("%w: %s", err, said)
+		}
+		p.err = &classified{fault.Environmentf("%s cannot be unpacked: the xz program failed: %w; free memory and run again, or name the archive unpacked", p.label, err)}
 	}
 }
 

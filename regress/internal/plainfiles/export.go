@@ -58,7 +58,7 @@ func prepare(dir string) error {
 			return fault.Environmentf("export: %w", err)
 		}
 	case err != nil:
-		return fault.Inputf("export: %w", err)
+		return fault.Inputf("export: %w: name a new folder", err)
 	case len(entries) > 0:
 		return fault.Inputf("export: %s is not empty: name a new folder", dir)
 	}

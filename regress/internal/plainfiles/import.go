@@ -29,7 +29,7 @@ import (
 func Import(ctx context.Context, dir, path string, m golden.Meta) error {
 	root, err := openFolder(dir)
 	if err != nil {
-		return fault.Inputf("import: %w", err)
+		return fault.Inputf("import: %w: name the folder that muster export wrote", err)
 	}
 	defer root.Close()
 	j, err := readGolden(root)
@@ -37,7 +37,7 @@ func Import(ctx context.Context, dir, path string, m golden.Meta) error {
 		m.Flags, err = j.flags()
 	}
 	if err != nil {
-		return fmt.Errorf("import of %s: %w", dir, err)
+		return fmt.Errorf("import of %s: %w", dir, withMend(err))
 	}
 	w, err := golden.Create(path, m)
 	if err != nil {
@@ -46,11 +46,22 @@ func Import(ctx context.Context, dir, path string, m golden.Meta) error {
 	cases, err := importCases(ctx, root, w)
 	if err == nil {
 		err = j.checkCount(cases)
+	} else {
+		err = withMend(err)
 	}
 	if err != nil {
 		return errors.Join(fmt.Errorf("import of %s: %w", dir, err), w.Abort(false))
 	}
 	return w.Finish()
+}
+
+// withMend ends an error about what is in an export by what helps, which is the
+// same whatever is wrong there.
+func withMend(err error) error {
+	if fault.ClassOf(err) != fault.Input {
+		return err
+	}
+	return fmt.Errorf("%w: put that right, or export the golden again", err)
 }
 
 func readGolden(root *os.Root) (j goldenJSON, err error) {

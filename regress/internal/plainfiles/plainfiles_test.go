@@ -364,8 +364,12 @@ func TestImportRefuses(t *testing.T) {
 				t.Fatal(err)
 			}
 			to := filepath.Join(t.TempDir(), "to")
-			if err := Import(t.Context(), dir, to, golden.Meta{}); fault.ClassOf(err) != fault.Input {
-				t.Errorf("got %v", err)
+			err := Import(t.Context(), dir, to, golden.Meta{})
+			if fault.ClassOf(err) != fault.Input {
+				t.Fatalf("got %v", err)
+			}
+			if text := err.Error(); !strings.Contains(text, dir) || !strings.HasSuffix(text, " again") && !strings.Contains(text, "put back what is missing") {
+				t.Errorf("no place or no mend: %v", err)
 			}
 			if left, _ := os.ReadDir(filepath.Dir(to)); len(left) > 0 {
 				t.Errorf("%v is left", left)

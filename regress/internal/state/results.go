@@ -40,12 +40,12 @@ func (r *Run) Results() ([]Result, error) {
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
-	var results []Result
-	if err == nil {
-		err = json.Unmarshal(text, &results)
-	}
 	if err != nil {
 		return nil, fault.Environmentf("state of run %s: %w", r.ID, err)
+	}
+	var results []Result
+	if err := json.Unmarshal(text, &results); err != nil {
+		return nil, fault.Inputf("%s, what run %s found, is damaged: %w: run muster %s again", r.File("results.json"), r.ID, err, r.Command)
 	}
 	return results, nil
 }
