@@ -80,14 +80,16 @@ side:
 	$(GO) -C bench test ./...
 
 # Beside other people's tools; what is not installed is named and left out.
-# TABLE=article prints muster alone by number of jobs.
+# TABLE=article is muster alone by number of jobs; MUSTER=old=/tmp/muster,new=../bin/muster
+# compares versions. What they are is in bench/README.md, from whose folder paths are seen.
+MUSTER ?= ../bin/muster
 CORPUS ?= 67MB,1KB
 TOOL ?= tcc,true
 ROUNDS ?= 5
 TABLE ?= rivals
 bench-regress: build
 	@scripts/install-bench-tools build/lit
-	PATH="$(CURDIR)/build/lit/bin:$$PATH" $(GO) -C bench run ./regress -muster ../bin/muster -corpus $(CORPUS) -tool $(TOOL) -rounds $(ROUNDS) -table $(TABLE)
+	PATH="$(CURDIR)/build/lit/bin:$$PATH" $(GO) -C bench run ./regress -muster $(MUSTER) -corpus $(CORPUS) -tool $(TOOL) -rounds $(ROUNDS) -table $(TABLE)
 
 clean:
 	rm -rf bin build

@@ -96,7 +96,7 @@ var systems = []string{"linux", "darwin"}
 const module = "muster"
 
 func TestImports(t *testing.T) {
-	unknown, used := map[string]bool{}, map[string]bool{}
+	unknown, used, entered := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, s := range readTree(t).sources {
 		if s.isTest() {
 			continue
@@ -109,6 +109,7 @@ func TestImports(t *testing.T) {
 			unknown[s.folder()] = true
 			continue
 		}
+		entered[row.path] = true
 		for _, spec := range s.file.Imports {
 			imported := strings.Trim(spec.Path.Value, `"`)
 			checkImport(t, s, row, imported)
@@ -120,6 +121,9 @@ func TestImports(t *testing.T) {
 		}
 	}
 	for _, row := range rooms {
+		if !entered[row.path] {
+			t.Errorf("rooms in policy_test.go has a row for %s, where no package is: take it out", row.path)
+		}
 		for _, allowed := range strings.Fields(row.imports) {
 			if !used[row.path+" "+allowed] {
 				t.Errorf("%s may import %s and does not: take that out of rooms in policy_test.go", row.path, allowed)

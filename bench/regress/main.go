@@ -4,57 +4,61 @@
 //
 //	go run ./regress -muster ../bin/muster -corpus 67MB,1KB -tool tcc,true
 //	go run ./regress -muster ../bin/muster -corpus 67MB -table article
+//	go run ./regress -muster old=/tmp/muster,new=../bin/muster
 package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
-	"log"
+	"io"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"runtime"
-	"strings"
-
-	"muster/bench/corpora"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := run(ctx); err != nil {
-		log.Fatal(err)
+	err := run(ctx, os.Args[1:], os.Stdout)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "regress:", err)
 	}
+	os.Exit(exitStatus(err))
 }
 
-func run(ctx context.Context) error {
-	var b bench
-	var sizes, toolNames, table string
-	flag.StringVar(&b.muster, "muster", "", "the program to measure")
-	flag.StringVar(&sizes, "corpus", "67MB,1KB", "some of 1GB,67MB,1KB")
-	flag.StringVar(&toolNames, "tool", "tcc,true", "some of tcc,gcc,true")
-	flag.IntVar(&b.rounds, "rounds", 5, "rounds; each runs every rival once")
-	flag.IntVar(&b.jobs, "jobs", runtime.NumCPU(), "commands at once")
-	flag.StringVar(&table, "table", "rivals", "rivals, or article: muster alone by number of jobs")
-	flag.StringVar(&b.work, "work", "/dev/shm", "folder to work in, best in memory")
-	flag.Parse()
-	if err := b.prepare(); err != nil {
+// errUsage says that the command line is at fault.
+var errUsage = errors.New("see regress -help")
+
+func exitStatus(err error) int {
+	switch {
+	case err == nil:
+		return 0
+	case errors.Is(err, errUsage):
+		return 2
+	}
+	return 1
+}
+
+func run(ctx context.Context, args []string, out io.Writer) error {
+	o, err := parse(args, out)
+	if errors.Is(err, flag.ErrHelp) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %w", err, errUsage)
+	}
+	b := bench{options: o, out: out}
+	if err := b.prepare(ctx); err != nil {
 		return err
 	}
-	defer os.RemoveAll(b.work)
-	b.head()
-	for _, spec := range []corpora.Spec{corpora.Large, corpora.Mid, corpora.Small} {
-		for _, t := range tools {
-			if !has(sizes, spec.Name) || !has(toolNames, t.name) {
-				continue
-			}
-			do := b.compare
-			if table == "article" {
-				do = b.article
-			}
-			if err := do(ctx, spec, t); err != nil {
+	defer os.RemoveAll(b.dir)
+	b.head(ctx)
+	for _, spec := range o.specs {
+		for _, t := range o.tools {
+			if err := b.measure(ctx, spec, t); err != nil {
 				return err
 			}
 		}
@@ -62,33 +66,20 @@ func run(ctx context.Context) error {
 	return nil
 }
 
-func has(list, word string) bool {
-	for w := range strings.SplitSeq(list, ",") {
-		if w == word {
-			return true
-		}
-	}
-	return false
-}
-
 // bench is a measurement under way.
 type bench struct {
-	muster, goport, work string
-	rounds, jobs         int
+	options
+	out         io.Writer
+	dir, goport string
 }
 
-func (b *bench) prepare() (err error) {
-	if b.muster, err = filepath.Abs(b.muster); err != nil {
+func (b *bench) prepare(ctx context.Context) (err error) {
+	if b.dir, err = os.MkdirTemp(b.work, "muster-bench-"); err != nil {
 		return err
 	}
-	if b.muster, err = filepath.EvalSymlinks(b.muster); err != nil {
-		return fmt.Errorf("-muster: %w", err)
-	}
-	if b.work, err = os.MkdirTemp(b.work, "muster-bench-"); err != nil {
-		return err
-	}
-	b.goport = filepath.Join(b.work, "goport")
-	if out, err := exec.Command("go", "build", "-o", b.goport, "./goport").CombinedOutput(); err != nil {
+	b.goport = filepath.Join(b.dir, "goport")
+	if out, err := exec.CommandContext(ctx, "go", "build", "-o", b.goport, "./goport").CombinedOutput(); err != nil {
+		os.RemoveAll(b.dir)
 		return fmt.Errorf("build goport in the folder bench: %w\n%s", err, out)
 	}
 	return nil

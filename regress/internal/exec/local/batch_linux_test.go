@@ -53,12 +53,25 @@ func (r *rig) batch(each func(i int), nameAndText ...[2]string) (told [][]string
 
 func asTheyCome(int) {}
 
+// together is batch, again until several of the cases did run in one batch: on a busy
+// machine each may take so long that it ends its own.
+func (r *rig) together(nameAndText ...[2]string) [][]string {
+	r.Helper()
+	for range 20 {
+		if told, batches := r.batch(asTheyCome, nameAndText...); batches < len(told) {
+			return told
+		}
+	}
+	r.Fatal("in 20 tries each case had a batch of its own")
+	return nil
+}
+
 // TestBatch: the cases of a batch are as strange to each other as any.
 func TestBatch(t *testing.T) {
 	inBothModes(t, usual, func(r *rig) {
 		list := "exec " + self("list", "..")
 		big := "head -c 100000 /dev/zero > big; cat $1; exit 7"
-		told, batches := r.batch(asTheyCome,
+		told := r.together(
 			[2]string{"one.c", big}, [2]string{"sub/two.c", big}, [2]string{"next.c", "kill -KILL $$"},
 			[2]string{"sub/deep/three.c", "echo junk > HDR_a.h; rm -r inc; echo x >&2"}, [2]string{"next.c", list}, [2]string{"empty.c", list})
 		for i, source := range []string{"source one", "source two"} {
@@ -73,9 +86,6 @@ func TestBatch(t *testing.T) {
 				r.Errorf("the listing gave %q", told[i])
 			}
 			r.wantClean(name)
-		}
-		if batches > len(told) {
-			r.Errorf("%d batches", batches)
 		}
 		r.wantNothingOut()
 	})

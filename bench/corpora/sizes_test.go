@@ -1,0 +1,29 @@
+package corpora
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestSizes: what the README says of the corpora is so, to the byte.
+func TestSizes(t *testing.T) {
+	page, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []Spec{Large, Mid, Small} {
+		sizes, total := make([]int, s.Cases), 0
+		for i := range sizes {
+			sizes[i] = len(entry{i, false}.content(s))
+			total += sizes[i]
+		}
+		slices.Sort(sizes)
+		row := fmt.Sprintf("| %s | %d | %d | %d | %d |", s.Name, s.Cases, total/s.Cases, sizes[s.Cases/2], sizes[s.Cases-1])
+		if !strings.Contains(string(page), row) {
+			t.Errorf("bench/README.md does not have\n%s", row)
+		}
+	}
+}
