@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"runtime"
@@ -57,8 +58,8 @@ type row struct {
 func (m *measured) compare(ctx context.Context) error {
 	rows := m.rows()
 	for round := range m.rounds {
-		for i := range rows {
-			r := &rows[(i+round)%len(rows)]
+		for _, i := range order(round, len(rows)) {
+			r := &rows[i]
 			fmt.Fprintf(os.Stderr, "%s %s round %d: %s          \r", m.spec.Name, m.tool.name, round+1, r.name)
 			s, err := r.run(ctx)
 			if err != nil {
@@ -78,6 +79,10 @@ func (m *measured) compare(ctx context.Context) error {
 	}
 	return nil
 }
+
+// order is that of a round: by chance, as what ran before leaves its mark, the same
+// every time.
+func order(round, rows int) []int { return rand.New(rand.NewPCG(uint64(round), 0)).Perm(rows) }
 
 // rows are the runs of one round.
 func (m *measured) rows() (rows []row) {
@@ -112,10 +117,10 @@ func (m *measured) print(rows []row) {
 	}
 	tool, cores := median(all, toolCPU)/1000, min(m.jobs, runtime.NumCPU())
 	limit := tool / float64(cores)
-	base := 0.0
+	var base []timing.Sample
 	for _, r := range rows {
 		if strings.HasPrefix(r.name, "make") {
-			base = r.wall()
+			base = r.samples
 		}
 	}
 	fmt.Fprintf(m.out, "\n## %s, %s: %d cases, %d at once\n\n", m.tool.name, m.spec.Name, m.spec.Cases, m.jobs)
@@ -124,16 +129,26 @@ func (m *measured) print(rows []row) {
 	for _, r := range rows {
 		least, most := r.extremes()
 		fmt.Fprintf(m.out, "| %s | %.2f | %.2f–%.2f | %s | %s | %.2f | %.2f |\n", r.name, r.wall(), least, most,
-			ratio(r.wall(), limit), ratio(r.wall(), base), r.user(), r.sys())
+			ratio(r.wall(), limit), r.beside(base), r.user(), r.sys())
 	}
 	for _, s := range m.subjects {
 		fmt.Fprintf(m.out, "\n%s: %.0f µs of CPU a case, lanes and all.\n", s.called("muster itself"), m.perCase(median(s.summaries, ownCPU)))
 	}
 }
 
+// beside is the median of the ratios of each round: of two runs that are close in time,
+// so what the machine does meanwhile counts less than in a ratio of medians.
+func (r *row) beside(base []timing.Sample) string {
+	var ratios []float64
+	for i, b := range base {
+		ratios = append(ratios, float64(r.samples[i].Wall)/float64(b.Wall))
+	}
+	return ratio(timing.Median(ratios), 1)
+}
+
 // ratio is a dash where there is nothing to compare with.
 func ratio(a, b float64) string {
-	if b == 0 {
+	if a == 0 || b == 0 {
 		return "–"
 	}
 	return fmt.Sprintf("%.2f", a/b)
