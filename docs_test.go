@@ -45,8 +45,8 @@ func TestManualNamesAll(t *testing.T) {
 	}
 	manual, f := string(text), newFolder(t)
 	for _, m := range regexp.MustCompile(`(?m)^  ([a-z]+)  `).FindAllSubmatch(f.muster(0, "--help"), -1) {
-		if command := "muster " + string(m[1]); !strings.Contains(manual, command) {
-			t.Errorf("the manual lacks %s", command)
+		if !regexp.MustCompile(`muster ` + string(m[1]) + `\b`).MatchString(manual) {
+			t.Errorf("the manual lacks muster %s", m[1])
 		}
 	}
 	defaults := tabled(manual)

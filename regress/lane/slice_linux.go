@@ -25,8 +25,9 @@ const leastSlice = 100_000
 // since Linux 6.12: what asks for less at a time gets it sooner. Without, a look at a
 // fork bomb comes 300 to 500 ms late, when a thousand processes have had their turn. The
 // bomb has grown to pid_max by then, and once in ten times what is left of it is too
-// little for a verdict. With it, it comes in time mostly. Cases do not inherit it. A
-// higher priority besides, which root might take, made cases of 1 KB 4 % slower.
+// little for a verdict. With it, it comes in time mostly. Cases do not inherit it, nor
+// a slice or bounds of the processor's speed (uclamp) that somebody gave muster. A higher
+// priority besides, which root might take, made cases of 1 KB 4 % slower.
 func askShortSlice() {
 	const (
 		other, batch = 0, 3 // policies
@@ -41,7 +42,7 @@ func askShortSlice() {
 		return
 	}
 	if a.policy != other && a.policy != batch || a.nice < 0 {
-		return // with the slice a case would not inherit these either
+		return // a case would not inherit those of real time, and less niceness, either
 	}
 	a.size = uint32(unsafe.Sizeof(a))
 	a.flags |= resetOnFork

@@ -36,6 +36,9 @@ func Import(ctx context.Context, dir, path string, m golden.Meta) error {
 	if err == nil {
 		m.Flags, err = j.flags()
 	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return fault.Inputf("import of %s: no export: it has no %s: name the folder that muster export wrote", dir, goldenFile)
+	}
 	if err != nil {
 		return fmt.Errorf("import of %s: %w", dir, withMend(err))
 	}

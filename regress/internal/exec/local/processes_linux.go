@@ -21,33 +21,22 @@ func processesMax() int64 {
 	return max(least, min(usual, userProcesses()/2, cgroup.ProcessesLeft("/proc")/2))
 }
 
-// userProcesses is how many processes and threads the kernel lets the user have, as this
-// process would find out.
+// userProcesses is how many processes and threads the user's cases may have; root's are
+// not bound.
 func userProcesses() int64 {
 	var limit unix.Rlimit
-	if unbound() || unix.Getrlimit(unix.RLIMIT_NPROC, &limit) != nil {
+	if os.Geteuid() == 0 || unix.Getrlimit(unix.RLIMIT_NPROC, &limit) != nil {
 		return cgroup.Unlimited
 	}
 	return int64(min(limit.Cur, cgroup.Unlimited))
 }
 
-// unbound reports whether this process may have any number of them: root's, and those
-// with one of two capabilities.
-func unbound() bool {
-	var (
-		header = unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
-		sets   [2]unix.CapUserData
-	)
-	const exempt = 1<<unix.CAP_SYS_RESOURCE | 1<<unix.CAP_SYS_ADMIN
-	return os.Geteuid() == 0 || unix.Capget(&header, &sets[0]) == nil && sets[0].Effective&exempt != 0
-}
-
 // limitUser bounds what the cases of a helper without a PID namespace can start, where
 // nothing else would before the whole machine is full of it: an ordinary user's
-// processes, ours and those of the other lanes among them. Where the user is unbound,
-// only the limit of a container does.
+// processes, ours and those of the other lanes among them. Root is not bound by
+// this, only by the limit of a container.
 func (w *worker) limitUser() {
-	if !w.plain || unbound() {
+	if !w.plain || os.Geteuid() == 0 {
 		return
 	}
 	c := w.crew

@@ -40,7 +40,7 @@ func Enough(lanes int) error {
 		return err
 	}
 	need := int64(threadsRun + runtime.GOMAXPROCS(0) + threadsPerLane*lanes)
-	limit := userProcesses()
+	limit := boundTo()
 	if limit < need { // without a look at what there is, which may take a thread
 		return tooFewThreads(lanes, need, fmt.Sprintf("this user may have %d", limit), raiseUsers)
 	}
@@ -76,4 +76,19 @@ func tooFewThreads(lanes int, need int64, left, mend string) error {
 		who, mend = fmt.Sprintf("%d cases at once take", lanes), mend+", or use fewer --jobs"
 	}
 	return fault.Environmentf("%s up to %d processes and threads, and %s: %s", who, need, left, mend)
+}
+
+// boundTo is how many processes and threads the kernel lets this process have: those
+// with one of two capabilities may have any number. Its cases may not (userProcesses):
+// they have no capability that root does not give them.
+func boundTo() int64 {
+	var (
+		header = unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+		sets   [2]unix.CapUserData
+	)
+	const exempt = 1<<unix.CAP_SYS_RESOURCE | 1<<unix.CAP_SYS_ADMIN
+	if unix.Capget(&header, &sets[0]) == nil && sets[0].Effective&exempt != 0 {
+		return cgroup.Unlimited
+	}
+	return userProcesses()
 }
