@@ -37,7 +37,7 @@ func bombs(mark string) map[string]string {
 func TestForkBomb(t *testing.T) {
 	inAllModes(t, func(r *rig) {
 		plain := r.crew.o.plain
-		r = newRig(r.T, r.corpus, func(o *Options) { o.plain, o.Lanes, o.processes = plain, 2, 400 })
+		r = newRig(r.T, r.corpus, func(o *Options) { o.plain, o.Lanes, o.processes, o.Timeout, o.Grace = plain, 2, 400, 20*time.Second, time.Millisecond })
 		before := r.crew.started.Load()
 		for name, text := range bombs("MARK") {
 			// Without a PID namespace root's are bounded by the system's limits alone,
@@ -52,17 +52,31 @@ func TestForkBomb(t *testing.T) {
 	})
 }
 
+// explode has a bomb go off beside other cases. One that reaches pid_max before a look, as
+// happens on a busy machine, mostly ends by itself, and what is left of it is judged as
+// any case: then it is tried again.
 func (r *rig) explode(text string) {
+	var verdicts []string
+	for range 4 {
+		verdict := r.explodeOnce(text)
+		if verdict == "out-of-memory" {
+			return
+		}
+		verdicts = append(verdicts, verdict)
+	}
+	r.Errorf("it ended as %q, want out-of-memory", verdicts)
+}
+
+func (r *rig) explodeOnce(text string) (verdict string) {
 	mark := newMark()
 	done := r.begin(r.Context(), "one.c", strings.ReplaceAll(text, "MARK", mark))
-	for ended := false; !ended; {
+	for verdict == "" {
 		r.wantClean("next.c") // on the other lane
 		select {
 		case got := <-done:
 			must(r, got.err)
-			r.want(r.tell(got.result)[:1], "out-of-memory")
+			verdict = r.tell(got.result)[0]
 			got.result.Release()
-			ended = true
 		default:
 		}
 	}
@@ -71,6 +85,7 @@ func (r *rig) explode(text string) {
 	}
 	r.wantClean("next.c")
 	r.wantClean("sub/two.c")
+	return verdict
 }
 
 // TestForkBombCancelled: an interrupt in the middle of one leaves nothing of it.
