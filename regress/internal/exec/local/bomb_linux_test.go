@@ -37,7 +37,9 @@ func bombs(mark string) map[string]string {
 func TestForkBomb(t *testing.T) {
 	inAllModes(t, func(r *rig) {
 		plain := r.crew.o.plain
-		r = newRig(r.T, r.corpus, func(o *Options) { o.plain, o.Lanes, o.processes, o.Timeout, o.Grace = plain, 2, 400, 20*time.Second, time.Millisecond })
+		r = newRig(r.T, r.corpus, func(o *Options) {
+			o.plain, o.Lanes, o.processes, o.Timeout, o.Grace = plain, 2, 400, 20*time.Second, time.Millisecond
+		})
 		before := r.crew.started.Load()
 		for name, text := range bombs("MARK") {
 			// Without a PID namespace root's are bounded by the system's limits alone,
