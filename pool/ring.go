@@ -7,8 +7,6 @@ type ring[T any] struct {
 	count  int
 }
 
-func (r *ring[T]) free() int { return len(r.places) - r.count }
-
 // push adds v. The caller has made sure that there is room.
 func (r *ring[T]) push(v T) {
 	tail := r.head + r.count
@@ -19,15 +17,25 @@ func (r *ring[T]) push(v T) {
 	r.count++
 }
 
-// pop takes the oldest value. The caller has made sure that there is one.
-func (r *ring[T]) pop() T {
-	v := r.places[r.head]
-	var zero T
-	r.places[r.head] = zero // or the ring would keep alive what v points to
-	r.head++
-	if r.head == len(r.places) {
-		r.head = 0
+// pushAll adds vs. The caller has made sure that there is room.
+func (r *ring[T]) pushAll(vs []T) {
+	tail := r.head + r.count
+	if tail >= len(r.places) {
+		tail -= len(r.places)
 	}
-	r.count--
-	return v
+	n := copy(r.places[tail:], vs)
+	copy(r.places, vs[n:])
+	r.count += len(vs)
+}
+
+// popAll takes the oldest values. The caller has made sure that there are so many.
+func (r *ring[T]) popAll(to []T) {
+	n := copy(to, r.places[r.head:])
+	clear(r.places[r.head : r.head+n]) // or the ring would keep alive what they point to
+	m := copy(to[n:], r.places)
+	clear(r.places[:m])
+	if r.head += len(to); r.head >= len(r.places) {
+		r.head -= len(r.places)
+	}
+	r.count -= len(to)
 }

@@ -16,11 +16,17 @@ type Stats struct {
 func (p *Pool[T]) Stats() Stats {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	unstarted, running := p.unstarted(), 0
+	for i := range p.workers {
+		if p.workers[i].oldest() != none {
+			running++
+		}
+	}
 	return Stats{
-		Workers:  len(p.running),
+		Workers:  len(p.workers),
 		QueueMax: len(p.queue.places),
-		Queued:   p.queue.count,
-		Running:  int(p.claimed - p.done),
-		Done:     p.done,
+		Queued:   unstarted,
+		Running:  running,
+		Done:     p.claimed + uint64(p.queue.count-unstarted-running),
 	}
 }

@@ -22,7 +22,7 @@ type script struct {
 
 func newScript(seed uint64, tasks int) script {
 	r := rand.New(rand.NewPCG(seed, 0))
-	s := script{seed: seed, workers: 1 + r.IntN(9), queueMax: 1 + r.IntN(20), producers: 1 + r.IntN(8)}
+	s := script{seed: seed, workers: 1 + r.IntN(64), queueMax: 1 + r.IntN(20), producers: 1 + r.IntN(8)}
 	if r.IntN(3) == 0 {
 		s.queueMax = 1
 	}

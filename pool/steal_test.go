@@ -1,0 +1,220 @@
+package pool_test
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+
+	"muster/pool"
+)
+
+// A worker takes several tasks from the queue at once. One that then runs for long
+// keeps none of the others back.
+func TestLongTaskKeepsNothingBack(t *testing.T) {
+	for _, workers := range []int{2, 3, 8} {
+		synctest.Test(t, func(t *testing.T) {
+			gate := make(chan struct{})
+			var done atomic.Int64
+			p := pool.New(workers, func(n int) {
+				if n == 0 {
+					<-gate
+				}
+				done.Add(1)
+			})
+			p.SubmitN(upTo(500))
+			synctest.Wait()
+			if got := done.Load(); got != 499 {
+				t.Errorf("%d workers: %d of 500 tasks are done while the first runs, want all others", workers, got)
+			}
+			close(gate)
+			p.Close()
+		})
+	}
+}
+
+// As many tasks run at a time as there are workers, wherever the long ones lie.
+func TestLongTasksInARow(t *testing.T) {
+	const workers, tasks, first, long = 4, 2000, 700, 64
+	synctest.Test(t, func(t *testing.T) {
+		gate := make(chan struct{})
+		var running atomic.Int64
+		p := pool.New(workers, func(n int) {
+			if n >= first && n < first+long {
+				running.Add(1)
+				<-gate
+				running.Add(-1)
+			}
+		})
+		go p.SubmitN(upTo(tasks))
+		for left := int64(long); left > 0; left-- {
+			synctest.Wait()
+			if got, want := running.Load(), min(workers, left); got != want {
+				t.Fatalf("%d long tasks run at a time while %d are left, want %d", got, left, want)
+			}
+			gate <- struct{}{}
+		}
+		p.Close()
+	})
+}
+
+// What Wait waits for may end in the middle of what a worker took at once.
+func TestWaitEndsAmidABatch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := pool.New(1, func(gate chan struct{}) { <-gate })
+		first, behind := make(chan struct{}), make(chan struct{})
+		p.Submit(first)
+		synctest.Wait() // the worker is busy, so the next ones become one batch
+		open := make(chan struct{})
+		close(open)
+		p.SubmitN([]chan struct{}{open, open, open})
+		var waited atomic.Bool
+		go func() {
+			p.Wait()
+			waited.Store(true)
+		}()
+		synctest.Wait()
+		p.SubmitN([]chan struct{}{behind, behind})
+		close(first)
+		synctest.Wait()
+		if !waited.Load() {
+			t.Error("Wait waits for a task behind its own in the same batch")
+		}
+		close(behind)
+		p.Close()
+	})
+}
+
+// Producers that wait are let in although workers hold tasks of a batch that they have
+// started meanwhile: those take no place.
+func TestRoomBesideStartedBatches(t *testing.T) {
+	const workers, queueMax = 8, 64
+	synctest.Test(t, func(t *testing.T) {
+		gate := make(chan struct{})
+		p := pool.New(workers, func(n int) {
+			if n < workers-1 {
+				<-gate // the last task opens it, from behind a full queue
+			} else if n == 1000 {
+				close(gate)
+			}
+		}, pool.Queue(queueMax))
+		numbers := upTo(1001)
+		p.SubmitN(numbers)
+		p.Close()
+	})
+}
+
+// As if by hand: ForEach takes quick items several at a time, and when they turn out
+// to be long ones those that are left go to whoever has none.
+func TestForEachGivesBack(t *testing.T) {
+	const items, first, long = 100_000, 500, 64
+	synctest.Test(t, func(t *testing.T) {
+		gate := make(chan struct{})
+		var running atomic.Int64
+		var rounds int
+		over := make(chan error, 1)
+		go func() {
+			over <- pool.ForEach(t.Context(), 2, upTo(items), func(_ context.Context, n int) error {
+				if n >= first && n < first+long {
+					running.Add(1)
+					<-gate
+					running.Add(-1)
+				}
+				return nil
+			})
+		}()
+		for synctest.Wait(); running.Load() > 0; synctest.Wait() {
+			rounds++
+			for range running.Load() {
+				gate <- struct{}{}
+			}
+		}
+		if err := <-over; err != nil {
+			t.Error(err)
+		}
+		// One after another it would be 64; two at a time 32, and the first ones alone,
+		// until whoever has them sees that the other has none.
+		if rounds > long/2+8 {
+			t.Errorf("%d rounds for %d long items on 2 workers", rounds, long)
+		}
+	})
+}
+
+// A context that ends is seen soon: what a worker took at once is little.
+func TestForEachEndsAmidASpan(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	after := 0
+	err := pool.ForEach(ctx, 1, upTo(1_000_000), func(_ context.Context, n int) error {
+		if n == 500_000 {
+			cancel()
+		} else if n > 500_000 {
+			after++
+		}
+		return nil
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("ForEach = %v, want context.Canceled", err)
+	}
+	if after > 250_000 {
+		t.Errorf("%d items were called after the context had ended", after)
+	}
+}
+
+// Goexit in the middle of a batch costs neither its worker nor the rest of the batch.
+func TestGoexitAmidABatch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var done atomic.Int64
+		p := pool.New(2, func(n int) {
+			if n%5 == 0 {
+				runtime.Goexit()
+			}
+			done.Add(1)
+		})
+		p.SubmitN(upTo(1000))
+		p.Wait()
+		if got := done.Load(); got != 800 {
+			t.Errorf("%d tasks done, want the 800 that do not end by Goexit", got)
+		}
+		if got := p.Stats(); got.Done != 1000 || got.Running != 0 || got.Queued != 0 {
+			t.Errorf("Stats() = %+v", got)
+		}
+		p.Close()
+	})
+}
+
+// Many producers, thieves and waits at once; the race detector looks on.
+func TestThievesAndWaits(t *testing.T) {
+	const producers, each = 6, 3000
+	counts := make([]atomic.Int32, producers*each)
+	p := pool.New(5, func(n int) {
+		if n%50 == 0 {
+			runtime.Gosched()
+		}
+		counts[n].Add(1)
+	}, pool.Queue(100))
+	var all sync.WaitGroup
+	for k := range producers {
+		all.Go(func() {
+			for i := range each {
+				p.Submit(k*each + i)
+				if i%500 == 499 {
+					p.Wait()
+					if counts[k*each+i].Load() != 1 {
+						t.Errorf("task %d was not done after Wait", k*each+i)
+					}
+				}
+			}
+		})
+	}
+	all.Wait()
+	p.Close()
+	for n := range counts {
+		if c := counts[n].Load(); c != 1 {
+			t.Fatalf("task %d ran %d times", n, c)
+		}
+	}
+}
