@@ -325,7 +325,7 @@ func (p *Pool[T]) lock() {
 func (p *Pool[T]) lockBusy() {
 	const tries = 4
 	for range tries {
-		pass()
+		_ = pass()
 		if p.mu.TryLock() {
 			return
 		}
