@@ -104,8 +104,9 @@ func New[T any](workers int, handler func(T), options ...Option) *Pool[T] {
 	return p
 }
 
-// Submit queues v. It blocks while the queue is full, and may stay blocked
-// until half of the queue is free.
+// Submit queues v. It blocks while the queue is full or others wait for room,
+// and may stay blocked until half of the queue is free and a worker comes back
+// for more: it takes up to 64 tasks at a time.
 //
 // Submit panics if the pool is closed, also when that happens while it blocks:
 // whoever closes the pool must know that nobody submits any more.
@@ -143,7 +144,8 @@ func (p *Pool[T]) SubmitN(vs []T) {
 }
 
 // TrySubmit queues v if that is possible without waiting, and reports whether
-// it was: it is not when the queue is full or the pool is closed.
+// it was: it is not when the queue is full, when others wait for room, or when
+// the pool is closed.
 func (p *Pool[T]) TrySubmit(v T) bool {
 	p.lock()
 	defer p.mu.Unlock()
@@ -360,9 +362,11 @@ func (p *Pool[T]) wakeWorker() {
 }
 
 // full counts the free places when those that are known of are used up, and reports
-// whether there is none. p.mu is held.
+// whether there is none. While others wait it does not count: they are let in when half
+// is free, and who took each single place before that would keep them out for ever.
+// p.mu is held.
 func (p *Pool[T]) full() bool {
-	if p.credit == 0 && !p.closed {
+	if p.credit == 0 && p.waiting == 0 && !p.closed {
 		p.credit = len(p.queue.places) - p.unstarted()
 	}
 	return p.credit == 0
