@@ -228,7 +228,7 @@ func (p *Pool[T]) step(w *worker[T]) bool {
 		if w.first+uint64(place) == p.awaited.Load() {
 			p.passed()
 		}
-		p.handle(w.batch[place])
+		p.handle(w.start(place))
 	}
 }
 
@@ -237,7 +237,7 @@ func (p *Pool[T]) step(w *worker[T]) bool {
 func (p *Pool[T]) refill(w *worker[T]) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	w.finish()
+	w.first = none
 	p.settle()
 	for !p.take(w) {
 		if p.closed {

@@ -337,3 +337,21 @@ func TestPointersAreLetGo(t *testing.T) {
 	p.Wait()
 	awaitCollection(t, freed)
 }
+
+// A value that was handled is let go although the worker's next task is long.
+func TestPointersAreLetGoAmidABatch(t *testing.T) {
+	gate, freed := make(chan struct{}), make(chan struct{})
+	p := pool.New(1, func(v *[1 << 20]byte) {
+		if v == nil {
+			<-gate
+		}
+	}, pool.Queue(8))
+	p.Submit(nil)
+	eventually(t, "the worker is busy", func() bool { return p.Stats().Running == 1 })
+	submitCollectable(p, freed)
+	p.Submit(nil) // in one batch with the one before
+	gate <- struct{}{}
+	awaitCollection(t, freed)
+	close(gate)
+	p.Close()
+}

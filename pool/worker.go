@@ -12,8 +12,8 @@ const none = 1<<64 - 1
 // A worker is one goroutine's share of the tasks: a batch of consecutive ones, of
 // which it starts one after another, and others may take what it has not started.
 //
-// Batches are written with the pool's mutex held, by their worker and by thieves.
-// Claims are not: see hand.
+// Batches are filled with the pool's mutex held, and thieves hold it too. Claims are made
+// without, see hand, and so is a place emptied that is claimed: thieves keep off those.
 type worker[T any] struct {
 	_ line
 
@@ -26,7 +26,6 @@ type worker[T any] struct {
 	_ line
 
 	batch []T    // places, for batchMax or the queue's length
-	size  int    // places in use
 	first uint64 // the number of the batch's first task; none without a batch
 }
 
@@ -52,14 +51,16 @@ func (w *worker[T]) unstarted() int {
 // give makes a worker's places 0 to n its batch, of which it starts the first. The
 // pool's mutex is held.
 func (w *worker[T]) give(n int, first uint64) {
-	w.size, w.first = n, first
+	w.first = first
 	w.hand.Store(uint64(n)<<32 | 1)
 }
 
-// finish lets go of a batch that is done. The pool's mutex is held.
-func (w *worker[T]) finish() {
-	clear(w.batch[:w.size]) // or it would keep alive what they point to
-	w.size, w.first = 0, none
+// start takes the value out of a place that is claimed.
+func (w *worker[T]) start(place int) T {
+	var nothing T
+	v := w.batch[place]
+	w.batch[place] = nothing // or the batch would keep alive what it points to
+	return v
 }
 
 // steal takes half of what the other has not started, and reports whether there
