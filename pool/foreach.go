@@ -34,8 +34,9 @@ func ForEach[T any](ctx context.Context, workers int, items []T, do func(context
 	workers = min(workers, len(items))
 	s := &sweep[T]{ctx: inner, cancel: cancel, items: items, do: do, workers: workers, active: workers}
 	s.changed.L = &s.mu
-	// One that ends is seen between two items, and at every look for further ones.
-	defer context.AfterFunc(ctx, func() { s.attention.Store(true) })()
+	// One that ends is seen between two items, and at every look for further ones. Of
+	// ctx this might hear before inner ends, and a worker that looks then forget it.
+	defer context.AfterFunc(inner, func() { s.attention.Store(true) })()
 	var c crew
 	for range workers {
 		w := &sweeper[T]{sweep: s, most: 1}

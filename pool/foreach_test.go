@@ -140,3 +140,66 @@ func TestForEachGoexitIsAnError(t *testing.T) {
 		}
 	})
 }
+
+// A slowly is a context that tells those who asked for its end one at a time, the last
+// first, as contexts may: they promise no order.
+type slowly struct {
+	context.Context
+	done  chan struct{}
+	tells []func()
+}
+
+func (s *slowly) Done() <-chan struct{} { return s.done }
+
+func (s *slowly) Err() error {
+	select {
+	case <-s.done:
+		return context.Canceled
+	default:
+		return nil
+	}
+}
+
+func (s *slowly) AfterFunc(f func()) (stop func() bool) {
+	s.tells = append(s.tells, f)
+	return func() bool { return false }
+}
+
+// Whoever has several items stops when the context ends, also if at the same moment
+// another worker that had none gets some.
+func TestForEachContextEndsWhileSharing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const one = 5000 // the others are done while it runs, but for those in hand with it
+		ctx := &slowly{Context: t.Context(), done: make(chan struct{})}
+		first, others := make(chan struct{}), make(chan struct{})
+		var late atomic.Int64
+		var sharing atomic.Bool
+		over := make(chan error, 1)
+		go func() {
+			over <- pool.ForEach(ctx, 2, upTo(2*one), func(_ context.Context, n int) error {
+				if n == one {
+					<-first
+				} else if sharing.Load() {
+					late.Add(1)
+					<-others
+				}
+				return nil
+			})
+		}()
+		synctest.Wait()
+		sharing.Store(true)
+		close(ctx.done)
+		for _, tell := range ctx.tells[1:] {
+			tell()
+		}
+		synctest.Wait()
+		close(first)
+		synctest.Wait()
+		ctx.tells[0]()
+		synctest.Wait()
+		close(others)
+		if err := <-over; late.Load() > 2 || !errors.Is(err, context.Canceled) {
+			t.Errorf("%v, and %d items were called after the context had ended; want one by each of 2 workers", err, late.Load())
+		}
+	})
+}
