@@ -10,8 +10,9 @@ type settings struct {
 }
 
 // Queue sets how many tasks may wait for a worker, beside those that run; 1024
-// without this option. Memory for so many values is taken at once. A short
-// queue makes producers wait early, a long one evens out bursts.
+// without this option. Memory for twice as many values is taken at once, and
+// for one per worker. A short queue makes producers wait early, a long one
+// evens out bursts.
 //
 // Queue panics if queueMax is below 1.
 func Queue(queueMax int) Option {

@@ -94,11 +94,12 @@ func New[T any](workers int, handler func(T), options ...Option) *Pool[T] {
 	}
 	p.awaited.Store(none)
 	p.work.L, p.room.L, p.progress.L = &p.mu, &p.mu, &p.mu
-	batches := make([]T, workers*min(batchMax, s.queueMax))
+	places := min(batchMax, s.queueMax/workers+1) // of a batch: see take
+	batches := make([]T, workers*places)
 	for i := range p.workers {
 		w := &p.workers[i]
 		w.first = none
-		w.batch, batches = split(batches, min(batchMax, s.queueMax))
+		w.batch, batches = split(batches, places)
 		p.crew.add(func() bool { return p.step(w) })
 	}
 	return p

@@ -355,3 +355,18 @@ func TestPointersAreLetGoAmidABatch(t *testing.T) {
 	close(gate)
 	p.Close()
 }
+
+// What the workers take from the queue needs no more places than the queue.
+func TestMemoryOfManyWorkers(t *testing.T) {
+	const workers, queueMax = 256, 64
+	type value [1 << 12]byte
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	p := pool.New(workers, func(value) {}, pool.Queue(queueMax))
+	runtime.ReadMemStats(&after)
+	p.Close()
+	// Twice what is expected, for the goroutines and what else the program does.
+	if got, most := after.TotalAlloc-before.TotalAlloc, uint64(2*(2*queueMax+workers)*len(value{})); got > most {
+		t.Errorf("a pool of %d workers and %d places took %d bytes, want at most %d", workers, queueMax, got, most)
+	}
+}

@@ -25,7 +25,7 @@ type worker[T any] struct {
 
 	_ line
 
-	batch []T    // places, for batchMax or the queue's length
+	batch []T    // places, for a fair share of a full queue or batchMax
 	first uint64 // the number of the batch's first task; none without a batch
 }
 
