@@ -109,6 +109,9 @@ func closeAmidSubmissions(t *testing.T) {
 	<-underWay
 	p.Close()
 	producers.Wait()
+	if p.TrySubmit(1) {
+		t.Error("a closed pool has room again")
+	}
 	if done.Load() != accepted.Load() {
 		t.Errorf("%d tasks accepted, %d done", accepted.Load(), done.Load())
 	}

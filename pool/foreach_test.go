@@ -203,3 +203,35 @@ func TestForEachContextEndsWhileSharing(t *testing.T) {
 		}
 	})
 }
+
+// An error while others have no item ends those too.
+func TestForEachErrorBesideIdleWorkers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		err := pool.ForEach(t.Context(), 3, upTo(3), func(_ context.Context, n int) error {
+			if n < 2 {
+				return nil
+			}
+			synctest.Wait() // the others are done and wait for what may be given back
+			return errTask
+		})
+		if !errors.Is(err, errTask) {
+			t.Errorf("ForEach = %v, want the error of the last item", err)
+		}
+	})
+}
+
+// Who took several items at once begins none behind the one that failed.
+func TestForEachErrorAmidASpan(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { // where calls take no time, so that it takes many
+		last := 0
+		err := pool.ForEach(t.Context(), 1, upTo(10_000), func(_ context.Context, n int) error {
+			if last = n; n == 5000 {
+				return errTask
+			}
+			return nil
+		})
+		if !errors.Is(err, errTask) || last != 5000 {
+			t.Errorf("%v, and item %d was called last; want none after the error at 5000", err, last)
+		}
+	})
+}

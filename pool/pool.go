@@ -98,7 +98,7 @@ func New[T any](workers int, handler func(T), options ...Option) *Pool[T] {
 	batches := make([]T, workers*places)
 	for i := range p.workers {
 		w := &p.workers[i]
-		w.first = none
+		w.hand.Store(1) // nothing, and all of it done
 		w.batch, batches = split(batches, places)
 		p.crew.add(func() bool { return p.step(w) })
 	}
@@ -238,7 +238,6 @@ func (p *Pool[T]) step(w *worker[T]) bool {
 func (p *Pool[T]) refill(w *worker[T]) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	w.first = none
 	p.settle()
 	for !p.take(w) {
 		if p.closed {

@@ -319,6 +319,7 @@ func TestSubmitContext(t *testing.T) {
 			t.Error("Submit stays blocked beside a SubmitContext that gave up")
 		}
 		close(gate)
+		synctest.Wait() // there is room
 		if err := p.SubmitContext(ctx, 5); !errors.Is(err, context.Canceled) {
 			t.Errorf("SubmitContext with an ended context = %v, want context.Canceled", err)
 		}

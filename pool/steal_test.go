@@ -218,3 +218,58 @@ func TestThievesAndWaits(t *testing.T) {
 		}
 	}
 }
+
+// A value that another worker took out of a batch is not kept alive there.
+func TestStolenPointersAreLetGo(t *testing.T) {
+	gate, freed := make(chan struct{}), make(chan struct{})
+	var begun atomic.Int64
+	p := pool.New(2, func(v *[1 << 20]byte) {
+		if v == nil {
+			begun.Add(1)
+			<-gate
+		}
+	}, pool.Queue(8))
+	busy := func(n int64) {
+		eventually(t, "the workers are busy", func() bool { return begun.Load() == n })
+	}
+	p.Submit(nil)
+	p.Submit(nil)
+	busy(2)
+	p.Submit(nil)
+	submitCollectable(p, freed) // in one batch with the one before
+	gate <- struct{}{}
+	busy(3)
+	gate <- struct{}{} // for the one that has waited longer, which then has nothing
+	awaitCollection(t, freed)
+	close(gate)
+	p.Close()
+}
+
+// When half of the queue is free, as many are let in as there are places.
+func TestAllAreLetIn(t *testing.T) {
+	const queueMax = 4
+	synctest.Test(t, func(t *testing.T) {
+		gate := make(chan struct{})
+		p := pool.New(1, func(int) { <-gate }, pool.Queue(queueMax))
+		p.Submit(0)
+		synctest.Wait()
+		p.SubmitN(upTo(queueMax))
+		var in atomic.Int64
+		for range queueMax {
+			go func() {
+				p.Submit(1)
+				in.Add(1)
+			}()
+		}
+		synctest.Wait()
+		for range 1 + queueMax {
+			gate <- struct{}{}
+			synctest.Wait()
+		}
+		if got := in.Load(); got != queueMax {
+			t.Errorf("%d of %d blocked submissions were let in by an empty queue of as many places", got, queueMax)
+		}
+		close(gate)
+		p.Close()
+	})
+}

@@ -26,7 +26,7 @@ type worker[T any] struct {
 	_ line
 
 	batch []T    // places, for a fair share of a full queue or batchMax
-	first uint64 // the number of the batch's first task; none without a batch
+	first uint64 // the number of the batch's first task
 }
 
 // line keeps what is written by several apart: two of a processor's cache lines,
@@ -86,9 +86,6 @@ func (w *worker[T]) steal(from *worker[T]) bool {
 // oldest is the number of the first task of the batch that is not done; none
 // when all are. The pool's mutex is held.
 func (w *worker[T]) oldest() uint64 {
-	if w.first == none {
-		return none
-	}
 	h := w.hand.Load()
 	started, given := h&handLow, h>>32
 	if started > given {
