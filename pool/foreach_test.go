@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"muster/pool"
 )
@@ -147,6 +148,7 @@ type slowly struct {
 	context.Context
 	done  chan struct{}
 	tells []func()
+	left  int // how many of those want to know no longer
 }
 
 func (s *slowly) Done() <-chan struct{} { return s.done }
@@ -162,7 +164,7 @@ func (s *slowly) Err() error {
 
 func (s *slowly) AfterFunc(f func()) (stop func() bool) {
 	s.tells = append(s.tells, f)
-	return func() bool { return false }
+	return func() bool { s.left++; return true }
 }
 
 // Whoever has several items stops when the context ends, also if at the same moment
@@ -232,6 +234,29 @@ func TestForEachErrorAmidASpan(t *testing.T) {
 		})
 		if !errors.Is(err, errTask) || last != 5000 {
 			t.Errorf("%v, and item %d was called last; want none after the error at 5000", err, last)
+		}
+	})
+}
+
+// Long items are taken in order, one by one, also after quick ones.
+func TestForEachTakesLongItemsOneByOne(t *testing.T) {
+	const workers, items, quick, last = 2, 1000, 200, 50
+	synctest.Test(t, func(t *testing.T) {
+		var begun atomic.Int64
+		err := pool.ForEach(t.Context(), workers, upTo(items), func(_ context.Context, n int) error {
+			if n >= items-last {
+				// Two that are taken at the same moment may begin in any order.
+				if before := int(begun.Add(1)) - 1; max(before-(n-items+last), (n-items+last)-before) > workers {
+					t.Errorf("item %d of the last %d was begun after %d of them", n-items+last, last, before)
+				}
+			}
+			if n >= quick {
+				<-time.After(time.Second) // the bubble's, so it takes no time
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
 		}
 	})
 }

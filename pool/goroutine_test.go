@@ -139,9 +139,16 @@ func double(_ context.Context, n int) (int, error) { return 2 * n, nil }
 // submitCollectable is a function of its own so that no variable of its caller
 // keeps the value.
 func submitCollectable(p *pool.Pool[*[1 << 20]byte], freed chan struct{}) {
+	p.Submit(collectable(freed))
+}
+
+// collectable returns a value whose collection closes freed.
+//
+//go:noinline
+func collectable(freed chan struct{}) *[1 << 20]byte {
 	v := new([1 << 20]byte)
 	runtime.AddCleanup(v, func(freed chan struct{}) { close(freed) }, freed)
-	p.Submit(v)
+	return v
 }
 
 func awaitCollection(t *testing.T, freed chan struct{}) {

@@ -290,3 +290,28 @@ func TestMapBodyPanics(t *testing.T) {
 		}
 	})
 }
+
+// What was yielded is let go while the loop goes on, and so is what it came from.
+func TestMapLetsGo(t *testing.T) {
+	in, out := make(chan struct{}), make(chan struct{})
+	items := func(yield func(*[1 << 20]byte) bool) {
+		if yield(collectable(in)) {
+			yield(nil)
+		}
+	}
+	// So many workers that no place is used again.
+	for v, err := range pool.Map(t.Context(), 9, items, func(_ context.Context, v *[1 << 20]byte) (*[1 << 20]byte, error) {
+		if v == nil {
+			return nil, nil
+		}
+		return collectable(out), nil
+	}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v == nil {
+			awaitCollection(t, in)
+			awaitCollection(t, out)
+		}
+	}
+}

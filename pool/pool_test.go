@@ -330,6 +330,28 @@ func TestSubmitContext(t *testing.T) {
 	})
 }
 
+// A context that outlives many submissions must not gather what they left with it.
+func TestSubmitContextLeavesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		gate := make(chan struct{})
+		p := pool.New(1, func(int) { <-gate }, pool.Queue(1))
+		p.SubmitN(upTo(2))
+		ctx := &slowly{Context: t.Context(), done: make(chan struct{})}
+		go func() {
+			if err := p.SubmitContext(ctx, 3); err != nil {
+				t.Error(err)
+			}
+		}()
+		synctest.Wait()
+		close(gate)
+		synctest.Wait()
+		if len(ctx.tells) != 1 || ctx.left != 1 {
+			t.Errorf("the context was asked %d times and left %d times, want once each", len(ctx.tells), ctx.left)
+		}
+		p.Close()
+	})
+}
+
 func TestPointersAreLetGo(t *testing.T) {
 	p := pool.New(1, func(*[1 << 20]byte) {}, pool.Queue(4))
 	defer p.Close()
