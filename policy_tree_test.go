@@ -23,6 +23,7 @@ type tree struct {
 	sources []source
 	folders []string // all of them, for the rule on names
 	modules []string // folders with a go.mod of their own
+	shipped []string // modules that are part of the program as text
 }
 
 type text struct {
@@ -90,6 +91,10 @@ func (tr *tree) addFolder(root fs.FS, name string) error {
 	if _, err := fs.Stat(root, name+"/go.mod"); err == nil {
 		tr.modules = append(tr.modules, name)
 	}
+	// go:embed leaves modules out, so one that is shipped has another name for its file.
+	if _, err := fs.Stat(root, name+"/go.mod.txt"); err == nil {
+		tr.shipped = append(tr.shipped, name)
+	}
 	return nil
 }
 
@@ -119,7 +124,7 @@ func (tr *tree) addFile(root fs.FS, name string) error {
 }
 
 func (tr *tree) inSideModule(name string) bool {
-	return slices.ContainsFunc(tr.modules, func(m string) bool { return strings.HasPrefix(name, m+"/") })
+	return slices.ContainsFunc(slices.Concat(tr.modules, tr.shipped), func(m string) bool { return strings.HasPrefix(name, m+"/") })
 }
 
 func importNames(file *ast.File) map[string]string {

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"muster/bench/corpora"
+	"muster/lab/corpora"
 )
 
 // The archive and the folder hold the same, the total is what was asked for,

@@ -1,4 +1,4 @@
-// Package corpora writes the corpora of C sources that the benchmarks run on:
+// Package corpora writes corpora of C sources, for benchmarks and claims to run on:
 // seeded, so that two machines measure the same bytes. It needs nothing but
 // the standard library, and knows no compiler.
 package corpora
@@ -23,13 +23,14 @@ type Spec struct {
 	Seed  uint64
 }
 
-// The corpora of the benchmarks: the first is as large as the one that muster
-// is for, the second a fifteenth of it, the third shows what a case costs.
-var (
-	Large = Spec{"1GB", 15_000, 1 << 30, 0.85, 1}
-	Mid   = Spec{"67MB", 1_000, 67 << 20, 0.85, 2}
-	Small = Spec{"1KB", 3_000, 3_000 << 10, 0, 3}
-)
+// Large is as large as the corpus that muster is for.
+func Large() Spec { return Spec{"1GB", 15_000, 1 << 30, 0.85, 1} }
+
+// Mid is a fifteenth of Large.
+func Mid() Spec { return Spec{"67MB", 1_000, 67 << 20, 0.85, 2} }
+
+// Small shows what a case costs.
+func Small() Spec { return Spec{"1KB", 3_000, 3_000 << 10, 0, 3} }
 
 // Of 100 sources so many compile with a warning, and so many not at all.
 const (

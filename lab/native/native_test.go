@@ -1,0 +1,246 @@
+package native_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"muster/lab/native"
+	"muster/lab/probe"
+)
+
+// cache is where contestants that were built stay for the next run of the tests.
+func cache(t *testing.T) string {
+	t.Helper()
+	dir := os.Getenv("MUSTER_TEST_CACHE")
+	if dir == "" {
+		user, err := os.UserCacheDir()
+		if err != nil {
+			t.Fatal(err)
+		}
+		dir = filepath.Join(user, "muster-test")
+	}
+	return filepath.Join(dir, "contestants")
+}
+
+// build is a program to be run; the test ends where it cannot be had.
+func build(t *testing.T, p native.Program) *native.Built {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("contestants take a minute to build, and change seldom")
+	}
+	built, err := p.Build(t.Context(), cache(t))
+	if none := (*native.Missing)(nil); errors.As(err, &none) {
+		if p.Name == "java-virtual" {
+			t.Skip(err) // Debian 12 has no JDK with virtual threads, nor has any registry
+		}
+		missing(t, err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return built
+}
+
+// missing ends a test that lacks something that scripts/install-test-tools installs.
+func missing(t *testing.T, err error) {
+	t.Helper()
+	if os.Getenv("MUSTER_REQUIRE") == "all" {
+		t.Fatalf("%v: scripts/install-test-tools installs it", err)
+	}
+	t.Skip(err)
+}
+
+// programs calls do for each of those that answer a question.
+func programs(t *testing.T, q native.Question, do func(*testing.T, *native.Built)) {
+	t.Helper()
+	for _, p := range native.Programs() {
+		if p.Question == q {
+			t.Run(p.Name, func(t *testing.T) { do(t, build(t, p)) })
+		}
+	}
+}
+
+// start runs a contestant, and returns what it prints and its exit status.
+func start(t *testing.T, b *native.Built, flags string) (said, failed string, status int) {
+	t.Helper()
+	args := slices.Concat(b.Args[1:], strings.Fields(flags))
+	c := exec.CommandContext(t.Context(), b.Args[0], args...)
+	c.Dir = b.Dir
+	var out, errs bytes.Buffer
+	c.Stdout, c.Stderr = &out, &errs
+	err := c.Run()
+	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
+		t.Fatalf("%s %s: %v", b.Name, flags, err)
+	}
+	return out.String(), errs.String(), c.ProcessState.ExitCode()
+}
+
+// Every contestant runs every mode, or says that it has none of the kind, and prints what
+// can be read.
+func TestDispatch(t *testing.T) {
+	programs(t, native.Dispatch, func(t *testing.T, b *native.Built) {
+		for _, impl := range b.Impls {
+			var modes []string
+			for _, mode := range native.Dispatch.Modes() {
+				if runs(t, b, impl, mode) {
+					modes = append(modes, mode)
+				}
+			}
+			if !slices.Contains(modes, "single") && !slices.Contains(modes, "foreach") {
+				t.Errorf("%s has only the modes %q", impl, modes)
+			}
+		}
+	})
+}
+
+// runs runs one contestant in one mode, and reports whether it has it.
+func runs(t *testing.T, b *native.Built, impl, mode string) bool {
+	t.Helper()
+	said, failed, status := start(t, b, "-impl "+impl+" -mode "+mode+" -workers 2 -tasks 800")
+	switch status {
+	case 0:
+	case native.StatusNoSuchMode:
+		return false
+	default:
+		t.Errorf("%s %s ends with %d: %s", impl, mode, status, failed)
+		return false
+	}
+	var name string
+	var n int
+	var wall, cpu float64
+	if _, err := fmt.Sscanf(said, "%s %d %f ns/op %f cpu-ns/op\n", &name, &n, &wall, &cpu); err != nil || n < 1 || wall <= 0 {
+		t.Errorf("%s %s prints %q: %v", impl, mode, said, err)
+	}
+	if want := "BenchmarkDispatch/impl=" + impl + "/mode=" + mode + "/workers=2"; name != want {
+		t.Errorf("%s %s prints %q, want %q", impl, mode, name, want)
+	}
+	return true
+}
+
+// Flags that mean nothing are refused by all with status 2, a mode that nobody has with 8.
+func TestFlagsRefused(t *testing.T) {
+	counts := map[native.Question]string{native.Dispatch: "-tasks", native.Spawn: "-count"}
+	for q, count := range counts {
+		programs(t, q, func(t *testing.T, b *native.Built) {
+			right := "-impl " + b.Impls[0] + " -mode " + q.Modes()[0]
+			for flags, want := range map[string]int{
+				right + " -unknown 1":                     2,
+				right + " " + count + " 0":                2,
+				right + " " + count + " many":             2,
+				right + " " + count:                       2,
+				"-impl nonsense -mode " + q.Modes()[0]:    2,
+				"-impl " + b.Impls[0] + " -mode nonsense": native.StatusNoSuchMode,
+			} {
+				if said, failed, status := start(t, b, flags); status != want || said != "" {
+					t.Errorf("%s: exit status %d, want %d\n%s%s", flags, status, want, said, failed)
+				}
+			}
+		})
+	}
+}
+
+// What should have ended and has not, ends with a status of its own: here 64 tasks of a
+// millisecond in 10.
+func TestDeadlock(t *testing.T) {
+	programs(t, native.Dispatch, func(t *testing.T, b *native.Built) {
+		flags := "-impl " + b.Impls[0] + " -mode makespan -workers 1 -patience 10"
+		if said, failed, status := start(t, b, flags); status != native.StatusDeadlock || said != "" {
+			t.Errorf("%s: exit status %d, want %d\n%s%s", flags, status, native.StatusDeadlock, said, failed)
+		}
+	})
+}
+
+// Muster's pool and its contestants are asked for the same modes.
+func TestModes(t *testing.T) {
+	if ours, theirs := probe.DispatchModes(), native.Dispatch.Modes(); !slices.Equal(ours, theirs) {
+		t.Errorf("package probe has the modes %q, contestants %q", ours, theirs)
+	}
+}
+
+// A program is found by its name, and a contestant by its question and its name.
+func TestNames(t *testing.T) {
+	had := map[string]bool{}
+	for _, p := range native.Programs() {
+		names := []string{"program " + p.Name}
+		for _, impl := range p.Impls {
+			names = append(names, string(p.Question)+" "+impl)
+		}
+		for _, name := range names {
+			if had[name] {
+				t.Errorf("%s is there twice", name)
+			}
+			had[name] = true
+		}
+	}
+}
+
+// Without a compiler a program is missing, and the error says what would help.
+func TestMissing(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	for _, p := range native.Programs() {
+		if p.Language == "Java" {
+			continue // JDKs are found without PATH: TestNoJDK
+		}
+		_, err := p.Build(t.Context(), t.TempDir())
+		var none *native.Missing
+		if !errors.As(err, &none) || none.Install == "" || none.Program != p.Name || !strings.Contains(err.Error(), "in PATH") {
+			t.Errorf("%s: %v", p.Name, err)
+		}
+	}
+}
+
+// What two programs are made of in the same way is compiled once, and what was compiled is
+// found again.
+func TestBuiltOnce(t *testing.T) {
+	bin, log := t.TempDir(), filepath.Join(t.TempDir(), "log")
+	script := "#!/bin/sh\necho built >>" + log + "\n"
+	if err := os.WriteFile(filepath.Join(bin, "cargo"), []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	dir := t.TempDir()
+	for range 2 {
+		for _, p := range native.Programs() {
+			if p.Language != "Rust" {
+				continue
+			}
+			if _, err := p.Build(t.Context(), dir); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if said, err := os.ReadFile(log); err != nil || string(said) != "built\n" {
+		t.Errorf("two programs of one build, twice each, and the compiler says %q, %v", said, err)
+	}
+}
+
+// A build that is interrupted leaves nothing, nor does one that fails.
+func TestBuildLeavesNothing(t *testing.T) {
+	bin, dir := t.TempDir(), t.TempDir()
+	if err := os.WriteFile(filepath.Join(bin, "go"), []byte("#!/bin/sh\necho begins; echo 'an error in line 1'; exit 1\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	p := native.Programs()[0]
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if _, err := p.Build(ended, dir); !errors.Is(err, context.Canceled) {
+		t.Errorf("a build whose context has ended: %v", err)
+	}
+	var none *native.Missing
+	if _, err := p.Build(t.Context(), dir); !errors.As(err, &none) || none.Reason != "an error in line 1" {
+		t.Errorf("a build that fails: %v", err)
+	}
+	left, err := os.ReadDir(dir)
+	if err != nil || len(left) > 0 {
+		t.Errorf("it leaves %v, %v", left, err)
+	}
+}

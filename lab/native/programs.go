@@ -1,0 +1,97 @@
+package native
+
+import "strings"
+
+// Modes are the modes that contestants may have, those for one question; none where there
+// are no modes. For dispatch they are those of package probe, as a test ensures.
+func (q Question) Modes() []string {
+	return map[Question][]string{
+		Dispatch: {"single", "batch", "producers", "foreach", "makespan", "barrier"},
+		Spawn:    {"direct", "each", "waiting"},
+		Call:     {"call"},
+		Codec:    {"codec", "echo"},
+	}[q]
+}
+
+// Programs lists what can be built, in the order in which people want to read of it.
+func Programs() []Program {
+	return append([]Program{
+		{
+			Name: "go", Question: Dispatch, Language: "Go",
+			Impls:  []string{"channel", "article", "go", "errgroup", "ants", "ants-func", "pond", "conc", "workerpool"},
+			folder: "_go", renamed: goMod(),
+			build: []string{"go", "build", "-o", "dispatch", "."}, run: []string{"./dispatch"},
+			install: "Go from go.dev/dl",
+		},
+		cpp("cpp-std", "article.cpp", "-std=c++17", "", "libc6-dev", "cpp-std"),
+		cpp("cpp-boost", "article.cpp", "-std=c++17 -DBOOST", "-lboost_thread -lboost_system", "libboost-thread-dev", "cpp-boost"),
+		cpp("tbb", "tbb.cpp", "-std=c++17", "-ltbb", "libtbb-dev", "tbb-group", "tbb-enqueue", "tbb-parallel-for", "tbb-pointer"),
+		cpp("asio", "asio.cpp", "-std=c++17", "", "libboost-dev", "asio"),
+		cpp("openmp", "openmp.cpp", "-std=c++17 -fopenmp", "", "libgomp1", "openmp"),
+		rust("rust", Dispatch, "rayon", "crossbeam"),
+		java("java", Dispatch, jdkLeast, "forkjoin"),
+
+		// Go's answer is probe.Spawn. Without errno a root is one instruction, as in Go.
+		spawns(cpp("cpp-thread", "spawn.cpp", "-std=c++20 -fno-math-errno", "", "libc6-dev", "cpp-thread")),
+		rust("rust-spawn", Spawn, "rust-thread", "rayon"),
+		java("java-thread", Spawn, jdkLeast, "java-thread"),
+		java("java-virtual", Spawn, jdkVirtual, "java-virtual"),
+		{
+			Name: "erlang", Question: Spawn, Language: "Erlang", Impls: []string{"erlang"},
+			folder: "erlang", build: []string{"erlc", "+deterministic", "spawn.erl"},
+			// +P: so many processes may be there at once. What is logged would be in the
+			// output. The words after -extra are ours.
+			run:     strings.Fields("erl -noshell -noinput +P 4194304 -env ERL_CRASH_DUMP /dev/null -kernel logger_level none -s spawn main -extra"),
+			install: "apt-get install erlang-base",
+		},
+	}, others()...)
+}
+
+func cpp(name, source, flags, libraries, install string, impls ...string) Program {
+	build := strings.Fields("g++ -O2 -pthread -Wall " + flags + " -o " + name + " " + source + " " + libraries)
+	return Program{
+		Name: name, Question: Dispatch, Language: "C++", Impls: impls,
+		folder: "cpp", build: build, run: []string{"./" + name},
+		install: "apt-get install g++ " + install,
+	}
+}
+
+func spawns(p Program) Program {
+	p.Question = Spawn
+	return p
+}
+
+// rust is one of the programs of one build.
+func rust(name string, q Question, impls ...string) Program {
+	return Program{
+		Name: name, Question: q, Language: "Rust", Impls: impls,
+		folder: "rust", renamed: map[string]string{"Cargo.toml.txt": "Cargo.toml", "Cargo.lock.txt": "Cargo.lock"},
+		build:   []string{"cargo", "build", "--release", "--quiet", "--locked"},
+		run:     []string{"./target/release/" + string(q)},
+		install: "apt-get install cargo-web (Debian 12) or cargo (Debian 13)",
+	}
+}
+
+const (
+	jdkLeast   = 17
+	jdkVirtual = 21 // has virtual threads
+)
+
+// java is one of the programs of one build, whose classes every JDK can run that will do
+// for any of them.
+func java(name string, q Question, jdk int, impls ...string) Program {
+	class, install := "Dispatch", "apt-get install default-jdk-headless"
+	if q == Spawn {
+		class = "Spawn"
+	}
+	if jdk > jdkLeast {
+		install = "apt-get install openjdk-21-jdk-headless (Debian 13) or a JDK from adoptium.net (Debian 12)"
+	}
+	return Program{
+		Name: name, Question: q, Language: "Java", Impls: impls,
+		folder: "java", jdk: jdk,
+		build:   []string{"javac", "--release", "17", "Dispatch.java", "Spawn.java"},
+		run:     []string{"java", "-Xlog:disable", "-cp", ".", class},
+		install: install,
+	}
+}

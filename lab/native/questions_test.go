@@ -1,0 +1,130 @@
+package native_test
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"muster/lab/native"
+	"muster/lab/postgres"
+)
+
+// program finds one by its name.
+func program(t *testing.T, name string) native.Program {
+	t.Helper()
+	for _, p := range native.Programs() {
+		if p.Name == name {
+			return p
+		}
+	}
+	t.Fatalf("there is no program %s", name)
+	return native.Program{}
+}
+
+// output runs a program and returns what it prints.
+func output(t *testing.T, b *native.Built, flags ...string) string {
+	t.Helper()
+	args := append(b.Args[1:len(b.Args):len(b.Args)], flags...)
+	c := exec.CommandContext(t.Context(), b.Args[0], args...)
+	c.Dir = b.Dir
+	said, err := c.Output()
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+		t.Fatalf("%s %s: %v\n%s", b.Name, flags, err, exit.Stderr)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(said)
+}
+
+// expect compares one line with a pattern in which N stands for any number above zero.
+func expect(t *testing.T, said, pattern string) {
+	t.Helper()
+	number := `[0-9]*\.?[0-9]*[1-9][0-9]*\.?[0-9]*`
+	quoted := strings.ReplaceAll(regexp.QuoteMeta(pattern), "<N>", number)
+	if !regexp.MustCompile(`^` + quoted + `\n$`).MatchString(said) {
+		t.Errorf("printed %q, want %q", said, pattern)
+	}
+}
+
+func TestCalls(t *testing.T) {
+	built := build(t, program(t, "cgo"))
+	for _, impl := range built.Impls {
+		expect(t, output(t, built, "-impl", impl, "-mode", "call", "-ops", "1000"),
+			"BenchmarkCall/impl="+impl+"/goroutines=1 1000 <N> ns/op <N> cpu-ns/op")
+		expect(t, output(t, built, "-impl", impl, "-mode", "call", "-ops", "1007", "-goroutines", "8"),
+			"BenchmarkCall/impl="+impl+"/goroutines=8 1000 <N> ns/op <N> cpu-ns/op")
+	}
+}
+
+func TestCodecs(t *testing.T) {
+	built := build(t, program(t, "codec"))
+	for impl, length := range map[string][2]string{"protobuf": {"65", "4124"}, "json": {"101", "5513"}} {
+		expect(t, output(t, built, "-impl", impl, "-ops", "1000"),
+			"BenchmarkCodec/impl="+impl+"/size=38/goroutines=1 1000 <N> ns/op <N> cpu-ns/op "+length[0]+" wire-B")
+		expect(t, output(t, built, "-impl", impl, "-ops", "100", "-size", "4096"),
+			"BenchmarkCodec/impl="+impl+"/size=4096/goroutines=1 100 <N> ns/op <N> cpu-ns/op "+length[1]+" wire-B")
+		expect(t, output(t, built, "-impl", impl, "-mode", "echo", "-ops", "100", "-goroutines", "10"),
+			"BenchmarkEcho/impl="+impl+"/size=38/goroutines=10 100 <N> ns/op <N> cpu-ns/op "+length[0]+" wire-B")
+	}
+}
+
+// A machine without a C compiler has the codecs and lacks the calls.
+func TestCallsWithoutCompiler(t *testing.T) {
+	goProgram, err := exec.LookPath("go")
+	if err != nil {
+		missing(t, err)
+	}
+	bin := t.TempDir()
+	if err := os.Symlink(goProgram, filepath.Join(bin, "go")); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin)
+	t.Setenv("CC", "")
+	dir := t.TempDir()
+	if _, err := program(t, "codec").Build(t.Context(), dir); err != nil {
+		t.Errorf("without a C compiler there are no codecs: %v", err)
+	}
+	_, err = program(t, "cgo").Build(t.Context(), dir)
+	var none *native.Missing
+	if !errors.As(err, &none) || !strings.Contains(none.Reason, "C compiler") || !strings.Contains(none.Install, "gcc") {
+		t.Errorf("without a C compiler: %v", err)
+	}
+}
+
+func TestInsertsIntoSQLite(t *testing.T) {
+	built := build(t, program(t, "inserts"))
+	dsn := filepath.Join(t.TempDir(), "a file?.db")
+	for _, connections := range []string{"1", "3"} {
+		expect(t, output(t, built, "-impl", "sqlite", "-dsn", dsn, "-goroutines", "3", "-rows", "20", "-connections", connections),
+			"BenchmarkInsert/impl=sqlite/goroutines=3 20 <N> ns/op <N> cpu-ns/op <N> rows/s <N> rss-B "+connections+" connections")
+	}
+	if _, err := os.Stat(dsn); err != nil {
+		t.Errorf("the rows went elsewhere: %v", err)
+	}
+}
+
+// More goroutines than the server takes connections wait for one another's.
+func TestInsertsIntoPostgres(t *testing.T) {
+	built := build(t, program(t, "inserts"))
+	server, err := postgres.Start(t.Context(), postgres.Options{ConnectionsMax: 8})
+	if none := (*postgres.Missing)(nil); errors.As(err, &none) {
+		missing(t, err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := server.Stop(); err != nil {
+			t.Error(err)
+		}
+	}()
+	for goroutines, connections := range map[string]string{"2": "2", "20": "5"} {
+		expect(t, output(t, built, "-impl", "postgres", "-dsn", server.DSN(), "-goroutines", goroutines, "-rows", "40"),
+			"BenchmarkInsert/impl=postgres/goroutines="+goroutines+" 40 <N> ns/op <N> cpu-ns/op <N> rows/s <N> rss-B "+connections+" connections")
+	}
+}

@@ -1,0 +1,289 @@
+package page_test
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"flag"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"muster/lab/page"
+	"muster/lab/plot"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew; look at the difference before it is committed")
+
+func written(t *testing.T, write func(io.Writer, page.Document) error, d page.Document) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := write(&b, d); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// The drawing of the chart is package plot's; without it the page is the same on every
+// processor.
+func withoutDrawings(html string) string {
+	for {
+		from, to := strings.Index(html, "<svg "), strings.Index(html, "</svg>\n")
+		if from < 0 || to < 0 {
+			return html
+		}
+		html = html[:from] + "(a chart)\n" + html[to+len("</svg>\n"):]
+	}
+}
+
+func TestGolden(t *testing.T) {
+	for name, got := range map[string]string{
+		"small.txt":  written(t, page.Text, small()),
+		"small.html": withoutDrawings(written(t, page.HTML, small())),
+	} {
+		file := filepath.Join("testdata", name)
+		if *update {
+			if err := os.WriteFile(file, []byte(got), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got != string(want) {
+			t.Errorf("%s is another (go test -update writes it anew):\n%s", file, got)
+		}
+	}
+}
+
+// An element of a page, with what stands in it.
+type element struct {
+	name, text string
+	attributes []xml.Attr
+}
+
+// read takes the page apart as a browser would; styles are left out of the text.
+func read(t *testing.T, html string) (elements []element, text string) {
+	t.Helper()
+	d := xml.NewDecoder(strings.NewReader(strings.TrimPrefix(html, "<!DOCTYPE html>")))
+	d.Strict, d.AutoClose, d.Entity = false, xml.HTMLAutoClose, xml.HTMLEntity
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return elements, text
+		}
+		if err != nil {
+			t.Fatalf("%v in\n%s", err, html)
+		}
+		switch token := token.(type) {
+		case xml.StartElement:
+			elements = append(elements, element{token.Name.Local, "", token.Copy().Attr})
+			text += " "
+		case xml.CharData:
+			if n := len(elements) - 1; n >= 0 && elements[n].name != "style" {
+				elements[n].text += string(token)
+				text += string(token)
+			}
+		}
+	}
+}
+
+func TestBothViewsSayTheSame(t *testing.T) {
+	for name, d := range map[string]page.Document{"small": small(), "large": large()} {
+		_, html := read(t, withoutDrawings(written(t, page.HTML, d)))
+		words := strings.Fields(html)
+		for _, word := range strings.Fields(written(t, page.Text, d)) {
+			if strings.Trim(word, "-=") != "" && !slices.Contains(words, word) {
+				t.Errorf("%s: %q is in the text and not in the page", name, word)
+			}
+		}
+	}
+}
+
+func TestPageStandsAlone(t *testing.T) {
+	elements, _ := read(t, written(t, page.HTML, large()))
+	ids := map[string]bool{}
+	for _, e := range elements {
+		for _, a := range e.attributes {
+			if a.Name.Local == "id" {
+				if ids[a.Value] {
+					t.Errorf("the id %s is there twice", a.Value)
+				}
+				ids[a.Value] = true
+			}
+		}
+	}
+	links := 0
+	for _, e := range elements {
+		if slices.Contains([]string{"script", "link", "img", "iframe", "object", "image", "use"}, e.name) {
+			t.Errorf("the page has a %s", e.name)
+		}
+		for _, a := range e.attributes {
+			switch a.Name.Local {
+			case "src", "onclick", "onload":
+				t.Errorf("%s has %s=%q", e.name, a.Name.Local, a.Value)
+			case "href":
+				links++
+				if !ids[strings.TrimPrefix(a.Value, "#")] {
+					t.Errorf("the link %q leads nowhere in the page", a.Value)
+				}
+			case "aria-labelledby":
+				if !ids[a.Value] {
+					t.Errorf("%s takes its name from %q, which is not there", e.name, a.Value)
+				}
+			}
+		}
+	}
+	if links != 4 {
+		t.Errorf("%d links in the contents of 4 sections", links)
+	}
+}
+
+// Who listens to a page goes by its headings and by the heads of its tables.
+func TestPageIsReadAloud(t *testing.T) {
+	elements, _ := read(t, written(t, page.HTML, large()))
+	level := 0
+	for _, e := range elements {
+		switch e.name {
+		case "h1", "h2", "h3":
+			next := int(e.name[1] - '0')
+			if next > level+1 || next == 1 && level > 0 {
+				t.Errorf("heading %q of level %d comes after level %d", e.text, next, level)
+			}
+			level = next
+		case "th":
+			if !slices.ContainsFunc(e.attributes, func(a xml.Attr) bool { return a.Name.Local == "scope" }) {
+				t.Errorf("the head %q does not say whether it is of a row or a column", e.text)
+			}
+		case "svg":
+			if !slices.ContainsFunc(e.attributes, func(a xml.Attr) bool { return a.Name.Local == "aria-label" && a.Value != "" }) {
+				t.Error("a chart has no name")
+			}
+		}
+	}
+}
+
+func TestFewSectionsNeedNoContents(t *testing.T) {
+	if html := written(t, page.HTML, small()); strings.Contains(html, "<nav") {
+		t.Error("two sections have a table of contents")
+	}
+}
+
+const evil = "</style></td><script>alert(1)</script><img src=x onerror=alert(1)>{{.}}\x1b]0;title\a\r\xff\u202e\"'"
+
+func hostile() page.Document {
+	return page.Document{
+		Title: evil, Lead: []string{evil}, Conditions: []page.Pair{{Name: evil, Value: evil}},
+		Sections: []page.Section{{
+			Title: evil, Text: []string{evil}, Warnings: []string{evil}, Notes: []string{evil},
+			Tables: []page.Table{{Caption: evil, Columns: []page.Column{{Title: evil}}, Rows: [][]page.Cell{{{Text: evil, Class: page.Best}}, {{Text: evil, Class: page.Holds}}}}},
+			Charts: []plot.Chart{{Title: evil, X: plot.Axis{Label: evil}, Y: plot.Axis{Label: evil},
+				Lines: []plot.Line{{Name: evil, Points: []plot.Point{{X: 1, Y: 1}}}}}},
+		}},
+	}
+}
+
+func TestHostileText(t *testing.T) {
+	text, html := written(t, page.Text, hostile()), written(t, page.HTML, hostile())
+	for view, got := range map[string]string{"text": text, "page": html} {
+		if i := strings.IndexAny(got, "\x1b\a\r\u202e"); i >= 0 || !strings.Contains(got, "\ufffd") {
+			t.Errorf("the %s has a control sign at byte %d", view, i)
+		}
+	}
+	elements, said := read(t, html)
+	for _, e := range elements {
+		if e.name == "script" || e.name == "img" {
+			t.Errorf("a text became an element %s", e.name)
+		}
+	}
+	if !strings.Contains(said, "<script>alert(1)</script><img src=x onerror=alert(1)>{{.}}") {
+		t.Error("the page does not say what the text says")
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	uneven := page.Document{Sections: []page.Section{{Title: "here", Tables: []page.Table{{Caption: "this", Columns: []page.Column{{}}, Rows: [][]page.Cell{page.Row("1"), page.Row("1", "2")}}}}}}
+	undrawable := page.Document{Sections: []page.Section{{Charts: []plot.Chart{{Title: "that", Lines: []plot.Line{{Name: "a", Points: []plot.Point{{Y: math.NaN()}}}}}}}}}
+	for name, c := range map[string]struct {
+		write func(io.Writer, page.Document) error
+		d     page.Document
+		want  []string
+	}{
+		"a row longer than its table, text": {page.Text, uneven, []string{`"here"`, `"this"`, "row 2 has 2 cells"}},
+		"a row longer than its table, page": {page.HTML, uneven, []string{`"here"`, `"this"`, "row 2 has 2 cells"}},
+		"a chart that cannot be drawn":      {page.HTML, undrawable, []string{"cannot be drawn", `"that"`, "finite"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var b bytes.Buffer
+			err := c.write(&b, c.d)
+			if err == nil || b.Len() > 0 {
+				t.Fatalf("error %v and %d bytes written", err, b.Len())
+			}
+			for _, w := range c.want {
+				if !strings.Contains(err.Error(), w) {
+					t.Errorf("%q does not say %q", err, w)
+				}
+			}
+		})
+	}
+}
+
+type broken struct{}
+
+func (broken) Write([]byte) (int, error) { return 0, errors.New("no space left") }
+
+func TestWriteErrors(t *testing.T) {
+	if page.Text(broken{}, small()) == nil || page.HTML(broken{}, small()) == nil {
+		t.Error("what could not be written went unnoticed")
+	}
+}
+
+// A link to a section goes on leading there when sections come before it.
+func TestSectionsAreLinkedByTheirTitles(t *testing.T) {
+	titles := []string{"Channel: time, GOMAXPROCS 1…256", "Contents", "Каналы", "", "contents", "!"}
+	var d page.Document
+	for _, title := range titles {
+		d.Sections = append(d.Sections, page.Section{Title: title})
+	}
+	html := written(t, page.HTML, d)
+	for _, id := range []string{"channel-time-gomaxprocs-1-256", "contents-2", "каналы", "section", "contents-3", "section-2"} {
+		if strings.Count(html, `<h2 id="`+id+`">`) != 1 {
+			t.Errorf("no section has the id %s", id)
+		}
+	}
+	read(t, html)
+}
+
+// The colour of a verdict must not be all that says it.
+func TestVerdictWithAWordOfItsOwn(t *testing.T) {
+	d := page.Document{Sections: []page.Section{{Tables: []page.Table{{Columns: []page.Column{{}},
+		Rows: [][]page.Cell{{{Text: "not measured", Class: page.CannotBeTold}}, {{Text: "holds", Class: page.Holds}}}}}}}}
+	for _, got := range []string{written(t, page.Text, d), written(t, page.HTML, d)} {
+		if !strings.Contains(got, "cannot be told: not measured") || strings.Contains(got, "holds: holds") {
+			t.Errorf("a verdict is not in words:\n%s", got)
+		}
+	}
+}
+
+// An empty document is a short one.
+func TestEmpty(t *testing.T) {
+	d := page.Document{Sections: []page.Section{{Tables: []page.Table{{}}}}}
+	written(t, page.Text, d)
+	written(t, page.HTML, d)
+}
+
+func TestClasses(t *testing.T) {
+	for class, want := range map[page.Class]string{
+		page.Plain: "", page.Best: "best", page.GoalMet: "goal met", page.GoalMissed: "goal missed",
+		page.Holds: "holds", page.NoLongerHolds: "no longer holds", page.CannotBeTold: "cannot be told",
+	} {
+		if got := class.String(); got != want {
+			t.Errorf("class %d is %q, want %q", int(class), got, want)
+		}
+	}
+}

@@ -1,0 +1,204 @@
+package page
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+
+	"muster/lab/plot"
+)
+
+// What both views show: a document whose texts are printable and whose tables are even,
+// with the data of each chart as a table.
+type (
+	view struct {
+		Title      string
+		Lead       []string
+		Conditions []Pair
+		Sections   []section
+	}
+	section struct {
+		ID       string
+		Title    string
+		Text     []string
+		Charts   []chart
+		Tables   []table
+		Warnings []string
+		Notes    []string
+	}
+	chart struct {
+		source plot.Chart
+		Title  string
+		Data   table
+	}
+	table struct {
+		Caption string
+		Columns []column
+		Rows    [][]cell
+		Key     []string // what its marks mean
+	}
+	column struct {
+		Title  string
+		Right  bool
+		Marked bool // some cell has a mark, so all have room for one
+	}
+	cell struct {
+		Text, Mark, Words string
+		Verdict           bool
+		Class             string // of its element in the page
+	}
+)
+
+func newView(d Document) (view, error) {
+	v := view{Title: printable(d.Title), Lead: printables(d.Lead)}
+	for _, p := range d.Conditions {
+		v.Conditions = append(v.Conditions, Pair{printable(p.Name), printable(p.Value)})
+	}
+	ids := map[string]int{"contents": 1, "conditions": 1}
+	for _, s := range d.Sections {
+		to := section{ID: newID(ids, s.Title), Title: printable(s.Title), Text: printables(s.Text),
+			Warnings: printables(s.Warnings), Notes: printables(s.Notes)}
+		for _, t := range s.Tables {
+			shown, err := newTable(t)
+			if err != nil {
+				return view{}, fmt.Errorf("section %q: %w", s.Title, err)
+			}
+			to.Tables = append(to.Tables, shown)
+		}
+		for _, c := range s.Charts {
+			data, err := newTable(dataOf(c))
+			if err != nil {
+				return view{}, err
+			}
+			if slices.ContainsFunc(c.Lines, func(l plot.Line) bool { return slices.ContainsFunc(l.Points, plot.Point.HasInterval) }) {
+				data.Key = append(data.Key, "± how far the interval reaches from the value")
+			}
+			to.Charts = append(to.Charts, chart{c, printable(c.Title), data})
+		}
+		v.Sections = append(v.Sections, to)
+	}
+	return v, nil
+}
+
+func newTable(t Table) (table, error) {
+	to := table{Caption: printable(t.Caption)}
+	for _, c := range t.Columns {
+		to.Columns = append(to.Columns, column{Title: printable(c.Title), Right: c.Right})
+	}
+	for i, row := range t.Rows {
+		if len(row) > len(t.Columns) {
+			return table{}, fmt.Errorf("table %q has %d columns and its row %d has %d cells: name a column for each", t.Caption, len(t.Columns), i+1, len(row))
+		}
+		cells := make([]cell, len(t.Columns))
+		for k, c := range row {
+			cells[k] = newCell(c)
+			if t.Columns[k].Right {
+				cells[k].Class = strings.TrimSpace("right " + cells[k].Class)
+			}
+			to.Columns[k].Marked = to.Columns[k].Marked || cells[k].Mark != ""
+			if key := cells[k].Mark + " " + cells[k].Words; cells[k].Mark != "" && !slices.Contains(to.Key, key) {
+				to.Key = append(to.Key, key)
+			}
+		}
+		to.Rows = append(to.Rows, cells)
+	}
+	return to, nil
+}
+
+func newCell(c Cell) cell {
+	l := c.Class.look()
+	shown := cell{printable(c.Text), l.mark, l.words, l.words != "" && l.mark == "", l.style}
+	switch {
+	case !shown.Verdict:
+	case shown.Text == "" || shown.Text == l.words:
+		shown.Text = l.words
+	default:
+		shown.Text = l.words + ": " + shown.Text
+	}
+	return shown
+}
+
+// newID makes a title fit for the end of a link. Titles stay when sections come and go,
+// and numbers would not.
+func newID(taken map[string]int, title string) string {
+	words := strings.FieldsFunc(strings.ToLower(title), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	id := strings.Join(words, "-")
+	if id == "" {
+		id = "section"
+	}
+	for taken[id] > 0 {
+		taken[id]++
+		id = fmt.Sprintf("%s-%d", id, taken[id])
+	}
+	taken[id]++
+	return id
+}
+
+// dataOf is a row for each x of the chart and a column for each line.
+func dataOf(c plot.Chart) Table {
+	t := Table{Caption: c.Title + " (" + c.Y.Label + ")", Columns: []Column{{c.X.Label, true}}}
+	var xs []float64
+	for _, l := range c.Lines {
+		t.Columns = append(t.Columns, Column{l.Name, true})
+		for _, p := range l.Points {
+			xs = append(xs, p.X)
+		}
+	}
+	slices.Sort(xs)
+	for _, x := range slices.Compact(xs) {
+		row := Row(plot.Number(x, xDigits))
+		for _, l := range c.Lines {
+			var values []string
+			for _, p := range l.Points {
+				if p.X == x {
+					values = append(values, pointText(p))
+				}
+			}
+			row = append(row, Cell{Text: strings.Join(values, ", ")})
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+const (
+	xDigits    = 10
+	dataDigits = 4
+)
+
+// pointText gives the interval by its wider side, which is narrower than both its ends.
+func pointText(p plot.Point) string {
+	text := plot.Number(p.Y, dataDigits)
+	switch reach := max(p.High-p.Y, p.Y-p.Low); {
+	case !p.HasInterval():
+		return text
+	case p.Y == 0:
+		return text + " ± " + plot.Number(reach, 2)
+	default:
+		return fmt.Sprintf("%s ±%s %%", text, plot.Number(100*reach/math.Abs(p.Y), 2))
+	}
+}
+
+func printables(texts []string) []string {
+	shown := make([]string, len(texts))
+	for i, t := range texts {
+		shown[i] = printable(t)
+	}
+	return shown
+}
+
+// printable keeps a text from steering the terminal or turning the line around. A new
+// line or tab is a blank: paragraphs are texts of their own.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return ' '
+		case !unicode.IsGraphic(r):
+			return unicode.ReplacementChar
+		}
+		return r
+	}, s)
+}

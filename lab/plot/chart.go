@@ -1,0 +1,159 @@
+// Package plot draws measurements: lines over a linear or logarithmic axis, with the
+// interval of each point, as SVG or PNG. Equal charts give equal bytes.
+//
+// The pictures need no fonts and no scripts from elsewhere, can be told apart without
+// colours, and follow a reader who prefers dark pages. The package must not measure or
+// judge, and does not read or write files.
+package plot
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
+	"gonum.org/v1/plot/vg/vgsvg"
+)
+
+// A Chart is one picture.
+type Chart struct {
+	Title string
+	X, Y  Axis
+	Lines []Line // in the order of their legend; each has colour and marker by its place
+}
+
+// An Axis says what is drawn along it. A linear Y axis always includes 0, so that
+// heights compare as the values do.
+type Axis struct {
+	Label string // what and in which unit
+	Log   bool   // logarithmic: all values must be above 0
+}
+
+// A Line is a series of points, drawn in the order of their X.
+type Line struct {
+	Name   string // in the legend
+	Points []Point
+}
+
+// A Point is a measured value and the interval in which it lies. Low and High are both 0
+// where there is none.
+type Point struct {
+	X, Y, Low, High float64
+}
+
+// HasInterval reports whether the point says in which interval it lies.
+func (p Point) HasInterval() bool { return p.Low != 0 || p.High != 0 }
+
+// SVG writes the chart as one element svg, which is also a file of its own. It fails
+// where there is nothing that could be drawn: without points, with values that are not
+// finite, with values not above 0 on a logarithmic axis.
+func (c Chart) SVG(w io.Writer) error {
+	p, err := c.picture()
+	if err != nil {
+		return err
+	}
+	canvas := vgsvg.New(width, p.height())
+	p.draw(draw.New(canvas))
+	var raw strings.Builder
+	if _, err := canvas.WriteTo(&raw); err != nil {
+		return err
+	}
+	_, err = io.WriteString(w, restyle(raw.String(), p.chart.Title, p.height()))
+	return err
+}
+
+// PNG writes the chart as a picture for where SVG cannot go; it fails as SVG does.
+func (c Chart) PNG(w io.Writer) error {
+	p, err := c.picture()
+	if err != nil {
+		return err
+	}
+	canvas := vgimg.NewWith(vgimg.UseWH(width, p.height()), vgimg.UseDPI(pngDPI))
+	p.draw(draw.New(canvas))
+	_, err = vgimg.PngCanvas{Canvas: canvas}.WriteTo(w)
+	return err
+}
+
+// picture checks the chart and prepares a copy of it.
+func (c Chart) picture() (picture, error) {
+	if len(c.Lines) == 0 {
+		return picture{}, fmt.Errorf("chart %q has no lines: leave it out where nothing was measured", c.Title)
+	}
+	lines := make([]Line, len(c.Lines))
+	for i, l := range c.Lines {
+		if len(l.Points) == 0 {
+			return picture{}, fmt.Errorf("line %q of chart %q has no points: leave it out where nothing was measured", l.Name, c.Title)
+		}
+		for _, p := range l.Points {
+			if err := c.check(p); err != nil {
+				return picture{}, fmt.Errorf("line %q of chart %q: %w", l.Name, c.Title, err)
+			}
+		}
+		points := slices.SortedStableFunc(slices.Values(l.Points), func(a, b Point) int { return cmp.Compare(a.X, b.X) })
+		lines[i] = Line{Name: label(l.Name), Points: points}
+	}
+	c.Title, c.X.Label, c.Y.Label, c.Lines = label(c.Title), label(c.X.Label), label(c.Y.Label), lines
+	return newPicture(c), nil
+}
+
+// Beyond these, scales and their ticks would overflow.
+const (
+	magnitudeMax = 1e290
+	magnitudeMin = 1e-290
+)
+
+// Draws reports whether the axes have a place for a point and its interval.
+func (c Chart) Draws(p Point) bool { return c.check(p) == nil }
+
+func (c Chart) check(p Point) error {
+	for _, v := range []struct {
+		name  string
+		value float64
+		log   bool
+	}{{"x", p.X, c.X.Log}, {"y", p.Y, c.Y.Log}, {"low", p.Low, false}, {"high", p.High, false}} {
+		size := math.Abs(v.value)
+		switch {
+		case math.IsNaN(size) || math.IsInf(size, 0):
+			return fmt.Errorf("%s = %v at x = %v is no finite number: leave out points that have no value", v.name, v.value, p.X)
+		case v.log && v.value <= 0:
+			return fmt.Errorf("%s = %v at x = %v cannot be on a logarithmic axis: leave out the point or make the axis linear", v.name, v.value, p.X)
+		case size > magnitudeMax || size > 0 && size < magnitudeMin:
+			return fmt.Errorf("%s = %v at x = %v is out of what can be drawn (%v to %v): use another unit", v.name, v.value, p.X, magnitudeMin, magnitudeMax)
+		}
+	}
+	if p.HasInterval() && (p.Low > p.Y || p.High < p.Y) {
+		return fmt.Errorf("y = %v at x = %v is not in its interval from %v to %v", p.Y, p.X, p.Low, p.High)
+	}
+	return nil
+}
+
+const labelMax = 80
+
+// label makes any text fit for a picture: one line, visible, not too long.
+func label(s string) string {
+	runes := []rune(strings.Map(visible, s))
+	if len(runes) > labelMax {
+		runes = append(runes[:labelMax-1], '…')
+	}
+	return string(runes)
+}
+
+func visible(r rune) rune {
+	if !unicode.IsGraphic(r) {
+		return unicode.ReplacementChar
+	}
+	return r
+}
+
+// The size of pictures, in points; the legend comes on top.
+const (
+	width      = 640 * vg.Length(1)
+	plotHeight = 360 * vg.Length(1)
+	pngDPI     = 144
+)

@@ -1,0 +1,160 @@
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"muster/lab/postgres"
+)
+
+// folder is an empty one that the server's user may enter, with a short path.
+func folder(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "muster-test-")
+	if err == nil {
+		err = os.Chmod(dir, 0o755)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
+// start starts a server, and skips where there is none: MUSTER_REQUIRE=all says that
+// nothing may be missing.
+func start(t *testing.T, ctx context.Context, dir string) *postgres.Server {
+	t.Helper()
+	s, err := postgres.Start(ctx, postgres.Options{Dir: dir, ConnectionsMax: 10})
+	if none := (*postgres.Missing)(nil); errors.As(err, &none) && os.Getenv("MUSTER_REQUIRE") != "all" {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func stop(t *testing.T, s *postgres.Server) {
+	t.Helper()
+	if err := s.Stop(); err != nil {
+		t.Error(err)
+	}
+}
+
+// socket is where the server of the given folder listens.
+func socket(t *testing.T, dir string) string {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(dir, "*", ".s.PGSQL.5432"))
+	if err != nil || len(found) != 1 {
+		t.Fatalf("sockets %q, %v", found, err)
+	}
+	return found[0]
+}
+
+// connect returns once a process of the server's own serves the connection.
+func connect(t *testing.T, socket string) net.Conn {
+	t.Helper()
+	c, err := new(net.Dialer).DialContext(t.Context(), "unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	// Asked for TLS, it says no.
+	answer := make([]byte, 1)
+	if _, err := c.Write([]byte{0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Read(answer); err != nil || answer[0] != 'N' {
+		t.Fatalf("asked for TLS, the server answers %q, %v", answer, err)
+	}
+	return c
+}
+
+func expectEmpty(t *testing.T, dir string) {
+	t.Helper()
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("left in the folder: %v, %v", left, err)
+	}
+}
+
+func TestStartAndStop(t *testing.T) {
+	dir := folder(t)
+	s := start(t, t.Context(), dir)
+	at := socket(t, dir)
+	if want := "host='" + filepath.Dir(at) + "' user=muster dbname=postgres"; s.DSN() != want {
+		t.Errorf("DSN is %s, want %s", s.DSN(), want)
+	}
+	if s.ConnectionsMax() != 10 {
+		t.Errorf("%d connections, want 10", s.ConnectionsMax())
+	}
+	c := connect(t, at)
+	stop(t, s)
+	stop(t, s)
+	// The process at the other end has ended too.
+	if _, err := io.Copy(io.Discard, c); err != nil {
+		t.Error(err)
+	}
+	expectEmpty(t, dir)
+}
+
+// A context that ends takes the server and its folder along, without Stop.
+func TestContextEnds(t *testing.T) {
+	dir := folder(t)
+	ctx, end := context.WithCancel(t.Context())
+	s := start(t, ctx, dir)
+	c := connect(t, socket(t, dir))
+	end()
+	<-s.Ended()
+	if _, err := io.Copy(io.Discard, c); err != nil {
+		t.Error(err)
+	}
+	expectEmpty(t, dir)
+	stop(t, s)
+}
+
+func TestContextEnded(t *testing.T) {
+	dir := folder(t)
+	stop(t, start(t, t.Context(), dir)) // is there one at all?
+	ctx, end := context.WithCancel(t.Context())
+	end()
+	if _, err := postgres.Start(ctx, postgres.Options{Dir: dir}); !errors.Is(err, context.Canceled) {
+		t.Errorf("a context that has ended: %v", err)
+	}
+	expectEmpty(t, dir)
+}
+
+func TestRefused(t *testing.T) {
+	dir := folder(t)
+	stop(t, start(t, t.Context(), dir))
+	if _, err := postgres.Start(t.Context(), postgres.Options{Dir: dir, ConnectionsMax: 3}); err == nil {
+		t.Error("a server for nobody was started")
+	}
+	long := filepath.Join(dir, strings.Repeat("x", 90))
+	if err := os.Mkdir(long, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := postgres.Start(t.Context(), postgres.Options{Dir: long}); err == nil || !strings.Contains(err.Error(), "TMPDIR") {
+		t.Errorf("too long a path: %v", err)
+	}
+	expectEmpty(t, long)
+	// PostgreSQL itself says what it does not like.
+	_, err := postgres.Start(t.Context(), postgres.Options{Dir: dir, ConnectionsMax: 1 << 30})
+	if err == nil || !strings.Contains(err.Error(), "max_connections") {
+		t.Errorf("too many connections: %v", err)
+	}
+	if err := os.Remove(long); err != nil {
+		t.Fatal(err)
+	}
+	expectEmpty(t, dir)
+}

@@ -1,0 +1,47 @@
+package probe_test
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"testing"
+
+	"muster/lab/probe"
+)
+
+// What the test binary is to be instead, in a process of its own.
+const (
+	childArgument   = "block-threads" // the one that runs out of threads
+	waitingArgument = "waiting"       // one whose goroutines wait, and nothing was before
+)
+
+func TestMain(m *testing.M) {
+	if len(os.Args) == 3 && os.Args[1] == childArgument {
+		limit, err := strconv.Atoi(os.Args[2])
+		if err == nil {
+			err = probe.BlockThreads(limit, os.Stdin, os.Stdout)
+		}
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	if len(os.Args) == 3 && os.Args[1] == waitingArgument {
+		count, err := strconv.Atoi(os.Args[2])
+		w := probe.Waiting(count)
+		fmt.Println(w.Start.N, w.Start.Wall.Nanoseconds(), w.Stack, w.Sys, w.Resident)
+		if err != nil {
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// self is the command of such a process.
+func self(t *testing.T) string {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return self
+}

@@ -1,0 +1,128 @@
+package stat_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"muster/lab/stat"
+)
+
+func TestSummarize(t *testing.T) {
+	for _, c := range []struct {
+		samples []float64
+		want    stat.Summary
+	}{
+		{nil, stat.Summary{}},
+		{[]float64{7}, stat.Summary{N: 1, Median: 7, Low: 7, High: 7}},
+		{[]float64{9, 7}, stat.Summary{N: 2, Median: 8, Low: 7, High: 9, Confidence: 0.5}},
+		{[]float64{5, 1, 4, 2, 3}, stat.Summary{N: 5, Median: 3, Low: 1, High: 5, Confidence: 0.9375}},
+		{[]float64{6, 5, 1, 4, 2, 3}, stat.Summary{N: 6, Median: 3.5, Low: 1, High: 6, Confidence: 0.96875}},
+	} {
+		before := slices.Clone(c.samples)
+		if got := stat.Summarize(c.samples); got != c.want {
+			t.Errorf("Summarize(%v) = %+v, want %+v", before, got, c.want)
+		}
+		if !slices.Equal(c.samples, before) {
+			t.Errorf("Summarize put %v into another order: %v", before, c.samples)
+		}
+	}
+}
+
+func TestSummarizeNeedsSixForItsLevel(t *testing.T) {
+	for n := 1; n <= 60; n++ {
+		s := stat.Summarize(make([]float64, n))
+		if enough := n >= stat.SamplesMin; enough != (s.Confidence >= stat.Level) {
+			t.Errorf("%d samples reach a confidence of %v", n, s.Confidence)
+		}
+	}
+}
+
+func TestSummarizeWithoutNumbers(t *testing.T) {
+	for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+		s := stat.Summarize([]float64{1, bad, 3, 4, 5, 6, 7})
+		if s.N != 7 || !math.IsNaN(s.Median) || !math.IsNaN(s.Low) || !math.IsNaN(s.High) || s.Confidence != 0 {
+			t.Errorf("with %v among the samples: %+v", bad, s)
+		}
+	}
+}
+
+// The interval must hold the true median at least as often as it says, of a distribution
+// as lopsided as times are.
+func TestIntervalHoldsTheMedian(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for _, n := range []int{3, 6, 10, 25} {
+		held, rounds, confidence := 0, 4000, 0.0
+		for range rounds {
+			samples := make([]float64, n)
+			for i := range samples {
+				samples[i] = 1 + random.ExpFloat64()
+			}
+			s := stat.Summarize(samples)
+			confidence = s.Confidence
+			if truth := 1 + math.Ln2; s.Low <= truth && truth <= s.High {
+				held++
+			}
+		}
+		if got := float64(held) / float64(rounds); got < confidence-0.015 {
+			t.Errorf("with %d samples the interval held the median in %.3f of all rounds and claims %.3f", n, got, confidence)
+		}
+	}
+}
+
+func TestSpread(t *testing.T) {
+	if got := (stat.Summary{Median: 10, Low: 9.5, High: 12}).Spread(); got != 0.2 {
+		t.Errorf("the spread is %v, want 0.2", got)
+	}
+	if got := (stat.Summary{}).Spread(); !math.IsNaN(got) {
+		t.Errorf("the spread of nothing is %v, want NaN", got)
+	}
+}
+
+// A machine that gets slower from round to round disturbs both series alike.
+func TestRatioIsTakenWithinRounds(t *testing.T) {
+	s, err := stat.Ratio([]float64{2, 4, 8, 16, 32, 64}, []float64{1, 2, 4, 8, 16, 32})
+	if err != nil || s.Median != 2 || s.Low != 2 || s.High != 2 || s.N != 6 {
+		t.Errorf("the ratio is %+v (%v), want 2 without any doubt", s, err)
+	}
+}
+
+func TestRatioRefuses(t *testing.T) {
+	for _, c := range [][2][]float64{
+		{{1, 2}, {1}},
+		{{1, 2}, {1, 0}},
+		{{1, 2}, {1, -1}},
+		{{-1, 2}, {1, 1}},
+		{{1, 2}, {1, math.NaN()}},
+		{{1, math.NaN()}, {1, 1}},
+	} {
+		if s, err := stat.Ratio(c[0], c[1]); err == nil {
+			t.Errorf("Ratio(%v, %v) = %+v without an error", c[0], c[1], s)
+		}
+	}
+}
+
+func TestGrowth(t *testing.T) {
+	for name, c := range map[string]struct {
+		runs []stat.Run
+		want float64
+	}{
+		"in proportion": {[]stat.Run{{1e4, 1e6}, {1e5, 1e7}, {1e6, 1e8}}, 1},
+		"quadratic":     {[]stat.Run{{10, 100}, {100, 10000}}, 2},
+		"not at all":    {[]stat.Run{{1e4, 50}, {1e5, 50}, {1e6, 50}}, 0},
+		"one disturbed": {[]stat.Run{{1e4, 1e6}, {1e4, 9e6}, {1e5, 1e7}, {1e5, 1e7}, {1e6, 1e8}, {1e6, 1e8}}, 1},
+	} {
+		if got, err := stat.Growth(c.runs); err != nil || math.Abs(got-c.want) > 1e-9 {
+			t.Errorf("%s: growth %v (%v), want %v", name, got, err, c.want)
+		}
+	}
+	for _, runs := range [][]stat.Run{nil, {{10, 5}}, {{10, 5}, {10, 6}}, {{10, 5}, {20, 0}}, {{0, 5}, {20, 5}}} {
+		if got, err := stat.Growth(runs); err == nil {
+			t.Errorf("Growth(%v) = %v without an error", runs, got)
+		}
+	}
+}
+
+func times(n int, d time.Duration) []time.Duration { return slices.Repeat([]time.Duration{d}, n) }

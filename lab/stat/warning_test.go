@@ -1,0 +1,103 @@
+package stat_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"muster/lab/stat"
+)
+
+func TestWarnings(t *testing.T) {
+	const ms = time.Millisecond
+	steady := times(6, 100*ms)
+	for name, c := range map[string]struct {
+		m    stat.Measurement
+		want []stat.Kind
+		text []string // what the last warning must tell
+	}{
+		"nothing wrong": {
+			m: stat.Measurement{Ops: 1e6, Wall: steady, CPU: times(6, 190*ms), Cores: 2,
+				Growth: []stat.Run{{1e5, 10 * ms}, {1e6, 100 * ms}}},
+		},
+		"no runs": {m: stat.Measurement{Ops: 1e6}},
+		"too short": {
+			m:    stat.Measurement{Ops: 100, Wall: times(6, 40*time.Microsecond)},
+			want: []stat.Kind{stat.TooShort},
+			text: []string{"40µs", "at least 2500 operations"},
+		},
+		"no time at all": {
+			m:    stat.Measurement{Ops: 100, Wall: times(6, 0)},
+			want: []stat.Kind{stat.TooShort, stat.ElidingSuspected},
+		},
+		"too noisy": {
+			m:    stat.Measurement{Ops: 1e6, Wall: []time.Duration{100 * ms, 101 * ms, 102 * ms, 103 * ms, 104 * ms, 120 * ms}},
+			want: []stat.Kind{stat.TooNoisy},
+			text: []string{"6 runs", "from 100ms to 120ms", "±17.1 %", "--count"},
+		},
+		"almost ±5 %": {
+			m: stat.Measurement{Ops: 1e6, Wall: []time.Duration{96 * ms, 100 * ms, 100 * ms, 100 * ms, 100 * ms, 104 * ms}},
+		},
+		// A probe whose workers wait for one lock, or that is confined to one processor.
+		"runs on one core": {
+			m:    stat.Measurement{Ops: 1e6, Wall: steady, CPU: times(6, 99*ms), Cores: 8},
+			want: []stat.Kind{stat.OneCore},
+			text: []string{"8 cores", "0.99 were busy", "taskset"},
+		},
+		"one core was meant":        {m: stat.Measurement{Ops: 1e6, Wall: steady, CPU: times(6, 99*ms), Cores: 1}},
+		"CPU time was not taken":    {m: stat.Measurement{Ops: 1e6, Wall: steady, Cores: 8}},
+		"CPU time cannot be told":   {m: stat.Measurement{Ops: 1e6, Wall: steady, CPU: times(6, 0), Cores: 8}},
+		"a little more than a core": {m: stat.Measurement{Ops: 1e6, Wall: steady, CPU: times(6, 111*ms), Cores: 8}},
+		// A loop of 10⁹ square roots of which nothing was left.
+		"elided: faster than a call": {
+			m:    stat.Measurement{Ops: 1e9, Wall: steady},
+			want: []stat.Kind{stat.ElidingSuspected},
+			text: []string{"0.1 ns", "use each result"},
+		},
+		"two cores share the time": {
+			m: stat.Measurement{Ops: 5e8, Wall: steady, CPU: times(6, 200*ms), Cores: 2},
+		},
+		// The loop is gone, and what is measured is the set-up before it.
+		"elided: time does not grow": {
+			m: stat.Measurement{Ops: 1e6, Wall: steady,
+				Growth: []stat.Run{{1e4, 99 * ms}, {1e5, 101 * ms}, {1e6, 100 * ms}}},
+			want: []stat.Kind{stat.ElidingSuspected},
+			text: []string{"ten times the operations took 1 times as long", "set-up"},
+		},
+		"one n says nothing about growth": {
+			m: stat.Measurement{Ops: 1e6, Wall: steady, Growth: []stat.Run{{1e6, 100 * ms}, {1e6, 100 * ms}}},
+		},
+		"no operations counted": {m: stat.Measurement{Wall: steady}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := c.m.Warnings()
+			var kinds []stat.Kind
+			for _, w := range got {
+				kinds = append(kinds, w.Kind)
+				if !strings.HasPrefix(w.String(), w.Kind.String()+": ") || !strings.Contains(w.Text, "; ") {
+					t.Errorf("%q does not say what would mend it", w)
+				}
+			}
+			if !slices.Equal(kinds, c.want) {
+				t.Fatalf("warned of %q, want %v", got, c.want)
+			}
+			for _, text := range c.text {
+				if last := got[len(got)-1].Text; !strings.Contains(last, text) {
+					t.Errorf("%q does not say %q", last, text)
+				}
+			}
+		})
+	}
+}
+
+func TestKinds(t *testing.T) {
+	for kind, want := range map[stat.Kind]string{
+		stat.TooShort: "too-short", stat.TooNoisy: "too-noisy", stat.OneCore: "one-core",
+		stat.ElidingSuspected: "eliding-suspected", 0: "Kind(0)", 9: "Kind(9)",
+	} {
+		if got := kind.String(); got != want {
+			t.Errorf("kind %d is called %q, want %q", int(kind), got, want)
+		}
+	}
+}
