@@ -6,7 +6,7 @@ GO ?= go
 # For one package. The whole run is bounded by .ci/run.
 TEST_TIMEOUT ?= 10m
 
-.PHONY: build demo test check fmt vet staticcheck nocgo darwin race long fuzz side bench-regress clean
+.PHONY: build demo test check fmt vet staticcheck nocgo darwin race long fuzz side bench-regress bench-pool clean
 
 build:
 	$(GO) build -o bin/muster ./cmd/muster
@@ -52,7 +52,7 @@ darwin:
 # runs over real corpora are left to "make test".
 race:
 	$(GO) test -race -timeout $(TEST_TIMEOUT) ./pool/...
-	$(GO) test -race -short -timeout $(TEST_TIMEOUT) ./regress/... ./cmd/...
+	$(GO) test -race -short -timeout $(TEST_TIMEOUT) ./regress/... ./lab/... ./cmd/...
 
 # What takes too long for every change.
 long:
@@ -90,6 +90,10 @@ TABLE ?= rivals
 bench-regress: build
 	@scripts/install-bench-tools build/lit
 	PATH="$(CURDIR)/build/lit/bin:$$PATH" $(GO) -C bench run ./regress -muster $(MUSTER) -corpus $(CORPUS) -tool $(TOOL) -rounds $(ROUNDS) -table $(TABLE)
+
+# The pool beside those of others, in Go, C++, Rust and Java.
+bench-pool:
+	$(GO) -C bench run ./pool
 
 clean:
 	rm -rf bin build

@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -39,26 +40,89 @@ func TestManual(t *testing.T) {
 // TestManualNamesAll finds commands and flags that the manual lacks, and defaults
 // that it states otherwise than the program.
 func TestManualNamesAll(t *testing.T) {
-	text, err := os.ReadFile("docs/regress.md")
+	f := newFolder(t)
+	checkManual(t, f, manual{
+		page: "docs/regress.md", group: "Main", tables: []string{"record", "check"},
+		machine: []string{"--jobs"},
+	})
+	lab := manual{page: "docs/lab.md", above: []string{"lab"}, group: "Measure", machine: []string{"--procs", "--processes", "--dir"}}
+	lab.tables = lab.commands(f)
+	checkManual(t, f, lab)
+	if all, _ := f.listed("Measure"); len(all) != 1 {
+		t.Errorf("the commands that measure are %q: say here which manual has them", all)
+	}
+}
+
+// manual is a page, and what must be in it.
+type manual struct {
+	page    string
+	above   []string // the command whose commands it explains; none = the program
+	group   string   // of commands, in the help of that
+	tables  []string // commands all of whose flags stand in its tables
+	machine []string // flags whose default is the machine's
+}
+
+func (m manual) commands(f folder) []string {
+	commands, others := f.listed(m.group, m.above...)
+	if len(m.above) == 0 {
+		return append(commands, others...)
+	}
+	return commands
+}
+
+// listed returns the commands of a group that a command's help lists, and those of no
+// group.
+func (f folder) listed(group string, above ...string) (commands, others []string) {
+	f.Helper()
+	in := ""
+	for line := range strings.Lines(string(f.muster(0, append(above, "--help")...))) {
+		if title := regexp.MustCompile(`^([A-Z][a-z]+):$`).FindStringSubmatch(strings.TrimSpace(line)); title != nil {
+			in = title[1]
+		}
+		if name := regexp.MustCompile(`^  ([a-z]+)  `).FindStringSubmatch(line); name != nil {
+			switch in {
+			case group:
+				commands = append(commands, name[1])
+			case "Others":
+				others = append(others, name[1])
+			}
+		}
+	}
+	return commands, others
+}
+
+func checkManual(t *testing.T, f folder, m manual) {
+	t.Helper()
+	text, err := os.ReadFile(m.page)
 	if err != nil {
 		t.Fatal(err)
 	}
-	manual, f := string(text), newFolder(t)
-	for _, m := range regexp.MustCompile(`(?m)^  ([a-z]+)  `).FindAllSubmatch(f.muster(0, "--help"), -1) {
-		if !regexp.MustCompile(`muster ` + string(m[1]) + `\b`).MatchString(manual) {
-			t.Errorf("the manual lacks muster %s", m[1])
+	begin := strings.Join(append([]string{"muster"}, m.above...), " ") + " "
+	commands := m.commands(f)
+	if len(commands) < 4 {
+		t.Errorf("the help lists only %q", commands)
+	}
+	for _, c := range commands {
+		if !regexp.MustCompile(begin + c + `\b`).Match(text) {
+			t.Errorf("%s lacks %s%s", m.page, begin, c)
 		}
 	}
-	defaults := tabled(manual)
-	for _, command := range []string{"record", "check"} {
-		for flag, told := range flagsOf(string(f.muster(0, command, "--help"))) {
+	defaults, used := tabled(string(text)), map[string]bool{"--help": true}
+	for _, command := range m.tables {
+		for flag, told := range flagsOf(string(f.muster(0, append(slices.Clone(m.above), command, "--help")...))) {
+			used[flag] = true
 			switch is, ok := defaults[flag]; {
 			case flag == "--help":
 			case !ok:
-				t.Errorf("the manual's table of flags lacks %s of %s", flag, command)
-			case flag != "--jobs" && told != "" && is != told: // --jobs is the machine's
-				t.Errorf("%s of %s: the manual's default is %s, the program's %s", flag, command, is, told)
+				t.Errorf("%s: the table of flags lacks %s of %s", m.page, flag, command)
+			case !slices.Contains(m.machine, flag) && told != "" && is != told:
+				t.Errorf("%s: %s of %s: the default is %s, the program's %s", m.page, flag, command, is, told)
 			}
+		}
+	}
+	for flag := range defaults {
+		if !used[flag] {
+			t.Errorf("%s: the table has %s, which the program has not", m.page, flag)
 		}
 	}
 }

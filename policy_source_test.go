@@ -29,7 +29,8 @@ var bans = []ban{
 	{"os", "Exit", code, "cmd/muster scripts/...", "return an error: cmd/muster/main.go alone maps it to an exit status, after everything deferred has run"},
 	// The helper cannot return to a main that was never reached, nor import os.
 	{"syscall", "Exit", code, "regress/lane", "return an error: cmd/muster/main.go alone maps it to an exit status"},
-	{"log", "*", all, "", "use log/slog with a logger that the caller hands in; slog.NewLogLogger where a *log.Logger is asked for"},
+	// The probe of what logging costs has both.
+	{"log", "*", all, "lab/probe", "use log/slog with a logger that the caller hands in; slog.NewLogLogger where a *log.Logger is asked for"},
 	{"fmt", "Print Printf Println", code, "scripts/...", "write to the io.Writer that the caller hands in: standard output belongs to the command"},
 	{"os", "Stdout Stderr Stdin", code, "cmd/... scripts/...", "take an io.Writer or io.Reader from the caller: standard output belongs to the command"},
 	{"os/exec", "Command", all, "", "use exec.CommandContext, so that an interrupt ends the child too (in tests with t.Context())"},

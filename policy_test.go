@@ -33,7 +33,7 @@ const (
 // rooms: of the rows that match a package, the one that names it exactly
 // counts, else the longest.
 var rooms = []room{
-	{"cmd/muster", "regress", plain},
+	{"cmd/muster", "regress lab internal/terminal", plain},
 
 	// regress carries the lane helper: it takes over in the init of its package.
 	{"regress", "regress/internal/... regress/lane pool internal/terminal", plain},
@@ -58,6 +58,15 @@ var rooms = []room{
 	{"regress/internal/state", "regress/internal/outcome regress/internal/fault regress/internal/filelock", plain},
 
 	{"pool", "", stdlib},
+
+	{"lab", "lab/corpora lab/native lab/page lab/plot lab/postgres lab/probe lab/stat regress", plain},
+	{"lab/corpora", "", stdlib},
+	{"lab/native", "", stdlib},
+	{"lab/postgres", "", stdlib},
+	{"lab/probe", "pool", plain},
+	{"lab/stat", "", pure},
+	{"lab/plot", "", pure},
+	{"lab/page", "lab/plot", pure},
 
 	{"internal/...", "", plain},
 	{"scripts/...", "", stdlib},
@@ -86,6 +95,9 @@ var dependencies = []dependency{
 		"github.com/VividCortex/ewma github.com/acarl005/stripansi"},
 	{"github.com/bmatcuk/doublestar/v4", "globs with **, which path.Match lacks", ""},
 	{"al.essio.dev/pkg/shellescape", "the shell line that reproduces a case, for any name", ""},
+	{"golang.org/x/perf", "the median's interval as benchstat has it", "github.com/aclements/go-moremath"},
+	{"gonum.org/v1/plot", "axes, text and shapes of charts, as SVG and PNG",
+		"codeberg.org/go-fonts/liberation codeberg.org/go-latex/latex codeberg.org/go-pdf/fpdf git.sr.ht/~sbinet/gg github.com/ajstarks/svgo github.com/golang/freetype golang.org/x/image golang.org/x/text"},
 	{"golang.org/x/term", "whether there is a terminal and how wide it is", ""},
 	{"golang.org/x/sys", "system calls that package syscall does not have", ""},
 }

@@ -16,6 +16,7 @@ import (
 	"os/signal"
 	"syscall"
 
+	"muster/lab"
 	"muster/regress"
 )
 
@@ -58,7 +59,8 @@ func exitStatus(err error, stderr io.Writer) int {
 	}
 	fmt.Fprintf(stderr, "muster: %s\n", told(err))
 	var usage *usageError
-	if errors.As(err, &usage) {
+	var mistake *lab.InputError
+	if errors.As(err, &usage) || errors.As(err, &mistake) {
 		return regress.Input.Status()
 	}
 	return regress.ClassOf(err).Status()

@@ -49,7 +49,7 @@ same comes out, or shows what does not.`,
 	}
 	root.SetUsageTemplate(usageTemplate)
 	root.SetVersionTemplate("{{.Version}}\n")
-	root.AddGroup(&cobra.Group{ID: mainGroup, Title: "Main:"})
+	root.AddGroup(&cobra.Group{ID: mainGroup, Title: "Main:"}, &cobra.Group{ID: measureGroup, Title: "Measure:"})
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usagef("%w: %s --help lists the flags", err, c.CommandPath())
 	})
@@ -60,7 +60,9 @@ same comes out, or shows what does not.`,
 		c.GroupID = mainGroup
 		root.AddCommand(c)
 	}
-	root.AddCommand(p.version(), exitCodes())
+	measuring := p.lab()
+	measuring.GroupID = measureGroup
+	root.AddCommand(measuring, p.version(), exitCodes())
 	root.SetHelpCommand(help())
 	tameCompletion(root)
 	root.Flags().Bool("version", false, "print the version") // or cobra takes -v for it

@@ -94,3 +94,29 @@ func (f *format) Set(text string) error {
 
 func (f *format) Type() string   { return "FORMAT" }
 func (f *format) String() string { return string(*f) }
+
+// numbers is a flag's list of whole numbers: 1,2,4 or 1e4,1e6.
+type numbers []int
+
+func (n *numbers) Set(text string) error {
+	var list []int
+	for one := range strings.SplitSeq(text, ",") {
+		v, err := strconv.ParseFloat(one, 64)
+		if err != nil || v != math.Trunc(v) || math.Abs(v) > 1e15 {
+			return fmt.Errorf("%q is not a list of whole numbers: such are 1,2,4 and 1e4,1e6", text)
+		}
+		list = append(list, int(v))
+	}
+	*n = list
+	return nil
+}
+
+func (n *numbers) Type() string { return "NUMBERS" }
+
+func (n *numbers) String() string {
+	var list []string
+	for _, v := range *n {
+		list = append(list, strconv.Itoa(v))
+	}
+	return strings.Join(list, ",")
+}

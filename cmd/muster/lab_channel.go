@@ -1,0 +1,65 @@
+package main
+
+import (
+	"context"
+	"runtime"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"muster/lab"
+)
+
+// What goes through a channel and into a database: enough to tell, and as much as in the
+// article.
+const (
+	itemsQuick, rowsQuick = 300_000, 2_000
+	itemsFull, rowsFull   = 1_000_000, 20_000
+)
+
+func (p *program) labChannel() *cobra.Command {
+	var l labFlags
+	o := lab.ChannelOptions{
+		Procs:  []int{1, 2, 4, 8, 16, 32, 64, 128, 256},
+		Cycles: []int{0, 10, 100, 1000}, Writers: []int{1, 20, 100, 1000},
+	}
+	c := &cobra.Command{
+		Use:   "channel [flags]",
+		Short: "What a channel costs, against GOMAXPROCS and work beside it",
+		Long: `Channel has one goroutine fill a channel and another drain it, as the article of 2013
+did, with every GOMAXPROCS, with and without a buffer, and with turns of a loop beside
+each item (cycles). It counts threads, and compares one process with several. Last,
+goroutines write rows to PostgreSQL and to SQLite, which it starts for that.
+--full puts 1,000,000 items through, as the article did, and not 300,000, and writes
+20,000 rows and not 2,000.`,
+		Example: `  muster lab channel --html channel.html
+  muster lab channel --procs 1,2,3,4 --cycles 0,1000 --processes 8`,
+		Args: noneWanted,
+		RunE: func(c *cobra.Command, _ []string) error {
+			rows := rowsQuick
+			if o.Items = itemsQuick; l.full {
+				o.Items, rows = itemsFull, rowsFull
+			}
+			if !c.Flags().Changed("rows") {
+				o.Rows = rows
+			}
+			if slices.Equal(o.Writers, []int{0}) {
+				o.Writers = nil
+			}
+			return p.measure(c.Context(), &l, o.Options, labRun{
+				func(ctx context.Context, common lab.Options) (*lab.Results, error) {
+					o.Options = common
+					return lab.Channel(ctx, o)
+				},
+				func(r *lab.Results) lab.Report { return lab.ChannelReport(r, o) },
+			})
+		},
+	}
+	l.add(c.Flags())
+	c.Flags().Var((*numbers)(&o.Procs), "procs", "`NUMBERS` for GOMAXPROCS")
+	c.Flags().Var((*numbers)(&o.Cycles), "cycles", "`NUMBERS` of turns of a loop for each item, on both sides")
+	c.Flags().IntVar(&o.Processes, "processes", 2*runtime.NumCPU(), "up to `N` processes at the same time; 0 = none")
+	c.Flags().Var((*numbers)(&o.Writers), "writers", "`NUMBERS` of goroutines that write to a database at the same time; 0 = none")
+	c.Flags().IntVar(&o.Rows, "rows", 0, "`N` rows that they write, in all (default 2000, with --full 20000)")
+	return c
+}

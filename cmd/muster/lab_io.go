@@ -1,0 +1,47 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"muster/lab"
+)
+
+// How many files are measured; the article renamed two million.
+const (
+	filesQuick, renamesQuick = 1_000, 20_000
+	filesFull, renamesFull   = 20_000, 2_000_000
+)
+
+func (p *program) labIO() *cobra.Command {
+	var l labFlags
+	o := lab.IOOptions{}
+	c := &cobra.Command{
+		Use:   "io [flags]",
+		Short: "What lies around files: their operations, logs, messages, C, locks, threads",
+		Long: `Io measures operations on whole files, renaming into one folder or ten, lines of a log,
+messages as protobuf and as JSON, calls into C, locks and wake-ups; and shows, in a
+process of its own, how Go ends a program that needs more than 10,000 threads.
+--full renames two million files, as an article did, and not 20,000.`,
+		Example: `  muster lab io
+  muster lab io --dir /mnt/slow --count 10 --html io.html`,
+		Args: noneWanted,
+		RunE: func(c *cobra.Command, _ []string) error {
+			o.Files, o.Renames = filesQuick, renamesQuick
+			if l.full {
+				o.Files, o.Renames = filesFull, renamesFull
+			}
+			return p.measure(c.Context(), &l, o.Options, labRun{
+				func(ctx context.Context, common lab.Options) (*lab.Results, error) {
+					o.Options = common
+					return lab.IO(ctx, o)
+				},
+				func(r *lab.Results) lab.Report { return lab.IOReport(r, o) },
+			})
+		},
+	}
+	l.add(c.Flags())
+	c.Flags().StringVar(&o.Dir, "dir", "", "write files below `DIR`, and take them away again (default: where the system has temporary files)")
+	return c
+}

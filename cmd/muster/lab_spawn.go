@@ -1,0 +1,50 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"muster/lab"
+)
+
+// spawnQuick is how long one measurement may take without --full.
+const spawnQuick = 300 * time.Millisecond
+
+func (p *program) labSpawn() *cobra.Command {
+	var l labFlags
+	o := lab.SpawnOptions{
+		Work: []int{1, 10, 100, 1000, 5000}, Goroutines: []int{1_000, 10_000, 100_000, 1_000_000}, Procs: oneAndAll(),
+	}
+	c := &cobra.Command{
+		Use:   "spawn [flags]",
+		Short: "What a goroutine costs in time and memory, beside threads of other languages",
+		Long: `Spawn calls functions of so many square roots in a loop, and each call in a goroutine
+of its own that reports over a channel, as the article of 2012 did, garbage collection
+included; and tells what goroutines that wait take of memory. Beside them stand threads
+in C++, Rust and Java, rayon's tasks, Java's virtual threads and Erlang's processes.
+What takes longer than a third of a second at a time is left to --full.`,
+		Example: `  muster lab spawn --html spawn.html
+  muster lab spawn --work 1,100 --goroutines 1e3,1e6 --peers erlang`,
+		Args: noneWanted,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if !l.full {
+				o.EachMax = spawnQuick
+			}
+			return p.measure(c.Context(), &l, o.Options, labRun{
+				func(ctx context.Context, common lab.Options) (*lab.Results, error) {
+					o.Options = common
+					return lab.Spawn(ctx, o)
+				},
+				func(r *lab.Results) lab.Report { return lab.SpawnReport(r, o) },
+			})
+		},
+	}
+	l.add(c.Flags())
+	c.Flags().Var((*numbers)(&o.Work), "work", "`NUMBERS` of square roots of a call")
+	c.Flags().Var((*numbers)(&o.Goroutines), "goroutines", "`NUMBERS` of calls, and goroutines alive, as 1e3,1e6")
+	c.Flags().Var((*numbers)(&o.Procs), "procs", "`NUMBERS` for GOMAXPROCS")
+	c.Flags().StringSliceVar(&o.Peers, "peers", nil, "only these `LANGUAGES` or contestants beside Go, as erlang,java,cpp,rust")
+	return c
+}

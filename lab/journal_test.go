@@ -1,0 +1,284 @@
+package lab_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"muster/lab"
+)
+
+// Every round measures everything once and begins with another, and the journal has it
+// all: what it says is what came out.
+func TestRounds(t *testing.T) {
+	var journal bytes.Buffer
+	o := tinyDispatch(scripted(t, 3))
+	o.Journal = &journal
+	r, err := lab.Dispatch(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names, all := order(t, journal.String()), len(times(r))
+	if all != 6 || len(names) != 3*all {
+		t.Fatalf("%d figures and %d measurements", all, len(names))
+	}
+	first := map[string]bool{}
+	for round := range slices.Chunk(names, all) {
+		first[round[0]] = true
+		if whole := slices.Compact(slices.Sorted(slices.Values(round))); len(whole) != all {
+			t.Errorf("a round measured %q", round)
+		}
+	}
+	if len(first) != 3 {
+		t.Errorf("three rounds begin with %v", first)
+	}
+	again, err := lab.ReadResults(&journal)
+	if err != nil || !reflect.DeepEqual(again, r) {
+		t.Errorf("the journal has, %v\n%+v\nnot\n%+v", err, again, r)
+	}
+}
+
+// A figure that there is not is kept in the journal too, and is not tried again.
+func TestAbsentIsKept(t *testing.T) {
+	var journal bytes.Buffer
+	o := tinyDispatch(faked(t, "deadlock", 2))
+	o.Journal = &journal
+	r, err := lab.Dispatch(t.Context(), o)
+	if err != nil || len(r.Absent) != 6 || len(r.Samples) > 0 {
+		t.Fatalf("%v, %+v", err, r)
+	}
+	readAgain(t, r)
+	o = tinyDispatch(faked(t, "usage", 2)) // whose start would be an error
+	o.Earlier = &journal
+	again, err := lab.Dispatch(t.Context(), o)
+	if err != nil || !reflect.DeepEqual(again.Absent, r.Absent) {
+		t.Errorf("%v, %+v", err, again)
+	}
+}
+
+// What was left out once for the time it takes is measured when there is more.
+func TestLeftOutIsMeasuredLater(t *testing.T) {
+	var journal bytes.Buffer
+	o := tinyDispatch(scripted(t, 1))
+	o.Journal, o.EachMax = &journal, time.Nanosecond
+	r, err := lab.Dispatch(t.Context(), o)
+	if err != nil || len(r.Absent) != 6 {
+		t.Fatalf("%v, %+v", err, r)
+	}
+	text, _, _ := shown(t, r, lab.DispatchReport(r, o))
+	says(t, text, "left out: --full measures it")
+	o.Earlier, o.Journal, o.EachMax = &journal, nil, 0
+	if r, err = lab.Dispatch(t.Context(), o); err != nil || len(r.Absent) > 0 || len(r.Samples) != 6 {
+		t.Errorf("%v, %+v", err, r)
+	}
+}
+
+// cutAt is a journal that was cut there, less a last line without an end.
+func cutAt(journal []byte, at int) []byte {
+	return slices.Clone(journal[:bytes.LastIndexByte(journal[:at], '\n')+1])
+}
+
+// A journal that was cut anywhere is gone on with, and nothing is there too often.
+func TestResumeAfterAnyCut(t *testing.T) {
+	step := 1
+	if testing.Short() {
+		step = 29
+	}
+	var journal bytes.Buffer
+	o := tinyDispatch(scripted(t, 2))
+	o.Journal = &journal
+	whole, err := lab.Dispatch(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at := 0; at <= journal.Len(); at += step {
+		rest := bytes.NewBuffer(cutAt(journal.Bytes(), at))
+		o.Earlier, o.Journal = bytes.NewReader(journal.Bytes()[:at]), rest
+		had := strings.Count(rest.String(), "\nBenchmark")
+		var last lab.Progress
+		o.Progress = func(p lab.Progress) {
+			if last.Total == 0 && p.Done != had {
+				t.Errorf("cut at byte %d it begins with %d done, not %d", at, p.Done, had)
+			}
+			last = p
+		}
+		r, err := lab.Dispatch(t.Context(), o)
+		if err != nil {
+			t.Fatalf("cut at byte %d: %v", at, err)
+		}
+		if last.Done != 12 || last.Total != 12 || last.Next != "" {
+			t.Errorf("cut at byte %d: the last progress is %+v", at, last)
+		}
+		if got, want := times(r), times(whole); !reflect.DeepEqual(got, want) {
+			t.Fatalf("cut at byte %d: %v, not %v", at, got, want)
+		}
+		again, err := lab.ReadResults(bytes.NewReader(rest.Bytes()))
+		if err != nil || !reflect.DeepEqual(again.Samples, r.Samples) {
+			t.Fatalf("cut at byte %d, the journal has, %v:\n%s", at, err, rest)
+		}
+	}
+}
+
+// Of what an earlier run left only what is asked for now counts, and as often.
+func TestResumeWithLess(t *testing.T) {
+	var journal bytes.Buffer
+	o := tinyDispatch(scripted(t, 3))
+	o.Tasks, o.Journal = []int{10, 100}, &journal
+	if _, err := lab.Dispatch(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	o = tinyDispatch(faked(t, "usage", 2)) // whose start would be an error
+	o.Tasks, o.Earlier = []int{100}, &journal
+	r, err := lab.Dispatch(t.Context(), o)
+	if err != nil || len(r.Samples) != 12 || len(times(r)) != 6 {
+		t.Errorf("%v, %v", err, times(r))
+	}
+}
+
+// Figures that were measured otherwise are not mixed.
+func TestResumeUnderOtherConditions(t *testing.T) {
+	var journal bytes.Buffer
+	o := tinyChannel(faked(t, "whole", 1))
+	o.Journal = &journal
+	if _, err := lab.Channel(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	o.Journal = nil
+	resume := func(text string) error {
+		o := o
+		o.Earlier = strings.NewReader(text)
+		_, err := lab.Channel(t.Context(), o)
+		return err
+	}
+	was := journal.String()
+	if err := resume(strings.Replace(was, "load: ", "load: 1", 1)); err != nil {
+		t.Errorf("another load: %v", err)
+	}
+	for key, text := range map[string]string{
+		"go ":       strings.Replace(was, "\ngo: ", "\ngo: go0.", 1),
+		"items ":    strings.Replace(was, "\nitems: ", "\nitems: 1", 1),
+		"cpus ":     strings.Replace(was, "\ncpus: ", "\ncpus: 1", 1),
+		"muster ":   strings.Replace(was, "\nmuster: test", "\nmuster: other", 1),
+		"which go:": strings.Replace(was, "\ngo: ", "\nno: ", 1),
+		"line 3":    strings.Replace(was, "\n", "\n\nnonsense\n", 1),
+		"two runs":  was + "cpus: 1000\n",
+	} {
+		err := resume(text)
+		if mistake(t, err); err != nil {
+			says(t, err.Error(), key, ": measure anew")
+		}
+	}
+	d := tinyDispatch(faked(t, "whole", 1))
+	d.Earlier = strings.NewReader(was)
+	_, err := lab.Dispatch(t.Context(), d)
+	if mistake(t, err); err != nil {
+		says(t, err.Error(), "question channel, this one has dispatch")
+	}
+}
+
+// An interrupted run ends at once with all that it has started, tells what it has, and is
+// gone on with.
+func TestInterrupt(t *testing.T) {
+	dir := t.TempDir()
+	pipe := filepath.Join(dir, "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv(hangs, pipe)
+	ctx, interrupt := context.WithCancel(t.Context())
+	defer interrupt()
+	var journal bytes.Buffer
+	o := tinyIO(t, options(t, 2))
+	self := o.Probe[0]
+	// The third measurement hangs, and has a child that would outlive it.
+	o.Probe = []string{"sh", "-c", `n=$(($(cat ` + dir + `/n) + 1)); echo $n >` + dir + `/n
+		if test $n = 3; then exec "$0" ` + fakeWord + ` hang; fi; echo BenchmarkX 1 5 ns/op`, self}
+	if err := os.WriteFile(filepath.Join(dir, "n"), []byte("0\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o.Journal = &journal
+	gone := make(chan string)
+	go func() {
+		text := make([]byte, 6)
+		f, err := os.Open(pipe)
+		if err == nil {
+			_, err = io.ReadFull(f, text)
+		}
+		interrupt()
+		if err == nil {
+			_, err = io.Copy(io.Discard, f) // until nobody holds it any longer
+		}
+		gone <- string(text)
+		if err != nil {
+			t.Error(err)
+		}
+	}()
+	r, err := lab.IO(ctx, o)
+	if !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	if said := <-gone; said != "begun\n" {
+		t.Errorf("it said %q", said)
+	}
+	if len(r.Samples) != 2 || r.NotRun == 0 || len(r.Absent) > 0 {
+		t.Fatalf("%d samples, %d not run, absent %v", len(r.Samples), r.NotRun, r.Absent)
+	}
+	text, page, lines := shown(t, r, lab.IOReport(r, o))
+	says(t, text, "ended before its time", "measurements are missing")
+	says(t, page, "ended before its time")
+	if last := lines[len(lines)-1]; last["interrupted"] != true || int(last["not_run"].(float64)) != r.NotRun {
+		t.Errorf("the last line is %v", last)
+	}
+	again, err := lab.ReadResults(&journal)
+	if err != nil || !reflect.DeepEqual(again.Samples, r.Samples) {
+		t.Errorf("the journal has %v, %+v", err, again)
+	}
+	if left, err := os.ReadDir(o.Dir); err != nil || len(left) > 0 {
+		t.Errorf("it leaves %v, %v", left, err)
+	}
+}
+
+// A caller's deadline is an interruption, and says nothing of the figure.
+func TestDeadlineOfTheCaller(t *testing.T) {
+	ctx, cancel := context.WithDeadline(t.Context(), time.Now().Add(100*time.Millisecond))
+	defer cancel()
+	for _, processes := range []int{0, 2} {
+		o := tinyChannel(scripted(t, 1))
+		o.Probe, o.Processes = []string{"sh", "-c", "exec sleep 3600"}, processes
+		r, err := lab.Channel(ctx, o)
+		if !errors.Is(err, context.DeadlineExceeded) || len(r.Absent) > 0 {
+			t.Errorf("%v, %+v", err, r)
+		}
+	}
+}
+
+// fullAfter is a disk that is full after so many lines.
+type fullAfter struct{ lines int }
+
+func (f *fullAfter) Write(text []byte) (int, error) {
+	if f.lines--; f.lines < 0 {
+		return 0, syscall.ENOSPC
+	}
+	return len(text), nil
+}
+
+// A journal that cannot be written ends the run: whoever wants one relies on it.
+func TestJournalThatFails(t *testing.T) {
+	for lines := range 4 {
+		o := tinyDispatch(scripted(t, 1))
+		o.Journal = &fullAfter{lines}
+		r, err := lab.Dispatch(t.Context(), o)
+		if !errors.Is(err, syscall.ENOSPC) || len(r.Samples) != lines {
+			t.Errorf("full after %d lines: %v, %d samples", lines, err, len(r.Samples))
+		}
+	}
+}

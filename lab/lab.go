@@ -1,0 +1,83 @@
+// Package lab measures what concurrency costs on this machine: tasks handed to pools,
+// items through channels, goroutines and threads, files, and what the articles said of
+// them. Every figure comes from a process of its own, started several times in turns
+// with those that it is compared with; a result is a median with its interval, and says
+// by itself what is wrong with it.
+//
+// [Dispatch], [Channel] and [Spawn] measure and return a [Results], which [Results.Write]
+// gives as lines of Go's benchmarks, and a [Report] as tables and plots.
+//
+// The package must not decide what a flag means, nor draw on a terminal.
+package lab
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"time"
+)
+
+// Options are common to all that measures.
+type Options struct {
+	// Count is how often each figure is taken: 1 or more. An interval at 95 % needs 6.
+	Count int
+
+	// Probe is the command of a process that calls [Probe] with the arguments that
+	// follow: this program with an argument of its own.
+	Probe []string
+
+	// Cache is the folder in which contestants are kept once they are compiled; it need
+	// not exist.
+	Cache string
+
+	// Peers are the languages, as in native.Program, or the contestants that take part
+	// beside muster; nil is all.
+	Peers []string
+
+	// EachMax is how long one measurement may take by estimate: longer ones are left out,
+	// and said to be. 0 is no limit.
+	EachMax time.Duration
+
+	// Journal gets every result as soon as it is there, as a line of Go's benchmarks; nil
+	// is none. Earlier is what an interrupted run left in its journal: what it has is not
+	// measured again, and Journal gets what comes after it. A last line without an end
+	// counts for nothing and must not be in the way of that.
+	Journal io.Writer
+	Earlier io.Reader
+
+	// Progress is called before each measurement, and at the end; nil is nobody.
+	Progress func(Progress)
+
+	// Version is that of this program, for the results.
+	Version string
+}
+
+// Progress is how far a run has come.
+type Progress struct {
+	Done, Total int           // measurements
+	Next        string        // what is measured or compiled now; empty at the end
+	Left        time.Duration // estimated; negative = cannot be told yet
+}
+
+// An InputError is a mistake in what was asked for: nothing was measured.
+type InputError struct{ Err error }
+
+func (e *InputError) Error() string { return e.Err.Error() }
+func (e *InputError) Unwrap() error { return e.Err }
+
+func inputf(format string, args ...any) error {
+	return &InputError{fmt.Errorf(format, args...)}
+}
+
+func (o *Options) check() error {
+	if o.Count < 1 || o.Count > countMax {
+		return inputf("a count of %d: it must be 1 to %d", o.Count, countMax)
+	}
+	if len(o.Probe) == 0 {
+		return errors.New("lab.Options needs Probe, the command of its probes")
+	}
+	return nil
+}
+
+// countMax bounds how often a figure is taken.
+const countMax = 1000

@@ -1,0 +1,206 @@
+package lab_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"muster/lab"
+)
+
+// What makes the binary of these tests a process of lab's, and one that is not as it
+// should be.
+const (
+	probeWord = "serve-as-probe"
+	fakeWord  = "serve-as-fake"
+)
+
+func TestMain(m *testing.M) {
+	var err error
+	switch {
+	case len(os.Args) > 1 && os.Args[1] == probeWord:
+		err = lab.Probe(context.Background(), os.Args[2:], os.Stdin, os.Stdout)
+	case len(os.Args) > 2 && os.Args[1] == fakeWord:
+		err = fakes[os.Args[2]](os.Args[3:])
+	default:
+		// Else each process that is watched for races ends a second late.
+		if err = os.Setenv("GORACE", "atexit_sleep_ms=0"); err == nil {
+			os.Exit(m.Run())
+		}
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(3)
+	}
+}
+
+// options are those of a run of count rounds with real probes and without contestants.
+func options(t *testing.T, count int) lab.Options {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lab.Options{Count: count, Probe: []string{self, probeWord}, Cache: cache(t), Peers: []string{}, Version: "test"}
+}
+
+// faked are options whose probes are one of the fakes.
+func faked(t *testing.T, fake string, count int) lab.Options {
+	t.Helper()
+	o := options(t, count)
+	o.Probe = []string{o.Probe[0], fakeWord, fake}
+	return o
+}
+
+// cache is where contestants that were built stay for the next run of the tests; those
+// of package native use the same.
+func cache(t *testing.T) string {
+	t.Helper()
+	dir := os.Getenv("MUSTER_TEST_CACHE")
+	if dir == "" {
+		user, err := os.UserCacheDir()
+		if err != nil {
+			t.Fatal(err)
+		}
+		dir = filepath.Join(user, "muster-test")
+	}
+	return filepath.Join(dir, "contestants")
+}
+
+// hangs is the variable that names a pipe: a process that never ends says there that it
+// has begun, and keeps the pipe open as long as it, or one that it has started, is there.
+const hangs = "MUSTER_TEST_HANGS"
+
+var fakes = map[string]func(args []string) error{
+	"whole": func(args []string) error { return prints(args, 150, 150) },
+	// What one processor did where two were meant to, and what a compiler left out.
+	"one-core": func(args []string) error { return prints(args, 1000, 1001) },
+	"elided":   func(args []string) error { return prints(args, 0.001, 0.001) },
+	"constant": func(args []string) error {
+		n := float64(operations(args))
+		return prints(args, 5e6/n, 1e7/n)
+	},
+
+	"nothing": func([]string) error { return nil },
+	"half":    func([]string) error { _, err := fmt.Print("BenchmarkX 1 2"); return err },
+	"spaces":  func([]string) error { _, err := fmt.Println("BenchmarkX of this 1 2 ns/op"); return err },
+	"nan":     func([]string) error { _, err := fmt.Println("BenchmarkX 1 NaN ns/op"); return err },
+	"none":    func([]string) error { _, err := fmt.Println("BenchmarkX 0 1 ns/op"); return err },
+	"usage": func([]string) error {
+		fmt.Fprintln(os.Stderr, "no flag -jobs\n\tat stack 1\n\tat stack 2")
+		os.Exit(2)
+		return nil
+	},
+	"no-such-mode": func([]string) error { os.Exit(8); return nil },
+	"deadlock":     func([]string) error { os.Exit(7); return nil },
+	"no-more":      func([]string) error { os.Exit(9); return nil },
+	"flood": func([]string) error {
+		for range 1000 {
+			if _, err := os.Stdout.Write(bytes.Repeat([]byte("x"), 64<<10)); err != nil {
+				return err
+			}
+			fmt.Fprint(os.Stderr, strings.Repeat("y", 64<<10))
+		}
+		return nil
+	},
+	"hang": func([]string) error {
+		pipe, err := os.OpenFile(os.Getenv(hangs), os.O_WRONLY, 0)
+		if err != nil {
+			return err
+		}
+		child := exec.CommandContext(context.Background(), "sleep", "3600")
+		child.ExtraFiles = []*os.File{pipe}
+		if err := child.Start(); err != nil {
+			return err
+		}
+		fmt.Fprintln(pipe, "begun")
+		return child.Wait()
+	},
+}
+
+// prints is a line with every unit that reports show.
+func prints(args []string, ns, cpu float64) error {
+	if slices.Contains(args, "-gate") {
+		fmt.Println("ready")
+		if _, err := io.Copy(io.Discard, os.Stdin); err != nil {
+			return err
+		}
+	}
+	line := fmt.Sprintf("BenchmarkFake %d %g ns/op %g cpu-ns/op", operations(args), ns, cpu)
+	for i, unit := range strings.Fields("threads rss-B/op stack-B/op sys-B/op s/portion create-ns/op read-ns/op stat-ns/op rename-ns/op remove-ns/op wire-B") {
+		line += fmt.Sprintf(" %d %s", 1000*(i+1), unit)
+	}
+	_, err := fmt.Println(line)
+	return err
+}
+
+// operations is how many are asked for.
+func operations(args []string) int {
+	for _, name := range []string{"-tasks", "-items", "-count", "-files", "-lines", "-pairs", "-passes", "-goroutines"} {
+		if i := slices.Index(args, name); i >= 0 && i+1 < len(args) {
+			n, _ := strconv.Atoi(args[i+1])
+			return n
+		}
+	}
+	return 1
+}
+
+// scripted are options whose probes print the same line always: a shell begins faster
+// than a test binary.
+func scripted(t *testing.T, count int) lab.Options {
+	t.Helper()
+	o := options(t, count)
+	o.Probe = []string{"sh", "-c", "echo BenchmarkX 1000 123.4 ns/op 125.6 cpu-ns/op"}
+	return o
+}
+
+// tiny is as little of each question as there can be.
+func tinyDispatch(o lab.Options) lab.DispatchOptions {
+	return lab.DispatchOptions{Options: o, Jobs: 2, Tasks: []int{1000}, Procs: []int{1}}
+}
+
+func tinyChannel(o lab.Options) lab.ChannelOptions {
+	return lab.ChannelOptions{Options: o, Procs: []int{1, 2}, Cycles: []int{0, 10}, Items: 100_000, Processes: 2}
+}
+
+func tinySpawn(o lab.Options) lab.SpawnOptions {
+	return lab.SpawnOptions{Options: o, Work: []int{1, 100}, Goroutines: []int{10, 100}, Procs: []int{1, 2}}
+}
+
+func tinyIO(t *testing.T, o lab.Options) lab.IOOptions {
+	return lab.IOOptions{Options: o, Dir: t.TempDir(), Files: 10, Renames: 20, ThreadsLimit: 100}
+}
+
+// times counts the measurements of each benchmark.
+func times(r *lab.Results) map[string]int {
+	times := map[string]int{}
+	for _, s := range r.Samples {
+		times[s.Name]++
+	}
+	return times
+}
+
+// order lists the benchmarks of a journal as they were taken.
+func order(t *testing.T, journal string) (names []string) {
+	t.Helper()
+	lines := bufio.NewScanner(strings.NewReader(journal))
+	for lines.Scan() {
+		if name, ok := strings.CutPrefix(lines.Text(), "Benchmark"); ok {
+			name, _, _ = strings.Cut(name, " ")
+			names = append(names, name)
+		}
+	}
+	if lines.Err() != nil {
+		t.Fatal(lines.Err())
+	}
+	return names
+}

@@ -1,0 +1,129 @@
+package lab
+
+import (
+	"fmt"
+	"strings"
+
+	"muster/lab/page"
+	"muster/lab/plot"
+)
+
+// ClaimsReport shows what became of each claim, from the results of [Claims].
+func ClaimsReport(r *Results, o ClaimsOptions) Report {
+	j := newJudge(r, o.Sizes)
+	counts := map[page.Class]int{}
+	var (
+		sections []page.Section
+		lines    []any
+	)
+	for _, a := range articles() {
+		s := page.Section{
+			Title: a.title, Text: []string{a.address + ". Measured then on: " + a.machine + "."},
+			Tables: []page.Table{{Caption: "what it says, and what is so here", Columns: []page.Column{
+				{Title: "", Right: true}, {Title: "claim"}, {Title: "verdict"}, {Title: "here"}, {Title: "holds if"}, {Title: "why"},
+			}}},
+		}
+		for _, c := range claims() {
+			if c.article != a.key {
+				continue
+			}
+			f := c.judge(j)
+			counts[f.verdict]++
+			lines = append(lines, map[string]any{
+				"type": "claim", "number": c.number, "article": a.title, "claim": c.says, "verdict": strings.ReplaceAll(f.verdict.String(), " ", "_"),
+				"here": f.here, "holds_if": c.holds, "why": f.why,
+			})
+			s.Tables[0].Rows = append(s.Tables[0].Rows, []page.Cell{
+				{Text: fmt.Sprint(c.number)}, {Text: c.says}, {Class: f.verdict}, {Text: f.here}, {Text: c.holds}, {Text: f.why},
+			})
+		}
+		s.Charts = j.charts(a.key)
+		sections = append(sections, s)
+	}
+	d := newDocument(r, "What well-known articles said of concurrency, measured here",
+		fmt.Sprintf("%d claims: %d hold, %d no longer hold, %d cannot be told.", len(claims()), counts[page.Holds], counts[page.NoLongerHolds], counts[page.CannotBeTold]),
+		howMeasured(o.Count)+" Ratios are medians of the ratios of each turn. "+
+			"A claim holds where the whole interval is within its bound, and no longer where it is beyond it; where it reaches to both sides, that cannot be told. "+
+			"The claims are in our words; figures in them are the articles'.")
+	d.Sections = append(sections, page.Section{
+		Title: "All figures",
+		Text:  []string{"What the verdicts rest on."},
+		Tables: []page.Table{
+			r.figuresTable(),
+		},
+		Warnings: r.warnings(r.Names()),
+	})
+	return Report{d, lines}
+}
+
+// figuresTable has a row for each benchmark and unit.
+func (r *Results) figuresTable() page.Table {
+	t := page.Table{Caption: "medians", Columns: []page.Column{{Title: "benchmark"}, {Title: "figure", Right: true}, {Title: "unit"}, {Title: "runs", Right: true}}}
+	for _, name := range r.Names() {
+		for _, unit := range r.units(name) {
+			t.Rows = append(t.Rows, append(page.Row(name), r.cell(name, unit, 1), page.Cell{Text: unit}, page.Cell{Text: fmt.Sprint(len(r.Figures(name, unit)))}))
+		}
+	}
+	return t
+}
+
+// charts are what an article drew, or would have.
+func (j *judge) charts(article string) []plot.Chart {
+	switch article {
+	case "A1":
+		return j.corpusChart()
+	case "A2":
+		return j.procsChart()
+	case "A3":
+		return j.rootsChart()
+	}
+	return nil
+}
+
+func (j *judge) corpusChart() []plot.Chart {
+	c := plot.Chart{Title: "The corpus by workers", X: plot.Axis{Label: "workers; 0 = one after another without a pool"}, Y: plot.Axis{Label: "ms for each source"}}
+	runner := plot.Line{Name: "muster record"}
+	for _, jobs := range corpusJobs() {
+		runner.Points = append(runner.Points, j.scaled(float64(jobs), corpusName(muster, jobs), nsPerOp, 1e-6)...)
+	}
+	with := plot.Line{Name: "make -j", Points: j.scaled(float64(j.cpus), corpusName("make", j.cpus), nsPerOp, 1e-6)}
+	c.Lines = []plot.Line{runner, with}
+	return drawable(c)
+}
+
+func (j *judge) procsChart() []plot.Chart {
+	c := plot.Chart{
+		Title: "A channel against GOMAXPROCS", X: plot.Axis{Label: "GOMAXPROCS", Log: true},
+		Y: plot.Axis{Label: "seconds for " + grouped(channelPortion) + " items"}, Lines: []plot.Line{{Name: "without work beside it"}},
+	}
+	for _, procs := range claimProcs() {
+		c.Lines[0].Points = append(c.Lines[0].Points, j.scaled(float64(procs), channelAt(0, procs), nsPerOp, channelPortion*1e-9)...)
+	}
+	return drawable(c)
+}
+
+func (j *judge) rootsChart() []plot.Chart {
+	c := plot.Chart{
+		Title: "Goroutine ÷ loop against work", X: plot.Axis{Label: "square roots of a call", Log: true}, Y: plot.Axis{Label: "goroutine ÷ loop", Log: true},
+	}
+	for _, procs := range []int{1, 2} {
+		l := plot.Line{Name: fmt.Sprintf("GOMAXPROCS %d", procs)}
+		for _, work := range claimWork() {
+			if s, _, lacks := j.slowdownOf(work, claimCount(j.sizes, work), procs); !lacks && s.N > 0 {
+				l.Points = append(l.Points, plot.Point{X: float64(work), Y: s.Median, Low: s.Low, High: s.High})
+			}
+		}
+		c.Lines = append(c.Lines, l)
+	}
+	return drawable(c)
+}
+
+// scaled is the point of a benchmark's median, in another unit; none without a figure.
+func (r *Results) scaled(x float64, name, unit string, factor float64) []plot.Point {
+	points := r.points(x, name, unit)
+	for i := range points {
+		p := &points[i]
+		p.Y, p.Low, p.High = p.Y*factor, p.Low*factor, p.High*factor
+	}
+	return points
+}

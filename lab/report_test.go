@@ -1,0 +1,114 @@
+package lab_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"muster/lab"
+)
+
+// reported is a question's results, and how they are shown.
+type reported struct {
+	results *lab.Results
+	report  func(*lab.Results) lab.Report
+}
+
+// reports has results of every question, of fakes, with contestants.
+func reports(t *testing.T) map[string]reported {
+	t.Helper()
+	d := tinyDispatch(faked(t, "whole", 2))
+	d.Tasks, d.Procs = []int{10, 100}, []int{1, 2}
+	c := tinyChannel(faked(t, "whole", 2))
+	s := tinySpawn(faked(t, "whole", 2))
+	i := tinyIO(t, faked(t, "whole", 2))
+	all := map[string]reported{}
+	keep := func(name string, r *lab.Results, err error, report func(*lab.Results) lab.Report) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[name] = reported{r, report}
+	}
+	r, err := lab.Dispatch(t.Context(), d)
+	keep("dispatch", with(r, "cpp-std", func(impl string, s lab.Sample) string {
+		return lab.DispatchName(impl, s.Key("mode"), 2, s.N, 0)
+	}), err, func(r *lab.Results) lab.Report { return lab.DispatchReport(r, d) })
+	r, err = lab.Channel(t.Context(), c)
+	keep("channel", r, err, func(r *lab.Results) lab.Report { return lab.ChannelReport(r, c) })
+	r, err = lab.Spawn(t.Context(), s)
+	keep("spawn", with(r, "erlang", func(impl string, s lab.Sample) string {
+		return lab.SpawnName(impl, s.Key("mode"), 1, s.N, 0)
+	}), err, func(r *lab.Results) lab.Report { return lab.SpawnReport(r, s) })
+	r, err = lab.IO(t.Context(), i)
+	keep("io", r, err, func(r *lab.Results) lab.Report { return lab.IOReport(r, i) })
+	a := lab.AdviseOptions{Options: faked(t, "whole", 2), Dir: t.TempDir()}
+	r, err = lab.Advise(t.Context(), a)
+	keep("advise", r, err, func(r *lab.Results) lab.Report { return lab.AdviseReport(r, a) })
+	return all
+}
+
+// with has each figure of muster's also of a contestant.
+func with(r *lab.Results, impl string, name func(string, lab.Sample) string) *lab.Results {
+	for _, s := range slices.Clone(r.Samples) {
+		s.Name = name(impl, s)
+		r.Samples = append(r.Samples, s)
+	}
+	return r
+}
+
+// Whatever is missing of the figures, and whatever they are, there is a report.
+func TestReportsOfAnything(t *testing.T) {
+	all := reports(t)
+	for _, question := range slices.Sorted(maps.Keys(all)) {
+		t.Run(question, func(t *testing.T) {
+			whole := all[question]
+			text, _, _ := shown(t, whole.results, whole.report(whole.results))
+			if len(text) < 500 {
+				t.Errorf("a whole report is\n%s", text)
+			}
+			for _, none := range []*lab.Results{{}, {NotRun: 5}, {Conditions: whole.results.Conditions}} {
+				shown(t, none, whole.report(none))
+			}
+			rapid.Check(t, func(rt *rapid.T) {
+				r := drawn(rt, whole.results)
+				shown(t, r, whole.report(r))
+				readAgain(t, r)
+			})
+		})
+	}
+}
+
+// drawn is a part of results, some figures absent, some figures others.
+func drawn(t *rapid.T, whole *lab.Results) *lab.Results {
+	r := &lab.Results{Conditions: whole.Conditions, NotRun: rapid.IntRange(0, 2).Draw(t, "not run")}
+	part := rapid.IntRange(0, 100).Draw(t, "part")
+	odd := rapid.Bool().Draw(t, "odd")
+	for i, s := range whole.Samples {
+		kept := rapid.IntRange(0, 99).Draw(t, fmt.Sprint("sample ", i))
+		if kept >= part {
+			if kept%3 == 0 {
+				r.Absent = append(r.Absent, lab.Absent{Name: s.Name, Why: "does not end"})
+			}
+			continue
+		}
+		if odd && kept%2 == 0 {
+			s.Values = slices.Clone(s.Values)
+			v := rapid.IntRange(0, len(s.Values)-1).Draw(t, "value")
+			s.Values[v].Figure = rapid.SampledFrom([]float64{0, 0, 1e-300, 1e300, 0.5, 1e9, -1}).Draw(t, "figure")
+			if kept%4 == 0 {
+				s.Values = s.Values[:v]
+			}
+			if len(s.Values) == 0 {
+				continue // no line of a benchmark has none
+			}
+		}
+		r.Samples = append(r.Samples, s)
+	}
+	if len(r.Samples)%2 == 0 {
+		r.Missing = append(r.Missing, lab.Missing{Peer: "tbb", Reason: "no g++ in PATH; on Debian that is odd", Install: "apt-get install g++"})
+	}
+	return r
+}

@@ -1,0 +1,90 @@
+package lab
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"muster/lab/stat"
+)
+
+// A Warning says why a figure may not mean what it seems to.
+type Warning struct {
+	Name string // of the benchmark
+	stat.Warning
+}
+
+// Warnings tells what is wrong with the figures, benchmark by benchmark.
+func (r *Results) Warnings() []Warning { return r.warningsOf(r.Names()) }
+
+func (r *Results) warningsOf(names []string) (found []Warning) {
+	series := map[string][]Sample{}
+	for _, s := range r.Samples {
+		key := seriesOf(s.Name)
+		series[key] = append(series[key], s)
+	}
+	for _, name := range names {
+		for _, w := range measurement(name, series[seriesOf(name)]).Warnings() {
+			found = append(found, Warning{name, w})
+		}
+	}
+	return found
+}
+
+// measurement is one benchmark's runs, and for its growth those of its series: they
+// differ from it in nothing but the number of operations.
+func measurement(name string, series []Sample) stat.Measurement {
+	m := stat.Measurement{Cores: coresMeant(name)}
+	for _, s := range series {
+		ns, ok := s.Value(nsPerOp)
+		if !ok || ns <= 0 {
+			continue
+		}
+		wall := time.Duration(ns * float64(s.N))
+		m.Growth = append(m.Growth, stat.Run{N: s.N, Wall: wall})
+		if s.Name != name {
+			continue
+		}
+		m.Ops = s.N
+		m.Wall = append(m.Wall, wall)
+		if cpu, ok := s.Value(cpuPerOp); ok {
+			m.CPU = append(m.CPU, time.Duration(cpu*float64(s.N)))
+		}
+	}
+	return m
+}
+
+// coresMeant is how many processors were meant to work at a benchmark at the same time; 0
+// where that is not what it is about.
+func coresMeant(name string) int {
+	procs := numberOf(name, "procs")
+	switch question, _, _ := strings.Cut(name, "/"); {
+	case question == "Dispatch" && keyOf(name, "mode") == "single":
+		if jobs := numberOf(name, "jobs"); procs == 0 || jobs < procs {
+			return jobs
+		}
+		return procs
+	case question == "Channel" && keyOf(name, "processes") == "":
+		return min(2, procs)
+	case question == "Spawn" && keyOf(name, "mode") == "each":
+		return procs
+	}
+	return 0
+}
+
+// seriesOf is a name without how many operations there were.
+func seriesOf(name string) string {
+	var kept []string
+	for part := range strings.SplitSeq(name, "/") {
+		if !strings.HasPrefix(part, "tasks=") && !strings.HasPrefix(part, "count=") {
+			kept = append(kept, part)
+		}
+	}
+	return strings.Join(kept, "/")
+}
+
+// numberOf is a number in a name; 0 if there is none.
+func numberOf(name, key string) int {
+	n, _ := strconv.Atoi(keyOf(name, key))
+	return n
+}
