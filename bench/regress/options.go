@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"muster/bench/corpora"
+	"muster/lab/corpora"
 )
 
 // options are what the command line asks for.
@@ -34,7 +34,7 @@ const (
 )
 
 var (
-	specs  = []corpora.Spec{corpora.Large, corpora.Mid, corpora.Small}
+	specs  = []corpora.Spec{corpora.Large(), corpora.Mid(), corpora.Small()}
 	tables = []string{tableRivals, tableArticle}
 )
 

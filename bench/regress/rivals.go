@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"muster/bench/corpora"
 	"muster/bench/timing"
+	"muster/lab/corpora"
 )
 
 // tool is a compiler, or what stands for one. IN and OUT are replaced.

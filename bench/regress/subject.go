@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"muster/bench/corpora"
 	"muster/bench/timing"
+	"muster/lab/corpora"
 )
 
 // measured is one tool on one corpus.

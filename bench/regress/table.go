@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"muster/bench/corpora"
 	"muster/bench/timing"
+	"muster/lab/corpora"
 )
 
 // head says on what and when this was measured.

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"muster/bench/corpora"
 	"muster/bench/timing"
+	"muster/lab/corpora"
 )
 
 // TestPrint: one muster has no name, and what cannot be divided is a dash.
