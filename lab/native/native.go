@@ -79,25 +79,31 @@ const buildTimeout = 10 * time.Minute
 // Built is a program ready to be run.
 type Built struct {
 	Program
-	Dir  string   // to run it in
-	Args []string // its command, to be followed by flags
+	Dir      string   // to run it in
+	Args     []string // its command, to be followed by flags
+	Compiler string   // its command's name
+	Version  string   // of the compiler, as it says itself
 }
 
 // Build compiles a program below the folder cache, or finds what was compiled before.
 // Programs whose sources and build are the same are compiled once. What is missing on this
 // machine is a *Missing.
 func (p Program) Build(ctx context.Context, cache string) (*Built, error) {
-	digest, err := p.digest()
+	start, err := p.tool(p.run[0])
 	if err != nil {
 		return nil, err
 	}
-	start, err := p.tool(p.run[0])
+	version, err := p.version(ctx)
+	if err != nil {
+		return nil, err
+	}
+	digest, err := p.digest(version)
 	if err != nil {
 		return nil, err
 	}
 	name := strings.TrimPrefix(p.folder, "_") + "-" + digest[:16]
 	dir := filepath.Join(cache, name)
-	b := &Built{Program: p, Dir: dir, Args: append([]string{start}, p.run[1:]...)}
+	b := &Built{Program: p, Dir: dir, Args: append([]string{start}, p.run[1:]...), Compiler: p.build[0], Version: version}
 	if _, err := os.Stat(dir); err == nil {
 		return b, nil
 	}
@@ -163,9 +169,45 @@ func (p Program) each(do func(name string, text []byte) error) error {
 	})
 }
 
-func (p Program) digest() (string, error) {
+// versionTimeout bounds how long a compiler may take to say its version.
+const versionTimeout = 30 * time.Second
+
+// version is what the compiler says of itself: another one compiles anew.
+func (p Program) version(ctx context.Context) (string, error) {
+	words := []string{p.build[0], "--version"}
+	switch p.build[0] {
+	case "go":
+		words[1] = "version"
+	case "erlc": // which does not say
+		words = []string{"erl", "-noshell", "-noinput", "-eval", `io:format("Erlang/OTP ~s", [erlang:system_info(otp_release)]), halt().`}
+	}
+	compiler, err := p.tool(p.build[0])
+	if err != nil {
+		return "", err
+	}
+	if words[0] != p.build[0] {
+		if compiler, err = p.tool(words[0]); err != nil {
+			return "", err
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, versionTimeout)
+	defer cancel()
+	c := exec.CommandContext(ctx, compiler, words[1:]...)
+	c.Env = append(os.Environ(), "GOTOOLCHAIN=local")
+	said, err := c.CombinedOutput()
+	if ctx.Err() != nil {
+		return "", fmt.Errorf("version of %s: %w", p.build[0], ctx.Err())
+	}
+	if err != nil {
+		return "", p.missing(p.build[0] + " does not start: " + firstLine(said, err))
+	}
+	first, _, _ := strings.Cut(strings.TrimSpace(string(said)), "\n")
+	return first, nil
+}
+
+func (p Program) digest(version string) (string, error) {
 	h := sha256.New()
-	fmt.Fprintf(h, "%q %q\n", p.build, p.env)
+	fmt.Fprintf(h, "%q %q %q\n", p.build, p.env, version)
 	err := p.each(func(name string, text []byte) error {
 		fmt.Fprintf(h, "%q %d\n", name, len(text))
 		_, err := h.Write(text)
