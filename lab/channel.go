@@ -50,7 +50,11 @@ func Channel(ctx context.Context, o ChannelOptions) (_ *Results, err error) {
 	if err := o.checkWriters(); err != nil {
 		return nil, err
 	}
-	p, err := newPlan(&o.Options, "channel", Pair{"items", strconv.Itoa(o.Items)})
+	conditions := []Pair{{"items", strconv.Itoa(o.Items)}}
+	if len(o.Writers) > 0 {
+		conditions = append(conditions, Pair{"rows", strconv.Itoa(o.Rows)})
+	}
+	p, err := newPlan(&o.Options, "channel", conditions...)
 	if err != nil {
 		return nil, err
 	}

@@ -50,8 +50,11 @@ func (p *plan) addCorpus(ctx context.Context, dir string, sizes ClaimSizes) erro
 		return nil
 	}
 	spec := corpora.Spec{Name: "claims", Cases: sizes.Cases, Bytes: int64(sizes.Cases) * int64(sizes.CaseBytes), Sigma: 0.85, Seed: 4}
-	p.results.Conditions = append(p.results.Conditions, Pair{"corpus", fmt.Sprintf("%d sources of %d bytes in the mean, compiled with %s",
-		sizes.Cases, sizes.CaseBytes, filepath.Base(compiler[0])+" "+strings.Join(compiler[1:], " "))})
+	err := p.condition("corpus", fmt.Sprintf("%d sources of %d bytes in the mean, compiled with %s",
+		sizes.Cases, sizes.CaseBytes, filepath.Base(compiler[0])+" "+strings.Join(compiler[1:], " ")))
+	if err != nil {
+		return err
+	}
 	if p.options.Progress != nil {
 		p.options.Progress(Progress{Next: "writing a corpus", Left: -1})
 	}

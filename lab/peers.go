@@ -46,6 +46,9 @@ func (p *plan) compile(ctx context.Context, questions ...native.Question) (peers
 		if err != nil {
 			return nil, err
 		}
+		if err := p.condition("compiler-"+built.Compiler, built.Version); err != nil {
+			return nil, err
+		}
 		for _, impl := range impls {
 			peers = append(peers, peer{impl, n.Language, built.Dir, append(slices.Clone(built.Args), "-impl", impl)})
 		}

@@ -24,7 +24,7 @@ func newPlan(o *Options, question string, more ...Pair) (*plan, error) {
 		return nil, err
 	}
 	p := &plan{options: o, have: map[string]int{}, took: map[string]time.Duration{}, earlier: &Results{}}
-	p.results = &Results{Conditions: append(append([]Pair{{"question", question}}, more...), conditions(o.Version)...)}
+	p.results = &Results{Conditions: append([]Pair{{formatKey, formatVersion}, {"question", question}}, append(more, conditions(o.Version)...)...)}
 	if o.Earlier == nil {
 		return p, nil
 	}
@@ -40,6 +40,19 @@ func newPlan(o *Options, question string, more ...Pair) (*plan, error) {
 	}
 	p.earlier = earlier
 	return p, nil
+}
+
+// condition adds one that is known only now, which must be as it was in an earlier run.
+func (p *plan) condition(key, value string) error {
+	c := Pair{key, value}
+	if slices.Contains(p.results.Conditions, c) {
+		return nil
+	}
+	p.results.Conditions = append(p.results.Conditions, c)
+	if p.earlier.empty() {
+		return nil
+	}
+	return sameConditions(p.earlier.Conditions, []Pair{c})
 }
 
 // takeOver takes from an earlier run what is wanted now, each figure as often as it is

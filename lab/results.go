@@ -2,6 +2,7 @@ package lab
 
 import (
 	"bufio"
+	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -37,12 +38,25 @@ type Value struct {
 }
 
 // Absent is a figure that there is not.
-type Absent struct{ Name, Why string }
+type Absent struct {
+	Name string `json:"name"`
+	Why  string `json:"why"`
+}
 
 // Missing is a program that could not be compiled here.
-type Missing struct{ Peer, Reason, Install string }
+type Missing struct {
+	Peer    string `json:"peer"`
+	Reason  string `json:"reason"`
+	Install string `json:"install"` // what brings it, on Debian
+}
 
 const prefix = "Benchmark"
+
+// The condition that says how the file is to be read, and how this version writes it.
+const (
+	formatKey     = "format"
+	formatVersion = "muster-lab-1"
+)
 
 // Value returns the sample's figure of that unit; false if it has none.
 func (s Sample) Value(unit string) (float64, bool) {
@@ -140,10 +154,22 @@ func writeConditions(w io.Writer, conditions []Pair) {
 	fmt.Fprintln(w)
 }
 
-func (a Absent) String() string { return fmt.Sprintf("# %s%s %s", prefix, a.Name, a.Why) }
+func (a Absent) String() string  { return remark(absentWord, a) }
+func (m Missing) String() string { return remark(missingWord, m) }
 
-func (m Missing) String() string {
-	return missingBegin + m.Peer + missingThen + m.Reason + missingMend + m.Install + missingEnd
+// What stands before what there is not.
+const (
+	absentWord  = "absent"
+	missingWord = "missing"
+)
+
+// remark is a line that benchstat passes over.
+func remark(word string, about any) string {
+	text, err := json.Marshal(about)
+	if err != nil {
+		panic(err) // they are strings
+	}
+	return "# " + word + " " + string(text)
 }
 
 // ReadResults reads what Write wrote, or a journal that was cut off at any place: a last
@@ -170,7 +196,7 @@ func (r *Results) readLine(line string) error {
 	switch {
 	case line == "":
 	case strings.HasPrefix(line, "#"):
-		r.readRemark(line)
+		return r.readRemark(line)
 	case strings.HasPrefix(line, prefix):
 		s, err := parseLine(line)
 		if err != nil {
@@ -188,6 +214,9 @@ func (r *Results) readLine(line string) error {
 // setCondition takes the last of several values: an interrupted run may have come no
 // farther than to say some of them. Under two values of one, figures are not comparable.
 func (r *Results) setCondition(p Pair) error {
+	if p.Key == formatKey && p.Value != formatVersion {
+		return fmt.Errorf("the format is %q, and this program reads %q", p.Value, formatVersion)
+	}
 	i := slices.IndexFunc(r.Conditions, func(had Pair) bool { return had.Key == p.Key })
 	switch {
 	case i < 0:
@@ -201,26 +230,19 @@ func (r *Results) setCondition(p Pair) error {
 }
 
 // readRemark takes what Write says of what there is not; other remarks mean nothing.
-func (r *Results) readRemark(line string) {
-	if rest, ok := strings.CutPrefix(line, "# "+prefix); ok {
-		if name, why, ok := strings.Cut(rest, " "); ok {
-			r.Absent = append(r.Absent, Absent{name, why})
-		}
-		return
+func (r *Results) readRemark(line string) error {
+	word, text, _ := strings.Cut(strings.TrimPrefix(line, "# "), " ")
+	switch word {
+	case absentWord:
+		var a Absent
+		err := json.Unmarshal([]byte(text), &a)
+		r.Absent = append(r.Absent, a)
+		return err
+	case missingWord:
+		var m Missing
+		err := json.Unmarshal([]byte(text), &m)
+		r.Missing = append(r.Missing, m)
+		return err
 	}
-	rest, ok := strings.CutPrefix(line, missingBegin)
-	peer, rest, ok1 := strings.Cut(rest, missingThen)
-	i, j := strings.LastIndex(rest, missingMend), len(rest)-len(missingEnd)
-	if !ok || !ok1 || i < 0 || !strings.HasSuffix(rest, missingEnd) || i+len(missingMend) > j {
-		return
-	}
-	r.Missing = append(r.Missing, Missing{peer, rest[:i], rest[i+len(missingMend) : j]})
+	return nil
 }
-
-// What stands around the parts of a Missing.
-const (
-	missingBegin = "# no "
-	missingThen  = " here: "
-	missingMend  = "; on Debian "
-	missingEnd   = " brings what it needs"
-)
