@@ -4,8 +4,9 @@
 // with those that it is compared with; a result is a median with its interval, and says
 // by itself what is wrong with it.
 //
-// [Dispatch], [Channel] and [Spawn] measure and return a [Results], which [Results.Write]
-// gives as lines of Go's benchmarks, and a [Report] as tables and plots.
+// [Dispatch], [Channel], [Spawn], [IO], [Claims] and [Advise] measure and return a
+// [Results], which [Results.Write] gives as lines of Go's benchmarks, and a [Report] as
+// tables and plots.
 //
 // The package must not decide what a flag means, nor draw on a terminal.
 package lab

@@ -25,8 +25,8 @@ import (
 //
 // ForEach panics if workers is below 1.
 //
-// A trivial item costs about 1.5 ns (2 workers, a machine with 2 cores): half of what
-// one worker takes to call a function through a variable and look for an end.
+// A trivial item costs about 1.6 ns (2 workers, a machine with 2 cores): nearly all of
+// it is the call through a variable, of which each worker makes one in 3 ns.
 func ForEach[T any](ctx context.Context, workers int, items []T, do func(context.Context, T) error) error {
 	checkWorkers(workers)
 	inner, cancel := context.WithCancelCause(ctx)

@@ -12,8 +12,8 @@
 // goroutine does. A function that calls [runtime.Goexit], as t.FailNow does,
 // ends its task and not the worker.
 //
-// The package must not swallow panics, log, retry, measure time or decide
-// what runs first, and imports the standard library only.
+// The package must not swallow panics, log, retry or decide what runs first, and
+// imports the standard library only.
 package pool
 
 import (
@@ -327,7 +327,7 @@ func (p *Pool[T]) lock() {
 func (p *Pool[T]) lockBusy() {
 	const tries = 4
 	for range tries {
-		_ = pass()
+		_ = spin()
 		if p.mu.TryLock() {
 			return
 		}
@@ -335,10 +335,10 @@ func (p *Pool[T]) lockBusy() {
 	p.mu.Lock()
 }
 
-// pass takes about 2 µs.
+// spin takes about 2 µs.
 //
 //go:noinline
-func pass() (turns int) {
+func spin() (turns int) {
 	for i := range 6000 {
 		turns ^= i
 	}

@@ -9,21 +9,13 @@ type ring[T any] struct {
 
 // push adds v. The caller has made sure that there is room.
 func (r *ring[T]) push(v T) {
-	tail := r.head + r.count
-	if tail >= len(r.places) {
-		tail -= len(r.places)
-	}
-	r.places[tail] = v
+	r.places[r.tail()] = v
 	r.count++
 }
 
 // pushAll adds vs. The caller has made sure that there is room.
 func (r *ring[T]) pushAll(vs []T) {
-	tail := r.head + r.count
-	if tail >= len(r.places) {
-		tail -= len(r.places)
-	}
-	n := copy(r.places[tail:], vs)
+	n := copy(r.places[r.tail():], vs)
 	copy(r.places, vs[n:])
 	r.count += len(vs)
 }
@@ -38,4 +30,13 @@ func (r *ring[T]) popAll(to []T) {
 		r.head -= len(r.places)
 	}
 	r.count -= len(to)
+}
+
+// tail is the place behind the newest value.
+func (r *ring[T]) tail() int {
+	tail := r.head + r.count
+	if tail >= len(r.places) {
+		tail -= len(r.places)
+	}
+	return tail
 }

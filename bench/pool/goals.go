@@ -13,7 +13,7 @@ type goal struct {
 	text        string
 }
 
-// goals are those of README.md.
+// goals are those of README.md that are ratios, and one more, for what it explains.
 func goals() []goal {
 	one, batch := key{muster, "single"}, key{muster, "batch"}
 	ants, tbb, channel := key{"ants", "single"}, key{"tbb-enqueue", "single"}, key{"channel", "single"}

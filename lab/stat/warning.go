@@ -95,7 +95,7 @@ func (m Measurement) tooNoisy() (w Warning) {
 	if !(spread > SpreadMax) {
 		return w
 	}
-	return Warning{TooNoisy, fmt.Sprintf("the median of %d runs lies somewhere from %v to %v (±%.1f %%, more than ±%.0f %%); repeat it more often (--count), with longer runs, or on a machine that does nothing else",
+	return Warning{TooNoisy, fmt.Sprintf("the median of %d runs lies somewhere from %v to %v (±%.1f %%, more than ±%.0f %%); repeat it more often, with longer runs, or on a machine that does nothing else",
 		s.N, duration(s.Low), duration(s.High), 100*spread, 100*SpreadMax)}
 }
 

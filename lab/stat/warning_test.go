@@ -34,7 +34,7 @@ func TestWarnings(t *testing.T) {
 		"too noisy": {
 			m:    stat.Measurement{Ops: 1e6, Wall: []time.Duration{100 * ms, 101 * ms, 102 * ms, 103 * ms, 104 * ms, 120 * ms}},
 			want: []stat.Kind{stat.TooNoisy},
-			text: []string{"6 runs", "from 100ms to 120ms", "±17.1 %", "--count"},
+			text: []string{"6 runs", "from 100ms to 120ms", "±17.1 %", "more often"},
 		},
 		"almost ±5 %": {
 			m: stat.Measurement{Ops: 1e6, Wall: []time.Duration{96 * ms, 100 * ms, 100 * ms, 100 * ms, 100 * ms, 104 * ms}},
