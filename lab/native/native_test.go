@@ -201,7 +201,7 @@ func TestMissing(t *testing.T) {
 // found again.
 func TestBuiltOnce(t *testing.T) {
 	bin, log := t.TempDir(), filepath.Join(t.TempDir(), "log")
-	script := "#!/bin/sh\necho built >>" + log + "\n"
+	script := "#!/bin/sh\necho built >>" + log + "; mkdir -p target/release; : >target/release/dispatch; : >target/release/spawn\n"
 	if err := os.WriteFile(filepath.Join(bin, "cargo"), []byte(script), 0o755); err != nil {
 		t.Fatal(err)
 	}
