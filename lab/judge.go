@@ -4,8 +4,11 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 	"strconv"
+	"strings"
 
+	"muster/lab/native"
 	"muster/lab/page"
 	"muster/lab/stat"
 )
@@ -39,13 +42,35 @@ func (j *judge) lacking(names ...string) (finding, bool) {
 		why := j.absent(name)
 		if why == "" {
 			why = "it was not measured"
-			for _, m := range j.Missing {
+			if m, ok := j.missingFor(name); ok {
 				why = "not all that is needed is here: " + m.Reason + "; on Debian " + m.Install + " brings it"
 			}
 		}
 		return cannotTell("%s: %s", name, why), true
 	}
 	return finding{}, false
+}
+
+// missingFor is what a benchmark needs and is not here; false if nothing is known of that.
+func (j *judge) missingFor(name string) (Missing, bool) {
+	impl := keyOf(name, "impl")
+	needed := []string{impl} // of programs with one contestant, and make
+	for _, p := range native.Programs() {
+		if slices.Contains(p.Impls, impl) {
+			needed = append(needed, p.Name)
+		}
+	}
+	switch {
+	case strings.HasPrefix(name, "Corpus/"):
+		needed = append(needed, corpusMissing)
+	case impl == postgresImpl:
+		needed = append(needed, postgresName)
+	}
+	i := slices.IndexFunc(j.Missing, func(m Missing) bool { return slices.Contains(needed, m.Peer) })
+	if i < 0 {
+		return Missing{}, false
+	}
+	return j.Missing[i], true
 }
 
 // ratio is how many times b's time a's is, round by round.
@@ -57,6 +82,16 @@ func (j *judge) ratio(a, b, unit string) stat.Summary {
 		return stat.Summary{}
 	}
 	return s
+}
+
+// added is how much more than b's time a's is, round by round.
+func (j *judge) added(a, b string) stat.Summary {
+	more, less := j.Figures(a, nsPerOp), j.Figures(b, nsPerOp)
+	var differences []float64
+	for i := range min(len(more), len(less)) {
+		differences = append(differences, more[i]-less[i])
+	}
+	return stat.Summarize(differences)
 }
 
 // verdict is Holds where the whole interval lies from low to high, NoLongerHolds where it
@@ -131,6 +166,9 @@ func (j *judge) needsTwo() (finding, bool) {
 // The articles' runner.
 
 func (j *judge) sequentialIdles() finding {
+	if f, one := j.needsTwo(); one {
+		return f
+	}
 	name := corpusName(muster, 0)
 	if f, lacks := j.lacking(name); lacks {
 		return f
@@ -305,13 +343,14 @@ func (j *judge) processes() finding {
 	if f, one := j.needsTwo(); one {
 		return f
 	}
-	all := ChannelName(0, 0, 1, min(j.cpus, processesMax))
+	n := min(j.cpus, processesMax)
+	all := ChannelName(0, 0, 1, n)
 	one := ChannelName(0, 0, 1, 1)
 	if f, lacks := j.lacking(all, one); lacks {
 		return f
 	}
 	s := j.ratio(one, all, nsPerOp)
-	return found(verdict(s, 0.9*float64(j.cpus), math.Inf(1)), fmt.Sprintf("%s with %d processes", times(s), j.cpus), reasons{"they share nothing but the machine's caches, memory and clock rate", "processors that share a core, or a host, are not worth a whole one each"})
+	return found(verdict(s, 0.9*float64(n), math.Inf(1)), fmt.Sprintf("%s with %d processes", times(s), n), reasons{"they share nothing but the machine's caches, memory and clock rate", "processors that share a core, or a host, are not worth a whole one each"})
 }
 
 // Goroutines.
@@ -336,9 +375,11 @@ func (j *judge) goroutineBytes() finding {
 
 // addedText tells what a goroutine adds to the smallest function.
 func (j *judge) addedText() string {
-	count := claimCount(j.sizes, 1)
-	added := j.summary(SpawnName(muster, "each", 1, count, 1), nsPerOp).Median - j.summary(SpawnName(muster, "direct", 1, claimCalls(j.sizes, 1), 1), nsPerOp).Median
-	return "a goroutine and its result take " + digits(added) + " ns, roots a few each"
+	each, direct := SpawnName(muster, "each", 1, claimCount(j.sizes, 1), 1), SpawnName(muster, "direct", 1, claimCalls(j.sizes, 1), 1)
+	if _, lacks := j.lacking(each, direct); lacks {
+		return fasterRoots
+	}
+	return "a goroutine and its result take " + digits(j.added(each, direct).Median) + " ns, roots a few each"
 }
 
 const fasterRoots = "a root takes a few ns today and took some hundred then, in a loop; starting a goroutine has not become faster as much"
@@ -424,13 +465,9 @@ func (j *judge) advice() finding {
 	if f, lacks := j.lacking(each, direct); lacks {
 		return f
 	}
-	added := j.summary(each, nsPerOp).Median - j.summary(direct, nsPerOp).Median
-	v := page.NoLongerHolds
-	if added > 100 && added < 10_000 {
-		v = page.Holds
-	}
-	return finding{v, fmt.Sprintf("a goroutine adds %s ns: %s %% to 1 µs, %s %% to 1 ms", digits(added), digits(added/10), digits(added/1e4)),
-		"for a loss of a tenth the work must take " + digits(added/100) + " µs"}
+	s := j.added(each, direct)
+	return found(verdict(s, 100, 10_000), fmt.Sprintf("a goroutine adds %s ns: %s %% to 1 µs, %s %% to 1 ms", digits(s.Median), digits(s.Median/10), digits(s.Median/1e4)),
+		always("for a loss of a tenth the work must take "+digits(s.Median/100)+" µs"))
 }
 
 func (j *judge) erlang() finding {

@@ -37,6 +37,9 @@ func (p *plan) compile(ctx context.Context, questions ...native.Question) (peers
 		if p.options.Progress != nil {
 			p.options.Progress(Progress{Next: "compiling " + n.Name, Left: -1})
 		}
+		if p.options.Cache == "" {
+			return nil, errors.New("no folder for what is compiled: set HOME or XDG_CACHE_HOME")
+		}
 		built, err := n.Build(ctx, p.options.Cache)
 		var missing *native.Missing
 		if errors.As(err, &missing) {
