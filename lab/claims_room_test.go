@@ -204,3 +204,44 @@ func TestNegativeTask(t *testing.T) {
 	_, err := lab.Advise(t.Context(), lab.AdviseOptions{Options: scripted(t, 1), Task: -5})
 	mistake(t, err)
 }
+
+// A figure beyond the upper end of a bound is not explained by what would have it below.
+func TestReasonsAreOfTheSide(t *testing.T) {
+	o := lab.ClaimsOptions{Sizes: lab.ClaimsQuick()}
+	each, direct := lab.SpawnName("muster", "each", 1, 50_000, 1), lab.SpawnName("muster", "direct", 1, 5_000_000, 1)
+	texts := map[string]bool{}
+	for _, factor := range []float64{2, 4, 8} {
+		r := &lab.Results{Samples: append(ns(each, 10*factor), ns(direct, 10)...)}
+		texts[why(t, r, o)[18]] = true
+	}
+	if len(texts) != 3 {
+		t.Errorf("2, 4 and 8 times, where 3 to 5 are claimed, are explained by %v", texts)
+	}
+}
+
+// What the caller has Go's runtime do is a condition.
+func TestSettingsOfGoAreConditions(t *testing.T) {
+	t.Setenv("GOGC", "off")
+	t.Setenv("GODEBUG", "")
+	t.Setenv("GOMEMLIMIT", "")
+	o := scripted(t, 1)
+	r, err := lab.Dispatch(t.Context(), tinyDispatch(o))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range r.Conditions {
+		if c.Key == "goenv" && c.Value == "GOGC=off" {
+			return
+		}
+	}
+	t.Error(r.Conditions)
+}
+
+// A folder in which nothing can be written is refused before anything is measured.
+func TestFolderThatCannotBeWritten(t *testing.T) {
+	if info, err := os.Stat("/proc"); err != nil || !info.IsDir() {
+		return // where there is none that root too cannot write
+	}
+	_, err := lab.Advise(t.Context(), lab.AdviseOptions{Options: scripted(t, 1), Dir: "/proc"})
+	mistake(t, err)
+}
