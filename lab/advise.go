@@ -26,7 +26,7 @@ const (
 	adviseCalls = 100_000
 	adviseRoots = 200_000 // of a task: about a millisecond
 	adviseWait  = time.Millisecond
-	adviseWork  = 100 // tasks of that
+	adviseWork  = 64 // tasks of that for each processor: as many for every worker, or the last of them would tell
 	adviseFiles = 1_000
 	adviseSize  = 50_000
 )
@@ -34,8 +34,7 @@ const (
 // overheadMax is the part of the time that handing out may take: 1 %.
 const overheadMax = 0.01
 
-// adviseWorkers are the numbers of workers that are tried: parts and multiples of the
-// processors.
+// adviseWorkers are the numbers of workers that are tried: multiples of the processors.
 func adviseWorkers() []int {
 	n := runtime.NumCPU()
 	return []int{n, 2 * n, 4 * n, 8 * n}
@@ -45,6 +44,9 @@ func adviseThreads() []int { return []int{1, 2, 4, 8, 16, 32} }
 
 // Advise measures what settings for this machine rest on.
 func Advise(ctx context.Context, o AdviseOptions) (*Results, error) {
+	if o.Task < 0 {
+		return nil, inputf("a task of %v: it must take 1ns or more; 0 shows several", o.Task)
+	}
 	dir, err := folderFor(o.Dir)
 	if err != nil {
 		return nil, err
@@ -87,8 +89,9 @@ func (p *plan) addWorkers(o AdviseOptions, workers, procs int, wait time.Duratio
 	if p.has(workersName(workers, procs, wait)) {
 		return // there is one processor
 	}
-	p.add(probeTrial(&o.Options, workersName(workers, procs, wait), procs, adviseWork*time.Millisecond,
-		"workers", "-workers", strconv.Itoa(workers), "-tasks", strconv.Itoa(adviseWork), "-roots", strconv.Itoa(adviseRoots), "-wait", wait.String()))
+	tasks := adviseWork * runtime.NumCPU()
+	p.add(probeTrial(&o.Options, workersName(workers, procs, wait), procs, time.Duration(tasks/procs)*time.Millisecond,
+		"workers", "-workers", strconv.Itoa(workers), "-tasks", strconv.Itoa(tasks), "-roots", strconv.Itoa(adviseRoots), "-wait", wait.String()))
 }
 
 func workersName(workers, procs int, wait time.Duration) string {
@@ -230,7 +233,7 @@ func (a *adviser) goroutine() advice {
 	if f, lacks := a.lacking(each, direct); lacks {
 		return unknown(setting, f)
 	}
-	added := a.summary(each, nsPerOp).Median - a.summary(direct, nsPerOp).Median
+	added := math.Max(0, a.added(each, direct).Median)
 	return advice{setting, "not for less than " + digits(added/100) + " µs of work",
 		fmt.Sprintf("it adds %s ns to a call, with %s alive: a tenth of that much work", digits(added), grouped(adviseCalls)), []string{each, direct}}
 }

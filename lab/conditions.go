@@ -1,17 +1,19 @@
 package lab
 
 import (
+	"os"
 	"runtime"
 	"runtime/debug"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // conditions are those under which this process measures.
 func conditions(version string) []Pair {
 	c := []Pair{
 		{"goos", runtime.GOOS}, {"goarch", runtime.GOARCH}, {"go", runtime.Version()}, {"cgo", cgo()},
-		{"cpus", strconv.Itoa(runtime.NumCPU())},
+		{"cpus", strconv.Itoa(runtime.NumCPU())}, {"goenv", goEnvironment()},
 	}
 	m := machineHere()
 	for _, p := range []Pair{{"cpu", m.cpu}, {"kernel", m.kernel}, {"load", m.load}, {"muster", version}} {
@@ -20,6 +22,21 @@ func conditions(version string) []Pair {
 		}
 	}
 	return c
+}
+
+// goEnvironment are the variables of the caller's that Go's runtime obeys in what is started,
+// but for GOMAXPROCS, which is none of the caller's there.
+func goEnvironment() string {
+	var set []string
+	for _, name := range []string{"GODEBUG", "GOGC", "GOMEMLIMIT"} {
+		if value := os.Getenv(name); value != "" {
+			set = append(set, name+"="+strings.Join(strings.Fields(value), " "))
+		}
+	}
+	if len(set) == 0 {
+		return "none"
+	}
+	return strings.Join(set, " ")
 }
 
 // machine is what the system tells of itself; empty where it does not.

@@ -2,6 +2,7 @@ package lab
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -41,18 +42,20 @@ const (
 	sourcesName = "sources"
 )
 
+// corpusMissing is what there is not where nothing can compile it.
+const corpusMissing = "a corpus of C sources"
+
 // addCorpus writes a corpus and adds what compiles all of it: the runner with several
 // numbers of workers, and make.
 func (p *plan) addCorpus(ctx context.Context, dir string, sizes ClaimSizes) error {
 	compiler := findCompiler()
 	if compiler == nil {
-		p.results.Missing = append(p.results.Missing, Missing{"a corpus of C sources", "no C compiler in PATH (tcc, gcc or cc)", "apt-get install tcc"})
+		p.results.Missing = append(p.results.Missing, Missing{corpusMissing, "no C compiler in PATH (tcc, gcc or cc)", "apt-get install tcc"})
 		return nil
 	}
 	spec := corpora.Spec{Name: "claims", Cases: sizes.Cases, Bytes: int64(sizes.Cases) * int64(sizes.CaseBytes), Sigma: 0.85, Seed: 4}
-	err := p.condition("corpus", fmt.Sprintf("%d sources of %d bytes in the mean, compiled with %s",
-		sizes.Cases, sizes.CaseBytes, filepath.Base(compiler[0])+" "+strings.Join(compiler[1:], " ")))
-	if err != nil {
+	if err := p.addCondition(Pair{"corpus", fmt.Sprintf("%d sources of %d bytes in the mean, compiled with %s",
+		sizes.Cases, sizes.CaseBytes, strings.Join(append([]string{filepath.Base(compiler[0])}, compiler[1:]...), " "))}); err != nil {
 		return err
 	}
 	if p.options.Progress != nil {
@@ -149,11 +152,23 @@ func runMake(ctx context.Context, dir string, cases int) (Sample, absence, error
 	}
 	c := exec.CommandContext(ctx, "make", "-k", "-j"+strconv.Itoa(runtime.NumCPU()))
 	c.Dir = dir
+	// Under a make of the caller's, or with its flags, this one would take its jobs from
+	// there, or none.
+	c.Env = environWithout("MAKEFLAGS", "GNUMAKEFLAGS", "MFLAGS", "MAKEFILES", "MAKELEVEL")
+	ownGroup(c) // its compilers are to end with it, before their folder goes
+	var said firstBytes
+	c.Stderr = &said
 	began := time.Now()
 	err := c.Run() // with status 2, for some sources do not compile
 	wall := time.Since(began)
 	if ctx.Err() != nil || c.ProcessState == nil {
 		return Sample{}, "", err
+	}
+	switch made, e := countOutputs(dir); {
+	case e != nil:
+		return Sample{}, "", e
+	case made <= cases/2: // a full disk, or a make that is not GNU's
+		return Sample{}, "", said.explain(errors.Join(fmt.Errorf("make compiled %d of %d sources", made, cases), err))
 	}
 	s := sampleOf(probe.Cost{N: cases, Wall: wall, CPU: c.ProcessState.UserTime() + c.ProcessState.SystemTime()})
 	s.Name = corpusName("make", runtime.NumCPU())
@@ -161,10 +176,20 @@ func runMake(ctx context.Context, dir string, cases int) (Sample, absence, error
 }
 
 // removeOutputs takes away what make made, or it would have nothing to do.
-func removeOutputs(dir string) error {
-	return filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+func removeOutputs(dir string) error { return eachOutput(dir, os.Remove) }
+
+func countOutputs(dir string) (n int, err error) {
+	err = eachOutput(dir, func(string) error {
+		n++
+		return nil
+	})
+	return n, err
+}
+
+func eachOutput(dir string, do func(path string) error) error {
+	return filepath.WalkDir(dir, func(path string, _ os.DirEntry, err error) error {
 		if err == nil && strings.HasSuffix(path, ".o") {
-			err = os.Remove(path)
+			err = do(path)
 		}
 		return err
 	})

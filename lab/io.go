@@ -91,6 +91,14 @@ func folderFor(dir string) (string, error) {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return "", inputf("%s is no folder in which files could be written: make it, or name another", dir)
 	}
+	// Before anything is measured.
+	made, err := os.MkdirTemp(dir, "muster-lab-")
+	if err == nil {
+		err = os.Remove(made)
+	}
+	if err != nil {
+		return "", inputf("no folder can be made in %s: %w: name another", dir, err)
+	}
 	return filepath.Abs(dir)
 }
 

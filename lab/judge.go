@@ -4,8 +4,11 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 	"strconv"
+	"strings"
 
+	"muster/lab/native"
 	"muster/lab/page"
 	"muster/lab/stat"
 )
@@ -39,13 +42,35 @@ func (j *judge) lacking(names ...string) (finding, bool) {
 		why := j.absent(name)
 		if why == "" {
 			why = "it was not measured"
-			for _, m := range j.Missing {
+			if m, ok := j.missingFor(name); ok {
 				why = "not all that is needed is here: " + m.Reason + "; on Debian " + m.Install + " brings it"
 			}
 		}
 		return cannotTell("%s: %s", name, why), true
 	}
 	return finding{}, false
+}
+
+// missingFor is what a benchmark needs and is not here; false if nothing is known of that.
+func (j *judge) missingFor(name string) (Missing, bool) {
+	impl := keyOf(name, "impl")
+	needed := []string{impl} // of programs with one contestant, and make
+	for _, p := range native.Programs() {
+		if slices.Contains(p.Impls, impl) {
+			needed = append(needed, p.Name)
+		}
+	}
+	switch {
+	case strings.HasPrefix(name, "Corpus/"):
+		needed = append(needed, corpusMissing)
+	case impl == postgresImpl:
+		needed = append(needed, postgresName)
+	}
+	i := slices.IndexFunc(j.Missing, func(m Missing) bool { return slices.Contains(needed, m.Peer) })
+	if i < 0 {
+		return Missing{}, false
+	}
+	return j.Missing[i], true
 }
 
 // ratio is how many times b's time a's is, round by round.
@@ -57,6 +82,16 @@ func (j *judge) ratio(a, b, unit string) stat.Summary {
 		return stat.Summary{}
 	}
 	return s
+}
+
+// added is how much more than b's time a's is, round by round.
+func (j *judge) added(a, b string) stat.Summary {
+	more, less := j.Figures(a, nsPerOp), j.Figures(b, nsPerOp)
+	var differences []float64
+	for i := range min(len(more), len(less)) {
+		differences = append(differences, more[i]-less[i])
+	}
+	return stat.Summarize(differences)
 }
 
 // verdict is Holds where the whole interval lies from low to high, NoLongerHolds where it
@@ -98,10 +133,21 @@ func found(v page.Class, here string, why reasons) finding {
 }
 
 // reasons are what explains either verdict.
-type reasons struct{ held, gone string }
+type reasons struct {
+	held, gone string
+	above      string // instead of gone, where a bound to both sides is passed at its upper end; "" = gone
+}
+
+// of are those for a figure with that upper bound.
+func (w reasons) of(s stat.Summary, high float64) reasons {
+	if w.above != "" && s.Low > high {
+		w.gone = w.above
+	}
+	return w
+}
 
 // always is what explains both.
-func always(text string) reasons { return reasons{text, text} }
+func always(text string) reasons { return reasons{held: text, gone: text} }
 
 // times writes a ratio.
 func times(s stat.Summary) string {
@@ -118,7 +164,7 @@ func (j *judge) within(a, b, unit string, low, high float64, why reasons) findin
 		return f
 	}
 	s := j.ratio(a, b, unit)
-	return found(verdict(s, low, high), times(s), why)
+	return found(verdict(s, low, high), times(s), why.of(s, high))
 }
 
 func (j *judge) needsTwo() (finding, bool) {
@@ -131,6 +177,9 @@ func (j *judge) needsTwo() (finding, bool) {
 // The articles' runner.
 
 func (j *judge) sequentialIdles() finding {
+	if f, one := j.needsTwo(); one {
+		return f
+	}
 	name := corpusName(muster, 0)
 	if f, lacks := j.lacking(name); lacks {
 		return f
@@ -142,12 +191,12 @@ func (j *judge) sequentialIdles() finding {
 	}
 	idle := 100 * (1 - s.Median/float64(j.cpus))
 	return found(verdict(s, 0.5, 1.3), fmt.Sprintf("%s processors busy, %.0f %% of %d idle", digits(s.Median), math.Max(0, idle), j.cpus),
-		reasons{"what waits for one compiler after another uses one processor", "the compiler itself runs on several, or waits for its disk"})
+		reasons{held: "what waits for one compiler after another uses one processor", gone: "the compiler itself runs on several, or waits for its disk"})
 }
 
 func (j *judge) oneWorker() finding {
 	return j.within(corpusName(muster, 1), corpusName(muster, 0), nsPerOp, 0, 1.05,
-		reasons{"handing a case to a worker is little beside a compiler", "with compilers as fast as this one what hands out is no longer little"})
+		reasons{held: "handing a case to a worker is little beside a compiler", gone: "with compilers as fast as this one what hands out is no longer little"})
 }
 
 func (j *judge) manyWorkers() finding {
@@ -159,13 +208,13 @@ func (j *judge) manyWorkers() finding {
 		return f
 	}
 	s := j.ratio(none, many, nsPerOp)
-	return found(verdict(s, 0.7*float64(j.cpus), math.Inf(1)), fmt.Sprintf("%s as fast on %d processors", times(s), j.cpus), reasons{"32 compilers keep every processor busy", "32 workers are started for a run of seconds, and more compilers than processors only take turns: see those with as many"})
+	return found(verdict(s, 0.7*float64(j.cpus), math.Inf(1)), fmt.Sprintf("%s as fast on %d processors", times(s), j.cpus), reasons{held: "32 compilers keep every processor busy", gone: "32 workers are started for a run of seconds, and more compilers than processors only take turns: see those with as many"})
 }
 
 func (j *judge) better() finding {
 	f := j.within(corpusName("make", j.cpus), corpusName(muster, j.cpus), nsPerOp, 1, math.Inf(1),
-		reasons{"though it digests and keeps all that a case leaves, and make nothing but the output",
-			"make keeps nothing but the output; the runner digests and keeps all that a case leaves, and starts its workers first, which shows in short runs"})
+		reasons{held: "though it digests and keeps all that a case leaves, and make nothing but the output",
+			gone: "make keeps nothing but the output; the runner digests and keeps all that a case leaves, and starts its workers first, which shows in short runs"})
 	if f.here != "–" {
 		f.here = "make takes " + f.here
 	}
@@ -174,7 +223,7 @@ func (j *judge) better() finding {
 
 func (j *judge) twice() finding {
 	f := j.within(corpusName(muster, j.cpus), corpusName(muster, 2*j.cpus), nsPerOp, 1.01, math.Inf(1),
-		reasons{"what waits between two compilers is filled by another worker", "where a compiler waits for no disk, as many workers as processors keep them busy, and more only switch"})
+		reasons{held: "what waits between two compilers is filled by another worker", gone: "where a compiler waits for no disk, as many workers as processors keep them busy, and more only switch"})
 	if f.here != "–" {
 		f.here = "one for each takes " + f.here + " the time of two"
 	}
@@ -185,13 +234,13 @@ func (j *judge) twice() finding {
 
 func (j *judge) dispatchOne() finding {
 	boost, article := j.dispatchName("cpp-boost", "single", claimJobs, j.sizes.Tasks, 0), DispatchName("article", "single", claimJobs, j.sizes.Tasks, 1)
-	return j.within(boost, article, nsPerOp, 6, math.Inf(1), reasons{"a channel hands over on one thread, where C++ wakes one of the system's",
-		"mutexes and wake-ups of threads have become cheaper, and C++ moves what it calls instead of copying it"})
+	return j.within(boost, article, nsPerOp, 6, math.Inf(1), reasons{held: "a channel hands over on one thread, where C++ wakes one of the system's",
+		gone: "mutexes and wake-ups of threads have become cheaper, and C++ moves what it calls instead of copying it"})
 }
 
 func (j *judge) dispatchMany() finding {
 	boost, article := j.dispatchName("cpp-boost", "single", claimJobs, j.sizes.Tasks, 0), DispatchName("article", "single", claimJobs, j.sizes.Tasks, claimJobs)
-	return j.within(article, boost, nsPerOp, 0.7, math.Inf(1), reasons{"threads are woken for every task", "Go's scheduler no longer wakes a thread for each goroutine that could run"})
+	return j.within(article, boost, nsPerOp, 0.7, math.Inf(1), reasons{held: "threads are woken for every task", gone: "Go's scheduler no longer wakes a thread for each goroutine that could run"})
 }
 
 // Channels.
@@ -211,15 +260,15 @@ func (j *judge) channelFastest() finding {
 		worst = worse(worst, verdict(s, 1, math.Inf(1)))
 		text += fmt.Sprintf(", %d: %s", procs, times(s))
 	}
-	return found(worst, "time of 1 at "+text[2:], always("both goroutines take turns on one processor, whatever GOMAXPROCS is"))
+	return found(worst, "time of 1 at "+text[2:], reasons{held: "both goroutines take turns on one processor, whatever GOMAXPROCS is", gone: "more processors take some of the work off the first"})
 }
 
 func (j *judge) channelTwo() finding {
 	if f, one := j.needsTwo(); one {
 		return f
 	}
-	return j.within(channelAt(0, 2), channelAt(0, 1), nsPerOp, 1.5, 2.5, reasons{"goroutines of one channel are woken on other threads",
-		"a goroutine that a channel wakes runs next on the same thread"})
+	return j.within(channelAt(0, 2), channelAt(0, 1), nsPerOp, 1.5, 2.5, reasons{held: "goroutines of one channel are woken on other threads",
+		gone: "a goroutine that a channel wakes runs next on the same thread", above: "waking a thread takes longer beside what an item takes than it did"})
 }
 
 func (j *judge) channelRegains() finding {
@@ -231,7 +280,7 @@ func (j *judge) channelRegains() finding {
 	}
 	regained, lost := j.ratio(channelAt(0, 256), channelAt(0, 2), nsPerOp), j.ratio(channelAt(0, 256), channelAt(0, 1), nsPerOp)
 	v := worse(verdict(regained, 0, 0.99), verdict(lost, 1.02, 1.25))
-	return found(v, fmt.Sprintf("at 256 %s the time at 2, %s that at 1", times(regained), times(lost)), reasons{"more processors find what can run sooner", "there is nothing to regain: GOMAXPROCS beyond what runs costs next to nothing"})
+	return found(v, fmt.Sprintf("at 256 %s the time at 2, %s that at 1", times(regained), times(lost)), reasons{held: "more processors find what can run sooner", gone: "there is nothing to regain: GOMAXPROCS beyond what runs costs next to nothing"})
 }
 
 func (j *judge) channelThreads() finding {
@@ -244,8 +293,9 @@ func (j *judge) channelThreads() finding {
 		return cannotTell("the system does not tell how many threads a process has")
 	}
 	v := worse(verdict(one, 3, 3), worse(verdict(two, 4, 6), verdict(many, 4, 6)))
-	return finding{v, fmt.Sprintf("%s at 1, %s at 2, %s at 256", digits(one.Median), digits(two.Median), digits(many.Median)),
-		"the runtime has threads of its own for its monitor and garbage collection, and starts others only for goroutines that could run"}
+	return found(v, fmt.Sprintf("%s at 1, %s at 2, %s at 256", digits(one.Median), digits(two.Median), digits(many.Median)),
+		reasons{held: "the runtime has threads of its own, and starts others only for goroutines that could run",
+			gone: "since Go 1.5 garbage is collected beside the program, on a quarter of GOMAXPROCS, and each that does needs a thread"})
 }
 
 func (j *judge) procsLimit() finding {
@@ -263,8 +313,8 @@ func (j *judge) ballastWins() finding {
 	if f, one := j.needsTwo(); one {
 		return f
 	}
-	return j.within(channelAt(100_000, 2), channelAt(100_000, 1), nsPerOp, 0, 0.8, reasons{"filler and drainer work at the same time when work is most of it",
-		"a goroutine that a channel wakes runs next on the same thread, so that both take turns even then"})
+	return j.within(channelAt(100_000, 2), channelAt(100_000, 1), nsPerOp, 0, 0.8, reasons{held: "filler and drainer work at the same time when work is most of it",
+		gone: "a goroutine that a channel wakes runs next on the same thread, so that both take turns even then"})
 }
 
 func (j *judge) depends() finding {
@@ -287,7 +337,7 @@ func (j *judge) depends() finding {
 	} else if unsure {
 		v = page.CannotBeTold
 	}
-	return found(v, "time of 2 ÷ 1, "+text[2:], reasons{"what is gained by working at the same time is set against what it costs to meet", "it goes the same way with every number of cycles that was tried"})
+	return found(v, "time of 2 ÷ 1, "+text[2:], reasons{held: "what is gained by working at the same time is set against what it costs to meet", gone: "it goes the same way with every number of cycles that was tried"})
 }
 
 func (j *judge) writers() finding {
@@ -298,20 +348,21 @@ func (j *judge) writers() finding {
 	s := j.ratio(few, many, nsPerOp)
 	memory := j.summary(many, clientRSS)
 	return found(verdict(s, 5, math.Inf(1)), fmt.Sprintf("%s as many rows a second, in %s MB", times(s), digits(memory.Median/1e6)),
-		reasons{"writers share one flush of the server's log", "the server's processors and its log bound it; beyond its connections goroutines only wait"})
+		reasons{held: "writers share one flush of the server's log", gone: "the server's processors and its log bound it; beyond its connections goroutines only wait"})
 }
 
 func (j *judge) processes() finding {
 	if f, one := j.needsTwo(); one {
 		return f
 	}
-	all := ChannelName(0, 0, 1, min(j.cpus, processesMax))
+	n := min(j.cpus, processesMax)
+	all := ChannelName(0, 0, 1, n)
 	one := ChannelName(0, 0, 1, 1)
 	if f, lacks := j.lacking(all, one); lacks {
 		return f
 	}
 	s := j.ratio(one, all, nsPerOp)
-	return found(verdict(s, 0.9*float64(j.cpus), math.Inf(1)), fmt.Sprintf("%s with %d processes", times(s), j.cpus), reasons{"they share nothing but the machine's caches, memory and clock rate", "processors that share a core, or a host, are not worth a whole one each"})
+	return found(verdict(s, 0.9*float64(n), math.Inf(1)), fmt.Sprintf("%s with %d processes", times(s), n), reasons{held: "they share nothing but the machine's caches, memory and clock rate", gone: "processors that share a core, or a host, are not worth a whole one each"})
 }
 
 // Goroutines.
@@ -331,14 +382,16 @@ func (j *judge) goroutineBytes() finding {
 	}
 	s, st := j.summary(name, sys), j.summary(name, stack)
 	return found(verdict(s, 4_000, 4_700), fmt.Sprintf("%s bytes each, %s of them stack, with %s that wait", digits(s.Median), digits(st.Median), grouped(int64(j.sizes.Goroutines))),
-		reasons{"", "a stack begins with 2 KB since Go 1.4, and had 4 before"})
+		reasons{held: "a stack of 4 KB is most of it", gone: "a stack begins with 2 KB since Go 1.4, and had 4 before", above: "they have more than a stack of the least size, and what is beside it"}.of(s, 4_700))
 }
 
 // addedText tells what a goroutine adds to the smallest function.
 func (j *judge) addedText() string {
-	count := claimCount(j.sizes, 1)
-	added := j.summary(SpawnName(muster, "each", 1, count, 1), nsPerOp).Median - j.summary(SpawnName(muster, "direct", 1, claimCalls(j.sizes, 1), 1), nsPerOp).Median
-	return "a goroutine and its result take " + digits(added) + " ns, roots a few each"
+	each, direct := SpawnName(muster, "each", 1, claimCount(j.sizes, 1), 1), SpawnName(muster, "direct", 1, claimCalls(j.sizes, 1), 1)
+	if _, lacks := j.lacking(each, direct); lacks {
+		return fasterRoots
+	}
+	return "a goroutine and its result take " + digits(j.added(each, direct).Median) + " ns, roots a few each"
 }
 
 const fasterRoots = "a root takes a few ns today and took some hundred then, in a loop; starting a goroutine has not become faster as much"
@@ -348,7 +401,7 @@ func (j *judge) oneRoot() finding {
 	if lacks {
 		return f
 	}
-	return found(verdict(s, 3, 5), times(s), always(fasterRoots))
+	return found(verdict(s, 3, 5), times(s), reasons{held: "both have become faster alike", gone: "starting a goroutine has become faster, beside a root, than it was", above: fasterRoots}.of(s, 5))
 }
 
 func (j *judge) tenRoots() finding {
@@ -410,12 +463,12 @@ func (j *judge) bothProcs(works [2]int, low, high float64, why reasons) finding 
 
 func (j *judge) smallWithTwo() finding {
 	return j.bothProcs([2]int{1, 10}, 0, 0.99,
-		reasons{"threads wake one another for too little work", "the scheduler wakes a second thread and lets it work on what the first one started"})
+		reasons{held: "threads wake one another for too little work", gone: "the scheduler wakes a second thread and lets it work on what the first one started"})
 }
 
 func (j *judge) largeWithTwo() finding {
 	return j.bothProcs([2]int{1000, 5000}, 1.8, math.Inf(1),
-		reasons{"work is all there is, and it is shared", "starting goroutines and collecting their garbage is not shared as well as the work"})
+		reasons{held: "work is all there is, and it is shared", gone: "starting goroutines and collecting their garbage is not shared as well as the work"})
 }
 
 func (j *judge) advice() finding {
@@ -424,13 +477,9 @@ func (j *judge) advice() finding {
 	if f, lacks := j.lacking(each, direct); lacks {
 		return f
 	}
-	added := j.summary(each, nsPerOp).Median - j.summary(direct, nsPerOp).Median
-	v := page.NoLongerHolds
-	if added > 100 && added < 10_000 {
-		v = page.Holds
-	}
-	return finding{v, fmt.Sprintf("a goroutine adds %s ns: %s %% to 1 µs, %s %% to 1 ms", digits(added), digits(added/10), digits(added/1e4)),
-		"for a loss of a tenth the work must take " + digits(added/100) + " µs"}
+	s := j.added(each, direct)
+	return found(verdict(s, 100, 10_000), fmt.Sprintf("a goroutine adds %s ns: %s %% to 1 µs, %s %% to 1 ms", digits(s.Median), digits(s.Median/10), digits(s.Median/1e4)),
+		always("for a loss of a tenth the work must take "+digits(s.Median/100)+" µs"))
 }
 
 func (j *judge) erlang() finding {
@@ -491,5 +540,5 @@ func (j *judge) renames() finding {
 	if v != page.Holds && j.sizes.Renames < ClaimsFull().Renames {
 		return finding{page.CannotBeTold, here, "so few say nothing of two million: --full renames as many"}
 	}
-	return found(v, here, reasons{"one folder's names are one long list to search or to split", "the file system's folders are trees, or its disk is in memory"})
+	return found(v, here, reasons{held: "one folder's names are one long list to search or to split", gone: "the file system's folders are trees, or its disk is in memory"})
 }

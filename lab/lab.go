@@ -28,7 +28,7 @@ type Options struct {
 	Probe []string
 
 	// Cache is the folder in which contestants are kept once they are compiled; it need
-	// not exist.
+	// not exist. "" is none: then a contestant that is to be compiled is an error.
 	Cache string
 
 	// Peers are the languages, as in native.Program, or the contestants that take part

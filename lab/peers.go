@@ -37,6 +37,9 @@ func (p *plan) compile(ctx context.Context, questions ...native.Question) (peers
 		if p.options.Progress != nil {
 			p.options.Progress(Progress{Next: "compiling " + n.Name, Left: -1})
 		}
+		if p.options.Cache == "" {
+			return nil, errors.New("no folder for what is compiled: set HOME or XDG_CACHE_HOME")
+		}
 		built, err := n.Build(ctx, p.options.Cache)
 		var missing *native.Missing
 		if errors.As(err, &missing) {
@@ -46,7 +49,7 @@ func (p *plan) compile(ctx context.Context, questions ...native.Question) (peers
 		if err != nil {
 			return nil, err
 		}
-		if err := p.condition("compiler-"+built.Compiler, built.Version); err != nil {
+		if err := p.addCondition(Pair{"compiler-" + built.Compiler, built.Version}); err != nil {
 			return nil, err
 		}
 		for _, impl := range impls {

@@ -2,6 +2,7 @@ package lab
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"slices"
 	"time"
@@ -42,15 +43,22 @@ func newPlan(o *Options, question string, more ...Pair) (*plan, error) {
 	return p, nil
 }
 
-// condition adds one that is known only now, which must be as it was in an earlier run.
-func (p *plan) condition(key, value string) error {
-	c := Pair{key, value}
+// addCondition adds one that is known only now, and must be as an earlier run had it. What
+// that run had none of gets it in the journal before its first figure.
+func (p *plan) addCondition(c Pair) error {
 	if slices.Contains(p.results.Conditions, c) {
 		return nil
 	}
 	p.results.Conditions = append(p.results.Conditions, c)
 	if p.earlier.empty() {
 		return nil
+	}
+	if !slices.ContainsFunc(p.earlier.Conditions, func(had Pair) bool { return had.Key == c.Key }) {
+		if p.options.Journal == nil {
+			return nil
+		}
+		_, err := fmt.Fprintf(p.options.Journal, "%s: %s\n", c.Key, c.Value)
+		return err
 	}
 	return sameConditions(p.earlier.Conditions, []Pair{c})
 }

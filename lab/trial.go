@@ -105,20 +105,34 @@ func (t *trial) runAlone(ctx context.Context, more ...string) (s Sample, why abs
 	return s, "", failed.explain(err)
 }
 
-// cmd is the trial's command, not started, with more arguments. It is a process group of
-// its own: an interrupt from the keyboard reaches this process alone, which ends the
-// group, and so knows why.
+// cmd is the trial's command, not started, with more arguments. Where GOMAXPROCS is not
+// what is measured, it is Go's own: the caller's would be in the figures, and nothing
+// would say so.
 func (t *trial) cmd(ctx context.Context, more ...string) *exec.Cmd {
 	c := exec.CommandContext(ctx, t.command[0], append(t.command[1:len(t.command):len(t.command)], more...)...)
 	c.Dir = t.dir
-	c.Env = os.Environ()
+	c.Env = environWithout("GOMAXPROCS")
 	if t.procs > 0 {
 		c.Env = append(c.Env, "GOMAXPROCS="+strconv.Itoa(t.procs))
 	}
+	ownGroup(c)
+	return c
+}
+
+// ownGroup makes a command that is not started a process group of its own: an interrupt
+// from the keyboard reaches this process alone, which ends the group, and so knows why.
+func ownGroup(c *exec.Cmd) {
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }
 	c.WaitDelay = time.Second
-	return c
+}
+
+// environWithout is this process's environment without some variables.
+func environWithout(names ...string) []string {
+	return slices.DeleteFunc(os.Environ(), func(pair string) bool {
+		name, _, _ := strings.Cut(pair, "=")
+		return slices.Contains(names, name)
+	})
 }
 
 // firstBytes keeps the beginning of what is written to it: a result is a line, and what

@@ -20,7 +20,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -193,7 +195,9 @@ func (p Program) version(ctx context.Context) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, versionTimeout)
 	defer cancel()
 	c := exec.CommandContext(ctx, compiler, words[1:]...)
+	c.Dir = os.TempDir() // a module file of the caller's may ask for another version
 	c.Env = append(os.Environ(), "GOTOOLCHAIN=local")
+	c.WaitDelay = time.Second
 	said, err := c.CombinedOutput()
 	if ctx.Err() != nil {
 		return "", fmt.Errorf("version of %s: %w", p.build[0], ctx.Err())
@@ -233,16 +237,32 @@ func (p Program) compile(ctx context.Context, dir string) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, buildTimeout)
 	defer cancel()
+	temp, err := os.MkdirTemp(dir, "temporary-") // what is killed leaves its files
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(temp)
 	c := exec.CommandContext(ctx, compiler, p.build[1:]...)
 	c.Dir = dir
 	// A workspace or a vendor folder of the caller's is none of this program's.
-	c.Env = append(append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=mod"), p.env...)
+	// What is built for another system cannot be run, and what cargo puts elsewhere is not found.
+	c.Env = append(append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=mod", "GOOS=", "GOARCH=", "CARGO_TARGET_DIR=target", "TMPDIR="+temp), p.env...)
+	c.Env = slices.DeleteFunc(c.Env, func(pair string) bool { return strings.HasPrefix(pair, "CARGO_BUILD_TARGET=") })
+	// A compiler starts others, which are to end with it, before their folder goes.
+	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }
+	c.WaitDelay = time.Second
 	said, err := c.CombinedOutput()
 	switch {
 	case ctx.Err() != nil:
 		return fmt.Errorf("build %s: %w", p.Name, ctx.Err())
 	case err != nil:
 		return p.missing(firstLine(said, err))
+	}
+	if strings.HasPrefix(p.run[0], "./") {
+		if _, err := os.Stat(filepath.Join(dir, p.run[0])); err != nil {
+			return p.missing(p.build[0] + " made no " + p.run[0])
+		}
 	}
 	return nil
 }
