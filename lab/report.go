@@ -29,6 +29,9 @@ func (r Report) HTML(w io.Writer) error { return page.HTML(w, r.document) }
 func newDocument(r *Results, title string, lead ...string) page.Document {
 	d := page.Document{Title: title, Lead: lead}
 	for _, c := range r.Conditions {
+		if c.Key == formatKey {
+			continue // of the file, which this is not
+		}
 		d.Conditions = append(d.Conditions, page.Pair{Name: c.Key, Value: c.Value})
 	}
 	if r.NotRun > 0 {
