@@ -44,7 +44,7 @@ func claims() []claim {
 		{10, "A2", "From 3 to 256 every step regains a little; about 10 % is lost for good.", "256 is faster than 2, and 2 to 25 % slower than 1", (*judge).channelRegains},
 		{11, "A2", "There are 3 threads at GOMAXPROCS 1, and 4, sometimes 5 or 6, at 2 and above, however many processors.", "3, and then 4 to 6", (*judge).channelThreads},
 		{12, "A2", "GOMAXPROCS cannot exceed 256, and is 1 by default.", "it is so", (*judge).procsLimit},
-		{13, "A2", "With enough work beside the channel more processors win.", "at 100,000 turns of a loop for each item, some 35 µs, 2 take less than 0.8 of the time of 1", (*judge).ballastWins},
+		{13, "A2", "With enough work beside the channel more processors win.", "at 1,000,000 turns of a loop for each item, some 0.3 ms, 2 take less than 0.8 of the time of 1", (*judge).ballastWins},
 		{14, "A2", "Whether more processors gain or lose depends on the task.", "they lose at some number of cycles and gain at another", (*judge).depends},
 		{15, "A2", "Goroutines that write to a database are about 10 times as fast at 1,000 as at 20, nearly in proportion, in 40 MB.", "5 times as fast or more", (*judge).writers},
 		{16, "A2", "N processes with GOMAXPROCS 1 on N processors do N times as much (a reader).", "0.9 of that or more", (*judge).processes},

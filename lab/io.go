@@ -25,13 +25,13 @@ type IOOptions struct {
 
 // What is measured: the sizes and connections of the article's file service.
 const (
-	logLines        = 100_000
-	lockPairs       = 2_000_000
-	wakeUpPasses    = 200_000
-	codecOps        = 100_000
-	callOps         = 5_000_000
+	logLines        = 30_000
+	lockPairs       = 500_000
+	wakeUpPasses    = 50_000
+	codecOps        = 30_000
+	callOps         = 1_000_000
 	echoConnections = 500
-	echoOps         = 50_000
+	echoOps         = 20_000
 )
 
 func fileSizes() []int   { return []int{5_000, 50_000} }

@@ -313,7 +313,7 @@ func (j *judge) ballastWins() finding {
 	if f, one := j.needsTwo(); one {
 		return f
 	}
-	return j.within(channelAt(100_000, 2), channelAt(100_000, 1), nsPerOp, 0, 0.8, reasons{held: "filler and drainer work at the same time when work is most of it",
+	return j.within(channelAt(1_000_000, 2), channelAt(1_000_000, 1), nsPerOp, 0, 0.8, reasons{held: "filler and drainer work at the same time when work is most of it",
 		gone: "a goroutine that a channel wakes runs next on the same thread, so that both take turns even then"})
 }
 
@@ -537,7 +537,7 @@ func (j *judge) renames() finding {
 	s := j.ratio(flat, ten, nsPerOp)
 	here := fmt.Sprintf("%s with %s files", times(s), grouped(int64(j.sizes.Renames)))
 	v := verdict(s, 2, math.Inf(1))
-	if v != page.Holds && j.sizes.Renames < ClaimsFull().Renames {
+	if v != page.Holds && j.sizes.Renames < claimRenames {
 		return finding{page.CannotBeTold, here, "so few say nothing of two million: --full renames as many"}
 	}
 	return found(v, here, reasons{held: "one folder's names are one long list to search or to split", gone: "the file system's folders are trees, or its disk is in memory"})

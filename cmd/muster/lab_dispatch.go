@@ -11,7 +11,7 @@ import (
 
 func (p *program) labDispatch() *cobra.Command {
 	var l labFlags
-	o := lab.DispatchOptions{Tasks: []int{10_000, 100_000, 1_000_000}, Procs: oneAndAll()}
+	o := lab.DispatchOptions{Tasks: []int{10_000, 100_000}, Procs: oneAndAll()}
 	c := &cobra.Command{
 		Use:   "dispatch [flags]",
 		Short: "What it costs to hand a task to a pool, here and in other languages",

@@ -10,7 +10,7 @@ import (
 
 // How many files are measured; the article renamed two million.
 const (
-	filesQuick, renamesQuick = 1_000, 20_000
+	filesQuick, renamesQuick = 500, 10_000
 	filesFull, renamesFull   = 20_000, 2_000_000
 )
 
@@ -23,7 +23,7 @@ func (p *program) labIO() *cobra.Command {
 		Long: `Io measures operations on whole files, renaming into one folder or ten, lines of a log,
 messages as protobuf and as JSON, calls into C, locks and wake-ups; and shows, in a
 process of its own, how Go ends a program that needs more than 10,000 threads.
---full renames two million files, as an article did, and not 20,000.`,
+--full renames two million files, as an article did, and not 10,000.`,
 		Example: `  muster lab io
   muster lab io --dir /mnt/slow --count 10 --html io.html`,
 		Args: noneWanted,

@@ -10,7 +10,7 @@ import (
 )
 
 // spawnQuick is how long one measurement may take without --full.
-const spawnQuick = 300 * time.Millisecond
+const spawnQuick = 100 * time.Millisecond
 
 func (p *program) labSpawn() *cobra.Command {
 	var l labFlags
@@ -24,7 +24,7 @@ func (p *program) labSpawn() *cobra.Command {
 of its own that reports over a channel, as the article of 2012 did, garbage collection
 included; and tells what goroutines that wait take of memory. Beside them stand threads
 in C++, Rust and Java, rayon's tasks, Java's virtual threads and Erlang's processes.
-What takes longer than a third of a second at a time is left to --full.`,
+What takes longer than a tenth of a second at a time is left to --full.`,
 		Example: `  muster lab spawn --html spawn.html
   muster lab spawn --work 1,100 --goroutines 1e3,1e6 --peers erlang`,
 		Args: noneWanted,
