@@ -60,7 +60,7 @@ func Advise(ctx context.Context, o AdviseOptions) (*Results, error) {
 	own := peer{impl: muster, language: golang, command: append(append([]string(nil), o.Probe...), "dispatch")}
 	for _, procs := range oneAnd(n) {
 		p.addChannel(c, 0, 0, procs, 0)
-		p.addSpawn(SpawnOptions{Options: o.Options}, "direct", 1, adviseCalls, procs)
+		p.addSpawn(SpawnOptions{Options: o.Options}, "direct", 1, directCalls(1), procs)
 		p.addSpawn(SpawnOptions{Options: o.Options}, "each", 1, adviseCalls, procs)
 	}
 	for _, mode := range []string{"single", "batch", "foreach"} {
@@ -229,7 +229,7 @@ func (a *adviser) chunks() (list []advice) {
 
 func (a *adviser) goroutine() advice {
 	const setting = "a goroutine for each call"
-	each, direct := SpawnName(muster, "each", 1, adviseCalls, a.cpus), SpawnName(muster, "direct", 1, adviseCalls, a.cpus)
+	each, direct := SpawnName(muster, "each", 1, adviseCalls, a.cpus), SpawnName(muster, "direct", 1, directCalls(1), a.cpus)
 	if f, lacks := a.lacking(each, direct); lacks {
 		return unknown(setting, f)
 	}

@@ -145,6 +145,7 @@ func TestClaimsGoOnWithTheSameCompiler(t *testing.T) {
 // What is missing is named where it is what a claim needs, and nowhere else.
 func TestMissingIsNamedWhereItIsNeeded(t *testing.T) {
 	o := lab.ClaimsOptions{Sizes: lab.ClaimsQuick()}
+	o.Sizes.Alive, o.Sizes.Roots = 50_000, 5_000_000
 	r := &lab.Results{Missing: []lab.Missing{
 		{Peer: "a corpus of C sources", Reason: "no C compiler", Install: "tcc"},
 		{Peer: "codec", Reason: "no go", Install: "Go"},
@@ -169,6 +170,7 @@ func TestMissingIsNamedWhereItIsNeeded(t *testing.T) {
 // Whether a goroutine's cost is within its bound is told by the interval, as all is.
 func TestAddedCostHasAnInterval(t *testing.T) {
 	o := lab.ClaimsOptions{Sizes: lab.ClaimsQuick()}
+	o.Sizes.Alive, o.Sizes.Roots = 50_000, 5_000_000
 	each, direct := lab.SpawnName("muster", "each", 1, 50_000, 1), lab.SpawnName("muster", "direct", 1, 5_000_000, 1)
 	r := &lab.Results{Samples: append(ns(each, 60, 70, 120, 121, 130, 140), ns(direct, 5, 5, 5, 5, 5, 5)...)}
 	if got := verdicts(t, r, o)[23]; got != "cannot_be_told" {
@@ -208,6 +210,7 @@ func TestNegativeTask(t *testing.T) {
 // A figure beyond the upper end of a bound is not explained by what would have it below.
 func TestReasonsAreOfTheSide(t *testing.T) {
 	o := lab.ClaimsOptions{Sizes: lab.ClaimsQuick()}
+	o.Sizes.Alive, o.Sizes.Roots = 50_000, 5_000_000
 	each, direct := lab.SpawnName("muster", "each", 1, 50_000, 1), lab.SpawnName("muster", "direct", 1, 5_000_000, 1)
 	texts := map[string]bool{}
 	for _, factor := range []float64{2, 4, 8} {

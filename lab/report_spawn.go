@@ -28,7 +28,7 @@ func SpawnReport(r *Results, o SpawnOptions) Report {
 // slowdown is how many times the loop's time goroutines took, run by run.
 func (r *Results) slowdown(work, count, procs int) stat.Summary {
 	each := r.Figures(SpawnName(muster, "each", work, count, procs), nsPerOp)
-	direct := r.Figures(SpawnName(muster, "direct", work, count, procs), nsPerOp)
+	direct := r.Figures(SpawnName(muster, "direct", work, directCalls(work), procs), nsPerOp)
 	n := min(len(each), len(direct)) // an interrupted run may have one more of the first
 	s, err := stat.Ratio(each[:n], direct[:n])
 	if err != nil {
@@ -52,7 +52,7 @@ func (r *Results) spawnSection(o SpawnOptions, procs int) page.Section {
 		l := plot.Line{Name: rootsText(work)}
 		for _, count := range o.Goroutines {
 			l.Points = append(l.Points, pointOf(float64(count), r.slowdown(work, count, procs))...)
-			all = append(all, SpawnName(muster, "each", work, count, procs), SpawnName(muster, "direct", work, count, procs))
+			all = append(all, SpawnName(muster, "each", work, count, procs), SpawnName(muster, "direct", work, directCalls(work), procs))
 		}
 		chart.Lines = append(chart.Lines, l)
 	}
@@ -106,7 +106,7 @@ func (r *Results) breakEven(o SpawnOptions) page.Section {
 	work := o.Work[0]
 	for _, count := range o.Goroutines {
 		each := r.summary(SpawnName(muster, "each", work, count, o.Procs[0]), nsPerOp)
-		direct := r.summary(SpawnName(muster, "direct", work, count, o.Procs[0]), nsPerOp)
+		direct := r.summary(SpawnName(muster, "direct", work, directCalls(work), o.Procs[0]), nsPerOp)
 		if each.N == 0 || direct.N == 0 {
 			continue
 		}
