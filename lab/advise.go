@@ -63,9 +63,7 @@ func Advise(ctx context.Context, o AdviseOptions) (*Results, error) {
 		p.addSpawn(SpawnOptions{Options: o.Options}, "direct", 1, directCalls(1), procs)
 		p.addSpawn(SpawnOptions{Options: o.Options}, "each", 1, adviseCalls, procs)
 	}
-	for _, mode := range []string{"single", "batch", "foreach"} {
-		p.addDispatch(own, mode, n, adviseTasks, []int{n})
-	}
+	p.addDispatch(own, "single", n, adviseTasks, []int{n})
 	for _, workers := range adviseWorkers() {
 		p.addWorkers(o, workers, n, 0)
 		p.addWorkers(o, workers, n, adviseWait)

@@ -77,13 +77,13 @@ func (l *labFlags) add(f *pflag.FlagSet) {
 
 // labRun is what measures, and what shows that.
 type labRun struct {
-	measure func(context.Context, lab.Options) (*lab.Results, error)
+	measure func(context.Context) (*lab.Results, error)
 	report  func(*lab.Results) lab.Report
 }
 
-// measure runs a measurement with what the flags say, and shows its results; those of a
-// run that ended early too.
-func (p *program) measure(ctx context.Context, l *labFlags, o lab.Options, run labRun) (err error) {
+// measure runs a measurement with what the flags say, which goes into o, and shows its
+// results; those of a run that ended early too.
+func (p *program) measure(ctx context.Context, l *labFlags, o *lab.Options, run labRun) (err error) {
 	if err := l.check(); err != nil {
 		return err
 	}
@@ -106,7 +106,7 @@ func (p *program) measure(ctx context.Context, l *labFlags, o lab.Options, run l
 	}
 	progress := newLabProgress(p.stderr, l.quiet)
 	o.Progress = progress.show
-	results, err := run.measure(ctx, o)
+	results, err := run.measure(ctx)
 	progress.end()
 	if err == nil {
 		return p.showResults(l, results, run.report(results))

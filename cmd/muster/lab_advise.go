@@ -23,11 +23,8 @@ Each line comes with its measurement.`,
   muster lab advise --dir /srv/data --format json`,
 		Args: noneWanted,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return p.measure(c.Context(), &l, o.Options, labRun{
-				func(ctx context.Context, common lab.Options) (*lab.Results, error) {
-					o.Options = common
-					return lab.Advise(ctx, o)
-				},
+			return p.measure(c.Context(), &l, &o.Options, labRun{
+				func(ctx context.Context) (*lab.Results, error) { return lab.Advise(ctx, o) },
 				func(r *lab.Results) lab.Report { return lab.AdviseReport(r, o) },
 			})
 		},

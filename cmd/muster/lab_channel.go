@@ -46,11 +46,8 @@ goroutines write rows to PostgreSQL and to SQLite, which it starts for that.
 			if slices.Equal(o.Writers, []int{0}) {
 				o.Writers = nil
 			}
-			return p.measure(c.Context(), &l, o.Options, labRun{
-				func(ctx context.Context, common lab.Options) (*lab.Results, error) {
-					o.Options = common
-					return lab.Channel(ctx, o)
-				},
+			return p.measure(c.Context(), &l, &o.Options, labRun{
+				func(ctx context.Context) (*lab.Results, error) { return lab.Channel(ctx, o) },
 				func(r *lab.Results) lab.Report { return lab.ChannelReport(r, o) },
 			})
 		},

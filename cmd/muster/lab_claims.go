@@ -26,11 +26,8 @@ of C sources that is written for that. --full takes the articles' numbers.`,
 			if o.Sizes = lab.ClaimsQuick(); l.full {
 				o.Sizes = lab.ClaimsFull()
 			}
-			return p.measure(c.Context(), &l, o.Options, labRun{
-				func(ctx context.Context, common lab.Options) (*lab.Results, error) {
-					o.Options = common
-					return lab.Claims(ctx, o)
-				},
+			return p.measure(c.Context(), &l, &o.Options, labRun{
+				func(ctx context.Context) (*lab.Results, error) { return lab.Claims(ctx, o) },
 				func(r *lab.Results) lab.Report { return lab.ClaimsReport(r, o) },
 			})
 		},

@@ -28,11 +28,8 @@ is named. --full goes to 100,000,000 tasks.`,
 			if l.full && !c.Flags().Changed("tasks") {
 				o.Tasks = []int{10_000, 100_000, 1_000_000, 10_000_000, 100_000_000}
 			}
-			return p.measure(c.Context(), &l, o.Options, labRun{
-				func(ctx context.Context, common lab.Options) (*lab.Results, error) {
-					o.Options = common
-					return lab.Dispatch(ctx, o)
-				},
+			return p.measure(c.Context(), &l, &o.Options, labRun{
+				func(ctx context.Context) (*lab.Results, error) { return lab.Dispatch(ctx, o) },
 				func(r *lab.Results) lab.Report { return lab.DispatchReport(r, o) },
 			})
 		},

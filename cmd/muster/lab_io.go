@@ -32,11 +32,8 @@ process of its own, how Go ends a program that needs more than 10,000 threads.
 			if l.full {
 				o.Files, o.Renames = filesFull, renamesFull
 			}
-			return p.measure(c.Context(), &l, o.Options, labRun{
-				func(ctx context.Context, common lab.Options) (*lab.Results, error) {
-					o.Options = common
-					return lab.IO(ctx, o)
-				},
+			return p.measure(c.Context(), &l, &o.Options, labRun{
+				func(ctx context.Context) (*lab.Results, error) { return lab.IO(ctx, o) },
 				func(r *lab.Results) lab.Report { return lab.IOReport(r, o) },
 			})
 		},

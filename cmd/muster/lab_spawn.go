@@ -32,11 +32,8 @@ What takes longer than a tenth of a second at a time is left to --full.`,
 			if !l.full {
 				o.EachMax = spawnQuick
 			}
-			return p.measure(c.Context(), &l, o.Options, labRun{
-				func(ctx context.Context, common lab.Options) (*lab.Results, error) {
-					o.Options = common
-					return lab.Spawn(ctx, o)
-				},
+			return p.measure(c.Context(), &l, &o.Options, labRun{
+				func(ctx context.Context) (*lab.Results, error) { return lab.Spawn(ctx, o) },
 				func(r *lab.Results) lab.Report { return lab.SpawnReport(r, o) },
 			})
 		},
