@@ -59,7 +59,9 @@ var rooms = []room{
 
 	{"pool", "", stdlib},
 
-	{"lab", "lab/corpora lab/native lab/page lab/plot lab/postgres lab/probe lab/stat regress", plain},
+	{"lab", "lab/corpora lab/internal/run lab/native lab/page lab/plot lab/postgres lab/probe lab/results lab/stat regress", plain},
+	{"lab/results", "lab/stat", pure},
+	{"lab/internal/run", "lab/native lab/probe lab/results", plain},
 	{"lab/corpora", "", stdlib},
 	{"lab/native", "", stdlib},
 	{"lab/postgres", "", stdlib},
@@ -96,7 +98,7 @@ var dependencies = []dependency{
 	{"github.com/bmatcuk/doublestar/v4", "globs with **, which path.Match lacks", ""},
 	{"al.essio.dev/pkg/shellescape", "the shell line that reproduces a case, for any name", ""},
 	{"golang.org/x/perf", "the median's interval as benchstat has it", "github.com/aclements/go-moremath"},
-	{"gonum.org/v1/plot", "axes, text and shapes of charts, as SVG and PNG",
+	{"gonum.org/v1/plot", "axes, text and shapes of charts, as SVG",
 		"codeberg.org/go-fonts/liberation codeberg.org/go-latex/latex codeberg.org/go-pdf/fpdf git.sr.ht/~sbinet/gg github.com/ajstarks/svgo github.com/golang/freetype golang.org/x/image golang.org/x/text"},
 	{"golang.org/x/term", "whether there is a terminal and how wide it is", ""},
 	{"golang.org/x/sys", "system calls that package syscall does not have", ""},

@@ -4,12 +4,13 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"runtime"
 	"strconv"
 	"strings"
 	"time"
 
+	"muster/lab/internal/run"
 	"muster/lab/page"
+	"muster/lab/results"
 )
 
 // AdviseOptions says what [Advise] is to look at.
@@ -36,7 +37,7 @@ const overheadMax = 0.01
 
 // adviseWorkers are the numbers of workers that are tried: multiples of the processors.
 func adviseWorkers() []int {
-	n := runtime.NumCPU()
+	n := processors()
 	return []int{n, 2 * n, 4 * n, 8 * n}
 }
 
@@ -51,45 +52,38 @@ func Advise(ctx context.Context, o AdviseOptions) (*Results, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := newPlan(&o.Options, "advise", Pair{"dir", dir})
+	plan, err := run.New(&o.Options, "advise", results.Pair{Key: "dir", Value: dir})
 	if err != nil {
 		return nil, err
 	}
-	n := runtime.NumCPU()
-	c := ChannelOptions{Options: o.Options, Items: adviseItems}
-	own := peer{impl: muster, language: golang, command: append(append([]string(nil), o.Probe...), "dispatch")}
+	p := planner{plan}
+	n := processors()
 	for _, procs := range oneAnd(n) {
-		p.addChannel(c, 0, 0, procs, 0)
-		p.addSpawn(SpawnOptions{Options: o.Options}, "direct", 1, directCalls(1), procs)
-		p.addSpawn(SpawnOptions{Options: o.Options}, "each", 1, adviseCalls, procs)
+		p.addChannel(adviseItems, 0, 0, procs, 0)
+		p.Add(p.spawn("direct", 1, directCalls(1), procs))
+		p.Add(p.spawn("each", 1, adviseCalls, procs))
 	}
-	p.addDispatch(own, "single", n, adviseTasks, []int{n})
+	p.addDispatch(p.Own("dispatch"), "single", n, adviseTasks, []int{n})
 	for _, workers := range adviseWorkers() {
-		p.addWorkers(o, workers, n, 0)
-		p.addWorkers(o, workers, n, adviseWait)
+		p.Add(p.workers(workers, n, 0))
+		p.Add(p.workers(workers, n, adviseWait))
 	}
-	p.addWorkers(o, n, 1, 0)
-	for _, workers := range adviseThreads() {
-		p.add(filesTrial(&IOOptions{Options: o.Options, Dir: o.Dir}, filesName(adviseSize, workers), adviseFiles*60*time.Microsecond,
-			"files", "-files", strconv.Itoa(adviseFiles), "-size", strconv.Itoa(adviseSize), "-workers", strconv.Itoa(workers)))
-	}
-	return p.results, p.measure(ctx)
-}
-
-func oneAnd(n int) []int {
 	if n > 1 {
-		return []int{1, n}
+		p.Add(p.workers(n, 1, 0))
 	}
-	return []int{1}
+	for _, workers := range adviseThreads() {
+		p.Add(p.wholeFiles(o.Dir, adviseFiles, adviseSize, workers))
+	}
+	return p.Results, p.Measure(ctx)
 }
 
-func (p *plan) addWorkers(o AdviseOptions, workers, procs int, wait time.Duration) {
-	if p.has(workersName(workers, procs, wait)) {
-		return // there is one processor
-	}
-	tasks := adviseWork * runtime.NumCPU()
-	p.add(probeTrial(&o.Options, workersName(workers, procs, wait), procs, time.Duration(tasks/procs)*time.Millisecond,
-		"workers", "-workers", strconv.Itoa(workers), "-tasks", strconv.Itoa(tasks), "-roots", strconv.Itoa(adviseRoots), "-wait", wait.String()))
+// workers is a trial of tasks of a millisecond for so many workers.
+func (p planner) workers(workers, procs int, wait time.Duration) run.Trial {
+	tasks := adviseWork * processors()
+	t := p.Probe(workersName(workers, procs, wait), time.Duration(tasks/procs)*time.Millisecond,
+		"workers", "-workers", strconv.Itoa(workers), "-tasks", strconv.Itoa(tasks), "-roots", strconv.Itoa(adviseRoots), "-wait", wait.String())
+	t.Procs = procs
+	return t
 }
 
 func workersName(workers, procs int, wait time.Duration) string {
@@ -119,8 +113,8 @@ func AdviseReport(r *Results, o AdviseOptions) Report {
 		t.Rows = append(t.Rows, page.Row(one.setting, one.value, one.because))
 		figures := map[string]float64{}
 		for _, name := range one.figures {
-			for _, unit := range r.units(name) {
-				figures[name+" "+unit] = r.summary(name, unit).Median
+			for _, unit := range r.Units(name) {
+				figures[name+" "+unit] = r.Summary(name, unit).Median
 			}
 		}
 		report.lines = append(report.lines, map[string]any{
@@ -129,7 +123,7 @@ func AdviseReport(r *Results, o AdviseOptions) Report {
 	}
 	report.document.Sections = []page.Section{
 		{Title: "Settings", Tables: []page.Table{t}},
-		{Title: "All figures", Tables: []page.Table{r.figuresTable()}, Warnings: r.warnings(r.Names())},
+		{Title: "All figures", Tables: []page.Table{a.figuresTable()}, Warnings: a.warnings(r.Names())},
 	}
 	return report
 }
@@ -154,7 +148,7 @@ func (a *adviser) procs() advice {
 	if f, lacks := a.lacking(names...); lacks {
 		return unknown(setting, f)
 	}
-	work, idle := a.ratio(names[0], names[1], nsPerOp), a.ratio(names[2], names[3], nsPerOp)
+	work, idle := a.Ratio(names[0], names[1], results.NsPerOp), a.Ratio(names[2], names[3], results.NsPerOp)
 	value := strconv.Itoa(a.cpus) + ", as Go has it"
 	if work.Median > 0.9 {
 		value = "1: this process does not get more than one processor"
@@ -168,14 +162,14 @@ func (a *adviser) procs() advice {
 func (a *adviser) leastWorkers(numbers []int, name func(int) string, unit string) (least int, text string, names []string) {
 	best := math.Inf(1)
 	for _, n := range numbers {
-		if s := a.summary(name(n), unit); s.N > 0 {
+		if s := a.Summary(name(n), unit); s.N > 0 {
 			best = min(best, s.Median)
 		}
 	}
 	const nearly = 1.05
 	var parts []string
 	for _, n := range numbers {
-		s := a.summary(name(n), unit)
+		s := a.Summary(name(n), unit)
 		if s.N == 0 {
 			continue
 		}
@@ -189,7 +183,7 @@ func (a *adviser) leastWorkers(numbers []int, name func(int) string, unit string
 }
 
 func (a *adviser) workers(setting string, wait time.Duration) advice {
-	least, text, names := a.leastWorkers(adviseWorkers(), func(n int) string { return workersName(n, a.cpus, wait) }, nsPerOp)
+	least, text, names := a.leastWorkers(adviseWorkers(), func(n int) string { return workersName(n, a.cpus, wait) }, results.NsPerOp)
 	if least == 0 {
 		return unknown(setting, cannotTell("it was not measured"))
 	}
@@ -204,7 +198,7 @@ func (a *adviser) waiting() advice {
 
 // chunks tells how many tasks to hand out at a time, for one cost or several.
 func (a *adviser) chunks() (list []advice) {
-	single := DispatchName(muster, "single", a.cpus, adviseTasks, a.cpus)
+	single := DispatchName(run.Muster, "single", a.cpus, adviseTasks, a.cpus)
 	costs := []time.Duration{10 * time.Nanosecond, 100 * time.Nanosecond, time.Microsecond, 10 * time.Microsecond}
 	if a.o.Task > 0 {
 		costs = []time.Duration{a.o.Task}
@@ -212,10 +206,10 @@ func (a *adviser) chunks() (list []advice) {
 	if f, lacks := a.lacking(single); lacks {
 		return []advice{unknown("tasks at a time", f)}
 	}
-	each := a.summary(single, nsPerOp).Median
+	each := a.Summary(single, results.CPUPerOp).Median
 	for _, cost := range costs {
 		n := max(1, int(math.Ceil(each/(overheadMax*float64(cost)))))
-		because := fmt.Sprintf("to hand out one takes %s ns: of tasks of %v in chunks of %d that is 1 %% or less", digits(each), cost, n)
+		because := fmt.Sprintf("to hand out one takes %s ns of processor time: of tasks of %v in chunks of %d that is 1 %% or less", digits(each), cost, n)
 		value := fmt.Sprintf("%d in one value", n)
 		if n == 1 {
 			value = "one by one"
@@ -227,11 +221,11 @@ func (a *adviser) chunks() (list []advice) {
 
 func (a *adviser) goroutine() advice {
 	const setting = "a goroutine for each call"
-	each, direct := SpawnName(muster, "each", 1, adviseCalls, a.cpus), SpawnName(muster, "direct", 1, directCalls(1), a.cpus)
+	each, direct := SpawnName(run.Muster, "each", 1, adviseCalls, a.cpus), SpawnName(run.Muster, "direct", 1, directCalls(1), a.cpus)
 	if f, lacks := a.lacking(each, direct); lacks {
 		return unknown(setting, f)
 	}
-	added := math.Max(0, a.added(each, direct).Median)
+	added := math.Max(0, a.Difference(each, direct, results.NsPerOp).Median)
 	return advice{setting, "not for less than " + digits(added/100) + " µs of work",
 		fmt.Sprintf("it adds %s ns to a call, with %s alive: a tenth of that much work", digits(added), grouped(adviseCalls)), []string{each, direct}}
 }

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"time"
+
+	"muster/lab/internal/run"
+	"muster/lab/results"
 )
 
 // ChannelOptions says what [Channel] measures.
@@ -44,57 +46,54 @@ func Channel(ctx context.Context, o ChannelOptions) (_ *Results, err error) {
 	if o.Items < channelPortion || o.Items%channelPortion != 0 {
 		return nil, inputf("items of %d: it must be a multiple of %d", o.Items, channelPortion)
 	}
-	if o.Processes < 0 || o.Processes > processesMax {
-		return nil, inputf("processes of %d: from 0 to %d are possible", o.Processes, processesMax)
+	if o.Processes < 0 || o.Processes > run.ProcessesMax {
+		return nil, inputf("processes of %d: from 0 to %d are possible", o.Processes, run.ProcessesMax)
 	}
 	if err := o.checkWriters(); err != nil {
 		return nil, err
 	}
-	conditions := []Pair{{"items", strconv.Itoa(o.Items)}}
+	conditions := []results.Pair{{Key: "items", Value: strconv.Itoa(o.Items)}}
 	if len(o.Writers) > 0 {
-		conditions = append(conditions, Pair{"rows", strconv.Itoa(o.Rows)})
+		conditions = append(conditions, results.Pair{Key: "rows", Value: strconv.Itoa(o.Rows)})
 	}
-	p, err := newPlan(&o.Options, "channel", conditions...)
+	plan, err := run.New(&o.Options, "channel", conditions...)
 	if err != nil {
 		return nil, err
 	}
+	p := planner{plan}
 	for _, buffer := range []int{0, bufferPlaces} {
 		for _, cycles := range o.Cycles {
 			for _, procs := range o.Procs {
-				p.addChannel(o, buffer, cycles, procs, 0)
+				p.addChannel(o.Items, buffer, cycles, procs, 0)
 			}
 		}
 	}
 	for n := 1; n <= o.Processes; n *= 2 {
-		p.addChannel(o, 0, o.Cycles[0], 1, n)
+		p.addChannel(o.Items, 0, o.Cycles[0], 1, n)
 		if last := o.Cycles[len(o.Cycles)-1]; last != o.Cycles[0] {
-			p.addChannel(o, 0, last, 1, n)
+			p.addChannel(o.Items, 0, last, 1, n)
 		}
 	}
 	for _, procs := range o.Procs {
-		p.add(trial{
-			name:    startedName(procs),
-			command: append(slices.Clone(o.Probe), "started", "-goroutines", strconv.Itoa(2*procs), "-each", startedEach.String()),
-			procs:   procs, estimate: 3 * startedEach,
-		})
+		t := p.Probe(startedName(procs), 3*startedEach, "started", "-goroutines", strconv.Itoa(2*procs), "-each", startedEach.String())
+		t.Procs = procs
+		p.Add(t)
 	}
-	end, err := p.addWriters(ctx, o)
+	end, err := p.addWriters(ctx, o.Writers, o.Rows, "")
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, end()) }()
-	return p.results, p.measure(ctx)
+	return p.Results, p.Measure(ctx)
 }
 
-func (p *plan) addChannel(o ChannelOptions, buffer, cycles, procs, processes int) {
-	portion := min(channelPortion, o.Items)
-	p.add(trial{
-		name: ChannelName(buffer, cycles, procs, processes),
-		command: append(slices.Clone(o.Probe), "channel", "-items", strconv.Itoa(o.Items), "-portion", strconv.Itoa(portion),
-			"-cycles", strconv.Itoa(cycles), "-buffer", strconv.Itoa(buffer)),
-		procs: procs, processes: processes,
-		estimate: time.Duration(o.Items*max(1, processes)) * (150*time.Nanosecond + time.Duration(cycles)*time.Nanosecond/2),
-	})
+func (p planner) addChannel(items, buffer, cycles, procs, processes int) {
+	t := p.Probe(ChannelName(buffer, cycles, procs, processes),
+		time.Duration(items*max(1, processes))*(150*time.Nanosecond+time.Duration(cycles)*time.Nanosecond/2),
+		"channel", "-items", strconv.Itoa(items), "-portion", strconv.Itoa(min(channelPortion, items)),
+		"-cycles", strconv.Itoa(cycles), "-buffer", strconv.Itoa(buffer))
+	t.Procs, t.Processes = procs, processes
+	p.Add(t)
 }
 
 // ChannelName is the name of a figure of [Channel]; processes is 0 for one that is not

@@ -5,13 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime"
-	"slices"
 	"strconv"
 	"time"
 
+	"muster/lab/internal/run"
 	"muster/lab/native"
-	"muster/lab/probe"
+	"muster/lab/results"
 )
 
 // ClaimsOptions says how thoroughly [Claims] measures.
@@ -70,15 +69,15 @@ func claimWriters(sizes ClaimSizes) []int { return []int{min(20, sizes.Rows-1), 
 
 // Claims measures what the articles say, each thing here and now.
 func Claims(ctx context.Context, o ClaimsOptions) (r *Results, err error) {
-	o.Peers = nil // those that the articles had take part, and no others
 	folder, err := folderFor(o.Dir)
 	if err != nil {
 		return nil, err
 	}
-	p, err := newPlan(&o.Options, "claims", Pair{"sizes", fmt.Sprintf("%+v", o.Sizes)}, Pair{"dir", folder})
+	plan, err := run.New(&o.Options, "claims", results.Pair{Key: "sizes", Value: fmt.Sprintf("%+v", o.Sizes)}, results.Pair{Key: "dir", Value: folder})
 	if err != nil {
 		return nil, err
 	}
+	p := planner{plan}
 	dir, err := os.MkdirTemp(o.Dir, "muster-lab-")
 	if err != nil {
 		return nil, err
@@ -88,93 +87,76 @@ func Claims(ctx context.Context, o ClaimsOptions) (r *Results, err error) {
 			err = e
 		}
 	}()
-	if err := p.addCorpus(ctx, dir, o.Sizes); err != nil {
-		return p.results, err
+	if err := p.addCorpus(ctx, dir, o); err != nil {
+		return p.Results, err
 	}
 	if err := p.addClaimPeers(ctx, o.Sizes); err != nil {
-		return p.results, err
+		return p.Results, err
 	}
-	p.addClaimChannels(o)
-	p.addClaimSpawn(o)
+	p.addClaimChannels(o.Sizes)
+	p.addClaimSpawn(o.Sizes)
 	for _, folders := range renameDirs() {
-		t := filesTrial(&IOOptions{Options: o.Options, Dir: o.Dir}, layoutName(folders), time.Duration(o.Sizes.Renames)*30*time.Microsecond,
-			"layout", "-files", strconv.Itoa(o.Sizes.Renames), "-folders", strconv.Itoa(folders))
+		t := p.renames(o.Dir, o.Sizes.Renames, folders)
 		if o.Sizes.Renames < claimRenames {
-			t.most = 2 // so few cannot tell anyway
+			t.Times = 2 // so few cannot tell anyway
 		}
-		p.add(t)
+		p.Add(t)
 	}
-	p.add(trial{
-		name: exhaustName(o.Sizes.ThreadsLimit), most: 1, estimate: 3 * time.Second,
-		do: func(ctx context.Context) (Sample, absence, error) {
-			return exhaust(ctx, IOOptions{Options: o.Options, ThreadsLimit: o.Sizes.ThreadsLimit})
-		},
-	})
-	end, err := p.addWriters(ctx, ChannelOptions{Options: o.Options, Writers: claimWriters(o.Sizes), Rows: o.Sizes.Rows})
+	p.addExhaust(o.Probe, o.Sizes.ThreadsLimit)
+	end, err := p.addWriters(ctx, claimWriters(o.Sizes), o.Sizes.Rows, o.Dir)
 	if err != nil {
-		return p.results, err
+		return p.Results, err
 	}
-	return p.results, errors.Join(p.measure(ctx), end())
+	return p.Results, errors.Join(p.Measure(ctx), end())
 }
 
-// addClaimPeers adds what contestants are needed for.
-func (p *plan) addClaimPeers(ctx context.Context, sizes ClaimSizes) error {
-	defer func() { p.options.Peers = nil }()
-	compile := func(q native.Question, impls ...string) ([]peer, error) {
-		p.options.Peers = impls
-		return p.compile(ctx, q)
-	}
-	dispatching, err := compile(native.Dispatch, "article", "cpp-boost")
+// addClaimPeers adds what contestants are needed for: those that the articles had.
+func (p planner) addClaimPeers(ctx context.Context, sizes ClaimSizes) error {
+	dispatching, err := p.Compile(ctx, native.Dispatch, []string{"article", "cpp-boost"})
 	if err != nil {
 		return err
 	}
 	for _, one := range dispatching {
 		p.addDispatch(one, "single", claimJobs, sizes.Tasks, []int{1, claimJobs})
 	}
-	codecs, err := compile(native.Codec, "protobuf", "json")
+	codecs, err := p.Compile(ctx, native.Codec, []string{"protobuf", "json"})
 	if err != nil {
 		return err
 	}
 	for _, one := range codecs {
-		p.add(trial{
-			name: echoName(one.impl), dir: one.dir, estimate: claimMessages * 10 * time.Microsecond,
-			command: append(slices.Clone(one.command), "-mode", "echo", "-goroutines", strconv.Itoa(echoConnections), "-ops", strconv.Itoa(claimMessages)),
-		})
+		p.Add(echo(one, claimMessages))
 	}
-	erlang, err := compile(native.Spawn, "erlang")
+	erlang, err := p.Compile(ctx, native.Spawn, []string{"erlang"})
 	if err != nil {
 		return err
 	}
 	for _, one := range erlang {
-		p.add(trial{
-			name: SpawnName(one.impl, "waiting", 1, sizes.Goroutines, 0), most: 1, dir: one.dir, estimate: time.Duration(sizes.Goroutines) * 3 * time.Microsecond,
-			command: append(slices.Clone(one.command), "-mode", "waiting", "-work", "1", "-count", strconv.Itoa(sizes.Goroutines)),
-		})
+		t := one.Trial(SpawnName(one.Impl, "waiting", 1, sizes.Goroutines, 0), time.Duration(sizes.Goroutines)*peerCost(one.Impl),
+			"-mode", "waiting", "-work", "1", "-count", strconv.Itoa(sizes.Goroutines))
+		t.Times = 1
+		p.Add(t)
 	}
 	return nil
 }
 
 // addClaimChannels adds what is measured of channels and of GOMAXPROCS.
-func (p *plan) addClaimChannels(o ClaimsOptions) {
-	c := ChannelOptions{Options: o.Options, Items: o.Sizes.Items}
+func (p planner) addClaimChannels(sizes ClaimSizes) {
 	for _, procs := range claimProcs() {
-		p.addChannel(c, 0, 0, procs, 0)
+		p.addChannel(sizes.Items, 0, 0, procs, 0)
 	}
 	for _, cycles := range claimCycles()[1:] {
 		for _, procs := range []int{1, 2} {
-			few := c
-			few.Items = min(few.Items, max(claimTurns/cycles, 1))
-			p.addChannel(few, 0, cycles, procs, 0)
+			p.addChannel(min(sizes.Items, max(claimTurns/cycles, 1)), 0, cycles, procs, 0)
 		}
 	}
-	if n := runtime.NumCPU(); n > 1 {
-		p.addChannel(c, 0, 0, 1, 1)
-		p.addChannel(c, 0, 0, 1, min(n, processesMax))
+	if n := processors(); n > 1 {
+		p.addChannel(sizes.Items, 0, 0, 1, 1)
+		p.addChannel(sizes.Items, 0, 0, 1, min(n, run.ProcessesMax))
 	}
 	for _, procs := range []int{0, 300} {
-		t := probeTrial(&o.Options, procsName(procs), procs, 10*time.Millisecond, "procs")
-		t.most = 1
-		p.add(t)
+		t := p.Probe(procsName(procs), 10*time.Millisecond, "procs")
+		t.Procs, t.Times = procs, 1
+		p.Add(t)
 	}
 }
 
@@ -183,22 +165,21 @@ func (p *plan) addClaimChannels(o ClaimsOptions) {
 func procsName(asked int) string { return fmt.Sprintf("Procs/asked=%d", asked) }
 
 // addClaimSpawn adds what is measured of goroutines.
-func (p *plan) addClaimSpawn(o ClaimsOptions) {
-	s := SpawnOptions{Options: o.Options}
+func (p planner) addClaimSpawn(sizes ClaimSizes) {
 	for _, procs := range []int{1, 2} {
 		for _, work := range claimWork() {
-			p.addSpawn(s, "direct", work, claimCalls(o.Sizes, work), procs)
-			p.addSpawn(s, "each", work, claimCount(o.Sizes, work), procs)
+			p.Add(p.spawn("direct", work, claimCalls(sizes, work), procs))
+			p.Add(p.spawn("each", work, claimCount(sizes, work), procs))
 		}
 	}
-	if o.Sizes.Goroutines >= claimManyRoot {
-		p.addSpawn(s, "each", 10, claimManyRoot, 1)
-		p.trials[len(p.trials)-1].most = 1 // a second or more
+	if sizes.Goroutines >= claimManyRoot {
+		t := p.spawn("each", 10, claimManyRoot, 1)
+		t.Times = 1 // a second or more
+		p.Add(t)
 	}
-	t := probeTrial(&o.Options, SpawnName(muster, "waiting", 0, o.Sizes.Goroutines, 1), 1, time.Duration(o.Sizes.Goroutines)*2*time.Microsecond,
-		"waiting", "-count", strconv.Itoa(o.Sizes.Goroutines))
-	t.most = 1
-	p.add(t)
+	t := p.waiting(sizes.Goroutines)
+	t.Times = 1
+	p.Add(t)
 }
 
 // claimCount is how many goroutines call a function of so many roots.
@@ -211,6 +192,3 @@ func claimCount(sizes ClaimSizes, work int) int {
 func claimCalls(sizes ClaimSizes, work int) int {
 	return max(1_000, sizes.Roots/work)
 }
-
-// memoryTotal is that of this machine in bytes; 0 if it cannot be told.
-func memoryTotal() float64 { return float64(probe.MemoryTotal()) }

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"muster/lab"
+	"muster/lab/results"
 )
 
 // onlyMake leaves nothing in PATH but a shell, make and a compiler that is this script:
@@ -36,11 +37,11 @@ func onlyMake(t *testing.T, compiler string) {
 	t.Setenv("JAVA_HOME", "")
 }
 
-// corpusOnly are options whose probes print the same line always.
+// corpusOnly are options of which nothing but make is measured.
 func corpusOnly(t *testing.T) lab.ClaimsOptions {
 	t.Helper()
 	o := tinyClaims(t)
-	o.Probe = scripted(t, 1).Probe
+	o.Probe = faked(t, "make", 1).Probe
 	o.Cache = t.TempDir()
 	return o
 }
@@ -146,7 +147,7 @@ func TestClaimsGoOnWithTheSameCompiler(t *testing.T) {
 func TestMissingIsNamedWhereItIsNeeded(t *testing.T) {
 	o := lab.ClaimsOptions{Sizes: lab.ClaimsQuick()}
 	o.Sizes.Alive, o.Sizes.Roots = 50_000, 5_000_000
-	r := &lab.Results{Missing: []lab.Missing{
+	r := &lab.Results{Missing: []results.Missing{
 		{Peer: "a corpus of C sources", Reason: "no C compiler", Install: "tcc"},
 		{Peer: "codec", Reason: "no go", Install: "Go"},
 		{Peer: "PostgreSQL", Reason: "no server", Install: "postgresql"},
@@ -197,8 +198,8 @@ func TestNoCache(t *testing.T) {
 		t.Error(err)
 	}
 	o.Peers = []string{"go"}
-	if _, err := lab.Dispatch(t.Context(), tinyDispatch(o)); err == nil || !strings.Contains(err.Error(), "HOME") {
-		t.Errorf("a contestant without a folder: %v", err)
+	if r, err := lab.Dispatch(t.Context(), tinyDispatch(o)); err != nil || len(r.Missing) != 1 || !strings.Contains(r.Missing[0].Reason, "HOME") {
+		t.Errorf("a contestant without a folder: %v, %+v", err, r)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"muster/lab"
+	"muster/lab/results"
 )
 
 func tinyClaims(t *testing.T) lab.ClaimsOptions {
@@ -86,9 +87,9 @@ func why(t *testing.T, r *lab.Results, o lab.ClaimsOptions) map[int]string {
 }
 
 // ns makes a benchmark's samples, round by round.
-func ns(name string, figures ...float64) (samples []lab.Sample) {
+func ns(name string, figures ...float64) (samples []results.Sample) {
 	for _, f := range figures {
-		samples = append(samples, lab.Sample{Name: name, N: 1000, Values: []lab.Value{{Unit: "ns/op", Figure: f}}})
+		samples = append(samples, results.Sample{Name: name, N: 1000, Values: []results.Value{{Unit: "ns/op", Figure: f}}})
 	}
 	return samples
 }

@@ -3,10 +3,10 @@ package lab
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strconv"
 	"time"
 
+	"muster/lab/internal/run"
 	"muster/lab/native"
 	"muster/lab/probe"
 )
@@ -23,6 +23,10 @@ type DispatchOptions struct {
 // told apart.
 const modeTasksMax = 1_000_000
 
+// patience is after which time a contestant's tasks that wait for one another are said not
+// to end; they take a tenth of a second where they do.
+const patience = 5 * time.Second
+
 // Dispatch measures what it costs to hand a trivial task to a pool: muster's, the
 // articles' in Go and C++, and those that people use.
 func Dispatch(ctx context.Context, o DispatchOptions) (*Results, error) {
@@ -35,16 +39,16 @@ func Dispatch(ctx context.Context, o DispatchOptions) (*Results, error) {
 	if err := checkNumbers("procs", 1, 1024, o.Procs...); err != nil {
 		return nil, err
 	}
-	p, err := newPlan(&o.Options, "dispatch")
+	plan, err := run.New(&o.Options, "dispatch")
 	if err != nil {
 		return nil, err
 	}
-	peers, err := p.compile(ctx, native.Dispatch)
+	p := planner{plan}
+	peers, err := p.Peers(ctx, native.Dispatch)
 	if err != nil {
 		return nil, err
 	}
-	own := peer{impl: muster, language: golang, command: append(slices.Clone(o.Probe), "dispatch")}
-	for _, one := range append([]peer{own}, peers...) {
+	for _, one := range append([]run.Peer{p.Own("dispatch")}, peers...) {
 		for _, tasks := range o.Tasks {
 			p.addDispatch(one, "single", o.Jobs, tasks, o.Procs)
 		}
@@ -53,23 +57,23 @@ func Dispatch(ctx context.Context, o DispatchOptions) (*Results, error) {
 			p.addDispatch(one, mode, o.Jobs, min(o.Tasks[len(o.Tasks)-1], modeTasksMax), most)
 		}
 	}
-	return p.results, p.measure(ctx)
+	return p.Results, p.Measure(ctx)
 }
 
 // addDispatch adds the trials of one peer in one mode, one for each GOMAXPROCS where the
 // peer obeys that.
-func (p *plan) addDispatch(one peer, mode string, jobs, tasks int, procs []int) {
-	if one.language != golang {
+func (p planner) addDispatch(one run.Peer, mode string, jobs, tasks int, procs []int) {
+	if one.Language != run.Golang {
 		procs = []int{0}
 	}
 	for _, n := range procs {
-		p.add(trial{
-			name: DispatchName(one.impl, mode, jobs, tasks, n),
-			command: append(slices.Clone(one.command), "-mode", mode,
-				"-workers", strconv.Itoa(jobs), "-tasks", strconv.Itoa(tasks)),
-			dir: one.dir, procs: n,
-			estimate: 50*time.Millisecond + time.Duration(tasks)*300*time.Nanosecond,
-		})
+		args := []string{"-mode", mode, "-workers", strconv.Itoa(jobs), "-tasks", strconv.Itoa(tasks)}
+		if one.Impl != run.Muster {
+			args = append(args, "-patience", strconv.FormatInt(patience.Milliseconds(), 10))
+		}
+		t := one.Trial(DispatchName(one.Impl, mode, jobs, tasks, n), 50*time.Millisecond+time.Duration(tasks)*300*time.Nanosecond, args...)
+		t.Procs = n
+		p.Add(t)
 	}
 }
 

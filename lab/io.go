@@ -10,8 +10,10 @@ import (
 	"strconv"
 	"time"
 
+	"muster/lab/internal/run"
 	"muster/lab/native"
 	"muster/lab/probe"
+	"muster/lab/results"
 )
 
 // IOOptions says what [IO] measures.
@@ -59,25 +61,24 @@ func IO(ctx context.Context, o IOOptions) (*Results, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := newPlan(&o.Options, "io", Pair{"files", strconv.Itoa(o.Files)}, Pair{"renames", strconv.Itoa(o.Renames)}, Pair{"dir", dir})
+	plan, err := run.New(&o.Options, "io", results.Pair{Key: "files", Value: strconv.Itoa(o.Files)},
+		results.Pair{Key: "renames", Value: strconv.Itoa(o.Renames)}, results.Pair{Key: "dir", Value: dir})
 	if err != nil {
 		return nil, err
 	}
-	peers, err := p.compile(ctx, native.Call, native.Codec)
+	p := planner{plan}
+	peers, err := p.Peers(ctx, native.Call, native.Codec)
 	if err != nil {
 		return nil, err
 	}
 	p.addFiles(o)
 	p.addLog(o)
-	p.addWaits(o)
+	p.addWaits()
 	for _, one := range peers {
 		p.addCrossing(one)
 	}
-	p.add(trial{
-		name: exhaustName(o.ThreadsLimit), most: 1, estimate: 3 * time.Second,
-		do: func(ctx context.Context) (Sample, absence, error) { return exhaust(ctx, o) },
-	})
-	return p.results, p.measure(ctx)
+	p.addExhaust(o.Probe, o.ThreadsLimit)
+	return p.Results, p.Measure(ctx)
 }
 
 // threadsLimitMin leaves room for the threads that every Go program has.
@@ -102,41 +103,46 @@ func folderFor(dir string) (string, error) {
 	return filepath.Abs(dir)
 }
 
-// filesTrial is a trial of this program's own that writes files.
-func filesTrial(o *IOOptions, name string, estimate time.Duration, args ...string) trial {
-	t := probeTrial(&o.Options, name, 0, estimate, args...)
-	t.folder, t.folderIn = true, o.Dir
+// files is a trial of this program's own that writes files, below dir.
+func (p planner) files(dir, name string, estimate time.Duration, args ...string) run.Trial {
+	t := p.Probe(name, estimate, args...)
+	t.Folder, t.FolderIn = true, dir
 	return t
 }
 
-// probeTrial is a trial of this program's own.
-func probeTrial(o *Options, name string, procs int, estimate time.Duration, args ...string) trial {
-	return trial{name: name, procs: procs, estimate: estimate, command: append(slices.Clone(o.Probe), args...)}
-}
-
-func (p *plan) addFiles(o IOOptions) {
+func (p planner) addFiles(o IOOptions) {
 	for _, size := range fileSizes() {
 		for _, workers := range fileWorkers() {
-			p.add(filesTrial(&o, filesName(size, workers), time.Duration(o.Files)*60*time.Microsecond,
-				"files", "-files", strconv.Itoa(o.Files), "-size", strconv.Itoa(size), "-workers", strconv.Itoa(workers)))
+			p.Add(p.wholeFiles(o.Dir, o.Files, size, workers))
 		}
 	}
 	for _, folders := range renameDirs() {
-		p.add(filesTrial(&o, layoutName(folders), time.Duration(o.Renames)*30*time.Microsecond,
-			"layout", "-files", strconv.Itoa(o.Renames), "-folders", strconv.Itoa(folders)))
+		p.Add(p.renames(o.Dir, o.Renames, folders))
 	}
+}
+
+// wholeFiles is a trial of operations on whole files.
+func (p planner) wholeFiles(dir string, files, size, workers int) run.Trial {
+	return p.files(dir, filesName(size, workers), time.Duration(files)*60*time.Microsecond,
+		"files", "-files", strconv.Itoa(files), "-size", strconv.Itoa(size), "-workers", strconv.Itoa(workers))
+}
+
+// renames is a trial of files that are renamed into so many folders.
+func (p planner) renames(dir string, files, folders int) run.Trial {
+	return p.files(dir, renameName(folders), time.Duration(files)*30*time.Microsecond,
+		"rename", "-files", strconv.Itoa(files), "-folders", strconv.Itoa(folders))
 }
 
 func filesName(size, workers int) string {
 	return fmt.Sprintf("Files/size=%d/workers=%d", size, workers)
 }
-func layoutName(folders int) string { return fmt.Sprintf("Rename/folders=%d", folders) }
+func renameName(folders int) string { return fmt.Sprintf("Rename/folders=%d", folders) }
 
-func (p *plan) addLog(o IOOptions) {
+func (p planner) addLog(o IOOptions) {
 	for _, logger := range probe.LogFormats() {
 		for _, buffered := range []bool{false, true} {
 			for _, goroutines := range someOrMany() {
-				p.add(filesTrial(&o, logName(logger, buffered, goroutines), logLines*time.Microsecond,
+				p.Add(p.files(o.Dir, logName(logger, buffered, goroutines), logLines*time.Microsecond,
 					"log", "-logger", logger, "-lines", strconv.Itoa(logLines),
 					"-goroutines", strconv.Itoa(goroutines), "-buffered="+strconv.FormatBool(buffered)))
 			}
@@ -149,17 +155,19 @@ func logName(logger string, buffered bool, goroutines int) string {
 }
 
 // addWaits adds locks and wake-ups.
-func (p *plan) addWaits(o IOOptions) {
+func (p planner) addWaits() {
 	for _, goroutines := range someOrMany() {
-		p.add(probeTrial(&o.Options, lockName(goroutines), 0, lockPairs*40*time.Nanosecond,
+		p.Add(p.Probe(lockName(goroutines), lockPairs*40*time.Nanosecond,
 			"lock", "-goroutines", strconv.Itoa(goroutines), "-pairs", strconv.Itoa(lockPairs)))
 	}
 	for _, procs := range []int{1, 2} {
-		p.add(probeTrial(&o.Options, wakeUpName(false, procs), procs, wakeUpPasses*200*time.Nanosecond,
-			"wakeup", "-passes", strconv.Itoa(wakeUpPasses)))
+		t := p.Probe(wakeUpName(false, procs), wakeUpPasses*200*time.Nanosecond, "wakeup", "-passes", strconv.Itoa(wakeUpPasses))
+		t.Procs = procs
+		p.Add(t)
 	}
-	p.add(probeTrial(&o.Options, wakeUpName(true, 2), 2, wakeUpPasses/10*5*time.Microsecond,
-		"wakeup", "-threads", "-passes", strconv.Itoa(wakeUpPasses/10)))
+	t := p.Probe(wakeUpName(true, 2), wakeUpPasses/10*5*time.Microsecond, "wakeup", "-threads", "-passes", strconv.Itoa(wakeUpPasses/10))
+	t.Procs = 2
+	p.Add(t)
 }
 
 func lockName(goroutines int) string { return fmt.Sprintf("Lock/goroutines=%d", goroutines) }
@@ -173,25 +181,28 @@ func wakeUpName(ofThreads bool, procs int) string {
 }
 
 // addCrossing adds calls into C, and messages.
-func (p *plan) addCrossing(one peer) {
-	run := func(name string, ops int, estimate time.Duration, args ...string) {
-		p.add(trial{
-			name: name, dir: one.dir, estimate: time.Duration(ops) * estimate,
-			command: append(slices.Concat(one.command, args), "-ops", strconv.Itoa(ops)),
-		})
+func (p planner) addCrossing(one run.Peer) {
+	add := func(name string, ops int, estimate time.Duration, args ...string) {
+		p.Add(one.Trial(name, time.Duration(ops)*estimate, append(args, "-ops", strconv.Itoa(ops))...))
 	}
-	switch one.impl {
+	switch one.Impl {
 	case "cgo", "go":
 		for _, goroutines := range someOrMany() {
-			run(callName(one.impl, goroutines), callOps, 30*time.Nanosecond,
+			add(callName(one.Impl, goroutines), callOps, 30*time.Nanosecond,
 				"-mode", "call", "-goroutines", strconv.Itoa(goroutines))
 		}
 	default:
 		for _, size := range codecSizes() {
-			run(codecName(one.impl, size), codecOps, 5*time.Microsecond, "-mode", "codec", "-size", strconv.Itoa(size))
+			add(codecName(one.Impl, size), codecOps, 5*time.Microsecond, "-mode", "codec", "-size", strconv.Itoa(size))
 		}
-		run(echoName(one.impl), echoOps, 10*time.Microsecond, "-mode", "echo", "-goroutines", strconv.Itoa(echoConnections))
+		p.Add(echo(one, echoOps))
 	}
+}
+
+// echo is a trial of messages over sockets.
+func echo(one run.Peer, ops int) run.Trial {
+	return one.Trial(echoName(one.Impl), time.Duration(ops)*10*time.Microsecond,
+		"-mode", "echo", "-goroutines", strconv.Itoa(echoConnections), "-ops", strconv.Itoa(ops))
 }
 
 func callName(impl string, goroutines int) string {
@@ -202,9 +213,6 @@ func echoName(impl string) string {
 	return fmt.Sprintf("Echo/impl=%s/connections=%d", impl, echoConnections)
 }
 
-// exitStatus is the unit of how a program ended.
-const exitStatus = "exit-status"
-
 func exhaustName(limit int) string {
 	if limit == 0 {
 		limit = probe.ThreadsMax
@@ -212,21 +220,29 @@ func exhaustName(limit int) string {
 	return fmt.Sprintf("Exhaust/limit=%d", limit)
 }
 
-// exhaust has a program stopped for its threads, unless the machine is too small to try.
-func exhaust(ctx context.Context, o IOOptions) (Sample, absence, error) {
-	e, err := probe.Exhaust(ctx, probe.ExhaustOptions{
-		Command: append(slices.Clone(o.Probe), blockWord, "-limit", strconv.Itoa(o.ThreadsLimit)),
-		Limit:   o.ThreadsLimit,
+// addExhaust adds a program that is stopped for its threads, unless the machine is too
+// small to try.
+func (p planner) addExhaust(command []string, limit int) {
+	p.Add(run.Trial{
+		Name: exhaustName(limit), Times: 1, Estimate: 3 * time.Second,
+		Do: func(ctx context.Context) (results.Sample, string, error) {
+			return exhaust(ctx, probe.ExhaustOptions{
+				Command: append(slices.Clone(command), blockWord, "-limit", strconv.Itoa(limit)), Limit: limit,
+			})
+		},
 	})
+}
+
+func exhaust(ctx context.Context, o probe.ExhaustOptions) (s results.Sample, why string, err error) {
+	e, err := probe.Exhaust(ctx, o)
 	var cannot *probe.CannotTell
 	if errors.As(err, &cannot) {
-		return Sample{}, absence(cannot.Error()), nil
+		return s, cannot.Error(), nil
 	}
 	if err != nil {
-		return Sample{}, "", err
+		return s, "", err
 	}
-	return Sample{
-		Name: exhaustName(o.ThreadsLimit), N: 1,
-		Values: []Value{{nsPerOp, float64(e.Wall)}, {threads, float64(e.Threads)}, {exitStatus, float64(e.Status)}},
-	}, "", nil
+	return results.Sample{N: 1, Values: []results.Value{
+		{Unit: results.NsPerOp, Figure: float64(e.Wall)}, {Unit: threads, Figure: float64(e.Threads)}, {Unit: exitStatus, Figure: float64(e.Status)},
+	}}, "", nil
 }

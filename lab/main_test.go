@@ -90,6 +90,13 @@ var fakes = map[string]func(args []string) error{
 		return prints(args, 5e6/n, 1e7/n)
 	},
 
+	"make": func(args []string) error {
+		if args[0] == "make" {
+			return lab.Probe(context.Background(), args, os.Stdin, os.Stdout)
+		}
+		return prints(args, 123.4, 125.6)
+	},
+
 	"nothing": func([]string) error { return nil },
 	"half":    func([]string) error { _, err := fmt.Print("BenchmarkX 1 2"); return err },
 	"spaces":  func([]string) error { _, err := fmt.Println("BenchmarkX of this 1 2 ns/op"); return err },

@@ -1,15 +1,15 @@
 package lab
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
 	"muster/lab/page"
-	"muster/lab/plot"
+	"muster/lab/results"
 	"muster/lab/stat"
 )
 
@@ -25,11 +25,26 @@ func (r Report) Text(w io.Writer) error { return page.Text(w, r.document) }
 // HTML writes the report as one page with plots, which needs no other file.
 func (r Report) HTML(w io.Writer) error { return page.HTML(w, r.document) }
 
+// JSON writes what the report says beside the figures, a line for each, and then the
+// results it is of.
+func (r Report) JSON(w io.Writer, of *Results) error {
+	e := json.NewEncoder(w)
+	for _, line := range r.lines {
+		if err := e.Encode(line); err != nil {
+			return err
+		}
+	}
+	return of.WriteJSON(w)
+}
+
+// A view is results as the reports' tables and charts want them.
+type view struct{ *Results }
+
 // newDocument begins a report with what every one has.
 func newDocument(r *Results, title string, lead ...string) page.Document {
 	d := page.Document{Title: title, Lead: lead}
 	for _, c := range r.Conditions {
-		if c.Key == formatKey {
+		if c.Key == results.FormatKey {
 			continue // of the file, which this is not
 		}
 		d.Conditions = append(d.Conditions, page.Pair{Name: c.Key, Value: c.Value})
@@ -42,31 +57,53 @@ func newDocument(r *Results, title string, lead ...string) page.Document {
 		d.Lead = append([]string{"The run ended before its time and " + what + ": some figures are of fewer runs than others, and – is where there is none."}, d.Lead...)
 	}
 	for _, m := range r.Missing {
-		d.Conditions = append(d.Conditions, page.Pair{Name: "not here", Value: fmt.Sprintf("%s: %s; on Debian %s brings what it needs", m.Peer, m.Reason, m.Install)})
+		d.Conditions = append(d.Conditions, page.Pair{Name: "not here", Value: m.Peer + ": " + m.Text()})
+	}
+	for _, a := range r.Absent {
+		if why, failed := strings.CutPrefix(a.Why, results.Failed); failed {
+			d.Conditions = append(d.Conditions, page.Pair{Name: "failed", Value: a.Name + ": " + why})
+		}
 	}
 	return d
 }
 
-func (r *Results) summary(name, unit string) stat.Summary {
-	return stat.Summarize(r.Figures(name, unit))
-}
-
 // cell is the median of a benchmark in a unit, each divided by so much, with how far the
 // interval reaches; or why there is none.
-func (r *Results) cell(name, unit string, divisor float64) page.Cell {
-	s := r.summary(name, unit)
+func (r view) cell(name, unit string, divisor float64) page.Cell {
+	s := r.Summary(name, unit)
 	if s.N == 0 {
-		why := r.absent(name)
-		if why == string(noSuchMode) || why == "" {
-			why = "–"
-		}
-		return page.Cell{Text: why}
+		return page.Cell{Text: reasonText(r.Why(name))}
 	}
-	text := digits(s.Median / divisor)
+	return page.Cell{Text: digits(s.Median/divisor) + spreadText(s)}
+}
+
+// reasonText is why there is no figure, as short as a cell wants it.
+func reasonText(why string) string {
+	switch {
+	case why == "" || why == results.NoSuchMode:
+		return "–"
+	case why == results.TooLong:
+		return "left out"
+	case strings.HasPrefix(why, results.Failed):
+		return "failed"
+	}
+	return why
+}
+
+// spreadText tells how far an interval reaches from its median, where that matters.
+func spreadText(s stat.Summary) string {
 	if spread := s.Spread(); spread >= 0.005 {
-		text += fmt.Sprintf(" ±%.0f%%", 100*spread)
+		return fmt.Sprintf(" ±%.0f%%", 100*spread)
 	}
-	return page.Cell{Text: text}
+	return ""
+}
+
+// ratioText is how many times b a is.
+func ratioText(a, b float64) string {
+	if a <= 0 || b <= 0 {
+		return "–"
+	}
+	return strconv.FormatFloat(a/b, 'f', 2, 64)
 }
 
 // digits writes a number with three digits that matter.
@@ -110,10 +147,10 @@ func columns(first string, others ...string) []page.Column {
 
 // markBest marks the least of the figures of one unit among rows; names of rows without
 // a figure are empty.
-func (r *Results) markBest(rows [][]page.Cell, column int, unit string, names []string) {
+func (r view) markBest(rows [][]page.Cell, column int, unit string, names []string) {
 	best, least := -1, 0.0
 	for i, name := range names {
-		if s := r.summary(name, unit); s.N > 0 && (best < 0 || s.Median < least) {
+		if s := r.Summary(name, unit); s.N > 0 && (best < 0 || s.Median < least) {
 			best, least = i, s.Median
 		}
 	}
@@ -123,10 +160,10 @@ func (r *Results) markBest(rows [][]page.Cell, column int, unit string, names []
 }
 
 // warnings tells what is wrong with benchmarks, a line for each kind.
-func (r *Results) warnings(names []string) (lines []string) {
-	found := r.warningsOf(names)
+func (r view) warnings(names []string) (lines []string) {
+	found := r.WarningsOf(names)
 	for _, k := range []stat.Kind{stat.TooShort, stat.TooNoisy, stat.OneCore, stat.ElidingSuspected} {
-		var alike []Warning
+		var alike []results.Warning
 		for _, w := range found {
 			if w.Kind == k {
 				alike = append(alike, w)
@@ -140,7 +177,7 @@ func (r *Results) warnings(names []string) (lines []string) {
 }
 
 // warningLine names a few of the figures, and how many more there are.
-func warningLine(alike []Warning) string {
+func warningLine(alike []results.Warning) string {
 	const few = 3
 	text := fmt.Sprintf("%v, %s: %s", alike[0].Kind, alike[0].Name, alike[0].Text)
 	var others []string
@@ -167,19 +204,13 @@ func howMeasured(count int) string {
 	return fmt.Sprintf("Each figure is the median of %d runs, each in a process of its own, in turns; ± is how far its interval at 95 %% reaches.", count)
 }
 
-// drawable is the chart with what can be drawn of it: points that an axis has a place
-// for, and lines that have such. Without any there is no chart.
-func drawable(c plot.Chart) []plot.Chart {
-	var lines []plot.Line
-	for _, l := range c.Lines {
-		l.Points = slices.DeleteFunc(slices.Clone(l.Points), func(p plot.Point) bool { return !c.Draws(p) })
-		if len(l.Points) > 0 {
-			lines = append(lines, l)
+// figuresTable has a row for each benchmark and unit.
+func (r view) figuresTable() page.Table {
+	t := page.Table{Caption: "medians", Columns: []page.Column{{Title: "benchmark"}, {Title: "figure", Right: true}, {Title: "unit"}, {Title: "runs", Right: true}}}
+	for _, name := range r.Names() {
+		for _, unit := range r.Units(name) {
+			t.Rows = append(t.Rows, append(page.Row(name), r.cell(name, unit, 1), page.Cell{Text: unit}, page.Cell{Text: fmt.Sprint(len(r.Figures(name, unit)))}))
 		}
 	}
-	if len(lines) == 0 {
-		return nil
-	}
-	c.Lines = lines
-	return []plot.Chart{c}
+	return t
 }

@@ -6,12 +6,13 @@ import (
 
 	"muster/lab/page"
 	"muster/lab/plot"
-	"muster/lab/stat"
+	"muster/lab/results"
 )
 
 // ChannelReport shows the results of [Channel].
-func ChannelReport(r *Results, o ChannelOptions) Report {
-	d := newDocument(r, "What a channel costs",
+func ChannelReport(of *Results, o ChannelOptions) Report {
+	r := view{of}
+	d := newDocument(of, "What a channel costs",
 		fmt.Sprintf("One goroutine fills a channel with %s items, another drains it, and both do so many turns of a loop for each (cycles). "+
 			"A run's figure is the seconds for %s items, those of its median portion.",
 			grouped(int64(o.Items)), grouped(channelPortion)),
@@ -29,7 +30,7 @@ func ChannelReport(r *Results, o ChannelOptions) Report {
 	return Report{document: d}
 }
 
-func (r *Results) channelSection(o ChannelOptions, buffer int) page.Section {
+func (r view) channelSection(o ChannelOptions, buffer int) page.Section {
 	title := "Without a buffer"
 	if buffer > 0 {
 		title = fmt.Sprintf("With %d places", buffer)
@@ -64,7 +65,7 @@ func (r *Results) channelSection(o ChannelOptions, buffer int) page.Section {
 
 // channelCharts are the article's two: against GOMAXPROCS, a line for each number of
 // cycles, and against cycles, a line for each GOMAXPROCS of a few.
-func (r *Results) channelCharts(o ChannelOptions, buffer int) []plot.Chart {
+func (r view) channelCharts(o ChannelOptions, buffer int) []plot.Chart {
 	seconds := plot.Axis{Label: "seconds for " + grouped(channelPortion) + " items", Log: true}
 	against := plot.Chart{Title: "Time against GOMAXPROCS", X: plot.Axis{Label: "GOMAXPROCS", Log: true}, Y: seconds}
 	for _, cycles := range o.Cycles {
@@ -85,23 +86,7 @@ func (r *Results) channelCharts(o ChannelOptions, buffer int) []plot.Chart {
 	return append(drawable(against), drawable(cycles)...)
 }
 
-// points is the point of a benchmark's median, or none without a figure.
-func (r *Results) points(x float64, name, unit string) []plot.Point {
-	return pointOf(x, r.summary(name, unit))
-}
-
-// pointOf is a median with its interval, which one sample has not.
-func pointOf(x float64, s stat.Summary) []plot.Point {
-	switch s.N {
-	case 0:
-		return nil
-	case 1:
-		return []plot.Point{{X: x, Y: s.Median}}
-	}
-	return []plot.Point{{X: x, Y: s.Median, Low: s.Low, High: s.High}}
-}
-
-func (r *Results) threadsSection(o ChannelOptions) page.Section {
+func (r view) threadsSection(o ChannelOptions) page.Section {
 	t := page.Table{
 		Caption: "most threads of the process: median, and how many goroutines were busy",
 		Columns: columns("GOMAXPROCS", "channel, no cycles", "channel, most cycles", "all busy", "goroutines then"),
@@ -121,7 +106,7 @@ func (r *Results) threadsSection(o ChannelOptions) page.Section {
 	}
 }
 
-func (r *Results) processesSection(o ChannelOptions) page.Section {
+func (r view) processesSection(o ChannelOptions) page.Section {
 	first, last := o.Cycles[0], o.Cycles[len(o.Cycles)-1]
 	c := plot.Chart{
 		Title: "Items each second against processes",
@@ -141,7 +126,7 @@ func (r *Results) processesSection(o ChannelOptions) page.Section {
 		row := page.Row(strconv.Itoa(n))
 		for i, cycles := range kinds {
 			name := ChannelName(0, cycles, 1, n)
-			one, together := r.summary(ChannelName(0, cycles, 1, 1), nsPerOp), r.summary(name, nsPerOp)
+			one, together := r.Summary(ChannelName(0, cycles, 1, 1), results.NsPerOp), r.Summary(name, results.NsPerOp)
 			row = append(row, page.Cell{Text: ratioText(one.Median, together.Median)})
 			if one.N > 0 && together.Median > 0 {
 				c.Lines[i].Points = append(c.Lines[i].Points, plot.Point{X: float64(n), Y: one.Median / together.Median})

@@ -4,14 +4,16 @@ import (
 	"fmt"
 	"strings"
 
+	"muster/lab/internal/run"
 	"muster/lab/page"
 	"muster/lab/plot"
+	"muster/lab/results"
 )
 
 // ClaimsReport shows what became of each claim, from the results of [Claims].
 func ClaimsReport(r *Results, o ClaimsOptions) Report {
 	j := newJudge(r, o.Sizes)
-	counts := map[page.Class]int{}
+	counts := map[verdict]int{}
 	var (
 		sections []page.Section
 		lines    []any
@@ -30,18 +32,18 @@ func ClaimsReport(r *Results, o ClaimsOptions) Report {
 			f := c.judge(j)
 			counts[f.verdict]++
 			lines = append(lines, map[string]any{
-				"type": "claim", "number": c.number, "article": a.title, "claim": c.says, "verdict": strings.ReplaceAll(f.verdict.String(), " ", "_"),
+				"type": "claim", "number": c.number, "article": a.title, "claim": c.says, "verdict": strings.ReplaceAll(f.verdict.class().String(), " ", "_"),
 				"here": f.here, "holds_if": c.holds, "why": f.why,
 			})
 			s.Tables[0].Rows = append(s.Tables[0].Rows, []page.Cell{
-				{Text: fmt.Sprint(c.number)}, {Text: c.says}, {Class: f.verdict}, {Text: f.here}, {Text: c.holds}, {Text: f.why},
+				{Text: fmt.Sprint(c.number)}, {Text: c.says}, {Class: f.verdict.class()}, {Text: f.here}, {Text: c.holds}, {Text: f.why},
 			})
 		}
 		s.Charts = j.charts(a.key)
 		sections = append(sections, s)
 	}
 	d := newDocument(r, "What well-known articles said of concurrency, measured here",
-		fmt.Sprintf("%d claims: %d hold, %d no longer hold, %d cannot be told.", len(claims()), counts[page.Holds], counts[page.NoLongerHolds], counts[page.CannotBeTold]),
+		fmt.Sprintf("%d claims: %d hold, %d no longer hold, %d cannot be told.", len(claims()), counts[holds], counts[noLongerHolds], counts[cannotBeTold]),
 		howMeasured(o.Count)+" Ratios are medians of the ratios of each turn. "+
 			"A claim holds where the whole interval is within its bound, and no longer where it is beyond it; where it reaches to both sides, that cannot be told. "+
 			"The claims are in our words; figures in them are the articles'.")
@@ -49,22 +51,11 @@ func ClaimsReport(r *Results, o ClaimsOptions) Report {
 		Title: "All figures",
 		Text:  []string{"What the verdicts rest on."},
 		Tables: []page.Table{
-			r.figuresTable(),
+			j.figuresTable(),
 		},
-		Warnings: r.warnings(r.Names()),
+		Warnings: j.warnings(r.Names()),
 	})
 	return Report{d, lines}
-}
-
-// figuresTable has a row for each benchmark and unit.
-func (r *Results) figuresTable() page.Table {
-	t := page.Table{Caption: "medians", Columns: []page.Column{{Title: "benchmark"}, {Title: "figure", Right: true}, {Title: "unit"}, {Title: "runs", Right: true}}}
-	for _, name := range r.Names() {
-		for _, unit := range r.units(name) {
-			t.Rows = append(t.Rows, append(page.Row(name), r.cell(name, unit, 1), page.Cell{Text: unit}, page.Cell{Text: fmt.Sprint(len(r.Figures(name, unit)))}))
-		}
-	}
-	return t
 }
 
 // charts are what an article drew, or would have.
@@ -84,9 +75,9 @@ func (j *judge) corpusChart() []plot.Chart {
 	c := plot.Chart{Title: "The corpus by workers", X: plot.Axis{Label: "workers; 0 = one after another without a pool"}, Y: plot.Axis{Label: "ms for each source"}}
 	runner := plot.Line{Name: "muster record"}
 	for _, jobs := range corpusJobs() {
-		runner.Points = append(runner.Points, j.scaled(float64(jobs), corpusName(muster, jobs), nsPerOp, 1e-6)...)
+		runner.Points = append(runner.Points, j.scaled(float64(jobs), corpusName(run.Muster, jobs), results.NsPerOp, 1e-6)...)
 	}
-	with := plot.Line{Name: "make -j", Points: j.scaled(float64(j.cpus), corpusName("make", j.cpus), nsPerOp, 1e-6)}
+	with := plot.Line{Name: "make -j", Points: j.scaled(float64(j.cpus), corpusName("make", j.cpus), results.NsPerOp, 1e-6)}
 	c.Lines = []plot.Line{runner, with}
 	return drawable(c)
 }
@@ -97,7 +88,7 @@ func (j *judge) procsChart() []plot.Chart {
 		Y: plot.Axis{Label: "seconds for " + grouped(channelPortion) + " items"}, Lines: []plot.Line{{Name: "without work beside it"}},
 	}
 	for _, procs := range claimProcs() {
-		c.Lines[0].Points = append(c.Lines[0].Points, j.scaled(float64(procs), channelAt(0, procs), nsPerOp, channelPortion*1e-9)...)
+		c.Lines[0].Points = append(c.Lines[0].Points, j.scaled(float64(procs), channelAt(0, procs), results.NsPerOp, channelPortion*1e-9)...)
 	}
 	return drawable(c)
 }
@@ -116,14 +107,4 @@ func (j *judge) rootsChart() []plot.Chart {
 		c.Lines = append(c.Lines, l)
 	}
 	return drawable(c)
-}
-
-// scaled is the point of a benchmark's median, in another unit; none without a figure.
-func (r *Results) scaled(x float64, name, unit string, factor float64) []plot.Point {
-	points := r.points(x, name, unit)
-	for i := range points {
-		p := &points[i]
-		p.Y, p.Low, p.High = p.Y*factor, p.Low*factor, p.High*factor
-	}
-	return points
 }

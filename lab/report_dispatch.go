@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"strconv"
 
+	"muster/lab/internal/run"
 	"muster/lab/page"
 	"muster/lab/probe"
+	"muster/lab/results"
 )
 
 // modeTitles say what each mode of dispatch measures.
@@ -18,8 +20,9 @@ var modeTitles = map[string]string{
 }
 
 // DispatchReport shows the results of [Dispatch].
-func DispatchReport(r *Results, o DispatchOptions) Report {
-	d := newDocument(r, "What it costs to hand out a task",
+func DispatchReport(of *Results, o DispatchOptions) Report {
+	r := view{of}
+	d := newDocument(of, "What it costs to hand out a task",
 		fmt.Sprintf("Trivial tasks for %d workers, in ns for each task: by the clock, from the first one to the end of the last.", o.Jobs),
 		howMeasured(o.Count))
 	if s := r.asInTheArticle(o); len(s.Tables) > 0 {
@@ -34,10 +37,10 @@ func DispatchReport(r *Results, o DispatchOptions) Report {
 
 // impls lists the contestants, muster first, and then those that were measured before
 // those of which all is absent.
-func (r *Results) impls() []string {
-	impls, seen := []string{muster}, map[string]bool{muster: true}
+func (r view) impls() []string {
+	impls, seen := []string{run.Muster}, map[string]bool{run.Muster: true}
 	add := func(name string) {
-		if impl := keyOf(name, "impl"); impl != "" && !seen[impl] {
+		if impl := results.KeyOf(name, "impl"); impl != "" && !seen[impl] {
 			seen[impl] = true
 			impls = append(impls, impl)
 		}
@@ -53,16 +56,16 @@ func (r *Results) impls() []string {
 
 // dispatchName is the figure of a contestant with that GOMAXPROCS, or without any where
 // it obeys none.
-func (r *Results) dispatchName(impl, mode string, jobs, tasks, procs int) string {
+func (r view) dispatchName(impl, mode string, jobs, tasks, procs int) string {
 	name := DispatchName(impl, mode, jobs, tasks, 0)
-	if len(r.Figures(name, nsPerOp)) > 0 || r.absent(name) != "" {
+	if len(r.Figures(name, results.NsPerOp)) > 0 || r.Why(name) != "" {
 		return name
 	}
 	return DispatchName(impl, mode, jobs, tasks, procs)
 }
 
 // asInTheArticle is the articles' table: tasks and seconds, for each language.
-func (r *Results) asInTheArticle(o DispatchOptions) page.Section {
+func (r view) asInTheArticle(o DispatchOptions) page.Section {
 	s := page.Section{
 		Title: "As the article printed it",
 		Text: []string{"The program of the article in Go (a channel of as many places as workers) and in C++ (a mutex, a condition variable " +
@@ -72,7 +75,7 @@ func (r *Results) asInTheArticle(o DispatchOptions) page.Section {
 	add := func(title, impl string, procs int) {
 		t := page.Table{Caption: title, Columns: []page.Column{{Title: "tasks", Right: true}, {Title: "seconds", Right: true}}}
 		for _, tasks := range o.Tasks {
-			sum := r.summary(r.dispatchName(impl, "single", o.Jobs, tasks, procs), nsPerOp)
+			sum := r.Summary(r.dispatchName(impl, "single", o.Jobs, tasks, procs), results.NsPerOp)
 			if sum.N > 0 {
 				t.Rows = append(t.Rows, page.Row(fmt.Sprintf("%10d", tasks), fmt.Sprintf("%.2f", sum.Median*float64(tasks)/1e9)))
 			}
@@ -89,13 +92,13 @@ func (r *Results) asInTheArticle(o DispatchOptions) page.Section {
 	return s
 }
 
-func (r *Results) dispatchSection(o DispatchOptions, procs int) page.Section {
+func (r view) dispatchSection(o DispatchOptions, procs int) page.Section {
 	var titles []string
 	for _, tasks := range o.Tasks {
 		titles = append(titles, grouped(int64(tasks))+" tasks")
 	}
 	most := o.Tasks[len(o.Tasks)-1]
-	own := r.summary(DispatchName(muster, "single", o.Jobs, most, procs), nsPerOp)
+	own := r.Summary(DispatchName(run.Muster, "single", o.Jobs, most, procs), results.NsPerOp)
 	t := page.Table{
 		Caption: fmt.Sprintf("ns for each task, handed out one by one; what is in Go with GOMAXPROCS %d", procs),
 		Columns: columns("", append(titles, "CPU", "÷ muster")...),
@@ -106,21 +109,21 @@ func (r *Results) dispatchSection(o DispatchOptions, procs int) page.Section {
 		name := ""
 		for _, tasks := range o.Tasks {
 			name = r.dispatchName(impl, "single", o.Jobs, tasks, procs)
-			row = append(row, r.cell(name, nsPerOp, 1))
+			row = append(row, r.cell(name, results.NsPerOp, 1))
 			all = append(all, name)
 		}
-		row = append(row, r.cell(name, cpuPerOp, 1), page.Cell{Text: ratioText(r.summary(name, nsPerOp).Median, own.Median)})
+		row = append(row, r.cell(name, results.CPUPerOp, 1), page.Cell{Text: ratioText(r.Summary(name, results.NsPerOp).Median, own.Median)})
 		names = append(names, name)
 		t.Rows = append(t.Rows, row)
 	}
-	r.markBest(t.Rows, len(o.Tasks), nsPerOp, names)
+	r.markBest(t.Rows, len(o.Tasks), results.NsPerOp, names)
 	return page.Section{
 		Title: "One by one, GOMAXPROCS " + strconv.Itoa(procs), Tables: []page.Table{t},
 		Warnings: r.warnings(all),
 	}
 }
 
-func (r *Results) modesSection(o DispatchOptions) page.Section {
+func (r view) modesSection(o DispatchOptions) page.Section {
 	procs := o.Procs[len(o.Procs)-1]
 	tasks := min(o.Tasks[len(o.Tasks)-1], modeTasksMax)
 	var titles, all []string
@@ -137,7 +140,7 @@ func (r *Results) modesSection(o DispatchOptions) page.Section {
 		row := page.Row(impl)
 		for _, mode := range modes {
 			name := r.dispatchName(impl, mode, o.Jobs, tasks, procs)
-			row = append(row, r.cell(name, nsPerOp, 1))
+			row = append(row, r.cell(name, results.NsPerOp, 1))
 			all = append(all, name)
 		}
 		t.Rows = append(t.Rows, row)
@@ -147,7 +150,7 @@ func (r *Results) modesSection(o DispatchOptions) page.Section {
 		for _, impl := range impls {
 			names = append(names, r.dispatchName(impl, mode, o.Jobs, tasks, procs))
 		}
-		r.markBest(t.Rows, i+1, nsPerOp, names)
+		r.markBest(t.Rows, i+1, results.NsPerOp, names)
 	}
 	return page.Section{
 		Title: "Other ways to hand them out",
@@ -155,12 +158,4 @@ func (r *Results) modesSection(o DispatchOptions) page.Section {
 			"and tasks that wait for one another, as many as there are workers (ns for each such group). – is where a contestant has nothing of the kind."},
 		Tables: []page.Table{t}, Warnings: r.warnings(all),
 	}
-}
-
-// ratioText is how many times b a is.
-func ratioText(a, b float64) string {
-	if a <= 0 || b <= 0 {
-		return "–"
-	}
-	return strconv.FormatFloat(a/b, 'f', 2, 64)
 }

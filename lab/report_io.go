@@ -6,19 +6,21 @@ import (
 
 	"muster/lab/page"
 	"muster/lab/probe"
+	"muster/lab/results"
 )
 
 // IOReport shows the results of [IO].
-func IOReport(r *Results, o IOOptions) Report {
-	d := newDocument(r, "What lies around files",
+func IOReport(of *Results, o IOOptions) Report {
+	r := view{of}
+	d := newDocument(of, "What lies around files",
 		howMeasured(o.Count))
 	d.Sections = []page.Section{
-		r.filesSection(o), r.layoutSection(o), r.logSection(), r.messagesSection(), r.waitsSection(), r.exhaustSection(o),
+		r.filesSection(o), r.renameSection(o), r.logSection(), r.messagesSection(), r.waitsSection(), r.exhaustSection(o),
 	}
 	return Report{document: d}
 }
 
-func (r *Results) filesSection(o IOOptions) page.Section {
+func (r view) filesSection(o IOOptions) page.Section {
 	t := page.Table{
 		Caption: fmt.Sprintf("µs for each of %s files", grouped(int64(o.Files))),
 		Columns: columns("", "create", "read", "stat", "rename", "remove"),
@@ -40,16 +42,16 @@ func (r *Results) filesSection(o IOOptions) page.Section {
 	}
 }
 
-func (r *Results) layoutSection(o IOOptions) page.Section {
+func (r view) renameSection(o IOOptions) page.Section {
 	t := page.Table{Caption: fmt.Sprintf("%s files", grouped(int64(o.Renames))), Columns: columns("", "µs for each", "seconds in all")}
 	var names []string
 	for _, folders := range renameDirs() {
-		name := layoutName(folders)
+		name := renameName(folders)
 		title := "into one folder"
 		if folders > 1 {
 			title = fmt.Sprintf("into %d folders", folders)
 		}
-		t.Rows = append(t.Rows, append(page.Row(title), r.cell(name, nsPerOp, 1e3), r.cell(name, nsPerOp, 1e9/float64(o.Renames))))
+		t.Rows = append(t.Rows, append(page.Row(title), r.cell(name, results.NsPerOp, 1e3), r.cell(name, results.NsPerOp, 1e9/float64(o.Renames))))
 		names = append(names, name)
 	}
 	return page.Section{
@@ -59,7 +61,7 @@ func (r *Results) layoutSection(o IOOptions) page.Section {
 	}
 }
 
-func (r *Results) logSection() page.Section {
+func (r view) logSection() page.Section {
 	t := page.Table{
 		Caption: "ns for each line",
 		Columns: columns("", "1 goroutine", "8 goroutines", "1, buffered", "8, buffered"),
@@ -71,7 +73,7 @@ func (r *Results) logSection() page.Section {
 			for _, goroutines := range someOrMany() {
 				name := logName(logger, buffered, goroutines)
 				names = append(names, name)
-				row = append(row, r.cell(name, nsPerOp, 1))
+				row = append(row, r.cell(name, results.NsPerOp, 1))
 			}
 		}
 		t.Rows = append(t.Rows, row)
@@ -79,7 +81,7 @@ func (r *Results) logSection() page.Section {
 	return page.Section{Title: "Lines of a log", Tables: []page.Table{t}, Warnings: r.warnings(names)}
 }
 
-func (r *Results) messagesSection() page.Section {
+func (r view) messagesSection() page.Section {
 	codec := page.Table{
 		Caption: "ns to encode and decode a message, and its bytes when encoded",
 		Columns: columns("", "38 bytes", "encoded", "4,096 bytes", "encoded"),
@@ -92,14 +94,14 @@ func (r *Results) messagesSection() page.Section {
 		for _, size := range codecSizes() {
 			name := codecName(impl, size)
 			names = append(names, name)
-			row = append(row, r.cell(name, nsPerOp, 1), r.cell(name, wire, 1))
+			row = append(row, r.cell(name, results.NsPerOp, 1), r.cell(name, wire, 1))
 		}
 		codec.Rows = append(codec.Rows, row)
 		rate := page.Cell{Text: "–"}
-		if s := r.summary(echoName(impl), nsPerOp); s.Median > 0 {
+		if s := r.Summary(echoName(impl), results.NsPerOp); s.Median > 0 {
 			rate.Text = grouped(int64(1e9 / s.Median))
 		}
-		echo.Rows = append(echo.Rows, append(page.Row(impl), rate, r.cell(echoName(impl), cpuPerOp, 1)))
+		echo.Rows = append(echo.Rows, append(page.Row(impl), rate, r.cell(echoName(impl), results.CPUPerOp, 1)))
 	}
 	return page.Section{
 		Title:  "Messages as protobuf and as JSON",
@@ -108,15 +110,12 @@ func (r *Results) messagesSection() page.Section {
 	}
 }
 
-// wire is the unit of a message's length.
-const wire = "wire-B"
-
-func (r *Results) waitsSection() page.Section {
+func (r view) waitsSection() page.Section {
 	t := page.Table{Caption: "ns for each", Columns: columns("", "ns", "of processor time")}
 	var names []string
 	add := func(title, name string) {
 		names = append(names, name)
-		t.Rows = append(t.Rows, append(page.Row(title), r.cell(name, nsPerOp, 1), r.cell(name, cpuPerOp, 1)))
+		t.Rows = append(t.Rows, append(page.Row(title), r.cell(name, results.NsPerOp, 1), r.cell(name, results.CPUPerOp, 1)))
 	}
 	add("a call in Go", callName("go", 1))
 	add("a call into C", callName("cgo", 1))
@@ -130,17 +129,17 @@ func (r *Results) waitsSection() page.Section {
 	return page.Section{Title: "Calls, locks and wake-ups", Tables: []page.Table{t}, Warnings: r.warnings(names)}
 }
 
-func (r *Results) exhaustSection(o IOOptions) page.Section {
+func (r view) exhaustSection(o IOOptions) page.Section {
 	s := page.Section{
 		Title: "A program with too many threads",
 		Text:  []string{"A read that the runtime's poller cannot wait for, as of a regular file, keeps a thread of the system until it is done. A Go program that needs more than 10,000 at the same time is ended by its runtime."},
 	}
 	name := exhaustName(o.ThreadsLimit)
-	if why := r.absent(name); why != "" {
+	if why := r.Why(name); why != "" {
 		s.Notes = []string{why}
 		return s
 	}
-	n, status := r.summary(name, threads), r.summary(name, exitStatus)
+	n, status := r.Summary(name, threads), r.Summary(name, exitStatus)
 	if n.N == 0 {
 		s.Notes = []string{"It was not measured."}
 	} else {

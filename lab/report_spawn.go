@@ -5,14 +5,17 @@ import (
 	"math"
 	"strconv"
 
+	"muster/lab/internal/run"
 	"muster/lab/page"
 	"muster/lab/plot"
+	"muster/lab/results"
 	"muster/lab/stat"
 )
 
 // SpawnReport shows the results of [Spawn].
-func SpawnReport(r *Results, o SpawnOptions) Report {
-	d := newDocument(r, "What a goroutine costs",
+func SpawnReport(of *Results, o SpawnOptions) Report {
+	r := view{of}
+	d := newDocument(of, "What a goroutine costs",
 		"Functions of some square roots, called in a loop, and each call in a goroutine of its own that reports over a channel; all are started before the first result is taken, and garbage collection is in the time.",
 		howMeasured(o.Count))
 	for _, procs := range o.Procs {
@@ -25,19 +28,12 @@ func SpawnReport(r *Results, o SpawnOptions) Report {
 	return Report{document: d}
 }
 
-// slowdown is how many times the loop's time goroutines took, run by run.
-func (r *Results) slowdown(work, count, procs int) stat.Summary {
-	each := r.Figures(SpawnName(muster, "each", work, count, procs), nsPerOp)
-	direct := r.Figures(SpawnName(muster, "direct", work, directCalls(work), procs), nsPerOp)
-	n := min(len(each), len(direct)) // an interrupted run may have one more of the first
-	s, err := stat.Ratio(each[:n], direct[:n])
-	if err != nil {
-		return stat.Summary{}
-	}
-	return s
+// slowdown is how many times the loop's time goroutines took, round by round.
+func (r view) slowdown(work, count, procs int) stat.Summary {
+	return r.Ratio(SpawnName(run.Muster, "each", work, count, procs), SpawnName(run.Muster, "direct", work, directCalls(work), procs), results.NsPerOp)
 }
 
-func (r *Results) spawnSection(o SpawnOptions, procs int) page.Section {
+func (r view) spawnSection(o SpawnOptions, procs int) page.Section {
 	s := page.Section{Title: fmt.Sprintf("Goroutine ÷ loop, GOMAXPROCS %d", procs)}
 	var titles, all []string
 	for _, work := range o.Work {
@@ -52,7 +48,7 @@ func (r *Results) spawnSection(o SpawnOptions, procs int) page.Section {
 		l := plot.Line{Name: rootsText(work)}
 		for _, count := range o.Goroutines {
 			l.Points = append(l.Points, pointOf(float64(count), r.slowdown(work, count, procs))...)
-			all = append(all, SpawnName(muster, "each", work, count, procs), SpawnName(muster, "direct", work, directCalls(work), procs))
+			all = append(all, SpawnName(run.Muster, "each", work, count, procs), SpawnName(run.Muster, "direct", work, directCalls(work), procs))
 		}
 		chart.Lines = append(chart.Lines, l)
 	}
@@ -75,19 +71,12 @@ func (r *Results) spawnSection(o SpawnOptions, procs int) page.Section {
 	return s
 }
 
-func (r *Results) slowdownCell(work, count, procs int) page.Cell {
-	sum := r.slowdown(work, count, procs)
-	if sum.N == 0 {
-		if r.absent(SpawnName(muster, "each", work, count, procs)) != "" {
-			return page.Cell{Text: "left out"}
-		}
-		return page.Cell{Text: "–"}
+func (r view) slowdownCell(work, count, procs int) page.Cell {
+	s := r.slowdown(work, count, procs)
+	if s.N == 0 {
+		return page.Cell{Text: reasonText(r.Why(SpawnName(run.Muster, "each", work, count, procs)))}
 	}
-	text := strconv.FormatFloat(sum.Median, 'f', 2, 64)
-	if spread := sum.Spread(); spread >= 0.005 {
-		text += fmt.Sprintf(" ±%.0f%%", 100*spread)
-	}
-	return page.Cell{Text: text}
+	return page.Cell{Text: strconv.FormatFloat(s.Median, 'f', 2, 64) + spreadText(s)}
 }
 
 func rootsText(work int) string {
@@ -98,15 +87,15 @@ func rootsText(work int) string {
 }
 
 // breakEven tells how long a call must take for its goroutine to cost a tenth of that.
-func (r *Results) breakEven(o SpawnOptions) page.Section {
+func (r view) breakEven(o SpawnOptions) page.Section {
 	t := page.Table{
 		Caption: "ns that a goroutine adds to a call, and from which work on that is a tenth or less",
 		Columns: columns("goroutines, GOMAXPROCS 1", "ns added", "a tenth of"),
 	}
 	work := o.Work[0]
 	for _, count := range o.Goroutines {
-		each := r.summary(SpawnName(muster, "each", work, count, o.Procs[0]), nsPerOp)
-		direct := r.summary(SpawnName(muster, "direct", work, directCalls(work), o.Procs[0]), nsPerOp)
+		each := r.Summary(SpawnName(run.Muster, "each", work, count, o.Procs[0]), results.NsPerOp)
+		direct := r.Summary(SpawnName(run.Muster, "direct", work, directCalls(work), o.Procs[0]), results.NsPerOp)
 		if each.N == 0 || direct.N == 0 {
 			continue
 		}
@@ -117,7 +106,7 @@ func (r *Results) breakEven(o SpawnOptions) page.Section {
 	return page.Section{Title: "From which work on a goroutine is cheap", Tables: []page.Table{t}}
 }
 
-func (r *Results) memorySection(o SpawnOptions) page.Section {
+func (r view) memorySection(o SpawnOptions) page.Section {
 	t := page.Table{
 		Caption: "bytes for each goroutine that waits",
 		Columns: columns("goroutines", "stack", "had from the system", "resident", "ns to start"),
@@ -128,14 +117,14 @@ func (r *Results) memorySection(o SpawnOptions) page.Section {
 	for _, u := range units {
 		l := plot.Line{Name: u.name}
 		for _, count := range o.Goroutines {
-			l.Points = append(l.Points, r.points(float64(count), SpawnName(muster, "waiting", 0, count, 1), u.unit)...)
+			l.Points = append(l.Points, r.points(float64(count), SpawnName(run.Muster, "waiting", 0, count, 1), u.unit)...)
 		}
 		c.Lines = append(c.Lines, l)
 	}
 	for _, count := range o.Goroutines {
-		name := SpawnName(muster, "waiting", 0, count, 1)
+		name := SpawnName(run.Muster, "waiting", 0, count, 1)
 		row := page.Row(grouped(int64(count)))
-		for _, u := range append(units, struct{ name, unit string }{"", nsPerOp}) {
+		for _, u := range append(units, struct{ name, unit string }{"", results.NsPerOp}) {
 			row = append(row, r.cell(name, u.unit, 1))
 		}
 		t.Rows = append(t.Rows, row)
@@ -147,7 +136,7 @@ func (r *Results) memorySection(o SpawnOptions) page.Section {
 }
 
 // peersSection compares what other languages have.
-func (r *Results) peersSection(o SpawnOptions, impls []string) page.Section {
+func (r view) peersSection(o SpawnOptions, impls []string) page.Section {
 	s := page.Section{
 		Title: "Beside threads, tasks and processes of other languages",
 		Text: []string{fmt.Sprintf("Each calls a function of %s; threads of the system up to %s. "+
@@ -162,8 +151,8 @@ func (r *Results) peersSection(o SpawnOptions, impls []string) page.Section {
 	}
 	s.Warnings = r.warnings(all)
 	for _, kind := range []struct{ caption, mode, unit string }{
-		{"ns for each that calls the function and reports, all alive at the same time", "each", nsPerOp},
-		{"ns to start each that waits", "waiting", nsPerOp},
+		{"ns for each that calls the function and reports, all alive at the same time", "each", results.NsPerOp},
+		{"ns to start each that waits", "waiting", results.NsPerOp},
 		{"bytes resident for each that waits", "waiting", rss},
 	} {
 		t := page.Table{Caption: kind.caption, Columns: columns("", titles...)}
@@ -181,9 +170,9 @@ func (r *Results) peersSection(o SpawnOptions, impls []string) page.Section {
 
 func spawnPeerName(impl, mode string, o SpawnOptions, count int) string {
 	switch {
-	case impl == muster && mode == "waiting":
+	case impl == run.Muster && mode == "waiting":
 		return SpawnName(impl, mode, 0, count, 1)
-	case impl == muster:
+	case impl == run.Muster:
 		return SpawnName(impl, mode, o.Work[0], count, o.Procs[len(o.Procs)-1])
 	}
 	return SpawnName(impl, mode, o.Work[0], count, 0)

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"muster/lab"
+	"muster/lab/results"
 )
 
 // reported is a question's results, and how they are shown.
@@ -33,13 +34,13 @@ func reports(t *testing.T) map[string]reported {
 		all[name] = reported{r, report}
 	}
 	r, err := lab.Dispatch(t.Context(), d)
-	keep("dispatch", with(r, "cpp-std", func(impl string, s lab.Sample) string {
+	keep("dispatch", with(r, "cpp-std", func(impl string, s results.Sample) string {
 		return lab.DispatchName(impl, s.Key("mode"), 2, s.N, 0)
 	}), err, func(r *lab.Results) lab.Report { return lab.DispatchReport(r, d) })
 	r, err = lab.Channel(t.Context(), c)
 	keep("channel", r, err, func(r *lab.Results) lab.Report { return lab.ChannelReport(r, c) })
 	r, err = lab.Spawn(t.Context(), s)
-	keep("spawn", with(r, "erlang", func(impl string, s lab.Sample) string {
+	keep("spawn", with(r, "erlang", func(impl string, s results.Sample) string {
 		return lab.SpawnName(impl, s.Key("mode"), 1, s.N, 0)
 	}), err, func(r *lab.Results) lab.Report { return lab.SpawnReport(r, s) })
 	r, err = lab.IO(t.Context(), i)
@@ -51,7 +52,7 @@ func reports(t *testing.T) map[string]reported {
 }
 
 // with has each figure of muster's also of a contestant.
-func with(r *lab.Results, impl string, name func(string, lab.Sample) string) *lab.Results {
+func with(r *lab.Results, impl string, name func(string, results.Sample) string) *lab.Results {
 	for _, s := range slices.Clone(r.Samples) {
 		s.Name = name(impl, s)
 		r.Samples = append(r.Samples, s)
@@ -90,7 +91,7 @@ func drawn(t *rapid.T, whole *lab.Results) *lab.Results {
 		kept := rapid.IntRange(0, 99).Draw(t, fmt.Sprint("sample ", i))
 		if kept >= part {
 			if kept%3 == 0 {
-				r.Absent = append(r.Absent, lab.Absent{Name: s.Name, Why: "does not end"})
+				r.Absent = append(r.Absent, results.Absent{Name: s.Name, Why: "does not end"})
 			}
 			continue
 		}
@@ -108,7 +109,7 @@ func drawn(t *rapid.T, whole *lab.Results) *lab.Results {
 		r.Samples = append(r.Samples, s)
 	}
 	if len(r.Samples)%2 == 0 {
-		r.Missing = append(r.Missing, lab.Missing{Peer: "tbb", Reason: "no g++ in PATH; on Debian that is odd", Install: "apt-get install g++"})
+		r.Missing = append(r.Missing, results.Missing{Peer: "tbb", Reason: "no g++ in PATH; on Debian that is odd", Install: "apt-get install g++"})
 	}
 	return r
 }

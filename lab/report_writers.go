@@ -6,6 +6,7 @@ import (
 
 	"muster/lab/page"
 	"muster/lab/plot"
+	"muster/lab/results"
 )
 
 // The databases as people call them.
@@ -18,10 +19,10 @@ const (
 type database struct{ impl, name string }
 
 // writersSection shows goroutines that write to a database at the same time.
-func (r *Results) writersSection(o ChannelOptions) page.Section {
+func (r view) writersSection(o ChannelOptions) page.Section {
 	s := page.Section{Title: "Goroutines that write to a database"}
 	written := slices.DeleteFunc([]database{{postgresImpl, postgresName}, {sqliteImpl, sqliteName}}, func(d database) bool {
-		return !slices.ContainsFunc(o.Writers, func(n int) bool { return r.summary(insertName(d.impl, n), rowsPerSecond).N > 0 })
+		return !slices.ContainsFunc(o.Writers, func(n int) bool { return r.Summary(insertName(d.impl, n), rowsPerSecond).N > 0 })
 	})
 	if len(written) == 0 {
 		s.Text = []string{"Nothing was written: what is not here stands among the conditions."}
@@ -44,7 +45,7 @@ func (r *Results) writersSection(o ChannelOptions) page.Section {
 }
 
 // writersClaim is what an author said of their own program, and what was seen here.
-func (r *Results) writersClaim(o ChannelOptions, written []database) string {
+func (r view) writersClaim(o ChannelOptions, written []database) string {
 	text := "The author of the article of 2013 wrote below it that 1,000 goroutines write about 10 times as many rows as 20, and the program takes 40 MB."
 	few, many := o.Writers[0], o.Writers[len(o.Writers)-1]
 	if slices.Contains(o.Writers, 20) {
@@ -54,9 +55,9 @@ func (r *Results) writersClaim(o ChannelOptions, written []database) string {
 		return text
 	}
 	for _, d := range written {
-		a, b := r.summary(insertName(d.impl, few), rowsPerSecond), r.summary(insertName(d.impl, many), rowsPerSecond)
+		a, b := r.Summary(insertName(d.impl, few), rowsPerSecond), r.Summary(insertName(d.impl, many), rowsPerSecond)
 		text += fmt.Sprintf(" Here %s takes %s times as many rows from %s as from %d", d.name, ratioText(b.Median, a.Median), grouped(int64(many)), few)
-		if memory := r.summary(insertName(d.impl, many), clientRSS); memory.Median > 0 {
+		if memory := r.Summary(insertName(d.impl, many), clientRSS); memory.Median > 0 {
 			text += fmt.Sprintf(", and the program takes %s MB", digits(memory.Median/megabyte))
 		}
 		text += "."
@@ -67,12 +68,12 @@ func (r *Results) writersClaim(o ChannelOptions, written []database) string {
 const megabyte = 1e6
 
 // connectionsText says whether goroutines waited for one another's connections.
-func (r *Results) connectionsText(o ChannelOptions, d database) string {
+func (r view) connectionsText(o ChannelOptions, d database) string {
 	if d.impl == sqliteImpl {
 		return "SQLite lets one write at a time, so its goroutines take turns with one connection."
 	}
 	many := o.Writers[len(o.Writers)-1]
-	n := r.summary(insertName(d.impl, many), connections).Median
+	n := r.Summary(insertName(d.impl, many), connections).Median
 	if n <= 0 || n >= float64(many) {
 		return "Each goroutine has a connection to PostgreSQL of its own, which there is a process."
 	}
@@ -80,7 +81,7 @@ func (r *Results) connectionsText(o ChannelOptions, d database) string {
 		"More goroutines than that wait for one another's: more rows are not under way at a time.", digits(n))
 }
 
-func (r *Results) writersTable(o ChannelOptions, written []database) page.Table {
+func (r view) writersTable(o ChannelOptions, written []database) page.Table {
 	t := page.Table{Caption: "rows each second, and the memory of the program that writes (0 where the system does not tell)", Columns: columns("goroutines")}
 	for _, n := range o.Writers {
 		t.Rows = append(t.Rows, page.Row(grouped(int64(n))))
@@ -92,13 +93,13 @@ func (r *Results) writersTable(o ChannelOptions, written []database) page.Table 
 			names = append(names, name)
 			t.Rows[i] = append(t.Rows[i], r.cell(name, rowsPerSecond, 1), r.cell(name, clientRSS, megabyte), r.cell(name, connections, 1))
 		}
-		r.markBest(t.Rows, len(t.Columns), nsPerOp, names)
+		r.markBest(t.Rows, len(t.Columns), results.NsPerOp, names)
 		t.Columns = append(t.Columns, columns("", d.name+": rows/s", "MB", "connections")[1:]...)
 	}
 	return t
 }
 
-func (r *Results) writersChart(o ChannelOptions, written []database) plot.Chart {
+func (r view) writersChart(o ChannelOptions, written []database) plot.Chart {
 	c := plot.Chart{Title: "Rows each second against goroutines", X: plot.Axis{Label: "goroutines that write", Log: true}, Y: plot.Axis{Label: "rows each second"}}
 	for _, d := range written {
 		l := plot.Line{Name: d.name}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"muster/lab"
+	"muster/lab/results"
 )
 
 // shown renders results in every form and returns them: text, page and JSON lines.
@@ -45,7 +46,7 @@ func readAgain(t testing.TB, r *lab.Results) {
 	if err := r.Write(&b); err != nil {
 		t.Fatal(err)
 	}
-	again, err := lab.ReadResults(&b)
+	again, err := results.Read(&b)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,9 +70,10 @@ func complete(t *testing.T, r *lab.Results, count int, report lab.Report) (text,
 	}
 	readAgain(t, r)
 	text, page, lines := shown(t, r, report)
-	figures := map[string]bool{}
+	figures, all := map[string]bool{}, 0
 	for _, l := range lines {
 		if l["type"] == "figure" {
+			all++
 			figures[l["name"].(string)] = true
 		}
 	}
@@ -81,7 +83,7 @@ func complete(t *testing.T, r *lab.Results, count int, report lab.Report) (text,
 		}
 	}
 	last := lines[len(lines)-1]
-	if last["type"] != "summary" || int(last["figures"].(float64)) != len(figures) || last["interrupted"] != false {
+	if last["type"] != "summary" || int(last["figures"].(float64)) != all || last["interrupted"] != false {
 		t.Errorf("the last line is %v", last)
 	}
 	return text, page

@@ -3,11 +3,11 @@ package lab
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"muster/lab/internal/run"
 	"muster/lab/native"
 )
 
@@ -17,6 +17,10 @@ type SpawnOptions struct {
 	Work       []int // square roots of a call; rising
 	Goroutines []int // calls, and goroutines alive at the same time; rising
 	Procs      []int // GOMAXPROCS; rising
+
+	// EachMax is how long one measurement may take by estimate: longer ones are left out,
+	// and said to be. 0 is no limit.
+	EachMax time.Duration
 }
 
 // threadsMost is how many threads of the system are asked for, where threads are what is
@@ -39,66 +43,76 @@ func Spawn(ctx context.Context, o SpawnOptions) (*Results, error) {
 	if err := checkNumbers("procs", 1, 1024, o.Procs...); err != nil {
 		return nil, err
 	}
-	p, err := newPlan(&o.Options, "spawn")
+	plan, err := run.New(&o.Options, "spawn")
 	if err != nil {
 		return nil, err
 	}
-	peers, err := p.compile(ctx, native.Spawn)
+	p := planner{plan}
+	peers, err := p.Peers(ctx, native.Spawn)
 	if err != nil {
 		return nil, err
 	}
 	for _, procs := range o.Procs {
 		for _, work := range o.Work {
-			p.addSpawn(o, "direct", work, directCalls(work), procs)
+			p.AddShort(p.spawn("direct", work, directCalls(work), procs), o.EachMax)
 			for _, count := range o.Goroutines {
-				p.addSpawn(o, "each", work, count, procs)
+				p.AddShort(p.spawn("each", work, count, procs), o.EachMax)
 			}
 		}
 	}
 	for _, count := range o.Goroutines {
-		p.add(trial{
-			name:    SpawnName(muster, "waiting", 0, count, 1),
-			command: append(slices.Clone(o.Probe), "waiting", "-count", strconv.Itoa(count)),
-			procs:   1, estimate: time.Duration(count) * time.Microsecond,
-		})
+		p.AddShort(p.waiting(count), o.EachMax)
 	}
 	for _, one := range peers {
 		p.addPeerSpawn(o, one)
 	}
-	return p.results, p.measure(ctx)
+	return p.Results, p.Measure(ctx)
 }
 
 // directCalls is how often a function is called in a loop: so often that the collection of
 // garbage at the end, which takes as long for one call as for a million, does not show.
 func directCalls(work int) int { return max(1_000, 10_000_000/work) }
 
-func (p *plan) addSpawn(o SpawnOptions, mode string, work, count, procs int) {
+// spawn is a trial of goroutines that call a function, or of a loop that does.
+func (p planner) spawn(mode string, work, count, procs int) run.Trial {
 	added := 500 * time.Nanosecond
 	if mode == "direct" {
 		added = 3 * time.Nanosecond
 	}
-	p.add(trial{
-		name: SpawnName(muster, mode, work, count, procs),
-		command: append(slices.Clone(o.Probe), "spawn", "-mode", mode,
-			"-work", strconv.Itoa(work), "-count", strconv.Itoa(count)),
-		procs: procs, estimate: time.Duration(count) * (added + time.Duration(work)*rootCost),
-	})
+	t := p.Probe(SpawnName(run.Muster, mode, work, count, procs), time.Duration(count)*(added+time.Duration(work)*rootCost),
+		"spawn", "-mode", mode, "-work", strconv.Itoa(work), "-count", strconv.Itoa(count))
+	t.Procs = procs
+	return t
+}
+
+// waiting is a trial of goroutines that wait.
+func (p planner) waiting(count int) run.Trial {
+	t := p.Probe(SpawnName(run.Muster, "waiting", 0, count, 1), time.Duration(count)*time.Microsecond, "waiting", "-count", strconv.Itoa(count))
+	t.Procs = 1
+	return t
+}
+
+// peerCost is about what one thread, task or process takes, for estimates alone.
+func peerCost(impl string) time.Duration {
+	switch impl {
+	case "java-thread":
+		return 200 * time.Microsecond
+	case "cpp-thread", "rust-thread":
+		return 10 * time.Microsecond
+	}
+	return 3 * time.Microsecond
 }
 
 // addPeerSpawn adds those of another language: with the least work, where the difference
 // is largest, and what those that wait take.
-func (p *plan) addPeerSpawn(o SpawnOptions, one peer) {
+func (p planner) addPeerSpawn(o SpawnOptions, one run.Peer) {
 	for _, count := range o.Goroutines {
-		if strings.HasSuffix(one.impl, "-thread") && count > threadsMost {
+		if strings.HasSuffix(one.Impl, "-thread") && count > threadsMost {
 			continue
 		}
 		for _, mode := range []string{"each", "waiting"} {
-			p.add(trial{
-				name: SpawnName(one.impl, mode, o.Work[0], count, 0),
-				command: append(slices.Clone(one.command), "-mode", mode,
-					"-work", strconv.Itoa(o.Work[0]), "-count", strconv.Itoa(count)),
-				dir: one.dir, estimate: time.Duration(count) * 10 * time.Microsecond,
-			})
+			p.AddShort(one.Trial(SpawnName(one.Impl, mode, o.Work[0], count, 0), time.Duration(count)*peerCost(one.Impl),
+				"-mode", mode, "-work", strconv.Itoa(o.Work[0]), "-count", strconv.Itoa(count)), o.EachMax)
 		}
 	}
 }

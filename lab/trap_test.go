@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"muster/lab"
+	"muster/lab/results"
 )
 
 // warned runs a question with a fake and checks that a warning of the kind is in the
@@ -178,7 +179,7 @@ func TestAbsentContestant(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Absent = append(r.Absent, lab.Absent{Name: lab.DispatchName("cpp-std", "single", 2, 1000, 0), Why: "does not end"})
+	r.Absent = append(r.Absent, results.Absent{Name: lab.DispatchName("cpp-std", "single", 2, 1000, 0), Why: "does not end"})
 	text, page, _ := shown(t, r, lab.DispatchReport(r, o))
 	says(t, text, "\n  cpp-std ", "does not end")
 	says(t, page, "cpp-std", "does not end")

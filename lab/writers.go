@@ -6,26 +6,20 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"muster/lab/internal/run"
 	"muster/lab/native"
 	"muster/lab/postgres"
+	"muster/lab/results"
 )
 
 // Contestants that write to a database.
 const (
 	postgresImpl = "postgres"
 	sqliteImpl   = "sqlite"
-)
-
-// Units of theirs.
-const (
-	rowsPerSecond = "rows/s"
-	clientRSS     = "rss-B" // at the end, of the whole process
-	connections   = "connections"
 )
 
 // Bounds on who writes.
@@ -47,35 +41,35 @@ func (o *ChannelOptions) checkWriters() error {
 	return nil
 }
 
-// addWriters adds goroutines that write to databases at the same time. The databases are
-// there until end is called; what the system has no database for is among the results'
+// addWriters adds goroutines that write so many rows to databases at the same time. The
+// databases are below dir, or where the system has temporary files, until end is called; what the system has no database for is among the results'
 // missing.
-func (p *plan) addWriters(ctx context.Context, o ChannelOptions) (end func() error, err error) {
-	d := &databases{}
+func (p planner) addWriters(ctx context.Context, writers []int, rows int, dir string) (end func() error, err error) {
+	d := &databases{below: dir}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, d.end())
 		}
 	}()
-	if len(o.Writers) == 0 {
+	if len(writers) == 0 {
 		return d.end, nil
 	}
-	peers, err := p.compile(ctx, native.Insert)
+	peers, err := p.Compile(ctx, native.Insert, nil)
 	if err != nil {
 		return nil, err
 	}
 	for _, one := range peers {
-		dsn, err := d.begin(ctx, one.impl)
+		dsn, err := d.begin(ctx, one.Impl)
 		switch {
 		case ctx.Err() != nil:
 			return nil, errors.Join(ctx.Err(), err)
-		case err != nil && one.impl == postgresImpl:
-			p.results.Missing = append(p.results.Missing, missingServer(err))
+		case err != nil && one.Impl == postgresImpl:
+			p.Results.Missing = append(p.Results.Missing, missingServer(err))
 		case err != nil:
 			return nil, err
 		default:
-			for _, goroutines := range o.Writers {
-				p.addInsert(o, one, dsn, goroutines)
+			for _, goroutines := range writers {
+				p.Add(insert(one, dsn, goroutines, rows))
 			}
 		}
 	}
@@ -83,27 +77,24 @@ func (p *plan) addWriters(ctx context.Context, o ChannelOptions) (end func() err
 }
 
 // missingServer tells of a server that is not installed, or that does not start.
-func missingServer(err error) Missing {
+func missingServer(err error) results.Missing {
 	var missing *postgres.Missing
 	if errors.As(err, &missing) {
-		return Missing{postgresName, missing.Reason, missing.Install}
+		return results.Missing{Peer: postgresName, Reason: missing.Reason, Install: missing.Install}
 	}
 	reason, _, _ := strings.Cut(err.Error(), "\n")
-	return Missing{postgresName, reason, "apt-get install postgresql"}
+	return results.Missing{Peer: postgresName, Reason: reason, Install: "apt-get install postgresql"}
 }
 
-// addInsert adds one number of goroutines. Goroutines share SQLite's one connection, for
+// insert is a trial of one number of goroutines. Goroutines share SQLite's one connection, for
 // it lets one write at a time; several would only look again and again whether it is
 // their turn.
-func (p *plan) addInsert(o ChannelOptions, one peer, dsn string, goroutines int) {
-	c := append(slices.Clone(one.command), "-dsn", dsn, "-goroutines", strconv.Itoa(goroutines), "-rows", strconv.Itoa(o.Rows))
-	if one.impl == sqliteImpl {
-		c = append(c, "-connections", "1")
+func insert(one run.Peer, dsn string, goroutines, rows int) run.Trial {
+	args := []string{"-dsn", dsn, "-goroutines", strconv.Itoa(goroutines), "-rows", strconv.Itoa(rows)}
+	if one.Impl == sqliteImpl {
+		args = append(args, "-connections", "1")
 	}
-	p.add(trial{
-		name: insertName(one.impl, goroutines), command: c, dir: one.dir,
-		estimate: 50*time.Millisecond + time.Duration(o.Rows)*60*time.Microsecond,
-	})
+	return one.Trial(insertName(one.Impl, goroutines), 50*time.Millisecond+time.Duration(rows)*60*time.Microsecond, args...)
 }
 
 func insertName(impl string, goroutines int) string {
@@ -112,6 +103,7 @@ func insertName(impl string, goroutines int) string {
 
 // databases are what is written to, for as long as is measured.
 type databases struct {
+	below  string           // where they are; "" = where the system has temporary files
 	dir    string           // of SQLite's file; empty = there is none
 	server *postgres.Server // nil = none
 }
@@ -119,10 +111,10 @@ type databases struct {
 // begin has a database ready, and returns where contestants find it.
 func (d *databases) begin(ctx context.Context, impl string) (dsn string, err error) {
 	if impl == sqliteImpl {
-		d.dir, err = os.MkdirTemp("", "muster-lab-")
+		d.dir, err = os.MkdirTemp(d.below, "muster-lab-")
 		return filepath.Join(d.dir, "inserts.db"), err
 	}
-	d.server, err = postgres.Start(ctx, postgres.Options{})
+	d.server, err = postgres.Start(ctx, postgres.Options{Dir: d.below})
 	if err != nil {
 		return "", err
 	}

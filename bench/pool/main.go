@@ -76,5 +76,6 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		return err
 	}
 	(&contest{results, o, out}).print()
+	printIdle(out, *workers)
 	return nil
 }

@@ -67,12 +67,16 @@ const countDefault = 6
 func (l *labFlags) add(f *pflag.FlagSet) {
 	l.format = format(regress.Text)
 	f.IntVar(&l.count, "count", countDefault, "take each figure `N` times; an interval at 95 % needs 6")
-	f.BoolVar(&l.full, "full", false, "also what takes long: some minutes, or hours with other flags")
 	f.StringVar(&l.out, "out", "", "write every result to `FILE` as it comes, as Go's benchmarks do, fit for benchstat")
 	f.BoolVar(&l.resume, "resume", false, "do not measure again what --out FILE has from an interrupted run")
 	f.StringVar(&l.html, "html", "", "write tables and plots to `FILE`, one page that needs no other")
 	f.Var(&l.format, "format", "`FORMAT` of the results on standard output: text or json")
 	f.BoolVarP(&l.quiet, "quiet", "q", false, "no progress")
+}
+
+// addFull offers what is not measured otherwise, for it takes long.
+func (l *labFlags) addFull(f *pflag.FlagSet, what string) {
+	f.BoolVar(&l.full, "full", false, what)
 }
 
 // labRun is what measures, and what shows that.

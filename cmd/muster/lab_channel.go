@@ -53,6 +53,7 @@ goroutines write rows to PostgreSQL and to SQLite, which it starts for that.
 		},
 	}
 	l.add(c.Flags())
+	l.addFull(c.Flags(), "1,000,000 items and 20,000 rows, as in the article: some minutes")
 	c.Flags().Var((*numbers)(&o.Procs), "procs", "`NUMBERS` for GOMAXPROCS")
 	c.Flags().Var((*numbers)(&o.Cycles), "cycles", "`NUMBERS` of turns of a loop for each item, on both sides")
 	c.Flags().IntVar(&o.Processes, "processes", 2*runtime.NumCPU(), "up to `N` processes at the same time; 0 = none")

@@ -33,6 +33,7 @@ of C sources that is written for that. --full takes the articles' numbers.`,
 		},
 	}
 	l.add(c.Flags())
+	l.addFull(c.Flags(), "the articles' numbers, but for the corpus, which is a fifteenth of theirs: half an hour or so")
 	c.Flags().StringVar(&o.Dir, "dir", "", "write the corpus and other files below `DIR`, and take them away again (default: where the system has temporary files)")
 	return c
 }

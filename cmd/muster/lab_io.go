@@ -39,6 +39,7 @@ process of its own, how Go ends a program that needs more than 10,000 threads.
 		},
 	}
 	l.add(c.Flags())
+	l.addFull(c.Flags(), "20,000 files, and 2,000,000 that are renamed: some minutes")
 	c.Flags().StringVar(&o.Dir, "dir", "", "write files below `DIR`, and take them away again (default: where the system has temporary files)")
 	return c
 }

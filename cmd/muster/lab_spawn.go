@@ -39,6 +39,7 @@ What takes longer than a tenth of a second at a time is left to --full.`,
 		},
 	}
 	l.add(c.Flags())
+	l.addFull(c.Flags(), "also what takes longer than a tenth of a second at a time: some minutes")
 	c.Flags().Var((*numbers)(&o.Work), "work", "`NUMBERS` of square roots of a call")
 	c.Flags().Var((*numbers)(&o.Goroutines), "goroutines", "`NUMBERS` of calls, and goroutines alive, as 1e3,1e6")
 	c.Flags().Var((*numbers)(&o.Procs), "procs", "`NUMBERS` for GOMAXPROCS")

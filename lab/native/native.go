@@ -59,7 +59,7 @@ type Program struct {
 
 // Exit statuses of contestants besides 0, and 2 for a command line that means nothing.
 const (
-	StatusDeadlock   = 7 // tasks that wait for one another did not end within 20 s
+	StatusDeadlock   = 7 // tasks that wait for one another did not end in time
 	StatusNoSuchMode = 8 // this contestant has nothing of the kind
 	StatusNoMore     = 9 // the system gives no more threads; standard error says how many there were
 )

@@ -4,7 +4,7 @@
 //
 // The page needs no script and nothing from elsewhere, and reads on a phone, on dark
 // screens, on paper and aloud. The package must not measure or judge: whoever fills a
-// document says which cell is the best and which goal was met.
+// document says which cell is the best and which claim holds.
 package page
 
 import "muster/lab/plot"
@@ -67,8 +67,6 @@ type Class int
 const (
 	Plain         Class = iota
 	Best                // of those that it is compared with
-	GoalMet             // at least what was aimed at
-	GoalMissed          // less
 	Holds               // a claim that is confirmed
 	NoLongerHolds       // a claim that is refuted
 	CannotBeTold        // a claim that was not decided
@@ -87,10 +85,6 @@ func (c Class) look() look {
 	switch c {
 	case Best:
 		return look{"best", "*", "best"}
-	case GoalMet:
-		return look{"goal met", "✓", "met"}
-	case GoalMissed:
-		return look{"goal missed", "✗", "missed"}
 	case Holds:
 		return look{words: "holds", style: "holds"}
 	case NoLongerHolds:

@@ -279,7 +279,7 @@ func TestEmpty(t *testing.T) {
 
 func TestClasses(t *testing.T) {
 	for class, want := range map[page.Class]string{
-		page.Plain: "", page.Best: "best", page.GoalMet: "goal met", page.GoalMissed: "goal missed",
+		page.Plain: "", page.Best: "best",
 		page.Holds: "holds", page.NoLongerHolds: "no longer holds", page.CannotBeTold: "cannot be told",
 	} {
 		if got := class.String(); got != want {

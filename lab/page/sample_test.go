@@ -18,10 +18,10 @@ func small() page.Document {
 			Text:  []string{"10,000,000 tasks to 8 workers, the median of 10 runs. The text is long enough to take more than one line of a terminal."},
 			Tables: []page.Table{{
 				Caption: "ns per task",
-				Columns: []page.Column{{Title: "pool"}, {Title: "GOMAXPROCS 1", Right: true}, {Title: "GOMAXPROCS 2", Right: true}, {Title: "goal"}},
+				Columns: []page.Column{{Title: "pool"}, {Title: "GOMAXPROCS 1", Right: true}, {Title: "GOMAXPROCS 2", Right: true}},
 				Rows: [][]page.Cell{
-					{{Text: "muster"}, {Text: "38.0", Class: page.Best}, {Text: "61.2", Class: page.Best}, {Text: "≤ 50 ns", Class: page.GoalMet}},
-					{{Text: "channel"}, {Text: "95.7"}, {Text: "201"}, {Text: "≤ 50 ns", Class: page.GoalMissed}},
+					{{Text: "muster"}, {Text: "38.0", Class: page.Best}, {Text: "61.2", Class: page.Best}},
+					{{Text: "channel"}, {Text: "95.7"}, {Text: "201"}},
 					page.Row("C++, mutex"),
 				},
 			}},

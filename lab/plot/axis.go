@@ -155,7 +155,7 @@ func digitTicks(low, high float64) []plot.Tick {
 	return ticks
 }
 
-// powerOfTen is 10ⁿ as people write it; the font of PNGs has no raised minus sign.
+// powerOfTen is 10ⁿ as people write it; fonts may have no raised minus sign.
 func powerOfTen(n int) string {
 	switch {
 	case n < -4:

@@ -1,5 +1,5 @@
 // Package plot draws measurements: lines over a linear or logarithmic axis, with the
-// interval of each point, as SVG or PNG. Equal charts give equal bytes.
+// interval of each point, as SVG. Equal charts give equal bytes.
 //
 // The pictures need no fonts and no scripts from elsewhere, can be told apart without
 // colours, and follow a reader who prefers dark pages. The package must not measure or
@@ -17,7 +17,6 @@ import (
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgimg"
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
@@ -65,18 +64,6 @@ func (c Chart) SVG(w io.Writer) error {
 		return err
 	}
 	_, err = io.WriteString(w, restyle(raw.String(), p.chart.Title, p.height()))
-	return err
-}
-
-// PNG writes the chart as a picture for where SVG cannot go; it fails as SVG does.
-func (c Chart) PNG(w io.Writer) error {
-	p, err := c.picture()
-	if err != nil {
-		return err
-	}
-	canvas := vgimg.NewWith(vgimg.UseWH(width, p.height()), vgimg.UseDPI(pngDPI))
-	p.draw(draw.New(canvas))
-	_, err = vgimg.PngCanvas{Canvas: canvas}.WriteTo(w)
 	return err
 }
 
@@ -155,5 +142,4 @@ func visible(r rune) rune {
 const (
 	width      = 640 * vg.Length(1)
 	plotHeight = 360 * vg.Length(1)
-	pngDPI     = 144
 )

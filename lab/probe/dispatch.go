@@ -15,7 +15,7 @@ import (
 // The same as those of the contestants of package native, whose README says what each
 // mode is for.
 const (
-	warmUpMax     = 100_000
+	warmUpMax     = 20_000
 	makespanTasks = 10_000
 	longFirst     = 5_000
 	longCount     = 64

@@ -41,10 +41,10 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-func TestLayout(t *testing.T) {
+func TestRename(t *testing.T) {
 	for _, folders := range []int{1, 3} {
 		dir := t.TempDir()
-		cost, err := probe.Layout(t.Context(), probe.LayoutOptions{Dir: dir, Files: 1_001, Folders: folders})
+		cost, err := probe.Rename(t.Context(), probe.RenameOptions{Dir: dir, Files: 1_001, Folders: folders})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -63,8 +63,8 @@ func TestFolderInUse(t *testing.T) {
 	if _, err := probe.Files(t.Context(), probe.FilesOptions{Dir: dir, Files: 3}); err == nil {
 		t.Error("Files took a folder with a file in it")
 	}
-	if _, err := probe.Layout(t.Context(), probe.LayoutOptions{Dir: dir, Files: 3, Folders: 1}); err == nil {
-		t.Error("Layout took a folder with a file in it")
+	if _, err := probe.Rename(t.Context(), probe.RenameOptions{Dir: dir, Files: 3, Folders: 1}); err == nil {
+		t.Error("Rename took a folder with a file in it")
 	}
 	if _, err := probe.Log(probe.LogOptions{Logger: "log", File: mine, Lines: 1}); err == nil {
 		t.Error("Log took a file that was there")
@@ -81,8 +81,8 @@ func TestFilesEnded(t *testing.T) {
 	if _, err := probe.Files(ctx, probe.FilesOptions{Dir: dir, Files: 3}); !errors.Is(err, context.Canceled) {
 		t.Errorf("Files: %v", err)
 	}
-	if _, err := probe.Layout(ctx, probe.LayoutOptions{Dir: dir, Files: 3, Folders: 1}); !errors.Is(err, context.Canceled) {
-		t.Errorf("Layout: %v", err)
+	if _, err := probe.Rename(ctx, probe.RenameOptions{Dir: dir, Files: 3, Folders: 1}); !errors.Is(err, context.Canceled) {
+		t.Errorf("Rename: %v", err)
 	}
 	expectEmpty(t, dir)
 }
@@ -130,7 +130,7 @@ func TestNumbersRefused(t *testing.T) {
 	refused := map[string]func() error{
 		"no files": func() error { _, err := probe.Files(t.Context(), probe.FilesOptions{Dir: dir}); return err },
 		"no folders": func() error {
-			_, err := probe.Layout(t.Context(), probe.LayoutOptions{Dir: dir, Files: 1})
+			_, err := probe.Rename(t.Context(), probe.RenameOptions{Dir: dir, Files: 1})
 			return err
 		},
 		"no lines": func() error {

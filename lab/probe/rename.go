@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 )
 
-// LayoutOptions says where files are renamed to.
-type LayoutOptions struct {
+// RenameOptions says where files are renamed to.
+type RenameOptions struct {
 	Dir     string // an empty folder, which is left as it was
 	Files   int
 	Folders int // that the files go to in turn; 1 = all into one
@@ -19,9 +19,9 @@ type LayoutOptions struct {
 // stays small, and only those that they go to grow.
 const renamePortion = 1_000
 
-// Layout measures what it takes to rename files, which are empty, into one folder or into
+// Rename measures what it takes to rename files, which are empty, into one folder or into
 // several. Only the renaming is in its cost.
-func Layout(ctx context.Context, o LayoutOptions) (Cost, error) {
+func Rename(ctx context.Context, o RenameOptions) (Cost, error) {
 	if o.Files < 1 || o.Folders < 1 {
 		return Cost{}, errors.New("files and folders must be 1 or more")
 	}
@@ -32,7 +32,7 @@ func Layout(ctx context.Context, o LayoutOptions) (Cost, error) {
 	return cost, errors.Join(err, empty(o.Dir))
 }
 
-func renameAll(ctx context.Context, o LayoutOptions) (all Cost, err error) {
+func renameAll(ctx context.Context, o RenameOptions) (all Cost, err error) {
 	from := filepath.Join(o.Dir, "new")
 	folders := make([]string, o.Folders)
 	for i := range folders {

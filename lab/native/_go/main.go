@@ -266,7 +266,7 @@ func submitAll(r runner, n int) {
 // measure runs once to warm up, then once by the clock, and prints the result.
 func (o *options) measure(r runner, n int, run func(runner, int)) {
 	late := time.AfterFunc(time.Duration(o.patience)*time.Millisecond, func() { os.Exit(statusDeadlock) })
-	run(r, min(n, 100_000))
+	run(r, min(n, 20_000))
 	r.wait()
 	if o.mode != "barrier" {
 		late.Stop()

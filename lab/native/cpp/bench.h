@@ -142,7 +142,7 @@ const int statusDeadlock = 7, statusNoSuchMode = 8;
 inline int measure(const Options &o, long n, const std::function<void(long)> &run) {
 	std::signal(SIGALRM, [](int) { _exit(statusDeadlock); });
 	endAfter(o.patience);
-	run(std::min(n, 100000L));
+	run(std::min(n, 20000L));
 	endAfter(0);
 	double cpu = cpuSeconds();
 	auto began = std::chrono::steady_clock::now();

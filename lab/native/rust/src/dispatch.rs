@@ -117,7 +117,7 @@ fn watch(patience: Duration, over: Arc<AtomicBool>) {
 fn measure(o: &Options, n: u64, run: &dyn Fn(u64)) {
     let over = Arc::new(AtomicBool::new(false));
     watch(o.patience, over.clone());
-    run(n.min(100_000));
+    run(n.min(20_000));
     if o.mode != "barrier" {
         over.store(true, Ordering::SeqCst);
     }

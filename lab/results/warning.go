@@ -1,4 +1,4 @@
-package lab
+package results
 
 import (
 	"strconv"
@@ -15,9 +15,10 @@ type Warning struct {
 }
 
 // Warnings tells what is wrong with the figures, benchmark by benchmark.
-func (r *Results) Warnings() []Warning { return r.warningsOf(r.Names()) }
+func (r *Results) Warnings() []Warning { return r.WarningsOf(r.Names()) }
 
-func (r *Results) warningsOf(names []string) (found []Warning) {
+// WarningsOf is Warnings of some benchmarks.
+func (r *Results) WarningsOf(names []string) (found []Warning) {
 	series := map[string][]Sample{}
 	for _, s := range r.Samples {
 		key := seriesOf(s.Name)
@@ -36,7 +37,7 @@ func (r *Results) warningsOf(names []string) (found []Warning) {
 func measurement(name string, series []Sample) stat.Measurement {
 	m := stat.Measurement{Cores: coresMeant(name)}
 	for _, s := range series {
-		ns, ok := s.Value(nsPerOp)
+		ns, ok := s.Value(NsPerOp)
 		if !ok || ns <= 0 {
 			continue
 		}
@@ -47,7 +48,7 @@ func measurement(name string, series []Sample) stat.Measurement {
 		}
 		m.Ops = s.N
 		m.Wall = append(m.Wall, wall)
-		if cpu, ok := s.Value(cpuPerOp); ok {
+		if cpu, ok := s.Value(CPUPerOp); ok {
 			m.CPU = append(m.CPU, time.Duration(cpu*float64(s.N)))
 		}
 	}
@@ -59,14 +60,14 @@ func measurement(name string, series []Sample) stat.Measurement {
 func coresMeant(name string) int {
 	procs := numberOf(name, "procs")
 	switch question, _, _ := strings.Cut(name, "/"); {
-	case question == "Dispatch" && keyOf(name, "mode") == "single":
+	case question == "Dispatch" && KeyOf(name, "mode") == "single":
 		if jobs := numberOf(name, "jobs"); procs == 0 || jobs < procs {
 			return jobs
 		}
 		return procs
-	case question == "Channel" && keyOf(name, "processes") == "":
+	case question == "Channel" && KeyOf(name, "processes") == "":
 		return min(2, procs)
-	case question == "Spawn" && keyOf(name, "mode") == "each":
+	case question == "Spawn" && KeyOf(name, "mode") == "each":
 		return procs
 	}
 	return 0
@@ -85,6 +86,6 @@ func seriesOf(name string) string {
 
 // numberOf is a number in a name; 0 if there is none.
 func numberOf(name, key string) int {
-	n, _ := strconv.Atoi(keyOf(name, key))
+	n, _ := strconv.Atoi(KeyOf(name, key))
 	return n
 }

@@ -1,4 +1,4 @@
-package lab
+package run
 
 import (
 	"os"
@@ -7,22 +7,45 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"muster/lab/probe"
+	"muster/lab/results"
 )
 
-// conditions are those under which this process measures.
-func conditions(version string) []Pair {
-	c := []Pair{
-		{"goos", runtime.GOOS}, {"goarch", runtime.GOARCH}, {"go", runtime.Version()}, {"cgo", cgo()},
-		{"cpus", strconv.Itoa(runtime.NumCPU())}, {"goenv", goEnvironment()},
-	}
-	m := machineHere()
-	for _, p := range []Pair{{"cpu", m.cpu}, {"kernel", m.kernel}, {"load", m.load}, {"muster", version}} {
-		if p.Value != "" {
-			c = append(c, p)
-		}
-	}
-	return c
+// Keys of conditions that reports use: how many processors this program may use at the
+// same time, which a container's quota may make fewer than there are, and the machine's
+// memory as in "25.3 GB", 0 where the system does not tell.
+const (
+	ProcsKey  = "procs"
+	MemoryKey = "memory"
+)
+
+func memory() string {
+	return strconv.FormatFloat(float64(probe.MemoryTotal())/1e9, 'f', 1, 64) + " GB"
 }
+
+// conditions are those under which this process measures.
+func conditions(version string) []results.Pair {
+	m := machineHere()
+	all := []results.Pair{
+		{Key: "goos", Value: runtime.GOOS},
+		{Key: "goarch", Value: runtime.GOARCH},
+		{Key: "go", Value: runtime.Version()},
+		{Key: "cgo", Value: cgo()},
+		{Key: "cpus", Value: strconv.Itoa(runtime.NumCPU())},
+		{Key: ProcsKey, Value: strconv.Itoa(runtime.GOMAXPROCS(0))},
+		{Key: MemoryKey, Value: memory()},
+		{Key: "goenv", Value: goEnvironment()},
+		{Key: "cpu", Value: m.cpu},
+		{Key: "kernel", Value: m.kernel},
+		{Key: loadKey, Value: m.load},
+		{Key: "muster", Value: version},
+	}
+	return slices.DeleteFunc(all, func(p results.Pair) bool { return p.Value == "" })
+}
+
+// loadKey is of the one condition that is never as it was.
+const loadKey = "load"
 
 // goEnvironment are the variables of the caller's that Go's runtime obeys in what is started,
 // but for GOMAXPROCS, which is none of the caller's there.
@@ -57,11 +80,11 @@ func cgo() string {
 }
 
 // sameConditions reports what is not as it was, but for the load, which never is.
-func sameConditions(was, is []Pair) error {
+func sameConditions(was, is []results.Pair) error {
 	for _, now := range is {
-		i := slices.IndexFunc(was, func(p Pair) bool { return p.Key == now.Key })
+		i := slices.IndexFunc(was, func(p results.Pair) bool { return p.Key == now.Key })
 		switch {
-		case now.Key == "load":
+		case now.Key == loadKey:
 		case i < 0:
 			return inputf("what an earlier run left does not say under which %s: measure anew", now.Key)
 		case was[i].Value != now.Value:

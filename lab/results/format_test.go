@@ -1,12 +1,11 @@
-package lab_test
+package results_test
 
 import (
+	"muster/lab/results"
 	"os"
 	"reflect"
 	"strings"
 	"testing"
-
-	"muster/lab"
 )
 
 // What the first version wrote is read for ever.
@@ -15,7 +14,7 @@ func TestFirstFormat(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := lab.ReadResults(strings.NewReader(string(text)))
+	r, err := results.Read(strings.NewReader(string(text)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,8 +22,8 @@ func TestFirstFormat(t *testing.T) {
 	if got, want := r.Figures(single, "cpu-ns/op"), []float64{26.25, 25.25}; !reflect.DeepEqual(got, want) {
 		t.Errorf("figures %v, want %v", got, want)
 	}
-	absent := []lab.Absent{{Name: "Dispatch/impl=tbb-group/mode=barrier/jobs=2/tasks=1000", Why: "does not end"}}
-	missing := []lab.Missing{{Peer: "java", Reason: "no JDK here: odd", Install: "apt-get install default-jdk-headless"}}
+	absent := []results.Absent{{Name: "Dispatch/impl=tbb-group/mode=barrier/jobs=2/tasks=1000", Why: "does not end"}}
+	missing := []results.Missing{{Peer: "java", Reason: "no JDK here: odd", Install: "apt-get install default-jdk-headless"}}
 	if !reflect.DeepEqual(r.Absent, absent) || !reflect.DeepEqual(r.Missing, missing) || len(r.Conditions) != 5 {
 		t.Errorf("%+v", r)
 	}
@@ -32,7 +31,7 @@ func TestFirstFormat(t *testing.T) {
 	if err := r.Write(&again); err != nil || again.String() != string(text) {
 		t.Errorf("written again, %v:\n%s", err, again.String())
 	}
-	_, err = lab.ReadResults(strings.NewReader(strings.Replace(string(text), "muster-lab-1", "muster-lab-2", 1)))
+	_, err = results.Read(strings.NewReader(strings.Replace(string(text), "muster-lab-1", "muster-lab-2", 1)))
 	if err == nil || !strings.Contains(err.Error(), `"muster-lab-2"`) {
 		t.Errorf("a format of later: %v", err)
 	}

@@ -1,4 +1,4 @@
-package lab
+package results
 
 import (
 	"encoding/json"
@@ -10,9 +10,10 @@ import (
 // summary.
 func (r *Results) WriteJSON(w io.Writer) error {
 	e := json.NewEncoder(w)
+	figures := 0
 	for _, name := range r.Names() {
-		for _, unit := range r.units(name) {
-			s := r.summary(name, unit)
+		for _, unit := range r.Units(name) {
+			s := r.Summary(name, unit)
 			line := jsonFigure{
 				Type: "figure", Name: name, Unit: unit, Median: s.Median, Low: s.Low, High: s.High,
 				Confidence: s.Confidence, Samples: r.Figures(name, unit),
@@ -20,6 +21,7 @@ func (r *Results) WriteJSON(w io.Writer) error {
 			if err := e.Encode(line); err != nil {
 				return err
 			}
+			figures++
 		}
 	}
 	warnings := r.Warnings()
@@ -38,7 +40,7 @@ func (r *Results) WriteJSON(w io.Writer) error {
 		conditions[c.Key] = c.Value
 	}
 	others = append(others, jsonSummary{
-		"summary", conditions, len(r.Names()), len(r.Absent), len(r.Missing), len(warnings), r.NotRun > 0, r.NotRun,
+		"summary", conditions, figures, len(r.Absent), len(r.Missing), len(warnings), r.NotRun > 0, r.NotRun,
 	})
 	for _, line := range others {
 		if err := e.Encode(line); err != nil {
@@ -88,17 +90,4 @@ type jsonSummary struct {
 	Warnings    int               `json:"warnings"`
 	Interrupted bool              `json:"interrupted"` // ended before its time
 	NotRun      int               `json:"not_run"`
-}
-
-// units lists those of a benchmark.
-func (r *Results) units(name string) (units []string) {
-	for _, s := range r.Samples {
-		if s.Name == name {
-			for _, v := range s.Values {
-				units = append(units, v.Unit)
-			}
-			return units
-		}
-	}
-	return nil
 }

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package lab
+package run
 
 // machineHere is not told without other programs here.
 func machineHere() machine { return machine{} }

@@ -1,4 +1,4 @@
-package lab
+package run
 
 import (
 	"bufio"
@@ -9,30 +9,39 @@ import (
 	"time"
 
 	"muster/lab/probe"
+	"muster/lab/results"
 )
 
-// processesMax bounds how many are started at the same time.
-const processesMax = 256
+// ProcessesMax bounds how many are started at the same time.
+const ProcessesMax = 256
+
+// What keeps probes that are to run at the same time from starting before all are there:
+// the flag that has one wait, and what it says once it could begin, which it does when its
+// standard input ends.
+const (
+	Gate  = "gate"
+	Ready = "ready"
+)
 
 // runTogether starts the trial's probe in several processes at the same time. The figures
 // are of all of them together: what one operation took by the clock, and of processors.
 // The time counts from when all are ready.
-func (t *trial) runTogether(ctx context.Context) (Sample, error) {
+func (t *Trial) runTogether(ctx context.Context) (results.Sample, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // and with it all that were started
 	var all []*gated
-	for range t.processes {
-		g, err := startGated(t.cmd(ctx, "-"+gate))
+	for range t.Processes {
+		g, err := startGated(t.cmd(ctx, "-"+Gate))
 		if err != nil {
-			return Sample{}, err
+			return results.Sample{}, err
 		}
 		defer func() { cancel(); _ = g.cmd.Wait() }()
 		all = append(all, g)
 	}
 	for _, g := range all {
-		if line, _ := g.out.ReadString('\n'); line != ready+"\n" {
+		if line, _ := g.out.ReadString('\n'); line != Ready+"\n" {
 			cancel()
-			return Sample{}, g.explain(fmt.Errorf("a process that was to be ready said %q", excerpt(line)))
+			return results.Sample{}, g.explain(fmt.Errorf("a process that was to be ready said %q", results.Excerpt(line)))
 		}
 	}
 	began := time.Now()
@@ -43,16 +52,16 @@ func (t *trial) runTogether(ctx context.Context) (Sample, error) {
 	for _, g := range all {
 		line, _ := g.out.ReadString('\n') // without an end it is no result
 		cost.Wall = time.Since(began)
-		s, err := parseLine(line)
+		s, err := results.ParseLine(line)
 		if err != nil {
 			cancel()
-			return Sample{}, g.explain(err)
+			return results.Sample{}, g.explain(err)
 		}
-		cpu, _ := s.Value(cpuPerOp)
+		cpu, _ := s.Value(results.CPUPerOp)
 		cost.N += s.N
 		cost.CPU += time.Duration(cpu * float64(s.N))
 	}
-	return sampleOf(cost), nil
+	return SampleOf(cost), nil
 }
 
 // gated is a process that waits to begin.
@@ -81,4 +90,12 @@ func startGated(c *exec.Cmd) (*gated, error) {
 	failed := &firstBytes{}
 	c.Stderr = failed
 	return &gated{c, in, bufio.NewReader(io.LimitReader(out, keptBytesMax)), failed}, c.Start()
+}
+
+// SampleOf is a cost as a line of Go's benchmarks, with more values.
+func SampleOf(c probe.Cost, more ...results.Value) results.Sample {
+	n := float64(c.N)
+	return results.Sample{N: c.N, Values: append([]results.Value{
+		{Unit: results.NsPerOp, Figure: float64(c.Wall) / n}, {Unit: results.CPUPerOp, Figure: float64(c.CPU) / n},
+	}, more...)}
 }

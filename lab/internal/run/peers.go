@@ -1,0 +1,135 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"muster/lab/native"
+	"muster/lab/results"
+)
+
+// A Peer is one way to do what is measured: muster's, or a contestant's.
+type Peer struct {
+	Impl, Language string
+
+	own     bool
+	dir     string
+	command []string
+}
+
+// Muster is the name of this program's own way, which takes part always.
+const Muster = "muster"
+
+// Golang is a language whose programs obey GOMAXPROCS.
+const Golang = "Go"
+
+// Own is this program's own way, whose probe's arguments begin with those.
+func (p *Plan) Own(args ...string) Peer {
+	return Peer{Impl: Muster, Language: Golang, own: true, command: slices.Concat(p.options.Probe, args)}
+}
+
+// Trial is a trial of the peer's, with these flags.
+func (p Peer) Trial(name string, estimate time.Duration, args ...string) Trial {
+	return Trial{Name: name, Estimate: estimate, Dir: p.dir, Command: slices.Concat(p.command, args), peer: !p.own}
+}
+
+// Peers builds the contestants for questions that take part, as the options say.
+func (p *Plan) Peers(ctx context.Context, questions ...native.Question) (peers []Peer, err error) {
+	if err := checkPeers(p.options.Peers, questions); err != nil {
+		return nil, err
+	}
+	for _, question := range questions {
+		some, err := p.Compile(ctx, question, p.options.Peers)
+		if err != nil {
+			return nil, err
+		}
+		peers = append(peers, some...)
+	}
+	return peers, nil
+}
+
+// Compile builds the contestants for a question that are wanted: languages or contestants,
+// nil is all. Those that cannot be built here are among the results' missing.
+func (p *Plan) Compile(ctx context.Context, question native.Question, wanted []string) (peers []Peer, err error) {
+	programs := slices.DeleteFunc(native.Programs(), func(n native.Program) bool { return n.Question != question })
+	for _, n := range programs {
+		impls := slices.DeleteFunc(slices.Clone(n.Impls), func(impl string) bool { return !takesPart(wanted, n, impl) })
+		if len(impls) == 0 {
+			continue
+		}
+		if p.options.Progress != nil {
+			p.options.Progress(Progress{Next: "compiling " + n.Name, Left: -1})
+		}
+		built, missing, err := p.build(ctx, n)
+		if err != nil {
+			return nil, err
+		}
+		if built == nil {
+			p.Results.Missing = append(p.Results.Missing, missing)
+			continue
+		}
+		if err := p.AddCondition(results.Pair{Key: "compiler-" + built.Compiler, Value: built.Version}); err != nil {
+			return nil, err
+		}
+		for _, impl := range impls {
+			peers = append(peers, Peer{Impl: impl, Language: n.Language, dir: built.Dir, command: append(slices.Clone(built.Args), "-impl", impl)})
+		}
+	}
+	return peers, nil
+}
+
+// build builds one; nil where that cannot be done here, and why.
+func (p *Plan) build(ctx context.Context, n native.Program) (*native.Built, results.Missing, error) {
+	if p.options.Cache == "" {
+		return nil, results.Missing{Peer: n.Name, Reason: "there is no folder for what is compiled: set HOME or XDG_CACHE_HOME"}, nil
+	}
+	built, err := n.Build(ctx, p.options.Cache)
+	var missing *native.Missing
+	switch {
+	case err == nil:
+		return built, results.Missing{}, nil
+	case ctx.Err() != nil:
+		return nil, results.Missing{}, err
+	case errors.As(err, &missing):
+		return nil, results.Missing{Peer: missing.Program, Reason: missing.Reason, Install: missing.Install}, nil
+	}
+	return nil, results.Missing{Peer: n.Name, Reason: err.Error()}, nil
+}
+
+func takesPart(wanted []string, n native.Program, impl string) bool {
+	return wanted == nil || slices.Contains(wanted, languageWord(n.Language)) || slices.Contains(wanted, impl)
+}
+
+// languageWord is a language as people type it.
+func languageWord(language string) string {
+	if language == "C++" {
+		return "cpp"
+	}
+	return strings.ToLower(language)
+}
+
+// checkPeers refuses names that are neither a language nor a contestant for one of the
+// questions.
+func checkPeers(names []string, questions []native.Question) error {
+	programs := slices.DeleteFunc(native.Programs(), func(n native.Program) bool { return !slices.Contains(questions, n.Question) })
+	known := []string{languageWord(Golang)} // muster's own way is in it
+	for _, n := range programs {
+		if word := languageWord(n.Language); !slices.Contains(known, word) {
+			known = append(known, word)
+		}
+	}
+	languages := len(known)
+	for _, n := range programs {
+		known = append(known, n.Impls...)
+	}
+	for _, name := range names {
+		if name != Muster && !slices.Contains(known, name) {
+			return inputf("no peer %q: there are the languages %s, and of them %s",
+				name, strings.Join(known[:languages], ", "), strings.Join(known[languages:], ", "))
+		}
+	}
+	return nil
+}

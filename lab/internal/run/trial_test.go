@@ -1,0 +1,45 @@
+package run
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"muster/lab/results"
+)
+
+// A contestant that fails is a figure that there is not, tried again when the run is gone
+// on with; that this program fails ends the run.
+func TestContestantThatFails(t *testing.T) {
+	o := &Options{Count: 2, Probe: []string{"sh", "-c", "echo BenchmarkX 1 5 ns/op"}}
+	plan := func() *Plan {
+		p, err := New(o, "test")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	var journal strings.Builder
+	o.Journal = &journal
+	p := plan()
+	p.Add(Peer{Impl: "other", command: []string{"sh", "-c", "echo it broke >&2; exit 3"}}.Trial("Broken", time.Second))
+	p.Add(p.Probe("Own", time.Second))
+	if err := p.Measure(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := p.Results.Why("Broken"); got != "failed: exit status 3: it broke" || len(p.Results.Figures("Own", results.NsPerOp)) != 2 {
+		t.Errorf("%q, %+v", got, p.Results)
+	}
+	o.Earlier, o.Journal = strings.NewReader(journal.String()), nil
+	p = plan()
+	p.Add(Peer{Impl: "other", command: o.Probe}.Trial("Broken", time.Second))
+	if err := p.Measure(t.Context()); err != nil || len(p.Results.Absent) > 0 || len(p.Results.Samples) != 2 {
+		t.Errorf("%v, %+v", err, p.Results)
+	}
+	o.Earlier, o.Probe = nil, []string{"sh", "-c", "exit 3"}
+	p = plan()
+	p.Add(p.Probe("Own", time.Second))
+	if err := p.Measure(t.Context()); err == nil || !strings.Contains(err.Error(), "Own: exit status 3") {
+		t.Errorf("%v", err)
+	}
+}

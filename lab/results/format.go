@@ -1,0 +1,150 @@
+package results
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+const prefix = "Benchmark"
+
+// The condition that says how the file is to be read, and how this version writes it.
+const (
+	FormatKey     = "format"
+	FormatVersion = "muster-lab-1"
+)
+
+// Write writes everything in the format of Go's benchmarks, fit for benchstat: the
+// conditions, then a line for each sample. What is absent or missing stands in lines
+// that benchstat passes over.
+func (r *Results) Write(w io.Writer) error {
+	b := bufio.NewWriter(w)
+	writeConditions(b, r.Conditions)
+	for _, s := range r.Samples {
+		fmt.Fprintln(b, s)
+	}
+	for _, a := range r.Absent {
+		fmt.Fprintln(b, a)
+	}
+	for _, m := range r.Missing {
+		fmt.Fprintln(b, m)
+	}
+	return b.Flush()
+}
+
+func writeConditions(w io.Writer, conditions []Pair) {
+	for _, p := range conditions {
+		fmt.Fprintf(w, "%s: %s\n", p.Key, p.Value)
+	}
+	fmt.Fprintln(w)
+}
+
+func (s Sample) String() string {
+	b := append([]byte(prefix), s.Name...)
+	b = append(b, ' ')
+	b = strconv.AppendInt(b, int64(s.N), 10)
+	for _, v := range s.Values {
+		b = append(b, ' ')
+		b = strconv.AppendFloat(b, v.Figure, 'g', 6, 64)
+		b = append(b, ' ')
+		b = append(b, v.Unit...)
+	}
+	return string(b)
+}
+
+func (a Absent) String() string  { return remark(absentWord, a) }
+func (m Missing) String() string { return remark(missingWord, m) }
+
+// What stands before what there is not.
+const (
+	absentWord  = "absent"
+	missingWord = "missing"
+)
+
+// remark is a line that benchstat passes over.
+func remark(word string, about any) string {
+	text, err := json.Marshal(about)
+	if err != nil {
+		panic(err) // they are strings
+	}
+	return "# " + word + " " + string(text)
+}
+
+// Read reads what Write wrote, or a journal that was cut off at any place: a last
+// line without an end is left out.
+func Read(from io.Reader) (*Results, error) {
+	r := &Results{}
+	lines := bufio.NewReader(from)
+	for number := 1; ; number++ {
+		line, err := lines.ReadString('\n')
+		if err == io.EOF {
+			return r, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if err := r.readLine(strings.TrimSpace(line)); err != nil {
+			return nil, fmt.Errorf("line %d: %w", number, err)
+		}
+	}
+}
+
+func (r *Results) readLine(line string) error {
+	key, value, pair := strings.Cut(line, ": ")
+	switch {
+	case line == "":
+	case strings.HasPrefix(line, "#"):
+		return r.readRemark(line)
+	case strings.HasPrefix(line, prefix):
+		s, err := ParseLine(line)
+		if err != nil {
+			return err
+		}
+		r.Samples = append(r.Samples, s)
+	case pair && !strings.Contains(key, " "):
+		return r.setCondition(Pair{key, value})
+	default:
+		return fmt.Errorf("%q is neither a condition nor a line of a benchmark", Excerpt(line))
+	}
+	return nil
+}
+
+// setCondition takes the last of several values: an interrupted run may have come no
+// farther than to say some of them. Under two values of one, figures are not comparable.
+func (r *Results) setCondition(p Pair) error {
+	if p.Key == FormatKey && p.Value != FormatVersion {
+		return fmt.Errorf("the format is %q, and this program reads %q", p.Value, FormatVersion)
+	}
+	i := slices.IndexFunc(r.Conditions, func(had Pair) bool { return had.Key == p.Key })
+	switch {
+	case i < 0:
+		r.Conditions = append(r.Conditions, p)
+	case r.Conditions[i] != p && len(r.Samples) > 0:
+		return fmt.Errorf("%s was %s and is %s from here on: these are the results of two runs", p.Key, r.Conditions[i].Value, p.Value)
+	default:
+		r.Conditions[i] = p
+	}
+	return nil
+}
+
+// readRemark takes what Write says of what there is not; other remarks mean nothing.
+func (r *Results) readRemark(line string) error {
+	word, text, _ := strings.Cut(strings.TrimPrefix(line, "# "), " ")
+	switch word {
+	case absentWord:
+		var a Absent
+		err := json.Unmarshal([]byte(text), &a)
+		r.Absent = append(r.Absent, a)
+		return err
+	case missingWord:
+		var m Missing
+		err := json.Unmarshal([]byte(text), &m)
+		r.Missing = append(r.Missing, m)
+		return err
+	}
+	return nil
+}
