@@ -30,7 +30,7 @@ func Exhaust(ctx context.Context, o ExhaustOptions) (Exhausted, error) {
 	if len(o.Command) == 0 || o.Limit < 1 {
 		return Exhausted{}, errors.New("there must be a command, and a limit of 1 or more")
 	}
-	if reason := tooFewThreads(os.DirFS("/"), o.Limit+o.Limit/10); reason != "" {
+	if reason := tooFewThreads("/proc", o.Limit+o.Limit/10); reason != "" {
 		return Exhausted{}, &CannotTell{"how Go ends a program with too many threads", reason}
 	}
 	late := fmt.Errorf("the process that was to run out of threads still ran after %v", o.Patience)

@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
-	"path"
+	"muster/internal/cgroup"
+	"os"
 	"strconv"
 	"strings"
 )
@@ -12,30 +13,28 @@ import (
 // What a blocked thread of a Go program takes in the kernel and beside it, at most.
 const threadBytes = 64 << 10
 
-// tooFewThreads tells why so many more threads are not to be had without harm, or ""; root
-// is the file system. What cannot be read is no limit. Threads of everybody count against
-// each limit, which is more than the kernel counts.
-func tooFewThreads(root fs.FS, need int) string {
+// tooFewThreads tells why so many more threads are not to be had without harm, or ""; proc
+// is /proc. What cannot be read is no limit. Threads of everybody count against each
+// limit, which is more than the kernel counts.
+func tooFewThreads(proc string, need int) string {
+	root := os.DirFS(proc)
 	all := running(root)
 	for _, l := range []struct {
 		what string
 		max  int
 	}{
-		{"kernel.threads-max", number(root, "proc/sys/kernel/threads-max")},
-		{"kernel.pid_max", number(root, "proc/sys/kernel/pid_max")},
+		{"kernel.threads-max", number(root, "sys/kernel/threads-max")},
+		{"kernel.pid_max", number(root, "sys/kernel/pid_max")},
 		{"the limit of processes (ulimit -u)", processesMax(root)},
 	} {
 		if l.max-all < need {
 			return fmt.Sprintf("%s is %d and %d threads run, so %d more are too many", l.what, l.max, all, need)
 		}
 	}
-	for _, dir := range pidGroups(root) {
-		limit, current := number(root, dir+"/pids.max"), number(root, dir+"/pids.current")
-		if limit < math.MaxInt && limit-need < current {
-			return fmt.Sprintf("control group /%s allows %d threads and has %d, so %d more are too many", dir, limit, current, need)
-		}
+	if left := cgroup.ProcessesLeft(proc); left < int64(need) {
+		return fmt.Sprintf("control groups leave %d threads, so %d more are too many", left, need)
 	}
-	if free := memoryFree(root); free/threadBytes < need {
+	if free := min(int64(memoryFree(root)), cgroup.MemoryLeft(proc)); free/threadBytes < int64(need) {
 		return fmt.Sprintf("%d MiB of memory are free, and %d threads may take %d", free>>20, need, need*threadBytes>>20)
 	}
 	return ""
@@ -57,7 +56,7 @@ func number(root fs.FS, name string) int {
 // running is how many threads there are in all: the fourth field of loadavg, behind the
 // slash.
 func running(root fs.FS) int {
-	text, _ := fs.ReadFile(root, "proc/loadavg")
+	text, _ := fs.ReadFile(root, "loadavg")
 	fields := strings.Fields(string(text))
 	if len(fields) < 4 {
 		return 0
@@ -67,10 +66,10 @@ func running(root fs.FS) int {
 	return n
 }
 
-func processesMax(root fs.FS) int { return field(root, "proc/self/limits", "Max processes", 1) }
+func processesMax(root fs.FS) int { return field(root, "self/limits", "Max processes", 1) }
 
 func memoryFree(root fs.FS) int {
-	return field(root, "proc/meminfo", "MemAvailable:", 1<<10)
+	return field(root, "meminfo", "MemAvailable:", 1<<10)
 }
 
 // field reads the number that comes first behind a word at a line's beginning.
@@ -88,32 +87,4 @@ func field(root fs.FS, name, word string, unit int) int {
 		}
 	}
 	return math.MaxInt
-}
-
-// pidGroups are the folders of the control groups that count this process's threads, of
-// both versions, and of those above them, where they are usually mounted.
-func pidGroups(root fs.FS) (folders []string) {
-	membership, _ := fs.ReadFile(root, "proc/self/cgroup")
-	for line := range strings.Lines(string(membership)) {
-		fields := strings.SplitN(strings.TrimSpace(line), ":", 3)
-		if len(fields) < 3 {
-			continue
-		}
-		mount := ""
-		switch fields[1] {
-		case "":
-			mount = "sys/fs/cgroup"
-		case "pids":
-			mount = "sys/fs/cgroup/pids"
-		default:
-			continue
-		}
-		for at := path.Clean("/" + fields[2]); ; at = path.Dir(at) {
-			folders = append(folders, strings.TrimSuffix(mount+at, "/"))
-			if at == "/" {
-				break
-			}
-		}
-	}
-	return folders
 }

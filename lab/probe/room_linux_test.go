@@ -1,49 +1,53 @@
 package probe
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
-	"testing/fstest"
 )
 
 func TestTooFewThreads(t *testing.T) {
-	roomy := map[string]string{
-		"proc/sys/kernel/threads-max": "100000\n", "proc/sys/kernel/pid_max": "100000\n",
-		"proc/loadavg":               "0.1 0.2 0.3 3/500 12345\n",
-		"proc/self/limits":           "Limit  Soft  Hard\nMax processes             unlimited            unlimited            processes\n",
-		"proc/self/cgroup":           "8:pids:/a\n0::/a/b\n",
-		"proc/meminfo":               "MemTotal: 99999999 kB\nMemAvailable: 9999999 kB\n",
-		"sys/fs/cgroup/a/pids.max":   "max\n",
-		"sys/fs/cgroup/a/b/pids.max": "50000\n", "sys/fs/cgroup/a/b/pids.current": "10\n",
-	}
 	for _, test := range []struct{ file, text, reason string }{
 		{"", "", ""},
-		{"proc/sys/kernel/threads-max", "10499", "threads-max is 10499 and 500"},
-		{"proc/sys/kernel/threads-max", "10500", ""},
-		{"proc/sys/kernel/pid_max", "4096", "pid_max"},
-		{"proc/self/limits", "Max processes             8000            9000            processes", "ulimit -u"},
-		{"proc/meminfo", "MemAvailable: 600000 kB", "585 MiB of memory are free, and 10000 threads may take 625"},
-		{"sys/fs/cgroup/a/b/pids.max", "10009", "/sys/fs/cgroup/a/b allows 10009 threads and has 10"},
-		{"sys/fs/cgroup/a/pids.max", "512", "/sys/fs/cgroup/a allows 512"},
-		{"sys/fs/cgroup/pids/a/pids.max", "512", "/sys/fs/cgroup/pids/a allows 512"},
-		{"sys/fs/cgroup/pids/other/pids.max", "512", ""},
+		{"sys/kernel/threads-max", "10499", "threads-max is 10499 and 500"},
+		{"sys/kernel/threads-max", "10500", ""},
+		{"sys/kernel/pid_max", "4096", "pid_max"},
+		{"self/limits", "Max processes             8000            9000            processes", "ulimit -u"},
+		{"meminfo", "MemAvailable: 600000 kB", "585 MiB of memory are free, and 10000 threads may take 625"},
+		{"groups/a/b/pids.max", "10009", "control groups leave 9999 threads"},
+		{"groups/a/b/memory.max", "500000000", "476 MiB of memory are free"},
 	} {
-		root := fstest.MapFS{}
-		for name, text := range roomy {
-			root[name] = &fstest.MapFile{Data: []byte(text)}
+		proc := t.TempDir()
+		roomy := map[string]string{
+			"sys/kernel/threads-max": "100000\n", "sys/kernel/pid_max": "100000\n",
+			"loadavg":             "0.1 0.2 0.3 3/500 12345\n",
+			"self/limits":         "Limit  Soft  Hard\nMax processes             unlimited            unlimited            processes\n",
+			"self/cgroup":         "0::/a/b\n",
+			"self/mountinfo":      "30 29 0:36 / " + proc + "/groups rw shared:1 - cgroup2 none rw\n",
+			"meminfo":             "MemTotal: 99999999 kB\nMemAvailable: 9999999 kB\n",
+			"groups/a/pids.max":   "max\n",
+			"groups/a/b/pids.max": "50000\n", "groups/a/b/pids.current": "10\n",
+			"groups/a/b/memory.current": "0\n",
 		}
 		if test.file != "" {
-			root[test.file] = &fstest.MapFile{Data: []byte(test.text)}
+			roomy[test.file] = test.text
 		}
-		if test.file != "" && strings.HasSuffix(test.file, "pids.max") && root[strings.TrimSuffix(test.file, "max")+"current"] == nil {
-			root[strings.TrimSuffix(test.file, "max")+"current"] = &fstest.MapFile{Data: []byte("10")}
+		for name, text := range roomy {
+			name = filepath.Join(proc, name)
+			if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
 		}
-		reason := tooFewThreads(root, 10_000)
+		reason := tooFewThreads(proc, 10_000)
 		if test.reason == "" && reason != "" || !strings.Contains(reason, test.reason) {
 			t.Errorf("with %s of %q: %q, want %q", test.file, test.text, reason, test.reason)
 		}
 	}
-	if reason := tooFewThreads(fstest.MapFS{}, 10_000); reason != "" {
+	if reason := tooFewThreads(t.TempDir(), 10_000); reason != "" {
 		t.Errorf("where nothing can be read: %q", reason)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"muster/regress/internal/cgroup"
+	"muster/internal/cgroup"
 	"muster/regress/internal/exec"
 )
 

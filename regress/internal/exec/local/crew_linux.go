@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"muster/regress/internal/cgroup"
+	"muster/internal/cgroup"
 	"muster/regress/internal/corpus"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"

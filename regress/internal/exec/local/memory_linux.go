@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"muster/regress/internal/cgroup"
+	"muster/internal/cgroup"
 )
 
 // unfit says why the lanes should not work in the memory folder, or "". Each

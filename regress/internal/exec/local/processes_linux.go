@@ -6,7 +6,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"muster/regress/internal/cgroup"
+	"muster/internal/cgroup"
 )
 
 // processesMax is how many processes and threads one case may have at a time:

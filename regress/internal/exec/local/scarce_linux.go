@@ -6,7 +6,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"muster/regress/internal/cgroup"
+	"muster/internal/cgroup"
 	"muster/regress/internal/fault"
 )
 
