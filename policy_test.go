@@ -40,21 +40,21 @@ var rooms = []room{
 	{"regress/lane", "", stdlib},
 	{"regress/internal/name", "", pure},
 	{"regress/internal/fault", "", pure},
-	{"regress/internal/filelock", "", plain},
+	
 	{"regress/internal/filestamp", "", plain},
 	{"regress/internal/glob", "regress/internal/fault regress/internal/name", pure},
 	{"regress/internal/outcome", "", pure},
 	{"regress/internal/plan", "regress/internal/name regress/internal/glob", pure},
 	{"regress/internal/normalize", "regress/internal/outcome regress/internal/glob", pure},
 	{"regress/internal/corpus", "regress/internal/fault regress/internal/filestamp regress/internal/name regress/internal/glob regress/internal/outcome pool", plain},
-	{"regress/internal/golden", "regress/internal/outcome regress/internal/name regress/internal/fault regress/internal/filelock", plain},
+	{"regress/internal/golden", "regress/internal/outcome regress/internal/name regress/internal/fault internal/filelock", plain},
 	{"regress/internal/plainfiles", "regress/internal/golden regress/internal/outcome regress/internal/name regress/internal/fault", plain},
 	{"regress/internal/exec", "regress/internal/outcome regress/internal/corpus regress/internal/fault regress/internal/filestamp", plain},
-	{"regress/internal/exec/local", "regress/internal/exec regress/lane internal/cgroup regress/internal/corpus regress/internal/outcome regress/internal/name regress/internal/fault regress/internal/filelock", plain},
+	{"regress/internal/exec/local", "regress/internal/exec regress/lane internal/cgroup regress/internal/corpus regress/internal/outcome regress/internal/name regress/internal/fault internal/filelock", plain},
 	{"regress/internal/readable", "", pure},
 	{"regress/internal/diff", "regress/internal/readable", pure},
 	{"regress/internal/report", "regress/internal/outcome regress/internal/diff regress/internal/readable regress/internal/name regress/internal/fault", plain},
-	{"regress/internal/state", "regress/internal/outcome regress/internal/fault regress/internal/filelock", plain},
+	{"regress/internal/state", "regress/internal/outcome regress/internal/fault internal/filelock", plain},
 
 	{"pool", "", stdlib},
 
@@ -70,6 +70,7 @@ var rooms = []room{
 	{"lab/page", "lab/plot", pure},
 
 	{"internal/cgroup", "", stdlib},
+	{"internal/filelock", "", plain},
 	{"internal/...", "", plain},
 	{"scripts/...", "", stdlib},
 }

@@ -215,7 +215,7 @@ func TestReasonsAreOfTheSide(t *testing.T) {
 	each, direct := lab.SpawnName("muster", "each", 1, 50_000, 1), lab.SpawnName("muster", "direct", 1, 5_000_000, 1)
 	texts := map[string]bool{}
 	for _, factor := range []float64{2, 4, 8} {
-		r := &lab.Results{Samples: append(ns(each, 10*factor), ns(direct, 10)...)}
+		r := &lab.Results{Samples: append(ns(each, 10*factor, 10*factor), ns(direct, 10, 10)...)}
 		texts[why(t, r, o)[18]] = true
 	}
 	if len(texts) != 3 {
@@ -248,4 +248,19 @@ func TestFolderThatCannotBeWritten(t *testing.T) {
 	}
 	_, err := lab.Advise(t.Context(), lab.AdviseOptions{Options: scripted(t, 1), Dir: "/proc"})
 	mistake(t, err)
+}
+
+// One run is no verdict on what was timed, for nothing tells how far chance moved it.
+func TestOneRunIsNoVerdict(t *testing.T) {
+	o := lab.ClaimsOptions{Sizes: lab.ClaimsQuick()}
+	o.Sizes.Alive, o.Sizes.Roots = 50_000, 5_000_000
+	each, direct := lab.SpawnName("muster", "each", 1, 50_000, 1), lab.SpawnName("muster", "direct", 1, 5_000_000, 1)
+	r := &lab.Results{Samples: append(ns(each, 40), ns(direct, 10)...)}
+	if got := verdicts(t, r, o)[18]; got != "cannot_be_told" {
+		t.Errorf("4 times in one run is %s", got)
+	}
+	r.Samples = append(ns(each, 40, 40), ns(direct, 10, 10)...)
+	if got := verdicts(t, r, o)[18]; got != "holds" {
+		t.Errorf("4 times in two runs is %s", got)
+	}
 }

@@ -96,9 +96,17 @@ func (j *judge) missingFor(name string) (results.Missing, bool) {
 	return j.Missing[i], true
 }
 
-// within is holds where the whole interval lies from low to high, noLongerHolds where it
-// lies elsewhere.
+// within is holds where the whole interval of what was timed lies from low to high,
+// noLongerHolds where it lies elsewhere. One run tells nothing of chance.
 func within(s stat.Summary, low, high float64) verdict {
+	if s.N == 1 {
+		return cannotBeTold
+	}
+	return counted(s, low, high)
+}
+
+// counted is within for what is counted, and is the same however often that is done.
+func counted(s stat.Summary, low, high float64) verdict {
 	switch {
 	case s.N == 0 || math.IsNaN(s.Median):
 		return cannotBeTold
@@ -121,7 +129,7 @@ func worse(a, b verdict) verdict {
 	return holds
 }
 
-const tooNoisy = "the figures reach to both sides of the bound: measure more often, or on a machine that does nothing else"
+const tooNoisy = "the figures reach to both sides of the bound, or are of one run: measure more often, or on a machine that does nothing else"
 
 // found is a finding with what explains that it holds, or that it no longer does.
 func found(v verdict, here string, why reasons) finding {

@@ -54,7 +54,7 @@ func (j *judge) channelThreads() finding {
 	if one.N == 0 || one.Median == 0 {
 		return cannotTell("the system does not tell how many threads a process has")
 	}
-	v := worse(within(one, 3, 3), worse(within(two, 4, 6), within(many, 4, 6)))
+	v := worse(counted(one, 3, 3), worse(counted(two, 4, 6), counted(many, 4, 6)))
 	return found(v, fmt.Sprintf("%s at 1, %s at 2, %s at 256", digits(one.Median), digits(two.Median), digits(many.Median)),
 		reasons{held: "the runtime has threads of its own, and starts others only for goroutines that could run",
 			gone: "since Go 1.5 garbage is collected beside the program, on a quarter of GOMAXPROCS, and each that does needs a thread"})
@@ -66,7 +66,7 @@ func (j *judge) procsLimit() finding {
 		return f
 	}
 	asked, given := j.Summary(most, procsUnit), j.Summary(none, procsUnit)
-	v := worse(within(asked, 1, 256), within(given, 1, 1))
+	v := worse(counted(asked, 1, 256), counted(given, 1, 1))
 	return finding{v, fmt.Sprintf("300 gives %s; by default it is %s", digits(asked.Median), digits(given.Median)),
 		"since Go 1.5 the default is the number of processors, since 1.10 there is no limit that matters"}
 }
@@ -89,8 +89,14 @@ func (j *judge) depends() finding {
 			return f
 		}
 		s := j.Ratio(channelAt(cycles, 2), channelAt(cycles, 1), results.NsPerOp)
-		gains, loses = gains || s.High < 1, loses || s.Low > 1
-		unsure = unsure || s.Low <= 1 && s.High >= 1
+		switch within(s, 0, 1) {
+		case holds:
+			gains = true
+		case noLongerHolds:
+			loses = true
+		default:
+			unsure = true
+		}
 		text += fmt.Sprintf(", %d cycles: %s", cycles, times(s))
 	}
 	v := noLongerHolds

@@ -24,7 +24,7 @@ func (j *judge) goroutineBytes() finding {
 		return f
 	}
 	s, st := j.Summary(name, sys), j.Summary(name, stack)
-	return found(within(s, 4_000, 4_700), fmt.Sprintf("%s bytes each, %s of them stack, with %s that wait", digits(s.Median), digits(st.Median), grouped(int64(j.sizes.Goroutines))),
+	return found(counted(s, 4_000, 4_700), fmt.Sprintf("%s bytes each, %s of them stack, with %s that wait", digits(s.Median), digits(st.Median), grouped(int64(j.sizes.Goroutines))),
 		reasons{held: "a stack of 4 KB is most of it", gone: "a stack begins with 2 KB since Go 1.4, and had 4 before", above: "they have more than a stack of the least size, and what is beside it"}.of(s, 4_700))
 }
 

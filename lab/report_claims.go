@@ -45,7 +45,7 @@ func ClaimsReport(r *Results, o ClaimsOptions) Report {
 	d := newDocument(r, "What well-known articles said of concurrency, measured here",
 		fmt.Sprintf("%d claims: %d hold, %d no longer hold, %d cannot be told.", len(claims()), counts[holds], counts[noLongerHolds], counts[cannotBeTold]),
 		howMeasured(o.Count)+" Ratios are medians of the ratios of each turn. "+
-			"A claim holds where the whole interval is within its bound, and no longer where it is beyond it; where it reaches to both sides, that cannot be told. "+
+			"A claim holds where the whole interval is within its bound, and no longer where it is beyond it; where it reaches to both sides, or there is one run, that cannot be told. "+
 			"The claims are in our words; figures in them are the articles'.")
 	d.Sections = append(sections, page.Section{
 		Title: "All figures",

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"muster/regress/internal/fault"
-	"muster/regress/internal/filelock"
+	"muster/internal/filelock"
 )
 
 // lock is the right to write a golden or to build its successor. The kernel

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 
 	"muster/regress/internal/fault"
-	"muster/regress/internal/filelock"
+	"muster/internal/filelock"
 )
 
 // Lock makes this process the one that may write to the state, until unlock is

@@ -11,7 +11,7 @@ import (
 	"syscall"
 
 	"muster/regress/internal/fault"
-	"muster/regress/internal/filelock"
+	"muster/internal/filelock"
 	"muster/regress/lane"
 )
 

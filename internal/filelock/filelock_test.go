@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"muster/regress/internal/filelock"
+	"muster/internal/filelock"
 )
 
 func open(t *testing.T, path string) *os.File {
