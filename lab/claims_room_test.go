@@ -264,3 +264,16 @@ func TestOneRunIsNoVerdict(t *testing.T) {
 		t.Errorf("4 times in two runs is %s", got)
 	}
 }
+
+// A run over the corpus that is over at once is of the start of the workers, and tells
+// nothing of them.
+func TestShortCorpusTellsNothing(t *testing.T) {
+	o := lab.ClaimsOptions{Sizes: lab.ClaimsQuick()}
+	r := &lab.Results{Samples: append(ns("Corpus/impl=muster/jobs=0", 1e6, 1e6), ns("Corpus/impl=muster/jobs=1", 1e6, 1e6)...)}
+	for cases, want := range map[int]string{100: "cannot_be_told", 10_000: "holds"} {
+		o.Sizes.Cases = cases
+		if got := verdicts(t, r, o)[2]; got != want {
+			t.Errorf("%d sources of a millisecond: %s, want %s", cases, got, want)
+		}
+	}
+}

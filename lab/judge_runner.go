@@ -6,6 +6,7 @@ import (
 	"muster/lab/internal/run"
 	"muster/lab/results"
 	"muster/lab/stat"
+	"time"
 )
 
 func (j *judge) sequentialIdles() finding {
@@ -26,9 +27,22 @@ func (j *judge) sequentialIdles() finding {
 		reasons{held: "what waits for one compiler after another uses one processor", gone: "the compiler itself runs on several, or waits for its disk"})
 }
 
+// corpusLeast is how long a run over the corpus must take for the start of the workers,
+// some milliseconds each, to be little beside it.
+const corpusLeast = 2 * time.Second
+
+// ofCorpus is what was found with the corpus, if that is large enough to tell anything.
+func (j *judge) ofCorpus(f finding) finding {
+	wall := time.Duration(j.Summary(corpusName(run.Muster, 0), results.NsPerOp).Median * float64(j.sizes.Cases))
+	if f.here == "–" || wall >= corpusLeast {
+		return f
+	}
+	return finding{cannotBeTold, f.here, fmt.Sprintf("the corpus takes %v, in which the start of the workers is not little: measure with the article's sizes", wall.Round(10*time.Millisecond))}
+}
+
 func (j *judge) oneWorker() finding {
-	return j.compare(corpusName(run.Muster, 1), corpusName(run.Muster, 0), results.NsPerOp, 0, 1.05,
-		reasons{held: "handing a case to a worker is little beside a compiler", gone: "with compilers as fast as this one what hands out is no longer little"})
+	return j.ofCorpus(j.compare(corpusName(run.Muster, 1), corpusName(run.Muster, 0), results.NsPerOp, 0, 1.05,
+		reasons{held: "handing a case to a worker is little beside a compiler", gone: "with compilers as fast as this one what hands out is no longer little"}))
 }
 
 func (j *judge) manyWorkers() finding {
@@ -40,17 +54,18 @@ func (j *judge) manyWorkers() finding {
 		return f
 	}
 	s := j.Ratio(none, many, results.NsPerOp)
-	return found(within(s, 0.7*float64(j.cpus), math.Inf(1)), fmt.Sprintf("%s as fast on %d processors", times(s), j.cpus), reasons{held: "32 compilers keep every processor busy", gone: "32 workers are started for a run of seconds, and more compilers than processors only take turns: see those with as many"})
+	return j.ofCorpus(found(within(s, 0.7*float64(j.cpus), math.Inf(1)), fmt.Sprintf("%s as fast on %d processors", times(s), j.cpus),
+		reasons{held: "32 compilers keep every processor busy", gone: "more compilers than processors only take turns: see those with as many"}))
 }
 
 func (j *judge) better() finding {
 	f := j.compare(corpusName(makeImpl, j.cpus), corpusName(run.Muster, j.cpus), results.NsPerOp, 1, math.Inf(1),
 		reasons{held: "though it digests and keeps all that a case leaves, and make nothing but the output",
-			gone: "make keeps nothing but the output; the runner digests and keeps all that a case leaves, and starts its workers first, which shows in short runs"})
+			gone: "make keeps nothing but the output; the runner digests and keeps all that a case leaves, and starts its workers first"})
 	if f.here != "–" {
 		f.here = "make takes " + f.here
 	}
-	return f
+	return j.ofCorpus(f)
 }
 
 func (j *judge) twice() finding {
@@ -59,7 +74,7 @@ func (j *judge) twice() finding {
 	if f.here != "–" {
 		f.here = "one for each takes " + f.here + " the time of two"
 	}
-	return f
+	return j.ofCorpus(f)
 }
 
 func (j *judge) dispatchOne() finding {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -20,6 +21,9 @@ func told(err error) string {
 
 // causes takes apart what errors.Join put together, and nothing else.
 func causes(err error) []string {
+	if err == context.Canceled { // nothing else ends the program's
+		return []string{"interrupted"}
+	}
 	joined, ok := err.(interface{ Unwrap() []error })
 	if !ok {
 		return []string{err.Error()}

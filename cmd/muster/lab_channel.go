@@ -13,7 +13,7 @@ import (
 // What goes through a channel and into a database: enough to tell, and as much as in the
 // article.
 const (
-	itemsQuick, rowsQuick = 300_000, 2_000
+	itemsQuick, rowsQuick = 200_000, 2_000
 	itemsFull, rowsFull   = 1_000_000, 20_000
 )
 
@@ -30,7 +30,7 @@ func (p *program) labChannel() *cobra.Command {
 did, with every GOMAXPROCS, with and without a buffer, and with turns of a loop beside
 each item (cycles). It counts threads, and compares one process with several. Last,
 goroutines write rows to PostgreSQL and to SQLite, which it starts for that.
---full puts 1,000,000 items through, as the article did, and not 300,000, and writes
+--full puts 1,000,000 items through, as the article did, and not 200,000, and writes
 20,000 rows and not 2,000.`,
 		Example: `  muster lab channel --html channel.html
   muster lab channel --procs 1,2,3,4 --cycles 0,1000 --processes 8`,
