@@ -52,7 +52,7 @@ darwin:
 # runs over real corpora are left to "make test".
 race:
 	$(GO) test -race -timeout $(TEST_TIMEOUT) ./pool/...
-	$(GO) test -race -short -timeout $(TEST_TIMEOUT) ./regress/... ./lab/... ./cmd/...
+	$(GO) test -race -short -timeout $(TEST_TIMEOUT) ./fileio/... ./regress/... ./lab/... ./cmd/...
 
 # What takes too long for every change.
 long:
@@ -68,6 +68,7 @@ fuzz:
 	$(GO) test -run - -fuzz FuzzOpen -fuzztime $(FUZZTIME) ./regress/internal/golden
 	$(GO) test -run - -fuzz FuzzRecord -fuzztime $(FUZZTIME) ./regress/internal/golden
 	$(GO) test -run - -fuzz FuzzImport -fuzzminimizetime 10x -fuzztime $(FUZZTIME) ./regress/internal/plainfiles
+	$(GO) test -run - -fuzz FuzzDecode -fuzztime $(FUZZTIME) ./fileio
 	$(GO) test -run - -fuzz FuzzConfig -fuzztime $(FUZZTIME) ./cmd/muster
 	$(GO) test -run - -fuzz FuzzEvents -fuzztime $(FUZZTIME) ./regress/internal/report
 

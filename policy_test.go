@@ -58,6 +58,12 @@ var rooms = []room{
 
 	{"pool", "", stdlib},
 
+	{"fileio", "pool internal/filelock", plain},
+	{"fileio/direct", "fileio", plain},
+	{"fileio/pooled", "fileio pool", plain},
+	{"fileio/faulty", "fileio", plain},
+	{"fileio/enginetest", "fileio", plain},
+
 	{"lab", "lab/corpora lab/internal/run lab/native lab/page lab/plot lab/postgres lab/probe lab/results lab/stat regress", plain},
 	{"lab/results", "lab/stat", pure},
 	{"lab/internal/run", "lab/native lab/probe lab/results", plain},

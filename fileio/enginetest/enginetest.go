@@ -1,0 +1,598 @@
+// Package enginetest is what every engine of package fileio must pass: stores of every
+// durability on it do what they promise. It is for tests alone.
+package enginetest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"muster/fileio"
+)
+
+// Durabilities are all there are, by name.
+func Durabilities() map[string]fileio.Sync {
+	return map[string]fileio.Sync{"none": fileio.SyncNone, "each": fileio.SyncEach, "group": fileio.SyncGroup}
+}
+
+// Run runs the suite; start makes an engine, which is closed by the suite.
+func Run(t *testing.T, start func(t *testing.T) fileio.Engine) {
+	for durability, sync := range Durabilities() {
+		t.Run(durability, func(t *testing.T) {
+			for name, test := range map[string]func(*testing.T, *fileio.Store){
+				"sizes": sizes, "replace": replace, "missing": missing, "conditions": conditions, "names": names,
+				"lists": lists, "readers that fail": badReaders, "ended contexts": endedContexts,
+				"one name": oneName, "many at once": manyAtOnce, "a file that is replaced while it is read": replacedWhileRead,
+			} {
+				t.Run(name, func(t *testing.T) { test(t, Open(t, start(t), t.TempDir(), fileio.Options{Sync: sync})) })
+			}
+			t.Run("what is planted", func(t *testing.T) { planted(t, start, sync) })
+			t.Run("opened again", func(t *testing.T) { openedAgain(t, start, sync) })
+			t.Run("little memory", func(t *testing.T) {
+				manyAtOnce(t, Open(t, start(t), t.TempDir(), fileio.Options{Sync: sync, MemoryMax: 1 << 20}))
+			})
+		})
+	}
+	t.Run("jobs that begin no more", func(t *testing.T) { notBegun(t, start(t)) })
+}
+
+// Open opens a store for a test, which closes it with its engine.
+func Open(t *testing.T, engine fileio.Engine, folder string, o fileio.Options) *fileio.Store {
+	t.Helper()
+	s, err := fileio.Open(folder, engine, o)
+	if err != nil {
+		t.Fatal(errors.Join(err, engine.Close()))
+	}
+	t.Cleanup(func() {
+		if err := errors.Join(s.Close(), engine.Close()); err != nil {
+			t.Error(err)
+		}
+		if left := Temps(t, folder); len(left) > 0 {
+			t.Errorf("temporary files are left: %q", left)
+		}
+	})
+	return s
+}
+
+// Temps lists what is in a store's folder and is no file of anybody's.
+func Temps(t *testing.T, folder string) (names []string) {
+	t.Helper()
+	err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && strings.HasPrefix(d.Name(), "~") {
+			names = append(names, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
+
+// Content is bytes that depend on a seed, so that those of two files are told apart.
+func Content(seed, size int) []byte {
+	data := make([]byte, size)
+	random := rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8)})
+	_, _ = random.Read(data)
+	return data
+}
+
+// Put writes a file, and must succeed.
+func Put(t *testing.T, s *fileio.Store, name string, data []byte) fileio.Info {
+	t.Helper()
+	info, err := s.Put(t.Context(), name, bytes.NewReader(data), int64(len(data)), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.Name != name || info.Size != int64(len(data)) || info.Tag == "" || info.Changed.IsZero() {
+		t.Fatalf("%d bytes put as %q: %+v", len(data), name, info)
+	}
+	return info
+}
+
+// Get reads a file to its end.
+func Get(ctx context.Context, s *fileio.Store, name string) (data []byte, err error) {
+	f, err := s.Get(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	err = errors.Join(f.CopyTo(ctx, &b, 0, f.Size), f.Close())
+	return b.Bytes(), err
+}
+
+// Has checks that a file has these bytes.
+func Has(t *testing.T, s *fileio.Store, name string, want []byte) {
+	t.Helper()
+	got, err := Get(t.Context(), s, name)
+	if err != nil || !bytes.Equal(got, want) {
+		t.Errorf("%s has %d bytes, %v; want %d", name, len(got), err, len(want))
+	}
+}
+
+func sizes(t *testing.T, s *fileio.Store) {
+	for i, size := range []int{0, 1, 4095, 4096, 65535, 65536, 65537, 262143, 262144, 262145, 1<<20 + 3} {
+		data := Content(i, size)
+		for _, said := range []int64{int64(size), -1} {
+			name := fmt.Sprintf("sizes/%d/%d", size, said)
+			if _, err := s.Put(t.Context(), name, iotestReader{bytes.NewReader(data)}, said, nil); err != nil {
+				t.Fatal(err)
+			}
+			Has(t, s, name, data)
+			ranges(t, s, name, data)
+			if info, err := s.Stat(t.Context(), name); err != nil || info.Size != int64(size) {
+				t.Errorf("%+v, %v", info, err)
+			}
+		}
+	}
+}
+
+// iotestReader gives less at a time than is asked for.
+type iotestReader struct{ io.Reader }
+
+func (r iotestReader) Read(p []byte) (int, error) { return r.Reader.Read(p[:min(len(p), 70_001)]) }
+
+// ranges reads parts of a file.
+func ranges(t *testing.T, s *fileio.Store, name string, data []byte) {
+	t.Helper()
+	f, err := s.Get(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	size := int64(len(data))
+	for _, r := range [][2]int64{{0, 0}, {0, size}, {size, 0}, {size / 2, size - size/2}, {size / 3, min(5, size-size/3)}, {max(0, size-1), min(1, size)}} {
+		var b bytes.Buffer
+		if err := f.CopyTo(t.Context(), &b, r[0], r[1]); err != nil || !bytes.Equal(b.Bytes(), data[r[0]:r[0]+r[1]]) {
+			t.Errorf("%s: %d bytes from %d on: %d, %v", name, r[1], r[0], b.Len(), err)
+		}
+	}
+	for _, r := range [][2]int64{{-1, 1}, {0, size + 1}, {size + 1, 0}, {0, -1}} {
+		if err := f.CopyTo(t.Context(), io.Discard, r[0], r[1]); err == nil {
+			t.Errorf("%d bytes from %d on, of %d, are no error", r[1], r[0], size)
+		}
+	}
+}
+
+func replace(t *testing.T, s *fileio.Store) {
+	first := Put(t, s, "a", Content(1, 300_000))
+	second := Put(t, s, "a", Content(2, 10))
+	if first.Tag == second.Tag {
+		t.Errorf("two contents have the tag %s", first.Tag)
+	}
+	Has(t, s, "a", Content(2, 10))
+	if info, err := s.Stat(t.Context(), "a"); err != nil || info != second {
+		t.Errorf("%+v, %v, want %+v", info, err, second)
+	}
+	tags := map[string]bool{}
+	for i := range 20 { // of the same size, as fast as can be
+		tags[Put(t, s, "a", Content(i, 5)).Tag] = true
+	}
+	if len(tags) != 20 {
+		t.Errorf("20 contents have %d tags", len(tags))
+	}
+}
+
+func missing(t *testing.T, s *fileio.Store) {
+	_, getErr := s.Get(t.Context(), "none")
+	_, statErr := s.Stat(t.Context(), "none")
+	for op, err := range map[string]error{"get": getErr, "stat": statErr, "delete": s.Delete(t.Context(), "none", nil)} {
+		var path *fs.PathError
+		if !errors.Is(err, fs.ErrNotExist) || !errors.As(err, &path) || path.Path != "none" || path.Op != op {
+			t.Errorf("%s: %v", op, err)
+		}
+	}
+	Put(t, s, "none", nil)
+	if err := s.Delete(t.Context(), "none", nil); err != nil {
+		t.Error(err)
+	}
+	if _, err := s.Stat(t.Context(), "none"); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+}
+
+// tagged wants what has a tag, or nothing if that is empty.
+func tagged(tag string) fileio.Condition {
+	return func(now *fileio.Info) bool { return now == nil && tag == "" || now != nil && now.Tag == tag }
+}
+
+func conditions(t *testing.T, s *fileio.Store) {
+	put := func(content string, want fileio.Condition) (fileio.Info, error) {
+		return s.Put(t.Context(), "c", strings.NewReader(content), int64(len(content)), want)
+	}
+	first, err := put("one", tagged(""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := put("two", tagged("")); !errors.Is(err, fileio.ErrChanged) {
+		t.Errorf("a second one that was to be the first: %v", err)
+	}
+	second, err := put("three", tagged(first.Tag))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := put("four", tagged(first.Tag)); !errors.Is(err, fileio.ErrChanged) {
+		t.Errorf("one that was to follow the first: %v", err)
+	}
+	if err := s.Delete(t.Context(), "c", tagged(first.Tag)); !errors.Is(err, fileio.ErrChanged) {
+		t.Errorf("the first that was to be deleted: %v", err)
+	}
+	Has(t, s, "c", []byte("three"))
+	if err := s.Delete(t.Context(), "c", tagged(second.Tag)); err != nil {
+		t.Error(err)
+	}
+	t.Run("at the same time", func(t *testing.T) { oneWins(t, s) })
+}
+
+// oneWins has several write, of whom each wants to be the next after what is there: in
+// each round one does.
+func oneWins(t *testing.T, s *fileio.Store) {
+	tag := ""
+	for round := range 10 {
+		var (
+			wait sync.WaitGroup
+			mu   sync.Mutex
+			won  []fileio.Info
+		)
+		for i := range 8 {
+			wait.Go(func() {
+				info, err := s.Put(t.Context(), "w", bytes.NewReader(Content(i, 10+i)), -1, tagged(tag))
+				mu.Lock()
+				defer mu.Unlock()
+				switch {
+				case err == nil:
+					won = append(won, info)
+				case !errors.Is(err, fileio.ErrChanged):
+					t.Error(err)
+				}
+			})
+		}
+		wait.Wait()
+		if len(won) != 1 {
+			t.Fatalf("round %d: %d were the next after %q", round, len(won), tag)
+		}
+		tag = won[0].Tag
+	}
+}
+
+func names(t *testing.T, s *fileio.Store) {
+	for _, bad := range []string{"", "/", "/a", "a/", "a//b", ".", "..", "a/..", "../../evil", "a/./b", "a\x00b", "a\nb", "\xff", "a\x7f", strings.Repeat("a", 241), strings.Repeat("Ä", 200), strings.Repeat("a/", 600)} {
+		_, putErr := s.Put(t.Context(), bad, strings.NewReader("x"), 1, nil)
+		_, getErr := s.Get(t.Context(), bad)
+		_, statErr := s.Stat(t.Context(), bad)
+		for _, err := range []error{putErr, getErr, statErr, s.Delete(t.Context(), bad, nil)} {
+			if !errors.Is(err, fileio.ErrName) {
+				t.Errorf("%q: %v", bad, err)
+			}
+		}
+	}
+	good := []string{"a", "A", "a/b", "a/b.c", ".hidden", "~", "~x-1", "+a", "%41", "a b", "ä", "a\u0308", "…", "-rf", "..a", "a..", "lock", "format", "00", "00/lock", `\`, "a:b", strings.Repeat("a", 240)}
+	for i, name := range good {
+		Put(t, s, name, Content(i, i))
+	}
+	for i, name := range good {
+		Has(t, s, name, Content(i, i))
+	}
+	infos, more, err := s.List(t.Context(), "", "", fileio.ListMax)
+	if err != nil || more {
+		t.Fatal(more, err)
+	}
+	var listed []string
+	for _, info := range infos {
+		listed = append(listed, info.Name)
+	}
+	slices.Sort(good)
+	if !slices.Equal(listed, good) {
+		t.Errorf("listed are %q", listed)
+	}
+}
+
+func lists(t *testing.T, s *fileio.Store) {
+	var all []string
+	for i := range 25 {
+		name := fmt.Sprintf("p%d/%02d", i%3, i)
+		Put(t, s, name, Content(i, i))
+		all = append(all, name)
+	}
+	slices.Sort(all)
+	for _, prefix := range []string{"", "p", "p1/", "q"} {
+		want := slices.DeleteFunc(slices.Clone(all), func(name string) bool { return !strings.HasPrefix(name, prefix) })
+		for _, most := range []int{1, 4, 25, fileio.ListMax} {
+			var got []string
+			after := ""
+			for {
+				infos, more, err := s.List(t.Context(), prefix, after, most)
+				if err != nil || len(infos) > most {
+					t.Fatalf("%d, %v", len(infos), err)
+				}
+				for _, info := range infos {
+					got = append(got, info.Name)
+					after = info.Name
+				}
+				if !more {
+					break
+				}
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("with %q, %d at a time: %q", prefix, most, got)
+			}
+		}
+	}
+	for _, most := range []int{0, fileio.ListMax + 1} {
+		if _, _, err := s.List(t.Context(), "", "", most); err == nil {
+			t.Errorf("a list of %d", most)
+		}
+	}
+}
+
+// breaks gives some bytes and then an error.
+type breaks struct {
+	io.Reader
+	err error
+}
+
+func (b *breaks) Read(p []byte) (int, error) {
+	n, err := b.Reader.Read(p)
+	if err == io.EOF {
+		err = b.err
+	}
+	return n, err
+}
+
+// badReaders leaves what was there.
+func badReaders(t *testing.T, s *fileio.Store) {
+	broken := errors.New("broken")
+	Put(t, s, "x", []byte("before"))
+	for _, size := range []int{0, 10, 262143, 262144, 262145, 600_000} {
+		data := Content(1, size)
+		for _, c := range []struct {
+			said int64
+			r    io.Reader
+			want error
+		}{
+			{int64(size), &breaks{bytes.NewReader(data), broken}, broken},
+			{-1, &breaks{bytes.NewReader(data), broken}, broken},
+			{int64(size) + 1, bytes.NewReader(data), fileio.ErrSize},
+			{int64(size) + 300_000, bytes.NewReader(data), fileio.ErrSize},
+			{int64(size) - 1, bytes.NewReader(data), fileio.ErrSize},
+			{-1, &breaks{bytes.NewReader(data), io.ErrUnexpectedEOF}, io.ErrUnexpectedEOF},
+		} {
+			if c.said == -1 && c.want == fileio.ErrSize {
+				continue
+			}
+			if _, err := s.Put(t.Context(), "x", c.r, c.said, nil); !errors.Is(err, c.want) {
+				t.Errorf("%d bytes, said to be %d: %v, want %v", size, c.said, err, c.want)
+			}
+		}
+	}
+	Has(t, s, "x", []byte("before"))
+}
+
+func endedContexts(t *testing.T, s *fileio.Store) {
+	Put(t, s, "x", []byte("before"))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, putErr := s.Put(ctx, "x", strings.NewReader("after"), 5, nil)
+	_, getErr := s.Get(ctx, "x")
+	_, statErr := s.Stat(ctx, "x")
+	_, _, listErr := s.List(ctx, "", "", 1)
+	for _, err := range []error{putErr, getErr, statErr, listErr, s.Delete(ctx, "x", nil)} {
+		if !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+	}
+	// In the middle of a large one.
+	ctx, cancel = context.WithCancel(t.Context())
+	r := io.MultiReader(bytes.NewReader(Content(1, 600_000)), reader(func([]byte) (int, error) {
+		cancel()
+		return 0, ctx.Err()
+	}))
+	if _, err := s.Put(ctx, "x", r, 900_000, nil); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	Has(t, s, "x", []byte("before"))
+}
+
+type reader func([]byte) (int, error)
+
+func (r reader) Read(p []byte) (int, error) { return r(p) }
+
+// oneName has several write one file of which others read: each sees one of them, whole.
+func oneName(t *testing.T, s *fileio.Store) {
+	contents := map[string]bool{}
+	var data [][]byte
+	for i := range 6 {
+		data = append(data, Content(i, 50_000*(i+1)))
+		contents[string(data[i])] = true
+	}
+	Put(t, s, "x", data[0])
+	var writers, readers sync.WaitGroup
+	done := make(chan struct{})
+	for _, d := range data {
+		writers.Go(func() {
+			for range 5 {
+				if _, err := s.Put(t.Context(), "x", bytes.NewReader(d), int64(len(d)), nil); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	for range 3 {
+		readers.Go(func() {
+			for {
+				got, err := Get(t.Context(), s, "x")
+				if err != nil || !contents[string(got)] {
+					t.Errorf("%d bytes that nobody wrote, %v", len(got), err)
+				}
+				select {
+				case <-done:
+					return
+				default:
+				}
+			}
+		})
+	}
+	writers.Wait()
+	close(done)
+	readers.Wait()
+}
+
+// manyAtOnce has many do everything, each with files of its own.
+func manyAtOnce(t *testing.T, s *fileio.Store) {
+	var wait sync.WaitGroup
+	for who := range 20 {
+		wait.Go(func() {
+			for i := range 6 {
+				name := fmt.Sprintf("%d/%d", who, i)
+				data := Content(who*100+i, []int{0, 100, 5_000, 50_000, 262_144, 700_000}[i])
+				if _, err := s.Put(t.Context(), name, bytes.NewReader(data), int64(len(data)), nil); err != nil {
+					t.Error(err)
+					return
+				}
+				if got, err := Get(t.Context(), s, name); err != nil || !bytes.Equal(got, data) {
+					t.Errorf("%s has %d bytes of %d, %v", name, len(got), len(data), err)
+				}
+				if i%2 == 0 {
+					if err := s.Delete(t.Context(), name, nil); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+		})
+	}
+	wait.Wait()
+	infos, more, err := s.List(t.Context(), "", "", fileio.ListMax)
+	if err != nil || more || len(infos) != 60 {
+		t.Errorf("%d files are left, %v, %v", len(infos), more, err)
+	}
+}
+
+func replacedWhileRead(t *testing.T, s *fileio.Store) {
+	data := Content(1, 1_000_000)
+	Put(t, s, "x", data)
+	f, err := s.Get(t.Context(), "x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var b bytes.Buffer
+	err = f.CopyTo(t.Context(), &b, 0, 500_000)
+	Put(t, s, "x", []byte("other"))
+	if err := errors.Join(err, f.CopyTo(t.Context(), &b, 500_000, 500_000)); err != nil || !bytes.Equal(b.Bytes(), data) {
+		t.Errorf("%d bytes, %v", b.Len(), err)
+	}
+	if err := s.Delete(t.Context(), "x", nil); err != nil {
+		t.Error(err)
+	}
+	b.Reset()
+	if err := f.CopyTo(t.Context(), &b, 999_000, 1_000); err != nil || !bytes.Equal(b.Bytes(), data[999_000:]) {
+		t.Errorf("after it was deleted: %d bytes, %v", b.Len(), err)
+	}
+}
+
+// planted puts links, folders and pipes where files are: they are no files, and what they
+// point to is neither read nor written.
+func planted(t *testing.T, start func(*testing.T) fileio.Engine, sync fileio.Sync) {
+	folder, outside := t.TempDir(), filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(outside, []byte("secret"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := Open(t, start(t), folder, fileio.Options{Sync: sync})
+	for kind, plant := range map[string]func(string) error{
+		"link": func(path string) error { return os.Symlink(outside, path) },
+		"pipe": func(path string) error { return unix.Mkfifo(path, 0o600) },
+		"dir":  func(path string) error { return os.Mkdir(path, 0o700) },
+	} {
+		Put(t, s, kind, []byte("x"))
+		found, err := filepath.Glob(filepath.Join(folder, "??", kind))
+		if err != nil || len(found) != 1 {
+			t.Fatal(found, err)
+		}
+		if err := errors.Join(os.Remove(found[0]), plant(found[0])); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := Get(t.Context(), s, kind); err == nil {
+			t.Errorf("a %s is read: %q", kind, got)
+		}
+		if info, err := s.Stat(t.Context(), kind); err == nil {
+			t.Errorf("a %s is a file: %+v", kind, info)
+		}
+		if kind != "dir" {
+			Put(t, s, kind, []byte("new"))
+			Has(t, s, kind, []byte("new"))
+		}
+	}
+	if text, err := os.ReadFile(outside); err != nil || string(text) != "secret" {
+		t.Errorf("outside of the folder there is %q, %v", text, err)
+	}
+}
+
+// openedAgain finds what was put, and nothing of what was not finished.
+func openedAgain(t *testing.T, start func(*testing.T) fileio.Engine, sync fileio.Sync) {
+	folder := t.TempDir()
+	o := fileio.Options{Sync: sync}
+	engine := start(t)
+	s, err := fileio.Open(folder, engine, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	info := Put(t, s, "kept/x", Content(1, 300_000))
+	other := start(t)
+	if second, err := fileio.Open(folder, other, o); err == nil {
+		t.Error("two have the folder", second.Close())
+	}
+	if err := errors.Join(s.Close(), engine.Close(), other.Close()); err != nil {
+		t.Fatal(err)
+	}
+	stale := filepath.Join(folder, "7f", "~stale")
+	if err := os.WriteFile(stale, []byte("half"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s = Open(t, start(t), folder, o)
+	Has(t, s, "kept/x", Content(1, 300_000))
+	if again, err := s.Stat(t.Context(), "kept/x"); err != nil || again != info {
+		t.Errorf("%+v, %v, want %+v", again, err, info)
+	}
+	if _, err := os.Lstat(stale); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("what was left unfinished is there: %v", err)
+	}
+}
+
+// notBegun does nothing when the context has ended already, unless that has begun.
+func notBegun(t *testing.T, engine fileio.Engine) {
+	defer func() {
+		if err := engine.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	folder, err := os.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer folder.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	j := fileio.Job{Op: fileio.OpPut, Folder: int(folder.Fd()), Name: "x", Temp: "~x", Data: []byte("x")}
+	if err := engine.Do(ctx, &j); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	j.Begun = true
+	if err := engine.Do(ctx, &j); err != nil {
+		t.Error(err)
+	}
+	if stats := engine.Stats(); stats.Done != 1 || stats.Running != 0 || stats.Waiting != 0 || stats.Service <= 0 {
+		t.Errorf("%+v", stats)
+	}
+}

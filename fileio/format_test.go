@@ -1,0 +1,75 @@
+package fileio_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"muster/fileio"
+	"muster/fileio/direct"
+	"muster/fileio/enginetest"
+)
+
+// A folder that the first version wrote is opened for ever.
+func TestFirstFormat(t *testing.T) {
+	folder := t.TempDir()
+	if err := os.CopyFS(folder, os.DirFS("testdata/v1")); err != nil {
+		t.Fatal(err)
+	}
+	s := enginetest.Open(t, &direct.Engine{}, folder, fileio.Options{})
+	for name, text := range map[string]string{"a": "one\n", "Team/main.golden": "two\n", "ä b~": "three\n"} {
+		enginetest.Has(t, s, name, []byte(text))
+	}
+	infos, _, err := s.List(t.Context(), "", "", 10)
+	if err != nil || len(infos) != 3 {
+		t.Errorf("%+v, %v", infos, err)
+	}
+}
+
+// A folder that is no store is left alone, and one of a later version.
+func TestOtherFolders(t *testing.T) {
+	for want, write := range map[string]func(folder string) error{
+		"has mine in it": func(folder string) error { return os.WriteFile(filepath.Join(folder, "mine"), nil, 0o600) },
+		`says "muster files 2"`: func(folder string) error {
+			return os.WriteFile(filepath.Join(folder, "format"), []byte("muster files 2\n"), 0o600)
+		},
+		"not a directory": func(folder string) error {
+			return os.WriteFile(filepath.Join(folder, "3f"), nil, 0o600)
+		},
+	} {
+		folder := t.TempDir()
+		if err := write(folder); err != nil {
+			t.Fatal(err)
+		}
+		s, err := fileio.Open(folder, &direct.Engine{}, fileio.Options{})
+		if err == nil {
+			t.Fatal(s.Close())
+		}
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := fileio.Open(file, &direct.Engine{}, fileio.Options{}); err == nil {
+		t.Error("a file is a folder", s.Close())
+	}
+	if s, err := fileio.Open(t.TempDir(), &direct.Engine{}, fileio.Options{MemoryMax: 1}); err == nil {
+		t.Error("a byte of memory is enough", s.Close())
+	}
+}
+
+// A start that was interrupted can be made again.
+func TestInterruptedStart(t *testing.T) {
+	folder := t.TempDir()
+	for _, name := range []string{"00", "01"} {
+		if err := os.Mkdir(filepath.Join(folder, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := enginetest.Open(t, &direct.Engine{}, folder, fileio.Options{})
+	enginetest.Put(t, s, "x", []byte("x"))
+}

@@ -1,0 +1,102 @@
+package fileio
+
+import (
+	"context"
+	"fmt"
+	"io"
+)
+
+// A File is one as it was when Get returned it, whatever is put there later. It must be
+// closed; its methods must not be called at the same time.
+type File struct {
+	Info
+
+	store  *Store
+	first  *buffer // the beginning, or all of it; nil = nothing
+	filled int     // bytes in first
+	file   int     // descriptor; -1 = it is all in first
+}
+
+// firstSize is what Get reads before it knows how much there is.
+const firstSize = 64 << 10
+
+// Get opens a file. What is not larger than some 64 KiB is in memory then.
+func (s *Store) Get(ctx context.Context, name string) (*File, error) {
+	if err := CheckName(name); err != nil {
+		return nil, err
+	}
+	at := placeOf(name)
+	b, err := s.buffer(ctx, firstSize)
+	if err != nil {
+		return nil, err
+	}
+	j := Job{Op: OpGet, Folder: s.descriptor(at.folder), Name: at.name, Data: b.data}
+	if err := s.engine.Do(ctx, &j); err != nil {
+		b.free()
+		return nil, failed("get", name, err)
+	}
+	return &File{Info: infoOf(name, j.Info), store: s, first: b, filled: j.N, file: j.File}, nil
+}
+
+// CopyTo writes the bytes from offset on, n of them, to w.
+func (f *File) CopyTo(ctx context.Context, w io.Writer, offset, n int64) error {
+	if offset < 0 || n < 0 || offset+n > f.Size {
+		return fmt.Errorf("%d bytes from %d on of a file of %d", n, offset, f.Size)
+	}
+	if offset < int64(f.filled) {
+		data := f.first.data[offset:min(int64(f.filled), offset+n)]
+		if _, err := w.Write(data); err != nil {
+			return err
+		}
+		offset, n = offset+int64(len(data)), n-int64(len(data))
+	}
+	if n == 0 {
+		return nil
+	}
+	if f.file < 0 {
+		return failed("get", f.Name, io.ErrUnexpectedEOF)
+	}
+	f.forget()
+	return f.copyPieces(ctx, w, offset, n)
+}
+
+// forget gives back the memory of the beginning.
+func (f *File) forget() {
+	if f.first != nil {
+		f.first.free()
+		f.first, f.filled = nil, 0
+	}
+}
+
+func (f *File) copyPieces(ctx context.Context, w io.Writer, offset, n int64) error {
+	b, err := f.store.buffer(ctx, int(min(n, chunkSize)))
+	if err != nil {
+		return err
+	}
+	defer b.free()
+	for n > 0 {
+		j := Job{Op: OpRead, File: f.file, Data: b.data[:min(n, int64(len(b.data)))], Offset: offset, Begun: true}
+		if err := f.store.engine.Do(ctx, &j); err != nil {
+			return failed("get", f.Name, err)
+		}
+		if j.N < len(j.Data) { // somebody else has cut it
+			return failed("get", f.Name, io.ErrUnexpectedEOF)
+		}
+		if _, err := w.Write(j.Data); err != nil {
+			return err
+		}
+		offset, n = offset+int64(j.N), n-int64(j.N)
+	}
+	return nil
+}
+
+// Close gives back what the file holds.
+func (f *File) Close() error {
+	f.forget()
+	if f.file < 0 {
+		return nil
+	}
+	j := Job{Op: OpClose, File: f.file, Begun: true}
+	f.file = -1
+	return f.store.engine.Do(context.Background(), &j)
+}

@@ -1,0 +1,175 @@
+// Package pooled executes jobs on two of muster's pools: transfers on one, what is about
+// names alone on another, so that it never waits behind data. A worker that waits for the
+// disk holds a thread of the system, so there are as many threads as workers.
+package pooled
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"muster/fileio"
+	"muster/pool"
+)
+
+// Options of an engine.
+type Options struct {
+	Threads int // for transfers: 1 or more
+	Light   int // for names alone; 0 = they go with the transfers
+
+	WaitingMax int           // jobs that wait for a thread, of each kind; 0 = 1024
+	WaitMax    time.Duration // how long one waits; 0 = for as long as it takes
+}
+
+// ThreadsMax bounds either number of threads.
+const ThreadsMax = 4096
+
+// Engine is a fileio.Engine.
+type Engine struct {
+	options          Options
+	transfers, light *pool.Pool[*task] // light may be transfers
+	execute          func(*fileio.Job) error
+
+	tasks         sync.Pool
+	running       atomic.Int64
+	done, refused atomic.Int64
+	wait, service atomic.Int64
+}
+
+const waitingDefault = 1024
+
+// New starts an engine.
+func New(o Options) (*Engine, error) { return start(o, (*fileio.Job).Run) }
+
+func start(o Options, execute func(*fileio.Job) error) (*Engine, error) {
+	if o.Threads < 1 || o.Threads > ThreadsMax || o.Light < 0 || o.Light > ThreadsMax {
+		return nil, fmt.Errorf("%d threads for files and %d for names: from 1 and 0 to %d are possible", o.Threads, o.Light, ThreadsMax)
+	}
+	if o.WaitingMax == 0 {
+		o.WaitingMax = waitingDefault
+	}
+	if o.WaitingMax < 1 {
+		return nil, fmt.Errorf("%d jobs that wait: 1 or more are possible", o.WaitingMax)
+	}
+	e := &Engine{options: o, execute: execute}
+	e.tasks.New = func() any { return &task{done: make(chan struct{}, 1)} }
+	e.transfers = pool.New(o.Threads, e.run, pool.Queue(o.WaitingMax))
+	e.light = e.transfers
+	if o.Light > 0 {
+		e.light = pool.New(o.Light, e.run, pool.Queue(o.WaitingMax))
+	}
+	return e, nil
+}
+
+// A task is a job on its way. Whoever changes state from waiting has it: a worker, or who
+// submitted it and would not wait any longer.
+type task struct {
+	job   *fileio.Job
+	state atomic.Int32
+	since time.Time
+	err   error
+	done  chan struct{} // gets one when a worker is done
+}
+
+const (
+	waiting int32 = iota
+	started
+	left
+)
+
+// Do is that of fileio.Engine.
+func (e *Engine) Do(ctx context.Context, j *fileio.Job) error {
+	t := e.tasks.Get().(*task)
+	t.job, t.err, t.since = j, nil, time.Now()
+	t.state.Store(waiting)
+	p := e.transfers
+	if j.Op.Light() {
+		p = e.light
+	}
+	if j.Begun {
+		p.Submit(t)
+		<-t.done
+		return e.finish(t)
+	}
+	if !p.TrySubmit(t) {
+		e.tasks.Put(t)
+		e.refused.Add(1)
+		return fileio.ErrBusy
+	}
+	return e.await(ctx, t)
+}
+
+// await waits until the task is done, or is left because it has waited too long. A task
+// that was left stays the pool's: a worker will take it, and do nothing.
+func (e *Engine) await(ctx context.Context, t *task) error {
+	var late <-chan time.Time
+	if e.options.WaitMax > 0 {
+		timer := time.NewTimer(e.options.WaitMax)
+		defer timer.Stop()
+		late = timer.C
+	}
+	var reason error
+	select {
+	case <-t.done:
+		return e.finish(t)
+	case <-ctx.Done():
+		reason = ctx.Err()
+	case <-late:
+		reason = fileio.ErrBusy
+	}
+	if t.state.CompareAndSwap(waiting, left) {
+		if reason == fileio.ErrBusy {
+			e.refused.Add(1)
+		}
+		return reason
+	}
+	<-t.done
+	return e.finish(t)
+}
+
+func (e *Engine) finish(t *task) error {
+	err := t.err
+	t.job = nil
+	e.tasks.Put(t)
+	return err
+}
+
+// run is what a worker does with a task.
+func (e *Engine) run(t *task) {
+	if !t.state.CompareAndSwap(waiting, started) {
+		return
+	}
+	began := time.Now()
+	e.wait.Add(int64(began.Sub(t.since)))
+	e.running.Add(1)
+	t.err = e.execute(t.job)
+	e.running.Add(-1)
+	e.service.Add(int64(time.Since(began)))
+	e.done.Add(1)
+	t.done <- struct{}{}
+}
+
+// Stats is that of fileio.Engine.
+func (e *Engine) Stats() fileio.Stats {
+	s := fileio.Stats{
+		Threads: e.options.Threads + e.options.Light,
+		Waiting: e.transfers.Stats().Queued, Running: int(e.running.Load()),
+		Done: e.done.Load(), Refused: e.refused.Load(),
+		Wait: time.Duration(e.wait.Load()), Service: time.Duration(e.service.Load()),
+	}
+	if e.light != e.transfers {
+		s.Waiting += e.light.Stats().Queued
+	}
+	return s
+}
+
+// Close is that of fileio.Engine.
+func (e *Engine) Close() error {
+	e.transfers.Close()
+	if e.light != e.transfers {
+		e.light.Close()
+	}
+	return nil
+}

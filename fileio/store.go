@@ -1,0 +1,332 @@
+package fileio
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+	"golang.org/x/sys/unix"
+
+	"muster/internal/filelock"
+	"muster/pool"
+)
+
+// Sync is when a file that was written outlives a power failure.
+type Sync int
+
+const (
+	// SyncGroup: when Put returns. Files that are written at the same time are flushed
+	// together, by one flush of their file system.
+	SyncGroup Sync = iota
+	// SyncEach: when Put returns. Each file is flushed by itself, and its folder.
+	SyncEach
+	// SyncNone: when the system likes, some half a minute later. That the process is
+	// killed harms no file.
+	SyncNone
+)
+
+// Options of a store; the zero value is what most want.
+type Options struct {
+	Sync Sync
+
+	// MemoryMax is how many bytes of files may be in memory at the same time, on their way
+	// to the disk or from it; 0 = 128 MiB. Beyond it Put does not read and Get does not
+	// return until others are done.
+	MemoryMax int64
+}
+
+const memoryDefault = 128 << 20
+
+// Info is what is known of a file.
+type Info struct {
+	Name    string
+	Size    int64
+	Changed time.Time
+	Tag     string // no other content of that name has it: it changes with every Put
+}
+
+// A Store is files under names in a folder. It has one lock of that folder, so that no
+// other process writes to it at the same time. All methods may be called by any number of
+// goroutines at the same time, but for Close.
+//
+// What a Put has replaced is seen whole by those who read it already. Errors about a name
+// are *fs.PathError with that name, and the system's reason, as fs.ErrNotExist; those of
+// an engine that has too much to do are [ErrBusy].
+type Store struct {
+	engine  Engine
+	options Options
+
+	lock    *os.File
+	folders [folders]*os.File
+
+	memory *semaphore.Weighted
+	names  *nameLocks
+	temps  atomic.Uint64
+	run    string // tells this process's temporary files from those of others
+
+	group *committer // nil = files are not flushed together
+}
+
+// What lies in the folder beside those of the files.
+const (
+	formatName = "format"
+	formatText = "muster files 1\n"
+	lockName   = "lock"
+)
+
+// Open opens the folder, which it makes where there is none, and takes away what an
+// interrupted process left in it. Which format a folder has stands in it: every later
+// version opens this one.
+func Open(folder string, engine Engine, o Options) (*Store, error) {
+	if o.MemoryMax == 0 {
+		o.MemoryMax = memoryDefault
+	}
+	if o.MemoryMax < 4*chunkSize {
+		return nil, fmt.Errorf("memory of %d bytes: %d are the least", o.MemoryMax, 4*chunkSize)
+	}
+	s := &Store{
+		engine: engine, options: o, memory: semaphore.NewWeighted(o.MemoryMax), names: newNameLocks(),
+		run: strconv.FormatUint(rand.Uint64(), 36),
+	}
+	err := s.open(folder)
+	if err == nil {
+		err = s.removeTemps()
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.closeFolders())
+	}
+	if o.Sync == SyncGroup {
+		s.group = newCommitter(s)
+	}
+	return s, nil
+}
+
+func (s *Store) open(folder string) error {
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return err
+	}
+	if err := s.takeLock(filepath.Join(folder, lockName)); err != nil {
+		return err
+	}
+	format := filepath.Join(folder, formatName)
+	text, err := os.ReadFile(format)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		if err := mustBeEmpty(folder); err != nil {
+			return err
+		}
+	case err != nil:
+		return err
+	case string(text) != formatText:
+		return fmt.Errorf("%s says %q, and this program knows %q: a later version wrote the folder", format, strings.TrimSpace(string(text)), strings.TrimSpace(formatText))
+	}
+	for i := range s.folders {
+		name := filepath.Join(folder, fmt.Sprintf("%02x", i))
+		if err := os.Mkdir(name, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+		// Never through a link that somebody planted.
+		if s.folders[i], err = os.OpenFile(name, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0); err != nil {
+			return err
+		}
+	}
+	if text == nil {
+		return writeFormat(folder, format)
+	}
+	return nil
+}
+
+// mustBeEmpty refuses a folder that has something of somebody else's in it.
+func mustBeEmpty(folder string) error {
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if n, err := strconv.ParseUint(e.Name(), 16, 8); err == nil && fmt.Sprintf("%02x", n) == e.Name() {
+			continue // of a first start that was interrupted
+		}
+		if e.Name() != lockName {
+			return fmt.Errorf("%s has %s in it and is no store of files: name an empty folder, or one that does not exist", folder, e.Name())
+		}
+	}
+	return nil
+}
+
+// writeFormat is the last that makes a folder a store; with it all folders are kept.
+func writeFormat(folder, name string) error {
+	temp := name + "~"
+	if err := os.WriteFile(temp, []byte(formatText), 0o644); err != nil {
+		return err
+	}
+	if err := os.Rename(temp, name); err != nil {
+		return err
+	}
+	top, err := os.Open(folder)
+	if err != nil {
+		return err
+	}
+	return errors.Join(top.Sync(), top.Close())
+}
+
+func (s *Store) takeLock(name string) error {
+	file, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW, 0o644)
+	if err != nil {
+		return err
+	}
+	s.lock = file
+	current, err := filelock.Take(file)
+	if err == nil && !current {
+		err = fmt.Errorf("%s was replaced", name)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w%s", filepath.Dir(name), err, filelock.Holder(name))
+	}
+	filelock.Sign(file)
+	return nil
+}
+
+// tempPrefix begins the names of temporary files, and of no others.
+const tempPrefix = "~"
+
+// removeTemps takes away what an interrupted process was writing.
+func (s *Store) removeTemps() error {
+	numbers := make([]int, folders)
+	for i := range numbers {
+		numbers[i] = i
+	}
+	return pool.ForEach(context.Background(), openAtOnce, numbers, func(ctx context.Context, i int) error {
+		j := Job{Op: OpList, Folder: s.descriptor(i), Begun: true}
+		if err := s.engine.Do(ctx, &j); err != nil {
+			return err
+		}
+		for _, name := range j.Names {
+			if !strings.HasPrefix(name, tempPrefix) {
+				continue
+			}
+			j := Job{Op: OpDiscard, Folder: s.descriptor(i), Temp: name, Begun: true}
+			if err := s.engine.Do(ctx, &j); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// openAtOnce is how many folders are looked through at a time.
+const openAtOnce = 8
+
+func (s *Store) descriptor(folder int) int { return int(s.folders[folder].Fd()) }
+
+// temp is a name for a new temporary file.
+func (s *Store) temp() string {
+	return tempPrefix + s.run + "-" + strconv.FormatUint(s.temps.Add(1), 36)
+}
+
+// Close waits for what is being written, and gives the folder to others. No method must be
+// called after it, or at the same time. The engine stays, for its maker to close.
+func (s *Store) Close() error {
+	if s.group != nil {
+		s.group.close()
+	}
+	return s.closeFolders()
+}
+
+func (s *Store) closeFolders() error {
+	var errs []error
+	for _, f := range s.folders {
+		if f != nil {
+			errs = append(errs, f.Close())
+		}
+	}
+	if s.lock != nil {
+		errs = append(errs, s.lock.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// infoOf is a file as the system knows it. Its tag has the number of the file beside the
+// time, whose steps are some milliseconds: a new file has another number than the one that
+// it replaces.
+func infoOf(name string, e Entry) Info {
+	return Info{
+		Name: name, Size: e.Size, Changed: e.Changed,
+		Tag: fmt.Sprintf("%x-%x-%x", e.Inode, e.Changed.UnixNano(), e.Size),
+	}
+}
+
+// failed is the error of an operation on a file.
+func failed(op, name string, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, ErrBusy), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.Is(err, ErrChanged):
+		return err
+	}
+	return &fs.PathError{Op: op, Path: name, Err: err}
+}
+
+// Stat tells what is known of a file.
+func (s *Store) Stat(ctx context.Context, name string) (Info, error) {
+	if err := CheckName(name); err != nil {
+		return Info{}, err
+	}
+	e, err := s.stat(ctx, placeOf(name), false)
+	return infoOf(name, e), failed("stat", name, err)
+}
+
+func (s *Store) stat(ctx context.Context, at place, begun bool) (Entry, error) {
+	j := Job{Op: OpStat, Folder: s.descriptor(at.folder), Name: at.name, Begun: begun}
+	err := s.engine.Do(ctx, &j)
+	return j.Info, err
+}
+
+// A Condition decides, with what is there, whether a change is made; nil stands for no
+// file. It is asked once, and nothing changes between its answer and what follows.
+type Condition func(now *Info) bool
+
+// ErrChanged is the error of a change that its condition did not want.
+var ErrChanged = errors.New("the file is not as it was wanted to be")
+
+// check asks a condition; nil wants anything.
+func (s *Store) check(ctx context.Context, name string, at place, want Condition) error {
+	if want == nil {
+		return nil
+	}
+	e, err := s.stat(ctx, at, true)
+	var now *Info
+	switch {
+	case err == nil:
+		info := infoOf(name, e)
+		now = &info
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	if !want(now) {
+		return ErrChanged
+	}
+	return nil
+}
+
+// Delete removes a file, if want is nil or allows it.
+func (s *Store) Delete(ctx context.Context, name string, want Condition) error {
+	if err := CheckName(name); err != nil {
+		return err
+	}
+	at := placeOf(name)
+	defer s.names.lock(name, want != nil)()
+	if err := s.check(ctx, name, at, want); err != nil {
+		return failed("delete", name, err)
+	}
+	j := Job{Op: OpDelete, Folder: s.descriptor(at.folder), Name: at.name, Sync: s.options.Sync != SyncNone}
+	return failed("delete", name, s.engine.Do(ctx, &j))
+}
