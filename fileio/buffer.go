@@ -13,7 +13,8 @@ const chunkSize = 256 << 10
 // fits into.
 var bufferSizes = [...]int{4 << 10, 16 << 10, 64 << 10, chunkSize}
 
-var bufferPools [len(bufferSizes)]sync.Pool
+// buffers are those that nobody uses now.
+type buffers [len(bufferSizes)]sync.Pool
 
 // A buffer is memory that is accounted for.
 type buffer struct {
@@ -32,7 +33,7 @@ func (s *Store) buffer(ctx context.Context, size int) (*buffer, error) {
 	if err := s.memory.Acquire(ctx, int64(bufferSizes[class])); err != nil {
 		return nil, err
 	}
-	b, ok := bufferPools[class].Get().(*buffer)
+	b, ok := s.buffers[class].Get().(*buffer)
 	if !ok {
 		b = &buffer{data: make([]byte, bufferSizes[class]), class: class}
 	}
@@ -44,6 +45,6 @@ func (s *Store) buffer(ctx context.Context, size int) (*buffer, error) {
 func (b *buffer) free() {
 	s := b.store
 	b.store = nil
-	bufferPools[b.class].Put(b)
+	s.buffers[b.class].Put(b)
 	s.memory.Release(int64(bufferSizes[b.class]))
 }

@@ -68,10 +68,11 @@ type Store struct {
 	lock    *os.File
 	folders [folders]*os.File
 
-	memory *semaphore.Weighted
-	names  *nameLocks
-	temps  atomic.Uint64
-	run    string // tells this process's temporary files from those of others
+	memory  *semaphore.Weighted
+	buffers buffers
+	names   *nameLocks
+	temps   atomic.Uint64
+	run     string // tells this process's temporary files from those of others
 
 	group *committer // nil = files are not flushed together
 }

@@ -42,7 +42,8 @@ func ClaimsQuick() ClaimSizes {
 	}
 }
 
-// ClaimsFull is the sizes of the articles, but for the corpus, which is a fifteenth.
+// ClaimsFull is the sizes of the articles, but for the corpus, which is a fifteenth, and the
+// tasks, which are a tenth.
 func ClaimsFull() ClaimSizes {
 	return ClaimSizes{
 		Cases: 1_000, CaseBytes: 67 << 10, Tasks: 10_000_000, Items: 1_000_000, Roots: 500_000_000,

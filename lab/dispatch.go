@@ -23,6 +23,14 @@ type DispatchOptions struct {
 // told apart.
 const modeTasksMax = 1_000_000
 
+// ModeTasks is how many tasks a mode gets where so many are the most that are asked for.
+func ModeTasks(mode string, most int) int {
+	if mode == probe.DispatchModes()[0] {
+		return most
+	}
+	return min(most, modeTasksMax)
+}
+
 // patience is after which time a contestant's tasks that wait for one another are said not
 // to end; they take a tenth of a second where they do.
 const patience = 5 * time.Second
@@ -54,7 +62,7 @@ func Dispatch(ctx context.Context, o DispatchOptions) (*Results, error) {
 		}
 		most := o.Procs[len(o.Procs)-1:]
 		for _, mode := range probe.DispatchModes()[1:] {
-			p.addDispatch(one, mode, o.Jobs, min(o.Tasks[len(o.Tasks)-1], modeTasksMax), most)
+			p.addDispatch(one, mode, o.Jobs, ModeTasks(mode, o.Tasks[len(o.Tasks)-1]), most)
 		}
 	}
 	return p.Results, p.Measure(ctx)

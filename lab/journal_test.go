@@ -263,11 +263,12 @@ func TestDeadlineOfTheCaller(t *testing.T) {
 	}
 }
 
-// fullAfter is a disk that is full after so many lines.
-type fullAfter struct{ lines int }
+// fullAfter is a disk that is full after so many writes: the first one is of all that is
+// known before the first result.
+type fullAfter struct{ writes int }
 
 func (f *fullAfter) Write(text []byte) (int, error) {
-	if f.lines--; f.lines < 0 {
+	if f.writes--; f.writes < 0 {
 		return 0, syscall.ENOSPC
 	}
 	return len(text), nil
@@ -275,12 +276,22 @@ func (f *fullAfter) Write(text []byte) (int, error) {
 
 // A journal that cannot be written ends the run: whoever wants one relies on it.
 func TestJournalThatFails(t *testing.T) {
-	for lines := range 4 {
+	for writes := range 4 {
 		o := tinyDispatch(scripted(t, 1))
-		o.Journal = &fullAfter{lines}
+		o.Journal = &fullAfter{writes}
 		r, err := lab.Dispatch(t.Context(), o)
-		if !errors.Is(err, syscall.ENOSPC) || len(r.Samples) != lines {
-			t.Errorf("full after %d lines: %v, %d samples", lines, err, len(r.Samples))
+		if !errors.Is(err, syscall.ENOSPC) || len(r.Samples) != max(1, writes) {
+			t.Errorf("full after %d writes: %v, %d samples", writes, err, len(r.Samples))
 		}
+	}
+}
+
+// What a file has is not replaced before there is something to put into it.
+func TestJournalBeginsWithTheFirstResult(t *testing.T) {
+	var journal bytes.Buffer
+	o := tinyDispatch(faked(t, "usage", 1))
+	o.Journal = &journal
+	if _, err := lab.Dispatch(t.Context(), o); err == nil || journal.Len() > 0 {
+		t.Errorf("%v, and the journal has %q", err, journal.String())
 	}
 }

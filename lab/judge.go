@@ -23,6 +23,17 @@ const (
 	noLongerHolds
 )
 
+// String is the verdict as scripts know it.
+func (v verdict) String() string {
+	switch v {
+	case holds:
+		return "holds"
+	case noLongerHolds:
+		return "no_longer_holds"
+	}
+	return "cannot_be_told"
+}
+
 func (v verdict) class() page.Class {
 	switch v {
 	case holds:
@@ -36,7 +47,7 @@ func (v verdict) class() page.Class {
 // A finding is what became of a claim here.
 type finding struct {
 	verdict verdict
-	here    string // the figures
+	here    string // the figures; "" = there are none
 	why     string // what explains them, or why it cannot be told
 }
 
@@ -53,7 +64,7 @@ func newJudge(r *Results, sizes ClaimSizes) *judge {
 }
 
 func cannotTell(format string, args ...any) finding {
-	return finding{cannotBeTold, "–", fmt.Sprintf(format, args...)}
+	return finding{verdict: cannotBeTold, why: fmt.Sprintf(format, args...)}
 }
 
 // lacking tells why one of the figures is not there; false if all are.

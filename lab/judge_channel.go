@@ -109,7 +109,7 @@ func (j *judge) depends() finding {
 }
 
 func (j *judge) writers() finding {
-	few, many := insertName("postgres", claimWriters(j.sizes)[0]), insertName("postgres", claimWriters(j.sizes)[1])
+	few, many := insertName(postgresImpl, claimWriters(j.sizes)[0]), insertName(postgresImpl, claimWriters(j.sizes)[1])
 	if f, lacks := j.lacking(few, many); lacks {
 		return f
 	}

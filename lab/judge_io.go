@@ -28,7 +28,7 @@ func (j *judge) exhausted() finding {
 func (j *judge) messages() finding {
 	protobuf, json := echoName("protobuf"), echoName("json")
 	f := j.compare(json, protobuf, results.NsPerOp, 1.2, 1.6, always("the socket is most of it, and both pay for that"))
-	if f.here == "–" {
+	if f.here == "" {
 		return f
 	}
 	f.here += fmt.Sprintf(" as many: %s and %s a second", grouped(int64(1e9/j.Summary(protobuf, results.NsPerOp).Median)), grouped(int64(1e9/j.Summary(json, results.NsPerOp).Median)))

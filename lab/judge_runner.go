@@ -34,7 +34,7 @@ const corpusLeast = 2 * time.Second
 // ofCorpus is what was found with the corpus, if that is large enough to tell anything.
 func (j *judge) ofCorpus(f finding) finding {
 	wall := time.Duration(j.Summary(corpusName(run.Muster, 0), results.NsPerOp).Median * float64(j.sizes.Cases))
-	if f.here == "–" || wall >= corpusLeast {
+	if f.here == "" || wall >= corpusLeast {
 		return f
 	}
 	return finding{cannotBeTold, f.here, fmt.Sprintf("the corpus takes %v, in which the start of the workers is not little: measure with the article's sizes", wall.Round(10*time.Millisecond))}
@@ -62,7 +62,7 @@ func (j *judge) better() finding {
 	f := j.compare(corpusName(makeImpl, j.cpus), corpusName(run.Muster, j.cpus), results.NsPerOp, 1, math.Inf(1),
 		reasons{held: "though it digests and keeps all that a case leaves, and make nothing but the output",
 			gone: "make keeps nothing but the output; the runner digests and keeps all that a case leaves, and starts its workers first"})
-	if f.here != "–" {
+	if f.here != "" {
 		f.here = "make takes " + f.here
 	}
 	return j.ofCorpus(f)
@@ -71,7 +71,7 @@ func (j *judge) better() finding {
 func (j *judge) twice() finding {
 	f := j.compare(corpusName(run.Muster, j.cpus), corpusName(run.Muster, 2*j.cpus), results.NsPerOp, 1.01, math.Inf(1),
 		reasons{held: "what waits between two compilers is filled by another worker", gone: "where a compiler waits for no disk, as many workers as processors keep them busy, and more only switch"})
-	if f.here != "–" {
+	if f.here != "" {
 		f.here = "one for each takes " + f.here + " the time of two"
 	}
 	return j.ofCorpus(f)

@@ -98,12 +98,12 @@ func spreadText(s stat.Summary) string {
 	return ""
 }
 
-// ratioText is how many times b a is.
-func ratioText(a, b float64) string {
-	if a <= 0 || b <= 0 {
+// ratioText is a ratio without how far it reaches, which stands beside what it is of.
+func ratioText(s stat.Summary) string {
+	if s.N == 0 {
 		return "–"
 	}
-	return strconv.FormatFloat(a/b, 'f', 2, 64)
+	return strconv.FormatFloat(s.Median, 'f', 2, 64)
 }
 
 // digits writes a number with three digits that matter.

@@ -126,11 +126,9 @@ func (r view) processesSection(o ChannelOptions) page.Section {
 		row := page.Row(strconv.Itoa(n))
 		for i, cycles := range kinds {
 			name := ChannelName(0, cycles, 1, n)
-			one, together := r.Summary(ChannelName(0, cycles, 1, 1), results.NsPerOp), r.Summary(name, results.NsPerOp)
-			row = append(row, page.Cell{Text: ratioText(one.Median, together.Median)})
-			if one.N > 0 && together.Median > 0 {
-				c.Lines[i].Points = append(c.Lines[i].Points, plot.Point{X: float64(n), Y: one.Median / together.Median})
-			}
+			ratio := r.Ratio(ChannelName(0, cycles, 1, 1), name, results.NsPerOp)
+			row = append(row, page.Cell{Text: ratioText(ratio)})
+			c.Lines[i].Points = append(c.Lines[i].Points, pointOf(float64(n), ratio)...)
 			all = append(all, name)
 		}
 		t.Rows = append(t.Rows, row)

@@ -1,8 +1,8 @@
 package lab
 
 import (
+	"cmp"
 	"fmt"
-	"strings"
 
 	"muster/lab/internal/run"
 	"muster/lab/page"
@@ -32,11 +32,11 @@ func ClaimsReport(r *Results, o ClaimsOptions) Report {
 			f := c.judge(j)
 			counts[f.verdict]++
 			lines = append(lines, map[string]any{
-				"type": "claim", "number": c.number, "article": a.title, "claim": c.says, "verdict": strings.ReplaceAll(f.verdict.class().String(), " ", "_"),
+				"type": "claim", "number": c.number, "article": a.title, "claim": c.says, "verdict": f.verdict.String(),
 				"here": f.here, "holds_if": c.holds, "why": f.why,
 			})
 			s.Tables[0].Rows = append(s.Tables[0].Rows, []page.Cell{
-				{Text: fmt.Sprint(c.number)}, {Text: c.says}, {Class: f.verdict.class()}, {Text: f.here}, {Text: c.holds}, {Text: f.why},
+				{Text: fmt.Sprint(c.number)}, {Text: c.says}, {Class: f.verdict.class()}, {Text: cmp.Or(f.here, "–")}, {Text: c.holds}, {Text: f.why},
 			})
 		}
 		s.Charts = j.charts(a.key)
@@ -77,7 +77,7 @@ func (j *judge) corpusChart() []plot.Chart {
 	for _, jobs := range corpusJobs() {
 		runner.Points = append(runner.Points, j.scaled(float64(jobs), corpusName(run.Muster, jobs), results.NsPerOp, 1e-6)...)
 	}
-	with := plot.Line{Name: "make -j", Points: j.scaled(float64(j.cpus), corpusName("make", j.cpus), results.NsPerOp, 1e-6)}
+	with := plot.Line{Name: "make -j", Points: j.scaled(float64(j.cpus), corpusName(makeImpl, j.cpus), results.NsPerOp, 1e-6)}
 	c.Lines = []plot.Line{runner, with}
 	return drawable(c)
 }

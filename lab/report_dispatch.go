@@ -98,7 +98,7 @@ func (r view) dispatchSection(o DispatchOptions, procs int) page.Section {
 		titles = append(titles, grouped(int64(tasks))+" tasks")
 	}
 	most := o.Tasks[len(o.Tasks)-1]
-	own := r.Summary(DispatchName(run.Muster, "single", o.Jobs, most, procs), results.NsPerOp)
+	own := DispatchName(run.Muster, "single", o.Jobs, most, procs)
 	t := page.Table{
 		Caption: fmt.Sprintf("ns for each task, handed out one by one; what is in Go with GOMAXPROCS %d", procs),
 		Columns: columns("", append(titles, "CPU", "÷ muster")...),
@@ -112,7 +112,7 @@ func (r view) dispatchSection(o DispatchOptions, procs int) page.Section {
 			row = append(row, r.cell(name, results.NsPerOp, 1))
 			all = append(all, name)
 		}
-		row = append(row, r.cell(name, results.CPUPerOp, 1), page.Cell{Text: ratioText(r.Summary(name, results.NsPerOp).Median, own.Median)})
+		row = append(row, r.cell(name, results.CPUPerOp, 1), page.Cell{Text: ratioText(r.Ratio(name, own, results.NsPerOp))})
 		names = append(names, name)
 		t.Rows = append(t.Rows, row)
 	}
@@ -125,7 +125,7 @@ func (r view) dispatchSection(o DispatchOptions, procs int) page.Section {
 
 func (r view) modesSection(o DispatchOptions) page.Section {
 	procs := o.Procs[len(o.Procs)-1]
-	tasks := min(o.Tasks[len(o.Tasks)-1], modeTasksMax)
+	tasks := ModeTasks(probe.DispatchModes()[1], o.Tasks[len(o.Tasks)-1])
 	var titles, all []string
 	modes := probe.DispatchModes()[1:]
 	for _, mode := range modes {

@@ -90,19 +90,18 @@ func rootsText(work int) string {
 func (r view) breakEven(o SpawnOptions) page.Section {
 	t := page.Table{
 		Caption: "ns that a goroutine adds to a call, and from which work on that is a tenth or less",
-		Columns: columns("goroutines, GOMAXPROCS 1", "ns added", "a tenth of"),
+		Columns: columns(fmt.Sprintf("goroutines, GOMAXPROCS %d", o.Procs[0]), "ns added", "a tenth of"),
 	}
 	work := o.Work[0]
 	for _, count := range o.Goroutines {
-		each := r.Summary(SpawnName(run.Muster, "each", work, count, o.Procs[0]), results.NsPerOp)
-		direct := r.Summary(SpawnName(run.Muster, "direct", work, directCalls(work), o.Procs[0]), results.NsPerOp)
-		if each.N == 0 || direct.N == 0 {
+		s := r.Difference(SpawnName(run.Muster, "each", work, count, o.Procs[0]),
+			SpawnName(run.Muster, "direct", work, directCalls(work), o.Procs[0]), results.NsPerOp)
+		if s.N == 0 {
 			continue
 		}
-		added := math.Max(0, each.Median-direct.Median)
+		added := math.Max(0, s.Median)
 		t.Rows = append(t.Rows, page.Row(grouped(int64(count)), digits(added), digits(10*added/1000)+" µs"))
 	}
-	t.Columns[0].Title = fmt.Sprintf("goroutines, GOMAXPROCS %d", o.Procs[0])
 	return page.Section{Title: "From which work on a goroutine is cheap", Tables: []page.Table{t}}
 }
 

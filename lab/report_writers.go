@@ -55,8 +55,7 @@ func (r view) writersClaim(o ChannelOptions, written []database) string {
 		return text
 	}
 	for _, d := range written {
-		a, b := r.Summary(insertName(d.impl, few), rowsPerSecond), r.Summary(insertName(d.impl, many), rowsPerSecond)
-		text += fmt.Sprintf(" Here %s takes %s times as many rows from %s as from %d", d.name, ratioText(b.Median, a.Median), grouped(int64(many)), few)
+		text += fmt.Sprintf(" Here %s takes %s times as many rows from %s as from %d", d.name, ratioText(r.Ratio(insertName(d.impl, many), insertName(d.impl, few), rowsPerSecond)), grouped(int64(many)), few)
 		if memory := r.Summary(insertName(d.impl, many), clientRSS); memory.Median > 0 {
 			text += fmt.Sprintf(", and the program takes %s MB", digits(memory.Median/megabyte))
 		}

@@ -10,7 +10,7 @@ type settings struct {
 }
 
 // Queue sets how many tasks may wait for a worker, beside those that run; 1024
-// without this option. Memory for twice as many values is taken at once, and
+// without this option. Memory for at most twice as many values is taken at once, and
 // for one per worker. A short queue makes producers wait early, a long one
 // evens out bursts.
 //

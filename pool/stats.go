@@ -5,8 +5,8 @@ package pool
 type Stats struct {
 	Workers  int    // goroutines that run tasks, as given to New
 	QueueMax int    // places in the queue
-	Queued   int    // submitted and not taken by a worker yet
-	Running  int    // taken by a worker and not done
+	Queued   int    // submitted and not started
+	Running  int    // started and not done
 	Done     uint64 // done since New
 }
 

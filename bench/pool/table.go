@@ -8,6 +8,7 @@ import (
 
 	"muster/lab"
 	"muster/lab/probe"
+	"muster/lab/results"
 	"muster/lab/stat"
 )
 
@@ -50,10 +51,11 @@ func (c *contest) tasks() int { return c.options.Tasks[0] }
 
 // figures are those of a contestant in one mode, by round.
 func (c *contest) figures(at key, unit string) []float64 {
-	if f := c.results.Figures(lab.DispatchName(at.impl, at.mode, c.options.Jobs, c.tasks(), c.procs()), unit); len(f) > 0 {
+	tasks := lab.ModeTasks(at.mode, c.tasks())
+	if f := c.results.Figures(lab.DispatchName(at.impl, at.mode, c.options.Jobs, tasks, c.procs()), unit); len(f) > 0 {
 		return f
 	}
-	return c.results.Figures(lab.DispatchName(at.impl, at.mode, c.options.Jobs, c.tasks(), 0), unit)
+	return c.results.Figures(lab.DispatchName(at.impl, at.mode, c.options.Jobs, tasks, 0), unit)
 }
 
 // key is one contestant in one mode.
@@ -101,7 +103,7 @@ func (c *contest) printMode(mode string) {
 		fmt.Fprintf(c.out, "| %s | %.1f | %.1f–%.1f | %.1f | %.2f |\n", r.impl, r.wall.Median, r.wall.Low, r.wall.High, r.cpu.Median, r.wall.Median/ours)
 	}
 	for _, a := range c.results.Absent {
-		if strings.Contains(a.Name, "/mode="+mode+"/") && a.Why == "does not end" {
+		if strings.Contains(a.Name, "/mode="+mode+"/") && a.Why == results.NeverEnds {
 			fmt.Fprintf(c.out, "\n%s does not end.\n", a.Name)
 		}
 	}

@@ -17,7 +17,8 @@ func (p *program) labClaims() *cobra.Command {
 		Long: `Claims measures, here and now, each of 32 things that four well-known articles on Go
 and concurrency said, and tells which hold, which no longer hold, and which cannot be
 told and why. The runner's claims are measured with muster record and make on a corpus
-of C sources that is written for that. --full takes the articles' numbers.`,
+of C sources that is written for that. --full takes the articles' numbers, but for the
+corpus, which is a fifteenth of theirs, and the tasks, which are a tenth.`,
 		Example: `  muster lab claims
   muster lab claims --html claims.html
   muster lab claims --full --count 10 --out claims.txt`,
@@ -33,7 +34,7 @@ of C sources that is written for that. --full takes the articles' numbers.`,
 		},
 	}
 	l.add(c.Flags())
-	l.addFull(c.Flags(), "the articles' numbers, but for the corpus, which is a fifteenth of theirs: half an hour or so")
+	l.addFull(c.Flags(), "the articles' numbers, nearly: an hour or so")
 	c.Flags().StringVar(&o.Dir, "dir", "", "write the corpus and other files below `DIR`, and take them away again (default: where the system has temporary files)")
 	return c
 }

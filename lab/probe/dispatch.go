@@ -76,9 +76,9 @@ func submitBatches(p *pool.Pool[int], n int) {
 
 func submitFromMany(p *pool.Pool[int], n int) {
 	var producers sync.WaitGroup
-	for range producerCount {
+	for who := range producerCount {
 		producers.Go(func() {
-			for i := range n / producerCount {
+			for i := range (n + who) / producerCount { // which add up to n
 				p.Submit(i)
 			}
 		})

@@ -2,8 +2,8 @@
 // why, and warnings; as lines of Go's benchmarks, fit for benchstat, and back, and as
 // JSON. Medians, intervals and ratios of them come from package stat.
 //
-// It must not measure, and does not know what a benchmark's name stands for beyond the
-// keys that its warnings need.
+// It must not measure. Of benchmarks' names it knows what its warnings need: which parts of
+// them are numbers of operations, and which questions are about several processors.
 package results
 
 import (
@@ -18,7 +18,7 @@ type Results struct {
 	Conditions []Pair
 	Samples    []Sample  // in the order in which they were taken
 	Absent     []Absent  // figures that there are not, and why
-	Missing    []Missing // contestants that could not be compiled here
+	Missing    []Missing // what is not here, and why
 	NotRun     int       // measurements that an interruption kept from being made; not written
 }
 
@@ -47,7 +47,7 @@ type Absent struct {
 	Why  string `json:"why"`
 }
 
-// Missing is a program that could not be compiled here.
+// Missing is a contestant, or something else that a figure needs, that is not here.
 type Missing struct {
 	Peer    string `json:"peer"`
 	Reason  string `json:"reason"`

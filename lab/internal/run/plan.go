@@ -2,7 +2,8 @@
 // asked for, in turns with what it is compared with; kept as soon as it is there, so that
 // an interrupted run goes on where it ended.
 //
-// It does not know what is measured, nor what results mean: package lab plans, and reports.
+// It does not know what a trial is for, nor what results mean: package lab plans, and
+// reports.
 package run
 
 import (
@@ -24,6 +25,8 @@ type Plan struct {
 	trials  []Trial
 	have    map[string]int           // measurements of each trial that there are
 	took    map[string]time.Duration // by the last one of each
+	head    *results.Results         // what is known before anything is measured
+	begun   bool                     // the journal is written to
 	earlier *results.Results         // of an interrupted run; empty = there is none
 }
 
@@ -113,18 +116,12 @@ func (p *Plan) Probe(name string, estimate time.Duration, args ...string) Trial 
 	return Trial{Name: name, Estimate: estimate, Command: slices.Concat(p.options.Probe, args)}
 }
 
-// Has reports whether there is a trial of that name.
-func (p *Plan) Has(name string) bool {
-	return slices.ContainsFunc(p.trials, func(t Trial) bool { return t.Name == name })
-}
-
 // Measure takes every figure that is not there yet: in rounds, so that what is compared
 // is measured at the same time, and begins each round with another.
 func (p *Plan) Measure(ctx context.Context) error {
 	p.takeOver()
-	if err := p.beginJournal(); err != nil {
-		return err
-	}
+	head := *p.Results
+	p.head = &head
 	for round := range p.options.Count {
 		for i := range p.trials {
 			t := &p.trials[(i+round)%len(p.trials)]
@@ -160,13 +157,21 @@ func (p *Plan) times(t *Trial) int {
 	return p.options.Count
 }
 
-// beginJournal writes what is known before anything is measured, unless the journal
-// has it.
-func (p *Plan) beginJournal() error {
-	if p.options.Journal == nil || !p.earlier.Empty() {
+// keep writes a result into the journal: the first one after all that is known besides,
+// unless the journal has it.
+func (p *Plan) keep(line string) error {
+	to := p.options.Journal
+	if to == nil {
 		return nil
 	}
-	return p.Results.Write(p.options.Journal)
+	if !p.begun && p.earlier.Empty() {
+		if err := p.head.Write(to); err != nil {
+			return err
+		}
+	}
+	p.begun = true
+	_, err := io.WriteString(to, line+"\n")
+	return err
 }
 
 // take takes one figure and keeps it, as it will be read again.
@@ -190,11 +195,7 @@ func (p *Plan) take(ctx context.Context, t *Trial) error {
 		p.Results.Samples = append(p.Results.Samples, s)
 		p.have[t.Name]++
 	}
-	if p.options.Journal == nil {
-		return nil
-	}
-	_, err = io.WriteString(p.options.Journal, line+"\n")
-	return err
+	return p.keep(line)
 }
 
 // report says how far it is.

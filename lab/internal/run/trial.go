@@ -40,8 +40,7 @@ type Trial struct {
 // trialMax bounds one measurement: what takes longer is said not to end.
 const trialMax = 15 * time.Minute
 
-// run starts the trial once. It returns its line's number of operations and its values by
-// unit, or why there is none.
+// run starts the trial once. It returns its sample, or why there is none.
 func (t *Trial) run(ctx context.Context) (results.Sample, string, error) {
 	limited, cancel := context.WithTimeout(ctx, trialMax)
 	defer cancel()

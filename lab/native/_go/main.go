@@ -237,8 +237,8 @@ func (o *options) compete(begin func(int, func(int)) runner) {
 	case "producers":
 		o.measure(begin(o.workers, trivial), o.tasks, func(r runner, n int) {
 			var producers sync.WaitGroup
-			for range producerCount {
-				producers.Go(func() { submitAll(r, n/producerCount) })
+			for who := range producerCount {
+				producers.Go(func() { submitAll(r, (n+who)/producerCount) }) // which add up to n
 			}
 			producers.Wait()
 		})
