@@ -2,6 +2,7 @@ package fileio
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 )
@@ -25,7 +26,19 @@ func (s *Store) Get(ctx context.Context, name string) (*File, error) {
 	if err := CheckName(name); err != nil {
 		return nil, err
 	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	at := placeOf(name)
+	if !s.options.JobsOnly {
+		file, e, known, err := s.cache.open(s.descriptor(at.folder), at.name)
+		if known && err != nil {
+			return nil, failed("get", name, err)
+		}
+		if known {
+			return s.fromMemory(ctx, infoOf(name, e), file)
+		}
+	}
 	b, err := s.buffer(ctx, firstSize)
 	if err != nil {
 		return nil, err
@@ -36,6 +49,32 @@ func (s *Store) Get(ctx context.Context, name string) (*File, error) {
 		return nil, failed("get", name, err)
 	}
 	return &File{Info: infoOf(name, j.Info), store: s, first: b, filled: j.N, file: j.File}, nil
+}
+
+// fromMemory is a file that is open, with what of its beginning is in memory; what is not
+// is for a job.
+func (s *Store) fromMemory(ctx context.Context, info Info, file int) (*File, error) {
+	f := &File{Info: info, store: s, file: file}
+	if info.Size > chunkSize {
+		return f, nil // in pieces
+	}
+	b, err := s.buffer(ctx, int(info.Size))
+	if err != nil {
+		s.cache.close(file)
+		return nil, err
+	}
+	f.first, f.filled = b, s.cache.read(file, b.data[:info.Size])
+	if int64(f.filled) == info.Size {
+		s.cache.close(file)
+		f.file = -1
+		return f, nil
+	}
+	j := Job{Op: OpRead, File: file, Data: b.data[f.filled:info.Size], Offset: int64(f.filled)}
+	if err := s.engine.Do(ctx, &j); err != nil {
+		return nil, errors.Join(failed("get", info.Name, err), f.Close())
+	}
+	f.filled += j.N
+	return f, nil
 }
 
 // CopyTo writes the bytes from offset on, n of them, to w.

@@ -42,6 +42,10 @@ type Options struct {
 	// to the disk or from it; 0 = 128 MiB. Beyond it Put does not read and Get does not
 	// return until others are done.
 	MemoryMax int64
+
+	// JobsOnly has the engine read what the system has in memory too, which is otherwise
+	// read without a job, for it takes no time: to compare engines.
+	JobsOnly bool
 }
 
 const memoryDefault = 128 << 20
@@ -70,6 +74,7 @@ type Store struct {
 
 	memory  *semaphore.Weighted
 	buffers buffers
+	cache   cache
 	names   *nameLocks
 	temps   atomic.Uint64
 	run     string // tells this process's temporary files from those of others

@@ -1,0 +1,35 @@
+package fileio_test
+
+import (
+	"testing"
+
+	"muster/fileio"
+	"muster/fileio/direct"
+	"muster/fileio/enginetest"
+)
+
+// What the system has in memory is read without a job, unless jobs are wanted; what is
+// large is read by jobs.
+func TestWithoutAJob(t *testing.T) {
+	folder := t.TempDir()
+	for _, jobsOnly := range []bool{false, true} {
+		e := &direct.Engine{}
+		s, err := fileio.Open(folder, e, fileio.Options{JobsOnly: jobsOnly})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, size := range []int{0, 50_000, 256 << 10, 1_000_000} {
+			data := enginetest.Content(size, size)
+			enginetest.Put(t, s, "x", data)
+			before := e.Stats().Done
+			enginetest.Has(t, s, "x", data)
+			jobs := e.Stats().Done - before
+			if small := size <= 256<<10; tellsWhatIsCached(t, folder) && (jobs == 0) != (small && !jobsOnly) {
+				t.Errorf("%d bytes take %d jobs, with jobs alone: %v", size, jobs, jobsOnly)
+			}
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
