@@ -40,7 +40,7 @@ var rooms = []room{
 	{"regress/lane", "", stdlib},
 	{"regress/internal/name", "", pure},
 	{"regress/internal/fault", "", pure},
-	
+
 	{"regress/internal/filestamp", "", plain},
 	{"regress/internal/glob", "regress/internal/fault regress/internal/name", pure},
 	{"regress/internal/outcome", "", pure},

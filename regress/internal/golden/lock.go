@@ -8,8 +8,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"muster/regress/internal/fault"
 	"muster/internal/filelock"
+	"muster/regress/internal/fault"
 )
 
 // lock is the right to write a golden or to build its successor. The kernel

@@ -5,8 +5,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"muster/regress/internal/fault"
 	"muster/internal/filelock"
+	"muster/regress/internal/fault"
 )
 
 // Lock makes this process the one that may write to the state, until unlock is

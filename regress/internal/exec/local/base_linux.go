@@ -10,8 +10,8 @@ import (
 	"strings"
 	"syscall"
 
-	"muster/regress/internal/fault"
 	"muster/internal/filelock"
+	"muster/regress/internal/fault"
 	"muster/regress/lane"
 )
 
