@@ -57,6 +57,21 @@ func TestMakeIsItsOwn(t *testing.T) {
 	}
 }
 
+// Make works where nothing can be written but among the sources.
+func TestMakeNeedsNoOtherFolder(t *testing.T) {
+	onlyMake(t, compiles)
+	sources := t.TempDir()
+	if err := os.WriteFile(filepath.Join(sources, "a.c"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("TMPDIR", filepath.Join(sources, "none"))
+	var said bytes.Buffer
+	err := lab.Probe(t.Context(), []string{"make", "-sources", sources, "-word", "tcc", "-word", "-c"}, nil, &said)
+	if err != nil || !strings.HasPrefix(said.String(), "Benchmarkmake 1 ") {
+		t.Errorf("%v, %q", err, said.String())
+	}
+}
+
 // A make that compiles nothing is no figure.
 func TestMakeThatFails(t *testing.T) {
 	onlyMake(t, "echo no room >&2; exit 1")
