@@ -83,7 +83,7 @@ func missingServer(err error) results.Missing {
 		return results.Missing{Peer: postgresName, Reason: missing.Reason, Install: missing.Install}
 	}
 	reason, _, _ := strings.Cut(err.Error(), "\n")
-	return results.Missing{Peer: postgresName, Reason: reason, Install: "apt-get install postgresql"}
+	return results.Missing{Peer: postgresName, Reason: reason}
 }
 
 // insert is a trial of one number of goroutines. Goroutines share SQLite's one connection, for
