@@ -129,7 +129,9 @@ func makefile(cases, compiler []string) string {
 	for _, name := range cases {
 		b.WriteString(" \\\n " + name + ".o")
 	}
-	b.WriteString("\n%.o: %\n\t@")
+	// Or make looks for what these two could be made from, and says what it found.
+	b.WriteString("\n.PHONY: all\n" + makefileName + ": ;\n")
+	b.WriteString("%.o: %\n\t@")
 	for _, word := range compiler {
 		b.WriteString(recipeWord(word) + " ")
 	}
