@@ -62,14 +62,13 @@ func probeMake(ctx context.Context, f *flag.FlagSet) func() (results.Sample, err
 	jobs := f.Int("jobs", 1, "")
 	words := commandFlag(f)
 	return func() (results.Sample, error) {
-		cases, err := prepareMake(*sources)
+		cases, err := prepareMake(*sources, *words)
 		if err != nil {
 			return results.Sample{}, err
 		}
-		c := exec.CommandContext(ctx, "make", "-k", "-s", "-j"+strconv.Itoa(*jobs), "-f", "-")
+		c := exec.CommandContext(ctx, "make", "-k", "-s", "-j"+strconv.Itoa(*jobs), "-f", makefileName)
 		c.Dir = *sources
 		c.Env = environOfMake()
-		c.Stdin = strings.NewReader(makefile(cases, *words))
 		var said strings.Builder
 		c.Stderr = &said
 		began := time.Now()
@@ -90,9 +89,13 @@ func probeMake(ctx context.Context, f *flag.FlagSet) func() (results.Sample, err
 	}
 }
 
-// prepareMake lists the sources, and takes away what an earlier run made of them, or make
-// would have nothing to do.
-func prepareMake(dir string) (cases []string, err error) {
+// makefileName is a file beside the sources: what make reads from a pipe it keeps where the
+// system has temporary files, which may be full.
+const makefileName = "Makefile"
+
+// prepareMake lists the sources and writes what make is to do with them. It takes away what
+// an earlier run made of them, or make would have nothing to do.
+func prepareMake(dir string, compiler []string) (cases []string, err error) {
 	outputs, err := filesBelow(dir, ".o")
 	if err != nil {
 		return nil, err
@@ -102,7 +105,10 @@ func prepareMake(dir string) (cases []string, err error) {
 			return nil, err
 		}
 	}
-	return filesBelow(dir, ".c")
+	if cases, err = filesBelow(dir, ".c"); err != nil {
+		return nil, err
+	}
+	return cases, os.WriteFile(filepath.Join(dir, makefileName), []byte(makefile(cases, compiler)), 0o644)
 }
 
 // filesBelow lists files with that end below a folder, from there on.
@@ -123,7 +129,9 @@ func makefile(cases, compiler []string) string {
 	for _, name := range cases {
 		b.WriteString(" \\\n " + name + ".o")
 	}
-	b.WriteString("\n%.o: %\n\t@")
+	// Or make looks for what these two could be made from, and says what it found.
+	b.WriteString("\n.PHONY: all\n" + makefileName + ": ;\n")
+	b.WriteString("%.o: %\n\t@")
 	for _, word := range compiler {
 		b.WriteString(recipeWord(word) + " ")
 	}

@@ -52,16 +52,43 @@ const compiles = `: >"$4"`
 func TestMakeIsItsOwn(t *testing.T) {
 	onlyMake(t, compiles)
 	t.Setenv("MAKEFLAGS", "n")
-	if r, err := lab.Claims(t.Context(), corpusOnly(t)); err != nil && strings.Contains(err.Error(), "make compiled") {
-		t.Errorf("%v: %v", err, r.Missing)
+	r, err := lab.Claims(t.Context(), corpusOnly(t))
+	if why := whyNoMake(r); err != nil || why != "" {
+		t.Errorf("%v, %q", err, why)
 	}
 }
 
-// A make that compiles nothing is no figure.
+// Make works where nothing can be written but among the sources.
+func TestMakeNeedsNoOtherFolder(t *testing.T) {
+	onlyMake(t, compiles)
+	sources := t.TempDir()
+	if err := os.WriteFile(filepath.Join(sources, "a.c"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("TMPDIR", filepath.Join(sources, "none"))
+	var said bytes.Buffer
+	err := lab.Probe(t.Context(), []string{"make", "-sources", sources, "-word", "tcc", "-word", "-c"}, nil, &said)
+	if err != nil || !strings.HasPrefix(said.String(), "Benchmarkmake 1 ") {
+		t.Errorf("%v, %q", err, said.String())
+	}
+}
+
+// whyNoMake is why there is no figure of make's.
+func whyNoMake(r *lab.Results) string {
+	for _, a := range r.Absent {
+		if strings.HasPrefix(a.Name, "Corpus/impl=make/") {
+			return a.Why
+		}
+	}
+	return ""
+}
+
+// A make that compiles nothing is no figure, and keeps nothing else from being measured.
 func TestMakeThatFails(t *testing.T) {
 	onlyMake(t, "echo no room >&2; exit 1")
-	if _, err := lab.Claims(t.Context(), corpusOnly(t)); err == nil || !strings.Contains(err.Error(), "make compiled 0 of 20 sources") {
-		t.Errorf("where nothing compiles: %v", err)
+	r, err := lab.Claims(t.Context(), corpusOnly(t))
+	if why := whyNoMake(r); err != nil || why != "failed: exit status 3: make compiled 0 of 20 sources: no room" {
+		t.Errorf("where nothing compiles: %v, %q", err, why)
 	}
 }
 

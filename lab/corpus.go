@@ -76,7 +76,7 @@ func (p planner) addCorpus(ctx context.Context, dir string, o ClaimsOptions) err
 		return err
 	}
 	p.Add(p.Probe(corpusName(makeImpl, processors()), estimate,
-		append([]string{"make", "-sources", sources, "-jobs", strconv.Itoa(processors())}, words...)...))
+		append([]string{"make", "-sources", sources, "-jobs", strconv.Itoa(processors())}, words...)...).AsPeer())
 	return ctx.Err()
 }
 

@@ -1,17 +1,13 @@
 package lab
 
-import (
-	"runtime"
-
-	"muster/lab/internal/run"
-)
+import "muster/lab/internal/run"
 
 // A planner adds the trials of questions to a plan.
 type planner struct{ *run.Plan }
 
-// processors is how many this program may use at the same time: a container's quota may
+// processors is how many what is measured may use at the same time: a container's quota may
 // make them fewer than there are.
-func processors() int { return runtime.GOMAXPROCS(0) }
+func processors() int { return run.Processors() }
 
 // oneAnd is 1 and n.
 func oneAnd(n int) []int {

@@ -83,7 +83,7 @@ func missingServer(err error) results.Missing {
 		return results.Missing{Peer: postgresName, Reason: missing.Reason, Install: missing.Install}
 	}
 	reason, _, _ := strings.Cut(err.Error(), "\n")
-	return results.Missing{Peer: postgresName, Reason: reason, Install: "apt-get install postgresql"}
+	return results.Missing{Peer: postgresName, Reason: reason}
 }
 
 // insert is a trial of one number of goroutines. Goroutines share SQLite's one connection, for
@@ -112,7 +112,10 @@ type databases struct {
 func (d *databases) begin(ctx context.Context, impl string) (dsn string, err error) {
 	if impl == sqliteImpl {
 		d.dir, err = os.MkdirTemp(d.below, "muster-lab-")
-		return filepath.Join(d.dir, "inserts.db"), err
+		if err != nil {
+			return "", err
+		}
+		return filepath.Abs(filepath.Join(d.dir, "inserts.db")) // a contestant runs in a folder of its own
 	}
 	d.server, err = postgres.Start(ctx, postgres.Options{Dir: d.below})
 	if err != nil {

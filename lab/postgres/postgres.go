@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -126,7 +127,11 @@ func makeFolder(parent string, owner *syscall.Credential) (string, error) {
 	// The server's own working folder is another: a relative path would mean nothing there.
 	dir, err = filepath.Abs(dir)
 	if err == nil && len(dir) > socketDirMax {
-		err = fmt.Errorf("%s is %d bytes long and a socket's folder at most %d: set TMPDIR to a shorter one", dir, len(dir), socketDirMax)
+		mend := "name a shorter one"
+		if parent == "" {
+			mend = "set TMPDIR to a shorter one"
+		}
+		err = fmt.Errorf("%s is %d bytes long and a socket's folder at most %d: %s", dir, len(dir), socketDirMax, mend)
 	}
 	if err == nil && owner != nil {
 		err = os.Chown(dir, int(owner.Uid), int(owner.Gid))
@@ -144,7 +149,11 @@ func (s *Server) log() string  { return filepath.Join(s.dir, "log") }
 func (s *Server) makeCluster(ctx context.Context, bin string, owner *syscall.Credential) error {
 	c := s.command(ctx, owner, filepath.Join(bin, "initdb"), "-D", s.data(), "-U", role,
 		"--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync")
-	if said, err := c.CombinedOutput(); err != nil {
+	said, err := c.CombinedOutput()
+	if owner != nil && errors.Is(err, fs.ErrPermission) {
+		return fmt.Errorf("initdb: %w: muster is root, and PostgreSQL's user must be able to enter %s: name another folder", err, filepath.Dir(s.dir))
+	}
+	if err != nil {
 		return fmt.Errorf("initdb: %w: %s", cause(ctx, err), lastLine(said))
 	}
 	return nil

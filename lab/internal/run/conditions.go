@@ -14,14 +14,30 @@ import (
 
 // Keys of conditions that reports use: how many processors this program may use at the
 // same time, which a container's quota may make fewer than there are, and the machine's
-// memory as in "25.3 GB", 0 where the system does not tell.
+// memory as in "25.3 GB", which is none where the system does not tell.
 const (
 	ProcsKey  = "procs"
 	MemoryKey = "memory"
 )
 
-func memory() string {
-	return strconv.FormatFloat(float64(probe.MemoryTotal())/1e9, 'f', 1, 64) + " GB"
+// memoryText is so many bytes as a condition has them.
+func memoryText(bytes uint64) string {
+	if bytes == 0 {
+		return ""
+	}
+	return strconv.FormatFloat(float64(bytes)/1e9, 'f', 1, 64) + " GB"
+}
+
+// Processors is how many a process may use at the same time that is started without a
+// GOMAXPROCS, as trials are: the caller's is none of theirs.
+func Processors() int {
+	if os.Getenv("GOMAXPROCS") == "" {
+		return runtime.GOMAXPROCS(0)
+	}
+	callers := runtime.GOMAXPROCS(0)
+	defer runtime.GOMAXPROCS(callers)
+	runtime.SetDefaultGOMAXPROCS()
+	return runtime.GOMAXPROCS(0)
 }
 
 // conditions are those under which this process measures.
@@ -33,8 +49,8 @@ func conditions(version string) []results.Pair {
 		{Key: "go", Value: runtime.Version()},
 		{Key: "cgo", Value: cgo()},
 		{Key: "cpus", Value: strconv.Itoa(runtime.NumCPU())},
-		{Key: ProcsKey, Value: strconv.Itoa(runtime.GOMAXPROCS(0))},
-		{Key: MemoryKey, Value: memory()},
+		{Key: ProcsKey, Value: strconv.Itoa(Processors())},
+		{Key: MemoryKey, Value: memoryText(probe.MemoryTotal())},
 		{Key: "goenv", Value: goEnvironment()},
 		{Key: "cpu", Value: m.cpu},
 		{Key: "kernel", Value: m.kernel},

@@ -36,6 +36,13 @@ func (p Peer) Trial(name string, estimate time.Duration, args ...string) Trial {
 	return Trial{Name: name, Estimate: estimate, Dir: p.dir, Command: slices.Concat(p.command, args), peer: !p.own}
 }
 
+// AsPeer is the probe's trial of a program that is not this one's: that it fails is a result
+// of its own.
+func (t Trial) AsPeer() Trial {
+	t.peer = true
+	return t
+}
+
 // Peers builds the contestants for questions that take part, as the options say.
 func (p *Plan) Peers(ctx context.Context, questions ...native.Question) (peers []Peer, err error) {
 	if err := checkPeers(p.options.Peers, questions); err != nil {
