@@ -41,9 +41,10 @@ func (o *ChannelOptions) checkWriters() error {
 	return nil
 }
 
-// addWriters adds goroutines that write so many rows to databases at the same time. The
-// databases are below dir, or where the system has temporary files, until end is called; what the system has no database for is among the results'
-// missing.
+// addWriters adds goroutines that write so many rows to databases at the same time. SQLite's
+// is below dir, or where the system has temporary files; PostgreSQL's always is there, for
+// its user must be able to enter. They are there until end is called; what the system has no
+// database for is among the results' missing.
 func (p planner) addWriters(ctx context.Context, writers []int, rows int, dir string) (end func() error, err error) {
 	d := &databases{below: dir}
 	defer func() {
@@ -103,7 +104,7 @@ func insertName(impl string, goroutines int) string {
 
 // databases are what is written to, for as long as is measured.
 type databases struct {
-	below  string           // where they are; "" = where the system has temporary files
+	below  string           // where SQLite's is; "" = where the system has temporary files
 	dir    string           // of SQLite's file; empty = there is none
 	server *postgres.Server // nil = none
 }
@@ -117,7 +118,7 @@ func (d *databases) begin(ctx context.Context, impl string) (dsn string, err err
 		}
 		return filepath.Abs(filepath.Join(d.dir, "inserts.db")) // a contestant runs in a folder of its own
 	}
-	d.server, err = postgres.Start(ctx, postgres.Options{Dir: d.below})
+	d.server, err = postgres.Start(ctx, postgres.Options{})
 	if err != nil {
 		return "", err
 	}
