@@ -37,7 +37,7 @@ var bans = []ban{
 	{"time", "Sleep", tests, "", "wait for the condition itself: a channel, a pipe's end, or testing/synctest with its own clock"},
 	{"io/ioutil", "*", all, "", "use os and io"},
 	{"math/rand", "*", all, "", "use math/rand/v2, seeded where a run must be repeatable"},
-	{"unsafe", "*", code, "regress/lane", "copy the bytes; unsafe stays in the one place that hands the kernel addresses"},
+	{"unsafe", "*", code, "regress/lane fileio/cthreads", "copy the bytes; unsafe stays where the kernel, or C, is handed addresses"},
 	{"os", "IsNotExist IsExist IsPermission", all, "", "use errors.Is with fs.ErrNotExist, fs.ErrExist, fs.ErrPermission: the old ones do not look into wrapped errors"},
 }
 
@@ -118,14 +118,18 @@ func (b ban) uses(s source) (found []use) {
 	return found
 }
 
+// The one package that has C in it, for that is what it is about; without cgo its stub is
+// built.
+const cgoFolder = "fileio/cthreads"
+
 func TestLanguage(t *testing.T) {
 	for _, s := range readTree(t).sources {
 		for name, imported := range s.imports {
 			if name == "." {
 				t.Errorf("%s imports %s with a dot: name the package where it is used", s.path, imported)
 			}
-			if imported == "C" {
-				t.Errorf("%s imports C: with CGO_ENABLED=0 it would be missing; write it in Go, or call the kernel from regress/lane", s.path)
+			if imported == "C" && s.folder() != cgoFolder {
+				t.Errorf("%s imports C: with CGO_ENABLED=0 it would be missing; write it in Go, or call the kernel from regress/lane; only %s has C in it, and a stub", s.path, cgoFolder)
 			}
 		}
 		if s.isTest() {
@@ -344,8 +348,12 @@ func TestForeignSources(t *testing.T) {
 	for _, f := range tr.texts {
 		switch path.Ext(f.path) {
 		case ".c", ".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp", ".m", ".S":
-			if hasGo[path.Dir(f.path)] {
+			folder := path.Dir(f.path)
+			if hasGo[folder] && folder != cgoFolder {
 				t.Errorf("%s lies beside Go files of a package without cgo: move it to a folder of its own (testdata, or one that Go embeds)", f.path)
+			}
+			if folder == cgoFolder && path.Ext(f.path) != ".h" && !strings.HasPrefix(string(f.bytes), "//go:build linux && cgo\n") {
+				t.Errorf("%s is built without cgo too: let it begin with //go:build linux && cgo", f.path)
 			}
 		}
 	}

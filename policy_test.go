@@ -60,6 +60,7 @@ var rooms = []room{
 	{"fileio", "pool internal/filelock", plain},
 	{"fileio/direct", "fileio", plain},
 	{"fileio/pooled", "fileio pool", plain},
+	{"fileio/cthreads", "fileio", plain},
 	{"fileio/faulty", "fileio", plain},
 	{"fileio/enginetest", "fileio", plain},
 

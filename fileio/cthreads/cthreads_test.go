@@ -1,0 +1,161 @@
+//go:build linux && cgo
+
+package cthreads_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"muster/fileio"
+	"muster/fileio/cthreads"
+	"muster/fileio/enginetest"
+)
+
+func start(t *testing.T, o cthreads.Options) *cthreads.Engine {
+	t.Helper()
+	e, err := cthreads.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+func TestEngine(t *testing.T) {
+	for name, o := range map[string]cthreads.Options{
+		"one thread": {Threads: 1}, "several": {Threads: 4, Light: 2, Affinity: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			enginetest.Run(t, func(t *testing.T) fileio.Engine { return start(t, o) })
+		})
+	}
+}
+
+// Each thread is one of this process's, and bound to a processor if that is wanted.
+func TestThreads(t *testing.T) {
+	for _, affinity := range []bool{false, true} {
+		e := start(t, cthreads.Options{Threads: 3, Light: 2, Affinity: affinity})
+		threads := e.Threads()
+		if len(threads) != 5 {
+			t.Fatalf("%d threads", len(threads))
+		}
+		ids := map[int]bool{}
+		for i, th := range threads {
+			ids[th.ID] = true
+			if th.Light != (i >= 3) || (th.CPU >= 0) != affinity {
+				t.Errorf("%+v", th)
+			}
+			status, err := os.ReadFile(fmt.Sprintf("/proc/self/task/%d/status", th.ID))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := fmt.Sprintf("Cpus_allowed_list:\t%d\n", th.CPU); affinity && !strings.Contains(string(status), want) {
+				t.Errorf("%+v is not bound: %s", th, status)
+			}
+		}
+		if len(ids) != 5 {
+			t.Errorf("%+v", threads)
+		}
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestOptions(t *testing.T) {
+	for _, o := range []cthreads.Options{{}, {Threads: -1}, {Threads: cthreads.ThreadsMax + 1}, {Threads: 1, Light: -1}, {Threads: 1, WaitingMax: -1}} {
+		if e, err := cthreads.New(o); err == nil {
+			t.Errorf("%+v is no error: %v", o, e.Close())
+		}
+	}
+}
+
+// folder is one for jobs.
+func folder(t *testing.T) int {
+	t.Helper()
+	dir, err := os.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { dir.Close() })
+	return int(dir.Fd())
+}
+
+// Whatever becomes of those who wait, each job is done or not begun, its data is its
+// caller's again, and all places are free in the end.
+func TestThoseWhoLeave(t *testing.T) {
+	for name, o := range map[string]cthreads.Options{
+		"little room":   {Threads: 2, WaitingMax: 3},
+		"little time":   {Threads: 2, Light: 1, WaitingMax: 100, WaitMax: time.Microsecond},
+		"room and time": {Threads: 2, Light: 1, WaitingMax: 100},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := start(t, o)
+			in := folder(t)
+			var callers sync.WaitGroup
+			var done, refused, left atomic.Int64
+			for who := range 30 {
+				callers.Go(func() {
+					for n := range 30 {
+						ctx, cancel := context.WithCancel(t.Context())
+						if n%3 == 0 {
+							go cancel()
+						}
+						data := enginetest.Content(who, 10_000)
+						j := fileio.Job{Op: fileio.OpPut, Folder: in, Name: fmt.Sprint(who), Temp: fmt.Sprintf("~%d-%d", who, n), Data: data}
+						err := e.Do(ctx, &j)
+						cancel()
+						clear(data) // which no thread writes any more
+						switch {
+						case err == nil:
+							done.Add(1)
+						case errors.Is(err, fileio.ErrBusy):
+							refused.Add(1)
+						case errors.Is(err, context.Canceled):
+							left.Add(1)
+						default:
+							t.Error(err)
+						}
+					}
+				})
+			}
+			callers.Wait()
+			for who := range 30 {
+				j := fileio.Job{Op: fileio.OpGet, Folder: in, Name: fmt.Sprint(who), Data: make([]byte, 20_000), Begun: true}
+				if err := e.Do(t.Context(), &j); err != nil && !errors.Is(err, fs.ErrNotExist) {
+					t.Error(err)
+				} else if err == nil && !bytes.Equal(j.Data[:j.N], enginetest.Content(who, 10_000)) {
+					t.Errorf("file %d has %d bytes that nobody wrote", who, j.N)
+				}
+			}
+			s := e.Stats()
+			if s.Done != done.Load()+30 || s.Refused != refused.Load() || s.Running != 0 || s.Waiting != 0 {
+				t.Errorf("%d done, %d refused, %d left: %+v", done.Load(), refused.Load(), left.Load(), s)
+			}
+			if err := e.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// A name that does not fit is refused, and no other file is meant instead.
+func TestLongName(t *testing.T) {
+	e := start(t, cthreads.Options{Threads: 1})
+	defer e.Close()
+	in := folder(t)
+	for _, name := range []string{strings.Repeat("x", 256), "a\x00b"} {
+		if err := e.Do(t.Context(), &fileio.Job{Op: fileio.OpStat, Folder: in, Name: name}); !errors.Is(err, syscall.ENAMETOOLONG) {
+			t.Errorf("%d bytes: %v", len(name), err)
+		}
+	}
+}

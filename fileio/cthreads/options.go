@@ -1,0 +1,56 @@
+// Package cthreads executes jobs on threads that C code starts, as the article of 2021 did:
+// Go's runtime does not know of them, so that none of its own waits for a disk. It needs
+// Linux and cgo; without them New says so. It is the only package with C in it.
+//
+// Goroutines do not call into C themselves. Where many do, and wait for a lock there, each
+// holds a thread of Go's, and there are more threads than without such an engine. One
+// goroutine hands over what all want, many jobs at a time; another one takes what is done,
+// of which it learns by a descriptor that the runtime's poller watches.
+package cthreads
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Options of an engine.
+type Options struct {
+	Threads int // 1 or more
+	Light   int // more threads, for jobs about names alone; those go before others everywhere
+
+	WaitingMax int           // jobs that wait for a thread; 0 = 1024
+	WaitMax    time.Duration // how long one waits; 0 = for as long as it takes
+
+	// Affinity binds each thread to one of the processors that this process may use.
+	Affinity bool
+}
+
+// ThreadsMax bounds either number of threads.
+const ThreadsMax = 4096
+
+const waitingDefault = 1024
+
+func (o *Options) check() error {
+	if o.Threads < 1 || o.Threads > ThreadsMax || o.Light < 0 || o.Light > ThreadsMax {
+		return fmt.Errorf("%d threads for files and %d for names: from 1 and 0 to %d are possible", o.Threads, o.Light, ThreadsMax)
+	}
+	if o.WaitingMax == 0 {
+		o.WaitingMax = waitingDefault
+	}
+	if o.WaitingMax < 1 {
+		return fmt.Errorf("%d jobs that wait: 1 or more are possible", o.WaitingMax)
+	}
+	return nil
+}
+
+// Thread is one of the system's.
+type Thread struct {
+	ID    int  // as the system counts them
+	CPU   int  // that it is bound to; -1 = to none
+	Light bool // it executes jobs about names alone
+}
+
+// ErrNotBuiltIn is the error of New where the program was built without cgo, or not for
+// Linux.
+var ErrNotBuiltIn = errors.New("threads in C are not built in: build with CGO_ENABLED=1, on Linux, or choose another engine")

@@ -1,0 +1,32 @@
+//go:build !linux || !cgo
+
+package cthreads
+
+import (
+	"context"
+
+	"muster/fileio"
+)
+
+// Engine is what there is not here.
+type Engine struct{}
+
+// New says that there are no threads in C here.
+func New(o Options) (*Engine, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	return nil, ErrNotBuiltIn
+}
+
+// Threads is none.
+func (*Engine) Threads() []Thread { return nil }
+
+// Do is never reached, for there is no engine.
+func (*Engine) Do(context.Context, *fileio.Job) error { return ErrNotBuiltIn }
+
+// Stats is nothing.
+func (*Engine) Stats() fileio.Stats { return fileio.Stats{} }
+
+// Close has nothing to end.
+func (*Engine) Close() error { return nil }
