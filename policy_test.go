@@ -64,6 +64,8 @@ var rooms = []room{
 	{"fileio/faulty", "fileio", plain},
 	{"fileio/enginetest", "fileio", plain},
 
+	{"files", "fileio", plain},
+
 	{"lab", "lab/corpora lab/internal/run lab/native lab/page lab/plot lab/postgres lab/probe lab/results lab/stat regress", plain},
 	{"lab/results", "lab/stat", pure},
 	{"lab/internal/run", "lab/native lab/probe lab/results", plain},

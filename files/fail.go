@@ -1,0 +1,58 @@
+package files
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"net/http"
+	"strconv"
+	"syscall"
+
+	"muster/fileio"
+)
+
+// retryAfter is in how many seconds whoever was refused is to come again.
+const retryAfter = 1
+
+// fail answers what went wrong.
+func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
+	status := statusOf(err)
+	switch status {
+	case http.StatusServiceUnavailable:
+		w.Header().Set("Retry-After", strconv.Itoa(retryAfter))
+	case http.StatusInternalServerError, http.StatusInsufficientStorage:
+		s.options.Log.Error("a request failed", "method", r.Method, "path", r.URL.Path, "error", err)
+	}
+	http.Error(w, err.Error(), status)
+}
+
+func statusOf(err error) int {
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.Is(err, fileio.ErrName), errors.Is(err, fileio.ErrSize), errors.Is(err, errHeader), errors.Is(err, errDigest):
+		return http.StatusBadRequest
+	case errors.Is(err, fs.ErrNotExist):
+		return http.StatusNotFound
+	case errors.Is(err, fileio.ErrChanged):
+		return http.StatusPreconditionFailed
+	case errors.As(err, &tooLarge):
+		return http.StatusRequestEntityTooLarge
+	case errors.Is(err, fileio.ErrBusy), errors.Is(err, context.DeadlineExceeded):
+		return http.StatusServiceUnavailable
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return http.StatusInsufficientStorage
+	}
+	return http.StatusInternalServerError
+}
+
+// broken ends a connection whose answer has begun and cannot be gone on with: its client
+// must not take a part for the whole.
+func (s *Server) broken(r *http.Request, err error) {
+	if err == nil {
+		return
+	}
+	if r.Context().Err() == nil {
+		s.options.Log.Error("an answer was broken off", "method", r.Method, "path", r.URL.Path, "error", err)
+	}
+	panic(http.ErrAbortHandler)
+}

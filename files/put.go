@@ -1,0 +1,148 @@
+package files
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+
+	"muster/fileio"
+)
+
+func (s *Server) put(w http.ResponseWriter, r *http.Request, name string) {
+	// All that can be refused is, before the body is asked for (Expect: 100-continue).
+	if err := fileio.CheckName(name); err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	if r.ContentLength > s.options.BodyMax {
+		s.fail(w, r, &http.MaxBytesError{Limit: s.options.BodyMax})
+		return
+	}
+	want, err := condition(r.Header)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	body, err := digested(r)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	info, err := s.store.Put(r.Context(), name, http.MaxBytesReader(w, body, s.options.BodyMax), r.ContentLength, want)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	w.Header().Set("ETag", etag(info.Tag))
+	w.WriteHeader(http.StatusNoContent)
+}
+
+func (s *Server) delete(w http.ResponseWriter, r *http.Request, name string) {
+	want, err := condition(r.Header)
+	if err == nil {
+		err = s.store.Delete(r.Context(), name, want)
+	}
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// errHeader is the error of a header that means nothing.
+var errHeader = errors.New("cannot be understood")
+
+// condition is what If-Match and If-None-Match say (RFC 9110, 13.1); nil = nothing.
+func condition(h http.Header) (fileio.Condition, error) {
+	match, err := tags(h, "If-Match")
+	if err != nil {
+		return nil, err
+	}
+	none, err := tags(h, "If-None-Match")
+	if err != nil {
+		return nil, err
+	}
+	if match == nil && none == nil {
+		return nil, nil
+	}
+	return func(now *fileio.Info) bool {
+		is := func(tags []string) bool {
+			return now != nil && (slices.Contains(tags, "*") || slices.Contains(tags, now.Tag))
+		}
+		return (match == nil || is(match)) && (none == nil || !is(none))
+	}, nil
+}
+
+// tags are those of a header, or "*"; nil where there is no such header. A weak one is
+// never that of a file here.
+func tags(h http.Header, name string) (list []string, err error) {
+	text := strings.TrimSpace(strings.Join(h.Values(name), ","))
+	if text == "" {
+		return nil, nil
+	}
+	if text == "*" {
+		return []string{"*"}, nil
+	}
+	for part := range strings.SplitSeq(text, ",") {
+		part = strings.TrimSpace(part)
+		weak, isWeak := strings.CutPrefix(part, "W/")
+		tag, ok := strings.CutPrefix(weak, `"`)
+		if tag, ok2 := strings.CutSuffix(tag, `"`); ok && ok2 {
+			if !isWeak {
+				list = append(list, tag)
+			} else {
+				list = append(list, part)
+			}
+			continue
+		}
+		return nil, fmt.Errorf("header %s: %q %w: it has tags in quotation marks, or *", name, part, errHeader)
+	}
+	return list, nil
+}
+
+// errDigest is the error of a body that is not what was announced.
+var errDigest = errors.New("the body has not the announced SHA-256")
+
+// digested is the body, which ends with an error if it has not the SHA-256 that the
+// request announces in Repr-Digest or Content-Digest (RFC 9530).
+func digested(r *http.Request) (io.ReadCloser, error) {
+	for _, header := range []string{"Repr-Digest", "Content-Digest"} {
+		for _, value := range r.Header.Values(header) {
+			for part := range strings.SplitSeq(value, ",") {
+				text, ok := strings.CutPrefix(strings.TrimSpace(part), "sha-256=")
+				if !ok {
+					continue // another algorithm
+				}
+				want, err := base64.StdEncoding.DecodeString(strings.Trim(text, ":"))
+				if err != nil || len(want) != sha256.Size {
+					return nil, fmt.Errorf("header %s: %q %w: sha-256=:BASE64: is wanted", header, part, errHeader)
+				}
+				return &checked{ReadCloser: r.Body, hash: sha256.New(), want: want}, nil
+			}
+		}
+	}
+	return r.Body, nil
+}
+
+// checked is a body of which the digest is known.
+type checked struct {
+	io.ReadCloser
+	hash hash.Hash
+	want []byte
+}
+
+func (c *checked) Read(p []byte) (int, error) {
+	n, err := c.ReadCloser.Read(p)
+	c.hash.Write(p[:n])
+	if err == io.EOF && subtle.ConstantTimeCompare(c.hash.Sum(nil), c.want) != 1 {
+		err = errDigest
+	}
+	return n, err
+}

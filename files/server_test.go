@@ -1,0 +1,233 @@
+package files_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"muster/fileio"
+	"muster/fileio/direct"
+	"muster/fileio/enginetest"
+	"muster/fileio/faulty"
+	"muster/files"
+)
+
+// serve serves a new store.
+func serve(t *testing.T, engine fileio.Engine, o files.Options) string {
+	t.Helper()
+	s := enginetest.Open(t, engine, t.TempDir(), fileio.Options{Sync: fileio.SyncNone})
+	server := httptest.NewServer(files.NewServer(s, o))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// answer is what came of a request.
+type answer struct {
+	status int
+	header http.Header
+	body   string
+}
+
+// ask makes a request; headers are pairs of names and values.
+func ask(t *testing.T, method, url string, body io.Reader, headers ...string) answer {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, url, body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		r.Header.Add(headers[i], headers[i+1])
+	}
+	got, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer got.Body.Close()
+	text, err := io.ReadAll(got.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer{got.StatusCode, got.Header, string(text)}
+}
+
+func (a answer) wants(t *testing.T, status int, body string) answer {
+	t.Helper()
+	if a.status != status || a.body != body && status < 300 {
+		t.Errorf("%d with %d bytes (%.60q), want %d with %d", a.status, len(a.body), a.body, status, len(body))
+	}
+	return a
+}
+
+func TestPutGetDelete(t *testing.T) {
+	at := serve(t, &direct.Engine{}, files.Options{}) + "/files/team/main.golden"
+	for i, size := range []int{0, 1, 50_000, 262_144, 1_000_000} {
+		data := enginetest.Content(i, size)
+		put := ask(t, "PUT", at, bytes.NewReader(data)).wants(t, 204, "")
+		got := ask(t, "GET", at, nil).wants(t, 200, string(data))
+		head := ask(t, "HEAD", at, nil).wants(t, 200, "")
+		for _, a := range []answer{got, head} {
+			if a.header.Get("ETag") != put.header.Get("ETag") || a.header.Get("ETag") == "" {
+				t.Errorf("put as %s, now %s", put.header.Get("ETag"), a.header.Get("ETag"))
+			}
+			if a.header.Get("Content-Length") != fmt.Sprint(size) || a.header.Get("Accept-Ranges") != "bytes" {
+				t.Errorf("%v", a.header)
+			}
+		}
+	}
+	chunked := struct{ io.Reader }{strings.NewReader("in chunks")} // of which nobody knows the length
+	ask(t, "PUT", at, chunked).wants(t, 204, "")
+	ask(t, "GET", at, nil).wants(t, 200, "in chunks")
+	ask(t, "DELETE", at, nil).wants(t, 204, "")
+	for _, method := range []string{"GET", "HEAD", "DELETE"} {
+		ask(t, method, at, nil).wants(t, 404, "")
+	}
+	ask(t, "POST", at, nil).wants(t, 405, "")
+}
+
+func TestRangesAndConditionsOfGet(t *testing.T) {
+	at := serve(t, &direct.Engine{}, files.Options{}) + "/files/x"
+	data := string(enginetest.Content(1, 700_000))
+	tag := ask(t, "PUT", at, strings.NewReader(data)).header.Get("ETag")
+	ask(t, "GET", at, nil, "Range", "bytes=0-0").wants(t, 206, data[:1])
+	ask(t, "GET", at, nil, "Range", "bytes=300000-399999").wants(t, 206, data[300_000:400_000])
+	ask(t, "GET", at, nil, "Range", "bytes=-5").wants(t, 206, data[len(data)-5:])
+	ask(t, "GET", at, nil, "Range", "bytes=700000-").wants(t, 416, "")
+	ask(t, "GET", at, nil, "If-None-Match", tag).wants(t, 304, "")
+	ask(t, "GET", at, nil, "If-None-Match", `"other"`).wants(t, 200, data)
+	ask(t, "GET", at, nil, "If-Match", `"other"`).wants(t, 412, "")
+	ask(t, "GET", at, nil, "Range", "bytes=1-1", "If-Range", tag).wants(t, 206, data[1:2])
+	ask(t, "GET", at, nil, "Range", "bytes=1-1", "If-Range", `"other"`).wants(t, 200, data)
+}
+
+func TestConditionsOfPut(t *testing.T) {
+	at := serve(t, &direct.Engine{}, files.Options{}) + "/files/x"
+	put := func(status int, body string, headers ...string) string {
+		t.Helper()
+		return ask(t, "PUT", at, strings.NewReader(body), headers...).wants(t, status, "").header.Get("ETag")
+	}
+	put(412, "no", "If-Match", "*")
+	first := put(204, "one", "If-None-Match", "*")
+	put(412, "no", "If-None-Match", "*")
+	put(412, "no", "If-Match", `"other"`)
+	put(412, "no", "If-Match", "W/"+first)
+	second := put(204, "two", "If-Match", `"other", `+first)
+	put(412, "no", "If-Match", first)
+	put(412, "no", "If-None-Match", second)
+	put(400, "no", "If-Match", "no quotes")
+	ask(t, "DELETE", at, nil, "If-Match", first).wants(t, 412, "")
+	ask(t, "GET", at, nil).wants(t, 200, "two")
+	ask(t, "DELETE", at, nil, "If-Match", second).wants(t, 204, "")
+}
+
+func TestDigest(t *testing.T) {
+	at := serve(t, &direct.Engine{}, files.Options{}) + "/files/x"
+	sum := sha256.Sum256([]byte("right"))
+	right := "sha-256=:" + base64.StdEncoding.EncodeToString(sum[:]) + ":"
+	ask(t, "PUT", at, strings.NewReader("right"), "Repr-Digest", "md5=:x:, "+right).wants(t, 204, "")
+	ask(t, "PUT", at, strings.NewReader("wrong"), "Repr-Digest", right).wants(t, 400, "")
+	ask(t, "PUT", at, strings.NewReader("wrong"), "Content-Digest", right).wants(t, 400, "")
+	ask(t, "PUT", at, strings.NewReader("right"), "Repr-Digest", "sha-256=nonsense").wants(t, 400, "")
+	ask(t, "PUT", at, struct{ io.Reader }{strings.NewReader(strings.Repeat("wrong", 100_000))}, "Repr-Digest", right).wants(t, 400, "")
+	ask(t, "GET", at, nil).wants(t, 200, "right")
+}
+
+func TestNames(t *testing.T) {
+	url := serve(t, &direct.Engine{}, files.Options{})
+	for _, bad := range []string{"//etc", "a//b", "%2e%2e/x", "..%2fx", "a/%2E%2E/b", "%00", "a%0ab", "a/", "%ff", strings.Repeat("a", 300)} {
+		ask(t, "PUT", url+"/files/"+bad, strings.NewReader("x")).wants(t, 400, "")
+		ask(t, "GET", url+"/files/"+bad, nil).wants(t, 400, "")
+	}
+	ask(t, "GET", url+"/other", nil).wants(t, 404, "")
+	for _, good := range []string{"a%20b", "%C3%A4", "a%2Fb", "%25", "A"} {
+		ask(t, "PUT", url+"/files/"+good, strings.NewReader(good)).wants(t, 204, "")
+		ask(t, "GET", url+"/files/"+good, nil).wants(t, 200, good)
+	}
+	ask(t, "GET", url+"/files/a/b", nil).wants(t, 200, "a%2Fb")
+}
+
+func TestList(t *testing.T) {
+	url := serve(t, &direct.Engine{}, files.Options{})
+	for i := range 5 {
+		ask(t, "PUT", fmt.Sprintf("%s/files/p/%d%%20<b>", url, i), strings.NewReader("12345"[:i])).wants(t, 204, "")
+	}
+	type listing struct {
+		Files []struct {
+			Name string
+			Size int
+			ETag string
+		}
+		Next string
+	}
+	var names []string
+	after := ""
+	for {
+		var l listing
+		got := ask(t, "GET", url+"/files/?prefix=p/&limit=2&after="+strings.ReplaceAll(after, " ", "%20"), nil)
+		if err := json.Unmarshal([]byte(got.body), &l); err != nil || got.status != 200 {
+			t.Fatal(err, got)
+		}
+		for _, f := range l.Files {
+			names = append(names, fmt.Sprint(f.Name, f.Size, f.ETag != ""))
+		}
+		if after = l.Next; after == "" {
+			break
+		}
+	}
+	if got := strings.Join(names, ","); got != "p/0 <b>0 true,p/1 <b>1 true,p/2 <b>2 true,p/3 <b>3 true,p/4 <b>4 true" {
+		t.Error(got)
+	}
+	page := ask(t, "GET", url+"/files/", nil, "Accept", "text/html,*/*")
+	if !strings.Contains(page.body, `<a href="/files/p/1%20%3Cb%3E">p/1 &lt;b&gt;</a>`) || strings.Contains(page.body, "<b>") {
+		t.Error(page.body)
+	}
+	ask(t, "GET", url+"/files/?limit=0", nil).wants(t, 400, "")
+	ask(t, "PUT", url+"/files/", nil).wants(t, 405, "")
+}
+
+func TestToken(t *testing.T) {
+	at := serve(t, &direct.Engine{}, files.Options{Token: "secret"}) + "/files/x"
+	ask(t, "PUT", at, strings.NewReader("x")).wants(t, 401, "")
+	ask(t, "PUT", at, strings.NewReader("x"), "Authorization", "Bearer secrets").wants(t, 401, "")
+	ask(t, "PUT", at, strings.NewReader("x"), "Authorization", "Bearer secret").wants(t, 204, "")
+	if got := ask(t, "GET", at, nil); got.status != 401 || got.header.Get("WWW-Authenticate") == "" {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestBodyMax(t *testing.T) {
+	at := serve(t, &direct.Engine{}, files.Options{BodyMax: 10}) + "/files/x"
+	ask(t, "PUT", at, strings.NewReader("0123456789")).wants(t, 204, "")
+	ask(t, "PUT", at, strings.NewReader("0123456789a")).wants(t, 413, "")
+	ask(t, "PUT", at, struct{ io.Reader }{strings.NewReader("0123456789a")}).wants(t, 413, "")
+	ask(t, "GET", at, nil).wants(t, 200, "0123456789")
+}
+
+// busy refuses all jobs.
+type busy struct{ direct.Engine }
+
+func (b *busy) Do(ctx context.Context, j *fileio.Job) error {
+	if j.Begun {
+		return b.Engine.Do(ctx, j)
+	}
+	return fileio.ErrBusy
+}
+
+func TestBusyAndFull(t *testing.T) {
+	at := serve(t, &busy{}, files.Options{}) + "/files/x"
+	if got := ask(t, "PUT", at, strings.NewReader("x")).wants(t, 503, ""); got.header.Get("Retry-After") == "" {
+		t.Errorf("%v", got.header)
+	}
+	ask(t, "DELETE", at, nil).wants(t, 503, "")
+	at = serve(t, faulty.New(&direct.Engine{}, faulty.Options{RoomFor: 10}), files.Options{}) + "/files/x"
+	ask(t, "PUT", at, strings.NewReader("before")).wants(t, 204, "")
+	ask(t, "PUT", at, strings.NewReader("much more than there is")).wants(t, 507, "")
+	ask(t, "GET", at, nil).wants(t, 200, "before")
+}
