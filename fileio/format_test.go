@@ -70,6 +70,9 @@ func TestInterruptedStart(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	if err := os.WriteFile(filepath.Join(folder, "format~"), []byte("mus"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	s := enginetest.Open(t, &direct.Engine{}, folder, fileio.Options{})
 	enginetest.Put(t, s, "x", []byte("x"))
 }

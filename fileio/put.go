@@ -60,13 +60,21 @@ func (p *put) run(ctx context.Context, r io.Reader, size int64) (Entry, error) {
 }
 
 // fill reads until data is full or r has no more.
+//
+// It is not io.ReadFull, whose io.ErrUnexpectedEOF is also what a body says that was cut
+// off, and that is no end.
 func fill(r io.Reader, data []byte) (n int, err error) {
-	n, err = io.ReadFull(r, data)
-	if err == io.EOF || err == io.ErrUnexpectedEOF && n < len(data) {
-		// A reader that was cut off says so by the same error: it is told by the size.
-		return n, nil
+	for n < len(data) {
+		more, err := r.Read(data[n:])
+		n += more
+		if err == io.EOF {
+			return n, nil
+		}
+		if err != nil {
+			return n, err
+		}
 	}
-	return n, err
+	return n, nil
 }
 
 // ends checks that n bytes are all that r has, and as many as were announced.

@@ -85,6 +85,7 @@ type Store struct {
 // What lies in the folder beside those of the files.
 const (
 	formatName = "format"
+	formatTemp = "format~" // before it has its name
 	formatText = "muster files 1\n"
 	lockName   = "lock"
 )
@@ -161,7 +162,7 @@ func mustBeEmpty(folder string) error {
 		if n, err := strconv.ParseUint(e.Name(), 16, 8); err == nil && fmt.Sprintf("%02x", n) == e.Name() {
 			continue // of a first start that was interrupted
 		}
-		if e.Name() != lockName {
+		if e.Name() != lockName && e.Name() != formatTemp {
 			return fmt.Errorf("%s has %s in it and is no store of files: name an empty folder, or one that does not exist", folder, e.Name())
 		}
 	}
@@ -170,7 +171,7 @@ func mustBeEmpty(folder string) error {
 
 // writeFormat is the last that makes a folder a store; with it all folders are kept.
 func writeFormat(folder, name string) error {
-	temp := name + "~"
+	temp := filepath.Join(folder, formatTemp)
 	if err := os.WriteFile(temp, []byte(formatText), 0o644); err != nil {
 		return err
 	}

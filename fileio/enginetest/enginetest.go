@@ -343,10 +343,11 @@ type breaks struct {
 	err error
 }
 
+// Read says so once, for not every reader does again.
 func (b *breaks) Read(p []byte) (int, error) {
 	n, err := b.Reader.Read(p)
-	if err == io.EOF {
-		err = b.err
+	if err == io.EOF && b.err != nil {
+		err, b.err = b.err, nil
 	}
 	return n, err
 }

@@ -81,6 +81,10 @@ const (
 
 // Do is that of fileio.Engine.
 func (e *Engine) Do(ctx context.Context, j *fileio.Job) error {
+	// Or a worker may have done it before its end is looked at.
+	if err := ctx.Err(); err != nil && !j.Begun {
+		return err
+	}
 	t := e.tasks.Get().(*task)
 	t.job, t.err, t.since = j, nil, time.Now()
 	t.state.Store(waiting)
