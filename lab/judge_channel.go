@@ -3,6 +3,7 @@ package lab
 import (
 	"fmt"
 	"math"
+
 	"muster/lab/internal/run"
 	"muster/lab/results"
 )

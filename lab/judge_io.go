@@ -3,8 +3,9 @@ package lab
 import (
 	"fmt"
 	"math"
-	"muster/lab/results"
 	"strconv"
+
+	"muster/lab/results"
 )
 
 func (j *judge) notYet() finding {

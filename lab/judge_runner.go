@@ -3,10 +3,11 @@ package lab
 import (
 	"fmt"
 	"math"
+	"time"
+
 	"muster/lab/internal/run"
 	"muster/lab/results"
 	"muster/lab/stat"
-	"time"
 )
 
 func (j *judge) sequentialIdles() finding {

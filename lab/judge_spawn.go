@@ -3,11 +3,12 @@ package lab
 import (
 	"fmt"
 	"math"
+	"strconv"
+	"strings"
+
 	"muster/lab/internal/run"
 	"muster/lab/results"
 	"muster/lab/stat"
-	"strconv"
-	"strings"
 )
 
 func (j *judge) slowdownOf(work, count, procs int) (stat.Summary, finding, bool) {

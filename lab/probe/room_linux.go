@@ -4,10 +4,11 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
-	"muster/internal/cgroup"
 	"os"
 	"strconv"
 	"strings"
+
+	"muster/internal/cgroup"
 )
 
 // What a blocked thread of a Go program takes in the kernel and beside it, at most.

@@ -1,11 +1,12 @@
 package results_test
 
 import (
-	"muster/lab/results"
 	"os"
 	"reflect"
 	"strings"
 	"testing"
+
+	"muster/lab/results"
 )
 
 // What the first version wrote is read for ever.
