@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"time"
 
 	"muster/fileio"
 )
@@ -23,11 +24,18 @@ type Options struct {
 	// Token is what requests must bring, as "Authorization: Bearer TOKEN"; "" = nothing.
 	Token string
 
+	// Patience is how long a client may take to send or to take a piece of 256 KiB, and the
+	// last one: then its connection is closed. 0 = one minute.
+	Patience time.Duration
+
 	// Log gets what went wrong that is not the client's fault; it must not block. nil = nobody.
 	Log *slog.Logger
 }
 
-const bodyDefault = 16 << 30
+const (
+	bodyDefault     = 16 << 30
+	patienceDefault = time.Minute
+)
 
 // Server is an http.Handler of /files/NAME.
 type Server struct {
@@ -41,6 +49,9 @@ type Server struct {
 func NewServer(store *fileio.Store, o Options) *Server {
 	if o.BodyMax == 0 {
 		o.BodyMax = bodyDefault
+	}
+	if o.Patience == 0 {
+		o.Patience = patienceDefault
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -70,7 +81,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	switch r.Method {
 	case http.MethodGet, http.MethodHead:
-		s.get(w, r, name)
+		s.get(s.pacedWriter(w), r, name)
 	case http.MethodPut:
 		s.put(w, r, name)
 	case http.MethodDelete:
