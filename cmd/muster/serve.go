@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -111,9 +112,9 @@ func (p *program) runService(ctx context.Context, s *serving, f *pflag.FlagSet) 
 		return err
 	}
 	defer func() { err = errors.Join(err, engine.Close()) }()
-	store, err := fileio.Open(s.data, engine, s.store)
+	store, err := s.openStore(engine)
 	if err != nil {
-		return fmt.Errorf("--data: %w", err)
+		return err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 
@@ -122,8 +123,7 @@ func (p *program) runService(ctx context.Context, s *serving, f *pflag.FlagSet) 
 	s.files.Log, s.service.Log = log.Logger, log.Logger
 	s.service.AdminHandler = service.NewAdmin(meter, func(ctx context.Context) error { return healthy(ctx, store) })
 	s.service.Ready = func(addr, admin net.Addr) { p.ready(s, addr, admin) }
-	return usageOf(service.Run(ctx, meter.Handler(files.NewServer(store, s.files)), s.service), service.ErrOpen,
-		"give it one (MUSTER_TOKEN or --token-file), or say --without-token")
+	return service.Run(ctx, meter.Handler(files.NewServer(store, s.files)), s.service)
 }
 
 func (s *serving) check() error {
@@ -150,8 +150,18 @@ func (s *serving) check() error {
 		return err
 	}
 	token, err := readToken(s.tokenFile)
+	if err != nil {
+		return err
+	}
 	s.files.Token, s.service.Authorized = token, token != ""
-	return err
+	err = s.service.Check()
+	if errors.Is(err, service.ErrOpen) {
+		return usagef("%w: give it one (MUSTER_TOKEN or --token-file), or say --without-token", err)
+	}
+	if err != nil {
+		return usagef("%w", err)
+	}
+	return nil
 }
 
 // limitOpenFiles keeps connections from taking the places of the files that they ask for.
@@ -181,6 +191,19 @@ func (s *serving) openLog(p *program) (*logfile.Log, error) {
 		return nil, usagef("--log: %w", err)
 	}
 	return log, nil
+}
+
+// openStore tells what the folder is not from what the system did not allow.
+func (s *serving) openStore(engine fileio.Engine) (*fileio.Store, error) {
+	store, err := fileio.Open(s.data, engine, s.store)
+	var errno syscall.Errno
+	switch {
+	case err == nil:
+		return store, nil
+	case errors.As(err, &errno):
+		return nil, fmt.Errorf("--data: %w", err)
+	}
+	return nil, usagef("--data: %w", err)
 }
 
 // ready says where the service is, which scripts wait for.
@@ -216,12 +239,4 @@ func engineGauges(m *service.Meter, e fileio.Engine) {
 	} {
 		m.Gauge(name, func() float64 { return of(e.Stats()) })
 	}
-}
-
-// usageOf makes an error that is the caller's a usage error, with its mend.
-func usageOf(err, mistake error, mend string) error {
-	if errors.Is(err, mistake) {
-		return usagef("%w: %s", err, mend)
-	}
-	return err
 }

@@ -121,7 +121,11 @@ func readConfigJSON(file string) (map[string]string, error) {
 		}
 	}
 	if err != nil {
-		return nil, usagef("%s: line %d: %w: one object is wanted, as {\"addr\": \"127.0.0.1:9999\"}", file, lineOf(text, d.InputOffset()), err)
+		at := d.InputOffset()
+		if syntax := (*json.SyntaxError)(nil); errors.As(err, &syntax) {
+			at = syntax.Offset
+		}
+		return nil, usagef("%s: line %d: %w: one object is wanted, as {\"addr\": \"127.0.0.1:9999\"}", file, lineOf(text, at), err)
 	}
 	settings := map[string]string{}
 	for key, value := range object {

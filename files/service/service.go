@@ -55,6 +55,9 @@ const (
 // and so is a listener that fails.
 func Run(ctx context.Context, h http.Handler, o Options) error {
 	o.complete()
+	if err := o.Check(); err != nil {
+		return err
+	}
 	public, err := o.listen(ctx)
 	if err != nil {
 		return err
@@ -62,7 +65,7 @@ func Run(ctx context.Context, h http.Handler, o Options) error {
 	servers := []running{{o.server(h), public}}
 	var adminAddr net.Addr
 	if o.Admin != "" {
-		l, err := listenLocal(ctx, o.Admin)
+		l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.Admin)
 		if err != nil {
 			return errors.Join(err, public.Close())
 		}
@@ -93,28 +96,8 @@ func (o *Options) complete() {
 // ErrOpen is the error of a service that anybody on the network could use.
 var ErrOpen = errors.New("anybody who reaches it could read, replace and delete everything")
 
-func (o *Options) listen(ctx context.Context) (net.Listener, error) {
-	if err := o.mayListen(); err != nil {
-		return nil, err
-	}
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.Addr)
-	if err != nil {
-		return nil, err
-	}
-	l = netutil.LimitListener(l, o.ConnectionsMax)
-	if o.Certificate == "" {
-		return l, nil
-	}
-	pair, err := tls.LoadX509KeyPair(o.Certificate, o.Key)
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("certificate %s and key %s: %w", o.Certificate, o.Key, err), l.Close())
-	}
-	return tls.NewListener(l, &tls.Config{
-		Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"},
-	}), nil
-}
-
-func (o *Options) mayListen() error {
+// Check returns what is wrong with the options themselves, whatever the system says later.
+func (o *Options) Check() error {
 	local, err := isLocal(o.Addr)
 	if err != nil {
 		return err
@@ -122,7 +105,45 @@ func (o *Options) mayListen() error {
 	if !local && !o.Authorized && !o.Anybody {
 		return fmt.Errorf("address %s is not this machine's alone, and there is no token: %w", o.Addr, ErrOpen)
 	}
-	return nil
+	if o.Admin != "" {
+		local, err := isLocal(o.Admin)
+		if err != nil {
+			return err
+		}
+		if !local {
+			return fmt.Errorf("admin address %s: it shows the program's memory to whoever reaches it: only one of this machine is possible, as 127.0.0.1:9998", o.Admin)
+		}
+	}
+	_, err = o.certificates()
+	return err
+}
+
+// certificates are none without TLS.
+func (o *Options) certificates() ([]tls.Certificate, error) {
+	if o.Certificate == "" {
+		return nil, nil
+	}
+	pair, err := tls.LoadX509KeyPair(o.Certificate, o.Key)
+	if err != nil {
+		return nil, fmt.Errorf("certificate %s and key %s: %w", o.Certificate, o.Key, err)
+	}
+	return []tls.Certificate{pair}, nil
+}
+
+func (o *Options) listen(ctx context.Context) (net.Listener, error) {
+	certificates, err := o.certificates()
+	if err != nil {
+		return nil, err
+	}
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.Addr)
+	if err != nil {
+		return nil, err
+	}
+	l = netutil.LimitListener(l, o.ConnectionsMax)
+	if certificates == nil {
+		return l, nil
+	}
+	return tls.NewListener(l, &tls.Config{Certificates: certificates, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}}), nil
 }
 
 // isLocal reports whether only this machine reaches an address. A name may be anybody's, but
@@ -134,18 +155,6 @@ func isLocal(addr string) (bool, error) {
 	}
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback(), nil
-}
-
-// listenLocal listens where this machine alone can reach it.
-func listenLocal(ctx context.Context, addr string) (net.Listener, error) {
-	local, err := isLocal(addr)
-	if err != nil {
-		return nil, err
-	}
-	if !local {
-		return nil, fmt.Errorf("admin address %s: it shows the program's memory to whoever reaches it: only one of this machine is possible, as 127.0.0.1:9998", addr)
-	}
-	return (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
 }
 
 func (o *Options) server(h http.Handler) *http.Server {
