@@ -36,6 +36,8 @@ type Options struct {
 
 	Log *slog.Logger
 
+	headTime time.Duration // other than the default in tests alone
+
 	// Ready is called once, when connections are accepted; admin is nil without that page.
 	Ready func(addr, admin net.Addr)
 }
@@ -46,8 +48,8 @@ const (
 	graceDefault       = 30 * time.Second
 
 	// A client gets this long for a request's head, of this many bytes.
-	headTime     = 10 * time.Second
-	headBytesMax = 64 << 10
+	headTimeDefault = 10 * time.Second
+	headBytesMax    = 64 << 10
 )
 
 // Run serves h until ctx ends, and then until the requests that are under way are
@@ -87,6 +89,9 @@ func (o *Options) complete() {
 	}
 	if o.Grace == 0 {
 		o.Grace = graceDefault
+	}
+	if o.headTime == 0 {
+		o.headTime = headTimeDefault
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -164,7 +169,7 @@ func (o *Options) server(h http.Handler) *http.Server {
 	protocols.SetUnencryptedHTTP2(true)
 	return &http.Server{
 		Handler: h, Protocols: &protocols,
-		ReadHeaderTimeout: headTime, MaxHeaderBytes: headBytesMax, IdleTimeout: o.Idle,
+		ReadHeaderTimeout: o.headTime, MaxHeaderBytes: headBytesMax, IdleTimeout: o.Idle,
 		ErrorLog: slog.NewLogLogger(o.Log.Handler(), slog.LevelWarn),
 	}
 }
