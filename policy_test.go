@@ -65,6 +65,7 @@ var rooms = []room{
 	{"fileio/enginetest", "fileio", plain},
 
 	{"files", "fileio", plain},
+	{"files/internal/wire", "", plain},
 
 	{"lab", "lab/corpora lab/internal/run lab/native lab/page lab/plot lab/postgres lab/probe lab/results lab/stat regress", plain},
 	{"lab/results", "lab/stat", pure},
