@@ -64,9 +64,10 @@ var rooms = []room{
 	{"fileio/faulty", "fileio", plain},
 	{"fileio/enginetest", "fileio", plain},
 
-	{"files", "fileio", plain},
 	{"files/service", "", plain},
 	{"files/service/logfile", "", stdlib},
+	{"files", "fileio files/internal/wire pool", plain},
+	{"files/internal/wire", "", plain},
 
 	{"lab", "lab/corpora lab/internal/run lab/native lab/page lab/plot lab/postgres lab/probe lab/results lab/stat regress", plain},
 	{"lab/results", "lab/stat", pure},
@@ -110,6 +111,8 @@ var dependencies = []dependency{
 	{"al.essio.dev/pkg/shellescape", "the shell line that reproduces a case, for any name", ""},
 	{"github.com/VictoriaMetrics/metrics", "figures for Prometheus in sets of one's own, with a tenth of what its client brings",
 		"github.com/valyala/fastrand github.com/valyala/histogram"},
+	{"connectrpc.com/connect", "messages as protobuf and JSON on net/http, for its own, gRPC's clients and curl", ""},
+	{"google.golang.org/protobuf", "those messages", ""},
 	{"golang.org/x/net", "a listener that takes so many connections at a time", ""},
 	{"golang.org/x/sync", "a weighted semaphore that keeps its order: the budget of memory", ""},
 	{"golang.org/x/perf", "the median's interval as benchstat has it", "github.com/aclements/go-moremath"},

@@ -11,11 +11,15 @@ import (
 // is what the store has in memory for one of them at most.
 const pieceSize = 256 << 10
 
-// pacedBody is the body of a request, whose connection breaks where a piece does not arrive
-// in time: who sends a byte now and then must not hold memory for ever. How long the disk
-// takes between two pieces does not count.
-func (s *Server) pacedBody(w http.ResponseWriter, r *http.Request) io.ReadCloser {
-	return &pacedBody{ReadCloser: r.Body, connection: http.NewResponseController(w), patience: s.options.Patience}
+// pace makes a request's connection break where a piece of its body does not arrive in
+// time, or a piece of the answer is not taken: who sends a byte now and then must not hold
+// memory for ever. How long the disk takes between two pieces does not count.
+func (s *Server) pace(w *http.ResponseWriter, r *http.Request) {
+	connection := http.NewResponseController(*w)
+	if r.ContentLength != 0 {
+		r.Body = &pacedBody{ReadCloser: r.Body, connection: connection, patience: s.options.Patience}
+	}
+	*w = &pacedWriter{ResponseWriter: *w, connection: connection, patience: s.options.Patience}
 }
 
 type pacedBody struct {
@@ -42,11 +46,6 @@ func (b *pacedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// pacedWriter writes an answer in the same way.
-func (s *Server) pacedWriter(w http.ResponseWriter) http.ResponseWriter {
-	return &pacedWriter{ResponseWriter: w, connection: http.NewResponseController(w), patience: s.options.Patience}
-}
-
 type pacedWriter struct {
 	http.ResponseWriter
 	connection *http.ResponseController
@@ -69,6 +68,9 @@ func (w *pacedWriter) Write(p []byte) (int, error) {
 	}
 	return n, err
 }
+
+// Flush is there for streams, whose handlers ask for it.
+func (w *pacedWriter) Flush() { _ = w.connection.Flush() }
 
 // Unwrap is for http.ResponseController.
 func (w *pacedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }

@@ -28,6 +28,7 @@ type serving struct {
 	sync         string
 	engine       engineFlags
 	files        files.Options
+	page         int64
 	tokenFile    string
 	service      service.Options
 	openMax      int
@@ -77,6 +78,7 @@ func (s *serving) flags(f *pflag.FlagSet) {
 	f.StringVar(&s.sync, "sync", "group", "`WHEN` a file is flushed to the disk: group (many at once), fdatasync (each), none")
 	f.Var(&size{&s.store.MemoryMax, 0}, "memory", "bytes of files in memory at a time; what is beyond waits unread")
 	f.Var(&size{&s.files.BodyMax, 0}, "body-max", "bytes of one file")
+	f.Var(&size{&s.page, 0}, "page-size", "bytes that are taken from a client at a time, and that a message has of a file: up to 1M (default 64K in messages)")
 	f.IntVar(&s.service.ConnectionsMax, "connections-max", 16_384, "`N` connections at a time; more wait")
 	f.DurationVar(&s.service.Idle, "idle", 2*time.Minute, "close a connection that has no request for this `TIME`")
 	f.DurationVar(&s.files.Patience, "patience", time.Minute, "close a connection that takes longer than this `TIME` for 256 KiB")
@@ -133,6 +135,10 @@ func (s *serving) check() error {
 		return usagef("--sync %q: group, fdatasync and none are possible", s.sync)
 	}
 	s.store.Sync = kind
+	if s.page > files.PageSizeMax {
+		return usagef("--page-size: %d bytes are the most", files.PageSizeMax)
+	}
+	s.files.PageSize = int(s.page)
 	if (s.service.Certificate == "") != (s.service.Key == "") {
 		return usagef("--tls-cert and --tls-key belong together: give both, or none")
 	}
