@@ -49,7 +49,7 @@ same comes out, or shows what does not.`,
 	}
 	root.SetUsageTemplate(usageTemplate)
 	root.SetVersionTemplate("{{.Version}}\n")
-	root.AddGroup(&cobra.Group{ID: mainGroup, Title: "Main:"}, &cobra.Group{ID: measureGroup, Title: "Measure:"})
+	root.AddGroup(&cobra.Group{ID: mainGroup, Title: "Main:"}, &cobra.Group{ID: serviceGroup, Title: "Service:"}, &cobra.Group{ID: measureGroup, Title: "Measure:"})
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usagef("%w: %s --help lists the flags", err, c.CommandPath())
 	})
@@ -60,6 +60,9 @@ same comes out, or shows what does not.`,
 		c.GroupID = mainGroup
 		root.AddCommand(c)
 	}
+	loading := p.load()
+	loading.GroupID = serviceGroup
+	root.AddCommand(loading)
 	measuring := p.lab()
 	measuring.GroupID = measureGroup
 	root.AddCommand(measuring, p.version(), exitCodes())
