@@ -64,8 +64,9 @@ var rooms = []room{
 	{"fileio/faulty", "fileio", plain},
 	{"fileio/enginetest", "fileio", plain},
 
-	{"files", "fileio", plain},
+	{"files", "fileio files/internal/wire pool", plain},
 	{"files/load", "", plain},
+	{"files/internal/wire", "", plain},
 
 	{"lab", "lab/corpora lab/internal/run lab/native lab/page lab/plot lab/postgres lab/probe lab/results lab/stat regress", plain},
 	{"lab/results", "lab/stat", pure},
