@@ -65,6 +65,7 @@ func exitCodes() *cobra.Command {
 4    nothing selected
 130  interrupted; what was done is kept, --resume goes on
 
-record exits with 0 also when sources fail: that is an outcome like another.`,
+record exits with 0 also when sources fail: that is an outcome like another.
+load exits with 1 when requests failed, and with 3 when there is no server.`,
 	}
 }

@@ -108,8 +108,8 @@ func (p *program) measure(ctx context.Context, l *labFlags, o *lab.Options, run 
 		defer func() { err = errors.Join(err, j.Close()) }()
 		o.Journal = j
 	}
-	progress := newLabProgress(p.stderr, l.quiet)
-	o.Progress = progress.show
+	progress := newStatusLine(p.stderr, l.quiet)
+	o.Progress = func(now lab.Progress) { progress.show(progressLine(now)) }
 	results, err := run.measure(ctx)
 	progress.end()
 	if err == nil {
@@ -129,7 +129,12 @@ func (l *labFlags) check() error {
 	if l.resume && l.out == "" {
 		return usagef("--resume needs --out FILE, the results of the interrupted run")
 	}
-	for flag, name := range map[string]string{"--out": l.out, "--html": l.html} {
+	return checkFiles(map[string]string{"--out": l.out, "--html": l.html})
+}
+
+// checkFiles refuses files that could not be written; flags name them.
+func checkFiles(byFlag map[string]string) error {
+	for flag, name := range byFlag {
 		if name == "" {
 			continue
 		}

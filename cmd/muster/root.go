@@ -61,9 +61,10 @@ what concurrency costs.`,
 		c.GroupID = mainGroup
 		root.AddCommand(c)
 	}
-	serving := p.serve()
-	serving.GroupID = serviceGroup
-	root.AddCommand(serving)
+	for _, c := range []*cobra.Command{p.serve(), p.load()} {
+		c.GroupID = serviceGroup
+		root.AddCommand(c)
+	}
 	measuring := p.lab()
 	measuring.GroupID = measureGroup
 	root.AddCommand(measuring, p.version(), exitCodes())

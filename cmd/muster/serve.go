@@ -19,14 +19,12 @@ import (
 	"muster/files/service/logfile"
 )
 
-const serviceGroup = "service"
-
 // serving is what the flags of serve say.
 type serving struct {
 	config, data string
 	store        fileio.Options
 	sync         string
-	engine       engineFlags
+	engine       serveEngine
 	files        files.Options
 	page         int64
 	tokenFile    string

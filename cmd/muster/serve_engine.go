@@ -14,8 +14,8 @@ import (
 	"muster/fileio/pooled"
 )
 
-// engineFlags say which engine executes jobs on files, and on how many threads.
-type engineFlags struct {
+// serveEngine say which engine executes jobs on files, and on how many threads.
+type serveEngine struct {
 	kind           string
 	threads, prior int
 	affinity       bool
@@ -31,7 +31,7 @@ const (
 	ioDirect   = "direct"
 )
 
-func (e *engineFlags) flags(f *pflag.FlagSet) {
+func (e *serveEngine) flags(f *pflag.FlagSet) {
 	f.StringVar(&e.kind, "io", ioPool, "`ENGINE` that does file operations: pool, cthreads (threads in C), uring (io_uring), direct (as many threads as operations)")
 	f.IntVar(&e.threads, "io-threads", 32, "`N` threads for file operations")
 	f.IntVar(&e.prior, "prior-io-threads", 4, "`N` more of them for names alone, which do not wait behind data; 0 = none")
@@ -40,7 +40,7 @@ func (e *engineFlags) flags(f *pflag.FlagSet) {
 	f.DurationVar(&e.waitMax, "wait-max", 30*time.Second, "refuse one that has waited for this `TIME`")
 }
 
-func (e *engineFlags) check() error {
+func (e *serveEngine) check() error {
 	switch e.kind {
 	case ioPool, ioCThreads, ioURing, ioDirect:
 	default:
@@ -62,7 +62,7 @@ func (e *engineFlags) check() error {
 const queueMost = 1 << 20
 
 // open starts the engine, and logs what threads it has.
-func (e *engineFlags) open(log *slog.Logger) (fileio.Engine, error) {
+func (e *serveEngine) open(log *slog.Logger) (fileio.Engine, error) {
 	if e.affinity && e.kind != ioCThreads {
 		log.Warn("cpu-affinity is for threads in C alone, and does nothing here", "io", e.kind)
 	}
@@ -75,7 +75,7 @@ func (e *engineFlags) open(log *slog.Logger) (fileio.Engine, error) {
 	return e.openPool(log)
 }
 
-func (e *engineFlags) openPool(log *slog.Logger) (fileio.Engine, error) {
+func (e *serveEngine) openPool(log *slog.Logger) (fileio.Engine, error) {
 	engine, err := pooled.New(pooled.Options{Threads: e.threads, Light: e.prior, WaitingMax: e.queueMax, WaitMax: e.waitMax})
 	if err != nil {
 		return nil, usagef("--io-threads: %w", err)
@@ -84,7 +84,7 @@ func (e *engineFlags) openPool(log *slog.Logger) (fileio.Engine, error) {
 	return engine, nil
 }
 
-func (e *engineFlags) openCThreads(log *slog.Logger) (fileio.Engine, error) {
+func (e *serveEngine) openCThreads(log *slog.Logger) (fileio.Engine, error) {
 	engine, err := cthreads.New(cthreads.Options{
 		Threads: e.threads, Light: e.prior, WaitingMax: e.queueMax, WaitMax: e.waitMax, Affinity: e.affinity,
 	})

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"muster/internal/terminal"
+)
+
+// statusLine shows how far something is: a line that is drawn again on a terminal, else a
+// line now and then.
+type statusLine struct {
+	to       io.Writer
+	terminal *os.File // nil: to is none
+	quiet    bool
+	last     time.Time
+	drawn    bool
+}
+
+// seldom is how often a line is printed where none can be drawn again.
+const seldom = 10 * time.Second
+
+func newStatusLine(to io.Writer, quiet bool) *statusLine {
+	l := &statusLine{to: to, quiet: quiet, last: time.Now()}
+	if f, ok := to.(*os.File); ok && terminal.Moves(f, os.Getenv) {
+		l.terminal = f
+	}
+	return l
+}
+
+func (l *statusLine) show(line string) {
+	now := time.Now()
+	switch {
+	case l.quiet || line == "":
+	case l.terminal != nil:
+		line = line[:min(len(line), terminal.Width(l.terminal)-1)]
+		fmt.Fprintf(l.to, "\r\x1b[K%s", line)
+		l.drawn = true
+	case now.Sub(l.last) >= seldom:
+		l.last = now
+		fmt.Fprintln(l.to, line)
+	}
+}
+
+// end takes the line away.
+func (l *statusLine) end() {
+	if l.drawn {
+		fmt.Fprint(l.to, "\r\x1b[K")
+	}
+}

@@ -1,0 +1,305 @@
+package load
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// httpTarget is a server that keeps files below /files/, spoken to over connections of our
+// own: the client of package net/http takes two goroutines more for each, and on a machine
+// that has the server too, what the client takes the server has not.
+type httpTarget struct {
+	address string // host and port
+	secure  *tls.Config
+	timeout time.Duration
+	buffer  int // bytes that each connection has for what comes
+
+	path    string // of the server, before /files/
+	headers string // of every request, after its first line
+	content *content
+}
+
+const (
+	dialMax = 10 * time.Second
+
+	// All buffers together have 64 MiB, unless each would be smaller than a head.
+	buffersAll = 64 << 20
+	bufferMin  = 4 << 10
+	bufferMax  = 64 << 10
+)
+
+func newHTTPTarget(o Options) (*httpTarget, error) {
+	at, err := url.Parse(o.URL)
+	if err != nil {
+		return nil, &InputError{err}
+	}
+	t := &httpTarget{
+		address: at.Host, timeout: o.Timeout, path: at.EscapedPath(), content: newContent(o.Size),
+		buffer: min(max(buffersAll/o.Connections, bufferMin), bufferMax),
+	}
+	port := "80"
+	if at.Scheme == "https" {
+		port = "443"
+		t.secure = &tls.Config{ServerName: at.Hostname(), NextProtos: []string{"http/1.1"}, MinVersion: tls.VersionTLS12}
+	}
+	if at.Port() == "" {
+		t.address = net.JoinHostPort(at.Hostname(), port)
+	}
+	t.headers = " HTTP/1.1\r\nHost: " + at.Host + "\r\nUser-Agent: muster-load\r\n"
+	if o.Token != "" {
+		t.headers += "Authorization: Bearer " + o.Token + "\r\n"
+	}
+	return t, nil
+}
+
+func (t *httpTarget) dial(ctx context.Context) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, min(dialMax, t.timeout))
+	defer cancel()
+	if t.secure != nil {
+		return (&tls.Dialer{Config: t.secure}).DialContext(ctx, "tcp", t.address)
+	}
+	return (&net.Dialer{}).DialContext(ctx, "tcp", t.address)
+}
+
+func (t *httpTarget) reach(ctx context.Context) error {
+	conn, err := t.dial(ctx)
+	if err != nil {
+		return err
+	}
+	return conn.Close()
+}
+
+func (t *httpTarget) connect() link { return &httpLink{target: t} }
+
+// httpLink is one connection, which is made again when it has been closed.
+type httpLink struct {
+	target *httpTarget
+	conn   net.Conn // nil = none
+	in     *bufio.Reader
+	until  time.Time   // the deadline of conn
+	unhook func() bool // lets the context's end alone
+	used   bool        // an answer came over conn
+
+	head  []byte    // of a request
+	parts [2][]byte // what is written of it at once
+}
+
+// do makes a request. A connection that the server closed while nothing was asked is not
+// a failure: it is made again, once.
+func (l *httpLink) do(ctx context.Context, j *job) error {
+	for {
+		if err := l.ready(ctx); err != nil {
+			return &connectionError{err}
+		}
+		used := l.used
+		err := l.exchange(j)
+		if used && errors.Is(err, errStale) && ctx.Err() == nil {
+			continue
+		}
+		return err
+	}
+}
+
+// errStale is the error of a connection on which no byte of an answer came before its end.
+var errStale = errors.New("the connection was closed")
+
+// ready brings about a connection, and a deadline for the next request.
+func (l *httpLink) ready(ctx context.Context) error {
+	now := time.Now()
+	if l.conn == nil {
+		conn, err := l.target.dial(ctx)
+		if err != nil {
+			return err
+		}
+		l.conn, l.used, l.until = conn, false, time.Time{}
+		if l.in == nil {
+			l.in = bufio.NewReaderSize(conn, l.target.buffer)
+		}
+		l.in.Reset(conn)
+		l.unhook = context.AfterFunc(ctx, func() { _ = conn.SetDeadline(now) })
+	}
+	// To set it takes longer than to look whether the one before does.
+	if until := now.Add(l.target.timeout); until.Sub(l.until) > l.target.timeout/64 {
+		if err := l.conn.SetDeadline(until); err != nil {
+			l.drop()
+			return err
+		}
+		l.until = until
+	}
+	if ctx.Err() != nil { // it may have ended before the deadline was set
+		l.drop()
+		return ctx.Err()
+	}
+	return nil
+}
+
+func (l *httpLink) close() { l.drop() }
+
+func (l *httpLink) drop() {
+	if l.conn != nil {
+		l.unhook()
+		_ = l.conn.Close() // all that was to come has come, or is not wanted any more
+		l.conn = nil
+	}
+}
+
+// exchange sends a request and judges what is answered.
+func (l *httpLink) exchange(j *job) error {
+	sent := l.send(j)
+	a, err := l.answer(j.op == Exist)
+	if err != nil {
+		l.drop()
+		if sent != nil && errors.Is(err, errStale) {
+			err = errors.Join(errStale, sent)
+		}
+		return &connectionError{err}
+	}
+	l.used = true
+	err = l.judge(a, j)
+	if sent != nil || a.close || !a.end() {
+		l.drop()
+	}
+	if sent != nil && err == nil {
+		return &connectionError{sent}
+	}
+	return err
+}
+
+// send sends a request. Where that fails, an answer may have come all the same: of a
+// server that refuses before it has read everything.
+func (l *httpLink) send(j *job) error {
+	h := l.head[:0]
+	h = append(h, method(j.op)...)
+	h = append(h, l.target.path...)
+	if j.op == Bench {
+		h = append(h, "/bench"...)
+	} else {
+		h = append(h, filesPath...)
+		h = append(h, j.name...)
+	}
+	h = append(h, l.target.headers...)
+	if j.op != Upload && j.op != Bench {
+		l.head = append(h, "\r\n"...)
+		_, err := l.conn.Write(l.head)
+		return err
+	}
+	c := l.target.content
+	h = fmt.Appendf(h, "Content-Type: application/octet-stream\r\nContent-Length: %d\r\n\r\n", c.size)
+	l.head = h
+	p := c.piece(j.number, 0)
+	l.parts = [2][]byte{h, p}
+	both := net.Buffers(l.parts[:])
+	if _, err := both.WriteTo(l.conn); err != nil {
+		return err
+	}
+	for at := int64(len(p)); at < c.size; at += int64(len(p)) {
+		p = c.piece(j.number, at)
+		if _, err := l.conn.Write(p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// filesPath is where files are.
+const filesPath = "/files/"
+
+func method(op Op) string {
+	switch op {
+	case Upload:
+		return "PUT "
+	case Exist:
+		return "HEAD "
+	case Delete, Clean:
+		return "DELETE "
+	case Bench:
+		return "POST "
+	}
+	return "GET "
+}
+
+// judge compares an answer with what it should be, and reads as much of it as that takes.
+func (l *httpLink) judge(a *answer, j *job) error {
+	gone := j.op == Clean && a.status == http.StatusNotFound // by a request whose answer was lost
+	if !gone && (a.status < 200 || a.status > 299) {
+		return l.refusal(a, j)
+	}
+	switch j.op {
+	case Download, Bench:
+		return l.compare(a, j)
+	case Upload, Exist, Delete, Clean:
+		return a.discard()
+	}
+	return nil
+}
+
+// compare compares the body of an answer with that of the file.
+func (l *httpLink) compare(a *answer, j *job) error {
+	c, at := l.target.content, int64(0)
+	for {
+		p, err := a.next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return &connectionError{err}
+		}
+		if !c.has(j.number, at, p) {
+			return errWrong
+		}
+		at += int64(len(p))
+	}
+	if at != c.size {
+		return errWrong
+	}
+	return nil
+}
+
+// errWrong is the error of a body that is not what it should be.
+var errWrong = errors.New("what came is not what was uploaded, or has another size")
+
+const (
+	refusalMax = 160     // bytes of a server's words
+	discardMax = 1 << 20 // bytes for which a connection is not given up
+)
+
+// refusal is what a server says that does not do what it is asked for, but for the name of
+// the file, in which one refusal differs from the next.
+func (l *httpLink) refusal(a *answer, j *job) error {
+	reason := fmt.Sprintf("%d %s", a.status, http.StatusText(a.status))
+	said, err := a.next()
+	if err == nil {
+		said, _, _ = bytes.Cut(said, []byte("\n"))
+		text := string(said[:min(len(said), refusalMax)])
+		if j.name != "" {
+			text = strings.ReplaceAll(text, j.name, "NAME")
+		}
+		if text = printable(text); text != "" && !strings.HasPrefix(text, "<") {
+			reason += ": " + text
+		}
+	}
+	if err == nil || err == io.EOF {
+		_ = a.discard() // if it cannot be, the connection is given up
+	}
+	return errors.New(reason)
+}
+
+// printable is a server's text without what would move a terminal's cursor.
+func printable(text string) string {
+	return strings.TrimSpace(strings.Map(func(r rune) rune {
+		if r < ' ' || r >= 0x7f && r < 0xa0 {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(text, "")))
+}

@@ -1,0 +1,180 @@
+package load
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+)
+
+// Result is what came of a load. Its times are those of requests that succeeded.
+type Result struct {
+	Op          Op
+	Protocol    Protocol
+	URL         string
+	Connections int
+	Requests    int64 // that were asked for; of Clean: files that there were
+	Size        int64 // bytes of each body
+	Rate        float64
+
+	Succeeded, Failed int64
+	Failures          []Failure // the most frequent reason first
+	Interrupted       bool      // Succeeded and Failed together are less than Requests
+
+	Wall        time.Duration // from the first request to the last answer
+	Latency     Latency
+	ThreadsPeak int // of the server's process; 0 = not known
+
+	Timeline []Interval
+
+	unreached int64 // of Failed: those to which no answer came
+}
+
+// Failure is a reason, and how many requests failed for it.
+type Failure struct {
+	Reason string `json:"reason"`
+	Count  int64  `json:"count"`
+}
+
+// Latency are percentiles, within 0.1 %.
+type Latency struct{ P50, P90, P99, P999, Max time.Duration }
+
+// Interval is a part of a load's course.
+type Interval struct {
+	At, Length        time.Duration // since the load began
+	Succeeded, Failed int64
+	Latency           Latency
+	Threads           int // at its end; 0 = not known
+}
+
+// PerSecond is how many requests succeeded each second.
+func (r *Result) PerSecond() float64 {
+	if r.Wall <= 0 {
+		return 0
+	}
+	return float64(r.Succeeded) / r.Wall.Seconds()
+}
+
+// MBPerSecond is how many million bytes of bodies each second had; 0 where bodies are not
+// what is asked for.
+func (r *Result) MBPerSecond() float64 {
+	if r.Op != Upload && r.Op != Download {
+		return 0
+	}
+	return r.PerSecond() * float64(r.Size) / 1e6
+}
+
+// failuresShown is how many reasons are told in text.
+const failuresShown = 5
+
+// Text writes the result for people.
+func (r *Result) Text(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n", r.title())
+	line := func(name, format string, args ...any) {
+		fmt.Fprintf(&b, "%-12s%s\n", name, fmt.Sprintf(format, args...))
+	}
+	if r.Interrupted {
+		line("interrupted", "%d of %d requests were made", r.Succeeded+r.Failed, r.Requests)
+	}
+	line("successes", "%d", r.Succeeded)
+	line("failures", "%d", r.Failed)
+	for i, f := range r.Failures {
+		if i == failuresShown {
+			line("", "and %d reasons more", len(r.Failures)-i)
+			break
+		}
+		line("", "%d: %s", f.Count, f.Reason)
+	}
+	line("cost", "%d ms", r.Wall.Milliseconds())
+	line("qps", "%.0f", r.PerSecond())
+	if r.MBPerSecond() > 0 {
+		line("MB/s", "%.1f", r.MBPerSecond())
+	}
+	if l := r.Latency; l.Max > 0 {
+		line("latency", "p50 %s  p90 %s  p99 %s  p99.9 %s  max %s", ms(l.P50), ms(l.P90), ms(l.P99), ms(l.P999), ms(l.Max))
+	}
+	line("OS threads", "%s", r.threads())
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func (r *Result) title() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: ", r.Op)
+	if r.Op == Clean {
+		b.WriteString("files below " + Prefix)
+	} else {
+		fmt.Fprintf(&b, "%d requests", r.Requests)
+	}
+	if r.Op == Upload || r.Op == Download {
+		fmt.Fprintf(&b, " of %d bytes", r.Size)
+	}
+	fmt.Fprintf(&b, ", %d connections, %s", r.Connections, r.Protocol)
+	if r.Rate > 0 {
+		fmt.Fprintf(&b, ", %g requests due each second", r.Rate)
+	}
+	return b.String()
+}
+
+func (r *Result) threads() string {
+	if r.ThreadsPeak == 0 {
+		return "not known (name --admin or --pid)"
+	}
+	return fmt.Sprintf("%d at most", r.ThreadsPeak)
+}
+
+// ms is a time in milliseconds, with three digits.
+func ms(d time.Duration) string {
+	v := millis(d)
+	digits := 3
+	for limit := 1.0; limit < 1000 && v >= limit; limit *= 10 {
+		digits--
+	}
+	return fmt.Sprintf("%.*f ms", max(digits, 0), v)
+}
+
+func millis(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
+// line is a result in JSON.
+type line struct {
+	Type        string    `json:"type"`
+	Engine      string    `json:"engine,omitempty"`
+	Round       int       `json:"round,omitempty"`
+	Op          Op        `json:"op"`
+	Protocol    Protocol  `json:"protocol"`
+	Concurrency int       `json:"concurrency"`
+	Requests    int64     `json:"requests"`
+	Size        int64     `json:"size"`
+	Rate        float64   `json:"rate,omitempty"`
+	Succeeded   int64     `json:"succeeded"`
+	Failed      int64     `json:"failed"`
+	WallMS      float64   `json:"wall_ms"`
+	PerSecond   float64   `json:"requests_per_s"`
+	MBPerSecond float64   `json:"mb_per_s"`
+	P50         float64   `json:"p50_ms"`
+	P90         float64   `json:"p90_ms"`
+	P99         float64   `json:"p99_ms"`
+	P999        float64   `json:"p999_ms"`
+	Max         float64   `json:"max_ms"`
+	ThreadsPeak *int      `json:"threads_peak"`
+	Failures    []Failure `json:"failures"`
+	Interrupted bool      `json:"interrupted"`
+}
+
+func (r *Result) line() line {
+	l := line{
+		Type: "load", Op: r.Op, Protocol: r.Protocol, Concurrency: r.Connections, Requests: r.Requests, Size: r.Size, Rate: r.Rate,
+		Succeeded: r.Succeeded, Failed: r.Failed, WallMS: millis(r.Wall), PerSecond: r.PerSecond(), MBPerSecond: r.MBPerSecond(),
+		P50: millis(r.Latency.P50), P90: millis(r.Latency.P90), P99: millis(r.Latency.P99), P999: millis(r.Latency.P999), Max: millis(r.Latency.Max),
+		Failures: r.Failures, Interrupted: r.Interrupted,
+	}
+	if r.ThreadsPeak > 0 {
+		l.ThreadsPeak = &r.ThreadsPeak
+	}
+	return l
+}
+
+// JSON writes the result as one line.
+func (r *Result) JSON(w io.Writer) error { return json.NewEncoder(w).Encode(r.line()) }
