@@ -58,7 +58,7 @@ Who may use it: this machine, or with MUSTER_TOKEN or --token-file also others, 
   curl -T main.golden http://127.0.0.1:9999/files/team/main.golden`,
 		Args: noneWanted,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if err := applyConfigJSON(c.Flags(), s.config); err != nil {
+			if err := applyConfigJSON(c.Flags(), s.config, p.loadOp(operation{}).Flags()); err != nil {
 				return err
 			}
 			return p.runService(c.Context(), &s, c.Flags())
