@@ -6,7 +6,7 @@ GO ?= go
 # For one package. The whole run is bounded by .ci/run.
 TEST_TIMEOUT ?= 10m
 
-.PHONY: build demo test check fmt vet staticcheck nocgo darwin race long fuzz side bench-regress bench-pool clean
+.PHONY: build demo test check fmt vet staticcheck nocgo darwin race long fuzz wire side bench-regress bench-pool clean
 
 build:
 	$(GO) build -o bin/muster ./cmd/muster
@@ -73,6 +73,12 @@ fuzz:
 	$(GO) test -run - -fuzz FuzzDecode -fuzztime $(FUZZTIME) ./fileio
 	$(GO) test -run - -fuzz FuzzConfig -fuzztime $(FUZZTIME) ./cmd/muster
 	$(GO) test -run - -fuzz FuzzEvents -fuzztime $(FUZZTIME) ./regress/internal/report
+
+# The Go code of the messages, which is kept, after a change to files.proto. The
+# generators are of the versions in go.mod (files/internal/wire/buf.gen.yaml).
+wire:
+	$(GO) run github.com/bufbuild/buf/cmd/buf@v1.50.0 generate \
+		--template files/internal/wire/buf.gen.yaml --path files/internal/wire/files.proto
 
 # Modules of their own, which ./... does not enter; policy_text_test.go fails
 # when one is not built here by name.

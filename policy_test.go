@@ -65,6 +65,7 @@ var rooms = []room{
 	{"fileio/enginetest", "fileio", plain},
 
 	{"files", "fileio", plain},
+	{"files/internal/wire", "", plain},
 	{"files/service", "", plain},
 	{"files/service/logfile", "", stdlib},
 
