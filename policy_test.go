@@ -64,7 +64,7 @@ var rooms = []room{
 	{"fileio/faulty", "fileio", plain},
 	{"fileio/enginetest", "fileio", plain},
 
-	{"files", "fileio", plain},
+	{"files", "fileio files/internal/wire pool", plain},
 	{"files/internal/wire", "", plain},
 	{"files/service", "", plain},
 	{"files/service/logfile", "", stdlib},

@@ -35,7 +35,11 @@ func (s *Server) put(w http.ResponseWriter, r *http.Request, name string) {
 		s.fail(w, r, err)
 		return
 	}
-	info, err := s.store.Put(r.Context(), name, http.MaxBytesReader(w, body, s.options.BodyMax), r.ContentLength, want)
+	var bounded io.Reader = http.MaxBytesReader(w, body, s.options.BodyMax)
+	if s.options.PageSize > 0 {
+		bounded = paged(bounded, s.options.PageSize)
+	}
+	info, err := s.store.Put(r.Context(), name, bounded, r.ContentLength, want)
 	if err != nil {
 		s.fail(w, r, err)
 		return

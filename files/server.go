@@ -5,12 +5,14 @@
 package files
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"crypto/subtle"
 	"html/template"
 	"log/slog"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"muster/fileio"
@@ -20,6 +22,12 @@ import (
 type Options struct {
 	// BodyMax is how many bytes a file has at most; 0 = 16 GiB.
 	BodyMax int64
+
+	// PageSize is how many bytes of a file are taken from a client at a time, and how many
+	// a message has; up to PageSizeMax, which what is more counts as. 0 = 64 KiB in a
+	// message, and of other bodies as much as is there, 256 KiB at most. Messages with
+	// more than this, and more than 64 KiB, are refused.
+	PageSize int
 
 	// Token is what requests must bring, as "Authorization: Bearer TOKEN"; "" = nothing.
 	Token string
@@ -37,12 +45,16 @@ const (
 	patienceDefault = time.Minute
 )
 
-// Server is an http.Handler of /files/NAME.
+// Server is an http.Handler of /files/NAME, of the methods of the service
+// muster.files.v1.Files, which Connect, gRPC and gRPC-Web call, and of /bench, which
+// answers what is posted to it.
 type Server struct {
-	page    *template.Template
-	store   *fileio.Store
-	options Options
-	token   [sha256.Size]byte
+	page     *template.Template
+	store    *fileio.Store
+	options  Options
+	token    [sha256.Size]byte
+	messages *messages
+	echoes   sync.Pool // of *bytes.Buffer
 }
 
 // NewServer serves a store, which stays its maker's to close.
@@ -56,7 +68,10 @@ func NewServer(store *fileio.Store, o Options) *Server {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Server{page: template.Must(template.New("list").Parse(listMarkup)), store: store, options: o, token: sha256.Sum256([]byte(o.Token))}
+	o.PageSize = min(max(o.PageSize, 0), PageSizeMax)
+	s := &Server{page: template.Must(template.New("list").Parse(listMarkup)), store: store, options: o, token: sha256.Sum256([]byte(o.Token))}
+	s.messages = newMessages(s, cmp.Or(o.PageSize, pageDefault))
+	return s
 }
 
 // prefix is where files are.
@@ -71,14 +86,21 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	name, ok := strings.CutPrefix(r.URL.Path, prefix)
-	if !ok {
-		http.Error(w, "files are below "+prefix, http.StatusNotFound)
-		return
-	}
-	if name == "" {
+	switch {
+	case ok && name == "":
 		s.list(w, r)
-		return
+	case ok:
+		s.file(w, r, name)
+	case r.URL.Path == benchAt:
+		s.bench(w, r)
+	case strings.HasPrefix(r.URL.Path, messagesAt):
+		s.messages.ServeHTTP(w, r)
+	default:
+		http.Error(w, "files are below "+prefix, http.StatusNotFound)
 	}
+}
+
+func (s *Server) file(w http.ResponseWriter, r *http.Request, name string) {
 	switch r.Method {
 	case http.MethodGet, http.MethodHead:
 		s.get(s.pacedWriter(w), r, name)

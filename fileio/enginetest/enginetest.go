@@ -49,7 +49,7 @@ func Run(t *testing.T, start func(t *testing.T) fileio.Engine) {
 }
 
 // Open opens a store for a test, which closes it with its engine.
-func Open(t *testing.T, engine fileio.Engine, folder string, o fileio.Options) *fileio.Store {
+func Open(t testing.TB, engine fileio.Engine, folder string, o fileio.Options) *fileio.Store {
 	t.Helper()
 	s, err := fileio.Open(folder, engine, o)
 	if err != nil {
@@ -67,7 +67,7 @@ func Open(t *testing.T, engine fileio.Engine, folder string, o fileio.Options) *
 }
 
 // Temps lists what is in a store's folder and is no file of anybody's.
-func Temps(t *testing.T, folder string) (names []string) {
+func Temps(t testing.TB, folder string) (names []string) {
 	t.Helper()
 	err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && strings.HasPrefix(d.Name(), "~") {

@@ -1,0 +1,45 @@
+package files
+
+import (
+	"bytes"
+	"net/http"
+	"strconv"
+)
+
+// benchAt answers what it was sent, to measure everything but files.
+const benchAt = "/bench"
+
+// benchMax is how many bytes are sent back at most.
+const benchMax = 64 << 10
+
+func (s *Server) bench(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodPost {
+		w.Header().Set("Allow", http.MethodPost)
+		http.Error(w, r.Method+" means nothing here", http.StatusMethodNotAllowed)
+		return
+	}
+	weight := int64(benchMax)
+	if r.ContentLength >= 0 {
+		weight = min(weight, r.ContentLength)
+	}
+	if err := s.messages.memory.Acquire(r.Context(), weight); err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	defer s.messages.memory.Release(weight)
+	buffer, ok := s.echoes.Get().(*bytes.Buffer)
+	if !ok {
+		buffer = new(bytes.Buffer)
+	}
+	defer s.echoes.Put(buffer)
+	buffer.Reset()
+	if _, err := buffer.ReadFrom(http.MaxBytesReader(w, r.Body, benchMax)); err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", octets)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Content-Length", strconv.Itoa(buffer.Len()))
+	_, _ = w.Write(buffer.Bytes()) // it is gone, or its client is
+}

@@ -1,0 +1,136 @@
+package files
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"net/http"
+	"strings"
+	"sync/atomic"
+
+	"connectrpc.com/connect"
+	"golang.org/x/sync/semaphore"
+
+	"muster/fileio"
+	"muster/files/internal/wire"
+	"muster/pool"
+)
+
+// messagesAt is where the message service is: its methods are below it.
+const messagesAt = "/" + wire.FilesName + "/"
+
+// messages answers the methods of wire.Files: protobuf or JSON, by content type.
+type messages struct {
+	server  *Server
+	handler http.Handler
+	page    int // bytes of a file in a message
+	most    int // bytes of a message
+	memory  *semaphore.Weighted
+}
+
+// messagesMemory is how many bytes of messages may be in memory at the same time. Beyond
+// it connections wait, unread. A message is there as it came, and taken apart, so it is
+// about twice that.
+const messagesMemory = 48 << 20
+
+func newMessages(s *Server, page int) *messages {
+	m := &messages{server: s, page: page, most: messageMax(page), memory: semaphore.NewWeighted(messagesMemory)}
+	_, m.handler = wire.NewFilesHandler(m,
+		connect.WithReadMaxBytes(m.most),
+		// Files are compressed by whoever wants them so, and small bombs grow to large ones.
+		connect.WithCompression("gzip", nil, nil))
+	return m
+}
+
+// messageMax is how long a message with one page can be: JSON has four letters for three
+// bytes. Whatever a page is, the default of the clients is understood.
+func messageMax(page int) int {
+	return max(page, pageDefault)*4/3 + 8<<10
+}
+
+func (m *messages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	weight := int64(m.most)
+	if method := strings.TrimPrefix(r.URL.Path, messagesAt); method != "Upload" && method != "Download" {
+		// One message: what is too long must not be read to its end, which may never come.
+		r.Body = http.MaxBytesReader(w, r.Body, weight)
+		if r.ContentLength >= 0 {
+			weight = min(weight, r.ContentLength)
+		}
+	}
+	if err := m.memory.Acquire(r.Context(), weight); err != nil {
+		m.server.fail(w, r, err)
+		return
+	}
+	defer m.memory.Release(weight)
+	m.handler.ServeHTTP(w, r)
+}
+
+// errMessage is the error of messages that mean nothing.
+var errMessage = errors.New("cannot be understood")
+
+func (m *messages) Exist(ctx context.Context, r *connect.Request[wire.ExistRequest]) (*connect.Response[wire.ExistResponse], error) {
+	info, err := m.server.store.Stat(ctx, r.Msg.Name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return connect.NewResponse(&wire.ExistResponse{}), nil
+	case err != nil:
+		return nil, m.failed(r.Spec().Procedure, err)
+	}
+	return connect.NewResponse(&wire.ExistResponse{Exists: true, Size: info.Size}), nil
+}
+
+func (m *messages) Delete(ctx context.Context, r *connect.Request[wire.DeleteRequest]) (*connect.Response[wire.DeleteResponse], error) {
+	if err := m.server.store.Delete(ctx, r.Msg.Name, nil); err != nil {
+		return nil, m.failed(r.Spec().Procedure, err)
+	}
+	return connect.NewResponse(&wire.DeleteResponse{}), nil
+}
+
+func (m *messages) Clean(ctx context.Context, r *connect.Request[wire.CleanRequest]) (*connect.Response[wire.CleanResponse], error) {
+	deleted, err := m.server.clean(ctx, r.Msg.Prefix)
+	if err != nil {
+		return nil, m.failed(r.Spec().Procedure, err)
+	}
+	return connect.NewResponse(&wire.CleanResponse{Deleted: deleted}), nil
+}
+
+// deletedAtOnce is how many files are deleted at a time.
+const deletedAtOnce = 8
+
+// clean deletes the files whose names begin with prefix, and says how many there were.
+func (s *Server) clean(ctx context.Context, prefix string) (int64, error) {
+	if prefix == "" {
+		return 0, errNoPrefix
+	}
+	var deleted atomic.Int64
+	after := ""
+	for {
+		infos, more, err := s.store.List(ctx, prefix, after, fileio.ListMax)
+		if err != nil {
+			return 0, err
+		}
+		err = pool.ForEach(ctx, deletedAtOnce, infos, func(ctx context.Context, i fileio.Info) error {
+			err := s.store.Delete(ctx, i.Name, nil)
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil // by somebody else
+			}
+			if err == nil {
+				deleted.Add(1)
+			}
+			return err
+		})
+		if err != nil || !more {
+			return deleted.Load(), err
+		}
+		if len(infos) > 0 {
+			after = infos[len(infos)-1].Name
+		}
+	}
+}
+
+func (m *messages) Bench(_ context.Context, r *connect.Request[wire.BenchRequest]) (*connect.Response[wire.BenchResponse], error) {
+	if len(r.Msg.Message) > benchMax {
+		return nil, m.failed(r.Spec().Procedure, &http.MaxBytesError{Limit: benchMax})
+	}
+	return connect.NewResponse(&wire.BenchResponse{Message: r.Msg.Message}), nil
+}

@@ -1,0 +1,66 @@
+package files
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"strconv"
+	"syscall"
+
+	"connectrpc.com/connect"
+
+	"muster/fileio"
+)
+
+var (
+	errNoPrefix = fmt.Errorf("no prefix: %w: it would be all files", errMessage)
+	errNoName   = fmt.Errorf("the first message has no name: %w", errMessage)
+	errTwoNames = fmt.Errorf("a message that is not the first has a name or a size: %w", errMessage)
+)
+
+// failed is what went wrong, as the service says it.
+func (m *messages) failed(procedure string, err error) error {
+	// Of a message that did not come, and it says why.
+	if connectError, ok := errors.AsType[*connect.Error](err); ok {
+		return connectError
+	}
+	code := codeOf(err)
+	if code == connect.CodeInternal || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		m.server.options.Log.Error("a request failed", "path", procedure, "error", err)
+	}
+	// Whoever asked knows for what, and of which name.
+	if path, ok := errors.AsType[*fs.PathError](err); ok {
+		err = path.Err
+	}
+	answer := connect.NewError(code, err)
+	if code == connect.CodeUnavailable {
+		answer.Meta().Set("Retry-After", strconv.Itoa(retryAfter))
+	}
+	return answer
+}
+
+// codeOf is statusOf for messages.
+func codeOf(err error) connect.Code {
+	switch {
+	case errors.Is(err, fileio.ErrName), errors.Is(err, fileio.ErrSize), errors.Is(err, errMessage):
+		return connect.CodeInvalidArgument
+	case errors.Is(err, fs.ErrNotExist):
+		return connect.CodeNotFound
+	case errors.Is(err, fileio.ErrChanged):
+		return connect.CodeAborted
+	case errors.Is(err, fileio.ErrBusy):
+		return connect.CodeUnavailable
+	case errors.Is(err, context.Canceled):
+		return connect.CodeCanceled
+	case errors.Is(err, context.DeadlineExceeded):
+		return connect.CodeDeadlineExceeded
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return connect.CodeResourceExhausted
+	}
+	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
+		return connect.CodeResourceExhausted
+	}
+	return connect.CodeInternal
+}

@@ -1,0 +1,130 @@
+package files
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"slices"
+
+	"connectrpc.com/connect"
+
+	"muster/files/internal/wire"
+)
+
+func (m *messages) Upload(ctx context.Context, stream *connect.ClientStream[wire.UploadRequest]) (*connect.Response[wire.UploadResponse], error) {
+	answer, err := m.upload(ctx, stream)
+	if err != nil {
+		return nil, m.failed(wire.FilesUploadProcedure, err)
+	}
+	return connect.NewResponse(answer), nil
+}
+
+func (m *messages) upload(ctx context.Context, stream *connect.ClientStream[wire.UploadRequest]) (*wire.UploadResponse, error) {
+	if !stream.Receive() {
+		if err := stream.Err(); err != nil {
+			return nil, err
+		}
+		return nil, errNoName
+	}
+	first := stream.Msg()
+	if first.Name == "" {
+		return nil, errNoName
+	}
+	size := int64(-1)
+	if first.Size != nil && *first.Size >= 0 {
+		size = *first.Size
+	}
+	most := m.server.options.BodyMax
+	if size > most {
+		return nil, &http.MaxBytesError{}
+	}
+	r := &uploaded{stream: stream, left: most}
+	if err := r.take(first.Data); err != nil {
+		return nil, err
+	}
+	info, err := m.server.store.Put(ctx, first.Name, paged(r, m.page), size, nil)
+	if err != nil {
+		return nil, err
+	}
+	return &wire.UploadResponse{Size: info.Size, Etag: etag(info.Tag)}, nil
+}
+
+// uploaded is what the messages of an upload have of its file.
+type uploaded struct {
+	stream *connect.ClientStream[wire.UploadRequest]
+	data   []byte // of the last message, unread
+	left   int64  // how many bytes may follow
+}
+
+func (u *uploaded) take(data []byte) error {
+	if u.data, u.left = data, u.left-int64(len(data)); u.left < 0 {
+		return &http.MaxBytesError{}
+	}
+	return nil
+}
+
+func (u *uploaded) Read(p []byte) (int, error) {
+	for len(u.data) == 0 {
+		if !u.stream.Receive() {
+			if err := u.stream.Err(); err != nil {
+				return 0, err
+			}
+			return 0, io.EOF
+		}
+		message := u.stream.Msg()
+		if message.Name != "" || message.Size != nil {
+			return 0, errTwoNames
+		}
+		if err := u.take(message.Data); err != nil {
+			return 0, err
+		}
+	}
+	n := copy(p, u.data)
+	u.data = u.data[n:]
+	return n, nil
+}
+
+func (m *messages) Download(ctx context.Context, r *connect.Request[wire.DownloadRequest], stream *connect.ServerStream[wire.DownloadResponse]) error {
+	if err := m.download(ctx, r.Msg.Name, stream); err != nil {
+		return m.failed(wire.FilesDownloadProcedure, err)
+	}
+	return nil
+}
+
+func (m *messages) download(ctx context.Context, name string, stream *connect.ServerStream[wire.DownloadResponse]) error {
+	f, err := m.server.store.Get(ctx, name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	d := &downloaded{stream: stream, page: m.page}
+	d.message.Size, d.message.Etag = f.Size, etag(f.Tag)
+	if f.Size == 0 {
+		return d.send(nil)
+	}
+	return f.CopyTo(ctx, d, 0, f.Size)
+}
+
+// downloaded sends what is written to it, in pages.
+type downloaded struct {
+	stream  *connect.ServerStream[wire.DownloadResponse]
+	page    int
+	message wire.DownloadResponse
+}
+
+func (d *downloaded) Write(data []byte) (int, error) {
+	for page := range slices.Chunk(data, d.page) {
+		if err := d.send(page); err != nil {
+			return 0, err
+		}
+	}
+	return len(data), nil
+}
+
+// send has sent the page, or copied it, when it returns.
+func (d *downloaded) send(page []byte) error {
+	d.message.Data = page
+	err := d.stream.Send(&d.message)
+	d.message.Size, d.message.Etag, d.message.Data = 0, "", nil
+	return err
+}
