@@ -4,6 +4,7 @@ go 1.26.0
 
 require (
 	al.essio.dev/pkg/shellescape v1.6.1
+	connectrpc.com/connect v1.21.1
 	github.com/VictoriaMetrics/metrics v1.35.1
 	connectrpc.com/connect v1.21.1
 	github.com/HdrHistogram/hdrhistogram-go v1.3.0

@@ -64,11 +64,11 @@ var rooms = []room{
 	{"fileio/faulty", "fileio", plain},
 	{"fileio/enginetest", "fileio", plain},
 
+	{"files", "fileio files/internal/wire pool", plain},
+	{"files/internal/wire", "", plain},
+	{"files/load", "", plain},
 	{"files/service", "", plain},
 	{"files/service/logfile", "", stdlib},
-	{"files", "fileio files/internal/wire pool", plain},
-	{"files/load", "", plain},
-	{"files/internal/wire", "", plain},
 
 	{"lab", "lab/corpora lab/internal/run lab/native lab/page lab/plot lab/postgres lab/probe lab/results lab/stat regress", plain},
 	{"lab/results", "lab/stat", pure},
