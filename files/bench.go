@@ -33,7 +33,7 @@ func (s *Server) bench(w http.ResponseWriter, r *http.Request) {
 	}
 	defer s.echoes.Put(buffer)
 	buffer.Reset()
-	if _, err := buffer.ReadFrom(http.MaxBytesReader(w, r.Body, benchMax)); err != nil {
+	if _, err := buffer.ReadFrom(http.MaxBytesReader(w, s.pacedBody(w, r), benchMax)); err != nil {
 		s.fail(w, r, err)
 		return
 	}
@@ -41,5 +41,5 @@ func (s *Server) bench(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Type", octets)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Content-Length", strconv.Itoa(buffer.Len()))
-	_, _ = w.Write(buffer.Bytes()) // it is gone, or its client is
+	_, _ = s.pacedWriter(w).Write(buffer.Bytes()) // it is gone, or its client is
 }

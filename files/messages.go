@@ -49,6 +49,7 @@ func messageMax(page int) int {
 
 func (m *messages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	most := int64(m.most)
+	r.Body = m.server.pacedBody(w, r)
 	if method := strings.TrimPrefix(r.URL.Path, messagesAt); method != "Upload" && method != "Download" {
 		// One message: what is too long must not be read to its end, which may never come.
 		r.Body = http.MaxBytesReader(w, r.Body, most)
@@ -62,7 +63,7 @@ func (m *messages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer m.memory.Release(weight)
-	m.handler.ServeHTTP(w, r)
+	m.handler.ServeHTTP(m.server.pacedWriter(w), r)
 }
 
 // errMessage is the error of messages that mean nothing.
