@@ -120,6 +120,7 @@ var dependencies = []dependency{
 	{"golang.org/x/perf", "the median's interval as benchstat has it", "github.com/aclements/go-moremath"},
 	{"gonum.org/v1/plot", "axes, text and shapes of charts, as SVG",
 		"codeberg.org/go-fonts/liberation codeberg.org/go-latex/latex codeberg.org/go-pdf/fpdf git.sr.ht/~sbinet/gg github.com/ajstarks/svgo github.com/golang/freetype golang.org/x/image golang.org/x/text"},
+	{"connectrpc.com/connect", "messages over net/http that the clients of Connect, gRPC and gRPC-Web send, and curl", "google.golang.org/protobuf"},
 	{"golang.org/x/term", "whether there is a terminal and how wide it is", ""},
 	{"golang.org/x/sys", "system calls that package syscall does not have", ""},
 }
