@@ -65,7 +65,7 @@ var rooms = []room{
 	{"fileio/enginetest", "fileio", plain},
 
 	{"files", "fileio files/internal/wire pool", plain},
-	{"files/load", "", plain},
+	{"files/load", "files", plain},
 	{"files/internal/wire", "", plain},
 
 	{"lab", "lab/corpora lab/internal/run lab/native lab/page lab/plot lab/postgres lab/probe lab/results lab/stat regress", plain},
@@ -112,6 +112,9 @@ var dependencies = []dependency{
 	{"golang.org/x/perf", "the median's interval as benchstat has it", "github.com/aclements/go-moremath"},
 	{"gonum.org/v1/plot", "axes, text and shapes of charts, as SVG",
 		"codeberg.org/go-fonts/liberation codeberg.org/go-latex/latex codeberg.org/go-pdf/fpdf git.sr.ht/~sbinet/gg github.com/ajstarks/svgo github.com/golang/freetype golang.org/x/image golang.org/x/text"},
+	{"connectrpc.com/connect", "calls with protobuf or JSON messages, which curl can make too, on net/http",
+		"google.golang.org/protobuf"},
+	{"golang.org/x/sync", "a semaphore with weights: the bound on the bytes in memory", ""},
 	{"golang.org/x/term", "whether there is a terminal and how wide it is", ""},
 	{"golang.org/x/sys", "system calls that package syscall does not have", ""},
 }
