@@ -1,12 +1,16 @@
 package muster_test
 
 import (
+	"bufio"
+	"bytes"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -48,6 +52,7 @@ func TestManualNamesAll(t *testing.T) {
 	lab := manual{page: "docs/lab.md", above: []string{"lab"}, group: "Measure", machine: []string{"--procs", "--processes", "--dir"}}
 	lab.tables = lab.commands(f)
 	checkManual(t, f, lab)
+	checkManual(t, f, manual{page: "docs/files.md", group: "Service", tables: []string{"serve"}, machine: []string{"--open-files", "--log-lines", "--log", "--token-file"}})
 	if all, _ := f.listed("Measure"); len(all) != 1 {
 		t.Errorf("the commands that measure are %q: say here which manual has them", all)
 	}
@@ -64,7 +69,7 @@ type manual struct {
 
 func (m manual) commands(f folder) []string {
 	commands, others := f.listed(m.group, m.above...)
-	if len(m.above) == 0 {
+	if m.group == "Main" { // its manual is the program's
 		return append(commands, others...)
 	}
 	return commands
@@ -99,8 +104,8 @@ func checkManual(t *testing.T, f folder, m manual) {
 	}
 	begin := strings.Join(append([]string{"muster"}, m.above...), " ") + " "
 	commands := m.commands(f)
-	if len(commands) < 4 {
-		t.Errorf("the help lists only %q", commands)
+	if len(commands) == 0 {
+		t.Errorf("the help lists no commands under %s", m.group)
 	}
 	for _, c := range commands {
 		if !regexp.MustCompile(begin + c + `\b`).Match(text) {
@@ -164,6 +169,8 @@ func examples(page string) []example {
 		case !inside:
 		case strings.HasPrefix(line, "$ "):
 			found = append(found, example{command: strings.TrimSpace(line[2:])})
+		case strings.HasPrefix(line, "> ") && len(found) > 0: // the command goes on
+			found[len(found)-1].command += "\n" + strings.TrimSuffix(line[2:], "\n")
 		case len(found) > 0:
 			found[len(found)-1].want += line
 		}
@@ -171,17 +178,54 @@ func examples(page string) []example {
 	return found
 }
 
+// check executes a command. One that ends in & is a server: it runs beside those that
+// follow, and what it says until it listens is compared.
 func (e example) check(t *testing.T, bin, dir string) {
 	t.Helper()
-	c := exec.CommandContext(t.Context(), "sh", "-c", e.command)
+	line, beside := strings.CutSuffix(e.command, " &")
+	if beside {
+		line = "exec " + line
+	}
+	c := exec.CommandContext(t.Context(), "sh", "-c", line)
 	c.Dir = dir
 	c.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"))
-	got, err := c.Output()
+	got, err := []byte(nil), error(nil)
+	if beside {
+		got, err = listening(t, c)
+	} else {
+		got, err = c.Output()
+	}
 	if err != nil { // where it is meant, they end in: echo "exit $?"
 		t.Errorf("$ %s: %v", e.command, err)
 	}
 	if !e.pattern().Match(got) {
 		t.Errorf("$ %s\nprinted:\n%s\nthe manual says:\n%s", e.command, got, e.want)
+	}
+}
+
+// listening starts a server, which ends with the test, and returns what it says.
+func listening(t *testing.T, c *exec.Cmd) (said []byte, err error) {
+	t.Helper()
+	c.Cancel = func() error { return c.Process.Signal(syscall.SIGTERM) }
+	stderr, err := c.StderrPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := c.Start(); err != nil {
+		return nil, err
+	}
+	lines := bufio.NewReader(stderr)
+	t.Cleanup(func() {
+		_ = c.Process.Signal(syscall.SIGTERM) // it may have ended
+		_, _ = io.Copy(io.Discard, lines)
+		_ = c.Wait()
+	})
+	for {
+		line, err := lines.ReadBytes('\n')
+		said = append(said, line...)
+		if err != nil || bytes.HasPrefix(line, []byte("listening on ")) {
+			return said, err
+		}
 	}
 }
 

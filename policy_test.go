@@ -33,7 +33,7 @@ const (
 // rooms: of the rows that match a package, the one that names it exactly
 // counts, else the longest.
 var rooms = []room{
-	{"cmd/muster", "regress files/load lab internal/terminal", plain},
+	{"cmd/muster", "regress lab files files/load files/service files/service/logfile fileio fileio/direct fileio/pooled fileio/cthreads internal/terminal", plain},
 
 	// regress carries the lane helper: it takes over in the init of its package.
 	{"regress", "regress/internal/... regress/lane pool internal/terminal", plain},
@@ -65,8 +65,10 @@ var rooms = []room{
 	{"fileio/enginetest", "fileio", plain},
 
 	{"files", "fileio files/internal/wire pool", plain},
-	{"files/load", "files", plain},
 	{"files/internal/wire", "", plain},
+	{"files/load", "files", plain},
+	{"files/service", "", plain},
+	{"files/service/logfile", "", stdlib},
 
 	{"lab", "lab/corpora lab/internal/run lab/native lab/page lab/plot lab/postgres lab/probe lab/results lab/stat regress", plain},
 	{"lab/results", "lab/stat", pure},
@@ -108,13 +110,16 @@ var dependencies = []dependency{
 		"github.com/VividCortex/ewma github.com/acarl005/stripansi"},
 	{"github.com/bmatcuk/doublestar/v4", "globs with **, which path.Match lacks", ""},
 	{"al.essio.dev/pkg/shellescape", "the shell line that reproduces a case, for any name", ""},
+	{"github.com/VictoriaMetrics/metrics", "figures for Prometheus in sets of one's own, with a tenth of what its client brings",
+		"github.com/valyala/fastrand github.com/valyala/histogram"},
+	{"connectrpc.com/connect", "messages as protobuf and JSON on net/http, for its own, gRPC's clients and curl", ""},
+	{"google.golang.org/protobuf", "those messages", ""},
+	{"golang.org/x/net", "a listener that takes so many connections at a time", ""},
+	{"golang.org/x/sync", "a weighted semaphore that keeps its order: the budget of memory", ""},
 	{"github.com/HdrHistogram/hdrhistogram-go", "percentiles of millions of latencies within 0.1 %, in 200 KB, that can be merged", ""},
 	{"golang.org/x/perf", "the median's interval as benchstat has it", "github.com/aclements/go-moremath"},
 	{"gonum.org/v1/plot", "axes, text and shapes of charts, as SVG",
 		"codeberg.org/go-fonts/liberation codeberg.org/go-latex/latex codeberg.org/go-pdf/fpdf git.sr.ht/~sbinet/gg github.com/ajstarks/svgo github.com/golang/freetype golang.org/x/image golang.org/x/text"},
-	{"connectrpc.com/connect", "calls with protobuf or JSON messages, which curl can make too, on net/http",
-		"google.golang.org/protobuf"},
-	{"golang.org/x/sync", "a semaphore with weights: the bound on the bytes in memory", ""},
 	{"golang.org/x/term", "whether there is a terminal and how wide it is", ""},
 	{"golang.org/x/sys", "system calls that package syscall does not have", ""},
 }

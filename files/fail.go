@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"net/http"
+	"os"
 	"strconv"
 	"syscall"
 
@@ -37,7 +38,9 @@ func statusOf(err error) int {
 		return http.StatusPreconditionFailed
 	case errors.As(err, &tooLarge):
 		return http.StatusRequestEntityTooLarge
-	case errors.Is(err, fileio.ErrBusy), errors.Is(err, context.DeadlineExceeded):
+	case errors.Is(err, os.ErrDeadlineExceeded): // of the connection
+		return http.StatusRequestTimeout
+	case errors.Is(err, fileio.ErrBusy), errors.Is(err, context.DeadlineExceeded), errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
 		return http.StatusServiceUnavailable
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return http.StatusInsufficientStorage
@@ -51,7 +54,7 @@ func (s *Server) broken(r *http.Request, err error) {
 	if err == nil {
 		return
 	}
-	if r.Context().Err() == nil {
+	if gone := (*clientError)(nil); !errors.As(err, &gone) && r.Context().Err() == nil {
 		s.options.Log.Error("an answer was broken off", "method", r.Method, "path", r.URL.Path, "error", err)
 	}
 	panic(http.ErrAbortHandler)

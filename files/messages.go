@@ -28,10 +28,9 @@ type messages struct {
 	memory  *semaphore.Weighted
 }
 
-// messagesMemory is how many bytes of messages may be in memory at the same time. Beyond
-// it connections wait, unread. A message is there as it came, and taken apart, so it is
-// about twice that.
-const messagesMemory = 48 << 20
+// messagesMemory is how many bytes messages may take at the same time, for some 360 streams
+// with pages of 64 KiB. Beyond it connections wait, unread.
+const messagesMemory = 64 << 20
 
 func newMessages(s *Server, page int) *messages {
 	m := &messages{server: s, page: page, most: messageMax(page), memory: semaphore.NewWeighted(messagesMemory)}
@@ -49,14 +48,15 @@ func messageMax(page int) int {
 }
 
 func (m *messages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	weight := int64(m.most)
+	most := int64(m.most)
 	if method := strings.TrimPrefix(r.URL.Path, messagesAt); method != "Upload" && method != "Download" {
 		// One message: what is too long must not be read to its end, which may never come.
-		r.Body = http.MaxBytesReader(w, r.Body, weight)
+		r.Body = http.MaxBytesReader(w, r.Body, most)
 		if r.ContentLength >= 0 {
-			weight = min(weight, r.ContentLength)
+			most = min(most, r.ContentLength)
 		}
 	}
+	weight := 2 * most // as it came, and taken apart
 	if err := m.memory.Acquire(r.Context(), weight); err != nil {
 		m.server.fail(w, r, err)
 		return

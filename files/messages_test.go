@@ -14,6 +14,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"muster/fileio"
@@ -152,15 +153,14 @@ func TestHostileMessages(t *testing.T) {
 }
 
 // endless has so much that nobody should ask for all of it.
-type endless struct{ given int }
+type endless struct{ given atomic.Int64 }
 
 const muchTooMuch = 256 << 20
 
 func (e *endless) Read(p []byte) (int, error) {
-	if e.given >= muchTooMuch {
+	if e.given.Add(int64(len(p))) >= muchTooMuch {
 		return 0, io.EOF
 	}
-	e.given += len(p)
 	return len(p), nil
 }
 
@@ -176,7 +176,7 @@ func TestEndlessMessage(t *testing.T) {
 				t.Error(where, got.Status)
 			}
 		}
-		if body.given >= muchTooMuch {
+		if body.given.Load() >= muchTooMuch {
 			t.Errorf("%s read it all", where)
 		}
 	}

@@ -30,7 +30,7 @@ func (s *Server) put(w http.ResponseWriter, r *http.Request, name string) {
 		s.fail(w, r, err)
 		return
 	}
-	body, err := digested(r)
+	body, err := digested(r.Header, r.Body)
 	if err != nil {
 		s.fail(w, r, err)
 		return
@@ -116,9 +116,9 @@ var errDigest = errors.New("the body has not the announced SHA-256")
 
 // digested is the body, which ends with an error if it has not the SHA-256 that the
 // request announces in Repr-Digest or Content-Digest (RFC 9530).
-func digested(r *http.Request) (io.ReadCloser, error) {
+func digested(h http.Header, body io.ReadCloser) (io.ReadCloser, error) {
 	for _, header := range []string{"Repr-Digest", "Content-Digest"} {
-		for _, value := range r.Header.Values(header) {
+		for _, value := range h.Values(header) {
 			for part := range strings.SplitSeq(value, ",") {
 				text, ok := strings.CutPrefix(strings.TrimSpace(part), "sha-256=")
 				if !ok {
@@ -128,11 +128,11 @@ func digested(r *http.Request) (io.ReadCloser, error) {
 				if err != nil || len(want) != sha256.Size {
 					return nil, fmt.Errorf("header %s: %q %w: sha-256=:BASE64: is wanted", header, part, errHeader)
 				}
-				return &checked{ReadCloser: r.Body, hash: sha256.New(), want: want}, nil
+				return &checked{ReadCloser: body, hash: sha256.New(), want: want}, nil
 			}
 		}
 	}
-	return r.Body, nil
+	return body, nil
 }
 
 // checked is a body of which the digest is known.

@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"time"
 
 	"muster/fileio"
 )
@@ -31,11 +32,18 @@ type Options struct {
 	// Token is what requests must bring, as "Authorization: Bearer TOKEN"; "" = nothing.
 	Token string
 
+	// Patience is how long a client may take to send or to take a piece of 256 KiB, and the
+	// last one: then its connection is closed. 0 = one minute.
+	Patience time.Duration
+
 	// Log gets what went wrong that is not the client's fault; it must not block. nil = nobody.
 	Log *slog.Logger
 }
 
-const bodyDefault = 16 << 30
+const (
+	bodyDefault     = 16 << 30
+	patienceDefault = time.Minute
+)
 
 // Server is an http.Handler of /files/NAME, of the methods of the service
 // muster.files.v1.Files, which Connect, gRPC and gRPC-Web call, and of /bench, which
@@ -53,6 +61,9 @@ type Server struct {
 func NewServer(store *fileio.Store, o Options) *Server {
 	if o.BodyMax == 0 {
 		o.BodyMax = bodyDefault
+	}
+	if o.Patience == 0 {
+		o.Patience = patienceDefault
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -74,6 +85,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "a token is wanted: Authorization: Bearer TOKEN", http.StatusUnauthorized)
 		return
 	}
+	s.pace(&w, r)
 	name, ok := strings.CutPrefix(r.URL.Path, prefix)
 	switch {
 	case ok && name == "":

@@ -97,6 +97,9 @@ func (p *program) loadOp(op operation) *cobra.Command {
 			if err := op.parse(args, &o); err != nil {
 				return err
 			}
+			if err := applyConfigJSON(c.Flags(), l.config, p.serve().Flags()); err != nil {
+				return err
+			}
 			o.URL = serverURL(l.addr)
 			return p.put(c.Context(), &l, o)
 		},
@@ -161,6 +164,7 @@ func serverURL(addr string) string {
 // loadFlags are common to all loads.
 type loadFlags struct {
 	addr, html string
+	config     string
 	format     format
 	quiet      bool
 }
@@ -180,6 +184,7 @@ func (l *loadFlags) add(f *pflag.FlagSet, o *load.Options) {
 // addServer offers what says which server it is.
 func (l *loadFlags) addServer(f *pflag.FlagSet, o *load.Options) {
 	f.StringVar(&l.addr, "addr", addrDefault, "`HOST:PORT` or URL of the server; MUSTER_TOKEN holds the token that it wants")
+	f.StringVar(&l.config, "config", "", "`FILE` with settings, as JSON: that of muster serve has what both need")
 	f.StringVar(&o.Threads.Admin, "admin", "", "`URL` that the server tells as \"admin on\": count its OS threads there")
 	f.IntVar(&o.Threads.PID, "pid", 0, "`PID` of the server, on this machine: count the OS threads of it and of all it started (Linux)")
 }
@@ -234,7 +239,7 @@ func (p *program) put(ctx context.Context, l *loadFlags, o load.Options) error {
 // prepare gives a load its token and a line that shows how far it is, which end takes
 // away.
 func (p *program) prepare(l *loadFlags, o *load.Options) (end func()) {
-	o.Token = os.Getenv("MUSTER_TOKEN")
+	o.Token = os.Getenv(tokenVariable)
 	line := newStatusLine(p.stderr, l.quiet)
 	o.Progress = func(now load.Progress) { line.show(loadLine(now)) }
 	return line.end

@@ -36,7 +36,8 @@ func (p *program) root() *cobra.Command {
 		Short: "Run a command over thousands of files and prove that the same comes out",
 		Long: `muster runs a command over thousands of files on a few workers, keeps
 everything that comes out, and after each change to the command proves that the
-same comes out, or shows what does not.`,
+same comes out, or shows what does not. It also keeps files for a team, and measures
+what concurrency costs.`,
 		Example: `  muster record corpus.tar -- gofmt {in}       keep what the trusted tool does
   muster check  corpus.tar -- gofmt -s {in}    compare a changed one with it
   muster show   a/b.go                         see one difference whole
@@ -60,9 +61,10 @@ same comes out, or shows what does not.`,
 		c.GroupID = mainGroup
 		root.AddCommand(c)
 	}
-	loading := p.load()
-	loading.GroupID = serviceGroup
-	root.AddCommand(loading)
+	for _, c := range []*cobra.Command{p.serve(), p.load()} {
+		c.GroupID = serviceGroup
+		root.AddCommand(c)
+	}
 	measuring := p.lab()
 	measuring.GroupID = measureGroup
 	root.AddCommand(measuring, p.version(), exitCodes())

@@ -23,10 +23,12 @@ import (
 //	                         one of its cases writes to the named pipe $READY
 //	await COMMAND ...        goes on once a case has written there, while the
 //	                         command runs till the end of the script
+//	serve NAME ARG...        a file server that runs beside the script; $NAME is its address
+//	end NAME TERM|KILL       ends it
 //	mktar FILE ENTRY...      packs an archive, see archive_test.go
 //	cmpjson FILE1 FILE2      compares as cmp does, but for what no two runs have in
 //	                         common, which reads ~: times, memory, run IDs
-//	needs NAME               skips where there is no such program, or no root, or no
+//	needs NAME               skips where there is no such program, or no root, no cgo, or no
 //	                         way to make a control group that limits processes
 //
 // Files that begin with #! are executable.
@@ -45,11 +47,13 @@ func TestScripts(t *testing.T) {
 			env.Setenv("READY", filepath.Join(env.WorkDir, ".ready"))
 			env.Setenv("GORACE", "atexit_sleep_ms=0") // else each watched program ends a second late
 			env.Values[testKey{}] = env.T()
+			env.Values[serversKey{}] = map[string]*served{}
 			return executable(env.WorkDir)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"muster": muster, "exits": exits, "signal": signal, "await": await,
 			"mktar": mktar, "cmpjson": cmpjson, "needs": needs,
+			"serve": serve, "end": end,
 		},
 	})
 }
@@ -121,6 +125,11 @@ func needs(ts *testscript.TestScript, neg bool, args []string) {
 		if os.Geteuid() == 0 {
 			return
 		}
+	} else if name == "cgo" {
+		if os.Getenv("CGO_ENABLED") != "0" {
+			return
+		}
+		testOf(ts).Skipf("no %s", name) // a test without it is asked for
 	} else if name == "pids-group" {
 		if limitsProcesses() {
 			return

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"strconv"
+)
+
+// A result is the line that muster load prints.
+type result struct {
+	Succeeded int     `json:"succeeded"`
+	Failed    int     `json:"failed"`
+	PerSecond float64 `json:"requests_per_s"`
+	P50       float64 `json:"p50_ms"`
+	P99       float64 `json:"p99_ms"`
+	P999      float64 `json:"p999_ms"`
+	Threads   int     `json:"threads_peak"`
+}
+
+// samples are the results of one contestant in one operation, one of each round.
+type samples struct {
+	contestant, operation string
+	rounds                []result
+}
+
+// measure runs all contestants in turns, and prints what came of it.
+func (b *bench) measure(ctx context.Context) error {
+	var all []*samples
+	by := map[string]*samples{}
+	var present []contestant
+	for _, c := range b.contestants() {
+		if c.missing() {
+			fmt.Fprintf(b.out, "\nno %s: install it, and it is measured too\n", c.needs)
+			continue
+		}
+		present = append(present, c)
+	}
+	for _, operation := range b.operations {
+		for _, c := range present {
+			s := &samples{contestant: c.name, operation: operation}
+			all = append(all, s)
+			by[c.name+operation] = s
+		}
+	}
+	for round := range b.rounds {
+		for _, i := range rand.New(rand.NewPCG(uint64(round), 0)).Perm(len(present)) {
+			c := present[i]
+			fmt.Fprintf(os.Stderr, "\r\x1b[Kround %d of %d: %s", round+1, b.rounds, c.name)
+			results, err := b.once(ctx, c)
+			if err != nil {
+				return fmt.Errorf("%s: %w", c.name, err)
+			}
+			for k, operation := range b.operations {
+				s := by[c.name+operation]
+				s.rounds = append(s.rounds, results[k])
+			}
+		}
+	}
+	fmt.Fprint(os.Stderr, "\r\x1b[K")
+	b.print(all)
+	return nil
+}
+
+// once measures all operations with one contestant, on a new disk. What is read is what was
+// uploaded, from the disk itself where that is slow: the server is started again then.
+func (b *bench) once(ctx context.Context, c contestant) (results []result, err error) {
+	if err := b.disk.renew(ctx); err != nil {
+		return nil, err
+	}
+	for i, operation := range b.operations {
+		if i > 0 {
+			if err := b.disk.cool(ctx); err != nil {
+				return nil, err
+			}
+		}
+		r, err := b.load(ctx, c, operation)
+		if err != nil {
+			return nil, err
+		}
+		results = append(results, r)
+	}
+	return results, nil
+}
+
+func (b *bench) load(ctx context.Context, c contestant, operation string) (r result, err error) {
+	s, err := start(ctx, c, b.disk.folder)
+	if err != nil {
+		return r, err
+	}
+	defer func() {
+		if e := s.stop(); err == nil {
+			err = e
+		}
+	}()
+	cmd := exec.CommandContext(ctx, b.muster, "load", operation, strconv.Itoa(b.connections), strconv.Itoa(b.requests), b.size,
+		"--addr", s.addr, "--pid", strconv.Itoa(s.Process.Pid), "--format", "json")
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	text, err := cmd.Output()
+	if e := json.Unmarshal(text, &r); e != nil {
+		return r, fmt.Errorf("muster load: %w: %s", err, said.Bytes())
+	}
+	return r, nil
+}

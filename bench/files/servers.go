@@ -1,0 +1,150 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+)
+
+// A contestant is a file service that can be started over a folder.
+type contestant struct {
+	name  string
+	needs string // a program; "" = nothing that is not built here
+	// command is what runs in the foreground and serves /files/NAME of folder at addr; work
+	// is a folder for what else it writes.
+	command func(addr, folder, work string) ([]string, error)
+}
+
+// contestants are all, muster's engines first.
+func (b *bench) contestants() []contestant {
+	var all []contestant
+	for _, engine := range b.engines {
+		all = append(all, contestant{name: "muster " + engine, command: func(addr, folder, _ string) ([]string, error) {
+			return []string{
+				b.muster, "serve", "--addr", addr, "--data", filepath.Join(folder, "muster"), "--io", engine,
+				"--io-threads", strconv.Itoa(b.threads), "--sync", b.sync, "--queue-max", "16384",
+			}, nil
+		}})
+	}
+	return append(all,
+		contestant{name: "net/http", command: func(addr, folder, _ string) ([]string, error) {
+			return []string{b.plain, addr, folder}, nil
+		}},
+		contestant{name: "nginx", needs: "nginx", command: nginx},
+	)
+}
+
+func (c contestant) missing() bool {
+	if c.needs == "" {
+		return false
+	}
+	_, err := exec.LookPath(c.needs)
+	return err != nil
+}
+
+// nginxText serves files with as many workers as there are processors, and as WebDAV for
+// PUT; bodies go to the disk on which they stay, so that they are renamed and not copied.
+const nginxText = `
+daemon off;
+user root;
+worker_processes auto;
+worker_rlimit_nofile 20000;
+pid %[3]s/pid;
+error_log %[3]s/error.log crit;
+events { worker_connections 8192; }
+http {
+	access_log off;
+	sendfile on;
+	tcp_nopush on;
+	keepalive_requests 100000000;
+	client_max_body_size 2g;
+	client_body_buffer_size 64k;
+	client_body_temp_path %[2]s/nginx-bodies;
+	proxy_temp_path %[3]s/proxy; fastcgi_temp_path %[3]s/fastcgi; uwsgi_temp_path %[3]s/uwsgi; scgi_temp_path %[3]s/scgi;
+	server {
+		listen %[1]s backlog=8192;
+		location /files/ {
+			alias %[2]s/;
+			dav_methods PUT DELETE;
+			create_full_put_path on;
+		}
+	}
+}
+`
+
+func nginx(addr, folder, work string) ([]string, error) {
+	name := filepath.Join(work, "nginx.conf")
+	if err := os.WriteFile(name, fmt.Appendf(nil, nginxText, addr, folder, work), 0o600); err != nil {
+		return nil, err
+	}
+	return []string{"nginx", "-c", name, "-p", work}, nil
+}
+
+// server is a contestant that runs.
+type server struct {
+	*exec.Cmd
+	addr string
+	work string
+}
+
+// startTime is how long a server may take until it listens.
+const startTime = 10 * time.Second
+
+func start(ctx context.Context, c contestant, folder string) (*server, error) {
+	work, err := os.MkdirTemp("", "bench-files-")
+	if err != nil {
+		return nil, err
+	}
+	addr, err := freeAddr()
+	if err != nil {
+		return nil, err
+	}
+	words, err := c.command(addr, folder, work)
+	if err != nil {
+		return nil, err
+	}
+	s := &server{Cmd: exec.CommandContext(ctx, words[0], words[1:]...), addr: addr, work: work}
+	s.Stderr = os.Stderr
+	if c.name != "net/http" && c.needs == "" {
+		s.Stderr = nil // muster's log
+	}
+	s.Cancel = func() error { return s.Process.Signal(syscall.SIGTERM) }
+	if err := s.Start(); err != nil {
+		return nil, err
+	}
+	for began := time.Now(); ; time.Sleep(10 * time.Millisecond) {
+		connection, err := net.Dial("tcp", addr)
+		if err == nil {
+			return s, connection.Close()
+		}
+		if time.Since(began) > startTime || ctx.Err() != nil {
+			return nil, errors.Join(fmt.Errorf("%s does not listen: %w", c.name, err), s.stop())
+		}
+	}
+}
+
+// stop ends the server, which has what it was sent by then.
+func (s *server) stop() error {
+	_ = s.Process.Signal(syscall.SIGTERM)
+	err := s.Wait()
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+		err = nil // by the signal
+	}
+	return errors.Join(err, os.RemoveAll(s.work))
+}
+
+// freeAddr is an address on which nobody listens; somebody may before we do.
+func freeAddr() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	return l.Addr().String(), l.Close()
+}

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"muster/bench/timing"
+)
+
+// print prints a table for each operation, and how muster's default compares in each round.
+func (b *bench) print(all []*samples) {
+	where := "files in the page cache"
+	if b.disk.slow {
+		where = "a slow disk, read cold"
+	}
+	fmt.Fprintf(b.out, "\n%s; %s; %d connections, %d requests of %s, %d rounds, muster with %d threads and --sync %s\n",
+		time.Now().UTC().Format(time.DateOnly), where, b.connections, b.requests, b.size, b.rounds, b.threads, b.sync)
+	for _, operation := range b.operations {
+		fmt.Fprintf(b.out, "\n### %s\n\n| | requests/s | p50 ms | p99 ms | p99.9 ms | threads at most | failed |\n|---|---|---|---|---|---|---|\n", operation)
+		rows := map[string]*samples{}
+		var order []*samples
+		for _, s := range all {
+			if s.operation == operation {
+				rows[s.contestant] = s
+				order = append(order, s)
+			}
+		}
+		for _, s := range order {
+			fmt.Fprintf(b.out, "| %s | %.0f | %.1f | %.1f | %.1f | %.0f | %.0f |\n", s.contestant,
+				s.median(perSecond), s.median(p50), s.median(p99), s.median(p999), s.most(threads), s.most(failed))
+		}
+		b.ratios(rows)
+	}
+}
+
+// ratios compares the engine that stands first with the others' programs.
+func (b *bench) ratios(rows map[string]*samples) {
+	ours := rows["muster "+b.engines[0]]
+	for _, name := range []string{"net/http", "nginx"} {
+		other, ok := rows[name]
+		if !ok {
+			continue
+		}
+		fmt.Fprintf(b.out, "\n%s ÷ %s: %.2f × the requests/s, %.2f × the p99 (medians of each round's ratio)\n",
+			ours.contestant, name, ours.beside(other, perSecond), ours.beside(other, p99))
+	}
+}
+
+func perSecond(r result) float64 { return r.PerSecond }
+func p50(r result) float64       { return r.P50 }
+func p99(r result) float64       { return r.P99 }
+func p999(r result) float64      { return r.P999 }
+func threads(r result) float64   { return float64(r.Threads) }
+func failed(r result) float64    { return float64(r.Failed) }
+
+func (s *samples) values(figure func(result) float64) []float64 {
+	values := make([]float64, len(s.rounds))
+	for i, r := range s.rounds {
+		values[i] = figure(r)
+	}
+	return values
+}
+
+func (s *samples) median(figure func(result) float64) float64 {
+	return timing.Median(s.values(figure))
+}
+
+func (s *samples) most(figure func(result) float64) float64 {
+	most := 0.0
+	for _, v := range s.values(figure) {
+		most = max(most, v)
+	}
+	return most
+}
+
+// beside is the median of the ratios within a round.
+func (s *samples) beside(other *samples, figure func(result) float64) float64 {
+	ratios := make([]float64, len(s.rounds))
+	for i := range ratios {
+		ratios[i] = figure(s.rounds[i]) / figure(other.rounds[i])
+	}
+	return timing.Median(ratios)
+}

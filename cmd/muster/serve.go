@@ -1,0 +1,246 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"muster/fileio"
+	"muster/files"
+	"muster/files/service"
+	"muster/files/service/logfile"
+)
+
+// serving is what the flags of serve say.
+type serving struct {
+	config, data string
+	store        fileio.Options
+	sync         string
+	engine       serveEngine
+	files        files.Options
+	page         int64
+	tokenFile    string
+	service      service.Options
+	openMax      int
+	log          logfile.Options
+	verbose      bool
+}
+
+func (p *program) serve() *cobra.Command {
+	s := serving{store: fileio.Options{MemoryMax: 128 << 20}, files: files.Options{BodyMax: 16 << 30}}
+	c := &cobra.Command{
+		Use:   "serve [flags]",
+		Short: "Keep goldens, corpora and build caches for a team, on few threads",
+		Long: `Serve keeps whole files under names: GET, HEAD, PUT and DELETE of /files/NAME, and a list
+at /files/. What clients do at the same time is done on --io-threads threads, however
+many they are and however slow the disk is; what cannot wait any longer is answered with
+503. A file that was acknowledged is on the disk.
+
+Settings come from flags, and else from --config FILE, which has the flags' names, or
+those of the articles: Port, UserProtoMsg, PageSize, MaxOpenFiles, LogCountPerFile,
+DataDir, UserPoolIoSched, IoThreads, PriorIoThreads, SetCpuAffinity, WaitingQueueLen.
+All settings are printed at the start, as such a file. An end that is asked for by INT or
+TERM lets requests end first.
+
+Who may use it: this machine, or with MUSTER_TOKEN or --token-file also others, who send
+"Authorization: Bearer TOKEN".`,
+		Example: `  muster serve --data /srv/files
+  MUSTER_TOKEN=secret muster serve --addr 0.0.0.0:9999 --tls-cert c.pem --tls-key k.pem
+  muster serve --config config.json --io cthreads --admin 127.0.0.1:9998
+  curl -T main.golden http://127.0.0.1:9999/files/team/main.golden`,
+		Args: noneWanted,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := applyConfigJSON(c.Flags(), s.config, p.loadOp(operation{}).Flags()); err != nil {
+				return err
+			}
+			return p.runService(c.Context(), &s, c.Flags())
+		},
+	}
+	s.flags(c.Flags())
+	return c
+}
+
+func (s *serving) flags(f *pflag.FlagSet) {
+	f.StringVar(&s.config, "config", "", "`FILE` with settings, as JSON")
+	f.StringVar(&s.service.Addr, "addr", "127.0.0.1:9999", "listen at `HOST:PORT`; port 0 takes one that is free")
+	f.StringVar(&s.data, "data", "muster-data", "keep the files in `DIR`, and nothing else there")
+	s.engine.flags(f)
+	f.StringVar(&s.sync, "sync", "group", "`WHEN` a file is flushed to the disk: group (many at once), fdatasync (each), none")
+	f.Var(&size{&s.store.MemoryMax, 0}, "memory", "bytes of files in memory at a time; what is beyond waits unread")
+	f.Var(&size{&s.files.BodyMax, 0}, "body-max", "bytes of one file")
+	f.Var(&size{&s.page, 0}, "page-size", "bytes that are taken from a client at a time, and that a message has of a file: up to 1M (default 64K in messages)")
+	f.IntVar(&s.service.ConnectionsMax, "connections-max", 16_384, "`N` connections at a time; more wait")
+	f.DurationVar(&s.service.Idle, "idle", 2*time.Minute, "close a connection that has no request for this `TIME`")
+	f.DurationVar(&s.files.Patience, "patience", time.Minute, "close a connection that takes longer than this `TIME` for 256 KiB")
+	f.IntVar(&s.openMax, "open-files", 0, "`N` files and connections that may be open (default: what the system allows)")
+	f.StringVar(&s.tokenFile, "token-file", "", "`FILE` with the token that requests must bring (default: the variable MUSTER_TOKEN)")
+	f.BoolVar(&s.service.Anybody, "without-token", false, "let everybody who reaches --addr read, replace and delete all files")
+	f.StringVar(&s.service.Certificate, "tls-cert", "", "`FILE` with the certificate, in PEM")
+	f.StringVar(&s.service.Key, "tls-key", "", "`FILE` with its key, in PEM")
+	f.StringVar(&s.service.Admin, "admin", "", "show /metrics, /healthz and /debug/pprof at `HOST:PORT` of this machine")
+	f.StringVar(&s.log.File, "log", "", "log to `FILE` (default: standard error)")
+	f.IntVar(&s.log.LinesMax, "log-lines", 0, fmt.Sprintf("put the log aside after `N` lines, and keep %d such files (default never)", logfile.Kept))
+	f.BoolVarP(&s.verbose, "verbose", "v", false, "log every request")
+}
+
+// runService puts the parts together, and takes them apart in the other order.
+func (p *program) runService(ctx context.Context, s *serving, f *pflag.FlagSet) (err error) {
+	if err := s.check(); err != nil {
+		return err
+	}
+	if err := s.limitOpenFiles(); err != nil {
+		return err
+	}
+	if err := printSettings(p.stdout, f); err != nil {
+		return err
+	}
+	log, err := s.openLog(p)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, log.Close()) }()
+	engine, err := s.engine.open(log.Logger)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, engine.Close()) }()
+	store, err := s.openStore(engine)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+
+	meter := service.NewMeter(log.Logger)
+	engineGauges(meter, engine)
+	s.files.Log, s.service.Log = log.Logger, log.Logger
+	s.service.AdminHandler = service.NewAdmin(meter, func(ctx context.Context) error { return healthy(ctx, store) })
+	s.service.Ready = func(addr, admin net.Addr) { p.ready(s, addr, admin) }
+	return service.Run(ctx, meter.Handler(files.NewServer(store, s.files)), s.service)
+}
+
+func (s *serving) check() error {
+	syncs := map[string]fileio.Sync{"group": fileio.SyncGroup, "fdatasync": fileio.SyncEach, "none": fileio.SyncNone}
+	kind, ok := syncs[s.sync]
+	if !ok {
+		return usagef("--sync %q: group, fdatasync and none are possible", s.sync)
+	}
+	s.store.Sync = kind
+	if s.page > files.PageSizeMax {
+		return usagef("--page-size: %d bytes are the most", files.PageSizeMax)
+	}
+	s.files.PageSize = int(s.page)
+	if (s.service.Certificate == "") != (s.service.Key == "") {
+		return usagef("--tls-cert and --tls-key belong together: give both, or none")
+	}
+	for name, n := range map[string]int{"--connections-max": s.service.ConnectionsMax, "--log-lines": s.log.LinesMax + 1, "--open-files": s.openMax + 1} {
+		if n < 1 {
+			return usagef("%s: a number above 0 is wanted", name)
+		}
+	}
+	for name, d := range map[string]time.Duration{"--idle": s.service.Idle, "--patience": s.files.Patience} {
+		if d <= 0 {
+			return usagef("%s: a time above 0 is wanted, as 30s", name)
+		}
+	}
+	if err := s.engine.check(); err != nil {
+		return err
+	}
+	token, err := readToken(s.tokenFile)
+	if err != nil {
+		return err
+	}
+	s.files.Token, s.service.Authorized = token, token != ""
+	err = s.service.Check()
+	if errors.Is(err, service.ErrOpen) {
+		return usagef("%w: give it one (MUSTER_TOKEN or --token-file), or say --without-token", err)
+	}
+	if err != nil {
+		return usagef("%w", err)
+	}
+	return nil
+}
+
+// limitOpenFiles keeps connections from taking the places of the files that they ask for.
+func (s *serving) limitOpenFiles() error {
+	most, err := service.LimitOpenFiles(s.openMax)
+	if err != nil {
+		return usagef("--open-files %d: %w", s.openMax, err)
+	}
+	if most < 2*ownFiles {
+		return usagef("--open-files: %d are allowed, and muster needs %d: raise the limit (ulimit -n)", most, 2*ownFiles)
+	}
+	s.service.ConnectionsMax = min(s.service.ConnectionsMax, (most-ownFiles)/4*3)
+	return nil
+}
+
+// ownFiles is how many files are open without a client: the folders of the store, the
+// runtime's, and some more.
+const ownFiles = 320
+
+func (s *serving) openLog(p *program) (*logfile.Log, error) {
+	s.log.Writer = p.stderr
+	if s.verbose {
+		s.log.Level = slog.LevelDebug // at which requests are logged
+	}
+	log, err := logfile.Open(s.log)
+	if err != nil {
+		return nil, usagef("--log: %w", err)
+	}
+	return log, nil
+}
+
+// openStore tells what the folder is not from what the system did not allow.
+func (s *serving) openStore(engine fileio.Engine) (*fileio.Store, error) {
+	store, err := fileio.Open(s.data, engine, s.store)
+	var errno syscall.Errno
+	switch {
+	case err == nil:
+		return store, nil
+	case errors.As(err, &errno):
+		return nil, fmt.Errorf("--data: %w", err)
+	}
+	return nil, usagef("--data: %w", err)
+}
+
+// ready says where the service is, which scripts wait for.
+func (p *program) ready(s *serving, addr, admin net.Addr) {
+	scheme := "http"
+	if s.service.Certificate != "" {
+		scheme = "https"
+	}
+	if admin != nil {
+		fmt.Fprintf(p.stderr, "admin on http://%s\n", admin)
+	}
+	fmt.Fprintf(p.stderr, "listening on %s://%s\n", scheme, addr)
+}
+
+// healthy asks the disk for something, which a disk that hangs does not answer.
+func healthy(ctx context.Context, store *fileio.Store) error {
+	_, err := store.Stat(ctx, "healthz")
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+func engineGauges(m *service.Meter, e fileio.Engine) {
+	for name, of := range map[string]func(fileio.Stats) float64{
+		"muster_io_threads":               func(s fileio.Stats) float64 { return float64(s.Threads) },
+		"muster_io_jobs_waiting":          func(s fileio.Stats) float64 { return float64(s.Waiting) },
+		"muster_io_jobs_running":          func(s fileio.Stats) float64 { return float64(s.Running) },
+		"muster_io_jobs_total":            func(s fileio.Stats) float64 { return float64(s.Done) },
+		"muster_io_jobs_refused_total":    func(s fileio.Stats) float64 { return float64(s.Refused) },
+		"muster_io_wait_seconds_total":    func(s fileio.Stats) float64 { return s.Wait.Seconds() },
+		"muster_io_service_seconds_total": func(s fileio.Stats) float64 { return s.Service.Seconds() },
+	} {
+		m.Gauge(name, func() float64 { return of(e.Stats()) })
+	}
+}

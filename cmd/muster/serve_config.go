@@ -1,0 +1,201 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+)
+
+// An articleKey is a setting under the name that the articles' program has for it.
+type articleKey struct {
+	flag  string
+	value func(string) string // nil = as it stands there
+}
+
+// articleKeys are all that the articles' config.json has.
+func articleKeys() map[string]articleKey {
+	return map[string]articleKey{
+		"Port":            {"addr", func(port string) string { return "127.0.0.1:" + port }},
+		"UserProtoMsg":    {"protocol", func(yes string) string { return map[bool]string{true: "protobuf", false: "json"}[yes == "true"] }},
+		"PageSize":        {"page-size", nil},
+		"MaxOpenFiles":    {"open-files", nil},
+		"LogCountPerFile": {"log-lines", nil},
+		"DataDir":         {"data", nil},
+		"UserPoolIoSched": {"io", func(kind string) string {
+			switch kind {
+			case "C", "c":
+				return ioCThreads
+			case "G", "g":
+				return ioPool
+			}
+			return ioDirect
+		}},
+		"IoThreads":       {"io-threads", nil},
+		"PriorIoThreads":  {"prior-io-threads", nil},
+		"SetCpuAffinity":  {"cpu-affinity", nil},
+		"WaitingQueueLen": {"queue-max", nil},
+	}
+}
+
+// configBytesMax is far beyond what all settings take.
+const configBytesMax = 1 << 20
+
+// applyConfigJSON gives the flags that the command line left alone what the file says. It
+// is one file for server and client: others are the flags of both, and what f has not of
+// them is passed over. A setting under its flag's name goes before the articles' name.
+func applyConfigJSON(f *pflag.FlagSet, file string, others ...*pflag.FlagSet) error {
+	if file == "" {
+		return nil
+	}
+	settings, err := readConfigJSON(file)
+	if err != nil {
+		return err
+	}
+	known := configNames(append(others, f)...)
+	for key := range settings {
+		if !slices.Contains(known, key) {
+			return usagef("%s: unknown key %q%s", file, key, nearest(key, known))
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(settings)) {
+		flag, value := key, settings[key]
+		if article, ok := articleKeys()[key]; ok {
+			if flag = article.flag; settings[flag] != "" {
+				continue
+			}
+			if article.value != nil {
+				value = article.value(value)
+			}
+		}
+		if target := f.Lookup(flag); target == nil || target.Changed {
+			continue
+		}
+		if err := f.Set(flag, value); err != nil {
+			return usagef("%s: %s: %w", file, key, err)
+		}
+	}
+	return nil
+}
+
+// configNames are the keys that a file may have.
+func configNames(sets ...*pflag.FlagSet) []string {
+	names := slices.Collect(maps.Keys(articleKeys()))
+	for _, f := range sets {
+		f.VisitAll(func(flag *pflag.Flag) {
+			if isSetting(flag) {
+				names = append(names, flag.Name)
+			}
+		})
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// isSetting leaves out what asks for something else than a run.
+func isSetting(f *pflag.Flag) bool { return f.Name != "config" && f.Name != "help" }
+
+// readConfigJSON returns the file's one object; its values are texts, numbers, true and
+// false.
+func readConfigJSON(file string) (map[string]string, error) {
+	text, err := readBounded(file, configBytesMax)
+	if err != nil {
+		return nil, usagef("--config: %w", err)
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	var object map[string]any
+	err = d.Decode(&object)
+	if err == nil {
+		if _, err = d.Token(); err == nil {
+			err = errors.New("there is more after the object")
+		} else if err == io.EOF {
+			err = nil
+		}
+	}
+	if err != nil {
+		at := d.InputOffset()
+		if syntax := (*json.SyntaxError)(nil); errors.As(err, &syntax) {
+			at = syntax.Offset
+		}
+		return nil, usagef("%s: line %d: %w: one object is wanted, as {\"addr\": \"127.0.0.1:9999\"}", file, lineOf(text, at), err)
+	}
+	settings := map[string]string{}
+	for key, value := range object {
+		switch value.(type) {
+		case string, json.Number, bool:
+			settings[key] = fmt.Sprint(value)
+		default:
+			return nil, usagef("%s: %s: a text, a number, true or false is wanted", file, key)
+		}
+	}
+	return settings, nil
+}
+
+func lineOf(text []byte, offset int64) int {
+	return 1 + bytes.Count(text[:min(int64(len(text)), offset)], []byte("\n"))
+}
+
+// readBounded reads a file that is to be small.
+func readBounded(name string, most int64) ([]byte, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, most+1))
+	if err == nil && int64(len(text)) > most {
+		err = fmt.Errorf("%s has more than %d bytes", name, most)
+	}
+	return text, err
+}
+
+// printSettings prints all settings as a file for --config.
+func printSettings(w io.Writer, f *pflag.FlagSet) error {
+	var lines []string
+	var err error
+	f.VisitAll(func(flag *pflag.Flag) {
+		if !isSetting(flag) {
+			return
+		}
+		var value any = flag.Value.String()
+		switch flag.Value.Type() {
+		case "int", "bool":
+			value = json.RawMessage(flag.Value.String())
+		}
+		text, e := json.Marshal(value)
+		err = errors.Join(err, e)
+		lines = append(lines, fmt.Sprintf("  %q: %s", flag.Name, text))
+	})
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(w, "{\n%s\n}\n", strings.Join(lines, ",\n"))
+	return err
+}
+
+// tokenVariable is where a token may be, on both sides.
+const tokenVariable = "MUSTER_TOKEN"
+
+// readToken returns the token of a file, or of the environment; "" = there is none.
+func readToken(file string) (string, error) {
+	if file == "" {
+		return os.Getenv(tokenVariable), nil
+	}
+	text, err := readBounded(file, 64<<10)
+	if err != nil {
+		return "", usagef("--token-file: %w", err)
+	}
+	token := strings.TrimSpace(string(text))
+	if token == "" {
+		return "", usagef("--token-file: %s is empty", file)
+	}
+	return token, nil
+}

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"muster/fileio"
+	"muster/fileio/cthreads"
+	"muster/fileio/direct"
+	"muster/fileio/pooled"
+)
+
+// serveEngine say which engine executes jobs on files, and on how many threads.
+type serveEngine struct {
+	kind           string
+	threads, prior int
+	affinity       bool
+	queueMax       int
+	waitMax        time.Duration
+}
+
+// The engines, as --io names them.
+const (
+	ioPool     = "pool"
+	ioCThreads = "cthreads"
+	ioURing    = "uring"
+	ioDirect   = "direct"
+)
+
+func (e *serveEngine) flags(f *pflag.FlagSet) {
+	f.StringVar(&e.kind, "io", ioPool, "`ENGINE` that does file operations: pool, cthreads (threads in C), uring (io_uring), direct (as many threads as operations)")
+	f.IntVar(&e.threads, "io-threads", 32, "`N` threads for file operations")
+	f.IntVar(&e.prior, "prior-io-threads", 4, "`N` more of them for names alone, which do not wait behind data; 0 = none")
+	f.BoolVar(&e.affinity, "cpu-affinity", false, "bind each thread in C to a processor")
+	f.IntVar(&e.queueMax, "queue-max", 4096, "`N` file operations that wait for a thread; more are refused with 503")
+	f.DurationVar(&e.waitMax, "wait-max", 30*time.Second, "refuse one that has waited for this `TIME`")
+}
+
+func (e *serveEngine) check() error {
+	switch e.kind {
+	case ioPool, ioCThreads, ioURing, ioDirect:
+	default:
+		return usagef("--io %q%s: pool, cthreads, uring and direct are possible", e.kind, nearest(e.kind, []string{ioPool, ioCThreads, ioURing, ioDirect}))
+	}
+	if e.threads < 1 || e.threads > pooled.ThreadsMax || e.prior < 0 || e.prior > pooled.ThreadsMax {
+		return usagef("--io-threads %d, --prior-io-threads %d: from 1 and 0 to %d are possible", e.threads, e.prior, pooled.ThreadsMax)
+	}
+	if e.queueMax < 1 || e.queueMax > queueMost {
+		return usagef("--queue-max %d: from 1 to %d are possible", e.queueMax, queueMost)
+	}
+	if e.waitMax <= 0 {
+		return usagef("--wait-max: a time above 0 is wanted, as 10s")
+	}
+	return nil
+}
+
+// queueMost is as many as there are connections, some times over.
+const queueMost = 1 << 20
+
+// open starts the engine, and logs what threads it has.
+func (e *serveEngine) open(log *slog.Logger) (fileio.Engine, error) {
+	if e.affinity && e.kind != ioCThreads {
+		log.Warn("cpu-affinity is for threads in C alone, and does nothing here", "io", e.kind)
+	}
+	switch e.kind {
+	case ioDirect:
+		return &direct.Engine{}, nil
+	case ioCThreads:
+		return e.openCThreads(log)
+	}
+	return e.openPool(log)
+}
+
+func (e *serveEngine) openPool(log *slog.Logger) (fileio.Engine, error) {
+	engine, err := pooled.New(pooled.Options{Threads: e.threads, Light: e.prior, WaitingMax: e.queueMax, WaitMax: e.waitMax})
+	if err != nil {
+		return nil, usagef("--io-threads: %w", err)
+	}
+	log.Info("file operations are executed by a pool of goroutines", "threads", e.threads, "prior", e.prior)
+	return engine, nil
+}
+
+func (e *serveEngine) openCThreads(log *slog.Logger) (fileio.Engine, error) {
+	engine, err := cthreads.New(cthreads.Options{
+		Threads: e.threads, Light: e.prior, WaitingMax: e.queueMax, WaitMax: e.waitMax, Affinity: e.affinity,
+	})
+	if errors.Is(err, cthreads.ErrNotBuiltIn) {
+		return nil, usagef("--io %s: %w", ioCThreads, err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--io %s: %w", ioCThreads, err)
+	}
+	for _, t := range engine.Threads() {
+		log.Info("a thread for file operations", "id", t.ID, "cpu", t.CPU, "prior", t.Light)
+	}
+	return engine, nil
+}

@@ -1,0 +1,288 @@
+package main_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+)
+
+// lacks ends a test that needs what there is not.
+func lacks(t *testing.T, what string) {
+	t.Helper()
+	if os.Getenv("MUSTER_REQUIRE") == "all" {
+		t.Fatalf("no %s", what)
+	}
+	t.Skipf("no %s", what)
+}
+
+// connections is how many are open and idle at the same time, where the system allows it.
+const connections = 10_000
+
+// Ten thousand connections that do nothing take no threads, and nobody's turn.
+func TestIdleConnections(t *testing.T) {
+	if testing.Short() {
+		t.Skip("ten thousand connections")
+	}
+	var files syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err != nil || files.Cur < connections+200 {
+		lacks(t, fmt.Sprintf("%d open files, %d are allowed (%v)", connections+200, files.Cur, err))
+	}
+	s := newServer(t, build(t), "--data", filepath.Join(t.TempDir(), "kept"))
+	for range connections {
+		c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(s.url, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+	}
+	put(t, s.url+"/files/one", []byte("still there"), http.StatusNoContent)
+	if got := get(t, s.url+"/files/one"); string(got) != "still there" {
+		t.Errorf("%q", got)
+	}
+	tasks, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", s.Process.Pid))
+	if err != nil || len(tasks) > 32+4+8 {
+		t.Errorf("%d threads, %v", len(tasks), err)
+	}
+}
+
+// An upload that was accepted before the end was asked for is not lost.
+func TestEndDuringUpload(t *testing.T) {
+	bin, data := build(t), filepath.Join(t.TempDir(), "kept")
+	s := newServer(t, bin, "--data", data)
+	c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(s.url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	body := bytes.Repeat([]byte("0123456789"), 100_000)
+	fmt.Fprintf(c, "PUT /files/one HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: %d\r\n\r\n", len(body))
+	answers := bufio.NewReader(c)
+	if line, err := answers.ReadString('\n'); err != nil || !strings.Contains(line, "100 Continue") {
+		t.Fatalf("%q, %v", line, err)
+	}
+	if err := s.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	for { // until nobody listens any longer
+		other, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", c.RemoteAddr().String())
+		if err != nil {
+			break
+		}
+		other.Close()
+	}
+	if _, err := c.Write(body); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := answers.ReadString('\n'); err != nil { // the end of the first answer
+		t.Fatal(err)
+	}
+	got, err := http.ReadResponse(answers, nil)
+	if err != nil || got.StatusCode != http.StatusNoContent {
+		t.Fatal(got, err)
+	}
+	if text, err := io.ReadAll(s.lines); err != nil || len(text) > 0 {
+		t.Errorf("%s, %v", text, err)
+	}
+	if err := s.Wait(); err != nil {
+		t.Error(err)
+	}
+	s = newServer(t, bin, "--data", data)
+	if text := get(t, s.url+"/files/one"); !bytes.Equal(text, body) {
+		t.Errorf("%d bytes", len(text))
+	}
+}
+
+// killsOfServer is how often the server is killed; fileio's own test kills 50 more.
+const killsOfServer = 10
+
+// A server that is killed has all that it acknowledged, each file whole, and nothing of
+// what was on its way.
+func TestKillServer(t *testing.T) {
+	bin, data := build(t), filepath.Join(t.TempDir(), "kept")
+	for kill := range killsOfServer {
+		s := newServer(t, bin, "--data", data, "--io-threads", "4")
+		var acknowledged sync.Map // name → the last content
+		var uploads sync.WaitGroup
+		enough := make(chan struct{}, 100_000)
+		for worker := range 8 {
+			uploads.Go(func() {
+				for i := 0; ; i++ {
+					name := fmt.Sprintf("w%d/%d", worker, i%5)
+					body := bytes.Repeat([]byte(fmt.Sprintf("%d %s %d;", kill, name, i)), 1+i*977%40_000)
+					if tryPut(s.url+"/files/"+name, body) != nil {
+						return
+					}
+					acknowledged.Store(name, body)
+					enough <- struct{}{}
+				}
+			})
+		}
+		for range 20 + kill*7 {
+			<-enough
+		}
+		_ = s.Process.Kill()
+		uploads.Wait()
+
+		s = newServer(t, bin, "--data", data)
+		acknowledged.Range(func(name, body any) bool {
+			got := get(t, s.url+"/files/"+name.(string))
+			if !bytes.Equal(got, body.([]byte)) && !isLater(got, body.([]byte)) {
+				t.Errorf("%s has %d bytes, not the %d that were acknowledged last", name, len(got), len(body.([]byte)))
+			}
+			return true
+		})
+		temps, err := filepath.Glob(filepath.Join(data, "*", "~*"))
+		if err != nil || len(temps) > 0 {
+			t.Errorf("left behind: %v, %v", temps, err)
+		}
+		_ = s.Process.Kill()
+		_ = s.Wait()
+	}
+}
+
+// isLater reports whether got is whole, and what was put after body but not acknowledged.
+func isLater(got, body []byte) bool {
+	unit, _, ok := bytes.Cut(got, []byte(";"))
+	number := func(text []byte) int {
+		first, _, _ := bytes.Cut(text, []byte(";"))
+		fields := strings.Fields(string(first))
+		n, err := strconv.Atoi(fields[len(fields)-1])
+		if err != nil {
+			return -1
+		}
+		return n
+	}
+	i := number(got)
+	return ok && i == number(body)+5 && len(got) == (len(unit)+1)*(1+i*977%40_000)
+}
+
+// On a disk that is full an upload is refused, and what it was to replace is there.
+func TestFullDisk(t *testing.T) {
+	if os.Geteuid() != 0 {
+		lacks(t, "root, for a small disk")
+	}
+	disk := mountSmallDisk(t)
+	s := newServer(t, build(t), "--data", filepath.Join(disk, "kept"))
+	old := random(1 << 20)
+	put(t, s.url+"/files/one", old, http.StatusNoContent)
+	put(t, s.url+"/files/one", random(64<<20), http.StatusInsufficientStorage)
+	full := 0
+	for i := range 200 { // small ones, until there is no place for them either
+		if tryPut(fmt.Sprintf("%s/files/fill/%d", s.url, i), random(200_000)) != nil {
+			full++
+		}
+	}
+	if full == 0 {
+		t.Error("the disk did not fill")
+	}
+	put(t, s.url+"/files/one", random(200_000), http.StatusInsufficientStorage)
+	if got := get(t, s.url+"/files/one"); !bytes.Equal(got, old) {
+		t.Errorf("the old file has %d bytes", len(got))
+	}
+	for i := range 200 {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodDelete, fmt.Sprintf("%s/files/fill/%d", s.url, i), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got.Body.Close()
+	}
+	put(t, s.url+"/files/one", random(2<<20), http.StatusNoContent)
+	temps, err := filepath.Glob(filepath.Join(disk, "kept", "*", "~*"))
+	if err != nil || len(temps) > 0 {
+		t.Errorf("left behind: %v, %v", temps, err)
+	}
+}
+
+// mountSmallDisk makes an ext4 of 24 MB in a file, for the time of the test.
+func mountSmallDisk(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	image, disk := filepath.Join(dir, "image"), filepath.Join(dir, "disk")
+	if err := errors.Join(os.WriteFile(image, nil, 0o600), os.Truncate(image, 24<<20), os.Mkdir(disk, 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	for _, words := range [][]string{{"mkfs.ext4", "-q", "-F", image}, {"mount", "-o", "loop", image, disk}} {
+		if out, err := exec.CommandContext(t.Context(), words[0], words[1:]...).CombinedOutput(); err != nil {
+			lacks(t, fmt.Sprintf("a small disk: %v: %v\n%s", words, err, out))
+		}
+	}
+	t.Cleanup(func() {
+		if out, err := exec.CommandContext(context.Background(), "umount", "-l", disk).CombinedOutput(); err != nil {
+			t.Errorf("umount: %v\n%s", err, out)
+		}
+	})
+	return disk
+}
+
+func random(size int) []byte {
+	data := make([]byte, size)
+	r := rand.NewChaCha8([32]byte{byte(size)})
+	_, _ = r.Read(data) // it has no errors
+	return data
+}
+
+func put(t *testing.T, url string, body []byte, want int) {
+	t.Helper()
+	var status statusError
+	err := tryPut(url, body)
+	if errors.As(err, &status) {
+		err = nil
+	} else if err == nil {
+		status = http.StatusNoContent
+	}
+	if err != nil || int(status) != want {
+		t.Errorf("PUT of %d bytes: status %d, not %d, %v", len(body), status, want, err)
+	}
+}
+
+type statusError int
+
+func (s statusError) Error() string { return http.StatusText(int(s)) }
+
+func tryPut(url string, body []byte) error {
+	r, err := http.NewRequest(http.MethodPut, url, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	got, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return err
+	}
+	defer got.Body.Close()
+	if got.StatusCode != http.StatusNoContent {
+		return statusError(got.StatusCode)
+	}
+	return nil
+}
+
+func get(t *testing.T, url string) []byte {
+	t.Helper()
+	got, err := http.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer got.Body.Close()
+	body, err := io.ReadAll(got.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return body
+}

@@ -1,0 +1,102 @@
+package main_test
+
+import (
+	"bufio"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// served is a server that runs beside the script.
+type served struct {
+	*exec.Cmd
+	log   string        // a file with its standard error
+	ended chan struct{} // closed when its output has ended
+}
+
+// serversKey is where a script's values hold its servers by name.
+type serversKey struct{}
+
+// serve starts "muster serve" with a free port, and more arguments, and returns when it
+// listens. The variable NAME is its address then, NAME_ADMIN that of the operator; NAME.out
+// and NAME.err are files with what it prints. It ends with the script, or by end.
+func serve(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 1 {
+		ts.Fatalf("usage: serve NAME [args...]")
+	}
+	name := args[0]
+	ts.Check(ts.Exec("env", "-0"))
+	environment := strings.Split(strings.TrimSuffix(ts.ReadFile("stdout"), "\x00"), "\x00")
+	stdout, err := os.Create(ts.MkAbs(name + ".out"))
+	ts.Check(err)
+	defer stdout.Close()
+	log, err := os.Create(ts.MkAbs(name + ".err"))
+	ts.Check(err)
+
+	words := append([]string{"muster", "serve", "--addr", "127.0.0.1:0", "--admin", "127.0.0.1:0"}, args[1:]...)
+	s := &served{Cmd: exec.CommandContext(testOf(ts).Context(), "env", words...), log: log.Name(), ended: make(chan struct{})}
+	s.Env, s.Dir, s.Stdout = environment, ts.MkAbs("."), stdout
+	said, err := s.StderrPipe()
+	ts.Check(err)
+	ts.Check(s.Start())
+
+	found := make(chan [2]string, 1) // what listens, and where
+	go func() {
+		defer close(s.ended)
+		defer log.Close()
+		lines := bufio.NewReader(said)
+		for {
+			line, err := lines.ReadString('\n')
+			_, _ = io.WriteString(log, line)
+			if what, where, ok := strings.Cut(strings.TrimSpace(line), " on "); ok && (what == "admin" || what == "listening") {
+				found <- [2]string{what, where}
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	if servers, ok := ts.Value(serversKey{}).(map[string]*served); ok {
+		servers[name] = s
+	}
+	ts.Defer(func() {
+		_ = s.Process.Signal(syscall.SIGTERM) // it may have ended
+		<-s.ended
+		_ = s.Wait()
+	})
+	for range 2 {
+		select {
+		case f := <-found:
+			variable := name
+			if f[0] == "admin" {
+				variable += "_ADMIN"
+			}
+			ts.Setenv(variable, f[1])
+		case <-s.ended:
+			ts.Fatalf("the server ended:\n%s", ts.ReadFile(name+".err"))
+		}
+	}
+}
+
+// end ends a server by a signal, and wants an exit status of it.
+func end(ts *testscript.TestScript, neg bool, args []string) {
+	servers, _ := ts.Value(serversKey{}).(map[string]*served)
+	if neg || len(args) != 2 || servers[args[0]] == nil {
+		ts.Fatalf("usage: end NAME TERM|KILL")
+	}
+	s := servers[args[0]]
+	signal, want := syscall.SIGTERM, 0
+	if args[1] == "KILL" {
+		signal, want = syscall.SIGKILL, -1
+	}
+	ts.Check(s.Process.Signal(signal))
+	<-s.ended
+	_ = s.Wait() // its status is looked at
+	if got := s.ProcessState.ExitCode(); got != want {
+		ts.Fatalf("exit status %d after SIG%s, not %d:\n%s", got, args[1], want, ts.ReadFile(args[0]+".err"))
+	}
+}

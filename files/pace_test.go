@@ -1,0 +1,76 @@
+package files_test
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"muster/fileio"
+	"muster/fileio/direct"
+	"muster/fileio/enginetest"
+	"muster/files"
+)
+
+// raw sends text to the server as it is.
+func raw(t *testing.T, url, text string) net.Conn {
+	t.Helper()
+	c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	if _, err := io.WriteString(c, text); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// Who sends a part of a body and then nothing is sent away, and leaves no file.
+func TestSlowUpload(t *testing.T) {
+	url := serve(t, &direct.Engine{}, files.Options{Patience: 20 * time.Millisecond})
+	for _, body := range []string{"", "some", strings.Repeat("a", 300_000)} {
+		c := raw(t, url, "PUT /files/x HTTP/1.1\r\nHost: x\r\nContent-Length: 400000\r\n\r\n"+body)
+		answer, err := http.ReadResponse(bufio.NewReader(c), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer.Body.Close()
+		if answer.StatusCode != http.StatusRequestTimeout {
+			t.Errorf("%d bytes, then nothing: %s", len(body), answer.Status)
+		}
+	}
+	ask(t, "GET", url+"/files/x", nil).wants(t, 404, "")
+}
+
+// Who takes nothing of an answer is sent away, and that is no error of the server's.
+func TestSlowDownload(t *testing.T) {
+	var log strings.Builder
+	store := enginetest.Open(t, &direct.Engine{}, t.TempDir(), fileio.Options{Sync: fileio.SyncNone})
+	h := files.NewServer(store, files.Options{Patience: 20 * time.Millisecond, Log: slog.New(slog.NewTextHandler(&log, nil))})
+	ended := make(chan struct{}, 3)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer func() { ended <- struct{}{} }()
+		h.ServeHTTP(w, r)
+	}))
+	defer server.Close()
+	data := string(enginetest.Content(1, 32<<20)) // more than the system's buffers take
+	ask(t, "PUT", server.URL+"/files/x", strings.NewReader(data)).wants(t, 204, "")
+	<-ended
+	c := raw(t, server.URL, "GET /files/x HTTP/1.1\r\nHost: x\r\n\r\n")
+	<-ended
+	n, err := io.Copy(io.Discard, c)
+	if n >= int64(len(data)) {
+		t.Errorf("%d bytes were there after all: %v", n, err)
+	}
+	if log.Len() > 0 {
+		t.Error(log.String())
+	}
+	ask(t, "GET", server.URL+"/files/x", nil, "Range", fmt.Sprintf("bytes=0-%d", 99)).wants(t, 206, data[:100])
+}

@@ -1,0 +1,102 @@
+package logfile_test
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"muster/files/service/logfile"
+)
+
+func TestRotates(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "log")
+	if err := os.WriteFile(name, []byte("of before\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	const perFile, lines = 3, 3*(logfile.Kept+3) + 2
+	l, err := logfile.Open(logfile.Options{File: name, LinesMax: perFile})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range lines {
+		l.Info("x", "number", i)
+		l.Debug("not this one")
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	last := lines // of the file that is looked at
+	for n := 0; n <= logfile.Kept; n++ {
+		file := name
+		if n > 0 {
+			file += fmt.Sprint(".", n)
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := perFile
+		if n == 0 {
+			want = lines % perFile
+		}
+		if got := strings.Count(string(text), "\n"); got != want || !strings.Contains(string(text), fmt.Sprintf(`"number":%d}`, last-1)) {
+			t.Errorf("%s has %d lines, not %d, or not number %d:\n%s", file, got, want, last-1, text)
+		}
+		last -= want
+	}
+	if _, err := os.Stat(name + fmt.Sprint(".", logfile.Kept+1)); err == nil {
+		t.Error("more files are kept than was said")
+	}
+}
+
+// Nobody waits for a disk that hangs; what is lost is counted.
+func TestNeverBlocks(t *testing.T) {
+	r, w := io.Pipe()
+	l, err := logfile.Open(logfile.Options{Writer: w})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const lines = 20_000
+	for range lines { // more than may wait; nobody reads
+		l.Info("x")
+	}
+	text := make(chan string)
+	go func() {
+		all, _ := io.ReadAll(r)
+		text <- string(all)
+	}()
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	w.Close()
+	all := <-text
+	var lost int
+	_, rest, _ := strings.Cut(all, `"lines":`)
+	if _, err := fmt.Sscanf(rest, "%d", &lost); err != nil || lost == 0 {
+		t.Fatalf("it does not say how many were lost: %v", err)
+	}
+	if got := strings.Count(all, `"msg":"x"`); got+lost != lines {
+		t.Errorf("%d lines and %d lost of %d", got, lost, lines)
+	}
+}
+
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, os.ErrPermission }
+
+func TestSaysThatItCouldNotWrite(t *testing.T) {
+	l, err := logfile.Open(logfile.Options{Writer: full{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Info("x")
+	if err := l.Close(); err == nil {
+		t.Error("no error")
+	}
+	if _, err := logfile.Open(logfile.Options{File: t.TempDir()}); err == nil {
+		t.Error("a folder was opened as a log")
+	}
+}

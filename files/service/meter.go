@@ -1,0 +1,112 @@
+package service
+
+import (
+	"fmt"
+	"log/slog"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/VictoriaMetrics/metrics"
+)
+
+// A Meter counts requests and times them. Any number of them may be under way.
+type Meter struct {
+	set     *metrics.Set
+	log     *slog.Logger
+	running atomic.Int64
+	methods map[string]*method // fixed when it is made
+}
+
+// method has the figures of the requests of one method.
+type method struct {
+	byClass [6]*metrics.Counter // by the first digit of their status; 0 = broken off
+	time    *metrics.Summary
+}
+
+// otherMethod stands for those that a client may invent.
+const otherMethod = "other"
+
+// NewMeter returns one that has counted nothing. It logs each request at the level of
+// debugging; nil = nowhere.
+func NewMeter(log *slog.Logger) *Meter {
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	m := &Meter{set: metrics.NewSet(), log: log, methods: map[string]*method{}}
+	m.set.NewGauge("muster_requests_running", func() float64 { return float64(m.running.Load()) })
+	for _, name := range []string{http.MethodGet, http.MethodHead, http.MethodPut, http.MethodPost, http.MethodDelete, otherMethod} {
+		one := &method{time: m.set.NewSummary(fmt.Sprintf(`muster_request_seconds{method=%q}`, name))}
+		for class := range one.byClass {
+			status := fmt.Sprintf("%dxx", class)
+			if class == 0 {
+				status = "broken"
+			}
+			one.byClass[class] = m.set.NewCounter(fmt.Sprintf(`muster_requests_total{method=%q,status=%q}`, name, status))
+		}
+		m.methods[name] = one
+	}
+	return m
+}
+
+// Gauge adds a figure that is asked for when somebody looks. Its name is a Prometheus
+// metric's, and must be a new one.
+func (m *Meter) Gauge(name string, value func() float64) { m.set.NewGauge(name, value) }
+
+// Handler counts and times what h answers.
+func (m *Meter) Handler(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		began := time.Now()
+		m.running.Add(1)
+		a := &answer{ResponseWriter: w, status: http.StatusOK}
+		ended := false
+		defer func() {
+			m.running.Add(-1)
+			m.count(r, a, ended, time.Since(began))
+		}()
+		h.ServeHTTP(a, r)
+		ended = true
+	})
+}
+
+func (m *Meter) count(r *http.Request, a *answer, ended bool, took time.Duration) {
+	one, ok := m.methods[r.Method]
+	if !ok {
+		one = m.methods[otherMethod]
+	}
+	one.byClass[a.class(ended)].Inc()
+	one.time.Update(took.Seconds())
+	if m.log.Enabled(r.Context(), slog.LevelDebug) {
+		m.log.Debug("request", "method", r.Method, "path", r.URL.Path, "status", a.status, "ms", took.Seconds()*1000, "from", r.RemoteAddr)
+	}
+}
+
+// answer is a response of which the status is known.
+type answer struct {
+	http.ResponseWriter
+	status int
+}
+
+func (a *answer) WriteHeader(status int) {
+	if status >= http.StatusOK { // 1xx may go before it
+		a.status = status
+	}
+	a.ResponseWriter.WriteHeader(status)
+}
+
+// Flush is there for handlers of streams, which ask for it.
+func (a *answer) Flush() { _ = http.NewResponseController(a.ResponseWriter).Flush() }
+
+// Unwrap is for http.ResponseController.
+func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
+
+// class is the first digit of the status, 0 of an answer that its handler broke off.
+func (a *answer) class(ended bool) int {
+	switch {
+	case !ended:
+		return 0
+	case a.status >= 600:
+		return 5
+	}
+	return a.status / 100
+}
