@@ -66,7 +66,7 @@ var rooms = []room{
 
 	{"files", "fileio files/internal/wire pool", plain},
 	{"files/internal/wire", "", plain},
-	{"files/load", "", plain},
+	{"files/load", "files", plain},
 	{"files/service", "", plain},
 	{"files/service/logfile", "", stdlib},
 

@@ -34,11 +34,14 @@ func Ops() []Op { return []Op{Upload, Download, Exist, Delete, Clean, Bench} }
 // Protocol is how it is asked for.
 type Protocol string
 
-// HTTP is GET, PUT, HEAD and DELETE of /files/NAME.
-const HTTP Protocol = "http"
+const (
+	HTTP     Protocol = "http" // GET, PUT, HEAD and DELETE of /files/NAME
+	Protobuf Protocol = "protobuf"
+	JSON     Protocol = "json" // the same messages
+)
 
 // Protocols are all there are.
-func Protocols() []Protocol { return []Protocol{HTTP} }
+func Protocols() []Protocol { return []Protocol{HTTP, Protobuf, JSON} }
 
 // Prefix is what the name of every file begins with that a load makes.
 const Prefix = "load/"

@@ -53,37 +53,58 @@ func wants(t *testing.T, r *load.Result, succeeded, failed int64, reasons ...str
 }
 
 func TestFiles(t *testing.T) {
-	for _, size := range []int64{0, 1, 51_200, 300_000} {
-		t.Run(fmt.Sprint(size), func(t *testing.T) {
-			url, s := store(t, "secret")
-			mine := []byte("not of a load")
-			if _, err := s.Put(t.Context(), "loaded/mine", bytes.NewReader(mine), int64(len(mine)), nil); err != nil {
-				t.Fatal(err)
-			}
-			o := load.Options{URL: url, Token: "secret", Connections: 8, Requests: 100, Size: size}
-			for _, op := range []load.Op{load.Upload, load.Exist, load.Download, load.Upload, load.Delete} {
-				o.Op = op
-				r := run(t, o)
-				wants(t, r, 100, 0)
-				if l := r.Latency; l.P50 <= 0 || l.P50 > l.P99 || l.P99 > l.Max || l.Max > r.Wall*2 {
-					t.Errorf("%s: latencies %+v of %v", op, l, r.Wall)
-				}
-			}
-			for _, op := range []load.Op{load.Exist, load.Download, load.Delete} {
-				o.Op = op
-				wants(t, run(t, o), 0, 100, "404 Not Found")
-			}
-			o.Op, o.Requests = load.Upload, 1500 // more than a list has on one page
-			wants(t, run(t, o), 1500, 0)
-			o.Op, o.Requests = load.Clean, 0
-			wants(t, run(t, o), 1500, 0)
-			infos, _, err := s.List(t.Context(), "", "", fileio.ListMax)
-			if err != nil || len(infos) != 1 || infos[0].Name != "loaded/mine" {
-				t.Errorf("after clean there are %v (%v), want the one file that is not of a load", infos, err)
-			}
-			wants(t, run(t, o), 0, 0)
-		})
+	for _, protocol := range load.Protocols() {
+		for _, size := range []int64{0, 1, 51_200, 300_000} {
+			t.Run(fmt.Sprintf("%s/%d", protocol, size), func(t *testing.T) { checkFiles(t, protocol, size) })
+		}
 	}
+}
+
+// missing is how each protocol says that a file is not there.
+func missing(p load.Protocol, op load.Op) string {
+	switch {
+	case p == load.HTTP:
+		return "404 Not Found"
+	case op == load.Exist:
+		return "the file is not there"
+	}
+	return string(op) + " NAME: file does not exist"
+}
+
+func checkFiles(t *testing.T, protocol load.Protocol, size int64) {
+	url, s := store(t, "secret")
+	mine := []byte("not of a load")
+	if _, err := s.Put(t.Context(), "loaded/mine", bytes.NewReader(mine), int64(len(mine)), nil); err != nil {
+		t.Fatal(err)
+	}
+	o := load.Options{URL: url, Token: "secret", Protocol: protocol, Connections: 8, Requests: 40, Size: size}
+	for _, op := range []load.Op{load.Upload, load.Exist, load.Download, load.Upload, load.Delete} {
+		o.Op = op
+		r := run(t, o)
+		wants(t, r, 40, 0)
+		if l := r.Latency; l.P50 <= 0 || l.P50 > l.P99 || l.P99 > l.Max || l.Max > r.Wall*2 {
+			t.Errorf("%s: latencies %+v of %v", op, l, r.Wall)
+		}
+	}
+	for _, op := range []load.Op{load.Exist, load.Download, load.Delete} {
+		o.Op = op
+		wants(t, run(t, o), 0, 40, missing(protocol, op))
+	}
+	many := 20
+	if size == 0 {
+		many = fileio.ListMax + 100 // more than a list has on one page
+	}
+	o.Op, o.Requests = load.Upload, many
+	wants(t, run(t, o), int64(many), 0)
+	o.Op, o.Requests = load.Clean, 0
+	wants(t, run(t, o), int64(many), 0)
+	infos, _, err := s.List(t.Context(), "", "", fileio.ListMax)
+	if err != nil || len(infos) != 1 || infos[0].Name != "loaded/mine" {
+		t.Errorf("after clean there are %v (%v), want the one file that is not of a load", infos, err)
+	}
+	wants(t, run(t, o), 0, 0)
+	o.Op, o.Requests = load.Bench, 100
+	wants(t, run(t, o), 100, 0)
 }
 
 // A body that is not what was uploaded is a failure, whatever the server says of it.
@@ -115,7 +136,9 @@ func TestWrongBytes(t *testing.T) {
 		}
 	}
 	o.Op = load.Download
-	wants(t, run(t, o), 35, 5, "not what was uploaded")
+	for _, o.Protocol = range load.Protocols() {
+		wants(t, run(t, o), 35, 5, "not what was uploaded")
+	}
 }
 
 func TestToken(t *testing.T) {
@@ -124,6 +147,8 @@ func TestToken(t *testing.T) {
 	wants(t, run(t, o), 0, 20, "401 Unauthorized: a token is wanted")
 	o.Op = load.Clean
 	wants(t, run(t, o), 0, 1, "the list of files: 401 Unauthorized")
+	o.Op, o.Protocol = load.Exist, load.Protobuf
+	wants(t, run(t, o), 0, 20, "unauthenticated")
 }
 
 func TestBench(t *testing.T) {
@@ -198,10 +223,12 @@ func TestUnreachable(t *testing.T) {
 	closing := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { panic(http.ErrAbortHandler) }))
 	defer closing.Close()
 	for _, url := range []string{closed.URL, closing.URL} {
-		_, err := load.Run(t.Context(), load.Options{URL: url, Op: load.Exist, Connections: 2, Requests: 10})
-		var gone *load.UnreachableError
-		if !errors.As(err, &gone) {
-			t.Errorf("%v, want that it cannot be reached", err)
+		for _, protocol := range load.Protocols() {
+			_, err := load.Run(t.Context(), load.Options{URL: url, Protocol: protocol, Op: load.Exist, Connections: 2, Requests: 10})
+			var gone *load.UnreachableError
+			if !errors.As(err, &gone) {
+				t.Errorf("%s: %v, want that it cannot be reached", protocol, err)
+			}
 		}
 	}
 }
@@ -216,6 +243,7 @@ func TestMistakes(t *testing.T) {
 		"is not where a server is":    func(o *load.Options) { o.URL = "127.0.0.1" },
 		"is not where a server is: t": func(o *load.Options) { o.URL = "http://user@there" },
 		"the token":                   func(o *load.Options) { o.Token = "a\r\nb" },
+		"is no address":               func(o *load.Options) { o.URL, o.Protocol = "http://there/below", load.JSON },
 		"no protocol":                 func(o *load.Options) { o.Protocol = "gopher" },
 	} {
 		o := good

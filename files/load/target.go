@@ -47,6 +47,8 @@ func newTarget(o Options) (target, error) {
 	switch o.Protocol {
 	case HTTP:
 		return newHTTPTarget(o)
+	case Protobuf, JSON:
+		return newCallerTarget(o)
 	default:
 		return nil, inputf("no protocol %q: there are %v", o.Protocol, Protocols())
 	}

@@ -1,0 +1,144 @@
+package load
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"muster/files"
+)
+
+// callerTarget is a server that is asked by messages.
+type callerTarget struct {
+	plain   *httpTarget // the same server
+	options files.CallerOptions
+}
+
+func newCallerTarget(o Options) (*callerTarget, error) {
+	plain, err := newHTTPTarget(o)
+	if err != nil {
+		return nil, err
+	}
+	t := &callerTarget{plain, files.CallerOptions{URL: o.URL, Token: o.Token, JSON: o.Protocol == JSON}}
+	if _, err := files.NewCaller(t.options); err != nil {
+		return nil, &InputError{err}
+	}
+	return t, nil
+}
+
+func (t *callerTarget) reach(ctx context.Context) error { return t.plain.reach(ctx) }
+
+// connect returns a link that has a client of its own, and so a connection.
+func (t *callerTarget) connect() link {
+	transport := &http.Transport{MaxConnsPerHost: 1, MaxIdleConnsPerHost: 1, DisableCompression: true}
+	o := t.options
+	o.HTTPClient = &http.Client{Transport: transport}
+	caller, err := files.NewCaller(o)
+	return &callerLink{target: t, transport: transport, caller: caller, broken: err}
+}
+
+// cleaning has the server do all of it in one request.
+func (t *callerTarget) cleaning() source {
+	one := numbered(Clean, 1)
+	return func(ctx context.Context, j *job) error {
+		err := one(ctx, j)
+		j.name = Prefix
+		return err
+	}
+}
+
+// callerLink is one connection.
+type callerLink struct {
+	target    *callerTarget
+	transport *http.Transport
+	caller    *files.Caller
+	broken    error // there is no caller
+	body      body
+}
+
+func (l *callerLink) close() { l.transport.CloseIdleConnections() }
+
+func (l *callerLink) do(ctx context.Context, j *job) error {
+	if l.broken != nil {
+		return l.broken
+	}
+	if j.op != Clean { // which takes as long as there are files
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, l.target.plain.timeout)
+		defer cancel()
+	}
+	err := l.call(ctx, j)
+	if err == nil || errors.Is(err, errWrong) {
+		return err
+	}
+	reason := err.Error()
+	if j.name != "" {
+		reason = strings.ReplaceAll(reason, j.name, "NAME")
+	}
+	var op *net.OpError
+	var lost *url.Error
+	switch {
+	case errors.As(err, &op): // it names ports, which differ from one to the next
+		return &connectionError{op}
+	case errors.As(err, &lost), reset(err), errors.Is(err, io.ErrUnexpectedEOF):
+		return &connectionError{errors.New(printable(reason))}
+	}
+	return errors.New(printable(reason))
+}
+
+func (l *callerLink) call(ctx context.Context, j *job) (err error) {
+	c := l.target.plain.content
+	l.body = body{content: c, number: j.number}
+	switch j.op {
+	case Upload:
+		return l.caller.Upload(ctx, j.name, &l.body, c.size)
+	case Download:
+		_, err = l.caller.Download(ctx, j.name, &l.body)
+		if errors.Is(err, errWrong) || err == nil && l.body.at != c.size {
+			return errWrong
+		}
+	case Exist:
+		var exists bool
+		if exists, err = l.caller.Exist(ctx, j.name); err == nil && !exists {
+			return errMissing
+		}
+	case Delete:
+		return l.caller.Delete(ctx, j.name)
+	case Clean:
+		j.files, err = l.caller.Clean(ctx, j.name)
+	case Bench:
+		return l.caller.Bench(ctx, c.piece(j.number, 0))
+	}
+	return err
+}
+
+// errMissing is the error of a file that is asked for and is not there.
+var errMissing = errors.New("the file is not there")
+
+// body is that of a file: it can be read, or compared with what is written to it.
+type body struct {
+	content *content
+	number  int
+	at      int64
+}
+
+func (b *body) Read(p []byte) (int, error) {
+	if b.at == b.content.size {
+		return 0, io.EOF
+	}
+	n := copy(p, b.content.piece(b.number, b.at))
+	b.at += int64(n)
+	return n, nil
+}
+
+func (b *body) Write(p []byte) (int, error) {
+	if !b.content.has(b.number, b.at, p) {
+		return 0, errWrong
+	}
+	b.at += int64(len(p))
+	return len(p), nil
+}
