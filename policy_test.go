@@ -36,7 +36,7 @@ var rooms = []room{
 	{"cmd/muster", "regress lab files files/load files/service files/service/logfile fileio fileio/direct fileio/pooled fileio/cthreads internal/terminal", plain},
 
 	// regress carries the lane helper: it takes over in the init of its package.
-	{"regress", "regress/internal/... regress/lane pool internal/terminal", plain},
+	{"regress", "regress/internal/... regress/lane files pool internal/terminal", plain},
 	{"regress/lane", "", stdlib},
 	{"regress/internal/name", "", pure},
 	{"regress/internal/fault", "", pure},
