@@ -72,7 +72,8 @@ fuzz:
 	$(GO) test -run - -fuzz FuzzImport -fuzzminimizetime 10x -fuzztime $(FUZZTIME) ./regress/internal/plainfiles
 	$(GO) test -run - -fuzz FuzzDecode -fuzztime $(FUZZTIME) ./fileio
 	$(GO) test -run - -fuzz FuzzMessages -fuzztime $(FUZZTIME) ./files
-	$(GO) test -run - -fuzz FuzzConfig -fuzztime $(FUZZTIME) ./cmd/muster
+	$(GO) test -run - -fuzz FuzzConfigJSON -fuzztime $(FUZZTIME) ./cmd/muster
+	$(GO) test -run - -fuzz 'FuzzConfig$$' -fuzztime $(FUZZTIME) ./cmd/muster
 	$(GO) test -run - -fuzz FuzzEvents -fuzztime $(FUZZTIME) ./regress/internal/report
 
 # The Go code of the messages, which is kept, after a change to files.proto. The

@@ -35,7 +35,7 @@ type serving struct {
 }
 
 func (p *program) serve() *cobra.Command {
-	s := serving{store: fileio.Options{MemoryMax: 128 << 20}, files: files.Options{BodyMax: 16 << 30}}
+	s := newServing()
 	c := &cobra.Command{
 		Use:   "serve [flags]",
 		Short: "Keep goldens, corpora and build caches for a team, on few threads",
@@ -61,11 +61,16 @@ Who may use it: this machine, or with MUSTER_TOKEN or --token-file also others, 
 			if err := applyConfigJSON(c.Flags(), s.config, p.loadOp(operation{}).Flags()); err != nil {
 				return err
 			}
-			return p.runService(c.Context(), &s, c.Flags())
+			return p.runService(c.Context(), s, c.Flags())
 		},
 	}
 	s.flags(c.Flags())
 	return c
+}
+
+// newServing has the defaults of what is a size: its flag shows what is there.
+func newServing() *serving {
+	return &serving{store: fileio.Options{MemoryMax: 128 << 20}, files: files.Options{BodyMax: 16 << 30}}
 }
 
 func (s *serving) flags(f *pflag.FlagSet) {

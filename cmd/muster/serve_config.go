@@ -162,7 +162,7 @@ func printSettings(w io.Writer, f *pflag.FlagSet) error {
 	var lines []string
 	var err error
 	f.VisitAll(func(flag *pflag.Flag) {
-		if !isSetting(flag) {
+		if !isSetting(flag) || flag.Value.Type() == "SIZE" && flag.Value.String() == "" { // it depends
 			return
 		}
 		var value any = flag.Value.String()
