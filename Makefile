@@ -6,7 +6,7 @@ GO ?= go
 # For one package. The whole run is bounded by .ci/run.
 TEST_TIMEOUT ?= 10m
 
-.PHONY: build demo test check fmt vet staticcheck nocgo darwin race long fuzz wire side bench-regress bench-pool clean
+.PHONY: build demo test check fmt vet staticcheck nocgo darwin race long fuzz wire side bench-regress bench-pool bench-files clean
 
 build:
 	$(GO) build -o bin/muster ./cmd/muster
@@ -104,6 +104,15 @@ bench-regress: build
 # The pool beside those of others, in Go, C++, Rust and Java.
 bench-pool:
 	$(GO) -C bench run ./pool
+
+# The file service beside nginx and plain net/http. DISK=slow makes a disk that blocks, as
+# root, and takes it away again.
+DISK ?= page
+SYNC ?= none
+CONNECTIONS ?= 500
+REQUESTS ?= 20000
+bench-files: build
+	$(GO) -C bench run ./files -muster $(MUSTER) -disk $(DISK) -sync $(SYNC) -connections $(CONNECTIONS) -requests $(REQUESTS) -rounds $(ROUNDS)
 
 clean:
 	rm -rf bin build

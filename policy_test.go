@@ -36,7 +36,7 @@ var rooms = []room{
 	{"cmd/muster", "regress lab files files/load files/service files/service/logfile fileio fileio/direct fileio/pooled fileio/cthreads internal/terminal", plain},
 
 	// regress carries the lane helper: it takes over in the init of its package.
-	{"regress", "regress/internal/... regress/lane pool internal/terminal", plain},
+	{"regress", "regress/internal/... regress/lane files pool internal/terminal", plain},
 	{"regress/lane", "", stdlib},
 	{"regress/internal/name", "", pure},
 	{"regress/internal/fault", "", pure},
@@ -53,6 +53,7 @@ var rooms = []room{
 	{"regress/internal/readable", "", pure},
 	{"regress/internal/diff", "regress/internal/readable", pure},
 	{"regress/internal/report", "regress/internal/outcome regress/internal/diff regress/internal/readable regress/internal/name regress/internal/fault", plain},
+	{"regress/internal/remote", "files regress/internal/fault regress/internal/filestamp", plain},
 	{"regress/internal/state", "regress/internal/outcome regress/internal/fault internal/filelock", plain},
 
 	{"pool", "", stdlib},
@@ -120,6 +121,7 @@ var dependencies = []dependency{
 	{"golang.org/x/perf", "the median's interval as benchstat has it", "github.com/aclements/go-moremath"},
 	{"gonum.org/v1/plot", "axes, text and shapes of charts, as SVG",
 		"codeberg.org/go-fonts/liberation codeberg.org/go-latex/latex codeberg.org/go-pdf/fpdf git.sr.ht/~sbinet/gg github.com/ajstarks/svgo github.com/golang/freetype golang.org/x/image golang.org/x/text"},
+	{"connectrpc.com/connect", "messages over net/http that the clients of Connect, gRPC and gRPC-Web send, and curl", "google.golang.org/protobuf"},
 	{"golang.org/x/term", "whether there is a terminal and how wide it is", ""},
 	{"golang.org/x/sys", "system calls that package syscall does not have", ""},
 }

@@ -15,11 +15,12 @@ import (
 // listing is what a list shows, and the fields of its JSON.
 type listing struct {
 	Prefix string  `json:"prefix"`
-	Files  []entry `json:"files"`
+	Files  []Entry `json:"files"`
 	Next   string  `json:"next,omitempty"` // the value of after for those that follow
 }
 
-type entry struct {
+// Entry is a file in a list.
+type Entry struct {
 	Name    string    `json:"name"`
 	Size    int64     `json:"size"`
 	Changed time.Time `json:"changed"`
@@ -27,7 +28,7 @@ type entry struct {
 }
 
 // Link is where the file is: every byte of its name is itself.
-func (e entry) Link() string {
+func (e Entry) Link() string {
 	parts := strings.Split(e.Name, "/")
 	for i, part := range parts {
 		parts[i] = url.PathEscape(part)
@@ -61,9 +62,9 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
-	l := listing{Prefix: query.Get("prefix"), Files: []entry{}}
+	l := listing{Prefix: query.Get("prefix"), Files: []Entry{}}
 	for _, i := range infos {
-		l.Files = append(l.Files, entry{i.Name, i.Size, i.Changed.UTC(), etag(i.Tag)})
+		l.Files = append(l.Files, Entry{i.Name, i.Size, i.Changed.UTC(), etag(i.Tag)})
 	}
 	if more && len(infos) > 0 {
 		l.Next = infos[len(infos)-1].Name

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
+	"os"
 	"strconv"
 	"syscall"
 
@@ -17,12 +18,16 @@ import (
 var (
 	errNoPrefix = fmt.Errorf("no prefix: %w: it would be all files", errMessage)
 	errNoName   = fmt.Errorf("the first message has no name: %w", errMessage)
+	errSlow     = errors.New("the client took too long for a piece of its file")
 	errTwoNames = fmt.Errorf("a message that is not the first has a name or a size: %w", errMessage)
 )
 
 // failed is what went wrong, as the service says it.
 func (m *messages) failed(procedure string, err error) error {
 	// Of a message that did not come, and it says why.
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return connect.NewError(connect.CodeDeadlineExceeded, errSlow)
+	}
 	if connectError, ok := errors.AsType[*connect.Error](err); ok {
 		return connectError
 	}
@@ -50,7 +55,7 @@ func codeOf(err error) connect.Code {
 		return connect.CodeNotFound
 	case errors.Is(err, fileio.ErrChanged):
 		return connect.CodeAborted
-	case errors.Is(err, fileio.ErrBusy):
+	case errors.Is(err, fileio.ErrBusy), errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
 		return connect.CodeUnavailable
 	case errors.Is(err, context.Canceled):
 		return connect.CodeCanceled

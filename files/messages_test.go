@@ -1,6 +1,7 @@
 package files_test
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/base64"
 	"encoding/binary"
@@ -16,6 +17,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"muster/fileio"
 	"muster/fileio/direct"
@@ -204,6 +206,30 @@ func TestUploadCutOff(t *testing.T) {
 	if _, err := s.Stat(t.Context(), "new"); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}
+}
+
+// Who sends a part of a message and then nothing is sent away, and leaves no file.
+func TestSlowMessages(t *testing.T) {
+	at := serve(t, &direct.Engine{}, files.Options{Patience: 20 * time.Millisecond})
+	piece := envelope(0, `{"data":"`+base64.StdEncoding.EncodeToString(make([]byte, 50_000))+`"}`)
+	for _, body := range []string{"", "\x00", envelope(0, `{"name":"x"}`), envelope(0, `{"name":"x"}`) + strings.Repeat(piece, 6) + piece[:9]} {
+		for _, where := range []string{service + "Upload", service + "Download", service + "Bench", "/bench"} {
+			kind := stream
+			if strings.HasSuffix(where, "ench") {
+				kind = "application/json"
+			}
+			c := raw(t, at, fmt.Sprintf("POST %s HTTP/1.1\r\nHost: x\r\nContent-Type: %s\r\nContent-Length: 1000000\r\n\r\n%s", where, kind, body))
+			answer, err := http.ReadResponse(bufio.NewReader(c), nil)
+			if err != nil {
+				t.Fatal(where, err)
+			}
+			answer.Body.Close()
+			if answer.StatusCode < 400 && kind != stream {
+				t.Errorf("%s: %d bytes, then nothing: %s", where, len(body), answer.Status)
+			}
+		}
+	}
+	ask(t, "GET", at+"/files/x", nil).wants(t, 404, "")
 }
 
 // cutOff uploads a body whose end does not come.

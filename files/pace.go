@@ -57,7 +57,7 @@ type clientError struct{ error }
 
 func (c *clientError) Unwrap() error { return c.error }
 
-// Write is never given more than a piece.
+// Write is never given more than a piece, or a message.
 func (w *pacedWriter) Write(p []byte) (int, error) {
 	if err := settable(w.connection.SetWriteDeadline(time.Now().Add(w.patience))); err != nil {
 		return 0, err
@@ -69,7 +69,7 @@ func (w *pacedWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Flush is there for streams, whose handlers ask for it.
+// Flush is for streams; that it failed shows when more is written.
 func (w *pacedWriter) Flush() { _ = w.connection.Flush() }
 
 // Unwrap is for http.ResponseController.

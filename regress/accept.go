@@ -25,7 +25,7 @@ type Acceptance struct {
 
 // Accept promotes differences of a past check into the golden, all or nothing,
 // and returns how many cases that were.
-func Accept(_ context.Context, o Options, a Acceptance) (count int, err error) {
+func Accept(ctx context.Context, o Options, a Acceptance) (count int, err error) {
 	if a.All == (len(a.Names) > 0) {
 		return 0, fault.Inputf("accept wants the names of cases, or --all")
 	}
@@ -45,7 +45,12 @@ func Accept(_ context.Context, o Options, a Acceptance) (count int, err error) {
 	if err := p.finished(); err != nil {
 		return 0, err
 	}
-	if err := p.checkGolden(); err != nil {
+	base, err := p.options.locate(ctx, p.options.Store.Golden)
+	if err != nil {
+		return 0, err
+	}
+	defer base.close()
+	if err := p.checkGolden(ctx, base); err != nil {
 		return 0, err
 	}
 	chosen, left, err := p.choose(a)
@@ -53,7 +58,7 @@ func Accept(_ context.Context, o Options, a Acceptance) (count int, err error) {
 		return 0, err
 	}
 	if len(chosen) > 0 && !a.DryRun {
-		notes, err := p.promote(chosen)
+		notes, err := p.promote(ctx, base, chosen)
 		if err != nil {
 			return 0, err
 		}
@@ -117,7 +122,7 @@ func (a *Acceptance) takes(r *state.Result) bool {
 
 // promote writes the chosen outcomes into the golden in one transaction, and
 // says under which settings, other than the golden's, they came to be.
-func (p *past) promote(chosen []*state.Result) (notes []string, err error) {
+func (p *past) promote(ctx context.Context, base *located, chosen []*state.Result) (notes []string, err error) {
 	var found *golden.Store
 	if slices.ContainsFunc(chosen, func(r *state.Result) bool { return r.Verdict != outcome.Missing }) {
 		if found, err = p.outcomes(); err != nil {
@@ -125,7 +130,7 @@ func (p *past) promote(chosen []*state.Result) (notes []string, err error) {
 		}
 		defer found.Close()
 	}
-	err = golden.Update(p.options.Store.Golden, func(tx *golden.Tx) error {
+	err = base.update(ctx, func(tx *golden.Tx) error {
 		notes = p.settingsDiffer(tx.Meta())
 		if err := p.sign(tx); err != nil {
 			return err

@@ -1,6 +1,7 @@
 package regress
 
 import (
+	"context"
 	"slices"
 
 	"muster/regress/internal/fault"
@@ -12,8 +13,8 @@ import (
 // checkGolden refuses a golden that accepts of this run cannot go into, and takes
 // back the marks of what was accepted and is not in there: somebody restored one
 // of its earlier states.
-func (p *past) checkGolden() error {
-	base, err := golden.Open(p.options.Store.Golden)
+func (p *past) checkGolden(ctx context.Context, at *located) error {
+	base, err := at.open(ctx)
 	if err != nil {
 		return noGolden(p.options.Store.Golden, err)
 	}

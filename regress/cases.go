@@ -10,7 +10,7 @@ import (
 // Cases returns the names of the cases that would run, in corpus order: in
 // their printable form, or raw.
 func Cases(ctx context.Context, o Options, raw bool) (names []string, err error) {
-	if err := o.completeFromGolden(); err != nil {
+	if err := o.completeFromGolden(ctx); err != nil {
 		return nil, err
 	}
 	s, err := open(ctx, &o, casesCommand)

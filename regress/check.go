@@ -8,7 +8,6 @@ import (
 
 	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
-	"muster/regress/internal/golden"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/report"
 	"muster/regress/internal/state"
@@ -40,7 +39,7 @@ type first struct {
 // never writes. Differences are in the summary; an error says that the check
 // could not be made.
 func Check(ctx context.Context, o Options) (sum Summary, err error) {
-	base, err := golden.Open(o.Store.Golden)
+	base, err := o.openGolden(ctx, o.Store.Golden)
 	if err != nil {
 		return sum, noGolden(o.Store.Golden, err)
 	}
@@ -57,7 +56,7 @@ func Check(ctx context.Context, o Options) (sum Summary, err error) {
 	for _, text := range flagsDiffer(base.Meta(), s.o.flags(), "this check") {
 		s.warn(text)
 	}
-	c := newChecking(s, recordedBase{base})
+	c := newChecking(s, recordedBase{base.Store})
 	if len(s.cases) == 0 && len(c.lacking()) == 0 {
 		return sum, s.nothing()
 	}

@@ -15,12 +15,12 @@ import (
 
 // Diff compares two goldens and reports as Check does.
 func Diff(ctx context.Context, o Options, oldPath, nowPath string) (sum Summary, err error) {
-	old, err := golden.Open(oldPath)
+	old, err := o.openGolden(ctx, oldPath)
 	if err != nil {
 		return sum, noGolden(oldPath, err)
 	}
 	defer func() { err = errors.Join(err, old.Close()) }()
-	now, err := golden.Open(nowPath)
+	now, err := o.openGolden(ctx, nowPath)
 	if err != nil {
 		return sum, noGolden(nowPath, err)
 	}
@@ -40,7 +40,7 @@ func Diff(ctx context.Context, o Options, oldPath, nowPath string) (sum Summary,
 	if was, is := old.Meta().Flags["--normalize"], now.Meta().Flags["--normalize"]; was != is && !given {
 		s.warn(fmt.Sprintf("%s was recorded with %s, %s with %s: the first counts", oldPath, worded("--normalize", was), nowPath, worded("--normalize", is)))
 	}
-	return s.diff(ctx, old, now)
+	return s.diff(ctx, old.Store, now.Store)
 }
 
 func (s *session) diff(ctx context.Context, old, now *golden.Store) (Summary, error) {

@@ -8,12 +8,16 @@ import (
 
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
+	"muster/regress/internal/remote"
 )
 
 // ownFiles are what muster itself writes: in a corpus that is the current
 // folder they are not cases.
 func (o *Options) ownFiles() []string {
-	own := append(golden.Files(o.Store.Golden), o.Store.State)
+	own := []string{o.Store.State}
+	if !remote.IsAddress(o.Store.Golden) {
+		own = append(own, golden.Files(o.Store.Golden)...)
+	}
 	for _, path := range []string{o.Report.JUnit, o.Report.Events} {
 		if path != "" {
 			own = append(own, path)

@@ -1,6 +1,7 @@
 package regress
 
 import (
+	"context"
 	"slices"
 
 	"muster/regress/internal/fault"
@@ -47,6 +48,7 @@ func openPast(o *Options, id string) (*past, error) {
 	if p.options, err = optionsOf(run); err != nil {
 		return nil, err
 	}
+	p.options.Store.State, p.options.Files = o.Store.State, o.Files
 	p.results, err = run.Results()
 	return p, err
 }
@@ -74,12 +76,13 @@ func (p *past) kept(path string) (*golden.Store, error) {
 }
 
 // base opens what the run compared with.
-func (p *past) base() (*golden.Store, error) {
+func (p *past) base(ctx context.Context) (*openedGolden, error) {
 	if p.run.Command == report.CompareCommand {
-		return p.kept(p.run.References())
+		base, err := p.kept(p.run.References())
+		return &openedGolden{base, &located{}}, err
 	}
 	path := p.options.Store.Golden
-	base, err := golden.Open(path)
+	base, err := p.options.openGolden(ctx, path)
 	if err != nil {
 		return nil, noGolden(path, err)
 	}

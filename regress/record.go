@@ -19,6 +19,7 @@ import (
 // recording is a record under way.
 type recording struct {
 	*session
+	into   *target
 	writer *golden.Writer
 	lanes  []int         // of the last run of each case, by index
 	took   durations     // by that run, before the first one by the old golden's, by index
@@ -47,9 +48,11 @@ func hadOf(r *golden.Record) had {
 // o.Judge.Repeat says, and writes the golden: beside its name first, renamed
 // over it when it is complete.
 func Record(ctx context.Context, o Options) (sum Summary, err error) {
-	if err := golden.Replaceable(o.Store.Golden); err != nil {
+	into, err := o.replacing(ctx)
+	if err != nil {
 		return sum, err
 	}
+	defer into.close()
 	s, err := open(ctx, &o, report.RecordCommand)
 	if err != nil {
 		return sum, err
@@ -58,8 +61,8 @@ func Record(ctx context.Context, o Options) (sum Summary, err error) {
 	if err := s.resolve(); err != nil {
 		return sum, err
 	}
-	r := &recording{session: s, failed: map[int]error{}, done: map[int]bool{}}
-	if err := r.lookAtOld(); err != nil {
+	r := &recording{session: s, into: into, failed: map[int]error{}, done: map[int]bool{}}
+	if err := r.lookAtOld(ctx); err != nil {
 		return sum, err
 	}
 	return r.record(ctx)
@@ -67,9 +70,9 @@ func Record(ctx context.Context, o Options) (sum Summary, err error) {
 
 // lookAtOld refuses a selection that would drop cases from an existing golden, and
 // takes over from that how long cases took.
-func (r *recording) lookAtOld() error {
+func (r *recording) lookAtOld(ctx context.Context) error {
 	r.took = make(durations, len(r.cases))
-	old, err := golden.Open(r.o.Store.Golden)
+	old, err := r.into.open(ctx)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 		return nil
@@ -102,7 +105,7 @@ func (r *recording) record(ctx context.Context) (Summary, error) {
 		return r.summary, err
 	}
 	err := r.passes(ctx)
-	return r.summary, r.end(err)
+	return r.summary, r.end(ctx, err)
 }
 
 // begin opens the new golden, or the one that --resume goes on with.
@@ -118,6 +121,7 @@ func (r *recording) begin(ctx context.Context) (err error) {
 	}
 	id["--repeat"] = fmt.Sprint(r.o.Judge.Repeat)
 	id["--golden"] = r.o.Store.Golden
+	r.into.identify(id)
 	if err := r.startCrew(ctx, ""); err != nil {
 		return err
 	}
@@ -172,7 +176,10 @@ func (r *recording) openWriter(ctx context.Context) error {
 		return err
 	}
 	if r.resumed {
-		w, err := golden.Resume(r.o.Store.Golden)
+		if err := r.into.reopen(r.run.ID); err != nil {
+			return err
+		}
+		w, err := golden.Resume(r.into.path)
 		switch {
 		case err == nil && w.Meta().Run == r.run.ID:
 			r.writer = w
@@ -186,7 +193,7 @@ func (r *recording) openWriter(ctx context.Context) error {
 			return err
 		}
 	}
-	r.writer, err = golden.Create(r.o.Store.Golden, m)
+	r.writer, err = golden.Create(r.into.path, m)
 	return err
 }
 
@@ -311,7 +318,7 @@ func (r *recording) conclude(t task, rec golden.Record) {
 }
 
 // end completes the golden, or keeps what is done for --resume.
-func (r *recording) end(err error) error {
+func (r *recording) end(ctx context.Context, err error) error {
 	if err == nil {
 		err = r.inputsChanged()
 	}
@@ -320,7 +327,9 @@ func (r *recording) end(err error) error {
 		err = fault.Environmentf("%s failed because of the machine: %s is as it was, what ran is kept; --resume goes on; the first: %w", counted(len(r.failed)), r.o.Store.Golden, first)
 	}
 	if err == nil {
-		err = r.writer.Finish()
+		if err = r.writer.Finish(); err == nil {
+			err = r.into.publish(ctx, "muster record --resume sends it")
+		}
 	} else {
 		err = errors.Join(err, r.writer.Abort(true))
 	}

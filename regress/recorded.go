@@ -1,6 +1,7 @@
 package regress
 
 import (
+	"context"
 	"errors"
 	"os"
 	"slices"
@@ -19,11 +20,11 @@ func noGolden(path string, err error) error {
 
 // completeFromGolden fills in what was not given from the golden, if there is
 // one, and one is named.
-func (o *Options) completeFromGolden() error {
+func (o *Options) completeFromGolden(ctx context.Context) error {
 	if o.Store.Golden == "" {
 		return nil
 	}
-	base, err := golden.Open(o.Store.Golden)
+	base, err := o.openGolden(ctx, o.Store.Golden)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}

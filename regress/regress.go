@@ -17,6 +17,7 @@ import (
 	"io"
 	"time"
 
+	"muster/files"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/report"
 
@@ -32,9 +33,10 @@ type Options struct {
 	Limits  Limits
 	Judge   Judgement
 	Store   Store
-	Report  Report   `json:"-"`
-	Helper  []string `json:"-"` // starts this program; its arguments are followed by lane.Argument
-	Version string   `json:"-"` // of this program, noted in the golden
+	Report  Report              `json:"-"`
+	Files   files.ClientOptions `json:"-"` // how a golden at an address is reached
+	Helper  []string            `json:"-"` // starts this program; its arguments are followed by lane.Argument
+	Version string              `json:"-"` // of this program, noted in the golden
 	// Configured says that a configuration file or MUSTER_ variables would change
 	// what a case sees: a line that reproduces one keeps them out.
 	Configured bool `json:"-"`
@@ -95,7 +97,7 @@ type Judgement struct {
 
 // Store says where things are kept.
 type Store struct {
-	Golden string // file; with others of that name beside it while it is written
+	Golden string // file, with others of that name beside it while it is written; or an http(s) address, see package files
 	State  string // folder, made when it is needed
 	Resume bool   // go on with the last run of this command, if it did not finish
 }

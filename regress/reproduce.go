@@ -1,6 +1,8 @@
 package regress
 
 import (
+	"context"
+
 	"al.essio.dev/pkg/shellescape"
 )
 
@@ -12,8 +14,8 @@ func shellQuoteAll(args []string) string { return shellescape.QuoteCommand(args)
 // that stays. It names every option in which that run differs from what the
 // line would take from the golden, or by default; what is configured is kept
 // from it.
-func (o *Options) reproduce(raw, keep string, words []string, configured bool) string {
-	without := o.taken(words)
+func (o *Options) reproduce(ctx context.Context, raw, keep string, words []string, configured bool) string {
+	without := o.taken(ctx, words)
 	args := []string{"muster", runCommand, typedName(raw), o.Corpus.Path, "--keep", keep}
 	if configured {
 		args = append(args, "--config", "")
@@ -35,9 +37,9 @@ func (o *Options) reproduce(raw, keep string, words []string, configured bool) s
 // taken returns the options that `muster run` would have if it were told no
 // more than the command: those of the golden. Where that has a list which these
 // options have not, it must be kept from it.
-func (o *Options) taken(words []string) Options {
-	t := Options{Command: Command{Words: words}, Store: o.Store}
-	err := t.completeFromGolden()
+func (o *Options) taken(ctx context.Context, words []string) Options {
+	t := Options{Command: Command{Words: words}, Store: o.Store, Files: o.Files}
+	err := t.completeFromGolden(ctx)
 	for _, lists := range [][2][]string{
 		{t.Corpus.Headers, o.Corpus.Headers}, {t.Corpus.Context, o.Corpus.Context},
 		{t.Command.Env, o.Command.Env}, {t.Command.PassEnv, o.Command.PassEnv},

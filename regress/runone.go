@@ -18,7 +18,7 @@ import (
 // case leaves it: work, home and tmp, and the streams beside them. It prints
 // how the case ended and what to do next.
 func RunOne(ctx context.Context, o Options, caseName, keep string) (err error) {
-	if err := o.completeFromGolden(); err != nil {
+	if err := o.completeFromGolden(ctx); err != nil {
 		return err
 	}
 	o.Limits.Jobs = 1

@@ -16,7 +16,7 @@ import (
 
 // Show prints the whole difference of one case in a past run, and the one line
 // that reproduces it. An empty id means the last run.
-func Show(_ context.Context, o Options, caseName, id string) error {
+func Show(ctx context.Context, o Options, caseName, id string) error {
 	p, err := openPast(&o, id)
 	if err != nil {
 		return err
@@ -42,13 +42,13 @@ func Show(_ context.Context, o Options, caseName, id string) error {
 		fmt.Fprintf(w, "%s\n", readable.Text(res.Why))
 	}
 	if res.Verdict != outcome.Environment && res.Verdict != outcome.Missing {
-		if err := p.show(w, raw, o.Report.console().Out.Colour); err != nil {
+		if err := p.show(ctx, w, raw, o.Report.console().Out.Colour); err != nil {
 			return err
 		}
 	}
-	fmt.Fprintf(w, "\nreproduce: %s\n", p.options.reproduce(raw, "kept", p.options.Command.wordsFor(raw), o.Configured))
+	fmt.Fprintf(w, "\nreproduce: %s\n", p.options.reproduce(ctx, raw, "kept", p.options.Command.wordsFor(raw), o.Configured))
 	if p.run.Command == report.CompareCommand {
-		fmt.Fprintf(w, "reference: %s\n", p.options.reproduce(raw, "kept-reference", p.options.Command.Reference, o.Configured))
+		fmt.Fprintf(w, "reference: %s\n", p.options.reproduce(ctx, raw, "kept-reference", p.options.Command.Reference, o.Configured))
 	}
 	if p.options.Corpus.Path == "-" {
 		fmt.Fprintf(w, "           with the same archive on standard input\n")
@@ -58,7 +58,7 @@ func Show(_ context.Context, o Options, caseName, id string) error {
 }
 
 // show prints every part in which a case differs.
-func (p *past) show(w io.Writer, raw string, colour bool) error {
+func (p *past) show(ctx context.Context, w io.Writer, raw string, colour bool) error {
 	found, err := p.outcomes()
 	if err != nil {
 		return err
@@ -71,7 +71,7 @@ func (p *past) show(w io.Writer, raw string, colour bool) error {
 	if !known {
 		return fault.Inputf("run %s did not keep the outcome of %s: run muster %s again", p.run.ID, name.Print(raw), p.run.Command)
 	}
-	base, err := p.base()
+	base, err := p.base(ctx)
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,8 @@ func (p *program) accept() *cobra.Command {
 		Use:   "accept NAME...|--all [flags]",
 		Short: "Make new outcomes part of the golden",
 		Long: `Accept promotes what the last check found into the golden, all or nothing. A
-golden that anything but accepts of the same check has changed since is refused.
+golden that anything but accepts of the same check has changed since is refused,
+at an address too, where MUSTER_TOKEN is the token that its server wants.
 
 --all leaves out cases that crashed, failed newly or reached a limit, unless
 --failing, and cases that the corpus no longer has, unless --missing.`,

@@ -8,9 +8,10 @@ import (
 
 func (p *program) diff() *cobra.Command {
 	return p.command(&cobra.Command{
-		Use:     "diff A.golden B.golden [flags]",
-		Short:   "Compare two goldens",
-		Long:    `Diff compares two goldens and reports as check does, with A as the golden.`,
+		Use:   "diff A.golden B.golden [flags]",
+		Short: "Compare two goldens",
+		Long: `Diff compares two goldens, files or at http(s) addresses, and reports as check does,
+with A as the golden.`,
 		Example: "  muster diff before.golden after.golden",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) != 2 {
@@ -18,7 +19,7 @@ func (p *program) diff() *cobra.Command {
 			}
 			return nil
 		},
-	}, []group{selectFlags, normalizeFlag, allowFlag, reportFlags}, func(c *cobra.Command, o *regress.Options, args []string) error {
+	}, []group{stateFlag, selectFlags, normalizeFlag, allowFlag, reportFlags}, func(c *cobra.Command, o *regress.Options, args []string) error {
 		return finish(regress.Diff(c.Context(), *o, args[0], args[1]))
 	})
 }

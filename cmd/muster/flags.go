@@ -53,7 +53,7 @@ func storeFlags(f *pflag.FlagSet, o *regress.Options) {
 }
 
 func goldenFlag(f *pflag.FlagSet, o *regress.Options) {
-	f.StringVar(&o.Store.Golden, "golden", regress.GoldenDefault, "`FILE` that holds the golden outcomes")
+	f.StringVar(&o.Store.Golden, "golden", regress.GoldenDefault, "`FILE` that holds the golden outcomes, or its http(s) address")
 }
 
 func stateFlag(f *pflag.FlagSet, o *regress.Options) {

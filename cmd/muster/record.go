@@ -12,7 +12,8 @@ func (p *program) record() *cobra.Command {
 		Short: "Run the trusted command and keep the outcomes as the golden",
 		Long: `Record runs the command over every case of the corpus, twice, and keeps what
 came out as the golden; what differs from run to run is marked flaky. The golden
-that was there stays whole until the new one is complete.
+that was there stays whole until the new one is complete. One at an address is
+replaced if it is still the one that was there at the beginning.
 
 CORPUS is a .tar, .tar.gz, .tar.zst or .tar.xz, a folder, or - for a tar on
 standard input. In COMMAND, {in} is the source, {out} is {in}.out, {stem} the

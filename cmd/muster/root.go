@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"muster/files"
 	"muster/regress"
 )
 
@@ -92,10 +93,16 @@ func (p *program) options() (*regress.Options, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &regress.Options{Helper: []string{self}, Version: versionText()}
+	o := &regress.Options{Helper: []string{self}, Version: versionText(), Files: access()}
 	o.Corpus.Stdin = p.stdin
 	o.Report.Stdout, o.Report.Stderr = p.stdout, p.stderr
 	return o, nil
+}
+
+// access is what servers want to see. It is no setting: a token must not stand in a file
+// that is shared.
+func access() files.ClientOptions {
+	return files.ClientOptions{Token: os.Getenv("MUSTER_TOKEN"), PlainToken: os.Getenv("MUSTER_TOKEN_PLAIN") == "1"}
 }
 
 // finish turns a run's end into the program's.

@@ -211,6 +211,23 @@ func (w *Writer) publish() error {
 	return syncPath(filepath.Dir(w.path))
 }
 
+// Unfinish undoes the last step of a Finish, for Resume to go on from there: the store at
+// path is the unfinished one again, and at path is none.
+func Unfinish(path string) error {
+	l, err := acquire(path)
+	if err != nil {
+		return err
+	}
+	defer l.release()
+	if err := removeDatabase(path + partSuffix); err != nil {
+		return err
+	}
+	if err := os.Rename(path, path+partSuffix); err != nil {
+		return fault.Environmentf("golden: %w", err)
+	}
+	return nil
+}
+
 // settle deals with the journal of a change of the old golden that was killed:
 // left where it is, SQLite would roll it back into the new one. The old golden
 // is made whole by it first, since a kill may come before the rename. A golden

@@ -1,5 +1,5 @@
 // Package state is the folder .muster: past runs, the lock that one writing
-// run holds, and the cache. A run's folder holds run.json (what it was and how
+// run holds, the cache, and goldens on their way to elsewhere. A run's folder holds run.json (what it was and how
 // it ended), cases.jsonl (a line per case that is done, for --resume), results.json
 // (a verdict per case that was not identical, and whether it was accepted) and the
 // stores of the outcomes of those and of what they were compared with.
@@ -37,6 +37,9 @@ func Open(dir string) *State { return &State{dir} }
 
 // Cache returns the folder for what can be made again.
 func (s *State) Cache() string { return filepath.Join(s.dir, "cache") }
+
+// Recorded returns the folder for what was recorded for elsewhere and is not there yet.
+func (s *State) Recorded() string { return filepath.Join(s.dir, "recorded") }
 
 func (s *State) runs() string { return filepath.Join(s.dir, "runs") }
 

@@ -1,0 +1,183 @@
+// Package remote has files that are at addresses: what is there is fetched when it has
+// changed, and read from a copy here; what is to be there takes the place of what was
+// seen, and of nothing else.
+//
+// It must not know what is in the files, nor open them for anybody.
+package remote
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+
+	"muster/files"
+	"muster/regress/internal/fault"
+)
+
+// sizeMax bounds what is fetched: more than that nobody serves as one file.
+const sizeMax = 16 << 30
+
+// IsAddress reports whether a name is meant as an address, and not as that of a file.
+func IsAddress(name string) bool {
+	scheme, _, found := strings.Cut(name, "://")
+	scheme = strings.ToLower(scheme)
+	return found && (scheme == "http" || scheme == "https")
+}
+
+// Place is a file at an address. Its methods may be called at the same time.
+type Place struct {
+	address string
+	client  *files.Client
+	cache   cache
+}
+
+// New returns the place with that address, whose copies are in a folder that is made when
+// it is needed.
+func New(address, folder string, o files.ClientOptions) (*Place, error) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return nil, fault.Inputf("%s: %w", address, err)
+	}
+	switch {
+	case u.User != nil: // it would stay in what is kept of a run
+		return nil, fault.Inputf("%s: no user stands in an address here: set MUSTER_TOKEN to the server's token", u.Redacted())
+	case u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.Path == "" || strings.HasSuffix(u.Path, "/"):
+		return nil, fault.Inputf("%s: that is no address of a file: one is http://HOST/files/NAME, or https", address)
+	}
+	return &Place{address, files.NewClient(o), cache{folder, keyOf(address)}}, nil
+}
+
+func keyOf(address string) string {
+	sum := sha256.Sum256([]byte(address))
+	return hex.EncodeToString(sum[:8])
+}
+
+// Key is a name for what belongs to the place, fit for a file.
+func (p *Place) Key() string { return p.cache.key }
+
+// Fetch returns a copy of what is at the address, for the caller to close. It is made only
+// if the one of before is not that any more. The error of nothing there is fs.ErrNotExist.
+func (p *Place) Fetch(ctx context.Context) (*Copy, error) {
+	held, err := p.cache.newest()
+	if err != nil {
+		return nil, err
+	}
+	tag := ""
+	if held != nil {
+		tag = held.tag
+	}
+	content, err := p.client.Get(ctx, p.address, tag)
+	if held != nil && errors.Is(err, files.ErrNotModified) {
+		return held, nil
+	}
+	if held != nil {
+		held.Close()
+	}
+	if err != nil {
+		return nil, p.failed(err)
+	}
+	defer content.Close()
+	if content.Size > sizeMax {
+		return nil, p.tooLarge()
+	}
+	return p.save(ctx, content)
+}
+
+func (p *Place) tooLarge() error {
+	return fault.Inputf("%s is larger than %d GiB, and is not fetched", p.address, sizeMax>>30)
+}
+
+// save makes a copy of what comes.
+func (p *Place) save(ctx context.Context, content *files.Content) (*Copy, error) {
+	f, err := p.cache.create()
+	if err != nil {
+		return nil, err
+	}
+	n, err := io.Copy(f, io.LimitReader(content, sizeMax+1))
+	switch {
+	case err != nil && ctx.Err() != nil:
+		err = ctx.Err()
+	case err != nil:
+		err = fault.Environmentf("fetch %s to %s: after %d bytes: %w", p.address, f.Name(), n, err)
+	case n > sizeMax:
+		err = p.tooLarge()
+	}
+	if err != nil {
+		remove(f.Name())
+		f.Close()
+		return nil, err
+	}
+	c, err := p.cache.commit(f.Name(), f, content.ETag)
+	if err == nil {
+		c.Fresh = true
+	}
+	return c, err
+}
+
+// Replace puts the file at path to the address if what is there is still seen, nil for
+// nothing; else the error is ErrChanged. Then the file becomes the copy of what is there,
+// and after an error it stays.
+func (p *Place) Replace(ctx context.Context, path string, seen *Copy) error {
+	want := files.Condition{IfNoneMatchAll: true}
+	if seen != nil {
+		want = files.Condition{IfMatch: seen.tag}
+	}
+	if want == (files.Condition{}) {
+		return fault.Inputf("%s: its server tells no ETag, and without it one could overwrite what another has written: use muster serve", p.address)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return fault.Environmentf("%w", err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return fault.Environmentf("%w", err)
+	}
+	tag, err := p.client.Put(ctx, p.address, f, info.Size(), want)
+	if err != nil {
+		return p.failed(err)
+	}
+	p.cache.adopt(path, tag)
+	return nil
+}
+
+// ErrChanged is the error of a Replace where something else is there by now.
+var ErrChanged = errors.New("it was changed since it was seen")
+
+// failed says whose move an error of the client is, and which.
+func (p *Place) failed(err error) error {
+	var answer *files.StatusError
+	switch {
+	case errors.Is(err, context.Canceled):
+		return err
+	case errors.Is(err, files.ErrPlainToken):
+		return fault.Inputf("%w: use https, or set MUSTER_TOKEN_PLAIN=1 where the network is trusted", err)
+	case !errors.As(err, &answer):
+		return fault.Environmentf("%w: is the server running there, and reachable?", err)
+	}
+	switch status := answer.Status; {
+	case status == http.StatusUnauthorized || status == http.StatusForbidden:
+		return fault.Inputf("%w: set MUSTER_TOKEN to the server's token", err)
+	case status == http.StatusNotFound && !strings.Contains(p.address, filesAt):
+		// Not %w: a golden that is to be made is not there either, and this is a mistake.
+		return fault.Inputf("%v: muster serve has its files below %s, as in http://HOST%sNAME", err, filesAt, filesAt)
+	case status == http.StatusPreconditionFailed:
+		return fmt.Errorf("%w: %w", ErrChanged, err)
+	case status == http.StatusInsufficientStorage:
+		return fault.Environmentf("%w: there is no room on the server", err)
+	case status >= 500, status == http.StatusRequestEntityTooLarge, status == http.StatusTooManyRequests, status == http.StatusRequestTimeout:
+		return fault.Environmentf("%w", err)
+	}
+	return fault.Inputf("%w", err)
+}
+
+// filesAt is what the addresses of a server's files have in them.
+const filesAt = "/files/"
