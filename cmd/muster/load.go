@@ -174,6 +174,7 @@ const addrDefault = "127.0.0.1:9999"
 func (l *loadFlags) add(f *pflag.FlagSet, o *load.Options) {
 	o.Protocol, l.format = load.HTTP, format(regress.Text)
 	f.Var((*protocol)(&o.Protocol), "protocol", "`PROTOCOL` of the requests: "+protocols())
+	f.Var(&size{&o.PageSize, 0}, "page-size", "bytes of a file in a message of protobuf or JSON: up to 1M (default 64K)")
 	f.Float64Var(&o.Rate, "rate", 0, "`R` requests are due each second in all, and latencies count from then (default: one after another)")
 	f.DurationVar(&o.Timeout, "timeout", time.Minute, "`TIME` that a request may take")
 	f.Var(&l.format, "format", "`FORMAT` of the results on standard output: text or json")

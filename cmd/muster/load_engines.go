@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -57,12 +58,15 @@ the reason.`,
 
 func (e *engineFlags) add(f *pflag.FlagSet, o *load.EnginesOptions) {
 	f.StringSliceVar(&e.ops, "op", []string{string(load.Upload), string(load.Download)}, "`OPERATIONS` that each server is asked for, in this order")
-	f.StringSliceVar(&o.Engines, "engines", []string{"direct", "pool", "cthreads", "uring"}, "`ENGINES` that are compared, as serve --io names them")
+	f.StringSliceVar(&o.Engines, "engines", enginesKnown(), "`ENGINES` that are compared, as serve --io names them")
 	f.IntVar(&o.Rounds, "rounds", 3, "start each engine `N` times, in turns, and take medians")
 	f.StringVar(&o.Dir, "data", "", "let the servers write below `DIR`, and take it all away again (default: where the system has temporary files)")
 	f.IntVar(&e.ioThreads, "io-threads", 32, "`N` threads for files in each server, where the engine has a bound")
 	f.StringVar(&e.sync, "sync", "none", "`WHEN` what was written is safe: none, fdatasync or group")
 }
+
+// enginesKnown are all there are, in the order in which they are measured.
+func enginesKnown() []string { return []string{ioDirect, ioPool, ioCThreads, ioURing} }
 
 func (p *program) compareEngines(c *cobra.Command, l *loadFlags, e *engineFlags, o load.EnginesOptions) error {
 	if err := checkFiles(map[string]string{"--html": l.html}); err != nil {
@@ -71,6 +75,11 @@ func (p *program) compareEngines(c *cobra.Command, l *loadFlags, e *engineFlags,
 	self, err := os.Executable()
 	if err != nil {
 		return err
+	}
+	for _, engine := range o.Engines {
+		if !slices.Contains(enginesKnown(), engine) {
+			return usagef("--engines: no engine %q%s: there are %s", engine, nearest(engine, enginesKnown()), strings.Join(enginesKnown(), ", "))
+		}
 	}
 	for _, op := range e.ops {
 		o.Ops = append(o.Ops, load.Op(strings.TrimSpace(op)))

@@ -23,7 +23,10 @@ func newCallerTarget(o Options) (*callerTarget, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &callerTarget{plain, files.CallerOptions{URL: o.URL, Token: o.Token, JSON: o.Protocol == JSON}}
+	if o.PageSize > files.PageSizeMax {
+		return nil, inputf("pages of %d bytes: %d are the most", o.PageSize, files.PageSizeMax)
+	}
+	t := &callerTarget{plain, files.CallerOptions{URL: o.URL, Token: o.Token, JSON: o.Protocol == JSON, PageSize: int(o.PageSize)}}
 	if _, err := files.NewCaller(t.options); err != nil {
 		return nil, &InputError{err}
 	}

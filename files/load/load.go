@@ -58,6 +58,7 @@ type Options struct {
 	Connections int // each makes one request after another
 	Requests    int // in all: request i concerns file i; Clean has as many as there are files
 	Size        int64
+	PageSize    int64 // bytes of a file in one message, up to files.PageSizeMax; 0 = 64 KiB
 
 	// Rate is how many requests are due each second, in all; 0 = as many as are answered.
 	// Latencies then count from the time when a request was due, so that a server that
