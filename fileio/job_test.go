@@ -17,6 +17,10 @@ func BenchmarkRun(b *testing.B) {
 	defer dir.Close()
 	folder, data := int(dir.Fd()), enginetest.Content(1, 50_000)
 	room := make([]byte, 64<<10)
+	first := fileio.Job{Op: fileio.OpPut, Folder: folder, Name: "x", Temp: "~x", Data: data}
+	if err := first.Run(); err != nil {
+		b.Fatal(err)
+	}
 	for _, c := range []struct {
 		name string
 		job  fileio.Job

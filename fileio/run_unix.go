@@ -33,7 +33,7 @@ func (j *Job) RunOn(c Calls) error {
 	case OpGet:
 		return j.get(c)
 	case OpRead:
-		return j.read(c)
+		return j.read(c, j.Data)
 	case OpClose:
 		return c.Close(j.File)
 	case OpStat:
@@ -137,8 +137,8 @@ func (j *Job) get(c Calls) error {
 	}
 	j.File = file
 	err = j.stat(c, j.File, "")
-	if err == nil {
-		err = j.read(c)
+	if err == nil { // and not beyond the end, which would be one call more
+		err = j.read(c, j.Data[:min(int64(len(j.Data)), j.Info.Size)])
 	}
 	if err != nil || int64(j.N) >= j.Info.Size {
 		_ = c.Close(j.File)
@@ -161,10 +161,10 @@ func (j *Job) stat(c Calls, at int, name string) error {
 	return nil
 }
 
-func (j *Job) read(c Calls) error {
+func (j *Job) read(c Calls, data []byte) error {
 	j.N = 0
-	for j.N < len(j.Data) {
-		n, err := c.Read(j.File, j.Data[j.N:], j.Offset+int64(j.N))
+	for j.N < len(data) {
+		n, err := c.Read(j.File, data[j.N:], j.Offset+int64(j.N))
 		if err != nil {
 			return err
 		}
