@@ -62,6 +62,7 @@ var rooms = []room{
 	{"fileio/internal/queue", "fileio", plain},
 	{"fileio/pooled", "fileio fileio/internal/queue pool", plain},
 	{"fileio/cthreads", "fileio fileio/internal/queue", plain},
+	{"fileio/uring", "fileio fileio/internal/queue", plain},
 	{"fileio/faulty", "fileio", plain},
 	{"fileio/enginetest", "fileio", plain},
 

@@ -1,8 +1,7 @@
 package fileio
 
-// Calls are the system calls that a job is made of: this interface has one implementation
-// that calls the system, for [Job.Run], and one in each engine that has another way to ask
-// it, for [Job.RunOn]. Each call does what the system's does, once; Read and Write may do a
+// Calls are the system calls that a job is made of: [System] makes them, for [Job.Run], and
+// an engine that has another way to ask the system has its own, for [Job.RunOn]. Each call does what the system's does, once; Read and Write may do a
 // part. One that a signal has interrupted is repeated, but for Close. Errors are the
 // system's. The calls of one job follow upon one another.
 type Calls interface {

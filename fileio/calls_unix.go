@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// calls asks the system, in this thread.
-type calls struct{}
+// System is Calls that ask the system, in this thread.
+type System struct{}
 
 // again repeats a system call that a signal has interrupted.
 func again(call func() error) error {
@@ -21,7 +21,7 @@ func again(call func() error) error {
 	}
 }
 
-func (calls) Open(folder int, name string, flags int, mode uint32) (file int, err error) {
+func (System) Open(folder int, name string, flags int, mode uint32) (file int, err error) {
 	err = again(func() (err error) {
 		file, err = unix.Openat(folder, name, flags, mode)
 		return err
@@ -29,9 +29,9 @@ func (calls) Open(folder int, name string, flags int, mode uint32) (file int, er
 	return file, err
 }
 
-func (calls) Close(file int) error { return unix.Close(file) }
+func (System) Close(file int) error { return unix.Close(file) }
 
-func (calls) Read(file int, data []byte, offset int64) (n int, err error) {
+func (System) Read(file int, data []byte, offset int64) (n int, err error) {
 	err = again(func() (err error) {
 		n, err = unix.Pread(file, data, offset)
 		return err
@@ -39,7 +39,7 @@ func (calls) Read(file int, data []byte, offset int64) (n int, err error) {
 	return n, err
 }
 
-func (calls) Write(file int, data []byte, offset int64) (n int, err error) {
+func (System) Write(file int, data []byte, offset int64) (n int, err error) {
 	err = again(func() (err error) {
 		n, err = unix.Pwrite(file, data, offset)
 		return err
@@ -47,15 +47,15 @@ func (calls) Write(file int, data []byte, offset int64) (n int, err error) {
 	return n, err
 }
 
-func (calls) Rename(folder int, from, to string) error {
+func (System) Rename(folder int, from, to string) error {
 	return again(func() error { return unix.Renameat(folder, from, folder, to) })
 }
 
-func (calls) Unlink(folder int, name string) error {
+func (System) Unlink(folder int, name string) error {
 	return again(func() error { return unix.Unlinkat(folder, name, 0) })
 }
 
-func (calls) Stat(at int, name string) (Status, error) {
+func (System) Stat(at int, name string) (Status, error) {
 	var st unix.Stat_t
 	err := again(func() error {
 		if name == "" {
@@ -69,8 +69,8 @@ func (calls) Stat(at int, name string) (Status, error) {
 
 // List reads the folder through a descriptor of its own: one that is shared has one place
 // at which it reads.
-func (c calls) List(folder int) ([]string, error) {
-	own, err := c.Open(folder, ".", unix.O_RDONLY|unix.O_CLOEXEC|unix.O_DIRECTORY, 0)
+func (s System) List(folder int) ([]string, error) {
+	own, err := s.Open(folder, ".", unix.O_RDONLY|unix.O_CLOEXEC|unix.O_DIRECTORY, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -79,14 +79,14 @@ func (c calls) List(folder int) ([]string, error) {
 	return f.Readdirnames(-1)
 }
 
-func (calls) Flush(file int) error {
+func (System) Flush(file int) error {
 	return again(func() error { return flush(file) })
 }
 
-func (calls) FlushFolder(folder int) error {
+func (System) FlushFolder(folder int) error {
 	return again(func() error { return unix.Fsync(folder) })
 }
 
-func (calls) FlushAll(folder int) error {
+func (System) FlushAll(folder int) error {
 	return again(func() error { return syncFS(folder) })
 }

@@ -11,7 +11,7 @@ import (
 
 // Run executes the job in this goroutine, whose thread waits for the disk: it is for
 // engines.
-func (j *Job) Run() error { return j.RunOn(calls{}) }
+func (j *Job) Run() error { return j.RunOn(System{}) }
 
 // RunOn executes the job by these calls: it is for engines.
 func (j *Job) RunOn(c Calls) error {
