@@ -60,8 +60,10 @@ var rooms = []room{
 
 	{"fileio", "pool internal/filelock", plain},
 	{"fileio/direct", "fileio", plain},
-	{"fileio/pooled", "fileio pool", plain},
-	{"fileio/cthreads", "fileio", plain},
+	{"fileio/internal/queue", "fileio", plain},
+	{"fileio/pooled", "fileio fileio/internal/queue pool", plain},
+	{"fileio/cthreads", "fileio fileio/internal/queue", plain},
+	{"fileio/uring", "fileio fileio/internal/queue", plain},
 	{"fileio/faulty", "fileio", plain},
 	{"fileio/enginetest", "fileio", plain},
 

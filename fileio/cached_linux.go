@@ -35,7 +35,7 @@ func (c *cache) open(folder int, name string) (file int, info Entry, known bool,
 		return -1, Entry{}, false, nil
 	}
 	j := Job{File: file}
-	if err := j.opened(); err != nil {
+	if err := j.stat(System{}, file, ""); err != nil {
 		_ = unix.Close(file)
 		return -1, Entry{}, true, err
 	}

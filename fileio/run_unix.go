@@ -5,55 +5,49 @@ package fileio
 import (
 	"errors"
 	"io"
-	"os"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
 
 // Run executes the job in this goroutine, whose thread waits for the disk: it is for
 // engines.
-func (j *Job) Run() error {
+func (j *Job) Run() error { return j.RunOn(System{}) }
+
+// RunOn executes the job by these calls: it is for engines.
+func (j *Job) RunOn(c Calls) error {
 	switch j.Op {
 	case OpPut:
-		return j.put()
+		return j.put(c)
 	case OpStage:
-		return j.stage()
+		return j.stage(c)
 	case OpCreate:
-		return j.create()
+		return j.create(c)
 	case OpWrite:
-		return writeAll(j.File, j.Data, j.Offset)
+		return j.write(c)
 	case OpSeal:
-		return j.seal()
+		return j.seal(c)
 	case OpCommit:
-		return j.commit()
+		return j.commit(c)
 	case OpDiscard:
-		return again(func() error { return unix.Unlinkat(j.Folder, j.Temp, 0) })
+		return c.Unlink(j.Folder, j.Temp)
 	case OpGet:
-		return j.get()
+		return j.get(c)
 	case OpRead:
-		return j.read()
+		return j.read(c, j.Data)
 	case OpClose:
-		return unix.Close(j.File)
+		return c.Close(j.File)
 	case OpStat:
-		return j.stat()
+		return j.stat(c, j.Folder, j.Name)
 	case OpDelete:
-		return j.delete()
+		return j.delete(c)
 	case OpList:
-		return j.list()
+		var err error
+		j.Names, err = c.List(j.Folder)
+		return err
 	case OpSync:
-		return syncFS(j.Folder)
+		return c.FlushAll(j.Folder)
 	}
 	return errors.ErrUnsupported
-}
-
-// again repeats a system call that a signal has interrupted.
-func again(call func() error) error {
-	for {
-		if err := call(); err != unix.EINTR {
-			return err
-		}
-	}
 }
 
 const (
@@ -63,168 +57,131 @@ const (
 	writeMost = 1 << 20 // of one system call, so that others come in between
 )
 
-func (j *Job) create() error {
-	return again(func() (err error) {
-		j.File, err = unix.Openat(j.Folder, j.Temp, newFile, fileMode)
-		return err
-	})
+func (j *Job) create(c Calls) error {
+	var err error
+	j.File, err = c.Open(j.Folder, j.Temp, newFile, fileMode)
+	return err
 }
 
 // stage leaves a whole file Temp, or none.
-func (j *Job) stage() error {
-	if err := j.create(); err != nil {
+func (j *Job) stage(c Calls) error {
+	if err := j.create(c); err != nil {
 		return err
 	}
-	err := writeAll(j.File, j.Data, 0)
-	if e := j.seal(); err == nil {
+	err := j.write(c)
+	if e := j.seal(c); err == nil {
 		err = e
 	}
 	if err != nil {
-		_ = unix.Unlinkat(j.Folder, j.Temp, 0)
+		_ = c.Unlink(j.Folder, j.Temp)
 	}
 	return err
 }
 
-func (j *Job) put() error {
-	if err := j.stage(); err != nil {
+func (j *Job) put(c Calls) error {
+	if err := j.stage(c); err != nil {
 		return err
 	}
-	err := j.commit()
+	err := j.commit(c)
 	if err != nil {
-		_ = unix.Unlinkat(j.Folder, j.Temp, 0)
+		_ = c.Unlink(j.Folder, j.Temp)
 	}
 	return err
 }
 
-func (j *Job) seal() error {
+func (j *Job) seal(c Calls) error {
 	var err error
 	if j.Sync {
-		err = again(func() error { return flush(j.File) })
+		err = c.Flush(j.File)
 	}
 	// The descriptor is gone, also after an error.
-	if e := unix.Close(j.File); err == nil && e != unix.EINTR {
+	if e := c.Close(j.File); err == nil && e != unix.EINTR {
 		err = e
 	}
 	j.File = -1
 	return err
 }
 
-func (j *Job) commit() error {
-	if err := again(func() error { return unix.Renameat(j.Folder, j.Temp, j.Folder, j.Name) }); err != nil {
+func (j *Job) commit(c Calls) error {
+	if err := c.Rename(j.Folder, j.Temp, j.Name); err != nil {
 		return err
 	}
 	if j.Sync {
-		if err := again(func() error { return flushFolder(j.Folder) }); err != nil {
+		if err := c.FlushFolder(j.Folder); err != nil {
 			return err
 		}
 	}
-	return j.stat()
+	return j.stat(c, j.Folder, j.Name)
 }
 
-// writeAll writes all data, or returns why not: a disk that is full takes a part.
-func writeAll(file int, data []byte, offset int64) error {
-	for len(data) > 0 {
-		n, err := unix.Pwrite(file, data[:min(len(data), writeMost)], offset)
-		switch {
-		case err == unix.EINTR:
-		case err != nil:
+// write writes all data, or returns why not: a disk that is full takes a part.
+func (j *Job) write(c Calls) error {
+	for done := 0; done < len(j.Data); {
+		n, err := c.Write(j.File, j.Data[done:min(len(j.Data), done+writeMost)], j.Offset+int64(done))
+		if err != nil {
 			return err
-		case n <= 0:
-			return io.ErrShortWrite
-		default:
-			data, offset = data[n:], offset+int64(n)
 		}
+		if n <= 0 {
+			return io.ErrShortWrite
+		}
+		done += n
 	}
 	return nil
 }
 
-func (j *Job) get() error {
+func (j *Job) get(c Calls) error {
 	j.File = -1
-	var file int
-	if err := again(func() (err error) {
-		file, err = unix.Openat(j.Folder, j.Name, oldFile, 0)
-		return err
-	}); err != nil {
+	file, err := c.Open(j.Folder, j.Name, oldFile, 0)
+	if err != nil {
 		return err
 	}
 	j.File = file
-	err := j.opened()
-	if err == nil {
-		err = j.read()
+	err = j.stat(c, j.File, "")
+	if err == nil { // and not beyond the end, which would be one call more
+		err = j.read(c, j.Data[:min(int64(len(j.Data)), j.Info.Size)])
 	}
 	if err != nil || int64(j.N) >= j.Info.Size {
-		_ = unix.Close(j.File)
+		_ = c.Close(j.File)
 		j.File = -1
 	}
 	return err
 }
 
-// opened sets what the system knows of an open file. Who plants anything else than a file
-// gets nothing for it.
-func (j *Job) opened() error {
-	var st unix.Stat_t
-	if err := again(func() error { return unix.Fstat(j.File, &st) }); err != nil {
-		return err
-	}
-	return j.setInfo(&st)
-}
-
-func (j *Job) stat() error {
-	var st unix.Stat_t
-	if err := again(func() error { return unix.Fstatat(j.Folder, j.Name, &st, unix.AT_SYMLINK_NOFOLLOW) }); err != nil {
-		return err
-	}
-	return j.setInfo(&st)
-}
-
-func (j *Job) setInfo(st *unix.Stat_t) error {
-	if st.Mode&unix.S_IFMT != unix.S_IFREG {
-		return unix.EINVAL
-	}
-	j.Info = Entry{Size: st.Size, Changed: time.Unix(st.Mtim.Unix()), Inode: st.Ino}
-	return nil
-}
-
-func (j *Job) read() error {
-	j.N = 0
-	for j.N < len(j.Data) {
-		n, err := unix.Pread(j.File, j.Data[j.N:], j.Offset+int64(j.N))
-		switch {
-		case err == unix.EINTR:
-		case err != nil:
-			return err
-		case n <= 0:
-			return nil
-		default:
-			j.N += n
-		}
-	}
-	return nil
-}
-
-func (j *Job) delete() error {
-	if err := again(func() error { return unix.Unlinkat(j.Folder, j.Name, 0) }); err != nil {
-		return err
-	}
-	if j.Sync {
-		return again(func() error { return flushFolder(j.Folder) })
-	}
-	return nil
-}
-
-// list reads the folder through a descriptor of its own: one that is shared has one place
-// at which it reads.
-func (j *Job) list() error {
-	var own int
-	err := again(func() (err error) {
-		own, err = unix.Openat(j.Folder, ".", unix.O_RDONLY|unix.O_CLOEXEC|unix.O_DIRECTORY, 0)
-		return err
-	})
+// stat sets what the system knows of a name, or of an open file. Who plants anything else
+// than a file gets nothing for it.
+func (j *Job) stat(c Calls, at int, name string) error {
+	s, err := c.Stat(at, name)
 	if err != nil {
 		return err
 	}
-	f := os.NewFile(uintptr(own), "")
-	defer f.Close()
-	j.Names, err = f.Readdirnames(-1)
-	return err
+	if !s.Regular {
+		return unix.EINVAL
+	}
+	j.Info = s.Entry
+	return nil
+}
+
+func (j *Job) read(c Calls, data []byte) error {
+	j.N = 0
+	for j.N < len(data) {
+		n, err := c.Read(j.File, data[j.N:], j.Offset+int64(j.N))
+		if err != nil {
+			return err
+		}
+		if n <= 0 {
+			return nil
+		}
+		j.N += n
+	}
+	return nil
+}
+
+func (j *Job) delete(c Calls) error {
+	if err := c.Unlink(j.Folder, j.Name); err != nil {
+		return err
+	}
+	if j.Sync {
+		return c.FlushFolder(j.Folder)
+	}
+	return nil
 }

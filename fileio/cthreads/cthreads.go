@@ -23,6 +23,7 @@ import (
 	"unsafe"
 
 	"muster/fileio"
+	"muster/fileio/internal/queue"
 )
 
 // Engine is a fileio.Engine.
@@ -166,30 +167,15 @@ func (e *Engine) await(ctx context.Context, place int, j *fileio.Job) error {
 		<-t.done
 		return e.finish(place, j)
 	}
-	var late <-chan time.Time
-	if e.options.WaitMax > 0 {
-		timer := time.NewTimer(e.options.WaitMax)
-		defer timer.Stop()
-		late = timer.C
-	}
-	var reason error
-	select {
-	case <-t.done:
-		return e.finish(place, j)
-	case <-ctx.Done():
-		reason = ctx.Err()
-	case <-late:
-		reason = fileio.ErrBusy
-	}
 	state := (*int32)(unsafe.Pointer(&e.jobs[place].state))
-	if atomic.CompareAndSwapInt32(state, C.WAITING, C.LEFT) {
-		if reason == fileio.ErrBusy {
+	leave := func() bool { return atomic.CompareAndSwapInt32(state, C.WAITING, C.LEFT) }
+	if _, err := queue.Wait(ctx, e.options.WaitMax, t.done, leave); err != nil {
+		if err == fileio.ErrBusy {
 			e.refused.Add(1)
 		}
 		e.running.Add(-1)
-		return reason
+		return err
 	}
-	<-t.done
 	return e.finish(place, j)
 }
 

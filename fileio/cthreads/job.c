@@ -126,8 +126,11 @@ static int get(job *j) {
 		return errno;
 	struct stat st;
 	int err = AGAIN(fstat(j->file, &st)) < 0 ? errno : set_info(j, &st);
-	if (err == 0)
+	if (err == 0) {
+		if ((int64_t)j->size > j->file_size)
+			j->size = j->file_size; // not beyond the end, which would be one call more
 		err = read_all(j);
+	}
 	if (err != 0 || (int64_t)j->n >= j->file_size) {
 		close(j->file);
 		j->file = -1;

@@ -10,8 +10,9 @@ package cthreads
 
 import (
 	"errors"
-	"fmt"
 	"time"
+
+	"muster/fileio/internal/queue"
 )
 
 // Options of an engine.
@@ -27,21 +28,11 @@ type Options struct {
 }
 
 // ThreadsMax bounds either number of threads.
-const ThreadsMax = 4096
+const ThreadsMax = queue.ThreadsMax
 
-const waitingDefault = 1024
-
-func (o *Options) check() error {
-	if o.Threads < 1 || o.Threads > ThreadsMax || o.Light < 0 || o.Light > ThreadsMax {
-		return fmt.Errorf("%d threads for files and %d for names: from 1 and 0 to %d are possible", o.Threads, o.Light, ThreadsMax)
-	}
-	if o.WaitingMax == 0 {
-		o.WaitingMax = waitingDefault
-	}
-	if o.WaitingMax < 1 {
-		return fmt.Errorf("%d jobs that wait: 1 or more are possible", o.WaitingMax)
-	}
-	return nil
+func (o *Options) check() (err error) {
+	o.WaitingMax, err = queue.Check(o.Threads, o.Light, o.WaitingMax)
+	return err
 }
 
 // Thread is one of the system's.

@@ -5,12 +5,12 @@ package pooled
 
 import (
 	"context"
-	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"muster/fileio"
+	"muster/fileio/internal/queue"
 	"muster/pool"
 )
 
@@ -24,7 +24,7 @@ type Options struct {
 }
 
 // ThreadsMax bounds either number of threads.
-const ThreadsMax = 4096
+const ThreadsMax = queue.ThreadsMax
 
 // Engine is a fileio.Engine.
 type Engine struct {
@@ -38,20 +38,13 @@ type Engine struct {
 	wait, service atomic.Int64
 }
 
-const waitingDefault = 1024
-
 // New starts an engine.
 func New(o Options) (*Engine, error) { return start(o, (*fileio.Job).Run) }
 
 func start(o Options, execute func(*fileio.Job) error) (*Engine, error) {
-	if o.Threads < 1 || o.Threads > ThreadsMax || o.Light < 0 || o.Light > ThreadsMax {
-		return nil, fmt.Errorf("%d threads for files and %d for names: from 1 and 0 to %d are possible", o.Threads, o.Light, ThreadsMax)
-	}
-	if o.WaitingMax == 0 {
-		o.WaitingMax = waitingDefault
-	}
-	if o.WaitingMax < 1 {
-		return nil, fmt.Errorf("%d jobs that wait: 1 or more are possible", o.WaitingMax)
+	var err error
+	if o.WaitingMax, err = queue.Check(o.Threads, o.Light, o.WaitingMax); err != nil {
+		return nil, err
 	}
 	e := &Engine{options: o, execute: execute}
 	e.tasks.New = func() any { return &task{done: make(chan struct{}, 1)} }
@@ -102,34 +95,14 @@ func (e *Engine) Do(ctx context.Context, j *fileio.Job) error {
 		e.refused.Add(1)
 		return fileio.ErrBusy
 	}
-	return e.await(ctx, t)
-}
-
-// await waits until the task is done, or is left because it has waited too long. A task
-// that was left stays the pool's: a worker will take it, and do nothing.
-func (e *Engine) await(ctx context.Context, t *task) error {
-	var late <-chan time.Time
-	if e.options.WaitMax > 0 {
-		timer := time.NewTimer(e.options.WaitMax)
-		defer timer.Stop()
-		late = timer.C
-	}
-	var reason error
-	select {
-	case <-t.done:
-		return e.finish(t)
-	case <-ctx.Done():
-		reason = ctx.Err()
-	case <-late:
-		reason = fileio.ErrBusy
-	}
-	if t.state.CompareAndSwap(waiting, left) {
-		if reason == fileio.ErrBusy {
+	// A task that was left stays the pool's: a worker will take it, and do nothing.
+	leave := func() bool { return t.state.CompareAndSwap(waiting, left) }
+	if _, err := queue.Wait(ctx, e.options.WaitMax, t.done, leave); err != nil {
+		if err == fileio.ErrBusy {
 			e.refused.Add(1)
 		}
-		return reason
+		return err
 	}
-	<-t.done
 	return e.finish(t)
 }
 

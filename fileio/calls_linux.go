@@ -6,7 +6,5 @@ import "golang.org/x/sys/unix"
 // it again.
 func flush(file int) error { return unix.Fdatasync(file) }
 
-func flushFolder(folder int) error { return unix.Fsync(folder) }
-
 // syncFS reports errors of all files that were written since it was called last.
 func syncFS(folder int) error { return unix.Syncfs(folder) }

@@ -13,7 +13,5 @@ func flush(file int) error {
 	return err
 }
 
-func flushFolder(folder int) error { return unix.Fsync(folder) }
-
 // syncFS is what there is not here.
 func syncFS(int) error { return errors.ErrUnsupported }

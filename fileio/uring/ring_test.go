@@ -1,0 +1,237 @@
+//go:build linux
+
+package uring
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"muster/fileio"
+)
+
+// Wherever io_uring is not what is needed, New says so, why, and leaves nothing open.
+func TestUnavailable(t *testing.T) {
+	works := systemKernel()
+	if e, err := start(Options{Threads: 1}, works); err == nil {
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	} else if os.Getenv("MUSTER_REQUIRE") != "all" {
+		t.Skip(err)
+	} else {
+		t.Fatal(err)
+	}
+	setupFails := func(err error) func(*kernel) {
+		return func(k *kernel) { k.setup = func(uint32, *params) (int, error) { return -1, err } }
+	}
+	registerFails := func(which uintptr, err error) func(*kernel) {
+		return func(k *kernel) {
+			k.register = func(fd int, op uintptr, arg unsafe.Pointer, n uintptr) error {
+				if op == which {
+					return err
+				}
+				return works.register(fd, op, arg, n)
+			}
+		}
+	}
+	for want, spoil := range map[string]func(*kernel){
+		"kernel has none":  setupFails(unix.ENOSYS),
+		"forbids it":       setupFails(unix.EPERM),
+		"locked memory":    setupFails(unix.ENOMEM),
+		"too many open":    setupFails(unix.EMFILE),
+		"cannot be bounde": registerFails(registerMaxWorkers, unix.EINVAL),
+		"does not tell":    registerFails(registerProbe, unix.EINVAL),
+		"has no renameat": func(k *kernel) {
+			k.register = func(fd int, op uintptr, arg unsafe.Pointer, n uintptr) error {
+				err := works.register(fd, op, arg, n)
+				if op == registerProbe {
+					(*probe)(arg).ops[opRenameat].flags = 0
+				}
+				return err
+			}
+		},
+		"older than": func(k *kernel) {
+			k.setup = func(entries uint32, p *params) (int, error) {
+				fd, err := works.setup(entries, p)
+				p.features = 0
+				return fd, err
+			}
+		},
+	} {
+		k := works
+		spoil(&k)
+		before := descriptors(t)
+		e, err := start(Options{Threads: 2, Light: 1}, k)
+		if err == nil {
+			t.Errorf("%s: is no error: %v", want, e.Close())
+		} else if !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+		if after := descriptors(t); after != before {
+			t.Errorf("%s: %d descriptors were open, and %d are", want, before, after)
+		}
+	}
+}
+
+func descriptors(t *testing.T) int {
+	t.Helper()
+	entries, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(entries)
+}
+
+// A ring that starts after others have, and fails, takes those with it.
+func TestSecondRingFails(t *testing.T) {
+	k := systemKernel()
+	var rings atomic.Int64
+	k.setup = func(entries uint32, p *params) (int, error) {
+		if rings.Add(1) > 2 {
+			return -1, unix.EMFILE
+		}
+		return setup(entries, p)
+	}
+	before := descriptors(t)
+	if e, err := start(Options{Threads: 4, Light: 1, Rings: 2}, k); err == nil {
+		t.Error("is no error", e.Close())
+	}
+	if after := descriptors(t); after != before {
+		t.Errorf("%d descriptors were open, and %d are", before, after)
+	}
+}
+
+// startOn skips where the system has no io_uring for us.
+func startOn(t *testing.T, o Options, k kernel) *Engine {
+	t.Helper()
+	e, err := start(o, k)
+	if errors.Is(err, ErrUnavailable) && os.Getenv("MUSTER_REQUIRE") != "all" {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// A kernel that is interrupted, has no memory for now, or takes a part of what it is given
+// takes all in the end, and each call once.
+func TestEnterThatFailsNowAndThen(t *testing.T) {
+	k := systemKernel()
+	var entered atomic.Int64
+	k.enter = func(fd int, submit uint32) (int, error) {
+		switch entered.Add(1) % 5 {
+		case 1:
+			return 0, unix.EINTR
+		case 2:
+			return 0, unix.EAGAIN
+		case 3:
+			return 0, unix.EBUSY
+		case 4:
+			return enter(fd, 1)
+		}
+		return enter(fd, submit)
+	}
+	e := startOn(t, Options{Threads: 8}, k)
+	putAndGet(t, e)
+	if err := e.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// putAndGet has several write files and read them.
+func putAndGet(t *testing.T, e *Engine) {
+	t.Helper()
+	dir, err := os.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dir.Close()
+	var callers sync.WaitGroup
+	for who := range 16 {
+		callers.Go(func() {
+			for n := range 5 {
+				name, data := fmt.Sprint(who), bytes.Repeat([]byte{byte(who), byte(n)}, 5_000)
+				put := fileio.Job{Op: fileio.OpPut, Folder: int(dir.Fd()), Name: name, Temp: "~" + name, Data: data}
+				get := fileio.Job{Op: fileio.OpGet, Folder: int(dir.Fd()), Name: name, Data: make([]byte, 20_000)}
+				if err := errors.Join(e.Do(t.Context(), &put), e.Do(t.Context(), &get)); err != nil || !bytes.Equal(get.Data[:get.N], data) {
+					t.Errorf("%s has %d bytes, %v", name, get.N, err)
+				}
+			}
+		})
+	}
+	callers.Wait()
+}
+
+// What the kernel will not take at all is the error of the jobs that asked; those that ask
+// later are served if it does again.
+func TestEnterThatFails(t *testing.T) {
+	k := systemKernel()
+	var broken atomic.Bool
+	k.enter = func(fd int, submit uint32) (int, error) {
+		if broken.Load() {
+			return 0, unix.EBADR
+		}
+		return enter(fd, submit)
+	}
+	e := startOn(t, Options{Threads: 4, Light: 1}, k)
+	putAndGet(t, e)
+	broken.Store(true)
+	for _, op := range []fileio.Op{fileio.OpPut, fileio.OpGet, fileio.OpStat} {
+		if err := e.Do(t.Context(), &fileio.Job{Op: op, Folder: unix.AT_FDCWD, Name: "x", Temp: "~x"}); !errors.Is(err, unix.EBADR) {
+			t.Error(err)
+		}
+	}
+	broken.Store(false)
+	putAndGet(t, e)
+	if err := e.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// Beyond those that may wait a job is refused at once, but for one that has begun; what
+// waits too long, or whose context ends, leaves; and what stays has its turn.
+func TestLine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLine(1, 2)
+		l.free <- &place{}
+		var jobs sync.WaitGroup
+		take := func(ctx context.Context, begun bool, want error) {
+			jobs.Go(func() {
+				p, err := l.take(ctx, begun, time.Second)
+				if (p == nil) != (err != nil) || !errors.Is(err, want) {
+					t.Errorf("%v, %v, want %v", p, err, want)
+				}
+			})
+			synctest.Wait()
+		}
+		ended, end := context.WithCancel(t.Context())
+		take(t.Context(), false, nil) // has the place
+		take(ended, false, context.Canceled)
+		take(t.Context(), false, fileio.ErrBusy) // waits for too long
+		take(t.Context(), false, fileio.ErrBusy) // is one too many
+		take(t.Context(), true, nil)             // waits for as long as it takes
+		if n := l.waiting.Load(); n != 3 {
+			t.Errorf("%d wait", n)
+		}
+		end()
+		<-time.After(2 * time.Second) // by the clock of the bubble
+		if n := l.waiting.Load(); n != 1 {
+			t.Errorf("%d wait", n)
+		}
+		l.free <- &place{}
+		jobs.Wait()
+	})
+}

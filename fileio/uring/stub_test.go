@@ -1,0 +1,20 @@
+//go:build !linux
+
+package uring_test
+
+import (
+	"errors"
+	"testing"
+
+	"muster/fileio/uring"
+)
+
+// Where there is none, it says so, and what is wrong with the options first.
+func TestUnavailable(t *testing.T) {
+	if _, err := uring.New(uring.Options{Threads: 1}); !errors.Is(err, uring.ErrUnavailable) {
+		t.Error(err)
+	}
+	if _, err := uring.New(uring.Options{}); err == nil || errors.Is(err, uring.ErrUnavailable) {
+		t.Error(err)
+	}
+}

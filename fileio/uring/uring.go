@@ -1,0 +1,121 @@
+//go:build linux
+
+package uring
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"sync/atomic"
+	"time"
+
+	"muster/fileio"
+)
+
+// Engine is a fileio.Engine.
+type Engine struct {
+	options          Options
+	rings            []*ring
+	transfers, light *line // light may be transfers
+	pins             runtime.Pinner
+
+	running       atomic.Int64
+	done, refused atomic.Int64
+	wait, service atomic.Int64
+}
+
+// New starts an engine; its error is an ErrUnavailable where it must be another one.
+func New(o Options) (*Engine, error) { return start(o, systemKernel()) }
+
+func start(o Options, k kernel) (*Engine, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	e := &Engine{options: o, transfers: newLine(o.Threads, o.WaitingMax)}
+	e.light = e.transfers
+	only := newThreads()
+	err := e.addRings(k, e.transfers, o.Rings, only)
+	if err == nil && o.Light > 0 {
+		e.light = newLine(o.Light, o.WaitingMax)
+		err = e.addRings(k, e.light, 1, only)
+	}
+	if err != nil {
+		return nil, errors.Join(err, e.stop())
+	}
+	return e, nil
+}
+
+// addRings divides a line's places among so many rings.
+func (e *Engine) addRings(k kernel, l *line, rings int, only *threads) error {
+	places := make([][]*place, rings)
+	for i := range cap(l.free) {
+		p := &place{done: make(chan int32, 1), call: new(callMemory), only: only}
+		e.pins.Pin(p.call)
+		places[i%rings] = append(places[i%rings], p)
+		l.free <- p
+	}
+	for _, some := range places {
+		r, err := startRing(k, some)
+		if err != nil {
+			return err
+		}
+		e.rings = append(e.rings, r)
+	}
+	return nil
+}
+
+// Do is that of fileio.Engine.
+func (e *Engine) Do(ctx context.Context, j *fileio.Job) error {
+	if err := ctx.Err(); err != nil && !j.Begun {
+		return err
+	}
+	l := e.transfers
+	if j.Op.Light() {
+		l = e.light
+	}
+	asked := time.Now()
+	p, err := l.take(ctx, j.Begun, e.options.WaitMax)
+	if err != nil {
+		if err == fileio.ErrBusy {
+			e.refused.Add(1)
+		}
+		return err
+	}
+	began := time.Now()
+	e.wait.Add(int64(began.Sub(asked)))
+	e.running.Add(1)
+	err = p.run(j)
+	e.running.Add(-1)
+	e.service.Add(int64(time.Since(began)))
+	e.done.Add(1)
+	l.free <- p
+	return err
+}
+
+// Stats is that of fileio.Engine. Its threads are those of the kernel's, one for each ring
+// that hands over, and those for what a ring cannot do.
+func (e *Engine) Stats() fileio.Stats {
+	s := fileio.Stats{
+		Threads: e.options.Threads + e.options.Light + len(e.rings) + threadsCount,
+		Waiting: int(e.transfers.waiting.Load()), Running: int(e.running.Load()),
+		Done: e.done.Load(), Refused: e.refused.Load(),
+		Wait: time.Duration(e.wait.Load()), Service: time.Duration(e.service.Load()),
+	}
+	if e.light != e.transfers {
+		s.Waiting += int(e.light.waiting.Load())
+	}
+	return s
+}
+
+// Close is that of fileio.Engine. All jobs have returned, for who asks for one is who
+// executes it.
+func (e *Engine) Close() error { return e.stop() }
+
+func (e *Engine) stop() error {
+	var errs []error
+	for _, r := range e.rings {
+		errs = append(errs, r.stop())
+	}
+	e.pins.Unpin()
+	return errors.Join(errs...)
+}
