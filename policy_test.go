@@ -33,7 +33,7 @@ const (
 // rooms: of the rows that match a package, the one that names it exactly
 // counts, else the longest.
 var rooms = []room{
-	{"cmd/muster", "regress lab files files/load files/service files/service/logfile fileio fileio/direct fileio/pooled fileio/cthreads internal/terminal", plain},
+	{"cmd/muster", "regress lab files files/load files/service files/service/logfile fileio fileio/direct fileio/pooled fileio/cthreads fileio/uring internal/terminal", plain},
 
 	// regress carries the lane helper: it takes over in the init of its package.
 	{"regress", "regress/internal/... regress/lane files pool internal/terminal", plain},

@@ -12,6 +12,7 @@ import (
 	"muster/fileio/cthreads"
 	"muster/fileio/direct"
 	"muster/fileio/pooled"
+	"muster/fileio/uring"
 )
 
 // serveEngine say which engine executes jobs on files, and on how many threads.
@@ -71,6 +72,8 @@ func (e *serveEngine) open(log *slog.Logger) (fileio.Engine, error) {
 		return &direct.Engine{}, nil
 	case ioCThreads:
 		return e.openCThreads(log)
+	case ioURing:
+		return e.openURing(log)
 	}
 	return e.openPool(log)
 }
@@ -83,6 +86,23 @@ func (e *serveEngine) openPool(log *slog.Logger) (fileio.Engine, error) {
 	log.Info("file operations are executed by a pool of goroutines", "threads", e.threads, "prior", e.prior)
 	return engine, nil
 }
+
+// openURing takes the pool where there is no io_uring.
+func (e *serveEngine) openURing(log *slog.Logger) (fileio.Engine, error) {
+	engine, err := uring.New(uring.Options{Threads: e.threads, Light: e.prior, WaitingMax: e.queueMax, WaitMax: e.waitMax})
+	if errors.Is(err, uring.ErrUnavailable) {
+		log.Warn(fallsBack, "reason", err)
+		return e.openPool(log)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--io %s: %w", ioURing, err)
+	}
+	log.Info("file operations are executed by io_uring", "threads", e.threads, "prior", e.prior)
+	return engine, nil
+}
+
+// fallsBack is logged where the engine that was asked for cannot be had.
+const fallsBack = "there is no io_uring here, so file operations are executed by a pool of goroutines"
 
 func (e *serveEngine) openCThreads(log *slog.Logger) (fileio.Engine, error) {
 	engine, err := cthreads.New(cthreads.Options{
