@@ -6,7 +6,6 @@ require (
 	al.essio.dev/pkg/shellescape v1.6.1
 	connectrpc.com/connect v1.21.1
 	github.com/VictoriaMetrics/metrics v1.35.1
-	connectrpc.com/connect v1.21.1
 	github.com/HdrHistogram/hdrhistogram-go v1.3.0
 	github.com/aymanbagabas/go-udiff v0.4.1
 	github.com/bmatcuk/doublestar/v4 v4.10.4

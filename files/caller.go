@@ -80,7 +80,7 @@ func NewCaller(o CallerOptions) (*Caller, error) {
 			DisableCompression:  true,
 		}}
 	}
-	c.client = wire.NewFilesClient(o.HTTPClient, strings.TrimRight(o.URL, "/"), options...)
+	c.client = wire.NewFilesClient(cutter{o.HTTPClient}, strings.TrimRight(o.URL, "/"), options...)
 	return c, nil
 }
 

@@ -20,7 +20,10 @@ func BenchmarkEcho(b *testing.B) {
 	message := []byte("what is sent back, in thirty-eight by.")
 	for _, w := range []way{{}, {json: true}} {
 		b.Run(w.String(), func(b *testing.B) {
-			c := w.caller(b, files.CallerOptions{URL: serveAll(b, &direct.Engine{}, files.Options{})})
+			c, err := files.NewCaller(files.CallerOptions{URL: serveAll(b, &direct.Engine{}, files.Options{}), JSON: w.json})
+			if err != nil {
+				b.Fatal(err)
+			}
 			callers(b, func() error { return c.Bench(b.Context(), message) })
 		})
 	}

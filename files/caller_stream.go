@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 
 	"connectrpc.com/connect"
 
@@ -14,8 +15,6 @@ import (
 // Upload writes a file, all of what r has, and replaces one of that name. size is how many
 // bytes r has, or -1 if that is not known. When r fails, what was there before is there.
 func (c *Caller) Upload(ctx context.Context, name string, r io.Reader, size int64) error {
-	// Whatever ends this early must cut the request off: the server would take its end for
-	// that of the file.
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	page, ok := c.pages.Get().(*[]byte)
@@ -26,8 +25,10 @@ func (c *Caller) Upload(ctx context.Context, name string, r io.Reader, size int6
 	stream := c.client.Upload(ctx)
 	c.authorize(stream.RequestHeader())
 	message := &wire.UploadRequest{Name: name, Size: &size}
-	sent, err := send(stream, message, r, *page)
+	sent, err := send(stream, message, *page, r)
 	if err != nil {
+		cancel()
+		_, _ = stream.CloseAndReceive() // lets go of the connection
 		return said("upload", name, err)
 	}
 	answer, err := stream.CloseAndReceive()
@@ -39,7 +40,7 @@ func (c *Caller) Upload(ctx context.Context, name string, r io.Reader, size int6
 
 // send sends what r has, and says how many bytes. It ends early, without an error, when the
 // server answers early.
-func send(stream *connect.ClientStreamForClient[wire.UploadRequest, wire.UploadResponse], message *wire.UploadRequest, r io.Reader, page []byte) (sent int64, err error) {
+func send(stream *connect.ClientStreamForClient[wire.UploadRequest, wire.UploadResponse], message *wire.UploadRequest, page []byte, r io.Reader) (sent int64, err error) {
 	for {
 		n, last, err := fill(r, page)
 		if err != nil {
@@ -61,6 +62,31 @@ func send(stream *connect.ClientStreamForClient[wire.UploadRequest, wire.UploadR
 		}
 		message.Name, message.Size = "", nil
 	}
+}
+
+// cutter makes requests whose body, if its length is not known, ends with an error once
+// their context has ended: the server would take another end for that of the file. The
+// transport, which waits for an end, may not have seen the context's before.
+type cutter struct{ client *http.Client }
+
+func (c cutter) Do(r *http.Request) (*http.Response, error) {
+	if r.ContentLength < 0 {
+		r.Body = &cutBody{r.Body, r.Context()}
+	}
+	return c.client.Do(r)
+}
+
+type cutBody struct {
+	io.ReadCloser
+	ctx context.Context
+}
+
+func (b *cutBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if err == io.EOF && b.ctx.Err() != nil {
+		err = b.ctx.Err()
+	}
+	return n, err
 }
 
 // fill reads a page, and reports whether r has no more. An r that was cut off has failed,

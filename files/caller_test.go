@@ -53,17 +53,30 @@ func (w way) String() string { return fmt.Sprintf("json=%v,http2=%v", w.json, w.
 func (w way) caller(t testing.TB, o files.CallerOptions) *files.Caller {
 	t.Helper()
 	o.JSON = w.json
-	if w.http2 {
-		transport := &http.Transport{Protocols: new(http.Protocols)}
-		transport.Protocols.SetUnencryptedHTTP2(true)
-		t.Cleanup(transport.CloseIdleConnections)
-		o.HTTPClient = &http.Client{Transport: transport}
-	}
+	transport := &http.Transport{Protocols: new(http.Protocols)}
+	transport.Protocols.SetHTTP1(!w.http2)
+	transport.Protocols.SetUnencryptedHTTP2(w.http2)
+	t.Cleanup(transport.CloseIdleConnections)
+	trips := &trips{transport: transport}
+	t.Cleanup(trips.under.Wait)
+	o.HTTPClient = &http.Client{Transport: trips}
 	c, err := files.NewCaller(o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return c
+}
+
+// trips are requests, none of which may be under way for ever.
+type trips struct {
+	transport *http.Transport
+	under     sync.WaitGroup
+}
+
+func (t *trips) RoundTrip(r *http.Request) (*http.Response, error) {
+	t.under.Add(1)
+	defer t.under.Done()
+	return t.transport.RoundTrip(r)
 }
 
 // eachWay runs a test over both versions of HTTP with both kinds of messages.
@@ -168,7 +181,11 @@ func TestCallCleanMany(t *testing.T) {
 	if _, err := s.Put(t.Context(), "x", strings.NewReader(""), 0, nil); err != nil {
 		t.Fatal(err)
 	}
-	if n, err := (way{}).caller(t, files.CallerOptions{URL: server.URL}).Clean(t.Context(), "load/"); n != many || err != nil {
+	c, err := files.NewCaller(files.CallerOptions{URL: server.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := c.Clean(t.Context(), "load/"); n != many || err != nil {
 		t.Error(n, err)
 	}
 	if left, _, err := s.List(t.Context(), "", "", fileio.ListMax); len(left) != 1 || left[0].Name != "x" || err != nil {
