@@ -52,7 +52,9 @@ func TestManualNamesAll(t *testing.T) {
 	lab := manual{page: "docs/lab.md", above: []string{"lab"}, group: "Measure", machine: []string{"--procs", "--processes", "--dir"}}
 	lab.tables = lab.commands(f)
 	checkManual(t, f, lab)
-	checkManual(t, f, manual{page: "docs/files.md", group: "Service", tables: []string{"serve"}, machine: []string{"--open-files", "--log-lines", "--log", "--token-file"}})
+	checkManual(t, f, manual{page: "docs/files.md", section: "### muster serve", group: "Service", tables: []string{"serve"}, machine: []string{"--open-files", "--log-lines", "--log", "--token-file"}})
+	checkManual(t, f, manual{page: "docs/files.md", section: "## muster load", above: []string{"load"}, group: "Operations", tables: []string{"upload", "download", "exist", "delete", "clean", "bench"}, machine: []string{"--rate"}})
+	checkManual(t, f, manual{page: "docs/files.md", section: "### The engines side by side", above: []string{"load"}, group: "Measure", tables: []string{"engines"}, machine: []string{"--data", "--rate"}, others: "## muster load"})
 	if all, _ := f.listed("Measure"); len(all) != 1 {
 		t.Errorf("the commands that measure are %q: say here which manual has them", all)
 	}
@@ -61,6 +63,8 @@ func TestManualNamesAll(t *testing.T) {
 // manual is a page, and what must be in it.
 type manual struct {
 	page    string
+	section string   // the heading of the part that has the tables; "" = all of it
+	others  string   // the heading of one with flags that are the same here
 	above   []string // the command whose commands it explains; none = the program
 	group   string   // of commands, in the help of that
 	tables  []string // commands all of whose flags stand in its tables
@@ -112,11 +116,16 @@ func checkManual(t *testing.T, f folder, m manual) {
 			t.Errorf("%s lacks %s%s", m.page, begin, c)
 		}
 	}
-	defaults, used := tabled(string(text)), map[string]bool{"--help": true}
+	defaults, used := tabled(section(string(text), m.section)), map[string]bool{"--help": true}
+	known := tabled(section(string(text), m.others))
 	for _, command := range m.tables {
 		for flag, told := range flagsOf(string(f.muster(0, append(slices.Clone(m.above), command, "--help")...))) {
 			used[flag] = true
-			switch is, ok := defaults[flag]; {
+			is, ok := defaults[flag]
+			if !ok {
+				is, ok = known[flag]
+			}
+			switch {
 			case flag == "--help":
 			case !ok:
 				t.Errorf("%s: the table of flags lacks %s of %s", m.page, flag, command)
@@ -130,6 +139,16 @@ func checkManual(t *testing.T, f folder, m manual) {
 			t.Errorf("%s: the table has %s, which the program has not", m.page, flag)
 		}
 	}
+}
+
+// section is the part of a page from a heading to the next one; all of it for "".
+func section(page, heading string) string {
+	if heading == "" {
+		return page
+	}
+	_, rest, _ := strings.Cut(page, "\n"+heading+"\n")
+	part, _, _ := strings.Cut(rest, "\n#")
+	return part
 }
 
 // tabled returns the flags of the manual's table and their defaults.
@@ -150,7 +169,7 @@ func tabled(manual string) map[string]string {
 // flagsOf returns the flags that a help text lists, and the defaults that it tells.
 func flagsOf(help string) map[string]string {
 	flags := map[string]string{}
-	for _, m := range regexp.MustCompile(`(?m)^ +(?:-[a-z], )?(--[a-z-]+)(?:.*\(default "?([^")]*)"?\))?`).FindAllStringSubmatch(help, -1) {
+	for _, m := range regexp.MustCompile(`(?m)^ +(?:-[a-z], )?(--[a-z-]+)(?:.*\(default [\["]?([^")\]]*)[\]"]?\))?`).FindAllStringSubmatch(help, -1) {
 		flags[m[1]] = m[2]
 	}
 	return flags

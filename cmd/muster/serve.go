@@ -81,7 +81,7 @@ func (s *serving) flags(f *pflag.FlagSet) {
 	f.StringVar(&s.sync, "sync", "group", "`WHEN` a file is flushed to the disk: group (many at once), fdatasync (each), none")
 	f.Var(&size{&s.store.MemoryMax, 0}, "memory", "bytes of files in memory at a time; what is beyond waits unread")
 	f.Var(&size{&s.files.BodyMax, 0}, "body-max", "bytes of one file")
-	f.Var(&size{&s.page, 0}, "page-size", "bytes that are taken from a client at a time, and that a message has of a file: up to 1M (default 64K in messages)")
+	f.Var(&size{&s.page, 0}, "page-size", "bytes that a message has of a file, and, where it is given, that are taken from any client at a time: up to 1M (default 64K)")
 	f.IntVar(&s.service.ConnectionsMax, "connections-max", 16_384, "`N` connections at a time; more wait")
 	f.DurationVar(&s.service.Idle, "idle", 2*time.Minute, "close a connection that has no request for this `TIME`")
 	f.DurationVar(&s.files.Patience, "patience", time.Minute, "close a connection that takes longer than this `TIME` for 256 KiB")
