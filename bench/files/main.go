@@ -4,6 +4,7 @@
 //
 //	go run ./files -muster ../bin/muster
 //	go run ./files -muster ../bin/muster -disk slow -requests 5000
+//	go run ./files -muster ../bin/muster -crowd -connections 5000
 package main
 
 import (
@@ -59,6 +60,7 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	f.IntVar(&b.requests, "requests", 20_000, "of one run")
 	f.StringVar(&b.size, "size", "50K", "bytes of a file")
 	f.IntVar(&b.rounds, "rounds", 5, "of all contestants, in turns")
+	crowded := f.Bool("crowd", false, "measure muster alone, with slow clients and large uploads beside the others")
 	operations := f.String("operations", "upload,download", "upload, download, or upload alone")
 	if err := f.Parse(args); err != nil {
 		return err
@@ -81,5 +83,8 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 		return fmt.Errorf("go build: %w: %s", err, text)
 	}
 	defer func() { err = errors.Join(err, b.disk.remove(ctx)) }()
+	if *crowded {
+		return b.measureCrowd(ctx)
+	}
 	return b.measure(ctx)
 }
