@@ -17,6 +17,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 )
@@ -54,7 +55,8 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	engines := f.String("engines", "pool,cthreads,uring,direct", "of muster")
 	f.StringVar(&b.sync, "sync", "none", "of muster: none, group or fdatasync")
 	f.IntVar(&b.threads, "threads", 32, "of muster, for files")
-	kind := f.String("disk", "page", "page (files stay in memory too) or slow")
+	f.StringVar(&b.disk.kind, "disk", pageDisk, "page (in memory), slow (in memory, but it blocks), both need root; or folder (whatever that is on)")
+	f.StringVar(&b.disk.size, "disk-size", "4G", "of the disk in memory")
 	f.StringVar(&b.disk.folder, "folder", filepath.Join(os.TempDir(), "bench-files"), "where files are written, and removed")
 	f.IntVar(&b.connections, "connections", 500, "at a time")
 	f.IntVar(&b.requests, "requests", 20_000, "of one run")
@@ -65,10 +67,9 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	if err := f.Parse(args); err != nil {
 		return err
 	}
-	if f.NArg() > 0 || *kind != "page" && *kind != "slow" || !strings.HasPrefix(*operations, "upload") {
-		return errors.New("-disk is page or slow, -operations begins with upload, and there are no arguments")
+	if f.NArg() > 0 || !slices.Contains([]string{pageDisk, slowDisk, folderDisk}, b.disk.kind) || !strings.HasPrefix(*operations, "upload") {
+		return errors.New("-disk is page, slow or folder, -operations begins with upload, and there are no arguments")
 	}
-	b.disk.slow = *kind == "slow"
 	b.engines, b.operations = strings.Split(*engines, ","), strings.Split(*operations, ",")
 	if b.muster, err = filepath.Abs(b.muster); err != nil {
 		return err
