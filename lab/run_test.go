@@ -161,7 +161,7 @@ func TestIO(t *testing.T) {
 		t.Fatal(err)
 	}
 	text, _ := complete(t, r, 1, lab.IOReport(r, o))
-	says(t, text, "Operations on whole files", "into 10 folders", "Lines of a log", "waking a thread", "A program with too many threads")
+	says(t, text, "Operations on whole files", "\nEngines\n", "64 goroutines", "into 10 folders", "Lines of a log", "waking a thread", "A program with too many threads")
 	if strings.Contains(text, "cannot be told here") {
 		if os.Getenv("MUSTER_REQUIRE") == "all" {
 			t.Error("there are too few threads here")
