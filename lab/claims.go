@@ -39,7 +39,7 @@ type ClaimSizes struct {
 func ClaimsQuick() ClaimSizes {
 	return ClaimSizes{
 		Cases: 100, CaseBytes: 20 << 10, Tasks: 200_000, Items: 100_000, Roots: 5_000_000,
-		Alive: 30_000, Goroutines: 1_000_000, Renames: 10_000, Uploads: 3_000, Rows: 1_000,
+		Alive: 30_000, Goroutines: 1_000_000, Renames: 10_000, Uploads: 2_000, Rows: 1_000,
 	}
 }
 

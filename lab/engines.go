@@ -19,10 +19,10 @@ const (
 	uploadSmall       = 5_000
 )
 
-// enginesHere are those of the engines that there can be here; others are among the
+// enginesHere are those of the wanted engines that there can be here; others are among the
 // results' missing.
-func (p planner) enginesHere() []string {
-	return slices.DeleteFunc(probe.Engines(), func(name string) bool {
+func (p planner) enginesHere(wanted ...string) []string {
+	return slices.DeleteFunc(wanted, func(name string) bool {
 		err := probe.EngineOptions{Name: name, Threads: 1}.Here()
 		if err != nil {
 			p.lacks(engineMissing(name), err.Error(), "")
@@ -41,7 +41,7 @@ func engineArgs(name string, bound bool) []string {
 
 // addEngines adds files that are put into a store and got from it, by each engine.
 func (p planner) addEngines(o IOOptions) {
-	for _, name := range p.enginesHere() {
+	for _, name := range p.enginesHere(probe.Engines()...) {
 		for _, size := range fileSizes() {
 			p.Add(p.files(o.Dir, engineName(name, size), time.Duration(o.Stored)*100*time.Microsecond,
 				append([]string{"engine", "-files", strconv.Itoa(o.Stored), "-size", strconv.Itoa(size), "-goroutines", strconv.Itoa(engineGoroutines)},
@@ -77,7 +77,7 @@ func (u upload) name() string {
 
 // addUploads adds uploads of so many files each.
 func (p planner) addUploads(o ClaimsOptions) {
-	here := p.enginesHere()
+	here := p.enginesHere(probe.Direct, probe.Pool, probe.CThreads)
 	for _, u := range uploads() {
 		if slices.Contains(here, u.engine) {
 			p.Add(p.upload(o, u))

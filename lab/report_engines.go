@@ -39,7 +39,7 @@ func (r view) enginesSection(o IOOptions) page.Section {
 	return page.Section{
 		Title: "Engines",
 		Text: []string{
-			fmt.Sprintf("Package fileio's: direct has each goroutine do its operations, so that each that waits for the disk holds a thread; the others have %d threads, pool in Go and cthreads in C.", engineThreads),
+			fmt.Sprintf("Package fileio's: direct has each goroutine do its operations, so that each that waits for the disk holds a thread; the others have %d threads, pool in Go, cthreads in C, and uring in the kernel.", engineThreads),
 			"Each operation is a job of the engine's, and nothing is flushed. On a disk that takes writes into memory at once this is what handing over costs; what a bound is for is seen on one that blocks: name a folder there with --dir.",
 		},
 		Tables: []page.Table{t},

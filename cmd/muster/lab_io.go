@@ -10,7 +10,7 @@ import (
 
 // How many files are measured; the article renamed two million.
 const (
-	filesQuick, storedQuick, renamesQuick = 500, 1_000, 10_000
+	filesQuick, storedQuick, renamesQuick = 500, 500, 10_000
 	filesFull, storedFull, renamesFull    = 20_000, 20_000, 2_000_000
 )
 
@@ -20,8 +20,8 @@ func (p *program) labIO() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "io [flags]",
 		Short: "What lies around files: their operations, engines, logs, messages, C, locks, threads",
-		Long: `Io measures operations on whole files, what executes them (in the goroutine that asks, in
-a pool, on threads in C), renaming into one folder or ten, lines of a log, messages as
+		Long: `Io measures operations on whole files, what executes them (each goroutine itself, a pool,
+threads in C, io_uring), renaming into one folder or ten, lines of a log, messages as
 protobuf and as JSON, calls into C, locks and wake-ups; and shows, in a process of its
 own, how Go ends a program that needs more than 10,000 threads.
 --full renames two million files, as an article did, and not 10,000.`,

@@ -7,6 +7,7 @@ import (
 	"muster/fileio/cthreads"
 	"muster/fileio/direct"
 	"muster/fileio/pooled"
+	"muster/fileio/uring"
 )
 
 // The engines of package fileio, by the names that [EngineOptions] knows.
@@ -14,10 +15,11 @@ const (
 	Direct   = "direct"
 	Pool     = "pool"
 	CThreads = "cthreads"
+	URing    = "uring"
 )
 
 // Engines are all there are, the one without a bound first.
-func Engines() []string { return []string{Direct, Pool, CThreads} }
+func Engines() []string { return []string{Direct, Pool, CThreads, URing} }
 
 // EngineOptions say which engine executes operations on files.
 type EngineOptions struct {
@@ -37,6 +39,8 @@ func (o EngineOptions) open() (fileio.Engine, error) {
 		return pooled.New(pooled.Options{Threads: o.Threads})
 	case CThreads:
 		return cthreads.New(cthreads.Options{Threads: o.Threads, Affinity: o.Bound})
+	case URing:
+		return uring.New(uring.Options{Threads: o.Threads})
 	}
 	return nil, fmt.Errorf("no engine %q: there are %q", o.Name, Engines())
 }
