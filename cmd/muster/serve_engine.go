@@ -91,7 +91,7 @@ func (e *serveEngine) openPool(log *slog.Logger) (fileio.Engine, error) {
 func (e *serveEngine) openURing(log *slog.Logger) (fileio.Engine, error) {
 	engine, err := uring.New(uring.Options{Threads: e.threads, Light: e.prior, WaitingMax: e.queueMax, WaitMax: e.waitMax})
 	if errors.Is(err, uring.ErrUnavailable) {
-		log.Warn(fallsBack, "reason", err)
+		log.Warn(fallsBack, "fallback", ioPool, "reason", err) // muster load engines looks for it
 		return e.openPool(log)
 	}
 	if err != nil {

@@ -39,6 +39,9 @@ func serve(engine, data string) error {
 	if engine == "none" {
 		return errors.New("engine none: not built in")
 	}
+	if engine == "instead" {
+		fmt.Fprintln(os.Stderr, `{"level":"WARN","msg":"none here","fallback":"pool","reason":"a sandbox \"forbids\" it"}`)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
 	s, err := fileio.Open(data, &direct.Engine{}, fileio.Options{Sync: fileio.SyncNone})
@@ -146,6 +149,15 @@ func TestEngineThatBreaks(t *testing.T) {
 	}
 	if c, err = compare(t, "", "none"); err == nil || !strings.Contains(err.Error(), "no engine could be measured") || len(c.Rows) > 0 {
 		t.Errorf("%v, want that nothing was measured", err)
+	}
+}
+
+// What another engine did in place of the one that was asked for is not shown as its.
+func TestEngineInsteadOfAnother(t *testing.T) {
+	c, err := compare(t, "", "instead", "fine")
+	if err != nil || len(c.Missing) != 1 || len(c.Rows) != 2 ||
+		c.Missing[0].Reason != `the server takes pool instead: a sandbox \"forbids\" it` {
+		t.Errorf("%v, missing: %v", err, c.Missing)
 	}
 }
 

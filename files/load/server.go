@@ -17,6 +17,7 @@ import (
 // server is a process that serves, started for a load.
 type server struct {
 	url, admin string
+	instead    string // of the engine that was asked for, and why
 
 	command *exec.Cmd
 	kill    context.CancelFunc
@@ -36,6 +37,9 @@ const (
 var (
 	listening = regexp.MustCompile(`\blistening on (https?://[^\s"]+)`)
 	admin     = regexp.MustCompile(`\badmin on (https?://[^\s"]+)`)
+
+	// What stands in for the engine that was asked for; "reason" says why.
+	fallback = regexp.MustCompile(`"fallback":"([^"]+)"(?:.*"reason":"((?:[^"\\]|\\.)*)")?`)
 )
 
 // startServer starts a server and waits until it says where it is. It lives until it is
@@ -56,6 +60,9 @@ func startServer(ctx context.Context, argv []string) (*server, error) {
 	defer timer.Stop()
 	select {
 	case <-s.told:
+		if s.instead != "" { // its figures would be another engine's
+			return nil, errors.Join(errors.New(s.instead), s.stop())
+		}
 		return s, nil
 	case <-s.ended:
 		err := s.result()
@@ -89,6 +96,9 @@ func (s *server) listen(says io.Reader) {
 		}
 		if at := listening.FindSubmatch(line); at != nil {
 			url = string(at[1])
+		}
+		if instead := fallback.FindSubmatch(line); instead != nil {
+			s.instead = fmt.Sprintf("the server takes %s instead: %s", instead[1], instead[2])
 		}
 		if at := admin.FindSubmatch(line); at != nil {
 			adminURL = string(at[1])
