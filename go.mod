@@ -5,8 +5,8 @@ go 1.26.0
 require (
 	al.essio.dev/pkg/shellescape v1.6.1
 	connectrpc.com/connect v1.21.1
-	github.com/VictoriaMetrics/metrics v1.35.1
 	github.com/HdrHistogram/hdrhistogram-go v1.3.0
+	github.com/VictoriaMetrics/metrics v1.35.1
 	github.com/aymanbagabas/go-udiff v0.4.1
 	github.com/bmatcuk/doublestar/v4 v4.10.4
 	github.com/kballard/go-shellquote v0.0.0-20180428030007-95032a82bc51
@@ -18,6 +18,7 @@ require (
 	github.com/spf13/pflag v1.0.9
 	github.com/ulikunitz/xz v0.5.17
 	github.com/vbauerster/mpb/v8 v8.9.3
+	golang.org/x/net v0.61.0
 	golang.org/x/perf v0.0.0-20260908200009-22c9c6c9d4da
 	golang.org/x/sync v0.24.0
 	golang.org/x/sys v0.49.0
