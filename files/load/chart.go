@@ -83,11 +83,17 @@ func (c chart) draw() (d drawing, ok bool) {
 				fmt.Fprintf(&b, "%.1f,%.1f ", x(p.x), y(p.y))
 			}
 		}
+		if len(s.Points) == 1 && b.Len() > 0 { // a line needs two
+			fmt.Fprintf(&b, "%.1f,%.1f", x(s.Points[0].x)-dash, y(s.Points[0].y))
+		}
 		l.Points = strings.TrimSpace(b.String())
 		d.Lines = append(d.Lines, l)
 	}
 	return d, true
 }
+
+// dash is how long the line of a single point is.
+const dash = 6
 
 // linear is a scale from 0 to a value.
 func linear(top float64) (func(float64) float64, []tick) {
