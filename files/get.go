@@ -29,6 +29,9 @@ func (s *Server) get(w http.ResponseWriter, r *http.Request, name string) {
 		h.Set("Accept-Ranges", "bytes")
 		h.Set("Content-Length", strconv.FormatInt(f.Size, 10))
 		if r.Method == http.MethodGet {
+			if f.Size > bufferedMost && r.ProtoMajor == 1 && s.options.More != nil {
+				s.options.More(r.Context())
+			}
 			s.broken(r, f.CopyTo(r.Context(), w, 0, f.Size))
 		}
 		return
@@ -38,6 +41,10 @@ func (s *Server) get(w http.ResponseWriter, r *http.Request, name string) {
 	http.ServeContent(w, r, "", f.Changed, content)
 	s.broken(r, content.err)
 }
+
+// bufferedMost is how many bytes net/http keeps back: an answer with more is written in two
+// pieces or more, of which the head and this much are the first.
+const bufferedMost = 4096
 
 // plain reports whether all of the file is wanted, whatever it is.
 func plain(r *http.Request) bool {

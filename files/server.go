@@ -6,6 +6,7 @@ package files
 
 import (
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"crypto/subtle"
 	"html/template"
@@ -35,6 +36,10 @@ type Options struct {
 	// Patience is how long a client may take to send or to take a piece of 256 KiB, and the
 	// last one: then its connection is closed. 0 = one minute.
 	Patience time.Duration
+
+	// More is called with a request's context before an answer of several writes, and may tell
+	// the connection; nil = nobody is told.
+	More func(context.Context)
 
 	// Log gets what went wrong that is not the client's fault; it must not block. nil = nobody.
 	Log *slog.Logger

@@ -126,6 +126,7 @@ func (p *program) runService(ctx context.Context, s *serving, f *pflag.FlagSet) 
 	meter := service.NewMeter(log.Logger)
 	engineGauges(meter, engine)
 	s.files.Log, s.service.Log = log.Logger, log.Logger
+	s.files.More = service.More
 	s.service.AdminHandler = service.NewAdmin(meter, func(ctx context.Context) error { return healthy(ctx, store) })
 	s.service.Ready = func(addr, admin net.Addr) { p.ready(s, addr, admin) }
 	return service.Run(ctx, meter.Handler(files.NewServer(store, s.files)), s.service)

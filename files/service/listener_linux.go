@@ -4,6 +4,7 @@ import (
 	"io"
 	"net"
 	"sync"
+	"sync/atomic"
 	"syscall"
 
 	"muster/internal/nowait"
@@ -18,6 +19,7 @@ type connection struct {
 	closed func()
 
 	reading, writing transfer
+	more             atomic.Bool // follows the next write at once
 }
 
 // transfer is one direction.
@@ -36,7 +38,12 @@ func newConnection(tcp *net.TCPConn, closed func()) (net.Conn, error) {
 	}
 	c := &connection{TCPConn: tcp, raw: raw, closed: closed}
 	c.reading.call = func(fd uintptr) bool { return c.reading.once(fd, nowait.Read) }
-	c.writing.call = func(fd uintptr) bool { return c.writing.once(fd, nowait.Write) }
+	c.writing.call = func(fd uintptr) bool {
+		if c.more.Swap(false) {
+			return c.writing.once(fd, nowait.WriteMore)
+		}
+		return c.writing.once(fd, nowait.Write)
+	}
 	return c, nil
 }
 
@@ -49,6 +56,9 @@ func (t *transfer) once(fd uintptr, call func(int, []byte) (int, error)) bool {
 // callMost is how many bytes one call moves, so that others on the same processor come in
 // between.
 const callMost = 128 << 10
+
+// More says that the next write is followed by another one at once.
+func (c *connection) More() { c.more.Store(true) }
 
 // Read is that of net.Conn.
 func (c *connection) Read(p []byte) (int, error) {

@@ -3,6 +3,7 @@ package service
 import (
 	"errors"
 	"net"
+	"net/http"
 	"testing"
 
 	"golang.org/x/net/nettest"
@@ -55,4 +56,18 @@ func TestListenerCloses(t *testing.T) {
 	if err := <-ended; !errors.Is(err, net.ErrClosed) {
 		t.Error(err)
 	}
+}
+
+// What is written after More arrives, also where nothing follows it.
+func TestMore(t *testing.T) {
+	addr, _, _ := start(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		More(r.Context())
+		hello(w, r)
+	}), Options{})
+	for range 3 {
+		if status, text := ask(t, addr, "/"); status != http.StatusOK || text != "hello" {
+			t.Errorf("%d, %q", status, text)
+		}
+	}
+	More(t.Context()) // which has no connection
 }

@@ -168,7 +168,8 @@ func (o *Options) server(h http.Handler) *http.Server {
 	return &http.Server{
 		Handler: h, Protocols: &protocols,
 		ReadHeaderTimeout: o.headTime, MaxHeaderBytes: headBytesMax, IdleTimeout: o.Idle,
-		ErrorLog: slog.NewLogLogger(o.Log.Handler(), slog.LevelWarn),
+		ConnContext: withConnection,
+		ErrorLog:    slog.NewLogLogger(o.Log.Handler(), slog.LevelWarn),
 	}
 }
 

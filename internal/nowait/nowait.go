@@ -39,6 +39,24 @@ func transfer(call uintptr, fd int, p []byte) (int, error) {
 	}
 }
 
+// WriteMore writes to a socket of TCP to which more is written at once: what does not fill a
+// segment waits for that, for a fifth of a second at most.
+func WriteMore(fd int, p []byte) (int, error) {
+	if len(p) == 0 {
+		return 0, nil
+	}
+	for {
+		n, _, errno := syscall.RawSyscall6(unix.SYS_SENDTO, uintptr(fd), uintptr(unsafe.Pointer(&p[0])), uintptr(len(p)),
+			unix.MSG_MORE|unix.MSG_NOSIGNAL, 0, 0)
+		if errno == 0 {
+			return int(n), nil
+		}
+		if errno != syscall.EINTR {
+			return 0, errno
+		}
+	}
+}
+
 // ReadAt reads what is in memory of a file at an offset, and fails with EAGAIN where that is
 // nothing.
 func ReadAt(fd int, p []byte, offset int64) (int, error) {
