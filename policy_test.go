@@ -115,8 +115,6 @@ var dependencies = []dependency{
 	{"al.essio.dev/pkg/shellescape", "the shell line that reproduces a case, for any name", ""},
 	{"github.com/VictoriaMetrics/metrics", "figures for Prometheus in sets of one's own, with a tenth of what its client brings",
 		"github.com/valyala/fastrand github.com/valyala/histogram"},
-	{"connectrpc.com/connect", "messages as protobuf and JSON on net/http, for its own, gRPC's clients and curl", ""},
-	{"google.golang.org/protobuf", "those messages", ""},
 	{"golang.org/x/sync", "a weighted semaphore that keeps its order: the budget of memory", ""},
 	{"github.com/HdrHistogram/hdrhistogram-go", "percentiles of millions of latencies within 0.1 %, in 200 KB, that can be merged", ""},
 	{"golang.org/x/perf", "the median's interval as benchstat has it", "github.com/aclements/go-moremath"},

@@ -22,6 +22,11 @@ func (s *Store) Put(ctx context.Context, name string, r io.Reader, size int64, w
 		return Info{}, err
 	}
 	p := &put{store: s, name: name, at: placeOf(name), want: want}
+	if want != nil { // once more when it is written, but then all of it was read
+		if err := s.check(ctx, name, p.at, want); err != nil {
+			return Info{}, failed("put", name, err)
+		}
+	}
 	e, err := p.run(ctx, r, size)
 	return infoOf(name, e), failed("put", name, err)
 }

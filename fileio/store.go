@@ -79,6 +79,8 @@ type Store struct {
 	temps   atomic.Uint64
 	run     string // tells this process's temporary files from those of others
 
+	checking chan struct{} // has one while Check is at work
+
 	group *committer // nil = files are not flushed together
 }
 
@@ -102,7 +104,8 @@ func Open(folder string, engine Engine, o Options) (*Store, error) {
 	}
 	s := &Store{
 		engine: engine, options: o, memory: semaphore.NewWeighted(o.MemoryMax), names: newNameLocks(),
-		run: strconv.FormatUint(rand.Uint64(), 36),
+		checking: make(chan struct{}, 1),
+		run:      strconv.FormatUint(rand.Uint64(), 36),
 	}
 	err := s.open(folder)
 	if err == nil {
@@ -112,7 +115,10 @@ func Open(folder string, engine Engine, o Options) (*Store, error) {
 		return nil, errors.Join(err, s.closeFolders())
 	}
 	s.cache.begin(s.descriptor(0))
-	if o.Sync == SyncGroup {
+	if o.Sync == SyncGroup && !flushesAll {
+		s.options.Sync = SyncEach // promises as much
+	}
+	if s.options.Sync == SyncGroup {
 		s.group = newCommitter(s)
 	}
 	return s, nil
@@ -243,6 +249,7 @@ func (s *Store) temp() string {
 // Close waits for what is being written, and gives the folder to others. No method must be
 // called after it, or at the same time. The engine stays, for its maker to close.
 func (s *Store) Close() error {
+	s.checking <- struct{}{} // who has it may still use the folders
 	if s.group != nil {
 		s.group.close()
 	}
@@ -298,8 +305,37 @@ func (s *Store) stat(ctx context.Context, at place, begun bool) (Entry, error) {
 	return j.Info, err
 }
 
+// Check writes something to the disk and takes it away again, by a thread for transfers, and
+// returns why that did not succeed: on a disk that hangs, because ctx has ended.
+func (s *Store) Check(ctx context.Context) error {
+	slow := func() error { return fmt.Errorf("the disk did not answer: %w", ctx.Err()) }
+	select {
+	case s.checking <- struct{}{}: // one at a time: on a disk that hangs none returns
+	case <-ctx.Done():
+		return slow()
+	}
+	done := make(chan error, 1)
+	go func() {
+		defer func() { <-s.checking }()
+		j := Job{Op: OpStage, Folder: s.descriptor(0), Temp: s.temp(), Data: []byte("check"), Sync: true}
+		err := s.engine.Do(ctx, &j)
+		if err == nil {
+			j.Op, j.Begun = OpDiscard, true
+			err = s.engine.Do(context.WithoutCancel(ctx), &j)
+		}
+		done <- err
+	}()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return slow()
+	}
+}
+
 // A Condition decides, with what is there, whether a change is made; nil stands for no
-// file. It is asked once, and nothing changes between its answer and what follows.
+// file. It is asked last when nothing changes between its answer and what follows; Put asks
+// it before it reads, too.
 type Condition func(now *Info) bool
 
 // ErrChanged is the error of a change that its condition did not want.

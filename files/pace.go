@@ -38,6 +38,9 @@ func (b *pacedBody) Read(p []byte) (int, error) {
 	}
 	n, err := b.ReadCloser.Read(p[:min(len(p), b.left)])
 	b.left -= n
+	if err != nil && err != io.EOF {
+		return n, &clientError{err}
+	}
 	if err == io.EOF { // the server reads on, to learn that the client has gone
 		if e := settable(b.connection.SetReadDeadline(time.Time{})); e != nil {
 			return n, e
@@ -52,7 +55,8 @@ type pacedWriter struct {
 	patience   time.Duration
 }
 
-// clientError is one of a client that does not take what it asked for.
+// clientError is one of a client that does not send all of what it announced, or does not
+// take what it asked for.
 type clientError struct{ error }
 
 func (c *clientError) Unwrap() error { return c.error }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"os"
 	"syscall"
 	"time"
 
@@ -112,7 +111,7 @@ func (p *program) runService(ctx context.Context, s *serving, f *pflag.FlagSet) 
 		return err
 	}
 	defer func() { err = errors.Join(err, log.Close()) }()
-	engine, err := s.engine.open(log.Logger)
+	engine, err := s.engine.open(log.Logger, p.stderr)
 	if err != nil {
 		return err
 	}
@@ -127,7 +126,7 @@ func (p *program) runService(ctx context.Context, s *serving, f *pflag.FlagSet) 
 	engineGauges(meter, engine)
 	s.files.Log, s.service.Log = log.Logger, log.Logger
 	s.files.More = service.More
-	s.service.AdminHandler = service.NewAdmin(meter, func(ctx context.Context) error { return healthy(ctx, store) })
+	s.service.AdminHandler = service.NewAdmin(meter, store.Check)
 	s.service.Ready = func(addr, admin net.Addr) { p.ready(s, addr, admin) }
 	return service.Run(ctx, meter.Handler(files.NewServer(store, s.files)), s.service)
 }
@@ -146,15 +145,8 @@ func (s *serving) check() error {
 	if (s.service.Certificate == "") != (s.service.Key == "") {
 		return usagef("--tls-cert and --tls-key belong together: give both, or none")
 	}
-	for name, n := range map[string]int{"--connections-max": s.service.ConnectionsMax, "--log-lines": s.log.LinesMax + 1, "--open-files": s.openMax + 1} {
-		if n < 1 {
-			return usagef("%s: a number above 0 is wanted", name)
-		}
-	}
-	for name, d := range map[string]time.Duration{"--idle": s.service.Idle, "--patience": s.files.Patience} {
-		if d <= 0 {
-			return usagef("%s: a time above 0 is wanted, as 30s", name)
-		}
+	if err := s.checkNumbers(); err != nil {
+		return err
 	}
 	if err := s.engine.check(); err != nil {
 		return err
@@ -189,7 +181,21 @@ func (s *serving) limitOpenFiles() error {
 
 // ownFiles is how many files are open without a client: the folders of the store, the
 // runtime's, and some more.
-const ownFiles = 320
+const ownFiles = 128
+
+func (s *serving) checkNumbers() error {
+	switch {
+	case s.service.ConnectionsMax < 1:
+		return usagef("--connections-max %d: 1 or more are possible", s.service.ConnectionsMax)
+	case s.log.LinesMax < 0:
+		return usagef("--log-lines %d: 1 or more are possible, or 0 for one log without an end", s.log.LinesMax)
+	case s.openMax < 0:
+		return usagef("--open-files %d: 1 or more are possible, or 0 for what the system allows", s.openMax)
+	case s.service.Idle <= 0 || s.files.Patience <= 0:
+		return usagef("--idle %v, --patience %v: times above 0 are possible, as 30s", s.service.Idle, s.files.Patience)
+	}
+	return nil
+}
 
 func (s *serving) openLog(p *program) (*logfile.Log, error) {
 	s.log.Writer = p.stderr
@@ -226,15 +232,6 @@ func (p *program) ready(s *serving, addr, admin net.Addr) {
 		fmt.Fprintf(p.stderr, "admin on http://%s\n", admin)
 	}
 	fmt.Fprintf(p.stderr, "listening on %s://%s\n", scheme, addr)
-}
-
-// healthy asks the disk for something, which a disk that hangs does not answer.
-func healthy(ctx context.Context, store *fileio.Store) error {
-	_, err := store.Stat(ctx, "healthz")
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	return err
 }
 
 func engineGauges(m *service.Meter, e fileio.Engine) {

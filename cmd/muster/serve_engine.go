@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"time"
 
@@ -62,8 +63,9 @@ func (e *serveEngine) check() error {
 // queueMost is as many as there are connections, some times over.
 const queueMost = 1 << 20
 
-// open starts the engine, and logs what threads it has.
-func (e *serveEngine) open(log *slog.Logger) (fileio.Engine, error) {
+// open starts the engine, and logs what threads it has. Where another one stands in for it
+// stderr is told, at once: muster load engines looks for that.
+func (e *serveEngine) open(log *slog.Logger, stderr io.Writer) (fileio.Engine, error) {
 	if e.affinity && e.kind != ioCThreads {
 		log.Warn("cpu-affinity is for threads in C alone, and does nothing here", "io", e.kind)
 	}
@@ -73,7 +75,7 @@ func (e *serveEngine) open(log *slog.Logger) (fileio.Engine, error) {
 	case ioCThreads:
 		return e.openCThreads(log)
 	case ioURing:
-		return e.openURing(log)
+		return e.openURing(log, stderr)
 	}
 	return e.openPool(log)
 }
@@ -88,10 +90,11 @@ func (e *serveEngine) openPool(log *slog.Logger) (fileio.Engine, error) {
 }
 
 // openURing takes the pool where there is no io_uring.
-func (e *serveEngine) openURing(log *slog.Logger) (fileio.Engine, error) {
+func (e *serveEngine) openURing(log *slog.Logger, stderr io.Writer) (fileio.Engine, error) {
 	engine, err := uring.New(uring.Options{Threads: e.threads, Light: e.prior, WaitingMax: e.queueMax, WaitMax: e.waitMax})
 	if errors.Is(err, uring.ErrUnavailable) {
-		log.Warn(fallsBack, "fallback", ioPool, "reason", err) // muster load engines looks for it
+		log.Warn("there is no io_uring here, so file operations are executed by a pool of goroutines", "reason", err)
+		fmt.Fprintf(stderr, "%s instead of %s: %v\n", ioPool, ioURing, err)
 		return e.openPool(log)
 	}
 	if err != nil {
@@ -100,9 +103,6 @@ func (e *serveEngine) openURing(log *slog.Logger) (fileio.Engine, error) {
 	log.Info("file operations are executed by io_uring", "threads", e.threads, "prior", e.prior)
 	return engine, nil
 }
-
-// fallsBack is logged where the engine that was asked for cannot be had.
-const fallsBack = "there is no io_uring here, so file operations are executed by a pool of goroutines"
 
 func (e *serveEngine) openCThreads(log *slog.Logger) (fileio.Engine, error) {
 	engine, err := cthreads.New(cthreads.Options{

@@ -40,7 +40,7 @@ func serve(engine, data string) error {
 		return errors.New("engine none: not built in")
 	}
 	if engine == "instead" {
-		fmt.Fprintln(os.Stderr, `{"level":"WARN","msg":"none here","fallback":"pool","reason":"a sandbox \"forbids\" it"}`)
+		fmt.Fprintln(os.Stderr, "pool instead of uring: a sandbox forbids it")
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
@@ -156,7 +156,7 @@ func TestEngineThatBreaks(t *testing.T) {
 func TestEngineInsteadOfAnother(t *testing.T) {
 	c, err := compare(t, "", "instead", "fine")
 	if err != nil || len(c.Missing) != 1 || len(c.Rows) != 2 ||
-		c.Missing[0].Reason != `the server takes pool instead: a sandbox \"forbids\" it` {
+		c.Missing[0].Reason != "pool instead of uring: a sandbox forbids it" {
 		t.Errorf("%v, missing: %v", err, c.Missing)
 	}
 }

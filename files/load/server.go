@@ -38,8 +38,8 @@ var (
 	listening = regexp.MustCompile(`\blistening on (https?://[^\s"]+)`)
 	admin     = regexp.MustCompile(`\badmin on (https?://[^\s"]+)`)
 
-	// What stands in for the engine that was asked for; "reason" says why.
-	fallback = regexp.MustCompile(`"fallback":"([^"]+)"(?:.*"reason":"((?:[^"\\]|\\.)*)")?`)
+	// What stands in for the engine that was asked for, and why.
+	fallback = regexp.MustCompile(`^\w+ instead of \w+: .*`)
 )
 
 // startServer starts a server and waits until it says where it is. It lives until it is
@@ -97,8 +97,8 @@ func (s *server) listen(says io.Reader) {
 		if at := listening.FindSubmatch(line); at != nil {
 			url = string(at[1])
 		}
-		if instead := fallback.FindSubmatch(line); instead != nil {
-			s.instead = fmt.Sprintf("the server takes %s instead: %s", instead[1], instead[2])
+		if fallback.Match(line) {
+			s.instead = string(line)
 		}
 		if at := admin.FindSubmatch(line); at != nil {
 			adminURL = string(at[1])
