@@ -39,9 +39,9 @@ func (p *program) serve() *cobra.Command {
 		Use:   "serve [flags]",
 		Short: "Keep goldens, corpora and build caches for a team, on few threads",
 		Long: `Serve keeps whole files under names: GET, HEAD, PUT and DELETE of /files/NAME, and a list
-at /files/. What clients do at the same time is done on --io-threads threads, however
-many they are and however slow the disk is; what cannot wait any longer is answered with
-503. A file that was acknowledged is on the disk.
+at /files/. What has to wait for the disk waits on --io-threads threads, however many
+clients there are and however slow it is; what cannot wait any longer is answered with
+503. A file that was acknowledged is on the disk, unless --sync says otherwise.
 
 Settings come from flags, and else from --config FILE, which has the flags' names, or
 those of the articles: Port, UserProtoMsg, PageSize, MaxOpenFiles, LogCountPerFile,
