@@ -169,6 +169,9 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 		return nil, &UnreachableError{o.URL, err}
 	}
 	watch, err := o.Threads.watch(ctx)
+	if err != nil && ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
 	if err != nil {
 		return nil, fmt.Errorf("the server's threads cannot be counted: %w", err)
 	}
