@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"muster/fileio"
 	"muster/fileio/direct"
@@ -242,6 +243,7 @@ func TestMistakes(t *testing.T) {
 		"a rate of -1":                func(o *load.Options) { o.Rate = -1 },
 		"is not where a server is":    func(o *load.Options) { o.URL = "127.0.0.1" },
 		"is not where a server is: t": func(o *load.Options) { o.URL = "http://user@there" },
+		"a timeout of -1s":            func(o *load.Options) { o.Timeout = -time.Second },
 		"the token":                   func(o *load.Options) { o.Token = "a\r\nb" },
 		"is no address":               func(o *load.Options) { o.URL, o.Protocol = "http://there/below", load.JSON },
 		"no protocol":                 func(o *load.Options) { o.Protocol = "gopher" },
