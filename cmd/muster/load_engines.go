@@ -84,6 +84,7 @@ func (p *program) compareEngines(c *cobra.Command, l *loadFlags, e *engineFlags,
 	for _, op := range e.ops {
 		o.Ops = append(o.Ops, load.Op(strings.TrimSpace(op)))
 	}
+	o.Instead = fallsBack
 	o.Server = func(engine, data string) []string {
 		return []string{
 			self, "serve", "--addr", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--data", data,

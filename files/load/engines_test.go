@@ -36,8 +36,11 @@ const engineKey, dataKey = "LOAD_TEST_ENGINE", "LOAD_TEST_DATA"
 
 // serve serves a folder until it is told to end, as muster serve does.
 func serve(engine, data string) error {
-	if engine == "none" {
+	switch engine {
+	case "none":
 		return errors.New("engine none: not built in")
+	case "other":
+		fmt.Fprintln(os.Stderr, `{"msg":"another engine is used","reason":"no ring"}`)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
@@ -74,6 +77,7 @@ func compare(t *testing.T, dir string, engines ...string) (*load.Comparison, err
 	return load.Engines(t.Context(), load.EnginesOptions{
 		Load: load.Options{Connections: 3, Requests: 50, Size: 2000},
 		Ops:  []load.Op{load.Upload, load.Download}, Engines: engines, Rounds: 2, Dir: dir,
+		Instead: "another engine",
 		Server: func(engine, data string) []string {
 			return []string{"/usr/bin/env", engineKey + "=" + engine, dataKey + "=" + data, self}
 		},
@@ -135,6 +139,18 @@ func checkReports(t *testing.T, c *load.Comparison) {
 	}
 	if n := strings.Count(page.String(), "<polyline"); n != 8 {
 		t.Errorf("the page has %d lines, want one for each operation, engine and figure", n)
+	}
+}
+
+// What another engine does than was asked for is in no table.
+func TestEngineThatIsAnother(t *testing.T) {
+	dir := t.TempDir()
+	c, err := compare(t, dir, "one", "other")
+	if err != nil || len(c.Rows) != 2 || len(c.Missing) != 1 || c.Missing[0] != (load.MissingEngine{Engine: "other", Reason: "another engine is used: no ring"}) {
+		t.Errorf("%v: %d rows, missing: %v", err, len(c.Rows), c.Missing)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("%v are left in the folder (%v)", left, err)
 	}
 }
 

@@ -2,7 +2,9 @@ package load
 
 import (
 	"bufio"
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -23,6 +25,9 @@ type server struct {
 	told    chan struct{} // closed when it has said where it is
 	ended   chan struct{} // closed when it says nothing more
 	last    []string      // of what it said, in order; to be read when ended is closed
+
+	instead string // what a server says that is not as it should be; "" = none does
+	other   string // that it said so; to be read when told is closed
 }
 
 const (
@@ -39,10 +44,11 @@ var (
 )
 
 // startServer starts a server and waits until it says where it is. It lives until it is
-// stopped: the end of the context does not end it, but ends the waiting.
-func startServer(ctx context.Context, argv []string) (*server, error) {
+// stopped: the end of the context does not end it, but ends the waiting. One that says
+// instead is not as it should be, and ended.
+func startServer(ctx context.Context, argv []string, instead string) (*server, error) {
 	alive, kill := context.WithCancel(context.WithoutCancel(ctx))
-	s := &server{command: exec.CommandContext(alive, argv[0], argv[1:]...), kill: kill, told: make(chan struct{}), ended: make(chan struct{})}
+	s := &server{command: exec.CommandContext(alive, argv[0], argv[1:]...), kill: kill, told: make(chan struct{}), ended: make(chan struct{}), instead: instead}
 	says, err := s.command.StderrPipe()
 	if err == nil {
 		err = s.command.Start()
@@ -56,6 +62,9 @@ func startServer(ctx context.Context, argv []string) (*server, error) {
 	defer timer.Stop()
 	select {
 	case <-s.told:
+		if s.other != "" {
+			return nil, errors.Join(errors.New(s.other), s.stop())
+		}
 		return s, nil
 	case <-s.ended:
 		err := s.result()
@@ -87,6 +96,9 @@ func (s *server) listen(says io.Reader) {
 		if s.url != "" {
 			continue
 		}
+		if s.instead != "" && bytes.Contains(line, []byte(s.instead)) {
+			s.other = words(line)
+		}
 		if at := listening.FindSubmatch(line); at != nil {
 			url = string(at[1])
 		}
@@ -98,6 +110,18 @@ func (s *server) listen(says io.Reader) {
 			close(s.told)
 		}
 	}
+}
+
+// words are those of a line of a log in JSON, or the line.
+func words(line []byte) string {
+	var log struct{ Msg, Reason string }
+	switch err := json.Unmarshal(line, &log); {
+	case err != nil || log.Msg == "":
+		return string(line)
+	case log.Reason == "":
+		return log.Msg
+	}
+	return log.Msg + ": " + log.Reason
 }
 
 // result is with what the server has ended, and the last thing that it said.
