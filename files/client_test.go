@@ -73,6 +73,45 @@ func TestClient(t *testing.T) {
 	}
 }
 
+// A cache on the way answers from what it has, as RFC 9111 allows for a file that tells no
+// age, unless it is told to ask.
+func TestClientBehindACache(t *testing.T) {
+	at := serve(t, &direct.Engine{}, files.Options{}) + "/files/x"
+	kept := map[string]*http.Response{}
+	c := client(files.ClientOptions{}, func(r *http.Request) (*http.Response, error) {
+		if old := kept[r.Method]; old != nil && r.Header.Get("Cache-Control") != "no-cache" {
+			return old, nil
+		}
+		answer, err := http.DefaultTransport.RoundTrip(r)
+		if err != nil {
+			return nil, err
+		}
+		defer answer.Body.Close()
+		body, err := io.ReadAll(answer.Body)
+		again := func() *http.Response {
+			copied := *answer
+			copied.Body = io.NopCloser(bytes.NewReader(body))
+			return &copied
+		}
+		if r.Method != http.MethodPut {
+			kept[r.Method] = again()
+		}
+		return again(), err
+	})
+	for _, data := range []string{"old", "a newer one"} {
+		tag, err := put(t, c, at, data, files.Condition{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if is, a, err := got(t, c, at, ""); is != data || a.ETag != tag || err != nil {
+			t.Errorf("%q %v, %v; want %q", is, a, err, data)
+		}
+		if a, err := c.Head(t.Context(), at); a.ETag != tag || err != nil {
+			t.Errorf("%v, %v", a, err)
+		}
+	}
+}
+
 func TestClientConditions(t *testing.T) {
 	at := serve(t, &direct.Engine{}, files.Options{}) + "/files/x"
 	c := files.NewClient(files.ClientOptions{})

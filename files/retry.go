@@ -92,6 +92,7 @@ func (c *Client) request(m *moving, q *exchange) (*http.Request, error) {
 		r.Header = q.header.Clone()
 	}
 	r.Header.Set("Accept-Encoding", "identity") // tags and lengths are those of the files
+	r.Header.Set("Cache-Control", "no-cache")   // what a proxy on the way has may be old
 	if c.options.Token != "" {
 		r.Header.Set("Authorization", "Bearer "+c.options.Token)
 	}
