@@ -121,16 +121,30 @@ func (p *Place) save(ctx context.Context, content *files.Content) (*Copy, error)
 	return c, err
 }
 
+// Replaceable is the error that Replace would have whatever is there: what was seen cannot
+// be told from what another has written. Whoever works for long before a Replace asks first.
+func (p *Place) Replaceable(seen *Copy) error {
+	switch {
+	case seen == nil:
+		return nil
+	case seen.tag == "":
+		return fault.Inputf("%s: its server tells no ETag, and without it one could overwrite what another has written: use muster serve", p.address)
+	case strings.HasPrefix(seen.tag, "W/"):
+		return fault.Inputf("%s: its server tells a weak ETag, %s, which no If-Match matches (RFC 9110), and without it one could overwrite what another has written: use muster serve", p.address, seen.tag)
+	}
+	return nil
+}
+
 // Replace puts the file at path to the address if what is there is still seen, nil for
 // nothing; else the error is ErrChanged. Then the file becomes the copy of what is there,
 // and after an error it stays.
 func (p *Place) Replace(ctx context.Context, path string, seen *Copy) error {
+	if err := p.Replaceable(seen); err != nil {
+		return err
+	}
 	want := files.Condition{IfNoneMatchAll: true}
 	if seen != nil {
 		want = files.Condition{IfMatch: seen.tag}
-	}
-	if want == (files.Condition{}) {
-		return fault.Inputf("%s: its server tells no ETag, and without it one could overwrite what another has written: use muster serve", p.address)
 	}
 	f, err := os.Open(path)
 	if err != nil {

@@ -326,11 +326,21 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// Without tags one could overwrite what another has written.
+// Without tags, or with those that an If-Match never matches, one could overwrite what
+// another has written.
 func TestNoTags(t *testing.T) {
+	for _, tag := range []string{"", `W/"1"`} {
+		t.Run(tag, func(t *testing.T) { checkNoTag(t, tag) })
+	}
+}
+
+func checkNoTag(t *testing.T, tag string) {
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet {
 			t.Error(r.Method)
+		}
+		if tag != "" {
+			w.Header().Set("ETag", tag)
 		}
 		w.Write([]byte("content"))
 	}))
