@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -137,7 +138,8 @@ func (p *Place) Replaceable(seen *Copy) error {
 
 // Replace puts the file at path to the address if what is there is still seen, nil for
 // nothing; else the error is ErrChanged. Then the file becomes the copy of what is there,
-// and after an error it stays.
+// and after an error it stays. Where a connection broke before the answer, what is there is
+// looked at.
 func (p *Place) Replace(ctx context.Context, path string, seen *Copy) error {
 	if err := p.Replaceable(seen); err != nil {
 		return err
@@ -156,11 +158,50 @@ func (p *Place) Replace(ctx context.Context, path string, seen *Copy) error {
 		return fault.Environmentf("%w", err)
 	}
 	tag, err := p.client.Put(ctx, p.address, f, info.Size(), want)
+	if err != nil && unanswered(err) {
+		if is, same := p.has(ctx, f, info.Size()); same {
+			tag, err = is, nil // its answer was lost
+		}
+	}
 	if err != nil {
 		return p.failed(err)
 	}
 	p.cache.adopt(path, tag)
 	return nil
+}
+
+// unanswered reports whether an error leaves open what the server did: all that there is
+// else are its answers, and connections that were never made.
+func unanswered(err error) bool {
+	var answer *files.StatusError
+	var dial *net.OpError
+	return !errors.As(err, &answer) && !errors.Is(err, files.ErrPlainToken) && !errors.Is(err, context.Canceled) &&
+		(!errors.As(err, &dial) || dial.Op != "dial")
+}
+
+// has reports whether what is at the address is what a file has, and its tag. What cannot
+// be told counts as no.
+func (p *Place) has(ctx context.Context, f io.ReaderAt, size int64) (tag string, same bool) {
+	content, err := p.client.Get(ctx, p.address, "")
+	if err != nil {
+		return "", false
+	}
+	defer content.Close()
+	if content.Size >= 0 && content.Size != size {
+		return "", false
+	}
+	is, err := sumOf(io.LimitReader(content, size+1))
+	if err != nil {
+		return "", false
+	}
+	should, err := sumOf(io.NewSectionReader(f, 0, size))
+	return content.ETag, err == nil && is == should
+}
+
+func sumOf(r io.Reader) (sum [sha256.Size]byte, err error) {
+	h := sha256.New()
+	_, err = io.Copy(h, r)
+	return [sha256.Size]byte(h.Sum(nil)), err
 }
 
 // ErrChanged is the error of a Replace where something else is there by now.

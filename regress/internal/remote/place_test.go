@@ -249,6 +249,40 @@ func TestReplaceAtOnce(t *testing.T) {
 	}
 }
 
+// A connection that breaks before the answer leaves open what was done, until one looks.
+func TestAnswerLost(t *testing.T) {
+	for name, done := range map[string]bool{"before": false, "after": true} {
+		t.Run(name, func(t *testing.T) {
+			store := enginetest.Open(t, &direct.Engine{}, t.TempDir(), fileio.Options{Sync: fileio.SyncNone})
+			handler := files.NewServer(store, files.Options{})
+			web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.Method != http.MethodPut {
+					handler.ServeHTTP(w, r)
+					return
+				}
+				if done {
+					handler.ServeHTTP(httptest.NewRecorder(), r)
+				}
+				panic(http.ErrAbortHandler)
+			}))
+			t.Cleanup(web.Close)
+			s := &server{T: t, url: web.URL}
+			p := s.at(t.TempDir(), "x")
+			err := s.replace(p, "mine", nil)
+			if !done {
+				if fault.ClassOf(err) != fault.Environment {
+					t.Error(err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.fetch(p, "mine").Close()
+		})
+	}
+}
+
 // Several processes share the folder.
 func TestFetchAtOnce(t *testing.T) {
 	s, folder := serve(t), t.TempDir()
