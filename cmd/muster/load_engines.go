@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"muster/fileio/pooled"
 	"muster/files/load"
 )
 
@@ -80,6 +81,12 @@ func (p *program) compareEngines(c *cobra.Command, l *loadFlags, e *engineFlags,
 		if !slices.Contains(enginesKnown(), engine) {
 			return usagef("--engines: no engine %q%s: there are %s", engine, nearest(engine, enginesKnown()), strings.Join(enginesKnown(), ", "))
 		}
+	}
+	if _, err := syncNamed(e.sync); err != nil {
+		return err
+	}
+	if e.ioThreads < 1 || e.ioThreads > pooled.ThreadsMax {
+		return usagef("--io-threads %d: from 1 to %d are possible", e.ioThreads, pooled.ThreadsMax)
 	}
 	for _, op := range e.ops {
 		o.Ops = append(o.Ops, load.Op(strings.TrimSpace(op)))
