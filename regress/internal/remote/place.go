@@ -51,6 +51,8 @@ func New(address, folder string, o files.ClientOptions) (*Place, error) {
 		return nil, fault.Inputf("%s: no user stands in an address here: set MUSTER_TOKEN to the server's token", u.Redacted())
 	case u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.Path == "" || strings.HasSuffix(u.Path, "/"):
 		return nil, fault.Inputf("%s: that is no address of a file: one is http://HOST/files/NAME, or https", address)
+	case strings.ContainsFunc(o.Token, func(r rune) bool { return r <= ' ' || r >= 0x7f }):
+		return nil, fault.Inputf("MUSTER_TOKEN has a character that no header can have, perhaps a line's end")
 	}
 	return &Place{address, files.NewClient(o), cache{folder, keyOf(address)}}, nil
 }

@@ -395,6 +395,15 @@ func checkNoTag(t *testing.T, tag string) {
 	}
 }
 
+func TestTokenThatCannotBeSent(t *testing.T) {
+	for _, token := range []string{"secret\n", "two words", "gr\u00fcn"} {
+		_, err := remote.New("https://h/files/x", t.TempDir(), files.ClientOptions{Token: token})
+		if fault.ClassOf(err) != fault.Input || !strings.Contains(fmt.Sprint(err), "MUSTER_TOKEN") || strings.Contains(fmt.Sprint(err), token) {
+			t.Errorf("%q: %v", token, err)
+		}
+	}
+}
+
 func TestAddresses(t *testing.T) {
 	for name, is := range map[string]bool{
 		"http://h/files/x": true, "HTTPS://h/x": true, "muster.golden": false, "http:x": false, "ftp://h/x": false, "dir/http://x": false,
