@@ -58,7 +58,7 @@ var rooms = []room{
 
 	{"pool", "", stdlib},
 
-	{"fileio", "pool internal/filelock", plain},
+	{"fileio", "pool internal/filelock internal/nowait", plain},
 	{"fileio/direct", "fileio", plain},
 	{"fileio/internal/queue", "fileio", plain},
 	{"fileio/pooled", "fileio fileio/internal/queue pool", plain},
@@ -70,7 +70,7 @@ var rooms = []room{
 	{"files", "fileio files/internal/wire pool", plain},
 	{"files/internal/wire", "", plain},
 	{"files/load", "files", plain},
-	{"files/service", "", plain},
+	{"files/service", "internal/nowait", plain},
 	{"files/service/logfile", "", stdlib},
 
 	{"lab", "lab/corpora lab/internal/run lab/native lab/page lab/plot lab/postgres lab/probe lab/results lab/stat regress", plain},
@@ -117,7 +117,6 @@ var dependencies = []dependency{
 		"github.com/valyala/fastrand github.com/valyala/histogram"},
 	{"connectrpc.com/connect", "messages as protobuf and JSON on net/http, for its own, gRPC's clients and curl", ""},
 	{"google.golang.org/protobuf", "those messages", ""},
-	{"golang.org/x/net", "a listener that takes so many connections at a time", ""},
 	{"golang.org/x/sync", "a weighted semaphore that keeps its order: the budget of memory", ""},
 	{"github.com/HdrHistogram/hdrhistogram-go", "percentiles of millions of latencies within 0.1 %, in 200 KB, that can be merged", ""},
 	{"golang.org/x/perf", "the median's interval as benchstat has it", "github.com/aclements/go-moremath"},

@@ -5,6 +5,8 @@ package fileio
 // cache is what the system has in memory; here it does not tell.
 type cache struct{}
 
+func (*cache) begin(int) {}
+
 func (*cache) open(int, string) (file int, info Entry, known bool, err error) {
 	return -1, Entry{}, false, nil
 }

@@ -111,6 +111,7 @@ func Open(folder string, engine Engine, o Options) (*Store, error) {
 	if err != nil {
 		return nil, errors.Join(err, s.closeFolders())
 	}
+	s.cache.begin(s.descriptor(0))
 	if o.Sync == SyncGroup {
 		s.group = newCommitter(s)
 	}

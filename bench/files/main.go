@@ -4,6 +4,7 @@
 //
 //	go run ./files -muster ../bin/muster
 //	go run ./files -muster ../bin/muster -disk slow -requests 5000
+//	go run ./files -muster ../bin/muster -crowd -connections 5000
 package main
 
 import (
@@ -16,6 +17,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 )
@@ -53,20 +55,21 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	engines := f.String("engines", "pool,cthreads,uring,direct", "of muster")
 	f.StringVar(&b.sync, "sync", "none", "of muster: none, group or fdatasync")
 	f.IntVar(&b.threads, "threads", 32, "of muster, for files")
-	kind := f.String("disk", "page", "page (files stay in memory too) or slow")
+	f.StringVar(&b.disk.kind, "disk", pageDisk, "page (in memory), slow (in memory, but it blocks), both need root; or folder (whatever that is on)")
+	f.StringVar(&b.disk.size, "disk-size", "4G", "of the disk in memory")
 	f.StringVar(&b.disk.folder, "folder", filepath.Join(os.TempDir(), "bench-files"), "where files are written, and removed")
 	f.IntVar(&b.connections, "connections", 500, "at a time")
 	f.IntVar(&b.requests, "requests", 20_000, "of one run")
 	f.StringVar(&b.size, "size", "50K", "bytes of a file")
 	f.IntVar(&b.rounds, "rounds", 5, "of all contestants, in turns")
+	crowded := f.Bool("crowd", false, "measure muster alone, with slow clients and large uploads beside the others")
 	operations := f.String("operations", "upload,download", "upload, download, or upload alone")
 	if err := f.Parse(args); err != nil {
 		return err
 	}
-	if f.NArg() > 0 || *kind != "page" && *kind != "slow" || !strings.HasPrefix(*operations, "upload") {
-		return errors.New("-disk is page or slow, -operations begins with upload, and there are no arguments")
+	if f.NArg() > 0 || !slices.Contains([]string{pageDisk, slowDisk, folderDisk}, b.disk.kind) || !strings.HasPrefix(*operations, "upload") {
+		return errors.New("-disk is page, slow or folder, -operations begins with upload, and there are no arguments")
 	}
-	b.disk.slow = *kind == "slow"
 	b.engines, b.operations = strings.Split(*engines, ","), strings.Split(*operations, ",")
 	if b.muster, err = filepath.Abs(b.muster); err != nil {
 		return err
@@ -81,5 +84,8 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 		return fmt.Errorf("go build: %w: %s", err, text)
 	}
 	defer func() { err = errors.Join(err, b.disk.remove(ctx)) }()
+	if *crowded {
+		return b.measureCrowd(ctx)
+	}
 	return b.measure(ctx)
 }

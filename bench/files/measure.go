@@ -97,6 +97,11 @@ func (b *bench) load(ctx context.Context, c contestant, operation string) (r res
 			err = e
 		}
 	}()
+	return b.loadOn(ctx, s, operation)
+}
+
+// loadOn puts a server under load.
+func (b *bench) loadOn(ctx context.Context, s *server, operation string) (r result, err error) {
 	cmd := exec.CommandContext(ctx, b.muster, "load", operation, strconv.Itoa(b.connections), strconv.Itoa(b.requests), b.size,
 		"--addr", s.addr, "--pid", strconv.Itoa(s.Process.Pid), "--format", "json")
 	var said bytes.Buffer

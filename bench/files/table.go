@@ -9,10 +9,7 @@ import (
 
 // print prints a table for each operation, and how muster's default compares in each round.
 func (b *bench) print(all []*samples) {
-	where := "files in the page cache"
-	if b.disk.slow {
-		where = "a slow disk, read cold"
-	}
+	where := map[string]string{pageDisk: "ext4 in memory", slowDisk: "a slow disk, read cold", folderDisk: b.disk.folder}[b.disk.kind]
 	fmt.Fprintf(b.out, "\n%s; %s; %d connections, %d requests of %s, %d rounds, muster with %d threads and --sync %s\n",
 		time.Now().UTC().Format(time.DateOnly), where, b.connections, b.requests, b.size, b.rounds, b.threads, b.sync)
 	for _, operation := range b.operations {

@@ -12,8 +12,6 @@ import (
 	"net"
 	"net/http"
 	"time"
-
-	"golang.org/x/net/netutil"
 )
 
 // Options of a service.
@@ -144,7 +142,7 @@ func (o *Options) listen(ctx context.Context) (net.Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	l = netutil.LimitListener(l, o.ConnectionsMax)
+	l = newListener(l, o.ConnectionsMax)
 	if certificates == nil {
 		return l, nil
 	}
