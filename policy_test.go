@@ -79,7 +79,7 @@ var rooms = []room{
 	{"lab/corpora", "", stdlib},
 	{"lab/native", "", stdlib},
 	{"lab/postgres", "", stdlib},
-	{"lab/probe", "pool internal/cgroup", plain},
+	{"lab/probe", "files files/load fileio fileio/direct fileio/pooled fileio/cthreads fileio/uring pool internal/cgroup", plain},
 	{"lab/stat", "", pure},
 	{"lab/plot", "", pure},
 	{"lab/page", "lab/plot", pure},

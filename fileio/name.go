@@ -16,7 +16,7 @@ var ErrName = errors.New("not a name that a file can have here")
 const (
 	nameMax    = 1024
 	encodedMax = 240
-	folders    = 256
+	folders    = 64 // with 256 of them a disk that blocks takes a tenth fewer files a second: they lie further apart
 )
 
 // CheckName says what is wrong with a name; nil if nothing is. A name is parts with

@@ -30,6 +30,8 @@ func Probe(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer
 		"waiting": probeWaiting,
 		"started": probeStarted,
 		"files":   func(f *flag.FlagSet) func() (results.Sample, error) { return probeFiles(ctx, f) },
+		"engine":  func(f *flag.FlagSet) func() (results.Sample, error) { return probeEngine(ctx, f) },
+		"upload":  func(f *flag.FlagSet) func() (results.Sample, error) { return probeUpload(ctx, f) },
 		"rename":  func(f *flag.FlagSet) func() (results.Sample, error) { return probeRename(ctx, f) },
 		"log":     probeLog,
 		"lock":    probeLock,
@@ -39,6 +41,9 @@ func Probe(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer
 		"make":    func(f *flag.FlagSet) func() (results.Sample, error) { return probeMake(ctx, f) },
 		"wakeup":  probeWakeUp,
 		blockWord: func(f *flag.FlagSet) func() (results.Sample, error) { return probeBlock(f, stdin, stdout) },
+	}
+	if args[0] == serveWord { // which answers nobody's question, but serves one
+		return probeServe(ctx, args[1:], stdin, stdout)
 	}
 	question, ok := questions[args[0]]
 	if !ok {

@@ -17,7 +17,7 @@ import (
 type ClaimsOptions struct {
 	Options
 	Sizes ClaimSizes
-	Dir   string // for the corpus and the files that are renamed; "" = where the system has temporary files
+	Dir   string // for the corpus and all other files; "" = where the system has temporary files
 }
 
 // ClaimSizes are how much is measured for the claims.
@@ -29,6 +29,7 @@ type ClaimSizes struct {
 	Alive            int // goroutines that call a function, at most
 	Goroutines       int // that wait
 	Renames          int // of files
+	Uploads          int // of files to a server, each way
 	Rows             int // written to a database
 	ThreadsLimit     int // of the program that is to be stopped for having too many; 0 = Go's own, 10,000
 }
@@ -38,16 +39,16 @@ type ClaimSizes struct {
 func ClaimsQuick() ClaimSizes {
 	return ClaimSizes{
 		Cases: 100, CaseBytes: 20 << 10, Tasks: 200_000, Items: 100_000, Roots: 5_000_000,
-		Alive: 30_000, Goroutines: 1_000_000, Renames: 10_000, Rows: 1_000,
+		Alive: 30_000, Goroutines: 1_000_000, Renames: 10_000, Uploads: 2_000, Rows: 1_000,
 	}
 }
 
 // ClaimsFull is the sizes of the articles, but for the corpus, which is a fifteenth, and the
-// tasks, which are a tenth.
+// tasks and the uploads, which are a tenth.
 func ClaimsFull() ClaimSizes {
 	return ClaimSizes{
 		Cases: 1_000, CaseBytes: 67 << 10, Tasks: 10_000_000, Items: 1_000_000, Roots: 500_000_000,
-		Alive: 1_000_000, Goroutines: 1_000_000, Renames: claimRenames, Rows: 20_000,
+		Alive: 1_000_000, Goroutines: 1_000_000, Renames: claimRenames, Uploads: 20_000, Rows: 20_000,
 	}
 }
 
@@ -103,6 +104,7 @@ func Claims(ctx context.Context, o ClaimsOptions) (r *Results, err error) {
 		}
 		p.Add(t)
 	}
+	p.addUploads(o)
 	p.addExhaust(o.Probe, o.Sizes.ThreadsLimit)
 	end, err := p.addWriters(ctx, claimWriters(o.Sizes), o.Sizes.Rows, o.Dir)
 	if err != nil {

@@ -21,6 +21,7 @@ type IOOptions struct {
 	Options
 	Dir          string // where files are written, in folders of their own; "" = where the system has temporary files
 	Files        int    // of each size
+	Stored       int    // files of each size that are put into a store and got from it, by each engine
 	Renames      int    // files that are renamed into one folder, and into ten
 	ThreadsLimit int    // of the program that is to be stopped for having too many; 0 = Go's own, 10,000
 }
@@ -42,11 +43,14 @@ func someOrMany() []int  { return []int{1, 8} }
 func renameDirs() []int  { return []int{1, 10} }
 func codecSizes() []int  { return []int{38, 4096} }
 
-// IO measures what lies around files: operations on them, names in one folder or in ten,
+// IO measures what lies around files: operations on them, engines for them, names in one folder or in ten,
 // a log, messages, calls into C, locks and wake-ups; and what becomes of a Go program
 // that needs more threads than it may have.
 func IO(ctx context.Context, o IOOptions) (*Results, error) {
 	if err := checkNumbers("files", 1, 10_000_000, o.Files); err != nil {
+		return nil, err
+	}
+	if err := checkNumbers("stored files", 1, 10_000_000, o.Stored); err != nil {
 		return nil, err
 	}
 	if err := checkNumbers("renames", 10, 100_000_000, o.Renames); err != nil {
@@ -62,7 +66,7 @@ func IO(ctx context.Context, o IOOptions) (*Results, error) {
 		return nil, err
 	}
 	plan, err := run.New(&o.Options, "io", results.Pair{Key: "files", Value: strconv.Itoa(o.Files)},
-		results.Pair{Key: "renames", Value: strconv.Itoa(o.Renames)}, results.Pair{Key: "dir", Value: dir})
+		results.Pair{Key: "stored", Value: strconv.Itoa(o.Stored)}, results.Pair{Key: "renames", Value: strconv.Itoa(o.Renames)}, results.Pair{Key: "dir", Value: dir})
 	if err != nil {
 		return nil, err
 	}
@@ -72,6 +76,7 @@ func IO(ctx context.Context, o IOOptions) (*Results, error) {
 		return nil, err
 	}
 	p.addFiles(o)
+	p.addEngines(o)
 	p.addLog(o)
 	p.addWaits()
 	for _, one := range peers {

@@ -88,7 +88,7 @@ func (j *judge) lacking(names ...string) (finding, bool) {
 // missingFor is what a benchmark needs and is not here; false if nothing is known of that.
 func (j *judge) missingFor(name string) (results.Missing, bool) {
 	impl := results.KeyOf(name, "impl")
-	needed := []string{impl} // of programs with one contestant, and make
+	needed := []string{impl, engineMissing(results.KeyOf(name, "engine"))} // of programs with one contestant, and make
 	for _, p := range native.Programs() {
 		if slices.Contains(p.Impls, impl) {
 			needed = append(needed, p.Name)

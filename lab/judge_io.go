@@ -8,10 +8,6 @@ import (
 	"muster/lab/results"
 )
 
-func (j *judge) notYet() finding {
-	return cannotTell("this version has no file service to measure")
-}
-
 func (j *judge) exhausted() finding {
 	name := exhaustName(j.sizes.ThreadsLimit)
 	if f, lacks := j.lacking(name); lacks {

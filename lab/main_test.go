@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -97,6 +98,19 @@ var fakes = map[string]func(args []string) error{
 		return prints(args, 123.4, 125.6)
 	},
 
+	"uploads": func(args []string) error {
+		if args[0] == "upload" || args[0] == "serve" {
+			return lab.Probe(context.Background(), args, os.Stdin, os.Stdout)
+		}
+		return prints(args, 123.4, 125.6)
+	},
+	"no-uploads": func(args []string) error {
+		if args[0] == "upload" {
+			return errors.New("no room")
+		}
+		return prints(args, 123.4, 125.6)
+	},
+
 	"nothing": func([]string) error { return nil },
 	"half":    func([]string) error { _, err := fmt.Print("BenchmarkX 1 2"); return err },
 	"spaces":  func([]string) error { _, err := fmt.Println("BenchmarkX of this 1 2 ns/op"); return err },
@@ -143,7 +157,7 @@ func prints(args []string, ns, cpu float64) error {
 		}
 	}
 	line := fmt.Sprintf("BenchmarkFake %d %g ns/op %g cpu-ns/op", operations(args), ns, cpu)
-	for i, unit := range strings.Fields("threads rss-B/op stack-B/op sys-B/op s/portion create-ns/op read-ns/op stat-ns/op rename-ns/op remove-ns/op wire-B") {
+	for i, unit := range strings.Fields("threads rss-B/op stack-B/op sys-B/op s/portion create-ns/op read-ns/op stat-ns/op rename-ns/op remove-ns/op put-ns/op get-ns/op wire-B") {
 		line += fmt.Sprintf(" %d %s", 1000*(i+1), unit)
 	}
 	_, err := fmt.Println(line)
@@ -152,7 +166,7 @@ func prints(args []string, ns, cpu float64) error {
 
 // operations is how many are asked for.
 func operations(args []string) int {
-	for _, name := range []string{"-tasks", "-items", "-count", "-files", "-lines", "-pairs", "-passes", "-goroutines"} {
+	for _, name := range []string{"-tasks", "-items", "-count", "-files", "-lines", "-pairs", "-passes", "-requests", "-goroutines"} {
 		if i := slices.Index(args, name); i >= 0 && i+1 < len(args) {
 			n, _ := strconv.Atoi(args[i+1])
 			return n
@@ -184,7 +198,7 @@ func tinySpawn(o lab.Options) lab.SpawnOptions {
 }
 
 func tinyIO(t *testing.T, o lab.Options) lab.IOOptions {
-	return lab.IOOptions{Options: o, Dir: t.TempDir(), Files: 10, Renames: 20, ThreadsLimit: 100}
+	return lab.IOOptions{Options: o, Dir: t.TempDir(), Files: 10, Stored: 20, Renames: 20, ThreadsLimit: 100}
 }
 
 // times counts the measurements of each benchmark.

@@ -15,7 +15,7 @@ func IOReport(of *Results, o IOOptions) Report {
 	d := newDocument(of, "What lies around files",
 		howMeasured(o.Count))
 	d.Sections = []page.Section{
-		r.filesSection(o), r.renameSection(o), r.logSection(), r.messagesSection(), r.waitsSection(), r.exhaustSection(o),
+		r.filesSection(o), r.enginesSection(o), r.renameSection(o), r.logSection(), r.messagesSection(), r.waitsSection(), r.exhaustSection(o),
 	}
 	return Report{document: d}
 }

@@ -18,6 +18,10 @@ const (
 	renameUnit = "rename-ns/op"
 	removeUnit = "remove-ns/op"
 
+	// Of a store of files.
+	putUnit = "put-ns/op"
+	getUnit = "get-ns/op"
+
 	// Of those who write to a database.
 	rowsPerSecond = "rows/s"
 	clientRSS     = "rss-B" // at the end, of the whole process

@@ -82,7 +82,7 @@ func New[T any](workers int, handler func(T), options ...Option) *Pool[T] {
 	if handler == nil {
 		panic("pool: New needs a handler")
 	}
-	s := settings{queueMax: queueDefault}
+	s := settings{queueMax: queueDefault, batchMax: batchMax}
 	for _, set := range options {
 		set(&s)
 	}
@@ -94,7 +94,7 @@ func New[T any](workers int, handler func(T), options ...Option) *Pool[T] {
 	}
 	p.awaited.Store(none)
 	p.work.L, p.room.L, p.progress.L = &p.mu, &p.mu, &p.mu
-	places := min(batchMax, s.queueMax/workers+1) // of a batch: see take
+	places := min(s.batchMax, s.queueMax/workers+1) // of a batch: see take
 	batches := make([]T, workers*places)
 	for i := range p.workers {
 		w := &p.workers[i]

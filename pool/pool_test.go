@@ -393,3 +393,28 @@ func TestMemoryOfManyWorkers(t *testing.T) {
 		t.Errorf("a pool of %d workers and %d places took %d bytes, want at most %d", workers, queueMax, got, most)
 	}
 }
+
+// With InOrder the task that has waited longest begins when a worker has done another one.
+func TestInOrder(t *testing.T) {
+	const workers, tasks = 4, 200
+	begun, gate := make(chan int), make(chan struct{})
+	p := pool.New(workers, func(i int) {
+		begun <- i
+		<-gate
+	}, pool.Queue(tasks), pool.InOrder())
+	for i := range workers {
+		p.Submit(-i)
+		<-begun
+	}
+	for i := range tasks {
+		p.Submit(i)
+	}
+	for i := range tasks {
+		gate <- struct{}{}
+		if got := <-begun; got != i {
+			t.Fatalf("task %d began, and not %d", got, i)
+		}
+	}
+	close(gate)
+	p.Close()
+}

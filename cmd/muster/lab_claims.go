@@ -17,8 +17,9 @@ func (p *program) labClaims() *cobra.Command {
 		Long: `Claims measures, here and now, each of 32 things that four well-known articles on Go
 and concurrency said, and tells which hold, which no longer hold, and which cannot be
 told and why. The runner's claims are measured with muster record and make on a corpus
-of C sources that is written for that. --full takes the articles' numbers, but for the
-corpus, which is a fifteenth of theirs, and the tasks, which are a tenth.`,
+of C sources that is written for that, those of a file service with one that writes
+below --dir. --full takes the articles' numbers, but for the corpus, which is a
+fifteenth of theirs, and the tasks and the uploads, which are a tenth.`,
 		Example: `  muster lab claims
   muster lab claims --html claims.html
   muster lab claims --full --count 10 --out claims.txt`,

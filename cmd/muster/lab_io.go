@@ -10,8 +10,8 @@ import (
 
 // How many files are measured; the article renamed two million.
 const (
-	filesQuick, renamesQuick = 500, 10_000
-	filesFull, renamesFull   = 20_000, 2_000_000
+	filesQuick, storedQuick, renamesQuick = 500, 500, 10_000
+	filesFull, storedFull, renamesFull    = 20_000, 20_000, 2_000_000
 )
 
 func (p *program) labIO() *cobra.Command {
@@ -19,18 +19,19 @@ func (p *program) labIO() *cobra.Command {
 	o := lab.IOOptions{}
 	c := &cobra.Command{
 		Use:   "io [flags]",
-		Short: "What lies around files: their operations, logs, messages, C, locks, threads",
-		Long: `Io measures operations on whole files, renaming into one folder or ten, lines of a log,
-messages as protobuf and as JSON, calls into C, locks and wake-ups; and shows, in a
-process of its own, how Go ends a program that needs more than 10,000 threads.
+		Short: "What lies around files: their operations, engines, logs, messages, C, locks, threads",
+		Long: `Io measures operations on whole files, what executes them (each goroutine itself, a pool,
+threads in C, io_uring), renaming into one folder or ten, lines of a log, messages as
+protobuf and as JSON, calls into C, locks and wake-ups; and shows, in a process of its
+own, how Go ends a program that needs more than 10,000 threads.
 --full renames two million files, as an article did, and not 10,000.`,
 		Example: `  muster lab io
   muster lab io --dir /mnt/slow --count 10 --html io.html`,
 		Args: noneWanted,
 		RunE: func(c *cobra.Command, _ []string) error {
-			o.Files, o.Renames = filesQuick, renamesQuick
+			o.Files, o.Stored, o.Renames = filesQuick, storedQuick, renamesQuick
 			if l.full {
-				o.Files, o.Renames = filesFull, renamesFull
+				o.Files, o.Stored, o.Renames = filesFull, storedFull, renamesFull
 			}
 			return p.measure(c.Context(), &l, &o.Options, labRun{
 				func(ctx context.Context) (*lab.Results, error) { return lab.IO(ctx, o) },

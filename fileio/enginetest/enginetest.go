@@ -557,7 +557,7 @@ func openedAgain(t *testing.T, start func(*testing.T) fileio.Engine, sync fileio
 	if err := errors.Join(s.Close(), engine.Close(), other.Close()); err != nil {
 		t.Fatal(err)
 	}
-	stale := filepath.Join(folder, "7f", "~stale")
+	stale := filepath.Join(folder, "3f", "~stale")
 	if err := os.WriteFile(stale, []byte("half"), 0o600); err != nil {
 		t.Fatal(err)
 	}

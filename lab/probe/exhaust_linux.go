@@ -104,17 +104,6 @@ func BlockThreads(limit int, pipe *os.File, report io.Writer) error {
 	return fmt.Errorf("the pipe was closed before %d threads were too many", limit)
 }
 
-const keptBytesMax = 64 << 10
-
-// firstBytes keeps the beginning of what is written to it: the stacks of thousands of
-// goroutines are megabytes.
-type firstBytes struct{ bytes []byte }
-
-func (f *firstBytes) Write(p []byte) (int, error) {
-	f.bytes = append(f.bytes, p[:min(len(p), keptBytesMax-len(f.bytes))]...)
-	return len(p), nil
-}
-
 // lastBytes keeps the end of what is written to it.
 type lastBytes struct{ bytes []byte }
 
@@ -135,10 +124,4 @@ func lastNumber(lines []byte) int {
 		most = max(most, n)
 	}
 	return most
-}
-
-// firstLines is what comes before the stacks.
-func firstLines(said []byte) string {
-	head, _, _ := strings.Cut(string(said), "\n\n")
-	return strings.TrimSpace(head)
 }

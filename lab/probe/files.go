@@ -68,10 +68,7 @@ type folder struct {
 }
 
 func newFolder(o FilesOptions) *folder {
-	f := &folder{workers: max(1, o.Workers), content: make([]byte, o.Size)}
-	for i := range f.content {
-		f.content[i] = byte(i * 7)
-	}
+	f := &folder{workers: max(1, o.Workers), content: content(o.Size)}
 	f.buffers = make(chan []byte, f.workers)
 	for range f.workers {
 		f.buffers <- make([]byte, o.Size)
@@ -82,6 +79,15 @@ func newFolder(o FilesOptions) *folder {
 		f.others = append(f.others, f.names[i]+".renamed")
 	}
 	return f
+}
+
+// content is what files of that size have in them.
+func content(size int) []byte {
+	c := make([]byte, size)
+	for i := range c {
+		c[i] = byte(i * 7)
+	}
+	return c
 }
 
 // each does one step for all files.

@@ -66,6 +66,9 @@ func TestFolderInUse(t *testing.T) {
 	if _, err := probe.Rename(t.Context(), probe.RenameOptions{Dir: dir, Files: 3, Folders: 1}); err == nil {
 		t.Error("Rename took a folder with a file in it")
 	}
+	if _, err := probe.Store(t.Context(), probe.StoreOptions{Dir: dir, Engine: probe.EngineOptions{Name: probe.Direct}, Files: 3, Goroutines: 1}); err == nil {
+		t.Error("Store took a folder with a file in it")
+	}
 	if _, err := probe.Log(probe.LogOptions{Logger: "log", File: mine, Lines: 1}); err == nil {
 		t.Error("Log took a file that was there")
 	}
@@ -83,6 +86,9 @@ func TestFilesEnded(t *testing.T) {
 	}
 	if _, err := probe.Rename(ctx, probe.RenameOptions{Dir: dir, Files: 3, Folders: 1}); !errors.Is(err, context.Canceled) {
 		t.Errorf("Rename: %v", err)
+	}
+	if _, err := probe.Store(ctx, probe.StoreOptions{Dir: dir, Engine: probe.EngineOptions{Name: probe.Direct}, Files: 3, Goroutines: 1}); !errors.Is(err, context.Canceled) {
+		t.Errorf("Store: %v", err)
 	}
 	expectEmpty(t, dir)
 }
@@ -141,6 +147,13 @@ func TestNumbersRefused(t *testing.T) {
 			_, err := probe.Log(probe.LogOptions{Logger: "none", File: filepath.Join(dir, "log"), Lines: 1})
 			return err
 		},
+		"no files in a store": func() error {
+			_, err := probe.Store(t.Context(), probe.StoreOptions{Dir: dir, Engine: probe.EngineOptions{Name: probe.Direct}, Goroutines: 1})
+			return err
+		},
+		"no engine":     func() error { return probe.EngineOptions{Name: "none", Threads: 1}.Here() },
+		"no threads":    func() error { return probe.EngineOptions{Name: probe.Pool}.Here() },
+		"a bound pool":  func() error { return probe.EngineOptions{Name: probe.Pool, Threads: 1, Bound: true}.Here() },
 		"no goroutines": func() error { _, err := probe.Lock(0, 1); return err },
 		"one pass":      func() error { _, err := probe.WakeUp(1, false); return err },
 	}

@@ -1,6 +1,7 @@
 package probe_test
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"strconv"
@@ -13,6 +14,7 @@ import (
 const (
 	childArgument   = "block-threads" // the one that runs out of threads
 	waitingArgument = "waiting"       // one whose goroutines wait, and nothing was before
+	serveArgument   = "serve"         // one that has files uploaded to it, by an engine, in a folder
 )
 
 func TestMain(m *testing.M) {
@@ -29,6 +31,14 @@ func TestMain(m *testing.M) {
 		w := probe.Waiting(count)
 		fmt.Println(w.Start.N, w.Start.Wall.Nanoseconds(), w.Stack, w.Sys, w.Resident)
 		if err != nil {
+			os.Exit(1)
+		}
+		return
+	}
+	if len(os.Args) == 4 && os.Args[1] == serveArgument {
+		o := probe.ServeOptions{Dir: os.Args[3], Engine: probe.EngineOptions{Name: os.Args[2], Threads: 2}}
+		if err := probe.Serve(context.Background(), o, os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
 		return
