@@ -25,7 +25,8 @@ type CallerOptions struct {
 	URL string
 
 	// HTTPClient makes the requests; nil = one of its own, that keeps any number of
-	// connections for as long as they are used.
+	// connections for as long as they are used. No client follows redirects here: a token
+	// must not reach anybody that nobody named.
 	HTTPClient *http.Client
 
 	// Token is what the server wants of its clients; "" = nothing.
@@ -80,7 +81,9 @@ func NewCaller(o CallerOptions) (*Caller, error) {
 			DisableCompression:  true,
 		}}
 	}
-	c.client = wire.NewFilesClient(cutter{o.HTTPClient}, strings.TrimRight(o.URL, "/"), options...)
+	client := *o.HTTPClient
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	c.client = wire.NewFilesClient(cutter{&client}, strings.TrimRight(o.URL, "/"), options...)
 	return c, nil
 }
 

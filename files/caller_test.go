@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/iotest"
 
@@ -309,6 +310,34 @@ func TestCallToken(t *testing.T) {
 			if err != nil {
 				t.Error(err)
 			}
+		}
+	})
+}
+
+// A token is for the server that was named, and so are the files.
+func TestCallsAreNotRedirected(t *testing.T) {
+	eachWay(t, func(t *testing.T, w way) {
+		var asked atomic.Int32
+		elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
+		defer elsewhere.Close()
+		moved := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, elsewhere.URL+r.URL.Path, http.StatusTemporaryRedirect)
+		}))
+		moved.Config.Protocols = new(http.Protocols)
+		moved.Config.Protocols.SetHTTP1(true)
+		moved.Config.Protocols.SetUnencryptedHTTP2(true)
+		moved.Start()
+		defer moved.Close()
+		c := w.caller(t, files.CallerOptions{URL: moved.URL, Token: "secret"})
+		_, exist := c.Exist(t.Context(), "x")
+		_, download := c.Download(t.Context(), "x", io.Discard)
+		for _, err := range []error{exist, download, c.Upload(t.Context(), "x", strings.NewReader("x"), 1)} {
+			if err == nil || !strings.Contains(err.Error(), "307") {
+				t.Error(err)
+			}
+		}
+		if n := asked.Load(); n != 0 {
+			t.Errorf("%d requests went elsewhere", n)
 		}
 	})
 }

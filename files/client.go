@@ -27,8 +27,8 @@ type ClientOptions struct {
 	PlainToken bool
 
 	// HTTPClient makes the requests; nil = one with limits on the time for connecting, for
-	// TLS and for the beginning of an answer, and none on that for a body. No client follows
-	// redirects here: a token must not reach anybody that nobody named.
+	// TLS and for the beginning of an answer. A body may take any time while it moves. No
+	// client follows redirects here: a token must not reach anybody that nobody named.
 	HTTPClient *http.Client
 }
 
@@ -39,6 +39,7 @@ type ClientOptions struct {
 // says what Store's errors do: fs.ErrNotExist, fs.ErrPermission, fileio.ErrChanged,
 // fileio.ErrBusy. What was surely not done, for the server was busy (503) or not there, is
 // tried again, three times; what only reads, or can be done twice, also where a connection broke.
+// A body of which nothing moves for two minutes ends with ErrStalled.
 type Client struct {
 	http    http.Client
 	options ClientOptions

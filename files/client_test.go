@@ -73,6 +73,45 @@ func TestClient(t *testing.T) {
 	}
 }
 
+// A cache on the way answers from what it has, as RFC 9111 allows for a file that tells no
+// age, unless it is told to ask.
+func TestClientBehindACache(t *testing.T) {
+	at := serve(t, &direct.Engine{}, files.Options{}) + "/files/x"
+	kept := map[string]*http.Response{}
+	c := client(files.ClientOptions{}, func(r *http.Request) (*http.Response, error) {
+		if old := kept[r.Method]; old != nil && r.Header.Get("Cache-Control") != "no-cache" {
+			return old, nil
+		}
+		answer, err := http.DefaultTransport.RoundTrip(r)
+		if err != nil {
+			return nil, err
+		}
+		defer answer.Body.Close()
+		body, err := io.ReadAll(answer.Body)
+		again := func() *http.Response {
+			copied := *answer
+			copied.Body = io.NopCloser(bytes.NewReader(body))
+			return &copied
+		}
+		if r.Method != http.MethodPut {
+			kept[r.Method] = again()
+		}
+		return again(), err
+	})
+	for _, data := range []string{"old", "a newer one"} {
+		tag, err := put(t, c, at, data, files.Condition{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if is, a, err := got(t, c, at, ""); is != data || a.ETag != tag || err != nil {
+			t.Errorf("%q %v, %v; want %q", is, a, err, data)
+		}
+		if a, err := c.Head(t.Context(), at); a.ETag != tag || err != nil {
+			t.Errorf("%v, %v", a, err)
+		}
+	}
+}
+
 func TestClientConditions(t *testing.T) {
 	at := serve(t, &direct.Engine{}, files.Options{}) + "/files/x"
 	c := files.NewClient(files.ClientOptions{})
@@ -235,6 +274,67 @@ func TestRepeats(t *testing.T) {
 			})
 		})
 	}
+}
+
+// slowly has so many bytes, each after a minute, and then nothing more but the end of what
+// asks for them.
+type slowly struct {
+	ctx  context.Context
+	left int
+}
+
+func (s *slowly) Read(p []byte) (int, error) {
+	if s.left == 0 {
+		<-s.ctx.Done()
+		return 0, s.ctx.Err()
+	}
+	<-time.After(time.Minute)
+	s.left--
+	return copy(p, "x"), nil
+}
+
+func (s *slowly) Close() error { return nil }
+
+// A body may take any time, but not stand still.
+func TestStalled(t *testing.T) {
+	const at = "http://h/files/x"
+	synctest.Test(t, func(t *testing.T) {
+		c := client(files.ClientOptions{}, func(r *http.Request) (*http.Response, error) {
+			answer := response(200, "")
+			answer.Body = &slowly{r.Context(), 10}
+			return answer, nil
+		})
+		began := time.Now()
+		r, err := c.Get(t.Context(), at, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		<-time.After(time.Hour) // the caller has other things to do
+		began = began.Add(time.Hour)
+		is, err := io.ReadAll(r)
+		if took := time.Since(began); len(is) != 10 || !errors.Is(err, files.ErrStalled) || took != 12*time.Minute {
+			t.Errorf("%d bytes after %v: %v", len(is), took, err)
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		taken := 10
+		c := client(files.ClientOptions{}, func(r *http.Request) (*http.Response, error) {
+			for range taken {
+				<-time.After(time.Minute)
+				if _, err := r.Body.Read(make([]byte, 1)); err != nil {
+					return nil, err
+				}
+			}
+			<-r.Context().Done()
+			return nil, r.Context().Err()
+		})
+		began := time.Now()
+		_, err := put(t, c, at, "what nobody reads to its end", files.Condition{IfNoneMatchAll: true})
+		if took := time.Since(began); !errors.Is(err, files.ErrStalled) || errors.Is(err, context.Canceled) || took != 12*time.Minute || !strings.Contains(err.Error(), "PUT "+at) {
+			t.Errorf("after %v: %v", took, err)
+		}
+	})
 }
 
 func TestWaitEnds(t *testing.T) {

@@ -52,13 +52,36 @@ func (c *Client) do(ctx context.Context, q *exchange) (*http.Response, error) {
 }
 
 func (c *Client) once(ctx context.Context, q *exchange) (*http.Response, error) {
+	m := newMoving(ctx)
+	r, err := c.request(m, q)
+	if err != nil {
+		m.close()
+		return nil, err
+	}
+	answer, err := c.http.Do(r)
+	if stalled := m.about(err); stalled != err {
+		err = fmt.Errorf("%s %s: %w", q.method, q.address, stalled)
+	}
+	if err != nil {
+		m.close()
+		return nil, err
+	}
+	answer = m.coming(answer)
+	if answer.StatusCode/100 == 2 || answer.StatusCode == http.StatusNotModified && q.method == http.MethodGet {
+		return answer, nil
+	}
+	return nil, statusError(q, answer)
+}
+
+// request is what an exchange sends.
+func (c *Client) request(m *moving, q *exchange) (*http.Request, error) {
 	var body io.Reader
 	if q.size > 0 {
 		// One for each try: a server may answer before it has read all, and then the body
 		// is still being sent.
-		body = io.NewSectionReader(q.body, 0, q.size)
+		body = m.sending(io.NewSectionReader(q.body, 0, q.size))
 	}
-	r, err := http.NewRequestWithContext(ctx, q.method, q.address, body)
+	r, err := http.NewRequestWithContext(m.ctx, q.method, q.address, body)
 	if err != nil {
 		return nil, err
 	}
@@ -69,18 +92,12 @@ func (c *Client) once(ctx context.Context, q *exchange) (*http.Response, error) 
 		r.Header = q.header.Clone()
 	}
 	r.Header.Set("Accept-Encoding", "identity") // tags and lengths are those of the files
+	r.Header.Set("Cache-Control", "no-cache")   // what a proxy on the way has may be old
 	if c.options.Token != "" {
 		r.Header.Set("Authorization", "Bearer "+c.options.Token)
 	}
 	r.ContentLength = q.size
-	answer, err := c.http.Do(r)
-	if err != nil {
-		return nil, err
-	}
-	if answer.StatusCode/100 == 2 || answer.StatusCode == http.StatusNotModified && q.method == http.MethodGet {
-		return answer, nil
-	}
-	return nil, statusError(q, answer)
+	return r, nil
 }
 
 // again says after how long to try once more, and whether at all.

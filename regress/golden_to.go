@@ -26,6 +26,10 @@ func (o *Options) replacing(ctx context.Context) (*target, error) {
 	}
 	t := &target{at, at.file}
 	if at.away != nil {
+		if err := at.away.Replaceable(at.copy); err != nil {
+			at.close()
+			return nil, err
+		}
 		t.path = filepath.Join(at.state.Recorded(), at.away.Key()+".golden")
 		if err := os.MkdirAll(at.state.Recorded(), 0o755); err != nil {
 			at.close()

@@ -153,10 +153,14 @@ func count(name, text string) (int, error) {
 	return n, nil
 }
 
-// serverURL is where the server is, which may be named without http://.
+// serverURL is where the server is, which may be named without http://, and as serve names
+// all addresses of this machine.
 func serverURL(addr string) string {
-	if strings.Contains(addr, "://") {
+	switch {
+	case strings.Contains(addr, "://"):
 		return addr
+	case strings.HasPrefix(addr, ":"):
+		return "http://127.0.0.1" + addr
 	}
 	return "http://" + addr
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"muster/fileio/pooled"
 	"muster/files/load"
 )
 
@@ -81,9 +82,16 @@ func (p *program) compareEngines(c *cobra.Command, l *loadFlags, e *engineFlags,
 			return usagef("--engines: no engine %q%s: there are %s", engine, nearest(engine, enginesKnown()), strings.Join(enginesKnown(), ", "))
 		}
 	}
+	if _, err := syncNamed(e.sync); err != nil {
+		return err
+	}
+	if e.ioThreads < 1 || e.ioThreads > pooled.ThreadsMax {
+		return usagef("--io-threads %d: from 1 to %d are possible", e.ioThreads, pooled.ThreadsMax)
+	}
 	for _, op := range e.ops {
 		o.Ops = append(o.Ops, load.Op(strings.TrimSpace(op)))
 	}
+	o.Instead = poolInstead
 	o.Server = func(engine, data string) []string {
 		return []string{
 			self, "serve", "--addr", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--data", data,

@@ -132,12 +132,10 @@ func (p *program) runService(ctx context.Context, s *serving, f *pflag.FlagSet) 
 }
 
 func (s *serving) check() error {
-	syncs := map[string]fileio.Sync{"group": fileio.SyncGroup, "fdatasync": fileio.SyncEach, "none": fileio.SyncNone}
-	kind, ok := syncs[s.sync]
-	if !ok {
-		return usagef("--sync %q: group, fdatasync and none are possible", s.sync)
+	var err error
+	if s.store.Sync, err = syncNamed(s.sync); err != nil {
+		return err
 	}
-	s.store.Sync = kind
 	if s.page > files.PageSizeMax {
 		return usagef("--page-size: %d bytes are the most", files.PageSizeMax)
 	}
@@ -164,6 +162,15 @@ func (s *serving) check() error {
 		return usagef("%w", err)
 	}
 	return nil
+}
+
+// syncNamed is what --sync means.
+func syncNamed(name string) (fileio.Sync, error) {
+	kind, ok := map[string]fileio.Sync{"group": fileio.SyncGroup, "fdatasync": fileio.SyncEach, "none": fileio.SyncNone}[name]
+	if !ok {
+		return kind, usagef("--sync %q: group, fdatasync and none are possible", name)
+	}
+	return kind, nil
 }
 
 // limitOpenFiles keeps connections from taking the places of the files that they ask for.

@@ -89,12 +89,15 @@ func (e *serveEngine) openPool(log *slog.Logger) (fileio.Engine, error) {
 	return engine, nil
 }
 
+// poolInstead is what is said then.
+const poolInstead = ioPool + " instead of " + ioURing
+
 // openURing takes the pool where there is no io_uring.
 func (e *serveEngine) openURing(log *slog.Logger, stderr io.Writer) (fileio.Engine, error) {
 	engine, err := uring.New(uring.Options{Threads: e.threads, Light: e.prior, WaitingMax: e.queueMax, WaitMax: e.waitMax})
 	if errors.Is(err, uring.ErrUnavailable) {
 		log.Warn("there is no io_uring here, so file operations are executed by a pool of goroutines", "reason", err)
-		fmt.Fprintf(stderr, "%s instead of %s: %v\n", ioPool, ioURing, err)
+		fmt.Fprintf(stderr, "%s: %v\n", poolInstead, err)
 		return e.openPool(log)
 	}
 	if err != nil {

@@ -23,6 +23,10 @@ type EnginesOptions struct {
 	// http://…" and "admin on http://…"; a SIGTERM must end it.
 	Server func(engine, data string) []string
 
+	// Instead is in what a server says, before it says where it is, that has another engine
+	// than it was asked for: its figures would be another's. "" = none says so.
+	Instead string
+
 	// Dir is where the folders of the servers are made, each of which is new and removed
 	// afterwards; "" = where the system has temporary files.
 	Dir string
@@ -127,7 +131,7 @@ func (o EnginesOptions) measure(ctx context.Context, c *Comparison, engine strin
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(data)) }()
-	s, err := startServer(ctx, o.Server(engine, data))
+	s, err := startServer(ctx, o.Server(engine, data), o.Instead)
 	if err != nil {
 		return err
 	}

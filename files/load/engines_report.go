@@ -66,11 +66,16 @@ func (c *Comparison) caption(op Op) string {
 			r.Protocol, r.Size = run.Result.Protocol, run.Result.Size
 		}
 	}
-	rounds := ""
-	if c.Rounds > 1 {
-		rounds = fmt.Sprintf("; medians of %d rounds", c.Rounds)
+	rounds := 0 // that there are, which an interrupt may have made fewer
+	for _, row := range c.Rows {
+		if row.Op == op {
+			rounds = max(rounds, row.Runs)
+		}
 	}
-	return r.title() + rounds
+	if rounds < 2 {
+		return r.title()
+	}
+	return fmt.Sprintf("%s; medians of %d rounds", r.title(), rounds)
 }
 
 // notes tell which engines are not in the tables, and why requests failed.

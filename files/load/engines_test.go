@@ -36,11 +36,11 @@ const engineKey, dataKey = "LOAD_TEST_ENGINE", "LOAD_TEST_DATA"
 
 // serve serves a folder until it is told to end, as muster serve does.
 func serve(engine, data string) error {
-	if engine == "none" {
+	switch engine {
+	case "none":
 		return errors.New("engine none: not built in")
-	}
-	if engine == "instead" {
-		fmt.Fprintln(os.Stderr, "pool instead of uring: a sandbox forbids it")
+	case "other":
+		fmt.Fprintln(os.Stderr, "another engine is used: no ring")
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
@@ -77,6 +77,7 @@ func compare(t *testing.T, dir string, engines ...string) (*load.Comparison, err
 	return load.Engines(t.Context(), load.EnginesOptions{
 		Load: load.Options{Connections: 3, Requests: 50, Size: 2000},
 		Ops:  []load.Op{load.Upload, load.Download}, Engines: engines, Rounds: 2, Dir: dir,
+		Instead: "another engine",
 		Server: func(engine, data string) []string {
 			return []string{"/usr/bin/env", engineKey + "=" + engine, dataKey + "=" + data, self}
 		},
@@ -141,6 +142,18 @@ func checkReports(t *testing.T, c *load.Comparison) {
 	}
 }
 
+// What another engine does than was asked for is in no table.
+func TestEngineThatIsAnother(t *testing.T) {
+	dir := t.TempDir()
+	c, err := compare(t, dir, "one", "other")
+	if err != nil || len(c.Rows) != 2 || len(c.Missing) != 1 || c.Missing[0] != (load.MissingEngine{Engine: "other", Reason: "another engine is used: no ring"}) {
+		t.Errorf("%v: %d rows, missing: %v", err, len(c.Rows), c.Missing)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("%v are left in the folder (%v)", left, err)
+	}
+}
+
 // A server that fails at its end takes nothing from what the others did.
 func TestEngineThatBreaks(t *testing.T) {
 	c, err := compare(t, "", "broken", "fine")
@@ -152,12 +165,28 @@ func TestEngineThatBreaks(t *testing.T) {
 	}
 }
 
-// What another engine did in place of the one that was asked for is not shown as its.
-func TestEngineInsteadOfAnother(t *testing.T) {
-	c, err := compare(t, "", "instead", "fine")
-	if err != nil || len(c.Missing) != 1 || len(c.Rows) != 2 ||
-		c.Missing[0].Reason != "pool instead of uring: a sandbox forbids it" {
-		t.Errorf("%v, missing: %v", err, c.Missing)
+// Medians are told to be of the rounds that there were.
+func TestEnginesInterruptedLate(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	started := 0
+	c, err := load.Engines(ctx, load.EnginesOptions{
+		Load: load.Options{Connections: 2, Requests: 10, Size: 100},
+		Ops:  []load.Op{load.Upload}, Engines: []string{"one"}, Rounds: 5,
+		Server: func(engine, data string) []string {
+			if started++; started == 3 {
+				cancel()
+			}
+			return []string{"/usr/bin/env", engineKey + "=" + engine, dataKey + "=" + data, self}
+		},
+	})
+	var text bytes.Buffer
+	if !errors.Is(err, context.Canceled) || c.Text(&text) != nil || !strings.Contains(text.String(), "; medians of 2 rounds\n") {
+		t.Errorf("%v:\n%s", err, &text)
 	}
 }
 

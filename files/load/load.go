@@ -142,6 +142,8 @@ func (o Options) complete() (Options, error) {
 		return o, inputf("a size of %d bytes: from 0 to %d are possible", o.Size, int64(sizeMax))
 	case math.IsNaN(o.Rate) || o.Rate < 0 || o.Rate > rateMax:
 		return o, inputf("a rate of %g requests a second: from 0 to %d are possible", o.Rate, rateMax)
+	case o.Timeout < 0:
+		return o, inputf("a timeout of %v: a time above 0 is wanted, as 30s", o.Timeout)
 	case strings.ContainsFunc(o.Token, func(r rune) bool { return r <= ' ' || r >= 0x7f }):
 		return o, inputf("the token has a character that no header can have")
 	}
@@ -169,6 +171,9 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 		return nil, &UnreachableError{o.URL, err}
 	}
 	watch, err := o.Threads.watch(ctx)
+	if err != nil && ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
 	if err != nil {
 		return nil, fmt.Errorf("the server's threads cannot be counted: %w", err)
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"muster/fileio"
 	"muster/fileio/direct"
@@ -242,6 +243,7 @@ func TestMistakes(t *testing.T) {
 		"a rate of -1":                func(o *load.Options) { o.Rate = -1 },
 		"is not where a server is":    func(o *load.Options) { o.URL = "127.0.0.1" },
 		"is not where a server is: t": func(o *load.Options) { o.URL = "http://user@there" },
+		"a timeout of -1s":            func(o *load.Options) { o.Timeout = -time.Second },
 		"the token":                   func(o *load.Options) { o.Token = "a\r\nb" },
 		"is no address":               func(o *load.Options) { o.URL, o.Protocol = "http://there/below", load.JSON },
 		"no protocol":                 func(o *load.Options) { o.Protocol = "gopher" },
@@ -282,6 +284,11 @@ func TestReports(t *testing.T) {
 	for key, want := range map[string]any{"type": "load", "op": "exist", "protocol": "http", "concurrency": 2.0, "requests": 30.0, "succeeded": 0.0, "failed": 30.0, "threads_peak": 17.0, "interrupted": false} {
 		if object[key] != want {
 			t.Errorf("%s is %v, want %v", key, object[key], want)
+		}
+	}
+	for points := range strings.SplitSeq(page.String(), `points="`) {
+		if points, _, _ := strings.Cut(points, `"`); strings.Count(points, ",") == 1 {
+			t.Errorf("of one point nothing is seen: %q", points)
 		}
 	}
 	if !strings.Contains(page.String(), "17 at most") || strings.Contains(page.String(), "src=") {

@@ -83,6 +83,10 @@ func (r *Result) course(name string, value func(Interval) float64) series {
 		}
 		s.Points = append(s.Points, point{(i.At + i.Length/2).Seconds(), value(i)})
 	}
+	if len(s.Points) == 1 { // which would be no line
+		first, v := r.Timeline[0], s.Points[0].y
+		s.Points = []point{{first.At.Seconds(), v}, {(first.At + first.Length).Seconds(), v}}
+	}
 	return s
 }
 

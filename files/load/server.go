@@ -2,6 +2,7 @@ package load
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -17,13 +18,15 @@ import (
 // server is a process that serves, started for a load.
 type server struct {
 	url, admin string
-	instead    string // of the engine that was asked for, and why
 
 	command *exec.Cmd
 	kill    context.CancelFunc
 	told    chan struct{} // closed when it has said where it is
 	ended   chan struct{} // closed when it says nothing more
 	last    []string      // of what it said, in order; to be read when ended is closed
+
+	instead string // what a server says that is not as it should be; "" = none does
+	other   string // that it said so; to be read when told is closed
 }
 
 const (
@@ -37,16 +40,14 @@ const (
 var (
 	listening = regexp.MustCompile(`\blistening on (https?://[^\s"]+)`)
 	admin     = regexp.MustCompile(`\badmin on (https?://[^\s"]+)`)
-
-	// What stands in for the engine that was asked for, and why.
-	fallback = regexp.MustCompile(`^\w+ instead of \w+: .*`)
 )
 
 // startServer starts a server and waits until it says where it is. It lives until it is
-// stopped: the end of the context does not end it, but ends the waiting.
-func startServer(ctx context.Context, argv []string) (*server, error) {
+// stopped: the end of the context does not end it, but ends the waiting. One that says
+// instead is not as it should be, and ended.
+func startServer(ctx context.Context, argv []string, instead string) (*server, error) {
 	alive, kill := context.WithCancel(context.WithoutCancel(ctx))
-	s := &server{command: exec.CommandContext(alive, argv[0], argv[1:]...), kill: kill, told: make(chan struct{}), ended: make(chan struct{})}
+	s := &server{command: exec.CommandContext(alive, argv[0], argv[1:]...), kill: kill, told: make(chan struct{}), ended: make(chan struct{}), instead: instead}
 	says, err := s.command.StderrPipe()
 	if err == nil {
 		err = s.command.Start()
@@ -60,8 +61,8 @@ func startServer(ctx context.Context, argv []string) (*server, error) {
 	defer timer.Stop()
 	select {
 	case <-s.told:
-		if s.instead != "" { // its figures would be another engine's
-			return nil, errors.Join(errors.New(s.instead), s.stop())
+		if s.other != "" {
+			return nil, errors.Join(errors.New(s.other), s.stop())
 		}
 		return s, nil
 	case <-s.ended:
@@ -94,11 +95,11 @@ func (s *server) listen(says io.Reader) {
 		if s.url != "" {
 			continue
 		}
+		if s.instead != "" && bytes.Contains(line, []byte(s.instead)) {
+			s.other = string(line)
+		}
 		if at := listening.FindSubmatch(line); at != nil {
 			url = string(at[1])
-		}
-		if fallback.Match(line) {
-			s.instead = string(line)
 		}
 		if at := admin.FindSubmatch(line); at != nil {
 			adminURL = string(at[1])

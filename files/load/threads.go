@@ -35,6 +35,8 @@ const (
 	pidEvery   = 20 * time.Millisecond
 	// familyEvery is how often processes are sought that were started since.
 	familyEvery = time.Second
+	// adminPatience is how long a server may take to tell its figures.
+	adminPatience = 10 * time.Second
 )
 
 // threadWatch counts threads again and again until it is ended.
@@ -44,31 +46,36 @@ type threadWatch struct {
 	done       sync.WaitGroup
 }
 
-// watch begins to count, and fails where that is not possible.
+// watch begins to count, and fails where that is not possible. The end of the context ends
+// the first look alone: what is counted belongs to requests that end with it, and are
+// summed up then.
 func (t Threads) watch(ctx context.Context) (*threadWatch, error) {
-	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	alive, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	w := &threadWatch{cancel: cancel}
-	var count func() (int, error)
+	var count counter
 	every := adminEvery
 	switch {
 	case t.Admin != "":
-		count = func() (int, error) { return adminThreads(ctx, t.Admin) }
+		count = func(ctx context.Context) (int, error) { return adminThreads(ctx, t.Admin) }
 	case t.PID != 0:
 		f := &family{root: t.PID}
-		count, every = f.threads, pidEvery
+		count, every = func(context.Context) (int, error) { return f.threads() }, pidEvery
 	default:
 		return w, nil
 	}
-	if err := w.look(count); err != nil {
+	if err := w.look(ctx, count); err != nil {
 		cancel()
 		return nil, err
 	}
-	w.done.Go(func() { w.loop(ctx, every, count) })
+	w.done.Go(func() { w.loop(alive, every, count) })
 	return w, nil
 }
 
-func (w *threadWatch) look(count func() (int, error)) error {
-	n, err := count()
+// counter counts threads.
+type counter func(context.Context) (int, error)
+
+func (w *threadWatch) look(ctx context.Context, count counter) error {
+	n, err := count(ctx)
 	if err != nil {
 		return err
 	}
@@ -77,7 +84,7 @@ func (w *threadWatch) look(count func() (int, error)) error {
 	return nil
 }
 
-func (w *threadWatch) loop(ctx context.Context, every time.Duration, count func() (int, error)) {
+func (w *threadWatch) loop(ctx context.Context, every time.Duration, count counter) {
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
 	for {
@@ -87,7 +94,7 @@ func (w *threadWatch) loop(ctx context.Context, every time.Duration, count func(
 		case <-ticker.C:
 		}
 		// One that does not answer is busy, or gone, which its requests will tell.
-		_ = w.look(count)
+		_ = w.look(ctx, count)
 	}
 }
 
@@ -104,6 +111,8 @@ const metricsMax = 8 << 20
 
 // adminThreads asks a server for its threads.
 func adminThreads(ctx context.Context, admin string) (n int, err error) {
+	ctx, cancel := context.WithTimeout(ctx, adminPatience)
+	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(admin, "/")+"/metrics", nil)
 	if err != nil {
 		return 0, err

@@ -2,7 +2,11 @@ package load_test
 
 import (
 	"bufio"
+	"context"
+	"errors"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"runtime"
@@ -53,5 +57,20 @@ func TestThreadsOfAFamily(t *testing.T) {
 	o.Threads.PID = command.Process.Pid
 	if _, err := load.Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), "threads cannot be counted") {
 		t.Errorf("%v of a process that has ended", err)
+	}
+}
+
+// Figures that do not come keep nobody from ending a load.
+func TestThreadsThatNobodyTells(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	silent := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		cancel()
+		<-r.Context().Done() // of the client
+	}))
+	defer silent.Close()
+	url := odd(t, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", 0)
+	o := load.Options{URL: url, Op: load.Exist, Connections: 1, Requests: 10, Threads: load.Threads{Admin: silent.URL}}
+	if r, err := load.Run(ctx, o); !errors.Is(err, context.Canceled) || r != nil {
+		t.Errorf("%v, %v", r, err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -50,6 +51,8 @@ func New(address, folder string, o files.ClientOptions) (*Place, error) {
 		return nil, fault.Inputf("%s: no user stands in an address here: set MUSTER_TOKEN to the server's token", u.Redacted())
 	case u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.Path == "" || strings.HasSuffix(u.Path, "/"):
 		return nil, fault.Inputf("%s: that is no address of a file: one is http://HOST/files/NAME, or https", address)
+	case strings.ContainsFunc(o.Token, func(r rune) bool { return r <= ' ' || r >= 0x7f }):
+		return nil, fault.Inputf("MUSTER_TOKEN has a character that no header can have, perhaps a line's end")
 	}
 	return &Place{address, files.NewClient(o), cache{folder, keyOf(address)}}, nil
 }
@@ -121,16 +124,31 @@ func (p *Place) save(ctx context.Context, content *files.Content) (*Copy, error)
 	return c, err
 }
 
+// Replaceable is the error that Replace would have whatever is there: what was seen cannot
+// be told from what another has written. Whoever works for long before a Replace asks first.
+func (p *Place) Replaceable(seen *Copy) error {
+	switch {
+	case seen == nil:
+		return nil
+	case seen.tag == "":
+		return fault.Inputf("%s: its server tells no ETag, and without it one could overwrite what another has written: use muster serve", p.address)
+	case strings.HasPrefix(seen.tag, "W/"):
+		return fault.Inputf("%s: its server tells a weak ETag, %s, which no If-Match matches (RFC 9110), and without it one could overwrite what another has written: use muster serve", p.address, seen.tag)
+	}
+	return nil
+}
+
 // Replace puts the file at path to the address if what is there is still seen, nil for
 // nothing; else the error is ErrChanged. Then the file becomes the copy of what is there,
-// and after an error it stays.
+// and after an error it stays. Where a connection broke before the answer, what is there is
+// looked at.
 func (p *Place) Replace(ctx context.Context, path string, seen *Copy) error {
+	if err := p.Replaceable(seen); err != nil {
+		return err
+	}
 	want := files.Condition{IfNoneMatchAll: true}
 	if seen != nil {
 		want = files.Condition{IfMatch: seen.tag}
-	}
-	if want == (files.Condition{}) {
-		return fault.Inputf("%s: its server tells no ETag, and without it one could overwrite what another has written: use muster serve", p.address)
 	}
 	f, err := os.Open(path)
 	if err != nil {
@@ -142,11 +160,50 @@ func (p *Place) Replace(ctx context.Context, path string, seen *Copy) error {
 		return fault.Environmentf("%w", err)
 	}
 	tag, err := p.client.Put(ctx, p.address, f, info.Size(), want)
+	if err != nil && unanswered(err) {
+		if is, same := p.has(ctx, f, info.Size()); same {
+			tag, err = is, nil // its answer was lost
+		}
+	}
 	if err != nil {
 		return p.failed(err)
 	}
 	p.cache.adopt(path, tag)
 	return nil
+}
+
+// unanswered reports whether an error leaves open what the server did: all that there is
+// else are its answers, and connections that were never made.
+func unanswered(err error) bool {
+	var answer *files.StatusError
+	var dial *net.OpError
+	return !errors.As(err, &answer) && !errors.Is(err, files.ErrPlainToken) && !errors.Is(err, context.Canceled) &&
+		(!errors.As(err, &dial) || dial.Op != "dial")
+}
+
+// has reports whether what is at the address is what a file has, and its tag. What cannot
+// be told counts as no.
+func (p *Place) has(ctx context.Context, f io.ReaderAt, size int64) (tag string, same bool) {
+	content, err := p.client.Get(ctx, p.address, "")
+	if err != nil {
+		return "", false
+	}
+	defer content.Close()
+	if content.Size >= 0 && content.Size != size {
+		return "", false
+	}
+	is, err := sumOf(io.LimitReader(content, size+1))
+	if err != nil {
+		return "", false
+	}
+	should, err := sumOf(io.NewSectionReader(f, 0, size))
+	return content.ETag, err == nil && is == should
+}
+
+func sumOf(r io.Reader) (sum [sha256.Size]byte, err error) {
+	h := sha256.New()
+	_, err = io.Copy(h, r)
+	return [sha256.Size]byte(h.Sum(nil)), err
 }
 
 // ErrChanged is the error of a Replace where something else is there by now.

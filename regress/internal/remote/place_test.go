@@ -249,6 +249,40 @@ func TestReplaceAtOnce(t *testing.T) {
 	}
 }
 
+// A connection that breaks before the answer leaves open what was done, until one looks.
+func TestAnswerLost(t *testing.T) {
+	for name, done := range map[string]bool{"before": false, "after": true} {
+		t.Run(name, func(t *testing.T) {
+			store := enginetest.Open(t, &direct.Engine{}, t.TempDir(), fileio.Options{Sync: fileio.SyncNone})
+			handler := files.NewServer(store, files.Options{})
+			web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.Method != http.MethodPut {
+					handler.ServeHTTP(w, r)
+					return
+				}
+				if done {
+					handler.ServeHTTP(httptest.NewRecorder(), r)
+				}
+				panic(http.ErrAbortHandler)
+			}))
+			t.Cleanup(web.Close)
+			s := &server{T: t, url: web.URL}
+			p := s.at(t.TempDir(), "x")
+			err := s.replace(p, "mine", nil)
+			if !done {
+				if fault.ClassOf(err) != fault.Environment {
+					t.Error(err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.fetch(p, "mine").Close()
+		})
+	}
+}
+
 // Several processes share the folder.
 func TestFetchAtOnce(t *testing.T) {
 	s, folder := serve(t), t.TempDir()
@@ -326,11 +360,21 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// Without tags one could overwrite what another has written.
+// Without tags, or with those that an If-Match never matches, one could overwrite what
+// another has written.
 func TestNoTags(t *testing.T) {
+	for _, tag := range []string{"", `W/"1"`} {
+		t.Run(tag, func(t *testing.T) { checkNoTag(t, tag) })
+	}
+}
+
+func checkNoTag(t *testing.T, tag string) {
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet {
 			t.Error(r.Method)
+		}
+		if tag != "" {
+			w.Header().Set("ETag", tag)
 		}
 		w.Write([]byte("content"))
 	}))
@@ -348,6 +392,15 @@ func TestNoTags(t *testing.T) {
 			t.Error(err)
 		}
 		c.Close()
+	}
+}
+
+func TestTokenThatCannotBeSent(t *testing.T) {
+	for _, token := range []string{"secret\n", "two words", "gr\u00fcn"} {
+		_, err := remote.New("https://h/files/x", t.TempDir(), files.ClientOptions{Token: token})
+		if fault.ClassOf(err) != fault.Input || !strings.Contains(fmt.Sprint(err), "MUSTER_TOKEN") || strings.Contains(fmt.Sprint(err), token) {
+			t.Errorf("%q: %v", token, err)
+		}
 	}
 }
 
