@@ -33,6 +33,9 @@ type put struct {
 	at    place
 	temp  string
 	want  Condition
+
+	entry    Entry  // of what was written
+	failures uint64 // of flushes, before anything was written
 }
 
 func (p *put) run(ctx context.Context, r io.Reader, size int64) (Entry, error) {
@@ -49,6 +52,9 @@ func (p *put) run(ctx context.Context, r io.Reader, size int64) (Entry, error) {
 	n, err := fill(r, b.data[:first])
 	if err != nil {
 		return Entry{}, err
+	}
+	if group := p.store.group; group != nil {
+		p.failures = group.failures.Load()
 	}
 	if n < first || int64(first) == size {
 		if err := ends(r, int64(n), size); err != nil {
