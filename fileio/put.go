@@ -111,6 +111,7 @@ func (p *put) small(ctx context.Context, data []byte) (Entry, error) {
 	if err := s.engine.Do(ctx, &j); err != nil {
 		return Entry{}, err
 	}
+	p.entry = j.Info
 	return p.publish(ctx)
 }
 
@@ -132,6 +133,7 @@ func (p *put) large(ctx context.Context, r io.Reader, data []byte, size int64) (
 	if err != nil {
 		return Entry{}, errors.Join(err, p.discard(whole))
 	}
+	p.entry = j.Info
 	return p.publish(ctx)
 }
 
@@ -184,7 +186,7 @@ func (p *put) commit(ctx context.Context, sync bool) (Entry, error) {
 	if err == nil {
 		j := Job{Op: OpCommit, Folder: s.descriptor(p.at.folder), Name: p.at.name, Temp: p.temp, Sync: sync, Begun: true}
 		if err = s.engine.Do(ctx, &j); err == nil {
-			return j.Info, nil
+			return p.entry, nil
 		}
 	}
 	return Entry{}, errors.Join(err, p.discard(ctx))
