@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -121,16 +122,19 @@ func (s *Store) open(folder string) error {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return err
 	}
-	if err := s.takeLock(filepath.Join(folder, lockName)); err != nil {
-		return err
-	}
 	format := filepath.Join(folder, formatName)
-	text, err := os.ReadFile(format)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	if _, err := os.Lstat(format); errors.Is(err, fs.ErrNotExist) {
+		// Before anything is written, for a file lock may be somebody else's too.
 		if err := mustBeEmpty(folder); err != nil {
 			return err
 		}
+	}
+	if err := s.takeLock(filepath.Join(folder, lockName)); err != nil {
+		return err
+	}
+	text, err := readFormat(format)
+	switch {
+	case errors.Is(err, fs.ErrNotExist): // and nobody else makes one now
 	case err != nil:
 		return err
 	case string(text) != formatText:
@@ -169,10 +173,27 @@ func mustBeEmpty(folder string) error {
 	return nil
 }
 
+// readFormat reads as much of it as can be shown. As all that is opened here it is no link
+// that somebody planted, nor a pipe.
+func readFormat(name string) ([]byte, error) {
+	file, err := os.OpenFile(name, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return io.ReadAll(io.LimitReader(file, int64(2*len(formatText))))
+}
+
 // writeFormat is the last that makes a folder a store; with it all folders are kept.
 func writeFormat(folder, name string) error {
 	temp := filepath.Join(folder, formatTemp)
-	if err := os.WriteFile(temp, []byte(formatText), 0o644); err != nil {
+	file, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|unix.O_NOFOLLOW, 0o644)
+	if err != nil {
+		return err
+	}
+	// Its bytes before its name, or a power failure might leave an empty one.
+	_, err = file.WriteString(formatText)
+	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
 		return err
 	}
 	if err := os.Rename(temp, name); err != nil {
