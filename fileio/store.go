@@ -51,6 +51,9 @@ type Options struct {
 
 const memoryDefault = 128 << 20
 
+// MemoryLeast is the least of MemoryMax.
+const MemoryLeast = 4 * chunkSize
+
 // Info is what is known of a file.
 type Info struct {
 	Name    string
@@ -98,8 +101,8 @@ func Open(folder string, engine Engine, o Options) (*Store, error) {
 	if o.MemoryMax == 0 {
 		o.MemoryMax = memoryDefault
 	}
-	if o.MemoryMax < 4*chunkSize {
-		return nil, fmt.Errorf("memory of %d bytes: %d are the least", o.MemoryMax, 4*chunkSize)
+	if o.MemoryMax < MemoryLeast {
+		return nil, fmt.Errorf("memory of %d bytes: %d are the least", o.MemoryMax, MemoryLeast)
 	}
 	s := &Store{
 		engine: engine, options: o, memory: semaphore.NewWeighted(o.MemoryMax), names: newNameLocks(),

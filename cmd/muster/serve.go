@@ -138,6 +138,9 @@ func (s *serving) check() error {
 		return usagef("--sync %q: group, fdatasync and none are possible", s.sync)
 	}
 	s.store.Sync = kind
+	if s.store.MemoryMax < fileio.MemoryLeast {
+		return usagef("--memory: %d bytes are the least", fileio.MemoryLeast)
+	}
 	if s.page > files.PageSizeMax {
 		return usagef("--page-size: %d bytes are the most", files.PageSizeMax)
 	}

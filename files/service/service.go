@@ -154,7 +154,10 @@ func (o *Options) listen(ctx context.Context) (net.Listener, error) {
 // isLocal reports whether only this machine reaches an address. A name may be anybody's, but
 // for the one that never is.
 func isLocal(addr string) (bool, error) {
-	host, _, err := net.SplitHostPort(addr)
+	host, port, err := net.SplitHostPort(addr)
+	if err == nil {
+		_, err = net.DefaultResolver.LookupPort(context.Background(), "tcp", port)
+	}
 	if err != nil {
 		return false, fmt.Errorf("address %q: it is HOST:PORT, as in 127.0.0.1:9999: %w", addr, err)
 	}

@@ -168,6 +168,11 @@ func TestRefusesAddresses(t *testing.T) {
 		{Options{Addr: ":0", Authorized: true}, ""},
 		{Options{Addr: ":0", Anybody: true}, ""},
 		{Options{Addr: "9999"}, "HOST:PORT"},
+		{Options{Addr: "127.0.0.1:99999"}, "HOST:PORT"},
+		{Options{Addr: "127.0.0.1:0", Admin: "127.0.0.1:many"}, "HOST:PORT"},
+		{Options{Addr: "[::ffff:127.0.0.1]:0"}, ""},
+		{Options{Addr: "[::ffff:10.0.0.1]:0"}, ErrOpen.Error()},
+		{Options{Addr: "127.1:0"}, ErrOpen.Error()},
 		{Options{Addr: "127.0.0.1:0", Admin: ":0"}, "only one of this machine"},
 		{Options{Addr: ":0", Authorized: true, Admin: "10.0.0.1:0"}, "only one of this machine"},
 	} {
