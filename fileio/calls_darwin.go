@@ -13,5 +13,8 @@ func flush(file int) error {
 	return err
 }
 
+// flushesAll says that there is syncFS.
+const flushesAll = false
+
 // syncFS is what there is not here.
 func syncFS(int) error { return errors.ErrUnsupported }

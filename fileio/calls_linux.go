@@ -6,5 +6,8 @@ import "golang.org/x/sys/unix"
 // it again.
 func flush(file int) error { return unix.Fdatasync(file) }
 
+// flushesAll says that there is syncFS.
+const flushesAll = true
+
 // syncFS reports errors of all files that were written since it was called last.
 func syncFS(folder int) error { return unix.Syncfs(folder) }

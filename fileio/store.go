@@ -26,7 +26,8 @@ type Sync int
 
 const (
 	// SyncGroup: when Put returns. Files that are written at the same time are flushed
-	// together, by one flush of their file system.
+	// together, by one flush of their file system; where the system has no such flush, as
+	// macOS, it is SyncEach.
 	SyncGroup Sync = iota
 	// SyncEach: when Put returns. Each file is flushed by itself, and its folder.
 	SyncEach
@@ -103,6 +104,9 @@ func Open(folder string, engine Engine, o Options) (*Store, error) {
 	}
 	if o.MemoryMax < MemoryLeast {
 		return nil, fmt.Errorf("memory of %d bytes: %d are the least", o.MemoryMax, MemoryLeast)
+	}
+	if o.Sync == SyncGroup && !flushesAll {
+		o.Sync = SyncEach // which promises as much
 	}
 	s := &Store{
 		engine: engine, options: o, memory: semaphore.NewWeighted(o.MemoryMax), names: newNameLocks(),
