@@ -29,6 +29,7 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 
 func statusOf(err error) int {
 	var tooLarge *http.MaxBytesError
+	var client *clientError
 	switch {
 	case errors.Is(err, fileio.ErrName), errors.Is(err, fileio.ErrSize), errors.Is(err, errHeader), errors.Is(err, errDigest):
 		return http.StatusBadRequest
@@ -40,6 +41,8 @@ func statusOf(err error) int {
 		return http.StatusRequestEntityTooLarge
 	case errors.Is(err, os.ErrDeadlineExceeded): // of the connection
 		return http.StatusRequestTimeout
+	case errors.As(err, &client), errors.Is(err, context.Canceled): // who most likely is gone
+		return http.StatusBadRequest
 	case errors.Is(err, fileio.ErrBusy), errors.Is(err, context.DeadlineExceeded), errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
 		return http.StatusServiceUnavailable
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
