@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 
 	"golang.org/x/net/netutil"
@@ -54,7 +55,8 @@ const (
 
 // Run serves h until ctx ends, and then until the requests that are under way are
 // answered. It returns nil after such an end; one that took longer than Grace is an error,
-// and so is a listener that fails.
+// and so is a listener that fails. When it returns no handler is at work: what they use can
+// be taken away.
 func Run(ctx context.Context, h http.Handler, o Options) error {
 	o.complete()
 	if err := o.Check(); err != nil {
@@ -64,7 +66,8 @@ func Run(ctx context.Context, h http.Handler, o Options) error {
 	if err != nil {
 		return err
 	}
-	servers := []running{{o.server(h), public}}
+	var under underWay
+	servers := []running{{o.server(under.handler(h)), public}}
 	var adminAddr net.Addr
 	if o.Admin != "" {
 		l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.Admin)
@@ -72,13 +75,32 @@ func Run(ctx context.Context, h http.Handler, o Options) error {
 			return errors.Join(err, public.Close())
 		}
 		adminAddr = l.Addr()
-		servers = append(servers, running{o.server(o.AdminHandler), l})
+		servers = append(servers, running{o.server(under.handler(o.AdminHandler)), l})
 	}
 	if o.Ready != nil {
 		o.Ready(public.Addr(), adminAddr)
 	}
-	return serve(ctx, servers, o.Grace)
+	err = serve(ctx, servers, o.Grace)
+	under.end()
+	return err
 }
+
+// underWay knows of requests whose handlers have not returned, also where their connections
+// are closed.
+type underWay struct{ mu sync.RWMutex }
+
+func (u *underWay) handler(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !u.mu.TryRLock() { // it came with the end
+			panic(http.ErrAbortHandler)
+		}
+		defer u.mu.RUnlock()
+		h.ServeHTTP(w, r)
+	})
+}
+
+// end waits for the handlers, and lets no other one begin.
+func (u *underWay) end() { u.mu.Lock() }
 
 func (o *Options) complete() {
 	if o.ConnectionsMax == 0 {

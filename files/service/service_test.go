@@ -141,17 +141,24 @@ func TestEndsGracefully(t *testing.T) {
 }
 
 func TestEndsInTheEnd(t *testing.T) {
-	begun, goOn := make(chan struct{}), make(chan struct{})
-	addr, _, end := start(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+	begun, ended, done := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	addr, _, end := start(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		defer close(done)
 		close(begun)
-		<-goOn
+		<-r.Context().Done()
+		select { // long enough for a Run that does not wait
+		case <-ended:
+			t.Error("the service has ended, and its handler has not")
+		case <-time.After(50 * time.Millisecond):
+		}
 	}), Options{Grace: time.Millisecond})
 	dial(t, addr, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
 	<-begun
 	if err := end(); err == nil || !strings.Contains(err.Error(), "were broken off") {
 		t.Error(err)
 	}
-	close(goOn)
+	close(ended)
+	<-done
 }
 
 func TestRefusesAddresses(t *testing.T) {
