@@ -51,6 +51,12 @@ const (
 	// A client gets this long for a request's head, of this many bytes.
 	headTimeDefault = 10 * time.Second
 	headBytesMax    = 64 << 10
+
+	// What HTTP/2 reads of a connection before a handler asks for it, which is a megabyte
+	// for data and another one for a frame if nobody says how much.
+	unaskedBytesMax = 256 << 10
+	streamBytesMax  = 128 << 10
+	frameBytesMax   = 16 << 10
 )
 
 // Run serves h until ctx ends, and then until the requests that are under way are
@@ -195,6 +201,10 @@ func (o *Options) server(h http.Handler) *http.Server {
 	return &http.Server{
 		Handler: h, Protocols: &protocols,
 		ReadHeaderTimeout: o.headTime, MaxHeaderBytes: headBytesMax, IdleTimeout: o.Idle,
+		HTTP2: &http.HTTP2Config{
+			MaxReceiveBufferPerConnection: unaskedBytesMax, MaxReceiveBufferPerStream: streamBytesMax,
+			MaxReadFrameSize: frameBytesMax,
+		},
 		ErrorLog: slog.NewLogLogger(o.Log.Handler(), slog.LevelWarn),
 	}
 }

@@ -3,6 +3,7 @@ package service
 import (
 	"bufio"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -159,6 +160,29 @@ func TestEndsInTheEnd(t *testing.T) {
 	}
 	close(ended)
 	<-done
+}
+
+// Nobody can have it keep a megabyte for each connection by HTTP/2: what it says of itself
+// is how much it takes unasked.
+func TestStreamsAreBounded(t *testing.T) {
+	addr, _, _ := start(t, http.HandlerFunc(hello), Options{})
+	c := dial(t, addr, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00") // and no settings
+	head := make([]byte, 9)
+	if _, err := io.ReadFull(c, head); err != nil || head[3] != 4 {
+		t.Fatalf("%x, %v", head, err)
+	}
+	settings := make([]byte, int(head[1])<<8|int(head[2]))
+	if _, err := io.ReadFull(c, settings); err != nil {
+		t.Fatal(err)
+	}
+	got := map[uint16]uint32{}
+	for ; len(settings) >= 6; settings = settings[6:] {
+		got[binary.BigEndian.Uint16(settings)] = binary.BigEndian.Uint32(settings[2:])
+	}
+	const initialWindow, maxFrame = 4, 5
+	if got[initialWindow] != streamBytesMax || got[maxFrame] != frameBytesMax {
+		t.Errorf("%v", got)
+	}
 }
 
 func TestRefusesAddresses(t *testing.T) {
