@@ -13,7 +13,8 @@ func flush(file int) error {
 	return err
 }
 
-// flushesAll says that there is no syncFS here: files are flushed each by itself.
+// flushesAll says that there is syncFS.
 const flushesAll = false
 
+// syncFS is what there is not here.
 func syncFS(int) error { return errors.ErrUnsupported }

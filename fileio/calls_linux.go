@@ -6,7 +6,7 @@ import "golang.org/x/sys/unix"
 // it again.
 func flush(file int) error { return unix.Fdatasync(file) }
 
-// flushesAll says that one call flushes a whole file system.
+// flushesAll says that there is syncFS.
 const flushesAll = true
 
 // syncFS reports errors of all files that were written since it was called last.

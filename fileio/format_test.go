@@ -50,6 +50,18 @@ func TestOtherFolders(t *testing.T) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
+	folder := t.TempDir()
+	for _, name := range []string{"lock", "mine"} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte("precious"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if s, err := fileio.Open(folder, &direct.Engine{}, fileio.Options{}); err == nil {
+		t.Error("somebody's folder is a store", s.Close())
+	}
+	if text, err := os.ReadFile(filepath.Join(folder, "lock")); err != nil || string(text) != "precious" {
+		t.Errorf("somebody's lock has %q, %v", text, err)
+	}
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -75,4 +87,27 @@ func TestInterruptedStart(t *testing.T) {
 	}
 	s := enginetest.Open(t, &direct.Engine{}, folder, fileio.Options{})
 	enginetest.Put(t, s, "x", []byte("x"))
+}
+
+// Links that somebody planted where a store's own files are lead nowhere.
+func TestPlantedFormat(t *testing.T) {
+	for _, name := range []string{"format", "format~", "lock"} {
+		folder, outside := t.TempDir(), filepath.Join(t.TempDir(), "outside")
+		const text = "muster files 1\n"
+		if err := os.WriteFile(outside, []byte(text+"and more"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(outside, filepath.Join(folder, name)); err != nil {
+			t.Fatal(err)
+		}
+		s, err := fileio.Open(folder, &direct.Engine{}, fileio.Options{})
+		if err == nil {
+			t.Errorf("with a link %s it is a store: %v", name, s.Close())
+		} else if strings.Contains(err.Error(), "more") {
+			t.Errorf("it tells what is outside: %v", err)
+		}
+		if got, err := os.ReadFile(outside); err != nil || string(got) != text+"and more" {
+			t.Errorf("with a link %s there is %q outside, %v", name, got, err)
+		}
+	}
 }

@@ -3,6 +3,7 @@ package fileio
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 
 	"muster/pool"
 )
@@ -21,6 +22,11 @@ type committer struct {
 	wake   *sync.Cond
 	staged []*waiting
 	closed bool
+
+	// failures counts flushes that failed, and failure is the last one's error, which run
+	// alone has.
+	failures atomic.Uint64
+	failure  error
 
 	ended chan struct{}
 }
@@ -74,6 +80,10 @@ func (c *committer) run() {
 		}
 		j := Job{Op: OpSync, Folder: c.store.descriptor(0), Begun: true}
 		err := c.store.engine.Do(ctx, &j)
+		if err != nil {
+			c.failure = err
+			c.failures.Add(1)
+		}
 		for _, w := range renamed {
 			w.err = err
 			close(w.done)
@@ -99,7 +109,12 @@ func (c *committer) next(busy bool) []*waiting {
 // them; others are answered.
 func (c *committer) rename(ctx context.Context, staged []*waiting, unflushed error) (renamed []*waiting) {
 	_ = pool.ForEach(ctx, renamesAtOnce, staged, func(ctx context.Context, w *waiting) error {
-		if w.err = unflushed; w.err != nil {
+		if w.err = unflushed; w.err == nil && w.put.failures != c.failures.Load() {
+			// What it had written then may have been what could not be flushed. The system
+			// tells that once, and the next flush finds nothing wrong.
+			w.err = c.failure
+		}
+		if w.err != nil {
 			_ = w.put.discard(ctx)
 			return nil
 		}

@@ -32,18 +32,19 @@ const (
 	_ Op = iota
 
 	// OpPut writes Data to a new file Temp, and renames that to Name. With Sync the file
-	// is flushed before that and the folder after it. What fails leaves no Temp.
+	// is flushed before that and the folder after it. What fails leaves no Temp. It sets
+	// Info, of what it wrote and not of what has the name then.
 	OpPut
-	// OpStage writes Data to a new file Temp, which stays. What fails leaves no Temp.
+	// OpStage writes Data to a new file Temp, which stays, and sets Info. What fails leaves
+	// no Temp.
 	OpStage
 	// OpCreate makes an empty file Temp and leaves it open: it sets File.
 	OpCreate
 	// OpWrite writes Data at Offset of File, all of it.
 	OpWrite
-	// OpSeal closes File; with Sync it is flushed before.
+	// OpSeal sets Info and closes File; with Sync it is flushed before.
 	OpSeal
-	// OpCommit renames Temp to Name; with Sync the folder is flushed after it. It sets
-	// Info.
+	// OpCommit renames Temp to Name; with Sync the folder is flushed after it.
 	OpCommit
 	// OpDiscard removes Temp.
 	OpDiscard

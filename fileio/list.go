@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/sys/unix"
+
 	"muster/pool"
 )
 
@@ -23,11 +25,22 @@ func (s *Store) List(ctx context.Context, prefix, after string, most int) (infos
 	if most < 1 || most > ListMax {
 		return nil, false, fmt.Errorf("a list of %d files: from 1 to %d are possible", most, ListMax)
 	}
+	for {
+		infos, last, err := s.listSome(ctx, prefix, after, most)
+		if err != nil || len(infos) > 0 || last == "" {
+			return infos, last != "", err
+		}
+		after = last // none of these is a file any longer
+	}
+}
+
+// listSome is List, and returns the last name that it looked at if there are more.
+func (s *Store) listSome(ctx context.Context, prefix, after string, most int) (infos []Info, last string, err error) {
 	names := leastNames{most: most + 1}
 	for i := range s.folders {
 		j := Job{Op: OpList, Folder: s.descriptor(i)}
 		if err := s.engine.Do(ctx, &j); err != nil {
-			return nil, false, failed("list", prefix, err)
+			return nil, "", failed("list", prefix, err)
 		}
 		for _, encoded := range j.Names {
 			if strings.HasPrefix(encoded, tempPrefix) {
@@ -40,14 +53,15 @@ func (s *Store) List(ctx context.Context, prefix, after string, most int) (infos
 		}
 	}
 	slices.Sort(names.kept)
-	if more = len(names.kept) > most; more {
+	if len(names.kept) > most {
 		names.kept = names.kept[:most]
+		last = names.kept[most-1]
 	}
 	infos, err = s.statAll(ctx, names.kept)
-	return infos, more, err
+	return infos, last, err
 }
 
-// statAll leaves out what is gone meanwhile.
+// statAll leaves out what is gone meanwhile, and what is no file.
 func (s *Store) statAll(ctx context.Context, names []string) (infos []Info, err error) {
 	all := make([]Info, len(names))
 	numbers := make([]int, len(names))
@@ -59,7 +73,7 @@ func (s *Store) statAll(ctx context.Context, names []string) (infos []Info, err 
 		switch {
 		case err == nil:
 			all[i] = infoOf(names[i], e)
-		case !errors.Is(err, fs.ErrNotExist):
+		case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, unix.EINVAL):
 			return failed("list", names[i], err)
 		}
 		return nil

@@ -38,6 +38,9 @@ type put struct {
 	at    place
 	temp  string
 	want  Condition
+
+	entry    Entry  // of what was written
+	failures uint64 // of flushes, before anything was written
 }
 
 func (p *put) run(ctx context.Context, r io.Reader, size int64) (Entry, error) {
@@ -54,6 +57,9 @@ func (p *put) run(ctx context.Context, r io.Reader, size int64) (Entry, error) {
 	n, err := fill(r, b.data[:first])
 	if err != nil {
 		return Entry{}, err
+	}
+	if group := p.store.group; group != nil {
+		p.failures = group.failures.Load()
 	}
 	if n < first || int64(first) == size {
 		if err := ends(r, int64(n), size); err != nil {
@@ -110,6 +116,7 @@ func (p *put) small(ctx context.Context, data []byte) (Entry, error) {
 	if err := s.engine.Do(ctx, &j); err != nil {
 		return Entry{}, err
 	}
+	p.entry = j.Info
 	return p.publish(ctx)
 }
 
@@ -131,6 +138,7 @@ func (p *put) large(ctx context.Context, r io.Reader, data []byte, size int64) (
 	if err != nil {
 		return Entry{}, errors.Join(err, p.discard(whole))
 	}
+	p.entry = j.Info
 	return p.publish(ctx)
 }
 
@@ -183,7 +191,7 @@ func (p *put) commit(ctx context.Context, sync bool) (Entry, error) {
 	if err == nil {
 		j := Job{Op: OpCommit, Folder: s.descriptor(p.at.folder), Name: p.at.name, Temp: p.temp, Sync: sync, Begun: true}
 		if err = s.engine.Do(ctx, &j); err == nil {
-			return j.Info, nil
+			return p.entry, nil
 		}
 	}
 	return Entry{}, errors.Join(err, p.discard(ctx))

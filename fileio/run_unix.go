@@ -94,6 +94,10 @@ func (j *Job) seal(c Calls) error {
 	if j.Sync {
 		err = c.Flush(j.File)
 	}
+	// Not by its name, once it has one: another file may have that by then.
+	if e := j.stat(c, j.File, ""); err == nil {
+		err = e
+	}
 	// The descriptor is gone, also after an error.
 	if e := c.Close(j.File); err == nil && e != unix.EINTR {
 		err = e
@@ -107,11 +111,9 @@ func (j *Job) commit(c Calls) error {
 		return err
 	}
 	if j.Sync {
-		if err := c.FlushFolder(j.Folder); err != nil {
-			return err
-		}
+		return c.FlushFolder(j.Folder)
 	}
-	return j.stat(c, j.Folder, j.Name)
+	return nil
 }
 
 // write writes all data, or returns why not: a disk that is full takes a part.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -25,7 +26,8 @@ type Sync int
 
 const (
 	// SyncGroup: when Put returns. Files that are written at the same time are flushed
-	// together, by one flush of their file system.
+	// together, by one flush of their file system; where the system has no such flush, as
+	// macOS, it is SyncEach.
 	SyncGroup Sync = iota
 	// SyncEach: when Put returns. Each file is flushed by itself, and its folder.
 	SyncEach
@@ -49,6 +51,9 @@ type Options struct {
 }
 
 const memoryDefault = 128 << 20
+
+// MemoryLeast is the least of MemoryMax.
+const MemoryLeast = 4 * chunkSize
 
 // Info is what is known of a file.
 type Info struct {
@@ -99,8 +104,11 @@ func Open(folder string, engine Engine, o Options) (*Store, error) {
 	if o.MemoryMax == 0 {
 		o.MemoryMax = memoryDefault
 	}
-	if o.MemoryMax < 4*chunkSize {
-		return nil, fmt.Errorf("memory of %d bytes: %d are the least", o.MemoryMax, 4*chunkSize)
+	if o.MemoryMax < MemoryLeast {
+		return nil, fmt.Errorf("memory of %d bytes: %d are the least", o.MemoryMax, MemoryLeast)
+	}
+	if o.Sync == SyncGroup && !flushesAll {
+		o.Sync = SyncEach // which promises as much
 	}
 	s := &Store{
 		engine: engine, options: o, memory: semaphore.NewWeighted(o.MemoryMax), names: newNameLocks(),
@@ -115,10 +123,7 @@ func Open(folder string, engine Engine, o Options) (*Store, error) {
 		return nil, errors.Join(err, s.closeFolders())
 	}
 	s.cache.begin(s.descriptor(0))
-	if o.Sync == SyncGroup && !flushesAll {
-		s.options.Sync = SyncEach // promises as much
-	}
-	if s.options.Sync == SyncGroup {
+	if o.Sync == SyncGroup {
 		s.group = newCommitter(s)
 	}
 	return s, nil
@@ -128,16 +133,19 @@ func (s *Store) open(folder string) error {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return err
 	}
-	if err := s.takeLock(filepath.Join(folder, lockName)); err != nil {
-		return err
-	}
 	format := filepath.Join(folder, formatName)
-	text, err := os.ReadFile(format)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	if _, err := os.Lstat(format); errors.Is(err, fs.ErrNotExist) {
+		// Before anything is written, for a file lock may be somebody else's too.
 		if err := mustBeEmpty(folder); err != nil {
 			return err
 		}
+	}
+	if err := s.takeLock(filepath.Join(folder, lockName)); err != nil {
+		return err
+	}
+	text, err := readFormat(format)
+	switch {
+	case errors.Is(err, fs.ErrNotExist): // and nobody else makes one now
 	case err != nil:
 		return err
 	case string(text) != formatText:
@@ -176,10 +184,27 @@ func mustBeEmpty(folder string) error {
 	return nil
 }
 
+// readFormat reads as much of it as can be shown. As all that is opened here it is no link
+// that somebody planted, nor a pipe.
+func readFormat(name string) ([]byte, error) {
+	file, err := os.OpenFile(name, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return io.ReadAll(io.LimitReader(file, int64(2*len(formatText))))
+}
+
 // writeFormat is the last that makes a folder a store; with it all folders are kept.
 func writeFormat(folder, name string) error {
 	temp := filepath.Join(folder, formatTemp)
-	if err := os.WriteFile(temp, []byte(formatText), 0o644); err != nil {
+	file, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|unix.O_NOFOLLOW, 0o644)
+	if err != nil {
+		return err
+	}
+	// Its bytes before its name, or a power failure might leave an empty one.
+	_, err = file.WriteString(formatText)
+	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
 		return err
 	}
 	if err := os.Rename(temp, name); err != nil {

@@ -41,7 +41,7 @@ func statusOf(err error) int {
 		return http.StatusRequestEntityTooLarge
 	case errors.Is(err, os.ErrDeadlineExceeded): // of the connection
 		return http.StatusRequestTimeout
-	case errors.As(err, &client), errors.Is(err, context.Canceled): // it has gone, or speaks no HTTP
+	case errors.As(err, &client), errors.Is(err, context.Canceled): // who most likely is gone
 		return http.StatusBadRequest
 	case errors.Is(err, fileio.ErrBusy), errors.Is(err, context.DeadlineExceeded), errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
 		return http.StatusServiceUnavailable

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"net/http"
 	"strconv"
+	"sync"
 
 	"muster/fileio"
 )
@@ -37,9 +39,9 @@ func (s *Server) get(w http.ResponseWriter, r *http.Request, name string) {
 		return
 	}
 	// Conditions and ranges are the standard library's.
-	content := &content{ctx: r.Context(), file: f}
+	content := &content{ctx: r.Context(), file: f, size: f.Size}
 	http.ServeContent(w, r, "", f.Changed, content)
-	s.broken(r, content.err)
+	s.broken(r, content.end())
 }
 
 // bufferedMost is how many bytes net/http keeps back: an answer with more is written in two
@@ -58,12 +60,24 @@ func plain(r *http.Request) bool {
 
 func etag(tag string) string { return `"` + tag + `"` }
 
-// content is a file as http.ServeContent wants it.
+// content is a file as http.ServeContent wants it. Of several ranges a goroutine reads them,
+// which may do so still when ServeContent has returned, for the client is gone.
 type content struct {
 	ctx  context.Context
-	file *fileio.File
+	size int64
 	at   int64
-	err  error // of the store
+
+	mu   sync.Mutex
+	file *fileio.File // nil = nobody is to read it any longer
+	err  error        // of the store
+}
+
+// end waits for who reads, lets nobody read any more, and returns the store's error.
+func (c *content) end() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.file = nil
+	return c.err
 }
 
 func (c *content) Seek(offset int64, whence int) (int64, error) {
@@ -71,7 +85,7 @@ func (c *content) Seek(offset int64, whence int) (int64, error) {
 	case io.SeekCurrent:
 		offset += c.at
 	case io.SeekEnd:
-		offset += c.file.Size
+		offset += c.size
 	}
 	if offset < 0 {
 		return 0, errors.New("before the beginning")
@@ -81,9 +95,14 @@ func (c *content) Seek(offset int64, whence int) (int64, error) {
 }
 
 func (c *content) Read(p []byte) (int, error) {
-	n := min(int64(len(p)), c.file.Size-c.at)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n := min(int64(len(p)), c.size-c.at)
 	if n <= 0 {
 		return 0, io.EOF
+	}
+	if c.file == nil {
+		return 0, fs.ErrClosed
 	}
 	into := &into{p: p}
 	if c.err = c.file.CopyTo(c.ctx, into, c.at, n); c.err != nil {

@@ -76,3 +76,51 @@ func TestSlowDownload(t *testing.T) {
 	}
 	ask(t, "GET", server.URL+"/files/x", nil, "Range", fmt.Sprintf("bytes=0-%d", 99)).wants(t, 206, data[:100])
 }
+
+// What is refused before its body is asked for is answered at once, though the client waits
+// to be asked; and one that sends nothing of its body unasked either is answered in the end.
+func TestRefusedWithoutItsBody(t *testing.T) {
+	for expect, patience := range map[string]time.Duration{"Expect: 100-continue\r\n": time.Hour, "": 20 * time.Millisecond} {
+		url := serve(t, &direct.Engine{}, files.Options{Patience: patience, Token: "secret"})
+		for name, want := range map[string]int{"a//b": http.StatusBadRequest, "a/b": http.StatusUnauthorized} {
+			token := "Authorization: Bearer secret\r\n"
+			if want == http.StatusUnauthorized {
+				token = ""
+			}
+			c := raw(t, url, "PUT /files/"+name+" HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n"+expect+token+"\r\n")
+			answer, err := http.ReadResponse(bufio.NewReader(c), nil)
+			if err != nil {
+				t.Fatal(expect, name, err)
+			}
+			answer.Body.Close()
+			if answer.StatusCode != want || !answer.Close {
+				t.Errorf("%q, %s: %s, %v", expect, name, answer.Status, answer.Header)
+			}
+		}
+	}
+}
+
+// A body that is cut off, or no body, is the client's mistake, and nothing to be logged as
+// the server's.
+func TestCutOffIsNoErrorOfTheServer(t *testing.T) {
+	var log strings.Builder
+	url := serve(t, &direct.Engine{}, files.Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
+	for _, body := range []string{"Content-Length: 100\r\n\r\nsome", "Transfer-Encoding: chunked\r\n\r\n4\r\nsome\r\n", "Transfer-Encoding: chunked\r\n\r\nno chunk\r\n"} {
+		c := raw(t, url, "PUT /files/x HTTP/1.1\r\nHost: x\r\n"+body)
+		if err := c.(*net.TCPConn).CloseWrite(); err != nil {
+			t.Fatal(err)
+		}
+		answer, err := http.ReadResponse(bufio.NewReader(c), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer.Body.Close()
+		if answer.StatusCode != http.StatusBadRequest {
+			t.Errorf("%q: %s", body, answer.Status)
+		}
+	}
+	if log.Len() > 0 {
+		t.Error(log.String())
+	}
+	ask(t, "GET", url+"/files/x", nil).wants(t, 404, "")
+}

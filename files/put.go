@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"muster/fileio"
 )
@@ -23,6 +24,10 @@ func (s *Server) put(w http.ResponseWriter, r *http.Request, name string) {
 	}
 	if r.ContentLength > s.options.BodyMax {
 		s.fail(w, r, &http.MaxBytesError{Limit: s.options.BodyMax})
+		return
+	}
+	if r.Header.Get("Content-Range") != "" { // as of an upload that is resumed
+		s.fail(w, r, fmt.Errorf("header Content-Range %w: a file is written as a whole", errHeader))
 		return
 	}
 	want, err := condition(r.Header)
@@ -63,7 +68,8 @@ func (s *Server) delete(w http.ResponseWriter, r *http.Request, name string) {
 // errHeader is the error of a header that means nothing.
 var errHeader = errors.New("cannot be understood")
 
-// condition is what If-Match and If-None-Match say (RFC 9110, 13.1); nil = nothing.
+// condition is what If-Match, or else If-Unmodified-Since, and If-None-Match say (RFC 9110,
+// 13.1); nil = nothing.
 func condition(h http.Header) (fileio.Condition, error) {
 	match, err := tags(h, "If-Match")
 	if err != nil {
@@ -73,24 +79,27 @@ func condition(h http.Header) (fileio.Condition, error) {
 	if err != nil {
 		return nil, err
 	}
-	if match == nil && none == nil {
+	since, err := http.ParseTime(h.Get("If-Unmodified-Since"))
+	dated := err == nil && match == nil
+	if match == nil && none == nil && !dated {
 		return nil, nil
 	}
 	return func(now *fileio.Info) bool {
 		is := func(tags []string) bool {
 			return now != nil && (slices.Contains(tags, "*") || slices.Contains(tags, now.Tag))
 		}
-		return (match == nil || is(match)) && (none == nil || !is(none))
+		later := dated && now != nil && now.Changed.Truncate(time.Second).After(since)
+		return (match == nil || is(match)) && (none == nil || !is(none)) && !later
 	}, nil
 }
 
 // tags are those of a header, or "*"; nil where there is no such header. A weak one is
 // never that of a file here.
 func tags(h http.Header, name string) (list []string, err error) {
-	text := strings.TrimSpace(strings.Join(h.Values(name), ","))
-	if text == "" {
+	if len(h.Values(name)) == 0 {
 		return nil, nil
 	}
+	text := strings.TrimSpace(strings.Join(h.Values(name), ","))
 	if text == "*" {
 		return []string{"*"}, nil
 	}

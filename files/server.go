@@ -85,12 +85,13 @@ const prefix = "/files/"
 // ServeHTTP answers one request. What is sent is taken as it is: a name with an empty part
 // or with dots is refused, and not cleaned into another.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	r, end := s.pace(&w, r)
+	defer end()
 	if !s.allowed(r) {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="muster"`)
 		http.Error(w, "a token is wanted: Authorization: Bearer TOKEN", http.StatusUnauthorized)
 		return
 	}
-	s.pace(&w, r)
 	name, ok := strings.CutPrefix(r.URL.Path, prefix)
 	switch {
 	case ok && name == "":

@@ -100,6 +100,10 @@ func TestRangesAndConditionsOfGet(t *testing.T) {
 	ask(t, "GET", at, nil, "Range", "bytes=300000-399999").wants(t, 206, data[300_000:400_000])
 	ask(t, "GET", at, nil, "Range", "bytes=-5").wants(t, 206, data[len(data)-5:])
 	ask(t, "GET", at, nil, "Range", "bytes=700000-").wants(t, 416, "")
+	several := ask(t, "GET", at, nil, "Range", "bytes=0-0,300000-599999")
+	if several.status != 206 || !strings.Contains(several.body, data[300_000:600_000]) {
+		t.Errorf("several ranges: %d with %d bytes", several.status, len(several.body))
+	}
 	ask(t, "GET", at, nil, "If-None-Match", tag).wants(t, 304, "")
 	ask(t, "GET", at, nil, "If-None-Match", `"other"`).wants(t, 200, data)
 	ask(t, "GET", at, nil, "If-Match", `"other"`).wants(t, 412, "")
@@ -122,6 +126,10 @@ func TestConditionsOfPut(t *testing.T) {
 	put(412, "no", "If-Match", first)
 	put(412, "no", "If-None-Match", second)
 	put(400, "no", "If-Match", "no quotes")
+	put(400, "no", "If-Match", "")
+	put(400, "o", "Content-Range", "bytes 1-1/3")
+	put(412, "no", "If-Unmodified-Since", "Thu, 01 Jan 2015 00:00:00 GMT")
+	ask(t, "DELETE", at, nil, "If-Unmodified-Since", "Thu, 01 Jan 2015 00:00:00 GMT").wants(t, 412, "")
 	ask(t, "DELETE", at, nil, "If-Match", first).wants(t, 412, "")
 	ask(t, "GET", at, nil).wants(t, 200, "two")
 	ask(t, "DELETE", at, nil, "If-Match", second).wants(t, 204, "")

@@ -136,6 +136,9 @@ func (s *serving) check() error {
 	if s.store.Sync, err = syncNamed(s.sync); err != nil {
 		return err
 	}
+	if s.store.MemoryMax < fileio.MemoryLeast {
+		return usagef("--memory: %d bytes are the least", fileio.MemoryLeast)
+	}
 	if s.page > files.PageSizeMax {
 		return usagef("--page-size: %d bytes are the most", files.PageSizeMax)
 	}

@@ -46,10 +46,25 @@ static int write_all(job *j) {
 	return 0;
 }
 
+static int set_info(job *j, const struct stat *st) {
+	if (!S_ISREG(st->st_mode))
+		return EINVAL;
+	j->file_size = st->st_size;
+	j->seconds = st->st_mtim.tv_sec;
+	j->nanoseconds = st->st_mtim.tv_nsec;
+	j->inode = st->st_ino;
+	return 0;
+}
+
 static int seal(job *j) {
 	int err = 0;
 	if (j->sync && AGAIN(fdatasync(j->file)) < 0)
 		err = errno;
+	// Not by its name, once it has one: another file may have that by then.
+	struct stat st;
+	int unknown = AGAIN(fstat(j->file, &st)) < 0 ? errno : set_info(j, &st);
+	if (err == 0)
+		err = unknown;
 	// The descriptor is gone, also after an error.
 	if (close(j->file) < 0 && errno != EINTR && err == 0)
 		err = errno;
@@ -71,16 +86,6 @@ static int stage(job *j) {
 	return err;
 }
 
-static int set_info(job *j, const struct stat *st) {
-	if (!S_ISREG(st->st_mode))
-		return EINVAL;
-	j->file_size = st->st_size;
-	j->seconds = st->st_mtim.tv_sec;
-	j->nanoseconds = st->st_mtim.tv_nsec;
-	j->inode = st->st_ino;
-	return 0;
-}
-
 static int stat_name(job *j) {
 	struct stat st;
 	if (AGAIN(fstatat(j->folder, j->name, &st, AT_SYMLINK_NOFOLLOW)) < 0)
@@ -91,9 +96,7 @@ static int stat_name(job *j) {
 static int commit(job *j) {
 	if (AGAIN(renameat(j->folder, j->temp, j->folder, j->name)) < 0)
 		return errno;
-	if (j->sync && AGAIN(fsync(j->folder)) < 0)
-		return errno;
-	return stat_name(j);
+	return j->sync && AGAIN(fsync(j->folder)) < 0 ? errno : 0;
 }
 
 static int put(job *j) {

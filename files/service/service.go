@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 )
 
@@ -48,11 +49,18 @@ const (
 	// A client gets this long for a request's head, of this many bytes.
 	headTimeDefault = 10 * time.Second
 	headBytesMax    = 64 << 10
+
+	// What HTTP/2 reads of a connection before a handler asks for it, which is a megabyte
+	// for data and another one for a frame if nobody says how much.
+	unaskedBytesMax = 256 << 10
+	streamBytesMax  = 128 << 10
+	frameBytesMax   = 16 << 10
 )
 
 // Run serves h until ctx ends, and then until the requests that are under way are
 // answered. It returns nil after such an end; one that took longer than Grace is an error,
-// and so is a listener that fails.
+// and so is a listener that fails. When it returns no handler is at work: what they use can
+// be taken away.
 func Run(ctx context.Context, h http.Handler, o Options) error {
 	o.complete()
 	if err := o.Check(); err != nil {
@@ -62,7 +70,8 @@ func Run(ctx context.Context, h http.Handler, o Options) error {
 	if err != nil {
 		return err
 	}
-	servers := []running{{o.server(h), public}}
+	var under underWay
+	servers := []running{{o.server(under.handler(h)), public}}
 	var adminAddr net.Addr
 	if o.Admin != "" {
 		l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.Admin)
@@ -70,13 +79,32 @@ func Run(ctx context.Context, h http.Handler, o Options) error {
 			return errors.Join(err, public.Close())
 		}
 		adminAddr = l.Addr()
-		servers = append(servers, running{o.server(o.AdminHandler), l})
+		servers = append(servers, running{o.server(under.handler(o.AdminHandler)), l})
 	}
 	if o.Ready != nil {
 		o.Ready(public.Addr(), adminAddr)
 	}
-	return serve(ctx, servers, o.Grace)
+	err = serve(ctx, servers, o.Grace)
+	under.end()
+	return err
 }
+
+// underWay knows of requests whose handlers have not returned, also where their connections
+// are closed.
+type underWay struct{ mu sync.RWMutex }
+
+func (u *underWay) handler(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !u.mu.TryRLock() { // it came with the end
+			panic(http.ErrAbortHandler)
+		}
+		defer u.mu.RUnlock()
+		h.ServeHTTP(w, r)
+	})
+}
+
+// end waits for the handlers, and lets no other one begin.
+func (u *underWay) end() { u.mu.Lock() }
 
 func (o *Options) complete() {
 	if o.ConnectionsMax == 0 {
@@ -152,7 +180,10 @@ func (o *Options) listen(ctx context.Context) (net.Listener, error) {
 // isLocal reports whether only this machine reaches an address. A name may be anybody's, but
 // for the one that never is.
 func isLocal(addr string) (bool, error) {
-	host, _, err := net.SplitHostPort(addr)
+	host, port, err := net.SplitHostPort(addr)
+	if err == nil {
+		_, err = net.DefaultResolver.LookupPort(context.Background(), "tcp", port)
+	}
 	if err != nil {
 		return false, fmt.Errorf("address %q: it is HOST:PORT, as in 127.0.0.1:9999: %w", addr, err)
 	}
@@ -168,6 +199,10 @@ func (o *Options) server(h http.Handler) *http.Server {
 	return &http.Server{
 		Handler: h, Protocols: &protocols,
 		ReadHeaderTimeout: o.headTime, MaxHeaderBytes: headBytesMax, IdleTimeout: o.Idle,
+		HTTP2: &http.HTTP2Config{
+			MaxReceiveBufferPerConnection: unaskedBytesMax, MaxReceiveBufferPerStream: streamBytesMax,
+			MaxReadFrameSize: frameBytesMax,
+		},
 		ConnContext: withConnection,
 		ErrorLog:    slog.NewLogLogger(o.Log.Handler(), slog.LevelWarn),
 	}

@@ -3,6 +3,7 @@ package service
 import (
 	"bufio"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -141,17 +142,47 @@ func TestEndsGracefully(t *testing.T) {
 }
 
 func TestEndsInTheEnd(t *testing.T) {
-	begun, goOn := make(chan struct{}), make(chan struct{})
-	addr, _, end := start(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+	begun, ended, done := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	addr, _, end := start(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		defer close(done)
 		close(begun)
-		<-goOn
+		<-r.Context().Done()
+		select { // long enough for a Run that does not wait
+		case <-ended:
+			t.Error("the service has ended, and its handler has not")
+		case <-time.After(50 * time.Millisecond):
+		}
 	}), Options{Grace: time.Millisecond})
 	dial(t, addr, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
 	<-begun
 	if err := end(); err == nil || !strings.Contains(err.Error(), "were broken off") {
 		t.Error(err)
 	}
-	close(goOn)
+	close(ended)
+	<-done
+}
+
+// Nobody can have it keep a megabyte for each connection by HTTP/2: what it says of itself
+// is how much it takes unasked.
+func TestStreamsAreBounded(t *testing.T) {
+	addr, _, _ := start(t, http.HandlerFunc(hello), Options{})
+	c := dial(t, addr, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00") // and no settings
+	head := make([]byte, 9)
+	if _, err := io.ReadFull(c, head); err != nil || head[3] != 4 {
+		t.Fatalf("%x, %v", head, err)
+	}
+	settings := make([]byte, int(head[1])<<8|int(head[2]))
+	if _, err := io.ReadFull(c, settings); err != nil {
+		t.Fatal(err)
+	}
+	got := map[uint16]uint32{}
+	for ; len(settings) >= 6; settings = settings[6:] {
+		got[binary.BigEndian.Uint16(settings)] = binary.BigEndian.Uint32(settings[2:])
+	}
+	const initialWindow, maxFrame = 4, 5
+	if got[initialWindow] != streamBytesMax || got[maxFrame] != frameBytesMax {
+		t.Errorf("%v", got)
+	}
 }
 
 func TestRefusesAddresses(t *testing.T) {
@@ -168,6 +199,11 @@ func TestRefusesAddresses(t *testing.T) {
 		{Options{Addr: ":0", Authorized: true}, ""},
 		{Options{Addr: ":0", Anybody: true}, ""},
 		{Options{Addr: "9999"}, "HOST:PORT"},
+		{Options{Addr: "127.0.0.1:99999"}, "HOST:PORT"},
+		{Options{Addr: "127.0.0.1:0", Admin: "127.0.0.1:many"}, "HOST:PORT"},
+		{Options{Addr: "[::ffff:127.0.0.1]:0"}, ""},
+		{Options{Addr: "[::ffff:10.0.0.1]:0"}, ErrOpen.Error()},
+		{Options{Addr: "127.1:0"}, ErrOpen.Error()},
 		{Options{Addr: "127.0.0.1:0", Admin: ":0"}, "only one of this machine"},
 		{Options{Addr: ":0", Authorized: true, Admin: "10.0.0.1:0"}, "only one of this machine"},
 	} {

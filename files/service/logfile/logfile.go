@@ -34,25 +34,28 @@ const Kept = 9
 // waitingMax is how many lines wait for the disk before more are lost.
 const waitingMax = 4096
 
-// Log is a logger of JSON lines. Any number of goroutines may use it, until Close.
+// Log is a logger of JSON lines. Any number of goroutines may use it. What is logged after
+// Close is lost: a server's connections may have something to say still.
 type Log struct {
 	*slog.Logger
 	options Options
 
 	lines chan []byte
 	lost  atomic.Int64
+	end   chan struct{} // closed: nothing more comes
 	ended sync.WaitGroup
 
 	// What the writing goroutine alone has.
 	out   io.Writer
 	file  *os.File // nil = not a file
+	plain bool     // and not a device or a pipe, as /dev/null, which is not put aside
 	count int      // lines in it
 	err   error    // of writing, the first one
 }
 
 // Open opens a log.
 func Open(o Options) (*Log, error) {
-	l := &Log{options: o, lines: make(chan []byte, waitingMax), out: o.Writer}
+	l := &Log{options: o, lines: make(chan []byte, waitingMax), end: make(chan struct{}), out: o.Writer}
 	if o.File != "" {
 		if err := l.open(); err != nil {
 			return nil, err
@@ -75,10 +78,9 @@ func (h handOver) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// Close writes what waits. Nobody may log after it. It returns the first error of writing,
-// for nobody was told of it.
+// Close writes what waits. It returns the first error of writing, for nobody was told of it.
 func (l *Log) Close() error {
-	close(l.lines)
+	close(l.end)
 	l.ended.Wait()
 	if l.file != nil {
 		l.note(l.file.Close())
@@ -87,16 +89,33 @@ func (l *Log) Close() error {
 }
 
 func (l *Log) run() {
-	for line := range l.lines {
-		l.write(line)
-		if n := l.lost.Swap(0); n > 0 {
-			l.write(fmt.Appendf(nil, `{"level":"WARN","msg":"lines of the log were lost, for the disk did not keep up","lines":%d}`+"\n", n))
+	for {
+		select {
+		case line := <-l.lines:
+			l.writeCounted(line)
+		case <-l.end:
+			for {
+				select {
+				case line := <-l.lines:
+					l.writeCounted(line)
+				default:
+					return
+				}
+			}
 		}
 	}
 }
 
+// writeCounted writes a line, and how many were lost before it.
+func (l *Log) writeCounted(line []byte) {
+	l.write(line)
+	if n := l.lost.Swap(0); n > 0 {
+		l.write(fmt.Appendf(nil, `{"level":"WARN","msg":"lines of the log were lost, for the disk did not keep up","lines":%d}`+"\n", n))
+	}
+}
+
 func (l *Log) write(line []byte) {
-	if l.file != nil && l.options.LinesMax > 0 && l.count >= l.options.LinesMax {
+	if l.plain && l.options.LinesMax > 0 && l.count >= l.options.LinesMax {
 		l.note(l.rotate())
 	}
 	_, err := l.out.Write(line)
@@ -117,6 +136,8 @@ func (l *Log) open() error {
 		return err
 	}
 	l.file, l.out, l.count = file, file, 0
+	info, err := file.Stat()
+	l.plain = err == nil && info.Mode().IsRegular()
 	return nil
 }
 

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"muster/files/service/logfile"
 )
 
@@ -98,5 +100,51 @@ func TestSaysThatItCouldNotWrite(t *testing.T) {
 	}
 	if _, err := logfile.Open(logfile.Options{File: t.TempDir()}); err == nil {
 		t.Error("a folder was opened as a log")
+	}
+}
+
+// What is logged after the end is lost, and harms nobody.
+func TestLogsAfterTheEnd(t *testing.T) {
+	var text strings.Builder
+	l, err := logfile.Open(logfile.Options{Writer: &text})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Info("before")
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	l.Info("after")
+	if !strings.Contains(text.String(), "before") || strings.Contains(text.String(), "after") {
+		t.Errorf("%q", text.String())
+	}
+}
+
+// A pipe or a device, as /dev/null, is nothing to be put aside.
+func TestPutsNoDeviceAside(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "pipe")
+	if err := unix.Mkfifo(name, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	reader, err := os.OpenFile(name, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	l, err := logfile.Open(logfile.Options{File: name, LinesMax: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		l.Info("x")
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Lstat(name); err != nil || info.Mode().IsRegular() {
+		t.Errorf("the pipe is %v, %v", info, err)
+	}
+	if _, err := os.Lstat(name + ".1"); err == nil {
+		t.Error("the pipe was put aside")
 	}
 }

@@ -1,0 +1,63 @@
+package fileio_test
+
+import (
+	"context"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"muster/fileio"
+	"muster/fileio/direct"
+	"muster/fileio/enginetest"
+)
+
+// overtaken is an engine on which something happens after the first file has its name,
+// before anything else is done.
+type overtaken struct {
+	direct.Engine
+	then func()
+}
+
+func (e *overtaken) Do(ctx context.Context, j *fileio.Job) error {
+	if j.Op != fileio.OpPut && j.Op != fileio.OpCommit {
+		return e.Engine.Do(ctx, j)
+	}
+	return j.RunOn(overtakenCalls{fileio.System{}, e.then})
+}
+
+type overtakenCalls struct {
+	fileio.System
+	then func()
+}
+
+func (c overtakenCalls) Rename(folder int, from, to string) error {
+	defer c.then()
+	return c.System.Rename(folder, from, to)
+}
+
+// Put tells of the file that it wrote, whatever has the name by then: who took another's tag
+// for that of their own would replace the other's file, and believe to know it.
+func TestPutTellsOfItsOwn(t *testing.T) {
+	for _, size := range []int{5, 500_000} {
+		var s *fileio.Store
+		var second fileio.Info
+		var begun atomic.Bool
+		then := func() {
+			var err error
+			if begun.Swap(true) {
+				return
+			}
+			if second, err = s.Put(t.Context(), "x", strings.NewReader("the second"), -1, nil); err != nil {
+				t.Error(err)
+			}
+		}
+		s = enginetest.Open(t, &overtaken{then: then}, t.TempDir(), fileio.Options{Sync: fileio.SyncNone})
+		first := enginetest.Put(t, s, "x", enginetest.Content(1, size))
+		if first.Size != int64(size) || first.Tag == second.Tag || second.Size != int64(len("the second")) {
+			t.Errorf("put of %d bytes: %+v, and then %+v", size, first, second)
+		}
+		if now, err := s.Stat(t.Context(), "x"); err != nil || now != second {
+			t.Errorf("%+v, %v", now, err)
+		}
+	}
+}
