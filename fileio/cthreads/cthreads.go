@@ -33,9 +33,11 @@ type Engine struct {
 	jobs    []C.job // in C's memory
 	tasks   []task  // of the same places
 
-	free   chan int // places that nobody has
-	pushes chan int // places of jobs on their way to the crew
-	event  *os.File // can be read when jobs are done
+	// Places that nobody has: jobs about names alone have some of their own, if they have
+	// threads, so that data does not take them all.
+	free, light chan int
+	pushes      chan int // places of jobs on their way to the crew
+	event       *os.File // can be read when jobs are done
 
 	pushed, taken sync.WaitGroup // the two goroutines that speak with the crew
 
@@ -56,9 +58,13 @@ func New(o Options) (*Engine, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	// As many jobs as may wait, and as many as are executed. Those that have begun wait
-	// for a place like others, and are not refused.
-	places := o.WaitingMax + o.Threads + o.Light
+	// As many jobs as may wait, and as many as are executed, of each kind. Those that have
+	// begun wait for a place like others, and are not refused.
+	heavy, light := o.WaitingMax+o.Threads, 0
+	if o.Light > 0 {
+		light = o.WaitingMax + o.Light
+	}
+	places := heavy + light
 	affinity := C.int(0)
 	if o.Affinity {
 		affinity = 1
@@ -75,11 +81,11 @@ func New(o Options) (*Engine, error) {
 	}
 	e := &Engine{
 		options: o, crew: crew, jobs: unsafe.Slice(C.crew_jobs(crew), places), tasks: make([]task, places),
-		free: make(chan int, places), pushes: make(chan int, places), event: os.NewFile(uintptr(fd), "event"),
+		free: make(chan int, heavy), light: make(chan int, light), pushes: make(chan int, places), event: os.NewFile(uintptr(fd), "event"),
 	}
 	for i := range e.tasks {
 		e.tasks[i].done = make(chan struct{}, 1)
-		e.free <- i
+		e.leave(i)
 	}
 	e.pushed.Go(e.push)
 	e.taken.Go(e.take)
@@ -102,7 +108,7 @@ func (e *Engine) Do(ctx context.Context, j *fileio.Job) error {
 	if len(j.Name) >= C.NAME_ROOM || len(j.Temp) >= C.NAME_ROOM || strings.ContainsRune(j.Name+j.Temp, 0) {
 		return syscall.ENAMETOOLONG
 	}
-	place, err := e.place(ctx, j.Begun)
+	place, err := e.place(ctx, j)
 	if err != nil {
 		return err
 	}
@@ -115,19 +121,32 @@ func (e *Engine) Do(ctx context.Context, j *fileio.Job) error {
 }
 
 // place waits for a place only for what has begun.
-func (e *Engine) place(ctx context.Context, begun bool) (int, error) {
-	if begun {
-		return <-e.free, nil
+func (e *Engine) place(ctx context.Context, j *fileio.Job) (int, error) {
+	free := e.free
+	if j.Op.Light() && e.options.Light > 0 {
+		free = e.light
+	}
+	if j.Begun {
+		return <-free, nil
 	}
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
 	select {
-	case place := <-e.free:
+	case place := <-free:
 		return place, nil
 	default:
 		e.refused.Add(1)
 		return 0, fileio.ErrBusy
+	}
+}
+
+// leave gives a place back to those of its kind: the first ones are for data.
+func (e *Engine) leave(place int) {
+	if place < cap(e.free) {
+		e.free <- place
+	} else {
+		e.light <- place
 	}
 }
 
@@ -202,7 +221,7 @@ func (e *Engine) finish(place int, j *fileio.Job) error {
 	e.done.Add(1)
 	e.running.Add(-1)
 	t.pins.Unpin()
-	e.free <- place
+	e.leave(place)
 	return err
 }
 
@@ -252,7 +271,7 @@ func (e *Engine) takeSome() bool {
 		t := &e.tasks[place]
 		if atomic.LoadInt32((*int32)(unsafe.Pointer(&e.jobs[place].state))) == C.LEFT {
 			t.pins.Unpin()
-			e.free <- place
+			e.leave(place)
 		} else {
 			t.done <- struct{}{}
 		}

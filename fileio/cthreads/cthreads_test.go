@@ -148,6 +148,34 @@ func TestThoseWhoLeave(t *testing.T) {
 	}
 }
 
+// However many jobs move data, one about a name alone is not refused for them.
+func TestNamesBesideData(t *testing.T) {
+	e := start(t, cthreads.Options{Threads: 1, Light: 1, WaitingMax: 1})
+	defer e.Close()
+	in := folder(t)
+	ctx, enough := context.WithCancel(t.Context())
+	var writers sync.WaitGroup
+	for who := range 4 { // more than there are places
+		writers.Go(func() {
+			data := make([]byte, 1<<20)
+			for ctx.Err() == nil {
+				j := fileio.Job{Op: fileio.OpPut, Folder: in, Name: fmt.Sprint(who), Temp: fmt.Sprintf("~%d", who), Data: data, Begun: true}
+				if err := e.Do(ctx, &j); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	for range 500 {
+		if err := e.Do(t.Context(), &fileio.Job{Op: fileio.OpStat, Folder: in, Name: "none"}); !errors.Is(err, fs.ErrNotExist) {
+			t.Error(err)
+			break
+		}
+	}
+	enough()
+	writers.Wait()
+}
+
 // A name that does not fit is refused, and no other file is meant instead.
 func TestLongName(t *testing.T) {
 	e := start(t, cthreads.Options{Threads: 1})
