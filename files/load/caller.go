@@ -91,6 +91,8 @@ func (l *callerLink) do(ctx context.Context, j *job) error {
 	switch {
 	case errors.As(err, &op): // it names ports, which differ from one to the next
 		return &connectionError{op}
+	case errors.Is(err, context.DeadlineExceeded): // ours: one that a server tells is another
+		return &connectionError{errors.New("i/o timeout")}
 	case errors.As(err, &lost), reset(err), errors.Is(err, io.ErrUnexpectedEOF):
 		return &connectionError{errors.New(printable(reason))}
 	}
