@@ -17,15 +17,9 @@ import (
 func (c *Caller) Upload(ctx context.Context, name string, r io.Reader, size int64) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	page, ok := c.pages.Get().(*[]byte)
-	if !ok {
-		page = new(make([]byte, c.page))
-	}
-	defer c.pages.Put(page)
 	stream := c.client.Upload(ctx)
 	c.authorize(stream.RequestHeader())
-	message := &wire.UploadRequest{Name: name, Size: &size}
-	sent, err := send(stream, message, *page, r)
+	sent, err := c.send(stream, &wire.UploadRequest{Name: name, Size: &size}, r)
 	if err != nil {
 		cancel()
 		_, _ = stream.CloseAndReceive() // lets go of the connection
@@ -39,8 +33,14 @@ func (c *Caller) Upload(ctx context.Context, name string, r io.Reader, size int6
 }
 
 // send sends what r has, and says how many bytes. It ends early, without an error, when the
-// server answers early.
-func send(stream *connect.ClientStreamForClient[wire.UploadRequest, wire.UploadResponse], message *wire.UploadRequest, page []byte, r io.Reader) (sent int64, err error) {
+// server answers early. What it has read into is another's before the answer comes.
+func (c *Caller) send(stream *connect.ClientStreamForClient[wire.UploadRequest, wire.UploadResponse], message *wire.UploadRequest, r io.Reader) (sent int64, err error) {
+	pooled, ok := c.pages.Get().(*[]byte)
+	if !ok {
+		pooled = new(make([]byte, c.page))
+	}
+	defer c.pages.Put(pooled)
+	page := *pooled
 	for {
 		n, last, err := fill(r, page)
 		if err != nil {

@@ -14,8 +14,8 @@ import (
 
 // callerTarget is a server that is asked by messages.
 type callerTarget struct {
-	plain   *httpTarget // the same server
-	options files.CallerOptions
+	plain  *httpTarget   // the same server
+	caller *files.Caller // for all connections, or each would have buffers of its own
 }
 
 func newCallerTarget(o Options) (*callerTarget, error) {
@@ -26,22 +26,30 @@ func newCallerTarget(o Options) (*callerTarget, error) {
 	if o.PageSize > files.PageSizeMax {
 		return nil, inputf("pages of %d bytes: %d are the most", o.PageSize, files.PageSizeMax)
 	}
-	t := &callerTarget{plain, files.CallerOptions{URL: o.URL, Token: o.Token, JSON: o.Protocol == JSON, PageSize: int(o.PageSize)}}
-	if _, err := files.NewCaller(t.options); err != nil {
+	caller, err := files.NewCaller(files.CallerOptions{
+		URL: o.URL, Token: o.Token, JSON: o.Protocol == JSON, PageSize: int(o.PageSize),
+		HTTPClient: &http.Client{Transport: byLink{}},
+	})
+	if err != nil {
 		return nil, &InputError{err}
 	}
-	return t, nil
+	return &callerTarget{plain, caller}, nil
+}
+
+// byLink makes each request over the connection of the link that its context names.
+type byLink struct{}
+
+type linkKey struct{}
+
+func (byLink) RoundTrip(r *http.Request) (*http.Response, error) {
+	return r.Context().Value(linkKey{}).(*http.Transport).RoundTrip(r)
 }
 
 func (t *callerTarget) reach(ctx context.Context) error { return t.plain.reach(ctx) }
 
-// connect returns a link that has a client of its own, and so a connection.
+// connect returns a link that has a transport of its own, and so a connection.
 func (t *callerTarget) connect() link {
-	transport := &http.Transport{MaxConnsPerHost: 1, MaxIdleConnsPerHost: 1, DisableCompression: true}
-	o := t.options
-	o.HTTPClient = &http.Client{Transport: transport}
-	caller, err := files.NewCaller(o)
-	return &callerLink{target: t, transport: transport, caller: caller, broken: err}
+	return &callerLink{target: t, transport: &http.Transport{MaxConnsPerHost: 1, MaxIdleConnsPerHost: 1, DisableCompression: true}}
 }
 
 // cleaning has the server do all of it in one request.
@@ -58,17 +66,13 @@ func (t *callerTarget) cleaning() source {
 type callerLink struct {
 	target    *callerTarget
 	transport *http.Transport
-	caller    *files.Caller
-	broken    error // there is no caller
 	body      body
 }
 
 func (l *callerLink) close() { l.transport.CloseIdleConnections() }
 
 func (l *callerLink) do(ctx context.Context, j *job) error {
-	if l.broken != nil {
-		return l.broken
-	}
+	ctx = context.WithValue(ctx, linkKey{}, l.transport)
 	if j.op != Clean { // which takes as long as there are files
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, l.target.plain.timeout)
@@ -87,6 +91,8 @@ func (l *callerLink) do(ctx context.Context, j *job) error {
 	switch {
 	case errors.As(err, &op): // it names ports, which differ from one to the next
 		return &connectionError{op}
+	case errors.Is(err, context.DeadlineExceeded): // ours: one that a server tells is another
+		return &connectionError{errors.New("i/o timeout")}
 	case errors.As(err, &lost), reset(err), errors.Is(err, io.ErrUnexpectedEOF):
 		return &connectionError{errors.New(printable(reason))}
 	}
@@ -98,23 +104,23 @@ func (l *callerLink) call(ctx context.Context, j *job) (err error) {
 	l.body = body{content: c, number: j.number}
 	switch j.op {
 	case Upload:
-		return l.caller.Upload(ctx, j.name, &l.body, c.size)
+		return l.target.caller.Upload(ctx, j.name, &l.body, c.size)
 	case Download:
-		_, err = l.caller.Download(ctx, j.name, &l.body)
+		_, err = l.target.caller.Download(ctx, j.name, &l.body)
 		if errors.Is(err, errWrong) || err == nil && l.body.at != c.size {
 			return errWrong
 		}
 	case Exist:
 		var exists bool
-		if exists, err = l.caller.Exist(ctx, j.name); err == nil && !exists {
+		if exists, err = l.target.caller.Exist(ctx, j.name); err == nil && !exists {
 			return errMissing
 		}
 	case Delete:
-		return l.caller.Delete(ctx, j.name)
+		return l.target.caller.Delete(ctx, j.name)
 	case Clean:
-		j.files, err = l.caller.Clean(ctx, j.name)
+		j.files, err = l.target.caller.Clean(ctx, j.name)
 	case Bench:
-		return l.caller.Bench(ctx, c.piece(j.number, 0))
+		return l.target.caller.Bench(ctx, c.piece(j.number, 0))
 	}
 	return err
 }

@@ -223,9 +223,17 @@ func TestUnreachable(t *testing.T) {
 	closed.Close()
 	closing := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { panic(http.ErrAbortHandler) }))
 	defer closing.Close()
-	for _, url := range []string{closed.URL, closing.URL} {
+	end := make(chan struct{})
+	silent := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-end }))
+	defer silent.Close()
+	defer close(end)
+	for _, url := range []string{closed.URL, closing.URL, silent.URL} {
 		for _, protocol := range load.Protocols() {
-			_, err := load.Run(t.Context(), load.Options{URL: url, Protocol: protocol, Op: load.Exist, Connections: 2, Requests: 10})
+			o := load.Options{URL: url, Protocol: protocol, Op: load.Exist, Connections: 2, Requests: 10}
+			if url == silent.URL {
+				o.Timeout = 10 * time.Millisecond
+			}
+			_, err := load.Run(t.Context(), o)
 			var gone *load.UnreachableError
 			if !errors.As(err, &gone) {
 				t.Errorf("%s: %v, want that it cannot be reached", protocol, err)
