@@ -48,16 +48,23 @@ func (p *put) run(ctx context.Context, r io.Reader, size int64) (Entry, error) {
 	if size >= 0 && size < chunkSize {
 		first = int(size)
 	}
+	// Who announces a file and sends nothing of it holds no memory.
+	one := make([]byte, min(first, 1))
+	n, err := fill(r, one)
+	if err != nil {
+		return Entry{}, err
+	}
 	b, err := p.store.buffer(ctx, first)
 	if err != nil {
 		return Entry{}, err
 	}
 	defer b.free()
 	p.temp = p.store.temp()
-	n, err := fill(r, b.data[:first])
+	more, err := fill(r, b.data[copy(b.data, one[:n]):first])
 	if err != nil {
 		return Entry{}, err
 	}
+	n += more
 	if group := p.store.group; group != nil {
 		p.failures = group.failures.Load()
 	}

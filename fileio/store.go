@@ -41,8 +41,8 @@ type Options struct {
 	Sync Sync
 
 	// MemoryMax is how many bytes of files may be in memory at the same time, on their way
-	// to the disk or from it; 0 = 128 MiB. Beyond it Put does not read and Get does not
-	// return until others are done.
+	// to the disk or from it; 0 = 128 MiB. Beyond it Put reads no more than a byte, and Get
+	// does not return, until others are done.
 	MemoryMax int64
 
 	// JobsOnly has the engine read what the system has in memory too, which is otherwise
