@@ -126,7 +126,10 @@ func (s *Server) allowed(r *http.Request) bool {
 	if s.options.Token == "" {
 		return true
 	}
-	token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return false
+	}
 	sum := sha256.Sum256([]byte(token))
 	return subtle.ConstantTimeCompare(sum[:], s.token[:]) == 1
 }

@@ -204,7 +204,9 @@ func TestToken(t *testing.T) {
 	at := serve(t, &direct.Engine{}, files.Options{Token: "secret"}) + "/files/x"
 	ask(t, "PUT", at, strings.NewReader("x")).wants(t, 401, "")
 	ask(t, "PUT", at, strings.NewReader("x"), "Authorization", "Bearer secrets").wants(t, 401, "")
+	ask(t, "PUT", at, strings.NewReader("x"), "Authorization", "secret").wants(t, 401, "")
 	ask(t, "PUT", at, strings.NewReader("x"), "Authorization", "Bearer secret").wants(t, 204, "")
+	ask(t, "PUT", at, strings.NewReader("x"), "Authorization", "bearer secret").wants(t, 204, "")
 	if got := ask(t, "GET", at, nil); got.status != 401 || got.header.Get("WWW-Authenticate") == "" {
 		t.Errorf("%+v", got)
 	}

@@ -96,7 +96,7 @@ func trickle(ctx context.Context, addr string, client int) {
 		if err != nil {
 			return
 		}
-		fmt.Fprintf(connection, "PUT /files/slow/%d HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n", client, slowSize)
+		fmt.Fprintf(connection, "PUT /files/slow/%d HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n", client, slowSize)
 		for range slowSize / slowPiece {
 			select {
 			case <-ctx.Done():

@@ -69,7 +69,7 @@ func TestEndDuringUpload(t *testing.T) {
 	}
 	defer c.Close()
 	body := bytes.Repeat([]byte("0123456789"), 100_000)
-	fmt.Fprintf(c, "PUT /files/one HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: %d\r\n\r\n", len(body))
+	fmt.Fprintf(c, "PUT /files/one HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: %d\r\n\r\n", len(body))
 	answers := bufio.NewReader(c)
 	if line, err := answers.ReadString('\n'); err != nil || !strings.Contains(line, "100 Continue") {
 		t.Fatalf("%q, %v", line, err)

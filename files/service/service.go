@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 )
@@ -70,6 +71,9 @@ func Run(ctx context.Context, h http.Handler, o Options) error {
 	if err != nil {
 		return err
 	}
+	if !o.Authorized && !o.Anybody {
+		h = localOnly(h)
+	}
 	var under underWay
 	servers := []running{{o.server(under.handler(h)), public}}
 	var adminAddr net.Addr
@@ -79,7 +83,7 @@ func Run(ctx context.Context, h http.Handler, o Options) error {
 			return errors.Join(err, public.Close())
 		}
 		adminAddr = l.Addr()
-		servers = append(servers, running{o.server(under.handler(o.AdminHandler)), l})
+		servers = append(servers, running{o.server(under.handler(localOnly(o.AdminHandler))), l})
 	}
 	if o.Ready != nil {
 		o.Ready(public.Addr(), adminAddr)
@@ -187,8 +191,13 @@ func isLocal(addr string) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("address %q: it is HOST:PORT, as in 127.0.0.1:9999: %w", addr, err)
 	}
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback(), nil
+	return isLoopback(host), nil
+}
+
+// isLoopback reports whether a host is this machine for whoever asks.
+func isLoopback(host string) bool {
+	ip := net.ParseIP(strings.Trim(host, "[]"))
+	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 func (o *Options) server(h http.Handler) *http.Server {

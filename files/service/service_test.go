@@ -58,7 +58,7 @@ func hello(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "hello") }
 // Whoever sends a head byte by byte, or nothing after a request, is sent away.
 func TestSlowHeads(t *testing.T) {
 	addr, _, _ := start(t, http.HandlerFunc(hello), Options{headTime: 30 * time.Millisecond, Idle: 30 * time.Millisecond})
-	for _, head := range []string{"GET / HTTP/1.1\r\nHo", "", "GET / HTTP/1.1\r\nHost: x\r\n\r\n"} {
+	for _, head := range []string{"GET / HTTP/1.1\r\nHo", "", "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"} {
 		c := dial(t, addr, head)
 		if _, err := io.ReadAll(c); err != nil { // until the server closes
 			t.Errorf("%q: %v", head, err)
@@ -68,7 +68,7 @@ func TestSlowHeads(t *testing.T) {
 
 func TestLargeHead(t *testing.T) {
 	addr, _, _ := start(t, http.HandlerFunc(hello), Options{})
-	c := dial(t, addr, "GET / HTTP/1.1\r\nHost: x\r\n")
+	c := dial(t, addr, "GET / HTTP/1.1\r\nHost: localhost\r\n")
 	go func() {
 		for range 200 { // it closes before all is sent
 			if _, err := io.WriteString(c, "X: "+strings.Repeat("x", 1000)+"\r\n"); err != nil {
@@ -89,7 +89,7 @@ func TestLargeHead(t *testing.T) {
 // More connections than may be wait for one to end.
 func TestConnectionsMax(t *testing.T) {
 	addr, _, _ := start(t, http.HandlerFunc(hello), Options{ConnectionsMax: 2})
-	const request = "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+	const request = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
 	first := dial(t, addr, request)
 	second := dial(t, addr, request)
 	for _, c := range []net.Conn{first, second} {
@@ -117,7 +117,7 @@ func TestEndsGracefully(t *testing.T) {
 		<-goOn
 		hello(w, r)
 	}), Options{})
-	c := dial(t, addr, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+	c := dial(t, addr, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
 	<-begun
 	ended := make(chan error, 1)
 	go func() { ended <- end() }()
@@ -153,7 +153,7 @@ func TestEndsInTheEnd(t *testing.T) {
 		case <-time.After(50 * time.Millisecond):
 		}
 	}), Options{Grace: time.Millisecond})
-	dial(t, addr, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+	dial(t, addr, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
 	<-begun
 	if err := end(); err == nil || !strings.Contains(err.Error(), "were broken off") {
 		t.Error(err)
@@ -267,11 +267,43 @@ func TestAdmin(t *testing.T) {
 
 func ask(t *testing.T, addr, path string) (status int, text string) {
 	t.Helper()
-	c := dial(t, addr, "GET "+path+" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+	c := dial(t, addr, "GET "+path+" HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
 	got, err := http.ReadResponse(bufio.NewReader(c), nil)
 	if err != nil {
 		return 0, ""
 	}
 	all, _ := io.ReadAll(got.Body)
 	return got.StatusCode, string(all)
+}
+
+// A request that came by a name that is not this machine's is refused, unless others may
+// come.
+func TestNamesOfOthers(t *testing.T) {
+	for _, c := range []struct {
+		o    Options
+		host string
+		want int
+		page int // of the operator
+	}{
+		{Options{}, "localhost:80", 200, 200}, {Options{}, "127.0.0.1", 200, 200}, {Options{}, "[::1]:9", 200, 200},
+		{Options{}, "evil.example", 421, 421}, {Options{}, "127.0.0.1.evil.example:80", 421, 421}, {Options{}, "", 421, 421},
+		{Options{Authorized: true}, "files.example", 200, 421}, {Options{Anybody: true}, "files.example:9", 200, 421},
+	} {
+		o := c.o
+		o.Admin, o.AdminHandler = "127.0.0.1:0", http.HandlerFunc(hello)
+		addr, admin, end := start(t, http.HandlerFunc(hello), o)
+		for at, want := range map[string]int{addr: c.want, admin: c.page} {
+			got, err := http.ReadResponse(bufio.NewReader(dial(t, at, "GET / HTTP/1.1\r\nHost: "+c.host+"\r\nConnection: close\r\n\r\n")), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got.Body.Close()
+			if got.StatusCode != want {
+				t.Errorf("%+v, host %q: %s, not %d", c.o, c.host, got.Status, want)
+			}
+		}
+		if err := end(); err != nil {
+			t.Error(err)
+		}
+	}
 }
