@@ -57,7 +57,7 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	f.IntVar(&b.threads, "threads", 32, "of muster, for files")
 	f.StringVar(&b.disk.kind, "disk", pageDisk, "page (in memory), slow (in memory, but it blocks), both need root; or folder (whatever that is on)")
 	f.StringVar(&b.disk.size, "disk-size", "4G", "of the disk in memory")
-	f.StringVar(&b.disk.folder, "folder", filepath.Join(os.TempDir(), "bench-files"), "where files are written, and removed")
+	f.StringVar(&b.disk.folder, "folder", os.TempDir(), "where a folder is made for the files, and removed")
 	f.IntVar(&b.connections, "connections", 500, "at a time")
 	f.IntVar(&b.requests, "requests", 20_000, "of one run")
 	f.StringVar(&b.size, "size", "50K", "bytes of a file")
@@ -70,6 +70,7 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	if f.NArg() > 0 || !slices.Contains([]string{pageDisk, slowDisk, folderDisk}, b.disk.kind) || !strings.HasPrefix(*operations, "upload") {
 		return errors.New("-disk is page, slow or folder, -operations begins with upload, and there are no arguments")
 	}
+	b.disk.folder = filepath.Join(b.disk.folder, "bench-files") // a name of its own, for all of it is removed
 	b.engines, b.operations = strings.Split(*engines, ","), strings.Split(*operations, ",")
 	if b.muster, err = filepath.Abs(b.muster); err != nil {
 		return err
