@@ -178,9 +178,10 @@ func (c *Client) Delete(ctx context.Context, address string, want Condition) err
 	return r.Body.Close()
 }
 
-// mayTell refuses to send a token to where others could read it on its way.
-func (c *Client) mayTell(u *url.URL) error {
-	if c.options.Token == "" || c.options.PlainToken || u.Scheme != "http" {
+// MayTell refuses to send the token to where others could read it on its way: it is an
+// ErrPlainToken. A Client asks it of each address itself.
+func (o *ClientOptions) MayTell(u *url.URL) error {
+	if o.Token == "" || o.PlainToken || u.Scheme != "http" {
 		return nil
 	}
 	host := u.Hostname()

@@ -85,7 +85,7 @@ func (c *Client) request(m *moving, q *exchange) (*http.Request, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := c.mayTell(r.URL); err != nil {
+	if err := c.options.MayTell(r.URL); err != nil {
 		return nil, err
 	}
 	if q.header != nil {

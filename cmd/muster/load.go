@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"strconv"
 	"strings"
@@ -226,6 +227,9 @@ func (p *program) put(ctx context.Context, l *loadFlags, o load.Options) error {
 	if o.Threads.Admin != "" {
 		o.Threads.Admin = serverURL(o.Threads.Admin)
 	}
+	if err := mayTell(o.URL); err != nil {
+		return err
+	}
 	end := p.prepare(l, &o)
 	result, err := load.Run(ctx, o)
 	end()
@@ -241,10 +245,23 @@ func (p *program) put(ctx context.Context, l *loadFlags, o load.Options) error {
 	return nil
 }
 
+// mayTell refuses to show the token to a network.
+func mayTell(address string) error {
+	at, err := url.Parse(address)
+	if err != nil {
+		return usagef("--addr: %w", err)
+	}
+	options := access()
+	if err := options.MayTell(at); err != nil {
+		return usagef("--addr: %w: use https, or set MUSTER_TOKEN_PLAIN=1 on a network that is trusted", err)
+	}
+	return nil
+}
+
 // prepare gives a load its token and a line that shows how far it is, which end takes
 // away.
 func (p *program) prepare(l *loadFlags, o *load.Options) (end func()) {
-	o.Token = os.Getenv(tokenVariable)
+	o.Token = access().Token
 	line := newStatusLine(p.stderr, l.quiet)
 	o.Progress = func(now load.Progress) { line.show(loadLine(now)) }
 	return line.end

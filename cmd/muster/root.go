@@ -102,7 +102,7 @@ func (p *program) options() (*regress.Options, error) {
 // access is what servers want to see. It is no setting: a token must not stand in a file
 // that is shared.
 func access() files.ClientOptions {
-	return files.ClientOptions{Token: os.Getenv("MUSTER_TOKEN"), PlainToken: os.Getenv("MUSTER_TOKEN_PLAIN") == "1"}
+	return files.ClientOptions{Token: os.Getenv(tokenVariable), PlainToken: os.Getenv("MUSTER_TOKEN_PLAIN") == "1"}
 }
 
 // finish turns a run's end into the program's.

@@ -2,101 +2,60 @@ package load
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
+	"iter"
 	"net/url"
 	"strings"
 	"sync"
+
+	"muster/files"
 )
 
-// listing is what a server answers that is asked which files it has.
-type listing struct {
-	Files []struct {
-		Name string `json:"name"`
-	} `json:"files"`
-	Next string `json:"next"`
-}
-
-// listingMax is how many bytes a page of it may have.
-const listingMax = 16 << 20
-
-// cleaning lists the files below Prefix, page by page, and has each deleted. Names are
-// looked at once more: nothing else may go, whatever the server lists.
+// cleaning lists the files below Prefix, and has each deleted. Names are looked at once more:
+// nothing else may go, whatever the server lists.
 func (t *httpTarget) cleaning() source {
 	var (
 		mutex sync.Mutex
-		page  listing
+		next  func() (files.Entry, error, bool)
+		stop  = func() {}
 		ended bool
 		taken int
 	)
 	return func(ctx context.Context, j *job) error {
 		mutex.Lock()
 		defer mutex.Unlock()
-		for len(page.Files) == 0 {
-			if ended {
-				return io.EOF
-			}
-			next, err := t.list(ctx, page.Next)
-			if ended = err != nil || next.Next == ""; err != nil {
-				return err
-			}
-			page = next
+		if next == nil { // the context is that of the load, for all alike
+			next, stop = iter.Pull2(t.client.List(ctx, t.server, Prefix))
 		}
-		name := page.Files[0].Name
-		page.Files = page.Files[1:]
-		if !strings.HasPrefix(name, Prefix) {
-			ended, page.Files = true, nil
-			return fmt.Errorf("the server lists %q among the files below %s: nothing more is deleted", name, Prefix)
+		if ended {
+			return io.EOF
 		}
-		*j = job{op: Clean, number: taken, name: (&url.URL{Path: name}).EscapedPath(), files: 1}
+		entry, err, ok := next()
+		switch {
+		case !ok:
+			err = io.EOF
+		case err != nil:
+			err = listError(err)
+		case !strings.HasPrefix(entry.Name, Prefix):
+			err = fmt.Errorf("the server lists %q among the files below %s: nothing more is deleted", entry.Name, Prefix)
+		}
+		if err != nil {
+			ended = true
+			stop()
+			return err
+		}
+		*j = job{op: Clean, number: taken, name: (&url.URL{Path: entry.Name}).EscapedPath(), files: 1}
 		taken++
 		return nil
 	}
 }
 
-// list asks for the files below Prefix that come after one.
-func (t *httpTarget) list(ctx context.Context, after string) (page listing, err error) {
-	l := &httpLink{target: t}
-	defer l.close()
-	if err := l.ready(ctx); err != nil {
-		return page, &connectionError{err}
+// listError tells a server that answers from one that is not there.
+func listError(err error) error {
+	if refused := (*files.StatusError)(nil); errors.As(err, &refused) {
+		return err
 	}
-	query := url.Values{"prefix": {Prefix}, "after": {after}}
-	if _, err := io.WriteString(l.conn, "GET "+t.path+filesPath+"?"+query.Encode()+t.headers+"Accept: application/json\r\n\r\n"); err != nil {
-		return page, &connectionError{err}
-	}
-	a, err := l.answer(false)
-	if err != nil {
-		return page, &connectionError{err}
-	}
-	if a.status != http.StatusOK {
-		return page, fmt.Errorf("the list of files: %w", l.refusal(a, &job{}))
-	}
-	text, err := a.all(listingMax)
-	if err != nil {
-		return page, &connectionError{err}
-	}
-	if err := json.Unmarshal(text, &page); err != nil {
-		return page, fmt.Errorf("the list of files: %w", err)
-	}
-	return page, nil
-}
-
-// all reads a whole body.
-func (a *answer) all(limit int) (text []byte, err error) {
-	for {
-		p, err := a.next()
-		if err == io.EOF {
-			return text, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		if text = append(text, p...); len(text) > limit {
-			return nil, errors.New("it is too long")
-		}
-	}
+	return &connectionError{err}
 }

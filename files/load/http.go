@@ -13,6 +13,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"muster/files"
 )
 
 // httpTarget is a server that keeps files below /files/, spoken to over connections of our
@@ -27,6 +29,9 @@ type httpTarget struct {
 	path    string // of the server, before /files/
 	headers string // of every request, after its first line
 	content *content
+
+	client *files.Client // for lists
+	server string        // its address for that
 }
 
 const (
@@ -46,6 +51,8 @@ func newHTTPTarget(o Options) (*httpTarget, error) {
 	t := &httpTarget{
 		address: at.Host, timeout: o.Timeout, path: at.EscapedPath(), content: newContent(o.Size),
 		buffer: min(max(buffersAll/o.Connections, bufferMin), bufferMax),
+		// Who asked for the load has looked at where the token goes.
+		client: files.NewClient(files.ClientOptions{Token: o.Token, PlainToken: true}), server: o.URL,
 	}
 	port := "80"
 	if at.Scheme == "https" {

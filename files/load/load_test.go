@@ -147,7 +147,7 @@ func TestToken(t *testing.T) {
 	o := load.Options{URL: url, Op: load.Upload, Connections: 4, Requests: 20, Size: 10, Token: "wrong"}
 	wants(t, run(t, o), 0, 20, "401 Unauthorized: a token is wanted")
 	o.Op = load.Clean
-	wants(t, run(t, o), 0, 1, "the list of files: 401 Unauthorized")
+	wants(t, run(t, o), 0, 1, "401 Unauthorized")
 	o.Op, o.Protocol = load.Exist, load.Protobuf
 	wants(t, run(t, o), 0, 20, "unauthenticated")
 }
