@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"bytes"
 	"context"
+	"flag"
 	"io/fs"
 	"maps"
 	"math/rand/v2"
@@ -15,6 +16,23 @@ import (
 	"strings"
 	"testing"
 )
+
+// share is how much of a real corpus a test takes: every so manieth file. make
+// long takes all of them.
+var share = flag.Int("share", 4, "take every so manieth file of the real corpora; 1 = all")
+
+// every returns a condition that holds for the first of n files that keep picks,
+// and for each n-th after it.
+func every(n int, keep func(string) bool) func(string) bool {
+	seen := -1
+	return func(path string) bool {
+		if !keep(path) {
+			return false
+		}
+		seen++
+		return seen%n == 0
+	}
+}
 
 // pack writes the files below root that keep picks into a tar in f's folder,
 // under names relative to root's parent.
@@ -126,11 +144,11 @@ func TestGofmt(t *testing.T) {
 	root := strings.TrimSpace(string(goroot))
 	gofmt := filepath.Join(root, "bin", "gofmt")
 	f := newFolder(t)
-	f.pack("test.tar", filepath.Join(root, "test"), func(path string) bool { return strings.HasSuffix(path, ".go") })
+	f.pack("test.tar", filepath.Join(root, "test"), every(*share, func(path string) bool { return strings.HasSuffix(path, ".go") }))
 	f.muster(0, "record", "test.tar", "--", gofmt, "{in}")
 	f.muster(0, "check")
 	got := f.verdicts(f.muster(1, "check", "--format", "json", "--verbose", "--", gofmt, "-s", "{in}"))
-	if len(got) < 3000 {
+	if len(got) < 3000 / *share {
 		t.Fatalf("only %d cases", len(got))
 	}
 	f.equalVerdicts(got, byHand(t.Context(), root, slices.Collect(maps.Keys(got)), []string{gofmt}, []string{gofmt, "-s"}))
@@ -152,10 +170,10 @@ func TestEsbuild(t *testing.T) {
 	now := require(t, filepath.Join(cache, "esbuild-0.25.0"))
 	f := newFolder(t)
 	set := filepath.Join(cache, "npm-set")
-	f.pack("npm.tar", set, func(path string) bool { return strings.HasSuffix(path, ".js") })
+	f.pack("npm.tar", set, every(*share, func(path string) bool { return strings.HasSuffix(path, ".js") }))
 	f.muster(0, "record", "npm.tar", "--repeat", "1", "--", old, "{in}")
 	got := f.verdicts(f.muster(1, "check", "--format", "json", "--verbose", "--", now, "{in}"))
-	if len(got) < 6000 {
+	if len(got) < 6000 / *share {
 		t.Fatalf("only %d cases", len(got))
 	}
 	r := rand.New(rand.NewPCG(1, 2))
