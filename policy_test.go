@@ -52,7 +52,8 @@ var rooms = []room{
 	{"regress/internal/exec/local", "regress/internal/exec regress/lane internal/cgroup regress/internal/corpus regress/internal/outcome regress/internal/name regress/internal/fault internal/filelock", plain},
 	{"regress/internal/readable", "", pure},
 	{"regress/internal/diff", "regress/internal/readable", pure},
-	{"regress/internal/report", "regress/internal/outcome regress/internal/diff regress/internal/readable regress/internal/name regress/internal/fault", plain},
+	{"regress/internal/cause", "regress/internal/outcome", pure},
+	{"regress/internal/report", "regress/internal/cause regress/internal/outcome regress/internal/diff regress/internal/readable regress/internal/name regress/internal/fault", plain},
 	{"regress/internal/remote", "files regress/internal/fault regress/internal/filestamp", plain},
 	{"regress/internal/state", "regress/internal/outcome regress/internal/fault internal/filelock", plain},
 

@@ -80,6 +80,9 @@ func (c *checking) check(ctx context.Context) (Summary, error) {
 	if err == nil {
 		err = c.retry(ctx)
 	}
+	if err == nil {
+		err = c.groups(c.sides)
+	}
 	return c.summary, c.end(c.endStores(err))
 }
 

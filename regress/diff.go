@@ -61,7 +61,7 @@ func (s *session) diff(ctx context.Context, old, now *golden.Store) (Summary, er
 		s.verdict(word)
 	}
 	s.counted = len(names)
-	return s.summary, s.finish(nil)
+	return s.summary, s.finish(s.groups(func(name string) (was, is side, err error) { return sidesIn(old, now, name) }))
 }
 
 // union returns the selected names of both, sorted.
@@ -119,6 +119,9 @@ func (s *session) diffOne(old, now *golden.Store, caseName string) (word report.
 		word.Verdict, word.Flaky = outcome.Flaky, newly
 	case len(word.Flaky) == 0:
 		word.Flaky = known
+	}
+	if err := s.differ(caseName, 0, word.Verdict, was, is, c); err != nil {
+		return word, err
 	}
 	word.Differences, word.More, err = differences(s.rules, was, is, c)
 	return word, err

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"muster/regress/internal/corpus"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/outcome"
@@ -50,7 +51,7 @@ func (c *checking) again(ctx context.Context, t task) (s retried) {
 	case err != nil:
 		s.err = err
 	case known:
-		s.word, s.err = c.judge(&old, &rec)
+		s.word, s.err = c.judge(t.entry, &old, &rec)
 	default:
 		s.word = report.Case{Verdict: outcome.New, Ending: &rec.Outcome.Ending, Cost: rec.Cost, Flaky: flakyParts(&rec.Outcome)}
 	}
@@ -102,7 +103,7 @@ func (c *checking) further(ctx context.Context, t task, cpu *time.Duration) erro
 }
 
 // judge gives the verdict on a case whose runs, merged, are in rec.
-func (c *checking) judge(old, rec *golden.Record) (word report.Case, err error) {
+func (c *checking) judge(e *corpus.Entry, old, rec *golden.Record) (word report.Case, err error) {
 	was, is := side{&old.Outcome, c.base.content}, side{&rec.Outcome, c.found.content}
 	cmp, err := outcome.Compare(was.outcome, is.outcome, sameUnder(c.rules, was.open, is.open))
 	if err != nil {
@@ -124,6 +125,9 @@ func (c *checking) judge(old, rec *golden.Record) (word report.Case, err error) 
 	known := reference == nil && rec.Outcome.KnownFlaky(&old.Outcome)
 	if word.Verdict == outcome.Identical && !known {
 		word.Verdict = outcome.Flaky // it was not identical at first
+	}
+	if err := c.differ(e.Name, e.Size, word.Verdict, was, is, cmp); err != nil {
+		return word, err
 	}
 	word.Differences, word.More, err = differences(c.rules, was, is, cmp)
 	return word, err

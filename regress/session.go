@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"time"
 
+	"muster/regress/internal/cause"
 	"muster/regress/internal/corpus"
 	"muster/regress/internal/exec/local"
 	"muster/regress/internal/fault"
@@ -42,6 +43,8 @@ type session struct {
 	command command
 	crew    *local.Crew
 
+	differences *cause.Analysis // of the cases whose verdict has causes
+
 	due     durations // how long each case should take in the present pass, complete
 	summary Summary
 	counted int // cases that the corpus does not have
@@ -50,7 +53,7 @@ type session struct {
 
 // newSession checks the options. Nothing is open yet.
 func newSession(o *Options, name string) (s *session, err error) {
-	s = &session{o: o, name: name, began: time.Now(), usedAt: usedCPU(), state: state.Open(o.Store.State), out: report.Tee{}}
+	s = &session{o: o, name: name, began: time.Now(), usedAt: usedCPU(), state: state.Open(o.Store.State), out: report.Tee{}, differences: cause.New()}
 	if err := o.check(name); err != nil {
 		return nil, err
 	}

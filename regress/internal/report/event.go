@@ -3,6 +3,7 @@ package report
 import (
 	"time"
 
+	"muster/regress/internal/cause"
 	"muster/regress/internal/outcome"
 )
 
@@ -107,6 +108,16 @@ func PartName(k outcome.Key) string {
 	return k.String()
 }
 
+// Group is one cause of the differences of a run. Groups come in the order of their IDs,
+// after the last Case and before Finished.
+type Group struct {
+	cause.Cause
+	// Excerpt is an edit of the cause in its example: a bounded unified diff, or words
+	// where it is no edit of a text.
+	Excerpt string
+	Members []string // the cases that show it, by name
+}
+
 // Finished closes a run, also one that was interrupted.
 type Finished struct{ Summary Summary }
 
@@ -117,4 +128,5 @@ func (CaseRan) event()     {}
 func (Note) event()        {}
 func (Case) event()        {}
 func (NotRun) event()      {}
+func (Group) event()       {}
 func (Finished) event()    {}

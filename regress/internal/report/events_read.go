@@ -9,6 +9,7 @@ import (
 	"io"
 	"iter"
 
+	"muster/regress/internal/cause"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/readable"
@@ -122,6 +123,8 @@ func fromWire(line []byte) (Event, error) {
 		return decode(line, wireCase.event)
 	case "not_run":
 		return decode(line, func(w wireNotRun) Event { return NotRun{string(w.Name), w.Index} })
+	case "group":
+		return decode(line, wireGroup.event)
 	case "finished":
 		var w wireFinished
 		if err := json.Unmarshal(line, &w); err != nil {
@@ -161,6 +164,17 @@ func (w wireCase) event() Event {
 		c.Flaky = append(c.Flaky, string(part))
 	}
 	return c
+}
+
+func (w wireGroup) event() Event {
+	g := Group{Excerpt: w.Excerpt, Cause: cause.Cause{
+		ID: w.ID, Signature: w.Signature, Name: w.Name, Kind: w.Kind, Family: w.Family,
+		Cases: w.Cases, Lines: w.Lines, Sole: w.Sole, Example: string(w.Example), Smallest: string(w.Smallest), Folded: w.Folded,
+	}}
+	for _, name := range w.Members {
+		g.Members = append(g.Members, string(name))
+	}
+	return g
 }
 
 func (w wireFinished) event() (Event, error) {

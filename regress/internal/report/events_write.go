@@ -57,6 +57,8 @@ func toWire(ev Event) any {
 		return caseToWire(ev)
 	case NotRun:
 		return wireNotRun{"not_run", printed(ev.Name), ev.Index}
+	case Group:
+		return groupToWire(ev)
 	case Finished:
 		return summaryToWire(ev.Summary)
 	}
@@ -99,6 +101,21 @@ func summaryToWire(s Summary) wireFinished {
 	}
 	for v, n := range s.Verdicts {
 		w.Verdicts[outcome.Verdict(v).Key()] = n
+	}
+	return w
+}
+
+func groupToWire(g Group) wireGroup {
+	w := wireGroup{
+		Type: "group", ID: g.ID, Signature: g.Signature, Name: readable.Text(g.Name), Kind: g.Kind, Family: readable.Text(g.Family),
+		Cases: g.Cases, Lines: g.Lines, Sole: g.Sole, Example: printed(g.Example), Smallest: printed(g.Smallest),
+		Folded: []string{}, Excerpt: readable.Text(g.Excerpt), Members: []printed{},
+	}
+	for _, name := range g.Folded {
+		w.Folded = append(w.Folded, readable.Text(name))
+	}
+	for _, name := range g.Members {
+		w.Members = append(w.Members, printed(name))
 	}
 	return w
 }

@@ -24,6 +24,7 @@ type jsonLines struct {
 	w     io.Writer
 	all   bool
 	cases []jsonCase
+	of    map[string][]string // the IDs of the causes of a case, by its name
 }
 
 // jsonCase is a line; the order of its fields is promised to scripts.
@@ -38,7 +39,7 @@ type jsonCase struct {
 	CPU        tenths          `json:"cpu_ms"`
 	Wall       tenths          `json:"wall_ms"`
 	PeakRSS    int64           `json:"peak_rss_kib"`
-	Causes     [0]string       `json:"causes"`
+	Causes     []string        `json:"causes"`
 }
 
 func (j *jsonLines) Handle(ev Event) error {
@@ -46,6 +47,13 @@ func (j *jsonLines) Handle(ev Event) error {
 	case Case:
 		if j.all || ev.Verdict != outcome.Identical {
 			j.cases = append(j.cases, toJSONCase(ev))
+		}
+	case Group:
+		if j.of == nil {
+			j.of = map[string][]string{}
+		}
+		for _, name := range ev.Members {
+			j.of[name] = append(j.of[name], ev.ID)
 		}
 	case Finished:
 		return j.write(ev.Summary)
@@ -61,6 +69,9 @@ func (j *jsonLines) write(s Summary) error {
 	})
 	w := bufio.NewWriter(j.w)
 	for _, c := range j.cases {
+		if c.Causes = j.of[string(c.Name)]; c.Causes == nil {
+			c.Causes = []string{}
+		}
 		if err := encodeLine(w, c); err != nil {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"muster/regress/internal/cause"
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
 )
@@ -87,6 +88,23 @@ type wireNotRun struct {
 	Type  string  `json:"type"`
 	Name  printed `json:"name"`
 	Index int     `json:"index"`
+}
+
+type wireGroup struct {
+	Type      string     `json:"type"`
+	ID        string     `json:"id"`
+	Signature string     `json:"signature"`
+	Name      string     `json:"name"`
+	Kind      cause.Kind `json:"kind"`
+	Family    string     `json:"family"`
+	Cases     int        `json:"cases"`
+	Lines     int        `json:"lines"`
+	Sole      int        `json:"sole"`
+	Example   printed    `json:"example"`
+	Smallest  printed    `json:"smallest"`
+	Folded    []string   `json:"folded"`
+	Excerpt   string     `json:"excerpt"`
+	Members   []printed  `json:"members"`
 }
 
 type wireDifference struct {

@@ -22,16 +22,10 @@ type Result struct {
 // SaveResults writes a run's results, atomically.
 func (r *Run) SaveResults(results []Result) error {
 	text, err := json.MarshalIndent(results, "", " ")
-	if err == nil {
-		err = os.WriteFile(r.File("results.json.new"), text, 0o644)
-	}
-	if err == nil {
-		err = os.Rename(r.File("results.json.new"), r.File("results.json"))
-	}
 	if err != nil {
 		return fault.Environmentf("state of run %s: %w", r.ID, err)
 	}
-	return nil
+	return r.replace("results.json", text)
 }
 
 // Results returns what SaveResults wrote, nothing if the run did not get so far.

@@ -1,7 +1,8 @@
 // Package state is the folder .muster: past runs, the lock that one writing
 // run holds, the cache, and goldens on their way to elsewhere. A run's folder holds run.json (what it was and how
 // it ended), cases.jsonl (a line per case that is done, for --resume), results.json
-// (a verdict per case that was not identical, and whether it was accepted) and the
+// (a verdict per case that was not identical, and whether it was accepted), causes.json and
+// decisions.json (the causes of the differences, and what was decided on them) and the
 // stores of the outcomes of those and of what they were compared with.
 //
 // It must not know what the options of a run mean: they are kept as JSON.
@@ -111,16 +112,10 @@ func (r *Run) Remove() error {
 // Save writes run.json, atomically.
 func (r *Run) Save() error {
 	text, err := json.MarshalIndent(r.Info, "", "  ")
-	if err == nil {
-		err = os.WriteFile(r.File("run.json.new"), append(text, '\n'), 0o644)
-	}
-	if err == nil {
-		err = os.Rename(r.File("run.json.new"), r.File("run.json"))
-	}
 	if err != nil {
 		return fault.Environmentf("state of run %s: %w", r.ID, err)
 	}
-	return nil
+	return r.replace("run.json", append(text, '\n'))
 }
 
 // prune removes the oldest runs, but never current, which has just begun, nor

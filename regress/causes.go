@@ -1,0 +1,171 @@
+package regress
+
+import (
+	"muster/regress/internal/cause"
+	"muster/regress/internal/diff"
+	"muster/regress/internal/golden"
+	"muster/regress/internal/normalize"
+	"muster/regress/internal/outcome"
+	"muster/regress/internal/report"
+)
+
+// differing describes a case that differs to package cause, with the contents as they
+// were compared. size is that of its source.
+func differing(rules normalize.Rules, name string, size int64, v outcome.Verdict, was, is side, c outcome.Comparison) (d cause.Case, err error) {
+	d = cause.Case{Name: name, Size: size, Verdict: v, Old: was.outcome.Ending, Now: is.outcome.Ending}
+	for _, p := range c.Parts {
+		part := cause.Part{Key: p.Key, Old: p.Old, Now: p.Now}
+		if part.OldText, err = shown(rules, was.open, p.Old); err != nil {
+			return d, err
+		}
+		if part.NowText, err = shown(rules, is.open, p.Now); err != nil {
+			return d, err
+		}
+		d.Parts = append(d.Parts, part)
+	}
+	if !c.EndingDiffers {
+		return d, nil
+	}
+	if d.OldSaid, err = said(rules, was); err != nil {
+		return d, err
+	}
+	d.NowSaid, err = said(rules, is)
+	return d, err
+}
+
+// said returns what a tool said of how it ended.
+func said(rules normalize.Rules, s side) ([]byte, error) {
+	for _, place := range []outcome.Place{outcome.Stderr, outcome.Stdout} {
+		p, known := s.outcome.Part(outcome.Key{Place: place})
+		if known && p.Size > 0 {
+			return shown(rules, s.open, &p)
+		}
+	}
+	return nil, nil
+}
+
+// differ tells the analysis of a case that has a verdict.
+func (s *session) differ(name string, size int64, v outcome.Verdict, was, is side, c outcome.Comparison) error {
+	if !hasCauses(v) {
+		return nil
+	}
+	d, err := differing(s.rules, name, size, v, was, is, c)
+	if err == nil {
+		s.differences.Add(d)
+	}
+	return err
+}
+
+// hasCauses reports whether cases of a verdict have causes: those that differ.
+func hasCauses(v outcome.Verdict) bool {
+	switch v {
+	case outcome.Environment, outcome.Flaky, outcome.New, outcome.Missing, outcome.Identical:
+		return false
+	}
+	return true
+}
+
+// excerptsMax is of how many causes an edit is shown; the rest have their names.
+const excerptsMax = 500
+
+// lookup returns both sides of a case that differed.
+type lookup func(name string) (was, is side, err error)
+
+// sidesIn returns both sides of a case that two stores have.
+func sidesIn(old, now *golden.Store, name string) (was, is side, err error) {
+	a, _, err := old.Get(name)
+	if err != nil {
+		return was, is, err
+	}
+	b, _, err := now.Get(name)
+	return side{&a.Outcome, old.Content}, side{&b.Outcome, now.Content}, err
+}
+
+// sides returns both sides of a case that differed.
+func (c *checking) sides(name string) (was, is side, err error) {
+	old, _, err := c.base.get(name)
+	if err != nil {
+		return was, is, err
+	}
+	rec, _, err := c.found.get(name)
+	return side{&old.Outcome, c.base.content}, side{&rec.Outcome, c.found.content}, err
+}
+
+// groups finds the causes of the differences that the session was told of, emits them,
+// and keeps them with the run.
+func (s *session) groups(sides lookup) error {
+	found := s.differences.Causes()
+	s.summary.Groups = len(found.Causes)
+	members := membersOf(found)
+	for i, c := range found.Causes {
+		g := report.Group{Cause: c, Members: members[i]}
+		if i < excerptsMax {
+			var err error
+			if g.Excerpt, err = excerptOf(found, i, s.rules, sides); err != nil {
+				return err
+			}
+		}
+		s.emit(g)
+	}
+	if s.run == nil {
+		return nil
+	}
+	encoded, err := found.Encode()
+	if err != nil {
+		return err
+	}
+	return s.run.SaveCauses(encoded)
+}
+
+// membersOf lists the names of the cases of each cause.
+func membersOf(f *cause.Found) [][]string {
+	members := make([][]string, len(f.Causes))
+	for _, m := range f.Members {
+		for _, i := range m.Causes {
+			members[i] = append(members[i], m.Name)
+		}
+	}
+	return members
+}
+
+// excerptOf shows the first edit of a cause in its example.
+func excerptOf(f *cause.Found, index int, rules normalize.Rules, sides lookup) (string, error) {
+	m, known := f.Member(f.Causes[index].Example)
+	if !known {
+		return "", nil
+	}
+	for _, p := range m.Parts {
+		for _, e := range p.Edits {
+			if e.Cause != index {
+				continue
+			}
+			was, is, err := sides(m.Name)
+			if err != nil {
+				return "", err
+			}
+			old, now, err := texts(rules, p.Key, was, is)
+			if err != nil {
+				return "", err
+			}
+			return diff.Excerpt(old, now, diff.Change{OldFrom: e.Old.From, OldTo: e.Old.To, NowFrom: e.Now.From, NowTo: e.Now.To}), nil
+		}
+	}
+	return "", nil
+}
+
+// texts returns what both sides have of a part, as it was compared.
+func texts(rules normalize.Rules, k outcome.Key, was, is side) (old, now []byte, err error) {
+	for _, s := range []struct {
+		side side
+		text *[]byte
+	}{{was, &old}, {is, &now}} {
+		p, known := s.side.outcome.Part(k)
+		if !known {
+			continue
+		}
+		if *s.text, err = shown(rules, s.side.open, &p); err != nil {
+			return nil, nil, err
+		}
+	}
+	return old, now, nil
+}

@@ -1,0 +1,136 @@
+package cause
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"muster/regress/internal/outcome"
+)
+
+// encodedVersion is that of what Encode writes.
+const encodedVersion = 1
+
+// encoded is Found as it is kept: names are bytes, which JSON strings are not, and
+// edits are many.
+type encoded struct {
+	Version   int             `json:"version"`
+	Rewritten bool            `json:"rewritten"`
+	Causes    []encodedCause  `json:"causes"`
+	Members   []encodedMember `json:"members"`
+}
+
+// encodedCause has bytes in the place of the names of cases.
+type encodedCause struct {
+	Cause
+	Example  []byte `json:"example"`
+	Smallest []byte `json:"smallest"`
+}
+
+type encodedMember struct {
+	Name   []byte        `json:"name"`
+	Causes []int         `json:"causes"`
+	Parts  []encodedPart `json:"parts,omitempty"`
+}
+
+type encodedPart struct {
+	Place outcome.Place `json:"place"`
+	Path  []byte        `json:"path,omitempty"`
+	Edits []byte        `json:"edits,omitempty"` // see appendEdits
+}
+
+// Encode returns what Decode reads.
+func (f *Found) Encode() ([]byte, error) {
+	e := encoded{Version: encodedVersion, Rewritten: f.Rewritten}
+	for _, c := range f.Causes {
+		e.Causes = append(e.Causes, encodedCause{c, []byte(c.Example), []byte(c.Smallest)})
+	}
+	for _, m := range f.Members {
+		em := encodedMember{Name: []byte(m.Name), Causes: m.Causes}
+		for _, p := range m.Parts {
+			em.Parts = append(em.Parts, encodedPart{p.Key.Place, []byte(p.Key.Path), appendEdits(nil, p.Edits)})
+		}
+		e.Members = append(e.Members, em)
+	}
+	return json.Marshal(e)
+}
+
+// Decode reads what Encode wrote. What is damaged is an error, as long as it can be told.
+func Decode(b []byte) (*Found, error) {
+	var e encoded
+	if err := json.Unmarshal(b, &e); err != nil {
+		return nil, err
+	}
+	if e.Version != encodedVersion {
+		return nil, fmt.Errorf("causes of version %d, and this muster reads %d", e.Version, encodedVersion)
+	}
+	f := &Found{Rewritten: e.Rewritten}
+	for _, c := range e.Causes {
+		c.Cause.Example, c.Cause.Smallest = string(c.Example), string(c.Smallest)
+		f.Causes = append(f.Causes, c.Cause)
+	}
+	for _, em := range e.Members {
+		m, err := em.member(len(f.Causes))
+		if err != nil {
+			return nil, err
+		}
+		f.Members = append(f.Members, m)
+	}
+	return f, nil
+}
+
+func (em *encodedMember) member(causes int) (Member, error) {
+	m := Member{Name: string(em.Name), Causes: em.Causes}
+	for _, c := range m.Causes {
+		if c < 0 || c >= causes {
+			return m, fmt.Errorf("cause %d of %d", c, causes)
+		}
+	}
+	for _, p := range em.Parts {
+		edits, err := readEdits(p.Edits, causes)
+		if err != nil {
+			return m, err
+		}
+		m.Parts = append(m.Parts, PartEdits{outcome.Key{Place: p.Place, Path: string(p.Path)}, edits})
+	}
+	return m, nil
+}
+
+// appendEdits writes of each edit how far it begins behind the one before and how long
+// it is, on both sides, and its cause.
+func appendEdits(b []byte, edits []Attributed) []byte {
+	var old, now int
+	for _, e := range edits {
+		for _, n := range [...]int{e.Old.From - old, e.Old.To - e.Old.From, e.Now.From - now, e.Now.To - e.Now.From, e.Cause} {
+			b = binary.AppendUvarint(b, uint64(n))
+		}
+		old, now = e.Old.To, e.Now.To
+	}
+	return b
+}
+
+var errEdits = errors.New("the edits are damaged")
+
+func readEdits(b []byte, causes int) (edits []Attributed, err error) {
+	var old, now int
+	for len(b) > 0 {
+		var n [5]int
+		for i := range n {
+			v, size := binary.Uvarint(b)
+			if size <= 0 || v > 1<<40 {
+				return nil, errEdits
+			}
+			n[i], b = int(v), b[size:]
+		}
+		e := Attributed{Cause: n[4]}
+		if e.Cause >= causes {
+			return nil, errEdits
+		}
+		e.Old = Span{old + n[0], old + n[0] + n[1]}
+		e.Now = Span{now + n[2], now + n[2] + n[3]}
+		old, now = e.Old.To, e.Now.To
+		edits = append(edits, e)
+	}
+	return edits, nil
+}
