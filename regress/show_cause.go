@@ -29,8 +29,8 @@ func (p *past) showCause(ctx context.Context, o *Options, found *cause.Found, c 
 	}
 	w := &strings.Builder{}
 	fmt.Fprintf(w, "%s  %s%s  (run %s)\n", c.ID, readable.Line(c.Name), decidedText(decided[c.ID]), p.run.ID)
-	fmt.Fprintf(w, "%s, %s, %s in %s", c.Kind, counted(c.Cases), counted(c.Sole)+" show only this", readable.Count(c.Lines, "changed line"))
-	fmt.Fprintf(w, "\nsignature %s", c.Signature)
+	fmt.Fprintf(w, "%s: %s, %s of them with nothing else; %s\n", c.Kind, counted(c.Cases), readable.Number(c.Sole), readable.Count(c.Lines, "changed line"))
+	fmt.Fprintf(w, "signature %s", c.Signature)
 	if c.Family != "" {
 		fmt.Fprintf(w, ", family %s", readable.Line(c.Family))
 	}
