@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"muster/regress/internal/cause"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/readable"
@@ -137,7 +138,7 @@ func TestEventsRoundTrip(t *testing.T) {
 		events := rapid.SliceOfN(rapid.OneOf(
 			rapid.Custom(drawStarted), rapid.Custom(drawPassStarted), rapid.Custom(drawCaseStarted),
 			rapid.Custom(drawCaseRan), rapid.Custom(drawNote), rapid.Custom(drawCase), rapid.Custom(drawNotRun),
-			rapid.Custom(drawFinished),
+			rapid.Custom(drawGroup), rapid.Custom(drawFinished),
 		), 0, 20).Draw(t, "events")
 		got, err := read(write(t, events))
 		if err != nil {
@@ -219,6 +220,18 @@ func drawCase(t *rapid.T) Event {
 }
 
 func drawNotRun(t *rapid.T) Event { return NotRun{drawName(t, "name"), rapid.Int().Draw(t, "index")} }
+
+func drawGroup(t *rapid.T) Event {
+	g := Group{Excerpt: drawWords(t, "excerpt"), Cause: cause.Cause{
+		ID: drawWords(t, "id"), Signature: drawWords(t, "signature"), Name: drawWords(t, "name"), Kind: cause.Edit, Family: drawWords(t, "family"),
+		Cases: rapid.Int().Draw(t, "cases"), Lines: rapid.Int().Draw(t, "lines"), Sole: rapid.Int().Draw(t, "sole"),
+		Example: drawName(t, "case"), Smallest: drawName(t, "case"), Folded: []string{},
+	}}
+	for range rapid.IntRange(0, 2).Draw(t, "members") {
+		g.Members = append(g.Members, drawName(t, "case"))
+	}
+	return g
+}
 
 func drawFinished(t *rapid.T) Event {
 	s := Summary{Command: drawWords(t, "command"), Run: drawWords(t, "run"), Cases: rapid.Int().Draw(t, "cases"),
