@@ -74,7 +74,7 @@ var rooms = []room{
 	{"files/service", "internal/nowait", plain},
 	{"files/service/logfile", "", stdlib},
 
-	{"lab", "lab/corpora lab/internal/run lab/native lab/page lab/plot lab/postgres lab/probe lab/results lab/stat regress", plain},
+	{"lab", "lab/corpora lab/internal/run lab/native lab/page lab/postgres lab/probe lab/results lab/stat regress internal/plot", plain},
 	{"lab/results", "lab/stat", pure},
 	{"lab/internal/run", "lab/native lab/probe lab/results", plain},
 	{"lab/corpora", "", stdlib},
@@ -82,11 +82,11 @@ var rooms = []room{
 	{"lab/postgres", "", stdlib},
 	{"lab/probe", "files files/load fileio fileio/direct fileio/pooled fileio/cthreads fileio/uring pool internal/cgroup", plain},
 	{"lab/stat", "", pure},
-	{"lab/plot", "", pure},
-	{"lab/page", "lab/plot", pure},
+	{"lab/page", "internal/plot", pure},
 
 	{"internal/cgroup", "", stdlib},
 	{"internal/filelock", "", plain},
+	{"internal/plot", "", pure},
 	{"internal/...", "", plain},
 	{"scripts/...", "", stdlib},
 }
