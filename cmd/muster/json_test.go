@@ -8,7 +8,7 @@ import (
 )
 
 // measured is what no two runs have in common in JSON lines.
-var measured = regexp.MustCompile(`"(cpu_ms|wall_ms|own_cpu_ms|expected_ms|peak_rss_kib|cores_busy)":[0-9.]+|"(run|started|at)":"[^"]+"`)
+var measured = regexp.MustCompile(`"(cpu_ms|wall_ms|own_cpu_ms|expected_ms|peak_rss_kib|cores_busy)":[0-9.]+|"(run|started|at)":"[^"]+"|"cost":{[^}]*}`)
 
 func masked(lines string) string {
 	return measured.ReplaceAllStringFunc(lines, func(figure string) string {

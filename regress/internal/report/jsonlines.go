@@ -24,6 +24,7 @@ type jsonLines struct {
 	w     io.Writer
 	all   bool
 	cases []jsonCase
+	costs *Cost
 	of    map[string][]string // the IDs of the causes of a case, by its name
 }
 
@@ -55,6 +56,8 @@ func (j *jsonLines) Handle(ev Event) error {
 		for _, name := range ev.Members {
 			j.of[name] = append(j.of[name], ev.ID)
 		}
+	case Cost:
+		j.costs = &ev
 	case Finished:
 		return j.write(ev.Summary)
 	}
@@ -76,7 +79,7 @@ func (j *jsonLines) write(s Summary) error {
 			return err
 		}
 	}
-	if err := encodeLine(w, toJSONSummary(s)); err != nil {
+	if err := encodeLine(w, toJSONSummary(s, j.costs)); err != nil {
 		return err
 	}
 	return w.Flush()

@@ -35,12 +35,15 @@ type results struct {
 	whole     int
 	lines     int
 	unshown   int
+	costs     *Cost
 }
 
 func (r *results) Handle(ev Event) error {
 	switch ev := ev.(type) {
 	case Case:
 		return r.show(ev)
+	case Cost:
+		r.costs = &ev
 	case Finished:
 		return r.write(r.ending(ev.Summary))
 	}
