@@ -1,0 +1,71 @@
+package regress
+
+import (
+	"context"
+
+	"muster/regress/internal/cause"
+	"muster/regress/internal/fault"
+	"muster/regress/internal/name"
+)
+
+// aim is a case of a past run, and those of its causes that matter.
+type aim struct {
+	name   string // raw
+	causes []int  // indexes in found, ascending
+}
+
+// foundCauses returns the causes of a run's differences.
+func (p *past) foundCauses() (*cause.Found, error) {
+	if err := p.finished(); err != nil {
+		return nil, err
+	}
+	encoded, err := p.run.Causes()
+	if err != nil {
+		return nil, err
+	}
+	if encoded == nil {
+		return nil, fault.Inputf("run %s has no causes: run muster %s again", p.run.ID, p.run.Command)
+	}
+	found, err := cause.Decode(encoded)
+	if err != nil {
+		return nil, fault.Inputf("%s, the causes of run %s, is damaged: %w: run muster %s again", p.run.File("causes.json"), p.run.ID, err, p.run.Command)
+	}
+	return found, nil
+}
+
+// aim finds what a word names: the cause of that ID, with the smallest source that
+// shows it, or a case, with all its causes.
+func (p *past) aim(found *cause.Found, word string) (a aim, err error) {
+	for i, c := range found.Causes {
+		if c.ID == word {
+			return aim{c.Smallest, []int{i}}, nil
+		}
+	}
+	raw, err := parseName(word)
+	if err != nil {
+		return a, err
+	}
+	m, known := found.Member(raw)
+	if !known {
+		if _, err := p.result(raw); err != nil {
+			return a, err
+		}
+		return a, fault.Inputf("%s has no cause in run %s: it is flaky, new or missing, or the machine failed", name.Print(raw), p.run.ID)
+	}
+	return aim{raw, m.Causes}, nil
+}
+
+// again opens the corpus of the run for some of its cases, with what they were run with
+// then. Of o it takes what it takes of any command: where to report, the helper, and how
+// many lanes there are.
+func (p *past) again(ctx context.Context, o *Options, command string, only []string) (*session, error) {
+	again := p.options
+	again.Report, again.Helper, again.Version, again.Configured = o.Report, o.Helper, o.Version, o.Configured
+	again.Corpus.Stdin, again.Limits.Jobs = o.Corpus.Stdin, o.Limits.Jobs
+	again.Select, again.Store.Resume = Selection{Only: only}, false
+	s, err := open(ctx, &again, command)
+	if fault.ClassOf(err) == fault.Empty {
+		return nil, fault.Inputf("%s has none of the cases any more that run %s had: run muster %s again", again.Corpus.Path, p.run.ID, p.run.Command)
+	}
+	return s, err
+}
