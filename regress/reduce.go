@@ -23,7 +23,7 @@ type Reduction struct {
 	Reference []string      // command that is trusted; nil = the one that the run compared with
 	TestsMax  int           // 0 = no limit
 	TimeMax   time.Duration // 0 = no limit
-	Status    func(string)  // shows how far it is; may be nil
+	Status    func(string)  // shows how far it is, and before results nothing; may be nil
 }
 
 // ReduceTimeDefault is the program's limit of the time for a reduction.
@@ -33,6 +33,9 @@ const ReduceTimeDefault = 10 * time.Minute
 // it into the state folder, and prints what it is and how to run it. When ctx ends it does
 // so with the smallest that it has found by then, and returns an error of class Interrupted.
 func Reduce(ctx context.Context, o Options, r Reduction) (err error) {
+	if r.Status == nil {
+		r.Status = func(string) {}
+	}
 	if r.TestsMax < 0 || r.TimeMax < 0 {
 		return fault.Inputf("--tests-max and --time-max must not be negative")
 	}
@@ -216,7 +219,7 @@ const statusEvery = 100 * time.Millisecond
 
 func (d *reducing) progress(p shrink.Progress) {
 	now := time.Now()
-	if d.how.Status == nil || now.Sub(d.shown) < statusEvery {
+	if now.Sub(d.shown) < statusEvery {
 		return
 	}
 	d.shown = now

@@ -50,6 +50,7 @@ func (d *reducing) conclude(ctx context.Context, r shrink.Result) error {
 	if d.tooMuch > 0 {
 		fmt.Fprintf(w, "           with what all cases are given beside it, %s: that was too much to copy\n", readable.Count(d.tooMuch, "byte"))
 	}
+	d.how.Status("")
 	if _, err := io.WriteString(d.o.Report.Stdout, w.String()); err != nil {
 		return err
 	}

@@ -42,7 +42,7 @@ was, or that of compare. An interrupt keeps the smallest so far.`,
 		}
 		line := newStatusLine(o.Report.Stderr, o.Report.Quiet)
 		defer line.end()
-		how.Status = line.show
+		how.Status = line.showOrEnd
 		return regress.Reduce(c.Context(), *o, how)
 	}, differing)
 	runFlag(c, &how.Run)

@@ -57,7 +57,7 @@ what concurrency costs.`,
 	})
 	for _, c := range []*cobra.Command{
 		p.record(), p.check(), p.show(), p.accept(), p.rerun(), p.compare(), p.runOne(), p.cases(),
-		p.reduce(), p.diff(), p.export(), p.importing(), p.runs(),
+		p.reduce(), p.bisect(), p.diff(), p.export(), p.importing(), p.runs(),
 	} {
 		c.GroupID = mainGroup
 		root.AddCommand(c)
