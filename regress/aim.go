@@ -14,25 +14,6 @@ type aim struct {
 	causes []int  // indexes in found, ascending
 }
 
-// foundCauses returns the causes of a run's differences.
-func (p *past) foundCauses() (*cause.Found, error) {
-	if err := p.finished(); err != nil {
-		return nil, err
-	}
-	encoded, err := p.run.Causes()
-	if err != nil {
-		return nil, err
-	}
-	if encoded == nil {
-		return nil, fault.Inputf("run %s has no causes: run muster %s again", p.run.ID, p.run.Command)
-	}
-	found, err := cause.Decode(encoded)
-	if err != nil {
-		return nil, fault.Inputf("%s, the causes of run %s, is damaged: %w: run muster %s again", p.run.File("causes.json"), p.run.ID, err, p.run.Command)
-	}
-	return found, nil
-}
-
 // aim finds what a word names: the cause of that ID, with the smallest source that
 // shows it, or a case, with all its causes.
 func (p *past) aim(found *cause.Found, word string) (a aim, err error) {

@@ -43,7 +43,7 @@ func Bisect(ctx context.Context, o Options, b Bisection) (err error) {
 	if err != nil {
 		return err
 	}
-	found, err := p.foundCauses()
+	found, err := p.causes()
 	if err != nil {
 		return err
 	}

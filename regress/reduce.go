@@ -43,7 +43,7 @@ func Reduce(ctx context.Context, o Options, r Reduction) (err error) {
 	if err != nil {
 		return err
 	}
-	found, err := p.foundCauses()
+	found, err := p.causes()
 	if err != nil {
 		return err
 	}
