@@ -2,6 +2,7 @@ package regress
 
 import (
 	"context"
+	"slices"
 
 	"muster/regress/internal/cause"
 	"muster/regress/internal/fault"
@@ -14,24 +15,21 @@ type aim struct {
 	causes []int  // indexes in found, ascending
 }
 
-// aim finds what a word names: the cause of that ID, with the smallest source that
-// shows it, or a case, with all its causes.
+// aim finds what a word names: the cause of that ID, with the smallest source that shows
+// it, or a case, with all its causes.
 func (p *past) aim(found *cause.Found, word string) (a aim, err error) {
-	for i, c := range found.Causes {
-		if c.ID == word {
-			return aim{c.Smallest, []int{i}}, nil
-		}
-	}
-	raw, err := parseName(word)
+	n, err := p.named(word)
 	if err != nil {
 		return a, err
 	}
+	if n.cause != nil {
+		at := slices.IndexFunc(found.Causes, func(c cause.Cause) bool { return c.ID == n.cause.ID })
+		return aim{n.cause.Smallest, []int{at}}, nil
+	}
+	raw := string(n.result.Name)
 	m, known := found.Member(raw)
 	if !known {
-		if _, err := p.result(raw); err != nil {
-			return a, err
-		}
-		return a, fault.Inputf("%s has no cause in run %s: it is flaky, new or missing, or the machine failed", name.Print(raw), p.run.ID)
+		return a, fault.Inputf("%s has no cause in run %s: it was %s", name.Print(raw), p.run.ID, n.result.Verdict)
 	}
 	return aim{raw, m.Causes}, nil
 }

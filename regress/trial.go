@@ -29,6 +29,7 @@ type facts struct {
 	was, is outcome.Ending
 	verdict outcome.Verdict
 	causes  []int
+	all     bool // there is nothing but those
 }
 
 // sight is what one source showed. Its holder must release it.
@@ -36,6 +37,7 @@ type sight struct {
 	was, is *exec.Result // is may be nil: the reference ended otherwise than with the case's own source
 	verdict outcome.Verdict
 	causes  []int
+	all     bool // every edit is of one of them
 }
 
 func (s *sight) release() {
@@ -89,7 +91,7 @@ func (t *trial) judge(s *sight, size int64) error {
 	}
 	c, err := differing(t.rules, t.task.entry.Name, size, s.verdict, was, is, cmp)
 	if err == nil {
-		s.causes = cause.Shows(t.causes, c)
+		s.causes, s.all = cause.Explain(t.causes, c)
 	}
 	return err
 }
@@ -105,7 +107,7 @@ func (t *trial) keeps(s *sight) bool {
 		return false
 	}
 	return t.start == nil || s.verdict == t.start.verdict &&
-		s.is.Outcome.Ending == t.start.is && contains(t.start.causes, s.causes)
+		s.is.Outcome.Ending == t.start.is && contains(t.start.causes, s.causes) && (s.all || !t.start.all)
 }
 
 // contains reports whether all of some are among a list.

@@ -53,20 +53,20 @@ func (a *ahead) answer(ctx context.Context) (*candidate, bool, error) {
 		a.way = append(a.way, a.guessed(a.first))
 	}
 	head := a.way[0]
-	if !a.asked[head.key] {
-		a.asked[head.key] = true
-		a.tests++
-	}
 	for {
 		if shows, known := a.answers[head.key]; known {
+			if !a.asked[head.key] {
+				a.asked[head.key] = true
+				a.tests++
+			}
 			return head, shows, nil
 		}
 		if err := ctx.Err(); err != nil {
 			return head, false, err
 		}
 		a.fill()
-		if err := a.take(); err != nil {
-			return head, false, err
+		if t := a.take(); t.err != nil && t.key == head.key {
+			return head, false, t.err
 		}
 	}
 }
@@ -111,22 +111,23 @@ func (a *ahead) extend() bool {
 	return true
 }
 
-// take waits for a test, and cuts the way off behind a guess that was wrong.
-func (a *ahead) take() error {
+// take waits for a test, and cuts the way off behind a guess that was wrong. One that
+// failed is made again if its turn comes.
+func (a *ahead) take() tested {
 	t := <-a.ended
 	a.running--
 	delete(a.under, t.key)
 	if t.err != nil {
-		return t.err
+		return t
 	}
 	a.answers[t.key] = t.shows
 	for i, c := range a.way {
 		if c.key == t.key && c.guess != t.shows {
 			a.way = a.way[:i+1]
-			return nil
+			break
 		}
 	}
-	return nil
+	return t
 }
 
 // advance goes on behind the first step.
