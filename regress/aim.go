@@ -18,7 +18,7 @@ type aim struct {
 // aim finds what a word names: the cause of that ID, with the smallest source that shows
 // it, or a case, with all its causes.
 func (p *past) aim(found *cause.Found, word string) (a aim, err error) {
-	n, err := p.named(word)
+	n, err := p.point(word)
 	if err != nil {
 		return a, err
 	}

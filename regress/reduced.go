@@ -73,8 +73,12 @@ func (d *reducing) unfinished(ctx context.Context, r shrink.Result) string {
 	return ", ended by --time-max"
 }
 
-// sourceLinesMax is how long a source may be to be shown.
-const sourceLinesMax = 40
+// How long a source may be to be shown, and how much is shown of the difference: the line
+// that reproduces it stands below.
+const (
+	sourceLinesMax     = 40
+	differenceLinesMax = 60
+)
 
 // showResult runs the source once more, and shows it with the difference that it makes.
 func (d *reducing) showResult(ctx context.Context, w io.Writer, source []byte) error {
@@ -90,7 +94,19 @@ func (d *reducing) showResult(ctx context.Context, w io.Writer, source []byte) e
 		fmt.Fprintf(w, "\n%s\n", strings.TrimRight(readable.Text(string(source)), "\n"))
 	}
 	was, is := s.sides()
-	return view{w, d.rules, d.o.Report.console().Out.Colour}.both(was, is)
+	difference := &strings.Builder{}
+	err = view{difference, d.rules, d.o.Report.console().Out.Colour}.both(was, is)
+	writeBounded(w, difference.String(), differenceLinesMax)
+	return err
+}
+
+// writeBounded writes the first lines of a text, and how many more there are.
+func writeBounded(w io.Writer, text string, most int) {
+	lines := strings.SplitAfter(text, "\n")
+	if left := len(lines) - 1 - most; left > 0 {
+		lines = append(lines[:most], fmt.Sprintf("… %s more\n", readable.Count(left, "line")))
+	}
+	fmt.Fprint(w, strings.Join(lines, ""))
 }
 
 func linesIn(source []byte) int {
