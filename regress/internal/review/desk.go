@@ -1,0 +1,43 @@
+package review
+
+import "context"
+
+// A Desk is a review and what its views need of the world.
+type Desk struct {
+	*Review
+	Run     string   // ID of the run
+	Command string   // check or compare; a compare has no golden, and only decisions are written
+	Golden  string   // where accepted cases go; empty for a compare
+	Notes   []string // what a reviewer should know from the beginning
+
+	// Difference loads what differs in a case. Several goroutines may call it.
+	Difference func(ctx context.Context, name string) (Difference, error)
+	// Write commits changes, all of them or nothing but decisions, see Result. It is
+	// safe with other reviewers at work, in this process or another.
+	Write func(ctx context.Context, c Changes) (Result, error)
+}
+
+// Result is what came of a commit.
+type Result struct {
+	Conflicts []Conflict       // with any, nothing was written
+	Decisions map[string]State // all that are written now, those of others too
+	Promoted  func(name string) bool
+	Decided   int      // decisions that were written
+	Accepted  int      // cases that went into the golden
+	Refused   string   // why no case went into the golden although some were ready; the decisions are written
+	Notes     []string // warnings
+}
+
+// Commit writes what is pending and takes note of what came of it. With an error or a
+// conflict everything stays pending.
+func (d *Desk) Commit(ctx context.Context) (Result, error) {
+	result, err := d.Write(ctx, d.Changes())
+	switch {
+	case err != nil:
+	case len(result.Conflicts) > 0:
+		d.Rebase(result.Decisions, result.Promoted)
+	default:
+		d.Committed(result.Decisions, result.Promoted)
+	}
+	return result, err
+}
