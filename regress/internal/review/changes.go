@@ -50,6 +50,32 @@ func (r *Review) takenBack(item int) bool {
 	return r.Pending(item) && r.base[r.items[item].ID] == Accepted
 }
 
+// A Wait is a case that some of its items keep out of the golden, although others are
+// accepted.
+type Wait struct {
+	Case int
+	For  []int // items that are not accepted
+}
+
+// Waiting returns the cases that wait, in their order.
+func (r *Review) Waiting() (waits []Wait) {
+	for i := range r.cases {
+		if r.cases[i].Promoted {
+			continue
+		}
+		w := Wait{Case: i}
+		for _, item := range r.cases[i].Items {
+			if r.State(item) != Accepted {
+				w.For = append(w.For, item)
+			}
+		}
+		if len(w.For) > 0 && len(w.For) < len(r.cases[i].Items) {
+			waits = append(waits, w)
+		}
+	}
+	return waits
+}
+
 // A Conflict is a decision that somebody else took otherwise in the meantime.
 type Conflict struct {
 	ID           string
@@ -76,13 +102,33 @@ func Merge(c Changes, theirs map[string]State) (merged map[string]State, conflic
 }
 
 // Rebase takes note of what is written by now, and which cases are in the golden. What
-// is pending stays so: another commit writes it over what others decided.
-func (r *Review) Rebase(theirs map[string]State, promoted func(name string) bool) {
-	r.base = decisions(theirs)
+// is pending stays so, and another commit writes it over what others decided: the items
+// where that is otherwise are contested from now on. It returns those that were not
+// before.
+func (r *Review) Rebase(theirs map[string]State, promoted func(name string) bool) (fresh []Conflict) {
+	now := decisions(theirs)
+	for item := range r.items {
+		id := r.items[item].ID
+		switch {
+		case now[id] == r.base[id]:
+		case r.Pending(item) && written(r.mine[item]) != now[id]:
+			r.contested[item] = true
+			fresh = append(fresh, Conflict{id, written(r.mine[item]), now[id]})
+		default:
+			delete(r.contested, item)
+		}
+	}
+	r.base = now
 	for i := range r.cases {
 		r.cases[i].Promoted = promoted(r.cases[i].Name)
 	}
-	r.Filter(r.filter)
+	return fresh
+}
+
+// Contested reports whether what is pending of an item would be written over what
+// somebody else decided since this review began, and what that is.
+func (r *Review) Contested(item int) (theirs State, yes bool) {
+	return r.base[r.items[item].ID], r.contested[item] && r.Pending(item)
 }
 
 // Committed takes note that all pending decisions were written, together with what
@@ -94,5 +140,6 @@ func (r *Review) Committed(merged map[string]State, promoted func(name string) b
 		}
 	}
 	r.undo = nil
+	clear(r.contested)
 	r.Rebase(merged, promoted)
 }

@@ -8,13 +8,22 @@ type Desk struct {
 	Run     string   // ID of the run
 	Command string   // check or compare; a compare has no golden, and only decisions are written
 	Golden  string   // where accepted cases go; empty for a compare
-	Notes   []string // what a reviewer should know from the beginning
+	Notes   []string // what a reviewer should know from the beginning; Look may have more
 
 	// Difference loads what differs in a case. Several goroutines may call it.
 	Difference func(ctx context.Context, name string) (Difference, error)
 	// Write commits changes, all of them or nothing but decisions, see Result. It is
 	// safe with other reviewers at work, in this process or another.
 	Write func(ctx context.Context, c Changes) (Result, error)
+	// Look reads how things stand by now. Several goroutines may call it.
+	Look func(ctx context.Context) (Now, error)
+}
+
+// Now is how things stand at one time.
+type Now struct {
+	Decisions map[string]State // that are written
+	Promoted  func(name string) bool
+	Notes     []string // what has grown old: a newer run, a golden that others have changed
 }
 
 // Result is what came of a commit.

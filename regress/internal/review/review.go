@@ -24,16 +24,18 @@ const (
 
 // An Item is one decision to take: a cause, or the cases of one kind that have none.
 type Item struct {
-	ID       string // G1 …, or NewID and the like
-	Name     string
-	Kind     string // of a cause; empty for the others
-	Family   string // empty for none
-	Cases    int
-	Lines    int // changed lines, of all its cases together; 0 where nothing was compared
-	Sole     int // cases that are in no other item
-	Example  string
-	Smallest string
-	Members  []int // indexes of its cases, in the order to look at them: the example first
+	ID string // G1 …, or NewID and the like
+	// The same in every run that shows the cause; empty for the others.
+	Signature string
+	Name      string
+	Kind      string // of a cause; empty for the others
+	Family    string // empty for none
+	Cases     int
+	Lines     int // changed lines, of all its cases together; 0 where nothing was compared
+	Sole      int // cases that are in no other item
+	Example   string
+	Smallest  string
+	Members   []int // indexes of its cases, in the order to look at them: the example first
 }
 
 // The items that are no causes.
@@ -63,6 +65,8 @@ type Review struct {
 	base map[string]State // what is written, by ID: Accepted or Rejected
 	mine map[int]State    // what was decided here, by item
 	undo []step
+	// Items that others have decided on while another decision was pending here.
+	contested map[int]bool
 
 	filter  string
 	visible []int // items that pass the filter, ascending
@@ -70,10 +74,11 @@ type Review struct {
 	member  int   // the case that is looked at, an index into the item's Members
 }
 
-// New returns a review of items and their cases. written has the decisions that there
+// New returns a review of items, which several reviews may share, and their cases, of
+// which it takes a copy. written has the decisions that there
 // are, by ID; IDs that no item has are left alone.
 func New(items []Item, cases []Case, written map[string]State) *Review {
-	r := &Review{items: items, cases: cases, ids: map[string]int{}, mine: map[int]State{}}
+	r := &Review{items: items, cases: slices.Clone(cases), ids: map[string]int{}, mine: map[int]State{}, contested: map[int]bool{}}
 	for i := range items {
 		r.ids[items[i].ID] = i
 	}
