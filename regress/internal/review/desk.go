@@ -41,12 +41,17 @@ type Result struct {
 // conflict everything stays pending.
 func (d *Desk) Commit(ctx context.Context) (Result, error) {
 	result, err := d.Write(ctx, d.Changes())
-	switch {
-	case err != nil:
-	case len(result.Conflicts) > 0:
-		d.Rebase(result.Decisions, result.Promoted)
-	default:
-		d.Committed(result.Decisions, result.Promoted)
+	if err == nil {
+		d.Settle(result)
 	}
 	return result, err
+}
+
+// Settle takes note of what came of writing Changes.
+func (d *Desk) Settle(result Result) {
+	if len(result.Conflicts) > 0 {
+		d.Rebase(result.Decisions, result.Promoted)
+		return
+	}
+	d.Committed(result.Decisions, result.Promoted)
 }
