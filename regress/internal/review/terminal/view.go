@@ -57,11 +57,13 @@ func (m *model) rows() []string {
 func (m *model) title() string {
 	d := m.desk
 	counts := d.Counts()
-	text := fmt.Sprintf("run %s  %s: %d accepted, %d rejected, %d skipped, %d to decide",
-		d.Run, readable.Count(len(d.Items()), "cause"), counts[review.Accepted], counts[review.Rejected], counts[review.Skipped], counts[review.Undecided])
-	if m.width < sideBySideMin {
-		text = fmt.Sprintf("%d causes, %d to decide", len(d.Items()), counts[review.Undecided])
+	text := readable.Count(len(d.Items()), "cause") + ":"
+	for _, s := range [...]review.State{review.Accepted, review.Rejected, review.Skipped} {
+		if counts[s] > 0 {
+			text += fmt.Sprintf(" %d %s,", counts[s], s)
+		}
 	}
+	text += fmt.Sprintf(" %d to decide  run %s", counts[review.Undecided], d.Run)
 	return m.paint.fit([]piece{{text, bold}}, 0, m.width)
 }
 
@@ -82,7 +84,7 @@ func (m *model) hint() string {
 }
 
 func (m *model) keys() string {
-	text := "a accept  r reject  s skip  u undo  v form  n next case  / filter  ? help  q done"
+	text := "a accept  r reject  s skip  u undo  v form  n case  / filter  ? help  q done"
 	switch {
 	case m.stage == filtering:
 		text = "enter keeps the filter   esc takes it away"
