@@ -54,7 +54,8 @@ var rooms = []room{
 	{"regress/internal/diff", "regress/internal/readable", pure},
 	{"regress/internal/cause", "regress/internal/outcome", pure},
 	{"regress/internal/review", "regress/internal/cause regress/internal/diff regress/internal/readable", pure},
-	{"regress/internal/report", "regress/internal/cause regress/internal/outcome regress/internal/diff regress/internal/readable regress/internal/name regress/internal/fault", plain},
+	{"regress/internal/report", "regress/internal/cause regress/internal/style regress/internal/outcome regress/internal/diff regress/internal/readable regress/internal/name regress/internal/fault", plain},
+	{"regress/internal/style", "", pure},
 	{"regress/internal/remote", "files regress/internal/fault regress/internal/filestamp", plain},
 	{"regress/internal/state", "regress/internal/outcome regress/internal/fault internal/filelock", plain},
 

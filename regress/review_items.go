@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"muster/regress/internal/cause"
-	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/name"
 	"muster/regress/internal/normalize"
@@ -31,9 +30,6 @@ func openReviewed(ctx context.Context, o Options, id string) (w *reviewed, err e
 	if err != nil {
 		return nil, err
 	}
-	if err := p.finished(); err != nil {
-		return nil, err
-	}
 	w = &reviewed{past: p}
 	if w.found, err = p.causes(); err != nil {
 		return nil, err
@@ -47,19 +43,6 @@ func openReviewed(ctx context.Context, o Options, id string) (w *reviewed, err e
 	}
 	w.texts, err = openTexted(ctx, p)
 	return w, err
-}
-
-// causes returns those of the run, none if it kept none.
-func (p *past) causes() (*cause.Found, error) {
-	encoded, err := p.run.Causes()
-	if err != nil || encoded == nil {
-		return &cause.Found{}, err
-	}
-	found, err := cause.Decode(encoded)
-	if err != nil {
-		return nil, fault.Inputf("%s, the causes of run %s, is damaged: %w: run muster %s again", p.run.File("causes.json"), p.run.ID, err, p.run.Command)
-	}
-	return found, nil
 }
 
 // close gives up the stores.

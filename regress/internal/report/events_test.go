@@ -175,6 +175,7 @@ func drawVerdict(t *rapid.T) outcome.Verdict {
 
 func drawStarted(t *rapid.T) Event {
 	s := Started{Command: drawWords(t, "command"), Run: drawWords(t, "run"), Cases: rapid.Int().Draw(t, "cases"),
+		Corpus: drawWords(t, "corpus"), Tool: drawWords(t, "tool"), Against: drawWords(t, "against"),
 		Jobs: rapid.Int().Draw(t, "jobs"), Resumed: rapid.Int().Draw(t, "resumed"), Expected: drawDuration(t, "expected"), At: drawTime(t)}
 	for range rapid.IntRange(0, 2).Draw(t, "allowed") {
 		s.Allowed = append(s.Allowed, drawVerdict(t))
@@ -223,7 +224,7 @@ func drawFinished(t *rapid.T) Event {
 	s := Summary{Command: drawWords(t, "command"), Run: drawWords(t, "run"), Cases: rapid.Int().Draw(t, "cases"),
 		Recorded: rapid.Int().Draw(t, "recorded"), NotRun: rapid.Int().Draw(t, "not run"),
 		Endings:     Endings{1, 2, 3, 4, 5, rapid.Int().Draw(t, "output limit")},
-		Interrupted: rapid.Bool().Draw(t, "interrupted"), Groups: rapid.Int().Draw(t, "groups"), ExitStatus: rapid.Int().Draw(t, "status"),
+		Interrupted: rapid.Bool().Draw(t, "interrupted"), Stopped: rapid.Int().Draw(t, "stopped"), Groups: rapid.Int().Draw(t, "groups"), ExitStatus: rapid.Int().Draw(t, "status"),
 		Wall: drawDuration(t, "wall"), CPU: drawDuration(t, "cpu"), OwnCPU: drawDuration(t, "own"), CoresBusy: rapid.Float64Range(0, 1e6).Draw(t, "cores")}
 	for v := range s.Verdicts {
 		s.Verdicts[v] = rapid.Int().Draw(t, "count")

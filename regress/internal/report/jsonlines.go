@@ -24,7 +24,7 @@ type jsonLines struct {
 	w     io.Writer
 	all   bool
 	cases []jsonCase
-	of    map[string][]string // the IDs of the causes of a case, by its name
+	found memberships
 }
 
 // jsonCase is a line; the order of its fields is promised to scripts.
@@ -49,12 +49,7 @@ func (j *jsonLines) Handle(ev Event) error {
 			j.cases = append(j.cases, toJSONCase(ev))
 		}
 	case Group:
-		if j.of == nil {
-			j.of = map[string][]string{}
-		}
-		for _, name := range ev.Members {
-			j.of[name] = append(j.of[name], ev.ID)
-		}
+		j.found.add(ev)
 	case Finished:
 		return j.write(ev.Summary)
 	}
@@ -69,9 +64,7 @@ func (j *jsonLines) write(s Summary) error {
 	})
 	w := bufio.NewWriter(j.w)
 	for _, c := range j.cases {
-		if c.Causes = j.of[string(c.Name)]; c.Causes == nil {
-			c.Causes = []string{}
-		}
+		c.Causes = j.found.ids(string(c.Name))
 		if err := encodeLine(w, c); err != nil {
 			return err
 		}
