@@ -158,7 +158,8 @@ func (w *reviewed) look(ctx context.Context) (now review.Now, err error) {
 	if now.Notes, err = w.aged(ctx, p); err != nil {
 		return now, err
 	}
-	now.Decisions, now.Promoted = statesOf(decided), promotedIn(p.results)
+	now.Promoted = promotedIn(p.results)
+	now.Decisions = w.withPromoted(statesOf(decided), now.Promoted)
 	if n := w.notJudged(); n > 0 {
 		now.Notes = append(now.Notes, counted(n)+" not judged, for the machine failed: muster rerun --failed")
 	}
@@ -211,6 +212,18 @@ func statesOf(decided map[string]state.Decision) map[string]review.State {
 	states := map[string]review.State{}
 	for id, d := range decided {
 		states[id] = review.State(d)
+	}
+	return states
+}
+
+// withPromoted adds that an item is accepted of which every case is in the golden: accept
+// takes cases too.
+func (w *reviewed) withPromoted(states map[string]review.State, promoted func(string) bool) map[string]review.State {
+	for _, it := range w.items {
+		isOut := func(c int) bool { return !promoted(w.cases[c].Name) }
+		if _, decided := states[it.ID]; !decided && !slices.ContainsFunc(it.Members, isOut) {
+			states[it.ID] = review.Accepted
+		}
 	}
 	return states
 }

@@ -24,8 +24,9 @@ func (w *reviewed) write(ctx context.Context, c review.Changes) (result review.R
 		return result, err
 	}
 	result.Promoted = promotedIn(p.results)
-	if result.Decisions, result.Conflicts = review.Merge(c, statesOf(theirs)); len(result.Conflicts) > 0 {
-		result.Decisions = statesOf(theirs)
+	states := w.withPromoted(statesOf(theirs), result.Promoted)
+	if result.Decisions, result.Conflicts = review.Merge(c, states); len(result.Conflicts) > 0 {
+		result.Decisions = states
 		return result, nil
 	}
 	result.Decided = len(c.Decisions)

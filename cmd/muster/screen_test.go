@@ -18,6 +18,7 @@ type screen struct {
 	wrap        bool // the last column was written: the next character begins a row
 	other       bool // on the alternate screen
 	hidden      bool // the cursor
+	top, bottom int  // rows [top, bottom) scroll
 	main        [][]string
 	last        string
 	pending     []byte // an escape sequence, or a character, that is not complete
@@ -37,6 +38,7 @@ func (s *screen) resize(columns, rows int) {
 		copy(s.cells[i], old[i])
 	}
 	s.row, s.column = min(s.row, rows-1), min(s.column, columns-1)
+	s.top, s.bottom = 0, rows
 }
 
 func blank(columns, rows int) [][]string {
@@ -107,8 +109,8 @@ func (s *screen) to(row, column int) {
 }
 
 func (s *screen) down() {
-	if s.row == len(s.cells)-1 {
-		s.scroll(0, len(s.cells), 1)
+	if s.row == s.bottom-1 {
+		s.scroll(s.top, s.bottom, 1)
 		return
 	}
 	s.to(s.row+1, s.column)
@@ -116,6 +118,9 @@ func (s *screen) down() {
 
 // scroll moves rows up, or down by a negative count.
 func (s *screen) scroll(from, to, by int) {
+	if from >= to {
+		return
+	}
 	for range max(by, -by) {
 		empty := blank(len(s.cells[0]), 1)[0]
 		if by > 0 {
@@ -172,8 +177,8 @@ func (s *screen) escape(text []byte) int {
 		}
 		return end + 1
 	case 'M':
-		if s.row == 0 {
-			s.scroll(0, len(s.cells), -1)
+		if s.row == s.top {
+			s.scroll(s.top, s.bottom, -1)
 		} else {
 			s.to(s.row-1, s.column)
 		}
@@ -237,22 +242,24 @@ func (s *screen) control(parameters string, final byte) {
 		copy(row[min(len(row), s.column+one):], row[s.column:])
 		s.fill(s.row*len(row)+s.column, s.row*len(row)+min(len(row), s.column+one))
 	case 'L':
-		s.scroll(s.row, len(s.cells), -one)
+		s.scroll(s.row, max(s.row, s.bottom), -one)
 	case 'M':
-		s.scroll(s.row, len(s.cells), one)
+		s.scroll(s.row, max(s.row, s.bottom), one)
 	case 'S':
-		s.scroll(0, len(s.cells), one)
+		s.scroll(s.top, s.bottom, one)
 	case 'T':
-		s.scroll(0, len(s.cells), -one)
+		s.scroll(s.top, s.bottom, -one)
 	case 'b':
 		for range one {
 			s.put(s.last, runewidth.StringWidth(s.last))
 		}
 	case 'm', 'n', 'c', 'q', 't', 'u':
 	case 'r':
-		if parameters != "" && parameters != fmt.Sprintf("1;%d", len(s.cells)) {
-			s.err = fmt.Errorf("a scroll region %q is not understood", parameters)
+		s.top, s.bottom = one-1, len(s.cells)
+		if n[1] > 0 {
+			s.bottom = min(n[1], len(s.cells))
 		}
+		s.to(0, 0)
 	default:
 		s.err = fmt.Errorf("the sequence %q%c is not understood", parameters, final)
 	}
