@@ -74,14 +74,12 @@ func (o *Options) tellReviewed(d *review.Desk, results []review.Result) error {
 	}
 	var decided, accepted int
 	for _, r := range results {
+		if r.Refused != "" {
+			return fault.Inputf("the decisions are written, and no case is accepted: %s", readable.Text(r.Refused))
+		}
 		decided, accepted = decided+r.Decided, accepted+r.Accepted
 		for _, text := range r.Notes {
 			if _, err := fmt.Fprintf(o.Report.Stderr, "warning: %s\n", readable.Text(text)); err != nil {
-				return err
-			}
-		}
-		if r.Refused != "" {
-			if _, err := fmt.Fprintf(o.Report.Stderr, "warning: no case went into the golden: %s\n", readable.Text(r.Refused)); err != nil {
 				return err
 			}
 		}

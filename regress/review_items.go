@@ -170,14 +170,14 @@ func (w *reviewed) look(ctx context.Context) (now review.Now, err error) {
 func (w *reviewed) aged(ctx context.Context, p *past) (notes []string, err error) {
 	newest, err := state.Open(p.options.Store.State).Find("", func(r *state.Run) bool { return r.Command == p.run.Command && r.Finished })
 	if err == nil && newest.ID != p.run.ID {
-		notes = append(notes, "a newer "+p.run.Command+" is there, run "+newest.ID+": this is run "+p.run.ID)
+		notes = append(notes, "there is a newer "+p.run.Command+", run "+newest.ID)
 	}
 	if p.run.Command != report.CheckCommand {
 		return append(notes, "run "+p.run.ID+" was a compare: it has no golden, so decisions are all that is written"), nil
 	}
 	err = w.texts.use(ctx, func(base, _ *golden.Store) error {
 		if err := p.acceptsInto(base.Digest(), base.Meta()); err != nil {
-			notes = append(notes, err.Error())
+			notes = append(notes, "the golden has changed since: run muster check again to accept into it")
 			return nil
 		}
 		return p.recall(base)

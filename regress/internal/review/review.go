@@ -75,7 +75,7 @@ type Review struct {
 }
 
 // New returns a review of items, which several reviews may share, and their cases, of
-// which it takes a copy. written has the decisions that there
+// which it takes a copy. It begins at the first that is undecided. written has the decisions that there
 // are, by ID; IDs that no item has are left alone.
 func New(items []Item, cases []Case, written map[string]State) *Review {
 	r := &Review{items: items, cases: slices.Clone(cases), ids: map[string]int{}, mine: map[int]State{}, contested: map[int]bool{}}
@@ -84,6 +84,12 @@ func New(items []Item, cases []Case, written map[string]State) *Review {
 	}
 	r.base = decisions(written)
 	r.Filter("")
+	for place, item := range r.visible {
+		if r.State(item) == Undecided {
+			r.cursor = place
+			break
+		}
+	}
 	return r
 }
 

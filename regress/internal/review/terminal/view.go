@@ -110,6 +110,7 @@ func (m *model) body() []string {
 // text shows a page of text, and below it what the keys do.
 func (m *model) text(lines []piece, keys string) []string {
 	rows := max(1, m.height-2)
+	lines = wrap(lines, m.width)
 	m.scroll = max(0, min(m.scroll, len(lines)-rows))
 	var shown []string
 	for i := range rows {
@@ -123,4 +124,25 @@ func (m *model) text(lines []piece, keys string) []string {
 		keys = fmt.Sprintf("%d more below   %s", left, keys)
 	}
 	return append(shown, m.paint.fit([]piece{{readable.Line(m.message), yellow}}, 0, m.width), m.paint.fit([]piece{{keys, dim}}, 0, m.width))
+}
+
+// wrap breaks what is longer than a row, between words where there are any.
+func wrap(lines []piece, width int) (wrapped []piece) {
+	for _, l := range lines {
+		indent := ""
+		for widths().StringWidth(l.text) > width {
+			head := widths().Truncate(l.text, width, "")
+			if i := strings.LastIndexByte(head, ' '); i > len(indent) && len(head) < len(l.text) && l.text[len(head)] != ' ' {
+				head = head[:i]
+			}
+			if head == "" || len(head) <= len(indent) {
+				break // a row of no columns: it is cut
+			}
+			wrapped = append(wrapped, piece{head, l.style})
+			indent = strings.Repeat(" ", min(4, width/4))
+			l.text = indent + strings.TrimLeft(l.text[len(head):], " ")
+		}
+		wrapped = append(wrapped, l)
+	}
+	return wrapped
 }
