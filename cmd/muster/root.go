@@ -57,7 +57,7 @@ what concurrency costs.`,
 	})
 	for _, c := range []*cobra.Command{
 		p.record(), p.check(), p.groups(), p.show(), p.accept(), p.review(), p.rerun(), p.compare(), p.runOne(), p.cases(),
-		p.diff(), p.export(), p.importing(), p.runs(), p.replay(),
+		p.reduce(), p.bisect(), p.diff(), p.export(), p.importing(), p.runs(), p.replay(),
 	} {
 		c.GroupID = mainGroup
 		root.AddCommand(c)
