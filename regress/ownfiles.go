@@ -26,18 +26,18 @@ func (o *Options) ownFiles() []string {
 	return own
 }
 
-// A named file is one that a command reads or writes, and what it is to it.
-type named struct{ what, path string }
+// An ownFile is one that a command reads or writes, and what it is to it.
+type ownFile struct{ what, path string }
 
 // distinct refuses one file under two names among what a run reads and writes.
 func (o *Options) distinct() error {
-	return o.Report.apartFrom(named{"the corpus", o.Corpus.Path}, named{"--golden", o.Store.Golden})
+	return o.Report.apartFrom(ownFile{"the corpus", o.Corpus.Path}, ownFile{"--golden", o.Store.Golden})
 }
 
 // apartFrom refuses one file under two names among others and the reports.
-func (r *Report) apartFrom(others ...named) error {
+func (r *Report) apartFrom(others ...ownFile) error {
 	for _, f := range r.files() {
-		others = append(others, named{"--" + f.flag, f.path})
+		others = append(others, ownFile{"--" + f.flag, f.path})
 	}
 	for i, a := range others {
 		for _, b := range others[:i] {

@@ -19,7 +19,7 @@ import (
 // that did not come to its end is shown as far as it is there, as interrupted, with a
 // warning that says what is missing; so is what stands before damage, which is an error.
 func Replay(ctx context.Context, o Options, path string) (sum Summary, err error) {
-	if err := errors.Join(o.Report.apartFrom(named{"the events", path}), o.Report.replaceable()); err != nil {
+	if err := errors.Join(o.Report.apartFrom(ownFile{"the events", path}), o.Report.replaceable()); err != nil {
 		return sum, err
 	}
 	file, err := openEvents(path, o.Corpus.Stdin)

@@ -7,10 +7,10 @@ import (
 )
 
 const (
-	fillersMin  = 4 // different words that make a slot a parameter
-	literalMin  = 3 // cases in which a word must occur to stay as it is …
+	fillersMin  = 4  // different words that make a slot a parameter
+	literalMin  = 3  // cases in which a word must occur to stay as it is …
 	literalPart = 50 // … and one in so many of all
-	shortNumber = 4 // digits up to which a number stays as it is
+	shortNumber = 4  // digits up to which a number stays as it is
 )
 
 // A shape is a pattern with slots, and the patterns that it was made of.

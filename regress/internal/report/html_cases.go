@@ -20,7 +20,7 @@ type pageCases struct {
 	with    map[int]bool      // the rows whose differences are on the page
 	anchors map[string]string // of the rows that are, by the names of cases
 	diffs   int               // written so far, in bytes
-	without int               // rows with differences that are left out
+	without int               // of those, rows whose differences are left out
 	shown   int               // rows so far
 	err     error
 }
@@ -51,11 +51,8 @@ func (p *page) newCases(w *countingWriter) *pageCases {
 			}
 		}
 	}
-	for i, r := range c.rows {
+	for i := range c.rows {
 		take(i)
-		if r.unfolds && !c.with[i] {
-			c.without++
-		}
 	}
 	return c
 }
@@ -127,6 +124,9 @@ func (c *pageCases) between(from, to int) iter.Seq[pageCase] {
 				return
 			}
 			c.shown++
+			if row.Left {
+				c.without++
+			}
 		}
 	}
 }
@@ -139,6 +139,9 @@ func (c *pageCases) row(i int) (row pageCase, err error) {
 	}
 	row.Gist = clipped(row.Gist, 400)
 	ids := c.p.causes.ids(r.name)
+	for i, id := range ids {
+		ids[i] = clipped(readable.Line(id), 40)
+	}
 	row.IDs = clipped(strings.Join(ids, " "), 4000)
 	row.Causes = ids[:min(len(ids), rowCausesMax)]
 	if more := len(ids) - len(row.Causes); more > 0 {

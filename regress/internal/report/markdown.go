@@ -95,7 +95,7 @@ func (m *markdown) text(s Summary) string {
 	b.add(MarkdownMark + "\n## muster " + inline(s.Command) + ": " + title + "\n\n")
 	m.subject(b)
 	for _, w := range m.warnings {
-		b.add("> ⚠️ **Warning:** " + inline(w) + "\n>\n\n")
+		b.add("> **Warning:** " + inline(w) + "\n\n")
 	}
 	b.add("| cases | |\n| ---: | --- |\n")
 	for _, c := range countsOf(s) {
@@ -249,7 +249,7 @@ func literal(text string) string { return "<code>" + inline(text) + "</code>" }
 
 // folded is a piece with a title on which it unfolds.
 func folded(title, text string) string {
-	return "<details><summary>" + title + "</summary>\n\n" + text + "\n</details>\n\n"
+	return "<details><summary>" + title + "</summary>\n\n" + strings.TrimRight(text, "\n") + "\n\n</details>\n\n"
 }
 
 // fenced is a diff as it is. The fence is longer than any in the diff.
@@ -263,5 +263,5 @@ func fenced(diff string) string {
 		longest = max(longest, run)
 	}
 	fence := strings.Repeat("`", max(3, longest+1))
-	return fence + "diff\n" + diff + "\n" + fence + "\n"
+	return fence + "diff\n" + diff + "\n" + fence + "\n\n"
 }

@@ -126,7 +126,7 @@ func longRun(command string, n, every int) []Event {
 func withCauses(events []Event, n int) []Event {
 	var members []string
 	for _, ev := range events {
-		if c, ok := ev.(Case); ok && c.Verdict < outcome.Flaky {
+		if c, ok := ev.(Case); ok && c.Verdict > outcome.Environment && c.Verdict < outcome.Flaky {
 			members = append(members, c.Name)
 		}
 	}
