@@ -54,7 +54,7 @@ var rooms = []room{
 	{"regress/internal/diff", "regress/internal/readable", pure},
 	{"regress/internal/cause", "regress/internal/outcome", pure},
 	{"regress/internal/cost", "regress/internal/outcome", pure},
-	{"regress/internal/report", "regress/internal/cause regress/internal/cost regress/internal/outcome regress/internal/diff regress/internal/readable regress/internal/name regress/internal/fault", plain},
+	{"regress/internal/report", "internal/plot regress/internal/cause regress/internal/cost regress/internal/outcome regress/internal/diff regress/internal/readable regress/internal/name regress/internal/fault", plain},
 	{"regress/internal/remote", "files regress/internal/fault regress/internal/filestamp", plain},
 	{"regress/internal/state", "regress/internal/outcome regress/internal/fault internal/filelock", plain},
 
