@@ -34,7 +34,11 @@ const dot = 1.8 * vg.Length(1)
 func (s *series) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	if s.form == Bars {
-		s.bars(c, x, y)
+		bottom := c.Min.Y // a logarithmic axis has no 0
+		if p.Y.Min <= 0 {
+			bottom = y(0)
+		}
+		s.bars(c, x, y, bottom)
 		return
 	}
 	var path []vg.Point
@@ -63,13 +67,12 @@ func (s *series) interval(c draw.Canvas, x, low, high vg.Length) {
 	c.StrokeLine2(thin, x-3, high, x+3, high)
 }
 
-func (s *series) bars(c draw.Canvas, x, y func(float64) vg.Length) {
+func (s *series) bars(c draw.Canvas, x, y func(float64) vg.Length, bottom vg.Length) {
 	width := barWidthMax
 	for i := 1; i < len(s.points); i++ {
 		width = min(width, x(s.points[i].X)-x(s.points[i-1].X))
 	}
 	width = max(width-1, 1)
-	bottom := max(y(0), c.Min.Y)
 	for _, pt := range s.points {
 		fillBox(c, s.line.Color, x(pt.X)-width/2, bottom, x(pt.X)+width/2, y(pt.Y))
 	}
