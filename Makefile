@@ -61,6 +61,7 @@ long:
 	$(GO) test -count=1 -timeout 30m -run 'TestGofmt|TestEsbuild' -share 1 -v .
 	$(GO) test -count=1 -timeout 30m -run TestKills -kills 200 -v .
 	$(GO) test -count=1 -timeout 30m -run TestDamagedGolden -damages 0 -v .
+	$(GO) test -count=1 -timeout 30m -run TestReduce -planted 65536 -v .
 	$(GO) test -count=1 -timeout 30m -run 'TestManyCases|TestLargeCase' -cases 200000 -case-size 2147483648 -v .
 
 # What reads input of others. What is found belongs into testdata/fuzz, with its mend.
@@ -75,6 +76,7 @@ fuzz:
 	$(GO) test -run - -fuzz FuzzMessages -fuzztime $(FUZZTIME) ./files
 	$(GO) test -run - -fuzz FuzzConfigJSON -fuzztime $(FUZZTIME) ./cmd/muster
 	$(GO) test -run - -fuzz 'FuzzConfig$$' -fuzztime $(FUZZTIME) ./cmd/muster
+	$(GO) test -run - -fuzz FuzzEdits -fuzztime $(FUZZTIME) ./regress/internal/cause
 	$(GO) test -run - -fuzz FuzzEvents -fuzztime $(FUZZTIME) ./regress/internal/report
 
 # The Go code of the messages, which is kept, after a change to files.proto. The

@@ -54,7 +54,11 @@ var rooms = []room{
 	{"regress/internal/diff", "regress/internal/readable", pure},
 	{"regress/internal/cause", "regress/internal/outcome", pure},
 	{"regress/internal/cost", "regress/internal/outcome", pure},
-	{"regress/internal/report", "internal/plot regress/internal/cause regress/internal/cost regress/internal/outcome regress/internal/diff regress/internal/readable regress/internal/name regress/internal/fault", plain},
+	{"regress/internal/report", "internal/plot regress/internal/cause regress/internal/cost regress/internal/style regress/internal/outcome regress/internal/diff regress/internal/readable regress/internal/name regress/internal/fault", plain},
+	{"regress/internal/shrink", "", pure},
+	{"regress/internal/bisection", "", pure},
+	{"regress/internal/review", "regress/internal/cause regress/internal/diff regress/internal/readable", pure},
+	{"regress/internal/style", "", pure},
 	{"regress/internal/remote", "files regress/internal/fault regress/internal/filestamp", plain},
 	{"regress/internal/state", "regress/internal/outcome regress/internal/fault internal/filelock", plain},
 

@@ -143,6 +143,9 @@ func excerptIn(f *cause.Found, index int, caseName string, rules normalize.Rules
 	if err != nil {
 		return "", err
 	}
+	if was.outcome.Ending != is.outcome.Ending {
+		return inWords(rules, was, is)
+	}
 	for _, p := range m.Parts {
 		at := slices.IndexFunc(p.Edits, func(e cause.Attributed) bool { return e.Cause == index })
 		if at < 0 {

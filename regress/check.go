@@ -125,7 +125,7 @@ func (c *checking) begin(ctx context.Context) (pending []task, err error) {
 	took, known := c.base.took(c.session), byName(done)
 	c.due = took.complete()
 	c.emit(report.Started{
-		Command: c.name, Run: c.run.ID, Cases: len(c.cases), Jobs: c.o.Limits.Jobs,
+		Command: c.name, Run: c.run.ID, Corpus: c.o.Corpus.Path, Tool: c.o.Command.line(), Against: c.against(), Cases: len(c.cases), Jobs: c.o.Limits.Jobs,
 		Resumed: len(done), Expected: c.due.sum(c.without(known)), Allowed: c.o.allowed(), At: c.began,
 	})
 	pending, err = c.resume(known, took)
@@ -157,6 +157,14 @@ func (c *checking) start(ctx context.Context) error {
 	}
 	c.found, err = resumeOutcomes(c.run.Outcomes(), meta)
 	return err
+}
+
+// against names what the candidate is compared with.
+func (c *checking) against() string {
+	if c.name == report.CompareCommand {
+		return shellQuoteAll(c.o.Command.Reference)
+	}
+	return c.o.Store.Golden
 }
 
 func byName(lines []state.Line) map[string]state.Line {

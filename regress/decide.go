@@ -98,16 +98,16 @@ func (p *past) decide(ctx context.Context, base *located, d decided) (e effect, 
 	return e, err
 }
 
-// named is what somebody named: a cause, by its ID, or a case.
-type named struct {
+// pointed is what somebody pointed at: a cause, by its ID, or a case.
+type pointed struct {
 	cause  *cause.Cause
 	found  *cause.Found // has the cause
 	result *state.Result
 }
 
-// named finds out what G1 or a name stands for. A case that is called like a cause is
+// point finds out what G1 or a name stands for. A case that is called like a cause is
 // named ./G1.
-func (p *past) named(text string) (n named, err error) {
+func (p *past) point(text string) (n pointed, err error) {
 	if isCauseID(text) {
 		if n.found, err = p.causes(); err != nil {
 			return n, err
@@ -159,7 +159,7 @@ func (p *past) choose(a Acceptance) (d decided, left map[outcome.Verdict]int, er
 		return d, left, nil
 	}
 	for _, text := range a.Names {
-		n, err := p.named(text)
+		n, err := p.point(text)
 		switch {
 		case err != nil:
 			return d, nil, err

@@ -111,8 +111,10 @@ type Report struct {
 	Verbose bool
 	Stdout  io.Writer // results
 	Stderr  io.Writer // progress and notes
-	JUnit   string    // file, "" = none
-	Events  string    // file, "" = none
+	// Files; "" = none.
+	JUnit, HTML, Markdown, Events string
+
+	past bool // the run is over: there is no progress to show
 }
 
 // Format of the results on the standard output.

@@ -26,7 +26,7 @@ func Show(ctx context.Context, o Options, target, id string) error {
 	if err := p.finished(); err != nil {
 		return err
 	}
-	n, err := p.named(target)
+	n, err := p.point(target)
 	if err != nil {
 		return err
 	}

@@ -85,11 +85,18 @@ func allowFlag(f *pflag.FlagSet, o *regress.Options) {
 }
 
 func reportFlags(f *pflag.FlagSet, o *regress.Options) {
+	shownFlags(f, o)
+	f.StringVar(&o.Report.Events, "events", "", "write every event to `FILE` as it happens, as JSON lines that muster replay reads")
+}
+
+// shownFlags are those that say how a run is shown, while it runs or again.
+func shownFlags(f *pflag.FlagSet, o *regress.Options) {
 	formatFlag(f, o)
 	f.BoolVarP(&o.Report.Quiet, "quiet", "q", false, "only warnings and how it ended")
 	f.BoolVarP(&o.Report.Verbose, "verbose", "v", false, "every case, identical ones too")
 	f.StringVar(&o.Report.JUnit, "junit", "", "write a JUnit report to `FILE`")
-	f.StringVar(&o.Report.Events, "events", "", "write every event to `FILE` as it happens, as JSON lines")
+	f.StringVar(&o.Report.HTML, "html", "", "write the report as one self-contained page to `FILE`")
+	f.StringVar(&o.Report.Markdown, "markdown", "", "write a short report to `FILE`, fit for the summary of a CI step")
 }
 
 func formatFlag(f *pflag.FlagSet, o *regress.Options) {

@@ -16,6 +16,9 @@ type Event interface{ event() }
 type Started struct {
 	Command string // "record", "check", "compare" …
 	Run     string // the run's ID; empty for a command that keeps no run
+	Corpus  string // where the cases come from; empty where there is none
+	Tool    string // the command line that runs, or the golden that is compared
+	Against string // what that is compared with: a golden, or the reference's command line
 	Cases   int    // selected, those of Resumed included
 	Jobs    int    // at once; 0 is one after another
 	Resumed int    // cases that an interrupted run had done already; their Case events come all the same

@@ -19,9 +19,12 @@ import (
 // not from us.
 const eventBytesMax = 16 << 20
 
+// ErrCutOff is the error of a last line that was cut off when its run was killed.
+var ErrCutOff = errors.New("the line is cut off")
+
 // ReadEvents yields the events that NewEvents wrote. What is damaged ends them
 // with an Input error that names the line; so does a last line that was cut
-// off when its run was killed, after all that came before.
+// off (ErrCutOff), after all that came before.
 func ReadEvents(r io.Reader) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		lines := &eventLines{r: bufio.NewReaderSize(r, 64<<10)}
@@ -61,7 +64,7 @@ func (l *eventLines) next() ([]byte, error) {
 		case err == nil:
 			return bytes.TrimSuffix(line, []byte("\n")), nil
 		case err == io.EOF && len(line) > 0:
-			return nil, l.damaged(errors.New("the line is cut off"))
+			return nil, l.damaged(ErrCutOff)
 		case err == io.EOF:
 			return nil, err
 		case err != bufio.ErrBufferFull:
@@ -106,9 +109,7 @@ func fromWire(line []byte) (Event, error) {
 	}
 	switch t.Type {
 	case "started":
-		return decode(line, func(w wireStarted) Event {
-			return Started{w.Command, w.Run, w.Cases, w.Jobs, w.Resumed, verdicts(w.Allowed), w.Expected.duration(), w.At}
-		})
+		return decode(line, wireStarted.event)
 	case "pass_started":
 		return decode(line, func(w wirePassStarted) Event {
 			return PassStarted{w.Pass, w.Runs, w.Expected.duration(), w.Costs, w.At}
@@ -154,6 +155,13 @@ func verdicts(words []verdictWord) (list []outcome.Verdict) {
 	return list
 }
 
+func (w wireStarted) event() Event {
+	return Started{
+		Command: w.Command, Run: w.Run, Corpus: w.Corpus, Tool: w.Tool, Against: w.Against,
+		Cases: w.Cases, Jobs: w.Jobs, Resumed: w.Resumed, Allowed: verdicts(w.Allowed), Expected: w.Expected.duration(), At: w.At,
+	}
+}
+
 func (w wireCase) event() Event {
 	c := Case{
 		Name: string(w.Name), Index: w.Index, Verdict: outcome.Verdict(w.Verdict),
@@ -184,7 +192,7 @@ func (w wireGroup) event() Event {
 func (w wireFinished) event() (Event, error) {
 	s := Summary{
 		Command: w.Command, Run: w.Run, Cases: w.Cases, Recorded: w.Recorded, NotRun: w.NotRun,
-		Endings: Endings(w.Endings), Interrupted: w.Interrupted, Groups: w.Groups, ExitStatus: w.ExitStatus,
+		Endings: Endings(w.Endings), Interrupted: w.Interrupted, Stopped: w.Stopped, Groups: w.Groups, ExitStatus: w.ExitStatus,
 		Wall: w.Wall.duration(), CPU: w.CPU.duration(), OwnCPU: w.OwnCPU.duration(), CoresBusy: w.CoresBusy, Over: w.Over,
 	}
 	for key, n := range w.Verdicts {

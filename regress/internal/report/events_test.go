@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"muster/regress/internal/cause"
 	"muster/regress/internal/cost"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/outcome"
@@ -138,7 +139,7 @@ func TestEventsRoundTrip(t *testing.T) {
 		events := rapid.SliceOfN(rapid.OneOf(
 			rapid.Custom(drawStarted), rapid.Custom(drawPassStarted), rapid.Custom(drawCaseStarted),
 			rapid.Custom(drawCaseRan), rapid.Custom(drawNote), rapid.Custom(drawCase), rapid.Custom(drawNotRun),
-			rapid.Custom(drawCost), rapid.Custom(drawFinished),
+			rapid.Custom(drawGroup), rapid.Custom(drawCost), rapid.Custom(drawFinished),
 		), 0, 20).Draw(t, "events")
 		got, err := read(write(t, events))
 		if err != nil {
@@ -176,6 +177,7 @@ func drawVerdict(t *rapid.T) outcome.Verdict {
 
 func drawStarted(t *rapid.T) Event {
 	s := Started{Command: drawWords(t, "command"), Run: drawWords(t, "run"), Cases: rapid.Int().Draw(t, "cases"),
+		Corpus: drawWords(t, "corpus"), Tool: drawWords(t, "tool"), Against: drawWords(t, "against"),
 		Jobs: rapid.Int().Draw(t, "jobs"), Resumed: rapid.Int().Draw(t, "resumed"), Expected: drawDuration(t, "expected"), At: drawTime(t)}
 	for range rapid.IntRange(0, 2).Draw(t, "allowed") {
 		s.Allowed = append(s.Allowed, drawVerdict(t))
@@ -220,6 +222,18 @@ func drawCase(t *rapid.T) Event {
 
 func drawNotRun(t *rapid.T) Event { return NotRun{drawName(t, "name"), rapid.Int().Draw(t, "index")} }
 
+func drawGroup(t *rapid.T) Event {
+	g := Group{Excerpt: drawWords(t, "excerpt"), Cause: cause.Cause{
+		ID: drawWords(t, "id"), Signature: drawWords(t, "signature"), Name: drawWords(t, "name"), Kind: cause.Edit, Family: drawWords(t, "family"),
+		Cases: rapid.Int().Draw(t, "cases"), Lines: rapid.Int().Draw(t, "lines"), Sole: rapid.Int().Draw(t, "sole"),
+		Example: drawName(t, "case"), Smallest: drawName(t, "case"), Folded: []string{},
+	}}
+	for range rapid.IntRange(0, 2).Draw(t, "members") {
+		g.Members = append(g.Members, drawName(t, "case"))
+	}
+	return g
+}
+
 func drawCost(t *rapid.T) Event {
 	c := Cost{
 		Estimate: cost.Estimate{Pairs: rapid.Int().Draw(t, "pairs"), CPU: drawRatio(t), Memory: drawRatio(t), Cases: drawCostCases(t), Worst: drawCostCases(t)},
@@ -257,7 +271,7 @@ func drawFinished(t *rapid.T) Event {
 	s := Summary{Command: drawWords(t, "command"), Run: drawWords(t, "run"), Cases: rapid.Int().Draw(t, "cases"),
 		Recorded: rapid.Int().Draw(t, "recorded"), NotRun: rapid.Int().Draw(t, "not run"),
 		Endings:     Endings{1, 2, 3, 4, 5, rapid.Int().Draw(t, "output limit")},
-		Interrupted: rapid.Bool().Draw(t, "interrupted"), Groups: rapid.Int().Draw(t, "groups"), ExitStatus: rapid.Int().Draw(t, "status"),
+		Interrupted: rapid.Bool().Draw(t, "interrupted"), Stopped: rapid.Int().Draw(t, "stopped"), Groups: rapid.Int().Draw(t, "groups"), ExitStatus: rapid.Int().Draw(t, "status"),
 		Wall: drawDuration(t, "wall"), CPU: drawDuration(t, "cpu"), OwnCPU: drawDuration(t, "own"), CoresBusy: rapid.Float64Range(0, 1e6).Draw(t, "cores")}
 	for range rapid.IntRange(0, 2).Draw(t, "over") {
 		s.Over = append(s.Over, drawWords(t, "limit"))

@@ -12,8 +12,8 @@ import (
 // above the progress line.
 func newProgress(c Console, v Verbosity) (Reporter, io.Writer) {
 	switch {
-	case v == Quiet:
-		return &warnings{c.Err}, c.Out
+	case v == Quiet || c.Past:
+		return &notes{c.Err, v != Quiet}, c.Out
 	case c.Err.Terminal:
 		l := &liveProgress{console: c}
 		if c.Shared {
@@ -24,17 +24,20 @@ func newProgress(c Console, v Verbosity) (Reporter, io.Writer) {
 	return &counterLines{err: c.Err}, c.Out
 }
 
-// warnings shows warnings alone.
-type warnings struct{ err Stream }
+// notes shows notes alone, and of them warnings alone unless all is set.
+type notes struct {
+	err Stream
+	all bool
+}
 
-func (w *warnings) Handle(ev Event) error {
-	if n, ok := ev.(Note); ok && n.Warning {
-		return writeNote(w.err, n)
+func (n *notes) Handle(ev Event) error {
+	if note, ok := ev.(Note); ok && (n.all || note.Warning) {
+		return writeNote(n.err, note)
 	}
 	return nil
 }
 
-func (w *warnings) Close() error { return nil }
+func (n *notes) Close() error { return nil }
 
 // writeNote writes a note to a stream, its own words made safe.
 func writeNote(to Stream, n Note) error {

@@ -28,6 +28,9 @@ type wireStarted struct {
 	Type     string        `json:"type"`
 	Command  string        `json:"command"`
 	Run      string        `json:"run"`
+	Corpus   string        `json:"corpus,omitempty"`
+	Tool     string        `json:"tool,omitempty"`
+	Against  string        `json:"against,omitempty"`
 	Cases    int           `json:"cases"`
 	Jobs     int           `json:"jobs"`
 	Resumed  int           `json:"resumed"`
@@ -128,6 +131,7 @@ type wireFinished struct {
 	Verdicts    map[string]int `json:"verdicts"`
 	Endings     wireEndings    `json:"endings"`
 	Interrupted bool           `json:"interrupted"`
+	Stopped     int            `json:"stopped,omitempty"`
 	Groups      int            `json:"groups"`
 	ExitStatus  int            `json:"exit_status"`
 	Wall        millis         `json:"wall_ms"`
