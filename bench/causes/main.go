@@ -66,7 +66,7 @@ func parse(args []string, out io.Writer) (o options, err error) {
 	f.IntVar(&o.judge, "judge", 0, "print so many pairs of edits that are called one cause, for a person to judge, and no table")
 	f.Uint64Var(&o.seed, "seed", 1, "of what is drawn by chance")
 	f.IntVar(&o.sources, "sources", 3000, "programs for the planted changes")
-	f.Float64Var(&o.median, "lines", 125, "lines that the middle one of them has")
+	f.Float64Var(&o.median, "lines", 75, "lines that the middle one of them has")
 	if err := f.Parse(args); err != nil {
 		return o, err
 	}

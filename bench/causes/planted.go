@@ -43,7 +43,7 @@ func (b *bench) planted(ctx context.Context) error {
 		return err
 	}
 	fmt.Fprintf(b.out, "\n%d programs, outputs of %d lines, %.0f MB. s and MB: muster diff of both goldens, the best of %d.\n\n", b.sources, w.lines, float64(w.bytes)/1e6, rounds)
-	fmt.Fprint(b.out, "| changes | differ | changed lines | distinct diffs | causes | families | limit | | s | MB |\n|---|---|---|---|---|---|---|---|---|---|\n")
+	fmt.Fprint(b.out, "| changes | differ | changed lines | distinct diffs | causes | families | limit | | s | CPU s | MB |\n|---|---|---|---|---|---|---|---|---|---|---|\n")
 	alone := map[basic.Change]found{}
 	for _, change := range append(basic.Eight(), basic.Suffix, basic.Comment) {
 		c, err := w.change(ctx, oneTokenMost, change)
@@ -136,8 +136,8 @@ func (w *emitting) change(ctx context.Context, most int, changes ...basic.Change
 		return c, err
 	}
 	met := len(c.found.causes) <= most && !c.found.rewritten && c.wall <= analysisMost && c.peak <= memoryMost
-	fmt.Fprintf(w.out, "| %s | %d | %d | %d | %d | %d | ≤ %d causes, %.0f s, %.0f MB | %s | %.2f | %.0f |\n", name, c.differing, d.lines, d.distinct,
-		len(c.found.causes), c.families, most, analysisMost.Seconds(), float64(memoryMost)/1e6, verdict(met), c.wall.Seconds(), float64(c.peak)/1e6)
+	fmt.Fprintf(w.out, "| %s | %d | %d | %d | %d | %d | ≤ %d causes, %.0f s, %.0f MB | %s | %.2f | %.2f | %.0f |\n", name, c.differing, d.lines, d.distinct,
+		len(c.found.causes), c.families, most, analysisMost.Seconds(), float64(memoryMost)/1e6, verdict(met), c.wall.Seconds(), c.cpu.Seconds(), float64(c.peak)/1e6)
 	return c, errors.Join(os.RemoveAll(files.old), os.RemoveAll(files.now), os.Remove(c.now))
 }
 
@@ -158,14 +158,14 @@ func (b *bench) large(ctx context.Context) error {
 	if err := w.record(ctx, w.command()); err != nil {
 		return err
 	}
-	fmt.Fprintf(b.out, "\n| one case of %.0f MB | changed lines | causes | limit | | s | MB |\n|---|---|---|---|---|---|---|\n", float64(len(basic.Compile(program)))/1e6)
+	fmt.Fprintf(b.out, "\n| one case of %.0f MB | changed lines | causes | limit | | s | CPU s | MB |\n|---|---|---|---|---|---|---|---|\n", float64(len(basic.Compile(program)))/1e6)
 	for _, changes := range [][]basic.Change{{basic.Suffix}, basic.Eight()} {
 		c, err := w.check(ctx, fmt.Sprintf("with%d", len(changes)), w.command(changes...), 1)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(b.out, "| changes: %d | %d | %d | ≤ %.0f s | %s | %.2f | %.0f |\n", len(changes), c.found.lines(), len(c.found.causes),
-			largeMost.Seconds(), verdict(c.wall <= largeMost), c.wall.Seconds(), float64(c.peak)/1e6)
+		fmt.Fprintf(b.out, "| changes: %d | %d | %d | ≤ %.0f s | %s | %.2f | %.2f | %.0f |\n", len(changes), c.found.lines(), len(c.found.causes),
+			largeMost.Seconds(), verdict(c.wall <= largeMost), c.wall.Seconds(), c.cpu.Seconds(), float64(c.peak)/1e6)
 	}
 	return nil
 }

@@ -37,7 +37,7 @@ type compared struct {
 	cases, differing int
 	found            found
 	families         int
-	wall             time.Duration // of muster diff, see check
+	wall, cpu        time.Duration // of muster diff, see check
 	peak             int64         // bytes, of the same
 	old, now         string        // goldens
 }
@@ -79,7 +79,7 @@ func (c *compared) again(ctx context.Context, p *place) error {
 		return err
 	}
 	if c.wall == 0 || u.wall < c.wall {
-		c.wall = u.wall
+		c.wall, c.cpu = u.wall, u.cpu
 	}
 	c.peak = max(c.peak, u.peak)
 	lines := bytes.Split(bytes.TrimSpace(out.Bytes()), []byte("\n"))
@@ -98,8 +98,8 @@ func (c *compared) again(ctx context.Context, p *place) error {
 
 // A usage is what a process took.
 type usage struct {
-	wall time.Duration
-	peak int64 // bytes of resident memory; 0 where it cannot be told
+	wall, cpu time.Duration
+	peak      int64 // bytes of resident memory; 0 where it cannot be told
 }
 
 // run runs muster; that something is not identical is no error.
@@ -114,7 +114,7 @@ func (b *bench) run(ctx context.Context, out io.Writer, args ...string) (u usage
 	ended, peak := make(chan struct{}), make(chan int64)
 	go func() { peak <- watch(cmd.Process.Pid, ended) }()
 	err = cmd.Wait()
-	u.wall = time.Since(began)
+	u.wall, u.cpu = time.Since(began), cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime()
 	close(ended)
 	u.peak = <-peak
 	var exit *exec.ExitError

@@ -23,7 +23,7 @@ func (b *bench) real(ctx context.Context) error {
 			continue
 		}
 		if missing := p.missing(); len(missing) > 0 {
-			fmt.Fprintf(b.out, "| %s | left out: no %s | | | | | | | | |\n", p.name, strings.Join(missing, ", "))
+			fmt.Fprintf(b.out, "| %s | left out: no %s | | | | | | | | | |\n", p.name, strings.Join(missing, ", "))
 			continue
 		}
 		if err := b.pair(ctx, p); err != nil {
@@ -35,7 +35,7 @@ func (b *bench) real(ctx context.Context) error {
 
 func (b *bench) realHead() {
 	if b.judge == 0 {
-		fmt.Fprint(b.out, "\n| pair | cases | differ | changed lines | distinct diffs | causes | families | limit | | s | MB |\n|---|---|---|---|---|---|---|---|---|---|---|\n")
+		fmt.Fprint(b.out, "\n| pair | cases | differ | changed lines | distinct diffs | causes | families | limit | | s | CPU s | MB |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n")
 	}
 }
 
@@ -96,8 +96,8 @@ func (b *bench) row(p pair, c compared, d plain) {
 	if c.found.rewritten {
 		causes += ", rewritten"
 	}
-	fmt.Fprintf(b.out, "| %s | %d | %d | %d | %d | %s | %d | %s | %s | %.2f | %.0f |\n", name, c.cases, c.differing, d.lines, d.distinct, causes,
-		c.families, limit, verdict(counted <= p.most && !c.found.rewritten), c.wall.Seconds(), float64(c.peak)/1e6)
+	fmt.Fprintf(b.out, "| %s | %d | %d | %d | %d | %s | %d | %s | %s | %.2f | %.2f | %.0f |\n", name, c.cases, c.differing, d.lines, d.distinct, causes,
+		c.families, limit, verdict(counted <= p.most && !c.found.rewritten), c.wall.Seconds(), c.cpu.Seconds(), float64(c.peak)/1e6)
 }
 
 func verdict(met bool) string {

@@ -58,7 +58,7 @@ func (p *program) statement() {
 		p.line("PRINT %s", p.expression(1))
 	case n < 74:
 		p.line("IF %s %s %s THEN %d", p.variable(), p.one("=", "<>", "<", ">", "<=", ">="), p.expression(1), p.target())
-	case n < 82 && len(p.open) < 3:
+	case n < 79 && len(p.open) < 3:
 		v := fmt.Sprintf("I%d", len(p.open))
 		p.open = append(p.open, v)
 		p.line("FOR %s = %s TO %s", v, p.expression(0), p.expression(0))
