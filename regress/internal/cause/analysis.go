@@ -1,166 +1,154 @@
 package cause
 
 import (
-	"bytes"
-	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
-	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
+
+	"muster/regress/internal/outcome"
 )
+
+// editsMax is of how many edits of one part the places are kept. Beyond it the causes
+// are known and the places are not, and what is left of the part is one edit.
+const editsMax = 100_000
 
 // An Analysis collects the differences of cases, and finds their causes.
 type Analysis struct {
-	mu    sync.Mutex
-	cases []seen
+	scratch scratches
+	mu      sync.Mutex
+	words   *words
+	cases   []*seen
 }
 
 // seen is what is kept of a case.
 type seen struct {
-	name  string
-	size  int64
-	parts []PartEdits // Cause is an index into keys
-	keys  []key
+	name           string
+	size           int64
+	keys           []int32 // patterns of what is no edit
+	parts          []seenPart
+	changed, total int64 // bytes of its texts
 }
 
-type key struct {
-	kind    Kind
-	pattern string
-	lines   int
+type seenPart struct {
+	key     outcome.Key
+	places  []place
+	cuts    []int32
+	tooMany bool // places has each pattern once
 }
 
 // New returns an analysis of no cases.
-func New() *Analysis { return &Analysis{} }
+func New() *Analysis { return &Analysis{words: newWords()} }
 
-// Add takes a case in. It may be called by several goroutines; their order does not
-// matter.
+// Add takes a case in. It may be called by several goroutines, and does its work in
+// theirs; their order does not matter.
 func (a *Analysis) Add(c Case) {
-	s := look(c)
+	s, w := a.look(c)
+	global := make([]int32, len(w.list))
 	a.mu.Lock()
-	defer a.mu.Unlock()
+	for i, word := range w.list {
+		global[i] = a.words.add(word)
+	}
 	a.cases = append(a.cases, s)
+	a.mu.Unlock()
+	s.renumber(global)
 }
 
-func look(c Case) seen {
-	s := seen{name: c.Name, size: c.Size}
-	if c.Old != c.Now {
-		s.keys = append(s.keys, key{kind: Ended, pattern: fmt.Sprintf("%s → %s", c.Old, c.Now)})
-		return s
+func (s *seen) renumber(global []int32) {
+	for i, k := range s.keys {
+		s.keys[i] = global[k]
+	}
+	for _, p := range s.parts {
+		for i := range p.places {
+			q := &p.places[i]
+			q.pattern, q.before, q.after = global[q.pattern], global[q.before], global[q.after]
+		}
+	}
+}
+
+// look compares a case. The numbers of what it returns are those of the words.
+func (a *Analysis) look(c Case) (*seen, *words) {
+	s, w := &seen{name: c.Name, size: c.Size}, newWords()
+	scratch := a.scratch.get()
+	defer a.scratch.pool.Put(scratch)
+	ended, broken := ending(c)
+	if ended != "" {
+		s.keys = append(s.keys, w.add(ended))
 	}
 	for _, p := range c.Parts {
-		e := PartEdits{Key: p.Key}
-		for _, l := range edits(p.OldText, p.NowText) {
-			was, is := p.OldText[l.Old.From:l.Old.To], p.NowText[l.Now.From:l.Now.To]
-			e.Edits = append(e.Edits, Attributed{l, len(s.keys)})
-			s.keys = append(s.keys, key{Edit, strconv.Quote(string(was)) + " → " + strconv.Quote(string(is)), bytes.Count(is, []byte("\n")) + 1})
+		if !isText(p) {
+			if !broken {
+				s.keys = append(s.keys, w.add(fileKey(p)))
+			}
+			s.parts = append(s.parts, seenPart{key: p.Key})
+			continue
 		}
-		s.parts = append(s.parts, e)
+		t := &text{old: p.OldText, now: p.NowText, words: w, scratch: scratch}
+		if broken {
+			t.replace(w.add(ended))
+		} else {
+			t.compare()
+			t.exact()
+		}
+		s.add(t, p.Key)
 	}
-	if len(s.keys) == 0 {
-		s.keys = append(s.keys, key{kind: Binary, pattern: "other"})
+	if len(s.keys) == 0 && !slices.ContainsFunc(s.parts, func(p seenPart) bool { return len(p.places) > 0 }) {
+		s.keys = append(s.keys, w.add("b differs"))
 	}
-	return s
+	return s, w
 }
 
-// edits finds what to replace.
-func edits(old, now []byte) []LiteralEdit {
-	if bytes.Equal(old, now) {
-		return nil
+// add keeps what was found in a text.
+func (s *seen) add(t *text, key outcome.Key) {
+	p := seenPart{key: key, places: slices.Clip(t.places), cuts: slices.Clip(t.cuts)}
+	if len(p.places) > editsMax {
+		known := map[int32]bool{}
+		p.tooMany, p.cuts = true, nil
+		p.places = slices.DeleteFunc(p.places, func(q place) bool {
+			again := known[q.pattern]
+			known[q.pattern] = true
+			return again
+		})
+		p.places = slices.Clone(p.places)
+		for i := range p.places {
+			p.places[i].cut = -1
+		}
 	}
-	from := 0
-	for from < len(old) && from < len(now) && old[from] == now[from] {
-		from++
-	}
-	a, b := len(old), len(now)
-	for a > from && b > from && old[a-1] == now[b-1] {
-		a, b = a-1, b-1
-	}
-	return []LiteralEdit{{Span{from, a}, Span{from, b}}}
+	s.changed += t.changed
+	s.total += int64(max(len(t.old), len(t.now)))
+	s.parts = append(s.parts, p)
 }
 
-// Causes returns what was found. No more cases may be added.
-func (a *Analysis) Causes() *Found {
-	slices.SortFunc(a.cases, func(x, y seen) int { return strings.Compare(x.name, y.name) })
-	f, at, smallest := &Found{}, map[string]int{}, []int64{}
-	for _, s := range a.cases {
-		m, index := Member{Name: s.name, Parts: s.parts}, make([]int, len(s.keys))
-		for i, k := range s.keys {
-			n, known := at[k.pattern]
-			if !known {
-				n = len(f.Causes)
-				at[k.pattern] = n
-				sum := sha256.Sum256([]byte(k.pattern))
-				f.Causes = append(f.Causes, Cause{
-					Signature: hex.EncodeToString(sum[:8]), Name: k.pattern, Kind: k.kind,
-					Example: s.name, Smallest: s.name, Patterns: []string{k.pattern},
-				})
-				smallest = append(smallest, s.size)
-			}
-			index[i] = n
-			f.Causes[n].Lines += k.lines
-			if !slices.Contains(m.Causes, n) {
-				m.Causes = append(m.Causes, n)
-				f.Causes[n].Cases++
-				if s.size < smallest[n] {
-					smallest[n], f.Causes[n].Smallest = s.size, s.name
-				}
-			}
-		}
-		if len(m.Causes) == 1 {
-			f.Causes[m.Causes[0]].Sole++
-		}
-		for _, p := range m.Parts {
-			for i := range p.Edits {
-				p.Edits[i].Cause = index[p.Edits[i].Cause]
-			}
-		}
-		f.Members = append(f.Members, m)
-	}
-	f.number()
-	return f
-}
-
-// number brings the causes into their order.
-func (f *Found) number() {
-	order := make([]int, len(f.Causes))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(x, y int) int {
-		a, b := &f.Causes[x], &f.Causes[y]
-		return cmp.Or(cmp.Compare(b.Cases, a.Cases), cmp.Compare(b.Lines, a.Lines), strings.Compare(a.Name, b.Name))
-	})
-	causes, place := make([]Cause, len(order)), make([]int, len(order))
-	for i, old := range order {
-		causes[i], place[old] = f.Causes[old], i
-		causes[i].ID = "G" + strconv.Itoa(i+1)
-	}
-	f.Causes = causes
-	for m := range f.Members {
-		for i := range f.Members[m].Causes {
-			f.Members[m].Causes[i] = place[f.Members[m].Causes[i]]
-		}
-		slices.Sort(f.Members[m].Causes)
-		for _, p := range f.Members[m].Parts {
-			for i := range p.Edits {
-				p.Edits[i].Cause = place[p.Edits[i].Cause]
-			}
-		}
+// replace makes one edit of all that differs.
+func (t *text) replace(pattern int32) {
+	from := commonPrefix(t.old, t.now)
+	to := commonSuffix(t.old[from:], t.now[from:])
+	t.places, t.cuts = t.places[:0], nil
+	if from < len(t.old) || from < len(t.now) {
+		t.places = append(t.places, place{
+			LiteralEdit: LiteralEdit{Span{from, len(t.old) - to}, Span{from, len(t.now) - to}},
+			pattern:     pattern, lines: 1, cut: -1,
+		})
 	}
 }
 
-// Shows returns which of the causes a single case shows, as indexes in ascending order.
-func Shows(causes []Cause, c Case) (shown []int) {
-	for _, k := range look(c).keys {
-		for i := range causes {
-			if slices.Contains(causes[i].Patterns, k.pattern) && !slices.Contains(shown, i) {
-				shown = append(shown, i)
-			}
+// exact sees that nothing differs outside of the edits. If it does, by two contents that
+// had one key, there is one edit.
+func (t *text) exact() {
+	i, j := 0, 0
+	for _, e := range t.places {
+		if e.Old.From < i || e.Now.From < j || string(t.old[i:e.Old.From]) != string(t.now[j:e.Now.From]) {
+			t.replace(t.words.add(wholePattern))
+			return
 		}
+		i, j = e.Old.To, e.Now.To
 	}
-	slices.Sort(shown)
-	return shown
+	if string(t.old[i:]) != string(t.now[j:]) {
+		t.replace(t.words.add(wholePattern))
+	}
+}
+
+// sorted returns the cases by name.
+func (a *Analysis) sorted() []*seen {
+	slices.SortFunc(a.cases, func(x, y *seen) int { return strings.Compare(x.name, y.name) })
+	return a.cases
 }

@@ -1,0 +1,214 @@
+package cause
+
+import "bytes"
+
+// An element is what a pattern consists of: a token, or several that count as one.
+type element struct {
+	kind kind
+	text []byte
+	at   int32 // where it begins, with the whitespace before it
+}
+
+const (
+	elementsMax = 24 // of one side; of more the head, how many, and the tail are kept
+	headMax     = 8
+	tailMax     = 4
+	periodMax   = 6 // elements that repeat themselves
+)
+
+// collapse appends the elements of one side of an edit.
+func collapse(es []element, text []byte, tokens []token) []element {
+	for i := 0; i < len(tokens); {
+		k := tokens[i]
+		e := element{k.kind, k.bytes(text), k.gap}
+		n := 1
+		if k.kind == sign {
+			if size := stringLength(text, tokens[i:]); size > 0 {
+				e.kind, e.text, n = quoted, text[k.from:k.from+1], size
+			} else if size := remarkLength(text, tokens, i); size > 1 {
+				es = append(es, e)
+				e, n = element{remark, nil, tokens[i+1].gap}, size-1
+				i++
+			}
+		} else if k.kind == word {
+			n = nameLength(text, tokens[i:])
+			e.text = text[k.from:tokens[i+n-1].to]
+		}
+		es = append(es, e)
+		i += n
+	}
+	if len(es) > elementsMax {
+		es = periods(es)
+	}
+	if n := len(es); n > elementsMax {
+		copy(es[headMax+1:], es[n-tailMax:])
+		es[headMax] = element{length, lengthClass(n), es[headMax].at}
+		es = es[:headMax+1+tailMax]
+	}
+	return es
+}
+
+func lengthClass(n int) []byte {
+	switch {
+	case n <= 60:
+		return []byte("…")
+	case n <= 400:
+		return []byte("……")
+	}
+	return []byte("………")
+}
+
+// stringLength returns how many tokens a quoted string has that begins here and ends
+// on its line; 0 for none.
+func stringLength(text []byte, tokens []token) int {
+	q := text[tokens[0].from]
+	if q != '"' && q != '\'' && q != '`' || tokens[0].to-tokens[0].from != 1 {
+		return 0
+	}
+	for i := 1; i < len(tokens); i++ {
+		k := tokens[i]
+		switch {
+		case bytes.IndexByte(text[k.gap:k.from], '\n') >= 0:
+			return 0
+		case k.kind == sign && k.to-k.from == 1 && text[k.from] == '\\' && i+1 < len(tokens) && tokens[i+1].gap == k.to:
+			i++
+		case k.kind == sign && text[k.from] == q:
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// remarkLength returns how many tokens a comment has, its marker counted, that begins
+// at i and goes to the line's end.
+func remarkLength(text []byte, tokens []token, i int) int {
+	k := tokens[i]
+	s := string(k.bytes(text))
+	if s != "//" && s != "#" && s != "--" || k.gap == k.from && k.gap != 0 {
+		return 0
+	}
+	n := 1
+	for i+n < len(tokens) && bytes.IndexByte(text[tokens[i+n].gap:tokens[i+n].from], '\n') < 0 {
+		n++
+	}
+	return n
+}
+
+// nameLength returns of how many tokens a name consists that begins here: a.b::c$1.
+func nameLength(text []byte, tokens []token) int {
+	n := 1
+	for n < len(tokens) && tokens[n].gap == tokens[n].from {
+		if tokens[n].kind != sign {
+			n++
+			continue
+		}
+		s := string(tokens[n].bytes(text))
+		joins := s == "." || s == "::" || s == "$"
+		if !joins || n+1 == len(tokens) || tokens[n+1].kind == sign || tokens[n+1].gap != tokens[n+1].from {
+			return n
+		}
+		n += 2
+	}
+	return n
+}
+
+// periods makes one element of what repeats itself three times or more.
+func periods(es []element) []element {
+	out := es[:0]
+	for i := 0; i < len(es); {
+		p, times := period(es[i:])
+		if times < 3 {
+			out = append(out, es[i])
+			i++
+			continue
+		}
+		e := element{kind: run, at: es[i].at}
+		for _, k := range es[i : i+p] {
+			e.text = append(append(append([]byte(nil), e.text...), byte(k.kind)), k.text...)
+			e.text = append(e.text, '\x1f')
+		}
+		out = append(out, e)
+		i += p * times
+	}
+	return out
+}
+
+// period returns how often how many elements repeat themselves from here on.
+func period(es []element) (p, times int) {
+	for p = 1; p <= periodMax && 3*p <= len(es); p++ {
+		times = 1
+		for (times+1)*p <= len(es) && equalElements(es[:p], es[times*p:(times+1)*p]) {
+			times++
+		}
+		if times >= 3 {
+			return p, times
+		}
+	}
+	return 0, 0
+}
+
+func equalElements(a, b []element) bool {
+	for i := range a {
+		if a[i].kind != b[i].kind || !bytes.Equal(a[i].text, b[i].text) {
+			return false
+		}
+	}
+	return true
+}
+
+// appendEdit writes the pattern of an edit: of what kind, one side, the other side.
+func appendEdit(key []byte, old, now []element) []byte {
+	if len(old) > 1 && samePieces(old, now) {
+		key = append(key, 'm')
+	} else if len(old) == 1 && len(now) == 1 && old[0].kind == word && now[0].kind == word {
+		old[0], now[0] = middle(old[0], now[0])
+		key = append(key, 'e')
+	} else {
+		key = append(key, 'e')
+	}
+	key = append(key, ' ')
+	key = appendElements(key, old)
+	key = append(key, '\t')
+	return appendElements(key, now)
+}
+
+func appendElements(key []byte, es []element) []byte {
+	for i, e := range es {
+		if i > 0 {
+			key = append(key, ' ')
+		}
+		key = append(key, byte(e.kind))
+		key = append(key, e.text...)
+	}
+	return key
+}
+
+// middle cuts off what two words share, if this is four characters or more.
+func middle(a, b element) (x, y element) {
+	from := commonPrefix(a.text, b.text)
+	to := commonSuffix(a.text[from:], b.text[from:])
+	if from+to < 4 {
+		return a, b
+	}
+	a.kind, a.text = inner, a.text[from:len(a.text)-to]
+	b.kind, b.text = inner, b.text[from:len(b.text)-to]
+	return a, b
+}
+
+// samePieces reports whether both sides have the same elements in another order.
+func samePieces(a, b []element) bool {
+	if len(a) != len(b) || len(a) > elementsMax {
+		return false
+	}
+	count := make(map[string]int, len(a))
+	for _, e := range a {
+		count[string(e.kind)+string(e.text)]++
+	}
+	for _, e := range b {
+		key := string(e.kind) + string(e.text)
+		if count[key]--; count[key] < 0 {
+			return false
+		}
+	}
+	return true
+}

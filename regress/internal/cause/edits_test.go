@@ -1,0 +1,129 @@
+package cause_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"muster/regress/internal/cause"
+	"muster/regress/internal/outcome"
+)
+
+var stdout = outcome.Key{Place: outcome.Stdout}
+
+// differing is a case whose standard output was old and is now.
+func differing(name, old, now string) cause.Case {
+	return cause.Case{Name: name, Size: int64(len(old)), Verdict: outcome.Changed, Parts: []cause.Part{part(old, now)}}
+}
+
+func part(old, now string) cause.Part {
+	return cause.Part{Key: stdout, Old: &outcome.Part{Key: stdout}, Now: &outcome.Part{Key: stdout}, OldText: []byte(old), NowText: []byte(now)}
+}
+
+func found(cases ...cause.Case) *cause.Found {
+	a := cause.New()
+	for _, c := range cases {
+		a.Add(c)
+	}
+	return a.Causes()
+}
+
+func literal(p cause.PartEdits) (edits []cause.LiteralEdit) {
+	for _, e := range p.Edits {
+		edits = append(edits, e.LiteralEdit)
+	}
+	return edits
+}
+
+// checkReplay fails unless the edits of every part make of the old content the new one,
+// and no cause lacks.
+func checkReplay(t interface{ Fatalf(string, ...any) }, f *cause.Found, cases []cause.Case) {
+	for _, c := range cases {
+		m, known := f.Member(c.Name)
+		if !known || len(m.Causes) == 0 {
+			t.Fatalf("%s has no cause", c.Name)
+		}
+		for i, p := range m.Parts {
+			edits := literal(p)
+			if len(edits) == 0 && f.Causes[m.Causes[0]].Kind == cause.Binary {
+				continue
+			}
+			for j, e := range edits {
+				if e.Old.From > e.Old.To || e.Now.From > e.Now.To || j > 0 && (edits[j-1].Old.To > e.Old.From || edits[j-1].Now.To > e.Now.From) {
+					t.Fatalf("%s: edits out of order: %v", c.Name, edits)
+				}
+			}
+			if got := cause.Replay(c.Parts[i].OldText, c.Parts[i].NowText, edits); !bytes.Equal(got, c.Parts[i].NowText) {
+				t.Fatalf("%s: replayed\n%q\nwant\n%q\nof\n%q\nby %v", c.Name, got, c.Parts[i].NowText, c.Parts[i].OldText, edits)
+			}
+		}
+		shown := cause.Shows(f.Causes, c)
+		for _, n := range m.Causes {
+			if !contains(shown, n) {
+				t.Fatalf("%s shows %s (%s) in an analysis and not alone; %v", c.Name, f.Causes[n].ID, f.Causes[n].Name, f.Causes[n].Patterns)
+			}
+		}
+	}
+}
+
+func contains(list []int, n int) bool {
+	for _, v := range list {
+		if v == n {
+			return true
+		}
+	}
+	return false
+}
+
+// drawText draws what is like code, and what is not.
+func drawText(t *rapid.T, label string) string {
+	piece := rapid.OneOf(
+		rapid.SampledFrom([]string{"foo", "bar", "int", "(", ")", "{", "}", ";", ",", " ", "  ", "\t", "\n", "\n\n", "\r\n", "\n  ", "=", "==", "1", "23", "0x1f", "\"a b\"", "'", "// c", "a.b", "x1", "foo(x);\n", "\xff\xfe", "é"}),
+		rapid.StringN(0, 5, -1),
+	)
+	return strings.Join(rapid.SliceOfN(piece, 0, 60).Draw(t, label), "")
+}
+
+// mutate changes a text a little.
+func mutate(t *rapid.T, s string) string {
+	for range rapid.IntRange(1, 4).Draw(t, "changes") {
+		from := rapid.IntRange(0, len(s)).Draw(t, "from")
+		to := min(len(s), from+rapid.IntRange(0, 6).Draw(t, "length"))
+		s = s[:from] + rapid.SampledFrom([]string{"", " ", "\n", "foo", "(", ")", "bar baz", "7", "\t", "\r", "x(y)"}).Draw(t, "new") + s[to:]
+	}
+	return s
+}
+
+func drawCases(t *rapid.T) (cases []cause.Case) {
+	for i := range rapid.IntRange(1, 6).Draw(t, "cases") {
+		old := drawText(t, "old")
+		now := mutate(t, old)
+		if rapid.IntRange(0, 3).Draw(t, "other") == 0 {
+			now = drawText(t, "now")
+		}
+		cases = append(cases, differing("case"+string(rune('a'+i)), old, now))
+	}
+	return cases
+}
+
+// Whatever was and is: the literal edits of a part, made on what was, give what is, and
+// one case alone shows what it shows among others.
+func TestReplayIsExact(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		cases := drawCases(t)
+		checkReplay(t, found(cases...), cases)
+	})
+}
+
+func FuzzEdits(f *testing.F) {
+	for _, s := range []string{"", "a\n", "a b\r\n\tc", "f(x);\n\n\nf(y);\n", "\x00\x01", "\xff\xfe\n"} {
+		f.Add([]byte(s), []byte("f(x);\n"))
+		f.Add([]byte("f(y)\n"), []byte(s))
+	}
+	f.Fuzz(func(t *testing.T, old, now []byte) {
+		cases := []cause.Case{differing("a", string(old), string(now)), differing("b", string(now), string(old))}
+		checkReplay(t, found(cases...), cases)
+	})
+}

@@ -1,0 +1,141 @@
+package cause
+
+import "bytes"
+
+// emit makes literal edits of the blocks of a hunk, and of the gaps that differ between
+// the tokens that do not.
+func (h *hunk) emit() {
+	i, j, done := 0, 0, false // done: the gap of the next pair is part of an edit
+	for n, b := range h.blocks {
+		h.gaps(i, b.a0, j, done)
+		done = h.block(b, h.mark(n))
+		i, j = b.a1, b.b1
+	}
+	h.gaps(i, len(h.scratch.old), j, done)
+}
+
+func (h *hunk) mark(n int) []byte {
+	if h.marks == nil {
+		return nil
+	}
+	return h.marks[n]
+}
+
+// gaps compares the whitespace before tokens that are equal.
+func (h *hunk) gaps(i, to, j int, done bool) {
+	for ; i < to; i, j = i+1, j+1 {
+		if !done {
+			h.gap(i, j)
+		}
+		done = false
+	}
+}
+
+func (h *hunk) gap(i, j int) {
+	a, b := h.scratch.old[i], h.scratch.now[j]
+	h.space(Span{int(a.gap), int(a.from)}, Span{int(b.gap), int(b.from)}, h.c)
+}
+
+// block emits one, and reports whether it took in the gap of the token behind it.
+func (h *hunk) block(b block, mark []byte) (done bool) {
+	old, now := h.scratch.old, h.scratch.now
+	var e LiteralEdit
+	switch {
+	case b.a0 == b.a1:
+		e.Now, done = edges(h.text.now, now[b.b0:b.b1+1], h.text.old, old[b.a0])
+		e.Old = pointAt(old[b.a0], done)
+	case b.b0 == b.b1:
+		e.Old, done = edges(h.text.old, old[b.a0:b.a1+1], h.text.now, now[b.b0])
+		e.Now = pointAt(now[b.b0], done)
+	default:
+		h.gap(b.a0, b.b0)
+		e.Old = Span{int(old[b.a0].from), int(old[b.a1-1].to)}
+		e.Now = Span{int(now[b.b0].from), int(now[b.b1-1].to)}
+	}
+	h.edit(e, b, mark)
+	return done
+}
+
+// edges returns the range of what is on one side alone: with the gap before it, or with
+// the one behind it where this leaves the gap that the other side has.
+func edges(text []byte, tokens []token, other []byte, behind token) (s Span, done bool) {
+	n := len(tokens) - 1
+	first, next := tokens[0], tokens[n]
+	gap := other[behind.gap:behind.from]
+	if !bytes.Equal(text[next.gap:next.from], gap) && bytes.Equal(text[first.gap:first.from], gap) {
+		return Span{int(first.from), int(next.from)}, true
+	}
+	return Span{int(first.gap), int(tokens[n-1].to)}, false
+}
+
+func pointAt(k token, done bool) Span {
+	if done {
+		return Span{int(k.from), int(k.from)}
+	}
+	return Span{int(k.gap), int(k.gap)}
+}
+
+// edit adds the edit of a block with its pattern.
+func (h *hunk) edit(e LiteralEdit, b block, mark []byte) {
+	s := h.scratch
+	p := place{LiteralEdit: e}
+	p.before, p.after = h.beside(s.old, b.a0-1), h.beside(s.old, b.a1)
+	h.changed += int64(max(e.Old.To-e.Old.From, e.Now.To-e.Now.From))
+	s.elements[0] = collapse(s.elements[0][:0], h.text.old, s.old[b.a0:b.a1])
+	s.elements[1] = collapse(s.elements[1][:0], h.text.now, s.now[b.b0:b.b1])
+	if mark == nil {
+		s.key = appendEdit(s.key[:0], s.elements[0], s.elements[1])
+		mark = s.key
+		p.cut = h.cutsOf(s.elements[0], s.elements[1])
+	}
+	h.add(p, mark, h.c)
+}
+
+// beside returns the index of the word that a neighbour is.
+func (h *hunk) beside(tokens []token, at int) int32 {
+	if at < 0 || at >= len(tokens) || tokens[at].to == tokens[at].from {
+		return 0
+	}
+	b := tokens[at].bytes(h.text.old)
+	if len(b) > wordMax {
+		return 0
+	}
+	return h.words.index(b)
+}
+
+// wordMax is of what a longer word is not kept.
+const wordMax = 64
+
+// cutsOf keeps where the elements of an edit begin, if there is more than one.
+func (t *text) cutsOf(old, now []element) int32 {
+	if len(old) <= 1 && len(now) <= 1 || len(old) > elementsMax || len(now) > elementsMax {
+		return -1
+	}
+	at := int32(len(t.cuts))
+	for _, side := range [...][]element{old, now} {
+		for i := 1; i < len(side); i++ {
+			t.cuts = append(t.cuts, side[i].at)
+		}
+	}
+	return at
+}
+
+// add appends an edit that has a pattern.
+func (t *text) add(p place, pattern []byte, c *lineCounter) {
+	p.pattern = t.words.index(pattern)
+	p.line = c.to(p.Now.From)
+	p.lines = 1 + int32(max(bytes.Count(t.old[p.Old.From:p.Old.To], newline), bytes.Count(t.now[p.Now.From:p.Now.To], newline)))
+	if p.lines > 1 && (startsWithNewline(t.now[p.Now.From:p.Now.To]) || startsWithNewline(t.old[p.Old.From:p.Old.To])) {
+		p.lines--
+	}
+	t.places = append(t.places, p)
+}
+
+func startsWithNewline(b []byte) bool {
+	for _, c := range b {
+		if !isSpace(c) || c == '\n' {
+			return c == '\n'
+		}
+	}
+	return false
+}

@@ -1,0 +1,263 @@
+package cause
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+)
+
+// finder is an Analysis on its way to what it found.
+type finder struct {
+	cases    []*seen
+	list     []string
+	patterns []used // by their keys
+	at       []int  // of words their index in patterns, -1 for other words
+	literal  int    // cases that make a word one that stays
+
+	wordCases map[string]int
+	shapes    []shape
+	shapeOf   map[string]int
+	groups    []group
+	groupOf   []int // of shapes
+}
+
+// used is a pattern that occurs.
+type used struct {
+	pattern
+	key         string
+	cases, uses int
+	shape       int
+	tiles       []tile // of the shapes that it consists of; none for one of its own
+}
+
+// Causes returns what was found. No more cases may be added.
+func (a *Analysis) Causes() *Found {
+	f := &finder{cases: a.sorted(), list: a.words.list, shapeOf: map[string]int{}, wordCases: map[string]int{}}
+	f.literal = max(literalMin, len(f.cases)/literalPart)
+	f.index()
+	f.count()
+	f.generalize()
+	f.resolve()
+	f.group()
+	return f.found()
+}
+
+// index collects the patterns and sorts them, for their numbers depend on who came first.
+func (f *finder) index() {
+	f.at = make([]int, len(f.list))
+	for i := range f.at {
+		f.at[i] = -1
+	}
+	var keys []int32
+	f.each(func(_ int, p int32) {
+		if f.at[p] < 0 {
+			f.at[p] = 0
+			keys = append(keys, p)
+		}
+	})
+	slices.SortFunc(keys, func(x, y int32) int { return cmp.Compare(f.list[x], f.list[y]) })
+	f.patterns = make([]used, len(keys))
+	for i, k := range keys {
+		f.at[k] = i
+		f.patterns[i] = used{pattern: parse(f.list[k]), key: f.list[k]}
+	}
+}
+
+// each visits the patterns of all cases, as words, as often as they occur.
+func (f *finder) each(visit func(c int, p int32)) {
+	for i, s := range f.cases {
+		for _, k := range s.keys {
+			visit(i, k)
+		}
+		for _, p := range s.parts {
+			for j := range p.places {
+				visit(i, p.places[j].pattern)
+			}
+		}
+	}
+}
+
+// count tells in how many cases patterns and words occur.
+func (f *finder) count() {
+	last := make([]int, len(f.patterns)) // case plus one
+	type mark struct{ last, cases int }
+	words := map[string]*mark{}
+	f.each(func(c int, k int32) {
+		p := &f.patterns[f.at[k]]
+		p.uses++
+		if last[f.at[k]] == c+1 {
+			return
+		}
+		last[f.at[k]] = c + 1
+		p.cases++
+		for _, side := range [...][]piece{p.old, p.now} {
+			for _, e := range side {
+				if e.kind != word {
+					continue
+				}
+				m, known := words[e.text]
+				if !known {
+					m = &mark{}
+					words[e.text] = m
+				}
+				if m.last != c+1 {
+					m.last, m.cases = c+1, m.cases+1
+				}
+			}
+		}
+	})
+	for w, m := range words {
+		f.wordCases[w] = m.cases
+	}
+}
+
+// parseMax bounds for how many patterns atoms are looked for.
+const parseMax = 50_000
+
+// resolve takes patterns apart that are several edits which touched each other, and
+// gives each of the others its shape.
+func (f *finder) resolve() {
+	for i := range f.shapes {
+		for _, m := range f.shapes[i].members {
+			f.patterns[m].shape = i
+		}
+	}
+	f.countShapes()
+	order := make([]int, 0, len(f.shapes))
+	for i := range f.shapes {
+		if f.shapes[i].cases >= literalMin {
+			order = append(order, i)
+		}
+	}
+	slices.SortFunc(order, func(x, y int) int {
+		return cmp.Or(cmp.Compare(f.shapes[y].cases, f.shapes[x].cases), cmp.Compare(f.shapes[x].text, f.shapes[y].text))
+	})
+	var a atoms
+	for _, i := range order {
+		a.add(f.shapes[i].pattern, i)
+	}
+	parsed := 0
+	for i := range f.patterns {
+		p := &f.patterns[i]
+		own := p.shape
+		enough := 2 * max(1, f.shapes[own].cases)
+		if !p.isEdit() || parsed >= parseMax || isOnePair(&p.pattern) || len(order) > 0 && f.shapes[order[0]].cases < enough {
+			continue
+		}
+		parsed++
+		p.tiles, _ = a.parse(&p.pattern, func(s int) bool { return s != own && f.shapes[s].cases >= enough })
+	}
+	f.countShapes()
+}
+
+// isOnePair reports whether one element takes the place of one: that is never two edits.
+func isOnePair(p *pattern) bool { return len(p.old) == 1 && len(p.now) == 1 }
+
+// countShapes tells in how many cases shapes occur.
+func (f *finder) countShapes() {
+	last := make([]int, len(f.shapes))
+	for i := range f.shapes {
+		f.shapes[i].cases = 0
+	}
+	f.each(func(c int, k int32) {
+		f.patterns[f.at[k]].each(func(s int) {
+			if last[s] != c+1 {
+				last[s] = c + 1
+				f.shapes[s].cases++
+			}
+		})
+	})
+}
+
+// each visits the shapes of a pattern.
+func (p *used) each(visit func(shape int)) {
+	if p.tiles == nil {
+		visit(p.shape)
+	}
+	for _, t := range p.tiles {
+		visit(t.shape)
+	}
+}
+
+// found makes what is handed out.
+func (f *finder) found() *Found {
+	out := &Found{Causes: make([]Cause, len(f.groups))}
+	for i := range f.groups {
+		g := &f.groups[i]
+		out.Rewritten = out.Rewritten || g.kind == Rewritten
+		out.Causes[i] = Cause{
+			ID: "G" + strconv.Itoa(i+1), Signature: digestOf(g.text), Name: g.name, Kind: g.kind, Family: g.family,
+			Cases: g.cases, Lines: g.lines, Patterns: g.patterns, Folded: g.folded,
+		}
+	}
+	for _, s := range f.cases {
+		out.Members = append(out.Members, f.member(s))
+	}
+	f.exemplars(out)
+	return out
+}
+
+// member attributes the edits of a case.
+func (f *finder) member(s *seen) Member {
+	m := Member{Name: s.name}
+	for _, k := range s.keys {
+		m.Causes = append(m.Causes, f.groupOf[f.patterns[f.at[k]].shape])
+	}
+	for _, p := range s.parts {
+		part := PartEdits{Key: p.key}
+		if !p.tooMany {
+			part.Edits = make([]Attributed, 0, len(p.places))
+		}
+		for i := range p.places {
+			from := len(part.Edits)
+			part.Edits = f.attribute(part.Edits, &p, &p.places[i])
+			for _, e := range part.Edits[from:] {
+				m.Causes = append(m.Causes, e.Cause)
+			}
+			if p.tooMany {
+				part.Edits = nil
+			}
+		}
+		m.Parts = append(m.Parts, part)
+		slices.Sort(m.Causes)
+		m.Causes = slices.Compact(m.Causes)
+	}
+	slices.Sort(m.Causes)
+	m.Causes = slices.Compact(m.Causes)
+	return m
+}
+
+// attribute appends the edit of a place, or those that it consists of.
+func (f *finder) attribute(edits []Attributed, p *seenPart, at *place) []Attributed {
+	u := &f.patterns[f.at[at.pattern]]
+	if len(u.tiles) == 0 {
+		return append(edits, Attributed{at.LiteralEdit, f.groupOf[u.shape]})
+	}
+	if p.tooMany {
+		for _, t := range u.tiles {
+			edits = append(edits, Attributed{Cause: f.groupOf[t.shape]})
+		}
+		return edits
+	}
+	old, now := at.Old.From, at.Now.From
+	for _, t := range u.tiles {
+		x, y := at.Old.To, at.Now.To
+		if t.old < len(u.old) {
+			x = startOf(p, at, t.old, 0, at.Old.From)
+		}
+		if t.now < len(u.now) {
+			y = startOf(p, at, t.now, max(0, len(u.old)-1), at.Now.From)
+		}
+		edits = append(edits, Attributed{LiteralEdit{Span{old, x}, Span{now, y}}, f.groupOf[t.shape]})
+		old, now = x, y
+	}
+	return edits
+}
+
+// startOf returns where an element begins.
+func startOf(p *seenPart, at *place, element, first, from int) int {
+	if element == 0 {
+		return from
+	}
+	return max(from, int(p.cuts[int(at.cut)+first+element-1]))
+}

@@ -1,0 +1,214 @@
+package cause
+
+import (
+	"cmp"
+	"slices"
+)
+
+// A group is one cause while it is made.
+type group struct {
+	shapes       []int
+	text         string // what its signature is taken of
+	name, family string
+	kind         Kind
+	cases, uses  int
+	lines        int
+	patterns     []string
+	folded       []string
+}
+
+// group makes groups of shapes: each alone, or with those that it always comes with, or,
+// where there are too many, with what it has something alike.
+func (f *finder) group() {
+	uses := make([]int, len(f.shapes))
+	f.each(func(_ int, k int32) { f.patterns[f.at[k]].each(func(s int) { uses[s]++ }) })
+	sets := f.bundle(uses)
+	if f.isRewritten() {
+		sets = f.rewrite()
+	}
+	f.groupOf = make([]int, len(f.shapes))
+	for i := range f.groupOf {
+		f.groupOf[i] = -1
+	}
+	for _, set := range sets {
+		f.make(set, uses)
+	}
+	f.tally()
+	f.fold()
+	f.number()
+	f.collect()
+}
+
+// make makes one group of shapes that occur.
+func (f *finder) make(set, uses []int) {
+	set = slices.DeleteFunc(set, func(s int) bool { return uses[s] == 0 })
+	if len(set) == 0 {
+		return
+	}
+	slices.SortFunc(set, func(x, y int) int {
+		a, b := &f.shapes[x], &f.shapes[y]
+		return cmp.Or(cmp.Compare(b.cases, a.cases), cmp.Compare(uses[y], uses[x]), cmp.Compare(a.text, b.text))
+	})
+	first := &f.shapes[set[0]]
+	g := group{shapes: set, text: first.text, name: nameOf(&first.pattern), kind: kindOf(first.sort)}
+	if f.isRewritten() && g.kind == Edit {
+		g.kind, g.text, g.name = Rewritten, "rewritten", "rewritten: more than half of what the cases give"
+	} else {
+		for _, s := range set[1:min(len(set), 3)] {
+			g.name += ", " + nameOf(&f.shapes[s].pattern)
+		}
+		if len(set) > 3 {
+			g.name += ", …"
+		}
+	}
+	for _, s := range set {
+		f.groupOf[s] = len(f.groups)
+	}
+	f.groups = append(f.groups, g)
+}
+
+func kindOf(sort string) Kind {
+	switch sort {
+	case "n":
+		return Failing
+	case "p":
+		return Passing
+	case "x":
+		return Ended
+	case "f":
+		return File
+	case "b":
+		return Binary
+	}
+	return Edit
+}
+
+const (
+	rewrittenShapes = 40 // that must be more
+	rewrittenPart   = 2  // and more than one in so many bytes changed
+)
+
+// isRewritten reports whether so much changed that there is nothing to tell apart.
+func (f *finder) isRewritten() bool {
+	n := 0
+	for i := range f.shapes {
+		if f.shapes[i].cases > 0 && kindOf(f.shapes[i].sort) == Edit {
+			n++
+		}
+	}
+	if n <= rewrittenShapes {
+		return false
+	}
+	var changed, total int64
+	for _, s := range f.cases {
+		changed, total = changed+s.changed, total+s.total
+	}
+	return changed > total/rewrittenPart
+}
+
+// rewrite puts all edits into one set, and leaves what is no edit.
+func (f *finder) rewrite() (sets [][]int) {
+	var edits []int
+	for i := range f.shapes {
+		if kindOf(f.shapes[i].sort) == Edit {
+			edits = append(edits, i)
+		} else {
+			sets = append(sets, []int{i})
+		}
+	}
+	return append(sets, edits)
+}
+
+// tally counts the cases, uses and changed lines of the groups.
+func (f *finder) tally() {
+	type mark struct{ c, part, line int }
+	last := make([]mark, len(f.groups))
+	for i := range f.groups {
+		f.groups[i].cases, f.groups[i].uses, f.groups[i].lines = 0, 0, 0
+	}
+	see := func(g, c, part int, line, lines int32) {
+		m := &last[g]
+		if m.c != c+1 {
+			f.groups[g].cases++
+			*m = mark{c + 1, 0, -1}
+		}
+		f.groups[g].uses++
+		if m.part != part || m.line != int(line) {
+			f.groups[g].lines += int(lines)
+			m.part, m.line = part, int(line+lines)-1
+		}
+	}
+	for c, s := range f.cases {
+		for _, k := range s.keys {
+			see(f.groupOf[f.patterns[f.at[k]].shape], c, 0, 0, 0)
+		}
+		for n, p := range s.parts {
+			for i := range p.places {
+				q := &p.places[i]
+				f.patterns[f.at[q.pattern]].each(func(sh int) { see(f.groupOf[sh], c, n+1, q.line, q.lines) })
+			}
+		}
+	}
+}
+
+// number brings the groups into their order.
+func (f *finder) number() {
+	order := make([]int, len(f.groups))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(x, y int) int {
+		a, b := &f.groups[x], &f.groups[y]
+		return cmp.Or(cmp.Compare(b.cases, a.cases), cmp.Compare(b.lines, a.lines), cmp.Compare(digestOf(a.text), digestOf(b.text)))
+	})
+	f.permute(order)
+}
+
+// permute keeps those groups that order names, in its order.
+func (f *finder) permute(order []int) {
+	groups, to := make([]group, len(order)), make([]int, len(f.groups))
+	for i, old := range order {
+		groups[i], to[old] = f.groups[old], i
+	}
+	f.groups = groups
+	for s, g := range f.groupOf {
+		if g >= 0 {
+			f.groupOf[s] = to[g]
+		}
+	}
+}
+
+// collect gives the groups the patterns that edits are compared with.
+func (f *finder) collect() {
+	for i := range f.groups {
+		g := &f.groups[i]
+		if g.kind == Rewritten {
+			g.patterns = []string{anyEdit}
+			continue
+		}
+		for _, s := range g.shapes {
+			t := &f.shapes[s]
+			if t.isOpen() && t.hasWord() && t.sort != "m" {
+				g.patterns = append(g.patterns, shownKey(t.text))
+				continue
+			}
+			for _, m := range t.members {
+				if f.patterns[m].tiles == nil {
+					g.patterns = append(g.patterns, exactKey(f.patterns[m].key))
+				}
+			}
+		}
+	}
+	for i := range f.patterns {
+		for _, t := range f.patterns[i].tiles {
+			g := &f.groups[f.groupOf[t.shape]]
+			if g.kind != Rewritten {
+				g.patterns = append(g.patterns, exactKey(f.patterns[i].key))
+			}
+		}
+	}
+	for i := range f.groups {
+		slices.Sort(f.groups[i].patterns)
+		f.groups[i].patterns = slices.Compact(f.groups[i].patterns)
+	}
+}

@@ -1,0 +1,119 @@
+package cause
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// nameMax is how many characters of one side of a pattern its name has.
+const nameMax = 60
+
+// nameOf returns what a pattern is called.
+func nameOf(p *pattern) string {
+	switch p.sort {
+	case "m":
+		return "MOVE"
+	case "w+":
+		return "+ " + wrapName(p)
+	case "w-":
+		return "- " + wrapName(p)
+	case "n":
+		return "fails: " + said(p.rest)
+	case "p":
+		return "passes: " + said(p.rest)
+	case "s", "f", "x":
+		return printable(p.rest)
+	case "b":
+		return "binary " + printable(p.rest)
+	}
+	old, now := sideName(p.old), sideName(p.now)
+	switch {
+	case len(p.old) == 0:
+		return "+ " + now
+	case len(p.now) == 0:
+		return "- " + old
+	}
+	return old + " → " + now
+}
+
+// said leaves the exit status out where it is 1, as it is for most.
+func said(rest string) string {
+	return printable(strings.TrimPrefix(rest, "exit 1: "))
+}
+
+func wrapName(p *pattern) string {
+	return "wrap " + plainSide(p.old) + "_" + plainSide(p.now)
+}
+
+func sideName(side []piece) string {
+	if len(side) == 1 {
+		switch side[0].kind {
+		case slot, quoted, remark, length:
+			return plainSide(side)
+		}
+	}
+	return `"` + plainSide(side) + `"`
+}
+
+// plainSide writes elements as one would type them.
+func plainSide(side []piece) string {
+	var b strings.Builder
+	for i, e := range side {
+		s := pieceName(e)
+		if i > 0 && spaced(side[i-1], e) {
+			b.WriteByte(' ')
+		}
+		b.WriteString(s)
+	}
+	s := printable(b.String())
+	if utf8.RuneCountInString(s) > nameMax {
+		r := []rune(s)
+		return string(r[:nameMax*2/3]) + "…" + string(r[len(r)-nameMax/3:])
+	}
+	return s
+}
+
+func pieceName(e piece) string {
+	switch e.kind {
+	case quoted:
+		return "STR"
+	case remark:
+		return "TXT"
+	case slot:
+		return "$" + e.text
+	case digits:
+		return "#" + e.text
+	case inner:
+		return "~" + e.text + "~"
+	case run:
+		var b strings.Builder
+		for one := range strings.SplitSeq(strings.TrimSuffix(e.text, "\x1f"), "\x1f") {
+			if one != "" {
+				b.WriteString(pieceName(piece{kind(one[0]), one[1:]}))
+			}
+		}
+		return "(" + b.String() + ")*"
+	}
+	return e.text
+}
+
+// spaced reports whether a name has a space between two elements.
+func spaced(a, b piece) bool {
+	if a.kind != sign && b.kind != sign {
+		return true
+	}
+	if a.kind == sign && strings.Contains("([{.::!~@$->#?.//", a.text) || b.kind == sign && strings.Contains(")]}.::,;([->?.:", b.text) {
+		return a.kind == sign && strings.Contains(",;", a.text)
+	}
+	return true
+}
+
+// printable returns s with what is no character, or a control, as ?.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return '?'
+		}
+		return r
+	}, strings.ToValidUTF8(s, "?"))
+}

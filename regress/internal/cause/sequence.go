@@ -1,0 +1,191 @@
+package cause
+
+// A block is a range of one sequence in the place of which the other has another. What
+// lies between two blocks is equal.
+type block struct{ a0, a1, b0, b1 int }
+
+const (
+	depthMax = 12      // of anchors within anchors
+	workMax  = 4 << 26 // steps of comparing a part; what is left then is replaced as a whole
+)
+
+// A comparer compares sequences of keys. It has the memory that this takes.
+type comparer struct {
+	v, trace []int32
+	work     int // steps that are left
+}
+
+// compare returns in what two sequences differ, in order: by the shortest way where this
+// has at most dMax steps, else between what both have once.
+func (c *comparer) compare(a, b []uint64, dMax int) []block {
+	return c.within(nil, a, b, block{0, len(a), 0, len(b)}, dMax, 0)
+}
+
+func (c *comparer) within(found []block, a, b []uint64, r block, dMax, depth int) []block {
+	for r.a0 < r.a1 && r.b0 < r.b1 && a[r.a0] == b[r.b0] {
+		r.a0, r.b0 = r.a0+1, r.b0+1
+	}
+	for r.a0 < r.a1 && r.b0 < r.b1 && a[r.a1-1] == b[r.b1-1] {
+		r.a1, r.b1 = r.a1-1, r.b1-1
+	}
+	if r.a0 == r.a1 && r.b0 == r.b1 {
+		return found
+	}
+	if r.a0 == r.a1 || r.b0 == r.b1 || c.work <= 0 {
+		return append(found, r)
+	}
+	if all, ok := c.myers(found, a, b, r, dMax); ok {
+		return all
+	}
+	if depth == depthMax {
+		return append(found, r)
+	}
+	anchors := c.anchors(a, b, r)
+	if len(anchors) == 0 {
+		return append(found, r)
+	}
+	a0, b0 := r.a0, r.b0
+	for _, p := range anchors {
+		found = c.within(found, a, b, block{a0, p[0], b0, p[1]}, dMax, depth+1)
+		a0, b0 = p[0]+1, p[1]+1
+	}
+	return c.within(found, a, b, block{a0, r.a1, b0, r.b1}, dMax, depth+1)
+}
+
+// myers appends the blocks of a shortest way, if it has at most dMax steps.
+func (c *comparer) myers(found []block, a, b []uint64, r block, dMax int) ([]block, bool) {
+	n, m := r.a1-r.a0, r.b1-r.b0
+	a, b = a[r.a0:r.a1], b[r.b0:r.b1]
+	dMax = min(dMax, n+m)
+	off := dMax + 1
+	if size := 2*dMax + 3; cap(c.v) < size {
+		c.v = make([]int32, size)
+	}
+	v := c.v[:2*dMax+3]
+	clear(v)
+	c.trace = c.trace[:0]
+	for d := 0; d <= dMax; d++ {
+		for k := -d + 2*max(0, d-m); k <= d-2*max(0, d-n); k += 2 {
+			x := v[off+k+1]
+			if k != -d && (k == d || v[off+k-1] >= x) {
+				x = v[off+k-1] + 1
+			}
+			at := int(x)
+			for at < n && at-k < m && a[at] == b[at-k] {
+				at++
+			}
+			c.work -= at - int(x) + 1
+			v[off+k] = int32(at)
+			if at == n && at-k == m {
+				return c.back(found, r, d, k), true
+			}
+		}
+		if c.work <= 0 {
+			return found, false
+		}
+		for k := -d; k <= d; k += 2 {
+			c.trace = append(c.trace, v[off+k])
+		}
+	}
+	return found, false
+}
+
+// back walks the way that reached diagonal k after d steps from its end.
+func (c *comparer) back(found []block, r block, d, k int) []block {
+	first := len(found)
+	x := r.a1 - r.a0
+	for ; d > 0; d-- {
+		row := c.trace[d*(d-1)/2:][:d] // after d-1 steps: diagonals 1-d … d-1
+		at := func(k int) int { return int(row[(k+d-1)/2]) }
+		var px, pk int
+		if k == -d || k != d && at(k-1) < at(k+1) {
+			px, pk = at(k+1), k+1
+			found = c.extend(found, first, block{r.a0 + px, r.a0 + px, r.b0 + px - pk, r.b0 + px - pk + 1})
+		} else {
+			px, pk = at(k-1), k-1
+			found = c.extend(found, first, block{r.a0 + px, r.a0 + px + 1, r.b0 + px - pk, r.b0 + px - pk})
+		}
+		x, k = px, pk
+	}
+	_ = x
+	for i, j := first, len(found)-1; i < j; i, j = i+1, j-1 {
+		found[i], found[j] = found[j], found[i]
+	}
+	return found
+}
+
+// extend puts a step before the block that it touches, or begins one.
+func (c *comparer) extend(found []block, first int, s block) []block {
+	if last := len(found) - 1; last >= first && found[last].a0 == s.a1 && found[last].b0 == s.b1 {
+		found[last].a0, found[last].b0 = s.a0, s.b0
+		return found
+	}
+	return append(found, s)
+}
+
+// anchors returns the longest rising sequence of pairs of what both have exactly once.
+func (c *comparer) anchors(a, b []uint64, r block) [][2]int {
+	type places struct{ a, b int } // -1 for none, -2 for several
+	c.work -= r.a1 - r.a0 + r.b1 - r.b0
+	seen := make(map[uint64]places, r.a1-r.a0)
+	for i := r.a0; i < r.a1; i++ {
+		if _, again := seen[a[i]]; again {
+			seen[a[i]] = places{-2, -1}
+		} else {
+			seen[a[i]] = places{i, -1}
+		}
+	}
+	for j := r.b0; j < r.b1; j++ {
+		p, known := seen[b[j]]
+		switch {
+		case !known || p.a < 0:
+			continue
+		case p.b != -1:
+			p.b = -2
+		default:
+			p.b = j
+		}
+		seen[b[j]] = p
+	}
+	var pairs [][2]int
+	for i := r.a0; i < r.a1; i++ {
+		if p := seen[a[i]]; p.a >= 0 && p.b >= 0 {
+			pairs = append(pairs, [2]int{i, p.b})
+		}
+	}
+	return rising(pairs)
+}
+
+// rising returns the longest part of pairs, which rise by their first, that rises by
+// the second too.
+func rising(pairs [][2]int) [][2]int {
+	var tops []int // index of the smallest end of a rising part, by length
+	before := make([]int, len(pairs))
+	for i, p := range pairs {
+		lo, hi := 0, len(tops)
+		for lo < hi {
+			if mid := (lo + hi) / 2; pairs[tops[mid]][1] < p[1] {
+				lo = mid + 1
+			} else {
+				hi = mid
+			}
+		}
+		before[i] = -1
+		if lo > 0 {
+			before[i] = tops[lo-1]
+		}
+		if lo == len(tops) {
+			tops = append(tops, i)
+		} else {
+			tops[lo] = i
+		}
+	}
+	if len(tops) == 0 {
+		return nil
+	}
+	out := make([][2]int, len(tops))
+	for i, n := tops[len(tops)-1], len(tops)-1; n >= 0; i, n = before[i], n-1 {
+		out[n] = pairs[i]
+	}
+	return out
+}

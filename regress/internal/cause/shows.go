@@ -1,0 +1,78 @@
+package cause
+
+import "slices"
+
+// known are the causes that there are, for what a single case is compared with.
+type known struct {
+	exact  map[string][]int // by a pattern as it is kept
+	open   []pattern
+	causes []int // of the open ones
+	atoms  atoms
+	rest   int // the cause of whatever is edited; -1 for none
+}
+
+// anyEdit is the pattern of the cause in which everything was rewritten.
+const anyEdit = "*"
+
+func newKnown(causes []Cause) *known {
+	k := &known{exact: map[string][]int{}, rest: -1}
+	for i, c := range causes {
+		for _, s := range c.Patterns {
+			switch {
+			case s == anyEdit:
+				k.rest = i
+			case s != "" && (s[0] == '=' || s[0] == '#'):
+				k.exact[s] = append(k.exact[s], i)
+				if s[0] == '=' {
+					k.atoms.add(parse(unshown(s[1:])), i)
+				}
+			default:
+				p := parse(unshown(s))
+				k.open, k.causes = append(k.open, p), append(k.causes, i)
+				k.atoms.add(p, i)
+			}
+		}
+	}
+	return k
+}
+
+// of returns the causes of a pattern.
+func (k *known) of(key string) (found []int) {
+	found = slices.Clone(k.exact[exactKey(key)])
+	p := parse(key)
+	for i := range k.open {
+		if isShape(&k.open[i], &p) {
+			found = append(found, k.causes[i])
+		}
+	}
+	if len(found) > 0 {
+		return found
+	}
+	if tiles, ok := k.atoms.parse(&p, func(int) bool { return true }); ok {
+		for _, t := range tiles {
+			found = append(found, t.shape)
+		}
+	}
+	return found
+}
+
+// Shows returns which of the causes a single case shows, as indexes in ascending order.
+func Shows(causes []Cause, c Case) (shown []int) {
+	k := newKnown(causes)
+	s, w := New().look(c)
+	patterns := slices.Clone(s.keys)
+	for _, p := range s.parts {
+		for _, q := range p.places {
+			patterns = append(patterns, q.pattern)
+			if k.rest >= 0 {
+				shown = append(shown, k.rest)
+			}
+		}
+	}
+	slices.Sort(patterns)
+	for _, p := range slices.Compact(patterns) {
+		shown = append(shown, k.of(w.list[p])...)
+	}
+	slices.Sort(shown)
+	return slices.Compact(shown)
+}

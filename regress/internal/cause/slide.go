@@ -1,0 +1,170 @@
+package cause
+
+import "bytes"
+
+// slide brings what is only added, or only removed, to the place among those that mean
+// the same which reads best, so that equal changes look equal.
+func (h *hunk) slide() {
+	s := h.scratch
+	for i := range h.blocks {
+		b := &h.blocks[i]
+		from, to := block{}, block{a0: len(s.old) - 1, b0: len(s.now) - 1}
+		if i > 0 {
+			from = h.blocks[i-1]
+		}
+		if i+1 < len(h.blocks) {
+			to = h.blocks[i+1]
+		}
+		switch {
+		case b.a0 == b.a1:
+			by := h.best(s.now, h.text.now, b.b0, b.b1, from.b1+min(i, 1), to.b0-min(1, len(h.blocks)-1-i))
+			b.a0, b.a1, b.b0, b.b1 = b.a0+by, b.a1+by, b.b0+by, b.b1+by
+		case b.b0 == b.b1:
+			by := h.best(s.old, h.text.old, b.a0, b.a1, from.a1+min(i, 1), to.a0-min(1, len(h.blocks)-1-i))
+			b.a0, b.a1, b.b0, b.b1 = b.a0+by, b.a1+by, b.b0+by, b.b1+by
+		}
+	}
+}
+
+// slideMax bounds how far, for sequences that repeat themselves.
+const slideMax = 200
+
+// best returns by how much to move the range [from, to) of tokens within [lo, hi).
+func (h *hunk) best(tokens []token, text []byte, from, to, lo, hi int) (by int) {
+	left, right := 0, 0
+	for left > -slideMax && from+left > lo && tokens[from+left-1].key == tokens[to+left-1].key {
+		left--
+	}
+	for right < slideMax && to+right < hi && tokens[to+right].key == tokens[from+right].key {
+		right++
+	}
+	if left == right || (right-left)*(to-from) > 1<<16 {
+		return 0
+	}
+	most := -100
+	for at := left; at <= right; at++ {
+		if v := worth(tokens, text, from+at, to+at); v > most {
+			most, by = v, at
+		}
+	}
+	return by
+}
+
+// worth says how well the range reads as something that was added or removed.
+func worth(tokens []token, text []byte, from, to int) (v int) {
+	if balanced(tokens[from:to], text) {
+		v += 4
+	}
+	starts, ends := startsLine(tokens[from], text), startsLine(tokens[to], text)
+	switch {
+	case starts && ends:
+		v += 3
+	case starts:
+		v++
+	}
+	if from > 0 && glued(tokens[from-1], tokens[from]) {
+		v -= 8
+	}
+	if glued(tokens[to-1], tokens[to]) {
+		v -= 8
+	}
+	if tokens[to].to == tokens[to].from { // the end of the hunk, where a line begins
+		v++
+	}
+	return v
+}
+
+func startsLine(k token, text []byte) bool {
+	return k.gap == 0 || bytes.IndexByte(text[k.gap:k.from], '\n') >= 0
+}
+
+// glued reports whether two tokens are pieces of one name.
+func glued(a, b token) bool {
+	return b.gap == b.from && a.kind != sign && b.kind != sign
+}
+
+func balanced(tokens []token, text []byte) bool {
+	depth := 0
+	for _, k := range tokens {
+		if k.kind != sign || k.to-k.from != 1 {
+			continue
+		}
+		switch text[k.from] {
+		case '(', '[', '{':
+			depth++
+		case ')', ']', '}':
+			if depth--; depth < 0 {
+				return false
+			}
+		}
+	}
+	return depth == 0
+}
+
+// slideLines does the same for whole lines.
+func slideLines(blocks []block, a, b []uint64, old []byte, oldLines []line, now []byte, nowLines []line) {
+	for i := range blocks {
+		k := &blocks[i]
+		lo, hi := block{a1: -1, b1: -1}, block{a0: len(a) + 1, b0: len(b) + 1}
+		if i > 0 {
+			lo = blocks[i-1]
+		}
+		if i+1 < len(blocks) {
+			hi = blocks[i+1]
+		}
+		by := 0
+		switch {
+		case k.a0 == k.a1:
+			by = bestLines(b, now, nowLines, k.b0, k.b1, lo.b1+1, hi.b0-1)
+		case k.b0 == k.b1:
+			by = bestLines(a, old, oldLines, k.a0, k.a1, lo.a1+1, hi.a0-1)
+		}
+		k.a0, k.a1, k.b0, k.b1 = k.a0+by, k.a1+by, k.b0+by, k.b1+by
+	}
+}
+
+func bestLines(keys []uint64, text []byte, lines []line, from, to, lo, hi int) (by int) {
+	left, right := 0, 0
+	for left > -slideMax && from+left > lo && keys[from+left-1] == keys[to+left-1] {
+		left--
+	}
+	for right < slideMax && to+right < hi && keys[to+right] == keys[from+right] {
+		right++
+	}
+	if left == right {
+		return 0
+	}
+	most := -1 << 30
+	for at := left; at <= right; at++ {
+		if v := worthLines(text, lines[from+at:to+at]); v > most {
+			most, by = v, at
+		}
+	}
+	return by
+}
+
+// worthLines prefers lines that close what they open, and begin far to the left.
+func worthLines(text []byte, lines []line) int {
+	depth, v := 0, 0
+	for _, l := range lines {
+		for _, c := range text[l.from:l.to] {
+			switch c {
+			case '(', '[', '{':
+				depth++
+			case ')', ']', '}':
+				if depth--; depth < 0 {
+					v = -1000
+				}
+			}
+		}
+	}
+	if depth != 0 {
+		v = -1000
+	}
+	return v - int(lines[0].from) + int(lineBegin(text, lines[0]))
+}
+
+// lineBegin returns where the line begins that l is on, before its indent.
+func lineBegin(text []byte, l line) int32 {
+	return l.gap + int32(bytes.LastIndexByte(text[l.gap:l.from], '\n')) + 1
+}

@@ -1,0 +1,221 @@
+package cause
+
+import (
+	"bytes"
+	"sync"
+)
+
+const (
+	linesMax  = 800 // steps between lines before anchors are looked for
+	tokensMax = 600 // the same between tokens
+	alignMin  = 400 // lines of a hunk above which they are aligned first
+	hunkMax   = 1 << 18
+)
+
+// A place is a literal edit with what is known of it: its pattern, and for whoever
+// counts lines, where it begins.
+type place struct {
+	LiteralEdit
+	pattern int32 // an index
+	line    int32 // where it begins, by the new side's lines
+	lines   int32 // that it covers
+	gap     uint8 // tokens since the edit before, at most 255
+	// What stands before it and behind it, as indexes of words.
+	before, after int32
+	// Where the elements of the pattern begin, but for the first of each side: in a
+	// list of all, from cut on. None for a pattern of one element a side.
+	cut int32
+}
+
+// A text is one part while it is compared.
+type text struct {
+	old, now []byte
+	words    *words
+	scratch  *scratch
+	places   []place
+	cuts     []int32
+	changed  int64 // bytes in the larger side of edits that are more than whitespace
+}
+
+// scratch is memory that is used for one part after another.
+type scratch struct {
+	comparer
+	oldLines, nowLines []line
+	a, b               []uint64
+	blocks             []block
+	old, now           []token
+	inner              []block
+	key                []byte
+	elements           [2][]element
+}
+
+type scratches struct{ pool sync.Pool }
+
+func (p *scratches) get() *scratch {
+	if s, ok := p.pool.Get().(*scratch); ok {
+		s.work = workMax
+		return s
+	}
+	return &scratch{comparer: comparer{work: workMax}}
+}
+
+// compareTexts finds the edits of a text, in order.
+func (t *text) compare() {
+	from, oldTo, nowTo := t.trim()
+	if from == oldTo && from == nowTo {
+		return
+	}
+	s := t.scratch
+	s.oldLines = splitLines(s.oldLines, t.old, from, oldTo)
+	s.nowLines = splitLines(s.nowLines, t.now, from, nowTo)
+	line := int32(bytes.Count(t.now[:from], newline))
+	s.a, s.b = keysOf(s.a, s.oldLines), keysOf(s.b, s.nowLines)
+	t.lines(line)
+}
+
+// trim returns what is equal at both ends, by whole lines.
+func (t *text) trim() (from, oldTo, nowTo int) {
+	n := min(len(t.old), len(t.now))
+	from = commonPrefix(t.old[:n], t.now[:n])
+	if from == len(t.old) && from == len(t.now) {
+		return from, from, from
+	}
+	for range around {
+		from = max(0, bytes.LastIndexByte(t.old[:from], '\n'))
+	}
+	from = lineStart(t.old, from)
+	tail := commonSuffix(t.old[from:], t.now[from:])
+	for range around {
+		i := bytes.IndexByte(t.old[len(t.old)-tail:], '\n')
+		if i < 0 {
+			return from, len(t.old), len(t.now)
+		}
+		tail -= i + 1
+	}
+	if i := bytes.IndexByte(t.old[len(t.old)-tail:], '\n'); i >= 0 {
+		return from, len(t.old) - tail + i, len(t.now) - tail + i
+	}
+	return from, len(t.old), len(t.now)
+}
+
+// around is how many lines that are equal stay at both ends, for edits to slide over.
+const around = 20
+
+// lineStart returns where a line ends before at that is not blank: from there on there is a whole gap.
+func lineStart(b []byte, at int) int {
+	for {
+		at = bytes.LastIndexByte(b[:at], '\n')
+		if at <= 0 {
+			return 0
+		}
+		for at > 0 && isSpace(b[at-1]) && b[at-1] != '\n' {
+			at--
+		}
+		if b[max(0, at-1)] != '\n' {
+			return at
+		}
+	}
+}
+
+// lines goes through the blocks of lines that differ and the pairs between them.
+func (t *text) lines(line int32) {
+	s := t.scratch
+	n, m := len(s.a)-1, len(s.b)-1 // the last says nothing on both sides
+	s.blocks = s.compare(s.a[:n], s.b[:m], linesMax)
+	slideLines(s.blocks, s.a[:n], s.b[:m], t.old, s.oldLines, t.now, s.nowLines)
+	i, j := 0, 0
+	counter := lineCounter{t.now, 0, line}
+	if len(s.nowLines) > 0 {
+		counter.at = int(s.nowLines[0].gap)
+	}
+	for _, b := range s.blocks {
+		t.pairs(i, b.a0, j, &counter)
+		t.hunk(b, &counter)
+		i, j = b.a1+1, b.b1+1 // the gap of the pair behind was the hunk's
+		if i <= n {
+			t.pair(i-1, j-1, false, &counter)
+		}
+	}
+	t.pairs(i, n+1, j, &counter)
+}
+
+// lineCounter counts lines as it goes.
+type lineCounter struct {
+	text []byte
+	at   int
+	line int32
+}
+
+func (c *lineCounter) to(at int) int32 {
+	if at > c.at {
+		c.line += int32(bytes.Count(c.text[c.at:at], newline))
+		c.at = at
+	}
+	return c.line
+}
+
+// pairs compares the whitespace of lines that say the same.
+func (t *text) pairs(i, to, j int, c *lineCounter) {
+	for ; i < to; i, j = i+1, j+1 {
+		t.pair(i, j, true, c)
+	}
+}
+
+func (t *text) pair(i, j int, withGap bool, c *lineCounter) {
+	a, b := &t.scratch.oldLines[i], &t.scratch.nowLines[j]
+	x, y := a.from, b.from
+	if withGap {
+		x, y = a.gap, b.gap
+	}
+	if bytes.Equal(t.old[x:a.to], t.now[y:b.to]) {
+		return
+	}
+	for x < a.to || y < b.to {
+		gapX, gapY := x, y
+		x, y = skipSpace(t.old, x, a.to), skipSpace(t.now, y, b.to)
+		t.space(Span{int(gapX), int(x)}, Span{int(gapY), int(y)}, c)
+		if x < a.to {
+			x++
+		}
+		if y < b.to {
+			y++
+		}
+	}
+}
+
+func skipSpace(b []byte, at, to int32) int32 {
+	for at < to && isSpace(b[at]) {
+		at++
+	}
+	return at
+}
+
+func keysOf(keys []uint64, lines []line) []uint64 {
+	keys = keys[:0]
+	for i := range lines {
+		keys = append(keys, lines[i].key)
+	}
+	return keys
+}
+
+func commonPrefix(a, b []byte) int {
+	n := 0
+	for n+64 <= len(a) && n+64 <= len(b) && bytes.Equal(a[n:n+64], b[n:n+64]) {
+		n += 64
+	}
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+func commonSuffix(a, b []byte) int {
+	n := 0
+	for n+64 <= len(a) && n+64 <= len(b) && bytes.Equal(a[len(a)-n-64:len(a)-n], b[len(b)-n-64:len(b)-n]) {
+		n += 64
+	}
+	for n < len(a) && n < len(b) && a[len(a)-n-1] == b[len(b)-n-1] {
+		n++
+	}
+	return n
+}

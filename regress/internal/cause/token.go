@@ -1,0 +1,150 @@
+package cause
+
+import "strings"
+
+// A token is a word, a number or a sign, with the whitespace before it: [gap, from).
+type token struct {
+	gap, from, to int32
+	kind          kind
+	key           uint64
+}
+
+// kind is that of a token, and of an element of a pattern, where it is the first byte of
+// its text.
+type kind byte
+
+const (
+	word   kind = 'w'
+	number kind = 'n'
+	sign   kind = 'p'
+	// Of elements alone.
+	quoted kind = 'S' // a string, whatever it says
+	remark kind = 'T' // the text of a comment
+	length kind = 'L' // so many that they are left out
+	run    kind = 'R' // again and again the same
+	slot   kind = '$' // any word, by number
+	digits kind = '#' // any number, by number
+	inner  kind = '~' // the middle of a word
+)
+
+// tokenize appends the tokens of text between gap and to. Digits are split off words,
+// so that a suffix is one; quotes are signs.
+func tokenize(tokens []token, text []byte, gap, to int) []token {
+	for at := gap; ; {
+		for at < to && isSpace(text[at]) {
+			at++
+		}
+		if at == to {
+			return tokens
+		}
+		k, end := next(text, at, to)
+		key := uint64(keySeed)
+		for _, c := range text[at:end] {
+			key = (key ^ uint64(c)) * keyPrime
+		}
+		tokens = append(tokens, token{int32(gap), int32(at), int32(end), k, mix(key)})
+		gap, at = end, end
+	}
+}
+
+// next returns what begins at from, and where it ends.
+func next(text []byte, from, to int) (kind, int) {
+	c := text[from]
+	switch {
+	case isDigit(c) || isHexLetter(c):
+		if end, ok := hexEnd(text, from, to); ok {
+			return number, end
+		}
+		if isDigit(c) {
+			return number, numberEnd(text, from, to)
+		}
+		fallthrough
+	case isLetter(c):
+		end := from + 1
+		for end < to && isLetter(text[end]) {
+			end++
+		}
+		return word, end
+	}
+	for size := min(3, to-from); size > 1; size-- {
+		if isOperator(string(text[from : from+size])) {
+			return sign, from + size
+		}
+	}
+	return sign, from + 1
+}
+
+func isOperator(s string) bool {
+	const three, two = "<<= >>= ... === !== **= <=> &&= ||= ??=", "== != <= >= && || ++ -- += -= *= /= %= &= |= ^= << >> -> :: => // /* */ ?? ?. ** := .."
+	if len(s) == 3 {
+		return inList(three, s)
+	}
+	return inList(two, s)
+}
+
+// inList looks for s in words of its length.
+func inList(list, s string) bool {
+	i := strings.Index(list, s)
+	for i >= 0 && i%(len(s)+1) != 0 {
+		j := strings.Index(list[i+1:], s)
+		if j < 0 {
+			return false
+		}
+		i += j + 1
+	}
+	return i >= 0
+}
+
+// hexEnd finds 0x… and what can only be a digest or an address: eight characters with
+// two digits and a letter among them.
+func hexEnd(text []byte, from, to int) (int, bool) {
+	if from > 0 && (isLetter(text[from-1]) || isDigit(text[from-1])) {
+		return 0, false
+	}
+	at, prefixed := from, false
+	if at+2 < to && text[at] == '0' && text[at+1]|0x20 == 'x' {
+		at, prefixed = at+2, true
+	}
+	first, letters := at, 0
+	for at < to && (isDigit(text[at]) || isHexLetter(text[at])) {
+		if !isDigit(text[at]) {
+			letters++
+		}
+		at++
+	}
+	switch size := at - first; {
+	case prefixed:
+		return at, size > 0
+	case size < 8 || letters == 0 || size-letters < 2:
+		return 0, false
+	}
+	return at, at == to || !isLetter(text[at])
+}
+
+func numberEnd(text []byte, from, to int) int {
+	at := digitsEnd(text, from, to)
+	if at+1 < to && text[at] == '.' && isDigit(text[at+1]) {
+		at = digitsEnd(text, at+1, to)
+	}
+	if at < to && text[at]|0x20 == 'e' {
+		exponent := at + 1
+		if exponent < to && (text[exponent] == '+' || text[exponent] == '-') {
+			exponent++
+		}
+		if end := digitsEnd(text, exponent, to); end > exponent && (end == to || !isLetter(text[end])) {
+			return end
+		}
+	}
+	return at
+}
+
+func digitsEnd(text []byte, at, to int) int {
+	for at < to && isDigit(text[at]) {
+		at++
+	}
+	return at
+}
+
+func isDigit(c byte) bool     { return c >= '0' && c <= '9' }
+func isHexLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'f' }
+func isLetter(c byte) bool    { return c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_' || c >= 0x80 }

@@ -1,0 +1,112 @@
+package cause
+
+import "slices"
+
+// match gives one pattern to edits that belong together: a bracket that was added with
+// the one that closes it, and what was taken from one place and put to another.
+func (h *hunk) match() {
+	h.moves()
+	s := h.scratch
+	h.wraps(s.now, h.text.now, "w+ ", func(b block) (int, int, bool) { return b.b0, b.b1, b.a0 == b.a1 })
+	h.wraps(s.old, h.text.old, "w- ", func(b block) (int, int, bool) { return b.a0, b.a1, b.b0 == b.b1 })
+}
+
+func (h *hunk) setMark(i int, m []byte) {
+	if h.marks == nil {
+		h.marks = make([][]byte, len(h.blocks))
+	}
+	h.marks[i] = m
+}
+
+// moves looks at neighbours.
+func (h *hunk) moves() {
+	s := h.scratch
+	for i := 1; i < len(h.blocks); i++ {
+		x, y := h.blocks[i-1], h.blocks[i]
+		if h.mark(i-1) != nil || !h.isMove(x, y) {
+			continue
+		}
+		if x.a0 == x.a1 {
+			x = y
+		}
+		es := collapse(nil, h.text.old, s.old[x.a0:x.a1])
+		m := append(append(appendElements([]byte("m "), es), '\t'), appendElements(nil, es)...)
+		h.setMark(i-1, m)
+		h.setMark(i, m)
+	}
+}
+
+type bracket struct {
+	at, block int // the token, and the block that it is in; -1 for none
+}
+
+// wraps looks for pure blocks whose brackets close each other.
+func (h *hunk) wraps(tokens []token, text []byte, name string, in func(block) (from, to int, pure bool)) {
+	if len(h.blocks) < 2 {
+		return
+	}
+	partner := make([]int, len(h.blocks)) // 0 for none, -1 for several or none of the kind
+	var open []bracket
+	next := 0
+	for at, k := range tokens {
+		for next < len(h.blocks) {
+			if _, to, _ := in(h.blocks[next]); at < to {
+				break
+			}
+			next++
+		}
+		b := -1
+		if next < len(h.blocks) {
+			if from, _, _ := in(h.blocks[next]); at >= from {
+				b = next
+			}
+		}
+		if k.kind != sign || k.to-k.from != 1 {
+			continue
+		}
+		switch text[k.from] {
+		case '(', '[', '{':
+			open = append(open, bracket{at, b})
+		case ')', ']', '}':
+			if len(open) == 0 {
+				continue
+			}
+			o := open[len(open)-1]
+			open = open[:len(open)-1]
+			if o.block == b {
+				continue
+			}
+			join(partner, o.block, b)
+			join(partner, b, o.block)
+		}
+	}
+	h.partners(partner, tokens, text, name, in)
+}
+
+func join(partner []int, b, with int) {
+	switch {
+	case b < 0:
+	case with < 0 || partner[b] != 0 && partner[b] != with+1:
+		partner[b] = -1
+	default:
+		partner[b] = with + 1
+	}
+}
+
+func (h *hunk) partners(partner []int, tokens []token, text []byte, name string, in func(block) (from, to int, pure bool)) {
+	for i, p := range partner {
+		j := p - 1
+		if p <= 0 || j <= i || partner[j] != i+1 || h.mark(i) != nil || h.mark(j) != nil {
+			continue
+		}
+		from, to, pure := in(h.blocks[i])
+		from2, to2, pure2 := in(h.blocks[j])
+		if !pure || !pure2 {
+			continue
+		}
+		m := appendElements([]byte(name), collapse(nil, text, tokens[from:to]))
+		m = appendElements(append(m, '\t'), collapse(nil, text, tokens[from2:to2]))
+		h.setMark(i, m)
+		h.setMark(j, slices.Clone(m))
+	}
+}
