@@ -18,6 +18,14 @@ type truth struct {
 	same int
 	// Edits of the run of all at once, and those where their change does nothing alone.
 	edits, strange int
+	// Of each change the share that is right, and a case with one that is not.
+	changes []share
+}
+
+// A share is how much of a change is right.
+type share struct {
+	instances, right int
+	wrong            string // such an instance: the case, the byte in its old output, and what its cause is called there
 }
 
 // attribute judges the causes of changes that were made at once by what each did alone.
@@ -52,7 +60,44 @@ func attribute(alone []found, together found) (t truth) {
 		}
 	}
 	t.right, t.same, t.strange = len(right), len(same), t.edits-len(known)
+	for _, f := range alone {
+		t.changes = append(t.changes, shareOf(f, together, right))
+	}
 	return t
+}
+
+// shareOf counts the instances of a change that are right.
+func shareOf(alone, together found, right map[*edit]bool) (s share) {
+	for _, m := range alone.members {
+		for _, p := range m.parts {
+			for i := range p.edits {
+				s.instances++
+				if right[&p.edits[i]] {
+					s.right++
+				} else if s.wrong == "" {
+					s.wrong = fmt.Sprintf("%s at byte %d is of %s", m.name, p.edits[i].old.from, together.named(m.name, p.edits[i]))
+				}
+			}
+		}
+	}
+	return s
+}
+
+// named tells what stands where an instance was.
+func (f found) named(name string, in edit) string {
+	for _, m := range f.members {
+		if m.name != name {
+			continue
+		}
+		for _, p := range m.parts {
+			for _, e := range p.edits {
+				if at(e.old, in.old) {
+					return f.causes[e.cause].Name
+				}
+			}
+		}
+	}
+	return "no cause"
 }
 
 // meet calls met for each edit and each instance that it meets, and counts the
@@ -106,6 +151,12 @@ func at(a, b span) bool {
 
 func (t truth) sentence(changes []basic.Change) string {
 	share := float64(t.right) / float64(max(1, t.instances))
-	return fmt.Sprintf("%d at once: of %d instances %.2f %% are of the cause of the change that they are of alone (limit ≥ %.1f %%: %s); %.2f %% have also the signature that they have alone. Of %d edits %d are where their change does nothing alone.",
+	text := fmt.Sprintf("%d at once: of %d instances %.2f %% are of the cause of the change that they are of alone (limit ≥ %.1f %%: %s); %.2f %% have also the signature that they have alone. Of %d edits %d are where their change does nothing alone.",
 		len(changes), t.instances, 100*share, 100*attributed, verdict(share >= attributed), 100*float64(t.same)/float64(max(1, t.instances)), t.edits, t.strange)
+	for i, c := range t.changes {
+		if c.right < c.instances {
+			text += fmt.Sprintf("\n* %s: %d of %d; %s.", changes[i], c.right, c.instances, c.wrong)
+		}
+	}
+	return text
 }
