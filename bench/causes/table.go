@@ -54,7 +54,11 @@ func (b *bench) pair(ctx context.Context, p pair) error {
 	if err := pack(w.archive, sources); err != nil {
 		return err
 	}
-	if n := int(float64(p.sample) * b.share); n > 0 && n < len(sources) {
+	usual := p.sample
+	if usual == 0 {
+		usual = len(sources)
+	}
+	if n := int(float64(usual) * b.share); n > 0 && n < len(sources) {
 		w.flags = append(w.flags, "--sample", strconv.Itoa(n))
 	}
 	if p.stdin {
