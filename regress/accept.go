@@ -7,7 +7,6 @@ import (
 
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
-	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/report"
 	"muster/regress/internal/state"
@@ -15,7 +14,7 @@ import (
 
 // Acceptance says what of a check's differences becomes part of the golden.
 type Acceptance struct {
-	Names   []string // printed names
+	Names   []string // printed names, or IDs of causes: G1
 	All     bool     // everything, but see Failing and Missing
 	Failing bool     // with All: also what crashed, failed newly or reached a limit
 	Missing bool     // with All: also drop what the corpus no longer has
@@ -27,7 +26,7 @@ type Acceptance struct {
 // and returns how many cases that were.
 func Accept(ctx context.Context, o Options, a Acceptance) (count int, err error) {
 	if a.All == (len(a.Names) > 0) {
-		return 0, fault.Inputf("accept wants the names of cases, or --all")
+		return 0, fault.Inputf("accept wants the names of cases, causes such as G1, or --all")
 	}
 	st := state.Open(o.Store.State)
 	unlock, err := st.Lock()
@@ -53,55 +52,23 @@ func Accept(ctx context.Context, o Options, a Acceptance) (count int, err error)
 	if err := p.checkGolden(ctx, base); err != nil {
 		return 0, err
 	}
-	chosen, left, err := p.choose(a)
+	d, left, err := p.choose(a)
 	if err != nil {
 		return 0, err
 	}
-	if len(chosen) > 0 && !a.DryRun {
-		notes, err := p.promote(ctx, base, chosen)
-		if err != nil {
-			return 0, err
-		}
-		for _, text := range notes {
-			fmt.Fprintf(o.Report.Stderr, "warning: %s\n", text)
-		}
+	var e effect
+	if a.DryRun {
+		e, _, err = p.settle(d)
+	} else {
+		e, err = p.decide(ctx, base, d)
 	}
-	return len(chosen), p.tellAccepted(o.Report.Stdout, a, chosen, left)
-}
-
-// choose picks the results to accept, and counts by verdict those that --all
-// leaves out.
-func (p *past) choose(a Acceptance) (chosen []*state.Result, left map[outcome.Verdict]int, err error) {
-	left = map[outcome.Verdict]int{}
-	if a.All {
-		for i := range p.results {
-			switch r := &p.results[i]; {
-			case r.Accepted:
-			case a.takes(r):
-				chosen = append(chosen, r)
-			default:
-				left[r.Verdict]++
-			}
-		}
-		return chosen, left, nil
+	if err != nil {
+		return 0, err
 	}
-	for _, printed := range a.Names {
-		raw, err := parseName(printed)
-		if err != nil {
-			return nil, nil, err
-		}
-		r, err := p.result(raw)
-		if err != nil {
-			return nil, nil, err
-		}
-		if r.Verdict == outcome.Environment {
-			return nil, nil, fault.Inputf("%s was not judged, the machine failed: run it again with muster rerun --failed", printed)
-		}
-		if !r.Accepted {
-			chosen = append(chosen, r)
-		}
+	for _, text := range e.notes {
+		fmt.Fprintf(o.Report.Stderr, "warning: %s\n", text)
 	}
-	return chosen, left, nil
+	return len(e.promoted), p.tellAccepted(o.Report.Stdout, a, e, left)
 }
 
 // takes reports whether accepting all includes a result.
@@ -118,37 +85,6 @@ func (a *Acceptance) takes(r *state.Result) bool {
 		return a.Missing
 	}
 	return true
-}
-
-// promote writes the chosen outcomes into the golden in one transaction, and
-// says under which settings, other than the golden's, they came to be.
-func (p *past) promote(ctx context.Context, base *located, chosen []*state.Result) (notes []string, err error) {
-	var found *golden.Store
-	if slices.ContainsFunc(chosen, func(r *state.Result) bool { return r.Verdict != outcome.Missing }) {
-		if found, err = p.outcomes(); err != nil {
-			return nil, err
-		}
-		defer found.Close()
-	}
-	err = base.update(ctx, func(tx *golden.Tx) error {
-		notes = p.settingsDiffer(tx.Meta())
-		if err := p.sign(tx); err != nil {
-			return err
-		}
-		for _, r := range chosen {
-			if err := promoteOne(tx, found, p.run.ID, r); err != nil {
-				return fmt.Errorf("accept %s: %w", name.Print(string(r.Name)), err)
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	for _, r := range chosen {
-		r.Accepted = true
-	}
-	return notes, p.run.SaveResults(p.results)
 }
 
 // settingsDiffer says under which settings, other than the golden's, the run's

@@ -1,8 +1,12 @@
 package regress
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
+	"strings"
 
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
@@ -18,12 +22,12 @@ func flakyAmong(chosen []*state.Result) (n int) {
 	return n
 }
 
-func (p *past) tellAccepted(w io.Writer, a Acceptance, chosen []*state.Result, left map[outcome.Verdict]int) error {
+func (p *past) tellAccepted(w io.Writer, a Acceptance, e effect, left map[outcome.Verdict]int) error {
 	verb := "accepted"
 	if a.DryRun {
 		verb = "would accept"
 	}
-	for _, r := range chosen {
+	for _, r := range e.promoted {
 		if _, err := fmt.Fprintf(w, "%s %s (%s)\n", verb, name.Print(string(r.Name)), r.Verdict); err != nil {
 			return err
 		}
@@ -45,11 +49,37 @@ func (p *past) tellAccepted(w io.Writer, a Acceptance, chosen []*state.Result, l
 			return err
 		}
 	}
-	if flaky := flakyAmong(chosen); flaky > 0 {
+	if flaky := flakyAmong(e.promoted); flaky > 0 {
 		if _, err := fmt.Fprintf(w, "%s flaky from now on: what differs from run to run is kept, and not compared\n", counted(flaky)); err != nil {
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(w, "%s %d of run %s\n", verb, len(chosen), p.run.ID)
+	if err := e.tellWaiting(w); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "%s %d of run %s\n", verb, len(e.promoted), p.run.ID)
+	return err
+}
+
+// tellWaiting says which cases are not promoted yet, and for which causes they wait.
+func (e *effect) tellWaiting(w io.Writer) error {
+	if e.waits == 0 {
+		return nil
+	}
+	var others []string
+	for _, id := range slices.SortedFunc(maps.Keys(e.waiting), func(a, b string) int {
+		return cmp.Or(cmp.Compare(e.waiting[b], e.waiting[a]), cmp.Compare(len(a), len(b)), strings.Compare(a, b))
+	}) {
+		others = append(others, fmt.Sprintf("%s (%d)", id, e.waiting[id]))
+	}
+	const shown = 10
+	if more := len(others) - shown; more > 0 {
+		others = append(others[:shown], fmt.Sprintf("%d more", more))
+	}
+	wait := "wait"
+	if e.waits == 1 {
+		wait = "waits"
+	}
+	_, err := fmt.Fprintf(w, "%s %s for other causes: %s\n", counted(e.waits), wait, strings.Join(others, ", "))
 	return err
 }

@@ -1,9 +1,14 @@
 package regress
 
 import (
+	"fmt"
+	"slices"
+	"strings"
+
 	"muster/regress/internal/cause"
 	"muster/regress/internal/diff"
 	"muster/regress/internal/golden"
+	"muster/regress/internal/name"
 	"muster/regress/internal/normalize"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/report"
@@ -11,8 +16,8 @@ import (
 
 // differing describes a case that differs to package cause, with the contents as they
 // were compared. size is that of its source.
-func differing(rules normalize.Rules, name string, size int64, v outcome.Verdict, was, is side, c outcome.Comparison) (d cause.Case, err error) {
-	d = cause.Case{Name: name, Size: size, Verdict: v, Old: was.outcome.Ending, Now: is.outcome.Ending}
+func differing(rules normalize.Rules, caseName string, size int64, v outcome.Verdict, was, is side, c outcome.Comparison) (d cause.Case, err error) {
+	d = cause.Case{Name: caseName, Size: size, Verdict: v, Old: was.outcome.Ending, Now: is.outcome.Ending}
 	for _, p := range c.Parts {
 		part := cause.Part{Key: p.Key, Old: p.Old, Now: p.Now}
 		if part.OldText, err = shown(rules, was.open, p.Old); err != nil {
@@ -45,11 +50,11 @@ func said(rules normalize.Rules, s side) ([]byte, error) {
 }
 
 // differ tells the analysis of a case that has a verdict.
-func (s *session) differ(name string, size int64, v outcome.Verdict, was, is side, c outcome.Comparison) error {
+func (s *session) differ(caseName string, size int64, v outcome.Verdict, was, is side, c outcome.Comparison) error {
 	if !hasCauses(v) {
 		return nil
 	}
-	d, err := differing(s.rules, name, size, v, was, is, c)
+	d, err := differing(s.rules, caseName, size, v, was, is, c)
 	if err == nil {
 		s.differences.Add(d)
 	}
@@ -69,25 +74,25 @@ func hasCauses(v outcome.Verdict) bool {
 const excerptsMax = 500
 
 // lookup returns both sides of a case that differed.
-type lookup func(name string) (was, is side, err error)
+type lookup func(caseName string) (was, is side, err error)
 
 // sidesIn returns both sides of a case that two stores have.
-func sidesIn(old, now *golden.Store, name string) (was, is side, err error) {
-	a, _, err := old.Get(name)
+func sidesIn(old, now *golden.Store, caseName string) (was, is side, err error) {
+	a, _, err := old.Get(caseName)
 	if err != nil {
 		return was, is, err
 	}
-	b, _, err := now.Get(name)
+	b, _, err := now.Get(caseName)
 	return side{&a.Outcome, old.Content}, side{&b.Outcome, now.Content}, err
 }
 
 // sides returns both sides of a case that differed.
-func (c *checking) sides(name string) (was, is side, err error) {
-	old, _, err := c.base.get(name)
+func (c *checking) sides(caseName string) (was, is side, err error) {
+	old, _, err := c.base.get(caseName)
 	if err != nil {
 		return was, is, err
 	}
-	rec, _, err := c.found.get(name)
+	rec, _, err := c.found.get(caseName)
 	return side{&old.Outcome, c.base.content}, side{&rec.Outcome, c.found.content}, err
 }
 
@@ -101,7 +106,7 @@ func (s *session) groups(sides lookup) error {
 		g := report.Group{Cause: c, Members: members[i]}
 		if i < excerptsMax {
 			var err error
-			if g.Excerpt, err = excerptOf(found, i, s.rules, sides); err != nil {
+			if g.Excerpt, err = excerptIn(found, i, c.Example, s.rules, sides); err != nil {
 				return err
 			}
 		}
@@ -128,29 +133,59 @@ func membersOf(f *cause.Found) [][]string {
 	return members
 }
 
-// excerptOf shows the first edit of a cause in its example.
-func excerptOf(f *cause.Found, index int, rules normalize.Rules, sides lookup) (string, error) {
-	m, known := f.Member(f.Causes[index].Example)
+// excerptIn shows the first edit of a cause in a case, or in words how that case differs.
+func excerptIn(f *cause.Found, index int, caseName string, rules normalize.Rules, sides lookup) (string, error) {
+	m, known := f.Member(caseName)
 	if !known {
 		return "", nil
 	}
-	for _, p := range m.Parts {
-		for _, e := range p.Edits {
-			if e.Cause != index {
-				continue
-			}
-			was, is, err := sides(m.Name)
-			if err != nil {
-				return "", err
-			}
-			old, now, err := texts(rules, p.Key, was, is)
-			if err != nil {
-				return "", err
-			}
-			return diff.Excerpt(old, now, diff.Change{OldFrom: e.Old.From, OldTo: e.Old.To, NowFrom: e.Now.From, NowTo: e.Now.To}), nil
-		}
+	was, is, err := sides(m.Name)
+	if err != nil {
+		return "", err
 	}
-	return "", nil
+	if was.outcome.Ending != is.outcome.Ending {
+		return inWords(rules, was, is)
+	}
+	for _, p := range m.Parts {
+		at := slices.IndexFunc(p.Edits, func(e cause.Attributed) bool { return e.Cause == index })
+		if at < 0 {
+			continue
+		}
+		e := p.Edits[at]
+		old, now, err := texts(rules, p.Key, was, is)
+		if err != nil {
+			return "", err
+		}
+		return diff.Excerpt(old, now, diff.Change{OldFrom: e.Old.From, OldTo: e.Old.To, NowFrom: e.Now.From, NowTo: e.Now.To}), nil
+	}
+	return inWords(rules, was, is)
+}
+
+// saidLinesMax bounds what is shown of what a tool said of how it ended.
+const saidLinesMax = 8
+
+// inWords says how a case differs of which no edit of a text is kept.
+func inWords(rules normalize.Rules, was, is side) (string, error) {
+	if was.outcome.Ending != is.outcome.Ending {
+		text, err := said(rules, is)
+		if err != nil {
+			return "", err
+		}
+		lines, _, _ := diff.Unified(nil, text, diff.Limits{Lines: saidLinesMax + 1})
+		_, lines, _ = strings.Cut(lines, "\n") // its heading
+		return fmt.Sprintf("ending: %s → %s\n%s", was.outcome.Ending, is.outcome.Ending, lines), nil
+	}
+	c, err := outcome.Compare(was.outcome, is.outcome, sameUnder(rules, was.open, is.open))
+	if err != nil || len(c.Parts) == 0 {
+		return "", err
+	}
+	d := c.Parts[0]
+	old, err := was.words(d.Old)
+	if err != nil {
+		return "", err
+	}
+	now, err := is.words(d.Now)
+	return fmt.Sprintf("%s: %s → %s\n", name.Print(report.PartName(d.Key)), old, now), err
 }
 
 // texts returns what both sides have of a part, as it was compared.

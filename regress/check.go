@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"muster/regress/internal/cost"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/outcome"
@@ -25,6 +26,7 @@ type checking struct {
 	differing int           // those of them that --fail-fast counts
 	final     map[int]bool  // cases that have their verdict
 	flushed   time.Time
+	costs     costing
 }
 
 // first is what there is of a case that was not identical: its first run, and
@@ -57,6 +59,9 @@ func Check(ctx context.Context, o Options) (sum Summary, err error) {
 		s.warn(text)
 	}
 	c := newChecking(s, recordedBase{base.Store})
+	if err := c.findRival(); err != nil {
+		return sum, err
+	}
 	if len(s.cases) == 0 && len(c.lacking()) == 0 {
 		return sum, s.nothing()
 	}
@@ -82,6 +87,9 @@ func (c *checking) check(ctx context.Context) (Summary, error) {
 	}
 	if err == nil {
 		err = c.groups(c.sides)
+	}
+	if err == nil {
+		err = c.tellCost(ctx)
 	}
 	return c.summary, c.end(c.endStores(err))
 }
@@ -117,7 +125,7 @@ func (c *checking) begin(ctx context.Context) (pending []task, err error) {
 	took, known := c.base.took(c.session), byName(done)
 	c.due = took.complete()
 	c.emit(report.Started{
-		Command: c.name, Run: c.run.ID, Cases: len(c.cases), Jobs: c.o.Limits.Jobs,
+		Command: c.name, Run: c.run.ID, Corpus: c.o.Corpus.Path, Tool: c.o.Command.line(), Against: c.against(), Cases: len(c.cases), Jobs: c.o.Limits.Jobs,
 		Resumed: len(done), Expected: c.due.sum(c.without(known)), Allowed: c.o.allowed(), At: c.began,
 	})
 	pending, err = c.resume(known, took)
@@ -149,6 +157,14 @@ func (c *checking) start(ctx context.Context) error {
 	}
 	c.found, err = resumeOutcomes(c.run.Outcomes(), meta)
 	return err
+}
+
+// against names what the candidate is compared with.
+func (c *checking) against() string {
+	if c.name == report.CompareCommand {
+		return shellQuoteAll(c.o.Command.Reference)
+	}
+	return c.o.Store.Golden
 }
 
 func byName(lines []state.Line) map[string]state.Line {
@@ -205,6 +221,7 @@ type ran struct {
 	ending    outcome.Ending
 	flaky     []string // parts that are known to be flaky
 	cost      outcome.Cost
+	beside    *outcome.Cost // of the reference, where it ran beside and ended alike
 	lane      int
 }
 
@@ -221,6 +238,9 @@ func (c *checking) takeFirst(t task, r ran) error {
 		CPU: r.cost.CPU, Wall: r.cost.Wall, Expected: c.due.of(t.index), At: time.Now(),
 	})
 	c.summary.CPU += r.cost.CPU
+	if r.beside != nil {
+		c.costs.pairs = append(c.costs.pairs, cost.Pair{Case: t.entry.Name, Old: *r.beside, New: r.cost})
+	}
 	line := state.Line{
 		Name: []byte(t.entry.Name), Identical: r.identical, Kind: r.ending.Kind, Code: r.ending.Code,
 		CPU: int64(r.cost.CPU), Wall: int64(r.cost.Wall), Peak: r.cost.PeakRSS,
@@ -281,6 +301,7 @@ func (c *checking) identical(t task, r ran) {
 func (c *checking) conclude(t task, e report.Case) {
 	e.Name, e.Index = t.entry.Name, t.index
 	c.final[t.index] = true
+	c.costs.note(t, &e)
 	c.verdict(e)
 }
 

@@ -3,12 +3,25 @@ package regress
 import (
 	"errors"
 	"os"
+	"strings"
 
 	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/glob"
 	"muster/regress/internal/name"
 )
+
+// line is what runs, as one would type it; of several commands each with its glob.
+func (c *Command) line() string {
+	lines := []string{}
+	for _, g := range c.ByGlob {
+		lines = append(lines, g.Glob+": "+shellQuoteAll(g.Words))
+	}
+	if len(c.Words) > 0 {
+		lines = append(lines, shellQuoteAll(c.Words))
+	}
+	return strings.Join(lines, "; ")
+}
 
 // command is what runs, resolved.
 type command struct {

@@ -40,15 +40,17 @@ func Diff(ctx context.Context, o Options, oldPath, nowPath string) (sum Summary,
 	if was, is := old.Meta().Flags["--normalize"], now.Meta().Flags["--normalize"]; was != is && !given {
 		s.warn(fmt.Sprintf("%s was recorded with %s, %s with %s: the first counts", oldPath, worded("--normalize", was), nowPath, worded("--normalize", is)))
 	}
-	return s.diff(ctx, old.Store, now.Store)
+	began := report.Started{Command: s.name, Tool: nowPath, Against: oldPath, At: s.began, Allowed: s.o.allowed()}
+	return s.diff(ctx, old.Store, now.Store, began)
 }
 
-func (s *session) diff(ctx context.Context, old, now *golden.Store) (Summary, error) {
+func (s *session) diff(ctx context.Context, old, now *golden.Store, began report.Started) (Summary, error) {
 	names := s.union(old, now)
 	if len(names) == 0 {
 		return s.summary, fault.Emptyf("none of the cases of the two goldens is selected")
 	}
-	s.emit(report.Started{Command: s.name, Cases: len(names), At: s.began, Allowed: s.o.allowed()})
+	began.Cases = len(names)
+	s.emit(began)
 	for i, caseName := range names {
 		if err := ctx.Err(); err != nil {
 			return s.summary, err

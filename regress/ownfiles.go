@@ -5,10 +5,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/remote"
+	"muster/regress/internal/report"
 )
 
 // ownFiles are what muster itself writes: in a corpus that is the current
@@ -18,22 +20,27 @@ func (o *Options) ownFiles() []string {
 	if !remote.IsAddress(o.Store.Golden) {
 		own = append(own, golden.Files(o.Store.Golden)...)
 	}
-	for _, path := range []string{o.Report.JUnit, o.Report.Events} {
-		if path != "" {
-			own = append(own, path)
-		}
+	for _, f := range o.Report.files() {
+		own = append(own, f.path)
 	}
 	return own
 }
 
+// An ownFile is one that a command reads or writes, and what it is to it.
+type ownFile struct{ what, path string }
+
 // distinct refuses one file under two names among what a run reads and writes.
 func (o *Options) distinct() error {
-	named := []struct{ what, path string }{
-		{"the corpus", o.Corpus.Path}, {"--golden", o.Store.Golden},
-		{"--junit", o.Report.JUnit}, {"--events", o.Report.Events},
+	return o.Report.apartFrom(ownFile{"the corpus", o.Corpus.Path}, ownFile{"--golden", o.Store.Golden})
+}
+
+// apartFrom refuses one file under two names among others and the reports.
+func (r *Report) apartFrom(others ...ownFile) error {
+	for _, f := range r.files() {
+		others = append(others, ownFile{"--" + f.flag, f.path})
 	}
-	for i, a := range named {
-		for _, b := range named[:i] {
+	for i, a := range others {
+		for _, b := range others[:i] {
 			if a.path != "" && b.path != "" && sameFile(a.path, b.path) {
 				return fault.Inputf("%s %s: that is also %s, and would be overwritten: name another file", a.what, a.path, b.what)
 			}
@@ -42,19 +49,26 @@ func (o *Options) distinct() error {
 	return nil
 }
 
-// What muster's own reports begin with.
-const (
-	junitMark  = `<testsuites name="muster `
-	eventsMark = `{"type":"events"`
-)
+// A reportFile is a report that a run writes to a file.
+type reportFile struct {
+	flag, path string
+	mark       string // what an older one has at its beginning
+}
+
+// files lists the reports that are asked for.
+func (r *Report) files() []reportFile {
+	return slices.DeleteFunc([]reportFile{
+		{"junit", r.JUnit, report.JUnitMark},
+		{"html", r.HTML, report.HTMLMark},
+		{"markdown", r.Markdown, report.MarkdownMark},
+		{"events", r.Events, report.EventsMark},
+	}, func(f reportFile) bool { return f.path == "" })
+}
 
 // replaceable refuses to write a report over anything but an older one: what is
 // given to --junit by mistake may be a tool, or somebody's work.
 func (r *Report) replaceable() error {
-	for _, f := range []struct{ flag, path, mark string }{{"junit", r.JUnit, junitMark}, {"events", r.Events, eventsMark}} {
-		if f.path == "" {
-			continue
-		}
+	for _, f := range r.files() {
 		head, err := headOf(f.path)
 		if err != nil {
 			return fault.Inputf("--%s %s: it is there and cannot be read: %w", f.flag, f.path, err)
@@ -105,13 +119,13 @@ func (s *session) warnOfReports() {
 	if root == "" {
 		return
 	}
-	for _, path := range []string{s.o.Report.JUnit, s.o.Report.Events} {
-		abs, err := filepath.Abs(path)
-		if path == "" || err != nil {
+	for _, f := range s.o.Report.files() {
+		abs, err := filepath.Abs(f.path)
+		if err != nil {
 			continue
 		}
 		if name, err := filepath.Rel(root, abs); err == nil && filepath.IsLocal(name) && s.chooser.Wants(name) {
-			s.warn(path + " is a report, and lies among the cases: a later run would take it for one; write it elsewhere")
+			s.warn(f.path + " is a report, and lies among the cases: a later run would take it for one; write it elsewhere")
 		}
 	}
 }

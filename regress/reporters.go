@@ -21,12 +21,18 @@ func (r *Report) reporters() (report.Reporter, error) {
 	} else {
 		tee = append(tee, report.NewText(console, r.verbosity()))
 	}
-	if r.JUnit != "" {
-		j, err := report.NewJUnit(r.JUnit)
+	for _, f := range []struct {
+		path string
+		open func(path string) (report.Reporter, error)
+	}{{r.JUnit, report.NewJUnit}, {r.HTML, report.NewHTML}, {r.Markdown, report.NewMarkdown}} {
+		if f.path == "" {
+			continue
+		}
+		one, err := f.open(f.path)
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("--%w", err), tee.Close())
 		}
-		tee = append(tee, j)
+		tee = append(tee, one)
 	}
 	if r.Events != "" {
 		e, err := eventsFile(r.Events)
@@ -64,7 +70,7 @@ func (r *Report) verbosity() report.Verbosity {
 }
 
 func (r *Report) console() report.Console {
-	c := report.Console{Out: stream(r.Stdout), Err: stream(r.Stderr)}
+	c := report.Console{Out: stream(r.Stdout), Err: stream(r.Stderr), Past: r.past}
 	out, isFile := r.Stdout.(*os.File)
 	errs, isFileToo := r.Stderr.(*os.File)
 	c.Shared = isFile && isFileToo && terminal.Same(out, errs)

@@ -12,11 +12,13 @@ import (
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/readable"
 	"muster/regress/internal/report"
+	"muster/regress/internal/state"
 )
 
 // Show prints the whole difference of one case in a past run, and the one line
-// that reproduces it. An empty id means the last run.
-func Show(ctx context.Context, o Options, caseName, id string) error {
+// that reproduces it; or, for a target such as G1, a cause and where it shows. An
+// empty id means the last run.
+func Show(ctx context.Context, o Options, target, id string) error {
 	p, err := openPast(&o, id)
 	if err != nil {
 		return err
@@ -24,14 +26,18 @@ func Show(ctx context.Context, o Options, caseName, id string) error {
 	if err := p.finished(); err != nil {
 		return err
 	}
-	raw, err := parseName(caseName)
+	n, err := p.point(target)
 	if err != nil {
 		return err
 	}
-	res, err := p.result(raw)
-	if err != nil {
-		return err
+	if n.cause != nil {
+		return p.showCause(ctx, &o, n.found, n.cause)
 	}
+	return p.showCase(ctx, &o, n.result)
+}
+
+func (p *past) showCase(ctx context.Context, o *Options, res *state.Result) error {
+	raw := string(res.Name)
 	w := &strings.Builder{}
 	accepted := ""
 	if res.Accepted {
@@ -46,15 +52,20 @@ func Show(ctx context.Context, o Options, caseName, id string) error {
 			return err
 		}
 	}
-	fmt.Fprintf(w, "\nreproduce: %s\n", p.options.reproduce(ctx, raw, "kept", p.options.Command.wordsFor(raw), o.Configured))
+	p.reproduceText(ctx, w, raw, o.Configured)
+	_, err := io.WriteString(o.Report.Stdout, w.String())
+	return err
+}
+
+// reproduceText writes how a case is run by hand.
+func (p *past) reproduceText(ctx context.Context, w io.Writer, raw string, configured bool) {
+	fmt.Fprintf(w, "\nreproduce: %s\n", p.options.reproduce(ctx, raw, "kept", p.options.Command.wordsFor(raw), configured))
 	if p.run.Command == report.CompareCommand {
-		fmt.Fprintf(w, "reference: %s\n", p.options.reproduce(ctx, raw, "kept-reference", p.options.Command.Reference, o.Configured))
+		fmt.Fprintf(w, "reference: %s\n", p.options.reproduce(ctx, raw, "kept-reference", p.options.Command.Reference, configured))
 	}
 	if p.options.Corpus.Path == "-" {
 		fmt.Fprintf(w, "           with the same archive on standard input\n")
 	}
-	_, err = io.WriteString(o.Report.Stdout, w.String())
-	return err
 }
 
 // show prints every part in which a case differs.

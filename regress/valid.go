@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"muster/regress/internal/cost"
 	"muster/regress/internal/exec/local"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/report"
@@ -14,6 +15,9 @@ const (
 	casesCommand = "cases"
 	diffCommand  = "diff"
 	runCommand   = "run"
+
+	reduceCommand = "reduce"
+	bisectCommand = "bisect"
 )
 
 // check refuses options that mean nothing to a command, before anything is read
@@ -23,6 +27,9 @@ func (o *Options) check(command string) error {
 		*list = withoutEmpty(*list)
 	}
 	if err := o.checkAllow(); err != nil {
+		return err
+	}
+	if _, err := o.Judge.limits(); err != nil {
 		return err
 	}
 	if command == report.RecordCommand && o.Judge.Repeat < 1 {
@@ -35,6 +42,7 @@ func (o *Options) check(command string) error {
 	}
 	for flag, n := range map[string]int{
 		"jobs": o.Limits.Jobs, "retries": o.Judge.Retries, "fail-fast": o.Select.FailFast,
+		"cost-cases": o.Judge.CostCases,
 	} {
 		if n < 0 {
 			return fault.Inputf("--%s %d: it must be 0 or more", flag, n)
@@ -71,6 +79,18 @@ func (o *Options) checkAllow() error {
 		}
 	}
 	return nil
+}
+
+// limits are those of --fail-on.
+func (j *Judgement) limits() (list []cost.Limit, err error) {
+	for _, text := range j.FailOn {
+		l, err := cost.ParseLimit(text)
+		if err != nil {
+			return nil, fault.Inputf("--fail-on %w", err)
+		}
+		list = append(list, l)
+	}
+	return list, nil
 }
 
 // check refuses limits under which no case could run.

@@ -9,15 +9,20 @@ import (
 func (p *program) accept() *cobra.Command {
 	var a regress.Acceptance
 	c := p.command(&cobra.Command{
-		Use:   "accept NAME...|--all [flags]",
+		Use:   "accept G1...|NAME...|--all [flags]",
 		Short: "Make new outcomes part of the golden",
 		Long: `Accept promotes what the last check found into the golden, all or nothing. A
 golden that anything but accepts of the same check has changed since is refused,
 at an address too, where MUSTER_TOKEN is the token that its server wants.
 
+A cause that is accepted, such as G1 of muster groups, is so for this check; a case
+becomes part of the golden once all its causes are accepted. A case that is called
+like a cause is ./G1.
+
 --all leaves out cases that crashed, failed newly or reached a limit, unless
 --failing, and cases that the corpus no longer has, unless --missing.`,
-		Example: `  muster accept a/b.go a/c.go
+		Example: `  muster accept G1 G3
+  muster accept a/b.go a/c.go
   muster accept --all --dry-run
   muster accept --all --missing`,
 	}, []group{stateFlag}, func(c *cobra.Command, o *regress.Options, args []string) error {

@@ -75,6 +75,8 @@ func repeatFlag(f *pflag.FlagSet, o *regress.Options) {
 func checkFlags(f *pflag.FlagSet, o *regress.Options) {
 	f.IntVar(&o.Judge.Retries, "retries", regress.RetriesDefault, "`N` further runs of a case that differs")
 	allowFlag(f, o)
+	f.StringSliceVar(&o.Judge.FailOn, "fail-on", nil, "exit 1 also when the tool's cost rose: `LIMITS` as cpu>5%,memory>10%")
+	f.IntVar(&o.Judge.CostCases, "cost-cases", regress.CostCasesDefault, "`N` cases that the golden's command runs again, in turns with yours, to tell what the change costs; 0 tells nothing")
 	f.IntVar(&o.Select.FailFast, "fail-fast", 0, "stop after `N` cases that are not identical (default never)")
 }
 
@@ -83,11 +85,18 @@ func allowFlag(f *pflag.FlagSet, o *regress.Options) {
 }
 
 func reportFlags(f *pflag.FlagSet, o *regress.Options) {
+	shownFlags(f, o)
+	f.StringVar(&o.Report.Events, "events", "", "write every event to `FILE` as it happens, as JSON lines that muster replay reads")
+}
+
+// shownFlags are those that say how a run is shown, while it runs or again.
+func shownFlags(f *pflag.FlagSet, o *regress.Options) {
 	formatFlag(f, o)
 	f.BoolVarP(&o.Report.Quiet, "quiet", "q", false, "only warnings and how it ended")
 	f.BoolVarP(&o.Report.Verbose, "verbose", "v", false, "every case, identical ones too")
 	f.StringVar(&o.Report.JUnit, "junit", "", "write a JUnit report to `FILE`")
-	f.StringVar(&o.Report.Events, "events", "", "write every event to `FILE` as it happens, as JSON lines")
+	f.StringVar(&o.Report.HTML, "html", "", "write the report as one self-contained page to `FILE`")
+	f.StringVar(&o.Report.Markdown, "markdown", "", "write a short report to `FILE`, fit for the summary of a CI step")
 }
 
 func formatFlag(f *pflag.FlagSet, o *regress.Options) {

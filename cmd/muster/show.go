@@ -13,13 +13,16 @@ func runFlag(c *cobra.Command, id *string) {
 func (p *program) show() *cobra.Command {
 	var id string
 	c := p.command(&cobra.Command{
-		Use:   "show NAME [flags]",
+		Use:   "show NAME|G1 [flags]",
 		Short: "Show one difference whole, and how to reproduce it",
 		Long: `Show prints everything in which a case differed in the last check, and the one
-shell line that runs it again by hand.`,
+shell line that runs it again by hand. For a cause of muster groups it prints what
+the cause is, edits of it in a few cases, and the cases that show it. A case that
+is called like a cause is ./G1.`,
 		Example: `  muster show a/b.go
+  muster show G1
   muster show a/b.go --run 20250131`,
-		Args: oneArg("the name of a case"),
+		Args: oneArg("the name of a case, or a cause such as G1"),
 	}, []group{stateFlag}, func(c *cobra.Command, o *regress.Options, args []string) error {
 		return regress.Show(c.Context(), *o, args[0], id)
 	}, differing)

@@ -13,7 +13,7 @@ import (
 // more room than ten thousand cases leave. A helper that has grown is replaced
 // instead, long before; only one case with very many files gets that far.
 type memory struct {
-	limit int64 // KiB: a larger high-water mark is too large
+	limit int64 // KiB: with more of its own a helper has grown too much
 	floor int64 // KiB: the largest mark seen
 	cases int
 	lines [4096]byte // of files that are read, used again
@@ -23,15 +23,16 @@ type memory struct {
 // a helper that has seen no case.
 func (m *memory) begin() int64 {
 	runtime.MemProfileRate = 0 // a sample reads tables all over the program
-	m.floor = shed(m.lines[:])
-	m.limit = m.floor + warmingMax
+	now := shed(m.lines[:])
+	m.floor, m.limit = now.mark, now.own()+warmingMax
 	return m.floor
 }
 
 const (
-	// What every case touches shows after the first few. It is some 1,200 KiB of
-	// the program's text, of which the kernel maps 64 around each page in use, and
-	// may be more with many headers.
+	// What every case touches shows after the first few, and may be more with many
+	// headers. The program's text does not count: a new helper would need it, too,
+	// and the kernel maps 64 KiB of it around each page in use, or all that it has in
+	// one piece in its cache (Linux 6.18), which may be 2 MiB for a page.
 	warm       = 4    // cases
 	warmingMax = 2048 // KiB
 
@@ -51,12 +52,12 @@ func (m *memory) tell(names int) (floor int64, grown bool) {
 	if m.cases&(m.cases-1) != 0 && m.cases%seldom != 0 && names < many {
 		return m.floor, false
 	}
-	mark := highWater(m.lines[:])
-	m.floor = max(m.floor, mark)
-	if m.cases == warm && mark <= m.limit {
-		m.limit = mark + growthMax
+	now := readSize(m.lines[:])
+	m.floor = max(m.floor, now.mark)
+	if m.cases == warm && now.own() <= m.limit {
+		m.limit = now.own() + growthMax
 	}
-	return m.floor, mark > m.limit
+	return m.floor, now.own() > m.limit
 }
 
 // memoryLeast is the lowest limit of memory that means what it says, in bytes: it
@@ -74,15 +75,15 @@ func (m *memory) most(limit, peak int64) int64 {
 	if most := max(limit, memoryLeast) >> 10; peak <= most {
 		return most
 	}
-	m.floor = max(m.floor, highWater(m.lines[:])) // it is looked at seldom
+	m.floor = max(m.floor, readSize(m.lines[:]).mark) // it is looked at seldom
 	return max(limit>>10, memoryLeast>>10, m.floor+inexact)
 }
 
 // shed gives back resident memory that can be read again, and resets the
 // high-water mark of this process, from which the peak memory of its children
-// starts. It returns that mark in KiB. Every step is best effort: what is left
+// starts. It returns what there is then. Every step is best effort: what is left
 // is told as the floor.
-func shed(buf []byte) int64 {
+func shed(buf []byte) size {
 	for _, m := range cleanMappings(buf) {
 		const dontNeed = 4 // MADV_DONTNEED
 		_, _, _ = syscall.RawSyscall(syscall.SYS_MADVISE, m.start, m.end-m.start, dontNeed)
@@ -91,7 +92,7 @@ func shed(buf []byte) int64 {
 		_, _ = syscall.Write(fd, []byte("5")) // reset the mark
 		syscall.Close(fd)
 	}
-	return highWater(buf)
+	return readSize(buf)
 }
 
 // mapping is a range of addresses.
@@ -125,13 +126,27 @@ func parseRange(text []byte) mapping {
 	return mapping{uintptr(start), uintptr(end)}
 }
 
-// highWater reads VmHWM in KiB, 0 when it cannot be told.
-func highWater(buf []byte) (kib int64) {
+// size is how large this process is, in KiB.
+type size struct {
+	mark int64 // the most that was resident at a time
+	file int64 // resident, and in files: it can be read again
+}
+
+// own is the part of the mark that is this process's alone.
+func (s size) own() int64 { return s.mark - s.file }
+
+// readSize reads the size of this process; 0 stands for what cannot be told.
+func readSize(buf []byte) (s size) {
 	_ = eachLine("/proc/self/status", buf, func(line []byte) {
-		if rest, ok := bytes.CutPrefix(line, []byte("VmHWM:")); ok {
-			number, _, _ := bytes.Cut(bytes.TrimSpace(rest), []byte(" "))
-			kib, _ = strconv.ParseInt(string(number), 10, 64)
-		}
+		readKiB(line, "VmHWM:", &s.mark)
+		readKiB(line, "RssFile:", &s.file)
 	})
-	return kib
+	return s
+}
+
+func readKiB(line []byte, key string, kib *int64) {
+	if rest, ok := bytes.CutPrefix(line, []byte(key)); ok {
+		number, _, _ := bytes.Cut(bytes.TrimSpace(rest), []byte(" "))
+		*kib, _ = strconv.ParseInt(string(number), 10, 64)
+	}
 }

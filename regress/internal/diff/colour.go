@@ -20,3 +20,16 @@ func Colour(line string) string {
 }
 
 func paint(parameter, line string) string { return "\x1b[" + parameter + "m" + line + "\x1b[0m" }
+
+// ColourAll is Colour of every line.
+func ColourAll(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		plain, newline := strings.CutSuffix(line, "\n")
+		b.WriteString(Colour(plain))
+		if newline {
+			b.WriteByte('\n')
+		}
+	}
+	return b.String()
+}

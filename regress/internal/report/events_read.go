@@ -19,9 +19,12 @@ import (
 // not from us.
 const eventBytesMax = 16 << 20
 
+// ErrCutOff is the error of a last line that was cut off when its run was killed.
+var ErrCutOff = errors.New("the line is cut off")
+
 // ReadEvents yields the events that NewEvents wrote. What is damaged ends them
 // with an Input error that names the line; so does a last line that was cut
-// off when its run was killed, after all that came before.
+// off (ErrCutOff), after all that came before.
 func ReadEvents(r io.Reader) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		lines := &eventLines{r: bufio.NewReaderSize(r, 64<<10)}
@@ -61,7 +64,7 @@ func (l *eventLines) next() ([]byte, error) {
 		case err == nil:
 			return bytes.TrimSuffix(line, []byte("\n")), nil
 		case err == io.EOF && len(line) > 0:
-			return nil, l.damaged(errors.New("the line is cut off"))
+			return nil, l.damaged(ErrCutOff)
 		case err == io.EOF:
 			return nil, err
 		case err != bufio.ErrBufferFull:
@@ -106,16 +109,16 @@ func fromWire(line []byte) (Event, error) {
 	}
 	switch t.Type {
 	case "started":
-		return decode(line, func(w wireStarted) Event {
-			return Started{w.Command, w.Run, w.Cases, w.Jobs, w.Resumed, verdicts(w.Allowed), w.Expected.duration(), w.At}
-		})
+		return decode(line, wireStarted.event)
 	case "pass_started":
-		return decode(line, func(w wirePassStarted) Event { return PassStarted{w.Pass, w.Runs, w.Expected.duration(), w.At} })
+		return decode(line, func(w wirePassStarted) Event {
+			return PassStarted{w.Pass, w.Runs, w.Expected.duration(), w.Costs, w.At}
+		})
 	case "case_started":
 		return decode(line, func(w wireCaseStarted) Event { return CaseStarted{string(w.Name), w.Pass, w.At} })
 	case "case_ran":
 		return decode(line, func(w wireCaseRan) Event {
-			return CaseRan{string(w.Name), w.Pass, w.Differs, w.CPU.duration(), w.Wall.duration(), w.Expected.duration(), w.At}
+			return CaseRan{string(w.Name), w.Pass, w.Old, w.Differs, w.CPU.duration(), w.Wall.duration(), w.Expected.duration(), w.At}
 		})
 	case "note":
 		return decode(line, func(w wireNote) Event { return Note{w.Text, w.Warning} })
@@ -125,6 +128,8 @@ func fromWire(line []byte) (Event, error) {
 		return decode(line, func(w wireNotRun) Event { return NotRun{string(w.Name), w.Index} })
 	case "group":
 		return decode(line, wireGroup.event)
+	case "cost":
+		return decode(line, wireCost.event)
 	case "finished":
 		var w wireFinished
 		if err := json.Unmarshal(line, &w); err != nil {
@@ -148,6 +153,13 @@ func verdicts(words []verdictWord) (list []outcome.Verdict) {
 		list = append(list, outcome.Verdict(v))
 	}
 	return list
+}
+
+func (w wireStarted) event() Event {
+	return Started{
+		Command: w.Command, Run: w.Run, Corpus: w.Corpus, Tool: w.Tool, Against: w.Against,
+		Cases: w.Cases, Jobs: w.Jobs, Resumed: w.Resumed, Allowed: verdicts(w.Allowed), Expected: w.Expected.duration(), At: w.At,
+	}
 }
 
 func (w wireCase) event() Event {
@@ -180,8 +192,8 @@ func (w wireGroup) event() Event {
 func (w wireFinished) event() (Event, error) {
 	s := Summary{
 		Command: w.Command, Run: w.Run, Cases: w.Cases, Recorded: w.Recorded, NotRun: w.NotRun,
-		Endings: Endings(w.Endings), Interrupted: w.Interrupted, Groups: w.Groups, ExitStatus: w.ExitStatus,
-		Wall: w.Wall.duration(), CPU: w.CPU.duration(), OwnCPU: w.OwnCPU.duration(), CoresBusy: w.CoresBusy,
+		Endings: Endings(w.Endings), Interrupted: w.Interrupted, Stopped: w.Stopped, Groups: w.Groups, ExitStatus: w.ExitStatus,
+		Wall: w.Wall.duration(), CPU: w.CPU.duration(), OwnCPU: w.OwnCPU.duration(), CoresBusy: w.CoresBusy, Over: w.Over,
 	}
 	for key, n := range w.Verdicts {
 		var v outcome.Verdict

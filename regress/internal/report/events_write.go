@@ -9,6 +9,9 @@ import (
 	"muster/regress/internal/readable"
 )
 
+// EventsMark is what an events file begins with.
+const EventsMark = `{"type":"events"`
+
 // NewEvents returns a Reporter that writes every event as one JSON line, in
 // one write, so that another program can follow the run. It closes w.
 func NewEvents(w io.WriteCloser) (Reporter, error) {
@@ -44,13 +47,13 @@ func encodeLine(w io.Writer, v any) error {
 func toWire(ev Event) any {
 	switch ev := ev.(type) {
 	case Started:
-		return wireStarted{"started", readable.Text(ev.Command), readable.Text(ev.Run), ev.Cases, ev.Jobs, ev.Resumed, verdictWords(ev.Allowed), millis(ev.Expected), ev.At.UTC()}
+		return startedToWire(ev)
 	case PassStarted:
-		return wirePassStarted{"pass_started", ev.Pass, ev.Runs, millis(ev.Expected), ev.At.UTC()}
+		return wirePassStarted{"pass_started", ev.Pass, ev.Runs, millis(ev.Expected), ev.Costs, ev.At.UTC()}
 	case CaseStarted:
 		return wireCaseStarted{"case_started", printed(ev.Name), ev.Pass, ev.At.UTC()}
 	case CaseRan:
-		return wireCaseRan{"case_ran", printed(ev.Name), ev.Pass, ev.Differs, millis(ev.CPU), millis(ev.Wall), millis(ev.Expected), ev.At.UTC()}
+		return wireCaseRan{"case_ran", printed(ev.Name), ev.Pass, ev.Old, ev.Differs, millis(ev.CPU), millis(ev.Wall), millis(ev.Expected), ev.At.UTC()}
 	case Note:
 		return wireNote{"note", readable.Text(ev.Text), ev.Warning}
 	case Case:
@@ -59,10 +62,20 @@ func toWire(ev Event) any {
 		return wireNotRun{"not_run", printed(ev.Name), ev.Index}
 	case Group:
 		return groupToWire(ev)
+	case Cost:
+		return costToWire(ev)
 	case Finished:
 		return summaryToWire(ev.Summary)
 	}
 	panic("report: an event outside the closed set")
+}
+
+func startedToWire(s Started) wireStarted {
+	return wireStarted{
+		Type: "started", Command: readable.Text(s.Command), Run: readable.Text(s.Run),
+		Corpus: readable.Text(s.Corpus), Tool: readable.Text(s.Tool), Against: readable.Text(s.Against),
+		Cases: s.Cases, Jobs: s.Jobs, Resumed: s.Resumed, Allowed: verdictWords(s.Allowed), Expected: millis(s.Expected), At: s.At.UTC(),
+	}
 }
 
 // verdictWords is never nil, so that the list is written as one.
@@ -96,8 +109,8 @@ func summaryToWire(s Summary) wireFinished {
 		Type: "finished", Command: readable.Text(s.Command), Run: readable.Text(s.Run),
 		Cases: s.Cases, Recorded: s.Recorded, NotRun: s.NotRun,
 		Verdicts: map[string]int{}, Endings: wireEndings(s.Endings),
-		Interrupted: s.Interrupted, Groups: s.Groups, ExitStatus: s.ExitStatus,
-		Wall: millis(s.Wall), CPU: millis(s.CPU), OwnCPU: millis(s.OwnCPU), CoresBusy: finite(s.CoresBusy),
+		Interrupted: s.Interrupted, Stopped: s.Stopped, Groups: s.Groups, ExitStatus: s.ExitStatus,
+		Wall: millis(s.Wall), CPU: millis(s.CPU), OwnCPU: millis(s.OwnCPU), CoresBusy: finite(s.CoresBusy), Over: texts(s.Over),
 	}
 	for v, n := range s.Verdicts {
 		w.Verdicts[outcome.Verdict(v).Key()] = n

@@ -24,7 +24,8 @@ type jsonLines struct {
 	w     io.Writer
 	all   bool
 	cases []jsonCase
-	of    map[string][]string // the IDs of the causes of a case, by its name
+	found memberships
+	costs *Cost
 }
 
 // jsonCase is a line; the order of its fields is promised to scripts.
@@ -49,12 +50,9 @@ func (j *jsonLines) Handle(ev Event) error {
 			j.cases = append(j.cases, toJSONCase(ev))
 		}
 	case Group:
-		if j.of == nil {
-			j.of = map[string][]string{}
-		}
-		for _, name := range ev.Members {
-			j.of[name] = append(j.of[name], ev.ID)
-		}
+		j.found.add(ev)
+	case Cost:
+		j.costs = &ev
 	case Finished:
 		return j.write(ev.Summary)
 	}
@@ -69,14 +67,12 @@ func (j *jsonLines) write(s Summary) error {
 	})
 	w := bufio.NewWriter(j.w)
 	for _, c := range j.cases {
-		if c.Causes = j.of[string(c.Name)]; c.Causes == nil {
-			c.Causes = []string{}
-		}
+		c.Causes = j.found.ids(string(c.Name))
 		if err := encodeLine(w, c); err != nil {
 			return err
 		}
 	}
-	if err := encodeLine(w, toJSONSummary(s)); err != nil {
+	if err := encodeLine(w, toJSONSummary(s, j.costs)); err != nil {
 		return err
 	}
 	return w.Flush()

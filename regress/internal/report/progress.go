@@ -12,8 +12,8 @@ import (
 // above the progress line.
 func newProgress(c Console, v Verbosity) (Reporter, io.Writer) {
 	switch {
-	case v == Quiet:
-		return &warnings{c.Err}, c.Out
+	case v == Quiet || c.Past:
+		return &notes{c.Err, v != Quiet}, c.Out
 	case c.Err.Terminal:
 		l := &liveProgress{console: c}
 		if c.Shared {
@@ -24,17 +24,20 @@ func newProgress(c Console, v Verbosity) (Reporter, io.Writer) {
 	return &counterLines{err: c.Err}, c.Out
 }
 
-// warnings shows warnings alone.
-type warnings struct{ err Stream }
+// notes shows notes alone, and of them warnings alone unless all is set.
+type notes struct {
+	err Stream
+	all bool
+}
 
-func (w *warnings) Handle(ev Event) error {
-	if n, ok := ev.(Note); ok && n.Warning {
-		return writeNote(w.err, n)
+func (n *notes) Handle(ev Event) error {
+	if note, ok := ev.(Note); ok && (n.all || note.Warning) {
+		return writeNote(n.err, note)
 	}
 	return nil
 }
 
-func (w *warnings) Close() error { return nil }
+func (n *notes) Close() error { return nil }
 
 // writeNote writes a note to a stream, its own words made safe.
 func writeNote(to Stream, n Note) error {
@@ -57,6 +60,7 @@ type tally struct {
 	done    int
 	total   int
 	differs int
+	costs   bool          // the pass is one that tells the cost
 	cpu     time.Duration // of the runs of this pass that are over
 	// How long the runs of this pass should take, all and those that are over: what
 	// is long runs first, so that their number alone would promise too late an end.
@@ -81,6 +85,7 @@ func (t *tally) handle(ev Event) {
 		t.expected = ev.Expected
 	case PassStarted:
 		t.begin(ev.Pass, 0, ev.Runs, ev.At)
+		t.costs = ev.Costs
 		t.expected = ev.Expected
 	case CaseStarted:
 		if t.running == nil {

@@ -77,4 +77,5 @@ func (s Stream) columns() int {
 type Console struct {
 	Out, Err Stream
 	Shared   bool // both are one terminal: results must be written above the progress line
+	Past     bool // the run is over: there is no progress to show
 }

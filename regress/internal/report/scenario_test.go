@@ -2,8 +2,11 @@ package report
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
+	"muster/regress/internal/cause"
 	"muster/regress/internal/diff"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/readable"
@@ -116,4 +119,33 @@ func longRun(command string, n, every int) []Event {
 		cases = append(cases, c)
 	}
 	return append(events, Finished{summaryOf(command, cases)})
+}
+
+// withCauses puts causes before the end of a run: the first one in all cases that differ,
+// the others in fewer and fewer.
+func withCauses(events []Event, n int) []Event {
+	var members []string
+	for _, ev := range events {
+		if c, ok := ev.(Case); ok && c.Verdict > outcome.Environment && c.Verdict < outcome.Flaky {
+			members = append(members, c.Name)
+		}
+	}
+	end := events[len(events)-1].(Finished)
+	end.Summary.Groups = n
+	all := slices.Clone(events[:len(events)-1])
+	for i := range n {
+		of := members[:max(len(members)/(i+1), min(1, len(members)))]
+		c := cause.Cause{
+			ID: fmt.Sprintf("G%d", i+1), Signature: fmt.Sprintf("%016x", i), Name: `"ll" → "LL"`, Kind: cause.Edit, Family: "suffixes",
+			Cases: len(of), Lines: 3 * len(of), Sole: len(of) / 2,
+		}
+		if i > 0 {
+			c.Name = fmt.Sprintf("the %d. cause, %s", i+1, strings.Repeat("of a long name ", 10))
+		}
+		if len(of) > 0 {
+			c.Example, c.Smallest = of[0], of[len(of)-1]
+		}
+		all = append(all, Group{Cause: c, Excerpt: " before\n-4ll\n+4LL\n after\n", Members: of})
+	}
+	return append(all, end)
 }

@@ -19,11 +19,14 @@ func NewText(c Console, v Verbosity) Reporter {
 	return Tee{progress, &results{w: out, stream: c.Out, paint: palette(c.Out.Colour), verbosity: v}}
 }
 
-// What is beyond these is counted, and said.
+// What is beyond these is counted, and said; with Verbose only the last two count. Where
+// thousands differ, their causes at the end say more than the first hundreds.
 const (
-	wholeCasesMax = 20  // with their differences
-	lineCasesMax  = 200 // more, with one line each
-	caseLinesMax  = 28  // lines of diff of one case: two diffs of default size
+	wholeCasesMax  = 10 // with their differences
+	lineCasesMax   = 50 // more, with one line each
+	caseLinesMax   = 28 // lines of diff of one case: two diffs of default size
+	listedCauses   = 8  // in the summary
+	causeBytesKept = 1000
 )
 
 // results writes the cases and the summary.
@@ -35,12 +38,26 @@ type results struct {
 	whole     int
 	lines     int
 	unshown   int
+	causes    []listedCause // the first ones
+	costs     *Cost
+}
+
+// A listedCause is a cause in one line.
+type listedCause struct {
+	id, name string
+	cases    int
 }
 
 func (r *results) Handle(ev Event) error {
 	switch ev := ev.(type) {
 	case Case:
 		return r.show(ev)
+	case Group:
+		if r.verbosity == Verbose || len(r.causes) < listedCauses {
+			r.causes = append(r.causes, listedCause{ev.ID, clipped(ev.Name, causeBytesKept), ev.Cases})
+		}
+	case Cost:
+		r.costs = &ev
 	case Finished:
 		return r.write(r.ending(ev.Summary))
 	}
@@ -66,7 +83,7 @@ func (r *results) show(c Case) error {
 			return nil
 		}
 		return r.write(r.caseLine(c))
-	case worthWhole(c) && r.whole < wholeCasesMax:
+	case worthWhole(c) && (r.verbosity == Verbose || r.whole < wholeCasesMax):
 		r.whole++
 		return r.write(r.caseWhole(c))
 	case r.verbosity == Verbose || r.lines < lineCasesMax:
@@ -84,7 +101,7 @@ func worthWhole(c Case) bool {
 
 // transition says once that differences are no longer shown.
 func (r *results) transition(c Case) string {
-	if !worthWhole(c) || r.whole > wholeCasesMax {
+	if r.verbosity == Verbose || !worthWhole(c) || r.whole > wholeCasesMax {
 		return ""
 	}
 	r.whole++
@@ -98,7 +115,13 @@ func (r *results) ending(s Summary) string {
 	}
 	var b strings.Builder
 	if r.unshown > 0 {
-		b.WriteString(r.paint.paint(dim, fmt.Sprintf("… and %s more: muster show NAME", readable.Number(r.unshown))) + "\n")
+		all := "muster show NAME"
+		if s.Groups > 0 && s.Run != "" {
+			all = "muster groups"
+		} else if s.Run == "" {
+			all = "--verbose"
+		}
+		b.WriteString(r.paint.paint(dim, fmt.Sprintf("… and %s more: %s", readable.Number(r.unshown), all)) + "\n")
 	}
 	if r.whole+r.lines > 0 {
 		b.WriteByte('\n')

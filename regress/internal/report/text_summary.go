@@ -17,6 +17,10 @@ func (r *results) headline(s Summary) string {
 		text += ", interrupted"
 		c = yellow
 	}
+	if len(s.Over) > 0 {
+		text += ", but the change costs more: " + readable.Line(strings.Join(s.Over, ", "))
+		c = red
+	}
 	return r.paint.paint(bold, readable.Line(s.Command)+":") + " " + r.paint.paint(c, text)
 }
 
@@ -63,7 +67,7 @@ func worse(s Summary, c colour) colour {
 	return c
 }
 
-// summary fits one screen: at most twenty lines.
+// summary fits one screen: at most twenty lines, and ten of causes.
 func (r *results) summary(s Summary) string {
 	var b strings.Builder
 	b.WriteString(r.headline(s) + "\n")
@@ -72,8 +76,10 @@ func (r *results) summary(s Summary) string {
 			fmt.Fprintf(&b, "  %11s  %s\n", readable.Number(c.n), r.paint.paint(c.colour, c.what))
 		}
 	}
+	b.WriteString(r.causeTable(s))
 	fmt.Fprintf(&b, "wall %s, CPU %s, %s cores busy, muster itself %s of CPU\n",
 		human(s.Wall), human(s.CPU), strconv.FormatFloat(finite(s.CoresBusy), 'f', 2, 64), human(s.OwnCPU))
+	b.WriteString(r.cost())
 	if s.Run != "" {
 		fmt.Fprintf(&b, "run %s\n", readable.Line(s.Run))
 	}
@@ -84,15 +90,44 @@ func (r *results) summary(s Summary) string {
 	return b.String()
 }
 
+// causeTable lists the most frequent causes below the counts.
+func (r *results) causeTable(s Summary) string {
+	if len(r.causes) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString(r.paint.paint(bold, readable.Count(s.Groups, "cause")) + "\n")
+	for _, c := range r.causes {
+		lead := fmt.Sprintf("  %11s  %-4s ", readable.Number(c.cases), readable.Line(c.id))
+		columns := columnsDefault
+		if r.stream.Terminal {
+			columns = r.stream.columns() - 1
+		}
+		b.WriteString(lead + shorten(readable.Line(c.name), max(columns-textColumns(lead), nameColumnsMin)) + "\n")
+	}
+	if more := s.Groups - len(r.causes); more > 0 {
+		b.WriteString(r.paint.paint(dim, fmt.Sprintf("  %11s  more: %s", readable.Number(more), allCauses(s))) + "\n")
+	}
+	return b.String()
+}
+
+// allCauses is what lists all causes of a run: of one that is not kept its own output.
+func allCauses(s Summary) string {
+	if s.Run == "" {
+		return "--verbose"
+	}
+	return "muster groups"
+}
+
 // hints are the commands to go on with; on a narrow terminal without a word on
 // what each is for.
 func (r *results) hints(s Summary) string {
 	var b strings.Builder
 	lead := "next: "
 	for _, h := range hintsFor(s) {
-		line := fmt.Sprintf("%s%-23s", lead, h.command)
-		if !r.stream.Terminal || textColumns(line+h.what)+2 < r.stream.columns() {
-			line += "  " + r.paint.paint(dim, h.what)
+		line := fmt.Sprintf("%s%-23s", lead, h.Command)
+		if !r.stream.Terminal || textColumns(line+h.What)+2 < r.stream.columns() {
+			line += "  " + r.paint.paint(dim, h.What)
 		}
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 		lead = "      "
@@ -130,7 +165,7 @@ func countsOf(s Summary) []count {
 }
 
 // A hint is something to do next.
-type hint struct{ command, what string }
+type hint struct{ Command, What string }
 
 func hintsFor(s Summary) []hint {
 	var hints []hint
@@ -146,6 +181,8 @@ func hintsFor(s Summary) []hint {
 	acceptable := v.NotIdentical() > v[outcome.Environment] && s.Command != CompareCommand && !s.Interrupted
 	add(kept && s.brokeOff(), "muster "+readable.Line(s.Command)+" --resume", "goes on where this run ended")
 	add(s.Command == RecordCommand && !s.Interrupted && s.Recorded > 0, "muster check", "compares with what was recorded")
+	add(checked && s.Groups > 0, "muster groups", "in how few ways they differ")
+	add(checked && s.Groups > 0 && acceptable, "muster review", "decides on them cause by cause")
 	add(checked && differ, "muster show NAME", "all that differs in it, how to reproduce it")
 	add(checked && acceptable, "muster accept --all", acceptText(s))
 	add(checked && v[outcome.Environment] > 0, "muster rerun --failed", "once the machine has what was missing")
@@ -178,6 +215,9 @@ func meaningOf(s Summary) string {
 	case fault.StatusDiffers:
 		if s.notRun() > 0 {
 			return "something is not identical, or was not run"
+		}
+		if s.Verdicts.NotIdentical() == 0 && len(s.Over) > 0 {
+			return "the change costs more than --fail-on allows"
 		}
 		return "something is not identical"
 	case fault.StatusInput:

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"muster/regress/internal/outcome"
-	"muster/regress/internal/readable"
 )
 
 // feed feeds events to a reporter made for two buffers, and closes it.
@@ -65,24 +64,34 @@ func visibleColours(text string) string { return strings.ReplaceAll(text, "\x1b"
 // A run of which very much differs shows a bounded part and says what it
 // leaves out.
 func TestTextIsBounded(t *testing.T) {
-	out, _ := feed(t, longRun("check", 3000, 2), false, 80, text(Normal))
-	if n := strings.Count(out, "\n"); n > 20*10+200+20 {
+	run := withCauses(longRun("check", 3000, 2), 12)
+	out, _ := feed(t, run, false, 80, text(Normal))
+	if n := strings.Count(out, "\n"); n > wholeCasesMax*10+lineCasesMax+20 {
 		t.Errorf("%d lines", n)
 	}
 	for want, times := range map[string]int{
 		"@@ -1,2 +1,2 @@": wholeCasesMax,
 		"\nchanged":       wholeCasesMax + lineCasesMax - 1, // the first is not after a newline
-		"\n… 20 cases shown with what differs; from here on one line each: muster show NAME\n": 1,
-		fmt.Sprintf("\n… and %s more: muster show NAME\n", readable.Number(1500-220)):          1,
+		"\n… 10 cases shown with what differs; from here on one line each: muster show NAME\n": 1,
+		"\n… and 1,440 more: muster groups\n":                                                  1,
 		"check: 1,500 of 3,000 cases not identical\n":                                          1,
+		"\n12 causes\n": 1,
+		"\n        1,500  G1   \"ll\" → \"LL\"\n": 1,
+		"\n            4  more: muster groups\n":  1,
 	} {
 		if got := strings.Count(out, want); got != times {
 			t.Errorf("%d times %q, want %d", got, want, times)
 		}
 	}
-	verbose, _ := feed(t, longRun("check", 3000, 2), false, 80, text(Verbose))
+	verbose, _ := feed(t, run, false, 80, text(Verbose))
 	if got := strings.Count(verbose, "src/folder"); got != 3000 {
 		t.Errorf("verbose names %d cases of 3,000", got)
+	}
+	if got := strings.Count(verbose, "@@ -1,2 +1,2 @@"); got != 1500 {
+		t.Errorf("verbose shows the differences of %d cases of 1,500", got)
+	}
+	if !strings.Contains(verbose, "  G12  ") {
+		t.Error("verbose does not list all causes")
 	}
 }
 
@@ -140,6 +149,22 @@ func TestSummaryFitsAScreen(t *testing.T) {
 	for _, s := range []Summary{everything, record} {
 		if n := strings.Count((&results{}).summary(s), "\n"); n > 20 {
 			t.Errorf("%d lines:\n%s", n, (&results{}).summary(s))
+		}
+	}
+	r := &results{stream: Stream{Terminal: true, Width: func() int { return 40 }}}
+	for _, ev := range withCauses([]Event{Finished{everything}}, 100)[:100] {
+		if err := r.Handle(ev); err != nil {
+			t.Fatal(err)
+		}
+	}
+	everything.Groups = 100
+	table := r.causeTable(everything)
+	if n := strings.Count(table, "\n"); n > 10 {
+		t.Errorf("%d lines of causes:\n%s", n, table)
+	}
+	for line := range strings.Lines(table) {
+		if n := textColumns(strings.TrimSuffix(line, "\n")); n >= 40 {
+			t.Errorf("%d columns: %q", n, line)
 		}
 	}
 }

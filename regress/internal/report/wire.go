@@ -28,6 +28,9 @@ type wireStarted struct {
 	Type     string        `json:"type"`
 	Command  string        `json:"command"`
 	Run      string        `json:"run"`
+	Corpus   string        `json:"corpus,omitempty"`
+	Tool     string        `json:"tool,omitempty"`
+	Against  string        `json:"against,omitempty"`
 	Cases    int           `json:"cases"`
 	Jobs     int           `json:"jobs"`
 	Resumed  int           `json:"resumed"`
@@ -41,6 +44,7 @@ type wirePassStarted struct {
 	Pass     int       `json:"pass"`
 	Runs     int       `json:"runs"`
 	Expected millis    `json:"expected_ms,omitzero"`
+	Costs    bool      `json:"costs,omitzero"`
 	At       time.Time `json:"at"`
 }
 
@@ -55,6 +59,7 @@ type wireCaseRan struct {
 	Type     string    `json:"type"`
 	Name     printed   `json:"name"`
 	Pass     int       `json:"pass"`
+	Old      bool      `json:"old,omitzero"`
 	Differs  bool      `json:"differs"`
 	CPU      millis    `json:"cpu_ms"`
 	Wall     millis    `json:"wall_ms"`
@@ -126,12 +131,14 @@ type wireFinished struct {
 	Verdicts    map[string]int `json:"verdicts"`
 	Endings     wireEndings    `json:"endings"`
 	Interrupted bool           `json:"interrupted"`
+	Stopped     int            `json:"stopped,omitempty"`
 	Groups      int            `json:"groups"`
 	ExitStatus  int            `json:"exit_status"`
 	Wall        millis         `json:"wall_ms"`
 	CPU         millis         `json:"cpu_ms"`
 	OwnCPU      millis         `json:"own_cpu_ms"`
 	CoresBusy   float64        `json:"cores_busy"`
+	Over        []string       `json:"over,omitempty"`
 }
 
 type wireEndings struct {

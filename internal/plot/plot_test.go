@@ -11,7 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"muster/lab/plot"
+	"muster/internal/plot"
 )
 
 // texts draws the chart and returns what is written in it; it fails where the picture is

@@ -1,0 +1,26 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"muster/regress"
+)
+
+func (p *program) groups() *cobra.Command {
+	var id string
+	c := p.command(&cobra.Command{
+		Use:   "groups [flags]",
+		Short: "List in how few ways cases differ",
+		Long: `Groups lists the causes of the differences of the last check, G1 first, which most
+cases show: how many cases that are, how many show nothing else, how many lines
+changed, and the case with the smallest source.`,
+		Example: `  muster groups
+  muster groups --format json
+  muster show G1`,
+		Args: noneWanted,
+	}, []group{stateFlag, formatFlag}, func(c *cobra.Command, o *regress.Options, _ []string) error {
+		return regress.Groups(c.Context(), *o, id)
+	})
+	runFlag(c, &id)
+	return c
+}

@@ -1,0 +1,139 @@
+package regress
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"muster/regress/internal/cause"
+	"muster/regress/internal/fault"
+	"muster/regress/internal/name"
+	"muster/regress/internal/readable"
+	"muster/regress/internal/state"
+)
+
+// Groups prints the causes of the differences of a past run, those of most cases first.
+// An empty id means the last run.
+func Groups(_ context.Context, o Options, id string) error {
+	p, err := openPast(&o, id)
+	if err != nil {
+		return err
+	}
+	found, err := p.causes()
+	if err != nil {
+		return err
+	}
+	decided, err := p.run.Decisions()
+	if err != nil {
+		return err
+	}
+	if o.Report.Format == JSON {
+		return groupLines(o.Report.Stdout, found)
+	}
+	return groupTable(o.Report.Stdout, p, found, decided)
+}
+
+// causes returns the causes that the run kept.
+func (p *past) causes() (*cause.Found, error) {
+	if err := p.finished(); err != nil {
+		return nil, err
+	}
+	encoded, err := p.run.Causes()
+	if err != nil {
+		return nil, err
+	}
+	if encoded == nil {
+		return nil, fault.Inputf("run %s has no causes, it is of an earlier muster: run muster %s again", p.run.ID, p.run.Command)
+	}
+	found, err := cause.Decode(encoded)
+	if err != nil {
+		return nil, fault.Inputf("%s, the causes of run %s, is damaged: %w: run muster %s again", p.run.File("causes.json"), p.run.ID, err, p.run.Command)
+	}
+	return found, nil
+}
+
+// groupLine is a cause for scripts, which rely on the keys and their order.
+type groupLine struct {
+	Type      string `json:"type"`
+	ID        string `json:"id"`
+	Signature string `json:"signature"`
+	Cases     int    `json:"cases"`
+	Lines     int    `json:"lines"`
+	Sole      int    `json:"sole"`
+	Example   string `json:"example"`
+	Smallest  string `json:"smallest"`
+	Name      string `json:"name"`
+	Kind      string `json:"kind"`
+	Family    string `json:"family"`
+}
+
+func groupLines(w io.Writer, found *cause.Found) error {
+	for _, c := range found.Causes {
+		text, err := json.Marshal(groupLine{
+			"group", c.ID, c.Signature, c.Cases, c.Lines, c.Sole, name.Print(c.Example), name.Print(c.Smallest),
+			readable.Line(c.Name), string(c.Kind), readable.Line(c.Family),
+		})
+		if err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintf(w, "%s\n", text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func groupTable(w io.Writer, p *past, found *cause.Found, decided map[string]state.Decision) error {
+	b := &strings.Builder{}
+	cases := len(found.Members)
+	switch {
+	case cases == 0:
+		fmt.Fprintf(b, "run %s: no case differs\n", p.run.ID)
+	case found.Rewritten:
+		fmt.Fprintf(b, "run %s: %s differ in nearly everything, so that there are no causes to tell apart\n", p.run.ID, counted(cases))
+	default:
+		fmt.Fprintf(b, "run %s: %s differ, %s%s\n", p.run.ID, counted(cases), readable.Count(len(found.Causes), "cause"), inFamilies(found))
+	}
+	for _, c := range found.Causes {
+		fmt.Fprintf(b, "%-4s %7s  %7s only this  %9s  %s%s\n", c.ID, readable.Number(c.Cases), readable.Number(c.Sole),
+			readable.Count(c.Lines, "line"), readable.Line(c.Name), decidedText(decided[c.ID]))
+		if c.Family != "" {
+			fmt.Fprintf(b, "     family   %s\n", readable.Line(c.Family))
+		}
+		fmt.Fprintf(b, "     smallest %s\n", name.Print(c.Smallest))
+	}
+	if cases > 0 {
+		fmt.Fprintf(b, "next: muster show G1, muster accept G1, muster review\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// inFamilies counts the families and the causes that are in none, where there is a family.
+func inFamilies(found *cause.Found) string {
+	families, none := map[string]bool{}, 0
+	for _, c := range found.Causes {
+		if c.Family == "" {
+			none++
+		}
+		families[c.Family] = true
+	}
+	delete(families, "")
+	if len(families) == 0 {
+		return ""
+	}
+	noun := "families"
+	if len(families) == 1 {
+		noun = "family"
+	}
+	return fmt.Sprintf(" (%d %s, %d in none)", len(families), noun, none)
+}
+
+func decidedText(d state.Decision) string {
+	if d == "" {
+		return ""
+	}
+	return "  (" + string(d) + ")"
+}

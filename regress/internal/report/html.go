@@ -1,0 +1,166 @@
+package report
+
+import (
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"html/template"
+	"io"
+	"strings"
+
+	"muster/regress/internal/outcome"
+	"muster/regress/internal/style"
+)
+
+// HTMLMark is what a page of NewHTML has at its beginning.
+const HTMLMark = `<meta name="generator" content="muster`
+
+// What a page has at most, so that it opens at once and may be sent around; what it
+// leaves out it says. Together they stay below 20 MB.
+const (
+	pageDiffBytesMax  = 10 << 20 // differences of cases
+	pageCauseBytesMax = 4 << 20  // causes with their excerpts
+	pageOtherBytesMax = 8 << 20  // all but the differences
+	pageCausesMax     = 500
+	pageCasesMax      = 10_000
+	pageMembersMax    = 50 // cases that are named with a cause
+	pageNamesMax      = 500
+	pageNotesMax      = 100
+	caseDiffBytesMax  = 512 << 10 // of one case
+	excerptBytesMax   = 32 << 10  // of one cause
+)
+
+//go:embed html_page.html
+var pageMarkup string
+
+//go:embed html_page.css
+var pageStyle string
+
+//go:embed html_page.js
+var pageScript string
+
+var pageLayout = template.Must(template.New("page").Parse(pageMarkup))
+
+// NewHTML returns a Reporter that leaves one self-contained page at path once the run is
+// Finished; before that, and after a run that broke off, whatever was there stays. The
+// page loads nothing from elsewhere, and runs no script but its own. Identical cases cost
+// it nothing; of the others differences go to a nameless file beside the path as they
+// come.
+func NewHTML(path string) (Reporter, error) {
+	to, err := newTarget("html", path)
+	if err != nil {
+		return nil, err
+	}
+	return &page{to: to}, nil
+}
+
+// page collects what the page shows.
+type page struct {
+	to       *target
+	started  Started
+	notes    []Note
+	moreNote int
+	rows     []pageRow
+	causes   memberships
+	excerpts []string // of the causes, as many as there is room for
+	members  [][]string
+	room     int // for excerpts, in bytes
+	notRun   []string
+	times    durationCounts
+}
+
+// A pageRow is a case that is not identical.
+type pageRow struct {
+	name    string
+	index   int
+	verdict outcome.Verdict
+	gist    stretch // what is with it in a few words
+	unfolds bool    // there is more to show than fits its line
+	diff    stretch // that, as it stands on the page; empty where it is too large
+}
+
+func (p *page) Handle(ev Event) error {
+	switch ev := ev.(type) {
+	case Started:
+		p.started = ev
+	case CaseRan:
+		if ev.Pass == 1 {
+			p.times.add(ev.Name, ev.Wall)
+		}
+	case Note:
+		if len(p.notes) == pageNotesMax {
+			p.moreNote++
+			return nil
+		}
+		p.notes = append(p.notes, ev)
+	case Case:
+		return p.take(ev)
+	case NotRun:
+		if len(p.notRun) < pageNamesMax {
+			p.notRun = append(p.notRun, ev.Name)
+		}
+	case Group:
+		p.group(ev)
+	case Finished:
+		return p.to.replace(func(w io.Writer) error { return p.write(w, ev.Summary) })
+	}
+	return nil
+}
+
+func (p *page) Close() error { return p.to.close() }
+
+// take keeps a case, its differences made ready.
+func (p *page) take(c Case) (err error) {
+	if c.Verdict == outcome.Identical {
+		return nil
+	}
+	row := pageRow{name: c.Name, index: c.Index, verdict: c.Verdict}
+	if row.gist, err = p.to.keep(gist(c)); err != nil {
+		return err
+	}
+	if parts := pageParts(c); parts != nil {
+		var b strings.Builder
+		if err := pageLayout.ExecuteTemplate(&b, "differences", parts); err != nil {
+			return err
+		}
+		row.unfolds = true
+		if b.Len() <= caseDiffBytesMax {
+			row.diff, err = p.to.keep(b.String())
+		}
+	}
+	p.rows = append(p.rows, row)
+	return err
+}
+
+// group keeps a cause, and its excerpt while there is room.
+func (p *page) group(g Group) {
+	p.causes.add(g)
+	if len(p.excerpts) == pageCausesMax {
+		return
+	}
+	excerpt := g.Excerpt
+	if len(excerpt) > excerptBytesMax || p.room+len(excerpt) > pageCauseBytesMax/4 {
+		excerpt = ""
+	}
+	p.room += len(excerpt)
+	p.excerpts = append(p.excerpts, excerpt)
+	p.members = append(p.members, g.Members[:min(len(g.Members), pageMembersMax)])
+}
+
+// policy lets the page have its own style and its own script, by its digest, and nothing
+// else.
+func pagePolicy() string {
+	sum := sha256.Sum256([]byte(pageScript))
+	return "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'"
+}
+
+// pageLook is what the template needs that is no text of a run.
+type pageLook struct {
+	Policy string
+	Style  template.CSS
+	Script template.JS
+}
+
+func newPageLook() pageLook {
+	return pageLook{pagePolicy(), template.CSS(style.CSS() + pageStyle), template.JS(pageScript)}
+}

@@ -1,0 +1,43 @@
+package report
+
+import (
+	"muster/regress/internal/outcome"
+	"muster/regress/internal/readable"
+)
+
+// A barPart is what one verdict has of the bar of all cases, in thousandths.
+type barPart struct {
+	X, Width     float64
+	Class, Words string
+}
+
+const barThousand = 1000
+
+// verdictBar is the cases by verdict, as parts of one bar; none for a record.
+func verdictBar(s Summary) (parts []barPart) {
+	if s.Command == RecordCommand || s.Cases <= 0 {
+		return nil
+	}
+	x := 0.0
+	add := func(n int, class, words string) {
+		if n <= 0 {
+			return
+		}
+		// What is there can be seen, however little it is.
+		width := max(barThousand*float64(n)/float64(s.Cases), 4)
+		parts = append(parts, barPart{x, width, class, readable.Count(n, "case") + " " + words})
+		x += width
+	}
+	for v, n := range s.Verdicts {
+		add(n, classOf(outcome.Verdict(v)), outcome.Verdict(v).String())
+	}
+	add(s.notRun(), "none", "not run")
+	if x <= 0 {
+		return nil
+	}
+	for i := range parts {
+		parts[i].X *= barThousand / x
+		parts[i].Width *= barThousand / x
+	}
+	return parts
+}

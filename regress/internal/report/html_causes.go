@@ -1,0 +1,103 @@
+package report
+
+import (
+	"iter"
+
+	"muster/regress/internal/cause"
+	"muster/regress/internal/name"
+	"muster/regress/internal/readable"
+)
+
+// pageCause is a cause on the page.
+type pageCause struct {
+	cause.Cause
+	N                                 int // from 1, for its anchor
+	CasesText, CasesNumber, LinesText string
+	SoleText                          string
+	ExampleAt, SmallestAt             string // the anchors of their rows, if they have one
+	Excerpt                           []diffLine
+	Open                              bool
+	Members                           []pageLink
+	MoreMembers                       string
+	FoldedNames                       []string
+	Share                             float64 // of the most frequent one, in percent
+}
+
+// A pageLink leads to a case's row, if it has one.
+type pageLink struct{ Name, At string }
+
+// openCauses is how many are unfolded when the page opens.
+const openCauses = 10
+
+// pageCauses are the causes of the page: the most frequent ones, while there is room.
+type pageCauses struct {
+	p     *page
+	page  *countingWriter
+	cases *pageCases
+	shown int
+	all   string // what lists all
+}
+
+func (p *page) newCauses(w *countingWriter, cases *pageCases, s Summary) *pageCauses {
+	if len(p.causes.causes) == 0 {
+		return nil
+	}
+	return &pageCauses{p: p, page: w, cases: cases, all: allCauses(s)}
+}
+
+// All yields those of the table.
+func (c *pageCauses) All() iter.Seq[pageCause] { return c.yield(false) }
+
+// Whole yields them with excerpts and cases.
+func (c *pageCauses) Whole() iter.Seq[pageCause] { return c.yield(true) }
+
+func (c *pageCauses) yield(whole bool) iter.Seq[pageCause] {
+	return func(yield func(pageCause) bool) {
+		from := c.page.written
+		for i := range c.p.excerpts {
+			if c.page.written-from > pageCauseBytesMax/2 || !yield(c.p.cause(i, whole, c.cases)) {
+				return
+			}
+			c.shown = i + 1
+		}
+	}
+}
+
+// Number is how many there are.
+func (c *pageCauses) Number() int { return len(c.p.causes.causes) }
+
+// Left says what has not been shown.
+func (c *pageCauses) Left() string {
+	if left := c.Number() - c.shown; left > 0 {
+		return readable.Count(left, "more cause") + ": " + c.all + " lists all."
+	}
+	return ""
+}
+
+func (p *page) cause(i int, whole bool, cases *pageCases) pageCause {
+	c := p.causes.causes[i]
+	v := pageCause{
+		Cause: c, N: i + 1, CasesText: readable.Count(c.Cases, "case"), CasesNumber: readable.Number(c.Cases), LinesText: readable.Number(c.Lines), SoleText: readable.Number(c.Sole),
+		ExampleAt: cases.anchors[c.Example], SmallestAt: cases.anchors[c.Smallest],
+		Open: i < openCauses,
+	}
+	v.ID, v.Name, v.Family = clipped(readable.Line(c.ID), 40), clipped(readable.Line(c.Name), 300), clipped(readable.Line(c.Family), 200)
+	v.Example, v.Smallest = name.Print(c.Example), name.Print(c.Smallest)
+	if most := p.causes.causes[0].Cases; most > 0 {
+		v.Share = 100 * float64(c.Cases) / float64(most)
+	}
+	if !whole {
+		return v
+	}
+	v.Excerpt = diffLines(p.excerpts[i])
+	for _, m := range p.members[i] {
+		v.Members = append(v.Members, pageLink{name.Print(m), cases.anchors[m]})
+	}
+	if more := c.Cases - len(v.Members); more > 0 {
+		v.MoreMembers = readable.Number(more)
+	}
+	for _, f := range c.Folded[:min(len(c.Folded), pageMembersMax)] {
+		v.FoldedNames = append(v.FoldedNames, clipped(readable.Line(f), 300))
+	}
+	return v
+}

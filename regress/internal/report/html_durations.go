@@ -1,0 +1,116 @@
+package report
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"muster/regress/internal/name"
+	"muster/regress/internal/readable"
+)
+
+// durationCounts counts runs by how long they took.
+type durationCounts struct {
+	counts  [durationSteps]int
+	runs    int
+	slowest []timed // the longest first
+}
+
+type timed struct {
+	name string
+	took time.Duration
+}
+
+const (
+	durationSteps  = 24 // from below 1 ms, three to a factor of ten
+	slowestMax     = 10
+	durationsShown = 20 // runs from which there is a chart
+)
+
+func (d *durationCounts) add(caseName string, took time.Duration) {
+	d.runs++
+	step := 0
+	for step < durationSteps-1 && took >= durationStep(step) {
+		step++
+	}
+	d.counts[step]++
+	if len(d.slowest) == slowestMax && took <= d.slowest[slowestMax-1].took {
+		return
+	}
+	at, _ := slices.BinarySearchFunc(d.slowest, took, func(t timed, took time.Duration) int { return cmp.Compare(took, t.took) })
+	d.slowest = slices.Insert(d.slowest, at, timed{caseName, took})
+	d.slowest = d.slowest[:min(len(d.slowest), slowestMax)]
+}
+
+// durationStep is the end of a step: 1ms, 2ms, 5ms, 10ms …
+func durationStep(step int) time.Duration {
+	d := time.Millisecond * [...]time.Duration{1, 2, 5}[step%3]
+	for range step / 3 {
+		d *= 10
+	}
+	return d
+}
+
+// A durationChart shows how many cases took how long.
+type durationChart struct {
+	Bars    []bar
+	Width   int
+	Height  int
+	Words   string
+	Slowest []slowCase
+}
+
+type slowCase struct{ Name, Took string }
+
+// A bar of a chart, in its own units.
+type bar struct {
+	X, Y, Width, Height int
+	Middle, Top, Foot   int // where the words stand
+	Count, Label        string
+	Words               string
+}
+
+const (
+	barWidth, barGap = 44, 8
+	barHeight        = 110
+	barFoot          = 22 // for the label
+	barHead          = 16 // for the number
+)
+
+// chart is nil where there is too little to show.
+func (d *durationCounts) chart() *durationChart {
+	if d.runs < durationsShown {
+		return nil
+	}
+	first, last, most := durationSteps, 0, 0
+	for i, n := range d.counts {
+		if n > 0 {
+			first, last, most = min(first, i), i, max(most, n)
+		}
+	}
+	c := &durationChart{Height: barHead + barHeight + barFoot}
+	for i := first; i <= last; i++ {
+		n := d.counts[i]
+		height := n * barHeight / most
+		if n > 0 {
+			height = max(height, 2)
+		}
+		x := (i - first) * (barWidth + barGap)
+		c.Bars = append(c.Bars, bar{
+			X: x, Y: barHead + barHeight - height, Width: barWidth, Height: height, Middle: x + barWidth/2, Top: barHead + barHeight - height - 4, Foot: barHead + barHeight + 15,
+			Count: readable.Number(n), Label: "<" + human(durationStep(i)), Words: readable.Count(n, "case") + " took " + stepWords(i),
+		})
+		c.Width = x + barWidth + barGap
+	}
+	for _, t := range d.slowest {
+		c.Slowest = append(c.Slowest, slowCase{name.Print(t.name), human(t.took)})
+	}
+	return c
+}
+
+func stepWords(step int) string {
+	if step == 0 {
+		return "less than " + human(durationStep(0))
+	}
+	return human(durationStep(step-1)) + " to " + human(durationStep(step))
+}

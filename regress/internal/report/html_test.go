@@ -1,0 +1,315 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/html"
+
+	"muster/regress/internal/cause"
+	"muster/regress/internal/fault"
+	"muster/regress/internal/outcome"
+	"muster/regress/internal/readable"
+)
+
+// writeReport feeds events to a reporter for a file and returns that.
+func writeReport(t testing.TB, makeReporter func(path string) (Reporter, error), path string, events []Event) []byte {
+	t.Helper()
+	r, err := makeReporter(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, ev := range events {
+		if err := r.Handle(ev); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+func writeHTML(t testing.TB, events []Event) []byte {
+	t.Helper()
+	return writeReport(t, NewHTML, filepath.Join(t.TempDir(), "r.html"), events)
+}
+
+// A document is a parsed page.
+type document struct {
+	t    testing.TB
+	root *html.Node
+}
+
+func parsed(t testing.TB, page []byte) document {
+	t.Helper()
+	root, err := html.Parse(bytes.NewReader(page))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return document{t, root}
+}
+
+// all returns the elements of a name, or all elements for "".
+func (d document) all(name string) (found []*html.Node) {
+	for n := range d.root.Descendants() {
+		if n.Type == html.ElementNode && (name == "" || n.Data == name) {
+			found = append(found, n)
+		}
+	}
+	return found
+}
+
+func attribute(n *html.Node, key string) string {
+	for _, a := range n.Attr {
+		if a.Key == key {
+			return a.Val
+		}
+	}
+	return ""
+}
+
+func has(n *html.Node, key string) bool {
+	return slices.ContainsFunc(n.Attr, func(a html.Attribute) bool { return a.Key == key })
+}
+
+func textOf(n *html.Node) string {
+	var b strings.Builder
+	for c := range n.Descendants() {
+		if c.Type == html.TextNode {
+			b.WriteString(c.Data)
+		}
+	}
+	return b.String()
+}
+
+// said is what a page says, a line for each piece of text.
+func (d document) said() string {
+	var b strings.Builder
+	for n := range d.root.Descendants() {
+		if n.Type != html.TextNode || n.Parent.Data == "script" || n.Parent.Data == "style" {
+			continue
+		}
+		if text := strings.TrimSpace(n.Data); text != "" {
+			fmt.Fprintf(&b, "%s: %s\n", n.Parent.Data, text)
+		}
+	}
+	return b.String()
+}
+
+func TestHTML(t *testing.T) {
+	checkGolden(t, "page.txt", []byte(parsed(t, writeHTML(t, withCauses(checkRun(), 3))).said()))
+}
+
+// What can be read by machine of being fit for everybody: headings in order, names for
+// all that one can act on or that is a picture, links that lead somewhere.
+func TestHTMLIsAccessible(t *testing.T) {
+	run := withCauses(longRun("check", 300, 3), 4)
+	run = slices.Insert(run, len(run)-1, Event(NotRun{Name: "late.go", Index: 300}), Event(Note{Text: "noted"}))
+	d := parsed(t, writeHTML(t, run))
+	ids := map[string]bool{}
+	level := 0
+	for _, n := range d.all("") {
+		if id := attribute(n, "id"); id != "" {
+			if ids[id] {
+				t.Errorf("two elements have the id %s", id)
+			}
+			ids[id] = true
+		}
+		if m := regexp.MustCompile(`^h([1-6])$`).FindStringSubmatch(n.Data); m != nil {
+			is, _ := strconv.Atoi(m[1])
+			if is > level+1 {
+				t.Errorf("heading %q is of level %d, after one of level %d", textOf(n), is, level)
+			}
+			level = is
+		}
+	}
+	if n := len(d.all("h1")); n != 1 {
+		t.Errorf("%d headings of level 1", n)
+	}
+	for _, n := range d.all("") {
+		for _, key := range []string{"aria-labelledby", "aria-describedby", "for"} {
+			if at := attribute(n, key); at != "" && !ids[at] {
+				t.Errorf("%s of <%s> names %q, which is not there", key, n.Data, at)
+			}
+		}
+		if at, ok := strings.CutPrefix(attribute(n, "href"), "#"); ok && !ids[at] {
+			t.Errorf("a link leads to %q, which is not there", at)
+		}
+		named := attribute(n, "aria-label") != "" || attribute(n, "aria-labelledby") != ""
+		switch n.Data {
+		case "html":
+			if attribute(n, "lang") == "" {
+				t.Error("the page has no language")
+			}
+		case "svg":
+			if !named && attribute(n, "aria-hidden") != "true" {
+				t.Errorf("a picture has no name: %v", n.Attr)
+			}
+		case "section", "nav", "ul":
+			if n.Data != "ul" && !named {
+				t.Errorf("<%s> has no name", n.Data)
+			}
+		case "input":
+			if !slices.ContainsFunc(d.all("label"), func(l *html.Node) bool { return attribute(l, "for") == attribute(n, "id") }) {
+				t.Error("an input has no label")
+			}
+		case "button", "summary", "a", "th":
+			if strings.TrimSpace(textOf(n)) == "" {
+				t.Errorf("<%s> has no words", n.Data)
+			}
+		}
+		if has(n, "tabindex") && !named {
+			t.Errorf("<%s> can be reached and has no name", n.Data)
+		}
+	}
+}
+
+// Names and contents never become anything but text.
+func TestHTMLOfHostileRun(t *testing.T) {
+	const evil = `</pre></title></style></script><script>alert(1)</script><img src=x onerror=alert(2)>"'><a href="javascript:alert(3)">` + "`{{.}}${1}\u202e\x00\xff\x1b[31m"
+	c := cause.Cause{ID: evil, Signature: evil, Name: evil, Kind: evil, Family: evil, Cases: 1, Lines: -1, Sole: 7, Example: evil, Smallest: evil, Folded: []string{evil}}
+	ending := exit(0)
+	plain := parsed(t, writeHTML(t, withCauses(checkRun(), 3)))
+	page := writeHTML(t, []Event{
+		Started{Command: evil, Run: evil, Corpus: evil, Tool: evil, Against: evil, Cases: 4, At: epoch},
+		Note{Text: evil}, Note{Text: evil, Warning: true},
+		Case{Name: evil, Verdict: outcome.Changed, Ending: ending, Differences: []Difference{
+			{Part: evil, Old: evil, Now: evil, Diff: "+" + evil + "\n", Hidden: 7}, {Part: EndingPart, Old: evil, Now: evil}}, More: 2},
+		Case{Name: "a" + evil, Verdict: outcome.Flaky, Flaky: []string{evil}},
+		Case{Name: "b" + evil, Verdict: outcome.Environment, Why: evil},
+		NotRun{Name: evil},
+		Group{Cause: c, Excerpt: "-" + evil + "\n", Members: []string{evil, "elsewhere" + evil}},
+		Finished{Summary{Command: evil, Run: evil, Cases: 4, NotRun: 1, Groups: 1, ExitStatus: 77, Interrupted: true, Verdicts: Verdicts{outcome.Changed: 1}}},
+	})
+	checkHarmless(t, strings.NewReplacer("\u202e", "").Replace(string(page)))
+	d := parsed(t, page)
+	elements, attributes := map[string]bool{"pre": true}, map[string]bool{"open": true}
+	for _, n := range plain.all("") {
+		elements[n.Data] = true
+		for _, a := range n.Attr {
+			attributes[a.Key] = true
+		}
+	}
+	for _, n := range d.all("") {
+		if !elements[n.Data] {
+			t.Errorf("there is an element %s", n.Data)
+		}
+		for _, a := range n.Attr {
+			if !attributes[a.Key] {
+				t.Errorf("<%s> has an attribute %s", n.Data, a.Key)
+			}
+			if (a.Key == "href" || a.Key == "src") && !strings.HasPrefix(a.Val, "#") {
+				t.Errorf("<%s> leads to %s", n.Data, a.Val)
+			}
+		}
+	}
+	for name, want := range map[string]string{"script": pageScript, "style": string(newPageLook().Style)} {
+		if found := d.all(name); len(found) != 1 || strings.TrimSpace(textOf(found[0])) != strings.TrimSpace(want) {
+			t.Errorf("%d elements %s, or not as they were written", len(found), name)
+		}
+	}
+	if n := strings.Count(d.said(), "<script>alert(1)</script>"); n < 15 {
+		t.Errorf("the page says it %d times:\n%s", n, d.said())
+	}
+}
+
+// Very much differs: the page stays below 20 MB, and says what is not on it.
+func TestHTMLIsBounded(t *testing.T) {
+	const cases = 2000
+	long := strings.Repeat("n", 2500)
+	block := strings.Repeat("+<a line of the difference that is put in & more>\n", 150)
+	events := []Event{Started{Command: "check", Cases: cases, At: epoch}}
+	for i := range cases {
+		events = append(events, Case{Name: fmt.Sprintf("%04d%s", i, long), Index: i, Verdict: outcome.Changed,
+			Differences: []Difference{{Part: "stdout", Old: "empty", Now: "much", Diff: block}}})
+	}
+	s := Summary{Command: "check", Run: "r", Cases: cases, ExitStatus: 1, Verdicts: Verdicts{outcome.Changed: cases}}
+	page := string(writeHTML(t, withCauses(append(events, Finished{s}), 700)))
+	if len(page) > 20_000_000 {
+		t.Errorf("%s", readable.Count(len(page), "byte"))
+	}
+	if len(page) < 14_000_000 {
+		t.Errorf("%s, so that much of the room is unused", readable.Count(len(page), "byte"))
+	}
+	rows, unfold := strings.Count(page, `<li id="case-`), strings.Count(page, `<pre class="diff">`)
+	for _, want := range []string{
+		readable.Count(cases-rows, "more case") + ": muster check --format json lists all.",
+		"more causes: muster groups lists all.",
+		"The differences of ",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page does not say %q", want)
+		}
+	}
+	if rows == cases || unfold == 0 || unfold >= rows {
+		t.Errorf("%d rows, %d with differences", rows, unfold)
+	}
+}
+
+// What is identical costs nothing, however much of it there is.
+func TestHTMLOfIdenticalCases(t *testing.T) {
+	r, err := NewHTML(filepath.Join(t.TempDir(), "r.html"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	p := r.(*page)
+	for i := range 15_000 {
+		name := strconv.Itoa(i)
+		for _, ev := range []Event{CaseStarted{Name: name}, CaseRan{Name: name, Pass: 1, Wall: 1}, Case{Name: name, Index: i, Verdict: outcome.Identical}} {
+			if err := r.Handle(ev); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if len(p.rows) != 0 || p.to.written != 0 || len(p.notRun) != 0 {
+		t.Errorf("%d rows, %d bytes", len(p.rows), p.to.written)
+	}
+}
+
+// A report appears whole or not at all, and where it cannot be made nothing else is tried.
+func TestFilesOfReports(t *testing.T) {
+	for what, makeReporter := range map[string]func(string) (Reporter, error){"junit": NewJUnit, "html": NewHTML, "markdown": NewMarkdown} {
+		folder := t.TempDir()
+		path := filepath.Join(folder, "report")
+		if err := os.WriteFile(path, []byte("before"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		run := withCauses(checkRun(), 2)
+		r, err := makeReporter(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, ev := range run[:len(run)-1] {
+			if err := r.Handle(ev); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if got, _ := os.ReadFile(path); string(got) != "before" || len(names(t, folder)) != 1 {
+			t.Errorf("%s: a run that broke off left %q, %q", what, got, names(t, folder))
+		}
+		if got := writeReport(t, makeReporter, path, run); bytes.Equal(got, []byte("before")) || len(names(t, folder)) != 1 {
+			t.Errorf("%s: %d bytes, %q", what, len(got), names(t, folder))
+		}
+		for _, bad := range []string{folder, filepath.Join(folder, "none", "report"), os.DevNull} {
+			if _, err := makeReporter(bad); fault.ClassOf(err) != fault.Input || !strings.HasPrefix(err.Error(), what+": ") {
+				t.Errorf("%s %s: %v", what, bad, err)
+			}
+		}
+	}
+}

@@ -1,0 +1,166 @@
+package report
+
+import (
+	"io"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"muster/regress/internal/name"
+	"muster/regress/internal/outcome"
+	"muster/regress/internal/readable"
+)
+
+// pageView is what the template shows. Its sequences are read once, in the order of the
+// page, for what is on it is told by what it takes.
+type pageView struct {
+	pageLook
+	Title, Class string
+	Interrupted  bool
+	Verdicts     []verdictCount
+	Facts        []fact
+	Hints        []hint
+	Bar          []barPart
+	Warnings     []string
+	Notes        []string
+	MoreNotes    string
+	Causes       *pageCauses // nil where there are none
+	Times        *durationChart
+	Cases        *pageCases
+	NotRun       []string
+	NotRunTold   string
+}
+
+type fact struct{ Name, Value string }
+
+type verdictCount struct {
+	N           string
+	What, Class string
+}
+
+func (p *page) write(w io.Writer, s Summary) error {
+	counted := &countingWriter{w: w}
+	cases := p.newCases(counted)
+	title, _ := headlineText(s)
+	v := pageView{
+		pageLook: newPageLook(), Title: readable.Line(s.Command) + ": " + title, Class: pageClass(s), Interrupted: s.brokeOff(),
+		Facts: p.facts(s), Hints: hintsFor(s), Bar: verdictBar(s),
+		Causes: p.newCauses(counted, cases, s), Times: p.times.chart(),
+		Cases: cases, NotRun: printable(p.notRun), NotRunTold: p.notRunTold(s),
+	}
+	for _, c := range countsOf(s) {
+		if c.n > 0 {
+			v.Verdicts = append(v.Verdicts, verdictCount{readable.Number(c.n), c.what, classOfColour(c.colour)})
+		}
+	}
+	for _, n := range p.notes {
+		text := clipped(readable.Text(n.Text), 2000)
+		if n.Warning {
+			v.Warnings = append(v.Warnings, text)
+		} else {
+			v.Notes = append(v.Notes, text)
+		}
+	}
+	if p.moreNote > 0 {
+		v.MoreNotes = readable.Count(p.moreNote, "more note")
+	}
+	if err := pageLayout.ExecuteTemplate(counted, "page", v); err != nil {
+		return err
+	}
+	return cases.err
+}
+
+// countingWriter knows how much of the page there is.
+type countingWriter struct {
+	w       io.Writer
+	written int
+}
+
+func (c *countingWriter) Write(b []byte) (int, error) {
+	n, err := c.w.Write(b)
+	c.written += n
+	return n, err
+}
+
+func (p *page) facts(s Summary) []fact {
+	facts := []fact{}
+	add := func(name, value string) {
+		if value != "" {
+			facts = append(facts, fact{name, clipped(readable.Line(value), 1000)})
+		}
+	}
+	add("Run", s.Run)
+	if !p.started.At.IsZero() {
+		add("Began", p.started.At.UTC().Format("2006-01-02 15:04:05 UTC"))
+	}
+	add("Command", p.started.Tool)
+	add("Compared with", p.started.Against)
+	add("Corpus", p.started.Corpus)
+	if len(p.started.Allowed) > 0 {
+		words := []string{}
+		for _, v := range p.started.Allowed {
+			words = append(words, v.String())
+		}
+		add("Allowed", strings.Join(words, ", "))
+	}
+	add("Wall time", human(s.Wall))
+	if s.CPU > 0 {
+		add("CPU of the tool", human(s.CPU))
+		add("CPU of muster itself", human(s.OwnCPU))
+		add("Cores busy", strconv.FormatFloat(finite(s.CoresBusy), 'f', 2, 64)+", jobs "+strconv.Itoa(p.started.Jobs))
+	}
+	status := strconv.Itoa(s.ExitStatus)
+	if meaning := meaningOf(s); meaning != "" {
+		status += ": " + meaning
+	}
+	add("Exit status", status)
+	return facts
+}
+
+func pageClass(s Summary) string {
+	_, c := headlineText(s)
+	return classOfColour(c)
+}
+
+// classOf is the class of a verdict's chip.
+func classOf(v outcome.Verdict) string { return classOfColour(colourOf(v)) }
+
+func classOfColour(c colour) string {
+	switch c {
+	case green:
+		return "good"
+	case red:
+		return "bad"
+	case yellow:
+		return "open"
+	case purple:
+		return "odd"
+	}
+	return "new"
+}
+
+// clipped is a text of at most about bytesMax bytes.
+func clipped(text string, bytesMax int) string {
+	if len(text) <= bytesMax {
+		return text
+	}
+	for bytesMax > 0 && !utf8.RuneStart(text[bytesMax]) {
+		bytesMax--
+	}
+	return text[:bytesMax] + "…"
+}
+
+func printable(raw []string) []string {
+	names := make([]string, len(raw))
+	for i, r := range raw {
+		names[i] = name.Print(r)
+	}
+	return names
+}
+
+func (p *page) notRunTold(s Summary) string {
+	if left := s.notRun() - len(p.notRun); left > 0 && len(p.notRun) > 0 {
+		return "and " + readable.Number(left) + " more"
+	}
+	return ""
+}

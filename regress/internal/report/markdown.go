@@ -1,0 +1,267 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"muster/regress/internal/name"
+	"muster/regress/internal/outcome"
+	"muster/regress/internal/readable"
+)
+
+// MarkdownMark is what a file of NewMarkdown begins with.
+const MarkdownMark = "<!-- muster report -->"
+
+// What a summary has at most. A step summary of GitHub's may have 1 MiB, and people read
+// far less.
+const (
+	markdownBytesMax  = 64 << 10
+	markdownTailBytes = 4 << 10 // of them for what stands at the end
+	markdownCausesMax = 30      // in the table
+	markdownDiffsMax  = 10      // excerpts, or cases where there are no causes
+	markdownCasesMax  = 20      // named for each verdict but changed
+	markdownNotesMax  = 10
+	cellBytesMax      = 200
+)
+
+// NewMarkdown returns a Reporter that leaves a short Markdown file at path once the run
+// is Finished, fit for the summary of a step of a CI job; before that, and after a run
+// that broke off, whatever was there stays.
+func NewMarkdown(path string) (Reporter, error) {
+	to, err := newTarget("markdown", path)
+	if err != nil {
+		return nil, err
+	}
+	return &markdown{to: to}, nil
+}
+
+// markdown keeps no more than it shows.
+type markdown struct {
+	to       *target
+	started  Started
+	warnings []string
+	changed  []Case                      // the first ones
+	others   [outcome.Identical][]string // the first names by verdict
+	groups   []Group
+	all      int // groups
+}
+
+func (m *markdown) Handle(ev Event) error {
+	switch ev := ev.(type) {
+	case Started:
+		m.started = ev
+	case Note:
+		if ev.Warning && len(m.warnings) < markdownNotesMax {
+			m.warnings = append(m.warnings, ev.Text)
+		}
+	case Case:
+		m.take(ev)
+	case Group:
+		m.all++
+		if len(m.groups) < markdownCausesMax {
+			ev.Members = nil
+			m.groups = append(m.groups, ev)
+		}
+	case Finished:
+		return m.to.replace(func(w io.Writer) error {
+			_, err := io.WriteString(w, m.text(ev.Summary))
+			return err
+		})
+	}
+	return nil
+}
+
+func (m *markdown) Close() error { return m.to.close() }
+
+func (m *markdown) take(c Case) {
+	if c.Verdict == outcome.Identical {
+		return
+	}
+	if worthWhole(c) && len(m.changed) < markdownDiffsMax {
+		m.changed = append(m.changed, c)
+	}
+	if c.Verdict != outcome.Changed && len(m.others[c.Verdict]) < markdownCasesMax {
+		m.others[c.Verdict] = append(m.others[c.Verdict], c.Name)
+	}
+}
+
+func (m *markdown) text(s Summary) string {
+	b := &boundedMarkdown{room: markdownBytesMax - markdownTailBytes}
+	title, _ := headlineText(s)
+	if s.Interrupted {
+		title += ", interrupted"
+	}
+	b.add(MarkdownMark + "\n## muster " + inline(s.Command) + ": " + title + "\n\n")
+	m.subject(b)
+	for _, w := range m.warnings {
+		b.add("> **Warning:** " + inline(w) + "\n\n")
+	}
+	b.add("| cases | |\n| ---: | --- |\n")
+	for _, c := range countsOf(s) {
+		if c.n > 0 {
+			b.add("| " + readable.Number(c.n) + " | " + inline(c.what) + " |\n")
+		}
+	}
+	b.add("\n")
+	m.causes(b, s)
+	m.differences(b, s)
+	m.named(b, s)
+	return b.String() + m.tail(s, b.left)
+}
+
+func (m *markdown) subject(b *boundedMarkdown) {
+	var words []string
+	for _, w := range []struct{ lead, text string }{
+		{"", m.started.Tool}, {"against ", m.started.Against}, {"over ", m.started.Corpus},
+	} {
+		if w.text != "" {
+			words = append(words, w.lead+literal(w.text))
+		}
+	}
+	if words != nil {
+		b.add(strings.Join(words, " ") + "\n\n")
+	}
+}
+
+// causes is a table of them.
+func (m *markdown) causes(b *boundedMarkdown, s Summary) {
+	if m.all == 0 {
+		return
+	}
+	b.add("### " + readable.Count(m.all, "cause") + "\n\n| | what changed | cases | lines | only this | example | smallest |\n| --- | --- | ---: | ---: | ---: | --- | --- |\n")
+	for i, g := range m.groups {
+		row := fmt.Sprintf("| %s | %s | %s | %s | %s | %s | %s |\n", inline(g.ID), literal(g.Name), readable.Number(g.Cases), readable.Number(g.Lines),
+			readable.Number(g.Sole), literal(name.Print(g.Example)), literal(name.Print(g.Smallest)))
+		if !b.add(row) {
+			m.groups = m.groups[:i]
+			break
+		}
+	}
+	b.add("\n")
+	if more := m.all - len(m.groups); more > 0 {
+		b.add("… and " + readable.Count(more, "cause") + " more: `" + allCauses(s) + "`\n\n")
+	}
+}
+
+// differences shows an excerpt of each of the first causes, or the first cases where
+// causes are not known.
+func (m *markdown) differences(b *boundedMarkdown, s Summary) {
+	for i, g := range m.groups {
+		if i == markdownDiffsMax {
+			break
+		}
+		if g.Excerpt != "" {
+			b.add(folded(inline(g.ID)+" "+literal(g.Name)+", "+readable.Count(g.Cases, "case"), "In "+literal(name.Print(g.Example))+":\n\n"+fenced(g.Excerpt)))
+		}
+	}
+	if m.all > 0 {
+		return
+	}
+	for _, c := range m.changed {
+		var parts strings.Builder
+		for _, d := range c.Differences {
+			parts.WriteString(literal(name.Print(d.Part)) + " " + inline(oldToNow(d)+remarkOn(d)) + "\n\n")
+			if d.Diff != "" {
+				parts.WriteString(fenced(d.Diff))
+			}
+		}
+		b.add(folded(c.Verdict.String()+" "+literal(name.Print(c.Name)), parts.String()))
+	}
+	if more := s.Verdicts.NotIdentical() - len(m.changed); len(m.changed) > 0 && more > 0 {
+		b.add("… and " + readable.Count(more, "case") + " more: `muster show NAME`\n\n")
+	}
+}
+
+// named lists the cases of the verdicts that are rarer than changed.
+func (m *markdown) named(b *boundedMarkdown, s Summary) {
+	for v, names := range m.others {
+		if len(names) == 0 {
+			continue
+		}
+		var list strings.Builder
+		for _, n := range names {
+			list.WriteString("- " + literal(name.Print(n)) + "\n")
+		}
+		if more := s.Verdicts[v] - len(names); more > 0 {
+			list.WriteString("- … and " + readable.Number(more) + " more\n")
+		}
+		b.add(folded(readable.Count(s.Verdicts[v], "case")+" "+outcome.Verdict(v).String(), list.String()))
+	}
+}
+
+// tail is what always stands at the end.
+func (m *markdown) tail(s Summary, left int) string {
+	b := &boundedMarkdown{room: markdownTailBytes}
+	if left > 0 {
+		b.add("… " + readable.Count(left, "piece") + " left out to keep this short: `muster groups` and `muster show` have all, `--html` is a page of them.\n\n")
+	}
+	for i, h := range hintsFor(s) {
+		if i == 0 {
+			b.add("Next:\n\n")
+		}
+		b.add("- " + literal(h.Command) + " – " + h.What + "\n")
+	}
+	b.add("\nwall " + human(s.Wall) + ", CPU " + human(s.CPU))
+	if s.Run != "" {
+		b.add(", run " + literal(s.Run))
+	}
+	if meaning := meaningOf(s); meaning != "" {
+		b.add(fmt.Sprintf(", exit status %d: %s", s.ExitStatus, meaning))
+	}
+	b.add("\n")
+	return b.String()
+}
+
+// boundedMarkdown takes whole pieces while there is room, and counts the others.
+type boundedMarkdown struct {
+	strings.Builder
+	room int
+	left int
+}
+
+func (b *boundedMarkdown) add(piece string) bool {
+	if b.Len()+len(piece) > b.room {
+		b.left++
+		return false
+	}
+	b.WriteString(piece)
+	return true
+}
+
+// inline makes text harmless and literal within a line of Markdown, cells of tables and
+// pieces of HTML included: what means something to either is written by its number.
+func inline(text string) string {
+	var b strings.Builder
+	for _, r := range clipped(readable.Line(text), cellBytesMax) {
+		if strings.ContainsRune("\\`*_{}[]()<>#+!|~$:&@\"'", r) {
+			fmt.Fprintf(&b, "&#%d;", r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// literal is text in the type of code. It is no span between backticks, which could not
+// have a pipe within a table.
+func literal(text string) string { return "<code>" + inline(text) + "</code>" }
+
+// folded is a piece with a title on which it unfolds.
+func folded(title, text string) string {
+	return "<details><summary>" + title + "</summary>\n\n" + strings.TrimRight(text, "\n") + "\n\n</details>\n\n"
+}
+
+// fenced is a diff as it is. The fence is longer than any in the diff.
+func fenced(diff string) string {
+	diff = strings.TrimSuffix(readable.Text(diff), "\n")
+	longest, run := 0, 0
+	for _, r := range diff {
+		if run++; r != '`' {
+			run = 0
+		}
+		longest = max(longest, run)
+	}
+	fence := strings.Repeat("`", max(3, longest+1))
+	return fence + "diff\n" + diff + "\n" + fence + "\n\n"
+}

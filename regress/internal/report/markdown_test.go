@@ -1,0 +1,81 @@
+package report
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"muster/regress/internal/outcome"
+)
+
+func writeMarkdown(t testing.TB, events []Event) string {
+	t.Helper()
+	return string(writeReport(t, NewMarkdown, filepath.Join(t.TempDir(), "r.md"), events))
+}
+
+func TestMarkdown(t *testing.T) {
+	checkGolden(t, "summary.md.txt", []byte(writeMarkdown(t, withCauses(checkRun(), 3))))
+	// Without causes, as of a run that was interrupted, it shows the first cases.
+	checkGolden(t, "cases.md.txt", []byte(writeMarkdown(t, checkRun())))
+}
+
+// However much differs, the file stays small, ends as it should, and says that there is more.
+func TestMarkdownIsBounded(t *testing.T) {
+	for name, run := range map[string][]Event{
+		"causes": withCauses(longRun("check", 3000, 2), 500), "cases": longRun("check", 3000, 2),
+		"large": {
+			Case{Name: strings.Repeat("n", 1<<20), Verdict: outcome.Changed, Differences: []Difference{{Part: "stdout", Diff: strings.Repeat("+x\n", 1<<20)}}},
+			Finished{summaryOf("check", nil)},
+		},
+	} {
+		text := writeMarkdown(t, run)
+		if len(text) > markdownBytesMax {
+			t.Errorf("%s: %d bytes", name, len(text))
+		}
+		if !strings.Contains(text, "more: `muster ") && !strings.Contains(text, "1 piece left out") {
+			t.Errorf("%s: it does not say that there is more:\n%s", name, text)
+		}
+		if !strings.HasSuffix(text, "exit status 1: something is not identical\n") {
+			t.Errorf("%s: it ends in %q", name, text[max(0, len(text)-200):])
+		}
+	}
+}
+
+// Contents stay within their fence, and names within their cell and type.
+func TestMarkdownOfHostileRun(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		evil := rapid.StringOf(rapid.SampledFrom([]rune("`~|\\<>&\n\t \"'*_[]()#@!+-=:/ax\x1b\u202e"))).Draw(t, "text")
+		line := literal(evil)
+		if strings.ContainsAny(strings.TrimSuffix(strings.TrimPrefix(line, "<code>"), "</code>"), "`|\\<>*_[]\n\"'@!") {
+			t.Fatalf("%q as %q", evil, line)
+		}
+		checkHarmless(t, line)
+		block := fenced(evil)
+		checkHarmless(t, block)
+		lines := strings.Split(strings.TrimRight(block, "\n"), "\n")
+		fence := lines[len(lines)-1]
+		if lines[0] != fence+"diff" || strings.Trim(fence, "`") != "" || len(fence) < 3 {
+			t.Fatalf("a fence of %q and %q", lines[0], fence)
+		}
+		for _, inside := range lines[1 : len(lines)-1] {
+			if strings.Contains(inside, fence) {
+				t.Fatalf("%q is within a fence of %q", inside, fence)
+			}
+		}
+	})
+}
+
+// A step summary that other commands write to as well is not ours to replace, but an empty
+// one is, as CI makes it.
+func TestMarkdownIsRecognised(t *testing.T) {
+	text := writeMarkdown(t, []Event{Finished{summaryOf("check", nil)}})
+	if !strings.HasPrefix(text, MarkdownMark+"\n") {
+		t.Errorf("it begins with %.40q", text)
+	}
+	page := string(writeHTML(t, []Event{Finished{summaryOf("check", nil)}}))
+	if at := strings.Index(page, HTMLMark); at < 0 || at > 1000 {
+		t.Errorf("the mark of a page is at %d", at)
+	}
+}

@@ -1,0 +1,105 @@
+package report
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"strconv"
+
+	"muster/regress/internal/fault"
+	"muster/regress/internal/readable"
+)
+
+// A target is the path at which a report appears once it is whole; before that, and
+// after a run that broke off, whatever was there stays. What will be in it may be kept
+// meanwhile in a nameless file beside.
+type target struct {
+	path    string
+	body    *os.File
+	w       *bufio.Writer
+	written int64
+}
+
+// A stretch is a part of what is kept.
+type stretch struct{ from, to int64 }
+
+func (s stretch) size() int64 { return s.to - s.from }
+
+// newTarget finds out before anything runs whether a file can be made there. what is
+// the word for it in errors.
+func newTarget(what, path string) (*target, error) {
+	// A device or a pipe would be replaced by a file.
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return nil, fault.Inputf("%s: %s is not a regular file", what, readable.Line(path))
+	}
+	body, err := createBeside(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fault.Inputf("%s: %w", what, err)
+	}
+	if err != nil {
+		return nil, fault.Environmentf("%s: %w", what, err)
+	}
+	if err := os.Remove(body.Name()); err != nil {
+		return nil, errors.Join(fault.Environmentf("%s: %w", what, err), body.Close())
+	}
+	return &target{path: path, body: body, w: bufio.NewWriter(body)}, nil
+}
+
+func (t *target) keep(text string) (stretch, error) {
+	s := stretch{t.written, t.written + int64(len(text))}
+	t.written = s.to
+	_, err := t.w.WriteString(text)
+	return s, err
+}
+
+// copy writes what was kept. It is for the function that replace calls.
+func (t *target) copy(w io.Writer, s stretch) error {
+	_, err := io.Copy(w, io.NewSectionReader(t.body, s.from, s.size()))
+	return err
+}
+
+// text returns what was kept. It is for the function that replace calls.
+func (t *target) text(s stretch) (string, error) {
+	b := make([]byte, s.size())
+	_, err := t.body.ReadAt(b, s.from)
+	return string(b), err
+}
+
+// replace puts what write writes at the path, whole or not at all.
+func (t *target) replace(write func(io.Writer) error) error {
+	if err := t.w.Flush(); err != nil {
+		return err
+	}
+	whole, err := createBeside(t.path)
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriterSize(whole, 64<<10)
+	if err = write(w); err == nil {
+		err = w.Flush()
+	}
+	if err = errors.Join(err, whole.Close()); err == nil {
+		err = os.Rename(whole.Name(), t.path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(whole.Name()))
+	}
+	return nil
+}
+
+func (t *target) close() error { return t.body.Close() }
+
+// createBeside creates a temporary file in the folder of a path. Unlike
+// os.CreateTemp it leaves the permissions to the umask, for the file may be
+// renamed to that path and others are to read it.
+func createBeside(path string) (*os.File, error) {
+	for {
+		f, err := os.OpenFile(path+"."+strconv.FormatUint(rand.Uint64(), 36)+".tmp", os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
+		if !errors.Is(err, fs.ErrExist) {
+			return f, err
+		}
+	}
+}

@@ -1,0 +1,146 @@
+package regress
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"muster/regress/internal/fault"
+	"muster/regress/internal/outcome"
+	"muster/regress/internal/readable"
+	"muster/regress/internal/report"
+)
+
+// Replay shows a run again that --events recorded in the file path, "-" for
+// o.Corpus.Stdin, with the reports that o.Report names, and returns its summary. A run
+// that did not come to its end is shown as far as it is there, as interrupted, with a
+// warning that says what is missing; so is what stands before damage, which is an error.
+func Replay(ctx context.Context, o Options, path string) (sum Summary, err error) {
+	if err := errors.Join(o.Report.apartFrom(ownFile{"the events", path}), o.Report.replaceable()); err != nil {
+		return sum, err
+	}
+	file, err := openEvents(path, o.Corpus.Stdin)
+	if err != nil {
+		return sum, err
+	}
+	defer file.Close()
+	o.Report.past = true
+	out, err := o.Report.reporters()
+	if err != nil {
+		return sum, err
+	}
+	r := &replay{out: out}
+	defer func() { err = errors.Join(err, r.broken, out.Close()) }()
+	return r.run(ctx, file)
+}
+
+func openEvents(path string, stdin io.Reader) (io.ReadCloser, error) {
+	if path == "-" {
+		return io.NopCloser(stdin), nil
+	}
+	f, err := os.Open(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, fault.Inputf("no events: %w", err)
+	}
+	if err != nil {
+		return nil, fault.Environmentf("events: %w", err)
+	}
+	return f, nil
+}
+
+// replay follows a recorded run, and sums up one that did not.
+type replay struct {
+	out      report.Reporter
+	broken   error // the first error of out
+	started  report.Started
+	begun    bool
+	finished bool
+	sum      Summary // as recorded once finished, else what is there
+	last     time.Time
+}
+
+func (r *replay) run(ctx context.Context, file io.Reader) (Summary, error) {
+	var damage error
+	for ev, err := range report.ReadEvents(file) {
+		switch {
+		case ctx.Err() != nil:
+			return r.sum, ctx.Err()
+		case err != nil && !errors.Is(err, report.ErrCutOff):
+			damage = err
+		case err == nil && !r.finished:
+			r.see(ev)
+			r.emit(ev)
+		}
+	}
+	switch {
+	case !r.begun && damage == nil:
+		return r.sum, fault.Inputf("the events end before the run began: there is nothing to show")
+	case r.begun && !r.finished:
+		r.end()
+	}
+	return r.sum, damage
+}
+
+// emit passes an event on. Who no longer reads one report keeps none from the others.
+func (r *replay) emit(ev report.Event) {
+	if err := r.out.Handle(ev); r.broken == nil {
+		r.broken = err
+	}
+}
+
+func (r *replay) see(ev report.Event) {
+	switch ev := ev.(type) {
+	case report.Started:
+		r.started, r.begun, r.last = ev, true, ev.At
+	case report.CaseRan:
+		r.sum.CPU += ev.CPU
+		r.last = ev.At
+	case report.Case:
+		r.sum.Verdicts[ev.Verdict]++
+		if ev.Ending != nil && ev.Verdict != outcome.Environment {
+			r.sum.Endings.Add(*ev.Ending)
+		}
+	case report.NotRun:
+		r.sum.NotRun++
+	case report.Group:
+		r.sum.Groups++
+	case report.Finished:
+		r.sum, r.finished = ev.Summary, true
+	}
+}
+
+// end sums up what there is of a run whose end is not.
+func (r *replay) end() {
+	s := &r.sum
+	s.Command, s.Run, s.Interrupted, s.ExitStatus = r.started.Command, r.started.Run, true, fault.StatusInterrupted
+	judged := 0
+	for _, n := range s.Verdicts {
+		judged += n
+	}
+	s.Cases = max(r.started.Cases, judged)
+	s.NotRun = s.Cases - judged
+	s.Wall = r.last.Sub(r.started.At)
+	if s.Wall > 0 {
+		s.CoresBusy = s.CPU.Seconds() / s.Wall.Seconds()
+	}
+	r.emit(report.Note{Warning: true, Text: "the events end before the run did, which was killed or still runs: " + r.missing()})
+	r.emit(report.Finished{Summary: *s})
+}
+
+// missing says what a run that has no end lacks.
+func (r *replay) missing() string {
+	var lacks []string
+	switch n := r.sum.NotRun; {
+	case n == 1:
+		lacks = append(lacks, "1 of "+readable.Count(r.sum.Cases, "case")+" has no verdict")
+	case n > 1:
+		lacks = append(lacks, readable.Number(n)+" of "+readable.Count(r.sum.Cases, "case")+" have no verdict")
+	}
+	if r.sum.Groups == 0 && r.sum.Command != report.RecordCommand {
+		lacks = append(lacks, "causes were not looked for")
+	}
+	return strings.Join(append(lacks, "its own figures are missing"), ", ")
+}

@@ -1,0 +1,109 @@
+package regress
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"muster/regress/internal/cause"
+	"muster/regress/internal/diff"
+	"muster/regress/internal/name"
+	"muster/regress/internal/normalize"
+	"muster/regress/internal/readable"
+	"muster/regress/internal/report"
+)
+
+// Of a cause, so much is shown.
+const (
+	shownCases   = 20
+	shownExample = 3 // cases with an edit
+)
+
+// showCause prints what a cause is, edits of it in a few cases, and in which cases it shows.
+func (p *past) showCause(ctx context.Context, o *Options, found *cause.Found, c *cause.Cause) error {
+	decided, err := p.run.Decisions()
+	if err != nil {
+		return err
+	}
+	w := &strings.Builder{}
+	fmt.Fprintf(w, "%s  %s%s  (run %s)\n", c.ID, readable.Line(c.Name), decidedText(decided[c.ID]), p.run.ID)
+	fmt.Fprintf(w, "%s: %s, %s of them with nothing else; %s\n", c.Kind, counted(c.Cases), readable.Number(c.Sole), readable.Count(c.Lines, "changed line"))
+	fmt.Fprintf(w, "signature %s", c.Signature)
+	if c.Family != "" {
+		fmt.Fprintf(w, ", family %s", readable.Line(c.Family))
+	}
+	fmt.Fprintf(w, "\n")
+	for _, folded := range c.Folded {
+		fmt.Fprintf(w, "  folded in: %s\n", readable.Line(folded))
+	}
+	index := slices.IndexFunc(found.Causes, func(x cause.Cause) bool { return x.ID == c.ID })
+	members := membersOf(found)[index]
+	if err := p.showEdits(ctx, w, found, index, examples(c, members), o.Report.console().Out.Colour); err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "\ncases:\n")
+	for _, m := range members[:min(shownCases, len(members))] {
+		fmt.Fprintf(w, "  %s\n", name.Print(m))
+	}
+	if more := len(members) - shownCases; more > 0 {
+		fmt.Fprintf(w, "  … %d more: muster groups --format json\n", more)
+	}
+	fmt.Fprintf(w, "\nsmallest: muster show %s\n", shellQuote(typedName(c.Smallest)))
+	p.reproduceText(ctx, w, c.Smallest, o.Configured)
+	_, err = io.WriteString(o.Report.Stdout, w.String())
+	return err
+}
+
+// examples chooses cases in which a cause is shown: its example, its smallest, and others.
+func examples(c *cause.Cause, members []string) []string {
+	list := []string{c.Example}
+	for _, m := range append([]string{c.Smallest}, members...) {
+		if len(list) < shownExample && !slices.Contains(list, m) {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+// showEdits prints an edit of a cause in each of some cases; a case whose difference is
+// no edit of a text has its words elsewhere.
+func (p *past) showEdits(ctx context.Context, w io.Writer, found *cause.Found, index int, cases []string, colour bool) error {
+	kept, err := p.outcomes()
+	if err != nil {
+		return err
+	}
+	defer kept.Close()
+	base, err := p.base(ctx)
+	if err != nil {
+		return err
+	}
+	defer base.Close()
+	rules, err := normalize.Parse(p.options.Judge.Normalize)
+	if err != nil {
+		return err
+	}
+	if p.run.Command == report.CheckCommand && p.acceptsInto(base.Digest(), base.Meta()) != nil {
+		_, err := fmt.Fprintf(w, "\nthe golden has changed since this run, so there is no difference to show: muster check again\n")
+		return err
+	}
+	sides := func(name string) (was, is side, err error) { return sidesIn(base.Store, kept, name) }
+	for _, caseName := range cases {
+		if r, err := p.result(caseName); err != nil || r.Accepted {
+			continue // the golden has its new outcome
+		}
+		text, err := excerptIn(found, index, caseName, rules, sides)
+		if err != nil {
+			return err
+		}
+		if text == "" {
+			continue
+		}
+		if colour {
+			text = diff.ColourAll(text)
+		}
+		fmt.Fprintf(w, "\n%s\n%s", name.Print(caseName), text)
+	}
+	return nil
+}
