@@ -3,7 +3,7 @@ package lab
 import (
 	"slices"
 
-	"muster/lab/plot"
+	"muster/internal/plot"
 	"muster/lab/stat"
 )
 

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strconv"
 
+	"muster/internal/plot"
 	"muster/lab/page"
-	"muster/lab/plot"
 	"muster/lab/results"
 )
 

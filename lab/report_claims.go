@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"fmt"
 
+	"muster/internal/plot"
 	"muster/lab/internal/run"
 	"muster/lab/page"
-	"muster/lab/plot"
 	"muster/lab/results"
 )
 

@@ -5,9 +5,9 @@ import (
 	"math"
 	"strconv"
 
+	"muster/internal/plot"
 	"muster/lab/internal/run"
 	"muster/lab/page"
-	"muster/lab/plot"
 	"muster/lab/results"
 	"muster/lab/stat"
 )

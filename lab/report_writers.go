@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"muster/internal/plot"
 	"muster/lab/page"
-	"muster/lab/plot"
 	"muster/lab/results"
 )
 

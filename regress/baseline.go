@@ -37,6 +37,8 @@ type baseline interface {
 	// beside is the command that runs once more with each further run of the
 	// candidate, and where that is kept; nil for none.
 	beside() (*exec.Command, *outcomes)
+	// rival is what the candidate's cost is compared with.
+	rival(candidate *command) rival
 	// get and content return what first compared with; of a pair, only where
 	// that was not identical.
 	get(name string) (golden.Record, bool, error)
@@ -107,6 +109,8 @@ func (b recordedBase) compare(c *checking, name string, r *exec.Result) (identic
 }
 
 func (b recordedBase) beside() (*exec.Command, *outcomes) { return nil, nil }
+
+func (b recordedBase) rival(candidate *command) rival { return recordedRival(b.Meta(), candidate) }
 
 func (b recordedBase) get(name string) (golden.Record, bool, error) { return b.Get(name) }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"muster/regress/internal/cost"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/outcome"
@@ -25,6 +26,7 @@ type checking struct {
 	differing int           // those of them that --fail-fast counts
 	final     map[int]bool  // cases that have their verdict
 	flushed   time.Time
+	costs     costing
 }
 
 // first is what there is of a case that was not identical: its first run, and
@@ -57,6 +59,9 @@ func Check(ctx context.Context, o Options) (sum Summary, err error) {
 		s.warn(text)
 	}
 	c := newChecking(s, recordedBase{base.Store})
+	if err := c.findRival(); err != nil {
+		return sum, err
+	}
 	if len(s.cases) == 0 && len(c.lacking()) == 0 {
 		return sum, s.nothing()
 	}
@@ -82,6 +87,9 @@ func (c *checking) check(ctx context.Context) (Summary, error) {
 	}
 	if err == nil {
 		err = c.groups(c.sides)
+	}
+	if err == nil {
+		err = c.tellCost(ctx)
 	}
 	return c.summary, c.end(c.endStores(err))
 }
@@ -213,6 +221,7 @@ type ran struct {
 	ending    outcome.Ending
 	flaky     []string // parts that are known to be flaky
 	cost      outcome.Cost
+	beside    *outcome.Cost // of the reference, where it ran beside and ended alike
 	lane      int
 }
 
@@ -229,6 +238,9 @@ func (c *checking) takeFirst(t task, r ran) error {
 		CPU: r.cost.CPU, Wall: r.cost.Wall, Expected: c.due.of(t.index), At: time.Now(),
 	})
 	c.summary.CPU += r.cost.CPU
+	if r.beside != nil {
+		c.costs.pairs = append(c.costs.pairs, cost.Pair{Case: t.entry.Name, Old: *r.beside, New: r.cost})
+	}
 	line := state.Line{
 		Name: []byte(t.entry.Name), Identical: r.identical, Kind: r.ending.Kind, Code: r.ending.Code,
 		CPU: int64(r.cost.CPU), Wall: int64(r.cost.Wall), Peak: r.cost.PeakRSS,
@@ -289,6 +301,7 @@ func (c *checking) identical(t task, r ran) {
 func (c *checking) conclude(t task, e report.Case) {
 	e.Name, e.Index = t.entry.Name, t.index
 	c.final[t.index] = true
+	c.costs.note(t, &e)
 	c.verdict(e)
 }
 

@@ -33,7 +33,11 @@ func Compare(ctx context.Context, o Options) (sum Summary, err error) {
 	if err != nil {
 		return sum, err
 	}
-	return newChecking(s, &referenceBase{command: reference}).check(ctx)
+	c := newChecking(s, &referenceBase{command: reference})
+	if err := c.findRival(); err != nil {
+		return sum, err
+	}
+	return c.check(ctx)
 }
 
 // referenceBase is a second command as a baseline.
@@ -87,6 +91,9 @@ func (b *referenceBase) both(ctx context.Context, c *checking, t task) ran {
 	}
 	ref, now := results[0], results[1]
 	got := ran{ending: now.Outcome.Ending, cost: now.Cost, lane: now.Lane}
+	if comparable(&ref.Outcome.Ending, &now.Outcome.Ending) {
+		got.beside = &ref.Cost
+	}
 	cmp, err := outcome.Compare(&ref.Outcome, &now.Outcome, sameUnder(c.rules, ref.Open, now.Open))
 	if err != nil {
 		return ran{err: err}
@@ -101,6 +108,8 @@ func (b *referenceBase) both(ctx context.Context, c *checking, t task) ran {
 }
 
 func (b *referenceBase) beside() (*exec.Command, *outcomes) { return b.command, b.kept }
+
+func (b *referenceBase) rival(*command) rival { return rival{command: b.command} }
 
 func (b *referenceBase) get(name string) (golden.Record, bool, error) { return b.kept.get(name) }
 

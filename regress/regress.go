@@ -93,6 +93,8 @@ type Judgement struct {
 	Repeat    int      // runs of every case when recording
 	Retries   int      // further runs of a differing case when checking
 	Allow     []string // names of verdicts that do not make the exit status 1: flaky, new, missing
+	FailOn    []string // limits of what the change may cost, as "cpu>5%" or "memory>10%"
+	CostCases int      // cases that run again to tell what the change costs; 0 = it is not told
 }
 
 // Store says where things are kept.
@@ -150,8 +152,9 @@ const (
 	TimeoutDefault   = 60 * time.Second
 	GraceDefault     = 2 * time.Second
 	OutputMaxDefault = 64 << 20
-	RepeatDefault    = 2 // of the program; Options must name it
-	RetriesDefault   = 2 // likewise: 0 is none
+	RepeatDefault    = 2   // of the program; Options must name it
+	RetriesDefault   = 2   // likewise: 0 is none
+	CostCasesDefault = 100 // likewise
 	NoLimit          = -1
 	GoldenDefault    = "muster.golden"
 )

@@ -28,6 +28,9 @@ func (o *Options) status(s Summary, broke fault.Class) int {
 			return fault.StatusDiffers
 		}
 	}
+	if len(s.Over) > 0 {
+		return fault.StatusDiffers
+	}
 	return fault.StatusClean
 }
 

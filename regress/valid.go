@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"muster/regress/internal/cost"
 	"muster/regress/internal/exec/local"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/report"
@@ -25,6 +26,9 @@ func (o *Options) check(command string) error {
 	if err := o.checkAllow(); err != nil {
 		return err
 	}
+	if _, err := o.Judge.limits(); err != nil {
+		return err
+	}
 	if command == report.RecordCommand && o.Judge.Repeat < 1 {
 		return fault.Inputf("--repeat %d: every case must run at least once", o.Judge.Repeat)
 	}
@@ -35,6 +39,7 @@ func (o *Options) check(command string) error {
 	}
 	for flag, n := range map[string]int{
 		"jobs": o.Limits.Jobs, "retries": o.Judge.Retries, "fail-fast": o.Select.FailFast,
+		"cost-cases": o.Judge.CostCases,
 	} {
 		if n < 0 {
 			return fault.Inputf("--%s %d: it must be 0 or more", flag, n)
@@ -71,6 +76,18 @@ func (o *Options) checkAllow() error {
 		}
 	}
 	return nil
+}
+
+// limits are those of --fail-on.
+func (j *Judgement) limits() (list []cost.Limit, err error) {
+	for _, text := range j.FailOn {
+		l, err := cost.ParseLimit(text)
+		if err != nil {
+			return nil, fault.Inputf("--fail-on %w", err)
+		}
+		list = append(list, l)
+	}
+	return list, nil
 }
 
 // check refuses limits under which no case could run.

@@ -7,7 +7,7 @@
 // document says which cell is the best and which claim holds.
 package page
 
-import "muster/lab/plot"
+import "muster/internal/plot"
 
 // A Document is a report. Texts may hold anything: both views show what is not printable
 // as the replacement character, and the page escapes the rest.

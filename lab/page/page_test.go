@@ -13,8 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	"muster/internal/plot"
 	"muster/lab/page"
-	"muster/lab/plot"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew; look at the difference before it is committed")

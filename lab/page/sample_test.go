@@ -3,8 +3,8 @@ package page_test
 import (
 	"math"
 
+	"muster/internal/plot"
 	"muster/lab/page"
-	"muster/lab/plot"
 )
 
 // small has one of everything, and what could be mistaken for markup.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode"
 
-	"muster/lab/plot"
+	"muster/internal/plot"
 )
 
 // What both views show: a document whose texts are printable and whose tables are even,

@@ -44,11 +44,20 @@ func Resolve(words []string, useShell, stdin bool) (*Command, error) {
 	if len(words) == 0 || words[0] == "" {
 		return nil, fault.Inputf("no command: name it after --, as in: muster check corpus.tar -- gofmt {in}")
 	}
-	c := &Command{Words: words, Shell: useShell, Stdin: stdin}
 	name := words[0]
 	if useShell {
 		name = shell
 	}
+	return resolve(name, &Command{Words: words, Shell: useShell, Stdin: stdin})
+}
+
+// ResolveAt is Resolve of a command whose executable is known by its absolute path, and
+// that no shell runs.
+func ResolveAt(path string, words []string, stdin bool) (*Command, error) {
+	return resolve(path, &Command{Words: words, Stdin: stdin})
+}
+
+func resolve(name string, c *Command) (*Command, error) {
 	found, err := exec.LookPath(name)
 	if errors.Is(err, exec.ErrDot) {
 		err = nil

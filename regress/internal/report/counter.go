@@ -26,6 +26,9 @@ func (c *counterLines) Handle(ev Event) error {
 		c.next = ev.At.Add(counterSpacing)
 	case PassStarted:
 		c.next = ev.At.Add(counterSpacing)
+		if ev.Costs {
+			return nil // mostly it is over before anybody would have asked
+		}
 		_, err := fmt.Fprintf(c.err, "%s: %s\n", c.tally.command, passPhrase(c.tally.command, ev))
 		return err
 	case CaseRan:

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"muster/regress/internal/cause"
+	"muster/regress/internal/cost"
 	"muster/regress/internal/outcome"
 )
 
@@ -37,6 +38,7 @@ type PassStarted struct {
 	Runs int // in all
 	// Expected is as in Started, 0 also where Runs counts what is not announced yet.
 	Expected time.Duration
+	Costs    bool // its runs tell what the change costs, and no verdict
 	At       time.Time
 }
 
@@ -52,6 +54,7 @@ type CaseStarted struct {
 type CaseRan struct {
 	Name string
 	Pass int
+	Old  bool // it was a run of the command that the candidate is compared with
 	// Differs is set at most once per case: in the first of its runs that is
 	// not like the golden, at record in the first that is not like the first.
 	Differs bool
@@ -121,6 +124,22 @@ type Group struct {
 	Members []string // the cases that show it, by name
 }
 
+// Cost is what the change of the command costs its users. It comes once, after all
+// runs and before Finished, where a check or a compare ran to its end; without figures it
+// says why there are none.
+type Cost struct {
+	cost.Estimate        // the figures; of its Cases at most CostCasesMax
+	Measured      int    // how many cases they are of
+	Indicative    bool   // they were not taken in turns: the old ones are what was recorded
+	Why           string // there are no figures, or only indicative ones
+	// Took is how long the runs took that were made for the figures alone.
+	Took time.Duration
+	Over []string // the limits of --fail-on that they pass
+}
+
+// CostCasesMax bounds the cases of a Cost, for pictures and tables.
+const CostCasesMax = 2000
+
 // Finished closes a run, also one that was interrupted.
 type Finished struct{ Summary Summary }
 
@@ -132,4 +151,5 @@ func (Note) event()        {}
 func (Case) event()        {}
 func (NotRun) event()      {}
 func (Group) event()       {}
+func (Cost) event()        {}
 func (Finished) event()    {}

@@ -111,12 +111,14 @@ func fromWire(line []byte) (Event, error) {
 	case "started":
 		return decode(line, wireStarted.event)
 	case "pass_started":
-		return decode(line, func(w wirePassStarted) Event { return PassStarted{w.Pass, w.Runs, w.Expected.duration(), w.At} })
+		return decode(line, func(w wirePassStarted) Event {
+			return PassStarted{w.Pass, w.Runs, w.Expected.duration(), w.Costs, w.At}
+		})
 	case "case_started":
 		return decode(line, func(w wireCaseStarted) Event { return CaseStarted{string(w.Name), w.Pass, w.At} })
 	case "case_ran":
 		return decode(line, func(w wireCaseRan) Event {
-			return CaseRan{string(w.Name), w.Pass, w.Differs, w.CPU.duration(), w.Wall.duration(), w.Expected.duration(), w.At}
+			return CaseRan{string(w.Name), w.Pass, w.Old, w.Differs, w.CPU.duration(), w.Wall.duration(), w.Expected.duration(), w.At}
 		})
 	case "note":
 		return decode(line, func(w wireNote) Event { return Note{w.Text, w.Warning} })
@@ -126,6 +128,8 @@ func fromWire(line []byte) (Event, error) {
 		return decode(line, func(w wireNotRun) Event { return NotRun{string(w.Name), w.Index} })
 	case "group":
 		return decode(line, wireGroup.event)
+	case "cost":
+		return decode(line, wireCost.event)
 	case "finished":
 		var w wireFinished
 		if err := json.Unmarshal(line, &w); err != nil {
@@ -189,7 +193,7 @@ func (w wireFinished) event() (Event, error) {
 	s := Summary{
 		Command: w.Command, Run: w.Run, Cases: w.Cases, Recorded: w.Recorded, NotRun: w.NotRun,
 		Endings: Endings(w.Endings), Interrupted: w.Interrupted, Stopped: w.Stopped, Groups: w.Groups, ExitStatus: w.ExitStatus,
-		Wall: w.Wall.duration(), CPU: w.CPU.duration(), OwnCPU: w.OwnCPU.duration(), CoresBusy: w.CoresBusy,
+		Wall: w.Wall.duration(), CPU: w.CPU.duration(), OwnCPU: w.OwnCPU.duration(), CoresBusy: w.CoresBusy, Over: w.Over,
 	}
 	for key, n := range w.Verdicts {
 		var v outcome.Verdict

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"muster/regress/internal/cause"
+	"muster/regress/internal/cost"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/readable"
@@ -138,7 +139,7 @@ func TestEventsRoundTrip(t *testing.T) {
 		events := rapid.SliceOfN(rapid.OneOf(
 			rapid.Custom(drawStarted), rapid.Custom(drawPassStarted), rapid.Custom(drawCaseStarted),
 			rapid.Custom(drawCaseRan), rapid.Custom(drawNote), rapid.Custom(drawCase), rapid.Custom(drawNotRun),
-			rapid.Custom(drawGroup), rapid.Custom(drawFinished),
+			rapid.Custom(drawGroup), rapid.Custom(drawCost), rapid.Custom(drawFinished),
 		), 0, 20).Draw(t, "events")
 		got, err := read(write(t, events))
 		if err != nil {
@@ -185,7 +186,7 @@ func drawStarted(t *rapid.T) Event {
 }
 
 func drawPassStarted(t *rapid.T) Event {
-	return PassStarted{rapid.Int().Draw(t, "pass"), rapid.Int().Draw(t, "runs"), drawDuration(t, "expected"), drawTime(t)}
+	return PassStarted{rapid.Int().Draw(t, "pass"), rapid.Int().Draw(t, "runs"), drawDuration(t, "expected"), rapid.Bool().Draw(t, "costs"), drawTime(t)}
 }
 
 func drawCaseStarted(t *rapid.T) Event {
@@ -193,7 +194,7 @@ func drawCaseStarted(t *rapid.T) Event {
 }
 
 func drawCaseRan(t *rapid.T) Event {
-	return CaseRan{drawName(t, "name"), rapid.Int().Draw(t, "pass"), rapid.Bool().Draw(t, "differs"),
+	return CaseRan{drawName(t, "name"), rapid.Int().Draw(t, "pass"), rapid.Bool().Draw(t, "old"), rapid.Bool().Draw(t, "differs"),
 		drawDuration(t, "cpu"), drawDuration(t, "wall"), drawDuration(t, "expected"), drawTime(t)}
 }
 
@@ -233,12 +234,48 @@ func drawGroup(t *rapid.T) Event {
 	return g
 }
 
+func drawCost(t *rapid.T) Event {
+	c := Cost{
+		Estimate: cost.Estimate{Pairs: rapid.Int().Draw(t, "pairs"), CPU: drawRatio(t), Memory: drawRatio(t), Cases: drawCostCases(t), Worst: drawCostCases(t)},
+		Measured: rapid.Int().Draw(t, "measured"), Indicative: rapid.Bool().Draw(t, "indicative"), Why: drawWords(t, "why"), Took: drawDuration(t, "took"),
+	}
+	for range rapid.IntRange(0, 2).Draw(t, "notes") {
+		c.Over = append(c.Over, drawWords(t, "limit"))
+		c.Warnings = append(c.Warnings, cost.Warning{Kind: cost.Kind(rapid.IntRange(int(cost.TooFew), int(cost.AtFloor)).Draw(t, "kind")), Text: drawWords(t, "text")})
+	}
+	return c
+}
+
+// drawRatio may have no interval, or be none.
+func drawRatio(t *rapid.T) (r cost.Ratio) {
+	if rapid.Bool().Draw(t, "told") {
+		r.Value = rapid.Float64Range(1e-6, 1e6).Draw(t, "ratio")
+		if rapid.Bool().Draw(t, "bounded") {
+			r.Low, r.High = r.Value/2, r.Value*2
+		}
+	}
+	return r
+}
+
+func drawCostCases(t *rapid.T) (list []cost.Case) {
+	side := func(label string) outcome.Cost {
+		return outcome.Cost{CPU: drawDuration(t, label+" cpu"), Wall: drawDuration(t, label+" wall"), PeakRSS: rapid.Int64().Draw(t, label+" peak")}
+	}
+	for range rapid.IntRange(0, 3).Draw(t, "cases") {
+		list = append(list, cost.Case{Name: drawName(t, "name"), Pairs: rapid.Int().Draw(t, "pairs"), Old: side("old"), New: side("new"), CPU: rapid.Float64Range(0, 1e6).Draw(t, "ratio")})
+	}
+	return list
+}
+
 func drawFinished(t *rapid.T) Event {
 	s := Summary{Command: drawWords(t, "command"), Run: drawWords(t, "run"), Cases: rapid.Int().Draw(t, "cases"),
 		Recorded: rapid.Int().Draw(t, "recorded"), NotRun: rapid.Int().Draw(t, "not run"),
 		Endings:     Endings{1, 2, 3, 4, 5, rapid.Int().Draw(t, "output limit")},
 		Interrupted: rapid.Bool().Draw(t, "interrupted"), Stopped: rapid.Int().Draw(t, "stopped"), Groups: rapid.Int().Draw(t, "groups"), ExitStatus: rapid.Int().Draw(t, "status"),
 		Wall: drawDuration(t, "wall"), CPU: drawDuration(t, "cpu"), OwnCPU: drawDuration(t, "own"), CoresBusy: rapid.Float64Range(0, 1e6).Draw(t, "cores")}
+	for range rapid.IntRange(0, 2).Draw(t, "over") {
+		s.Over = append(s.Over, drawWords(t, "limit"))
+	}
 	for v := range s.Verdicts {
 		s.Verdicts[v] = rapid.Int().Draw(t, "count")
 	}

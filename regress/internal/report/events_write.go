@@ -49,11 +49,11 @@ func toWire(ev Event) any {
 	case Started:
 		return startedToWire(ev)
 	case PassStarted:
-		return wirePassStarted{"pass_started", ev.Pass, ev.Runs, millis(ev.Expected), ev.At.UTC()}
+		return wirePassStarted{"pass_started", ev.Pass, ev.Runs, millis(ev.Expected), ev.Costs, ev.At.UTC()}
 	case CaseStarted:
 		return wireCaseStarted{"case_started", printed(ev.Name), ev.Pass, ev.At.UTC()}
 	case CaseRan:
-		return wireCaseRan{"case_ran", printed(ev.Name), ev.Pass, ev.Differs, millis(ev.CPU), millis(ev.Wall), millis(ev.Expected), ev.At.UTC()}
+		return wireCaseRan{"case_ran", printed(ev.Name), ev.Pass, ev.Old, ev.Differs, millis(ev.CPU), millis(ev.Wall), millis(ev.Expected), ev.At.UTC()}
 	case Note:
 		return wireNote{"note", readable.Text(ev.Text), ev.Warning}
 	case Case:
@@ -62,6 +62,8 @@ func toWire(ev Event) any {
 		return wireNotRun{"not_run", printed(ev.Name), ev.Index}
 	case Group:
 		return groupToWire(ev)
+	case Cost:
+		return costToWire(ev)
 	case Finished:
 		return summaryToWire(ev.Summary)
 	}
@@ -108,7 +110,7 @@ func summaryToWire(s Summary) wireFinished {
 		Cases: s.Cases, Recorded: s.Recorded, NotRun: s.NotRun,
 		Verdicts: map[string]int{}, Endings: wireEndings(s.Endings),
 		Interrupted: s.Interrupted, Stopped: s.Stopped, Groups: s.Groups, ExitStatus: s.ExitStatus,
-		Wall: millis(s.Wall), CPU: millis(s.CPU), OwnCPU: millis(s.OwnCPU), CoresBusy: finite(s.CoresBusy),
+		Wall: millis(s.Wall), CPU: millis(s.CPU), OwnCPU: millis(s.OwnCPU), CoresBusy: finite(s.CoresBusy), Over: texts(s.Over),
 	}
 	for v, n := range s.Verdicts {
 		w.Verdicts[outcome.Verdict(v).Key()] = n

@@ -25,6 +25,7 @@ type jsonLines struct {
 	all   bool
 	cases []jsonCase
 	found memberships
+	costs *Cost
 }
 
 // jsonCase is a line; the order of its fields is promised to scripts.
@@ -50,6 +51,8 @@ func (j *jsonLines) Handle(ev Event) error {
 		}
 	case Group:
 		j.found.add(ev)
+	case Cost:
+		j.costs = &ev
 	case Finished:
 		return j.write(ev.Summary)
 	}
@@ -69,7 +72,7 @@ func (j *jsonLines) write(s Summary) error {
 			return err
 		}
 	}
-	if err := encodeLine(w, toJSONSummary(s)); err != nil {
+	if err := encodeLine(w, toJSONSummary(s, j.costs)); err != nil {
 		return err
 	}
 	return w.Flush()

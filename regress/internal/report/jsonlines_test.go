@@ -6,6 +6,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"muster/regress/internal/cost"
 )
 
 func TestJSONLines(t *testing.T) {
@@ -45,11 +47,15 @@ func TestJSONLinesAreAsPromised(t *testing.T) {
 		}
 	}
 	s := Summary{Command: "check", Run: "r", Cases: 4, CoresBusy: 1.934, Wall: 1500500, CPU: 2e6, OwnCPU: 1}
+	estimate := cost.Estimate{CPU: cost.Ratio{Value: 1.0311, Low: 1.0123, High: 1.0501}, Memory: cost.Ratio{Value: 1.0002}, Pairs: 300}
+	if err := j.Handle(Cost{Estimate: estimate, Measured: 100, Over: []string{"cpu>1%"}}); err != nil {
+		t.Fatal(err)
+	}
 	if err := j.Handle(Finished{s}); err != nil {
 		t.Fatal(err)
 	}
 	want := `{"type":"case","name":"a/b.go","verdict":"changed","exit":0,"signal":null,"golden_exit":0,"cpu_ms":12.3,"wall_ms":13.0,"peak_rss_kib":9320,"causes":[]}
-{"type":"summary","command":"check","run":"r","cases":4,"identical":0,"changed":0,"newly_failing":0,"newly_passing":0,"crashed":0,"timed_out":0,"out_of_memory":0,"output_limit":0,"flaky":0,"new":0,"missing":0,"environment":0,"not_run":0,"interrupted":false,"groups":0,"wall_ms":1.5,"cpu_ms":2.0,"own_cpu_ms":0.0,"cores_busy":1.93}
+{"type":"summary","command":"check","run":"r","cases":4,"identical":0,"changed":0,"newly_failing":0,"newly_passing":0,"crashed":0,"timed_out":0,"out_of_memory":0,"output_limit":0,"flaky":0,"new":0,"missing":0,"environment":0,"not_run":0,"interrupted":false,"groups":0,"wall_ms":1.5,"cpu_ms":2.0,"own_cpu_ms":0.0,"cores_busy":1.93,"cost":{"cpu":1.031,"cpu_low":1.012,"cpu_high":1.05,"memory":1,"memory_low":null,"memory_high":null,"cases":100,"pairs":300,"indicative":false,"over":["cpu>1%"]}}
 `
 	if b.String() != want {
 		t.Errorf("got\n%swant\n%s", b.String(), want)
@@ -58,7 +64,7 @@ func TestJSONLinesAreAsPromised(t *testing.T) {
 
 func TestCoresBusyIsANumber(t *testing.T) {
 	for _, x := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
-		got, err := json.Marshal(toJSONSummary(Summary{CoresBusy: x}))
+		got, err := json.Marshal(toJSONSummary(Summary{CoresBusy: x}, nil))
 		if err != nil || !bytes.Contains(got, []byte(`"cores_busy":0.00`)) {
 			t.Errorf("%v: %s, %v", x, got, err)
 		}

@@ -31,6 +31,7 @@ type jsonSummary struct {
 	CPU          tenths     `json:"cpu_ms"`
 	OwnCPU       tenths     `json:"own_cpu_ms"`
 	CoresBusy    hundredths `json:"cores_busy"`
+	Cost         *jsonCost  `json:"cost"`
 }
 
 type jsonRecordSummary struct {
@@ -55,7 +56,7 @@ type jsonRecordSummary struct {
 	CoresBusy   hundredths `json:"cores_busy"`
 }
 
-func toJSONSummary(s Summary) any {
+func toJSONSummary(s Summary, c *Cost) any {
 	v := s.Verdicts
 	if s.Command == RecordCommand {
 		e := s.Endings
@@ -77,5 +78,6 @@ func toJSONSummary(s Summary) any {
 		Flaky: v[outcome.Flaky], New: v[outcome.New], Missing: v[outcome.Missing],
 		Environment: v[outcome.Environment], NotRun: s.NotRun, Interrupted: s.Interrupted, Groups: s.Groups,
 		Wall: tenths(s.Wall), CPU: tenths(s.CPU), OwnCPU: tenths(s.OwnCPU), CoresBusy: hundredths(s.CoresBusy),
+		Cost: toJSONCost(c),
 	}
 }

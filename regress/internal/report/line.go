@@ -19,6 +19,8 @@ func (t *tally) label() string {
 		return t.command
 	case t.command == RecordCommand:
 		return t.command + ", " + ordinal(t.pass) + " run"
+	case t.costs:
+		return "cost"
 	}
 	return "retry"
 }

@@ -60,6 +60,7 @@ type tally struct {
 	done    int
 	total   int
 	differs int
+	costs   bool          // the pass is one that tells the cost
 	cpu     time.Duration // of the runs of this pass that are over
 	// How long the runs of this pass should take, all and those that are over: what
 	// is long runs first, so that their number alone would promise too late an end.
@@ -84,6 +85,7 @@ func (t *tally) handle(ev Event) {
 		t.expected = ev.Expected
 	case PassStarted:
 		t.begin(ev.Pass, 0, ev.Runs, ev.At)
+		t.costs = ev.Costs
 		t.expected = ev.Expected
 	case CaseStarted:
 		if t.running == nil {

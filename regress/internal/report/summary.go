@@ -31,6 +31,7 @@ type Summary struct {
 	CPU         time.Duration // of the tool, all runs of all cases
 	OwnCPU      time.Duration // of muster itself
 	CoresBusy   float64
+	Over        []string // the limits of --fail-on that the tool's cost passes
 }
 
 // notRun returns how many cases have no verdict, also for a run that broke off

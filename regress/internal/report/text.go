@@ -38,6 +38,7 @@ type results struct {
 	whole     int
 	lines     int
 	unshown   int
+	costs     *Cost
 	causes    []listedCause // the first ones
 }
 
@@ -55,6 +56,8 @@ func (r *results) Handle(ev Event) error {
 		if r.verbosity == Verbose || len(r.causes) < listedCauses {
 			r.causes = append(r.causes, listedCause{ev.ID, clipped(ev.Name, causeBytesKept), ev.Cases})
 		}
+	case Cost:
+		r.costs = &ev
 	case Finished:
 		return r.write(r.ending(ev.Summary))
 	}

@@ -12,12 +12,22 @@ import (
 
 // headline is the one line that says how a run ended.
 func (r *results) headline(s Summary) string {
+	text, c := ended(s)
+	return r.paint.paint(bold, readable.Line(s.Command)+":") + " " + r.paint.paint(c, text)
+}
+
+// ended says how a run ended, whatever it found.
+func ended(s Summary) (string, colour) {
 	text, c := headlineText(s)
 	if s.Interrupted {
 		text += ", interrupted"
 		c = yellow
 	}
-	return r.paint.paint(bold, readable.Line(s.Command)+":") + " " + r.paint.paint(c, text)
+	if len(s.Over) > 0 {
+		text += ", but the change costs more: " + readable.Line(strings.Join(s.Over, ", "))
+		c = red
+	}
+	return text, c
 }
 
 func headlineText(s Summary) (string, colour) {
@@ -75,6 +85,7 @@ func (r *results) summary(s Summary) string {
 	b.WriteString(r.causeTable(s))
 	fmt.Fprintf(&b, "wall %s, CPU %s, %s cores busy, muster itself %s of CPU\n",
 		human(s.Wall), human(s.CPU), strconv.FormatFloat(finite(s.CoresBusy), 'f', 2, 64), human(s.OwnCPU))
+	b.WriteString(r.cost())
 	if s.Run != "" {
 		fmt.Fprintf(&b, "run %s\n", readable.Line(s.Run))
 	}
@@ -210,6 +221,9 @@ func meaningOf(s Summary) string {
 	case fault.StatusDiffers:
 		if s.notRun() > 0 {
 			return "something is not identical, or was not run"
+		}
+		if s.Verdicts.NotIdentical() == 0 && len(s.Over) > 0 {
+			return "the change costs more than --fail-on allows"
 		}
 		return "something is not identical"
 	case fault.StatusInput:

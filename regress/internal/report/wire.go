@@ -44,6 +44,7 @@ type wirePassStarted struct {
 	Pass     int       `json:"pass"`
 	Runs     int       `json:"runs"`
 	Expected millis    `json:"expected_ms,omitzero"`
+	Costs    bool      `json:"costs,omitzero"`
 	At       time.Time `json:"at"`
 }
 
@@ -58,6 +59,7 @@ type wireCaseRan struct {
 	Type     string    `json:"type"`
 	Name     printed   `json:"name"`
 	Pass     int       `json:"pass"`
+	Old      bool      `json:"old,omitzero"`
 	Differs  bool      `json:"differs"`
 	CPU      millis    `json:"cpu_ms"`
 	Wall     millis    `json:"wall_ms"`
@@ -136,6 +138,7 @@ type wireFinished struct {
 	CPU         millis         `json:"cpu_ms"`
 	OwnCPU      millis         `json:"own_cpu_ms"`
 	CoresBusy   float64        `json:"cores_busy"`
+	Over        []string       `json:"over,omitempty"`
 }
 
 type wireEndings struct {

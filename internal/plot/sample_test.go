@@ -3,7 +3,7 @@ package plot_test
 import (
 	"math"
 
-	"muster/lab/plot"
+	"muster/internal/plot"
 )
 
 // portions resembles the articles' picture of a channel: seconds per portion of 100,000

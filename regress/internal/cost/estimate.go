@@ -1,0 +1,98 @@
+package cost
+
+import (
+	"math"
+
+	"muster/regress/internal/outcome"
+)
+
+// A Pair is what a case took in both commands, run one right after the other.
+type Pair struct {
+	Case     string
+	Old, New outcome.Cost
+}
+
+// A Case is what one case took: of each figure the median of its pairs.
+type Case struct {
+	Name     string
+	Pairs    int
+	Old, New outcome.Cost
+	CPU      float64 // new ÷ old, the median of the pairs' ratios
+}
+
+// An Estimate is what all pairs say together.
+type Estimate struct {
+	Pairs    int       // that could be used
+	CPU      Ratio     // of the sums: what the whole corpus takes of one and of the other
+	Memory   Ratio     // of the sums of the peaks
+	Cases    []Case    // in the order of their first pairs
+	Worst    []Case    // confirmed ones, see Confirm
+	Warnings []Warning // why a figure may not mean what it seems to
+}
+
+// Of estimates what the change costs. floor, in KiB, is what no peak can be told below:
+// pairs that are not above it say nothing of memory. Pairs without CPU time on one side
+// say nothing at all.
+func Of(pairs []Pair, floor int64) Estimate {
+	cases := byCase(pairs)
+	var e Estimate
+	for _, c := range cases {
+		e.Pairs += len(c.pairs)
+		e.Cases = append(e.Cases, c.middle())
+	}
+	times := shareOf(cases, func(p Pair) (old, now float64) { return float64(p.Old.CPU), float64(p.New.CPU) })
+	peaks := shareOf(cases, func(p Pair) (old, now float64) {
+		if p.Old.PeakRSS <= floor && p.New.PeakRSS <= floor {
+			return 0, 0
+		}
+		return float64(p.Old.PeakRSS), float64(p.New.PeakRSS)
+	})
+	e.CPU, e.Memory = times.ratio(), peaks.ratio()
+	e.Warnings = warnings(e, times)
+	return e
+}
+
+// measured is a case with its pairs.
+type measured struct {
+	name  string
+	pairs []Pair
+}
+
+func byCase(pairs []Pair) []measured {
+	var cases []measured
+	at := map[string]int{}
+	for _, p := range pairs {
+		if p.Old.CPU <= 0 || p.New.CPU <= 0 {
+			continue
+		}
+		i, known := at[p.Case]
+		if !known {
+			i = len(cases)
+			at[p.Case] = i
+			cases = append(cases, measured{name: p.Case})
+		}
+		cases[i].pairs = append(cases[i].pairs, p)
+	}
+	return cases
+}
+
+func (m measured) middle() Case {
+	ratios := make([]float64, len(m.pairs))
+	for i, p := range m.pairs {
+		ratios[i] = float64(p.New.CPU) / float64(p.Old.CPU)
+	}
+	return Case{
+		Name: m.name, Pairs: len(m.pairs), CPU: median(ratios),
+		Old: m.side(func(p Pair) outcome.Cost { return p.Old }),
+		New: m.side(func(p Pair) outcome.Cost { return p.New }),
+	}
+}
+
+func (m measured) side(of func(Pair) outcome.Cost) outcome.Cost {
+	var cpu, wall, peak []float64
+	for _, p := range m.pairs {
+		c := of(p)
+		cpu, wall, peak = append(cpu, float64(c.CPU)), append(wall, float64(c.Wall)), append(peak, float64(c.PeakRSS))
+	}
+	return outcome.Cost{CPU: duration(median(cpu)), Wall: duration(median(wall)), PeakRSS: int64(math.Round(median(peak)))}
+}

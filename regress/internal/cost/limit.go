@@ -1,0 +1,68 @@
+package cost
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// A Limit is how much more a change may cost.
+type Limit struct {
+	What Metric
+	Part float64 // more than before: 0.05 is 5 %
+}
+
+// Metric is what is limited.
+type Metric string
+
+// The metrics.
+const (
+	CPU    Metric = "cpu"
+	Memory Metric = "memory"
+)
+
+// ParseLimit reads cpu>5% or memory>12.5%, spaces allowed.
+func ParseLimit(text string) (Limit, error) {
+	word, part, found := strings.Cut(text, ">")
+	what := Metric(strings.TrimSpace(word))
+	if !found {
+		return Limit{}, fmt.Errorf("%q: the form is cpu>5%%", text)
+	}
+	if what != CPU && what != Memory {
+		return Limit{}, fmt.Errorf("%q: cpu and memory can be limited%s", text, nearest(string(what)))
+	}
+	number, found := strings.CutSuffix(strings.TrimSpace(part), "%")
+	percent, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+	if !found || err != nil || !(percent >= 0 && percent <= 1e6) {
+		return Limit{}, fmt.Errorf("%q: %q is no percentage, as 5%% and 0.5%% are", text, strings.TrimSpace(part))
+	}
+	return Limit{what, percent / 100}, nil
+}
+
+// nearest suggests the metric that begins alike.
+func nearest(word string) string {
+	for _, m := range []Metric{CPU, Memory} {
+		if word != "" && strings.HasPrefix(strings.ToLower(word), string(m[:1])) {
+			return fmt.Sprintf(" (did you mean %q?)", m)
+		}
+	}
+	return ""
+}
+
+// String is the limit as ParseLimit reads it.
+func (l Limit) String() string {
+	return fmt.Sprintf("%s>%s%%", l.What, strconv.FormatFloat(100*l.Part, 'f', -1, 64))
+}
+
+// Of returns the ratio that the limit is for.
+func (l Limit) Of(e Estimate) Ratio {
+	if l.What == Memory {
+		return e.Memory
+	}
+	return e.CPU
+}
+
+// Passed reports whether the cost is beyond the limit for certain: the whole interval is.
+func (l Limit) Passed(e Estimate) bool {
+	return l.Of(e).Low > 1+l.Part
+}

@@ -1,0 +1,93 @@
+package cost
+
+import (
+	"fmt"
+	"time"
+)
+
+// Kind is why a figure may not mean what it seems to.
+type Kind int
+
+// The kinds.
+const (
+	_       Kind = iota
+	TooFew       // too few pairs for an interval
+	Uneven       // a few cases take most of the time
+	Quick        // the cases take hardly longer than any process does to start
+	Noisy        // the interval is wide
+	AtFloor      // the peaks are too small to be told
+)
+
+// String is the kind as reports name it.
+func (k Kind) String() string {
+	switch k {
+	case TooFew:
+		return "too-few"
+	case Uneven:
+		return "uneven"
+	case Quick:
+		return "quick"
+	case Noisy:
+		return "noisy"
+	case AtFloor:
+		return "at-floor"
+	}
+	return fmt.Sprintf("Kind(%d)", int(k))
+}
+
+// A Warning says it, and after a semicolon what would mend it.
+type Warning struct {
+	Kind Kind
+	Text string
+}
+
+// Beyond these there is a warning.
+const (
+	quickMax     = time.Millisecond // of CPU for the typical case
+	precisionMax = 0.05
+)
+
+// warnings are what is wrong with an estimate, at most one of each kind, in their order.
+func warnings(e Estimate, times shares) (list []Warning) {
+	if !e.CPU.Told() {
+		return nil
+	}
+	add := func(wrong bool, k Kind, format string, args ...any) {
+		if wrong {
+			list = append(list, Warning{k, fmt.Sprintf(format, args...)})
+		}
+	}
+	add(!e.CPU.Bounded(), TooFew, "%d pairs of %d cases give no interval; run more cases", e.Pairs, len(e.Cases))
+	count := times.effective()
+	add(len(times) >= casesMin && count < casesMin, Uneven,
+		"few cases take most of the time: the %d count as %.0f of equal size, and the interval is for just these; run more cases", len(times), count)
+	typical := times.typical()
+	add(typical < quickMax, Quick, "the typical case takes %v of CPU, which is mostly starting a process: changes of the tool's own work are larger than they look", typical.Round(10*time.Microsecond))
+	add(e.CPU.Bounded() && e.CPU.Precision() > precisionMax, Noisy,
+		"the interval reaches %.0f %% to either side; run more cases, or keep the machine free of other work", 100*e.CPU.Precision())
+	add(!e.Memory.Told(), AtFloor, "no case needs more memory than can be told apart from the lane's own")
+	return list
+}
+
+// typical is the median of what a case takes, in nanoseconds of CPU.
+func (all shares) typical() time.Duration {
+	sizes := make([]float64, len(all))
+	for i, s := range all {
+		sizes[i] = s.size
+	}
+	return duration(median(sizes))
+}
+
+// MarshalText implements encoding.TextMarshaler.
+func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (k *Kind) UnmarshalText(text []byte) error {
+	for known := TooFew; known <= AtFloor; known++ {
+		if known.String() == string(text) {
+			*k = known
+			return nil
+		}
+	}
+	return fmt.Errorf("warning %q is not known", text)
+}

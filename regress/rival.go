@@ -1,0 +1,74 @@
+package regress
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"muster/regress/internal/exec"
+	"muster/regress/internal/glob"
+	"muster/regress/internal/golden"
+)
+
+// rival is what the candidate's cost is compared with.
+type rival struct {
+	command *exec.Command // nil: there is none that could run
+	others  []string      // globs of cases that other commands were for, of which no digest is known
+	why     string        // there is none
+	same    bool          // it is the candidate itself, so there is nothing to compare
+}
+
+// runs reports whether the rival can run a case as it did.
+func (r *rival) runs(caseName string) bool {
+	return r.command != nil && !slices.ContainsFunc(r.others, func(g string) bool {
+		ok, err := glob.Match(g, caseName)
+		return err == nil && ok
+	})
+}
+
+// recordedRival finds the golden's command, if its executable still is what it was.
+func recordedRival(m golden.Meta, now *command) rival {
+	i := slices.IndexFunc(m.Command, func(c golden.Command) bool { return c.Glob == "" })
+	if i < 0 || m.Executable == "" {
+		return rival{why: "the golden does not say which executable made it"}
+	}
+	words, shell := m.Command[i].Args, m.Flags["--shell"] != ""
+	if now.main != nil && len(now.byGlob) == 0 && now.main.Digest == m.ExecutableDigest && slices.Equal(now.main.Words, words) && now.main.Shell == shell {
+		if shell || namesFiles(words) {
+			return rival{why: "the command is as recorded, and what it runs may not be"}
+		}
+		return rival{same: true, why: "the command is the one that was recorded, so there is nothing to compare"}
+	}
+	if shell {
+		return rival{why: "the golden was recorded with --shell, so what made it is not known"}
+	}
+	c, err := exec.ResolveAt(m.Executable, words, m.Flags["--stdin"] != "")
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return rival{why: "the golden's executable " + m.Executable + " is gone"}
+	case err != nil:
+		return rival{why: "the golden's executable " + m.Executable + " cannot be run any more"}
+	case c.Digest != m.ExecutableDigest:
+		return rival{why: "the golden's executable " + m.Executable + " is no longer what it was"}
+	}
+	r := rival{command: c}
+	for _, other := range m.Command {
+		if other.Glob != "" {
+			r.others = append(r.others, other.Glob)
+		}
+	}
+	return r
+}
+
+// namesFiles reports whether an argument is a file: a script, say, that an interpreter
+// runs and that no digest is of.
+func namesFiles(words []string) bool {
+	return slices.ContainsFunc(words[1:], func(word string) bool {
+		if !filepath.IsAbs(word) {
+			return false // cases have another folder
+		}
+		info, err := os.Stat(word)
+		return err == nil && info.Mode().IsRegular()
+	})
+}
