@@ -61,6 +61,7 @@ long:
 	$(GO) test -count=1 -timeout 30m -run 'TestGofmt|TestEsbuild' -share 1 -v .
 	$(GO) test -count=1 -timeout 30m -run TestKills -kills 200 -v .
 	$(GO) test -count=1 -timeout 30m -run TestDamagedGolden -damages 0 -v .
+	$(GO) test -count=1 -timeout 30m -run TestReduce -planted 65536 -v .
 	$(GO) test -count=1 -timeout 30m -run 'TestManyCases|TestLargeCase' -cases 200000 -case-size 2147483648 -v .
 
 # What reads input of others. What is found belongs into testdata/fuzz, with its mend.

@@ -78,11 +78,16 @@ func (c *checking) tellCost(ctx context.Context) error {
 // judged refuses to pass what --fail-on could not judge.
 func (c *checking) judged(told report.Cost) error {
 	for _, l := range c.costs.limits {
-		if r := l.Of(told.Estimate); !c.costs.rival.same && !r.Bounded() && c.o.status(c.summary, fault.None) == fault.StatusClean {
-			return fault.Inputf("--fail-on %s: it cannot be told what the change costs: %s", l, told.Why)
+		if l.Untold(told.Estimate) && !c.costs.rival.same && c.o.status(c.summary, fault.None) == fault.StatusClean {
+			return fault.Inputf("--fail-on %s: what the change costs cannot be told from %d pairs of runs: select more cases", l, told.Pairs)
 		}
 	}
 	return nil
+}
+
+// decided reports whether all limits are.
+func (k *costing) decided(e cost.Estimate) bool {
+	return len(k.limits) > 0 && !slices.ContainsFunc(k.limits, func(l cost.Limit) bool { return !l.Decided(e) && (l.Untold(e) || l.Of(e).Told()) })
 }
 
 func (c *checking) cost(ctx context.Context) (told report.Cost, err error) {
@@ -172,7 +177,7 @@ func (c *checking) inTurns(ctx context.Context) error {
 		estimate := cost.Of(k.pairs, c.crew.Floor())
 		k.took = time.Since(began)
 		urgent := len(k.limits) > 0 && !estimate.CPU.Bounded() && round < roundsMax/4
-		if estimate.CPU.Precision() <= precisionWanted || len(k.pairs) > 0 && k.took+last > patience && !urgent {
+		if estimate.CPU.Precision() <= precisionWanted || k.decided(estimate) || len(k.pairs) > 0 && k.took+last > patience && !urgent {
 			return nil
 		}
 		if err := c.round(ctx, turned(tasks, round*size)[:size], round); err != nil {

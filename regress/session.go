@@ -135,10 +135,14 @@ func (s *session) emit(e report.Event) {
 
 // startCrew brings up the lanes.
 func (s *session) startCrew(ctx context.Context, keep string) error {
+	return s.startLanes(ctx, max(1, min(s.o.Limits.Jobs, len(s.cases))), keep)
+}
+
+// startLanes is startCrew with so many lanes.
+func (s *session) startLanes(ctx context.Context, lanes int, keep string) error {
 	if len(s.o.Helper) == 0 {
 		return fault.Environmentf("no lane helper: Options.Helper is empty")
 	}
-	lanes := max(1, min(s.o.Limits.Jobs, len(s.cases)))
 	err := enough(lanes)
 	if err != nil {
 		return err

@@ -15,6 +15,9 @@ const (
 	casesCommand = "cases"
 	diffCommand  = "diff"
 	runCommand   = "run"
+
+	reduceCommand = "reduce"
+	bisectCommand = "bisect"
 )
 
 // check refuses options that mean nothing to a command, before anything is read

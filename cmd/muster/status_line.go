@@ -48,5 +48,15 @@ func (l *statusLine) show(line string) {
 func (l *statusLine) end() {
 	if l.drawn {
 		fmt.Fprint(l.to, "\r\x1b[K")
+		l.drawn = false
 	}
+}
+
+// showOrEnd is show, and end for an empty line.
+func (l *statusLine) showOrEnd(line string) {
+	if line == "" {
+		l.end()
+		return
+	}
+	l.show(line)
 }

@@ -24,6 +24,7 @@ type folder struct {
 
 	given  map[string]*placed // by name; during a case the source too
 	source string             // name of the case's source, "" between cases or when it is given to all
+	hidden *placed            // the given file that has made room for it; nil for none
 	dirs   map[string]int32   // folders below work that belong there now → their watches
 	extra  []string           // those of them that only the last source needed, outer ones first
 	watch  *watcher
@@ -53,7 +54,7 @@ func (f *folder) lay(given []Item) error {
 		return err
 	}
 	f.dirs, f.given = map[string]int32{}, make(map[string]*placed, len(given))
-	f.source, f.extra = "", nil
+	f.source, f.hidden, f.extra = "", nil, nil
 	if err := f.watchOwn(); err != nil {
 		return err
 	}
@@ -108,12 +109,18 @@ func (f *folder) watchOwn() (err error) {
 }
 
 // placeSource puts the source of a case into the work folder, if it is not one
-// of the given files, and forgets the events that this raised.
+// of the given files as it is, and forgets the events that this raised.
 func (f *folder) placeSource(it Item) error {
 	if err := f.dropExtra(it.Name); err != nil {
 		return err
 	}
-	if f.given[it.Name] == nil {
+	if p := f.given[it.Name]; p == nil || it.Own {
+		if p != nil {
+			if err := f.at(it.Name).unlink(); err != nil {
+				return fail("remove", it.Name, err)
+			}
+			f.hidden = p
+		}
 		f.source = it.Name
 		f.one = placed{item: it}
 		f.given[it.Name] = &f.one

@@ -10,6 +10,10 @@ type Item struct {
 	Size   int64
 	Offset int64  // of the content in the archive
 	Path   string // not empty: the content's path below the corpus folder
+	// Own says that the content is Content, and not in the corpus: it takes the place of
+	// a given file of that name for one case.
+	Own     bool
+	Content string
 }
 
 // Setup is the first message to a helper.

@@ -94,7 +94,7 @@ func (b *body) string() string {
 // message's length.
 const (
 	stringBytesMin = 1
-	itemBytesMin   = 6
+	itemBytesMin   = 8
 	jobBytesMin    = itemBytesMin + 3
 	leftBytesMin   = 7
 )
@@ -131,13 +131,15 @@ func appendItem(b []byte, it Item) []byte {
 	b = appendBool(b, it.Exec)
 	b = appendInt(b, it.Size)
 	b = appendInt(b, it.Offset)
-	return appendString(b, it.Path)
+	b = appendString(b, it.Path)
+	b = appendBool(b, it.Own)
+	return appendString(b, it.Content)
 }
 
 func (b *body) item() Item {
 	return Item{
 		Name: b.string(), Target: b.string(), Exec: b.bool(),
-		Size: b.int(), Offset: b.int(), Path: b.string(),
+		Size: b.int(), Offset: b.int(), Path: b.string(), Own: b.bool(), Content: b.string(),
 	}
 }
 

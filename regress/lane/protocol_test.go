@@ -38,6 +38,7 @@ func drawItem(t *rapid.T) Item {
 	return Item{
 		Name: text.Draw(t, "name"), Target: text.Draw(t, "target"), Exec: rapid.Bool().Draw(t, "exec"),
 		Size: rapid.Int64().Draw(t, "size"), Offset: rapid.Int64().Draw(t, "offset"), Path: text.Draw(t, "path"),
+		Own: rapid.Bool().Draw(t, "own"), Content: text.Draw(t, "content"),
 	}
 }
 

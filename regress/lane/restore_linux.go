@@ -61,6 +61,10 @@ func (f *folder) removeSource() error {
 	}
 	delete(f.given, f.source)
 	f.source = ""
+	if p := f.hidden; p != nil {
+		f.hidden = nil
+		return f.give(p.item)
+	}
 	return nil
 }
 

@@ -15,11 +15,16 @@ type content struct {
 	name   string
 	fd     int
 	offset int64
+	own    bool // it is bytes, and in no file
+	bytes  string
 }
 
 func openSource(it Item) (content, error) {
+	if it.Own {
+		return content{name: it.Name, fd: CorpusFD, own: true, bytes: it.Content}, nil
+	}
 	if it.Path == "" {
-		return content{it.Name, CorpusFD, it.Offset}, nil
+		return content{name: it.Name, fd: CorpusFD, offset: it.Offset}, nil
 	}
 	// Not blocking: it may have become a named pipe.
 	const flags = syscall.O_RDONLY | syscall.O_NOFOLLOW | syscall.O_NONBLOCK | syscall.O_CLOEXEC
@@ -36,7 +41,7 @@ func openSource(it Item) (content, error) {
 		syscall.Close(fd)
 		return content{}, fail("read", it.Path, errChanged)
 	}
-	return content{it.Path, fd, 0}, nil
+	return content{name: it.Path, fd: fd}, nil
 }
 
 func (c content) close() {
@@ -47,6 +52,13 @@ func (c content) close() {
 
 // read fills b from the content's offset at.
 func (c content) read(b []byte, at int64) error {
+	if c.own {
+		if at+int64(len(b)) > int64(len(c.bytes)) {
+			return fail("read", c.name, errDamaged)
+		}
+		copy(b, c.bytes[at:])
+		return nil
+	}
 	err := readFull(c.fd, b, c.offset+at)
 	if err == io.ErrUnexpectedEOF {
 		err = errChanged

@@ -24,12 +24,12 @@ func newKnown(causes []Cause) *known {
 			case s != "" && (s[0] == '=' || s[0] == '#'):
 				k.exact[s] = append(k.exact[s], i)
 				if s[0] == '=' {
-					k.atoms.add(parse(unshown(s[1:])), i)
+					k.atoms.addAll(parse(unshown(s[1:])), i)
 				}
 			default:
 				p := parse(unshown(s))
 				k.open, k.causes = append(k.open, p), append(k.causes, i)
-				k.atoms.add(p, i)
+				k.atoms.addAll(p, i)
 			}
 		}
 	}
@@ -58,6 +58,14 @@ func (k *known) of(key string) (found []int) {
 
 // Shows returns which of the causes a single case shows, as indexes in ascending order.
 func Shows(causes []Cause, c Case) (shown []int) {
+	shown, _ = Explain(causes, c)
+	return shown
+}
+
+// Explain is Shows, and reports whether that is all: false says that the case has an
+// edit which is of none of the causes.
+func Explain(causes []Cause, c Case) (shown []int, all bool) {
+	all = true
 	k := newKnown(causes)
 	s, w := New().look(c)
 	patterns := slices.Clone(s.keys)
@@ -71,8 +79,10 @@ func Shows(causes []Cause, c Case) (shown []int) {
 	}
 	slices.Sort(patterns)
 	for _, p := range slices.Compact(patterns) {
-		shown = append(shown, k.of(w.list[p])...)
+		of := k.of(w.list[p])
+		shown = append(shown, of...)
+		all = all && (len(of) > 0 || k.rest >= 0)
 	}
 	slices.Sort(shown)
-	return slices.Compact(shown)
+	return slices.Compact(shown), all
 }

@@ -23,6 +23,7 @@ const NoLane = -1
 // Job asks for one run of one case.
 type Job struct {
 	Source  corpus.Entry
+	Content []byte // not nil: what the source holds in this run, in the place of what the corpus has
 	Command *Command
 	Avoid   int // number of a lane to stay away from if there is another, or NoLane
 }

@@ -38,8 +38,8 @@ type results struct {
 	whole     int
 	lines     int
 	unshown   int
-	costs     *Cost
 	causes    []listedCause // the first ones
+	costs     *Cost
 }
 
 // A listedCause is a cause in one line.

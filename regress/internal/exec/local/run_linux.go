@@ -80,9 +80,18 @@ func (w *worker) request(jobs []exec.Job) []byte {
 		if w.plain {
 			args = seen(args, w.root)
 		}
-		w.batch.Jobs = append(w.batch.Jobs, lane.Job{Source: item(j.Source), Path: j.Command.Path, Args: args, Stdin: j.Command.Stdin})
+		w.batch.Jobs = append(w.batch.Jobs, lane.Job{Source: source(j), Path: j.Command.Path, Args: args, Stdin: j.Command.Stdin})
 	}
 	return w.batch.AppendFrame(w.out)
+}
+
+// source is the case's own file.
+func source(j *exec.Job) lane.Item {
+	it := item(j.Source)
+	if j.Content != nil {
+		it.Own, it.Content, it.Size = true, string(j.Content), int64(len(j.Content))
+	}
+	return it
 }
 
 func (w *worker) answer(d *lane.Done) (*exec.Result, error) {

@@ -2,6 +2,7 @@ package local
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"muster/regress/internal/corpus"
@@ -71,4 +72,42 @@ func (r *rig) wantNewSource(name, after string) {
 	if got := fmt.Sprint(r.tell(result)); got != `[exit 0 stdout "0 1\n"]` {
 		r.Errorf("after %q %s has flags or links: %s", after, name, got)
 	}
+}
+
+// TestSourceReplaced: a run may have other bytes in the place of the source's, whether
+// that is given to all or not, and however many they are; the next run of it has its own.
+func TestSourceReplaced(t *testing.T) {
+	context := func(t testing.TB) *corpus.Corpus {
+		c, err := corpus.Open(t.Context(), corpus.Options{Path: usual(t).File().Name(), Context: []string{"one.c"}})
+		must(t, err)
+		t.Cleanup(func() { must(t, c.Close()) })
+		return c
+	}
+	inBothModes(t, context, func(r *rig) {
+		for _, source := range []string{"one.c", "sub/two.c", "empty.c"} {
+			for _, body := range []string{"", "other\n", strings.Repeat("much ", 40_000)} {
+				// Left alone, written back as it is, altered, and gone.
+				for _, deed := range []string{":", "cp $1 x; cat x > $1; rm x", "echo more >> $1", "rm $1"} {
+					job := r.job(source, "cat $1; "+deed)
+					job.Content = []byte(body)
+					result, err := r.crew.Run(t.Context(), job)
+					must(r, err)
+					want := []string{"exit 0"}
+					if body != "" {
+						want = append(want, "stdout "+brief([]byte(body)))
+					}
+					switch deed {
+					case "echo more >> $1":
+						want = append(want, source+" "+brief([]byte(body+"more\n")))
+					case "rm $1":
+						want = append(want, source+" gone")
+					}
+					r.want(r.tell(result), want...)
+					result.Release()
+					r.wantClean("next.c")
+				}
+			}
+			r.wantClean(source)
+		}
+	})
 }

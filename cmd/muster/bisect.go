@@ -1,0 +1,110 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strings"
+	"unicode"
+
+	"github.com/spf13/cobra"
+
+	"muster/regress"
+)
+
+func (p *program) bisect() *cobra.Command {
+	var how regress.Bisection
+	var file string
+	c := p.command(&cobra.Command{
+		Use:   "bisect [G1|NAME] --versions FILE [flags]",
+		Short: "Find which of many versions of the command brought each cause",
+		Long: `Bisect runs each version in FILE on the smallest source of each cause, once, and
+says for every cause which version brought it, and which took it away and brought it
+again. With a cause it looks for that alone, with the name of a case for all causes of
+it.
+
+FILE has one version a line, the oldest first, as NAME: COMMAND. Lines that begin with
+# are comments. An interrupt prints what is known by then: the last version and the
+first run before those in the middle.`,
+		Example: `  muster bisect --versions versions.txt
+  muster bisect G2 --versions versions.txt --format json`,
+		Args: atMostOne("a cause or the name of a case"),
+	}, []group{stateFlag, jobsFlag, formatFlag}, func(c *cobra.Command, o *regress.Options, args []string) (err error) {
+		if len(args) > 0 {
+			how.Target = args[0]
+		}
+		if file == "" {
+			return usagef("bisect wants --versions FILE, with a line NAME: COMMAND for each version, the oldest first")
+		}
+		if how.Versions, err = readVersions(file); err != nil {
+			return err
+		}
+		line := newStatusLine(o.Report.Stderr, o.Report.Quiet)
+		defer line.end()
+		how.Status = line.showOrEnd
+		return regress.Bisect(c.Context(), *o, how)
+	}, differing)
+	runFlag(c, &how.Run)
+	c.Flags().StringVar(&file, "versions", "", "`FILE` with a line NAME: COMMAND for each version, the oldest first")
+	return c
+}
+
+// atMostOne refuses a second argument, and says what the first is.
+func atMostOne(what string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) > 1 {
+			return usagef("%s takes %s alone, not %q too", c.Name(), what, args[1])
+		}
+		return nil
+	}
+}
+
+// readVersions reads a line NAME: COMMAND for each version.
+func readVersions(file string) ([]regress.Version, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, usagef("--versions: %w", err)
+	}
+	var list []regress.Version
+	lines := map[string]int{} // of the names
+	number := 0
+	for line := range bytes.Lines(text) {
+		number++
+		one := strings.TrimSpace(string(line))
+		if one == "" || strings.HasPrefix(one, "#") {
+			continue
+		}
+		where := fmt.Sprintf("%s:%d", file, number)
+		v, err := parseVersion(one, where)
+		if err != nil {
+			return nil, err
+		}
+		if first, known := lines[v.Name]; known {
+			return nil, usagef("%s: version %s stands in line %d already", where, v.Name, first)
+		}
+		lines[v.Name] = number
+		list = append(list, v)
+	}
+	if len(list) == 0 {
+		return nil, usagef("%s holds no version: a line is NAME: COMMAND", file)
+	}
+	return list, nil
+}
+
+// parseVersion reads one line. The name ends at a colon with a space behind it, for it
+// may have others.
+func parseVersion(line, where string) (v regress.Version, err error) {
+	at := -1
+	for i := range line {
+		if line[i] == ':' && i+1 < len(line) && unicode.IsSpace(rune(line[i+1])) {
+			at = i
+			break
+		}
+	}
+	if at <= 0 {
+		return v, usagef("%s: %q is no version: a line is NAME: COMMAND", where, line)
+	}
+	v = regress.Version{Name: line[:at], Where: where}
+	v.Words, err = splitCommand(where, strings.TrimSpace(line[at+1:]))
+	return v, err
+}

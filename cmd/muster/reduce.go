@@ -1,0 +1,53 @@
+package main
+
+import (
+	"runtime"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"muster/regress"
+)
+
+// jobsFlag is the one of the flags on limits that a past run does not answer.
+func jobsFlag(f *pflag.FlagSet, o *regress.Options) {
+	f.IntVarP(&o.Limits.Jobs, "jobs", "j", runtime.GOMAXPROCS(0), "`N` runs at once")
+}
+
+func (p *program) reduce() *cobra.Command {
+	var how regress.Reduction
+	var reference string
+	c := p.command(&cobra.Command{
+		Use:   "reduce NAME|G1 [flags]",
+		Short: "Make a source as small as it gets while it still shows the cause",
+		Long: `Reduce takes the smallest source that shows a cause, or the case of that name with
+all its causes, and leaves out of it what the cause does not need: forms, lines, what
+is in brackets, tokens. Each attempt runs the reference and the candidate as the check
+did. What is left shows the same cause, ends in the same way, and shows no other cause
+than before. It is written to .muster/reduced/RUN/NAME, and printed with the difference
+and the line that runs it again.
+
+The reference is the command that made the golden, if its executable is still what it
+was, or that of compare. An interrupt keeps the smallest so far.`,
+		Example: `  muster reduce G1
+  muster reduce a/b.go --ref './gofmt-old {in}'
+  muster reduce G3 --run 20250131 --time-max 1m`,
+		Args: oneArg("a cause or the name of a case"),
+	}, []group{stateFlag, jobsFlag}, func(c *cobra.Command, o *regress.Options, args []string) (err error) {
+		how.Target = args[0]
+		if reference != "" {
+			if how.Reference, err = splitCommand("--ref", reference); err != nil {
+				return err
+			}
+		}
+		line := newStatusLine(o.Report.Stderr, o.Report.Quiet)
+		defer line.end()
+		how.Status = line.showOrEnd
+		return regress.Reduce(c.Context(), *o, how)
+	}, differing)
+	runFlag(c, &how.Run)
+	c.Flags().StringVar(&reference, "ref", "", "the trusted `COMMAND` (default the one that the run compared with)")
+	c.Flags().DurationVar(&how.TimeMax, "time-max", regress.ReduceTimeDefault, "`TIME` after which the smallest so far is kept; 0 = no limit")
+	c.Flags().IntVar(&how.TestsMax, "tests-max", 0, "`N` attempts at most; 0 = no limit (default 0)")
+	return c
+}

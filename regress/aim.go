@@ -1,0 +1,50 @@
+package regress
+
+import (
+	"context"
+	"slices"
+
+	"muster/regress/internal/cause"
+	"muster/regress/internal/fault"
+	"muster/regress/internal/name"
+)
+
+// aim is a case of a past run, and those of its causes that matter.
+type aim struct {
+	name   string // raw
+	causes []int  // indexes in found, ascending
+}
+
+// aim finds what a word names: the cause of that ID, with the smallest source that shows
+// it, or a case, with all its causes.
+func (p *past) aim(found *cause.Found, word string) (a aim, err error) {
+	n, err := p.point(word)
+	if err != nil {
+		return a, err
+	}
+	if n.cause != nil {
+		at := slices.IndexFunc(found.Causes, func(c cause.Cause) bool { return c.ID == n.cause.ID })
+		return aim{n.cause.Smallest, []int{at}}, nil
+	}
+	raw := string(n.result.Name)
+	m, known := found.Member(raw)
+	if !known {
+		return a, fault.Inputf("%s has no cause in run %s: it was %s", name.Print(raw), p.run.ID, n.result.Verdict)
+	}
+	return aim{raw, m.Causes}, nil
+}
+
+// again opens the corpus of the run for some of its cases, with what they were run with
+// then. Of o it takes what it takes of any command: where to report, the helper, and how
+// many lanes there are.
+func (p *past) again(ctx context.Context, o *Options, command string, only []string) (*session, error) {
+	again := p.options
+	again.Report, again.Helper, again.Version, again.Configured = o.Report, o.Helper, o.Version, o.Configured
+	again.Corpus.Stdin, again.Limits.Jobs = o.Corpus.Stdin, o.Limits.Jobs
+	again.Select, again.Store.Resume = Selection{Only: only}, false
+	s, err := open(ctx, &again, command)
+	if fault.ClassOf(err) == fault.Empty {
+		return nil, fault.Inputf("%s has none of the cases any more that run %s had: run muster %s again", again.Corpus.Path, p.run.ID, p.run.Command)
+	}
+	return s, err
+}

@@ -1,0 +1,280 @@
+package regress
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"muster/regress/internal/bisection"
+	"muster/regress/internal/cause"
+	"muster/regress/internal/exec"
+	"muster/regress/internal/fault"
+	"muster/regress/internal/golden"
+	"muster/regress/internal/name"
+	"muster/regress/internal/outcome"
+)
+
+// Version is one of the commands to search.
+type Version struct {
+	Name  string
+	Words []string
+	Where string // it stands, for errors
+}
+
+// Bisection says what to search for, and where.
+type Bisection struct {
+	Target   string // the ID of a cause, or the name of a case; "" = all causes
+	Run      string // ID of the run, or its beginning; "" = the last
+	Versions []Version
+	Status   func(string) // shows how far it is, and before results nothing; may be nil
+}
+
+// Bisect runs each version on the smallest source of each cause, once, and prints which
+// of them brought the cause, and which took it away and brought it again. When ctx ends it
+// prints what is known by then, and returns an error of class Interrupted.
+func Bisect(ctx context.Context, o Options, b Bisection) (err error) {
+	if b.Status == nil {
+		b.Status = func(string) {}
+	}
+	p, err := openPast(&o, b.Run)
+	if err != nil {
+		return err
+	}
+	found, err := p.causes()
+	if err != nil {
+		return err
+	}
+	aims, err := p.aims(found, b.Target)
+	if err != nil {
+		return err
+	}
+	names := make([]string, len(aims))
+	for i, a := range aims {
+		names[i] = a.name
+	}
+	s, err := p.again(ctx, &o, bisectCommand, names)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	d := &bisecting{session: s, past: p, found: found, how: b, began: time.Now()}
+	if d.base, err = p.base(ctx); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, d.base.Close()) }()
+	if err := d.prepare(aims); err != nil {
+		return err
+	}
+	return d.conclude(ctx, d.runAll(ctx))
+}
+
+// aims returns what a word names, or all causes, each case once.
+func (p *past) aims(found *cause.Found, word string) (list []aim, err error) {
+	if word != "" {
+		a, err := p.aim(found, word)
+		return []aim{a}, err
+	}
+	for i, c := range found.Causes {
+		at := slices.IndexFunc(list, func(a aim) bool { return a.name == c.Smallest })
+		if at < 0 {
+			at, list = len(list), append(list, aim{name: c.Smallest})
+		}
+		list[at].causes = append(list[at].causes, i)
+	}
+	if len(list) == 0 {
+		return nil, fault.Emptyf("run %s has no causes: nothing differed", p.run.ID)
+	}
+	return list, nil
+}
+
+// bisecting is a search under way.
+type bisecting struct {
+	*session
+	past     *past
+	found    *cause.Found
+	how      Bisection
+	began    time.Time
+	base     *openedGolden   // what the sources are compared with
+	commands []*exec.Command // of the versions
+	same     []int           // the first version with the same command
+	sources  []probed
+
+	mu      sync.Mutex // guards what follows, and the states of the sources
+	ran     int
+	failed  error // of the machine, the last one
+	failing int
+}
+
+// probed is a source with what each version shows of its causes.
+type probed struct {
+	aim
+	task   task
+	was    *outcome.Outcome
+	states [][]bisection.State // by the index in aim.causes, then by version
+}
+
+// prepare finds the executables, and what each source is compared with.
+func (d *bisecting) prepare(aims []aim) error {
+	for _, v := range d.how.Versions {
+		d.same = append(d.same, slices.IndexFunc(d.how.Versions, func(w Version) bool { return slices.Equal(v.Words, w.Words) }))
+		c, err := exec.Resolve(v.Words, d.o.Command.Shell, d.o.Command.Stdin)
+		if err != nil {
+			return fmt.Errorf("%s: %s: %w", v.Where, v.Name, err)
+		}
+		d.commands = append(d.commands, c)
+	}
+	found, err := d.past.outcomes()
+	if err != nil {
+		return err
+	}
+	for _, a := range aims {
+		if err := d.probe(a, found); err != nil {
+			return errors.Join(err, found.Close())
+		}
+	}
+	return found.Close()
+}
+
+// probe makes a source ready: what it is compared with must be what it was when the run
+// found its causes.
+func (d *bisecting) probe(a aim, found *golden.Store) error {
+	t, err := d.find(name.Print(a.name))
+	if err != nil {
+		return err
+	}
+	p := probed{aim: a, task: t}
+	was, is, err := sidesIn(d.base.Store, found, a.name)
+	if err != nil {
+		return err
+	}
+	shows, _, err := d.causesOf(&p, was, is)
+	if err != nil {
+		return err
+	}
+	if !contains(shows, a.causes) {
+		return fault.Inputf("the golden has now another outcome of %s than when run %s found its causes: run muster %s again", name.Print(a.name), d.past.run.ID, d.past.run.Command)
+	}
+	p.was = was.outcome
+	for range a.causes {
+		p.states = append(p.states, make([]bisection.State, len(d.how.Versions)))
+	}
+	d.sources = append(d.sources, p)
+	return nil
+}
+
+// causesOf compares two outcomes of a source.
+func (d *bisecting) causesOf(p *probed, was, is side) (shows []int, v outcome.Verdict, err error) {
+	c, err := outcome.Compare(was.outcome, is.outcome, sameUnder(d.rules, was.open, is.open))
+	if err != nil {
+		return nil, v, err
+	}
+	if v = outcome.Judge(was.outcome, is.outcome, c); !hasCauses(v) {
+		return nil, v, nil
+	}
+	described, err := differing(d.rules, p.name, p.task.entry.Size, v, was, is, c)
+	if err != nil {
+		return nil, v, err
+	}
+	return cause.Shows(d.found.Causes, described), v, nil
+}
+
+// cell is one version on one source.
+type cell struct{ source, version int }
+
+// runAll runs every version on every source once. Two versions with the same command are
+// one.
+func (d *bisecting) runAll(ctx context.Context) error {
+	var cells []cell
+	for _, v := range bisection.Order(len(d.commands)) {
+		for i := range d.sources {
+			if d.same[v] == v {
+				cells = append(cells, cell{i, v})
+			}
+		}
+	}
+	if err := d.startLanes(ctx, max(1, min(d.o.Limits.Jobs, len(cells))), ""); err != nil {
+		return err
+	}
+	return passError(ctx, forEach(ctx, d.o.Limits.Jobs, cells, func(ctx context.Context, c cell) error {
+		if err := d.runCell(ctx, c); err != nil {
+			return err
+		}
+		d.tell(len(cells))
+		return nil
+	}))
+}
+
+func (d *bisecting) runCell(ctx context.Context, c cell) error {
+	p := &d.sources[c.source]
+	r, err := d.crew.Run(ctx, exec.Job{Source: *p.task.entry, Command: d.commands[c.version], Avoid: exec.NoLane})
+	if err != nil {
+		return d.machine(ctx, c, blamed(ctx, err))
+	}
+	defer r.Release()
+	r.Outcome.KeepFlaky(p.was)
+	shows, verdict, err := d.causesOf(p, side{p.was, d.base.Content}, side{&r.Outcome, r.Open})
+	if err != nil {
+		return err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.ran++
+	for i, index := range p.causes {
+		d.note(p.states[i], c.version, stateOf(slices.Contains(shows, index), verdict, d.found.Causes[index].Kind))
+	}
+	return nil
+}
+
+// stateOf says what a run tells of a cause. One that ended otherwise than the golden, and
+// not as the cause has it, hides what the output would have been.
+func stateOf(shows bool, v outcome.Verdict, k cause.Kind) bisection.State {
+	ofEnding := k == cause.Failing || k == cause.Passing || k == cause.Ended
+	switch {
+	case shows:
+		return bisection.Shown
+	case v == outcome.Identical || v == outcome.Changed || ofEnding && v == outcome.NewlyPassing:
+		return bisection.Absent
+	}
+	return bisection.Untold
+}
+
+// note writes a state down, for all versions with the same command.
+func (d *bisecting) note(states []bisection.State, version int, s bisection.State) {
+	for i := range states {
+		if d.same[i] == version {
+			states[i] = s
+		}
+	}
+}
+
+// machine takes a run that the machine failed for one that tells nothing.
+func (d *bisecting) machine(ctx context.Context, c cell, err error) error {
+	if ctx.Err() != nil || fault.ClassOf(err) != fault.Environment {
+		return err
+	}
+	p := &d.sources[c.source]
+	d.warn(fmt.Sprintf("%s on %s: %v", d.how.Versions[c.version].Name, name.Print(p.name), err))
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for i := range p.causes {
+		d.note(p.states[i], c.version, bisection.Untold)
+	}
+	d.failed = err
+	if d.failing++; d.failing >= environmentMax {
+		return err
+	}
+	return nil
+}
+
+// tell shows how far it is.
+func (d *bisecting) tell(all int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	done := d.ran + d.failing
+	took := time.Since(d.began)
+	left := took / time.Duration(done) * time.Duration(all-done)
+	d.how.Status(fmt.Sprintf("%d of %d runs, %v left", done, all, left.Round(time.Second)))
+}

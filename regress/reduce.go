@@ -1,0 +1,232 @@
+package regress
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"muster/regress/internal/cause"
+	"muster/regress/internal/exec"
+	"muster/regress/internal/fault"
+	"muster/regress/internal/golden"
+	"muster/regress/internal/name"
+	"muster/regress/internal/report"
+	"muster/regress/internal/shrink"
+)
+
+// Reduction says what to make smaller, and how far to go.
+type Reduction struct {
+	Target    string        // the ID of a cause, or the name of a case
+	Run       string        // ID of the run, or its beginning; "" = the last
+	Reference []string      // command that is trusted; nil = the one that the run compared with
+	TestsMax  int           // 0 = no limit
+	TimeMax   time.Duration // 0 = no limit
+	Status    func(string)  // shows how far it is, and before results nothing; may be nil
+}
+
+// ReduceTimeDefault is the program's limit of the time for a reduction.
+const ReduceTimeDefault = 10 * time.Minute
+
+// Reduce finds a small source that still shows a cause, and no other than before, writes
+// it into the state folder, and prints what it is and how to run it. When ctx ends it does
+// so with the smallest that it has found by then, and returns an error of class Interrupted.
+func Reduce(ctx context.Context, o Options, r Reduction) (err error) {
+	if r.Status == nil {
+		r.Status = func(string) {}
+	}
+	if r.TestsMax < 0 || r.TimeMax < 0 {
+		return fault.Inputf("--tests-max and --time-max must not be negative")
+	}
+	p, err := openPast(&o, r.Run)
+	if err != nil {
+		return err
+	}
+	found, err := p.causes()
+	if err != nil {
+		return err
+	}
+	goal, err := p.aim(found, r.Target)
+	if err != nil {
+		return err
+	}
+	s, err := p.again(ctx, &o, reduceCommand, []string{goal.name})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	t, err := p.trial(ctx, s, found, goal, r.Reference)
+	if err != nil {
+		return err
+	}
+	return (&reducing{trial: t, past: p, goal: goal, how: r, began: time.Now()}).run(ctx)
+}
+
+// trial makes ready what tests the sources.
+func (p *past) trial(ctx context.Context, s *session, found *cause.Found, goal aim, reference []string) (t *trial, err error) {
+	if err := s.resolve(); err != nil {
+		return nil, err
+	}
+	t = &trial{session: s, task: task{0, &s.cases[0]}, causes: found.Causes, wanted: goal.causes}
+	t.candidate = s.command.For(goal.name)
+	base, err := p.base(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, base.Close()) }()
+	old, known, err := base.Get(goal.name)
+	if err != nil {
+		return nil, err
+	}
+	if !known {
+		return nil, fault.Inputf("%s is not in %s any more: run muster %s again", name.Print(goal.name), p.options.Store.Golden, p.run.Command)
+	}
+	t.known = &old.Outcome
+	t.reference, err = p.reference(base.Meta(), goal.name, reference)
+	return t, err
+}
+
+// reference returns the trusted command: what was given, the run's own, or the one that
+// made the golden, if its executable is still there as it was.
+func (p *past) reference(m golden.Meta, caseName string, given []string) (*exec.Command, error) {
+	o := p.options.Command
+	switch {
+	case len(given) > 0:
+		return exec.Resolve(given, o.Shell, o.Stdin)
+	case p.run.Command == report.CompareCommand:
+		return exec.Resolve(o.Reference, o.Shell, o.Stdin)
+	}
+	recorded := Options{}
+	recorded.asRecorded(m)
+	words := recorded.Command.wordsFor(caseName)
+	const mend = "name the trusted one with --ref 'COMMAND'"
+	if m.ExecutableDigest == (golden.Meta{}).ExecutableDigest || len(words) == 0 {
+		return nil, fault.Inputf("the golden does not say which executable made it: %s", mend)
+	}
+	c, err := exec.Resolve(words, recorded.Command.Shell, recorded.Command.Stdin)
+	switch {
+	case err != nil:
+		return nil, fault.Inputf("the command that made the golden is needed again, and is gone: %w: %s", err, mend)
+	case c.Digest != m.ExecutableDigest:
+		return nil, fault.Inputf("the command that made the golden is needed again, and %s is another now: %s", c.Path, mend)
+	}
+	return c, nil
+}
+
+// reducing is a reduction under way.
+type reducing struct {
+	*trial
+	past    *past
+	goal    aim
+	how     Reduction
+	began   time.Time
+	shown   time.Time // when the status was last
+	own     []byte    // the case's own source
+	tooMuch int64     // bytes of what all cases are given, where that was too much to copy
+}
+
+// startsMax is how often the case's own source runs to begin with: what is flaky would
+// lead nowhere.
+const startsMax = 2
+
+func (d *reducing) run(ctx context.Context) error {
+	if err := d.begin(ctx); err != nil {
+		return err
+	}
+	bounded, cancel := ctx, context.CancelFunc(func() {})
+	if d.how.TimeMax > 0 {
+		bounded, cancel = context.WithTimeout(ctx, d.how.TimeMax)
+	}
+	defer cancel()
+	r, err := shrink.Reduce(bounded, d.own, shrink.Options{
+		Lanes: d.lanes(), TestsMax: d.how.TestsMax, Progress: d.progress,
+	}, d.test)
+	if err != nil && bounded.Err() == nil {
+		return errors.Join(err, d.write(r.Source)) // the machine's
+	}
+	return d.conclude(ctx, r)
+}
+
+func (d *reducing) lanes() int { return max(1, d.o.Limits.Jobs) }
+
+// begin runs the case's own source, and starts the lanes in which smaller ones run.
+func (d *reducing) begin(ctx context.Context) (err error) {
+	if d.own, err = d.contentOf(*d.task.entry); err != nil {
+		return err
+	}
+	if err := d.startLanes(ctx, d.lanes(), ""); err != nil {
+		return err
+	}
+	var slowest time.Duration
+	for range startsMax {
+		s, err := d.look(ctx, d.own)
+		if err != nil {
+			return err
+		}
+		s.release()
+		if !d.keeps(s) {
+			return d.notShown()
+		}
+		slowest = max(slowest, s.was.Cost.Wall, s.is.Cost.Wall)
+		d.start = &facts{s.was.Outcome.Ending, s.is.Outcome.Ending, s.verdict, s.causes, s.all}
+	}
+	return d.hurry(ctx, slowest)
+}
+
+// A smaller source may well run for ever: a loop whose end is gone. It is given up after
+// so many times what the case's own took, and not before leastTime.
+const (
+	patienceFactor = 20
+	leastTime      = 5 * time.Second
+)
+
+// hurry starts the lanes anew with a shorter limit of time, unless the limit is what the
+// case shows.
+func (d *reducing) hurry(ctx context.Context, slowest time.Duration) error {
+	limit := max(leastTime, patienceFactor*slowest)
+	if limit >= d.o.Limits.Timeout || d.start.was.Partial() || d.start.is.Partial() {
+		return nil
+	}
+	if err := d.closeCrew(); err != nil {
+		return err
+	}
+	d.o.Limits.Timeout = limit
+	return d.startLanes(ctx, d.lanes(), "")
+}
+
+// notShown says that the case's own source does not, or not always, show the cause.
+func (d *reducing) notShown() error {
+	why := "its run of now does not show " + d.words()
+	if d.start != nil {
+		why = "it does not show " + d.words() + " each time it runs"
+	}
+	return fault.Inputf("%s: %s: the command or the reference is another than in run %s (name the trusted one with --ref), or it is flaky: run muster %s again",
+		name.Print(d.goal.name), why, d.past.run.ID, d.past.run.Command)
+}
+
+// words names the causes.
+func (d *reducing) words() string {
+	var list []string
+	for _, i := range d.goal.causes {
+		list = append(list, d.causes[i].ID+" "+d.causes[i].Name)
+	}
+	return strings.Join(list, ", ")
+}
+
+// statusEvery is how often the status is shown.
+const statusEvery = 100 * time.Millisecond
+
+func (d *reducing) progress(p shrink.Progress) {
+	now := time.Now()
+	if now.Sub(d.shown) < statusEvery {
+		return
+	}
+	d.shown = now
+	left := ""
+	if d.how.TimeMax > 0 {
+		left = fmt.Sprintf(" of at most %v", d.how.TimeMax)
+	}
+	d.how.Status(fmt.Sprintf("%d → %d bytes, %d tests, %v%s; round %d: %s, %.0f %%",
+		len(d.own), p.Size, p.Tests, now.Sub(d.began).Round(time.Second), left, p.Round, p.Pass, 100*p.Part))
+}

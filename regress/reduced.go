@@ -1,0 +1,230 @@
+package regress
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"muster/regress/internal/corpus"
+	"muster/regress/internal/fault"
+	"muster/regress/internal/name"
+	"muster/regress/internal/readable"
+	"muster/regress/internal/report"
+	"muster/regress/internal/shrink"
+)
+
+// folder is where the reduced sources of the run are. It is a corpus: what all cases are
+// given lies there too.
+func (d *reducing) folder() string { return d.past.reduced() }
+
+func (p *past) reduced() string { return filepath.Join(p.options.Store.State, "reduced", p.run.ID) }
+
+// conclude runs the smallest source once more, writes it and tells all about it.
+func (d *reducing) conclude(ctx context.Context, r shrink.Result) error {
+	if err := d.write(r.Source); err != nil {
+		return err
+	}
+	took := time.Since(d.began)
+	w := &strings.Builder{}
+	fmt.Fprintf(w, "%s  reduced  (run %s)\n%s\n", name.Print(d.goal.name), d.past.run.ID, readable.Line(d.words()))
+	fmt.Fprintf(w, "%s → %s, %s → %s; %s in %v%s\n",
+		readable.Number(len(d.own)), readable.Count(len(r.Source), "byte"),
+		readable.Number(linesIn(d.own)), readable.Count(linesIn(r.Source), "line"),
+		readable.Count(r.Tests, "test"), took.Round(10*time.Millisecond), d.unfinished(ctx, r))
+	fmt.Fprintf(w, "written to %s\n", readable.Line(d.path()))
+	if ctx.Err() == nil {
+		if err := d.showResult(ctx, w, r.Source); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintf(w, "\nreproduce: %s\n", d.byOneLine())
+	if d.tooMuch > 0 {
+		fmt.Fprintf(w, "           with what all cases are given beside it, %s: that was too much to copy\n", readable.Count(d.tooMuch, "byte"))
+	}
+	d.how.Status("")
+	if _, err := io.WriteString(d.o.Report.Stdout, w.String()); err != nil {
+		return err
+	}
+	if ctx.Err() != nil {
+		return fault.Interruptedf("interrupted: %s is the smallest source so far", d.path())
+	}
+	return nil
+}
+
+// unfinished says why it might go on.
+func (d *reducing) unfinished(ctx context.Context, r shrink.Result) string {
+	switch {
+	case r.Done:
+		return ""
+	case ctx.Err() != nil:
+		return ", interrupted"
+	case d.how.TestsMax > 0 && r.Tests >= d.how.TestsMax:
+		return ", ended by --tests-max"
+	}
+	return ", ended by --time-max"
+}
+
+// How long a source may be to be shown, and how much is shown of the difference: the line
+// that reproduces it stands below.
+const (
+	sourceLinesMax     = 40
+	differenceLinesMax = 60
+)
+
+// showResult runs the source once more, and shows it with the difference that it makes.
+func (d *reducing) showResult(ctx context.Context, w io.Writer, source []byte) error {
+	s, err := d.look(ctx, source)
+	if err != nil {
+		return err
+	}
+	defer s.release()
+	if !d.keeps(s) {
+		return fault.Inputf("%s: it does not show %s each time it runs: it is flaky", d.path(), d.words())
+	}
+	if n := linesIn(source); n > 0 && n <= sourceLinesMax {
+		fmt.Fprintf(w, "\n%s\n", strings.TrimRight(readable.Text(string(source)), "\n"))
+	}
+	was, is := s.sides()
+	difference := &strings.Builder{}
+	err = view{difference, d.rules, d.o.Report.console().Out.Colour}.both(was, is)
+	writeBounded(w, difference.String(), differenceLinesMax)
+	return err
+}
+
+// writeBounded writes the first lines of a text, and how many more there are.
+func writeBounded(w io.Writer, text string, most int) {
+	lines := strings.SplitAfter(text, "\n")
+	if left := len(lines) - 1 - most; left > 0 {
+		lines = append(lines[:most], fmt.Sprintf("… %s more\n", readable.Count(left, "line")))
+	}
+	fmt.Fprint(w, strings.Join(lines, ""))
+}
+
+func linesIn(source []byte) int {
+	n := bytes.Count(source, []byte("\n"))
+	if len(source) > 0 && source[len(source)-1] != '\n' {
+		n++
+	}
+	return n
+}
+
+func (d *reducing) path() string { return filepath.Join(d.folder(), filepath.FromSlash(d.goal.name)) }
+
+// byOneLine is the shell line that shows the difference again. Its run is kept apart:
+// the last run, to be decided on, stays what it is.
+func (d *reducing) byOneLine() string {
+	o := d.past.options
+	args := []string{"muster", report.CompareCommand, d.folder(), "--state", filepath.Join(d.folder(), ".muster"),
+		"--filter", "^" + regexp.QuoteMeta(name.Print(d.goal.name)) + "$", "--ref", shellQuoteAll(d.reference.Words), "--new", shellQuoteAll(d.candidate.Words)}
+	if d.o.Configured {
+		args = append(args, "--config", "")
+	}
+	var usual Options
+	usual.Limits.complete()
+	for _, setting := range outcomeSettings() {
+		if setting.text(&o) != setting.text(&usual) {
+			args = append(args, setting.args(&o)...)
+		}
+	}
+	return shellQuoteAll(args)
+}
+
+// givenMax is how many bytes of headers and context are copied beside a reduced source.
+const givenMax = 256 << 20
+
+// write puts a source into the folder of reduced ones, beside what every case is given.
+func (d *reducing) write(source []byte) error {
+	err := os.MkdirAll(d.folder(), 0o755)
+	if err != nil {
+		return fault.Environmentf("keep the reduced source: %w", err)
+	}
+	root, err := os.OpenRoot(d.folder())
+	if err != nil {
+		return fault.Environmentf("keep the reduced source: %w", err)
+	}
+	defer root.Close()
+	if err := d.writeGiven(root); err != nil {
+		return fault.Environmentf("keep what the reduced source needs: %w", err)
+	}
+	if err := place(root, *d.task.entry, source); err != nil {
+		return fault.Environmentf("keep the reduced source: %w", err)
+	}
+	return nil
+}
+
+func (d *reducing) writeGiven(root *os.Root) error {
+	given, size := d.corpus.Given(), int64(0)
+	for _, e := range given {
+		size += e.Size
+	}
+	if size > givenMax {
+		d.tooMuch = size
+		return nil
+	}
+	for _, e := range given {
+		if e.Name == d.goal.name {
+			continue
+		}
+		if e.Target != "" {
+			if err := link(root, e); err != nil {
+				return err
+			}
+			continue
+		}
+		content, err := d.contentOf(e)
+		if err == nil {
+			err = place(root, e, content)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// place writes an entry, in one step: who is interrupted leaves the one from before.
+func place(root *os.Root, e corpus.Entry, content []byte) error {
+	mode := fs.FileMode(0o644)
+	if e.Exec {
+		mode = 0o755
+	}
+	const beside = ".new.muster"
+	err := root.MkdirAll(path.Dir(e.Name), 0o755)
+	if err == nil {
+		err = root.WriteFile(e.Name+beside, content, mode)
+	}
+	if err == nil {
+		err = root.Rename(e.Name+beside, e.Name)
+	}
+	return err
+}
+
+func link(root *os.Root, e corpus.Entry) error {
+	err := root.MkdirAll(path.Dir(e.Name), 0o755)
+	if err == nil {
+		err = root.Symlink(e.Target, e.Name)
+	}
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	return err
+}
+
+// contentOf reads an entry of the corpus.
+func (s *session) contentOf(e corpus.Entry) ([]byte, error) {
+	r, err := s.corpus.Open(e)
+	if err != nil {
+		return nil, err
+	}
+	content, err := io.ReadAll(r)
+	return content, errors.Join(err, r.Close())
+}

@@ -1,0 +1,126 @@
+package regress
+
+import (
+	"context"
+	"slices"
+
+	"muster/regress/internal/cause"
+	"muster/regress/internal/exec"
+	"muster/regress/internal/outcome"
+)
+
+// trial runs a reference and a candidate on a source that is in no corpus, in the place
+// of a case's own, and looks which causes that shows. Its methods may be called from
+// several goroutines.
+type trial struct {
+	*session
+	task      task
+	reference *exec.Command
+	candidate *exec.Command
+	known     *outcome.Outcome // of the case, with the parts that are known to be flaky
+	causes    []cause.Cause
+	wanted    []int // of causes
+
+	start *facts // of the case's own source; nil before it ran
+}
+
+// facts are what must stay as it was.
+type facts struct {
+	was, is outcome.Ending
+	verdict outcome.Verdict
+	causes  []int
+	all     bool // there is nothing but those
+}
+
+// sight is what one source showed. Its holder must release it.
+type sight struct {
+	was, is *exec.Result // is may be nil: the reference ended otherwise than with the case's own source
+	verdict outcome.Verdict
+	causes  []int
+	all     bool // every edit is of one of them
+}
+
+func (s *sight) release() {
+	for _, r := range []*exec.Result{s.was, s.is} {
+		if r != nil {
+			r.Release()
+		}
+	}
+}
+
+// look runs both on a source. What the reference makes another end of cannot have the
+// same cause: then the candidate does not run.
+func (t *trial) look(ctx context.Context, source []byte) (s *sight, err error) {
+	s = &sight{}
+	defer func() {
+		if err != nil {
+			s.release()
+		}
+	}()
+	if s.was, err = t.runOn(ctx, source, t.reference); err != nil {
+		return s, err
+	}
+	if t.start != nil && s.was.Outcome.Ending != t.start.was {
+		return s, nil
+	}
+	if s.is, err = t.runOn(ctx, source, t.candidate); err != nil {
+		return s, err
+	}
+	return s, t.judge(s, int64(len(source)))
+}
+
+func (t *trial) runOn(ctx context.Context, source []byte, c *exec.Command) (*exec.Result, error) {
+	r, err := t.crew.Run(ctx, exec.Job{Source: *t.task.entry, Content: source, Command: c, Avoid: exec.NoLane})
+	if err != nil {
+		return nil, blamed(ctx, err)
+	}
+	r.Outcome.KeepFlaky(t.known)
+	return r, nil
+}
+
+// judge tells which causes there are between both outcomes.
+func (t *trial) judge(s *sight, size int64) error {
+	was, is := s.sides()
+	cmp, err := outcome.Compare(was.outcome, is.outcome, sameUnder(t.rules, was.open, is.open))
+	if err != nil {
+		return err
+	}
+	s.verdict = outcome.Judge(was.outcome, is.outcome, cmp)
+	if !hasCauses(s.verdict) {
+		return nil
+	}
+	c, err := differing(t.rules, t.task.entry.Name, size, s.verdict, was, is, cmp)
+	if err == nil {
+		s.causes, s.all = cause.Explain(t.causes, c)
+	}
+	return err
+}
+
+func (s *sight) sides() (was, is side) {
+	return side{&s.was.Outcome, s.was.Open}, side{&s.is.Outcome, s.is.Open}
+}
+
+// keeps reports whether a source shows what is wanted and nothing that the case's own
+// did not: causes may vanish, others may not come.
+func (t *trial) keeps(s *sight) bool {
+	if s.is == nil || !contains(s.causes, t.wanted) {
+		return false
+	}
+	return t.start == nil || s.verdict == t.start.verdict &&
+		s.is.Outcome.Ending == t.start.is && contains(t.start.causes, s.causes) && (s.all || !t.start.all)
+}
+
+// contains reports whether all of some are among a list.
+func contains(list, some []int) bool {
+	return !slices.ContainsFunc(some, func(i int) bool { return !slices.Contains(list, i) })
+}
+
+// test is keeps as package shrink asks for it.
+func (t *trial) test(ctx context.Context, source []byte) (bool, error) {
+	s, err := t.look(ctx, source)
+	if err != nil {
+		return false, err
+	}
+	defer s.release()
+	return t.keeps(s), nil
+}
