@@ -2,7 +2,10 @@ module muster/bench
 
 go 1.26.0
 
-require muster v0.0.0
+require (
+	github.com/aymanbagabas/go-udiff v0.4.1
+	muster v0.0.0
+)
 
 require (
 	al.essio.dev/pkg/shellescape v1.6.1 // indirect
@@ -16,7 +19,6 @@ require (
 	github.com/acarl005/stripansi v0.0.0-20180116102854-5a71ef0e047d // indirect
 	github.com/aclements/go-moremath v0.0.0-20210112150236-f10218a38794 // indirect
 	github.com/ajstarks/svgo v0.0.0-20211024235047-1546f124cd8b // indirect
-	github.com/aymanbagabas/go-udiff v0.4.1 // indirect
 	github.com/bmatcuk/doublestar/v4 v4.10.4 // indirect
 	github.com/dustin/go-humanize v1.1.0 // indirect
 	github.com/golang/freetype v0.0.0-20170609003504-e2365dfdc4a0 // indirect

@@ -10,9 +10,8 @@ import (
 	"muster/regress/internal/state"
 )
 
-// checkGolden refuses a golden that accepts of this run cannot go into, and takes
-// back the marks of what was accepted and is not in there: somebody restored one
-// of its earlier states.
+// checkGolden refuses a golden that accepts of this run cannot go into, and recalls what
+// is not in there: somebody restored one of its earlier states.
 func (p *past) checkGolden(ctx context.Context, at *located) error {
 	base, err := at.open(ctx)
 	if err != nil {
@@ -22,6 +21,11 @@ func (p *past) checkGolden(ctx context.Context, at *located) error {
 	if err := p.acceptsInto(base.Digest(), base.Meta()); err != nil {
 		return err
 	}
+	return p.recall(base)
+}
+
+// recall takes back the marks of what was accepted and is not in the golden.
+func (p *past) recall(base *golden.Store) error {
 	if !slices.ContainsFunc(p.results, func(r state.Result) bool { return r.Accepted }) {
 		return nil
 	}

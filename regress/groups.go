@@ -94,15 +94,14 @@ func groupTable(w io.Writer, p *past, found *cause.Found, decided map[string]sta
 	case found.Rewritten:
 		fmt.Fprintf(b, "run %s: %s differ in nearly everything, so that there are no causes to tell apart\n", p.run.ID, counted(cases))
 	default:
-		fmt.Fprintf(b, "run %s: %s differ, %s\n", p.run.ID, counted(cases), readable.Count(len(found.Causes), "cause"))
+		fmt.Fprintf(b, "run %s: %s differ, %s%s\n", p.run.ID, counted(cases), readable.Count(len(found.Causes), "cause"), inFamilies(found))
 	}
-	family := ""
 	for _, c := range found.Causes {
-		if c.Family != family && c.Family != "" {
-			family = c.Family
-		}
 		fmt.Fprintf(b, "%-4s %7s  %7s only this  %9s  %s%s\n", c.ID, readable.Number(c.Cases), readable.Number(c.Sole),
 			readable.Count(c.Lines, "line"), readable.Line(c.Name), decidedText(decided[c.ID]))
+		if c.Family != "" {
+			fmt.Fprintf(b, "     family   %s\n", readable.Line(c.Family))
+		}
 		fmt.Fprintf(b, "     smallest %s\n", name.Print(c.Smallest))
 	}
 	if cases > 0 {
@@ -110,6 +109,26 @@ func groupTable(w io.Writer, p *past, found *cause.Found, decided map[string]sta
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// inFamilies counts the families and the causes that are in none, where there is a family.
+func inFamilies(found *cause.Found) string {
+	families, none := map[string]bool{}, 0
+	for _, c := range found.Causes {
+		if c.Family == "" {
+			none++
+		}
+		families[c.Family] = true
+	}
+	delete(families, "")
+	if len(families) == 0 {
+		return ""
+	}
+	noun := "families"
+	if len(families) == 1 {
+		noun = "family"
+	}
+	return fmt.Sprintf(" (%d %s, %d in none)", len(families), noun, none)
 }
 
 func decidedText(d state.Decision) string {

@@ -56,7 +56,7 @@ what concurrency costs.`,
 		return usagef("%w: %s --help lists the flags", err, c.CommandPath())
 	})
 	for _, c := range []*cobra.Command{
-		p.record(), p.check(), p.groups(), p.show(), p.accept(), p.rerun(), p.compare(), p.runOne(), p.cases(),
+		p.record(), p.check(), p.groups(), p.show(), p.accept(), p.review(), p.rerun(), p.compare(), p.runOne(), p.cases(),
 		p.reduce(), p.bisect(), p.diff(), p.export(), p.importing(), p.runs(), p.replay(),
 	} {
 		c.GroupID = mainGroup

@@ -2,6 +2,7 @@ package main_test
 
 import (
 	"errors"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -30,6 +31,7 @@ import (
 //	                         common, which reads ~: times, memory, run IDs
 //	needs NAME               skips where there is no such program, or no root, no cgo, or no
 //	                         way to make a control group that limits processes
+//	terminal, shows, …       see terminalCommands
 //
 // Files that begin with #! are executable.
 func TestScripts(t *testing.T) {
@@ -37,6 +39,12 @@ func TestScripts(t *testing.T) {
 		t.Skip("cases run on Linux only")
 	}
 	bin := build(t)
+	commands := map[string]func(*testscript.TestScript, bool, []string){
+		"muster": muster, "exits": exits, "signal": signal, "await": await,
+		"mktar": mktar, "cmpjson": cmpjson, "needs": needs,
+		"serve": serve, "end": end,
+	}
+	maps.Copy(commands, terminalCommands())
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
@@ -48,13 +56,10 @@ func TestScripts(t *testing.T) {
 			env.Setenv("GORACE", "atexit_sleep_ms=0") // else each watched program ends a second late
 			env.Values[testKey{}] = env.T()
 			env.Values[serversKey{}] = map[string]*served{}
+			env.Values[sittingsKey{}] = map[string]*sitting{}
 			return executable(env.WorkDir)
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"muster": muster, "exits": exits, "signal": signal, "await": await,
-			"mktar": mktar, "cmpjson": cmpjson, "needs": needs,
-			"serve": serve, "end": end,
-		},
+		Cmds: commands,
 	})
 }
 

@@ -80,11 +80,24 @@ func stringLength(text []byte, tokens []token) int {
 }
 
 // remarkLength returns how many tokens a comment has, its marker counted, that begins
-// at i and goes to the line's end.
+// at i and goes to the line's end, or to its closing marker.
 func remarkLength(text []byte, tokens []token, i int) int {
 	k := tokens[i]
 	s := string(k.bytes(text))
+	if s == "/*" {
+		n := 1
+		for i+n < len(tokens) && string(tokens[i+n].bytes(text)) != "*/" {
+			n++
+		}
+		if i+n == len(tokens) {
+			return 0
+		}
+		return n
+	}
 	if s != "//" && s != "#" && s != "--" || k.gap == k.from && k.gap != 0 {
+		return 0
+	}
+	if s != "//" && (i+1 == len(tokens) || tokens[i+1].gap == tokens[i+1].from) { // #include, --flag
 		return 0
 	}
 	n := 1
@@ -160,9 +173,6 @@ func equalElements(a, b []element) bool {
 func appendEdit(key []byte, old, now []element) []byte {
 	if len(old) > 1 && samePieces(old, now) {
 		key = append(key, 'm')
-	} else if len(old) == 1 && len(now) == 1 && old[0].kind == word && now[0].kind == word {
-		old[0], now[0] = middle(old[0], now[0])
-		key = append(key, 'e')
 	} else {
 		key = append(key, 'e')
 	}
@@ -181,18 +191,6 @@ func appendElements(key []byte, es []element) []byte {
 		key = append(key, e.text...)
 	}
 	return key
-}
-
-// middle cuts off what two words share, if this is four characters or more.
-func middle(a, b element) (x, y element) {
-	from := commonPrefix(a.text, b.text)
-	to := commonSuffix(a.text[from:], b.text[from:])
-	if from+to < 4 {
-		return a, b
-	}
-	a.kind, a.text = inner, a.text[from:len(a.text)-to]
-	b.kind, b.text = inner, b.text[from:len(b.text)-to]
-	return a, b
 }
 
 // samePieces reports whether both sides have the same elements in another order.

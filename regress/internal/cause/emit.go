@@ -8,7 +8,7 @@ func (h *hunk) emit() {
 	i, j, done := 0, 0, false // done: the gap of the next pair is part of an edit
 	for n, b := range h.blocks {
 		h.gaps(i, b.a0, j, done)
-		done = h.block(b, h.mark(n))
+		done = h.block(b, h.mark(n), done && i == b.a0 && j == b.b0)
 		i, j = b.a1, b.b1
 	}
 	h.gaps(i, len(h.scratch.old), j, done)
@@ -36,8 +36,9 @@ func (h *hunk) gap(i, j int) {
 	h.space(Span{int(a.gap), int(a.from)}, Span{int(b.gap), int(b.from)}, h.c)
 }
 
-// block emits one, and reports whether it took in the gap of the token behind it.
-func (h *hunk) block(b block, mark []byte) (done bool) {
+// block emits one, and reports whether it took in the gap of the token behind it, as the
+// one before may have done with that of its first.
+func (h *hunk) block(b block, mark []byte, taken bool) (done bool) {
 	old, now := h.scratch.old, h.scratch.now
 	var e LiteralEdit
 	switch {
@@ -48,7 +49,9 @@ func (h *hunk) block(b block, mark []byte) (done bool) {
 		e.Old, done = edges(h.text.old, old[b.a0:b.a1+1], h.text.now, now[b.b0])
 		e.Now = pointAt(now[b.b0], done)
 	default:
-		h.gap(b.a0, b.b0)
+		if !taken {
+			h.gap(b.a0, b.b0)
+		}
 		e.Old = Span{int(old[b.a0].from), int(old[b.a1-1].to)}
 		e.Now = Span{int(now[b.b0].from), int(now[b.b1-1].to)}
 	}
@@ -128,7 +131,52 @@ func (t *text) add(p place, pattern []byte, c *lineCounter) {
 	if p.lines > 1 && (startsWithNewline(t.now[p.Now.From:p.Now.To]) || startsWithNewline(t.old[p.Old.From:p.Old.To])) {
 		p.lines--
 	}
+	if len(t.places) >= editsMax && t.tooMany(p.pattern) {
+		return
+	}
+	p.gap = t.gapBefore(p.Old.From)
 	t.places = append(t.places, p)
+}
+
+// tooMany notes that there are more edits than are kept, and reports whether there is
+// one of this pattern already.
+func (t *text) tooMany(pattern int32) bool {
+	if t.seen == nil {
+		t.seen = map[int32]bool{}
+		for _, p := range t.places {
+			t.seen[p.pattern] = true
+		}
+	}
+	known := t.seen[pattern]
+	t.seen[pattern] = true
+	return known
+}
+
+// far is the gap between edits of which it does not matter how far.
+const (
+	far      = 255
+	farBytes = 120
+)
+
+// gapBefore counts the tokens since the edit before.
+func (t *text) gapBefore(at int) uint8 {
+	last := 0
+	if n := len(t.places); n > 0 {
+		last = t.places[n-1].Old.To
+	}
+	if at-last > farBytes {
+		return far
+	}
+	n := 0
+	for i := last; i < at; n++ {
+		for i < at && isSpace(t.old[i]) {
+			i++
+		}
+		if i < at {
+			_, i = next(t.old, i, at)
+		}
+	}
+	return uint8(n)
 }
 
 func startsWithNewline(b []byte) bool {

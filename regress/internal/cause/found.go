@@ -134,12 +134,16 @@ func (f *finder) resolve() {
 	})
 	var a atoms
 	for _, i := range order {
-		a.add(f.shapes[i].pattern, i)
+		a.addAll(f.shapes[i].pattern, i)
 	}
 	parsed := 0
 	for i := range f.patterns {
 		p := &f.patterns[i]
 		own := p.shape
+		if s, ok := f.halfOf(order, &p.pattern, f.shapes[own].cases); ok {
+			p.tiles = []tile{{s, len(p.old), len(p.now)}}
+			continue
+		}
 		enough := 2 * max(1, f.shapes[own].cases)
 		if !p.isEdit() || parsed >= parseMax || isOnePair(&p.pattern) || len(order) > 0 && f.shapes[order[0]].cases < enough {
 			continue
@@ -148,6 +152,28 @@ func (f *finder) resolve() {
 		p.tiles, _ = a.parse(&p.pattern, func(s int) bool { return s != own && f.shapes[s].cases >= enough })
 	}
 	f.countShapes()
+}
+
+// halfOf returns the most frequent shape of brackets around something of which an edit is
+// one half: the other half lies beyond its hunk.
+func (f *finder) halfOf(order []int, p *pattern, cases int) (shape int, ok bool) {
+	if !p.isEdit() || len(p.old) > 0 && len(p.now) > 0 || cases == 0 {
+		return 0, false
+	}
+	for _, i := range order {
+		w := &f.shapes[i]
+		if w.cases < cases {
+			break
+		}
+		side, want := p.now, "w+"
+		if len(p.old) > 0 {
+			side, want = p.old, "w-"
+		}
+		if w.sort == want && (slices.Equal(side, w.old) || slices.Equal(side, w.now)) {
+			return i, true
+		}
+	}
+	return 0, false
 }
 
 // isOnePair reports whether one element takes the place of one: that is never two edits.

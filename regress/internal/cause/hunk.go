@@ -1,12 +1,15 @@
 package cause
 
-import "bytes"
+import (
+	"bytes"
+	"slices"
+)
 
 // hunk finds the edits between the lines of a block. What follows it is a pair of lines
 // that say the same, whose gap belongs to the hunk.
 func (t *text) hunk(b block, c *lineCounter) {
 	s := t.scratch
-	if len(t.places) >= editsMax {
+	if s.work <= 0 {
 		t.whole(b, c)
 		return
 	}
@@ -20,7 +23,38 @@ func (t *text) hunk(b block, c *lineCounter) {
 		t.whole(b, c)
 		return
 	}
+	if n := b.a1 - b.a0; n > 1 && n == b.b1-b.b0 && !t.fits() {
+		t.inPairs(b, c)
+		t.gapBehind(b, c)
+		return
+	}
 	t.compareTokens(c)
+}
+
+// fits reports whether the tokens of a hunk differ by so few steps that the shortest
+// way between them is found.
+func (t *text) fits() bool {
+	s := t.scratch
+	t.keys()
+	a, b := s.a[len(s.oldLines):], s.b[len(s.nowLines):]
+	if len(a)+len(b) <= tokensMax {
+		return true
+	}
+	_, ok := s.myers(s.inner[:0], a, b, block{0, len(a), 0, len(b)}, tokensMax)
+	return ok
+}
+
+// inPairs compares as many lines as there are on both sides one by one.
+func (t *text) inPairs(b block, c *lineCounter) {
+	for i := range b.a1 - b.a0 {
+		t.piece(block{b.a0 + i, b.a0 + i + 1, b.b0 + i, b.b0 + i + 1}, c)
+	}
+}
+
+// gapBehind compares the gap behind a block that was compared in pieces.
+func (t *text) gapBehind(b block, c *lineCounter) {
+	p, q := t.scratch.oldLines[b.a1], t.scratch.nowLines[b.b1]
+	t.space(Span{int(p.gap), int(p.from)}, Span{int(q.gap), int(q.from)}, c)
 }
 
 // tokens returns those of lines. The last line is the one behind, of which only the gap
@@ -39,7 +73,7 @@ func (t *text) whole(b block, c *lineCounter) {
 	s := t.scratch
 	old := Span{int(s.oldLines[b.a0].gap), int(s.oldLines[b.a1].from)}
 	now := Span{int(s.nowLines[b.b0].gap), int(s.nowLines[b.b1].from)}
-	t.add(place{LiteralEdit: LiteralEdit{old, now}}, []byte(wholePattern), c)
+	t.add(place{LiteralEdit: LiteralEdit{old, now}, cut: -1}, []byte(wholePattern), c)
 }
 
 // wholePattern is that of what is replaced as a whole.
@@ -61,29 +95,42 @@ func (t *text) aligned(b block, c *lineCounter) {
 		}
 		i, j = b.a0+k.a1, b.b0+k.b1
 	}
-	// The gap behind has been nobody's yet.
-	p, q := s.oldLines[b.a1], s.nowLines[b.b1]
-	t.space(Span{int(p.gap), int(p.from)}, Span{int(q.gap), int(q.from)}, c)
+	t.gapBehind(b, c)
 }
 
 // piece compares some lines of a block, without the gap behind them.
 func (t *text) piece(b block, c *lineCounter) {
 	s := t.scratch
-	s.old, s.now = s.old[:0], s.now[:0]
-	for _, l := range s.oldLines[b.a0:b.a1] {
-		s.old = tokenize(s.old, t.old, int(l.gap), int(l.to))
-	}
-	for _, l := range s.nowLines[b.b0:b.b1] {
-		s.now = tokenize(s.now, t.now, int(l.gap), int(l.to))
-	}
-	p, q := s.oldLines[b.a1].gap, s.nowLines[b.b1].gap
-	s.old, s.now = append(s.old, token{gap: p, from: p, to: p}), append(s.now, token{gap: q, from: q, to: q})
-	if len(t.places) < editsMax && len(s.old)+len(s.now) <= hunkMax {
-		t.compareTokens(c)
+	n := b.a1 - b.a0
+	pairs := n > 1 && n == b.b1-b.b0
+	if pairs && n > alignMin {
+		t.inPairs(b, c)
 		return
 	}
-	n, m := len(s.old)-1, len(s.now)-1
-	t.add(place{LiteralEdit: LiteralEdit{Span{int(s.old[0].gap), int(s.old[n].from)}, Span{int(s.now[0].gap), int(s.now[m].from)}}}, []byte(wholePattern), c)
+	s.old = pieceTokens(s.old, t.old, s.oldLines[b.a0:b.a1+1])
+	s.now = pieceTokens(s.now, t.now, s.nowLines[b.b0:b.b1+1])
+	switch {
+	case s.work <= 0 || len(s.old)+len(s.now) > hunkMax:
+		old := Span{int(s.old[0].gap), int(s.old[len(s.old)-1].from)}
+		now := Span{int(s.now[0].gap), int(s.now[len(s.now)-1].from)}
+		t.add(place{LiteralEdit: LiteralEdit{old, now}, cut: -1}, []byte(wholePattern), c)
+	case pairs && !t.fits():
+		t.inPairs(b, c)
+	default:
+		t.compareTokens(c)
+	}
+}
+
+// pieceTokens returns the tokens of lines and a last one that says nothing. The last
+// line is the one behind, of which nothing is wanted.
+func pieceTokens(tokens []token, text []byte, lines []line) []token {
+	tokens = tokens[:0]
+	last := len(lines) - 1
+	for _, l := range lines[:last] {
+		tokens = tokenize(tokens, text, int(l.gap), int(l.to))
+	}
+	gap := lines[last].gap
+	return append(tokens, token{gap: gap, from: gap, to: gap})
 }
 
 // skeletons returns keys of lines in which all words are alike, and all numbers.
@@ -105,21 +152,32 @@ func skeletons(keys []uint64, text []byte, lines []line) []uint64 {
 	return keys
 }
 
+// keys puts those of the tokens behind those of the lines.
+func (t *text) keys() {
+	s := t.scratch
+	s.a, s.b = s.a[:len(s.oldLines)], s.b[:len(s.nowLines)]
+	for _, k := range s.old[:len(s.old)-1] {
+		s.a = append(s.a, k.key)
+	}
+	for _, k := range s.now[:len(s.now)-1] {
+		s.b = append(s.b, k.key)
+	}
+}
+
+// tokenWork is what a token costs beside its comparing, in steps.
+const tokenWork = 8
+
 // compareTokens finds the edits between the tokens of a hunk.
 func (t *text) compareTokens(c *lineCounter) {
 	s := t.scratch
 	n, m := len(s.old)-1, len(s.now)-1
-	s.a, s.b = s.a[:len(s.oldLines)], s.b[:len(s.nowLines)] // the keys of lines stay before
-	for _, k := range s.old[:n] {
-		s.a = append(s.a, k.key)
-	}
-	for _, k := range s.now[:m] {
-		s.b = append(s.b, k.key)
-	}
+	t.keys()
+	s.work -= tokenWork * (n + m)
 	a, b := s.a[len(s.oldLines):], s.b[len(s.nowLines):]
 	s.inner = s.within(s.inner[:0], a, b, block{0, n, 0, m}, tokensMax, 0)
 	h := hunk{text: t, c: c, blocks: s.inner, marks: nil}
 	h.merge()
+	h.cutLines()
 	h.slide()
 	h.match()
 	h.emit()
@@ -165,7 +223,7 @@ func (h *hunk) mergeable(x, y block) bool {
 	if y.a0-x.a1 > mergeMax || x.isPure() && y.isPure() && (x.a0 == x.a1) == (y.a0 == y.a1) {
 		return false
 	}
-	if x.isPair() && y.isPair() {
+	if x.isPair() && (y.isPair() || y.isPure()) || y.isPair() && x.isPure() {
 		return false
 	}
 	for _, k := range h.scratch.old[x.a1:y.a0] {
@@ -199,4 +257,47 @@ func (h *hunk) isMove(x, y block) bool {
 		words = words || a.kind != sign
 	}
 	return words
+}
+
+// cutLines takes off a replacement what stands on a line of its own, or at the end of the
+// line before, on one side alone.
+func (h *hunk) cutLines() {
+	s := h.scratch
+	var out []block
+	for i, b := range h.blocks {
+		at := 0
+		switch {
+		case b.isPure():
+		case startsLine(s.old[b.a0], h.text.old) && !startsLine(s.now[b.b0], h.text.now):
+			if at = lineWithin(s.now[b.b0:b.b1], h.text.now); at > 0 {
+				out = append(slices.Clip(out), block{b.a0, b.a0, b.b0, b.b0 + at})
+				b.b0 += at
+			}
+		case startsLine(s.now[b.b0], h.text.now) && !startsLine(s.old[b.a0], h.text.old):
+			if at = lineWithin(s.old[b.a0:b.a1], h.text.old); at > 0 {
+				out = append(slices.Clip(out), block{b.a0, b.a0 + at, b.b0, b.b0})
+				b.a0 += at
+			}
+		}
+		if out == nil && at == 0 {
+			continue
+		}
+		if at > 0 && len(out) == 1 {
+			out = append(slices.Clone(h.blocks[:i]), out[0])
+		}
+		out = append(out, b)
+	}
+	if out != nil {
+		h.blocks = out
+	}
+}
+
+// lineWithin returns at which of the tokens a line begins.
+func lineWithin(tokens []token, text []byte) int {
+	for i := 1; i < len(tokens); i++ {
+		if startsLine(tokens[i], text) {
+			return i
+		}
+	}
+	return 0
 }

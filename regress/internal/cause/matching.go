@@ -62,6 +62,20 @@ type atoms struct {
 	open  []int
 }
 
+// addAll takes an atom in; of brackets around something both halves, each by itself.
+func (a *atoms) addAll(p pattern, name int) {
+	switch p.sort {
+	case "w+":
+		a.add(pattern{sort: "e", now: p.old}, name)
+		a.add(pattern{sort: "e", now: p.now}, name)
+	case "w-":
+		a.add(pattern{sort: "e", old: p.old}, name)
+		a.add(pattern{sort: "e", old: p.now}, name)
+	default:
+		a.add(p, name)
+	}
+}
+
 // add takes an atom in, if it is fit to be one.
 func (a *atoms) add(p pattern, name int) {
 	if !p.isEdit() || len(p.old) > atomLength || len(p.now) > atomLength || p.isOpen() && !p.hasWord() {

@@ -100,7 +100,7 @@ func pieceName(e piece) string {
 // spaced reports whether a name has a space between two elements.
 func spaced(a, b piece) bool {
 	if a.kind != sign && b.kind != sign {
-		return true
+		return a.kind != number || b.kind != word
 	}
 	if a.kind == sign && strings.Contains("([{.::!~@$->#?.//", a.text) || b.kind == sign && strings.Contains(")]}.::,;([->?.:", b.text) {
 		return a.kind == sign && strings.Contains(",;", a.text)

@@ -24,12 +24,12 @@ func newKnown(causes []Cause) *known {
 			case s != "" && (s[0] == '=' || s[0] == '#'):
 				k.exact[s] = append(k.exact[s], i)
 				if s[0] == '=' {
-					k.atoms.add(parse(unshown(s[1:])), i)
+					k.atoms.addAll(parse(unshown(s[1:])), i)
 				}
 			default:
 				p := parse(unshown(s))
 				k.open, k.causes = append(k.open, p), append(k.causes, i)
-				k.atoms.add(p, i)
+				k.atoms.addAll(p, i)
 			}
 		}
 	}

@@ -8,22 +8,31 @@ func (h *hunk) slide() {
 	s := h.scratch
 	for i := range h.blocks {
 		b := &h.blocks[i]
-		from, to := block{}, block{a0: len(s.old) - 1, b0: len(s.now) - 1}
+		lo, hi := block{}, block{a0: len(s.old) - 1, b0: len(s.now) - 1}
 		if i > 0 {
-			from = h.blocks[i-1]
+			lo = apart(h.blocks[i-1])
 		}
 		if i+1 < len(h.blocks) {
-			to = h.blocks[i+1]
+			hi = apart(h.blocks[i+1])
 		}
+		by := 0
 		switch {
 		case b.a0 == b.a1:
-			by := h.best(s.now, h.text.now, b.b0, b.b1, from.b1+min(i, 1), to.b0-min(1, len(h.blocks)-1-i))
-			b.a0, b.a1, b.b0, b.b1 = b.a0+by, b.a1+by, b.b0+by, b.b1+by
+			by = h.best(s.now, h.text.now, b.b0, b.b1, lo.b1, hi.b0)
 		case b.b0 == b.b1:
-			by := h.best(s.old, h.text.old, b.a0, b.a1, from.a1+min(i, 1), to.a0-min(1, len(h.blocks)-1-i))
-			b.a0, b.a1, b.b0, b.b1 = b.a0+by, b.a1+by, b.b0+by, b.b1+by
+			by = h.best(s.old, h.text.old, b.a0, b.a1, lo.a1, hi.a0)
 		}
+		b.a0, b.a1, b.b0, b.b1 = b.a0+by, b.a1+by, b.b0+by, b.b1+by
 	}
+}
+
+// apart returns how far a neighbour may slide: to touch a replacement, and not so far
+// that it becomes one.
+func apart(b block) block {
+	if b.isPure() {
+		return block{b.a0 - 1, b.a1 + 1, b.b0 - 1, b.b1 + 1}
+	}
+	return b
 }
 
 // slideMax bounds how far, for sequences that repeat themselves.
@@ -43,11 +52,29 @@ func (h *hunk) best(tokens []token, text []byte, from, to, lo, hi int) (by int) 
 	}
 	most := -100
 	for at := left; at <= right; at++ {
-		if v := worth(tokens, text, from+at, to+at); v > most {
+		v := worth(tokens, text, from+at, to+at)
+		// What opens a bracket goes right and what closes one left, for so they
+		// belong to each other.
+		if v > most || v == most && balance(tokens[from+at:to+at], text) > 0 {
 			most, by = v, at
 		}
 	}
 	return by
+}
+
+// balance returns how many brackets are opened and not closed.
+func balance(tokens []token, text []byte) (n int) {
+	for _, k := range tokens {
+		if k.kind == sign && k.to-k.from == 1 {
+			switch text[k.from] {
+			case '(', '[', '{':
+				n++
+			case ')', ']', '}':
+				n--
+			}
+		}
+	}
+	return n
 }
 
 // worth says how well the range reads as something that was added or removed.

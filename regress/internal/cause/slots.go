@@ -27,8 +27,8 @@ type filled struct {
 	slots   []piece
 }
 
-// generalize returns the shapes of patterns: those of rare words and long numbers that
-// differ in nothing else are one.
+// generalize makes shapes of patterns: those of words and long numbers that differ in
+// nothing else are one, where these are many and none of them stands out.
 func (f *finder) generalize() {
 	groups := map[string][]filled{}
 	for i := range f.patterns {
@@ -37,14 +37,117 @@ func (f *finder) generalize() {
 			f.shape(p.pattern, []int{i})
 			continue
 		}
-		t, slots := f.abstract(&p.pattern, func(e piece) bool { return f.isRare(e) })
-		groups[t.key()] = append(groups[t.key()], filled{i, slots})
+		t, slots := f.abstract(&p.pattern, func(e piece) bool { return e.kind == word || e.kind == number && len(e.text) > shortNumber })
+		key := t.key()
+		groups[key] = append(groups[key], filled{i, slots})
 	}
 	var left []filled
 	for _, key := range sortedKeys(groups) {
-		left = append(left, f.split(parse(key), groups[key])...)
+		for _, part := range f.outstanding(parse(key), groups[key]) {
+			left = append(left, f.split(part.pattern, part.filled)...)
+		}
 	}
-	f.numbers(left)
+	f.numbers(f.middles(left))
+}
+
+// a part is some patterns of a group, and what they have alike.
+type part struct {
+	pattern
+	filled []filled
+}
+
+const (
+	standsOut = 8 // a word does that is in one of so many cases of its group
+	firmMin   = 2 // signs in a pattern that say by themselves what it is
+)
+
+// outstanding keeps words as they are that stand out in their group: that occur in many
+// cases, and, if the pattern says something without them, in a large part of the group.
+func (f *finder) outstanding(t pattern, group []filled) (parts []part) {
+	firm := t.sort != "e" || t.signs() >= firmMin
+	cases, by := 0, map[piece]int{}
+	for _, g := range group {
+		n := f.patterns[g.pattern].cases
+		cases += n
+		for i, e := range g.slots {
+			by[piece{kind(i), e.text}] += n
+		}
+	}
+	again := map[string]int{}
+	for _, g := range group {
+		stays := func(e piece) bool {
+			i := slices.Index(g.slots, e)
+			return i < 0 || e.kind == word && f.wordCases[e.text] >= f.literal && (!firm || by[piece{kind(i), e.text}]*standsOut >= cases)
+		}
+		kept := map[piece]bool{}
+		for _, e := range g.slots {
+			kept[e] = stays(e)
+		}
+		q, slots := f.abstract(&f.patterns[g.pattern].pattern, func(e piece) bool {
+			stay, isSlot := kept[e]
+			return isSlot && !stay
+		})
+		key := q.key()
+		n, known := again[key]
+		if !known {
+			n = len(parts)
+			again[key] = n
+			parts = append(parts, part{pattern: q})
+		}
+		parts[n].filled = append(parts[n].filled, filled{g.pattern, slots})
+	}
+	return parts
+}
+
+// signs counts those that are more than a comma.
+func (p *pattern) signs() (n int) {
+	for _, side := range [...][]piece{p.old, p.now} {
+		for _, e := range side {
+			if e.kind == sign && e.text != "," && e.text != "." {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// middles makes one shape of rare words in the place of which others come that differ
+// from them in the same letters.
+func (f *finder) middles(all []filled) (left []filled) {
+	groups := map[string][]filled{}
+	for _, l := range all {
+		p := &f.patterns[l.pattern]
+		t, ok := middle(&p.pattern)
+		if !ok || p.cases >= f.literal {
+			left = append(left, l)
+			continue
+		}
+		groups[t.key()] = append(groups[t.key()], l)
+	}
+	for _, key := range sortedKeys(groups) {
+		if group := groups[key]; len(group) < fillersMin {
+			left = append(left, group...)
+		} else {
+			for _, l := range group {
+				f.shape(parse(key), []int{l.pattern})
+			}
+		}
+	}
+	return left
+}
+
+// middle cuts off what two words share, if this is four characters or more.
+func middle(p *pattern) (t pattern, ok bool) {
+	if p.sort != "e" || len(p.old) != 1 || len(p.now) != 1 || p.old[0].kind != word || p.now[0].kind != word {
+		return t, false
+	}
+	a, b := p.old[0].text, p.now[0].text
+	from := commonPrefix([]byte(a), []byte(b))
+	to := commonSuffix([]byte(a[from:]), []byte(b[from:]))
+	if from+to < 4 {
+		return t, false
+	}
+	return pattern{sort: "e", old: []piece{{inner, a[from : len(a)-to]}}, now: []piece{{inner, b[from : len(b)-to]}}}, true
 }
 
 // numbers does for short numbers what generalize did for words, with what is left.
@@ -94,16 +197,6 @@ func (f *finder) abstract(p *pattern, free func(piece) bool) (t pattern, slots [
 	}
 	t.old, t.now = put(p.old), put(p.now)
 	return t, slots
-}
-
-func (f *finder) isRare(e piece) bool {
-	switch e.kind {
-	case word:
-		return f.wordCases[e.text] < f.literal
-	case number:
-		return len(e.text) > shortNumber
-	}
-	return false
 }
 
 // split makes shapes of a group whose slots all have enough fillers; a slot that has

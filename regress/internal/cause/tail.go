@@ -1,4 +1,195 @@
 package cause
 
-// fold puts rare causes together where there are too many of them.
-func (f *finder) fold() {}
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+const (
+	foldAbove  = 30  // causes of edits; as many as that are shown as they are
+	foldPart   = 100 // a cause is rare that has less than one in so many cases …
+	familyMin  = 3   // … or than literalMin; causes that make a family
+	familyMax  = 20  // families of that kind; what is left has what it does in common
+	foldedName = 200 // names of causes that were folded into one, at most
+)
+
+// A likeness is what causes of a family have alike: what they do, and what always
+// stands before, or behind.
+type likeness struct{ does, beside, what string }
+
+func (l likeness) String() string { return l.does + " " + l.beside + " " + l.what }
+
+// fold gives causes their families. Where there are too many causes, each has one, and
+// the rare ones of a family become one cause.
+func (f *finder) fold() {
+	var edits []int
+	for i := range f.groups {
+		if f.groups[i].kind == Edit {
+			edits = append(edits, i)
+		}
+	}
+	families, of := choose(edits, f.likenesses(), familyMax)
+	for n, members := range of {
+		for _, i := range members {
+			f.groups[i].family = families[n].String()
+		}
+	}
+	if len(edits) > foldAbove {
+		f.foldRare(edits)
+	}
+}
+
+func (f *finder) foldRare(edits []int) {
+	least := max(literalMin, len(f.cases)/foldPart)
+	rare := map[string][]int{}
+	for _, i := range edits {
+		g := &f.groups[i]
+		if g.cases < least {
+			rare[g.family] = append(rare[g.family], i)
+		} else if g.family == "" {
+			g.family = cmp.Or(g.does(f), "whitespace")
+		}
+	}
+	folded := map[int]bool{}
+	var sets []group
+	for _, family := range sortedKeys(rare) {
+		members := rare[family]
+		if len(members) < 2 {
+			continue
+		}
+		for _, i := range members {
+			folded[i] = true
+		}
+		sets = append(sets, f.merged(members, "family "+family, "rare: "+cmp.Or(family, "other edits"), cmp.Or(family, "other")))
+	}
+	f.replaceBy(sets, folded)
+}
+
+// merged makes one group of several.
+func (f *finder) merged(of []int, text, name, family string) group {
+	slices.SortFunc(of, func(x, y int) int {
+		a, b := &f.groups[x], &f.groups[y]
+		return cmp.Or(cmp.Compare(b.cases, a.cases), cmp.Compare(b.lines, a.lines), cmp.Compare(a.text, b.text))
+	})
+	g := group{kind: Other, text: text, name: name, family: family}
+	for _, i := range of {
+		g.shapes = append(g.shapes, f.groups[i].shapes...)
+		if len(g.folded) < foldedName {
+			g.folded = append(g.folded, f.groups[i].name)
+		}
+	}
+	return g
+}
+
+// replaceBy puts groups in the place of those that were folded.
+func (f *finder) replaceBy(sets []group, folded map[int]bool) {
+	var kept []int
+	for i := range f.groups {
+		if !folded[i] {
+			kept = append(kept, i)
+		}
+	}
+	f.permute(kept)
+	for _, g := range sets {
+		for _, s := range g.shapes {
+			f.groupOf[s] = len(f.groups)
+		}
+		f.groups = append(f.groups, g)
+	}
+	f.tally()
+}
+
+// choose makes families of those groups that have the most alike, at most max of them.
+func choose(groups []int, alike [][]likeness, max int) (families []likeness, of [][]int) {
+	left := map[int]bool{}
+	for _, i := range groups {
+		left[i] = true
+	}
+	for len(families) < max {
+		count := map[likeness]int{}
+		for _, i := range groups {
+			if left[i] {
+				for _, l := range alike[i] {
+					count[l]++
+				}
+			}
+		}
+		best, most := likeness{}, familyMin-1
+		for l, n := range count {
+			if n > most || n == most && n >= familyMin && strings.Compare(l.String(), best.String()) < 0 {
+				best, most = l, n
+			}
+		}
+		if most < familyMin {
+			break
+		}
+		var members []int
+		for _, i := range groups {
+			if left[i] && slices.Contains(alike[i], best) {
+				members = append(members, i)
+				delete(left, i)
+			}
+		}
+		families, of = append(families, best), append(of, members)
+	}
+	return families, of
+}
+
+// likenesses returns what may make a family of each group: neighbours that are always
+// the same.
+func (f *finder) likenesses() [][]likeness {
+	type beside struct{ before, after int32 } // words; 0 for none or several
+	const unknown = -1
+	around := make([]beside, len(f.groups))
+	for i := range around {
+		around[i] = beside{unknown, unknown}
+	}
+	same := func(was *int32, is int32) {
+		if *was == unknown {
+			*was = is
+		} else if *was != is {
+			*was = 0
+		}
+	}
+	for _, s := range f.cases {
+		for _, p := range s.parts {
+			for i := range p.places {
+				q := &p.places[i]
+				f.patterns[f.at[q.pattern]].each(func(sh int) {
+					b := &around[f.groupOf[sh]]
+					same(&b.before, q.before)
+					same(&b.after, q.after)
+				})
+			}
+		}
+	}
+	out := make([][]likeness, len(f.groups))
+	for i := range f.groups {
+		does := f.groups[i].does(f)
+		if does == "" {
+			continue
+		}
+		if w := around[i].before; w > 0 {
+			out[i] = append(out[i], likeness{does, "behind", printable(f.list[w])})
+		}
+		if w := around[i].after; w > 0 {
+			out[i] = append(out[i], likeness{does, "before", printable(f.list[w])})
+		}
+	}
+	return out
+}
+
+// does says in which direction a cause goes, empty for whitespace.
+func (g *group) does(f *finder) string {
+	p := &f.shapes[g.shapes[0]].pattern
+	switch {
+	case p.sort == "w+" || p.sort == "e" && len(p.old) == 0:
+		return "adds"
+	case p.sort == "w-" || p.sort == "e" && len(p.now) == 0:
+		return "removes"
+	case p.sort == "e":
+		return "replaces"
+	}
+	return ""
+}

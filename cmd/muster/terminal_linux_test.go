@@ -1,0 +1,201 @@
+package main_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"golang.org/x/sys/unix"
+)
+
+// terminalCommands are the commands of scripts that sit before a terminal:
+//
+//	terminal NAME COLUMNSxROWS COMMAND ARG...   starts a command on one
+//	shows NAME REGEXP                           waits until its screen matches; ! until it does not
+//	types NAME KEYS...                          types keys, quoted as in Go
+//	resizes NAME COLUMNSxROWS                   makes it larger or smaller
+//	leaves NAME STATUS                          waits for its end, and that the terminal is as it was
+//	kills NAME                                  ends it by KILL
+func terminalCommands() map[string]func(*testscript.TestScript, bool, []string) {
+	return map[string]func(*testscript.TestScript, bool, []string){
+		"terminal": terminal, "shows": shows, "types": types, "resizes": resizes, "leaves": leaves, "kills": kills,
+	}
+}
+
+// A sitting is a command on a terminal of its own.
+type sitting struct {
+	keyboard *os.File
+	before   *unix.Termios
+	cmd      *exec.Cmd
+	ended    chan struct{}
+	drained  chan struct{} // all that was sent is drawn
+
+	mu     sync.Mutex
+	screen *screen
+	drawn  chan struct{} // closed with the next change of the screen
+}
+
+type sittingsKey struct{}
+
+func sittingOf(ts *testscript.TestScript, neg bool, args []string, count int) *sitting {
+	if neg || len(args) < count {
+		ts.Fatalf("see terminalCommands")
+	}
+	s := ts.Value(sittingsKey{}).(map[string]*sitting)[args[0]]
+	if s == nil {
+		ts.Fatalf("no terminal %s", args[0])
+	}
+	return s
+}
+
+func sizeOf(ts *testscript.TestScript, text string) (size unix.Winsize) {
+	_, err := fmt.Sscanf(text, "%dx%d", &size.Col, &size.Row)
+	ts.Check(err)
+	return size
+}
+
+func terminal(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 3 {
+		ts.Fatalf("usage: terminal NAME COLUMNSxROWS COMMAND ARG...")
+	}
+	size := sizeOf(ts, args[1])
+	keyboard, tty := openTerminal(ts)
+	defer tty.Close()
+	ts.Check(unix.IoctlSetWinsize(int(tty.Fd()), unix.TIOCSWINSZ, &size))
+	before, err := unix.IoctlGetTermios(int(tty.Fd()), unix.TCGETS)
+	ts.Check(err)
+	path, err := exec.LookPath(strings.Split(ts.Getenv("PATH"), ":")[0] + "/" + args[2])
+	ts.Check(err)
+	s := &sitting{keyboard: keyboard, before: before, screen: newScreen(int(size.Col), int(size.Row)), drawn: make(chan struct{}), ended: make(chan struct{}), drained: make(chan struct{})}
+	s.cmd = exec.CommandContext(context.Background(), path, args[3:]...)
+	s.cmd.Dir, s.cmd.Stdin, s.cmd.Stdout, s.cmd.Stderr = ts.MkAbs("."), tty, tty, tty
+	s.cmd.Env = []string{"TERM=xterm-256color", "GORACE=atexit_sleep_ms=0"}
+	for _, key := range []string{"PATH", "HOME", "TMPDIR", "NO_COLOR"} {
+		s.cmd.Env = append(s.cmd.Env, key+"="+ts.Getenv(key))
+	}
+	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	ts.Check(s.cmd.Start())
+	go s.read()
+	go func() {
+		defer close(s.ended)
+		_ = s.cmd.Wait() // its status is asked of ProcessState
+	}()
+	ts.Defer(func() {
+		_ = s.cmd.Process.Kill() // it may have ended long ago
+		<-s.ended
+		keyboard.Close()
+	})
+	ts.Value(sittingsKey{}).(map[string]*sitting)[args[0]] = s
+}
+
+// openTerminal returns both ends of a new pseudo-terminal.
+func openTerminal(ts *testscript.TestScript) (keyboard, tty *os.File) {
+	keyboard, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil && os.Getenv("MUSTER_REQUIRE") != "all" {
+		testOf(ts).Skipf("no pseudo-terminal here: %v", err)
+	}
+	ts.Check(err)
+	ts.Check(unix.IoctlSetPointerInt(int(keyboard.Fd()), unix.TIOCSPTLCK, 0))
+	number, err := unix.IoctlGetInt(int(keyboard.Fd()), unix.TIOCGPTN)
+	ts.Check(err)
+	tty, err = os.OpenFile("/dev/pts/"+strconv.Itoa(number), os.O_RDWR|unix.O_NOCTTY, 0)
+	ts.Check(err)
+	return keyboard, tty
+}
+
+// read draws what the command sends.
+func (s *sitting) read() {
+	defer close(s.drained)
+	buffer := make([]byte, 64<<10)
+	for {
+		n, err := s.keyboard.Read(buffer)
+		s.mu.Lock()
+		_, _ = s.screen.Write(buffer[:n])
+		close(s.drawn)
+		s.drawn = make(chan struct{})
+		s.mu.Unlock()
+		if err != nil {
+			return // EIO: the last user of the terminal is gone
+		}
+	}
+}
+
+// patience is how long a screen is waited for: far longer than any machine needs.
+const patience = 20 * time.Second
+
+func shows(ts *testscript.TestScript, neg bool, args []string) {
+	s := sittingOf(ts, false, args, 2)
+	pattern := regexp.MustCompile("(?m)" + args[1])
+	late := time.After(patience)
+	for {
+		s.mu.Lock()
+		drawn, text, err := s.drawn, s.screen.String(), s.screen.err
+		s.mu.Unlock()
+		ts.Check(err)
+		if pattern.MatchString(text) != neg {
+			return
+		}
+		select {
+		case <-drawn:
+		case <-late:
+			ts.Fatalf("%s never showed %s, but\n%s", args[0], args[1], text)
+		}
+	}
+}
+
+func types(ts *testscript.TestScript, neg bool, args []string) {
+	s := sittingOf(ts, neg, args, 2)
+	for _, keys := range args[1:] {
+		text, err := strconv.Unquote(`"` + keys + `"`)
+		ts.Check(err)
+		_, err = s.keyboard.WriteString(text)
+		ts.Check(err)
+	}
+}
+
+func resizes(ts *testscript.TestScript, neg bool, args []string) {
+	s := sittingOf(ts, neg, args, 2)
+	size := sizeOf(ts, args[1])
+	s.mu.Lock()
+	s.screen.resize(int(size.Col), int(size.Row))
+	s.mu.Unlock()
+	ts.Check(unix.IoctlSetWinsize(int(s.keyboard.Fd()), unix.TIOCSWINSZ, &size))
+}
+
+func leaves(ts *testscript.TestScript, neg bool, args []string) {
+	s := sittingOf(ts, neg, args, 2)
+	late := time.After(patience)
+	for _, end := range []chan struct{}{s.ended, s.drained} {
+		select {
+		case <-end:
+		case <-late:
+			ts.Fatalf("%s did not end", args[0])
+		}
+	}
+	if got := strconv.Itoa(s.cmd.ProcessState.ExitCode()); got != args[1] {
+		ts.Fatalf("exit status %s, want %s:\n%s", got, args[1], s.screen)
+	}
+	after, err := unix.IoctlGetTermios(int(s.keyboard.Fd()), unix.TCGETS)
+	ts.Check(err)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ts.Check(errors.Join(s.screen.err))
+	if *after != *s.before || s.screen.other || s.screen.hidden {
+		ts.Fatalf("the terminal is not as it was: settings %v, alternate screen %v, cursor hidden %v", *after == *s.before, s.screen.other, s.screen.hidden)
+	}
+}
+
+func kills(ts *testscript.TestScript, neg bool, args []string) {
+	s := sittingOf(ts, neg, args, 1)
+	ts.Check(s.cmd.Process.Kill())
+	<-s.ended
+}

@@ -1,0 +1,121 @@
+package review
+
+// A step is one decision that can be undone, on one item or on many.
+type step struct {
+	before []pending // in the order of the items
+	item   int       // that was looked at
+	member int
+}
+
+// pending is what was pending of an item.
+type pending struct {
+	item    int
+	state   State
+	decided bool
+}
+
+// Accept, Reject and Skip decide on the item that is looked at, and go to the next
+// one that is undecided. They report whether there was one to decide on.
+func (r *Review) Accept() bool { return r.decideHere(Accepted) }
+
+// Reject is like Accept.
+func (r *Review) Reject() bool { return r.decideHere(Rejected) }
+
+// Skip is like Accept. It takes an earlier decision back.
+func (r *Review) Skip() bool { return r.decideHere(Skipped) }
+
+// AcceptRest, RejectRest and SkipRest decide on all visible items that are undecided,
+// and return how many those were.
+func (r *Review) AcceptRest() int { return r.decide(r.rest(), Accepted) }
+
+// RejectRest is like AcceptRest.
+func (r *Review) RejectRest() int { return r.decide(r.rest(), Rejected) }
+
+// SkipRest is like AcceptRest.
+func (r *Review) SkipRest() int { return r.decide(r.rest(), Skipped) }
+
+// Decide decides on the item with that ID, wherever the cursor is and whatever the
+// filter. It reports whether there is one.
+func (r *Review) Decide(id string, s State) bool {
+	item, known := r.ids[id]
+	if known {
+		r.decide([]int{item}, s)
+	}
+	return known
+}
+
+// Undo takes the latest decision back, on however many items it was, and goes to where
+// the cursor was. It reports whether there was one.
+func (r *Review) Undo() bool {
+	n := len(r.undo)
+	if n == 0 {
+		return false
+	}
+	last := r.undo[n-1]
+	r.undo = r.undo[:n-1]
+	for _, p := range last.before {
+		if p.decided {
+			r.mine[p.item] = p.state
+		} else {
+			delete(r.mine, p.item)
+		}
+	}
+	for place, item := range r.visible {
+		if item == last.item {
+			r.cursor, r.member = place, last.member
+		}
+	}
+	return true
+}
+
+// Undoable returns how many decisions Undo can take back.
+func (r *Review) Undoable() int { return len(r.undo) }
+
+func (r *Review) rest() (items []int) {
+	for _, item := range r.visible {
+		if r.State(item) == Undecided {
+			items = append(items, item)
+		}
+	}
+	return items
+}
+
+func (r *Review) decideHere(s State) bool {
+	item, _, some := r.Cursor()
+	if some {
+		r.decide([]int{item}, s)
+		r.advance()
+	}
+	return some
+}
+
+func (r *Review) decide(items []int, s State) int {
+	if len(items) == 0 {
+		return 0
+	}
+	at, _, some := r.Cursor()
+	if !some {
+		at = -1
+	}
+	taken := step{item: at, member: r.member}
+	for _, item := range items {
+		before, decided := r.mine[item]
+		taken.before = append(taken.before, pending{item, before, decided})
+		r.mine[item] = s
+		delete(r.contested, item)
+	}
+	r.undo = append(r.undo, taken)
+	return len(items)
+}
+
+// advance goes to the next visible item that is undecided, past the end to the first;
+// it stays where it is when there is none.
+func (r *Review) advance() {
+	for i := 1; i < len(r.visible); i++ {
+		place := (r.cursor + i) % len(r.visible)
+		if r.State(r.visible[place]) == Undecided {
+			r.MoveTo(place)
+			return
+		}
+	}
+}

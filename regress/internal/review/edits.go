@@ -1,0 +1,109 @@
+package review
+
+import (
+	"bytes"
+	"unicode/utf8"
+
+	"muster/regress/internal/cause"
+	"muster/regress/internal/diff"
+)
+
+// editsOf returns the edits of a part, and whether they are those that were attributed
+// to items. Those that do not make the new text of the old one, which a golden that was
+// changed no longer has, are found anew.
+func editsOf(p Part) (edits []cause.Attributed, attributed bool) {
+	if len(p.Edits) > 0 && fit(p) {
+		return p.Edits, true
+	}
+	for _, c := range diff.Changes(p.Old, p.Now) {
+		edits = append(edits, cause.Attributed{LiteralEdit: tighten(p, c), Cause: All})
+	}
+	return edits, false
+}
+
+// fit reports whether the edits are in order and all between them is equal.
+func fit(p Part) bool {
+	old, now := 0, 0
+	for _, e := range p.Edits {
+		if e.Old.From < old || e.Now.From < now || e.Old.To < e.Old.From || e.Now.To < e.Now.From ||
+			e.Old.To > len(p.Old) || e.Now.To > len(p.Now) || !bytes.Equal(p.Old[old:e.Old.From], p.Now[now:e.Now.From]) {
+			return false
+		}
+		old, now = e.Old.To, e.Now.To
+	}
+	return bytes.Equal(p.Old[old:], p.Now[now:])
+}
+
+// tighten takes what is equal off both ends of a change of few lines, so that a word is
+// marked and not its line.
+func tighten(p Part, c diff.Change) cause.LiteralEdit {
+	old, now := p.Old[c.OldFrom:c.OldTo], p.Now[c.NowFrom:c.NowTo]
+	head, tail := 0, 0
+	if bytes.Count(old, newline) == bytes.Count(now, newline) {
+		for head < len(old) && head < len(now) && old[head] == now[head] {
+			head++
+		}
+		for head > 0 && head < len(old) && !utf8.RuneStart(old[head]) || head > 0 && head < len(now) && !utf8.RuneStart(now[head]) {
+			head--
+		}
+		for tail < len(old)-head && tail < len(now)-head && old[len(old)-tail-1] == now[len(now)-tail-1] {
+			tail++
+		}
+		for tail > 0 && !utf8.RuneStart(old[len(old)-tail]) {
+			tail--
+		}
+	}
+	return cause.LiteralEdit{
+		Old: cause.Span{From: c.OldFrom + head, To: c.OldTo - tail},
+		Now: cause.Span{From: c.NowFrom + head, To: c.NowTo - tail},
+	}
+}
+
+var newline = []byte("\n")
+
+// A block is a run of edits that share lines, widened to whole lines. What is between
+// two blocks is equal, line for line.
+type block struct {
+	old, now cause.Span
+	edits    []cause.Attributed
+}
+
+// blocks calls yield for each block in order, until it says no.
+func blocks(p Part, edits []cause.Attributed, yield func(block) bool) {
+	var b block
+	for i, e := range edits {
+		old, now := widen(p, e.LiteralEdit)
+		if len(b.edits) > 0 && (old.From < b.old.To || now.From < b.now.To) {
+			b.old.To, b.now.To = max(b.old.To, old.To), max(b.now.To, now.To)
+			b.edits = edits[i-len(b.edits) : i+1]
+			continue
+		}
+		if len(b.edits) > 0 && !yield(b) {
+			return
+		}
+		b = block{old, now, edits[i : i+1]}
+	}
+	if len(b.edits) > 0 {
+		yield(b)
+	}
+}
+
+// widen returns the whole lines that an edit is in, on both sides. Up to the edit and
+// from it on both sides are equal, so both are widened by the same bytes.
+func widen(p Part, e cause.LiteralEdit) (old, now cause.Span) {
+	old, now = e.Old, e.Now
+	old.From, now.From = lineStart(p.Old, old.From), lineStart(p.Now, now.From)
+	if lineStart(p.Old, old.To) != old.To || lineStart(p.Now, now.To) != now.To {
+		old.To, now.To = lineEnd(p.Old, old.To), lineEnd(p.Now, now.To)
+	}
+	return old, now
+}
+
+func lineStart(text []byte, at int) int { return bytes.LastIndexByte(text[:at], '\n') + 1 }
+
+func lineEnd(text []byte, at int) int {
+	if i := bytes.IndexByte(text[at:], '\n'); i >= 0 {
+		return at + i + 1
+	}
+	return len(text)
+}

@@ -1,0 +1,156 @@
+package review
+
+import (
+	"bytes"
+
+	"muster/regress/internal/cause"
+	"muster/regress/internal/readable"
+)
+
+// unified shows the old lines of a block, then the new ones. When there is no room for
+// all, both get a share: one alone tells little.
+func (s *sheet) unified(b block) {
+	old, now := s.shares(b)
+	was := s.sideLines(s.part.Old, b.old, s.marks(b.edits, true), old)
+	for i, spans := range was {
+		s.put(Line{Kind: Gone, Old: s.oldNumber + 1 + i, Left: spans})
+	}
+	s.cut(len(was), bytes.Count(s.part.Old[b.old.From:b.old.To], newline), "taken out")
+	s.noNewline(s.part.Old, s.part.Now, b.old)
+	is := s.sideLines(s.part.Now, b.now, s.marks(b.edits, false), now)
+	for i, spans := range is {
+		s.put(Line{Kind: Come, Now: s.nowNumber + 1 + i, Left: spans})
+	}
+	s.cut(len(is), bytes.Count(s.part.Now[b.now.From:b.now.To], newline), "put in")
+	s.noNewline(s.part.Now, s.part.Old, b.now)
+}
+
+// shares says how many lines of either side there is room for.
+func (s *sheet) shares(b block) (old, now int) {
+	a, c := linesOf(s.part.Old[b.old.From:b.old.To]), linesOf(s.part.Now[b.now.From:b.now.To])
+	if a+c <= s.room {
+		return a, c
+	}
+	old = min(a, max((s.room+1)/2, s.room-c))
+	return old, min(c, s.room-old)
+}
+
+func linesOf(text []byte) int {
+	n := bytes.Count(text, newline)
+	if len(text) > 0 && text[len(text)-1] != '\n' {
+		n++
+	}
+	return n
+}
+
+// cut says how many lines of a block are not shown.
+func (s *sheet) cut(shown, total int, what string) {
+	if total > shown {
+		s.lines = append(s.lines, remark("%s %s", readable.Count(total-shown, "more line"), what))
+	}
+}
+
+// noNewline says that a text ends without a newline, where the other ends otherwise.
+func (s *sheet) noNewline(text, other []byte, b cause.Span) {
+	if b.To == len(text) && b.From < b.To && text[b.To-1] != '\n' && bytes.HasSuffix(other, newline) {
+		s.lines = append(s.lines, Line{Kind: Remark, Left: []Span{{Text: `\ No newline at end of file`}}})
+	}
+}
+
+// sides shows the old lines of a block beside the new ones.
+func (s *sheet) sides(b block) {
+	was := s.sideLines(s.part.Old, b.old, s.marks(b.edits, true), s.room)
+	is := s.sideLines(s.part.Now, b.now, s.marks(b.edits, false), s.room)
+	for i := range max(len(was), len(is)) {
+		line := Line{Kind: Changed}
+		if i < len(was) {
+			line.Old, line.Left = s.oldNumber+1+i, was[i]
+		} else {
+			line.Kind = Come
+		}
+		if i < len(is) {
+			line.Now, line.Right = s.nowNumber+1+i, is[i]
+		} else {
+			line.Kind = Gone
+		}
+		s.put(line)
+	}
+	s.cut(len(was), bytes.Count(s.part.Old[b.old.From:b.old.To], newline), "taken out")
+	s.cut(len(is), bytes.Count(s.part.Now[b.now.From:b.now.To], newline), "put in")
+	s.noNewline(s.part.Old, s.part.Now, b.old)
+	s.noNewline(s.part.Now, s.part.Old, b.now)
+}
+
+// sideLines returns the lines of a range, count at most.
+func (s *sheet) sideLines(text []byte, r cause.Span, marked []stretch, count int) (lines [][]Span) {
+	for at := r.From; at < r.To && len(lines) < count; {
+		end := min(r.To, lineEnd(text, at))
+		for len(marked) > 0 && marked[0].To <= at {
+			marked = marked[1:]
+		}
+		lines = append(lines, s.spans(text[at:end], at, marked))
+		at = end
+	}
+	return lines
+}
+
+// words shows a block as one text, what went before what came in its place.
+func (s *sheet) words(b block) {
+	w := wordLines{sheet: s, old: s.oldNumber, now: s.nowNumber}
+	at := b.old.From
+	for _, e := range b.edits {
+		w.add(s.part.Old[at:e.Old.From], Plain)
+		gone, come := GoneMark, ComeMark
+		if s.Focus != All && e.Cause != s.Focus {
+			gone, come = GoneOther, ComeOther
+		}
+		w.add(s.part.Old[e.Old.From:e.Old.To], gone)
+		w.add(s.part.Now[e.Now.From:e.Now.To], come)
+		at = e.Old.To
+	}
+	w.add(s.part.Old[at:b.old.To], Plain)
+	w.flush()
+	s.noNewline(s.part.Old, s.part.Now, b.old)
+	s.noNewline(s.part.Now, s.part.Old, b.now)
+}
+
+// wordLines breaks a text with edits in it into lines.
+type wordLines struct {
+	*sheet
+	old, now int // lines that ended
+	text     []byte
+	marked   []stretch
+	cut      bool
+}
+
+func (w *wordLines) add(text []byte, m Mark) {
+	for len(text) > 0 && w.room > 0 {
+		end := lineEnd(text, 0)
+		from := len(w.text)
+		w.text = append(w.text, text[:end]...)
+		if m != Plain {
+			w.marked = append(w.marked, stretch{cause.Span{From: from, To: len(w.text)}, m})
+		}
+		if text[end-1] == '\n' {
+			w.flush()
+			if m != ComeMark && m != ComeOther {
+				w.old++
+			}
+			if m != GoneMark && m != GoneOther {
+				w.now++
+			}
+		}
+		text = text[end:]
+	}
+	if w.room <= 0 && len(text) > 0 && !w.cut {
+		w.cut = true
+		w.lines = append(w.lines, remark("more of this edit is not shown"))
+	}
+}
+
+func (w *wordLines) flush() {
+	if len(w.text) > 0 {
+		w.put(Line{Kind: Changed, Old: w.old + 1, Now: w.now + 1, Left: w.spans(w.text, 0, w.marked)})
+	}
+	w.text, w.marked = nil, nil
+}

@@ -1,0 +1,206 @@
+package terminal
+
+import (
+	"fmt"
+	"slices"
+	"unicode/utf8"
+
+	tea "charm.land/bubbletea/v2"
+
+	"muster/regress/internal/readable"
+	"muster/regress/internal/review"
+)
+
+func (m *model) key(k tea.KeyPressMsg) tea.Cmd {
+	if k.String() == "ctrl+c" {
+		return tea.Interrupt
+	}
+	switch m.stage {
+	case filtering:
+		return m.typing(k)
+	case reading:
+		m.leaf(k.String(), browsing)
+		return nil
+	case confirming:
+		return m.confirm(k.String())
+	case writing:
+		return nil
+	}
+	m.message = ""
+	if m.decide(k.String()) || m.travel(k.String()) || m.arrange(k.String()) {
+		return m.load()
+	}
+	return m.other(k.String())
+}
+
+// other is for the keys that lead to another stage.
+func (m *model) other(key string) tea.Cmd {
+	switch key {
+	case "/":
+		m.stage, m.typed = filtering, m.desk.Filtered()
+	case "?":
+		m.stage, m.scroll = reading, 0
+	case "q", "enter":
+		if m.desk.Changes().Empty() {
+			if key == "q" {
+				return tea.Quit
+			}
+			m.message = "nothing is decided yet: a accepts, r rejects; q leaves"
+			return nil
+		}
+		m.stage, m.scroll = confirming, 0
+	case "esc":
+		m.desk.Filter("")
+		return m.load()
+	default:
+		m.message = readable.Line(key) + " does nothing here: ? shows the keys"
+	}
+	return nil
+}
+
+// decide is for the keys that decide.
+func (m *model) decide(key string) bool {
+	d := m.desk
+	switch key {
+	case "a":
+		m.decided(d.Accept)
+	case "r":
+		m.decided(d.Reject)
+	case "s":
+		m.decided(d.Skip)
+	case "A":
+		m.decidedRest("accepted", d.AcceptRest())
+	case "R":
+		m.decidedRest("rejected", d.RejectRest())
+	case "S":
+		m.decidedRest("skipped", d.SkipRest())
+	case "u":
+		if !d.Undo() {
+			m.message = "nothing to undo"
+		}
+	default:
+		return false
+	}
+	m.top, m.shift = 0, 0
+	return true
+}
+
+func (m *model) decided(take func() bool) {
+	if !take() {
+		m.message = "nothing passes the filter: esc takes it away"
+	}
+}
+
+func (m *model) decidedRest(what string, n int) {
+	m.message = fmt.Sprintf("%s %s, u takes it back", readable.Count(n, "cause"), what)
+	if n == 0 {
+		m.message = "nothing is left to decide"
+	}
+}
+
+// travel is for the keys that go elsewhere.
+func (m *model) travel(key string) bool {
+	d := m.desk
+	_, place, _ := d.Cursor()
+	switch key {
+	case "down", "j":
+		d.Move(1)
+	case "up", "k":
+		d.Move(-1)
+	case "home", "g":
+		d.MoveTo(0)
+	case "end", "G":
+		d.MoveTo(len(d.Visible()) - 1)
+	case "n", "tab":
+		d.MoveCase(1)
+	case "p", "shift+tab":
+		d.MoveCase(-1)
+	default:
+		return false
+	}
+	if _, now, _ := d.Cursor(); now != place || slices.Contains([]string{"n", "p", "tab", "shift+tab"}, key) {
+		m.top, m.shift = 0, 0
+	}
+	return true
+}
+
+// arrange is for the keys that show the same otherwise.
+func (m *model) arrange(key string) bool {
+	rows := max(1, m.split().right.height-1)
+	switch key {
+	case "v":
+		modes := review.Modes()
+		m.mode = modes[(slices.Index(modes, m.mode)+1)%len(modes)]
+		m.top = 0
+	case "o":
+		m.others, m.top = !m.others, 0
+	case "pgdown", "space", "ctrl+f":
+		m.top += rows
+	case "pgup", "b", "ctrl+b":
+		m.top -= rows
+	case "ctrl+d", "J":
+		m.top += (rows + 1) / 2
+	case "ctrl+u", "K":
+		m.top -= (rows + 1) / 2
+	case "right", "l":
+		m.shift += 8
+	case "left", "h":
+		m.shift = max(0, m.shift-8)
+	default:
+		return false
+	}
+	m.top = max(0, min(m.top, len(m.difference())-1))
+	return true
+}
+
+// typing is for the keys of the filter.
+func (m *model) typing(k tea.KeyPressMsg) tea.Cmd {
+	switch k.String() {
+	case "enter":
+		m.stage = browsing
+		return nil
+	case "esc":
+		m.stage, m.typed = browsing, ""
+	case "backspace":
+		_, size := utf8.DecodeLastRuneInString(m.typed)
+		m.typed = m.typed[:len(m.typed)-size]
+	case "ctrl+u":
+		m.typed = ""
+	default:
+		m.typed += k.Text
+	}
+	m.desk.Filter(m.typed)
+	m.top, m.shift = 0, 0
+	return m.load()
+}
+
+func (m *model) confirm(key string) tea.Cmd {
+	switch key {
+	case "y":
+		if m.desk.Changes().Empty() {
+			m.message = "there is nothing left to write"
+			return nil
+		}
+		return m.write()
+	case "q":
+		return tea.Quit
+	}
+	m.leaf(key, browsing)
+	return nil
+}
+
+// leaf scrolls a page of text; any other key goes back.
+func (m *model) leaf(key string, back stage) {
+	switch key {
+	case "down", "j":
+		m.scroll++
+	case "up", "k":
+		m.scroll = max(0, m.scroll-1)
+	case "pgdown", "space":
+		m.scroll += max(1, m.height-2)
+	case "pgup", "b":
+		m.scroll = max(0, m.scroll-max(1, m.height-2))
+	default:
+		m.stage, m.message = back, ""
+	}
+}

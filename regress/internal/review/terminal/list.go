@@ -1,0 +1,68 @@
+package terminal
+
+import (
+	"fmt"
+
+	"muster/regress/internal/readable"
+	"muster/regress/internal/review"
+)
+
+// list shows the items that pass the filter, the one that is looked at in the middle
+// where there are too many.
+func (m *model) list(b box) []string {
+	visible := m.desk.Visible()
+	_, place, _ := m.desk.Cursor()
+	first := max(0, min(place-b.height/2, len(visible)-b.height))
+	rows := make([]string, b.height)
+	for i := range rows {
+		if first+i < len(visible) {
+			rows[i] = m.item(visible[first+i], first+i == place, b.width)
+		} else {
+			rows[i] = m.paint.fit(nil, 0, b.width)
+		}
+	}
+	if len(visible) == 0 {
+		rows[0] = m.paint.fit([]piece{{"nothing passes the filter", dim}}, 0, b.width)
+	}
+	return rows
+}
+
+func (m *model) item(item int, looked bool, width int) string {
+	it := &m.desk.Items()[item]
+	sign, colour := m.sign(item)
+	cursor := "  "
+	if looked {
+		cursor = "> "
+	}
+	count := " " + readable.Number(it.Cases)
+	head := fmt.Sprintf("%s%s %-3s ", cursor, sign, it.ID)
+	name := readable.Line(it.Name)
+	// The name takes what the rest leaves.
+	room := max(0, width-widths().StringWidth(head)-len(count))
+	text := widths().FillRight(widths().Truncate(name, room, "…"), room)
+	if looked {
+		return m.paint.fit([]piece{{head + text + count, here}}, 0, width)
+	}
+	return m.paint.fit([]piece{{head, colour}, {text, plain}, {count, dim}}, 0, width)
+}
+
+// sign tells the state of an item; with an asterisk where a commit would change what is
+// written, with an exclamation mark where that is what somebody else wrote meanwhile.
+func (m *model) sign(item int) (string, style) {
+	sign, colour := "·", dim
+	switch m.desk.State(item) {
+	case review.Accepted:
+		sign, colour = "✓", added
+	case review.Rejected:
+		sign, colour = "✗", removed
+	case review.Skipped:
+		return "– ", dim
+	}
+	if _, contested := m.desk.Contested(item); contested {
+		return sign + "!", colour
+	}
+	if m.desk.Pending(item) {
+		return sign + "*", colour
+	}
+	return sign + " ", colour
+}

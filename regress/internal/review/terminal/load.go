@@ -1,0 +1,105 @@
+package terminal
+
+import (
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"muster/regress/internal/readable"
+	"muster/regress/internal/review"
+)
+
+// pageKey says what a page shows.
+type pageKey struct {
+	item, c int
+	mode    review.Mode
+	others  bool
+}
+
+// A page is a difference that was loaded and laid out.
+type page struct {
+	pageKey
+	lines []review.Line
+}
+
+// pagesMax is how many pages are kept: going back and forth does not load again.
+const pagesMax = 16
+
+// pages are those that were loaded last, the latest at the end.
+type pages struct {
+	kept    []page
+	loading *pageKey
+}
+
+func (p *pages) put(n page) {
+	p.kept = append(slices.DeleteFunc(p.kept, func(o page) bool { return o.pageKey == n.pageKey }), n)
+	if len(p.kept) > pagesMax {
+		p.kept = slices.Delete(p.kept, 0, len(p.kept)-pagesMax)
+	}
+	p.loading = nil
+}
+
+func (p *pages) get(k pageKey) ([]review.Line, bool) {
+	i := slices.IndexFunc(p.kept, func(o page) bool { return o.pageKey == k })
+	if i < 0 {
+		return nil, false
+	}
+	return p.kept[i].lines, true
+}
+
+// wanted is what the screen is to show.
+func (m *model) wanted() (k pageKey, some bool) {
+	item, _, some := m.desk.Cursor()
+	c, _, someCase := m.desk.Member()
+	return pageKey{item, c, m.mode, m.others}, some && someCase
+}
+
+// difference returns the lines that the screen is to show, none while they are loaded.
+func (m *model) difference() []review.Line {
+	k, some := m.wanted()
+	if !some {
+		return nil
+	}
+	lines, _ := m.pages.get(k)
+	return lines
+}
+
+// load loads what is to be shown, if it is not there.
+func (m *model) load() tea.Cmd {
+	k, some := m.wanted()
+	if _, known := m.pages.get(k); !some || known {
+		return nil
+	}
+	caseName := m.desk.Cases()[k.c].Name
+	return func() tea.Msg {
+		d, err := m.desk.Difference(m.ctx, caseName)
+		if err != nil {
+			return page{k, []review.Line{remark(err.Error())}}
+		}
+		return page{k, layOut(d, k)}
+	}
+}
+
+// layOut makes the lines of a case of its parts.
+func layOut(d review.Difference, k pageKey) (lines []review.Line) {
+	if d.Why != "" {
+		lines = append(lines, remark(d.Why))
+	}
+	if d.Ending != "" {
+		lines = append(lines, heading("ending: "+d.Ending))
+	}
+	for _, p := range d.Parts {
+		lines = append(lines, heading(p.Name+": "+p.Words))
+		lines = append(lines, review.Render(p, review.Layout{Mode: k.mode, Focus: k.item, Others: k.others, Columns: 2000})...)
+	}
+	return lines
+}
+
+func remark(text string) review.Line {
+	return review.Line{Kind: review.Remark, Left: []review.Span{{Text: readable.Line(text)}}}
+}
+
+// heading begins a part. A tool may have named it.
+func heading(text string) review.Line {
+	return review.Line{Kind: review.Heading, Left: []review.Span{{Text: readable.Line(text)}}}
+}

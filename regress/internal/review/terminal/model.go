@@ -1,0 +1,159 @@
+package terminal
+
+import (
+	"context"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"muster/regress/internal/review"
+)
+
+// A stage is what the keys are for.
+type stage int
+
+const (
+	browsing stage = iota
+	filtering
+	reading    // the help
+	confirming // nothing is written before
+	writing
+)
+
+// A model is all that the screen shows. One goroutine uses it: what takes time runs as a
+// command and comes back as a message.
+type model struct {
+	ctx   context.Context
+	desk  *review.Desk
+	paint painter
+
+	width, height int
+	stage         stage
+	message       string // of the last key, until the next
+	notes         []string
+	typed         string // the filter, while it is typed
+
+	mode    review.Mode
+	others  bool
+	top     int // first line of the difference that is shown
+	shift   int // columns that are scrolled out to the left
+	scroll  int // of the confirmation and the help
+	pages   pages
+	written []review.Result
+}
+
+func newModel(ctx context.Context, d *review.Desk, colour bool) *model {
+	return &model{ctx: ctx, desk: d, paint: painter(colour), mode: review.Unified, notes: d.Notes, width: 80, height: 24}
+}
+
+// looked is how things stand by now.
+type looked struct {
+	now review.Now
+	err error
+}
+
+// wrote is what came of a commit.
+type wrote struct {
+	result review.Result
+	err    error
+}
+
+// lookSpacing is how often what others do is looked at.
+const lookSpacing = time.Second
+
+func (m *model) Init() tea.Cmd { return tea.Batch(m.load(), m.look()) }
+
+func (m *model) look() tea.Cmd {
+	return tea.Tick(lookSpacing, func(time.Time) tea.Msg {
+		now, err := m.desk.Look(m.ctx)
+		return looked{now, err}
+	})
+}
+
+// repaintAfter is longer than a frame of the library's.
+const repaintAfter = 50 * time.Millisecond
+
+// repaint draws everything once more, a frame after the terminal was resized: the
+// library does not remember what its first frame put into columns that are new, and would
+// leave that on the screen when it changes (ultraviolet, TerminalRenderer.Render).
+func repaint() tea.Cmd {
+	return tea.Tick(repaintAfter, func(time.Time) tea.Msg { return tea.ClearScreen() })
+}
+
+// Update implements tea.Model.
+func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		m.width, m.height = msg.Width, msg.Height
+		return m, repaint()
+	case tea.KeyPressMsg:
+		return m, m.key(msg)
+	case tea.PasteMsg:
+		if m.stage == filtering {
+			m.typed += msg.Content
+			m.desk.Filter(m.typed)
+			return m, m.load()
+		}
+	case page:
+		m.pages.put(msg)
+	case looked:
+		m.catchUp(msg)
+		return m, m.look()
+	case wrote:
+		return m, m.settle(msg)
+	}
+	return m, nil
+}
+
+// catchUp takes note of what others did. Not while a confirmation is on the screen: what
+// is written is what it says, and what contradicts is found when it is written.
+func (m *model) catchUp(l looked) {
+	if m.stage == confirming || m.stage == writing {
+		return
+	}
+	if l.err != nil {
+		m.notes = []string{l.err.Error()}
+		return
+	}
+	m.notes = l.now.Notes
+	if fresh := m.desk.Rebase(l.now.Decisions, l.now.Promoted); len(fresh) > 0 {
+		m.message = contestedText(fresh[0])
+	}
+}
+
+func contestedText(c review.Conflict) string {
+	return c.ID + ": somebody else has " + verb(c.Theirs) + " it meanwhile, and you have it " + verb(c.Mine)
+}
+
+func verb(s review.State) string {
+	if s == review.Undecided {
+		return "taken back"
+	}
+	return string(s)
+}
+
+// write commits what the confirmation shows.
+func (m *model) write() tea.Cmd {
+	m.stage = writing
+	changes := m.desk.Changes()
+	return func() tea.Msg {
+		result, err := m.desk.Write(m.ctx, changes)
+		return wrote{result, err}
+	}
+}
+
+// settle leaves when all was written; else it is up to the reviewer.
+func (m *model) settle(w wrote) tea.Cmd {
+	m.stage = confirming
+	if w.err != nil {
+		m.message = "not written: " + w.err.Error()
+		return nil
+	}
+	m.desk.Settle(w.result)
+	if len(w.result.Conflicts) > 0 {
+		m.message = "nothing is written: others decided otherwise meanwhile, see below; y writes yours over theirs"
+		return nil
+	}
+	m.written = append(m.written, w.result)
+	return tea.Quit
+}

@@ -1,0 +1,148 @@
+package terminal
+
+import (
+	"fmt"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"muster/regress/internal/readable"
+	"muster/regress/internal/review"
+)
+
+// A box is a part of the screen.
+type box struct{ width, height int }
+
+// split is how the screen is divided.
+type split struct {
+	stacked     bool
+	left, right box
+}
+
+// sideBySideMin is the narrowest screen on which causes and difference stand beside each
+// other.
+const sideBySideMin = 72
+
+func (m *model) split() (s split) {
+	rows := max(2, m.height-3) // a title, a message, the keys
+	if m.width < sideBySideMin {
+		top := max(1, min(rows/3, len(m.desk.Visible())))
+		return split{true, box{m.width, top}, box{m.width, max(1, rows-top)}}
+	}
+	left := max(26, min(m.width*2/5, 46))
+	return split{false, box{left, rows}, box{m.width - left - 1, rows}}
+}
+
+// View implements tea.Model.
+func (m *model) View() tea.View {
+	v := tea.NewView(strings.Join(m.rows(), "\n"))
+	v.AltScreen = true
+	return v
+}
+
+func (m *model) rows() []string {
+	var rows []string
+	switch m.stage {
+	case reading:
+		rows = m.text(helpText(), "any other key goes back")
+	case confirming, writing:
+		rows = m.text(m.confirmation(), "y writes   esc goes back   q leaves without writing")
+	default:
+		rows = append([]string{m.title()}, m.body()...)
+		rows = append(rows, m.hint(), m.keys())
+	}
+	return rows[:min(len(rows), m.height)]
+}
+
+func (m *model) title() string {
+	d := m.desk
+	counts := d.Counts()
+	text := readable.Count(len(d.Items()), "cause") + ":"
+	for _, s := range [...]review.State{review.Accepted, review.Rejected, review.Skipped} {
+		if counts[s] > 0 {
+			text += fmt.Sprintf(" %d %s,", counts[s], s)
+		}
+	}
+	text += fmt.Sprintf(" %d to decide  run %s", counts[review.Undecided], d.Run)
+	return m.paint.fit([]piece{{text, bold}}, 0, m.width)
+}
+
+// hint is the row for what was said last: a message, else the filter, else a note.
+func (m *model) hint() string {
+	switch {
+	case m.stage == filtering:
+		return m.paint.fit([]piece{{"filter: " + readable.Line(m.typed) + "▏", yellow}}, 0, m.width)
+	case m.message != "":
+		return m.paint.fit([]piece{{readable.Line(m.message), yellow}}, 0, m.width)
+	case m.desk.Filtered() != "":
+		text := fmt.Sprintf("filter: %s  %d of %d, esc takes it away", readable.Line(m.desk.Filtered()), len(m.desk.Visible()), len(m.desk.Items()))
+		return m.paint.fit([]piece{{text, yellow}}, 0, m.width)
+	case len(m.notes) > 0:
+		return m.paint.fit([]piece{{"note: " + readable.Line(strings.Join(m.notes, "; ")), yellow}}, 0, m.width)
+	}
+	return m.paint.fit(nil, 0, m.width)
+}
+
+func (m *model) keys() string {
+	text := "a accept  r reject  s skip  u undo  v form  n case  / filter  ? help  q done"
+	switch {
+	case m.stage == filtering:
+		text = "enter keeps the filter   esc takes it away"
+	case m.width < sideBySideMin:
+		text = "a r s u v n /  ? help  q done"
+	}
+	return m.paint.fit([]piece{{text, dim}}, 0, m.width)
+}
+
+func (m *model) body() []string {
+	s := m.split()
+	left, right := m.list(s.left), m.pane(s.right)
+	if s.stacked {
+		return append(left, right...)
+	}
+	rows := make([]string, len(left))
+	for i := range left {
+		rows[i] = left[i] + m.paint.paint(dim, "│") + right[i]
+	}
+	return rows
+}
+
+// text shows a page of text, and below it what the keys do.
+func (m *model) text(lines []piece, keys string) []string {
+	rows := max(1, m.height-2)
+	lines = wrap(lines, m.width)
+	m.scroll = max(0, min(m.scroll, len(lines)-rows))
+	var shown []string
+	for i := range rows {
+		var line []piece
+		if m.scroll+i < len(lines) {
+			line = lines[m.scroll+i : m.scroll+i+1]
+		}
+		shown = append(shown, m.paint.fit(line, 0, m.width))
+	}
+	if left := len(lines) - m.scroll - rows; left > 0 {
+		keys = fmt.Sprintf("%d more below   %s", left, keys)
+	}
+	return append(shown, m.paint.fit([]piece{{readable.Line(m.message), yellow}}, 0, m.width), m.paint.fit([]piece{{keys, dim}}, 0, m.width))
+}
+
+// wrap breaks what is longer than a row, between words where there are any.
+func wrap(lines []piece, width int) (wrapped []piece) {
+	for _, l := range lines {
+		indent := ""
+		for widths().StringWidth(l.text) > width {
+			head := widths().Truncate(l.text, width, "")
+			if i := strings.LastIndexByte(head, ' '); i > len(indent) && len(head) < len(l.text) && l.text[len(head)] != ' ' {
+				head = head[:i]
+			}
+			if head == "" || len(head) <= len(indent) {
+				break // a row of no columns: it is cut
+			}
+			wrapped = append(wrapped, piece{head, l.style})
+			indent = strings.Repeat(" ", min(4, width/4))
+			l.text = indent + strings.TrimLeft(l.text[len(head):], " ")
+		}
+		wrapped = append(wrapped, l)
+	}
+	return wrapped
+}

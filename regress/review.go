@@ -1,0 +1,93 @@
+package regress
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"muster/internal/terminal"
+	"muster/regress/internal/fault"
+	"muster/regress/internal/readable"
+	"muster/regress/internal/report"
+	"muster/regress/internal/review"
+	screen "muster/regress/internal/review/terminal"
+)
+
+// Reviewing says how to review.
+type Reviewing struct {
+	Run   string    // ID of a check or compare; empty = the last
+	Stdin io.Reader // the keyboard
+	Web   bool      // in a browser instead of the terminal
+	Addr  string    // with Web: where to listen; empty = any free port of this machine alone
+}
+
+// Review lets somebody decide on the causes of a past run, one by one or many at once.
+// What they confirm is written: the decisions, and into the golden the cases of which
+// all causes are accepted. Nothing is written before. Several may review at once: each
+// locks the state only while it writes, and decisions that contradict are shown.
+func Review(ctx context.Context, o Options, r Reviewing) (err error) {
+	in, out, err := o.terminal(r)
+	if err != nil {
+		return err
+	}
+	w, err := openReviewed(ctx, o, r.Run)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, w.close()) }()
+	if len(w.items) == 0 {
+		_, err := fmt.Fprintf(o.Report.Stdout, "nothing to decide: all cases of run %s were identical\n", w.past.run.ID)
+		return err
+	}
+	if r.Web {
+		return errors.New("the review in a browser is not there yet")
+	}
+	desk, err := w.desk(ctx)
+	if err != nil {
+		return err
+	}
+	results, err := screen.Run(ctx, desk, screen.Streams{In: in, Out: out, Colour: terminal.Colour(out, os.Getenv), Environ: os.Environ()})
+	return errors.Join(err, o.tellReviewed(desk, results))
+}
+
+// terminal returns both directions of the terminal that a review is shown on.
+func (o *Options) terminal(r Reviewing) (in, out *os.File, err error) {
+	if r.Web {
+		return nil, nil, nil
+	}
+	in, isFile := r.Stdin.(*os.File)
+	out, isFileToo := o.Report.Stdout.(*os.File)
+	if !isFile || !isFileToo || !terminal.Is(in) || !terminal.Moves(out, os.Getenv) {
+		return nil, nil, fault.Inputf("review wants a terminal to show differences on and to take keys from: " +
+			"muster review --web shows them in a browser, muster groups prints the causes, muster accept takes them")
+	}
+	return in, out, nil
+}
+
+// tellReviewed says what stays of a review, once the terminal is as it was.
+func (o *Options) tellReviewed(d *review.Desk, results []review.Result) error {
+	if len(results) == 0 {
+		_, err := fmt.Fprintf(o.Report.Stdout, "nothing written\n")
+		return err
+	}
+	var decided, accepted int
+	for _, r := range results {
+		if r.Refused != "" {
+			return fault.Inputf("the decisions are written, and no case is accepted: %s", readable.Text(r.Refused))
+		}
+		decided, accepted = decided+r.Decided, accepted+r.Accepted
+		for _, text := range r.Notes {
+			if _, err := fmt.Fprintf(o.Report.Stderr, "warning: %s\n", readable.Text(text)); err != nil {
+				return err
+			}
+		}
+	}
+	text := fmt.Sprintf("%s on run %s written", readable.Count(decided, "decision"), d.Run)
+	if d.Command == report.CheckCommand {
+		text += fmt.Sprintf(", accepted %s", readable.Count(accepted, "case"))
+	}
+	_, err := fmt.Fprintln(o.Report.Stdout, text)
+	return err
+}

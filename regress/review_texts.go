@@ -1,0 +1,205 @@
+package regress
+
+import (
+	"context"
+	"errors"
+	"os"
+	"sync"
+
+	"muster/regress/internal/filestamp"
+	"muster/regress/internal/golden"
+	"muster/regress/internal/name"
+	"muster/regress/internal/outcome"
+	"muster/regress/internal/remote"
+	"muster/regress/internal/report"
+	"muster/regress/internal/review"
+)
+
+// texted keeps the two stores of a run open, from which the contents of its cases are
+// read. It is safe for concurrent use.
+type texted struct {
+	past *past
+
+	mu    sync.Mutex // guards what follows; held while a store is read
+	base  *openedGolden
+	now   *golden.Store
+	stamp string // of the golden when it was opened; empty where it is no file here
+}
+
+func openTexted(ctx context.Context, p *past) (*texted, error) {
+	t := &texted{past: p}
+	return t, t.open(ctx)
+}
+
+func (t *texted) open(ctx context.Context) (err error) {
+	stamp := t.stampNow()
+	if t.base, err = t.past.base(ctx); err != nil {
+		return err
+	}
+	if t.now, err = t.past.outcomes(); err != nil {
+		return errors.Join(err, t.shut())
+	}
+	t.stamp = stamp
+	return nil
+}
+
+// stampNow is that of the golden, where it is a file of this machine.
+func (t *texted) stampNow() string {
+	path := t.past.options.Store.Golden
+	if t.past.run.Command != report.CheckCommand || remote.IsAddress(path) {
+		return ""
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return err.Error()
+	}
+	return filestamp.Of(info)
+}
+
+func (t *texted) close() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.shut()
+}
+
+func (t *texted) shut() (err error) {
+	if t.base != nil {
+		err = t.base.Close()
+	}
+	if t.now != nil {
+		err = errors.Join(err, t.now.Close())
+	}
+	t.base, t.now = nil, nil
+	return err
+}
+
+// use calls f with both stores, as they are by now: a golden that was changed meanwhile
+// is opened again.
+func (t *texted) use(ctx context.Context, f func(base, now *golden.Store) error) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.base == nil || t.stampNow() != t.stamp {
+		if err := errors.Join(t.shut(), t.open(ctx)); err != nil {
+			return err
+		}
+	}
+	return f(t.base.Store, t.now)
+}
+
+func sideIn(s *golden.Store, caseName string) (*side, error) {
+	rec, known, err := s.Get(caseName)
+	if err != nil || !known {
+		return nil, err
+	}
+	return &side{&rec.Outcome, s.Content}, nil
+}
+
+// difference implements review.Desk.Difference.
+func (w *reviewed) difference(ctx context.Context, caseName string) (d review.Difference, err error) {
+	d.Case = name.Print(caseName)
+	err = w.texts.use(ctx, func(base, now *golden.Store) error {
+		was, err := sideIn(base, caseName)
+		if err != nil {
+			return err
+		}
+		is, err := sideIn(now, caseName)
+		if err != nil {
+			return err
+		}
+		return w.describe(&d, caseName, was, is)
+	})
+	return d, err
+}
+
+// describe fills in what differs in a case.
+func (w *reviewed) describe(d *review.Difference, caseName string, was, is *side) error {
+	var c outcome.Comparison
+	switch {
+	case was == nil && is == nil:
+		d.Why = "neither the golden nor the run has it"
+		return nil
+	case was == nil:
+		d.Ending = is.outcome.Ending.String()
+		for i := range is.outcome.Parts {
+			p := &is.outcome.Parts[i]
+			c.Parts = append(c.Parts, outcome.Difference{Key: p.Key, Now: p})
+		}
+		was = &side{&outcome.Outcome{}, is.open}
+	case is == nil:
+		for i := range was.outcome.Parts {
+			p := &was.outcome.Parts[i]
+			c.Parts = append(c.Parts, outcome.Difference{Key: p.Key, Old: p})
+		}
+		is = &side{&outcome.Outcome{}, was.open}
+	default:
+		if err := w.compare(d, &c, *was, *is); err != nil {
+			return err
+		}
+	}
+	for _, p := range c.Parts {
+		part, err := w.part(caseName, p, *was, *is)
+		if err != nil {
+			return err
+		}
+		d.Parts = append(d.Parts, part)
+	}
+	return nil
+}
+
+// compare finds in what both sides differ. What is flaky is shown where nothing else is.
+func (w *reviewed) compare(d *review.Difference, c *outcome.Comparison, was, is side) (err error) {
+	if *c, err = outcome.Compare(was.outcome, is.outcome, sameUnder(w.rules, was.open, is.open)); err != nil {
+		return err
+	}
+	if c.EndingDiffers {
+		d.Ending = was.outcome.Ending.String() + " → " + is.outcome.Ending.String()
+	}
+	if !c.Identical() {
+		return nil
+	}
+	steady := func(o outcome.Outcome) *outcome.Outcome {
+		o.EndingFlaky = false
+		parts := o.Parts
+		o.Parts = nil
+		for _, p := range parts {
+			p.Flaky = false
+			o.Parts = append(o.Parts, p)
+		}
+		return &o
+	}
+	if *c, err = outcome.Compare(steady(*was.outcome), steady(*is.outcome), nil); err != nil {
+		return err
+	}
+	if c.Identical() {
+		d.Why = "the golden has this outcome by now"
+	} else {
+		d.Why = "flaky: this differs from run to run, and is not compared"
+	}
+	return nil
+}
+
+func (w *reviewed) part(caseName string, p outcome.Difference, was, is side) (part review.Part, err error) {
+	old, err := was.words(p.Old)
+	if err != nil {
+		return part, err
+	}
+	now, err := is.words(p.Now)
+	if err != nil {
+		return part, err
+	}
+	part = review.Part{Name: name.Print(report.PartName(p.Key)), Words: old + " → " + now}
+	if part.Old, err = shown(w.rules, was.open, p.Old); err != nil {
+		return part, err
+	}
+	if part.Now, err = shown(w.rules, is.open, p.Now); err != nil {
+		return part, err
+	}
+	if m, known := w.found.Member(caseName); known {
+		for _, e := range m.Parts {
+			if e.Key == p.Key {
+				part.Edits = e.Edits
+			}
+		}
+	}
+	return part, nil
+}
