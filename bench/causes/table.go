@@ -17,11 +17,11 @@ func (b *bench) real(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	b.realHead()
-	for _, p := range pairs(t) {
-		if !slices.Contains(b.only, p.name) {
-			continue
-		}
+	chosen := slices.DeleteFunc(pairs(t), func(p pair) bool { return !slices.Contains(b.only, p.name) })
+	if len(chosen) > 0 && b.judge == 0 {
+		fmt.Fprint(b.out, "\n| pair | cases | differ | changed lines | distinct diffs | causes | families | limit | | s | CPU s | MB |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n")
+	}
+	for _, p := range chosen {
 		if missing := p.missing(); len(missing) > 0 {
 			fmt.Fprintf(b.out, "| %s | left out: no %s | | | | | | | | | |\n", p.name, strings.Join(missing, ", "))
 			continue
@@ -31,12 +31,6 @@ func (b *bench) real(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-func (b *bench) realHead() {
-	if b.judge == 0 {
-		fmt.Fprint(b.out, "\n| pair | cases | differ | changed lines | distinct diffs | causes | families | limit | | s | CPU s | MB |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n")
-	}
 }
 
 // pair measures one of them.
