@@ -60,6 +60,7 @@ var rooms = []room{
 	{"regress/internal/report", "internal/plot regress/internal/cause regress/internal/cost regress/internal/style regress/internal/outcome regress/internal/diff regress/internal/readable regress/internal/name regress/internal/fault", plain},
 	{"regress/internal/review", "regress/internal/cause regress/internal/diff regress/internal/readable", pure},
 	{"regress/internal/style", "", pure},
+	{"regress/internal/review/web", "regress/internal/fault regress/internal/review regress/internal/style", plain},
 	{"regress/internal/remote", "files regress/internal/fault regress/internal/filestamp", plain},
 	{"regress/internal/state", "regress/internal/outcome regress/internal/fault internal/filelock", plain},
 
