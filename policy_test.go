@@ -44,6 +44,8 @@ var rooms = []room{
 	{"regress/internal/glob", "regress/internal/fault regress/internal/name", pure},
 	{"regress/internal/outcome", "", pure},
 	{"regress/internal/plan", "regress/internal/name regress/internal/glob", pure},
+	{"regress/internal/shrink", "", pure},
+	{"regress/internal/bisection", "", pure},
 	{"regress/internal/normalize", "regress/internal/outcome regress/internal/glob", pure},
 	{"regress/internal/corpus", "regress/internal/fault regress/internal/filestamp regress/internal/name regress/internal/glob regress/internal/outcome pool", plain},
 	{"regress/internal/golden", "regress/internal/outcome regress/internal/name regress/internal/fault internal/filelock", plain},
@@ -54,9 +56,8 @@ var rooms = []room{
 	{"regress/internal/diff", "regress/internal/readable", pure},
 	{"regress/internal/cause", "regress/internal/outcome", pure},
 	{"regress/internal/cost", "regress/internal/outcome", pure},
+	{"regress/internal/review/terminal", "regress/internal/review regress/internal/readable", plain},
 	{"regress/internal/report", "internal/plot regress/internal/cause regress/internal/cost regress/internal/style regress/internal/outcome regress/internal/diff regress/internal/readable regress/internal/name regress/internal/fault", plain},
-	{"regress/internal/shrink", "", pure},
-	{"regress/internal/bisection", "", pure},
 	{"regress/internal/review", "regress/internal/cause regress/internal/diff regress/internal/readable", pure},
 	{"regress/internal/style", "", pure},
 	{"regress/internal/remote", "files regress/internal/fault regress/internal/filestamp", plain},
@@ -114,7 +115,13 @@ var dependencies = []dependency{
 	{"github.com/ulikunitz/xz", ".tar.xz where the xz program is absent", ""},
 	{"github.com/kballard/go-shellquote", "splits the command lines of --ref and --new as a shell would", ""},
 	{"github.com/aymanbagabas/go-udiff", "the longest common subsequence, with the algorithm of Go's own tools", ""},
-	{"github.com/mattn/go-runewidth", "how many columns a name takes", "github.com/rivo/uniseg"},
+	{"github.com/mattn/go-runewidth", "how many columns a name takes", "github.com/clipperhouse/uax29/v2"},
+	// Its first version asks the terminal for its colours in an init function: each start
+	// of any command of the program would wait for the answer.
+	{"charm.land/bubbletea/v2", "a screen with keys: every terminal's encodings, drawing only what changed, putting it back as it was",
+		"github.com/charmbracelet/colorprofile github.com/charmbracelet/ultraviolet github.com/charmbracelet/x/ansi github.com/charmbracelet/x/term " +
+			"github.com/charmbracelet/x/termios github.com/charmbracelet/x/windows github.com/clipperhouse/displaywidth github.com/lucasb-eyer/go-colorful " +
+			"github.com/muesli/cancelreader github.com/rivo/uniseg github.com/xo/terminfo"},
 	{"github.com/vbauerster/mpb/v8", "the progress line, right on narrow and on redirected terminals",
 		"github.com/VividCortex/ewma github.com/acarl005/stripansi"},
 	{"github.com/bmatcuk/doublestar/v4", "globs with **, which path.Match lacks", ""},

@@ -32,13 +32,17 @@ func newScreen(columns, rows int) *screen {
 }
 
 func (s *screen) resize(columns, rows int) {
-	old := s.cells
-	s.cells = blank(columns, rows)
-	for i := range min(rows, len(old)) {
-		copy(s.cells[i], old[i])
-	}
+	s.cells, s.main = fitted(s.cells, columns, rows), fitted(s.main, columns, rows)
 	s.row, s.column = min(s.row, rows-1), min(s.column, columns-1)
 	s.top, s.bottom = 0, rows
+}
+
+func fitted(old [][]string, columns, rows int) [][]string {
+	cells := blank(columns, rows)
+	for i := range min(rows, len(old)) {
+		copy(cells[i], old[i])
+	}
+	return cells
 }
 
 func blank(columns, rows int) [][]string {

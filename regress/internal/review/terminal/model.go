@@ -59,7 +59,7 @@ type wrote struct {
 }
 
 // lookSpacing is how often what others do is looked at.
-const lookSpacing = 2 * time.Second
+const lookSpacing = time.Second
 
 func (m *model) Init() tea.Cmd { return tea.Batch(m.load(), m.look()) }
 
@@ -70,11 +70,22 @@ func (m *model) look() tea.Cmd {
 	})
 }
 
+// repaintAfter is longer than a frame of the library's.
+const repaintAfter = 50 * time.Millisecond
+
+// repaint draws everything once more, a frame after the terminal was resized: the
+// library does not remember what its first frame put into columns that are new, and would
+// leave that on the screen when it changes (ultraviolet, TerminalRenderer.Render).
+func repaint() tea.Cmd {
+	return tea.Tick(repaintAfter, func(time.Time) tea.Msg { return tea.ClearScreen() })
+}
+
 // Update implements tea.Model.
 func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		m.width, m.height = msg.Width, msg.Height
+		return m, repaint()
 	case tea.KeyPressMsg:
 		return m, m.key(msg)
 	case tea.PasteMsg:
