@@ -318,6 +318,9 @@ func (c *checking) end(err error) error {
 	}
 	c.notRun(func(i int) bool { return c.final[i] })
 	err = c.finish(err)
+	if c.summary.Interrupted && c.summary.NotRun == 0 {
+		return fault.Interruptedf("interrupted: all cases have their verdicts, and what the change costs is not told; --resume goes on")
+	}
 	if c.summary.Interrupted {
 		return fault.Interruptedf("interrupted: %d of %s have no verdict; --resume goes on", c.summary.NotRun, counted(len(c.cases)))
 	}

@@ -58,7 +58,7 @@ func swapped(r *rand.Rand, round []cost.Pair, factor float64) []cost.Pair {
 }
 
 // trials are enough to tell one alarm in a hundred from three.
-const trials = 1000
+const trials = 500
 
 func TestRecordedNoise(t *testing.T) {
 	rounds := recorded(t)
