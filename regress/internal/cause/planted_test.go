@@ -207,12 +207,18 @@ func TestFormatterIsFewCauses(t *testing.T) {
 // Outputs that have nothing to do with each other have no causes to tell apart.
 func TestRewritten(t *testing.T) {
 	var cases []cause.Case
-	for i := range 60 {
-		cases = append(cases, differing(fmt.Sprintf("p%03d", i), program(uint64(i), 0), noiseText(uint64(i), 1500)))
+	for i, size := range []int{1500, 12_000} {
+		for n := range 30 {
+			c := differing(fmt.Sprintf("p%d%03d", i, n), program(uint64(n), 0), noiseText(uint64(n), 1500))
+			if size > 1500 {
+				c = differing(c.Name, noiseText(uint64(n), size), noiseText(uint64(n+100), size))
+			}
+			cases = append(cases, c)
+		}
+		f := found(cases...)
+		if !f.Rewritten || len(f.Causes) != 1 || f.Causes[0].Kind != cause.Rewritten || f.Causes[0].Cases != len(cases) {
+			t.Errorf("rewritten %v%s", f.Rewritten, named(f))
+		}
+		checkReplay(t, f, cases[len(cases)-10:])
 	}
-	f := found(cases...)
-	if !f.Rewritten || len(f.Causes) != 1 || f.Causes[0].Kind != cause.Rewritten || f.Causes[0].Cases != 60 {
-		t.Errorf("rewritten %v%s", f.Rewritten, named(f))
-	}
-	checkReplay(t, f, cases)
 }
