@@ -158,14 +158,14 @@ func (b *bench) large(ctx context.Context) error {
 	if err := w.record(ctx, w.command()); err != nil {
 		return err
 	}
-	fmt.Fprintf(b.out, "\n| one case of %.0f MB | changed lines | causes | limit | | s | CPU s | MB |\n|---|---|---|---|---|---|---|---|\n", float64(len(basic.Compile(program)))/1e6)
+	fmt.Fprintf(b.out, "\n| one case of %.0f MB | changed lines by muster | causes | the first is called | limit | | s | CPU s | MB |\n|---|---|---|---|---|---|---|---|---|\n", float64(len(basic.Compile(program)))/1e6)
 	for _, changes := range [][]basic.Change{{basic.Suffix}, basic.Eight()} {
 		c, err := w.check(ctx, fmt.Sprintf("with%d", len(changes)), w.command(changes...), 1)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(b.out, "| changes: %d | %d | %d | ≤ %.0f s | %s | %.2f | %.2f | %.0f |\n", len(changes), c.found.lines(), len(c.found.causes),
-			largeMost.Seconds(), verdict(c.wall <= largeMost), c.wall.Seconds(), c.cpu.Seconds(), float64(c.peak)/1e6)
+		fmt.Fprintf(b.out, "| changes: %d | %d | %d | %s: %s | ≤ %.0f s | %s | %.2f | %.2f | %.0f |\n", len(changes), c.found.lines(), len(c.found.causes),
+			c.found.causes[0].Kind, c.found.causes[0].Name, largeMost.Seconds(), verdict(c.wall <= largeMost), c.wall.Seconds(), c.cpu.Seconds(), float64(c.peak)/1e6)
 	}
 	return nil
 }
