@@ -6,7 +6,8 @@ GO ?= go
 # For one package. The whole run is bounded by .ci/run.
 TEST_TIMEOUT ?= 10m
 
-.PHONY: build demo test check fmt vet staticcheck nocgo darwin race long fuzz wire side bench-regress bench-pool bench-files clean
+.PHONY: build demo test check fmt vet staticcheck nocgo darwin race long fuzz wire side
+.PHONY: bench-regress bench-pool bench-files bench-cost bench-causes clean
 
 build:
 	$(GO) build -o bin/muster ./cmd/muster
@@ -117,6 +118,25 @@ CONNECTIONS ?= 500
 REQUESTS ?= 20000
 bench-files: build
 	$(GO) -C bench run ./files -muster $(MUSTER) -disk $(DISK) -sync $(SYNC) -connections $(CONNECTIONS) -requests $(REQUESTS) -rounds $(ROUNDS)
+
+# How often muster tells of a cost that is not there, and finds 5 % that are: some 20 minutes
+# on a machine with nothing else to do. ROUNDS is 100 unless given.
+bench-cost: ROUNDS = 100
+bench-cost: build
+	$(GO) -C bench run ./cost -muster $(MUSTER) -rounds $(ROUNDS)
+
+# In how few ways two versions of a tool are said to differ, and planted changes of which
+# the truth is known. ONLY is some of esbuild,gofmt,prettier,black,tsc,ruff,marked,planted,large;
+# SHARE=0 takes all cases there are; JUDGE=60 prints pairs of edits that are called one cause.
+ONLY ?= esbuild,gofmt,prettier,black,tsc,ruff,marked,planted,large
+SHARE ?= 1
+JUDGE ?= 0
+JOBS ?= $(shell getconf _NPROCESSORS_ONLN)
+TEST_CACHE = $(or $(MUSTER_TEST_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/muster-test)
+bench-causes: build
+	@scripts/install-test-tools || true
+	@scripts/install-causes-tools $(TEST_CACHE)/causes || true
+	$(GO) -C bench run ./causes -muster $(MUSTER) -cache $(TEST_CACHE) -only $(ONLY) -share $(SHARE) -jobs $(JOBS) -judge $(JUDGE)
 
 clean:
 	rm -rf bin build

@@ -46,7 +46,7 @@ func TestManual(t *testing.T) {
 func TestManualNamesAll(t *testing.T) {
 	f := newFolder(t)
 	checkManual(t, f, manual{
-		page: "docs/regress.md", group: "Main", tables: []string{"record", "check"},
+		page: "docs/regress.md", group: "Main", tables: []string{"record", "check", "review"},
 		machine: []string{"--jobs"},
 	})
 	lab := manual{page: "docs/lab.md", above: []string{"lab"}, group: "Measure", machine: []string{"--procs", "--processes", "--dir"}}

@@ -3,6 +3,7 @@ package regress
 import (
 	"context"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"muster/regress/internal/cost"
@@ -77,11 +78,16 @@ func (c *checking) tellCost(ctx context.Context) error {
 // judged refuses to pass what --fail-on could not judge.
 func (c *checking) judged(told report.Cost) error {
 	for _, l := range c.costs.limits {
-		if r := l.Of(told.Estimate); !c.costs.rival.same && !r.Bounded() && c.o.status(c.summary, fault.None) == fault.StatusClean {
-			return fault.Inputf("--fail-on %s: it cannot be told what the change costs: %s", l, told.Why)
+		if l.Untold(told.Estimate) && !c.costs.rival.same && c.o.status(c.summary, fault.None) == fault.StatusClean {
+			return fault.Inputf("--fail-on %s: what the change costs cannot be told from %d pairs of runs: select more cases", l, told.Pairs)
 		}
 	}
 	return nil
+}
+
+// decided reports whether all limits are.
+func (k *costing) decided(e cost.Estimate) bool {
+	return len(k.limits) > 0 && !slices.ContainsFunc(k.limits, func(l cost.Limit) bool { return !l.Decided(e) && (l.Untold(e) || l.Of(e).Told()) })
 }
 
 func (c *checking) cost(ctx context.Context) (told report.Cost, err error) {
@@ -95,7 +101,12 @@ func (c *checking) cost(ctx context.Context) (told report.Cost, err error) {
 	if err := c.inTurns(ctx); err != nil {
 		return told, err
 	}
-	told.Estimate, told.Took = cost.Of(k.pairs, c.crew.Floor()), k.took
+	began := time.Now()
+	told.Estimate = cost.Of(k.pairs, c.crew.Floor())
+	if err := c.confirm(ctx, &told.Estimate); err != nil {
+		return told, err
+	}
+	told.Took = k.took + time.Since(began)
 	if told.Measured = len(told.Cases); told.Measured == 0 {
 		told.Why = "no case ended alike in both commands"
 		return told, nil
@@ -166,7 +177,7 @@ func (c *checking) inTurns(ctx context.Context) error {
 		estimate := cost.Of(k.pairs, c.crew.Floor())
 		k.took = time.Since(began)
 		urgent := len(k.limits) > 0 && !estimate.CPU.Bounded() && round < roundsMax/4
-		if estimate.CPU.Precision() <= precisionWanted || len(k.pairs) > 0 && k.took+last > patience && !urgent {
+		if estimate.CPU.Precision() <= precisionWanted || k.decided(estimate) || len(k.pairs) > 0 && k.took+last > patience && !urgent {
 			return nil
 		}
 		if err := c.round(ctx, turned(tasks, round*size)[:size], round); err != nil {
@@ -175,6 +186,33 @@ func (c *checking) inTurns(ctx context.Context) error {
 		last = time.Since(began) - k.took
 	}
 	k.took = time.Since(began)
+	return nil
+}
+
+// confirmRounds is how many further pairs tell whether a case is one of the worst.
+const confirmRounds = 3
+
+// confirm runs what seems to have become slow again.
+func (c *checking) confirm(ctx context.Context, e *cost.Estimate) error {
+	var tasks []task
+	suspects := e.Suspects()
+	for _, one := range c.costs.cases {
+		if name := one.task.entry.Name; slices.Contains(suspects, name) && c.costs.rival.runs(name) {
+			tasks = append(tasks, one.task)
+		}
+	}
+	if len(tasks) == 0 {
+		return nil
+	}
+	pairs := c.costs.pairs
+	c.costs.pairs = nil
+	defer func() { c.costs.pairs = pairs }()
+	for round := range confirmRounds {
+		if err := c.round(ctx, tasks, round); err != nil {
+			return err
+		}
+	}
+	e.Confirm(c.costs.pairs)
 	return nil
 }
 

@@ -97,21 +97,15 @@ func (p *past) reference(m golden.Meta, caseName string, given []string) (*exec.
 	case p.run.Command == report.CompareCommand:
 		return exec.Resolve(o.Reference, o.Shell, o.Stdin)
 	}
-	recorded := Options{}
-	recorded.asRecorded(m)
-	words := recorded.Command.wordsFor(caseName)
 	const mend = "name the trusted one with --ref 'COMMAND'"
-	if m.ExecutableDigest == (golden.Meta{}).ExecutableDigest || len(words) == 0 {
-		return nil, fault.Inputf("the golden does not say which executable made it: %s", mend)
-	}
-	c, err := exec.Resolve(words, recorded.Command.Shell, recorded.Command.Stdin)
+	r := recordedRival(m, &command{}) // not the run's, which may be the same one
 	switch {
-	case err != nil:
-		return nil, fault.Inputf("the command that made the golden is needed again, and is gone: %w: %s", err, mend)
-	case c.Digest != m.ExecutableDigest:
-		return nil, fault.Inputf("the command that made the golden is needed again, and %s is another now: %s", c.Path, mend)
+	case r.command == nil:
+		return nil, fault.Inputf("the command that made the golden has to run again: %s: %s", r.why, mend)
+	case !r.runs(caseName):
+		return nil, fault.Inputf("the command that made the golden has to run again, and there is no digest of the one that was for %s: %s", name.Print(caseName), mend)
 	}
-	return c, nil
+	return r.command, nil
 }
 
 // reducing is a reduction under way.

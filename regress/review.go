@@ -21,6 +21,10 @@ type Reviewing struct {
 	Stdin io.Reader // the keyboard
 	Web   bool      // in a browser instead of the terminal
 	Addr  string    // with Web: where to listen; empty = any free port of this machine alone
+
+	// With Web, for an address that other machines reach: files in PEM, or no TLS at all.
+	Certificate, Key string
+	InTheClear       bool
 }
 
 // Review lets somebody decide on the causes of a past run, one by one or many at once.
@@ -42,7 +46,7 @@ func Review(ctx context.Context, o Options, r Reviewing) (err error) {
 		return err
 	}
 	if r.Web {
-		return errors.New("the review in a browser is not there yet")
+		return w.inBrowser(ctx, o, r)
 	}
 	desk, err := w.desk(ctx)
 	if err != nil {

@@ -12,7 +12,9 @@ func (p *program) check() *cobra.Command {
 		Short: "Run a changed command and compare with the golden",
 		Long: `Check runs the command over every case of the corpus and compares what comes out
 with the golden, which it never writes. A case that differs runs twice more: if
-its runs do not agree it is flaky, else it has changed.
+its runs do not agree it is flaky, else it has changed. Then the golden's command,
+if its executable is still there, runs some cases again in turns with yours, to
+tell what the change costs.
 
 Corpus and command are those that were recorded, unless given. The exit status
 is 0 when all is identical and 1 when something is not; muster help exit-codes
@@ -20,6 +22,7 @@ has the others.`,
 		Example: `  muster check
   muster check sources.tar -- ./gofmt-new {in}
   muster check --filter '^a/' --format json
+  muster check --fail-on 'cpu>5%' -- ./gofmt-new {in}
   muster check --normalize 'stdout:s/took [0-9]+ ms/took N ms/'`,
 	}, jobGroups(checkFlags), func(c *cobra.Command, o *regress.Options, args []string) error {
 		if err := takeJob(c, o, args); err != nil {

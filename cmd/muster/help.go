@@ -59,7 +59,8 @@ func exitCodes() *cobra.Command {
 		Use:   "exit-codes",
 		Short: "What the exit status says",
 		Long: `0    all identical, or only known flaky parts differ, or only what --allow names
-1    something else is not identical (newly flaky counts), or --fail-fast ended the run
+1    something else is not identical (newly flaky counts), or --fail-fast ended the run,
+     or the change costs more than --fail-on allows
 2    usage, configuration, hostile or damaged input, no golden
 3    the environment failed: disk full, command not found … (wins over 1)
 4    nothing selected

@@ -20,12 +20,15 @@ decisions are kept with the run, and the cases of which all causes are accepted 
 part of the golden. What was decided can be decided otherwise later, but what is in the
 golden stays there.
 
-In the terminal ? shows the keys. --web shows the same in a browser, by default
-on any free port of this machine alone.`,
+In the terminal ? shows the keys. --web shows the same in a browser: it prints a link
+that opens the review once, by default on any free port of this machine alone. An
+address that other machines reach wants a certificate, or --in-the-clear. The review
+ends when it is finished there, by Ctrl-C, or half an hour after the last page is closed.`,
 		Example: `  muster review
   muster review --run 20250131
   muster review --web
-  muster review --web 127.0.0.1:8080`,
+  muster review --web 127.0.0.1:8080
+  muster review --web 0.0.0.0:8443 --tls-cert c.pem --tls-key k.pem`,
 		Args: func(c *cobra.Command, args []string) error {
 			// A flag that may stand alone takes no value that is not behind a '='.
 			if len(args) == 1 && c.Flag("web").Value.String() == anyAddress {
@@ -38,11 +41,17 @@ on any free port of this machine alone.`,
 		if len(args) == 1 {
 			r.Addr = args[0]
 		}
+		if !r.Web && (r.Certificate != "" || r.Key != "" || r.InTheClear) {
+			return usagef("--tls-cert, --tls-key and --in-the-clear are for --web")
+		}
 		return regress.Review(c.Context(), *o, r)
 	})
 	f := c.Flags()
 	f.StringVar(&r.Addr, "web", "", "decide in a browser; listen at `ADDR`, "+anyAddress+" if none is given")
 	f.Lookup("web").NoOptDefVal = anyAddress
+	f.StringVar(&r.Certificate, "tls-cert", "", "with --web: `FILE` with the certificate, in PEM")
+	f.StringVar(&r.Key, "tls-key", "", "with --web: `FILE` with its key, in PEM")
+	f.BoolVar(&r.InTheClear, "in-the-clear", false, "with --web: also an address that others reach, who could read along and decide")
 	runFlag(c, &r.Run)
 	return c
 }

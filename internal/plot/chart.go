@@ -1,5 +1,5 @@
-// Package plot draws measurements: lines over a linear or logarithmic axis, with the
-// interval of each point, as SVG. Equal charts give equal bytes.
+// Package plot draws measurements over linear or logarithmic axes, as lines with the
+// interval of each point, as clouds of points, or as bars, in SVG. Equal charts give equal bytes.
 //
 // The pictures need no fonts and no scripts from elsewhere, can be told apart without
 // colours, and follow a reader who prefers dark pages. The package must not measure or
@@ -37,8 +37,20 @@ type Axis struct {
 // A Line is a series of points, drawn in the order of their X.
 type Line struct {
 	Name   string // in the legend
+	Form   Form
 	Points []Point
 }
+
+// Form is how the points of a series are drawn.
+type Form int
+
+// The forms.
+const (
+	Joined Form = iota // a line through the points, each with a marker
+	Cloud              // a dot for each, and no line
+	Rule               // a thin line without markers: what the others are to be seen against
+	Bars               // a bar from 0 up to each point, as wide as points are apart
+)
 
 // A Point is a measured value and the interval in which it lies. Low and High are both 0
 // where there is none.
@@ -83,7 +95,7 @@ func (c Chart) picture() (picture, error) {
 			}
 		}
 		points := slices.SortedStableFunc(slices.Values(l.Points), func(a, b Point) int { return cmp.Compare(a.X, b.X) })
-		lines[i] = Line{Name: label(l.Name), Points: points}
+		lines[i] = Line{Name: label(l.Name), Form: l.Form, Points: points}
 	}
 	c.Title, c.X.Label, c.Y.Label, c.Lines = label(c.Title), label(c.X.Label), label(c.Y.Label), lines
 	return newPicture(c), nil

@@ -104,8 +104,7 @@ func (p picture) draw(c draw.Canvas) {
 func (p picture) drawLegend(c draw.Canvas, row []int) {
 	x, y := c.Min.X, c.Max.Y-rowHeight/2
 	for _, i := range row {
-		c.StrokeLine2(lineStyle(i), x, y, x+sample-6, y)
-		c.DrawGlyphNoClip(glyph(i), vg.Point{X: x + (sample-6)/2, Y: y})
+		newSeries(i, p.chart.Lines[i]).sample(c, x, y)
 		name := p.chart.Lines[i].Name
 		c.FillText(style(11), vg.Point{X: x + sample, Y: y - 4}, name)
 		x += entryWidth(name)
@@ -120,7 +119,7 @@ func (p picture) plot() *plot.Plot {
 	lines.Horizontal.Width, lines.Vertical.Width = 0.5, 0.5
 	pl.Add(lines)
 	for i, l := range p.chart.Lines {
-		pl.Add(&series{l.Points, lineStyle(i), glyph(i)})
+		pl.Add(newSeries(i, l))
 	}
 	furnish(&pl.X, p.chart.X, p.x)
 	furnish(&pl.Y, p.chart.Y, p.y)
@@ -153,46 +152,6 @@ func style(size vg.Length) text.Style {
 
 func lineStyle(i int) draw.LineStyle {
 	return draw.LineStyle{Color: colours[i%len(colours)], Width: 1.75}
-}
-
-// A series draws one line with the intervals and markers of its points.
-type series struct {
-	points []Point
-	line   draw.LineStyle
-	glyph  draw.GlyphStyle
-}
-
-// Plot implements gonum's Plotter.
-func (s *series) Plot(c draw.Canvas, p *plot.Plot) {
-	x, y := p.Transforms(&c)
-	thin := s.line
-	thin.Width = 0.8
-	var path []vg.Point
-	for _, pt := range s.points {
-		at := vg.Point{X: x(pt.X), Y: y(pt.Y)}
-		path = append(path, at)
-		if !pt.HasInterval() {
-			continue
-		}
-		// On a logarithmic axis an interval may reach below everything that it shows.
-		low, high := y(max(pt.Low, p.Y.Min)), y(pt.High)
-		c.StrokeLine2(thin, at.X, low, at.X, high)
-		c.StrokeLine2(thin, at.X-3, low, at.X+3, low)
-		c.StrokeLine2(thin, at.X-3, high, at.X+3, high)
-	}
-	c.StrokeLines(s.line, path)
-	for _, at := range path {
-		c.DrawGlyphNoClip(s.glyph, at)
-	}
-}
-
-// GlyphBoxes implements gonum's GlyphBoxer, so that markers at the edge have room.
-func (s *series) GlyphBoxes(p *plot.Plot) []plot.GlyphBox {
-	boxes := make([]plot.GlyphBox, len(s.points))
-	for i, pt := range s.points {
-		boxes[i] = plot.GlyphBox{X: p.X.Norm(pt.X), Y: p.Y.Norm(pt.Y), Rectangle: s.glyph.Rectangle()}
-	}
-	return boxes
 }
 
 // The pages that a chart stands in may set --chart-background; a style in an attribute

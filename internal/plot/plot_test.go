@@ -215,3 +215,24 @@ func TestAnyChart(t *testing.T) {
 		}
 	})
 }
+
+// Each form draws, alone and over logarithmic axes, and is in the legend with its name.
+func TestForms(t *testing.T) {
+	pictures := map[string]bool{}
+	for _, form := range []plot.Form{plot.Joined, plot.Cloud, plot.Rule, plot.Bars} {
+		for _, log := range []bool{false, true} {
+			line := points(1, 2, 10, 20, 100, 5)[0]
+			line.Form = form
+			c := plot.Chart{X: plot.Axis{Log: log}, Y: plot.Axis{Log: log}, Lines: []plot.Line{line}}
+			contains(t, texts(t, c), "a")
+			var b bytes.Buffer
+			if err := c.SVG(&b); err != nil {
+				t.Fatal(err)
+			}
+			pictures[b.String()] = true
+		}
+	}
+	if len(pictures) != 8 {
+		t.Errorf("%d different pictures of 8", len(pictures))
+	}
+}

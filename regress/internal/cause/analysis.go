@@ -8,8 +8,8 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// editsMax is of how many edits of one part the places are kept. Beyond it the causes
-// are known and the places are not, and what is left of the part is one edit.
+// editsMax is of how many edits of one part the places are kept. Where there are more,
+// their causes are known and their places are not.
 const editsMax = 100_000
 
 // An Analysis collects the differences of cases, and finds their causes.
@@ -87,7 +87,9 @@ func (a *Analysis) look(c Case) (*seen, *words) {
 			t.replace(w.add(ended))
 		} else {
 			t.compare()
-			t.exact()
+			if t.seen == nil {
+				t.exact()
+			}
 		}
 		s.add(t, p.Key)
 	}
@@ -100,7 +102,7 @@ func (a *Analysis) look(c Case) (*seen, *words) {
 // add keeps what was found in a text.
 func (s *seen) add(t *text, key outcome.Key) {
 	p := seenPart{key: key, places: slices.Clip(t.places), cuts: slices.Clip(t.cuts)}
-	if len(p.places) > editsMax {
+	if t.seen != nil {
 		known := map[int32]bool{}
 		p.tooMany, p.cuts = true, nil
 		p.places = slices.DeleteFunc(p.places, func(q place) bool {

@@ -66,7 +66,7 @@ type Attributed struct {
 }
 
 // PartEdits are the edits of one part of a case, in order; none for a part that is
-// no text on both sides, or of which there is too much to keep.
+// no text on both sides, or of which there is too much to keep: more than 100,000.
 type PartEdits struct {
 	Key   outcome.Key
 	Edits []Attributed
@@ -82,7 +82,7 @@ type Member struct {
 
 // Found is what an Analysis came to.
 type Found struct {
-	Rewritten bool // everything changed: there is one cause, of that kind
+	Rewritten bool // so much changed that all edits are one cause, of that kind; how cases ended has its own
 	Causes    []Cause
 	Members   []Member // by name
 }

@@ -131,8 +131,25 @@ func (t *text) add(p place, pattern []byte, c *lineCounter) {
 	if p.lines > 1 && (startsWithNewline(t.now[p.Now.From:p.Now.To]) || startsWithNewline(t.old[p.Old.From:p.Old.To])) {
 		p.lines--
 	}
+	if len(t.places) >= editsMax && t.tooMany(p.pattern) {
+		return
+	}
 	p.gap = t.gapBefore(p.Old.From)
 	t.places = append(t.places, p)
+}
+
+// tooMany notes that there are more edits than are kept, and reports whether there is
+// one of this pattern already.
+func (t *text) tooMany(pattern int32) bool {
+	if t.seen == nil {
+		t.seen = map[int32]bool{}
+		for _, p := range t.places {
+			t.seen[p.pattern] = true
+		}
+	}
+	known := t.seen[pattern]
+	t.seen[pattern] = true
+	return known
 }
 
 // far is the gap between edits of which it does not matter how far.

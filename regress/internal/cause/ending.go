@@ -83,12 +83,12 @@ var (
 	colour     = regexp.MustCompile("\x1b\\[[0-9;]*[A-Za-z]")
 	clockTime  = regexp.MustCompile(`\b(\d{4}-\d\d-\d\d[T ])?\d{1,2}:\d\d:\d\d(\.\d+)?Z?\b`)
 	hexNumber  = regexp.MustCompile(`\b0x[0-9a-fA-F]+\b|\b[0-9a-f]*\d[0-9a-f]*[a-f][0-9a-f]*\d[0-9a-f]*\b`)
-	somePath   = regexp.MustCompile(`(^|[\s("'=<\[])([A-Za-z]:)?[\w.@+~-]*(/[\w.@+~-]+)+/?|(^|[\s("'])[\w+-]+\.[A-Za-z]\w{0,5}(:\d|\b)`)
-	lineColumn = regexp.MustCompile(`:\d+(:\d+)?(-\d+(:\d+)?)?|\(\d+(,\d+)?\)|\b[Ll]ine \d+(, column \d+)?|^\d+(:\d+)+`)
+	somePath   = regexp.MustCompile(`(^|[\s("'=<\[])(?:[A-Za-z]:)?[\w.@+~-]*(?:/[\w.@+~-]+)+/?|(^|[\s("'])[\w+-]+\.[A-Za-z]\w{0,5}\b`)
+	lineColumn = regexp.MustCompile(`:\d+(:\d+)?(-\d+(:\d+)?)?|\(\d+(,\d+)?\)|\b[Ll]ine \d+(, column \d+)?|^\d+(:\d+)+|\(\.\w+\+0x[0-9a-f]+\)`)
 	quote      = regexp.MustCompile("\"[^\"]*\"|`[^`'\"]*[`']|'[^']*'|‘[^’]*’|“[^”]*”|«[^»]*»")
 	someDigits = regexp.MustCompile(`\d+(\.\d+)?`)
 	keyword    = regexp.MustCompile(`^(?:[^\w\s]{1,3}|if|else|for|while|do|return|switch|case|break|continue|goto|int|char|void|long|short|float|double|unsigned|signed|struct|union|enum|const|static|extern|import|export|from|class|function|func|var|let|type|package|interface|def|end|begin|then|fn|new|this|self|null|nil|true|false|yield|await|async|default|throw|try|catch|in|of|is|not|and|or|EOF)$`)
-	headClause = regexp.MustCompile(`^.*?(?:[;]|\. |, but | \(|\[-W|$)`)
+	headClause = regexp.MustCompile(`^.*?(?:; |\. |, but | \(|\[-W|$)`)
 )
 
 // normal returns a line of a diagnostic without what differs from place to place.
@@ -102,7 +102,7 @@ func normal(line []byte) string {
 		}
 		return "STR"
 	})
-	s = somePath.ReplaceAllString(s, "${1}${3}PATH$4")
+	s = somePath.ReplaceAllString(s, "${1}${2}PATH")
 	s = lineColumn.ReplaceAllString(s, "")
 	s = hexNumber.ReplaceAllString(s, "HEX")
 	s = someDigits.ReplaceAllString(s, "N")

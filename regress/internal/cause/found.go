@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // finder is an Analysis on its way to what it found.
@@ -13,6 +14,7 @@ type finder struct {
 	patterns []used // by their keys
 	at       []int  // of words their index in patterns, -1 for other words
 	literal  int    // cases that make a word one that stays
+	torn     bool   // so much changed in so many ways that nobody looks for causes
 
 	wordCases map[string]int
 	shapes    []shape
@@ -56,12 +58,22 @@ func (f *finder) index() {
 		}
 	})
 	slices.SortFunc(keys, func(x, y int32) int { return cmp.Compare(f.list[x], f.list[y]) })
+	f.torn = len(keys) > tornMin && f.mostChanged()
 	f.patterns = make([]used, len(keys))
 	for i, k := range keys {
 		f.at[k] = i
-		f.patterns[i] = used{pattern: parse(f.list[k]), key: f.list[k]}
+		f.patterns[i] = used{key: f.list[k]}
+		if sort, _, _ := strings.Cut(f.list[k], " "); f.torn && kindOf(sort) == Edit {
+			f.patterns[i].pattern = pattern{sort: "s", rest: "anything"}
+		} else {
+			f.patterns[i].pattern = parse(f.list[k])
+		}
 	}
 }
+
+// tornMin is of how many patterns there must be more for edits not to be looked into
+// where most changed: it would cost memory and come to nothing.
+const tornMin = 10_000
 
 // each visits the patterns of all cases, as words, as often as they occur.
 func (f *finder) each(visit func(c int, p int32)) {

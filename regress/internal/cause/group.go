@@ -96,9 +96,11 @@ func (f *finder) isRewritten() bool {
 			n++
 		}
 	}
-	if n <= rewrittenShapes {
-		return false
-	}
+	return f.torn || n > rewrittenShapes && f.mostChanged()
+}
+
+// mostChanged reports whether more than half of what the cases give is in edits.
+func (f *finder) mostChanged() bool {
 	var changed, total int64
 	for _, s := range f.cases {
 		changed, total = changed+s.changed, total+s.total

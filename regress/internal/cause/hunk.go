@@ -9,7 +9,7 @@ import (
 // that say the same, whose gap belongs to the hunk.
 func (t *text) hunk(b block, c *lineCounter) {
 	s := t.scratch
-	if len(t.places) >= editsMax {
+	if s.work <= 0 {
 		t.whole(b, c)
 		return
 	}
@@ -110,7 +110,7 @@ func (t *text) piece(b block, c *lineCounter) {
 	s.old = pieceTokens(s.old, t.old, s.oldLines[b.a0:b.a1+1])
 	s.now = pieceTokens(s.now, t.now, s.nowLines[b.b0:b.b1+1])
 	switch {
-	case len(t.places) >= editsMax || len(s.old)+len(s.now) > hunkMax:
+	case s.work <= 0 || len(s.old)+len(s.now) > hunkMax:
 		old := Span{int(s.old[0].gap), int(s.old[len(s.old)-1].from)}
 		now := Span{int(s.now[0].gap), int(s.now[len(s.now)-1].from)}
 		t.add(place{LiteralEdit: LiteralEdit{old, now}, cut: -1}, []byte(wholePattern), c)
@@ -164,11 +164,15 @@ func (t *text) keys() {
 	}
 }
 
+// tokenWork is what a token costs beside its comparing, in steps.
+const tokenWork = 8
+
 // compareTokens finds the edits between the tokens of a hunk.
 func (t *text) compareTokens(c *lineCounter) {
 	s := t.scratch
 	n, m := len(s.old)-1, len(s.now)-1
 	t.keys()
+	s.work -= tokenWork * (n + m)
 	a, b := s.a[len(s.oldLines):], s.b[len(s.nowLines):]
 	s.inner = s.within(s.inner[:0], a, b, block{0, n, 0, m}, tokensMax, 0)
 	h := hunk{text: t, c: c, blocks: s.inner, marks: nil}

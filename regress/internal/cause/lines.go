@@ -23,6 +23,7 @@ const (
 // nothing.
 func splitLines(lines []line, text []byte, from, to int) []line {
 	lines = lines[:0]
+	newline, long := from-1, false // where the line ends that from is on
 	for gap := from; ; {
 		for from < to && isSpace(text[from]) {
 			from++
@@ -30,7 +31,17 @@ func splitLines(lines []line, text []byte, from, to int) []line {
 		if from == to {
 			return append(lines, line{int32(gap), int32(to), int32(to), 0})
 		}
-		end := lineEnd(text, from, to)
+		if from > newline {
+			newline = to
+			if i := bytes.IndexByte(text[from:to], '\n'); i >= 0 {
+				newline = from + i
+			}
+			long = newline-from > lineMax
+		}
+		end := newline
+		if long {
+			end = cutLong(text, from, newline)
+		}
 		l := line{gap: int32(gap), from: int32(from)}
 		l.to, l.key = keyOf(text, from, end)
 		lines = append(lines, l)
@@ -38,20 +49,13 @@ func splitLines(lines []line, text []byte, from, to int) []line {
 	}
 }
 
-// lineEnd returns where the line that begins at from is to end, the newline left out.
-func lineEnd(text []byte, from, to int) int {
-	end := to
-	if i := bytes.IndexByte(text[from:to], '\n'); i >= 0 {
-		end = from + i
-	}
-	if end-from <= lineMax {
-		return end
-	}
-	long := text[from:min(end, from+lineLimit)]
-	if i := bytes.IndexAny(long, ";{}>"); i >= 0 {
+// cutLong returns where a piece of a long line ends that begins at from.
+func cutLong(text []byte, from, to int) int {
+	to = min(to, from+lineLimit)
+	if i := bytes.IndexAny(text[from:to], ";{}>"); i >= 0 {
 		return from + i + 1
 	}
-	return from + len(long)
+	return to
 }
 
 // keyOf returns where the last byte is that is no whitespace, and a key of all of those.

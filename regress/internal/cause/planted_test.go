@@ -172,10 +172,53 @@ func at(edits []cause.Attributed, old cause.Span) int {
 	return best
 }
 
-func TestZZ(t *testing.T) {
-	f := found(planted(200, 1<<changesMax-1)...)
-	t.Log(named(f))
-	for c := range changesMax {
-		t.Log(c, named(found(planted(150, 1<<c)...)))
+// The same change over other cases keeps its signature.
+func TestSignaturesAreStable(t *testing.T) {
+	for change := range changesMax {
+		all := planted(150, 1<<change)
+		of := map[string]bool{}
+		for _, c := range found(all...).Causes {
+			of[c.Signature] = true
+		}
+		for _, part := range [][]cause.Case{all[:len(all)/2], all[len(all)/3:]} {
+			if c := found(part...).Causes[0]; !of[c.Signature] {
+				t.Errorf("change %d: %s has another signature over a part of the cases", change, c.Name)
+			}
+		}
+	}
+}
+
+// A formatter that indents by two, puts braces on lines of their own, and sets spaces
+// within brackets.
+func TestFormatterIsFewCauses(t *testing.T) {
+	var cases []cause.Case
+	for i := range 150 {
+		old := program(uint64(i), 0)
+		now := strings.NewReplacer("    ", "  ", ") {\n", ")\n{\n", "(", "( ", ")", " )").Replace(old)
+		cases = append(cases, differing(fmt.Sprintf("p%03d", i), old, now))
+	}
+	f := found(cases...)
+	if len(f.Causes) > 10 || f.Rewritten {
+		t.Errorf("%d causes%s", len(f.Causes), named(f))
+	}
+	checkReplay(t, f, cases)
+}
+
+// Outputs that have nothing to do with each other have no causes to tell apart.
+func TestRewritten(t *testing.T) {
+	var cases []cause.Case
+	for i, size := range []int{1500, 12_000} {
+		for n := range 30 {
+			c := differing(fmt.Sprintf("p%d%03d", i, n), program(uint64(n), 0), noiseText(uint64(n), 1500))
+			if size > 1500 {
+				c = differing(c.Name, noiseText(uint64(n), size), noiseText(uint64(n+100), size))
+			}
+			cases = append(cases, c)
+		}
+		f := found(cases...)
+		if !f.Rewritten || len(f.Causes) != 1 || f.Causes[0].Kind != cause.Rewritten || f.Causes[0].Cases != len(cases) {
+			t.Errorf("rewritten %v%s", f.Rewritten, named(f))
+		}
+		checkReplay(t, f, cases[len(cases)-10:])
 	}
 }

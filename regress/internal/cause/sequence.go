@@ -6,7 +6,7 @@ type block struct{ a0, a1, b0, b1 int }
 
 const (
 	depthMax = 12      // of anchors within anchors
-	workMax  = 4 << 26 // steps of comparing a part; what is left then is replaced as a whole
+	workMax  = 1 << 29 // steps of comparing a part; what is left then is replaced as a whole
 )
 
 // A comparer compares sequences of keys. It has the memory that this takes.

@@ -10,7 +10,7 @@ const (
 	foldAbove  = 30  // causes of edits; as many as that are shown as they are
 	foldPart   = 100 // a cause is rare that has less than one in so many cases …
 	familyMin  = 3   // … or than literalMin; causes that make a family
-	familyMax  = 20  // families of rare causes; what is left is one more cause
+	familyMax  = 20  // families of that kind; what is left has what it does in common
 	foldedName = 200 // names of causes that were folded into one, at most
 )
 
@@ -20,44 +20,48 @@ type likeness struct{ does, beside, what string }
 
 func (l likeness) String() string { return l.does + " " + l.beside + " " + l.what }
 
-// fold gives causes their families. Where there are too many causes, the rare ones of a
-// family become one, and those of none another one.
+// fold gives causes their families. Where there are too many causes, each has one, and
+// the rare ones of a family become one cause.
 func (f *finder) fold() {
-	alike := f.likenesses()
-	var edits, rare []int
-	least := max(literalMin, len(f.cases)/foldPart)
+	var edits []int
 	for i := range f.groups {
 		if f.groups[i].kind == Edit {
 			edits = append(edits, i)
-			if f.groups[i].cases < least {
-				rare = append(rare, i)
-			}
 		}
 	}
-	families, of := choose(edits, alike, 0)
+	families, of := choose(edits, f.likenesses(), familyMax)
 	for n, members := range of {
 		for _, i := range members {
 			f.groups[i].family = families[n].String()
 		}
 	}
-	if len(edits) <= foldAbove || len(rare) < 2 {
-		return
+	if len(edits) > foldAbove {
+		f.foldRare(edits)
 	}
-	families, of = choose(rare, alike, familyMax)
+}
+
+func (f *finder) foldRare(edits []int) {
+	least := max(literalMin, len(f.cases)/foldPart)
+	rare := map[string][]int{}
+	for _, i := range edits {
+		g := &f.groups[i]
+		if g.cases < least {
+			rare[g.family] = append(rare[g.family], i)
+		} else if g.family == "" {
+			g.family = cmp.Or(g.does(f), "whitespace")
+		}
+	}
 	folded := map[int]bool{}
 	var sets []group
-	for n, members := range of {
-		sets = append(sets, f.merged(members, "family "+families[n].String(), families[n].String(), families[n].String()))
+	for _, family := range sortedKeys(rare) {
+		members := rare[family]
+		if len(members) < 2 {
+			continue
+		}
 		for _, i := range members {
 			folded[i] = true
 		}
-	}
-	rare = slices.DeleteFunc(rare, func(i int) bool { return folded[i] })
-	if len(rare) > 1 {
-		sets = append(sets, f.merged(rare, "other", "other rare edits", ""))
-		for _, i := range rare {
-			folded[i] = true
-		}
+		sets = append(sets, f.merged(members, "family "+family, "rare: "+cmp.Or(family, "other edits"), cmp.Or(family, "other")))
 	}
 	f.replaceBy(sets, folded)
 }
@@ -96,14 +100,13 @@ func (f *finder) replaceBy(sets []group, folded map[int]bool) {
 	f.tally()
 }
 
-// choose makes families of those groups that have the most alike, at most max of them
-// (0 for any number).
+// choose makes families of those groups that have the most alike, at most max of them.
 func choose(groups []int, alike [][]likeness, max int) (families []likeness, of [][]int) {
 	left := map[int]bool{}
 	for _, i := range groups {
 		left[i] = true
 	}
-	for max == 0 || len(families) < max {
+	for len(families) < max {
 		count := map[likeness]int{}
 		for _, i := range groups {
 			if left[i] {

@@ -34,7 +34,8 @@ type text struct {
 	scratch  *scratch
 	places   []place
 	cuts     []int32
-	changed  int64 // bytes in the larger side of edits that are more than whitespace
+	seen     map[int32]bool // the patterns, where there are more than editsMax edits
+	changed  int64          // bytes in the larger side of edits that are more than whitespace
 }
 
 // scratch is memory that is used for one part after another.

@@ -1,9 +1,7 @@
 package cost
 
 import (
-	"cmp"
 	"math"
-	"slices"
 
 	"muster/regress/internal/outcome"
 )
@@ -28,7 +26,7 @@ type Estimate struct {
 	CPU      Ratio     // of the sums: what the whole corpus takes of one and of the other
 	Memory   Ratio     // of the sums of the peaks
 	Cases    []Case    // in the order of their first pairs
-	Worst    []Case    // of those, what stands out by more than noise, the worst first
+	Worst    []Case    // confirmed ones, see Confirm
 	Warnings []Warning // why a figure may not mean what it seems to
 }
 
@@ -50,7 +48,6 @@ func Of(pairs []Pair, floor int64) Estimate {
 		return float64(p.Old.PeakRSS), float64(p.New.PeakRSS)
 	})
 	e.CPU, e.Memory = times.ratio(), peaks.ratio()
-	e.Worst = worst(e.Cases)
 	e.Warnings = warnings(e, times)
 	return e
 }
@@ -98,34 +95,4 @@ func (m measured) side(of func(Pair) outcome.Cost) outcome.Cost {
 		cpu, wall, peak = append(cpu, float64(c.CPU)), append(wall, float64(c.Wall)), append(peak, float64(c.PeakRSS))
 	}
 	return outcome.Cost{CPU: duration(median(cpu)), Wall: duration(median(wall)), PeakRSS: int64(math.Round(median(peak)))}
-}
-
-// What makes a case one of the worst.
-const (
-	worstMax     = 10
-	standsOut    = 4      // times what the cases scatter by …
-	perDeviation = 1.4826 // … as a standard deviation, from the median of how far they are apart
-	standsOutMin = 0.05   // and 5 % at the least
-)
-
-// worst are the cases whose ratio is beyond what the others scatter by.
-func worst(cases []Case) []Case {
-	logs := make([]float64, len(cases))
-	for i, c := range cases {
-		logs[i] = math.Log(c.CPU)
-	}
-	middle := median(logs)
-	apart := make([]float64, len(logs))
-	for i, l := range logs {
-		apart[i] = math.Abs(l - middle)
-	}
-	limit := max(middle, 0) + max(standsOut*perDeviation*median(apart), standsOutMin)
-	var found []Case
-	for i, c := range cases {
-		if logs[i] > limit {
-			found = append(found, c)
-		}
-	}
-	slices.SortStableFunc(found, func(a, b Case) int { return cmp.Compare(b.CPU, a.CPU) })
-	return found[:min(len(found), worstMax)]
 }

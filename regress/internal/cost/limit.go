@@ -62,6 +62,20 @@ func (l Limit) Of(e Estimate) Ratio {
 	return e.CPU
 }
 
+// Decided reports whether further pairs would change nothing: the ratio is below the limit
+// for certain, or so far beyond that looking at it again and again does no harm.
+func (l Limit) Decided(e Estimate) bool {
+	r := l.Of(e)
+	return r.Bounded() && (r.High <= 1+l.Part || r.Value > (1+l.Part)*(1+r.Precision())*(1+r.Precision()))
+}
+
+// Untold reports whether the cost cannot be judged. Memory that all is below what can be
+// told has not risen above it either.
+func (l Limit) Untold(e Estimate) bool {
+	r := l.Of(e)
+	return !r.Bounded() && (r.Told() || !e.CPU.Told())
+}
+
 // Passed reports whether the cost is beyond the limit for certain: the whole interval is.
 func (l Limit) Passed(e Estimate) bool {
 	return l.Of(e).Low > 1+l.Part

@@ -67,7 +67,7 @@ func shareOf(cases []measured, figure func(Pair) (old, now float64)) shares {
 
 // casesMin is from how many cases on they can stand for the corpus, heavy ones counted by
 // their share in the whole.
-const casesMin = 20
+const casesMin = 10
 
 // ratio is the ratio of the sums with its interval: from how the cases differ where there
 // are enough of them, else from how the pairs of each do.

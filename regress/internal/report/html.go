@@ -67,6 +67,7 @@ type page struct {
 	room     int // for excerpts, in bytes
 	notRun   []string
 	times    durationCounts
+	costs    *Cost
 }
 
 // A pageRow is a case that is not identical.
@@ -101,6 +102,8 @@ func (p *page) Handle(ev Event) error {
 		}
 	case Group:
 		p.group(ev)
+	case Cost:
+		p.costs = &ev
 	case Finished:
 		return p.to.replace(func(w io.Writer) error { return p.write(w, ev.Summary) })
 	}

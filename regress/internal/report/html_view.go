@@ -15,20 +15,21 @@ import (
 // page, for what is on it is told by what it takes.
 type pageView struct {
 	pageLook
-	Title, Class string
-	Interrupted  bool
-	Verdicts     []verdictCount
-	Facts        []fact
-	Hints        []hint
-	Bar          []barPart
-	Warnings     []string
-	Notes        []string
-	MoreNotes    string
-	Causes       *pageCauses // nil where there are none
-	Times        *durationChart
-	Cases        *pageCases
-	NotRun       []string
-	NotRunTold   string
+	Title       string
+	Interrupted bool
+	Verdicts    []verdictCount
+	Facts       []fact
+	Hints       []hint
+	Bar         []barPart
+	Warnings    []string
+	Notes       []string
+	MoreNotes   string
+	Causes      *pageCauses    // nil where there are none
+	Cost        *pageCost      // nil where none was told
+	Times       *durationChart // nil where there is too little to show
+	Cases       *pageCases
+	NotRun      []string
+	NotRunTold  string
 }
 
 type fact struct{ Name, Value string }
@@ -41,11 +42,15 @@ type verdictCount struct {
 func (p *page) write(w io.Writer, s Summary) error {
 	counted := &countingWriter{w: w}
 	cases := p.newCases(counted)
-	title, _ := headlineText(s)
+	title, _ := ended(s)
+	costs, err := p.costs.view()
+	if err != nil {
+		return err
+	}
 	v := pageView{
-		pageLook: newPageLook(), Title: readable.Line(s.Command) + ": " + title, Class: pageClass(s), Interrupted: s.brokeOff(),
+		pageLook: newPageLook(), Title: readable.Line(s.Command) + ": " + title, Interrupted: s.brokeOff(),
 		Facts: p.facts(s), Hints: hintsFor(s), Bar: verdictBar(s),
-		Causes: p.newCauses(counted, cases, s), Times: p.times.chart(),
+		Causes: p.newCauses(counted, cases, s), Cost: costs, Times: p.times.chart(),
 		Cases: cases, NotRun: printable(p.notRun), NotRunTold: p.notRunTold(s),
 	}
 	for _, c := range countsOf(s) {
@@ -115,11 +120,6 @@ func (p *page) facts(s Summary) []fact {
 	}
 	add("Exit status", status)
 	return facts
-}
-
-func pageClass(s Summary) string {
-	_, c := headlineText(s)
-	return classOfColour(c)
 }
 
 // classOf is the class of a verdict's chip.

@@ -45,6 +45,7 @@ type markdown struct {
 	others   [outcome.Identical][]string // the first names by verdict
 	groups   []Group
 	all      int // groups
+	costs    *Cost
 }
 
 func (m *markdown) Handle(ev Event) error {
@@ -63,6 +64,8 @@ func (m *markdown) Handle(ev Event) error {
 			ev.Members = nil
 			m.groups = append(m.groups, ev)
 		}
+	case Cost:
+		m.costs = &ev
 	case Finished:
 		return m.to.replace(func(w io.Writer) error {
 			_, err := io.WriteString(w, m.text(ev.Summary))
@@ -88,11 +91,8 @@ func (m *markdown) take(c Case) {
 
 func (m *markdown) text(s Summary) string {
 	b := &boundedMarkdown{room: markdownBytesMax - markdownTailBytes}
-	title, _ := headlineText(s)
-	if s.Interrupted {
-		title += ", interrupted"
-	}
-	b.add(MarkdownMark + "\n## muster " + inline(s.Command) + ": " + title + "\n\n")
+	title, _ := ended(s)
+	b.add(MarkdownMark + "\n## muster " + inline(s.Command) + ": " + inline(title) + "\n\n")
 	m.subject(b)
 	for _, w := range m.warnings {
 		b.add("> **Warning:** " + inline(w) + "\n\n")
@@ -104,6 +104,7 @@ func (m *markdown) text(s Summary) string {
 		}
 	}
 	b.add("\n")
+	m.cost(b)
 	m.causes(b, s)
 	m.differences(b, s)
 	m.named(b, s)
@@ -121,6 +122,18 @@ func (m *markdown) subject(b *boundedMarkdown) {
 	}
 	if words != nil {
 		b.add(strings.Join(words, " ") + "\n\n")
+	}
+}
+
+// cost says what the change costs, as the terminal does.
+func (m *markdown) cost(b *boundedMarkdown) {
+	r := results{costs: m.costs}
+	if text := r.cost(); text != "" {
+		lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+		for i, line := range lines {
+			lines[i] = inline(strings.TrimSpace(line))
+		}
+		b.add(strings.Join(lines, "<br>\n") + "\n\n")
 	}
 }
 

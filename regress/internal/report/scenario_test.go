@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"muster/regress/internal/cause"
+	"muster/regress/internal/cost"
 	"muster/regress/internal/diff"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/readable"
@@ -148,4 +149,18 @@ func withCauses(events []Event, n int) []Event {
 		all = append(all, Group{Cause: c, Excerpt: " before\n-4ll\n+4LL\n after\n", Members: of})
 	}
 	return append(all, end)
+}
+
+// costOfTen is what a change costs that makes ten cases slower.
+func costOfTen() Cost {
+	var pairs []cost.Pair
+	for i := range 10 {
+		for range 3 {
+			old := time.Duration(i+1) * time.Millisecond
+			pairs = append(pairs, cost.Pair{Case: fmt.Sprintf("case%d.go", i), Old: outcome.Cost{CPU: old, PeakRSS: 9000}, New: outcome.Cost{CPU: old * 11 / 10, PeakRSS: 9100}})
+		}
+	}
+	estimate := cost.Of(pairs, 1000)
+	estimate.Worst = estimate.Cases[:2]
+	return Cost{Estimate: estimate, Measured: 10, Took: 2 * time.Second}
 }

@@ -39,7 +39,7 @@ func (r *results) cost() string {
 		fmt.Fprintf(&b, "      %s\n", r.paint.paint(dim, measuredText(c)))
 	}
 	for _, w := range c.Warnings {
-		if w.Kind == cost.Noisy || w.Kind == cost.Uneven {
+		if w.Kind == cost.Uneven || w.Kind == cost.Noisy && len(c.Over) == 0 {
 			fmt.Fprintf(&b, "      %s\n", readable.Line(w.Text))
 		}
 	}

@@ -12,6 +12,12 @@ import (
 
 // headline is the one line that says how a run ended.
 func (r *results) headline(s Summary) string {
+	text, c := ended(s)
+	return r.paint.paint(bold, readable.Line(s.Command)+":") + " " + r.paint.paint(c, text)
+}
+
+// ended says how a run ended, whatever it found.
+func ended(s Summary) (string, colour) {
 	text, c := headlineText(s)
 	if s.Interrupted {
 		text += ", interrupted"
@@ -21,7 +27,7 @@ func (r *results) headline(s Summary) string {
 		text += ", but the change costs more: " + readable.Line(strings.Join(s.Over, ", "))
 		c = red
 	}
-	return r.paint.paint(bold, readable.Line(s.Command)+":") + " " + r.paint.paint(c, text)
+	return text, c
 }
 
 func headlineText(s Summary) (string, colour) {

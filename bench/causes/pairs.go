@@ -1,0 +1,167 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// A pair is two versions of a tool, and what they are run on.
+type pair struct {
+	name     string
+	versions string
+	old, now []string // commands; {in} is the source
+	stdin    bool     // the source is on standard input
+	needs    []string // files without which it is left out
+	corpus   func() ([]source, error)
+	sample   int // how many cases take two minutes or so; 0 = all
+	// The most causes there may be, or families where families count; causes alone may be
+	// less legible in what is no formatter.
+	most     int
+	families bool
+	untuned  bool // nobody has looked at its causes to make the analysis better
+}
+
+// tools is where they lie.
+type tools struct {
+	cache, goroot, python, node string
+}
+
+func (b *bench) find(ctx context.Context) (t tools, err error) {
+	t.cache = b.cache
+	root, err := exec.CommandContext(ctx, "go", "env", "GOROOT").Output()
+	if err != nil {
+		return t, fmt.Errorf("go env GOROOT: %w", err)
+	}
+	t.goroot = strings.TrimSpace(string(root))
+	// The program itself: what stands for it on PATH may be a script that chooses one.
+	if python, err := exec.CommandContext(ctx, "python3", "-c", "import sys; print(sys.executable)").Output(); err == nil {
+		t.python = strings.TrimSpace(string(python))
+	}
+	if t.node, err = exec.LookPath("node"); errors.Is(err, exec.ErrNotFound) {
+		err = nil
+	}
+	return t, err
+}
+
+func (t tools) in(words ...string) string {
+	return filepath.Join(append([]string{t.cache, "causes"}, words...)...)
+}
+
+// pairs are all that are measured. The last two are for proof: who works on the analysis
+// looks at the others alone.
+func pairs(t tools) []pair {
+	esbuild := func(version string) string { return filepath.Join(t.cache, "esbuild-"+version) }
+	prettier8, prettier3 := t.in("prettier-2.8.8", "bin-prettier.js"), t.in("prettier-3.3.3", "bin", "prettier.cjs")
+	tsc := func(version string) string { return t.in("typescript-"+version, "lib", "tsc.js") }
+	black := func(version string) []string {
+		return []string{"env", "PYTHONPATH=" + t.in("black-"+version), t.python, "-m", "black", "-q", "-"}
+	}
+	ruff := func(version string) string { return t.in("ruff-"+version, "bin", "ruff") }
+	gofmt := filepath.Join(t.goroot, "bin", "gofmt")
+	npmSet := func() ([]source, error) { return below(filepath.Join(t.cache, "npm-set"), ".js") }
+	pythonSet := func() ([]source, error) { return below(t.in("python-set"), ".py") }
+	// A few sources are so large that black takes minutes for each.
+	shortPython := func() ([]source, error) { return notAbove(24_000, pythonSet) }
+	// Helpers of an old target, declarations and complaints are what changes between releases.
+	typed := []string{"--target", "es5", "--lib", "es2020,dom", "--downlevelIteration", "--declaration", "--module", "commonjs", "--noResolve", "--pretty", "false"}
+	return []pair{
+		{
+			name: "esbuild", versions: "0.19.12 → 0.25.0", old: []string{esbuild("0.19.12"), "{in}"}, now: []string{esbuild("0.25.0"), "{in}"},
+			needs: []string{esbuild("0.19.12"), esbuild("0.25.0")}, corpus: npmSet, most: 25,
+		},
+		{
+			name: "gofmt", versions: "gofmt → gofmt -s", old: []string{gofmt, "{in}"}, now: []string{gofmt, "-s", "{in}"},
+			needs: []string{gofmt}, corpus: func() ([]source, error) {
+				return below(t.goroot, ".go", "src", "test")
+			}, most: 25,
+		},
+		{
+			name: "prettier", versions: "2.8.8 → 3.3.3", old: []string{t.node, prettier8, "{in}"}, now: []string{t.node, prettier3, "{in}"},
+			needs: []string{t.node, prettier8, prettier3}, corpus: npmSet, sample: 400, most: 25,
+		},
+		{
+			name: "black", versions: "22.12.0 → 24.10.0", old: black("22.12.0"), now: black("24.10.0"), stdin: true,
+			needs: []string{t.python, t.in("black-22.12.0"), t.in("black-24.10.0")}, corpus: shortPython, sample: 300, most: 25,
+		},
+		{
+			name: "tsc", versions: "4.9.5 → 5.6.3", old: append([]string{t.node, tsc("4.9.5"), "{in}"}, typed...), now: append([]string{t.node, tsc("5.6.3"), "{in}"}, typed...),
+			needs: []string{t.node, tsc("4.9.5"), tsc("5.6.3")}, corpus: t.typed, sample: 120, most: 25, families: true,
+		},
+		{
+			name: "ruff", versions: "format, 0.1.15 → 0.9.10", old: []string{ruff("0.1.15"), "format", "--isolated", "-"}, now: []string{ruff("0.9.10"), "format", "--isolated", "-"}, stdin: true,
+			needs: []string{ruff("0.1.15"), ruff("0.9.10")}, corpus: pythonSet, most: 25, untuned: true,
+		},
+		{
+			name: "marked", versions: "4.3.0 → 12.0.2", old: []string{t.node, t.in("marked-4.3.0", "bin", "marked.js"), "-i", "{in}"}, now: []string{t.node, t.in("marked-12.0.2", "bin", "marked.js"), "-i", "{in}"},
+			needs: []string{t.node, t.in("marked-4.3.0"), t.in("marked-12.0.2")}, corpus: t.markdown, most: 25, families: true, untuned: true,
+		},
+	}
+}
+
+// notAbove are the sources of a corpus that are not larger than that.
+func notAbove(size int64, corpus func() ([]source, error)) (short []source, err error) {
+	all, err := corpus()
+	for _, s := range all {
+		if info, err := os.Stat(s.path); err != nil {
+			return nil, err
+		} else if info.Size() <= size {
+			short = append(short, s)
+		}
+	}
+	return short, err
+}
+
+// typed are sources in TypeScript.
+func (t tools) typed() (all []source, err error) {
+	for _, folder := range []string{filepath.Join(t.cache, "npm-set", "rxjs"), t.in("ethers-6.13.4", "src.ts")} {
+		found, err := below(folder, ".ts")
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range found {
+			if !strings.HasSuffix(s.name, ".d.ts") {
+				s.name = filepath.Base(folder) + "/" + s.name
+				all = append(all, s)
+			}
+		}
+	}
+	return all, nil
+}
+
+// markdown are the examples of the specification, each a case, and what packages tell of
+// themselves.
+func (t tools) markdown() ([]source, error) {
+	text, err := os.ReadFile(t.in("commonmark-spec-0.31.2", "spec.txt"))
+	if err != nil {
+		return nil, err
+	}
+	all := examples(string(text))
+	for _, folder := range []string{filepath.Join(t.cache, "npm-set"), t.in(), t.goroot} {
+		found, err := below(folder, ".md")
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range found {
+			s.name = filepath.Base(folder) + "/" + s.name
+			all = append(all, s)
+		}
+	}
+	return all, nil
+}
+
+// missing names what a pair needs and is not there.
+func (p pair) missing() (names []string) {
+	for _, path := range p.needs {
+		if path == "" {
+			names = append(names, "an interpreter")
+		} else if _, err := os.Stat(path); err != nil {
+			names = append(names, path)
+		}
+	}
+	return names
+}

@@ -1,0 +1,162 @@
+package main
+
+import (
+	"fmt"
+
+	"muster/bench/causes/basic"
+)
+
+// A truth is how far the causes of changes made at once are those of each made alone. An
+// instance is an edit of a change alone. In the run of all at once it is sought where it
+// was, for what is before the change is the same in both.
+type truth struct {
+	instances int
+	// Instances at whose place there is an edit of a cause that is its change's. A cause
+	// is that of the change whose instances it meets most often.
+	right int
+	// Of these, instances where the cause also has the signature that it has alone.
+	same int
+	// Edits of the run of all at once, and those where their change does nothing alone.
+	edits, strange int
+	// Of each change the share that is right, and a case with one that is not.
+	changes []share
+}
+
+// A share is how much of a change is right.
+type share struct {
+	instances, right int
+	wrong            string // such an instance: the case, the byte in its old output, and what its cause is called there
+}
+
+// attribute judges the causes of changes that were made at once by what each did alone.
+func attribute(alone []found, together found) (t truth) {
+	votes := make([][]int, len(together.causes)) // by cause and change
+	for i := range votes {
+		votes[i] = make([]int, len(alone))
+	}
+	meet(alone, together, func(e *edit, change int, _ *edit) { votes[e.cause][change]++ })
+	of := make([]int, len(votes))
+	for i, v := range votes {
+		for change := range v {
+			if v[change] > v[of[i]] {
+				of[i] = change
+			}
+		}
+	}
+	right, same, known := map[*edit]bool{}, map[*edit]bool{}, map[*edit]bool{}
+	t.instances = meet(alone, together, func(e *edit, change int, instance *edit) {
+		if of[e.cause] != change {
+			return
+		}
+		known[e] = true
+		right[instance] = true
+		if together.causes[e.cause].Signature == alone[change].causes[instance.cause].Signature {
+			same[instance] = true
+		}
+	})
+	for _, m := range together.members {
+		for _, p := range m.parts {
+			t.edits += len(p.edits)
+		}
+	}
+	t.right, t.same, t.strange = len(right), len(same), t.edits-len(known)
+	for _, f := range alone {
+		t.changes = append(t.changes, shareOf(f, together, right))
+	}
+	return t
+}
+
+// shareOf counts the instances of a change that are right.
+func shareOf(alone, together found, right map[*edit]bool) (s share) {
+	for _, m := range alone.members {
+		for _, p := range m.parts {
+			for i := range p.edits {
+				s.instances++
+				if right[&p.edits[i]] {
+					s.right++
+				} else if s.wrong == "" {
+					s.wrong = fmt.Sprintf("%s at byte %d is of %s", m.name, p.edits[i].old.from, together.named(m.name, p.edits[i]))
+				}
+			}
+		}
+	}
+	return s
+}
+
+// named tells what stands where an instance was.
+func (f found) named(name string, in edit) string {
+	for _, m := range f.members {
+		if m.name != name {
+			continue
+		}
+		for _, p := range m.parts {
+			for _, e := range p.edits {
+				if at(e.old, in.old) {
+					return f.causes[e.cause].Name
+				}
+			}
+		}
+	}
+	return "no cause"
+}
+
+// meet calls met for each edit and each instance that it meets, and counts the
+// instances.
+func meet(alone []found, together found, met func(e *edit, change int, instance *edit)) (instances int) {
+	type key struct {
+		name, path string
+		place      int
+	}
+	parts := map[key][]edit{}
+	for _, m := range together.members {
+		for _, p := range m.parts {
+			parts[key{m.name, p.path, p.place}] = p.edits
+		}
+	}
+	for change, f := range alone {
+		for _, m := range f.members {
+			for _, p := range m.parts {
+				instances += len(p.edits)
+				overlay(parts[key{m.name, p.path, p.place}], p.edits, func(e, in *edit) { met(e, change, in) })
+			}
+		}
+	}
+	return instances
+}
+
+// overlay calls met for each pair of two ordered lists that is at one place.
+func overlay(edits, instances []edit, met func(e, in *edit)) {
+	first := 0
+	for i := range instances {
+		in := &instances[i]
+		for first < len(edits) && edits[first].old.to < in.old.from {
+			first++
+		}
+		for j := first; j < len(edits) && edits[j].old.from <= in.old.to; j++ {
+			if at(edits[j].old, in.old) {
+				met(&edits[j], in)
+			}
+		}
+	}
+}
+
+// at reports whether two spans have bytes in common; one without bytes is where it is,
+// the ends of the other included.
+func at(a, b span) bool {
+	if a.from == a.to || b.from == b.to {
+		return a.from <= b.to && b.from <= a.to
+	}
+	return a.from < b.to && b.from < a.to
+}
+
+func (t truth) sentence(changes []basic.Change) string {
+	share := float64(t.right) / float64(max(1, t.instances))
+	text := fmt.Sprintf("%d at once: of %d instances %.2f %% are of the cause of the change that they are of alone (limit ≥ %.1f %%: %s); %.2f %% have also the signature that they have alone. Of %d edits %d are where their change does nothing alone.",
+		len(changes), t.instances, 100*share, 100*attributed, verdict(share >= attributed), 100*float64(t.same)/float64(max(1, t.instances)), t.edits, t.strange)
+	for i, c := range t.changes {
+		if c.right < c.instances {
+			text += fmt.Sprintf("\n* %s: %d of %d; %s.", changes[i], c.right, c.instances, c.wrong)
+		}
+	}
+	return text
+}

@@ -1,0 +1,95 @@
+// Command cost measures how far muster check can be relied on when it tells what a change
+// costs: how often it tells of more where both commands are the same, and how often it
+// finds 5 % more work. Every round is a check of its own, with fresh copies of the
+// programs, for where those lie in memory makes a difference too.
+//
+//	go run ./cost -muster ../bin/muster -rounds 100
+//	go run ./cost -muster ../bin/muster -rounds 10 -pairs pairs.csv
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	err := run(ctx, os.Args[1:], os.Stdout)
+	stop()
+	if err != nil && !errors.Is(err, flag.ErrHelp) {
+		fmt.Fprintln(os.Stderr, "cost:", err)
+		os.Exit(1)
+	}
+}
+
+// options are what the command line asks for.
+type options struct {
+	muster, work, pairs string
+	rounds, cases, plus int
+}
+
+func run(ctx context.Context, args []string, out io.Writer) (err error) {
+	var o options
+	f := flag.NewFlagSet("cost", flag.ContinueOnError)
+	f.StringVar(&o.muster, "muster", "../bin/muster", "the program to measure")
+	f.StringVar(&o.work, "work", "/dev/shm", "folder to work in, best in memory")
+	f.StringVar(&o.pairs, "pairs", "", "write the pairs of the rounds of the same program to `FILE`, as CSV")
+	f.IntVar(&o.rounds, "rounds", 100, "rounds of either kind")
+	f.IntVar(&o.cases, "cases", 150, "cases of the corpus")
+	f.IntVar(&o.plus, "plus", 50, "thousandths of more work to be found")
+	if err := f.Parse(args); err != nil {
+		return err
+	}
+	if o.muster, err = filepath.Abs(o.muster); err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp(o.work, "muster-cost-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	b := bench{options: o, dir: dir}
+	if err := b.prepare(ctx); err != nil {
+		return err
+	}
+	same, more, err := b.measure(ctx)
+	if err != nil {
+		return err
+	}
+	report(out, o, same, more)
+	return nil
+}
+
+// measure runs both kinds of rounds in turns.
+func (b *bench) measure(ctx context.Context) (same, more []result, err error) {
+	var pairs io.WriteCloser
+	if b.pairs != "" {
+		if pairs, err = os.Create(b.pairs); err != nil {
+			return nil, nil, err
+		}
+		defer pairs.Close()
+	}
+	for round := range b.rounds {
+		s, err := b.round(ctx, "same")
+		if err != nil {
+			return nil, nil, err
+		}
+		m, err := b.round(ctx, "more")
+		if err != nil {
+			return nil, nil, err
+		}
+		same, more = append(same, s), append(more, m)
+		if pairs != nil {
+			if err := writePairs(pairs, round, s.pairs); err != nil {
+				return nil, nil, err
+			}
+		}
+	}
+	return same, more, nil
+}

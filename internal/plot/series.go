@@ -1,0 +1,108 @@
+package plot
+
+import (
+	"image/color"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// A series draws one line, cloud or row of bars.
+type series struct {
+	form   Form
+	points []Point
+	line   draw.LineStyle
+	glyph  draw.GlyphStyle
+}
+
+func newSeries(i int, l Line) *series {
+	s := &series{form: l.Form, points: l.Points, line: lineStyle(i), glyph: glyph(i)}
+	switch l.Form {
+	case Cloud:
+		s.glyph.Radius, s.glyph.Shape = dot, draw.CircleGlyph{}
+	case Rule:
+		s.line = draw.LineStyle{Color: s.line.Color, Width: 1.5, Dashes: []vg.Length{5, 3}}
+	}
+	return s
+}
+
+// dot is the radius in a cloud: of two thousand there is still a shape to be seen.
+const dot = 1.8 * vg.Length(1)
+
+// Plot implements gonum's Plotter.
+func (s *series) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	if s.form == Bars {
+		bottom := c.Min.Y // a logarithmic axis has no 0
+		if p.Y.Min <= 0 {
+			bottom = y(0)
+		}
+		s.bars(c, x, y, bottom)
+		return
+	}
+	var path []vg.Point
+	for _, pt := range s.points {
+		path = append(path, vg.Point{X: x(pt.X), Y: y(pt.Y)})
+		if pt.HasInterval() {
+			s.interval(c, x(pt.X), y(max(pt.Low, p.Y.Min)), y(pt.High))
+		}
+	}
+	if s.form != Cloud {
+		c.StrokeLines(s.line, path)
+	}
+	if s.form != Rule {
+		for _, at := range path {
+			c.DrawGlyphNoClip(s.glyph, at)
+		}
+	}
+}
+
+// interval draws one. On a logarithmic axis it may reach below everything that this shows.
+func (s *series) interval(c draw.Canvas, x, low, high vg.Length) {
+	thin := s.line
+	thin.Width = 0.8
+	c.StrokeLine2(thin, x, low, x, high)
+	c.StrokeLine2(thin, x-3, low, x+3, low)
+	c.StrokeLine2(thin, x-3, high, x+3, high)
+}
+
+func (s *series) bars(c draw.Canvas, x, y func(float64) vg.Length, bottom vg.Length) {
+	width := barWidthMax
+	for i := 1; i < len(s.points); i++ {
+		width = min(width, x(s.points[i].X)-x(s.points[i-1].X))
+	}
+	width = max(width-1, 1)
+	for _, pt := range s.points {
+		fillBox(c, s.line.Color, x(pt.X)-width/2, bottom, x(pt.X)+width/2, y(pt.Y))
+	}
+}
+
+const barWidthMax = 40 * vg.Length(1)
+
+func fillBox(c draw.Canvas, col color.Color, left, bottom, right, top vg.Length) {
+	c.FillPolygon(col, []vg.Point{{X: left, Y: bottom}, {X: right, Y: bottom}, {X: right, Y: top}, {X: left, Y: top}})
+}
+
+// GlyphBoxes implements gonum's GlyphBoxer, so that markers at the edge have room.
+func (s *series) GlyphBoxes(p *plot.Plot) []plot.GlyphBox {
+	boxes := make([]plot.GlyphBox, len(s.points))
+	for i, pt := range s.points {
+		boxes[i] = plot.GlyphBox{X: p.X.Norm(pt.X), Y: p.Y.Norm(pt.Y), Rectangle: s.glyph.Rectangle()}
+	}
+	return boxes
+}
+
+// sample draws what stands before the name in the legend.
+func (s *series) sample(c draw.Canvas, x, y vg.Length) {
+	switch s.form {
+	case Bars:
+		fillBox(c, s.line.Color, x+4, y-5, x+sample-10, y+5)
+		return
+	case Joined, Rule:
+		c.StrokeLine2(s.line, x, y, x+sample-6, y)
+	}
+	if s.form != Rule {
+		c.DrawGlyphNoClip(s.glyph, vg.Point{X: x + (sample-6)/2, Y: y})
+	}
+}

@@ -1,0 +1,143 @@
+package cost_test
+
+import (
+	"encoding/csv"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"testing"
+	"time"
+
+	"muster/regress/internal/cost"
+)
+
+// recorded reads the noise of a busy machine with two CPUs: pairs of runs of the same
+// program, by round, as bench/cost writes them.
+func recorded(t *testing.T) (rounds [][]cost.Pair) {
+	t.Helper()
+	f, err := os.Open("testdata/same.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	lines, err := csv.NewReader(f).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	us := func(text string) time.Duration {
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return time.Duration(n) * time.Microsecond
+	}
+	last := ""
+	for _, l := range lines {
+		if l[0] != last {
+			rounds, last = append(rounds, nil), l[0]
+		}
+		p := cost.Pair{Case: l[1]}
+		p.Old.CPU, p.New.CPU = us(l[2]), us(l[3])
+		rounds[len(rounds)-1] = append(rounds[len(rounds)-1], p)
+	}
+	return rounds
+}
+
+// swapped is a round as it might as well have been: of the same program either run of a
+// pair can stand for the old one. The new one takes factor times as long.
+func swapped(r *rand.Rand, round []cost.Pair, factor float64) []cost.Pair {
+	pairs := make([]cost.Pair, len(round))
+	for i, p := range round {
+		if r.IntN(2) == 0 {
+			p.Old, p.New = p.New, p.Old
+		}
+		p.New.CPU = time.Duration(float64(p.New.CPU) * factor)
+		pairs[i] = p
+	}
+	return pairs
+}
+
+// trials are enough to tell one alarm in a hundred from three.
+const trials = 1000
+
+func TestRecordedNoise(t *testing.T) {
+	rounds := recorded(t)
+	for i, round := range rounds {
+		if e := cost.Of(round, 0); !e.CPU.Bounded() || e.CPU.Low > 1 {
+			t.Errorf("round %d as it was: %+v", i, e.CPU)
+		}
+	}
+	count := func(factor float64) (above, below int) {
+		r := rand.New(rand.NewPCG(1, 1))
+		for i := range trials {
+			switch e := cost.Of(swapped(r, rounds[i%len(rounds)], factor), 0); {
+			case e.CPU.Low > 1:
+				above++
+			case e.CPU.Bounded() && e.CPU.High < 1:
+				below++
+			}
+		}
+		return above, below
+	}
+	if above, below := count(1); above > trials/100 || below > trials/100 {
+		t.Errorf("the same program: of %d checks %d tell that it is slower, and %d faster", trials, above, below)
+	}
+	if found, _ := count(1.05); found < trials*95/100 {
+		t.Errorf("5 %% more is found by %d of %d checks", found, trials)
+	}
+	if _, found := count(1 / 1.05); found < trials*95/100 {
+		t.Errorf("5 %% less is found by %d of %d checks", found, trials)
+	}
+}
+
+// One case, or a few: what there is of pairs makes the interval.
+func TestFewCases(t *testing.T) {
+	for _, cases := range []int{1, 3} {
+		alarms, found := 0, 0
+		for seed := range uint64(200) {
+			if e := cost.Of(noise(seed, cases, 30, 1), 0); !e.CPU.Bounded() || e.CPU.Low > 1 {
+				alarms++
+			}
+			if e := cost.Of(noise(seed, cases, 30, 1.1), 0); e.CPU.Low > 1 {
+				found++
+			}
+		}
+		if alarms > 2 || found < 190 {
+			t.Errorf("%d cases: %d alarms of 200, 10 %% found %d times", cases, alarms, found)
+		}
+		if e := cost.Of(noise(1, cases, 2, 1), 0); e.CPU.Bounded() {
+			t.Errorf("two pairs of %d cases have an interval: %+v", cases, e.CPU)
+		}
+	}
+}
+
+func TestLimits(t *testing.T) {
+	for text, want := range map[string]cost.Limit{
+		"cpu>5%":           {What: cost.CPU, Part: 0.05},
+		" memory > 12.5 %": {What: cost.Memory, Part: 0.125},
+		"cpu>0%":           {What: cost.CPU},
+	} {
+		got, err := cost.ParseLimit(text)
+		if err != nil || got.What != want.What || !near(1+got.Part, 1+want.Part) {
+			t.Errorf("%q: %+v, %v", text, got, err)
+		}
+		if again, err := cost.ParseLimit(got.String()); err != nil || again != got {
+			t.Errorf("%q comes back as %+v, %v", got, again, err)
+		}
+	}
+	for _, text := range []string{"", "cpu", "cpu>", "cpu>5", "cpu>-1%", "cpu>NaN%", "cpu>Inf%", "wall>5%", ">5%", "cpu<5%", "cpu>5%%"} {
+		if l, err := cost.ParseLimit(text); err == nil {
+			t.Errorf("%q is %+v", text, l)
+		}
+	}
+	e := cost.Estimate{CPU: cost.Ratio{Value: 1.08, Low: 1.06, High: 1.1}, Memory: cost.Ratio{Value: 1.08}}
+	for text, want := range map[string][3]bool{ // passed, decided, untold
+		"cpu>5%": {true, false, false}, "cpu>6%": {false, false, false}, "cpu>10%": {false, true, false}, "cpu>1%": {true, true, false},
+		"memory>5%": {false, false, true},
+	} {
+		l, err := cost.ParseLimit(text)
+		if got := [3]bool{l.Passed(e), l.Decided(e), l.Untold(e)}; err != nil || got != want {
+			t.Errorf("%s: %v, want %v, %v", text, got, want, err)
+		}
+	}
+}

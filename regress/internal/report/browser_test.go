@@ -1,0 +1,163 @@
+package report
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// A tab is a page in a browser without a window, and what the browser said of it.
+type tab struct {
+	*testing.T
+	ctx context.Context
+
+	mu      sync.Mutex
+	trouble []string
+}
+
+// browse opens a file in Chromium.
+func browse(t *testing.T, path string) *tab {
+	t.Helper()
+	browser, err := exec.LookPath("chromium")
+	if err != nil {
+		if os.Getenv("MUSTER_REQUIRE") == "all" {
+			t.Fatal("no chromium: scripts/install-test-tools, run as root, installs what tests need")
+		}
+		t.Skip("no chromium")
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(browser), chromedp.NoSandbox, chromedp.UserDataDir(t.TempDir()))
+	ctx, stop := chromedp.NewExecAllocator(t.Context(), options...)
+	t.Cleanup(stop)
+	ctx, stop = chromedp.NewContext(ctx)
+	t.Cleanup(stop)
+	b := &tab{T: t, ctx: ctx}
+	// It makes the tab, which ends with the context that it is made in.
+	if err := chromedp.Do(ctx, chromedp.EmulateViewport(1200, 900)); err != nil {
+		t.Fatal(err)
+	}
+	if err := chromedp.Listen(ctx, b.heard); err != nil {
+		t.Fatal(err)
+	}
+	b.do(chromedp.Navigate("file://" + path))
+	return b
+}
+
+// heard keeps what a page must not do: complain, or ask for anything but itself.
+func (b *tab) heard(event any) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch e := event.(type) {
+	case *network.EventRequestWillBeSent:
+		if !strings.HasPrefix(e.Request.URL, "file://") {
+			b.trouble = append(b.trouble, "it asks for "+e.Request.URL)
+		}
+	case *runtime.EventExceptionThrown:
+		b.trouble = append(b.trouble, e.ExceptionDetails.Text)
+	case *runtime.EventConsoleAPICalled:
+		b.trouble = append(b.trouble, "console."+string(e.Type))
+	case *log.EventEntryAdded:
+		b.trouble = append(b.trouble, e.Entry.Text+" "+e.Entry.URL)
+	}
+}
+
+// stuck is how long a page may take for anything at all: a test that waits for what never
+// comes ends, and none measures by it.
+const stuck = 60 * time.Second
+
+func (b *tab) do(steps ...chromedp.Action[chromedp.Void]) {
+	b.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, stuck)
+	defer cancel()
+	if err := chromedp.Do(ctx, steps...); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// act does something on the page, as a click there would.
+func (b *tab) act(statement string) {
+	b.Helper()
+	b.until("(() => { " + statement + "; return true; })()")
+}
+
+// until waits for an expression to be true.
+func (b *tab) until(expression string) {
+	b.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, stuck)
+	defer cancel()
+	if _, err := chromedp.Run(ctx, chromedp.Poll[bool](expression, chromedp.WithPollingTimeout(0))); err != nil {
+		b.Fatalf("%s: %v, %q", expression, err, b.trouble)
+	}
+}
+
+func (b *tab) number(expression string) float64 {
+	b.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, stuck)
+	defer cancel()
+	n, err := chromedp.Run(ctx, chromedp.Evaluate[float64](expression))
+	if err != nil {
+		b.Fatalf("%s: %v", expression, err)
+	}
+	return n
+}
+
+// The page as people use it, of a run in which hundreds of cases differ.
+func TestHTMLInABrowser(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "report.html")
+	writeReport(t, NewHTML, path, withCauses(longRun("check", 600, 2), 12))
+	b := browse(t, path)
+	const shown = "[...document.querySelectorAll('.cases > li')].filter((li) => li.checkVisibility()).length"
+
+	// So many cases stay folded until somebody wants to see them.
+	b.until("document.querySelectorAll('.cases > li').length === 300")
+	b.until("!document.querySelector('details.verdict').open")
+	b.until("document.querySelectorAll('.cases span.put-in').length === 0")
+
+	// A cause shows its cases, and the filter takes names, too.
+	b.act("document.querySelector('button[data-cause=G3]').click()")
+	b.until("document.querySelector('#filter').value === 'G3' && document.activeElement.id === 'filter'")
+	b.until("document.querySelector('#found').textContent === '100 of 300 cases'")
+	if n := b.number(shown); n != 100 {
+		t.Errorf("%v cases of G3 are shown", n)
+	}
+	if _, err := chromedp.Call(b.ctx, input.InsertText, input.InsertTextParams{Text: " case0003"}); err != nil {
+		t.Fatal(err)
+	}
+	b.until("document.querySelector('#found').textContent === '1 of 300 cases'")
+
+	// What is unfolded is coloured.
+	b.act("document.querySelector('.cases > li:not([hidden]) summary').click()")
+	b.until("document.querySelectorAll('.cases > li:not([hidden]) span.put-in').length === 1")
+	b.until("document.querySelector('.cases > li:not([hidden]) span.put-in').textContent === '+3\\n'")
+
+	// A link to a case unfolds it and what it stands in, whatever the filter hides.
+	b.act("document.querySelector(`a[href='#case-300']`).click()")
+	b.until("document.getElementById('case-300').querySelector('details').open")
+	if n := b.number(shown); n != 300 {
+		t.Errorf("%v cases are shown after a link", n)
+	}
+
+	// On paper the causes are unfolded, without the controls.
+	b.until("document.querySelectorAll('details.cause:not([open])').length === 2")
+	b.act("dispatchEvent(new Event('beforeprint'))")
+	b.until("document.querySelectorAll('details.cause:not([open])').length === 0")
+
+	// Each control has a name for those who hear the page.
+	b.until(`[...document.querySelectorAll('button, input, summary, a')].every((e) => (e.computedName ?? (e.labels?.[0] ?? e).textContent).trim() !== '')`)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.trouble) > 0 {
+		t.Errorf("the page complains: %s", fmt.Sprint(b.trouble))
+	}
+}

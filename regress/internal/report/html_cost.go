@@ -1,0 +1,58 @@
+package report
+
+import (
+	"html/template"
+	"strconv"
+	"strings"
+
+	"muster/regress/internal/name"
+	"muster/regress/internal/readable"
+)
+
+// pageCost is what the change costs, on the page.
+type pageCost struct {
+	Over    string
+	Figures []fact
+	Text    []string
+	Plots   []template.HTML
+	Worst   []worstCase
+}
+
+type worstCase struct{ Name, Ratio, Old, New string }
+
+// pageWorstMax is how many of the worst cases the page names.
+const pageWorstMax = 20
+
+// view is nil where nothing was told.
+func (c *Cost) view() (*pageCost, error) {
+	if c == nil {
+		return nil, nil
+	}
+	if !c.CPU.Told() {
+		return &pageCost{Text: []string{"There are no figures: " + readable.Line(c.Why) + "."}}, nil
+	}
+	v := &pageCost{Over: readable.Line(strings.Join(c.Over, ", ")), Figures: []fact{{"CPU time, new ÷ old", ratioText(c.CPU)}}}
+	if c.Memory.Told() {
+		v.Figures = append(v.Figures, fact{"Peak memory, new ÷ old", ratioText(c.Memory)})
+	}
+	if c.Indicative {
+		v.Text = append(v.Text, "Indicative: "+readable.Line(c.Why)+".")
+	} else {
+		v.Text = append(v.Text, "Of "+measuredText(c)+".")
+	}
+	for _, w := range c.Warnings {
+		v.Text = append(v.Text, clipped(readable.Line(w.Text), 1000))
+	}
+	for _, one := range c.Worst[:min(len(c.Worst), pageWorstMax)] {
+		v.Worst = append(v.Worst, worstCase{name.Print(one.Name), ratioDigits(one.CPU) + " ×", milliseconds(one.Old.CPU.Seconds()), milliseconds(one.New.CPU.Seconds())})
+	}
+	plots, err := costPlots(*c)
+	for _, svg := range plots {
+		v.Plots = append(v.Plots, template.HTML(svg)) // package plot escapes
+	}
+	return v, err
+}
+
+func milliseconds(seconds float64) string {
+	return strconv.FormatFloat(seconds*1000, 'f', 1, 64) + " ms"
+}

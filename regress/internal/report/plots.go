@@ -1,0 +1,108 @@
+package report
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"muster/internal/plot"
+	"muster/regress/internal/cost"
+)
+
+// costPlots draws what the cases of a Cost took, old against new and how the ratios are
+// distributed, each as one element svg that a page can hold as it is. There are none
+// where there is nothing to draw.
+func costPlots(c Cost) ([]string, error) {
+	var pictures []string
+	for _, chart := range []plot.Chart{timesChart(c.Cases), ratiosChart(c.Cases, c.CPU)} {
+		if len(chart.Lines) == 0 {
+			continue
+		}
+		var b strings.Builder
+		if err := chart.SVG(&b); err != nil {
+			return nil, err
+		}
+		pictures = append(pictures, b.String())
+	}
+	return pictures, nil
+}
+
+// timesChart has a dot for each case: above the line it takes more than it did.
+func timesChart(cases []cost.Case) plot.Chart {
+	chart := plot.Chart{
+		Title: "CPU time of each case",
+		X:     plot.Axis{Label: "old, ms", Log: true}, Y: plot.Axis{Label: "new, ms", Log: true},
+	}
+	low, high := math.Inf(1), 0.0
+	var dots []plot.Point
+	for _, one := range cases {
+		p := plot.Point{X: one.Old.CPU.Seconds() * 1000, Y: one.New.CPU.Seconds() * 1000}
+		if chart.Draws(p) {
+			dots = append(dots, p)
+			low, high = min(low, p.X, p.Y), max(high, p.X, p.Y)
+		}
+	}
+	if len(dots) == 0 {
+		return plot.Chart{}
+	}
+	low, high = low/1.1, high*1.1
+	chart.Lines = []plot.Line{
+		{Name: "a case", Form: plot.Cloud, Points: dots},
+		{Name: "old = new", Form: plot.Rule, Points: []plot.Point{{X: low, Y: low}, {X: high, Y: high}}},
+	}
+	return chart
+}
+
+const (
+	ratioBins = 40
+	ratioEnds = 0.01 // of the cases, at either end, go into the last bins
+)
+
+// ratiosChart counts the cases by their ratio.
+func ratiosChart(cases []cost.Case, all cost.Ratio) plot.Chart {
+	from, to, counts := histogram(cases)
+	if counts == nil {
+		return plot.Chart{}
+	}
+	chart := plot.Chart{
+		Title: "How the ratios of CPU time are distributed",
+		X:     plot.Axis{Label: "new ÷ old", Log: true}, Y: plot.Axis{Label: "cases"},
+	}
+	bars := plot.Line{Name: "cases", Form: plot.Bars}
+	highest := 0.0
+	for i, n := range counts {
+		bars.Points = append(bars.Points, plot.Point{X: math.Exp(from + (to-from)*(float64(i)+0.5)/ratioBins), Y: n})
+		highest = max(highest, n)
+	}
+	rule := func(name string, x float64) plot.Line {
+		return plot.Line{Name: name, Form: plot.Rule, Points: []plot.Point{{X: x, Y: 0}, {X: x, Y: highest}}}
+	}
+	chart.Lines = []plot.Line{bars}
+	if together := rule("all together: "+ratioDigits(all.Value)+" ×", all.Value); chart.Draws(together.Points[0]) {
+		chart.Lines = append(chart.Lines, together)
+	}
+	return chart
+}
+
+// histogram counts the logarithms of the ratios in bins of equal width.
+func histogram(cases []cost.Case) (from, to float64, counts []float64) {
+	var logs []float64
+	for _, c := range cases {
+		if l := math.Log(c.CPU); c.CPU > 0 && !math.IsInf(l, 0) && math.Abs(l) < 50 {
+			logs = append(logs, l)
+		}
+	}
+	if len(logs) == 0 {
+		return 0, 0, nil
+	}
+	slices.Sort(logs)
+	cut := int(ratioEnds * float64(len(logs)))
+	reach := max(-logs[cut], logs[len(logs)-1-cut], 0.05) * 1.05
+	from, to = -reach, reach
+	counts = make([]float64, ratioBins)
+	for _, l := range logs {
+		i := int((l - from) / (to - from) * ratioBins)
+		counts[max(0, min(i, ratioBins-1))]++
+	}
+	return from, to, counts
+}

@@ -1,0 +1,160 @@
+package web
+
+import (
+	"context"
+	"net/http"
+
+	"muster/regress/internal/review"
+)
+
+// An action is what a key or a button of the page does. Where its reviewer looks comes with
+// it, for each page looks elsewhere.
+type action struct {
+	Do     string `json:"do"`
+	Item   string `json:"item"` // that is looked at
+	Place  int    `json:"place"`
+	Filter string `json:"filter"`
+}
+
+// acted is what came of one.
+type acted struct {
+	State state  `json:"state"`
+	Count int    `json:"count"` // decisions that were taken, or taken back
+	Item  string `json:"item"`  // to look at next
+	Place int    `json:"place"`
+}
+
+// act decides. What goes on from there is package review's: the next item that is
+// undecided, or where the cursor was before.
+func (h *house) act(w http.ResponseWriter, r *http.Request, s *seat) {
+	var ask action
+	if !decode(w, r, &ask) {
+		return
+	}
+	out, known := acted{Item: ask.Item, Place: ask.Place}, false
+	out.State = s.change(func(d *review.Desk) {
+		aim(d, ask)
+		out.Count, known = decide(d, ask.Do)
+		if item, _, some := d.Cursor(); some {
+			_, out.Place, _ = d.Member()
+			out.Item = d.Items()[item].ID
+		}
+	})
+	if !known {
+		refuse(w, http.StatusBadRequest, "there is nothing to do by that name")
+		return
+	}
+	answer(w, out)
+}
+
+// aim has the desk look where the page does.
+func aim(d *review.Desk, a action) {
+	d.Filter(a.Filter)
+	item, known := d.Index(a.Item)
+	for place, i := range d.Visible() {
+		if known && i == item {
+			d.MoveTo(place)
+		}
+	}
+	_, at, _ := d.Member()
+	d.MoveCase(a.Place - at)
+}
+
+func decide(d *review.Desk, do string) (count int, known bool) {
+	one := func(done bool) (int, bool) {
+		if done {
+			return 1, true
+		}
+		return 0, true
+	}
+	switch do {
+	case "accept":
+		return one(d.Accept())
+	case "reject":
+		return one(d.Reject())
+	case "skip":
+		return one(d.Skip())
+	case "accept-rest":
+		return d.AcceptRest(), true
+	case "reject-rest":
+		return d.RejectRest(), true
+	case "skip-rest":
+		return d.SkipRest(), true
+	case "undo":
+		return one(d.Undo())
+	}
+	return 0, false
+}
+
+// commit writes what the plan of a revision said. Where something has changed since, there
+// is another plan to look at first.
+func (h *house) commit(w http.ResponseWriter, r *http.Request, s *seat) {
+	var ask struct{ Revision int }
+	if !decode(w, r, &ask) {
+		return
+	}
+	if err := unlimited(w); err != nil {
+		fail(w, err)
+		return
+	}
+	// A page that is closed meanwhile does not stop what it asked for.
+	ctx := context.WithoutCancel(r.Context())
+	var result review.Result
+	var err error
+	stale := false
+	st := s.change(func(d *review.Desk) {
+		if stale = s.revision != ask.Revision; stale {
+			return
+		}
+		s.commits++
+		result, err = d.Commit(ctx)
+	})
+	switch {
+	case stale:
+		refuse(w, http.StatusConflict, "decisions have changed since this was shown: look again")
+		return
+	case err != nil:
+		fail(w, err)
+		return
+	}
+	if len(result.Conflicts) == 0 {
+		h.wrote(result)
+	}
+	for _, other := range h.others(s) {
+		other.look(ctx)
+	}
+	answer(w, committed{
+		State: st, Decided: result.Decided, Accepted: result.Accepted,
+		Refused: result.Refused, Notes: append([]string{}, result.Notes...), Written: len(result.Conflicts) == 0,
+	})
+}
+
+// committed is what came of a commit.
+type committed struct {
+	State    state    `json:"state"`
+	Decided  int      `json:"decided"`
+	Accepted int      `json:"accepted"`
+	Refused  string   `json:"refused"`
+	Notes    []string `json:"notes"`
+	Written  bool     `json:"written"` // false where the decisions of others are in the way
+}
+
+// another makes a link for another browser.
+func (h *house) another(w http.ResponseWriter, _ *http.Request, _ *seat) {
+	answer(w, map[string]string{"link": h.link()})
+}
+
+// finish gives the seat back. What is not written is lost with it, so that is asked for.
+func (h *house) finish(w http.ResponseWriter, r *http.Request, s *seat) {
+	var ask struct{ Lose bool }
+	if !decode(w, r, &ask) {
+		return
+	}
+	if n := len(s.unsaved()); n > 0 && !ask.Lose {
+		refuse(w, http.StatusConflict, "there are decisions that are not written")
+		return
+	}
+	others := len(h.others(s))
+	answer(w, map[string]int{"others": others})
+	h.leave(s)
+}

@@ -1,0 +1,78 @@
+package web
+
+import (
+	"crypto/tls"
+	"net"
+	"slices"
+	"strings"
+
+	"muster/regress/internal/fault"
+)
+
+// reach is who gets to an address, and by which names.
+type reach struct {
+	local  bool // this machine alone
+	names  []string
+	config *tls.Config // nil without TLS
+}
+
+// check returns who reaches the address, and refuses one where others could read along.
+func (o *Options) check() (r reach, err error) {
+	host, _, err := net.SplitHostPort(o.Addr)
+	if err != nil {
+		return r, fault.Inputf("--web %q: it is HOST:PORT, as in 127.0.0.1:8080: %w", o.Addr, err)
+	}
+	r.local = isLoopback(host)
+	if (o.Certificate == "") != (o.Key == "") {
+		return r, fault.Inputf("--tls-cert and --tls-key belong together: give both, or none")
+	}
+	if !r.local && o.Certificate == "" && !o.InTheClear {
+		return r, fault.Inputf("--web %s: others reach this address, and could read along: give a certificate (--tls-cert, --tls-key), or say --in-the-clear", o.Addr)
+	}
+	if o.Certificate == "" {
+		return r, nil
+	}
+	pair, err := tls.LoadX509KeyPair(o.Certificate, o.Key)
+	if err != nil {
+		return r, fault.Inputf("--tls-cert %s, --tls-key %s: %w", o.Certificate, o.Key, err)
+	}
+	r.names = pair.Leaf.DNSNames
+	r.config = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
+	return r, nil
+}
+
+// knows reports whether a request for a host was meant for this page. A page of somebody
+// else's can have a name of its own lead here (DNS rebinding), but no address: so an
+// address is as good as a name that is known.
+func (r reach) knows(hostport string) bool {
+	host, _, err := net.SplitHostPort(hostport)
+	if err != nil { // it has no port
+		host = hostport
+	}
+	host = strings.Trim(host, "[]")
+	return isLoopback(host) || !r.local && net.ParseIP(host) != nil || slices.ContainsFunc(r.names, func(name string) bool { return strings.EqualFold(name, host) })
+}
+
+// isLoopback reports whether a host is this machine for whoever asks.
+func isLoopback(host string) bool {
+	ip := net.ParseIP(strings.Trim(host, "[]"))
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// origin is what the link begins with: an address that stands for all is none to go to.
+func (r reach) origin(at net.Addr) string {
+	scheme, host, port := "http", "", ""
+	if r.config != nil {
+		scheme = "https"
+	}
+	host, port, err := net.SplitHostPort(at.String())
+	switch ip := net.ParseIP(host); {
+	case err != nil:
+		return scheme + "://" + at.String()
+	case len(r.names) > 0 && !r.local:
+		host = strings.Replace(r.names[0], "*", "review", 1)
+	case ip != nil && ip.IsUnspecified():
+		host = "127.0.0.1"
+	}
+	return scheme + "://" + net.JoinHostPort(host, port)
+}

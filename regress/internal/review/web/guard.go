@@ -1,0 +1,143 @@
+package web
+
+import (
+	"encoding/json"
+	"errors"
+	"mime"
+	"net"
+	"net/http"
+	"time"
+
+	"muster/regress/internal/fault"
+)
+
+// The page takes everything from here, runs no script but its own file, and cannot be
+// framed.
+const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+// guarded refuses requests that were sent under another name, or by another page.
+func (h *house) guarded(inner http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		head := w.Header()
+		head.Set("Content-Security-Policy", contentPolicy)
+		head.Set("X-Content-Type-Options", "nosniff")
+		head.Set("Referrer-Policy", "no-referrer")
+		head.Set("Cross-Origin-Opener-Policy", "same-origin")
+		head.Set("Cross-Origin-Resource-Policy", "same-origin")
+		head.Set("Cache-Control", "no-store")
+		switch {
+		case !h.reach.knows(r.Host):
+			refuse(w, http.StatusMisdirectedRequest, "this review does not know the name "+r.Host+": take the link as muster printed it")
+			return
+		case r.Method != http.MethodGet && r.Header.Get("Origin") != h.scheme()+"://"+r.Host:
+			refuse(w, http.StatusForbidden, "this request was not sent by the page of the review")
+			return
+		}
+		r.Body = http.MaxBytesReader(w, r.Body, bodyBytesMax)
+		inner.ServeHTTP(w, r)
+	})
+}
+
+func (h *house) scheme() string {
+	if h.reach.config != nil {
+		return "https"
+	}
+	return "http"
+}
+
+// What a browser may send: decisions are short, a filter is what somebody types.
+const bodyBytesMax = 64 << 10
+
+// cookieName has the port in it: browsers share cookies among all ports of a machine.
+func cookieName(r *http.Request) string {
+	_, port, err := net.SplitHostPort(r.Host)
+	if err != nil {
+		port = "0"
+	}
+	return "muster-review-" + port
+}
+
+// keyHeader has the second secret. A cookie goes to every server on this machine that the
+// browser visits; the key stays with the page's own origin.
+const keyHeader = "Muster-Key"
+
+// seated hands requests of reviewers on, with their seat.
+func (h *house) seated(inner func(http.ResponseWriter, *http.Request, *seat)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if cookie, err := r.Cookie(cookieName(r)); err == nil {
+			if s, known := h.seatOf(cookie.Value, r.Header.Get(keyHeader)); known {
+				inner(w, r, s)
+				return
+			}
+		}
+		refuse(w, http.StatusUnauthorized, "this browser takes no part in the review: open it by a link that nobody has used")
+	}
+}
+
+// session exchanges a link's token for a seat.
+func (h *house) session(w http.ResponseWriter, r *http.Request) {
+	var ask struct{ Token string }
+	if !decode(w, r, &ask) {
+		return
+	}
+	s, err := h.enter(r.Context(), ask.Token)
+	if errors.Is(err, errSpent) || errors.Is(err, errUnknown) {
+		refuse(w, http.StatusForbidden, err.Error())
+		return
+	}
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	http.SetCookie(w, &http.Cookie{
+		Name: cookieName(r), Value: s.secrets.cookie, Path: "/",
+		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: h.reach.config != nil,
+	})
+	answer(w, map[string]string{"key": s.secrets.key})
+	s.secrets.cookie, s.secrets.key = "", ""
+}
+
+// decode reads a request's body, and answers where it is not what was expected. A form of
+// another page cannot send JSON.
+func decode(w http.ResponseWriter, r *http.Request, into any) bool {
+	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil || kind != "application/json" {
+		refuse(w, http.StatusUnsupportedMediaType, "JSON is expected")
+		return false
+	}
+	d := json.NewDecoder(r.Body)
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		refuse(w, http.StatusBadRequest, "what was sent cannot be read: "+err.Error())
+		return false
+	}
+	return true
+}
+
+func answer(w http.ResponseWriter, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	// Who does not take the answer does not want it.
+	_ = json.NewEncoder(w).Encode(v)
+}
+
+func refuse(w http.ResponseWriter, status int, why string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(map[string]string{"error": why})
+}
+
+// fail answers with an error of the review itself.
+func fail(w http.ResponseWriter, err error) {
+	status := http.StatusInternalServerError
+	if fault.ClassOf(err) == fault.Input {
+		status = http.StatusConflict
+	}
+	refuse(w, status, err.Error())
+}
+
+// unlimited lets a request take its time: it writes, or it is a stream.
+func unlimited(w http.ResponseWriter) error {
+	c := http.NewResponseController(w)
+	return errors.Join(c.SetReadDeadline(time.Time{}), c.SetWriteDeadline(time.Time{}))
+}

@@ -1,0 +1,173 @@
+package web
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+
+	"muster/regress/internal/review"
+)
+
+// overview is what does not change while a review is open.
+type overview struct {
+	Run      string         `json:"run"`
+	Command  string         `json:"command"`
+	Golden   string         `json:"golden"`
+	Cases    int            `json:"cases"`
+	Reviewer int            `json:"reviewer"` // 1 for the first
+	Modes    []review.Mode  `json:"modes"`
+	Items    []overviewItem `json:"items"`
+	State    state          `json:"state"`
+}
+
+type overviewItem struct {
+	ID       string `json:"id"`
+	Name     string `json:"name"`
+	Kind     string `json:"kind"`
+	Family   string `json:"family"`
+	Cases    int    `json:"cases"`
+	Lines    int    `json:"lines"`
+	Sole     int    `json:"sole"`
+	Smallest string `json:"smallest"`
+}
+
+func (h *house) review(w http.ResponseWriter, _ *http.Request, s *seat) {
+	var o overview
+	st := s.read(func(d *review.Desk) {
+		o = overview{Run: d.Run, Command: d.Command, Golden: d.Golden, Cases: len(d.Cases())}
+		for _, it := range d.Items() {
+			o.Items = append(o.Items, overviewItem{it.ID, it.Name, it.Kind, it.Family, it.Cases, it.Lines, it.Sole, it.Smallest})
+		}
+	})
+	o.Reviewer, o.Modes, o.State = s.number, review.Modes(), st
+	answer(w, o)
+}
+
+func (h *house) now(w http.ResponseWriter, _ *http.Request, s *seat) {
+	answer(w, s.read(func(*review.Desk) {}))
+}
+
+// filter answers which items a text lets pass.
+func (h *house) filter(w http.ResponseWriter, r *http.Request, s *seat) {
+	var visible []int
+	s.read(func(d *review.Desk) {
+		d.Filter(r.FormValue("q"))
+		visible = append([]int{}, d.Visible()...)
+	})
+	answer(w, map[string][]int{"visible": visible})
+}
+
+// A member is a case of an item, in a list.
+type member struct {
+	Name     string `json:"name"`
+	Verdict  string `json:"verdict"`
+	Promoted bool   `json:"promoted"`
+	Place    int    `json:"place"`
+}
+
+// membersMax is how many cases are listed at a time.
+const membersMax = 200
+
+// cases lists cases of an item, from a place on.
+func (h *house) cases(w http.ResponseWriter, r *http.Request, s *seat) {
+	list, total, known := []member{}, 0, false
+	from, _ := strconv.Atoi(r.FormValue("from"))
+	s.read(func(d *review.Desk) {
+		var item int
+		if item, known = d.Index(r.FormValue("item")); !known {
+			return
+		}
+		members := d.Items()[item].Members
+		total = len(members)
+		from = max(0, min(from, total))
+		for i, c := range members[from:min(total, from+membersMax)] {
+			one := d.Cases()[c]
+			list = append(list, member{one.Printed, one.Verdict, one.Promoted, from + i})
+		}
+	})
+	if !known {
+		refuse(w, http.StatusNotFound, "there is no such cause")
+		return
+	}
+	answer(w, map[string]any{"cases": list, "total": total})
+}
+
+// shownPart is a part as it is laid out.
+type shownPart struct {
+	Name  string        `json:"name"`
+	Words string        `json:"words"`
+	Lines []review.Line `json:"lines"`
+	More  bool          `json:"more"` // there may be more than these lines
+}
+
+type shownCase struct {
+	Case     string      `json:"case"`
+	Verdict  string      `json:"verdict"`
+	Promoted bool        `json:"promoted"`
+	Place    int         `json:"place"`
+	Total    int         `json:"total"`
+	Items    []string    `json:"items"` // IDs of all that it shows
+	Ending   string      `json:"ending"`
+	Why      string      `json:"why"`
+	Parts    []shownPart `json:"parts"`
+}
+
+// Bounds of what is laid out at a time: what somebody reads, and what a browser moves
+// without getting stuck.
+const (
+	linesDefault = 300
+	linesMost    = 5000
+	columnsMost  = 2000
+)
+
+// difference lays out one case of an item.
+func (h *house) difference(w http.ResponseWriter, r *http.Request, s *seat) {
+	place, _ := strconv.Atoi(r.FormValue("place"))
+	lines, _ := strconv.Atoi(r.FormValue("lines"))
+	var one review.Case
+	shown, known, item := shownCase{Parts: []shownPart{}}, false, 0
+	var open func() (review.Difference, error)
+	s.read(func(d *review.Desk) {
+		if item, known = d.Index(r.FormValue("item")); !known {
+			return
+		}
+		members := d.Items()[item].Members
+		if known = place >= 0 && place < len(members); !known {
+			return
+		}
+		one = d.Cases()[members[place]]
+		shown.Place, shown.Total = place, len(members)
+		for _, i := range one.Items {
+			shown.Items = append(shown.Items, d.Items()[i].ID)
+		}
+		load := d.Difference
+		open = func() (review.Difference, error) { return load(r.Context(), one.Name) }
+	})
+	if !known {
+		refuse(w, http.StatusNotFound, "there is no such case")
+		return
+	}
+	diff, err := open()
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	shown.Case, shown.Verdict, shown.Promoted = one.Printed, one.Verdict, one.Promoted
+	shown.Ending, shown.Why = diff.Ending, diff.Why
+	layout := review.Layout{
+		Mode: review.Mode(r.FormValue("mode")), Focus: item, Others: r.FormValue("others") != "",
+		Lines: max(1, min(lines, linesMost)), Columns: columnsMost,
+	}
+	if lines == 0 {
+		layout.Lines = linesDefault
+	}
+	if !slices.Contains(review.Modes(), layout.Mode) {
+		layout.Mode = review.Unified
+	}
+	for _, p := range diff.Parts {
+		part := shownPart{p.Name, p.Words, review.Render(p, layout), false}
+		part.More = len(part.Lines) >= layout.Lines && layout.Lines < linesMost
+		shown.Parts = append(shown.Parts, part)
+	}
+	answer(w, shown)
+}

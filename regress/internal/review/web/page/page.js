@@ -1,0 +1,336 @@
+// The page: where this reviewer looks, and what their keys do. Decisions are the server's.
+import { Difference } from "./difference.js";
+import { ask, cases, outcome, written } from "./dialogs.js";
+import { List } from "./list.js";
+import { enter, follow, get, post, Refused } from "./server.js";
+import { element, find, number, plural, named } from "./words.js";
+
+const modes = ["unified", "sides", "words"];
+const linesFirst = 300, linesMore = 1200;
+
+const page = {
+  review: null, state: null, visible: [],
+  filter: "", at: -1, place: 0, mode: "unified", others: false, lines: linesFirst,
+  ended: false, leaving: false,
+};
+
+const list = new List(find("#list"), (item) => look(item));
+const difference = new Difference(find("#parts"), () => { page.lines += linesMore; load(true); });
+
+const say = (text) => { find("#status").textContent = text; };
+const item = () => page.review.items[page.at];
+const kept = { a: "accepted", r: "rejected", s: "skipped", u: "undecided" };
+const standing = (i) => kept[page.state.states[i].toLowerCase()];
+
+// One request that decides at a time, in the order of the keys: each begins where the one
+// before it ended.
+let turn = Promise.resolve(), waiting = 0;
+function queue(work) {
+  waiting++;
+  turn = turn.then(work).catch(failed).finally(() => { waiting--; });
+  return turn;
+}
+
+// inTurn does at once what nothing is before, and else when its turn comes: whoever types
+// ahead gets what they would have got by typing slowly.
+const inTurn = (work) => { if (waiting) queue(async () => work()); else work(); };
+
+function failed(error) {
+  if (error.name === "AbortError") return;
+  if (error instanceof Refused && (error.status === 0 || error.status === 401)) { end(error.message); return; }
+  say(error.message);
+  notice("failed", "warning", error.message);
+}
+
+// notice shows something that stays until it no longer holds; empty takes it away.
+function notice(id, kind, ...content) {
+  const box = find("#notices"), before = box.querySelector(`[data-id="${id}"]`);
+  if (content.length === 0 || content[0] === "") { before?.remove(); return; }
+  const text = content.map((c) => (typeof c === "string" ? c : c.textContent)).join("");
+  if (before?.dataset.text === text) return;
+  const p = element("p", { class: kind, "data-id": id, "data-text": text }, ...content);
+  if (id === "failed") {
+    const close = element("button", { type: "button", "aria-label": "Dismiss" }, "×");
+    close.addEventListener("click", () => p.remove());
+    p.append(" ", close);
+  }
+  if (before) before.replaceWith(p); else box.append(p);
+}
+
+// take shows a state that is newer than the one on the page.
+function take(state) {
+  if (page.state && state.revision < page.state.revision) return;
+  page.state = state;
+  list.show({ states: state.states });
+  const counts = { a: 0, r: 0, s: 0, u: 0 };
+  for (const letter of state.states) counts[letter.toLowerCase()]++;
+  for (const [letter, n] of Object.entries(counts)) find(`#bar .${letter}`).style.flexGrow = n;
+  find("#counts").replaceChildren(...Object.entries(counts).filter(([, n]) => n > 0)
+    .map(([letter, n]) => element("span", { class: kept[letter] }, element("b", {}, number(n)), ` ${kept[letter]}`)));
+  find("#undo").disabled = state.undoable === 0;
+  const write = find("#write");
+  write.disabled = state.pending === 0 && state.ready === 0;
+  const words = [state.pending ? plural(state.pending, "decision") : "", state.ready ? plural(state.ready, "case") : ""].filter(Boolean);
+  write.replaceChildren(...(write.disabled ? ["Nothing to write"] : [`Write ${words.join(", ")}… `, element("kbd", {}, "w")]));
+  for (const note of document.querySelectorAll("#notices [data-id^=note]")) note.remove();
+  state.notes.forEach((note, i) => notice(`note${i}`, "note", note));
+  notice("conflicts", "warning", ...(state.conflicts.length ? [element("strong", {}, "Somebody else decided meanwhile: "),
+    state.conflicts.map((c) => `${c.id} is ${c.theirs || "undecided again"}, and here it is ${c.mine || "undecided"}`).join("; "),
+    ". Writing puts yours in the place of theirs."] : []));
+  remaining();
+}
+
+function remaining() {
+  const left = page.visible.filter((i) => page.state.states[i].toLowerCase() === "u").length;
+  find("#rest").textContent = left ? `${number(left)} undecided${page.filter ? " shown" : ""}:` : "None undecided";
+  for (const button of document.querySelectorAll(".rest button")) button.disabled = left === 0;
+}
+
+// look goes to a cause.
+function look(to, place = 0, quick = false) {
+  if (to === page.at && place === page.place) return;
+  page.at = to;
+  page.place = place;
+  page.lines = linesFirst;
+  list.show({ at: to });
+  list.reveal();
+  about();
+  load(false, quick);
+}
+
+function about() {
+  const has = page.at >= 0;
+  for (const button of document.querySelectorAll(".decide button:not(#undo), .walk button, .forms button")) button.disabled = !has;
+  if (!has) {
+    find("#cause").replaceChildren("No cause");
+    find("#facts").replaceChildren();
+    find("#case").replaceChildren();
+    find("#all").textContent = "";
+    return;
+  }
+  const it = item(), state = standing(page.at);
+  find("#cause").replaceChildren(element("span", { class: "id" }, it.id), " ", element("span", { class: "name" }, ...named(it.name)));
+  const facts = [plural(it.cases, "case")];
+  if (it.lines) facts.push(plural(it.lines, "line"));
+  if (it.sole) facts.push(it.sole === it.cases ? "which show nothing else" : `${number(it.sole)} show nothing else`);
+  if (it.family) facts.push(`family ${it.family}`);
+  find("#facts").replaceChildren(element("span", { class: `chip ${state}` }, state), " ", facts.join(" · "));
+  find("#all").textContent = `${number(page.place + 1)} of ${number(it.cases)}`;
+  find("#all").setAttribute("aria-label", `Case ${page.place + 1} of ${it.cases}: list the cases`);
+}
+
+// load fetches what the page looks at. While a key is held down it waits until it stops.
+let loading = new AbortController(), pause = 0;
+function load(keepPlace = false, quick = false) {
+  loading.abort();
+  loading = new AbortController();
+  clearTimeout(pause);
+  if (page.at < 0) { difference.clear(page.filter ? "No cause passes the filter." : "There is nothing to review."); return; }
+  const { signal } = loading, fetchIt = async () => {
+    const query = { item: item().id, place: page.place, mode: page.mode, lines: page.lines };
+    if (page.others) query.others = "1";
+    find("#parts").setAttribute("aria-busy", "true");
+    try {
+      const shown = await get("difference", query, signal);
+      find("#case").replaceChildren(shown.case, " ", element("span", { class: "chip verdict" }, shown.verdict + (shown.promoted ? ", in the golden" : "")),
+        ...(shown.items.length > 1 ? [element("span", { class: "soft" }, ` also shows ${shown.items.filter((id) => id !== item().id).slice(0, 8).join(", ")}${shown.items.length > 9 ? " …" : ""}`)] : []));
+      await difference.show(shown, query.mode, keepPlace);
+      find("#parts").removeAttribute("aria-busy");
+    } catch (error) {
+      if (error.name === "AbortError") return;
+      difference.clear(error.message);
+      find("#parts").removeAttribute("aria-busy");
+      if (error.status === 0 || error.status === 401) failed(error);
+    }
+  };
+  if (quick) pause = setTimeout(fetchIt, 80); else fetchIt();
+}
+
+const done = { accept: "accepted", reject: "rejected", skip: "skipped" };
+
+// act decides, and goes where the review goes on.
+const act = (what) => queue(async () => {
+  if (page.ended) return;
+  const before = page.at >= 0 ? item().id : "";
+  const now = await post("act", { do: what, item: before, place: page.place, filter: page.filter });
+  notice("failed");
+  take(now.state);
+  const [verb, rest] = what.split("-");
+  if (now.count === 0) say(what === "undo" ? "Nothing to undo." : "Nothing to decide on.");
+  else if (what === "undo") say(`Undone. ${number(page.state.undoable)} left to undo.`);
+  else say(`${rest ? plural(now.count, "cause") : before} ${done[verb]}. ${find("#rest").textContent.replace(/:?$/, ".")}`);
+  const to = page.review.items.findIndex((it) => it.id === now.item);
+  if (to >= 0 && page.visible.includes(to) && (to !== page.at || now.place !== page.place)) look(to, now.place); else about();
+});
+
+function move(by, quick) {
+  if (page.visible.length === 0) return;
+  const place = Math.max(0, Math.min(page.visible.length - 1, list.place() + by));
+  look(page.visible[place], 0, quick);
+}
+
+function moveCase(by, quick) {
+  if (page.at < 0) return;
+  const n = item().cases;
+  look(page.at, (page.place + by + n) % n, quick);
+}
+
+function form(mode) {
+  page.mode = mode;
+  for (const button of document.querySelectorAll(".forms button")) button.setAttribute("aria-pressed", button.dataset.mode === mode);
+  say(`Shown ${{ unified: "unified", sides: "side by side", words: "as words" }[mode]}.`);
+  load();
+}
+
+let typing = new AbortController();
+async function filter(text) {
+  page.filter = text;
+  typing.abort();
+  typing = new AbortController();
+  try {
+    const { visible } = await get("filter", { q: text }, typing.signal);
+    page.visible = visible;
+    list.show({ visible });
+    remaining();
+    const at = visible.includes(page.at) ? page.at : visible[0] ?? -1;
+    if (at !== page.at) look(at); else list.reveal();
+    if (text) say(`${plural(visible.length, "cause")} of ${number(page.review.items.length)} shown.`);
+  } catch (error) { failed(error); }
+}
+
+// write shows what would be written, and writes it once that is confirmed. What changes
+// between the two is shown first.
+const write = (leaving) => queue(async () => {
+  if (page.ended) return;
+  if (find("#write").disabled) {
+    if (leaving) await leave();
+    return;
+  }
+  const plan = await get("plan");
+  const answer = await ask({
+    title: "Write this?", content: written(plan), other: leaving ? "Finish and write nothing" : "",
+    yes: plan.golden && plan.promote ? `Write ${plural(plan.promote, "case")} into the golden` : "Keep the decisions",
+  });
+  if (answer === "other") { await leave(true); return; }
+  if (answer === "no") { say("Nothing was written."); return; }
+  say("Writing …");
+  const now = await post("commit", { revision: plan.revision });
+  take(now.state);
+  about();
+  if (!now.written) { say("Nothing was written: somebody else decided otherwise meanwhile. Look again, then write."); return; }
+  load(true);
+  say(`Written: ${plural(now.decided, "decision")}, ${plural(now.accepted, "case")}.`);
+  if (await ask({ title: now.refused ? "Only the decisions were written" : "Written", content: outcome(now), yes: "Finish", no: "Go on" }) === "yes") await leave();
+});
+
+async function leave(lose = false) {
+  page.leaving = true; // the end that follows is no news
+  const { others } = await post("finish", { lose }).finally(() => { page.leaving = false; });
+  end(others ? "You have finished. Others are still at work, so muster runs on." : "You have finished, and muster has ended. This page can be closed.");
+}
+
+const invite = () => queue(async () => {
+  const { link } = await post("link");
+  await ask({ title: "A link for another browser", no: "Close", content: [
+    element("p", {}, "It opens the review once, for a second reviewer with decisions of their own. Whoever writes later is told of what the other wrote."),
+    element("p", {}, element("code", { class: "link", tabindex: "0" }, link))] });
+});
+
+const listCases = () => queue(async () => {
+  const it = item();
+  await cases(`Cases of ${it.id}`, (from) => get("cases", { item: it.id, from }), (place) => look(page.at, place));
+});
+
+// end takes everything away that no longer does anything.
+function end(why) {
+  if (page.ended) return;
+  page.ended = true;
+  loading.abort();
+  document.body.classList.add("ended");
+  for (const control of document.querySelectorAll("button, input")) control.disabled = true;
+  for (const dialog of document.querySelectorAll("dialog[open]")) dialog.close("no");
+  const n = page.state?.pending ?? 0;
+  notice("ended", n && !why.startsWith("You") ? "warning" : "note", element("strong", {}, why), n && !why.startsWith("You") ? ` ${plural(n, "decision")} ${n === 1 ? "was" : "were"} not written: ${unsaved()}. Run muster review again.` : "");
+  say(why);
+}
+
+const unsaved = () => page.review.items.filter((_, i) => /[ARSU]/.test(page.state.states[i])).map((it) => it.id).slice(0, 40).join(" ");
+
+// What the keys do, as in the terminal.
+const keys = {
+  a: () => act("accept"), r: () => act("reject"), s: () => act("skip"), u: () => act("undo"),
+  A: () => act("accept-rest"), R: () => act("reject-rest"), S: () => act("skip-rest"),
+  j: (e) => inTurn(() => move(+1, e.repeat)), k: (e) => inTurn(() => move(-1, e.repeat)),
+  n: (e) => inTurn(() => moveCase(+1, e.repeat)), p: (e) => inTurn(() => moveCase(-1, e.repeat)),
+  v: () => form(modes[(modes.indexOf(page.mode) + 1) % modes.length]),
+  o: () => { find("#others").click(); },
+  "/": () => { find("#filter").focus(); find("#filter").select(); },
+  "?": () => find("#help").showModal(),
+  g: () => inTurn(() => move(-Infinity)), G: () => inTurn(() => move(+Infinity)),
+  " ": () => scroll(+0.9), b: () => scroll(-0.9), J: () => scroll(+0.5), K: () => scroll(-0.5),
+  w: () => write(false), q: () => write(true),
+};
+const scroll = (pages) => { const box = find("#parts"); box.scrollBy(0, pages * box.clientHeight); };
+const arrows = { ArrowDown: +1, ArrowUp: -1, PageDown: +10, PageUp: -10, Home: -Infinity, End: +Infinity };
+
+function pressed(event) {
+  if (event.ctrlKey || event.metaKey || event.altKey || page.ended || !page.review || document.querySelector("dialog[open]")) return;
+  if (event.target.matches("input:not([type=checkbox])")) return;
+  if (event.target === find("#list") && event.key in arrows) {
+    event.preventDefault();
+    inTurn(() => move(arrows[event.key], event.repeat));
+    return;
+  }
+  if (event.target === find("#list") && event.key === "Enter") { event.preventDefault(); write(true); return; }
+  if (event.key === " " && event.target.matches("button, input, summary")) return;
+  const does = find("#single").checked && keys[event.key];
+  if (!does) return;
+  event.preventDefault();
+  does(event);
+}
+
+function wire() {
+  document.addEventListener("keydown", pressed);
+  for (const button of document.querySelectorAll("[data-do]")) button.addEventListener("click", () => act(button.dataset.do));
+  for (const button of document.querySelectorAll(".forms button")) button.addEventListener("click", () => form(button.dataset.mode));
+  const on = { keys: () => find("#help").showModal(), link: invite, write: () => write(false), finish: () => write(true), previous: () => moveCase(-1), next: () => moveCase(+1), all: listCases };
+  for (const [id, does] of Object.entries(on)) find(`#${id}`).addEventListener("click", does);
+  find("#others").addEventListener("change", (event) => { page.others = event.target.checked; load(true); });
+  const box = find("#filter");
+  box.addEventListener("input", () => filter(box.value));
+  box.addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && box.value) { box.value = ""; filter(""); }
+    if (event.key === "Escape" || event.key === "Enter") { event.preventDefault(); find("#list").focus(); }
+  });
+}
+
+async function begin() {
+  await enter();
+  const review = await get("review");
+  page.review = review;
+  page.visible = review.items.map((_, i) => i);
+  document.body.classList.remove("loading");
+  find("#run").textContent = `${review.command} ${review.run} · ${plural(review.cases, "case")} in ${plural(review.items.length, "cause")}${review.reviewer > 1 ? ` · reviewer ${review.reviewer}` : ""}`;
+  list.show({ items: review.items, visible: page.visible, states: review.state.states });
+  take(review.state);
+  wire();
+  const open = page.visible.find((i) => review.state.states[i] === "u");
+  if (review.items.length) look(open ?? 0); else { about(); load(); }
+  find("#list").focus();
+  const said = await follow(async (revision) => {
+    await queue(async () => {
+      if (page.ended || page.leaving || revision <= page.state.revision) return;
+      take(await get("state"));
+      if (page.at >= 0) about();
+    });
+  });
+  if (page.leaving) return;
+  end(said ? "muster has ended." : "muster does not answer any more: it has ended, or was stopped.");
+}
+
+begin().catch((error) => {
+  document.body.classList.remove("loading");
+  if (page.review) { failed(error); return; }
+  page.state = null;
+  end(error.message);
+});

@@ -1,0 +1,52 @@
+package web_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"muster/regress/internal/review/web"
+)
+
+// A served review runs until its test ends it, or somebody in a browser does.
+type served struct {
+	*testing.T
+	link    string
+	stop    context.CancelFunc
+	done    chan struct{} // closed when it has ended
+	outcome web.Outcome
+	err     error
+}
+
+func serve(t *testing.T, s *store, change ...func(*web.Options)) *served {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	v := &served{T: t, stop: stop, done: make(chan struct{})}
+	ready := make(chan string, 1)
+	o := web.Options{Open: s.open, Ready: func(link string) { ready <- link }}
+	for _, c := range change {
+		c(&o)
+	}
+	go func() {
+		defer close(v.done)
+		v.outcome, v.err = web.Run(ctx, o)
+	}()
+	t.Cleanup(func() { stop(); <-v.done })
+	select {
+	case v.link = <-ready:
+	case <-v.done:
+		t.Fatal(v.err)
+	}
+	return v
+}
+
+// quoted puts texts into an expression, as JavaScript has them.
+func quoted(format string, texts ...string) string {
+	var args []any
+	for _, text := range texts {
+		b, _ := json.Marshal(text)
+		args = append(args, string(b))
+	}
+	return fmt.Sprintf(format, args...)
+}
