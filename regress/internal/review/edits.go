@@ -72,6 +72,11 @@ type block struct {
 func blocks(p Part, edits []cause.Attributed, yield func(block) bool) {
 	var b block
 	for i, e := range edits {
+		if len(b.edits) > 0 && e.Old.To < b.old.To && e.Now.To < b.now.To {
+			// Within lines that the block has: a long one is not looked through again.
+			b.edits = edits[i-len(b.edits) : i+1]
+			continue
+		}
 		old, now := widen(p, e.LiteralEdit)
 		if len(b.edits) > 0 && (old.From < b.old.To || now.From < b.now.To) {
 			b.old.To, b.now.To = max(b.old.To, old.To), max(b.now.To, now.To)

@@ -66,7 +66,6 @@ type sheet struct {
 	nowNumber  int
 	seen       int // edits that came by
 	passed     int // of those, edits of other items that were not shown since the last line
-	trailing   int // up to where old may still be shown as what follows the last block
 	hasTrailer bool
 }
 

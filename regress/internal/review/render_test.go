@@ -176,3 +176,38 @@ func plainText(spans []Span) string {
 	}
 	return b.String()
 }
+
+// A part of any size gives no more lines than there is room for, and says what is left
+// out; so does one of a single line.
+func TestRenderIsBounded(t *testing.T) {
+	size := 8 << 20
+	if testing.Short() {
+		size = 2 << 20
+	}
+	old := bytes.Repeat([]byte("int x = 1ll;\n"), size/13)
+	now := bytes.ReplaceAll(old, []byte("ll"), []byte("LL"))
+	p := Part{Old: old, Now: now}
+	for at := 9; at < len(old); at += 13 {
+		span := cause.Span{From: at, To: at + 2}
+		p.Edits = append(p.Edits, cause.Attributed{LiteralEdit: cause.LiteralEdit{Old: span, Now: span}})
+	}
+	oneLine := Part{Old: bytes.ReplaceAll(old, newline, []byte(" ")), Now: bytes.ReplaceAll(now, newline, []byte(" ")), Edits: p.Edits}
+	unknown := Part{Old: old, Now: now}
+	for name, p := range map[string]Part{"many": p, "one line": oneLine, "unknown": unknown} {
+		for _, m := range Modes() {
+			lines := Render(p, Layout{Mode: m, Focus: 0})
+			bytes := 0
+			for _, l := range lines {
+				for _, s := range append(l.Left, l.Right...) {
+					bytes += len(s.Text)
+				}
+			}
+			if len(lines) == 0 || len(lines) > 410 || bytes > 1<<20 {
+				t.Errorf("%s, %s: %d lines of %d bytes", name, m, len(lines), bytes)
+			}
+			if text := plainText(lines[len(lines)-1].Left); name == "many" && !strings.HasPrefix(text, "… ") {
+				t.Errorf("%s: the last line is %q", m, text)
+			}
+		}
+	}
+}
