@@ -54,6 +54,9 @@ func (r *Run) Decisions() (map[string]Decision, error) {
 	if err := json.Unmarshal(text, &by); err != nil {
 		return nil, fault.Inputf("%s, what was decided on run %s, is damaged: %w: remove it, then decide again", r.File("decisions.json"), r.ID, err)
 	}
+	if by == nil { // null
+		by = map[string]Decision{}
+	}
 	return by, nil
 }
 
