@@ -55,3 +55,38 @@ func TestAsManyCausesAsCases(t *testing.T) {
 		}
 	}
 }
+
+// A file that loses its executable bit and also says something else differs in two ways:
+// whoever accepts the one has not accepted the other.
+func TestExecutableBitHidesNoContents(t *testing.T) {
+	key := outcome.Key{Place: outcome.File, Path: "a.sh"}
+	file := func(old, now string) cause.Case {
+		return cause.Case{Name: "a", Verdict: outcome.Changed, Parts: []cause.Part{{
+			Key: key, Old: &outcome.Part{Key: key, Exec: true}, Now: &outcome.Part{Key: key}, OldText: []byte(old), NowText: []byte(now),
+		}}}
+	}
+	for _, c := range []struct {
+		old, now string
+		names    []string
+	}{
+		{"x\n", "x\n", []string{"no longer executable *.sh"}},
+		{"x ll\n", "x LL\n", []string{"no longer executable *.sh", `"ll" → "LL"`}},
+		{"\x00a", "\x00a", []string{"no longer executable *.sh"}},
+		{"\x00a", "\x00ab", []string{"no longer executable *.sh", "binary binary, larger, in the header *.sh"}},
+	} {
+		one := file(c.old, c.now)
+		f := found(one)
+		names := map[string]bool{}
+		for _, x := range f.Causes {
+			names[x.Name] = true
+		}
+		for _, n := range c.names {
+			if !names[n] || len(names) != len(c.names) {
+				t.Errorf("%q → %q: causes %v, want %q", c.old, c.now, names, c.names)
+			}
+		}
+		if shown := cause.Shows(f.Causes, one); len(shown) != len(c.names) {
+			t.Errorf("%q → %q: shows %v alone", c.old, c.now, shown)
+		}
+	}
+}
