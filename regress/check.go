@@ -10,6 +10,7 @@ import (
 	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/outcome"
+	"muster/regress/internal/readable"
 	"muster/regress/internal/report"
 	"muster/regress/internal/state"
 )
@@ -322,7 +323,7 @@ func (c *checking) end(err error) error {
 		return fault.Interruptedf("interrupted: all cases have their verdicts, and what the change costs is not told; --resume goes on")
 	}
 	if c.summary.Interrupted {
-		return fault.Interruptedf("interrupted: %d of %s have no verdict; --resume goes on", c.summary.NotRun, counted(len(c.cases)))
+		return fault.Interruptedf("interrupted: %s of %s have no verdict; --resume goes on", readable.Number(c.summary.NotRun), counted(len(c.cases)))
 	}
 	return err
 }

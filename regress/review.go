@@ -90,7 +90,7 @@ func (o *Options) tellReviewed(d *review.Desk, results []review.Result) error {
 	}
 	text := fmt.Sprintf("%s on run %s written", readable.Count(decided, "decision"), d.Run)
 	if d.Command == report.CheckCommand {
-		text += fmt.Sprintf(", accepted %s", readable.Count(accepted, "case"))
+		text += fmt.Sprintf(", accepted %s", counted(accepted))
 	}
 	_, err := fmt.Fprintln(o.Report.Stdout, text)
 	return err
