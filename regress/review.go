@@ -17,7 +17,7 @@ import (
 
 // Reviewing says how to review.
 type Reviewing struct {
-	Run   string    // ID of a check or compare; empty = the last
+	Run   string    // ID of a check or compare, or its beginning; "" = the last
 	Stdin io.Reader // the keyboard
 	Web   bool      // in a browser instead of the terminal
 	Addr  string    // with Web: where to listen; empty = any free port of this machine alone
