@@ -259,7 +259,7 @@ func (c *checking) takeFirst(t task, r ran) error {
 
 // enough ends the first pass when --fail-fast says so.
 func (c *checking) enough() error {
-	if max := c.o.Select.FailFast; max > 0 && c.differing+c.summary.Verdicts[outcome.Environment] >= max {
+	if most := c.o.Select.FailFast; most > 0 && c.differing+c.summary.Verdicts[outcome.Environment] >= most {
 		return errStop
 	}
 	return nil
