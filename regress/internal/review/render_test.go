@@ -222,3 +222,19 @@ func TestRenderIsBounded(t *testing.T) {
 		}
 	}
 }
+
+// Two edits that touch: what follows the first is not equal on both sides.
+func TestRenderTouchingEdits(t *testing.T) {
+	edit := func(from, to int) cause.Attributed {
+		return cause.Attributed{LiteralEdit: cause.LiteralEdit{Old: cause.Span{From: from, To: to}}}
+	}
+	p := Part{Old: []byte("a\na"), Now: []byte("a"), Edits: []cause.Attributed{edit(0, 1), edit(1, 2)}}
+	const want = `
+heading  1  1 |@@ line 1 @@
+gone     1  0 |[-a-][-⏎-]
+same     2  1 |a
+`
+	if got := "\n" + shown(Render(p, Layout{Focus: All})); got != want {
+		t.Errorf("got%swant%s", got, want)
+	}
+}
