@@ -90,3 +90,18 @@ func TestExecutableBitHidesNoContents(t *testing.T) {
 		}
 	}
 }
+
+// A name says what differs, also in what is no character and in the middle of what is long.
+func TestNamesOfWhatIsAlike(t *testing.T) {
+	long := strings.Repeat("abcdefghij", 30)
+	for _, c := range []struct{ old, now, name string }{
+		{"\xff", "\xfe", `"‹FF›" → "‹FE›"`},
+		{"a long line ( \x1b ) with one", "a long line ( \x07 ) with one", `"‹1B›" → "‹07›"`},
+		{long + "x" + long, long + "y" + long, `"…fghijabcdefghijx` + long[:44] + `…" → "…fghijabcdefghijy` + long[:44] + `…"`},
+	} {
+		f := found(differing("a", "x\n"+c.old+"\n", "x\n"+c.now+"\n"))
+		if len(f.Causes) != 1 || f.Causes[0].Name != c.name {
+			t.Errorf("%q → %q is called %s, want %s", c.old, c.now, f.Causes[0].Name, c.name)
+		}
+	}
+}
