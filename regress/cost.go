@@ -111,7 +111,7 @@ func (c *checking) cost(ctx context.Context) (told report.Cost, err error) {
 		told.Why = "no case ended alike in both commands"
 		return told, nil
 	}
-	told.Cases = bounded(told.Cases)
+	told.Cases = spread(told.Cases, report.CostCasesMax)
 	return told, nil
 }
 
@@ -136,8 +136,6 @@ func (c *checking) recordedCost() (told report.Cost, err error) {
 	told.Warnings = nil
 	return told, nil
 }
-
-func bounded(cases []cost.Case) []cost.Case { return spread(cases, report.CostCasesMax) }
 
 // spread picks at most so many from the whole of a list.
 func spread[T any](list []T, most int) []T {

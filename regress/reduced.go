@@ -1,7 +1,6 @@
 package regress
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +14,7 @@ import (
 	"time"
 
 	"muster/regress/internal/corpus"
+	"muster/regress/internal/diff"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/name"
 	"muster/regress/internal/readable"
@@ -38,7 +38,7 @@ func (d *reducing) conclude(ctx context.Context, r shrink.Result) error {
 	fmt.Fprintf(w, "%s  reduced  (run %s)\n%s\n", name.Print(d.goal.name), d.past.run.ID, readable.Line(d.words()))
 	fmt.Fprintf(w, "%s → %s, %s → %s; %s in %v%s\n",
 		readable.Number(len(d.own)), readable.Count(len(r.Source), "byte"),
-		readable.Number(linesIn(d.own)), readable.Count(linesIn(r.Source), "line"),
+		readable.Number(diff.CountLines(d.own)), readable.Count(diff.CountLines(r.Source), "line"),
 		readable.Count(r.Tests, "test"), took.Round(10*time.Millisecond), d.unfinished(ctx, r))
 	fmt.Fprintf(w, "written to %s\n", readable.Line(d.path()))
 	if ctx.Err() == nil {
@@ -92,7 +92,7 @@ func (d *reducing) showResult(ctx context.Context, w io.Writer, source []byte) e
 	if !d.keeps(s) {
 		return fault.Inputf("%s: it does not show %s each time it runs: it is flaky", d.path(), d.words())
 	}
-	if n := linesIn(source); n > 0 && n <= sourceLinesMax && len(source) <= sourceBytesMax {
+	if n := diff.CountLines(source); n > 0 && n <= sourceLinesMax && len(source) <= sourceBytesMax {
 		fmt.Fprintf(w, "\n%s\n", strings.TrimRight(readable.Text(string(source)), "\n"))
 	}
 	was, is := s.sides()
@@ -115,14 +115,6 @@ func writeBounded(w io.Writer, text string, most int) {
 		}
 		fmt.Fprint(w, line)
 	}
-}
-
-func linesIn(source []byte) int {
-	n := bytes.Count(source, []byte("\n"))
-	if len(source) > 0 && source[len(source)-1] != '\n' {
-		n++
-	}
-	return n
 }
 
 func (d *reducing) path() string { return filepath.Join(d.folder(), filepath.FromSlash(d.goal.name)) }

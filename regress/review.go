@@ -18,7 +18,7 @@ import (
 
 // Reviewing says how to review.
 type Reviewing struct {
-	Run   string    // ID of a check or compare; empty = the last
+	Run   string    // ID of a check or compare, or its beginning; "" = the last
 	Stdin io.Reader // the keyboard
 	Web   bool      // in a browser instead of the terminal
 	Addr  string    // with Web: where to listen; empty = any free port of this machine alone
@@ -93,7 +93,7 @@ func (o *Options) tellReviewed(d *review.Desk, results []review.Result) error {
 	}
 	text := fmt.Sprintf("%s on run %s written", readable.Count(decided, "decision"), d.Run)
 	if d.Command == report.CheckCommand {
-		text += fmt.Sprintf(", accepted %s", readable.Count(accepted, "case"))
+		text += fmt.Sprintf(", accepted %s", counted(accepted))
 	}
 	if _, err := fmt.Fprintln(o.Report.Stdout, text); err != nil || refused == "" {
 		return err

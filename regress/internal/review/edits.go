@@ -71,30 +71,35 @@ type block struct {
 // blocks calls yield for each block in order, until it says no.
 func blocks(p Part, edits []cause.Attributed, yield func(block) bool) {
 	var b block
+	var all cause.LiteralEdit // from the first edit of b to its last
 	for i, e := range edits {
-		if len(b.edits) > 0 && e.Old.To < b.old.To && e.Now.To < b.now.To {
+		begun := len(b.edits) > 0
+		if begun && e.Old.To < b.old.To && e.Now.To < b.now.To {
 			// Within lines that the block has: a long one is not looked through again.
+			all.Old.To, all.Now.To = e.Old.To, e.Now.To
 			b.edits = edits[i-len(b.edits) : i+1]
 			continue
 		}
 		old, now := widen(p, e.LiteralEdit)
-		if len(b.edits) > 0 && (old.From < b.old.To || now.From < b.now.To) {
-			b.old.To, b.now.To = max(b.old.To, old.To), max(b.now.To, now.To)
-			b.edits = edits[i-len(b.edits) : i+1]
+		if begun && (old.From < b.old.To || now.From < b.now.To) {
+			// What was behind the edit before, and equal, is so only up to this one.
+			all.Old.To, all.Now.To = e.Old.To, e.Now.To
+			old, now = widen(p, all)
+			b = block{old, now, edits[i-len(b.edits) : i+1]}
 			continue
 		}
-		if len(b.edits) > 0 && !yield(b) {
+		if begun && !yield(b) {
 			return
 		}
-		b = block{old, now, edits[i : i+1]}
+		b, all = block{old, now, edits[i : i+1]}, e.LiteralEdit
 	}
 	if len(b.edits) > 0 {
 		yield(b)
 	}
 }
 
-// widen returns the whole lines that an edit is in, on both sides. Up to the edit and
-// from it on both sides are equal, so both are widened by the same bytes.
+// widen returns the whole lines that an edit is in, on both sides. Up to the edit, and
+// from it on to the next, both sides are equal, so both are widened by the same bytes.
 func widen(p Part, e cause.LiteralEdit) (old, now cause.Span) {
 	old, now = e.Old, e.Now
 	old.From, now.From = lineStart(p.Old, old.From), lineStart(p.Now, now.From)

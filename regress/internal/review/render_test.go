@@ -110,6 +110,17 @@ remark   0  0 |… 2 more edits not shown
 	}
 }
 
+// A last line without a newline is a line, also where there is no room for it.
+func TestRenderCountsALastLineWithoutNewline(t *testing.T) {
+	p := Part{Now: []byte("one\ntwo\nthree\nfour")}
+	for _, mode := range []Mode{Unified, Sides} {
+		lines := Render(p, Layout{Mode: mode, Focus: All, Lines: 4})
+		if got := shown(lines); !strings.Contains(got, "… 1 more line put in") {
+			t.Errorf("%s: of four lines three are shown, and not that there is one more:\n%s", mode, got)
+		}
+	}
+}
+
 // Whatever the edits, each form shows both texts whole when there is room, and nothing
 // that drives a terminal.
 func TestRenderShowsBothTexts(t *testing.T) {
@@ -209,5 +220,21 @@ func TestRenderIsBounded(t *testing.T) {
 				t.Errorf("%s: the last line is %q", m, text)
 			}
 		}
+	}
+}
+
+// Two edits that touch: what follows the first is not equal on both sides.
+func TestRenderTouchingEdits(t *testing.T) {
+	edit := func(from, to int) cause.Attributed {
+		return cause.Attributed{LiteralEdit: cause.LiteralEdit{Old: cause.Span{From: from, To: to}}}
+	}
+	p := Part{Old: []byte("a\na"), Now: []byte("a"), Edits: []cause.Attributed{edit(0, 1), edit(1, 2)}}
+	const want = `
+heading  1  1 |@@ line 1 @@
+gone     1  0 |[-a-][-⏎-]
+same     2  1 |a
+`
+	if got := "\n" + shown(Render(p, Layout{Focus: All})); got != want {
+		t.Errorf("got%swant%s", got, want)
 	}
 }
