@@ -77,7 +77,9 @@ func (d *reducing) unfinished(ctx context.Context, r shrink.Result) string {
 // that reproduces it stands below.
 const (
 	sourceLinesMax     = 40
+	sourceBytesMax     = 4 << 10 // a program on one line fits no screen either
 	differenceLinesMax = 60
+	differenceBytesMax = 500 // of a line
 )
 
 // showResult runs the source once more, and shows it with the difference that it makes.
@@ -90,7 +92,7 @@ func (d *reducing) showResult(ctx context.Context, w io.Writer, source []byte) e
 	if !d.keeps(s) {
 		return fault.Inputf("%s: it does not show %s each time it runs: it is flaky", d.path(), d.words())
 	}
-	if n := diff.CountLines(source); n > 0 && n <= sourceLinesMax {
+	if n := diff.CountLines(source); n > 0 && n <= sourceLinesMax && len(source) <= sourceBytesMax {
 		fmt.Fprintf(w, "\n%s\n", strings.TrimRight(readable.Text(string(source)), "\n"))
 	}
 	was, is := s.sides()
@@ -100,13 +102,19 @@ func (d *reducing) showResult(ctx context.Context, w io.Writer, source []byte) e
 	return err
 }
 
-// writeBounded writes the first lines of a text, and how many more there are.
+// writeBounded writes the first lines of a text, and how many more there are. Of each line
+// it writes the beginning.
 func writeBounded(w io.Writer, text string, most int) {
 	lines := strings.SplitAfter(text, "\n")
 	if left := len(lines) - 1 - most; left > 0 {
 		lines = append(lines[:most], fmt.Sprintf("… %s more\n", readable.Count(left, "line")))
 	}
-	fmt.Fprint(w, strings.Join(lines, ""))
+	for _, line := range lines {
+		if left := len(line) - differenceBytesMax; left > 0 {
+			line = fmt.Sprintf("%s … +%s\n", strings.ToValidUTF8(line[:differenceBytesMax], ""), readable.Count(left, "byte"))
+		}
+		fmt.Fprint(w, line)
+	}
 }
 
 func (d *reducing) path() string { return filepath.Join(d.folder(), filepath.FromSlash(d.goal.name)) }
