@@ -183,19 +183,21 @@ func (d *reducing) writeGiven(root *os.Root) error {
 	return nil
 }
 
-// place writes an entry, in one step: who is interrupted leaves the one from before.
+// place writes an entry, in one step: who is interrupted leaves the one from before. It
+// comes from where no corpus looks, for a name may be as long as names can be, and nothing
+// can be put to it.
 func place(root *os.Root, e corpus.Entry, content []byte) error {
 	mode := fs.FileMode(0o644)
 	if e.Exec {
 		mode = 0o755
 	}
-	const beside = ".new.muster"
-	err := root.MkdirAll(path.Dir(e.Name), 0o755)
+	const folder, unfinished = ".muster", ".muster/reduced.new"
+	err := errors.Join(root.MkdirAll(path.Dir(e.Name), 0o755), root.MkdirAll(folder, 0o755))
 	if err == nil {
-		err = root.WriteFile(e.Name+beside, content, mode)
+		err = root.WriteFile(unfinished, content, mode)
 	}
 	if err == nil {
-		err = root.Rename(e.Name+beside, e.Name)
+		err = root.Rename(unfinished, e.Name)
 	}
 	return err
 }

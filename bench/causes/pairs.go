@@ -90,7 +90,7 @@ func pairs(t tools) []pair {
 		},
 		{
 			name: "tsc", versions: "4.9.5 → 5.6.3", old: append([]string{t.node, tsc("4.9.5"), "{in}"}, typed...), now: append([]string{t.node, tsc("5.6.3"), "{in}"}, typed...),
-			needs: []string{t.node, tsc("4.9.5"), tsc("5.6.3")}, corpus: t.typed, sample: 120, most: 25, families: true,
+			needs: []string{t.node, tsc("4.9.5"), tsc("5.6.3")}, corpus: t.typed, sample: 60, most: 25, families: true,
 		},
 		{
 			name: "ruff", versions: "format, 0.1.15 → 0.9.10", old: []string{ruff("0.1.15"), "format", "--isolated", "-"}, now: []string{ruff("0.9.10"), "format", "--isolated", "-"}, stdin: true,
