@@ -88,6 +88,7 @@ func (a *Analysis) look(c Case) (*seen, *words) {
 		} else {
 			t.compare()
 			if t.seen == nil {
+				t.moved()
 				t.exact()
 			}
 		}

@@ -12,7 +12,10 @@ const nameMax = 60
 func nameOf(p *pattern) string {
 	switch p.sort {
 	case "m":
-		return "MOVE"
+		if len(p.old) == 0 {
+			return "MOVE"
+		}
+		return "MOVE " + sideName(p.old)
 	case "w+":
 		return "+ " + wrapName(p)
 	case "w-":

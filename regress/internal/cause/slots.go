@@ -260,8 +260,8 @@ func (f *finder) poor(t pattern, group []filled) (poor []int) {
 
 func (f *finder) shape(t pattern, members []int) {
 	text := t.key()
-	if t.sort == "m" {
-		text = "m"
+	if t.sort == "m" && !t.hasWord() {
+		t, text = pattern{sort: "m"}, "m"
 	}
 	n, known := f.shapeOf[text]
 	if !known {
