@@ -88,10 +88,26 @@ func (h *hunk) edit(e LiteralEdit, b block, mark []byte) {
 	s.elements[1] = collapse(s.elements[1][:0], h.text.now, s.now[b.b0:b.b1])
 	if mark == nil {
 		s.key = appendEdit(s.key[:0], s.elements[0], s.elements[1])
+		s.key = h.appendContext(s.key, e, s.elements[0], s.elements[1])
 		mark = s.key
 		p.cut = h.cutsOf(s.elements[0], s.elements[1])
 	}
 	h.add(p, mark, h.c)
+}
+
+// appendContext adds to a pattern that is signs alone, on one side, where they are.
+func (h *hunk) appendContext(key []byte, e LiteralEdit, old, now []element) []byte {
+	in := ""
+	switch {
+	case len(old) == 0 && len(now) > 0 && now[0].kind == sign:
+		in = signContext(h.text.now, e.Now, now)
+	case len(now) == 0 && len(old) > 0 && old[0].kind == sign:
+		in = signContext(h.text.old, e.Old, old)
+	}
+	if in != "" {
+		key = append(append(key, '\t'), in...)
+	}
+	return key
 }
 
 // beside returns the index of the word that a neighbour is.

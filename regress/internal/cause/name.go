@@ -10,6 +10,14 @@ const nameMax = 60
 
 // nameOf returns what a pattern is called.
 func nameOf(p *pattern) string {
+	if p.in != "" {
+		return does(p) + " " + printable(p.in)
+	}
+	return does(p)
+}
+
+// does says what a pattern does, wherever it stands.
+func does(p *pattern) string {
 	switch p.sort {
 	case "m":
 		if len(p.old) == 0 {

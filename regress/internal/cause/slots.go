@@ -174,7 +174,7 @@ func (f *finder) isCommonPair(i int) bool {
 
 // abstract puts slots into a pattern where the elements may differ.
 func (f *finder) abstract(p *pattern, free func(piece) bool) (t pattern, slots []piece) {
-	t.sort = p.sort
+	t.sort, t.in = p.sort, p.in
 	put := func(side []piece) []piece {
 		out := make([]piece, len(side))
 		for i, e := range side {

@@ -1,0 +1,57 @@
+package cause_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"muster/regress/internal/cause"
+)
+
+// What is whitespace alone, or a bracket or comma alone, is one cause where it stands in
+// or beside the same, and another elsewhere.
+func TestContexts(t *testing.T) {
+	for _, c := range []struct {
+		name, old, now string // each with a word and with lines between that no other case has
+		want           []string
+	}{
+		{
+			"blank lines", "\"\"\"Says WORD.\"\"\"\nimport WORD\n\n\nclass WORD:\n    x = 1\n", "\"\"\"Says WORD.\"\"\"\n\nimport WORD\n\n\nclass WORD:\n\n    x = 1\n",
+			[]string{"blank line + behind STR", "blank line + behind class:"},
+		},
+		{
+			"brackets", "assert (WORD == 1)\nMANYb = (WORD)\nMANYif (WORD):\n", "assert WORD == 1\nMANYb = WORD\nMANYif WORD:\n",
+			[]string{"- wrap (_) of = (…)", "- wrap (_) of assert (…)", "- wrap (_) of if (…)"},
+		},
+		{
+			"spaces", "a = \"x {WORD} y\"\nb = WORD**2\nc = 3**WORD\n", "a = \"x { WORD} y\"\nb = WORD ** 2\nc = 3 ** WORD\n",
+			[]string{"no space → space beside *", "no space → space in STR"},
+		},
+		{
+			"line breaks", "f(\n    WORD)\nx = (\n    WORD + 1)\n", "f(WORD)\nx = (WORD + 1)\n",
+			[]string{"line break → no space in = (…)", "line break → no space in f(…)"},
+		},
+		{
+			"one change in many places", "f(WORD);\ng(1, WORD[2]);\n{\n    h(x, WORD(3));\n}\n", "f(WORD,);\ng(1, WORD[2],);\n{\n    h(x, WORD(3),);\n}\n",
+			[]string{`+ "," before the end of (…)`},
+		},
+	} {
+		var cases []cause.Case
+		for i := range 12 {
+			word := "v" + string(rune('a'+i))
+			fill := strings.NewReplacer("WORD", word, "MANY", strings.Repeat("pad(1, 2, 3)\n", 4+i)).Replace
+			cases = append(cases, differing(fmt.Sprint("c", word), fill(c.old), fill(c.now)))
+		}
+		f := found(cases...)
+		var got []string
+		for _, c := range f.Causes {
+			got = append(got, c.Name)
+		}
+		slices.Sort(got)
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: want %q%s", c.name, c.want, named(f))
+		}
+		checkReplay(t, f, cases)
+	}
+}
