@@ -113,7 +113,7 @@ func (s *seen) add(t *text, key outcome.Key) {
 		})
 		p.places = slices.Clone(p.places)
 		for i := range p.places {
-			p.places[i].cut = -1
+			p.places[i].cut, p.places[i].lines = -1, t.seen[p.places[i].pattern].lines
 		}
 	}
 	s.changed += t.changed
