@@ -181,10 +181,11 @@ func choose(groups []int, alike [][]likeness, max int) (families []likeness, of 
 	return families, of
 }
 
-// likenesses returns what may make a family of each group: neighbours that are always
-// the same.
-func (f *finder) likenesses() [][]likeness {
-	type beside struct{ before, after int32 } // words; 0 for none or several
+// beside are the words that always stand before and behind an edit; 0 for none or several.
+type beside struct{ before, after int32 }
+
+// neighbours returns those of each group.
+func (f *finder) neighbours() []beside {
 	const unknown = -1
 	around := make([]beside, len(f.groups))
 	for i := range around {
@@ -209,17 +210,28 @@ func (f *finder) likenesses() [][]likeness {
 			}
 		}
 	}
+	return around
+}
+
+// likenesses returns what may make a family of each group: neighbours that are always
+// the same. A name that has no word says them too, if they are more than chance.
+func (f *finder) likenesses() [][]likeness {
 	out := make([][]likeness, len(f.groups))
-	for i := range f.groups {
-		does := f.groups[i].does(f)
+	for i, b := range f.neighbours() {
+		g := &f.groups[i]
+		does := g.does(f)
 		if does == "" {
 			continue
 		}
-		if w := around[i].before; w > 0 {
-			out[i] = append(out[i], likeness{does, "behind", printable(f.list[w])})
+		if b.before > 0 {
+			out[i] = append(out[i], likeness{does, "behind", printable(f.list[b.before])})
 		}
-		if w := around[i].after; w > 0 {
-			out[i] = append(out[i], likeness{does, "before", printable(f.list[w])})
+		if b.after > 0 {
+			out[i] = append(out[i], likeness{does, "before", printable(f.list[b.after])})
+		}
+		p := &f.shapes[g.shapes[0]].pattern
+		if n := len(out[i]); n > 0 && g.uses >= fillersMin && len(g.shapes) == 1 && p.in == "" && !p.hasWord() {
+			g.name += " " + out[i][n-1].beside + ` "` + out[i][n-1].what + `"`
 		}
 	}
 	return out

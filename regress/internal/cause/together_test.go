@@ -18,7 +18,7 @@ func TestChangesThatTouch(t *testing.T) {
 			"moved beside an insertion",
 			"#include <a.h>\n#include \"c\"\n\nstatic state all;\nstatic int %[1]s;\nstatic text x;\n\nint main() {\n",
 			"#include <a.h>\n#include <b.h>\n#include \"c\"\n\nstatic int %[1]s;\nstatic text x;\nstatic state all;\n\nint main() {\n",
-			[]string{`+ "#include < b.h>"`, `MOVE "static state all;"`},
+			[]string{`+ "#include <b.h>"`, `MOVE "static state all;"`},
 		},
 		{
 			"a bracket around what changed",
