@@ -11,7 +11,7 @@ import (
 // change has one context, or a few, whatever it is seen in.
 
 const (
-	scanMax  = 2000 // bytes in which an opening bracket is looked for
+	scanMax  = 1000 // bytes in which an opening bracket is looked for
 	keywords = " assert async await break case catch class const continue def default del do elif else enum except export extends" +
 		" finally fn for from func function global if impl implements import in include interface is lambda let match namespace" +
 		" new not of or and package print pub public private protected raise return static struct switch throw try type typedef" +
@@ -45,14 +45,17 @@ func besideBreak(text []byte, gap Span) string {
 	for end < len(behind) && isLetter(behind[end]) {
 		end++
 	}
-	switch first := firstByte(behind); {
+	first := firstByte(behind)
+	opened, closed := bytes.IndexByte([]byte("([{"), before) >= 0, bytes.IndexByte([]byte(")]}"), first) >= 0
+	switch next := stringAt(behind, end); {
 	case before == ',':
 		return " behind ,"
-	case bytes.IndexByte([]byte("([{"), before) >= 0:
-		if isQuote(first) {
-			return " before STR"
-		}
-	case isQuote(before) && isQuote(first):
+	case opened && next != "":
+		return " before " + next
+	case closed && isQuote(before):
+		return " behind " + stringAt(bytes.Repeat([]byte{before}, endRun(text[:gap.From])), 0)
+	case opened:
+	case isQuote(before) && next != "":
 		return " between STR"
 	case isKeyword(behind[:end]):
 		return " before " + string(behind[:end])
@@ -60,6 +63,29 @@ func besideBreak(text []byte, gap Span) string {
 		return " beside an operator"
 	}
 	return ""
+}
+
+// prefixMax is how many letters may stand before a quote: f"…", rb"…".
+const prefixMax = 2
+
+// stringAt says whether a string begins behind so many letters: one that may have many
+// lines, or another; or whether one ends with this.
+func stringAt(text []byte, letters int) string {
+	if letters > prefixMax || letters == len(text) || !isQuote(text[letters]) {
+		return ""
+	}
+	if q := text[letters]; q == '`' || bytes.HasPrefix(text[letters:], []byte{q, q, q}) {
+		return "long STR"
+	}
+	return "STR"
+}
+
+// endRun returns how many bytes like the last a text ends with, of three at most.
+func endRun(text []byte) (n int) {
+	for n < min(3, len(text)) && text[len(text)-1-n] == lastByte(text) {
+		n++
+	}
+	return n
 }
 
 // besideBlank says what stands before blank lines, or if this is nothing special, behind.
@@ -116,7 +142,11 @@ func telling(text []byte, gap Span) string {
 // quotedAt says if a place is in a string or a comment of its line.
 func quotedAt(text []byte, at int) string {
 	from := max(0, at-scanMax)
-	line := text[from+bytes.LastIndexByte(text[from:at], '\n')+1 : at]
+	begin := bytes.LastIndexByte(text[from:at], '\n')
+	if begin < 0 && from > 0 {
+		return "" // too far to tell
+	}
+	line := text[from+begin+1 : at]
 	quote := byte(0)
 	for i := 0; i < len(line); i++ {
 		switch c := line[i]; {
@@ -215,6 +245,8 @@ func opens(text []byte, i int) string {
 		return string(text[from:end]) + " " + closed
 	case from < end && end == i:
 		return "f" + closed
+	case end > 0 && text[end-1] == '=' && end > 1 && weight(text[end-2]) == 4:
+		return string(text[end-2:end]) + " " + closed
 	case end > 0 && text[end-1] == '=':
 		return "= " + closed
 	}

@@ -33,6 +33,13 @@ func TestContexts(t *testing.T) {
 			[]string{"line break → no space in = (…)", "line break → no space in f(…)"},
 		},
 		{
+			"strings", "f(\n    \"\"\"x\n    WORD\"\"\"\n)\ng(\n    \"WORD\"\n)\n", "f(\"\"\"x\n    WORD\"\"\")\ng(\"WORD\")\n",
+			[]string{
+				"line break → no space in f(…) before STR", "line break → no space in f(…) before long STR",
+				"line break → no space in f(…) behind STR", "line break → no space in f(…) behind long STR",
+			},
+		},
+		{
 			"one change in many places", "f(WORD);\ng(1, WORD[2]);\n{\n    h(x, WORD(3));\n}\n", "f(WORD,);\ng(1, WORD[2],);\n{\n    h(x, WORD(3),);\n}\n",
 			[]string{`+ "," before the end of (…)`},
 		},
