@@ -62,3 +62,30 @@ func TestContexts(t *testing.T) {
 		checkReplay(t, f, cases)
 	}
 }
+
+// What does the same in different places is a family, and of too many causes the rare
+// ones of the largest family are folded, and no more than must be.
+func TestContextsAreFamilies(t *testing.T) {
+	var cases []cause.Case
+	add := func(old, now string) { cases = append(cases, differing(fmt.Sprintf("c%02d", len(cases)), old, now)) }
+	for i := range 30 {
+		word := strings.Repeat(string(rune('a'+i%26)), 2+i/26)
+		add("x = "+word+";\n", "x = "+strings.ToUpper(word)+";\n")
+	}
+	add("f(\n  x)\n", "f(x)\n")
+	add("x = (\n  x)\n", "x = (x)\n")
+	f := found(cases...)
+	families := map[string]string{}
+	for _, c := range f.Causes {
+		families[c.Name] = c.Family
+	}
+	for _, name := range []string{"line break → no space in f(…)", "line break → no space in = (…)"} {
+		if families[name] != "line break → no space" {
+			t.Errorf("%s is of the family %q%s", name, families[name], named(f))
+		}
+	}
+	if len(f.Causes) != 3 || f.Causes[0].Kind != cause.Other || len(f.Causes[0].Folded) != 30 {
+		t.Errorf("%d causes%s", len(f.Causes), named(f))
+	}
+	checkReplay(t, f, cases)
+}

@@ -8,7 +8,6 @@ import (
 // match gives one pattern to edits that belong together: a bracket that was added with
 // the one that closes it, and what was taken from one place and put to another.
 func (h *hunk) match() {
-	h.cutBrackets()
 	h.moves()
 	s := h.scratch
 	h.wraps(s.now, h.text.now, "w+ ", func(b block) (int, int, bool) { return b.b0, b.b1, b.a0 == b.a1 })
