@@ -19,7 +19,7 @@ type Acceptance struct {
 	Failing bool     // with All: also what crashed, failed newly or reached a limit
 	Missing bool     // with All: also drop what the corpus no longer has
 	DryRun  bool     // only say what would be done
-	Run     string   // ID of the check; empty = the last
+	Run     string   // ID of a check, or its beginning; "" = the last
 }
 
 // Accept promotes differences of a past check into the golden, all or nothing,

@@ -10,6 +10,7 @@ import (
 
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
+	"muster/regress/internal/readable"
 	"muster/regress/internal/state"
 )
 
@@ -45,7 +46,7 @@ func (p *past) tellAccepted(w io.Writer, a Acceptance, e effect, left map[outcom
 		default:
 			hint = ": --failing takes them"
 		}
-		if _, err := fmt.Fprintf(w, "left out %d %s%s\n", left[v], v, hint); err != nil {
+		if _, err := fmt.Fprintf(w, "left out %s %s%s\n", readable.Number(left[v]), v, hint); err != nil {
 			return err
 		}
 	}
@@ -57,7 +58,7 @@ func (p *past) tellAccepted(w io.Writer, a Acceptance, e effect, left map[outcom
 	if err := e.tellWaiting(w); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "%s %d of run %s\n", verb, len(e.promoted), p.run.ID)
+	_, err := fmt.Fprintf(w, "%s %s of run %s\n", verb, readable.Number(len(e.promoted)), p.run.ID)
 	return err
 }
 
@@ -70,7 +71,7 @@ func (e *effect) tellWaiting(w io.Writer) error {
 	for _, id := range slices.SortedFunc(maps.Keys(e.waiting), func(a, b string) int {
 		return cmp.Or(cmp.Compare(e.waiting[b], e.waiting[a]), cmp.Compare(len(a), len(b)), strings.Compare(a, b))
 	}) {
-		others = append(others, fmt.Sprintf("%s (%d)", id, e.waiting[id]))
+		others = append(others, fmt.Sprintf("%s (%s)", id, readable.Number(e.waiting[id])))
 	}
 	const shown = 10
 	if more := len(others) - shown; more > 0 {

@@ -2,6 +2,7 @@ package regress
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"muster/regress/internal/cause"
@@ -47,4 +48,19 @@ func (p *past) again(ctx context.Context, o *Options, command string, only []str
 		return nil, fault.Inputf("%s has none of the cases any more that run %s had: run muster %s again", again.Corpus.Path, p.run.ID, p.run.Command)
 	}
 	return s, err
+}
+
+// warnIfChanged warns that sources may be others than the run had. Few are used, but what
+// they include counts too.
+func (p *past) warnIfChanged(ctx context.Context, s *session) error {
+	const what = "the corpus"
+	was, known := p.run.Identity[what]
+	if !known || p.run.Identity[fileOf+what] == s.corpus.Stamp() {
+		return nil
+	}
+	digest, err := s.corpusDigest(ctx)
+	if err == nil && digest.String() != was {
+		s.warn(fmt.Sprintf("%s is not what it was in run %s: what differs may come of that, and a cause be missed", p.options.Corpus.Path, p.run.ID))
+	}
+	return err
 }

@@ -110,7 +110,7 @@ func (b recordedBase) compare(c *checking, name string, r *exec.Result) (identic
 
 func (b recordedBase) beside() (*exec.Command, *outcomes) { return nil, nil }
 
-func (b recordedBase) rival(candidate *command) rival { return recordedRival(b.Meta(), candidate) }
+func (b recordedBase) rival(candidate *command) rival { return costRival(b.Meta(), candidate) }
 
 func (b recordedBase) get(name string) (golden.Record, bool, error) { return b.Get(name) }
 

@@ -60,6 +60,9 @@ func Bisect(ctx context.Context, o Options, b Bisection) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
+	if err := p.warnIfChanged(ctx, s); err != nil {
+		return err
+	}
 	d := &bisecting{session: s, past: p, found: found, how: b, began: time.Now()}
 	if d.base, err = p.base(ctx); err != nil {
 		return err

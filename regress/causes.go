@@ -29,6 +29,7 @@ func differing(rules normalize.Rules, caseName string, size int64, v outcome.Ver
 		d.Parts = append(d.Parts, part)
 	}
 	if !c.EndingDiffers {
+		d.Now = d.Old // where that is known to be flaky, they may be unlike
 		return d, nil
 	}
 	if d.OldSaid, err = said(rules, was); err != nil {
@@ -143,8 +144,9 @@ func excerptIn(f *cause.Found, index int, caseName string, rules normalize.Rules
 	if err != nil {
 		return "", err
 	}
-	if was.outcome.Ending != is.outcome.Ending {
-		return inWords(rules, was, is)
+	c := f.Causes[index]
+	if isEnding(c.Kind) {
+		return endingInWords(rules, was, is)
 	}
 	for _, p := range m.Parts {
 		at := slices.IndexFunc(p.Edits, func(e cause.Attributed) bool { return e.Cause == index })
@@ -158,34 +160,58 @@ func excerptIn(f *cause.Found, index int, caseName string, rules normalize.Rules
 		}
 		return diff.Excerpt(old, now, diff.Change{OldFrom: e.Old.From, OldTo: e.Old.To, NowFrom: e.Now.From, NowTo: e.Now.To}), nil
 	}
-	return inWords(rules, was, is)
+	return inWords(rules, c, was, is)
+}
+
+// isEnding reports whether causes of a kind are about how a case ended.
+func isEnding(k cause.Kind) bool {
+	return k == cause.Failing || k == cause.Passing || k == cause.Ended
 }
 
 // saidLinesMax bounds what is shown of what a tool said of how it ended.
 const saidLinesMax = 8
 
-// inWords says how a case differs of which no edit of a text is kept.
-func inWords(rules normalize.Rules, was, is side) (string, error) {
-	if was.outcome.Ending != is.outcome.Ending {
-		text, err := said(rules, is)
-		if err != nil {
-			return "", err
-		}
-		lines, _, _ := diff.Unified(nil, text, diff.Limits{Lines: saidLinesMax + 1})
-		_, lines, _ = strings.Cut(lines, "\n") // its heading
-		return fmt.Sprintf("ending: %s → %s\n%s", was.outcome.Ending, is.outcome.Ending, lines), nil
+// endingInWords says how a case ended otherwise.
+func endingInWords(rules normalize.Rules, was, is side) (string, error) {
+	text, err := said(rules, is)
+	if err != nil {
+		return "", err
 	}
+	lines, _, _ := diff.Unified(nil, text, diff.Limits{Lines: saidLinesMax + 1})
+	_, lines, _ = strings.Cut(lines, "\n") // its heading
+	return fmt.Sprintf("ending: %s → %s\n%s", was.outcome.Ending, is.outcome.Ending, lines), nil
+}
+
+// inWords says how a case differs by a cause of which it has no edit of a text.
+func inWords(rules normalize.Rules, of cause.Cause, was, is side) (string, error) {
 	c, err := outcome.Compare(was.outcome, is.outcome, sameUnder(rules, was.open, is.open))
 	if err != nil || len(c.Parts) == 0 {
 		return "", err
 	}
-	d := c.Parts[0]
+	d, err := partThatShows(rules, of, was, is, c)
+	if err != nil {
+		return "", err
+	}
 	old, err := was.words(d.Old)
 	if err != nil {
 		return "", err
 	}
 	now, err := is.words(d.Now)
 	return fmt.Sprintf("%s: %s → %s\n", name.Print(report.PartName(d.Key)), old, now), err
+}
+
+// partThatShows returns the first part in which a case shows a cause, else the first.
+func partThatShows(rules normalize.Rules, of cause.Cause, was, is side, c outcome.Comparison) (outcome.Difference, error) {
+	for _, d := range c.Parts {
+		one, err := differing(rules, "", 0, outcome.Changed, was, is, outcome.Comparison{Parts: []outcome.Difference{d}})
+		if err != nil {
+			return d, err
+		}
+		if len(cause.Shows([]cause.Cause{of}, one)) > 0 {
+			return d, nil
+		}
+	}
+	return c.Parts[0], nil
 }
 
 // texts returns what both sides have of a part, as it was compared.

@@ -10,6 +10,7 @@ import (
 	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/outcome"
+	"muster/regress/internal/readable"
 	"muster/regress/internal/report"
 	"muster/regress/internal/state"
 )
@@ -258,7 +259,7 @@ func (c *checking) takeFirst(t task, r ran) error {
 
 // enough ends the first pass when --fail-fast says so.
 func (c *checking) enough() error {
-	if max := c.o.Select.FailFast; max > 0 && c.differing+c.summary.Verdicts[outcome.Environment] >= max {
+	if most := c.o.Select.FailFast; most > 0 && c.differing+c.summary.Verdicts[outcome.Environment] >= most {
 		return errStop
 	}
 	return nil
@@ -322,7 +323,7 @@ func (c *checking) end(err error) error {
 		return fault.Interruptedf("interrupted: all cases have their verdicts, and what the change costs is not told; --resume goes on")
 	}
 	if c.summary.Interrupted {
-		return fault.Interruptedf("interrupted: %d of %s have no verdict; --resume goes on", c.summary.NotRun, counted(len(c.cases)))
+		return fault.Interruptedf("interrupted: %s of %s have no verdict; --resume goes on", readable.Number(c.summary.NotRun), counted(len(c.cases)))
 	}
 	return err
 }

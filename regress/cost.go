@@ -46,10 +46,10 @@ func (c *checking) findRival() (err error) {
 	if c.costs.limits, err = c.o.Judge.limits(); err != nil {
 		return err
 	}
-	c.costs.rival = c.base.rival(&c.command)
-	if c.o.Judge.CostCases == 0 {
-		c.costs.rival = rival{why: "--cost-cases is 0"}
+	if len(c.costs.limits) > 0 && c.o.Judge.CostCases == 0 {
+		return fault.Inputf("--fail-on %s: --cost-cases 0 tells nothing of the cost: leave one of both out", c.costs.limits[0])
 	}
+	c.costs.rival = c.base.rival(&c.command)
 	if len(c.costs.limits) > 0 && c.costs.rival.command == nil && !c.costs.rival.same {
 		return fault.Inputf("--fail-on %s: %s, so both commands cannot run in turns, and times of different days cannot be compared: record with an executable that stays where it is, or use muster compare", c.costs.limits[0], c.costs.rival.why)
 	}
@@ -111,7 +111,7 @@ func (c *checking) cost(ctx context.Context) (told report.Cost, err error) {
 		told.Why = "no case ended alike in both commands"
 		return told, nil
 	}
-	told.Cases = bounded(told.Cases)
+	told.Cases = spread(told.Cases, report.CostCasesMax)
 	return told, nil
 }
 
@@ -136,8 +136,6 @@ func (c *checking) recordedCost() (told report.Cost, err error) {
 	told.Warnings = nil
 	return told, nil
 }
-
-func bounded(cases []cost.Case) []cost.Case { return spread(cases, report.CostCasesMax) }
 
 // spread picks at most so many from the whole of a list.
 func spread[T any](list []T, most int) []T {

@@ -46,7 +46,7 @@ func (p *past) settle(d decided) (e effect, all map[string]state.Decision, err e
 		if err != nil {
 			return e, nil, err
 		}
-		e.ready(found, d.causes, all, chosen)
+		e.ready(found, d.causes, all, chosen, p.accepted())
 	}
 	for i := range p.results {
 		if r := &p.results[i]; chosen[string(r.Name)] && !r.Accepted {
@@ -56,9 +56,20 @@ func (p *past) settle(d decided) (e effect, all map[string]state.Decision, err e
 	return e, all, nil
 }
 
+// accepted returns the names of the cases that the golden has as this run gave them.
+func (p *past) accepted() map[string]bool {
+	names := map[string]bool{}
+	for i := range p.results {
+		if r := &p.results[i]; r.Accepted {
+			names[string(r.Name)] = true
+		}
+	}
+	return names
+}
+
 // ready chooses the cases whose causes are all accepted, of those that have one which was
-// accepted now.
-func (e *effect) ready(found *cause.Found, now, all map[string]state.Decision, chosen map[string]bool) {
+// accepted now. Those that are in the golden already, by their names, wait for nothing.
+func (e *effect) ready(found *cause.Found, now, all map[string]state.Decision, chosen, accepted map[string]bool) {
 	id := func(i int) string { return found.Causes[i].ID }
 	for _, m := range found.Members {
 		if !slices.ContainsFunc(m.Causes, func(i int) bool { return now[id(i)] == state.Accepted }) {
@@ -69,7 +80,7 @@ func (e *effect) ready(found *cause.Found, now, all map[string]state.Decision, c
 			chosen[m.Name] = true
 			continue
 		}
-		if chosen[m.Name] {
+		if chosen[m.Name] || accepted[m.Name] {
 			continue
 		}
 		e.waits++

@@ -1,7 +1,6 @@
 package regress
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +14,7 @@ import (
 	"time"
 
 	"muster/regress/internal/corpus"
+	"muster/regress/internal/diff"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/name"
 	"muster/regress/internal/readable"
@@ -38,7 +38,7 @@ func (d *reducing) conclude(ctx context.Context, r shrink.Result) error {
 	fmt.Fprintf(w, "%s  reduced  (run %s)\n%s\n", name.Print(d.goal.name), d.past.run.ID, readable.Line(d.words()))
 	fmt.Fprintf(w, "%s → %s, %s → %s; %s in %v%s\n",
 		readable.Number(len(d.own)), readable.Count(len(r.Source), "byte"),
-		readable.Number(linesIn(d.own)), readable.Count(linesIn(r.Source), "line"),
+		readable.Number(diff.CountLines(d.own)), readable.Count(diff.CountLines(r.Source), "line"),
 		readable.Count(r.Tests, "test"), took.Round(10*time.Millisecond), d.unfinished(ctx, r))
 	fmt.Fprintf(w, "written to %s\n", readable.Line(d.path()))
 	if ctx.Err() == nil {
@@ -77,7 +77,9 @@ func (d *reducing) unfinished(ctx context.Context, r shrink.Result) string {
 // that reproduces it stands below.
 const (
 	sourceLinesMax     = 40
+	sourceBytesMax     = 4 << 10 // a program on one line fits no screen either
 	differenceLinesMax = 60
+	differenceBytesMax = 500 // of a line
 )
 
 // showResult runs the source once more, and shows it with the difference that it makes.
@@ -90,7 +92,7 @@ func (d *reducing) showResult(ctx context.Context, w io.Writer, source []byte) e
 	if !d.keeps(s) {
 		return fault.Inputf("%s: it does not show %s each time it runs: it is flaky", d.path(), d.words())
 	}
-	if n := linesIn(source); n > 0 && n <= sourceLinesMax {
+	if n := diff.CountLines(source); n > 0 && n <= sourceLinesMax && len(source) <= sourceBytesMax {
 		fmt.Fprintf(w, "\n%s\n", strings.TrimRight(readable.Text(string(source)), "\n"))
 	}
 	was, is := s.sides()
@@ -100,21 +102,19 @@ func (d *reducing) showResult(ctx context.Context, w io.Writer, source []byte) e
 	return err
 }
 
-// writeBounded writes the first lines of a text, and how many more there are.
+// writeBounded writes the first lines of a text, and how many more there are. Of each line
+// it writes the beginning.
 func writeBounded(w io.Writer, text string, most int) {
 	lines := strings.SplitAfter(text, "\n")
 	if left := len(lines) - 1 - most; left > 0 {
 		lines = append(lines[:most], fmt.Sprintf("… %s more\n", readable.Count(left, "line")))
 	}
-	fmt.Fprint(w, strings.Join(lines, ""))
-}
-
-func linesIn(source []byte) int {
-	n := bytes.Count(source, []byte("\n"))
-	if len(source) > 0 && source[len(source)-1] != '\n' {
-		n++
+	for _, line := range lines {
+		if left := len(line) - differenceBytesMax; left > 0 {
+			line = fmt.Sprintf("%s … +%s\n", strings.ToValidUTF8(line[:differenceBytesMax], ""), readable.Count(left, "byte"))
+		}
+		fmt.Fprint(w, line)
 	}
-	return n
 }
 
 func (d *reducing) path() string { return filepath.Join(d.folder(), filepath.FromSlash(d.goal.name)) }
@@ -191,19 +191,21 @@ func (d *reducing) writeGiven(root *os.Root) error {
 	return nil
 }
 
-// place writes an entry, in one step: who is interrupted leaves the one from before.
+// place writes an entry, in one step: who is interrupted leaves the one from before. It
+// comes from where no corpus looks, for a name may be as long as names can be, and nothing
+// can be put to it.
 func place(root *os.Root, e corpus.Entry, content []byte) error {
 	mode := fs.FileMode(0o644)
 	if e.Exec {
 		mode = 0o755
 	}
-	const beside = ".new.muster"
-	err := root.MkdirAll(path.Dir(e.Name), 0o755)
+	const folder, unfinished = ".muster", ".muster/reduced.new"
+	err := errors.Join(root.MkdirAll(path.Dir(e.Name), 0o755), root.MkdirAll(folder, 0o755))
 	if err == nil {
-		err = root.WriteFile(e.Name+beside, content, mode)
+		err = root.WriteFile(unfinished, content, mode)
 	}
 	if err == nil {
-		err = root.Rename(e.Name+beside, e.Name)
+		err = root.Rename(unfinished, e.Name)
 	}
 	return err
 }

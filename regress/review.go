@@ -1,6 +1,7 @@
 package regress
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,7 +18,7 @@ import (
 
 // Reviewing says how to review.
 type Reviewing struct {
-	Run   string    // ID of a check or compare; empty = the last
+	Run   string    // ID of a check or compare, or its beginning; "" = the last
 	Stdin io.Reader // the keyboard
 	Web   bool      // in a browser instead of the terminal
 	Addr  string    // with Web: where to listen; empty = any free port of this machine alone
@@ -77,10 +78,9 @@ func (o *Options) tellReviewed(d *review.Desk, results []review.Result) error {
 		return err
 	}
 	var decided, accepted int
+	refused := "" // the last time
 	for _, r := range results {
-		if r.Refused != "" {
-			return fault.Inputf("the decisions are written, and no case is accepted: %s", readable.Text(r.Refused))
-		}
+		refused = cmp.Or(r.Refused, refused)
 		decided, accepted = decided+r.Decided, accepted+r.Accepted
 		for _, text := range r.Notes {
 			if _, err := fmt.Fprintf(o.Report.Stderr, "warning: %s\n", readable.Text(text)); err != nil {
@@ -88,10 +88,15 @@ func (o *Options) tellReviewed(d *review.Desk, results []review.Result) error {
 			}
 		}
 	}
+	if refused != "" && accepted == 0 {
+		return fault.Inputf("the decisions are written, and no case is accepted: %s", readable.Text(refused))
+	}
 	text := fmt.Sprintf("%s on run %s written", readable.Count(decided, "decision"), d.Run)
 	if d.Command == report.CheckCommand {
-		text += fmt.Sprintf(", accepted %s", readable.Count(accepted, "case"))
+		text += fmt.Sprintf(", accepted %s", counted(accepted))
 	}
-	_, err := fmt.Fprintln(o.Report.Stdout, text)
-	return err
+	if _, err := fmt.Fprintln(o.Report.Stdout, text); err != nil || refused == "" {
+		return err
+	}
+	return fault.Inputf("the decisions are written, and later no further case was accepted: %s", readable.Text(refused))
 }

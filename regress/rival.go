@@ -61,14 +61,35 @@ func recordedRival(m golden.Meta, now *command) rival {
 	return r
 }
 
+// costRival is recordedRival where it matters what took the time: a script that was written
+// to since is not the one that made the golden, whatever the digest of its interpreter.
+func costRival(m golden.Meta, now *command) rival {
+	r := recordedRival(m, now)
+	if r.command == nil {
+		return r
+	}
+	for _, file := range filesIn(r.command.Words) {
+		if info, err := os.Stat(file); err != nil || info.ModTime().After(m.Created) {
+			return rival{why: file + ", which the golden's command names, was written to since"}
+		}
+	}
+	return r
+}
+
 // namesFiles reports whether an argument is a file: a script, say, that an interpreter
 // runs and that no digest is of.
-func namesFiles(words []string) bool {
-	return slices.ContainsFunc(words[1:], func(word string) bool {
+func namesFiles(words []string) bool { return len(filesIn(words)) > 0 }
+
+// filesIn returns the arguments that are files for every case: absolute ones, for cases
+// have another folder.
+func filesIn(words []string) (files []string) {
+	for _, word := range words[1:] {
 		if !filepath.IsAbs(word) {
-			return false // cases have another folder
+			continue
 		}
-		info, err := os.Stat(word)
-		return err == nil && info.Mode().IsRegular()
-	})
+		if info, err := os.Stat(word); err == nil && info.Mode().IsRegular() {
+			files = append(files, word)
+		}
+	}
+	return files
 }

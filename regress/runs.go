@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"muster/regress/internal/fault"
+	"muster/regress/internal/readable"
 	"muster/regress/internal/report"
 	"muster/regress/internal/state"
 )
@@ -65,11 +66,11 @@ func runText(r *state.Run, sum kept) string {
 	case !r.Finished && r.Summary == nil:
 		return "unfinished"
 	case !r.Finished && !sum.Interrupted:
-		return fmt.Sprintf("broke off, %d of %d cases not run", sum.NotRun, sum.Cases)
+		return fmt.Sprintf("broke off, %s of %s not run", readable.Number(sum.NotRun), counted(sum.Cases))
 	case !r.Finished:
-		return fmt.Sprintf("interrupted, %d of %d cases not run", sum.NotRun, sum.Cases)
+		return fmt.Sprintf("interrupted, %s of %s not run", readable.Number(sum.NotRun), counted(sum.Cases))
 	case r.Command == report.RecordCommand:
 		return counted(sum.Recorded) + " recorded"
 	}
-	return fmt.Sprintf("%s, %d not identical", counted(sum.Cases), sum.NotIdentical)
+	return fmt.Sprintf("%s, %s not identical", counted(sum.Cases), readable.Number(sum.NotIdentical))
 }

@@ -48,7 +48,7 @@ func (p *past) showCause(ctx context.Context, o *Options, found *cause.Found, c 
 		fmt.Fprintf(w, "  %s\n", name.Print(m))
 	}
 	if more := len(members) - shownCases; more > 0 {
-		fmt.Fprintf(w, "  … %d more: muster groups --format json\n", more)
+		fmt.Fprintf(w, "  … %s more: muster review goes through all\n", readable.Number(more))
 	}
 	fmt.Fprintf(w, "\nsmallest: muster show %s\n", shellQuote(typedName(c.Smallest)))
 	p.reproduceText(ctx, w, c.Smallest, o.Configured)

@@ -1,20 +1,15 @@
 package regress
 
 import (
-	"fmt"
 	"strings"
 
 	"muster/regress/internal/fault"
 	"muster/regress/internal/name"
+	"muster/regress/internal/readable"
 )
 
-// counted returns "1 case" or "2 cases".
-func counted(cases int) string {
-	if cases == 1 {
-		return "1 case"
-	}
-	return fmt.Sprintf("%d cases", cases)
-}
+// counted returns "1 case" or "2,000 cases".
+func counted(cases int) string { return readable.Count(cases, "case") }
 
 // parseName reads the name of a case as people type it: as it is printed, or
 // with what a shell's completion puts before it.

@@ -28,7 +28,7 @@ func TestParseName(t *testing.T) {
 }
 
 func TestCounted(t *testing.T) {
-	for n, want := range map[int]string{0: "0 cases", 1: "1 case", 2: "2 cases"} {
+	for n, want := range map[int]string{0: "0 cases", 1: "1 case", 2: "2 cases", 15_000: "15,000 cases"} {
 		if got := counted(n); got != want {
 			t.Errorf("%d: %q, want %q", n, got, want)
 		}

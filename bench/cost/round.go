@@ -116,6 +116,9 @@ type pair struct {
 	old, now int64
 }
 
+// lineMax is how long a line of events may be: that of the cost has thousands of cases.
+const lineMax = 16 << 20
+
 // readPairs takes the runs that tell the cost from an events file.
 func readPairs(path string) (pairs []pair, err error) {
 	f, err := os.Open(path)
@@ -125,7 +128,9 @@ func readPairs(path string) (pairs []pair, err error) {
 	defer f.Close()
 	half := map[string]*pair{} // under way, by case
 	costs := false
-	for lines := bufio.NewScanner(f); lines.Scan(); {
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, lineMax)
+	for lines.Scan() {
 		var e struct {
 			Type, Name string
 			Costs, Old bool
@@ -158,7 +163,7 @@ func readPairs(path string) (pairs []pair, err error) {
 			delete(half, e.Name)
 		}
 	}
-	return pairs, nil
+	return pairs, lines.Err()
 }
 
 func writePairs(w io.Writer, round int, pairs []pair) error {

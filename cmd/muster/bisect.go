@@ -65,6 +65,7 @@ func readVersions(file string) ([]regress.Version, error) {
 	if err != nil {
 		return nil, usagef("--versions: %w", err)
 	}
+	text = bytes.TrimPrefix(text, []byte("\ufeff")) // some editors begin a file with it
 	var list []regress.Version
 	lines := map[string]int{} // of the names
 	number := 0

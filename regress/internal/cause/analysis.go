@@ -75,10 +75,13 @@ func (a *Analysis) look(c Case) (*seen, *words) {
 		s.keys = append(s.keys, w.add(ended))
 	}
 	for _, p := range c.Parts {
-		if !isText(p) {
-			if !broken {
-				s.keys = append(s.keys, w.add(fileKey(p)))
+		isText := isText(p)
+		if !broken && (!isText || p.Old.Exec != p.Now.Exec) {
+			for _, k := range fileKeys(p) {
+				s.keys = append(s.keys, w.add(k))
 			}
+		}
+		if !isText {
 			s.parts = append(s.parts, seenPart{key: p.Key})
 			continue
 		}

@@ -18,14 +18,15 @@ const (
 
 // collapse appends the elements of one side of an edit.
 func collapse(es []element, text []byte, tokens []token) []element {
+	var u unclosed
 	for i := 0; i < len(tokens); {
 		k := tokens[i]
 		e := element{k.kind, k.bytes(text), k.gap}
 		n := 1
 		if k.kind == sign {
-			if size := stringLength(text, tokens[i:]); size > 0 {
+			if size := u.stringLength(text, tokens, i); size > 0 {
 				e.kind, e.text, n = quoted, text[k.from:k.from+1], size
-			} else if size := remarkLength(text, tokens, i); size > 1 {
+			} else if size := u.remarkLength(text, tokens, i); size > 1 {
 				es = append(es, e)
 				e, n = element{remark, nil, tokens[i+1].gap}, size-1
 				i++
@@ -58,38 +59,53 @@ func lengthClass(n int) []byte {
 	return []byte("………")
 }
 
-// stringLength returns how many tokens a quoted string has that begins here and ends
+// unclosed remembers what was begun and never ends, so that it is looked for once: behind
+// an escaped quote comes what comes behind the quote that is not closed.
+type unclosed struct {
+	quotes [3]int // of " ' ` up to which token none begins a string
+	remark bool   // no comment ends from here on
+}
+
+// stringLength returns how many tokens a quoted string has that begins at i and ends
 // on its line; 0 for none.
-func stringLength(text []byte, tokens []token) int {
-	q := text[tokens[0].from]
-	if q != '"' && q != '\'' && q != '`' || tokens[0].to-tokens[0].from != 1 {
+func (u *unclosed) stringLength(text []byte, tokens []token, i int) int {
+	q := text[tokens[i].from]
+	which := bytes.IndexByte([]byte("\"'`"), q)
+	if which < 0 || tokens[i].to-tokens[i].from != 1 || i < u.quotes[which] {
 		return 0
 	}
-	for i := 1; i < len(tokens); i++ {
-		k := tokens[i]
+	at := i + 1
+	for ; at < len(tokens); at++ {
+		k := tokens[at]
+		if bytes.IndexByte(text[k.gap:k.from], '\n') >= 0 {
+			break
+		}
 		switch {
-		case bytes.IndexByte(text[k.gap:k.from], '\n') >= 0:
-			return 0
-		case k.kind == sign && k.to-k.from == 1 && text[k.from] == '\\' && i+1 < len(tokens) && tokens[i+1].gap == k.to:
-			i++
+		case k.kind == sign && k.to-k.from == 1 && text[k.from] == '\\' && at+1 < len(tokens) && tokens[at+1].gap == k.to:
+			at++
 		case k.kind == sign && text[k.from] == q:
-			return i + 1
+			return at + 1 - i
 		}
 	}
+	u.quotes[which] = at
 	return 0
 }
 
 // remarkLength returns how many tokens a comment has, its marker counted, that begins
 // at i and goes to the line's end, or to its closing marker.
-func remarkLength(text []byte, tokens []token, i int) int {
+func (u *unclosed) remarkLength(text []byte, tokens []token, i int) int {
 	k := tokens[i]
 	s := string(k.bytes(text))
 	if s == "/*" {
+		if u.remark {
+			return 0
+		}
 		n := 1
 		for i+n < len(tokens) && string(tokens[i+n].bytes(text)) != "*/" {
 			n++
 		}
 		if i+n == len(tokens) {
+			u.remark = true
 			return 0
 		}
 		return n

@@ -2,9 +2,12 @@ package cause
 
 import (
 	"encoding/binary"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"muster/regress/internal/outcome"
 )
@@ -66,7 +69,10 @@ func Decode(b []byte) (*Found, error) {
 		return nil, fmt.Errorf("causes of version %d, and this muster reads %d", e.Version, encodedVersion)
 	}
 	f := &Found{Rewritten: e.Rewritten}
-	for _, c := range e.Causes {
+	for i, c := range e.Causes {
+		if !c.isSound(i) {
+			return nil, fmt.Errorf("cause %d is damaged", i+1)
+		}
 		c.Cause.Example, c.Cause.Smallest = string(c.Example), string(c.Smallest)
 		f.Causes = append(f.Causes, c.Cause)
 	}
@@ -75,17 +81,57 @@ func Decode(b []byte) (*Found, error) {
 		if err != nil {
 			return nil, err
 		}
+		if n := len(f.Members); n > 0 && f.Members[n-1].Name >= m.Name {
+			return nil, fmt.Errorf("case %d is not in its place", n+1)
+		}
 		f.Members = append(f.Members, m)
 	}
 	return f, nil
 }
 
+// isSound reports whether a cause can be what was found i-th: others rely on it.
+func (c *encodedCause) isSound(i int) bool {
+	switch c.Kind {
+	case Edit, Failing, Passing, Ended, Binary, File, Rewritten, Other:
+	default:
+		return false
+	}
+	if _, err := hex.DecodeString(c.Signature); err != nil || c.ID != "G"+strconv.Itoa(i+1) || c.Cases < 1 {
+		return false
+	}
+	for _, s := range c.Patterns {
+		p := parse(unshown(strings.TrimPrefix(s, "=")))
+		if !p.hasSoundSlots() {
+			return false
+		}
+	}
+	return true
+}
+
+// hasSoundSlots reports whether each slot has a number, from 1 on, as there can be.
+func (p *pattern) hasSoundSlots() bool {
+	for _, side := range [...][]piece{p.old, p.now} {
+		for _, e := range side {
+			if e.kind != slot && e.kind != digits {
+				continue
+			}
+			if n, err := strconv.Atoi(e.text); err != nil || n < 1 || n > 2*elementsMax || strconv.Itoa(n) != e.text {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 func (em *encodedMember) member(causes int) (Member, error) {
 	m := Member{Name: string(em.Name), Causes: em.Causes}
-	for _, c := range m.Causes {
-		if c < 0 || c >= causes {
+	for i, c := range m.Causes {
+		if c < 0 || c >= causes || i > 0 && m.Causes[i-1] >= c {
 			return m, fmt.Errorf("cause %d of %d", c, causes)
 		}
+	}
+	if len(m.Causes) == 0 {
+		return m, errors.New("a case without a cause")
 	}
 	for _, p := range em.Parts {
 		edits, err := readEdits(p.Edits, causes)

@@ -1,6 +1,9 @@
 package cause
 
-import "math"
+import (
+	"container/heap"
+	"math"
+)
 
 // exemplars chooses the cases that show the causes best, and the smallest.
 func (f *finder) exemplars(out *Found) {
@@ -14,30 +17,57 @@ func (f *finder) exemplars(out *Found) {
 	}
 	f.smallest(out)
 	covered := make([]bool, len(out.Causes))
-	for left := len(out.Causes); left > 0; {
-		best, most := -1, 0.0
-		for i, m := range out.Members {
-			fresh := 0
-			for _, c := range m.Causes {
-				if !covered[c] {
-					fresh++
-				}
-			}
-			if v := float64(fresh) / math.Sqrt(8+float64(lines[i])); v > most {
-				best, most = i, v
+	worth := func(i int) float64 {
+		fresh := 0
+		for _, c := range out.Members[i].Causes {
+			if !covered[c] {
+				fresh++
 			}
 		}
-		if best < 0 {
-			return
+		return float64(fresh) / math.Sqrt(8+float64(lines[i]))
+	}
+	q := make(exemplarQueue, len(out.Members))
+	for i := range q {
+		q[i] = exemplar{i, worth(i)}
+	}
+	heap.Init(&q)
+	for len(q) > 0 && q[0].worth > 0 {
+		if now := worth(q[0].member); now < q[0].worth {
+			q[0].worth = now
+			heap.Fix(&q, 0)
+			continue
 		}
-		for _, c := range out.Members[best].Causes {
+		m := &out.Members[q[0].member]
+		for _, c := range m.Causes {
 			if !covered[c] {
 				covered[c] = true
-				out.Causes[c].Example = out.Members[best].Name
-				left--
+				out.Causes[c].Example = m.Name
 			}
 		}
 	}
+}
+
+// An exemplar is a case with what it was worth when it was looked at last. The worth only
+// sinks, so that who is first and has not sunk is the best.
+type exemplar struct {
+	member int
+	worth  float64
+}
+
+// exemplarQueue is a heap: the best first, of equal ones the first by name.
+type exemplarQueue []exemplar
+
+func (q exemplarQueue) Len() int { return len(q) }
+func (q exemplarQueue) Less(i, j int) bool {
+	return q[i].worth > q[j].worth || q[i].worth == q[j].worth && q[i].member < q[j].member
+}
+func (q exemplarQueue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
+func (q *exemplarQueue) Push(x any)   { *q = append(*q, x.(exemplar)) }
+func (q *exemplarQueue) Pop() any {
+	last := len(*q) - 1
+	x := (*q)[last]
+	*q = (*q)[:last]
+	return x
 }
 
 // smallest finds of each cause the case with the smallest source, one that shows

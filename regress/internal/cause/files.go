@@ -13,7 +13,7 @@ const looked = 8 << 10
 
 // isText reports whether both sides are there, of one form, and text.
 func isText(p Part) bool {
-	if p.Old == nil || p.Now == nil || p.Old.Form != p.Now.Form || p.Old.Exec != p.Now.Exec || p.Old.Form == outcome.Gone {
+	if p.Old == nil || p.Now == nil || p.Old.Form != p.Now.Form || p.Old.Form == outcome.Gone {
 		return false
 	}
 	return len(p.OldText) < 1<<31-1 && len(p.NowText) < 1<<31-1 && readable(p.OldText) && readable(p.NowText)
@@ -33,22 +33,30 @@ func readable(b []byte) bool {
 	return controls*10 <= len(b)
 }
 
-// fileKey returns the pattern of a part that is no text on both sides.
-func fileKey(p Part) string {
+// fileKeys returns the patterns of a part but for edits of a text: that a file is new or
+// gone, or of another form; or its executable bit, and contents that are no text.
+func fileKeys(p Part) (keys []string) {
 	what := kindOfName(p.Key)
 	switch {
 	case p.Old == nil:
-		return "f new file " + what
+		return []string{"f new file " + what}
 	case p.Now == nil:
-		return "f no file " + what
+		return []string{"f no file " + what}
 	case p.Now.Form != p.Old.Form:
-		return "f " + [...]string{"file", "link", "removed"}[min(p.Old.Form, 2)] + " → " + [...]string{"file", "link", "removed"}[min(p.Now.Form, 2)] + " " + what
+		return []string{"f " + formName(p.Old) + " → " + formName(p.Now) + " " + what}
 	case p.Now.Exec && !p.Old.Exec:
-		return "f executable " + what
+		keys = append(keys, "f executable "+what)
 	case p.Old.Exec && !p.Now.Exec:
-		return "f no longer executable " + what
+		keys = append(keys, "f no longer executable "+what)
 	}
-	return "b " + contents(p.OldText, p.NowText) + " " + what
+	if !isText(p) && (len(keys) == 0 || !bytes.Equal(p.OldText, p.NowText)) {
+		keys = append(keys, "b "+contents(p.OldText, p.NowText)+" "+what)
+	}
+	return keys
+}
+
+func formName(p *outcome.Part) string {
+	return [...]string{"file", "link", "removed"}[min(p.Form, 2)]
 }
 
 // kindOfName groups files by extension.

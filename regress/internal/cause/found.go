@@ -16,6 +16,8 @@ type finder struct {
 	literal  int    // cases that make a word one that stays
 	torn     bool   // so much changed in so many ways that nobody looks for causes
 
+	rewritten bool // see isRewritten; known once there are groups
+
 	wordCases map[string]int
 	shapes    []shape
 	shapeOf   map[string]int

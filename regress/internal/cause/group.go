@@ -24,7 +24,8 @@ func (f *finder) group() {
 	uses := make([]int, len(f.shapes))
 	f.each(func(_ int, k int32) { f.patterns[f.at[k]].each(func(s int) { uses[s]++ }) })
 	sets := f.bundle(uses)
-	if f.isRewritten() {
+	f.rewritten = f.isRewritten()
+	if f.rewritten {
 		sets = f.rewrite()
 	}
 	f.groupOf = make([]int, len(f.shapes))
@@ -52,7 +53,7 @@ func (f *finder) make(set, uses []int) {
 	})
 	first := &f.shapes[set[0]]
 	g := group{shapes: set, text: first.text, name: nameOf(&first.pattern), kind: kindOf(first.sort)}
-	if f.isRewritten() && g.kind == Edit {
+	if f.rewritten && g.kind == Edit {
 		g.kind, g.text, g.name = Rewritten, "rewritten", "rewritten: more than half of what the cases give"
 	} else {
 		for _, s := range set[1:min(len(set), 3)] {

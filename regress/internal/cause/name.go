@@ -1,6 +1,7 @@
 package cause
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -45,6 +46,8 @@ func does(p *pattern) string {
 	}
 	old, now := sideName(p.old), sideName(p.now)
 	switch {
+	case old == now && len(p.old) > 0:
+		old, now = apartNames(wholeSide(p.old), wholeSide(p.now))
 	case len(p.old) == 0:
 		return "+ " + now
 	case len(p.now) == 0:
@@ -93,8 +96,30 @@ func sideName(side []piece) string {
 	return `"` + plainSide(side) + `"`
 }
 
-// plainSide writes elements as one would type them.
-func plainSide(side []piece) string {
+// apartNames are those of two sides that differ where they are too long to be shown: what
+// differs, with a little around it.
+func apartNames(a, b string) (old, now string) {
+	x, y := []rune(a), []rune(b)
+	from := 0
+	for from < min(len(x), len(y)) && x[from] == y[from] {
+		from++
+	}
+	from = max(0, from-nameMax/4)
+	cut := func(r []rune) string {
+		s := string(r[from:min(len(r), from+nameMax)])
+		if from > 0 {
+			s = "…" + s
+		}
+		if len(r) > from+nameMax {
+			s += "…"
+		}
+		return `"` + s + `"`
+	}
+	return cut(x), cut(y)
+}
+
+// wholeSide writes elements as one would type them.
+func wholeSide(side []piece) string {
 	var b strings.Builder
 	for i, e := range side {
 		s := pieceName(e)
@@ -103,7 +128,12 @@ func plainSide(side []piece) string {
 		}
 		b.WriteString(s)
 	}
-	s := printable(b.String())
+	return printable(b.String())
+}
+
+// plainSide is wholeSide, without its middle where it is long.
+func plainSide(side []piece) string {
+	s := wholeSide(side)
 	if utf8.RuneCountInString(s) > nameMax {
 		r := []rune(s)
 		return string(r[:nameMax*2/3]) + "…" + string(r[len(r)-nameMax/3:])
@@ -159,12 +189,23 @@ func isTight(side []piece, i int) bool {
 	return a == "<" && i+1 < len(side) && side[i+1].text == ">" || a == "]" && side[0].text == "["
 }
 
-// printable returns s with what is no character, or a control, as ?.
+// printable returns s with what is no character, or a control, as the number of its byte.
 func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
-			return '?'
+	if utf8.ValidString(s) && !strings.ContainsFunc(s, isUnprintable) {
+		return s
+	}
+	var b strings.Builder
+	for i, r := range s {
+		switch {
+		case isUnprintable(r):
+			fmt.Fprintf(&b, "‹%02X›", r)
+		case r == utf8.RuneError && !strings.HasPrefix(s[i:], string(utf8.RuneError)):
+			fmt.Fprintf(&b, "‹%02X›", s[i])
+		default:
+			b.WriteRune(r)
 		}
-		return r
-	}, strings.ToValidUTF8(s, "?"))
+	}
+	return b.String()
 }
+
+func isUnprintable(r rune) bool { return r < ' ' || r == 0x7f }

@@ -38,7 +38,11 @@ func newKnown(causes []Cause) *known {
 
 // of returns the causes of a pattern.
 func (k *known) of(key string) (found []int) {
-	found = slices.Clone(k.exact[exactKey(key)])
+	// A pattern that was seen has its causes, also where one that was not could be of
+	// others: a word that stands out is literal, and the rest of its like has a slot.
+	if found = slices.Clone(k.exact[exactKey(key)]); len(found) > 0 {
+		return found
+	}
 	p := parse(key)
 	for i := range k.open {
 		if isShape(&k.open[i], &p) {

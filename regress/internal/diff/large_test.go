@@ -53,7 +53,7 @@ func TestLargeTexts(t *testing.T) {
 	})
 	inTime(t, limit, func() {
 		text, hidden, _ := Unified(old[:size/10], randomText(2, size/10), Limits{})
-		if total := countLines(old[:size/10]); hidden < total || Rows(text) > 12 {
+		if total := CountLines(old[:size/10]); hidden < total || Rows(text) > 12 {
 			t.Errorf("%d rows shown of totally different texts of %d lines, %d hidden", Rows(text), total, hidden)
 		}
 	})

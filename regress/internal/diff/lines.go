@@ -71,14 +71,15 @@ func commonSuffix(a, b []byte) int {
 
 // splitLines cuts text after each newline.
 func splitLines(text []byte) []string {
-	lines := make([]string, 0, countLines(text))
+	lines := make([]string, 0, CountLines(text))
 	for line := range strings.Lines(string(text)) {
 		lines = append(lines, line)
 	}
 	return lines
 }
 
-func countLines(text []byte) int {
+// CountLines counts the lines of text, a last one without a newline too.
+func CountLines(text []byte) int {
 	n := bytes.Count(text, []byte("\n"))
 	if len(text) > 0 && text[len(text)-1] != '\n' {
 		n++

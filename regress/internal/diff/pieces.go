@@ -25,7 +25,7 @@ func Changes(old, now []byte) []Change {
 		return nil
 	}
 	head := headOf(old, now)
-	if countLines(e.old)+countLines(e.now) > comparedLinesMax {
+	if CountLines(e.old)+CountLines(e.now) > comparedLinesMax {
 		return []Change{{head, head + len(e.old), head, head + len(e.now)}}
 	}
 	a, b := splitLines(e.old), splitLines(e.now)

@@ -115,7 +115,7 @@ const comparedLinesMax = 2 << 20
 // texts writes the diff of two texts and returns how many rows all of it has.
 func (s *sheet) texts(old, now []byte, context int) (total int) {
 	e := newExcerpt(old, now, context)
-	if n := countLines(e.old) + countLines(e.now); n > comparedLinesMax {
+	if n := CountLines(e.old) + CountLines(e.now); n > comparedLinesMax {
 		return s.tooLarge(old, now)
 	}
 	oldLines, nowLines := splitLines(e.old), splitLines(e.now)
@@ -211,7 +211,7 @@ func pairedNow(old []string, line string, i, columns int) row {
 // outside which both texts are equal, as one replacement.
 func (s *sheet) tooLarge(old, now []byte) (total int) {
 	e := newExcerpt(old, now, 0)
-	oldLines, nowLines := countLines(e.old), countLines(e.now)
+	oldLines, nowLines := CountLines(e.old), CountLines(e.now)
 	s.remark("too large for a diff: all that differs lies within %s lines, the first is line %s",
 		readable.Number(max(oldLines, nowLines)), readable.Number(e.before+1))
 	all := change{0, oldLines, 0, nowLines}

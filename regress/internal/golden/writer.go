@@ -200,9 +200,3 @@ func (w *Writer) Get(caseName string) (r Record, found bool, err error) {
 	})
 	return r, found, err
 }
-
-// commit makes everything that was Put so far survive the death of the
-// process. It also happens by itself, about four times a second and every 64 MiB.
-func (w *Writer) commit() error {
-	return w.call(w.committer.commit)
-}

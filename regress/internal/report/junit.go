@@ -39,6 +39,7 @@ type junit struct {
 	failures int
 	errors   int
 	skipped  int
+	detailed int // bytes of differences
 }
 
 // A piece is a test case among what is kept, and where it belongs.
@@ -78,11 +79,26 @@ func (j *junit) testcase(c Case) error {
 	case j.fails(c.Verdict):
 		j.failures++
 		p.name, p.inner = c.Name, b.Len()+len(elementLead)
-		element(&b, "failure", c.Verdict, gist(c), (&results{}).details(c))
+		element(&b, "failure", c.Verdict, gist(c), j.details(c))
 	default:
 		b.WriteString("/>\n")
 	}
 	return j.add(p, b.String())
+}
+
+// junitDetailBytesMax is how much differences may take in all: readers of such files take
+// them as a whole. All cases are listed all the same.
+const junitDetailBytesMax = 16 << 20
+
+// details is what a case differs in, while there is room.
+func (j *junit) details(c Case) string {
+	text := (&results{}).details(c)
+	j.detailed += len(elementText(text))
+	if j.detailed > junitDetailBytesMax {
+		j.detailed = junitDetailBytesMax
+		return "left out to keep this small: muster show NAME has it whole\n"
+	}
+	return text
 }
 
 func (j *junit) notRun(c NotRun) error {
@@ -162,6 +178,12 @@ func (j *junit) write(w io.Writer, s Summary) error {
 	return err
 }
 
+// What is said of the causes of a case at most.
+const (
+	junitCausesMax  = 30
+	junitCauseBytes = 300
+)
+
 // writePiece writes a test case, and before what is in it its causes as properties.
 func (j *junit) writePiece(w io.Writer, p piece) error {
 	causes := j.causes.of[p.name]
@@ -173,9 +195,12 @@ func (j *junit) writePiece(w io.Writer, p piece) error {
 		return err
 	}
 	fmt.Fprintf(w, "      <properties>\n")
-	for _, i := range causes {
+	for _, i := range causes[:min(len(causes), junitCausesMax)] {
 		c := &j.causes.causes[i]
-		fmt.Fprintf(w, "        <property name=\"cause\" value=%s/>\n", attr(readable.Line(c.ID+" "+c.Name)))
+		fmt.Fprintf(w, "        <property name=\"cause\" value=%s/>\n", attr(clipped(readable.Line(c.ID+" "+c.Name), junitCauseBytes)))
+	}
+	if more := len(causes) - junitCausesMax; more > 0 {
+		fmt.Fprintf(w, "        <property name=\"more_causes\" value=\"%d\"/>\n", more)
 	}
 	fmt.Fprintf(w, "      </properties>\n")
 	return j.to.copy(w, stretch{inner, p.at.to})

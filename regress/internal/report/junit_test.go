@@ -9,10 +9,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 
+	"muster/regress/internal/cause"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/outcome"
 )
@@ -145,7 +147,7 @@ var junitChildren = map[string][]string{
 	"testsuites": {"testsuite"},
 	"testsuite":  {"properties", "testcase"},
 	"properties": {"property"},
-	"testcase":   {"failure", "error", "skipped"},
+	"testcase":   {"properties", "failure", "error", "skipped"}, // properties as pytest and surefire have them
 	"property":   {}, "failure": {}, "error": {}, "skipped": {},
 }
 
@@ -236,5 +238,37 @@ func checkAttributes(t interface{ Fatalf(string, ...any) }, tag string, attribut
 	}
 	if want := junitAttributes[tag]; !slices.Equal(names, want) {
 		t.Fatalf("<%s> has %q, want %q", tag, names, want)
+	}
+}
+
+// The differences of thousands of cases, and their causes, are told while there is room:
+// every case is listed, and what was left out is said.
+func TestJUnitIsBounded(t *testing.T) {
+	const many = 3000
+	events := []Event{Started{Command: "check", Cases: many}}
+	for i := range many {
+		events = append(events, Case{
+			Index: i, Name: strconv.Itoa(i), Verdict: outcome.Changed,
+			Differences: []Difference{{Part: "stdout", Old: "9 bytes", Now: "9 bytes", Diff: strings.Repeat("+"+strings.Repeat("<&>", 100)+"\n", 8)}},
+		})
+	}
+	for i := range 40 {
+		events = append(events, Group{Cause: cause.Cause{ID: "G" + strconv.Itoa(i+1), Name: strings.Repeat("n", 1000)}, Members: []string{"7"}})
+	}
+	events = append(events, Finished{})
+	file := writeJUnit(t, filepath.Join(t.TempDir(), "r.xml"), events)
+	if len(file) > 20<<20 {
+		t.Errorf("%d bytes", len(file))
+	}
+	if suite := checkJUnit(t, file); suite.Tests != many || suite.Failures != many {
+		t.Errorf("%d tests, %d failures", suite.Tests, suite.Failures)
+	}
+	for what, want := range map[string]int{`<property name="cause"`: junitCausesMax, `name="more_causes" value="10"`: 1} {
+		if got := bytes.Count(file, []byte(what)); got != want {
+			t.Errorf("%d of %s, want %d", got, what, want)
+		}
+	}
+	if left := bytes.Count(file, []byte("left out to keep this small")); left == 0 || left > many/2 {
+		t.Errorf("%d differences are left out", left)
 	}
 }

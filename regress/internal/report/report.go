@@ -1,6 +1,6 @@
 // Package report turns the events of a run into what people and other programs
-// read: text, a progress line, JSON lines, JUnit, and the file of the events
-// themselves. One stream of events feeds every reporter, so that a run that is
+// read: text, a progress line, JSON lines, JUnit, a page of HTML, Markdown, and the
+// file of the events themselves. One stream of events feeds every reporter, so that a run that is
 // replayed from its events file reads the same as it did live.
 //
 // It must not run anything, decide any verdict, or ask the runner anything: a

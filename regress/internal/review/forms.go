@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"muster/regress/internal/cause"
+	"muster/regress/internal/diff"
 	"muster/regress/internal/readable"
 )
 
@@ -15,32 +16,24 @@ func (s *sheet) unified(b block) {
 	for i, spans := range was {
 		s.put(Line{Kind: Gone, Old: s.oldNumber + 1 + i, Left: spans})
 	}
-	s.cut(len(was), bytes.Count(s.part.Old[b.old.From:b.old.To], newline), "taken out")
+	s.cut(len(was), diff.CountLines(s.part.Old[b.old.From:b.old.To]), "taken out")
 	s.noNewline(s.part.Old, s.part.Now, b.old)
 	is := s.sideLines(s.part.Now, b.now, s.marks(b.edits, false), now)
 	for i, spans := range is {
 		s.put(Line{Kind: Come, Now: s.nowNumber + 1 + i, Left: spans})
 	}
-	s.cut(len(is), bytes.Count(s.part.Now[b.now.From:b.now.To], newline), "put in")
+	s.cut(len(is), diff.CountLines(s.part.Now[b.now.From:b.now.To]), "put in")
 	s.noNewline(s.part.Now, s.part.Old, b.now)
 }
 
 // shares says how many lines of either side there is room for.
 func (s *sheet) shares(b block) (old, now int) {
-	a, c := linesOf(s.part.Old[b.old.From:b.old.To]), linesOf(s.part.Now[b.now.From:b.now.To])
+	a, c := diff.CountLines(s.part.Old[b.old.From:b.old.To]), diff.CountLines(s.part.Now[b.now.From:b.now.To])
 	if a+c <= s.room {
 		return a, c
 	}
 	old = min(a, max((s.room+1)/2, s.room-c))
 	return old, min(c, s.room-old)
-}
-
-func linesOf(text []byte) int {
-	n := bytes.Count(text, newline)
-	if len(text) > 0 && text[len(text)-1] != '\n' {
-		n++
-	}
-	return n
 }
 
 // cut says how many lines of a block are not shown.
@@ -75,8 +68,8 @@ func (s *sheet) sides(b block) {
 		}
 		s.put(line)
 	}
-	s.cut(len(was), bytes.Count(s.part.Old[b.old.From:b.old.To], newline), "taken out")
-	s.cut(len(is), bytes.Count(s.part.Now[b.now.From:b.now.To], newline), "put in")
+	s.cut(len(was), diff.CountLines(s.part.Old[b.old.From:b.old.To]), "taken out")
+	s.cut(len(is), diff.CountLines(s.part.Now[b.now.From:b.now.To]), "put in")
 	s.noNewline(s.part.Old, s.part.Now, b.old)
 	s.noNewline(s.part.Now, s.part.Old, b.now)
 }

@@ -110,6 +110,17 @@ remark   0  0 |… 2 more edits not shown
 	}
 }
 
+// A last line without a newline is a line, also where there is no room for it.
+func TestRenderCountsALastLineWithoutNewline(t *testing.T) {
+	p := Part{Now: []byte("one\ntwo\nthree\nfour")}
+	for _, mode := range []Mode{Unified, Sides} {
+		lines := Render(p, Layout{Mode: mode, Focus: All, Lines: 4})
+		if got := shown(lines); !strings.Contains(got, "… 1 more line put in") {
+			t.Errorf("%s: of four lines three are shown, and not that there is one more:\n%s", mode, got)
+		}
+	}
+}
+
 // Whatever the edits, each form shows both texts whole when there is room, and nothing
 // that drives a terminal.
 func TestRenderShowsBothTexts(t *testing.T) {

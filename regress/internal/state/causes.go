@@ -3,6 +3,7 @@ package state
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 
 	"muster/regress/internal/fault"
@@ -51,8 +52,17 @@ func (r *Run) Decisions() (map[string]Decision, error) {
 	if err != nil {
 		return nil, fault.Environmentf("state of run %s: %w", r.ID, err)
 	}
-	if err := json.Unmarshal(text, &by); err != nil {
+	err = json.Unmarshal(text, &by)
+	for id, d := range by {
+		if d != Accepted && d != Rejected {
+			err = fmt.Errorf("%q is no decision on %q", d, id)
+		}
+	}
+	if err != nil {
 		return nil, fault.Inputf("%s, what was decided on run %s, is damaged: %w: remove it, then decide again", r.File("decisions.json"), r.ID, err)
+	}
+	if by == nil { // null
+		by = map[string]Decision{}
 	}
 	return by, nil
 }

@@ -65,20 +65,33 @@ const keyHeader = "Muster-Key"
 // seated hands requests of reviewers on, with their seat.
 func (h *house) seated(inner func(http.ResponseWriter, *http.Request, *seat)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if cookie, err := r.Cookie(cookieName(r)); err == nil {
-			if s, known := h.seatOf(cookie.Value, r.Header.Get(keyHeader)); known {
-				inner(w, r, s)
-				return
-			}
+		if s, known := h.seatFor(r); known {
+			inner(w, r, s)
+			return
 		}
 		refuse(w, http.StatusUnauthorized, "this browser takes no part in the review: open it by a link that nobody has used")
 	}
 }
 
-// session exchanges a link's token for a seat.
+// seatFor returns the seat of the browser that sent a request.
+func (h *house) seatFor(r *http.Request) (*seat, bool) {
+	cookie, err := r.Cookie(cookieName(r))
+	if err != nil {
+		return nil, false
+	}
+	return h.seatOf(cookie.Value, r.Header.Get(keyHeader))
+}
+
+// session exchanges a link's token for a seat. A browser that has one keeps it, and the
+// link stays good for another: a second seat would take the cookie from the first, whose
+// decisions nobody could write any more.
 func (h *house) session(w http.ResponseWriter, r *http.Request) {
 	var ask struct{ Token string }
 	if !decode(w, r, &ask) {
+		return
+	}
+	if _, known := h.seatFor(r); known {
+		answer(w, map[string]string{"key": r.Header.Get(keyHeader)})
 		return
 	}
 	s, err := h.enter(r.Context(), ask.Token)

@@ -109,6 +109,26 @@ func TestLinkOpensOnce(t *testing.T) {
 	}
 }
 
+// A browser that opens the link it made for another stays the reviewer that it is, and the
+// link stays good.
+func TestBrowserKeepsItsSeat(t *testing.T) {
+	v := serve(t, few())
+	c, token := v.call()
+	c.enter(token)
+	c.ask(http.MethodPost, "/act", `{"do": "accept", "item": "G1"}`)
+	_, body, _ := c.ask(http.MethodPost, "/link", "{}")
+	_, token, _ = strings.Cut(strings.TrimSuffix(strings.TrimSpace(body), `"}`), "/#")
+	status, body, header := c.ask(http.MethodPost, "/session", `{"token": "`+token+`"}`)
+	if status != http.StatusOK || !strings.Contains(body, c.key) || header.Get("Set-Cookie") != "" {
+		t.Errorf("%d %s, %v", status, body, header)
+	}
+	if status, body, _ := c.ask(http.MethodGet, "/state", ""); status != http.StatusOK || !strings.Contains(body, `"pending":1`) {
+		t.Errorf("%d %s", status, body)
+	}
+	other, _ := v.call()
+	other.enter(token)
+}
+
 // The cookie alone, which any server of this machine can read, opens nothing.
 func TestCookieIsNotEnough(t *testing.T) {
 	v := serve(t, few())

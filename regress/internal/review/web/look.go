@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"net/http"
 	"slices"
 	"strconv"
@@ -123,10 +124,9 @@ const (
 // difference lays out one case of an item.
 func (h *house) difference(w http.ResponseWriter, r *http.Request, s *seat) {
 	place, _ := strconv.Atoi(r.FormValue("place"))
-	lines, _ := strconv.Atoi(r.FormValue("lines"))
 	var one review.Case
+	var load func(context.Context, string) (review.Difference, error)
 	shown, known, item := shownCase{Parts: []shownPart{}}, false, 0
-	var open func() (review.Difference, error)
 	s.read(func(d *review.Desk) {
 		if item, known = d.Index(r.FormValue("item")); !known {
 			return
@@ -135,39 +135,44 @@ func (h *house) difference(w http.ResponseWriter, r *http.Request, s *seat) {
 		if known = place >= 0 && place < len(members); !known {
 			return
 		}
-		one = d.Cases()[members[place]]
+		one, load = d.Cases()[members[place]], d.Difference
 		shown.Place, shown.Total = place, len(members)
 		for _, i := range one.Items {
 			shown.Items = append(shown.Items, d.Items()[i].ID)
 		}
-		load := d.Difference
-		open = func() (review.Difference, error) { return load(r.Context(), one.Name) }
 	})
 	if !known {
 		refuse(w, http.StatusNotFound, "there is no such case")
 		return
 	}
-	diff, err := open()
+	// Not while the desk is held: it reads both outcomes from the disk.
+	diff, err := load(r.Context(), one.Name)
 	if err != nil {
 		fail(w, err)
 		return
 	}
 	shown.Case, shown.Verdict, shown.Promoted = one.Printed, one.Verdict, one.Promoted
 	shown.Ending, shown.Why = diff.Ending, diff.Why
-	layout := review.Layout{
-		Mode: review.Mode(r.FormValue("mode")), Focus: item, Others: r.FormValue("others") != "",
-		Lines: max(1, min(lines, linesMost)), Columns: columnsMost,
-	}
-	if lines == 0 {
-		layout.Lines = linesDefault
-	}
-	if !slices.Contains(review.Modes(), layout.Mode) {
-		layout.Mode = review.Unified
-	}
+	layout := layoutFor(r, item)
 	for _, p := range diff.Parts {
 		part := shownPart{p.Name, p.Words, review.Render(p, layout), false}
 		part.More = len(part.Lines) >= layout.Lines && layout.Lines < linesMost
 		shown.Parts = append(shown.Parts, part)
 	}
 	answer(w, shown)
+}
+
+// layoutFor is the layout that a request asks for, within bounds.
+func layoutFor(r *http.Request, item int) review.Layout {
+	l := review.Layout{
+		Mode: review.Mode(r.FormValue("mode")), Focus: item, Others: r.FormValue("others") != "",
+		Lines: linesDefault, Columns: columnsMost,
+	}
+	if lines, _ := strconv.Atoi(r.FormValue("lines")); lines != 0 {
+		l.Lines = max(1, min(lines, linesMost))
+	}
+	if !slices.Contains(review.Modes(), l.Mode) {
+		l.Mode = review.Unified
+	}
+	return l
 }

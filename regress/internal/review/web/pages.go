@@ -19,7 +19,7 @@ func (h *house) handler() http.Handler {
 		m.HandleFunc("GET /"+name, file(name, "text/javascript; charset=utf-8"))
 	}
 	m.HandleFunc("GET /icon.svg", file("icon.svg", "image/svg+xml"))
-	m.HandleFunc("GET /page.css", look)
+	m.HandleFunc("GET /page.css", styleSheet)
 	m.HandleFunc("POST /session", h.session)
 	m.HandleFunc("GET /review", h.seated(h.review))
 	m.HandleFunc("GET /state", h.seated(h.now))
@@ -44,8 +44,8 @@ func file(name, kind string) http.HandlerFunc {
 	}
 }
 
-// look serves what all pages have alike, and what this one alone has after it.
-func look(w http.ResponseWriter, _ *http.Request) {
+// styleSheet serves what all pages have alike, and what this one alone has after it.
+func styleSheet(w http.ResponseWriter, _ *http.Request) {
 	own, err := pages.ReadFile("page/page.css")
 	if err != nil {
 		fail(w, err)

@@ -1,0 +1,107 @@
+package cause_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"muster/regress/internal/cause"
+	"muster/regress/internal/outcome"
+)
+
+// What is begun on every line and never ended is looked for once. Each of these took a
+// minute or more.
+func TestUnclosed(t *testing.T) {
+	const many = 100_000
+	for _, one := range []string{"/* ", "/*\n", `\"`, `"\`, `\'x`, "\\`"} {
+		cases := []cause.Case{differing("a", "x\n", "x\n"+strings.Repeat(one, many)+"\n")}
+		checkReplay(t, found(cases...), cases)
+	}
+}
+
+// A string that is behind an escaped quote is still one, and so is one on the next line.
+func TestClosedBehindUnclosed(t *testing.T) {
+	for _, c := range []struct{ added, name string }{
+		{`\" 'a b'`, `+ "\ " STR"`},
+		{`\" "a b"`, `+ "\ STR a b ""`},
+		{"\\' \n\"a b\"", `+ "\ ' STR"`},
+		{"` 'a b' /* x", "+ \"` STR /* x\""},
+	} {
+		f := found(differing("a", "x\n", "x\n"+c.added+"\n"))
+		if len(f.Causes) != 1 || f.Causes[0].Name != c.name {
+			t.Errorf("%q is called %q, want %q", c.added, f.Causes[0].Name, c.name)
+		}
+	}
+}
+
+// Twenty thousand cases that fail each in its own way are as many causes, and take no
+// longer for it: a cause has one of them as its example.
+func TestAsManyCausesAsCases(t *testing.T) {
+	const many = 20_000
+	a := cause.New()
+	for i := range many {
+		a.Add(cause.Case{
+			Name: fmt.Sprintf("c%05d", i), Verdict: outcome.NewlyFailing, Now: outcome.Ending{Kind: outcome.Exited, Code: 1},
+			NowSaid: []byte("error: no " + strings.Map(func(r rune) rune { return r - '0' + 'a' }, fmt.Sprint(i))),
+		})
+	}
+	f := a.Causes()
+	if len(f.Causes) != many {
+		t.Fatalf("%d causes of %d cases", len(f.Causes), many)
+	}
+	for _, m := range f.Members {
+		if c := f.Causes[m.Causes[0]]; c.Example != m.Name || c.Smallest != m.Name {
+			t.Fatalf("%s has the example %s and the smallest %s", m.Name, c.Example, c.Smallest)
+		}
+	}
+}
+
+// A file that loses its executable bit and also says something else differs in two ways:
+// whoever accepts the one has not accepted the other.
+func TestExecutableBitHidesNoContents(t *testing.T) {
+	key := outcome.Key{Place: outcome.File, Path: "a.sh"}
+	file := func(old, now string) cause.Case {
+		return cause.Case{Name: "a", Verdict: outcome.Changed, Parts: []cause.Part{{
+			Key: key, Old: &outcome.Part{Key: key, Exec: true}, Now: &outcome.Part{Key: key}, OldText: []byte(old), NowText: []byte(now),
+		}}}
+	}
+	for _, c := range []struct {
+		old, now string
+		names    []string
+	}{
+		{"x\n", "x\n", []string{"no longer executable *.sh"}},
+		{"x ll\n", "x LL\n", []string{"no longer executable *.sh", `"ll" → "LL"`}},
+		{"\x00a", "\x00a", []string{"no longer executable *.sh"}},
+		{"\x00a", "\x00ab", []string{"no longer executable *.sh", "binary binary, larger, in the header *.sh"}},
+	} {
+		one := file(c.old, c.now)
+		f := found(one)
+		names := map[string]bool{}
+		for _, x := range f.Causes {
+			names[x.Name] = true
+		}
+		for _, n := range c.names {
+			if !names[n] || len(names) != len(c.names) {
+				t.Errorf("%q → %q: causes %v, want %q", c.old, c.now, names, c.names)
+			}
+		}
+		if shown := cause.Shows(f.Causes, one); len(shown) != len(c.names) {
+			t.Errorf("%q → %q: shows %v alone", c.old, c.now, shown)
+		}
+	}
+}
+
+// A name says what differs, also in what is no character and in the middle of what is long.
+func TestNamesOfWhatIsAlike(t *testing.T) {
+	long := strings.Repeat("abcdefghij", 30)
+	for _, c := range []struct{ old, now, name string }{
+		{"\xff", "\xfe", `"‹FF›" → "‹FE›"`},
+		{"a long line ( \x1b ) with one", "a long line ( \x07 ) with one", `"‹1B›" → "‹07›"`},
+		{long + "x" + long, long + "y" + long, `"…fghijabcdefghijx` + long[:44] + `…" → "…fghijabcdefghijy` + long[:44] + `…"`},
+	} {
+		f := found(differing("a", "x\n"+c.old+"\n", "x\n"+c.now+"\n"))
+		if len(f.Causes) != 1 || f.Causes[0].Name != c.name {
+			t.Errorf("%q → %q is called %s, want %s", c.old, c.now, f.Causes[0].Name, c.name)
+		}
+	}
+}

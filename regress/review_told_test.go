@@ -1,0 +1,36 @@
+package regress
+
+import (
+	"strings"
+	"testing"
+
+	"muster/regress/internal/fault"
+	"muster/regress/internal/review"
+)
+
+// What a review accepted before the golden grew old is told, and in the browser there may
+// be many commits.
+func TestTellReviewed(t *testing.T) {
+	refused := review.Result{Decided: 1, Refused: "the golden has changed"}
+	for _, c := range []struct {
+		results    []review.Result
+		said, fail string
+	}{
+		{nil, "nothing written\n", ""},
+		{[]review.Result{{Decided: 2, Accepted: 40}, {Decided: 1, Accepted: 1}}, "3 decisions on run R written, accepted 41 cases\n", ""},
+		{[]review.Result{refused}, "", "the decisions are written, and no case is accepted: the golden has changed"},
+		{[]review.Result{{Decided: 2, Accepted: 40}, refused}, "3 decisions on run R written, accepted 40 cases\n", "the decisions are written, and later no further case was accepted: the golden has changed"},
+	} {
+		var out strings.Builder
+		o := Options{}
+		o.Report.Stdout, o.Report.Stderr = &out, &out
+		err := o.tellReviewed(&review.Desk{Run: "R", Command: "check"}, c.results)
+		fail := ""
+		if err != nil {
+			fail = err.Error()
+		}
+		if out.String() != c.said || fail != c.fail || err != nil && fault.ClassOf(err) != fault.Input {
+			t.Errorf("%+v: %q, %v", c.results, out.String(), err)
+		}
+	}
+}
