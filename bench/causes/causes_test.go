@@ -65,6 +65,18 @@ func TestAttribute(t *testing.T) {
 	}
 }
 
+// What another change takes away cannot be right, and is not counted.
+func TestAttributeLeavesOutWhatIsGone(t *testing.T) {
+	one := kept(t, 1, edit{old: span{0, 9}})
+	two := kept(t, 1, edit{old: span{4, 6}, now: span{4, 5}}, edit{old: span{20, 22}, now: span{19, 20}})
+	together := kept(t, 2, edit{span{0, 9}, span{}, 0}, edit{span{20, 22}, span{10, 11}, 1})
+	got := attribute([]found{one, two}, together)
+	want := truth{instances: 2, gone: 1, right: 2, same: 1, edits: 2, changes: []share{{1, 1, ""}, {1, 1, ""}}}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("attribute = %+v, want %+v", got, want)
+	}
+}
+
 func TestChanged(t *testing.T) {
 	text, lines := changed(map[string]string{"stdout": "a\n-- b\nc\n"}, map[string]string{"stdout": "a\nc\nd\ne\n"})
 	if want := "stdout\n--- b\n+d\n+e\n"; string(text) != want || lines != 2 {

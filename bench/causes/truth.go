@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 
 	"muster/bench/causes/basic"
 )
@@ -10,7 +11,10 @@ import (
 // instance is an edit of a change alone. In the run of all at once it is sought where it
 // was, for what is before the change is the same in both.
 type truth struct {
-	instances int
+	instances int // those that are gone left out
+	// Instances inside of what another change takes away alone: in the run of all at once
+	// there is nothing that they could be of.
+	gone int
 	// Instances at whose place there is an edit of a cause that is its change's. A cause
 	// is that of the change whose instances it meets most often.
 	right int
@@ -44,7 +48,13 @@ func attribute(alone []found, together found) (t truth) {
 		}
 	}
 	right, same, known := map[*edit]bool{}, map[*edit]bool{}, map[*edit]bool{}
+	gone := takenAway(alone)
+	t.gone = len(gone)
 	t.instances = meet(alone, together, func(e *edit, change int, instance *edit) {
+		if gone[instance] {
+			known[e] = true
+			return
+		}
 		if of[e.cause] != change {
 			return
 		}
@@ -54,6 +64,7 @@ func attribute(alone []found, together found) (t truth) {
 			same[instance] = true
 		}
 	})
+	t.instances -= t.gone
 	for _, m := range together.members {
 		for _, p := range m.parts {
 			t.edits += len(p.edits)
@@ -61,16 +72,40 @@ func attribute(alone []found, together found) (t truth) {
 	}
 	t.right, t.same, t.strange = len(right), len(same), t.edits-len(known)
 	for _, f := range alone {
-		t.changes = append(t.changes, shareOf(f, together, right))
+		t.changes = append(t.changes, shareOf(f, together, right, gone))
 	}
 	return t
 }
 
+// takenAway returns the instances that lie inside of a range that another change removes.
+func takenAway(alone []found) map[*edit]bool {
+	gone := map[*edit]bool{}
+	for i := range alone {
+		removing := found{members: make([]member, len(alone[i].members))}
+		for j, m := range alone[i].members {
+			removing.members[j] = member{name: m.name, parts: make([]part, len(m.parts))}
+			for k, p := range m.parts {
+				removed := slices.DeleteFunc(slices.Clone(p.edits), func(e edit) bool { return e.now.from != e.now.to })
+				removing.members[j].parts[k] = part{p.place, p.path, removed}
+			}
+		}
+		meet(alone, removing, func(e *edit, change int, instance *edit) {
+			if change != i && e.old.from <= instance.old.from && instance.old.to <= e.old.to {
+				gone[instance] = true
+			}
+		})
+	}
+	return gone
+}
+
 // shareOf counts the instances of a change that are right.
-func shareOf(alone, together found, right map[*edit]bool) (s share) {
+func shareOf(alone, together found, right, gone map[*edit]bool) (s share) {
 	for _, m := range alone.members {
 		for _, p := range m.parts {
 			for i := range p.edits {
+				if gone[&p.edits[i]] {
+					continue
+				}
 				s.instances++
 				if right[&p.edits[i]] {
 					s.right++
@@ -153,6 +188,9 @@ func (t truth) sentence(changes []basic.Change) string {
 	share := float64(t.right) / float64(max(1, t.instances))
 	text := fmt.Sprintf("%d at once: of %d instances %.2f %% are of the cause of the change that they are of alone (limit ≥ %.1f %%: %s); %.2f %% have also the signature that they have alone. Of %d edits %d are where their change does nothing alone.",
 		len(changes), t.instances, 100*share, 100*attributed, verdict(share >= attributed), 100*float64(t.same)/float64(max(1, t.instances)), t.edits, t.strange)
+	if t.gone > 0 {
+		text += fmt.Sprintf(" %d instances more are inside of what another change takes away, and are not counted.", t.gone)
+	}
 	for i, c := range t.changes {
 		if c.right < c.instances {
 			text += fmt.Sprintf("\n* %s: %d of %d; %s.", changes[i], c.right, c.instances, c.wrong)

@@ -91,6 +91,7 @@ func (a *Analysis) look(c Case) (*seen, *words) {
 		} else {
 			t.compare()
 			if t.seen == nil {
+				t.moved()
 				t.exact()
 			}
 		}
@@ -115,7 +116,7 @@ func (s *seen) add(t *text, key outcome.Key) {
 		})
 		p.places = slices.Clone(p.places)
 		for i := range p.places {
-			p.places[i].cut = -1
+			p.places[i].cut, p.places[i].lines = -1, t.seen[p.places[i].pattern].lines
 		}
 	}
 	s.changed += t.changed

@@ -188,11 +188,11 @@ func TestHostileTexts(t *testing.T) {
 	}
 }
 
-// What has more edits than are kept has its causes all the same, and no edits.
+// What has more edits than are kept has its causes all the same, with their lines, and no edits.
 func TestTooManyEdits(t *testing.T) {
 	old := strings.Repeat("a b\nc\n", 100_001)
 	f := found(differing("a", old, strings.ReplaceAll(old, "b", "d")))
-	if len(f.Causes) != 1 || f.Causes[0].Name != `"b" → "d"` || len(f.Members[0].Parts[0].Edits) != 0 {
+	if len(f.Causes) != 1 || f.Causes[0].Name != `"b" → "d"` || f.Causes[0].Lines != 100_001 || len(f.Members[0].Parts[0].Edits) != 0 {
 		t.Errorf("%d edits%s", len(f.Members[0].Parts[0].Edits), named(f))
 	}
 }

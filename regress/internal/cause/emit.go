@@ -88,10 +88,26 @@ func (h *hunk) edit(e LiteralEdit, b block, mark []byte) {
 	s.elements[1] = collapse(s.elements[1][:0], h.text.now, s.now[b.b0:b.b1])
 	if mark == nil {
 		s.key = appendEdit(s.key[:0], s.elements[0], s.elements[1])
+		s.key = h.appendContext(s.key, e, s.elements[0], s.elements[1])
 		mark = s.key
 		p.cut = h.cutsOf(s.elements[0], s.elements[1])
 	}
 	h.add(p, mark, h.c)
+}
+
+// appendContext adds to a pattern that is signs alone, on one side, where they are.
+func (h *hunk) appendContext(key []byte, e LiteralEdit, old, now []element) []byte {
+	in := ""
+	switch {
+	case len(old) == 0 && len(now) > 0 && now[0].kind == sign:
+		in = signContext(h.text.now, e.Now, now)
+	case len(now) == 0 && len(old) > 0 && old[0].kind == sign:
+		in = signContext(h.text.old, e.Old, old)
+	}
+	if in != "" {
+		key = append(append(key, '\t'), in...)
+	}
+	return key
 }
 
 // beside returns the index of the word that a neighbour is.
@@ -131,7 +147,7 @@ func (t *text) add(p place, pattern []byte, c *lineCounter) {
 	if p.lines > 1 && (startsWithNewline(t.now[p.Now.From:p.Now.To]) || startsWithNewline(t.old[p.Old.From:p.Old.To])) {
 		p.lines--
 	}
-	if len(t.places) >= editsMax && t.tooMany(p.pattern) {
+	if len(t.places) >= editsMax && t.tooMany(p) {
 		return
 	}
 	p.gap = t.gapBefore(p.Old.From)
@@ -140,15 +156,27 @@ func (t *text) add(p place, pattern []byte, c *lineCounter) {
 
 // tooMany notes that there are more edits than are kept, and reports whether there is
 // one of this pattern already.
-func (t *text) tooMany(pattern int32) bool {
+func (t *text) tooMany(p place) bool {
 	if t.seen == nil {
-		t.seen = map[int32]bool{}
-		for _, p := range t.places {
-			t.seen[p.pattern] = true
+		t.seen = map[int32]extent{}
+		for _, q := range t.places {
+			t.extend(q)
 		}
 	}
-	known := t.seen[pattern]
-	t.seen[pattern] = true
+	return t.extend(p)
+}
+
+// An extent is how many lines the edits of a pattern cover, and the last of them.
+type extent struct{ lines, last int32 }
+
+// extend counts the lines of an edit to its pattern, and reports whether it was known.
+func (t *text) extend(p place) bool {
+	e, known := t.seen[p.pattern]
+	if !known || e.last != p.line {
+		e.lines += p.lines
+	}
+	e.last = p.line + p.lines - 1
+	t.seen[p.pattern] = e
 	return known
 }
 

@@ -183,7 +183,7 @@ func (f *finder) halfOf(order []int, p *pattern, cases int) (shape int, ok bool)
 		if len(p.old) > 0 {
 			side, want = p.old, "w-"
 		}
-		if w.sort == want && (slices.Equal(side, w.old) || slices.Equal(side, w.now)) {
+		if w.sort == want && (p.in == "" || w.in == "" || w.in == p.in) && (slices.Equal(side, w.old) || slices.Equal(side, w.now)) {
 			return i, true
 		}
 	}

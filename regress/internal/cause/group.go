@@ -11,6 +11,7 @@ type group struct {
 	text         string // what its signature is taken of
 	name, family string
 	kind         Kind
+	elsewhere    bool // its family does the same and stands somewhere else
 	cases, uses  int
 	lines        int
 	patterns     []string

@@ -178,6 +178,7 @@ func (t *text) compareTokens(c *lineCounter) {
 	h := hunk{text: t, c: c, blocks: s.inner, marks: nil}
 	h.merge()
 	h.cutLines()
+	h.cutPairs()
 	h.slide()
 	h.match()
 	h.emit()
@@ -278,6 +279,12 @@ func (h *hunk) cutLines() {
 				out = append(slices.Clip(out), block{b.a0, b.a0 + at, b.b0, b.b0})
 				b.a0 += at
 			}
+		default:
+			if x := h.before(b); !x.isEmpty() {
+				at = 1
+				out = append(slices.Clip(out), x)
+				b.a0, b.b0 = x.a1, x.b1
+			}
 		}
 		if out == nil && at == 0 {
 			continue
@@ -290,6 +297,35 @@ func (h *hunk) cutLines() {
 	if out != nil {
 		h.blocks = out
 	}
+}
+
+// before returns what a replacement has before its last line on one side alone, if the
+// lines go on alike behind it on both sides; nothing otherwise.
+func (h *hunk) before(b block) block {
+	s := h.scratch
+	if startsLine(s.old[b.a1], h.text.old) || startsLine(s.now[b.b1], h.text.now) {
+		return block{}
+	}
+	x, y := lastLine(s.old[b.a0:b.a1], h.text.old), lastLine(s.now[b.b0:b.b1], h.text.now)
+	switch {
+	case x > 0 && y == 0 && startsLine(s.now[b.b0], h.text.now) && startsLine(s.old[b.a0], h.text.old):
+		return block{b.a0, b.a0 + x, b.b0, b.b0}
+	case y > 0 && x == 0 && startsLine(s.now[b.b0], h.text.now) && startsLine(s.old[b.a0], h.text.old):
+		return block{b.a0, b.a0, b.b0, b.b0 + y}
+	}
+	return block{}
+}
+
+func (b block) isEmpty() bool { return b.a0 == b.a1 && b.b0 == b.b1 }
+
+// lastLine returns at which of the tokens the last line begins that begins within.
+func lastLine(tokens []token, text []byte) int {
+	for i := len(tokens) - 1; i > 0; i-- {
+		if startsLine(tokens[i], text) {
+			return i
+		}
+	}
+	return 0
 }
 
 // lineWithin returns at which of the tokens a line begins.

@@ -43,7 +43,7 @@ func matches(side, es []piece, slots []piece) ([]piece, bool) {
 
 // isShape reports whether a pattern is one of a shape.
 func isShape(t, p *pattern) bool {
-	if t.sort != p.sort || len(t.old) != len(p.old) || len(t.now) != len(p.now) {
+	if t.sort != p.sort || t.in != p.in || len(t.old) != len(p.old) || len(t.now) != len(p.now) {
 		return false
 	}
 	slots, ok := matches(t.old, p.old, nil)

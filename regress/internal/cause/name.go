@@ -2,6 +2,7 @@ package cause
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -11,9 +12,21 @@ const nameMax = 60
 
 // nameOf returns what a pattern is called.
 func nameOf(p *pattern) string {
+	if p.in != "" {
+		return does(p) + " " + printable(p.in)
+	}
+	return does(p)
+}
+
+// does says what a pattern does, wherever it stands.
+func does(p *pattern) string {
 	switch p.sort {
 	case "m":
-		return "MOVE"
+		if len(p.old) == 0 {
+			return "MOVE"
+		}
+		q := p.anonymous()
+		return "MOVE " + sideName(q.old)
 	case "w+":
 		return "+ " + wrapName(p)
 	case "w-":
@@ -26,6 +39,10 @@ func nameOf(p *pattern) string {
 		return printable(p.rest)
 	case "b":
 		return "binary " + printable(p.rest)
+	}
+	if p.sort == "e" {
+		q := p.anonymous()
+		p = &q
 	}
 	old, now := sideName(p.old), sideName(p.now)
 	switch {
@@ -44,6 +61,27 @@ func said(rest string) string {
 	return printable(strings.TrimPrefix(rest, "exit 1: "))
 }
 
+// anonymous leaves the number out of a slot that is the only one: there is nothing that it
+// is to be told from.
+func (p *pattern) anonymous() pattern {
+	q := pattern{sort: p.sort, old: slices.Clone(p.old), now: slices.Clone(p.now)}
+	var slots []*piece
+	for _, side := range [...][]piece{q.old, q.now} {
+		for i := range side {
+			if e := &side[i]; e.kind == slot || e.kind == digits {
+				slots = append(slots, e)
+			}
+		}
+	}
+	if slices.ContainsFunc(slots, func(e *piece) bool { return *e != *slots[0] }) {
+		return *p
+	}
+	for _, e := range slots {
+		e.text = ""
+	}
+	return q
+}
+
 func wrapName(p *pattern) string {
 	return "wrap " + plainSide(p.old) + "_" + plainSide(p.now)
 }
@@ -51,7 +89,7 @@ func wrapName(p *pattern) string {
 func sideName(side []piece) string {
 	if len(side) == 1 {
 		switch side[0].kind {
-		case slot, quoted, remark, length:
+		case slot, digits, quoted, remark, length:
 			return plainSide(side)
 		}
 	}
@@ -85,7 +123,7 @@ func wholeSide(side []piece) string {
 	var b strings.Builder
 	for i, e := range side {
 		s := pieceName(e)
-		if i > 0 && spaced(side[i-1], e) {
+		if i > 0 && spaced(side[i-1], e) && !isTight(side, i) {
 			b.WriteByte(' ')
 		}
 		b.WriteString(s)
@@ -110,8 +148,14 @@ func pieceName(e piece) string {
 	case remark:
 		return "TXT"
 	case slot:
+		if e.text == "" {
+			return "WORD"
+		}
 		return "$" + e.text
 	case digits:
+		if e.text == "" {
+			return "NUMBER"
+		}
 		return "#" + e.text
 	case inner:
 		return "~" + e.text + "~"
@@ -136,6 +180,13 @@ func spaced(a, b piece) bool {
 		return a.kind == sign && strings.Contains(",;", a.text)
 	}
 	return true
+}
+
+// isTight reports whether an element belongs close to the one before it for what else
+// there is: <stdio.h> and []int, as against a < b and a[1] and.
+func isTight(side []piece, i int) bool {
+	a := side[i-1].text
+	return a == "<" && i+1 < len(side) && side[i+1].text == ">" || a == "]" && side[0].text == "["
 }
 
 // printable returns s with what is no character, or a control, as the number of its byte.

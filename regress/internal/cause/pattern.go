@@ -20,6 +20,7 @@ type pattern struct {
 	sort     string
 	old, now []piece // of e, m, w+ and w-; of w the opening and the closing half
 	rest     string  // of the others
+	in       string  // where it stands, if it says little by itself; see context.go
 }
 
 func (p *pattern) isEdit() bool { return p.sort == "e" }
@@ -32,10 +33,15 @@ func isOfTokens(sort string) bool {
 func parse(key string) pattern {
 	sort, rest, _ := strings.Cut(key, " ")
 	if !isOfTokens(sort) {
-		return pattern{sort: sort, rest: rest}
+		if sort != "s" {
+			return pattern{sort: sort, rest: rest}
+		}
+		rest, in, _ := strings.Cut(rest, "\t")
+		return pattern{sort: sort, rest: rest, in: in}
 	}
-	old, now, _ := strings.Cut(rest, "\t")
-	return pattern{sort: sort, old: pieces(old), now: pieces(now)}
+	old, rest, _ := strings.Cut(rest, "\t")
+	now, in, _ := strings.Cut(rest, "\t")
+	return pattern{sort: sort, old: pieces(old), now: pieces(now), in: in}
 }
 
 func pieces(side string) []piece {
@@ -56,6 +62,9 @@ func pieces(side string) []piece {
 // key is what parse reads.
 func (p *pattern) key() string {
 	if !isOfTokens(p.sort) {
+		if p.in != "" {
+			return p.sort + " " + p.rest + "\t" + p.in
+		}
 		return p.sort + " " + p.rest
 	}
 	var b strings.Builder
@@ -72,6 +81,10 @@ func (p *pattern) key() string {
 			b.WriteByte(byte(e.kind))
 			b.WriteString(e.text)
 		}
+	}
+	if p.in != "" {
+		b.WriteByte('\t')
+		b.WriteString(p.in)
 	}
 	return b.String()
 }

@@ -55,32 +55,22 @@ func (h *hunk) best(tokens []token, text []byte, from, to, lo, hi int) (by int) 
 		v := worth(tokens, text, from+at, to+at)
 		// What opens a bracket goes right and what closes one left, for so they
 		// belong to each other.
-		if v > most || v == most && balance(tokens[from+at:to+at], text) > 0 {
-			most, by = v, at
+		if v >= most {
+			if opened, closed := unmatched(tokens[from+at:to+at], text); v > most || opened > closed {
+				most, by = v, at
+			}
 		}
 	}
 	return by
 }
 
-// balance returns how many brackets are opened and not closed.
-func balance(tokens []token, text []byte) (n int) {
-	for _, k := range tokens {
-		if k.kind == sign && k.to-k.from == 1 {
-			switch text[k.from] {
-			case '(', '[', '{':
-				n++
-			case ')', ']', '}':
-				n--
-			}
-		}
-	}
-	return n
-}
-
 // worth says how well the range reads as something that was added or removed.
 func worth(tokens []token, text []byte, from, to int) (v int) {
-	if balanced(tokens[from:to], text) {
+	switch opened, closed := unmatched(tokens[from:to], text); {
+	case opened+closed == 0:
 		v += 4
+	case opened == 0 || closed == 0: // one half of brackets around something
+		v += 2
 	}
 	starts, ends := startsLine(tokens[from], text), startsLine(tokens[to], text)
 	switch {
@@ -110,22 +100,22 @@ func glued(a, b token) bool {
 	return b.gap == b.from && a.kind != sign && b.kind != sign
 }
 
-func balanced(tokens []token, text []byte) bool {
-	depth := 0
+// unmatched counts the brackets that are opened and not closed, and the reverse.
+func unmatched(tokens []token, text []byte) (opened, closed int) {
 	for _, k := range tokens {
 		if k.kind != sign || k.to-k.from != 1 {
 			continue
 		}
 		switch text[k.from] {
 		case '(', '[', '{':
-			depth++
+			opened++
 		case ')', ']', '}':
-			if depth--; depth < 0 {
-				return false
+			if opened--; opened < 0 {
+				opened, closed = 0, closed+1
 			}
 		}
 	}
-	return depth == 0
+	return opened, closed
 }
 
 // slideLines does the same for whole lines.

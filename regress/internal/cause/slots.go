@@ -174,7 +174,7 @@ func (f *finder) isCommonPair(i int) bool {
 
 // abstract puts slots into a pattern where the elements may differ.
 func (f *finder) abstract(p *pattern, free func(piece) bool) (t pattern, slots []piece) {
-	t.sort = p.sort
+	t.sort, t.in = p.sort, p.in
 	put := func(side []piece) []piece {
 		out := make([]piece, len(side))
 		for i, e := range side {
@@ -260,8 +260,8 @@ func (f *finder) poor(t pattern, group []filled) (poor []int) {
 
 func (f *finder) shape(t pattern, members []int) {
 	text := t.key()
-	if t.sort == "m" {
-		text = "m"
+	if t.sort == "m" && !t.hasWord() {
+		t, text = pattern{sort: "m"}, "m"
 	}
 	n, known := f.shapeOf[text]
 	if !known {

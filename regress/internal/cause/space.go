@@ -1,6 +1,9 @@
 package cause
 
-import "bytes"
+import (
+	"bytes"
+	"strings"
+)
 
 var newline = []byte("\n")
 
@@ -34,8 +37,33 @@ func (t *text) space(old, now Span, c *lineCounter) {
 }
 
 func (t *text) gapEdit(old, now Span, name string, c *lineCounter) {
-	t.add(place{LiteralEdit: LiteralEdit{old, now}, cut: -1}, append(append(t.scratch.key[:0], "s "...), name...), c)
+	key := append(append(t.scratch.key[:0], "s "...), name...)
+	if in := t.spaceContext(old, now, name); in != "" {
+		key = append(append(key, '\t'), in...)
+	}
+	t.scratch.key = key
+	t.add(place{LiteralEdit: LiteralEdit{old, now}, cut: -1}, key, c)
 }
+
+// spaceContext returns what tells whitespace apart that was changed alike; by the side
+// that has more lines, for there is what was taken apart, or put together.
+func (t *text) spaceContext(old, now Span, name string) string {
+	blank := strings.HasPrefix(name, "blank line")
+	broken := strings.Contains(name, "line break")
+	if !blank && !broken && !strings.Contains(name, "space →") && !strings.Contains(name, "spaces →") || strings.HasPrefix(name, "indent") {
+		return ""
+	}
+	text, gap := t.old, old
+	if bytes.IndexByte(t.old[old.From:old.To], '\n') < 0 {
+		text, gap = t.now, now
+	}
+	if blank { // of the lines themselves, without the indent of the one behind
+		gap.To = skip(text, gap.To)
+	}
+	return gapContext(text, gap, blank, broken)
+}
+
+func skip(text []byte, at int) int { return int(skipSpace(text, int32(at), int32(len(text)))) }
 
 // within names a change of the gap between two tokens where at most one side has the
 // end of a line.

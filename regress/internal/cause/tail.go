@@ -7,11 +7,12 @@ import (
 )
 
 const (
-	foldAbove  = 30  // causes of edits; as many as that are shown as they are
-	foldPart   = 100 // a cause is rare that has less than one in so many cases …
-	familyMin  = 3   // … or than literalMin; causes that make a family
-	familyMax  = 20  // families of that kind; what is left has what it does in common
-	foldedName = 200 // names of causes that were folded into one, at most
+	foldAbove     = 25  // causes of edits; as many as that are shown as they are
+	foldPart      = 100 // a cause is rare that has less than one in so many cases …
+	elsewherePart = 20  // the same for one that has others like it in other places
+	familyMin     = 3   // … or than literalMin; causes that make a family
+	familyMax     = 20  // families of that kind; what is left has what it does in common
+	foldedName    = 200 // names of causes that were folded into one, at most
 )
 
 // A likeness is what causes of a family have alike: what they do, and what always
@@ -29,7 +30,9 @@ func (f *finder) fold() {
 			edits = append(edits, i)
 		}
 	}
-	families, of := choose(edits, f.likenesses(), familyMax)
+	f.basic(edits)
+	left := slices.DeleteFunc(slices.Clone(edits), func(i int) bool { return f.groups[i].family != "" })
+	families, of := choose(left, f.likenesses(), familyMax)
 	for n, members := range of {
 		for _, i := range members {
 			f.groups[i].family = families[n].String()
@@ -40,30 +43,72 @@ func (f *finder) fold() {
 	}
 }
 
-func (f *finder) foldRare(edits []int) {
-	least := max(literalMin, len(f.cases)/foldPart)
-	rare := map[string][]int{}
+// basic makes a family of what does the same and differs by where it stands.
+func (f *finder) basic(edits []int) {
+	by := map[string][]int{}
 	for _, i := range edits {
-		g := &f.groups[i]
-		if g.cases < least {
-			rare[g.family] = append(rare[g.family], i)
-		} else if g.family == "" {
+		if p := &f.shapes[f.groups[i].shapes[0]].pattern; saysLittle(p) {
+			by[does(p)] = append(by[does(p)], i)
+		}
+	}
+	for name, members := range by {
+		if len(members) < 2 {
+			continue
+		}
+		for _, i := range members {
+			f.groups[i].family, f.groups[i].elsewhere = name, true
+		}
+	}
+}
+
+// foldRare makes one cause of the rare ones of a family, and of those that have none.
+func (f *finder) foldRare(edits []int) {
+	for _, i := range edits {
+		if g := &f.groups[i]; g.family == "" && g.cases >= f.rareMost() {
 			g.family = cmp.Or(g.does(f), "whitespace")
 		}
 	}
 	folded := map[int]bool{}
 	var sets []group
-	for _, family := range sortedKeys(rare) {
-		members := rare[family]
-		if len(members) < 2 {
-			continue
-		}
+	for _, members := range f.tooRare(edits) {
+		family := f.groups[members[0]].family
 		for _, i := range members {
 			folded[i] = true
 		}
-		sets = append(sets, f.merged(members, "family "+family, "rare: "+cmp.Or(family, "other edits"), cmp.Or(family, "other")))
+		name := "rare: " + cmp.Or(family, "other edits")
+		if f.groups[members[0]].elsewhere {
+			name = family + " elsewhere"
+		}
+		sets = append(sets, f.merged(members, "family "+family, name, cmp.Or(family, "other")))
 	}
 	f.replaceBy(sets, folded)
+}
+
+// rareMost is how many cases a cause has that is not rare in any event.
+func (f *finder) rareMost() int { return max(literalMin, len(f.cases)/foldPart) }
+
+// tooRare returns families of rare causes: of the rarest, and of those the largest, and
+// no more of them than leave as many causes as are shown as they are, if that can be.
+func (f *finder) tooRare(edits []int) (of [][]int) {
+	for least := 2; ; least++ {
+		rare := map[string][]int{}
+		for _, i := range edits {
+			if g := &f.groups[i]; g.cases < least && (g.elsewhere || least <= f.rareMost()) {
+				rare[g.family] = append(rare[g.family], i)
+			}
+		}
+		families := sortedKeys(rare)
+		slices.SortStableFunc(families, func(x, y string) int { return cmp.Compare(len(rare[y]), len(rare[x])) })
+		of, left := of[:0], len(edits)
+		for _, family := range families {
+			if members := rare[family]; len(members) > 1 && left > foldAbove {
+				of, left = append(of, members), left-len(members)+1
+			}
+		}
+		if left <= foldAbove || least >= max(f.rareMost(), len(f.cases)/elsewherePart) {
+			return of
+		}
+	}
 }
 
 // merged makes one group of several.
@@ -136,10 +181,11 @@ func choose(groups []int, alike [][]likeness, max int) (families []likeness, of 
 	return families, of
 }
 
-// likenesses returns what may make a family of each group: neighbours that are always
-// the same.
-func (f *finder) likenesses() [][]likeness {
-	type beside struct{ before, after int32 } // words; 0 for none or several
+// beside are the words that always stand before and behind an edit; 0 for none or several.
+type beside struct{ before, after int32 }
+
+// neighbours returns those of each group.
+func (f *finder) neighbours() []beside {
 	const unknown = -1
 	around := make([]beside, len(f.groups))
 	for i := range around {
@@ -164,17 +210,28 @@ func (f *finder) likenesses() [][]likeness {
 			}
 		}
 	}
+	return around
+}
+
+// likenesses returns what may make a family of each group: neighbours that are always
+// the same. A name that has no word says them too, if they are more than chance.
+func (f *finder) likenesses() [][]likeness {
 	out := make([][]likeness, len(f.groups))
-	for i := range f.groups {
-		does := f.groups[i].does(f)
+	for i, b := range f.neighbours() {
+		g := &f.groups[i]
+		does := g.does(f)
 		if does == "" {
 			continue
 		}
-		if w := around[i].before; w > 0 {
-			out[i] = append(out[i], likeness{does, "behind", printable(f.list[w])})
+		if b.before > 0 {
+			out[i] = append(out[i], likeness{does, "behind", printable(f.list[b.before])})
 		}
-		if w := around[i].after; w > 0 {
-			out[i] = append(out[i], likeness{does, "before", printable(f.list[w])})
+		if b.after > 0 {
+			out[i] = append(out[i], likeness{does, "before", printable(f.list[b.after])})
+		}
+		p := &f.shapes[g.shapes[0]].pattern
+		if n := len(out[i]); n > 0 && g.uses >= fillersMin && len(g.shapes) == 1 && p.in == "" && !p.hasWord() {
+			g.name += " " + out[i][n-1].beside + ` "` + out[i][n-1].what + `"`
 		}
 	}
 	return out

@@ -18,7 +18,7 @@ type place struct {
 	LiteralEdit
 	pattern int32 // an index
 	line    int32 // where it begins, by the new side's lines
-	lines   int32 // that it covers
+	lines   int32 // that it covers, and where a text has each pattern once, that all of its edits do
 	gap     uint8 // tokens since the edit before, at most 255
 	// What stands before it and behind it, as indexes of words.
 	before, after int32
@@ -34,8 +34,8 @@ type text struct {
 	scratch  *scratch
 	places   []place
 	cuts     []int32
-	seen     map[int32]bool // the patterns, where there are more than editsMax edits
-	changed  int64          // bytes in the larger side of edits that are more than whitespace
+	seen     map[int32]extent // by pattern, where there are more than editsMax edits
+	changed  int64            // bytes in the larger side of edits that are more than whitespace
 }
 
 // scratch is memory that is used for one part after another.

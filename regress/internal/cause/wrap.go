@@ -1,6 +1,9 @@
 package cause
 
-import "slices"
+import (
+	"bytes"
+	"slices"
+)
 
 // match gives one pattern to edits that belong together: a bracket that was added with
 // the one that closes it, and what was taken from one place and put to another.
@@ -106,6 +109,12 @@ func (h *hunk) partners(partner []int, tokens []token, text []byte, name string,
 		}
 		m := appendElements([]byte(name), collapse(nil, text, tokens[from:to]))
 		m = appendElements(append(m, '\t'), collapse(nil, text, tokens[from2:to2]))
+		if to-from == 1 && to2-from2 == 1 {
+			m = append(append(m, "\tof "...), opens(text, int(tokens[from].from))...)
+			if c := tokens[to2-1]; bytes.HasPrefix(bytes.TrimLeft(text[c.to:min(len(text), int(c.to)+wordMax)], " \t"), []byte("= ")) {
+				m = append(m, " ="...)
+			}
+		}
 		h.setMark(i, m)
 		h.setMark(j, slices.Clone(m))
 	}

@@ -1,0 +1,91 @@
+package cause_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"muster/regress/internal/cause"
+)
+
+// What is whitespace alone, or a bracket or comma alone, is one cause where it stands in
+// or beside the same, and another elsewhere.
+func TestContexts(t *testing.T) {
+	for _, c := range []struct {
+		name, old, now string // each with a word and with lines between that no other case has
+		want           []string
+	}{
+		{
+			"blank lines", "\"\"\"Says WORD.\"\"\"\nimport WORD\n\n\nclass WORD:\n    x = 1\n", "\"\"\"Says WORD.\"\"\"\n\nimport WORD\n\n\nclass WORD:\n\n    x = 1\n",
+			[]string{"blank line + behind STR", "blank line + behind class:"},
+		},
+		{
+			"brackets", "assert (WORD == 1)\nMANYb = (WORD)\nMANYif (WORD):\n", "assert WORD == 1\nMANYb = WORD\nMANYif WORD:\n",
+			[]string{"- wrap (_) of = (…)", "- wrap (_) of assert (…)", "- wrap (_) of if (…)"},
+		},
+		{
+			"spaces", "a = \"x {WORD} y\"\nb = WORD**2\nc = 3**WORD\n", "a = \"x { WORD} y\"\nb = WORD ** 2\nc = 3 ** WORD\n",
+			[]string{"no space → space beside *", "no space → space in STR"},
+		},
+		{
+			"line breaks", "f(\n    WORD)\nx = (\n    WORD + 1)\n", "f(WORD)\nx = (WORD + 1)\n",
+			[]string{"line break → no space in = (…)", "line break → no space in f(…)"},
+		},
+		{
+			"strings", "f(\n    \"\"\"x\n    WORD\"\"\"\n)\ng(\n    \"WORD\"\n)\n", "f(\"\"\"x\n    WORD\"\"\")\ng(\"WORD\")\n",
+			[]string{
+				"line break → no space in f(…) before STR", "line break → no space in f(…) before long STR",
+				"line break → no space in f(…) behind STR", "line break → no space in f(…) behind long STR",
+			},
+		},
+		{
+			"one change in many places", "f(WORD);\ng(1, WORD[2]);\n{\n    h(x, WORD(3));\n}\n", "f(WORD,);\ng(1, WORD[2],);\n{\n    h(x, WORD(3),);\n}\n",
+			[]string{`+ "," before the end of (…)`},
+		},
+	} {
+		var cases []cause.Case
+		for i := range 12 {
+			word := "v" + string(rune('a'+i))
+			fill := strings.NewReplacer("WORD", word, "MANY", strings.Repeat("pad(1, 2, 3)\n", 4+i)).Replace
+			cases = append(cases, differing(fmt.Sprint("c", word), fill(c.old), fill(c.now)))
+		}
+		f := found(cases...)
+		var got []string
+		for _, c := range f.Causes {
+			got = append(got, c.Name)
+		}
+		slices.Sort(got)
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: want %q%s", c.name, c.want, named(f))
+		}
+		checkReplay(t, f, cases)
+	}
+}
+
+// What does the same in different places is a family, and of too many causes the rare
+// ones of the largest family are folded, and no more than must be.
+func TestContextsAreFamilies(t *testing.T) {
+	var cases []cause.Case
+	add := func(old, now string) { cases = append(cases, differing(fmt.Sprintf("c%02d", len(cases)), old, now)) }
+	for i := range 30 {
+		word := strings.Repeat(string(rune('a'+i%26)), 2+i/26)
+		add("x = "+word+";\n", "x = "+strings.ToUpper(word)+";\n")
+	}
+	add("f(\n  x)\n", "f(x)\n")
+	add("x = (\n  x)\n", "x = (x)\n")
+	f := found(cases...)
+	families := map[string]string{}
+	for _, c := range f.Causes {
+		families[c.Name] = c.Family
+	}
+	for _, name := range []string{"line break → no space in f(…)", "line break → no space in = (…)"} {
+		if families[name] != "line break → no space" {
+			t.Errorf("%s is of the family %q%s", name, families[name], named(f))
+		}
+	}
+	if len(f.Causes) != 3 || f.Causes[0].Kind != cause.Other || len(f.Causes[0].Folded) != 30 {
+		t.Errorf("%d causes%s", len(f.Causes), named(f))
+	}
+	checkReplay(t, f, cases)
+}
