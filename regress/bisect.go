@@ -47,12 +47,12 @@ func Bisect(ctx context.Context, o Options, b Bisection) (err error) {
 	if err != nil {
 		return err
 	}
-	aims, err := p.aims(found, b.Target)
+	goals, err := p.goals(found, b.Target)
 	if err != nil {
 		return err
 	}
-	names := make([]string, len(aims))
-	for i, a := range aims {
+	names := make([]string, len(goals))
+	for i, a := range goals {
 		names[i] = a.name
 	}
 	s, err := p.again(ctx, &o, bisectCommand, names)
@@ -68,22 +68,22 @@ func Bisect(ctx context.Context, o Options, b Bisection) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, d.base.Close()) }()
-	if err := d.prepare(aims); err != nil {
+	if err := d.prepare(goals); err != nil {
 		return err
 	}
 	return d.conclude(ctx, d.runAll(ctx))
 }
 
-// aims returns what a word names, or all causes, each case once.
-func (p *past) aims(found *cause.Found, word string) (list []aim, err error) {
+// goals returns what a word names, or all causes, each case once.
+func (p *past) goals(found *cause.Found, word string) (list []goal, err error) {
 	if word != "" {
-		a, err := p.aim(found, word)
-		return []aim{a}, err
+		a, err := p.goal(found, word)
+		return []goal{a}, err
 	}
 	for i, c := range found.Causes {
-		at := slices.IndexFunc(list, func(a aim) bool { return a.name == c.Smallest })
+		at := slices.IndexFunc(list, func(a goal) bool { return a.name == c.Smallest })
 		if at < 0 {
-			at, list = len(list), append(list, aim{name: c.Smallest})
+			at, list = len(list), append(list, goal{name: c.Smallest})
 		}
 		list[at].causes = append(list[at].causes, i)
 	}
@@ -113,14 +113,14 @@ type bisecting struct {
 
 // probed is a source with what each version shows of its causes.
 type probed struct {
-	aim
+	goal
 	task   task
 	was    *outcome.Outcome
-	states [][]bisection.State // by the index in aim.causes, then by version
+	states [][]bisection.State // by the index in goal.causes, then by version
 }
 
 // prepare finds the executables, and what each source is compared with.
-func (d *bisecting) prepare(aims []aim) error {
+func (d *bisecting) prepare(goals []goal) error {
 	for _, v := range d.how.Versions {
 		d.same = append(d.same, slices.IndexFunc(d.how.Versions, func(w Version) bool { return slices.Equal(v.Words, w.Words) }))
 		c, err := exec.Resolve(v.Words, d.o.Command.Shell, d.o.Command.Stdin)
@@ -133,7 +133,7 @@ func (d *bisecting) prepare(aims []aim) error {
 	if err != nil {
 		return err
 	}
-	for _, a := range aims {
+	for _, a := range goals {
 		if err := d.probe(a, found); err != nil {
 			return errors.Join(err, found.Close())
 		}
@@ -143,12 +143,12 @@ func (d *bisecting) prepare(aims []aim) error {
 
 // probe makes a source ready: what it is compared with must be what it was when the run
 // found its causes.
-func (d *bisecting) probe(a aim, found *golden.Store) error {
+func (d *bisecting) probe(a goal, found *golden.Store) error {
 	t, err := d.find(name.Print(a.name))
 	if err != nil {
 		return err
 	}
-	p := probed{aim: a, task: t}
+	p := probed{goal: a, task: t}
 	was, is, err := sidesIn(d.base.Store, found, a.name)
 	if err != nil {
 		return err

@@ -47,7 +47,7 @@ func Reduce(ctx context.Context, o Options, r Reduction) (err error) {
 	if err != nil {
 		return err
 	}
-	goal, err := p.aim(found, r.Target)
+	goal, err := p.goal(found, r.Target)
 	if err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func Reduce(ctx context.Context, o Options, r Reduction) (err error) {
 }
 
 // trial makes ready what tests the sources.
-func (p *past) trial(ctx context.Context, s *session, found *cause.Found, goal aim, reference []string) (t *trial, err error) {
+func (p *past) trial(ctx context.Context, s *session, found *cause.Found, goal goal, reference []string) (t *trial, err error) {
 	if err := s.resolve(); err != nil {
 		return nil, err
 	}
@@ -112,7 +112,7 @@ func (p *past) reference(m golden.Meta, caseName string, given []string) (*exec.
 type reducing struct {
 	*trial
 	past    *past
-	goal    aim
+	goal    goal
 	how     Reduction
 	began   time.Time
 	shown   time.Time // when the status was last
@@ -154,7 +154,7 @@ func (d *reducing) begin(ctx context.Context) (err error) {
 	}
 	var slowest time.Duration
 	for range startsMax {
-		s, err := d.look(ctx, d.own)
+		s, err := d.observe(ctx, d.own)
 		if err != nil {
 			return err
 		}

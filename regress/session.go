@@ -143,7 +143,7 @@ func (s *session) startLanes(ctx context.Context, lanes int, keep string) error 
 	if len(s.o.Helper) == 0 {
 		return fault.Environmentf("no lane helper: Options.Helper is empty")
 	}
-	err := enough(lanes)
+	err := checkLimits(lanes)
 	if err != nil {
 		return err
 	}

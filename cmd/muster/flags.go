@@ -137,7 +137,7 @@ func (p *program) command(c *cobra.Command, groups []group, do func(*cobra.Comma
 		if broken != nil {
 			return broken
 		}
-		if err := regress.Enough(); err != nil { // help and version go with less
+		if err := regress.CheckLimits(); err != nil { // help and version go with less
 			return err
 		}
 		if err := from.apply(c.Flags(), o); err != nil {

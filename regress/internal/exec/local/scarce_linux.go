@@ -27,7 +27,7 @@ const (
 	addressSpaceMin = 2 << 30
 )
 
-// Enough refuses, before any of it is there, so many lanes as the limits on processes
+// CheckLimits refuses, before any of it is there, so many lanes as the limits on processes
 // and memory do not allow; with 0 lanes, a process that runs none. Where a thread is
 // refused to it the Go runtime prints all its stacks and ends the program with status 2,
 // which says that the user is at fault; so does that of a helper.
@@ -35,7 +35,7 @@ const (
 // That is not excluded by this: other processes of the user may take what was left when
 // we looked, and with 4 threads, or less than about 1.2 GiB, the runtime ends before any
 // code of ours runs.
-func Enough(lanes int) error {
+func CheckLimits(lanes int) error {
 	if err := enoughAddressSpace(); err != nil {
 		return err
 	}

@@ -32,10 +32,10 @@ func TestThreadRefusedToHelper(t *testing.T) {
 	}
 }
 
-// TestEnoughFromTheMachine: what the limits of where the tests run leave is enough.
-func TestEnoughFromTheMachine(t *testing.T) {
+// TestCheckLimitsOfThisMachine: what the limits of where the tests run leave is enough.
+func TestCheckLimitsOfThisMachine(t *testing.T) {
 	for _, lanes := range []int{0, 1, 4} {
-		must(t, Enough(lanes))
+		must(t, CheckLimits(lanes))
 	}
 }
 

@@ -2,5 +2,5 @@
 
 package local
 
-// Enough is never to the point: there are no lanes.
-func Enough(int) error { return nil }
+// CheckLimits is never to the point: there are no lanes.
+func CheckLimits(int) error { return nil }

@@ -34,7 +34,7 @@ func TestValid(t *testing.T) {
 		{func(o *Options) { o.Command.Env = []string{"A=1", "B"} }, `--env "B"`},
 		{func(o *Options) { o.Command.Env = []string{"=1"} }, `--env "=1"`},
 		{func(o *Options) { o.Corpus.Path, o.Store.Golden = "a.tar", "./a.tar" }, "--golden ./a.tar"},
-		{func(o *Options) { o.Store.Golden, o.Report.JUnit = "valid.go", "../regress/valid.go" }, "--junit ../regress/valid.go"},
+		{func(o *Options) { o.Store.Golden, o.Report.JUnit = "check.go", "../regress/check.go" }, "--junit ../regress/check.go"},
 		{func(o *Options) { o.Report.JUnit, o.Report.Events = "new/x", "new/y/../x" }, "--events new/y/../x"},
 	} {
 		o := sound()

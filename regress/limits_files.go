@@ -12,10 +12,10 @@ import (
 // with which a check passes is 20.
 const openFilesRun = 27
 
-// enoughFiles refuses more lanes than the limit on open files allows, before any case
+// checkOpenFiles refuses more lanes than the limit on open files allows, before any case
 // meets it; with 0 lanes, a process with fewer than one lane needs. The runtime has
 // raised the limit as far as it may by now.
-func enoughFiles(lanes int) error {
+func checkOpenFiles(lanes int) error {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
 		return nil // what cannot be asked is found out later

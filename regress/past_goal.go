@@ -10,29 +10,29 @@ import (
 	"muster/regress/internal/name"
 )
 
-// aim is a case of a past run, and those of its causes that matter.
-type aim struct {
+// goal is a case of a past run, and those of its causes that matter.
+type goal struct {
 	name   string // raw
 	causes []int  // indexes in found, ascending
 }
 
-// aim finds what a word names: the cause of that ID, with the smallest source that shows
+// goal finds what a word names: the cause of that ID, with the smallest source that shows
 // it, or a case, with all its causes.
-func (p *past) aim(found *cause.Found, word string) (a aim, err error) {
+func (p *past) goal(found *cause.Found, word string) (a goal, err error) {
 	n, err := p.point(word)
 	if err != nil {
 		return a, err
 	}
 	if n.cause != nil {
 		at := slices.IndexFunc(found.Causes, func(c cause.Cause) bool { return c.ID == n.cause.ID })
-		return aim{n.cause.Smallest, []int{at}}, nil
+		return goal{n.cause.Smallest, []int{at}}, nil
 	}
 	raw := string(n.result.Name)
 	m, known := found.Member(raw)
 	if !known {
 		return a, fault.Inputf("%s has no cause in run %s: it was %s", name.Print(raw), p.run.ID, n.result.Verdict)
 	}
-	return aim{raw, m.Causes}, nil
+	return goal{raw, m.Causes}, nil
 }
 
 // again opens the corpus of the run for some of its cases, with what they were run with

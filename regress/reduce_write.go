@@ -84,7 +84,7 @@ const (
 
 // showResult runs the source once more, and shows it with the difference that it makes.
 func (d *reducing) showResult(ctx context.Context, w io.Writer, source []byte) error {
-	s, err := d.look(ctx, source)
+	s, err := d.observe(ctx, source)
 	if err != nil {
 		return err
 	}

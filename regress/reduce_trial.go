@@ -32,15 +32,15 @@ type facts struct {
 	all     bool // there is nothing but those
 }
 
-// sight is what one source showed. Its holder must release it.
-type sight struct {
+// observation is what one source showed. Its holder must release it.
+type observation struct {
 	was, is *exec.Result // is may be nil: the reference ended otherwise than with the case's own source
 	verdict outcome.Verdict
 	causes  []int
 	all     bool // every edit is of one of them
 }
 
-func (s *sight) release() {
+func (s *observation) release() {
 	for _, r := range []*exec.Result{s.was, s.is} {
 		if r != nil {
 			r.Release()
@@ -48,10 +48,10 @@ func (s *sight) release() {
 	}
 }
 
-// look runs both on a source. What the reference makes another end of cannot have the
+// observe runs both on a source. What the reference makes another end of cannot have the
 // same cause: then the candidate does not run.
-func (t *trial) look(ctx context.Context, source []byte) (s *sight, err error) {
-	s = &sight{}
+func (t *trial) observe(ctx context.Context, source []byte) (s *observation, err error) {
+	s = &observation{}
 	defer func() {
 		if err != nil {
 			s.release()
@@ -79,7 +79,7 @@ func (t *trial) runOn(ctx context.Context, source []byte, c *exec.Command) (*exe
 }
 
 // judge tells which causes there are between both outcomes.
-func (t *trial) judge(s *sight, size int64) error {
+func (t *trial) judge(s *observation, size int64) error {
 	was, is := s.sides()
 	cmp, err := outcome.Compare(was.outcome, is.outcome, sameUnder(t.rules, was.open, is.open))
 	if err != nil {
@@ -96,13 +96,13 @@ func (t *trial) judge(s *sight, size int64) error {
 	return err
 }
 
-func (s *sight) sides() (was, is side) {
+func (s *observation) sides() (was, is side) {
 	return side{&s.was.Outcome, s.was.Open}, side{&s.is.Outcome, s.is.Open}
 }
 
 // keeps reports whether a source shows what is wanted and nothing that the case's own
 // did not: causes may vanish, others may not come.
-func (t *trial) keeps(s *sight) bool {
+func (t *trial) keeps(s *observation) bool {
 	if s.is == nil || !contains(s.causes, t.wanted) {
 		return false
 	}
@@ -117,7 +117,7 @@ func contains(list, some []int) bool {
 
 // test is keeps as package shrink asks for it.
 func (t *trial) test(ctx context.Context, source []byte) (bool, error) {
-	s, err := t.look(ctx, source)
+	s, err := t.observe(ctx, source)
 	if err != nil {
 		return false, err
 	}
