@@ -85,7 +85,13 @@ func (m *memory) most(limit, peak int64) int64 {
 // is told as the floor.
 func shed(buf []byte) size {
 	for _, m := range cleanMappings(buf) {
-		const dontNeed = 4 // MADV_DONTNEED
+		const (
+			dontNeed   = 4  // MADV_DONTNEED
+			noHugePage = 15 // MADV_NOHUGEPAGE
+		)
+		// Else the kernel maps 2 MiB for a page where it has them in one piece in its
+		// cache. Smaller pieces it still maps whole (Linux 6.18), and nothing asks it not to.
+		_, _, _ = syscall.RawSyscall(syscall.SYS_MADVISE, m.start, m.end-m.start, noHugePage)
 		_, _, _ = syscall.RawSyscall(syscall.SYS_MADVISE, m.start, m.end-m.start, dontNeed)
 	}
 	if fd, err := syscall.Open("/proc/self/clear_refs", syscall.O_WRONLY|syscall.O_CLOEXEC, 0); err == nil {
