@@ -23,6 +23,9 @@ const (
 
 // ParseLimit reads cpu>5% or memory>12.5%, spaces allowed.
 func ParseLimit(text string) (Limit, error) {
+	if strings.TrimSpace(text) == "" {
+		return Limit{}, fmt.Errorf("%q: a limit is empty: the form is cpu>5%%", text)
+	}
 	word, part, found := strings.Cut(text, ">")
 	what := Metric(strings.TrimSpace(word))
 	if !found {

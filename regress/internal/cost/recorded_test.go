@@ -125,7 +125,7 @@ func TestLimits(t *testing.T) {
 			t.Errorf("%q comes back as %+v, %v", got, again, err)
 		}
 	}
-	for _, text := range []string{"", "cpu", "cpu>", "cpu>5", "cpu>-1%", "cpu>NaN%", "cpu>Inf%", "wall>5%", ">5%", "cpu<5%", "cpu>5%%"} {
+	for _, text := range []string{"", "cpu", "cpu>", "cpu>5", "cpu>-1%", " ", "cpu>-5%", "cpu>NaN%", "cpu>Inf%", "cpu>1e400%", "cpu>1e9%", "cpu>%", "cpu>>5%", "CPU>5%", "wall>5%", ">5%", "cpu<5%", "cpu>5%%"} {
 		if l, err := cost.ParseLimit(text); err == nil {
 			t.Errorf("%q is %+v", text, l)
 		}
