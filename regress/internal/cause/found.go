@@ -227,7 +227,7 @@ func (f *finder) found() *Found {
 		out.Rewritten = out.Rewritten || g.kind == Rewritten
 		out.Causes[i] = Cause{
 			ID: "G" + strconv.Itoa(i+1), Signature: digestOf(g.text), Name: g.name, Kind: g.kind, Family: g.family,
-			Cases: g.cases, Lines: g.lines, Patterns: g.patterns, Folded: g.folded,
+			Cases: g.cases, Lines: g.lines, Patterns: g.patterns, Folded: g.consistsOf(),
 		}
 	}
 	for _, s := range f.cases {

@@ -2,6 +2,7 @@ package cause
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -119,12 +120,25 @@ func (f *finder) merged(of []int, text, name, family string) group {
 	})
 	g := group{kind: Other, text: text, name: name, family: family}
 	for _, i := range of {
-		g.shapes = append(g.shapes, f.groups[i].shapes...)
-		if len(g.folded) < foldedName {
-			g.folded = append(g.folded, f.groups[i].name)
+		part := &f.groups[i]
+		g.shapes = append(g.shapes, part.shapes...)
+		g.of += max(1, part.of)
+		names := part.folded
+		if part.of == 0 {
+			names = []string{part.name}
 		}
+		g.folded = append(g.folded, names[:min(len(names), foldedName-len(g.folded))]...)
 	}
 	return g
+}
+
+// consistsOf names what was folded into a group, and says how many more there are than
+// it names.
+func (g *group) consistsOf() []string {
+	if more := g.of - len(g.folded); more > 0 {
+		return append(slices.Clone(g.folded), fmt.Sprintf("… and %d more", more))
+	}
+	return g.folded
 }
 
 // replaceBy puts groups in the place of those that were folded.
