@@ -22,8 +22,10 @@ func (h *hunk) slide() {
 		case b.b0 == b.b1:
 			by = h.best(s.old, h.text.old, b.a0, b.a1, lo.a1, hi.a0)
 		}
-		b.a0, b.a1, b.b0, b.b1 = b.a0+by, b.a1+by, b.b0+by, b.b1+by
+		*b = b.moved(by)
 	}
+	h.closeOwn(h.oldSide())
+	h.closeOwn(h.nowSide())
 }
 
 // apart returns how far a neighbour may slide: to touch a replacement, and not so far
@@ -136,7 +138,7 @@ func slideLines(blocks []block, a, b []uint64, old []byte, oldLines []line, now 
 		case k.b0 == k.b1:
 			by = bestLines(a, old, oldLines, k.a0, k.a1, lo.a1+1, hi.a0-1)
 		}
-		k.a0, k.a1, k.b0, k.b1 = k.a0+by, k.a1+by, k.b0+by, k.b1+by
+		*k = k.moved(by)
 	}
 }
 
