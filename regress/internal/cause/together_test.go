@@ -69,8 +69,10 @@ func TestAgainAndAgain(t *testing.T) {
 	var cases []cause.Case
 	for i := range 40 {
 		old := fmt.Sprintf("a%d();\n/* one %d */\nb();\n", i, i)
-		if i%8 == 0 {
-			old += strings.Repeat("/* again */\n", 2+i/8%2) + "c();\n"
+		if i%6 == 0 {
+			old += strings.Repeat("/* again */\n", 2) + "c();\n"
+		} else if i == 7 {
+			old += strings.Repeat("/* again */\n", 3) + "c();\n"
 		}
 		now := old
 		for strings.Contains(now, "/*") {
