@@ -90,8 +90,8 @@ func (a *Analysis) look(c Case) (*seen, *words) {
 			t.replace(w.add(ended))
 		} else {
 			t.compare()
+			t.moved()
 			if t.seen == nil {
-				t.moved()
 				t.exact()
 			}
 		}
