@@ -100,9 +100,9 @@ func (h *hunk) appendContext(key []byte, e LiteralEdit, old, now []element) []by
 	in := ""
 	switch {
 	case len(old) == 0 && len(now) > 0 && now[0].kind == sign:
-		in = signContext(h.text.now, e.Now, now)
+		in = h.around[1].signs(e.Now, now)
 	case len(now) == 0 && len(old) > 0 && old[0].kind == sign:
-		in = signContext(h.text.old, e.Old, old)
+		in = h.around[0].signs(e.Old, old)
 	}
 	if in != "" {
 		key = append(append(key, '\t'), in...)

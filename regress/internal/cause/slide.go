@@ -37,8 +37,10 @@ func apart(b block) block {
 	return b
 }
 
-// slideMax bounds how far, for sequences that repeat themselves.
-const slideMax = 200
+const (
+	slideMax  = 200     // how far at most, for sequences that repeat themselves
+	slideWork = 1 << 16 // how far times how much: what is longer stays where it is
+)
 
 // best returns by how much to move the range [from, to) of tokens within [lo, hi).
 func (h *hunk) best(tokens []token, text []byte, from, to, lo, hi int) (by int) {
@@ -49,7 +51,7 @@ func (h *hunk) best(tokens []token, text []byte, from, to, lo, hi int) (by int) 
 	for right < slideMax && to+right < hi && tokens[to+right].key == tokens[from+right].key {
 		right++
 	}
-	if left == right || (right-left)*(to-from) > 1<<16 {
+	if left == right || (right-left)*(to-from) > slideWork {
 		return 0
 	}
 	most := -100
@@ -150,7 +152,7 @@ func bestLines(keys []uint64, text []byte, lines []line, from, to, lo, hi int) (
 	for right < slideMax && to+right < hi && keys[to+right] == keys[from+right] {
 		right++
 	}
-	if left == right {
+	if left == right || (right-left)*int(lines[to-1].to-lines[from].from) > slideWork {
 		return 0
 	}
 	most := -1 << 30
