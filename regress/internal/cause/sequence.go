@@ -5,14 +5,20 @@ package cause
 type block struct{ a0, a1, b0, b1 int }
 
 const (
-	depthMax = 12      // of anchors within anchors
-	workMax  = 1 << 29 // steps of comparing a part; what is left then is replaced as a whole
+	depthMax = 12 // of anchors within anchors
+	// Steps of comparing a part that there are in any event, and for each byte of it; what
+	// is left then is replaced as a whole.
+	workLeast   = 1 << 23
+	workForByte = 16
 )
+
+// workFor is in how many steps two contents may be compared.
+func workFor(old, now []byte) int { return workLeast + workForByte*(len(old)+len(now)) }
 
 // A comparer compares sequences of keys. It has the memory that this takes.
 type comparer struct {
 	v, trace []int32
-	work     int // steps that are left
+	work     int // steps that are left for the part
 }
 
 // compare returns in what two sequences differ, in order: by the shortest way where this

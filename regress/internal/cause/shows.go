@@ -15,7 +15,7 @@ type known struct {
 const anyEdit = "*"
 
 func newKnown(causes []Cause) *known {
-	k := &known{exact: map[string][]int{}, rest: -1}
+	k := &known{exact: map[string][]int{}, atoms: newAtoms(), rest: -1}
 	for i, c := range causes {
 		for _, s := range c.Patterns {
 			switch {
@@ -52,7 +52,7 @@ func (k *known) of(key string) (found []int) {
 	if len(found) > 0 {
 		return found
 	}
-	if tiles, ok := k.atoms.parse(&p, func(int) bool { return true }); ok {
+	if tiles, ok := k.atoms.parse(&p, atomsAlone, func(int) bool { return true }); ok {
 		for _, t := range tiles {
 			found = append(found, t.shape)
 		}
