@@ -10,6 +10,7 @@ import (
 	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/outcome"
+	"muster/regress/internal/readable"
 	"muster/regress/internal/report"
 )
 
@@ -79,7 +80,7 @@ func (c *checking) tellCost(ctx context.Context) error {
 func (c *checking) judged(told report.Cost) error {
 	for _, l := range c.costs.limits {
 		if l.Untold(told.Estimate) && !c.costs.rival.same && c.o.status(c.summary, fault.None) == fault.StatusClean {
-			return fault.Inputf("--fail-on %s: what the change costs cannot be told from %d pairs of runs: select more cases", l, told.Pairs)
+			return fault.Inputf("--fail-on %s: what the change costs cannot be told from %s of runs: select more cases", l, readable.Count(told.Pairs, "pair"))
 		}
 	}
 	return nil
