@@ -57,7 +57,17 @@ func (p *past) causesIfAny() (*cause.Found, error) {
 	if err != nil {
 		return nil, fault.Inputf("%s, the causes of run %s, is damaged: %w: run muster %s again", p.run.File("causes.json"), p.run.ID, err, p.run.Command)
 	}
-	return found, nil
+	return printable(found), nil
+}
+
+// printable makes the names of causes, in which there is what tools put out, fit to be shown
+// anywhere: on one line, and with nothing in it that hides or drives a terminal.
+func printable(f *cause.Found) *cause.Found {
+	for i := range f.Causes {
+		c := &f.Causes[i]
+		c.Name, c.Family = readable.Line(c.Name), readable.Line(c.Family)
+	}
+	return f
 }
 
 // groupLine is a cause for scripts, which rely on the keys and their order.
@@ -79,7 +89,7 @@ func groupLines(w io.Writer, found *cause.Found) error {
 	for _, c := range found.Causes {
 		text, err := json.Marshal(groupLine{
 			"group", c.ID, c.Signature, c.Cases, c.Lines, c.Sole, name.Print(c.Example), name.Print(c.Smallest),
-			readable.Line(c.Name), string(c.Kind), readable.Line(c.Family),
+			c.Name, string(c.Kind), c.Family,
 		})
 		if err != nil {
 			return err
@@ -104,9 +114,9 @@ func groupTable(w io.Writer, p *past, found *cause.Found, decided map[string]sta
 	}
 	for _, c := range found.Causes {
 		fmt.Fprintf(b, "%-4s %7s  %7s only this  %9s  %s%s\n", c.ID, readable.Number(c.Cases), readable.Number(c.Sole),
-			readable.Count(c.Lines, "line"), readable.Line(c.Name), decidedText(decided[c.ID]))
+			readable.Count(c.Lines, "line"), c.Name, decidedText(decided[c.ID]))
 		if c.Family != "" {
-			fmt.Fprintf(b, "     family   %s\n", readable.Line(c.Family))
+			fmt.Fprintf(b, "     family   %s\n", c.Family)
 		}
 		fmt.Fprintf(b, "     smallest %s\n", name.Print(c.Smallest))
 	}

@@ -149,7 +149,7 @@ func (s *seat) look(ctx context.Context) {
 			s.notes = []string{err.Error()}
 		default:
 			s.notes = now.Notes
-			d.Rebase(now.Decisions, now.Promoted)
+			d.CatchUp(now)
 		}
 	})
 }
