@@ -2,6 +2,7 @@ package regress
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -79,10 +80,32 @@ func (c *checking) tellCost(ctx context.Context) error {
 func (c *checking) judged(told report.Cost) error {
 	for _, l := range c.costs.limits {
 		if l.Untold(told.Estimate) && !c.costs.rival.same && c.o.status(c.summary, fault.None) == fault.StatusClean {
-			return fault.Inputf("--fail-on %s: what the change costs cannot be told from %d pairs of runs: select more cases", l, told.Pairs)
+			return fault.Inputf("--fail-on %s: there is too little to tell what the change costs: %s", l, tooLittle(told))
 		}
 	}
 	return nil
+}
+
+// tooLittle says why --fail-on could not judge, and what would help.
+func tooLittle(told report.Cost) string {
+	for _, w := range told.Warnings {
+		if w.Kind == cost.TooFew {
+			return w.Text
+		}
+	}
+	if told.Why != "" {
+		return told.Why
+	}
+	return fmt.Sprintf("%d pairs of runs do not say on which side of the limit it is; run more cases, or keep the machine free of other work", told.Pairs)
+}
+
+// longer adds to what would help that --fail-on takes more time, where it was not given.
+func (k *costing) longer(warnings []cost.Warning) {
+	for i, w := range warnings {
+		if len(k.limits) == 0 && (w.Kind == cost.TooFew || w.Kind == cost.Noisy) {
+			warnings[i].Text += ", or give it time: --fail-on 'cpu>5%'"
+		}
+	}
 }
 
 // decided reports whether all limits are.
@@ -106,9 +129,10 @@ func (c *checking) cost(ctx context.Context) (told report.Cost, err error) {
 	if err := c.confirm(ctx, &told.Estimate); err != nil {
 		return told, err
 	}
+	k.longer(told.Warnings)
 	told.Took = k.took + time.Since(began)
 	if told.Measured = len(told.Cases); told.Measured == 0 {
-		told.Why = "no case ended alike in both commands"
+		told.Why = "no case ended with the same exit status in both commands"
 		return told, nil
 	}
 	told.Cases = spread(told.Cases, report.CostCasesMax)

@@ -10,6 +10,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -193,13 +194,14 @@ func (d *reducing) writeGiven(root *os.Root) error {
 
 // place writes an entry, in one step: who is interrupted leaves the one from before. It
 // comes from where no corpus looks, for a name may be as long as names can be, and nothing
-// can be put to it.
+// can be put to it; and from a file of this process, for another may reduce another case.
 func place(root *os.Root, e corpus.Entry, content []byte) error {
 	mode := fs.FileMode(0o644)
 	if e.Exec {
 		mode = 0o755
 	}
-	const folder, unfinished = ".muster", ".muster/reduced.new"
+	const folder = ".muster"
+	unfinished := folder + "/reduced." + strconv.Itoa(os.Getpid()) + ".new"
 	err := errors.Join(root.MkdirAll(path.Dir(e.Name), 0o755), root.MkdirAll(folder, 0o755))
 	if err == nil {
 		err = root.WriteFile(unfinished, content, mode)
