@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"muster/regress/internal/cause"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/name"
 	"muster/regress/internal/readable"
+	"muster/regress/internal/report"
 	"muster/regress/internal/state"
 )
 
@@ -120,11 +122,34 @@ func groupTable(w io.Writer, p *past, found *cause.Found, decided map[string]sta
 		}
 		fmt.Fprintf(b, "     smallest %s\n", name.Print(c.Smallest))
 	}
+	if n := p.acceptedOutside(found, decided); n > 0 {
+		are, them := "accepted cases are", "them"
+		if n == 1 {
+			are, them = "accepted case is", "it"
+		}
+		fmt.Fprintf(b, "%s %s not in the golden yet: muster review, or muster accept G1, puts %s there\n", readable.Number(n), are, them)
+	}
 	if cases > 0 {
 		fmt.Fprintf(b, "next: muster show G1, muster accept G1, muster review\n")
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// acceptedOutside counts the cases of which all causes are accepted, and that no accept has
+// put into the golden: it refused them, or somebody was killed between the two.
+func (p *past) acceptedOutside(found *cause.Found, decided map[string]state.Decision) (n int) {
+	if p.run.Command != report.CheckCommand {
+		return 0
+	}
+	inside := p.accepted()
+	for _, m := range found.Members {
+		isOpen := func(i int) bool { return decided[found.Causes[i].ID] != state.Accepted }
+		if !inside[m.Name] && len(m.Causes) > 0 && !slices.ContainsFunc(m.Causes, isOpen) {
+			n++
+		}
+	}
+	return n
 }
 
 // inFamilies counts the families and the causes that are in none, where there is a family.

@@ -177,13 +177,14 @@ func (w *reviewed) aged(ctx context.Context, p *past, now *review.Now) error {
 		now.Notes = append(now.Notes, "run "+p.run.ID+" was a compare: it has no golden, so decisions are all that is written")
 		return nil
 	}
+	w.texts.heed(p)
 	return w.texts.use(ctx, func(base, _ *golden.Store) error {
 		if err := p.acceptsInto(base.Digest(), base.Meta()); err != nil {
 			now.Shut = "it has changed, so run muster check again"
 			now.Notes = append(now.Notes, "the golden has changed since: run muster check again to accept into it")
 			return nil
 		}
-		return p.recall(base)
+		return w.texts.recall(p, base)
 	})
 }
 
