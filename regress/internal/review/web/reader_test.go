@@ -13,24 +13,7 @@ import (
 // What a screen reader finds: each control by a name of its own, the list with its places.
 func names(t *testing.T, browser context.Context) {
 	v, p := opened(t, browser, few())
-	tree, err := chromedp.Call(p.ctx, accessibility.GetFullAXTree, accessibility.GetFullAXTreeParams{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	found := map[string][]string{}
-	for _, node := range tree.Nodes {
-		if node.Ignored || node.Role == nil {
-			continue
-		}
-		role, name := text(node.Role), text(node.Name)
-		found[role] = append(found[role], name)
-		switch role {
-		case "button", "listbox", "option", "searchbox", "checkbox", "group", "main", "region", "table", "radio":
-			if name == "" {
-				t.Errorf("a %s has no name", role)
-			}
-		}
-	}
+	found := p.read()
 	for role, want := range map[string][]string{
 		"button":  {"Accept a", "Reject r", "Skip s", "Undo u", "Accept all that remain", "Previous case", "Next case", "Case 1 of 50: list the cases", "Unified", "Keys ?", "Finish q"},
 		"listbox": {"Causes"}, "searchbox": {"Filter causes and cases"}, "region": {"Difference"}, "main": {`G1 "ll" → "LL"`},
@@ -50,10 +33,64 @@ func names(t *testing.T, browser context.Context) {
 	p.clean(v.link)
 }
 
+// read returns what a screen reader finds, by role: names, and what describes them.
+func (p *page) read() map[string][]string {
+	p.Helper()
+	tree, err := chromedp.Call(p.ctx, accessibility.GetFullAXTree, accessibility.GetFullAXTreeParams{})
+	if err != nil {
+		p.Fatal(err)
+	}
+	found := map[string][]string{}
+	for _, node := range tree.Nodes {
+		if node.Ignored || node.Role == nil {
+			continue
+		}
+		role, name := text(node.Role), text(node.Name)
+		found[role] = append(found[role], strings.TrimSpace(name+" "+text(node.Description)))
+		switch role {
+		case "button", "listbox", "option", "searchbox", "checkbox", "group", "main", "region", "table", "radio", "dialog":
+			if name == "" {
+				p.Errorf("a %s has no name", role)
+			}
+		}
+	}
+	return found
+}
+
+// What is decided, where that leads and what a confirmation asks is read out.
+func announced(t *testing.T, browser context.Context) {
+	v, p := opened(t, browser, few())
+	p.keys("a")
+	p.sees("#status", "G1 accepted. 4 undecided. Now G2 0x$1 → $1, 10 cases, undecided.")
+	p.click("#parts") // away from the list, which tells by itself
+	p.keys("j")
+	p.sees("#status", "G3")
+	p.keys("n")
+	p.sees("#status", "Case 2 of 6.")
+	find := func(role, want string) {
+		t.Helper()
+		if found := p.read()[role]; !strings.Contains(strings.Join(found, "\n"), want) {
+			t.Errorf("no %s reads %q: %q", role, want, found)
+		}
+	}
+	find("option", "accepted, not written")
+	p.until("document.querySelector('#list').getAttribute('aria-activedescendant') === 'item-2'")
+	p.until("document.querySelector('#item-2').getAttribute('aria-selected') === 'true'")
+	p.until("document.querySelector('#status').role === 'status' && document.querySelector('#notices').role === 'alert'") // both are live
+	p.keys("w")
+	p.sees("#ask[open]", "40 cases go")
+	find("dialog", "Write this? 40 cases go into the golden muster.golden")
+	find("button", "Go back")
+	p.clean(v.link)
+}
+
 // Light and dark, wide and narrow: nothing is wider than the window, and all text stands
 // out from what is behind it as WCAG wants it.
 func looks(t *testing.T, browser context.Context) {
-	v, p := opened(t, browser, few())
+	store := few()
+	store.notes = []string{"there is a newer check"}
+	v, p := opened(t, browser, store, quick)
+	p.sees("#notices", "there is a newer check")
 	p.keys("arskkkk")
 	p.sees("#counts", "1 skipped")
 	p.sees("#cause", "G1")
@@ -71,6 +108,15 @@ func looks(t *testing.T, browser context.Context) {
 				t.Errorf("%s, %s: too faint: %q", scheme, form, faint)
 			}
 			p.keys("v")
+		}
+		for _, key := range []string{"w", "?"} {
+			p.keys(key)
+			p.until("document.querySelector('dialog[open]') !== null")
+			if faint := value[[]string](p, contrast); len(faint) > 0 {
+				t.Errorf("%s, the dialog of %s: too faint: %q", scheme, key, faint)
+			}
+			p.keys("\x1b")
+			p.until("document.querySelector('dialog[open]') === null")
 		}
 	}
 	p.clean(v.link)

@@ -39,7 +39,7 @@ export function written(plan, noun) {
     const names = plan.names.map((name) => element("li", {}, name));
     if (plan.promote > plan.names.length) names.push(element("li", { class: "soft" }, `… and ${number(plan.promote - plan.names.length)} more`));
     const few = plan.names.slice(0, 3).join(", ") + (plan.promote > 3 ? " …" : "");
-    content.push(element("details", { class: "names" }, element("summary", {}, few), element("ul", {}, ...names)));
+    content.push(element("details", { class: "names", "aria-label": "Cases that go into the golden" }, element("summary", {}, few), element("ul", {}, ...names)));
   }
   if (plan.waits) {
     const rows = plan.waiting.map((w) => element("li", {},
@@ -54,7 +54,7 @@ export function written(plan, noun) {
   const choices = plan.decisions.map((d) => element("li", {}, element("b", {}, said[d.now]), " ", element("span", { class: "id" }, d.id), " ", element("span", { class: "name" }, ...named(d.name)),
     d.was ? element("span", { class: "soft" }, `, which was ${d.was}`) : ""));
   if (plan.kept > choices.length) choices.push(element("li", { class: "soft" }, `… and ${number(plan.kept - choices.length)} more`));
-  content.push(element("details", choices.length > 12 ? {} : { open: "" },
+  content.push(element("details", { "aria-label": "Decisions", ...(choices.length > 12 ? {} : { open: "" }) },
     element("summary", {}, `${plural(plan.kept, "decision")} ${plan.kept === 1 ? "is" : "are"} kept with the run`),
     element("ul", { class: "choices" }, ...choices)));
   if (plan.skipped) content.push(p(`${plural(plan.skipped, `skipped ${noun}`)} ${plan.skipped === 1 ? "is" : "are"} left for later.`));

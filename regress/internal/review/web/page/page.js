@@ -163,20 +163,25 @@ const act = (what) => queue(async () => {
   if (now.count === 0) say(what === "undo" ? "Nothing to undo." : "Nothing to decide on.");
   else if (what === "undo") say(`Undone. ${number(page.state.undoable)} left to undo.`);
   else say(`${rest ? items(now.count) : before} ${done[verb]}. ${find("#rest").textContent.replace(/:?$/, ".")}`);
-  const to = page.review.items.findIndex((it) => it.id === now.item);
-  if (to >= 0 && page.visible.includes(to) && (to !== page.at || now.place !== page.place)) look(to, now.place); else about();
+  const to = page.review.items.findIndex((it) => it.id === now.item), told = find("#status").textContent;
+  if (to >= 0 && page.visible.includes(to) && (to !== page.at || now.place !== page.place)) { look(to, now.place); say(`${told} Now ${here()}`); } else about();
 });
+
+// here says where this reviewer is, for those who do not see it.
+const here = () => `${item().id} ${item().name}, ${plural(item().cases, "case")}, ${standing(page.at)}.`;
 
 function move(by, quick) {
   if (page.visible.length === 0) return;
   const place = Math.max(0, Math.min(page.visible.length - 1, list.place() + by));
   look(page.visible[place], 0, quick);
+  if (document.activeElement !== find("#list")) say(here()); // the list tells it by itself
 }
 
 function moveCase(by, quick) {
   if (page.at < 0) return;
   const n = item().cases;
   look(page.at, (page.place + by + n) % n, quick);
+  say(`Case ${number(page.place + 1)} of ${number(n)}.`);
 }
 
 function form(mode) {
