@@ -118,9 +118,12 @@ func (p *past) decide(ctx context.Context, base *located, d decided) (e effect, 
 		return e, err
 	}
 	if len(e.promoted) > 0 {
-		if e.notes, err = p.promote(ctx, base, e.promoted); err != nil {
-			return e, err
-		}
+		e.notes, err = p.promote(ctx, base, e.promoted)
+	} else {
+		err = p.run.SaveResults(p.results) // with the marks as they are recalled
+	}
+	if err != nil {
+		return e, err
 	}
 	if d.found != nil {
 		err = p.run.SaveDecisions(all)

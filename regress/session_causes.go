@@ -100,7 +100,7 @@ func (c *checking) sides(caseName string) (was, is side, err error) {
 // groups finds the causes of the differences that the session was told of, emits them,
 // and keeps them with the run.
 func (s *session) groups(sides lookup) error {
-	found := s.differences.Causes()
+	found := printable(s.differences.Causes())
 	s.summary.Groups = len(found.Causes)
 	members := membersOf(found)
 	for i, c := range found.Causes {
