@@ -93,6 +93,7 @@ func (a *Analysis) look(c Case) (*seen, *words) {
 		} else {
 			t.compare()
 			t.moved()
+			t.enclosed()
 			if t.seen == nil {
 				t.exact()
 			}

@@ -106,12 +106,19 @@ func (h *hunk) partners(partner []int, s side, name string) {
 		m := appendElements([]byte(name), collapse(nil, s.text, s.tokens[from:to]))
 		m = appendElements(append(m, '\t'), collapse(nil, s.text, s.tokens[from2:to2]))
 		if to-from == 1 && to2-from2 == 1 {
-			m = append(append(m, "\tof "...), opens(s.text, int(s.tokens[from].from))...)
-			if c := s.tokens[to2-1]; bytes.HasPrefix(bytes.TrimLeft(s.text[c.to:min(len(s.text), int(c.to)+wordMax)], " \t"), []byte("= ")) {
-				m = append(m, " ="...)
-			}
+			m = append(append(m, '\t'), wrapContext(s.text, int(s.tokens[from].from), int(s.tokens[to2-1].to))...)
 		}
 		h.setMark(i, m)
 		h.setMark(j, slices.Clone(m))
 	}
+}
+
+// wrapContext returns that of brackets around something, by where the first is and where
+// the last ends.
+func wrapContext(text []byte, from, to int) string {
+	in := "of " + opens(text, from)
+	if bytes.HasPrefix(bytes.TrimLeft(text[to:min(len(text), to+wordMax)], " \t"), []byte("= ")) {
+		in += " ="
+	}
+	return in
 }
