@@ -56,7 +56,7 @@ var rooms = []room{
 	{"regress/internal/anchor", "", pure},
 	{"regress/internal/diff", "regress/internal/anchor regress/internal/readable", pure},
 	{"regress/internal/cause", "regress/internal/anchor regress/internal/outcome", pure},
-	{"regress/internal/cost", "regress/internal/outcome", pure},
+	{"regress/internal/cost", "regress/internal/outcome regress/internal/readable", pure},
 	{"regress/internal/review/terminal", "regress/internal/review regress/internal/readable", plain},
 	{"regress/internal/report", "internal/plot regress/internal/cause regress/internal/cost regress/internal/style regress/internal/outcome regress/internal/diff regress/internal/readable regress/internal/name regress/internal/fault", plain},
 	{"regress/internal/review", "regress/internal/cause regress/internal/diff regress/internal/readable", pure},
