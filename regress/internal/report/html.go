@@ -28,6 +28,7 @@ const (
 	pageNotesMax      = 100
 	caseDiffBytesMax  = 512 << 10 // of one case
 	excerptBytesMax   = 32 << 10  // of one cause
+	pageFactBytesMax  = 32 << 10  // commands among them, which are for pasting
 )
 
 //go:embed html_page.html

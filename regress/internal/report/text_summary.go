@@ -173,10 +173,14 @@ func countsOf(s Summary) []count {
 // A hint is something to do next.
 type hint struct{ Command, What string }
 
+// hintBytesMax is how long a command may be to be offered. None is cut, for it is there to be
+// pasted; a longer one comes of an events file that was made up.
+const hintBytesMax = 1000
+
 func hintsFor(s Summary) []hint {
 	var hints []hint
 	add := func(ok bool, command, what string) {
-		if ok {
+		if ok && len(command) <= hintBytesMax {
 			hints = append(hints, hint{command, what})
 		}
 	}
