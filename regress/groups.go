@@ -40,12 +40,18 @@ func (p *past) causes() (*cause.Found, error) {
 	if err := p.finished(); err != nil {
 		return nil, err
 	}
-	encoded, err := p.run.Causes()
-	if err != nil {
-		return nil, err
+	found, err := p.causesIfAny()
+	if err == nil && found == nil {
+		err = fault.Inputf("run %s has no causes, it is of an earlier muster: run muster %s again", p.run.ID, p.run.Command)
 	}
-	if encoded == nil {
-		return nil, fault.Inputf("run %s has no causes, it is of an earlier muster: run muster %s again", p.run.ID, p.run.Command)
+	return found, err
+}
+
+// causesIfAny returns nil for a run of an earlier muster.
+func (p *past) causesIfAny() (*cause.Found, error) {
+	encoded, err := p.run.Causes()
+	if err != nil || encoded == nil {
+		return nil, err
 	}
 	found, err := cause.Decode(encoded)
 	if err != nil {

@@ -73,7 +73,7 @@ func repeatFlag(f *pflag.FlagSet, o *regress.Options) {
 func checkFlags(f *pflag.FlagSet, o *regress.Options) {
 	f.IntVar(&o.Judge.Retries, "retries", regress.RetriesDefault, "`N` further runs of a case that differs")
 	allowFlag(f, o)
-	f.StringSliceVar(&o.Judge.FailOn, "fail-on", nil, "exit 1 also when the tool's cost rose: `LIMITS` as cpu>5%,memory>10%")
+	f.StringArrayVar(&o.Judge.FailOn, "fail-on", nil, "exit 1 also when the tool's cost rose: `LIMITS` as cpu>5%,memory>10%")
 	f.IntVar(&o.Judge.CostCases, "cost-cases", regress.CostCasesDefault, "`N` cases that the golden's command runs again, in turns with yours, to tell what the change costs; 0 tells nothing")
 	f.IntVar(&o.Select.FailFast, "fail-fast", 0, "stop after `N` cases that are not identical (default never)")
 }
