@@ -49,7 +49,11 @@ func (d *reducing) conclude(ctx context.Context, r shrink.Result) error {
 			return err
 		}
 	}
-	fmt.Fprintf(w, "\nreproduce: %s\n", d.byOneLine())
+	line, err := d.byOneLine()
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "\nreproduce: %s\n", line)
 	if d.tooMuch > 0 {
 		fmt.Fprintf(w, "           with what all cases are given beside it, %s: that was too much to copy\n", readable.Count(d.tooMuch, "byte"))
 	}
@@ -131,12 +135,16 @@ func writeBounded(w io.Writer, text string, most int) {
 
 func (d *reducing) path() string { return filepath.Join(d.folder(), filepath.FromSlash(d.goal.name)) }
 
-// byOneLine is the shell line that shows the difference again. Its run is kept apart:
-// the last run, to be decided on, stays what it is.
-func (d *reducing) byOneLine() string {
+// byOneLine is the shell line that shows the difference again, wherever it is pasted. Its
+// run is kept apart: the last run, to be decided on, stays what it is.
+func (d *reducing) byOneLine() (string, error) {
+	here, err := os.Getwd()
+	if err != nil {
+		return "", fault.Environmentf("the folder that this runs in: %w", err)
+	}
 	o := d.past.options
 	args := []string{"muster", report.CompareCommand, d.folder(), "--state", filepath.Join(d.folder(), ".muster"),
-		"--filter", "^" + regexp.QuoteMeta(name.Print(d.goal.name)) + "$", "--ref", shellQuoteAll(d.reference.Words), "--new", shellQuoteAll(d.candidate.Words)}
+		"--filter", "^" + regexp.QuoteMeta(name.Print(d.goal.name)) + "$", "--ref", quotedCommand(d.reference.Words), "--new", quotedCommand(d.candidate.Words)}
 	if d.o.Configured {
 		args = append(args, "--config", "")
 	}
@@ -147,8 +155,23 @@ func (d *reducing) byOneLine() string {
 			args = append(args, setting.args(&o)...)
 		}
 	}
-	return shellQuoteAll(args)
+	return "cd " + shellQuote(here) + " && " + shellQuoteAll(args), nil
 }
+
+// quotedCommand is a command as one word, which --ref and --new split as a shell would.
+// Tokens mean nothing to that, and are the easier to read without quotes within quotes.
+func quotedCommand(words []string) string {
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		if quoted[i] = w; !plainWord.MatchString(w) {
+			quoted[i] = shellQuote(w)
+		}
+	}
+	return strings.Join(quoted, " ")
+}
+
+// plainWord is what needs no quotes, tokens such as {in} among it.
+var plainWord = regexp.MustCompile(`^[\w@%+=:,./{}-]+$`)
 
 // givenMax is how many bytes of headers and context are copied beside a reduced source.
 const givenMax = 256 << 20
