@@ -31,9 +31,7 @@ func (p *past) reduced() string { return filepath.Join(p.options.Store.State, "r
 
 // conclude runs the smallest source once more, writes it and tells all about it.
 func (d *reducing) conclude(ctx context.Context, r shrink.Result) error {
-	if err := d.write(r.Source); err != nil {
-		return err
-	}
+	unwritten := d.write(r.Source)
 	took := time.Since(d.began)
 	w := &strings.Builder{}
 	fmt.Fprintf(w, "%s  reduced  (run %s)\n%s\n", name.Print(d.goal.name), d.past.run.ID, readable.Line(d.words()))
@@ -41,6 +39,10 @@ func (d *reducing) conclude(ctx context.Context, r shrink.Result) error {
 		readable.Number(len(d.own)), readable.Count(len(r.Source), "byte"),
 		readable.Number(diff.CountLines(d.own)), readable.Count(diff.CountLines(r.Source), "line"),
 		readable.Count(r.Tests, "test"), took.Round(10*time.Millisecond), d.unfinished(ctx, r))
+	d.how.Status("")
+	if unwritten != nil {
+		return errors.Join(unwritten, d.tellUnwritten(w, r.Source))
+	}
 	fmt.Fprintf(w, "written to %s\n", readable.Line(d.path()))
 	if ctx.Err() == nil {
 		if err := d.showResult(ctx, w, r.Source); err != nil {
@@ -51,7 +53,6 @@ func (d *reducing) conclude(ctx context.Context, r shrink.Result) error {
 	if d.tooMuch > 0 {
 		fmt.Fprintf(w, "           with what all cases are given beside it, %s: that was too much to copy\n", readable.Count(d.tooMuch, "byte"))
 	}
-	d.how.Status("")
 	if _, err := io.WriteString(d.o.Report.Stdout, w.String()); err != nil {
 		return err
 	}
@@ -59,6 +60,15 @@ func (d *reducing) conclude(ctx context.Context, r shrink.Result) error {
 		return fault.Interruptedf("interrupted: %s is the smallest source so far", d.path())
 	}
 	return nil
+}
+
+// tellUnwritten prints a source that there was no place for, whole as far as a screen goes:
+// it may have taken minutes to find.
+func (d *reducing) tellUnwritten(w *strings.Builder, source []byte) error {
+	fmt.Fprintf(w, "not written; it is\n\n")
+	writeBounded(w, readable.Text(string(source))+"\n", unwrittenLinesMax)
+	_, err := io.WriteString(d.o.Report.Stdout, w.String())
+	return err
 }
 
 // unfinished says why it might go on.
@@ -79,6 +89,7 @@ func (d *reducing) unfinished(ctx context.Context, r shrink.Result) string {
 const (
 	sourceLinesMax     = 40
 	sourceBytesMax     = 4 << 10 // a program on one line fits no screen either
+	unwrittenLinesMax  = 1000
 	differenceLinesMax = 60
 	differenceBytesMax = 500 // of a line
 )
@@ -203,13 +214,16 @@ func place(root *os.Root, e corpus.Entry, content []byte) error {
 	const folder = ".muster"
 	unfinished := folder + "/reduced." + strconv.Itoa(os.Getpid()) + ".new"
 	err := errors.Join(root.MkdirAll(path.Dir(e.Name), 0o755), root.MkdirAll(folder, 0o755))
-	if err == nil {
-		err = root.WriteFile(unfinished, content, mode)
+	if err != nil {
+		return err
 	}
-	if err == nil {
+	if err = root.WriteFile(unfinished, content, mode); err == nil {
 		err = root.Rename(unfinished, e.Name)
 	}
-	return err
+	if err != nil {
+		return errors.Join(err, root.Remove(unfinished))
+	}
+	return nil
 }
 
 func link(root *os.Root, e corpus.Entry) error {

@@ -2,43 +2,84 @@ package cause_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"muster/regress/internal/cause"
+	"muster/regress/internal/outcome"
 )
 
-// No input takes time that grows with its square. What is here is large enough that each
-// would take minutes if one of the bounds in the README did not hold.
-func TestNothingIsQuadratic(t *testing.T) {
-	lines := func(n int, line func(int) string) string {
-		var b strings.Builder
+// Each of fifty thousand lines has another one before it that is new: it is cut off, and the
+// others are not copied for it, which took a minute.
+func TestManyLinesAreCutOff(t *testing.T) {
+	var old, now strings.Builder
+	for i := range 50_000 {
+		fmt.Fprintf(&old, "a %s\n", letters(i))
+		fmt.Fprintf(&now, "x\nb %s\n", letters(i))
+	}
+	cases := []cause.Case{differing("a", old.String(), now.String())}
+	f := found(cases...)
+	if len(f.Causes) != 2 {
+		t.Errorf("%d causes%s", len(f.Causes), named(f))
+	}
+	checkReplay(t, f, cases)
+}
+
+// A part that cannot be compared to the end takes nothing away from the others of its case.
+func TestEachPartHasItsSteps(t *testing.T) {
+	one := differing("a", "x ll\n", "x LL\n")
+	for _, path := range []string{"a", "b"} { // before and behind what differs little
+		p := part(noiseText(1, 1<<19), noiseText(2, 1<<19))
+		p.Key = outcome.Key{Place: outcome.File, Path: path}
+		one.Parts = slices.Insert(one.Parts, len(one.Parts)*(int(path[0])-'a'), p)
+	}
+	m := found(one).Members[0]
+	if n := len(m.Parts[1].Edits); n != 1 {
+		t.Errorf("%d edits of a part in which one word differs", n)
+	}
+	if e := m.Parts[1].Edits; e[0].Old != (cause.Span{From: 2, To: 4}) {
+		t.Errorf("the edit is at %v", e[0].Old)
+	}
+}
+
+// Many patterns that begin alike are taken apart, and compared with those of a case that
+// nobody saw, each by itself.
+func TestManyPatternsThatBeginAlike(t *testing.T) {
+	const many = 8000
+	text := func(seed, n int) (old, now string) {
+		var was, is strings.Builder
 		for i := range n {
-			b.WriteString(line(i))
+			w := letters(seed + i)
+			fmt.Fprintf(&was, "key%d;\n", i)
+			fmt.Fprintf(&is, "key%d;\n", i)
+			switch i % 4 {
+			case 0:
+				fmt.Fprintf(&is, "put %s . (\n", w)
+			case 1:
+				fmt.Fprintf(&was, "x %d = %s;\n", i, w)
+				fmt.Fprintf(&is, "x %d = + (%s);\n", i, w)
+			case 2:
+				fmt.Fprintf(&was, "put(a, b, %s)\n", w)
+			default:
+				fmt.Fprintf(&was, "f%s(z%d);\n", w, i)
+				fmt.Fprintf(&is, "g%s(z%d, f);\n", w, i)
+			}
 		}
-		return b.String()
+		return was.String(), is.String()
 	}
-	same := func(line string) func(int) string { return func(int) string { return line } }
-	for _, c := range []struct {
-		name     string
-		cases    int
-		old, now string
-	}{
-		{"lines that are replaced each, with nothing between", 3, lines(90_000, same("a\n")), lines(90_000, same("b\n"))},
-		{"lines of which one side has a part more", 1, lines(25_000, func(i int) string { return "a " + letters(i) + "\n" }), lines(25_000, func(i int) string { return "x\nb " + letters(i) + "\n" })},
-		{"much that slides far", 1, lines(4000, same("f(x, y, z);\n")), lines(300_000, same("f(x, y, z);\n"))},
-		{"breaks in long brackets", 1, strings.Repeat("(", 900) + lines(40_000, same(" a,")), strings.Repeat("(", 900) + lines(40_000, same("\na,"))},
-		{"blanks in long strings", 1, lines(300, func(int) string { return `"` + strings.Repeat("a", 600) + strings.Repeat("+b", 190) + "\"\n" }), lines(300, func(int) string { return `"` + strings.Repeat("a", 600) + strings.Repeat(" +b", 190) + "\"\n" })},
-		{"brackets behind a long blank", 1, lines(90, func(int) string {
-			return "x =" + strings.Repeat(" ", 50_000) + "(" + strings.Repeat("a ,", 300) + ")\n"
-		}), lines(90, func(int) string {
-			return "x =" + strings.Repeat(" ", 50_000) + "(" + strings.Repeat("a\n,", 300) + ")\n"
-		})},
-	} {
-		var cases []cause.Case
-		for i := range c.cases {
-			cases = append(cases, differing(fmt.Sprint(c.name, i), c.old, c.now))
+	old, now := text(0, many)
+	var cases []cause.Case
+	for i := range 6 {
+		half := []int{len(old), len(now)}
+		if i%2 == 0 { // so that half of the patterns is in twice as many cases
+			a, b := text(0, many/2)
+			half = []int{len(a), len(b)}
 		}
-		t.Run(c.name, func(t *testing.T) { checkReplay(t, found(cases...), cases) })
+		cases = append(cases, differing(fmt.Sprint("c", i), old[:half[0]], now[:half[1]]))
 	}
+	f := found(cases...)
+	checkReplay(t, f, cases[:1])
+	old, now = text(2*many, many)
+	cause.Explain(f.Causes, differing("new", old, now))
 }

@@ -7,7 +7,6 @@ import (
 
 const (
 	nearTokens = 12   // between edits that may belong together
-	nearMax    = 32   // edits to either side that are looked at: of lines that are replaced each, all are near
 	together   = 0.95 // of the edits of a shape that must have one of the other near, both ways …
 	chance     = 3    // … and so many times as often as by chance
 	alike      = 0.93 // of the cases of two shapes that must be the same, for rigid ones
@@ -117,7 +116,7 @@ func (b *bundles) around(seen map[pair][2]int, list []spot, k int) {
 	var have [8]int
 	n := 0
 	look := func(i int) bool {
-		if s := list[i]; abs(s.token-list[k].token) > nearTokens || abs(i-k) > nearMax {
+		if s := list[i]; abs(s.token-list[k].token) > nearTokens {
 			return false
 		} else if s.shape != list[k].shape && !slices.Contains(have[:n], s.shape) && n < len(have) {
 			have[n] = s.shape
