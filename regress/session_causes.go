@@ -200,8 +200,12 @@ func inWords(rules normalize.Rules, of cause.Cause, was, is side) (string, error
 	return fmt.Sprintf("%s: %s → %s\n", name.Print(report.PartName(d.Key)), old, now), err
 }
 
-// partThatShows returns the first part in which a case shows a cause, else the first.
+// partThatShows returns the first part in which a case shows a cause, else the first. A part
+// that is alone is not compared once more: there may be 50 MB of it, for each of its causes.
 func partThatShows(rules normalize.Rules, of cause.Cause, was, is side, c outcome.Comparison) (outcome.Difference, error) {
+	if len(c.Parts) == 1 {
+		return c.Parts[0], nil
+	}
 	for _, d := range c.Parts {
 		one, err := differing(rules, "", 0, outcome.Changed, was, is, outcome.Comparison{Parts: []outcome.Difference{d}})
 		if err != nil {

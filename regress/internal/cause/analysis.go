@@ -86,12 +86,14 @@ func (a *Analysis) look(c Case) (*seen, *words) {
 			continue
 		}
 		t := &text{old: p.OldText, now: p.NowText, words: w, scratch: scratch}
+		t.around[0].text, t.around[1].text = t.old, t.now
+		scratch.work = workFor(p.OldText, p.NowText)
 		if broken {
 			t.replace(w.add(ended))
 		} else {
 			t.compare()
+			t.moved()
 			if t.seen == nil {
-				t.moved()
 				t.exact()
 			}
 		}

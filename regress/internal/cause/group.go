@@ -15,7 +15,8 @@ type group struct {
 	cases, uses  int
 	lines        int
 	patterns     []string
-	folded       []string
+	folded       []string // names of what it consists of, if of several
+	of           int      // of how many; 0 for one
 }
 
 // group makes groups of shapes: each alone, or with those that it always comes with, or,
@@ -37,6 +38,7 @@ func (f *finder) group() {
 	}
 	f.tally()
 	f.fold()
+	f.bound()
 	f.number()
 	f.collect()
 }

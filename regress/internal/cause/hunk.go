@@ -1,9 +1,6 @@
 package cause
 
-import (
-	"bytes"
-	"slices"
-)
+import "bytes"
 
 // hunk finds the edits between the lines of a block. What follows it is a pair of lines
 // that say the same, whose gap belongs to the hunk.
@@ -263,40 +260,45 @@ func (h *hunk) isMove(x, y block) bool {
 // cutLines takes off a replacement what stands on a line of its own, or at the end of the
 // line before, on one side alone.
 func (h *hunk) cutLines() {
+	h.cutEach(func(out []block, b block) []block {
+		cut, rest := h.cutLine(b)
+		if !cut.isEmpty() {
+			out = append(out, cut)
+		}
+		return append(out, rest)
+	})
+}
+
+// cutEach puts in the place of each block what cut appends for it.
+func (h *hunk) cutEach(cut func(out []block, b block) []block) {
+	out := h.scratch.cuts[:0]
+	for _, b := range h.blocks {
+		out = cut(out, b)
+	}
+	h.scratch.cuts, h.blocks = h.blocks, out
+}
+
+// cutLine returns what is cut off the front of a replacement, and what is left of it.
+func (h *hunk) cutLine(b block) (cut, rest block) {
 	s := h.scratch
-	var out []block
-	for i, b := range h.blocks {
-		at := 0
-		switch {
-		case b.isPure():
-		case startsLine(s.old[b.a0], h.text.old) && !startsLine(s.now[b.b0], h.text.now):
-			if at = lineWithin(s.now[b.b0:b.b1], h.text.now); at > 0 {
-				out = append(slices.Clip(out), block{b.a0, b.a0, b.b0, b.b0 + at})
-				b.b0 += at
-			}
-		case startsLine(s.now[b.b0], h.text.now) && !startsLine(s.old[b.a0], h.text.old):
-			if at = lineWithin(s.old[b.a0:b.a1], h.text.old); at > 0 {
-				out = append(slices.Clip(out), block{b.a0, b.a0 + at, b.b0, b.b0})
-				b.a0 += at
-			}
-		default:
-			if x := h.before(b); !x.isEmpty() {
-				at = 1
-				out = append(slices.Clip(out), x)
-				b.a0, b.b0 = x.a1, x.b1
-			}
-		}
-		if out == nil && at == 0 {
-			continue
-		}
-		if at > 0 && len(out) == 1 {
-			out = append(slices.Clone(h.blocks[:i]), out[0])
-		}
-		out = append(out, b)
+	if b.isPure() {
+		return block{}, b
 	}
-	if out != nil {
-		h.blocks = out
+	switch old, now := startsLine(s.old[b.a0], h.text.old), startsLine(s.now[b.b0], h.text.now); {
+	case old && !now:
+		if at := lineWithin(s.now[b.b0:b.b1], h.text.now); at > 0 {
+			return block{b.a0, b.a0, b.b0, b.b0 + at}, block{b.a0, b.a1, b.b0 + at, b.b1}
+		}
+	case now && !old:
+		if at := lineWithin(s.old[b.a0:b.a1], h.text.old); at > 0 {
+			return block{b.a0, b.a0 + at, b.b0, b.b0}, block{b.a0 + at, b.a1, b.b0, b.b1}
+		}
+	default:
+		if x := h.before(b); !x.isEmpty() {
+			return x, block{x.a1, b.a1, x.b1, b.b1}
+		}
 	}
+	return block{}, b
 }
 
 // before returns what a replacement has before its last line on one side alone, if the

@@ -67,24 +67,22 @@ func (p *pattern) key() string {
 		}
 		return p.sort + " " + p.rest
 	}
-	var b strings.Builder
-	b.WriteString(p.sort)
-	b.WriteByte(' ')
-	for i, side := range [...][]piece{p.old, p.now} {
-		if i > 0 {
-			b.WriteByte('\t')
-		}
-		for j, e := range side {
-			if j > 0 {
-				b.WriteByte(' ')
-			}
-			b.WriteByte(byte(e.kind))
-			b.WriteString(e.text)
-		}
-	}
+	key := p.sort + " " + sideText(p.old) + "\t" + sideText(p.now)
 	if p.in != "" {
-		b.WriteByte('\t')
-		b.WriteString(p.in)
+		key += "\t" + p.in
+	}
+	return key
+}
+
+// sideText is what pieces reads.
+func sideText(side []piece) string {
+	var b strings.Builder
+	for i, e := range side {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteByte(byte(e.kind))
+		b.WriteString(e.text)
 	}
 	return b.String()
 }

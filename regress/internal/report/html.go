@@ -86,7 +86,7 @@ func (p *page) Handle(ev Event) error {
 	case Started:
 		p.started = ev
 	case CaseRan:
-		if ev.Pass == 1 {
+		if ev.Pass == 1 && !ev.Old {
 			p.times.add(ev.Name, ev.Wall)
 		}
 	case Note:
