@@ -35,7 +35,7 @@ func (d *bisecting) conclude(ctx context.Context, err error) error {
 		return err
 	}
 	if ctx.Err() != nil {
-		return fault.Interruptedf("interrupted: %d of %d runs are done", d.ran+d.failing, d.runs())
+		return fault.Interruptedf("interrupted: %d of %s are done", d.ran+d.failing, readable.Count(d.runs(), "run"))
 	}
 	return nil
 }

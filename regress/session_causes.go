@@ -84,7 +84,7 @@ func sidesIn(old, now *golden.Store, caseName string) (was, is side, err error) 
 		return was, is, err
 	}
 	b, _, err := now.Get(caseName)
-	return side{&a.Outcome, old.Content}, side{&b.Outcome, now.Content}, err
+	return side{&a.Outcome, remembering(old.Content)}, side{&b.Outcome, remembering(now.Content)}, err
 }
 
 // sides returns both sides of a case that differed.
@@ -94,7 +94,7 @@ func (c *checking) sides(caseName string) (was, is side, err error) {
 		return was, is, err
 	}
 	rec, _, err := c.found.get(caseName)
-	return side{&old.Outcome, c.base.content}, side{&rec.Outcome, c.found.content}, err
+	return side{&old.Outcome, remembering(c.base.content)}, side{&rec.Outcome, remembering(c.found.content)}, err
 }
 
 // groups finds the causes of the differences that the session was told of, emits them,

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"runtime"
-
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -36,7 +34,7 @@ func orderFlags(f *pflag.FlagSet, o *regress.Options) {
 }
 
 func limitFlags(f *pflag.FlagSet, o *regress.Options) {
-	f.IntVarP(&o.Limits.Jobs, "jobs", "j", runtime.GOMAXPROCS(0), "`N` cases at once; 0 runs one after another without a pool")
+	jobsFlag(f, o)
 	caseLimitFlags(f, o)
 }
 

@@ -40,12 +40,12 @@ func newAtoms() atoms {
 // addAll takes an atom in; of brackets around something both halves, each by itself.
 func (a *atoms) addAll(p pattern, name int) {
 	switch p.sort {
-	case "w+":
-		a.add(pattern{sort: "e", now: p.old}, name)
-		a.add(pattern{sort: "e", now: p.now}, name)
-	case "w-":
-		a.add(pattern{sort: "e", old: p.old}, name)
-		a.add(pattern{sort: "e", old: p.now}, name)
+	case sortWrap:
+		a.add(pattern{sort: sortEdit, now: p.old}, name)
+		a.add(pattern{sort: sortEdit, now: p.now}, name)
+	case sortUnwrap:
+		a.add(pattern{sort: sortEdit, old: p.old}, name)
+		a.add(pattern{sort: sortEdit, old: p.now}, name)
 	default:
 		a.add(p, name)
 	}

@@ -42,12 +42,18 @@ func closing(tokens []token, text []byte) (n int) {
 // bracketOf returns 1 for a bracket that opens, -1 for one that closes, and 0 for what is none.
 func bracketOf(k token, text []byte) int {
 	if k.kind == sign && k.to-k.from == 1 {
-		switch text[k.from] {
-		case '(', '[', '{':
-			return 1
-		case ')', ']', '}':
-			return -1
-		}
+		return bracketAt(text, int(k.from))
+	}
+	return 0
+}
+
+// bracketAt is bracketOf of a byte.
+func bracketAt(text []byte, at int) int {
+	switch text[at] {
+	case '(', '[', '{':
+		return 1
+	case ')', ']', '}':
+		return -1
 	}
 	return 0
 }

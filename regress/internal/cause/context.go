@@ -158,7 +158,7 @@ func isIndented(text []byte, at int) bool { return at > 0 && (text[at-1] == ' ' 
 
 // saysLittle reports whether a pattern may have a context.
 func saysLittle(p *pattern) bool {
-	if p.sort == "s" {
+	if p.sort == sortSpace {
 		return true
 	}
 	for _, side := range [...][]piece{p.old, p.now} {
@@ -168,7 +168,7 @@ func saysLittle(p *pattern) bool {
 			}
 		}
 	}
-	return p.sort != "m" && (p.sort != "e" || len(p.old) == 0 || len(p.now) == 0)
+	return p.sort != sortMove && (p.sort != sortEdit || len(p.old) == 0 || len(p.now) == 0)
 }
 
 // signs returns the context of signs that were added or removed alone, at a place of the

@@ -66,7 +66,7 @@ func (f *finder) index() {
 		f.at[k] = i
 		f.patterns[i] = used{key: f.list[k]}
 		if sort, _, _ := strings.Cut(f.list[k], " "); f.torn && kindOf(sort) == Edit {
-			f.patterns[i].pattern = pattern{sort: "s", rest: "anything"}
+			f.patterns[i].pattern = pattern{sort: sortSpace, rest: "anything"}
 		} else {
 			f.patterns[i].pattern = parse(f.list[k])
 		}

@@ -73,15 +73,15 @@ func (f *finder) make(set, uses []int) {
 
 func kindOf(sort string) Kind {
 	switch sort {
-	case "n":
+	case sortFails:
 		return Failing
-	case "p":
+	case sortPasses:
 		return Passing
-	case "x":
+	case sortEnds:
 		return Ended
-	case "f":
+	case sortFile:
 		return File
-	case "b":
+	case sortBinary:
 		return Binary
 	}
 	return Edit
@@ -194,7 +194,7 @@ func (f *finder) collect() {
 		}
 		for _, s := range g.shapes {
 			t := &f.shapes[s]
-			if t.isOpen() && t.hasWord() && t.sort != "m" {
+			if t.isOpen() && t.hasWord() && t.sort != sortMove {
 				g.patterns = append(g.patterns, shownKey(t.text))
 				continue
 			}

@@ -88,13 +88,13 @@ func (f *finder) halves(order []int) halves {
 	h := halves{order, map[half]int{}}
 	for n, i := range order {
 		w := &f.shapes[i]
-		if w.sort != "w+" && w.sort != "w-" {
+		if w.sort != sortWrap && w.sort != sortUnwrap {
 			continue
 		}
 		for _, side := range [...][]piece{w.old, w.now} {
 			for _, in := range [...]string{w.in, anywhere} {
 				k := half{adds: sideText(side), in: in}
-				if w.sort == "w-" {
+				if w.sort == sortUnwrap {
 					k.adds, k.removes = "", k.adds
 				}
 				if _, known := h.at[k]; !known {

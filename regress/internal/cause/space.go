@@ -37,7 +37,7 @@ func (t *text) space(old, now Span, c *lineCounter) {
 }
 
 func (t *text) gapEdit(old, now Span, name string, c *lineCounter) {
-	key := append(append(t.scratch.key[:0], "s "...), name...)
+	key := append(append(t.scratch.key[:0], sortSpace+" "...), name...)
 	if in := t.spaceContext(old, now, name); in != "" {
 		key = append(append(key, '\t'), in...)
 	}

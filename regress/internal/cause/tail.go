@@ -268,11 +268,11 @@ func (f *finder) likenesses() [][]likeness {
 func (g *group) does(f *finder) string {
 	p := &f.shapes[g.shapes[0]].pattern
 	switch {
-	case p.sort == "w+" || p.sort == "e" && len(p.old) == 0:
+	case p.sort == sortWrap || p.sort == sortEdit && len(p.old) == 0:
 		return "adds"
-	case p.sort == "w-" || p.sort == "e" && len(p.now) == 0:
+	case p.sort == sortUnwrap || p.sort == sortEdit && len(p.now) == 0:
 		return "removes"
-	case p.sort == "e":
+	case p.sort == sortEdit:
 		return "replaces"
 	}
 	return ""

@@ -87,3 +87,19 @@ func TestAgainAndAgain(t *testing.T) {
 	}
 	checkReplay(t, f, cases)
 }
+
+// Brackets around lines that are as they were are one change, though only the first and the
+// last line differ.
+func TestBracketsAroundLines(t *testing.T) {
+	for _, c := range []struct{ old, now, want string }{
+		{"x = a\n  + b\n  + c\ny\n", "x = (a\n  + b\n  + c)\ny\n", "+ wrap (_) of = (…)"},
+		{"if (a\n  and b[0]\n  and c):\n", "if a\n  and b[0]\n  and c:\n", "- wrap (_) of if (…)"},
+	} {
+		cases := []cause.Case{differing("a", c.old, c.now)}
+		f := found(cases...)
+		if len(f.Causes) != 1 || f.Causes[0].Name != c.want {
+			t.Errorf("want %s%s", c.want, named(f))
+		}
+		checkReplay(t, f, cases)
+	}
+}

@@ -9,8 +9,8 @@ import (
 // the one that closes it, and what was taken from one place and put to another.
 func (h *hunk) match() {
 	h.moves()
-	h.wraps(h.nowSide(), "w+ ")
-	h.wraps(h.oldSide(), "w- ")
+	h.wraps(h.nowSide(), sortWrap)
+	h.wraps(h.oldSide(), sortUnwrap)
 }
 
 func (h *hunk) setMark(i int, m []byte) {
@@ -32,7 +32,7 @@ func (h *hunk) moves() {
 			x = y
 		}
 		es := collapse(nil, h.text.old, s.old[x.a0:x.a1])
-		m := append(append(appendElements([]byte("m "), es), '\t'), appendElements(nil, es)...)
+		m := append(append(appendElements([]byte(sortMove+" "), es), '\t'), appendElements(nil, es)...)
 		h.setMark(i-1, m)
 		h.setMark(i, m)
 	}
@@ -43,7 +43,7 @@ type bracket struct {
 }
 
 // wraps looks for pure blocks whose brackets close each other.
-func (h *hunk) wraps(s side, name string) {
+func (h *hunk) wraps(s side, sort string) {
 	if len(h.blocks) < 2 {
 		return
 	}
@@ -79,7 +79,7 @@ func (h *hunk) wraps(s side, name string) {
 			join(partner, b, o.block)
 		}
 	}
-	h.partners(partner, s, name)
+	h.partners(partner, s, sort)
 }
 
 func join(partner []int, b, with int) {
@@ -92,7 +92,7 @@ func join(partner []int, b, with int) {
 	}
 }
 
-func (h *hunk) partners(partner []int, s side, name string) {
+func (h *hunk) partners(partner []int, s side, sort string) {
 	for i, p := range partner {
 		j := p - 1
 		if p <= 0 || j <= i || partner[j] != i+1 || h.mark(i) != nil || h.mark(j) != nil {
@@ -103,15 +103,22 @@ func (h *hunk) partners(partner []int, s side, name string) {
 		if !pure || !pure2 {
 			continue
 		}
-		m := appendElements([]byte(name), collapse(nil, s.text, s.tokens[from:to]))
+		m := appendElements([]byte(sort+" "), collapse(nil, s.text, s.tokens[from:to]))
 		m = appendElements(append(m, '\t'), collapse(nil, s.text, s.tokens[from2:to2]))
 		if to-from == 1 && to2-from2 == 1 {
-			m = append(append(m, "\tof "...), opens(s.text, int(s.tokens[from].from))...)
-			if c := s.tokens[to2-1]; bytes.HasPrefix(bytes.TrimLeft(s.text[c.to:min(len(s.text), int(c.to)+wordMax)], " \t"), []byte("= ")) {
-				m = append(m, " ="...)
-			}
+			m = append(append(m, '\t'), wrapContext(s.text, int(s.tokens[from].from), int(s.tokens[to2-1].to))...)
 		}
 		h.setMark(i, m)
 		h.setMark(j, slices.Clone(m))
 	}
+}
+
+// wrapContext returns that of brackets around something, by where the first is and where
+// the last ends.
+func wrapContext(text []byte, from, to int) string {
+	in := "of " + opens(text, from)
+	if bytes.HasPrefix(bytes.TrimLeft(text[to:min(len(text), to+wordMax)], " \t"), []byte("= ")) {
+		in += " ="
+	}
+	return in
 }

@@ -63,8 +63,12 @@ func warnings(e Estimate, times shares) (list []Warning) {
 	add(e.CPU.Bounded() && e.CPU.Vague(), TooFew, "the interval from %s of %s reaches %.0f %% to either side, and says nothing; run more cases, or keep the machine free of other work",
 		readable.Count(e.Pairs, "pair"), readable.Count(len(e.Cases), "case"), 100*e.CPU.Precision())
 	count := times.effective()
+	these := ""
+	if e.CPU.Bounded() {
+		these = ", and the interval is for just these"
+	}
 	add(len(times) >= casesMin && count < casesMin, Uneven,
-		"few cases take most of the time: the %d count as %.0f of equal size, and the interval is for just these; run more cases", len(times), count)
+		"few cases take most of the time: the %d count as %.0f of equal size%s; run more cases", len(times), count, these)
 	typical := times.typical()
 	add(typical < quickMax, Quick, "the typical case takes %v of CPU, which is mostly starting a process: changes of the tool's own work are larger than they look", typical.Round(10*time.Microsecond))
 	add(!e.CPU.Vague() && e.CPU.Precision() > precisionMax, Noisy,
