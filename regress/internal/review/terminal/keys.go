@@ -186,7 +186,8 @@ func (m *model) confirm(key string) tea.Cmd {
 	case "y":
 		switch {
 		case !m.inSight():
-			return nil // nobody has read what it would write
+			m.message = unread // nobody can know what it would write
+			return nil
 		case m.desk.Changes().Empty():
 			m.message = "there is nothing left to write"
 			return nil

@@ -89,6 +89,9 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		m.width, m.height = msg.Width, msg.Height
+		if m.message == unread {
+			m.message = ""
+		}
 		return m, repaint()
 	case tea.KeyPressMsg:
 		return m, m.key(msg)

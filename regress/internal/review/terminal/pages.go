@@ -128,6 +128,9 @@ func (m *model) inSight() bool {
 	return m.width >= confirmColumnsMin && m.sheet.sumRows <= m.height-2
 }
 
+// unread is what is said of a confirmation that cannot be read.
+const unread = "nothing is written: make the window larger first"
+
 // tooSmall is shown where it cannot.
 func tooSmall() []piece {
 	return []piece{{"This window is too small to show what would be written: make it larger. esc goes back.", yellow}}
