@@ -69,7 +69,7 @@ func (p *past) trial(ctx context.Context, s *session, found *cause.Found, goal g
 	if err := s.resolve(); err != nil {
 		return nil, err
 	}
-	t = &trial{session: s, task: task{0, &s.cases[0]}, causes: found.Causes, wanted: goal.causes}
+	t = &trial{session: s, task: task{0, &s.cases[0]}, causes: found.Causes, index: cause.NewIndex(found.Causes), wanted: goal.causes}
 	t.candidate = s.command.For(goal.name)
 	base, err := p.base(ctx)
 	if err != nil {
@@ -164,7 +164,7 @@ func (d *reducing) begin(ctx context.Context) (err error) {
 			return d.notShown()
 		}
 		slowest = max(slowest, s.was.Cost.Wall, s.is.Cost.Wall)
-		d.start = &facts{s.was.Outcome.Ending, s.is.Outcome.Ending, s.verdict, s.causes, s.all}
+		d.start = &facts{s.was.Outcome.Ending, s.is.Outcome.Ending, s.told}
 	}
 	return d.hurry(ctx, slowest)
 }

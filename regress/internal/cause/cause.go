@@ -49,7 +49,7 @@ type Cause struct {
 	Sole      int      `json:"sole"`             // cases that show nothing else
 	Example   string   `json:"example"`          // the case that shows it best
 	Smallest  string   `json:"smallest"`         // the case with the smallest source, one that shows nothing else if there is one
-	Patterns  []string `json:"patterns"`         // what edits are compared with, see Shows
+	Patterns  []string `json:"patterns"`         // what edits are compared with, see Index
 	Folded    []string `json:"folded,omitempty"` // the names of what was folded into it
 }
 

@@ -71,7 +71,7 @@ func checkReplay(t interface{ Fatalf(string, ...any) }, f *cause.Found, cases []
 				t.Fatalf("%s: replayed\n%q\nwant\n%q\nof\n%q\nby %v", c.Name, got, c.Parts[i].NowText, c.Parts[i].OldText, edits)
 			}
 		}
-		shown := cause.Shows(f.Causes, c)
+		shown := cause.NewIndex(f.Causes).Shows(c)
 		for _, n := range m.Causes {
 			if !contains(shown, n) {
 				t.Fatalf("%s shows %s (%s) in an analysis and not alone; %v", c.Name, f.Causes[n].ID, f.Causes[n].Name, f.Causes[n].Patterns)
