@@ -199,7 +199,7 @@ func (d *reducing) writeGiven(root *os.Root) error {
 	for _, e := range given {
 		size += e.Size
 	}
-	if size > givenMax {
+	if size > d.given {
 		d.tooMuch = size
 		return nil
 	}
