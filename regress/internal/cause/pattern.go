@@ -126,7 +126,7 @@ func (p *pattern) isOpen() bool {
 // Patterns are kept as text: what is not UTF-8 as %XX.
 const hexDigits = "0123456789abcdef"
 
-// shown returns a key as it is kept in Cause.Patterns.
+// shownKey returns a key as it is kept in Cause.Patterns.
 func shownKey(key string) string {
 	if utf8.ValidString(key) && !strings.Contains(key, "%") && !strings.ContainsFunc(key, isControl) {
 		return key
