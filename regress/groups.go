@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"muster/regress/internal/cause"
@@ -12,7 +11,7 @@ import (
 	"muster/regress/internal/name"
 	"muster/regress/internal/readable"
 	"muster/regress/internal/report"
-	"muster/regress/internal/state"
+	"muster/regress/internal/review"
 )
 
 // Groups prints the causes of the differences of a past run, those of most cases first.
@@ -26,7 +25,7 @@ func Groups(_ context.Context, o Options, id string) error {
 	if err != nil {
 		return err
 	}
-	decided, err := p.run.Decisions()
+	decided, err := p.decisions()
 	if err != nil {
 		return err
 	}
@@ -99,7 +98,7 @@ func groupLines(w io.Writer, found *cause.Found) error {
 	return nil
 }
 
-func groupTable(w io.Writer, p *past, found *cause.Found, decided map[string]state.Decision) error {
+func groupTable(w io.Writer, p *past, found *cause.Found, decided map[string]review.State) error {
 	b := &strings.Builder{}
 	cases := len(found.Members)
 	switch {
@@ -141,16 +140,15 @@ func (p *past) nextText() string {
 	return "muster show G1, muster accept G1, muster review"
 }
 
-// acceptedOutside counts the cases of which all causes are accepted, and that no accept has
+// acceptedOutside counts the cases of which all causes are accepted, and that nothing has
 // put into the golden: it refused them, or somebody was killed between the two.
-func (p *past) acceptedOutside(found *cause.Found, decided map[string]state.Decision) (n int) {
+func (p *past) acceptedOutside(found *cause.Found, decided map[string]review.State) (n int) {
 	if p.run.Command != report.CheckCommand {
 		return 0
 	}
-	inside := p.accepted()
-	for _, m := range found.Members {
-		isOpen := func(i int) bool { return decided[found.Causes[i].ID] != state.Accepted }
-		if !inside[m.Name] && len(m.Causes) > 0 && !slices.ContainsFunc(m.Causes, isOpen) {
+	r := p.decidable(found).review(decided, promotedIn(p.results))
+	for i := range r.Cases() {
+		if r.Promotable(i) {
 			n++
 		}
 	}
@@ -177,7 +175,7 @@ func inFamilies(found *cause.Found) string {
 	return fmt.Sprintf(" (%d %s, %d in none)", len(families), noun, none)
 }
 
-func decidedText(d state.Decision) string {
+func decidedText(d review.State) string {
 	if d == "" {
 		return ""
 	}

@@ -81,15 +81,16 @@ func TestShows(t *testing.T) {
 	}
 }
 
-// An index answers alike however often and by how many at once it is asked.
+// An index answers alike however often and by how many at once it is asked, also of edits
+// that nobody saw.
 func TestIndexIsShared(t *testing.T) {
-	cases := planted(5, 255)
-	f := found(cases...)
+	f := found(append(planted(5, 255), differing("b", "emit(a);\n", "emit_to(out, a);\n"))...)
+	asked := append(planted(7, 255), differing("b", "emit(other);\n", "emit(another);\n"), differing("b", "emit(c); d;\n", "emit_to(out, c);\n"))
 	index := cause.NewIndex(f.Causes)
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Go(func() {
-			for _, c := range cases {
+			for _, c := range asked {
 				shown, all := index.Explain(c)
 				if want, wantAll := cause.NewIndex(f.Causes).Explain(c); !slices.Equal(shown, want) || all != wantAll {
 					t.Errorf("%s shows %v, %v; asked first %v, %v", c.Name, shown, all, want, wantAll)
