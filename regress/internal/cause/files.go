@@ -39,9 +39,9 @@ func fileKeys(p Part) (keys []string) {
 	what := kindOfName(p.Key)
 	switch {
 	case p.Old == nil:
-		return []string{sortFile + " new file " + what}
+		return []string{sortFile + " " + come(p.Now) + " " + what}
 	case p.Now == nil:
-		return []string{sortFile + " no file " + what}
+		return []string{sortFile + " " + gone(p.Old) + " " + what}
 	case p.Now.Form != p.Old.Form:
 		return []string{sortFile + " " + formName(p.Old) + " → " + formName(p.Now) + " " + what}
 	case p.Now.Exec && !p.Old.Exec:
@@ -53,6 +53,23 @@ func fileKeys(p Part) (keys []string) {
 		keys = append(keys, sortBinary+" "+contents(p.OldText, p.NowText)+" "+what)
 	}
 	return keys
+}
+
+// come names what was not there before. That a source is removed is no new file: who takes
+// new files must not take that too.
+func come(p *outcome.Part) string {
+	if p.Form == outcome.Gone {
+		return "source removed"
+	}
+	return "new " + formName(p)
+}
+
+// gone names what is no longer there.
+func gone(p *outcome.Part) string {
+	if p.Form == outcome.Gone {
+		return "source no longer removed"
+	}
+	return "no " + formName(p)
 }
 
 func formName(p *outcome.Part) string {

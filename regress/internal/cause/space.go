@@ -86,6 +86,8 @@ func blank(b []byte) string {
 		return "no space"
 	case bytes.IndexByte(b, '\t') >= 0:
 		return "tab"
+	case bytes.ContainsAny(b, "\r\v\f"):
+		return "other space"
 	case len(b) == 1:
 		return "space"
 	}
@@ -100,8 +102,10 @@ func trailing(a, b []byte) string {
 		return "line end LF → CRLF"
 	case len(a) > len(b):
 		return "trailing space −"
+	case len(a) < len(b):
+		return "trailing space +"
 	}
-	return "trailing space +"
+	return "trailing space" // of another sort
 }
 
 func blankLines(a, b []byte) string {
