@@ -2,7 +2,6 @@ package regress
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -89,14 +88,11 @@ type groupLine struct {
 
 func groupLines(w io.Writer, found *cause.Found) error {
 	for _, c := range found.Causes {
-		text, err := json.Marshal(groupLine{
+		err := report.EncodeLine(w, groupLine{
 			"group", c.ID, c.Signature, c.Cases, c.Lines, c.Sole, name.Print(c.Example), name.Print(c.Smallest),
 			c.Name, string(c.Kind), c.Family,
 		})
 		if err != nil {
-			return err
-		}
-		if _, err := fmt.Fprintf(w, "%s\n", text); err != nil {
 			return err
 		}
 	}
@@ -130,10 +126,19 @@ func groupTable(w io.Writer, p *past, found *cause.Found, decided map[string]sta
 		fmt.Fprintf(b, "%s %s not in the golden yet: muster review, or muster accept G1, puts %s there\n", readable.Number(n), are, them)
 	}
 	if cases > 0 {
-		fmt.Fprintf(b, "next: muster show G1, muster accept G1, muster review\n")
+		fmt.Fprintf(b, "next: %s\n", p.nextText())
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// nextText names the commands that go on from the causes: a compare has no golden to accept
+// into.
+func (p *past) nextText() string {
+	if p.run.Command != report.CheckCommand {
+		return "muster show G1"
+	}
+	return "muster show G1, muster accept G1, muster review"
 }
 
 // acceptedOutside counts the cases of which all causes are accepted, and that no accept has

@@ -49,7 +49,7 @@ func openPast(o *Options, id string) (*past, error) {
 	if p.options, err = optionsOf(run); err != nil {
 		return nil, err
 	}
-	p.options.Store.State, p.options.Files = o.Store.State, o.Files
+	p.options.takeFrom(o)
 	p.results, err = run.Results()
 	return p, err
 }

@@ -11,21 +11,24 @@ import (
 // change has one context, or a few, whatever it is seen in.
 
 const (
-	scanMax  = 1000 // bytes before a place that are looked at
+	scanMax = 1000 // bytes before a place that are looked at
+	// keywords are those that begin a line or stand before a bracket. Most types, and constants, do
+	// not: a formatter treats them like other words. They do count in what a tool quotes when
+	// it fails (keyword in ending.go), where it names what it expected.
 	keywords = " assert async await break case catch class const continue def default del do elif else enum except export extends" +
 		" finally fn for from func function global if impl implements import in include interface is lambda let match namespace" +
 		" new not of or and package print pub public private protected raise return static struct switch throw try type typedef" +
 		" union unless use using var void while with yield "
 )
 
-// gap returns the context of a gap on one side, by what the gap is called there.
-func (s *surroundings) gap(gap Span, blankLine, lineBreak bool) string {
+// gap returns the context of a gap on one side, by how it changed.
+func (s *surroundings) gap(gap Span, change gapChange) string {
 	switch {
-	case blankLine:
+	case change.isOfBlankLines():
 		return besideBlank(s.text, gap)
-	case lineBreak:
-		in := s.encloser(gap.From)
-		if strings.HasPrefix(in, "in ") {
+	case change.isBroken():
+		in, isBracket := s.encloser(gap.From)
+		if isBracket {
 			in += besideBreak(s.text, gap)
 		}
 		return in
@@ -197,7 +200,8 @@ func (s *surroundings) signs(at Span, signs []element) string {
 		if behind < len(text) && bytes.IndexByte([]byte(")]}"), text[behind]) >= 0 {
 			return "before the end of " + bracketKind(text[behind])
 		}
-		return s.encloser(from)
+		in, _ := s.encloser(from)
+		return in
 	}
 	return ""
 }

@@ -102,10 +102,10 @@ func spaceBefore(text []byte, at int) int {
 
 // encloser says what a place stands in: a bracket and what is before that, or else the
 // keyword or the sign that it stands behind.
-func (s *surroundings) encloser(at int) string {
+func (s *surroundings) encloser(at int) (in string, isBracket bool) {
 	text := s.text
 	if i := s.openerOf(at); i >= 0 && text[i] != '{' {
-		return "in " + opens(text, i)
+		return "in " + opens(text, i), true
 	}
 	end := spaceBefore(text, at)
 	from := end
@@ -114,11 +114,11 @@ func (s *surroundings) encloser(at int) string {
 	}
 	switch {
 	case isKeyword(text[from:end]):
-		return "behind " + string(text[from:end])
+		return "behind " + string(text[from:end]), false
 	case end > 0 && weight(text[end-1]) > 0 && !isQuote(text[end-1]):
-		return "behind " + string(text[end-1])
+		return "behind " + string(text[end-1]), false
 	}
-	return ""
+	return "", false
 }
 
 // opens says what the bracket at i is: that of a call, of an index, or of what is before.
