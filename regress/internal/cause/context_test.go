@@ -26,7 +26,7 @@ func TestContexts(t *testing.T) {
 		},
 		{
 			"spaces", "a = \"x {WORD} y\"\nb = WORD**2\nc = 3**WORD\n", "a = \"x { WORD} y\"\nb = WORD ** 2\nc = 3 ** WORD\n",
-			[]string{"no space → space beside *", "no space → space in STR"},
+			[]string{"no space → space beside **", "no space → space in STR"},
 		},
 		{
 			"line breaks", "f(\n    WORD)\nx = (\n    WORD + 1)\n", "f(WORD)\nx = (WORD + 1)\n",

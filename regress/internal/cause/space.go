@@ -30,7 +30,7 @@ func (t *text) space(old, now Span, c *lineCounter) {
 		case cut[1] == a0:
 			name = trailing(x, y)
 		case cut[0] == a1:
-			name = indent(x, y)
+			name = t.indent(x, y, Span{now.From + b1, now.To})
 		}
 		t.gapEdit(Span{old.From + cut[0], old.From + cut[1]}, Span{now.From + cut[2], now.From + cut[3]}, name, c)
 	}
@@ -115,7 +115,28 @@ func blankLines(a, b []byte) string {
 	return "blank line" // what is on it
 }
 
-func indent(a, b []byte) string {
+// An indented line is one whose indent changed last.
+type indented struct {
+	ends, by int // where its indent ends, how many bytes more it has
+	in       string // its context
+}
+
+// indent names a change of an indent, with its context. A line that begins with an operator goes on with what
+// was begun, and is aligned with that; if it moves as the line before does, it says no more.
+func (t *text) indent(a, b []byte, now Span) string {
+	is := indented{ends: now.To, by: len(b) - len(a)}
+	behind := t.now[now.To:min(len(t.now), now.To+operatorMax)]
+	if weight(firstByte(behind)) == 4 && headOf(behind) == "" && !t.around[1].inRemark(now.To) {
+		is.in = "\tbefore an operator"
+	}
+	if last := t.lastIndent; last.by == is.by && last.ends <= now.From && bytes.IndexByte(bytes.TrimSpace(t.now[max(last.ends, now.From-scanMax):now.From]), '\n') < 0 {
+		is.in = last.in
+	}
+	t.lastIndent = is
+	return indentName(a, b) + is.in
+}
+
+func indentName(a, b []byte) string {
 	tabs, now := bytes.Count(a, []byte("\t")), bytes.Count(b, []byte("\t"))
 	switch {
 	case tabs > 0 && now == 0 && len(b) > 0:

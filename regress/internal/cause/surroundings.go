@@ -39,28 +39,23 @@ func (s *surroundings) openerOf(at int) int {
 	return -1
 }
 
-// quotes are what a line is in at a place: what the quote is that is open, and whether a
-// comment has begun.
+// quotes are what a place is in: what the quote is that is open on its line, and whether
+// a comment has begun, of the line or one of many.
 type quotes struct {
-	begin, to, at int // of the line; up to where it has no end; up to where this is known
-	open          byte
-	remark        bool
+	begin, at int // of the line; up to where this is known
+	open      byte
+	remark    bool // up to the line's end
+	ends      int  // where a comment ends that goes over lines; 0 for none
+	closed    int  // where the next end of one is, as far as it was looked for; -1 for none
 }
 
-// quotedAt says if a place is in a string or a comment of its line.
+// quotedAt says if a place is in a string or a comment.
 func (s *surroundings) quotedAt(at int) string {
 	q := &s.quoted
-	if at < q.to || at > q.begin+scanMax || bytes.IndexByte(s.text[q.to:at], '\n') >= 0 {
-		from := max(0, at-scanMax)
-		begin := bytes.LastIndexByte(s.text[from:at], '\n')
-		if begin < 0 && from > 0 {
-			return "" // too far to tell
-		}
-		*q = quotes{begin: from + begin + 1, at: from + begin + 1}
-	}
-	q.to = at
-	q.goOn(s.text[:at])
-	switch {
+	switch isRemark := s.inRemark(at); {
+	case isRemark:
+		return "in TXT"
+	case at > q.begin+scanMax: // too far to tell
 	case q.remark:
 		return "in TXT"
 	case q.open != 0:
@@ -69,10 +64,35 @@ func (s *surroundings) quotedAt(at int) string {
 	return ""
 }
 
-// goOn looks at the rest of a text.
-func (q *quotes) goOn(text []byte) {
-	for ; q.at < len(text) && !q.remark; q.at++ {
+// inRemark reports whether a place is in a comment of many lines. Of one that begins far
+// away it is known that a line begins with its *.
+func (s *surroundings) inRemark(at int) bool {
+	q := &s.quoted
+	if at < q.at || at > q.at+scanMax {
+		from := max(0, at-scanMax)
+		if from > 0 {
+			from += bytes.IndexByte(s.text[from:at], '\n') + 1
+		}
+		if at < q.at {
+			q.closed = 0
+		}
+		*q = quotes{begin: from, at: from, closed: q.closed}
+		line := bytes.TrimLeft(s.text[from:at], " \t")
+		if len(line) > 1 && line[0] == '*' && (isSpace(line[1]) || line[1] == '/') {
+			q.ends = q.endFrom(s.text, from)
+		}
+	}
+	q.goOn(s.text, at)
+	return at < q.ends
+}
+
+// goOn looks at a text up to a place.
+func (q *quotes) goOn(text []byte, to int) {
+	for ; q.at < to; q.at++ {
 		switch c := text[q.at]; {
+		case c == '\n':
+			q.begin, q.open, q.remark = q.at+1, 0, false
+		case q.at < q.ends || q.remark:
 		case q.open != 0 && c == '\\':
 			q.at++
 		case q.open != 0:
@@ -82,13 +102,28 @@ func (q *quotes) goOn(text []byte) {
 		case isQuote(c):
 			q.open = c
 		case c == '/' || c == '#':
-			if q.at+1 == len(text) { // what it begins is behind
+			if q.at+1 == to { // what it begins is behind
 				return
 			}
 			next := text[q.at+1]
-			q.remark = c == '/' && (next == '/' || next == '*') || c == '#' && next == ' '
+			q.remark = c == '/' && next == '/' || c == '#' && next == ' '
+			if c == '/' && next == '*' {
+				q.ends = q.endFrom(text, q.at+2)
+			}
 		}
 	}
+}
+
+// endFrom returns where the comment ends that a place is in, 0 if it does not: then it is
+// none.
+func (q *quotes) endFrom(text []byte, at int) int {
+	if q.closed >= 0 && q.closed < at+2 {
+		q.closed = -1
+		if i := bytes.Index(text[at:], []byte("*/")); i >= 0 {
+			q.closed = at + i + 2
+		}
+	}
+	return max(0, q.closed)
 }
 
 // spaceBefore returns where the whitespace begins that ends at a place, or as far as it is
