@@ -25,7 +25,7 @@ func (s *surroundings) gap(gap Span, blankLine, lineBreak bool) string {
 	case blankLine:
 		return besideBlank(s.text, gap)
 	case s.inRemark(gap.From):
-		return "in TXT"
+		return inComment
 	case lineBreak:
 		in := s.encloser(gap.From)
 		switch {

@@ -54,13 +54,19 @@ func (t *text) spaceContext(old, now Span, name string) string {
 		return ""
 	}
 	s, gap := &t.around[0], old
+	other, at, since := &t.around[1], now.From, "in removed "
 	if bytes.IndexByte(t.old[old.From:old.To], '\n') < 0 {
 		s, gap = &t.around[1], now
+		other, at, since = &t.around[0], old.From, "in added "
 	}
 	if blank { // of the lines themselves, without the indent of the one behind
 		gap.To = skip(s.text, gap.To)
 	}
-	return s.gap(gap, blank, broken)
+	in := s.gap(gap, blank, broken)
+	if bracket, is := strings.CutPrefix(in, "in "); is && broken && in != inComment && !other.isEnclosed(at) {
+		return since + bracket
+	}
+	return in
 }
 
 func skip(text []byte, at int) int { return int(skipSpace(text, int32(at), int32(len(text)))) }
@@ -117,7 +123,7 @@ func blankLines(a, b []byte) string {
 
 // An indented line is one whose indent changed last.
 type indented struct {
-	ends, by int // where its indent ends, how many bytes more it has
+	ends, by int    // where its indent ends, how many bytes more it has
 	in       string // its context
 }
 

@@ -49,15 +49,18 @@ type quotes struct {
 	closed    int  // where the next end of one is, as far as it was looked for; -1 for none
 }
 
+// inComment is the context of what is in one.
+const inComment = "in TXT"
+
 // quotedAt says if a place is in a string or a comment.
 func (s *surroundings) quotedAt(at int) string {
 	q := &s.quoted
 	switch isRemark := s.inRemark(at); {
 	case isRemark:
-		return "in TXT"
+		return inComment
 	case at > q.begin+scanMax: // too far to tell
 	case q.remark:
-		return "in TXT"
+		return inComment
 	case q.open != 0:
 		return "in STR"
 	}
@@ -135,12 +138,18 @@ func spaceBefore(text []byte, at int) int {
 	return at
 }
 
+// isEnclosed reports whether a place is in brackets other than those of a body.
+func (s *surroundings) isEnclosed(at int) bool {
+	i := s.openerOf(at)
+	return i >= 0 && s.text[i] != '{'
+}
+
 // encloser says what a place stands in: a bracket and what is before that, or else the
 // keyword or the sign that it stands behind.
 func (s *surroundings) encloser(at int) string {
 	text := s.text
-	if i := s.openerOf(at); i >= 0 && text[i] != '{' {
-		return "in " + opens(text, i)
+	if s.isEnclosed(at) {
+		return "in " + opens(text, s.openerOf(at))
 	}
 	end := spaceBefore(text, at)
 	from := end
