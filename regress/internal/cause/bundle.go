@@ -18,7 +18,7 @@ const (
 // other, or as often and always as far from each other. That they are in the same cases
 // is no evidence: changes that have nothing to do with each other can be in all.
 func (f *finder) bundle(uses []int) [][]int {
-	b := bundles{finder: f, uses: uses, root: make([]int, len(f.shapes))}
+	b := bundles{finder: f, uses: uses, root: make([]int, len(f.shapes)), crowded: make([]int, len(f.shapes))}
 	for i := range b.root {
 		b.root[i] = i
 	}
@@ -46,7 +46,11 @@ type bundles struct {
 	// Shapes that stand beside different things: those that do not may be in copies of
 	// one text, where whatever changed is always near.
 	varied []bool
+	// How many edits of each shape are in a crowd.
+	crowded []int
 }
+
+func (b *bundles) isCrowded(shape int) bool { return 2*b.crowded[shape] > b.uses[shape] }
 
 // vary finds which are.
 func (b *bundles) vary() {
@@ -156,6 +160,7 @@ func (b *bundles) around(seen map[pair][2]int, list []spot, k int) {
 	for i := k + 1; i < len(list) && look(i); i++ {
 	}
 	if n > crowd {
+		b.crowded[list[k].shape]++
 		return
 	}
 	for _, s := range have[:n] {
@@ -197,7 +202,7 @@ func (b *bundles) rigid() {
 	}
 	var often []int
 	for i := range b.shapes {
-		if len(where[i]) > 0 {
+		if len(where[i]) > 0 && !b.isCrowded(i) {
 			often = append(often, i)
 		}
 	}

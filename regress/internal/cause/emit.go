@@ -58,7 +58,9 @@ func (h *hunk) block(b block, mark []byte, taken, touched bool) (done bool) {
 		case h.belongs(b.a0, b.b0):
 			e.Old.From, e.Now.From = int(old[b.a0].gap), int(now[b.b0].gap)
 		default:
+			h.text.besideEdit = true
 			h.gap(b.a0, b.b0)
+			h.text.besideEdit = false
 		}
 	}
 	if !done && !touched && h.belongs(b.a1, b.b1) {

@@ -48,6 +48,9 @@ func (t *text) gapEdit(old, now Span, name string, c *lineCounter) {
 // spaceContext returns what tells whitespace apart that was changed alike; by the side
 // that has more lines, for there is what was taken apart, or put together.
 func (t *text) spaceContext(old, now Span, name string) string {
+	if name == alignment && !sameWords(lastLineOf(t.old, old.From), lastLineOf(t.now, now.From)) {
+		return "behind an edit"
+	}
 	blank := strings.HasPrefix(name, "blank line")
 	broken := strings.Contains(name, "line break")
 	if !blank && !broken && !strings.Contains(name, "space →") && !strings.Contains(name, "spaces →") || strings.HasPrefix(name, "indent") {
@@ -64,12 +67,29 @@ func (t *text) spaceContext(old, now Span, name string) string {
 	}
 	in := s.gap(gap, blank, broken)
 	if bracket, is := strings.CutPrefix(in, "in "); is && broken && in != inComment && !other.isEnclosed(at) {
-		return since + bracket
+		in = since + bracket
+	}
+	if broken && t.besideEdit {
+		in = strings.TrimPrefix(in+" before an edit", " ")
 	}
 	return in
 }
 
 func skip(text []byte, at int) int { return int(skipSpace(text, int32(at), int32(len(text)))) }
+
+// sameWords reports whether two texts differ by whitespace alone.
+func sameWords(a, b []byte) bool {
+	for {
+		a, b = bytes.TrimLeft(a, " \t"), bytes.TrimLeft(b, " \t")
+		if len(a) == 0 || len(b) == 0 || a[0] != b[0] {
+			return len(a) == len(b)
+		}
+		a, b = a[1:], b[1:]
+	}
+}
+
+// alignment is what a line has that is padded otherwise.
+const alignment = "alignment"
 
 // within names a change of the gap between two tokens where at most one side has the
 // end of a line.
@@ -80,7 +100,7 @@ func within(a, b []byte, aLine, bLine int) string {
 	case bLine >= 0:
 		return blank(a) + " → line break"
 	case len(a) > 1 && len(b) > 1 && !bytes.ContainsAny(a, "\t") && !bytes.ContainsAny(b, "\t"):
-		return "alignment"
+		return alignment
 	}
 	return blank(a) + " → " + blank(b)
 }

@@ -38,6 +38,7 @@ type text struct {
 	changed    int64            // bytes in the larger side of edits that are more than whitespace
 	around     [2]surroundings  // of what was, and of what is
 	lastIndent indented
+	besideEdit bool // the gap that is looked at is before what was replaced
 }
 
 // scratch is memory that is used for one part after another.
