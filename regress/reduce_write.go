@@ -25,9 +25,7 @@ import (
 
 // folder is where the reduced sources of the run are. It is a corpus: what all cases are
 // given lies there too.
-func (d *reducing) folder() string { return d.past.reduced() }
-
-func (p *past) reduced() string { return filepath.Join(p.options.Store.State, "reduced", p.run.ID) }
+func (d *reducing) folder() string { return d.state.Reduced(d.past.run.ID) }
 
 // conclude runs the smallest source once more, writes it and tells all about it.
 func (d *reducing) conclude(ctx context.Context, r shrink.Result) error {
@@ -201,7 +199,7 @@ func (d *reducing) writeGiven(root *os.Root) error {
 	for _, e := range given {
 		size += e.Size
 	}
-	if size > givenMax {
+	if size > d.given {
 		d.tooMuch = size
 		return nil
 	}
@@ -258,14 +256,4 @@ func link(root *os.Root, e corpus.Entry) error {
 		return nil
 	}
 	return err
-}
-
-// contentOf reads an entry of the corpus.
-func (s *session) contentOf(e corpus.Entry) ([]byte, error) {
-	r, err := s.corpus.Open(e)
-	if err != nil {
-		return nil, err
-	}
-	content, err := io.ReadAll(r)
-	return content, errors.Join(err, r.Close())
 }

@@ -109,7 +109,7 @@ func (b *bundles) spots(list []spot, p *seenPart) []spot {
 
 // fit reports whether a shape occurs often enough to tell, and is no whitespace.
 func (b *bundles) fit(s int) bool {
-	return b.shapes[s].cases >= literalMin && isOfTokens(b.shapes[s].sort)
+	return b.shapes[s].cases >= literalMin && b.shapes[s].sort.isOfTokens()
 }
 
 type pair struct{ a, b int }

@@ -12,26 +12,29 @@ import (
 // change has one context, or a few, whatever it is seen in.
 
 const (
-	scanMax  = 1000 // bytes before a place that are looked at
+	scanMax = 1000 // bytes before a place that are looked at
+	// keywords are those that begin a line or stand before a bracket. Most types, and constants, do
+	// not: a formatter treats them like other words. They do count in what a tool quotes when
+	// it fails (keyword in ending.go), where it names what it expected.
 	keywords = " assert async await break case catch class const continue def default del do elif else enum except export extends" +
 		" finally fn for from func function global if impl implements import in include interface is lambda let match namespace" +
 		" new not of or and package print pub public private protected raise return static struct switch throw try type typedef" +
 		" union unless use using var void while with yield "
 )
 
-// gap returns the context of a gap on one side, by what the gap is called there.
-func (s *surroundings) gap(gap Span, blankLine, lineBreak bool) string {
+// gap returns the context of a gap on one side, by how it changed.
+func (s *surroundings) gap(gap Span, change gapChange) string {
 	switch {
-	case blankLine:
+	case change.isOfBlankLines():
 		return besideBlank(s.text, gap)
 	case s.inRemark(gap.From):
 		return inComment
-	case lineBreak:
-		in := s.encloser(gap.From)
+	case change.isBroken():
+		in, isBracket := s.encloser(gap.From)
 		switch {
 		case in == "":
 			return cmp.Or(strings.TrimPrefix(besideBreak(s.text, gap), " "), lineEnd(s.text, gap.To))
-		case strings.HasPrefix(in, "in "):
+		case isBracket:
 			in += besideBreak(s.text, gap)
 		}
 		return in
@@ -75,7 +78,7 @@ func besideBreak(text []byte, gap Span) string {
 		return " between STR"
 	case isKeyword(behind[:end]):
 		return " before " + string(behind[:end])
-	case weight(first) == 4 || weight(before) == 4:
+	case weight(first) == operatorWeight || weight(before) == operatorWeight:
 		return " beside an operator"
 	}
 	return ""
@@ -169,8 +172,9 @@ func signBefore(text []byte, at int) string {
 }
 
 const (
-	quoteWeight = 3
-	operatorMax = 3 // bytes
+	quoteWeight    = 3
+	operatorWeight = 4
+	operatorMax    = 3 // bytes
 )
 
 // weight says how much a neighbour tells.
@@ -185,7 +189,7 @@ func weight(c byte) int {
 	case c == ',' || c == ';':
 		return 2
 	}
-	return 4
+	return operatorWeight
 }
 
 func isQuote(c byte) bool { return c == '"' || c == '\'' || c == '`' }
@@ -234,7 +238,8 @@ func (s *surroundings) signs(at Span, signs []element) string {
 		if behind < len(text) && bytes.IndexByte([]byte(")]}"), text[behind]) >= 0 {
 			return "before the end of " + bracketKind(text[behind])
 		}
-		return s.encloser(from)
+		in, _ := s.encloser(from)
+		return in
 	}
 	return ""
 }

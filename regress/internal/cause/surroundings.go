@@ -146,10 +146,10 @@ func (s *surroundings) isEnclosed(at int) bool {
 
 // encloser says what a place stands in: a bracket and what is before that, or else the
 // keyword or the sign that it stands behind.
-func (s *surroundings) encloser(at int) string {
+func (s *surroundings) encloser(at int) (in string, isBracket bool) {
 	text := s.text
 	if s.isEnclosed(at) {
-		return "in " + opens(text, s.openerOf(at))
+		return "in " + opens(text, s.openerOf(at)), true
 	}
 	end := spaceBefore(text, at)
 	from := end
@@ -158,11 +158,11 @@ func (s *surroundings) encloser(at int) string {
 	}
 	switch {
 	case isKeyword(text[from:end]):
-		return "behind " + string(text[from:end])
+		return "behind " + string(text[from:end]), false
 	case end > 0 && weight(text[end-1]) > 0 && !isQuote(text[end-1]):
-		return "behind " + string(text[end-1])
+		return "behind " + string(text[end-1]), false
 	}
-	return ""
+	return "", false
 }
 
 // opens says what the bracket at i is: that of a call, of an index, or of what is before.
@@ -187,7 +187,7 @@ func opens(text []byte, i int) string {
 		return string(text[from:end]) + " " + closed
 	case from < end && end == i:
 		return "f" + closed
-	case end > 0 && text[end-1] == '=' && end > 1 && weight(text[end-2]) == 4:
+	case end > 0 && text[end-1] == '=' && end > 1 && weight(text[end-2]) == operatorWeight:
 		return string(text[end-2:end]) + " " + closed
 	case end > 0 && text[end-1] == '=':
 		return "= " + closed

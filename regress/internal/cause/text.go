@@ -62,7 +62,7 @@ func (p *scratches) get() *scratch {
 	return &scratch{}
 }
 
-// compareTexts finds the edits of a text, in order.
+// compare finds the edits of a text, in order.
 func (t *text) compare() {
 	from, oldTo, nowTo := t.trim()
 	if from == oldTo && from == nowTo {
