@@ -1,6 +1,9 @@
 package cause
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // enclosed gives one pattern to a bracket that was added alone, or removed, and the one that
 // closes it, where what they are around has lines that are as they were: then they are in
@@ -39,7 +42,15 @@ func (t *text) enclosedOn(s *surroundings, prefix string, as sort, of func(*plac
 
 func isLoneBracket(key string) bool {
 	p := parse(key)
-	side := append(p.old, p.now...)
+	return isBracket(&p)
+}
+
+// isBracket reports whether an edit adds or removes one bracket and nothing else.
+func isBracket(p *pattern) bool {
+	if !p.isEdit() {
+		return false
+	}
+	side := slices.Concat(p.old, p.now)
 	return len(side) == 1 && side[0].kind == sign && len(side[0].text) == 1 && bracketAt([]byte(side[0].text), 0) != 0
 }
 

@@ -64,13 +64,16 @@ func (c gapChange) isOfBlankLines() bool {
 	return c.sort == blankLess || c.sort == blankMore || c.sort == blankOther
 }
 
+func (c gapChange) isOfIndent() bool { return c.sort >= indentToSpaces }
+
 // isBroken reports whether a line was broken between two tokens, or two were joined.
 func (c gapChange) isBroken() bool {
 	return c.sort == between && (c.old == lineBreak || c.now == lineBreak)
 }
 
 // isTelling reports whether it says something where a change was made: a formatter breaks
-// lines and spaces signs by what they are in or beside, and indents and aligns by itself.
+// lines and spaces signs by what they are in or beside. Of indents and padding only the line
+// that they are on does.
 func (c gapChange) isTelling() bool {
 	return c.isOfBlankLines() || c.isBroken() || c.sort == between && c.old != someTab
 }
