@@ -39,7 +39,7 @@ func TestScript(t *testing.T) {
 			t.Fatal(err)
 		}
 		args := script.Args("a 'b")
-		run := osexec.Command(args[0], args[1:]...)
+		run := osexec.CommandContext(t.Context(), args[0], args[1:]...)
 		run.Dir = dir
 		if got, err := run.CombinedOutput(); err != nil || string(got) != c.want {
 			t.Errorf("%q as the script %q: %q, %v, want %q", c.words, command.Script(), got, err, c.want)
