@@ -141,8 +141,14 @@ func (d *reducing) byOneLine() (string, error) {
 		return "", fault.Environmentf("the folder that this runs in: %w", err)
 	}
 	o := d.past.options
+	old, now := quotedCommand(d.reference.Typed()), quotedCommand(d.candidate.Typed())
+	if d.reference.Shell != d.candidate.Shell || d.reference.Stdin != d.candidate.Stdin {
+		// compare has one --shell and one --stdin for both.
+		o.Command.Shell, o.Command.Stdin = true, false
+		old, now = shellQuote(d.reference.Script()), shellQuote(d.candidate.Script())
+	}
 	args := []string{"muster", report.CompareCommand, d.folder(), "--state", filepath.Join(d.folder(), ".muster"),
-		"--filter", "^" + regexp.QuoteMeta(name.Print(d.goal.name)) + "$", "--ref", quotedCommand(d.reference.Words), "--new", quotedCommand(d.candidate.Words)}
+		"--filter", "^" + regexp.QuoteMeta(name.Print(d.goal.name)) + "$", "--ref", old, "--new", now}
 	if d.o.Configured {
 		args = append(args, "--config", "")
 	}

@@ -103,7 +103,7 @@ func parseVersion(line, where string) (v regress.Version, err error) {
 		}
 	}
 	if at <= 0 {
-		return v, usagef("%s: %q is no version: a line is NAME: COMMAND", where, line)
+		return v, usagef("%s: %.100q is no version: a line is NAME: COMMAND", where, line)
 	}
 	v = regress.Version{Name: line[:at], Where: where}
 	v.Words, err = splitCommand(where, strings.TrimSpace(line[at+1:]))

@@ -172,6 +172,10 @@ func TestFiles(t *testing.T) {
 	}{
 		{nil, file("a.o", 0, false), "", "x", "new file *.o", cause.File},
 		{file("a.map", 0, false), nil, "x", "", "no file *.map", cause.File},
+		{nil, file("a.h", outcome.Gone, false), "", "", "source removed *.h", cause.File},
+		{file("a.h", outcome.Gone, false), nil, "", "", "source no longer removed *.h", cause.File},
+		{nil, file("a.so", outcome.Symlink, false), "", "a", "new link *.so", cause.File},
+		{file("a.so", outcome.Symlink, false), nil, "a", "", "no link *.so", cause.File},
 		{file("a.sh", 0, false), file("a.sh", 0, true), "x", "x", "executable *.sh", cause.File},
 		{file("a", 0, false), file("a", outcome.Symlink, false), "x", "b", "file → link without extension", cause.File},
 		{file("a.o", 0, false), file("a.o", 0, false), elf + "a", elf + "bc", "binary ELF, larger, after the header *.o", cause.Binary},

@@ -116,3 +116,15 @@ func TestContextsAreFamilies(t *testing.T) {
 	}
 	checkReplay(t, f, cases)
 }
+
+// A name tells what one kind of whitespace became, not that it is as it was.
+func TestOtherSpace(t *testing.T) {
+	for _, c := range [][3]string{
+		{"int a\n", "int\va\n", "space → other space"}, {"int\ra\n", "int a\n", "other space → space"},
+		{"a;\f\nb;\n", "a;\v\nb;\n", "trailing space"}, {"a;\nb;\n", "a;\v\nb;\n", "trailing space +"},
+	} {
+		if f := found(differing("a", c[0], c[1])); len(f.Causes) != 1 || f.Causes[0].Name != c[2] {
+			t.Errorf("%q → %q: want %s%s", c[0], c[1], c[2], named(f))
+		}
+	}
+}

@@ -39,9 +39,9 @@ func fileKeys(p Part) (keys []string) {
 	what := kindOfName(p.Key)
 	switch {
 	case p.Old == nil:
-		return []string{sortFile.key("new file " + what)}
+		return []string{sortFile.key(come(p.Now) + " " + what)}
 	case p.Now == nil:
-		return []string{sortFile.key("no file " + what)}
+		return []string{sortFile.key(gone(p.Old) + " " + what)}
 	case p.Now.Form != p.Old.Form:
 		return []string{sortFile.key(formName(p.Old) + " → " + formName(p.Now) + " " + what)}
 	case p.Now.Exec && !p.Old.Exec:
@@ -61,6 +61,23 @@ func whatHappened(rest string) string {
 	what, _, _ := strings.Cut(rest, " *")
 	what, _, _ = strings.Cut(what, ",")
 	return what
+}
+
+// come names what was not there before. That a source is removed is no new file: who takes
+// new files must not take that too.
+func come(p *outcome.Part) string {
+	if p.Form == outcome.Gone {
+		return "source removed"
+	}
+	return "new " + formName(p)
+}
+
+// gone names what is no longer there.
+func gone(p *outcome.Part) string {
+	if p.Form == outcome.Gone {
+		return "source no longer removed"
+	}
+	return "no " + formName(p)
 }
 
 func formName(p *outcome.Part) string {

@@ -18,6 +18,7 @@ const (
 	lfToCRLF                      //
 	trailingLess                  // space at the end of a line
 	trailingMore                  //
+	trailingOther                 // as much of another kind
 	blankLess                     // blank lines
 	blankMore                     //
 	blankOther                    // what is on them
@@ -37,6 +38,7 @@ const (
 	manySpaces
 	someTab
 	lineBreak
+	otherSpace
 )
 
 // key is what a pattern has of a change. It is in the signatures of causes, and stays: what
@@ -47,7 +49,7 @@ func (c gapChange) key() string {
 	}
 	return [...]string{
 		alignment: "alignment", crlfToLF: "line end CRLF → LF", lfToCRLF: "line end LF → CRLF",
-		trailingLess: "trailing space −", trailingMore: "trailing space +",
+		trailingLess: "trailing space −", trailingMore: "trailing space +", trailingOther: "trailing space",
 		blankLess: "blank line −", blankMore: "blank line +", blankOther: "blank line",
 		indentToSpaces: "indent tab → spaces", indentToTab: "indent spaces → tab",
 		indentMore: "indent +", indentLess: "indent −", indentOther: "indent",
@@ -55,7 +57,7 @@ func (c gapChange) key() string {
 }
 
 func (f gapForm) key() string {
-	return [...]string{noSpace: "no space", oneSpace: "space", manySpaces: "spaces", someTab: "tab", lineBreak: "line break"}[f]
+	return [...]string{noSpace: "no space", oneSpace: "space", manySpaces: "spaces", someTab: "tab", lineBreak: "line break", otherSpace: "other space"}[f]
 }
 
 func (c gapChange) isOfBlankLines() bool {
@@ -97,6 +99,8 @@ func formOf(b []byte) gapForm {
 		return noSpace
 	case bytes.IndexByte(b, '\t') >= 0:
 		return someTab
+	case bytes.ContainsAny(b, "\r\v\f"):
+		return otherSpace
 	case len(b) == 1:
 		return oneSpace
 	}
@@ -111,8 +115,10 @@ func trailing(a, b []byte) gapSort {
 		return lfToCRLF
 	case len(a) > len(b):
 		return trailingLess
+	case len(a) < len(b):
+		return trailingMore
 	}
-	return trailingMore
+	return trailingOther
 }
 
 func blankLines(a, b []byte) gapSort {
