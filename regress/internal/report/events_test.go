@@ -28,14 +28,7 @@ func write(t interface{ Fatal(...any) }, events []Event) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, ev := range events {
-		if err := r.Handle(ev); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := r.Close(); err != nil {
-		t.Fatal(err)
-	}
+	handAll(t, r, events)
 	return b.Bytes()
 }
 

@@ -19,6 +19,16 @@ func writeReport(t rapid.TB, makeReporter func(path string) (Reporter, error), p
 	if err != nil {
 		t.Fatal(err)
 	}
+	handAll(t, r, events)
+	file, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// handAll hands all events to a reporter, and closes it.
+func handAll(t interface{ Fatal(...any) }, r Reporter, events []Event) {
 	for _, ev := range events {
 		if err := r.Handle(ev); err != nil {
 			t.Fatal(err)
@@ -27,11 +37,6 @@ func writeReport(t rapid.TB, makeReporter func(path string) (Reporter, error), p
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
 	}
-	file, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return file
 }
 
 func names(t *testing.T, folder string) (names []string) {
