@@ -42,6 +42,7 @@ type model struct {
 	sheet   sheet
 	commit  *commit // under way; nil for none
 	written []review.Result
+	failed  error // of the last commit
 }
 
 func newModel(ctx context.Context, d *review.Desk, colour bool) *model {
@@ -157,6 +158,7 @@ func (m *model) write() tea.Cmd {
 func (m *model) settle() tea.Cmd {
 	c := m.commit
 	m.commit, m.stage = nil, confirming
+	m.failed = c.err
 	if c.err != nil {
 		m.message = "not written: " + c.err.Error()
 		return nil

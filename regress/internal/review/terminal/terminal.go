@@ -25,7 +25,8 @@ type Streams struct {
 }
 
 // Run shows a review until its reviewer leaves, and returns what was written. The
-// terminal is then as it was before. A context that ends ends it, and so does ctrl+c: what
+// terminal is then as it was before. Who leaves after a write that failed gets its error: a
+// status line may have no room for it. A context that ends ends it, and so does ctrl+c: what
 // is being written then is stopped, and waited for.
 func Run(ctx context.Context, d *review.Desk, s Streams) ([]review.Result, error) {
 	running, stop := context.WithCancel(ctx)
@@ -45,6 +46,9 @@ func Run(ctx context.Context, d *review.Desk, s Streams) ([]review.Result, error
 			err = fault.Interruptedf("interrupted while it was written: %w", failed)
 		}
 		m.settle()
+	}
+	if err == nil {
+		err = m.failed
 	}
 	return m.written, err
 }
