@@ -12,6 +12,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"time"
 
 	"muster/regress/internal/corpus"
 	"muster/regress/internal/outcome"
@@ -40,18 +41,29 @@ type Batch struct {
 type Result struct {
 	Outcome outcome.Outcome
 	Cost    outcome.Cost
-	Lane    int
+	Lane    int     // NoLane of an engine's
+	Remote  *Remote // nil of a run on this machine
 
 	contents []Content
 	release  func()
 }
 
-// Content is what one part holds: in memory, or in a file until the result is
-// released.
+// Remote is what an engine says of a run. What it does not say is zero.
+type Remote struct {
+	Cached   bool // it was not run for us
+	Worker   string
+	Queued   time.Duration // until a worker took it
+	Ran      time.Duration // the command alone
+	Measured bool          // the result's CPU and peak memory are the engine's; else it gives none
+}
+
+// Content is what one part holds: in memory, in a file until the result is released, or
+// where Opener gets it from.
 type Content struct {
-	Key   outcome.Key
-	Bytes []byte
-	File  string
+	Key    outcome.Key
+	Bytes  []byte
+	File   string
+	Opener func() (io.ReadCloser, error) // nil = one of the others; fit for several goroutines
 }
 
 // NewResult returns a result whose parts' contents are in contents, in the
@@ -69,6 +81,8 @@ func (r *Result) Open(p outcome.Part) (io.ReadCloser, error) {
 	switch {
 	case !ok:
 		return nil, fmt.Errorf("no content of %s", p.Key)
+	case r.contents[i].Opener != nil:
+		return r.contents[i].Opener()
 	case r.contents[i].File != "":
 		return os.Open(r.contents[i].File)
 	}

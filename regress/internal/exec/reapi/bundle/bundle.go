@@ -201,7 +201,7 @@ func (b *Bundle) Shell() []string {
 const posixShell = "/bin/sh"
 
 // moved replaces the paths of inputs in an argument: at its start, after an option's one
-// letter (-I), and after '=', ':' and ','.
+// letter (-I), after '=', ':' and ',', and where a word begins in a shell's script.
 func (b *Bundle) moved(arg string) string {
 	for _, m := range b.moves {
 		for at := 0; ; {
@@ -222,10 +222,12 @@ func (b *Bundle) moved(arg string) string {
 }
 
 func begins(arg string, at int) bool {
-	return at == 0 || strings.IndexByte("=:,", arg[at-1]) >= 0 || at == 2 && arg[0] == '-' && arg[1] != '-'
+	return at == 0 || strings.IndexByte("=:, \t\n'\"(;", arg[at-1]) >= 0 || at == 2 && arg[0] == '-' && arg[1] != '-'
 }
 
-func ends(arg string, at int) bool { return at == len(arg) || strings.IndexByte("/:,", arg[at]) >= 0 }
+func ends(arg string, at int) bool {
+	return at == len(arg) || strings.IndexByte("/:, \t\n'\");", arg[at]) >= 0
+}
 
 // add notes a file, and refuses what is too much.
 func (m *making) add(f File) error {

@@ -20,13 +20,12 @@ type Property struct{ Name, Value string }
 
 // Command is what is run, and what is wanted of what it leaves.
 type Command struct {
-	Args       []string   // the zeroth: an absolute path, one relative to Folder, or a name in PATH
-	Env        []string   // K=V; of two with one name the last counts
-	Folder     string     // the working directory below the root of the input, "" = the root
-	Outputs    []string   // paths below Folder; "" = the whole of it
-	Platform   []Property // as in the Action
-	Before21   bool       // the engine knows no output paths: they may be files, or folders
-	FolderForm repb.Command_OutputDirectoryFormat
+	Args     []string   // the zeroth: an absolute path, one relative to Folder, or a name in PATH
+	Env      []string   // K=V; of two with one name the last counts
+	Folder   string     // the working directory below the root of the input, "" = the root
+	Outputs  []string   // paths below Folder; "" or "." = the whole of it
+	Platform []Property // as in the Action
+	Before21 bool       // the engine knows no output paths: they may be files, or folders
 }
 
 // Blob returns the canonical message.
@@ -40,15 +39,14 @@ func (c Command) Blob() (blob.Blob, error) {
 	}
 	outputs := slices.Compact(slices.Sorted(slices.Values(c.Outputs)))
 	m := &repb.Command{
-		Arguments:             c.Args,
-		EnvironmentVariables:  env,
-		WorkingDirectory:      c.Folder,
-		Platform:              platform(c.Platform),
-		OutputDirectoryFormat: c.FolderForm,
+		Arguments:            c.Args,
+		EnvironmentVariables: env,
+		WorkingDirectory:     c.Folder,
+		Platform:             platform(c.Platform),
 	}
 	if c.Before21 {
 		for _, path := range outputs {
-			if path == "" {
+			if path == "" || path == "." {
 				m.OutputDirectories = append(m.OutputDirectories, path)
 			} else {
 				m.OutputFiles = append(m.OutputFiles, path)
