@@ -38,20 +38,10 @@ func (c Command) Blob() (blob.Blob, error) {
 		return blob.Blob{}, err
 	}
 	outputs := slices.Compact(slices.Sorted(slices.Values(c.Outputs)))
-	m := &repb.Command{
-		Arguments:            c.Args,
-		EnvironmentVariables: env,
-		WorkingDirectory:     c.Folder,
-		Platform:             platform(c.Platform),
-	}
+	m := &repb.Command{Arguments: c.Args, EnvironmentVariables: env, WorkingDirectory: c.Folder}
+	setPlatform(m, platform(c.Platform))
 	if c.Before21 {
-		for _, path := range outputs {
-			if path == "" || path == "." {
-				m.OutputDirectories = append(m.OutputDirectories, path)
-			} else {
-				m.OutputFiles = append(m.OutputFiles, path)
-			}
-		}
+		setOutputs(m, outputs)
 	} else {
 		m.OutputPaths = outputs
 	}

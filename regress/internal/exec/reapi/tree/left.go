@@ -87,11 +87,8 @@ func (l *looking) named(r *repb.ActionResult) {
 		had := l.had(f.GetPath())
 		l.file(f.GetPath(), had, f.GetDigest(), f.GetIsExecutable(), f.GetContents())
 	}
-	// The second and third are as engines before version 2.1 have links.
-	for _, links := range [][]*repb.OutputSymlink{r.GetOutputSymlinks(), r.GetOutputFileSymlinks(), r.GetOutputDirectorySymlinks()} {
-		for _, s := range links {
-			l.link(s.GetPath(), l.had(s.GetPath()), s.GetTarget())
-		}
+	for _, s := range links(r) {
+		l.link(s.GetPath(), l.had(s.GetPath()), s.GetTarget())
 	}
 }
 

@@ -189,7 +189,8 @@ func TestNamedOutputs(t *testing.T) {
 		{Path: "a.c", Digest: file("source").Digest.Proto()},
 	}
 	r.OutputSymlinks = []*repb.OutputSymlink{{Path: "l", Target: "a.o"}}
-	r.OutputFileSymlinks = r.OutputSymlinks // an engine that answers old clients too
+	//lint:ignore SA1019 an engine that answers old clients too
+	r.OutputFileSymlinks = r.OutputSymlinks
 	c := tree.Compare{Given: done(t, &d), Read: e.read}
 	left, err := c.Files(t.Context(), r)
 	if err != nil {
