@@ -170,6 +170,11 @@ func TestOutputLimit(t *testing.T) {
 	if err != nil || got.Outcome.Ending.Kind != outcome.Exited {
 		t.Errorf("just as much as it may: %+v, %v", got, err)
 	}
+	r := s.left(t, nil)
+	r.StdoutRaw = []byte(strings.Repeat("x", 100))
+	if got, err := of(t, setting(), tool()).Result(t.Context(), reapi.Came{Result: r}, s.contents()); err != nil || got.Outcome.Ending.Kind != outcome.Exited {
+		t.Errorf("a stream of just as much as it may: %+v, %v", got, err)
+	}
 }
 
 // What an engine gets wrong is the environment's, never a verdict.

@@ -243,12 +243,16 @@ func TestHostileResults(t *testing.T) {
 
 // A small tree that has the same folder again and again stands for very many.
 func TestManyFoldersOfOne(t *testing.T) {
+	const wide = 400 // to the third: 64 million
 	e := engine{}
 	at := blob.Of(nil).Digest
 	e[at] = nil
-	for range 40 {
-		d := &repb.Directory{Directories: []*repb.DirectoryNode{{Name: "a", Digest: at.Proto()}, {Name: "b", Digest: at.Proto()}}}
-		b, err := proto.Marshal(d)
+	for range 3 {
+		var d repb.Directory
+		for i := range wide {
+			d.Directories = append(d.Directories, &repb.DirectoryNode{Name: fmt.Sprint(i), Digest: at.Proto()})
+		}
+		b, err := proto.Marshal(&d)
 		if err != nil {
 			t.Fatal(err)
 		}
