@@ -52,6 +52,10 @@ var rooms = []room{
 	{"regress/internal/plainfiles", "regress/internal/golden regress/internal/outcome regress/internal/name regress/internal/fault", plain},
 	{"regress/internal/exec", "regress/internal/outcome regress/internal/corpus regress/internal/fault regress/internal/filestamp", plain},
 	{"regress/internal/exec/local", "regress/internal/exec regress/lane internal/cgroup regress/internal/corpus regress/internal/outcome regress/internal/name regress/internal/fault internal/filelock", plain},
+	{"regress/internal/exec/reapi", "", plain},
+	{"regress/internal/exec/reapi/blob", "regress/internal/outcome", pure},
+	{"regress/internal/exec/reapi/client", "regress/internal/exec/reapi/blob regress/internal/fault regress/internal/outcome", plain},
+	{"regress/internal/exec/reapi/enginetest", "regress/internal/exec/reapi/blob", plain},
 	{"regress/internal/readable", "", pure},
 	{"regress/internal/diff", "regress/internal/readable", pure},
 	{"regress/internal/cause", "regress/internal/outcome", pure},
@@ -138,6 +142,26 @@ var dependencies = []dependency{
 	{"connectrpc.com/connect", "messages over net/http that the clients of Connect, gRPC and gRPC-Web send, and curl", "google.golang.org/protobuf"},
 	{"golang.org/x/term", "whether there is a terminal and how wide it is", ""},
 	{"golang.org/x/sys", "system calls that package syscall does not have", ""},
+}
+
+// engineRooms alone speak with an engine of the Remote Execution API: what else needs it
+// asks them, and need not change when the API or gRPC does.
+const engineRooms = "regress/internal/exec/reapi/..."
+
+// enginePackages is what speaks it.
+var enginePackages = []string{
+	"google.golang.org/grpc/...", "github.com/bazelbuild/remote-apis/...", "cloud.google.com/go/longrunning/...",
+	"google.golang.org/genproto/...",
+}
+
+func TestEngineRooms(t *testing.T) {
+	for _, s := range readTree(t).sources {
+		for _, imported := range s.imports {
+			if under(imported, enginePackages...) && !under(s.folder(), engineRooms) {
+				t.Errorf("%s imports %s: only %s may; ask one of its packages", s.path, imported, engineRooms)
+			}
+		}
+	}
 }
 
 // The systems whose builds the rules on dependencies look at.
