@@ -169,7 +169,7 @@ func (e *execution) done(op *longrunningpb.Operation) (*repb.ExecuteResponse, er
 	case s.Code() == codes.OK:
 		return nil, errors.New("neither a result nor an error came of an action")
 	case s.Code() == codes.DeadlineExceeded:
-		return nil, errors.New(s.String()) // no attempt is quicker
+		return nil, errors.New("it gave up: " + s.Message()) // no attempt is quicker
 	}
 	if m := missingOf(s.Err()); m != nil && !passes(s.Err()) {
 		return nil, m
