@@ -7,6 +7,7 @@ package blob
 import (
 	"bytes"
 	"crypto/sha256"
+	"fmt"
 	"io"
 
 	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
@@ -23,6 +24,17 @@ type Digest struct {
 // Proto is the digest as messages have it.
 func (d Digest) Proto() *repb.Digest {
 	return &repb.Digest{Hash: d.Hash.String(), SizeBytes: d.Size}
+}
+
+// FromProto reads a digest as messages have it.
+func FromProto(m *repb.Digest) (d Digest, err error) {
+	if err := d.Hash.UnmarshalText([]byte(m.GetHash())); err != nil {
+		return d, err
+	}
+	if d.Size = m.GetSizeBytes(); d.Size < 0 {
+		return d, fmt.Errorf("a digest of %d bytes", d.Size)
+	}
+	return d, nil
 }
 
 // Blob is a content: in memory, or opened when it is sent. Open may be called more than

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 
 	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
+	"github.com/klauspost/compress/zstd"
 	"golang.org/x/sync/semaphore"
 	"google.golang.org/genproto/googleapis/bytestream"
 	"google.golang.org/grpc"
@@ -41,6 +42,8 @@ type Client struct {
 	working sync.WaitGroup
 
 	next    atomic.Uint32 // connection for an execution
+	zip     *zstd.Encoder // of batches; nil where the engine takes none
+	unzip   *zstd.Decoder
 	shelf   *shelf
 	held    *semaphore.Weighted
 	streams *semaphore.Weighted
@@ -66,6 +69,9 @@ func Dial(ctx context.Context, o Options) (*Client, error) {
 	if err := c.learn(ctx); err != nil {
 		c.Close()
 		return nil, err
+	}
+	if c.limit.zstdBatch {
+		c.zip, c.unzip = newEncoder(nil), newDecoder(nil)
 	}
 	c.lookups = gather[*lookup]{send: c.lookUp, cost: lookupCost, room: c.limit.message, lanes: lanes, working: &c.working}
 	c.parcels = gather[*parcel]{send: c.deliver, cost: parcelCost, room: c.limit.batch, lanes: lanes, working: &c.working}

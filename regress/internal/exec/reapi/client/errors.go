@@ -2,12 +2,12 @@ package client
 
 import (
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 
+	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -73,10 +73,11 @@ func missingOf(err error) error {
 	return nil
 }
 
-// aboutContents is for engines that state a missing input as an error of their own.
+// aboutContents is for engines that state a missing input as an error of their own, as
+// buildbox does: "Tree is not completely available from LocalCAS."
 func aboutContents(text string) bool {
 	text = strings.ToLower(text)
-	for _, sign := range []string{"digest", "blob", "not found", "missing", "no such file"} {
+	for _, sign := range []string{"digest", "blob", "not found", "missing", "not completely available"} {
 		if strings.Contains(text, sign) {
 			return true
 		}
@@ -105,12 +106,10 @@ func subject(text string) (d blob.Digest, ok bool) {
 	if len(words) < 3 || words[len(words)-3] != "blobs" {
 		return d, false
 	}
-	hash, err := hex.DecodeString(words[len(words)-2])
-	size, err2 := strconv.ParseInt(words[len(words)-1], 10, 64)
-	if err != nil || err2 != nil || len(hash) != len(d.Hash) || size < 0 {
+	size, err := strconv.ParseInt(words[len(words)-1], 10, 64)
+	if err != nil {
 		return d, false
 	}
-	copy(d.Hash[:], hash)
-	d.Size = size
-	return d, true
+	d, err = blob.FromProto(&repb.Digest{Hash: words[len(words)-2], SizeBytes: size})
+	return d, err == nil
 }

@@ -6,7 +6,6 @@ import (
 	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
 
 	"muster/regress/internal/exec/reapi/blob"
-	"muster/regress/internal/outcome"
 )
 
 // aroundBlob is what a digest takes in a message, and what is around it, at most.
@@ -81,8 +80,11 @@ func dropGiven[T any](items []T, given func(T) error, answer func(T, error)) []T
 	return left
 }
 
-// digestOf reads a digest of a message; one that is none equals no digest of a caller.
-func digestOf(d *repb.Digest) blob.Digest {
-	read, _ := subject("blobs/" + d.GetHash() + "/0")
-	return blob.Digest{Hash: outcome.Digest(read.Hash), Size: d.GetSizeBytes()}
+// digestOf reads a digest of an answer; one that is none equals no digest of a caller.
+func digestOf(m *repb.Digest) blob.Digest {
+	d, err := blob.FromProto(m)
+	if err != nil {
+		return blob.Digest{Size: -1}
+	}
+	return d
 }

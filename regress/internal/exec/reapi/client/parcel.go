@@ -2,7 +2,6 @@ package client
 
 import (
 	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
-	"github.com/klauspost/compress/zstd"
 	"google.golang.org/grpc/status"
 
 	"muster/regress/internal/exec/reapi/blob"
@@ -63,14 +62,10 @@ func (c *Client) deliverOnce(parcels []*parcel) ([]*parcel, error) {
 
 func (c *Client) batchOf(parcels []*parcel) *repb.BatchUpdateBlobsRequest {
 	req := &repb.BatchUpdateBlobsRequest{InstanceName: c.o.Instance, DigestFunction: repb.DigestFunction_SHA256}
-	var zip *zstd.Encoder
-	if c.limit.zstdBatch {
-		zip = newEncoder(nil)
-	}
 	for _, p := range parcels {
 		one := &repb.BatchUpdateBlobsRequest_Request{Digest: p.d.Proto(), Data: p.data}
-		if zip != nil && len(p.data) >= zipMin {
-			if packed := zip.EncodeAll(p.data, nil); len(packed) < len(p.data) {
+		if c.zip != nil && len(p.data) >= zipMin {
+			if packed := c.zip.EncodeAll(p.data, nil); len(packed) < len(p.data) {
 				one.Data, one.Compressor = packed, repb.Compressor_ZSTD
 			}
 		}

@@ -77,7 +77,7 @@ func (c *Client) fetchOnce(items []*wanted) ([]*wanted, error) {
 	}
 	var left []*wanted
 	for _, w := range items {
-		data, e := contentOf(w.d, said[w.d])
+		data, e := c.contentOf(w.d, said[w.d])
 		switch {
 		case e == nil:
 			w.answer(data, nil)
@@ -94,7 +94,7 @@ func (c *Client) fetchOnce(items []*wanted) ([]*wanted, error) {
 
 func (c *Client) readOf(items []*wanted) *repb.BatchReadBlobsRequest {
 	req := &repb.BatchReadBlobsRequest{InstanceName: c.o.Instance, DigestFunction: repb.DigestFunction_SHA256}
-	if c.limit.zstdBatch {
+	if c.unzip != nil {
 		req.AcceptableCompressors = []repb.Compressor_Value{repb.Compressor_ZSTD}
 	}
 	asked := map[blob.Digest]bool{}
@@ -108,7 +108,7 @@ func (c *Client) readOf(items []*wanted) *repb.BatchReadBlobsRequest {
 }
 
 // contentOf takes a content out of an answer and checks it.
-func contentOf(d blob.Digest, r *repb.BatchReadBlobsResponse_Response) ([]byte, error) {
+func (c *Client) contentOf(d blob.Digest, r *repb.BatchReadBlobsResponse_Response) ([]byte, error) {
 	if r == nil {
 		return nil, transient{errNoAnswer}
 	}
@@ -116,9 +116,9 @@ func contentOf(d blob.Digest, r *repb.BatchReadBlobsResponse_Response) ([]byte, 
 		return nil, err
 	}
 	data := r.GetData()
-	if r.GetCompressor() == repb.Compressor_ZSTD {
+	if r.GetCompressor() == repb.Compressor_ZSTD && c.unzip != nil {
 		var err error
-		if data, err = newDecoder(nil).DecodeAll(data, make([]byte, 0, d.Size)); err != nil {
+		if data, err = c.unzip.DecodeAll(data, make([]byte, 0, d.Size)); err != nil {
 			return nil, transient{errDigest}
 		}
 	}

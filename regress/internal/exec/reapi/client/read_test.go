@@ -39,7 +39,7 @@ func (r *rig) read(b blob.Blob) {
 func TestRead(t *testing.T) {
 	for _, zip := range []bool{false, true} {
 		r := newRig(t, enginetest.Options{Zstd: zip, BatchMax: 100_000}, client.Options{})
-		blobs := append(contents(100, 3000), noise(3<<20), blob.Of(nil), noise(99_000))
+		blobs := append(contents(30, 3000), noise(3<<20), blob.Of(nil), noise(99_000))
 		var group sync.WaitGroup
 		for _, b := range slices.Concat(blobs, blobs) {
 			r.engine.Put(b.Bytes)

@@ -2,11 +2,8 @@ package enginetest
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 
 	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
-	"github.com/klauspost/compress/zstd"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
@@ -61,23 +58,19 @@ func (e *Engine) drop(d blob.Digest) {
 	}
 }
 
-func digestOf(d *repb.Digest) (out blob.Digest, err error) {
-	hash, err := hex.DecodeString(d.GetHash())
-	if err != nil || len(hash) != sha256.Size || d.GetSizeBytes() < 0 {
-		return out, status.Errorf(codes.InvalidArgument, "%q is no digest", d.GetHash())
+func digestOf(m *repb.Digest) (blob.Digest, error) {
+	d, err := blob.FromProto(m)
+	if err != nil {
+		return d, status.Errorf(codes.InvalidArgument, "%q is no digest: %v", m.GetHash(), err)
 	}
-	copy(out.Hash[:], hash)
-	out.Size = d.GetSizeBytes()
-	return out, nil
+	return d, nil
 }
 
 // store checks a content and keeps it.
 func (e *Engine) store(d blob.Digest, data []byte, packed bool) error {
 	if packed {
-		unzip, _ := zstd.NewReader(nil)
-		defer unzip.Close()
 		var err error
-		if data, err = unzip.DecodeAll(data, nil); err != nil {
+		if data, err = e.unzip.DecodeAll(data, nil); err != nil {
 			return status.Errorf(codes.InvalidArgument, "zstd: %v", err)
 		}
 	}
@@ -98,15 +91,9 @@ func (e *Engine) load(d blob.Digest, packed bool) ([]byte, error) {
 		data = e.o.Lie(d, data)
 	}
 	if packed {
-		return zipped(data), nil
+		return e.zip.EncodeAll(data, nil), nil
 	}
 	return data, nil
-}
-
-func zipped(data []byte) []byte {
-	zip, _ := zstd.NewWriter(nil)
-	defer zip.Close()
-	return zip.EncodeAll(data, nil)
 }
 
 // FindMissingBlobs is of the API.

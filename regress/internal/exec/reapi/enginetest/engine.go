@@ -13,6 +13,7 @@ import (
 
 	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
 	"github.com/bazelbuild/remote-apis/build/bazel/semver"
+	"github.com/klauspost/compress/zstd"
 	"google.golang.org/genproto/googleapis/bytestream"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -51,6 +52,8 @@ type Engine struct {
 	bytestream.UnimplementedByteStreamServer
 
 	o     Options
+	zip   *zstd.Encoder
+	unzip *zstd.Decoder
 	life  context.Context
 	end   context.CancelFunc
 	group sync.WaitGroup
@@ -71,6 +74,9 @@ func New(o Options) *Engine {
 		o: o, contents: map[blob.Digest][]byte{}, partial: map[string][]byte{}, results: map[blob.Digest]*repb.ActionResult{},
 		operations: map[string]*operation{}, calls: map[string]int{},
 	}
+	// Without options neither fails.
+	e.zip, _ = zstd.NewWriter(nil)
+	e.unzip, _ = zstd.NewReader(nil)
 	e.life, e.end = context.WithCancel(context.Background())
 	return e
 }

@@ -116,7 +116,7 @@ func (e *Engine) Read(req *bytestream.ReadRequest, s bytestream.ByteStream_ReadS
 	}
 	data = data[req.GetReadOffset():]
 	if packed {
-		data = zipped(data)
+		data = e.zip.EncodeAll(data, nil)
 	}
 	for first := true; first || len(data) > 0; first = false {
 		n := min(len(data), 64<<10)
