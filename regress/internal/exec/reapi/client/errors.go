@@ -53,10 +53,10 @@ func hint(s *status.Status) string {
 	switch {
 	case s.Code() == codes.Unauthenticated:
 		return "it refused the token: "
-	case strings.Contains(s.Message(), "server preface"):
-		return "no gRPC without TLS is spoken there (is it grpcs://?): "
 	case refusedByTLS(s.Message()):
 		return "no secure connection: "
+	case strings.Contains(s.Message(), "server preface"):
+		return "no gRPC without TLS is spoken there (is it grpcs://?): "
 	}
 	return ""
 }

@@ -94,7 +94,7 @@ func passes(err error) bool {
 // refusedByTLS tells a certificate that will not do from a server that went away meanwhile.
 // gRPC has no more than a text.
 func refusedByTLS(text string) bool {
-	return strings.Contains(text, "handshake failed") && (strings.Contains(text, "x509: ") || strings.Contains(text, "tls: "))
+	return strings.Contains(text, "x509: ") || strings.Contains(text, "tls: ")
 }
 
 // brokenStream tells a connection that broke, as gRPC and proxies put it, from an engine in

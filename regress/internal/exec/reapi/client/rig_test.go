@@ -30,14 +30,22 @@ type rig struct {
 	mu    sync.Mutex
 	slept []time.Duration
 	conns []net.Conn
+	dial  func(context.Context, string) (net.Conn, error)
+	end   func() // of the server
+	fault func(context.Context, enginetest.Call) error
 }
 
 func newRig(t *testing.T, eo enginetest.Options, co client.Options) *rig {
 	t.Helper()
-	r := &rig{T: t, engine: enginetest.New(eo)}
-	dial, stop := r.engine.Memory()
+	r := &rig{T: t, fault: eo.Fault}
+	eo.Fault = r.faulty
+	r.engine = enginetest.New(eo)
+	r.restart()
 	co.URL = "grpc://localhost:1"
 	co.Dialer = func(ctx context.Context, at string) (net.Conn, error) {
+		r.mu.Lock()
+		dial := r.dial
+		r.mu.Unlock()
 		conn, err := dial(ctx, at)
 		r.mu.Lock()
 		defer r.mu.Unlock()
@@ -54,7 +62,7 @@ func newRig(t *testing.T, eo enginetest.Options, co client.Options) *rig {
 	r.Client = c
 	t.Cleanup(func() {
 		c.Close()
-		stop()
+		r.stop()
 		r.engine.Close()
 	})
 	return r
@@ -65,6 +73,33 @@ func (r *rig) sleep(ctx context.Context, d time.Duration) error {
 	defer r.mu.Unlock()
 	r.slept = append(r.slept, d)
 	return ctx.Err()
+}
+
+// restart serves, again after stop.
+func (r *rig) restart() {
+	dial, end := r.engine.Memory()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.dial, r.end = dial, end
+}
+
+func (r *rig) stop() { r.end() }
+
+// storm replaces the engine's faults.
+func (r *rig) storm(fault func(context.Context, enginetest.Call) error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.fault = fault
+}
+
+func (r *rig) faulty(ctx context.Context, c enginetest.Call) error {
+	r.mu.Lock()
+	fault := r.fault
+	r.mu.Unlock()
+	if fault == nil {
+		return nil
+	}
+	return fault(ctx, c)
 }
 
 // cut ends all connections.
@@ -115,6 +150,8 @@ func message(m proto.Message) blob.Blob {
 	data, _ := proto.MarshalOptions{Deterministic: true}.Marshal(m)
 	return blob.Of(data)
 }
+
+func emptyRoot() *repb.Directory { return &repb.Directory{} }
 
 // contents are n different ones of size bytes.
 func contents(n, size int) []blob.Blob {
