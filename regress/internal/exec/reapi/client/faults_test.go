@@ -40,13 +40,13 @@ func weather(seed uint64, share float64) func(context.Context, enginetest.Call) 
 
 // In any weather everything arrives as it was, and all actions have their results.
 func TestWeather(t *testing.T) {
-	for seed := range uint64(4) {
+	for seed := range uint64(2) {
 		r := newRig(t, enginetest.Options{Zstd: seed%2 == 1, BatchMax: 50_000}, client.Options{Attempts: 40})
-		blobs := append(contents(60, 900), noise(1<<20+1), opened(noise(1<<20+100_000)))
-		stormy := weather(seed, 0.06)
+		blobs := append(contents(60, 900), noise(1<<20+1), opened(noise(1<<20+2)))
+		stormy := weather(seed, 0.08)
 		r.storm(stormy)
 		var group sync.WaitGroup
-		for i := range 20 {
+		for i := range 12 {
 			group.Go(func() { r.oneCase(i, blobs) })
 		}
 		group.Wait()
@@ -65,6 +65,12 @@ func (r *rig) oneCase(i int, blobs []blob.Blob) {
 	if err != nil || string(response.Result.StdoutRaw) != said {
 		r.Errorf("%s: %v, %v", said, response, err)
 	}
+	if small, err := r.Read(r.Context(), blobs[i].Digest); err != nil || !bytes.Equal(small, blobs[i].Bytes) {
+		r.Errorf("read %d bytes, %v", len(small), err)
+	}
+	if i%4 > 0 {
+		return // a large one takes long under the race detector
+	}
 	stream, err := r.Open(r.Context(), blobs[len(blobs)-1].Digest)
 	if err != nil {
 		r.Error(err)
@@ -74,9 +80,6 @@ func (r *rig) oneCase(i int, blobs []blob.Blob) {
 	data, err := io.ReadAll(stream)
 	if d := blob.Of(data).Digest; err != nil || d != blobs[len(blobs)-1].Digest {
 		r.Errorf("read %d bytes, %v", len(data), err)
-	}
-	if small, err := r.Read(r.Context(), blobs[i].Digest); err != nil || !bytes.Equal(small, blobs[i].Bytes) {
-		r.Errorf("read %d bytes, %v", len(small), err)
 	}
 }
 

@@ -39,7 +39,7 @@ func (r *rig) read(b blob.Blob) {
 func TestRead(t *testing.T) {
 	for _, zip := range []bool{false, true} {
 		r := newRig(t, enginetest.Options{Zstd: zip, BatchMax: 100_000}, client.Options{})
-		blobs := append(contents(30, 3000), noise(3<<20), blob.Of(nil), noise(99_000))
+		blobs := append(contents(30, 3000), noise(1<<20+1), blob.Of(nil), noise(99_000))
 		var group sync.WaitGroup
 		for _, b := range slices.Concat(blobs, blobs) {
 			r.engine.Put(b.Bytes)
@@ -58,7 +58,7 @@ func TestReadResumes(t *testing.T) {
 			}
 			return nil
 		}}, client.Options{Attempts: 2})
-		b := noise(2 << 20)
+		b := noise(1<<20 + 1)
 		r.engine.Put(b.Bytes)
 		r.read(b)
 		if r.engine.Calls("Read") < 6 {
@@ -88,7 +88,7 @@ func TestLies(t *testing.T) {
 	} {
 		for _, zip := range []bool{false, true} {
 			r := newRig(t, enginetest.Options{Lie: lie, Zstd: zip}, client.Options{Attempts: 3})
-			for _, b := range []blob.Blob{noise(10), noise(2 << 20)} {
+			for _, b := range []blob.Blob{noise(10), noise(1<<20 + 1)} {
 				r.engine.Put(b.Bytes)
 				data, err := r.Read(t.Context(), b.Digest)
 				if fault.ClassOf(err) != fault.Environment || !strings.Contains(err.Error(), "localhost:1, reading") {

@@ -68,7 +68,7 @@ func TestUpload(t *testing.T) {
 
 func TestUploadCompressed(t *testing.T) {
 	r := newRig(t, enginetest.Options{Zstd: true}, client.Options{Instance: "a/b"})
-	blobs := append(contents(3, 5000), contents(1, 3<<20)[0], noise(2<<20))
+	blobs := append(contents(3, 5000), contents(1, 1<<20+1)[0], noise(1<<20+1))
 	r.upload(blobs...)
 	for _, b := range blobs {
 		r.read(b)
