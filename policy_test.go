@@ -55,6 +55,8 @@ var rooms = []room{
 	{"regress/internal/exec/reapi", "pool regress/internal/corpus regress/internal/exec regress/internal/exec/reapi/blob regress/internal/exec/reapi/bundle regress/internal/exec/reapi/tree regress/internal/fault regress/internal/name regress/internal/outcome", plain},
 	{"regress/internal/exec/reapi/blob", "regress/internal/outcome", pure},
 	{"regress/internal/exec/reapi/bundle", "regress/internal/exec regress/internal/exec/reapi/blob regress/internal/exec/reapi/tree regress/internal/fault regress/internal/filestamp regress/internal/name regress/internal/outcome", plain},
+	{"regress/internal/exec/reapi/client", "regress/internal/exec/reapi/blob regress/internal/fault", plain},
+	{"regress/internal/exec/reapi/enginetest", "regress/internal/exec/reapi/blob", plain},
 	{"regress/internal/exec/reapi/tree", "regress/internal/exec/reapi/blob regress/internal/outcome", pure},
 	{"regress/internal/readable", "", pure},
 	{"regress/internal/diff", "regress/internal/readable", pure},
@@ -142,6 +144,26 @@ var dependencies = []dependency{
 	{"connectrpc.com/connect", "messages over net/http that the clients of Connect, gRPC and gRPC-Web send, and curl", "google.golang.org/protobuf"},
 	{"golang.org/x/term", "whether there is a terminal and how wide it is", ""},
 	{"golang.org/x/sys", "system calls that package syscall does not have", ""},
+}
+
+// engineRooms alone speak with an engine of the Remote Execution API: what else needs it
+// asks them, and need not change when the API or gRPC does.
+const engineRooms = "regress/internal/exec/reapi/..."
+
+// enginePackages is what speaks it.
+var enginePackages = []string{
+	"google.golang.org/grpc/...", "github.com/bazelbuild/remote-apis/...", "cloud.google.com/go/longrunning/...",
+	"google.golang.org/genproto/...",
+}
+
+func TestEngineRooms(t *testing.T) {
+	for _, s := range readTree(t).sources {
+		for _, imported := range s.imports {
+			if under(imported, enginePackages...) && !under(s.folder(), engineRooms) {
+				t.Errorf("%s imports %s: only %s may; ask one of its packages", s.path, imported, engineRooms)
+			}
+		}
+	}
 }
 
 // The systems whose builds the rules on dependencies look at.

@@ -26,6 +26,17 @@ func (d Digest) Proto() *repb.Digest {
 	return &repb.Digest{Hash: d.Hash.String(), SizeBytes: d.Size}
 }
 
+// FromProto reads the digest that a message has. What is none of SHA-256, as an engine
+// in error may send it, is refused.
+func FromProto(d *repb.Digest) (Digest, error) {
+	var found Digest
+	if err := found.Hash.UnmarshalText([]byte(d.GetHash())); err != nil || d.GetHash() != found.Hash.String() || d.GetSizeBytes() < 0 {
+		return Digest{}, fmt.Errorf("%.80q with %d bytes is no digest of SHA-256", d.GetHash(), d.GetSizeBytes())
+	}
+	found.Size = d.GetSizeBytes()
+	return found, nil
+}
+
 // Blob is a content: in memory, or opened when it is sent. Open may be called more than
 // once, and by several goroutines.
 type Blob struct {
@@ -45,15 +56,4 @@ func (b Blob) Reader() (io.ReadCloser, error) {
 		return b.Open()
 	}
 	return io.NopCloser(bytes.NewReader(b.Bytes)), nil
-}
-
-// FromProto reads the digest that a message has. What is none of SHA-256, as an engine
-// in error may send it, is refused.
-func FromProto(d *repb.Digest) (Digest, error) {
-	var found Digest
-	if err := found.Hash.UnmarshalText([]byte(d.GetHash())); err != nil || d.GetHash() != found.Hash.String() || d.GetSizeBytes() < 0 {
-		return Digest{}, fmt.Errorf("%.80q with %d bytes is no digest of SHA-256", d.GetHash(), d.GetSizeBytes())
-	}
-	found.Size = d.GetSizeBytes()
-	return found, nil
 }
