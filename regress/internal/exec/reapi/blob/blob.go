@@ -9,6 +9,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"io"
+	"strings"
 
 	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
 
@@ -30,7 +31,8 @@ func (d Digest) Proto() *repb.Digest {
 // in error may send it, is refused.
 func FromProto(d *repb.Digest) (Digest, error) {
 	var found Digest
-	if err := found.Hash.UnmarshalText([]byte(d.GetHash())); err != nil || d.GetHash() != found.Hash.String() || d.GetSizeBytes() < 0 {
+	err := found.Hash.UnmarshalText([]byte(d.GetHash()))
+	if err != nil || strings.ContainsAny(d.GetHash(), "ABCDEF") || d.GetSizeBytes() < 0 {
 		return Digest{}, fmt.Errorf("%.80q with %d bytes is no digest of SHA-256", d.GetHash(), d.GetSizeBytes())
 	}
 	found.Size = d.GetSizeBytes()
