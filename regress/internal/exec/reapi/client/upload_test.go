@@ -66,6 +66,22 @@ func TestUpload(t *testing.T) {
 	r.upload(blobs...)
 }
 
+// The memory of what is there is bounded, and what it lost costs a question.
+func TestUploadRemembersSome(t *testing.T) {
+	r := newRig(t, enginetest.Options{}, client.Options{Remember: 20})
+	blobs := contents(100, 50)
+	r.upload(blobs...)
+	asked, sent := r.engine.Calls("FindMissingBlobs"), r.engine.Calls("BatchUpdateBlobs")
+	r.upload(blobs[99])
+	if n := r.engine.Calls("FindMissingBlobs"); n != asked {
+		t.Error("the latest is forgotten")
+	}
+	r.upload(blobs[0])
+	if n := r.engine.Calls("FindMissingBlobs"); n != asked+1 || r.engine.Calls("BatchUpdateBlobs") != sent {
+		t.Errorf("%d questions for one that is forgotten", n-asked)
+	}
+}
+
 func TestUploadCompressed(t *testing.T) {
 	r := newRig(t, enginetest.Options{Zstd: true}, client.Options{Instance: "a/b"})
 	blobs := append(contents(3, 5000), contents(1, 1<<20+1)[0], noise(1<<20+1))
