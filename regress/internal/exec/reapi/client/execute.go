@@ -75,6 +75,7 @@ type execution struct {
 	x     Execution
 	on    repb.ExecutionClient
 	name  string // of the operation, as soon as the engine said it
+	waits bool   // the latest stream asked for that operation
 	stage repb.ExecutionStage_Value
 	heard bool // something on the latest stream
 }
@@ -107,7 +108,7 @@ func (e *execution) follow(ctx context.Context) (*repb.ExecuteResponse, error) {
 }
 
 func (e *execution) open(ctx context.Context) (grpc.ServerStreamingClient[longrunningpb.Operation], error) {
-	if e.name != "" {
+	if e.waits = e.name != ""; e.waits {
 		return e.on.WaitExecution(ctx, &repb.WaitExecutionRequest{Name: e.name})
 	}
 	req := &repb.ExecuteRequest{
@@ -141,10 +142,10 @@ func (e *execution) broken(err error) error {
 	switch {
 	case errors.Is(err, io.EOF):
 		return transient{errors.New("the stream ended without a result")}
-	case e.name != "" && (code == codes.NotFound || code == codes.Unimplemented):
+	case e.waits && (code == codes.NotFound || code == codes.Unimplemented):
 		e.name = "" // it is forgotten, so the action is executed anew
 		return transient{err}
-	case e.name == "" && !passes(err):
+	case !passes(err):
 		if m := missingOf(err); m != nil {
 			return m
 		}

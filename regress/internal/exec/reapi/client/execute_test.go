@@ -133,6 +133,23 @@ func TestExecuteMissing(t *testing.T) {
 	}
 }
 
+// Some engines give the operation a name before they notice what is missing.
+func TestExecuteMissingLater(t *testing.T) {
+	for _, code := range []codes.Code{codes.FailedPrecondition, codes.NotFound} {
+		r := newRig(t, enginetest.Options{}, client.Options{})
+		x := client.Execution{Action: r.action("cc")}
+		r.storm(func(_ context.Context, c enginetest.Call) error {
+			if c.Method == "Execute" && c.Moment == enginetest.Sending && c.Message == 2 {
+				return status.Error(code, "no such blob")
+			}
+			return nil
+		})
+		if _, err := r.Execute(t.Context(), x); !errors.As(err, new(*client.Missing)) || r.engine.Calls("Execute") != 1 {
+			t.Errorf("%v: %v", code, err)
+		}
+	}
+}
+
 // What an engine answers in the place of a result.
 func TestExecuteStatuses(t *testing.T) {
 	result := &repb.ActionResult{ExitCode: 1}

@@ -21,6 +21,7 @@ type flight struct {
 	b         blob.Blob
 	done      chan struct{}
 	err       error
+	handed    bool // it is in a batch, which settles it; for its sender alone
 	abandoned bool // its sender gave up: another may
 }
 

@@ -67,7 +67,9 @@ func (c *Client) settleAll(ctx context.Context, flights []*flight) error {
 		return nil
 	}
 	for _, f := range flights {
-		c.shelf.abandon(f, err)
+		if !f.handed {
+			c.shelf.abandon(f, err)
+		}
 	}
 	return err
 }
@@ -151,6 +153,7 @@ func (c *Client) hand(ctx context.Context, f *flight) error {
 		c.held.Release(size)
 		return err
 	}
+	f.handed = true
 	c.parcels.add(&parcel{d: f.b.Digest, data: data, settle: func(err error) {
 		c.held.Release(size)
 		c.shelf.settle(f, err)

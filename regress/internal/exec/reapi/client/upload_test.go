@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 
 	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
 	"google.golang.org/grpc/codes"
@@ -66,6 +67,22 @@ func TestUpload(t *testing.T) {
 	r.upload(blobs...)
 }
 
+// The memory of what is there is bounded, and what it lost costs a question.
+func TestUploadRemembersSome(t *testing.T) {
+	r := newRig(t, enginetest.Options{}, client.Options{Remember: 20})
+	blobs := contents(100, 50)
+	r.upload(blobs...)
+	asked, sent := r.engine.Calls("FindMissingBlobs"), r.engine.Calls("BatchUpdateBlobs")
+	r.upload(blobs[99])
+	if n := r.engine.Calls("FindMissingBlobs"); n != asked {
+		t.Error("the latest is forgotten")
+	}
+	r.upload(blobs[0])
+	if n := r.engine.Calls("FindMissingBlobs"); n != asked+1 || r.engine.Calls("BatchUpdateBlobs") != sent {
+		t.Errorf("%d questions for one that is forgotten", n-asked)
+	}
+}
+
 func TestUploadCompressed(t *testing.T) {
 	r := newRig(t, enginetest.Options{Zstd: true}, client.Options{Instance: "a/b"})
 	blobs := append(contents(3, 5000), contents(1, 1<<20+1)[0], noise(1<<20+1))
@@ -122,32 +139,39 @@ func TestFewRequests(t *testing.T) {
 	}
 }
 
-// Who gives up does not take others along.
+// Who gives up does not take others along, and what is in a batch by then is not sent again.
 func TestUploadGivenUp(t *testing.T) {
-	asked, free := make(chan struct{}), make(chan struct{})
-	var once sync.Once
-	r := newRig(t, enginetest.Options{Fault: func(_ context.Context, c enginetest.Call) error {
-		if c.Method == "FindMissingBlobs" && c.Moment == enginetest.Begin {
-			once.Do(func() { close(asked) })
-			<-free
-		}
-		return nil
-	}}, client.Options{})
-	b := contents(1, 100)
-	ctx, cancel := context.WithCancel(t.Context())
-	first, second := make(chan error), make(chan error)
-	go func() { first <- r.Upload(ctx, b) }()
-	<-asked
-	go func() { second <- r.Upload(t.Context(), b) }()
-	cancel()
-	if err := <-first; !errors.Is(err, context.Canceled) {
-		t.Error(err)
+	for _, method := range []string{"FindMissingBlobs", "BatchUpdateBlobs"} {
+		synctest.Test(t, func(t *testing.T) {
+			free := make(chan struct{})
+			r := newRig(t, enginetest.Options{Fault: func(_ context.Context, c enginetest.Call) error {
+				if c.Method == method && c.Moment == enginetest.Begin {
+					<-free
+				}
+				return nil
+			}}, client.Options{})
+			b := contents(1, 100)
+			ctx, cancel := context.WithCancel(t.Context())
+			first, second := make(chan error), make(chan error)
+			go func() { first <- r.Upload(ctx, b) }()
+			synctest.Wait()
+			go func() { second <- r.Upload(t.Context(), b) }()
+			synctest.Wait()
+			cancel()
+			if err := <-first; !errors.Is(err, context.Canceled) {
+				t.Error(err)
+			}
+			synctest.Wait()
+			close(free)
+			if err := <-second; err != nil {
+				t.Error(err)
+			}
+			r.upload(b...)
+			if n := r.engine.Calls("BatchUpdateBlobs"); n != 1 {
+				t.Errorf("%s: sent %d times", method, n)
+			}
+		})
 	}
-	close(free)
-	if err := <-second; err != nil {
-		t.Error(err)
-	}
-	r.upload(b...)
 }
 
 // A stream that breaks goes on where the engine is.
