@@ -46,23 +46,62 @@ func TestManual(t *testing.T) {
 func TestManualNamesAll(t *testing.T) {
 	f := newFolder(t)
 	checkManual(t, f, manual{
-		page: "docs/regress.md", group: "Main", tables: []string{"record", "check", "review"},
+		pages: []string{"docs/regress.md", "docs/causes.md", "docs/reports.md"},
+		group: "Main", tables: []string{"record", "check", "review"},
 		machine: []string{"--jobs"},
 	})
-	lab := manual{page: "docs/lab.md", above: []string{"lab"}, group: "Measure", machine: []string{"--procs", "--processes", "--dir"}}
+	lab := manual{pages: []string{"docs/lab.md"}, above: []string{"lab"}, group: "Measure", machine: []string{"--procs", "--processes", "--dir"}}
 	lab.tables = lab.commands(f)
 	checkManual(t, f, lab)
-	checkManual(t, f, manual{page: "docs/files.md", section: "### muster serve", group: "Service", tables: []string{"serve"}, machine: []string{"--open-files", "--log-lines", "--log", "--token-file"}})
-	checkManual(t, f, manual{page: "docs/files.md", section: "## muster load", above: []string{"load"}, group: "Operations", tables: []string{"upload", "download", "exist", "delete", "clean", "bench"}, machine: []string{"--rate"}})
-	checkManual(t, f, manual{page: "docs/files.md", section: "### The engines side by side", above: []string{"load"}, group: "Measure", tables: []string{"engines"}, machine: []string{"--data", "--rate"}, others: "## muster load"})
+	checkManual(t, f, manual{pages: []string{"docs/files.md"}, section: "### muster serve", group: "Service", tables: []string{"serve"}, machine: []string{"--open-files", "--log-lines", "--log", "--token-file"}})
+	checkManual(t, f, manual{pages: []string{"docs/files.md"}, section: "## muster load", above: []string{"load"}, group: "Operations", tables: []string{"upload", "download", "exist", "delete", "clean", "bench"}, machine: []string{"--rate"}})
+	checkManual(t, f, manual{pages: []string{"docs/files.md"}, section: "### The engines side by side", above: []string{"load"}, group: "Measure", tables: []string{"engines"}, machine: []string{"--data", "--rate"}, others: "## muster load"})
 	if all, _ := f.listed("Measure"); len(all) != 1 {
 		t.Errorf("the commands that measure are %q: say here which manual has them", all)
 	}
 }
 
-// manual is a page, and what must be in it.
+// TestManualLinks finds links of a page that lead nowhere: to no file, or to no heading.
+func TestManualLinks(t *testing.T) {
+	pages, err := filepath.Glob("docs/*.md")
+	if err != nil || len(pages) == 0 {
+		t.Fatalf("no pages: %v", err)
+	}
+	for _, page := range append(pages, "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md") {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, link := range regexp.MustCompile(`\]\(([^)\s]+)\)`).FindAllSubmatch(text, -1) {
+			file, anchor, _ := strings.Cut(string(link[1]), "#")
+			target := text
+			if strings.Contains(file, "://") {
+				continue
+			}
+			if file != "" {
+				if target, err = os.ReadFile(filepath.Join(filepath.Dir(page), file)); err != nil {
+					t.Errorf("%s: %v", page, err)
+				}
+			}
+			if anchor != "" && !slices.Contains(anchors(string(target)), anchor) {
+				t.Errorf("%s: %s is the heading of nothing", page, link[1])
+			}
+		}
+	}
+}
+
+// anchors are the names under which a page's headings are found.
+func anchors(page string) (names []string) {
+	for _, heading := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(page, -1) {
+		plain := regexp.MustCompile(`[^\pL\pN _-]`).ReplaceAllString(strings.ToLower(heading[1]), "")
+		names = append(names, strings.ReplaceAll(plain, " ", "-"))
+	}
+	return names
+}
+
+// manual is the pages that explain a group of commands, and what must be in them.
 type manual struct {
-	page    string
+	pages   []string
 	section string   // the heading of the part that has the tables; "" = all of it
 	others  string   // the heading of one with flags that are the same here
 	above   []string // the command whose commands it explains; none = the program
@@ -102,9 +141,13 @@ func (f folder) listed(group string, above ...string) (commands, others []string
 
 func checkManual(t *testing.T, f folder, m manual) {
 	t.Helper()
-	text, err := os.ReadFile(m.page)
-	if err != nil {
-		t.Fatal(err)
+	text, pages := "", strings.Join(m.pages, ", ")
+	for _, page := range m.pages {
+		read, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text += string(read)
 	}
 	begin := strings.Join(append([]string{"muster"}, m.above...), " ") + " "
 	commands := m.commands(f)
@@ -112,12 +155,12 @@ func checkManual(t *testing.T, f folder, m manual) {
 		t.Errorf("the help lists no commands under %s", m.group)
 	}
 	for _, c := range commands {
-		if !regexp.MustCompile(begin + c + `\b`).Match(text) {
-			t.Errorf("%s lacks %s%s", m.page, begin, c)
+		if !regexp.MustCompile(begin + c + `\b`).MatchString(text) {
+			t.Errorf("%s: %s%s is missing", pages, begin, c)
 		}
 	}
-	defaults, used := tabled(section(string(text), m.section)), map[string]bool{"--help": true}
-	known := tabled(section(string(text), m.others))
+	defaults, used := tabled(section(text, m.section)), map[string]bool{"--help": true}
+	known := tabled(section(text, m.others))
 	for _, command := range m.tables {
 		for flag, told := range flagsOf(string(f.muster(0, append(slices.Clone(m.above), command, "--help")...))) {
 			used[flag] = true
@@ -128,15 +171,15 @@ func checkManual(t *testing.T, f folder, m manual) {
 			switch {
 			case flag == "--help":
 			case !ok:
-				t.Errorf("%s: the table of flags lacks %s of %s", m.page, flag, command)
+				t.Errorf("%s: the table of flags lacks %s of %s", pages, flag, command)
 			case !slices.Contains(m.machine, flag) && told != "" && is != told:
-				t.Errorf("%s: %s of %s: the default is %s, the program's %s", m.page, flag, command, is, told)
+				t.Errorf("%s: %s of %s: the default is %s, the program's %s", pages, flag, command, is, told)
 			}
 		}
 	}
 	for flag := range defaults {
 		if !used[flag] {
-			t.Errorf("%s: the table has %s, which the program has not", m.page, flag)
+			t.Errorf("%s: the table has %s, which the program has not", pages, flag)
 		}
 	}
 }

@@ -38,6 +38,7 @@ func Accept(ctx context.Context, o Options, a Acceptance) (count int, err error)
 	if err != nil {
 		return 0, err
 	}
+	p.locked = true
 	if p.run.Command != report.CheckCommand {
 		return 0, fault.Inputf("run %s was a compare: it has no golden to accept into", p.run.ID)
 	}

@@ -18,6 +18,7 @@ import (
 type decided struct {
 	causes map[string]state.Decision // by ID, those that are new
 	cases  []*state.Result           // to be promoted whatever their causes
+	found  *cause.Found              // nil for a run that kept no causes
 }
 
 // effect is what decisions come to.
@@ -41,19 +42,37 @@ func (p *past) settle(d decided) (e effect, all map[string]state.Decision, err e
 	for _, r := range d.cases {
 		chosen[string(r.Name)] = true
 	}
-	if len(d.causes) > 0 {
-		found, err := p.causes()
-		if err != nil {
-			return e, nil, err
-		}
-		e.ready(found, d.causes, all, chosen, p.accepted())
+	accepted := p.accepted()
+	if d.found != nil {
+		e.ready(d.found, d.causes, all, chosen, accepted)
 	}
 	for i := range p.results {
 		if r := &p.results[i]; chosen[string(r.Name)] && !r.Accepted {
 			e.promoted = append(e.promoted, r)
 		}
 	}
+	if d.found != nil {
+		acceptWhole(d.found, all, chosen, accepted)
+	}
 	return e, all, nil
+}
+
+// acceptWhole accepts the causes of which every case is in the golden by now, and one at
+// least went there with this: whoever takes all cases of a cause has taken it. A cause that
+// has a case outside stays as it is: that case would follow without being asked for.
+func acceptWhole(found *cause.Found, all map[string]state.Decision, chosen, accepted map[string]bool) {
+	outside, comes := map[int]bool{}, map[int]bool{}
+	for _, m := range found.Members {
+		for _, i := range m.Causes {
+			comes[i] = comes[i] || chosen[m.Name]
+			outside[i] = outside[i] || !chosen[m.Name] && !accepted[m.Name]
+		}
+	}
+	for i := range found.Causes {
+		if comes[i] && !outside[i] {
+			all[found.Causes[i].ID] = state.Accepted
+		}
+	}
 }
 
 // accepted returns the names of the cases that the golden has as this run gave them.
@@ -99,11 +118,14 @@ func (p *past) decide(ctx context.Context, base *located, d decided) (e effect, 
 		return e, err
 	}
 	if len(e.promoted) > 0 {
-		if e.notes, err = p.promote(ctx, base, e.promoted); err != nil {
-			return e, err
-		}
+		e.notes, err = p.promote(ctx, base, e.promoted)
+	} else {
+		err = p.run.SaveResults(p.results) // with the marks as they are recalled
 	}
-	if len(d.causes) > 0 {
+	if err != nil {
+		return e, err
+	}
+	if d.found != nil {
 		err = p.run.SaveDecisions(all)
 	}
 	return e, err
@@ -157,11 +179,13 @@ func isCauseID(text string) bool {
 // --all leaves out.
 func (p *past) choose(a Acceptance) (d decided, left map[outcome.Verdict]int, err error) {
 	d.causes, left = map[string]state.Decision{}, map[outcome.Verdict]int{}
+	if d.found, err = p.causesIfAny(); err != nil {
+		return d, nil, err
+	}
 	if a.All {
 		for i := range p.results {
 			switch r := &p.results[i]; {
-			case r.Accepted:
-			case a.takes(r):
+			case r.Accepted, a.takes(r):
 				d.cases = append(d.cases, r)
 			default:
 				left[r.Verdict]++

@@ -77,10 +77,6 @@ func (e *effect) tellWaiting(w io.Writer) error {
 	if more := len(others) - shown; more > 0 {
 		others = append(others[:shown], fmt.Sprintf("%d more", more))
 	}
-	wait := "wait"
-	if e.waits == 1 {
-		wait = "waits"
-	}
-	_, err := fmt.Fprintf(w, "%s %s for other causes: %s\n", counted(e.waits), wait, strings.Join(others, ", "))
+	_, err := fmt.Fprintf(w, "%s for other causes: %s\n", doing(e.waits, "wait"), strings.Join(others, ", "))
 	return err
 }

@@ -15,6 +15,7 @@ import (
 	"muster/regress/internal/golden"
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
+	"muster/regress/internal/readable"
 )
 
 // Version is one of the commands to search.
@@ -279,5 +280,5 @@ func (d *bisecting) tell(all int) {
 	done := d.ran + d.failing
 	took := time.Since(d.began)
 	left := took / time.Duration(done) * time.Duration(all-done)
-	d.how.Status(fmt.Sprintf("%d of %d runs, %v left", done, all, left.Round(time.Second)))
+	d.how.Status(fmt.Sprintf("%d of %s, %v left", done, readable.Count(all, "run"), left.Round(time.Second)))
 }

@@ -35,7 +35,7 @@ func (d *bisecting) conclude(ctx context.Context, err error) error {
 		return err
 	}
 	if ctx.Err() != nil {
-		return fault.Interruptedf("interrupted: %d of %d runs are done", d.ran+d.failing, d.runs())
+		return fault.Interruptedf("interrupted: %d of %s are done", d.ran+d.failing, readable.Count(d.runs(), "run"))
 	}
 	return nil
 }
@@ -94,19 +94,24 @@ func (d *bisecting) causes() (n int) {
 // sentence says which version brought a cause.
 func (d *bisecting) sentence(states []bisection.State) string {
 	changes, oldest := bisection.Changes(states)
+	silent, why := d.silent(states)
 	switch {
 	case oldest < 0:
 		return "no version tells"
 	case len(changes) == 0 && states[oldest] == bisection.Shown:
-		return d.version(oldest) + ", the oldest, has it already"
-	case len(changes) == 0:
+		return d.oldest(oldest) + " has it already"
+	case len(changes) == 0 && silent == 0:
 		return "no version has it"
+	case len(changes) == 0 && 2*silent > len(states):
+		return "it cannot be told: " + why + ", and the others are without"
+	case len(changes) == 0:
+		return "no version that tells has it: " + why
 	case len(changes) == 1 && changes[0].Came:
 		return d.by(changes[0]) + " brought it"
 	}
 	var words []string
 	if states[oldest] == bisection.Shown {
-		words = append(words, d.version(oldest)+", the oldest, has it already")
+		words = append(words, d.oldest(oldest)+" has it already")
 	}
 	came := states[oldest] == bisection.Shown
 	for _, c := range changes {
@@ -121,6 +126,35 @@ func (d *bisecting) sentence(states []bisection.State) string {
 		words = append(words, word+d.by(c))
 	}
 	return strings.Join(words, ", ")
+}
+
+// oldest names the first version that told anything.
+func (d *bisecting) oldest(i int) string {
+	if i > 0 {
+		return d.version(i) + ", the oldest that tells,"
+	}
+	return d.version(i) + ", the oldest,"
+}
+
+// silent counts the versions that told nothing, and says why they did not.
+func (d *bisecting) silent(states []bisection.State) (n int, why string) {
+	untold, notRun := 0, 0
+	for _, s := range states {
+		switch s {
+		case bisection.Untold:
+			untold++
+		case bisection.NotAsked:
+			notRun++
+		}
+	}
+	var words []string
+	if untold > 0 {
+		words = append(words, readable.Number(untold)+" cannot tell")
+	}
+	if notRun > 0 {
+		words = append(words, readable.Number(notRun)+" not run")
+	}
+	return untold + notRun, "of " + readable.Count(len(states), "version") + " " + strings.Join(words, ", ")
 }
 
 func (d *bisecting) version(i int) string { return name.Print(d.how.Versions[i].Name) }

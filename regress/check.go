@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"muster/regress/internal/cost"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/outcome"
@@ -70,7 +69,7 @@ func Check(ctx context.Context, o Options) (sum Summary, err error) {
 }
 
 func newChecking(s *session, base baseline) *checking {
-	return &checking{session: s, base: base, firsts: map[int]first{}, final: map[int]bool{}}
+	return &checking{session: s, base: base, firsts: map[int]first{}, final: map[int]bool{}, costs: costing{tried: map[string]int{}}}
 }
 
 // check runs both passes and sums up.
@@ -91,6 +90,9 @@ func (c *checking) check(ctx context.Context) (Summary, error) {
 	}
 	if err == nil {
 		err = c.tellCost(ctx)
+	}
+	if e := c.costs.kept.Close(); err == nil {
+		err = e
 	}
 	return c.summary, c.end(c.endStores(err))
 }
@@ -123,6 +125,9 @@ func (c *checking) begin(ctx context.Context) (pending []task, err error) {
 	if c.lines, err = c.run.OpenLines(); err != nil {
 		return nil, err
 	}
+	if err := c.resumePairs(); err != nil {
+		return nil, errors.Join(err, c.lines.Close())
+	}
 	took, known := c.base.took(c.session), byName(done)
 	c.due = took.complete()
 	c.emit(report.Started{
@@ -131,7 +136,7 @@ func (c *checking) begin(ctx context.Context) (pending []task, err error) {
 	})
 	pending, err = c.resume(known, took)
 	if err != nil {
-		return nil, errors.Join(c.endStores(err), c.lines.Close())
+		return nil, errors.Join(c.endStores(err), c.lines.Close(), c.costs.kept.Close())
 	}
 	return pending, nil
 }
@@ -222,7 +227,7 @@ type ran struct {
 	ending    outcome.Ending
 	flaky     []string // parts that are known to be flaky
 	cost      outcome.Cost
-	beside    *outcome.Cost // of the reference, where it ran beside and ended alike
+	beside    *turns // both runs, where what it is compared with ran beside
 	lane      int
 }
 
@@ -240,7 +245,9 @@ func (c *checking) takeFirst(t task, r ran) error {
 	})
 	c.summary.CPU += r.cost.CPU
 	if r.beside != nil {
-		c.costs.pairs = append(c.costs.pairs, cost.Pair{Case: t.entry.Name, Old: *r.beside, New: r.cost})
+		if err := c.takeBeside(t, r.beside); err != nil {
+			return err
+		}
 	}
 	line := state.Line{
 		Name: []byte(t.entry.Name), Identical: r.identical, Kind: r.ending.Kind, Code: r.ending.Code,
@@ -281,11 +288,16 @@ func (c *checking) addLine(l state.Line) error {
 	if err := c.lines.Add(l); err != nil {
 		return err
 	}
+	return c.flush()
+}
+
+// flush keeps what there is of lines and pairs, now and then.
+func (c *checking) flush() error {
 	if time.Since(c.flushed) < lineEvery {
 		return nil
 	}
 	c.flushed = time.Now()
-	return c.lines.Flush()
+	return errors.Join(c.costs.kept.Flush(), c.lines.Flush())
 }
 
 // takeError notes a case that could not be run.

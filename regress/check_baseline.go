@@ -71,10 +71,36 @@ func (b recordedBase) names() iter.Seq[string]    { return b.Names() }
 
 // first runs the cases and compares with the golden; what differs is stored.
 func (b recordedBase) first(ctx context.Context, c *checking, tasks []task) error {
+	chosen, err := c.besides()
+	if err != nil {
+		return err
+	}
+	var beside, alone []task
+	for _, t := range tasks {
+		if chosen[t.index] {
+			beside = append(beside, t)
+		} else {
+			alone = append(alone, t)
+		}
+	}
+	both := func(ctx context.Context, t task) ran { return b.both(ctx, c, t) }
+	if err := runPass(ctx, c.session, beside, both, c.takeFirst); err != nil {
+		return err
+	}
 	return batchedPass[ran]{
 		number: 1, avoid: func(task) int { return exec.NoLane }, take: c.takeFirst,
 		look: func(ctx context.Context, t task, r *exec.Result, err error) ran { return b.look(ctx, c, t, r, err) },
-	}.run(ctx, c.session, tasks)
+	}.run(ctx, c.session, alone)
+}
+
+// both runs the candidate on a case and its rival beside it.
+func (b recordedBase) both(ctx context.Context, c *checking, t task) (got ran) {
+	both := c.inTurn(ctx, t, 1, t.index%2, func(r *exec.Result, err error) { got = b.look(ctx, c, t, r, err) })
+	if got.err == nil {
+		got.err = both.errs[1]
+	}
+	got.beside = &both
+	return got
 }
 
 func (b recordedBase) look(ctx context.Context, c *checking, t task, r *exec.Result, err error) ran {

@@ -104,7 +104,7 @@ func (c *checking) further(ctx context.Context, t task, cpu *time.Duration) erro
 
 // judge gives the verdict on a case whose runs, merged, are in rec.
 func (c *checking) judge(e *corpus.Entry, old, rec *golden.Record) (word report.Case, err error) {
-	was, is := side{&old.Outcome, c.base.content}, side{&rec.Outcome, c.found.content}
+	was, is := side{&old.Outcome, remembering(c.base.content)}, side{&rec.Outcome, remembering(c.found.content)}
 	cmp, err := outcome.Compare(was.outcome, is.outcome, sameUnder(c.rules, was.open, is.open))
 	if err != nil {
 		return word, err

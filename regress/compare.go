@@ -90,10 +90,9 @@ func (b *referenceBase) both(ctx context.Context, c *checking, t task) ran {
 		results[i], avoid = r, r.Lane
 	}
 	ref, now := results[0], results[1]
-	got := ran{ending: now.Outcome.Ending, cost: now.Cost, lane: now.Lane}
-	if comparable(&ref.Outcome.Ending, &now.Outcome.Ending) {
-		got.beside = &ref.Cost
-	}
+	got := ran{ending: now.Outcome.Ending, cost: now.Cost, lane: now.Lane, beside: &turns{}}
+	got.beside.ended(0, ref, nil)
+	got.beside.ended(1, now, nil)
 	cmp, err := outcome.Compare(&ref.Outcome, &now.Outcome, sameUnder(c.rules, ref.Open, now.Open))
 	if err != nil {
 		return ran{err: err}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"muster/regress/internal/exec"
 	"muster/regress/internal/glob"
@@ -17,6 +18,7 @@ type rival struct {
 	others  []string      // globs of cases that other commands were for, of which no digest is known
 	why     string        // there is none
 	same    bool          // it is the candidate itself, so there is nothing to compare
+	made    time.Time     // nothing that it reads may be newer; zero where that does not matter
 }
 
 // runs reports whether the rival can run a case as it did.
@@ -68,12 +70,32 @@ func costRival(m golden.Meta, now *command) rival {
 	if r.command == nil {
 		return r
 	}
-	for _, file := range filesIn(r.command.Words) {
-		if info, err := os.Stat(file); err != nil || info.ModTime().After(m.Created) {
-			return rival{why: file + ", which the golden's command names, was written to since"}
-		}
+	r.made = m.Created
+	if why := r.rewritten(); why != "" {
+		return rival{why: why}
 	}
 	return r
+}
+
+// rewritten names a file that the rival reads and that is newer than what it made.
+func (r *rival) rewritten() string {
+	for _, file := range filesIn(r.command.Words) {
+		if info, err := os.Stat(file); err != nil || info.ModTime().After(r.made) {
+			return file + ", which the golden's command names, was written to since"
+		}
+	}
+	return ""
+}
+
+// spoilt says why runs of the rival are of no use, when it is no longer what it was.
+func (r *rival) spoilt() string {
+	if r.command == nil || r.made.IsZero() {
+		return ""
+	}
+	if r.command.Changed() != nil {
+		return "the golden's executable " + r.command.Path + " changed while it ran beside"
+	}
+	return r.rewritten()
 }
 
 // namesFiles reports whether an argument is a file: a script, say, that an interpreter

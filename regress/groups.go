@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"muster/regress/internal/cause"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/name"
 	"muster/regress/internal/readable"
+	"muster/regress/internal/report"
 	"muster/regress/internal/state"
 )
 
@@ -40,18 +42,34 @@ func (p *past) causes() (*cause.Found, error) {
 	if err := p.finished(); err != nil {
 		return nil, err
 	}
-	encoded, err := p.run.Causes()
-	if err != nil {
-		return nil, err
+	found, err := p.causesIfAny()
+	if err == nil && found == nil {
+		err = fault.Inputf("run %s has no causes, it is of an earlier muster: run muster %s again", p.run.ID, p.run.Command)
 	}
-	if encoded == nil {
-		return nil, fault.Inputf("run %s has no causes, it is of an earlier muster: run muster %s again", p.run.ID, p.run.Command)
+	return found, err
+}
+
+// causesIfAny returns nil for a run of an earlier muster.
+func (p *past) causesIfAny() (*cause.Found, error) {
+	encoded, err := p.run.Causes()
+	if err != nil || encoded == nil {
+		return nil, err
 	}
 	found, err := cause.Decode(encoded)
 	if err != nil {
 		return nil, fault.Inputf("%s, the causes of run %s, is damaged: %w: run muster %s again", p.run.File("causes.json"), p.run.ID, err, p.run.Command)
 	}
-	return found, nil
+	return printable(found), nil
+}
+
+// printable makes the names of causes, in which there is what tools put out, fit to be shown
+// anywhere: on one line, and with nothing in it that hides or drives a terminal.
+func printable(f *cause.Found) *cause.Found {
+	for i := range f.Causes {
+		c := &f.Causes[i]
+		c.Name, c.Family = readable.Line(c.Name), readable.Line(c.Family)
+	}
+	return f
 }
 
 // groupLine is a cause for scripts, which rely on the keys and their order.
@@ -73,7 +91,7 @@ func groupLines(w io.Writer, found *cause.Found) error {
 	for _, c := range found.Causes {
 		text, err := json.Marshal(groupLine{
 			"group", c.ID, c.Signature, c.Cases, c.Lines, c.Sole, name.Print(c.Example), name.Print(c.Smallest),
-			readable.Line(c.Name), string(c.Kind), readable.Line(c.Family),
+			c.Name, string(c.Kind), c.Family,
 		})
 		if err != nil {
 			return err
@@ -92,23 +110,46 @@ func groupTable(w io.Writer, p *past, found *cause.Found, decided map[string]sta
 	case cases == 0:
 		fmt.Fprintf(b, "run %s: no case differs\n", p.run.ID)
 	case found.Rewritten:
-		fmt.Fprintf(b, "run %s: %s differ in nearly everything, so that there are no causes to tell apart\n", p.run.ID, counted(cases))
+		fmt.Fprintf(b, "run %s: %s in nearly everything, so that there are no causes to tell apart\n", p.run.ID, doing(cases, "differ"))
 	default:
-		fmt.Fprintf(b, "run %s: %s differ, %s%s\n", p.run.ID, counted(cases), readable.Count(len(found.Causes), "cause"), inFamilies(found))
+		fmt.Fprintf(b, "run %s: %s, %s%s\n", p.run.ID, doing(cases, "differ"), readable.Count(len(found.Causes), "cause"), inFamilies(found))
 	}
 	for _, c := range found.Causes {
 		fmt.Fprintf(b, "%-4s %7s  %7s only this  %9s  %s%s\n", c.ID, readable.Number(c.Cases), readable.Number(c.Sole),
-			readable.Count(c.Lines, "line"), readable.Line(c.Name), decidedText(decided[c.ID]))
+			readable.Count(c.Lines, "line"), c.Name, decidedText(decided[c.ID]))
 		if c.Family != "" {
-			fmt.Fprintf(b, "     family   %s\n", readable.Line(c.Family))
+			fmt.Fprintf(b, "     family   %s\n", c.Family)
 		}
 		fmt.Fprintf(b, "     smallest %s\n", name.Print(c.Smallest))
+	}
+	if n := p.acceptedOutside(found, decided); n > 0 {
+		are, them := "accepted cases are", "them"
+		if n == 1 {
+			are, them = "accepted case is", "it"
+		}
+		fmt.Fprintf(b, "%s %s not in the golden yet: muster review, or muster accept G1, puts %s there\n", readable.Number(n), are, them)
 	}
 	if cases > 0 {
 		fmt.Fprintf(b, "next: muster show G1, muster accept G1, muster review\n")
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// acceptedOutside counts the cases of which all causes are accepted, and that no accept has
+// put into the golden: it refused them, or somebody was killed between the two.
+func (p *past) acceptedOutside(found *cause.Found, decided map[string]state.Decision) (n int) {
+	if p.run.Command != report.CheckCommand {
+		return 0
+	}
+	inside := p.accepted()
+	for _, m := range found.Members {
+		isOpen := func(i int) bool { return decided[found.Causes[i].ID] != state.Accepted }
+		if !inside[m.Name] && len(m.Causes) > 0 && !slices.ContainsFunc(m.Causes, isOpen) {
+			n++
+		}
+	}
+	return n
 }
 
 // inFamilies counts the families and the causes that are in none, where there is a family.

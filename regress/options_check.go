@@ -81,14 +81,17 @@ func (o *Options) checkAllow() error {
 	return nil
 }
 
-// limits are those of --fail-on.
+// limits are those of --fail-on. An empty one is refused: who wrote it, as $LIMIT perhaps,
+// believes that something is limited.
 func (j *Judgement) limits() (list []cost.Limit, err error) {
-	for _, text := range j.FailOn {
-		l, err := cost.ParseLimit(text)
-		if err != nil {
-			return nil, fault.Inputf("--fail-on %w", err)
+	for _, texts := range j.FailOn {
+		for text := range strings.SplitSeq(texts, ",") {
+			l, err := cost.ParseLimit(text)
+			if err != nil {
+				return nil, fault.Inputf("--fail-on %w", err)
+			}
+			list = append(list, l)
 		}
-		list = append(list, l)
 	}
 	return list, nil
 }

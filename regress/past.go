@@ -34,6 +34,7 @@ type past struct {
 	run     *state.Run
 	options Options
 	results []state.Result
+	locked  bool // by this process, so that no run is under way
 }
 
 func openPast(o *Options, id string) (*past, error) {
@@ -89,11 +90,14 @@ func (p *past) base(ctx context.Context) (*openedGolden, error) {
 	return base, nil
 }
 
-// finished refuses a run that was broken off: what it has no result for may
-// differ all the same, and the outcomes that it kept are not complete.
+// finished refuses a run that was broken off, or is still under way: what it has no result
+// for may differ all the same, and the outcomes that it kept are not complete.
 func (p *past) finished() error {
 	if p.run.Finished {
 		return nil
+	}
+	if who, busy := state.Open(p.options.Store.State).AtWork(); busy && !p.locked {
+		return fault.Inputf("run %s has no end yet, and another muster%s is at work in %s: wait for it, or name an earlier run with --run", p.run.ID, who, p.options.Store.State)
 	}
 	return fault.Inputf("run %s did not finish: go on with muster %s --resume, or make a new run", p.run.ID, p.run.Command)
 }

@@ -12,6 +12,7 @@ import (
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/name"
+	"muster/regress/internal/readable"
 	"muster/regress/internal/report"
 	"muster/regress/internal/shrink"
 )
@@ -221,6 +222,6 @@ func (d *reducing) progress(p shrink.Progress) {
 	if d.how.TimeMax > 0 {
 		left = fmt.Sprintf(" of at most %v", d.how.TimeMax)
 	}
-	d.how.Status(fmt.Sprintf("%d → %d bytes, %d tests, %v%s; round %d: %s, %.0f %%",
-		len(d.own), p.Size, p.Tests, now.Sub(d.began).Round(time.Second), left, p.Round, p.Pass, 100*p.Part))
+	d.how.Status(fmt.Sprintf("%s → %s, %s, %v%s; round %d: %s, %.0f %%",
+		readable.Number(len(d.own)), readable.Count(p.Size, "byte"), readable.Count(p.Tests, "test"), now.Sub(d.began).Round(time.Second), left, p.Round, p.Pass, 100*p.Part))
 }

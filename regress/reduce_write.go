@@ -10,6 +10,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -30,9 +31,7 @@ func (p *past) reduced() string { return filepath.Join(p.options.Store.State, "r
 
 // conclude runs the smallest source once more, writes it and tells all about it.
 func (d *reducing) conclude(ctx context.Context, r shrink.Result) error {
-	if err := d.write(r.Source); err != nil {
-		return err
-	}
+	unwritten := d.write(r.Source)
 	took := time.Since(d.began)
 	w := &strings.Builder{}
 	fmt.Fprintf(w, "%s  reduced  (run %s)\n%s\n", name.Print(d.goal.name), d.past.run.ID, readable.Line(d.words()))
@@ -40,17 +39,24 @@ func (d *reducing) conclude(ctx context.Context, r shrink.Result) error {
 		readable.Number(len(d.own)), readable.Count(len(r.Source), "byte"),
 		readable.Number(diff.CountLines(d.own)), readable.Count(diff.CountLines(r.Source), "line"),
 		readable.Count(r.Tests, "test"), took.Round(10*time.Millisecond), d.unfinished(ctx, r))
+	d.how.Status("")
+	if unwritten != nil {
+		return errors.Join(unwritten, d.tellUnwritten(w, r.Source))
+	}
 	fmt.Fprintf(w, "written to %s\n", readable.Line(d.path()))
 	if ctx.Err() == nil {
 		if err := d.showResult(ctx, w, r.Source); err != nil {
 			return err
 		}
 	}
-	fmt.Fprintf(w, "\nreproduce: %s\n", d.byOneLine())
+	line, err := d.byOneLine()
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "\nreproduce: %s\n", line)
 	if d.tooMuch > 0 {
 		fmt.Fprintf(w, "           with what all cases are given beside it, %s: that was too much to copy\n", readable.Count(d.tooMuch, "byte"))
 	}
-	d.how.Status("")
 	if _, err := io.WriteString(d.o.Report.Stdout, w.String()); err != nil {
 		return err
 	}
@@ -58,6 +64,15 @@ func (d *reducing) conclude(ctx context.Context, r shrink.Result) error {
 		return fault.Interruptedf("interrupted: %s is the smallest source so far", d.path())
 	}
 	return nil
+}
+
+// tellUnwritten prints a source that there was no place for, whole as far as a screen goes:
+// it may have taken minutes to find.
+func (d *reducing) tellUnwritten(w *strings.Builder, source []byte) error {
+	fmt.Fprintf(w, "not written; it is\n\n")
+	writeBounded(w, readable.Text(string(source))+"\n", unwrittenLinesMax)
+	_, err := io.WriteString(d.o.Report.Stdout, w.String())
+	return err
 }
 
 // unfinished says why it might go on.
@@ -78,6 +93,7 @@ func (d *reducing) unfinished(ctx context.Context, r shrink.Result) string {
 const (
 	sourceLinesMax     = 40
 	sourceBytesMax     = 4 << 10 // a program on one line fits no screen either
+	unwrittenLinesMax  = 1000
 	differenceLinesMax = 60
 	differenceBytesMax = 500 // of a line
 )
@@ -119,12 +135,16 @@ func writeBounded(w io.Writer, text string, most int) {
 
 func (d *reducing) path() string { return filepath.Join(d.folder(), filepath.FromSlash(d.goal.name)) }
 
-// byOneLine is the shell line that shows the difference again. Its run is kept apart:
-// the last run, to be decided on, stays what it is.
-func (d *reducing) byOneLine() string {
+// byOneLine is the shell line that shows the difference again, wherever it is pasted. Its
+// run is kept apart: the last run, to be decided on, stays what it is.
+func (d *reducing) byOneLine() (string, error) {
+	here, err := os.Getwd()
+	if err != nil {
+		return "", fault.Environmentf("the folder that this runs in: %w", err)
+	}
 	o := d.past.options
 	args := []string{"muster", report.CompareCommand, d.folder(), "--state", filepath.Join(d.folder(), ".muster"),
-		"--filter", "^" + regexp.QuoteMeta(name.Print(d.goal.name)) + "$", "--ref", shellQuoteAll(d.reference.Words), "--new", shellQuoteAll(d.candidate.Words)}
+		"--filter", "^" + regexp.QuoteMeta(name.Print(d.goal.name)) + "$", "--ref", quotedCommand(d.reference.Words), "--new", quotedCommand(d.candidate.Words)}
 	if d.o.Configured {
 		args = append(args, "--config", "")
 	}
@@ -135,8 +155,23 @@ func (d *reducing) byOneLine() string {
 			args = append(args, setting.args(&o)...)
 		}
 	}
-	return shellQuoteAll(args)
+	return "cd " + shellQuote(here) + " && " + shellQuoteAll(args), nil
 }
+
+// quotedCommand is a command as one word, which --ref and --new split as a shell would.
+// Tokens mean nothing to that, and are the easier to read without quotes within quotes.
+func quotedCommand(words []string) string {
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		if quoted[i] = w; !plainWord.MatchString(w) {
+			quoted[i] = shellQuote(w)
+		}
+	}
+	return strings.Join(quoted, " ")
+}
+
+// plainWord is what needs no quotes, tokens such as {in} among it.
+var plainWord = regexp.MustCompile(`^[\w@%+=:,./{}-]+$`)
 
 // givenMax is how many bytes of headers and context are copied beside a reduced source.
 const givenMax = 256 << 20
@@ -193,21 +228,25 @@ func (d *reducing) writeGiven(root *os.Root) error {
 
 // place writes an entry, in one step: who is interrupted leaves the one from before. It
 // comes from where no corpus looks, for a name may be as long as names can be, and nothing
-// can be put to it.
+// can be put to it; and from a file of this process, for another may reduce another case.
 func place(root *os.Root, e corpus.Entry, content []byte) error {
 	mode := fs.FileMode(0o644)
 	if e.Exec {
 		mode = 0o755
 	}
-	const folder, unfinished = ".muster", ".muster/reduced.new"
+	const folder = ".muster"
+	unfinished := folder + "/reduced." + strconv.Itoa(os.Getpid()) + ".new"
 	err := errors.Join(root.MkdirAll(path.Dir(e.Name), 0o755), root.MkdirAll(folder, 0o755))
-	if err == nil {
-		err = root.WriteFile(unfinished, content, mode)
+	if err != nil {
+		return err
 	}
-	if err == nil {
+	if err = root.WriteFile(unfinished, content, mode); err == nil {
 		err = root.Rename(unfinished, e.Name)
 	}
-	return err
+	if err != nil {
+		return errors.Join(err, root.Remove(unfinished))
+	}
+	return nil
 }
 
 func link(root *os.Root, e corpus.Entry) error {

@@ -93,7 +93,7 @@ type Judgement struct {
 	Repeat    int      // runs of every case when recording
 	Retries   int      // further runs of a differing case when checking
 	Allow     []string // names of verdicts that do not make the exit status 1: flaky, new, missing
-	FailOn    []string // limits of what the change may cost, as "cpu>5%" or "memory>10%"
+	FailOn    []string // limits of what the change may cost, as "cpu>5%" or "cpu>5%,memory>10%"
 	CostCases int      // cases that run again to tell what the change costs; 0 = it is not told
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"muster/internal/terminal"
 	"muster/regress/internal/fault"
@@ -54,7 +55,33 @@ func Review(ctx context.Context, o Options, r Reviewing) (err error) {
 		return err
 	}
 	results, err := screen.Run(ctx, desk, screen.Streams{In: in, Out: out, Colour: terminal.Colour(out, os.Getenv), Environ: os.Environ()})
-	return errors.Join(err, o.tellReviewed(desk, results))
+	return errors.Join(err, o.tellUnsaved(unsaved(ctx, desk)), o.tellReviewed(desk, results, err))
+}
+
+// unsaved returns the IDs of what was decided and is not written. A commit that failed may
+// have written the decisions, and no case.
+func unsaved(ctx context.Context, d *review.Desk) []string {
+	if d.Changes().Empty() {
+		return nil
+	}
+	if now, err := d.Look(context.WithoutCancel(ctx)); err == nil {
+		d.CatchUp(now)
+	}
+	return d.Changes().IDs()
+}
+
+// tellUnsaved names what was decided and is not written.
+func (o *Options) tellUnsaved(ids []string) error {
+	const shown = 40
+	if len(ids) == 0 {
+		return nil
+	}
+	text := strings.Join(ids[:min(len(ids), shown)], " ")
+	if more := len(ids) - shown; more > 0 {
+		text += " and " + readable.Number(more) + " more"
+	}
+	_, err := fmt.Fprintf(o.Report.Stderr, "warning: decided but not written: %s\n", text)
+	return err
 }
 
 // terminal returns both directions of the terminal that a review is shown on.
@@ -71,8 +98,10 @@ func (o *Options) terminal(r Reviewing) (in, out *os.File, err error) {
 	return in, out, nil
 }
 
-// tellReviewed says what stays of a review, once the terminal is as it was.
-func (o *Options) tellReviewed(d *review.Desk, results []review.Result) error {
+// tellReviewed says what stays of a review that ended with an error or with none. That a
+// commit was refused is an error of its own, unless the review was interrupted: that is
+// how it ended, then.
+func (o *Options) tellReviewed(d *review.Desk, results []review.Result, ended error) error {
 	if len(results) == 0 {
 		_, err := fmt.Fprintf(o.Report.Stdout, "nothing written\n")
 		return err
@@ -88,15 +117,29 @@ func (o *Options) tellReviewed(d *review.Desk, results []review.Result) error {
 			}
 		}
 	}
-	if refused != "" && accepted == 0 {
-		return fault.Inputf("the decisions are written, and no case is accepted: %s", readable.Text(refused))
-	}
-	text := fmt.Sprintf("%s on run %s written", readable.Count(decided, "decision"), d.Run)
+	text, rest := fmt.Sprintf("%s on run %s written", readable.Count(decided, "decision"), d.Run), ""
 	if d.Command == report.CheckCommand {
 		text += fmt.Sprintf(", accepted %s", counted(accepted))
 	}
-	if _, err := fmt.Fprintln(o.Report.Stdout, text); err != nil || refused == "" {
+	switch {
+	case refused != "" && accepted > 0:
+		rest = "the decisions are written, and later no further case was accepted: " + readable.Text(refused)
+	case refused != "":
+		text, rest = "", "the decisions are written, and no case is accepted: "+readable.Text(refused)
+	}
+	return o.tellRefused(text, rest, ended)
+}
+
+func (o *Options) tellRefused(text, refused string, ended error) (err error) {
+	if text != "" {
+		_, err = fmt.Fprintln(o.Report.Stdout, text)
+	}
+	switch {
+	case err != nil || refused == "":
+		return err
+	case fault.ClassOf(ended) == fault.Interrupted:
+		_, err = fmt.Fprintf(o.Report.Stderr, "warning: %s\n", refused)
 		return err
 	}
-	return fault.Inputf("the decisions are written, and later no further case was accepted: %s", readable.Text(refused))
+	return fault.Inputf("%s", refused)
 }

@@ -145,7 +145,7 @@ func (w *reviewed) desk(ctx context.Context) (*review.Desk, error) {
 	if w.past.run.Command == report.CheckCommand {
 		d.Golden = w.past.options.Store.Golden
 	}
-	d.Rebase(now.Decisions, now.Promoted)
+	d.CatchUp(now)
 	return d, nil
 }
 
@@ -155,7 +155,7 @@ func (w *reviewed) look(ctx context.Context) (now review.Now, err error) {
 	if err != nil {
 		return now, err
 	}
-	if now.Notes, err = w.aged(ctx, p); err != nil {
+	if err := w.aged(ctx, p, &now); err != nil {
 		return now, err
 	}
 	now.Promoted = promotedIn(p.results)
@@ -167,22 +167,25 @@ func (w *reviewed) look(ctx context.Context) (now review.Now, err error) {
 }
 
 // aged says what has grown old since the run, and recalls what is no longer in the golden.
-func (w *reviewed) aged(ctx context.Context, p *past) (notes []string, err error) {
+func (w *reviewed) aged(ctx context.Context, p *past, now *review.Now) error {
 	newest, err := state.Open(p.options.Store.State).Find("", func(r *state.Run) bool { return r.Command == p.run.Command && r.Finished })
 	if err == nil && newest.ID != p.run.ID {
-		notes = append(notes, "there is a newer "+p.run.Command+", run "+newest.ID)
+		now.Notes = append(now.Notes, "there is a newer "+p.run.Command+", run "+newest.ID)
 	}
 	if p.run.Command != report.CheckCommand {
-		return append(notes, "run "+p.run.ID+" was a compare: it has no golden, so decisions are all that is written"), nil
+		now.Shut = "a compare has none"
+		now.Notes = append(now.Notes, "run "+p.run.ID+" was a compare: it has no golden, so decisions are all that is written")
+		return nil
 	}
-	err = w.texts.use(ctx, func(base, _ *golden.Store) error {
+	w.texts.heed(p)
+	return w.texts.use(ctx, func(base, _ *golden.Store) error {
 		if err := p.acceptsInto(base.Digest(), base.Meta()); err != nil {
-			notes = append(notes, "the golden has changed since: run muster check again to accept into it")
+			now.Shut = "it has changed, so run muster check again"
+			now.Notes = append(now.Notes, "the golden has changed since: run muster check again to accept into it")
 			return nil
 		}
-		return p.recall(base)
+		return w.texts.recall(p, base)
 	})
-	return notes, err
 }
 
 func (w *reviewed) notJudged() (n int) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 	"sync"
 
 	"muster/regress/internal/filestamp"
@@ -13,6 +14,7 @@ import (
 	"muster/regress/internal/remote"
 	"muster/regress/internal/report"
 	"muster/regress/internal/review"
+	"muster/regress/internal/state"
 )
 
 // texted keeps the two stores of a run open, from which the contents of its cases are
@@ -24,7 +26,11 @@ type texted struct {
 	base  *openedGolden
 	now   *golden.Store
 	stamp string // of the golden when it was opened; empty where it is no file here
+	marks marks  // of that golden
 }
+
+// marks say which cases of a run are in the golden: as they were kept, and as they are.
+type marks struct{ kept, real []bool }
 
 func openTexted(ctx context.Context, p *past) (*texted, error) {
 	t := &texted{past: p}
@@ -69,8 +75,49 @@ func (t *texted) shut() (err error) {
 	if t.now != nil {
 		err = errors.Join(err, t.now.Close())
 	}
-	t.base, t.now = nil, nil
+	t.base, t.now, t.marks = nil, nil, marks{}
 	return err
+}
+
+// renew has the golden opened again when it is used next: of one at an address nothing else
+// tells that it has changed.
+func (t *texted) renew() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.stamp = "old"
+}
+
+// heed does so where somebody else has accepted cases of a run into a golden at an address.
+func (t *texted) heed(p *past) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.stamp == "" && t.marks.real != nil && !slices.Equal(t.marks.kept, marksOf(p.results)) {
+		t.stamp = "old"
+	}
+}
+
+// recall corrects the marks of a run that was read just now. Both stores are read through
+// for that, so it is done once for the golden and the marks as they are.
+func (t *texted) recall(p *past, base *golden.Store) error {
+	kept := marksOf(p.results)
+	if t.marks.real == nil || !slices.Equal(t.marks.kept, kept) {
+		if err := p.recall(base); err != nil {
+			return err
+		}
+		t.marks = marks{kept, marksOf(p.results)}
+	}
+	for i := range p.results {
+		p.results[i].Accepted = t.marks.real[i]
+	}
+	return nil
+}
+
+func marksOf(results []state.Result) []bool {
+	marks := make([]bool, len(results))
+	for i := range results {
+		marks[i] = results[i].Accepted
+	}
+	return marks
 }
 
 // use calls f with both stores, as they are by now: a golden that was changed meanwhile

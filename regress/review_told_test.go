@@ -1,6 +1,7 @@
 package regress
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -24,7 +25,7 @@ func TestTellReviewed(t *testing.T) {
 		var out strings.Builder
 		o := Options{}
 		o.Report.Stdout, o.Report.Stderr = &out, &out
-		err := o.tellReviewed(&review.Desk{Run: "R", Command: "check"}, c.results)
+		err := o.tellReviewed(&review.Desk{Run: "R", Command: "check"}, c.results, nil)
 		fail := ""
 		if err != nil {
 			fail = err.Error()
@@ -32,5 +33,14 @@ func TestTellReviewed(t *testing.T) {
 		if out.String() != c.said || fail != c.fail || err != nil && fault.ClassOf(err) != fault.Input {
 			t.Errorf("%+v: %q, %v", c.results, out.String(), err)
 		}
+	}
+
+	// Who interrupts has interrupted, whatever was refused before.
+	var out strings.Builder
+	o := Options{}
+	o.Report.Stdout, o.Report.Stderr = &out, &out
+	err := o.tellReviewed(&review.Desk{Run: "R", Command: "check"}, []review.Result{refused}, context.Canceled)
+	if err != nil || out.String() != "warning: the decisions are written, and no case is accepted: the golden has changed\n" {
+		t.Errorf("interrupted: %q, %v", out.String(), err)
 	}
 }

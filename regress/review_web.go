@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"muster/regress/internal/fault"
 	"muster/regress/internal/review"
@@ -23,16 +22,6 @@ func (w *reviewed) inBrowser(ctx context.Context, o Options, r Reviewing) error 
 	if out.Idle {
 		err = errors.Join(err, fault.Interruptedf("the review ended, for no browser showed it any more"))
 	}
-	return errors.Join(told, err, w.tellWeb(o, out))
-}
-
-// tellWeb says what stays of it.
-func (w *reviewed) tellWeb(o Options, out web.Outcome) error {
-	if len(out.Unsaved) > 0 {
-		if _, err := fmt.Fprintf(o.Report.Stderr, "warning: decided but not written: %s\n", strings.Join(out.Unsaved, " ")); err != nil {
-			return err
-		}
-	}
-	run := w.past.run
-	return o.tellReviewed(&review.Desk{Run: run.ID, Command: run.Command}, out.Results)
+	d := &review.Desk{Run: w.past.run.ID, Command: w.past.run.Command}
+	return errors.Join(told, err, o.tellUnsaved(out.Unsaved), o.tellReviewed(d, out.Results, err))
 }

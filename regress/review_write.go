@@ -37,6 +37,7 @@ func (w *reviewed) write(ctx context.Context, c review.Changes) (result review.R
 		return result, nil
 	}
 	err = w.promoteReady(ctx, p, &result)
+	w.texts.renew()
 	result.Promoted = promotedIn(p.results)
 	if fault.ClassOf(err) == fault.Input {
 		result.Refused, err = err.Error(), nil
@@ -79,7 +80,7 @@ func (w *reviewed) promoteReady(ctx context.Context, p *past, result *review.Res
 		}
 	}
 	if len(chosen) == 0 {
-		return nil
+		return p.run.SaveResults(p.results) // with the marks as they are recalled
 	}
 	notes, err := p.promote(ctx, base, chosen)
 	if err != nil {

@@ -84,7 +84,7 @@ func sidesIn(old, now *golden.Store, caseName string) (was, is side, err error) 
 		return was, is, err
 	}
 	b, _, err := now.Get(caseName)
-	return side{&a.Outcome, old.Content}, side{&b.Outcome, now.Content}, err
+	return side{&a.Outcome, remembering(old.Content)}, side{&b.Outcome, remembering(now.Content)}, err
 }
 
 // sides returns both sides of a case that differed.
@@ -94,13 +94,13 @@ func (c *checking) sides(caseName string) (was, is side, err error) {
 		return was, is, err
 	}
 	rec, _, err := c.found.get(caseName)
-	return side{&old.Outcome, c.base.content}, side{&rec.Outcome, c.found.content}, err
+	return side{&old.Outcome, remembering(c.base.content)}, side{&rec.Outcome, remembering(c.found.content)}, err
 }
 
 // groups finds the causes of the differences that the session was told of, emits them,
 // and keeps them with the run.
 func (s *session) groups(sides lookup) error {
-	found := s.differences.Causes()
+	found := printable(s.differences.Causes())
 	s.summary.Groups = len(found.Causes)
 	members := membersOf(found)
 	for i, c := range found.Causes {
@@ -200,8 +200,12 @@ func inWords(rules normalize.Rules, of cause.Cause, was, is side) (string, error
 	return fmt.Sprintf("%s: %s → %s\n", name.Print(report.PartName(d.Key)), old, now), err
 }
 
-// partThatShows returns the first part in which a case shows a cause, else the first.
+// partThatShows returns the first part in which a case shows a cause, else the first. A part
+// that is alone is not compared once more: there may be 50 MB of it, for each of its causes.
 func partThatShows(rules normalize.Rules, of cause.Cause, was, is side, c outcome.Comparison) (outcome.Difference, error) {
+	if len(c.Parts) == 1 {
+		return c.Parts[0], nil
+	}
 	for _, d := range c.Parts {
 		one, err := differing(rules, "", 0, outcome.Changed, was, is, outcome.Comparison{Parts: []outcome.Difference{d}})
 		if err != nil {

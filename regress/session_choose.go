@@ -50,5 +50,5 @@ func (s *session) choose() error {
 
 // nothing says that no case is selected.
 func (s *session) nothing() error {
-	return fault.Emptyf("none of the %d cases of %s is selected", len(s.corpus.Cases()), s.o.Corpus.Path)
+	return fault.Emptyf("none of the %s of %s is selected", counted(len(s.corpus.Cases())), s.o.Corpus.Path)
 }

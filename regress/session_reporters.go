@@ -54,7 +54,7 @@ func eventsFile(path string) (report.Reporter, error) {
 	}
 	e, err := report.NewEvents(f)
 	if err != nil {
-		return nil, fault.Environmentf("--events: %w", errors.Join(err, f.Close()))
+		return nil, errors.Join(err, f.Close())
 	}
 	return e, nil
 }

@@ -28,11 +28,11 @@ func (p *past) showCause(ctx context.Context, o *Options, found *cause.Found, c 
 		return err
 	}
 	w := &strings.Builder{}
-	fmt.Fprintf(w, "%s  %s%s  (run %s)\n", c.ID, readable.Line(c.Name), decidedText(decided[c.ID]), p.run.ID)
+	fmt.Fprintf(w, "%s  %s%s  (run %s)\n", c.ID, c.Name, decidedText(decided[c.ID]), p.run.ID)
 	fmt.Fprintf(w, "%s: %s, %s of them with nothing else; %s\n", c.Kind, counted(c.Cases), readable.Number(c.Sole), readable.Count(c.Lines, "changed line"))
 	fmt.Fprintf(w, "signature %s", c.Signature)
 	if c.Family != "" {
-		fmt.Fprintf(w, ", family %s", readable.Line(c.Family))
+		fmt.Fprintf(w, ", family %s", c.Family)
 	}
 	fmt.Fprintf(w, "\n")
 	for _, folded := range c.Folded {

@@ -11,6 +11,14 @@ import (
 // counted returns "1 case" or "2,000 cases".
 func counted(cases int) string { return readable.Count(cases, "case") }
 
+// doing returns "1 case waits" or "2,000 cases wait".
+func doing(cases int, verb string) string {
+	if cases == 1 {
+		verb += "s"
+	}
+	return counted(cases) + " " + verb
+}
+
 // parseName reads the name of a case as people type it: as it is printed, or
 // with what a shell's completion puts before it.
 func parseName(printed string) (string, error) {

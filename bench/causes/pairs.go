@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 )
 
@@ -52,8 +53,8 @@ func (t tools) in(words ...string) string {
 	return filepath.Join(append([]string{t.cache, "causes"}, words...)...)
 }
 
-// pairs are all that are measured. The last two are for proof: who works on the analysis
-// looks at the others alone.
+// pairs are all that are measured. Those that are untuned are for proof: who works on the
+// analysis looks at the others alone.
 func pairs(t tools) []pair {
 	esbuild := func(version string) string { return filepath.Join(t.cache, "esbuild-"+version) }
 	prettier8, prettier3 := t.in("prettier-2.8.8", "bin-prettier.js"), t.in("prettier-3.3.3", "bin", "prettier.cjs")
@@ -62,6 +63,10 @@ func pairs(t tools) []pair {
 		return []string{"env", "PYTHONPATH=" + t.in("black-"+version), t.python, "-m", "black", "-q", "-"}
 	}
 	ruff := func(version string) string { return t.in("ruff-"+version, "bin", "ruff") }
+	clang := func(version string) string {
+		return t.in("clang-format-"+version, "clang_format", "data", "bin", "clang-format")
+	}
+	uglify := func(version string) string { return t.in("uglify-js-"+version, "bin", "uglifyjs") }
 	gofmt := filepath.Join(t.goroot, "bin", "gofmt")
 	npmSet := func() ([]source, error) { return below(filepath.Join(t.cache, "npm-set"), ".js") }
 	pythonSet := func() ([]source, error) { return below(t.in("python-set"), ".py") }
@@ -94,7 +99,15 @@ func pairs(t tools) []pair {
 		},
 		{
 			name: "ruff", versions: "format, 0.1.15 → 0.9.10", old: []string{ruff("0.1.15"), "format", "--isolated", "-"}, now: []string{ruff("0.9.10"), "format", "--isolated", "-"}, stdin: true,
-			needs: []string{ruff("0.1.15"), ruff("0.9.10")}, corpus: pythonSet, most: 25, untuned: true,
+			needs: []string{ruff("0.1.15"), ruff("0.9.10")}, corpus: pythonSet, most: 25,
+		},
+		{
+			name: "clang-format", versions: "10.0.1 → 21.1.8", old: []string{clang("10.0.1"), "--style=Mozilla", "{in}"}, now: []string{clang("21.1.8"), "--style=Mozilla", "{in}"},
+			needs: append([]string{clang("10.0.1"), clang("21.1.8")}, t.c()...), corpus: t.cSet, most: 25, untuned: true,
+		},
+		{
+			name: "uglify-js", versions: "3.13.10 → 3.19.3", old: []string{t.node, uglify("3.13.10"), "-c", "-b", "--", "{in}"}, now: []string{t.node, uglify("3.19.3"), "-c", "-b", "--", "{in}"},
+			needs: []string{t.node, uglify("3.13.10"), uglify("3.19.3")}, corpus: npmSet, sample: 300, most: 25, families: true, untuned: true,
 		},
 		{
 			name: "marked", versions: "4.3.0 → 12.0.2", old: []string{t.node, t.in("marked-4.3.0", "bin", "marked.js"), "-i", "{in}"}, now: []string{t.node, t.in("marked-12.0.2", "bin", "marked.js"), "-i", "{in}"},
@@ -133,6 +146,31 @@ func (t tools) typed() (all []source, err error) {
 	return all, nil
 }
 
+// c are folders with sources in C and C++, of people who write them unlike each other.
+func (t tools) c() []string {
+	return []string{t.in("leveldown-6.1.1"), t.in("libxmljs2-0.35.0"), t.in("node-sass-9.0.0")}
+}
+
+// cSet are these sources, the headers among them.
+func (t tools) cSet() (all []source, err error) {
+	for _, folder := range t.c() {
+		for _, extension := range []string{".c", ".cc", ".cpp", ".h", ".hpp"} {
+			found, err := below(folder, extension)
+			if err != nil {
+				return nil, err
+			}
+			for _, s := range found {
+				s.name = filepath.Base(folder) + "/" + s.name
+				all = append(all, s)
+			}
+		}
+	}
+	return all, nil
+}
+
+// newer matches packages that came when the sources in Markdown had been chosen.
+var newer = regexp.MustCompile(`^(clang-format|leveldown|libxmljs2|node-sass|uglify-js)-`)
+
 // markdown are the examples of the specification, each a case, and what packages tell of
 // themselves.
 func (t tools) markdown() ([]source, error) {
@@ -147,8 +185,10 @@ func (t tools) markdown() ([]source, error) {
 			return nil, err
 		}
 		for _, s := range found {
-			s.name = filepath.Base(folder) + "/" + s.name
-			all = append(all, s)
+			if !newer.MatchString(s.name) {
+				s.name = filepath.Base(folder) + "/" + s.name
+				all = append(all, s)
+			}
 		}
 	}
 	return all, nil

@@ -35,9 +35,10 @@ type options struct {
 	rounds, cases, plus int
 }
 
-func run(ctx context.Context, args []string, out io.Writer) (err error) {
-	var o options
+// parse reads the command line, and refuses what would measure nothing.
+func parse(args []string, usage io.Writer) (o options, err error) {
 	f := flag.NewFlagSet("cost", flag.ContinueOnError)
+	f.SetOutput(usage)
 	f.StringVar(&o.muster, "muster", "../bin/muster", "the program to measure")
 	f.StringVar(&o.work, "work", "/dev/shm", "folder to work in, best in memory")
 	f.StringVar(&o.pairs, "pairs", "", "write the pairs of the rounds of the same program to `FILE`, as CSV")
@@ -45,9 +46,18 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	f.IntVar(&o.cases, "cases", 150, "cases of the corpus")
 	f.IntVar(&o.plus, "plus", 50, "thousandths of more work to be found")
 	if err := f.Parse(args); err != nil {
-		return err
+		return o, err
 	}
-	if o.muster, err = filepath.Abs(o.muster); err != nil {
+	if o.rounds < 1 || o.cases < 1 || o.plus < 0 || f.NArg() > 0 {
+		return o, errors.New("-rounds and -cases must be 1 or more, -plus 0 or more, and nothing else is taken")
+	}
+	o.muster, err = filepath.Abs(o.muster)
+	return o, err
+}
+
+func run(ctx context.Context, args []string, out io.Writer) (err error) {
+	o, err := parse(args, os.Stderr)
+	if err != nil {
 		return err
 	}
 	dir, err := os.MkdirTemp(o.work, "muster-cost-")

@@ -120,50 +120,58 @@ type pair struct {
 const lineMax = 16 << 20
 
 // readPairs takes the runs that tell the cost from an events file.
-func readPairs(path string) (pairs []pair, err error) {
+func readPairs(path string) ([]pair, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	half := map[string]*pair{} // under way, by case
+	return pairsIn(f)
+}
+
+// ran is one run of a case, as events tell of it.
+type ran struct {
+	Type, Name string
+	Costs, Old bool
+	CPU        float64 `json:"cpu_ms"`
+}
+
+// pairsIn reads events. In the first pass the old command runs beside the new one on some
+// cases, and is told first; in those for the cost it runs on all, before or after it.
+func pairsIn(events io.Reader) (pairs []pair, err error) {
+	half := map[string]ran{} // under way, by case
 	costs := false
-	lines := bufio.NewScanner(f)
+	lines := bufio.NewScanner(events)
 	lines.Buffer(nil, lineMax)
 	for lines.Scan() {
-		var e struct {
-			Type, Name string
-			Costs, Old bool
-			CPU        float64 `json:"cpu_ms"`
+		var now ran
+		if len(lines.Bytes()) > 2000 || json.Unmarshal(lines.Bytes(), &now) != nil {
+			continue // the cost itself is long, and has no such fields
 		}
-		if len(lines.Bytes()) > 2000 { // the cost itself has no such fields
+		if now.Type == "pass_started" {
+			costs = now.Costs
+		}
+		if now.Type != "case_ran" {
 			continue
 		}
-		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
-			continue
-		}
-		if e.Type == "pass_started" {
-			costs = e.Costs
-		}
-		if e.Type != "case_ran" || !costs {
-			continue
-		}
-		p, second := half[e.Name]
-		if !second {
-			p = &pair{name: e.Name}
-			half[e.Name] = p
-		}
-		if us := int64(math.Round(e.CPU * 1000)); e.Old {
-			p.old = us
-		} else {
-			p.now = us
-		}
-		if second {
-			pairs = append(pairs, *p)
-			delete(half, e.Name)
+		before, second := half[now.Name]
+		switch {
+		case second && before.Old != now.Old:
+			pairs = append(pairs, together(before, now))
+			delete(half, now.Name)
+		case costs || now.Old:
+			half[now.Name] = now
 		}
 	}
 	return pairs, lines.Err()
+}
+
+func together(a, b ran) pair {
+	if b.Old {
+		a, b = b, a
+	}
+	us := func(r ran) int64 { return int64(math.Round(r.CPU * 1000)) }
+	return pair{a.Name, us(a), us(b)}
 }
 
 func writePairs(w io.Writer, round int, pairs []pair) error {

@@ -61,6 +61,8 @@ func tameCompletion(root *cobra.Command) {
 	}
 	c.Use = "completion SHELL"
 	c.Short = "Print a script with which a shell completes commands, flags and names"
+	c.Long = `Completion prints a script that a shell reads to complete commands, flags and the names
+of cases. muster help completion SHELL says where it goes.`
 	c.Args = nil
 	var shells []string
 	for _, shell := range c.Commands() {

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"runtime"
-
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -36,7 +34,7 @@ func orderFlags(f *pflag.FlagSet, o *regress.Options) {
 }
 
 func limitFlags(f *pflag.FlagSet, o *regress.Options) {
-	f.IntVarP(&o.Limits.Jobs, "jobs", "j", runtime.GOMAXPROCS(0), "`N` cases at once; 0 runs one after another without a pool")
+	jobsFlag(f, o)
 	caseLimitFlags(f, o)
 }
 
@@ -75,7 +73,7 @@ func repeatFlag(f *pflag.FlagSet, o *regress.Options) {
 func checkFlags(f *pflag.FlagSet, o *regress.Options) {
 	f.IntVar(&o.Judge.Retries, "retries", regress.RetriesDefault, "`N` further runs of a case that differs")
 	allowFlag(f, o)
-	f.StringSliceVar(&o.Judge.FailOn, "fail-on", nil, "exit 1 also when the tool's cost rose: `LIMITS` as cpu>5%,memory>10%")
+	f.StringArrayVar(&o.Judge.FailOn, "fail-on", nil, "exit 1 also when the tool's cost rose: `LIMITS` as cpu>5%,memory>10%")
 	f.IntVar(&o.Judge.CostCases, "cost-cases", regress.CostCasesDefault, "`N` cases that the golden's command runs again, in turns with yours, to tell what the change costs; 0 tells nothing")
 	f.IntVar(&o.Select.FailFast, "fail-fast", 0, "stop after `N` cases that are not identical (default never)")
 }

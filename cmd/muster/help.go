@@ -12,9 +12,7 @@ Examples:
 {{.Example}}{{end}}{{if .HasAvailableSubCommands}}{{$all := .Commands}}{{range $group := .Groups}}
 
 {{.Title}}{{range $all}}{{if and (eq .GroupID $group.ID) .IsAvailableCommand}}
-  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}{{end}}
-
-Others:{{range $all}}{{if and (eq .GroupID "") (or .IsAvailableCommand (eq .Name "help"))}}
+  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}{{end}}{{$title := "\n\nOthers:"}}{{range $all}}{{if and (eq .GroupID "") (or .IsAvailableCommand (eq .Name "help"))}}{{$title}}{{$title = ""}}
   {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}{{end}}{{if .HasAvailableLocalFlags}}
 
 Flags:
@@ -23,7 +21,7 @@ Flags:
 Topics:{{range .Commands}}{{if .IsAdditionalHelpTopicCommand}}
   {{rpad (printf "muster help %s" .Name) 24}} {{.Short}}{{end}}{{end}}{{end}}{{if .HasAvailableSubCommands}}
 
-"muster help COMMAND" has more about each.{{end}}
+"muster help{{if .HasParent}} {{.Name}}{{end}} COMMAND" has more about each.{{end}}
 `
 
 // help is cobra's, but does not take an unknown command for none.

@@ -2,10 +2,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"muster/files"
 	"muster/regress"
@@ -37,11 +40,13 @@ func (p *program) root() *cobra.Command {
 		Short: "Run a command over thousands of files and prove that the same comes out",
 		Long: `muster runs a command over thousands of files on a few workers, keeps
 everything that comes out, and after each change to the command proves that the
-same comes out, or shows what does not. It also keeps files for a team, and measures
-what concurrency costs.`,
+same comes out, or shows in how few ways it does not and what it costs. It also keeps
+files for a team, and measures what concurrency costs.`,
 		Example: `  muster record corpus.tar -- gofmt {in}       keep what the trusted tool does
   muster check  corpus.tar -- gofmt -s {in}    compare a changed one with it
-  muster show   a/b.go                         see one difference whole
+  muster groups                                list in how few ways they differ
+  muster show   G1                             see one of these, or of a case all
+  muster review                                decide on them, one by one
   muster accept --all                          make the new outcomes the golden`,
 		Version:       versionLine(),
 		SilenceUsage:  true,
@@ -52,9 +57,7 @@ what concurrency costs.`,
 	root.SetUsageTemplate(usageTemplate)
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.AddGroup(&cobra.Group{ID: mainGroup, Title: "Main:"}, &cobra.Group{ID: serviceGroup, Title: "Service:"}, &cobra.Group{ID: measureGroup, Title: "Measure:"})
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return usagef("%w: %s --help lists the flags", err, c.CommandPath())
-	})
+	root.SetFlagErrorFunc(flagError)
 	for _, c := range []*cobra.Command{
 		p.record(), p.check(), p.groups(), p.show(), p.accept(), p.review(), p.rerun(), p.compare(), p.runOne(), p.cases(),
 		p.reduce(), p.bisect(), p.diff(), p.export(), p.importing(), p.runs(), p.replay(),
@@ -85,6 +88,25 @@ func unknownCommand(c *cobra.Command, args []string) error {
 		names = append(names, sub.Name())
 	}
 	return usagef("unknown command %q%s: muster help lists the commands", args[0], nearest(args[0], names))
+}
+
+// flagError says what may have been meant by a flag that a command does not have: another
+// one, or one of the command that it is to run.
+func flagError(c *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	if !errors.As(err, &unknown) {
+		return usagef("%w: %s --help lists the flags", err, c.CommandPath())
+	}
+	meant, hint := "", ""
+	if name := unknown.GetSpecifiedName(); unknown.GetSpecifiedShortnames() == "" {
+		var names []string
+		c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
+		meant = nearest("--"+name, names)
+	}
+	if strings.Contains(c.Use, "[-- COMMAND") {
+		hint = ", and those of COMMAND go after --"
+	}
+	return usagef("%w%s: %s --help lists the flags%s", err, meant, c.CommandPath(), hint)
 }
 
 // options returns what is common to all commands, before flags.

@@ -28,13 +28,16 @@ func TestTake(t *testing.T) {
 		t.Fatal(current, err)
 	}
 	filelock.Sign(first)
-	if _, err := filelock.Take(second); !errors.Is(err, filelock.ErrHeld) {
+	if _, err := filelock.Take(second); !errors.Is(err, filelock.ErrHeld) || !filelock.Held(second) {
 		t.Error(err)
 	}
 	if got, want := filelock.Holder(path), fmt.Sprintf(" (process %d)", os.Getpid()); got != want {
 		t.Errorf("held by %q, want %q", got, want)
 	}
 	first.Close()
+	if third := open(t, path); filelock.Held(second) || filelock.Held(third) {
+		t.Error("it is held by nobody, and seems to be")
+	}
 	if current, err := filelock.Take(second); err != nil || !current {
 		t.Error("after the first was closed:", current, err)
 	}

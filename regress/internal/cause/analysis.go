@@ -86,19 +86,22 @@ func (a *Analysis) look(c Case) (*seen, *words) {
 			continue
 		}
 		t := &text{old: p.OldText, now: p.NowText, words: w, scratch: scratch}
+		t.around[0].text, t.around[1].text = t.old, t.now
+		scratch.work = workFor(p.OldText, p.NowText)
 		if broken {
 			t.replace(w.add(ended))
 		} else {
 			t.compare()
+			t.moved()
+			t.enclosed()
 			if t.seen == nil {
-				t.moved()
 				t.exact()
 			}
 		}
 		s.add(t, p.Key)
 	}
 	if len(s.keys) == 0 && !slices.ContainsFunc(s.parts, func(p seenPart) bool { return len(p.places) > 0 }) {
-		s.keys = append(s.keys, w.add("b differs"))
+		s.keys = append(s.keys, w.add(sortBinary+" differs"))
 	}
 	return s, w
 }

@@ -2,37 +2,25 @@ package cause
 
 // cutPairs takes brackets off a replacement that without them is one token for one: what
 // they are around is another change.
-func (h *hunk) cutPairs() {
+func (h *hunk) cutPairs() { h.cutEach(h.cutPair) }
+
+func (h *hunk) cutPair(out []block, b block) []block {
 	s := h.scratch
-	var out []block
-	for i, b := range h.blocks {
-		if n, m := b.a1-b.a0, b.b1-b.b0; min(n, m) != 1 || max(n, m) == 1 {
-			if out != nil {
-				out = append(out, b)
-			}
-			continue
-		}
-		x, y := opening(s.old[b.a0:b.a1], h.text.old), opening(s.now[b.b0:b.b1], h.text.now)
-		v, w := closing(s.old[b.a0:b.a1], h.text.old), closing(s.now[b.b0:b.b1], h.text.now)
-		pair := block{b.a0 + x, b.a1 - v, b.b0 + y, b.b1 - w}
-		if x+v == 0 && y+w == 0 || !pair.isPair() || x+v > 0 && y+w > 0 {
-			if out != nil {
-				out = append(out, b)
-			}
-			continue
-		}
-		if out == nil {
-			out = append(make([]block, 0, len(h.blocks)+2), h.blocks[:i]...)
-		}
-		for _, c := range [...]block{{b.a0, pair.a0, b.b0, pair.b0}, pair, {pair.a1, b.a1, pair.b1, b.b1}} {
-			if !c.isEmpty() {
-				out = append(out, c)
-			}
+	if n, m := b.a1-b.a0, b.b1-b.b0; min(n, m) != 1 || max(n, m) == 1 {
+		return append(out, b)
+	}
+	x, y := opening(s.old[b.a0:b.a1], h.text.old), opening(s.now[b.b0:b.b1], h.text.now)
+	v, w := closing(s.old[b.a0:b.a1], h.text.old), closing(s.now[b.b0:b.b1], h.text.now)
+	pair := block{b.a0 + x, b.a1 - v, b.b0 + y, b.b1 - w}
+	if x+v == 0 && y+w == 0 || !pair.isPair() || x+v > 0 && y+w > 0 {
+		return append(out, b)
+	}
+	for _, c := range [...]block{{b.a0, pair.a0, b.b0, pair.b0}, pair, {pair.a1, b.a1, pair.b1, b.b1}} {
+		if !c.isEmpty() {
+			out = append(out, c)
 		}
 	}
-	if out != nil {
-		h.blocks = out
-	}
+	return out
 }
 
 // opening returns how many of the tokens are brackets that open, from the first on.
@@ -54,12 +42,101 @@ func closing(tokens []token, text []byte) (n int) {
 // bracketOf returns 1 for a bracket that opens, -1 for one that closes, and 0 for what is none.
 func bracketOf(k token, text []byte) int {
 	if k.kind == sign && k.to-k.from == 1 {
-		switch text[k.from] {
-		case '(', '[', '{':
-			return 1
-		case ')', ']', '}':
-			return -1
-		}
+		return bracketAt(text, int(k.from))
 	}
 	return 0
+}
+
+// bracketAt is bracketOf of a byte.
+func bracketAt(text []byte, at int) int {
+	switch text[at] {
+	case '(', '[', '{':
+		return 1
+	case ')', ']', '}':
+		return -1
+	}
+	return 0
+}
+
+// A side is what a hunk has on one side, and where its blocks are there.
+type side struct {
+	tokens []token
+	text   []byte
+	in     func(block) (from, to int, pure bool) // pure: the other side has nothing
+}
+
+func (h *hunk) oldSide() side {
+	return side{h.scratch.old, h.text.old, func(b block) (int, int, bool) { return b.a0, b.a1, b.b0 == b.b1 }}
+}
+
+func (h *hunk) nowSide() side {
+	return side{h.scratch.now, h.text.now, func(b block) (int, int, bool) { return b.b0, b.b1, b.a0 == b.a1 }}
+}
+
+// closeOwn slides a closing bracket that was added alone, or removed, among others like it
+// to where it closes a bracket that was too: of f((x)) in the place of f(x), with (int)
+// before x in brackets, the one that closes those and not that of f.
+func (h *hunk) closeOwn(s side) {
+	var owned []bool // of tokens: what they close is in a pure block
+	for i := range h.blocks {
+		at, to, pure := s.in(h.blocks[i])
+		if !pure || to-at != 1 || bracketOf(s.tokens[at], s.text) >= 0 {
+			continue
+		}
+		lo, hi := -1, len(s.tokens)-1
+		if i > 0 {
+			_, lo, _ = s.in(apart(h.blocks[i-1]))
+		}
+		if i+1 < len(h.blocks) {
+			hi, _, _ = s.in(apart(h.blocks[i+1]))
+		}
+		lo, hi = max(lo, at-slideMax), min(hi, at+slideMax)
+		first, last := at, at
+		for first > lo+1 && s.tokens[first-1].key == s.tokens[at].key {
+			first--
+		}
+		for last+1 < hi && s.tokens[last+1].key == s.tokens[at].key {
+			last++
+		}
+		if first == last {
+			continue
+		}
+		if owned == nil {
+			owned = h.owned(s)
+		}
+		for p := first; p <= last && !owned[at]; p++ {
+			if owned[p] {
+				h.blocks[i] = h.blocks[i].moved(p - at)
+				at = p
+			}
+		}
+	}
+}
+
+func (b block) moved(by int) block { return block{b.a0 + by, b.a1 + by, b.b0 + by, b.b1 + by} }
+
+// owned tells of each token if it closes a bracket that is in a pure block.
+func (h *hunk) owned(s side) []bool {
+	owned := make([]bool, len(s.tokens))
+	var open []bool
+	next := 0
+	for at, k := range s.tokens {
+		pure := false
+		for ; next < len(h.blocks); next++ {
+			from, to, isPure := s.in(h.blocks[next])
+			if at < to {
+				pure = isPure && at >= from
+				break
+			}
+		}
+		switch bracketOf(k, s.text) {
+		case 1:
+			open = append(open, pure)
+		case -1:
+			if last := len(open) - 1; last >= 0 {
+				owned[at], open = open[last], open[:last]
+			}
+		}
+	}
+	return owned
 }

@@ -188,9 +188,9 @@ func equalElements(a, b []element) bool {
 // appendEdit writes the pattern of an edit: of what kind, one side, the other side.
 func appendEdit(key []byte, old, now []element) []byte {
 	if len(old) > 1 && samePieces(old, now) {
-		key = append(key, 'm')
+		key = append(key, sortMove...)
 	} else {
-		key = append(key, 'e')
+		key = append(key, sortEdit...)
 	}
 	key = append(key, ' ')
 	key = appendElements(key, old)

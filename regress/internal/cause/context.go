@@ -11,30 +11,26 @@ import (
 // change has one context, or a few, whatever it is seen in.
 
 const (
-	scanMax  = 1000 // bytes in which an opening bracket is looked for
+	scanMax  = 1000 // bytes before a place that are looked at
 	keywords = " assert async await break case catch class const continue def default del do elif else enum except export extends" +
 		" finally fn for from func function global if impl implements import in include interface is lambda let match namespace" +
 		" new not of or and package print pub public private protected raise return static struct switch throw try type typedef" +
 		" union unless use using var void while with yield "
 )
 
-func isKeyword(word []byte) bool {
-	return len(word) > 1 && bytes.Contains([]byte(keywords), append(append([]byte(" "), word...), ' '))
-}
-
-// gapContext returns that of a gap on one side, by what the gap is called there.
-func gapContext(text []byte, gap Span, blankLine, lineBreak bool) string {
+// gap returns the context of a gap on one side, by what the gap is called there.
+func (s *surroundings) gap(gap Span, blankLine, lineBreak bool) string {
 	switch {
 	case blankLine:
-		return besideBlank(text, gap)
+		return besideBlank(s.text, gap)
 	case lineBreak:
-		in := encloser(text, gap.From)
+		in := s.encloser(gap.From)
 		if strings.HasPrefix(in, "in ") {
-			in += besideBreak(text, gap)
+			in += besideBreak(s.text, gap)
 		}
 		return in
 	}
-	return telling(text, gap)
+	return s.telling(gap)
 }
 
 // besideBreak says at what sort of place a line within brackets is broken.
@@ -113,8 +109,9 @@ func besideBlank(text []byte, gap Span) string {
 }
 
 // telling returns which of the two neighbours of a gap within a line says more.
-func telling(text []byte, gap Span) string {
-	if in := quotedAt(text, gap.From); in != "" {
+func (s *surroundings) telling(gap Span) string {
+	text := s.text
+	if in := s.quotedAt(gap.From); in != "" {
 		return in
 	}
 	before, behind := byte(0), byte(0)
@@ -139,33 +136,6 @@ func telling(text []byte, gap Span) string {
 	return ""
 }
 
-// quotedAt says if a place is in a string or a comment of its line.
-func quotedAt(text []byte, at int) string {
-	from := max(0, at-scanMax)
-	begin := bytes.LastIndexByte(text[from:at], '\n')
-	if begin < 0 && from > 0 {
-		return "" // too far to tell
-	}
-	line := text[from+begin+1 : at]
-	quote := byte(0)
-	for i := 0; i < len(line); i++ {
-		switch c := line[i]; {
-		case quote == 0 && (bytes.HasPrefix(line[i:], []byte("//")) || bytes.HasPrefix(line[i:], []byte("/*")) || bytes.HasPrefix(line[i:], []byte("# "))):
-			return "in TXT"
-		case c == '\\' && quote != 0:
-			i++
-		case quote == 0 && isQuote(c):
-			quote = c
-		case c == quote:
-			quote = 0
-		}
-	}
-	if quote != 0 {
-		return "in STR"
-	}
-	return ""
-}
-
 // weight says how much a neighbour tells.
 func weight(c byte) int {
 	switch {
@@ -183,135 +153,32 @@ func weight(c byte) int {
 
 func isQuote(c byte) bool { return c == '"' || c == '\'' || c == '`' }
 
-// encloser says what a place stands in: a bracket and what is before that, or else the
-// keyword or the sign that it stands behind.
-func encloser(text []byte, at int) string {
-	if i := openerOf(text, at); i >= 0 && text[i] != '{' {
-		return "in " + opens(text, i)
-	}
-	end := at
-	for end > 0 && isSpace(text[end-1]) {
-		end--
-	}
-	from := end
-	for from > 0 && isLetter(text[from-1]) {
-		from--
-	}
-	switch {
-	case isKeyword(text[from:end]):
-		return "behind " + string(text[from:end])
-	case end > 0 && weight(text[end-1]) > 0 && !isQuote(text[end-1]):
-		return "behind " + string(text[end-1])
-	}
-	return ""
-}
-
-// openerOf returns where the bracket is that a place stands in, -1 for none nearby.
-func openerOf(text []byte, at int) int {
-	depth := 0
-	for i := at - 1; i >= max(0, at-scanMax); i-- {
-		switch text[i] {
-		case ')', ']', '}':
-			depth++
-		case '(', '[', '{':
-			if depth == 0 {
-				return i
-			}
-			depth--
-		}
-	}
-	return -1
-}
-
-// opens says what the bracket at i is: that of a call, of an index, or of what is before.
-func opens(text []byte, i int) string {
-	closed := map[byte]string{'(': "(…)", '[': "[…]", '{': "{…}"}[text[i]]
-	if text[i] == '{' {
-		if head := headOf(lastLineOf(text, i)); head != "" {
-			return head + " " + closed
-		}
-		return closed
-	}
-	end := i
-	for end > 0 && isSpace(text[end-1]) && text[end-1] != '\n' {
-		end--
-	}
-	from := end
-	for from > 0 && (isLetter(text[from-1]) || isDigit(text[from-1])) {
-		from--
-	}
-	switch {
-	case from < end && isKeyword(text[from:end]):
-		return string(text[from:end]) + " " + closed
-	case from < end && end == i:
-		return "f" + closed
-	case end > 0 && text[end-1] == '=' && end > 1 && weight(text[end-2]) == 4:
-		return string(text[end-2:end]) + " " + closed
-	case end > 0 && text[end-1] == '=':
-		return "= " + closed
-	}
-	if head := headOf(lastLineOf(text, i)); head != "" && head != "TXT" {
-		return head + " … " + closed
-	}
-	return closed
-}
-
-// lastLineOf returns the line that ends at a place, or that it is on, up to there.
-func lastLineOf(text []byte, at int) []byte {
-	for at > 0 && isSpace(text[at-1]) {
-		at--
-	}
-	from := max(0, at-scanMax)
-	return text[from+bytes.LastIndexByte(text[from:at], '\n')+1 : at]
-}
-
-// headOf returns the keyword that a line begins with, TXT if that is a comment, @, or
-// nothing of the kind.
-func headOf(line []byte) string {
-	line = bytes.TrimLeft(line, " \t\r}")
-	end := 0
-	for end < len(line) && isLetter(line[end]) {
-		end++
-	}
-	switch {
-	case isKeyword(line[:end]):
-		return string(line[:end])
-	case len(line) == 0:
-		return ""
-	case line[0] == '@':
-		return "@"
-	case bytes.HasPrefix(line, []byte("#include")):
-		return "include"
-	case bytes.HasPrefix(line, []byte("//")) || bytes.HasPrefix(line, []byte("/*")) || bytes.HasPrefix(line, []byte("# ")) || bytes.HasPrefix(line, []byte("--")):
-		return "TXT"
-	}
-	return ""
-}
-
 // isIndented reports whether the line that what is at a place begins is.
 func isIndented(text []byte, at int) bool { return at > 0 && (text[at-1] == ' ' || text[at-1] == '\t') }
 
-func firstByte(text []byte) byte {
-	if len(text) == 0 {
-		return 0
+// saysLittle reports whether a pattern may have a context.
+func saysLittle(p *pattern) bool {
+	if p.sort == sortSpace {
+		return true
 	}
-	return text[0]
+	for _, side := range [...][]piece{p.old, p.now} {
+		for _, e := range side {
+			if e.kind != sign {
+				return false
+			}
+		}
+	}
+	return p.sort != sortMove && (p.sort != sortEdit || len(p.old) == 0 || len(p.now) == 0)
 }
 
-func lastByte(line []byte) byte {
-	if len(line) == 0 {
-		return 0
-	}
-	return line[len(line)-1]
-}
-
-// signContext returns that of signs that were added or removed alone, at a place of the
+// signs returns the context of signs that were added or removed alone, at a place of the
 // text that has them.
-func signContext(text []byte, s Span, signs []element) string {
+func (s *surroundings) signs(at Span, signs []element) string {
+	text := s.text
 	if len(signs) != 1 {
 		return ""
 	}
-	from, to := s.From, s.To
+	from, to := at.From, at.To
 	for from < to && isSpace(text[from]) {
 		from++
 	}
@@ -323,33 +190,14 @@ func signContext(text []byte, s Span, signs []element) string {
 	case '(', '[', '{':
 		return "of " + opens(text, from)
 	case ')', ']', '}':
-		if i := openerOf(text, from); i >= 0 {
+		if i := s.openerOf(from); i >= 0 {
 			return "of " + opens(text, i)
 		}
 	case ',':
 		if behind < len(text) && bytes.IndexByte([]byte(")]}"), text[behind]) >= 0 {
 			return "before the end of " + bracketKind(text[behind])
 		}
-		return encloser(text, from)
+		return s.encloser(from)
 	}
 	return ""
-}
-
-func bracketKind(c byte) string {
-	return map[byte]string{')': "(…)", ']': "[…]", '}': "{…}"}[c]
-}
-
-// saysLittle reports whether a pattern may have a context.
-func saysLittle(p *pattern) bool {
-	if p.sort == "s" {
-		return true
-	}
-	for _, side := range [...][]piece{p.old, p.now} {
-		for _, e := range side {
-			if e.kind != sign {
-				return false
-			}
-		}
-	}
-	return p.sort != "m" && (p.sort != "e" || len(p.old) == 0 || len(p.now) == 0)
 }

@@ -47,7 +47,7 @@ func checkReplay(t interface{ Fatalf(string, ...any) }, f *cause.Found, cases []
 		}
 		for i, p := range m.Parts {
 			edits := literal(p)
-			if len(edits) == 0 && f.Causes[m.Causes[0]].Kind == cause.Binary {
+			if kind := f.Causes[m.Causes[0]].Kind; len(edits) == 0 && (kind == cause.Binary || kind == cause.File) {
 				continue
 			}
 			for j, e := range edits {

@@ -100,9 +100,9 @@ func (h *hunk) appendContext(key []byte, e LiteralEdit, old, now []element) []by
 	in := ""
 	switch {
 	case len(old) == 0 && len(now) > 0 && now[0].kind == sign:
-		in = signContext(h.text.now, e.Now, now)
+		in = h.around[1].signs(e.Now, now)
 	case len(now) == 0 && len(old) > 0 && old[0].kind == sign:
-		in = signContext(h.text.old, e.Old, old)
+		in = h.around[0].signs(e.Old, old)
 	}
 	if in != "" {
 		key = append(append(key, '\t'), in...)
@@ -166,8 +166,9 @@ func (t *text) tooMany(p place) bool {
 	return t.extend(p)
 }
 
-// An extent is how many lines the edits of a pattern cover, and the last of them.
-type extent struct{ lines, last int32 }
+// An extent is how many edits of a pattern there are, how many lines they cover, and the
+// last of those.
+type extent struct{ edits, lines, last int32 }
 
 // extend counts the lines of an edit to its pattern, and reports whether it was known.
 func (t *text) extend(p place) bool {
@@ -175,6 +176,7 @@ func (t *text) extend(p place) bool {
 	if !known || e.last != p.line {
 		e.lines += p.lines
 	}
+	e.edits++
 	e.last = p.line + p.lines - 1
 	t.seen[p.pattern] = e
 	return known

@@ -15,17 +15,17 @@ func ending(c Case) (pattern string, broken bool) {
 	case c.Old == c.Now:
 		return "", false
 	case c.Now.Partial():
-		return "x " + c.Now.String(), true
+		return sortEnds + " " + c.Now.String(), true
 	case c.Now.Kind == outcome.Signalled:
-		return "x crash: " + signalOf(c.Now) + lastOf(c.NowSaid), true
+		return sortEnds + " crash: " + signalOf(c.Now) + lastOf(c.NowSaid), true
 	case c.Old.Success():
-		return "n " + c.Now.String() + ": " + clause(c.NowSaid), true
+		return sortFails + " " + c.Now.String() + ": " + clause(c.NowSaid), true
 	case c.Now.Success():
-		return "p " + c.Old.String() + ": " + clause(c.OldSaid), true
+		return sortPasses + " " + c.Old.String() + ": " + clause(c.OldSaid), true
 	case c.Old.Partial():
-		return "x " + c.Old.String() + " → " + c.Now.String(), true
+		return sortEnds + " " + c.Old.String() + " → " + c.Now.String(), true
 	}
-	return "x " + c.Old.String() + " → " + c.Now.String(), false
+	return sortEnds + " " + c.Old.String() + " → " + c.Now.String(), false
 }
 
 func signalOf(e outcome.Ending) string {

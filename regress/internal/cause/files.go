@@ -39,18 +39,18 @@ func fileKeys(p Part) (keys []string) {
 	what := kindOfName(p.Key)
 	switch {
 	case p.Old == nil:
-		return []string{"f new file " + what}
+		return []string{sortFile + " new file " + what}
 	case p.Now == nil:
-		return []string{"f no file " + what}
+		return []string{sortFile + " no file " + what}
 	case p.Now.Form != p.Old.Form:
-		return []string{"f " + formName(p.Old) + " → " + formName(p.Now) + " " + what}
+		return []string{sortFile + " " + formName(p.Old) + " → " + formName(p.Now) + " " + what}
 	case p.Now.Exec && !p.Old.Exec:
-		keys = append(keys, "f executable "+what)
+		keys = append(keys, sortFile+" executable "+what)
 	case p.Old.Exec && !p.Now.Exec:
-		keys = append(keys, "f no longer executable "+what)
+		keys = append(keys, sortFile+" no longer executable "+what)
 	}
 	if !isText(p) && (len(keys) == 0 || !bytes.Equal(p.OldText, p.NowText)) {
-		keys = append(keys, "b "+contents(p.OldText, p.NowText)+" "+what)
+		keys = append(keys, sortBinary+" "+contents(p.OldText, p.NowText)+" "+what)
 	}
 	return keys
 }

@@ -66,7 +66,7 @@ func (f *finder) index() {
 		f.at[k] = i
 		f.patterns[i] = used{key: f.list[k]}
 		if sort, _, _ := strings.Cut(f.list[k], " "); f.torn && kindOf(sort) == Edit {
-			f.patterns[i].pattern = pattern{sort: "s", rest: "anything"}
+			f.patterns[i].pattern = pattern{sort: sortSpace, rest: "anything"}
 		} else {
 			f.patterns[i].pattern = parse(f.list[k])
 		}
@@ -125,100 +125,6 @@ func (f *finder) count() {
 	}
 }
 
-// parseMax bounds for how many patterns atoms are looked for.
-const parseMax = 50_000
-
-// resolve takes patterns apart that are several edits which touched each other, and
-// gives each of the others its shape.
-func (f *finder) resolve() {
-	for i := range f.shapes {
-		for _, m := range f.shapes[i].members {
-			f.patterns[m].shape = i
-		}
-	}
-	f.countShapes()
-	order := make([]int, 0, len(f.shapes))
-	for i := range f.shapes {
-		if f.shapes[i].cases >= literalMin {
-			order = append(order, i)
-		}
-	}
-	slices.SortFunc(order, func(x, y int) int {
-		return cmp.Or(cmp.Compare(f.shapes[y].cases, f.shapes[x].cases), cmp.Compare(f.shapes[x].text, f.shapes[y].text))
-	})
-	var a atoms
-	for _, i := range order {
-		a.addAll(f.shapes[i].pattern, i)
-	}
-	parsed := 0
-	for i := range f.patterns {
-		p := &f.patterns[i]
-		own := p.shape
-		if s, ok := f.halfOf(order, &p.pattern, f.shapes[own].cases); ok {
-			p.tiles = []tile{{s, len(p.old), len(p.now)}}
-			continue
-		}
-		enough := 2 * max(1, f.shapes[own].cases)
-		if !p.isEdit() || parsed >= parseMax || isOnePair(&p.pattern) || len(order) > 0 && f.shapes[order[0]].cases < enough {
-			continue
-		}
-		parsed++
-		p.tiles, _ = a.parse(&p.pattern, func(s int) bool { return s != own && f.shapes[s].cases >= enough })
-	}
-	f.countShapes()
-}
-
-// halfOf returns the most frequent shape of brackets around something of which an edit is
-// one half: the other half lies beyond its hunk.
-func (f *finder) halfOf(order []int, p *pattern, cases int) (shape int, ok bool) {
-	if !p.isEdit() || len(p.old) > 0 && len(p.now) > 0 || cases == 0 {
-		return 0, false
-	}
-	for _, i := range order {
-		w := &f.shapes[i]
-		if w.cases < cases {
-			break
-		}
-		side, want := p.now, "w+"
-		if len(p.old) > 0 {
-			side, want = p.old, "w-"
-		}
-		if w.sort == want && (p.in == "" || w.in == "" || w.in == p.in) && (slices.Equal(side, w.old) || slices.Equal(side, w.now)) {
-			return i, true
-		}
-	}
-	return 0, false
-}
-
-// isOnePair reports whether one element takes the place of one: that is never two edits.
-func isOnePair(p *pattern) bool { return len(p.old) == 1 && len(p.now) == 1 }
-
-// countShapes tells in how many cases shapes occur.
-func (f *finder) countShapes() {
-	last := make([]int, len(f.shapes))
-	for i := range f.shapes {
-		f.shapes[i].cases = 0
-	}
-	f.each(func(c int, k int32) {
-		f.patterns[f.at[k]].each(func(s int) {
-			if last[s] != c+1 {
-				last[s] = c + 1
-				f.shapes[s].cases++
-			}
-		})
-	})
-}
-
-// each visits the shapes of a pattern.
-func (p *used) each(visit func(shape int)) {
-	if p.tiles == nil {
-		visit(p.shape)
-	}
-	for _, t := range p.tiles {
-		visit(t.shape)
-	}
-}
-
 // found makes what is handed out.
 func (f *finder) found() *Found {
 	out := &Found{Causes: make([]Cause, len(f.groups))}
@@ -227,7 +133,7 @@ func (f *finder) found() *Found {
 		out.Rewritten = out.Rewritten || g.kind == Rewritten
 		out.Causes[i] = Cause{
 			ID: "G" + strconv.Itoa(i+1), Signature: digestOf(g.text), Name: g.name, Kind: g.kind, Family: g.family,
-			Cases: g.cases, Lines: g.lines, Patterns: g.patterns, Folded: g.folded,
+			Cases: g.cases, Lines: g.lines, Patterns: g.patterns, Folded: g.consistsOf(),
 		}
 	}
 	for _, s := range f.cases {

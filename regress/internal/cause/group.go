@@ -15,7 +15,8 @@ type group struct {
 	cases, uses  int
 	lines        int
 	patterns     []string
-	folded       []string
+	folded       []string // names of what it consists of, if of several
+	of           int      // of how many; 0 for one
 }
 
 // group makes groups of shapes: each alone, or with those that it always comes with, or,
@@ -37,6 +38,7 @@ func (f *finder) group() {
 	}
 	f.tally()
 	f.fold()
+	f.bound()
 	f.number()
 	f.collect()
 }
@@ -71,15 +73,15 @@ func (f *finder) make(set, uses []int) {
 
 func kindOf(sort string) Kind {
 	switch sort {
-	case "n":
+	case sortFails:
 		return Failing
-	case "p":
+	case sortPasses:
 		return Passing
-	case "x":
+	case sortEnds:
 		return Ended
-	case "f":
+	case sortFile:
 		return File
-	case "b":
+	case sortBinary:
 		return Binary
 	}
 	return Edit
@@ -192,7 +194,7 @@ func (f *finder) collect() {
 		}
 		for _, s := range g.shapes {
 			t := &f.shapes[s]
-			if t.isOpen() && t.hasWord() && t.sort != "m" {
+			if t.isOpen() && t.hasWord() && t.sort != sortMove {
 				g.patterns = append(g.patterns, shownKey(t.text))
 				continue
 			}

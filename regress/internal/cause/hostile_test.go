@@ -34,23 +34,27 @@ func TestClosedBehindUnclosed(t *testing.T) {
 	}
 }
 
-// Twenty thousand cases that fail each in its own way are as many causes, and take no
-// longer for it: a cause has one of them as its example.
+// Twenty thousand cases that fail each in its own way are a few causes that are shown as
+// they are and one for the rest, which says what it consists of.
 func TestAsManyCausesAsCases(t *testing.T) {
 	const many = 20_000
 	a := cause.New()
 	for i := range many {
 		a.Add(cause.Case{
 			Name: fmt.Sprintf("c%05d", i), Verdict: outcome.NewlyFailing, Now: outcome.Ending{Kind: outcome.Exited, Code: 1},
-			NowSaid: []byte("error: no " + strings.Map(func(r rune) rune { return r - '0' + 'a' }, fmt.Sprint(i))),
+			NowSaid: []byte("error: no " + letters(i)),
 		})
 	}
 	f := a.Causes()
-	if len(f.Causes) != many {
-		t.Fatalf("%d causes of %d cases", len(f.Causes), many)
+	rest := f.Causes[0]
+	if len(f.Causes) != readMost || rest.Name != "other: exit 1" || rest.Kind != cause.Failing || rest.Cases != many-readMost+1 {
+		t.Fatalf("%d causes%s", len(f.Causes), named(f))
+	}
+	if last := rest.Folded[len(rest.Folded)-1]; last != fmt.Sprintf("… and %d more", rest.Cases-len(rest.Folded)+1) {
+		t.Errorf("the last of %d names of what was folded is %q", len(rest.Folded), last)
 	}
 	for _, m := range f.Members {
-		if c := f.Causes[m.Causes[0]]; c.Example != m.Name || c.Smallest != m.Name {
+		if c := f.Causes[m.Causes[0]]; c.Cases == 1 && (c.Example != m.Name || c.Smallest != m.Name) {
 			t.Fatalf("%s has the example %s and the smallest %s", m.Name, c.Example, c.Smallest)
 		}
 	}

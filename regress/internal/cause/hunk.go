@@ -1,10 +1,5 @@
 package cause
 
-import (
-	"bytes"
-	"slices"
-)
-
 // hunk finds the edits between the lines of a block. What follows it is a pair of lines
 // that say the same, whose gap belongs to the hunk.
 func (t *text) hunk(b block, c *lineCounter) {
@@ -77,7 +72,7 @@ func (t *text) whole(b block, c *lineCounter) {
 }
 
 // wholePattern is that of what is replaced as a whole.
-const wholePattern = "e L…\tL…"
+const wholePattern = sortEdit + " L…\tL…"
 
 // aligned goes through a block of many lines that differ, line by line where lines are
 // alike but for their words and numbers.
@@ -193,147 +188,5 @@ type hunk struct {
 	marks  [][]byte // the patterns of blocks that have one already
 }
 
-// bytesOf returns what a token says.
+// bytes returns what a token says.
 func (t token) bytes(text []byte) []byte { return text[t.from:t.to] }
-
-// light reports whether a token between two edits does not keep them apart.
-func (h *hunk) light(k token) bool {
-	return k.kind == sign && !bytes.ContainsAny(k.bytes(h.text.old), "{};")
-}
-
-const (
-	mergeMax = 4 // light tokens between edits that are one
-)
-
-// merge makes one replacement of edits that only light tokens keep apart, if one of
-// them removes and one of them adds.
-func (h *hunk) merge() {
-	out := h.blocks[:0]
-	for _, b := range h.blocks {
-		if len(out) > 0 && h.mergeable(out[len(out)-1], b) {
-			last := &out[len(out)-1]
-			last.a1, last.b1 = b.a1, b.b1
-			continue
-		}
-		out = append(out, b)
-	}
-	h.blocks = out
-}
-
-func (h *hunk) mergeable(x, y block) bool {
-	if y.a0-x.a1 > mergeMax || x.isPure() && y.isPure() && (x.a0 == x.a1) == (y.a0 == y.a1) {
-		return false
-	}
-	if x.isPair() && (y.isPair() || y.isPure()) || y.isPair() && x.isPure() {
-		return false
-	}
-	for _, k := range h.scratch.old[x.a1:y.a0] {
-		if !h.light(k) {
-			return false
-		}
-	}
-	return !h.isMove(x, y)
-}
-
-// isPure reports whether a block only removes or only adds.
-func (b block) isPure() bool { return b.a0 == b.a1 || b.b0 == b.b1 }
-
-// isPair reports whether it puts one token in the place of one.
-func (b block) isPair() bool { return b.a1-b.a0 == 1 && b.b1-b.b0 == 1 }
-
-// isMove reports whether what one removes the other adds.
-func (h *hunk) isMove(x, y block) bool {
-	if x.a0 == x.a1 {
-		x, y = y, x
-	}
-	if x.b0 != x.b1 || y.a0 != y.a1 || x.a1-x.a0 != y.b1-y.b0 {
-		return false
-	}
-	words := false
-	for i := range x.a1 - x.a0 {
-		a, b := h.scratch.old[x.a0+i], h.scratch.now[y.b0+i]
-		if a.key != b.key {
-			return false
-		}
-		words = words || a.kind != sign
-	}
-	return words
-}
-
-// cutLines takes off a replacement what stands on a line of its own, or at the end of the
-// line before, on one side alone.
-func (h *hunk) cutLines() {
-	s := h.scratch
-	var out []block
-	for i, b := range h.blocks {
-		at := 0
-		switch {
-		case b.isPure():
-		case startsLine(s.old[b.a0], h.text.old) && !startsLine(s.now[b.b0], h.text.now):
-			if at = lineWithin(s.now[b.b0:b.b1], h.text.now); at > 0 {
-				out = append(slices.Clip(out), block{b.a0, b.a0, b.b0, b.b0 + at})
-				b.b0 += at
-			}
-		case startsLine(s.now[b.b0], h.text.now) && !startsLine(s.old[b.a0], h.text.old):
-			if at = lineWithin(s.old[b.a0:b.a1], h.text.old); at > 0 {
-				out = append(slices.Clip(out), block{b.a0, b.a0 + at, b.b0, b.b0})
-				b.a0 += at
-			}
-		default:
-			if x := h.before(b); !x.isEmpty() {
-				at = 1
-				out = append(slices.Clip(out), x)
-				b.a0, b.b0 = x.a1, x.b1
-			}
-		}
-		if out == nil && at == 0 {
-			continue
-		}
-		if at > 0 && len(out) == 1 {
-			out = append(slices.Clone(h.blocks[:i]), out[0])
-		}
-		out = append(out, b)
-	}
-	if out != nil {
-		h.blocks = out
-	}
-}
-
-// before returns what a replacement has before its last line on one side alone, if the
-// lines go on alike behind it on both sides; nothing otherwise.
-func (h *hunk) before(b block) block {
-	s := h.scratch
-	if startsLine(s.old[b.a1], h.text.old) || startsLine(s.now[b.b1], h.text.now) {
-		return block{}
-	}
-	x, y := lastLine(s.old[b.a0:b.a1], h.text.old), lastLine(s.now[b.b0:b.b1], h.text.now)
-	switch {
-	case x > 0 && y == 0 && startsLine(s.now[b.b0], h.text.now) && startsLine(s.old[b.a0], h.text.old):
-		return block{b.a0, b.a0 + x, b.b0, b.b0}
-	case y > 0 && x == 0 && startsLine(s.now[b.b0], h.text.now) && startsLine(s.old[b.a0], h.text.old):
-		return block{b.a0, b.a0, b.b0, b.b0 + y}
-	}
-	return block{}
-}
-
-func (b block) isEmpty() bool { return b.a0 == b.a1 && b.b0 == b.b1 }
-
-// lastLine returns at which of the tokens the last line begins that begins within.
-func lastLine(tokens []token, text []byte) int {
-	for i := len(tokens) - 1; i > 0; i-- {
-		if startsLine(tokens[i], text) {
-			return i
-		}
-	}
-	return 0
-}
-
-// lineWithin returns at which of the tokens a line begins.
-func lineWithin(tokens []token, text []byte) int {
-	for i := 1; i < len(tokens); i++ {
-		if startsLine(tokens[i], text) {
-			return i
-		}
-	}
-	return 0
-}

@@ -2,6 +2,7 @@ package cause
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 )
 
@@ -12,24 +13,31 @@ const movedMin = 3
 // moved gives one pattern to what a text has no longer in some places and has in as many
 // others. What stands beside either place has nothing to do with it.
 func (t *text) moved() {
-	opposites := t.opposites()
-	if len(opposites) == 0 {
-		return
-	}
 	at := map[int32][]int{}
 	for i := range t.places {
 		at[t.places[i].pattern] = append(at[t.places[i].pattern], i)
 	}
-	for _, o := range opposites {
+	for _, o := range t.opposites(at) {
 		gone, come := at[o.gone], at[o.come]
-		if len(gone) == 0 || len(gone) != len(come) || !t.sameTexts(gone, come) {
+		if len(gone) != len(come) || !t.areAll(o.gone, gone) || !t.areAll(o.come, come) || !t.sameTexts(gone, come) {
 			continue
 		}
-		m := t.words.add("m " + o.side + "\t" + o.side)
-		for _, i := range append(gone, come...) {
+		m := t.words.add(sortMove + " " + o.side + "\t" + o.side)
+		both := slices.Concat(gone, come)
+		slices.Sort(both)
+		for _, i := range both {
 			t.places[i].pattern, t.places[i].cut = m, -1
+			if t.seen != nil {
+				t.extend(t.places[i])
+			}
 		}
 	}
+}
+
+// areAll reports whether a pattern has no edits but these: where there are too many, not
+// all are kept.
+func (t *text) areAll(pattern int32, edits []int) bool {
+	return t.seen == nil || int(t.seen[pattern].edits) == len(edits)
 }
 
 // An opposite is what one pattern takes away and another one puts somewhere.
@@ -38,17 +46,19 @@ type opposite struct {
 	gone, come int32
 }
 
-func (t *text) opposites() (found []opposite) {
-	for i, key := range t.words.list {
-		side, isEdit := strings.CutPrefix(key, "e ")
+// opposites are those among the patterns of a text, in their order.
+func (t *text) opposites(at map[int32][]int) (found []opposite) {
+	for gone := range at {
+		side, isEdit := strings.CutPrefix(t.words.list[gone], sortEdit+" ")
 		side, isGone := strings.CutSuffix(side, "\t")
 		if !isEdit || !isGone || strings.Count(side, " ") < movedMin-1 || !strings.Contains(" "+side, " w") {
 			continue
 		}
-		if n, known := t.words.numbers["e \t"+side]; known {
-			found = append(found, opposite{side, int32(i), n})
+		if come, known := t.words.numbers[sortEdit+" \t"+side]; known && len(at[come]) > 0 {
+			found = append(found, opposite{side, gone, come})
 		}
 	}
+	slices.SortFunc(found, func(x, y opposite) int { return int(x.gone) - int(y.gone) })
 	return found
 }
 

@@ -21,26 +21,26 @@ func nameOf(p *pattern) string {
 // does says what a pattern does, wherever it stands.
 func does(p *pattern) string {
 	switch p.sort {
-	case "m":
+	case sortMove:
 		if len(p.old) == 0 {
 			return "MOVE"
 		}
 		q := p.anonymous()
 		return "MOVE " + sideName(q.old)
-	case "w+":
+	case sortWrap:
 		return "+ " + wrapName(p)
-	case "w-":
+	case sortUnwrap:
 		return "- " + wrapName(p)
-	case "n":
+	case sortFails:
 		return "fails: " + said(p.rest)
-	case "p":
+	case sortPasses:
 		return "passes: " + said(p.rest)
-	case "s", "f", "x":
+	case sortSpace, sortFile, sortEnds:
 		return printable(p.rest)
-	case "b":
+	case sortBinary:
 		return "binary " + printable(p.rest)
 	}
-	if p.sort == "e" {
+	if p.sort == sortEdit {
 		q := p.anonymous()
 		p = &q
 	}

@@ -13,27 +13,39 @@ type piece struct {
 	text string // of a slot its number
 }
 
-// A pattern says what edits have alike. Its first word is its sort: e for an edit, m
-// for a move, w+ and w- for brackets around something, s for whitespace; n, p and x for
-// how a case ended, f for files and b for what is no text.
+// The sorts of patterns: what the first word of each is.
+const (
+	sortEdit   = "e"
+	sortMove   = "m"
+	sortWrap   = "w+" // brackets that were added around something
+	sortUnwrap = "w-" // brackets around something that were removed
+	sortSpace  = "s"  // whitespace
+	sortFails  = "n"
+	sortPasses = "p"
+	sortEnds   = "x" // otherwise than before
+	sortFile   = "f"
+	sortBinary = "b" // what is no text
+)
+
+// A pattern says what edits have alike.
 type pattern struct {
 	sort     string
-	old, now []piece // of e, m, w+ and w-; of w the opening and the closing half
+	old, now []piece // of sorts that are of tokens; of brackets the opening and the closing half
 	rest     string  // of the others
 	in       string  // where it stands, if it says little by itself; see context.go
 }
 
-func (p *pattern) isEdit() bool { return p.sort == "e" }
+func (p *pattern) isEdit() bool { return p.sort == sortEdit }
 
 // isOfTokens reports whether it has sides.
 func isOfTokens(sort string) bool {
-	return sort == "e" || sort == "m" || sort == "w+" || sort == "w-"
+	return sort == sortEdit || sort == sortMove || sort == sortWrap || sort == sortUnwrap
 }
 
 func parse(key string) pattern {
 	sort, rest, _ := strings.Cut(key, " ")
 	if !isOfTokens(sort) {
-		if sort != "s" {
+		if sort != sortSpace {
 			return pattern{sort: sort, rest: rest}
 		}
 		rest, in, _ := strings.Cut(rest, "\t")
@@ -67,24 +79,22 @@ func (p *pattern) key() string {
 		}
 		return p.sort + " " + p.rest
 	}
-	var b strings.Builder
-	b.WriteString(p.sort)
-	b.WriteByte(' ')
-	for i, side := range [...][]piece{p.old, p.now} {
-		if i > 0 {
-			b.WriteByte('\t')
-		}
-		for j, e := range side {
-			if j > 0 {
-				b.WriteByte(' ')
-			}
-			b.WriteByte(byte(e.kind))
-			b.WriteString(e.text)
-		}
-	}
+	key := p.sort + " " + sideText(p.old) + "\t" + sideText(p.now)
 	if p.in != "" {
-		b.WriteByte('\t')
-		b.WriteString(p.in)
+		key += "\t" + p.in
+	}
+	return key
+}
+
+// sideText is what pieces reads.
+func sideText(side []piece) string {
+	var b strings.Builder
+	for i, e := range side {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteByte(byte(e.kind))
+		b.WriteString(e.text)
 	}
 	return b.String()
 }

@@ -1,18 +1,26 @@
 package cause
 
+import "muster/regress/internal/anchor"
+
 // A block is a range of one sequence in the place of which the other has another. What
 // lies between two blocks is equal.
 type block struct{ a0, a1, b0, b1 int }
 
 const (
-	depthMax = 12      // of anchors within anchors
-	workMax  = 1 << 29 // steps of comparing a part; what is left then is replaced as a whole
+	depthMax = 12 // of anchors within anchors
+	// Steps of comparing a part that there are in any event, and for each byte of it; what
+	// is left then is replaced as a whole.
+	workLeast   = 1 << 23
+	workForByte = 16
 )
+
+// workFor is in how many steps two contents may be compared.
+func workFor(old, now []byte) int { return workLeast + workForByte*(len(old)+len(now)) }
 
 // A comparer compares sequences of keys. It has the memory that this takes.
 type comparer struct {
 	v, trace []int32
-	work     int // steps that are left
+	work     int // steps that are left for the part
 }
 
 // compare returns in what two sequences differ, in order: by the shortest way where this
@@ -40,16 +48,19 @@ func (c *comparer) within(found []block, a, b []uint64, r block, dMax, depth int
 	if depth == depthMax {
 		return append(found, r)
 	}
-	anchors := c.anchors(a, b, r)
+	c.work -= r.a1 - r.a0 + r.b1 - r.b0
+	anchors := anchor.Between(a[r.a0:r.a1], b[r.b0:r.b1])
 	if len(anchors) == 0 {
 		return append(found, r)
 	}
-	a0, b0 := r.a0, r.b0
+	next := r
 	for _, p := range anchors {
-		found = c.within(found, a, b, block{a0, p[0], b0, p[1]}, dMax, depth+1)
-		a0, b0 = p[0]+1, p[1]+1
+		next.a1, next.b1 = r.a0+p.Old, r.b0+p.Now
+		found = c.within(found, a, b, next, dMax, depth+1)
+		next.a0, next.b0 = next.a1+1, next.b1+1
 	}
-	return c.within(found, a, b, block{a0, r.a1, b0, r.b1}, dMax, depth+1)
+	next.a1, next.b1 = r.a1, r.b1
+	return c.within(found, a, b, next, dMax, depth+1)
 }
 
 // myers appends the blocks of a shortest way, if it has at most dMax steps.
@@ -121,71 +132,4 @@ func (c *comparer) extend(found []block, first int, s block) []block {
 		return found
 	}
 	return append(found, s)
-}
-
-// anchors returns the longest rising sequence of pairs of what both have exactly once.
-func (c *comparer) anchors(a, b []uint64, r block) [][2]int {
-	type places struct{ a, b int } // -1 for none, -2 for several
-	c.work -= r.a1 - r.a0 + r.b1 - r.b0
-	seen := make(map[uint64]places, r.a1-r.a0)
-	for i := r.a0; i < r.a1; i++ {
-		if _, again := seen[a[i]]; again {
-			seen[a[i]] = places{-2, -1}
-		} else {
-			seen[a[i]] = places{i, -1}
-		}
-	}
-	for j := r.b0; j < r.b1; j++ {
-		p, known := seen[b[j]]
-		switch {
-		case !known || p.a < 0:
-			continue
-		case p.b != -1:
-			p.b = -2
-		default:
-			p.b = j
-		}
-		seen[b[j]] = p
-	}
-	var pairs [][2]int
-	for i := r.a0; i < r.a1; i++ {
-		if p := seen[a[i]]; p.a >= 0 && p.b >= 0 {
-			pairs = append(pairs, [2]int{i, p.b})
-		}
-	}
-	return rising(pairs)
-}
-
-// rising returns the longest part of pairs, which rise by their first, that rises by
-// the second too.
-func rising(pairs [][2]int) [][2]int {
-	var tops []int // index of the smallest end of a rising part, by length
-	before := make([]int, len(pairs))
-	for i, p := range pairs {
-		lo, hi := 0, len(tops)
-		for lo < hi {
-			if mid := (lo + hi) / 2; pairs[tops[mid]][1] < p[1] {
-				lo = mid + 1
-			} else {
-				hi = mid
-			}
-		}
-		before[i] = -1
-		if lo > 0 {
-			before[i] = tops[lo-1]
-		}
-		if lo == len(tops) {
-			tops = append(tops, i)
-		} else {
-			tops[lo] = i
-		}
-	}
-	if len(tops) == 0 {
-		return nil
-	}
-	out := make([][2]int, len(tops))
-	for i, n := tops[len(tops)-1], len(tops)-1; n >= 0; i, n = before[i], n-1 {
-		out[n] = pairs[i]
-	}
-	return out
 }

@@ -4,18 +4,17 @@ import "slices"
 
 // known are the causes that there are, for what a single case is compared with.
 type known struct {
-	exact  map[string][]int // by a pattern as it is kept
-	open   []pattern
-	causes []int // of the open ones
-	atoms  atoms
-	rest   int // the cause of whatever is edited; -1 for none
+	exact map[string][]int // by a pattern as it is kept
+	open  openPatterns
+	atoms atoms
+	rest  int // the cause of whatever is edited; -1 for none
 }
 
 // anyEdit is the pattern of the cause in which everything was rewritten.
 const anyEdit = "*"
 
 func newKnown(causes []Cause) *known {
-	k := &known{exact: map[string][]int{}, rest: -1}
+	k := &known{exact: map[string][]int{}, open: newOpenPatterns(), atoms: newAtoms(), rest: -1}
 	for i, c := range causes {
 		for _, s := range c.Patterns {
 			switch {
@@ -28,7 +27,7 @@ func newKnown(causes []Cause) *known {
 				}
 			default:
 				p := parse(unshown(s))
-				k.open, k.causes = append(k.open, p), append(k.causes, i)
+				k.open.add(p, i)
 				k.atoms.addAll(p, i)
 			}
 		}
@@ -44,15 +43,10 @@ func (k *known) of(key string) (found []int) {
 		return found
 	}
 	p := parse(key)
-	for i := range k.open {
-		if isShape(&k.open[i], &p) {
-			found = append(found, k.causes[i])
-		}
-	}
-	if len(found) > 0 {
+	if found = k.open.of(&p); len(found) > 0 {
 		return found
 	}
-	if tiles, ok := k.atoms.parse(&p, func(int) bool { return true }); ok {
+	if tiles, ok := k.atoms.parse(&p, atomsAlone, func(int) bool { return true }); ok {
 		for _, t := range tiles {
 			found = append(found, t.shape)
 		}

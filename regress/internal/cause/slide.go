@@ -22,8 +22,10 @@ func (h *hunk) slide() {
 		case b.b0 == b.b1:
 			by = h.best(s.old, h.text.old, b.a0, b.a1, lo.a1, hi.a0)
 		}
-		b.a0, b.a1, b.b0, b.b1 = b.a0+by, b.a1+by, b.b0+by, b.b1+by
+		*b = b.moved(by)
 	}
+	h.closeOwn(h.oldSide())
+	h.closeOwn(h.nowSide())
 }
 
 // apart returns how far a neighbour may slide: to touch a replacement, and not so far
@@ -35,8 +37,10 @@ func apart(b block) block {
 	return b
 }
 
-// slideMax bounds how far, for sequences that repeat themselves.
-const slideMax = 200
+const (
+	slideMax  = 200     // how far at most, for sequences that repeat themselves
+	slideWork = 1 << 16 // how far times how much: what is longer stays where it is
+)
 
 // best returns by how much to move the range [from, to) of tokens within [lo, hi).
 func (h *hunk) best(tokens []token, text []byte, from, to, lo, hi int) (by int) {
@@ -47,7 +51,7 @@ func (h *hunk) best(tokens []token, text []byte, from, to, lo, hi int) (by int) 
 	for right < slideMax && to+right < hi && tokens[to+right].key == tokens[from+right].key {
 		right++
 	}
-	if left == right || (right-left)*(to-from) > 1<<16 {
+	if left == right || (right-left)*(to-from) > slideWork {
 		return 0
 	}
 	most := -100
@@ -136,7 +140,7 @@ func slideLines(blocks []block, a, b []uint64, old []byte, oldLines []line, now 
 		case k.b0 == k.b1:
 			by = bestLines(a, old, oldLines, k.a0, k.a1, lo.a1+1, hi.a0-1)
 		}
-		k.a0, k.a1, k.b0, k.b1 = k.a0+by, k.a1+by, k.b0+by, k.b1+by
+		*k = k.moved(by)
 	}
 }
 
@@ -148,7 +152,7 @@ func bestLines(keys []uint64, text []byte, lines []line, from, to, lo, hi int) (
 	for right < slideMax && to+right < hi && keys[to+right] == keys[from+right] {
 		right++
 	}
-	if left == right {
+	if left == right || (right-left)*int(lines[to-1].to-lines[from].from) > slideWork {
 		return 0
 	}
 	most := -1 << 30

@@ -64,7 +64,7 @@ const (
 // outstanding keeps words as they are that stand out in their group: that occur in many
 // cases, and, if the pattern says something without them, in a large part of the group.
 func (f *finder) outstanding(t pattern, group []filled) (parts []part) {
-	firm := t.sort != "e" || t.signs() >= firmMin
+	firm := t.sort != sortEdit || t.signs() >= firmMin
 	cases, by := 0, map[piece]int{}
 	for _, g := range group {
 		n := f.patterns[g.pattern].cases
@@ -138,7 +138,7 @@ func (f *finder) middles(all []filled) (left []filled) {
 
 // middle cuts off what two words share, if this is four characters or more.
 func middle(p *pattern) (t pattern, ok bool) {
-	if p.sort != "e" || len(p.old) != 1 || len(p.now) != 1 || p.old[0].kind != word || p.now[0].kind != word {
+	if p.sort != sortEdit || len(p.old) != 1 || len(p.now) != 1 || p.old[0].kind != word || p.now[0].kind != word {
 		return t, false
 	}
 	a, b := p.old[0].text, p.now[0].text
@@ -147,7 +147,7 @@ func middle(p *pattern) (t pattern, ok bool) {
 	if from+to < 4 {
 		return t, false
 	}
-	return pattern{sort: "e", old: []piece{{inner, a[from : len(a)-to]}}, now: []piece{{inner, b[from : len(b)-to]}}}, true
+	return pattern{sort: sortEdit, old: []piece{{inner, a[from : len(a)-to]}}, now: []piece{{inner, b[from : len(b)-to]}}}, true
 }
 
 // numbers does for short numbers what generalize did for words, with what is left.
@@ -243,7 +243,7 @@ func (f *finder) split(t pattern, group []filled) (left []filled) {
 // poor returns the slots that are no parameters, as indexes.
 func (f *finder) poor(t pattern, group []filled) (poor []int) {
 	n := len(group[0].slots)
-	bare := t.sort == "e" && len(t.old) == 1 && len(t.now) == 1 && n == 2 && t.old[0].kind == slot
+	bare := t.sort == sortEdit && len(t.old) == 1 && len(t.now) == 1 && n == 2 && t.old[0].kind == slot
 	for i := range n {
 		different := map[string]bool{}
 		for _, g := range group {
@@ -260,8 +260,8 @@ func (f *finder) poor(t pattern, group []filled) (poor []int) {
 
 func (f *finder) shape(t pattern, members []int) {
 	text := t.key()
-	if t.sort == "m" && !t.hasWord() {
-		t, text = pattern{sort: "m"}, "m"
+	if t.sort == sortMove && !t.hasWord() {
+		t, text = pattern{sort: sortMove}, sortMove
 	}
 	n, known := f.shapeOf[text]
 	if !known {

@@ -37,7 +37,7 @@ func (t *text) space(old, now Span, c *lineCounter) {
 }
 
 func (t *text) gapEdit(old, now Span, name string, c *lineCounter) {
-	key := append(append(t.scratch.key[:0], "s "...), name...)
+	key := append(append(t.scratch.key[:0], sortSpace+" "...), name...)
 	if in := t.spaceContext(old, now, name); in != "" {
 		key = append(append(key, '\t'), in...)
 	}
@@ -53,14 +53,14 @@ func (t *text) spaceContext(old, now Span, name string) string {
 	if !blank && !broken && !strings.Contains(name, "space →") && !strings.Contains(name, "spaces →") || strings.HasPrefix(name, "indent") {
 		return ""
 	}
-	text, gap := t.old, old
+	s, gap := &t.around[0], old
 	if bytes.IndexByte(t.old[old.From:old.To], '\n') < 0 {
-		text, gap = t.now, now
+		s, gap = &t.around[1], now
 	}
 	if blank { // of the lines themselves, without the indent of the one behind
-		gap.To = skip(text, gap.To)
+		gap.To = skip(s.text, gap.To)
 	}
-	return gapContext(text, gap, blank, broken)
+	return s.gap(gap, blank, broken)
 }
 
 func skip(text []byte, at int) int { return int(skipSpace(text, int32(at), int32(len(text)))) }

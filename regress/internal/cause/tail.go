@@ -2,6 +2,7 @@ package cause
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -90,25 +91,38 @@ func (f *finder) rareMost() int { return max(literalMin, len(f.cases)/foldPart) 
 // tooRare returns families of rare causes: of the rarest, and of those the largest, and
 // no more of them than leave as many causes as are shown as they are, if that can be.
 func (f *finder) tooRare(edits []int) (of [][]int) {
-	for least := 2; ; least++ {
+	for _, least := range f.rarities(edits) {
 		rare := map[string][]int{}
 		for _, i := range edits {
-			if g := &f.groups[i]; g.cases < least && (g.elsewhere || least <= f.rareMost()) {
+			if g := &f.groups[i]; g.cases < least && (g.elsewhere || g.cases < f.rareMost()) {
 				rare[g.family] = append(rare[g.family], i)
 			}
 		}
 		families := sortedKeys(rare)
 		slices.SortStableFunc(families, func(x, y string) int { return cmp.Compare(len(rare[y]), len(rare[x])) })
-		of, left := of[:0], len(edits)
+		left := len(edits)
+		of = of[:0]
 		for _, family := range families {
 			if members := rare[family]; len(members) > 1 && left > foldAbove {
 				of, left = append(of, members), left-len(members)+1
 			}
 		}
-		if left <= foldAbove || least >= max(f.rareMost(), len(f.cases)/elsewherePart) {
+		if left <= foldAbove {
 			return of
 		}
 	}
+	return of
+}
+
+// rarities are the numbers of cases below which causes may be rare, those left out that
+// make no difference.
+func (f *finder) rarities(edits []int) (least []int) {
+	most := max(f.rareMost(), len(f.cases)/elsewherePart)
+	for _, i := range edits {
+		least = append(least, min(f.groups[i].cases+1, most))
+	}
+	slices.Sort(least)
+	return slices.Compact(least)
 }
 
 // merged makes one group of several.
@@ -119,12 +133,25 @@ func (f *finder) merged(of []int, text, name, family string) group {
 	})
 	g := group{kind: Other, text: text, name: name, family: family}
 	for _, i := range of {
-		g.shapes = append(g.shapes, f.groups[i].shapes...)
-		if len(g.folded) < foldedName {
-			g.folded = append(g.folded, f.groups[i].name)
+		part := &f.groups[i]
+		g.shapes = append(g.shapes, part.shapes...)
+		g.of += max(1, part.of)
+		names := part.folded
+		if part.of == 0 {
+			names = []string{part.name}
 		}
+		g.folded = append(g.folded, names[:min(len(names), foldedName-len(g.folded))]...)
 	}
 	return g
+}
+
+// consistsOf names what was folded into a group, and says how many more there are than
+// it names.
+func (g *group) consistsOf() []string {
+	if more := g.of - len(g.folded); more > 0 {
+		return append(slices.Clone(g.folded), fmt.Sprintf("… and %d more", more))
+	}
+	return g.folded
 }
 
 // replaceBy puts groups in the place of those that were folded.
@@ -241,11 +268,11 @@ func (f *finder) likenesses() [][]likeness {
 func (g *group) does(f *finder) string {
 	p := &f.shapes[g.shapes[0]].pattern
 	switch {
-	case p.sort == "w+" || p.sort == "e" && len(p.old) == 0:
+	case p.sort == sortWrap || p.sort == sortEdit && len(p.old) == 0:
 		return "adds"
-	case p.sort == "w-" || p.sort == "e" && len(p.now) == 0:
+	case p.sort == sortUnwrap || p.sort == sortEdit && len(p.now) == 0:
 		return "removes"
-	case p.sort == "e":
+	case p.sort == sortEdit:
 		return "replaces"
 	}
 	return ""

@@ -36,6 +36,7 @@ type text struct {
 	cuts     []int32
 	seen     map[int32]extent // by pattern, where there are more than editsMax edits
 	changed  int64            // bytes in the larger side of edits that are more than whitespace
+	around   [2]surroundings  // of what was, and of what is
 }
 
 // scratch is memory that is used for one part after another.
@@ -45,7 +46,7 @@ type scratch struct {
 	a, b               []uint64
 	blocks             []block
 	old, now           []token
-	inner              []block
+	inner, cuts        []block
 	key                []byte
 	elements           [2][]element
 }
@@ -54,10 +55,9 @@ type scratches struct{ pool sync.Pool }
 
 func (p *scratches) get() *scratch {
 	if s, ok := p.pool.Get().(*scratch); ok {
-		s.work = workMax
 		return s
 	}
-	return &scratch{comparer: comparer{work: workMax}}
+	return &scratch{}
 }
 
 // compareTexts finds the edits of a text, in order.

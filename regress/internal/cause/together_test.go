@@ -3,6 +3,7 @@ package cause_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"muster/regress/internal/cause"
@@ -47,6 +48,57 @@ func TestChangesThatTouch(t *testing.T) {
 		slices.Sort(c.want)
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s: want %q%s", c.name, c.want, named(f))
+		}
+		checkReplay(t, f, cases)
+	}
+}
+
+// A bracket around what is in brackets is one change also in a case that is alone.
+func TestBracketsAroundBrackets(t *testing.T) {
+	cases := []cause.Case{differing("a", "print((x - 1));\nprint(f(y));\nprint(z);\n", "print((double)((x - 1)));\nprint((double)(f(y)));\nprint((double)(z));\n")}
+	f := found(cases...)
+	if len(f.Causes) != 1 || f.Causes[0].Name != "+ wrap (double)(_)" {
+		t.Errorf("%d causes%s", len(f.Causes), named(f))
+	}
+	checkReplay(t, f, cases)
+}
+
+// What is left out once, twice and three times in a row is one cause, though there are
+// enough cases of the second for it to be one of its own.
+func TestAgainAndAgain(t *testing.T) {
+	var cases []cause.Case
+	for i := range 40 {
+		old := fmt.Sprintf("a%d();\n/* one %d */\nb();\n", i, i)
+		if i%6 == 0 {
+			old += strings.Repeat("/* again */\n", 2) + "c();\n"
+		} else if i == 7 {
+			old += strings.Repeat("/* again */\n", 3) + "c();\n"
+		}
+		now := old
+		for strings.Contains(now, "/*") {
+			from, to := strings.Index(now, "/*"), strings.Index(now, "*/")+len("*/\n")
+			now = now[:from] + now[to:]
+		}
+		cases = append(cases, differing(fmt.Sprintf("c%02d", i), old, now))
+	}
+	f := found(cases...)
+	if len(f.Causes) != 1 {
+		t.Errorf("%d causes%s", len(f.Causes), named(f))
+	}
+	checkReplay(t, f, cases)
+}
+
+// Brackets around lines that are as they were are one change, though only the first and the
+// last line differ.
+func TestBracketsAroundLines(t *testing.T) {
+	for _, c := range []struct{ old, now, want string }{
+		{"x = a\n  + b\n  + c\ny\n", "x = (a\n  + b\n  + c)\ny\n", "+ wrap (_) of = (…)"},
+		{"if (a\n  and b[0]\n  and c):\n", "if a\n  and b[0]\n  and c:\n", "- wrap (_) of if (…)"},
+	} {
+		cases := []cause.Case{differing("a", c.old, c.now)}
+		f := found(cases...)
+		if len(f.Causes) != 1 || f.Causes[0].Name != c.want {
+			t.Errorf("want %s%s", c.want, named(f))
 		}
 		checkReplay(t, f, cases)
 	}

@@ -9,9 +9,8 @@ import (
 // the one that closes it, and what was taken from one place and put to another.
 func (h *hunk) match() {
 	h.moves()
-	s := h.scratch
-	h.wraps(s.now, h.text.now, "w+ ", func(b block) (int, int, bool) { return b.b0, b.b1, b.a0 == b.a1 })
-	h.wraps(s.old, h.text.old, "w- ", func(b block) (int, int, bool) { return b.a0, b.a1, b.b0 == b.b1 })
+	h.wraps(h.nowSide(), sortWrap)
+	h.wraps(h.oldSide(), sortUnwrap)
 }
 
 func (h *hunk) setMark(i int, m []byte) {
@@ -33,7 +32,7 @@ func (h *hunk) moves() {
 			x = y
 		}
 		es := collapse(nil, h.text.old, s.old[x.a0:x.a1])
-		m := append(append(appendElements([]byte("m "), es), '\t'), appendElements(nil, es)...)
+		m := append(append(appendElements([]byte(sortMove+" "), es), '\t'), appendElements(nil, es)...)
 		h.setMark(i-1, m)
 		h.setMark(i, m)
 	}
@@ -44,33 +43,30 @@ type bracket struct {
 }
 
 // wraps looks for pure blocks whose brackets close each other.
-func (h *hunk) wraps(tokens []token, text []byte, name string, in func(block) (from, to int, pure bool)) {
+func (h *hunk) wraps(s side, sort string) {
 	if len(h.blocks) < 2 {
 		return
 	}
 	partner := make([]int, len(h.blocks)) // 0 for none, -1 for several or none of the kind
 	var open []bracket
 	next := 0
-	for at, k := range tokens {
+	for at, k := range s.tokens {
 		for next < len(h.blocks) {
-			if _, to, _ := in(h.blocks[next]); at < to {
+			if _, to, _ := s.in(h.blocks[next]); at < to {
 				break
 			}
 			next++
 		}
 		b := -1
 		if next < len(h.blocks) {
-			if from, _, _ := in(h.blocks[next]); at >= from {
+			if from, _, _ := s.in(h.blocks[next]); at >= from {
 				b = next
 			}
 		}
-		if k.kind != sign || k.to-k.from != 1 {
-			continue
-		}
-		switch text[k.from] {
-		case '(', '[', '{':
+		switch bracketOf(k, s.text) {
+		case 1:
 			open = append(open, bracket{at, b})
-		case ')', ']', '}':
+		case -1:
 			if len(open) == 0 {
 				continue
 			}
@@ -83,7 +79,7 @@ func (h *hunk) wraps(tokens []token, text []byte, name string, in func(block) (f
 			join(partner, b, o.block)
 		}
 	}
-	h.partners(partner, tokens, text, name, in)
+	h.partners(partner, s, sort)
 }
 
 func join(partner []int, b, with int) {
@@ -96,26 +92,33 @@ func join(partner []int, b, with int) {
 	}
 }
 
-func (h *hunk) partners(partner []int, tokens []token, text []byte, name string, in func(block) (from, to int, pure bool)) {
+func (h *hunk) partners(partner []int, s side, sort string) {
 	for i, p := range partner {
 		j := p - 1
 		if p <= 0 || j <= i || partner[j] != i+1 || h.mark(i) != nil || h.mark(j) != nil {
 			continue
 		}
-		from, to, pure := in(h.blocks[i])
-		from2, to2, pure2 := in(h.blocks[j])
+		from, to, pure := s.in(h.blocks[i])
+		from2, to2, pure2 := s.in(h.blocks[j])
 		if !pure || !pure2 {
 			continue
 		}
-		m := appendElements([]byte(name), collapse(nil, text, tokens[from:to]))
-		m = appendElements(append(m, '\t'), collapse(nil, text, tokens[from2:to2]))
+		m := appendElements([]byte(sort+" "), collapse(nil, s.text, s.tokens[from:to]))
+		m = appendElements(append(m, '\t'), collapse(nil, s.text, s.tokens[from2:to2]))
 		if to-from == 1 && to2-from2 == 1 {
-			m = append(append(m, "\tof "...), opens(text, int(tokens[from].from))...)
-			if c := tokens[to2-1]; bytes.HasPrefix(bytes.TrimLeft(text[c.to:min(len(text), int(c.to)+wordMax)], " \t"), []byte("= ")) {
-				m = append(m, " ="...)
-			}
+			m = append(append(m, '\t'), wrapContext(s.text, int(s.tokens[from].from), int(s.tokens[to2-1].to))...)
 		}
 		h.setMark(i, m)
 		h.setMark(j, slices.Clone(m))
 	}
+}
+
+// wrapContext returns that of brackets around something, by where the first is and where
+// the last ends.
+func wrapContext(text []byte, from, to int) string {
+	in := "of " + opens(text, from)
+	if bytes.HasPrefix(bytes.TrimLeft(text[to:min(len(text), to+wordMax)], " \t"), []byte("= ")) {
+		in += " ="
+	}
+	return in
 }

@@ -150,7 +150,7 @@ func TestWarnings(t *testing.T) {
 	for i := range quick {
 		quick[i].Old.CPU, quick[i].New.CPU = 4e5, 4e5
 	}
-	uneven := noise(1, 40, 8, 1)
+	uneven := noise(1, 40, 16, 1)
 	for i := range uneven {
 		if uneven[i].Case == "case 1" {
 			uneven[i].Old.CPU *= 1000

@@ -23,6 +23,9 @@ const (
 
 // ParseLimit reads cpu>5% or memory>12.5%, spaces allowed.
 func ParseLimit(text string) (Limit, error) {
+	if strings.TrimSpace(text) == "" {
+		return Limit{}, fmt.Errorf("%q: a limit is empty: the form is cpu>5%%", text)
+	}
 	word, part, found := strings.Cut(text, ">")
 	what := Metric(strings.TrimSpace(word))
 	if !found {
@@ -69,11 +72,15 @@ func (l Limit) Decided(e Estimate) bool {
 	return r.Bounded() && (r.High <= 1+l.Part || r.Value > (1+l.Part)*(1+r.Precision())*(1+r.Precision()))
 }
 
-// Untold reports whether the cost cannot be judged. Memory that all is below what can be
-// told has not risen above it either.
+// Untold reports whether the cost cannot be judged: there is no interval, or it reaches far
+// to both sides of the limit. Memory that all is below what can be told has not risen above
+// it either.
 func (l Limit) Untold(e Estimate) bool {
 	r := l.Of(e)
-	return !r.Bounded() && (r.Told() || !e.CPU.Told())
+	if !r.Told() {
+		return !e.CPU.Told()
+	}
+	return !r.Bounded() || r.vagueAt(1+l.Part)
 }
 
 // Passed reports whether the cost is beyond the limit for certain: the whole interval is.

@@ -33,6 +33,18 @@ func (r Ratio) Precision() float64 {
 	return r.High/r.Value - 1
 }
 
+// vagueMin is how far to either side an interval says nothing any more: that a change may
+// cost a quarter more, or nothing, or less, was known before.
+const vagueMin = 0.25
+
+// Vague reports whether there is too little to tell: no interval, or one that reaches far
+// and holds 1.
+func (r Ratio) Vague() bool { return !r.Bounded() || r.vagueAt(1) }
+
+// vagueAt reports whether an interval reaches far, and on which side of x the ratio is
+// stays open.
+func (r Ratio) vagueAt(x float64) bool { return r.Precision() > vagueMin && r.Low <= x && x < r.High }
+
 // share is one case's part in a ratio of sums: what it takes of either side is
 // size·√ratio and size÷√ratio, so that old and new are treated alike.
 type share struct {

@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -125,7 +126,7 @@ func TestLimits(t *testing.T) {
 			t.Errorf("%q comes back as %+v, %v", got, again, err)
 		}
 	}
-	for _, text := range []string{"", "cpu", "cpu>", "cpu>5", "cpu>-1%", "cpu>NaN%", "cpu>Inf%", "wall>5%", ">5%", "cpu<5%", "cpu>5%%"} {
+	for _, text := range []string{"", "cpu", "cpu>", "cpu>5", "cpu>-1%", " ", "cpu>-5%", "cpu>NaN%", "cpu>Inf%", "cpu>1e400%", "cpu>1e9%", "cpu>%", "cpu>>5%", "CPU>5%", "wall>5%", ">5%", "cpu<5%", "cpu>5%%"} {
 		if l, err := cost.ParseLimit(text); err == nil {
 			t.Errorf("%q is %+v", text, l)
 		}
@@ -139,5 +140,44 @@ func TestLimits(t *testing.T) {
 		if got := [3]bool{l.Passed(e), l.Decided(e), l.Untold(e)}; err != nil || got != want {
 			t.Errorf("%s: %v, want %v, %v", text, got, want, err)
 		}
+	}
+}
+
+// An interval that reaches far says something of one side only; of nothing, the ratio
+// would mislead.
+func TestTooLittleToTell(t *testing.T) {
+	for r, want := range map[cost.Ratio]bool{
+		{Value: 1.05}:                       true,
+		{Value: 1, Low: 0.33, High: 3}:      true,
+		{Value: 1, Low: 0.84, High: 1.19}:   false,
+		{Value: 4, Low: 1.5, High: 10}:      false,
+		{Value: 0.25, Low: 0.1, High: 0.66}: false,
+	} {
+		if r.Vague() != want {
+			t.Errorf("%+v: too little to tell is %v", r, r.Vague())
+		}
+	}
+	for r, want := range map[cost.Ratio]map[string]bool{
+		{Value: 1, Low: 0.33, High: 3}:  {"cpu>5%": true, "cpu>100%": true, "cpu>200%": false},
+		{Value: 2, Low: 1.02, High: 4}:  {"cpu>1%": false, "cpu>5%": true},
+		{Value: 1, Low: 0.9, High: 1.1}: {"cpu>5%": false},
+	} {
+		for text, untold := range want {
+			l, err := cost.ParseLimit(text)
+			if got := l.Untold(cost.Estimate{CPU: r}); err != nil || got != untold {
+				t.Errorf("%+v, %s: cannot be judged is %v, %v", r, text, got, err)
+			}
+		}
+	}
+	few := cost.Of(noise(1, 2, 1, 1), 0)
+	if len(few.Warnings) == 0 || few.Warnings[0] != (cost.Warning{Kind: cost.TooFew, Text: "no interval from 2 pairs of 2 cases; run more cases"}) {
+		t.Errorf("%+v", few.Warnings)
+	}
+	scattered := noise(1, 2, 4, 1)
+	for i := range scattered {
+		scattered[i].New.CPU *= time.Duration(1 + 5*(i/2%2))
+	}
+	if e := cost.Of(scattered, 0); !e.CPU.Vague() || len(e.Warnings) == 0 || e.Warnings[0].Kind != cost.TooFew || slices.ContainsFunc(e.Warnings, func(w cost.Warning) bool { return w.Kind == cost.Noisy }) {
+		t.Errorf("%+v", e)
 	}
 }

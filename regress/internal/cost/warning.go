@@ -3,6 +3,8 @@ package cost
 import (
 	"fmt"
 	"time"
+
+	"muster/regress/internal/readable"
 )
 
 // Kind is why a figure may not mean what it seems to.
@@ -11,7 +13,7 @@ type Kind int
 // The kinds.
 const (
 	_       Kind = iota
-	TooFew       // too few pairs for an interval
+	TooFew       // too few pairs for an interval that says something
 	Uneven       // a few cases take most of the time
 	Quick        // the cases take hardly longer than any process does to start
 	Noisy        // the interval is wide
@@ -57,13 +59,19 @@ func warnings(e Estimate, times shares) (list []Warning) {
 			list = append(list, Warning{k, fmt.Sprintf(format, args...)})
 		}
 	}
-	add(!e.CPU.Bounded(), TooFew, "%d pairs of %d cases give no interval; run more cases", e.Pairs, len(e.Cases))
+	add(!e.CPU.Bounded(), TooFew, "no interval from %s of %s; run more cases", readable.Count(e.Pairs, "pair"), readable.Count(len(e.Cases), "case"))
+	add(e.CPU.Bounded() && e.CPU.Vague(), TooFew, "the interval from %s of %s reaches %.0f %% to either side, and says nothing; run more cases, or keep the machine free of other work",
+		readable.Count(e.Pairs, "pair"), readable.Count(len(e.Cases), "case"), 100*e.CPU.Precision())
 	count := times.effective()
+	these := ""
+	if e.CPU.Bounded() {
+		these = ", and the interval is for just these"
+	}
 	add(len(times) >= casesMin && count < casesMin, Uneven,
-		"few cases take most of the time: the %d count as %.0f of equal size, and the interval is for just these; run more cases", len(times), count)
+		"few cases take most of the time: the %d count as %.0f of equal size%s; run more cases", len(times), count, these)
 	typical := times.typical()
 	add(typical < quickMax, Quick, "the typical case takes %v of CPU, which is mostly starting a process: changes of the tool's own work are larger than they look", typical.Round(10*time.Microsecond))
-	add(e.CPU.Bounded() && e.CPU.Precision() > precisionMax, Noisy,
+	add(!e.CPU.Vague() && e.CPU.Precision() > precisionMax, Noisy,
 		"the interval reaches %.0f %% to either side; run more cases, or keep the machine free of other work", 100*e.CPU.Precision())
 	add(!e.Memory.Told(), AtFloor, "no case needs more memory than can be told apart from the lane's own")
 	return list

@@ -1,9 +1,9 @@
 package diff
 
 import (
-	"slices"
-
 	"github.com/aymanbagabas/go-udiff/lcs"
+
+	"muster/regress/internal/anchor"
 )
 
 // A change says that old lines [oldFrom, oldTo) became now lines [nowFrom, nowTo).
@@ -39,9 +39,9 @@ func (m *matcher) match(r change, levels int) {
 		return
 	}
 	script := lcs.DiffLines(m.old[r.oldFrom:r.oldTo], m.now[r.nowFrom:r.nowTo])
-	var anchors []anchor
+	var anchors []anchor.Pair
 	if levels > 0 && edits(script) > exactEdits {
-		anchors = m.anchors(r)
+		anchors = anchor.Between(m.old[r.oldFrom:r.oldTo], m.now[r.nowFrom:r.nowTo])
 	}
 	if len(anchors) == 0 {
 		for _, d := range script {
@@ -49,11 +49,14 @@ func (m *matcher) match(r change, levels int) {
 		}
 		return
 	}
+	next := r
 	for _, a := range anchors {
-		m.match(change{r.oldFrom, a.old, r.nowFrom, a.now}, levels-1)
-		r.oldFrom, r.nowFrom = a.old+1, a.now+1
+		next.oldTo, next.nowTo = r.oldFrom+a.Old, r.nowFrom+a.Now
+		m.match(next, levels-1)
+		next.oldFrom, next.nowFrom = next.oldTo+1, next.nowTo+1
 	}
-	m.match(r, levels-1)
+	next.oldTo, next.nowTo = r.oldTo, r.nowTo
+	m.match(next, levels-1)
 }
 
 func edits(script []lcs.Diff) (n int) {
@@ -87,61 +90,4 @@ func (m *matcher) add(c change) {
 		}
 	}
 	m.changes = append(m.changes, c)
-}
-
-// An anchor is a pair of equal lines that each side has once.
-type anchor struct{ old, now int }
-
-// anchors returns a longest row of anchors of the region that stand in the
-// same order on both sides.
-func (m *matcher) anchors(r change) []anchor {
-	type occurrence struct{ old, now, oldCount, nowCount int32 }
-	seen := make(map[string]occurrence)
-	for i, line := range m.old[r.oldFrom:r.oldTo] {
-		o := seen[line]
-		o.old, o.oldCount = int32(r.oldFrom+i), o.oldCount+1
-		seen[line] = o
-	}
-	for i, line := range m.now[r.nowFrom:r.nowTo] {
-		// What old does not have cannot be an anchor and needs no room.
-		if o, ok := seen[line]; ok {
-			o.now, o.nowCount = int32(r.nowFrom+i), o.nowCount+1
-			seen[line] = o
-		}
-	}
-	var pairs []anchor
-	for _, o := range seen {
-		if o.oldCount == 1 && o.nowCount == 1 {
-			pairs = append(pairs, anchor{int(o.old), int(o.now)})
-		}
-	}
-	slices.SortFunc(pairs, func(a, b anchor) int { return a.old - b.old })
-	return longestAscent(pairs)
-}
-
-// longestAscent returns a longest subsequence of pairs, sorted by old, in
-// which now ascends too (patience sorting).
-func longestAscent(pairs []anchor) []anchor {
-	var tops []int // tops[k]: the pair that ends the best ascent of length k+1
-	previous := make([]int, len(pairs))
-	for i, p := range pairs {
-		k, _ := slices.BinarySearchFunc(tops, p.now, func(top, now int) int { return pairs[top].now - now })
-		previous[i] = -1
-		if k > 0 {
-			previous[i] = tops[k-1]
-		}
-		if k == len(tops) {
-			tops = append(tops, i)
-		} else {
-			tops[k] = i
-		}
-	}
-	ascent := make([]anchor, len(tops))
-	if len(tops) == 0 {
-		return nil
-	}
-	for i, k := tops[len(tops)-1], len(tops)-1; i >= 0; i, k = previous[i], k-1 {
-		ascent[k] = pairs[i]
-	}
-	return ascent
 }

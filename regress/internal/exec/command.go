@@ -42,7 +42,7 @@ type Command struct {
 // name with a slash, from the caller's folder.
 func Resolve(words []string, useShell, stdin bool) (*Command, error) {
 	if len(words) == 0 || words[0] == "" {
-		return nil, fault.Inputf("no command: name it after --, as in: muster check corpus.tar -- gofmt {in}")
+		return nil, fault.Inputf("no command: name it after --, as in -- gofmt {in}, or as command in muster.toml")
 	}
 	name := words[0]
 	if useShell {

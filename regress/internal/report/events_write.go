@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 
+	"muster/regress/internal/fault"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/readable"
 )
@@ -32,8 +33,10 @@ func (e *events) line(v any) error {
 	if err := encodeLine(&e.buffer, v); err != nil {
 		return err
 	}
-	_, err := e.w.Write(e.buffer.Bytes())
-	return err
+	if _, err := e.w.Write(e.buffer.Bytes()); err != nil {
+		return fault.Environmentf("--events: %w", err)
+	}
+	return nil
 }
 
 // encodeLine writes v as one line; "<" and "&" stay as they are, for what

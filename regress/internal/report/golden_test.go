@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"unicode/utf8"
 
 	"muster/regress/internal/diff"
 	"muster/regress/internal/readable"
@@ -37,7 +38,13 @@ func checkGolden(t *testing.T, name string, got []byte) {
 
 // checkHarmless fails when text could do more to a terminal than print.
 func checkHarmless(t interface{ Fatalf(string, ...any) }, text string) {
-	if shown := readable.Text(text); shown != text {
-		t.Fatalf("%q prints as %q", text, shown)
+	const context = 60
+	for i, r := range text {
+		if size := max(1, utf8.RuneLen(r)); r != '\n' && r != '\t' && readable.Rune(r, text[i:min(len(text), i+size)]) != string(r) {
+			t.Fatalf("%q at byte %d is not harmless, in %q", r, i, text[max(0, i-context):min(len(text), i+context)])
+		}
+	}
+	if !utf8.ValidString(text) {
+		t.Fatalf("not UTF-8: %.1000q", text)
 	}
 }

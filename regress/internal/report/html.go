@@ -28,6 +28,7 @@ const (
 	pageNotesMax      = 100
 	caseDiffBytesMax  = 512 << 10 // of one case
 	excerptBytesMax   = 32 << 10  // of one cause
+	pageFactBytesMax  = 32 << 10  // commands among them, which are for pasting
 )
 
 //go:embed html_page.html
@@ -85,7 +86,7 @@ func (p *page) Handle(ev Event) error {
 	case Started:
 		p.started = ev
 	case CaseRan:
-		if ev.Pass == 1 {
+		if ev.Pass == 1 && !ev.Old {
 			p.times.add(ev.Name, ev.Wall)
 		}
 	case Note:

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"muster/regress/internal/cost"
 	"muster/regress/internal/name"
 	"muster/regress/internal/readable"
 )
@@ -31,9 +32,9 @@ func (c *Cost) view() (*pageCost, error) {
 	if !c.CPU.Told() {
 		return &pageCost{Text: []string{"There are no figures: " + readable.Line(c.Why) + "."}}, nil
 	}
-	v := &pageCost{Over: readable.Line(strings.Join(c.Over, ", ")), Figures: []fact{{"CPU time, new ÷ old", ratioText(c.CPU)}}}
+	v := &pageCost{Over: readable.Line(strings.Join(c.Over, ", ")), Figures: []fact{{"CPU time, new ÷ old", c.ratio(c.CPU)}}}
 	if c.Memory.Told() {
-		v.Figures = append(v.Figures, fact{"Peak memory, new ÷ old", ratioText(c.Memory)})
+		v.Figures = append(v.Figures, fact{"Peak memory, new ÷ old", c.ratio(c.Memory)})
 	}
 	if c.Indicative {
 		v.Text = append(v.Text, "Indicative: "+readable.Line(c.Why)+".")
@@ -51,6 +52,13 @@ func (c *Cost) view() (*pageCost, error) {
 		v.Plots = append(v.Plots, template.HTML(svg)) // package plot escapes
 	}
 	return v, err
+}
+
+func (c *Cost) ratio(r cost.Ratio) string {
+	if c.vague(r) {
+		return tooLittle
+	}
+	return ratioText(r)
 }
 
 func milliseconds(seconds float64) string {

@@ -48,7 +48,7 @@ func (p *page) write(w io.Writer, s Summary) error {
 		return err
 	}
 	v := pageView{
-		pageLook: newPageLook(), Title: readable.Line(s.Command) + ": " + title, Interrupted: s.brokeOff(),
+		pageLook: newPageLook(), Title: clipped(readable.Line(s.Command), 100) + ": " + title, Interrupted: s.brokeOff(),
 		Facts: p.facts(s), Hints: hintsFor(s), Bar: verdictBar(s),
 		Causes: p.newCauses(counted, cases, s), Cost: costs, Times: p.times.chart(),
 		Cases: cases, NotRun: printable(p.notRun), NotRunTold: p.notRunTold(s),
@@ -91,7 +91,7 @@ func (p *page) facts(s Summary) []fact {
 	facts := []fact{}
 	add := func(name, value string) {
 		if value != "" {
-			facts = append(facts, fact{name, clipped(readable.Line(value), 1000)})
+			facts = append(facts, fact{name, clipped(readable.Line(value), pageFactBytesMax)})
 		}
 	}
 	add("Run", s.Run)

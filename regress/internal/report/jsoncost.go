@@ -8,12 +8,13 @@ import (
 
 // jsonCost is what the change costs, in the last line. Its keys are promised.
 type jsonCost struct {
-	CPU        float64  `json:"cpu"`
+	CPU        *float64 `json:"cpu"` // null where there is too little to tell
 	CPULow     *float64 `json:"cpu_low"`
 	CPUHigh    *float64 `json:"cpu_high"`
 	Memory     *float64 `json:"memory"`
 	MemoryLow  *float64 `json:"memory_low"`
 	MemoryHigh *float64 `json:"memory_high"`
+	TooLittle  bool     `json:"too_little"` // to tell, of the CPU time
 	Cases      int      `json:"cases"`
 	Pairs      int      `json:"pairs"`
 	Indicative bool     `json:"indicative"`
@@ -25,14 +26,21 @@ func toJSONCost(c *Cost) *jsonCost {
 	if c == nil || !c.CPU.Told() {
 		return nil
 	}
-	j := &jsonCost{CPU: thousandths(c.CPU.Value), Cases: c.Measured, Pairs: c.Pairs, Indicative: c.Indicative, Over: append([]string{}, texts(c.Over)...)}
+	j := &jsonCost{CPU: c.value(c.CPU), TooLittle: c.vague(c.CPU), Cases: c.Measured, Pairs: c.Pairs, Indicative: c.Indicative, Over: append([]string{}, texts(c.Over)...)}
 	j.CPULow, j.CPUHigh = ends(c.CPU)
 	if c.Memory.Told() {
-		value := thousandths(c.Memory.Value)
-		j.Memory = &value
+		j.Memory = c.value(c.Memory)
 		j.MemoryLow, j.MemoryHigh = ends(c.Memory)
 	}
 	return j
+}
+
+func (c *Cost) value(r cost.Ratio) *float64 {
+	if c.vague(r) {
+		return nil
+	}
+	value := thousandths(r.Value)
+	return &value
 }
 
 func ends(r cost.Ratio) (low, high *float64) {

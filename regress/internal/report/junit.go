@@ -47,7 +47,7 @@ type piece struct {
 	index int
 	at    stretch
 	name  string // of a case that may have causes
-	inner int    // where in it they are named
+	inner int    // where in it they are told
 }
 
 func (j *junit) Handle(ev Event) error {
@@ -75,11 +75,13 @@ func (j *junit) testcase(c Case) error {
 	switch {
 	case c.Verdict == outcome.Environment:
 		j.errors++
-		element(&b, "error", c.Verdict, readable.Line(c.Why), readable.Text(c.Why))
+		openElement(&b, "error", c.Verdict, readable.Line(c.Why))
+		closeElement(&b, "error", readable.Text(c.Why))
 	case j.fails(c.Verdict):
 		j.failures++
-		p.name, p.inner = c.Name, b.Len()+len(elementLead)
-		element(&b, "failure", c.Verdict, gist(c), j.details(c))
+		openElement(&b, "failure", c.Verdict, gist(c))
+		p.name, p.inner = c.Name, b.Len()
+		closeElement(&b, "failure", j.details(c))
 	default:
 		b.WriteString("/>\n")
 	}
@@ -124,13 +126,12 @@ func (j *junit) fails(v outcome.Verdict) bool {
 	return v != outcome.Identical && j.started.Command != RecordCommand && !slices.Contains(j.started.Allowed, v)
 }
 
-// elementLead ends the tag of a test case that has something in it.
-const elementLead = ">\n"
+func openElement(b *strings.Builder, tag string, v outcome.Verdict, message string) {
+	fmt.Fprintf(b, ">\n      <%s type=%s message=%s>", tag, attr(v.String()), attr(message))
+}
 
-func element(b *strings.Builder, tag string, v outcome.Verdict, message, text string) {
-	fmt.Fprintf(b, elementLead+"      <%s type=%s message=%s>", tag, attr(v.String()), attr(message))
-	b.WriteString(elementText(text))
-	fmt.Fprintf(b, "</%s>\n    </testcase>\n", tag)
+func closeElement(b *strings.Builder, tag, text string) {
+	fmt.Fprintf(b, "%s</%s>\n    </testcase>\n", elementText(text), tag)
 }
 
 // elementText escapes text for the inside of an element, where lines and tabs
@@ -157,10 +158,10 @@ func seconds(d time.Duration) string {
 func (j *junit) write(w io.Writer, s Summary) error {
 	// Stable: several missing cases have one index and came sorted.
 	slices.SortStableFunc(j.pieces, func(a, b piece) int { return cmp.Compare(a.index, b.index) })
-	counts := fmt.Sprintf("name=%s tests=\"%d\" failures=\"%d\" errors=\"%d\" skipped=\"%d\" time=%s",
-		attr("muster "+readable.Line(s.Command)), len(j.pieces), j.failures, j.errors, j.skipped, seconds(s.Wall))
+	counts := fmt.Sprintf("name=%s tests=\"%d\" failures=\"%d\" errors=\"%d\" time=%s",
+		attr("muster "+readable.Line(s.Command)), len(j.pieces), j.failures, j.errors, seconds(s.Wall))
 	fmt.Fprintf(w, "%s<testsuites %s>\n", xml.Header, counts)
-	fmt.Fprintf(w, "  <testsuite %s timestamp=%s>\n", counts, attr(j.started.At.UTC().Format("2006-01-02T15:04:05")))
+	fmt.Fprintf(w, "  <testsuite %s skipped=\"%d\" timestamp=%s>\n", counts, j.skipped, attr(j.started.At.UTC().Format("2006-01-02T15:04:05")))
 	fmt.Fprintf(w, "    <properties>\n")
 	for _, p := range []struct{ name, value string }{
 		{"run", readable.Line(s.Run)}, {"not_run", strconv.Itoa(s.NotRun)}, {"interrupted", strconv.FormatBool(s.Interrupted)},
@@ -184,7 +185,9 @@ const (
 	junitCauseBytes = 300
 )
 
-// writePiece writes a test case, and before what is in it its causes as properties.
+// writePiece writes a test case, and its causes before what it differs in. They are text
+// of the failure: within a test case Jenkins' schema, Ant's and surefire's know no
+// properties, Ant's not even an output beside a failure, and this text all readers show.
 func (j *junit) writePiece(w io.Writer, p piece) error {
 	causes := j.causes.of[p.name]
 	if p.name == "" || len(causes) == 0 {
@@ -194,14 +197,20 @@ func (j *junit) writePiece(w io.Writer, p piece) error {
 	if err := j.to.copy(w, stretch{p.at.from, inner}); err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "      <properties>\n")
+	if _, err := io.WriteString(w, elementText(j.causesText(causes))); err != nil {
+		return err
+	}
+	return j.to.copy(w, stretch{inner, p.at.to})
+}
+
+func (j *junit) causesText(causes []int32) string {
+	var b strings.Builder
 	for _, i := range causes[:min(len(causes), junitCausesMax)] {
 		c := &j.causes.causes[i]
-		fmt.Fprintf(w, "        <property name=\"cause\" value=%s/>\n", attr(clipped(readable.Line(c.ID+" "+c.Name), junitCauseBytes)))
+		fmt.Fprintf(&b, "cause %s\n", clipped(readable.Line(c.ID+" "+c.Name), junitCauseBytes))
 	}
 	if more := len(causes) - junitCausesMax; more > 0 {
-		fmt.Fprintf(w, "        <property name=\"more_causes\" value=\"%d\"/>\n", more)
+		fmt.Fprintf(&b, "… %s\n", readable.Count(more, "more cause"))
 	}
-	fmt.Fprintf(w, "      </properties>\n")
-	return j.to.copy(w, stretch{inner, p.at.to})
+	return b.String()
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -15,29 +16,12 @@ import (
 	"pgregory.net/rapid"
 
 	"muster/regress/internal/cause"
-	"muster/regress/internal/fault"
 	"muster/regress/internal/outcome"
 )
 
-// writeJUnit feeds events to a JUnit reporter and returns its file.
-func writeJUnit(t interface{ Fatal(...any) }, path string, events []Event) []byte {
-	r, err := NewJUnit(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, ev := range events {
-		if err := r.Handle(ev); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := r.Close(); err != nil {
-		t.Fatal(err)
-	}
-	file, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return file
+func writeJUnit(t rapid.TB, path string, events []Event) []byte {
+	t.Helper()
+	return writeReport(t, NewJUnit, path, events)
 }
 
 func TestJUnit(t *testing.T) {
@@ -58,18 +42,6 @@ func TestJUnit(t *testing.T) {
 	}
 }
 
-func names(t *testing.T, folder string) (names []string) {
-	t.Helper()
-	entries, err := os.ReadDir(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, e := range entries {
-		names = append(names, e.Name())
-	}
-	return names
-}
-
 // At record flakiness is known from then on, and no failure.
 func TestJUnitOfRecord(t *testing.T) {
 	events := checkRun()
@@ -79,32 +51,6 @@ func TestJUnitOfRecord(t *testing.T) {
 	suite := checkJUnit(t, writeJUnit(t, filepath.Join(t.TempDir(), "r.xml"), events))
 	if suite.Failures != 0 || suite.Errors != 1 {
 		t.Errorf("%d failures, %d errors", suite.Failures, suite.Errors)
-	}
-}
-
-// A run that breaks off leaves what was there.
-func TestJUnitIsWrittenAtTheEnd(t *testing.T) {
-	folder := t.TempDir()
-	path := filepath.Join(folder, "report.xml")
-	if err := os.WriteFile(path, []byte("before"), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	events := checkRun()
-	if got := writeJUnit(t, path, events[:len(events)-1]); string(got) != "before" {
-		t.Errorf("a run that broke off left %.40q", got)
-	}
-	checkJUnit(t, writeJUnit(t, path, events))
-	if got := names(t, folder); len(got) != 1 {
-		t.Errorf("the folder holds %q", got)
-	}
-}
-
-func TestJUnitRefusesItsPath(t *testing.T) {
-	for _, path := range []string{filepath.Join(t.TempDir(), "absent", "report.xml"), t.TempDir(), "/dev/null"} {
-		_, err := NewJUnit(path)
-		if fault.ClassOf(err) != fault.Input {
-			t.Errorf("%s: %v", path, err)
-		}
 	}
 }
 
@@ -120,6 +66,29 @@ func TestJUnitIsXMLWhateverToolsWrite(t *testing.T) {
 		events = append(events, drawFinished(t))
 		checkJUnit(t, writeJUnit(t, path, events))
 	})
+}
+
+// The schema as a validator reads it, with causes, and whatever is in them.
+func TestJUnitIsValid(t *testing.T) {
+	lint, err := exec.LookPath("xmllint")
+	if err != nil {
+		if os.Getenv("MUSTER_REQUIRE") == "all" {
+			t.Fatal("no xmllint: scripts/install-test-tools, run as root, installs what tests need")
+		}
+		t.Skip("no xmllint")
+	}
+	folder := t.TempDir()
+	run := withCauses(checkRun(), 40)
+	run = slices.Insert(run, len(run)-1, Event(NotRun{Name: "late.go", Index: 300}), Event(Group{Cause: cause.Cause{ID: "G41", Name: "]]></failure>\x00\xff\x1b\u202e\ufffe\""}, Members: []string{"a/b.go"}}))
+	args := []string{"--noout", "--schema", "testdata/junit.xsd"}
+	for _, events := range [][]Event{run, {Started{Command: "record", At: epoch}, Finished{}}} {
+		path := filepath.Join(folder, strconv.Itoa(len(args)))
+		checkJUnit(t, writeJUnit(t, path, events))
+		args = append(args, path)
+	}
+	if said, err := exec.CommandContext(t.Context(), lint, args...).CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, said)
+	}
 }
 
 // What a run did not get to is there too, where it stands in the corpus.
@@ -140,29 +109,50 @@ func TestJUnitOfWhatDidNotRun(t *testing.T) {
 
 type junitSuite struct{ Tests, Failures, Errors, Skipped int }
 
-// What may stand where in the JUnit format as the common schema has it, and
-// which attributes an element must have.
-var junitChildren = map[string][]string{
-	"":           {"testsuites"},
-	"testsuites": {"testsuite"},
-	"testsuite":  {"properties", "testcase"},
-	"properties": {"property"},
-	"testcase":   {"properties", "failure", "error", "skipped"}, // properties as pytest and surefire have them
-	"property":   {}, "failure": {}, "error": {}, "skipped": {},
+// A schema says what may stand where, and which attributes an element has.
+type schema struct {
+	Elements []struct {
+		Name string `xml:"name,attr"`
+		Type struct {
+			Choice     []schemaPart `xml:"choice>element"`
+			Sequence   []schemaPart `xml:"sequence>element"`
+			Attributes []schemaPart `xml:"attribute"`
+		} `xml:"complexType"`
+	} `xml:"element"`
 }
 
-var junitAttributes = map[string][]string{
-	"testsuites": {"name", "tests", "failures", "errors", "skipped", "time"},
-	"testsuite":  {"name", "tests", "failures", "errors", "skipped", "time", "timestamp"},
-	"testcase":   {"classname", "name", "time"},
-	"property":   {"name", "value"},
-	"failure":    {"type", "message"},
-	"error":      {"type", "message"},
-	"skipped":    {"message"},
+type schemaPart struct {
+	Ref  string `xml:"ref,attr"`
+	Name string `xml:"name,attr"`
+}
+
+// readSchema reads testdata/junit.xsd.
+func readSchema(t rapid.TB) (children, attributes map[string][]string) {
+	t.Helper()
+	file, err := os.ReadFile("testdata/junit.xsd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s schema
+	if err := xml.Unmarshal(file, &s); err != nil {
+		t.Fatal(err)
+	}
+	children, attributes = map[string][]string{"": {"testsuites"}}, map[string][]string{}
+	for _, e := range s.Elements {
+		for _, part := range slices.Concat(e.Type.Choice, e.Type.Sequence) {
+			children[e.Name] = append(children[e.Name], part.Ref)
+		}
+		for _, part := range e.Type.Attributes {
+			attributes[e.Name] = append(attributes[e.Name], part.Name)
+		}
+	}
+	return children, attributes
 }
 
 // checkJUnit checks a file against the schema and its own counts.
-func checkJUnit(t interface{ Fatalf(string, ...any) }, file []byte) (counted junitSuite) {
+func checkJUnit(t rapid.TB, file []byte) (counted junitSuite) {
+	t.Helper()
+	children, attributes := readSchema(t)
 	var open []string
 	var said junitSuite
 	d := xml.NewDecoder(bytes.NewReader(file))
@@ -181,10 +171,12 @@ func checkJUnit(t interface{ Fatalf(string, ...any) }, file []byte) (counted jun
 				parent = open[len(open)-1]
 			}
 			tag := token.Name.Local
-			if !slices.Contains(junitChildren[parent], tag) {
+			if !slices.Contains(children[parent], tag) {
 				t.Fatalf("<%s> in <%s>", tag, parent)
 			}
-			checkAttributes(t, tag, token.Attr, &said)
+			if names := checkAttributes(t, tag, token.Attr, &said); !slices.Equal(names, attributes[tag]) {
+				t.Fatalf("<%s> has %q, want %q", tag, names, attributes[tag])
+			}
 			counted.count(tag)
 			open = append(open, tag)
 		case xml.EndElement:
@@ -210,8 +202,7 @@ func (s *junitSuite) count(tag string) {
 	}
 }
 
-func checkAttributes(t interface{ Fatalf(string, ...any) }, tag string, attributes []xml.Attr, said *junitSuite) {
-	var names []string
+func checkAttributes(t rapid.TB, tag string, attributes []xml.Attr, said *junitSuite) (names []string) {
 	for _, a := range attributes {
 		names = append(names, a.Name.Local)
 		n, err := strconv.Atoi(a.Value)
@@ -236,9 +227,7 @@ func checkAttributes(t interface{ Fatalf(string, ...any) }, tag string, attribut
 			t.Fatalf("%s of <%s>: %q", a.Name.Local, tag, a.Value)
 		}
 	}
-	if want := junitAttributes[tag]; !slices.Equal(names, want) {
-		t.Fatalf("<%s> has %q, want %q", tag, names, want)
-	}
+	return names
 }
 
 // The differences of thousands of cases, and their causes, are told while there is room:
@@ -263,7 +252,7 @@ func TestJUnitIsBounded(t *testing.T) {
 	if suite := checkJUnit(t, file); suite.Tests != many || suite.Failures != many {
 		t.Errorf("%d tests, %d failures", suite.Tests, suite.Failures)
 	}
-	for what, want := range map[string]int{`<property name="cause"`: junitCausesMax, `name="more_causes" value="10"`: 1} {
+	for what, want := range map[string]int{"cause G": junitCausesMax, "… 10 more causes": 1} {
 		if got := bytes.Count(file, []byte(what)); got != want {
 			t.Errorf("%d of %s, want %d", got, what, want)
 		}

@@ -17,7 +17,8 @@ const MarkdownMark = "<!-- muster report -->"
 // far less.
 const (
 	markdownBytesMax  = 64 << 10
-	markdownTailBytes = 4 << 10 // of them for what stands at the end
+	markdownTailBytes = 8 << 10 // of them for what stands at the end
+	markdownNextBytes = 4 << 10 // of those for commands
 	markdownCausesMax = 30      // in the table
 	markdownDiffsMax  = 10      // excerpts, or cases where there are no causes
 	markdownCasesMax  = 20      // named for each verdict but changed
@@ -117,7 +118,7 @@ func (m *markdown) subject(b *boundedMarkdown) {
 		{"", m.started.Tool}, {"against ", m.started.Against}, {"over ", m.started.Corpus},
 	} {
 		if w.text != "" {
-			words = append(words, w.lead+literal(w.text))
+			words = append(words, w.lead+whole(w.text))
 		}
 	}
 	if words != nil {
@@ -203,17 +204,19 @@ func (m *markdown) named(b *boundedMarkdown, s Summary) {
 	}
 }
 
-// tail is what always stands at the end.
+// tail is what always stands at the end. Commands are for pasting: one stands there whole
+// or not at all.
 func (m *markdown) tail(s Summary, left int) string {
+	next := &boundedMarkdown{room: markdownNextBytes}
+	for _, h := range hintsFor(s) {
+		next.add("- " + whole(h.Command) + " – " + h.What + "\n")
+	}
 	b := &boundedMarkdown{room: markdownTailBytes}
-	if left > 0 {
+	if left += next.left; left > 0 {
 		b.add("… " + readable.Count(left, "piece") + " left out to keep this short: `muster groups` and `muster show` have all, `--html` is a page of them.\n\n")
 	}
-	for i, h := range hintsFor(s) {
-		if i == 0 {
-			b.add("Next:\n\n")
-		}
-		b.add("- " + literal(h.Command) + " – " + h.What + "\n")
+	if next.Len() > 0 {
+		b.add("Next:\n\n" + next.String())
 	}
 	b.add("\nwall " + human(s.Wall) + ", CPU " + human(s.CPU))
 	if s.Run != "" {
@@ -244,9 +247,11 @@ func (b *boundedMarkdown) add(piece string) bool {
 
 // inline makes text harmless and literal within a line of Markdown, cells of tables and
 // pieces of HTML included: what means something to either is written by its number.
-func inline(text string) string {
+func inline(text string) string { return escaped(clipped(readable.Line(text), cellBytesMax)) }
+
+func escaped(text string) string {
 	var b strings.Builder
-	for _, r := range clipped(readable.Line(text), cellBytesMax) {
+	for _, r := range text {
 		if strings.ContainsRune("\\`*_{}[]()<>#+!|~$:&@\"'", r) {
 			fmt.Fprintf(&b, "&#%d;", r)
 		} else {
@@ -259,6 +264,9 @@ func inline(text string) string {
 // literal is text in the type of code. It is no span between backticks, which could not
 // have a pipe within a table.
 func literal(text string) string { return "<code>" + inline(text) + "</code>" }
+
+// whole is literal for what is no use without its end, such as a command.
+func whole(text string) string { return "<code>" + escaped(readable.Line(text)) + "</code>" }
 
 // folded is a piece with a title on which it unfolds.
 func folded(title, text string) string {

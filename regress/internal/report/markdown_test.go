@@ -43,6 +43,23 @@ func TestMarkdownIsBounded(t *testing.T) {
 	}
 }
 
+// A command is for pasting: it is there whole, however long it is, or not at all.
+func TestMarkdownCutsNoCommand(t *testing.T) {
+	tool := "cc " + strings.Repeat("-DNAME ", 500) + "{in}"
+	for length, there := range map[int]bool{500: true, 1 << 20: false} {
+		command := strings.Repeat("c", length)
+		s := summaryOf(command, nil)
+		s.Interrupted = true
+		text := writeMarkdown(t, []Event{Started{Command: command, Tool: tool, At: epoch}, Finished{s}})
+		if !strings.Contains(text, whole(tool)) {
+			t.Errorf("the tool's command is not there whole:\n%.300s", text)
+		}
+		if got := strings.Contains(text, "- "+whole("muster "+command+" --resume")+" – "); got != there {
+			t.Errorf("of %d bytes: there is %v", length, got)
+		}
+	}
+}
+
 // Contents stay within their fence, and names within their cell and type.
 func TestMarkdownOfHostileRun(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -14,7 +14,7 @@ import (
 // where there is nothing to draw.
 func costPlots(c Cost) ([]string, error) {
 	var pictures []string
-	for _, chart := range []plot.Chart{timesChart(c.Cases), ratiosChart(c.Cases, c.CPU)} {
+	for _, chart := range []plot.Chart{timesChart(c.Cases), ratiosChart(c.Cases, c.together())} {
 		if len(chart.Lines) == 0 {
 			continue
 		}
@@ -25,6 +25,14 @@ func costPlots(c Cost) ([]string, error) {
 		pictures = append(pictures, b.String())
 	}
 	return pictures, nil
+}
+
+// together is the ratio of all cases, none where there is too little to tell.
+func (c *Cost) together() cost.Ratio {
+	if c.vague(c.CPU) {
+		return cost.Ratio{}
+	}
+	return c.CPU
 }
 
 // timesChart has a dot for each case: above the line it takes more than it did.
@@ -78,7 +86,7 @@ func ratiosChart(cases []cost.Case, all cost.Ratio) plot.Chart {
 		return plot.Line{Name: name, Form: plot.Rule, Points: []plot.Point{{X: x, Y: 0}, {X: x, Y: highest}}}
 	}
 	chart.Lines = []plot.Line{bars}
-	if together := rule("all together: "+ratioDigits(all.Value)+" ×", all.Value); chart.Draws(together.Points[0]) {
+	if together := rule("all together: "+ratioDigits(all.Value)+" ×", all.Value); all.Told() && chart.Draws(together.Points[0]) {
 		chart.Lines = append(chart.Lines, together)
 	}
 	return chart

@@ -108,6 +108,10 @@ func (t *tally) begin(pass, done, total int, at time.Time) {
 func (t *tally) ran(ev CaseRan) {
 	delete(t.running, run{ev.Name, ev.Pass})
 	t.last = ev.At
+	if ev.Old && !t.costs {
+		t.cpu += ev.CPU
+		return // the run of the case is the other one
+	}
 	if ev.Differs {
 		t.differs++
 	}

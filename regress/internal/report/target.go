@@ -17,6 +17,7 @@ import (
 // after a run that broke off, whatever was there stays. What will be in it may be kept
 // meanwhile in a nameless file beside.
 type target struct {
+	what    string // the word for it in errors
 	path    string
 	body    *os.File
 	w       *bufio.Writer
@@ -28,8 +29,7 @@ type stretch struct{ from, to int64 }
 
 func (s stretch) size() int64 { return s.to - s.from }
 
-// newTarget finds out before anything runs whether a file can be made there. what is
-// the word for it in errors.
+// newTarget finds out before anything runs whether a file can be made there.
 func newTarget(what, path string) (*target, error) {
 	// A device or a pipe would be replaced by a file.
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
@@ -45,14 +45,25 @@ func newTarget(what, path string) (*target, error) {
 	if err := os.Remove(body.Name()); err != nil {
 		return nil, errors.Join(fault.Environmentf("%s: %w", what, err), body.Close())
 	}
-	return &target{path: path, body: body, w: bufio.NewWriter(body)}, nil
+	return &target{what: what, path: path, body: body, w: bufio.NewWriter(body)}, nil
 }
 
 func (t *target) keep(text string) (stretch, error) {
 	s := stretch{t.written, t.written + int64(len(text))}
 	t.written = s.to
 	_, err := t.w.WriteString(text)
-	return s, err
+	return s, t.failed(err)
+}
+
+// failed says what did not work, with the path that people know, and that nothing is lost.
+func (t *target) failed(err error) error {
+	if err == nil {
+		return nil
+	}
+	if at := (*fs.PathError)(nil); errors.As(err, &at) {
+		err = at.Err
+	}
+	return fault.Environmentf("--%s %s cannot be written: %w: what was there is as it was", t.what, readable.Line(t.path), err)
 }
 
 // copy writes what was kept. It is for the function that replace calls.
@@ -71,11 +82,11 @@ func (t *target) text(s stretch) (string, error) {
 // replace puts what write writes at the path, whole or not at all.
 func (t *target) replace(write func(io.Writer) error) error {
 	if err := t.w.Flush(); err != nil {
-		return err
+		return t.failed(err)
 	}
 	whole, err := createBeside(t.path)
 	if err != nil {
-		return err
+		return t.failed(err)
 	}
 	w := bufio.NewWriterSize(whole, 64<<10)
 	if err = write(w); err == nil {
@@ -85,7 +96,7 @@ func (t *target) replace(write func(io.Writer) error) error {
 		err = os.Rename(whole.Name(), t.path)
 	}
 	if err != nil {
-		return errors.Join(err, os.Remove(whole.Name()))
+		return errors.Join(t.failed(err), os.Remove(whole.Name()))
 	}
 	return nil
 }

@@ -17,7 +17,11 @@ const verdictColumns = len("newly-failing")
 
 // caseLine is a case in one line.
 func (r *results) caseLine(c Case) string {
-	return r.heading(c, name.Print(c.Name), gist(c))
+	words := gist(c)
+	if c.Verdict == outcome.Identical && c.Ending != nil && !c.Ending.Success() { // alike, but not well
+		words = strings.TrimRight(c.Ending.String()+"  "+words, " ")
+	}
+	return r.heading(c, name.Print(c.Name), words)
 }
 
 func (r *results) heading(c Case, title, words string) string {

@@ -23,10 +23,7 @@ func (r *results) cost() string {
 		return "cost: " + readable.Line(c.Why) + "\n"
 	}
 	var b strings.Builder
-	figures := "CPU " + ratioText(c.CPU)
-	if c.Memory.Told() {
-		figures += ", peak memory " + ratioText(c.Memory)
-	}
+	figures := c.figures()
 	paint := colour("")
 	if len(c.Over) > 0 {
 		figures += ": more than " + readable.Line(strings.Join(c.Over, " and "))
@@ -39,7 +36,7 @@ func (r *results) cost() string {
 		fmt.Fprintf(&b, "      %s\n", r.paint.paint(dim, measuredText(c)))
 	}
 	for _, w := range c.Warnings {
-		if w.Kind == cost.Uneven || w.Kind == cost.Noisy && len(c.Over) == 0 {
+		if w.Kind == cost.TooFew || w.Kind == cost.Uneven || w.Kind == cost.Noisy && len(c.Over) == 0 {
 			fmt.Fprintf(&b, "      %s\n", readable.Line(w.Text))
 		}
 	}
@@ -47,6 +44,28 @@ func (r *results) cost() string {
 		b.WriteString("      worst " + text + "\n")
 	}
 	return b.String()
+}
+
+// tooLittle is said where a ratio would mislead.
+const tooLittle = "too little to tell"
+
+// vague reports whether a ratio is better not shown. One that is indicative has no
+// interval either, and is said to be that.
+func (c *Cost) vague(r cost.Ratio) bool { return r.Told() && !c.Indicative && r.Vague() }
+
+// figures are the ratios, with what there is too little of.
+func (c *Cost) figures() string {
+	switch cpu, memory := c.vague(c.CPU), c.vague(c.Memory); {
+	case cpu && (memory || !c.Memory.Told()):
+		return tooLittle
+	case cpu:
+		return tooLittle + " of CPU time, peak memory " + ratioText(c.Memory)
+	case memory:
+		return "CPU " + ratioText(c.CPU) + ", " + tooLittle + " of peak memory"
+	case c.Memory.Told():
+		return "CPU " + ratioText(c.CPU) + ", peak memory " + ratioText(c.Memory)
+	}
+	return "CPU " + ratioText(c.CPU)
 }
 
 // ratioText is a ratio with its interval: "1.03 × (1.01 … 1.05)".
@@ -73,9 +92,6 @@ func measuredText(c *Cost) string {
 	text := fmt.Sprintf("%s of %s, both commands in turns", readable.Count(c.Pairs, "pair"), readable.Count(c.Measured, "case"))
 	if c.Took > 0 {
 		text += " (" + human(c.Took) + ")"
-	}
-	if !c.CPU.Bounded() {
-		text += "; too few for an interval"
 	}
 	return text
 }

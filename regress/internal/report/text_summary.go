@@ -129,9 +129,12 @@ func allCauses(s Summary) string {
 // what each is for.
 func (r *results) hints(s Summary) string {
 	var b strings.Builder
-	lead := "next: "
-	for _, h := range hintsFor(s) {
-		line := fmt.Sprintf("%s%-23s", lead, h.Command)
+	lead, width, hints := "next: ", 23, hintsFor(s)
+	for _, h := range hints {
+		width = max(width, len(h.Command))
+	}
+	for _, h := range hints {
+		line := fmt.Sprintf("%s%-*s", lead, width, h.Command)
 		if !r.stream.Terminal || textColumns(line+h.What)+2 < r.stream.columns() {
 			line += "  " + r.paint.paint(dim, h.What)
 		}
@@ -173,10 +176,14 @@ func countsOf(s Summary) []count {
 // A hint is something to do next.
 type hint struct{ Command, What string }
 
+// hintBytesMax is how long a command may be to be offered. None is cut, for it is there to be
+// pasted; a longer one comes of an events file that was made up.
+const hintBytesMax = 1000
+
 func hintsFor(s Summary) []hint {
 	var hints []hint
 	add := func(ok bool, command, what string) {
-		if ok {
+		if ok && len(command) <= hintBytesMax {
 			hints = append(hints, hint{command, what})
 		}
 	}
@@ -187,6 +194,9 @@ func hintsFor(s Summary) []hint {
 	acceptable := v.NotIdentical() > v[outcome.Environment] && s.Command != CompareCommand && !s.Interrupted
 	add(kept && s.brokeOff(), "muster "+readable.Line(s.Command)+" --resume", "goes on where this run ended")
 	add(s.Command == RecordCommand && !s.Interrupted && s.Recorded > 0, "muster check", "compares with what was recorded")
+	e := s.Endings
+	failed := e.Failed + e.Signalled + e.TimedOut + e.OutOfMemory + e.OutputLimit
+	add(kept && s.Command == RecordCommand && !s.Interrupted && failed > 0, "muster run NAME --keep DIR", "runs one that failed, to see why; -v names them")
 	add(checked && s.Groups > 0, "muster groups", "in how few ways they differ")
 	add(checked && s.Groups > 0 && acceptable, "muster review", "decides on them cause by cause")
 	add(checked && differ, "muster show NAME", "all that differs in it, how to reproduce it")

@@ -13,6 +13,8 @@ type Changes struct {
 	Before map[string]State
 	// Names of the cases of which all items are accepted, and that are not in the golden.
 	Promote []string
+	// How many cases those would be, were the golden not shut.
+	Barred int
 	// How many cases stay in the golden although an item of theirs is no longer accepted:
 	// a decision that is taken back does not undo what was promoted.
 	Stay int
@@ -36,6 +38,8 @@ func (r *Review) Changes() Changes {
 	}
 	for i := range r.cases {
 		switch {
+		case r.Promotable(i) && r.shut != "":
+			c.Barred++
 		case r.Promotable(i):
 			c.Promote = append(c.Promote, r.cases[i].Name)
 		case r.cases[i].Promoted && slices.ContainsFunc(r.cases[i].Items, r.takenBack):
@@ -124,6 +128,9 @@ func (r *Review) Rebase(theirs map[string]State, promoted func(name string) bool
 	}
 	return fresh
 }
+
+// Shut says why no case can go into the golden; empty when cases can.
+func (r *Review) Shut() string { return r.shut }
 
 // Contested reports whether what is pending of an item would be written over what
 // somebody else decided since this review began, and what that is.

@@ -24,6 +24,13 @@ type Now struct {
 	Decisions map[string]State // that are written
 	Promoted  func(name string) bool
 	Notes     []string // what has grown old: a newer run, a golden that others have changed
+	Shut      string   // why no case can go into the golden; empty when cases can
+}
+
+// CatchUp takes note of how things stand by now, as Rebase does.
+func (d *Desk) CatchUp(now Now) (fresh []Conflict) {
+	d.shut = now.Shut
+	return d.Rebase(now.Decisions, now.Promoted)
 }
 
 // Result is what came of a commit.

@@ -12,6 +12,9 @@ func matcher(text string) func(string) bool {
 		return func(string) bool { return true }
 	}
 	lower := strings.ToLower(text)
+	if regexp.QuoteMeta(text) == text {
+		return func(s string) bool { return strings.Contains(strings.ToLower(s), lower) }
+	}
 	pattern, err := regexp.Compile("(?i)" + text)
 	return func(s string) bool {
 		return strings.Contains(strings.ToLower(s), lower) || err == nil && pattern.MatchString(s)

@@ -27,9 +27,9 @@ type Item struct {
 	ID string // G1 …, or NewID and the like
 	// The same in every run that shows the cause; empty for the others.
 	Signature string
-	Name      string
+	Name      string // printable
 	Kind      string // of a cause; empty for the others
-	Family    string // empty for none
+	Family    string // printable; empty for none
 	Cases     int
 	Lines     int // changed lines, of all its cases together; 0 where nothing was compared
 	Sole      int // cases that are in no other item
@@ -67,6 +67,7 @@ type Review struct {
 	undo []step
 	// Items that others have decided on while another decision was pending here.
 	contested map[int]bool
+	shut      string // why no case can go into the golden
 
 	filter  string
 	visible []int // items that pass the filter, ascending
@@ -208,9 +209,13 @@ func (r *Review) Filter(text string) {
 	}
 	r.filter = text
 	match := matcher(text)
+	passing := make([]bool, len(r.cases)) // each is in many items, and looked at once
+	for i := range r.cases {
+		passing[i] = match(r.cases[i].Printed)
+	}
 	r.visible = nil
 	for i := range r.items {
-		if r.matches(i, match) {
+		if r.matches(i, match, passing) {
 			r.visible = append(r.visible, i)
 		}
 	}
@@ -225,12 +230,12 @@ func (r *Review) Filter(text string) {
 // Filtered returns the text that Filter was given last.
 func (r *Review) Filtered() string { return r.filter }
 
-func (r *Review) matches(item int, match func(string) bool) bool {
+func (r *Review) matches(item int, match func(string) bool, passing []bool) bool {
 	it := &r.items[item]
-	if slices.ContainsFunc([]string{it.ID, it.Name, it.Kind, it.Family}, match) {
+	if slices.ContainsFunc(it.Members, func(c int) bool { return passing[c] }) {
 		return true
 	}
-	return slices.ContainsFunc(it.Members, func(c int) bool { return match(r.cases[c].Printed) })
+	return match(it.ID) || match(it.Name) || match(it.Kind) || match(it.Family)
 }
 
 // ByID orders IDs as people expect: G2 before G10.

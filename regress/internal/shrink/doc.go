@@ -1,6 +1,7 @@
 // Package shrink makes a source smaller while it keeps what is wanted of it: delta
 // debugging, first by the forms that brackets and line ends make, then by lines, by
-// bracketed groups and by tokens, again and again until nothing more can go.
+// bracketed groups and by tokens, again and again until nothing more can go; then the
+// spaces that are left over.
 //
 // Candidates are tested several at a time, and the result is that of testing one after
 // another, however many lanes there are and however long a test takes: tests ahead are

@@ -33,3 +33,8 @@ func cheap() []pass {
 func dear() []pass {
 	return []pass{{"runs of tokens", func(source []byte) step { return newRuns(source) }}}
 }
+
+// last are those after which the others would find no more than before.
+func last() []pass {
+	return []pass{{"spaces", func(source []byte) step { return newTidying(source) }}}
+}

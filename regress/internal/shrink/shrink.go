@@ -22,7 +22,7 @@ type Progress struct {
 	Tests int    // that counted: the same whatever the number of lanes
 	Size  int    // of the smallest source so far, in bytes
 	Round int    // from 1: all passes over the source
-	Pass  string // what is being left out: forms, lines, groups, tokens
+	Pass  string // what is being left out: forms, lines, groups, tokens, spaces
 	// Of this pass, at the present size of what it leaves out: how much of the source
 	// it has been over, from 0 to 1.
 	Part float64
@@ -83,8 +83,11 @@ func (w *work) rounds(ctx context.Context) error {
 		if len(w.best) < before {
 			continue
 		}
-		if err := w.passes(ctx, dear()); err != nil || len(w.best) == before {
+		if err := w.passes(ctx, dear()); err != nil {
 			return err
+		}
+		if len(w.best) == before {
+			return w.passes(ctx, last())
 		}
 	}
 	return nil

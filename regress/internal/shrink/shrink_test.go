@@ -6,6 +6,7 @@ import (
 	"errors"
 	"hash/crc32"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -38,10 +39,11 @@ func reduce(t *testing.T, source string, test shrink.Test) shrink.Result {
 func TestOnlyWhatIsWantedStays(t *testing.T) {
 	for _, c := range []struct{ source, wanted, left string }{
 		{"a\nb\nc\n", "b", "b"},
-		{"int f(int x) { if (x) { return g(x, 1); } return 0; }\nint h() { return 2; }\n", "g(", " g("},
+		{"int f(int x) { if (x) { return g(x, 1); } return 0; }\nint h() { return 2; }\n", "g(", "g("},
 		{"x = (((1 + 2)))", "((2))", ""}, // not in it: nothing may go
-		{"say \"it's; {\" now", "\"it's; {\"", " \"it's; {\""},
+		{"say \"it's; {\" now", "\"it's; {\"", "\"it's; {\""},
 		{"only", "only", "only"},
+		{"a:\n\n\tb   c\n", "b", "b"},
 		{"", "", ""},
 	} {
 		left := c.left
@@ -51,6 +53,17 @@ func TestOnlyWhatIsWantedStays(t *testing.T) {
 		if r := reduce(t, c.source, has(c.wanted)); string(r.Source) != left || !r.Done {
 			t.Errorf("%q, wanted %q: left %q, done %t; want %q", c.source, c.wanted, r.Source, r.Done, left)
 		}
+	}
+}
+
+// Of spaces there stay those that are needed: here an indentation.
+func TestSpacesThatNothingNeedsGo(t *testing.T) {
+	const source = "\n  if  x :\n\n\t\ty  z\n   done\n\n\n"
+	r := reduce(t, source, func(_ context.Context, c []byte) (bool, error) {
+		return slices.Equal(strings.Fields(string(c)), strings.Fields(source)) && bytes.Contains(c, []byte("\t")), nil
+	})
+	if got, want := string(r.Source), "if x :\n\t\ty z\ndone\n"; got != want {
+		t.Errorf("left %q, want %q", got, want)
 	}
 }
 

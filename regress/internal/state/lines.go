@@ -1,12 +1,7 @@
 package state
 
 import (
-	"bufio"
-	"bytes"
 	"encoding/base64"
-	"encoding/json"
-	"errors"
-	"os"
 	"strconv"
 
 	"muster/regress/internal/fault"
@@ -26,10 +21,7 @@ type Line struct {
 }
 
 // Lines appends to a run's cases.jsonl. One goroutine uses it.
-type Lines struct {
-	f   *os.File
-	buf *bufio.Writer
-}
+type Lines struct{ journal }
 
 // OpenLines opens a run's lines for appending, without a torn last one.
 func (r *Run) OpenLines() (*Lines, error) {
@@ -37,14 +29,11 @@ func (r *Run) OpenLines() (*Lines, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := os.OpenFile(r.File("cases.jsonl"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
-	if err == nil {
-		err = f.Truncate(whole)
-	}
+	j, err := openJournal(r.File("cases.jsonl"), whole)
 	if err != nil {
 		return nil, fault.Environmentf("state of run %s: %w", r.ID, err)
 	}
-	return &Lines{f, bufio.NewWriterSize(f, 64<<10)}, nil
+	return &Lines{j}, nil
 }
 
 // Add appends a line; it reaches the file with the next Flush at the latest.
@@ -85,19 +74,6 @@ func (l *Line) appendTo(b []byte) ([]byte, error) {
 	return append(b, '}', '\n'), nil
 }
 
-// Flush hands everything to the kernel.
-func (l *Lines) Flush() error {
-	if err := l.buf.Flush(); err != nil {
-		return fault.Environmentf("state of the run: %w", err)
-	}
-	return nil
-}
-
-// Close flushes and closes.
-func (l *Lines) Close() error {
-	return errors.Join(l.Flush(), l.f.Close())
-}
-
 // ReadLines returns the lines of a run that was interrupted.
 func (r *Run) ReadLines() ([]Line, error) {
 	lines, _, err := r.readLines()
@@ -106,22 +82,9 @@ func (r *Run) ReadLines() ([]Line, error) {
 
 // readLines also returns how many bytes the whole lines take.
 func (r *Run) readLines() (lines []Line, whole int64, err error) {
-	text, err := os.ReadFile(r.File("cases.jsonl"))
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, 0, nil
-	}
+	lines, whole, err = readJournal[Line](r.File("cases.jsonl"))
 	if err != nil {
 		return nil, 0, fault.Environmentf("state of run %s: %w", r.ID, err)
-	}
-	for len(text) > 0 {
-		one, rest, ended := bytes.Cut(text, []byte("\n"))
-		var line Line
-		if !ended || json.Unmarshal(one, &line) != nil {
-			break // torn by the interruption: that case runs again
-		}
-		lines = append(lines, line)
-		whole += int64(len(one)) + 1
-		text = rest
 	}
 	return lines, whole, nil
 }

@@ -15,7 +15,7 @@ func (s *State) Lock() (unlock func(), err error) {
 	if err := os.MkdirAll(s.dir, 0o755); err != nil {
 		return nil, fault.Environmentf("state folder: %w", err)
 	}
-	path := filepath.Join(s.dir, "lock")
+	path := s.lockPath()
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {
 		return nil, fault.Environmentf("lock of the state folder: %w", err)
@@ -29,4 +29,17 @@ func (s *State) Lock() (unlock func(), err error) {
 	}
 	filelock.Sign(f)
 	return func() { f.Close() }, nil
+}
+
+func (s *State) lockPath() string { return filepath.Join(s.dir, "lock") }
+
+// AtWork reports whether some process has the lock, and which: " (process 12)", for
+// messages.
+func (s *State) AtWork() (who string, busy bool) {
+	f, err := os.Open(s.lockPath())
+	if err != nil {
+		return "", false // nobody ever locked it, or nobody here may
+	}
+	defer f.Close()
+	return filelock.Holder(s.lockPath()), filelock.Held(f)
 }

@@ -1,6 +1,7 @@
 // Package state is the folder .muster: past runs, the lock that one writing
 // run holds, the cache, and goldens on their way to elsewhere. A run's folder holds run.json (what it was and how
-// it ended), cases.jsonl (a line per case that is done, for --resume), results.json
+// it ended), cases.jsonl (a line per case that is done, for --resume), pairs.jsonl (what
+// both commands took, of a check or a compare, likewise), results.json
 // (a verdict per case that was not identical, and whether it was accepted), causes.json and
 // decisions.json (the causes of the differences, and what was decided on them) and the
 // stores of the outcomes of those and of what they were compared with.

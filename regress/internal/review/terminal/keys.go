@@ -7,7 +7,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"muster/regress/internal/readable"
 	"muster/regress/internal/review"
 )
 
@@ -45,17 +44,25 @@ func (m *model) other(key string) tea.Cmd {
 			if key == "q" {
 				return tea.Quit
 			}
-			m.message = "nothing is decided yet: a accepts, r rejects; q leaves"
+			m.message = m.nothing()
 			return nil
 		}
-		m.stage, m.scroll = confirming, 0
+		m.openSheet()
 	case "esc":
 		m.desk.Filter("")
 		return m.load()
 	default:
-		m.message = readable.Line(key) + " does nothing here: ? shows the keys"
+		m.message = key + " does nothing here: ? shows the keys"
 	}
 	return nil
+}
+
+// nothing says why there is nothing to write.
+func (m *model) nothing() string {
+	if c := m.desk.Changes(); c.Barred > 0 && m.desk.Golden != "" {
+		return fmt.Sprintf("nothing to write, for the golden takes no case: %s; q leaves", m.desk.Shut())
+	}
+	return "nothing to write: a accepts, r rejects; q leaves"
 }
 
 // decide is for the keys that decide.
@@ -92,7 +99,7 @@ func (m *model) decided(take func() bool) {
 }
 
 func (m *model) decidedRest(what string, n int) {
-	m.message = fmt.Sprintf("%s %s, u takes it back", readable.Count(n, "cause"), what)
+	m.message = fmt.Sprintf("%s %s, u takes it back", m.desk.Count(n), what)
 	if n == 0 {
 		m.message = "nothing is left to decide"
 	}
@@ -177,7 +184,11 @@ func (m *model) typing(k tea.KeyPressMsg) tea.Cmd {
 func (m *model) confirm(key string) tea.Cmd {
 	switch key {
 	case "y":
-		if m.desk.Changes().Empty() {
+		switch {
+		case !m.inSight():
+			m.message = unread // nobody can know what it would write
+			return nil
+		case m.desk.Changes().Empty():
 			m.message = "there is nothing left to write"
 			return nil
 		}

@@ -36,10 +36,9 @@ func (m *model) item(item int, looked bool, width int) string {
 	}
 	count := " " + readable.Number(it.Cases)
 	head := fmt.Sprintf("%s%s %-3s ", cursor, sign, it.ID)
-	name := readable.Line(it.Name)
 	// The name takes what the rest leaves.
 	room := max(0, width-widths().StringWidth(head)-len(count))
-	text := widths().FillRight(widths().Truncate(name, room, "…"), room)
+	text := widths().FillRight(widths().Truncate(it.Name, room, "…"), room)
 	if looked {
 		return m.paint.fit([]piece{{head + text + count, here}}, 0, width)
 	}

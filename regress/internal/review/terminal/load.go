@@ -5,7 +5,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"muster/regress/internal/readable"
 	"muster/regress/internal/review"
 )
 
@@ -96,10 +95,10 @@ func layOut(d review.Difference, k pageKey) (lines []review.Line) {
 }
 
 func remark(text string) review.Line {
-	return review.Line{Kind: review.Remark, Left: []review.Span{{Text: readable.Line(text)}}}
+	return review.Line{Kind: review.Remark, Left: []review.Span{{Text: text}}}
 }
 
 // heading begins a part. A tool may have named it.
 func heading(text string) review.Line {
-	return review.Line{Kind: review.Heading, Left: []review.Span{{Text: readable.Line(text)}}}
+	return review.Line{Kind: review.Heading, Left: []review.Span{{Text: text}}}
 }

@@ -39,6 +39,8 @@ type model struct {
 	shift   int // columns that are scrolled out to the left
 	scroll  int // of the confirmation and the help
 	pages   pages
+	sheet   sheet
+	commit  *commit // under way; nil for none
 	written []review.Result
 }
 
@@ -52,8 +54,10 @@ type looked struct {
 	err error
 }
 
-// wrote is what came of a commit.
-type wrote struct {
+// A commit is being written. What came of it is there once done is closed: for the screen,
+// or for Run where somebody left meanwhile.
+type commit struct {
+	done   chan struct{}
 	result review.Result
 	err    error
 }
@@ -85,6 +89,9 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		m.width, m.height = msg.Width, msg.Height
+		if m.message == unread {
+			m.message = ""
+		}
 		return m, repaint()
 	case tea.KeyPressMsg:
 		return m, m.key(msg)
@@ -99,8 +106,8 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case looked:
 		m.catchUp(msg)
 		return m, m.look()
-	case wrote:
-		return m, m.settle(msg)
+	case *commit:
+		return m, m.settle()
 	}
 	return m, nil
 }
@@ -116,7 +123,7 @@ func (m *model) catchUp(l looked) {
 		return
 	}
 	m.notes = l.now.Notes
-	if fresh := m.desk.Rebase(l.now.Decisions, l.now.Promoted); len(fresh) > 0 {
+	if fresh := m.desk.CatchUp(l.now); len(fresh) > 0 {
 		m.message = contestedText(fresh[0])
 	}
 }
@@ -135,25 +142,31 @@ func verb(s review.State) string {
 // write commits what the confirmation shows.
 func (m *model) write() tea.Cmd {
 	m.stage = writing
+	c := &commit{done: make(chan struct{})}
+	m.commit = c
 	changes := m.desk.Changes()
-	return func() tea.Msg {
-		result, err := m.desk.Write(m.ctx, changes)
-		return wrote{result, err}
-	}
+	go func() {
+		defer close(c.done)
+		c.result, c.err = m.desk.Write(m.ctx, changes)
+	}()
+	return func() tea.Msg { <-c.done; return c }
 }
 
-// settle leaves when all was written; else it is up to the reviewer.
-func (m *model) settle(w wrote) tea.Cmd {
-	m.stage = confirming
-	if w.err != nil {
-		m.message = "not written: " + w.err.Error()
+// settle leaves when all was written; else it is up to the reviewer. Where others decided
+// otherwise it takes another confirmation: a y that was typed on must not be it.
+func (m *model) settle() tea.Cmd {
+	c := m.commit
+	m.commit, m.stage = nil, confirming
+	if c.err != nil {
+		m.message = "not written: " + c.err.Error()
 		return nil
 	}
-	m.desk.Settle(w.result)
-	if len(w.result.Conflicts) > 0 {
-		m.message = "nothing is written: others decided otherwise meanwhile, see below; y writes yours over theirs"
+	m.desk.Settle(c.result)
+	if len(c.result.Conflicts) > 0 {
+		m.stage = browsing
+		m.message = "nothing is written: others decided otherwise meanwhile, see !; q shows what would be written over theirs"
 		return nil
 	}
-	m.written = append(m.written, w.result)
+	m.written = append(m.written, c.result)
 	return tea.Quit
 }

@@ -2,84 +2,148 @@ package terminal
 
 import (
 	"fmt"
+	"strings"
 
 	"muster/regress/internal/readable"
 	"muster/regress/internal/review"
 )
 
-// confirmation says exactly what would be written.
-func (m *model) confirmation() (text []piece) {
+// confirmation says exactly what would be written: first what it comes to, which a reviewer
+// must have before them to confirm it, then each decision.
+func (m *model) confirmation() (sum, each []piece) {
 	d := m.desk
 	c := d.Changes()
-	add := func(s style, format string, args ...any) { text = append(text, piece{fmt.Sprintf(format, args...), s}) }
-	add(bold, "This will be written, and nothing else:")
-	add(plain, "")
-	for _, id := range c.IDs() {
+	ids := c.IDs()
+	counts, over := map[review.State]int{}, 0
+	for _, id := range ids {
 		item, _ := d.Index(id)
-		it := &d.Items()[item]
-		over := ""
-		if theirs, contested := d.Contested(item); contested {
-			over = "  over somebody else's: " + verb(theirs)
+		one, contested := m.choice(item, c.Decisions[id])
+		each = append(each, one)
+		counts[c.Decisions[id]]++
+		if contested {
+			over++
 		}
-		word, colour := "accept", added
-		switch c.Decisions[id] {
-		case review.Rejected:
-			word, colour = "reject", removed
-		case review.Undecided:
-			word, colour = "take back", yellow
-		}
-		add(colour, "  %-9s %-4s %s  (%s)%s", word, id, readable.Line(it.Name), readable.Count(it.Cases, "case"), over)
 	}
-	if len(c.IDs()) == 0 {
-		add(plain, "  no decision")
+	add := func(s style, format string, args ...any) { sum = append(sum, piece{fmt.Sprintf(format, args...), s}) }
+	add(bold, "This will be written, and nothing else:")
+	add(bold, "%s", decisions(counts))
+	if over > 0 {
+		add(yellow, "%s over what somebody else decided", readable.Count(over, "decision"))
 	}
-	add(plain, "")
-	if d.Golden == "" {
+	switch {
+	case d.Golden == "":
 		add(plain, "A compare has no golden: these are decisions on run %s, and no case changes.", d.Run)
-	} else {
-		add(bold, "%s into %s", goes(len(c.Promote)), readable.Line(d.Golden))
+	case d.Shut() != "":
+		add(yellow, "No case goes into %s: %s", d.Golden, d.Shut())
+	default:
+		add(bold, "%s into %s", does(len(c.Promote), "go", "goes"), d.Golden)
 	}
 	if waits := d.Waiting(); len(waits) > 0 {
-		add(plain, "%s for other causes to be accepted, among them %s", wait(len(waits)), d.Cases()[waits[0].Case].Printed)
+		add(plain, "%s for other causes to be accepted, among them %s", does(len(waits), "wait", "waits"), d.Cases()[waits[0].Case].Printed)
 	}
 	if c.Stay > 0 {
-		add(yellow, "%s in the golden although a cause is no longer accepted", stay(c.Stay))
+		add(yellow, "%s in the golden although a cause is no longer accepted", does(c.Stay, "stay", "stays"))
 	}
 	for _, n := range m.notes {
-		add(yellow, "note: %s", readable.Line(n))
+		add(yellow, "note: %s", n)
 	}
-	return text
+	return sum, append([]piece{{"", plain}}, each...)
 }
 
-func goes(n int) string {
+// choice is the decision on an item, and whether it goes over somebody else's.
+func (m *model) choice(item int, s review.State) (row piece, contested bool) {
+	it := &m.desk.Items()[item]
+	over := ""
+	theirs, contested := m.desk.Contested(item)
+	if contested {
+		over = "  over somebody else's: " + verb(theirs)
+	}
+	word, colour := "accept", added
+	switch s {
+	case review.Rejected:
+		word, colour = "reject", removed
+	case review.Undecided:
+		word, colour = "take back", yellow
+	}
+	return piece{fmt.Sprintf("  %-9s %-4s %s  (%s)%s", word, it.ID, it.Name, readable.Count(it.Cases, "case"), over), colour}, contested
+}
+
+// decisions counts them, and what they are.
+func decisions(counts map[review.State]int) string {
+	total, kinds := 0, []string(nil)
+	for _, one := range [...]struct {
+		state review.State
+		word  string
+	}{{review.Accepted, "accept"}, {review.Rejected, "reject"}, {review.Undecided, "take back"}} {
+		if n := counts[one.state]; n > 0 {
+			total += n
+			kinds = append(kinds, one.word+" "+readable.Number(n))
+		}
+	}
+	if total == 0 {
+		return "no decision"
+	}
+	return readable.Count(total, "decision") + ": " + strings.Join(kinds, ", ")
+}
+
+// does counts cases that do something.
+func does(n int, many, one string) string {
 	if n == 1 {
-		return "1 case goes"
+		return "1 case " + one
 	}
-	return readable.Number(n) + " cases go"
+	return readable.Number(n) + " cases " + many
 }
 
-func wait(n int) string {
-	if n == 1 {
-		return "1 case waits"
-	}
-	return readable.Number(n) + " cases wait"
+// A sheet is a confirmation as it is on the screen. It is made once, for there may be
+// thousands of decisions: what would be written does not change while it is looked at.
+type sheet struct {
+	sum, each []piece
+	width     int // for which rows are
+	rows      []piece
+	sumRows   int // the first of rows, which say what it comes to
 }
 
-func stay(n int) string {
-	if n == 1 {
-		return "1 case stays"
-	}
-	return readable.Number(n) + " cases stay"
+func (m *model) openSheet() {
+	m.stage, m.scroll = confirming, 0
+	m.sheet = sheet{}
+	m.sheet.sum, m.sheet.each = m.confirmation()
 }
 
-func helpText() (text []piece) {
+// fit makes the rows for a width.
+func (s *sheet) fit(width int) {
+	if s.width == width {
+		return
+	}
+	s.width, s.rows = width, wrap(s.sum, width)
+	s.sumRows = len(s.rows)
+	s.rows = append(s.rows, wrap(s.each, width)...)
+}
+
+// How narrow a screen may be on which something can be confirmed.
+const confirmColumnsMin = 20
+
+// inSight reports whether all that a confirmation comes to can be read at once.
+func (m *model) inSight() bool {
+	m.sheet.fit(m.width)
+	return m.width >= confirmColumnsMin && m.sheet.sumRows <= m.height-2
+}
+
+// unread is what is said of a confirmation that cannot be read.
+const unread = "nothing is written: make the window larger first"
+
+// tooSmall is shown where it cannot.
+func tooSmall() []piece {
+	return []piece{{"This window is too small to show what would be written: make it larger. esc goes back.", yellow}}
+}
+
+func helpText(noun string) (text []piece) {
 	for _, row := range [...][2]string{
-		{"a r s", "accept, reject, skip the cause; then the next undecided one"},
+		{"a r s", "accept, reject, skip the " + noun + "; then the next undecided one"},
 		{"A R S", "the same for all that remain: undecided, and passing the filter"},
 		{"u", "undo the last decision, also one on many"},
 		{"", ""},
-		{"↑ ↓  j k", "another cause; g G the first, the last"},
-		{"n p  tab", "another case of the cause"},
+		{"↑ ↓  j k", "another " + noun + "; g G the first, the last"},
+		{"n p  tab", "another case of the " + noun},
 		{"v", "the form: unified, side by side, words"},
 		{"o", "show also what belongs to other causes alone"},
 		{"space b", "scroll the difference; J K by half, ← → sideways"},
@@ -90,7 +154,7 @@ func helpText() (text []piece) {
 		{"", ""},
 		{"✓ ✗ –", "accepted, rejected, skipped; * not written yet, ! others decided otherwise"},
 		{"", ""},
-		{"", "A case goes into the golden once all its causes are accepted."},
+		{"", "A case goes into the golden once all its " + noun + "s are accepted."},
 	} {
 		text = append(text, piece{fmt.Sprintf("  %-9s %s", row[0], row[1]), plain})
 	}

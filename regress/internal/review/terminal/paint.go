@@ -5,6 +5,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/mattn/go-runewidth"
+
+	"muster/regress/internal/readable"
 )
 
 // A style is what a text is, for the eye.
@@ -75,6 +77,9 @@ func widths() *runewidth.Condition { return &runewidth.Condition{StrictEmojiNeut
 // tabColumns is how far apart tabs stop.
 const tabColumns = 8
 
+// safe is text in which nothing drives the terminal: whatever is shown passes here.
+func safe(text string) string { return strings.ReplaceAll(readable.Text(text), "\n", "‹LF›") }
+
 // fit returns pieces as one row of exactly width columns, without the first shift ones.
 // What is cut off at the end is said by an ellipsis.
 func (p painter) fit(pieces []piece, shift, width int) string {
@@ -85,6 +90,7 @@ func (p painter) fit(pieces []piece, shift, width int) string {
 	var row strings.Builder
 	at := 0 // column
 	for i, one := range pieces {
+		one.text = safe(one.text)
 		var text strings.Builder
 		for j, r := range one.text {
 			columns := condition.RuneWidth(r)

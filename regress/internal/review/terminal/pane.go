@@ -42,10 +42,10 @@ func (m *model) about(width int) []string {
 		counts += fmt.Sprintf(", %s with nothing else", readable.Number(it.Sole))
 	}
 	if it.Family != "" {
-		counts += ", family " + readable.Line(it.Family)
+		counts += ", family " + it.Family
 	}
 	rows := []string{
-		m.paint.fit([]piece{{it.ID + "  " + readable.Line(it.Name), bold}}, 0, width),
+		m.paint.fit([]piece{{it.ID + "  " + it.Name, bold}}, 0, width),
 		m.paint.fit([]piece{{counts, dim}}, 0, width),
 	}
 	if c, place, some := m.desk.Member(); some {

@@ -2,8 +2,8 @@
 // and keys to decide. It is a thin view: what there is to decide, and how a difference is
 // laid out, comes from package review; nothing is written but by its Desk.
 //
-// It must not send to the terminal what a tool has put out: package review has made that
-// harmless, and the rest goes through readable.
+// It must not send to the terminal what a tool has put out: all that is shown goes through
+// one place that makes it harmless.
 package terminal
 
 import (
@@ -13,6 +13,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"muster/regress/internal/fault"
 	"muster/regress/internal/review"
 )
 
@@ -24,18 +25,26 @@ type Streams struct {
 }
 
 // Run shows a review until its reviewer leaves, and returns what was written. The
-// terminal is then as it was before. A context that ends ends it, and nothing is written.
+// terminal is then as it was before. A context that ends ends it, and so does ctrl+c: what
+// is being written then is stopped, and waited for.
 func Run(ctx context.Context, d *review.Desk, s Streams) ([]review.Result, error) {
-	m := newModel(ctx, d, s.Colour)
+	running, stop := context.WithCancel(ctx)
+	defer stop()
+	m := newModel(running, d, s.Colour)
 	// The program's own handling of signals ends the context.
 	p := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(s.In), tea.WithOutput(s.Out),
 		tea.WithEnvironment(s.Environ), tea.WithoutSignalHandler())
 	_, err := p.Run()
-	switch {
-	case ctx.Err() != nil:
-		err = ctx.Err()
-	case errors.Is(err, tea.ErrInterrupted):
+	stop()
+	if ctx.Err() != nil || errors.Is(err, tea.ErrInterrupted) {
 		err = context.Canceled
+	}
+	if m.commit != nil {
+		<-m.commit.done
+		if failed := m.commit.err; failed != nil {
+			err = fault.Interruptedf("interrupted while it was written: %w", failed)
+		}
+		m.settle()
 	}
 	return m.written, err
 }

@@ -44,9 +44,9 @@ func (m *model) rows() []string {
 	var rows []string
 	switch m.stage {
 	case reading:
-		rows = m.text(helpText(), "any other key goes back")
+		rows = m.text(wrap(helpText(m.desk.Noun()), m.width), "any other key goes back")
 	case confirming, writing:
-		rows = m.text(m.confirmation(), "y writes   esc goes back   q leaves without writing")
+		rows = m.confirmed()
 	default:
 		rows = append([]string{m.title()}, m.body()...)
 		rows = append(rows, m.hint(), m.keys())
@@ -54,10 +54,22 @@ func (m *model) rows() []string {
 	return rows[:min(len(rows), m.height)]
 }
 
+// confirmed shows what waits for a confirmation, and how far it is.
+func (m *model) confirmed() []string {
+	if !m.inSight() {
+		return m.text(wrap(tooSmall(), m.width), "")
+	}
+	keys := "y writes   esc goes back   q leaves without writing"
+	if m.stage == writing {
+		keys = "writing …   ctrl+c stops it"
+	}
+	return m.text(m.sheet.rows, keys)
+}
+
 func (m *model) title() string {
 	d := m.desk
 	counts := d.Counts()
-	text := readable.Count(len(d.Items()), "cause") + ":"
+	text := d.Count(len(d.Items())) + ":"
 	for _, s := range [...]review.State{review.Accepted, review.Rejected, review.Skipped} {
 		if counts[s] > 0 {
 			text += fmt.Sprintf(" %d %s,", counts[s], s)
@@ -71,14 +83,14 @@ func (m *model) title() string {
 func (m *model) hint() string {
 	switch {
 	case m.stage == filtering:
-		return m.paint.fit([]piece{{"filter: " + readable.Line(m.typed) + "▏", yellow}}, 0, m.width)
+		return m.paint.fit([]piece{{"filter: " + m.typed + "▏", yellow}}, 0, m.width)
 	case m.message != "":
-		return m.paint.fit([]piece{{readable.Line(m.message), yellow}}, 0, m.width)
+		return m.paint.fit([]piece{{m.message, yellow}}, 0, m.width)
 	case m.desk.Filtered() != "":
-		text := fmt.Sprintf("filter: %s  %d of %d, esc takes it away", readable.Line(m.desk.Filtered()), len(m.desk.Visible()), len(m.desk.Items()))
+		text := fmt.Sprintf("filter: %s  %d of %d, esc takes it away", m.desk.Filtered(), len(m.desk.Visible()), len(m.desk.Items()))
 		return m.paint.fit([]piece{{text, yellow}}, 0, m.width)
 	case len(m.notes) > 0:
-		return m.paint.fit([]piece{{"note: " + readable.Line(strings.Join(m.notes, "; ")), yellow}}, 0, m.width)
+		return m.paint.fit([]piece{{"note: " + strings.Join(m.notes, "; "), yellow}}, 0, m.width)
 	}
 	return m.paint.fit(nil, 0, m.width)
 }
@@ -107,10 +119,9 @@ func (m *model) body() []string {
 	return rows
 }
 
-// text shows a page of text, and below it what the keys do.
+// text shows a page of rows, and below it what the keys do.
 func (m *model) text(lines []piece, keys string) []string {
 	rows := max(1, m.height-2)
-	lines = wrap(lines, m.width)
 	m.scroll = max(0, min(m.scroll, len(lines)-rows))
 	var shown []string
 	for i := range rows {
@@ -121,14 +132,15 @@ func (m *model) text(lines []piece, keys string) []string {
 		shown = append(shown, m.paint.fit(line, 0, m.width))
 	}
 	if left := len(lines) - m.scroll - rows; left > 0 {
-		keys = fmt.Sprintf("%d more below   %s", left, keys)
+		keys = fmt.Sprintf("%s more below   %s", readable.Number(left), keys)
 	}
-	return append(shown, m.paint.fit([]piece{{readable.Line(m.message), yellow}}, 0, m.width), m.paint.fit([]piece{{keys, dim}}, 0, m.width))
+	return append(shown, m.paint.fit([]piece{{m.message, yellow}}, 0, m.width), m.paint.fit([]piece{{keys, dim}}, 0, m.width))
 }
 
 // wrap breaks what is longer than a row, between words where there are any.
 func wrap(lines []piece, width int) (wrapped []piece) {
 	for _, l := range lines {
+		l.text = safe(l.text)
 		indent := ""
 		for widths().StringWidth(l.text) > width {
 			head := widths().Truncate(l.text, width, "")

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"context"
 	"net/http"
 
 	"muster/regress/internal/review"
@@ -97,8 +96,13 @@ func (h *house) commit(w http.ResponseWriter, r *http.Request, s *seat) {
 		fail(w, err)
 		return
 	}
+	if !h.writing.TryRLock() {
+		refuse(w, http.StatusServiceUnavailable, "the review has ended")
+		return
+	}
+	defer h.writing.RUnlock()
 	// A page that is closed meanwhile does not stop what it asked for.
-	ctx := context.WithoutCancel(r.Context())
+	ctx := h.writes
 	var result review.Result
 	var err error
 	stale := false

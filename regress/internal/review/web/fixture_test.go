@@ -22,6 +22,7 @@ type store struct {
 	golden    map[string]bool
 	notes     []string
 	refuse    string // why no case goes into the golden
+	shut      string // the same, and it is known
 	writes    int
 }
 
@@ -34,7 +35,7 @@ func (s *store) open(context.Context) (*review.Desk, error) {
 	for i := range cases {
 		cases[i].Promoted = s.golden[cases[i].Name]
 	}
-	return &review.Desk{
+	d := &review.Desk{
 		Review: review.New(s.items, cases, s.decisions),
 		Run:    "20260102-030405-ab12", Command: "check", Golden: "muster.golden",
 		Difference: func(_ context.Context, name string) (review.Difference, error) {
@@ -44,9 +45,11 @@ func (s *store) open(context.Context) (*review.Desk, error) {
 		Look: func(context.Context) (review.Now, error) {
 			s.mu.Lock()
 			defer s.mu.Unlock()
-			return review.Now{Decisions: maps.Clone(s.decisions), Promoted: s.promoted(), Notes: s.notes}, nil
+			return review.Now{Decisions: maps.Clone(s.decisions), Promoted: s.promoted(), Notes: s.notes, Shut: s.shut}, nil
 		},
-	}, nil
+	}
+	d.CatchUp(review.Now{Decisions: maps.Clone(s.decisions), Promoted: s.promoted(), Shut: s.shut})
+	return d, nil
 }
 
 // promoted is what is in the golden at this moment; s.mu is held.
@@ -65,7 +68,7 @@ func (s *store) write(_ context.Context, c review.Changes) (review.Result, error
 	s.decisions = merged
 	s.writes++
 	r := review.Result{Decisions: maps.Clone(merged), Decided: len(c.Decisions), Refused: s.refuse}
-	if s.refuse == "" {
+	if s.refuse == "" && s.shut == "" {
 		r.Accepted = len(c.Promote)
 		for _, name := range c.Promote {
 			s.golden[name] = true

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"io"
 	"math/big"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -292,5 +293,28 @@ func TestInterrupt(t *testing.T) {
 	<-v.done
 	if !errors.Is(v.err, context.Canceled) || strings.Join(v.outcome.Unsaved, " ") != "G4" {
 		t.Errorf("%+v, %v", v.outcome, v.err)
+	}
+}
+
+// Clients that hang in the middle of a request are not waited for at the end.
+func TestHangingClients(t *testing.T) {
+	v := serve(t, few())
+	c, token := v.call()
+	c.enter(token)
+	for _, text := range []string{"", "GET / HT", "POST /session HTTP/1.1\r\nHost: localhost\r\nOrigin: http://localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"} {
+		hung, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", hostOf(v.link))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer hung.Close()
+		if _, err := hung.Write([]byte(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.ask(http.MethodGet, "/state", "") // the server has them all by now
+	v.stop()
+	<-v.done
+	if !errors.Is(v.err, context.Canceled) || fault.ClassOf(v.err) != fault.Interrupted {
+		t.Errorf("%v", v.err)
 	}
 }

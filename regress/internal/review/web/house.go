@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"errors"
+	"net/http"
 	"slices"
 	"sync"
 	"time"
@@ -21,6 +22,12 @@ type house struct {
 	end     context.CancelCauseFunc
 
 	opening sync.Mutex // Open is for one at a time
+
+	// Commits hold writing for reading. Who takes it whole has no commit under way, and none
+	// to come. They do not end with the requests that asked for them, but with writes.
+	writing    sync.RWMutex
+	writes     context.Context
+	stopWrites context.CancelFunc
 
 	mu      sync.Mutex
 	links   []digest // not used yet
@@ -195,6 +202,21 @@ func (h *house) shown() bool {
 	return h.streams > 0
 }
 
+// wind has the server come to its end: streams end with their context, answers have a
+// moment, and a commit gets to its end if that takes no longer than the grace. A client that
+// hangs in the middle of a request is not waited for.
+func (h *house) wind(server *http.Server) error {
+	late := time.AfterFunc(grace, h.stopWrites)
+	defer late.Stop()
+	h.writing.Lock() // and for good
+	limit, cancel := context.WithTimeout(context.Background(), lastTime)
+	defer cancel()
+	if server.Shutdown(limit) == nil {
+		return nil
+	}
+	return server.Close()
+}
+
 // close says what came of it all, when no handler is at work any more.
 func (h *house) close(cause, shutdown error) (Outcome, error) {
 	for _, s := range h.others(nil) {
@@ -207,7 +229,7 @@ func (h *house) close(cause, shutdown error) (Outcome, error) {
 		cause = nil
 	}
 	if shutdown != nil {
-		shutdown = fault.Environmentf("--web: a request was still under way at the end: %w", shutdown)
+		shutdown = fault.Environmentf("--web: %w", shutdown)
 	}
 	return h.outcome, errors.Join(cause, shutdown)
 }

@@ -16,6 +16,7 @@ type overview struct {
 	Golden   string         `json:"golden"`
 	Cases    int            `json:"cases"`
 	Reviewer int            `json:"reviewer"` // 1 for the first
+	Noun     string         `json:"noun"`     // cause, or item where some are no causes
 	Modes    []review.Mode  `json:"modes"`
 	Items    []overviewItem `json:"items"`
 	State    state          `json:"state"`
@@ -35,7 +36,7 @@ type overviewItem struct {
 func (h *house) review(w http.ResponseWriter, _ *http.Request, s *seat) {
 	var o overview
 	st := s.read(func(d *review.Desk) {
-		o = overview{Run: d.Run, Command: d.Command, Golden: d.Golden, Cases: len(d.Cases())}
+		o = overview{Run: d.Run, Command: d.Command, Golden: d.Golden, Cases: len(d.Cases()), Noun: d.Noun()}
 		for _, it := range d.Items() {
 			o.Items = append(o.Items, overviewItem{it.ID, it.Name, it.Kind, it.Family, it.Cases, it.Lines, it.Sole, it.Smallest})
 		}

@@ -16,12 +16,14 @@ type plan struct {
 	Kept      int             `json:"kept"`      // decisions
 	Decisions []plannedChoice `json:"decisions"` // of those, the first
 	Promote   int             `json:"promote"`
-	Names     []string        `json:"names"` // of those, the first
+	Names     []string        `json:"names"`  // of those, the first
+	Shut      string          `json:"shut"`   // why no case can go into the golden
+	Barred    int             `json:"barred"` // cases that would, were it not shut
 	Stay      int             `json:"stay"`
 	Waiting   []waiting       `json:"waiting"`
 	Waits     int             `json:"waits"` // cases, in all
 	Untouched int             `json:"untouched"`
-	Skipped   int             `json:"skipped"` // causes
+	Skipped   int             `json:"skipped"` // items
 	Conflicts []conflict      `json:"conflicts"`
 }
 
@@ -59,6 +61,7 @@ func (h *house) plan(w http.ResponseWriter, _ *http.Request, s *seat) {
 func (p *plan) fill(d *review.Desk) {
 	changes := d.Changes()
 	p.Golden, p.Kept, p.Promote, p.Stay = d.Golden, len(changes.Decisions), len(changes.Promote), changes.Stay
+	p.Shut, p.Barred = d.Shut(), changes.Barred
 	for _, id := range changes.IDs()[:min(len(changes.Decisions), choicesMax)] {
 		item, _ := d.Index(id)
 		p.Decisions = append(p.Decisions, plannedChoice{id, d.Items()[item].Name, changes.Decisions[id], changes.Before[id], d.Items()[item].Cases})
@@ -74,7 +77,7 @@ func (p *plan) fill(d *review.Desk) {
 			if !c.Promoted {
 				p.Untouched++
 			}
-		case len(p.Names) < namesMax:
+		case d.Shut() == "" && len(p.Names) < namesMax:
 			p.Names = append(p.Names, c.Printed)
 		}
 	}

@@ -2,12 +2,10 @@ package web_test
 
 import (
 	"context"
-	"encoding/json"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/chromedp/cdproto/accessibility"
 	"github.com/chromedp/chromedp"
 
 	"muster/regress/internal/review"
@@ -22,7 +20,7 @@ func TestBrowser(t *testing.T) {
 	browser := chromium(t)
 	for name, test := range map[string]func(*testing.T, context.Context){
 		"keys": byKeys, "mouse": byMouse, "filter": filtering, "forms": forms, "two reviewers": twoReviewers,
-		"two tabs": twoTabs, "grown old": grownOld, "end": ending, "spent link": spentLink, "3000": threeThousand, "names": names, "looks": looks,
+		"two tabs": twoTabs, "grown old": grownOld, "shut": shut, "cut": cutOff, "back": backAndReload, "other items": otherItems, "end": ending, "spent link": spentLink, "3000": threeThousand, "names": names, "announced": announced, "looks": looks,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, browser) })
 	}
@@ -30,6 +28,15 @@ func TestBrowser(t *testing.T) {
 
 // quick looks often what others wrote: tests wait for it.
 func quick(o *web.Options) { o.Every = 20 * time.Millisecond }
+
+// opened serves a review and opens it in a browser.
+func opened(t *testing.T, browser context.Context, s *store, change ...func(*web.Options)) (*served, *page) {
+	t.Helper()
+	v := serve(t, s, change...)
+	p := open(t, browser, v.link)
+	p.sees("#parts", "12LL")
+	return v, p
+}
 
 // clean is what a page must be at the end of a test.
 func (p *page) clean(link string, expected ...string) {
@@ -49,9 +56,7 @@ func (p *page) clean(link string, expected ...string) {
 // From the first key to what is written, without a pointer.
 func byKeys(t *testing.T, browser context.Context) {
 	s := few()
-	v := serve(t, s)
-	p := open(t, browser, v.link)
-	p.sees("#parts", "12LL")
+	v, p := opened(t, browser, s)
 	if at := value[string](p, "location.href"); strings.Contains(at, "#") {
 		t.Errorf("the token stayed in the address %s", at)
 	}
@@ -114,9 +119,7 @@ func byKeys(t *testing.T, browser context.Context) {
 // The same with a pointer; what is not written is asked for at the end.
 func byMouse(t *testing.T, browser context.Context) {
 	s := few()
-	v := serve(t, s)
-	p := open(t, browser, v.link)
-	p.sees("#parts", "12LL")
+	v, p := opened(t, browser, s)
 	p.click("#item-2")
 	p.sees("#cause", "G3")
 	p.click(".accept")
@@ -148,9 +151,7 @@ func byMouse(t *testing.T, browser context.Context) {
 }
 
 func filtering(t *testing.T, browser context.Context) {
-	v := serve(t, few())
-	p := open(t, browser, v.link)
-	p.sees("#parts", "12LL")
+	v, p := opened(t, browser, few())
 	p.keys("/")
 	p.keys("bracket")
 	p.sees("#status", "1 cause of 5 shown.")
@@ -193,9 +194,7 @@ func forms(t *testing.T, browser context.Context) {
 // Two browsers: what one writes the other sees, and nobody's decision is lost unseen.
 func twoReviewers(t *testing.T, browser context.Context) {
 	s := few()
-	v := serve(t, s, quick)
-	first := open(t, browser, v.link)
-	first.sees("#parts", "12LL")
+	v, first := opened(t, browser, s, quick)
 	first.click("#link")
 	first.sees("#ask[open]", "opens the review once")
 	second := open(t, browser, first.text("#ask[open] .link"))
@@ -234,9 +233,7 @@ func twoReviewers(t *testing.T, browser context.Context) {
 
 // Two tabs of one browser are one reviewer.
 func twoTabs(t *testing.T, browser context.Context) {
-	v := serve(t, few())
-	first := open(t, browser, v.link)
-	first.sees("#parts", "12LL")
+	v, first := opened(t, browser, few())
 	second := first.tab(strings.Split(v.link, "#")[0])
 	second.sees("#parts", "12LL")
 	first.keys("a")
@@ -249,9 +246,7 @@ func twoTabs(t *testing.T, browser context.Context) {
 // A run that has grown old meanwhile: decisions are kept, and it says why no case is.
 func grownOld(t *testing.T, browser context.Context) {
 	s := few()
-	v := serve(t, s, quick)
-	p := open(t, browser, v.link)
-	p.sees("#parts", "12LL")
+	v, p := opened(t, browser, s, quick)
 	p.keys("a")
 	p.sees("#status", "G1 accepted.")
 	s.mu.Lock()
@@ -270,9 +265,7 @@ func grownOld(t *testing.T, browser context.Context) {
 
 // When muster is stopped the page says so, and what is lost.
 func ending(t *testing.T, browser context.Context) {
-	v := serve(t, few())
-	p := open(t, browser, v.link)
-	p.sees("#parts", "12LL")
+	v, p := opened(t, browser, few())
 	p.keys("ja")
 	p.sees("#status", "G2 accepted.")
 	v.stop()
@@ -286,9 +279,7 @@ func ending(t *testing.T, browser context.Context) {
 }
 
 func spentLink(t *testing.T, browser context.Context) {
-	v := serve(t, few())
-	p := open(t, browser, v.link)
-	p.sees("#parts", "12LL")
+	v, _ := opened(t, browser, few())
 	again := open(t, browser, v.link)
 	again.sees("#notices", "this link was used already")
 	none := open(t, browser, strings.Split(v.link, "#")[0])
@@ -299,9 +290,7 @@ func spentLink(t *testing.T, browser context.Context) {
 // 3,000 causes: the page holds as much as is in sight, and keeps going when keys are held.
 func threeThousand(t *testing.T, browser context.Context) {
 	s := many()
-	v := serve(t, s)
-	p := open(t, browser, v.link)
-	p.sees("#parts", "12LL")
+	v, p := opened(t, browser, s)
 	value[bool](p, `window.slow = [], new PerformanceObserver((l) => slow.push(...l.getEntries().map((e) => Math.round(e.duration)))).observe({ type: "longtask" }), true`)
 	bounded := func() {
 		t.Helper()
@@ -341,109 +330,79 @@ func threeThousand(t *testing.T, browser context.Context) {
 	p.clean(v.link)
 }
 
-// What a screen reader finds: each control by a name of its own, the list with its places.
-func names(t *testing.T, browser context.Context) {
-	v := serve(t, few())
-	p := open(t, browser, v.link)
-	p.sees("#parts", "12LL")
-	tree, err := chromedp.Call(p.ctx, accessibility.GetFullAXTree, accessibility.GetFullAXTreeParams{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	found := map[string][]string{}
-	for _, node := range tree.Nodes {
-		if node.Ignored || node.Role == nil {
-			continue
-		}
-		role, name := text(node.Role), text(node.Name)
-		found[role] = append(found[role], name)
-		switch role {
-		case "button", "listbox", "option", "searchbox", "checkbox", "group", "main", "region", "table", "radio":
-			if name == "" {
-				t.Errorf("a %s has no name", role)
-			}
-		}
-	}
-	for role, want := range map[string][]string{
-		"button":  {"Accept a", "Reject r", "Skip s", "Undo u", "Accept all that remain", "Previous case", "Next case", "Case 1 of 50: list the cases", "Unified", "Keys ?", "Finish q"},
-		"listbox": {"Causes"}, "searchbox": {"Filter causes and cases"}, "region": {"Difference"}, "main": {`G1 "ll" → "LL"`},
-		"option": {`G1 "ll" → "LL" 50 cases suffixes 100 lines`, `G5 $1 + 0 → $1 4 cases 8 lines`}, "status": nil, "deletion": nil, "insertion": nil, "banner": nil, "alert": nil,
-	} {
-		if found[role] == nil {
-			t.Errorf("there is no %s", role)
-		}
-		for _, name := range want {
-			if !strings.Contains(strings.Join(found[role], "\n"), name) {
-				t.Errorf("no %s is called %q: %q", role, name, found[role])
-			}
-		}
-	}
-	p.until("document.querySelector('#item-2').getAttribute('aria-posinset') === '3' && document.querySelector('#item-2').getAttribute('aria-setsize') === '5'")
-	p.until("document.querySelector('#list').getAttribute('aria-activedescendant') === 'item-0'")
-	p.clean(v.link)
-}
-
-// Light and dark, wide and narrow: nothing is wider than the window, and all text stands
-// out from what is behind it as WCAG wants it.
-func looks(t *testing.T, browser context.Context) {
-	v := serve(t, few())
-	p := open(t, browser, v.link)
-	p.sees("#parts", "12LL")
-	p.keys("arskkkk")
-	p.sees("#counts", "1 skipped")
-	p.sees("#cause", "G1")
-	for _, scheme := range []string{"light", "dark"} {
-		for _, width := range []int64{1400, 1000, 700, 360} {
-			p.size(width, 900, scheme)
-			if n := value[int64](p, "document.documentElement.scrollWidth"); n > width {
-				t.Errorf("in a window of %d pixels the page has %d", width, n)
-			}
-		}
-		p.size(1400, 900, scheme)
-		for _, form := range []string{"Unified", "Side by side", "Words"} {
-			p.until("document.querySelector('#parts').ariaBusy !== 'true'")
-			if faint := value[[]string](p, contrast); len(faint) > 0 {
-				t.Errorf("%s, %s: too faint: %q", scheme, form, faint)
-			}
-			p.keys("v")
-		}
+// With a golden that takes no case any more, no case is announced: decisions alone are
+// written, and then there is nothing to write.
+func shut(t *testing.T, browser context.Context) {
+	s := few()
+	s.shut = "it has changed"
+	v, p := opened(t, browser, s, quick)
+	p.sees("#write", "Nothing to write")
+	p.keys("a")
+	p.sees("#write", "Write 1 decision…")
+	p.keys("w")
+	p.sees("#ask[open]", "No case goes into the golden muster.golden: it has changed.")
+	p.keys("y")
+	p.sees("#ask[open]", "1 decision kept, 0 cases put into the golden.")
+	p.keys("\r")
+	p.sees("#write", "Nothing to write")
+	p.keys("w")
+	p.sees("#status", "Nothing to write, for the golden takes no case: it has changed.")
+	if s.promotedCount() != 0 || s.writes != 1 {
+		t.Errorf("%d cases, %d writes", s.promotedCount(), s.writes)
 	}
 	p.clean(v.link)
 }
 
-// contrast lists the texts whose colour is less than 4.5 times as light as what is behind
-// them, or the other way round; what is disabled may be fainter.
-const contrast = `(() => {
-	const parse = (c) => { const [r, g, b, a = 1] = c.match(/[\d.]+/g).map(Number); return { r, g, b, a }; };
-	const over = (f, b, a) => ({ r: f.r * a + b.r * (1 - a), g: f.g * a + b.g * (1 - a), b: f.b * a + b.b * (1 - a), a: 1 });
-	const channel = (v) => { v /= 255; return v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4; };
-	const light = (c) => 0.2126 * channel(c.r) + 0.7152 * channel(c.g) + 0.0722 * channel(c.b);
-	const faint = new Set();
-	for (const e of document.querySelectorAll("body *")) {
-		const text = [...e.childNodes].filter((n) => n.nodeType === 3).map((n) => n.data.trim()).join("");
-		if (!text || !e.checkVisibility() || e.closest(":disabled, dialog:not([open]), .unseen, thead, .skip")) continue;
-		const chain = [];
-		for (let at = e; at; at = at.parentElement) chain.unshift(getComputedStyle(at));
-		let behind = { r: 255, g: 255, b: 255, a: 1 }, opacity = 1;
-		for (const style of chain) {
-			opacity *= Number(style.opacity);
-			const c = parse(style.backgroundColor);
-			behind = over(c, behind, c.a * Number(style.opacity));
-		}
-		const ink = over(parse(chain.at(-1).color), behind, opacity);
-		const [a, b] = [light(ink), light(behind)].sort((x, y) => y - x);
-		if ((a + 0.05) / (b + 0.05) < 4.5) faint.add(text.slice(0, 30) + " " + Math.round((a + 0.05) / (b + 0.05) * 10) / 10);
-	}
-	return [...faint];
-})()`
+// A laptop is closed, or a network goes: the page says so, takes up again what was cut, and
+// nothing that was decided is lost.
+func cutOff(t *testing.T, browser context.Context) {
+	s := few()
+	v := serve(t, s, quick)
+	w := newWire(t, v.link)
+	p := open(t, browser, w.link)
+	p.sees("#parts", "12LL")
+	p.keys("a")
+	p.sees("#status", "G1 accepted.")
+	w.cut()
+	p.sees("#notices", "muster does not answer. It is tried again")
+	p.keys("a")
+	p.sees("#status", "muster does not answer")
+	s.mu.Lock()
+	s.decisions["G5"] = review.Rejected // somebody else, meanwhile
+	s.mu.Unlock()
+	w.mend()
+	p.sees("#status", "muster answers again.")
+	p.until("document.querySelector('#notices').innerText === ''")
+	p.sees("#item-0", "accepted, not written")
+	p.sees("#item-4", "rejected")
+	p.keys("a")
+	p.sees("#status", "G2 accepted.")
+	p.clean(w.link, "ERR_", "Failed to load")
+}
 
-func text(v *accessibility.Value) string {
-	if v == nil {
-		return ""
-	}
-	var s string
-	if json.Unmarshal([]byte(v.Value), &s) != nil {
-		return string(v.Value)
-	}
-	return s
+// Back, forward and reload keep the seat and what was decided.
+func backAndReload(t *testing.T, browser context.Context) {
+	v, p := opened(t, browser, few())
+	p.keys("a")
+	p.sees("#status", "G1 accepted.")
+	p.do(chromedp.Navigate("about:blank"), chromedp.NavigateBack())
+	p.sees("#parts", "0xff")
+	p.sees("#item-0", "accepted, not written")
+	p.do(chromedp.Reload())
+	p.sees("#parts", "0xff")
+	p.keys("u")
+	p.sees("#status", "Undone.")
+	p.clean(v.link)
+}
+
+// What is no cause is not called one.
+func otherItems(t *testing.T, browser context.Context) {
+	s := few()
+	s.items[4].ID, s.items[4].Kind, s.items[4].Name = review.NewID, "", "new: the golden does not have them"
+	v, p := opened(t, browser, s)
+	p.sees("#run", "60 cases in 5 items")
+	p.keys("A")
+	p.sees("#status", "5 items accepted.")
+	p.until("document.querySelector('#list').getAttribute('aria-label') === 'Causes and other items'")
+	p.clean(v.link)
 }

@@ -42,6 +42,8 @@ type state struct {
 	Undoable  int        `json:"undoable"`
 	Pending   int        `json:"pending"`  // decisions to write
 	Ready     int        `json:"ready"`    // cases that would be promoted
+	Barred    int        `json:"barred"`   // cases that would be, if the golden could take any
+	Shut      string     `json:"shut"`     // why it cannot
 	Promoted  int        `json:"promoted"` // cases that were
 	Notes     []string   `json:"notes"`
 	Conflicts []conflict `json:"conflicts"`
@@ -72,6 +74,7 @@ func (s *seat) state() state {
 	changes := s.desk.Changes()
 	st := state{
 		Revision: s.revision, Undoable: s.desk.Undoable(), Pending: len(changes.Decisions), Ready: len(changes.Promote),
+		Barred: changes.Barred, Shut: s.desk.Shut(),
 		Notes: append([]string{}, s.notes...), Conflicts: []conflict{},
 	}
 	var b strings.Builder
@@ -96,7 +99,7 @@ func (s *seat) state() state {
 
 // equal leaves the revision out.
 func (st state) equal(other state) bool {
-	return st.States == other.States && st.Undoable == other.Undoable && st.Ready == other.Ready && st.Promoted == other.Promoted &&
+	return st.States == other.States && st.Undoable == other.Undoable && st.Ready == other.Ready && st.Barred == other.Barred && st.Shut == other.Shut && st.Promoted == other.Promoted &&
 		slices.Equal(st.Notes, other.Notes) && slices.Equal(st.Conflicts, other.Conflicts)
 }
 
@@ -149,7 +152,7 @@ func (s *seat) look(ctx context.Context) {
 			s.notes = []string{err.Error()}
 		default:
 			s.notes = now.Notes
-			d.Rebase(now.Decisions, now.Promoted)
+			d.CatchUp(now)
 		}
 	})
 }

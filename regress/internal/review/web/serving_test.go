@@ -4,6 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
+	"net"
+	"strings"
+	"sync"
 	"testing"
 
 	"muster/regress/internal/review/web"
@@ -49,4 +53,71 @@ func quoted(format string, texts ...string) string {
 		args = append(args, string(b))
 	}
 	return fmt.Sprintf(format, args...)
+}
+
+// A wire is what is between a browser and a review: it can be cut, and mended.
+type wire struct {
+	link string
+	to   string
+
+	mu    sync.Mutex
+	isCut bool
+	ends  []net.Conn
+}
+
+func newWire(t *testing.T, link string) *wire {
+	t.Helper()
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &wire{to: hostOf(link)}
+	w.link = strings.Replace(link, w.to, l.Addr().String(), 1)
+	var work sync.WaitGroup
+	t.Cleanup(func() { l.Close(); w.cut(); work.Wait() })
+	work.Go(func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			work.Go(func() { w.carry(t.Context(), c, &work) })
+		}
+	})
+	return w
+}
+
+// carry brings to one end what the other sends, for as long as the wire is whole.
+func (w *wire) carry(ctx context.Context, c net.Conn, work *sync.WaitGroup) {
+	far, err := (&net.Dialer{}).DialContext(ctx, "tcp", w.to)
+	if err != nil {
+		c.Close()
+		return
+	}
+	w.mu.Lock()
+	w.ends = append(w.ends, c, far)
+	isCut := w.isCut
+	w.mu.Unlock()
+	if isCut {
+		w.cut()
+	}
+	work.Go(func() { _, _ = io.Copy(far, c); far.Close() })
+	_, _ = io.Copy(c, far)
+	c.Close()
+}
+
+func (w *wire) cut() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.isCut = true
+	for _, end := range w.ends {
+		end.Close()
+	}
+	w.ends = nil
+}
+
+func (w *wire) mend() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.isCut = false
 }

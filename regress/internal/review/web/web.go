@@ -59,7 +59,8 @@ const (
 	headTime       = 10 * time.Second
 	readTime       = 30 * time.Second
 	connectionIdle = 2 * time.Minute
-	grace          = 10 * time.Second
+	lastTime       = time.Second      // for answers that are under way at the end
+	grace          = 10 * time.Second // for what is being written then
 )
 
 // Run serves the review until the last reviewer ends it, or ctx ends, or nobody looks any
@@ -80,7 +81,10 @@ func Run(ctx context.Context, o Options) (Outcome, error) {
 	}
 	running, end := context.WithCancelCause(ctx)
 	defer end(nil)
+	writes, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
 	h := newHouse(o, r, origin, end)
+	h.writes, h.stopWrites = writes, stop
 	server := &http.Server{
 		Handler:           h.handler(),
 		ReadHeaderTimeout: headTime, ReadTimeout: readTime, WriteTimeout: readTime,
@@ -97,10 +101,7 @@ func Run(ctx context.Context, o Options) (Outcome, error) {
 	})
 	o.Ready(h.link())
 	<-running.Done()
-	// Streams end with their context; a request that writes gets to its end.
-	limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
-	defer cancel()
-	err = server.Shutdown(limit)
+	err = h.wind(server)
 	work.Wait()
 	return h.close(context.Cause(running), err)
 }

@@ -26,9 +26,11 @@ const said = { accepted: "accept", rejected: "reject", "": "take back what was d
 const p = (...children) => element("p", {}, ...children);
 
 // written says in all detail what writing would do.
-export function written(plan) {
+export function written(plan, noun) {
   const content = [];
-  if (plan.golden) {
+  if (plan.golden && plan.shut) {
+    content.push(p(element("b", {}, "No case"), " goes into the golden ", element("span", { class: "name" }, plan.golden), `: ${plan.shut}.`));
+  } else if (plan.golden) {
     content.push(p(element("b", {}, plural(plan.promote, "case")), ` ${plan.promote === 1 ? "goes" : "go"} into the golden `, element("span", { class: "name" }, plan.golden), plan.promote ? ":" : "."));
   } else {
     content.push(p("This run was a compare: it has no golden, and only the decisions are kept."));
@@ -37,7 +39,7 @@ export function written(plan) {
     const names = plan.names.map((name) => element("li", {}, name));
     if (plan.promote > plan.names.length) names.push(element("li", { class: "soft" }, `… and ${number(plan.promote - plan.names.length)} more`));
     const few = plan.names.slice(0, 3).join(", ") + (plan.promote > 3 ? " …" : "");
-    content.push(element("details", { class: "names" }, element("summary", {}, few), element("ul", {}, ...names)));
+    content.push(element("details", { class: "names", "aria-label": "Cases that go into the golden" }, element("summary", {}, few), element("ul", {}, ...names)));
   }
   if (plan.waits) {
     const rows = plan.waiting.map((w) => element("li", {},
@@ -47,15 +49,15 @@ export function written(plan) {
     content.push(p(element("b", {}, plural(plan.waits, "case")), ` ${plan.waits === 1 ? "waits" : "wait"}: not all of ${plan.waits === 1 ? "its" : "their"} causes are accepted:`),
       element("ul", { class: "waiting" }, ...rows));
   }
-  if (plan.untouched) content.push(p(`${plural(plan.untouched, "other case")} ${plan.untouched === 1 ? "stays" : "stay"} out of it: no cause of ${plan.untouched === 1 ? "its is" : "theirs is"} accepted.`));
+  if (plan.untouched) content.push(p(`${plural(plan.untouched, "other case")} ${plan.untouched === 1 ? "stays" : "stay"} out of it: no ${noun} of ${plan.untouched === 1 ? "its is" : "theirs is"} accepted.`));
   if (plan.stay) content.push(p(`${plural(plan.stay, "case")} ${plan.stay === 1 ? "stays" : "stay"} in the golden, although you take a decision back: what was promoted is not undone.`));
   const choices = plan.decisions.map((d) => element("li", {}, element("b", {}, said[d.now]), " ", element("span", { class: "id" }, d.id), " ", element("span", { class: "name" }, ...named(d.name)),
     d.was ? element("span", { class: "soft" }, `, which was ${d.was}`) : ""));
   if (plan.kept > choices.length) choices.push(element("li", { class: "soft" }, `… and ${number(plan.kept - choices.length)} more`));
-  content.push(element("details", choices.length > 12 ? {} : { open: "" },
+  content.push(element("details", { "aria-label": "Decisions", ...(choices.length > 12 ? {} : { open: "" }) },
     element("summary", {}, `${plural(plan.kept, "decision")} ${plan.kept === 1 ? "is" : "are"} kept with the run`),
     element("ul", { class: "choices" }, ...choices)));
-  if (plan.skipped) content.push(p(`${plural(plan.skipped, "skipped cause")} ${plan.skipped === 1 ? "is" : "are"} left for later.`));
+  if (plan.skipped) content.push(p(`${plural(plan.skipped, `skipped ${noun}`)} ${plan.skipped === 1 ? "is" : "are"} left for later.`));
   for (const c of plan.conflicts) {
     content.push(element("p", { class: "warning" }, element("strong", {}, c.id), ` was ${c.theirs || "taken back"} by somebody else meanwhile. Writing puts your decision, ${c.mine || "none"}, in its place.`));
   }

@@ -19,6 +19,7 @@ const difference = new Difference(find("#parts"), () => { page.lines += linesMor
 
 const say = (text) => { find("#status").textContent = text; };
 const item = () => page.review.items[page.at];
+const items = (n) => plural(n, page.review.noun);
 const kept = { a: "accepted", r: "rejected", s: "skipped", u: "undecided" };
 const standing = (i) => kept[page.state.states[i].toLowerCase()];
 
@@ -37,7 +38,7 @@ const inTurn = (work) => { if (waiting) queue(async () => work()); else work(); 
 
 function failed(error) {
   if (error.name === "AbortError") return;
-  if (error instanceof Refused && (error.status === 0 || error.status === 401)) { end(error.message); return; }
+  if (error instanceof Refused && error.status === 401) { end(error.message); return; }
   say(error.message);
   notice("failed", "warning", error.message);
 }
@@ -80,6 +81,9 @@ function take(state) {
   remaining();
 }
 
+// barred says why cases that are accepted are nothing to write.
+const barred = (state) => (state.barred && page.review.golden ? `, for the golden takes no case: ${state.shut}` : "");
+
 function remaining() {
   const left = page.visible.filter((i) => page.state.states[i].toLowerCase() === "u").length;
   find("#rest").textContent = left ? `${number(left)} undecided${page.filter ? " shown" : ""}:` : "None undecided";
@@ -102,7 +106,7 @@ function about() {
   const has = page.at >= 0;
   for (const button of document.querySelectorAll(".decide button:not(#undo), .walk button, .forms button")) button.disabled = !has;
   if (!has) {
-    find("#cause").replaceChildren("No cause");
+    find("#cause").replaceChildren(`No ${page.review.noun}`);
     find("#facts").replaceChildren();
     find("#case").replaceChildren();
     find("#all").textContent = "";
@@ -125,7 +129,7 @@ function load(keepPlace = false, quick = false) {
   loading.abort();
   loading = new AbortController();
   clearTimeout(pause);
-  if (page.at < 0) { difference.clear(page.filter ? "No cause passes the filter." : "There is nothing to review."); return; }
+  if (page.at < 0) { difference.clear(page.filter ? `No ${page.review.noun} passes the filter.` : "There is nothing to review."); return; }
   const { signal } = loading, fetchIt = async () => {
     const query = { item: item().id, place: page.place, mode: page.mode, lines: page.lines };
     if (page.others) query.others = "1";
@@ -158,21 +162,26 @@ const act = (what) => queue(async () => {
   const [verb, rest] = what.split("-");
   if (now.count === 0) say(what === "undo" ? "Nothing to undo." : "Nothing to decide on.");
   else if (what === "undo") say(`Undone. ${number(page.state.undoable)} left to undo.`);
-  else say(`${rest ? plural(now.count, "cause") : before} ${done[verb]}. ${find("#rest").textContent.replace(/:?$/, ".")}`);
-  const to = page.review.items.findIndex((it) => it.id === now.item);
-  if (to >= 0 && page.visible.includes(to) && (to !== page.at || now.place !== page.place)) look(to, now.place); else about();
+  else say(`${rest ? items(now.count) : before} ${done[verb]}. ${find("#rest").textContent.replace(/:?$/, ".")}`);
+  const to = page.review.items.findIndex((it) => it.id === now.item), told = find("#status").textContent;
+  if (to >= 0 && page.visible.includes(to) && (to !== page.at || now.place !== page.place)) { look(to, now.place); say(`${told} Now ${here()}`); } else about();
 });
+
+// here says where this reviewer is, for those who do not see it.
+const here = () => `${item().id} ${item().name}, ${plural(item().cases, "case")}, ${standing(page.at)}.`;
 
 function move(by, quick) {
   if (page.visible.length === 0) return;
   const place = Math.max(0, Math.min(page.visible.length - 1, list.place() + by));
   look(page.visible[place], 0, quick);
+  if (document.activeElement !== find("#list")) say(here()); // the list tells it by itself
 }
 
 function moveCase(by, quick) {
   if (page.at < 0) return;
   const n = item().cases;
   look(page.at, (page.place + by + n) % n, quick);
+  say(`Case ${number(page.place + 1)} of ${number(n)}.`);
 }
 
 function form(mode) {
@@ -194,7 +203,7 @@ async function filter(text) {
     remaining();
     const at = visible.includes(page.at) ? page.at : visible[0] ?? -1;
     if (at !== page.at) look(at); else list.reveal();
-    if (text) say(`${plural(visible.length, "cause")} of ${number(page.review.items.length)} shown.`);
+    if (text) say(`${items(visible.length)} of ${number(page.review.items.length)} shown.`);
   } catch (error) { failed(error); }
 }
 
@@ -203,12 +212,12 @@ async function filter(text) {
 const write = (leaving) => queue(async () => {
   if (page.ended) return;
   if (find("#write").disabled) {
-    if (leaving) await leave();
+    if (leaving) await leave(); else say(`Nothing to write${barred(page.state)}.`);
     return;
   }
   const plan = await get("plan");
   const answer = await ask({
-    title: "Write this?", content: written(plan), other: leaving ? "Finish and write nothing" : "",
+    title: "Write this?", content: written(plan, page.review.noun), other: leaving ? "Finish and write nothing" : "",
     yes: plan.golden && plan.promote ? `Write ${plural(plan.promote, "case")} into the golden` : "Keep the decisions",
   });
   if (answer === "other") { await leave(true); return; }
@@ -310,20 +319,32 @@ async function begin() {
   page.review = review;
   page.visible = review.items.map((_, i) => i);
   document.body.classList.remove("loading");
-  find("#run").textContent = `${review.command} ${review.run} · ${plural(review.cases, "case")} in ${plural(review.items.length, "cause")}${review.reviewer > 1 ? ` · reviewer ${review.reviewer}` : ""}`;
+  find("#run").textContent = `${review.command} ${review.run} · ${plural(review.cases, "case")} in ${items(review.items.length)}${review.reviewer > 1 ? ` · reviewer ${review.reviewer}` : ""}`;
   list.show({ items: review.items, visible: page.visible, states: review.state.states });
   take(review.state);
   wire();
   const open = page.visible.find((i) => review.state.states[i] === "u");
   if (review.items.length) look(open ?? 0); else { about(); load(); }
+  if (review.noun !== "cause") {
+    for (const e of document.querySelectorAll("#list, .causes")) e.setAttribute("aria-label", "Causes and other items");
+    find(".decide").setAttribute("aria-label", "Decide on this item");
+    find(".walk").setAttribute("aria-label", "Cases of this item");
+  }
   find("#list").focus();
-  const said = await follow(async (revision) => {
-    await queue(async () => {
-      if (page.ended || page.leaving || revision <= page.state.revision) return;
-      take(await get("state"));
-      if (page.at >= 0) about();
-    });
+  const revised = (revision) => queue(async () => {
+    if (page.ended || page.leaving || revision <= page.state.revision) return;
+    take(await get("state"));
+    if (page.at >= 0) about();
   });
+  const lost = (is) => {
+    notice("lost", "warning", is ? "muster does not answer. It is tried again; what you decide meanwhile is not taken." : "");
+    if (is) return;
+    notice("failed");
+    say("muster answers again.");
+    load(true);
+  };
+  const said = await follow({ revised, lost, over: () => page.ended || page.leaving });
+  notice("lost");
   if (page.leaving) return;
   end(said ? "muster has ended." : "muster does not answer any more: it has ended, or was stopped.");
 }

@@ -17,7 +17,7 @@ async function ask(path, options = {}) {
       headers: { "Muster-Key": key, ...options.headers } });
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new Refused(0, "muster does not answer: it has ended, or was stopped");
+    throw new Refused(0, "muster does not answer");
   }
   if (!response.ok) {
     const { error } = await response.json().catch(() => ({}));
@@ -45,19 +45,50 @@ export async function enter() {
   try { localStorage.setItem(keyName, key); } catch { /* kept for this page alone */ }
 }
 
+// A stream that says nothing for three beats is dead: a laptop was closed, or a network went.
+const deafAfter = 45_000;
+// How often it is tried again, at longer and longer intervals: a minute in all.
+const triesMax = 15;
+
 // follow calls back with every revision until the review ends, and returns whether it was
-// muster that said so.
-export async function follow(revised) {
-  const reader = (await ask("changes")).body.pipeThrough(new TextDecoderStream()).getReader();
-  for (let rest = ""; ;) {
-    const { done, value } = await reader.read();
-    if (done) return false;
-    const lines = (rest + value).split("\n");
-    rest = lines.pop();
-    for (const line of lines) {
-      const told = JSON.parse(line);
-      if (told.ended) return true;
-      if (told.revision) revised(told.revision);
+// muster that said so. A stream that is cut is taken up again; lost is told when it is, and
+// when it is back. over says that nobody wants it any more.
+export async function follow({ revised, lost, over }) {
+  for (let tries = 0; tries < triesMax;) {
+    const ended = await listen(revised, () => { if (tries) { tries = 0; lost(false); } });
+    if (ended || over()) return true;
+    tries++;
+    lost(true);
+    await new Promise((done) => setTimeout(done, Math.min(5000, 250 * 2 ** tries)));
+  }
+  return false;
+}
+
+// listen follows one stream to its end, and returns whether muster has ended.
+async function listen(revised, heard) {
+  const stop = new AbortController();
+  let alarm;
+  const alive = () => { clearTimeout(alarm); alarm = setTimeout(() => stop.abort(), deafAfter); };
+  alive();
+  try {
+    const reader = (await ask("changes", { signal: stop.signal })).body.pipeThrough(new TextDecoderStream()).getReader();
+    for (let rest = ""; ;) {
+      const { done, value } = await reader.read();
+      if (done) return false;
+      alive();
+      heard();
+      const lines = (rest + value).split("\n");
+      rest = lines.pop();
+      for (const line of lines) {
+        const told = JSON.parse(line);
+        if (told.ended) return true;
+        if (told.revision) revised(told.revision);
+      }
     }
+  } catch (error) {
+    if (error instanceof Refused && error.status) throw error;
+    return false;
+  } finally {
+    clearTimeout(alarm);
   }
 }

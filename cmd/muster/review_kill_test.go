@@ -1,0 +1,168 @@
+package main_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+	"net/http"
+	"os/exec"
+	"strings"
+	"sync/atomic"
+	"testing"
+)
+
+// A gate stops the requests that change a golden, once it is shut.
+type gate struct {
+	before, after atomic.Bool // stop them before the server has them, or before it answers
+	reached       chan struct{}
+	pass          chan struct{}
+}
+
+func (g *gate) between(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		stop := func(here *atomic.Bool) {
+			if r.Method == http.MethodPut && here.CompareAndSwap(true, false) {
+				g.reached <- struct{}{}
+				<-g.pass
+			}
+		}
+		if stop(&g.before); r.Context().Err() == nil {
+			next.ServeHTTP(w, r)
+		}
+		stop(&g.after)
+	})
+}
+
+// A browsing is a review in a browser, by hand.
+type browsing struct {
+	team
+	cmd         *exec.Cmd
+	origin, key string
+	cookie      *http.Cookie
+}
+
+func (m team) browse() *browsing {
+	m.Helper()
+	v := &browsing{team: m, cmd: exec.CommandContext(m.Context(), m.bin+"/muster", "review", "--web")}
+	v.cmd.Dir = m.dir
+	out, err := v.cmd.StdoutPipe()
+	if err != nil {
+		m.Fatal(err)
+	}
+	if err := v.cmd.Start(); err != nil {
+		m.Fatal(err)
+	}
+	m.Cleanup(v.kill)
+	lines := bufio.NewScanner(out)
+	for lines.Scan() && v.origin == "" {
+		if text := strings.TrimSpace(lines.Text()); strings.HasPrefix(text, "http://") {
+			var token string
+			v.origin, token, _ = strings.Cut(text, "/#")
+			answer := v.ask(http.MethodPost, "/session", map[string]string{"token": token})
+			v.key, _ = answer["key"].(string)
+			break
+		}
+	}
+	return v
+}
+
+func (v *browsing) kill() {
+	_ = v.cmd.Process.Kill() // it may have been already
+	_ = v.cmd.Wait()
+}
+
+// ask sends a request as the page does. Nobody answers once the review was killed.
+func (v *browsing) ask(method, path string, body any) (answer map[string]any) {
+	v.Helper()
+	text, err := json.Marshal(body)
+	if err != nil {
+		v.Fatal(err)
+	}
+	r, err := http.NewRequestWithContext(v.Context(), method, v.origin+path, strings.NewReader(string(text)))
+	if err != nil {
+		v.Fatal(err)
+	}
+	r.Header.Set("Muster-Key", v.key)
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Origin", v.origin)
+	if v.cookie != nil {
+		r.AddCookie(v.cookie)
+	}
+	got, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return nil
+	}
+	defer got.Body.Close()
+	if cookie, err := http.ParseSetCookie(got.Header.Get("Set-Cookie")); err == nil {
+		v.cookie = cookie
+	}
+	said, _ := io.ReadAll(got.Body)
+	if err := json.Unmarshal(said, &answer); err != nil || got.StatusCode != http.StatusOK {
+		v.Fatalf("%s %s: %d %s", method, path, got.StatusCode, said)
+	}
+	return answer
+}
+
+// Killed between keeping the decisions and the golden, and between the golden and the marks
+// of what is in it: nothing is lost, nothing is done twice, and whoever comes next is told
+// how things stand. The golden is at an address, where both can be held up.
+func TestKilledWhileAccepting(t *testing.T) {
+	g := &gate{reached: make(chan struct{}), pass: make(chan struct{})}
+	m := newTeam(t, g.between)
+	t.Cleanup(func() { close(g.pass) }) // before the server ends
+	m.write("src/c", "ll;\n", 0o644)
+	m.wants(0, "record", "src", "--golden", m.golden, "--", "cat")
+	check := []string{"check", "src", "--golden", m.golden, "--", "sed", "-e", "s/^a/A/", "-e", "s/ll/LL/", "{in}"}
+	m.wants(1, check...)
+	accept := map[string]any{"do": "accept", "item": "G1", "place": 0, "filter": ""}
+
+	// After the decisions: they are kept, and the golden has nothing.
+	v := m.browse()
+	state := v.ask(http.MethodPost, "/act", accept)["state"].(map[string]any)
+	g.before.Store(true)
+	killed := make(chan struct{})
+	go func() {
+		defer close(killed)
+		<-g.reached
+		v.kill()
+	}()
+	v.ask(http.MethodPost, "/commit", map[string]any{"revision": state["revision"]})
+	<-killed
+	if said := m.wants(0, "groups"); !strings.Contains(said, "(accepted)\n") || !strings.Contains(said, "1 accepted case is not in the golden yet: muster review, or muster accept G1, puts it there") {
+		t.Error(said)
+	}
+	v = m.browse()
+	state = v.ask(http.MethodGet, "/state", nil)
+	if state["pending"] != 0.0 || state["ready"] != 1.0 || state["promoted"] != 0.0 {
+		t.Errorf("after the kill: %v", state)
+	}
+	v.ask(http.MethodPost, "/commit", map[string]any{"revision": state["revision"]})
+	v.kill()
+	if said := m.wants(0, "groups"); strings.Contains(said, "not in the golden yet") {
+		t.Error(said)
+	}
+
+	// After the golden: it has the other case, and no mark says so.
+	g.after.Store(true)
+	c := exec.CommandContext(t.Context(), m.bin+"/muster", "accept", "G2")
+	c.Dir = m.dir
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	<-g.reached
+	_ = c.Process.Kill() // it waits for an answer
+	_ = c.Wait()
+	v = m.browse()
+	state = v.ask(http.MethodGet, "/state", nil)
+	if state["states"] != "aa" || state["ready"] != 0.0 || state["promoted"] != 2.0 {
+		t.Errorf("after the kill: %v", state)
+	}
+	v.kill()
+	if said := m.wants(0, "accept", "G2"); !strings.Contains(said, "accepted 0 of run ") {
+		t.Error(said)
+	}
+	if said := m.wants(0, "groups"); strings.Count(said, "(accepted)\n") != 2 || strings.Contains(said, "not in the golden yet") {
+		t.Error(said)
+	}
+	m.wants(0, check...)
+}

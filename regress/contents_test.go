@@ -1,0 +1,88 @@
+package regress
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"testing"
+
+	"muster/regress/internal/normalize"
+	"muster/regress/internal/outcome"
+)
+
+// countedOpens opens what it has, and counts how often.
+type countedOpens struct {
+	content map[string][]byte // by the path of the part
+	opened  int
+}
+
+func (c *countedOpens) open(p outcome.Part) (io.ReadCloser, error) {
+	c.opened++
+	b, known := c.content[p.Path]
+	if !known {
+		return nil, errors.New("gone")
+	}
+	return io.NopCloser(bytes.NewReader(b)), nil
+}
+
+func file(path string, size int64) outcome.Part {
+	return outcome.Part{Key: outcome.Key{Place: outcome.File, Path: path}, Form: outcome.Regular, Size: size, Digest: outcome.Digest{byte(size)}}
+}
+
+// A case that differs is compared, has causes and an excerpt: its contents are read once,
+// also where rules rewrite them.
+func TestContentsAreReadOnce(t *testing.T) {
+	old := outcome.Outcome{Parts: []outcome.Part{file("a", 5), file("b", 6)}}
+	now := outcome.Outcome{Parts: []outcome.Part{file("a", 7), file("b", 8)}}
+	was := countedOpens{content: map[string][]byte{"a": []byte("1 old"), "b": []byte("2 olde")}}
+	is := countedOpens{content: map[string][]byte{"a": []byte("1 newer"), "b": []byte("2 oldest")}}
+	for _, flags := range [][]string{nil, {"s/e(st)?$//"}} {
+		rules, err := normalize.Parse(flags)
+		if err != nil {
+			t.Fatal(err)
+		}
+		was.opened, is.opened = 0, 0
+		a, b := side{&old, remembering(was.open)}, side{&now, remembering(is.open)}
+		c, err := outcome.Compare(&old, &now, sameUnder(rules, a.open, b.open))
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := differing(rules, "x", 0, outcome.Changed, a, b, c)
+		if err != nil || len(d.Parts) != 2-len(flags) || string(d.Parts[0].NowText) != "1 newer" {
+			t.Fatalf("%+v, %v", d, err)
+		}
+		list, _, err := differences(rules, a, b, c)
+		if err != nil || len(list) != len(d.Parts) || list[0].Diff == "" {
+			t.Fatalf("%+v, %v", list, err)
+		}
+		if was.opened != 2 || is.opened != 2 {
+			t.Errorf("with the rules %q: %d and %d contents were opened, there are 2", flags, was.opened, is.opened)
+		}
+	}
+}
+
+// What is remembered has a limit, and an error is none of it.
+func TestRememberedIsBounded(t *testing.T) {
+	c := countedOpens{content: map[string][]byte{"small": []byte("x"), "large": []byte("y"), "half": make([]byte, rememberedMax/2+1), "other half": make([]byte, rememberedMax/2+1)}}
+	open := remembering(c.open)
+	for _, one := range []struct {
+		path    string
+		size    int64
+		opens   int // of two times
+		content string
+	}{
+		{"large", rememberedMax + 1, 2, "y"}, {"small", 1, 1, "x"}, {"half", rememberedMax/2 + 1, 1, ""},
+		{"other half", rememberedMax/2 + 1, 2, ""}, {"small", 1, 0, "x"}, {"none", 1, 2, ""},
+	} {
+		c.opened = 0
+		for range 2 {
+			b, err := readAll(open, file(one.path, one.size))
+			if (err != nil) != (one.path == "none") || one.content != "" && string(b) != one.content {
+				t.Errorf("%s: %d bytes, %v", one.path, len(b), err)
+			}
+		}
+		if c.opened != one.opens {
+			t.Errorf("%s was opened %d times, not %d", one.path, c.opened, one.opens)
+		}
+	}
+}

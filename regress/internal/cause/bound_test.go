@@ -1,0 +1,141 @@
+package cause_test
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"muster/regress/internal/cause"
+	"muster/regress/internal/outcome"
+)
+
+// readMost is how many causes anybody is shown, whatever the cases are like.
+const readMost = 50
+
+// letters is a number as a word.
+func letters(n int) string {
+	return strings.Map(func(r rune) rune { return r - '0' + 'a' }, fmt.Sprintf("%05d", n))
+}
+
+// manyWays are cases that show a great many causes, each in several of them: every case
+// has edits of its own sort at a few of the places that there are.
+func manyWays(cases, ways, each int, seed int) (all []cause.Case) {
+	for i := range cases {
+		var old, now strings.Builder
+		for n := range each {
+			way := (i*each/3 + n*7 + seed) % ways
+			a, b := letters(way), letters(way+ways)
+			fmt.Fprintf(&old, "line %d\n", n)
+			fmt.Fprintf(&now, "line %d\n", n)
+			switch way % 5 {
+			case 0:
+				fmt.Fprintf(&old, "x%s = %s;\n", letters(n), a)
+				fmt.Fprintf(&now, "x%s = %s;\n", letters(n), b)
+			case 1:
+				fmt.Fprintf(&now, "%s %s %s;\n", a, b, a)
+			case 2:
+				fmt.Fprintf(&old, "%s(%s);\n", a, b)
+			case 3:
+				fmt.Fprintf(&old, "print(%s + y);\n", a)
+				fmt.Fprintf(&now, "print(%s(%s + y));\n", b, a)
+			default:
+				fmt.Fprintf(&old, "%s.y = { %s\n", a, a)
+				fmt.Fprintf(&now, "%s.y = %d + { %s\n", a, way, a)
+			}
+		}
+		all = append(all, differing(fmt.Sprintf("c%03d", i), old.String(), now.String()))
+	}
+	return all
+}
+
+// endings are cases that end otherwise, each in its own way.
+func endings(n int) (all []cause.Case) {
+	for i := range n {
+		c := cause.Case{Name: fmt.Sprintf("e%05d", i), Now: outcome.Ending{Kind: outcome.Exited, Code: 1 + i%40}, NowSaid: []byte("error: no " + letters(i))}
+		switch i % 4 {
+		case 1:
+			c.Old, c.Now, c.OldSaid = c.Now, c.Old, c.NowSaid
+		case 2:
+			c.Old.Code, c.Now.Code = 1+i%200, 2+i/3
+		case 3:
+			key := outcome.Key{Place: outcome.File, Path: "a." + letters(i)}
+			c = cause.Case{Name: c.Name, Parts: []cause.Part{{Key: key, Now: &outcome.Part{Key: key}, NowText: []byte("x")}}}
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+// However many ways there are in which cases differ, there are no more causes than a
+// person can read; they say what they consist of, and nothing is lost by it.
+func TestCausesAreBounded(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		cases := manyWays(rapid.IntRange(1, 30).Draw(t, "cases"), rapid.IntRange(1, 300).Draw(t, "ways"), rapid.IntRange(1, 60).Draw(t, "each"), rapid.IntRange(0, 5).Draw(t, "seed"))
+		cases = append(cases, endings(rapid.IntRange(0, 150).Draw(t, "endings"))...)
+		f := found(cases...)
+		checkBound(t, f, cases)
+		slices.Reverse(cases)
+		if again := found(cases...); !reflect.DeepEqual(f, again) {
+			t.Fatalf("in another order%s\nwant%s", named(again), named(f))
+		}
+	})
+}
+
+// Ninety cases made eighteen thousand causes, each of which more than one in a hundred
+// cases shows.
+func TestFrequentCausesAreBounded(t *testing.T) {
+	cases := manyWays(90, 3000, 600, 0)
+	f := found(cases...)
+	if len(f.Causes) != readMost {
+		t.Errorf("%d causes%s", len(f.Causes), named(f))
+	}
+	checkBound(t, f, cases[:9])
+}
+
+func checkBound(t interface{ Fatalf(string, ...any) }, f *cause.Found, cases []cause.Case) {
+	if len(f.Causes) > readMost {
+		t.Fatalf("%d causes%s", len(f.Causes), named(f))
+	}
+	names := map[string]bool{}
+	for _, c := range f.Causes {
+		if names[c.Name] || c.Name == "" {
+			t.Fatalf("%q is the name of two%s", c.Name, named(f))
+		}
+		names[c.Name] = true
+		if isFold := strings.HasPrefix(c.Name, "other: ") || strings.HasPrefix(c.Name, "rare: "); isFold != (len(c.Folded) > 1) || isFold && c.Family == "" {
+			t.Fatalf("%q of family %q consists of %q", c.Name, c.Family, c.Folded)
+		}
+	}
+	checkReplay(t, f, cases)
+	for _, c := range cases {
+		m, _ := f.Member(c.Name)
+		if shown, all := cause.Explain(f.Causes, c); !all || len(shown) < len(m.Causes) {
+			t.Fatalf("%s shows %v alone, %v among others", c.Name, shown, m.Causes)
+		}
+	}
+}
+
+// What newly fails is folded with what newly fails, and says how much it is.
+func TestFoldsKeepTheirKind(t *testing.T) {
+	const many = 400
+	f := found(append(endings(many), manyWays(9, 300, 100, 0)...)...)
+	of := map[cause.Kind]int{}
+	for _, m := range f.Members {
+		kinds := map[cause.Kind]bool{}
+		for _, c := range m.Causes {
+			kinds[f.Causes[c].Kind] = true
+		}
+		for k := range kinds {
+			of[k]++
+		}
+	}
+	for _, k := range []cause.Kind{cause.Failing, cause.Passing, cause.Ended, cause.File} {
+		if of[k] != many/4 {
+			t.Errorf("%d cases are %s, want %d%s", of[k], k, many/4, named(f))
+		}
+	}
+}

@@ -1,0 +1,159 @@
+package cause
+
+import (
+	"cmp"
+	"slices"
+)
+
+// resolve takes patterns apart that are several edits which touched each other, and
+// gives each of the others its shape.
+func (f *finder) resolve() {
+	for i := range f.shapes {
+		for _, m := range f.shapes[i].members {
+			f.patterns[m].shape = i
+		}
+	}
+	f.countShapes()
+	order := f.frequent()
+	if len(order) == 0 {
+		return
+	}
+	a, halves, most := newAtoms(), f.halves(order), f.shapes[order[0]].cases
+	for _, i := range order {
+		a.addAll(f.shapes[i].pattern, i)
+	}
+	for i := range f.patterns {
+		p := &f.patterns[i]
+		if s, ok := halves.of(&p.pattern); ok && f.shapes[s].cases >= max(1, f.shapes[p.shape].cases) {
+			p.tiles = []tile{{s, len(p.old), len(p.now)}}
+		} else if enough := f.enough(p); p.isEdit() && !isOnePair(&p.pattern) && most >= enough {
+			p.tiles, _ = a.parse(&p.pattern, atomsMax, func(s int) bool { return s != p.shape && f.shapes[s].cases >= enough })
+		}
+	}
+	f.resolveAgain(&a)
+	f.countShapes()
+}
+
+// resolveAgain takes apart into atoms that consist of no others what was taken apart into
+// such as do.
+func (f *finder) resolveAgain(a *atoms) {
+	whole := make([]bool, len(f.shapes))
+	for i := range f.patterns {
+		p := &f.patterns[i]
+		whole[p.shape] = whole[p.shape] || len(p.tiles) == 0
+	}
+	for i := range f.patterns {
+		p := &f.patterns[i]
+		if !slices.ContainsFunc(p.tiles, func(t tile) bool { return !whole[t.shape] }) {
+			continue
+		}
+		enough := f.enough(p)
+		usable := func(s int) bool { return s != p.shape && whole[s] && f.shapes[s].cases >= enough }
+		if tiles, ok := a.parse(&p.pattern, atomsAlone, usable); ok {
+			p.tiles = tiles
+		}
+	}
+}
+
+// enough is how many cases an atom must have that a pattern may consist of.
+func (f *finder) enough(p *used) int { return 2 * max(1, f.shapes[p.shape].cases) }
+
+// frequent returns the shapes that may be atoms, the most frequent first.
+func (f *finder) frequent() (order []int) {
+	for i := range f.shapes {
+		if f.shapes[i].cases >= literalMin {
+			order = append(order, i)
+		}
+	}
+	slices.SortFunc(order, func(x, y int) int {
+		return cmp.Or(cmp.Compare(f.shapes[y].cases, f.shapes[x].cases), cmp.Compare(f.shapes[x].text, f.shapes[y].text))
+	})
+	return order
+}
+
+// A half is one of the brackets around something, as an edit that adds or removes it.
+type half struct{ adds, removes, in string }
+
+// halves are shapes of brackets around something by their halves, as places in the order
+// of shapes.
+type halves struct {
+	order []int
+	at    map[half]int
+}
+
+// anywhere is the context of a half of which only what it says is wanted.
+const anywhere = "\t"
+
+func (f *finder) halves(order []int) halves {
+	h := halves{order, map[half]int{}}
+	for n, i := range order {
+		w := &f.shapes[i]
+		if w.sort != sortWrap && w.sort != sortUnwrap {
+			continue
+		}
+		for _, side := range [...][]piece{w.old, w.now} {
+			for _, in := range [...]string{w.in, anywhere} {
+				k := half{adds: sideText(side), in: in}
+				if w.sort == sortUnwrap {
+					k.adds, k.removes = "", k.adds
+				}
+				if _, known := h.at[k]; !known {
+					h.at[k] = n
+				}
+			}
+		}
+	}
+	return h
+}
+
+// of returns the most frequent shape of which an edit is one half: the other half lies
+// beyond its hunk.
+func (h *halves) of(p *pattern) (shape int, ok bool) {
+	if !p.isEdit() || len(p.old) > 0 && len(p.now) > 0 {
+		return 0, false
+	}
+	k := half{sideText(p.now), sideText(p.old), p.in}
+	contexts := [...]string{p.in, ""}
+	if p.in == "" {
+		contexts[1] = anywhere
+	}
+	first := len(h.order)
+	for _, k.in = range contexts {
+		if n, known := h.at[k]; known {
+			first = min(first, n)
+		}
+	}
+	if first == len(h.order) {
+		return 0, false
+	}
+	return h.order[first], true
+}
+
+// isOnePair reports whether one element takes the place of one: that is never two edits.
+func isOnePair(p *pattern) bool { return len(p.old) == 1 && len(p.now) == 1 }
+
+// countShapes tells in how many cases shapes occur.
+func (f *finder) countShapes() {
+	last := make([]int, len(f.shapes))
+	for i := range f.shapes {
+		f.shapes[i].cases = 0
+	}
+	f.each(func(c int, k int32) {
+		f.patterns[f.at[k]].each(func(s int) {
+			if last[s] != c+1 {
+				last[s] = c + 1
+				f.shapes[s].cases++
+			}
+		})
+	})
+}
+
+// each visits the shapes of a pattern.
+func (p *used) each(visit func(shape int)) {
+	if p.tiles == nil {
+		visit(p.shape)
+	}
+	for _, t := range p.tiles {
+		visit(t.shape)
+	}
+}

@@ -1,0 +1,93 @@
+package shrink
+
+import "bytes"
+
+// tidying leaves out spaces that nothing needs: those at the beginning, indentation, blank
+// lines, and all but one between two tokens. It comes last, and is for people who look at
+// what is left.
+type tidying struct {
+	text  []byte
+	spare []gap // what may still go, in order
+	size  int   // of them at a time
+	end   int   // the next to go are those before it
+}
+
+// A gap is spaces of which the last few, or all, say nothing that those kept do not say.
+type gap struct {
+	from, to int
+	kept     string
+}
+
+func newTidying(text []byte) step {
+	t := tidying{text: text, spare: spare(text)}
+	t.size, t.end = len(t.spare), len(t.spare)
+	return t.settled()
+}
+
+// spare lists the spaces of a source that are longer than what they say.
+func spare(text []byte) (list []gap) {
+	add := func(from, to int, kept string) {
+		if to-from > len(kept) {
+			list = append(list, gap{from, to, kept})
+		}
+	}
+	toks := tokens(text)
+	for i, t := range toks {
+		switch {
+		case i == 0:
+			add(t.from, t.at, "")
+		case t.newline:
+			add(t.from, t.at, "\n")
+		default:
+			add(t.from, t.at, " ")
+		}
+	}
+	if words := bytes.TrimRight(text, " \t\n\v\f\r"); len(words) > 0 {
+		end := ""
+		if bytes.Contains(text[len(words):], []byte("\n")) {
+			end = "\n"
+		}
+		add(len(words), len(text), end)
+	}
+	return list
+}
+
+func (t tidying) from() int { return max(0, t.end-t.size) }
+
+func (t tidying) candidate() []byte {
+	var text []byte
+	at := 0
+	for _, g := range t.spare[t.from():t.end] {
+		text = append(append(text, t.text[at:g.from]...), g.kept...)
+		at = g.to
+	}
+	return append(text, t.text[at:]...)
+}
+
+func (t tidying) next(shows bool) step {
+	from := t.from()
+	if shows {
+		less := len(t.text)
+		t.text = t.candidate()
+		less -= len(t.text)
+		rest := append([]gap(nil), t.spare[:from]...)
+		for _, g := range t.spare[t.end:] {
+			rest = append(rest, gap{g.from - less, g.to - less, g.kept})
+		}
+		t.spare = rest
+	}
+	t.end = from
+	return t.settled()
+}
+
+func (t tidying) settled() step {
+	for t.end == 0 {
+		if t.size <= 1 || len(t.spare) == 0 {
+			return nil
+		}
+		t.size, t.end = (t.size+1)/2, len(t.spare)
+	}
+	return t
+}
+
+func (t tidying) part() float64 { return 1 - float64(t.end)/float64(max(1, len(t.spare))) }
