@@ -41,6 +41,7 @@ func (p *past) goal(found *cause.Found, word string) (a goal, err error) {
 func (p *past) again(ctx context.Context, o *Options, command string, only []string) (*session, error) {
 	again := p.options
 	again.Report, again.Helper, again.Version, again.Configured = o.Report, o.Helper, o.Version, o.Configured
+	again.Remote = o.Remote.over(again.Remote)
 	again.Corpus.Stdin, again.Limits.Jobs = o.Corpus.Stdin, o.Limits.Jobs
 	again.Select, again.Store.Resume = Selection{Only: only}, false
 	s, err := open(ctx, &again, command)

@@ -100,7 +100,7 @@ const (
 
 // showResult runs the source once more, and shows it with the difference that it makes.
 func (d *reducing) showResult(ctx context.Context, w io.Writer, source []byte) error {
-	s, err := d.observe(ctx, source)
+	s, err := d.observe(ctx, source, true)
 	if err != nil {
 		return err
 	}

@@ -23,6 +23,7 @@ func Rerun(ctx context.Context, o Options, failed bool) (Summary, error) {
 		return Summary{}, err
 	}
 	again.Report, again.Helper, again.Version, again.Files = o.Report, o.Helper, o.Version, o.Files
+	again.Remote = o.Remote.over(again.Remote)
 	again.Corpus.Stdin, again.Store.State, again.Store.Resume = o.Corpus.Stdin, o.Store.State, false
 	again.Select.Only = nil // that was the last run's, not what its options say
 	if failed {

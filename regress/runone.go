@@ -31,7 +31,7 @@ func RunOne(ctx context.Context, o Options, caseName, keep string) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := s.resolve(); err != nil {
+	if err := s.resolve(ctx); err != nil {
 		return err
 	}
 	if err := s.startCrew(ctx, keep); err != nil {

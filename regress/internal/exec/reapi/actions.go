@@ -107,18 +107,22 @@ type Action struct {
 // Of makes the action of a case. What it costs is to read the source and to make the
 // messages of the folders on its path.
 func (a *Actions) Of(job exec.Job, run Run) (*Action, error) {
-	refused := func(err error) error {
-		return fault.Inputf("%s cannot be sent to an engine: %w", name.Print(job.Source.Name), err)
-	}
 	source, err := a.source(job)
 	if err != nil {
 		return nil, err
+	}
+	return a.action(job, source, a.command(job), run)
+}
+
+func (a *Actions) action(job exec.Job, source blob.Blob, c tree.Command, run Run) (*Action, error) {
+	refused := func(err error) error {
+		return fault.Inputf("%s cannot be sent to an engine: %w", name.Print(job.Source.Name), err)
 	}
 	root, messages, err := a.root.With(workFolder+"/"+job.Source.Name, tree.File{Digest: source.Digest, Exec: job.Source.Exec})
 	if err != nil {
 		return nil, refused(err)
 	}
-	command, err := a.command(job).Blob()
+	command, err := c.Blob()
 	if err != nil {
 		return nil, refused(err)
 	}
@@ -155,15 +159,20 @@ func (a *Actions) command(job exec.Job) tree.Command {
 		// The API has no standard input, so a shell opens it.
 		c.Args = slices.Concat(a.bundle.Shell(), []string{"-c", `exec "$@" <"$0"`, job.Source.Name}, c.Args)
 	}
-	switch {
-	case a.s.Whole == WholeEmpty:
-		c.Outputs = []string{""}
-	case a.s.Whole == WholeDot:
-		c.Outputs = []string{"."}
-	case a.s.Outputs != nil:
+	if c.Outputs = a.s.Whole.paths(); c.Outputs == nil && a.s.Outputs != nil {
 		c.Outputs = a.s.Outputs(job)
 	}
 	return c
+}
+
+func (w Whole) paths() []string {
+	switch w {
+	case WholeEmpty:
+		return []string{""}
+	case WholeDot:
+		return []string{"."}
+	}
+	return nil
 }
 
 // environment is what a case finds on a worker; extra wins. PATH is not the caller's, which

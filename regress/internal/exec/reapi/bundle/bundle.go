@@ -190,6 +190,15 @@ func (b *Bundle) Args(args []string) []string {
 	return moved
 }
 
+// Moved returns the arguments of what is no command of this bundle's, from the work folder.
+func (b *Bundle) Moved(args []string) []string {
+	moved := make([]string, len(args))
+	for i, arg := range args {
+		moved[i] = b.moved(arg)
+	}
+	return moved
+}
+
 // Shell is what starts a POSIX shell on a worker: the bundled one, or the worker's own.
 func (b *Bundle) Shell() []string {
 	if b.shell != nil {

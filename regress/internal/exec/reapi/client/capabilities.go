@@ -41,6 +41,8 @@ func (c *Client) learn(ctx context.Context) error {
 		return fault.Environmentf("engine %s %s", c.o.URL, lack)
 	}
 	c.limit = limitsOf(caps.GetCacheCapabilities())
+	high := caps.GetHighApiVersion()
+	c.before21 = high.GetMajor() == 2 && high.GetMinor() == 0
 	return nil
 }
 

@@ -32,6 +32,9 @@ const (
 type Client struct {
 	o     Options
 	limit limits
+
+	before21 bool // the engine speaks no later version than 2.0
+
 	conns []*grpc.ClientConn // the first is for contents, the others for executions
 	cas   repb.ContentAddressableStorageClient
 	bytes bytestream.ByteStreamClient
@@ -105,6 +108,9 @@ func (c *Client) Close() {
 	}
 	c.working.Wait()
 }
+
+// Before21 reports whether the engine knows no output paths, which came with version 2.1.
+func (c *Client) Before21() bool { return c.before21 }
 
 // Forget drops what the client remembers to be in the engine's store: these, or all when
 // none is named. An Upload then asks the engine again.

@@ -49,6 +49,13 @@ type said struct {
 func (e *said) Error() string { return fmt.Sprintf("%s: %s", e.s.Code(), e.s.Message()) }
 func (e *said) Unwrap() error { return e.err }
 
+// Unreachable reports whether an error is that there is no engine, or none that answers: not
+// one that refuses.
+func Unreachable(err error) bool {
+	s := status.Convert(err)
+	return (s.Code() == codes.Unavailable || s.Code() == codes.DeadlineExceeded) && !refusedByTLS(s.Message())
+}
+
 func hint(s *status.Status) string {
 	switch {
 	case s.Code() == codes.Unauthenticated:
