@@ -153,9 +153,7 @@ func (e *Engine) Run(ctx context.Context, job exec.Job) (*exec.Result, error) {
 	return x.result(ctx, job.Fresh)
 }
 
-// forget drops what the client remembers of an action that the engine has not all of.
-func (e *Engine) forget(m *client.Missing) { e.client.Forget(m.Digests...) }
-
+// names reports whether a word is how a command of the run is given.
 func (e *Engine) names(word string) bool {
 	is := func(c *exec.Command) bool { return c.Words[0] == word }
 	return slices.ContainsFunc(e.o.Commands, is) || slices.ContainsFunc(e.o.Later, is)

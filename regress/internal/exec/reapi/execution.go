@@ -47,8 +47,8 @@ func (x *execution) came(ctx context.Context, fresh bool) (Came, error) {
 	return x.execute(ctx, fresh)
 }
 
-// execute uploads and executes. What the engine has no longer is uploaded again, what all
-// cases share included.
+// execute uploads and executes. What the engine has no longer is uploaded again: first what
+// it names, which may be but the top of what it lost, then all that the action needs.
 func (x *execution) execute(ctx context.Context, fresh bool) (Came, error) {
 	inputs := x.action.Blobs
 	for n := 1; ; n++ {
@@ -57,9 +57,13 @@ func (x *execution) execute(ctx context.Context, fresh bool) (Came, error) {
 		if !errors.As(err, &m) || n == attemptsMax {
 			return came, err
 		}
-		x.engine.forget(m)
 		if n == 1 {
 			inputs = append(slices.Clone(inputs), slices.Collect(x.shared.Shared)...)
+			x.engine.client.Forget(m.Digests...)
+			continue
+		}
+		for _, b := range inputs {
+			x.engine.client.Forget(b.Digest)
 		}
 	}
 }

@@ -28,6 +28,9 @@ func (r *retries) moved() { r.n = 0 }
 // error for the caller, who was doing what.
 func (r *retries) again(ctx context.Context, what string, err error) error {
 	r.n++
+	if end, ok := ctx.Deadline(); ok && !time.Now().Before(end) {
+		<-ctx.Done() // gRPC's clock may strike first
+	}
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
