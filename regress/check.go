@@ -60,6 +60,7 @@ func Check(ctx context.Context, o Options) (sum Summary, err error) {
 		s.warn(text)
 	}
 	s.left = filesLeft(base.Store)
+	s.leaks.watched = (s.conn != nil) != (base.Meta().Preflight != outcome.Digest{})
 	c := newChecking(s, recordedBase{base.Store})
 	if err := c.findRival(); err != nil {
 		return sum, err
@@ -86,6 +87,7 @@ func (c *checking) check(ctx context.Context) (Summary, error) {
 	}
 	if err == nil {
 		err = c.retry(ctx)
+		c.tellLeaks()
 	}
 	if err == nil {
 		err = c.groups(c.sides)

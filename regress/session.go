@@ -53,6 +53,7 @@ type session struct {
 	left                  func(caseName string) []string // names that are known to be left; nil = none is
 	engineKnew, engineRan atomic.Int64                   // runs on an engine
 
+	leaks       leaks
 	differences *cause.Analysis // of the cases whose verdict has causes
 
 	due     durations // how long each case should take in the present pass, complete

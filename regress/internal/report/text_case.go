@@ -21,14 +21,14 @@ func (r *results) caseLine(c Case) string {
 	if c.Verdict == outcome.Identical && c.Ending != nil && !c.Ending.Success() { // alike, but not well
 		words = strings.TrimRight(c.Ending.String()+"  "+words, " ")
 	}
-	if where := c.Remote.words(); where != "" {
+	if where := c.Remote.Words(); where != "" {
 		words = strings.TrimLeft(words+"  ", " ") + where
 	}
 	return r.heading(c, name.Print(c.Name), words)
 }
 
-// words say where a case ran.
-func (r *Remote) words() string {
+// Words say where a case ran; "" = on this machine.
+func (r *Remote) Words() string {
 	switch {
 	case r == nil:
 		return ""
