@@ -58,16 +58,18 @@ func (s *session) startEngine(ctx context.Context) error {
 			Timeout: o.Limits.Timeout, OutputMax: o.Limits.OutputMax, Outputs: s.outputsOf,
 		},
 		Jobs: r.jobs(), Inputs: r.Inputs, Bundle: r.Bundle, Preflight: r.Preflight,
-		Cache: filepath.Join(s.state.Cache(), digestsFile), Note: s.note, Warn: s.warn,
+		Cache: filepath.Join(s.state.Cache(), digestsFile), Note: s.note, Partial: s.partial,
 	})
 	if err != nil {
 		return err
 	}
 	s.crew, s.engine = e, e
-	if e.Whole() {
-		return nil
-	}
-	for _, pattern := range r.Outputs {
+	return nil
+}
+
+// partial warns that the engine does not give back all that a case leaves.
+func (s *session) partial() error {
+	for _, pattern := range s.o.Remote.Outputs {
 		if _, err := asked(pattern, "x"); err != nil {
 			return err
 		}

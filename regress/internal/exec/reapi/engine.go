@@ -53,7 +53,7 @@ type Options struct {
 	// workers at its beginning; nil = COMMAND --version.
 	Preflight []string
 	Note      func(string) // hears once what the user may want to know
-	Warn      func(string) // hears once what makes verdicts weaker
+	Partial   func() error // called once where the engine does not give back the whole work folder
 }
 
 // Engine runs cases on an engine of the Remote Execution API. It is an exec.Executor.

@@ -130,7 +130,8 @@ var flat = map[string]string{"HDR_a.h": "a", "x.c": "x", "y.c": "y", "z.c": "z"}
 type started struct {
 	*reapi.Engine
 	*worker
-	cases []exec.Job
+	cases   []exec.Job
+	partial int // how often it was told that the whole folder is not to be had
 }
 
 // start connects to a worker. The error is that of Start.
@@ -158,7 +159,7 @@ func (w *worker) start(change func(*reapi.Options)) (*started, error) {
 	o := reapi.Options{
 		Corpus: corpus, Commands: []*exec.Command{command}, Jobs: 4,
 		Setting: reapi.Setting{Timeout: time.Minute, OutputMax: 1 << 20},
-		Note:    func(string) {}, Warn: func(string) {},
+		Partial: func() error { s.partial++; return nil },
 	}
 	if change != nil {
 		change(&o)
@@ -243,8 +244,8 @@ func TestWholeFolder(t *testing.T) {
 		s := w.mustStart(func(o *reapi.Options) {
 			o.Setting.Outputs = func(exec.Job) []string { return []string{assembler} }
 		})
-		if s.Whole() == (whole == "no way") {
-			t.Errorf("%q: the whole folder is given: %t", whole, s.Whole())
+		if told := s.partial == 1; told != (whole == "no way") || told == s.Whole() {
+			t.Errorf("%q: the whole folder is given: %t, told %d times that not", whole, s.Whole(), s.partial)
 		}
 		s.wants(s.cases[0], false)
 	}

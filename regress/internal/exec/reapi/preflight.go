@@ -98,10 +98,18 @@ func (e *Engine) preflight(ctx context.Context, a *Actions, words, start []strin
 		if gives || e.known {
 			e.whole, e.known, a.s.Whole = way, true, way
 			e.digests = append(e.digests, digest)
-			return nil
+			return e.tellPartial()
 		}
 	}
 	return refused
+}
+
+// tellPartial says once that the whole folder is not to be had.
+func (e *Engine) tellPartial() error {
+	if e.Whole() || len(e.digests) > 1 {
+		return nil
+	}
+	return e.o.Partial()
 }
 
 // flight runs words once, and reports whether the engine gave back all of the work folder
