@@ -128,7 +128,7 @@ bench-cost: build
 # In how few ways two versions of a tool are said to differ, and planted changes of which
 # the truth is known. ONLY is some of those below; SHARE=0 takes all cases there are;
 # JUDGE=60 prints pairs of edits that are called one cause.
-ONLY ?= esbuild,gofmt,prettier,black,tsc,ruff,clang-format,uglify-js,marked,planted,large
+ONLY ?= esbuild,gofmt,prettier,black,tsc,ruff,clang-format,uglify-js,marked,biome,pandoc,planted,large
 SHARE ?= 1
 JUDGE ?= 0
 JOBS ?= $(shell getconf _NPROCESSORS_ONLN)

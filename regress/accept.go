@@ -53,15 +53,15 @@ func Accept(ctx context.Context, o Options, a Acceptance) (count int, err error)
 	if err := p.checkGolden(ctx, base); err != nil {
 		return 0, err
 	}
-	d, left, err := p.choose(a)
+	n, left, err := p.choose(a)
 	if err != nil {
 		return 0, err
 	}
 	var e effect
 	if a.DryRun {
-		e, _, err = p.settle(d)
+		e, err = p.settle(n)
 	} else {
-		e, err = p.decide(ctx, base, d)
+		e, err = p.accept(ctx, base, n)
 	}
 	if err != nil {
 		return 0, err

@@ -2,6 +2,7 @@ package regress
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -11,124 +12,92 @@ import (
 	"muster/regress/internal/golden"
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
+	"muster/regress/internal/review"
 	"muster/regress/internal/state"
 )
 
-// decided are decisions on a past run that take effect together.
-type decided struct {
-	causes map[string]state.Decision // by ID, those that are new
-	cases  []*state.Result           // to be promoted whatever their causes
-	found  *cause.Found              // nil for a run that kept no causes
+// named is what is to be accepted.
+type named struct {
+	causes map[string]bool // by ID
+	cases  map[string]bool // by name: they go into the golden whatever their causes
+	found  *cause.Found    // nil for a run that kept no causes
 }
 
-// effect is what decisions come to.
+// effect is what accepting comes to.
 type effect struct {
-	promoted []*state.Result // every one that was not accepted before
-	// waiting counts the cases that have an accepted cause among the new decisions, and
+	before    map[string]review.State // what is decided, by ID
+	decisions map[string]review.State // all that is then
+	promoted  []*state.Result         // every one that was not accepted before
+	// waiting counts the cases that have an accepted cause among those that are named, and
 	// another one that is not accepted, by that other one's ID.
 	waiting map[string]int
 	waits   int // those cases
 	notes   []string
 }
 
-// settle works out what decisions come to, together with those that the run has.
-func (p *past) settle(d decided) (e effect, all map[string]state.Decision, err error) {
-	if all, err = p.run.Decisions(); err != nil {
-		return e, nil, err
+// settle works out what accepting comes to, together with what is decided on the run: as a
+// review in which that is decided, of which only what was asked for goes into the golden.
+func (p *past) settle(n named) (e effect, err error) {
+	if e.before, err = p.decisions(); err != nil {
+		return e, err
 	}
-	maps.Copy(all, d.causes)
+	d, inside := p.decidable(n.found), promotedIn(p.results)
+	written := review.WithPromoted(d.items, d.cases, e.before, inside)
+	r := d.review(written, inside)
+	for _, id := range slices.Sorted(maps.Keys(n.causes)) {
+		r.Decide(id, review.Accepted)
+	}
+	r.Take(func(caseName string) bool { return n.cases[caseName] })
+	e.decisions, _ = review.Merge(r.Changes(), written) // the state is locked: nobody else decides
+
+	isAsked := func(i int) bool { return n.causes[d.items[i].ID] }
+	goes := maps.Clone(n.cases)
+	for i, c := range r.Cases() {
+		if r.Promotable(i) && slices.ContainsFunc(c.Items, isAsked) {
+			goes[c.Name] = true
+		}
+	}
+	for i := range p.results {
+		if result := &p.results[i]; goes[string(result.Name)] && !result.Accepted {
+			e.promoted = append(e.promoted, result)
+		}
+	}
 	e.waiting = map[string]int{}
-	chosen := map[string]bool{}
-	for _, r := range d.cases {
-		chosen[string(r.Name)] = true
-	}
-	accepted := p.accepted()
-	if d.found != nil {
-		e.ready(d.found, d.causes, all, chosen, accepted)
-	}
-	for i := range p.results {
-		if r := &p.results[i]; chosen[string(r.Name)] && !r.Accepted {
-			e.promoted = append(e.promoted, r)
+	for _, w := range r.Waiting() {
+		if slices.ContainsFunc(d.cases[w.Case].Items, isAsked) {
+			e.waits++
+			for _, i := range w.For {
+				e.waiting[d.items[i].ID]++
+			}
 		}
 	}
-	if d.found != nil {
-		acceptWhole(d.found, all, chosen, accepted)
-	}
-	return e, all, nil
+	return e, nil
 }
 
-// acceptWhole accepts the causes of which every case is in the golden by now, and one at
-// least went there with this: whoever takes all cases of a cause has taken it. A cause that
-// has a case outside stays as it is: that case would follow without being asked for.
-func acceptWhole(found *cause.Found, all map[string]state.Decision, chosen, accepted map[string]bool) {
-	outside, comes := map[int]bool{}, map[int]bool{}
-	for _, m := range found.Members {
-		for _, i := range m.Causes {
-			comes[i] = comes[i] || chosen[m.Name]
-			outside[i] = outside[i] || !chosen[m.Name] && !accepted[m.Name]
-		}
-	}
-	for i := range found.Causes {
-		if comes[i] && !outside[i] {
-			all[found.Causes[i].ID] = state.Accepted
-		}
-	}
-}
-
-// accepted returns the names of the cases that the golden has as this run gave them.
-func (p *past) accepted() map[string]bool {
-	names := map[string]bool{}
-	for i := range p.results {
-		if r := &p.results[i]; r.Accepted {
-			names[string(r.Name)] = true
-		}
-	}
-	return names
-}
-
-// ready chooses the cases whose causes are all accepted, of those that have one which was
-// accepted now. Those that are in the golden already, by their names, wait for nothing.
-func (e *effect) ready(found *cause.Found, now, all map[string]state.Decision, chosen, accepted map[string]bool) {
-	id := func(i int) string { return found.Causes[i].ID }
-	for _, m := range found.Members {
-		if !slices.ContainsFunc(m.Causes, func(i int) bool { return now[id(i)] == state.Accepted }) {
-			continue
-		}
-		open := slices.DeleteFunc(slices.Clone(m.Causes), func(i int) bool { return all[id(i)] == state.Accepted })
-		if len(open) == 0 {
-			chosen[m.Name] = true
-			continue
-		}
-		if chosen[m.Name] || accepted[m.Name] {
-			continue
-		}
-		e.waits++
-		for _, i := range open {
-			e.waiting[id(i)]++
-		}
-	}
-}
-
-// decide makes decisions take effect: what is promoted goes into the golden in one
-// transaction, then the decisions are kept. The state must be locked, and the golden be
-// one that accepts of this run may go into (checkGolden).
-func (p *past) decide(ctx context.Context, base *located, d decided) (e effect, err error) {
-	e, all, err := p.settle(d)
+// accept makes what is named part of the golden, which must be one that accepts of this run
+// may go into (checkGolden), all or nothing: where the golden cannot be written, what is
+// decided is put back. The state must be locked.
+func (p *past) accept(ctx context.Context, base *located, n named) (e effect, err error) {
+	e, err = p.settle(n)
 	if err != nil {
 		return e, err
 	}
-	if len(e.promoted) > 0 {
-		e.notes, err = p.promote(ctx, base, e.promoted)
-	} else {
-		err = p.run.SaveResults(p.results) // with the marks as they are recalled
+	goes := map[string]bool{}
+	for _, r := range e.promoted {
+		goes[string(r.Name)] = true
 	}
+	w := writing{past: p, decisions: e.decisions, goes: func(caseName string) bool { return goes[caseName] }, base: base}
+	unpromoted, err := w.write(ctx)
 	if err != nil {
 		return e, err
 	}
-	if d.found != nil {
-		err = p.run.SaveDecisions(all)
+	if unpromoted != nil && !slices.ContainsFunc(w.promoted, func(r *state.Result) bool { return r.Accepted }) {
+		if err := p.saveDecisions(e.before); err != nil {
+			return e, errors.Join(unpromotedText(unpromoted), err)
+		}
 	}
-	return e, err
+	e.notes = w.notes
+	return e, unpromoted
 }
 
 // pointed is what somebody pointed at: a cause, by its ID, or a case.
@@ -175,38 +144,38 @@ func isCauseID(text string) bool {
 	return true
 }
 
-// choose picks the results to accept and the causes, and counts by verdict those that
+// choose picks the cases to accept and the causes, and counts by verdict those that
 // --all leaves out.
-func (p *past) choose(a Acceptance) (d decided, left map[outcome.Verdict]int, err error) {
-	d.causes, left = map[string]state.Decision{}, map[outcome.Verdict]int{}
-	if d.found, err = p.causesIfAny(); err != nil {
-		return d, nil, err
+func (p *past) choose(a Acceptance) (n named, left map[outcome.Verdict]int, err error) {
+	n.causes, n.cases, left = map[string]bool{}, map[string]bool{}, map[outcome.Verdict]int{}
+	if n.found, err = p.causesIfAny(); err != nil {
+		return n, nil, err
 	}
 	if a.All {
 		for i := range p.results {
 			switch r := &p.results[i]; {
 			case r.Accepted, a.takes(r):
-				d.cases = append(d.cases, r)
+				n.cases[string(r.Name)] = true
 			default:
 				left[r.Verdict]++
 			}
 		}
-		return d, left, nil
+		return n, left, nil
 	}
 	for _, text := range a.Names {
-		n, err := p.point(text)
+		at, err := p.point(text)
 		switch {
 		case err != nil:
-			return d, nil, err
-		case n.cause != nil:
-			d.causes[n.cause.ID] = state.Accepted
-		case n.result.Verdict == outcome.Environment:
-			return d, nil, fault.Inputf("%s was not judged, the machine failed: run it again with muster rerun --failed", text)
+			return n, nil, err
+		case at.cause != nil:
+			n.causes[at.cause.ID] = true
+		case at.result.Verdict == outcome.Environment:
+			return n, nil, fault.Inputf("%s was not judged, the machine failed: run it again with muster rerun --failed", text)
 		default:
-			d.cases = append(d.cases, n.result)
+			n.cases[string(at.result.Name)] = true
 		}
 	}
-	return d, left, nil
+	return n, left, nil
 }
 
 // promote writes the chosen outcomes into the golden in one transaction, and

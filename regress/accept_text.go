@@ -11,6 +11,7 @@ import (
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/readable"
+	"muster/regress/internal/review"
 	"muster/regress/internal/state"
 )
 
@@ -69,7 +70,7 @@ func (e *effect) tellWaiting(w io.Writer) error {
 	}
 	var others []string
 	for _, id := range slices.SortedFunc(maps.Keys(e.waiting), func(a, b string) int {
-		return cmp.Or(cmp.Compare(e.waiting[b], e.waiting[a]), cmp.Compare(len(a), len(b)), strings.Compare(a, b))
+		return cmp.Or(cmp.Compare(e.waiting[b], e.waiting[a]), review.ByID(a, b))
 	}) {
 		others = append(others, fmt.Sprintf("%s (%s)", id, readable.Number(e.waiting[id])))
 	}

@@ -64,7 +64,7 @@ func Bisect(ctx context.Context, o Options, b Bisection) (err error) {
 	if err := p.warnIfChanged(ctx, s); err != nil {
 		return err
 	}
-	d := &bisecting{session: s, past: p, found: found, how: b, began: time.Now()}
+	d := &bisecting{session: s, past: p, found: found, index: cause.NewIndex(found.Causes), how: b, began: time.Now()}
 	if d.base, err = p.base(ctx); err != nil {
 		return err
 	}
@@ -99,6 +99,7 @@ type bisecting struct {
 	*session
 	past     *past
 	found    *cause.Found
+	index    *cause.Index // of the causes
 	how      Bisection
 	began    time.Time
 	base     *openedGolden   // what the sources are compared with
@@ -158,11 +159,11 @@ func (d *bisecting) probe(a goal, found *golden.Store) error {
 	if err != nil {
 		return err
 	}
-	shows, _, err := d.causesOf(&p, was, is)
+	told, err := d.tell(d.index, a.name, t.entry.Size, was, is)
 	if err != nil {
 		return err
 	}
-	if !contains(shows, a.causes) {
+	if !contains(told.causes, a.causes) {
 		return fault.Inputf("the golden has now another outcome of %s than when run %s found its causes: run muster %s again", name.Print(a.name), d.past.run.ID, d.past.run.Command)
 	}
 	p.was = was.outcome
@@ -171,22 +172,6 @@ func (d *bisecting) probe(a goal, found *golden.Store) error {
 	}
 	d.sources = append(d.sources, p)
 	return nil
-}
-
-// causesOf compares two outcomes of a source.
-func (d *bisecting) causesOf(p *probed, was, is side) (shows []int, v outcome.Verdict, err error) {
-	c, err := outcome.Compare(was.outcome, is.outcome, sameUnder(d.rules, was.open, is.open))
-	if err != nil {
-		return nil, v, err
-	}
-	if v = outcome.Judge(was.outcome, is.outcome, c); !hasCauses(v) {
-		return nil, v, nil
-	}
-	described, err := differing(d.rules, p.name, p.task.entry.Size, v, was, is, c)
-	if err != nil {
-		return nil, v, err
-	}
-	return cause.Shows(d.found.Causes, described), v, nil
 }
 
 // cell is one version on one source.
@@ -210,7 +195,7 @@ func (d *bisecting) runAll(ctx context.Context) error {
 		if err := d.runCell(ctx, c); err != nil {
 			return err
 		}
-		d.tell(len(cells))
+		d.show(len(cells))
 		return nil
 	}))
 }
@@ -223,7 +208,7 @@ func (d *bisecting) runCell(ctx context.Context, c cell) error {
 	}
 	defer r.Release()
 	r.Outcome.KeepFlaky(p.was)
-	shows, verdict, err := d.causesOf(p, side{p.was, d.base.Content}, side{&r.Outcome, r.Open})
+	told, err := d.tell(d.index, p.name, p.task.entry.Size, side{p.was, d.base.Content}, side{&r.Outcome, r.Open})
 	if err != nil {
 		return err
 	}
@@ -231,7 +216,7 @@ func (d *bisecting) runCell(ctx context.Context, c cell) error {
 	defer d.mu.Unlock()
 	d.ran++
 	for i, index := range p.causes {
-		d.note(p.states[i], c.version, stateOf(slices.Contains(shows, index), verdict, d.found.Causes[index].Kind))
+		d.note(p.states[i], c.version, stateOf(slices.Contains(told.causes, index), told.verdict, d.found.Causes[index].Kind))
 	}
 	return nil
 }
@@ -239,11 +224,10 @@ func (d *bisecting) runCell(ctx context.Context, c cell) error {
 // stateOf says what a run tells of a cause. One that ended otherwise than the golden, and
 // not as the cause has it, hides what the output would have been.
 func stateOf(shows bool, v outcome.Verdict, k cause.Kind) bisection.State {
-	ofEnding := k == cause.Failing || k == cause.Passing || k == cause.Ended
 	switch {
 	case shows:
 		return bisection.Shown
-	case v == outcome.Identical || v == outcome.Changed || ofEnding && v == outcome.NewlyPassing:
+	case v == outcome.Identical || v == outcome.Changed || isEnding(k) && v == outcome.NewlyPassing:
 		return bisection.Absent
 	}
 	return bisection.Untold
@@ -277,8 +261,8 @@ func (d *bisecting) machine(ctx context.Context, c cell, err error) error {
 	return nil
 }
 
-// tell shows how far it is.
-func (d *bisecting) tell(all int) {
+// show says how far it is.
+func (d *bisecting) show(all int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	done := d.ran + d.failing

@@ -2,7 +2,6 @@ package regress
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"muster/regress/internal/fault"
 	"muster/regress/internal/name"
 	"muster/regress/internal/readable"
+	"muster/regress/internal/report"
 )
 
 // conclude prints what came of the search, which err broke off unless it is nil.
@@ -70,7 +70,7 @@ func (d *bisecting) each(do func(index int, p *probed, states []bisection.State)
 func (d *bisecting) text(w *strings.Builder, interrupted bool) error {
 	err := d.each(func(index int, p *probed, states []bisection.State) error {
 		c := d.found.Causes[index]
-		fmt.Fprintf(w, "%s  %s\n    %s\n", c.ID, readable.Line(c.Name), d.sentence(states))
+		fmt.Fprintf(w, "%s  %s\n    %s\n", c.ID, c.Name, d.sentence(states))
 		fmt.Fprintf(w, "    in %s: %s\n", name.Print(p.name), d.line(states))
 		return nil
 	})
@@ -230,8 +230,6 @@ type jsonBisect struct {
 }
 
 func (d *bisecting) json(w *strings.Builder, interrupted bool) error {
-	to := json.NewEncoder(w)
-	to.SetEscapeHTML(false)
 	err := d.each(func(index int, p *probed, states []bisection.State) error {
 		c := d.found.Causes[index]
 		line := jsonBisected{Type: "cause", ID: c.ID, Signature: c.Signature, Name: c.Name, Source: name.Print(p.name)}
@@ -245,12 +243,12 @@ func (d *bisecting) json(w *strings.Builder, interrupted bool) error {
 		for i, s := range states {
 			line.History = append(line.History, jsonVersion{d.version(i), jsonState(s)})
 		}
-		return to.Encode(line)
+		return report.EncodeLine(w, line)
 	})
 	if err != nil {
 		return err
 	}
-	return to.Encode(jsonBisect{
+	return report.EncodeLine(w, jsonBisect{
 		Type: "summary", Command: bisectCommand, Run: d.past.run.ID, Causes: d.causes(), Versions: len(d.commands),
 		Sources: len(d.sources), Runs: d.ran + d.failing, Interrupted: interrupted,
 		Wall: float64(time.Since(d.began).Round(100*time.Microsecond)) / float64(time.Millisecond),

@@ -68,7 +68,7 @@ func (c *checking) findRival() (err error) {
 // tellCost measures and tells what the change costs, once all cases have their verdicts.
 func (c *checking) tellCost(ctx context.Context) error {
 	if c.o.Judge.CostCases == 0 || len(c.final) < len(c.cases) || c.summary.Verdicts[outcome.Environment] > 0 {
-		return nil // it was broken off
+		return nil // it is not wanted, or cannot be told of a part of the cases
 	}
 	told, err := c.cost(ctx)
 	if err != nil {

@@ -2,10 +2,8 @@ package regress
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"muster/regress/internal/cause"
@@ -13,7 +11,7 @@ import (
 	"muster/regress/internal/name"
 	"muster/regress/internal/readable"
 	"muster/regress/internal/report"
-	"muster/regress/internal/state"
+	"muster/regress/internal/review"
 )
 
 // Groups prints the causes of the differences of a past run, those of most cases first.
@@ -27,7 +25,7 @@ func Groups(_ context.Context, o Options, id string) error {
 	if err != nil {
 		return err
 	}
-	decided, err := p.run.Decisions()
+	decided, err := p.decisions()
 	if err != nil {
 		return err
 	}
@@ -89,21 +87,18 @@ type groupLine struct {
 
 func groupLines(w io.Writer, found *cause.Found) error {
 	for _, c := range found.Causes {
-		text, err := json.Marshal(groupLine{
+		err := report.EncodeLine(w, groupLine{
 			"group", c.ID, c.Signature, c.Cases, c.Lines, c.Sole, name.Print(c.Example), name.Print(c.Smallest),
 			c.Name, string(c.Kind), c.Family,
 		})
 		if err != nil {
 			return err
 		}
-		if _, err := fmt.Fprintf(w, "%s\n", text); err != nil {
-			return err
-		}
 	}
 	return nil
 }
 
-func groupTable(w io.Writer, p *past, found *cause.Found, decided map[string]state.Decision) error {
+func groupTable(w io.Writer, p *past, found *cause.Found, decided map[string]review.State) error {
 	b := &strings.Builder{}
 	cases := len(found.Members)
 	switch {
@@ -130,22 +125,30 @@ func groupTable(w io.Writer, p *past, found *cause.Found, decided map[string]sta
 		fmt.Fprintf(b, "%s %s not in the golden yet: muster review, or muster accept G1, puts %s there\n", readable.Number(n), are, them)
 	}
 	if cases > 0 {
-		fmt.Fprintf(b, "next: muster show G1, muster accept G1, muster review\n")
+		fmt.Fprintf(b, "next: %s\n", p.nextText())
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// acceptedOutside counts the cases of which all causes are accepted, and that no accept has
+// nextText names the commands that go on from the causes: a compare has no golden to accept
+// into.
+func (p *past) nextText() string {
+	if p.run.Command != report.CheckCommand {
+		return "muster show G1"
+	}
+	return "muster show G1, muster accept G1, muster review"
+}
+
+// acceptedOutside counts the cases of which all causes are accepted, and that nothing has
 // put into the golden: it refused them, or somebody was killed between the two.
-func (p *past) acceptedOutside(found *cause.Found, decided map[string]state.Decision) (n int) {
+func (p *past) acceptedOutside(found *cause.Found, decided map[string]review.State) (n int) {
 	if p.run.Command != report.CheckCommand {
 		return 0
 	}
-	inside := p.accepted()
-	for _, m := range found.Members {
-		isOpen := func(i int) bool { return decided[found.Causes[i].ID] != state.Accepted }
-		if !inside[m.Name] && len(m.Causes) > 0 && !slices.ContainsFunc(m.Causes, isOpen) {
+	r := p.decidable(found).review(decided, promotedIn(p.results))
+	for i := range r.Cases() {
+		if r.Promotable(i) {
 			n++
 		}
 	}
@@ -172,7 +175,7 @@ func inFamilies(found *cause.Found) string {
 	return fmt.Sprintf(" (%d %s, %d in none)", len(families), noun, none)
 }
 
-func decidedText(d state.Decision) string {
+func decidedText(d review.State) string {
 	if d == "" {
 		return ""
 	}

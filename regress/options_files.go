@@ -111,21 +111,3 @@ func sameFile(a, b string) bool {
 	b, err = filepath.Abs(b)
 	return err == nil && a == b
 }
-
-// warnOfReports tells of reports that lie in a folder corpus: this run leaves
-// them out, one that does not name them takes them for cases.
-func (s *session) warnOfReports() {
-	root := s.corpus.Root()
-	if root == "" {
-		return
-	}
-	for _, f := range s.o.Report.files() {
-		abs, err := filepath.Abs(f.path)
-		if err != nil {
-			continue
-		}
-		if name, err := filepath.Rel(root, abs); err == nil && filepath.IsLocal(name) && s.chooser.Wants(name) {
-			s.warn(f.path + " is a report, and lies among the cases: a later run would take it for one; write it elsewhere")
-		}
-	}
-}

@@ -2,8 +2,10 @@ package regress
 
 import (
 	"reflect"
+	"strings"
 	"testing"
 
+	"muster/files"
 	"muster/regress/internal/state"
 )
 
@@ -26,5 +28,38 @@ func TestOptionsAreKept(t *testing.T) {
 	}
 	if o.Command.Words[1] != "-DX=\xff%41\n" {
 		t.Errorf("changed to %q", o.Command.Words[1])
+	}
+}
+
+// What is not kept comes from the command that looks at a run again: every field with a
+// tag "-", and none that has another.
+func TestWhatIsNotKeptIsTaken(t *testing.T) {
+	command := Options{
+		Corpus: Corpus{Path: "other", Stdin: strings.NewReader("x")}, Limits: Limits{Jobs: 7},
+		Report: Report{Quiet: true}, Files: files.ClientOptions{Token: "x"}, Helper: []string{"x"}, Version: "x", Configured: true,
+		Store: Store{Golden: "other", State: "x"},
+	}
+	o := Options{Corpus: Corpus{Path: "src"}, Limits: Limits{Jobs: 3}, Store: Store{Golden: "g", State: "y", Resume: true}}
+	want := o
+	want.Store.State, want.Store.Resume = "x", false
+	copyUnkept(t, reflect.ValueOf(&want).Elem(), reflect.ValueOf(&command).Elem())
+	if o.takeFrom(&command); !reflect.DeepEqual(o, want) {
+		t.Errorf("%+v\nnot %+v", o, want)
+	}
+}
+
+// copyUnkept copies the fields with a tag "-", however deep; none of them may be zero.
+func copyUnkept(t *testing.T, to, from reflect.Value) {
+	for i := range to.NumField() {
+		f := to.Type().Field(i)
+		switch {
+		case f.Tag.Get("json") == "-":
+			if from.Field(i).IsZero() {
+				t.Errorf("%s is not kept, and takeFrom is not asked for it here", f.Name)
+			}
+			to.Field(i).Set(from.Field(i))
+		case f.Type.Kind() == reflect.Struct:
+			copyUnkept(t, to.Field(i), from.Field(i))
+		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"muster/regress/internal/golden"
 	"muster/regress/internal/name"
 	"muster/regress/internal/report"
+	"muster/regress/internal/review"
 	"muster/regress/internal/state"
 )
 
@@ -49,7 +50,7 @@ func openPast(o *Options, id string) (*past, error) {
 	if p.options, err = optionsOf(run); err != nil {
 		return nil, err
 	}
-	p.options.Store.State, p.options.Files = o.Store.State, o.Files
+	p.options.takeFrom(o)
 	p.results, err = run.Results()
 	return p, err
 }
@@ -60,6 +61,27 @@ func (p *past) result(raw string) (*state.Result, error) {
 		return nil, fault.Inputf("run %s has no difference in %s: it was identical there, did not run, or is not a case", p.run.ID, name.Print(raw))
 	}
 	return &p.results[i], nil
+}
+
+// decisions returns what was decided on the run, by ID.
+func (p *past) decisions() (map[string]review.State, error) {
+	encoded, err := p.run.Decisions()
+	if err != nil {
+		return nil, err
+	}
+	by, err := review.DecodeDecisions(encoded)
+	if err != nil {
+		return nil, fault.Inputf("%s, what was decided on run %s, is damaged: %w: remove it, then decide again", p.run.File("decisions.json"), p.run.ID, err)
+	}
+	return by, nil
+}
+
+func (p *past) saveDecisions(by map[string]review.State) error {
+	encoded, err := review.EncodeDecisions(by)
+	if err != nil {
+		return fault.Environmentf("state of run %s: %w", p.run.ID, err)
+	}
+	return p.run.SaveDecisions(encoded)
 }
 
 // outcomes opens what the run kept of the cases that were not identical.

@@ -36,14 +36,10 @@ func (p *past) goal(found *cause.Found, word string) (a goal, err error) {
 }
 
 // again opens the corpus of the run for some of its cases, with what they were run with
-// then. Of o it takes what it takes of any command: where to report, the helper, and how
-// many lanes there are.
+// then, and as many lanes as there are to be now.
 func (p *past) again(ctx context.Context, o *Options, command string, only []string) (*session, error) {
 	again := p.options
-	again.Report, again.Helper, again.Version, again.Configured = o.Report, o.Helper, o.Version, o.Configured
-	again.Remote = o.Remote.over(again.Remote)
-	again.Corpus.Stdin, again.Limits.Jobs = o.Corpus.Stdin, o.Limits.Jobs
-	again.Select, again.Store.Resume = Selection{Only: only}, false
+	again.Limits.Jobs, again.Select = o.Limits.Jobs, Selection{Only: only}
 	s, err := open(ctx, &again, command)
 	if fault.ClassOf(err) == fault.Empty {
 		return nil, fault.Inputf("%s has none of the cases any more that run %s had: run muster %s again", again.Corpus.Path, p.run.ID, p.run.Command)

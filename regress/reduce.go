@@ -61,7 +61,7 @@ func Reduce(ctx context.Context, o Options, r Reduction) (err error) {
 	if err != nil {
 		return err
 	}
-	return (&reducing{trial: t, past: p, goal: goal, how: r, began: time.Now()}).run(ctx)
+	return (&reducing{trial: t, past: p, goal: goal, how: r, began: time.Now(), given: givenMax}).run(ctx)
 }
 
 // trial makes ready what tests the sources.
@@ -69,7 +69,7 @@ func (p *past) trial(ctx context.Context, s *session, found *cause.Found, goal g
 	if err := s.resolve(ctx); err != nil {
 		return nil, err
 	}
-	t = &trial{session: s, task: task{0, &s.cases[0]}, causes: found.Causes, wanted: goal.causes}
+	t = &trial{session: s, task: task{0, &s.cases[0]}, causes: found.Causes, index: cause.NewIndex(found.Causes), wanted: goal.causes}
 	t.candidate = s.command.For(goal.name)
 	base, err := p.base(ctx)
 	if err != nil {
@@ -119,7 +119,8 @@ type reducing struct {
 	began   time.Time
 	shown   time.Time // when the status was last
 	own     []byte    // the case's own source
-	tooMuch int64     // bytes of what all cases are given, where that was too much to copy
+	given   int64     // bytes of what all cases are given that are copied at most
+	tooMuch int64     // those bytes, where they were too many to copy
 }
 
 // startsMax is how often the case's own source runs to begin with: what is flaky would
@@ -165,7 +166,7 @@ func (d *reducing) begin(ctx context.Context) (err error) {
 			return d.notShown()
 		}
 		slowest = max(slowest, s.was.Cost.Wall, s.is.Cost.Wall)
-		d.start = &facts{s.was.Outcome.Ending, s.is.Outcome.Ending, s.verdict, s.causes, s.all}
+		d.start = &facts{s.was.Outcome.Ending, s.is.Outcome.Ending, s.told}
 	}
 	return d.hurry(ctx, slowest)
 }
@@ -177,11 +178,17 @@ const (
 	leastTime      = 5 * time.Second
 )
 
+// patience is how long an attempt may take, by the limit of the run and by what the case's
+// own source took.
+func patience(limit, slowest time.Duration) time.Duration {
+	return min(limit, max(leastTime, patienceFactor*slowest))
+}
+
 // hurry starts the lanes anew with a shorter limit of time, unless the limit is what the
 // case shows.
 func (d *reducing) hurry(ctx context.Context, slowest time.Duration) error {
-	limit := max(leastTime, patienceFactor*slowest)
-	if limit >= d.o.Limits.Timeout || d.start.was.Partial() || d.start.is.Partial() {
+	limit := patience(d.o.Limits.Timeout, slowest)
+	if limit == d.o.Limits.Timeout || d.start.was.Partial() || d.start.is.Partial() {
 		return nil
 	}
 	if err := d.closeCrew(); err != nil {

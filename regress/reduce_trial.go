@@ -19,7 +19,8 @@ type trial struct {
 	candidate *exec.Command
 	known     *outcome.Outcome // of the case, with the parts that are known to be flaky
 	causes    []cause.Cause
-	wanted    []int // of causes
+	index     *cause.Index // of those
+	wanted    []int        // of causes
 
 	start *facts // of the case's own source; nil before it ran
 }
@@ -27,17 +28,13 @@ type trial struct {
 // facts are what must stay as it was.
 type facts struct {
 	was, is outcome.Ending
-	verdict outcome.Verdict
-	causes  []int
-	all     bool // there is nothing but those
+	told
 }
 
 // observation is what one source showed. Its holder must release it.
 type observation struct {
 	was, is *exec.Result // is may be nil: the reference ended otherwise than with the case's own source
-	verdict outcome.Verdict
-	causes  []int
-	all     bool // every edit is of one of them
+	told
 }
 
 func (s *observation) release() {
@@ -66,7 +63,9 @@ func (t *trial) observe(ctx context.Context, source []byte, fresh bool) (s *obse
 	if s.is, err = t.runOn(ctx, source, t.candidate, fresh); err != nil {
 		return s, err
 	}
-	return s, t.judge(s, int64(len(source)))
+	was, is := s.sides()
+	s.told, err = t.tell(t.index, t.task.entry.Name, int64(len(source)), was, is)
+	return s, err
 }
 
 func (t *trial) runOn(ctx context.Context, source []byte, c *exec.Command, fresh bool) (*exec.Result, error) {
@@ -76,24 +75,6 @@ func (t *trial) runOn(ctx context.Context, source []byte, c *exec.Command, fresh
 	}
 	r.Outcome.KeepFlaky(t.known)
 	return r, nil
-}
-
-// judge tells which causes there are between both outcomes.
-func (t *trial) judge(s *observation, size int64) error {
-	was, is := s.sides()
-	cmp, err := outcome.Compare(was.outcome, is.outcome, sameUnder(t.rules, was.open, is.open))
-	if err != nil {
-		return err
-	}
-	s.verdict = outcome.Judge(was.outcome, is.outcome, cmp)
-	if !hasCauses(s.verdict) {
-		return nil
-	}
-	c, err := differing(t.rules, t.task.entry.Name, size, s.verdict, was, is, cmp)
-	if err == nil {
-		s.causes, s.all = cause.Explain(t.causes, c)
-	}
-	return err
 }
 
 func (s *observation) sides() (was, is side) {

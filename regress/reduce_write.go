@@ -25,9 +25,7 @@ import (
 
 // folder is where the reduced sources of the run are. It is a corpus: what all cases are
 // given lies there too.
-func (d *reducing) folder() string { return d.past.reduced() }
-
-func (p *past) reduced() string { return filepath.Join(p.options.Store.State, "reduced", p.run.ID) }
+func (d *reducing) folder() string { return d.state.Reduced(d.past.run.ID) }
 
 // conclude runs the smallest source once more, writes it and tells all about it.
 func (d *reducing) conclude(ctx context.Context, r shrink.Result) error {
@@ -143,8 +141,14 @@ func (d *reducing) byOneLine() (string, error) {
 		return "", fault.Environmentf("the folder that this runs in: %w", err)
 	}
 	o := d.past.options
+	old, now := quotedCommand(d.reference.Typed()), quotedCommand(d.candidate.Typed())
+	if d.reference.Shell != d.candidate.Shell || d.reference.Stdin != d.candidate.Stdin {
+		// compare has one --shell and one --stdin for both.
+		o.Command.Shell, o.Command.Stdin = true, false
+		old, now = shellQuote(d.reference.Script()), shellQuote(d.candidate.Script())
+	}
 	args := []string{"muster", report.CompareCommand, d.folder(), "--state", filepath.Join(d.folder(), ".muster"),
-		"--filter", "^" + regexp.QuoteMeta(name.Print(d.goal.name)) + "$", "--ref", quotedCommand(d.reference.Words), "--new", quotedCommand(d.candidate.Words)}
+		"--filter", "^" + regexp.QuoteMeta(name.Print(d.goal.name)) + "$", "--ref", old, "--new", now}
 	if d.o.Configured {
 		args = append(args, "--config", "")
 	}
@@ -155,6 +159,7 @@ func (d *reducing) byOneLine() (string, error) {
 			args = append(args, setting.args(&o)...)
 		}
 	}
+	args = append(args, d.o.Remote.args()...)
 	return "cd " + shellQuote(here) + " && " + shellQuoteAll(args), nil
 }
 
@@ -201,7 +206,7 @@ func (d *reducing) writeGiven(root *os.Root) error {
 	for _, e := range given {
 		size += e.Size
 	}
-	if size > givenMax {
+	if size > d.given {
 		d.tooMuch = size
 		return nil
 	}
@@ -258,14 +263,4 @@ func link(root *os.Root, e corpus.Entry) error {
 		return nil
 	}
 	return err
-}
-
-// contentOf reads an entry of the corpus.
-func (s *session) contentOf(e corpus.Entry) ([]byte, error) {
-	r, err := s.corpus.Open(e)
-	if err != nil {
-		return nil, err
-	}
-	content, err := io.ReadAll(r)
-	return content, errors.Join(err, r.Close())
 }

@@ -3,10 +3,10 @@
 // that the same comes out, or shows what does not.
 //
 // Its functions are the commands of the program: each takes options and reports
-// on the streams named there; those that run cases return a summary. Their errors have a class,
-// see ClassOf, and say what to do in the words of the program. What writes to a
-// golden, or keeps a run in a state folder, locks it, so that two may run at once:
-// the second gets an error of class Input. It must not parse flags.
+// on the streams named there; those whose report ends with a summary return it. Their
+// errors have a class, see ClassOf, and say what to do in the words of the program. What
+// writes to a golden, or keeps a run in a state folder, locks it, so that two may run at
+// once: the second gets an error of class Input. It must not parse flags.
 //
 // Cases run in helper processes that are this same program (package lane): a
 // program that imports regress carries the helper with it.
@@ -162,7 +162,8 @@ const (
 // ClassOf returns the class of an error of this package.
 func ClassOf(err error) Class { return fault.ClassOf(err) }
 
-// A Func is one of Record, Check and Compare.
+// A Func is a command whose report ends with a summary: Record, Check or Compare, or a call
+// of Rerun, Diff or Replay with all but the options given.
 type Func func(context.Context, Options) (Summary, error)
 
 // What holds where nothing else is said.

@@ -11,8 +11,8 @@ import (
 )
 
 // Rerun does the last run again, with the options that it had: all of it, or
-// only the cases that were not identical. Of o it takes the store, the helper
-// and where to report.
+// only the cases that were not identical. Of o it takes what is not kept with a run, and
+// where the state is.
 func Rerun(ctx context.Context, o Options, failed bool) (Summary, error) {
 	last, err := state.Open(o.Store.State).Find("", func(*state.Run) bool { return true })
 	if err != nil {
@@ -22,9 +22,7 @@ func Rerun(ctx context.Context, o Options, failed bool) (Summary, error) {
 	if err != nil {
 		return Summary{}, err
 	}
-	again.Report, again.Helper, again.Version, again.Files = o.Report, o.Helper, o.Version, o.Files
-	again.Remote = o.Remote.over(again.Remote)
-	again.Corpus.Stdin, again.Store.State, again.Store.Resume = o.Corpus.Stdin, o.Store.State, false
+	again.takeFrom(&o)
 	again.Select.Only = nil // that was the last run's, not what its options say
 	if failed {
 		if err := again.onlyFailed(last); err != nil {

@@ -1,91 +1,67 @@
 package regress
 
 import (
-	"context"
 	"slices"
 
 	"muster/regress/internal/cause"
-	"muster/regress/internal/golden"
 	"muster/regress/internal/name"
-	"muster/regress/internal/normalize"
 	"muster/regress/internal/outcome"
-	"muster/regress/internal/report"
 	"muster/regress/internal/review"
 	"muster/regress/internal/state"
 )
 
-// reviewed is a past run that is under review, by one reviewer or by several.
-type reviewed struct {
-	past    *past
-	found   *cause.Found
-	rules   normalize.Rules
-	texts   *texted
-	items   []review.Item
-	cases   []review.Case
-	itemsOf map[string][]int // by the name of the case
+// decidable is what there is to decide on in a past run, for all who decide.
+type decidable struct {
+	found *cause.Found
+	items []review.Item
+	cases []review.Case
 }
 
-func openReviewed(ctx context.Context, o Options, id string) (w *reviewed, err error) {
-	p, err := openPast(&o, id)
-	if err != nil {
-		return nil, err
-	}
-	w = &reviewed{past: p}
-	if w.found, err = p.causes(); err != nil {
-		return nil, err
-	}
-	if w.rules, err = normalize.Parse(p.options.Judge.Normalize); err != nil {
-		return nil, err
-	}
-	w.itemize()
-	if len(w.items) == 0 {
-		return w, nil
-	}
-	w.texts, err = openTexted(ctx, p)
-	return w, err
+// review returns a review of it in which nothing is decided but what is written, by ID, and
+// what the golden has.
+func (d *decidable) review(written map[string]review.State, promoted func(caseName string) bool) *review.Review {
+	r := review.New(d.items, d.cases, written)
+	r.Rebase(written, promoted)
+	return r
 }
 
-// close gives up the stores.
-func (w *reviewed) close() error {
-	if w.texts == nil {
-		return nil
+// decidable lists the items and cases: the causes first, so that their indexes are those
+// of items, then what has none. Cases that were not judged are not to be decided on. There
+// are no causes of a run of an earlier muster: found is nil then.
+func (p *past) decidable(found *cause.Found) *decidable {
+	if found == nil {
+		found = &cause.Found{}
 	}
-	return w.texts.close()
-}
-
-// itemize makes the items and cases: the causes first, so that their indexes are those
-// of items, then what has none. Cases that were not judged are not to be decided on.
-func (w *reviewed) itemize() {
-	for _, c := range w.found.Causes {
-		w.items = append(w.items, review.Item{
+	d := &decidable{found: found}
+	for _, c := range found.Causes {
+		d.items = append(d.items, review.Item{
 			ID: c.ID, Signature: c.Signature, Name: c.Name, Kind: string(c.Kind), Family: c.Family, Cases: c.Cases, Lines: c.Lines,
 			Sole: c.Sole, Example: name.Print(c.Example), Smallest: name.Print(c.Smallest),
 		})
 	}
-	w.itemsOf = map[string][]int{}
 	others := map[string]int{}
-	for i := range w.past.results {
-		r := &w.past.results[i]
+	for i := range p.results {
+		r := &p.results[i]
 		if r.Verdict == outcome.Environment {
 			continue
 		}
-		items := w.causesOf(string(r.Name))
+		items := d.causesOf(string(r.Name))
 		if items == nil {
-			items = []int{w.other(others, r)}
+			items = []int{d.other(others, r)}
 		}
-		w.itemsOf[string(r.Name)] = items
 		for _, item := range items {
-			w.items[item].Members = append(w.items[item].Members, len(w.cases))
+			d.items[item].Members = append(d.items[item].Members, len(d.cases))
 		}
-		w.cases = append(w.cases, review.Case{Name: string(r.Name), Printed: name.Print(string(r.Name)), Verdict: r.Verdict.String(), Items: items})
+		d.cases = append(d.cases, review.Case{Name: string(r.Name), Printed: name.Print(string(r.Name)), Verdict: r.Verdict.String(), Items: items})
 	}
-	for i := range w.items {
-		w.exampleFirst(&w.items[i])
+	for i := range d.items {
+		d.exampleFirst(&d.items[i])
 	}
+	return d
 }
 
-func (w *reviewed) causesOf(caseName string) []int {
-	m, known := w.found.Member(caseName)
+func (d *decidable) causesOf(caseName string) []int {
+	m, known := d.found.Member(caseName)
 	if !known {
 		return nil
 	}
@@ -93,9 +69,9 @@ func (w *reviewed) causesOf(caseName string) []int {
 }
 
 // exampleFirst brings the cases of an item into the order in which people look at them.
-func (w *reviewed) exampleFirst(it *review.Item) {
+func (d *decidable) exampleFirst(it *review.Item) {
 	rank := func(c int) int {
-		switch w.cases[c].Printed {
+		switch d.cases[c].Printed {
 		case it.Example:
 			return 0
 		case it.Smallest:
@@ -107,7 +83,7 @@ func (w *reviewed) exampleFirst(it *review.Item) {
 }
 
 // other returns the item of a case that has no cause.
-func (w *reviewed) other(known map[string]int, r *state.Result) int {
+func (d *decidable) other(known map[string]int, r *state.Result) int {
 	it := review.Item{ID: review.ChangedID, Name: "differs: the run kept no causes"}
 	switch {
 	case r.Stopped && (r.Verdict == outcome.New || r.Verdict == outcome.Flaky):
@@ -121,114 +97,15 @@ func (w *reviewed) other(known map[string]int, r *state.Result) int {
 	}
 	item, made := known[it.ID]
 	if !made {
-		item = len(w.items)
+		item = len(d.items)
 		known[it.ID] = item
 		it.Example = name.Print(string(r.Name))
 		it.Smallest = it.Example
-		w.items = append(w.items, it)
+		d.items = append(d.items, it)
 	}
-	w.items[item].Cases++
-	w.items[item].Sole++
+	d.items[item].Cases++
+	d.items[item].Sole++
 	return item
-}
-
-// desk makes a review of the run, with the decisions that are written by now.
-func (w *reviewed) desk(ctx context.Context) (*review.Desk, error) {
-	now, err := w.look(ctx)
-	if err != nil {
-		return nil, err
-	}
-	d := &review.Desk{
-		Review: review.New(w.items, w.cases, now.Decisions), Run: w.past.run.ID, Command: w.past.run.Command,
-		Notes: now.Notes, Difference: w.difference, Write: w.write, Look: w.look,
-	}
-	if w.past.run.Command == report.CheckCommand {
-		d.Golden = w.past.options.Store.Golden
-	}
-	d.CatchUp(now)
-	return d, nil
-}
-
-// look implements review.Desk.Look.
-func (w *reviewed) look(ctx context.Context) (now review.Now, err error) {
-	p, decided, err := w.reread()
-	if err != nil {
-		return now, err
-	}
-	if err := w.aged(ctx, p, &now); err != nil {
-		return now, err
-	}
-	now.Promoted = promotedIn(p.results)
-	now.Decisions = w.withPromoted(statesOf(decided), now.Promoted)
-	if n := w.notJudged(); n > 0 {
-		now.Notes = append(now.Notes, counted(n)+" not judged, for the machine failed: muster rerun --failed")
-	}
-	return now, nil
-}
-
-// aged says what has grown old since the run, and recalls what is no longer in the golden.
-func (w *reviewed) aged(ctx context.Context, p *past, now *review.Now) error {
-	newest, err := state.Open(p.options.Store.State).Find("", func(r *state.Run) bool { return r.Command == p.run.Command && r.Finished })
-	if err == nil && newest.ID != p.run.ID {
-		now.Notes = append(now.Notes, "there is a newer "+p.run.Command+", run "+newest.ID)
-	}
-	if p.run.Command != report.CheckCommand {
-		now.Shut = "a compare has none"
-		now.Notes = append(now.Notes, "run "+p.run.ID+" was a compare: it has no golden, so decisions are all that is written")
-		return nil
-	}
-	w.texts.heed(p)
-	return w.texts.use(ctx, func(base, _ *golden.Store) error {
-		if err := p.acceptsInto(base.Digest(), base.Meta()); err != nil {
-			now.Shut = "it has changed, so run muster check again"
-			now.Notes = append(now.Notes, "the golden has changed since: run muster check again to accept into it")
-			return nil
-		}
-		return w.texts.recall(p, base)
-	})
-}
-
-func (w *reviewed) notJudged() (n int) {
-	for _, r := range w.past.results {
-		if r.Verdict == outcome.Environment {
-			n++
-		}
-	}
-	return n
-}
-
-// reread reads what others may have written since.
-func (w *reviewed) reread() (*past, map[string]state.Decision, error) {
-	p := *w.past
-	var err error
-	if p.run, err = state.Open(p.options.Store.State).Find(p.run.ID, isChecking); err != nil {
-		return nil, nil, err
-	}
-	if p.results, err = p.run.Results(); err != nil {
-		return nil, nil, err
-	}
-	decided, err := p.run.Decisions()
-	return &p, decided, err
-}
-
-func statesOf(decided map[string]state.Decision) map[string]review.State {
-	states := map[string]review.State{}
-	for id, d := range decided {
-		states[id] = review.State(d)
-	}
-	return states
-}
-
-// withPromoted adds that an item is accepted of which every case is in the golden: accept
-// takes cases too.
-func (w *reviewed) withPromoted(states map[string]review.State, promoted func(string) bool) map[string]review.State {
-	for _, it := range w.items {
-		isOut := func(c int) bool { return !promoted(w.cases[c].Name) }
-		if _, decided := states[it.ID]; !decided && !slices.ContainsFunc(it.Members, isOut) {
-			states[it.ID] = review.Accepted
-		}
-	}
-	return states
 }
 
 func promotedIn(results []state.Result) func(string) bool {

@@ -26,6 +26,7 @@ type texted struct {
 	base  *openedGolden
 	now   *golden.Store
 	stamp string // of the golden when it was opened; empty where it is no file here
+	stale bool   // it is to be opened again, whatever its stamp says
 	marks marks  // of that golden
 }
 
@@ -45,7 +46,7 @@ func (t *texted) open(ctx context.Context) (err error) {
 	if t.now, err = t.past.outcomes(); err != nil {
 		return errors.Join(err, t.shut())
 	}
-	t.stamp = stamp
+	t.stamp, t.stale = stamp, false
 	return nil
 }
 
@@ -84,7 +85,7 @@ func (t *texted) shut() (err error) {
 func (t *texted) renew() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.stamp = "old"
+	t.stale = true
 }
 
 // heed does so where somebody else has accepted cases of a run into a golden at an address.
@@ -92,7 +93,7 @@ func (t *texted) heed(p *past) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.stamp == "" && t.marks.real != nil && !slices.Equal(t.marks.kept, marksOf(p.results)) {
-		t.stamp = "old"
+		t.stale = true
 	}
 }
 
@@ -125,7 +126,7 @@ func marksOf(results []state.Result) []bool {
 func (t *texted) use(ctx context.Context, f func(base, now *golden.Store) error) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.base == nil || t.stampNow() != t.stamp {
+	if t.base == nil || t.stale || t.stampNow() != t.stamp {
 		if err := errors.Join(t.shut(), t.open(ctx)); err != nil {
 			return err
 		}

@@ -11,6 +11,65 @@ import (
 	"muster/regress/internal/state"
 )
 
+// A writing is what accept or a review writes of a run at once. The state must be locked.
+type writing struct {
+	past      *past
+	decisions map[string]review.State    // all that there are then, by ID
+	goes      func(caseName string) bool // which cases go into the golden, unless they are there
+	base      *located                   // as checkGolden lets it pass; nil = it is looked for where a case goes into it
+
+	promoted []*state.Result // that were not in the golden before
+	notes    []string
+}
+
+// write keeps the decisions, and then promotes. In this order: who is killed in between
+// leaves decisions of which the golden has nothing yet; groups says so, and the next accept
+// or review does the rest. The other way round the golden would be another one, and what
+// was decided be lost: that a case was rejected, or accepted and waits for others.
+//
+// unpromoted is why no case went into the golden, although the decisions are kept.
+func (w *writing) write(ctx context.Context) (unpromoted, err error) {
+	if err := w.past.saveDecisions(w.decisions); err != nil {
+		return nil, err
+	}
+	if w.past.run.Command != report.CheckCommand {
+		return nil, nil
+	}
+	return w.promote(ctx), nil
+}
+
+func (w *writing) promote(ctx context.Context) (err error) {
+	p := w.past
+	goes := func(r state.Result) bool { return w.goes(string(r.Name)) }
+	if w.base == nil {
+		if !slices.ContainsFunc(p.results, goes) {
+			return nil
+		}
+		if w.base, err = p.options.locate(ctx, p.options.Store.Golden); err != nil {
+			return err
+		}
+		defer w.base.close()
+		if err := p.checkGolden(ctx, w.base); err != nil {
+			return err
+		}
+	}
+	for i := range p.results {
+		if r := &p.results[i]; !r.Accepted && goes(*r) {
+			w.promoted = append(w.promoted, r)
+		}
+	}
+	if len(w.promoted) == 0 {
+		return p.run.SaveResults(p.results) // with the marks as they are recalled
+	}
+	w.notes, err = p.promote(ctx, w.base, w.promoted)
+	return err
+}
+
+// unpromotedText words that no case went into the golden, although decisions were kept.
+func unpromotedText(why error) error {
+	return fmt.Errorf("the decisions are written, and no case is accepted: %w", why)
+}
+
 // write implements review.Desk.Write. It works on a fresh view of the run: others may
 // have decided and accepted since.
 func (w *reviewed) write(ctx context.Context, c review.Changes) (result review.Result, err error) {
@@ -24,68 +83,35 @@ func (w *reviewed) write(ctx context.Context, c review.Changes) (result review.R
 		return result, err
 	}
 	result.Promoted = promotedIn(p.results)
-	states := w.withPromoted(statesOf(theirs), result.Promoted)
+	states := review.WithPromoted(w.items, w.cases, theirs, result.Promoted)
 	if result.Decisions, result.Conflicts = review.Merge(c, states); len(result.Conflicts) > 0 {
 		result.Decisions = states
 		return result, nil
 	}
 	result.Decided = len(c.Decisions)
-	if err := p.run.SaveDecisions(decisionsOf(result.Decisions)); err != nil {
+	commit := writing{past: p, decisions: result.Decisions, goes: w.ready(result.Decisions)}
+	unpromoted, err := commit.write(ctx)
+	if err != nil {
 		return result, err
 	}
-	if p.run.Command != report.CheckCommand {
-		return result, nil
-	}
-	err = w.promoteReady(ctx, p, &result)
 	w.texts.renew()
 	result.Promoted = promotedIn(p.results)
-	if fault.ClassOf(err) == fault.Input {
-		result.Refused, err = err.Error(), nil
+	switch {
+	case fault.ClassOf(unpromoted) == fault.Input:
+		result.Refused = unpromoted.Error()
+	case unpromoted != nil:
+		return result, unpromotedText(unpromoted)
+	default:
+		result.Accepted, result.Notes = len(commit.promoted), commit.notes
 	}
-	if err != nil {
-		err = fmt.Errorf("the decisions are written, and no case is accepted: %w", err)
-	}
-	return result, err
+	return result, nil
 }
 
-func decisionsOf(states map[string]review.State) map[string]state.Decision {
-	decided := map[string]state.Decision{}
-	for id, s := range states {
-		decided[id] = state.Decision(s)
+// ready tells of which cases all items are accepted.
+func (d *decidable) ready(decided map[string]review.State) func(caseName string) bool {
+	r, ready := review.New(d.items, d.cases, decided), map[string]bool{}
+	for i, c := range d.cases {
+		ready[c.Name] = r.Ready(i)
 	}
-	return decided
-}
-
-// promoteReady promotes the cases of which all items are accepted.
-func (w *reviewed) promoteReady(ctx context.Context, p *past, result *review.Result) error {
-	isReady := func(r *state.Result) bool {
-		items := w.itemsOf[string(r.Name)]
-		return len(items) > 0 && !slices.ContainsFunc(items, func(i int) bool { return result.Decisions[w.items[i].ID] != review.Accepted })
-	}
-	if !slices.ContainsFunc(p.results, func(r state.Result) bool { return isReady(&r) }) {
-		return nil
-	}
-	base, err := p.options.locate(ctx, p.options.Store.Golden)
-	if err != nil {
-		return err
-	}
-	defer base.close()
-	if err := p.checkGolden(ctx, base); err != nil {
-		return err
-	}
-	var chosen []*state.Result
-	for i := range p.results {
-		if r := &p.results[i]; !r.Accepted && isReady(r) {
-			chosen = append(chosen, r)
-		}
-	}
-	if len(chosen) == 0 {
-		return p.run.SaveResults(p.results) // with the marks as they are recalled
-	}
-	notes, err := p.promote(ctx, base, chosen)
-	if err != nil {
-		return err
-	}
-	result.Accepted, result.Notes = len(chosen), notes
-	return nil
+	return func(caseName string) bool { return ready[caseName] }
 }

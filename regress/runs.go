@@ -36,14 +36,9 @@ func printRun(rep Report, r *state.Run) error {
 		}
 	}
 	if rep.Format == JSON {
-		text, err := json.Marshal(runLine{
+		return report.EncodeLine(rep.Stdout, runLine{
 			"run", r.ID, r.Command, r.Started.UTC(), r.Finished, sum.Interrupted, sum.Cases, sum.NotIdentical,
 		})
-		if err != nil {
-			return err
-		}
-		_, err = fmt.Fprintf(rep.Stdout, "%s\n", text)
-		return err
 	}
 	_, err := io.WriteString(rep.Stdout, fmt.Sprintf("%s  %-7s  %s\n", r.ID, r.Command, runText(r, sum)))
 	return err

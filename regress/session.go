@@ -3,6 +3,7 @@ package regress
 import (
 	"context"
 	"errors"
+	"io"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -128,6 +129,16 @@ func (s *session) openCorpus(ctx context.Context) (*corpus.Corpus, error) {
 		Exclude: o.ownFiles(),
 		Note:    s.note, Warn: s.warn,
 	})
+}
+
+// contentOf reads an entry of the corpus.
+func (s *session) contentOf(e corpus.Entry) ([]byte, error) {
+	r, err := s.corpus.Open(e)
+	if err != nil {
+		return nil, err
+	}
+	content, err := io.ReadAll(r)
+	return content, errors.Join(err, r.Close())
 }
 
 func (s *session) note(text string) { s.emit(report.Note{Text: text}) }

@@ -72,6 +72,30 @@ func hasCauses(v outcome.Verdict) bool {
 	return true
 }
 
+// told is what the difference between two outcomes of a case tells.
+type told struct {
+	verdict outcome.Verdict
+	causes  []int // those that it shows, as indexes, ascending
+	all     bool  // there is no edit but of those
+}
+
+// tell compares two outcomes of a case, and looks which of the causes in an index that shows.
+// size is that of its source. Several goroutines may call it.
+func (s *session) tell(index *cause.Index, caseName string, size int64, was, is side) (t told, err error) {
+	c, err := outcome.Compare(was.outcome, is.outcome, sameUnder(s.rules, was.open, is.open))
+	if err != nil {
+		return t, err
+	}
+	if t.verdict = outcome.Judge(was.outcome, is.outcome, c); !hasCauses(t.verdict) {
+		return t, nil
+	}
+	d, err := differing(s.rules, caseName, size, t.verdict, was, is, c)
+	if err == nil {
+		t.causes, t.all = index.Explain(d)
+	}
+	return t, err
+}
+
 // excerptsMax is of how many causes an edit is shown; the rest have their names.
 const excerptsMax = 500
 
@@ -207,12 +231,13 @@ func partThatShows(rules normalize.Rules, of cause.Cause, was, is side, c outcom
 	if len(c.Parts) == 1 {
 		return c.Parts[0], nil
 	}
+	index := cause.NewIndex([]cause.Cause{of})
 	for _, d := range c.Parts {
 		one, err := differing(rules, "", 0, outcome.Changed, was, is, outcome.Comparison{Parts: []outcome.Difference{d}})
 		if err != nil {
 			return d, err
 		}
-		if len(cause.Shows([]cause.Cause{of}, one)) > 0 {
+		if len(index.Shows(one)) > 0 {
 			return d, nil
 		}
 	}

@@ -23,7 +23,7 @@ const (
 
 // showCause prints what a cause is, edits of it in a few cases, and in which cases it shows.
 func (p *past) showCause(ctx context.Context, o *Options, found *cause.Found, c *cause.Cause) error {
-	decided, err := p.run.Decisions()
+	decided, err := p.decisions()
 	if err != nil {
 		return err
 	}

@@ -3,7 +3,7 @@
 // truth is known. It prints tables as Markdown, with the limits.
 //
 //	go run ./causes -muster ../bin/muster -only esbuild,gofmt
-//	go run ./causes -muster ../bin/muster -only clang-format -judge 60
+//	go run ./causes -muster ../bin/muster -only biome -judge 60
 package main
 
 import (

@@ -67,6 +67,8 @@ func pairs(t tools) []pair {
 		return t.in("clang-format-"+version, "clang_format", "data", "bin", "clang-format")
 	}
 	uglify := func(version string) string { return t.in("uglify-js-"+version, "bin", "uglifyjs") }
+	biome := func(version string) string { return t.in("@biomejs", "cli-linux-x64-"+version, "biome") }
+	pandoc := func(version string) string { return t.in("pandoc-"+version, "pypandoc", "files", "pandoc") }
 	gofmt := filepath.Join(t.goroot, "bin", "gofmt")
 	npmSet := func() ([]source, error) { return below(filepath.Join(t.cache, "npm-set"), ".js") }
 	pythonSet := func() ([]source, error) { return below(t.in("python-set"), ".py") }
@@ -103,15 +105,23 @@ func pairs(t tools) []pair {
 		},
 		{
 			name: "clang-format", versions: "10.0.1 → 21.1.8", old: []string{clang("10.0.1"), "--style=Mozilla", "{in}"}, now: []string{clang("21.1.8"), "--style=Mozilla", "{in}"},
-			needs: append([]string{clang("10.0.1"), clang("21.1.8")}, t.c()...), corpus: t.cSet, most: 25, untuned: true,
+			needs: append([]string{clang("10.0.1"), clang("21.1.8")}, t.c()...), corpus: t.cSet, most: 25,
 		},
 		{
 			name: "uglify-js", versions: "3.13.10 → 3.19.3", old: []string{t.node, uglify("3.13.10"), "-c", "-b", "--", "{in}"}, now: []string{t.node, uglify("3.19.3"), "-c", "-b", "--", "{in}"},
-			needs: []string{t.node, uglify("3.13.10"), uglify("3.19.3")}, corpus: npmSet, sample: 300, most: 25, families: true, untuned: true,
+			needs: []string{t.node, uglify("3.13.10"), uglify("3.19.3")}, corpus: npmSet, sample: 300, most: 25, families: true,
 		},
 		{
 			name: "marked", versions: "4.3.0 → 12.0.2", old: []string{t.node, t.in("marked-4.3.0", "bin", "marked.js"), "-i", "{in}"}, now: []string{t.node, t.in("marked-12.0.2", "bin", "marked.js"), "-i", "{in}"},
-			needs: []string{t.node, t.in("marked-4.3.0"), t.in("marked-12.0.2")}, corpus: t.markdown, most: 25, families: true, untuned: true,
+			needs: []string{t.node, t.in("marked-4.3.0"), t.in("marked-12.0.2")}, corpus: t.markdown, most: 25, families: true,
+		},
+		{
+			name: "biome", versions: "format, 1.2.2 → 1.9.4", old: []string{biome("1.2.2"), "format", "--stdin-file-path=a.js"}, now: []string{biome("1.9.4"), "format", "--stdin-file-path=a.js"}, stdin: true,
+			needs: []string{biome("1.2.2"), biome("1.9.4")}, corpus: npmSet, sample: 2000, most: 25, untuned: true,
+		},
+		{
+			name: "pandoc", versions: "gfm to LaTeX, 2.19.2 → 3.5", old: []string{pandoc("2.19.2"), "-f", "gfm", "-t", "latex", "{in}"}, now: []string{pandoc("3.5"), "-f", "gfm", "-t", "latex", "{in}"},
+			needs: []string{pandoc("2.19.2"), pandoc("3.5")}, corpus: t.markdown, most: 25, families: true, untuned: true,
 		},
 	}
 }
@@ -169,7 +179,7 @@ func (t tools) cSet() (all []source, err error) {
 }
 
 // newer matches packages that came when the sources in Markdown had been chosen.
-var newer = regexp.MustCompile(`^(clang-format|leveldown|libxmljs2|node-sass|uglify-js)-`)
+var newer = regexp.MustCompile(`^(clang-format|leveldown|libxmljs2|node-sass|pandoc|uglify-js)-`)
 
 // markdown are the examples of the specification, each a case, and what packages tell of
 // themselves.

@@ -29,7 +29,7 @@ first run before those in the middle.`,
 		Example: `  muster bisect --versions versions.txt
   muster bisect G2 --versions versions.txt --format json`,
 		Args: atMostOne("a cause or the name of a case"),
-	}, []group{stateFlag, jobsFlag, formatFlag, remoteFlags}, func(c *cobra.Command, o *regress.Options, args []string) (err error) {
+	}, []group{stateFlag, jobsFlag, formatFlag, quietFlag, remoteFlags}, func(c *cobra.Command, o *regress.Options, args []string) (err error) {
 		if len(args) > 0 {
 			how.Target = args[0]
 		}
@@ -103,7 +103,7 @@ func parseVersion(line, where string) (v regress.Version, err error) {
 		}
 	}
 	if at <= 0 {
-		return v, usagef("%s: %q is no version: a line is NAME: COMMAND", where, line)
+		return v, usagef("%s: %.100q is no version: a line is NAME: COMMAND", where, line)
 	}
 	v = regress.Version{Name: line[:at], Where: where}
 	v.Words, err = splitCommand(where, strings.TrimSpace(line[at+1:]))

@@ -305,7 +305,7 @@ func (l *layer) words(value any) ([]string, error) {
 func splitCommand(where, line string) ([]string, error) {
 	words, err := shellquote.Split(line)
 	if err != nil {
-		return nil, usagef("%s %q: %w", where, line, err)
+		return nil, usagef("%s %.100q: %w", where, line, err)
 	}
 	if len(words) == 0 {
 		return nil, usagef("%s is empty", where)

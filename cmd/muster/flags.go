@@ -106,6 +106,11 @@ func reportFlags(f *pflag.FlagSet, o *regress.Options) {
 	f.StringVar(&o.Report.Events, "events", "", "write every event to `FILE` as it happens, as JSON lines that muster replay reads")
 }
 
+// quietFlag is for a command that shows how far it is, and has nothing else to leave out.
+func quietFlag(f *pflag.FlagSet, o *regress.Options) {
+	f.BoolVarP(&o.Report.Quiet, "quiet", "q", false, "no progress")
+}
+
 // shownFlags are those that say how a run is shown, while it runs or again.
 func shownFlags(f *pflag.FlagSet, o *regress.Options) {
 	formatFlag(f, o)

@@ -25,8 +25,8 @@ func (p *program) reduce() *cobra.Command {
 all its causes, and leaves out of it what the cause does not need: forms, lines, what
 is in brackets, tokens. Each attempt runs the reference and the candidate as the check
 did. What is left shows the same cause, ends in the same way, and shows no other cause
-than before. It is written to .muster/reduced/RUN/NAME, and printed with the difference
-and the line that runs it again.
+than before. It is written to .muster/reduced/RUN/NAME, where it stays as long as the
+run, and printed with the difference and the line that runs it again.
 
 The reference is the command that made the golden, if its executable is still what it
 was, or that of compare. An interrupt keeps the smallest so far.`,
@@ -34,7 +34,7 @@ was, or that of compare. An interrupt keeps the smallest so far.`,
   muster reduce a/b.go --ref './gofmt-old {in}'
   muster reduce G3 --run 20250131 --time-max 1m`,
 		Args: oneArg("a cause or the name of a case"),
-	}, []group{stateFlag, jobsFlag, remoteFlags}, func(c *cobra.Command, o *regress.Options, args []string) (err error) {
+	}, []group{stateFlag, jobsFlag, quietFlag, remoteFlags}, func(c *cobra.Command, o *regress.Options, args []string) (err error) {
 		how.Target = args[0]
 		if reference != "" {
 			if how.Reference, err = splitCommand("--ref", reference); err != nil {

@@ -103,8 +103,8 @@ func (v *browsing) ask(method, path string, body any) (answer map[string]any) {
 	return answer
 }
 
-// Killed between keeping the decisions and the golden, and between the golden and the marks
-// of what is in it: nothing is lost, nothing is done twice, and whoever comes next is told
+// Killed between keeping the decisions and the golden, by a review and by accept, and between
+// the golden and the marks of what is in it: nothing is lost, nothing is done twice, and whoever comes next is told
 // how things stand. The golden is at an address, where both can be held up.
 func TestKilledWhileAccepting(t *testing.T) {
 	g := &gate{reached: make(chan struct{}), pass: make(chan struct{})}
@@ -142,16 +142,26 @@ func TestKilledWhileAccepting(t *testing.T) {
 		t.Error(said)
 	}
 
+	// The same by accept.
+	acceptKilled := func() {
+		c := exec.CommandContext(t.Context(), m.bin+"/muster", "accept", "G2")
+		c.Dir = m.dir
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		<-g.reached
+		_ = c.Process.Kill() // it waits for an answer
+		_ = c.Wait()
+	}
+	g.before.Store(true)
+	acceptKilled()
+	if said := m.wants(0, "groups"); strings.Count(said, "(accepted)\n") != 2 || !strings.Contains(said, "1 accepted case is not in the golden yet") {
+		t.Error(said)
+	}
+
 	// After the golden: it has the other case, and no mark says so.
 	g.after.Store(true)
-	c := exec.CommandContext(t.Context(), m.bin+"/muster", "accept", "G2")
-	c.Dir = m.dir
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
-	<-g.reached
-	_ = c.Process.Kill() // it waits for an answer
-	_ = c.Wait()
+	acceptKilled()
 	v = m.browse()
 	state = v.ask(http.MethodGet, "/state", nil)
 	if state["states"] != "aa" || state["ready"] != 0.0 || state["promoted"] != 2.0 {

@@ -6,6 +6,8 @@ import (
 	"os"
 	"time"
 
+	"github.com/mattn/go-runewidth"
+
 	"muster/internal/terminal"
 )
 
@@ -35,13 +37,18 @@ func (l *statusLine) show(line string) {
 	switch {
 	case l.quiet || line == "":
 	case l.terminal != nil:
-		line = line[:min(len(line), terminal.Width(l.terminal)-1)]
-		fmt.Fprintf(l.to, "\r\x1b[K%s", line)
+		fmt.Fprintf(l.to, "\r\x1b[K%s", fitting(line, terminal.Width(l.terminal)-1))
 		l.drawn = true
 	case now.Sub(l.last) >= seldom:
 		l.last = now
 		fmt.Fprintln(l.to, line)
 	}
+}
+
+// fitting is as much of a line as has so many columns. Only what is wide everywhere counts
+// as wide: the locale decides nothing.
+func fitting(line string, columns int) string {
+	return (&runewidth.Condition{StrictEmojiNeutral: true}).Truncate(line, columns, "")
 }
 
 // end takes the line away.

@@ -101,7 +101,7 @@ func (a *Analysis) look(c Case) (*seen, *words) {
 		s.add(t, p.Key)
 	}
 	if len(s.keys) == 0 && !slices.ContainsFunc(s.parts, func(p seenPart) bool { return len(p.places) > 0 }) {
-		s.keys = append(s.keys, w.add(sortBinary+" differs"))
+		s.keys = append(s.keys, w.add(sortBinary.key("differs")))
 	}
 	return s, w
 }

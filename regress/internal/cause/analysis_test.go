@@ -51,7 +51,7 @@ func TestEncode(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i := range cases {
-			if want, got := cause.Shows(f.Causes, cases[i]), cause.Shows(again.Causes, cases[i]); !slices.Equal(want, got) {
+			if want, got := cause.NewIndex(f.Causes).Shows(cases[i]), cause.NewIndex(again.Causes).Shows(cases[i]); !slices.Equal(want, got) {
 				t.Fatalf("%s shows %v, and %v after Decode", cases[i].Name, want, got)
 			}
 		}
@@ -75,10 +75,30 @@ func TestShows(t *testing.T) {
 		{"emit(other);\n", "emit(another);\n", false},
 		{"x = 1;\n", "x = 2;\n", false},
 	} {
-		if got := len(cause.Shows(f.Causes, differing("new", c.old, c.now))) > 0; got != c.shows {
+		if got := len(cause.NewIndex(f.Causes).Shows(differing("new", c.old, c.now))) > 0; got != c.shows {
 			t.Errorf("%q → %q shows %v%s", c.old, c.now, got, named(f))
 		}
 	}
+}
+
+// An index answers alike however often and by how many at once it is asked, also of edits
+// that nobody saw.
+func TestIndexIsShared(t *testing.T) {
+	f := found(append(planted(5, 255), differing("b", "emit(a);\n", "emit_to(out, a);\n"))...)
+	asked := append(planted(7, 255), differing("b", "emit(other);\n", "emit(another);\n"), differing("b", "emit(c); d;\n", "emit_to(out, c);\n"))
+	index := cause.NewIndex(f.Causes)
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for _, c := range asked {
+				shown, all := index.Explain(c)
+				if want, wantAll := cause.NewIndex(f.Causes).Explain(c); !slices.Equal(shown, want) || all != wantAll {
+					t.Errorf("%s shows %v, %v; asked first %v, %v", c.Name, shown, all, want, wantAll)
+				}
+			}
+		})
+	}
+	wg.Wait()
 }
 
 // A pattern of slots alone stands for the edits that were seen and for no other.
@@ -92,7 +112,7 @@ func TestSlotsAloneShowNothingNew(t *testing.T) {
 		t.Errorf("removed names are not one cause%s", named(f))
 	}
 	checkReplay(t, f, cases)
-	if got := cause.Shows(f.Causes, differing("new", "f(unseen);\n", "f();\n")); len(got) > 0 {
+	if got := cause.NewIndex(f.Causes).Shows(differing("new", "f(unseen);\n", "f();\n")); len(got) > 0 {
 		t.Errorf("an edit that was not seen shows %v%s", got, named(f))
 	}
 }
@@ -152,6 +172,10 @@ func TestFiles(t *testing.T) {
 	}{
 		{nil, file("a.o", 0, false), "", "x", "new file *.o", cause.File},
 		{file("a.map", 0, false), nil, "x", "", "no file *.map", cause.File},
+		{nil, file("a.h", outcome.Gone, false), "", "", "source removed *.h", cause.File},
+		{file("a.h", outcome.Gone, false), nil, "", "", "source no longer removed *.h", cause.File},
+		{nil, file("a.so", outcome.Symlink, false), "", "a", "new link *.so", cause.File},
+		{file("a.so", outcome.Symlink, false), nil, "a", "", "no link *.so", cause.File},
 		{file("a.sh", 0, false), file("a.sh", 0, true), "x", "x", "executable *.sh", cause.File},
 		{file("a", 0, false), file("a", outcome.Symlink, false), "x", "b", "file → link without extension", cause.File},
 		{file("a.o", 0, false), file("a.o", 0, false), elf + "a", elf + "bc", "binary ELF, larger, after the header *.o", cause.Binary},

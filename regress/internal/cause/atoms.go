@@ -37,7 +37,8 @@ func newAtoms() atoms {
 	return atoms{next: map[edge]int32{}, ends: map[int32][]int{}, begin: map[piece][]int{}, work: atomsWork}
 }
 
-// addAll takes an atom in; of brackets around something both halves, each by itself.
+// addAll takes an atom in; of brackets around something both halves, each by itself. A lone
+// bracket is none: what it is beside of another edit does not tell which it is.
 func (a *atoms) addAll(p pattern, name int) {
 	switch p.sort {
 	case sortWrap:
@@ -47,7 +48,9 @@ func (a *atoms) addAll(p pattern, name int) {
 		a.add(pattern{sort: sortEdit, old: p.old}, name)
 		a.add(pattern{sort: sortEdit, old: p.now}, name)
 	default:
-		a.add(p, name)
+		if !isBracket(&p) {
+			a.add(p, name)
+		}
 	}
 }
 

@@ -3,7 +3,6 @@ package cause
 import (
 	"cmp"
 	"slices"
-	"strings"
 )
 
 const (
@@ -14,9 +13,9 @@ const (
 	foldsMax = 20
 )
 
-// A sortOf is what causes have alike that are folded into one above the bound: that
+// A foldable is what causes have alike that are folded into one above the bound: that
 // somebody newly fails is never folded with what is merely another output.
-type sortOf struct {
+type foldable struct {
 	kind   Kind
 	family string // empty for all of the kind
 }
@@ -28,41 +27,38 @@ func (f *finder) bound() {
 		return
 	}
 	f.number()
-	sorts := make([]sortOf, len(f.groups))
+	alike := make([]foldable, len(f.groups))
 	for i := range f.groups {
-		sorts[i] = f.sortOf(&f.groups[i])
+		alike[i] = f.foldable(&f.groups[i])
 	}
-	folds, first := map[sortOf][]int{}, len(f.groups)
+	folds, first := map[foldable][]int{}, len(f.groups)
 	for first > causesMax-foldsMax && (first > causesMax || first+len(folds) > causesMax) {
 		first--
-		folds[sorts[first]] = append(folds[sorts[first]], first)
+		folds[alike[first]] = append(folds[alike[first]], first)
 	}
 	f.foldInto(byKind(folds, f.groups))
 }
 
-// sortOf is that of a group.
-func (f *finder) sortOf(g *group) sortOf {
+// foldable is that of a group.
+func (f *finder) foldable(g *group) foldable {
 	p := &f.shapes[g.shapes[0]].pattern
 	switch g.kind {
 	case Edit, Other:
-		return sortOf{Other, cmp.Or(g.family, g.does(f), "whitespace")}
+		return foldable{Other, cmp.Or(g.family, g.does(f), "whitespace")}
 	case Failing, Passing, Ended:
-		how, _, _ := strings.Cut(p.rest, ": ")
-		return sortOf{g.kind, printable(how)}
+		return foldable{g.kind, printable(howEnded(p.rest))}
 	}
-	what, _, _ := strings.Cut(p.rest, " *")
-	what, _, _ = strings.Cut(what, ",")
-	return sortOf{g.kind, printable(what)}
+	return foldable{g.kind, printable(whatHappened(p.rest))}
 }
 
 // byKind leaves as many sets as there may be: of the families the most frequent, and of
 // what is left one of each kind.
-func byKind(folds map[sortOf][]int, groups []group) map[sortOf][]int {
+func byKind(folds map[foldable][]int, groups []group) map[foldable][]int {
 	if len(folds) <= foldsMax {
 		return folds
 	}
-	kinds, cases := map[Kind]bool{}, map[sortOf]int{}
-	order := make([]sortOf, 0, len(folds))
+	kinds, cases := map[Kind]bool{}, map[foldable]int{}
+	order := make([]foldable, 0, len(folds))
 	for s, members := range folds {
 		kinds[s.kind] = true
 		order = append(order, s)
@@ -70,11 +66,11 @@ func byKind(folds map[sortOf][]int, groups []group) map[sortOf][]int {
 			cases[s] += groups[i].cases
 		}
 	}
-	slices.SortFunc(order, func(x, y sortOf) int {
+	slices.SortFunc(order, func(x, y foldable) int {
 		return cmp.Or(cmp.Compare(cases[y], cases[x]), cmp.Compare(x.kind, y.kind), cmp.Compare(x.family, y.family))
 	})
 	for _, s := range order[foldsMax-len(kinds):] {
-		all := sortOf{kind: s.kind}
+		all := foldable{kind: s.kind}
 		folds[all] = append(folds[all], folds[s]...)
 		delete(folds, s)
 	}
@@ -82,7 +78,7 @@ func byKind(folds map[sortOf][]int, groups []group) map[sortOf][]int {
 }
 
 // foldInto makes one group of each set.
-func (f *finder) foldInto(folds map[sortOf][]int) {
+func (f *finder) foldInto(folds map[foldable][]int) {
 	folded := map[int]bool{}
 	var sets []group
 	for s, members := range folds {

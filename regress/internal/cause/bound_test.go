@@ -113,7 +113,7 @@ func checkBound(t interface{ Fatalf(string, ...any) }, f *cause.Found, cases []c
 	checkReplay(t, f, cases)
 	for _, c := range cases {
 		m, _ := f.Member(c.Name)
-		if shown, all := cause.Explain(f.Causes, c); !all || len(shown) < len(m.Causes) {
+		if shown, all := cause.NewIndex(f.Causes).Explain(c); !all || len(shown) < len(m.Causes) {
 			t.Fatalf("%s shows %v alone, %v among others", c.Name, shown, m.Causes)
 		}
 	}

@@ -81,5 +81,5 @@ func TestManyPatternsThatBeginAlike(t *testing.T) {
 	f := found(cases...)
 	checkReplay(t, f, cases[:1])
 	old, now = text(2*many, many)
-	cause.Explain(f.Causes, differing("new", old, now))
+	cause.NewIndex(f.Causes).Explain(differing("new", old, now))
 }

@@ -9,6 +9,7 @@ const (
 	nearTokens = 12   // between edits that may belong together
 	together   = 0.95 // of the edits of a shape that must have one of the other near, both ways …
 	chance     = 3    // … and so many times as often as by chance
+	crowd      = 3    // other shapes near an edit; where there are more, to be near says nothing
 	alike      = 0.93 // of the cases of two shapes that must be the same, for rigid ones
 	rigidMax   = 300  // shapes that are compared with each other
 )
@@ -17,10 +18,11 @@ const (
 // other, or as often and always as far from each other. That they are in the same cases
 // is no evidence: changes that have nothing to do with each other can be in all.
 func (f *finder) bundle(uses []int) [][]int {
-	b := bundles{finder: f, uses: uses, root: make([]int, len(f.shapes))}
+	b := bundles{finder: f, uses: uses, root: make([]int, len(f.shapes)), crowded: make([]int, len(f.shapes))}
 	for i := range b.root {
 		b.root[i] = i
 	}
+	b.vary()
 	b.near()
 	b.rigid()
 	sets := map[int][]int{}
@@ -41,6 +43,32 @@ type bundles struct {
 	*finder
 	uses []int
 	root []int
+	// Shapes that stand beside different things: those that do not may be in copies of
+	// one text, where whatever changed is always near.
+	varied []bool
+	// How many edits of each shape are in a crowd.
+	crowded []int
+}
+
+func (b *bundles) isCrowded(shape int) bool { return 2*b.crowded[shape] > b.uses[shape] }
+
+// vary finds which are.
+func (b *bundles) vary() {
+	first := make([]*place, len(b.shapes))
+	b.varied = make([]bool, len(b.shapes))
+	for _, s := range b.cases {
+		for _, p := range s.parts {
+			for i := range p.places {
+				q := &p.places[i]
+				b.patterns[b.at[q.pattern]].each(func(s int) {
+					if first[s] == nil {
+						first[s] = q
+					}
+					b.varied[s] = b.varied[s] || first[s].before != q.before || first[s].after != q.after
+				})
+			}
+		}
+	}
 }
 
 func (b *bundles) find(i int) int {
@@ -81,7 +109,7 @@ func (b *bundles) spots(list []spot, p *seenPart) []spot {
 
 // fit reports whether a shape occurs often enough to tell, and is no whitespace.
 func (b *bundles) fit(s int) bool {
-	return b.shapes[s].cases >= literalMin && isOfTokens(b.shapes[s].sort)
+	return b.shapes[s].cases >= literalMin && b.shapes[s].sort.isOfTokens()
 }
 
 type pair struct{ a, b int }
@@ -104,6 +132,9 @@ func (b *bundles) near() {
 	for _, p := range sortedPairs(seen) {
 		n := seen[p]
 		ua, ub := float64(b.uses[p.a]), float64(b.uses[p.b])
+		if min(b.shapes[p.a].cases, b.shapes[p.b].cases) < rigidMin && !b.varied[p.a] && !b.varied[p.b] {
+			continue
+		}
 		byChance := min(ua, ub) * 2 * nearTokens / tokens
 		if float64(n[0]) >= together*ua && float64(n[1]) >= together*ub && chance*byChance <= 1 {
 			b.join(p.a, p.b)
@@ -111,9 +142,9 @@ func (b *bundles) near() {
 	}
 }
 
-// around counts the shapes that spot k has near, each once.
+// around counts the shapes that spot k has near, each once, if they are no crowd.
 func (b *bundles) around(seen map[pair][2]int, list []spot, k int) {
-	var have [8]int
+	var have [crowd + 1]int
 	n := 0
 	look := func(i int) bool {
 		if s := list[i]; abs(s.token-list[k].token) > nearTokens {
@@ -127,6 +158,10 @@ func (b *bundles) around(seen map[pair][2]int, list []spot, k int) {
 	for i := k - 1; i >= 0 && look(i); i-- {
 	}
 	for i := k + 1; i < len(list) && look(i); i++ {
+	}
+	if n > crowd {
+		b.crowded[list[k].shape]++
+		return
 	}
 	for _, s := range have[:n] {
 		p, side := pair{list[k].shape, s}, 0
@@ -167,7 +202,7 @@ func (b *bundles) rigid() {
 	}
 	var often []int
 	for i := range b.shapes {
-		if len(where[i]) > 0 {
+		if len(where[i]) > 0 && !b.isCrowded(i) {
 			often = append(often, i)
 		}
 	}

@@ -49,7 +49,7 @@ type Cause struct {
 	Sole      int      `json:"sole"`             // cases that show nothing else
 	Example   string   `json:"example"`          // the case that shows it best
 	Smallest  string   `json:"smallest"`         // the case with the smallest source, one that shows nothing else if there is one
-	Patterns  []string `json:"patterns"`         // what edits are compared with, see Shows
+	Patterns  []string `json:"patterns"`         // what edits are compared with, see Index
 	Folded    []string `json:"folded,omitempty"` // the names of what was folded into it
 }
 
@@ -65,8 +65,9 @@ type Attributed struct {
 	Cause int
 }
 
-// PartEdits are the edits of one part of a case, in order; none for a part that is
-// no text on both sides, or of which there is too much to keep: more than 100,000.
+// PartEdits are the edits of one part of a case, in order and apart: all of them, made on
+// the old content, give the new one. None for a part that is no text on both sides, or of
+// which there is too much to keep: more than 100,000.
 type PartEdits struct {
 	Key   outcome.Key
 	Edits []Attributed
@@ -85,17 +86,4 @@ type Found struct {
 	Rewritten bool // so much changed that all edits are one cause, of that kind; how cases ended has its own
 	Causes    []Cause
 	Members   []Member // by name
-}
-
-// Replay returns old with the edits made, which must be in order and not overlap: with
-// all edits of a part, it is now.
-func Replay(old, now []byte, edits []LiteralEdit) []byte {
-	var out []byte
-	at := 0
-	for _, e := range edits {
-		out = append(out, old[at:e.Old.From]...)
-		out = append(out, now[e.Now.From:e.Now.To]...)
-		at = e.Old.To
-	}
-	return append(out, old[at:]...)
 }

@@ -2,6 +2,7 @@ package cause
 
 import (
 	"bytes"
+	"cmp"
 	"strings"
 )
 
@@ -11,26 +12,48 @@ import (
 // change has one context, or a few, whatever it is seen in.
 
 const (
-	scanMax  = 1000 // bytes before a place that are looked at
+	scanMax = 1000 // bytes before a place that are looked at
+	// keywords are those that begin a line or stand before a bracket. Most types, and constants, do
+	// not: a formatter treats them like other words. They do count in what a tool quotes when
+	// it fails (keyword in ending.go), where it names what it expected.
 	keywords = " assert async await break case catch class const continue def default del do elif else enum except export extends" +
 		" finally fn for from func function global if impl implements import in include interface is lambda let match namespace" +
 		" new not of or and package print pub public private protected raise return static struct switch throw try type typedef" +
 		" union unless use using var void while with yield "
 )
 
-// gap returns the context of a gap on one side, by what the gap is called there.
-func (s *surroundings) gap(gap Span, blankLine, lineBreak bool) string {
+// gap returns the context of a gap on one side, by how it changed.
+func (s *surroundings) gap(gap Span, change gapChange) string {
 	switch {
-	case blankLine:
+	case change.isOfBlankLines():
 		return besideBlank(s.text, gap)
-	case lineBreak:
-		in := s.encloser(gap.From)
-		if strings.HasPrefix(in, "in ") {
+	case s.inRemark(gap.From):
+		return inComment
+	case change.isBroken():
+		in, isBracket := s.encloser(gap.From)
+		switch {
+		case in == "":
+			return cmp.Or(strings.TrimPrefix(besideBreak(s.text, gap), " "), lineEnd(s.text, gap.To))
+		case isBracket:
 			in += besideBreak(s.text, gap)
 		}
 		return in
 	}
 	return s.telling(gap)
+}
+
+// lineEnd says what the line ends with that a place is on: a line break that is in no
+// bracket divides a statement, or what a body follows.
+func lineEnd(text []byte, at int) string {
+	line := text[at:min(len(text), at+scanMax)]
+	if end := bytes.IndexByte(line, '\n'); end >= 0 {
+		line = line[:end]
+	}
+	switch c := lastByte(bytes.TrimRight(line, " \t\r")); c {
+	case ';', '{', ':', ',':
+		return "before … " + string(c)
+	}
+	return ""
 }
 
 // besideBreak says at what sort of place a line within brackets is broken.
@@ -55,7 +78,7 @@ func besideBreak(text []byte, gap Span) string {
 		return " between STR"
 	case isKeyword(behind[:end]):
 		return " before " + string(behind[:end])
-	case weight(first) == 4 || weight(before) == 4:
+	case weight(first) == operatorWeight || weight(before) == operatorWeight:
 		return " beside an operator"
 	}
 	return ""
@@ -114,27 +137,45 @@ func (s *surroundings) telling(gap Span) string {
 	if in := s.quotedAt(gap.From); in != "" {
 		return in
 	}
-	before, behind := byte(0), byte(0)
-	if gap.From > 0 {
-		before = text[gap.From-1]
-	}
-	if gap.To < len(text) {
-		behind = text[gap.To]
-	}
-	best, most := byte(0), 0
-	for _, c := range [...]byte{before, behind} {
-		if v := weight(c); v > most {
-			best, most = c, v
+	best, most := "", 0
+	for _, sign := range [...]string{signBefore(text, gap.From), signAt(text, gap.To)} {
+		if v := weight(firstByte([]byte(sign))); v > most {
+			best, most = sign, v
 		}
 	}
-	switch {
-	case isQuote(best):
+	switch most {
+	case 0:
+		return ""
+	case quoteWeight:
 		return "beside STR"
-	case most > 0:
-		return "beside " + string(best)
 	}
-	return ""
+	return "beside " + best
 }
+
+// signAt returns the whole operator that a place begins with, or else its one byte.
+func signAt(text []byte, at int) string {
+	if at == len(text) {
+		return ""
+	}
+	_, end := next(text, at, min(len(text), at+operatorMax))
+	return string(text[at:end])
+}
+
+// signBefore returns the whole operator that ends at a place, or else its one byte.
+func signBefore(text []byte, at int) string {
+	for size := min(operatorMax, at); size > 1; size-- {
+		if isOperator(string(text[at-size : at])) {
+			return string(text[at-size : at])
+		}
+	}
+	return string(text[max(0, at-1):at])
+}
+
+const (
+	quoteWeight    = 3
+	operatorWeight = 4
+	operatorMax    = 3 // bytes
+)
 
 // weight says how much a neighbour tells.
 func weight(c byte) int {
@@ -142,13 +183,13 @@ func weight(c byte) int {
 	case c == 0 || isSpace(c) || isLetter(c) || isDigit(c):
 		return 0
 	case isQuote(c):
-		return 3
+		return quoteWeight
 	case bytes.IndexByte([]byte("()[]{}"), c) >= 0:
 		return 1
 	case c == ',' || c == ';':
 		return 2
 	}
-	return 4
+	return operatorWeight
 }
 
 func isQuote(c byte) bool { return c == '"' || c == '\'' || c == '`' }
@@ -197,7 +238,8 @@ func (s *surroundings) signs(at Span, signs []element) string {
 		if behind < len(text) && bytes.IndexByte([]byte(")]}"), text[behind]) >= 0 {
 			return "before the end of " + bracketKind(text[behind])
 		}
-		return s.encloser(from)
+		in, _ := s.encloser(from)
+		return in
 	}
 	return ""
 }

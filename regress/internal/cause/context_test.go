@@ -26,7 +26,7 @@ func TestContexts(t *testing.T) {
 		},
 		{
 			"spaces", "a = \"x {WORD} y\"\nb = WORD**2\nc = 3**WORD\n", "a = \"x { WORD} y\"\nb = WORD ** 2\nc = 3 ** WORD\n",
-			[]string{"no space → space beside *", "no space → space in STR"},
+			[]string{"no space → space beside **", "no space → space in STR"},
 		},
 		{
 			"line breaks", "f(\n    WORD)\nx = (\n    WORD + 1)\n", "f(WORD)\nx = (WORD + 1)\n",
@@ -38,6 +38,33 @@ func TestContexts(t *testing.T) {
 				"line break → no space in f(…) before STR", "line break → no space in f(…) before long STR",
 				"line break → no space in f(…) behind STR", "line break → no space in f(…) behind long STR",
 			},
+		},
+		{
+			"operators", "a = WORD->b;\nc = WORD-d;\n", "a = WORD -> b;\nc = WORD - d;\n",
+			[]string{"no space → space beside -", "no space → space beside ->"},
+		},
+		{
+			"comments", "/* about\n   WORD *it */\nx = WORD *y;\n", "/* about WORD * it */\nx = WORD * y;\n",
+			[]string{"line break → space in TXT", "no space → space beside *", "no space → space in TXT"},
+		},
+		{
+			"beside what was replaced", "f(function (WORD) { g(WORD); });\nb = [WORD, 1];\n", "f(WORD => { g(WORD); });\nb = [ WORD, 1 ];\n",
+			[]string{`")" → "=>", - "function("`, "no space → space beside [", "no space → space beside ]"},
+		},
+		{
+			"breaks in new brackets", "f(WORD); g(2);\nh((1, WORD));\n", "x = (f(WORD),\n     g(2));\nh((1,\n  WORD));\n",
+			[]string{
+				`";" → "," before "g"`, "+ wrap x =(_)",
+				"space → line break in (…) behind ,", "space → line break in added = (…) behind ,",
+			},
+		},
+		{
+			"padding", "  { f(x); g(WORD, 2); }  \\\n  int y = x;         \\\n", "  { f(x); g(WORD, 2);   \\\n  }                   \\\n  int y = x;          \\\n",
+			[]string{`+ "\" before "}"`, "alignment", "alignment behind an edit", `space → line break behind \`},
+		},
+		{
+			"indents", "{\n  f(WORD);\n  g(a\n    + WORD);\n}\nx = a\n  + WORD;\n", "{\n    f(WORD);\n    g(a\n      + WORD);\n}\nx = a\n    + WORD;\n",
+			[]string{"indent +", "indent + before an operator"},
 		},
 		{
 			"one change in many places", "f(WORD);\ng(1, WORD[2]);\n{\n    h(x, WORD(3));\n}\n", "f(WORD,);\ng(1, WORD[2],);\n{\n    h(x, WORD(3),);\n}\n",
@@ -88,4 +115,16 @@ func TestContextsAreFamilies(t *testing.T) {
 		t.Errorf("%d causes%s", len(f.Causes), named(f))
 	}
 	checkReplay(t, f, cases)
+}
+
+// A name tells what one kind of whitespace became, not that it is as it was.
+func TestOtherSpace(t *testing.T) {
+	for _, c := range [][3]string{
+		{"int a\n", "int\va\n", "space → other space"}, {"int\ra\n", "int a\n", "other space → space"},
+		{"a;\f\nb;\n", "a;\v\nb;\n", "trailing space"}, {"a;\nb;\n", "a;\v\nb;\n", "trailing space +"},
+	} {
+		if f := found(differing("a", c[0], c[1])); len(f.Causes) != 1 || f.Causes[0].Name != c[2] {
+			t.Errorf("%q → %q: want %s%s", c[0], c[1], c[2], named(f))
+		}
+	}
 }

@@ -37,6 +37,18 @@ func literal(p cause.PartEdits) (edits []cause.LiteralEdit) {
 	return edits
 }
 
+// replay returns old with the edits made.
+func replay(old, now []byte, edits []cause.LiteralEdit) []byte {
+	var out []byte
+	at := 0
+	for _, e := range edits {
+		out = append(out, old[at:e.Old.From]...)
+		out = append(out, now[e.Now.From:e.Now.To]...)
+		at = e.Old.To
+	}
+	return append(out, old[at:]...)
+}
+
 // checkReplay fails unless the edits of every part make of the old content the new one,
 // and no cause lacks.
 func checkReplay(t interface{ Fatalf(string, ...any) }, f *cause.Found, cases []cause.Case) {
@@ -55,11 +67,11 @@ func checkReplay(t interface{ Fatalf(string, ...any) }, f *cause.Found, cases []
 					t.Fatalf("%s: edits out of order: %v", c.Name, edits)
 				}
 			}
-			if got := cause.Replay(c.Parts[i].OldText, c.Parts[i].NowText, edits); !bytes.Equal(got, c.Parts[i].NowText) {
+			if got := replay(c.Parts[i].OldText, c.Parts[i].NowText, edits); !bytes.Equal(got, c.Parts[i].NowText) {
 				t.Fatalf("%s: replayed\n%q\nwant\n%q\nof\n%q\nby %v", c.Name, got, c.Parts[i].NowText, c.Parts[i].OldText, edits)
 			}
 		}
-		shown := cause.Shows(f.Causes, c)
+		shown := cause.NewIndex(f.Causes).Shows(c)
 		for _, n := range m.Causes {
 			if !contains(shown, n) {
 				t.Fatalf("%s shows %s (%s) in an analysis and not alone; %v", c.Name, f.Causes[n].ID, f.Causes[n].Name, f.Causes[n].Patterns)

@@ -8,7 +8,8 @@ func (h *hunk) emit() {
 	i, j, done := 0, 0, false // done: the gap of the next pair is part of an edit
 	for n, b := range h.blocks {
 		h.gaps(i, b.a0, j, done)
-		done = h.block(b, h.mark(n), done && i == b.a0 && j == b.b0)
+		touched := n+1 < len(h.blocks) && h.blocks[n+1].a0 == b.a1
+		done = h.block(b, h.mark(n), done && i == b.a0 && j == b.b0, touched)
 		i, j = b.a1, b.b1
 	}
 	h.gaps(i, len(h.scratch.old), j, done)
@@ -37,8 +38,9 @@ func (h *hunk) gap(i, j int) {
 }
 
 // block emits one, and reports whether it took in the gap of the token behind it, as the
-// one before may have done with that of its first.
-func (h *hunk) block(b block, mark []byte, taken bool) (done bool) {
+// one before may have done with that of its first. A gap within a line that differs beside
+// what was replaced belongs to that: by itself it says nothing.
+func (h *hunk) block(b block, mark []byte, taken, touched bool) (done bool) {
 	old, now := h.scratch.old, h.scratch.now
 	var e LiteralEdit
 	switch {
@@ -49,14 +51,30 @@ func (h *hunk) block(b block, mark []byte, taken bool) (done bool) {
 		e.Old, done = edges(h.text.old, old[b.a0:b.a1+1], h.text.now, now[b.b0])
 		e.Now = pointAt(now[b.b0], done)
 	default:
-		if !taken {
-			h.gap(b.a0, b.b0)
-		}
 		e.Old = Span{int(old[b.a0].from), int(old[b.a1-1].to)}
 		e.Now = Span{int(now[b.b0].from), int(now[b.b1-1].to)}
+		switch {
+		case taken:
+		case h.belongs(b.a0, b.b0):
+			e.Old.From, e.Now.From = int(old[b.a0].gap), int(now[b.b0].gap)
+		default:
+			h.text.besideEdit = true
+			h.gap(b.a0, b.b0)
+			h.text.besideEdit = false
+		}
+	}
+	if !done && !touched && h.belongs(b.a1, b.b1) {
+		e.Old.To, e.Now.To, done = int(old[b.a1].from), int(now[b.b1].from), true
 	}
 	h.edit(e, b, mark)
 	return done
+}
+
+// belongs reports whether a gap differs and is within a line on both sides.
+func (h *hunk) belongs(i, j int) bool {
+	a, b := h.scratch.old[i], h.scratch.now[j]
+	x, y := h.text.old[a.gap:a.from], h.text.now[b.gap:b.from]
+	return !bytes.Equal(x, y) && bytes.IndexByte(x, '\n') < 0 && bytes.IndexByte(y, '\n') < 0
 }
 
 // edges returns the range of what is on one side alone: with the gap before it, or with

@@ -1,6 +1,9 @@
 package cause
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // enclosed gives one pattern to a bracket that was added alone, or removed, and the one that
 // closes it, where what they are around has lines that are as they were: then they are in
@@ -9,14 +12,14 @@ func (t *text) enclosed() {
 	if t.seen != nil {
 		return
 	}
-	t.enclosedOn(&t.around[0], sortEdit+" "+string(sign), sortUnwrap, func(p *place) Span { return p.Old })
-	t.enclosedOn(&t.around[1], sortEdit+" \t"+string(sign), sortWrap, func(p *place) Span { return p.Now })
+	t.enclosedOn(&t.around[0], sortEdit.key(string(sign)), sortUnwrap, func(p *place) Span { return p.Old })
+	t.enclosedOn(&t.around[1], sortEdit.key("\t"+string(sign)), sortWrap, func(p *place) Span { return p.Now })
 }
 
 // A lone bracket is where it is, of a place by its index.
 type lone struct{ at, place int }
 
-func (t *text) enclosedOn(s *surroundings, prefix, sort string, of func(*place) Span) {
+func (t *text) enclosedOn(s *surroundings, prefix string, as sort, of func(*place) Span) {
 	var list []lone
 	opened, closed := false, false
 	for i := range t.places {
@@ -31,7 +34,7 @@ func (t *text) enclosedOn(s *surroundings, prefix, sort string, of func(*place) 
 	}
 	if opened && closed {
 		pairUp(s.text, list, func(x, y lone) {
-			m := t.words.add(sort + " " + string(sign) + string(s.text[x.at]) + "\t" + string(sign) + string(s.text[y.at]) + "\t" + wrapContext(s.text, x.at, y.at+1))
+			m := t.words.add(as.key(string(sign) + string(s.text[x.at]) + "\t" + string(sign) + string(s.text[y.at]) + "\t" + wrapContext(s.text, x.at, y.at+1)))
 			t.places[x.place].pattern, t.places[y.place].pattern = m, m
 		})
 	}
@@ -39,7 +42,15 @@ func (t *text) enclosedOn(s *surroundings, prefix, sort string, of func(*place) 
 
 func isLoneBracket(key string) bool {
 	p := parse(key)
-	side := append(p.old, p.now...)
+	return isBracket(&p)
+}
+
+// isBracket reports whether an edit adds or removes one bracket and nothing else.
+func isBracket(p *pattern) bool {
+	if !p.isEdit() {
+		return false
+	}
+	side := slices.Concat(p.old, p.now)
 	return len(side) == 1 && side[0].kind == sign && len(side[0].text) == 1 && bracketAt([]byte(side[0].text), 0) != 0
 }
 

@@ -15,17 +15,26 @@ func ending(c Case) (pattern string, broken bool) {
 	case c.Old == c.Now:
 		return "", false
 	case c.Now.Partial():
-		return sortEnds + " " + c.Now.String(), true
+		return sortEnds.key(c.Now.String()), true
 	case c.Now.Kind == outcome.Signalled:
-		return sortEnds + " crash: " + signalOf(c.Now) + lastOf(c.NowSaid), true
+		return sortEnds.key("crash" + thenSaid + signalOf(c.Now) + lastOf(c.NowSaid)), true
 	case c.Old.Success():
-		return sortFails + " " + c.Now.String() + ": " + clause(c.NowSaid), true
+		return sortFails.key(c.Now.String() + thenSaid + clause(c.NowSaid)), true
 	case c.Now.Success():
-		return sortPasses + " " + c.Old.String() + ": " + clause(c.OldSaid), true
+		return sortPasses.key(c.Old.String() + thenSaid + clause(c.OldSaid)), true
 	case c.Old.Partial():
-		return sortEnds + " " + c.Old.String() + " → " + c.Now.String(), true
+		return sortEnds.key(c.Old.String() + " → " + c.Now.String()), true
 	}
-	return sortEnds + " " + c.Old.String() + " → " + c.Now.String(), false
+	return sortEnds.key(c.Old.String() + " → " + c.Now.String()), false
+}
+
+// thenSaid is in the keys of endings between how a case ended and what was said.
+const thenSaid = ": "
+
+// howEnded returns from the rest of such a key how the case ended.
+func howEnded(rest string) string {
+	how, _, _ := strings.Cut(rest, thenSaid)
+	return how
 }
 
 func signalOf(e outcome.Ending) string {

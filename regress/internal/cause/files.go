@@ -39,20 +39,45 @@ func fileKeys(p Part) (keys []string) {
 	what := kindOfName(p.Key)
 	switch {
 	case p.Old == nil:
-		return []string{sortFile + " new file " + what}
+		return []string{sortFile.key(come(p.Now) + " " + what)}
 	case p.Now == nil:
-		return []string{sortFile + " no file " + what}
+		return []string{sortFile.key(gone(p.Old) + " " + what)}
 	case p.Now.Form != p.Old.Form:
-		return []string{sortFile + " " + formName(p.Old) + " → " + formName(p.Now) + " " + what}
+		return []string{sortFile.key(formName(p.Old) + " → " + formName(p.Now) + " " + what)}
 	case p.Now.Exec && !p.Old.Exec:
-		keys = append(keys, sortFile+" executable "+what)
+		keys = append(keys, sortFile.key("executable "+what))
 	case p.Old.Exec && !p.Now.Exec:
-		keys = append(keys, sortFile+" no longer executable "+what)
+		keys = append(keys, sortFile.key("no longer executable "+what))
 	}
 	if !isText(p) && (len(keys) == 0 || !bytes.Equal(p.OldText, p.NowText)) {
-		keys = append(keys, sortBinary+" "+contents(p.OldText, p.NowText)+" "+what)
+		keys = append(keys, sortBinary.key(contents(p.OldText, p.NowText)+" "+what))
 	}
 	return keys
+}
+
+// whatHappened returns from the rest of such a key what happened, without the extension that
+// kindOfName has put behind it, and without what contents says of the bytes.
+func whatHappened(rest string) string {
+	what, _, _ := strings.Cut(rest, " *")
+	what, _, _ = strings.Cut(what, ",")
+	return what
+}
+
+// come names what was not there before. That a source is removed is no new file: who takes
+// new files must not take that too.
+func come(p *outcome.Part) string {
+	if p.Form == outcome.Gone {
+		return "source removed"
+	}
+	return "new " + formName(p)
+}
+
+// gone names what is no longer there.
+func gone(p *outcome.Part) string {
+	if p.Form == outcome.Gone {
+		return "source no longer removed"
+	}
+	return "no " + formName(p)
 }
 
 func formName(p *outcome.Part) string {

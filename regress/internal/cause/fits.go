@@ -70,7 +70,7 @@ func (p *pattern) mask() string {
 // under writes a pattern with its words and numbers left out where the mask has no 1.
 func (p *pattern) under(mask string) string {
 	var b strings.Builder
-	b.WriteString(p.sort + "\t" + p.in)
+	b.WriteString(string(p.sort) + "\t" + p.in)
 	n := 0
 	for _, side := range [...][]piece{p.old, p.now} {
 		b.WriteByte('\t')

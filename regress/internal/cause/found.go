@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
-	"strings"
 )
 
 // finder is an Analysis on its way to what it found.
@@ -65,7 +64,7 @@ func (f *finder) index() {
 	for i, k := range keys {
 		f.at[k] = i
 		f.patterns[i] = used{key: f.list[k]}
-		if sort, _, _ := strings.Cut(f.list[k], " "); f.torn && kindOf(sort) == Edit {
+		if f.torn && kindOf(sortOf(f.list[k])) == Edit {
 			f.patterns[i].pattern = pattern{sort: sortSpace, rest: "anything"}
 		} else {
 			f.patterns[i].pattern = parse(f.list[k])

@@ -71,8 +71,8 @@ func (f *finder) make(set, uses []int) {
 	f.groups = append(f.groups, g)
 }
 
-func kindOf(sort string) Kind {
-	switch sort {
+func kindOf(s sort) Kind {
+	switch s {
 	case sortFails:
 		return Failing
 	case sortPasses:

@@ -89,7 +89,7 @@ func TestExecutableBitHidesNoContents(t *testing.T) {
 				t.Errorf("%q → %q: causes %v, want %q", c.old, c.now, names, c.names)
 			}
 		}
-		if shown := cause.Shows(f.Causes, one); len(shown) != len(c.names) {
+		if shown := cause.NewIndex(f.Causes).Shows(one); len(shown) != len(c.names) {
 			t.Errorf("%q → %q: shows %v alone", c.old, c.now, shown)
 		}
 	}

@@ -72,7 +72,7 @@ func (t *text) whole(b block, c *lineCounter) {
 }
 
 // wholePattern is that of what is replaced as a whole.
-const wholePattern = sortEdit + " L…\tL…"
+const wholePattern = string(sortEdit) + " L…\tL…"
 
 // aligned goes through a block of many lines that differ, line by line where lines are
 // alike but for their words and numbers.

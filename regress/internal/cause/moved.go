@@ -22,7 +22,7 @@ func (t *text) moved() {
 		if len(gone) != len(come) || !t.areAll(o.gone, gone) || !t.areAll(o.come, come) || !t.sameTexts(gone, come) {
 			continue
 		}
-		m := t.words.add(sortMove + " " + o.side + "\t" + o.side)
+		m := t.words.add(sortMove.key(o.side + "\t" + o.side))
 		both := slices.Concat(gone, come)
 		slices.Sort(both)
 		for _, i := range both {
@@ -49,12 +49,12 @@ type opposite struct {
 // opposites are those among the patterns of a text, in their order.
 func (t *text) opposites(at map[int32][]int) (found []opposite) {
 	for gone := range at {
-		side, isEdit := strings.CutPrefix(t.words.list[gone], sortEdit+" ")
+		side, isEdit := strings.CutPrefix(t.words.list[gone], sortEdit.key(""))
 		side, isGone := strings.CutSuffix(side, "\t")
 		if !isEdit || !isGone || strings.Count(side, " ") < movedMin-1 || !strings.Contains(" "+side, " w") {
 			continue
 		}
-		if come, known := t.words.numbers[sortEdit+" \t"+side]; known && len(at[come]) > 0 {
+		if come, known := t.words.numbers[sortEdit.key("\t"+side)]; known && len(at[come]) > 0 {
 			found = append(found, opposite{side, gone, come})
 		}
 	}

@@ -36,7 +36,7 @@ func does(p *pattern) string {
 	case sortPasses:
 		return "passes: " + said(p.rest)
 	case sortSpace, sortFile, sortEnds:
-		return printable(p.rest)
+		return printable(p.rest) // what keys say of these is fit to be read
 	case sortBinary:
 		return "binary " + printable(p.rest)
 	}
@@ -171,12 +171,20 @@ func pieceName(e piece) string {
 	return e.text
 }
 
+// Signs behind which, and before which, a name has no space, as in what most languages have:
+// a.b, f(x), x[i], !x, $x, a::b, p->q, x?.y, //TXT. A sign counts if it is anywhere in the
+// text, so that one of ->, - or >, does too.
+const (
+	tightBehind = "([{.::!~@$->#?.//"
+	tightBefore = ")]}.::,;([->?.:"
+)
+
 // spaced reports whether a name has a space between two elements.
 func spaced(a, b piece) bool {
 	if a.kind != sign && b.kind != sign {
 		return a.kind != number || b.kind != word
 	}
-	if a.kind == sign && strings.Contains("([{.::!~@$->#?.//", a.text) || b.kind == sign && strings.Contains(")]}.::,;([->?.:", b.text) {
+	if a.kind == sign && strings.Contains(tightBehind, a.text) || b.kind == sign && strings.Contains(tightBefore, b.text) {
 		return a.kind == sign && strings.Contains(",;", a.text)
 	}
 	return true

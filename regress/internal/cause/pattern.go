@@ -13,23 +13,26 @@ type piece struct {
 	text string // of a slot its number
 }
 
-// The sorts of patterns: what the first word of each is.
+// A sort of patterns is what the first word of each is. Like all of a key it is part of
+// signatures, and stays.
+type sort string
+
 const (
-	sortEdit   = "e"
-	sortMove   = "m"
-	sortWrap   = "w+" // brackets that were added around something
-	sortUnwrap = "w-" // brackets around something that were removed
-	sortSpace  = "s"  // whitespace
-	sortFails  = "n"
-	sortPasses = "p"
-	sortEnds   = "x" // otherwise than before
-	sortFile   = "f"
-	sortBinary = "b" // what is no text
+	sortEdit   sort = "e"
+	sortMove   sort = "m"
+	sortWrap   sort = "w+" // brackets that were added around something
+	sortUnwrap sort = "w-" // brackets around something that were removed
+	sortSpace  sort = "s"  // whitespace
+	sortFails  sort = "n"
+	sortPasses sort = "p"
+	sortEnds   sort = "x" // otherwise than before
+	sortFile   sort = "f"
+	sortBinary sort = "b" // what is no text
 )
 
 // A pattern says what edits have alike.
 type pattern struct {
-	sort     string
+	sort     sort
 	old, now []piece // of sorts that are of tokens; of brackets the opening and the closing half
 	rest     string  // of the others
 	in       string  // where it stands, if it says little by itself; see context.go
@@ -37,23 +40,33 @@ type pattern struct {
 
 func (p *pattern) isEdit() bool { return p.sort == sortEdit }
 
-// isOfTokens reports whether it has sides.
-func isOfTokens(sort string) bool {
-	return sort == sortEdit || sort == sortMove || sort == sortWrap || sort == sortUnwrap
+// isOfTokens reports whether patterns of a sort have sides.
+func (s sort) isOfTokens() bool {
+	return s == sortEdit || s == sortMove || s == sortWrap || s == sortUnwrap
+}
+
+// key is that of a pattern.
+func (s sort) key(rest string) string { return string(s) + " " + rest }
+
+// sortOf returns the sort of a key.
+func sortOf(key string) sort {
+	s, _, _ := strings.Cut(key, " ")
+	return sort(s)
 }
 
 func parse(key string) pattern {
-	sort, rest, _ := strings.Cut(key, " ")
-	if !isOfTokens(sort) {
-		if sort != sortSpace {
-			return pattern{sort: sort, rest: rest}
+	first, rest, _ := strings.Cut(key, " ")
+	of := sort(first)
+	if !of.isOfTokens() {
+		if of != sortSpace {
+			return pattern{sort: of, rest: rest}
 		}
 		rest, in, _ := strings.Cut(rest, "\t")
-		return pattern{sort: sort, rest: rest, in: in}
+		return pattern{sort: of, rest: rest, in: in}
 	}
 	old, rest, _ := strings.Cut(rest, "\t")
 	now, in, _ := strings.Cut(rest, "\t")
-	return pattern{sort: sort, old: pieces(old), now: pieces(now), in: in}
+	return pattern{sort: of, old: pieces(old), now: pieces(now), in: in}
 }
 
 func pieces(side string) []piece {
@@ -73,17 +86,14 @@ func pieces(side string) []piece {
 
 // key is what parse reads.
 func (p *pattern) key() string {
-	if !isOfTokens(p.sort) {
-		if p.in != "" {
-			return p.sort + " " + p.rest + "\t" + p.in
-		}
-		return p.sort + " " + p.rest
+	rest := p.rest
+	if p.sort.isOfTokens() {
+		rest = sideText(p.old) + "\t" + sideText(p.now)
 	}
-	key := p.sort + " " + sideText(p.old) + "\t" + sideText(p.now)
 	if p.in != "" {
-		key += "\t" + p.in
+		rest += "\t" + p.in
 	}
-	return key
+	return p.sort.key(rest)
 }
 
 // sideText is what pieces reads.
@@ -126,7 +136,7 @@ func (p *pattern) isOpen() bool {
 // Patterns are kept as text: what is not UTF-8 as %XX.
 const hexDigits = "0123456789abcdef"
 
-// shown returns a key as it is kept in Cause.Patterns.
+// shownKey returns a key as it is kept in Cause.Patterns.
 func shownKey(key string) string {
 	if utf8.ValidString(key) && !strings.Contains(key, "%") && !strings.ContainsFunc(key, isControl) {
 		return key

@@ -104,7 +104,6 @@ func (c *comparer) myers(found []block, a, b []uint64, r block, dMax int) ([]blo
 // back walks the way that reached diagonal k after d steps from its end.
 func (c *comparer) back(found []block, r block, d, k int) []block {
 	first := len(found)
-	x := r.a1 - r.a0
 	for ; d > 0; d-- {
 		row := c.trace[d*(d-1)/2:][:d] // after d-1 steps: diagonals 1-d … d-1
 		at := func(k int) int { return int(row[(k+d-1)/2]) }
@@ -116,9 +115,8 @@ func (c *comparer) back(found []block, r block, d, k int) []block {
 			px, pk = at(k-1), k-1
 			found = c.extend(found, first, block{r.a0 + px, r.a0 + px + 1, r.b0 + px - pk, r.b0 + px - pk})
 		}
-		x, k = px, pk
+		k = pk
 	}
-	_ = x
 	for i, j := first, len(found)-1; i < j; i, j = i+1, j-1 {
 		found[i], found[j] = found[j], found[i]
 	}

@@ -33,7 +33,7 @@ func (f *finder) generalize() {
 	groups := map[string][]filled{}
 	for i := range f.patterns {
 		p := &f.patterns[i]
-		if !isOfTokens(p.sort) {
+		if !p.sort.isOfTokens() {
 			f.shape(p.pattern, []int{i})
 			continue
 		}
@@ -261,7 +261,7 @@ func (f *finder) poor(t pattern, group []filled) (poor []int) {
 func (f *finder) shape(t pattern, members []int) {
 	text := t.key()
 	if t.sort == sortMove && !t.hasWord() {
-		t, text = pattern{sort: sortMove}, sortMove
+		t, text = pattern{sort: sortMove}, string(sortMove)
 	}
 	n, known := f.shapeOf[text]
 	if !known {

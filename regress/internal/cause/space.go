@@ -25,20 +25,20 @@ func (t *text) space(old, now Span, c *lineCounter) {
 		if bytes.Equal(x, y) {
 			continue
 		}
-		name := blankLines(x, y)
+		change := blankLines(x, y)
 		switch {
 		case cut[1] == a0:
-			name = trailing(x, y)
+			change = trailing(x, y)
 		case cut[0] == a1:
-			name = indent(x, y)
+			change = indent(x, y)
 		}
-		t.gapEdit(Span{old.From + cut[0], old.From + cut[1]}, Span{now.From + cut[2], now.From + cut[3]}, name, c)
+		t.gapEdit(Span{old.From + cut[0], old.From + cut[1]}, Span{now.From + cut[2], now.From + cut[3]}, gapChange{sort: change}, c)
 	}
 }
 
-func (t *text) gapEdit(old, now Span, name string, c *lineCounter) {
-	key := append(append(t.scratch.key[:0], sortSpace+" "...), name...)
-	if in := t.spaceContext(old, now, name); in != "" {
+func (t *text) gapEdit(old, now Span, change gapChange, c *lineCounter) {
+	key := append(append(t.scratch.key[:0], sortSpace.key("")...), change.key()...)
+	if in := t.spaceContext(old, now, change); in != "" {
 		key = append(append(key, '\t'), in...)
 	}
 	t.scratch.key = key
@@ -47,85 +47,70 @@ func (t *text) gapEdit(old, now Span, name string, c *lineCounter) {
 
 // spaceContext returns what tells whitespace apart that was changed alike; by the side
 // that has more lines, for there is what was taken apart, or put together.
-func (t *text) spaceContext(old, now Span, name string) string {
-	blank := strings.HasPrefix(name, "blank line")
-	broken := strings.Contains(name, "line break")
-	if !blank && !broken && !strings.Contains(name, "space →") && !strings.Contains(name, "spaces →") || strings.HasPrefix(name, "indent") {
+func (t *text) spaceContext(old, now Span, change gapChange) string {
+	switch {
+	case change.isOfIndent():
+		return t.indentContext(old, now)
+	case change.sort == alignment && !sameWords(lastLineOf(t.old, old.From), lastLineOf(t.now, now.From)):
+		return "behind an edit"
+	case !change.isTelling():
 		return ""
 	}
 	s, gap := &t.around[0], old
+	other, at, since := &t.around[1], now.From, "in removed "
 	if bytes.IndexByte(t.old[old.From:old.To], '\n') < 0 {
 		s, gap = &t.around[1], now
+		other, at, since = &t.around[0], old.From, "in added "
 	}
-	if blank { // of the lines themselves, without the indent of the one behind
+	if change.isOfBlankLines() { // of the lines themselves, without the indent of the one behind
 		gap.To = skip(s.text, gap.To)
 	}
-	return s.gap(gap, blank, broken)
+	in := s.gap(gap, change)
+	if !change.isBroken() {
+		return in
+	}
+	if bracket, is := strings.CutPrefix(in, "in "); is && in != inComment && !other.isEnclosed(at) {
+		in = since + bracket
+	}
+	if t.besideEdit {
+		in = strings.TrimPrefix(in+" before an edit", " ")
+	}
+	return in
+}
+
+// An indented line is one whose indent changed last.
+type indented struct {
+	ends, by int // where its indent ends, how many bytes more it has
+	in       string
+}
+
+// indentContext returns that of an indent. A line that begins with an operator goes on with
+// what was begun, and is aligned with that; if it moves as the line before does, it says no
+// more than that line.
+func (t *text) indentContext(old, now Span) string {
+	is := indented{ends: now.To, by: now.To - now.From - (old.To - old.From)}
+	behind := t.now[now.To:min(len(t.now), now.To+operatorMax)]
+	if weight(firstByte(behind)) == operatorWeight && headOf(behind) == "" && !t.around[1].inRemark(now.To) {
+		is.in = "before an operator"
+	}
+	last := t.lastIndent
+	between := t.now[max(min(last.ends, now.From), now.From-scanMax):now.From]
+	if last.by == is.by && bytes.IndexByte(bytes.TrimSpace(between), '\n') < 0 {
+		is.in = last.in
+	}
+	t.lastIndent = is
+	return is.in
 }
 
 func skip(text []byte, at int) int { return int(skipSpace(text, int32(at), int32(len(text)))) }
 
-// within names a change of the gap between two tokens where at most one side has the
-// end of a line.
-func within(a, b []byte, aLine, bLine int) string {
-	switch {
-	case aLine >= 0:
-		return "line break → " + blank(b)
-	case bLine >= 0:
-		return blank(a) + " → line break"
-	case len(a) > 1 && len(b) > 1 && !bytes.ContainsAny(a, "\t") && !bytes.ContainsAny(b, "\t"):
-		return "alignment"
+// sameWords reports whether two texts differ by whitespace alone.
+func sameWords(a, b []byte) bool {
+	for {
+		a, b = bytes.TrimLeft(a, " \t"), bytes.TrimLeft(b, " \t")
+		if len(a) == 0 || len(b) == 0 || a[0] != b[0] {
+			return len(a) == len(b)
+		}
+		a, b = a[1:], b[1:]
 	}
-	return blank(a) + " → " + blank(b)
-}
-
-// blank names a gap within a line.
-func blank(b []byte) string {
-	switch {
-	case len(b) == 0:
-		return "no space"
-	case bytes.IndexByte(b, '\t') >= 0:
-		return "tab"
-	case len(b) == 1:
-		return "space"
-	}
-	return "spaces"
-}
-
-func trailing(a, b []byte) string {
-	switch {
-	case string(a) == "\r" && len(b) == 0:
-		return "line end CRLF → LF"
-	case len(a) == 0 && string(b) == "\r":
-		return "line end LF → CRLF"
-	case len(a) > len(b):
-		return "trailing space −"
-	}
-	return "trailing space +"
-}
-
-func blankLines(a, b []byte) string {
-	x, y := bytes.Count(a, newline), bytes.Count(b, newline)
-	switch {
-	case x > y:
-		return "blank line −"
-	case x < y:
-		return "blank line +"
-	}
-	return "blank line" // what is on it
-}
-
-func indent(a, b []byte) string {
-	tabs, now := bytes.Count(a, []byte("\t")), bytes.Count(b, []byte("\t"))
-	switch {
-	case tabs > 0 && now == 0 && len(b) > 0:
-		return "indent tab → spaces"
-	case tabs == 0 && now > 0 && len(a) > 0:
-		return "indent spaces → tab"
-	case len(a) < len(b):
-		return "indent +"
-	case len(a) > len(b):
-		return "indent −"
-	}
-	return "indent"
 }

@@ -39,40 +39,63 @@ func (s *surroundings) openerOf(at int) int {
 	return -1
 }
 
-// quotes are what a line is in at a place: what the quote is that is open, and whether a
-// comment has begun.
+// quotes are what a place is in: what the quote is that is open on its line, and whether
+// a comment has begun, of the line or one of many.
 type quotes struct {
-	begin, to, at int // of the line; up to where it has no end; up to where this is known
-	open          byte
-	remark        bool
+	begin, at int // of the line; up to where this is known
+	open      byte
+	remark    bool // up to the line's end
+	ends      int  // where a comment ends that goes over lines; 0 for none
+	closed    int  // where the next end of one is, as far as it was looked for; -1 for none
 }
 
-// quotedAt says if a place is in a string or a comment of its line.
+// inComment is the context of what is in one.
+const inComment = "in TXT"
+
+// quotedAt says if a place is in a string or a comment.
 func (s *surroundings) quotedAt(at int) string {
 	q := &s.quoted
-	if at < q.to || at > q.begin+scanMax || bytes.IndexByte(s.text[q.to:at], '\n') >= 0 {
-		from := max(0, at-scanMax)
-		begin := bytes.LastIndexByte(s.text[from:at], '\n')
-		if begin < 0 && from > 0 {
-			return "" // too far to tell
-		}
-		*q = quotes{begin: from + begin + 1, at: from + begin + 1}
-	}
-	q.to = at
-	q.goOn(s.text[:at])
-	switch {
+	switch isRemark := s.inRemark(at); {
+	case isRemark:
+		return inComment
+	case at > q.begin+scanMax: // too far to tell
 	case q.remark:
-		return "in TXT"
+		return inComment
 	case q.open != 0:
 		return "in STR"
 	}
 	return ""
 }
 
-// goOn looks at the rest of a text.
-func (q *quotes) goOn(text []byte) {
-	for ; q.at < len(text) && !q.remark; q.at++ {
+// inRemark reports whether a place is in a comment of many lines. Of one that begins far
+// away it is known that a line begins with its *.
+func (s *surroundings) inRemark(at int) bool {
+	q := &s.quoted
+	if at < q.at || at > q.at+scanMax {
+		from := max(0, at-scanMax)
+		if from > 0 {
+			from += bytes.IndexByte(s.text[from:at], '\n') + 1
+		}
+		if at < q.at {
+			q.closed = 0
+		}
+		*q = quotes{begin: from, at: from, closed: q.closed}
+		line := bytes.TrimLeft(s.text[from:at], " \t")
+		if len(line) > 1 && line[0] == '*' && (isSpace(line[1]) || line[1] == '/') {
+			q.ends = q.endFrom(s.text, from)
+		}
+	}
+	q.goOn(s.text, at)
+	return at < q.ends
+}
+
+// goOn looks at a text up to a place.
+func (q *quotes) goOn(text []byte, to int) {
+	for ; q.at < to; q.at++ {
 		switch c := text[q.at]; {
+		case c == '\n':
+			q.begin, q.open, q.remark = q.at+1, 0, false
+		case q.at < q.ends || q.remark:
 		case q.open != 0 && c == '\\':
 			q.at++
 		case q.open != 0:
@@ -82,13 +105,28 @@ func (q *quotes) goOn(text []byte) {
 		case isQuote(c):
 			q.open = c
 		case c == '/' || c == '#':
-			if q.at+1 == len(text) { // what it begins is behind
+			if q.at+1 == to { // what it begins is behind
 				return
 			}
 			next := text[q.at+1]
-			q.remark = c == '/' && (next == '/' || next == '*') || c == '#' && next == ' '
+			q.remark = c == '/' && next == '/' || c == '#' && next == ' '
+			if c == '/' && next == '*' {
+				q.ends = q.endFrom(text, q.at+2)
+			}
 		}
 	}
+}
+
+// endFrom returns where the comment ends that a place is in, 0 if it does not: then it is
+// none.
+func (q *quotes) endFrom(text []byte, at int) int {
+	if q.closed >= 0 && q.closed < at+2 {
+		q.closed = -1
+		if i := bytes.Index(text[at:], []byte("*/")); i >= 0 {
+			q.closed = at + i + 2
+		}
+	}
+	return max(0, q.closed)
 }
 
 // spaceBefore returns where the whitespace begins that ends at a place, or as far as it is
@@ -100,12 +138,18 @@ func spaceBefore(text []byte, at int) int {
 	return at
 }
 
+// isEnclosed reports whether a place is in brackets other than those of a body.
+func (s *surroundings) isEnclosed(at int) bool {
+	i := s.openerOf(at)
+	return i >= 0 && s.text[i] != '{'
+}
+
 // encloser says what a place stands in: a bracket and what is before that, or else the
 // keyword or the sign that it stands behind.
-func (s *surroundings) encloser(at int) string {
+func (s *surroundings) encloser(at int) (in string, isBracket bool) {
 	text := s.text
-	if i := s.openerOf(at); i >= 0 && text[i] != '{' {
-		return "in " + opens(text, i)
+	if s.isEnclosed(at) {
+		return "in " + opens(text, s.openerOf(at)), true
 	}
 	end := spaceBefore(text, at)
 	from := end
@@ -114,11 +158,11 @@ func (s *surroundings) encloser(at int) string {
 	}
 	switch {
 	case isKeyword(text[from:end]):
-		return "behind " + string(text[from:end])
+		return "behind " + string(text[from:end]), false
 	case end > 0 && weight(text[end-1]) > 0 && !isQuote(text[end-1]):
-		return "behind " + string(text[end-1])
+		return "behind " + string(text[end-1]), false
 	}
-	return ""
+	return "", false
 }
 
 // opens says what the bracket at i is: that of a call, of an index, or of what is before.
@@ -143,7 +187,7 @@ func opens(text []byte, i int) string {
 		return string(text[from:end]) + " " + closed
 	case from < end && end == i:
 		return "f" + closed
-	case end > 0 && text[end-1] == '=' && end > 1 && weight(text[end-2]) == 4:
+	case end > 0 && text[end-1] == '=' && end > 1 && weight(text[end-2]) == operatorWeight:
 		return string(text[end-2:end]) + " " + closed
 	case end > 0 && text[end-1] == '=':
 		return "= " + closed

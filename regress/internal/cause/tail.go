@@ -9,9 +9,9 @@ import (
 
 const (
 	foldAbove     = 25  // causes of edits; as many as that are shown as they are
-	foldPart      = 100 // a cause is rare that has less than one in so many cases …
+	foldPart      = 100 // a cause is rare that has less than one in so many cases, or than literalMin
 	elsewherePart = 20  // the same for one that has others like it in other places
-	familyMin     = 3   // … or than literalMin; causes that make a family
+	familyMin     = 3   // causes that make a family
 	familyMax     = 20  // families of that kind; what is left has what it does in common
 	foldedName    = 200 // names of causes that were folded into one, at most
 )

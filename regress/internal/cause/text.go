@@ -29,14 +29,16 @@ type place struct {
 
 // A text is one part while it is compared.
 type text struct {
-	old, now []byte
-	words    *words
-	scratch  *scratch
-	places   []place
-	cuts     []int32
-	seen     map[int32]extent // by pattern, where there are more than editsMax edits
-	changed  int64            // bytes in the larger side of edits that are more than whitespace
-	around   [2]surroundings  // of what was, and of what is
+	old, now   []byte
+	words      *words
+	scratch    *scratch
+	places     []place
+	cuts       []int32
+	seen       map[int32]extent // by pattern, where there are more than editsMax edits
+	changed    int64            // bytes in the larger side of edits that are more than whitespace
+	around     [2]surroundings  // of what was, and of what is
+	lastIndent indented
+	besideEdit bool // the gap that is looked at is before what was replaced
 }
 
 // scratch is memory that is used for one part after another.
@@ -60,7 +62,7 @@ func (p *scratches) get() *scratch {
 	return &scratch{}
 }
 
-// compareTexts finds the edits of a text, in order.
+// compare finds the edits of a text, in order.
 func (t *text) compare() {
 	from, oldTo, nowTo := t.trim()
 	if from == oldTo && from == nowTo {

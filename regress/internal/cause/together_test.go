@@ -88,6 +88,42 @@ func TestAgainAndAgain(t *testing.T) {
 	checkReplay(t, f, cases)
 }
 
+// That edits are near each other in copies of one text is no evidence that they are one
+// change: not where there is a crowd of them, and not in a few cases.
+func TestCopiesAreNotBundled(t *testing.T) {
+	crowd := [...]string{"a = one b c two d e three f g four h i five j k;\n", "a = 1 b c 2 d e 3 f g 4 h i 5 j k;\n"}
+	pair := [...]string{"a = one(b);\nc = two(d);\n", "a = 1(b);\nc = 2(d);\n"}
+	for _, c := range []struct {
+		name     string
+		copied   [2]string
+		cases    int
+		isVaried bool
+		want     int
+	}{
+		{"a crowd", crowd, 12, true, 5},
+		{"few cases", pair, 5, false, 2},
+		{"few cases, beside different things", pair, 5, true, 1},
+		{"many cases", pair, 12, false, 1},
+	} {
+		var cases []cause.Case
+		for i := range c.cases {
+			name := "a"
+			if c.isVaried {
+				name = "v" + string(rune('a'+i))
+			}
+			fill := func(text string) string {
+				return strings.Repeat("pad();\n", 50+2*i) + strings.ReplaceAll(text, "= ", "= "+name+" ")
+			}
+			cases = append(cases, differing(fmt.Sprint("c", i), fill(c.copied[0]), fill(c.copied[1])))
+		}
+		f := found(cases...)
+		if len(f.Causes) != c.want {
+			t.Errorf("%s: %d causes, want %d%s", c.name, len(f.Causes), c.want, named(f))
+		}
+		checkReplay(t, f, cases)
+	}
+}
+
 // Brackets around lines that are as they were are one change, though only the first and the
 // last line differ.
 func TestBracketsAroundLines(t *testing.T) {

@@ -32,7 +32,7 @@ func (h *hunk) moves() {
 			x = y
 		}
 		es := collapse(nil, h.text.old, s.old[x.a0:x.a1])
-		m := append(append(appendElements([]byte(sortMove+" "), es), '\t'), appendElements(nil, es)...)
+		m := append(append(appendElements([]byte(sortMove.key("")), es), '\t'), appendElements(nil, es)...)
 		h.setMark(i-1, m)
 		h.setMark(i, m)
 	}
@@ -43,7 +43,7 @@ type bracket struct {
 }
 
 // wraps looks for pure blocks whose brackets close each other.
-func (h *hunk) wraps(s side, sort string) {
+func (h *hunk) wraps(s side, as sort) {
 	if len(h.blocks) < 2 {
 		return
 	}
@@ -79,7 +79,7 @@ func (h *hunk) wraps(s side, sort string) {
 			join(partner, b, o.block)
 		}
 	}
-	h.partners(partner, s, sort)
+	h.partners(partner, s, as)
 }
 
 func join(partner []int, b, with int) {
@@ -92,7 +92,7 @@ func join(partner []int, b, with int) {
 	}
 }
 
-func (h *hunk) partners(partner []int, s side, sort string) {
+func (h *hunk) partners(partner []int, s side, as sort) {
 	for i, p := range partner {
 		j := p - 1
 		if p <= 0 || j <= i || partner[j] != i+1 || h.mark(i) != nil || h.mark(j) != nil {
@@ -103,7 +103,7 @@ func (h *hunk) partners(partner []int, s side, sort string) {
 		if !pure || !pure2 {
 			continue
 		}
-		m := appendElements([]byte(sort+" "), collapse(nil, s.text, s.tokens[from:to]))
+		m := appendElements([]byte(as.key("")), collapse(nil, s.text, s.tokens[from:to]))
 		m = appendElements(append(m, '\t'), collapse(nil, s.text, s.tokens[from2:to2]))
 		if to-from == 1 && to2-from2 == 1 {
 			m = append(append(m, '\t'), wrapContext(s.text, int(s.tokens[from].from), int(s.tokens[to2-1].to))...)

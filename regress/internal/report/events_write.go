@@ -30,7 +30,7 @@ func (e *events) Close() error          { return e.w.Close() }
 
 func (e *events) line(v any) error {
 	e.buffer.Reset()
-	if err := encodeLine(&e.buffer, v); err != nil {
+	if err := EncodeLine(&e.buffer, v); err != nil {
 		return err
 	}
 	if _, err := e.w.Write(e.buffer.Bytes()); err != nil {
@@ -39,9 +39,9 @@ func (e *events) line(v any) error {
 	return nil
 }
 
-// encodeLine writes v as one line; "<" and "&" stay as they are, for what
-// reads this is no browser.
-func encodeLine(w io.Writer, v any) error {
+// EncodeLine writes v as one line, as all lines of JSON are written that muster puts out: "<"
+// and "&" stay as they are, for what reads this is no browser.
+func EncodeLine(w io.Writer, v any) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	return enc.Encode(v)

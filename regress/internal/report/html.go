@@ -151,7 +151,7 @@ func (p *page) group(g Group) {
 	p.members = append(p.members, g.Members[:min(len(g.Members), pageMembersMax)])
 }
 
-// policy lets the page have its own style and its own script, by its digest, and nothing
+// pagePolicy lets the page have its own style and its own script, by its digest, and nothing
 // else.
 func pagePolicy() string {
 	sum := sha256.Sum256([]byte(pageScript))

@@ -64,7 +64,7 @@ func (c *pageCases) Number() string { return readable.Number(len(c.p.rows)) }
 func (c *pageCases) Left() []string {
 	var told []string
 	if left := len(c.p.rows) - c.shown; left > 0 {
-		told = append(told, readable.Count(left, "more case")+": muster check --format json lists all.")
+		told = append(told, readable.Count(left, "more case")+": the same command with --format json lists all.")
 	}
 	if c.without > 0 {
 		told = append(told, "The differences of "+readable.Count(c.without, "case")+" are left out to keep the page small: muster show NAME has each whole.")

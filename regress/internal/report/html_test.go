@@ -243,7 +243,7 @@ func TestHTMLIsBounded(t *testing.T) {
 	}
 	rows, unfold := strings.Count(page, `<li id="case-`), strings.Count(page, `<pre class="diff">`)
 	for _, want := range []string{
-		readable.Count(cases-rows, "more case") + ": muster check --format json lists all.",
+		readable.Count(cases-rows, "more case") + ": the same command with --format json lists all.",
 		"more causes: muster groups lists all.",
 		"The differences of ",
 	} {

@@ -91,11 +91,11 @@ func (j *jsonLines) write(s Summary) error {
 	w := bufio.NewWriter(j.w)
 	for _, c := range j.cases {
 		c.Causes = j.found.ids(string(c.Name))
-		if err := encodeLine(w, c); err != nil {
+		if err := EncodeLine(w, c); err != nil {
 			return err
 		}
 	}
-	if err := encodeLine(w, toJSONSummary(s, j.costs)); err != nil {
+	if err := EncodeLine(w, toJSONSummary(s, j.costs)); err != nil {
 		return err
 	}
 	return w.Flush()

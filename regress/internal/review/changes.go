@@ -54,32 +54,6 @@ func (r *Review) takenBack(item int) bool {
 	return r.Pending(item) && r.base[r.items[item].ID] == Accepted
 }
 
-// A Wait is a case that some of its items keep out of the golden, although others are
-// accepted.
-type Wait struct {
-	Case int
-	For  []int // items that are not accepted
-}
-
-// Waiting returns the cases that wait, in their order.
-func (r *Review) Waiting() (waits []Wait) {
-	for i := range r.cases {
-		if r.cases[i].Promoted {
-			continue
-		}
-		w := Wait{Case: i}
-		for _, item := range r.cases[i].Items {
-			if r.State(item) != Accepted {
-				w.For = append(w.For, item)
-			}
-		}
-		if len(w.For) > 0 && len(w.For) < len(r.cases[i].Items) {
-			waits = append(waits, w)
-		}
-	}
-	return waits
-}
-
 // A Conflict is a decision that somebody else took otherwise in the meantime.
 type Conflict struct {
 	ID           string

@@ -1,5 +1,5 @@
 // Package review is the review of a run as data: what there is to decide, what was
-// decided, and how a difference is laid out in lines. Nothing is written by deciding:
+// decided and what that comes to, and how a difference is laid out in lines. Nothing is written by deciding:
 // Changes says what a commit would write, and until then all of it can be undone.
 //
 // It is pure: no screen, disk or clock. It must not know who looks: a terminal and a
@@ -146,12 +146,6 @@ func (r *Review) Counts() map[State]int {
 		counts[r.State(i)]++
 	}
 	return counts
-}
-
-// Promotable reports whether all items of a case are accepted and it is not in the
-// golden yet: a commit would promote it.
-func (r *Review) Promotable(c int) bool {
-	return !r.cases[c].Promoted && !slices.ContainsFunc(r.cases[c].Items, func(i int) bool { return r.State(i) != Accepted })
 }
 
 // Visible returns the indexes of the items that pass the filter, in their order. The

@@ -56,7 +56,7 @@ func readJournal[T any](path string) (lines []T, whole int64, err error) {
 		one, rest, ended := bytes.Cut(text, []byte("\n"))
 		var line T
 		if !ended || json.Unmarshal(one, &line) != nil {
-			break // torn by the interruption: that case runs again
+			break // torn by the interruption: whatever it was of runs again
 		}
 		lines = append(lines, line)
 		whole += int64(len(one)) + 1

@@ -1,5 +1,5 @@
-// Package state is the folder .muster: past runs, the lock that one writing
-// run holds, the cache, and goldens on their way to elsewhere. A run's folder holds run.json (what it was and how
+// Package state is the folder .muster: past runs with the sources that were reduced for them,
+// the lock that one writing run holds, the cache, and goldens on their way to elsewhere. A run's folder holds run.json (what it was and how
 // it ended), cases.jsonl (a line per case that is done, for --resume), pairs.jsonl (what
 // both commands took, of a check or a compare, likewise), results.json
 // (a verdict per case that was not identical, and whether it was accepted), causes.json and
@@ -42,6 +42,11 @@ func (s *State) Cache() string { return filepath.Join(s.dir, "cache") }
 
 // Recorded returns the folder for what was recorded for elsewhere and is not there yet.
 func (s *State) Recorded() string { return filepath.Join(s.dir, "recorded") }
+
+// Reduced returns the folder for the reduced sources of a run. It goes when the run does.
+func (s *State) Reduced(run string) string { return filepath.Join(s.reduced(), run) }
+
+func (s *State) reduced() string { return filepath.Join(s.dir, "reduced") }
 
 func (s *State) runs() string { return filepath.Join(s.dir, "runs") }
 
@@ -119,7 +124,7 @@ func (r *Run) Save() error {
 	return r.replace("run.json", append(text, '\n'))
 }
 
-// prune removes the oldest runs, but never current, which has just begun, nor
+// prune removes the oldest runs and what was reduced for them, but never current, which has just begun, nor
 // the newest unfinished one of a command beside it: it may be resumed.
 func (s *State) prune(current string) error {
 	if err := s.removeNoRuns(); err != nil {
@@ -147,6 +152,30 @@ func (s *State) prune(current string) error {
 			return err
 		}
 		excess--
+	}
+	return s.pruneReduced()
+}
+
+// pruneReduced removes the reduced sources of runs that are no more, whoever removed those
+// and however far that came.
+func (s *State) pruneReduced() error {
+	entries, err := os.ReadDir(s.reduced())
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fault.Environmentf("state folder: %w", err)
+	}
+	for _, e := range entries {
+		if !e.IsDir() || !isID(e.Name()) {
+			continue
+		}
+		if _, err := os.Lstat(filepath.Join(s.runs(), e.Name())); !errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if err := os.RemoveAll(s.Reduced(e.Name())); err != nil {
+			return fault.Environmentf("remove the reduced sources of run %s: %w", e.Name(), err)
+		}
 	}
 	return nil
 }

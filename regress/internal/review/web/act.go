@@ -106,6 +106,9 @@ func (h *house) commit(w http.ResponseWriter, r *http.Request, s *seat) {
 	var result review.Result
 	var err error
 	stale := false
+	// The seat is held until all is written, be it minutes: a commit ends with nothing
+	// pending, so that a decision which came in between would be lost, and whoever looks
+	// meanwhile would see what no longer holds. Other browsers do not wait.
 	st := s.change(func(d *review.Desk) {
 		if stale = s.revision != ask.Revision; stale {
 			return

@@ -5,7 +5,6 @@ import { List } from "./list.js";
 import { enter, follow, get, post, Refused } from "./server.js";
 import { element, find, number, plural, named } from "./words.js";
 
-const modes = ["unified", "sides", "words"];
 const linesFirst = 300, linesMore = 1200;
 
 const page = {
@@ -271,7 +270,7 @@ const keys = {
   A: () => act("accept-rest"), R: () => act("reject-rest"), S: () => act("skip-rest"),
   j: (e) => inTurn(() => move(+1, e.repeat)), k: (e) => inTurn(() => move(-1, e.repeat)),
   n: (e) => inTurn(() => moveCase(+1, e.repeat)), p: (e) => inTurn(() => moveCase(-1, e.repeat)),
-  v: () => form(modes[(modes.indexOf(page.mode) + 1) % modes.length]),
+  v: () => { const { modes } = page.review; form(modes[(modes.indexOf(page.mode) + 1) % modes.length]); },
   o: () => { find("#others").click(); },
   "/": () => { find("#filter").focus(); find("#filter").select(); },
   "?": () => find("#help").showModal(),
