@@ -82,7 +82,8 @@ func (e *Engine) ForgetOperations() {
 func (e *Engine) start(d blob.Digest, action *repb.Action, command *repb.Command) *operation {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	op := &operation{name: fmt.Sprintf("operations/%d", e.calls["Execute"]), done: make(chan struct{}), response: &repb.ExecuteResponse{}}
+	e.started++
+	op := &operation{name: fmt.Sprintf("operations/%d", e.started), done: make(chan struct{}), response: &repb.ExecuteResponse{}}
 	e.operations[op.name] = op
 	e.group.Go(func() {
 		defer close(op.done)

@@ -65,6 +65,7 @@ type Engine struct {
 	partial    map[string][]byte // uploads under way, by resource
 	results    map[blob.Digest]*repb.ActionResult
 	operations map[string]*operation
+	started    int // operations, for their names
 	calls      map[string]int
 }
 
