@@ -19,6 +19,16 @@ func TestUnclosed(t *testing.T) {
 	}
 }
 
+// The same for comments that an edit may be in.
+func TestUnclosedBeforeEdits(t *testing.T) {
+	const many = 50_000
+	for _, line := range []string{"/* a x;\n", "/* \"\\ x;\n", "/*/ \"/* x;\n"} {
+		old := strings.Repeat(line, many)
+		cases := []cause.Case{differing("a", old, strings.ReplaceAll(old, " x", "  x"))}
+		checkReplay(t, found(cases...), cases)
+	}
+}
+
 // A string that is behind an escaped quote is still one, and so is one on the next line.
 func TestClosedBehindUnclosed(t *testing.T) {
 	for _, c := range []struct{ added, name string }{

@@ -46,7 +46,8 @@ type quotes struct {
 	open      byte
 	remark    bool // up to the line's end
 	ends      int  // where a comment ends that goes over lines; 0 for none
-	closed    int  // where the next end of one is, as far as it was looked for; -1 for none
+	closed    int  // where the next end of one is, -1 for none, 0 if nobody looked …
+	sought    int  // … and from where on that is the next
 }
 
 // inComment is the context of what is in one.
@@ -76,12 +77,13 @@ func (s *surroundings) inRemark(at int) bool {
 		if from > 0 {
 			from += bytes.IndexByte(s.text[from:at], '\n') + 1
 		}
+		ends := q.ends
 		if at < q.at {
-			q.closed = 0
+			ends = 0
 		}
-		*q = quotes{begin: from, at: from, closed: q.closed}
+		*q = quotes{begin: from, at: from, ends: ends, closed: q.closed, sought: q.sought}
 		line := bytes.TrimLeft(s.text[from:at], " \t")
-		if len(line) > 1 && line[0] == '*' && (isSpace(line[1]) || line[1] == '/') {
+		if from >= ends && len(line) > 1 && line[0] == '*' && (isSpace(line[1]) || line[1] == '/') {
 			q.ends = q.endFrom(s.text, from)
 		}
 	}
@@ -97,6 +99,9 @@ func (q *quotes) goOn(text []byte, to int) {
 			q.begin, q.open, q.remark = q.at+1, 0, false
 		case q.at < q.ends || q.remark:
 		case q.open != 0 && c == '\\':
+			if q.at+1 == to { // what it escapes is behind
+				return
+			}
 			q.at++
 		case q.open != 0:
 			if c == q.open {
@@ -120,8 +125,8 @@ func (q *quotes) goOn(text []byte, to int) {
 // endFrom returns where the comment ends that a place is in, 0 if it does not: then it is
 // none.
 func (q *quotes) endFrom(text []byte, at int) int {
-	if q.closed >= 0 && q.closed < at+2 {
-		q.closed = -1
+	if q.closed == 0 || at < q.sought || q.closed > 0 && q.closed < at+2 {
+		q.closed, q.sought = -1, at
 		if i := bytes.Index(text[at:], []byte("*/")); i >= 0 {
 			q.closed = at + i + 2
 		}
