@@ -46,7 +46,7 @@ func TestManual(t *testing.T) {
 func TestManualNamesAll(t *testing.T) {
 	f := newFolder(t)
 	checkManual(t, f, manual{
-		pages: []string{"docs/regress.md", "docs/causes.md", "docs/reports.md"},
+		pages: []string{"docs/regress.md", "docs/causes.md", "docs/reports.md", "docs/remote.md"},
 		group: "Main", tables: []string{"record", "check", "review"},
 		machine: []string{"--jobs"},
 	})

@@ -52,6 +52,12 @@ var rooms = []room{
 	{"regress/internal/plainfiles", "regress/internal/golden regress/internal/outcome regress/internal/name regress/internal/fault", plain},
 	{"regress/internal/exec", "regress/internal/outcome regress/internal/corpus regress/internal/fault regress/internal/filestamp", plain},
 	{"regress/internal/exec/local", "regress/internal/exec regress/lane internal/cgroup regress/internal/corpus regress/internal/outcome regress/internal/name regress/internal/fault internal/filelock", plain},
+	{"regress/internal/exec/reapi", "pool regress/internal/corpus regress/internal/exec regress/internal/exec/reapi/blob regress/internal/exec/reapi/bundle regress/internal/exec/reapi/client regress/internal/exec/reapi/tree regress/internal/fault regress/internal/name regress/internal/outcome", plain},
+	{"regress/internal/exec/reapi/blob", "regress/internal/outcome", pure},
+	{"regress/internal/exec/reapi/bundle", "regress/internal/exec regress/internal/exec/reapi/blob regress/internal/exec/reapi/tree regress/internal/fault regress/internal/filestamp regress/internal/name regress/internal/outcome", plain},
+	{"regress/internal/exec/reapi/client", "regress/internal/exec/reapi/blob regress/internal/fault", plain},
+	{"regress/internal/exec/reapi/enginetest", "regress/internal/exec/reapi/blob", plain},
+	{"regress/internal/exec/reapi/tree", "regress/internal/exec/reapi/blob regress/internal/outcome", pure},
 	{"regress/internal/readable", "", pure},
 	{"regress/internal/anchor", "", pure},
 	{"regress/internal/diff", "regress/internal/anchor regress/internal/readable", pure},
@@ -130,6 +136,12 @@ var dependencies = []dependency{
 	{"al.essio.dev/pkg/shellescape", "the shell line that reproduces a case, for any name", ""},
 	{"github.com/VictoriaMetrics/metrics", "figures for Prometheus in sets of one's own, with a tenth of what its client brings",
 		"github.com/valyala/fastrand github.com/valyala/histogram"},
+	{"google.golang.org/grpc", "the Remote Execution API's own transport, with streams, TLS and keepalive",
+		"golang.org/x/net google.golang.org/genproto/googleapis/rpc"},
+	{"github.com/bazelbuild/remote-apis", "the messages and the clients of that API, as its makers generate them",
+		"google.golang.org/genproto/googleapis/api"},
+	{"cloud.google.com/go/longrunning", "operations, by which executions are told", ""},
+	{"google.golang.org/genproto/googleapis/bytestream", "large contents as streams", ""},
 	{"golang.org/x/sync", "a weighted semaphore that keeps its order: the budget of memory", ""},
 	{"github.com/HdrHistogram/hdrhistogram-go", "percentiles of millions of latencies within 0.1 %, in 200 KB, that can be merged", ""},
 	{"golang.org/x/perf", "the median's interval as benchstat has it", ""},
@@ -139,6 +151,26 @@ var dependencies = []dependency{
 	{"connectrpc.com/connect", "messages over net/http that the clients of Connect, gRPC and gRPC-Web send, and curl", "google.golang.org/protobuf"},
 	{"golang.org/x/term", "whether there is a terminal and how wide it is", ""},
 	{"golang.org/x/sys", "system calls that package syscall does not have", ""},
+}
+
+// engineRooms alone speak with an engine of the Remote Execution API: what else needs it
+// asks them, and need not change when the API or gRPC does.
+const engineRooms = "regress/internal/exec/reapi/..."
+
+// enginePackages is what speaks it.
+var enginePackages = []string{
+	"google.golang.org/grpc/...", "github.com/bazelbuild/remote-apis/...", "cloud.google.com/go/longrunning/...",
+	"google.golang.org/genproto/...",
+}
+
+func TestEngineRooms(t *testing.T) {
+	for _, s := range readTree(t).sources {
+		for _, imported := range s.imports {
+			if under(imported, enginePackages...) && !under(s.folder(), engineRooms) {
+				t.Errorf("%s imports %s: only %s may; ask one of its packages", s.path, imported, engineRooms)
+			}
+		}
+	}
 }
 
 // The systems whose builds the rules on dependencies look at.

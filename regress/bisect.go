@@ -69,7 +69,7 @@ func Bisect(ctx context.Context, o Options, b Bisection) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, d.base.Close()) }()
-	if err := d.prepare(goals); err != nil {
+	if err := d.prepare(ctx, goals); err != nil {
 		return err
 	}
 	return d.conclude(ctx, d.runAll(ctx))
@@ -122,15 +122,19 @@ type probed struct {
 }
 
 // prepare finds the executables, and what each source is compared with.
-func (d *bisecting) prepare(goals []goal) error {
+func (d *bisecting) prepare(ctx context.Context, goals []goal) error {
+	if err := d.connect(ctx); err != nil {
+		return err
+	}
 	for _, v := range d.how.Versions {
 		d.same = append(d.same, slices.IndexFunc(d.how.Versions, func(w Version) bool { return slices.Equal(v.Words, w.Words) }))
-		c, err := exec.Resolve(v.Words, d.o.Command.Shell, d.o.Command.Stdin)
+		c, err := d.executable(v.Words)
 		if err != nil {
 			return fmt.Errorf("%s: %s: %w", v.Where, v.Name, err)
 		}
 		d.commands = append(d.commands, c)
 	}
+	d.later = d.commands
 	found, err := d.past.outcomes()
 	if err != nil {
 		return err
@@ -184,10 +188,10 @@ func (d *bisecting) runAll(ctx context.Context) error {
 			}
 		}
 	}
-	if err := d.startLanes(ctx, max(1, min(d.o.Limits.Jobs, len(cells))), ""); err != nil {
+	if err := d.startLanes(ctx, max(1, min(d.jobs(), len(cells))), ""); err != nil {
 		return err
 	}
-	return passError(ctx, forEach(ctx, d.o.Limits.Jobs, cells, func(ctx context.Context, c cell) error {
+	return passError(ctx, forEach(ctx, d.jobs(), cells, func(ctx context.Context, c cell) error {
 		if err := d.runCell(ctx, c); err != nil {
 			return err
 		}

@@ -32,9 +32,10 @@ type checking struct {
 // first is what there is of a case that was not identical: its first run, and
 // further ones where an interrupted run had made some.
 type first struct {
-	lane int
-	cost outcome.Cost
-	runs int
+	lane   int
+	cost   outcome.Cost
+	runs   int
+	remote *report.Remote
 }
 
 // Check runs a candidate over the corpus and compares with the golden, which it
@@ -52,12 +53,14 @@ func Check(ctx context.Context, o Options) (sum Summary, err error) {
 		return sum, err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
-	if err := s.resolve(); err != nil {
+	if err := s.resolve(ctx); err != nil {
 		return sum, err
 	}
 	for _, text := range flagsDiffer(base.Meta(), s.o.flags(), "this check") {
 		s.warn(text)
 	}
+	s.left = filesLeft(base.Store)
+	s.leaks.watched = (s.conn != nil) != (base.Meta().Preflight != outcome.Digest{})
 	c := newChecking(s, recordedBase{base.Store})
 	if err := c.findRival(); err != nil {
 		return sum, err
@@ -84,6 +87,7 @@ func (c *checking) check(ctx context.Context) (Summary, error) {
 	}
 	if err == nil {
 		err = c.retry(ctx)
+		c.tellLeaks()
 	}
 	if err == nil {
 		err = c.groups(c.sides)
@@ -131,7 +135,7 @@ func (c *checking) begin(ctx context.Context) (pending []task, err error) {
 	took, known := c.base.took(c.session), byName(done)
 	c.due = took.complete()
 	c.emit(report.Started{
-		Command: c.name, Run: c.run.ID, Corpus: c.o.Corpus.Path, Tool: c.o.Command.line(), Against: c.against(), Cases: len(c.cases), Jobs: c.o.Limits.Jobs,
+		Command: c.name, Run: c.run.ID, Corpus: c.o.Corpus.Path, Tool: c.o.Command.line(), Against: c.against(), Cases: len(c.cases), Jobs: c.atOnce(),
 		Resumed: len(done), Expected: c.due.sum(c.without(known)), Allowed: c.o.allowed(), At: c.began,
 	})
 	pending, err = c.resume(known, took)
@@ -151,6 +155,7 @@ func (c *checking) start(ctx context.Context) error {
 	if err := c.startCrew(ctx, ""); err != nil {
 		return err
 	}
+	c.identifyEngine(id)
 	if err := c.startRun(id, c.base.identify(id)); err != nil {
 		return err
 	}
@@ -200,6 +205,7 @@ func (c *checking) resume(done map[string]state.Line, took durations) ([]task, e
 			c.identical(t, ran{
 				ending: outcome.Ending{Kind: l.Kind, Code: l.Code},
 				cost:   outcome.Cost{CPU: time.Duration(l.CPU), Wall: time.Duration(l.Wall), PeakRSS: l.Peak},
+				remote: remoteIn(l),
 			})
 			continue
 		case ok:
@@ -211,7 +217,7 @@ func (c *checking) resume(done map[string]state.Line, took durations) ([]task, e
 				return nil, err
 			}
 			if stored {
-				c.differs(t, first{exec.NoLane, rec.Cost, rec.Runs})
+				c.differs(t, first{exec.NoLane, rec.Cost, rec.Runs, remoteIn(l)})
 				continue
 			}
 		}
@@ -229,6 +235,7 @@ type ran struct {
 	cost      outcome.Cost
 	beside    *turns // both runs, where what it is compared with ran beside
 	lane      int
+	remote    *report.Remote
 }
 
 // takeFirst notes what came of a first run.
@@ -251,7 +258,7 @@ func (c *checking) takeFirst(t task, r ran) error {
 	}
 	line := state.Line{
 		Name: []byte(t.entry.Name), Identical: r.identical, Kind: r.ending.Kind, Code: r.ending.Code,
-		CPU: int64(r.cost.CPU), Wall: int64(r.cost.Wall), Peak: r.cost.PeakRSS,
+		CPU: int64(r.cost.CPU), Wall: int64(r.cost.Wall), Peak: r.cost.PeakRSS, Remote: keptRemote(r.remote),
 	}
 	if err := c.addLine(line); err != nil {
 		return err
@@ -260,7 +267,7 @@ func (c *checking) takeFirst(t task, r ran) error {
 		c.identical(t, r)
 		return nil
 	}
-	c.differs(t, first{r.lane, r.cost, 1})
+	c.differs(t, first{r.lane, r.cost, 1, r.remote})
 	return c.enough()
 }
 
@@ -307,7 +314,7 @@ func (c *checking) takeError(t task, err error) error {
 }
 
 func (c *checking) identical(t task, r ran) {
-	c.conclude(t, report.Case{Verdict: outcome.Identical, Ending: &r.ending, GoldenEnding: &r.ending, Cost: r.cost, Flaky: r.flaky})
+	c.conclude(t, report.Case{Verdict: outcome.Identical, Ending: &r.ending, GoldenEnding: &r.ending, Cost: r.cost, Flaky: r.flaky, Remote: r.remote})
 }
 
 // conclude gives a case its verdict.

@@ -140,6 +140,7 @@ func (c *checking) takeRetried(order *inOrder, t task, s retried) error {
 		return c.takeError(t, s.err)
 	}
 	c.summary.CPU += s.cpu
+	s.word.Remote = c.firsts[t.index].remote
 	order.add(t, func() { c.conclude(t, s.word) })
 	return nil
 }

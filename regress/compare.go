@@ -26,13 +26,14 @@ func Compare(ctx context.Context, o Options) (sum Summary, err error) {
 		return sum, err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
-	if err := s.resolve(); err != nil {
+	if err := s.resolve(ctx); err != nil {
 		return sum, err
 	}
-	reference, err := exec.Resolve(o.Command.Reference, o.Command.Shell, o.Command.Stdin)
+	reference, err := s.executable(o.Command.Reference)
 	if err != nil {
 		return sum, err
 	}
+	s.alongside = append(s.alongside, reference)
 	c := newChecking(s, &referenceBase{command: reference})
 	if err := c.findRival(); err != nil {
 		return sum, err
@@ -90,7 +91,7 @@ func (b *referenceBase) both(ctx context.Context, c *checking, t task) ran {
 		results[i], avoid = r, r.Lane
 	}
 	ref, now := results[0], results[1]
-	got := ran{ending: now.Outcome.Ending, cost: now.Cost, lane: now.Lane, beside: &turns{}}
+	got := ran{ending: now.Outcome.Ending, cost: now.Cost, lane: now.Lane, remote: remoteOf(now), beside: &turns{}}
 	got.beside.ended(0, ref, nil)
 	got.beside.ended(1, now, nil)
 	cmp, err := outcome.Compare(&ref.Outcome, &now.Outcome, sameUnder(c.rules, ref.Open, now.Open))

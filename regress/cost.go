@@ -51,6 +51,10 @@ func (c *checking) findRival() (err error) {
 	if c.costs.limits, err = c.o.Judge.limits(); err != nil {
 		return err
 	}
+	if c.conn != nil {
+		c.costs.rival.why = "the workers of an engine differ, so what a change costs is not told there"
+		return c.notForEngines()
+	}
 	if len(c.costs.limits) > 0 && c.o.Judge.CostCases == 0 {
 		return fault.Inputf("--fail-on %s: --cost-cases 0 tells nothing of the cost: leave one of both out", c.costs.limits[0])
 	}
@@ -120,7 +124,7 @@ func (k *costing) decided(e cost.Estimate) bool {
 func (c *checking) cost(ctx context.Context) (told report.Cost, err error) {
 	k := &c.costs
 	switch {
-	case k.rival.same:
+	case k.rival.same || c.conn != nil:
 		return report.Cost{Why: k.rival.why}, nil
 	case k.rival.command == nil:
 		return c.recordedCost()

@@ -23,7 +23,8 @@ const (
 // check refuses options that mean nothing to a command, before anything is read
 // or run.
 func (o *Options) check(command string) error {
-	for _, list := range []*[]string{&o.Command.Env, &o.Command.PassEnv, &o.Judge.Normalize} {
+	r := &o.Remote
+	for _, list := range []*[]string{&o.Command.Env, &o.Command.PassEnv, &o.Judge.Normalize, &r.Headers, &r.Inputs, &r.Outputs, &r.Platform} {
 		*list = withoutEmpty(*list)
 	}
 	if err := o.checkAllow(); err != nil {
@@ -42,11 +43,14 @@ func (o *Options) check(command string) error {
 	}
 	for flag, n := range map[string]int{
 		"jobs": o.Limits.Jobs, "retries": o.Judge.Retries, "fail-fast": o.Select.FailFast,
-		"cost-cases": o.Judge.CostCases,
+		"cost-cases": o.Judge.CostCases, "remote-jobs": o.Remote.Jobs,
 	} {
 		if n < 0 {
 			return fault.Inputf("--%s %d: it must be 0 or more", flag, n)
 		}
+	}
+	if err := o.Remote.check(); err != nil {
+		return err
 	}
 	if o.Limits.Jobs > local.LanesMax {
 		return fault.Inputf("--jobs %d: at most %d are possible", o.Limits.Jobs, local.LanesMax)

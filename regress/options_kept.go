@@ -33,13 +33,14 @@ func optionsOf(r *state.Run) (o Options, err error) {
 }
 
 // takeFrom takes from the options of a command what is not kept with a run that it looks at
-// again, or does again: the fields with a tag "-", and the state folder, which it has by
-// the name that leads there now. Nothing is resumed by that.
+// again, or does again: the fields with a tag "-", the state folder, which it has by the name
+// that leads there now, and what is said of an engine. Nothing is resumed by that.
 func (o *Options) takeFrom(command *Options) {
 	o.Report, o.Files, o.Helper = command.Report, command.Files, command.Helper
 	o.Version, o.Configured = command.Version, command.Configured
 	o.Corpus.Stdin = command.Corpus.Stdin
 	o.Store.State, o.Store.Resume = command.Store.State, false
+	o.Remote = command.Remote.over(o.Remote)
 }
 
 // eachString puts what f makes of it in the place of every string in v, whose

@@ -31,6 +31,7 @@ func (o *Options) reproduce(ctx context.Context, raw, keep string, words []strin
 	if o.Limits.Grace != GraceDefault {
 		args = append(args, "--grace", o.Limits.Grace.String())
 	}
+	args = append(args, o.Remote.args()...)
 	return shellQuoteAll(append(append(args, "--"), words...))
 }
 

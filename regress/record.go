@@ -21,11 +21,12 @@ type recording struct {
 	*session
 	into   *target
 	writer *golden.Writer
-	lanes  []int         // of the last run of each case, by index
-	took   durations     // by that run, before the first one by the old golden's, by index
-	had    []had         // by index
-	failed map[int]error // cases for which the machine failed
-	done   map[int]bool  // cases that have all their runs
+	lanes  []int                  // of the last run of each case, by index
+	took   durations              // by that run, before the first one by the old golden's, by index
+	had    []had                  // by index
+	remote map[int]*report.Remote // what an engine said of the first run, by index
+	failed map[int]error          // cases for which the machine failed
+	done   map[int]bool           // cases that have all their runs
 }
 
 // had is what the next run of a case needs to know of those before, unless it
@@ -58,10 +59,10 @@ func Record(ctx context.Context, o Options) (sum Summary, err error) {
 		return sum, err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
-	if err := s.resolve(); err != nil {
+	if err := s.resolve(ctx); err != nil {
 		return sum, err
 	}
-	r := &recording{session: s, into: into, failed: map[int]error{}, done: map[int]bool{}}
+	r := &recording{session: s, into: into, remote: map[int]*report.Remote{}, failed: map[int]error{}, done: map[int]bool{}}
 	if err := r.lookAtOld(ctx); err != nil {
 		return sum, err
 	}
@@ -125,6 +126,7 @@ func (r *recording) begin(ctx context.Context) (err error) {
 	if err := r.startCrew(ctx, ""); err != nil {
 		return err
 	}
+	r.identifyEngine(id)
 	if err := r.startRun(id, outcome.Digest{}); err != nil {
 		return err
 	}
@@ -142,7 +144,7 @@ func (r *recording) begin(ctx context.Context) (err error) {
 	}
 	r.due = r.took.complete()
 	r.emit(report.Started{
-		Command: r.name, Run: r.run.ID, Corpus: r.o.Corpus.Path, Tool: r.o.Command.line(), Cases: len(r.cases), Jobs: r.o.Limits.Jobs,
+		Command: r.name, Run: r.run.ID, Corpus: r.o.Corpus.Path, Tool: r.o.Command.line(), Cases: len(r.cases), Jobs: r.atOnce(),
 		Resumed: len(r.cases) - len(rest), Expected: r.due.sum(rest), At: r.began,
 	})
 	return nil
@@ -241,6 +243,7 @@ type recorded struct {
 	pass   int
 	lane   int
 	cost   outcome.Cost
+	remote *report.Remote
 	differ bool
 	record golden.Record
 	had    had
@@ -262,7 +265,7 @@ func (r *recording) look(ctx context.Context, t task, pass int, res *exec.Result
 		return recorded{err: err}
 	}
 	defer res.Release()
-	got := recorded{pass: pass, lane: res.Lane, cost: res.Cost}
+	got := recorded{pass: pass, lane: res.Lane, cost: res.Cost, remote: remoteOf(res)}
 	got.record = golden.Record{Name: t.entry.Name, Outcome: res.Outcome, Cost: res.Cost, Runs: 1}
 	switch had := r.had[t.index]; {
 	case pass == 1:
@@ -286,6 +289,9 @@ func (r *recording) take(t task, got recorded) error {
 	}
 	r.emit(report.CaseRan{Name: t.entry.Name, Pass: got.pass, Differs: got.differ, CPU: got.cost.CPU, Wall: got.cost.Wall, Expected: r.due.of(t.index), At: time.Now()})
 	r.summary.CPU += got.cost.CPU
+	if got.remote != nil && got.pass == 1 {
+		r.remote[t.index] = got.remote
+	}
 	r.lanes[t.index] = got.lane
 	r.took[t.index] = got.cost.Wall
 	r.had[t.index] = got.had
@@ -309,7 +315,7 @@ func (r *recording) conclude(t task, rec golden.Record) {
 	r.summary.Endings.Add(rec.Outcome.Ending)
 	word := report.Case{
 		Name: t.entry.Name, Index: t.index, Verdict: outcome.Identical,
-		Ending: &rec.Outcome.Ending, Cost: rec.Cost, Flaky: flakyParts(&rec.Outcome),
+		Ending: &rec.Outcome.Ending, Cost: rec.Cost, Flaky: flakyParts(&rec.Outcome), Remote: r.remote[t.index],
 	}
 	if len(word.Flaky) > 0 {
 		word.Verdict = outcome.Flaky

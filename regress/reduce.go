@@ -66,7 +66,7 @@ func Reduce(ctx context.Context, o Options, r Reduction) (err error) {
 
 // trial makes ready what tests the sources.
 func (p *past) trial(ctx context.Context, s *session, found *cause.Found, goal goal, reference []string) (t *trial, err error) {
-	if err := s.resolve(); err != nil {
+	if err := s.resolve(ctx); err != nil {
 		return nil, err
 	}
 	t = &trial{session: s, task: task{0, &s.cases[0]}, causes: found.Causes, index: cause.NewIndex(found.Causes), wanted: goal.causes}
@@ -84,19 +84,20 @@ func (p *past) trial(ctx context.Context, s *session, found *cause.Found, goal g
 		return nil, fault.Inputf("%s is not in %s any more: run muster %s again", name.Print(goal.name), p.options.Store.Golden, p.run.Command)
 	}
 	t.known = &old.Outcome
-	t.reference, err = p.reference(base.Meta(), goal.name, reference)
+	if t.reference, err = p.reference(s, base.Meta(), goal.name, reference); err == nil {
+		s.alongside = append(s.alongside, t.reference)
+	}
 	return t, err
 }
 
 // reference returns the trusted command: what was given, the run's own, or the one that
 // made the golden, if its executable is still there as it was.
-func (p *past) reference(m golden.Meta, caseName string, given []string) (*exec.Command, error) {
-	o := p.options.Command
+func (p *past) reference(s *session, m golden.Meta, caseName string, given []string) (*exec.Command, error) {
 	switch {
 	case len(given) > 0:
-		return exec.Resolve(given, o.Shell, o.Stdin)
+		return s.executable(given)
 	case p.run.Command == report.CompareCommand:
-		return exec.Resolve(o.Reference, o.Shell, o.Stdin)
+		return s.executable(p.options.Command.Reference)
 	}
 	const mend = "name the trusted one with --ref 'COMMAND'"
 	r := recordedRival(m, &command{}) // not the run's, which may be the same one
@@ -144,7 +145,7 @@ func (d *reducing) run(ctx context.Context) error {
 	return d.conclude(ctx, r)
 }
 
-func (d *reducing) lanes() int { return max(1, d.o.Limits.Jobs) }
+func (d *reducing) lanes() int { return max(1, d.jobs()) }
 
 // begin runs the case's own source, and starts the lanes in which smaller ones run.
 func (d *reducing) begin(ctx context.Context) (err error) {
@@ -155,8 +156,8 @@ func (d *reducing) begin(ctx context.Context) (err error) {
 		return err
 	}
 	var slowest time.Duration
-	for range startsMax {
-		s, err := d.observe(ctx, d.own)
+	for n := range startsMax {
+		s, err := d.observe(ctx, d.own, n > 0)
 		if err != nil {
 			return err
 		}

@@ -46,21 +46,21 @@ func (s *observation) release() {
 }
 
 // observe runs both on a source. What the reference makes another end of cannot have the
-// same cause: then the candidate does not run.
-func (t *trial) observe(ctx context.Context, source []byte) (s *observation, err error) {
+// same cause: then the candidate does not run. fresh is as in exec.Job.
+func (t *trial) observe(ctx context.Context, source []byte, fresh bool) (s *observation, err error) {
 	s = &observation{}
 	defer func() {
 		if err != nil {
 			s.release()
 		}
 	}()
-	if s.was, err = t.runOn(ctx, source, t.reference); err != nil {
+	if s.was, err = t.runOn(ctx, source, t.reference, fresh); err != nil {
 		return s, err
 	}
 	if t.start != nil && s.was.Outcome.Ending != t.start.was {
 		return s, nil
 	}
-	if s.is, err = t.runOn(ctx, source, t.candidate); err != nil {
+	if s.is, err = t.runOn(ctx, source, t.candidate, fresh); err != nil {
 		return s, err
 	}
 	was, is := s.sides()
@@ -68,8 +68,8 @@ func (t *trial) observe(ctx context.Context, source []byte) (s *observation, err
 	return s, err
 }
 
-func (t *trial) runOn(ctx context.Context, source []byte, c *exec.Command) (*exec.Result, error) {
-	r, err := t.crew.Run(ctx, exec.Job{Source: *t.task.entry, Content: source, Command: c, Avoid: exec.NoLane})
+func (t *trial) runOn(ctx context.Context, source []byte, c *exec.Command, fresh bool) (*exec.Result, error) {
+	r, err := t.crew.Run(ctx, exec.Job{Source: *t.task.entry, Content: source, Command: c, Avoid: exec.NoLane, Fresh: fresh})
 	if err != nil {
 		return nil, blamed(ctx, err)
 	}
@@ -98,7 +98,7 @@ func contains(list, some []int) bool {
 
 // test is keeps as package shrink asks for it.
 func (t *trial) test(ctx context.Context, source []byte) (bool, error) {
-	s, err := t.observe(ctx, source)
+	s, err := t.observe(ctx, source, false)
 	if err != nil {
 		return false, err
 	}

@@ -98,7 +98,7 @@ const (
 
 // showResult runs the source once more, and shows it with the difference that it makes.
 func (d *reducing) showResult(ctx context.Context, w io.Writer, source []byte) error {
-	s, err := d.observe(ctx, source)
+	s, err := d.observe(ctx, source, true)
 	if err != nil {
 		return err
 	}
@@ -159,6 +159,7 @@ func (d *reducing) byOneLine() (string, error) {
 			args = append(args, setting.args(&o)...)
 		}
 	}
+	args = append(args, d.o.Remote.args()...)
 	return "cd " + shellQuote(here) + " && " + shellQuoteAll(args), nil
 }
 

@@ -33,6 +33,7 @@ type Options struct {
 	Limits  Limits
 	Judge   Judgement
 	Store   Store
+	Remote  Remote
 	Report  Report              `json:"-"`
 	Files   files.ClientOptions `json:"-"` // how a golden at an address is reached
 	Helper  []string            `json:"-"` // starts this program; its arguments are followed by lane.Argument
@@ -104,6 +105,23 @@ type Store struct {
 	Resume bool   // go on with the last run of this command, if it did not finish
 }
 
+// Remote says which engine of the Remote Execution API runs the cases, and what goes there.
+type Remote struct {
+	URL       string   // grpc://HOST:PORT, or grpcs://HOST[:PORT] with TLS; "" = they run on this machine
+	Instance  string   // one of several that an engine has
+	Headers   []string `json:"-"` // K=V that go with every request, perhaps secrets
+	Inputs    []string // files and folders that travel with the cases
+	Bundle    bool     // the command travels, with its shared libraries
+	Outputs   []string // what a case may leave, as globs with tokens: for engines that give no whole folder
+	Jobs      int      // cases at once; 0 = RemoteJobsDefault
+	Platform  []string // K=V that a worker must have
+	Preflight []string // command that shows that the tool runs there; nil = COMMAND --version
+	Fallback  bool     // where the engine cannot be reached at the beginning, the cases run here
+	Priority  int      // of the cases, as the engine has it; 0 is its usual
+	// Files in PEM: certificates to trust, the client's own and its key. "" = the system's, none.
+	CA, Cert, Key string
+}
+
 // Report says where and how to report.
 type Report struct {
 	Format  Format
@@ -156,6 +174,8 @@ const (
 	RepeatDefault    = 2   // of the program; Options must name it
 	RetriesDefault   = 2   // likewise: 0 is none
 	CostCasesDefault = 100 // likewise
-	NoLimit          = -1
-	GoldenDefault    = "muster.golden"
+
+	RemoteJobsDefault = 64
+	NoLimit           = -1
+	GoldenDefault     = "muster.golden"
 )

@@ -31,8 +31,13 @@ func RunOne(ctx context.Context, o Options, caseName, keep string) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := s.resolve(); err != nil {
+	if err := s.resolve(ctx); err != nil {
 		return err
+	}
+	if s.conn != nil {
+		if err := makeKept(keep); err != nil {
+			return err
+		}
 	}
 	if err := s.startCrew(ctx, keep); err != nil {
 		return err
@@ -43,6 +48,11 @@ func RunOne(ctx context.Context, o Options, caseName, keep string) (err error) {
 		return err
 	}
 	defer r.Release()
+	if s.engine != nil {
+		if err := s.layOut(keep, *t.entry, r); err != nil {
+			return err
+		}
+	}
 	if err := keepStreams(keep, r); err != nil {
 		return err
 	}
@@ -96,14 +106,21 @@ func byHand(c *exec.Command, name string) string {
 }
 
 func (s *session) tellKept(keep, line string, r *exec.Result) error {
+	_, err := io.WriteString(s.o.Report.Stdout, fmt.Sprintf(
+		"%s; %s\nwork folder  %s\nstreams      %s, %s\nby hand      cd %s && %s\n", r.Outcome.Ending, s.figures(r),
+		filepath.Join(keep, "work"), filepath.Join(keep, "stdout"), filepath.Join(keep, "stderr"),
+		shellQuote(filepath.Join(keep, "work")), line))
+	return err
+}
+
+// figures says in a line what a run took.
+func (s *session) figures(r *exec.Result) string {
+	if r.Remote != nil {
+		return remoteOf(r).Words()
+	}
 	peak := fmt.Sprintf("%d KiB", r.Cost.PeakRSS)
 	if r.Cost.PeakRSS <= s.crew.Floor() {
 		peak = fmt.Sprintf("≤ %d KiB (the floor of what can be told)", s.crew.Floor())
 	}
-	_, err := io.WriteString(s.o.Report.Stdout, fmt.Sprintf(
-		"%s; CPU %v, wall %v, peak memory %s\nwork folder  %s\nstreams      %s, %s\nby hand      cd %s && %s\n",
-		r.Outcome.Ending, r.Cost.CPU.Round(10*time.Microsecond), r.Cost.Wall.Round(10*time.Microsecond), peak,
-		filepath.Join(keep, "work"), filepath.Join(keep, "stdout"), filepath.Join(keep, "stderr"),
-		shellQuote(filepath.Join(keep, "work")), line))
-	return err
+	return fmt.Sprintf("CPU %v, wall %v, peak memory %s", r.Cost.CPU.Round(10*time.Microsecond), r.Cost.Wall.Round(10*time.Microsecond), peak)
 }

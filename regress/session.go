@@ -5,12 +5,15 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
 	"muster/regress/internal/cause"
 	"muster/regress/internal/corpus"
+	"muster/regress/internal/exec"
 	"muster/regress/internal/exec/local"
+	"muster/regress/internal/exec/reapi"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/normalize"
 	"muster/regress/internal/outcome"
@@ -42,8 +45,16 @@ type session struct {
 	digest  outcome.Digest // of the corpus, once it is known
 	cases   []corpus.Entry // selected, in corpus order
 	command command
-	crew    *local.Crew
+	crew    exec.Executor
 
+	conn                  *reapi.Connection              // nil: the cases run on this machine
+	engine                *reapi.Engine                  // crew, on an engine
+	alongside             []*exec.Command                // that run too
+	later                 []*exec.Command                // that may run
+	left                  func(caseName string) []string // names that are known to be left; nil = none is
+	engineKnew, engineRan atomic.Int64                   // runs on an engine
+
+	leaks       leaks
 	differences *cause.Analysis // of the cases whose verdict has causes
 
 	due     durations // how long each case should take in the present pass, complete
@@ -144,26 +155,31 @@ func (s *session) emit(e report.Event) {
 	}
 }
 
-// startCrew brings up the lanes.
+// startCrew brings up the lanes, or has an engine run the cases.
 func (s *session) startCrew(ctx context.Context, keep string) error {
 	return s.startLanes(ctx, max(1, min(s.o.Limits.Jobs, len(s.cases))), keep)
 }
 
 // startLanes is startCrew with so many lanes.
 func (s *session) startLanes(ctx context.Context, lanes int, keep string) error {
+	if s.conn != nil {
+		return s.startEngine(ctx)
+	}
 	if len(s.o.Helper) == 0 {
 		return fault.Environmentf("no lane helper: Options.Helper is empty")
 	}
-	err := checkLimits(lanes)
-	if err != nil {
+	if err := checkLimits(lanes); err != nil {
 		return err
 	}
-	s.crew, err = local.Start(ctx, local.Options{
+	crew, err := local.Start(ctx, local.Options{
 		Lanes: lanes, Helper: s.o.Helper, Corpus: s.corpus, Env: s.o.Command.environment(),
 		Timeout: s.o.Limits.Timeout, Grace: s.o.Limits.Grace,
 		MemoryMax: max(0, s.o.Limits.Memory), OutputMax: s.o.Limits.OutputMax,
 		Keep: keep, Note: s.note, Warn: s.warn,
 	})
+	if err == nil { // else it would be no nil of the interface
+		s.crew = crew
+	}
 	return err
 }
 
@@ -173,7 +189,7 @@ func (s *session) closeCrew() error {
 	}
 	err := s.crew.Close()
 	s.summary.OwnCPU = usedCPU() - s.usedAt + s.crew.OwnCPU()
-	s.crew = nil
+	s.crew, s.engine = nil, nil
 	return err
 }
 
@@ -189,6 +205,9 @@ func usedCPU() time.Duration {
 // close releases everything, however far the session got.
 func (s *session) close() error {
 	errs := []error{s.closeCrew()}
+	if s.conn != nil {
+		s.conn.Close()
+	}
 	if s.corpus != nil {
 		errs = append(errs, s.corpus.Close())
 	}

@@ -57,6 +57,7 @@ func (s *session) differ(caseName string, size int64, v outcome.Verdict, was, is
 	}
 	d, err := differing(s.rules, caseName, size, v, was, is, c)
 	if err == nil {
+		s.leaks.look(d)
 		s.differences.Add(d)
 	}
 	return err

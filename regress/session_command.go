@@ -1,6 +1,7 @@
 package regress
 
 import (
+	"context"
 	"errors"
 	"os"
 	"strings"
@@ -84,8 +85,11 @@ func (s *session) inputsChanged() error {
 }
 
 // resolve finds the executables, and a command for every case.
-func (s *session) resolve() (err error) {
-	if s.command, err = resolve(s.o.Command); err != nil || s.command.main != nil {
+func (s *session) resolve(ctx context.Context) (err error) {
+	if err := s.connect(ctx); err != nil {
+		return err
+	}
+	if s.command, err = s.executables(); err != nil || s.command.main != nil {
 		return err
 	}
 	for _, e := range s.cases {
@@ -106,9 +110,10 @@ func (c *Command) wordsFor(name string) []string {
 	return c.Words
 }
 
-func resolve(c Command) (cmd command, err error) {
+func (s *session) executables() (cmd command, err error) {
+	c := &s.o.Command
 	if len(c.Words) > 0 || len(c.ByGlob) == 0 {
-		if cmd.main, err = exec.Resolve(c.Words, c.Shell, c.Stdin); err != nil {
+		if cmd.main, err = s.executable(c.Words); err != nil {
 			return cmd, err
 		}
 	}
@@ -116,7 +121,7 @@ func resolve(c Command) (cmd command, err error) {
 		if _, err := glob.Match(g.Glob, "x"); err != nil {
 			return cmd, err
 		}
-		r, err := exec.Resolve(g.Words, c.Shell, c.Stdin)
+		r, err := s.executable(g.Words)
 		if err != nil {
 			return cmd, err
 		}

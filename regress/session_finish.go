@@ -60,7 +60,10 @@ func (s *session) finish(err error) error {
 		sum.Run = s.run.ID
 	}
 	sum.Wall = time.Since(s.began)
-	if sum.Wall > 0 {
+	if s.conn != nil {
+		sum.Remote = &report.Runs{Cached: int(s.engineKnew.Load()), Ran: int(s.engineRan.Load())}
+		sum.CoresBusy = sum.OwnCPU.Seconds() / max(sum.Wall, 1).Seconds()
+	} else if sum.Wall > 0 {
 		sum.CoresBusy = (sum.CPU + sum.OwnCPU).Seconds() / sum.Wall.Seconds()
 	}
 	sum.ExitStatus = s.o.status(*sum, broke)

@@ -97,6 +97,9 @@ func (s *session) meta(ctx context.Context) (golden.Meta, error) {
 		Corpus: digest, CorpusPath: s.o.Corpus.Path, Env: s.o.Command.Env, Machine: machine(), MusterVersion: s.o.Version,
 		Created: s.began, Repeat: s.o.Judge.Repeat, Flags: s.o.outcomeFlags(),
 	}
+	if s.engine != nil {
+		m.Preflight = s.engine.Preflight()
+	}
 	if s.run != nil {
 		m.Run = s.run.ID
 	}

@@ -34,7 +34,7 @@ const environmentMax = 20
 // dropped.
 func runPass[R any](ctx context.Context, s *session, tasks []task, work func(context.Context, task) R, take func(task, R) error) error {
 	var taking sync.Mutex
-	err := forEach(ctx, s.o.Limits.Jobs, tasks, func(handing context.Context, t task) error {
+	err := forEach(ctx, s.jobs(), tasks, func(handing context.Context, t task) error {
 		if handing.Err() != nil {
 			return nil
 		}
@@ -81,14 +81,14 @@ type batchedPass[R any] struct {
 
 // run is runPass with several cases at once for each lane, where they are quick.
 func (p batchedPass[R]) run(ctx context.Context, s *session, tasks []task) error {
-	lanes := max(1, s.o.Limits.Jobs)
+	lanes := max(1, s.jobs())
 	q := newQueue(tasks, lanes, p.avoid)
 	most := handMax
-	if s.o.Select.FailFast > 0 {
-		most = 1 // what a lane has would run all the same
+	if s.o.Select.FailFast > 0 || s.conn != nil {
+		most = 1 // what a lane has would run all the same; an engine has a queue of its own
 	}
 	var taking sync.Mutex
-	return passError(ctx, forEach(ctx, s.o.Limits.Jobs, make([]struct{}, lanes), func(handing context.Context, _ struct{}) error {
+	return passError(ctx, forEach(ctx, s.jobs(), make([]struct{}, lanes), func(handing context.Context, _ struct{}) error {
 		pace := newPace()
 		for {
 			h := q.next(min(most, pace.fits()))
@@ -121,19 +121,23 @@ func (p batchedPass[R]) run(ctx context.Context, s *session, tasks []task) error
 func (s *session) runHand(ctx context.Context, h hand, pass int, ended func(task, *exec.Result, error)) int {
 	jobs := make([]exec.Job, len(h.tasks))
 	for i, t := range h.tasks {
-		jobs[i] = exec.Job{Source: *t.entry, Command: s.command.For(t.entry.Name), Avoid: h.avoid}
+		jobs[i] = exec.Job{Source: *t.entry, Command: s.command.For(t.entry.Name), Avoid: h.avoid, Fresh: pass > 1}
 	}
 	return s.crew.RunAll(ctx, exec.Batch{
 		Jobs:    jobs,
 		Started: func(i int) { s.started(h.tasks[i], pass) },
-		Ended:   func(i int, r *exec.Result, err error) { ended(h.tasks[i], r, blamed(ctx, err)) },
+		Ended: func(i int, r *exec.Result, err error) {
+			s.tellRan(r)
+			ended(h.tasks[i], r, blamed(ctx, err))
+		},
 	})
 }
 
 // once runs a case once.
 func (s *session) once(ctx context.Context, t task, c *exec.Command, pass, avoid int) (*exec.Result, error) {
 	s.started(t, pass)
-	r, err := s.crew.Run(ctx, exec.Job{Source: *t.entry, Command: c, Avoid: avoid})
+	r, err := s.crew.Run(ctx, exec.Job{Source: *t.entry, Command: c, Avoid: avoid, Fresh: pass > 1})
+	s.tellRan(r)
 	return r, blamed(ctx, err)
 }
 

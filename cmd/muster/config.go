@@ -114,7 +114,7 @@ func (l *layer) at(key string) string {
 // sees or may take.
 func (l layer) changesCases() bool {
 	f := pflag.NewFlagSet("case", pflag.ContinueOnError)
-	for _, add := range []group{corpusFlags, commandFlags, caseLimitFlags, goldenFlag} {
+	for _, add := range []group{corpusFlags, commandFlags, caseLimitFlags, goldenFlag, remoteFlags} {
 		add(f, &regress.Options{})
 	}
 	for key := range l.keys {

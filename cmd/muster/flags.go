@@ -45,6 +45,25 @@ func caseLimitFlags(f *pflag.FlagSet, o *regress.Options) {
 	f.Var(&size{&o.Limits.OutputMax, 0}, "output-max", "bytes that one case may leave, streams and files together (default 64M)")
 }
 
+// remoteFlags say that an engine runs the cases, and how.
+func remoteFlags(f *pflag.FlagSet, o *regress.Options) {
+	r := &o.Remote
+	f.StringVar(&r.URL, "remote", "", "run on a Remote Execution engine at `URL`, as grpc://HOST:PORT or grpcs://HOST:PORT")
+	f.StringVar(&r.Instance, "instance", "", "`NAME` of one of several that the engine has")
+	f.StringArrayVar(&r.Headers, "remote-header", nil, "`K=V` that goes with every request to the engine; repeatable")
+	f.StringArrayVar(&r.Inputs, "remote-input", nil, "file or folder at `PATH` that travels with the cases; repeatable")
+	f.BoolVar(&r.Bundle, "remote-bundle", false, "the command travels, with its shared libraries; else it is a path on the workers")
+	f.StringArrayVar(&r.Outputs, "remote-output", nil, "what a case leaves, as `GLOB` with {stem} and the like, where the engine gives no whole folder; repeatable")
+	f.IntVar(&r.Jobs, "remote-jobs", 0, "`N` cases at once on the engine, in the place of --jobs (default 64)")
+	f.BoolVar(&r.Fallback, "remote-fallback", false, "run on this machine if the engine cannot be reached at the beginning")
+	f.IntVar(&r.Priority, "remote-priority", 0, "`N` as the engine has priorities; 0 is its usual one")
+	f.StringArrayVar(&r.Platform, "platform", nil, "`K=V` that a worker must have; repeatable")
+	f.Var((*commandWords)(&r.Preflight), "preflight", "`COMMAND` that shows that the tool runs on the engine (default COMMAND --version)")
+	f.StringVar(&r.CA, "tls-ca", "", "`FILE` with the certificates to trust (PEM) in the place of the system's")
+	f.StringVar(&r.Cert, "tls-cert", "", "`FILE` with this client's certificate (PEM)")
+	f.StringVar(&r.Key, "tls-key", "", "`FILE` with its key (PEM)")
+}
+
 func storeFlags(f *pflag.FlagSet, o *regress.Options) {
 	goldenFlag(f, o)
 	stateFlag(f, o)
@@ -111,7 +130,7 @@ func settings() *pflag.FlagSet {
 	f := pflag.NewFlagSet("settings", pflag.ContinueOnError)
 	for _, add := range []group{
 		corpusFlags, commandFlags, selectFlags, orderFlags, limitFlags, storeFlags,
-		normalizeFlag, repeatFlag, checkFlags, reportFlags,
+		normalizeFlag, repeatFlag, checkFlags, reportFlags, remoteFlags,
 	} {
 		add(f, &regress.Options{})
 	}

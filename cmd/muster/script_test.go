@@ -26,6 +26,7 @@ import (
 //	                         command runs till the end of the script
 //	serve NAME ARG...        a file server that runs beside the script; $NAME is its address
 //	end NAME TERM|KILL       ends it
+//	engine NAME [end]        an engine of the Remote Execution API, $NAME is its address; or its end
 //	mktar FILE ENTRY...      packs an archive, see archive_test.go
 //	cmpjson FILE1 FILE2      compares as cmp does, but for what no two runs have in
 //	                         common, which reads ~: times, memory, run IDs
@@ -42,7 +43,7 @@ func TestScripts(t *testing.T) {
 	commands := map[string]func(*testscript.TestScript, bool, []string){
 		"muster": muster, "exits": exits, "signal": signal, "await": await,
 		"mktar": mktar, "cmpjson": cmpjson, "needs": needs,
-		"serve": serve, "end": end,
+		"serve": serve, "end": end, "engine": engine,
 	}
 	maps.Copy(commands, terminalCommands())
 	testscript.Run(t, testscript.Params{
@@ -56,6 +57,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("GORACE", "atexit_sleep_ms=0") // else each watched program ends a second late
 			env.Values[testKey{}] = env.T()
 			env.Values[serversKey{}] = map[string]*served{}
+			env.Values[enginesKey{}] = map[string]func(){}
 			env.Values[sittingsKey{}] = map[string]*sitting{}
 			return executable(env.WorkDir)
 		},

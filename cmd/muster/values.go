@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	shellquote "github.com/kballard/go-shellquote"
+
 	"muster/regress"
 )
 
@@ -74,6 +76,21 @@ func (s *size) String() string {
 	}
 	return strconv.FormatInt(n, 10) + unit
 }
+
+// commandWords is a flag's command, split as a shell would.
+type commandWords []string
+
+func (w *commandWords) Set(text string) (err error) {
+	if text == "" {
+		*w = nil
+		return nil
+	}
+	*w, err = splitCommand("it", text)
+	return err
+}
+
+func (w *commandWords) Type() string   { return "COMMAND" }
+func (w *commandWords) String() string { return shellquote.Join(*w...) }
 
 // format is a flag's output format.
 type format regress.Format

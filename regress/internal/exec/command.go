@@ -57,6 +57,19 @@ func ResolveAt(path string, words []string, stdin bool) (*Command, error) {
 	return resolve(path, &Command{Words: words, Stdin: stdin})
 }
 
+// Elsewhere is a command of other machines: nothing is looked up here, and its executable
+// is known by the path there alone.
+func Elsewhere(words []string, useShell, stdin bool) (*Command, error) {
+	c := &Command{Words: words, Shell: useShell, Stdin: stdin, Path: shell}
+	switch {
+	case len(words) == 0 || words[0] == "":
+		return Resolve(words, useShell, stdin) // which says so
+	case !useShell:
+		c.Path = words[0]
+	}
+	return c, nil
+}
+
 func resolve(name string, c *Command) (*Command, error) {
 	found, err := exec.LookPath(name)
 	if errors.Is(err, exec.ErrDot) {
@@ -90,7 +103,7 @@ func (c *Command) Stamp() string {
 // gone it is that, for it can have been no other.
 func (c *Command) StampNow() string {
 	info, err := os.Stat(c.Path)
-	if err != nil {
+	if err != nil || c.info == nil {
 		return c.Stamp()
 	}
 	return filestamp.Of(info)
@@ -101,6 +114,9 @@ func (c *Command) StampNow() string {
 // file only when its identity, size or time changed. One that is gone is no
 // other: what it could not run has failed already.
 func (c *Command) Changed() error {
+	if c.info == nil {
+		return nil // what has its name here is another
+	}
 	now, err := os.Stat(c.Path)
 	if err == nil && os.SameFile(now, c.info) && now.Size() == c.info.Size() && now.ModTime().Equal(c.info.ModTime()) {
 		return nil
@@ -172,6 +188,9 @@ func (c *Command) Args(name string) []string {
 
 // tokens are the only ones that are replaced; other braces stay.
 var tokens = [...]string{"{in}", "{out}", "{stem}", "{name}", "{dir}"}
+
+// Fill replaces the tokens in a text by what they stand for in the case of that name.
+func Fill(text, name string) string { return fill(text, name, nil) }
 
 func tokenIn(words []string) bool {
 	return slices.ContainsFunc(words, func(word string) bool {

@@ -1,6 +1,6 @@
 // Package exec is the seam between a run and whatever executes its cases: what
 // is asked for one run of one case, and what comes back. Package local runs
-// cases in lanes on this machine.
+// cases in lanes on this machine, package reapi on an engine elsewhere.
 //
 // It must not judge outcomes, nor decide what runs or how often.
 package exec
@@ -8,10 +8,12 @@ package exec
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"os"
 	"slices"
+	"time"
 
 	"muster/regress/internal/corpus"
 	"muster/regress/internal/outcome"
@@ -25,7 +27,24 @@ type Job struct {
 	Source  corpus.Entry
 	Content []byte // not nil: what the source holds in this run, in the place of what the corpus has
 	Command *Command
-	Avoid   int // number of a lane to stay away from if there is another, or NoLane
+	Avoid   int  // number of a lane to stay away from if there is another, or NoLane
+	Fresh   bool // it is to run now: what is known of an earlier run is no answer
+}
+
+// Executor runs cases. Its methods may be called from several goroutines at once, but for
+// Close, which must be the last call.
+type Executor interface {
+	// Run runs a case once. When ctx ends it gives the case up and returns. An error is
+	// of class Environment, or ctx's: the case has no outcome. What the case may be blamed
+	// for is none. A corpus that is not what it was is of class Input.
+	Run(context.Context, Job) (*Result, error)
+	// RunAll runs the first jobs of a batch, at least one, and returns how many.
+	RunAll(context.Context, Batch) int
+	// Floor is the peak memory, in KiB, below which that of a case cannot be told.
+	Floor() int64
+	// OwnCPU is what processes of the executor's own have used here so far.
+	OwnCPU() time.Duration
+	Close() error
 }
 
 // Batch asks for runs of several cases on one lane, one after another: what each
@@ -40,18 +59,29 @@ type Batch struct {
 type Result struct {
 	Outcome outcome.Outcome
 	Cost    outcome.Cost
-	Lane    int
+	Lane    int     // NoLane of an engine's
+	Remote  *Remote // nil of a run on this machine
 
 	contents []Content
 	release  func()
 }
 
-// Content is what one part holds: in memory, or in a file until the result is
-// released.
+// Remote is what an engine says of a run. What it does not say is zero.
+type Remote struct {
+	Cached   bool // it was not run for us
+	Worker   string
+	Queued   time.Duration // until a worker took it
+	Ran      time.Duration // the command alone
+	Measured bool          // the result's CPU and peak memory are the engine's; else it gives none
+}
+
+// Content is what one part holds: in memory, in a file until the result is released, or
+// where Opener gets it from.
 type Content struct {
-	Key   outcome.Key
-	Bytes []byte
-	File  string
+	Key    outcome.Key
+	Bytes  []byte
+	File   string
+	Opener func() (io.ReadCloser, error) // nil = one of the others; fit for several goroutines
 }
 
 // NewResult returns a result whose parts' contents are in contents, in the
@@ -69,6 +99,8 @@ func (r *Result) Open(p outcome.Part) (io.ReadCloser, error) {
 	switch {
 	case !ok:
 		return nil, fmt.Errorf("no content of %s", p.Key)
+	case r.contents[i].Opener != nil:
+		return r.contents[i].Opener()
 	case r.contents[i].File != "":
 		return os.Open(r.contents[i].File)
 	}

@@ -35,6 +35,10 @@ type Meta struct {
 	// with an unfinished one knows that it is its own. Empty where nobody said it,
 	// as in goldens from before there was this field.
 	Run string
+
+	// Preflight is the digest of what showed that the command ran on an engine, mostly its
+	// version; zero where it ran on this machine.
+	Preflight outcome.Digest
 }
 
 // Command is one command, and the cases that it is for.
@@ -72,6 +76,7 @@ type metaJSON struct {
 	AcceptedRun      text           `json:"accepted_run"`
 	AcceptBase       outcome.Digest `json:"accept_base"`
 	Run              text           `json:"run"`
+	Preflight        outcome.Digest `json:"preflight"`
 }
 
 type commandJSON struct {
@@ -95,6 +100,7 @@ func encodeMeta(m Meta, old []byte) ([]byte, error) {
 		Env: texts[text](m.Env), Corpus: m.Corpus, CorpusPath: text(m.CorpusPath), Machine: text(m.Machine),
 		MusterVersion: text(m.MusterVersion), Created: m.Created.UTC(), Repeat: m.Repeat,
 		AcceptedRun: text(m.AcceptedRun), AcceptBase: m.AcceptBase, Run: text(m.Run),
+		Preflight: m.Preflight,
 	}
 	for _, c := range m.Command {
 		j.Command = append(j.Command, commandJSON{text(c.Glob), texts[text](c.Args)})
@@ -139,6 +145,7 @@ func decodeMeta(b []byte) (Meta, error) {
 		Env: texts[string](j.Env), Corpus: j.Corpus, CorpusPath: string(j.CorpusPath), Machine: string(j.Machine),
 		MusterVersion: string(j.MusterVersion), Created: j.Created, Repeat: j.Repeat,
 		AcceptedRun: string(j.AcceptedRun), AcceptBase: j.AcceptBase, Run: string(j.Run),
+		Preflight: j.Preflight,
 	}
 	for _, c := range j.Command {
 		m.Command = append(m.Command, Command{string(c.Glob), texts[string](c.Args)})

@@ -84,6 +84,16 @@ type Case struct {
 	More         int             // differing parts that Differences leaves out
 	Flaky        []string        // the parts that differ from run to run
 	Why          string          // environment: what failed
+	Remote       *Remote         // what an engine said of the first run; nil of one on this machine
+}
+
+// Remote is what an engine said of a run. What it did not say is zero.
+type Remote struct {
+	Cached   bool   // it knew what comes of it
+	Worker   string // that ran it
+	Queued   time.Duration
+	Ran      time.Duration
+	Measured bool // the CPU time and the peak memory are known
 }
 
 // NotRun says that a selected case has no verdict: the run ended before it. It
@@ -92,6 +102,9 @@ type NotRun struct {
 	Name  string
 	Index int // in corpus order
 }
+
+// measured reports whether CPU and memory of the first run are known.
+func (c Case) measured() bool { return c.Remote == nil || c.Remote.Measured }
 
 // Difference is one part of an outcome that is not like the golden.
 type Difference struct {

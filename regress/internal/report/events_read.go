@@ -172,6 +172,9 @@ func (w wireCase) event() Event {
 	for _, d := range w.Differences {
 		c.Differences = append(c.Differences, Difference{string(d.Part), d.Old, d.Now, d.Diff, d.Hidden, d.Binary})
 	}
+	if r := w.Remote; r != nil {
+		c.Remote = &Remote{r.Cached, string(r.Worker), r.Queued.duration(), r.Ran.duration(), r.Measured}
+	}
 	for _, part := range w.Flaky {
 		c.Flaky = append(c.Flaky, string(part))
 	}
@@ -194,6 +197,7 @@ func (w wireFinished) event() (Event, error) {
 		Command: w.Command, Run: w.Run, Cases: w.Cases, Recorded: w.Recorded, NotRun: w.NotRun,
 		Endings: Endings(w.Endings), Interrupted: w.Interrupted, Stopped: w.Stopped, Groups: w.Groups, ExitStatus: w.ExitStatus,
 		Wall: w.Wall.duration(), CPU: w.CPU.duration(), OwnCPU: w.OwnCPU.duration(), CoresBusy: w.CoresBusy, Over: w.Over,
+		Remote: (*Runs)(w.Remote),
 	}
 	for key, n := range w.Verdicts {
 		var v outcome.Verdict

@@ -101,6 +101,9 @@ func caseToWire(c Case) wireCase {
 		w.Differences = append(w.Differences, wireDifference{
 			printed(d.Part), readable.Text(d.Old), readable.Text(d.Now), readable.Text(d.Diff), d.Hidden, d.Binary})
 	}
+	if r := c.Remote; r != nil {
+		w.Remote = &wireRemote{r.Cached, printed(r.Worker), millis(r.Queued), millis(r.Ran), r.Measured}
+	}
 	for _, part := range c.Flaky {
 		w.Flaky = append(w.Flaky, printed(part))
 	}
@@ -114,6 +117,7 @@ func summaryToWire(s Summary) wireFinished {
 		Verdicts: map[string]int{}, Endings: wireEndings(s.Endings),
 		Interrupted: s.Interrupted, Stopped: s.Stopped, Groups: s.Groups, ExitStatus: s.ExitStatus,
 		Wall: millis(s.Wall), CPU: millis(s.CPU), OwnCPU: millis(s.OwnCPU), CoresBusy: finite(s.CoresBusy), Over: texts(s.Over),
+		Remote: (*jsonRuns)(s.Remote),
 	}
 	for v, n := range s.Verdicts {
 		w.Verdicts[outcome.Verdict(v).Key()] = n

@@ -3,6 +3,7 @@ package report
 import (
 	"bufio"
 	"cmp"
+	"encoding/json"
 	"io"
 	"slices"
 	"strconv"
@@ -37,10 +38,32 @@ type jsonCase struct {
 	Exit       code            `json:"exit"`
 	Signal     code            `json:"signal"`
 	GoldenExit code            `json:"golden_exit"`
-	CPU        tenths          `json:"cpu_ms"`
+	CPU        told[tenths]    `json:"cpu_ms"`
 	Wall       tenths          `json:"wall_ms"`
-	PeakRSS    int64           `json:"peak_rss_kib"`
+	PeakRSS    told[int64]     `json:"peak_rss_kib"`
 	Causes     []string        `json:"causes"`
+	Remote     *jsonRemote     `json:"remote,omitempty"`
+}
+
+// jsonRemote is what an engine said of the first run.
+type jsonRemote struct {
+	Cached bool    `json:"cached"`
+	Worker printed `json:"worker"`
+	Queued tenths  `json:"queued_ms"`
+	Ran    tenths  `json:"ran_ms"`
+}
+
+// told is a figure, or null where nobody measured.
+type told[T any] struct {
+	is      T
+	unknown bool
+}
+
+func (t told[T]) MarshalJSON() ([]byte, error) {
+	if t.unknown {
+		return []byte("null"), nil
+	}
+	return json.Marshal(t.is)
 }
 
 func (j *jsonLines) Handle(ev Event) error {
@@ -79,13 +102,18 @@ func (j *jsonLines) write(s Summary) error {
 }
 
 func toJSONCase(c Case) jsonCase {
-	return jsonCase{
+	unknown := !c.measured()
+	line := jsonCase{
 		index: c.Index, Type: "case", Name: printed(c.Name), Verdict: c.Verdict,
 		Exit:       codeOf(c.Ending, outcome.Exited),
 		Signal:     codeOf(c.Ending, outcome.Signalled),
 		GoldenExit: codeOf(c.GoldenEnding, outcome.Exited),
-		CPU:        tenths(c.Cost.CPU), Wall: tenths(c.Cost.Wall), PeakRSS: c.Cost.PeakRSS,
+		CPU:        told[tenths]{tenths(c.Cost.CPU), unknown}, Wall: tenths(c.Cost.Wall), PeakRSS: told[int64]{c.Cost.PeakRSS, unknown},
 	}
+	if r := c.Remote; r != nil {
+		line.Remote = &jsonRemote{r.Cached, printed(r.Worker), tenths(r.Queued), tenths(r.Ran)}
+	}
+	return line
 }
 
 // A code is an exit status or a signal; null when there is none. It is no

@@ -8,52 +8,60 @@ import (
 // The keys of both summaries are promised to scripts, and their order too.
 
 type jsonSummary struct {
-	Type         string     `json:"type"`
-	Command      string     `json:"command"`
-	Run          string     `json:"run"`
-	Cases        int        `json:"cases"`
-	Identical    int        `json:"identical"`
-	Changed      int        `json:"changed"`
-	NewlyFailing int        `json:"newly_failing"`
-	NewlyPassing int        `json:"newly_passing"`
-	Crashed      int        `json:"crashed"`
-	TimedOut     int        `json:"timed_out"`
-	OutOfMemory  int        `json:"out_of_memory"`
-	OutputLimit  int        `json:"output_limit"`
-	Flaky        int        `json:"flaky"`
-	New          int        `json:"new"`
-	Missing      int        `json:"missing"`
-	Environment  int        `json:"environment"`
-	NotRun       int        `json:"not_run"`
-	Interrupted  bool       `json:"interrupted"`
-	Groups       int        `json:"groups"`
-	Wall         tenths     `json:"wall_ms"`
-	CPU          tenths     `json:"cpu_ms"`
-	OwnCPU       tenths     `json:"own_cpu_ms"`
-	CoresBusy    hundredths `json:"cores_busy"`
-	Cost         *jsonCost  `json:"cost"`
+	Type         string       `json:"type"`
+	Command      string       `json:"command"`
+	Run          string       `json:"run"`
+	Cases        int          `json:"cases"`
+	Identical    int          `json:"identical"`
+	Changed      int          `json:"changed"`
+	NewlyFailing int          `json:"newly_failing"`
+	NewlyPassing int          `json:"newly_passing"`
+	Crashed      int          `json:"crashed"`
+	TimedOut     int          `json:"timed_out"`
+	OutOfMemory  int          `json:"out_of_memory"`
+	OutputLimit  int          `json:"output_limit"`
+	Flaky        int          `json:"flaky"`
+	New          int          `json:"new"`
+	Missing      int          `json:"missing"`
+	Environment  int          `json:"environment"`
+	NotRun       int          `json:"not_run"`
+	Interrupted  bool         `json:"interrupted"`
+	Groups       int          `json:"groups"`
+	Wall         tenths       `json:"wall_ms"`
+	CPU          told[tenths] `json:"cpu_ms"`
+	OwnCPU       tenths       `json:"own_cpu_ms"`
+	CoresBusy    hundredths   `json:"cores_busy"`
+	Cost         *jsonCost    `json:"cost"`
+	Remote       *jsonRuns    `json:"remote,omitempty"`
 }
 
 type jsonRecordSummary struct {
-	Type        string     `json:"type"`
-	Command     string     `json:"command"`
-	Run         string     `json:"run"`
-	Cases       int        `json:"cases"`
-	Recorded    int        `json:"recorded"`
-	Flaky       int        `json:"flaky"`
-	Succeeded   int        `json:"succeeded"`
-	Failed      int        `json:"failed"`
-	Signalled   int        `json:"signalled"`
-	TimedOut    int        `json:"timed_out"`
-	OutOfMemory int        `json:"out_of_memory"`
-	OutputLimit int        `json:"output_limit"`
-	Environment int        `json:"environment"`
-	NotRun      int        `json:"not_run"`
-	Interrupted bool       `json:"interrupted"`
-	Wall        tenths     `json:"wall_ms"`
-	CPU         tenths     `json:"cpu_ms"`
-	OwnCPU      tenths     `json:"own_cpu_ms"`
-	CoresBusy   hundredths `json:"cores_busy"`
+	Type        string       `json:"type"`
+	Command     string       `json:"command"`
+	Run         string       `json:"run"`
+	Cases       int          `json:"cases"`
+	Recorded    int          `json:"recorded"`
+	Flaky       int          `json:"flaky"`
+	Succeeded   int          `json:"succeeded"`
+	Failed      int          `json:"failed"`
+	Signalled   int          `json:"signalled"`
+	TimedOut    int          `json:"timed_out"`
+	OutOfMemory int          `json:"out_of_memory"`
+	OutputLimit int          `json:"output_limit"`
+	Environment int          `json:"environment"`
+	NotRun      int          `json:"not_run"`
+	Interrupted bool         `json:"interrupted"`
+	Wall        tenths       `json:"wall_ms"`
+	CPU         told[tenths] `json:"cpu_ms"`
+	OwnCPU      tenths       `json:"own_cpu_ms"`
+	CoresBusy   hundredths   `json:"cores_busy"`
+	Remote      *jsonRuns    `json:"remote,omitempty"`
+}
+
+// jsonRuns counts the runs on an engine.
+type jsonRuns struct {
+	Cached int `json:"cached"`
+	Ran    int `json:"ran"`
 }
 
 func toJSONSummary(s Summary, c *Cost) any {
@@ -66,7 +74,8 @@ func toJSONSummary(s Summary, c *Cost) any {
 			Succeeded: e.Succeeded, Failed: e.Failed, Signalled: e.Signalled,
 			TimedOut: e.TimedOut, OutOfMemory: e.OutOfMemory, OutputLimit: e.OutputLimit,
 			Environment: v[outcome.Environment], NotRun: s.NotRun, Interrupted: s.Interrupted,
-			Wall: tenths(s.Wall), CPU: tenths(s.CPU), OwnCPU: tenths(s.OwnCPU), CoresBusy: hundredths(s.CoresBusy),
+			Wall: tenths(s.Wall), CPU: told[tenths]{tenths(s.CPU), !s.measured()}, OwnCPU: tenths(s.OwnCPU), CoresBusy: hundredths(s.CoresBusy),
+			Remote: (*jsonRuns)(s.Remote),
 		}
 	}
 	return jsonSummary{
@@ -77,7 +86,7 @@ func toJSONSummary(s Summary, c *Cost) any {
 		OutOfMemory: v[outcome.OutOfMemNow], OutputLimit: v[outcome.OutputLimited],
 		Flaky: v[outcome.Flaky], New: v[outcome.New], Missing: v[outcome.Missing],
 		Environment: v[outcome.Environment], NotRun: s.NotRun, Interrupted: s.Interrupted, Groups: s.Groups,
-		Wall: tenths(s.Wall), CPU: tenths(s.CPU), OwnCPU: tenths(s.OwnCPU), CoresBusy: hundredths(s.CoresBusy),
-		Cost: toJSONCost(c),
+		Wall: tenths(s.Wall), CPU: told[tenths]{tenths(s.CPU), !s.measured()}, OwnCPU: tenths(s.OwnCPU), CoresBusy: hundredths(s.CoresBusy),
+		Cost: toJSONCost(c), Remote: (*jsonRuns)(s.Remote),
 	}
 }

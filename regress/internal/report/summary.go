@@ -32,7 +32,17 @@ type Summary struct {
 	OwnCPU      time.Duration // of muster itself
 	CoresBusy   float64
 	Over        []string // the limits of --fail-on that the tool's cost passes
+	Remote      *Runs    // on an engine; nil where the cases ran on this machine
 }
+
+// Runs counts runs on an engine.
+type Runs struct {
+	Cached int // the engine knew what comes of it
+	Ran    int
+}
+
+// measured reports whether what the tool took is known, of some runs at least.
+func (s Summary) measured() bool { return s.Remote == nil || s.CPU > 0 }
 
 // notRun returns how many cases have no verdict, also for a run that broke off
 // before it counted them.

@@ -21,8 +21,35 @@ func (r *results) caseLine(c Case) string {
 	if c.Verdict == outcome.Identical && c.Ending != nil && !c.Ending.Success() { // alike, but not well
 		words = strings.TrimRight(c.Ending.String()+"  "+words, " ")
 	}
+	if where := c.Remote.Words(); where != "" {
+		words = strings.TrimLeft(words+"  ", " ") + where
+	}
 	return r.heading(c, name.Print(c.Name), words)
 }
+
+// Words say where a case ran; "" = on this machine.
+func (r *Remote) Words() string {
+	switch {
+	case r == nil:
+		return ""
+	case r.Cached:
+		return "cached"
+	}
+	text := "ran"
+	if r.Worker != "" {
+		text += " on " + shorten(readable.Line(r.Worker), workerColumnsMax)
+	}
+	if r.Queued > 0 {
+		text += ", queued " + human(r.Queued)
+	}
+	if r.Ran > 0 {
+		text += ", took " + human(r.Ran)
+	}
+	return text
+}
+
+// workerColumnsMax bounds the name of a worker, which may have an ID of its own in it.
+const workerColumnsMax = 24
 
 func (r *results) heading(c Case, title, words string) string {
 	verdict := r.paint.paint(colourOf(c.Verdict), fmt.Sprintf("%-*s", verdictColumns, c.Verdict))

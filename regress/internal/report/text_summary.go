@@ -83,8 +83,7 @@ func (r *results) summary(s Summary) string {
 		}
 	}
 	b.WriteString(r.causeTable(s))
-	fmt.Fprintf(&b, "wall %s, CPU %s, %s cores busy, muster itself %s of CPU\n",
-		human(s.Wall), human(s.CPU), strconv.FormatFloat(finite(s.CoresBusy), 'f', 2, 64), human(s.OwnCPU))
+	b.WriteString(took(s))
 	b.WriteString(r.cost())
 	if s.Run != "" {
 		fmt.Fprintf(&b, "run %s\n", readable.Line(s.Run))
@@ -94,6 +93,20 @@ func (r *results) summary(s Summary) string {
 		fmt.Fprintf(&b, "exit status %d: %s\n", s.ExitStatus, meaning)
 	}
 	return b.String()
+}
+
+// took says what the run took, here and on an engine.
+func took(s Summary) string {
+	if r := s.Remote; r != nil {
+		cpu := ""
+		if s.measured() {
+			cpu = ", CPU " + human(s.CPU) + " there"
+		}
+		return fmt.Sprintf("wall %s, on the engine %s, %s of them cached%s, muster itself %s of CPU\n",
+			human(s.Wall), readable.Count(r.Cached+r.Ran, "run"), readable.Number(r.Cached), cpu, human(s.OwnCPU))
+	}
+	return fmt.Sprintf("wall %s, CPU %s, %s cores busy, muster itself %s of CPU\n",
+		human(s.Wall), human(s.CPU), strconv.FormatFloat(finite(s.CoresBusy), 'f', 2, 64), human(s.OwnCPU))
 }
 
 // causeTable lists the most frequent causes below the counts.

@@ -87,6 +87,15 @@ type wireCase struct {
 	More         int              `json:"more_differences"`
 	Flaky        []printed        `json:"flaky"`
 	Why          string           `json:"why"`
+	Remote       *wireRemote      `json:"remote,omitempty"`
+}
+
+type wireRemote struct {
+	Cached   bool    `json:"cached"`
+	Worker   printed `json:"worker"`
+	Queued   millis  `json:"queued_ms"`
+	Ran      millis  `json:"ran_ms"`
+	Measured bool    `json:"measured"`
 }
 
 type wireNotRun struct {
@@ -139,6 +148,7 @@ type wireFinished struct {
 	OwnCPU      millis         `json:"own_cpu_ms"`
 	CoresBusy   float64        `json:"cores_busy"`
 	Over        []string       `json:"over,omitempty"`
+	Remote      *jsonRuns      `json:"remote,omitempty"`
 }
 
 type wireEndings struct {

@@ -18,6 +18,16 @@ type Line struct {
 	CPU       int64        `json:"cpu_ns"`
 	Wall      int64        `json:"wall_ns"`
 	Peak      int64        `json:"peak_kib"`
+	Remote    *Remote      `json:"remote,omitempty"`
+}
+
+// Remote is what an engine said of a run.
+type Remote struct {
+	Cached   bool   `json:"cached"`
+	Worker   string `json:"worker"`
+	Queued   int64  `json:"queued_ns"`
+	Ran      int64  `json:"ran_ns"`
+	Measured bool   `json:"measured"`
 }
 
 // Lines appends to a run's cases.jsonl. One goroutine uses it.

@@ -1,0 +1,65 @@
+package bundle
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"muster/regress/internal/filestamp"
+)
+
+// A second run reads nothing that is as it was, and everything that is not.
+func TestDigestsAreRemembered(t *testing.T) {
+	dir := t.TempDir()
+	tool, cache := filepath.Join(dir, "tool"), filepath.Join(dir, "state", "digests.json")
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(tool, []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("one")
+	first := openDigests(cache)
+	was, err := first.of(tool)
+	if err != nil || first.read != 1 {
+		t.Fatal(was, err)
+	}
+	// It is too young to be remembered: a change at once would not show.
+	first.save()
+	if again := openDigests(cache); len(again.old) != 0 {
+		t.Errorf("%v", again.old)
+	}
+	info, err := os.Stat(tool)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rested(info) || restMin < time.Second {
+		t.Errorf("a file that was written just now has rested")
+	}
+	first.now[tool] = stamped{Stamp: stampNow(t, tool), Hash: was.Hash, Size: was.Size}
+	first.save()
+	second := openDigests(cache)
+	if now, err := second.of(tool); err != nil || now != was || second.read != 0 {
+		t.Errorf("%v, %v, %d files read", now, err, second.read)
+	}
+	write("another")
+	if now, err := second.of(tool); err != nil || now == was || second.read != 1 {
+		t.Errorf("%v, %v, %d files read", now, err, second.read)
+	}
+	if err := os.WriteFile(cache, []byte(`{"version":2,"files":{}}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if other := openDigests(cache); other.old != nil {
+		t.Error("another version was read")
+	}
+}
+
+func stampNow(t *testing.T, file string) string {
+	t.Helper()
+	info, err := os.Stat(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return filestamp.Of(info)
+}

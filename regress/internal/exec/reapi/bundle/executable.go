@@ -1,0 +1,172 @@
+package bundle
+
+import (
+	"bufio"
+	"debug/elf"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"muster/regress/internal/fault"
+	"muster/regress/internal/name"
+)
+
+// executable lays out the command's executable: a program with its libraries, or a script
+// with its interpreter.
+func (m *making) executable(file string) error {
+	start, err := m.program(file)
+	if err != nil {
+		return err
+	}
+	if m.o.Command.Stdin {
+		// There is no standard input in the API: a shell opens it.
+		shell, err := m.program(posixShell)
+		if err != nil {
+			return err
+		}
+		m.shell = shell.plain()
+	}
+	m.use(start)
+	return m.placeLibraries()
+}
+
+// started is how a program that was laid out is started from the work folder.
+type started struct {
+	before []string // the loader with its options; none for a static program
+	argv0  bool     // the loader takes --argv0
+	path   string
+	after  []string // a script's own argument, and its path
+}
+
+func (s started) plain() []string { return append(append(s.before, s.path), s.after...) }
+
+func (m *making) use(s started) {
+	if s.argv0 && len(s.after) == 0 {
+		m.start, m.argv0, m.Bundle.program = append(s.before, "--argv0"), true, s.path
+		return
+	}
+	m.start = s.plain()
+}
+
+// program lays out one executable file.
+func (m *making) program(file string) (started, error) {
+	real, err := filepath.EvalSymlinks(file)
+	if err != nil {
+		return started{}, unreadable(file, err)
+	}
+	f, err := elf.Open(real)
+	var format *elf.FormatError
+	switch {
+	case errors.As(err, &format):
+		return m.script(file, real)
+	case err != nil:
+		return started{}, unreadable(file, err)
+	}
+	defer f.Close()
+	if what := partsOf(real, f); what != "" {
+		return started{}, fault.Inputf("%s cannot be bundled: %s; send the folder that has both by --remote-input and name it there, without --remote-bundle, or name one that the workers have by its absolute path", name.Print(file), what)
+	}
+	at := m.within(real)
+	if at == "" {
+		at = path.Join(binFolder, filepath.Base(file))
+		if err := m.add(File{Path: at, Source: real, Exec: true}); err != nil {
+			return started{}, err
+		}
+	}
+	s := started{path: above + at}
+	loader, err := interpreter(f)
+	if err != nil || loader == "" {
+		return s, err // a static program needs nothing else
+	}
+	if m.loader != "" && m.loader != loader {
+		return s, fault.Inputf("%s is started by %s, and what travels already by %s: they cannot be bundled together", name.Print(file), loader, m.loader)
+	}
+	m.loader = loader
+	if err := m.libraries(real, loader); err != nil {
+		return s, err
+	}
+	ld := path.Join(libFolder, filepath.Base(loader))
+	s.before = []string{above + ld, "--library-path", above + libFolder}
+	s.argv0, err = holds(loader, "argv0")
+	return s, err
+}
+
+// script lays out what begins with #!, and the program that interprets it.
+func (m *making) script(file, real string) (started, error) {
+	words, err := hashBang(real)
+	if err != nil {
+		return started{}, unreadable(file, err)
+	}
+	if len(words) == 0 {
+		return started{}, fault.Inputf("%s cannot be bundled: it is neither an ELF program nor a script that begins with #!; send it by --remote-input", name.Print(file))
+	}
+	if path.Base(words[0]) == "env" && len(words) > 1 {
+		if words = strings.Fields(strings.TrimPrefix(words[1], "-S")); len(words) == 0 || strings.HasPrefix(words[0], "-") || strings.Contains(words[0], "=") {
+			return started{}, fault.Inputf("%s cannot be bundled: its first line asks env for more than a program; name the interpreter there", name.Print(file))
+		}
+		found, err := exec.LookPath(words[0])
+		if err != nil {
+			return started{}, fault.Inputf("%s cannot be bundled: its interpreter %s is not found: %w", name.Print(file), name.Print(words[0]), err)
+		}
+		words = append([]string{found}, words[1:]...)
+	}
+	if again, err := hashBang(words[0]); err != nil || again != nil {
+		return started{}, fault.Inputf("%s cannot be bundled: its interpreter %s cannot be read, or is a script itself", name.Print(file), name.Print(words[0]))
+	}
+	s, err := m.program(words[0])
+	if err != nil {
+		return s, err
+	}
+	at := m.within(real)
+	if at == "" {
+		at = path.Join(binFolder, filepath.Base(file))
+		if err := m.add(File{Path: at, Source: real, Exec: true}); err != nil {
+			return s, err
+		}
+	}
+	m.note(fmt.Sprintf("%s is a script: its interpreter travels with it, the programs that it starts do not", name.Print(file)))
+	s.after = append(append([]string{}, words[1:]...), above+at)
+	return s, nil
+}
+
+// hashBang returns the interpreter of a script with its one argument, or nil.
+func hashBang(file string) ([]string, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	line, err := bufio.NewReader(io.LimitReader(f, 4096)).ReadString('\n')
+	if err != nil && err != io.EOF {
+		return nil, err
+	}
+	rest, ok := strings.CutPrefix(strings.TrimRight(line, "\r\n"), "#!")
+	if !ok {
+		return nil, nil
+	}
+	first, argument, _ := strings.Cut(strings.TrimSpace(rest), " ")
+	if argument = strings.TrimSpace(argument); argument != "" {
+		return []string{first, argument}, nil
+	}
+	return []string{first}, nil
+}
+
+// interpreter returns the path of the loader that a program asks for, "" for a static one.
+func interpreter(f *elf.File) (string, error) {
+	for _, p := range f.Progs {
+		if p.Type != elf.PT_INTERP {
+			continue
+		}
+		b := make([]byte, min(p.Filesz, 4096))
+		if _, err := p.ReadAt(b, 0); err != nil {
+			return "", fault.Inputf("the executable is damaged: %w", err)
+		}
+		return strings.TrimRight(string(b), "\x00"), nil
+	}
+	return "", nil
+}

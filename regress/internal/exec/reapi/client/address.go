@@ -1,0 +1,121 @@
+package client
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"net"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/keepalive"
+
+	"muster/regress/internal/fault"
+)
+
+type address struct {
+	target string // as gRPC names it
+	host   string
+	secure bool
+}
+
+func (o Options) address() (address, error) {
+	u, err := url.Parse(o.URL)
+	switch {
+	case err != nil || u.Scheme != "grpc" && u.Scheme != "grpcs" || u.Hostname() == "":
+		return address{}, fault.Inputf("%q is no address of an engine: grpc://HOST:PORT or grpcs://HOST:PORT", o.URL)
+	case u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "":
+		return address{}, fault.Inputf("%s: only a host and a port belong into the address of an engine; an instance is named apart", u.Redacted())
+	}
+	at := address{host: u.Hostname(), secure: u.Scheme == "grpcs"}
+	port := u.Port()
+	if port == "" {
+		if !at.secure {
+			return address{}, fault.Inputf("%s names no port: grpc://HOST:PORT", o.URL)
+		}
+		port = "443"
+	}
+	resolver := "dns:///"
+	if o.Dialer != nil {
+		resolver = "passthrough:///"
+	}
+	at.target = resolver + net.JoinHostPort(at.host, port)
+	return at, o.mayTell(at)
+}
+
+// mayTell refuses what would show the token to the network, and TLS without TLS.
+func (o Options) mayTell(at address) error {
+	ip := net.ParseIP(at.host)
+	here := at.host == "localhost" || strings.HasSuffix(at.host, ".localhost") || ip != nil && ip.IsLoopback()
+	switch {
+	case o.Token != "" && !at.secure && !here && !o.PlainToken:
+		return fault.Inputf("%s: the token would cross the network unencrypted: use grpcs://", o.URL)
+	case !at.secure && o.CA+o.Cert+o.Key != "":
+		return fault.Inputf("%s: certificates are for grpcs://", o.URL)
+	case (o.Cert == "") != (o.Key == ""):
+		return fault.Inputf("a client's certificate and its key belong together")
+	}
+	return nil
+}
+
+// Servers end connections of clients that ask for signs of life more often than every five
+// minutes, which is the usual limit. A silent execution is asked for sooner (Options.Silence).
+const keepaliveEvery = 5*time.Minute + 10*time.Second
+
+// The largest message that is taken: results with what they have inline.
+const messageMax = 64 << 20
+
+func (o Options) dialOptions(at address) ([]grpc.DialOption, error) {
+	secure, err := o.credentials(at)
+	if err != nil {
+		return nil, err
+	}
+	calls := &header{o: o}
+	options := []grpc.DialOption{
+		grpc.WithTransportCredentials(secure),
+		grpc.WithUserAgent("muster/" + o.Version),
+		grpc.WithDisableServiceConfig(),
+		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: keepaliveEvery, Timeout: 20 * time.Second}),
+		grpc.WithConnectParams(grpc.ConnectParams{
+			Backoff:           backoff.Config{BaseDelay: o.Backoff, Multiplier: 1.6, Jitter: 0.2, MaxDelay: o.BackoffMax},
+			MinConnectTimeout: min(o.Deadline, 20*time.Second),
+		}),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(messageMax)),
+		grpc.WithUnaryInterceptor(calls.unary),
+		grpc.WithStreamInterceptor(calls.stream),
+	}
+	if o.Dialer != nil {
+		options = append(options, grpc.WithContextDialer(o.Dialer))
+	}
+	return options, nil
+}
+
+func (o Options) credentials(at address) (credentials.TransportCredentials, error) {
+	if !at.secure {
+		return insecure.NewCredentials(), nil
+	}
+	config := &tls.Config{MinVersion: tls.VersionTLS12}
+	if o.CA != "" {
+		pem, err := os.ReadFile(o.CA)
+		if err != nil {
+			return nil, fault.Inputf("certificates to trust: %w", err)
+		}
+		config.RootCAs = x509.NewCertPool()
+		if !config.RootCAs.AppendCertsFromPEM(pem) {
+			return nil, fault.Inputf("%s has no certificate in PEM", o.CA)
+		}
+	}
+	if o.Cert != "" {
+		pair, err := tls.LoadX509KeyPair(o.Cert, o.Key)
+		if err != nil {
+			return nil, fault.Inputf("the client's certificate: %w", err)
+		}
+		config.Certificates = []tls.Certificate{pair}
+	}
+	return credentials.NewTLS(config), nil
+}

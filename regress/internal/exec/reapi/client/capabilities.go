@@ -1,0 +1,87 @@
+package client
+
+import (
+	"context"
+	"slices"
+
+	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
+
+	"muster/regress/internal/fault"
+)
+
+// What a message may have when the engine states no limit: gRPC's own, less what is around
+// the contents.
+const messageRoom = 4<<20 - 64<<10
+
+// A content above this is sent by itself, for it fills a message nearly alone.
+const smallMax = 1 << 20
+
+// limits is what the engine asks its clients to keep to.
+type limits struct {
+	message int64 // bytes of digests in one request
+	batch   int64 // bytes of contents in one request, with their digests
+	small   int64 // bytes of a content that goes into a batch
+	blob    int64 // bytes of a content; 0 = any
+
+	zstdStream, zstdBatch bool
+}
+
+func (c *Client) learn(ctx context.Context) error {
+	var caps *repb.ServerCapabilities
+	r := c.retries()
+	r.max = min(r.max, 4) // a wrong address is known within a second
+	err := r.do(ctx, "asking what it can do", func() (err error) {
+		caps, err = repb.NewCapabilitiesClient(c.conns[0]).GetCapabilities(ctx, &repb.GetCapabilitiesRequest{InstanceName: c.o.Instance})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if lack := lacks(caps, c.o.Priority); lack != "" {
+		return fault.Environmentf("engine %s %s", c.o.URL, lack)
+	}
+	c.limit = limitsOf(caps.GetCacheCapabilities())
+	high := caps.GetHighApiVersion()
+	c.before21 = high.GetMajor() == 2 && high.GetMinor() == 0
+	return nil
+}
+
+// lacks says what an engine has not that is needed; "" is nothing.
+func lacks(caps *repb.ServerCapabilities, priority int32) string {
+	cache, execution := caps.GetCacheCapabilities(), caps.GetExecutionCapabilities()
+	functions := execution.GetDigestFunctions()
+	if len(functions) == 0 {
+		functions = []repb.DigestFunction_Value{execution.GetDigestFunction()}
+	}
+	low, high := caps.GetLowApiVersion(), caps.GetHighApiVersion()
+	switch {
+	case high != nil && high.Major < 2 || low != nil && low.Major > 2:
+		return "speaks another version of the Remote Execution API than 2"
+	case !execution.GetExecEnabled():
+		return "does not execute actions under this instance name"
+	case !slices.Contains(cache.GetDigestFunctions(), repb.DigestFunction_SHA256) || !slices.Contains(functions, repb.DigestFunction_SHA256):
+		return "does not take SHA-256 digests"
+	case !takesPriority(execution.GetExecutionPriorityCapabilities(), priority):
+		return "does not take this priority"
+	}
+	return ""
+}
+
+func takesPriority(caps *repb.PriorityCapabilities, priority int32) bool {
+	ranges := caps.GetPriorities()
+	return priority == 0 || len(ranges) == 0 || slices.ContainsFunc(ranges, func(r *repb.PriorityCapabilities_PriorityRange) bool {
+		return r.MinPriority <= priority && priority <= r.MaxPriority
+	})
+}
+
+func limitsOf(caps *repb.CacheCapabilities) limits {
+	room := int64(messageRoom)
+	if stated := caps.GetMaxBatchTotalSizeBytes(); stated > 0 {
+		room = min(room, stated)
+	}
+	return limits{
+		message: room, batch: room, small: min(room-aroundBlob, smallMax), blob: caps.GetMaxCasBlobSizeBytes(),
+		zstdStream: slices.Contains(caps.GetSupportedCompressors(), repb.Compressor_ZSTD),
+		zstdBatch:  slices.Contains(caps.GetSupportedBatchUpdateCompressors(), repb.Compressor_ZSTD),
+	}
+}

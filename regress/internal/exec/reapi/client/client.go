@@ -1,0 +1,122 @@
+// Package client is a connection to an engine of the Remote Execution API, version 2: what
+// it can do, its content store and action cache, and actions that it executes. It keeps to
+// the engine's limits, makes few requests of what many goroutines ask, and goes on after
+// what passes: a server that restarts, a stream that breaks.
+//
+// It must not know of cases and outcomes, nor judge what an action gave.
+package client
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+
+	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
+	"github.com/klauspost/compress/zstd"
+	"golang.org/x/sync/semaphore"
+	"google.golang.org/genproto/googleapis/bytestream"
+	"google.golang.org/grpc"
+
+	"muster/regress/internal/exec/reapi/blob"
+)
+
+// Bounds of what one client does at once, whatever its callers ask.
+const (
+	heldMax   = 32 << 20 // bytes of small contents that wait to be sent
+	streams   = 8        // contents that are sent one by one
+	lanes     = 4        // batches of a kind under way
+	perStream = 100      // executions on one connection: what servers allow at least
+)
+
+// Client is safe for use by many goroutines at once. Close it in the end.
+type Client struct {
+	o     Options
+	limit limits
+
+	before21 bool // the engine speaks no later version than 2.0
+
+	conns []*grpc.ClientConn // the first is for contents, the others for executions
+	cas   repb.ContentAddressableStorageClient
+	bytes bytestream.ByteStreamClient
+	cache repb.ActionCacheClient
+
+	life    context.Context // until Close: of what is done for several callers
+	end     context.CancelFunc
+	working sync.WaitGroup
+
+	next    atomic.Uint32 // connection for an execution
+	zip     *zstd.Encoder // of batches; nil where the engine takes none
+	unzip   *zstd.Decoder
+	shelf   *shelf
+	held    *semaphore.Weighted
+	streams *semaphore.Weighted
+	lookups gather[*lookup]
+	parcels gather[*parcel]
+	reads   gather[*wanted]
+}
+
+// Dial connects, and asks the engine what it can do: an error of class Environment says
+// what it lacks or why it cannot be reached, one of class Input what is wrong in o.
+func Dial(ctx context.Context, o Options) (*Client, error) {
+	o = o.withDefaults()
+	at, err := o.address()
+	if err != nil {
+		return nil, err
+	}
+	c := &Client{o: o, held: semaphore.NewWeighted(heldMax), streams: semaphore.NewWeighted(streams), shelf: newShelf(o.Remember)}
+	c.life, c.end = context.WithCancel(context.WithoutCancel(ctx))
+	if err := c.connect(at); err != nil {
+		c.Close()
+		return nil, err
+	}
+	if err := c.learn(ctx); err != nil {
+		c.Close()
+		return nil, err
+	}
+	if c.limit.zstdBatch {
+		c.zip, c.unzip = newEncoder(nil), newDecoder(nil)
+	}
+	c.lookups = gather[*lookup]{send: c.lookUp, cost: lookupCost, room: c.limit.message, lanes: lanes, working: &c.working}
+	c.parcels = gather[*parcel]{send: c.deliver, cost: parcelCost, room: c.limit.batch, lanes: lanes, working: &c.working}
+	c.reads = gather[*wanted]{send: c.fetch, cost: wantedCost, room: c.limit.batch, lanes: lanes, working: &c.working}
+	return c, nil
+}
+
+func (c *Client) connect(at address) error {
+	options, err := c.o.dialOptions(at)
+	if err != nil {
+		return err
+	}
+	for range 1 + (c.o.Jobs+perStream-1)/perStream {
+		conn, err := grpc.NewClient(at.target, options...)
+		if err != nil {
+			return c.failed("connecting", err)
+		}
+		c.conns = append(c.conns, conn)
+	}
+	c.cas = repb.NewContentAddressableStorageClient(c.conns[0])
+	c.bytes = bytestream.NewByteStreamClient(c.conns[0])
+	c.cache = repb.NewActionCacheClient(c.conns[0])
+	return nil
+}
+
+// Close ends what is under way and gives up the connections.
+func (c *Client) Close() {
+	c.end()
+	for _, conn := range c.conns {
+		conn.Close()
+	}
+	c.working.Wait()
+}
+
+// Before21 reports whether the engine knows no output paths, which came with version 2.1.
+func (c *Client) Before21() bool { return c.before21 }
+
+// Forget drops what the client remembers to be in the engine's store: these, or all when
+// none is named. An Upload then asks the engine again.
+func (c *Client) Forget(ds ...blob.Digest) { c.shelf.forget(ds) }
+
+// forExecution takes the connections in turn.
+func (c *Client) forExecution() *grpc.ClientConn {
+	return c.conns[1+int(c.next.Add(1)%uint32(len(c.conns)-1))]
+}

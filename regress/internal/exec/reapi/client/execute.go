@@ -1,0 +1,179 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"cloud.google.com/go/longrunning/autogen/longrunningpb"
+	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"muster/regress/internal/exec/reapi/blob"
+)
+
+// Execution asks for an action to be executed. Its inputs must have been uploaded.
+type Execution struct {
+	Action    blob.Digest
+	SkipCache bool     // execute it also if its result is known
+	Inline    []string // output files whose contents are welcome in the result itself
+
+	// Stage, if not nil, hears of each stage that the engine states, in the goroutine that
+	// asks. Engines may leave out any of them.
+	Stage func(repb.ExecutionStage_Value)
+}
+
+// Result returns what the engine knows to come of an action; false if it does not know.
+func (c *Client) Result(ctx context.Context, x Execution) (result *repb.ActionResult, known bool, err error) {
+	ctx = ofAction(ctx, x.Action)
+	err = c.retries().do(ctx, "asking for a result", func() (err error) {
+		result, err = c.cache.GetActionResult(ctx, &repb.GetActionResultRequest{
+			InstanceName: c.o.Instance, ActionDigest: x.Action.Proto(), DigestFunction: repb.DigestFunction_SHA256,
+			InlineStdout: true, InlineStderr: true, InlineOutputFiles: x.Inline,
+		})
+		if known = err == nil; status.Code(err) == codes.NotFound {
+			return nil
+		}
+		return err
+	})
+	return result, known, err
+}
+
+// Execute has an action executed and returns what came of it: a result, with a status of OK,
+// or of DEADLINE_EXCEEDED where the action took longer than it may. All else is an error of
+// class Environment, with a Missing in its chain where contents may be missing.
+func (c *Client) Execute(ctx context.Context, x Execution) (*repb.ExecuteResponse, error) {
+	ctx, cancel := context.WithTimeoutCause(ofAction(ctx, x.Action), c.o.Execution,
+		c.failed("executing", fmt.Errorf("no result within %v", c.o.Execution)))
+	defer cancel()
+	e := &execution{c: c, x: x, on: repb.NewExecutionClient(c.forExecution())}
+	r := c.retries()
+	var response *repb.ExecuteResponse
+	err := r.do(ctx, "executing", func() (err error) {
+		began := time.Now()
+		response, err = e.follow(ctx)
+		// A stream that lived for a while is no failed attempt, or long actions would end
+		// with the patience of some proxy.
+		if e.heard && time.Since(began) >= c.o.BackoffMax {
+			r.moved()
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return response, nil
+}
+
+// execution is one that may take several streams.
+type execution struct {
+	c     *Client
+	x     Execution
+	on    repb.ExecutionClient
+	name  string // of the operation, as soon as the engine said it
+	waits bool   // the latest stream asked for that operation
+	stage repb.ExecutionStage_Value
+	heard bool // something on the latest stream
+}
+
+// follow opens a stream and reads it to the result.
+func (e *execution) follow(ctx context.Context) (*repb.ExecuteResponse, error) {
+	e.heard = false
+	patience := e.c.o.Execution
+	if e.name != "" {
+		patience = e.c.o.Silence
+	}
+	g := newGuard(ctx, patience)
+	defer g.end()
+	stream, err := e.open(g.ctx)
+	for err == nil {
+		var op *longrunningpb.Operation
+		if op, err = stream.Recv(); err != nil {
+			break
+		}
+		// Without a name nothing can be asked for again but the execution itself.
+		if e.note(op); e.name != "" {
+			g.after = e.c.o.Silence
+			g.moved()
+		}
+		if op.GetDone() {
+			return e.done(op)
+		}
+	}
+	return nil, e.broken(g.why(err))
+}
+
+func (e *execution) open(ctx context.Context) (grpc.ServerStreamingClient[longrunningpb.Operation], error) {
+	if e.waits = e.name != ""; e.waits {
+		return e.on.WaitExecution(ctx, &repb.WaitExecutionRequest{Name: e.name})
+	}
+	req := &repb.ExecuteRequest{
+		InstanceName: e.c.o.Instance, ActionDigest: e.x.Action.Proto(), SkipCacheLookup: e.x.SkipCache,
+		DigestFunction: repb.DigestFunction_SHA256, InlineStdout: true, InlineStderr: true, InlineOutputFiles: e.x.Inline,
+	}
+	if e.c.o.Priority != 0 {
+		req.ExecutionPolicy = &repb.ExecutionPolicy{Priority: e.c.o.Priority}
+	}
+	return e.on.Execute(ctx, req)
+}
+
+// note takes the name and the stage from a message.
+func (e *execution) note(op *longrunningpb.Operation) {
+	e.heard = true
+	if op.GetName() != "" {
+		e.name = op.GetName()
+	}
+	about := &repb.ExecuteOperationMetadata{}
+	if op.GetMetadata().UnmarshalTo(about) != nil || about.Stage == e.stage {
+		return
+	}
+	if e.stage = about.Stage; e.x.Stage != nil {
+		e.x.Stage(about.Stage)
+	}
+}
+
+// broken says of a stream that ended without a result whether to ask again, and how.
+func (e *execution) broken(err error) error {
+	code := status.Code(err)
+	switch {
+	case errors.Is(err, io.EOF):
+		return transient{errors.New("the stream ended without a result")}
+	case e.waits && (code == codes.NotFound || code == codes.Unimplemented):
+		e.name = "" // it is forgotten, so the action is executed anew
+		return transient{err}
+	case !passes(err):
+		if m := missingOf(err); m != nil {
+			return m
+		}
+	}
+	return err
+}
+
+// done judges the last message.
+func (e *execution) done(op *longrunningpb.Operation) (*repb.ExecuteResponse, error) {
+	e.name = "" // another attempt is another execution
+	response := &repb.ExecuteResponse{}
+	s := status.FromProto(op.GetError())
+	if s.Code() == codes.OK {
+		if err := op.GetResponse().UnmarshalTo(response); err != nil {
+			return nil, err
+		}
+		s = status.FromProto(response.GetStatus())
+	}
+	switch {
+	case response.Result != nil && (s.Code() == codes.OK || s.Code() == codes.DeadlineExceeded):
+		return response, nil
+	case s.Code() == codes.OK:
+		return nil, errors.New("neither a result nor an error came of an action")
+	case s.Code() == codes.DeadlineExceeded:
+		return nil, errors.New("it gave up: " + s.Message()) // no attempt is quicker
+	}
+	if m := missingOf(s.Err()); m != nil && !passes(s.Err()) {
+		return nil, m
+	}
+	return nil, s.Err()
+}

@@ -1,0 +1,164 @@
+package client
+
+import (
+	"context"
+	"crypto/sha256"
+	"hash"
+	"io"
+
+	"google.golang.org/genproto/googleapis/bytestream"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"muster/regress/internal/exec/reapi/blob"
+)
+
+// Open returns a content as a stream. It goes on after a break where it was, and its end is
+// an error in the place of io.EOF if what came has not the digest that was asked for, with
+// a Missing in its chain if the engine has not the content. ctx is of all that is read.
+func (c *Client) Open(ctx context.Context, d blob.Digest) (io.ReadCloser, error) {
+	return &reading{c: c, ctx: ctx, d: d, sum: sha256.New(), tries: c.retries()}, nil
+}
+
+// reading is one content; body is the stream of an attempt, nil before and between them.
+type reading struct {
+	c      *Client
+	ctx    context.Context
+	d      blob.Digest
+	sum    hash.Hash
+	offset int64
+	tries  *retries
+	body   io.ReadCloser
+	end    error
+}
+
+func (r *reading) Read(p []byte) (int, error) {
+	for r.end == nil && len(p) > 0 {
+		if r.body == nil && r.offset < r.d.Size {
+			r.body = r.c.stream(r.ctx, r.d, r.offset)
+		}
+		n, err := r.step(p)
+		if n > 0 {
+			r.sum.Write(p[:n])
+			r.offset += int64(n)
+			r.tries.moved()
+		}
+		if err != nil {
+			r.stop(err)
+		}
+		if n > 0 {
+			return n, nil
+		}
+	}
+	return 0, r.end
+}
+
+// step reads no more than one byte beyond what must come, to notice that there is more.
+func (r *reading) step(p []byte) (int, error) {
+	if r.body == nil {
+		return 0, io.EOF
+	}
+	if left := r.d.Size - r.offset; int64(len(p)) > left+1 {
+		p = p[:left+1]
+	}
+	n, err := r.body.Read(p)
+	if r.offset+int64(n) > r.d.Size {
+		return 0, errDigest
+	}
+	return n, err
+}
+
+// stop ends an attempt, and the reading unless there shall be another.
+func (r *reading) stop(err error) {
+	if r.body != nil {
+		r.body.Close()
+		r.body = nil
+	}
+	switch {
+	case err == io.EOF && r.offset < r.d.Size:
+		err = transient{io.ErrUnexpectedEOF}
+	case err == io.EOF && [sha256.Size]byte(r.sum.Sum(nil)) == r.d.Hash:
+		r.end = io.EOF
+		return
+	case err == io.EOF:
+		err = errDigest
+	case status.Code(err) == codes.NotFound:
+		err = &Missing{[]blob.Digest{r.d}, err}
+	}
+	r.end = r.tries.again(r.ctx, "reading a content", err)
+}
+
+func (r *reading) Close() error {
+	if r.body != nil {
+		r.body.Close()
+		r.body = nil
+	}
+	if r.end == nil {
+		r.end = io.ErrClosedPipe
+	}
+	return nil
+}
+
+// stream opens one attempt.
+func (c *Client) stream(ctx context.Context, d blob.Digest, offset int64) io.ReadCloser {
+	kind := "blobs/"
+	if c.limit.zstdStream {
+		kind = "compressed-blobs/zstd/"
+	}
+	in := &pieces{guard: c.guard(ctx)}
+	in.stream, in.err = c.bytes.Read(in.guard.ctx, &bytestream.ReadRequest{ResourceName: c.resource(kind, d), ReadOffset: offset})
+	if !c.limit.zstdStream {
+		return in
+	}
+	return &unzipped{newDecoder(in).IOReadCloser(), in}
+}
+
+// pieces is the stream as a reader.
+type pieces struct {
+	guard  *guard
+	stream bytestream.ByteStream_ReadClient
+	rest   []byte
+	err    error
+}
+
+func (s *pieces) Read(p []byte) (int, error) {
+	for len(s.rest) == 0 && s.err == nil {
+		var reply *bytestream.ReadResponse
+		reply, s.err = s.stream.Recv()
+		s.guard.moved()
+		s.rest = reply.GetData()
+	}
+	if len(s.rest) > 0 {
+		n := copy(p, s.rest)
+		s.rest = s.rest[n:]
+		return n, nil
+	}
+	return 0, s.guard.why(s.err)
+}
+
+func (s *pieces) Close() error {
+	s.guard.end()
+	return nil
+}
+
+type unzipped struct {
+	io.ReadCloser
+	in *pieces
+}
+
+// Read shows the stream's own error, and what is no zstd as something that may pass.
+func (u *unzipped) Read(p []byte) (int, error) {
+	n, err := u.ReadCloser.Read(p)
+	if err != nil && err != io.EOF {
+		err = transient{errDigest}
+		if cut := u.in.err; cut != nil && cut != io.EOF {
+			err = u.in.guard.why(cut)
+		}
+	}
+	return n, err
+}
+
+func (u *unzipped) Close() error {
+	u.ReadCloser.Close()
+	return u.in.Close()
+}

@@ -1,0 +1,189 @@
+package client
+
+import (
+	"context"
+	"io"
+
+	"golang.org/x/sync/errgroup"
+
+	"muster/regress/internal/exec/reapi/blob"
+	"muster/regress/internal/fault"
+)
+
+// An Upload works through what it is given in parts of so many.
+const uploadPart = 4096
+
+// Upload returns when the engine has all of blobs: it sends what the engine says it lacks,
+// each content once however many ask, and remembers what is there. Contents in memory must
+// stay as they are. In memory it holds 32 MiB at most for all callers, besides theirs.
+func (c *Client) Upload(ctx context.Context, blobs []blob.Blob) error {
+	for len(blobs) > 0 {
+		n := min(len(blobs), uploadPart)
+		if err := c.uploadPart(ctx, blobs[:n]); err != nil {
+			return err
+		}
+		blobs = blobs[n:]
+	}
+	return nil
+}
+
+func (c *Client) uploadPart(ctx context.Context, blobs []blob.Blob) error {
+	for len(blobs) > 0 {
+		mine, others := c.shelf.claim(blobs)
+		// First what others may wait for, then what they do: so none waits in a circle.
+		if err := c.settleAll(ctx, mine); err != nil {
+			return err
+		}
+		blobs = blobs[:0:0]
+		for _, f := range others {
+			if err := f.wait(ctx); err == nil {
+				continue
+			} else if !f.abandoned || ctx.Err() != nil {
+				return err
+			}
+			blobs = append(blobs, f.b)
+		}
+	}
+	return nil
+}
+
+func (f *flight) wait(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-f.done:
+		return f.err
+	}
+}
+
+// settleAll sees to it that the engine has what is in flights, and that each of them ends,
+// some after an error was returned.
+func (c *Client) settleAll(ctx context.Context, flights []*flight) error {
+	absent, err := c.absent(ctx, flights)
+	if err == nil {
+		err = c.sendAll(ctx, absent)
+	}
+	if err == nil {
+		return nil
+	}
+	for _, f := range flights {
+		if !f.handed {
+			c.shelf.abandon(f, err)
+		}
+	}
+	return err
+}
+
+// absent settles what the engine has already and returns the rest.
+func (c *Client) absent(ctx context.Context, flights []*flight) ([]*flight, error) {
+	ds := make([]blob.Digest, len(flights))
+	for i, f := range flights {
+		ds[i] = f.b.Digest
+	}
+	missing, err := c.Missing(ctx, ds)
+	if err != nil {
+		return nil, err
+	}
+	lacks := make(map[blob.Digest]bool, len(missing))
+	for _, d := range missing {
+		lacks[d] = true
+	}
+	var absent []*flight
+	for _, f := range flights {
+		if lacks[f.b.Digest] {
+			absent = append(absent, f)
+		} else {
+			c.shelf.settle(f, nil)
+		}
+	}
+	return absent, nil
+}
+
+// sendAll sends small contents in batches and large ones beside each other.
+func (c *Client) sendAll(ctx context.Context, flights []*flight) error {
+	group, within := errgroup.WithContext(ctx)
+	group.SetLimit(streams)
+	for _, f := range flights {
+		if d := f.b.Digest; c.limit.blob > 0 && d.Size > c.limit.blob {
+			group.Go(func() error {
+				return fault.Environmentf("engine %s takes contents of up to %d bytes, and this one has %d", c.o.URL, c.limit.blob, d.Size)
+			})
+			break
+		}
+		if f.b.Digest.Size > c.limit.small {
+			group.Go(func() error { return c.sendLarge(within, f) })
+			continue
+		}
+		if err := c.hand(within, f); err != nil {
+			group.Go(func() error { return err })
+			break
+		}
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	for _, f := range flights {
+		if err := f.wait(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *Client) sendLarge(ctx context.Context, f *flight) error {
+	if err := c.streams.Acquire(ctx, 1); err != nil {
+		return err
+	}
+	defer c.streams.Release(1)
+	err := c.write(ctx, f.b)
+	if err == nil {
+		c.shelf.settle(f, nil)
+	}
+	return err
+}
+
+// hand reads a small content and leaves it to the next batch, which settles it.
+func (c *Client) hand(ctx context.Context, f *flight) error {
+	size := f.b.Digest.Size
+	if err := c.held.Acquire(ctx, size); err != nil {
+		return err
+	}
+	data, err := whole(f.b)
+	if err != nil {
+		c.held.Release(size)
+		return err
+	}
+	f.handed = true
+	c.parcels.add(&parcel{d: f.b.Digest, data: data, settle: func(err error) {
+		c.held.Release(size)
+		c.shelf.settle(f, err)
+	}})
+	return nil
+}
+
+// whole reads a content and checks its length; that its digest is right is checked by the
+// engine.
+func whole(b blob.Blob) ([]byte, error) {
+	data := b.Bytes
+	if b.Open != nil {
+		r, err := b.Open()
+		if err != nil {
+			return nil, err
+		}
+		defer r.Close()
+		data = make([]byte, b.Digest.Size+1)
+		n, err := io.ReadFull(r, data)
+		if err != nil && err != io.ErrUnexpectedEOF && err != io.EOF {
+			return nil, err
+		}
+		data = data[:n]
+	}
+	if int64(len(data)) != b.Digest.Size {
+		return nil, changed(b, int64(len(data)))
+	}
+	return data, nil
+}
+
+func changed(b blob.Blob, n int64) error {
+	return fault.Environmentf("a content of %d bytes gave %d: did it change meanwhile?", b.Digest.Size, n)
+}

@@ -1,0 +1,23 @@
+package client
+
+import (
+	"io"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// The largest window of a decoder: what an engine sends must not take all memory.
+const windowMax = 32 << 20
+
+// With these options neither constructor fails: they check the options alone.
+
+func newEncoder(w io.Writer) *zstd.Encoder {
+	zip, _ := zstd.NewWriter(w, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true))
+	return zip
+}
+
+func newDecoder(r io.Reader) *zstd.Decoder {
+	zip, _ := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+		zstd.WithDecoderMaxWindow(windowMax), zstd.WithDecodeAllCapLimit(true))
+	return zip
+}

@@ -1,0 +1,99 @@
+package enginetest
+
+import (
+	"context"
+	"path"
+
+	"google.golang.org/grpc"
+)
+
+// Moment is where in a request a fault can be.
+type Moment int
+
+// The moments, in their order. A stream has some of them several times.
+const (
+	Begin    Moment = iota
+	Received        // a message came; nothing was done with it
+	Sending         // a message is about to go
+	End             // all was done, and the client does not know it
+)
+
+// Call is one moment of one request.
+type Call struct {
+	Method  string // without its service, as "Execute"
+	Number  int    // of the request among those of its method, from 1
+	Moment  Moment
+	Message int // number of the message that came or goes, from 1
+}
+
+// Calls is how many requests of a method came.
+func (e *Engine) Calls(method string) int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.calls[method]
+}
+
+func (e *Engine) fault(ctx context.Context, c Call) error {
+	if e.o.Fault == nil {
+		return nil
+	}
+	return e.o.Fault(ctx, c)
+}
+
+func (e *Engine) begin(full string) Call {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	method := path.Base(full)
+	e.calls[method]++
+	return Call{Method: method, Number: e.calls[method]}
+}
+
+func (e *Engine) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
+	c := e.begin(info.FullMethod)
+	if err := e.fault(ctx, c); err != nil {
+		return nil, err
+	}
+	reply, err := handle(ctx, req)
+	if c.Moment = End; err == nil {
+		err = e.fault(ctx, c)
+	}
+	return reply, err
+}
+
+func (e *Engine) stream(srv any, s grpc.ServerStream, info *grpc.StreamServerInfo, handle grpc.StreamHandler) error {
+	c := e.begin(info.FullMethod)
+	if err := e.fault(s.Context(), c); err != nil {
+		return err
+	}
+	err := handle(srv, &watched{ServerStream: s, e: e, c: c})
+	if c.Moment = End; err == nil {
+		err = e.fault(s.Context(), c)
+	}
+	return err
+}
+
+// watched is used by one goroutine that receives and sends in turns.
+type watched struct {
+	grpc.ServerStream
+	e              *Engine
+	c              Call
+	received, sent int
+}
+
+func (w *watched) RecvMsg(m any) error {
+	if err := w.ServerStream.RecvMsg(m); err != nil {
+		return err
+	}
+	w.received++
+	w.c.Moment, w.c.Message = Received, w.received
+	return w.e.fault(w.Context(), w.c)
+}
+
+func (w *watched) SendMsg(m any) error {
+	w.sent++
+	w.c.Moment, w.c.Message = Sending, w.sent
+	if err := w.e.fault(w.Context(), w.c); err != nil {
+		return err
+	}
+	return w.ServerStream.SendMsg(m)
+}

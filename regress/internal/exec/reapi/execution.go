@@ -1,0 +1,171 @@
+package reapi
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+
+	"muster/regress/internal/exec"
+	"muster/regress/internal/exec/reapi/blob"
+	"muster/regress/internal/exec/reapi/client"
+)
+
+// attemptsMax is how often an action is tried whose inputs or outputs the engine loses
+// meanwhile.
+const attemptsMax = 4
+
+// execution is one run of a case on an engine.
+type execution struct {
+	engine *Engine
+	shared *Actions
+	action *Action
+}
+
+// result is the outcome of a run: of one that the engine knows, unless it is to be fresh.
+func (x *execution) result(ctx context.Context, fresh bool) (*exec.Result, error) {
+	for n := 1; ; n++ {
+		came, err := x.came(ctx, fresh)
+		if err != nil {
+			return nil, err
+		}
+		r, err := x.action.Result(ctx, came, x.contents())
+		if m := (*client.Missing)(nil); !errors.As(err, &m) || n == attemptsMax {
+			return r, err
+		}
+		fresh = true // what it left is gone: it is made once more
+	}
+}
+
+func (x *execution) came(ctx context.Context, fresh bool) (Came, error) {
+	if !fresh {
+		r, known, err := x.engine.client.Result(ctx, client.Execution{Action: x.action.Digest})
+		if err != nil || known {
+			return Came{Result: r, Cached: true}, err
+		}
+	}
+	return x.execute(ctx, fresh)
+}
+
+// execute uploads and executes. What the engine has no longer is uploaded again: first what
+// it names, which may be but the top of what it lost, then all that the action needs.
+func (x *execution) execute(ctx context.Context, fresh bool) (Came, error) {
+	inputs := x.action.Blobs
+	for n := 1; ; n++ {
+		came, err := x.attempt(ctx, inputs, fresh)
+		m := (*client.Missing)(nil)
+		if !errors.As(err, &m) || n == attemptsMax {
+			return came, err
+		}
+		if n == 1 {
+			inputs = append(slices.Clone(inputs), slices.Collect(x.shared.Shared)...)
+			x.engine.client.Forget(m.Digests...)
+			continue
+		}
+		for _, b := range inputs {
+			x.engine.client.Forget(b.Digest)
+		}
+	}
+}
+
+// attempt sends sources while others are executed, of which there are only so many.
+func (x *execution) attempt(ctx context.Context, inputs []blob.Blob, fresh bool) (Came, error) {
+	e := x.engine
+	if err := e.client.Upload(ctx, inputs); err != nil {
+		return Came{}, err
+	}
+	if err := e.executing.Acquire(ctx, 1); err != nil {
+		return Came{}, err
+	}
+	defer e.executing.Release(1)
+	response, err := e.client.Execute(ctx, client.Execution{Action: x.action.Digest, SkipCache: fresh})
+	if err != nil {
+		return Came{}, err
+	}
+	return CameOf(response)
+}
+
+func (x *execution) contents() Contents {
+	return Contents{Read: x.engine.client.Read, Open: func(ctx context.Context, d blob.Digest) (io.ReadCloser, error) {
+		return &output{x: x, ctx: ctx, d: d}, nil
+	}}
+}
+
+// wholeMax is how large a content, in bytes, is read with others in one request.
+const wholeMax = 256 << 10
+
+// output is a content that an action left. If it is gone by the time that it is read the
+// action is executed again.
+type output struct {
+	x      *execution
+	ctx    context.Context
+	d      blob.Digest
+	body   io.ReadCloser // nil before and between attempts
+	offset int64
+	tries  int
+	end    error
+}
+
+func (o *output) Read(p []byte) (int, error) {
+	for o.end == nil {
+		n, err := o.step(p)
+		o.offset += int64(n)
+		if err == nil || n > 0 {
+			return n, nil
+		}
+		o.end = o.again(err)
+	}
+	return 0, o.end
+}
+
+func (o *output) step(p []byte) (int, error) {
+	if o.body == nil {
+		body, err := o.open()
+		if err != nil {
+			return 0, err
+		}
+		o.body = body
+		if _, err := io.CopyN(io.Discard, body, o.offset); err != nil {
+			return 0, err
+		}
+	}
+	return o.body.Read(p)
+}
+
+func (o *output) open() (io.ReadCloser, error) {
+	c := o.x.engine.client
+	if o.d.Size > wholeMax {
+		return c.Open(o.ctx, o.d)
+	}
+	b, err := c.Read(o.ctx, o.d)
+	if err != nil {
+		return nil, err
+	}
+	return blob.Of(b).Reader()
+}
+
+// again is nil when another attempt makes sense after err.
+func (o *output) again(err error) error {
+	m := (*client.Missing)(nil)
+	if o.tries++; !errors.As(err, &m) || o.tries >= attemptsMax {
+		return err
+	}
+	o.drop()
+	_, err = o.x.execute(o.ctx, true)
+	return err
+}
+
+func (o *output) drop() {
+	if o.body != nil {
+		_ = o.body.Close() // nothing was written
+		o.body = nil
+	}
+}
+
+func (o *output) Close() error {
+	o.drop()
+	if o.end == nil {
+		o.end = io.ErrClosedPipe
+	}
+	return nil
+}

@@ -1,0 +1,101 @@
+package reapi
+
+import (
+	"time"
+
+	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/anypb"
+	"google.golang.org/protobuf/types/known/durationpb"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"muster/regress/internal/exec"
+	"muster/regress/internal/outcome"
+)
+
+// figures is what an engine says of where and how long a command ran. CPU and memory are
+// in messages of some engines alone.
+func figures(m *repb.ExecutedActionMetadata) (outcome.Cost, exec.Remote) {
+	r := exec.Remote{
+		Worker: m.GetWorker(),
+		Queued: between(m.GetQueuedTimestamp(), m.GetWorkerStartTimestamp()),
+		Ran:    between(m.GetExecutionStartTimestamp(), m.GetExecutionCompletedTimestamp()),
+	}
+	if r.Ran == 0 && m.GetVirtualExecutionDuration().IsValid() {
+		r.Ran = m.GetVirtualExecutionDuration().AsDuration()
+	}
+	cost := outcome.Cost{Wall: r.Ran}
+	for _, extra := range m.GetAuxiliaryMetadata() {
+		if cpu, peak, ok := usage(extra); ok {
+			cost.CPU, cost.PeakRSS, r.Measured = cpu, peak, true
+		}
+	}
+	return cost, r
+}
+
+// between is a span that cannot be negative: clocks of several machines are behind it.
+func between(from, to *timestamppb.Timestamp) time.Duration {
+	if !from.IsValid() || !to.IsValid() {
+		return 0
+	}
+	return max(0, to.AsTime().Sub(from.AsTime()))
+}
+
+// usage reads what Buildbarn and buildbox say of a command's resources: user and system time
+// in fields 1 and 2, the largest resident size in field 3, in bytes or in KiB. Their
+// messages are in no module of theirs that could be had without the rest.
+func usage(extra *anypb.Any) (cpu time.Duration, peak int64, ok bool) {
+	message := extra.GetValue()
+	unit := int64(1)
+	switch extra.MessageName() {
+	case "buildbarn.resourceusage.POSIXResourceUsage":
+		unit = 1 << 10
+	case "build.buildbox.ExecutionStatistics":
+		message = field(message, 1).bytes
+	default:
+		return 0, 0, false
+	}
+	user, system := field(message, 1), field(message, 2)
+	if user.bytes == nil && system.bytes == nil {
+		return 0, 0, false
+	}
+	return user.duration() + system.duration(), int64(field(message, 3).number) / unit, true
+}
+
+// value is a field of a message that has no Go type here.
+type value struct {
+	bytes  []byte
+	number uint64
+}
+
+func field(message []byte, wanted protowire.Number) (found value) {
+	for len(message) > 0 {
+		number, kind, n := protowire.ConsumeTag(message)
+		if n < 0 {
+			return found
+		}
+		message = message[n:]
+		if n = protowire.ConsumeFieldValue(number, kind, message); n < 0 {
+			return found
+		}
+		if number == wanted {
+			switch kind {
+			case protowire.BytesType:
+				found.bytes, _ = protowire.ConsumeBytes(message)
+			case protowire.VarintType:
+				found.number, _ = protowire.ConsumeVarint(message)
+			}
+		}
+		message = message[n:]
+	}
+	return found
+}
+
+func (v value) duration() time.Duration {
+	var d durationpb.Duration
+	if proto.Unmarshal(v.bytes, &d) != nil || d.CheckValid() != nil {
+		return 0
+	}
+	return max(0, d.AsDuration())
+}

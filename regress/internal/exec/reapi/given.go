@@ -1,0 +1,109 @@
+package reapi
+
+import (
+	"context"
+	"crypto/sha256"
+	"io"
+	"runtime"
+
+	"muster/pool"
+	"muster/regress/internal/corpus"
+	"muster/regress/internal/exec/reapi/blob"
+	"muster/regress/internal/exec/reapi/tree"
+	"muster/regress/internal/fault"
+	"muster/regress/internal/name"
+	"muster/regress/internal/outcome"
+)
+
+// workFolder is the folder below an action's root in which the command runs: what lies
+// beside it is no part of what a case finds, nor of what it leaves.
+const workFolder = "work"
+
+// Given is what all cases of a corpus are given, by its digests: read once, however many
+// commands run over it. It is not changed after ReadGiven.
+type Given struct {
+	corpus *corpus.Corpus
+	blobs  []blob.Blob // by entry; zero for a link
+}
+
+// ReadGiven reads what all cases are given, on as many CPUs as there are.
+func ReadGiven(ctx context.Context, c *corpus.Corpus) (*Given, error) {
+	g := &Given{corpus: c, blobs: make([]blob.Blob, len(c.Given()))}
+	numbers := make([]int, len(g.blobs))
+	for i := range numbers {
+		numbers[i] = i
+	}
+	err := pool.ForEach(ctx, runtime.GOMAXPROCS(0), numbers, func(_ context.Context, i int) (err error) {
+		if e := c.Given()[i]; e.Target == "" {
+			g.blobs[i], err = stored(c, e)
+		}
+		return err
+	})
+	if ctx.Err() != nil {
+		err = fault.Interruptedf("%w", ctx.Err())
+	}
+	return g, err
+}
+
+// place puts all of it into the root of actions.
+func (g *Given) place(d *tree.Draft) error {
+	if err := d.Folder(workFolder); err != nil {
+		return err
+	}
+	for i, e := range g.corpus.Given() {
+		at := workFolder + "/" + e.Name
+		var err error
+		if e.Target != "" {
+			err = d.Link(at, e.Target)
+		} else {
+			err = d.File(at, tree.File{Digest: g.blobs[i].Digest, Exec: e.Exec})
+		}
+		if err != nil {
+			return fault.Inputf("%s cannot be sent to an engine: %w", name.Print(e.Name), err)
+		}
+	}
+	return nil
+}
+
+// stored is the content of an entry as a blob that is read from the corpus when it is sent.
+func stored(c *corpus.Corpus, e corpus.Entry) (blob.Blob, error) {
+	h := sha256.New()
+	n, err := copyEntry(h, c, e)
+	if err != nil {
+		return blob.Blob{}, err
+	}
+	return blob.Blob{
+		Digest: blob.Digest{Hash: outcome.Digest(h.Sum(nil)), Size: n},
+		Open:   func() (io.ReadCloser, error) { return c.Open(e) },
+	}, nil
+}
+
+// held is the same in memory.
+func held(c *corpus.Corpus, e corpus.Entry) (blob.Blob, error) {
+	w := buffer{b: make([]byte, 0, e.Size)}
+	if _, err := copyEntry(&w, c, e); err != nil {
+		return blob.Blob{}, err
+	}
+	return blob.Of(w.b), nil
+}
+
+// buffer grows no further than the entry said.
+type buffer struct{ b []byte }
+
+func (w *buffer) Write(p []byte) (int, error) {
+	w.b = append(w.b, p...)
+	return len(p), nil
+}
+
+func copyEntry(w io.Writer, c *corpus.Corpus, e corpus.Entry) (int64, error) {
+	r, err := c.Open(e)
+	if err != nil {
+		return 0, err
+	}
+	defer r.Close()
+	n, err := io.Copy(w, r)
+	if err != nil && fault.ClassOf(err) == fault.None {
+		err = fault.Environmentf("%s cannot be read: %w", name.Print(e.Name), err)
+	}
+	return n, err
+}

@@ -1,0 +1,286 @@
+package tree_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
+	"google.golang.org/protobuf/proto"
+	"pgregory.net/rapid"
+
+	"muster/regress/internal/exec/reapi/blob"
+	"muster/regress/internal/exec/reapi/tree"
+	"muster/regress/internal/outcome"
+)
+
+// engine holds messages as an engine does.
+type engine map[blob.Digest][]byte
+
+func (e engine) read(_ context.Context, d blob.Digest) ([]byte, error) {
+	b, ok := e[d]
+	if !ok {
+		return nil, fmt.Errorf("no blob %v", d)
+	}
+	return b, nil
+}
+
+// whole is the result of an action that left the folder, as one Tree or folder by folder.
+func (e engine) whole(t rapid.TB, after *tree.Folder, asTree bool) *repb.ActionResult {
+	t.Helper()
+	out := &repb.OutputDirectory{}
+	var m repb.Tree
+	for b := range after.Blobs {
+		e[b.Digest] = b.Bytes
+		var d repb.Directory
+		if err := proto.Unmarshal(b.Bytes, &d); err != nil {
+			t.Fatal(err)
+		}
+		if b.Digest == after.Digest() {
+			m.Root = &d
+		} else {
+			m.Children = append(m.Children, &d)
+		}
+	}
+	if !asTree {
+		out.RootDirectoryDigest = after.Digest().Proto()
+		return &repb.ActionResult{OutputDirectories: []*repb.OutputDirectory{out}}
+	}
+	b, err := proto.Marshal(&m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := blob.Of(b)
+	e[text.Digest] = b
+	out.TreeDigest = text.Digest.Proto()
+	return &repb.ActionResult{OutputDirectories: []*repb.OutputDirectory{out}}
+}
+
+// thing is what has a name in a work folder: a link, if it has a target.
+type thing struct {
+	tree.File
+	target string
+}
+
+func things(t *rapid.T, label string) map[string]thing {
+	all := map[string]thing{}
+	for range rapid.IntRange(0, 8).Draw(t, label) {
+		// A name with and without the folder below it: one becomes the other.
+		at := rapid.SampledFrom([]string{"a", "b", "s/a", "s/b", "s/t/a", "s/t", "b/c"}).Draw(t, label+" name")
+		one := thing{File: file(rapid.SampledFrom([]string{"", "1", "2"}).Draw(t, label+" content"))}
+		one.Exec = rapid.Bool().Draw(t, label+" exec")
+		if rapid.IntRange(0, 3).Draw(t, label+" link") == 0 {
+			one = thing{target: rapid.SampledFrom([]string{"a", "s"}).Draw(t, label+" target")}
+		}
+		all[at] = one
+	}
+	for at := range all {
+		for above := range all {
+			if len(at) > len(above) && at[:len(above)+1] == above+"/" {
+				delete(all, above)
+			}
+		}
+	}
+	return all
+}
+
+func foldered(t *rapid.T, all map[string]thing, empty string) *tree.Folder {
+	var d tree.Draft
+	for at, one := range all {
+		put := func() error { return d.File(at, one.File) }
+		if one.target != "" {
+			put = func() error { return d.Link(at, one.target) }
+		}
+		if err := put(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := d.Folder(empty); err != nil {
+		t.Fatal(err)
+	}
+	return done(t, &d)
+}
+
+// An action leaves what a lane would find: what is new, what has other bytes, another
+// executable bit or target, and what is gone; not what was written again with the same
+// bytes, nor folders.
+func TestFilesAreTheDifference(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		before, after := things(t, "before"), things(t, "after")
+		want := map[string]string{}
+		for at, now := range after {
+			if had, ok := before[at]; !ok || had != now {
+				want[at] = fmt.Sprint(outcome.Regular, now.Digest.Hash, now.Exec)
+				if now.target != "" {
+					want[at] = fmt.Sprint(outcome.Symlink, outcome.Of([]byte(now.target)), false)
+				}
+			}
+		}
+		for at := range before {
+			if _, ok := after[at]; !ok {
+				want[at] = fmt.Sprint(outcome.Gone, outcome.Digest{}, false)
+			}
+		}
+		e := engine{}
+		r := e.whole(t, foldered(t, after, "empty/new"), rapid.Bool().Draw(t, "as a tree"))
+		c := tree.Compare{Given: foldered(t, before, "empty/old"), Whole: true, Read: e.read}
+		left, err := c.Files(t.Context(), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := map[string]string{}
+		for _, l := range left {
+			got[l.Path] = fmt.Sprint(l.Form, l.Digest, l.Exec)
+			if l.Place != outcome.File {
+				t.Errorf("%s is no file", l.Path)
+			}
+		}
+		if !maps.Equal(got, want) || len(got) != len(left) {
+			t.Fatalf("found %v\nwant %v", got, want)
+		}
+		if !slices.IsSortedFunc(left, func(a, b tree.Left) int { return strings.Compare(a.Path, b.Path) }) {
+			t.Fatalf("not in order: %v", left)
+		}
+	})
+}
+
+// What is as it was given is not even read.
+func TestSameFoldersAreNotRead(t *testing.T) {
+	var d tree.Draft
+	for _, at := range []string{"include/a.h", "src/a.c"} {
+		if err := d.File(at, file(at)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	given := done(t, &d)
+	if err := d.File("src/a.o", file("o")); err != nil {
+		t.Fatal(err)
+	}
+	after := done(t, &d)
+	e := engine{}
+	r := e.whole(t, after, false)
+	delete(e, given.Sub("include").Digest())
+	c := tree.Compare{Given: given, Whole: true, Read: e.read}
+	left, err := c.Files(t.Context(), r)
+	if err != nil || len(left) != 1 || left[0].Path != "src/a.o" || left[0].Blob() != file("o").Digest || left[0].Here {
+		t.Errorf("%+v, %v", left, err)
+	}
+}
+
+// With names in the place of the whole folder, only what is named can be told.
+func TestNamedOutputs(t *testing.T) {
+	var d tree.Draft
+	if err := errors.Join(d.File("a.c", file("source")), d.File("out/old", file("old"))); err != nil {
+		t.Fatal(err)
+	}
+	e := engine{}
+	var sub tree.Draft
+	if err := sub.File("new", file("new")); err != nil {
+		t.Fatal(err)
+	}
+	r := e.whole(t, done(t, &sub), true)
+	r.OutputDirectories[0].Path = "out"
+	r.OutputFiles = []*repb.OutputFile{
+		{Path: "a.o", Digest: file("obj").Digest.Proto(), IsExecutable: true, Contents: []byte("obj")},
+		{Path: "a.c", Digest: file("source").Digest.Proto()},
+	}
+	r.OutputSymlinks = []*repb.OutputSymlink{{Path: "l", Target: "a.o"}}
+	//lint:ignore SA1019 an engine that answers old clients too
+	r.OutputFileSymlinks = r.OutputSymlinks
+	c := tree.Compare{Given: done(t, &d), Read: e.read}
+	left, err := c.Files(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, l := range left {
+		got = append(got, fmt.Sprint(l.Path, " ", l.Form, " ", l.Exec, " ", string(l.Inline)))
+	}
+	want := []string{"a.o 0 true obj", "l 1 false a.o", "out/new 0 false ", "out/old 2 false "}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	c.Whole = true
+	if _, err := c.Files(t.Context(), r); !errors.Is(err, tree.ErrNoFolder) {
+		t.Errorf("the whole folder was asked for: %v", err)
+	}
+}
+
+// An engine may be anybody's: what it says is checked.
+func TestHostileResults(t *testing.T) {
+	digest := file("x").Digest.Proto()
+	for name, d := range map[string]*repb.Directory{
+		"a way out":                  {Files: []*repb.FileNode{{Name: "..", Digest: digest}}},
+		"a slash":                    {Files: []*repb.FileNode{{Name: "a/b", Digest: digest}}},
+		"twice":                      {Files: []*repb.FileNode{{Name: "a", Digest: digest}}, Symlinks: []*repb.SymlinkNode{{Name: "a", Target: "b"}}},
+		"no digest":                  {Files: []*repb.FileNode{{Name: "a"}}},
+		"a bad digest":               {Files: []*repb.FileNode{{Name: "a", Digest: &repb.Digest{Hash: "ABC"}}}},
+		"a negative size":            {Files: []*repb.FileNode{{Name: "a", Digest: &repb.Digest{Hash: digest.Hash, SizeBytes: -1}}}},
+		"a folder that is not there": {Directories: []*repb.DirectoryNode{{Name: "a", Digest: digest}}},
+	} {
+		b, err := proto.Marshal(&repb.Tree{Root: d})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := engine{blob.Of(b).Digest: b}
+		r := &repb.ActionResult{OutputDirectories: []*repb.OutputDirectory{{TreeDigest: blob.Of(b).Digest.Proto()}}}
+		c := tree.Compare{Whole: true, Read: e.read}
+		if left, err := c.Files(t.Context(), r); err == nil {
+			t.Errorf("%s: %+v", name, left)
+		}
+	}
+	for _, at := range []string{"", "/etc/passwd", "../x", "a//b"} {
+		c := tree.Compare{Read: engine{}.read}
+		if left, err := c.Files(t.Context(), &repb.ActionResult{OutputFiles: []*repb.OutputFile{{Path: at, Digest: digest}}}); err == nil {
+			t.Errorf("%q: %+v", at, left)
+		}
+	}
+}
+
+// A small tree that has the same folder again and again stands for very many.
+func TestManyFoldersOfOne(t *testing.T) {
+	const wide = 400 // to the third: 64 million
+	e := engine{}
+	at := blob.Of(nil).Digest
+	e[at] = nil
+	for range 3 {
+		var d repb.Directory
+		for i := range wide {
+			d.Directories = append(d.Directories, &repb.DirectoryNode{Name: fmt.Sprint(i), Digest: at.Proto()})
+		}
+		b, err := proto.Marshal(&d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at = blob.Of(b).Digest
+		e[at] = b
+	}
+	c := tree.Compare{Whole: true, Read: e.read}
+	_, err := c.Files(t.Context(), &repb.ActionResult{OutputDirectories: []*repb.OutputDirectory{{RootDirectoryDigest: at.Proto()}}})
+	if !errors.Is(err, tree.ErrTooMany) {
+		t.Errorf("%v", err)
+	}
+}
+
+func FuzzTree(f *testing.F) {
+	b, err := proto.Marshal(&repb.Tree{Root: &repb.Directory{Files: []*repb.FileNode{{Name: "a", Digest: file("").Digest.Proto()}}}})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b)
+	f.Add([]byte{0x0a})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		e := engine{blob.Of(b).Digest: b}
+		c := tree.Compare{Whole: true, Read: e.read}
+		left, err := c.Files(t.Context(), &repb.ActionResult{OutputDirectories: []*repb.OutputDirectory{{TreeDigest: blob.Of(b).Digest.Proto()}}})
+		for _, l := range left {
+			if err != nil || l.Path == "" || l.Path[0] == '/' || l.Size < 0 {
+				t.Fatalf("%+v, %v", l, err)
+			}
+		}
+	})
+}

@@ -1,0 +1,149 @@
+package regress
+
+import (
+	"cmp"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"muster/regress/internal/exec"
+	"muster/regress/internal/exec/reapi"
+	"muster/regress/internal/exec/reapi/tree"
+	"muster/regress/internal/fault"
+)
+
+// remoteJobsMax bounds what one run asks of an engine at once.
+const remoteJobsMax = 10_000
+
+func (r *Remote) check() error {
+	for flag, list := range map[string][]string{"remote-header": r.Headers, "platform": r.Platform} {
+		for _, kv := range list {
+			if key, _, ok := strings.Cut(kv, "="); !ok || key == "" {
+				return fault.Inputf("--%s %q: the form is K=V", flag, shownKey(kv))
+			}
+		}
+	}
+	if r.Jobs > remoteJobsMax {
+		return fault.Inputf("--remote-jobs %d: at most %d are possible", r.Jobs, remoteJobsMax)
+	}
+	if r.Priority != int(int32(r.Priority)) {
+		return fault.Inputf("--remote-priority %d: engines take 32 bits", r.Priority)
+	}
+	return nil
+}
+
+// shownKey leaves out what may be secret.
+func shownKey(kv string) string {
+	key, _, _ := strings.Cut(kv, "=")
+	return key
+}
+
+// jobs is how many cases an engine executes at once for this run.
+func (r *Remote) jobs() int { return cmp.Or(r.Jobs, RemoteJobsDefault) }
+
+// place is where the engine is.
+func (o *Options) place() reapi.Place {
+	r := &o.Remote
+	p := reapi.Place{
+		URL: r.URL, Instance: r.Instance, Token: o.Files.Token, PlainToken: o.Files.PlainToken,
+		CA: r.CA, Cert: r.Cert, Key: r.Key, Version: o.Version, Priority: int32(r.Priority), Jobs: r.jobs(),
+	}
+	for _, kv := range r.Headers {
+		key, value, _ := strings.Cut(kv, "=")
+		p.Headers = append(p.Headers, reapi.Header{Name: key, Value: value})
+	}
+	return p
+}
+
+func (r *Remote) properties() (list []tree.Property) {
+	for _, kv := range r.Platform {
+		key, value, _ := strings.Cut(kv, "=")
+		list = append(list, tree.Property{Name: key, Value: value})
+	}
+	return list
+}
+
+// brings reports whether a file travels as an input, or in one.
+func (r *Remote) brings(file string) bool {
+	file, err := filepath.Abs(file)
+	if err != nil {
+		return false
+	}
+	for _, input := range r.Inputs {
+		input, err := filepath.Abs(input)
+		if below, e := filepath.Rel(input, file); err == nil && e == nil && filepath.IsLocal(below) {
+			return true
+		}
+	}
+	return false
+}
+
+// over returns what a past run had, with what is given now in its place.
+func (r Remote) over(past Remote) Remote {
+	now := past
+	now.Headers = r.Headers // they are never kept
+	for _, field := range []struct{ is, to *string }{
+		{&r.URL, &now.URL}, {&r.Instance, &now.Instance}, {&r.CA, &now.CA}, {&r.Cert, &now.Cert}, {&r.Key, &now.Key},
+	} {
+		*field.to = cmp.Or(*field.is, *field.to)
+	}
+	for _, field := range []struct{ is, to *[]string }{
+		{&r.Inputs, &now.Inputs}, {&r.Outputs, &now.Outputs}, {&r.Platform, &now.Platform}, {&r.Preflight, &now.Preflight},
+	} {
+		if *field.is != nil {
+			*field.to = *field.is
+		}
+	}
+	now.Bundle, now.Fallback = r.Bundle || past.Bundle, r.Fallback || past.Fallback
+	now.Jobs, now.Priority = cmp.Or(r.Jobs, past.Jobs), cmp.Or(r.Priority, past.Priority)
+	return now
+}
+
+// args are the flags that say the same, but for what is secret and what changes no outcome.
+func (r *Remote) args() (args []string) {
+	if r.URL == "" {
+		return nil
+	}
+	for _, one := range []struct{ flag, value string }{
+		{"--remote", r.URL}, {"--instance", r.Instance}, {"--preflight", shellQuoteAll(r.Preflight)},
+		{"--tls-ca", r.CA}, {"--tls-cert", r.Cert}, {"--tls-key", r.Key}, {"--remote-priority", text(r.Priority)},
+	} {
+		if one.value != "" {
+			args = append(args, one.flag, one.value)
+		}
+	}
+	for _, many := range []struct {
+		flag   string
+		values []string
+	}{{"--remote-input", r.Inputs}, {"--remote-output", r.Outputs}, {"--platform", r.Platform}} {
+		for _, value := range many.values {
+			args = append(args, many.flag, value)
+		}
+	}
+	if r.Bundle {
+		args = append(args, "--remote-bundle")
+	}
+	return args
+}
+
+func text(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
+}
+
+// asked is what an engine that does not give back the whole work folder is asked for by a
+// pattern: the names that it makes of a case's, or the folder that it begins with.
+func asked(pattern, caseName string) (string, error) {
+	name := exec.Fill(strings.TrimPrefix(pattern, "./"), caseName)
+	at := strings.IndexAny(name, "*?[{\\")
+	if at < 0 {
+		return name, nil
+	}
+	folder := name[:strings.LastIndexByte(name[:at], '/')+1]
+	if folder == "" {
+		return "", fault.Inputf("--remote-output %s: this engine does not give back the whole work folder, so it must be asked for names, as {stem}.s, or for a folder, as out/**", pattern)
+	}
+	return strings.TrimSuffix(folder, "/"), nil
+}

@@ -1,0 +1,69 @@
+package regress
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"muster/regress/internal/fault"
+	"muster/regress/internal/state"
+)
+
+// What a run keeps of its engine has no secrets in it, and what is given later goes first.
+func TestRemoteIsKept(t *testing.T) {
+	o := Options{Remote: Remote{URL: "grpc://a:1", Headers: []string{"key=secret"}, Inputs: []string{"tool"}, Bundle: true, Jobs: 3, Platform: []string{"OS=linux"}}}
+	text, err := o.encode()
+	if err != nil || strings.Contains(string(text), "secret") {
+		t.Fatalf("%s, %v", text, err)
+	}
+	back, err := optionsOf(&state.Run{Info: state.Info{Options: text}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := Remote{URL: "grpc://b:2", Headers: []string{"key=other"}, Platform: []string{}}.over(back.Remote)
+	want := Remote{URL: "grpc://b:2", Headers: []string{"key=other"}, Inputs: []string{"tool"}, Bundle: true, Jobs: 3, Platform: []string{}}
+	if !reflect.DeepEqual(now, want) {
+		t.Errorf("%+v, want %+v", now, want)
+	}
+}
+
+func TestRemoteChecked(t *testing.T) {
+	for flag, r := range map[string]Remote{
+		`--remote-header "secret"`:     {Headers: []string{"secret"}},
+		`--platform "=x"`:              {Platform: []string{"=x"}},
+		"--remote-jobs 1000000":        {Jobs: 1e6},
+		"--remote-priority 9999999999": {Priority: 9999999999},
+	} {
+		o := sound()
+		o.Remote = r
+		if err := o.check("record"); fault.ClassOf(err) != fault.Input || !strings.HasPrefix(err.Error(), flag[:strings.IndexByte(flag, ' ')]) {
+			t.Errorf("%s is met by: %v", flag, err)
+		}
+	}
+}
+
+// What an engine is asked for that gives no whole folder.
+func TestAsked(t *testing.T) {
+	for pattern, want := range map[string]string{
+		"{stem}.s": "a/x.s", "./out.bin": "out.bin", "out/**": "out", "{dir}/gen/*.c": "a/gen", "*.s": "", "**/x": "",
+	} {
+		got, err := asked(pattern, "a/x.c")
+		if got != want || (err == nil) == (want == "") {
+			t.Errorf("%s: %q, %v", pattern, got, err)
+		}
+	}
+}
+
+func TestBrings(t *testing.T) {
+	r := Remote{Inputs: []string{"tools/", "one"}}
+	for file, want := range map[string]bool{"./tools/cc": true, "tools": true, "one": true, "./two": false, "toolsx/cc": false, "../tools/cc": false} {
+		if r.brings(file) != want {
+			t.Errorf("%s travels: %t", file, !want)
+		}
+	}
+	r = Remote{URL: "grpc://a:1", Preflight: []string{"cc", "-v x"}, Inputs: []string{"i"}, Headers: []string{"key=secret"}}
+	if got, want := r.args(), []string{"--remote", "grpc://a:1", "--preflight", "cc '-v x'", "--remote-input", "i"}; !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+}
