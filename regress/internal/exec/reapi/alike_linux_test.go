@@ -80,6 +80,8 @@ var deeds = []string{
 	"ln -s HDR_a.h l; ln -s /etc/passwd abs; ln -s none dangling; ln HDR_a.h hard; mkfifo p",
 	"rm HDR_a.h; mkdir HDR_a.h; echo 1 >HDR_a.h/x",
 	"rm -r inc; echo f >inc",
+	"mv inc x; ln -s x inc",
+	"rm -r inc; ln -s sub inc; mkdir sub; cp HDR_a.h sub/HDR_b.h",
 	"echo s >f; chmod 755 f; echo t >g; chmod 0 g; umask 077; mkdir d; echo 1 >d/x; chmod 0 d",
 	"echo error >&2; echo output; exit 7",
 	"kill -SEGV $$",
