@@ -91,6 +91,7 @@ var deeds = []string{
 	"rm -rf ../work/*",
 	"cat; echo 'a b' >'sp ace'; echo u >é",
 	"echo $0 $#; umask; ulimit -n",
+	`echo x >"$(printf 'o\377')"; ln -s "$(printf 'to\376')" "$(printf 'l\375')"; mkdir "$(printf 'd\374')"; echo y >"$(printf 'd\374/f')"`,
 }
 
 // The same case has the same outcome on an engine as in a lane.

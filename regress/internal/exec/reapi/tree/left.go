@@ -141,16 +141,16 @@ func (l *looking) folder(at string, d *repb.Digest, given *Folder, read func(blo
 		l.fail(err)
 		return
 	}
-	var now repb.Directory
+	var now [kinds][]node
 	message, err := read(digest)
 	if err == nil {
-		err = unmarshal(message, &now)
+		now, err = nodes(message)
 	}
 	if err != nil {
 		l.fail(err)
 		return
 	}
-	kept := make(map[string]kind, len(now.GetFiles())+len(now.GetSymlinks())+len(now.GetDirectories()))
+	kept := make(map[string]kind, len(now[aFile])+len(now[aFolder])+len(now[aLink]))
 	enter := func(name string, k kind) string {
 		if err := checkPart(name); err != nil {
 			l.fail(err)
@@ -160,15 +160,15 @@ func (l *looking) folder(at string, d *repb.Digest, given *Folder, read func(blo
 		kept[name] = k
 		return path.Join(at, name)
 	}
-	for _, f := range now.GetFiles() {
-		l.file(enter(f.GetName(), aFile), given.find(f.GetName()), f.GetDigest(), f.GetIsExecutable(), nil)
+	for _, f := range now[aFile] {
+		l.file(enter(f.name, aFile), given.find(f.name), f.digest, f.exec, nil)
 	}
-	for _, s := range now.GetSymlinks() {
-		l.link(enter(s.GetName(), aLink), given.find(s.GetName()), s.GetTarget())
+	for _, s := range now[aLink] {
+		l.link(enter(s.name, aLink), given.find(s.name), s.target)
 	}
-	for _, sub := range now.GetDirectories() {
-		if below := enter(sub.GetName(), aFolder); l.enters(below) {
-			l.folder(below, sub.GetDigest(), given.Sub(sub.GetName()), read)
+	for _, sub := range now[aFolder] {
+		if below := enter(sub.name, aFolder); l.enters(below) {
+			l.folder(below, sub.digest, given.Sub(sub.name), read)
 		}
 	}
 	l.gone(at, given, kept)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
+	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 	"pgregory.net/rapid"
 
@@ -238,6 +239,37 @@ func TestHostileResults(t *testing.T) {
 		if left, err := c.Files(t.Context(), &repb.ActionResult{OutputFiles: []*repb.OutputFile{{Path: at, Digest: digest}}}); err == nil {
 			t.Errorf("%q: %+v", at, left)
 		}
+	}
+}
+
+// Names are bytes to a worker, and engines that do not look at them pass them on.
+func TestNamesThatAreNotUTF8(t *testing.T) {
+	text := func(field protowire.Number, b []byte) []byte {
+		return protowire.AppendBytes(protowire.AppendTag(nil, field, protowire.BytesType), b)
+	}
+	digest, err := proto.Marshal(file("x").Digest.Proto())
+	if err != nil {
+		t.Fatal(err)
+	}
+	exec := protowire.AppendVarint(protowire.AppendTag(nil, 4, protowire.VarintType), 1)
+	root := slices.Concat(
+		text(1, slices.Concat(text(1, []byte("o\xff")), text(2, digest), exec)),
+		text(3, slices.Concat(text(1, []byte("l\xfe")), text(2, []byte("to\xfd")))),
+		text(257, []byte("of a later version")),
+	)
+	e := engine{}
+	whole := text(1, root)
+	e[blob.Of(whole).Digest] = whole
+	r := &repb.ActionResult{OutputDirectories: []*repb.OutputDirectory{{TreeDigest: blob.Of(whole).Digest.Proto()}}}
+	c := tree.Compare{Whole: true, Read: e.read}
+	left, err := c.Files(t.Context(), r)
+	if err != nil || len(left) != 2 || left[0].Path != "l\xfe" || string(left[0].Inline) != "to\xfd" ||
+		left[1].Path != "o\xff" || !left[1].Exec || left[1].Blob() != file("x").Digest {
+		t.Errorf("%+v, %v", left, err)
+	}
+	var d tree.Draft
+	if err := d.File("o\xff", file("x")); err == nil || !strings.Contains(err.Error(), "UTF-8") {
+		t.Errorf("it is sent: %v", err)
 	}
 }
 
