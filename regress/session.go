@@ -55,6 +55,7 @@ type session struct {
 	engineKnew, engineRan atomic.Int64                   // runs on an engine
 
 	leaks       leaks
+	settling    settling
 	differences *cause.Analysis // of the cases whose verdict has causes
 
 	due     durations // how long each case should take in the present pass, complete
