@@ -19,6 +19,7 @@ type Runs struct {
 	Asked      time.Duration // from asking for each until its result was here, together
 	Queued     time.Duration // of that until a worker took it, together
 	QueuesTold int           // runs of which the engine said so
+	QueueLeast time.Duration // of those, the shortest
 	Took       time.Duration // the commands alone, together
 	Span       time.Duration // from when the first was asked for to the last result
 
@@ -60,8 +61,10 @@ func (e *EngineRuns) Add(caseName string, r *Remote, at time.Time) {
 	e.runs.Asked += r.Asked
 	e.runs.Took += r.Ran
 	if r.QueueTold {
+		if e.runs.QueuesTold++; e.runs.QueuesTold == 1 || r.Queued < e.runs.QueueLeast {
+			e.runs.QueueLeast = r.Queued
+		}
 		e.runs.Queued += r.Queued
-		e.runs.QueuesTold++
 	}
 	if r.Ran > e.runs.Longest.Took {
 		e.runs.Longest = LongestRun{caseName, r.Worker, r.Ran}
@@ -138,20 +141,22 @@ func (r *Runs) atOnce() (asked, running float64) {
 // What it takes to judge whether the engine or muster is the narrow place.
 const (
 	judgedRunsMin = 20
-	judgedFull    = 0.7 // of what may be asked for at once was, in the mean
-	idleShare     = 0.25
+	judgedFull    = 0.7  // of what may be asked for at once was, in the mean
+	idleShare     = 0.25 // of the time at work, in which runs may wait all the same
 )
 
 // advice says whether more workers would help, or asking for more; "" = neither is clear.
+// What the shortest wait has is the way there and back, for all of them.
 func (r *Runs) advice() string {
 	asked, _ := r.atOnce()
-	atWork := r.Asked - r.Queued
+	queued := r.Queued - time.Duration(r.QueuesTold)*r.QueueLeast
+	atWork := r.Asked - queued
 	switch {
-	case r.Ran < judgedRunsMin || r.QueuesTold < r.Ran || asked < judgedFull*float64(r.Jobs) || r.Jobs == 0:
+	case r.Ran < judgedRunsMin || r.QueuesTold < r.Ran:
 		return ""
-	case r.Queued > atWork:
+	case queued > atWork:
 		return "more workers would make it faster, a larger --remote-jobs would not"
-	case float64(r.Queued) < idleShare*float64(atWork):
+	case asked >= judgedFull*float64(r.Jobs) && r.Jobs > 0 && float64(queued) < idleShare*float64(atWork):
 		return "a larger --remote-jobs than " + readable.Number(r.Jobs) + " may make it faster"
 	}
 	return ""

@@ -220,7 +220,7 @@ func drawRuns(t *rapid.T) *Runs {
 	}
 	r := &Runs{Cached: rapid.Int().Draw(t, "cached"), Ran: rapid.Int().Draw(t, "ran"), Jobs: rapid.Int().Draw(t, "jobs"),
 		Sent: rapid.Int64().Draw(t, "sent"), Received: rapid.Int64().Draw(t, "received"), Asked: drawDuration(t, "asked"),
-		Queued: drawDuration(t, "queued"), QueuesTold: rapid.Int().Draw(t, "told"), Took: drawDuration(t, "took"), Span: drawDuration(t, "span"),
+		Queued: drawDuration(t, "queued"), QueuesTold: rapid.Int().Draw(t, "told"), QueueLeast: drawDuration(t, "least"), Took: drawDuration(t, "took"), Span: drawDuration(t, "span"),
 		Longest: LongestRun{drawName(t, "longest"), drawName(t, "on"), drawDuration(t, "longest")}}
 	for range rapid.IntRange(0, 2).Draw(t, "workers") {
 		r.Workers = append(r.Workers, Worker{drawName(t, "worker"), rapid.Int().Draw(t, "runs"), drawDuration(t, "took")})

@@ -68,6 +68,7 @@ type wireRuns struct {
 	Asked      millis       `json:"asked_ms"`
 	Queued     millis       `json:"queued_ms"`
 	QueuesTold int          `json:"queues_told"`
+	QueueLeast millis       `json:"queue_least_ms"`
 	Took       millis       `json:"ran_ms"`
 	Span       millis       `json:"span_ms"`
 	Workers    []wireWorker `json:"workers"`
@@ -91,7 +92,7 @@ func toWireRuns(r *Runs) *wireRuns {
 		return nil
 	}
 	w := &wireRuns{
-		r.Cached, r.Ran, r.Jobs, r.Sent, r.Received, millis(r.Asked), millis(r.Queued), r.QueuesTold, millis(r.Took), millis(r.Span),
+		r.Cached, r.Ran, r.Jobs, r.Sent, r.Received, millis(r.Asked), millis(r.Queued), r.QueuesTold, millis(r.QueueLeast), millis(r.Took), millis(r.Span),
 		[]wireWorker{}, nil,
 	}
 	for _, one := range r.Workers {
@@ -109,7 +110,7 @@ func (w *wireRuns) runs() *Runs {
 	}
 	r := &Runs{
 		Cached: w.Cached, Ran: w.Ran, Jobs: w.Jobs, Sent: w.Sent, Received: w.Received,
-		Asked: w.Asked.duration(), Queued: w.Queued.duration(), QueuesTold: w.QueuesTold, Took: w.Took.duration(), Span: w.Span.duration(),
+		Asked: w.Asked.duration(), Queued: w.Queued.duration(), QueuesTold: w.QueuesTold, QueueLeast: w.QueueLeast.duration(), Took: w.Took.duration(), Span: w.Span.duration(),
 	}
 	for _, one := range w.Workers {
 		r.Workers = append(r.Workers, Worker{string(one.Name), one.Runs, one.Took.duration()})
