@@ -251,7 +251,7 @@ func (c *checking) takeFirst(t task, r ran) error {
 	}
 	c.emit(report.CaseRan{
 		Name: t.entry.Name, Pass: 1, Differs: !r.identical,
-		CPU: r.cost.CPU, Wall: r.cost.Wall, Expected: c.due.of(t.index), At: time.Now(),
+		CPU: r.cost.CPU, Wall: r.cost.Wall, Expected: c.due.of(t.index), Remote: r.remote, At: time.Now(),
 	})
 	c.summary.CPU += r.cost.CPU
 	if r.beside != nil {
