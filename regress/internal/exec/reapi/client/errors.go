@@ -66,7 +66,7 @@ func plain(err error) string {
 	text := s.Message()
 	if inner, ok := strings.CutPrefix(text, "connection error: desc = "); ok {
 		if unquoted, err := strconv.Unquote(inner); err == nil {
-			text = strings.TrimPrefix(unquoted, "transport: ")
+			text = strings.TrimPrefix(strings.TrimPrefix(unquoted, "transport: "), "Error while dialing: ")
 		}
 	}
 	return fmt.Sprintf("%s: %s", s.Code(), text)

@@ -10,6 +10,8 @@ import (
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+
+	"muster/regress/internal/fault"
 )
 
 // retries counts the attempts at one thing, and waits between them.
@@ -59,6 +61,9 @@ func (r *retries) again(ctx context.Context, what string, err error) error {
 // giveUp notes an engine that did nothing for anybody while this waited: nothing else has to
 // wait as long for it, until it does something again.
 func (r *retries) giveUp(what string, err error) error {
+	if r.n == 1 && r.c.away.Load() && passes(err) {
+		return fault.Environmentf("engine %s is still away", r.c.o.URL)
+	}
 	if unanswered(err) && r.c.successes.Load() == r.began {
 		r.c.away.Store(true)
 	}
