@@ -3,7 +3,6 @@ package client
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -14,6 +13,7 @@ import (
 
 	"muster/regress/internal/exec/reapi/blob"
 	"muster/regress/internal/fault"
+	"muster/regress/internal/readable"
 )
 
 // Missing is in the chain of an error about contents that the engine has not, or no longer:
@@ -31,23 +31,41 @@ func (c *Client) failed(what string, err error) error {
 	if errors.Is(err, context.Canceled) || fault.ClassOf(err) == fault.Input {
 		return err
 	}
-	if m := (*Missing)(nil); errors.As(err, &m) {
-		return fault.Environmentf("engine %s, %s: %w", c.o.URL, what, err)
-	}
-	if s, ok := status.FromError(err); ok {
-		return fault.Environmentf("engine %s, %s: %s%w", c.o.URL, what, hint(s), &said{s, err})
-	}
-	return fault.Environmentf("engine %s, %s: %w", c.o.URL, what, err)
+	e := &said{err}
+	return fault.Environmentf("engine %s, %s: %s%w", c.o.URL, what, hint(e.status()), e)
 }
 
-// said shows a status without gRPC's own words around it.
-type said struct {
-	s   *status.Status
-	err error
-}
+// wordsMax is how much is told of what an engine says, in bytes.
+const wordsMax = 500
 
-func (e *said) Error() string { return fmt.Sprintf("%s: %s", e.s.Code(), e.s.Message()) }
+// said shows an error in the engine's words, without gRPC's around them. They are bounded,
+// and cannot drive a terminal: they may be anything.
+type said struct{ err error }
+
 func (e *said) Unwrap() error { return e.err }
+
+func (e *said) Error() string {
+	text := e.err.Error()
+	s := e.status()
+	if s != nil {
+		text = s.Message()
+	}
+	if len(text) > wordsMax {
+		text = strings.ToValidUTF8(text[:wordsMax], "") + " …"
+	}
+	if text = readable.Line(text); s != nil {
+		text = s.Code().String() + ": " + text
+	}
+	return text
+}
+
+// status is nil where the error is of this side.
+func (e *said) status() *status.Status {
+	if s := (interface{ GRPCStatus() *status.Status })(nil); errors.As(e.err, &s) {
+		return s.GRPCStatus()
+	}
+	return nil
+}
 
 // Unreachable reports whether an error is that there is no engine, or none that answers: not
 // one that refuses.
