@@ -24,6 +24,9 @@ func (l *looking) tree(d *repb.Digest) (folders map[blob.Digest][]byte, root blo
 	if err != nil {
 		return nil, root, err
 	}
+	if !l.reads(digest.Size) {
+		return nil, root, l.err
+	}
 	message, err := l.Read(l.ctx, digest)
 	if err != nil {
 		return nil, root, err
@@ -48,7 +51,9 @@ func (l *looking) tree(d *repb.Digest) (folders map[blob.Digest][]byte, root blo
 		if n < 0 {
 			return nil, root, damaged(protowire.ParseError(n))
 		}
-		message = message[n:]
+		if message = message[n:]; len(folders) > FilesMax {
+			return nil, root, ErrTooMany
+		}
 		b := blob.Of(text)
 		folders[b.Digest] = text
 		if number == rootField {
