@@ -152,7 +152,7 @@ func (t *taking) stream(place outcome.Place, raw []byte, d *repb.Digest) error {
 }
 
 func (t *taking) files(c Came) error {
-	compare := tree.Compare{Given: t.work, Whole: t.s.Whole != NotWhole, Read: t.contents.Read}
+	compare := tree.Compare{Given: t.work, Whole: t.s.Whole != NotWhole, Asked: t.asked, Read: t.contents.Read}
 	left, err := compare.Files(t.ctx, c.Result)
 	switch {
 	case errors.Is(err, tree.ErrTooMany):
