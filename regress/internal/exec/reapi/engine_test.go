@@ -236,6 +236,25 @@ func TestRunsOnceUnlessFresh(t *testing.T) {
 	}
 }
 
+// A result that the engine knows and cannot read is made once more; trouble is not passed over.
+func TestKnownAndUnreadable(t *testing.T) {
+	w := newWorker(t, enginetest.Options{})
+	s := w.mustStart(nil)
+	s.wants(s.cases[0], false)
+	code := codes.Unknown
+	w.storm(func(c enginetest.Call) error {
+		if c.Method == "GetActionResult" {
+			return status.Error(code, "what is this")
+		}
+		return nil
+	})
+	s.wants(s.cases[0], false)
+	code = codes.PermissionDenied
+	if r, err := s.Run(t.Context(), s.cases[0]); fault.ClassOf(err) != fault.Environment {
+		t.Errorf("%v, %v", r, err)
+	}
+}
+
 // Whichever way the engine has to give the whole folder is found.
 func TestWholeFolder(t *testing.T) {
 	for _, whole := range []string{"", ".", "no way"} {
