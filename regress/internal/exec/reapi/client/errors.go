@@ -31,11 +31,10 @@ func (c *Client) failed(what string, err error) error {
 	if errors.Is(err, context.Canceled) || fault.ClassOf(err) == fault.Input {
 		return err
 	}
-	if m := (*Missing)(nil); errors.As(err, &m) {
-		return fault.Environmentf("engine %s, %s: %w", c.o.URL, what, err)
-	}
-	if s, ok := status.FromError(err); ok {
-		return fault.Environmentf("engine %s, %s: %s%w", c.o.URL, what, hint(s), &said{s, err})
+	// status.FromError has the texts of all that is around the status in its message.
+	if of := (interface{ GRPCStatus() *status.Status })(nil); errors.As(err, &of) {
+		s := of.GRPCStatus()
+		return fault.Environmentf("engine %s, %s: %s%w", c.o.URL, what, c.o.meaning(what, s), &said{s, err})
 	}
 	return fault.Environmentf("engine %s, %s: %w", c.o.URL, what, err)
 }
@@ -54,18 +53,6 @@ func (e *said) Unwrap() error { return e.err }
 func Unreachable(err error) bool {
 	s := status.Convert(err)
 	return (s.Code() == codes.Unavailable || s.Code() == codes.DeadlineExceeded) && !refusedByTLS(s.Message())
-}
-
-func hint(s *status.Status) string {
-	switch {
-	case s.Code() == codes.Unauthenticated:
-		return "it refused the token: "
-	case refusedByTLS(s.Message()):
-		return "no secure connection: "
-	case strings.Contains(s.Message(), "server preface"):
-		return "no gRPC without TLS is spoken there (is it grpcs://?): "
-	}
-	return ""
 }
 
 // missingOf makes a Missing of a status that is about contents; nil is about something else.
