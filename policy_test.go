@@ -68,7 +68,7 @@ var rooms = []room{
 	{"regress/internal/review", "regress/internal/cause regress/internal/diff regress/internal/readable", pure},
 	{"regress/internal/style", "", pure},
 	{"regress/internal/review/web", "regress/internal/fault regress/internal/review regress/internal/style", plain},
-	{"regress/internal/remote", "files regress/internal/fault regress/internal/filestamp", plain},
+	{"regress/internal/mirror", "files regress/internal/fault regress/internal/filestamp", plain},
 	{"regress/internal/state", "regress/internal/outcome regress/internal/fault internal/filelock", plain},
 
 	{"pool", "", stdlib},
