@@ -77,7 +77,7 @@ func (c *checking) further(ctx context.Context, t task, cpu *time.Duration) erro
 		if rec, _, err := store.get(t.entry.Name); err != nil || rec.Runs >= pass {
 			return err // that one is done: an interrupted run had made it
 		}
-		r, err := c.once(ctx, t, cmd, pass, avoid)
+		r, err := c.once(ctx, t, cmd, pass, avoid, true)
 		if err != nil {
 			return err
 		}

@@ -57,6 +57,7 @@ type session struct {
 	engineRuns report.EngineRuns
 
 	leaks       leaks
+	settling    settling
 	differences *cause.Analysis // of the cases whose verdict has causes
 
 	due     durations // how long each case should take in the present pass, complete

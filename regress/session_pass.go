@@ -133,11 +133,14 @@ func (s *session) runHand(ctx context.Context, h hand, pass int, ended func(task
 	})
 }
 
-// once runs a case once.
-func (s *session) once(ctx context.Context, t task, c *exec.Command, pass, avoid int) (*exec.Result, error) {
+// once runs a case once. fresh is as in exec.Job.
+func (s *session) once(ctx context.Context, t task, c *exec.Command, pass, avoid int, fresh bool) (*exec.Result, error) {
 	s.started(t, pass)
-	r, err := s.crew.Run(ctx, exec.Job{Source: *t.entry, Command: c, Avoid: avoid, Fresh: pass > 1})
+	r, err := s.crew.Run(ctx, exec.Job{Source: *t.entry, Command: c, Avoid: avoid, Fresh: fresh})
 	s.tellRan(t, r)
+	if err == nil {
+		s.settling.settle(t.entry.Name, &r.Outcome)
+	}
 	return r, blamed(ctx, err)
 }
 

@@ -29,10 +29,12 @@ type limits struct {
 	zstdStream, zstdBatch bool
 }
 
-func (c *Client) learn(ctx context.Context) error {
+func (c *Client) learn(ctx context.Context, hasty bool) error {
 	var caps *repb.ServerCapabilities
 	r := c.retries()
-	r.max = min(r.max, 4) // a wrong address is known within a second
+	if hasty {
+		r.max = min(r.max, 4) // a wrong address is known within a second
+	}
 	err := r.do(ctx, learning, func() (err error) {
 		caps, err = repb.NewCapabilitiesClient(c.conns[0]).GetCapabilities(ctx, &repb.GetCapabilitiesRequest{InstanceName: c.o.Instance})
 		return err
@@ -72,7 +74,7 @@ func (o Options) lacks(caps *repb.ServerCapabilities) string {
 
 func (o Options) perhapsElsewhere() string {
 	if o.Instance == "" {
-		return ": name one with workers, or perhaps another of its instances (--instance NAME)"
+		return ": name one with workers, or perhaps another of its instances (--instance)"
 	}
 	return " under the instance name " + o.Instance + " (--instance)"
 }
