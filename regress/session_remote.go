@@ -173,8 +173,7 @@ func keptRemote(r *report.Remote) *state.Remote {
 	}
 }
 
-func remoteIn(l state.Line) *report.Remote {
-	r := l.Remote
+func remoteIn(r *state.Remote) *report.Remote {
 	if r == nil {
 		return nil
 	}
