@@ -252,16 +252,18 @@ func TestWholeFolder(t *testing.T) {
 }
 
 func TestWholeFolderRefused(t *testing.T) {
-	w := newWorker(t, enginetest.Options{})
-	w.storm(func(c enginetest.Call) error {
-		if c.Method == "Execute" && c.Number == 1 && c.Moment == enginetest.Begin {
-			return status.Error(codes.InvalidArgument, "an empty output path")
+	for _, code := range []codes.Code{codes.InvalidArgument, codes.Unimplemented, codes.Internal} {
+		w := newWorker(t, enginetest.Options{})
+		w.storm(func(c enginetest.Call) error {
+			if c.Method == "Execute" && c.Number == 1 && c.Moment == enginetest.Begin {
+				return status.Error(code, "an empty output path")
+			}
+			return nil
+		})
+		s := w.mustStart(nil)
+		if !s.Whole() {
+			t.Errorf("%v: it gives the whole folder by another name", code)
 		}
-		return nil
-	})
-	s := w.mustStart(nil)
-	if !s.Whole() {
-		t.Error("it gives the whole folder by another name")
 	}
 }
 

@@ -39,7 +39,7 @@ func (x *execution) result(ctx context.Context, fresh bool) (*exec.Result, error
 
 func (x *execution) came(ctx context.Context, fresh bool) (Came, error) {
 	if !fresh {
-		r, known, err := x.engine.client.Result(ctx, client.Execution{Action: x.action.Digest})
+		r, known, err := x.engine.client.Result(ctx, client.Execution{Action: x.action.Digest, Target: x.action.job.Source.Name})
 		if err != nil || known {
 			return Came{Result: r, Cached: true}, err
 		}
@@ -78,7 +78,7 @@ func (x *execution) attempt(ctx context.Context, inputs []blob.Blob, fresh bool)
 		return Came{}, err
 	}
 	defer e.executing.Release(1)
-	response, err := e.client.Execute(ctx, client.Execution{Action: x.action.Digest, SkipCache: fresh})
+	response, err := e.client.Execute(ctx, client.Execution{Action: x.action.Digest, Target: x.action.job.Source.Name, SkipCache: fresh})
 	if err != nil {
 		return Came{}, err
 	}

@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
@@ -60,7 +61,7 @@ func lacks(caps *repb.ServerCapabilities, priority int32) string {
 	case !execution.GetExecEnabled():
 		return "does not execute actions under this instance name"
 	case !slices.Contains(cache.GetDigestFunctions(), repb.DigestFunction_SHA256) || !slices.Contains(functions, repb.DigestFunction_SHA256):
-		return "does not take SHA-256 digests"
+		return fmt.Sprintf("takes digests by %v and executes by %v, and muster makes them by SHA256 alone", cache.GetDigestFunctions(), functions)
 	case !takesPriority(execution.GetExecutionPriorityCapabilities(), priority):
 		return "does not take this priority"
 	}

@@ -45,6 +45,7 @@ type Client struct {
 	working sync.WaitGroup
 
 	next    atomic.Uint32 // connection for an execution
+	keepsOn atomic.Bool   // the engine does not cancel executions
 	zip     *zstd.Encoder // of batches; nil where the engine takes none
 	unzip   *zstd.Decoder
 	shelf   *shelf

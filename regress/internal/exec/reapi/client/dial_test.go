@@ -56,10 +56,10 @@ func TestCapabilities(t *testing.T) {
 		{func(c *repb.ServerCapabilities) { c.ExecutionCapabilities = nil }, 0, "does not execute actions"},
 		{func(c *repb.ServerCapabilities) {
 			c.CacheCapabilities.DigestFunctions = []repb.DigestFunction_Value{repb.DigestFunction_BLAKE3}
-		}, 0, "SHA-256"},
+		}, 0, "SHA256 alone"},
 		{func(c *repb.ServerCapabilities) {
 			c.ExecutionCapabilities.DigestFunctions = []repb.DigestFunction_Value{repb.DigestFunction_SHA1}
-		}, 0, "SHA-256"},
+		}, 0, "SHA256 alone"},
 		{func(c *repb.ServerCapabilities) { c.LowApiVersion = &semver.SemVer{Major: 3} }, 0, "another version"},
 		{func(c *repb.ServerCapabilities) {
 			c.ExecutionCapabilities.ExecutionPriorityCapabilities = &repb.PriorityCapabilities{

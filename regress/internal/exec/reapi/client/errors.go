@@ -3,7 +3,6 @@ package client
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -14,6 +13,7 @@ import (
 
 	"muster/regress/internal/exec/reapi/blob"
 	"muster/regress/internal/fault"
+	"muster/regress/internal/name"
 )
 
 // Missing is in the chain of an error about contents that the engine has not, or no longer:
@@ -31,23 +31,30 @@ func (c *Client) failed(what string, err error) error {
 	if errors.Is(err, context.Canceled) || fault.ClassOf(err) == fault.Input {
 		return err
 	}
-	if m := (*Missing)(nil); errors.As(err, &m) {
-		return fault.Environmentf("engine %s, %s: %w", c.o.URL, what, err)
-	}
-	if s, ok := status.FromError(err); ok {
-		return fault.Environmentf("engine %s, %s: %s%w", c.o.URL, what, hint(s), &said{s, err})
+	if g := (interface{ GRPCStatus() *status.Status })(nil); errors.As(err, &g) {
+		return fault.Environmentf("engine %s, %s: %s%w", c.o.URL, what, hint(g.GRPCStatus()), &said{g.GRPCStatus(), err})
 	}
 	return fault.Environmentf("engine %s, %s: %w", c.o.URL, what, err)
 }
 
-// said shows a status without gRPC's own words around it.
+// said shows a status without gRPC's own words around it, and what the engine said beside it.
 type said struct {
 	s   *status.Status
 	err error
 }
 
-func (e *said) Error() string { return fmt.Sprintf("%s: %s", e.s.Code(), e.s.Message()) }
+func (e *said) Error() string {
+	text := e.s.Code().String() + ": " + oneLine(e.s.Message())
+	if w := (*worded)(nil); errors.As(e.err, &w) {
+		text += "; " + w.more
+	}
+	return text
+}
+
 func (e *said) Unwrap() error { return e.err }
+
+// oneLine is what an engine says, as it can be shown anywhere.
+func oneLine(text string) string { return name.Print(strings.Join(strings.Fields(text), " ")) }
 
 // Unreachable reports whether an error is that there is no engine, or none that answers: not
 // one that refuses.
@@ -73,7 +80,7 @@ func missingOf(err error) error {
 	s := status.Convert(err)
 	ds := violations(s)
 	switch {
-	case len(ds) > 0, s.Code() == codes.FailedPrecondition, s.Code() == codes.NotFound,
+	case len(ds) > 0, s.Code() == codes.FailedPrecondition && !aboutWorkers(s.Message()), s.Code() == codes.NotFound,
 		s.Code() == codes.Internal && aboutContents(s.Message()):
 		return &Missing{ds, err}
 	}
@@ -85,6 +92,19 @@ func missingOf(err error) error {
 func aboutContents(text string) bool {
 	text = strings.ToLower(text)
 	for _, sign := range []string{"digest", "blob", "not found", "missing", "not completely available"} {
+		if strings.Contains(text, sign) {
+			return true
+		}
+	}
+	return false
+}
+
+// aboutWorkers is for the other use of FAILED_PRECONDITION: that no worker can be had for an
+// action, or is allowed to it. What engines say of missing inputs is not so known, so all
+// else is taken to be about those.
+func aboutWorkers(text string) bool {
+	text = strings.ToLower(text)
+	for _, sign := range []string{"worker", "platform", "propert", "allowed"} {
 		if strings.Contains(text, sign) {
 			return true
 		}

@@ -11,6 +11,7 @@ import (
 	"net"
 	"sync"
 
+	"cloud.google.com/go/longrunning/autogen/longrunningpb"
 	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
 	"github.com/bazelbuild/remote-apis/build/bazel/semver"
 	"github.com/klauspost/compress/zstd"
@@ -51,6 +52,7 @@ type Engine struct {
 	repb.UnimplementedExecutionServer
 	repb.UnimplementedCapabilitiesServer
 	bytestream.UnimplementedByteStreamServer
+	longrunningpb.UnimplementedOperationsServer
 
 	o     Options
 	zip   *zstd.Encoder
@@ -67,6 +69,7 @@ type Engine struct {
 	results    map[blob.Digest]*repb.ActionResult
 	operations map[string]*operation
 	started    int // operations, for their names
+	cancelled  []string
 	calls      map[string]int
 }
 
@@ -93,6 +96,7 @@ func (e *Engine) Serve(l net.Listener) (stop func()) {
 	repb.RegisterExecutionServer(s, e)
 	repb.RegisterCapabilitiesServer(s, e)
 	bytestream.RegisterByteStreamServer(s, e)
+	longrunningpb.RegisterOperationsServer(s, e)
 	var serving sync.WaitGroup
 	serving.Go(func() { _ = s.Serve(l) }) // its error is that it was stopped
 	return func() {
