@@ -27,10 +27,12 @@ type limits struct {
 	zstdStream, zstdBatch bool
 }
 
-func (c *Client) learn(ctx context.Context) error {
+func (c *Client) learn(ctx context.Context, hasty bool) error {
 	var caps *repb.ServerCapabilities
 	r := c.retries()
-	r.max = min(r.max, 4) // a wrong address is known within a second
+	if hasty {
+		r.max = min(r.max, 4) // a wrong address is known within a second
+	}
 	err := r.do(ctx, "asking what it can do", func() (err error) {
 		caps, err = repb.NewCapabilitiesClient(c.conns[0]).GetCapabilities(ctx, &repb.GetCapabilitiesRequest{InstanceName: c.o.Instance})
 		return err

@@ -116,7 +116,7 @@ func TestTokenRefused(t *testing.T) {
 	dial, stop := e.Memory()
 	defer stop()
 	_, err := client.Dial(t.Context(), client.Options{URL: "grpc://localhost:1", Dialer: dial, Token: "wrong"})
-	if fault.ClassOf(err) != fault.Environment || !strings.Contains(err.Error(), "it refused the token: Unauthenticated: no such token") || e.Calls("GetCapabilities") != 1 {
+	if fault.ClassOf(err) != fault.Environment || !strings.Contains(err.Error(), "Unauthenticated: no such token; it refused the token") || e.Calls("GetCapabilities") != 1 {
 		t.Errorf("%d requests: %v", e.Calls("GetCapabilities"), err)
 	}
 }

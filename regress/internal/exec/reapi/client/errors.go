@@ -3,8 +3,10 @@ package client
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
@@ -13,7 +15,7 @@ import (
 
 	"muster/regress/internal/exec/reapi/blob"
 	"muster/regress/internal/fault"
-	"muster/regress/internal/name"
+	"muster/regress/internal/readable"
 )
 
 // Missing is in the chain of an error about contents that the engine has not, or no longer:
@@ -27,52 +29,85 @@ func (m *Missing) Error() string { return m.err.Error() }
 func (m *Missing) Unwrap() error { return m.err }
 
 // failed is the error for a caller: of class Environment, with the engine's name and words.
-func (c *Client) failed(what string, err error) error {
+func (c *Client) failed(what string, err error) error { return c.failedAfter(what, err, 1, 0) }
+
+// failedAfter says also how often it was tried, for how long.
+func (c *Client) failedAfter(what string, err error, n int, took time.Duration) error {
 	if errors.Is(err, context.Canceled) || fault.ClassOf(err) == fault.Input {
 		return err
 	}
-	if g := (interface{ GRPCStatus() *status.Status })(nil); errors.As(err, &g) {
-		return fault.Environmentf("engine %s, %s: %s%w", c.o.URL, what, hint(g.GRPCStatus()), &said{g.GRPCStatus(), err})
+	tries := ""
+	if n > 1 {
+		tries = fmt.Sprintf(" (%d attempts in %v)", n, took.Round(100*time.Millisecond))
 	}
-	return fault.Environmentf("engine %s, %s: %w", c.o.URL, what, err)
+	hint, words := "", &said{err.Error(), err}
+	more := ""
+	if w := (*worded)(nil); errors.As(err, &w) {
+		err, more = w.error, "; "+w.more
+	}
+	if m := (*Missing)(nil); errors.As(err, &m) {
+		words.words = c.o.public(plain(m.err))
+	} else if isStatus(err) {
+		words.words, hint = c.o.public(plain(err)), c.o.hint(status.Convert(err))
+	}
+	words.words = bounded(words.words) + bounded(c.o.public(more))
+	return fault.Environmentf("engine %s, %s%s: %w%s", c.o.URL, what, tries, words, hint)
 }
 
-// said shows a status without gRPC's own words around it, and what the engine said beside it.
+// wordsMax is how much is told of what an engine says, in bytes.
+const wordsMax = 500
+
+// bounded makes a line of what an engine says. It cannot drive a terminal: it may be anything.
+func bounded(text string) string {
+	if len(text) > wordsMax {
+		text = strings.ToValidUTF8(text[:wordsMax], "") + " …"
+	}
+	return readable.Line(text)
+}
+
+// said shows an error in other words.
 type said struct {
-	s   *status.Status
-	err error
+	words string
+	err   error
 }
 
-func (e *said) Error() string {
-	text := e.s.Code().String() + ": " + oneLine(e.s.Message())
-	if w := (*worded)(nil); errors.As(e.err, &w) {
-		text += "; " + w.more
+func (e *said) Error() string { return e.words }
+func (e *said) Unwrap() error { return e.err }
+
+// plain is a status without gRPC's own words around it.
+func plain(err error) string {
+	s, ok := status.FromError(err)
+	if !ok {
+		return err.Error()
+	}
+	text := s.Message()
+	if inner, ok := strings.CutPrefix(text, "connection error: desc = "); ok {
+		if unquoted, err := strconv.Unquote(inner); err == nil {
+			text = strings.TrimPrefix(strings.TrimPrefix(unquoted, "transport: "), "Error while dialing: ")
+		}
+	}
+	return fmt.Sprintf("%s: %s", s.Code(), text)
+}
+
+// public is a text without what only the engine may know, which may have repeated it.
+func (o Options) public(text string) string {
+	secrets := []string{o.Token}
+	for _, h := range o.Headers {
+		secrets = append(secrets, h.Value)
+	}
+	for _, secret := range secrets {
+		if secret != "" {
+			text = strings.ReplaceAll(text, secret, "***")
+		}
 	}
 	return text
 }
-
-func (e *said) Unwrap() error { return e.err }
-
-// oneLine is what an engine says, as it can be shown anywhere.
-func oneLine(text string) string { return name.Print(strings.Join(strings.Fields(text), " ")) }
 
 // Unreachable reports whether an error is that there is no engine, or none that answers: not
 // one that refuses.
 func Unreachable(err error) bool {
 	s := status.Convert(err)
 	return (s.Code() == codes.Unavailable || s.Code() == codes.DeadlineExceeded) && !refusedByTLS(s.Message())
-}
-
-func hint(s *status.Status) string {
-	switch {
-	case s.Code() == codes.Unauthenticated:
-		return "it refused the token: "
-	case refusedByTLS(s.Message()):
-		return "no secure connection: "
-	case strings.Contains(s.Message(), "server preface"):
-		return "no gRPC without TLS is spoken there (is it grpcs://?): "
-	}
-	return ""
 }
 
 // missingOf makes a Missing of a status that is about contents; nil is about something else.

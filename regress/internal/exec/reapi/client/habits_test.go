@@ -112,7 +112,7 @@ func TestMessageAndLogs(t *testing.T) {
 		}
 	}}, client.Options{})
 	_, err := r.Execute(t.Context(), client.Execution{Action: r.action("cc")})
-	want := "Internal: set-up failed; http://browser/action/7; its log worker: mount: %1B no such image"
+	want := "Internal: set-up failed; http://browser/action/7; its log worker: mount: ‹ESC› no such image"
 	if fault.ClassOf(err) != fault.Environment || !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("%v, want %q", err, want)
 	}

@@ -28,12 +28,12 @@ func (w *worded) Unwrap() error { return w.error }
 // told adds to an error what the engine says in words: its message and the ends of its logs.
 func (c *Client) told(ctx context.Context, err error, r *repb.ExecuteResponse) error {
 	var more []string
-	if text := oneLine(r.GetMessage()); text != "" {
+	if text := r.GetMessage(); text != "" {
 		more = append(more, text)
 	}
 	for _, key := range slices.Sorted(maps.Keys(r.GetServerLogs())) {
 		if text := c.logOf(ctx, r.GetServerLogs()[key]); text != "" {
-			more = append(more, "its log "+oneLine(key)+": "+text)
+			more = append(more, "its log "+key+": "+text)
 		}
 	}
 	if len(more) == 0 {
@@ -52,5 +52,6 @@ func (c *Client) logOf(ctx context.Context, l *repb.LogFile) string {
 	if err != nil {
 		return ""
 	}
-	return oneLine(strings.ToValidUTF8(string(text[max(0, len(text)-logShown):]), ""))
+	last := strings.ToValidUTF8(string(text[max(0, len(text)-logShown):]), "")
+	return strings.Join(strings.Fields(last), " ")
 }
