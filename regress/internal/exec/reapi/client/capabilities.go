@@ -62,6 +62,8 @@ func lacks(caps *repb.ServerCapabilities, priority int32) string {
 		return "speaks another version of the Remote Execution API than 2"
 	case !execution.GetExecEnabled():
 		return "does not execute actions under this instance name"
+	case cache == nil:
+		return "has no content store at this address, which muster wants beside executions"
 	case !slices.Contains(cache.GetDigestFunctions(), repb.DigestFunction_SHA256) || !slices.Contains(functions, repb.DigestFunction_SHA256):
 		return fmt.Sprintf("takes digests by %v and executes by %v, and muster makes them by SHA256 alone", cache.GetDigestFunctions(), functions)
 	case !takesPriority(execution.GetExecutionPriorityCapabilities(), priority):

@@ -54,6 +54,7 @@ func TestCapabilities(t *testing.T) {
 		want     string
 	}{
 		{func(c *repb.ServerCapabilities) { c.ExecutionCapabilities = nil }, 0, "does not execute actions"},
+		{func(c *repb.ServerCapabilities) { c.CacheCapabilities = nil }, 0, "has no content store at this address"},
 		{func(c *repb.ServerCapabilities) {
 			c.CacheCapabilities.DigestFunctions = []repb.DigestFunction_Value{repb.DigestFunction_BLAKE3}
 		}, 0, "SHA256 alone"},
