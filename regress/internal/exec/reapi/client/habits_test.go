@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
@@ -13,6 +14,7 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
+	"muster/regress/internal/exec/reapi/blob"
 	"muster/regress/internal/exec/reapi/client"
 	"muster/regress/internal/exec/reapi/enginetest"
 	"muster/regress/internal/fault"
@@ -95,6 +97,57 @@ func TestAlreadyThere(t *testing.T) {
 	r.upload(noise(2 << 20))
 	if n := r.engine.Calls("Write"); n != 1 {
 		t.Errorf("sent %d times", n)
+	}
+}
+
+// Others may send the same while it is on its way: the engine then ends the stream early.
+func TestAlreadyThereMidway(t *testing.T) {
+	for _, zip := range []bool{false, true} {
+		b := noise(4 << 20)
+		var r *rig
+		r = newRig(t, enginetest.Options{Zstd: zip, Fault: func(_ context.Context, c enginetest.Call) error {
+			if c.Method == "Write" && c.Moment == enginetest.Received && c.Message == 3 {
+				r.engine.Put(b.Bytes)
+			}
+			return nil
+		}}, client.Options{Attempts: 1})
+		r.upload(opened(b))
+		if n := r.engine.Calls("Write"); n != 1 {
+			t.Errorf("sent %d times", n)
+		}
+	}
+}
+
+// Each content of a batch has an answer of its own: what is put off is asked for again and the
+// others are not, and what is refused is nobody else's failure.
+func TestBatchOneByOne(t *testing.T) {
+	blobs := contents(20, 300)
+	for _, c := range []struct {
+		code codes.Code
+		want string // in the error of the one
+	}{
+		{codes.ResourceExhausted, ""}, {codes.Unavailable, ""}, {codes.AlreadyExists, ""},
+		{codes.PermissionDenied, "PermissionDenied: not that one"}, {codes.InvalidArgument, "InvalidArgument: not that one"},
+	} {
+		var mu sync.Mutex
+		asked := map[string]int{}
+		r := newRig(t, enginetest.Options{Refuse: func(method string, d blob.Digest) error {
+			mu.Lock()
+			defer mu.Unlock()
+			if asked[method+d.Hash.String()]++; d == blobs[7].Digest && method == "BatchUpdateBlobs" && asked[method+d.Hash.String()] == 1 {
+				return status.Error(c.code, "not that one")
+			}
+			return nil
+		}}, client.Options{})
+		err := r.Upload(t.Context(), blobs)
+		if c.want == "" && err != nil || c.want != "" && (fault.ClassOf(err) != fault.Environment || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%v: %v", c.code, err)
+		}
+		for i, b := range blobs {
+			if n := asked["BatchUpdateBlobs"+b.Digest.Hash.String()]; n != 1 && i != 7 {
+				t.Errorf("%v: content %d was sent %d times", c.code, i, n)
+			}
+		}
 	}
 }
 

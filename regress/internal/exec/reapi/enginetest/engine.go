@@ -33,6 +33,8 @@ type Options struct {
 	// Fault is asked at each Moment of each request: an error ends the request with it, and
 	// to block is to delay. It may be called by several goroutines at once.
 	Fault func(context.Context, Call) error
+	// Refuse is asked for each content of a batch: an error is the answer for that one.
+	Refuse func(method string, d blob.Digest) error
 	// Lie changes a content that is read.
 	Lie func(d blob.Digest, data []byte) []byte
 
