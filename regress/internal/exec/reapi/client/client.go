@@ -48,6 +48,7 @@ type Client struct {
 	next      atomic.Uint32 // connection for an execution
 	successes atomic.Int64  // of anything
 	executed  atomic.Int64  // that have a result
+	keepsOn   atomic.Bool   // the engine does not cancel executions
 	away      atomic.Bool   // the engine: somebody waited in vain, and nothing succeeded since
 
 	zip     *zstd.Encoder // of batches; nil where the engine takes none
