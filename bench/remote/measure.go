@@ -80,7 +80,7 @@ func (b *bench) byEngine(ctx context.Context, m *measured) error {
 		if err != nil {
 			return err
 		}
-		again, err := s.check(ctx, b.engine.addr)
+		again, err := s.known(ctx, b.engine.addr)
 		if err != nil {
 			return err
 		}
@@ -110,7 +110,7 @@ func (b *bench) small(ctx context.Context, m *measured) error {
 		if err := s.through(ctx, m, "small", "executed by the stand-in", s.record); err != nil {
 			return err
 		}
-		if err := s.through(ctx, m, "small", "all known", s.check); err != nil {
+		if err := s.through(ctx, m, "small", "all known", s.known); err != nil {
 			return err
 		}
 		if i == len(b.sizes)-1 {
@@ -137,7 +137,7 @@ func (s *set) inTurns(ctx context.Context, m *measured) error {
 	actions := s.wire.worker.took()
 	for _, jobs := range append([]int{jobsDefault}, s.jobs...) {
 		m.known = append(m.known, timed{name: "**muster check**", jobs: jobs, run: func(ctx context.Context) (ran, error) {
-			return s.check(ctx, s.engine.addr, "--remote-jobs", strconv.Itoa(jobs))
+			return s.known(ctx, s.engine.addr, "--remote-jobs", strconv.Itoa(jobs))
 		}})
 	}
 	for _, trees := range []bool{false, true} {
@@ -182,7 +182,7 @@ func (b *bench) large1(ctx context.Context, m *measured) error {
 		return err
 	}
 	m.there = m.sizes[len(m.sizes)-1].runs[0]
-	if err := s.through(ctx, m, "large", "all known", s.check); err != nil {
+	if err := s.through(ctx, m, "large", "all known", s.known); err != nil {
 		return err
 	}
 	for range b.rounds {

@@ -117,14 +117,15 @@ func (w *worker) run(ctx context.Context, root *repb.Digest, folder, source stri
 	text := leaves(parent.Files[i].GetDigest().GetSizeBytes())
 	parent.Files = slices.Insert(parent.Files, i+1, &repb.FileNode{Name: name + ".out", Digest: digest(text)})
 	slices.SortFunc(parent.Files, func(a, b *repb.FileNode) int { return strings.Compare(a.Name, b.Name) })
-	if err := w.seal(tree, source); err != nil {
+	contents, err := sealed(tree, source)
+	if err != nil {
 		return nil, err
 	}
 	message, err := proto.Marshal(tree)
 	if err != nil {
 		return nil, err
 	}
-	if err := w.store(ctx, text, message); err != nil {
+	if err := w.store(ctx, append(contents, text, message)...); err != nil {
 		return nil, err
 	}
 	return &repb.ActionResult{
@@ -133,22 +134,24 @@ func (w *worker) run(ctx context.Context, root *repb.Digest, folder, source stri
 	}, nil
 }
 
-// seal puts the digests of the folders on the way to the source right, from below.
-func (w *worker) seal(tree *repb.Tree, source string) error {
+// sealed puts the digests of the folders on the way to the source right, from below, and
+// returns the folders' messages: an engine wants to have them before it gives the result away.
+func sealed(tree *repb.Tree, source string) (messages [][]byte, err error) {
 	way := append([]*repb.Directory{tree.Root}, tree.Children...)
 	names := strings.Split(path.Dir(source), "/")
 	for i := len(way) - 1; i > 0; i-- {
 		message, err := proto.Marshal(way[i])
 		if err != nil {
-			return err
+			return nil, err
 		}
+		messages = append(messages, message)
 		for _, d := range way[i-1].Directories {
 			if d.Name == names[i-1] {
 				d.Digest = digest(message)
 			}
 		}
 	}
-	return nil
+	return messages, nil
 }
 
 // folder reads a folder, or one just below it.

@@ -141,20 +141,22 @@ func (l *looking) folder(at string, d *repb.Digest, given *Folder, read func(blo
 		l.fail(err)
 		return
 	}
-	var now repb.Directory
 	message, err := read(digest)
-	if err == nil {
-		err = unmarshal(message, &now)
-	}
 	if err != nil {
 		l.fail(err)
 		return
 	}
+	now, same, err := given.besides(message)
+	if err != nil {
+		l.fail(err)
+		return
+	}
+	l.pass(same)
 	kept := make(map[string]kind, len(now.GetFiles())+len(now.GetSymlinks())+len(now.GetDirectories()))
 	enter := func(name string, k kind) string {
 		if err := checkPart(name); err != nil {
 			l.fail(err)
-		} else if _, twice := kept[name]; twice {
+		} else if _, twice := kept[name]; twice || given.hasSame(name, same) {
 			l.fail(fmt.Errorf("a folder has the name %q twice", name))
 		}
 		kept[name] = k
@@ -171,16 +173,28 @@ func (l *looking) folder(at string, d *repb.Digest, given *Folder, read func(blo
 			l.folder(below, sub.GetDigest(), given.Sub(sub.GetName()), read)
 		}
 	}
-	l.gone(at, given, kept)
+	l.gone(at, given, same, kept)
+}
+
+// pass counts entries that are as they were given.
+func (l *looking) pass(same []bool) {
+	for _, is := range same {
+		if is {
+			l.entries++
+		}
+	}
 }
 
 // gone notes what a folder held and has no more: what is kept there is something else if
 // a file became a folder, or a folder something else.
-func (l *looking) gone(at string, given *Folder, kept map[string]kind) {
+func (l *looking) gone(at string, given *Folder, same []bool, kept map[string]kind) {
 	if given == nil || l.err != nil {
 		return
 	}
 	for i := range given.entries {
+		if same != nil && same[i] {
+			continue
+		}
 		e := &given.entries[i]
 		k, is := kept[e.name]
 		if is && (k == aFolder) == (e.kind == aFolder) {
@@ -188,7 +202,7 @@ func (l *looking) gone(at string, given *Folder, kept map[string]kind) {
 		}
 		below := path.Join(at, e.name)
 		if e.kind == aFolder {
-			l.gone(below, e.sub, nil)
+			l.gone(below, e.sub, nil, nil)
 			continue
 		}
 		l.add(Left{Part: part(below, outcome.Gone), Here: true})
