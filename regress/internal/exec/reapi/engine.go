@@ -56,12 +56,16 @@ type Options struct {
 	Partial   func() error // called once where the engine does not give back the whole work folder
 }
 
+// aheadPart is for how many executions one more case is enough to have ready.
+const aheadPart = 8
+
 // Engine runs cases on an engine of the Remote Execution API. It is an exec.Executor.
 type Engine struct {
 	o         Options
 	client    *client.Client
 	given     *Given
 	executing *semaphore.Weighted
+	ahead     ahead
 
 	mu       sync.Mutex // held while a command is made ready
 	commands map[*exec.Command]*ready
@@ -83,7 +87,7 @@ type ready struct {
 func (c *Connection) Start(ctx context.Context, o Options) (*Engine, error) {
 	e := &Engine{
 		o: o, client: c.client, executing: semaphore.NewWeighted(int64(max(1, o.Jobs))),
-		commands: map[*exec.Command]*ready{},
+		ahead: ahead{enough: o.Jobs / aheadPart}, commands: map[*exec.Command]*ready{},
 	}
 	e.o.Setting.Before21 = c.client.Before21()
 	var err error
@@ -143,6 +147,9 @@ func (e *Engine) RunAll(ctx context.Context, b exec.Batch) int {
 func (e *Engine) Run(ctx context.Context, job exec.Job) (*exec.Result, error) {
 	actions, err := e.actionsFor(ctx, job.Command)
 	if err != nil {
+		return nil, err
+	}
+	if err := e.ahead.pass(ctx); err != nil {
 		return nil, err
 	}
 	a, err := actions.Of(job, Run{})
