@@ -58,7 +58,7 @@ type timed struct {
 
 func (b *bench) measure(ctx context.Context) error {
 	var m measured
-	for _, step := range []func(context.Context, *measured) error{b.byEngine, b.small, b.large1} {
+	for _, step := range []func(context.Context, *measured) error{b.byEngine, b.small, b.largeOnes} {
 		if err := step(ctx, &m); err != nil {
 			return err
 		}
@@ -69,6 +69,8 @@ func (b *bench) measure(ctx context.Context) error {
 
 // byEngine has the engine execute cases of corpora that nobody has seen, and asks again.
 func (b *bench) byEngine(ctx context.Context, m *measured) error {
+	b.wire.worker.rests.Store(true)
+	defer b.wire.worker.rests.Store(false)
 	executed := row{corpus: "small", what: "executed by the engine"}
 	cached := row{corpus: "small", what: "the same, all known"}
 	for round := range b.rounds {
@@ -76,7 +78,7 @@ func (b *bench) byEngine(ctx context.Context, m *measured) error {
 		if err != nil {
 			return err
 		}
-		first, err := s.record(ctx, b.engine.addr)
+		first, err := s.record(ctx, b.wire.addr)
 		if err != nil {
 			return err
 		}
@@ -165,9 +167,9 @@ func (s *set) inTurns(ctx context.Context, m *measured) error {
 	return nil
 }
 
-// large1 has large sources executed by the stand-in, again for another tool, for which the
+// largeOnes has large sources executed by the stand-in, again for another tool, for which the
 // sources are there and no result is, and once more.
-func (b *bench) large1(ctx context.Context, m *measured) error {
+func (b *bench) largeOnes(ctx context.Context, m *measured) error {
 	s, err := b.newSet("large", b.large)
 	if err != nil {
 		return err
