@@ -60,6 +60,9 @@ type Options struct {
 	Partial   func() error // called once where the engine does not give back the whole work folder
 }
 
+// aheadPart is for how many executions one more case is enough to have ready.
+const aheadPart = 8
+
 // Engine runs cases on an engine of the Remote Execution API. It is an exec.Executor.
 type Engine struct {
 	o         Options
@@ -67,6 +70,7 @@ type Engine struct {
 	given     *Given
 	executing *semaphore.Weighted
 	stages    stages
+	ahead     ahead
 
 	mu       sync.Mutex // held while a command is made ready
 	commands map[*exec.Command]*ready
@@ -91,7 +95,7 @@ func (c *Connection) Start(ctx context.Context, o Options) (*Engine, error) {
 	}
 	e := &Engine{
 		o: o, client: c.client, executing: semaphore.NewWeighted(int64(max(1, o.Jobs))),
-		commands: map[*exec.Command]*ready{},
+		ahead: ahead{enough: o.Jobs / aheadPart}, commands: map[*exec.Command]*ready{},
 	}
 	e.o.Setting.Before21 = c.client.Before21()
 	var err error
@@ -152,6 +156,9 @@ func (e *Engine) RunAll(ctx context.Context, b exec.Batch) int {
 func (e *Engine) Run(ctx context.Context, job exec.Job) (*exec.Result, error) {
 	actions, err := e.actionsFor(ctx, job.Command)
 	if err != nil {
+		return nil, err
+	}
+	if err := e.ahead.pass(ctx); err != nil {
 		return nil, err
 	}
 	a, err := actions.Of(job, Run{})

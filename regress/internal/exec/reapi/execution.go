@@ -86,7 +86,10 @@ func (x *execution) attempt(ctx context.Context, inputs []blob.Blob, fresh bool)
 	if err := e.client.Upload(ctx, inputs); err != nil {
 		return Came{}, err
 	}
-	if err := e.executing.Acquire(ctx, 1); err != nil {
+	e.ahead.add(1)
+	err := e.executing.Acquire(ctx, 1)
+	e.ahead.add(-1)
+	if err != nil {
 		return Came{}, err
 	}
 	defer e.executing.Release(1)
