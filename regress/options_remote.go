@@ -16,11 +16,14 @@ import (
 const remoteJobsMax = 10_000
 
 func (r *Remote) check() error {
-	for flag, list := range map[string][]string{"remote-header": r.Headers, "platform": r.Platform} {
-		for _, kv := range list {
-			if key, _, ok := strings.Cut(kv, "="); !ok || key == "" {
-				return fault.Inputf("--%s %q: the form is K=V", flag, shownKey(kv))
-			}
+	for _, kv := range r.Platform {
+		if key, _, ok := strings.Cut(kv, "="); !ok || key == "" {
+			return fault.Inputf("--platform %q: the form is K=V", kv)
+		}
+	}
+	for _, kv := range r.Headers {
+		if err := checkHeader(kv); err != nil {
+			return err
 		}
 	}
 	if r.Jobs > remoteJobsMax {
@@ -32,10 +35,21 @@ func (r *Remote) check() error {
 	return nil
 }
 
-// shownKey leaves out what may be secret.
-func shownKey(kv string) string {
-	key, _, _ := strings.Cut(kv, "=")
-	return key
+// checkHeader refuses what gRPC would. Nothing of it is shown that may be secret: who writes
+// it as for curl, "name: value", has the value before the first '='.
+func checkHeader(kv string) error {
+	key, value, ok := strings.Cut(kv, "=")
+	switch {
+	case !ok || key == "" || strings.Trim(strings.ToLower(key), "abcdefghijklmnopqrstuvwxyz0123456789-_.") != "":
+		return fault.Inputf("--remote-header: the form is K=V, where K has letters, digits, '-', '_' and '.' alone; what was given is not shown, for it may be secret")
+	case !strings.HasSuffix(strings.ToLower(key), "-bin") && !headerText(value):
+		return fault.Inputf("--remote-header %s: its value is not printable ASCII", key)
+	}
+	return nil
+}
+
+func headerText(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' })
 }
 
 // jobs is how many cases an engine executes at once for this run.

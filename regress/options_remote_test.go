@@ -30,7 +30,6 @@ func TestRemoteIsKept(t *testing.T) {
 
 func TestRemoteChecked(t *testing.T) {
 	for flag, r := range map[string]Remote{
-		`--remote-header "secret"`:     {Headers: []string{"secret"}},
 		`--platform "=x"`:              {Platform: []string{"=x"}},
 		"--remote-jobs 1000000":        {Jobs: 1e6},
 		"--remote-priority 9999999999": {Priority: 9999999999},
@@ -40,6 +39,24 @@ func TestRemoteChecked(t *testing.T) {
 		if err := o.check("record"); fault.ClassOf(err) != fault.Input || !strings.HasPrefix(err.Error(), flag[:strings.IndexByte(flag, ' ')]) {
 			t.Errorf("%s is met by: %v", flag, err)
 		}
+	}
+}
+
+// A header is refused before anything is sent, and its value shown nowhere.
+func TestHeadersChecked(t *testing.T) {
+	for _, header := range []string{
+		"secret", "=secret", "Authorization: Bearer secret", "Authorization: Bearer secret==", "a key=secret", "key=secret\n", "key=secr\u00e9t",
+	} {
+		o := sound()
+		o.Remote.Headers = []string{header}
+		if err := o.check("record"); fault.ClassOf(err) != fault.Input || strings.Contains(err.Error(), "ecr") && !strings.Contains(err.Error(), "it may be secret") || strings.Contains(err.Error(), "Bearer") {
+			t.Errorf("%q: %v", header, err)
+		}
+	}
+	o := sound()
+	o.Remote.Headers = []string{"X-Api.Key_1=a b==", "x-bin=\xff\n"}
+	if err := o.check("record"); err != nil {
+		t.Error(err)
 	}
 }
 
