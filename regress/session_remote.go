@@ -57,7 +57,7 @@ func (s *session) startEngine(ctx context.Context) error {
 			Env: o.Command.environment(), Platform: r.properties(),
 			Timeout: o.Limits.Timeout, OutputMax: o.Limits.OutputMax, Outputs: s.outputsOf,
 		},
-		Jobs: r.jobs(), Inputs: r.Inputs, Bundle: r.Bundle, Preflight: r.Preflight,
+		Jobs: r.jobs(), Inputs: r.Inputs, Exclude: o.ownFiles(), Bundle: r.Bundle, Preflight: r.Preflight,
 		Cache: filepath.Join(s.state.Cache(), digestsFile), Note: s.note, Partial: s.partial,
 	})
 	if err != nil {
