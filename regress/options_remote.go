@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"muster/regress/internal/exec"
 	"muster/regress/internal/exec/reapi"
@@ -55,12 +56,20 @@ func headerText(text string) bool {
 // jobs is how many cases an engine executes at once for this run.
 func (r *Remote) jobs() int { return cmp.Or(r.Jobs, RemoteJobsDefault) }
 
+// waitMax is how long a case may wait for a worker, beside the time that it may run; of
+// that a year counts at most.
+const (
+	waitMax = time.Hour
+	runMax  = 365 * 24 * time.Hour
+)
+
 // place is where the engine is.
 func (o *Options) place() reapi.Place {
 	r := &o.Remote
 	p := reapi.Place{
 		URL: r.URL, Instance: r.Instance, Token: o.Files.Token, PlainToken: o.Files.PlainToken,
 		CA: r.CA, Cert: r.Cert, Key: r.Key, Version: o.Version, Priority: int32(r.Priority), Jobs: r.jobs(),
+		Execution: waitMax + min(o.Limits.Timeout, runMax),
 	}
 	for _, kv := range r.Headers {
 		key, value, _ := strings.Cut(kv, "=")

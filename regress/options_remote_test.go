@@ -1,10 +1,12 @@
 package regress
 
 import (
+	"math"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"muster/regress/internal/fault"
 	"muster/regress/internal/state"
@@ -38,6 +40,17 @@ func TestRemoteChecked(t *testing.T) {
 		o.Remote = r
 		if err := o.check("record"); fault.ClassOf(err) != fault.Input || !strings.HasPrefix(err.Error(), flag[:strings.IndexByte(flag, ' ')]) {
 			t.Errorf("%s is met by: %v", flag, err)
+		}
+	}
+}
+
+// A case that may run for hours is waited for as long, and for its worker besides.
+func TestExecutionIsWaitedFor(t *testing.T) {
+	for _, timeout := range []time.Duration{time.Minute, 5 * time.Hour, math.MaxInt64} {
+		o := sound()
+		o.Limits.Timeout = timeout
+		if got := o.place().Execution; got < min(timeout, 1000*time.Hour)+waitMax {
+			t.Errorf("with --timeout %v it is given up after %v", timeout, got)
 		}
 	}
 }
