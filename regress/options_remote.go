@@ -2,7 +2,9 @@ package regress
 
 import (
 	"cmp"
+	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -11,6 +13,7 @@ import (
 	"muster/regress/internal/exec/reapi"
 	"muster/regress/internal/exec/reapi/tree"
 	"muster/regress/internal/fault"
+	"muster/regress/internal/name"
 )
 
 // remoteJobsMax bounds what one run asks of an engine at once.
@@ -25,6 +28,11 @@ func (r *Remote) check() error {
 	for _, kv := range r.Headers {
 		if err := checkHeader(kv); err != nil {
 			return err
+		}
+	}
+	for _, pattern := range r.Outputs {
+		if at := strings.TrimPrefix(pattern, "./"); path.IsAbs(at) || slices.Contains(strings.Split(at, "/"), "..") {
+			return fault.Inputf("--remote-output %s: it names what lies in the work folder, from there", name.Print(pattern))
 		}
 	}
 	if r.Jobs > remoteJobsMax {

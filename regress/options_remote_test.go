@@ -33,6 +33,8 @@ func TestRemoteIsKept(t *testing.T) {
 func TestRemoteChecked(t *testing.T) {
 	for flag, r := range map[string]Remote{
 		`--platform "=x"`:              {Platform: []string{"=x"}},
+		"--remote-output /a":           {Outputs: []string{"/a"}},
+		"--remote-output ./../a":       {Outputs: []string{"x", "./../a"}},
 		"--remote-jobs 1000000":        {Jobs: 1e6},
 		"--remote-priority 9999999999": {Priority: 9999999999},
 	} {
