@@ -112,7 +112,7 @@ func (r *Remote) brings(file string) bool {
 // over returns what a past run had, with what is given now in its place.
 func (r Remote) over(past Remote) Remote {
 	now := past
-	now.Headers = r.Headers // they are never kept
+	now.Headers, now.Here = r.Headers, r.Here // they are never kept
 	for _, field := range []struct{ is, to *string }{
 		{&r.URL, &now.URL}, {&r.Instance, &now.Instance}, {&r.CA, &now.CA}, {&r.Cert, &now.Cert}, {&r.Key, &now.Key},
 	} {
@@ -124,6 +124,9 @@ func (r Remote) over(past Remote) Remote {
 		if *field.is != nil {
 			*field.to = *field.is
 		}
+	}
+	if r.Here {
+		now.URL = ""
 	}
 	now.Bundle, now.Fallback = r.Bundle || past.Bundle, r.Fallback || past.Fallback
 	now.Jobs, now.Priority = cmp.Or(r.Jobs, past.Jobs), cmp.Or(r.Priority, past.Priority)

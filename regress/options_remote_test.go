@@ -28,6 +28,9 @@ func TestRemoteIsKept(t *testing.T) {
 	if !reflect.DeepEqual(now, want) {
 		t.Errorf("%+v, want %+v", now, want)
 	}
+	if here := (Remote{Here: true}).over(back.Remote); here.URL != "" {
+		t.Errorf("not on this machine: %+v", here)
+	}
 }
 
 func TestRemoteChecked(t *testing.T) {
