@@ -50,6 +50,7 @@ type Options struct {
 	Setting  Setting         // Whole and Before21 are found out
 	Jobs     int             // executions at once
 	Inputs   []string        // files and folders that travel along
+	Exclude  []string        // files and folders that do not, though they lie in those
 	Bundle   bool            // so do the commands' executables, with their libraries
 	Cache    string          // a file that remembers digests of what travels; "" = none
 	// Preflight is what runs before the cases, with the name of a command or a path on the
