@@ -60,7 +60,10 @@ func Check(ctx context.Context, o Options) (sum Summary, err error) {
 		s.warn(text)
 	}
 	s.left = filesLeft(base.Store)
-	s.leaks.watched = (s.conn != nil) != (base.Meta().Preflight != outcome.Digest{})
+	s.settling = settlingWith(base.Meta(), s.conn != nil, base.Get)
+	if err := s.leaks.watch(s.conn != nil || base.Meta().OnEngine()); err != nil {
+		return sum, err
+	}
 	c := newChecking(s, recordedBase{base.Store})
 	if err := c.findRival(); err != nil {
 		return sum, err
@@ -248,7 +251,7 @@ func (c *checking) takeFirst(t task, r ran) error {
 	}
 	c.emit(report.CaseRan{
 		Name: t.entry.Name, Pass: 1, Differs: !r.identical,
-		CPU: r.cost.CPU, Wall: r.cost.Wall, Expected: c.due.of(t.index), At: time.Now(),
+		CPU: r.cost.CPU, Wall: r.cost.Wall, Expected: c.due.of(t.index), Remote: r.remote, At: time.Now(),
 	})
 	c.summary.CPU += r.cost.CPU
 	if r.beside != nil {

@@ -10,6 +10,7 @@ import (
 	"muster/regress/internal/exec"
 	"muster/regress/internal/glob"
 	"muster/regress/internal/golden"
+	"muster/regress/internal/outcome"
 )
 
 // rival is what the candidate's cost is compared with.
@@ -32,8 +33,11 @@ func (r *rival) runs(caseName string) bool {
 // recordedRival finds the golden's command, if its executable still is what it was.
 func recordedRival(m golden.Meta, now *command) rival {
 	i := slices.IndexFunc(m.Command, func(c golden.Command) bool { return c.Glob == "" })
-	if i < 0 || m.Executable == "" {
+	switch {
+	case i < 0 || m.Executable == "":
 		return rival{why: "the golden does not say which executable made it"}
+	case m.ExecutableDigest == outcome.Digest{}:
+		return rival{why: "the golden was made by an executable of an engine's workers"}
 	}
 	words, shell := m.Command[i].Args, m.Flags["--shell"] != ""
 	if now.main != nil && len(now.byGlob) == 0 && now.main.Digest == m.ExecutableDigest && slices.Equal(now.main.Words, words) && now.main.Shell == shell {

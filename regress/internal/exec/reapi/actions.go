@@ -99,9 +99,10 @@ type Action struct {
 	Digest blob.Digest
 	Blobs  []blob.Blob // that it needs beside the shared ones
 
-	job  exec.Job
-	s    *Setting
-	work *tree.Folder // as the case finds it
+	job   exec.Job
+	s     *Setting
+	work  *tree.Folder // as the case finds it
+	asked []string     // output paths
 }
 
 // Of makes the action of a case. What it costs is to read the source and to make the
@@ -136,7 +137,7 @@ func (a *Actions) action(job exec.Job, source blob.Blob, c tree.Command, run Run
 	return &Action{
 		Digest: action.Digest,
 		Blobs:  append(messages, source, command, action),
-		job:    job, s: &a.s, work: root.Sub(workFolder),
+		job:    job, s: &a.s, work: root.Sub(workFolder), asked: c.Outputs,
 	}, nil
 }
 

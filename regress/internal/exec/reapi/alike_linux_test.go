@@ -80,6 +80,8 @@ var deeds = []string{
 	"ln -s HDR_a.h l; ln -s /etc/passwd abs; ln -s none dangling; ln HDR_a.h hard; mkfifo p",
 	"rm HDR_a.h; mkdir HDR_a.h; echo 1 >HDR_a.h/x",
 	"rm -r inc; echo f >inc",
+	"mv inc x; ln -s x inc",
+	"rm -r inc; ln -s sub inc; mkdir sub; cp HDR_a.h sub/HDR_b.h",
 	"echo s >f; chmod 755 f; echo t >g; chmod 0 g; umask 077; mkdir d; echo 1 >d/x; chmod 0 d",
 	"echo error >&2; echo output; exit 7",
 	"kill -SEGV $$",
@@ -89,6 +91,7 @@ var deeds = []string{
 	"rm -rf ../work/*",
 	"cat; echo 'a b' >'sp ace'; echo u >é",
 	"echo $0 $#; umask; ulimit -n",
+	`echo x >"$(printf 'o\377')"; ln -s "$(printf 'to\376')" "$(printf 'l\375')"; mkdir "$(printf 'd\374')"; echo y >"$(printf 'd\374/f')"`,
 }
 
 // The same case has the same outcome on an engine as in a lane.

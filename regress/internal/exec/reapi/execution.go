@@ -5,6 +5,9 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"time"
+
+	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
 
 	"muster/regress/internal/exec"
 	"muster/regress/internal/exec/reapi/blob"
@@ -78,11 +81,16 @@ func (x *execution) attempt(ctx context.Context, inputs []blob.Blob, fresh bool)
 		return Came{}, err
 	}
 	defer e.executing.Release(1)
-	response, err := e.client.Execute(ctx, client.Execution{Action: x.action.Digest, SkipCache: fresh})
+	began := time.Now()
+	response, err := e.stages.execute(func(said func(repb.ExecutionStage_Value)) (*repb.ExecuteResponse, error) {
+		return e.client.Execute(ctx, client.Execution{Action: x.action.Digest, SkipCache: fresh, Stage: said})
+	})
 	if err != nil {
 		return Came{}, err
 	}
-	return CameOf(response)
+	came, err := CameOf(response)
+	came.Asked = time.Since(began)
+	return came, err
 }
 
 func (x *execution) contents() Contents {

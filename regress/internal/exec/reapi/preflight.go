@@ -18,6 +18,7 @@ import (
 	"muster/regress/internal/fault"
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
+	"muster/regress/internal/readable"
 )
 
 // probe is a file in the work folder of a preflight: what gives the whole folder back has it.
@@ -38,6 +39,7 @@ func (e *Engine) actionsFor(ctx context.Context, c *exec.Command) (*Actions, err
 }
 
 func (e *Engine) prepare(ctx context.Context, c *exec.Command) (*Actions, error) {
+	e.o.Doing("reading what travels to the engine")
 	b, err := bundle.Make(ctx, bundle.Options{
 		Inputs: e.o.Inputs, Command: c, Bundle: e.o.Bundle, Cache: e.o.Cache, Note: e.o.Note,
 	})
@@ -50,7 +52,9 @@ func (e *Engine) prepare(ctx context.Context, c *exec.Command) (*Actions, error)
 	if err != nil {
 		return nil, err
 	}
-	if err := e.client.Upload(ctx, slices.Collect(a.Shared)); err != nil {
+	shared := slices.Collect(a.Shared)
+	e.o.Doing("sending what all cases share, " + sizeOf(shared))
+	if err := e.client.Upload(ctx, shared); err != nil {
 		return nil, err
 	}
 	words := e.preflightOf(c)
@@ -59,6 +63,15 @@ func (e *Engine) prepare(ctx context.Context, c *exec.Command) (*Actions, error)
 		start = a.bundle.Args(words)
 	}
 	return a, e.preflight(ctx, a, words, start)
+}
+
+// sizeOf says how much contents are that the engine may have already.
+func sizeOf(blobs []blob.Blob) string {
+	size := int64(0)
+	for _, b := range blobs {
+		size += b.Digest.Size
+	}
+	return readable.Size(size) + " unless it has them"
 }
 
 // preflightOf is what shows that a command runs. A shell shows no more than that it is
@@ -120,6 +133,7 @@ func (e *Engine) flight(ctx context.Context, a *Actions, words, start []string, 
 		return false, digest, err
 	}
 	line := name.Print(shellescape.QuoteCommand(words))
+	e.o.Doing("its preflight, " + line)
 	x := &execution{engine: e, shared: a, action: action}
 	came, err := x.execute(ctx, true)
 	if err != nil {

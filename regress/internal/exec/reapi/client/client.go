@@ -44,6 +44,7 @@ type Client struct {
 	end     context.CancelFunc
 	working sync.WaitGroup
 
+	traffic   traffic
 	next      atomic.Uint32 // connection for an execution
 	successes atomic.Int64  // of anything
 	executed  atomic.Int64  // that have a result
@@ -92,6 +93,7 @@ func (c *Client) connect(at address) error {
 	if err != nil {
 		return err
 	}
+	options = append(options, grpc.WithStatsHandler(&c.traffic))
 	for range 1 + (c.o.Jobs+perStream-1)/perStream {
 		conn, err := grpc.NewClient(at.target, options...)
 		if err != nil {
