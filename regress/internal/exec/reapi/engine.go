@@ -66,6 +66,7 @@ type Engine struct {
 	client    *client.Client
 	given     *Given
 	executing *semaphore.Weighted
+	room      *semaphore.Weighted // what is sent and executed, or one alone
 	stages    stages
 
 	mu       sync.Mutex // held while a command is made ready
@@ -87,7 +88,7 @@ type ready struct {
 // on the engine. An error says in the words of the engine or the tool why one does not.
 func (c *Connection) Start(ctx context.Context, o Options) (*Engine, error) {
 	e := &Engine{
-		o: o, client: c.client, executing: semaphore.NewWeighted(int64(max(1, o.Jobs))),
+		o: o, client: c.client, executing: semaphore.NewWeighted(int64(max(1, o.Jobs))), room: semaphore.NewWeighted(roomMax),
 		commands: map[*exec.Command]*ready{},
 	}
 	e.o.Setting.Before21 = c.client.Before21()

@@ -159,7 +159,7 @@ func (w *worker) start(change func(*reapi.Options)) (*started, error) {
 	o := reapi.Options{
 		Corpus: corpus, Commands: []*exec.Command{command}, Jobs: 4,
 		Setting: reapi.Setting{Timeout: time.Minute, OutputMax: 1 << 20},
-		Partial: func() error { s.partial++; return nil },
+		Partial: func() error { s.partial++; return nil }, Doing: func(string) {},
 	}
 	if change != nil {
 		change(&o)

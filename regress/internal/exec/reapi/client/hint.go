@@ -12,6 +12,9 @@ func (o Options) hint(s *status.Status) string {
 	if h := o.tlsHint(s.Message()); h != "" {
 		return "; " + h
 	}
+	if full(s.Message()) {
+		return "; its store has too little room for this, or is full"
+	}
 	switch s.Code() {
 	case codes.Unauthenticated:
 		if o.Token == "" && len(o.Headers) == 0 {
@@ -26,6 +29,17 @@ func (o Options) hint(s *status.Status) string {
 		return "; is it running, and reachable from here? a longer --remote-wait is more patient"
 	}
 	return ""
+}
+
+// full tells an engine without room by its words, for which there is no status.
+func full(text string) bool {
+	text = strings.ToLower(text)
+	for _, sign := range []string{"outofspace", "out of space", "no space left", "storage allocation", "storage quota"} {
+		if strings.Contains(text, sign) {
+			return true
+		}
+	}
+	return false
 }
 
 // tlsHint knows the words of Go's TLS and of what servers answer, for gRPC has no more than
