@@ -15,6 +15,7 @@ import (
 
 	"muster/regress/internal/exec/reapi/blob"
 	"muster/regress/internal/fault"
+	"muster/regress/internal/readable"
 )
 
 // Missing is in the chain of an error about contents that the engine has not, or no longer:
@@ -39,13 +40,25 @@ func (c *Client) failedAfter(what string, err error, n int, took time.Duration) 
 	if n > 1 {
 		tries = fmt.Sprintf(" (%d attempts in %v)", n, took.Round(100*time.Millisecond))
 	}
+	hint, words := "", &said{err.Error(), err}
 	if m := (*Missing)(nil); errors.As(err, &m) {
-		return fault.Environmentf("engine %s, %s%s: %w", c.o.URL, what, tries, &said{c.o.public(plain(m.err)), err})
+		words.words = c.o.public(plain(m.err))
+	} else if isStatus(err) {
+		words.words, hint = c.o.public(plain(err)), c.o.hint(status.Convert(err))
 	}
-	if isStatus(err) {
-		return fault.Environmentf("engine %s, %s%s: %w%s", c.o.URL, what, tries, &said{c.o.public(plain(err)), err}, c.o.hint(status.Convert(err)))
+	words.words = bounded(words.words)
+	return fault.Environmentf("engine %s, %s%s: %w%s", c.o.URL, what, tries, words, hint)
+}
+
+// wordsMax is how much is told of what an engine says, in bytes.
+const wordsMax = 500
+
+// bounded makes a line of what an engine says. It cannot drive a terminal: it may be anything.
+func bounded(text string) string {
+	if len(text) > wordsMax {
+		text = strings.ToValidUTF8(text[:wordsMax], "") + " …"
 	}
-	return fault.Environmentf("engine %s, %s%s: %w", c.o.URL, what, tries, err)
+	return readable.Line(text)
 }
 
 // said shows an error in other words.

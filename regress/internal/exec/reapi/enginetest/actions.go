@@ -54,6 +54,9 @@ func (e *Engine) Execute(req *repb.ExecuteRequest, s repb.Execution_ExecuteServe
 	if absent := e.absent(d, action, command); len(absent) > 0 {
 		return e.tell(absent)
 	}
+	if err := e.breach(d, action, command); err != nil {
+		return err
+	}
 	op := e.start(d, action, command)
 	if e.o.Silent {
 		op = &operation{done: op.done, response: op.response}

@@ -35,6 +35,7 @@ type Options struct {
 	// Lie changes a content that is read.
 	Lie func(d blob.Digest, data []byte) []byte
 
+	Instance  string     // the only one that it has
 	Quota     int64      // bytes of contents; the oldest go first. 0 = any
 	BatchMax  int64      // bytes in a batch; 0 = no limit is stated
 	Zstd      bool       // it takes and gives contents in this compression
