@@ -20,9 +20,13 @@ import (
 // meanwhile. After the first ones it is tried alone: an engine with little room loses them
 // because of what is sent and made for others.
 const (
-	attemptsMax = 4
+	attemptsMax = 5
 	amongMax    = 2
 )
+
+// pauseMin is before the first attempt alone, and twice as long before each other: engines
+// make room beside what they do, and say of what they are about to drop that they have it.
+const pauseMin = 200 * time.Millisecond
 
 // roomMax is what an action takes up that is tried alone; among others it is 1.
 const roomMax = 1 << 30
@@ -44,7 +48,9 @@ func (x *execution) among(ctx context.Context, n int, do func(*execution) error)
 		return err
 	}
 	defer x.engine.room.Release(roomMax)
-	time.Sleep(200 * time.Millisecond * time.Duration(n-2))
+	if err := x.engine.client.Pause(ctx, pauseMin<<(n-amongMax-1)); err != nil {
+		return err
+	}
 	alone := *x
 	alone.alone = true
 	return do(&alone)
@@ -53,6 +59,9 @@ func (x *execution) among(ctx context.Context, n int, do func(*execution) error)
 // lost is an error about contents that the engine does not keep for long enough, and what
 // may mend it.
 func lost(err error) error {
+	if m := (*client.Missing)(nil); errors.As(err, &m) && !m.Told() {
+		return fault.Environmentf("%w (%d attempts); the engine has nothing that fits perhaps: --platform says what a worker must have", err, attemptsMax)
+	}
 	return fault.Environmentf("%w (%d attempts, the last with nothing else under way): the engine does not keep what a case needs for as long as it needs it; its store wants more room", err, attemptsMax)
 }
 

@@ -28,6 +28,11 @@ type Missing struct {
 func (m *Missing) Error() string { return m.err.Error() }
 func (m *Missing) Unwrap() error { return m.err }
 
+// Told reports whether the engine's words are of contents: else it may mean something else.
+func (m *Missing) Told() bool {
+	return len(m.Digests) > 0 || aboutContents(status.Convert(m.err).Message())
+}
+
 // failed is the error for a caller: of class Environment, with the engine's name and words.
 func (c *Client) failed(what string, err error) error { return c.failedAfter(what, err, 1, 0) }
 
