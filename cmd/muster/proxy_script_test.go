@@ -34,7 +34,7 @@ import (
 //	late METHOD N      its answer waits for the Nth request of that method
 //	end, restart, renew  the engine is killed once it has the request; and started again
 //	                   with what it kept, or empty
-//	gone               the proxy is there no more
+//	gone               the proxy is there no more; the pipe $READY is told
 //
 // With --cert FILE --key FILE it speaks TLS, with --client-ca FILE to clients with such a
 // certificate alone. --token TOKEN refuses other tokens and what has none.
@@ -278,6 +278,7 @@ func (p *proxyServer) fail(f proxyFault, w http.ResponseWriter, r *http.Request)
 	case "gone":
 		p.listener.Close()
 		p.cut()
+		p.tell()
 		return
 	case "reset":
 		ctx, cancel := context.WithCancel(r.Context())

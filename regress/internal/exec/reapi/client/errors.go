@@ -90,6 +90,10 @@ func plain(err error) string {
 	return fmt.Sprintf("%s: %s", s.Code(), text)
 }
 
+// secretMin is the length, in bytes, from which on a word is a secret: a shorter one hides
+// nothing, and is in many words.
+const secretMin = 6
+
 // public is a text without what only the engine may know, which may have repeated it.
 func (o Options) public(text string) string {
 	secrets := []string{o.Token}
@@ -97,7 +101,7 @@ func (o Options) public(text string) string {
 		secrets = append(secrets, h.Value)
 	}
 	for _, secret := range secrets {
-		if secret != "" {
+		if len(secret) >= secretMin {
 			text = strings.ReplaceAll(text, secret, "***")
 		}
 	}

@@ -64,9 +64,11 @@ func (o Options) tlsHint(text string) string {
 		return "the engine wants a client's certificate: --tls-cert and --tls-key"
 	case has("remote error: tls:"):
 		return "the engine does not take this client's certificate: --tls-cert and --tls-key name another"
-	case has("first record does not look like a TLS handshake"):
-		return "no TLS is spoken there, which is grpc:// in --remote"
-	case has("server preface") && strings.HasPrefix(o.URL, "grpc:"):
+	case has("authentication handshake failed"):
+		return "if no TLS is spoken there it is grpc:// in --remote"
+	case has("server preface") && !strings.HasPrefix(o.URL, "grpc:"):
+		return "perhaps it wants a client's certificate, or another: --tls-cert and --tls-key"
+	case has("server preface"):
 		return "if TLS is spoken there it is grpcs:// in --remote"
 	}
 	return ""
