@@ -16,14 +16,16 @@ import (
 
 // retries counts the attempts at one thing, and waits between them.
 type retries struct {
-	c     *Client
-	n     int // attempts that failed since something moved
-	max   int
-	since time.Time // when the first of them did
-	began int64     // what of the client's had succeeded then
+	c   *Client
+	n   int // attempts that failed since something moved
+	max int
+	// doubts is how many more that mostly do not pass may fail.
+	doubts int
+	since  time.Time // when the first of them did
+	began  int64     // what of the client's had succeeded then
 }
 
-func (c *Client) retries() *retries { return &retries{c: c, max: c.o.Attempts} }
+func (c *Client) retries() *retries { return &retries{c: c, max: c.o.Attempts, doubts: doubtsMax} }
 
 // moved says that there was progress: the attempts are counted from here.
 func (r *retries) moved() {
@@ -51,7 +53,8 @@ func (r *retries) again(ctx context.Context, what string, err error) error {
 	}
 	left := r.c.o.Wait - time.Since(r.since)
 	switch {
-	case doubtful(err) && r.n < min(doubtfulMax, r.max):
+	case r.doubts > 0 && doubtful(err) && r.n < r.max:
+		r.doubts--
 	case !passes(err) || r.n >= r.max || r.c.away.Load() || left <= 0:
 		return r.giveUp(what, err)
 	}
@@ -125,8 +128,8 @@ func passes(err error) bool {
 	return false
 }
 
-// doubtfulMax is how often something is tried that mostly does not pass.
-const doubtfulMax = 3
+// doubtsMax is how often something is tried again that mostly does not pass.
+const doubtsMax = 2
 
 // doubtful reports whether err may pass, though most like it do not: an engine in trouble of
 // its own, perhaps with one worker of many.
