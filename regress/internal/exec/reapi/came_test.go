@@ -254,7 +254,7 @@ func TestFigures(t *testing.T) {
 			t.Fatal(err)
 		}
 		measured := name == "Buildbarn" || name == "buildbox"
-		want := exec.Remote{Worker: "w7", Queued: 3 * time.Second, Ran: 5 * time.Second, Measured: measured}
+		want := exec.Remote{Worker: "w7", Queued: 3 * time.Second, QueueTold: true, Ran: 5 * time.Second, Measured: measured}
 		cost := outcome.Cost{Wall: 5 * time.Second}
 		if measured {
 			cost.CPU, cost.PeakRSS = 1500*time.Millisecond, 2048

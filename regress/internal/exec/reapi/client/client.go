@@ -50,6 +50,7 @@ type Client struct {
 	successes atomic.Int64  // of anything
 	executed  atomic.Int64  // that have a result
 	away      atomic.Bool   // the engine: somebody waited in vain, and nothing succeeded since
+	told      atomic.Bool   // that it is waited for
 
 	zip     *zstd.Encoder // of batches; nil where the engine takes none
 	unzip   *zstd.Decoder

@@ -29,12 +29,13 @@ func waiting(ctx context.Context, d time.Duration) error {
 func TestAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var away atomic.Bool
+		var notes []string
 		r := newRig(t, enginetest.Options{Fault: func(context.Context, enginetest.Call) error {
 			if away.Load() {
 				return status.Error(codes.Unavailable, "maintenance")
 			}
 			return nil
-		}}, client.Options{Wait: 90 * time.Second, Sleep: waiting})
+		}}, client.Options{Wait: 90 * time.Second, Sleep: waiting, Note: func(text string) { notes = append(notes, text) }})
 		result := func() (time.Duration, error) {
 			began := time.Now()
 			_, _, err := r.Result(t.Context(), client.Execution{Action: noise(5).Digest})
@@ -53,6 +54,9 @@ func TestAway(t *testing.T) {
 		away.Store(true)
 		if took, err := result(); took != 90*time.Second || err == nil {
 			t.Errorf("away again, after %v: %v", took, err)
+		}
+		if len(notes) != 3 || !strings.Contains(notes[0], " is away (Unavailable: maintenance): waiting for it, 1m2") || !strings.HasSuffix(notes[1], " is back") {
+			t.Errorf("notes %q", notes)
 		}
 	})
 }

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"strings"
 	"time"
@@ -37,6 +38,9 @@ func (r *retries) moved() {
 func (c *Client) worked() {
 	c.successes.Add(1)
 	c.away.Store(false)
+	if c.told.Load() && c.told.CompareAndSwap(true, false) {
+		c.o.Note("engine " + c.o.URL + " is back")
+	}
 }
 
 // again waits and returns nil when another attempt makes sense after err, and otherwise the
@@ -58,7 +62,19 @@ func (r *retries) again(ctx context.Context, what string, err error) error {
 	case !passes(err) || r.n >= r.max || r.c.away.Load() || left <= 0:
 		return r.giveUp(what, err)
 	}
+	r.tell(err, left)
 	return r.c.o.Sleep(ctx, min(r.delay(err), max(left, 0)))
+}
+
+// noteAfter is how long an engine that does nothing for anybody is waited for in silence.
+const noteAfter = 2 * time.Second
+
+// tell says once what is waited for.
+func (r *retries) tell(err error, left time.Duration) {
+	c := r.c
+	if unanswered(err) && time.Since(r.since) >= noteAfter && c.successes.Load() == r.began && c.told.CompareAndSwap(false, true) {
+		c.o.Note(fmt.Sprintf("engine %s is away (%s): waiting for it, %v at most", c.o.URL, c.o.public(plain(err)), left.Round(time.Second)))
+	}
 }
 
 // giveUp notes an engine that did nothing for anybody while this waited: nothing else has to
