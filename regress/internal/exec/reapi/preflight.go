@@ -2,7 +2,9 @@ package reapi
 
 import (
 	"context"
+	"errors"
 	"io"
+	"path"
 	"slices"
 	"strings"
 
@@ -14,6 +16,7 @@ import (
 	"muster/regress/internal/exec"
 	"muster/regress/internal/exec/reapi/blob"
 	"muster/regress/internal/exec/reapi/bundle"
+	"muster/regress/internal/exec/reapi/client"
 	"muster/regress/internal/exec/reapi/tree"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/name"
@@ -99,7 +102,7 @@ func (e *Engine) preflight(ctx context.Context, a *Actions, words, start []strin
 	var refused error
 	for _, way := range ways {
 		gives, digest, err := e.flight(ctx, a, words, start, way)
-		if way != NotWhole && status.Code(err) == codes.InvalidArgument {
+		if way != NotWhole && refuses(err) {
 			if refused == nil {
 				refused = err
 			}
@@ -115,6 +118,16 @@ func (e *Engine) preflight(ctx context.Context, a *Actions, words, start []strin
 		}
 	}
 	return refused
+}
+
+// refuses reports whether an engine may not know what to do with an output path. The API's
+// text has INVALID_ARGUMENT for that; some that stumble say that it is their own fault.
+func refuses(err error) bool {
+	switch status.Code(err) {
+	case codes.InvalidArgument, codes.Unimplemented, codes.Internal, codes.Unknown:
+		return err != nil && !errors.As(err, new(*client.Missing))
+	}
+	return false
 }
 
 // tellPartial says once that the whole folder is not to be had.
@@ -144,7 +157,7 @@ func (e *Engine) flight(ctx context.Context, a *Actions, words, start []string, 
 	case err != nil:
 		return false, digest, failing(ctx, "the preflight %s: %w", line, err)
 	case !o.Ending.Success():
-		return false, digest, fault.Environmentf("the command does not run on the engine: its preflight %s ended with %s%s; what shows that it runs is named by --preflight", line, o.Ending, said)
+		return false, digest, fault.Environmentf("the command does not run on the engine: its preflight %s ended with %s%s; %s", line, o.Ending, said, mend(words[0], start[0]))
 	case way == NotWhole:
 		return true, o.Digest(), nil
 	}
@@ -155,6 +168,14 @@ func (e *Engine) flight(ctx context.Context, a *Actions, words, start []string, 
 	}
 	whole := err == nil && !slices.ContainsFunc(left, func(l tree.Left) bool { return l.Path == probe })
 	return whole, o.Digest(), nil
+}
+
+// mend says what helps where a preflight failed.
+func mend(given, started string) string {
+	if given == started && strings.Contains(given, "/") && !path.IsAbs(given) {
+		return given + " is looked for in the work folder there: --remote-input sends what is here"
+	}
+	return "what shows that it runs is named by --preflight"
 }
 
 // failing is of class Environment, or that ctx ended.

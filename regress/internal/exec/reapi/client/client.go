@@ -49,8 +49,9 @@ type Client struct {
 	next      atomic.Uint32 // connection for an execution
 	successes atomic.Int64  // of anything
 	executed  atomic.Int64  // that have a result
+	keepsOn   atomic.Bool   // the engine does not cancel executions
 	away      atomic.Bool   // the engine: somebody waited in vain, and nothing succeeded since
-	told      atomic.Bool   // that it is waited for
+	noted     atomic.Bool   // that it is waited for
 
 	zip     *zstd.Encoder // of batches; nil where the engine takes none
 	unzip   *zstd.Decoder

@@ -46,12 +46,16 @@ func (c *Client) failedAfter(what string, err error, n int, took time.Duration) 
 		tries = fmt.Sprintf(" (%d attempts in %v)", n, took.Round(100*time.Millisecond))
 	}
 	hint, words := "", &said{err.Error(), err}
-	if m := (*Missing)(nil); errors.As(err, &m) {
-		words.words = c.o.public(plain(m.err))
-	} else if isStatus(err) {
-		words.words, hint = c.o.public(plain(err)), c.o.hint(status.Convert(err))
+	more := ""
+	if w := (*worded)(nil); errors.As(err, &w) {
+		err, more = w.error, "; "+w.more
 	}
-	words.words = bounded(words.words)
+	if m := (*Missing)(nil); errors.As(err, &m) {
+		words.words, hint = c.o.public(plain(m.err)), c.o.hintOf(what, status.Convert(m.err))
+	} else if isStatus(err) {
+		words.words, hint = c.o.public(plain(err)), c.o.hintOf(what, status.Convert(err))
+	}
+	words.words = bounded(words.words) + bounded(c.o.public(more))
 	return fault.Environmentf("engine %s, %s%s: %w%s", c.o.URL, what, tries, words, hint)
 }
 
@@ -120,7 +124,7 @@ func missingOf(err error) error {
 	s := status.Convert(err)
 	ds := violations(s)
 	switch {
-	case len(ds) > 0, s.Code() == codes.FailedPrecondition, s.Code() == codes.NotFound,
+	case len(ds) > 0, s.Code() == codes.FailedPrecondition && !aboutWorkers(s.Message()), s.Code() == codes.NotFound,
 		s.Code() == codes.Internal && aboutContents(s.Message()):
 		return &Missing{ds, err}
 	}
@@ -132,6 +136,19 @@ func missingOf(err error) error {
 func aboutContents(text string) bool {
 	text = strings.ToLower(text)
 	for _, sign := range []string{"digest", "blob", "not found", "missing", "not completely available"} {
+		if strings.Contains(text, sign) {
+			return true
+		}
+	}
+	return false
+}
+
+// aboutWorkers is for the other use of FAILED_PRECONDITION: that no worker can be had for an
+// action, or is allowed to it. What engines say of missing inputs is not so known, so all
+// else is taken to be about those.
+func aboutWorkers(text string) bool {
+	text = strings.ToLower(text)
+	for _, sign := range []string{"worker", "platform", "propert", "allowed"} {
 		if strings.Contains(text, sign) {
 			return true
 		}

@@ -38,7 +38,7 @@ func (r *retries) moved() {
 func (c *Client) worked() {
 	c.successes.Add(1)
 	c.away.Store(false)
-	if c.told.Load() && c.told.CompareAndSwap(true, false) {
+	if c.noted.Load() && c.noted.CompareAndSwap(true, false) {
 		c.o.Note("engine " + c.o.URL + " is back")
 	}
 }
@@ -72,7 +72,7 @@ const noteAfter = 2 * time.Second
 // tell says once what is waited for.
 func (r *retries) tell(err error, left time.Duration) {
 	c := r.c
-	if unanswered(err) && time.Since(r.since) >= noteAfter && c.successes.Load() == r.began && c.told.CompareAndSwap(false, true) {
+	if unanswered(err) && time.Since(r.since) >= noteAfter && c.successes.Load() == r.began && c.noted.CompareAndSwap(false, true) {
 		c.o.Note(fmt.Sprintf("engine %s is away (%s): waiting for it, %v at most", c.o.URL, c.o.public(plain(err)), left.Round(time.Second)))
 	}
 }
