@@ -23,7 +23,9 @@ func (s *session) connect(ctx context.Context) (err error) {
 		return nil
 	}
 	s.watch.begin(s, "connecting to "+s.o.Remote.URL)
-	if s.conn, err = reapi.Dial(ctx, s.o.place()); err == nil {
+	at := s.o.place()
+	at.Note = s.note
+	if s.conn, err = reapi.Dial(ctx, at); err == nil {
 		s.watch.connected(s.conn)
 		return nil
 	}

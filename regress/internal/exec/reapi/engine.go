@@ -70,6 +70,7 @@ type Engine struct {
 	client    *client.Client
 	given     *Given
 	executing *semaphore.Weighted
+	room      *semaphore.Weighted // what is sent and executed, or one alone
 	stages    stages
 	ahead     ahead
 
@@ -95,7 +96,7 @@ func (c *Connection) Start(ctx context.Context, o Options) (*Engine, error) {
 		o.Doing = func(string) {}
 	}
 	e := &Engine{
-		o: o, client: c.client, executing: semaphore.NewWeighted(int64(max(1, o.Jobs))),
+		o: o, client: c.client, executing: semaphore.NewWeighted(int64(max(1, o.Jobs))), room: semaphore.NewWeighted(roomMax),
 		ahead: ahead{enough: o.Jobs / aheadPart}, commands: map[*exec.Command]*ready{},
 	}
 	e.o.Setting.Before21 = c.client.Before21()

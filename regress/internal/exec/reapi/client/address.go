@@ -68,9 +68,9 @@ func (o Options) mayTell(at address) error {
 	case o.Token != "" && !at.secure && !here && !o.PlainToken:
 		return fault.Inputf("%s: the token would cross the network unencrypted: use grpcs://", o.URL)
 	case !at.secure && o.CA+o.Cert+o.Key != "":
-		return fault.Inputf("%s: certificates are for grpcs://", o.URL)
+		return fault.Inputf("%s: --tls-ca, --tls-cert and --tls-key are for grpcs://", o.URL)
 	case (o.Cert == "") != (o.Key == ""):
-		return fault.Inputf("a client's certificate and its key belong together")
+		return fault.Inputf("a client's certificate and its key belong together: --tls-cert and --tls-key")
 	}
 	return nil
 }
@@ -124,17 +124,17 @@ func (o Options) credentials(at address) (credentials.TransportCredentials, erro
 	if o.CA != "" {
 		pem, err := os.ReadFile(o.CA)
 		if err != nil {
-			return nil, fault.Inputf("certificates to trust: %w", err)
+			return nil, fault.Inputf("--tls-ca: %w", err)
 		}
 		config.RootCAs = x509.NewCertPool()
 		if !config.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fault.Inputf("%s has no certificate in PEM", o.CA)
+			return nil, fault.Inputf("--tls-ca: %s has no certificate in PEM", o.CA)
 		}
 	}
 	if o.Cert != "" {
 		pair, err := tls.LoadX509KeyPair(o.Cert, o.Key)
 		if err != nil {
-			return nil, fault.Inputf("the client's certificate: %w", err)
+			return nil, fault.Inputf("--tls-cert and --tls-key: %w", err)
 		}
 		config.Certificates = []tls.Certificate{pair}
 	}
