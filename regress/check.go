@@ -208,7 +208,7 @@ func (c *checking) resume(done map[string]state.Line, took durations) ([]task, e
 			c.identical(t, ran{
 				ending: outcome.Ending{Kind: l.Kind, Code: l.Code},
 				cost:   outcome.Cost{CPU: time.Duration(l.CPU), Wall: time.Duration(l.Wall), PeakRSS: l.Peak},
-				remote: remoteIn(l),
+				remote: remoteIn(l.Remote),
 			})
 			continue
 		case ok:
@@ -220,7 +220,7 @@ func (c *checking) resume(done map[string]state.Line, took durations) ([]task, e
 				return nil, err
 			}
 			if stored {
-				c.differs(t, first{exec.NoLane, rec.Cost, rec.Runs, remoteIn(l)})
+				c.differs(t, first{exec.NoLane, rec.Cost, rec.Runs, remoteIn(l.Remote)})
 				continue
 			}
 		}
@@ -251,7 +251,7 @@ func (c *checking) takeFirst(t task, r ran) error {
 	}
 	c.emit(report.CaseRan{
 		Name: t.entry.Name, Pass: 1, Differs: !r.identical,
-		CPU: r.cost.CPU, Wall: r.cost.Wall, Expected: c.due.of(t.index), At: time.Now(),
+		CPU: r.cost.CPU, Wall: r.cost.Wall, Expected: c.due.of(t.index), Remote: r.remote, At: time.Now(),
 	})
 	c.summary.CPU += r.cost.CPU
 	if r.beside != nil {

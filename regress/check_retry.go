@@ -82,7 +82,7 @@ func (c *checking) further(ctx context.Context, t task, cpu *time.Duration) erro
 			return err
 		}
 		defer r.Release()
-		c.emit(report.CaseRan{Name: t.entry.Name, Pass: pass, CPU: r.Cost.CPU, Wall: r.Cost.Wall, At: time.Now()})
+		c.emit(report.CaseRan{Name: t.entry.Name, Pass: pass, CPU: r.Cost.CPU, Wall: r.Cost.Wall, Remote: remoteOf(r), At: time.Now()})
 		*cpu += r.Cost.CPU
 		avoid = r.Lane
 		_, err = store.merge(ctx, t.entry.Name, r, c.rules)

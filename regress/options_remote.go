@@ -27,6 +27,9 @@ func (r *Remote) check() error {
 	if r.Jobs > remoteJobsMax {
 		return fault.Inputf("--remote-jobs %d: at most %d are possible", r.Jobs, remoteJobsMax)
 	}
+	if r.Wait < 0 {
+		return fault.Inputf("--remote-wait %v: it cannot be negative", r.Wait)
+	}
 	if r.Priority != int(int32(r.Priority)) {
 		return fault.Inputf("--remote-priority %d: engines take 32 bits", r.Priority)
 	}
@@ -48,6 +51,7 @@ func (o *Options) place() reapi.Place {
 	p := reapi.Place{
 		URL: r.URL, Instance: r.Instance, Token: o.Files.Token, PlainToken: o.Files.PlainToken,
 		CA: r.CA, Cert: r.Cert, Key: r.Key, Version: o.Version, Priority: int32(r.Priority), Jobs: r.jobs(),
+		Wait: r.Wait,
 	}
 	for _, kv := range r.Headers {
 		key, value, _ := strings.Cut(kv, "=")
@@ -97,6 +101,7 @@ func (r Remote) over(past Remote) Remote {
 	}
 	now.Bundle, now.Fallback = r.Bundle || past.Bundle, r.Fallback || past.Fallback
 	now.Jobs, now.Priority = cmp.Or(r.Jobs, past.Jobs), cmp.Or(r.Priority, past.Priority)
+	now.Wait = cmp.Or(r.Wait, past.Wait)
 	return now
 }
 

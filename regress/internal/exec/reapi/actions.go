@@ -153,7 +153,7 @@ func (a *Actions) source(job exec.Job) (blob.Blob, error) {
 
 func (a *Actions) command(job exec.Job) tree.Command {
 	c := tree.Command{
-		Args: a.bundle.Args(job.Command.Args(job.Source.Name)), Env: a.s.Env, Folder: workFolder,
+		Args: a.bundle.For(job.Command, job.Source.Name), Env: a.s.Env, Folder: workFolder,
 		Platform: a.s.Platform, Before21: a.s.Before21,
 	}
 	if job.Command.Stdin {

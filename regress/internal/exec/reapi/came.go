@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"time"
 
 	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
 	"google.golang.org/grpc/codes"
@@ -29,6 +30,7 @@ type Came struct {
 	Result   *repb.ActionResult
 	TimedOut bool // the engine ended it at the action's timeout
 	Cached   bool
+	Asked    time.Duration // until it came, of what was executed; 0 = not known
 }
 
 // CameOf takes what counts from a response. One that has no result of the command is of
@@ -71,7 +73,9 @@ func (a *Action) Result(ctx context.Context, c Came, contents Contents) (*exec.R
 		ending = outcome.Ending{Kind: outcome.OutputLimit}
 	}
 	cost, remote := figures(c.Result.GetExecutionMetadata())
-	remote.Cached = c.Cached
+	if remote.Cached = c.Cached; !c.Cached {
+		measured(&remote, c)
+	}
 	r := exec.NewResult(outcome.Outcome{Ending: ending, Parts: t.parts}, cost, exec.NoLane, t.kept, nil)
 	r.Remote = &remote
 	return r, nil

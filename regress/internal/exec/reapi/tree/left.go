@@ -51,7 +51,7 @@ type Compare struct {
 // lane finds them. Nothing is read of what files hold. Its error is ErrTooMany, ErrNoFolder
 // (Whole alone), Read's, or says what is wrong with the result.
 func (c *Compare) Files(ctx context.Context, r *repb.ActionResult) ([]Left, error) {
-	l := looking{Compare: c, ctx: ctx}
+	l := looking{Compare: c, ctx: ctx, room: foldersMax}
 	l.named(r)
 	whole := false
 	for _, d := range r.GetOutputDirectories() {
@@ -73,7 +73,32 @@ func (c *Compare) Files(ctx context.Context, r *repb.ActionResult) ([]Left, erro
 	}
 	slices.SortStableFunc(l.found, func(a, b Left) int { return strings.Compare(a.Path, b.Path) })
 	// A file may be named alone and be in a folder that is named too.
-	return slices.CompactFunc(l.found, func(a, b Left) bool { return a.Path == b.Path }), nil
+	left := slices.CompactFunc(l.found, func(a, b Left) bool { return a.Path == b.Path && same(a.Part, b.Part) })
+	return left, possible(left)
+}
+
+func same(a, b outcome.Part) bool {
+	return a.Form == b.Form && a.Exec == b.Exec && a.Size == b.Size && a.Digest == b.Digest
+}
+
+// possible refuses what no folder can hold: two things of one name, or one below a file.
+func possible(left []Left) error {
+	files := make(map[string]bool, len(left))
+	for i := range left {
+		l := &left[i]
+		if i > 0 && left[i-1].Path == l.Path {
+			return fmt.Errorf("%q is there twice, and not the same", l.Path)
+		}
+		files[l.Path] = l.Form != outcome.Gone
+	}
+	for i := range left {
+		for at := path.Dir(left[i].Path); left[i].Form != outcome.Gone && at != "."; at = path.Dir(at) {
+			if files[at] {
+				return fmt.Errorf("%q is there, and below it %q", at, left[i].Path)
+			}
+		}
+	}
+	return nil
 }
 
 // looking is a comparison under way. After the first error nothing more is found.
@@ -82,8 +107,17 @@ type looking struct {
 	ctx     context.Context
 	found   []Left
 	entries int
+	room    int64 // bytes of folders that may still be read
 	err     error
 }
+
+// foldersMax is how much of folders is read for one action, in bytes: what so many files
+// need, with names as long as they can be, and as much of what was given. Each message
+// counts as a few bytes more.
+const (
+	foldersMax    = 96 << 20
+	aroundMessage = 64
+)
 
 // named goes through what the result names one by one.
 func (l *looking) named(r *repb.ActionResult) {
@@ -169,6 +203,12 @@ func (l *looking) folder(at string, d *repb.Digest, given *Folder, read func(blo
 		l.fail(err)
 		return
 	}
+	if !l.reads(digest.Size) {
+		return
+	}
+	if given != nil { // what was there is not what the action left
+		l.entries -= len(given.entries)
+	}
 	var now [kinds][]node
 	message, err := read(digest)
 	if err == nil {
@@ -247,6 +287,10 @@ func (l *looking) link(at string, had *entry, target string) {
 	if !l.enters(at) || had != nil && had.kind == aLink && had.target == target {
 		return
 	}
+	if target == "" || len(target) >= pathBytesMax || strings.IndexByte(target, 0) >= 0 {
+		l.fail(fmt.Errorf("the link %q leads to %.80q, where none can lead", at, target))
+		return
+	}
 	left := Left{Part: part(at, outcome.Symlink), Inline: []byte(target), Here: true}
 	left.Size, left.Digest = int64(len(target)), outcome.Of(left.Inline)
 	l.add(left)
@@ -271,6 +315,19 @@ func (l *looking) enters(at string) bool {
 		return false
 	}
 	return true
+}
+
+// reads counts the bytes of a message, of which a small tree may name a large one again and
+// again.
+func (l *looking) reads(size int64) bool {
+	if l.room -= aroundMessage; size > l.room {
+		l.fail(ErrTooMany)
+	}
+	l.room -= size
+	if l.ctx.Err() != nil {
+		l.fail(l.ctx.Err())
+	}
+	return l.err == nil
 }
 
 func (l *looking) add(left Left) { l.found = append(l.found, left) }

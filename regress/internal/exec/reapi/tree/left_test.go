@@ -317,6 +317,87 @@ func TestNamesThatAreNotUTF8(t *testing.T) {
 	}
 }
 
+// What no folder can hold is no result, whichever way it is said.
+func TestImpossibleResults(t *testing.T) {
+	one, other := file("x").Digest.Proto(), file("other").Digest.Proto()
+	link := func(at, target string) []*repb.OutputSymlink {
+		return []*repb.OutputSymlink{{Path: at, Target: target}}
+	}
+	for name, r := range map[string]*repb.ActionResult{
+		"a file below a file": {OutputFiles: []*repb.OutputFile{{Path: "a", Digest: one}, {Path: "a-b", Digest: one}, {Path: "a/b/c", Digest: one}}},
+		"a file below a link": {OutputFiles: []*repb.OutputFile{{Path: "a/b", Digest: one}}, OutputSymlinks: link("a", "/etc")},
+		"two of one name":     {OutputFiles: []*repb.OutputFile{{Path: "a", Digest: one}, {Path: "a", Digest: other}}},
+		"a file and a link":   {OutputFiles: []*repb.OutputFile{{Path: "a", Digest: one}}, OutputSymlinks: link("a", "b")},
+		"a link to nothing":   {OutputSymlinks: link("a", "")},
+		"a link with a NUL":   {OutputSymlinks: link("a", "b\x00")},
+		"a link that is long": {OutputSymlinks: link("a", strings.Repeat("x", 4096))},
+	} {
+		c := tree.Compare{Read: engine{}.read}
+		if left, err := c.Files(t.Context(), r); err == nil {
+			t.Errorf("%s: %+v", name, left)
+		}
+	}
+}
+
+// What was given does not count among what an action left, however much it is.
+func TestManyFilesGiven(t *testing.T) {
+	if testing.Short() {
+		t.Skip("makes very many files")
+	}
+	var d tree.Draft
+	for i := range tree.FilesMax + 1 {
+		if err := d.File(fmt.Sprint(i), file("x")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	given := done(t, &d)
+	after, _, err := given.With("new", file("new"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := engine{after.Digest(): slices.Collect(after.Blobs)[0].Bytes}
+	c := tree.Compare{Given: given, Whole: true, Read: e.read}
+	left, err := c.Files(t.Context(), &repb.ActionResult{OutputDirectories: []*repb.OutputDirectory{{RootDirectoryDigest: after.Digest().Proto()}}})
+	if err != nil || len(left) != 1 {
+		t.Errorf("%d files, %v", len(left), err)
+	}
+}
+
+// A large folder that is named again and again is not read for ever, and nothing is once
+// nobody wants to know.
+func TestMuchInFolders(t *testing.T) {
+	b, err := proto.Marshal(&repb.Directory{NodeProperties: &repb.NodeProperties{Properties: []*repb.NodeProperty{{Name: strings.Repeat("x", 1<<20)}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var d repb.Directory
+	for i := range 1000 {
+		d.Directories = append(d.Directories, &repb.DirectoryNode{Name: fmt.Sprint(i), Digest: blob.Of(b).Digest.Proto()})
+	}
+	top, err := proto.Marshal(&d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reads, large := 0, blob.Of(b).Digest
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	c := tree.Compare{Whole: true, Read: func(_ context.Context, d blob.Digest) ([]byte, error) {
+		if reads++; d == large {
+			return b, nil
+		}
+		return top, nil
+	}}
+	r := &repb.ActionResult{OutputDirectories: []*repb.OutputDirectory{{RootDirectoryDigest: blob.Of(top).Digest.Proto()}}}
+	if _, err := c.Files(ctx, r); !errors.Is(err, tree.ErrTooMany) || reads > 100 {
+		t.Errorf("%d reads, %v", reads, err)
+	}
+	reads = 0
+	cancel()
+	if _, err := c.Files(ctx, r); !errors.Is(err, context.Canceled) || reads > 0 {
+		t.Errorf("%d reads, %v", reads, err)
+	}
+}
+
 // A small tree that has the same folder again and again stands for very many.
 func TestManyFoldersOfOne(t *testing.T) {
 	const wide = 400 // to the third: 64 million

@@ -24,6 +24,9 @@ func (l *looking) tree(d *repb.Digest) (folders map[blob.Digest][]byte, root blo
 	if err != nil {
 		return nil, root, err
 	}
+	if !l.reads(digest.Size) {
+		return nil, root, l.err
+	}
 	message, err := l.Read(l.ctx, digest)
 	if err != nil {
 		return nil, root, err
@@ -34,6 +37,9 @@ func (l *looking) tree(d *repb.Digest) (folders map[blob.Digest][]byte, root blo
 	err = fields(message, func(number protowire.Number, text []byte, _ uint64) error {
 		if text == nil || number != rootField && number != childrenField {
 			return nil
+		}
+		if len(folders) > FilesMax {
+			return ErrTooMany
 		}
 		b := blob.Of(text)
 		folders[b.Digest] = text
