@@ -208,7 +208,7 @@ func (c *checking) resume(done map[string]state.Line, took durations) ([]task, e
 			c.identical(t, ran{
 				ending: outcome.Ending{Kind: l.Kind, Code: l.Code},
 				cost:   outcome.Cost{CPU: time.Duration(l.CPU), Wall: time.Duration(l.Wall), PeakRSS: l.Peak},
-				remote: remoteIn(l),
+				remote: remoteIn(l.Remote),
 			})
 			continue
 		case ok:
@@ -220,7 +220,7 @@ func (c *checking) resume(done map[string]state.Line, took durations) ([]task, e
 				return nil, err
 			}
 			if stored {
-				c.differs(t, first{exec.NoLane, rec.Cost, rec.Runs, remoteIn(l)})
+				c.differs(t, first{exec.NoLane, rec.Cost, rec.Runs, remoteIn(l.Remote)})
 				continue
 			}
 		}

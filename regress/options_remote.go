@@ -2,6 +2,7 @@ package regress
 
 import (
 	"cmp"
+	"path"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -141,14 +142,12 @@ func text(n int) string {
 // asked is what an engine that does not give back the whole work folder is asked for by a
 // pattern: the names that it makes of a case's, or the folder that it begins with.
 func asked(pattern, caseName string) (string, error) {
-	name := exec.Fill(strings.TrimPrefix(pattern, "./"), caseName)
-	at := strings.IndexAny(name, "*?[{\\")
-	if at < 0 {
-		return name, nil
+	wanted := pattern
+	for strings.ContainsAny(exec.Fill(wanted, "x"), "*?[{\\") { // what a case's name has is no pattern
+		wanted = wanted[:max(0, strings.LastIndexByte(wanted, '/'))]
 	}
-	folder := name[:strings.LastIndexByte(name[:at], '/')+1]
-	if folder == "" {
+	if wanted = path.Clean(exec.Fill(wanted, caseName)); wanted == "." {
 		return "", fault.Inputf("--remote-output %s: this engine does not give back the whole work folder, so it must be asked for names, as {stem}.s, or for a folder, as out/**", pattern)
 	}
-	return strings.TrimSuffix(folder, "/"), nil
+	return wanted, nil
 }

@@ -18,7 +18,7 @@ func (s *session) verdict(e report.Case) {
 	if e.Verdict != outcome.Identical {
 		s.results = append(s.results, placed{e.Index, state.Result{
 			Name: []byte(e.Name), Verdict: e.Verdict, Why: e.Why,
-			Stopped: stopped(e),
+			Stopped: stopped(e), Remote: keptRemote(e.Remote),
 		}})
 		if stopped(e) && (e.Verdict == outcome.New || e.Verdict == outcome.Flaky) {
 			s.summary.Stopped++

@@ -125,8 +125,11 @@ func (s *session) identifyEngine(id map[string]string) {
 		return
 	}
 	id["--remote"] = "an engine"
-	id["--platform"] = fmt.Sprintf("%q", slices.Sorted(slices.Values(s.o.Remote.Platform)))
-	id["--remote-output"] = fmt.Sprintf("%q", s.o.Remote.Outputs)
+	for flag, list := range map[string][]string{"--platform": slices.Sorted(slices.Values(s.o.Remote.Platform)), "--remote-output": s.o.Remote.Outputs} {
+		if len(list) > 0 {
+			id[flag] = fmt.Sprintf("%q", list)
+		}
+	}
 	id["what travels to the engine"] = s.engine.Shared().String()
 	id["what --preflight gives"] = s.engine.Preflight().String()
 }
@@ -170,8 +173,7 @@ func keptRemote(r *report.Remote) *state.Remote {
 	}
 }
 
-func remoteIn(l state.Line) *report.Remote {
-	r := l.Remote
+func remoteIn(r *state.Remote) *report.Remote {
 	if r == nil {
 		return nil
 	}

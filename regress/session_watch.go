@@ -25,15 +25,25 @@ const watchEvery = time.Second
 
 // begin says what is done now.
 func (w *engineWatch) begin(s *session, doing string) {
+	if w.beginOn(s, doing) {
+		w.tell()
+	}
+}
+
+// beginOn is false while cases run, and a command of a few of them is made ready beside.
+func (w *engineWatch) beginOn(s *session, doing string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.doing = doing
-	if w.engine != nil || w.s != nil {
-		return // cases run, and a command of a few of them is made ready beside; or it tells already
+	if w.engine != nil {
+		return false
 	}
-	w.s, w.stop = s, make(chan struct{})
-	stop := w.stop
-	w.told.Go(func() { w.follow(stop) })
+	w.doing = doing
+	if w.s == nil {
+		w.s, w.stop = s, make(chan struct{})
+		stop := w.stop
+		w.told.Go(func() { w.follow(stop) })
+	}
+	return true
 }
 
 // connected says over what requests go from here on.

@@ -12,9 +12,9 @@ import (
 // Lines this far apart show that a run lives and do not fill a log.
 const counterSpacing = 5 * time.Second
 
-// engineSpacing is from the first word of an engine, which comes after a second, to the
-// first line: nobody looks at nothing for longer than two.
-const engineSpacing = time.Second
+// engineSpacing is from the first word of an engine to the first line: nobody looks at
+// nothing for longer.
+const engineSpacing = 2 * time.Second
 
 // counterLines shows progress where no line can be drawn again.
 type counterLines struct {

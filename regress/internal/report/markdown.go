@@ -106,6 +106,7 @@ func (m *markdown) text(s Summary) string {
 	}
 	b.add("\n")
 	m.cost(b)
+	m.engine(b, s.Remote)
 	m.causes(b, s)
 	m.differences(b, s)
 	m.named(b, s)
@@ -136,6 +137,18 @@ func (m *markdown) cost(b *boundedMarkdown) {
 		}
 		b.add(strings.Join(lines, "<br>\n") + "\n\n")
 	}
+}
+
+// engine says what the runs on an engine came to, as the terminal does.
+func (m *markdown) engine(b *boundedMarkdown, r *Runs) {
+	if r == nil {
+		return
+	}
+	lines := r.lines()
+	for i, line := range lines {
+		lines[i] = inline(line)
+	}
+	b.add("engine: " + strings.Join(lines, "<br>\n") + "\n\n")
 }
 
 // causes is a table of them.
@@ -235,9 +248,6 @@ func tookIn(s Summary) string {
 		return ", CPU " + human(s.CPU)
 	}
 	text := ", on the engine " + s.Remote.counts()
-	for _, line := range s.Remote.lines() {
-		text += "; " + inline(line)
-	}
 	if s.measured() {
 		text += ", CPU " + human(s.CPU) + " there"
 	}

@@ -81,7 +81,7 @@ type run struct {
 func (t *tally) handle(ev Event) {
 	switch ev := ev.(type) {
 	case Started:
-		*t = tally{command: readable.Line(ev.Command), engine: t.engine.started()}
+		*t = tally{command: readable.Line(ev.Command)}
 		t.begin(1, ev.Resumed, ev.Cases, ev.At)
 		t.expected = ev.Expected
 	case PassStarted:

@@ -28,13 +28,6 @@ func (e *engineTally) handle(ev Engine) {
 	e.latest, e.known = ev, true
 }
 
-// started is what is known still when the cases begin.
-func (e *engineTally) started() engineTally {
-	next := engineTally{latest: e.latest, known: e.known}
-	next.latest.Doing = ""
-	return next
-}
-
 // begin is called for each pass.
 func (e *engineTally) begin() {
 	*e = engineTally{latest: e.latest, known: e.known, since: e.since}

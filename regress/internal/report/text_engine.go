@@ -114,11 +114,10 @@ func (r *Runs) lines() []string {
 	if seen := r.seen(); seen != "" {
 		lines[0] = seen + "; " + lines[0]
 	}
-	if waits, load := r.waits(), r.load(); waits != "" && load != "" {
-		lines = append(lines, waits+"; "+load)
-	}
-	if advice := r.advice(); advice != "" {
-		lines = append(lines, advice)
+	for _, one := range []string{r.waits(), r.load(), r.advice()} {
+		if one != "" {
+			lines = append(lines, one)
+		}
 	}
 	if longest := r.Longest.words(); longest != "" && r.Ran > 1 {
 		lines = append(lines, "longest: "+longest)

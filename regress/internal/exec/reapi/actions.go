@@ -65,7 +65,7 @@ func NewActions(g *Given, b *bundle.Bundle, s Setting) (*Actions, error) {
 	if err != nil {
 		return nil, fault.Inputf("what all cases are given cannot be sent to an engine: %w", err)
 	}
-	s.Env = environment(s.Env)
+	s.Env = environment(s.Env, b.LocalePath())
 	return &Actions{given: g, bundle: b, s: s, root: root}, nil
 }
 
@@ -176,14 +176,17 @@ func (w Whole) paths() []string {
 	return nil
 }
 
+const usualLocale = "LC_ALL=C.UTF-8"
+
 // environment is what a case finds on a worker; extra wins. PATH is not the caller's, which
 // is of another machine. An engine has no empty home for each case; sandboxes have a /tmp.
-func environment(extra []string) []string {
+// locales is where the data of the usual locale are, if they travel.
+func environment(extra []string, locales string) []string {
 	env := []string{
 		"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
 		"HOME=/tmp",
 		"TMPDIR=/tmp",
-		"LC_ALL=C.UTF-8",
+		usualLocale,
 		"TZ=UTC",
 		"SOURCE_DATE_EPOCH=1577836800",
 	}
@@ -191,6 +194,9 @@ func environment(extra []string) []string {
 		key, _, _ := strings.Cut(kv, "=")
 		env = slices.DeleteFunc(env, func(have string) bool { return strings.HasPrefix(have, key+"=") })
 		env = append(env, kv)
+	}
+	if locales != "" && slices.Contains(env, usualLocale) && !slices.ContainsFunc(env, func(kv string) bool { return strings.HasPrefix(kv, "LOCPATH=") }) {
+		env = append(env, "LOCPATH="+locales) // of another locale a worker may have the data
 	}
 	return env
 }

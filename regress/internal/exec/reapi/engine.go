@@ -86,6 +86,9 @@ type ready struct {
 // Start reads what all cases are given, sends it, and has the commands show that they run
 // on the engine. An error says in the words of the engine or the tool why one does not.
 func (c *Connection) Start(ctx context.Context, o Options) (*Engine, error) {
+	if o.Doing == nil {
+		o.Doing = func(string) {}
+	}
 	e := &Engine{
 		o: o, client: c.client, executing: semaphore.NewWeighted(int64(max(1, o.Jobs))),
 		commands: map[*exec.Command]*ready{},

@@ -9,6 +9,9 @@ import (
 
 	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
 
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
 	"muster/regress/internal/exec"
 	"muster/regress/internal/exec/reapi/blob"
 	"muster/regress/internal/exec/reapi/client"
@@ -43,11 +46,17 @@ func (x *execution) result(ctx context.Context, fresh bool) (*exec.Result, error
 func (x *execution) came(ctx context.Context, fresh bool) (Came, error) {
 	if !fresh {
 		r, known, err := x.engine.client.Result(ctx, client.Execution{Action: x.action.Digest, Target: x.action.job.Source.Name})
-		if err != nil || known {
+		if fresh = damaged(err); !fresh && (err != nil || known) {
 			return Came{Result: r, Cached: true}, err
 		}
 	}
 	return x.execute(ctx, fresh)
+}
+
+// damaged reports whether an engine has a result that it cannot read itself, as buildbox has
+// of a file whose name is not UTF-8: another execution gives it all the same.
+func damaged(err error) bool {
+	return err != nil && (status.Code(err) == codes.Unknown || status.Code(err) == codes.DataLoss)
 }
 
 // execute uploads and executes. What the engine has no longer is uploaded again: first what

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"path"
 	"slices"
 	"strings"
 
@@ -156,7 +157,7 @@ func (e *Engine) flight(ctx context.Context, a *Actions, words, start []string, 
 	case err != nil:
 		return false, digest, failing(ctx, "the preflight %s: %w", line, err)
 	case !o.Ending.Success():
-		return false, digest, fault.Environmentf("the command does not run on the engine: its preflight %s ended with %s%s; what shows that it runs is named by --preflight", line, o.Ending, said)
+		return false, digest, fault.Environmentf("the command does not run on the engine: its preflight %s ended with %s%s; %s", line, o.Ending, said, mend(words[0], start[0]))
 	case way == NotWhole:
 		return true, o.Digest(), nil
 	}
@@ -167,6 +168,14 @@ func (e *Engine) flight(ctx context.Context, a *Actions, words, start []string, 
 	}
 	whole := err == nil && !slices.ContainsFunc(left, func(l tree.Left) bool { return l.Path == probe })
 	return whole, o.Digest(), nil
+}
+
+// mend says what helps where a preflight failed.
+func mend(given, started string) string {
+	if given == started && strings.Contains(given, "/") && !path.IsAbs(given) {
+		return given + " is looked for in the work folder there: --remote-input sends what is here"
+	}
+	return "what shows that it runs is named by --preflight"
 }
 
 // failing is of class Environment, or that ctx ended.

@@ -57,10 +57,10 @@ func TestCapabilities(t *testing.T) {
 		{func(c *repb.ServerCapabilities) { c.CacheCapabilities = nil }, 0, "has no content store at this address"},
 		{func(c *repb.ServerCapabilities) {
 			c.CacheCapabilities.DigestFunctions = []repb.DigestFunction_Value{repb.DigestFunction_BLAKE3}
-		}, 0, "SHA256 alone"},
+		}, 0, "muster has no others"},
 		{func(c *repb.ServerCapabilities) {
 			c.ExecutionCapabilities.DigestFunctions = []repb.DigestFunction_Value{repb.DigestFunction_SHA1}
-		}, 0, "SHA256 alone"},
+		}, 0, "muster has no others"},
 		{func(c *repb.ServerCapabilities) { c.LowApiVersion = &semver.SemVer{Major: 3} }, 0, "another version"},
 		{func(c *repb.ServerCapabilities) {
 			c.ExecutionCapabilities.ExecutionPriorityCapabilities = &repb.PriorityCapabilities{

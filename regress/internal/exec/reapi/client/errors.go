@@ -46,9 +46,9 @@ func (c *Client) failedAfter(what string, err error, n int, took time.Duration) 
 		err, more = w.error, "; "+w.more
 	}
 	if m := (*Missing)(nil); errors.As(err, &m) {
-		words.words = c.o.public(plain(m.err))
+		words.words, hint = c.o.public(plain(m.err)), c.o.hintOf(what, status.Convert(m.err))
 	} else if isStatus(err) {
-		words.words, hint = c.o.public(plain(err)), c.o.hint(status.Convert(err))
+		words.words, hint = c.o.public(plain(err)), c.o.hintOf(what, status.Convert(err))
 	}
 	words.words = bounded(words.words) + bounded(c.o.public(more))
 	return fault.Environmentf("engine %s, %s%s: %w%s", c.o.URL, what, tries, words, hint)

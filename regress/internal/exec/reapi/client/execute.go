@@ -50,12 +50,12 @@ func (c *Client) Result(ctx context.Context, x Execution) (result *repb.ActionRe
 // class Environment, with a Missing in its chain where contents may be missing.
 func (c *Client) Execute(ctx context.Context, x Execution) (*repb.ExecuteResponse, error) {
 	ctx, cancel := context.WithTimeoutCause(ofAction(ctx, x), c.o.Execution,
-		c.failed("executing", fmt.Errorf("no result within %v", c.o.Execution)))
+		c.failed(executing, fmt.Errorf("no result within %v", c.o.Execution)))
 	defer cancel()
 	e := &execution{c: c, x: x, on: c.forExecution()}
 	r := c.retries()
 	var response *repb.ExecuteResponse
-	err := r.do(ctx, "executing", func() (err error) {
+	err := r.do(ctx, executing, func() (err error) {
 		began := time.Now()
 		response, err = e.follow(ctx)
 		// A stream that lived for a while is no failed attempt, or long actions would end

@@ -39,7 +39,7 @@ func TestNoSuchWorker(t *testing.T) {
 			return nil
 		})
 		_, err := r.Execute(t.Context(), x)
-		if errors.As(err, new(*client.Missing)) || r.engine.Calls("Execute") != 1 || fault.ClassOf(err) != fault.Environment || !strings.HasSuffix(err.Error(), "executing: FailedPrecondition: "+words) {
+		if errors.As(err, new(*client.Missing)) || r.engine.Calls("Execute") != 1 || fault.ClassOf(err) != fault.Environment || !strings.Contains(err.Error(), "executing: FailedPrecondition: "+words) {
 			t.Errorf("%d requests: %v", r.engine.Calls("Execute"), err)
 		}
 	}

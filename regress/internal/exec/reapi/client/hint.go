@@ -7,7 +7,35 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// hint is what may mend an error, in the words of the command line; "" is nothing.
+// What requests are for, as errors say it.
+const (
+	learning  = "asking what it can do"
+	executing = "executing"
+)
+
+// hintOf is what may mend an error of a request, in the words of the command line, or what
+// it means to somebody who does not know such engines; "" is nothing.
+func (o Options) hintOf(what string, s *status.Status) string {
+	switch code := s.Code(); {
+	case what == learning && (code == codes.InvalidArgument || code == codes.NotFound) && o.Instance == "":
+		return "; perhaps it wants to be told which of its instances: --instance"
+	case what == learning && (code == codes.InvalidArgument || code == codes.NotFound):
+		return "; perhaps it has no instance " + o.Instance + ": --instance names another"
+	case what == learning && code == codes.Unimplemented:
+		return "; what listens there is no engine of the Remote Execution API: is it another port?"
+	case what == executing && code == codes.Unimplemented:
+		return "; it stores contents and runs nothing: --remote must name an engine with workers"
+	case what == executing && code == codes.FailedPrecondition && strings.Contains(strings.ToLower(s.Message()), "worker"):
+		return "; --platform says what a worker must have"
+	case strings.Contains(s.Message(), "looked like an HTTP/1.1 header"):
+		return "; a web server answers there, and no engine: is it another port?"
+	case code == codes.Unavailable && (strings.Contains(s.Message(), "produced zero addresses") || strings.Contains(s.Message(), "no such host")):
+		return "; no machine of this name is known here"
+	}
+	return o.hint(s)
+}
+
+// hint is the same for any request.
 func (o Options) hint(s *status.Status) string {
 	if h := o.tlsHint(s.Message()); h != "" {
 		return "; " + h
