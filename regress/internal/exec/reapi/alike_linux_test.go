@@ -22,14 +22,29 @@ import (
 	"muster/regress/lane"
 )
 
-// engine starts the one that scripts/remote-engine installs, and connects to it.
+// engine starts the one that scripts/remote-engine installs, and connects to it; or it
+// connects to another, whose workers have gcc, at the address of MUSTER_TEST_ENGINE.
 func engine(t *testing.T) *client.Client {
+	t.Helper()
+	url := os.Getenv("MUSTER_TEST_ENGINE")
+	if url == "" {
+		url = "grpc://" + ownEngine(t)
+	}
+	c, err := client.Dial(t.Context(), client.Options{URL: url, Jobs: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+func ownEngine(t *testing.T) (address string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	address := l.Addr().String()
+	address = l.Addr().String()
 	_, port, _ := net.SplitHostPort(address)
 	l.Close()
 	var said bytes.Buffer
@@ -59,12 +74,7 @@ func engine(t *testing.T) *client.Client {
 		case <-time.After(10 * time.Millisecond):
 		}
 	}
-	c, err := client.Dial(t.Context(), client.Options{URL: "grpc://" + address, Jobs: 4})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(c.Close)
-	return c
+	return address
 }
 
 // What tools may do in their work folder, and how they may end.

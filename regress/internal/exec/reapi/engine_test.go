@@ -161,6 +161,7 @@ func (w *worker) start(change func(*reapi.Options)) (*started, error) {
 	o := reapi.Options{
 		Corpus: corpus, Commands: []*exec.Command{command}, Jobs: 4,
 		Setting: reapi.Setting{Timeout: time.Minute, OutputMax: 1 << 20},
+		Doing:   func(string) {},
 		Partial: func() error { s.partial++; return nil },
 	}
 	if change != nil {
@@ -273,16 +274,18 @@ func TestWholeFolder(t *testing.T) {
 }
 
 func TestWholeFolderRefused(t *testing.T) {
-	w := newWorker(t, enginetest.Options{})
-	w.storm(func(c enginetest.Call) error {
-		if c.Method == "Execute" && c.Number == 1 && c.Moment == enginetest.Begin {
-			return status.Error(codes.InvalidArgument, "an empty output path")
+	for _, code := range []codes.Code{codes.InvalidArgument, codes.Unimplemented, codes.Internal} {
+		w := newWorker(t, enginetest.Options{})
+		w.storm(func(c enginetest.Call) error {
+			if c.Method == "Execute" && c.Number == 1 && c.Moment == enginetest.Begin {
+				return status.Error(code, "an empty output path")
+			}
+			return nil
+		})
+		s := w.mustStart(nil)
+		if !s.Whole() {
+			t.Errorf("%v: it gives the whole folder by another name", code)
 		}
-		return nil
-	})
-	s := w.mustStart(nil)
-	if !s.Whole() {
-		t.Error("it gives the whole folder by another name")
 	}
 }
 

@@ -2,6 +2,7 @@ package reapi
 
 import (
 	"context"
+	"errors"
 	"io"
 	"path"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"muster/regress/internal/exec"
 	"muster/regress/internal/exec/reapi/blob"
 	"muster/regress/internal/exec/reapi/bundle"
+	"muster/regress/internal/exec/reapi/client"
 	"muster/regress/internal/exec/reapi/tree"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/name"
@@ -42,7 +44,7 @@ func (e *Engine) actionsFor(ctx context.Context, c *exec.Command) (*Actions, err
 func (e *Engine) prepare(ctx context.Context, c *exec.Command) (*Actions, error) {
 	e.o.Doing("reading what travels to the engine")
 	b, err := bundle.Make(ctx, bundle.Options{
-		Inputs: e.o.Inputs, Command: c, Bundle: e.o.Bundle, Cache: e.o.Cache, Note: e.o.Note,
+		Inputs: e.o.Inputs, Exclude: e.o.Exclude, Command: c, Bundle: e.o.Bundle, Cache: e.o.Cache, Note: e.o.Note,
 	})
 	if err != nil {
 		return nil, err
@@ -100,7 +102,7 @@ func (e *Engine) preflight(ctx context.Context, a *Actions, words, start []strin
 	var refused error
 	for _, way := range ways {
 		gives, digest, err := e.flight(ctx, a, words, start, way)
-		if way != NotWhole && status.Code(err) == codes.InvalidArgument {
+		if way != NotWhole && refuses(err) {
 			if refused == nil {
 				refused = err
 			}
@@ -116,6 +118,16 @@ func (e *Engine) preflight(ctx context.Context, a *Actions, words, start []strin
 		}
 	}
 	return refused
+}
+
+// refuses reports whether an engine may not know what to do with an output path. The API's
+// text has INVALID_ARGUMENT for that; some that stumble say that it is their own fault.
+func refuses(err error) bool {
+	switch status.Code(err) {
+	case codes.InvalidArgument, codes.Unimplemented, codes.Internal, codes.Unknown:
+		return err != nil && !errors.As(err, new(*client.Missing))
+	}
+	return false
 }
 
 // tellPartial says once that the whole folder is not to be had.

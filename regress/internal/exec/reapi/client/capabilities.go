@@ -64,8 +64,10 @@ func (o Options) lacks(caps *repb.ServerCapabilities) string {
 		return "speaks another version of the Remote Execution API than 2"
 	case !execution.GetExecEnabled():
 		return "does not execute actions, it only stores contents" + o.perhapsElsewhere()
+	case cache == nil:
+		return "has no content store at this address, which muster wants beside executions"
 	case !slices.Contains(cache.GetDigestFunctions(), repb.DigestFunction_SHA256) || !slices.Contains(functions, repb.DigestFunction_SHA256):
-		return "does not take SHA-256 digests, and muster has no others (it takes " + named(cache.GetDigestFunctions()) + ")"
+		return "does not take SHA-256 digests, and muster has no others (it stores by " + named(cache.GetDigestFunctions()) + " and executes by " + named(functions) + ")"
 	case !takesPriority(execution.GetExecutionPriorityCapabilities(), o.Priority):
 		return fmt.Sprintf("does not take this priority: --remote-priority %d", o.Priority)
 	}

@@ -32,6 +32,11 @@ func TestAddress(t *testing.T) {
 		{client.Options{URL: "grpc://me:secret@host:1"}, "grpc://me:xxxxx@host:1: only a host and a port"},
 		{client.Options{URL: "grpc://host:1", Token: "secret"}, "unencrypted"},
 		{client.Options{URL: "grpc://localhost.example:1", Token: "secret"}, "unencrypted"},
+		{client.Options{URL: "https://me:secret@host:1"}, "is no address of an engine"},
+		{client.Options{URL: "grpc://me:sec ret secret@host:1"}, "is no address of an engine"},
+		{client.Options{URL: "grpc://host:0"}, "no port"},
+		{client.Options{URL: "grpc://host:99999"}, "no port"},
+		{client.Options{URL: "grpcs://host", Token: "secret\n"}, "no header can have"},
 		{client.Options{URL: "grpc://host:1", CA: "ca.pem"}, "for grpcs://"},
 		{client.Options{URL: "grpcs://host", Cert: "me.pem"}, "belong together"},
 		{client.Options{URL: "grpcs://host", CA: "none.pem"}, "none.pem"},
@@ -54,12 +59,13 @@ func TestCapabilities(t *testing.T) {
 		want     string
 	}{
 		{func(c *repb.ServerCapabilities) { c.ExecutionCapabilities = nil }, 0, "does not execute actions"},
+		{func(c *repb.ServerCapabilities) { c.CacheCapabilities = nil }, 0, "has no content store at this address"},
 		{func(c *repb.ServerCapabilities) {
 			c.CacheCapabilities.DigestFunctions = []repb.DigestFunction_Value{repb.DigestFunction_BLAKE3}
-		}, 0, "SHA-256"},
+		}, 0, "muster has no others"},
 		{func(c *repb.ServerCapabilities) {
 			c.ExecutionCapabilities.DigestFunctions = []repb.DigestFunction_Value{repb.DigestFunction_SHA1}
-		}, 0, "SHA-256"},
+		}, 0, "muster has no others"},
 		{func(c *repb.ServerCapabilities) { c.LowApiVersion = &semver.SemVer{Major: 3} }, 0, "another version"},
 		{func(c *repb.ServerCapabilities) {
 			c.ExecutionCapabilities.ExecutionPriorityCapabilities = &repb.PriorityCapabilities{

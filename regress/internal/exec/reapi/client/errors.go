@@ -28,6 +28,11 @@ type Missing struct {
 func (m *Missing) Error() string { return m.err.Error() }
 func (m *Missing) Unwrap() error { return m.err }
 
+// Told reports whether the engine's words are of contents: else it may mean something else.
+func (m *Missing) Told() bool {
+	return len(m.Digests) > 0 || aboutContents(status.Convert(m.err).Message())
+}
+
 // failed is the error for a caller: of class Environment, with the engine's name and words.
 func (c *Client) failed(what string, err error) error { return c.failedAfter(what, err, 1, 0) }
 
@@ -41,12 +46,16 @@ func (c *Client) failedAfter(what string, err error, n int, took time.Duration) 
 		tries = fmt.Sprintf(" (%d attempts in %v)", n, took.Round(100*time.Millisecond))
 	}
 	hint, words := "", &said{err.Error(), err}
+	more := ""
+	if w := (*worded)(nil); errors.As(err, &w) {
+		err, more = w.error, "; "+w.more
+	}
 	if m := (*Missing)(nil); errors.As(err, &m) {
 		words.words, hint = c.o.public(plain(m.err)), c.o.hintOf(what, status.Convert(m.err))
 	} else if isStatus(err) {
 		words.words, hint = c.o.public(plain(err)), c.o.hintOf(what, status.Convert(err))
 	}
-	words.words = bounded(words.words)
+	words.words = bounded(words.words) + bounded(c.o.public(more))
 	return fault.Environmentf("engine %s, %s%s: %w%s", c.o.URL, what, tries, words, hint)
 }
 
@@ -85,6 +94,10 @@ func plain(err error) string {
 	return fmt.Sprintf("%s: %s", s.Code(), text)
 }
 
+// secretMin is the length, in bytes, from which on a word is a secret: a shorter one hides
+// nothing, and is in many words.
+const secretMin = 6
+
 // public is a text without what only the engine may know, which may have repeated it.
 func (o Options) public(text string) string {
 	secrets := []string{o.Token}
@@ -92,7 +105,7 @@ func (o Options) public(text string) string {
 		secrets = append(secrets, h.Value)
 	}
 	for _, secret := range secrets {
-		if secret != "" {
+		if len(secret) >= secretMin {
 			text = strings.ReplaceAll(text, secret, "***")
 		}
 	}
@@ -111,7 +124,7 @@ func missingOf(err error) error {
 	s := status.Convert(err)
 	ds := violations(s)
 	switch {
-	case len(ds) > 0, s.Code() == codes.FailedPrecondition, s.Code() == codes.NotFound,
+	case len(ds) > 0, s.Code() == codes.FailedPrecondition && !aboutWorkers(s.Message()), s.Code() == codes.NotFound,
 		s.Code() == codes.Internal && aboutContents(s.Message()):
 		return &Missing{ds, err}
 	}
@@ -123,6 +136,19 @@ func missingOf(err error) error {
 func aboutContents(text string) bool {
 	text = strings.ToLower(text)
 	for _, sign := range []string{"digest", "blob", "not found", "missing", "not completely available"} {
+		if strings.Contains(text, sign) {
+			return true
+		}
+	}
+	return false
+}
+
+// aboutWorkers is for the other use of FAILED_PRECONDITION: that no worker can be had for an
+// action, or is allowed to it. What engines say of missing inputs is not so known, so all
+// else is taken to be about those.
+func aboutWorkers(text string) bool {
+	text = strings.ToLower(text)
+	for _, sign := range []string{"worker", "platform", "propert", "allowed"} {
 		if strings.Contains(text, sign) {
 			return true
 		}
