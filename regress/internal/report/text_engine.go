@@ -61,11 +61,10 @@ func (r *Runs) waits() string {
 	if r.Ran == 0 || r.Took == 0 {
 		return ""
 	}
-	queued := "it is not told how long for a worker"
-	if r.QueuesTold == r.Ran {
-		queued = human(r.mean(r.Queued)) + " for a worker"
+	if r.QueuesTold < r.Ran {
+		return "in the mean a run took " + human(r.mean(r.Took))
 	}
-	return fmt.Sprintf("in the mean a run waited %s and took %s", queued, human(r.mean(r.Took)))
+	return fmt.Sprintf("in the mean a run waited %s for a worker and took %s", human(r.mean(r.Queued)), human(r.mean(r.Took)))
 }
 
 // load says how many runs were under way at once.
