@@ -27,6 +27,8 @@ type address struct {
 func (o Options) address() (address, error) {
 	u, err := url.Parse(o.URL)
 	switch {
+	case err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "":
+		return address{}, fault.Inputf("%q is no address of an engine, which speaks gRPC: %s://HOST:PORT", u.Redacted(), strings.Replace(u.Scheme, "http", "grpc", 1))
 	case err != nil || u.Scheme != "grpc" && u.Scheme != "grpcs" || u.Hostname() == "":
 		return address{}, fault.Inputf("%q is no address of an engine: grpc://HOST:PORT or grpcs://HOST:PORT", o.URL)
 	case u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "":
