@@ -43,7 +43,7 @@ func TestScripts(t *testing.T) {
 	commands := map[string]func(*testscript.TestScript, bool, []string){
 		"muster": muster, "exits": exits, "signal": signal, "await": await,
 		"mktar": mktar, "cmpjson": cmpjson, "needs": needs,
-		"serve": serve, "end": end, "engine": engine,
+		"serve": serve, "end": end, "engine": engine, "proxy": proxy, "certificate": certificate,
 	}
 	maps.Copy(commands, terminalCommands())
 	testscript.Run(t, testscript.Params{
@@ -57,7 +57,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("GORACE", "atexit_sleep_ms=0") // else each watched program ends a second late
 			env.Values[testKey{}] = env.T()
 			env.Values[serversKey{}] = map[string]*served{}
-			env.Values[enginesKey{}] = map[string]func(){}
+			env.Values[enginesKey{}] = map[string]*engineProcess{}
 			env.Values[sittingsKey{}] = map[string]*sitting{}
 			return executable(env.WorkDir)
 		},

@@ -71,6 +71,7 @@ type Bundle struct {
 	shell   []string // what starts a shell
 	argv0   bool     // start ends in an option that takes the zeroth argument
 	program string   // what comes after that
+	locale  bool     // the data of the usual locale travel
 }
 
 // move is a path of this machine that is elsewhere on a worker.
@@ -172,22 +173,32 @@ func (b *Bundle) Blobs(yield func(blob.Blob) bool) {
 	}
 }
 
+// For returns the arguments of a command for the case of that name, on a worker. Paths are
+// moved before the name is put in: a case may be called as an input is.
+func (b *Bundle) For(c *exec.Command, caseName string) []string {
+	there := *c
+	if there.Words = b.Moved(c.Words); !c.Shell {
+		there.Words[0] = c.Words[0]
+	}
+	args := there.Args(caseName)
+	return append(b.zeroth(args[0]), args[1:]...)
+}
+
 // Args returns the arguments that do on a worker, from the work folder, what the given
 // ones do here: those of Command.Args, or of another command that shares its executable.
 func (b *Bundle) Args(args []string) []string {
-	moved := make([]string, 0, len(b.start)+len(args)+1)
+	return append(b.zeroth(args[0]), b.Moved(args[1:])...)
+}
+
+// zeroth is what stands on a worker for the zeroth argument.
+func (b *Bundle) zeroth(arg string) []string {
 	switch {
 	case b.argv0:
-		moved = append(append(moved, b.start...), args[0], b.program)
+		return append(slices.Clone(b.start), arg, b.program)
 	case b.start != nil:
-		moved = append(moved, b.start...)
-	default:
-		moved = append(moved, b.moved(args[0]))
+		return slices.Clone(b.start)
 	}
-	for _, arg := range args[1:] {
-		moved = append(moved, b.moved(arg))
-	}
-	return moved
+	return []string{b.moved(arg)}
 }
 
 // Moved returns the arguments of what is no command of this bundle's, from the work folder.

@@ -27,6 +27,8 @@ type address struct {
 func (o Options) address() (address, error) {
 	u, err := url.Parse(o.URL)
 	switch {
+	case err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "":
+		return address{}, fault.Inputf("%q is no address of an engine, which speaks gRPC: %s://HOST:PORT", u.Redacted(), strings.Replace(u.Scheme, "http", "grpc", 1))
 	case err != nil || u.Scheme != "grpc" && u.Scheme != "grpcs" || u.Hostname() == "":
 		return address{}, fault.Inputf("%q is no address of an engine: grpc://HOST:PORT or grpcs://HOST:PORT", o.URL)
 	case u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "":
@@ -70,13 +72,6 @@ const keepaliveEvery = 5*time.Minute + 10*time.Second
 // The largest message that is taken: results with what they have inline.
 const messageMax = 64 << 20
 
-// How much an engine may send ahead, in bytes. Where these are not given, gRPC measures them
-// by a sign of life with each answer, which costs as much as the answer does.
-const (
-	windowStream = 1 << 20
-	windowConn   = 8 << 20
-)
-
 func (o Options) dialOptions(at address) ([]grpc.DialOption, error) {
 	secure, err := o.credentials(at)
 	if err != nil {
@@ -93,8 +88,6 @@ func (o Options) dialOptions(at address) ([]grpc.DialOption, error) {
 			MinConnectTimeout: min(o.Deadline, 20*time.Second),
 		}),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(messageMax)),
-		grpc.WithStaticStreamWindowSize(windowStream),
-		grpc.WithStaticConnWindowSize(windowConn),
 		grpc.WithUnaryInterceptor(calls.unary),
 		grpc.WithStreamInterceptor(calls.stream),
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
@@ -14,6 +15,7 @@ import (
 
 	"muster/regress/internal/exec/reapi/blob"
 	"muster/regress/internal/fault"
+	"muster/regress/internal/readable"
 )
 
 // Missing is in the chain of an error about contents that the engine has not, or no longer:
@@ -27,27 +29,79 @@ func (m *Missing) Error() string { return m.err.Error() }
 func (m *Missing) Unwrap() error { return m.err }
 
 // failed is the error for a caller: of class Environment, with the engine's name and words.
-func (c *Client) failed(what string, err error) error {
+func (c *Client) failed(what string, err error) error { return c.failedAfter(what, err, 1, 0) }
+
+// failedAfter says also how often it was tried, for how long.
+func (c *Client) failedAfter(what string, err error, n int, took time.Duration) error {
 	if errors.Is(err, context.Canceled) || fault.ClassOf(err) == fault.Input {
 		return err
 	}
+	tries := ""
+	if n > 1 {
+		tries = fmt.Sprintf(" (%d attempts in %v)", n, took.Round(100*time.Millisecond))
+	}
+	hint, words := "", &said{err.Error(), err}
+	more := ""
+	if w := (*worded)(nil); errors.As(err, &w) {
+		err, more = w.error, "; "+w.more
+	}
 	if m := (*Missing)(nil); errors.As(err, &m) {
-		return fault.Environmentf("engine %s, %s: %w", c.o.URL, what, err)
+		words.words, hint = c.o.public(plain(m.err)), c.o.hintOf(what, status.Convert(m.err))
+	} else if isStatus(err) {
+		words.words, hint = c.o.public(plain(err)), c.o.hintOf(what, status.Convert(err))
 	}
-	if s, ok := status.FromError(err); ok {
-		return fault.Environmentf("engine %s, %s: %s%w", c.o.URL, what, hint(s), &said{s, err})
-	}
-	return fault.Environmentf("engine %s, %s: %w", c.o.URL, what, err)
+	words.words = bounded(words.words) + bounded(c.o.public(more))
+	return fault.Environmentf("engine %s, %s%s: %w%s", c.o.URL, what, tries, words, hint)
 }
 
-// said shows a status without gRPC's own words around it.
+// wordsMax is how much is told of what an engine says, in bytes.
+const wordsMax = 500
+
+// bounded makes a line of what an engine says. It cannot drive a terminal: it may be anything.
+func bounded(text string) string {
+	if len(text) > wordsMax {
+		text = strings.ToValidUTF8(text[:wordsMax], "") + " …"
+	}
+	return readable.Line(text)
+}
+
+// said shows an error in other words.
 type said struct {
-	s   *status.Status
-	err error
+	words string
+	err   error
 }
 
-func (e *said) Error() string { return fmt.Sprintf("%s: %s", e.s.Code(), e.s.Message()) }
+func (e *said) Error() string { return e.words }
 func (e *said) Unwrap() error { return e.err }
+
+// plain is a status without gRPC's own words around it.
+func plain(err error) string {
+	s, ok := status.FromError(err)
+	if !ok {
+		return err.Error()
+	}
+	text := s.Message()
+	if inner, ok := strings.CutPrefix(text, "connection error: desc = "); ok {
+		if unquoted, err := strconv.Unquote(inner); err == nil {
+			text = strings.TrimPrefix(strings.TrimPrefix(unquoted, "transport: "), "Error while dialing: ")
+		}
+	}
+	return fmt.Sprintf("%s: %s", s.Code(), text)
+}
+
+// public is a text without what only the engine may know, which may have repeated it.
+func (o Options) public(text string) string {
+	secrets := []string{o.Token}
+	for _, h := range o.Headers {
+		secrets = append(secrets, h.Value)
+	}
+	for _, secret := range secrets {
+		if secret != "" {
+			text = strings.ReplaceAll(text, secret, "***")
+		}
+	}
+	return text
+}
 
 // Unreachable reports whether an error is that there is no engine, or none that answers: not
 // one that refuses.
@@ -56,24 +110,12 @@ func Unreachable(err error) bool {
 	return (s.Code() == codes.Unavailable || s.Code() == codes.DeadlineExceeded) && !refusedByTLS(s.Message())
 }
 
-func hint(s *status.Status) string {
-	switch {
-	case s.Code() == codes.Unauthenticated:
-		return "it refused the token: "
-	case refusedByTLS(s.Message()):
-		return "no secure connection: "
-	case strings.Contains(s.Message(), "server preface"):
-		return "no gRPC without TLS is spoken there (is it grpcs://?): "
-	}
-	return ""
-}
-
 // missingOf makes a Missing of a status that is about contents; nil is about something else.
 func missingOf(err error) error {
 	s := status.Convert(err)
 	ds := violations(s)
 	switch {
-	case len(ds) > 0, s.Code() == codes.FailedPrecondition, s.Code() == codes.NotFound,
+	case len(ds) > 0, s.Code() == codes.FailedPrecondition && !aboutWorkers(s.Message()), s.Code() == codes.NotFound,
 		s.Code() == codes.Internal && aboutContents(s.Message()):
 		return &Missing{ds, err}
 	}
@@ -85,6 +127,19 @@ func missingOf(err error) error {
 func aboutContents(text string) bool {
 	text = strings.ToLower(text)
 	for _, sign := range []string{"digest", "blob", "not found", "missing", "not completely available"} {
+		if strings.Contains(text, sign) {
+			return true
+		}
+	}
+	return false
+}
+
+// aboutWorkers is for the other use of FAILED_PRECONDITION: that no worker can be had for an
+// action, or is allowed to it. What engines say of missing inputs is not so known, so all
+// else is taken to be about those.
+func aboutWorkers(text string) bool {
+	text = strings.ToLower(text)
+	for _, sign := range []string{"worker", "platform", "propert", "allowed"} {
 		if strings.Contains(text, sign) {
 			return true
 		}

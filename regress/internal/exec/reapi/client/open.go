@@ -7,8 +7,6 @@ import (
 	"io"
 
 	"google.golang.org/genproto/googleapis/bytestream"
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
 
 	"muster/regress/internal/exec/reapi/blob"
 )
@@ -27,10 +25,15 @@ type reading struct {
 	d      blob.Digest
 	sum    hash.Hash
 	offset int64
+	gained int64 // by this attempt
 	tries  *retries
 	body   io.ReadCloser
 	end    error
 }
+
+// gainMin is what an attempt must bring, in bytes, to be no failed one: a stream that always
+// breaks after one byte would go on for ever.
+const gainMin = 128 << 10
 
 func (r *reading) Read(p []byte) (int, error) {
 	for r.end == nil && len(p) > 0 {
@@ -41,7 +44,9 @@ func (r *reading) Read(p []byte) (int, error) {
 		if n > 0 {
 			r.sum.Write(p[:n])
 			r.offset += int64(n)
-			r.tries.moved()
+			if r.gained += int64(n); r.gained >= gainMin {
+				r.tries.moved()
+			}
 		}
 		if err != nil {
 			r.stop(err)
@@ -58,7 +63,7 @@ func (r *reading) step(p []byte) (int, error) {
 	if r.body == nil {
 		return 0, io.EOF
 	}
-	if left := r.d.Size - r.offset; int64(len(p)) > left+1 {
+	if left := r.d.Size - r.offset; int64(len(p))-1 > left {
 		p = p[:left+1]
 	}
 	n, err := r.body.Read(p)
@@ -74,6 +79,7 @@ func (r *reading) stop(err error) {
 		r.body.Close()
 		r.body = nil
 	}
+	r.gained = 0
 	switch {
 	case err == io.EOF && r.offset < r.d.Size:
 		err = transient{io.ErrUnexpectedEOF}
@@ -82,7 +88,7 @@ func (r *reading) stop(err error) {
 		return
 	case err == io.EOF:
 		err = errDigest
-	case status.Code(err) == codes.NotFound:
+	case lost(err):
 		err = &Missing{[]blob.Digest{r.d}, err}
 	}
 	r.end = r.tries.again(r.ctx, "reading a content", err)
@@ -105,7 +111,7 @@ func (c *Client) stream(ctx context.Context, d blob.Digest, offset int64) io.Rea
 	if c.limit.zstdStream {
 		kind = "compressed-blobs/zstd/"
 	}
-	in := &pieces{guard: c.guard(ctx)}
+	in := &pieces{guard: c.guard(ctx), room: packedMax(d.Size - offset)}
 	in.stream, in.err = c.bytes.Read(in.guard.ctx, &bytestream.ReadRequest{ResourceName: c.resource(kind, d), ReadOffset: offset})
 	if !c.limit.zstdStream {
 		return in
@@ -113,9 +119,13 @@ func (c *Client) stream(ctx context.Context, d blob.Digest, offset int64) io.Rea
 	return &unzipped{newDecoder(in).IOReadCloser(), in}
 }
 
+// packedMax is what a content may take on its way: compressed it hardly grows.
+func packedMax(size int64) int64 { return size + size/64 + 1<<20 }
+
 // pieces is the stream as a reader.
 type pieces struct {
 	guard  *guard
+	room   int64 // bytes that may still come
 	stream bytestream.ByteStream_ReadClient
 	rest   []byte
 	err    error
@@ -124,9 +134,14 @@ type pieces struct {
 func (s *pieces) Read(p []byte) (int, error) {
 	for len(s.rest) == 0 && s.err == nil {
 		var reply *bytestream.ReadResponse
-		reply, s.err = s.stream.Recv()
+		if reply, s.err = s.stream.Recv(); len(reply.GetData()) == 0 {
+			continue // it is no progress
+		}
 		s.guard.moved()
 		s.rest = reply.GetData()
+		if s.room -= int64(len(s.rest)); s.room < 0 {
+			s.rest, s.err = nil, errDigest
+		}
 	}
 	if len(s.rest) > 0 {
 		n := copy(p, s.rest)

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"muster/regress/internal/exec/reapi/blob"
+	"muster/regress/internal/fault"
 )
 
 var errDigest = errors.New("what it sent has another digest than what was asked for")
@@ -25,10 +26,13 @@ type wanted struct {
 func wantedCost(w *wanted) int64 { return w.d.Size + aroundBlob }
 
 // Read returns a content, whole in memory: for small ones, of which many callers read some
-// each. A Missing is in the error's chain when the engine has it not.
+// each, and of up to 64 MiB. A Missing is in the error's chain when the engine has it not.
 func (c *Client) Read(ctx context.Context, d blob.Digest) ([]byte, error) {
 	if d.Size == 0 {
 		return nil, nil
+	}
+	if d.Size > messageMax {
+		return nil, fault.Environmentf("engine %s, reading a content: it has %d bytes, and %d are possible here", c.o.URL, d.Size, messageMax)
 	}
 	if d.Size > c.limit.small {
 		r, err := c.Open(ctx, d)
@@ -83,13 +87,19 @@ func (c *Client) fetchOnce(items []*wanted) ([]*wanted, error) {
 			w.answer(data, nil)
 		case passes(e):
 			left, err = append(left, w), e
-		case status.Code(e) == codes.NotFound:
+		case lost(e):
 			w.answer(nil, c.failed("reading contents", &Missing{[]blob.Digest{w.d}, e}))
 		default:
 			w.answer(nil, c.failed("reading contents", e))
 		}
 	}
 	return left, err
+}
+
+// lost reports whether the engine has not, or has only in part, what it said that it has.
+func lost(err error) bool {
+	code := status.Code(err)
+	return code == codes.NotFound || code == codes.DataLoss
 }
 
 func (c *Client) readOf(items []*wanted) *repb.BatchReadBlobsRequest {

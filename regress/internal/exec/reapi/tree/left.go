@@ -38,8 +38,9 @@ func (l *Left) Blob() blob.Digest { return blob.Digest{Hash: l.Digest, Size: l.S
 // Compare finds what an action left: the difference between what its work folder held
 // before and what the result names.
 type Compare struct {
-	Given *Folder // the work folder as it was given
-	Whole bool    // all of it was asked for, so what the result does not name is gone
+	Given *Folder  // the work folder as it was given
+	Whole bool     // all of it was asked for, so what the result does not name is gone
+	Asked []string // else, what was: of that too
 
 	// Read returns a message by its digest. It is asked only for folders that are not
 	// as they were given.
@@ -50,7 +51,7 @@ type Compare struct {
 // lane finds them. Nothing is read of what files hold. Its error is ErrTooMany, ErrNoFolder
 // (Whole alone), Read's, or says what is wrong with the result.
 func (c *Compare) Files(ctx context.Context, r *repb.ActionResult) ([]Left, error) {
-	l := looking{Compare: c, ctx: ctx}
+	l := looking{Compare: c, ctx: ctx, room: foldersMax}
 	l.named(r)
 	whole := false
 	for _, d := range r.GetOutputDirectories() {
@@ -67,9 +68,37 @@ func (c *Compare) Files(ctx context.Context, r *repb.ActionResult) ([]Left, erro
 	case c.Whole && !whole:
 		return nil, ErrNoFolder
 	}
+	if !c.Whole {
+		l.unnamed(r)
+	}
 	slices.SortStableFunc(l.found, func(a, b Left) int { return strings.Compare(a.Path, b.Path) })
 	// A file may be named alone and be in a folder that is named too.
-	return slices.CompactFunc(l.found, func(a, b Left) bool { return a.Path == b.Path }), nil
+	left := slices.CompactFunc(l.found, func(a, b Left) bool { return a.Path == b.Path && same(a.Part, b.Part) })
+	return left, possible(left)
+}
+
+func same(a, b outcome.Part) bool {
+	return a.Form == b.Form && a.Exec == b.Exec && a.Size == b.Size && a.Digest == b.Digest
+}
+
+// possible refuses what no folder can hold: two things of one name, or one below a file.
+func possible(left []Left) error {
+	files := make(map[string]bool, len(left))
+	for i := range left {
+		l := &left[i]
+		if i > 0 && left[i-1].Path == l.Path {
+			return fmt.Errorf("%q is there twice, and not the same", l.Path)
+		}
+		files[l.Path] = l.Form != outcome.Gone
+	}
+	for i := range left {
+		for at := path.Dir(left[i].Path); left[i].Form != outcome.Gone && at != "."; at = path.Dir(at) {
+			if files[at] {
+				return fmt.Errorf("%q is there, and below it %q", at, left[i].Path)
+			}
+		}
+	}
+	return nil
 }
 
 // looking is a comparison under way. After the first error nothing more is found.
@@ -78,8 +107,17 @@ type looking struct {
 	ctx     context.Context
 	found   []Left
 	entries int
+	room    int64 // bytes of folders that may still be read
 	err     error
 }
+
+// foldersMax is how much of folders is read for one action, in bytes: what so many files
+// need, with names as long as they can be, and as much of what was given. Each message
+// counts as a few bytes more.
+const (
+	foldersMax    = 96 << 20
+	aroundMessage = 64
+)
 
 // named goes through what the result names one by one.
 func (l *looking) named(r *repb.ActionResult) {
@@ -89,6 +127,30 @@ func (l *looking) named(r *repb.ActionResult) {
 	}
 	for _, s := range links(r) {
 		l.link(s.GetPath(), l.had(s.GetPath()), s.GetTarget())
+	}
+}
+
+// unnamed notes what was asked for and given, and is nothing of the kind any more.
+func (l *looking) unnamed(r *repb.ActionResult) {
+	var files, folders []string
+	for _, f := range r.GetOutputFiles() {
+		files = append(files, f.GetPath())
+	}
+	for _, s := range links(r) {
+		files = append(files, s.GetPath())
+	}
+	for _, d := range r.GetOutputDirectories() {
+		folders = append(folders, strings.TrimSuffix(d.GetPath(), "/"))
+	}
+	for _, at := range l.Asked {
+		had := l.had(at)
+		switch {
+		case had == nil || slices.ContainsFunc(folders, func(above string) bool { return strings.HasPrefix(at, above+"/") }):
+		case had.kind == aFolder && !slices.Contains(folders, at):
+			l.gone(at, had.sub, nil, nil)
+		case had.kind != aFolder && !slices.Contains(files, at):
+			l.add(Left{Part: part(at, outcome.Gone), Here: true})
+		}
 	}
 }
 
@@ -141,44 +203,51 @@ func (l *looking) folder(at string, d *repb.Digest, given *Folder, read func(blo
 		l.fail(err)
 		return
 	}
+	if !l.reads(digest.Size) {
+		return
+	}
+	if given != nil { // what was there is not what the action left
+		l.entries -= len(given.entries)
+	}
 	message, err := read(digest)
 	if err != nil {
 		l.fail(err)
 		return
 	}
-	now, same, err := given.besides(message)
+	rest, alike := given.besides(message)
+	l.pass(alike)
+	now, err := nodes(rest)
 	if err != nil {
 		l.fail(err)
 		return
 	}
-	l.pass(same)
-	kept := make(map[string]kind, len(now.GetFiles())+len(now.GetSymlinks())+len(now.GetDirectories()))
+	kept := make(map[string]kind, len(now[aFile])+len(now[aFolder])+len(now[aLink]))
 	enter := func(name string, k kind) string {
 		if err := checkPart(name); err != nil {
 			l.fail(err)
-		} else if _, twice := kept[name]; twice || given.hasSame(name, same) {
+		} else if _, twice := kept[name]; twice || given.hasAlike(name, alike) {
 			l.fail(fmt.Errorf("a folder has the name %q twice", name))
 		}
 		kept[name] = k
 		return path.Join(at, name)
 	}
-	for _, f := range now.GetFiles() {
-		l.file(enter(f.GetName(), aFile), given.find(f.GetName()), f.GetDigest(), f.GetIsExecutable(), nil)
+	for _, f := range now[aFile] {
+		l.file(enter(f.name, aFile), given.find(f.name), f.digest, f.exec, nil)
 	}
-	for _, s := range now.GetSymlinks() {
-		l.link(enter(s.GetName(), aLink), given.find(s.GetName()), s.GetTarget())
+	for _, s := range now[aLink] {
+		l.link(enter(s.name, aLink), given.find(s.name), s.target)
 	}
-	for _, sub := range now.GetDirectories() {
-		if below := enter(sub.GetName(), aFolder); l.enters(below) {
-			l.folder(below, sub.GetDigest(), given.Sub(sub.GetName()), read)
+	for _, sub := range now[aFolder] {
+		if below := enter(sub.name, aFolder); l.enters(below) {
+			l.folder(below, sub.digest, given.Sub(sub.name), read)
 		}
 	}
-	l.gone(at, given, same, kept)
+	l.gone(at, given, alike, kept)
 }
 
 // pass counts entries that are as they were given.
-func (l *looking) pass(same []bool) {
-	for _, is := range same {
+func (l *looking) pass(alike []bool) {
+	for _, is := range alike {
 		if is {
 			l.entries++
 		}
@@ -187,12 +256,12 @@ func (l *looking) pass(same []bool) {
 
 // gone notes what a folder held and has no more: what is kept there is something else if
 // a file became a folder, or a folder something else.
-func (l *looking) gone(at string, given *Folder, same []bool, kept map[string]kind) {
+func (l *looking) gone(at string, given *Folder, alike []bool, kept map[string]kind) {
 	if given == nil || l.err != nil {
 		return
 	}
 	for i := range given.entries {
-		if same != nil && same[i] {
+		if alike != nil && alike[i] {
 			continue
 		}
 		e := &given.entries[i]
@@ -233,6 +302,10 @@ func (l *looking) link(at string, had *entry, target string) {
 	if !l.enters(at) || had != nil && had.kind == aLink && had.target == target {
 		return
 	}
+	if target == "" || len(target) >= pathBytesMax || strings.IndexByte(target, 0) >= 0 {
+		l.fail(fmt.Errorf("the link %q leads to %.80q, where none can lead", at, target))
+		return
+	}
 	left := Left{Part: part(at, outcome.Symlink), Inline: []byte(target), Here: true}
 	left.Size, left.Digest = int64(len(target)), outcome.Of(left.Inline)
 	l.add(left)
@@ -257,6 +330,19 @@ func (l *looking) enters(at string) bool {
 		return false
 	}
 	return true
+}
+
+// reads counts the bytes of a message, of which a small tree may name a large one again and
+// again.
+func (l *looking) reads(size int64) bool {
+	if l.room -= aroundMessage; size > l.room {
+		l.fail(ErrTooMany)
+	}
+	l.room -= size
+	if l.ctx.Err() != nil {
+		l.fail(l.ctx.Err())
+	}
+	return l.err == nil
 }
 
 func (l *looking) add(left Left) { l.found = append(l.found, left) }

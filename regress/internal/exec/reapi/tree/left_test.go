@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
+	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 	"pgregory.net/rapid"
 
@@ -148,6 +149,50 @@ func TestFilesAreTheDifference(t *testing.T) {
 	})
 }
 
+// To ask for all names that there are or were is to ask for the whole folder.
+func TestAskedForByName(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		before, after := things(t, "before"), things(t, "after")
+		e, given, now := engine{}, foldered(t, before, "empty"), foldered(t, after, "empty")
+		whole := tree.Compare{Given: given, Whole: true, Read: e.read}
+		want, err := whole.Files(t.Context(), e.whole(t, now, true))
+		if err != nil {
+			t.Fatal(err)
+		}
+		asked := slices.Compact(slices.Sorted(func(yield func(string) bool) {
+			for _, all := range []map[string]thing{before, after} {
+				for at := range all {
+					if !yield(at) {
+						return
+					}
+				}
+			}
+		}))
+		if rapid.Bool().Draw(t, "a folder") {
+			asked = append(asked, "s")
+		}
+		r := &repb.ActionResult{}
+		for _, at := range asked {
+			one, is := after[at]
+			switch sub := now.Sub(at); {
+			case is && one.target != "":
+				r.OutputSymlinks = append(r.OutputSymlinks, &repb.OutputSymlink{Path: at, Target: one.target})
+			case is:
+				r.OutputFiles = append(r.OutputFiles, &repb.OutputFile{Path: at, Digest: one.Digest.Proto(), IsExecutable: one.Exec})
+			case sub != nil:
+				d := e.whole(t, sub, true).OutputDirectories[0]
+				d.Path = at
+				r.OutputDirectories = append(r.OutputDirectories, d)
+			}
+		}
+		named := tree.Compare{Given: given, Asked: asked, Read: e.read}
+		got, err := named.Files(t.Context(), r)
+		if err != nil || !slices.EqualFunc(got, want, func(a, b tree.Left) bool { return a.Part == b.Part }) {
+			t.Fatalf("%v\nfound %+v\nwant  %+v", err, got, want)
+		}
+	})
+}
+
 // What is as it was given is not even read.
 func TestSameFoldersAreNotRead(t *testing.T) {
 	var d tree.Draft
@@ -238,6 +283,118 @@ func TestHostileResults(t *testing.T) {
 		if left, err := c.Files(t.Context(), &repb.ActionResult{OutputFiles: []*repb.OutputFile{{Path: at, Digest: digest}}}); err == nil {
 			t.Errorf("%q: %+v", at, left)
 		}
+	}
+}
+
+// Names are bytes to a worker, and engines that do not look at them pass them on.
+func TestNamesThatAreNotUTF8(t *testing.T) {
+	text := func(field protowire.Number, b []byte) []byte {
+		return protowire.AppendBytes(protowire.AppendTag(nil, field, protowire.BytesType), b)
+	}
+	digest, err := proto.Marshal(file("x").Digest.Proto())
+	if err != nil {
+		t.Fatal(err)
+	}
+	exec := protowire.AppendVarint(protowire.AppendTag(nil, 4, protowire.VarintType), 1)
+	root := slices.Concat(
+		text(1, slices.Concat(text(1, []byte("o\xff")), text(2, digest), exec)),
+		text(3, slices.Concat(text(1, []byte("l\xfe")), text(2, []byte("to\xfd")))),
+		text(257, []byte("of a later version")),
+	)
+	e := engine{}
+	whole := text(1, root)
+	e[blob.Of(whole).Digest] = whole
+	r := &repb.ActionResult{OutputDirectories: []*repb.OutputDirectory{{TreeDigest: blob.Of(whole).Digest.Proto()}}}
+	c := tree.Compare{Whole: true, Read: e.read}
+	left, err := c.Files(t.Context(), r)
+	if err != nil || len(left) != 2 || left[0].Path != "l\xfe" || string(left[0].Inline) != "to\xfd" ||
+		left[1].Path != "o\xff" || !left[1].Exec || left[1].Blob() != file("x").Digest {
+		t.Errorf("%+v, %v", left, err)
+	}
+	var d tree.Draft
+	if err := d.File("o\xff", file("x")); err == nil || !strings.Contains(err.Error(), "UTF-8") {
+		t.Errorf("it is sent: %v", err)
+	}
+}
+
+// What no folder can hold is no result, whichever way it is said.
+func TestImpossibleResults(t *testing.T) {
+	one, other := file("x").Digest.Proto(), file("other").Digest.Proto()
+	link := func(at, target string) []*repb.OutputSymlink {
+		return []*repb.OutputSymlink{{Path: at, Target: target}}
+	}
+	for name, r := range map[string]*repb.ActionResult{
+		"a file below a file": {OutputFiles: []*repb.OutputFile{{Path: "a", Digest: one}, {Path: "a-b", Digest: one}, {Path: "a/b/c", Digest: one}}},
+		"a file below a link": {OutputFiles: []*repb.OutputFile{{Path: "a/b", Digest: one}}, OutputSymlinks: link("a", "/etc")},
+		"two of one name":     {OutputFiles: []*repb.OutputFile{{Path: "a", Digest: one}, {Path: "a", Digest: other}}},
+		"a file and a link":   {OutputFiles: []*repb.OutputFile{{Path: "a", Digest: one}}, OutputSymlinks: link("a", "b")},
+		"a link to nothing":   {OutputSymlinks: link("a", "")},
+		"a link with a NUL":   {OutputSymlinks: link("a", "b\x00")},
+		"a link that is long": {OutputSymlinks: link("a", strings.Repeat("x", 4096))},
+	} {
+		c := tree.Compare{Read: engine{}.read}
+		if left, err := c.Files(t.Context(), r); err == nil {
+			t.Errorf("%s: %+v", name, left)
+		}
+	}
+}
+
+// What was given does not count among what an action left, however much it is.
+func TestManyFilesGiven(t *testing.T) {
+	if testing.Short() {
+		t.Skip("makes very many files")
+	}
+	var d tree.Draft
+	for i := range tree.FilesMax + 1 {
+		if err := d.File(fmt.Sprint(i), file("x")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	given := done(t, &d)
+	after, _, err := given.With("new", file("new"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := engine{after.Digest(): slices.Collect(after.Blobs)[0].Bytes}
+	c := tree.Compare{Given: given, Whole: true, Read: e.read}
+	left, err := c.Files(t.Context(), &repb.ActionResult{OutputDirectories: []*repb.OutputDirectory{{RootDirectoryDigest: after.Digest().Proto()}}})
+	if err != nil || len(left) != 1 {
+		t.Errorf("%d files, %v", len(left), err)
+	}
+}
+
+// A large folder that is named again and again is not read for ever, and nothing is once
+// nobody wants to know.
+func TestMuchInFolders(t *testing.T) {
+	b, err := proto.Marshal(&repb.Directory{NodeProperties: &repb.NodeProperties{Properties: []*repb.NodeProperty{{Name: strings.Repeat("x", 1<<20)}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var d repb.Directory
+	for i := range 1000 {
+		d.Directories = append(d.Directories, &repb.DirectoryNode{Name: fmt.Sprint(i), Digest: blob.Of(b).Digest.Proto()})
+	}
+	top, err := proto.Marshal(&d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reads, large := 0, blob.Of(b).Digest
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	c := tree.Compare{Whole: true, Read: func(_ context.Context, d blob.Digest) ([]byte, error) {
+		if reads++; d == large {
+			return b, nil
+		}
+		return top, nil
+	}}
+	r := &repb.ActionResult{OutputDirectories: []*repb.OutputDirectory{{RootDirectoryDigest: blob.Of(top).Digest.Proto()}}}
+	if _, err := c.Files(ctx, r); !errors.Is(err, tree.ErrTooMany) || reads > 100 {
+		t.Errorf("%d reads, %v", reads, err)
+	}
+	reads = 0
+	cancel()
+	if _, err := c.Files(ctx, r); !errors.Is(err, context.Canceled) || reads > 0 {
+		t.Errorf("%d reads, %v", reads, err)
 	}
 }
 
