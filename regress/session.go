@@ -54,6 +54,8 @@ type session struct {
 	left                  func(caseName string) []string // names that are known to be left; nil = none is
 	engineKnew, engineRan atomic.Int64                   // runs on an engine
 
+	held heldBytes
+
 	leaks       leaks
 	differences *cause.Analysis // of the cases whose verdict has causes
 
@@ -65,7 +67,7 @@ type session struct {
 
 // newSession checks the options. Nothing is open yet.
 func newSession(o *Options, name string) (s *session, err error) {
-	s = &session{o: o, name: name, began: time.Now(), usedAt: usedCPU(), state: state.Open(o.Store.State), out: report.Tee{}, differences: cause.New()}
+	s = &session{o: o, name: name, began: time.Now(), usedAt: usedCPU(), state: state.Open(o.Store.State), out: report.Tee{}, differences: cause.New(), held: newHeldBytes()}
 	if err := o.check(name); err != nil {
 		return nil, err
 	}
