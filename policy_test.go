@@ -52,7 +52,7 @@ var rooms = []room{
 	{"regress/internal/plainfiles", "regress/internal/golden regress/internal/outcome regress/internal/name regress/internal/fault", plain},
 	{"regress/internal/exec", "regress/internal/outcome regress/internal/corpus regress/internal/fault regress/internal/filestamp", plain},
 	{"regress/internal/exec/local", "regress/internal/exec regress/lane internal/cgroup regress/internal/corpus regress/internal/outcome regress/internal/name regress/internal/fault internal/filelock", plain},
-	{"regress/internal/exec/reapi", "pool regress/internal/corpus regress/internal/exec regress/internal/exec/reapi/blob regress/internal/exec/reapi/bundle regress/internal/exec/reapi/client regress/internal/exec/reapi/tree regress/internal/fault regress/internal/name regress/internal/outcome", plain},
+	{"regress/internal/exec/reapi", "pool regress/internal/corpus regress/internal/exec regress/internal/exec/reapi/blob regress/internal/exec/reapi/bundle regress/internal/exec/reapi/client regress/internal/exec/reapi/tree regress/internal/fault regress/internal/name regress/internal/outcome regress/internal/readable", plain},
 	{"regress/internal/exec/reapi/blob", "regress/internal/outcome", pure},
 	{"regress/internal/exec/reapi/bundle", "regress/internal/exec regress/internal/exec/reapi/blob regress/internal/exec/reapi/tree regress/internal/fault regress/internal/filestamp regress/internal/name regress/internal/outcome", plain},
 	{"regress/internal/exec/reapi/client", "regress/internal/exec/reapi/blob regress/internal/fault regress/internal/readable", plain},
@@ -68,7 +68,7 @@ var rooms = []room{
 	{"regress/internal/review", "regress/internal/cause regress/internal/diff regress/internal/readable", pure},
 	{"regress/internal/style", "", pure},
 	{"regress/internal/review/web", "regress/internal/fault regress/internal/review regress/internal/style", plain},
-	{"regress/internal/remote", "files regress/internal/fault regress/internal/filestamp", plain},
+	{"regress/internal/mirror", "files regress/internal/fault regress/internal/filestamp", plain},
 	{"regress/internal/state", "regress/internal/outcome regress/internal/fault internal/filelock", plain},
 
 	{"pool", "", stdlib},

@@ -126,6 +126,7 @@ func (d *bisecting) prepare(ctx context.Context, goals []goal) error {
 	if err := d.connect(ctx); err != nil {
 		return err
 	}
+	d.settling = settlingWith(d.base.Meta(), d.conn != nil, d.base.Get)
 	for _, v := range d.how.Versions {
 		d.same = append(d.same, slices.IndexFunc(d.how.Versions, func(w Version) bool { return slices.Equal(v.Words, w.Words) }))
 		c, err := d.executable(v.Words)
@@ -207,6 +208,7 @@ func (d *bisecting) runCell(ctx context.Context, c cell) error {
 		return d.machine(ctx, c, blamed(ctx, err))
 	}
 	defer r.Release()
+	d.settling.settle(p.name, &r.Outcome)
 	r.Outcome.KeepFlaky(p.was)
 	told, err := d.tell(d.index, p.name, p.task.entry.Size, side{p.was, d.base.Content}, side{&r.Outcome, r.Open})
 	if err != nil {

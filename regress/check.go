@@ -60,7 +60,10 @@ func Check(ctx context.Context, o Options) (sum Summary, err error) {
 		s.warn(text)
 	}
 	s.left = filesLeft(base.Store)
-	s.leaks.watched = (s.conn != nil) != (base.Meta().Preflight != outcome.Digest{})
+	s.settling = settlingWith(base.Meta(), s.conn != nil, base.Get)
+	if err := s.leaks.watch(s.conn != nil || base.Meta().OnEngine()); err != nil {
+		return sum, err
+	}
 	c := newChecking(s, recordedBase{base.Store})
 	if err := c.findRival(); err != nil {
 		return sum, err
@@ -205,7 +208,7 @@ func (c *checking) resume(done map[string]state.Line, took durations) ([]task, e
 			c.identical(t, ran{
 				ending: outcome.Ending{Kind: l.Kind, Code: l.Code},
 				cost:   outcome.Cost{CPU: time.Duration(l.CPU), Wall: time.Duration(l.Wall), PeakRSS: l.Peak},
-				remote: remoteIn(l),
+				remote: remoteIn(l.Remote),
 			})
 			continue
 		case ok:
@@ -217,7 +220,7 @@ func (c *checking) resume(done map[string]state.Line, took durations) ([]task, e
 				return nil, err
 			}
 			if stored {
-				c.differs(t, first{exec.NoLane, rec.Cost, rec.Runs, remoteIn(l)})
+				c.differs(t, first{exec.NoLane, rec.Cost, rec.Runs, remoteIn(l.Remote)})
 				continue
 			}
 		}
@@ -248,7 +251,7 @@ func (c *checking) takeFirst(t task, r ran) error {
 	}
 	c.emit(report.CaseRan{
 		Name: t.entry.Name, Pass: 1, Differs: !r.identical,
-		CPU: r.cost.CPU, Wall: r.cost.Wall, Expected: c.due.of(t.index), At: time.Now(),
+		CPU: r.cost.CPU, Wall: r.cost.Wall, Expected: c.due.of(t.index), Remote: r.remote, At: time.Now(),
 	})
 	c.summary.CPU += r.cost.CPU
 	if r.beside != nil {

@@ -108,6 +108,7 @@ func (b recordedBase) look(ctx context.Context, c *checking, t task, r *exec.Res
 		return ran{err: err}
 	}
 	defer r.Release()
+	c.settling.settle(t.entry.Name, &r.Outcome)
 	got := ran{ending: r.Outcome.Ending, cost: r.Cost, lane: r.Lane, remote: remoteOf(r)}
 	got.identical, got.flaky, got.err = b.compare(c, t.entry.Name, r)
 	if got.err == nil && !got.identical {

@@ -80,12 +80,12 @@ func (c *checking) further(ctx context.Context, t task, cpu *time.Duration) erro
 		if rec, _, err := store.get(t.entry.Name); err != nil || rec.Runs >= pass {
 			return err // that one is done: an interrupted run had made it
 		}
-		r, err := c.once(ctx, t, cmd, pass, avoid)
+		r, err := c.once(ctx, t, cmd, pass, avoid, true)
 		if err != nil {
 			return err
 		}
 		defer r.Release()
-		c.emit(report.CaseRan{Name: t.entry.Name, Pass: pass, CPU: r.Cost.CPU, Wall: r.Cost.Wall, At: time.Now()})
+		c.emit(report.CaseRan{Name: t.entry.Name, Pass: pass, CPU: r.Cost.CPU, Wall: r.Cost.Wall, Remote: remoteOf(r), At: time.Now()})
 		*cpu += r.Cost.CPU
 		avoid = r.Lane
 		_, err = store.merge(ctx, t.entry.Name, r, c.same)

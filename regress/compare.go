@@ -34,6 +34,9 @@ func Compare(ctx context.Context, o Options) (sum Summary, err error) {
 		return sum, err
 	}
 	s.alongside = append(s.alongside, reference)
+	if err := s.leaks.watch(s.conn != nil); err != nil {
+		return sum, err
+	}
 	c := newChecking(s, &referenceBase{command: reference})
 	if err := c.findRival(); err != nil {
 		return sum, err
@@ -79,11 +82,12 @@ func (b *referenceBase) first(ctx context.Context, c *checking, tasks []task) er
 // neither always has the warmer caches.
 func (b *referenceBase) both(ctx context.Context, c *checking, t task) ran {
 	commands := [2]*exec.Command{b.command, c.command.For(t.entry.Name)}
+	same := commands[0].Same(commands[1])
 	var results [2]*exec.Result
 	avoid := exec.NoLane
 	for n := range commands {
 		i := (n + t.index) % 2
-		r, err := c.once(ctx, t, commands[i], 1, avoid)
+		r, err := c.once(ctx, t, commands[i], 1, avoid, same && n > 0) // else one run would be compared with itself
 		if err != nil {
 			return ran{err: err}
 		}

@@ -124,7 +124,7 @@ func (k *costing) decided(e cost.Estimate) bool {
 func (c *checking) cost(ctx context.Context) (told report.Cost, err error) {
 	k := &c.costs
 	switch {
-	case k.rival.same || c.conn != nil:
+	case k.rival.same || c.conn != nil || k.rival.there && k.rival.command == nil:
 		return report.Cost{Why: k.rival.why}, nil
 	case k.rival.command == nil:
 		return c.recordedCost()

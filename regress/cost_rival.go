@@ -10,6 +10,7 @@ import (
 	"muster/regress/internal/exec"
 	"muster/regress/internal/glob"
 	"muster/regress/internal/golden"
+	"muster/regress/internal/outcome"
 )
 
 // rival is what the candidate's cost is compared with.
@@ -17,6 +18,7 @@ type rival struct {
 	command *exec.Command // nil: there is none that could run
 	others  []string      // globs of cases that other commands were for, of which no digest is known
 	why     string        // there is none
+	there   bool          // what was recorded is of an engine's workers, whose times are others
 	same    bool          // it is the candidate itself, so there is nothing to compare
 	made    time.Time     // nothing that it reads may be newer; zero where that does not matter
 }
@@ -32,8 +34,11 @@ func (r *rival) runs(caseName string) bool {
 // recordedRival finds the golden's command, if its executable still is what it was.
 func recordedRival(m golden.Meta, now *command) rival {
 	i := slices.IndexFunc(m.Command, func(c golden.Command) bool { return c.Glob == "" })
-	if i < 0 || m.Executable == "" {
+	switch {
+	case i < 0 || m.Executable == "":
 		return rival{why: "the golden does not say which executable made it"}
+	case m.ExecutableDigest == outcome.Digest{}:
+		return rival{why: "the golden was made by an executable of an engine's workers"}
 	}
 	words, shell := m.Command[i].Args, m.Flags["--shell"] != ""
 	if now.main != nil && len(now.byGlob) == 0 && now.main.Digest == m.ExecutableDigest && slices.Equal(now.main.Words, words) && now.main.Shell == shell {
@@ -67,12 +72,15 @@ func recordedRival(m golden.Meta, now *command) rival {
 // to since is not the one that made the golden, whatever the digest of its interpreter.
 func costRival(m golden.Meta, now *command) rival {
 	r := recordedRival(m, now)
+	if r.there = m.Preflight != (outcome.Digest{}); r.there && r.command == nil && !r.same {
+		r.why = "the golden was recorded on an engine, whose workers are no measure for this machine"
+	}
 	if r.command == nil {
 		return r
 	}
 	r.made = m.Created
 	if why := r.rewritten(); why != "" {
-		return rival{why: why}
+		return rival{why: why, there: r.there}
 	}
 	return r
 }

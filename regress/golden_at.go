@@ -9,7 +9,7 @@ import (
 
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
-	"muster/regress/internal/remote"
+	"muster/regress/internal/mirror"
 	"muster/regress/internal/state"
 )
 
@@ -20,18 +20,18 @@ type located struct {
 	name  string        // as it was given
 	file  string        // to be read; "" where nothing is at the address
 	state *state.State  // has the copies
-	away  *remote.Place // nil for a file
-	copy  *remote.Copy  // nil for a file, and where nothing is at the address
+	away  *mirror.Place // nil for a file
+	copy  *mirror.Copy  // nil for a file, and where nothing is at the address
 }
 
 // locate finds a golden. That there is none is no error yet.
 func (o *Options) locate(ctx context.Context, name string) (*located, error) {
 	g := &located{name: name, file: name, state: state.Open(o.Store.State)}
-	if !remote.IsAddress(name) {
+	if !mirror.IsAddress(name) {
 		return g, nil
 	}
 	var err error
-	if g.away, err = remote.New(name, g.state.Cache(), o.Files); err != nil {
+	if g.away, err = mirror.New(name, g.state.Cache(), o.Files); err != nil {
 		return nil, err
 	}
 	return g, g.fetch(ctx)
@@ -128,7 +128,7 @@ func (g *located) update(ctx context.Context, do func(*golden.Tx) error) error {
 		return err
 	}
 	err = g.away.Replace(ctx, work, g.copy)
-	if errors.Is(err, remote.ErrChanged) {
+	if errors.Is(err, mirror.ErrChanged) {
 		return fault.Inputf("the golden %s was changed by somebody else just now, and nothing of this was accepted: run muster check again, then accept", g.name)
 	}
 	return err

@@ -9,7 +9,7 @@ import (
 
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
-	"muster/regress/internal/remote"
+	"muster/regress/internal/mirror"
 )
 
 // target is a golden that is to be written whole, in place of what is located.
@@ -82,7 +82,7 @@ func (t *target) publish(ctx context.Context, again string) error {
 	}
 	err := t.away.Replace(ctx, t.path, t.copy)
 	switch {
-	case errors.Is(err, remote.ErrChanged):
+	case errors.Is(err, mirror.ErrChanged):
 		return fault.Inputf("the golden %s was changed by somebody else since this began, and stays: this one is kept as %s, and muster diff shows in what they differ: check against theirs, or do this again", t.name, t.path)
 	case err != nil:
 		return fmt.Errorf("%w; this one is kept as %s: %s", err, t.path, again)

@@ -9,7 +9,7 @@ import (
 
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
-	"muster/regress/internal/remote"
+	"muster/regress/internal/mirror"
 	"muster/regress/internal/report"
 )
 
@@ -17,7 +17,7 @@ import (
 // folder they are not cases.
 func (o *Options) ownFiles() []string {
 	own := []string{o.Store.State}
-	if !remote.IsAddress(o.Store.Golden) {
+	if !mirror.IsAddress(o.Store.Golden) {
 		own = append(own, golden.Files(o.Store.Golden)...)
 	}
 	for _, f := range o.Report.files() {

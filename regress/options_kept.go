@@ -80,15 +80,26 @@ func eachString(v reflect.Value, f func(string) (string, error)) error {
 
 // kept is what stays of a run's summary, for the list of runs.
 type kept struct {
-	Interrupted  bool `json:"interrupted"`
-	Cases        int  `json:"cases"`
-	NotRun       int  `json:"not_run"`
-	NotIdentical int  `json:"not_identical"`
-	Recorded     int  `json:"recorded"`
+	Interrupted  bool        `json:"interrupted"`
+	Cases        int         `json:"cases"`
+	NotRun       int         `json:"not_run"`
+	NotIdentical int         `json:"not_identical"`
+	Recorded     int         `json:"recorded"`
+	Engine       *keptEngine `json:"engine,omitempty"` // nil of a run on this machine
+}
+
+// keptEngine counts the runs on an engine.
+type keptEngine struct {
+	Cached int `json:"cached"`
+	Ran    int `json:"ran"`
 }
 
 func keptOf(s Summary) kept {
-	return kept{s.Interrupted, s.Cases, s.NotRun, s.Verdicts.NotIdentical(), s.Recorded}
+	k := kept{s.Interrupted, s.Cases, s.NotRun, s.Verdicts.NotIdentical(), s.Recorded, nil}
+	if r := s.Remote; r != nil {
+		k.Engine = &keptEngine{r.Cached, r.Ran}
+	}
+	return k
 }
 
 // marshal encodes what is kept of a run.

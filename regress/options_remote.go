@@ -38,6 +38,9 @@ func (r *Remote) check() error {
 	if r.Jobs > remoteJobsMax {
 		return fault.Inputf("--remote-jobs %d: at most %d are possible", r.Jobs, remoteJobsMax)
 	}
+	if r.Wait < 0 {
+		return fault.Inputf("--remote-wait %v: it cannot be negative", r.Wait)
+	}
 	if r.Priority != int(int32(r.Priority)) {
 		return fault.Inputf("--remote-priority %d: engines take 32 bits", r.Priority)
 	}
@@ -77,6 +80,7 @@ func (o *Options) place() reapi.Place {
 	p := reapi.Place{
 		URL: r.URL, Instance: r.Instance, Token: o.Files.Token, PlainToken: o.Files.PlainToken,
 		CA: r.CA, Cert: r.Cert, Key: r.Key, Version: o.Version, Priority: int32(r.Priority), Jobs: r.jobs(),
+		Wait:      r.Wait,
 		Execution: waitMax + min(o.Limits.Timeout, runMax),
 	}
 	for _, kv := range r.Headers {
@@ -130,6 +134,7 @@ func (r Remote) over(past Remote) Remote {
 	}
 	now.Bundle, now.Fallback = r.Bundle || past.Bundle, r.Fallback || past.Fallback
 	now.Jobs, now.Priority = cmp.Or(r.Jobs, past.Jobs), cmp.Or(r.Priority, past.Priority)
+	now.Wait = cmp.Or(r.Wait, past.Wait)
 	return now
 }
 
@@ -170,14 +175,12 @@ func text(n int) string {
 // asked is what an engine that does not give back the whole work folder is asked for by a
 // pattern: the names that it makes of a case's, or the folder that it begins with.
 func asked(pattern, caseName string) (string, error) {
-	name := exec.Fill(strings.TrimPrefix(pattern, "./"), caseName)
-	at := strings.IndexAny(name, "*?[{\\")
-	if at < 0 {
-		return name, nil
+	wanted := pattern
+	for strings.ContainsAny(exec.Fill(wanted, "x"), "*?[{\\") { // what a case's name has is no pattern
+		wanted = wanted[:max(0, strings.LastIndexByte(wanted, '/'))]
 	}
-	folder := name[:strings.LastIndexByte(name[:at], '/')+1]
-	if folder == "" {
+	if wanted = path.Clean(exec.Fill(wanted, caseName)); wanted == "." {
 		return "", fault.Inputf("--remote-output %s: this engine does not give back the whole work folder, so it must be asked for names, as {stem}.s, or for a folder, as out/**", pattern)
 	}
-	return strings.TrimSuffix(folder, "/"), nil
+	return wanted, nil
 }

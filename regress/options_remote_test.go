@@ -81,11 +81,16 @@ func TestHeadersChecked(t *testing.T) {
 // What an engine is asked for that gives no whole folder.
 func TestAsked(t *testing.T) {
 	for pattern, want := range map[string]string{
-		"{stem}.s": "a/x.s", "./out.bin": "out.bin", "out/**": "out", "{dir}/gen/*.c": "a/gen", "*.s": "", "**/x": "",
+		"{stem}.s": "a/x.s", "./out.bin": "out.bin", "out/**": "out", "{dir}/gen/*.c": "a/gen", "*.s": "", "**/x": "", "./*.s": "",
 	} {
 		got, err := asked(pattern, "a/x.c")
 		if got != want || (err == nil) == (want == "") {
 			t.Errorf("%s: %q, %v", pattern, got, err)
+		}
+	}
+	for name, want := range map[string]string{"a[1]*.c": "a[1]*.c.out", "-x.c": "-x.c.out"} {
+		if got, err := asked("{out}", name); got != want || err != nil {
+			t.Errorf("of %s: %q, %v", name, got, err)
 		}
 	}
 }

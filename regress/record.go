@@ -287,7 +287,7 @@ func (r *recording) take(t task, got recorded) error {
 	if got.err != nil {
 		return r.takeError(t, got.err)
 	}
-	r.emit(report.CaseRan{Name: t.entry.Name, Pass: got.pass, Differs: got.differ, CPU: got.cost.CPU, Wall: got.cost.Wall, Expected: r.due.of(t.index), At: time.Now()})
+	r.emit(report.CaseRan{Name: t.entry.Name, Pass: got.pass, Differs: got.differ, CPU: got.cost.CPU, Wall: got.cost.Wall, Expected: r.due.of(t.index), Remote: got.remote, At: time.Now()})
 	r.summary.CPU += got.cost.CPU
 	if got.remote != nil && got.pass == 1 {
 		r.remote[t.index] = got.remote

@@ -119,6 +119,8 @@ type Remote struct {
 	Preflight []string // command that shows that the tool runs there; nil = COMMAND --version
 	Fallback  bool     // where the engine cannot be reached at the beginning, the cases run here
 	Priority  int      // of the cases, as the engine has it; 0 is its usual
+	// Wait is for an engine that is away or busy; 0 = 30 s once it has answered, and a second before.
+	Wait time.Duration
 	// Files in PEM: certificates to trust, the client's own and its key. "" = the system's, none.
 	CA, Cert, Key string
 }

@@ -58,8 +58,11 @@ type replay struct {
 	started  report.Started
 	begun    bool
 	finished bool
-	sum      Summary // as recorded once finished, else what is there
+	sum      Summary            // as recorded once finished, else what is there
+	engine   *report.EngineRuns // nil of a run on this machine
 	last     time.Time
+
+	sent, received int64
 }
 
 func (r *replay) run(ctx context.Context, file io.Reader) (Summary, error) {
@@ -98,6 +101,9 @@ func (r *replay) see(ev report.Event) {
 	case report.CaseRan:
 		r.sum.CPU += ev.CPU
 		r.last = ev.At
+		r.seeRemote(ev)
+	case report.Engine:
+		r.sent, r.received = ev.Sent, ev.Received
 	case report.Case:
 		r.sum.Verdicts[ev.Verdict]++
 		if ev.Ending != nil && ev.Verdict != outcome.Environment {
@@ -112,6 +118,16 @@ func (r *replay) see(ev report.Event) {
 	}
 }
 
+func (r *replay) seeRemote(ev report.CaseRan) {
+	if ev.Remote == nil {
+		return
+	}
+	if r.engine == nil {
+		r.engine = &report.EngineRuns{}
+	}
+	r.engine.Add(ev.Name, ev.Remote, ev.At)
+}
+
 // end sums up what there is of a run whose end is not.
 func (r *replay) end() {
 	s := &r.sum
@@ -123,7 +139,10 @@ func (r *replay) end() {
 	s.Cases = max(r.started.Cases, judged)
 	s.NotRun = s.Cases - judged
 	s.Wall = r.last.Sub(r.started.At)
-	if s.Wall > 0 {
+	if r.engine != nil {
+		s.Remote = r.engine.Runs()
+		s.Remote.Jobs, s.Remote.Sent, s.Remote.Received = r.started.Jobs, r.sent, r.received
+	} else if s.Wall > 0 {
 		s.CoresBusy = s.CPU.Seconds() / s.Wall.Seconds()
 	}
 	r.emit(report.Note{Warning: true, Text: "the events end before the run did, which was killed or still runs: " + r.missing()})

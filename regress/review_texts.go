@@ -9,9 +9,9 @@ import (
 
 	"muster/regress/internal/filestamp"
 	"muster/regress/internal/golden"
+	"muster/regress/internal/mirror"
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
-	"muster/regress/internal/remote"
 	"muster/regress/internal/report"
 	"muster/regress/internal/review"
 	"muster/regress/internal/state"
@@ -53,7 +53,7 @@ func (t *texted) open(ctx context.Context) (err error) {
 // stampNow is that of the golden, where it is a file of this machine.
 func (t *texted) stampNow() string {
 	path := t.past.options.Store.Golden
-	if t.past.run.Command != report.CheckCommand || remote.IsAddress(path) {
+	if t.past.run.Command != report.CheckCommand || mirror.IsAddress(path) {
 		return ""
 	}
 	info, err := os.Stat(path)

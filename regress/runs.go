@@ -37,23 +37,32 @@ func printRun(rep Report, r *state.Run) error {
 	}
 	if rep.Format == JSON {
 		return report.EncodeLine(rep.Stdout, runLine{
-			"run", r.ID, r.Command, r.Started.UTC(), r.Finished, sum.Interrupted, sum.Cases, sum.NotIdentical,
+			"run", r.ID, r.Command, r.Started.UTC(), r.Finished, sum.Interrupted, sum.Cases, sum.NotIdentical, sum.Engine,
 		})
 	}
-	_, err := io.WriteString(rep.Stdout, fmt.Sprintf("%s  %-7s  %s\n", r.ID, r.Command, runText(r, sum)))
+	_, err := io.WriteString(rep.Stdout, fmt.Sprintf("%s  %-7s  %s\n", r.ID, r.Command, runText(r, sum)+engineText(sum.Engine)))
 	return err
 }
 
 // runLine is a past run for scripts, which rely on the keys and their order.
 type runLine struct {
-	Type         string    `json:"type"`
-	Run          string    `json:"run"`
-	Command      string    `json:"command"`
-	Started      time.Time `json:"started"`
-	Finished     bool      `json:"finished"`
-	Interrupted  bool      `json:"interrupted"`
-	Cases        int       `json:"cases"`
-	NotIdentical int       `json:"not_identical"`
+	Type         string      `json:"type"`
+	Run          string      `json:"run"`
+	Command      string      `json:"command"`
+	Started      time.Time   `json:"started"`
+	Finished     bool        `json:"finished"`
+	Interrupted  bool        `json:"interrupted"`
+	Cases        int         `json:"cases"`
+	NotIdentical int         `json:"not_identical"`
+	Engine       *keptEngine `json:"engine,omitempty"`
+}
+
+// engineText says of a run that it was on an engine.
+func engineText(e *keptEngine) string {
+	if e == nil {
+		return ""
+	}
+	return fmt.Sprintf(", on an engine, %s of %s cached", readable.Number(e.Cached), readable.Count(e.Cached+e.Ran, "run"))
 }
 
 func runText(r *state.Run, sum kept) string {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -47,16 +46,20 @@ type session struct {
 	command command
 	crew    exec.Executor
 
-	conn                  *reapi.Connection              // nil: the cases run on this machine
-	engine                *reapi.Engine                  // crew, on an engine
-	alongside             []*exec.Command                // that run too
-	later                 []*exec.Command                // that may run
-	left                  func(caseName string) []string // names that are known to be left; nil = none is
-	engineKnew, engineRan atomic.Int64                   // runs on an engine
+	conn      *reapi.Connection              // nil: the cases run on this machine
+	engine    *reapi.Engine                  // crew, on an engine
+	alongside []*exec.Command                // that run too
+	later     []*exec.Command                // that may run
+	left      func(caseName string) []string // names that are known to be left; nil = none is
+
+	watch      engineWatch
+	engineTold sync.Mutex // guards engineRuns
+	engineRuns report.EngineRuns
 
 	held heldBytes
 
 	leaks       leaks
+	settling    settling
 	differences *cause.Analysis // of the cases whose verdict has causes
 
 	due     durations // how long each case should take in the present pass, complete
@@ -206,6 +209,7 @@ func usedCPU() time.Duration {
 
 // close releases everything, however far the session got.
 func (s *session) close() error {
+	s.watch.end()
 	errs := []error{s.closeCrew()}
 	if s.conn != nil {
 		s.conn.Close()

@@ -127,17 +127,20 @@ func (s *session) runHand(ctx context.Context, h hand, pass int, ended func(task
 		Jobs:    jobs,
 		Started: func(i int) { s.started(h.tasks[i], pass) },
 		Ended: func(i int, r *exec.Result, err error) {
-			s.tellRan(r)
+			s.tellRan(h.tasks[i], r)
 			ended(h.tasks[i], r, blamed(ctx, err))
 		},
 	})
 }
 
-// once runs a case once.
-func (s *session) once(ctx context.Context, t task, c *exec.Command, pass, avoid int) (*exec.Result, error) {
+// once runs a case once. fresh is as in exec.Job.
+func (s *session) once(ctx context.Context, t task, c *exec.Command, pass, avoid int, fresh bool) (*exec.Result, error) {
 	s.started(t, pass)
-	r, err := s.crew.Run(ctx, exec.Job{Source: *t.entry, Command: c, Avoid: avoid, Fresh: pass > 1})
-	s.tellRan(r)
+	r, err := s.crew.Run(ctx, exec.Job{Source: *t.entry, Command: c, Avoid: avoid, Fresh: fresh})
+	s.tellRan(t, r)
+	if err == nil {
+		s.settling.settle(t.entry.Name, &r.Outcome)
+	}
 	return r, blamed(ctx, err)
 }
 

@@ -22,9 +22,14 @@ func (s *session) connect(ctx context.Context) (err error) {
 	if s.o.Remote.URL == "" || s.conn != nil {
 		return nil
 	}
-	if s.conn, err = reapi.Dial(ctx, s.o.place()); err == nil {
+	s.watch.begin(s, "connecting to "+s.o.Remote.URL)
+	at := s.o.place()
+	at.Note = s.note
+	if s.conn, err = reapi.Dial(ctx, at); err == nil {
+		s.watch.connected(s.conn)
 		return nil
 	}
+	s.watch.end()
 	if s.o.Remote.Fallback && reapi.Unreachable(err) && ctx.Err() == nil {
 		s.warn(fmt.Sprintf("%v: by --remote-fallback the cases run on this machine", err))
 		return nil
@@ -51,6 +56,7 @@ func (s *session) startEngine(ctx context.Context) error {
 	if o.Limits.Memory > 0 {
 		s.warn("--memory is not for engines: what a case may take is theirs to say, by --platform perhaps")
 	}
+	s.watch.connected(s.conn)
 	e, err := s.conn.Start(ctx, reapi.Options{
 		Corpus: s.corpus, Commands: slices.Concat(s.command.all(), s.alongside), Later: s.later,
 		Setting: reapi.Setting{
@@ -59,11 +65,14 @@ func (s *session) startEngine(ctx context.Context) error {
 		},
 		Jobs: r.jobs(), Inputs: r.Inputs, Exclude: o.ownFiles(), Bundle: r.Bundle, Preflight: r.Preflight,
 		Cache: filepath.Join(s.state.Cache(), digestsFile), Note: s.note, Partial: s.partial,
+		Doing: func(what string) { s.watch.begin(s, what) },
 	})
 	if err != nil {
+		s.watch.end()
 		return err
 	}
 	s.crew, s.engine = e, e
+	s.watch.running(e)
 	return nil
 }
 
@@ -135,20 +144,49 @@ func remoteOf(r *exec.Result) *report.Remote {
 	return (*report.Remote)(r.Remote)
 }
 
+// tellRan counts a run on an engine. Any goroutine may call it.
+func (s *session) tellRan(t task, r *exec.Result) {
+	if r == nil || r.Remote == nil {
+		return
+	}
+	s.engineTold.Lock()
+	defer s.engineTold.Unlock()
+	s.engineRuns.Add(t.entry.Name, remoteOf(r), time.Now())
+}
+
+// engineSummary is what all runs on the engine came to.
+func (s *session) engineSummary() *report.Runs {
+	s.engineTold.Lock()
+	defer s.engineTold.Unlock()
+	r := s.engineRuns.Runs()
+	r.Jobs = s.atOnce()
+	r.Sent, r.Received = s.conn.Traffic()
+	return r
+}
+
 // keptRemote is the same as --resume finds it.
 func keptRemote(r *report.Remote) *state.Remote {
 	if r == nil {
 		return nil
 	}
-	return &state.Remote{Cached: r.Cached, Worker: name.Print(r.Worker), Queued: int64(r.Queued), Ran: int64(r.Ran), Measured: r.Measured}
+	return &state.Remote{
+		Cached: r.Cached, Worker: name.Print(r.Worker), Queued: int64(r.Queued), QueueTold: r.QueueTold, Ran: int64(r.Ran),
+		Measured: r.Measured, Asked: int64(r.Asked),
+	}
 }
 
-func remoteIn(l state.Line) *report.Remote {
-	r := l.Remote
+func remoteIn(r *state.Remote) *report.Remote {
 	if r == nil {
 		return nil
 	}
-	return &report.Remote{Cached: r.Cached, Worker: r.Worker, Queued: time.Duration(r.Queued), Ran: time.Duration(r.Ran), Measured: r.Measured}
+	worker, err := name.Parse(r.Worker)
+	if err != nil {
+		worker = r.Worker
+	}
+	return &report.Remote{
+		Cached: r.Cached, Worker: worker, Queued: time.Duration(r.Queued), QueueTold: r.QueueTold, Ran: time.Duration(r.Ran),
+		Measured: r.Measured, Asked: time.Duration(r.Asked),
+	}
 }
 
 // filesLeft returns which files a golden knows that a case leaves.
@@ -164,17 +202,6 @@ func filesLeft(g *golden.Store) func(caseName string) []string {
 			}
 		}
 		return names
-	}
-}
-
-// tellRan counts a run on an engine. Any goroutine may call it.
-func (s *session) tellRan(r *exec.Result) {
-	switch {
-	case r == nil || r.Remote == nil:
-	case r.Remote.Cached:
-		s.engineKnew.Add(1)
-	default:
-		s.engineRan.Add(1)
 	}
 }
 

@@ -1,69 +1,148 @@
 package main_test
 
 import (
-	"bytes"
+	"context"
+	"errors"
 	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// engine starts the engine of the Remote Execution API that scripts/remote-engine installs;
-// the variable NAME is its address then. It ends with the script, or by "engine NAME end".
+// engine starts the engine of the Remote Execution API that scripts/remote-engine installs,
+// with more options of its own; the variable NAME is its address then. It ends with the
+// script, or by "engine NAME end", after which it can be started again at the same address.
 func engine(ts *testscript.TestScript, neg bool, args []string) {
-	engines, ok := ts.Value(enginesKey{}).(map[string]func())
-	if neg || !ok || len(args) < 1 || len(args) > 2 {
-		ts.Fatalf("usage: engine NAME [end]")
+	engines, ok := ts.Value(enginesKey{}).(map[string]*engineProcess)
+	if neg || !ok || len(args) < 1 {
+		ts.Fatalf("usage: engine NAME [end | option...]")
 	}
 	name := args[0]
-	if len(args) == 2 {
-		engines[name]()
+	e := engines[name]
+	if len(args) == 2 && args[1] == "end" {
+		e.end()
 		return
 	}
-	address := ts.Getenv(name)
-	if address == "" {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		ts.Check(err)
-		address = "grpc://" + l.Addr().String()
-		ts.Check(l.Close())
-		ts.Setenv(name, address)
+	if e == nil {
+		e = &engineProcess{ctx: testOf(ts).Context(), folder: ts.MkAbs(".engine-" + name)}
+		ts.Check(e.choosePort())
+		engines[name] = e
+		ts.Setenv(name, "grpc://"+e.host())
+		ts.Defer(e.end)
 	}
-	host := strings.TrimPrefix(address, "grpc://")
-	_, port, err := net.SplitHostPort(host)
+	e.options = args[1:]
+	err := e.start()
+	if errors.Is(err, errNotInstalled) && os.Getenv("MUSTER_REQUIRE") != "all" {
+		testOf(ts).Skip(err.Error())
+	}
 	ts.Check(err)
-	cmd := exec.CommandContext(testOf(ts).Context(), "../../scripts/remote-engine", "run", port, ts.MkAbs(".engine-"+name))
-	var said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &said, &said
-	ts.Check(os.MkdirAll(ts.MkAbs(".engine-"+name), 0o755))
-	ts.Check(cmd.Start())
+}
+
+// enginesKey is where a script's values hold its engines by name.
+type enginesKey struct{}
+
+// engineProcess is an engine that can be killed and started again. Its methods may be
+// called by any goroutine.
+type engineProcess struct {
+	ctx          context.Context
+	port, folder string
+	options      []string
+
+	mu    sync.Mutex
+	ended chan struct{} // nil before the first start
+	kill  context.CancelFunc
+}
+
+var errNotInstalled = errors.New("no engine")
+
+func (e *engineProcess) host() string { return "127.0.0.1:" + e.port }
+
+func (e *engineProcess) choosePort() error {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	_, e.port, err = net.SplitHostPort(l.Addr().String())
+	return err
+}
+
+// start returns when the engine answers.
+func (e *engineProcess) start() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	ctx, kill := context.WithCancel(e.ctx)
+	// A mount by FUSE would outlive the engine's kill.
+	options := append([]string{"run", e.port, e.folder, "--runner-arg=--staging-mode=copy-or-link"}, e.options...)
+	cmd := exec.CommandContext(ctx, "../../scripts/remote-engine", options...)
+	said, err := e.log()
+	if err != nil {
+		kill()
+		return err
+	}
+	defer said.Close()
+	cmd.Stdout, cmd.Stderr = said, said
+	if err := cmd.Start(); err != nil {
+		kill()
+		return err
+	}
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
 		_ = cmd.Wait() // that it was killed
 	}()
-	engines[name] = func() {
-		_ = cmd.Process.Kill() // it may have ended
-		<-ended
-	}
-	ts.Defer(engines[name])
+	e.ended, e.kill = ended, kill
 	for {
-		if conn, err := net.Dial("tcp", host); err == nil {
-			conn.Close()
-			return
+		if conn, err := net.Dial("tcp", e.host()); err == nil {
+			return conn.Close()
 		}
 		select {
 		case <-ended:
-			if os.Getenv("MUSTER_REQUIRE") == "all" || !strings.Contains(said.String(), "not installed") {
-				ts.Fatalf("%s", said.String())
-			}
-			testOf(ts).Skip(said.String())
+			return e.why()
 		case <-time.After(10 * time.Millisecond):
 		}
 	}
 }
 
-// enginesKey is where a script's values hold what ends its engines.
-type enginesKey struct{}
+// log is a file, for a pipe would end with the last of its actions.
+func (e *engineProcess) log() (*os.File, error) {
+	if err := os.MkdirAll(e.folder, 0o755); err != nil {
+		return nil, err
+	}
+	return os.Create(filepath.Join(e.folder, "log"))
+}
+
+// why is what it said when it ended.
+func (e *engineProcess) why() error {
+	said, err := os.ReadFile(filepath.Join(e.folder, "log"))
+	if strings.Contains(string(said), "not installed") {
+		err = errNotInstalled
+	}
+	return errors.Join(err, errors.New(string(said)))
+}
+
+// end kills it, if it runs.
+func (e *engineProcess) end() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.kill != nil {
+		e.kill()
+		<-e.ended
+	}
+}
+
+// restart kills it and starts it again, with what it kept or without.
+func (e *engineProcess) restart(empty bool) error {
+	e.end()
+	if empty {
+		if err := os.RemoveAll(filepath.Join(e.folder, "cache")); err != nil {
+			return err
+		}
+	}
+	return e.start()
+}

@@ -65,7 +65,8 @@ func (h *helper) addTouched() {
 		if _, had := f.watch.names[name]; had && !f.watch.walk {
 			continue
 		}
-		if f.touched(p, h.began) {
+		// A link to where its folder went leads to it still.
+		if f.touched(p, h.began) || f.watch.broken && !f.inPlace(name) {
 			h.changes.names = append(h.changes.names, name)
 		}
 	}

@@ -90,6 +90,11 @@ func resolve(name string, c *Command) (*Command, error) {
 	return c, nil
 }
 
+// Same reports whether two commands do the same with every case.
+func (c *Command) Same(other *Command) bool {
+	return slices.Equal(c.Words, other.Words) && c.Shell == other.Shell && c.Stdin == other.Stdin && c.Path == other.Path
+}
+
 // Stamp tells, without reading it, whether the executable is still the file that
 // Resolve found: one that was replaced and put back meanwhile is another.
 func (c *Command) Stamp() string {

@@ -41,6 +41,9 @@ type Meta struct {
 	Preflight outcome.Digest
 }
 
+// OnEngine reports whether what is in the store was made on an engine.
+func (m Meta) OnEngine() bool { return m.Preflight != outcome.Digest{} }
+
 // Command is one command, and the cases that it is for.
 type Command struct {
 	Glob string // empty: every case that no other glob names

@@ -92,3 +92,20 @@ func Count[N int | int64](n N, noun string) string {
 	}
 	return Number(n) + " " + noun + "s"
 }
+
+// Size writes a number of bytes: "12 bytes", "3.4 kB", "120 MB".
+func Size(n int64) string {
+	if n < 1000 {
+		return Count(n, "byte")
+	}
+	units := []string{"kB", "MB", "GB", "TB", "PB", "EB"}
+	size, i := float64(n)/1000, 0
+	for size >= 999.5 && i < len(units)-1 {
+		size, i = size/1000, i+1
+	}
+	digits := 0
+	if size < 9.95 {
+		digits = 1
+	}
+	return strconv.FormatFloat(size, 'f', digits, 64) + " " + units[i]
+}

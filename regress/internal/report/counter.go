@@ -12,6 +12,10 @@ import (
 // Lines this far apart show that a run lives and do not fill a log.
 const counterSpacing = 5 * time.Second
 
+// engineSpacing is from the first word of an engine to the first line: nobody looks at
+// nothing for longer.
+const engineSpacing = 2 * time.Second
+
 // counterLines shows progress where no line can be drawn again.
 type counterLines struct {
 	err   Stream
@@ -24,6 +28,11 @@ func (c *counterLines) Handle(ev Event) error {
 	switch ev := ev.(type) {
 	case Started:
 		c.next = ev.At.Add(counterSpacing)
+	case Engine:
+		if c.next.IsZero() {
+			c.next = ev.At.Add(engineSpacing)
+		}
+		return c.line(ev.At)
 	case PassStarted:
 		c.next = ev.At.Add(counterSpacing)
 		if ev.Costs {
@@ -32,15 +41,21 @@ func (c *counterLines) Handle(ev Event) error {
 		_, err := fmt.Fprintf(c.err, "%s: %s\n", c.tally.command, passPhrase(c.tally.command, ev))
 		return err
 	case CaseRan:
-		if !ev.At.Before(c.next) {
-			c.next = ev.At.Add(counterSpacing)
-			_, err := io.WriteString(c.err, c.tally.counter(ev.At))
-			return err
-		}
+		return c.line(ev.At)
 	case Note:
 		return writeNote(c.err, ev)
 	}
 	return nil
+}
+
+// line writes how far it is, if it is time to.
+func (c *counterLines) line(now time.Time) error {
+	if now.Before(c.next) {
+		return nil
+	}
+	c.next = now.Add(counterSpacing)
+	_, err := io.WriteString(c.err, c.tally.counter(now))
+	return err
 }
 
 func (c *counterLines) Close() error { return nil }
@@ -68,8 +83,17 @@ func ordinal(n int) string {
 
 // counter returns a line such as "check: 1,200/15,000, 812/s, ETA 17s, 3 differ".
 func (t *tally) counter(now time.Time) string {
+	if doing := t.engine.doing(now); doing != "" {
+		return t.label() + ": " + strings.ReplaceAll(doing, fieldGap, ", ") + "\n"
+	}
 	perSecond, _ := t.rate(now)
 	fields := []string{t.label() + ": " + t.position(), perTime(perSecond), t.eta(now, perSecond)}
+	if t.engine.known {
+		fields = append(fields, t.engine.flight())
+	}
+	if share := t.engine.share(); share != "" {
+		fields = append(fields, share)
+	}
 	if t.differs > 0 {
 		fields = append(fields, t.differing())
 	}

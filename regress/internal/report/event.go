@@ -62,7 +62,20 @@ type CaseRan struct {
 	Wall    time.Duration
 	// Expected is this run's share of what its pass expected.
 	Expected time.Duration
+	Remote   *Remote // what an engine said of it; nil of one on this machine
 	At       time.Time
+}
+
+// Engine says how it stands with an engine, now and then: what is done there before the
+// first case, also before Started, and then what it was asked for.
+type Engine struct {
+	Command        string // of the run
+	Doing          string // before the first case; "" from then on
+	Asked          int    // executions that have not ended
+	Queued         int    // of them, by the stages that the engine says; it may say none
+	Running        int
+	Sent, Received int64 // bytes, since the run began
+	At             time.Time
 }
 
 // Note is something that the user should know beside the results.
@@ -87,14 +100,21 @@ type Case struct {
 	Remote       *Remote         // what an engine said of the first run; nil of one on this machine
 }
 
-// Remote is what an engine said of a run. What it did not say is zero.
+// Remote is what an engine said of a run: of one that it knew already, what it said when
+// it ran. What it did not say is zero.
 type Remote struct {
-	Cached   bool   // it knew what comes of it
-	Worker   string // that ran it
-	Queued   time.Duration
-	Ran      time.Duration
-	Measured bool // the CPU time and the peak memory are known
+	Cached    bool   // it knew what comes of it
+	Worker    string // that ran it
+	Queued    time.Duration
+	QueueTold bool // Queued is known
+	Ran       time.Duration
+	Measured  bool // the CPU time and the peak memory are known
+	// Asked is how long it took from asking for the run until its result was here; 0 of
+	// what is cached.
+	Asked time.Duration
 }
+
+func (r *Remote) measured() bool { return r == nil || r.Measured }
 
 // NotRun says that a selected case has no verdict: the run ended before it. It
 // comes instead of its Case, before Finished.
@@ -104,7 +124,7 @@ type NotRun struct {
 }
 
 // measured reports whether CPU and memory of the first run are known.
-func (c Case) measured() bool { return c.Remote == nil || c.Remote.Measured }
+func (c Case) measured() bool { return c.Remote.measured() }
 
 // Difference is one part of an outcome that is not like the golden.
 type Difference struct {
@@ -160,6 +180,7 @@ func (Started) event()     {}
 func (PassStarted) event() {}
 func (CaseStarted) event() {}
 func (CaseRan) event()     {}
+func (Engine) event()      {}
 func (Note) event()        {}
 func (Case) event()        {}
 func (NotRun) event()      {}

@@ -118,8 +118,10 @@ func fromWire(line []byte) (Event, error) {
 		return decode(line, func(w wireCaseStarted) Event { return CaseStarted{string(w.Name), w.Pass, w.At} })
 	case "case_ran":
 		return decode(line, func(w wireCaseRan) Event {
-			return CaseRan{string(w.Name), w.Pass, w.Old, w.Differs, w.CPU.duration(), w.Wall.duration(), w.Expected.duration(), w.At}
+			return CaseRan{string(w.Name), w.Pass, w.Old, w.Differs, figure(w.CPU).duration(), w.Wall.duration(), w.Expected.duration(), w.Remote.remote(), w.At}
 		})
+	case "engine":
+		return decode(line, wireEngine.event)
 	case "note":
 		return decode(line, func(w wireNote) Event { return Note{w.Text, w.Warning} })
 	case "case":
@@ -166,14 +168,11 @@ func (w wireCase) event() Event {
 	c := Case{
 		Name: string(w.Name), Index: w.Index, Verdict: outcome.Verdict(w.Verdict),
 		Ending: w.Ending.ending(), GoldenEnding: w.GoldenEnding.ending(),
-		Cost: outcome.Cost{CPU: w.CPU.duration(), Wall: w.Wall.duration(), PeakRSS: w.PeakRSS},
-		More: w.More, Why: w.Why,
+		Cost: outcome.Cost{CPU: figure(w.CPU).duration(), Wall: w.Wall.duration(), PeakRSS: figure(w.PeakRSS)},
+		More: w.More, Why: w.Why, Remote: w.Remote.remote(),
 	}
 	for _, d := range w.Differences {
 		c.Differences = append(c.Differences, Difference{string(d.Part), d.Old, d.Now, d.Diff, d.Hidden, d.Binary})
-	}
-	if r := w.Remote; r != nil {
-		c.Remote = &Remote{r.Cached, string(r.Worker), r.Queued.duration(), r.Ran.duration(), r.Measured}
 	}
 	for _, part := range w.Flaky {
 		c.Flaky = append(c.Flaky, string(part))
@@ -196,8 +195,8 @@ func (w wireFinished) event() (Event, error) {
 	s := Summary{
 		Command: w.Command, Run: w.Run, Cases: w.Cases, Recorded: w.Recorded, NotRun: w.NotRun,
 		Endings: Endings(w.Endings), Interrupted: w.Interrupted, Stopped: w.Stopped, Groups: w.Groups, ExitStatus: w.ExitStatus,
-		Wall: w.Wall.duration(), CPU: w.CPU.duration(), OwnCPU: w.OwnCPU.duration(), CoresBusy: w.CoresBusy, Over: w.Over,
-		Remote: (*Runs)(w.Remote),
+		Wall: w.Wall.duration(), CPU: figure(w.CPU).duration(), OwnCPU: w.OwnCPU.duration(), CoresBusy: w.CoresBusy, Over: w.Over,
+		Remote: w.Remote.runs(),
 	}
 	for key, n := range w.Verdicts {
 		var v outcome.Verdict

@@ -132,7 +132,7 @@ func TestEventsRoundTrip(t *testing.T) {
 		events := rapid.SliceOfN(rapid.OneOf(
 			rapid.Custom(drawStarted), rapid.Custom(drawPassStarted), rapid.Custom(drawCaseStarted),
 			rapid.Custom(drawCaseRan), rapid.Custom(drawNote), rapid.Custom(drawCase), rapid.Custom(drawNotRun),
-			rapid.Custom(drawGroup), rapid.Custom(drawCost), rapid.Custom(drawFinished),
+			rapid.Custom(drawGroup), rapid.Custom(drawCost), rapid.Custom(drawFinished), rapid.Custom(drawEngine),
 		), 0, 20).Draw(t, "events")
 		got, err := read(write(t, events))
 		if err != nil {
@@ -187,8 +187,45 @@ func drawCaseStarted(t *rapid.T) Event {
 }
 
 func drawCaseRan(t *rapid.T) Event {
-	return CaseRan{drawName(t, "name"), rapid.Int().Draw(t, "pass"), rapid.Bool().Draw(t, "old"), rapid.Bool().Draw(t, "differs"),
-		drawDuration(t, "cpu"), drawDuration(t, "wall"), drawDuration(t, "expected"), drawTime(t)}
+	r := CaseRan{drawName(t, "name"), rapid.Int().Draw(t, "pass"), rapid.Bool().Draw(t, "old"), rapid.Bool().Draw(t, "differs"),
+		drawDuration(t, "cpu"), drawDuration(t, "wall"), drawDuration(t, "expected"), drawRemote(t), drawTime(t)}
+	if !r.Remote.measured() {
+		r.CPU = 0
+	}
+	return r
+}
+
+// drawRemote is nil of a run on this machine.
+func drawRemote(t *rapid.T) *Remote {
+	if rapid.Bool().Draw(t, "here") {
+		return nil
+	}
+	r := &Remote{Cached: rapid.Bool().Draw(t, "cached"), Worker: drawName(t, "worker"), Ran: drawDuration(t, "ran"),
+		Measured: rapid.Bool().Draw(t, "measured"), Asked: drawDuration(t, "asked")}
+	if r.QueueTold = rapid.Bool().Draw(t, "queue told"); r.QueueTold {
+		r.Queued = drawDuration(t, "queued")
+	}
+	return r
+}
+
+func drawEngine(t *rapid.T) Event {
+	return Engine{drawWords(t, "command"), drawWords(t, "doing"), rapid.Int().Draw(t, "asked"), rapid.Int().Draw(t, "queued"), rapid.Int().Draw(t, "running"),
+		rapid.Int64().Draw(t, "sent"), rapid.Int64().Draw(t, "received"), drawTime(t)}
+}
+
+// drawRuns is nil where cases ran on this machine.
+func drawRuns(t *rapid.T) *Runs {
+	if rapid.Bool().Draw(t, "here") {
+		return nil
+	}
+	r := &Runs{Cached: rapid.Int().Draw(t, "cached"), Ran: rapid.Int().Draw(t, "ran"), Jobs: rapid.Int().Draw(t, "jobs"),
+		Sent: rapid.Int64().Draw(t, "sent"), Received: rapid.Int64().Draw(t, "received"), Asked: drawDuration(t, "asked"),
+		Queued: drawDuration(t, "queued"), QueuesTold: rapid.Int().Draw(t, "told"), QueueLeast: drawDuration(t, "least"), Took: drawDuration(t, "took"), Span: drawDuration(t, "span"),
+		Longest: LongestRun{drawName(t, "longest"), drawName(t, "on"), drawDuration(t, "longest")}}
+	for range rapid.IntRange(0, 2).Draw(t, "workers") {
+		r.Workers = append(r.Workers, Worker{drawName(t, "worker"), rapid.Int().Draw(t, "runs"), drawDuration(t, "took")})
+	}
+	return r
 }
 
 func drawNote(t *rapid.T) Event { return Note{drawWords(t, "text"), rapid.Bool().Draw(t, "warning")} }
@@ -204,7 +241,10 @@ func drawCase(t *rapid.T) Event {
 	c := Case{Name: drawName(t, "name"), Index: rapid.Int().Draw(t, "index"), Verdict: drawVerdict(t),
 		Ending: drawEnding(t, "ending"), GoldenEnding: drawEnding(t, "golden ending"),
 		Cost: outcome.Cost{CPU: drawDuration(t, "cpu"), Wall: drawDuration(t, "wall"), PeakRSS: rapid.Int64().Draw(t, "peak")},
-		More: rapid.Int().Draw(t, "more"), Why: drawWords(t, "why")}
+		More: rapid.Int().Draw(t, "more"), Why: drawWords(t, "why"), Remote: drawRemote(t)}
+	if !c.measured() {
+		c.Cost.CPU, c.Cost.PeakRSS = 0, 0
+	}
 	for range rapid.IntRange(0, 3).Draw(t, "differences") {
 		c.Differences = append(c.Differences, Difference{drawName(t, "part"), drawWords(t, "old"), drawWords(t, "now"),
 			drawWords(t, "diff"), rapid.Int().Draw(t, "hidden"), rapid.Bool().Draw(t, "binary")})
@@ -265,7 +305,7 @@ func drawFinished(t *rapid.T) Event {
 		Recorded: rapid.Int().Draw(t, "recorded"), NotRun: rapid.Int().Draw(t, "not run"),
 		Endings:     Endings{1, 2, 3, 4, 5, rapid.Int().Draw(t, "output limit")},
 		Interrupted: rapid.Bool().Draw(t, "interrupted"), Stopped: rapid.Int().Draw(t, "stopped"), Groups: rapid.Int().Draw(t, "groups"), ExitStatus: rapid.Int().Draw(t, "status"),
-		Wall: drawDuration(t, "wall"), CPU: drawDuration(t, "cpu"), OwnCPU: drawDuration(t, "own"), CoresBusy: rapid.Float64Range(0, 1e6).Draw(t, "cores")}
+		Wall: drawDuration(t, "wall"), CPU: drawDuration(t, "cpu"), OwnCPU: drawDuration(t, "own"), CoresBusy: rapid.Float64Range(0, 1e6).Draw(t, "cores"), Remote: drawRuns(t)}
 	for range rapid.IntRange(0, 2).Draw(t, "over") {
 		s.Over = append(s.Over, drawWords(t, "limit"))
 	}

@@ -56,7 +56,9 @@ func toWire(ev Event) any {
 	case CaseStarted:
 		return wireCaseStarted{"case_started", printed(ev.Name), ev.Pass, ev.At.UTC()}
 	case CaseRan:
-		return wireCaseRan{"case_ran", printed(ev.Name), ev.Pass, ev.Old, ev.Differs, millis(ev.CPU), millis(ev.Wall), millis(ev.Expected), ev.At.UTC()}
+		return wireCaseRan{"case_ran", printed(ev.Name), ev.Pass, ev.Old, ev.Differs, known(millis(ev.CPU), ev.Remote.measured()), millis(ev.Wall), millis(ev.Expected), toWireRemote(ev.Remote), ev.At.UTC()}
+	case Engine:
+		return engineToWire(ev)
 	case Note:
 		return wireNote{"note", readable.Text(ev.Text), ev.Warning}
 	case Case:
@@ -94,15 +96,13 @@ func caseToWire(c Case) wireCase {
 	w := wireCase{
 		Type: "case", Name: printed(c.Name), Index: c.Index, Verdict: verdictWord(c.Verdict),
 		Ending: toWireEnding(c.Ending), GoldenEnding: toWireEnding(c.GoldenEnding),
-		CPU: millis(c.Cost.CPU), Wall: millis(c.Cost.Wall), PeakRSS: c.Cost.PeakRSS,
+		CPU: known(millis(c.Cost.CPU), c.measured()), Wall: millis(c.Cost.Wall), PeakRSS: known(c.Cost.PeakRSS, c.measured()),
 		Differences: []wireDifference{}, More: c.More, Flaky: []printed{}, Why: readable.Text(c.Why),
+		Remote: toWireRemote(c.Remote),
 	}
 	for _, d := range c.Differences {
 		w.Differences = append(w.Differences, wireDifference{
 			printed(d.Part), readable.Text(d.Old), readable.Text(d.Now), readable.Text(d.Diff), d.Hidden, d.Binary})
-	}
-	if r := c.Remote; r != nil {
-		w.Remote = &wireRemote{r.Cached, printed(r.Worker), millis(r.Queued), millis(r.Ran), r.Measured}
 	}
 	for _, part := range c.Flaky {
 		w.Flaky = append(w.Flaky, printed(part))
@@ -116,8 +116,8 @@ func summaryToWire(s Summary) wireFinished {
 		Cases: s.Cases, Recorded: s.Recorded, NotRun: s.NotRun,
 		Verdicts: map[string]int{}, Endings: wireEndings(s.Endings),
 		Interrupted: s.Interrupted, Stopped: s.Stopped, Groups: s.Groups, ExitStatus: s.ExitStatus,
-		Wall: millis(s.Wall), CPU: millis(s.CPU), OwnCPU: millis(s.OwnCPU), CoresBusy: finite(s.CoresBusy), Over: texts(s.Over),
-		Remote: (*jsonRuns)(s.Remote),
+		Wall: millis(s.Wall), CPU: known(millis(s.CPU), s.measured()), OwnCPU: millis(s.OwnCPU), CoresBusy: finite(s.CoresBusy), Over: texts(s.Over),
+		Remote: toWireRuns(s.Remote),
 	}
 	for v, n := range s.Verdicts {
 		w.Verdicts[outcome.Verdict(v).Key()] = n

@@ -68,6 +68,7 @@ type page struct {
 	room     int // for excerpts, in bytes
 	notRun   []string
 	times    durationCounts
+	load     load
 	costs    *Cost
 }
 
@@ -84,11 +85,12 @@ type pageRow struct {
 func (p *page) Handle(ev Event) error {
 	switch ev := ev.(type) {
 	case Started:
-		p.started = ev
+		p.started, p.load = ev, load{from: ev.At}
 	case CaseRan:
 		if ev.Pass == 1 && !ev.Old {
-			p.times.add(ev.Name, ev.Wall)
+			p.times.add(ev.Name, ev.Wall, ev.Remote)
 		}
+		p.load.add(ev)
 	case Note:
 		if len(p.notes) == pageNotesMax {
 			p.moreNote++
@@ -119,7 +121,7 @@ func (p *page) take(c Case) (err error) {
 		return nil
 	}
 	row := pageRow{name: c.Name, index: c.Index, verdict: c.Verdict}
-	if row.gist, err = p.to.keep(gist(c)); err != nil {
+	if row.gist, err = p.to.keep(beside(gist(c), c.Remote.Words())); err != nil {
 		return err
 	}
 	if parts := pageParts(c); parts != nil {

@@ -14,11 +14,13 @@ type durationCounts struct {
 	counts  [durationSteps]int
 	runs    int
 	slowest []timed // the longest first
+	remote  bool
 }
 
 type timed struct {
-	name string
-	took time.Duration
+	name  string
+	took  time.Duration
+	where string
 }
 
 const (
@@ -27,8 +29,9 @@ const (
 	durationsShown = 20 // runs from which there is a chart
 )
 
-func (d *durationCounts) add(caseName string, took time.Duration) {
+func (d *durationCounts) add(caseName string, took time.Duration, r *Remote) {
 	d.runs++
+	d.remote = d.remote || r != nil
 	step := 0
 	for step < durationSteps-1 && took >= durationStep(step) {
 		step++
@@ -38,7 +41,7 @@ func (d *durationCounts) add(caseName string, took time.Duration) {
 		return
 	}
 	at, _ := slices.BinarySearchFunc(d.slowest, took, func(t timed, took time.Duration) int { return cmp.Compare(took, t.took) })
-	d.slowest = slices.Insert(d.slowest, at, timed{caseName, took})
+	d.slowest = slices.Insert(d.slowest, at, timed{caseName, took, r.Words()})
 	d.slowest = d.slowest[:min(len(d.slowest), slowestMax)]
 }
 
@@ -56,11 +59,13 @@ type durationChart struct {
 	Bars    []bar
 	Width   int
 	Height  int
-	Words   string
+	Caption string
+	Took    string // what the times are of
+	Remote  bool
 	Slowest []slowCase
 }
 
-type slowCase struct{ Name, Took string }
+type slowCase struct{ Name, Took, Where string }
 
 // A bar of a chart, in its own units.
 type bar struct {
@@ -88,7 +93,10 @@ func (d *durationCounts) chart() *durationChart {
 			first, last, most = min(first, i), i, max(most, n)
 		}
 	}
-	c := &durationChart{Height: barHead + barHeight + barFoot}
+	c := &durationChart{Height: barHead + barHeight + barFoot, Remote: d.remote, Took: "Wall time", Caption: "How many cases took how long, wall time of the first run"}
+	if d.remote {
+		c.Took, c.Caption = "Took", "How many cases took how long, the command alone in the first run; what was cached as it took when it ran"
+	}
 	for i := first; i <= last; i++ {
 		n := d.counts[i]
 		height := n * barHeight / most
@@ -103,7 +111,7 @@ func (d *durationCounts) chart() *durationChart {
 		c.Width = x + barWidth + barGap
 	}
 	for _, t := range d.slowest {
-		c.Slowest = append(c.Slowest, slowCase{name.Print(t.name), human(t.took)})
+		c.Slowest = append(c.Slowest, slowCase{name.Print(t.name), human(t.took), t.where})
 	}
 	return c
 }

@@ -26,6 +26,7 @@ type pageView struct {
 	MoreNotes   string
 	Causes      *pageCauses    // nil where there are none
 	Cost        *pageCost      // nil where none was told
+	Engine      *pageEngine    // nil where cases ran on this machine
 	Times       *durationChart // nil where there is too little to show
 	Cases       *pageCases
 	NotRun      []string
@@ -47,10 +48,14 @@ func (p *page) write(w io.Writer, s Summary) error {
 	if err != nil {
 		return err
 	}
+	engine, err := p.engine(s)
+	if err != nil {
+		return err
+	}
 	v := pageView{
 		pageLook: newPageLook(), Title: clipped(readable.Line(s.Command), 100) + ": " + title, Interrupted: s.brokeOff(),
 		Facts: p.facts(s), Hints: hintsFor(s), Bar: verdictBar(s),
-		Causes: p.newCauses(counted, cases, s), Cost: costs, Times: p.times.chart(),
+		Causes: p.newCauses(counted, cases, s), Cost: costs, Engine: engine, Times: p.times.chart(),
 		Cases: cases, NotRun: printable(p.notRun), NotRunTold: p.notRunTold(s),
 	}
 	for _, c := range countsOf(s) {
@@ -109,7 +114,14 @@ func (p *page) facts(s Summary) []fact {
 		add("Allowed", strings.Join(words, ", "))
 	}
 	add("Wall time", human(s.Wall))
-	if s.CPU > 0 {
+	switch {
+	case s.Remote != nil:
+		add("On the engine", s.Remote.counts())
+		if s.measured() {
+			add("CPU of the tool there", human(s.CPU))
+		}
+		add("CPU of muster itself", human(s.OwnCPU))
+	case s.CPU > 0:
 		add("CPU of the tool", human(s.CPU))
 		add("CPU of muster itself", human(s.OwnCPU))
 		add("Cores busy", strconv.FormatFloat(finite(s.CoresBusy), 'f', 2, 64)+", jobs "+strconv.Itoa(p.started.Jobs))

@@ -47,10 +47,10 @@ type jsonCase struct {
 
 // jsonRemote is what an engine said of the first run.
 type jsonRemote struct {
-	Cached bool    `json:"cached"`
-	Worker printed `json:"worker"`
-	Queued tenths  `json:"queued_ms"`
-	Ran    tenths  `json:"ran_ms"`
+	Cached bool         `json:"cached"`
+	Worker printed      `json:"worker"`
+	Queued told[tenths] `json:"queued_ms"`
+	Ran    tenths       `json:"ran_ms"`
 }
 
 // told is a figure, or null where nobody measured.
@@ -111,7 +111,7 @@ func toJSONCase(c Case) jsonCase {
 		CPU:        told[tenths]{tenths(c.Cost.CPU), unknown}, Wall: tenths(c.Cost.Wall), PeakRSS: told[int64]{c.Cost.PeakRSS, unknown},
 	}
 	if r := c.Remote; r != nil {
-		line.Remote = &jsonRemote{r.Cached, printed(r.Worker), tenths(r.Queued), tenths(r.Ran)}
+		line.Remote = &jsonRemote{r.Cached, printed(r.Worker), told[tenths]{tenths(r.Queued), !r.QueueTold}, tenths(r.Ran)}
 	}
 	return line
 }

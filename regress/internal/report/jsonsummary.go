@@ -58,10 +58,26 @@ type jsonRecordSummary struct {
 	Remote      *jsonRuns    `json:"remote,omitempty"`
 }
 
-// jsonRuns counts the runs on an engine.
+// jsonRuns is what the runs on an engine came to. All but the first line is of those that
+// were none of the cache's.
 type jsonRuns struct {
-	Cached int `json:"cached"`
-	Ran    int `json:"ran"`
+	Cached   int          `json:"cached"`
+	Ran      int          `json:"ran"`
+	Asked    tenths       `json:"asked_ms"`  // from asking for each to its result, together
+	Queued   told[tenths] `json:"queued_ms"` // of that until a worker took it
+	Took     tenths       `json:"ran_ms"`    // the commands alone
+	Workers  int          `json:"workers"`   // that were seen; 0 where they have no names
+	Sent     int64        `json:"sent_bytes"`
+	Received int64        `json:"received_bytes"`
+}
+
+func toJSONRuns(r *Runs) *jsonRuns {
+	if r == nil {
+		return nil
+	}
+	return &jsonRuns{
+		r.Cached, r.Ran, tenths(r.Asked), told[tenths]{tenths(r.Queued), r.QueuesTold < r.Ran}, tenths(r.Took), len(r.Workers), r.Sent, r.Received,
+	}
 }
 
 func toJSONSummary(s Summary, c *Cost) any {
@@ -75,7 +91,7 @@ func toJSONSummary(s Summary, c *Cost) any {
 			TimedOut: e.TimedOut, OutOfMemory: e.OutOfMemory, OutputLimit: e.OutputLimit,
 			Environment: v[outcome.Environment], NotRun: s.NotRun, Interrupted: s.Interrupted,
 			Wall: tenths(s.Wall), CPU: told[tenths]{tenths(s.CPU), !s.measured()}, OwnCPU: tenths(s.OwnCPU), CoresBusy: hundredths(s.CoresBusy),
-			Remote: (*jsonRuns)(s.Remote),
+			Remote: toJSONRuns(s.Remote),
 		}
 	}
 	return jsonSummary{
@@ -87,6 +103,6 @@ func toJSONSummary(s Summary, c *Cost) any {
 		Flaky: v[outcome.Flaky], New: v[outcome.New], Missing: v[outcome.Missing],
 		Environment: v[outcome.Environment], NotRun: s.NotRun, Interrupted: s.Interrupted, Groups: s.Groups,
 		Wall: tenths(s.Wall), CPU: told[tenths]{tenths(s.CPU), !s.measured()}, OwnCPU: tenths(s.OwnCPU), CoresBusy: hundredths(s.CoresBusy),
-		Cost: toJSONCost(c), Remote: (*jsonRuns)(s.Remote),
+		Cost: toJSONCost(c), Remote: toJSONRuns(s.Remote),
 	}
 }

@@ -40,6 +40,7 @@ type junit struct {
 	errors   int
 	skipped  int
 	detailed int // bytes of differences
+	where    junitWhere
 }
 
 // A piece is a test case among what is kept, and where it belongs.
@@ -72,6 +73,9 @@ func (j *junit) testcase(c Case) error {
 	var b strings.Builder
 	b.WriteString(testcaseTag(c.Name, c.Cost.Wall))
 	p := piece{index: c.Index}
+	if err := j.where.add(j.to, c); err != nil {
+		return err
+	}
 	switch {
 	case c.Verdict == outcome.Environment:
 		j.errors++
@@ -81,7 +85,7 @@ func (j *junit) testcase(c Case) error {
 		j.failures++
 		openElement(&b, "failure", c.Verdict, gist(c))
 		p.name, p.inner = c.Name, b.Len()
-		closeElement(&b, "failure", j.details(c))
+		closeElement(&b, "failure", whereLine(c.Remote)+j.details(c))
 	default:
 		b.WriteString("/>\n")
 	}
@@ -163,10 +167,10 @@ func (j *junit) write(w io.Writer, s Summary) error {
 	fmt.Fprintf(w, "%s<testsuites %s>\n", xml.Header, counts)
 	fmt.Fprintf(w, "  <testsuite %s skipped=\"%d\" timestamp=%s>\n", counts, j.skipped, attr(j.started.At.UTC().Format("2006-01-02T15:04:05")))
 	fmt.Fprintf(w, "    <properties>\n")
-	for _, p := range []struct{ name, value string }{
+	for _, p := range slices.Concat([]junitProperty{
 		{"run", readable.Line(s.Run)}, {"not_run", strconv.Itoa(s.NotRun)}, {"interrupted", strconv.FormatBool(s.Interrupted)},
 		{"groups", strconv.Itoa(s.Groups)},
-	} {
+	}, engineProperties(s.Remote)) {
 		fmt.Fprintf(w, "      <property name=%s value=%s/>\n", attr(p.name), attr(p.value))
 	}
 	fmt.Fprintf(w, "    </properties>\n")
@@ -174,6 +178,9 @@ func (j *junit) write(w io.Writer, s Summary) error {
 		if err := j.writePiece(w, p); err != nil {
 			return err
 		}
+	}
+	if err := j.where.write(w, j.to); err != nil {
+		return err
 	}
 	_, err := fmt.Fprintf(w, "  </testsuite>\n</testsuites>\n")
 	return err

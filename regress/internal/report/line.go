@@ -54,10 +54,20 @@ func (t *tally) line(now time.Time, columns int, p palette) string {
 	}
 	l := lineBuilder{room: columns}
 	l.add(t.label(), p, bold)
+	if doing := t.engine.doing(now); doing != "" {
+		l.add(shorten(doing, max(l.room-len(fieldGap), nameColumnsMin)), p, "")
+		return l.b.String()
+	}
+	if t.engine.known {
+		busy = t.engine.flight()
+	}
 	l.add(t.position(), p, "")
 	l.add(perTime(perSecond), p, "")
 	l.add(busy, p, "")
 	l.add(t.eta(now, perSecond), p, "")
+	if share := t.engine.share(); share != "" {
+		l.add(share, p, "")
+	}
 	if t.differs > 0 {
 		l.add(t.differing(), p, yellow)
 	}

@@ -35,6 +35,10 @@ func (l *liveProgress) Handle(ev Event) error {
 	switch ev.(type) {
 	case Started:
 		return l.start()
+	case Engine:
+		if l.lines == nil {
+			return l.start()
+		}
 	case Finished:
 		return l.stop()
 	}

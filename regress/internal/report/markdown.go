@@ -43,7 +43,7 @@ type markdown struct {
 	started  Started
 	warnings []string
 	changed  []Case                      // the first ones
-	others   [outcome.Identical][]string // the first names by verdict
+	others   [outcome.Identical][]string // the first cases by verdict, in Markdown
 	groups   []Group
 	all      int // groups
 	costs    *Cost
@@ -86,7 +86,7 @@ func (m *markdown) take(c Case) {
 		m.changed = append(m.changed, c)
 	}
 	if c.Verdict != outcome.Changed && len(m.others[c.Verdict]) < markdownCasesMax {
-		m.others[c.Verdict] = append(m.others[c.Verdict], c.Name)
+		m.others[c.Verdict] = append(m.others[c.Verdict], strings.TrimSpace(literal(name.Print(c.Name))+" "+inline(c.Remote.Words())))
 	}
 }
 
@@ -106,6 +106,7 @@ func (m *markdown) text(s Summary) string {
 	}
 	b.add("\n")
 	m.cost(b)
+	m.engine(b, s.Remote)
 	m.causes(b, s)
 	m.differences(b, s)
 	m.named(b, s)
@@ -136,6 +137,18 @@ func (m *markdown) cost(b *boundedMarkdown) {
 		}
 		b.add(strings.Join(lines, "<br>\n") + "\n\n")
 	}
+}
+
+// engine says what the runs on an engine came to, as the terminal does.
+func (m *markdown) engine(b *boundedMarkdown, r *Runs) {
+	if r == nil {
+		return
+	}
+	lines := r.lines()
+	for i, line := range lines {
+		lines[i] = inline(line)
+	}
+	b.add("engine: " + strings.Join(lines, "<br>\n") + "\n\n")
 }
 
 // causes is a table of them.
@@ -180,7 +193,7 @@ func (m *markdown) differences(b *boundedMarkdown, s Summary) {
 				parts.WriteString(fenced(d.Diff))
 			}
 		}
-		b.add(folded(c.Verdict.String()+" "+literal(name.Print(c.Name)), parts.String()))
+		b.add(folded(strings.TrimSpace(c.Verdict.String()+" "+literal(name.Print(c.Name))+" "+inline(c.Remote.Words())), parts.String()))
 	}
 	if more := s.Verdicts.NotIdentical() - len(m.changed); len(m.changed) > 0 && more > 0 {
 		b.add("… and " + readable.Count(more, "case") + " more: `muster show NAME`\n\n")
@@ -195,7 +208,7 @@ func (m *markdown) named(b *boundedMarkdown, s Summary) {
 		}
 		var list strings.Builder
 		for _, n := range names {
-			list.WriteString("- " + literal(name.Print(n)) + "\n")
+			list.WriteString("- " + n + "\n")
 		}
 		if more := s.Verdicts[v] - len(names); more > 0 {
 			list.WriteString("- … and " + readable.Number(more) + " more\n")
@@ -218,7 +231,7 @@ func (m *markdown) tail(s Summary, left int) string {
 	if next.Len() > 0 {
 		b.add("Next:\n\n" + next.String())
 	}
-	b.add("\nwall " + human(s.Wall) + ", CPU " + human(s.CPU))
+	b.add("\nwall " + human(s.Wall) + tookIn(s))
 	if s.Run != "" {
 		b.add(", run " + literal(s.Run))
 	}
@@ -227,6 +240,18 @@ func (m *markdown) tail(s Summary, left int) string {
 	}
 	b.add("\n")
 	return b.String()
+}
+
+// tookIn is what a run took besides time, here or on an engine.
+func tookIn(s Summary) string {
+	if s.Remote == nil {
+		return ", CPU " + human(s.CPU)
+	}
+	text := ", on the engine " + s.Remote.counts()
+	if s.measured() {
+		text += ", CPU " + human(s.CPU) + " there"
+	}
+	return text
 }
 
 // boundedMarkdown takes whole pieces while there is room, and counts the others.

@@ -68,6 +68,7 @@ type tally struct {
 	last             time.Time // At of the latest event
 	samples          window
 	running          map[run]time.Time // since when
+	engine           engineTally
 }
 
 // A run of a case is told apart by its pass: two runs of one case may be under
@@ -95,6 +96,11 @@ func (t *tally) handle(ev Event) {
 		t.last = ev.At
 	case CaseRan:
 		t.ran(ev)
+	case Engine:
+		t.last = ev.At
+		if t.engine.handle(ev); t.command == "" {
+			t.command = readable.Line(ev.Command)
+		}
 	}
 }
 
@@ -102,6 +108,7 @@ func (t *tally) begin(pass, done, total int, at time.Time) {
 	t.pass, t.done, t.total, t.cpu, t.last = pass, done, total, 0, at
 	t.expected, t.ofThat = 0, 0
 	t.samples = window{}
+	t.engine.begin()
 	t.samples.add(sample{at: at, done: done})
 }
 
@@ -122,6 +129,7 @@ func (t *tally) ran(ev CaseRan) {
 	t.cpu += ev.CPU
 	t.ofThat += ev.Expected
 	t.samples.add(sample{ev.At, t.done, t.cpu, t.ofThat})
+	t.engine.ran(ev)
 }
 
 // rate returns runs per second and cores busy, as of late; 0 is unknown.
@@ -143,6 +151,9 @@ func (t *tally) remaining(now time.Time, perSecond float64) (time.Duration, bool
 	from := t.samples.base(t.done)
 	if done := t.ofThat - from.expected; t.expected > 0 && done > 0 {
 		seconds = float64(max(0, t.expected-t.ofThat)) / float64(done) * now.Sub(from.at).Seconds()
+	}
+	if left, ok := t.engine.remaining(now, t.total-t.done, max(0, t.expected-t.ofThat)); ok {
+		seconds = left
 	}
 	const secondsMax = 1000 * 3600
 	if seconds < 0 || seconds > secondsMax {

@@ -35,12 +35,6 @@ type Summary struct {
 	Remote      *Runs    // on an engine; nil where the cases ran on this machine
 }
 
-// Runs counts runs on an engine.
-type Runs struct {
-	Cached int // the engine knew what comes of it
-	Ran    int
-}
-
 // measured reports whether what the tool took is known, of some runs at least.
 func (s Summary) measured() bool { return s.Remote == nil || s.CPU > 0 }
 

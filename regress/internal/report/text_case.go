@@ -21,35 +21,8 @@ func (r *results) caseLine(c Case) string {
 	if c.Verdict == outcome.Identical && c.Ending != nil && !c.Ending.Success() { // alike, but not well
 		words = strings.TrimRight(c.Ending.String()+"  "+words, " ")
 	}
-	if where := c.Remote.Words(); where != "" {
-		words = strings.TrimLeft(words+"  ", " ") + where
-	}
-	return r.heading(c, name.Print(c.Name), words)
+	return r.heading(c, name.Print(c.Name), beside(words, c.Remote.Words()))
 }
-
-// Words say where a case ran; "" = on this machine.
-func (r *Remote) Words() string {
-	switch {
-	case r == nil:
-		return ""
-	case r.Cached:
-		return "cached"
-	}
-	text := "ran"
-	if r.Worker != "" {
-		text += " on " + shorten(readable.Line(r.Worker), workerColumnsMax)
-	}
-	if r.Queued > 0 {
-		text += ", queued " + human(r.Queued)
-	}
-	if r.Ran > 0 {
-		text += ", took " + human(r.Ran)
-	}
-	return text
-}
-
-// workerColumnsMax bounds the name of a worker, which may have an ID of its own in it.
-const workerColumnsMax = 24
 
 func (r *results) heading(c Case, title, words string) string {
 	verdict := r.paint.paint(colourOf(c.Verdict), fmt.Sprintf("%-*s", verdictColumns, c.Verdict))
@@ -108,7 +81,7 @@ func oldToNow(d Difference) string {
 
 // caseWhole is a case with its differences, each bounded and all together too.
 func (r *results) caseWhole(c Case) string {
-	return r.heading(c, r.paint.paint(bold, name.Print(c.Name)), endings(c)) + r.details(c)
+	return r.heading(c, r.paint.paint(bold, name.Print(c.Name)), beside(endings(c), c.Remote.Words())) + r.details(c)
 }
 
 // endings says how a case ended then and now, if that differs.

@@ -102,8 +102,8 @@ func took(s Summary) string {
 		if s.measured() {
 			cpu = ", CPU " + human(s.CPU) + " there"
 		}
-		return fmt.Sprintf("wall %s, on the engine %s, %s of them cached%s, muster itself %s of CPU\n",
-			human(s.Wall), readable.Count(r.Cached+r.Ran, "run"), readable.Number(r.Cached), cpu, human(s.OwnCPU))
+		return fmt.Sprintf("wall %s, on the engine %s%s, muster itself %s of CPU\nengine: %s\n",
+			human(s.Wall), r.counts(), cpu, human(s.OwnCPU), strings.Join(r.lines(), "\n        "))
 	}
 	return fmt.Sprintf("wall %s, CPU %s, %s cores busy, muster itself %s of CPU\n",
 		human(s.Wall), human(s.CPU), strconv.FormatFloat(finite(s.CoresBusy), 'f', 2, 64), human(s.OwnCPU))

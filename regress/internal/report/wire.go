@@ -56,15 +56,16 @@ type wireCaseStarted struct {
 }
 
 type wireCaseRan struct {
-	Type     string    `json:"type"`
-	Name     printed   `json:"name"`
-	Pass     int       `json:"pass"`
-	Old      bool      `json:"old,omitzero"`
-	Differs  bool      `json:"differs"`
-	CPU      millis    `json:"cpu_ms"`
-	Wall     millis    `json:"wall_ms"`
-	Expected millis    `json:"expected_ms,omitzero"`
-	At       time.Time `json:"at"`
+	Type     string      `json:"type"`
+	Name     printed     `json:"name"`
+	Pass     int         `json:"pass"`
+	Old      bool        `json:"old,omitzero"`
+	Differs  bool        `json:"differs"`
+	CPU      *millis     `json:"cpu_ms"` // null where an engine does not tell
+	Wall     millis      `json:"wall_ms"`
+	Expected millis      `json:"expected_ms,omitzero"`
+	Remote   *wireRemote `json:"remote,omitempty"`
+	At       time.Time   `json:"at"`
 }
 
 type wireNote struct {
@@ -80,22 +81,14 @@ type wireCase struct {
 	Verdict      verdictWord      `json:"verdict"`
 	Ending       *wireEnding      `json:"ending"`
 	GoldenEnding *wireEnding      `json:"golden_ending"`
-	CPU          millis           `json:"cpu_ms"`
+	CPU          *millis          `json:"cpu_ms"` // this and the peak are null where an engine does not tell
 	Wall         millis           `json:"wall_ms"`
-	PeakRSS      int64            `json:"peak_rss_kib"`
+	PeakRSS      *int64           `json:"peak_rss_kib"`
 	Differences  []wireDifference `json:"differences"`
 	More         int              `json:"more_differences"`
 	Flaky        []printed        `json:"flaky"`
 	Why          string           `json:"why"`
 	Remote       *wireRemote      `json:"remote,omitempty"`
-}
-
-type wireRemote struct {
-	Cached   bool    `json:"cached"`
-	Worker   printed `json:"worker"`
-	Queued   millis  `json:"queued_ms"`
-	Ran      millis  `json:"ran_ms"`
-	Measured bool    `json:"measured"`
 }
 
 type wireNotRun struct {
@@ -144,11 +137,11 @@ type wireFinished struct {
 	Groups      int            `json:"groups"`
 	ExitStatus  int            `json:"exit_status"`
 	Wall        millis         `json:"wall_ms"`
-	CPU         millis         `json:"cpu_ms"`
+	CPU         *millis        `json:"cpu_ms"`
 	OwnCPU      millis         `json:"own_cpu_ms"`
 	CoresBusy   float64        `json:"cores_busy"`
 	Over        []string       `json:"over,omitempty"`
-	Remote      *jsonRuns      `json:"remote,omitempty"`
+	Remote      *wireRuns      `json:"remote,omitempty"`
 }
 
 type wireEndings struct {
@@ -221,6 +214,22 @@ func (p *printed) UnmarshalText(text []byte) error {
 // A millis is a duration as a number of milliseconds, exact to the nanosecond
 // up to 26 days.
 type millis time.Duration
+
+// known is a figure, or null where it is none.
+func known[T any](figure T, told bool) *T {
+	if !told {
+		return nil
+	}
+	return &figure
+}
+
+// figure is what known took; 0 of null.
+func figure[T any](known *T) (f T) {
+	if known != nil {
+		f = *known
+	}
+	return f
+}
 
 func (m millis) duration() time.Duration { return time.Duration(m) }
 

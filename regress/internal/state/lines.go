@@ -2,6 +2,7 @@ package state
 
 import (
 	"encoding/base64"
+	"encoding/json"
 	"strconv"
 
 	"muster/regress/internal/fault"
@@ -23,11 +24,13 @@ type Line struct {
 
 // Remote is what an engine said of a run.
 type Remote struct {
-	Cached   bool   `json:"cached"`
-	Worker   string `json:"worker"`
-	Queued   int64  `json:"queued_ns"`
-	Ran      int64  `json:"ran_ns"`
-	Measured bool   `json:"measured"`
+	Cached    bool   `json:"cached"`
+	Worker    string `json:"worker"`
+	Queued    int64  `json:"queued_ns"`
+	QueueTold bool   `json:"queue_told"`
+	Ran       int64  `json:"ran_ns"`
+	Measured  bool   `json:"measured"`
+	Asked     int64  `json:"asked_ns"`
 }
 
 // Lines appends to a run's cases.jsonl. One goroutine uses it.
@@ -80,6 +83,13 @@ func (l *Line) appendTo(b []byte) ([]byte, error) {
 		b = append(b, f.key...)
 		b = append(b, '"', ':')
 		b = strconv.AppendInt(b, f.value, 10)
+	}
+	if l.Remote != nil {
+		said, err := json.Marshal(l.Remote)
+		if err != nil {
+			return nil, err
+		}
+		b = append(append(b, `,"remote":`...), said...)
 	}
 	return append(b, '}', '\n'), nil
 }

@@ -2,6 +2,7 @@ package local
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -126,6 +127,8 @@ func folders() []deed {
 		{"removed and made again", "rm -r inc; mkdir inc; echo n > inc/n", []string{inc[0], inc[1], `inc/n "n\n"`}},
 		{"a file for a folder", "rm -r inc; echo n > inc", append([]string{`inc "n\n"`}, inc...)},
 		{"a link for a folder", "rm -r inc; ln -s other inc", append([]string{"inc -> other"}, inc...)},
+		{"a link to where a folder went", "mv inc x; ln -s x inc", append([]string{"inc -> x"}, append(slices.Clone(inc),
+			`x/HDR_b.h "header b\n"`, `x/deep/HDR_c.h "header c\n"`)...)},
 		{"a folder for a header", "rm HDR_a.h; mkdir HDR_a.h; echo n > HDR_a.h/n", []string{"HDR_a.h gone", `HDR_a.h/n "n\n"`}},
 		{"a folder for the source", "rm $1; mkdir $1", gone("sub/two.c")},
 		{"shut folders", "mkdir x; echo n > x/n; chmod 000 x inc sub", []string{`x/n "n\n"`}},

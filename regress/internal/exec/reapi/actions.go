@@ -65,7 +65,7 @@ func NewActions(g *Given, b *bundle.Bundle, s Setting) (*Actions, error) {
 	if err != nil {
 		return nil, fault.Inputf("what all cases are given cannot be sent to an engine: %w", err)
 	}
-	s.Env = environment(s.Env)
+	s.Env = environment(s.Env, b.LocalePath())
 	return &Actions{given: g, bundle: b, s: s, root: root}, nil
 }
 
@@ -99,9 +99,10 @@ type Action struct {
 	Digest blob.Digest
 	Blobs  []blob.Blob // that it needs beside the shared ones
 
-	job  exec.Job
-	s    *Setting
-	work *tree.Folder // as the case finds it
+	job   exec.Job
+	s     *Setting
+	work  *tree.Folder // as the case finds it
+	asked []string     // output paths
 }
 
 // Of makes the action of a case. What it costs is to read the source and to make the
@@ -136,7 +137,7 @@ func (a *Actions) action(job exec.Job, source blob.Blob, c tree.Command, run Run
 	return &Action{
 		Digest: action.Digest,
 		Blobs:  append(messages, source, command, action),
-		job:    job, s: &a.s, work: root.Sub(workFolder),
+		job:    job, s: &a.s, work: root.Sub(workFolder), asked: c.Outputs,
 	}, nil
 }
 
@@ -175,14 +176,17 @@ func (w Whole) paths() []string {
 	return nil
 }
 
+const usualLocale = "LC_ALL=C.UTF-8"
+
 // environment is what a case finds on a worker; extra wins. PATH is not the caller's, which
 // is of another machine. An engine has no empty home for each case; sandboxes have a /tmp.
-func environment(extra []string) []string {
+// locales is where the data of the usual locale are, if they travel.
+func environment(extra []string, locales string) []string {
 	env := []string{
 		"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
 		"HOME=/tmp",
 		"TMPDIR=/tmp",
-		"LC_ALL=C.UTF-8",
+		usualLocale,
 		"TZ=UTC",
 		"SOURCE_DATE_EPOCH=1577836800",
 	}
@@ -190,6 +194,9 @@ func environment(extra []string) []string {
 		key, _, _ := strings.Cut(kv, "=")
 		env = slices.DeleteFunc(env, func(have string) bool { return strings.HasPrefix(have, key+"=") })
 		env = append(env, kv)
+	}
+	if locales != "" && slices.Contains(env, usualLocale) && !slices.ContainsFunc(env, func(kv string) bool { return strings.HasPrefix(kv, "LOCPATH=") }) {
+		env = append(env, "LOCPATH="+locales) // of another locale a worker may have the data
 	}
 	return env
 }

@@ -22,14 +22,29 @@ import (
 	"muster/regress/lane"
 )
 
-// engine starts the one that scripts/remote-engine installs, and connects to it.
+// engine starts the one that scripts/remote-engine installs, and connects to it; or it
+// connects to another, whose workers have gcc, at the address of MUSTER_TEST_ENGINE.
 func engine(t *testing.T) *client.Client {
+	t.Helper()
+	url := os.Getenv("MUSTER_TEST_ENGINE")
+	if url == "" {
+		url = "grpc://" + ownEngine(t)
+	}
+	c, err := client.Dial(t.Context(), client.Options{URL: url, Jobs: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+func ownEngine(t *testing.T) (address string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	address := l.Addr().String()
+	address = l.Addr().String()
 	_, port, _ := net.SplitHostPort(address)
 	l.Close()
 	var said bytes.Buffer
@@ -59,12 +74,7 @@ func engine(t *testing.T) *client.Client {
 		case <-time.After(10 * time.Millisecond):
 		}
 	}
-	c, err := client.Dial(t.Context(), client.Options{URL: "grpc://" + address, Jobs: 4})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(c.Close)
-	return c
+	return address
 }
 
 // What tools may do in their work folder, and how they may end.
@@ -80,6 +90,8 @@ var deeds = []string{
 	"ln -s HDR_a.h l; ln -s /etc/passwd abs; ln -s none dangling; ln HDR_a.h hard; mkfifo p",
 	"rm HDR_a.h; mkdir HDR_a.h; echo 1 >HDR_a.h/x",
 	"rm -r inc; echo f >inc",
+	"mv inc x; ln -s x inc",
+	"rm -r inc; ln -s sub inc; mkdir sub; cp HDR_a.h sub/HDR_b.h",
 	"echo s >f; chmod 755 f; echo t >g; chmod 0 g; umask 077; mkdir d; echo 1 >d/x; chmod 0 d",
 	"echo error >&2; echo output; exit 7",
 	"kill -SEGV $$",
@@ -89,6 +101,7 @@ var deeds = []string{
 	"rm -rf ../work/*",
 	"cat; echo 'a b' >'sp ace'; echo u >é",
 	"echo $0 $#; umask; ulimit -n",
+	`echo x >"$(printf 'o\377')"; ln -s "$(printf 'to\376')" "$(printf 'l\375')"; mkdir "$(printf 'd\374')"; echo y >"$(printf 'd\374/f')"`,
 }
 
 // The same case has the same outcome on an engine as in a lane.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"time"
 
 	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
 	"google.golang.org/grpc/codes"
@@ -29,6 +30,7 @@ type Came struct {
 	Result   *repb.ActionResult
 	TimedOut bool // the engine ended it at the action's timeout
 	Cached   bool
+	Asked    time.Duration // until it came, of what was executed; 0 = not known
 }
 
 // CameOf takes what counts from a response. One that has no result of the command is of
@@ -67,11 +69,13 @@ func (a *Action) Result(ctx context.Context, c Came, contents Contents) (*exec.R
 	case err != nil:
 		return nil, fault.Environmentf("what the engine says of %s: %w", name.Print(a.job.Source.Name), err)
 	}
-	if t.over && ending.Kind != outcome.TimedOut {
+	if t.over { // also of one that was out of time: a lane would have ended it before
 		ending = outcome.Ending{Kind: outcome.OutputLimit}
 	}
 	cost, remote := figures(c.Result.GetExecutionMetadata())
-	remote.Cached = c.Cached
+	if remote.Cached = c.Cached; !c.Cached {
+		measured(&remote, c)
+	}
 	r := exec.NewResult(outcome.Outcome{Ending: ending, Parts: t.parts}, cost, exec.NoLane, t.kept, nil)
 	r.Remote = &remote
 	return r, nil
@@ -97,6 +101,24 @@ func (a *Action) ending(c Came) (outcome.Ending, error) {
 		return outcome.Ending{Kind: outcome.Signalled, Code: code - signalBase}, nil
 	}
 	return outcome.Ending{Kind: outcome.Exited, Code: code}, nil
+}
+
+// OneStatus reports whether engines give two endings by the same exit status: a signal, and
+// an exit that a shell would make of it.
+func OneStatus(a, b outcome.Ending) bool {
+	status, ok := statusOf(a)
+	other, ok2 := statusOf(b)
+	return ok && ok2 && status == other
+}
+
+func statusOf(e outcome.Ending) (code int, ok bool) {
+	switch e.Kind {
+	case outcome.Exited:
+		return e.Code, true
+	case outcome.Signalled:
+		return signalBase + e.Code, true
+	}
+	return 0, false
 }
 
 // taking is a result in the making. Its parts come in their final order.
@@ -134,7 +156,7 @@ func (t *taking) stream(place outcome.Place, raw []byte, d *repb.Digest) error {
 }
 
 func (t *taking) files(c Came) error {
-	compare := tree.Compare{Given: t.work, Whole: t.s.Whole != NotWhole, Read: t.contents.Read}
+	compare := tree.Compare{Given: t.work, Whole: t.s.Whole != NotWhole, Asked: t.asked, Read: t.contents.Read}
 	left, err := compare.Files(t.ctx, c.Result)
 	switch {
 	case errors.Is(err, tree.ErrTooMany):

@@ -255,13 +255,41 @@ func TestFigures(t *testing.T) {
 			t.Fatal(err)
 		}
 		measured := name == "Buildbarn" || name == "buildbox"
-		want := exec.Remote{Worker: "w7", Queued: 3 * time.Second, Ran: 5 * time.Second, Measured: measured}
+		want := exec.Remote{Worker: "w7", Queued: 3 * time.Second, QueueTold: true, Ran: 5 * time.Second, Measured: measured}
 		cost := outcome.Cost{Wall: 5 * time.Second}
 		if measured {
 			cost.CPU, cost.PeakRSS = 1500*time.Millisecond, 2048
 		}
 		if *got.Remote != want || got.Cost != cost {
 			t.Errorf("%s: %+v, %+v", name, *got.Remote, got.Cost)
+		}
+	}
+}
+
+// Where the engine does not say since when a run waited, what no worker had of the time counts
+// as that. Of what is cached, nothing was measured here.
+func TestQueueThatIsNotTold(t *testing.T) {
+	second := func(n int64) *timestamppb.Timestamp { return &timestamppb.Timestamp{Seconds: n} }
+	busy := &repb.ExecutedActionMetadata{WorkerStartTimestamp: second(13), WorkerCompletedTimestamp: second(20)}
+	for name, c := range map[string]struct {
+		said *repb.ExecutedActionMetadata
+		came reapi.Came
+		want exec.Remote
+	}{
+		"by the clock here": {busy, reapi.Came{Asked: 9 * time.Second}, exec.Remote{Queued: 2 * time.Second, QueueTold: true, Asked: 9 * time.Second}},
+		"clocks that run":   {busy, reapi.Came{Asked: 6 * time.Second}, exec.Remote{QueueTold: true, Asked: 6 * time.Second}},
+		"cached":            {busy, reapi.Came{Asked: 9 * time.Second, Cached: true}, exec.Remote{Cached: true}},
+		"nothing is said":   {nil, reapi.Came{Asked: 9 * time.Second}, exec.Remote{Asked: 9 * time.Second}},
+	} {
+		s := store{}
+		c.came.Result = s.left(t, nil)
+		c.came.Result.ExecutionMetadata = c.said
+		got, err := of(t, setting(), tool()).Result(t.Context(), c.came, s.contents())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if *got.Remote != c.want {
+			t.Errorf("%s: %+v, want %+v", name, *got.Remote, c.want)
 		}
 	}
 }
@@ -297,6 +325,7 @@ func TestFiguresThatCannotBe(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		got.Remote.QueueTold = false // whether or not
 		if got.Cost != (outcome.Cost{}) || *got.Remote != (exec.Remote{Worker: strings.Repeat("é", 100) + "…"}) {
 			t.Errorf("%s: %+v, %+v", name, *got.Remote, got.Cost)
 		}

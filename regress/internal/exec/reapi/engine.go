@@ -33,6 +33,9 @@ func Dial(ctx context.Context, p Place) (*Connection, error) {
 	return &Connection{c}, nil
 }
 
+// Traffic is how many bytes went to the engine and came from it, by all of its runs.
+func (c *Connection) Traffic() (sent, received int64) { return c.client.Traffic() }
+
 // Unreachable reports whether Dial failed because there is no engine that answers.
 func Unreachable(err error) bool { return client.Unreachable(err) }
 
@@ -54,8 +57,12 @@ type Options struct {
 	// workers at its beginning; nil = COMMAND --version.
 	Preflight []string
 	Note      func(string) // hears once what the user may want to know
+	Doing     func(string) // hears what is done before the first case, as it begins
 	Partial   func() error // called once where the engine does not give back the whole work folder
 }
+
+// aheadPart is for how many executions one more case is enough to have ready.
+const aheadPart = 8
 
 // Engine runs cases on an engine of the Remote Execution API. It is an exec.Executor.
 type Engine struct {
@@ -63,6 +70,9 @@ type Engine struct {
 	client    *client.Client
 	given     *Given
 	executing *semaphore.Weighted
+	room      *semaphore.Weighted // what is sent and executed, or one alone
+	stages    stages
+	ahead     ahead
 
 	mu       sync.Mutex // held while a command is made ready
 	commands map[*exec.Command]*ready
@@ -82,12 +92,16 @@ type ready struct {
 // Start reads what all cases are given, sends it, and has the commands show that they run
 // on the engine. An error says in the words of the engine or the tool why one does not.
 func (c *Connection) Start(ctx context.Context, o Options) (*Engine, error) {
+	if o.Doing == nil {
+		o.Doing = func(string) {}
+	}
 	e := &Engine{
-		o: o, client: c.client, executing: semaphore.NewWeighted(int64(max(1, o.Jobs))),
-		commands: map[*exec.Command]*ready{},
+		o: o, client: c.client, executing: semaphore.NewWeighted(int64(max(1, o.Jobs))), room: semaphore.NewWeighted(roomMax),
+		ahead: ahead{enough: o.Jobs / aheadPart}, commands: map[*exec.Command]*ready{},
 	}
 	e.o.Setting.Before21 = c.client.Before21()
 	var err error
+	o.Doing("reading what all cases are given")
 	if e.given, err = ReadGiven(ctx, o.Corpus); err != nil {
 		return nil, err
 	}
@@ -144,6 +158,9 @@ func (e *Engine) RunAll(ctx context.Context, b exec.Batch) int {
 func (e *Engine) Run(ctx context.Context, job exec.Job) (*exec.Result, error) {
 	actions, err := e.actionsFor(ctx, job.Command)
 	if err != nil {
+		return nil, err
+	}
+	if err := e.ahead.pass(ctx); err != nil {
 		return nil, err
 	}
 	a, err := actions.Of(job, Run{})

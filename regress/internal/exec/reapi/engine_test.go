@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -131,6 +132,7 @@ type started struct {
 	*reapi.Engine
 	*worker
 	cases   []exec.Job
+	conn    *reapi.Connection
 	partial int // how often it was told that the whole folder is not to be had
 }
 
@@ -151,7 +153,7 @@ func (w *worker) start(change func(*reapi.Options)) (*started, error) {
 		w.Fatal(err)
 	}
 	w.Cleanup(c.Close)
-	s, command := &started{worker: w}, tool()
+	s, command := &started{worker: w, conn: c}, tool()
 	corpus := opened(w.T, flat)
 	for _, e := range corpus.Cases() {
 		s.cases = append(s.cases, exec.Job{Source: e, Command: command, Avoid: exec.NoLane})
@@ -159,6 +161,7 @@ func (w *worker) start(change func(*reapi.Options)) (*started, error) {
 	o := reapi.Options{
 		Corpus: corpus, Commands: []*exec.Command{command}, Jobs: 4,
 		Setting: reapi.Setting{Timeout: time.Minute, OutputMax: 1 << 20},
+		Doing:   func(string) {},
 		Partial: func() error { s.partial++; return nil },
 	}
 	if change != nil {
@@ -236,6 +239,25 @@ func TestRunsOnceUnlessFresh(t *testing.T) {
 	}
 }
 
+// A result that the engine knows and cannot read is made once more; trouble is not passed over.
+func TestKnownAndUnreadable(t *testing.T) {
+	w := newWorker(t, enginetest.Options{})
+	s := w.mustStart(nil)
+	s.wants(s.cases[0], false)
+	code := codes.Unknown
+	w.storm(func(c enginetest.Call) error {
+		if c.Method == "GetActionResult" {
+			return status.Error(code, "what is this")
+		}
+		return nil
+	})
+	s.wants(s.cases[0], false)
+	code = codes.PermissionDenied
+	if r, err := s.Run(t.Context(), s.cases[0]); fault.ClassOf(err) != fault.Environment {
+		t.Errorf("%v, %v", r, err)
+	}
+}
+
 // Whichever way the engine has to give the whole folder is found.
 func TestWholeFolder(t *testing.T) {
 	for _, whole := range []string{"", ".", "no way"} {
@@ -252,16 +274,18 @@ func TestWholeFolder(t *testing.T) {
 }
 
 func TestWholeFolderRefused(t *testing.T) {
-	w := newWorker(t, enginetest.Options{})
-	w.storm(func(c enginetest.Call) error {
-		if c.Method == "Execute" && c.Number == 1 && c.Moment == enginetest.Begin {
-			return status.Error(codes.InvalidArgument, "an empty output path")
+	for _, code := range []codes.Code{codes.InvalidArgument, codes.Unimplemented, codes.Internal} {
+		w := newWorker(t, enginetest.Options{})
+		w.storm(func(c enginetest.Call) error {
+			if c.Method == "Execute" && c.Number == 1 && c.Moment == enginetest.Begin {
+				return status.Error(code, "an empty output path")
+			}
+			return nil
+		})
+		s := w.mustStart(nil)
+		if !s.Whole() {
+			t.Errorf("%v: it gives the whole folder by another name", code)
 		}
-		return nil
-	})
-	s := w.mustStart(nil)
-	if !s.Whole() {
-		t.Error("it gives the whole folder by another name")
 	}
 }
 
@@ -407,5 +431,48 @@ func TestInterrupted(t *testing.T) {
 		r.Release() // it was quicker
 	} else if fault.ClassOf(err) != fault.Interrupted {
 		t.Errorf("%v", err)
+	}
+}
+
+// While a run is under way the engine's stage is known, and afterwards how long it took and
+// what went over the network.
+func TestStateOfRuns(t *testing.T) {
+	w := newWorker(t, enginetest.Options{})
+	running, end := make(chan struct{}), make(chan struct{})
+	w.tool = func(arguments []string) *repb.ExecuteResponse {
+		if !slices.Contains(arguments, "--version") {
+			close(running)
+			<-end
+		}
+		return nil
+	}
+	var did []string
+	s := w.mustStart(func(o *reapi.Options) { o.Doing = func(what string) { did = append(did, what) } })
+	if all := strings.Join(did, "; "); !strings.Contains(all, "sending what all cases share, ") || !strings.Contains(all, "its preflight, /usr/bin/cc --version") {
+		t.Errorf("it said that it did %q", did)
+	}
+	done := make(chan *exec.Result)
+	go func() {
+		defer close(done)
+		r, err := s.Run(t.Context(), s.cases[0])
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		done <- r
+	}()
+	<-running
+	// The stage comes on its own: it is waited for.
+	for s.State() != (reapi.State{Asked: 1, Running: 1}) && t.Context().Err() == nil {
+		runtime.Gosched()
+	}
+	close(end)
+	r := <-done
+	if r == nil || r.Remote.Asked <= 0 || s.State() != (reapi.State{}) {
+		t.Fatalf("%+v, and then %+v", r, s.State())
+	}
+	r.Release()
+	if sent, received := s.conn.Traffic(); sent < 100 || received < 100 {
+		t.Errorf("%d bytes sent, %d received", sent, received)
 	}
 }

@@ -19,9 +19,10 @@ import (
 // in messages of some engines alone.
 func figures(m *repb.ExecutedActionMetadata) (outcome.Cost, exec.Remote) {
 	r := exec.Remote{
-		Worker: shortened(m.GetWorker()),
-		Queued: between(m.GetQueuedTimestamp(), m.GetWorkerStartTimestamp()),
-		Ran:    between(m.GetExecutionStartTimestamp(), m.GetExecutionCompletedTimestamp()),
+		Worker:    shortened(m.GetWorker()),
+		Queued:    between(m.GetQueuedTimestamp(), m.GetWorkerStartTimestamp()),
+		QueueTold: m.GetQueuedTimestamp().IsValid() && m.GetWorkerStartTimestamp().IsValid(),
+		Ran:       between(m.GetExecutionStartTimestamp(), m.GetExecutionCompletedTimestamp()),
 	}
 	if r.Ran == 0 && m.GetVirtualExecutionDuration().IsValid() {
 		r.Ran = credible(m.GetVirtualExecutionDuration().AsDuration())
@@ -33,6 +34,17 @@ func figures(m *repb.ExecutedActionMetadata) (outcome.Cost, exec.Remote) {
 		}
 	}
 	return cost, r
+}
+
+// measured adds what was measured here. Where the engine does not say when it put a run into
+// its queue, what no worker had of the time counts as that, and with it the way there and back.
+func measured(r *exec.Remote, c Came) {
+	m := c.Result.GetExecutionMetadata()
+	r.Asked = c.Asked
+	from, to := m.GetWorkerStartTimestamp(), m.GetWorkerCompletedTimestamp()
+	if !r.QueueTold && c.Asked > 0 && from.IsValid() && to.IsValid() {
+		r.Queued, r.QueueTold = max(0, c.Asked-between(from, to)), true
+	}
 }
 
 // Figures beyond these are an engine's mistake, or sums over many cases would overflow.

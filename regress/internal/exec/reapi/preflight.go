@@ -2,7 +2,9 @@ package reapi
 
 import (
 	"context"
+	"errors"
 	"io"
+	"path"
 	"slices"
 	"strings"
 
@@ -14,10 +16,12 @@ import (
 	"muster/regress/internal/exec"
 	"muster/regress/internal/exec/reapi/blob"
 	"muster/regress/internal/exec/reapi/bundle"
+	"muster/regress/internal/exec/reapi/client"
 	"muster/regress/internal/exec/reapi/tree"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
+	"muster/regress/internal/readable"
 )
 
 // probe is a file in the work folder of a preflight: what gives the whole folder back has it.
@@ -38,6 +42,7 @@ func (e *Engine) actionsFor(ctx context.Context, c *exec.Command) (*Actions, err
 }
 
 func (e *Engine) prepare(ctx context.Context, c *exec.Command) (*Actions, error) {
+	e.o.Doing("reading what travels to the engine")
 	b, err := bundle.Make(ctx, bundle.Options{
 		Inputs: e.o.Inputs, Exclude: e.o.Exclude, Command: c, Bundle: e.o.Bundle, Cache: e.o.Cache, Note: e.o.Note,
 	})
@@ -50,7 +55,9 @@ func (e *Engine) prepare(ctx context.Context, c *exec.Command) (*Actions, error)
 	if err != nil {
 		return nil, err
 	}
-	if err := e.client.Upload(ctx, slices.Collect(a.Shared)); err != nil {
+	shared := slices.Collect(a.Shared)
+	e.o.Doing("sending what all cases share, " + sizeOf(shared))
+	if err := e.client.Upload(ctx, shared); err != nil {
 		return nil, err
 	}
 	words := e.preflightOf(c)
@@ -59,6 +66,15 @@ func (e *Engine) prepare(ctx context.Context, c *exec.Command) (*Actions, error)
 		start = a.bundle.Args(words)
 	}
 	return a, e.preflight(ctx, a, words, start)
+}
+
+// sizeOf says how much contents are that the engine may have already.
+func sizeOf(blobs []blob.Blob) string {
+	size := int64(0)
+	for _, b := range blobs {
+		size += b.Digest.Size
+	}
+	return readable.Size(size) + " unless it has them"
 }
 
 // preflightOf is what shows that a command runs. A shell shows no more than that it is
@@ -86,7 +102,7 @@ func (e *Engine) preflight(ctx context.Context, a *Actions, words, start []strin
 	var refused error
 	for _, way := range ways {
 		gives, digest, err := e.flight(ctx, a, words, start, way)
-		if way != NotWhole && status.Code(err) == codes.InvalidArgument {
+		if way != NotWhole && refuses(err) {
 			if refused == nil {
 				refused = err
 			}
@@ -102,6 +118,16 @@ func (e *Engine) preflight(ctx context.Context, a *Actions, words, start []strin
 		}
 	}
 	return refused
+}
+
+// refuses reports whether an engine may not know what to do with an output path. The API's
+// text has INVALID_ARGUMENT for that; some that stumble say that it is their own fault.
+func refuses(err error) bool {
+	switch status.Code(err) {
+	case codes.InvalidArgument, codes.Unimplemented, codes.Internal, codes.Unknown:
+		return err != nil && !errors.As(err, new(*client.Missing))
+	}
+	return false
 }
 
 // tellPartial says once that the whole folder is not to be had.
@@ -120,6 +146,7 @@ func (e *Engine) flight(ctx context.Context, a *Actions, words, start []string, 
 		return false, digest, err
 	}
 	line := name.Print(shellescape.QuoteCommand(words))
+	e.o.Doing("its preflight, " + line)
 	x := &execution{engine: e, shared: a, action: action}
 	came, err := x.execute(ctx, true)
 	if err != nil {
@@ -130,7 +157,7 @@ func (e *Engine) flight(ctx context.Context, a *Actions, words, start []string, 
 	case err != nil:
 		return false, digest, failing(ctx, "the preflight %s: %w", line, err)
 	case !o.Ending.Success():
-		return false, digest, fault.Environmentf("the command does not run on the engine: its preflight %s ended with %s%s; what shows that it runs is named by --preflight", line, o.Ending, said)
+		return false, digest, fault.Environmentf("the command does not run on the engine: its preflight %s ended with %s%s; %s", line, o.Ending, said, mend(words[0], start[0]))
 	case way == NotWhole:
 		return true, o.Digest(), nil
 	}
@@ -141,6 +168,14 @@ func (e *Engine) flight(ctx context.Context, a *Actions, words, start []string, 
 	}
 	whole := err == nil && !slices.ContainsFunc(left, func(l tree.Left) bool { return l.Path == probe })
 	return whole, o.Digest(), nil
+}
+
+// mend says what helps where a preflight failed.
+func mend(given, started string) string {
+	if given == started && strings.Contains(given, "/") && !path.IsAbs(given) {
+		return given + " is looked for in the work folder there: --remote-input sends what is here"
+	}
+	return "what shows that it runs is named by --preflight"
 }
 
 // failing is of class Environment, or that ctx ended.

@@ -72,6 +72,7 @@ type Bundle struct {
 	shell   []string // what starts a shell
 	argv0   bool     // start ends in an option that takes the zeroth argument
 	program string   // what comes after that
+	locale  bool     // the data of the usual locale travel
 }
 
 // move is a path of this machine that is elsewhere on a worker.

@@ -107,6 +107,22 @@ func ran(t *testing.T, b *bundle.Bundle, sources map[string]string, args ...stri
 	return out.String(), root
 }
 
+// A bundled tool counts characters as it does here.
+func TestLocaleTravels(t *testing.T) {
+	sandbox := need(t, "bwrap")
+	b := made(t, bundle.Options{Command: command(t, "wc", "-m"), Bundle: true})
+	root := layOut(t, b, map[string]string{"a": "é"})
+	cmd := exec.CommandContext(t.Context(), sandbox, append([]string{
+		"--unshare-all", "--clearenv", "--setenv", "LC_ALL", "C.UTF-8", "--setenv", "LOCPATH", b.LocalePath(), "--bind", root, "/", "--chdir", "/work",
+	}, b.Args([]string{"wc", "-m", "a"})...)...)
+	if out, err := cmd.CombinedOutput(); err != nil || string(out) != "1 a\n" {
+		t.Errorf("%s, %v", out, err)
+	}
+	if b := made(t, bundle.Options{Command: command(t, need(t, "wc"))}); b.LocalePath() != "" {
+		t.Error("nothing travels but a locale")
+	}
+}
+
 func TestProgramsRunInAnEmptySandbox(t *testing.T) {
 	const source = "int main(void) { return 0; }\n"
 	t.Run("cat", func(t *testing.T) {

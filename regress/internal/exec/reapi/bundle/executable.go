@@ -32,6 +32,11 @@ func (m *making) executable(file string) error {
 		m.shell = shell.plain()
 	}
 	m.use(start)
+	if m.loader != "" {
+		if err := m.takeLocale(); err != nil {
+			return err
+		}
+	}
 	return m.placeLibraries()
 }
 

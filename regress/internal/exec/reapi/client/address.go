@@ -28,6 +28,8 @@ type address struct {
 func (o Options) address() (address, error) {
 	u, err := url.Parse(o.URL)
 	switch {
+	case err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "":
+		return address{}, fault.Inputf("%q is no address of an engine, which speaks gRPC: %s://HOST:PORT", u.Redacted(), strings.Replace(u.Scheme, "http", "grpc", 1))
 	case err != nil && strings.Contains(o.URL, "@"): // there may be a password in it
 		return address{}, fault.Inputf("what was given is no address of an engine: grpc://HOST:PORT or grpcs://HOST:PORT")
 	case err != nil:
@@ -66,9 +68,9 @@ func (o Options) mayTell(at address) error {
 	case o.Token != "" && !at.secure && !here && !o.PlainToken:
 		return fault.Inputf("%s: the token would cross the network unencrypted: use grpcs://", o.URL)
 	case !at.secure && o.CA+o.Cert+o.Key != "":
-		return fault.Inputf("%s: certificates are for grpcs://", o.URL)
+		return fault.Inputf("%s: --tls-ca, --tls-cert and --tls-key are for grpcs://", o.URL)
 	case (o.Cert == "") != (o.Key == ""):
-		return fault.Inputf("a client's certificate and its key belong together")
+		return fault.Inputf("a client's certificate and its key belong together: --tls-cert and --tls-key")
 	}
 	return nil
 }
@@ -79,6 +81,13 @@ const keepaliveEvery = 5*time.Minute + 10*time.Second
 
 // The largest message that is taken: results with what they have inline.
 const messageMax = 64 << 20
+
+// How much an engine may send ahead, in bytes. Where these are not given, gRPC measures them
+// by a sign of life with each answer, which costs as much as the answer does.
+const (
+	windowStream = 1 << 20
+	windowConn   = 8 << 20
+)
 
 func (o Options) dialOptions(at address) ([]grpc.DialOption, error) {
 	secure, err := o.credentials(at)
@@ -96,6 +105,8 @@ func (o Options) dialOptions(at address) ([]grpc.DialOption, error) {
 			MinConnectTimeout: min(o.Deadline, 20*time.Second),
 		}),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(messageMax)),
+		grpc.WithStaticStreamWindowSize(windowStream),
+		grpc.WithStaticConnWindowSize(windowConn),
 		grpc.WithUnaryInterceptor(calls.unary),
 		grpc.WithStreamInterceptor(calls.stream),
 	}
@@ -113,17 +124,17 @@ func (o Options) credentials(at address) (credentials.TransportCredentials, erro
 	if o.CA != "" {
 		pem, err := os.ReadFile(o.CA)
 		if err != nil {
-			return nil, fault.Inputf("certificates to trust: %w", err)
+			return nil, fault.Inputf("--tls-ca: %w", err)
 		}
 		config.RootCAs = x509.NewCertPool()
 		if !config.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fault.Inputf("%s has no certificate in PEM", o.CA)
+			return nil, fault.Inputf("--tls-ca: %s has no certificate in PEM", o.CA)
 		}
 	}
 	if o.Cert != "" {
 		pair, err := tls.LoadX509KeyPair(o.Cert, o.Key)
 		if err != nil {
-			return nil, fault.Inputf("the client's certificate: %w", err)
+			return nil, fault.Inputf("--tls-cert and --tls-key: %w", err)
 		}
 		config.Certificates = []tls.Certificate{pair}
 	}

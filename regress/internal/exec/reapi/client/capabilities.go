@@ -1,8 +1,11 @@
 package client
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"slices"
+	"strings"
 
 	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
 
@@ -26,18 +29,20 @@ type limits struct {
 	zstdStream, zstdBatch bool
 }
 
-func (c *Client) learn(ctx context.Context) error {
+func (c *Client) learn(ctx context.Context, hasty bool) error {
 	var caps *repb.ServerCapabilities
 	r := c.retries()
-	r.max = min(r.max, 4) // a wrong address is known within a second
-	err := r.do(ctx, "asking what it can do", func() (err error) {
+	if hasty {
+		r.max = min(r.max, 4) // a wrong address is known within a second
+	}
+	err := r.do(ctx, learning, func() (err error) {
 		caps, err = repb.NewCapabilitiesClient(c.conns[0]).GetCapabilities(ctx, &repb.GetCapabilitiesRequest{InstanceName: c.o.Instance})
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	if lack := lacks(caps, c.o.Priority); lack != "" {
+	if lack := c.o.lacks(caps); lack != "" {
 		return fault.Environmentf("engine %s %s", c.o.URL, lack)
 	}
 	c.limit = limitsOf(caps.GetCacheCapabilities())
@@ -47,7 +52,7 @@ func (c *Client) learn(ctx context.Context) error {
 }
 
 // lacks says what an engine has not that is needed; "" is nothing.
-func lacks(caps *repb.ServerCapabilities, priority int32) string {
+func (o Options) lacks(caps *repb.ServerCapabilities) string {
 	cache, execution := caps.GetCacheCapabilities(), caps.GetExecutionCapabilities()
 	functions := execution.GetDigestFunctions()
 	if len(functions) == 0 {
@@ -58,13 +63,30 @@ func lacks(caps *repb.ServerCapabilities, priority int32) string {
 	case high != nil && high.Major < 2 || low != nil && low.Major > 2:
 		return "speaks another version of the Remote Execution API than 2"
 	case !execution.GetExecEnabled():
-		return "does not execute actions under this instance name"
+		return "does not execute actions, it only stores contents" + o.perhapsElsewhere()
+	case cache == nil:
+		return "has no content store at this address, which muster wants beside executions"
 	case !slices.Contains(cache.GetDigestFunctions(), repb.DigestFunction_SHA256) || !slices.Contains(functions, repb.DigestFunction_SHA256):
-		return "does not take SHA-256 digests"
-	case !takesPriority(execution.GetExecutionPriorityCapabilities(), priority):
-		return "does not take this priority"
+		return "does not take SHA-256 digests, and muster has no others (it stores by " + named(cache.GetDigestFunctions()) + " and executes by " + named(functions) + ")"
+	case !takesPriority(execution.GetExecutionPriorityCapabilities(), o.Priority):
+		return fmt.Sprintf("does not take this priority: --remote-priority %d", o.Priority)
 	}
 	return ""
+}
+
+func (o Options) perhapsElsewhere() string {
+	if o.Instance == "" {
+		return ": name one with workers, or perhaps another of its instances (--instance)"
+	}
+	return " under the instance name " + o.Instance + " (--instance)"
+}
+
+func named(functions []repb.DigestFunction_Value) string {
+	var names []string
+	for _, f := range functions {
+		names = append(names, f.String())
+	}
+	return cmp.Or(strings.Join(names, ", "), "none")
 }
 
 func takesPriority(caps *repb.PriorityCapabilities, priority int32) bool {

@@ -10,6 +10,7 @@ import (
 	"context"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
 	"github.com/klauspost/compress/zstd"
@@ -44,7 +45,14 @@ type Client struct {
 	end     context.CancelFunc
 	working sync.WaitGroup
 
-	next    atomic.Uint32 // connection for an execution
+	traffic   traffic
+	next      atomic.Uint32 // connection for an execution
+	successes atomic.Int64  // of anything
+	executed  atomic.Int64  // that have a result
+	keepsOn   atomic.Bool   // the engine does not cancel executions
+	away      atomic.Bool   // the engine: somebody waited in vain, and nothing succeeded since
+	noted     atomic.Bool   // that it is waited for
+
 	zip     *zstd.Encoder // of batches; nil where the engine takes none
 	unzip   *zstd.Decoder
 	shelf   *shelf
@@ -58,6 +66,7 @@ type Client struct {
 // Dial connects, and asks the engine what it can do: an error of class Environment says
 // what it lacks or why it cannot be reached, one of class Input what is wrong in o.
 func Dial(ctx context.Context, o Options) (*Client, error) {
+	hasty := o.Wait == 0
 	o = o.withDefaults()
 	at, err := o.address()
 	if err != nil {
@@ -69,7 +78,7 @@ func Dial(ctx context.Context, o Options) (*Client, error) {
 		c.Close()
 		return nil, err
 	}
-	if err := c.learn(ctx); err != nil {
+	if err := c.learn(ctx, hasty); err != nil {
 		c.Close()
 		return nil, err
 	}
@@ -87,6 +96,7 @@ func (c *Client) connect(at address) error {
 	if err != nil {
 		return err
 	}
+	options = append(options, grpc.WithStatsHandler(&c.traffic))
 	for range 1 + (c.o.Jobs+perStream-1)/perStream {
 		conn, err := grpc.NewClient(at.target, options...)
 		if err != nil {
@@ -115,6 +125,9 @@ func (c *Client) Before21() bool { return c.before21 }
 // Forget drops what the client remembers to be in the engine's store: these, or all when
 // none is named. An Upload then asks the engine again.
 func (c *Client) Forget(ds ...blob.Digest) { c.shelf.forget(ds) }
+
+// Pause waits, as between attempts.
+func (c *Client) Pause(ctx context.Context, d time.Duration) error { return c.o.Sleep(ctx, d) }
 
 // forExecution takes the connections in turn.
 func (c *Client) forExecution() *grpc.ClientConn {

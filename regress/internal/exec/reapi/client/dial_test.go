@@ -59,12 +59,13 @@ func TestCapabilities(t *testing.T) {
 		want     string
 	}{
 		{func(c *repb.ServerCapabilities) { c.ExecutionCapabilities = nil }, 0, "does not execute actions"},
+		{func(c *repb.ServerCapabilities) { c.CacheCapabilities = nil }, 0, "has no content store at this address"},
 		{func(c *repb.ServerCapabilities) {
 			c.CacheCapabilities.DigestFunctions = []repb.DigestFunction_Value{repb.DigestFunction_BLAKE3}
-		}, 0, "SHA-256"},
+		}, 0, "muster has no others"},
 		{func(c *repb.ServerCapabilities) {
 			c.ExecutionCapabilities.DigestFunctions = []repb.DigestFunction_Value{repb.DigestFunction_SHA1}
-		}, 0, "SHA-256"},
+		}, 0, "muster has no others"},
 		{func(c *repb.ServerCapabilities) { c.LowApiVersion = &semver.SemVer{Major: 3} }, 0, "another version"},
 		{func(c *repb.ServerCapabilities) {
 			c.ExecutionCapabilities.ExecutionPriorityCapabilities = &repb.PriorityCapabilities{
@@ -121,7 +122,7 @@ func TestTokenRefused(t *testing.T) {
 	dial, stop := e.Memory()
 	defer stop()
 	_, err := client.Dial(t.Context(), client.Options{URL: "grpc://localhost:1", Dialer: dial, Token: "wrong"})
-	if fault.ClassOf(err) != fault.Environment || !strings.Contains(err.Error(), "it refused the token: Unauthenticated: no such token") || e.Calls("GetCapabilities") != 1 {
+	if fault.ClassOf(err) != fault.Environment || !strings.Contains(err.Error(), "Unauthenticated: no such token; it refused the token") || e.Calls("GetCapabilities") != 1 {
 		t.Errorf("%d requests: %v", e.Calls("GetCapabilities"), err)
 	}
 }

@@ -3,8 +3,10 @@ package client
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
@@ -26,45 +28,88 @@ type Missing struct {
 func (m *Missing) Error() string { return m.err.Error() }
 func (m *Missing) Unwrap() error { return m.err }
 
+// Told reports whether the engine's words are of contents: else it may mean something else.
+func (m *Missing) Told() bool {
+	return len(m.Digests) > 0 || aboutContents(status.Convert(m.err).Message())
+}
+
 // failed is the error for a caller: of class Environment, with the engine's name and words.
-func (c *Client) failed(what string, err error) error {
+func (c *Client) failed(what string, err error) error { return c.failedAfter(what, err, 1, 0) }
+
+// failedAfter says also how often it was tried, for how long.
+func (c *Client) failedAfter(what string, err error, n int, took time.Duration) error {
 	if errors.Is(err, context.Canceled) || fault.ClassOf(err) == fault.Input {
 		return err
 	}
-	e := &said{err}
-	return fault.Environmentf("engine %s, %s: %s%w", c.o.URL, what, hint(e.status()), e)
+	tries := ""
+	if n > 1 {
+		tries = fmt.Sprintf(" (%d attempts in %v)", n, took.Round(100*time.Millisecond))
+	}
+	hint, words := "", &said{err.Error(), err}
+	more := ""
+	if w := (*worded)(nil); errors.As(err, &w) {
+		err, more = w.error, "; "+w.more
+	}
+	if m := (*Missing)(nil); errors.As(err, &m) {
+		words.words, hint = c.o.public(plain(m.err)), c.o.hintOf(what, status.Convert(m.err))
+	} else if isStatus(err) {
+		words.words, hint = c.o.public(plain(err)), c.o.hintOf(what, status.Convert(err))
+	}
+	words.words = bounded(words.words) + bounded(c.o.public(more))
+	return fault.Environmentf("engine %s, %s%s: %w%s", c.o.URL, what, tries, words, hint)
 }
 
 // wordsMax is how much is told of what an engine says, in bytes.
 const wordsMax = 500
 
-// said shows an error in the engine's words, without gRPC's around them. They are bounded,
-// and cannot drive a terminal: they may be anything.
-type said struct{ err error }
-
-func (e *said) Unwrap() error { return e.err }
-
-func (e *said) Error() string {
-	text := e.err.Error()
-	s := e.status()
-	if s != nil {
-		text = s.Message()
-	}
+// bounded makes a line of what an engine says. It cannot drive a terminal: it may be anything.
+func bounded(text string) string {
 	if len(text) > wordsMax {
 		text = strings.ToValidUTF8(text[:wordsMax], "") + " …"
 	}
-	if text = readable.Line(text); s != nil {
-		text = s.Code().String() + ": " + text
-	}
-	return text
+	return readable.Line(text)
 }
 
-// status is nil where the error is of this side.
-func (e *said) status() *status.Status {
-	if s := (interface{ GRPCStatus() *status.Status })(nil); errors.As(e.err, &s) {
-		return s.GRPCStatus()
+// said shows an error in other words.
+type said struct {
+	words string
+	err   error
+}
+
+func (e *said) Error() string { return e.words }
+func (e *said) Unwrap() error { return e.err }
+
+// plain is a status without gRPC's own words around it.
+func plain(err error) string {
+	s, ok := status.FromError(err)
+	if !ok {
+		return err.Error()
 	}
-	return nil
+	text := s.Message()
+	if inner, ok := strings.CutPrefix(text, "connection error: desc = "); ok {
+		if unquoted, err := strconv.Unquote(inner); err == nil {
+			text = strings.TrimPrefix(strings.TrimPrefix(unquoted, "transport: "), "Error while dialing: ")
+		}
+	}
+	return fmt.Sprintf("%s: %s", s.Code(), text)
+}
+
+// secretMin is the length, in bytes, from which on a word is a secret: a shorter one hides
+// nothing, and is in many words.
+const secretMin = 6
+
+// public is a text without what only the engine may know, which may have repeated it.
+func (o Options) public(text string) string {
+	secrets := []string{o.Token}
+	for _, h := range o.Headers {
+		secrets = append(secrets, h.Value)
+	}
+	for _, secret := range secrets {
+		if len(secret) >= secretMin {
+			text = strings.ReplaceAll(text, secret, "***")
+		}
+	}
+	return text
 }
 
 // Unreachable reports whether an error is that there is no engine, or none that answers: not
@@ -74,24 +119,12 @@ func Unreachable(err error) bool {
 	return (s.Code() == codes.Unavailable || s.Code() == codes.DeadlineExceeded) && !refusedByTLS(s.Message())
 }
 
-func hint(s *status.Status) string {
-	switch {
-	case s.Code() == codes.Unauthenticated:
-		return "it refused the token: "
-	case refusedByTLS(s.Message()):
-		return "no secure connection: "
-	case strings.Contains(s.Message(), "server preface"):
-		return "no gRPC without TLS is spoken there (is it grpcs://?): "
-	}
-	return ""
-}
-
 // missingOf makes a Missing of a status that is about contents; nil is about something else.
 func missingOf(err error) error {
 	s := status.Convert(err)
 	ds := violations(s)
 	switch {
-	case len(ds) > 0, s.Code() == codes.FailedPrecondition, s.Code() == codes.NotFound,
+	case len(ds) > 0, s.Code() == codes.FailedPrecondition && !aboutWorkers(s.Message()), s.Code() == codes.NotFound,
 		s.Code() == codes.Internal && aboutContents(s.Message()):
 		return &Missing{ds, err}
 	}
@@ -103,6 +136,19 @@ func missingOf(err error) error {
 func aboutContents(text string) bool {
 	text = strings.ToLower(text)
 	for _, sign := range []string{"digest", "blob", "not found", "missing", "not completely available"} {
+		if strings.Contains(text, sign) {
+			return true
+		}
+	}
+	return false
+}
+
+// aboutWorkers is for the other use of FAILED_PRECONDITION: that no worker can be had for an
+// action, or is allowed to it. What engines say of missing inputs is not so known, so all
+// else is taken to be about those.
+func aboutWorkers(text string) bool {
+	text = strings.ToLower(text)
+	for _, sign := range []string{"worker", "platform", "propert", "allowed"} {
 		if strings.Contains(text, sign) {
 			return true
 		}

@@ -19,6 +19,7 @@ import (
 // Execution asks for an action to be executed. Its inputs must have been uploaded.
 type Execution struct {
 	Action    blob.Digest
+	Target    string   // what it is for, in words for the engine's records
 	SkipCache bool     // execute it also if its result is known
 	Inline    []string // output files whose contents are welcome in the result itself
 
@@ -29,14 +30,15 @@ type Execution struct {
 
 // Result returns what the engine knows to come of an action; false if it does not know.
 func (c *Client) Result(ctx context.Context, x Execution) (result *repb.ActionResult, known bool, err error) {
-	ctx = ofAction(ctx, x.Action)
+	ctx = ofAction(ctx, x)
 	err = c.retries().do(ctx, "asking for a result", func() (err error) {
 		result, err = c.cache.GetActionResult(ctx, &repb.GetActionResultRequest{
 			InstanceName: c.o.Instance, ActionDigest: x.Action.Proto(), DigestFunction: repb.DigestFunction_SHA256,
 			InlineStdout: true, InlineStderr: true, InlineOutputFiles: x.Inline,
 		})
-		if known = err == nil; status.Code(err) == codes.NotFound {
-			return nil
+		known = err == nil
+		if code := status.Code(err); code == codes.NotFound || code == codes.Unimplemented {
+			return nil // without a cache for clients, Execute still looks
 		}
 		return err
 	})
@@ -47,13 +49,14 @@ func (c *Client) Result(ctx context.Context, x Execution) (result *repb.ActionRe
 // or of DEADLINE_EXCEEDED where the action took longer than it may. All else is an error of
 // class Environment, with a Missing in its chain where contents may be missing.
 func (c *Client) Execute(ctx context.Context, x Execution) (*repb.ExecuteResponse, error) {
-	ctx, cancel := context.WithTimeoutCause(ofAction(ctx, x.Action), c.o.Execution,
-		c.failed("executing", fmt.Errorf("no result within %v", c.o.Execution)))
+	ctx, cancel := context.WithTimeoutCause(ofAction(ctx, x), c.o.Execution,
+		c.failed(executing, fmt.Errorf("no result within %v", c.o.Execution)))
 	defer cancel()
-	e := &execution{c: c, x: x, on: repb.NewExecutionClient(c.forExecution())}
+	e := &execution{c: c, x: x, on: c.forExecution()}
 	r := c.retries()
 	var response *repb.ExecuteResponse
-	err := r.do(ctx, "executing", func() (err error) {
+	executed := c.executed.Load()
+	err := r.do(ctx, executing, func() (err error) {
 		began := time.Now()
 		response, err = e.follow(ctx)
 		// A stream that lived for a while is no failed attempt, or long actions would end
@@ -61,19 +64,29 @@ func (c *Client) Execute(ctx context.Context, x Execution) (*repb.ExecuteRespons
 		if e.heard && time.Since(began) >= c.o.BackoffMax {
 			r.moved()
 		}
+		// Nor is one of a queue that is full as long as it moves.
+		if now := c.executed.Load(); status.Code(err) == codes.ResourceExhausted && now != executed {
+			executed = now
+			r.since, r.n = began, min(r.n, queueing)
+		}
 		return err
 	})
 	if err != nil {
+		e.abandon(ctx)
 		return nil, err
 	}
+	c.executed.Add(1)
 	return response, nil
 }
+
+// queueing is after how many attempts those that wait in a queue do not get further apart.
+const queueing = 5
 
 // execution is one that may take several streams.
 type execution struct {
 	c     *Client
 	x     Execution
-	on    repb.ExecutionClient
+	on    *grpc.ClientConn
 	name  string // of the operation, as soon as the engine said it
 	waits bool   // the latest stream asked for that operation
 	stage repb.ExecutionStage_Value
@@ -101,7 +114,7 @@ func (e *execution) follow(ctx context.Context) (*repb.ExecuteResponse, error) {
 			g.moved()
 		}
 		if op.GetDone() {
-			return e.done(op)
+			return e.done(ctx, op)
 		}
 	}
 	return nil, e.broken(g.why(err))
@@ -109,7 +122,7 @@ func (e *execution) follow(ctx context.Context) (*repb.ExecuteResponse, error) {
 
 func (e *execution) open(ctx context.Context) (grpc.ServerStreamingClient[longrunningpb.Operation], error) {
 	if e.waits = e.name != ""; e.waits {
-		return e.on.WaitExecution(ctx, &repb.WaitExecutionRequest{Name: e.name})
+		return repb.NewExecutionClient(e.on).WaitExecution(ctx, &repb.WaitExecutionRequest{Name: e.name})
 	}
 	req := &repb.ExecuteRequest{
 		InstanceName: e.c.o.Instance, ActionDigest: e.x.Action.Proto(), SkipCacheLookup: e.x.SkipCache,
@@ -118,7 +131,7 @@ func (e *execution) open(ctx context.Context) (grpc.ServerStreamingClient[longru
 	if e.c.o.Priority != 0 {
 		req.ExecutionPolicy = &repb.ExecutionPolicy{Priority: e.c.o.Priority}
 	}
-	return e.on.Execute(ctx, req)
+	return repb.NewExecutionClient(e.on).Execute(ctx, req)
 }
 
 // note takes the name and the stage from a message.
@@ -145,6 +158,8 @@ func (e *execution) broken(err error) error {
 	case e.waits && (code == codes.NotFound || code == codes.Unimplemented):
 		e.name = "" // it is forgotten, so the action is executed anew
 		return transient{err}
+	case code == codes.DataLoss:
+		return transient{err} // it had a result: it can have another
 	case !passes(err):
 		if m := missingOf(err); m != nil {
 			return m
@@ -154,7 +169,7 @@ func (e *execution) broken(err error) error {
 }
 
 // done judges the last message.
-func (e *execution) done(op *longrunningpb.Operation) (*repb.ExecuteResponse, error) {
+func (e *execution) done(ctx context.Context, op *longrunningpb.Operation) (*repb.ExecuteResponse, error) {
 	e.name = "" // another attempt is another execution
 	response := &repb.ExecuteResponse{}
 	s := status.FromProto(op.GetError())
@@ -172,8 +187,31 @@ func (e *execution) done(op *longrunningpb.Operation) (*repb.ExecuteResponse, er
 	case s.Code() == codes.DeadlineExceeded:
 		return nil, errors.New("it gave up: " + s.Message()) // no attempt is quicker
 	}
-	if m := missingOf(s.Err()); m != nil && !passes(s.Err()) {
+	if s.Code() == codes.DataLoss {
+		return nil, transient{s.Err()}
+	}
+	if passes(s.Err()) {
+		return nil, s.Err()
+	}
+	if m := missingOf(s.Err()); m != nil {
 		return nil, m
 	}
-	return nil, s.Err()
+	return nil, e.c.told(ctx, s.Err(), response)
+}
+
+// abandonMax is how long it may take to tell an engine that a result is not wanted any more.
+const abandonMax = 2 * time.Second
+
+// abandon takes what nobody waits for out of the engine's queue. Engines may know nothing of
+// that, so it is a wish, and the one that does not is not asked again.
+func (e *execution) abandon(ctx context.Context) {
+	if e.name == "" || ctx.Err() == nil || e.c.keepsOn.Load() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), abandonMax)
+	defer cancel()
+	_, err := longrunningpb.NewOperationsClient(e.on).CancelOperation(ctx, &longrunningpb.CancelOperationRequest{Name: e.name})
+	if status.Code(err) == codes.Unimplemented {
+		e.c.keepsOn.Store(true)
+	}
 }

@@ -161,7 +161,7 @@ func TestExecuteStatuses(t *testing.T) {
 		{&repb.ExecuteResponse{Result: result, Status: status.New(codes.DeadlineExceeded, "took too long").Proto()}, 1, ""},
 		{&repb.ExecuteResponse{Status: status.New(codes.DeadlineExceeded, "no worker in time").Proto()}, 1, "no worker in time"},
 		{&repb.ExecuteResponse{}, 1, "neither a result nor an error"},
-		{&repb.ExecuteResponse{Result: result, Status: status.New(codes.Internal, "the worker's disk is full").Proto()}, 1, "Internal: the worker's disk is full"},
+		{&repb.ExecuteResponse{Result: result, Status: status.New(codes.Internal, "the worker's disk is full").Proto()}, 3, "Internal: the worker's disk is full"},
 		{&repb.ExecuteResponse{Result: result, Status: status.New(codes.PermissionDenied, "not you").Proto()}, 1, "PermissionDenied: not you"},
 		{&repb.ExecuteResponse{Result: result, Status: status.New(codes.InvalidArgument, "no such platform").Proto()}, 1, "InvalidArgument: no such platform"},
 		{&repb.ExecuteResponse{Status: status.New(codes.Unavailable, "no worker").Proto()}, 3, "Unavailable: no worker"},

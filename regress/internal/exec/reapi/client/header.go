@@ -2,13 +2,12 @@ package client
 
 import (
 	"context"
+	"strings"
 
 	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/protobuf/proto"
-
-	"muster/regress/internal/exec/reapi/blob"
 )
 
 // header is what goes with every request beside its message, and its deadline.
@@ -16,9 +15,13 @@ type header struct{ o Options }
 
 type actionKey struct{}
 
+// targetMax is how much is said of what an action is for, in bytes: proxies have little room
+// for headers.
+const targetMax = 200
+
 // ofAction marks the requests under ctx as being for one action.
-func ofAction(ctx context.Context, d blob.Digest) context.Context {
-	return context.WithValue(ctx, actionKey{}, d.Hash.String())
+func ofAction(ctx context.Context, x Execution) context.Context {
+	return context.WithValue(ctx, actionKey{}, x)
 }
 
 func (h *header) unary(ctx context.Context, method string, req, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
@@ -32,12 +35,14 @@ func (h *header) stream(ctx context.Context, desc *grpc.StreamDesc, conn *grpc.C
 }
 
 func (h *header) put(ctx context.Context) context.Context {
-	action, _ := ctx.Value(actionKey{}).(string)
-	about, err := proto.Marshal(&repb.RequestMetadata{
+	m := &repb.RequestMetadata{
 		ToolDetails:      &repb.ToolDetails{ToolName: "muster", ToolVersion: h.o.Version},
-		ActionId:         action,
 		ToolInvocationId: h.o.Invocation,
-	})
+	}
+	if x, ok := ctx.Value(actionKey{}).(Execution); ok {
+		m.ActionId, m.TargetId = x.Action.Hash.String(), strings.ToValidUTF8(x.Target[:min(len(x.Target), targetMax)], "")
+	}
+	about, err := proto.Marshal(m)
 	// Only text that is no UTF-8 fails, and the engine can do without.
 	if err != nil {
 		about = nil

@@ -7,8 +7,6 @@ import (
 	"io"
 
 	"google.golang.org/genproto/googleapis/bytestream"
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
 
 	"muster/regress/internal/exec/reapi/blob"
 )
@@ -90,7 +88,7 @@ func (r *reading) stop(err error) {
 		return
 	case err == io.EOF:
 		err = errDigest
-	case status.Code(err) == codes.NotFound:
+	case lost(err):
 		err = &Missing{[]blob.Digest{r.d}, err}
 	}
 	r.end = r.tries.again(r.ctx, "reading a content", err)

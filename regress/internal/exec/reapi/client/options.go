@@ -28,13 +28,19 @@ type Options struct {
 	Priority   int32  // of executions; 0 is the engine's usual
 	Jobs       int    // executions at once, for as many connections as they need
 
-	Deadline   time.Duration // of a request, and of a stream that does not move
-	Execution  time.Duration // of one execution with its wait for a worker
-	Silence    time.Duration // after which a silent execution is asked for again by its name
-	Attempts   int           // of one request, in a row
+	Deadline  time.Duration // of a request, and of a stream that does not move
+	Execution time.Duration // of one execution with its wait for a worker
+	Silence   time.Duration // after which a silent execution is asked for again by its name
+	// Wait is for an engine that is away or busy, from the first failure of a request. Where
+	// nobody sets it, a wrong address is known within a second.
+	Wait       time.Duration
+	Attempts   int           // of one request, in a row; 0 = as many as fit into Wait
 	Backoff    time.Duration // before the second attempt; it grows up to BackoffMax
 	BackoffMax time.Duration
 	Remember   int // how many contents are known to be there, at 64 bytes each
+
+	// Note hears, from any goroutine, that the engine is waited for, and that it is back.
+	Note func(string)
 
 	// Seams for tests: how to wait, and how to reach an address.
 	Sleep  func(context.Context, time.Duration) error
@@ -44,7 +50,7 @@ type Options struct {
 // Header is one more line that goes with every request.
 type Header struct{ Name, Value string }
 
-// With these, what ten attempts wait comes to some 25 seconds: a server restarts in less.
+// A server restarts within half a minute.
 func (o Options) withDefaults() Options {
 	o.Version = cmp.Or(o.Version, "devel")
 	o.Invocation = cmp.Or(o.Invocation, uuid.NewString())
@@ -52,14 +58,28 @@ func (o Options) withDefaults() Options {
 	o.Deadline = cmp.Or(o.Deadline, time.Minute)
 	o.Execution = cmp.Or(o.Execution, time.Hour)
 	o.Silence = cmp.Or(o.Silence, time.Minute)
-	o.Attempts = cmp.Or(o.Attempts, 10)
+	o.Wait = cmp.Or(o.Wait, 30*time.Second)
 	o.Backoff = cmp.Or(o.Backoff, 100*time.Millisecond)
 	o.BackoffMax = cmp.Or(o.BackoffMax, 5*time.Second)
+	o.Attempts = cmp.Or(o.Attempts, o.attempts())
 	o.Remember = cmp.Or(o.Remember, 1<<19)
+	if o.Note == nil {
+		o.Note = func(string) {}
+	}
 	if o.Sleep == nil {
 		o.Sleep = sleep
 	}
 	return o
+}
+
+// attempts is how many fit into Wait at the least that is between them.
+func (o Options) attempts() int {
+	n := 2
+	for sum, next := time.Duration(0), o.Backoff; sum < o.Wait; next = min(2*next, o.BackoffMax) {
+		sum += next / 2
+		n++
+	}
+	return n
 }
 
 func sleep(ctx context.Context, d time.Duration) error {

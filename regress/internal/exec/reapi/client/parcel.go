@@ -2,6 +2,7 @@ package client
 
 import (
 	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
 	"muster/regress/internal/exec/reapi/blob"
@@ -49,7 +50,7 @@ func (c *Client) deliverOnce(parcels []*parcel) ([]*parcel, error) {
 			continue
 		}
 		switch e := s.Err(); {
-		case e == nil:
+		case e == nil || s.Code() == codes.AlreadyExists:
 			p.settle(nil)
 		case passes(e):
 			left, err = append(left, p), e

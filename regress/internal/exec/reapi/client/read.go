@@ -87,13 +87,19 @@ func (c *Client) fetchOnce(items []*wanted) ([]*wanted, error) {
 			w.answer(data, nil)
 		case passes(e):
 			left, err = append(left, w), e
-		case status.Code(e) == codes.NotFound:
+		case lost(e):
 			w.answer(nil, c.failed("reading contents", &Missing{[]blob.Digest{w.d}, e}))
 		default:
 			w.answer(nil, c.failed("reading contents", e))
 		}
 	}
 	return left, err
+}
+
+// lost reports whether the engine has not, or has only in part, what it said that it has.
+func lost(err error) bool {
+	code := status.Code(err)
+	return code == codes.NotFound || code == codes.DataLoss
 }
 
 func (c *Client) readOf(items []*wanted) *repb.BatchReadBlobsRequest {

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"strings"
 	"time"
@@ -10,6 +11,8 @@ import (
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+
+	"muster/regress/internal/fault"
 )
 
 // retries counts the attempts at one thing, and waits between them.
@@ -17,27 +20,73 @@ type retries struct {
 	c   *Client
 	n   int // attempts that failed since something moved
 	max int
+	// doubts is how many more that mostly do not pass may fail.
+	doubts int
+	since  time.Time // when the first of them did
+	began  int64     // what of the client's had succeeded then
 }
 
-func (c *Client) retries() *retries { return &retries{c: c, max: c.o.Attempts} }
+func (c *Client) retries() *retries { return &retries{c: c, max: c.o.Attempts, doubts: doubtsMax} }
 
 // moved says that there was progress: the attempts are counted from here.
-func (r *retries) moved() { r.n = 0 }
+func (r *retries) moved() {
+	r.n = 0
+	r.c.worked()
+}
+
+// worked says that the engine did something for this client.
+func (c *Client) worked() {
+	c.successes.Add(1)
+	c.away.Store(false)
+	if c.noted.Load() && c.noted.CompareAndSwap(true, false) {
+		c.o.Note("engine " + c.o.URL + " is back")
+	}
+}
 
 // again waits and returns nil when another attempt makes sense after err, and otherwise the
 // error for the caller, who was doing what.
 func (r *retries) again(ctx context.Context, what string, err error) error {
-	r.n++
+	if r.n++; r.n == 1 {
+		r.since, r.began = time.Now(), r.c.successes.Load()
+	}
 	if end, ok := ctx.Deadline(); ok && !time.Now().Before(end) {
 		<-ctx.Done() // gRPC's clock may strike first
 	}
-	switch {
-	case ctx.Err() != nil:
+	if ctx.Err() != nil {
 		return context.Cause(ctx)
-	case !passes(err) || r.n >= r.max:
-		return r.c.failed(what, err)
 	}
-	return r.c.o.Sleep(ctx, r.delay(err))
+	left := r.c.o.Wait - time.Since(r.since)
+	switch {
+	case r.doubts > 0 && doubtful(err) && r.n < r.max:
+		r.doubts--
+	case !passes(err) || r.n >= r.max || r.c.away.Load() || left <= 0:
+		return r.giveUp(what, err)
+	}
+	r.tell(err, left)
+	return r.c.o.Sleep(ctx, min(r.delay(err), max(left, 0)))
+}
+
+// noteAfter is how long an engine that does nothing for anybody is waited for in silence.
+const noteAfter = 2 * time.Second
+
+// tell says once what is waited for.
+func (r *retries) tell(err error, left time.Duration) {
+	c := r.c
+	if unanswered(err) && time.Since(r.since) >= noteAfter && c.successes.Load() == r.began && c.noted.CompareAndSwap(false, true) {
+		c.o.Note(fmt.Sprintf("engine %s is away (%s): waiting for it, %v at most", c.o.URL, c.o.public(plain(err)), left.Round(time.Second)))
+	}
+}
+
+// giveUp notes an engine that did nothing for anybody while this waited: nothing else has to
+// wait as long for it, until it does something again.
+func (r *retries) giveUp(what string, err error) error {
+	if r.n == 1 && r.c.away.Load() && passes(err) {
+		return fault.Environmentf("engine %s is still away", r.c.o.URL)
+	}
+	if unanswered(err) && r.c.successes.Load() == r.began {
+		r.c.away.Store(true)
+	}
+	return r.c.failedAfter(what, err, r.n, time.Since(r.since))
 }
 
 // do makes attempts until one succeeds or none is left.
@@ -45,6 +94,7 @@ func (r *retries) do(ctx context.Context, what string, attempt func() error) err
 	for {
 		err := attempt()
 		if err == nil {
+			r.c.worked()
 			return nil
 		}
 		if err := r.again(ctx, what, err); err != nil {
@@ -94,6 +144,30 @@ func passes(err error) bool {
 	return false
 }
 
+// doubtsMax is how often something is tried again that mostly does not pass.
+const doubtsMax = 2
+
+// doubtful reports whether err may pass, though most like it do not: an engine in trouble of
+// its own, perhaps with one worker of many.
+func doubtful(err error) bool {
+	if m := (*Missing)(nil); errors.As(err, &m) {
+		return false // its caller can mend it
+	}
+	code := status.Code(err)
+	return (code == codes.Internal || code == codes.Unknown) && isStatus(err)
+}
+
+func isStatus(err error) bool {
+	_, ok := status.FromError(err)
+	return ok
+}
+
+// unanswered reports whether an attempt had no answer, or that of somebody between.
+func unanswered(err error) bool {
+	code := status.Code(err)
+	return errors.As(err, new(transient)) || code == codes.Unavailable || code == codes.DeadlineExceeded
+}
+
 // refusedByTLS tells a certificate that will not do from a server that went away meanwhile.
 // gRPC has no more than a text.
 func refusedByTLS(text string) bool {
@@ -103,7 +177,7 @@ func refusedByTLS(text string) bool {
 // brokenStream tells a connection that broke, as gRPC and proxies put it, from an engine in
 // trouble.
 func brokenStream(text string) bool {
-	for _, sign := range []string{"RST_STREAM", "EOF", "transport", "connection", "stream closed", "GOAWAY"} {
+	for _, sign := range []string{"RST_STREAM", "EOF", "transport", "connection", "stream closed", "closed the stream", "GOAWAY"} {
 		if strings.Contains(text, sign) {
 			return true
 		}

@@ -37,6 +37,7 @@ type rig struct {
 
 func newRig(t *testing.T, eo enginetest.Options, co client.Options) *rig {
 	t.Helper()
+	eo.Instance = co.Instance
 	r := &rig{T: t, fault: eo.Fault}
 	eo.Fault = r.faulty
 	r.engine = enginetest.New(eo)

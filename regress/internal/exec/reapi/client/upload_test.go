@@ -213,7 +213,7 @@ func TestUploadFails(t *testing.T) {
 	}{
 		{"BatchUpdateBlobs", enginetest.Options{Fault: on("BatchUpdateBlobs", enginetest.Begin, codes.PermissionDenied, 1)}, noise(10), 1, "PermissionDenied: as the test wants it"},
 		{"FindMissingBlobs", enginetest.Options{Fault: on("FindMissingBlobs", enginetest.End, codes.InvalidArgument, 1)}, noise(10), 1, "InvalidArgument"},
-		{"Write", enginetest.Options{Fault: on("Write", enginetest.Begin, codes.Unauthenticated, 1)}, noise(2 << 20), 1, "refused the token"},
+		{"Write", enginetest.Options{Fault: on("Write", enginetest.Begin, codes.Unauthenticated, 1)}, noise(2 << 20), 1, "it wants a token"},
 		{"Write", enginetest.Options{Fault: on("Write", enginetest.Begin, codes.Unavailable, 1, 2, 3, 4)}, noise(2 << 20), 3, "Unavailable"},
 		{"BatchUpdateBlobs", enginetest.Options{}, blob.Blob{Digest: noise(10).Digest, Bytes: []byte("other byte")}, 1, "another digest"},
 		{"Write", enginetest.Options{}, blob.Blob{Digest: noise(2 << 20).Digest, Bytes: make([]byte, 2<<20)}, 1, "another digest"},

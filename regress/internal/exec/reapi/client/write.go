@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/uuid"
 	"google.golang.org/genproto/googleapis/bytestream"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"muster/regress/internal/exec/reapi/blob"
 )
@@ -89,11 +91,14 @@ func (w *writing) attempt(ctx context.Context) error {
 		return guard.why(err)
 	}
 	reply, err := stream.CloseAndRecv()
+	if status.Code(err) == codes.AlreadyExists {
+		return nil
+	}
 	if err != nil {
 		return guard.why(err)
 	}
-	// An engine that had the content meanwhile says -1 of what is compressed.
-	if n := reply.GetCommittedSize(); n != w.b.Digest.Size && !w.c.limit.zstdStream {
+	// Of what is compressed an engine says its own figure, or -1 if it had the content.
+	if n := reply.GetCommittedSize(); n != w.b.Digest.Size && n != -1 && !w.c.limit.zstdStream {
 		return transient{fmt.Errorf("it has %d bytes of %d", n, w.b.Digest.Size)}
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/anypb"
+	"google.golang.org/protobuf/types/known/emptypb"
 
 	"muster/regress/internal/exec/reapi/blob"
 )
@@ -54,6 +55,9 @@ func (e *Engine) Execute(req *repb.ExecuteRequest, s repb.Execution_ExecuteServe
 	if absent := e.absent(d, action, command); len(absent) > 0 {
 		return e.tell(absent)
 	}
+	if err := e.breach(d, action, command); err != nil {
+		return err
+	}
 	op := e.start(d, action, command)
 	if e.o.Silent {
 		op = &operation{done: op.done, response: op.response}
@@ -77,6 +81,21 @@ func (e *Engine) ForgetOperations() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	clear(e.operations)
+}
+
+// CancelOperation is of the API. The execution goes on, as it may.
+func (e *Engine) CancelOperation(_ context.Context, req *longrunningpb.CancelOperationRequest) (*emptypb.Empty, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.cancelled = append(e.cancelled, req.GetName())
+	return &emptypb.Empty{}, nil
+}
+
+// Cancelled are the names of the operations that clients wanted no more.
+func (e *Engine) Cancelled() []string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return append([]string(nil), e.cancelled...)
 }
 
 func (e *Engine) start(d blob.Digest, action *repb.Action, command *repb.Command) *operation {

@@ -1,6 +1,7 @@
 package enginetest
 
 import (
+	"cmp"
 	"context"
 
 	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
@@ -117,12 +118,19 @@ func (e *Engine) BatchUpdateBlobs(_ context.Context, req *repb.BatchUpdateBlobsR
 	for _, r := range req.GetRequests() {
 		sum += r.GetDigest().GetSizeBytes()
 		d, err := digestOf(r.GetDigest())
-		if err == nil {
+		if err = cmp.Or(err, e.refuses("BatchUpdateBlobs", d)); err == nil {
 			err = e.store(d, r.GetData(), r.GetCompressor() == repb.Compressor_ZSTD)
 		}
 		reply.Responses = append(reply.Responses, &repb.BatchUpdateBlobsResponse_Response{Digest: r.GetDigest(), Status: status.Convert(err).Proto()})
 	}
 	return reply, e.within(sum)
+}
+
+func (e *Engine) refuses(method string, d blob.Digest) error {
+	if e.o.Refuse == nil {
+		return nil
+	}
+	return e.o.Refuse(method, d)
 }
 
 func (e *Engine) within(sum int64) error {
@@ -139,7 +147,7 @@ func (e *Engine) BatchReadBlobs(_ context.Context, req *repb.BatchReadBlobsReque
 	for _, m := range req.GetDigests() {
 		r := &repb.BatchReadBlobsResponse_Response{Digest: m}
 		d, err := digestOf(m)
-		if err == nil {
+		if err = cmp.Or(err, e.refuses("BatchReadBlobs", d)); err == nil {
 			r.Data, err = e.load(d, packed)
 		}
 		if r.Status = status.Convert(err).Proto(); packed && err == nil {

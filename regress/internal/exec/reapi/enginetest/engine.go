@@ -11,6 +11,7 @@ import (
 	"net"
 	"sync"
 
+	"cloud.google.com/go/longrunning/autogen/longrunningpb"
 	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
 	"github.com/bazelbuild/remote-apis/build/bazel/semver"
 	"github.com/klauspost/compress/zstd"
@@ -32,9 +33,12 @@ type Options struct {
 	// Fault is asked at each Moment of each request: an error ends the request with it, and
 	// to block is to delay. It may be called by several goroutines at once.
 	Fault func(context.Context, Call) error
+	// Refuse is asked for each content of a batch: an error is the answer for that one.
+	Refuse func(method string, d blob.Digest) error
 	// Lie changes a content that is read.
 	Lie func(d blob.Digest, data []byte) []byte
 
+	Instance  string     // the only one that it has
 	Quota     int64      // bytes of contents; the oldest go first. 0 = any
 	BatchMax  int64      // bytes in a batch; 0 = no limit is stated
 	Zstd      bool       // it takes and gives contents in this compression
@@ -50,6 +54,7 @@ type Engine struct {
 	repb.UnimplementedExecutionServer
 	repb.UnimplementedCapabilitiesServer
 	bytestream.UnimplementedByteStreamServer
+	longrunningpb.UnimplementedOperationsServer
 
 	o     Options
 	zip   *zstd.Encoder
@@ -66,6 +71,7 @@ type Engine struct {
 	results    map[blob.Digest]*repb.ActionResult
 	operations map[string]*operation
 	started    int // operations, for their names
+	cancelled  []string
 	calls      map[string]int
 }
 
@@ -92,6 +98,7 @@ func (e *Engine) Serve(l net.Listener) (stop func()) {
 	repb.RegisterExecutionServer(s, e)
 	repb.RegisterCapabilitiesServer(s, e)
 	bytestream.RegisterByteStreamServer(s, e)
+	longrunningpb.RegisterOperationsServer(s, e)
 	var serving sync.WaitGroup
 	serving.Go(func() { _ = s.Serve(l) }) // its error is that it was stopped
 	return func() {

@@ -41,11 +41,12 @@ func (e *Engine) Write(s bytestream.ByteStream_WriteServer) error {
 		}
 		if name == "" {
 			name = req.GetResourceName()
-			if d, packed, err := resource(name); err != nil {
-				return err
-			} else if _, ok := e.Get(d); ok {
-				return s.SendAndClose(&bytestream.WriteResponse{CommittedSize: there(d, packed)})
-			}
+		}
+		// Somebody else may have sent it, also since the last message.
+		if d, packed, err := resource(name); err != nil {
+			return err
+		} else if _, ok := e.Get(d); ok {
+			return s.SendAndClose(&bytestream.WriteResponse{CommittedSize: there(d, packed)})
 		}
 		if err := e.extend(name, req); err != nil {
 			return err

@@ -77,7 +77,7 @@ func platform(properties []Property) *repb.Platform {
 		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Value, b.Value))
 	})
 	p := &repb.Platform{}
-	for _, property := range properties {
+	for _, property := range slices.Compact(properties) {
 		p.Properties = append(p.Properties, &repb.Platform_Property{Name: property.Name, Value: property.Value})
 	}
 	return p

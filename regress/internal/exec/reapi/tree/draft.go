@@ -1,7 +1,6 @@
 package tree
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -45,7 +44,7 @@ func (d *Draft) Link(path, target string) error {
 func (d *Draft) Folder(path string) error { return d.put(path, entry{kind: aFolder}) }
 
 func (d *Draft) put(path string, e entry) error {
-	if err := checkPath(path); err != nil {
+	if err := checkSent(path); err != nil {
 		return err
 	}
 	for rest := path; ; {
@@ -115,7 +114,7 @@ func (d *Draft) Done() (*Folder, error) {
 	return f, nil
 }
 
-// checkPath refuses what cannot be a path below a folder, or in a message: those are UTF-8.
+// checkPath refuses what cannot be a path below a folder.
 func checkPath(path string) error {
 	if len(path) >= pathBytesMax {
 		return fmt.Errorf("a path of %d bytes is longer than %d", len(path), pathBytesMax-1)
@@ -128,6 +127,14 @@ func checkPath(path string) error {
 	return nil
 }
 
+// checkSent refuses what cannot be a path, or cannot be in a message: those are UTF-8.
+func checkSent(path string) error {
+	if !utf8.ValidString(path) {
+		return fmt.Errorf("path %q: the name is not UTF-8, as the Remote Execution API wants it; rename it, or run it on this machine", path)
+	}
+	return checkPath(path)
+}
+
 func checkPart(part string) error {
 	switch {
 	case part == "" || part == "." || part == "..":
@@ -136,8 +143,6 @@ func checkPart(part string) error {
 		return fmt.Errorf("a part of %d bytes is longer than %d", len(part), partBytesMax)
 	case strings.ContainsAny(part, "/\x00"):
 		return fmt.Errorf("%q cannot be the name of a file", part)
-	case !utf8.ValidString(part):
-		return errors.New("the name is not UTF-8, as the Remote Execution API wants it; rename it, or run it on this machine")
 	}
 	return nil
 }

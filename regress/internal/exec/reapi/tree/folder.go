@@ -114,7 +114,7 @@ func compareEntries(a, b entry) int {
 // With returns the folder with one file more, or another in its place, and the messages
 // that differ from this folder's: those on the file's path, and no others.
 func (f *Folder) With(path string, file File) (*Folder, []blob.Blob, error) {
-	if err := checkPath(path); err != nil {
+	if err := checkSent(path); err != nil {
 		return nil, nil, err
 	}
 	var made []blob.Blob

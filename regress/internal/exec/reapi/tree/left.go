@@ -38,8 +38,9 @@ func (l *Left) Blob() blob.Digest { return blob.Digest{Hash: l.Digest, Size: l.S
 // Compare finds what an action left: the difference between what its work folder held
 // before and what the result names.
 type Compare struct {
-	Given *Folder // the work folder as it was given
-	Whole bool    // all of it was asked for, so what the result does not name is gone
+	Given *Folder  // the work folder as it was given
+	Whole bool     // all of it was asked for, so what the result does not name is gone
+	Asked []string // else, what was: of that too
 
 	// Read returns a message by its digest. It is asked only for folders that are not
 	// as they were given.
@@ -66,6 +67,9 @@ func (c *Compare) Files(ctx context.Context, r *repb.ActionResult) ([]Left, erro
 		return nil, l.err
 	case c.Whole && !whole:
 		return nil, ErrNoFolder
+	}
+	if !c.Whole {
+		l.unnamed(r)
 	}
 	slices.SortStableFunc(l.found, func(a, b Left) int { return strings.Compare(a.Path, b.Path) })
 	// A file may be named alone and be in a folder that is named too.
@@ -126,6 +130,30 @@ func (l *looking) named(r *repb.ActionResult) {
 	}
 }
 
+// unnamed notes what was asked for and given, and is nothing of the kind any more.
+func (l *looking) unnamed(r *repb.ActionResult) {
+	var files, folders []string
+	for _, f := range r.GetOutputFiles() {
+		files = append(files, f.GetPath())
+	}
+	for _, s := range links(r) {
+		files = append(files, s.GetPath())
+	}
+	for _, d := range r.GetOutputDirectories() {
+		folders = append(folders, strings.TrimSuffix(d.GetPath(), "/"))
+	}
+	for _, at := range l.Asked {
+		had := l.had(at)
+		switch {
+		case had == nil || slices.ContainsFunc(folders, func(above string) bool { return strings.HasPrefix(at, above+"/") }):
+		case had.kind == aFolder && !slices.Contains(folders, at):
+			l.gone(at, had.sub, nil, nil)
+		case had.kind != aFolder && !slices.Contains(files, at):
+			l.add(Left{Part: part(at, outcome.Gone), Here: true})
+		}
+	}
+}
+
 // had is what the work folder held at a path, or nil.
 func (l *looking) had(at string) *entry {
 	dir, name := path.Split(at)
@@ -178,49 +206,64 @@ func (l *looking) folder(at string, d *repb.Digest, given *Folder, read func(blo
 	if !l.reads(digest.Size) {
 		return
 	}
-	if given != nil { // what was there is not what the action left
-		l.entries -= len(given.entries)
-	}
-	var now repb.Directory
 	message, err := read(digest)
-	if err == nil {
-		err = unmarshal(message, &now)
-	}
 	if err != nil {
 		l.fail(err)
 		return
 	}
-	kept := make(map[string]kind, len(now.GetFiles())+len(now.GetSymlinks())+len(now.GetDirectories()))
+	now, same, err := given.besides(message)
+	if err != nil {
+		l.fail(err)
+		return
+	}
+	l.pass(given, same)
+	kept := make(map[string]kind, len(now[aFile])+len(now[aFolder])+len(now[aLink]))
 	enter := func(name string, k kind) string {
 		if err := checkPart(name); err != nil {
 			l.fail(err)
-		} else if _, twice := kept[name]; twice {
+		} else if _, twice := kept[name]; twice || given.hasSame(name, same) {
 			l.fail(fmt.Errorf("a folder has the name %q twice", name))
 		}
 		kept[name] = k
 		return path.Join(at, name)
 	}
-	for _, f := range now.GetFiles() {
-		l.file(enter(f.GetName(), aFile), given.find(f.GetName()), f.GetDigest(), f.GetIsExecutable(), nil)
+	for _, f := range now[aFile] {
+		l.file(enter(f.name, aFile), given.find(f.name), f.digest, f.exec, nil)
 	}
-	for _, s := range now.GetSymlinks() {
-		l.link(enter(s.GetName(), aLink), given.find(s.GetName()), s.GetTarget())
+	for _, s := range now[aLink] {
+		l.link(enter(s.name, aLink), given.find(s.name), s.target)
 	}
-	for _, sub := range now.GetDirectories() {
-		if below := enter(sub.GetName(), aFolder); l.enters(below) {
-			l.folder(below, sub.GetDigest(), given.Sub(sub.GetName()), read)
+	for _, sub := range now[aFolder] {
+		if below := enter(sub.name, aFolder); l.enters(below) {
+			l.folder(below, sub.digest, given.Sub(sub.name), read)
 		}
 	}
-	l.gone(at, given, kept)
+	l.gone(at, given, same, kept)
+}
+
+// pass sees to it that what was given does not count among what the action left.
+func (l *looking) pass(given *Folder, same []bool) {
+	if given == nil {
+		return
+	}
+	l.entries -= len(given.entries)
+	for _, is := range same {
+		if is { // it will not be entered
+			l.entries++
+		}
+	}
 }
 
 // gone notes what a folder held and has no more: what is kept there is something else if
 // a file became a folder, or a folder something else.
-func (l *looking) gone(at string, given *Folder, kept map[string]kind) {
+func (l *looking) gone(at string, given *Folder, same []bool, kept map[string]kind) {
 	if given == nil || l.err != nil {
 		return
 	}
 	for i := range given.entries {
+		if same != nil && same[i] {
+			continue
+		}
 		e := &given.entries[i]
 		k, is := kept[e.name]
 		if is && (k == aFolder) == (e.kind == aFolder) {
@@ -228,7 +271,7 @@ func (l *looking) gone(at string, given *Folder, kept map[string]kind) {
 		}
 		below := path.Join(at, e.name)
 		if e.kind == aFolder {
-			l.gone(below, e.sub, nil)
+			l.gone(below, e.sub, nil, nil)
 			continue
 		}
 		l.add(Left{Part: part(below, outcome.Gone), Here: true})

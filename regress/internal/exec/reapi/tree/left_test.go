@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
+	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 	"pgregory.net/rapid"
 
@@ -148,6 +149,50 @@ func TestFilesAreTheDifference(t *testing.T) {
 	})
 }
 
+// To ask for all names that there are or were is to ask for the whole folder.
+func TestAskedForByName(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		before, after := things(t, "before"), things(t, "after")
+		e, given, now := engine{}, foldered(t, before, "empty"), foldered(t, after, "empty")
+		whole := tree.Compare{Given: given, Whole: true, Read: e.read}
+		want, err := whole.Files(t.Context(), e.whole(t, now, true))
+		if err != nil {
+			t.Fatal(err)
+		}
+		asked := slices.Compact(slices.Sorted(func(yield func(string) bool) {
+			for _, all := range []map[string]thing{before, after} {
+				for at := range all {
+					if !yield(at) {
+						return
+					}
+				}
+			}
+		}))
+		if rapid.Bool().Draw(t, "a folder") {
+			asked = append(asked, "s")
+		}
+		r := &repb.ActionResult{}
+		for _, at := range asked {
+			one, is := after[at]
+			switch sub := now.Sub(at); {
+			case is && one.target != "":
+				r.OutputSymlinks = append(r.OutputSymlinks, &repb.OutputSymlink{Path: at, Target: one.target})
+			case is:
+				r.OutputFiles = append(r.OutputFiles, &repb.OutputFile{Path: at, Digest: one.Digest.Proto(), IsExecutable: one.Exec})
+			case sub != nil:
+				d := e.whole(t, sub, true).OutputDirectories[0]
+				d.Path = at
+				r.OutputDirectories = append(r.OutputDirectories, d)
+			}
+		}
+		named := tree.Compare{Given: given, Asked: asked, Read: e.read}
+		got, err := named.Files(t.Context(), r)
+		if err != nil || !slices.EqualFunc(got, want, func(a, b tree.Left) bool { return a.Part == b.Part }) {
+			t.Fatalf("%v\nfound %+v\nwant  %+v", err, got, want)
+		}
+	})
+}
+
 // What is as it was given is not even read.
 func TestSameFoldersAreNotRead(t *testing.T) {
 	var d tree.Draft
@@ -238,6 +283,37 @@ func TestHostileResults(t *testing.T) {
 		if left, err := c.Files(t.Context(), &repb.ActionResult{OutputFiles: []*repb.OutputFile{{Path: at, Digest: digest}}}); err == nil {
 			t.Errorf("%q: %+v", at, left)
 		}
+	}
+}
+
+// Names are bytes to a worker, and engines that do not look at them pass them on.
+func TestNamesThatAreNotUTF8(t *testing.T) {
+	text := func(field protowire.Number, b []byte) []byte {
+		return protowire.AppendBytes(protowire.AppendTag(nil, field, protowire.BytesType), b)
+	}
+	digest, err := proto.Marshal(file("x").Digest.Proto())
+	if err != nil {
+		t.Fatal(err)
+	}
+	exec := protowire.AppendVarint(protowire.AppendTag(nil, 4, protowire.VarintType), 1)
+	root := slices.Concat(
+		text(1, slices.Concat(text(1, []byte("o\xff")), text(2, digest), exec)),
+		text(3, slices.Concat(text(1, []byte("l\xfe")), text(2, []byte("to\xfd")))),
+		text(257, []byte("of a later version")),
+	)
+	e := engine{}
+	whole := text(1, root)
+	e[blob.Of(whole).Digest] = whole
+	r := &repb.ActionResult{OutputDirectories: []*repb.OutputDirectory{{TreeDigest: blob.Of(whole).Digest.Proto()}}}
+	c := tree.Compare{Whole: true, Read: e.read}
+	left, err := c.Files(t.Context(), r)
+	if err != nil || len(left) != 2 || left[0].Path != "l\xfe" || string(left[0].Inline) != "to\xfd" ||
+		left[1].Path != "o\xff" || !left[1].Exec || left[1].Blob() != file("x").Digest {
+		t.Errorf("%+v, %v", left, err)
+	}
+	var d tree.Draft
+	if err := d.File("o\xff", file("x")); err == nil || !strings.Contains(err.Error(), "UTF-8") {
+		t.Errorf("it is sent: %v", err)
 	}
 }
 

@@ -34,33 +34,98 @@ func (l *looking) tree(d *repb.Digest) (folders map[blob.Digest][]byte, root blo
 	folders = map[blob.Digest][]byte{}
 	root = blob.Of(nil).Digest // an empty folder need not be written
 	folders[root] = nil
-	for len(message) > 0 {
-		number, kind, n := protowire.ConsumeTag(message)
-		if n < 0 {
-			return nil, root, damaged(protowire.ParseError(n))
+	err = fields(message, func(number protowire.Number, text []byte, _ uint64) error {
+		if text == nil || number != rootField && number != childrenField {
+			return nil
 		}
-		message = message[n:]
-		if kind != protowire.BytesType || number != rootField && number != childrenField {
-			if n = protowire.ConsumeFieldValue(number, kind, message); n < 0 {
-				return nil, root, damaged(protowire.ParseError(n))
-			}
-			message = message[n:]
-			continue
-		}
-		text, n := protowire.ConsumeBytes(message)
-		if n < 0 {
-			return nil, root, damaged(protowire.ParseError(n))
-		}
-		if message = message[n:]; len(folders) > FilesMax {
-			return nil, root, ErrTooMany
+		if len(folders) > FilesMax {
+			return ErrTooMany
 		}
 		b := blob.Of(text)
 		folders[b.Digest] = text
 		if number == rootField {
 			root = b.Digest
 		}
+		return nil
+	})
+	return folders, root, err
+}
+
+// fields hands out the fields of a message in their order, each as bytes that are not nil,
+// or as a number. Other kinds are passed over.
+func fields(message []byte, take func(field protowire.Number, b []byte, n uint64) error) error {
+	for len(message) > 0 {
+		field, kind, n := protowire.ConsumeTag(message)
+		if n < 0 {
+			return damaged(protowire.ParseError(n))
+		}
+		value := message[n:]
+		if n = protowire.ConsumeFieldValue(field, kind, value); n < 0 {
+			return damaged(protowire.ParseError(n))
+		}
+		message = value[n:]
+		var err error
+		switch kind {
+		case protowire.BytesType:
+			b, _ := protowire.ConsumeBytes(value) // it was measured
+			err = take(field, b, 0)
+		case protowire.VarintType:
+			number, _ := protowire.ConsumeVarint(value)
+			err = take(field, nil, number)
+		}
+		if err != nil {
+			return err
+		}
 	}
-	return folders, root, nil
+	return nil
+}
+
+// node is a file, a folder or a link in a Directory.
+type node struct {
+	name   string
+	target string       // of a link
+	digest *repb.Digest // of the others
+	exec   bool
+}
+
+// nodes reads a Directory: its entries by their kinds. It is taken apart by hand because
+// names are any bytes to those who write it, and must be UTF-8 to generated code.
+func nodes(message []byte) (list [kinds][]node, err error) {
+	err = fields(message, func(field protowire.Number, b []byte, _ uint64) error {
+		if b == nil || field > protowire.Number(kinds) {
+			return nil
+		}
+		k := kind(field - 1) // files, folders, links: in this order in the message too
+		n, err := nodeOf(k, b)
+		list[k] = append(list[k], n)
+		return err
+	})
+	return list, err
+}
+
+// Of the messages of nodes. A link has its target where the others have a digest.
+const (
+	nameField   = 1
+	digestField = 2
+	execField   = 4
+)
+
+func nodeOf(k kind, message []byte) (n node, err error) {
+	err = fields(message, func(field protowire.Number, b []byte, number uint64) error {
+		switch {
+		case field == nameField:
+			n.name = string(b)
+		case field == digestField && k == aLink:
+			n.target = string(b)
+		case field == digestField:
+			n.digest = &repb.Digest{}
+			return unmarshal(b, n.digest)
+		case field == execField && k == aFile:
+			n.exec = number != 0
+		}
+		return nil
+	})
+	return n, err
 }
 
 var errDamaged = errors.New("a message of the engine is damaged")

@@ -1,9 +1,9 @@
-// Package remote has files that are at addresses: what is there is fetched when it has
+// Package mirror has files that are at addresses: what is there is fetched when it has
 // changed, and read from a copy here; what is to be there takes the place of what was
 // seen, and of nothing else.
 //
 // It must not know what is in the files, nor open them for anybody.
-package remote
+package mirror
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package remote
+package mirror
 
 import (
 	"encoding/json"

@@ -1,4 +1,4 @@
-package remote_test
+package mirror_test
 
 import (
 	"context"
@@ -19,7 +19,7 @@ import (
 	"muster/fileio/enginetest"
 	"muster/files"
 	"muster/regress/internal/fault"
-	"muster/regress/internal/remote"
+	"muster/regress/internal/mirror"
 )
 
 // server is a file server that counts what it sends.
@@ -63,9 +63,9 @@ func (c *counting) Write(p []byte) (int, error) {
 	return c.ResponseWriter.Write(p)
 }
 
-func (s *server) at(folder, name string) *remote.Place {
+func (s *server) at(folder, name string) *mirror.Place {
 	s.Helper()
-	p, err := remote.New(s.url+"/files/"+name, folder, files.ClientOptions{})
+	p, err := mirror.New(s.url+"/files/"+name, folder, files.ClientOptions{})
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func (s *server) at(folder, name string) *remote.Place {
 }
 
 // replace puts data there in place of what was seen.
-func (s *server) replace(p *remote.Place, data string, seen *remote.Copy) error {
+func (s *server) replace(p *mirror.Place, data string, seen *mirror.Copy) error {
 	s.Helper()
 	path := filepath.Join(s.TempDir(), "new")
 	if err := os.WriteFile(path, []byte(data), 0o644); err != nil {
@@ -83,7 +83,7 @@ func (s *server) replace(p *remote.Place, data string, seen *remote.Copy) error 
 }
 
 // fetch wants that data to be there.
-func (s *server) fetch(p *remote.Place, data string) *remote.Copy {
+func (s *server) fetch(p *mirror.Place, data string) *mirror.Copy {
 	s.Helper()
 	c, err := p.Fetch(s.Context())
 	if err != nil {
@@ -236,7 +236,7 @@ func TestReplaceAtOnce(t *testing.T) {
 				case err == nil:
 					won.Add(1)
 					winner.Store(int32(i))
-				case !errors.Is(err, remote.ErrChanged):
+				case !errors.Is(err, mirror.ErrChanged):
 					t.Error(err)
 				}
 			})
@@ -336,7 +336,7 @@ func TestWhoseMove(t *testing.T) {
 			web := httptest.NewServer(c.answer)
 			defer web.Close()
 			folder := t.TempDir()
-			p, err := remote.New(web.URL+"/files/x", folder, files.ClientOptions{})
+			p, err := mirror.New(web.URL+"/files/x", folder, files.ClientOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -379,7 +379,7 @@ func checkNoTag(t *testing.T, tag string) {
 		w.Write([]byte("content"))
 	}))
 	defer web.Close()
-	p, err := remote.New(web.URL+"/files/x", t.TempDir(), files.ClientOptions{})
+	p, err := mirror.New(web.URL+"/files/x", t.TempDir(), files.ClientOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -397,7 +397,7 @@ func checkNoTag(t *testing.T, tag string) {
 
 func TestTokenThatCannotBeSent(t *testing.T) {
 	for _, token := range []string{"secret\n", "two words", "gr\u00fcn"} {
-		_, err := remote.New("https://h/files/x", t.TempDir(), files.ClientOptions{Token: token})
+		_, err := mirror.New("https://h/files/x", t.TempDir(), files.ClientOptions{Token: token})
 		if fault.ClassOf(err) != fault.Input || !strings.Contains(fmt.Sprint(err), "MUSTER_TOKEN") || strings.Contains(fmt.Sprint(err), token) {
 			t.Errorf("%q: %v", token, err)
 		}
@@ -408,7 +408,7 @@ func TestAddresses(t *testing.T) {
 	for name, is := range map[string]bool{
 		"http://h/files/x": true, "HTTPS://h/x": true, "muster.golden": false, "http:x": false, "ftp://h/x": false, "dir/http://x": false,
 	} {
-		if remote.IsAddress(name) != is {
+		if mirror.IsAddress(name) != is {
 			t.Errorf("%s: %t", name, !is)
 		}
 	}
@@ -416,7 +416,7 @@ func TestAddresses(t *testing.T) {
 		"http://", "http:///files/x", "http://h", "http://h/", "http://h/files/", "http://h/files/x?y=z", "http://h/files/x#y",
 		"http://u:p@h/files/x", "http://h/%zz", "http://h:port/files/x",
 	} {
-		if _, err := remote.New(address, t.TempDir(), files.ClientOptions{}); fault.ClassOf(err) != fault.Input || strings.Contains(fmt.Sprint(err), "u:p@") {
+		if _, err := mirror.New(address, t.TempDir(), files.ClientOptions{}); fault.ClassOf(err) != fault.Input || strings.Contains(fmt.Sprint(err), "u:p@") {
 			t.Errorf("%s: %v", address, err)
 		}
 	}

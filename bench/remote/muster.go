@@ -1,0 +1,152 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"muster/bench/timing"
+	"muster/lab/corpora"
+)
+
+// set is a corpus with its golden.
+type set struct {
+	*bench
+	name    string
+	archive string
+	cases   int
+	bytes   int64  // of the archive
+	tool    string // the file that travels
+}
+
+// newSet writes a corpus. Nobody has seen its sources before: they are of a seed of their own.
+func (b *bench) newSet(name string, spec corpora.Spec) (*set, error) {
+	b.seed++
+	spec.Seed += b.seed << 8
+	s := &set{bench: b, name: name, archive: filepath.Join(b.dir, name+".tar"), cases: spec.Cases}
+	if err := corpora.Write(s.archive, spec); err != nil {
+		return nil, err
+	}
+	info, err := os.Stat(s.archive)
+	if err != nil {
+		return nil, err
+	}
+	s.bytes = info.Size()
+	return s, s.newTool("1")
+}
+
+// newTool has another tool than before, which does the same.
+func (s *set) newTool(version string) error {
+	s.tool = filepath.Join(s.dir, s.name+"-tool", "tool")
+	if err := os.MkdirAll(filepath.Dir(s.tool), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(s.tool, []byte(script+"# "+s.name+" "+version+"\n"), 0o755)
+}
+
+// remove makes room.
+func (s *set) remove() error { return os.Remove(s.archive) }
+
+// ran is one run of muster, with what the engine and the wire saw of it.
+type ran struct {
+	timing.Sample
+	cases  int
+	cached int
+	peak   int64         // bytes that were resident at most
+	engine time.Duration // CPU of the engine meanwhile
+	traffic
+}
+
+func (s *set) record(ctx context.Context, addr string, args ...string) (ran, error) {
+	return s.run(ctx, "record", addr, append(args, "--repeat", "1")...)
+}
+
+func (s *set) check(ctx context.Context, addr string, args ...string) (ran, error) {
+	return s.run(ctx, "check", addr, args...)
+}
+
+// summary is the last line of muster's JSON.
+type summary struct {
+	Cases, Recorded, Identical int
+	Remote                     struct{ Cached, Ran int }
+}
+
+// run runs muster against the engine at addr, which may be the wire. Whatever is not recorded
+// or identical is an error: nothing else is measured.
+func (s *set) run(ctx context.Context, command, addr string, args ...string) (r ran, err error) {
+	fmt.Fprintf(s.progress, "%s %s: %s of %d cases %s\n", time.Now().Format("15:04:05"), s.name, command, s.cases, strings.Join(args, " "))
+	golden := filepath.Join(s.dir, s.name+".golden")
+	words := append([]string{
+		command, s.archive, "--remote", "grpc://" + addr, "--remote-input", s.tool, "--golden", golden,
+		"--state", golden + ".state", "--format", "json", "--quiet",
+	}, args...)
+	cmd := exec.CommandContext(ctx, s.muster, append(words, "--", s.tool, "{in}")...)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr, cmd.Dir = &out, &errs, s.dir
+	s.wire.reset()
+	before, began := s.engine.cpu(), time.Now()
+	if err := cmd.Start(); err != nil {
+		return r, err
+	}
+	peak := watch(cmd.Process.Pid)
+	err = cmd.Wait()
+	r.Wall, r.engine = time.Since(began), s.engine.cpu()-before
+	r.peak, r.traffic = peak(), s.wire.reset()
+	var sum summary
+	lines := bytes.Split(bytes.TrimSpace(out.Bytes()), []byte("\n"))
+	if e := json.Unmarshal(lines[len(lines)-1], &sum); err != nil || e != nil || sum.Recorded+sum.Identical != s.cases {
+		return r, fmt.Errorf("%v: %v, %v\n%s%s", cmd, err, e, out.Bytes(), errs.Bytes())
+	}
+	r.User, r.Sys = cmd.ProcessState.UserTime(), cmd.ProcessState.SystemTime()
+	r.cases, r.cached = s.cases, sum.Remote.Cached
+	return r, nil
+}
+
+// known is a check of which the engine knows all results.
+func (s *set) known(ctx context.Context, addr string, args ...string) (ran, error) {
+	r, err := s.check(ctx, addr, args...)
+	if err == nil && r.cached != s.cases {
+		err = fmt.Errorf("%s: the engine knew %d of %d results", s.name, r.cached, s.cases)
+	}
+	return r, err
+}
+
+// watch looks at a process' peak of resident memory until the function that it returns is
+// called. The kernel's figure for a child that has ended begins with its parent's peak.
+func watch(pid int) (peak func() int64) {
+	stop, most := make(chan struct{}), make(chan int64)
+	go func() {
+		var found int64
+		for {
+			found = max(found, peakOf(pid))
+			select {
+			case <-stop:
+				most <- found
+				return
+			case <-time.After(20 * time.Millisecond):
+			}
+		}
+	}()
+	return func() int64 {
+		close(stop)
+		return <-most
+	}
+}
+
+func peakOf(pid int) int64 {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid)) // it may have ended
+	for line := range strings.Lines(string(text)) {
+		if kib, ok := strings.CutPrefix(line, "VmHWM:"); ok {
+			n, _ := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(kib), "kB")), 10, 64)
+			return n << 10
+		}
+	}
+	return 0
+}

@@ -1,0 +1,43 @@
+package bundle
+
+import (
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+)
+
+// Locale is the one that cases have, as C libraries name its folder, and where they look for it.
+const (
+	locale       = "C.utf8"
+	localesHere  = "/usr/lib/locale"
+	localeFolder = Folder + "/locale"
+)
+
+// takeLocale adds the data of the locale that cases have, without which a character is a byte
+// to a bundled tool. Newer C libraries have it built in, and no such folder.
+func (m *making) takeLocale() error {
+	root := filepath.Join(localesHere, locale)
+	if _, err := os.Stat(root); err != nil {
+		return nil // the tool has it, or nobody has
+	}
+	m.locale = true
+	return filepath.WalkDir(root, func(at string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return unreadable(at, err)
+		}
+		below, err := filepath.Rel(localesHere, at)
+		if err != nil || !e.Type().IsRegular() {
+			return err
+		}
+		return m.add(File{Path: path.Join(localeFolder, filepath.ToSlash(below)), Source: at})
+	})
+}
+
+// LocalePath is what LOCPATH must be for the locale that travels, or "" where none does.
+func (b *Bundle) LocalePath() string {
+	if !b.locale {
+		return ""
+	}
+	return above + localeFolder
+}

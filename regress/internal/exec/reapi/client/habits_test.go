@@ -1,0 +1,228 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+
+	"muster/regress/internal/exec/reapi/blob"
+	"muster/regress/internal/exec/reapi/client"
+	"muster/regress/internal/exec/reapi/enginetest"
+	"muster/regress/internal/fault"
+)
+
+// FAILED_PRECONDITION is said of inputs that are missing and of workers that are not there.
+// What cannot be mended by sending inputs again is not tried again, and the engine's words
+// are all that is shown.
+func TestNoSuchWorker(t *testing.T) {
+	for _, words := range []string{
+		"Unregistered platform property [nonsense={'1'}]. Known properties are: [{'OSFamily', 'ISA'}]",
+		`No workers exist for instance name prefix "main" platform {"properties":[]}`,
+		"Command '/usr/bin/cc' is not in the allowed command list.",
+	} {
+		r := newRig(t, enginetest.Options{}, client.Options{})
+		x := client.Execution{Action: r.action("cc")}
+		r.storm(func(_ context.Context, c enginetest.Call) error {
+			if c.Method == "Execute" && c.Moment == enginetest.Begin {
+				return status.Error(codes.FailedPrecondition, words)
+			}
+			return nil
+		})
+		_, err := r.Execute(t.Context(), x)
+		if errors.As(err, new(*client.Missing)) || r.engine.Calls("Execute") != 1 || fault.ClassOf(err) != fault.Environment || !strings.Contains(err.Error(), "executing: FailedPrecondition: "+words) {
+			t.Errorf("%d requests: %v", r.engine.Calls("Execute"), err)
+		}
+	}
+}
+
+// BuildGrid says of an action that it has not, without naming it.
+func TestMissingInOtherWords(t *testing.T) {
+	for _, words := range []string{"Could not get action from storage.", "Could not get command from storage.", "something"} {
+		r := newRig(t, enginetest.Options{}, client.Options{})
+		x := client.Execution{Action: r.action("cc")}
+		r.storm(func(_ context.Context, c enginetest.Call) error {
+			if c.Method == "Execute" {
+				return status.Error(codes.FailedPrecondition, words)
+			}
+			return nil
+		})
+		_, err := r.Execute(t.Context(), x)
+		if !errors.As(err, new(*client.Missing)) || strings.Contains(err.Error(), "rpc error") {
+			t.Errorf("%s: %v", words, err)
+		}
+	}
+}
+
+// BuildGrid and others tell by DATA_LOSS that they had a result, and have it no more: the
+// next execution gives another.
+func TestResultLost(t *testing.T) {
+	r := newRig(t, enginetest.Options{}, client.Options{})
+	x := client.Execution{Action: r.action("cc")}
+	r.storm(on("Execute", enginetest.Begin, codes.DataLoss, 1, 2))
+	_, err := r.Execute(t.Context(), x)
+	r.must(err)
+}
+
+// So they do of a content that is damaged: it is no more to be had than one that is gone.
+func TestContentDamaged(t *testing.T) {
+	r := newRig(t, enginetest.Options{Fault: on("Read", enginetest.Sending, codes.DataLoss, 1)}, client.Options{})
+	b := noise(2 << 20)
+	r.upload(b)
+	if _, err := r.Read(t.Context(), b.Digest); !errors.As(err, new(*client.Missing)) || r.engine.Calls("Read") != 1 {
+		t.Errorf("asked %d times: %v", r.engine.Calls("Read"), err)
+	}
+}
+
+// An engine without an action cache of its own for clients has Execute look.
+func TestNoActionCache(t *testing.T) {
+	r := newRig(t, enginetest.Options{Fault: on("GetActionResult", enginetest.Begin, codes.Unimplemented, 1)}, client.Options{})
+	if _, known, err := r.Result(t.Context(), client.Execution{Action: noise(3).Digest}); known || err != nil {
+		t.Errorf("known %t, %v", known, err)
+	}
+}
+
+// A content that somebody else sent meanwhile is there, in whatever words an engine puts it.
+func TestAlreadyThere(t *testing.T) {
+	r := newRig(t, enginetest.Options{}, client.Options{Attempts: 2})
+	r.storm(on("Write", enginetest.End, codes.AlreadyExists, 1))
+	r.upload(noise(2 << 20))
+	if n := r.engine.Calls("Write"); n != 1 {
+		t.Errorf("sent %d times", n)
+	}
+}
+
+// Others may send the same while it is on its way: the engine then ends the stream early.
+func TestAlreadyThereMidway(t *testing.T) {
+	for _, zip := range []bool{false, true} {
+		b := noise(4 << 20)
+		var r *rig
+		r = newRig(t, enginetest.Options{Zstd: zip, Fault: func(_ context.Context, c enginetest.Call) error {
+			if c.Method == "Write" && c.Moment == enginetest.Received && c.Message == 3 {
+				r.engine.Put(b.Bytes)
+			}
+			return nil
+		}}, client.Options{Attempts: 1})
+		r.upload(opened(b))
+		if n := r.engine.Calls("Write"); n != 1 {
+			t.Errorf("sent %d times", n)
+		}
+	}
+}
+
+// Each content of a batch has an answer of its own: what is put off is asked for again and the
+// others are not, and what is refused is nobody else's failure.
+func TestBatchOneByOne(t *testing.T) {
+	blobs := contents(20, 300)
+	for _, c := range []struct {
+		code codes.Code
+		want string // in the error of the one
+	}{
+		{codes.ResourceExhausted, ""}, {codes.Unavailable, ""}, {codes.AlreadyExists, ""},
+		{codes.PermissionDenied, "PermissionDenied: not that one"}, {codes.InvalidArgument, "InvalidArgument: not that one"},
+	} {
+		var mu sync.Mutex
+		asked := map[string]int{}
+		r := newRig(t, enginetest.Options{Refuse: func(method string, d blob.Digest) error {
+			mu.Lock()
+			defer mu.Unlock()
+			if asked[method+d.Hash.String()]++; d == blobs[7].Digest && method == "BatchUpdateBlobs" && asked[method+d.Hash.String()] == 1 {
+				return status.Error(c.code, "not that one")
+			}
+			return nil
+		}}, client.Options{})
+		err := r.Upload(t.Context(), blobs)
+		if c.want == "" && err != nil || c.want != "" && (fault.ClassOf(err) != fault.Environment || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%v: %v", c.code, err)
+		}
+		for i, b := range blobs {
+			if n := asked["BatchUpdateBlobs"+b.Digest.Hash.String()]; n != 1 && i != 7 {
+				t.Errorf("%v: content %d was sent %d times", c.code, i, n)
+			}
+		}
+	}
+}
+
+// What an engine says beside a status helps whoever reads it.
+func TestMessageAndLogs(t *testing.T) {
+	r := newRig(t, enginetest.Options{Run: func(_ context.Context, e *enginetest.Engine, _ *repb.Action, _ *repb.Command) *repb.ExecuteResponse {
+		return &repb.ExecuteResponse{
+			Status:  status.New(codes.Internal, "set-up failed").Proto(),
+			Message: "http://browser/action/7",
+			ServerLogs: map[string]*repb.LogFile{
+				"worker": {Digest: e.Put([]byte("mount: \x1b no\n such image\n")).Proto(), HumanReadable: true},
+				"core":   {Digest: e.Put([]byte{0, 1, 2}).Proto()},
+				"gone":   {Digest: noise(9).Digest.Proto(), HumanReadable: true},
+			},
+		}
+	}}, client.Options{})
+	_, err := r.Execute(t.Context(), client.Execution{Action: r.action("cc")})
+	want := "Internal: set-up failed; http://browser/action/7; its log worker: mount: ‹ESC› no such image"
+	if fault.ClassOf(err) != fault.Environment || !strings.HasSuffix(err.Error(), want) {
+		t.Errorf("%v, want %q", err, want)
+	}
+}
+
+// What nobody waits for any longer is taken out of the engine's queue.
+func TestCancelled(t *testing.T) {
+	for _, name := range []string{"", "Unimplemented"} {
+		free := make(chan struct{})
+		defer close(free)
+		r := newRig(t, enginetest.Options{
+			Run: func(ctx context.Context, _ *enginetest.Engine, _ *repb.Action, _ *repb.Command) *repb.ExecuteResponse {
+				<-free
+				return nil
+			},
+			Fault: func(_ context.Context, c enginetest.Call) error {
+				if c.Method == "CancelOperation" && name != "" {
+					return status.Error(codes.Unimplemented, name)
+				}
+				return nil
+			},
+		}, client.Options{})
+		for n := 1; n < 3; n++ {
+			ctx, cancel := context.WithCancel(t.Context())
+			x := client.Execution{Action: r.action("cc"), SkipCache: true, Stage: func(repb.ExecutionStage_Value) { cancel() }}
+			_, err := r.Execute(ctx, x)
+			want := n
+			if name != "" {
+				want = 1 // it is not asked again
+			}
+			if !errors.Is(err, context.Canceled) || r.engine.Calls("CancelOperation") != want {
+				t.Errorf("%s: %v, asked %d times", name, err, r.engine.Calls("CancelOperation"))
+			}
+		}
+		if name == "" && !slices.Equal(r.engine.Cancelled(), []string{"operations/1", "operations/2"}) {
+			t.Errorf("cancelled %q", r.engine.Cancelled())
+		}
+	}
+}
+
+// An engine sees for what an action is.
+func TestTarget(t *testing.T) {
+	said := make(chan string, 100)
+	r := newRig(t, enginetest.Options{Fault: func(ctx context.Context, c enginetest.Call) error {
+		about := &repb.RequestMetadata{}
+		sent := metadata.ValueFromIncomingContext(ctx, "build.bazel.remote.execution.v2.requestmetadata-bin")
+		if c.Method == "Execute" && c.Moment == enginetest.Begin {
+			if err := proto.Unmarshal([]byte(sent[0]), about); err != nil {
+				return err
+			}
+			said <- about.GetTargetId()
+		}
+		return nil
+	}}, client.Options{})
+	_, err := r.Execute(t.Context(), client.Execution{Action: r.action("cc"), Target: "a/é.c"})
+	r.must(err)
+	if target := <-said; target != "a/é.c" {
+		t.Errorf("target %q", target)
+	}
+}

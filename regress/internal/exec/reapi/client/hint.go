@@ -1,0 +1,103 @@
+package client
+
+import (
+	"strings"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+)
+
+// What requests are for, as errors say it.
+const (
+	learning  = "asking what it can do"
+	executing = "executing"
+)
+
+// hintOf is what may mend an error of a request, in the words of the command line, or what
+// it means to somebody who does not know such engines; "" is nothing.
+func (o Options) hintOf(what string, s *status.Status) string {
+	switch code := s.Code(); {
+	case what == learning && (code == codes.InvalidArgument || code == codes.NotFound) && o.Instance == "":
+		return "; perhaps it wants to be told which of its instances: --instance"
+	case what == learning && (code == codes.InvalidArgument || code == codes.NotFound):
+		return "; perhaps it has no instance " + o.Instance + ": --instance names another"
+	case what == learning && code == codes.Unimplemented:
+		return "; what listens there is no engine of the Remote Execution API: is it another port?"
+	case what == executing && code == codes.Unimplemented:
+		return "; it stores contents and runs nothing: --remote must name an engine with workers"
+	case what == executing && code == codes.FailedPrecondition && strings.Contains(strings.ToLower(s.Message()), "worker"):
+		return "; --platform says what a worker must have"
+	case strings.Contains(s.Message(), "looked like an HTTP/1.1 header"):
+		return "; a web server answers there, and no engine: is it another port?"
+	case code == codes.Unavailable && (strings.Contains(s.Message(), "produced zero addresses") || strings.Contains(s.Message(), "no such host")):
+		return "; no machine of this name is known here"
+	}
+	return o.hint(s)
+}
+
+// hint is the same for any request.
+func (o Options) hint(s *status.Status) string {
+	if h := o.tlsHint(s.Message()); h != "" {
+		return "; " + h
+	}
+	if full(s.Message()) {
+		return "; its store has too little room for this, or is full"
+	}
+	switch s.Code() {
+	case codes.Unauthenticated:
+		if o.Token == "" && len(o.Headers) == 0 {
+			return "; it wants a token: in MUSTER_TOKEN, or by --remote-header"
+		}
+		return "; it refused the token: MUSTER_TOKEN or --remote-header has another"
+	case codes.PermissionDenied:
+		return "; whose token this is (MUSTER_TOKEN, --remote-header) may not do that, or not with this --instance"
+	case codes.ResourceExhausted:
+		return "; fewer --remote-jobs ask for less at once, a longer --remote-wait is more patient"
+	case codes.Unavailable, codes.DeadlineExceeded:
+		return "; is it running, and reachable from here? a longer --remote-wait is more patient"
+	}
+	return ""
+}
+
+// full tells an engine without room by its words, for which there is no status.
+func full(text string) bool {
+	text = strings.ToLower(text)
+	for _, sign := range []string{"outofspace", "out of space", "no space left", "storage allocation", "storage quota"} {
+		if strings.Contains(text, sign) {
+			return true
+		}
+	}
+	return false
+}
+
+// tlsHint knows the words of Go's TLS and of what servers answer, for gRPC has no more than
+// a text.
+func (o Options) tlsHint(text string) string {
+	has := func(signs ...string) bool {
+		for _, sign := range signs {
+			if strings.Contains(text, sign) {
+				return true
+			}
+		}
+		return false
+	}
+	switch {
+	case has("unknown authority", "not standards compliant"):
+		return "--tls-ca names the file with the certificates to trust"
+	case has("certificate has expired or is not yet valid"):
+		return "the engine needs another certificate, or this machine's clock is wrong"
+	case has("certificate is valid for", "doesn't contain any IP SANs", "not valid for any names"):
+		return "--remote must name the host that the certificate is for"
+	case has("remote error: tls: certificate required", "remote error: tls: handshake failure", "remote error: tls: bad certificate") && o.Cert == "":
+		return "the engine wants a client's certificate: --tls-cert and --tls-key"
+	case has("remote error: tls:"):
+		return "the engine does not take this client's certificate: --tls-cert and --tls-key name another"
+	case has("first record does not look like a TLS handshake", "authentication handshake failed"):
+		return "if no TLS is spoken there it is grpc:// in --remote"
+	case has("server preface") && !strings.HasPrefix(o.URL, "grpc:"):
+		return "perhaps it wants a client's certificate, or another: --tls-cert and --tls-key"
+	case has("server preface"):
+		return "if TLS is spoken there it is grpcs:// in --remote"
+	}
+	return ""
+}

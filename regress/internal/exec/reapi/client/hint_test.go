@@ -1,0 +1,78 @@
+package client_test
+
+import (
+	"context"
+	"net"
+	"strings"
+	"testing"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"muster/regress/internal/exec/reapi/client"
+	"muster/regress/internal/exec/reapi/enginetest"
+)
+
+// An error has the engine's own words, without gRPC's around them, and then what it means to
+// somebody who knows neither.
+func TestErrorsSayWhatTheyMean(t *testing.T) {
+	for _, c := range []struct {
+		o    client.Options
+		code codes.Code
+		want string
+	}{
+		{client.Options{}, codes.Unauthenticated, "Unauthenticated: words; it wants a token"},
+		{client.Options{Token: "secret"}, codes.Unauthenticated, "Unauthenticated: words; it refused the token"},
+		{client.Options{}, codes.InvalidArgument, "InvalidArgument: words; perhaps it wants to be told which of its instances: --instance"},
+		{client.Options{Instance: "prod"}, codes.NotFound, "perhaps it has no instance prod"},
+		{client.Options{}, codes.Unimplemented, "Unimplemented: words; what listens there is no engine of the Remote Execution API"},
+		{client.Options{}, codes.AlreadyExists, "asking what it can do: AlreadyExists: words"},
+	} {
+		e := enginetest.New(enginetest.Options{Fault: func(context.Context, enginetest.Call) error { return status.Error(c.code, "words") }})
+		dial, stop := e.Memory()
+		c.o.URL, c.o.Dialer, c.o.Sleep = "grpc://localhost:1", dial, (&rig{}).sleep
+		_, err := client.Dial(t.Context(), c.o)
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "rpc error") {
+			t.Errorf("%v: %v, want %q", c.code, err, c.want)
+		}
+		stop()
+	}
+}
+
+// An engine without Execution, or without a worker that fits, is told by the first execution.
+func TestErrorsOfExecutions(t *testing.T) {
+	for want, err := range map[string]error{
+		"; it stores contents and runs nothing":     status.Error(codes.Unimplemented, "unknown service Execution"),
+		"; --platform says what a worker must have": status.Error(codes.FailedPrecondition, "No workers exist for platform {}"),
+	} {
+		r := newRig(t, enginetest.Options{Fault: func(_ context.Context, c enginetest.Call) error {
+			if c.Method == "Execute" {
+				return err
+			}
+			return nil
+		}}, client.Options{})
+		_, got := r.Execute(t.Context(), client.Execution{Action: r.action("true")})
+		if got == nil || !strings.Contains(got.Error(), "executing: "+status.Code(err).String()+": "+status.Convert(err).Message()+want) {
+			t.Errorf("%v, want %q", got, want)
+		}
+	}
+}
+
+func TestErrorsOfAddresses(t *testing.T) {
+	for text, want := range map[string]string{
+		"name resolver error: produced zero addresses":                 "no machine of this name is known here",
+		"tls: first record does not look like a TLS handshake":         "if no TLS is spoken there it is grpc:// in --remote",
+		"error reading server preface: looked like an HTTP/1.1 header": "a web server answers there, and no engine",
+	} {
+		_, err := client.Dial(t.Context(), client.Options{
+			URL: "grpc://localhost:1", Sleep: (&rig{}).sleep,
+			Dialer: func(context.Context, string) (net.Conn, error) { return nil, status.Error(codes.Unavailable, text) },
+		})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+	if _, err := client.Dial(t.Context(), client.Options{URL: "https://host:1"}); err == nil || !strings.Contains(err.Error(), "gRPC: grpcs://HOST:PORT") {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,46 @@
+package reapi
+
+import (
+	"sync"
+
+	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
+)
+
+// State is how many executions an engine was asked for and has not ended, and in which
+// stage they are by what it says. Those of which it says none are in neither.
+type State struct{ Asked, Queued, Running int }
+
+// State is how it stands now.
+func (e *Engine) State() State { return e.stages.now() }
+
+// stages counts executions.
+type stages struct {
+	mu    sync.Mutex
+	asked int
+	in    map[repb.ExecutionStage_Value]int
+}
+
+// execute counts one while it is under way.
+func (s *stages) execute(do func(said func(repb.ExecutionStage_Value)) (*repb.ExecuteResponse, error)) (*repb.ExecuteResponse, error) {
+	stage := repb.ExecutionStage_UNKNOWN
+	move := func(asked int, to repb.ExecutionStage_Value) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.in == nil {
+			s.in = map[repb.ExecutionStage_Value]int{}
+		}
+		s.asked += asked
+		s.in[stage]--
+		s.in[to]++
+		stage = to
+	}
+	move(1, repb.ExecutionStage_UNKNOWN)
+	defer move(-1, repb.ExecutionStage_UNKNOWN)
+	return do(func(to repb.ExecutionStage_Value) { move(0, to) })
+}
+
+func (s *stages) now() State {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return State{s.asked, s.in[repb.ExecutionStage_QUEUED], s.in[repb.ExecutionStage_EXECUTING]}
+}

@@ -1,0 +1,213 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"muster/regress/internal/outcome"
+)
+
+// engineRun is a check on an engine with two workers, of which one is slow: of n cases every
+// third is cached and one differs, and all the others wait for longer than they run.
+func engineRun(n int) []Event {
+	events := []Event{
+		Engine{Command: "check", Doing: "connecting to grpc://engine:8980", At: epoch},
+		Engine{Command: "check", Doing: "sending what all cases share, 80 MB unless it has them", Sent: 12e6, At: epoch.Add(3 * time.Second)},
+		Started{Command: "check", Run: "20250131-142501-3f9a", Cases: n, Jobs: 8, At: epoch},
+	}
+	var runs EngineRuns
+	var cases []Case
+	for i := range n {
+		at := epoch.Add(5*time.Second + time.Duration(i)*200*time.Millisecond)
+		r := &Remote{Worker: fmt.Sprintf("worker-%d", i%2), Queued: 900 * time.Millisecond, QueueTold: true, Ran: time.Duration(1+i%2) * 100 * time.Millisecond}
+		if r.Cached = i%3 == 2; !r.Cached {
+			r.Asked = r.Queued + r.Ran + 20*time.Millisecond
+		}
+		c := Case{Name: fmt.Sprintf("case%02d.c", i), Index: i, Verdict: outcome.Identical, Ending: exit(0), GoldenEnding: exit(0), Cost: outcome.Cost{Wall: r.Ran}, Remote: r}
+		switch i {
+		case 7: // it waited least of all
+			r.Queued = 100 * time.Millisecond
+			c.Verdict, c.Differences = outcome.Changed, []Difference{diffOf("stdout", "one\ntwo\n", "one\n2\n")}
+		case 9: // such engines say no more than that it ran
+			r.Worker = "on a host\x1b[31m with a name of its own, longer than names are"
+			c.Verdict, c.Ending = outcome.NewlyFailing, exit(1)
+			c.Differences = []Difference{{Part: EndingPart, Old: "exit 0", Now: "exit 1"}}
+		}
+		runs.Add(c.Name, r, at)
+		events = append(events,
+			CaseStarted{Name: c.Name, Pass: 1, At: at.Add(-r.Asked)},
+			CaseRan{Name: c.Name, Pass: 1, Wall: r.Ran, Differs: c.Verdict != outcome.Identical, Remote: r, At: at}, c)
+		cases = append(cases, c)
+	}
+	s := summaryOf("check", cases)
+	s.Remote, s.CPU, s.CoresBusy = runs.Runs(), 0, 0.05
+	s.Remote.Jobs, s.Remote.Sent, s.Remote.Received = 8, 81_234_567, 43_210
+	return append(events, Cost{Why: "the workers of an engine differ, so what a change costs is not told there"}, Finished{s})
+}
+
+// Every report says of a run on an engine what ran where and waited how long, and shows no
+// figure that the engine did not give.
+func TestEngineInReports(t *testing.T) {
+	run := engineRun(30)
+	var text bytes.Buffer
+	for _, v := range []Verbosity{Normal, Verbose} {
+		out, errs := feed(t, run, false, 80, func(c Console) Reporter { return NewText(c, v) })
+		text.WriteString("== stdout\n" + out + "== stderr\n" + errs)
+	}
+	folder := t.TempDir()
+	junit := writeJUnit(t, filepath.Join(folder, "r.xml"), run)
+	checkJUnit(t, junit)
+	lines, _ := feed(t, run, false, 80, func(c Console) Reporter { return NewJSON(c, Verbose) })
+	page := writeHTML(t, run)
+	for file, got := range map[string][]byte{
+		"engine.txt":      text.Bytes(),
+		"engine.xml":      junit,
+		"engine.jsonl":    []byte(lines),
+		"engine.events":   write(t, run),
+		"engine.md.txt":   writeReport(t, NewMarkdown, filepath.Join(folder, "r.md"), run),
+		"engine.page.txt": []byte(parsed(t, page).said()),
+	} {
+		checkGolden(t, file, got)
+		for _, none := range []string{`"cpu_ms":0`, `"peak_rss_kib":0`, "CPU 0", "CPU of the tool", "cores busy"} {
+			if strings.Contains(string(got), none) {
+				t.Errorf("%s has %q, which no engine said", file, none)
+			}
+		}
+	}
+	if pictures := strings.Count(string(page), `class="chart"`); pictures != 1 {
+		t.Errorf("%d pictures on the page", pictures)
+	}
+}
+
+// What an engine does give is shown.
+func TestEngineThatMeasures(t *testing.T) {
+	c := Case{Name: "a", Verdict: outcome.New, Ending: exit(0), Cost: outcome.Cost{CPU: time.Second, PeakRSS: 7}, Remote: &Remote{Measured: true}}
+	s := summaryOf("check", []Case{c})
+	s.Remote = &Runs{Ran: 1}
+	out, _ := feed(t, []Event{Started{Command: "check", At: epoch}, c, Finished{s}}, false, 80, func(c Console) Reporter { return NewJSON(c, Normal) })
+	for _, want := range []string{`"cpu_ms":1000.0`, `"peak_rss_kib":7`, `"cpu_ms":33100.0`, `"queued_ms":null`} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %s in %s", want, out)
+		}
+	}
+}
+
+// Who waits is told whether more workers help, or asking for more, and nothing where
+// neither is clear.
+func TestEngineAdvice(t *testing.T) {
+	second := func(n int) time.Duration { return time.Duration(n) * time.Second }
+	for want, r := range map[string]Runs{
+		"more workers":    {Ran: 100, Jobs: 64, Asked: second(600), Queued: second(500), QueuesTold: 100, Took: second(90), Span: second(10)},
+		"a larger":        {Ran: 100, Jobs: 4, Asked: second(40), Queued: second(2), QueuesTold: 100, Took: second(35), Span: second(10)},
+		"of few runs":     {Ran: 10, Jobs: 64, Asked: second(600), Queued: second(500), QueuesTold: 10, Took: second(90), Span: second(10)},
+		"not told of all": {Ran: 100, Jobs: 64, Asked: second(600), Queued: second(500), QueuesTold: 99, Took: second(90), Span: second(10)},
+		"a long way":      {Ran: 100, Jobs: 64, Asked: second(100), Queued: second(90), QueuesTold: 100, QueueLeast: time.Second, Took: second(10), Span: second(10)},
+		"few at once":     {Ran: 100, Jobs: 64, Asked: second(40), Queued: second(2), QueuesTold: 100, Took: second(35), Span: second(10)},
+	} {
+		said := strings.Contains(want, "more") || strings.Contains(want, "larger")
+		if got := r.advice(); said != strings.HasPrefix(got, want) || !said && got != "" {
+			t.Errorf("%s: %q", want, got)
+		}
+	}
+}
+
+// Before the first case it is told what is done, after two seconds at the latest, and then
+// what is in flight even where nothing ends.
+func TestEngineProgress(t *testing.T) {
+	var b bytes.Buffer
+	c := &counterLines{err: Stream{Writer: &b}}
+	var l tally
+	handle := func(ev Event) {
+		if err := c.Handle(ev); err != nil {
+			t.Fatal(err)
+		}
+		l.handle(ev)
+		fmt.Fprintf(&b, "|%s|\n", l.line(l.last, 100, false))
+	}
+	at := func(n int) time.Time { return epoch.Add(time.Duration(n) * time.Second) }
+	handle(Engine{Command: "check", Doing: "connecting to grpc://engine:8980", At: at(0)})
+	handle(Engine{Command: "check", Doing: "connecting to grpc://engine:8980", At: at(2)})
+	handle(Engine{Command: "check", Doing: "sending what all cases share, 80 MB unless it has them", Sent: 12e6, At: at(7)})
+	handle(Started{Command: "check", Cases: 100, Jobs: 8, At: epoch})
+	handle(CaseStarted{Name: "a.c", Pass: 1, At: at(8)})
+	handle(Engine{Command: "check", Asked: 8, Queued: 6, Running: 2, Sent: 81e6, At: at(14)})
+	handle(CaseRan{Name: "a.c", Pass: 1, Remote: &Remote{Cached: true}, At: at(15)})
+	handle(CaseRan{Name: "b.c", Pass: 1, Remote: &Remote{Asked: time.Second}, At: at(16)})
+	handle(Engine{Command: "check", Asked: 8, At: at(20)})
+	checkGolden(t, "engine-progress.txt", b.Bytes())
+}
+
+// Cached runs take nothing: the time that is left is that of those which are made, however
+// many were cached before.
+func TestETAWhereHalfIsCached(t *testing.T) {
+	for name, c := range map[string]struct {
+		cached func(i int) bool
+		want   time.Duration
+	}{
+		"mixed":        {func(i int) bool { return i%2 == 0 }, 2500 * time.Second},
+		"cached first": {func(i int) bool { return i < 5000 }, 5000 * time.Second},
+	} {
+		for _, known := range []time.Duration{0, time.Second} {
+			var l tally
+			l.handle(Started{Command: "check", Cases: 10_100, Expected: 10_100 * known, At: epoch})
+			now := epoch
+			for i := range 5100 {
+				r := &Remote{Cached: c.cached(i)}
+				if now = now.Add(time.Millisecond); !r.Cached {
+					now = now.Add(time.Second)
+					r.Asked = time.Second
+				}
+				l.handle(CaseRan{Name: fmt.Sprint(i), Pass: 1, Expected: known, Remote: r, At: now})
+			}
+			perSecond, _ := l.rate(now)
+			left, ok := l.remaining(now, perSecond)
+			if left < c.want*9/10 || left > c.want*11/10 || !ok {
+				t.Errorf("%s, %v expected: %v left, want about %v", name, known, left, c.want)
+			}
+		}
+	}
+}
+
+// The picture has as many runs at once as there were, whatever the time that it has to show.
+func TestLoadKeepsItsSums(t *testing.T) {
+	l := load{from: epoch}
+	for i := range 3000 {
+		r := &Remote{Asked: 4 * time.Second, Queued: time.Second, QueueTold: true, Ran: 2 * time.Second}
+		l.add(CaseRan{Remote: r, At: epoch.Add(time.Duration(i+4) * time.Second)})
+	}
+	for i := 2; i < l.used-2; i++ {
+		if asked, running := float64(l.asked[i])/float64(l.width), float64(l.running[i])/float64(l.width); asked < 3.99 || asked > 4.01 || running < 1.99 || running > 2.01 {
+			t.Fatalf("span %d of %v: %.2f asked for, %.2f running", i, l.width, asked, running)
+		}
+	}
+	if l.used < loadSpans/2 || l.used > loadSpans {
+		t.Errorf("%d spans", l.used)
+	}
+}
+
+// Events of a case say null, not 0, and are read back as they were.
+func TestEventsSayWhatIsNotKnown(t *testing.T) {
+	file := write(t, []Event{Case{Name: "a", Remote: &Remote{}}, CaseRan{Name: "a", Remote: &Remote{}}, Case{Name: "b"}})
+	lines := strings.Split(strings.TrimSpace(string(file)), "\n")
+	for i, want := range []string{`null null`, `null <nil>`, `0 0`} {
+		var one struct {
+			CPU  json.RawMessage `json:"cpu_ms"`
+			Peak json.RawMessage `json:"peak_rss_kib"`
+		}
+		if err := json.Unmarshal([]byte(lines[i+1]), &one); err != nil {
+			t.Fatal(err)
+		}
+		peak := "<nil>"
+		if one.Peak != nil {
+			peak = string(one.Peak)
+		}
+		if got := string(one.CPU) + " " + peak; got != want {
+			t.Errorf("%s: %s, want %s", lines[i+1], got, want)
+		}
+	}
+}

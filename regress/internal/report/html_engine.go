@@ -1,0 +1,83 @@
+package report
+
+import (
+	"html/template"
+	"strconv"
+	"strings"
+
+	"muster/regress/internal/readable"
+)
+
+// pageEngine is what the runs on an engine came to, on the page.
+type pageEngine struct {
+	Figures []fact
+	Advice  string
+	Plot    template.HTML
+	Workers []pageWorker
+	More    string
+	Open    bool
+}
+
+type pageWorker struct {
+	Name, Runs, Mean, Took string
+	Share                  float64 // of the one that ran longest, in percent
+}
+
+const (
+	pageWorkersMax = 30
+	openWorkersMax = 8
+)
+
+// engine is nil where cases ran on this machine.
+func (p *page) engine(s Summary) (*pageEngine, error) {
+	r := s.Remote
+	if r == nil {
+		return nil, nil
+	}
+	v := &pageEngine{Figures: r.figures(), Open: len(r.Workers) <= openWorkersMax}
+	if advice := r.advice(); advice != "" {
+		v.Advice = strings.ToUpper(advice[:1]) + advice[1:] + "."
+	}
+	for _, w := range r.Workers[:min(len(r.Workers), pageWorkersMax)] {
+		one := pageWorker{workerText(w.Name), readable.Number(w.Runs), human(w.mean()), human(w.Took), 0}
+		if most := r.Workers[0].Took; most > 0 {
+			one.Share = 100 * float64(w.Took) / float64(most)
+		}
+		v.Workers = append(v.Workers, one)
+	}
+	if more := len(r.Workers) - len(v.Workers); more > 0 {
+		v.More = readable.Number(more)
+	}
+	svg, err := p.load.picture()
+	v.Plot = template.HTML(svg) // package plot escapes
+	return v, err
+}
+
+func (r *Runs) figures() []fact {
+	var facts []fact
+	add := func(name, value string) {
+		if value != "" {
+			facts = append(facts, fact{name, value})
+		}
+	}
+	add("Run there", readable.Count(r.Ran, "run"))
+	add("Known already (cached)", readable.Count(r.Cached, "run"))
+	add("Sent", readable.Size(r.Sent))
+	add("Received", readable.Size(r.Received))
+	if r.Ran == 0 || r.Took == 0 {
+		return facts
+	}
+	if r.QueuesTold == r.Ran {
+		add("Waiting for a worker", human(r.mean(r.Queued))+" a run, "+human(r.Queued)+" in all")
+	}
+	add("The command alone", human(r.mean(r.Took))+" a run, "+human(r.Took)+" in all")
+	if asked, running := r.atOnce(); asked > 0 {
+		add("Asked for at once", few(asked)+" in the mean, at most "+strconv.Itoa(r.Jobs))
+		add("Running at once", few(running)+" in the mean")
+	}
+	if slow, ok := r.slowest(); ok {
+		add("Slowest worker", workerText(slow.Name)+", "+human(slow.mean())+" a run")
+	}
+	add("Longest", r.Longest.words())
+	return facts
+}

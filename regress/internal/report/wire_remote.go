@@ -1,0 +1,122 @@
+package report
+
+import (
+	"time"
+
+	"muster/regress/internal/readable"
+)
+
+// What lines say of an engine. What it did not tell is null.
+
+type wireRemote struct {
+	Cached   bool    `json:"cached"`
+	Worker   printed `json:"worker"`
+	Queued   *millis `json:"queued_ms"`
+	Ran      millis  `json:"ran_ms"`
+	Measured bool    `json:"measured"`
+	Asked    millis  `json:"asked_ms"`
+}
+
+func toWireRemote(r *Remote) *wireRemote {
+	if r == nil {
+		return nil
+	}
+	w := &wireRemote{Cached: r.Cached, Worker: printed(r.Worker), Ran: millis(r.Ran), Measured: r.Measured, Asked: millis(r.Asked)}
+	if queued := millis(r.Queued); r.QueueTold {
+		w.Queued = &queued
+	}
+	return w
+}
+
+func (w *wireRemote) remote() *Remote {
+	if w == nil {
+		return nil
+	}
+	r := &Remote{Cached: w.Cached, Worker: string(w.Worker), Ran: w.Ran.duration(), Measured: w.Measured, Asked: w.Asked.duration()}
+	if w.Queued != nil {
+		r.Queued, r.QueueTold = w.Queued.duration(), true
+	}
+	return r
+}
+
+type wireEngine struct {
+	Type     string    `json:"type"`
+	Command  string    `json:"command"`
+	Doing    string    `json:"doing"`
+	Asked    int       `json:"asked"`
+	Queued   int       `json:"queued"`
+	Running  int       `json:"running"`
+	Sent     int64     `json:"sent_bytes"`
+	Received int64     `json:"received_bytes"`
+	At       time.Time `json:"at"`
+}
+
+func engineToWire(e Engine) wireEngine {
+	return wireEngine{"engine", readable.Text(e.Command), readable.Text(e.Doing), e.Asked, e.Queued, e.Running, e.Sent, e.Received, e.At.UTC()}
+}
+
+func (w wireEngine) event() Event {
+	return Engine{w.Command, w.Doing, w.Asked, w.Queued, w.Running, w.Sent, w.Received, w.At}
+}
+
+type wireRuns struct {
+	Cached     int          `json:"cached"`
+	Ran        int          `json:"ran"`
+	Jobs       int          `json:"jobs"`
+	Sent       int64        `json:"sent_bytes"`
+	Received   int64        `json:"received_bytes"`
+	Asked      millis       `json:"asked_ms"`
+	Queued     millis       `json:"queued_ms"`
+	QueuesTold int          `json:"queues_told"`
+	QueueLeast millis       `json:"queue_least_ms"`
+	Took       millis       `json:"ran_ms"`
+	Span       millis       `json:"span_ms"`
+	Workers    []wireWorker `json:"workers"`
+	Longest    *wireLongest `json:"longest"`
+}
+
+type wireWorker struct {
+	Name printed `json:"name"`
+	Runs int     `json:"runs"`
+	Took millis  `json:"ran_ms"`
+}
+
+type wireLongest struct {
+	Name   printed `json:"name"`
+	Worker printed `json:"worker"`
+	Took   millis  `json:"ran_ms"`
+}
+
+func toWireRuns(r *Runs) *wireRuns {
+	if r == nil {
+		return nil
+	}
+	w := &wireRuns{
+		r.Cached, r.Ran, r.Jobs, r.Sent, r.Received, millis(r.Asked), millis(r.Queued), r.QueuesTold, millis(r.QueueLeast), millis(r.Took), millis(r.Span),
+		[]wireWorker{}, nil,
+	}
+	for _, one := range r.Workers {
+		w.Workers = append(w.Workers, wireWorker{printed(one.Name), one.Runs, millis(one.Took)})
+	}
+	if l := r.Longest; l != (LongestRun{}) {
+		w.Longest = &wireLongest{printed(l.Name), printed(l.Worker), millis(l.Took)}
+	}
+	return w
+}
+
+func (w *wireRuns) runs() *Runs {
+	if w == nil {
+		return nil
+	}
+	r := &Runs{
+		Cached: w.Cached, Ran: w.Ran, Jobs: w.Jobs, Sent: w.Sent, Received: w.Received,
+		Asked: w.Asked.duration(), Queued: w.Queued.duration(), QueuesTold: w.QueuesTold, QueueLeast: w.QueueLeast.duration(), Took: w.Took.duration(), Span: w.Span.duration(),
+	}
+	for _, one := range w.Workers {
+		r.Workers = append(r.Workers, Worker{string(one.Name), one.Runs, one.Took.duration()})
+	}
+	if l := w.Longest; l != nil {
+		r.Longest = LongestRun{string(l.Name), string(l.Worker), l.Took.duration()}
+	}
+	return r
+}

@@ -1,0 +1,29 @@
+package regress
+
+import (
+	"muster/regress/internal/exec/reapi"
+	"muster/regress/internal/golden"
+	"muster/regress/internal/outcome"
+)
+
+// settling is for runs that are compared with a golden where one side is of this machine and
+// the other of an engine, which has one exit status for what are two endings here.
+type settling struct {
+	mixed bool                                      // else both sides tell alike
+	was   func(string) (golden.Record, bool, error) // what the golden has of a case
+}
+
+func settlingWith(meta golden.Meta, remote bool, was func(string) (golden.Record, bool, error)) settling {
+	return settling{mixed: remote != meta.OnEngine(), was: was}
+}
+
+// settle gives a run of a case the golden's ending, if an engine cannot tell the one from the
+// other. Any goroutine may call it.
+func (s *settling) settle(caseName string, o *outcome.Outcome) {
+	if !s.mixed || o.Ending.Kind > outcome.Signalled || o.Ending.Success() {
+		return
+	}
+	if old, known, err := s.was(caseName); err == nil && known && reapi.OneStatus(old.Outcome.Ending, o.Ending) {
+		o.Ending = old.Outcome.Ending // an error is told by the comparison
+	}
+}
