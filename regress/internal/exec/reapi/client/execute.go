@@ -55,7 +55,6 @@ func (c *Client) Execute(ctx context.Context, x Execution) (*repb.ExecuteRespons
 	e := &execution{c: c, x: x, on: c.forExecution()}
 	r := c.retries()
 	var response *repb.ExecuteResponse
-	executed := c.executed.Load()
 	err := r.do(ctx, executing, func() (err error) {
 		began := time.Now()
 		response, err = e.follow(ctx)
@@ -63,11 +62,6 @@ func (c *Client) Execute(ctx context.Context, x Execution) (*repb.ExecuteRespons
 		// with the patience of some proxy.
 		if e.heard && time.Since(began) >= c.o.BackoffMax {
 			r.moved()
-		}
-		// Nor is one of a queue that is full as long as it moves.
-		if now := c.executed.Load(); status.Code(err) == codes.ResourceExhausted && now != executed {
-			executed = now
-			r.since, r.n = began, min(r.n, queueing)
 		}
 		return err
 	})
@@ -78,9 +72,6 @@ func (c *Client) Execute(ctx context.Context, x Execution) (*repb.ExecuteRespons
 	c.executed.Add(1)
 	return response, nil
 }
-
-// queueing is after how many attempts those that wait in a queue do not get further apart.
-const queueing = 5
 
 // execution is one that may take several streams.
 type execution struct {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
 	"google.golang.org/grpc/codes"
@@ -147,6 +148,28 @@ func TestBatchOneByOne(t *testing.T) {
 			if n := asked["BatchUpdateBlobs"+b.Digest.Hash.String()]; n != 1 && i != 7 {
 				t.Errorf("%v: content %d was sent %d times", c.code, i, n)
 			}
+		}
+	}
+}
+
+// BuildGrid takes so many requests at once, of which each execution is one until it has ended,
+// and refuses all others meanwhile: they wait as long as executions end, and no longer.
+func TestNoRoom(t *testing.T) {
+	for _, moves := range []bool{true, false} {
+		var r *rig
+		var other client.Execution
+		r = newRig(t, enginetest.Options{}, client.Options{Attempts: 7, Sleep: func(ctx context.Context, _ time.Duration) error {
+			if moves {
+				_, err := r.Execute(ctx, other)
+				return err
+			}
+			return nil
+		}})
+		other.Action = r.action("cc")
+		r.storm(on("GetActionResult", enginetest.Begin, codes.ResourceExhausted, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10))
+		_, _, err := r.Result(t.Context(), client.Execution{Action: noise(4).Digest})
+		if want := map[bool]int{true: 11, false: 7}[moves]; (err == nil) != moves || r.engine.Calls("GetActionResult") != want {
+			t.Errorf("moves %t: asked %d times, %v", moves, r.engine.Calls("GetActionResult"), err)
 		}
 	}
 }

@@ -24,9 +24,23 @@ type retries struct {
 	doubts int
 	since  time.Time // when the first of them did
 	began  int64     // what of the client's had succeeded then
+	ended  int64     // executions of the client's that had ended at the latest of them
 }
 
-func (c *Client) retries() *retries { return &retries{c: c, max: c.o.Attempts, doubts: doubtsMax} }
+func (c *Client) retries() *retries {
+	return &retries{c: c, max: c.o.Attempts, doubts: doubtsMax, ended: c.executed.Load()}
+}
+
+// queueing is after how many attempts those that wait in a queue do not get further apart.
+const queueing = 5
+
+// queue says that an attempt that an engine with no room refused is no failure, as long as
+// executions of this client end there: they are in its way.
+func (r *retries) queue(err error) {
+	if ended := r.c.executed.Load(); status.Code(err) == codes.ResourceExhausted && ended != r.ended {
+		r.ended, r.since, r.n = ended, time.Now(), min(r.n, queueing)
+	}
+}
 
 // moved says that there was progress: the attempts are counted from here.
 func (r *retries) moved() {
@@ -46,6 +60,7 @@ func (c *Client) worked() {
 // again waits and returns nil when another attempt makes sense after err, and otherwise the
 // error for the caller, who was doing what.
 func (r *retries) again(ctx context.Context, what string, err error) error {
+	r.queue(err)
 	if r.n++; r.n == 1 {
 		r.since, r.began = time.Now(), r.c.successes.Load()
 	}
