@@ -7,7 +7,7 @@ GO ?= go
 TEST_TIMEOUT ?= 10m
 
 .PHONY: build demo test check fmt vet staticcheck nocgo darwin race long fuzz wire side
-.PHONY: bench-regress bench-pool bench-files bench-cost bench-causes clean
+.PHONY: bench-regress bench-pool bench-files bench-cost bench-causes bench-remote clean
 
 build:
 	$(GO) build -o bin/muster ./cmd/muster
@@ -137,6 +137,14 @@ bench-causes: build
 	@scripts/install-test-tools || true
 	@scripts/install-causes-tools $(TEST_CACHE)/causes || true
 	$(GO) -C bench run ./causes -muster $(MUSTER) -cache $(TEST_CACHE) -only $(ONLY) -share $(SHARE) -jobs $(JOBS) -judge $(JUDGE)
+
+# What muster takes as a client of a Remote Execution engine, which is started for it: some
+# 8 minutes. ROUNDS is 3 unless given. TINY=1 has a few cases of everything.
+TINY ?=
+bench-remote: ROUNDS = 3
+bench-remote: build
+	@scripts/remote-engine install
+	$(GO) -C bench run ./remote -muster $(MUSTER) -rounds $(ROUNDS) $(if $(TINY),-tiny)
 
 clean:
 	rm -rf bin build

@@ -4,24 +4,35 @@ import (
 	"cmp"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"muster/regress/internal/exec"
 	"muster/regress/internal/exec/reapi"
 	"muster/regress/internal/exec/reapi/tree"
 	"muster/regress/internal/fault"
+	"muster/regress/internal/name"
 )
 
 // remoteJobsMax bounds what one run asks of an engine at once.
 const remoteJobsMax = 10_000
 
 func (r *Remote) check() error {
-	for flag, list := range map[string][]string{"remote-header": r.Headers, "platform": r.Platform} {
-		for _, kv := range list {
-			if key, _, ok := strings.Cut(kv, "="); !ok || key == "" {
-				return fault.Inputf("--%s %q: the form is K=V", flag, shownKey(kv))
-			}
+	for _, kv := range r.Platform {
+		if key, _, ok := strings.Cut(kv, "="); !ok || key == "" {
+			return fault.Inputf("--platform %q: the form is K=V", kv)
+		}
+	}
+	for _, kv := range r.Headers {
+		if err := checkHeader(kv); err != nil {
+			return err
+		}
+	}
+	for _, pattern := range r.Outputs {
+		if at := strings.TrimPrefix(pattern, "./"); path.IsAbs(at) || slices.Contains(strings.Split(at, "/"), "..") {
+			return fault.Inputf("--remote-output %s: it names what lies in the work folder, from there", name.Print(pattern))
 		}
 	}
 	if r.Jobs > remoteJobsMax {
@@ -36,14 +47,32 @@ func (r *Remote) check() error {
 	return nil
 }
 
-// shownKey leaves out what may be secret.
-func shownKey(kv string) string {
-	key, _, _ := strings.Cut(kv, "=")
-	return key
+// checkHeader refuses what gRPC would. Nothing of it is shown that may be secret: who writes
+// it as for curl, "name: value", has the value before the first '='.
+func checkHeader(kv string) error {
+	key, value, ok := strings.Cut(kv, "=")
+	switch {
+	case !ok || key == "" || strings.Trim(strings.ToLower(key), "abcdefghijklmnopqrstuvwxyz0123456789-_.") != "":
+		return fault.Inputf("--remote-header: the form is K=V, where K has letters, digits, '-', '_' and '.' alone; what was given is not shown, for it may be secret")
+	case !strings.HasSuffix(strings.ToLower(key), "-bin") && !headerText(value):
+		return fault.Inputf("--remote-header %s: its value is not printable ASCII", key)
+	}
+	return nil
+}
+
+func headerText(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' })
 }
 
 // jobs is how many cases an engine executes at once for this run.
 func (r *Remote) jobs() int { return cmp.Or(r.Jobs, RemoteJobsDefault) }
+
+// waitMax is how long a case may wait for a worker, beside the time that it may run; of
+// that a year counts at most.
+const (
+	waitMax = time.Hour
+	runMax  = 365 * 24 * time.Hour
+)
 
 // place is where the engine is.
 func (o *Options) place() reapi.Place {
@@ -51,7 +80,8 @@ func (o *Options) place() reapi.Place {
 	p := reapi.Place{
 		URL: r.URL, Instance: r.Instance, Token: o.Files.Token, PlainToken: o.Files.PlainToken,
 		CA: r.CA, Cert: r.Cert, Key: r.Key, Version: o.Version, Priority: int32(r.Priority), Jobs: r.jobs(),
-		Wait: r.Wait,
+		Wait:      r.Wait,
+		Execution: waitMax + min(o.Limits.Timeout, runMax),
 	}
 	for _, kv := range r.Headers {
 		key, value, _ := strings.Cut(kv, "=")
@@ -86,7 +116,7 @@ func (r *Remote) brings(file string) bool {
 // over returns what a past run had, with what is given now in its place.
 func (r Remote) over(past Remote) Remote {
 	now := past
-	now.Headers = r.Headers // they are never kept
+	now.Headers, now.Here = r.Headers, r.Here // they are never kept
 	for _, field := range []struct{ is, to *string }{
 		{&r.URL, &now.URL}, {&r.Instance, &now.Instance}, {&r.CA, &now.CA}, {&r.Cert, &now.Cert}, {&r.Key, &now.Key},
 	} {
@@ -98,6 +128,9 @@ func (r Remote) over(past Remote) Remote {
 		if *field.is != nil {
 			*field.to = *field.is
 		}
+	}
+	if r.Here {
+		now.URL = ""
 	}
 	now.Bundle, now.Fallback = r.Bundle || past.Bundle, r.Fallback || past.Fallback
 	now.Jobs, now.Priority = cmp.Or(r.Jobs, past.Jobs), cmp.Or(r.Priority, past.Priority)

@@ -1,10 +1,12 @@
 package regress
 
 import (
+	"math"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"muster/regress/internal/fault"
 	"muster/regress/internal/state"
@@ -26,12 +28,16 @@ func TestRemoteIsKept(t *testing.T) {
 	if !reflect.DeepEqual(now, want) {
 		t.Errorf("%+v, want %+v", now, want)
 	}
+	if here := (Remote{Here: true}).over(back.Remote); here.URL != "" {
+		t.Errorf("not on this machine: %+v", here)
+	}
 }
 
 func TestRemoteChecked(t *testing.T) {
 	for flag, r := range map[string]Remote{
-		`--remote-header "secret"`:     {Headers: []string{"secret"}},
 		`--platform "=x"`:              {Platform: []string{"=x"}},
+		"--remote-output /a":           {Outputs: []string{"/a"}},
+		"--remote-output ./../a":       {Outputs: []string{"x", "./../a"}},
 		"--remote-jobs 1000000":        {Jobs: 1e6},
 		"--remote-priority 9999999999": {Priority: 9999999999},
 	} {
@@ -40,6 +46,35 @@ func TestRemoteChecked(t *testing.T) {
 		if err := o.check("record"); fault.ClassOf(err) != fault.Input || !strings.HasPrefix(err.Error(), flag[:strings.IndexByte(flag, ' ')]) {
 			t.Errorf("%s is met by: %v", flag, err)
 		}
+	}
+}
+
+// A case that may run for hours is waited for as long, and for its worker besides.
+func TestExecutionIsWaitedFor(t *testing.T) {
+	for _, timeout := range []time.Duration{time.Minute, 5 * time.Hour, math.MaxInt64} {
+		o := sound()
+		o.Limits.Timeout = timeout
+		if got := o.place().Execution; got < min(timeout, 1000*time.Hour)+waitMax {
+			t.Errorf("with --timeout %v it is given up after %v", timeout, got)
+		}
+	}
+}
+
+// A header is refused before anything is sent, and its value shown nowhere.
+func TestHeadersChecked(t *testing.T) {
+	for _, header := range []string{
+		"secret", "=secret", "Authorization: Bearer secret", "Authorization: Bearer secret==", "a key=secret", "key=secret\n", "key=secr\u00e9t",
+	} {
+		o := sound()
+		o.Remote.Headers = []string{header}
+		if err := o.check("record"); fault.ClassOf(err) != fault.Input || strings.Contains(err.Error(), "ecr") && !strings.Contains(err.Error(), "it may be secret") || strings.Contains(err.Error(), "Bearer") {
+			t.Errorf("%q: %v", header, err)
+		}
+	}
+	o := sound()
+	o.Remote.Headers = []string{"X-Api.Key_1=a b==", "x-bin=\xff\n"}
+	if err := o.check("record"); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -108,6 +108,7 @@ type Store struct {
 // Remote says which engine of the Remote Execution API runs the cases, and what goes there.
 type Remote struct {
 	URL       string   // grpc://HOST:PORT, or grpcs://HOST[:PORT] with TLS; "" = they run on this machine
+	Here      bool     `json:"-"` // they do so again, though those of the past run did not
 	Instance  string   // one of several that an engine has
 	Headers   []string `json:"-"` // K=V that go with every request, perhaps secrets
 	Inputs    []string // files and folders that travel with the cases

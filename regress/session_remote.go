@@ -23,7 +23,9 @@ func (s *session) connect(ctx context.Context) (err error) {
 		return nil
 	}
 	s.watch.begin(s, "connecting to "+s.o.Remote.URL)
-	if s.conn, err = reapi.Dial(ctx, s.o.place()); err == nil {
+	at := s.o.place()
+	at.Note = s.note
+	if s.conn, err = reapi.Dial(ctx, at); err == nil {
 		s.watch.connected(s.conn)
 		return nil
 	}
@@ -61,7 +63,7 @@ func (s *session) startEngine(ctx context.Context) error {
 			Env: o.Command.environment(), Platform: r.properties(),
 			Timeout: o.Limits.Timeout, OutputMax: o.Limits.OutputMax, Outputs: s.outputsOf,
 		},
-		Jobs: r.jobs(), Inputs: r.Inputs, Bundle: r.Bundle, Preflight: r.Preflight,
+		Jobs: r.jobs(), Inputs: r.Inputs, Exclude: o.ownFiles(), Bundle: r.Bundle, Preflight: r.Preflight,
 		Cache: filepath.Join(s.state.Cache(), digestsFile), Note: s.note, Partial: s.partial,
 		Doing: func(what string) { s.watch.begin(s, what) },
 	})
@@ -126,7 +128,7 @@ func (s *session) identifyEngine(id map[string]string) {
 	}
 	id["--remote"] = "an engine"
 	for flag, list := range map[string][]string{"--platform": slices.Sorted(slices.Values(s.o.Remote.Platform)), "--remote-output": s.o.Remote.Outputs} {
-		if len(list) > 0 {
+		if len(list) > 0 { // else a run on this machine would be told of it, and not of --remote
 			id[flag] = fmt.Sprintf("%q", list)
 		}
 	}

@@ -58,7 +58,7 @@ type timed struct {
 
 func (b *bench) measure(ctx context.Context) error {
 	var m measured
-	for _, step := range []func(context.Context, *measured) error{b.byEngine, b.small, b.large1} {
+	for _, step := range []func(context.Context, *measured) error{b.byEngine, b.small, b.largeOnes} {
 		if err := step(ctx, &m); err != nil {
 			return err
 		}
@@ -69,6 +69,8 @@ func (b *bench) measure(ctx context.Context) error {
 
 // byEngine has the engine execute cases of corpora that nobody has seen, and asks again.
 func (b *bench) byEngine(ctx context.Context, m *measured) error {
+	b.wire.worker.rests.Store(true)
+	defer b.wire.worker.rests.Store(false)
 	executed := row{corpus: "small", what: "executed by the engine"}
 	cached := row{corpus: "small", what: "the same, all known"}
 	for round := range b.rounds {
@@ -76,11 +78,11 @@ func (b *bench) byEngine(ctx context.Context, m *measured) error {
 		if err != nil {
 			return err
 		}
-		first, err := s.record(ctx, b.engine.addr)
+		first, err := s.record(ctx, b.wire.addr)
 		if err != nil {
 			return err
 		}
-		again, err := s.check(ctx, b.engine.addr)
+		again, err := s.known(ctx, b.engine.addr)
 		if err != nil {
 			return err
 		}
@@ -110,7 +112,7 @@ func (b *bench) small(ctx context.Context, m *measured) error {
 		if err := s.through(ctx, m, "small", "executed by the stand-in", s.record); err != nil {
 			return err
 		}
-		if err := s.through(ctx, m, "small", "all known", s.check); err != nil {
+		if err := s.through(ctx, m, "small", "all known", s.known); err != nil {
 			return err
 		}
 		if i == len(b.sizes)-1 {
@@ -137,7 +139,7 @@ func (s *set) inTurns(ctx context.Context, m *measured) error {
 	actions := s.wire.worker.took()
 	for _, jobs := range append([]int{jobsDefault}, s.jobs...) {
 		m.known = append(m.known, timed{name: "**muster check**", jobs: jobs, run: func(ctx context.Context) (ran, error) {
-			return s.check(ctx, s.engine.addr, "--remote-jobs", strconv.Itoa(jobs))
+			return s.known(ctx, s.engine.addr, "--remote-jobs", strconv.Itoa(jobs))
 		}})
 	}
 	for _, trees := range []bool{false, true} {
@@ -165,9 +167,9 @@ func (s *set) inTurns(ctx context.Context, m *measured) error {
 	return nil
 }
 
-// large1 has large sources executed by the stand-in, again for another tool, for which the
+// largeOnes has large sources executed by the stand-in, again for another tool, for which the
 // sources are there and no result is, and once more.
-func (b *bench) large1(ctx context.Context, m *measured) error {
+func (b *bench) largeOnes(ctx context.Context, m *measured) error {
 	s, err := b.newSet("large", b.large)
 	if err != nil {
 		return err
@@ -182,7 +184,7 @@ func (b *bench) large1(ctx context.Context, m *measured) error {
 		return err
 	}
 	m.there = m.sizes[len(m.sizes)-1].runs[0]
-	if err := s.through(ctx, m, "large", "all known", s.check); err != nil {
+	if err := s.through(ctx, m, "large", "all known", s.known); err != nil {
 		return err
 	}
 	for range b.rounds {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"cloud.google.com/go/longrunning/autogen/longrunningpb"
 	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
@@ -33,6 +34,8 @@ type worker struct {
 	cas   repb.ContentAddressableStorageClient
 	cache repb.ActionCacheClient
 
+	rests atomic.Bool // it leaves all to the engine
+
 	mu   sync.Mutex
 	done []*repb.Digest // actions
 }
@@ -52,6 +55,9 @@ func (w *worker) took() []*repb.Digest {
 
 // execute answers a request to Execute; nil leaves it to the engine, which does preflights.
 func (w *worker) execute(ctx context.Context, request []byte) ([]byte, error) {
+	if w.rests.Load() {
+		return nil, nil
+	}
 	var req repb.ExecuteRequest
 	if err := proto.Unmarshal(request, &req); err != nil {
 		return nil, status.Error(codes.InvalidArgument, err.Error())
@@ -87,27 +93,9 @@ func (w *worker) execute(ctx context.Context, request []byte) ([]byte, error) {
 
 // run is what the tool does: the work folder with one file more.
 func (w *worker) run(ctx context.Context, root *repb.Digest, folder, source string) (*repb.ActionResult, error) {
-	top, err := w.folder(ctx, root, folder)
+	tree, parent, err := w.way(ctx, root, folder, path.Dir(source))
 	if err != nil {
 		return nil, err
-	}
-	tree := &repb.Tree{Root: top}
-	parent := top
-	for dir := path.Dir(source); dir != "."; {
-		first, rest, _ := strings.Cut(dir, "/")
-		i := slices.IndexFunc(parent.Directories, func(d *repb.DirectoryNode) bool { return d.GetName() == first })
-		if i < 0 {
-			return nil, status.Errorf(codes.FailedPrecondition, "no folder %s", dir)
-		}
-		sub, err := w.folder(ctx, parent.Directories[i].Digest, "")
-		if err != nil {
-			return nil, err
-		}
-		tree.Children = append(tree.Children, sub)
-		parent, dir = sub, rest
-		if dir == "" {
-			break
-		}
 	}
 	name := path.Base(source)
 	i := slices.IndexFunc(parent.Files, func(f *repb.FileNode) bool { return f.GetName() == name })
@@ -117,14 +105,15 @@ func (w *worker) run(ctx context.Context, root *repb.Digest, folder, source stri
 	text := leaves(parent.Files[i].GetDigest().GetSizeBytes())
 	parent.Files = slices.Insert(parent.Files, i+1, &repb.FileNode{Name: name + ".out", Digest: digest(text)})
 	slices.SortFunc(parent.Files, func(a, b *repb.FileNode) int { return strings.Compare(a.Name, b.Name) })
-	if err := w.seal(tree, source); err != nil {
+	contents, err := sealed(tree, source)
+	if err != nil {
 		return nil, err
 	}
 	message, err := proto.Marshal(tree)
 	if err != nil {
 		return nil, err
 	}
-	if err := w.store(ctx, text, message); err != nil {
+	if err := w.store(ctx, append(contents, text, message)...); err != nil {
 		return nil, err
 	}
 	return &repb.ActionResult{
@@ -133,36 +122,61 @@ func (w *worker) run(ctx context.Context, root *repb.Digest, folder, source stri
 	}, nil
 }
 
-// seal puts the digests of the folders on the way to the source right, from below.
-func (w *worker) seal(tree *repb.Tree, source string) error {
+// way reads the folders from the work folder to that of a source, which it returns as well.
+func (w *worker) way(ctx context.Context, root *repb.Digest, work, dir string) (*repb.Tree, *repb.Directory, error) {
+	parent, err := w.folder(ctx, root, work)
+	if err != nil {
+		return nil, nil, err
+	}
+	tree := &repb.Tree{Root: parent}
+	for below := dir != "."; below; {
+		var first string
+		first, dir, below = strings.Cut(dir, "/")
+		if parent, err = w.sub(ctx, parent, first); err != nil {
+			return nil, nil, err
+		}
+		tree.Children = append(tree.Children, parent)
+	}
+	return tree, parent, nil
+}
+
+// sealed puts the digests of the folders on the way to the source right, from below, and
+// returns the folders' messages: an engine wants to have them before it gives the result away.
+func sealed(tree *repb.Tree, source string) (messages [][]byte, err error) {
 	way := append([]*repb.Directory{tree.Root}, tree.Children...)
 	names := strings.Split(path.Dir(source), "/")
 	for i := len(way) - 1; i > 0; i-- {
 		message, err := proto.Marshal(way[i])
 		if err != nil {
-			return err
+			return nil, err
 		}
+		messages = append(messages, message)
 		for _, d := range way[i-1].Directories {
 			if d.Name == names[i-1] {
 				d.Digest = digest(message)
 			}
 		}
 	}
-	return nil
+	return messages, nil
 }
 
-// folder reads a folder, or one just below it.
-func (w *worker) folder(ctx context.Context, d *repb.Digest, below string) (*repb.Directory, error) {
-	var found repb.Directory
-	if err := w.read(ctx, d, &found); err != nil || below == "" {
-		return &found, err
+// folder reads the folder below a root.
+func (w *worker) folder(ctx context.Context, root *repb.Digest, below string) (*repb.Directory, error) {
+	var top repb.Directory
+	if err := w.read(ctx, root, &top); err != nil {
+		return nil, err
 	}
-	for _, sub := range found.GetDirectories() {
-		if sub.GetName() == below {
-			return w.folder(ctx, sub.GetDigest(), "")
+	return w.sub(ctx, &top, below)
+}
+
+func (w *worker) sub(ctx context.Context, parent *repb.Directory, name string) (*repb.Directory, error) {
+	for _, d := range parent.GetDirectories() {
+		if d.GetName() == name {
+			var found repb.Directory
+			return &found, w.read(ctx, d.GetDigest(), &found)
 		}
 	}
-	return nil, status.Errorf(codes.FailedPrecondition, "no folder %s", below)
+	return nil, status.Errorf(codes.FailedPrecondition, "no folder %s", name)
 }
 
 func (w *worker) read(ctx context.Context, d *repb.Digest, m proto.Message) error {
@@ -170,13 +184,14 @@ func (w *worker) read(ctx context.Context, d *repb.Digest, m proto.Message) erro
 	if err != nil {
 		return err
 	}
-	for _, r := range reply.GetResponses() {
-		if err := status.FromProto(r.GetStatus()).Err(); err != nil {
-			return err
-		}
-		return proto.Unmarshal(r.GetData(), m)
+	if len(reply.GetResponses()) != 1 {
+		return status.Error(codes.Internal, "it did not answer for the content")
 	}
-	return status.Error(codes.Internal, "no answer")
+	r := reply.GetResponses()[0]
+	if err := status.FromProto(r.GetStatus()).Err(); err != nil {
+		return err
+	}
+	return proto.Unmarshal(r.GetData(), m)
 }
 
 func (w *worker) store(ctx context.Context, contents ...[]byte) error {

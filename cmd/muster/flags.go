@@ -48,14 +48,14 @@ func caseLimitFlags(f *pflag.FlagSet, o *regress.Options) {
 // remoteFlags say that an engine runs the cases, and how.
 func remoteFlags(f *pflag.FlagSet, o *regress.Options) {
 	r := &o.Remote
-	f.StringVar(&r.URL, "remote", "", "run on a Remote Execution engine at `URL`, as grpc://HOST:PORT or grpcs://HOST:PORT")
+	f.Var((*engineURL)(r), "remote", "run on a Remote Execution engine at `URL`, as grpc://HOST:PORT or grpcs://HOST:PORT")
 	f.StringVar(&r.Instance, "instance", "", "`NAME` of one of several that the engine has")
 	f.StringArrayVar(&r.Headers, "remote-header", nil, "`K=V` that goes with every request to the engine; repeatable")
 	f.StringArrayVar(&r.Inputs, "remote-input", nil, "file or folder at `PATH` that travels with the cases; repeatable")
 	f.BoolVar(&r.Bundle, "remote-bundle", false, "the command travels, with its shared libraries; else it is a path on the workers")
 	f.StringArrayVar(&r.Outputs, "remote-output", nil, "what a case leaves, as `GLOB` with {stem} and the like, where the engine gives no whole folder; repeatable")
 	f.IntVar(&r.Jobs, "remote-jobs", 0, "`N` cases at once on the engine, in the place of --jobs (default 64)")
-	f.DurationVar(&r.Wait, "remote-wait", 0, "`TIME` for an engine that is away or busy, before cases fail for it (default 30s, and 1s at the beginning)")
+	f.DurationVar(&r.Wait, "remote-wait", 0, "`TIME` for an engine that is away or busy, before cases fail for it; a second at the beginning unless given (default 30s)")
 	f.BoolVar(&r.Fallback, "remote-fallback", false, "run on this machine if the engine cannot be reached at the beginning")
 	f.IntVar(&r.Priority, "remote-priority", 0, "`N` as the engine has priorities; 0 is its usual one")
 	f.StringArrayVar(&r.Platform, "platform", nil, "`K=V` that a worker must have; repeatable")

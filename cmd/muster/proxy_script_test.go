@@ -34,7 +34,7 @@ import (
 //	late METHOD N      its answer waits for the Nth request of that method
 //	end, restart, renew  the engine is killed once it has the request; and started again
 //	                   with what it kept, or empty
-//	gone               the proxy is there no more
+//	gone               the proxy is there no more; the pipe $READY is told
 //
 // With --cert FILE --key FILE it speaks TLS, with --client-ca FILE to clients with such a
 // certificate alone. --token TOKEN refuses other tokens and what has none.
@@ -43,7 +43,7 @@ func proxy(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || !ok || len(args) < 2 || engines[args[1]] == nil {
 		ts.Fatalf("usage: proxy VARIABLE NAME [--cert FILE --key FILE [--client-ca FILE]] [--token TOKEN] [fault...]")
 	}
-	p := &proxyServer{engine: engines[args[1]], ready: ts.Getenv("READY"), seen: map[string]int{}, changed: make(chan struct{})}
+	p := &proxyServer{engine: engines[args[1]], ready: ts.Getenv("READY"), seen: map[string]int{}, met: map[int]bool{}, changed: make(chan struct{})}
 	secure := map[string]string{}
 	for rest := args[2:]; len(rest) > 0; rest = rest[1:] {
 		if flag, ok := strings.CutPrefix(rest[0], "--"); ok && len(rest) > 1 {
@@ -64,6 +64,28 @@ func proxy(ts *testscript.TestScript, neg bool, args []string) {
 		scheme = "grpcs://"
 	}
 	ts.Setenv(args[0], scheme+p.listener.Addr().String())
+	if proxies, ok := ts.Value(proxiesKey{}).(map[string]*proxyServer); ok {
+		proxies[args[0]] = p
+	}
+}
+
+// proxiesKey is where a script's values hold its proxies by variable.
+type proxiesKey struct{}
+
+// struck fails if one of a proxy's faults met no request: the script proves nothing then.
+func struck(ts *testscript.TestScript, neg bool, args []string) {
+	proxies, ok := ts.Value(proxiesKey{}).(map[string]*proxyServer)
+	if neg || !ok || len(args) != 1 || proxies[args[0]] == nil {
+		ts.Fatalf("usage: struck VARIABLE")
+	}
+	p := proxies[args[0]]
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for i, f := range p.faults {
+		if !p.met[i] {
+			ts.Fatalf("%s %d %s met no request; there were %v", f.method, f.first, f.do, p.seen)
+		}
+	}
 }
 
 func serverTLS(ts *testscript.TestScript, files map[string]string) (*tls.Config, error) {
@@ -132,6 +154,7 @@ type proxyServer struct {
 
 	mu      sync.Mutex
 	seen    map[string]int // requests by method
+	met     map[int]bool   // faults that struck
 	changed chan struct{}  // closed when seen changes
 	conns   []net.Conn
 }
@@ -200,8 +223,11 @@ func (p *proxyServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		answer(w, "16", "no such token")
 		return
 	}
-	for _, f := range p.faults {
+	for i, f := range p.faults {
 		if f.concerns(method, n) {
+			p.mu.Lock()
+			p.met[i] = true
+			p.mu.Unlock()
 			p.fail(f, w, r)
 			return
 		}
@@ -252,6 +278,7 @@ func (p *proxyServer) fail(f proxyFault, w http.ResponseWriter, r *http.Request)
 	case "gone":
 		p.listener.Close()
 		p.cut()
+		p.tell()
 		return
 	case "reset":
 		ctx, cancel := context.WithCancel(r.Context())

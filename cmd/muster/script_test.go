@@ -27,6 +27,9 @@ import (
 //	serve NAME ARG...        a file server that runs beside the script; $NAME is its address
 //	end NAME TERM|KILL       ends it
 //	engine NAME [end]        an engine of the Remote Execution API, $NAME is its address; or its end
+//	proxy VARIABLE NAME ...  what stands in front of it, with faults, see proxy_script_test.go
+//	struck VARIABLE          fails unless all of its faults met a request
+//	certificate NAME ...     makes NAME.pem and NAME.key for 127.0.0.1
 //	mktar FILE ENTRY...      packs an archive, see archive_test.go
 //	cmpjson FILE1 FILE2      compares as cmp does, but for what no two runs have in
 //	                         common, which reads ~: times, memory, run IDs
@@ -43,7 +46,7 @@ func TestScripts(t *testing.T) {
 	commands := map[string]func(*testscript.TestScript, bool, []string){
 		"muster": muster, "exits": exits, "signal": signal, "await": await,
 		"mktar": mktar, "cmpjson": cmpjson, "needs": needs,
-		"serve": serve, "end": end, "engine": engine, "proxy": proxy, "certificate": certificate,
+		"serve": serve, "end": end, "engine": engine, "proxy": proxy, "struck": struck, "certificate": certificate,
 	}
 	maps.Copy(commands, terminalCommands())
 	testscript.Run(t, testscript.Params{
@@ -58,6 +61,7 @@ func TestScripts(t *testing.T) {
 			env.Values[testKey{}] = env.T()
 			env.Values[serversKey{}] = map[string]*served{}
 			env.Values[enginesKey{}] = map[string]*engineProcess{}
+			env.Values[proxiesKey{}] = map[string]*proxyServer{}
 			env.Values[sittingsKey{}] = map[string]*sitting{}
 			return executable(env.WorkDir)
 		},

@@ -96,6 +96,9 @@ func packed(t *rapid.T, root string) (*tree.Folder, *repb.ActionResult, store) {
 // Whatever a case does to its folder, what an engine packs of it comes, by its digests, to
 // the outcome that a lane finds.
 func TestTreesTellWhatLanesFind(t *testing.T) {
+	if testing.Short() {
+		t.Skip("hundreds of processes")
+	}
 	c := withDeedsIn(t)
 	crew, err := local.Start(t.Context(), local.Options{
 		Lanes: 1, Helper: []string{os.Args[0], lane.Argument}, Corpus: c, Timeout: time.Minute, Grace: time.Second, OutputMax: 1 << 20,

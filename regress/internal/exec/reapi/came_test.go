@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -289,6 +290,44 @@ func TestQueueThatIsNotTold(t *testing.T) {
 		}
 		if *got.Remote != c.want {
 			t.Errorf("%s: %+v, want %+v", name, *got.Remote, c.want)
+		}
+	}
+}
+
+// Figures that no command has are none: clocks differ, and engines err.
+func TestFiguresThatCannotBe(t *testing.T) {
+	year := func(n int) *timestamppb.Timestamp { return timestamppb.New(time.Date(n, 1, 1, 0, 0, 0, 0, time.UTC)) }
+	forever, err := proto.Marshal(durationpb.New(math.MaxInt64))
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := proto.Marshal(durationpb.New(time.Second))
+	if err != nil {
+		t.Fatal(err)
+	}
+	usage := func(cpu []byte, peak uint64) *anypb.Any {
+		b := protowire.AppendBytes(protowire.AppendTag(nil, 1, protowire.BytesType), cpu)
+		b = protowire.AppendBytes(protowire.AppendTag(b, 2, protowire.BytesType), cpu)
+		b = protowire.AppendVarint(protowire.AppendTag(b, 3, protowire.VarintType), peak)
+		return &anypb.Any{TypeUrl: "x/buildbarn.resourceusage.POSIXResourceUsage", Value: b}
+	}
+	for name, m := range map[string]*repb.ExecutedActionMetadata{
+		"for ever":    {QueuedTimestamp: year(1), WorkerStartTimestamp: year(9999), ExecutionStartTimestamp: year(1), ExecutionCompletedTimestamp: year(9999)},
+		"backwards":   {QueuedTimestamp: year(2020), WorkerStartTimestamp: year(2019), VirtualExecutionDuration: durationpb.New(-time.Hour)},
+		"much CPU":    {AuxiliaryMetadata: []*anypb.Any{usage(forever, 1)}},
+		"much memory": {AuxiliaryMetadata: []*anypb.Any{usage(second, math.MaxUint64)}},
+	} {
+		s := store{}
+		r := s.left(t, nil)
+		r.ExecutionMetadata = m
+		m.Worker = strings.Repeat("é", 500)
+		got, err := of(t, setting(), tool()).Result(t.Context(), reapi.Came{Result: r}, s.contents())
+		if err != nil {
+			t.Fatal(err)
+		}
+		got.Remote.QueueTold = false // whether or not
+		if got.Cost != (outcome.Cost{}) || *got.Remote != (exec.Remote{Worker: strings.Repeat("é", 100) + "…"}) {
+			t.Errorf("%s: %+v, %+v", name, *got.Remote, got.Cost)
 		}
 	}
 }

@@ -50,6 +50,7 @@ type Options struct {
 	Setting  Setting         // Whole and Before21 are found out
 	Jobs     int             // executions at once
 	Inputs   []string        // files and folders that travel along
+	Exclude  []string        // files and folders that do not, though they lie in those
 	Bundle   bool            // so do the commands' executables, with their libraries
 	Cache    string          // a file that remembers digests of what travels; "" = none
 	// Preflight is what runs before the cases, with the name of a command or a path on the
@@ -60,13 +61,18 @@ type Options struct {
 	Partial   func() error // called once where the engine does not give back the whole work folder
 }
 
+// aheadPart is for how many executions one more case is enough to have ready.
+const aheadPart = 8
+
 // Engine runs cases on an engine of the Remote Execution API. It is an exec.Executor.
 type Engine struct {
 	o         Options
 	client    *client.Client
 	given     *Given
 	executing *semaphore.Weighted
+	room      *semaphore.Weighted // what is sent and executed, or one alone
 	stages    stages
+	ahead     ahead
 
 	mu       sync.Mutex // held while a command is made ready
 	commands map[*exec.Command]*ready
@@ -90,8 +96,8 @@ func (c *Connection) Start(ctx context.Context, o Options) (*Engine, error) {
 		o.Doing = func(string) {}
 	}
 	e := &Engine{
-		o: o, client: c.client, executing: semaphore.NewWeighted(int64(max(1, o.Jobs))),
-		commands: map[*exec.Command]*ready{},
+		o: o, client: c.client, executing: semaphore.NewWeighted(int64(max(1, o.Jobs))), room: semaphore.NewWeighted(roomMax),
+		ahead: ahead{enough: o.Jobs / aheadPart}, commands: map[*exec.Command]*ready{},
 	}
 	e.o.Setting.Before21 = c.client.Before21()
 	var err error
@@ -152,6 +158,9 @@ func (e *Engine) RunAll(ctx context.Context, b exec.Batch) int {
 func (e *Engine) Run(ctx context.Context, job exec.Job) (*exec.Result, error) {
 	actions, err := e.actionsFor(ctx, job.Command)
 	if err != nil {
+		return nil, err
+	}
+	if err := e.ahead.pass(ctx); err != nil {
 		return nil, err
 	}
 	a, err := actions.Of(job, Run{})

@@ -1,6 +1,7 @@
 package reapi
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -15,31 +16,79 @@ import (
 	"muster/regress/internal/exec"
 	"muster/regress/internal/exec/reapi/blob"
 	"muster/regress/internal/exec/reapi/client"
+	"muster/regress/internal/fault"
 )
 
 // attemptsMax is how often an action is tried whose inputs or outputs the engine loses
-// meanwhile.
-const attemptsMax = 4
+// meanwhile. After the first ones it is tried alone: an engine with little room loses them
+// because of what is sent and made for others.
+const (
+	attemptsMax = 5
+	amongMax    = 2
+)
+
+// pauseMin is before the first attempt alone, and twice as long before each other: engines
+// make room beside what they do, and say of what they are about to drop that they have it.
+const pauseMin = 200 * time.Millisecond
+
+// roomMax is what an action takes up that is tried alone; among others it is 1.
+const roomMax = 1 << 30
 
 // execution is one run of a case on an engine.
 type execution struct {
 	engine *Engine
 	shared *Actions
 	action *Action
+	alone  bool // nothing else is sent or executed meanwhile
+}
+
+// among does something for the nth time: beside what is done for others, or alone.
+func (x *execution) among(ctx context.Context, n int, do func(*execution) error) error {
+	if x.alone || n <= amongMax {
+		return do(x)
+	}
+	if err := x.engine.room.Acquire(ctx, roomMax); err != nil {
+		return err
+	}
+	defer x.engine.room.Release(roomMax)
+	if err := x.engine.client.Pause(ctx, pauseMin<<(n-amongMax-1)); err != nil {
+		return err
+	}
+	alone := *x
+	alone.alone = true
+	return do(&alone)
+}
+
+// lost is an error about contents that the engine does not keep for long enough, and what
+// may mend it.
+func lost(err error) error {
+	if m := (*client.Missing)(nil); errors.As(err, &m) && !m.Told() {
+		return fault.Environmentf("%w (%d attempts); the engine has nothing that fits perhaps: --platform says what a worker must have", err, attemptsMax)
+	}
+	return fault.Environmentf("%w (%d attempts, the last with nothing else under way): the engine does not keep what a case needs for as long as it needs it; its store wants more room", err, attemptsMax)
 }
 
 // result is the outcome of a run: of one that the engine knows, unless it is to be fresh.
-func (x *execution) result(ctx context.Context, fresh bool) (*exec.Result, error) {
+func (x *execution) result(ctx context.Context, fresh bool) (r *exec.Result, err error) {
+	gone := (*client.Missing)(nil)
 	for n := 1; ; n++ {
-		came, err := x.came(ctx, fresh)
-		if err != nil {
-			return nil, err
-		}
-		r, err := x.action.Result(ctx, came, x.contents())
-		if m := (*client.Missing)(nil); !errors.As(err, &m) || n == attemptsMax {
+		err = x.among(ctx, n, func(x *execution) error {
+			came, err := x.came(ctx, fresh)
+			if err != nil {
+				return err
+			}
+			r, err = x.action.Result(ctx, came, x.contents())
+			gone = nil
+			errors.As(err, &gone)
+			return err
+		})
+		switch {
+		case gone == nil:
 			return r, err
+		case n == attemptsMax:
+			return nil, lost(err)
 		}
-		fresh = true // what it left is gone: it is made once more
+		fresh, gone = true, nil // what it left is gone: it is made once more
 	}
 }
 
@@ -61,15 +110,20 @@ func damaged(err error) bool {
 
 // execute uploads and executes. What the engine has no longer is uploaded again: first what
 // it names, which may be but the top of what it lost, then all that the action needs.
-func (x *execution) execute(ctx context.Context, fresh bool) (Came, error) {
+func (x *execution) execute(ctx context.Context, fresh bool) (came Came, err error) {
 	inputs := x.action.Blobs
 	for n := 1; ; n++ {
-		came, err := x.attempt(ctx, inputs, fresh)
+		err = x.among(ctx, n, func(x *execution) error {
+			came, err = x.attempt(ctx, inputs, fresh)
+			return err
+		})
 		m := (*client.Missing)(nil)
-		if !errors.As(err, &m) || n == attemptsMax {
+		switch {
+		case !errors.As(err, &m):
 			return came, err
-		}
-		if n == 1 {
+		case n == attemptsMax:
+			return came, lost(err)
+		case n == 1:
 			inputs = append(slices.Clone(inputs), slices.Collect(x.shared.Shared)...)
 			x.engine.client.Forget(m.Digests...)
 			continue
@@ -83,10 +137,19 @@ func (x *execution) execute(ctx context.Context, fresh bool) (Came, error) {
 // attempt sends sources while others are executed, of which there are only so many.
 func (x *execution) attempt(ctx context.Context, inputs []blob.Blob, fresh bool) (Came, error) {
 	e := x.engine
+	if !x.alone {
+		if err := e.room.Acquire(ctx, 1); err != nil {
+			return Came{}, err
+		}
+		defer e.room.Release(1)
+	}
 	if err := e.client.Upload(ctx, inputs); err != nil {
 		return Came{}, err
 	}
-	if err := e.executing.Acquire(ctx, 1); err != nil {
+	e.ahead.add(1)
+	err := e.executing.Acquire(ctx, 1)
+	e.ahead.add(-1)
+	if err != nil {
 		return Came{}, err
 	}
 	defer e.executing.Release(1)
@@ -102,9 +165,12 @@ func (x *execution) attempt(ctx context.Context, inputs []blob.Blob, fresh bool)
 	return came, err
 }
 
+// contents may be opened when the execution is alone no more.
 func (x *execution) contents() Contents {
+	later := *x
+	later.alone = false
 	return Contents{Read: x.engine.client.Read, Open: func(ctx context.Context, d blob.Digest) (io.ReadCloser, error) {
-		return &output{x: x, ctx: ctx, d: d}, nil
+		return &output{x: &later, ctx: ctx, d: d}, nil
 	}}
 }
 
@@ -164,11 +230,41 @@ func (o *output) open() (io.ReadCloser, error) {
 // again is nil when another attempt makes sense after err.
 func (o *output) again(err error) error {
 	m := (*client.Missing)(nil)
-	if o.tries++; !errors.As(err, &m) || o.tries >= attemptsMax {
+	if o.tries++; !errors.As(err, &m) {
 		return err
 	}
+	if o.tries == attemptsMax {
+		return lost(err)
+	}
 	o.drop()
-	_, err = o.x.execute(o.ctx, true)
+	return o.x.among(o.ctx, o.tries, func(x *execution) error {
+		if _, err := x.execute(o.ctx, true); err != nil || !x.alone {
+			return err
+		}
+		return o.hold()
+	})
+}
+
+// hold takes the content into memory: a later reader could be too late again.
+func (o *output) hold() error {
+	body, err := o.open()
+	if err != nil {
+		return o.missing(err)
+	}
+	defer body.Close() // nothing was written
+	b, err := io.ReadAll(body)
+	if err != nil {
+		return o.missing(err)
+	}
+	o.body = io.NopCloser(bytes.NewReader(b[min(o.offset, int64(len(b))):]))
+	return nil
+}
+
+// missing is nil where the content is gone once more: the next attempt is counted.
+func (o *output) missing(err error) error {
+	if m := (*client.Missing)(nil); errors.As(err, &m) {
+		return nil
+	}
 	return err
 }
 

@@ -1,6 +1,7 @@
 package reapi
 
 import (
+	"strings"
 	"time"
 
 	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
@@ -18,13 +19,13 @@ import (
 // in messages of some engines alone.
 func figures(m *repb.ExecutedActionMetadata) (outcome.Cost, exec.Remote) {
 	r := exec.Remote{
-		Worker:    m.GetWorker(),
+		Worker:    shortened(m.GetWorker()),
 		Queued:    between(m.GetQueuedTimestamp(), m.GetWorkerStartTimestamp()),
 		QueueTold: m.GetQueuedTimestamp().IsValid() && m.GetWorkerStartTimestamp().IsValid(),
 		Ran:       between(m.GetExecutionStartTimestamp(), m.GetExecutionCompletedTimestamp()),
 	}
 	if r.Ran == 0 && m.GetVirtualExecutionDuration().IsValid() {
-		r.Ran = m.GetVirtualExecutionDuration().AsDuration()
+		r.Ran = credible(m.GetVirtualExecutionDuration().AsDuration())
 	}
 	cost := outcome.Cost{Wall: r.Ran}
 	for _, extra := range m.GetAuxiliaryMetadata() {
@@ -46,12 +47,34 @@ func measured(r *exec.Remote, c Came) {
 	}
 }
 
+// Figures beyond these are an engine's mistake, or sums over many cases would overflow.
+const (
+	spanMax   = 30 * 24 * time.Hour
+	peakMax   = 1 << 40 // KiB
+	workerMax = 200     // bytes of a name
+)
+
+// credible is 0 for a span that no command takes.
+func credible(d time.Duration) time.Duration {
+	if d < 0 || d > spanMax {
+		return 0
+	}
+	return d
+}
+
+func shortened(worker string) string {
+	if len(worker) <= workerMax {
+		return worker
+	}
+	return strings.ToValidUTF8(worker[:workerMax], "") + "…"
+}
+
 // between is a span that cannot be negative: clocks of several machines are behind it.
 func between(from, to *timestamppb.Timestamp) time.Duration {
 	if !from.IsValid() || !to.IsValid() {
 		return 0
 	}
-	return max(0, to.AsTime().Sub(from.AsTime()))
+	return credible(to.AsTime().Sub(from.AsTime()))
 }
 
 // usage reads what Buildbarn and buildbox say of a command's resources: user and system time
@@ -59,7 +82,7 @@ func between(from, to *timestamppb.Timestamp) time.Duration {
 // messages are in no module of theirs that could be had without the rest.
 func usage(extra *anypb.Any) (cpu time.Duration, peak int64, ok bool) {
 	message := extra.GetValue()
-	unit := int64(1)
+	unit := uint64(1)
 	switch extra.MessageName() {
 	case "buildbarn.resourceusage.POSIXResourceUsage":
 		unit = 1 << 10
@@ -72,7 +95,11 @@ func usage(extra *anypb.Any) (cpu time.Duration, peak int64, ok bool) {
 	if user.bytes == nil && system.bytes == nil {
 		return 0, 0, false
 	}
-	return user.duration() + system.duration(), int64(field(message, 3).number) / unit, true
+	resident := field(message, 3).number / unit
+	if user.duration() > spanMax || system.duration() > spanMax || resident > peakMax {
+		return 0, 0, false
+	}
+	return user.duration() + system.duration(), int64(resident), true
 }
 
 // value is a field of a message that has no Go type here.

@@ -1,6 +1,7 @@
 package reapi
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"io"
@@ -80,19 +81,11 @@ func stored(c *corpus.Corpus, e corpus.Entry) (blob.Blob, error) {
 
 // held is the same in memory.
 func held(c *corpus.Corpus, e corpus.Entry) (blob.Blob, error) {
-	w := buffer{b: make([]byte, 0, e.Size)}
-	if _, err := copyEntry(&w, c, e); err != nil {
+	w := bytes.NewBuffer(make([]byte, 0, e.Size+bytes.MinRead)) // so that it need not grow to see the end
+	if _, err := copyEntry(w, c, e); err != nil {
 		return blob.Blob{}, err
 	}
-	return blob.Of(w.b), nil
-}
-
-// buffer grows no further than the entry said.
-type buffer struct{ b []byte }
-
-func (w *buffer) Write(p []byte) (int, error) {
-	w.b = append(w.b, p...)
-	return len(p), nil
+	return blob.Of(w.Bytes()), nil
 }
 
 func copyEntry(w io.Writer, c *corpus.Corpus, e corpus.Entry) (int64, error) {

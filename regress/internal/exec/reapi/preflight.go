@@ -44,7 +44,7 @@ func (e *Engine) actionsFor(ctx context.Context, c *exec.Command) (*Actions, err
 func (e *Engine) prepare(ctx context.Context, c *exec.Command) (*Actions, error) {
 	e.o.Doing("reading what travels to the engine")
 	b, err := bundle.Make(ctx, bundle.Options{
-		Inputs: e.o.Inputs, Command: c, Bundle: e.o.Bundle, Cache: e.o.Cache, Note: e.o.Note,
+		Inputs: e.o.Inputs, Exclude: e.o.Exclude, Command: c, Bundle: e.o.Bundle, Cache: e.o.Cache, Note: e.o.Note,
 	})
 	if err != nil {
 		return nil, err

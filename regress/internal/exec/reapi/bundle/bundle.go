@@ -44,6 +44,7 @@ type Limits struct {
 // Options say what is to travel.
 type Options struct {
 	Inputs  []string      // files and folders of this machine, as the user wrote them
+	Exclude []string      // files and folders that stay here when they lie in those
 	Command *exec.Command // resolved
 	Bundle  bool          // the command's executable travels with its libraries
 	Library []string      // folders where they are looked for first, as in LD_LIBRARY_PATH
@@ -86,6 +87,7 @@ type making struct {
 	loader  string            // of the executables laid out so far, absolute
 	libs    map[string]string // name in libFolder → source
 	said    map[string]bool
+	stays   map[string]bool // real paths of Options.Exclude
 }
 
 // Make reads all that is to travel. Its errors are of class Input where the user has to
@@ -101,7 +103,12 @@ func Make(ctx context.Context, o Options) (*Bundle, error) {
 	if o.Limits.Bytes == 0 {
 		o.Limits.Bytes = 8 << 30
 	}
-	m := &making{Bundle: &Bundle{}, o: o, digests: openDigests(o.Cache), libs: map[string]string{}, said: map[string]bool{}}
+	m := &making{Bundle: &Bundle{}, o: o, digests: openDigests(o.Cache), libs: map[string]string{}, said: map[string]bool{}, stays: map[string]bool{}}
+	for _, file := range o.Exclude {
+		if real, err := realPath(file); err == nil {
+			m.stays[real] = true
+		}
+	}
 	for _, input := range o.Inputs {
 		if err := m.input(ctx, input); err != nil {
 			return nil, err
@@ -128,6 +135,16 @@ func Make(ctx context.Context, o Options) (*Bundle, error) {
 	}
 	m.digests.save()
 	return m.Bundle, nil
+}
+
+// realPath is absolute and without links, but for one that the file may be itself.
+func realPath(file string) (string, error) {
+	file, err := filepath.Abs(file)
+	if err != nil {
+		return "", err
+	}
+	dir, err := filepath.EvalSymlinks(filepath.Dir(file))
+	return filepath.Join(dir, filepath.Base(file)), err
 }
 
 func unreadable(path string, err error) error {

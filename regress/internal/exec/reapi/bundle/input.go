@@ -78,6 +78,9 @@ func (w *walking) folder(below string) error {
 		w.folders = append(w.folders, path.Join(w.at, below))
 	}
 	for _, e := range entries {
+		if w.stays[filepath.Join(w.root, below, e.Name())] {
+			continue
+		}
 		if err := w.entry(path.Join(below, e.Name()), e); err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -29,8 +30,12 @@ func (o Options) address() (address, error) {
 	switch {
 	case err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "":
 		return address{}, fault.Inputf("%q is no address of an engine, which speaks gRPC: %s://HOST:PORT", u.Redacted(), strings.Replace(u.Scheme, "http", "grpc", 1))
-	case err != nil || u.Scheme != "grpc" && u.Scheme != "grpcs" || u.Hostname() == "":
+	case err != nil && strings.Contains(o.URL, "@"): // there may be a password in it
+		return address{}, fault.Inputf("what was given is no address of an engine: grpc://HOST:PORT or grpcs://HOST:PORT")
+	case err != nil:
 		return address{}, fault.Inputf("%q is no address of an engine: grpc://HOST:PORT or grpcs://HOST:PORT", o.URL)
+	case u.Scheme != "grpc" && u.Scheme != "grpcs" || u.Hostname() == "":
+		return address{}, fault.Inputf("%q is no address of an engine: grpc://HOST:PORT or grpcs://HOST:PORT", u.Redacted())
 	case u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "":
 		return address{}, fault.Inputf("%s: only a host and a port belong into the address of an engine; an instance is named apart", u.Redacted())
 	}
@@ -42,11 +47,14 @@ func (o Options) address() (address, error) {
 		}
 		port = "443"
 	}
+	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+		return address{}, fault.Inputf("%s: no port has the number %s", o.URL, port)
+	}
 	resolver := "dns:///"
 	if o.Dialer != nil {
 		resolver = "passthrough:///"
 	}
-	at.target = resolver + net.JoinHostPort(at.host, port)
+	at.target = resolver + net.JoinHostPort(strings.ReplaceAll(at.host, "%", "%25"), port)
 	return at, o.mayTell(at)
 }
 
@@ -55,12 +63,14 @@ func (o Options) mayTell(at address) error {
 	ip := net.ParseIP(at.host)
 	here := at.host == "localhost" || strings.HasSuffix(at.host, ".localhost") || ip != nil && ip.IsLoopback()
 	switch {
+	case strings.ContainsFunc(o.Token, func(r rune) bool { return r < ' ' || r > '~' }):
+		return fault.Inputf("the token has bytes that no header can have, a line's end perhaps")
 	case o.Token != "" && !at.secure && !here && !o.PlainToken:
 		return fault.Inputf("%s: the token would cross the network unencrypted: use grpcs://", o.URL)
 	case !at.secure && o.CA+o.Cert+o.Key != "":
-		return fault.Inputf("%s: certificates are for grpcs://", o.URL)
+		return fault.Inputf("%s: --tls-ca, --tls-cert and --tls-key are for grpcs://", o.URL)
 	case (o.Cert == "") != (o.Key == ""):
-		return fault.Inputf("a client's certificate and its key belong together")
+		return fault.Inputf("a client's certificate and its key belong together: --tls-cert and --tls-key")
 	}
 	return nil
 }
@@ -114,17 +124,17 @@ func (o Options) credentials(at address) (credentials.TransportCredentials, erro
 	if o.CA != "" {
 		pem, err := os.ReadFile(o.CA)
 		if err != nil {
-			return nil, fault.Inputf("certificates to trust: %w", err)
+			return nil, fault.Inputf("--tls-ca: %w", err)
 		}
 		config.RootCAs = x509.NewCertPool()
 		if !config.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fault.Inputf("%s has no certificate in PEM", o.CA)
+			return nil, fault.Inputf("--tls-ca: %s has no certificate in PEM", o.CA)
 		}
 	}
 	if o.Cert != "" {
 		pair, err := tls.LoadX509KeyPair(o.Cert, o.Key)
 		if err != nil {
-			return nil, fault.Inputf("the client's certificate: %w", err)
+			return nil, fault.Inputf("--tls-cert and --tls-key: %w", err)
 		}
 		config.Certificates = []tls.Certificate{pair}
 	}

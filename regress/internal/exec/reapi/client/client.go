@@ -10,6 +10,7 @@ import (
 	"context"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
 	"github.com/klauspost/compress/zstd"
@@ -50,6 +51,7 @@ type Client struct {
 	executed  atomic.Int64  // that have a result
 	keepsOn   atomic.Bool   // the engine does not cancel executions
 	away      atomic.Bool   // the engine: somebody waited in vain, and nothing succeeded since
+	noted     atomic.Bool   // that it is waited for
 
 	zip     *zstd.Encoder // of batches; nil where the engine takes none
 	unzip   *zstd.Decoder
@@ -123,6 +125,9 @@ func (c *Client) Before21() bool { return c.before21 }
 // Forget drops what the client remembers to be in the engine's store: these, or all when
 // none is named. An Upload then asks the engine again.
 func (c *Client) Forget(ds ...blob.Digest) { c.shelf.forget(ds) }
+
+// Pause waits, as between attempts.
+func (c *Client) Pause(ctx context.Context, d time.Duration) error { return c.o.Sleep(ctx, d) }
 
 // forExecution takes the connections in turn.
 func (c *Client) forExecution() *grpc.ClientConn {

@@ -28,6 +28,11 @@ type Missing struct {
 func (m *Missing) Error() string { return m.err.Error() }
 func (m *Missing) Unwrap() error { return m.err }
 
+// Told reports whether the engine's words are of contents: else it may mean something else.
+func (m *Missing) Told() bool {
+	return len(m.Digests) > 0 || aboutContents(status.Convert(m.err).Message())
+}
+
 // failed is the error for a caller: of class Environment, with the engine's name and words.
 func (c *Client) failed(what string, err error) error { return c.failedAfter(what, err, 1, 0) }
 
@@ -89,6 +94,10 @@ func plain(err error) string {
 	return fmt.Sprintf("%s: %s", s.Code(), text)
 }
 
+// secretMin is the length, in bytes, from which on a word is a secret: a shorter one hides
+// nothing, and is in many words.
+const secretMin = 6
+
 // public is a text without what only the engine may know, which may have repeated it.
 func (o Options) public(text string) string {
 	secrets := []string{o.Token}
@@ -96,7 +105,7 @@ func (o Options) public(text string) string {
 		secrets = append(secrets, h.Value)
 	}
 	for _, secret := range secrets {
-		if secret != "" {
+		if len(secret) >= secretMin {
 			text = strings.ReplaceAll(text, secret, "***")
 		}
 	}

@@ -40,6 +40,9 @@ func (o Options) hint(s *status.Status) string {
 	if h := o.tlsHint(s.Message()); h != "" {
 		return "; " + h
 	}
+	if full(s.Message()) {
+		return "; its store has too little room for this, or is full"
+	}
 	switch s.Code() {
 	case codes.Unauthenticated:
 		if o.Token == "" && len(o.Headers) == 0 {
@@ -54,6 +57,17 @@ func (o Options) hint(s *status.Status) string {
 		return "; is it running, and reachable from here? a longer --remote-wait is more patient"
 	}
 	return ""
+}
+
+// full tells an engine without room by its words, for which there is no status.
+func full(text string) bool {
+	text = strings.ToLower(text)
+	for _, sign := range []string{"outofspace", "out of space", "no space left", "storage allocation", "storage quota"} {
+		if strings.Contains(text, sign) {
+			return true
+		}
+	}
+	return false
 }
 
 // tlsHint knows the words of Go's TLS and of what servers answer, for gRPC has no more than
@@ -78,9 +92,11 @@ func (o Options) tlsHint(text string) string {
 		return "the engine wants a client's certificate: --tls-cert and --tls-key"
 	case has("remote error: tls:"):
 		return "the engine does not take this client's certificate: --tls-cert and --tls-key name another"
-	case has("first record does not look like a TLS handshake"):
-		return "no TLS is spoken there, which is grpc:// in --remote"
-	case has("server preface") && strings.HasPrefix(o.URL, "grpc:"):
+	case has("first record does not look like a TLS handshake", "authentication handshake failed"):
+		return "if no TLS is spoken there it is grpc:// in --remote"
+	case has("server preface") && !strings.HasPrefix(o.URL, "grpc:"):
+		return "perhaps it wants a client's certificate, or another: --tls-cert and --tls-key"
+	case has("server preface"):
 		return "if TLS is spoken there it is grpcs:// in --remote"
 	}
 	return ""

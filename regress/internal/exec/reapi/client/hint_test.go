@@ -61,7 +61,7 @@ func TestErrorsOfExecutions(t *testing.T) {
 func TestErrorsOfAddresses(t *testing.T) {
 	for text, want := range map[string]string{
 		"name resolver error: produced zero addresses":                 "no machine of this name is known here",
-		"tls: first record does not look like a TLS handshake":         "no TLS is spoken there, which is grpc:// in --remote",
+		"tls: first record does not look like a TLS handshake":         "if no TLS is spoken there it is grpc:// in --remote",
 		"error reading server preface: looked like an HTTP/1.1 header": "a web server answers there, and no engine",
 	} {
 		_, err := client.Dial(t.Context(), client.Options{

@@ -39,6 +39,9 @@ type Options struct {
 	BackoffMax time.Duration
 	Remember   int // how many contents are known to be there, at 64 bytes each
 
+	// Note hears, from any goroutine, that the engine is waited for, and that it is back.
+	Note func(string)
+
 	// Seams for tests: how to wait, and how to reach an address.
 	Sleep  func(context.Context, time.Duration) error
 	Dialer func(ctx context.Context, address string) (net.Conn, error)
@@ -60,6 +63,9 @@ func (o Options) withDefaults() Options {
 	o.BackoffMax = cmp.Or(o.BackoffMax, 5*time.Second)
 	o.Attempts = cmp.Or(o.Attempts, o.attempts())
 	o.Remember = cmp.Or(o.Remember, 1<<19)
+	if o.Note == nil {
+		o.Note = func(string) {}
+	}
 	if o.Sleep == nil {
 		o.Sleep = sleep
 	}

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"strings"
 	"time"
@@ -16,16 +17,18 @@ import (
 
 // retries counts the attempts at one thing, and waits between them.
 type retries struct {
-	c     *Client
-	n     int // attempts that failed since something moved
-	max   int
-	since time.Time // when the first of them did
-	began int64     // what of the client's had succeeded then
-	ended int64     // executions of the client's that had ended at the latest of them
+	c   *Client
+	n   int // attempts that failed since something moved
+	max int
+	// doubts is how many more that mostly do not pass may fail.
+	doubts int
+	since  time.Time // when the first of them did
+	began  int64     // what of the client's had succeeded then
+	ended  int64     // executions of the client's that had ended at the latest of them
 }
 
 func (c *Client) retries() *retries {
-	return &retries{c: c, max: c.o.Attempts, ended: c.executed.Load()}
+	return &retries{c: c, max: c.o.Attempts, doubts: doubtsMax, ended: c.executed.Load()}
 }
 
 // queueing is after how many attempts those that wait in a queue do not get further apart.
@@ -49,6 +52,9 @@ func (r *retries) moved() {
 func (c *Client) worked() {
 	c.successes.Add(1)
 	c.away.Store(false)
+	if c.noted.Load() && c.noted.CompareAndSwap(true, false) {
+		c.o.Note("engine " + c.o.URL + " is back")
+	}
 }
 
 // again waits and returns nil when another attempt makes sense after err, and otherwise the
@@ -66,11 +72,24 @@ func (r *retries) again(ctx context.Context, what string, err error) error {
 	}
 	left := r.c.o.Wait - time.Since(r.since)
 	switch {
-	case doubtful(err) && r.n < min(doubtfulMax, r.max):
+	case r.doubts > 0 && doubtful(err) && r.n < r.max:
+		r.doubts--
 	case !passes(err) || r.n >= r.max || r.c.away.Load() || left <= 0:
 		return r.giveUp(what, err)
 	}
+	r.tell(err, left)
 	return r.c.o.Sleep(ctx, min(r.delay(err), max(left, 0)))
+}
+
+// noteAfter is how long an engine that does nothing for anybody is waited for in silence.
+const noteAfter = 2 * time.Second
+
+// tell says once what is waited for.
+func (r *retries) tell(err error, left time.Duration) {
+	c := r.c
+	if unanswered(err) && time.Since(r.since) >= noteAfter && c.successes.Load() == r.began && c.noted.CompareAndSwap(false, true) {
+		c.o.Note(fmt.Sprintf("engine %s is away (%s): waiting for it, %v at most", c.o.URL, c.o.public(plain(err)), left.Round(time.Second)))
+	}
 }
 
 // giveUp notes an engine that did nothing for anybody while this waited: nothing else has to
@@ -140,8 +159,8 @@ func passes(err error) bool {
 	return false
 }
 
-// doubtfulMax is how often something is tried that mostly does not pass.
-const doubtfulMax = 3
+// doubtsMax is how often something is tried again that mostly does not pass.
+const doubtsMax = 2
 
 // doubtful reports whether err may pass, though most like it do not: an engine in trouble of
 // its own, perhaps with one worker of many.

@@ -147,7 +147,7 @@ func (l *looking) unnamed(r *repb.ActionResult) {
 		switch {
 		case had == nil || slices.ContainsFunc(folders, func(above string) bool { return strings.HasPrefix(at, above+"/") }):
 		case had.kind == aFolder && !slices.Contains(folders, at):
-			l.gone(at, had.sub, nil)
+			l.gone(at, had.sub, nil, nil)
 		case had.kind != aFolder && !slices.Contains(files, at):
 			l.add(Left{Part: part(at, outcome.Gone), Here: true})
 		}
@@ -206,23 +206,22 @@ func (l *looking) folder(at string, d *repb.Digest, given *Folder, read func(blo
 	if !l.reads(digest.Size) {
 		return
 	}
-	if given != nil { // what was there is not what the action left
-		l.entries -= len(given.entries)
-	}
-	var now [kinds][]node
 	message, err := read(digest)
-	if err == nil {
-		now, err = nodes(message)
-	}
 	if err != nil {
 		l.fail(err)
 		return
 	}
+	now, same, err := given.besides(message)
+	if err != nil {
+		l.fail(err)
+		return
+	}
+	l.pass(given, same)
 	kept := make(map[string]kind, len(now[aFile])+len(now[aFolder])+len(now[aLink]))
 	enter := func(name string, k kind) string {
 		if err := checkPart(name); err != nil {
 			l.fail(err)
-		} else if _, twice := kept[name]; twice {
+		} else if _, twice := kept[name]; twice || given.hasSame(name, same) {
 			l.fail(fmt.Errorf("a folder has the name %q twice", name))
 		}
 		kept[name] = k
@@ -239,16 +238,32 @@ func (l *looking) folder(at string, d *repb.Digest, given *Folder, read func(blo
 			l.folder(below, sub.digest, given.Sub(sub.name), read)
 		}
 	}
-	l.gone(at, given, kept)
+	l.gone(at, given, same, kept)
+}
+
+// pass sees to it that what was given does not count among what the action left.
+func (l *looking) pass(given *Folder, same []bool) {
+	if given == nil {
+		return
+	}
+	l.entries -= len(given.entries)
+	for _, is := range same {
+		if is { // it will not be entered
+			l.entries++
+		}
+	}
 }
 
 // gone notes what a folder held and has no more: what is kept there is something else if
 // a file became a folder, or a folder something else.
-func (l *looking) gone(at string, given *Folder, kept map[string]kind) {
+func (l *looking) gone(at string, given *Folder, same []bool, kept map[string]kind) {
 	if given == nil || l.err != nil {
 		return
 	}
 	for i := range given.entries {
+		if same != nil && same[i] {
+			continue
+		}
 		e := &given.entries[i]
 		k, is := kept[e.name]
 		if is && (k == aFolder) == (e.kind == aFolder) {
@@ -256,7 +271,7 @@ func (l *looking) gone(at string, given *Folder, kept map[string]kind) {
 		}
 		below := path.Join(at, e.name)
 		if e.kind == aFolder {
-			l.gone(below, e.sub, nil)
+			l.gone(below, e.sub, nil, nil)
 			continue
 		}
 		l.add(Left{Part: part(below, outcome.Gone), Here: true})

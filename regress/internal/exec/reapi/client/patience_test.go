@@ -1,0 +1,119 @@
+package client_test
+
+import (
+	"context"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"muster/regress/internal/exec/reapi/client"
+	"muster/regress/internal/exec/reapi/enginetest"
+)
+
+// waiting sleeps by the clock of a synctest.
+func waiting(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+	return ctx.Err()
+}
+
+// An engine that is away is waited for as long as it was asked, once: what comes after fails
+// at its first attempt, until something succeeds.
+func TestAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var away atomic.Bool
+		var notes []string
+		r := newRig(t, enginetest.Options{Fault: func(context.Context, enginetest.Call) error {
+			if away.Load() {
+				return status.Error(codes.Unavailable, "maintenance")
+			}
+			return nil
+		}}, client.Options{Wait: 90 * time.Second, Sleep: waiting, Note: func(text string) { notes = append(notes, text) }})
+		result := func() (time.Duration, error) {
+			began := time.Now()
+			_, _, err := r.Result(t.Context(), client.Execution{Action: noise(5).Digest})
+			return time.Since(began), err
+		}
+		away.Store(true)
+		if took, err := result(); took != 90*time.Second || err == nil || !strings.Contains(err.Error(), "attempts in 1m30s): Unavailable: maintenance; is it running") {
+			t.Errorf("after %v: %v", took, err)
+		}
+		if took, err := result(); took != 0 || err == nil || !strings.Contains(err.Error(), "is still away") {
+			t.Errorf("after %v: %v", took, err)
+		}
+		away.Store(false)
+		_, err := result()
+		r.must(err)
+		away.Store(true)
+		if took, err := result(); took != 90*time.Second || err == nil {
+			t.Errorf("away again, after %v: %v", took, err)
+		}
+		if len(notes) != 3 || !strings.Contains(notes[0], " is away (Unavailable: maintenance): waiting for it, 1m2") || !strings.HasSuffix(notes[1], " is back") {
+			t.Errorf("notes %q", notes)
+		}
+	})
+}
+
+// A full queue is waited for as long as it moves, and no longer.
+func TestQueueMoves(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var full atomic.Bool
+		full.Store(true)
+		r := newRig(t, enginetest.Options{Fault: func(ctx context.Context, c enginetest.Call) error {
+			if c.Method == "Execute" && c.Moment == enginetest.Begin && c.Number%5 != 0 && full.Load() {
+				return status.Error(codes.ResourceExhausted, "the queue is full")
+			}
+			return nil
+		}}, client.Options{Wait: 30 * time.Second, Sleep: waiting})
+		began := time.Now()
+		done := make(chan error)
+		for i := range 40 {
+			x := client.Execution{Action: r.action("cc", string(rune('a'+i)))}
+			go func() {
+				_, err := r.Execute(t.Context(), x)
+				done <- err
+			}()
+		}
+		for range 40 {
+			r.must(<-done)
+		}
+		if took := time.Since(began); took < 30*time.Second {
+			t.Errorf("took %v: nothing had to wait for longer than it waits for one that stands still", took)
+		}
+	})
+}
+
+// What mostly does not pass is tried a few times, and nothing is said of how long that took
+// where it was tried once.
+func TestDoubtful(t *testing.T) {
+	for _, code := range []codes.Code{codes.Internal, codes.Unknown} {
+		r := newRig(t, enginetest.Options{Fault: on("GetActionResult", enginetest.Begin, code, 1, 2, 4, 5, 6)}, client.Options{})
+		x := client.Execution{Action: noise(5).Digest}
+		_, _, err := r.Result(t.Context(), x)
+		r.must(err)
+		if _, _, err = r.Result(t.Context(), x); err == nil || r.engine.Calls("GetActionResult") != 6 || !strings.Contains(err.Error(), "(3 attempts in 0s): "+code.String()) {
+			t.Errorf("%d requests: %v", r.engine.Calls("GetActionResult"), err)
+		}
+	}
+}
+
+// An engine that repeats a secret is not quoted with it.
+func TestSecretsAreNotSaid(t *testing.T) {
+	r := newRig(t, enginetest.Options{Fault: func(_ context.Context, c enginetest.Call) error {
+		if c.Method == "GetActionResult" {
+			return status.Error(codes.PermissionDenied, "s3cr3t-t0ken with h34der: no")
+		}
+		return nil
+	}}, client.Options{Token: "s3cr3t-t0ken", Headers: []client.Header{{Name: "x-key", Value: "h34der"}}})
+	_, _, err := r.Result(t.Context(), client.Execution{Action: noise(5).Digest})
+	if err == nil || !strings.Contains(err.Error(), "PermissionDenied: *** with ***: no; ") {
+		t.Error(err)
+	}
+}
