@@ -40,11 +40,11 @@ func (r *Remote) worker() string { return workerText(r.Worker) }
 func workerText(raw string) string { return shorten(name.Print(raw), workerColumnsMax) }
 
 // beside puts what is said of where a case ran behind what else there is.
-func beside(words, where string) string {
+func beside(words, between, where string) string {
 	if words == "" || where == "" {
 		return words + where
 	}
-	return words + "  " + where
+	return words + between + where
 }
 
 // counts says of how many runs an engine knew what comes of them.
