@@ -131,7 +131,7 @@ func (b recordedBase) compare(c *checking, name string, r *exec.Result) (identic
 	if err != nil {
 		return false, nil, err
 	}
-	cmp, err := outcome.Compare(&old.Outcome, &r.Outcome, sameUnder(c.rules, b.Content, r.Open))
+	cmp, err := outcome.Compare(&old.Outcome, &r.Outcome, c.same(b.Content, r.Open))
 	return cmp.Identical(), flakyParts(&old.Outcome), err
 }
 

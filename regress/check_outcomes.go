@@ -10,7 +10,6 @@ import (
 
 	"muster/regress/internal/exec"
 	"muster/regress/internal/golden"
-	"muster/regress/internal/normalize"
 	"muster/regress/internal/outcome"
 )
 
@@ -71,12 +70,12 @@ func (s *outcomes) get(name string) (golden.Record, bool, error) {
 }
 
 // merge takes a further run of a case into what is stored of it.
-func (s *outcomes) merge(ctx context.Context, name string, r *exec.Result, rules normalize.Rules) (differ bool, err error) {
+func (s *outcomes) merge(ctx context.Context, name string, r *exec.Result, same sameness) (differ bool, err error) {
 	rec, _, err := s.get(name)
 	if err != nil {
 		return false, err
 	}
-	return merge(ctx, s.writer, &rec, r, rules)
+	return merge(ctx, s.writer, &rec, r, same)
 }
 
 // content opens the content of a stored part.
@@ -94,8 +93,8 @@ func contentsIn(w *golden.Writer) func(outcome.Part) (io.ReadCloser, error) {
 
 // merge takes a further run of a case into the record of those before, which
 // is in the writer, and reports whether they differ.
-func merge(ctx context.Context, w *golden.Writer, rec *golden.Record, r *exec.Result, rules normalize.Rules) (differ bool, err error) {
-	merged, err := outcome.Merge(&rec.Outcome, &r.Outcome, sameUnder(rules, contentsIn(w), r.Open))
+func merge(ctx context.Context, w *golden.Writer, rec *golden.Record, r *exec.Result, same sameness) (differ bool, err error) {
+	merged, err := outcome.Merge(&rec.Outcome, &r.Outcome, same(contentsIn(w), r.Open))
 	if err != nil {
 		return false, err
 	}

@@ -51,7 +51,10 @@ func (c *checking) again(ctx context.Context, t task) (s retried) {
 	case err != nil:
 		s.err = err
 	case known:
-		s.word, s.err = c.judge(t.entry, &old, &rec)
+		s.err = c.held.hold(bytesOf(&old.Outcome)+bytesOf(&rec.Outcome), func() (err error) {
+			s.word, err = c.judge(t.entry, &old, &rec)
+			return err
+		})
 	default:
 		s.word = report.Case{Verdict: outcome.New, Ending: &rec.Outcome.Ending, Cost: rec.Cost, Flaky: flakyParts(&rec.Outcome)}
 	}
@@ -85,7 +88,7 @@ func (c *checking) further(ctx context.Context, t task, cpu *time.Duration) erro
 		c.emit(report.CaseRan{Name: t.entry.Name, Pass: pass, CPU: r.Cost.CPU, Wall: r.Cost.Wall, Remote: remoteOf(r), At: time.Now()})
 		*cpu += r.Cost.CPU
 		avoid = r.Lane
-		_, err = store.merge(ctx, t.entry.Name, r, c.rules)
+		_, err = store.merge(ctx, t.entry.Name, r, c.same)
 		return err
 	}
 	reference, kept := c.base.beside()

@@ -98,7 +98,7 @@ func (b *referenceBase) both(ctx context.Context, c *checking, t task) ran {
 	got := ran{ending: now.Outcome.Ending, cost: now.Cost, lane: now.Lane, remote: remoteOf(now), beside: &turns{}}
 	got.beside.ended(0, ref, nil)
 	got.beside.ended(1, now, nil)
-	cmp, err := outcome.Compare(&ref.Outcome, &now.Outcome, sameUnder(c.rules, ref.Open, now.Open))
+	cmp, err := outcome.Compare(&ref.Outcome, &now.Outcome, c.same(ref.Open, now.Open))
 	if err != nil {
 		return ran{err: err}
 	}

@@ -12,6 +12,9 @@ import (
 // opener opens the content of a part of one outcome.
 type opener func(outcome.Part) (io.ReadCloser, error)
 
+// sameness is how the parts of two outcomes compare.
+type sameness func(old, now opener) outcome.Same
+
 // sameUnder returns how two parts compare once the rules have rewritten them.
 func sameUnder(rules normalize.Rules, old, now opener) outcome.Same {
 	if len(rules) == 0 {

@@ -275,7 +275,7 @@ func (r *recording) look(ctx context.Context, t task, pass int, res *exec.Result
 		got.err = r.writer.Put(ctx, got.record, res.Open)
 	default:
 		if got.record, _, got.err = r.writer.Get(t.entry.Name); got.err == nil {
-			got.differ, got.err = merge(ctx, r.writer, &got.record, res, r.rules)
+			got.differ, got.err = merge(ctx, r.writer, &got.record, res, r.same)
 		}
 	}
 	got.had = hadOf(&got.record)

@@ -56,6 +56,8 @@ type session struct {
 	engineTold sync.Mutex // guards engineRuns
 	engineRuns report.EngineRuns
 
+	held heldBytes
+
 	leaks       leaks
 	settling    settling
 	differences *cause.Analysis // of the cases whose verdict has causes
@@ -68,7 +70,7 @@ type session struct {
 
 // newSession checks the options. Nothing is open yet.
 func newSession(o *Options, name string) (s *session, err error) {
-	s = &session{o: o, name: name, began: time.Now(), usedAt: usedCPU(), state: state.Open(o.Store.State), out: report.Tee{}, differences: cause.New()}
+	s = &session{o: o, name: name, began: time.Now(), usedAt: usedCPU(), state: state.Open(o.Store.State), out: report.Tee{}, differences: cause.New(), held: newHeldBytes()}
 	if err := o.check(name); err != nil {
 		return nil, err
 	}

@@ -34,6 +34,7 @@ func main() {
 type options struct {
 	muster, script, address, work string
 
+	tiny     bool
 	rounds   int
 	executed int          // cases of a round that the engine itself executes
 	sizes    []int        // cases of the corpora of small sources; the last is the one that is timed
@@ -52,14 +53,14 @@ func parse(args []string, usage io.Writer) (o options, err error) {
 	f.StringVar(&o.work, "work", "/dev/shm", "folder to work in, best in memory: 6 GB")
 	f.IntVar(&o.rounds, "rounds", 3, "rounds of what is timed")
 	f.IntVar(&o.executed, "executed", 400, "cases of a round that the engine executes")
-	tiny := f.Bool("tiny", false, "a few cases of everything: figures that mean nothing, in seconds")
+	f.BoolVar(&o.tiny, "tiny", false, "a few cases of everything: figures that mean nothing, in seconds")
 	if err := f.Parse(args); err != nil {
 		return o, err
 	}
 	if o.rounds < 1 || o.executed < 1 || f.NArg() > 0 {
 		return o, errors.New("-rounds and -executed are at least 1, and nothing else is taken")
 	}
-	if *tiny {
+	if o.tiny {
 		o.rounds, o.executed, o.sizes = 1, min(o.executed, 5), []int{5, 20}
 		o.large.Cases, o.large.Bytes, o.jobs = 20, 3<<20, []int{8}
 	}

@@ -37,6 +37,9 @@ func (b *bench) print(ctx context.Context, m *measured) {
 	version, _ := exec.CommandContext(ctx, b.muster, "version").Output()
 	fmt.Fprintf(b.out, "Measured %s on %d CPUs, %s; %s; %d rounds, in turns, medians. CPU is that of the whole process, start and end included.\n",
 		time.Now().UTC().Format("2006-01-02 15:04 UTC"), runtime.NumCPU(), runtime.Version(), strings.TrimSpace(string(version)), b.rounds)
+	if b.tiny {
+		fmt.Fprint(b.out, "\n**A few cases only: what muster takes to start is most of each figure, and goals mean nothing.**\n")
+	}
 	fmt.Fprint(b.out, "\nThe engine is buildbox-casd by scripts/remote-engine, on the same CPUs. It executes a few hundred cases itself. Thousands are executed by a stand-in in the benchmark, which does what the tool does without a sandbox and leaves the result in the engine's cache (UpdateActionResult); for muster it is the same but that it is faster. All cases are given 200 headers, and what is not identical would end the benchmark.\n")
 	b.perCase(m)
 	b.turns(m)

@@ -82,13 +82,6 @@ const keepaliveEvery = 5*time.Minute + 10*time.Second
 // The largest message that is taken: results with what they have inline.
 const messageMax = 64 << 20
 
-// How much an engine may send ahead, in bytes. Where these are not given, gRPC measures them
-// by a sign of life with each answer, which costs as much as the answer does.
-const (
-	windowStream = 1 << 20
-	windowConn   = 8 << 20
-)
-
 func (o Options) dialOptions(at address) ([]grpc.DialOption, error) {
 	secure, err := o.credentials(at)
 	if err != nil {
@@ -105,8 +98,6 @@ func (o Options) dialOptions(at address) ([]grpc.DialOption, error) {
 			MinConnectTimeout: min(o.Deadline, 20*time.Second),
 		}),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(messageMax)),
-		grpc.WithStaticStreamWindowSize(windowStream),
-		grpc.WithStaticConnWindowSize(windowConn),
 		grpc.WithUnaryInterceptor(calls.unary),
 		grpc.WithStreamInterceptor(calls.stream),
 	}

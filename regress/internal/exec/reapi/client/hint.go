@@ -21,6 +21,8 @@ func (o Options) hintOf(what string, s *status.Status) string {
 		return "; perhaps it wants to be told which of its instances: --instance"
 	case what == learning && (code == codes.InvalidArgument || code == codes.NotFound):
 		return "; perhaps it has no instance " + o.Instance + ": --instance names another"
+	case what == learning && code == codes.Unavailable && o.cutOff(s.Message()):
+		return "; perhaps it wants a client's certificate, or another: --tls-cert and --tls-key"
 	case what == learning && code == codes.Unimplemented:
 		return "; what listens there is no engine of the Remote Execution API: is it another port?"
 	case what == executing && code == codes.Unimplemented:
@@ -59,6 +61,13 @@ func (o Options) hint(s *status.Status) string {
 	return ""
 }
 
+// cutOff reports whether a server broke off after the handshake: that it refuses a client's
+// certificate it says then, which may be lost with the connection.
+func (o Options) cutOff(text string) bool {
+	broken := strings.Contains(text, "broken pipe") || strings.Contains(text, "connection reset") || strings.Contains(text, "server preface: EOF")
+	return broken && strings.HasPrefix(o.URL, "grpcs:") && !strings.Contains(text, "handshake failed")
+}
+
 // full tells an engine without room by its words, for which there is no status.
 func full(text string) bool {
 	text = strings.ToLower(text)
@@ -94,9 +103,7 @@ func (o Options) tlsHint(text string) string {
 		return "the engine does not take this client's certificate: --tls-cert and --tls-key name another"
 	case has("first record does not look like a TLS handshake", "authentication handshake failed"):
 		return "if no TLS is spoken there it is grpc:// in --remote"
-	case has("server preface") && !strings.HasPrefix(o.URL, "grpc:"):
-		return "perhaps it wants a client's certificate, or another: --tls-cert and --tls-key"
-	case has("server preface"):
+	case has("server preface") && strings.HasPrefix(o.URL, "grpc:"):
 		return "if TLS is spoken there it is grpcs:// in --remote"
 	}
 	return ""

@@ -206,22 +206,26 @@ func (l *looking) folder(at string, d *repb.Digest, given *Folder, read func(blo
 	if !l.reads(digest.Size) {
 		return
 	}
+	if given != nil { // what was there is not what the action left
+		l.entries -= len(given.entries)
+	}
 	message, err := read(digest)
 	if err != nil {
 		l.fail(err)
 		return
 	}
-	now, same, err := given.besides(message)
+	rest, alike := given.besides(message)
+	l.pass(alike)
+	now, err := nodes(rest)
 	if err != nil {
 		l.fail(err)
 		return
 	}
-	l.pass(given, same)
 	kept := make(map[string]kind, len(now[aFile])+len(now[aFolder])+len(now[aLink]))
 	enter := func(name string, k kind) string {
 		if err := checkPart(name); err != nil {
 			l.fail(err)
-		} else if _, twice := kept[name]; twice || given.hasSame(name, same) {
+		} else if _, twice := kept[name]; twice || given.hasAlike(name, alike) {
 			l.fail(fmt.Errorf("a folder has the name %q twice", name))
 		}
 		kept[name] = k
@@ -238,17 +242,13 @@ func (l *looking) folder(at string, d *repb.Digest, given *Folder, read func(blo
 			l.folder(below, sub.digest, given.Sub(sub.name), read)
 		}
 	}
-	l.gone(at, given, same, kept)
+	l.gone(at, given, alike, kept)
 }
 
-// pass sees to it that what was given does not count among what the action left.
-func (l *looking) pass(given *Folder, same []bool) {
-	if given == nil {
-		return
-	}
-	l.entries -= len(given.entries)
-	for _, is := range same {
-		if is { // it will not be entered
+// pass counts entries that are as they were given.
+func (l *looking) pass(alike []bool) {
+	for _, is := range alike {
+		if is {
 			l.entries++
 		}
 	}
@@ -256,12 +256,12 @@ func (l *looking) pass(given *Folder, same []bool) {
 
 // gone notes what a folder held and has no more: what is kept there is something else if
 // a file became a folder, or a folder something else.
-func (l *looking) gone(at string, given *Folder, same []bool, kept map[string]kind) {
+func (l *looking) gone(at string, given *Folder, alike []bool, kept map[string]kind) {
 	if given == nil || l.err != nil {
 		return
 	}
 	for i := range given.entries {
-		if same != nil && same[i] {
+		if alike != nil && alike[i] {
 			continue
 		}
 		e := &given.entries[i]
