@@ -115,7 +115,7 @@ func probeWaiting(f *flag.FlagSet) func() (results.Sample, error) {
 		w := probe.Waiting(*count)
 		n := float64(w.Start.N)
 		s := run.SampleOf(w.Start, results.Value{Unit: stack, Figure: float64(w.Stack) / n}, results.Value{Unit: sys, Figure: float64(w.Sys) / n})
-		if w.Resident != 0 {
+		if w.Told {
 			s.Values = append(s.Values, results.Value{Unit: rss, Figure: float64(w.Resident) / n})
 		}
 		return s, nil

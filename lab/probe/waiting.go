@@ -13,7 +13,8 @@ type Footprint struct {
 	Start    Cost  // of starting them; many run only later
 	Stack    int64 // in use for stacks
 	Sys      int64 // had from the system
-	Resident int64 // of the process; 0 = cannot be told
+	Resident int64 // of the process
+	Told     bool  // Resident is known
 }
 
 // waitingWarmUp is how many goroutines start and end first. What they leave behind is
@@ -34,7 +35,7 @@ func Waiting(goroutines int) Footprint {
 	start := measure(goroutines, func(n int) { there = startWaiting(n, gate) })
 	awaitAll(there, goroutines)
 	after := memory()
-	return Footprint{start, after.Stack - before.Stack, after.Sys - before.Sys, after.Resident - before.Resident}
+	return Footprint{start, after.Stack - before.Stack, after.Sys - before.Sys, after.Resident - before.Resident, after.Told}
 }
 
 // startWaiting starts goroutines that wait at a gate, and returns how many have come there.
@@ -67,5 +68,6 @@ func awaitAll(there *atomic.Int64, n int) {
 func memory() Footprint {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	return Footprint{Stack: int64(m.StackInuse), Sys: int64(m.Sys), Resident: int64(resident())}
+	r := int64(resident())
+	return Footprint{Stack: int64(m.StackInuse), Sys: int64(m.Sys), Resident: r, Told: r != 0}
 }
