@@ -15,8 +15,9 @@ import (
 )
 
 // RunOne runs one case, by its name, in the folder keep, which stays as the
-// case leaves it: work, home and tmp, and the streams beside them. It prints
-// how the case ended and what to do next.
+// case leaves it: work, home and tmp, and the streams beside them; of an engine's run
+// work and the streams, as the engine gave them back. It prints how the case ended, where
+// all that is and, unless an engine ran it, how the case is run by hand there.
 func RunOne(ctx context.Context, o Options, caseName, keep string) (err error) {
 	if err := o.completeFromGolden(ctx); err != nil {
 		return err
@@ -56,7 +57,11 @@ func RunOne(ctx context.Context, o Options, caseName, keep string) (err error) {
 	if err := keepStreams(keep, r); err != nil {
 		return err
 	}
-	return s.tellKept(keep, byHand(c, t.entry.Name), r)
+	line := ""
+	if s.engine == nil {
+		line = byHand(c, t.entry.Name)
+	}
+	return s.tellKept(keep, line, r)
 }
 
 // find returns the selected case of a printed or raw name.
@@ -105,11 +110,16 @@ func byHand(c *exec.Command, name string) string {
 	return line
 }
 
+// tellKept tells of a run, and the line by which it is run again by hand; "" = it is not,
+// for an engine's command is a path of its workers.
 func (s *session) tellKept(keep, line string, r *exec.Result) error {
-	_, err := io.WriteString(s.o.Report.Stdout, fmt.Sprintf(
-		"%s; %s\nwork folder  %s\nstreams      %s, %s\nby hand      cd %s && %s\n", r.Outcome.Ending, s.figures(r),
-		filepath.Join(keep, "work"), filepath.Join(keep, "stdout"), filepath.Join(keep, "stderr"),
-		shellQuote(filepath.Join(keep, "work")), line))
+	work := filepath.Join(keep, "work")
+	text := fmt.Sprintf("%s; %s\nwork folder  %s\nstreams      %s, %s\n", r.Outcome.Ending, s.figures(r),
+		work, filepath.Join(keep, "stdout"), filepath.Join(keep, "stderr"))
+	if line != "" {
+		text += fmt.Sprintf("by hand      cd %s && %s\n", shellQuote(work), line)
+	}
+	_, err := io.WriteString(s.o.Report.Stdout, text)
 	return err
 }
 
