@@ -8,6 +8,7 @@ import (
 
 	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
+	"muster/regress/internal/golden"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/readable"
 	"muster/regress/internal/report"
@@ -18,9 +19,10 @@ import (
 // with a baseline.
 type checking struct {
 	*session
-	base  baseline
-	found *outcomes // of the cases that are not identical
-	lines *state.Lines
+	base     baseline
+	recorded golden.Meta // of the golden; zero where that is none
+	found    *outcomes   // of the cases that are not identical
+	lines    *state.Lines
 
 	firsts    map[int]first // cases that are not identical so far, by index
 	differing int           // those of them that --fail-fast counts
@@ -65,6 +67,7 @@ func Check(ctx context.Context, o Options) (sum Summary, err error) {
 		return sum, err
 	}
 	c := newChecking(s, recordedBase{base.Store})
+	c.recorded = base.Meta()
 	if err := c.findRival(); err != nil {
 		return sum, err
 	}
@@ -166,6 +169,7 @@ func (c *checking) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	c.noteOtherTool(meta)
 	if err := c.base.start(c.run, meta); err != nil {
 		return err
 	}
