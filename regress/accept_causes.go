@@ -190,7 +190,7 @@ func (p *past) promote(ctx context.Context, base *located, chosen []*state.Resul
 	}
 	err = base.update(ctx, func(tx *golden.Tx) error {
 		notes = p.settingsDiffer(tx.Meta())
-		if err := p.sign(tx); err != nil {
+		if err := p.sign(tx, found != nil && found.Meta().OnEngine()); err != nil {
 			return err
 		}
 		for _, r := range chosen {

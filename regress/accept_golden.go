@@ -71,8 +71,8 @@ func (p *past) acceptsInto(digest outcome.Digest, m golden.Meta) error {
 }
 
 // sign notes in the golden that accepts of this run change it, and of which state
-// of it.
-func (p *past) sign(tx *golden.Tx) error {
+// of it. What comes from an engine makes the golden one that has such outcomes.
+func (p *past) sign(tx *golden.Tx, engine bool) error {
 	m := tx.Meta()
 	if err := p.acceptsInto(tx.Digest(), m); err != nil {
 		return err // somebody was faster
@@ -81,5 +81,6 @@ func (p *past) sign(tx *golden.Tx) error {
 		m.AcceptBase = tx.Digest()
 	}
 	m.AcceptedRun = p.run.ID
+	m.FromEngine = m.FromEngine || engine
 	return tx.SetMeta(m)
 }

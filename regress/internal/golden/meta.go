@@ -39,10 +39,14 @@ type Meta struct {
 	// Preflight is the digest of what showed that the command ran on an engine, mostly its
 	// version; zero where it ran on this machine.
 	Preflight outcome.Digest
+
+	// FromEngine says that outcomes in the store may be an engine's though Preflight tells
+	// of none: they were accepted, or came by an import.
+	FromEngine bool
 }
 
-// OnEngine reports whether what is in the store was made on an engine.
-func (m Meta) OnEngine() bool { return m.Preflight != outcome.Digest{} }
+// OnEngine reports whether something in the store was made on an engine.
+func (m Meta) OnEngine() bool { return m.FromEngine || m.Preflight != outcome.Digest{} }
 
 // Command is one command, and the cases that it is for.
 type Command struct {
@@ -80,6 +84,7 @@ type metaJSON struct {
 	AcceptBase       outcome.Digest `json:"accept_base"`
 	Run              text           `json:"run"`
 	Preflight        outcome.Digest `json:"preflight"`
+	FromEngine       bool           `json:"from_engine"`
 }
 
 type commandJSON struct {
@@ -103,7 +108,7 @@ func encodeMeta(m Meta, old []byte) ([]byte, error) {
 		Env: texts[text](m.Env), Corpus: m.Corpus, CorpusPath: text(m.CorpusPath), Machine: text(m.Machine),
 		MusterVersion: text(m.MusterVersion), Created: m.Created.UTC(), Repeat: m.Repeat,
 		AcceptedRun: text(m.AcceptedRun), AcceptBase: m.AcceptBase, Run: text(m.Run),
-		Preflight: m.Preflight,
+		Preflight: m.Preflight, FromEngine: m.FromEngine,
 	}
 	for _, c := range m.Command {
 		j.Command = append(j.Command, commandJSON{text(c.Glob), texts[text](c.Args)})
@@ -148,7 +153,7 @@ func decodeMeta(b []byte) (Meta, error) {
 		Env: texts[string](j.Env), Corpus: j.Corpus, CorpusPath: string(j.CorpusPath), Machine: string(j.Machine),
 		MusterVersion: string(j.MusterVersion), Created: j.Created, Repeat: j.Repeat,
 		AcceptedRun: string(j.AcceptedRun), AcceptBase: j.AcceptBase, Run: string(j.Run),
-		Preflight: j.Preflight,
+		Preflight: j.Preflight, FromEngine: j.FromEngine,
 	}
 	for _, c := range j.Command {
 		m.Command = append(m.Command, Command{string(c.Glob), texts[string](c.Args)})

@@ -71,7 +71,7 @@ func drawMeta(t *rapid.T) Meta {
 		Machine: rapid.String().Draw(t, "machine"), Repeat: rapid.IntRange(0, 3).Draw(t, "repeat"),
 		Created: time.Unix(rapid.Int64Range(0, 1<<33).Draw(t, "created"), 5).UTC(),
 		Flags:   map[string]string{"normalize": rapid.String().Draw(t, "rule"), "b\xff": ""},
-		Run:     rapid.String().Draw(t, "run"),
+		Run:     rapid.String().Draw(t, "run"), FromEngine: rapid.Bool().Draw(t, "from engine"),
 	}
 }
 

@@ -2,11 +2,11 @@
 // want to look at them with their own tools, and to tell whether two goldens
 // say the same. Two goldens have equal exports exactly when all their cases
 // have equal outcomes, as far as outcomes are compared, and when they were
-// recorded with the same flags.
+// recorded with the same flags, both with an engine or both without.
 //
 // An export is a folder:
 //
-//	golden.json                  version of this format, number of cases, flags
+//	golden.json                  version of this format, number of cases, flags, engine
 //	NAME.case/outcome.json       the case NAME: its ending and its parts
 //	NAME.case/stdout             contents, byte for byte
 //	NAME.case/stderr
@@ -14,7 +14,8 @@
 //
 // golden.json is there because a check takes the flags from the golden: a golden
 // that was imported without them would be checked under other rules, with
-// other headers. It can't be part of a case: there may be none. With the number of
+// headers. An engine gives one exit status for what are two endings on one machine,
+// which a check has to know. It can't be part of a case: there may be none. With the number of
 // cases in it, one that is lost on the way is not lost without a word.
 //
 // Left out is what says where and when: times, costs, machine, command. Of a

@@ -18,7 +18,8 @@ import (
 )
 
 // Import makes the export in dir a golden at path, in place of what is there.
-// m says where it comes from; its flags are replaced by those of the export.
+// m says where it comes from; its flags, and whether an engine made some of it, are
+// replaced by what the export says.
 // What an export leaves out stays empty: costs, how often a case ran, and the
 // contents of flaky parts and of cases that were stopped.
 //
@@ -34,6 +35,7 @@ func Import(ctx context.Context, dir, path string, m golden.Meta) error {
 	defer root.Close()
 	j, err := readGolden(root)
 	if err == nil {
+		m.FromEngine = j.Engine
 		m.Flags, err = j.flags()
 	}
 	if errors.Is(err, fs.ErrNotExist) {

@@ -20,7 +20,8 @@ const format = 1
 // has no way to hold odd bytes.
 type goldenJSON struct {
 	Format int               `json:"format"`
-	Cases  *int              `json:"cases,omitempty"` // how many; nil in exports from before that was told
+	Cases  *int              `json:"cases,omitempty"`  // how many; nil in exports from before that was told
+	Engine bool              `json:"engine,omitempty"` // something in it was made on an engine
 	Flags  map[string]string `json:"flags"`
 }
 
