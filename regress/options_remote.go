@@ -20,6 +20,9 @@ import (
 const remoteJobsMax = 10_000
 
 func (r *Remote) check() error {
+	if r.URL == "" && len(r.Flags) > 0 {
+		return fault.Inputf("%s is for --remote URL", r.Flags[0])
+	}
 	for _, kv := range r.Platform {
 		if key, _, ok := strings.Cut(kv, "="); !ok || key == "" {
 			return fault.Inputf("--platform %q: the form is K=V", kv)
@@ -116,7 +119,7 @@ func (r *Remote) brings(file string) bool {
 // over returns what a past run had, with what is given now in its place.
 func (r Remote) over(past Remote) Remote {
 	now := past
-	now.Headers, now.Here = r.Headers, r.Here // they are never kept
+	now.Headers, now.Here, now.Flags = r.Headers, r.Here, r.Flags // they are never kept
 	for _, field := range []struct{ is, to *string }{
 		{&r.URL, &now.URL}, {&r.Instance, &now.Instance}, {&r.CA, &now.CA}, {&r.Cert, &now.Cert}, {&r.Key, &now.Key},
 	} {

@@ -28,6 +28,9 @@ func TestRemoteIsKept(t *testing.T) {
 	if !reflect.DeepEqual(now, want) {
 		t.Errorf("%+v, want %+v", now, want)
 	}
+	if flags := []string{"--platform"}; !slices.Equal((Remote{Flags: flags}).over(back.Remote).Flags, flags) {
+		t.Error("what flags are given is not known of a run done again")
+	}
 	if here := (Remote{Here: true}).over(back.Remote); here.URL != "" {
 		t.Errorf("not on this machine: %+v", here)
 	}

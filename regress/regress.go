@@ -110,6 +110,7 @@ type Remote struct {
 	URL       string   // grpc://HOST:PORT, or grpcs://HOST[:PORT] with TLS; "" = they run on this machine
 	Here      bool     `json:"-"` // they do so again, though those of the past run did not
 	Instance  string   // one of several that an engine has
+	Flags     []string `json:"-"` // flags of it that the user gave now: refused where no engine runs the cases
 	Headers   []string `json:"-"` // K=V that go with every request, perhaps secrets
 	Inputs    []string // files and folders that travel with the cases
 	Bundle    bool     // the command travels, with its shared libraries

@@ -65,6 +65,19 @@ func remoteFlags(f *pflag.FlagSet, o *regress.Options) {
 	f.StringVar(&r.Key, "tls-key", "", "`FILE` with its key (PEM)")
 }
 
+// remoteGiven are the flags of an engine, but its address, that the command line has and
+// that say something: of what a configuration file says of an engine no run need make use.
+func remoteGiven(f *pflag.FlagSet) (list []string) {
+	ofEngine := pflag.NewFlagSet("engine", pflag.ContinueOnError)
+	remoteFlags(ofEngine, &regress.Options{})
+	f.Visit(func(given *pflag.Flag) {
+		if ofEngine.Lookup(given.Name) != nil && given.Name != "remote" && given.Value.String() != given.DefValue {
+			list = append(list, "--"+given.Name)
+		}
+	})
+	return list
+}
+
 func storeFlags(f *pflag.FlagSet, o *regress.Options) {
 	goldenFlag(f, o)
 	stateFlag(f, o)
@@ -163,6 +176,7 @@ func (p *program) command(c *cobra.Command, groups []group, do func(*cobra.Comma
 		if err := regress.CheckLimits(); err != nil { // help and version go with less
 			return err
 		}
+		o.Remote.Flags = remoteGiven(c.Flags()) // the others are set from here
 		if err := from.apply(c.Flags(), o); err != nil {
 			return err
 		}
