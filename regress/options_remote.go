@@ -119,7 +119,8 @@ func (r *Remote) brings(file string) bool {
 // over returns what a past run had, with what is given now in its place.
 func (r Remote) over(past Remote) Remote {
 	now := past
-	now.Headers, now.Here, now.Flags = r.Headers, r.Here, r.Flags // they are never kept
+	// These are never kept: a fallback would run elsewhere without being asked to.
+	now.Headers, now.Here, now.Flags, now.Fallback, now.Stays = r.Headers, r.Here, r.Flags, r.Fallback, r.Stays
 	for _, field := range []struct{ is, to *string }{
 		{&r.URL, &now.URL}, {&r.Instance, &now.Instance}, {&r.CA, &now.CA}, {&r.Cert, &now.Cert}, {&r.Key, &now.Key},
 	} {
@@ -135,7 +136,7 @@ func (r Remote) over(past Remote) Remote {
 	if r.Here {
 		now.URL = ""
 	}
-	now.Bundle, now.Fallback = r.Bundle || past.Bundle, r.Fallback || past.Fallback
+	now.Bundle = r.Bundle || past.Bundle && !r.Stays
 	now.Jobs, now.Priority = cmp.Or(r.Jobs, past.Jobs), cmp.Or(r.Priority, past.Priority)
 	now.Wait = cmp.Or(r.Wait, past.Wait)
 	return now

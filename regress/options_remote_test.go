@@ -14,7 +14,7 @@ import (
 
 // What a run keeps of its engine has no secrets in it, and what is given later goes first.
 func TestRemoteIsKept(t *testing.T) {
-	o := Options{Remote: Remote{URL: "grpc://a:1", Headers: []string{"key=secret"}, Inputs: []string{"tool"}, Bundle: true, Jobs: 3, Platform: []string{"OS=linux"}}}
+	o := Options{Remote: Remote{URL: "grpc://a:1", Headers: []string{"key=secret"}, Inputs: []string{"tool"}, Bundle: true, Fallback: true, Jobs: 3, Platform: []string{"OS=linux"}}}
 	text, err := o.encode()
 	if err != nil || strings.Contains(string(text), "secret") {
 		t.Fatalf("%s, %v", text, err)
@@ -27,6 +27,9 @@ func TestRemoteIsKept(t *testing.T) {
 	want := Remote{URL: "grpc://b:2", Headers: []string{"key=other"}, Inputs: []string{"tool"}, Bundle: true, Jobs: 3, Platform: []string{}}
 	if !reflect.DeepEqual(now, want) {
 		t.Errorf("%+v, want %+v", now, want)
+	}
+	if again := (Remote{Stays: true, Fallback: true}).over(back.Remote); again.Bundle || !again.Fallback {
+		t.Errorf("what is said now does not go first: %+v", again)
 	}
 	if flags := []string{"--platform"}; !slices.Equal((Remote{Flags: flags}).over(back.Remote).Flags, flags) {
 		t.Error("what flags are given is not known of a run done again")
