@@ -81,7 +81,7 @@ const (
 func (o *Options) place() reapi.Place {
 	r := &o.Remote
 	p := reapi.Place{
-		URL: r.URL, Instance: r.Instance, Token: o.Files.Token, PlainToken: o.Files.PlainToken,
+		URL: r.URL, Instance: r.Instance, Token: r.Token, PlainToken: r.PlainToken,
 		CA: r.CA, Cert: r.Cert, Key: r.Key, Version: o.Version, Priority: int32(r.Priority), Jobs: r.jobs(),
 		Wait:      r.Wait,
 		Execution: waitMax + min(o.Limits.Timeout, runMax),
@@ -120,7 +120,8 @@ func (r *Remote) brings(file string) bool {
 func (r Remote) over(past Remote) Remote {
 	now := past
 	// These are never kept: a fallback would run elsewhere without being asked to.
-	now.Headers, now.Here, now.Flags, now.Fallback, now.Stays = r.Headers, r.Here, r.Flags, r.Fallback, r.Stays
+	now.Headers, now.Token, now.PlainToken = r.Headers, r.Token, r.PlainToken
+	now.Here, now.Flags, now.Fallback, now.Stays = r.Here, r.Flags, r.Fallback, r.Stays
 	for _, field := range []struct{ is, to *string }{
 		{&r.URL, &now.URL}, {&r.Instance, &now.Instance}, {&r.CA, &now.CA}, {&r.Cert, &now.Cert}, {&r.Key, &now.Key},
 	} {

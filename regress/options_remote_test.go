@@ -55,6 +55,19 @@ func TestRemoteChecked(t *testing.T) {
 	}
 }
 
+// The token of the server with a team's files is not the engine's operator's.
+func TestTokenIsTheEngines(t *testing.T) {
+	o := sound()
+	o.Files.Token, o.Files.PlainToken = "files", true
+	if p := o.place(); p.Token != "" || p.PlainToken {
+		t.Errorf("the engine is sent %q", p.Token)
+	}
+	o.Remote.Token = "engine"
+	if p := o.place(); p.Token != "engine" || p.PlainToken {
+		t.Errorf("the engine is sent %q", p.Token)
+	}
+}
+
 // A case that may run for hours is waited for as long, and for its worker besides.
 func TestExecutionIsWaitedFor(t *testing.T) {
 	for _, timeout := range []time.Duration{time.Minute, 5 * time.Hour, math.MaxInt64} {

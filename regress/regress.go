@@ -125,6 +125,10 @@ type Remote struct {
 	Wait time.Duration
 	// Files in PEM: certificates to trust, the client's own and its key. "" = the system's, none.
 	CA, Cert, Key string
+	// Token is the engine's own, which a server with files never sees, nor the engine that one's.
+	// PlainToken sends it unencrypted to other machines as well.
+	Token      string `json:"-"`
+	PlainToken bool   `json:"-"`
 }
 
 // Report says where and how to report.
