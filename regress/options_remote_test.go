@@ -14,7 +14,7 @@ import (
 
 // What a run keeps of its engine has no secrets in it, and what is given later goes first.
 func TestRemoteIsKept(t *testing.T) {
-	o := Options{Remote: Remote{URL: "grpc://a:1", Headers: []string{"key=secret"}, Inputs: []string{"tool"}, Bundle: true, Jobs: 3, Platform: []string{"OS=linux"}}}
+	o := Options{Remote: Remote{URL: "grpc://a:1", Headers: []string{"key=secret"}, Inputs: []string{"tool"}, Bundle: true, Fallback: true, Jobs: 3, Platform: []string{"OS=linux"}}}
 	text, err := o.encode()
 	if err != nil || strings.Contains(string(text), "secret") {
 		t.Fatalf("%s, %v", text, err)
@@ -27,6 +27,12 @@ func TestRemoteIsKept(t *testing.T) {
 	want := Remote{URL: "grpc://b:2", Headers: []string{"key=other"}, Inputs: []string{"tool"}, Bundle: true, Jobs: 3, Platform: []string{}}
 	if !reflect.DeepEqual(now, want) {
 		t.Errorf("%+v, want %+v", now, want)
+	}
+	if again := (Remote{Stays: true, Fallback: true}).over(back.Remote); again.Bundle || !again.Fallback {
+		t.Errorf("what is said now does not go first: %+v", again)
+	}
+	if flags := []string{"--platform"}; !slices.Equal((Remote{Flags: flags}).over(back.Remote).Flags, flags) {
+		t.Error("what flags are given is not known of a run done again")
 	}
 	if here := (Remote{Here: true}).over(back.Remote); here.URL != "" {
 		t.Errorf("not on this machine: %+v", here)
@@ -46,6 +52,19 @@ func TestRemoteChecked(t *testing.T) {
 		if err := o.check("record"); fault.ClassOf(err) != fault.Input || !strings.HasPrefix(err.Error(), flag[:strings.IndexByte(flag, ' ')]) {
 			t.Errorf("%s is met by: %v", flag, err)
 		}
+	}
+}
+
+// The token of the server with a team's files is not the engine's operator's.
+func TestTokenIsTheEngines(t *testing.T) {
+	o := sound()
+	o.Files.Token, o.Files.PlainToken = "files", true
+	if p := o.place(); p.Token != "" || p.PlainToken {
+		t.Errorf("the engine is sent %q", p.Token)
+	}
+	o.Remote.Token = "engine"
+	if p := o.place(); p.Token != "engine" || p.PlainToken {
+		t.Errorf("the engine is sent %q", p.Token)
 	}
 }
 

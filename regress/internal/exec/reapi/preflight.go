@@ -45,6 +45,7 @@ func (e *Engine) prepare(ctx context.Context, c *exec.Command) (*Actions, error)
 	e.o.Doing("reading what travels to the engine")
 	b, err := bundle.Make(ctx, bundle.Options{
 		Inputs: e.o.Inputs, Exclude: e.o.Exclude, Command: c, Bundle: e.o.Bundle, Cache: e.o.Cache, Note: e.o.Note,
+		Library: libraryFolders(e.o.Setting.Env),
 	})
 	if err != nil {
 		return nil, err
@@ -66,6 +67,20 @@ func (e *Engine) prepare(ctx context.Context, c *exec.Command) (*Actions, error)
 		start = a.bundle.Args(words)
 	}
 	return a, e.preflight(ctx, a, words, start)
+}
+
+// libraryFolders are those in which the loader looks first for a case's libraries. A relative
+// one is below a work folder, in which no library is before the case runs.
+func libraryFolders(env []string) (list []string) {
+	for _, kv := range env {
+		text, ok := strings.CutPrefix(kv, "LD_LIBRARY_PATH=")
+		if !ok {
+			continue
+		}
+		list = strings.FieldsFunc(text, func(r rune) bool { return r == ':' || r == ';' })
+		list = slices.DeleteFunc(list, func(dir string) bool { return !path.IsAbs(dir) })
+	}
+	return list
 }
 
 // sizeOf says how much contents are that the engine may have already.
