@@ -226,7 +226,7 @@ func TestSameCaseSameAction(t *testing.T) {
 func TestStandardInputAndNamedOutputs(t *testing.T) {
 	c := opened(t, sources)
 	s := setting()
-	s.Whole, s.Outputs = reapi.NotWhole, func(j exec.Job) []string { return []string{j.Source.Name + ".out"} }
+	s.Whole, s.Outputs = reapi.NotWhole, func(j exec.Job) ([]string, func(string) bool) { return []string{j.Source.Name + ".out"}, nil }
 	a := actions(t, c, s)
 	command := &exec.Command{Words: []string{"/usr/bin/cc", "-"}, Path: "/usr/bin/cc", Stdin: true}
 	e := c.Cases()[0]

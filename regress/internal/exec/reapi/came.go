@@ -170,6 +170,9 @@ func (t *taking) files(c Came) error {
 		return err
 	}
 	for _, l := range left {
+		if t.counts != nil && !t.counts(l.Path) {
+			continue
+		}
 		if l.Form == outcome.Regular && l.Size > t.room {
 			t.room, t.over = 0, true
 			continue
