@@ -89,12 +89,6 @@ func (a *Actions) Shared(yield func(blob.Blob) bool) {
 	}
 }
 
-// Run is what tells runs of one case apart.
-type Run struct {
-	Salt    string // not empty: another action than with another salt
-	NoCache bool   // the result is not to be kept
-}
-
 // Action is one run of one case.
 type Action struct {
 	Digest blob.Digest
@@ -109,20 +103,20 @@ type Action struct {
 
 // Of makes the action of a case. What it costs is to read the source and to make the
 // messages of the folders on its path.
-func (a *Actions) Of(job exec.Job, run Run) (*Action, error) {
+func (a *Actions) Of(job exec.Job) (*Action, error) {
 	source, err := a.source(job)
 	if err != nil {
 		return nil, err
 	}
 	command, counts := a.command(job)
-	action, err := a.action(job, source, command, run)
+	action, err := a.action(job, source, command)
 	if err == nil {
 		action.counts = counts
 	}
 	return action, err
 }
 
-func (a *Actions) action(job exec.Job, source blob.Blob, c tree.Command, run Run) (*Action, error) {
+func (a *Actions) action(job exec.Job, source blob.Blob, c tree.Command) (*Action, error) {
 	refused := func(err error) error {
 		return fault.Inputf("%s cannot be sent to an engine: %w", name.Print(job.Source.Name), err)
 	}
@@ -136,7 +130,6 @@ func (a *Actions) action(job exec.Job, source blob.Blob, c tree.Command, run Run
 	}
 	action, err := tree.Action{
 		Command: command.Digest, Input: root.Digest(), Timeout: a.s.Timeout, Platform: a.s.Platform,
-		NoCache: run.NoCache, Salt: []byte(run.Salt),
 	}.Blob()
 	if err != nil {
 		return nil, refused(err)

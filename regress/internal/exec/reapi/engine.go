@@ -163,7 +163,7 @@ func (e *Engine) Run(ctx context.Context, job exec.Job) (*exec.Result, error) {
 	if err := e.ahead.pass(ctx); err != nil {
 		return nil, err
 	}
-	a, err := actions.Of(job, Run{})
+	a, err := actions.Of(job)
 	if err != nil {
 		return nil, err
 	}
