@@ -17,7 +17,7 @@ import (
 // one is read again.
 const heldMax = 1 << 20
 
-// Setting says how cases become actions. Everything that is in it is in an action's digest,
+// Setting says how cases become actions. OutputMax must be set; all else may be left out. Everything that is in it is in an action's digest,
 // but for OutputMax, Whole and what of the outputs counts.
 type Setting struct {
 	Env       []string // K=V, beside what every case gets

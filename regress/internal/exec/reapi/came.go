@@ -18,7 +18,7 @@ import (
 )
 
 // Contents is how what an engine holds is read: a small message whole, a content as a
-// stream. Both may be called by several goroutines.
+// stream. Both must be set, and may be called by several goroutines.
 type Contents struct {
 	Read func(context.Context, blob.Digest) ([]byte, error)
 	Open func(context.Context, blob.Digest) (io.ReadCloser, error)

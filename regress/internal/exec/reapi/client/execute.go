@@ -17,6 +17,7 @@ import (
 )
 
 // Execution asks for an action to be executed. Its inputs must have been uploaded.
+// Action must be set; all else may be left out.
 type Execution struct {
 	Action    blob.Digest
 	Target    string // what it is for, in words for the engine's records
