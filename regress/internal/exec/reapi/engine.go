@@ -74,6 +74,7 @@ type Engine struct {
 	room      *semaphore.Weighted // what is sent and executed, or one alone
 	stages    stages
 	ahead     ahead
+	asking    asking
 
 	mu       sync.Mutex // held while a command is made ready
 	commands map[*exec.Command]*ready

@@ -92,8 +92,9 @@ func (x *execution) result(ctx context.Context, fresh bool) (r *exec.Result, err
 }
 
 func (x *execution) came(ctx context.Context, fresh bool) (Came, error) {
-	if !fresh {
+	if !fresh && x.engine.asking.worthAsking() {
 		r, known, err := x.engine.client.Result(ctx, client.Execution{Action: x.action.Digest, Target: x.action.job.Source.Name})
+		x.engine.asking.tell(known)
 		if fresh = damaged(err); !fresh && (err != nil || known) {
 			return Came{Result: r, Cached: true}, err
 		}
@@ -160,6 +161,9 @@ func (x *execution) attempt(ctx context.Context, inputs []blob.Blob, fresh bool)
 		return Came{}, err
 	}
 	came, err := CameOf(response)
+	if came.Cached {
+		e.asking.tell(true)
+	}
 	came.Asked = time.Since(began)
 	return came, err
 }
