@@ -13,6 +13,7 @@ import (
 	"muster/regress/internal/exec/reapi"
 	"muster/regress/internal/exec/reapi/tree"
 	"muster/regress/internal/fault"
+	"muster/regress/internal/glob"
 	"muster/regress/internal/name"
 )
 
@@ -36,6 +37,9 @@ func (r *Remote) check() error {
 	for _, pattern := range r.Outputs {
 		if at := strings.TrimPrefix(pattern, "./"); path.IsAbs(at) || slices.Contains(strings.Split(at, "/"), "..") {
 			return fault.Inputf("--remote-output %s: it names what lies in the work folder, from there", name.Print(pattern))
+		}
+		if _, err := glob.Compile(exec.Fill(pattern, "x")); err != nil {
+			return fault.Inputf("--remote-output %s: %w", name.Print(pattern), err)
 		}
 	}
 	if r.Jobs > remoteJobsMax {
@@ -175,17 +179,4 @@ func text(n int) string {
 		return ""
 	}
 	return strconv.Itoa(n)
-}
-
-// asked is what an engine that does not give back the whole work folder is asked for by a
-// pattern: the names that it makes of a case's, or the folder that it begins with.
-func asked(pattern, caseName string) (string, error) {
-	wanted := pattern
-	for strings.ContainsAny(exec.Fill(wanted, "x"), "*?[{\\") { // what a case's name has is no pattern
-		wanted = wanted[:max(0, strings.LastIndexByte(wanted, '/'))]
-	}
-	if wanted = path.Clean(exec.Fill(wanted, caseName)); wanted == "." {
-		return "", fault.Inputf("--remote-output %s: this engine does not give back the whole work folder, so it must be asked for names, as {stem}.s, or for a folder, as out/**", pattern)
-	}
-	return wanted, nil
 }

@@ -44,6 +44,7 @@ func TestRemoteChecked(t *testing.T) {
 		`--platform "=x"`:              {Platform: []string{"=x"}},
 		"--remote-output /a":           {Outputs: []string{"/a"}},
 		"--remote-output ./../a":       {Outputs: []string{"x", "./../a"}},
+		"--remote-output out/[a":       {Outputs: []string{"{stem}.s", "out/[a"}},
 		"--remote-jobs 1000000":        {Jobs: 1e6},
 		"--remote-priority 9999999999": {Priority: 9999999999},
 	} {
@@ -94,23 +95,6 @@ func TestHeadersChecked(t *testing.T) {
 	o.Remote.Headers = []string{"X-Api.Key_1=a b==", "x-bin=\xff\n"}
 	if err := o.check("record"); err != nil {
 		t.Error(err)
-	}
-}
-
-// What an engine is asked for that gives no whole folder.
-func TestAsked(t *testing.T) {
-	for pattern, want := range map[string]string{
-		"{stem}.s": "a/x.s", "./out.bin": "out.bin", "out/**": "out", "{dir}/gen/*.c": "a/gen", "*.s": "", "**/x": "", "./*.s": "",
-	} {
-		got, err := asked(pattern, "a/x.c")
-		if got != want || (err == nil) == (want == "") {
-			t.Errorf("%s: %q, %v", pattern, got, err)
-		}
-	}
-	for name, want := range map[string]string{"a[1]*.c": "a[1]*.c.out", "-x.c": "-x.c.out"} {
-		if got, err := asked("{out}", name); got != want || err != nil {
-			t.Errorf("of %s: %q, %v", name, got, err)
-		}
 	}
 }
 

@@ -53,7 +53,7 @@ func remoteFlags(f *pflag.FlagSet, o *regress.Options) {
 	f.StringArrayVar(&r.Headers, "remote-header", nil, "`K=V` that goes with every request to the engine; repeatable")
 	f.StringArrayVar(&r.Inputs, "remote-input", nil, "file or folder at `PATH` that travels with the cases; repeatable")
 	f.VarPF((*bundled)(r), "remote-bundle", "", "the command travels, with its shared libraries; else it is a path on the workers").NoOptDefVal = "true"
-	f.StringArrayVar(&r.Outputs, "remote-output", nil, "what a case leaves, as `GLOB` with {stem} and the like, where the engine gives no whole folder; repeatable")
+	f.StringArrayVar(&r.Outputs, "remote-output", nil, "what a case leaves, as `GLOB`: a name as {stem}.s, or in a folder as out/*.o, where the engine gives no whole folder; repeatable")
 	f.IntVar(&r.Jobs, "remote-jobs", 0, "`N` cases at once on the engine, in the place of --jobs (default 64)")
 	f.DurationVar(&r.Wait, "remote-wait", 0, "`TIME` for an engine that is away or busy, at the beginning 1s unless set (default 30s)")
 	f.BoolVar(&r.Fallback, "remote-fallback", false, "run on this machine if the engine cannot be reached at the beginning")

@@ -107,8 +107,8 @@ func (e *Engine) preflightOf(c *exec.Command) []string {
 	return []string{c.Words[0], "--version"}
 }
 
-// preflight runs words, which are start on a worker, and finds out with the first command how the engine is asked for
-// the whole work folder.
+// preflight runs a command's words on a worker, where start is what they have become. With
+// the first command it also finds out how the engine is asked for the whole work folder.
 func (e *Engine) preflight(ctx context.Context, a *Actions, words, start []string) error {
 	ways := []Whole{WholeEmpty, WholeDot, NotWhole}
 	if e.known {
@@ -140,7 +140,7 @@ func (e *Engine) preflight(ctx context.Context, a *Actions, words, start []strin
 func refuses(err error) bool {
 	switch status.Code(err) {
 	case codes.InvalidArgument, codes.Unimplemented, codes.Internal, codes.Unknown:
-		return err != nil && !errors.As(err, new(*client.Missing))
+		return !errors.As(err, new(*client.Missing))
 	}
 	return false
 }
@@ -207,7 +207,7 @@ func (a *Actions) preflight(start []string, way Whole) (*Action, error) {
 	return a.action(job, blob.Of([]byte(probe)), tree.Command{
 		Args: start, Env: a.s.Env, Folder: workFolder,
 		Platform: a.s.Platform, Before21: a.s.Before21, Outputs: way.paths(),
-	}, Run{})
+	})
 }
 
 // saidMax is how much is shown of what a tool said, in bytes.
