@@ -117,7 +117,7 @@ var dependencies = []dependency{
 		"github.com/spf13/pflag"},
 	{"github.com/pelletier/go-toml/v2", "muster.toml, strict: unknown keys are reported with their place", ""},
 	{"modernc.org/sqlite", "the golden is one transactional file that opens everywhere, and this SQLite needs no C compiler",
-		"modernc.org/libc modernc.org/mathutil modernc.org/memory github.com/dustin/go-humanize github.com/google/uuid " +
+		"modernc.org/libc modernc.org/mathutil modernc.org/memory github.com/dustin/go-humanize " +
 			"github.com/mattn/go-isatty github.com/ncruces/go-strftime github.com/remyoudompheng/bigfft"},
 	{"github.com/klauspost/compress", "zstd for blobs and corpora, gzip at twice the standard library's speed", ""},
 	{"github.com/ulikunitz/xz", ".tar.xz where the xz program is absent", ""},
@@ -142,13 +142,15 @@ var dependencies = []dependency{
 		"google.golang.org/genproto/googleapis/api"},
 	{"cloud.google.com/go/longrunning", "operations, by which executions are told", ""},
 	{"google.golang.org/genproto/googleapis/bytestream", "large contents as streams", ""},
-	{"golang.org/x/sync", "a weighted semaphore that keeps its order: the budget of memory", ""},
+	{"github.com/google/uuid", "names of runs and uploads on an engine, in the form that the API asks for", ""},
+	{"golang.org/x/sync", "weighted semaphores that keep their order, for budgets of memory and what runs on an engine at once, and groups that end with the first error", ""},
 	{"github.com/HdrHistogram/hdrhistogram-go", "percentiles of millions of latencies within 0.1 %, in 200 KB, that can be merged", ""},
 	{"golang.org/x/perf", "the median's interval as benchstat has it", ""},
 	{"github.com/aclements/go-moremath", "the quantiles of Student's t", ""},
 	{"gonum.org/v1/plot", "axes, text and shapes of charts, as SVG",
 		"codeberg.org/go-fonts/liberation codeberg.org/go-latex/latex codeberg.org/go-pdf/fpdf git.sr.ht/~sbinet/gg github.com/ajstarks/svgo github.com/golang/freetype golang.org/x/image golang.org/x/text"},
-	{"connectrpc.com/connect", "messages over net/http that the clients of Connect, gRPC and gRPC-Web send, and curl", "google.golang.org/protobuf"},
+	{"connectrpc.com/connect", "messages over net/http that the clients of Connect, gRPC and gRPC-Web send, and curl", ""},
+	{"google.golang.org/protobuf", "the messages of the file service and of the Remote Execution API", ""},
 	{"golang.org/x/term", "whether there is a terminal and how wide it is", ""},
 	{"golang.org/x/sys", "system calls that package syscall does not have", ""},
 }

@@ -13,6 +13,7 @@ import (
 	"muster/regress/internal/exec/reapi"
 	"muster/regress/internal/exec/reapi/tree"
 	"muster/regress/internal/fault"
+	"muster/regress/internal/glob"
 	"muster/regress/internal/name"
 )
 
@@ -20,6 +21,9 @@ import (
 const remoteJobsMax = 10_000
 
 func (r *Remote) check() error {
+	if r.URL == "" && len(r.Flags) > 0 {
+		return fault.Inputf("%s is for --remote URL", r.Flags[0])
+	}
 	for _, kv := range r.Platform {
 		if key, _, ok := strings.Cut(kv, "="); !ok || key == "" {
 			return fault.Inputf("--platform %q: the form is K=V", kv)
@@ -33,6 +37,9 @@ func (r *Remote) check() error {
 	for _, pattern := range r.Outputs {
 		if at := strings.TrimPrefix(pattern, "./"); path.IsAbs(at) || slices.Contains(strings.Split(at, "/"), "..") {
 			return fault.Inputf("--remote-output %s: it names what lies in the work folder, from there", name.Print(pattern))
+		}
+		if _, err := glob.Compile(exec.Fill(pattern, "x")); err != nil {
+			return fault.Inputf("--remote-output %s: %w", name.Print(pattern), err)
 		}
 	}
 	if r.Jobs > remoteJobsMax {
@@ -78,7 +85,7 @@ const (
 func (o *Options) place() reapi.Place {
 	r := &o.Remote
 	p := reapi.Place{
-		URL: r.URL, Instance: r.Instance, Token: o.Files.Token, PlainToken: o.Files.PlainToken,
+		URL: r.URL, Instance: r.Instance, Token: r.Token, PlainToken: r.PlainToken,
 		CA: r.CA, Cert: r.Cert, Key: r.Key, Version: o.Version, Priority: int32(r.Priority), Jobs: r.jobs(),
 		Wait:      r.Wait,
 		Execution: waitMax + min(o.Limits.Timeout, runMax),
@@ -116,7 +123,9 @@ func (r *Remote) brings(file string) bool {
 // over returns what a past run had, with what is given now in its place.
 func (r Remote) over(past Remote) Remote {
 	now := past
-	now.Headers, now.Here = r.Headers, r.Here // they are never kept
+	// These are never kept: a fallback would run elsewhere without being asked to.
+	now.Headers, now.Token, now.PlainToken = r.Headers, r.Token, r.PlainToken
+	now.Here, now.Flags, now.Fallback, now.Stays = r.Here, r.Flags, r.Fallback, r.Stays
 	for _, field := range []struct{ is, to *string }{
 		{&r.URL, &now.URL}, {&r.Instance, &now.Instance}, {&r.CA, &now.CA}, {&r.Cert, &now.Cert}, {&r.Key, &now.Key},
 	} {
@@ -132,7 +141,7 @@ func (r Remote) over(past Remote) Remote {
 	if r.Here {
 		now.URL = ""
 	}
-	now.Bundle, now.Fallback = r.Bundle || past.Bundle, r.Fallback || past.Fallback
+	now.Bundle = r.Bundle || past.Bundle && !r.Stays
 	now.Jobs, now.Priority = cmp.Or(r.Jobs, past.Jobs), cmp.Or(r.Priority, past.Priority)
 	now.Wait = cmp.Or(r.Wait, past.Wait)
 	return now
@@ -170,17 +179,4 @@ func text(n int) string {
 		return ""
 	}
 	return strconv.Itoa(n)
-}
-
-// asked is what an engine that does not give back the whole work folder is asked for by a
-// pattern: the names that it makes of a case's, or the folder that it begins with.
-func asked(pattern, caseName string) (string, error) {
-	wanted := pattern
-	for strings.ContainsAny(exec.Fill(wanted, "x"), "*?[{\\") { // what a case's name has is no pattern
-		wanted = wanted[:max(0, strings.LastIndexByte(wanted, '/'))]
-	}
-	if wanted = path.Clean(exec.Fill(wanted, caseName)); wanted == "." {
-		return "", fault.Inputf("--remote-output %s: this engine does not give back the whole work folder, so it must be asked for names, as {stem}.s, or for a folder, as out/**", pattern)
-	}
-	return wanted, nil
 }

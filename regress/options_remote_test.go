@@ -14,7 +14,7 @@ import (
 
 // What a run keeps of its engine has no secrets in it, and what is given later goes first.
 func TestRemoteIsKept(t *testing.T) {
-	o := Options{Remote: Remote{URL: "grpc://a:1", Headers: []string{"key=secret"}, Inputs: []string{"tool"}, Bundle: true, Jobs: 3, Platform: []string{"OS=linux"}}}
+	o := Options{Remote: Remote{URL: "grpc://a:1", Headers: []string{"key=secret"}, Inputs: []string{"tool"}, Bundle: true, Fallback: true, Jobs: 3, Platform: []string{"OS=linux"}}}
 	text, err := o.encode()
 	if err != nil || strings.Contains(string(text), "secret") {
 		t.Fatalf("%s, %v", text, err)
@@ -28,6 +28,12 @@ func TestRemoteIsKept(t *testing.T) {
 	if !reflect.DeepEqual(now, want) {
 		t.Errorf("%+v, want %+v", now, want)
 	}
+	if again := (Remote{Stays: true, Fallback: true}).over(back.Remote); again.Bundle || !again.Fallback {
+		t.Errorf("what is said now does not go first: %+v", again)
+	}
+	if flags := []string{"--platform"}; !slices.Equal((Remote{Flags: flags}).over(back.Remote).Flags, flags) {
+		t.Error("what flags are given is not known of a run done again")
+	}
 	if here := (Remote{Here: true}).over(back.Remote); here.URL != "" {
 		t.Errorf("not on this machine: %+v", here)
 	}
@@ -38,6 +44,7 @@ func TestRemoteChecked(t *testing.T) {
 		`--platform "=x"`:              {Platform: []string{"=x"}},
 		"--remote-output /a":           {Outputs: []string{"/a"}},
 		"--remote-output ./../a":       {Outputs: []string{"x", "./../a"}},
+		"--remote-output out/[a":       {Outputs: []string{"{stem}.s", "out/[a"}},
 		"--remote-jobs 1000000":        {Jobs: 1e6},
 		"--remote-priority 9999999999": {Priority: 9999999999},
 	} {
@@ -46,6 +53,19 @@ func TestRemoteChecked(t *testing.T) {
 		if err := o.check("record"); fault.ClassOf(err) != fault.Input || !strings.HasPrefix(err.Error(), flag[:strings.IndexByte(flag, ' ')]) {
 			t.Errorf("%s is met by: %v", flag, err)
 		}
+	}
+}
+
+// The token of the server with a team's files is not the engine's operator's.
+func TestTokenIsTheEngines(t *testing.T) {
+	o := sound()
+	o.Files.Token, o.Files.PlainToken = "files", true
+	if p := o.place(); p.Token != "" || p.PlainToken {
+		t.Errorf("the engine is sent %q", p.Token)
+	}
+	o.Remote.Token = "engine"
+	if p := o.place(); p.Token != "engine" || p.PlainToken {
+		t.Errorf("the engine is sent %q", p.Token)
 	}
 }
 
@@ -75,23 +95,6 @@ func TestHeadersChecked(t *testing.T) {
 	o.Remote.Headers = []string{"X-Api.Key_1=a b==", "x-bin=\xff\n"}
 	if err := o.check("record"); err != nil {
 		t.Error(err)
-	}
-}
-
-// What an engine is asked for that gives no whole folder.
-func TestAsked(t *testing.T) {
-	for pattern, want := range map[string]string{
-		"{stem}.s": "a/x.s", "./out.bin": "out.bin", "out/**": "out", "{dir}/gen/*.c": "a/gen", "*.s": "", "**/x": "", "./*.s": "",
-	} {
-		got, err := asked(pattern, "a/x.c")
-		if got != want || (err == nil) == (want == "") {
-			t.Errorf("%s: %q, %v", pattern, got, err)
-		}
-	}
-	for name, want := range map[string]string{"a[1]*.c": "a[1]*.c.out", "-x.c": "-x.c.out"} {
-		if got, err := asked("{out}", name); got != want || err != nil {
-			t.Errorf("of %s: %q, %v", name, got, err)
-		}
 	}
 }
 

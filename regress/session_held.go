@@ -13,7 +13,7 @@ import (
 // of them, as lines and their causes, takes some times as much.
 const heldMax = 128 << 20
 
-// held counts the bytes of outcomes that are in memory.
+// heldBytes counts the bytes of outcomes that are in memory.
 type heldBytes struct{ room *semaphore.Weighted }
 
 func newHeldBytes() heldBytes { return heldBytes{semaphore.NewWeighted(heldMax)} }

@@ -76,30 +76,6 @@ func (s *session) startEngine(ctx context.Context) error {
 	return nil
 }
 
-// partial warns that the engine does not give back all that a case leaves.
-func (s *session) partial() error {
-	for _, pattern := range s.o.Remote.Outputs {
-		if _, err := asked(pattern, "x"); err != nil {
-			return err
-		}
-	}
-	s.warn("the engine does not give back the whole work folder: files that neither the golden nor --remote-output names are not seen")
-	return nil
-}
-
-// outputsOf are the names that an engine is asked for of a case.
-func (s *session) outputsOf(job exec.Job) (names []string) {
-	for _, pattern := range s.o.Remote.Outputs {
-		if one, err := asked(pattern, job.Source.Name); err == nil { // else it was refused
-			names = append(names, one)
-		}
-	}
-	if s.left != nil {
-		names = append(names, s.left(job.Source.Name)...)
-	}
-	return names
-}
-
 // uploadsPart is for how many executions one more case is made ready and sent meanwhile.
 const uploadsPart = 4
 

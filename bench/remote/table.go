@@ -12,7 +12,7 @@ import (
 	"muster/bench/timing"
 )
 
-// figures are the medians of some runs.
+// figure is the median of what some runs have of one thing.
 func figure[T int64 | float64 | time.Duration](runs []ran, of func(ran) T) T {
 	values := make([]T, len(runs))
 	for i, r := range runs {

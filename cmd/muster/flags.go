@@ -52,8 +52,8 @@ func remoteFlags(f *pflag.FlagSet, o *regress.Options) {
 	f.StringVar(&r.Instance, "instance", "", "`NAME` of one of several that the engine has")
 	f.StringArrayVar(&r.Headers, "remote-header", nil, "`K=V` that goes with every request to the engine; repeatable")
 	f.StringArrayVar(&r.Inputs, "remote-input", nil, "file or folder at `PATH` that travels with the cases; repeatable")
-	f.BoolVar(&r.Bundle, "remote-bundle", false, "the command travels, with its shared libraries; else it is a path on the workers")
-	f.StringArrayVar(&r.Outputs, "remote-output", nil, "what a case leaves, as `GLOB` with {stem} and the like, where the engine gives no whole folder; repeatable")
+	f.VarPF((*bundled)(r), "remote-bundle", "", "the command travels, with its shared libraries; else it is a path on the workers").NoOptDefVal = "true"
+	f.StringArrayVar(&r.Outputs, "remote-output", nil, "what a case leaves, as `GLOB`: a name as {stem}.s, or in a folder as out/*.o, where the engine gives no whole folder; repeatable")
 	f.IntVar(&r.Jobs, "remote-jobs", 0, "`N` cases at once on the engine, in the place of --jobs (default 64)")
 	f.DurationVar(&r.Wait, "remote-wait", 0, "`TIME` for an engine that is away or busy, at the beginning 1s unless set (default 30s)")
 	f.BoolVar(&r.Fallback, "remote-fallback", false, "run on this machine if the engine cannot be reached at the beginning")
@@ -63,6 +63,19 @@ func remoteFlags(f *pflag.FlagSet, o *regress.Options) {
 	f.StringVar(&r.CA, "tls-ca", "", "`FILE` with the certificates to trust (PEM) in the place of the system's")
 	f.StringVar(&r.Cert, "tls-cert", "", "`FILE` with this client's certificate (PEM)")
 	f.StringVar(&r.Key, "tls-key", "", "`FILE` with its key (PEM)")
+}
+
+// remoteGiven are the flags of an engine, but its address, that the command line has and
+// that say something: of what a configuration file says of an engine no run need make use.
+func remoteGiven(f *pflag.FlagSet) (list []string) {
+	ofEngine := pflag.NewFlagSet("engine", pflag.ContinueOnError)
+	remoteFlags(ofEngine, &regress.Options{})
+	f.Visit(func(given *pflag.Flag) {
+		if ofEngine.Lookup(given.Name) != nil && given.Name != "remote" && given.Value.String() != given.DefValue {
+			list = append(list, "--"+given.Name)
+		}
+	})
+	return list
 }
 
 func storeFlags(f *pflag.FlagSet, o *regress.Options) {
@@ -163,6 +176,7 @@ func (p *program) command(c *cobra.Command, groups []group, do func(*cobra.Comma
 		if err := regress.CheckLimits(); err != nil { // help and version go with less
 			return err
 		}
+		o.Remote.Flags = remoteGiven(c.Flags()) // the others are set from here
 		if err := from.apply(c.Flags(), o); err != nil {
 			return err
 		}

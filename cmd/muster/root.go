@@ -116,10 +116,15 @@ func (p *program) options() (*regress.Options, error) {
 		return nil, err
 	}
 	o := &regress.Options{Helper: []string{self}, Version: versionText(), Files: access()}
+	o.Remote.Token, o.Remote.PlainToken = os.Getenv(remoteTokenVariable), os.Getenv(remoteTokenVariable+"_PLAIN") == "1"
 	o.Corpus.Stdin = p.stdin
 	o.Report.Stdout, o.Report.Stderr = p.stdout, p.stderr
 	return o, nil
 }
+
+// remoteTokenVariable holds the engine's token. An engine has mostly another operator than the
+// team's server, so neither is shown the other's.
+const remoteTokenVariable = "MUSTER_REMOTE_TOKEN"
 
 // access is what servers want to see. It is no setting: a token must not stand in a file
 // that is shared.

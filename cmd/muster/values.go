@@ -104,6 +104,19 @@ func (u *engineURL) Set(text string) error {
 func (u *engineURL) Type() string   { return "URL" }
 func (u *engineURL) String() string { return u.URL }
 
+// bundled is whether the command travels in a bundle. That it does not is said, too, of one
+// that did so in a past run.
+type bundled regress.Remote
+
+func (b *bundled) Set(text string) (err error) {
+	b.Bundle, err = strconv.ParseBool(text)
+	b.Stays = err == nil && !b.Bundle
+	return err
+}
+
+func (b *bundled) Type() string   { return "bool" }
+func (b *bundled) String() string { return strconv.FormatBool(b.Bundle) }
+
 // format is a flag's output format.
 type format regress.Format
 

@@ -17,8 +17,8 @@ import (
 // one is read again.
 const heldMax = 1 << 20
 
-// Setting says how cases become actions. Everything that is in it is in an action's digest,
-// but for OutputMax and Whole.
+// Setting says how cases become actions. OutputMax must be set; all else may be left out. Everything that is in it is in an action's digest,
+// but for OutputMax, Whole and what of the outputs counts.
 type Setting struct {
 	Env       []string // K=V, beside what every case gets
 	Platform  []tree.Property
@@ -28,9 +28,10 @@ type Setting struct {
 
 	// Whole is the output path that stands for the whole work folder: WholeEmpty or
 	// WholeDot, whichever the engine takes. Where it takes neither, NotWhole, and Outputs
-	// says which names are asked for of a case.
+	// says which names are asked for of a case, and which of the files that come for them
+	// count: what a name asks for may be a folder. A nil counts is all.
 	Whole   Whole
-	Outputs func(job exec.Job) []string
+	Outputs func(job exec.Job) (names []string, counts func(path string) bool)
 }
 
 // Whole is how an engine is asked for the whole work folder.
@@ -88,34 +89,34 @@ func (a *Actions) Shared(yield func(blob.Blob) bool) {
 	}
 }
 
-// Run is what tells runs of one case apart.
-type Run struct {
-	Salt    string // not empty: another action than with another salt
-	NoCache bool   // the result is not to be kept
-}
-
 // Action is one run of one case.
 type Action struct {
 	Digest blob.Digest
 	Blobs  []blob.Blob // that it needs beside the shared ones
 
-	job   exec.Job
-	s     *Setting
-	work  *tree.Folder // as the case finds it
-	asked []string     // output paths
+	job    exec.Job
+	s      *Setting
+	work   *tree.Folder           // as the case finds it
+	asked  []string               // output paths
+	counts func(path string) bool // which of the files that come for them; nil = all
 }
 
 // Of makes the action of a case. What it costs is to read the source and to make the
 // messages of the folders on its path.
-func (a *Actions) Of(job exec.Job, run Run) (*Action, error) {
+func (a *Actions) Of(job exec.Job) (*Action, error) {
 	source, err := a.source(job)
 	if err != nil {
 		return nil, err
 	}
-	return a.action(job, source, a.command(job), run)
+	command, counts := a.command(job)
+	action, err := a.action(job, source, command)
+	if err == nil {
+		action.counts = counts
+	}
+	return action, err
 }
 
-func (a *Actions) action(job exec.Job, source blob.Blob, c tree.Command, run Run) (*Action, error) {
+func (a *Actions) action(job exec.Job, source blob.Blob, c tree.Command) (*Action, error) {
 	refused := func(err error) error {
 		return fault.Inputf("%s cannot be sent to an engine: %w", name.Print(job.Source.Name), err)
 	}
@@ -129,7 +130,6 @@ func (a *Actions) action(job exec.Job, source blob.Blob, c tree.Command, run Run
 	}
 	action, err := tree.Action{
 		Command: command.Digest, Input: root.Digest(), Timeout: a.s.Timeout, Platform: a.s.Platform,
-		NoCache: run.NoCache, Salt: []byte(run.Salt),
 	}.Blob()
 	if err != nil {
 		return nil, refused(err)
@@ -151,8 +151,8 @@ func (a *Actions) source(job exec.Job) (blob.Blob, error) {
 	return held(a.given.corpus, job.Source)
 }
 
-func (a *Actions) command(job exec.Job) tree.Command {
-	c := tree.Command{
+func (a *Actions) command(job exec.Job) (c tree.Command, counts func(path string) bool) {
+	c = tree.Command{
 		Args: a.bundle.For(job.Command, job.Source.Name), Env: a.s.Env, Folder: workFolder,
 		Platform: a.s.Platform, Before21: a.s.Before21,
 	}
@@ -161,9 +161,9 @@ func (a *Actions) command(job exec.Job) tree.Command {
 		c.Args = slices.Concat(a.bundle.Shell(), []string{"-c", `exec "$@" <"$0"`, job.Source.Name}, c.Args)
 	}
 	if c.Outputs = a.s.Whole.paths(); c.Outputs == nil && a.s.Outputs != nil {
-		c.Outputs = a.s.Outputs(job)
+		c.Outputs, counts = a.s.Outputs(job)
 	}
-	return c
+	return c, counts
 }
 
 func (w Whole) paths() []string {

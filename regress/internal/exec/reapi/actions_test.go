@@ -149,9 +149,9 @@ func tool() *exec.Command {
 	return &exec.Command{Words: []string{"/usr/bin/cc", "{in}"}, Path: "/usr/bin/cc"}
 }
 
-func action(t *testing.T, a *reapi.Actions, j exec.Job, r reapi.Run) *reapi.Action {
+func action(t *testing.T, a *reapi.Actions, j exec.Job) *reapi.Action {
 	t.Helper()
-	x, err := a.Of(j, r)
+	x, err := a.Of(j)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +166,7 @@ func TestActionsHaveAllThatCasesAreGiven(t *testing.T) {
 	on := store{}
 	on.put(t, slices.Collect(a.Shared)...)
 	for _, e := range c.Cases() {
-		x := action(t, a, exec.Job{Source: e, Command: tool()}, reapi.Run{})
+		x := action(t, a, exec.Job{Source: e, Command: tool()})
 		on.put(t, x.Blobs...)
 		if most := 2 + strings.Count(e.Name, "/") + 3; len(x.Blobs) != most {
 			t.Errorf("%s: %d blobs of its own, want %d", e.Name, len(x.Blobs), most)
@@ -199,26 +199,23 @@ func sameSet(a, b []string) bool {
 	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
 }
 
-// The same case is the same action, on every machine; another run of it is one by its salt.
+// The same case is the same action, on every machine.
 func TestSameCaseSameAction(t *testing.T) {
 	first, second := opened(t, sources), opened(t, sources)
 	e := first.Cases()[0]
-	digest := func(c *corpus.Corpus, j exec.Job, r reapi.Run) blob.Digest {
-		return action(t, actions(t, c, setting()), j, r).Digest
+	digest := func(c *corpus.Corpus, j exec.Job) blob.Digest {
+		return action(t, actions(t, c, setting()), j).Digest
 	}
 	j := exec.Job{Source: e, Command: tool()}
-	base := digest(first, j, reapi.Run{})
-	if digest(second, j, reapi.Run{}) != base {
+	base := digest(first, j)
+	if digest(second, j) != base {
 		t.Error("another folder makes another action")
-	}
-	if digest(first, j, reapi.Run{Salt: "2"}) == base || digest(first, j, reapi.Run{NoCache: true}) == base {
-		t.Error("another run is the same action")
 	}
 	other := j
 	other.Content = []byte("other")
 	same := j
 	same.Content = []byte(sources[e.Name])
-	if digest(first, other, reapi.Run{}) == base || digest(first, same, reapi.Run{}) != base {
+	if digest(first, other) == base || digest(first, same) != base {
 		t.Error("a content that a run has in place of the corpus's is not what counts")
 	}
 }
@@ -226,12 +223,12 @@ func TestSameCaseSameAction(t *testing.T) {
 func TestStandardInputAndNamedOutputs(t *testing.T) {
 	c := opened(t, sources)
 	s := setting()
-	s.Whole, s.Outputs = reapi.NotWhole, func(j exec.Job) []string { return []string{j.Source.Name + ".out"} }
+	s.Whole, s.Outputs = reapi.NotWhole, func(j exec.Job) ([]string, func(string) bool) { return []string{j.Source.Name + ".out"}, nil }
 	a := actions(t, c, s)
 	command := &exec.Command{Words: []string{"/usr/bin/cc", "-"}, Path: "/usr/bin/cc", Stdin: true}
 	e := c.Cases()[0]
 	on := store{}
-	x := action(t, a, exec.Job{Source: e, Command: command}, reapi.Run{})
+	x := action(t, a, exec.Job{Source: e, Command: command})
 	on.put(t, x.Blobs...)
 	var m repb.Action
 	on.get(t, x.Digest.Proto(), &m)
@@ -247,7 +244,7 @@ func TestNamesThatCannotBeSent(t *testing.T) {
 	c := opened(t, sources)
 	e := c.Cases()[0]
 	e.Name = "\xff.c"
-	if _, err := actions(t, c, setting()).Of(exec.Job{Source: e, Command: tool()}, reapi.Run{}); fault.ClassOf(err) != fault.Input || !strings.Contains(err.Error(), "%FF.c") {
+	if _, err := actions(t, c, setting()).Of(exec.Job{Source: e, Command: tool()}); fault.ClassOf(err) != fault.Input || !strings.Contains(err.Error(), "%FF.c") {
 		t.Errorf("%v", err)
 	}
 }

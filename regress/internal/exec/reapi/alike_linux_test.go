@@ -188,7 +188,7 @@ func withDeedsIn(t *testing.T) *corpus.Corpus {
 }
 
 func runOn(t *testing.T, c *client.Client, a *reapi.Actions, job exec.Job) (*exec.Result, error) {
-	x, err := a.Of(job, reapi.Run{})
+	x, err := a.Of(job)
 	if err != nil {
 		return nil, err
 	}

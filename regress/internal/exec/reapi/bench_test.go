@@ -58,7 +58,7 @@ func BenchmarkCase(b *testing.B) {
 	on := store{message.Digest: text}
 	came := reapi.Came{Result: &repb.ActionResult{OutputDirectories: []*repb.OutputDirectory{{TreeDigest: message.Digest.Proto()}}}}
 	for b.Loop() {
-		x, err := a.Of(exec.Job{Source: c.Cases()[0], Command: tool()}, reapi.Run{})
+		x, err := a.Of(exec.Job{Source: c.Cases()[0], Command: tool()})
 		must(err)
 		r, err := x.Result(b.Context(), came, on.contents())
 		must(err)

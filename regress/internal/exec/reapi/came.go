@@ -18,7 +18,7 @@ import (
 )
 
 // Contents is how what an engine holds is read: a small message whole, a content as a
-// stream. Both may be called by several goroutines.
+// stream. Both must be set, and may be called by several goroutines.
 type Contents struct {
 	Read func(context.Context, blob.Digest) ([]byte, error)
 	Open func(context.Context, blob.Digest) (io.ReadCloser, error)
@@ -170,6 +170,9 @@ func (t *taking) files(c Came) error {
 		return err
 	}
 	for _, l := range left {
+		if t.counts != nil && !t.counts(l.Path) {
+			continue
+		}
 		if l.Form == outcome.Regular && l.Size > t.room {
 			t.room, t.over = 0, true
 			continue

@@ -58,7 +58,7 @@ func (s store) left(t *testing.T, files map[string]string) *repb.ActionResult {
 func of(t *testing.T, s reapi.Setting, command *exec.Command) *reapi.Action {
 	t.Helper()
 	c := opened(t, sources)
-	return action(t, actions(t, c, s), exec.Job{Source: c.Cases()[1], Command: command}, reapi.Run{})
+	return action(t, actions(t, c, s), exec.Job{Source: c.Cases()[1], Command: command})
 }
 
 func shown(t *testing.T, r *exec.Result) string {

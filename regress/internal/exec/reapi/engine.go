@@ -42,7 +42,8 @@ func Unreachable(err error) bool { return client.Unreachable(err) }
 // Close gives up the connection. No engine of it may be in use.
 func (c *Connection) Close() { c.client.Close() }
 
-// Options say what is to run on an engine.
+// Options say what is to run on an engine. Corpus, Setting and Partial must be set; all else
+// may be left out.
 type Options struct {
 	Corpus   *corpus.Corpus
 	Commands []*exec.Command // that will run: each must pass its preflight before the first case does
@@ -58,7 +59,7 @@ type Options struct {
 	Preflight []string
 	Note      func(string) // hears once what the user may want to know
 	Doing     func(string) // hears what is done before the first case, as it begins
-	Partial   func() error // called once where the engine does not give back the whole work folder
+	Partial   func() error // called once where the engine does not give back the whole work folder; its error ends Start
 }
 
 // aheadPart is for how many executions one more case is enough to have ready.
@@ -164,7 +165,7 @@ func (e *Engine) Run(ctx context.Context, job exec.Job) (*exec.Result, error) {
 	if err := e.ahead.pass(ctx); err != nil {
 		return nil, err
 	}
-	a, err := actions.Of(job, Run{})
+	a, err := actions.Of(job)
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
-
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 

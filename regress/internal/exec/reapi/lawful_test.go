@@ -35,7 +35,9 @@ func TestActionsAreLawful(t *testing.T) {
 			o.Corpus, o.Inputs = from, []string{travels}
 			o.Setting.Env = []string{"Z=1", "A=2", "Z=3", "TZ=CET"}
 			o.Setting.Platform = []tree.Property{{Name: "b", Value: "2"}, {Name: "b", Value: "1"}, {Name: "a", Value: "x"}, {Name: "b", Value: "2"}}
-			o.Setting.Outputs = func(exec.Job) []string { return []string{"z", "a/b.o", "a/b.c", assembler, "z"} }
+			o.Setting.Outputs = func(exec.Job) ([]string, func(string) bool) {
+				return []string{"z", "a/b.o", "a/b.c", assembler, "z"}, nil
+			}
 		})
 		for _, e := range from.Cases() {
 			for _, c := range []*exec.Command{tool(), {Words: tool().Words, Path: tool().Path, Stdin: true}, {Words: []string{"cc {in}"}, Path: "/bin/sh", Shell: true}} {

@@ -45,6 +45,7 @@ func (e *Engine) prepare(ctx context.Context, c *exec.Command) (*Actions, error)
 	e.o.Doing("reading what travels to the engine")
 	b, err := bundle.Make(ctx, bundle.Options{
 		Inputs: e.o.Inputs, Exclude: e.o.Exclude, Command: c, Bundle: e.o.Bundle, Cache: e.o.Cache, Note: e.o.Note,
+		Library: libraryFolders(e.o.Setting.Env),
 	})
 	if err != nil {
 		return nil, err
@@ -66,6 +67,20 @@ func (e *Engine) prepare(ctx context.Context, c *exec.Command) (*Actions, error)
 		start = a.bundle.Args(words)
 	}
 	return a, e.preflight(ctx, a, words, start)
+}
+
+// libraryFolders are those in which the loader looks first for a case's libraries. A relative
+// one is below a work folder, in which no library is before the case runs.
+func libraryFolders(env []string) (list []string) {
+	for _, kv := range env {
+		text, ok := strings.CutPrefix(kv, "LD_LIBRARY_PATH=")
+		if !ok {
+			continue
+		}
+		list = strings.FieldsFunc(text, func(r rune) bool { return r == ':' || r == ';' })
+		list = slices.DeleteFunc(list, func(dir string) bool { return !path.IsAbs(dir) })
+	}
+	return list
 }
 
 // sizeOf says how much contents are that the engine may have already.
@@ -92,8 +107,8 @@ func (e *Engine) preflightOf(c *exec.Command) []string {
 	return []string{c.Words[0], "--version"}
 }
 
-// preflight runs words, which are start on a worker, and finds out with the first command how the engine is asked for
-// the whole work folder.
+// preflight runs a command's words on a worker, where start is what they have become. With
+// the first command it also finds out how the engine is asked for the whole work folder.
 func (e *Engine) preflight(ctx context.Context, a *Actions, words, start []string) error {
 	ways := []Whole{WholeEmpty, WholeDot, NotWhole}
 	if e.known {
@@ -125,7 +140,7 @@ func (e *Engine) preflight(ctx context.Context, a *Actions, words, start []strin
 func refuses(err error) bool {
 	switch status.Code(err) {
 	case codes.InvalidArgument, codes.Unimplemented, codes.Internal, codes.Unknown:
-		return err != nil && !errors.As(err, new(*client.Missing))
+		return !errors.As(err, new(*client.Missing))
 	}
 	return false
 }
@@ -192,7 +207,7 @@ func (a *Actions) preflight(start []string, way Whole) (*Action, error) {
 	return a.action(job, blob.Of([]byte(probe)), tree.Command{
 		Args: start, Env: a.s.Env, Folder: workFolder,
 		Platform: a.s.Platform, Before21: a.s.Before21, Outputs: way.paths(),
-	}, Run{})
+	})
 }
 
 // saidMax is how much is shown of what a tool said, in bytes.

@@ -41,7 +41,7 @@ type Limits struct {
 	Bytes int64 // 8 GiB
 }
 
-// Options say what is to travel.
+// Options say what is to travel. Command must be set; all else may be left out.
 type Options struct {
 	Inputs  []string      // files and folders of this machine, as the user wrote them
 	Exclude []string      // files and folders that stay here when they lie in those

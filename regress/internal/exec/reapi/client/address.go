@@ -66,7 +66,7 @@ func (o Options) mayTell(at address) error {
 	case strings.ContainsFunc(o.Token, func(r rune) bool { return r < ' ' || r > '~' }):
 		return fault.Inputf("the token has bytes that no header can have, a line's end perhaps")
 	case o.Token != "" && !at.secure && !here && !o.PlainToken:
-		return fault.Inputf("%s: the token would cross the network unencrypted: use grpcs://", o.URL)
+		return fault.Inputf("%s: the token would cross the network unencrypted: use grpcs://, or set MUSTER_REMOTE_TOKEN_PLAIN=1 on a network that is trusted", o.URL)
 	case !at.secure && o.CA+o.Cert+o.Key != "":
 		return fault.Inputf("%s: --tls-ca, --tls-cert and --tls-key are for grpcs://", o.URL)
 	case (o.Cert == "") != (o.Key == ""):

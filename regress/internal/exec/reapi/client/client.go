@@ -23,10 +23,10 @@ import (
 
 // Bounds of what one client does at once, whatever its callers ask.
 const (
-	heldMax   = 32 << 20 // bytes of small contents that wait to be sent
-	streams   = 8        // contents that are sent one by one
-	lanes     = 4        // batches of a kind under way
-	perStream = 100      // executions on one connection: what servers allow at least
+	heldMax     = 32 << 20 // bytes of small contents that wait to be sent
+	streams     = 8        // contents that are sent one by one
+	inFlightMax = 4        // requests of a kind under way, each a batch
+	perStream   = 100      // executions on one connection: what servers allow at least
 )
 
 // Client is safe for use by many goroutines at once. Close it in the end.
@@ -85,9 +85,9 @@ func Dial(ctx context.Context, o Options) (*Client, error) {
 	if c.limit.zstdBatch {
 		c.zip, c.unzip = newEncoder(nil), newDecoder(nil)
 	}
-	c.lookups = gather[*lookup]{send: c.lookUp, cost: lookupCost, room: c.limit.message, lanes: lanes, working: &c.working}
-	c.parcels = gather[*parcel]{send: c.deliver, cost: parcelCost, room: c.limit.batch, lanes: lanes, working: &c.working}
-	c.reads = gather[*wanted]{send: c.fetch, cost: wantedCost, room: c.limit.batch, lanes: lanes, working: &c.working}
+	c.lookups = gather[*lookup]{send: c.lookUp, cost: lookupCost, room: c.limit.message, inFlightMax: inFlightMax, working: &c.working}
+	c.parcels = gather[*parcel]{send: c.deliver, cost: parcelCost, room: c.limit.batch, inFlightMax: inFlightMax, working: &c.working}
+	c.reads = gather[*wanted]{send: c.fetch, cost: wantedCost, room: c.limit.batch, inFlightMax: inFlightMax, working: &c.working}
 	return c, nil
 }
 

@@ -17,11 +17,11 @@ import (
 )
 
 // Execution asks for an action to be executed. Its inputs must have been uploaded.
+// Action must be set; all else may be left out.
 type Execution struct {
 	Action    blob.Digest
-	Target    string   // what it is for, in words for the engine's records
-	SkipCache bool     // execute it also if its result is known
-	Inline    []string // output files whose contents are welcome in the result itself
+	Target    string // what it is for, in words for the engine's records
+	SkipCache bool   // execute it also if its result is known
 
 	// Stage, if not nil, hears of each stage that the engine states, in the goroutine that
 	// asks. Engines may leave out any of them.
@@ -34,7 +34,7 @@ func (c *Client) Result(ctx context.Context, x Execution) (result *repb.ActionRe
 	err = c.retries().do(ctx, "asking for a result", func() (err error) {
 		result, err = c.cache.GetActionResult(ctx, &repb.GetActionResultRequest{
 			InstanceName: c.o.Instance, ActionDigest: x.Action.Proto(), DigestFunction: repb.DigestFunction_SHA256,
-			InlineStdout: true, InlineStderr: true, InlineOutputFiles: x.Inline,
+			InlineStdout: true, InlineStderr: true,
 		})
 		known = err == nil
 		if code := status.Code(err); code == codes.NotFound || code == codes.Unimplemented {
@@ -117,7 +117,7 @@ func (e *execution) open(ctx context.Context) (grpc.ServerStreamingClient[longru
 	}
 	req := &repb.ExecuteRequest{
 		InstanceName: e.c.o.Instance, ActionDigest: e.x.Action.Proto(), SkipCacheLookup: e.x.SkipCache,
-		DigestFunction: repb.DigestFunction_SHA256, InlineStdout: true, InlineStderr: true, InlineOutputFiles: e.x.Inline,
+		DigestFunction: repb.DigestFunction_SHA256, InlineStdout: true, InlineStderr: true,
 	}
 	if e.c.o.Priority != 0 {
 		req.ExecutionPolicy = &repb.ExecutionPolicy{Priority: e.c.o.Priority}

@@ -48,11 +48,11 @@ func (o Options) hint(s *status.Status) string {
 	switch s.Code() {
 	case codes.Unauthenticated:
 		if o.Token == "" && len(o.Headers) == 0 {
-			return "; it wants a token: in MUSTER_TOKEN, or by --remote-header"
+			return "; it wants a token: in MUSTER_REMOTE_TOKEN, or by --remote-header"
 		}
-		return "; it refused the token: MUSTER_TOKEN or --remote-header has another"
+		return "; it refused the token: MUSTER_REMOTE_TOKEN or --remote-header has another"
 	case codes.PermissionDenied:
-		return "; whose token this is (MUSTER_TOKEN, --remote-header) may not do that, or not with this --instance"
+		return "; whose token this is (MUSTER_REMOTE_TOKEN, --remote-header) may not do that, or not with this --instance"
 	case codes.ResourceExhausted:
 		return "; fewer --remote-jobs ask for less at once, a longer --remote-wait is more patient"
 	case codes.Unavailable, codes.DeadlineExceeded:

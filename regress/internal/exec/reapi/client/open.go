@@ -31,8 +31,8 @@ type reading struct {
 	end    error
 }
 
-// gainMin is what an attempt must bring, in bytes, to be no failed one: a stream that always
-// breaks after one byte would go on for ever.
+// gainMin is what an attempt must bring or take, in bytes, to be no failed one: a stream that
+// always breaks after one byte would go on for ever.
 const gainMin = 128 << 10
 
 func (r *reading) Read(p []byte) (int, error) {

@@ -11,6 +11,8 @@ import (
 	"testing/synctest"
 
 	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
+	"google.golang.org/genproto/googleapis/bytestream"
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 
 	"muster/regress/internal/exec/reapi/blob"
@@ -193,6 +195,40 @@ func TestUploadResumes(t *testing.T) {
 	r.upload(opened(noise(4 << 20))) // 16 pieces
 	if w, q := r.engine.Calls("Write"), r.engine.Calls("QueryWriteStatus"); w != 4 || q != 3 || messages > 16+3+1 {
 		t.Errorf("%d streams, %d questions, %d messages", w, q, messages)
+	}
+}
+
+// A stream that always breaks is not opened for ever, though the engine has a little more each
+// time, or as much again after it had lost all.
+func TestUploadCreeps(t *testing.T) {
+	const enough = 50 // questions, if nothing ends it
+	for name, has := range map[string]func(question int) int64{
+		"a byte more":          func(n int) int64 { return int64(n) },
+		"lost and there again": func(n int) int64 { return int64(n%2) << 19 },
+	} {
+		var r *rig
+		r = newRig(t, enginetest.Options{
+			Fault: func(_ context.Context, c enginetest.Call) error {
+				if c.Method == "Write" {
+					return errUnavailable
+				}
+				return nil
+			},
+			Server: []grpc.ServerOption{grpc.ChainUnaryInterceptor(func(ctx context.Context, req any, _ *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
+				if _, ok := req.(*bytestream.QueryWriteStatusRequest); !ok {
+					return handle(ctx, req)
+				}
+				size := int64(0)
+				if n := r.engine.Calls("QueryWriteStatus"); n < enough {
+					size = has(n)
+				}
+				return &bytestream.QueryWriteStatusResponse{CommittedSize: size}, nil
+			})},
+		}, client.Options{Attempts: 3})
+		err := r.Upload(t.Context(), []blob.Blob{noise(2 << 20)})
+		if w := r.engine.Calls("Write"); fault.ClassOf(err) != fault.Environment || w != 3 {
+			t.Errorf("%s: %d streams, %v", name, w, err)
+		}
 	}
 }
 

@@ -23,6 +23,7 @@ type writing struct {
 	b      blob.Blob
 	name   string
 	offset int64 // of the content, up to which the engine has it
+	best   int64 // the furthest offset that counted as progress
 }
 
 // write sends a content in pieces. After a break it goes on where the engine says it is.
@@ -56,15 +57,18 @@ func (c *Client) resource(kind string, d blob.Digest) string {
 	return name
 }
 
-// find asks how much arrived, and reports whether that is more than before. The offset of
-// what is compressed on its way is one that only the engine can find again.
+// find asks how much arrived, and reports whether that is more than ever before, by so much
+// that the attempt is no failed one. The offset of what is compressed on its way is one that
+// only the engine can find again.
 func (w *writing) find(ctx context.Context) bool {
-	before := w.offset
 	if !w.c.limit.zstdStream {
 		reply, err := w.c.bytes.QueryWriteStatus(ctx, &bytestream.QueryWriteStatusRequest{ResourceName: w.name})
 		if n := reply.GetCommittedSize(); err == nil && n > 0 && n <= w.b.Digest.Size && !reply.GetComplete() {
-			w.offset = n
-			return n > before
+			if w.offset = n; n-w.best < gainMin {
+				return false
+			}
+			w.best = n
+			return true
 		}
 	}
 	w.rename()

@@ -98,8 +98,6 @@ type Action struct {
 	Command, Input blob.Digest
 	Timeout        time.Duration // 0 = the engine's own
 	Platform       []Property
-	NoCache        bool   // a result is neither kept nor shared with who asks at the same time
-	Salt           []byte // not empty: another action than the same with another salt
 }
 
 // Blob returns the canonical message. Its digest is what results are cached by.
@@ -107,8 +105,6 @@ func (a Action) Blob() (blob.Blob, error) {
 	m := &repb.Action{
 		CommandDigest:   a.Command.Proto(),
 		InputRootDigest: a.Input.Proto(),
-		DoNotCache:      a.NoCache,
-		Salt:            a.Salt,
 		Platform:        platform(a.Platform),
 	}
 	if a.Timeout > 0 {

@@ -71,8 +71,6 @@ func TestActionDigest(t *testing.T) {
 	for name, change := range map[string]func(*tree.Action){
 		"as is":       func(*tree.Action) {},
 		"a timeout":   func(a *tree.Action) { a.Timeout = time.Second },
-		"not cached":  func(a *tree.Action) { a.NoCache = true },
-		"a salt":      func(a *tree.Action) { a.Salt = []byte("2") },
 		"a platform":  func(a *tree.Action) { a.Platform = []tree.Property{{"OS", "linux"}} },
 		"an input":    func(a *tree.Action) { a.Input = blob.Of([]byte("x")).Digest },
 		"its command": func(a *tree.Action) { a.Command = blob.Of([]byte("x")).Digest },

@@ -36,7 +36,7 @@ type Left struct {
 func (l *Left) Blob() blob.Digest { return blob.Digest{Hash: l.Digest, Size: l.Size} }
 
 // Compare finds what an action left: the difference between what its work folder held
-// before and what the result names.
+// before and what the result names. Given and Read must be set.
 type Compare struct {
 	Given *Folder  // the work folder as it was given
 	Whole bool     // all of it was asked for, so what the result does not name is gone
