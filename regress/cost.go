@@ -153,12 +153,14 @@ func (c *checking) cost(ctx context.Context) (told report.Cost, err error) {
 	return told, nil
 }
 
-// spoilt says why the pairs are of no use: the rival could not run, or is another by now.
+// spoilt says why the pairs are of no use: the rival is another by now, which may be why it
+// could not run, or it could not run.
 func (k *costing) spoilt() string {
-	if k.broken != nil {
-		return "the golden's command could not run beside: " + k.broken.Error()
+	why := k.rival.spoilt()
+	if why == "" && k.broken != nil {
+		why = "the golden's command could not run beside: " + k.broken.Error()
 	}
-	return k.rival.spoilt()
+	return why
 }
 
 // recordedCost compares with what was recorded, which says how much was needed then:
