@@ -104,12 +104,15 @@ var deeds = []string{
 	`echo x >"$(printf 'o\377')"; ln -s "$(printf 'to\376')" "$(printf 'l\375')"; mkdir "$(printf 'd\374')"; echo y >"$(printf 'd\374/f')"`,
 }
 
+// patience is what a deed may take: to set up a sandbox can take a second on a busy machine.
+const patience = 5 * time.Second
+
 // The same case has the same outcome on an engine as in a lane.
 func TestEngineAndLaneAgree(t *testing.T) {
 	onEngine := engine(t)
 	c := withDeedsIn(t)
 	crew, err := local.Start(t.Context(), local.Options{
-		Lanes: 2, Helper: []string{os.Args[0], lane.Argument}, Corpus: c, Timeout: time.Second, Grace: time.Second, OutputMax: 1 << 20,
+		Lanes: 2, Helper: []string{os.Args[0], lane.Argument}, Corpus: c, Timeout: patience, Grace: time.Second, OutputMax: 1 << 20,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -120,7 +123,7 @@ func TestEngineAndLaneAgree(t *testing.T) {
 		}
 	}()
 	s := setting()
-	s.Timeout, s.OutputMax, s.Whole = time.Second, 1<<20, reapi.WholeDot
+	s.Timeout, s.OutputMax, s.Whole = patience, 1<<20, reapi.WholeDot
 	command, err := exec.Resolve([]string{"/bin/sh", "-c", "x", "sh", "{in}"}, false, false)
 	if err != nil {
 		t.Fatal(err)
