@@ -79,8 +79,10 @@ func (o Options) mayTell(at address) error {
 // minutes, which is the usual limit. A silent execution is asked for sooner (Options.Silence).
 const keepaliveEvery = 5*time.Minute + 10*time.Second
 
-// The largest message that is taken: results with what they have inline.
-const messageMax = 64 << 20
+// messageMax is the largest message that is taken, in bytes: four times what a batch has at
+// most, for results with what they have inline. As many as there are executions may come at
+// once. A result that is larger comes without that.
+const messageMax = 16 << 20
 
 func (o Options) dialOptions(at address) ([]grpc.DialOption, error) {
 	secure, err := o.credentials(at)

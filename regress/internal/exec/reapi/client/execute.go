@@ -31,11 +31,10 @@ type Execution struct {
 // Result returns what the engine knows to come of an action; false if it does not know.
 func (c *Client) Result(ctx context.Context, x Execution) (result *repb.ActionResult, known bool, err error) {
 	ctx = ofAction(ctx, x)
-	err = c.retries().do(ctx, "asking for a result", func() (err error) {
-		result, err = c.cache.GetActionResult(ctx, &repb.GetActionResultRequest{
-			InstanceName: c.o.Instance, ActionDigest: x.Action.Proto(), DigestFunction: repb.DigestFunction_SHA256,
-			InlineStdout: true, InlineStderr: true,
-		})
+	err = c.retries().do(ctx, recalling, func() (err error) {
+		if result, err = c.recall(ctx, x, true); tooLarge(err) {
+			result, err = c.recall(ctx, x, false)
+		}
 		known = err == nil
 		if code := status.Code(err); code == codes.NotFound || code == codes.Unimplemented {
 			return nil // without a cache for clients, Execute still looks
@@ -43,6 +42,14 @@ func (c *Client) Result(ctx context.Context, x Execution) (result *repb.ActionRe
 		return err
 	})
 	return result, known, err
+}
+
+// recall asks for a result once, with what it can have inline or without.
+func (c *Client) recall(ctx context.Context, x Execution, inline bool) (*repb.ActionResult, error) {
+	return c.cache.GetActionResult(ctx, &repb.GetActionResultRequest{
+		InstanceName: c.o.Instance, ActionDigest: x.Action.Proto(), DigestFunction: repb.DigestFunction_SHA256,
+		InlineStdout: inline, InlineStderr: inline,
+	})
 }
 
 // Execute has an action executed and returns what came of it: a result, with a status of OK,
@@ -82,6 +89,7 @@ type execution struct {
 	waits bool   // the latest stream asked for that operation
 	stage repb.ExecutionStage_Value
 	heard bool // something on the latest stream
+	apart bool // what the result can have inline made it too large: it shall come without
 }
 
 // follow opens a stream and reads it to the result.
@@ -117,7 +125,7 @@ func (e *execution) open(ctx context.Context) (grpc.ServerStreamingClient[longru
 	}
 	req := &repb.ExecuteRequest{
 		InstanceName: e.c.o.Instance, ActionDigest: e.x.Action.Proto(), SkipCacheLookup: e.x.SkipCache,
-		DigestFunction: repb.DigestFunction_SHA256, InlineStdout: true, InlineStderr: true,
+		DigestFunction: repb.DigestFunction_SHA256, InlineStdout: !e.apart, InlineStderr: !e.apart,
 	}
 	if e.c.o.Priority != 0 {
 		req.ExecutionPolicy = &repb.ExecutionPolicy{Priority: e.c.o.Priority}
@@ -148,6 +156,9 @@ func (e *execution) broken(err error) error {
 		return transient{errors.New("the stream ended without a result")}
 	case e.waits && (code == codes.NotFound || code == codes.Unimplemented):
 		e.name = "" // it is forgotten, so the action is executed anew
+		return transient{err}
+	case tooLarge(err) && !e.apart:
+		e.name, e.apart = "", true
 		return transient{err}
 	case code == codes.DataLoss:
 		return transient{err} // it had a result: it can have another

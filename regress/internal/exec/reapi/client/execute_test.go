@@ -50,6 +50,39 @@ func TestExecute(t *testing.T) {
 	}
 }
 
+// A result that is too large with what a case printed comes without that; an engine that
+// always sends that is told apart from one that has too much to do.
+func TestLargeResults(t *testing.T) {
+	text := bytes.Repeat([]byte("printed\n"), 17<<17)
+	for _, stored := range []bool{true, false} {
+		r := newRig(t, enginetest.Options{Run: func(_ context.Context, e *enginetest.Engine, _ *repb.Action, _ *repb.Command) *repb.ExecuteResponse {
+			result := &repb.ActionResult{StdoutRaw: text}
+			if stored {
+				result.StdoutDigest = e.Put(text).Proto()
+			}
+			return &repb.ExecuteResponse{Result: result}
+		}}, client.Options{Attempts: 4})
+		x := client.Execution{Action: r.action("large"), SkipCache: true}
+		response, err := r.Execute(t.Context(), x)
+		result, _, err2 := r.Result(t.Context(), x)
+		if n := r.engine.Calls("Execute") + r.engine.Calls("GetActionResult"); n != 4 {
+			t.Errorf("stored %t: %d requests", stored, n)
+		}
+		if stored {
+			r.must(errors.Join(err, err2))
+			if response.Result.StdoutRaw != nil || result.StdoutRaw != nil || response.Result.StdoutDigest.GetSizeBytes() != int64(len(text)) {
+				t.Errorf("the results are another's: %d and %d bytes", len(response.Result.StdoutRaw), len(result.StdoutRaw))
+			}
+			continue
+		}
+		for _, err := range []error{err, err2} {
+			if fault.ClassOf(err) != fault.Environment || !strings.Contains(err.Error(), "; its answer, in which it sends what a case printed") {
+				t.Error(err)
+			}
+		}
+	}
+}
+
 // counted runs actions that wait for free, and counts them.
 func counted(n *atomic.Int32, free <-chan struct{}) func(context.Context, *enginetest.Engine, *repb.Action, *repb.Command) *repb.ExecuteResponse {
 	return func(ctx context.Context, _ *enginetest.Engine, _ *repb.Action, _ *repb.Command) *repb.ExecuteResponse {

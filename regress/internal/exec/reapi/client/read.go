@@ -25,14 +25,17 @@ type wanted struct {
 
 func wantedCost(w *wanted) int64 { return w.d.Size + aroundBlob }
 
+// readMax is how large a content, in bytes, is read whole.
+const readMax = 64 << 20
+
 // Read returns a content, whole in memory: for small ones, of which many callers read some
 // each, and of up to 64 MiB. A Missing is in the error's chain when the engine has it not.
 func (c *Client) Read(ctx context.Context, d blob.Digest) ([]byte, error) {
 	if d.Size == 0 {
 		return nil, nil
 	}
-	if d.Size > messageMax {
-		return nil, fault.Environmentf("engine %s, reading a content: it has %d bytes, and %d are possible here", c.o.URL, d.Size, messageMax)
+	if d.Size > readMax {
+		return nil, fault.Environmentf("engine %s, reading a content: it has %d bytes, and %d are possible here", c.o.URL, d.Size, readMax)
 	}
 	if d.Size > c.limit.small {
 		r, err := c.Open(ctx, d)

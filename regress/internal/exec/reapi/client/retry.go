@@ -150,13 +150,21 @@ func passes(err error) bool {
 	case codes.Unavailable:
 		return !refusedByTLS(text)
 	case codes.ResourceExhausted:
-		return !strings.Contains(text, "larger than max") // of a message, by gRPC
+		return !strings.Contains(text, tooLargeSign)
 	case codes.Aborted, codes.Canceled, codes.DeadlineExceeded: // the caller's own end is looked at before
 		return true
 	case codes.Internal, codes.Unknown:
 		return brokenStream(text)
 	}
 	return false
+}
+
+// tooLargeSign is in what gRPC says of a message.
+const tooLargeSign = "larger than max"
+
+// tooLarge reports whether one side does not take a message of that size.
+func tooLarge(err error) bool {
+	return status.Code(err) == codes.ResourceExhausted && strings.Contains(status.Convert(err).Message(), tooLargeSign)
 }
 
 // doubtsMax is how often something is tried again that mostly does not pass.

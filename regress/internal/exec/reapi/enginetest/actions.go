@@ -31,9 +31,19 @@ func (e *Engine) GetActionResult(_ context.Context, req *repb.GetActionResultReq
 		return nil, err
 	}
 	if r := e.result(d); r != nil {
-		return r, nil
+		return asked(r, req), nil
 	}
 	return nil, status.Error(codes.NotFound, "no result")
+}
+
+// asked is a result with no more of the streams than what is asked for, if they are stored.
+func asked(r *repb.ActionResult, req interface{ GetInlineStdout() bool }) *repb.ActionResult {
+	if r.GetStdoutDigest() == nil || req.GetInlineStdout() {
+		return r
+	}
+	r = proto.CloneOf(r)
+	r.StdoutRaw = nil
+	return r
 }
 
 func (e *Engine) result(d blob.Digest) *repb.ActionResult {
@@ -49,7 +59,7 @@ func (e *Engine) Execute(req *repb.ExecuteRequest, s repb.Execution_ExecuteServe
 		return err
 	}
 	if r := e.result(d); r != nil && !req.GetSkipCacheLookup() {
-		return s.Send(final("", &repb.ExecuteResponse{Result: r, CachedResult: true}))
+		return s.Send(final("", &repb.ExecuteResponse{Result: asked(r, req), CachedResult: true}))
 	}
 	action, command := &repb.Action{}, &repb.Command{}
 	if absent := e.absent(d, action, command); len(absent) > 0 {
@@ -58,7 +68,7 @@ func (e *Engine) Execute(req *repb.ExecuteRequest, s repb.Execution_ExecuteServe
 	if err := e.breach(d, action, command); err != nil {
 		return err
 	}
-	op := e.start(d, action, command)
+	op := e.start(d, action, command, req)
 	if e.o.Silent {
 		op = &operation{done: op.done, response: op.response}
 	}
@@ -98,7 +108,7 @@ func (e *Engine) Cancelled() []string {
 	return append([]string(nil), e.cancelled...)
 }
 
-func (e *Engine) start(d blob.Digest, action *repb.Action, command *repb.Command) *operation {
+func (e *Engine) start(d blob.Digest, action *repb.Action, command *repb.Command, req *repb.ExecuteRequest) *operation {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.started++
@@ -111,6 +121,9 @@ func (e *Engine) start(d blob.Digest, action *repb.Action, command *repb.Command
 			e.mu.Lock()
 			e.results[d] = op.response.GetResult()
 			e.mu.Unlock()
+		}
+		if r := op.response.GetResult(); r != nil {
+			op.response.Result = asked(r, req)
 		}
 	})
 	return op
