@@ -12,6 +12,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"muster/regress/internal/exec"
+	"muster/regress/internal/exec/reapi/tree"
 	"muster/regress/internal/outcome"
 )
 
@@ -108,26 +109,14 @@ type value struct {
 	number uint64
 }
 
+// field is the last of a number in a message; of one that is damaged, what comes before that.
 func field(message []byte, wanted protowire.Number) (found value) {
-	for len(message) > 0 {
-		number, kind, n := protowire.ConsumeTag(message)
-		if n < 0 {
-			return found
+	_ = tree.Fields(message, func(field protowire.Number, b []byte, n uint64) error {
+		if field == wanted {
+			found = value{b, n}
 		}
-		message = message[n:]
-		if n = protowire.ConsumeFieldValue(number, kind, message); n < 0 {
-			return found
-		}
-		if number == wanted {
-			switch kind {
-			case protowire.BytesType:
-				found.bytes, _ = protowire.ConsumeBytes(message)
-			case protowire.VarintType:
-				found.number, _ = protowire.ConsumeVarint(message)
-			}
-		}
-		message = message[n:]
-	}
+		return nil
+	})
 	return found
 }
 

@@ -34,7 +34,7 @@ func (l *looking) tree(d *repb.Digest) (folders map[blob.Digest][]byte, root blo
 	folders = map[blob.Digest][]byte{}
 	root = blob.Of(nil).Digest // an empty folder need not be written
 	folders[root] = nil
-	err = fields(message, func(number protowire.Number, text []byte, _ uint64) error {
+	err = Fields(message, func(number protowire.Number, text []byte, _ uint64) error {
 		if text == nil || number != rootField && number != childrenField {
 			return nil
 		}
@@ -51,9 +51,9 @@ func (l *looking) tree(d *repb.Digest) (folders map[blob.Digest][]byte, root blo
 	return folders, root, err
 }
 
-// fields hands out the fields of a message in their order, each as bytes that are not nil,
+// Fields hands out the fields of a message in their order, each as bytes that are not nil,
 // or as a number. Other kinds are passed over.
-func fields(message []byte, take func(field protowire.Number, b []byte, n uint64) error) error {
+func Fields(message []byte, take func(field protowire.Number, b []byte, n uint64) error) error {
 	for len(message) > 0 {
 		field, kind, n := protowire.ConsumeTag(message)
 		if n < 0 {
@@ -91,7 +91,7 @@ type node struct {
 // nodes reads a Directory: its entries by their kinds. It is taken apart by hand because
 // names are any bytes to those who write it, and must be UTF-8 to generated code.
 func nodes(message []byte) (list [kinds][]node, err error) {
-	err = fields(message, func(field protowire.Number, b []byte, _ uint64) error {
+	err = Fields(message, func(field protowire.Number, b []byte, _ uint64) error {
 		if b == nil || field > protowire.Number(kinds) {
 			return nil
 		}
@@ -111,7 +111,7 @@ const (
 )
 
 func nodeOf(k kind, message []byte) (n node, err error) {
-	err = fields(message, func(field protowire.Number, b []byte, number uint64) error {
+	err = Fields(message, func(field protowire.Number, b []byte, number uint64) error {
 		switch {
 		case field == nameField:
 			n.name = string(b)

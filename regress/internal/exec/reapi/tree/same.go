@@ -47,7 +47,7 @@ func (f *Folder) where(number protowire.Number, field []byte) (int, bool) {
 	}
 	message, _ := protowire.ConsumeBytes(field[n:]) // it was measured
 	var name string
-	err := fields(message, func(inner protowire.Number, b []byte, _ uint64) error {
+	err := Fields(message, func(inner protowire.Number, b []byte, _ uint64) error {
 		if inner == nameField {
 			name = string(b)
 		}
