@@ -1,14 +1,10 @@
 package reapi_test
 
 import (
-	"bytes"
 	"errors"
-	"net"
 	"os"
-	osexec "os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -19,6 +15,7 @@ import (
 	"muster/regress/internal/exec/reapi"
 	"muster/regress/internal/exec/reapi/bundle"
 	"muster/regress/internal/exec/reapi/client"
+	"muster/regress/internal/exec/reapi/enginetest"
 	"muster/regress/lane"
 )
 
@@ -28,7 +25,9 @@ func engine(t *testing.T) *client.Client {
 	t.Helper()
 	url := os.Getenv("MUSTER_TEST_ENGINE")
 	if url == "" {
-		url = "grpc://" + ownEngine(t)
+		port := enginetest.FreePort(t)
+		enginetest.Installed(t, "../../../../scripts/remote-engine", port, t.TempDir())
+		url = "grpc://127.0.0.1:" + port
 	}
 	c, err := client.Dial(t.Context(), client.Options{URL: url, Jobs: 4})
 	if err != nil {
@@ -36,45 +35,6 @@ func engine(t *testing.T) *client.Client {
 	}
 	t.Cleanup(c.Close)
 	return c
-}
-
-func ownEngine(t *testing.T) (address string) {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address = l.Addr().String()
-	_, port, _ := net.SplitHostPort(address)
-	l.Close()
-	var said bytes.Buffer
-	cmd := osexec.CommandContext(t.Context(), "../../../../scripts/remote-engine", "run", port, t.TempDir())
-	cmd.Stdout, cmd.Stderr = &said, &said
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		_ = cmd.Wait() // that it was killed
-	}()
-	t.Cleanup(func() { <-ended })
-	for up := false; !up; {
-		if conn, err := net.Dial("tcp", address); err == nil {
-			conn.Close()
-			up = true
-			continue
-		}
-		select {
-		case <-ended:
-			if os.Getenv("MUSTER_REQUIRE") == "all" || !strings.Contains(said.String(), "not installed") {
-				t.Fatal(said.String())
-			}
-			t.Skip(said.String())
-		case <-time.After(10 * time.Millisecond):
-		}
-	}
-	return address
 }
 
 // What tools may do in their work folder, and how they may end.

@@ -1,13 +1,7 @@
 package client_test
 
 import (
-	"bytes"
-	"context"
 	"errors"
-	"net"
-	"os"
-	"os/exec"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -18,61 +12,10 @@ import (
 
 	"muster/regress/internal/exec/reapi/blob"
 	"muster/regress/internal/exec/reapi/client"
+	"muster/regress/internal/exec/reapi/enginetest"
 )
 
 const remoteEngine = "../../../../../scripts/remote-engine"
-
-// realEngine starts the engine that scripts/remote-engine installs, at port, and returns
-// what ends it.
-func realEngine(t *testing.T, folder, port string) (stop func()) {
-	t.Helper()
-	if runtime.GOOS != "linux" {
-		t.Skip("the engine is a program for Linux")
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cmd := exec.CommandContext(ctx, remoteEngine, "run", port, folder)
-	var said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &said, &said
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		_ = cmd.Wait() // that it was killed
-	}()
-	stop = func() {
-		cancel()
-		<-ended
-	}
-	t.Cleanup(stop)
-	for {
-		if conn, err := net.Dial("tcp", "127.0.0.1:"+port); err == nil {
-			conn.Close()
-			return stop
-		}
-		select {
-		case <-ended:
-			if os.Getenv("MUSTER_REQUIRE") == "all" || !strings.Contains(said.String(), "not installed") {
-				t.Fatal(said.String())
-			}
-			t.Skip(said.String())
-		case <-time.After(10 * time.Millisecond):
-		}
-	}
-}
-
-// freePort is one that nobody has now.
-func freePort(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	_, port, _ := net.SplitHostPort(l.Addr().String())
-	return port
-}
 
 // compiling is gcc on one source, or on what else runs in the engine's sandbox.
 func compiling(source blob.Blob, arguments ...string) []blob.Blob {
@@ -88,8 +31,8 @@ func compiling(source blob.Blob, arguments ...string) []blob.Blob {
 }
 
 func TestRealEngine(t *testing.T) {
-	port, folder := freePort(t), t.TempDir()
-	stop := realEngine(t, folder, port)
+	port, folder := enginetest.FreePort(t), t.TempDir()
+	stop := enginetest.Installed(t, remoteEngine, port, folder)
 	c, err := client.Dial(t.Context(), client.Options{URL: "grpc://127.0.0.1:" + port})
 	if err != nil {
 		t.Fatal(err)
@@ -129,7 +72,7 @@ func TestRealEngine(t *testing.T) {
 
 	// Killed, and started again with what it kept: the client goes on.
 	stop()
-	realEngine(t, folder, port)
+	enginetest.Installed(t, remoteEngine, port, folder)
 	r.read(large)
 	failing := compiling(source, "false")
 	r.must(c.Upload(t.Context(), failing))

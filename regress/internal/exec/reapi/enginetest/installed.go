@@ -1,0 +1,66 @@
+package enginetest
+
+import (
+	"bytes"
+	"context"
+	"net"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Installed starts the engine that script, the path of scripts/remote-engine, has installed, at
+// a port of this machine, and returns what ends it before the test does. What it keeps is in
+// folder. Where it is not installed the test is skipped, unless MUSTER_REQUIRE is all.
+func Installed(t *testing.T, script, port, folder string) (stop func()) {
+	t.Helper()
+	if runtime.GOOS != "linux" {
+		t.Skip("the engine is a program for Linux")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cmd := exec.CommandContext(ctx, script, "run", port, folder)
+	var said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &said, &said
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = cmd.Wait() // that it was killed
+	}()
+	stop = func() {
+		cancel()
+		<-ended
+	}
+	t.Cleanup(stop)
+	for {
+		if conn, err := net.Dial("tcp", "127.0.0.1:"+port); err == nil {
+			conn.Close()
+			return stop
+		}
+		select {
+		case <-ended:
+			if os.Getenv("MUSTER_REQUIRE") == "all" || !strings.Contains(said.String(), "not installed") {
+				t.Fatal(said.String())
+			}
+			t.Skip(said.String())
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
+// FreePort is one that nobody has now.
+func FreePort(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	return port
+}
