@@ -14,8 +14,8 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// lanes is how many requests of a kind muster makes at a time.
-const lanes = 4
+// inFlightMax is how many requests of a kind muster makes at a time.
+const inFlightMax = 4
 
 // bare is a client that asks for results and does nothing with them: the engine's ceiling.
 type bare struct {
@@ -112,7 +112,7 @@ func (r *reading) flush(ctx context.Context) error {
 func (b *bare) lookUp(ctx context.Context, requests [][]byte) (time.Duration, error) {
 	began := time.Now()
 	var all errgroup.Group
-	all.SetLimit(lanes)
+	all.SetLimit(inFlightMax)
 	for _, text := range requests {
 		all.Go(func() error {
 			var req repb.FindMissingBlobsRequest

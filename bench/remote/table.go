@@ -97,7 +97,7 @@ func (b *bench) there(m *measured) {
 	r := m.there
 	fmt.Fprint(b.out, "\n## Large sources that are there\n\n")
 	fmt.Fprintf(b.out, "%.2f GB, %d cases, another tool: %d look-ups in %d requests; asked again with nothing else going on, %d at a time, they take %.2f s. %.1f MB were sent in all, %.2f %% of the corpus: the actions' messages, %.1f MB in batches and %.1f MB as streams.\n",
-		float64(b.large.Bytes)/1e9, r.cases, countLookups(r.lookups), r.method(lookupMethod), lanes, timing.Median(m.lookups).Seconds(),
+		float64(b.large.Bytes)/1e9, r.cases, countLookups(r.lookups), r.method(lookupMethod), inFlightMax, timing.Median(m.lookups).Seconds(),
 		float64(r.traffic.sent)/1e6, 100*float64(r.traffic.sent)/float64(b.large.Bytes), float64(r.methods["BatchUpdateBlobs"].sent)/1e6, float64(r.methods["Write"].sent)/1e6)
 }
 
