@@ -1,11 +1,9 @@
-package reapi_test
+package reapi
 
 import (
 	"context"
 	"errors"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -16,7 +14,6 @@ import (
 
 	"muster/regress/internal/corpus"
 	"muster/regress/internal/exec"
-	"muster/regress/internal/exec/reapi"
 	"muster/regress/internal/exec/reapi/blob"
 	"muster/regress/internal/exec/reapi/bundle"
 	"muster/regress/internal/exec/reapi/tree"
@@ -84,14 +81,14 @@ func (s store) listed(t *testing.T, d *repb.Digest, at string) (list []string) {
 	return list
 }
 
-func (s store) contents() reapi.Contents {
+func (s store) contents() Contents {
 	read := func(_ context.Context, d blob.Digest) ([]byte, error) {
 		if text, ok := s[d]; ok {
 			return text, nil
 		}
 		return nil, errEvicted
 	}
-	return reapi.Contents{Read: read, Open: func(ctx context.Context, d blob.Digest) (io.ReadCloser, error) {
+	return Contents{Read: read, Open: func(ctx context.Context, d blob.Digest) (io.ReadCloser, error) {
 		text, err := read(ctx, d)
 		return io.NopCloser(strings.NewReader(string(text))), err
 	}}
@@ -99,57 +96,29 @@ func (s store) contents() reapi.Contents {
 
 var errEvicted = errors.New("evicted")
 
-// opened makes a corpus of files.
-func opened(t *testing.T, files map[string]string) *corpus.Corpus {
-	t.Helper()
-	dir := t.TempDir()
-	for at, text := range files {
-		to := filepath.Join(dir, at)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(to), 0o755), os.WriteFile(to, []byte(text), 0o644)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	c, err := corpus.Open(t.Context(), corpus.Options{Path: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := c.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return c
-}
-
-var sources = map[string]string{"HDR_a.h": "a", "inc/HDR_b.h": "b", "inc/deep/x.c": "x", "y.c": "y"}
-
-func setting() reapi.Setting {
-	return reapi.Setting{Timeout: time.Minute, OutputMax: 100, Whole: reapi.WholeEmpty}
+func setting() Setting {
+	return Setting{Timeout: time.Minute, OutputMax: 100, Whole: WholeEmpty}
 }
 
 // actions are those of a command that is not sent.
-func actions(t *testing.T, c *corpus.Corpus, s reapi.Setting) *reapi.Actions {
+func actions(t *testing.T, c *corpus.Corpus, s Setting) *Actions {
 	t.Helper()
-	g, err := reapi.ReadGiven(t.Context(), c)
+	g, err := ReadGiven(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := bundle.Make(t.Context(), bundle.Options{Command: tool()})
+	b, err := bundle.Make(t.Context(), bundle.Options{Command: Compiler()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := reapi.NewActions(g, b, s)
+	a, err := NewActions(g, b, s)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return a
 }
 
-func tool() *exec.Command {
-	return &exec.Command{Words: []string{"/usr/bin/cc", "{in}"}, Path: "/usr/bin/cc"}
-}
-
-func action(t *testing.T, a *reapi.Actions, j exec.Job) *reapi.Action {
+func action(t *testing.T, a *Actions, j exec.Job) *Action {
 	t.Helper()
 	x, err := a.Of(j)
 	if err != nil {
@@ -159,21 +128,21 @@ func action(t *testing.T, a *reapi.Actions, j exec.Job) *reapi.Action {
 }
 
 func TestActionsHaveAllThatCasesAreGiven(t *testing.T) {
-	c := opened(t, sources)
+	c := OpenCorpus(t, corpusFiles)
 	s := setting()
 	s.Env, s.Platform = []string{"TZ=CET", "X=1"}, []tree.Property{{Name: "OS", Value: "linux"}}
 	a := actions(t, c, s)
 	on := store{}
 	on.put(t, slices.Collect(a.Shared)...)
 	for _, e := range c.Cases() {
-		x := action(t, a, exec.Job{Source: e, Command: tool()})
+		x := action(t, a, exec.Job{Source: e, Command: Compiler()})
 		on.put(t, x.Blobs...)
 		if most := 2 + strings.Count(e.Name, "/") + 3; len(x.Blobs) != most {
 			t.Errorf("%s: %d blobs of its own, want %d", e.Name, len(x.Blobs), most)
 		}
 		var m repb.Action
 		on.get(t, x.Digest.Proto(), &m)
-		want := []string{"work/HDR_a.h=a", "work/inc/HDR_b.h=b", "work/" + e.Name + "=" + sources[e.Name]}
+		want := []string{"work/HDR_a.h=a", "work/inc/HDR_b.h=b", "work/" + e.Name + "=" + corpusFiles[e.Name]}
 		if got := on.listed(t, m.GetInputRootDigest(), ""); !sameSet(got, want) {
 			t.Errorf("%q, want %q", got, want)
 		}
@@ -201,12 +170,12 @@ func sameSet(a, b []string) bool {
 
 // The same case is the same action, on every machine.
 func TestSameCaseSameAction(t *testing.T) {
-	first, second := opened(t, sources), opened(t, sources)
+	first, second := OpenCorpus(t, corpusFiles), OpenCorpus(t, corpusFiles)
 	e := first.Cases()[0]
 	digest := func(c *corpus.Corpus, j exec.Job) blob.Digest {
 		return action(t, actions(t, c, setting()), j).Digest
 	}
-	j := exec.Job{Source: e, Command: tool()}
+	j := exec.Job{Source: e, Command: Compiler()}
 	base := digest(first, j)
 	if digest(second, j) != base {
 		t.Error("another folder makes another action")
@@ -214,16 +183,16 @@ func TestSameCaseSameAction(t *testing.T) {
 	other := j
 	other.Content = []byte("other")
 	same := j
-	same.Content = []byte(sources[e.Name])
+	same.Content = []byte(corpusFiles[e.Name])
 	if digest(first, other) == base || digest(first, same) != base {
 		t.Error("a content that a run has in place of the corpus's is not what counts")
 	}
 }
 
 func TestStandardInputAndNamedOutputs(t *testing.T) {
-	c := opened(t, sources)
+	c := OpenCorpus(t, corpusFiles)
 	s := setting()
-	s.Whole, s.Outputs = reapi.NotWhole, func(j exec.Job) ([]string, func(string) bool) { return []string{j.Source.Name + ".out"}, nil }
+	s.Whole, s.Outputs = NotWhole, func(j exec.Job) ([]string, func(string) bool) { return []string{j.Source.Name + ".out"}, nil }
 	a := actions(t, c, s)
 	command := &exec.Command{Words: []string{"/usr/bin/cc", "-"}, Path: "/usr/bin/cc", Stdin: true}
 	e := c.Cases()[0]
@@ -241,10 +210,10 @@ func TestStandardInputAndNamedOutputs(t *testing.T) {
 }
 
 func TestNamesThatCannotBeSent(t *testing.T) {
-	c := opened(t, sources)
+	c := OpenCorpus(t, corpusFiles)
 	e := c.Cases()[0]
 	e.Name = "\xff.c"
-	if _, err := actions(t, c, setting()).Of(exec.Job{Source: e, Command: tool()}); fault.ClassOf(err) != fault.Input || !strings.Contains(err.Error(), "%FF.c") {
+	if _, err := actions(t, c, setting()).Of(exec.Job{Source: e, Command: Compiler()}); fault.ClassOf(err) != fault.Input || !strings.Contains(err.Error(), "%FF.c") {
 		t.Errorf("%v", err)
 	}
 }

@@ -1,4 +1,4 @@
-package reapi_test
+package reapi
 
 import (
 	"errors"
@@ -12,7 +12,6 @@ import (
 	"muster/regress/internal/corpus"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/exec/local"
-	"muster/regress/internal/exec/reapi"
 	"muster/regress/internal/exec/reapi/bundle"
 	"muster/regress/internal/exec/reapi/client"
 	"muster/regress/internal/exec/reapi/enginetest"
@@ -83,12 +82,12 @@ func TestEngineAndLaneAgree(t *testing.T) {
 		}
 	}()
 	s := setting()
-	s.Timeout, s.OutputMax, s.Whole = patience, 1<<20, reapi.WholeDot
+	s.Timeout, s.OutputMax, s.Whole = patience, 1<<20, WholeDot
 	command, err := exec.Resolve([]string{"/bin/sh", "-c", "x", "sh", "{in}"}, false, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := reapi.ReadGiven(t.Context(), c)
+	g, err := ReadGiven(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +95,7 @@ func TestEngineAndLaneAgree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := reapi.NewActions(g, b, s)
+	a, err := NewActions(g, b, s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +149,7 @@ func withDeedsIn(t *testing.T) *corpus.Corpus {
 	return c
 }
 
-func runOn(t *testing.T, c *client.Client, a *reapi.Actions, job exec.Job) (*exec.Result, error) {
+func runOn(t *testing.T, c *client.Client, a *Actions, job exec.Job) (*exec.Result, error) {
 	x, err := a.Of(job)
 	if err != nil {
 		return nil, err
@@ -162,9 +161,9 @@ func runOn(t *testing.T, c *client.Client, a *reapi.Actions, job exec.Job) (*exe
 	if err != nil {
 		return nil, err
 	}
-	came, err := reapi.CameOf(response)
+	came, err := CameOf(response)
 	if err != nil {
 		return nil, err
 	}
-	return x.Result(t.Context(), came, reapi.Contents{Read: c.Read, Open: c.Open})
+	return x.Result(t.Context(), came, Contents{Read: c.Read, Open: c.Open})
 }

@@ -1,4 +1,4 @@
-package reapi_test
+package reapi
 
 import (
 	"errors"

@@ -1,4 +1,4 @@
-package reapi_test
+package reapi
 
 import (
 	"errors"
@@ -19,7 +19,6 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"muster/regress/internal/exec"
-	"muster/regress/internal/exec/reapi"
 	"muster/regress/internal/exec/reapi/blob"
 	"muster/regress/internal/exec/reapi/tree"
 	"muster/regress/internal/fault"
@@ -55,9 +54,9 @@ func (s store) left(t *testing.T, files map[string]string) *repb.ActionResult {
 }
 
 // of is the action of case y.c.
-func of(t *testing.T, s reapi.Setting, command *exec.Command) *reapi.Action {
+func of(t *testing.T, s Setting, command *exec.Command) *Action {
 	t.Helper()
-	c := opened(t, sources)
+	c := OpenCorpus(t, corpusFiles)
 	return action(t, actions(t, c, s), exec.Job{Source: c.Cases()[1], Command: command})
 }
 
@@ -89,7 +88,7 @@ func TestResult(t *testing.T) {
 	errs := blob.Of([]byte("by digest"))
 	s.put(t, errs)
 	r.StderrDigest = errs.Digest.Proto()
-	got, err := of(t, setting(), tool()).Result(t.Context(), reapi.Came{Result: r, Cached: true}, s.contents())
+	got, err := of(t, setting(), Compiler()).Result(t.Context(), Came{Result: r, Cached: true}, s.contents())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +105,7 @@ func TestContentsAreOpenedLater(t *testing.T) {
 	r := s.left(t, map[string]string{"y.o": "object"})
 	delete(s, blob.Of([]byte("object")).Digest)
 	r.StdoutDigest = blob.Of([]byte("never sent")).Digest.Proto()
-	got, err := of(t, setting(), tool()).Result(t.Context(), reapi.Came{Result: r}, s.contents())
+	got, err := of(t, setting(), Compiler()).Result(t.Context(), Came{Result: r}, s.contents())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +115,7 @@ func TestContentsAreOpenedLater(t *testing.T) {
 }
 
 func TestEndings(t *testing.T) {
-	shell := tool()
+	shell := Compiler()
 	shell.Shell = true
 	for _, c := range []struct {
 		name    string
@@ -125,18 +124,18 @@ func TestEndings(t *testing.T) {
 		command *exec.Command
 		want    string // of the ending; "" = an error of class Environment
 	}{
-		{"passed", 0, false, tool(), "exit 0"},
-		{"failed", 128, false, tool(), "exit 128"},
-		{"crashed", 139, false, tool(), "signal 11 (SIGSEGV)"},
+		{"passed", 0, false, Compiler(), "exit 0"},
+		{"failed", 128, false, Compiler(), "exit 128"},
+		{"crashed", 139, false, Compiler(), "signal 11 (SIGSEGV)"},
 		{"of a shell", 139, false, shell, "exit 139"},
-		{"above all signals", 255, false, tool(), "exit 255"},
-		{"out of time", 137, true, tool(), "timed-out"},
-		{"of no command", -2, false, tool(), ""},
+		{"above all signals", 255, false, Compiler(), "exit 255"},
+		{"out of time", 137, true, Compiler(), "timed-out"},
+		{"of no command", -2, false, Compiler(), ""},
 	} {
 		s := store{}
 		r := s.left(t, nil)
 		r.ExitCode = c.code
-		got, err := of(t, setting(), c.command).Result(t.Context(), reapi.Came{Result: r, TimedOut: c.timeout}, s.contents())
+		got, err := of(t, setting(), c.command).Result(t.Context(), Came{Result: r, TimedOut: c.timeout}, s.contents())
 		if c.want == "" {
 			if fault.ClassOf(err) != fault.Environment {
 				t.Errorf("%s: %v", c.name, err)
@@ -161,19 +160,19 @@ func TestOutputLimit(t *testing.T) {
 		},
 	} {
 		s := store{}
-		got, err := of(t, setting(), tool()).Result(t.Context(), reapi.Came{Result: r(s, t)}, s.contents())
+		got, err := of(t, setting(), Compiler()).Result(t.Context(), Came{Result: r(s, t)}, s.contents())
 		if err != nil || got.Outcome.Ending.Kind != outcome.OutputLimit || len(got.Outcome.Parts) != 2 {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
 	}
 	s := store{}
-	got, err := of(t, setting(), tool()).Result(t.Context(), reapi.Came{Result: s.left(t, map[string]string{"a": strings.Repeat("x", 100)})}, s.contents())
+	got, err := of(t, setting(), Compiler()).Result(t.Context(), Came{Result: s.left(t, map[string]string{"a": strings.Repeat("x", 100)})}, s.contents())
 	if err != nil || got.Outcome.Ending.Kind != outcome.Exited {
 		t.Errorf("just as much as it may: %+v, %v", got, err)
 	}
 	r := s.left(t, nil)
 	r.StdoutRaw = []byte(strings.Repeat("x", 100))
-	if got, err := of(t, setting(), tool()).Result(t.Context(), reapi.Came{Result: r}, s.contents()); err != nil || got.Outcome.Ending.Kind != outcome.Exited {
+	if got, err := of(t, setting(), Compiler()).Result(t.Context(), Came{Result: r}, s.contents()); err != nil || got.Outcome.Ending.Kind != outcome.Exited {
 		t.Errorf("a stream of just as much as it may: %+v, %v", got, err)
 	}
 }
@@ -191,7 +190,7 @@ func TestEngineInError(t *testing.T) {
 		s := store{}
 		r := s.left(t, map[string]string{"y.o": "o"})
 		change(s, r)
-		_, err := of(t, setting(), tool()).Result(t.Context(), reapi.Came{Result: r}, s.contents())
+		_, err := of(t, setting(), Compiler()).Result(t.Context(), Came{Result: r}, s.contents())
 		if fault.ClassOf(err) != fault.Environment {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -213,7 +212,7 @@ func TestCameOf(t *testing.T) {
 		"worker is gone": {&repb.ExecuteResponse{Result: r, Status: &status.Status{Code: int32(codes.Unavailable)}}, "environment"},
 		"nothing":        {&repb.ExecuteResponse{}, "environment"},
 	} {
-		came, err := reapi.CameOf(c.response)
+		came, err := CameOf(c.response)
 		got := map[bool]string{true: "timed-out", false: "ran"}[came.TimedOut]
 		if err != nil {
 			got = fmt.Sprint(map[fault.Class]string{fault.Environment: "environment"}[fault.ClassOf(err)])
@@ -250,7 +249,7 @@ func TestFigures(t *testing.T) {
 			Worker: "w7", QueuedTimestamp: second(10), WorkerStartTimestamp: second(13),
 			ExecutionStartTimestamp: second(20), ExecutionCompletedTimestamp: second(25), AuxiliaryMetadata: []*anypb.Any{extra},
 		}
-		got, err := of(t, setting(), tool()).Result(t.Context(), reapi.Came{Result: r}, s.contents())
+		got, err := of(t, setting(), Compiler()).Result(t.Context(), Came{Result: r}, s.contents())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -273,18 +272,18 @@ func TestQueueThatIsNotTold(t *testing.T) {
 	busy := &repb.ExecutedActionMetadata{WorkerStartTimestamp: second(13), WorkerCompletedTimestamp: second(20)}
 	for name, c := range map[string]struct {
 		said *repb.ExecutedActionMetadata
-		came reapi.Came
+		came Came
 		want exec.Remote
 	}{
-		"by the clock here": {busy, reapi.Came{Asked: 9 * time.Second}, exec.Remote{Queued: 2 * time.Second, QueueTold: true, Asked: 9 * time.Second}},
-		"clocks that run":   {busy, reapi.Came{Asked: 6 * time.Second}, exec.Remote{QueueTold: true, Asked: 6 * time.Second}},
-		"cached":            {busy, reapi.Came{Asked: 9 * time.Second, Cached: true}, exec.Remote{Cached: true}},
-		"nothing is said":   {nil, reapi.Came{Asked: 9 * time.Second}, exec.Remote{Asked: 9 * time.Second}},
+		"by the clock here": {busy, Came{Asked: 9 * time.Second}, exec.Remote{Queued: 2 * time.Second, QueueTold: true, Asked: 9 * time.Second}},
+		"clocks that run":   {busy, Came{Asked: 6 * time.Second}, exec.Remote{QueueTold: true, Asked: 6 * time.Second}},
+		"cached":            {busy, Came{Asked: 9 * time.Second, Cached: true}, exec.Remote{Cached: true}},
+		"nothing is said":   {nil, Came{Asked: 9 * time.Second}, exec.Remote{Asked: 9 * time.Second}},
 	} {
 		s := store{}
 		c.came.Result = s.left(t, nil)
 		c.came.Result.ExecutionMetadata = c.said
-		got, err := of(t, setting(), tool()).Result(t.Context(), c.came, s.contents())
+		got, err := of(t, setting(), Compiler()).Result(t.Context(), c.came, s.contents())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -321,7 +320,7 @@ func TestFiguresThatCannotBe(t *testing.T) {
 		r := s.left(t, nil)
 		r.ExecutionMetadata = m
 		m.Worker = strings.Repeat("é", 500)
-		got, err := of(t, setting(), tool()).Result(t.Context(), reapi.Came{Result: r}, s.contents())
+		got, err := of(t, setting(), Compiler()).Result(t.Context(), Came{Result: r}, s.contents())
 		if err != nil {
 			t.Fatal(err)
 		}

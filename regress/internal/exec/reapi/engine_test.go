@@ -154,8 +154,8 @@ func (w *worker) start(change func(*reapi.Options)) (*started, error) {
 		w.Fatal(err)
 	}
 	w.Cleanup(c.Close)
-	s, command := &started{worker: w, conn: c}, tool()
-	corpus := opened(w.T, flat)
+	s, command := &started{worker: w, conn: c}, reapi.Compiler()
+	corpus := reapi.OpenCorpus(w.T, flat)
 	for _, e := range corpus.Cases() {
 		s.cases = append(s.cases, exec.Job{Source: e, Command: command, Avoid: exec.NoLane})
 	}
