@@ -38,12 +38,13 @@ func BenchmarkCase(b *testing.B) {
 	must(left.File("main.c.out", tree.File{Digest: blob.Of([]byte("object")).Digest}))
 	c, err := corpus.Open(b.Context(), corpus.Options{Path: dir})
 	must(err)
-	g, err := ReadGiven(b.Context(), c)
+	g, err := readSharedInputs(b.Context(), c)
 	must(err)
 	sent, err := bundle.Make(b.Context(), bundle.Options{Command: Compiler()})
 	must(err)
-	a, err := NewActions(g, sent, setting())
+	a, err := newActionBuilder(g, sent, setting())
 	must(err)
+	a.whole = emptyPath
 	folder, err := left.Done()
 	must(err)
 	var m repb.Tree
@@ -55,11 +56,11 @@ func BenchmarkCase(b *testing.B) {
 	must(err)
 	message := blob.Of(text)
 	on := store{message.Digest: text}
-	came := Came{Result: &repb.ActionResult{OutputDirectories: []*repb.OutputDirectory{{TreeDigest: message.Digest.Proto()}}}}
+	resp := response{result: &repb.ActionResult{OutputDirectories: []*repb.OutputDirectory{{TreeDigest: message.Digest.Proto()}}}}
 	for b.Loop() {
-		x, err := a.Of(exec.Job{Source: c.Cases()[0], Command: Compiler()})
+		x, err := a.build(exec.Job{Source: c.Cases()[0], Command: Compiler()})
 		must(err)
-		r, err := x.Result(b.Context(), came, on.contents())
+		r, err := x.resultOf(b.Context(), resp, on.contents())
 		must(err)
 		r.Release()
 	}

@@ -48,12 +48,12 @@ type Options struct {
 	Corpus   *corpus.Corpus
 	Commands []*exec.Command // that will run: each must pass its preflight before the first case does
 	Later    []*exec.Command // that may run: they have theirs when they do
-	Setting  Setting         // Whole and Before21 are found out
-	Jobs     int             // executions at once
-	Inputs   []string        // files and folders that travel along
-	Exclude  []string        // files and folders that do not, though they lie in those
-	Bundle   bool            // so do the commands' executables, with their libraries
-	Cache    string          // a file that remembers digests of what travels; "" = none
+	Setting  Setting
+	Jobs     int      // executions at once
+	Inputs   []string // files and folders that travel along
+	Exclude  []string // files and folders that do not, though they lie in those
+	Bundle   bool     // so do the commands' executables, with their libraries
+	Cache    string   // a file that remembers digests of what travels; "" = none
 	// Preflight is what runs before the cases, with the name of a command or a path on the
 	// workers at its beginning; nil = COMMAND --version.
 	Preflight []string
@@ -69,7 +69,7 @@ const aheadPart = 8
 type Engine struct {
 	o         Options
 	client    *client.Client
-	given     *Given
+	given     *sharedInputs
 	executing *semaphore.Weighted
 	room      *semaphore.Weighted // what is sent and executed, or one alone
 	stages    stages
@@ -78,7 +78,7 @@ type Engine struct {
 
 	mu       sync.Mutex // held while a command is made ready
 	commands map[*exec.Command]*ready
-	whole    Whole
+	whole    wholePath
 	known    bool // whole is
 	digests  []outcome.Digest
 }
@@ -87,7 +87,7 @@ var _ exec.Executor = (*Engine)(nil)
 
 // ready is a command that has passed its preflight, or why it has not.
 type ready struct {
-	actions *Actions
+	actions *actionBuilder
 	err     error
 }
 
@@ -101,10 +101,9 @@ func (c *Connection) Start(ctx context.Context, o Options) (*Engine, error) {
 		o: o, client: c.client, executing: semaphore.NewWeighted(int64(max(1, o.Jobs))), room: semaphore.NewWeighted(roomMax),
 		ahead: ahead{enough: o.Jobs / aheadPart}, commands: map[*exec.Command]*ready{},
 	}
-	e.o.Setting.Before21 = c.client.Before21()
 	var err error
 	o.Doing("reading what all cases are given")
-	if e.given, err = ReadGiven(ctx, o.Corpus); err != nil {
+	if e.given, err = readSharedInputs(ctx, o.Corpus); err != nil {
 		return nil, err
 	}
 	for _, command := range o.Commands {
@@ -136,7 +135,7 @@ func (e *Engine) Shared() outcome.Digest {
 
 // Whole reports whether the engine gives back the whole work folder: else a file that
 // nobody named is not seen.
-func (e *Engine) Whole() bool { return e.whole != NotWhole }
+func (e *Engine) Whole() bool { return e.whole != noWholePath }
 
 // Floor is 0: what engines say of memory is the command's alone.
 func (e *Engine) Floor() int64 { return 0 }
@@ -165,7 +164,7 @@ func (e *Engine) Run(ctx context.Context, job exec.Job) (*exec.Result, error) {
 	if err := e.ahead.pass(ctx); err != nil {
 		return nil, err
 	}
-	a, err := actions.Of(job)
+	a, err := actions.build(job)
 	if err != nil {
 		return nil, err
 	}

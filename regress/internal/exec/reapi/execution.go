@@ -36,8 +36,8 @@ const roomMax = 1 << 30
 // execution is one run of a case on an engine.
 type execution struct {
 	engine *Engine
-	shared *Actions
-	action *Action
+	shared *actionBuilder
+	action *action
 	alone  bool // nothing else is sent or executed meanwhile
 }
 
@@ -72,11 +72,11 @@ func (x *execution) result(ctx context.Context, fresh bool) (r *exec.Result, err
 	gone := (*client.Missing)(nil)
 	for n := 1; ; n++ {
 		err = x.among(ctx, n, func(x *execution) error {
-			came, err := x.came(ctx, fresh)
+			resp, err := x.lookUpOrExecute(ctx, fresh)
 			if err != nil {
 				return err
 			}
-			r, err = x.action.Result(ctx, came, x.contents())
+			r, err = x.action.resultOf(ctx, resp, x.store())
 			gone = nil
 			errors.As(err, &gone)
 			return err
@@ -91,12 +91,12 @@ func (x *execution) result(ctx context.Context, fresh bool) (r *exec.Result, err
 	}
 }
 
-func (x *execution) came(ctx context.Context, fresh bool) (Came, error) {
+func (x *execution) lookUpOrExecute(ctx context.Context, fresh bool) (response, error) {
 	if !fresh && x.engine.asking.worthAsking() {
-		r, known, err := x.engine.client.Result(ctx, client.Execution{Action: x.action.Digest, Target: x.action.job.Source.Name})
+		result, known, err := x.engine.client.Result(ctx, client.Execution{Action: x.action.digest, Target: x.action.job.Source.Name})
 		x.engine.asking.tell(known)
 		if fresh = damaged(err); !fresh && (err != nil || known) {
-			return Came{Result: r, Cached: true}, err
+			return response{result: result, cached: true}, err
 		}
 	}
 	return x.execute(ctx, fresh)
@@ -110,21 +110,21 @@ func damaged(err error) bool {
 
 // execute uploads and executes. What the engine has no longer is uploaded again: first what
 // it names, which may be but the top of what it lost, then all that the action needs.
-func (x *execution) execute(ctx context.Context, fresh bool) (came Came, err error) {
-	inputs := x.action.Blobs
+func (x *execution) execute(ctx context.Context, fresh bool) (resp response, err error) {
+	inputs := x.action.blobs
 	for n := 1; ; n++ {
 		err = x.among(ctx, n, func(x *execution) error {
-			came, err = x.attempt(ctx, inputs, fresh)
+			resp, err = x.attempt(ctx, inputs, fresh)
 			return err
 		})
 		m := (*client.Missing)(nil)
 		switch {
 		case !errors.As(err, &m):
-			return came, err
+			return resp, err
 		case n == attemptsMax:
-			return came, lost(err)
+			return resp, lost(err)
 		case n == 1:
-			inputs = append(slices.Clone(inputs), slices.Collect(x.shared.Shared)...)
+			inputs = append(slices.Clone(inputs), slices.Collect(x.shared.sharedBlobs)...)
 			x.engine.client.Forget(m.Digests...)
 			continue
 		}
@@ -135,44 +135,44 @@ func (x *execution) execute(ctx context.Context, fresh bool) (came Came, err err
 }
 
 // attempt sends sources while others are executed, of which there are only so many.
-func (x *execution) attempt(ctx context.Context, inputs []blob.Blob, fresh bool) (Came, error) {
+func (x *execution) attempt(ctx context.Context, inputs []blob.Blob, fresh bool) (response, error) {
 	e := x.engine
 	if !x.alone {
 		if err := e.room.Acquire(ctx, 1); err != nil {
-			return Came{}, err
+			return response{}, err
 		}
 		defer e.room.Release(1)
 	}
 	if err := e.client.Upload(ctx, inputs); err != nil {
-		return Came{}, err
+		return response{}, err
 	}
 	e.ahead.add(1)
 	err := e.executing.Acquire(ctx, 1)
 	e.ahead.add(-1)
 	if err != nil {
-		return Came{}, err
+		return response{}, err
 	}
 	defer e.executing.Release(1)
 	began := time.Now()
-	response, err := e.stages.execute(func(said func(repb.ExecutionStage_Value)) (*repb.ExecuteResponse, error) {
-		return e.client.Execute(ctx, client.Execution{Action: x.action.Digest, Target: x.action.job.Source.Name, SkipCache: fresh, Stage: said})
+	message, err := e.stages.execute(func(said func(repb.ExecutionStage_Value)) (*repb.ExecuteResponse, error) {
+		return e.client.Execute(ctx, client.Execution{Action: x.action.digest, Target: x.action.job.Source.Name, SkipCache: fresh, Stage: said})
 	})
 	if err != nil {
-		return Came{}, err
+		return response{}, err
 	}
-	came, err := CameOf(response)
-	if came.Cached {
+	resp, err := responseOf(message)
+	if resp.cached {
 		e.asking.tell(true)
 	}
-	came.Asked = time.Since(began)
-	return came, err
+	resp.took = time.Since(began)
+	return resp, err
 }
 
 // contents may be opened when the execution is alone no more.
-func (x *execution) contents() Contents {
+func (x *execution) store() contentStore {
 	later := *x
 	later.alone = false
-	return Contents{Read: x.engine.client.Read, Open: func(ctx context.Context, d blob.Digest) (io.ReadCloser, error) {
+	return contentStore{read: x.engine.client.Read, open: func(ctx context.Context, d blob.Digest) (io.ReadCloser, error) {
 		return &output{x: &later, ctx: ctx, d: d}, nil
 	}}
 }

@@ -39,12 +39,12 @@ func figures(m *repb.ExecutedActionMetadata) (outcome.Cost, exec.Remote) {
 
 // measured adds what was measured here. Where the engine does not say when it put a run into
 // its queue, what no worker had of the time counts as that, and with it the way there and back.
-func measured(r *exec.Remote, c Came) {
-	m := c.Result.GetExecutionMetadata()
-	r.Asked = c.Asked
+func measured(r *exec.Remote, resp response) {
+	m := resp.result.GetExecutionMetadata()
+	r.Asked = resp.took
 	from, to := m.GetWorkerStartTimestamp(), m.GetWorkerCompletedTimestamp()
-	if !r.QueueTold && c.Asked > 0 && from.IsValid() && to.IsValid() {
-		r.Queued, r.QueueTold = max(0, c.Asked-between(from, to)), true
+	if !r.QueueTold && resp.took > 0 && from.IsValid() && to.IsValid() {
+		r.Queued, r.QueueTold = max(0, resp.took-between(from, to)), true
 	}
 }
 

@@ -28,7 +28,7 @@ import (
 const probe = "muster.preflight"
 
 // actionsFor makes a command ready, once.
-func (e *Engine) actionsFor(ctx context.Context, c *exec.Command) (*Actions, error) {
+func (e *Engine) actionsFor(ctx context.Context, c *exec.Command) (*actionBuilder, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	r := e.commands[c]
@@ -41,7 +41,7 @@ func (e *Engine) actionsFor(ctx context.Context, c *exec.Command) (*Actions, err
 	return r.actions, r.err
 }
 
-func (e *Engine) prepare(ctx context.Context, c *exec.Command) (*Actions, error) {
+func (e *Engine) prepare(ctx context.Context, c *exec.Command) (*actionBuilder, error) {
 	e.o.Doing("reading what travels to the engine")
 	b, err := bundle.Make(ctx, bundle.Options{
 		Inputs: e.o.Inputs, Exclude: e.o.Exclude, Command: c, Bundle: e.o.Bundle, Cache: e.o.Cache, Note: e.o.Note,
@@ -50,13 +50,12 @@ func (e *Engine) prepare(ctx context.Context, c *exec.Command) (*Actions, error)
 	if err != nil {
 		return nil, err
 	}
-	s := e.o.Setting
-	s.Whole = e.whole
-	a, err := NewActions(e.given, b, s)
+	a, err := newActionBuilder(e.given, b, e.o.Setting)
 	if err != nil {
 		return nil, err
 	}
-	shared := slices.Collect(a.Shared)
+	a.whole, a.before21 = e.whole, e.client.Before21()
+	shared := slices.Collect(a.sharedBlobs)
 	e.o.Doing("sending what all cases share, " + sizeOf(shared))
 	if err := e.client.Upload(ctx, shared); err != nil {
 		return nil, err
@@ -109,15 +108,15 @@ func (e *Engine) preflightOf(c *exec.Command) []string {
 
 // preflight runs a command's words on a worker, where start is what they have become. With
 // the first command it also finds out how the engine is asked for the whole work folder.
-func (e *Engine) preflight(ctx context.Context, a *Actions, words, start []string) error {
-	ways := []Whole{WholeEmpty, WholeDot, NotWhole}
+func (e *Engine) preflight(ctx context.Context, a *actionBuilder, words, start []string) error {
+	ways := []wholePath{emptyPath, dotPath, noWholePath}
 	if e.known {
-		ways = []Whole{e.whole}
+		ways = []wholePath{e.whole}
 	}
 	var refused error
 	for _, way := range ways {
 		gives, digest, err := e.flight(ctx, a, words, start, way)
-		if way != NotWhole && refuses(err) {
+		if way != noWholePath && refuses(err) {
 			if refused == nil {
 				refused = err
 			}
@@ -127,7 +126,7 @@ func (e *Engine) preflight(ctx context.Context, a *Actions, words, start []strin
 			return err
 		}
 		if gives || e.known {
-			e.whole, e.known, a.s.Whole = way, true, way
+			e.whole, e.known, a.whole = way, true, way
 			e.digests = append(e.digests, digest)
 			return e.tellPartial()
 		}
@@ -155,29 +154,29 @@ func (e *Engine) tellPartial() error {
 
 // flight runs words once, and reports whether the engine gave back all of the work folder
 // that it was asked for.
-func (e *Engine) flight(ctx context.Context, a *Actions, words, start []string, way Whole) (gives bool, digest outcome.Digest, err error) {
-	action, err := a.preflight(start, way)
+func (e *Engine) flight(ctx context.Context, a *actionBuilder, words, start []string, way wholePath) (gives bool, digest outcome.Digest, err error) {
+	action, err := a.buildPreflight(start, way)
 	if err != nil {
 		return false, digest, err
 	}
 	line := name.Print(shellescape.QuoteCommand(words))
 	e.o.Doing("its preflight, " + line)
 	x := &execution{engine: e, shared: a, action: action}
-	came, err := x.execute(ctx, true)
+	resp, err := x.execute(ctx, true)
 	if err != nil {
 		return false, digest, failing(ctx, "the preflight %s did not run: %w", line, err)
 	}
-	o, said, err := x.words(ctx, came)
+	o, said, err := x.words(ctx, resp)
 	switch {
 	case err != nil:
 		return false, digest, failing(ctx, "the preflight %s: %w", line, err)
 	case !o.Ending.Success():
 		return false, digest, fault.Environmentf("the command does not run on the engine: its preflight %s ended with %s%s; %s", line, o.Ending, said, mend(words[0], start[0]))
-	case way == NotWhole:
+	case way == noWholePath:
 		return true, o.Digest(), nil
 	}
 	compare := tree.Compare{Given: action.work, Whole: true, Read: e.client.Read}
-	left, err := compare.Files(ctx, came.Result)
+	left, err := compare.Files(ctx, resp.result)
 	if err != nil && ctx.Err() != nil {
 		return false, digest, ctx.Err()
 	}
@@ -202,11 +201,11 @@ func failing(ctx context.Context, format string, args ...any) error {
 }
 
 // preflight is an action with what every case has.
-func (a *Actions) preflight(start []string, way Whole) (*Action, error) {
+func (b *actionBuilder) buildPreflight(start []string, way wholePath) (*action, error) {
 	job := exec.Job{Source: corpus.Entry{Name: probe}, Command: &exec.Command{Words: start}}
-	return a.action(job, blob.Of([]byte(probe)), tree.Command{
-		Args: start, Env: a.s.Env, Folder: workFolder,
-		Platform: a.s.Platform, Before21: a.s.Before21, Outputs: way.paths(),
+	return b.assemble(job, blob.Of([]byte(probe)), tree.Command{
+		Args: start, Env: b.setting.Env, Folder: workFolder,
+		Platform: b.setting.Platform, Before21: b.before21, Outputs: way.outputPaths(),
 	})
 }
 
@@ -214,22 +213,22 @@ func (a *Actions) preflight(start []string, way Whole) (*Action, error) {
 const saidMax = 400
 
 // words is what an execution came to but for its files, and what the tool said.
-func (x *execution) words(ctx context.Context, came Came) (o outcome.Outcome, said string, err error) {
-	t := taking{Action: x.action, ctx: ctx, contents: x.contents(), room: x.action.s.OutputMax}
-	if o.Ending, err = x.action.ending(came); err != nil {
+func (x *execution) words(ctx context.Context, resp response) (o outcome.Outcome, said string, err error) {
+	c := collector{action: x.action, ctx: ctx, store: x.store(), budget: x.action.setting.OutputMax}
+	if o.Ending, err = x.action.ending(resp); err != nil {
 		return o, "", err
 	}
-	if err = t.stream(outcome.Stdout, came.Result.GetStdoutRaw(), came.Result.GetStdoutDigest()); err == nil {
-		err = t.stream(outcome.Stderr, came.Result.GetStderrRaw(), came.Result.GetStderrDigest())
+	if err = c.stream(outcome.Stdout, resp.result.GetStdoutRaw(), resp.result.GetStdoutDigest()); err == nil {
+		err = c.stream(outcome.Stderr, resp.result.GetStderrRaw(), resp.result.GetStderrDigest())
 	}
 	if err != nil {
 		return o, "", err
 	}
-	o.Parts = t.parts
+	o.Parts = c.parts
 	if o.Ending.Success() {
 		return o, "", nil
 	}
-	r := exec.NewResult(o, outcome.Cost{}, exec.NoLane, t.kept, nil)
+	r := exec.NewResult(o, outcome.Cost{}, exec.NoLane, c.contents, nil)
 	for _, p := range slices.Backward(o.Parts) {
 		if said = saidIn(r, p); said != "" {
 			return o, ": " + said, nil

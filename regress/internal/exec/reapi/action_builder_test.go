@@ -81,14 +81,14 @@ func (s store) listed(t *testing.T, d *repb.Digest, at string) (list []string) {
 	return list
 }
 
-func (s store) contents() Contents {
+func (s store) contents() contentStore {
 	read := func(_ context.Context, d blob.Digest) ([]byte, error) {
 		if text, ok := s[d]; ok {
 			return text, nil
 		}
 		return nil, errEvicted
 	}
-	return Contents{Read: read, Open: func(ctx context.Context, d blob.Digest) (io.ReadCloser, error) {
+	return contentStore{read: read, open: func(ctx context.Context, d blob.Digest) (io.ReadCloser, error) {
 		text, err := read(ctx, d)
 		return io.NopCloser(strings.NewReader(string(text))), err
 	}}
@@ -97,13 +97,14 @@ func (s store) contents() Contents {
 var errEvicted = errors.New("evicted")
 
 func setting() Setting {
-	return Setting{Timeout: time.Minute, OutputMax: 100, Whole: WholeEmpty}
+	return Setting{Timeout: time.Minute, OutputMax: 100}
 }
 
-// actions are those of a command that is not sent.
-func actions(t *testing.T, c *corpus.Corpus, s Setting) *Actions {
+// builderFor makes actions of a command that is not sent, for an engine that gives back the
+// whole work folder.
+func builderFor(t *testing.T, c *corpus.Corpus, s Setting) *actionBuilder {
 	t.Helper()
-	g, err := ReadGiven(t.Context(), c)
+	g, err := readSharedInputs(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,16 +112,17 @@ func actions(t *testing.T, c *corpus.Corpus, s Setting) *Actions {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := NewActions(g, b, s)
+	a, err := newActionBuilder(g, b, s)
 	if err != nil {
 		t.Fatal(err)
 	}
+	a.whole = emptyPath
 	return a
 }
 
-func action(t *testing.T, a *Actions, j exec.Job) *Action {
+func built(t *testing.T, a *actionBuilder, j exec.Job) *action {
 	t.Helper()
-	x, err := a.Of(j)
+	x, err := a.build(j)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,17 +133,17 @@ func TestActionsHaveAllThatCasesAreGiven(t *testing.T) {
 	c := OpenCorpus(t, corpusFiles)
 	s := setting()
 	s.Env, s.Platform = []string{"TZ=CET", "X=1"}, []tree.Property{{Name: "OS", Value: "linux"}}
-	a := actions(t, c, s)
+	a := builderFor(t, c, s)
 	on := store{}
-	on.put(t, slices.Collect(a.Shared)...)
+	on.put(t, slices.Collect(a.sharedBlobs)...)
 	for _, e := range c.Cases() {
-		x := action(t, a, exec.Job{Source: e, Command: Compiler()})
-		on.put(t, x.Blobs...)
-		if most := 2 + strings.Count(e.Name, "/") + 3; len(x.Blobs) != most {
-			t.Errorf("%s: %d blobs of its own, want %d", e.Name, len(x.Blobs), most)
+		x := built(t, a, exec.Job{Source: e, Command: Compiler()})
+		on.put(t, x.blobs...)
+		if most := 2 + strings.Count(e.Name, "/") + 3; len(x.blobs) != most {
+			t.Errorf("%s: %d blobs of its own, want %d", e.Name, len(x.blobs), most)
 		}
 		var m repb.Action
-		on.get(t, x.Digest.Proto(), &m)
+		on.get(t, x.digest.Proto(), &m)
 		want := []string{"work/HDR_a.h=a", "work/inc/HDR_b.h=b", "work/" + e.Name + "=" + corpusFiles[e.Name]}
 		if got := on.listed(t, m.GetInputRootDigest(), ""); !sameSet(got, want) {
 			t.Errorf("%q, want %q", got, want)
@@ -173,7 +175,7 @@ func TestSameCaseSameAction(t *testing.T) {
 	first, second := OpenCorpus(t, corpusFiles), OpenCorpus(t, corpusFiles)
 	e := first.Cases()[0]
 	digest := func(c *corpus.Corpus, j exec.Job) blob.Digest {
-		return action(t, actions(t, c, setting()), j).Digest
+		return built(t, builderFor(t, c, setting()), j).digest
 	}
 	j := exec.Job{Source: e, Command: Compiler()}
 	base := digest(first, j)
@@ -192,15 +194,16 @@ func TestSameCaseSameAction(t *testing.T) {
 func TestStandardInputAndNamedOutputs(t *testing.T) {
 	c := OpenCorpus(t, corpusFiles)
 	s := setting()
-	s.Whole, s.Outputs = NotWhole, func(j exec.Job) ([]string, func(string) bool) { return []string{j.Source.Name + ".out"}, nil }
-	a := actions(t, c, s)
+	s.Outputs = func(j exec.Job) ([]string, func(string) bool) { return []string{j.Source.Name + ".out"}, nil }
+	a := builderFor(t, c, s)
+	a.whole = noWholePath
 	command := &exec.Command{Words: []string{"/usr/bin/cc", "-"}, Path: "/usr/bin/cc", Stdin: true}
 	e := c.Cases()[0]
 	on := store{}
-	x := action(t, a, exec.Job{Source: e, Command: command})
-	on.put(t, x.Blobs...)
+	x := built(t, a, exec.Job{Source: e, Command: command})
+	on.put(t, x.blobs...)
 	var m repb.Action
-	on.get(t, x.Digest.Proto(), &m)
+	on.get(t, x.digest.Proto(), &m)
 	var got repb.Command
 	on.get(t, m.GetCommandDigest(), &got)
 	want := []string{"/bin/sh", "-c", `exec "$@" <"$0"`, e.Name, "/usr/bin/cc", "-"}
@@ -213,7 +216,7 @@ func TestNamesThatCannotBeSent(t *testing.T) {
 	c := OpenCorpus(t, corpusFiles)
 	e := c.Cases()[0]
 	e.Name = "\xff.c"
-	if _, err := actions(t, c, setting()).Of(exec.Job{Source: e, Command: Compiler()}); fault.ClassOf(err) != fault.Input || !strings.Contains(err.Error(), "%FF.c") {
+	if _, err := builderFor(t, c, setting()).build(exec.Job{Source: e, Command: Compiler()}); fault.ClassOf(err) != fault.Input || !strings.Contains(err.Error(), "%FF.c") {
 		t.Errorf("%v", err)
 	}
 }

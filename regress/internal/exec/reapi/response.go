@@ -17,51 +17,51 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// Contents is how what an engine holds is read: a small message whole, a content as a
+// contentStore reads what an engine's CAS holds: a small message whole, a content as a
 // stream. Both must be set, and may be called by several goroutines.
-type Contents struct {
-	Read func(context.Context, blob.Digest) ([]byte, error)
-	Open func(context.Context, blob.Digest) (io.ReadCloser, error)
+type contentStore struct {
+	read func(context.Context, blob.Digest) ([]byte, error)
+	open func(context.Context, blob.Digest) (io.ReadCloser, error)
 }
 
-// Came is what an action's execution gave, in the terms of the engine: a response to
-// Execute, or a result that the engine knew.
-type Came struct {
-	Result   *repb.ActionResult
-	TimedOut bool // the engine ended it at the action's timeout
-	Cached   bool
-	Asked    time.Duration // until it came, of what was executed; 0 = not known
+// response is what came of an action: an ExecuteResponse, or an ActionResult from the
+// engine's cache.
+type response struct {
+	result   *repb.ActionResult
+	timedOut bool // the engine ended it at the action's timeout
+	cached   bool
+	took     time.Duration // until it came, of what was executed; 0 = not known
 }
 
-// CameOf takes what counts from a response. One that has no result of the command is of
+// responseOf takes what counts from a message. One that has no result of the command is of
 // class Environment.
-func CameOf(r *repb.ExecuteResponse) (Came, error) {
-	c := Came{Result: r.GetResult(), Cached: r.GetCachedResult()}
-	switch code := codes.Code(r.GetStatus().GetCode()); {
-	case code == codes.DeadlineExceeded && c.Result != nil:
-		c.TimedOut = true
+func responseOf(message *repb.ExecuteResponse) (response, error) {
+	resp := response{result: message.GetResult(), cached: message.GetCachedResult()}
+	switch code := codes.Code(message.GetStatus().GetCode()); {
+	case code == codes.DeadlineExceeded && resp.result != nil:
+		resp.timedOut = true
 	case code != codes.OK:
-		return c, fault.Environmentf("the engine did not run it: %v: %s", code, name.Print(r.GetStatus().GetMessage()))
-	case c.Result == nil:
-		return c, fault.Environmentf("the engine says that it ran it, and has no result")
+		return resp, fault.Environmentf("the engine did not run it: %v: %s", code, name.Print(message.GetStatus().GetMessage()))
+	case resp.result == nil:
+		return resp, fault.Environmentf("the engine says that it ran it, and has no result")
 	}
-	return c, nil
+	return resp, nil
 }
 
-// Result is the run's outcome, as a lane has it of the same case. Nothing is downloaded but
+// resultOf is the run's outcome, as a lane has it of the same case. Nothing is downloaded but
 // the messages of folders that changed: contents are opened by the parts' digests, with ctx,
 // when somebody asks. Errors are of class Environment, with the reader's in their chain.
-func (a *Action) Result(ctx context.Context, c Came, contents Contents) (*exec.Result, error) {
-	t := taking{Action: a, ctx: ctx, contents: contents, room: a.s.OutputMax}
-	ending, err := a.ending(c)
+func (a *action) resultOf(ctx context.Context, resp response, store contentStore) (*exec.Result, error) {
+	c := collector{action: a, ctx: ctx, store: store, budget: a.setting.OutputMax}
+	ending, err := a.ending(resp)
 	if err == nil {
-		err = t.stream(outcome.Stdout, c.Result.GetStdoutRaw(), c.Result.GetStdoutDigest())
+		err = c.stream(outcome.Stdout, resp.result.GetStdoutRaw(), resp.result.GetStdoutDigest())
 	}
 	if err == nil {
-		err = t.stream(outcome.Stderr, c.Result.GetStderrRaw(), c.Result.GetStderrDigest())
+		err = c.stream(outcome.Stderr, resp.result.GetStderrRaw(), resp.result.GetStderrDigest())
 	}
 	if err == nil {
-		err = t.files(c)
+		err = c.files(resp)
 	}
 	switch {
 	case err != nil && fault.ClassOf(err) != fault.None:
@@ -69,14 +69,14 @@ func (a *Action) Result(ctx context.Context, c Came, contents Contents) (*exec.R
 	case err != nil:
 		return nil, fault.Environmentf("what the engine says of %s: %w", name.Print(a.job.Source.Name), err)
 	}
-	if t.over { // also of one that was out of time: a lane would have ended it before
+	if c.exceeded { // also of one that was out of time: a lane would have ended it before
 		ending = outcome.Ending{Kind: outcome.OutputLimit}
 	}
-	cost, remote := figures(c.Result.GetExecutionMetadata())
-	if remote.Cached = c.Cached; !c.Cached {
-		measured(&remote, c)
+	cost, remote := figures(resp.result.GetExecutionMetadata())
+	if remote.Cached = resp.cached; !resp.cached {
+		measured(&remote, resp)
 	}
-	r := exec.NewResult(outcome.Outcome{Ending: ending, Parts: t.parts}, cost, exec.NoLane, t.kept, nil)
+	r := exec.NewResult(outcome.Outcome{Ending: ending, Parts: c.parts}, cost, exec.NoLane, c.contents, nil)
 	r.Remote = &remote
 	return r, nil
 }
@@ -90,10 +90,10 @@ const (
 // ending is how the command ended. The API has an exit status alone: what is above 128 by a
 // signal's number is that signal, but for a shell, of which it says that a command in its
 // script ended so.
-func (a *Action) ending(c Came) (outcome.Ending, error) {
-	code := int(c.Result.GetExitCode())
+func (a *action) ending(resp response) (outcome.Ending, error) {
+	code := int(resp.result.GetExitCode())
 	switch {
-	case c.TimedOut:
+	case resp.timedOut:
 		return outcome.Ending{Kind: outcome.TimedOut}, nil
 	case code < 0:
 		return outcome.Ending{}, fault.Environmentf("%s: the engine says exit %d, which no command has: it did not run it to its end", name.Print(a.job.Source.Name), code)
@@ -121,19 +121,19 @@ func statusOf(e outcome.Ending) (code int, ok bool) {
 	return 0, false
 }
 
-// taking is a result in the making. Its parts come in their final order.
-type taking struct {
-	*Action
+// collector makes a result of a response, part by part in their final order.
+type collector struct {
+	*action
 	ctx      context.Context
-	contents Contents
-	room     int64 // bytes that the case may still leave
-	over     bool  // it left more
+	store    contentStore
+	budget   int64 // bytes that the case may still leave
+	exceeded bool  // it left more
 	parts    []outcome.Part
-	kept     []exec.Content
+	contents []exec.Content
 }
 
 // stream takes standard output or error, which comes with the result or by its digest.
-func (t *taking) stream(place outcome.Place, raw []byte, d *repb.Digest) error {
+func (c *collector) stream(place outcome.Place, raw []byte, d *repb.Digest) error {
 	l := tree.Left{Part: outcome.Part{Key: outcome.Key{Place: place}}, Inline: raw, Here: true}
 	own := blob.Of(raw).Digest
 	l.Size, l.Digest = own.Size, own.Hash
@@ -147,49 +147,49 @@ func (t *taking) stream(place outcome.Place, raw []byte, d *repb.Digest) error {
 		}
 		l.Size, l.Digest, l.Here = digest.Size, digest.Hash, len(raw) > 0 || digest.Size == 0
 	}
-	if l.Size > t.room { // both streams are always there
-		t.room, t.over = 0, true
+	if l.Size > c.budget { // both streams are always there
+		c.budget, c.exceeded = 0, true
 		l = tree.Left{Part: outcome.Part{Key: l.Key, Digest: outcome.Of(nil)}, Here: true}
 	}
-	t.take(l)
+	c.add(l)
 	return nil
 }
 
-func (t *taking) files(c Came) error {
-	compare := tree.Compare{Given: t.work, Whole: t.s.Whole != NotWhole, Asked: t.asked, Read: t.contents.Read}
-	left, err := compare.Files(t.ctx, c.Result)
+func (c *collector) files(resp response) error {
+	compare := tree.Compare{Given: c.work, Whole: c.whole, Asked: c.outputs, Read: c.store.read}
+	left, err := compare.Files(c.ctx, resp.result)
 	switch {
 	case errors.Is(err, tree.ErrTooMany):
-		t.over = true
+		c.exceeded = true
 		return nil
-	case errors.Is(err, tree.ErrNoFolder) && c.TimedOut:
+	case errors.Is(err, tree.ErrNoFolder) && resp.timedOut:
 		return nil // engines may give up all that it left
 	case errors.Is(err, tree.ErrNoFolder):
-		return fault.Environmentf("%s: the engine does not give back the whole work folder; name what the command writes by --remote-output", name.Print(t.job.Source.Name))
+		return fault.Environmentf("%s: the engine does not give back the whole work folder; name what the command writes by --remote-output", name.Print(c.job.Source.Name))
 	case err != nil:
 		return err
 	}
 	for _, l := range left {
-		if t.counts != nil && !t.counts(l.Path) {
+		if c.counts != nil && !c.counts(l.Path) {
 			continue
 		}
-		if l.Form == outcome.Regular && l.Size > t.room {
-			t.room, t.over = 0, true
+		if l.Form == outcome.Regular && l.Size > c.budget {
+			c.budget, c.exceeded = 0, true
 			continue
 		}
-		t.take(l)
+		c.add(l)
 	}
 	return nil
 }
 
-func (t *taking) take(l tree.Left) {
+func (c *collector) add(l tree.Left) {
 	if l.Form == outcome.Regular {
-		t.room -= l.Size
+		c.budget -= l.Size
 	}
 	kept := exec.Content{Key: l.Key, Bytes: l.Inline}
 	if !l.Here {
 		digest := l.Blob()
-		kept.Bytes, kept.Opener = nil, func() (io.ReadCloser, error) { return t.contents.Open(t.ctx, digest) }
+		kept.Bytes, kept.Opener = nil, func() (io.ReadCloser, error) { return c.store.open(c.ctx, digest) }
 	}
-	t.parts, t.kept = append(t.parts, l.Part), append(t.kept, kept)
+	c.parts, c.contents = append(c.parts, l.Part), append(c.contents, kept)
 }

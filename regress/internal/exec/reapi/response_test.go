@@ -54,10 +54,10 @@ func (s store) left(t *testing.T, files map[string]string) *repb.ActionResult {
 }
 
 // of is the action of case y.c.
-func of(t *testing.T, s Setting, command *exec.Command) *Action {
+func of(t *testing.T, s Setting, command *exec.Command) *action {
 	t.Helper()
 	c := OpenCorpus(t, corpusFiles)
-	return action(t, actions(t, c, s), exec.Job{Source: c.Cases()[1], Command: command})
+	return built(t, builderFor(t, c, s), exec.Job{Source: c.Cases()[1], Command: command})
 }
 
 func shown(t *testing.T, r *exec.Result) string {
@@ -88,7 +88,7 @@ func TestResult(t *testing.T) {
 	errs := blob.Of([]byte("by digest"))
 	s.put(t, errs)
 	r.StderrDigest = errs.Digest.Proto()
-	got, err := of(t, setting(), Compiler()).Result(t.Context(), Came{Result: r, Cached: true}, s.contents())
+	got, err := of(t, setting(), Compiler()).resultOf(t.Context(), response{result: r, cached: true}, s.contents())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +105,7 @@ func TestContentsAreOpenedLater(t *testing.T) {
 	r := s.left(t, map[string]string{"y.o": "object"})
 	delete(s, blob.Of([]byte("object")).Digest)
 	r.StdoutDigest = blob.Of([]byte("never sent")).Digest.Proto()
-	got, err := of(t, setting(), Compiler()).Result(t.Context(), Came{Result: r}, s.contents())
+	got, err := of(t, setting(), Compiler()).resultOf(t.Context(), response{result: r}, s.contents())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +135,7 @@ func TestEndings(t *testing.T) {
 		s := store{}
 		r := s.left(t, nil)
 		r.ExitCode = c.code
-		got, err := of(t, setting(), c.command).Result(t.Context(), Came{Result: r, TimedOut: c.timeout}, s.contents())
+		got, err := of(t, setting(), c.command).resultOf(t.Context(), response{result: r, timedOut: c.timeout}, s.contents())
 		if c.want == "" {
 			if fault.ClassOf(err) != fault.Environment {
 				t.Errorf("%s: %v", c.name, err)
@@ -160,19 +160,19 @@ func TestOutputLimit(t *testing.T) {
 		},
 	} {
 		s := store{}
-		got, err := of(t, setting(), Compiler()).Result(t.Context(), Came{Result: r(s, t)}, s.contents())
+		got, err := of(t, setting(), Compiler()).resultOf(t.Context(), response{result: r(s, t)}, s.contents())
 		if err != nil || got.Outcome.Ending.Kind != outcome.OutputLimit || len(got.Outcome.Parts) != 2 {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
 	}
 	s := store{}
-	got, err := of(t, setting(), Compiler()).Result(t.Context(), Came{Result: s.left(t, map[string]string{"a": strings.Repeat("x", 100)})}, s.contents())
+	got, err := of(t, setting(), Compiler()).resultOf(t.Context(), response{result: s.left(t, map[string]string{"a": strings.Repeat("x", 100)})}, s.contents())
 	if err != nil || got.Outcome.Ending.Kind != outcome.Exited {
 		t.Errorf("just as much as it may: %+v, %v", got, err)
 	}
 	r := s.left(t, nil)
 	r.StdoutRaw = []byte(strings.Repeat("x", 100))
-	if got, err := of(t, setting(), Compiler()).Result(t.Context(), Came{Result: r}, s.contents()); err != nil || got.Outcome.Ending.Kind != outcome.Exited {
+	if got, err := of(t, setting(), Compiler()).resultOf(t.Context(), response{result: r}, s.contents()); err != nil || got.Outcome.Ending.Kind != outcome.Exited {
 		t.Errorf("a stream of just as much as it may: %+v, %v", got, err)
 	}
 }
@@ -190,7 +190,7 @@ func TestEngineInError(t *testing.T) {
 		s := store{}
 		r := s.left(t, map[string]string{"y.o": "o"})
 		change(s, r)
-		_, err := of(t, setting(), Compiler()).Result(t.Context(), Came{Result: r}, s.contents())
+		_, err := of(t, setting(), Compiler()).resultOf(t.Context(), response{result: r}, s.contents())
 		if fault.ClassOf(err) != fault.Environment {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -200,7 +200,7 @@ func TestEngineInError(t *testing.T) {
 	}
 }
 
-func TestCameOf(t *testing.T) {
+func TestResponseOf(t *testing.T) {
 	r := &repb.ActionResult{}
 	for name, c := range map[string]struct {
 		response *repb.ExecuteResponse
@@ -212,8 +212,8 @@ func TestCameOf(t *testing.T) {
 		"worker is gone": {&repb.ExecuteResponse{Result: r, Status: &status.Status{Code: int32(codes.Unavailable)}}, "environment"},
 		"nothing":        {&repb.ExecuteResponse{}, "environment"},
 	} {
-		came, err := CameOf(c.response)
-		got := map[bool]string{true: "timed-out", false: "ran"}[came.TimedOut]
+		resp, err := responseOf(c.response)
+		got := map[bool]string{true: "timed-out", false: "ran"}[resp.timedOut]
 		if err != nil {
 			got = fmt.Sprint(map[fault.Class]string{fault.Environment: "environment"}[fault.ClassOf(err)])
 		}
@@ -249,7 +249,7 @@ func TestFigures(t *testing.T) {
 			Worker: "w7", QueuedTimestamp: second(10), WorkerStartTimestamp: second(13),
 			ExecutionStartTimestamp: second(20), ExecutionCompletedTimestamp: second(25), AuxiliaryMetadata: []*anypb.Any{extra},
 		}
-		got, err := of(t, setting(), Compiler()).Result(t.Context(), Came{Result: r}, s.contents())
+		got, err := of(t, setting(), Compiler()).resultOf(t.Context(), response{result: r}, s.contents())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -272,18 +272,18 @@ func TestQueueThatIsNotTold(t *testing.T) {
 	busy := &repb.ExecutedActionMetadata{WorkerStartTimestamp: second(13), WorkerCompletedTimestamp: second(20)}
 	for name, c := range map[string]struct {
 		said *repb.ExecutedActionMetadata
-		came Came
+		resp response
 		want exec.Remote
 	}{
-		"by the clock here": {busy, Came{Asked: 9 * time.Second}, exec.Remote{Queued: 2 * time.Second, QueueTold: true, Asked: 9 * time.Second}},
-		"clocks that run":   {busy, Came{Asked: 6 * time.Second}, exec.Remote{QueueTold: true, Asked: 6 * time.Second}},
-		"cached":            {busy, Came{Asked: 9 * time.Second, Cached: true}, exec.Remote{Cached: true}},
-		"nothing is said":   {nil, Came{Asked: 9 * time.Second}, exec.Remote{Asked: 9 * time.Second}},
+		"by the clock here": {busy, response{took: 9 * time.Second}, exec.Remote{Queued: 2 * time.Second, QueueTold: true, Asked: 9 * time.Second}},
+		"clocks that run":   {busy, response{took: 6 * time.Second}, exec.Remote{QueueTold: true, Asked: 6 * time.Second}},
+		"cached":            {busy, response{took: 9 * time.Second, cached: true}, exec.Remote{Cached: true}},
+		"nothing is said":   {nil, response{took: 9 * time.Second}, exec.Remote{Asked: 9 * time.Second}},
 	} {
 		s := store{}
-		c.came.Result = s.left(t, nil)
-		c.came.Result.ExecutionMetadata = c.said
-		got, err := of(t, setting(), Compiler()).Result(t.Context(), c.came, s.contents())
+		c.resp.result = s.left(t, nil)
+		c.resp.result.ExecutionMetadata = c.said
+		got, err := of(t, setting(), Compiler()).resultOf(t.Context(), c.resp, s.contents())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -320,7 +320,7 @@ func TestFiguresThatCannotBe(t *testing.T) {
 		r := s.left(t, nil)
 		r.ExecutionMetadata = m
 		m.Worker = strings.Repeat("é", 500)
-		got, err := of(t, setting(), Compiler()).Result(t.Context(), Came{Result: r}, s.contents())
+		got, err := of(t, setting(), Compiler()).resultOf(t.Context(), response{result: r}, s.contents())
 		if err != nil {
 			t.Fatal(err)
 		}
