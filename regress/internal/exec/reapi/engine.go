@@ -62,32 +62,32 @@ type Options struct {
 	Partial   func() error // called once where the engine does not give back the whole work folder; its error ends Start
 }
 
-// aheadPart is for how many executions one more case is enough to have ready.
-const aheadPart = 8
+// backlogPart is for how many executions one more case may wait.
+const backlogPart = 8
 
 // Engine runs cases on an engine of the Remote Execution API. It is an exec.Executor.
 type Engine struct {
 	o         Options
 	client    *client.Client
-	given     *sharedInputs
+	shared    *sharedInputs
 	executing *semaphore.Weighted
-	room      *semaphore.Weighted // what is sent and executed, or one alone
+	exclusion *semaphore.Weighted // what is uploaded and executed: many together, or one alone
 	stages    stages
-	ahead     ahead
-	asking    asking
+	backlog   backlog
+	lookups   lookupPolicy
 
-	mu       sync.Mutex // held while a command is made ready
-	commands map[*exec.Command]*ready
-	whole    wholePath
-	known    bool // whole is
-	digests  []outcome.Digest
+	mu         sync.Mutex // held while a command is made ready
+	commands   map[*exec.Command]*preparedCommand
+	whole      wholePath
+	wholeKnown bool
+	digests    []outcome.Digest
 }
 
 var _ exec.Executor = (*Engine)(nil)
 
-// ready is a command that has passed its preflight, or why it has not.
-type ready struct {
-	actions *actionBuilder
+// preparedCommand is a command that has passed its preflight, or why it has not.
+type preparedCommand struct {
+	builder *actionBuilder
 	err     error
 }
 
@@ -98,16 +98,16 @@ func (c *Connection) Start(ctx context.Context, o Options) (*Engine, error) {
 		o.Doing = func(string) {}
 	}
 	e := &Engine{
-		o: o, client: c.client, executing: semaphore.NewWeighted(int64(max(1, o.Jobs))), room: semaphore.NewWeighted(roomMax),
-		ahead: ahead{enough: o.Jobs / aheadPart}, commands: map[*exec.Command]*ready{},
+		o: o, client: c.client, executing: semaphore.NewWeighted(int64(max(1, o.Jobs))), exclusion: semaphore.NewWeighted(exclusiveWeight),
+		backlog: backlog{limit: o.Jobs / backlogPart}, commands: map[*exec.Command]*preparedCommand{},
 	}
 	var err error
 	o.Doing("reading what all cases are given")
-	if e.given, err = readSharedInputs(ctx, o.Corpus); err != nil {
+	if e.shared, err = readSharedInputs(ctx, o.Corpus); err != nil {
 		return nil, err
 	}
 	for _, command := range o.Commands {
-		if _, err := e.actionsFor(ctx, command); err != nil {
+		if _, err := e.builderFor(ctx, command); err != nil {
 			return nil, err
 		}
 	}
@@ -127,7 +127,7 @@ func (e *Engine) Preflight() outcome.Digest {
 func (e *Engine) Shared() outcome.Digest {
 	var all []byte
 	for _, c := range e.o.Commands {
-		root := e.commands[c].actions.root.Digest().Hash
+		root := e.commands[c].builder.root.Digest().Hash
 		all = append(all, root[:]...)
 	}
 	return outcome.Of(all)
@@ -157,23 +157,23 @@ func (e *Engine) RunAll(ctx context.Context, b exec.Batch) int {
 // Run has a case executed, unless the engine knows what comes of it and the job may have
 // that. Contents of the result are opened on the engine, with ctx.
 func (e *Engine) Run(ctx context.Context, job exec.Job) (*exec.Result, error) {
-	actions, err := e.actionsFor(ctx, job.Command)
+	builder, err := e.builderFor(ctx, job.Command)
 	if err != nil {
 		return nil, err
 	}
-	if err := e.ahead.pass(ctx); err != nil {
+	if err := e.backlog.wait(ctx); err != nil {
 		return nil, err
 	}
-	a, err := actions.build(job)
+	a, err := builder.build(job)
 	if err != nil {
 		return nil, err
 	}
-	x := &execution{engine: e, shared: actions, action: a}
-	return x.result(ctx, job.Fresh)
+	run := &actionRun{engine: e, builder: builder, action: a}
+	return run.result(ctx, job.Fresh)
 }
 
-// names reports whether a word is how a command of the run is given.
-func (e *Engine) names(word string) bool {
+// isCommand reports whether a word is how a command of the run is given.
+func (e *Engine) isCommand(word string) bool {
 	is := func(c *exec.Command) bool { return c.Words[0] == word }
 	return slices.ContainsFunc(e.o.Commands, is) || slices.ContainsFunc(e.o.Later, is)
 }

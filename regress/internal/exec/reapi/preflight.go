@@ -27,18 +27,18 @@ import (
 // probe is a file in the work folder of a preflight: what gives the whole folder back has it.
 const probe = "muster.preflight"
 
-// actionsFor makes a command ready, once.
-func (e *Engine) actionsFor(ctx context.Context, c *exec.Command) (*actionBuilder, error) {
+// builderFor makes a command ready, once.
+func (e *Engine) builderFor(ctx context.Context, c *exec.Command) (*actionBuilder, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	r := e.commands[c]
-	if r == nil {
-		r = &ready{}
-		if r.actions, r.err = e.prepare(ctx, c); ctx.Err() == nil {
-			e.commands[c] = r
+	ready := e.commands[c]
+	if ready == nil {
+		ready = &preparedCommand{}
+		if ready.builder, ready.err = e.prepare(ctx, c); ctx.Err() == nil {
+			e.commands[c] = ready
 		}
 	}
-	return r.actions, r.err
+	return ready.builder, ready.err
 }
 
 func (e *Engine) prepare(ctx context.Context, c *exec.Command) (*actionBuilder, error) {
@@ -50,7 +50,7 @@ func (e *Engine) prepare(ctx context.Context, c *exec.Command) (*actionBuilder, 
 	if err != nil {
 		return nil, err
 	}
-	a, err := newActionBuilder(e.given, b, e.o.Setting)
+	a, err := newActionBuilder(e.shared, b, e.o.Setting)
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +96,7 @@ func sizeOf(blobs []blob.Blob) string {
 func (e *Engine) preflightOf(c *exec.Command) []string {
 	given := e.o.Preflight
 	switch {
-	case len(given) > 0 && e.names(given[0]):
+	case len(given) > 0 && e.isCommand(given[0]):
 		return append([]string{c.Words[0]}, given[1:]...)
 	case len(given) > 0:
 		return given
@@ -110,7 +110,7 @@ func (e *Engine) preflightOf(c *exec.Command) []string {
 // the first command it also finds out how the engine is asked for the whole work folder.
 func (e *Engine) preflight(ctx context.Context, a *actionBuilder, words, start []string) error {
 	ways := []wholePath{emptyPath, dotPath, noWholePath}
-	if e.known {
+	if e.wholeKnown {
 		ways = []wholePath{e.whole}
 	}
 	var refused error
@@ -125,8 +125,8 @@ func (e *Engine) preflight(ctx context.Context, a *actionBuilder, words, start [
 		if err != nil {
 			return err
 		}
-		if gives || e.known {
-			e.whole, e.known, a.whole = way, true, way
+		if gives || e.wholeKnown {
+			e.whole, e.wholeKnown, a.whole = way, true, way
 			e.digests = append(e.digests, digest)
 			return e.tellPartial()
 		}
@@ -161,7 +161,7 @@ func (e *Engine) flight(ctx context.Context, a *actionBuilder, words, start []st
 	}
 	line := name.Print(shellescape.QuoteCommand(words))
 	e.o.Doing("its preflight, " + line)
-	x := &execution{engine: e, shared: a, action: action}
+	x := &actionRun{engine: e, builder: a, action: action}
 	resp, err := x.execute(ctx, true)
 	if err != nil {
 		return false, digest, failing(ctx, "the preflight %s did not run: %w", line, err)
@@ -213,9 +213,9 @@ func (b *actionBuilder) buildPreflight(start []string, way wholePath) (*action, 
 const saidMax = 400
 
 // words is what an execution came to but for its files, and what the tool said.
-func (x *execution) words(ctx context.Context, resp response) (o outcome.Outcome, said string, err error) {
-	c := collector{action: x.action, ctx: ctx, store: x.store(), budget: x.action.setting.OutputMax}
-	if o.Ending, err = x.action.ending(resp); err != nil {
+func (run *actionRun) words(ctx context.Context, resp response) (o outcome.Outcome, said string, err error) {
+	c := collector{action: run.action, ctx: ctx, store: run.store(), budget: run.action.setting.OutputMax}
+	if o.Ending, err = run.action.ending(resp); err != nil {
 		return o, "", err
 	}
 	if err = c.stream(outcome.Stdout, resp.result.GetStdoutRaw(), resp.result.GetStdoutDigest()); err == nil {

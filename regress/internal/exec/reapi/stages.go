@@ -21,7 +21,7 @@ type stages struct {
 }
 
 // execute counts one while it is under way.
-func (s *stages) execute(do func(said func(repb.ExecutionStage_Value)) (*repb.ExecuteResponse, error)) (*repb.ExecuteResponse, error) {
+func (s *stages) execute(do func(stated func(repb.ExecutionStage_Value)) (*repb.ExecuteResponse, error)) (*repb.ExecuteResponse, error) {
 	stage := repb.ExecutionStage_UNKNOWN
 	move := func(asked int, to repb.ExecutionStage_Value) {
 		s.mu.Lock()
