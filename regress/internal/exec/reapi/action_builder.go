@@ -2,8 +2,6 @@ package reapi
 
 import (
 	"slices"
-	"strings"
-	"time"
 
 	"muster/regress/internal/exec"
 	"muster/regress/internal/exec/reapi/blob"
@@ -17,31 +15,18 @@ import (
 // one is read again.
 const heldMax = 1 << 20
 
-// Setting says how cases become actions. OutputMax must be set; all else may be left out.
-// Everything that is in it is in an action's digest, but for OutputMax and what of the
-// outputs counts.
-type Setting struct {
-	Env       []string // K=V, beside what every case gets
-	Platform  []tree.Property
-	Timeout   time.Duration
-	OutputMax int64 // bytes
+// action is what an engine is asked to execute, and what its result is read by.
+type action struct {
+	digest blob.Digest
+	blobs  []blob.Blob // that it needs beside the shared ones
 
-	// Outputs is for engines that do not give back the whole work folder. It says which
-	// names are asked for of a case, and which of the files that come for them count: what
-	// a name asks for may be a folder. A nil counts is all.
-	Outputs func(job exec.Job) (names []string, counts func(path string) bool)
+	job       exec.Job
+	outputMax int64                  // bytes that it may leave
+	work      *tree.Folder           // as the case finds it
+	outputs   []string               // output paths that are asked for
+	whole     bool                   // they are the whole work folder
+	counts    func(path string) bool // which of the files that come for them; nil = all
 }
-
-// wholePath is the output path by which an engine is asked for the whole work folder.
-type wholePath uint8
-
-// The paths. The API's text has the empty path; buildbox knows that one only where the work
-// folder is the root of the input, and the other everywhere.
-const (
-	noWholePath wholePath = iota
-	emptyPath
-	dotPath
-)
 
 // actionBuilder turns cases into actions for one command. It may be used by several goroutines.
 type actionBuilder struct {
@@ -90,19 +75,6 @@ func (b *actionBuilder) sharedBlobs(yield func(blob.Blob) bool) {
 	}
 }
 
-// action is one run of one case.
-type action struct {
-	digest blob.Digest
-	blobs  []blob.Blob // that it needs beside the shared ones
-
-	job     exec.Job
-	setting *Setting
-	work    *tree.Folder           // as the case finds it
-	outputs []string               // output paths that are asked for
-	whole   bool                   // they are the whole work folder
-	counts  func(path string) bool // which of the files that come for them; nil = all
-}
-
 // build makes the action of a case. What it costs is to read the source and to make the
 // messages of the folders on its path.
 func (b *actionBuilder) build(job exec.Job) (*action, error) {
@@ -139,7 +111,7 @@ func (b *actionBuilder) assemble(job exec.Job, source blob.Blob, c tree.Command)
 	return &action{
 		digest: message.Digest,
 		blobs:  append(messages, source, command, message),
-		job:    job, setting: &b.setting, work: root.Sub(workFolder), outputs: c.Outputs,
+		job:    job, outputMax: b.setting.OutputMax, work: root.Sub(workFolder), outputs: c.Outputs,
 	}, nil
 }
 
@@ -166,39 +138,4 @@ func (b *actionBuilder) command(job exec.Job) (c tree.Command, counts func(path 
 		c.Outputs, counts = b.setting.Outputs(job)
 	}
 	return c, counts
-}
-
-func (w wholePath) outputPaths() []string {
-	switch w {
-	case emptyPath:
-		return []string{""}
-	case dotPath:
-		return []string{"."}
-	}
-	return nil
-}
-
-const usualLocale = "LC_ALL=C.UTF-8"
-
-// environment is what a case finds on a worker; extra wins. PATH is not the caller's, which
-// is of another machine. An engine has no empty home for each case; sandboxes have a /tmp.
-// locales is where the data of the usual locale are, if they travel.
-func environment(extra []string, locales string) []string {
-	env := []string{
-		"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-		"HOME=/tmp",
-		"TMPDIR=/tmp",
-		usualLocale,
-		"TZ=UTC",
-		"SOURCE_DATE_EPOCH=1577836800",
-	}
-	for _, kv := range extra {
-		key, _, _ := strings.Cut(kv, "=")
-		env = slices.DeleteFunc(env, func(have string) bool { return strings.HasPrefix(have, key+"=") })
-		env = append(env, kv)
-	}
-	if locales != "" && slices.Contains(env, usualLocale) && !slices.ContainsFunc(env, func(kv string) bool { return strings.HasPrefix(kv, "LOCPATH=") }) {
-		env = append(env, "LOCPATH="+locales) // of another locale a worker may have the data
-	}
-	return env
 }

@@ -214,7 +214,7 @@ const saidMax = 400
 
 // words is what an execution came to but for its files, and what the tool said.
 func (run *actionRun) words(ctx context.Context, resp response) (o outcome.Outcome, said string, err error) {
-	c := collector{action: run.action, ctx: ctx, store: run.store(), budget: run.action.setting.OutputMax}
+	c := collector{action: run.action, ctx: ctx, store: run.store(), budget: run.action.outputMax}
 	if o.Ending, err = run.action.ending(resp); err != nil {
 		return o, "", err
 	}

@@ -5,9 +5,11 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"muster/regress/internal/corpus"
 	"muster/regress/internal/exec"
+	"muster/regress/internal/exec/reapi/bundle"
 )
 
 // What the tests from outside (package reapi_test) share with those from inside.
@@ -41,3 +43,36 @@ func Compiler() *exec.Command {
 
 // corpusFiles are headers and two cases, in folders.
 var corpusFiles = map[string]string{"HDR_a.h": "a", "inc/HDR_b.h": "b", "inc/deep/x.c": "x", "y.c": "y"}
+
+func setting() Setting {
+	return Setting{Timeout: time.Minute, OutputMax: 100}
+}
+
+// builderFor makes actions of a command that is not sent, for an engine that gives back the
+// whole work folder.
+func builderFor(t *testing.T, c *corpus.Corpus, s Setting) *actionBuilder {
+	t.Helper()
+	g, err := readSharedInputs(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := bundle.Make(t.Context(), bundle.Options{Command: Compiler()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := newActionBuilder(g, b, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.whole = emptyPath
+	return a
+}
+
+func built(t *testing.T, a *actionBuilder, j exec.Job) *action {
+	t.Helper()
+	x, err := a.build(j)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}

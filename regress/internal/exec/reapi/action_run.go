@@ -1,7 +1,6 @@
 package reapi
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -15,24 +14,7 @@ import (
 	"muster/regress/internal/exec"
 	"muster/regress/internal/exec/reapi/blob"
 	"muster/regress/internal/exec/reapi/client"
-	"muster/regress/internal/fault"
 )
-
-// attemptsMax is how often an action is tried whose inputs or outputs the engine loses
-// meanwhile. After the first, shared ones it is tried alone: an engine with little room loses
-// them because of what is uploaded and executed for others.
-const (
-	attemptsMax    = 5
-	sharedAttempts = 2
-)
-
-// pauseMin is before the first attempt alone, and twice as long before each other: engines
-// make room beside what they do, and say of what they are about to drop that they have it.
-const pauseMin = 200 * time.Millisecond
-
-// exclusiveWeight is what an action takes of Engine.exclusion that is tried alone; beside
-// others it is 1.
-const exclusiveWeight = 1 << 30
 
 // actionRun is one run of an action on an engine, a case's or a preflight's.
 type actionRun struct {
@@ -40,32 +22,6 @@ type actionRun struct {
 	builder   *actionBuilder
 	action    *action
 	exclusive bool // nothing else is uploaded or executed meanwhile
-}
-
-// nthAttempt does something for the nth time: beside what is done for others, or alone.
-func (run *actionRun) nthAttempt(ctx context.Context, n int, do func(*actionRun) error) error {
-	if run.exclusive || n <= sharedAttempts {
-		return do(run)
-	}
-	if err := run.engine.exclusion.Acquire(ctx, exclusiveWeight); err != nil {
-		return err
-	}
-	defer run.engine.exclusion.Release(exclusiveWeight)
-	if err := run.engine.client.Pause(ctx, pauseMin<<(n-sharedAttempts-1)); err != nil {
-		return err
-	}
-	alone := *run
-	alone.exclusive = true
-	return do(&alone)
-}
-
-// exhausted is an error, after the last attempt, about contents that the engine does not keep for long enough, and what
-// may mend it.
-func exhausted(err error) error {
-	if m := (*client.Missing)(nil); errors.As(err, &m) && !m.Told() {
-		return fault.Environmentf("%w (%d attempts); the engine has nothing that fits perhaps: --platform says what a worker must have", err, attemptsMax)
-	}
-	return fault.Environmentf("%w (%d attempts, the last with nothing else under way): the engine does not keep what a case needs for as long as it needs it; its store wants more room", err, attemptsMax)
 }
 
 // result is the outcome of a run: of one that the engine knows, unless it is to be fresh.
@@ -177,113 +133,4 @@ func (run *actionRun) store() contentStore {
 	return contentStore{read: run.engine.client.Read, open: func(ctx context.Context, d blob.Digest) (io.ReadCloser, error) {
 		return &outputReader{run: &later, ctx: ctx, digest: d}, nil
 	}}
-}
-
-// batchedMax is how large a content, in bytes, is read with others in one request.
-const batchedMax = 256 << 10
-
-// outputReader is a content that an action left. If it is gone by the time that it is read the
-// action is executed again.
-type outputReader struct {
-	run      *actionRun
-	ctx      context.Context
-	digest   blob.Digest
-	body     io.ReadCloser // nil before and between attempts
-	offset   int64
-	attempts int
-	err      error
-}
-
-func (o *outputReader) Read(p []byte) (int, error) {
-	for o.err == nil {
-		n, err := o.readOnce(p)
-		o.offset += int64(n)
-		if err == nil || n > 0 {
-			return n, nil
-		}
-		o.err = o.reproduce(err)
-	}
-	return 0, o.err
-}
-
-func (o *outputReader) readOnce(p []byte) (int, error) {
-	if o.body == nil {
-		body, err := o.open()
-		if err != nil {
-			return 0, err
-		}
-		o.body = body
-		if _, err := io.CopyN(io.Discard, body, o.offset); err != nil {
-			return 0, err
-		}
-	}
-	return o.body.Read(p)
-}
-
-func (o *outputReader) open() (io.ReadCloser, error) {
-	c := o.run.engine.client
-	if o.digest.Size > batchedMax {
-		return c.Open(o.ctx, o.digest)
-	}
-	b, err := c.Read(o.ctx, o.digest)
-	if err != nil {
-		return nil, err
-	}
-	return blob.Of(b).Reader()
-}
-
-// reproduce is nil when another attempt makes sense after err.
-func (o *outputReader) reproduce(err error) error {
-	m := (*client.Missing)(nil)
-	if o.attempts++; !errors.As(err, &m) {
-		return err
-	}
-	if o.attempts == attemptsMax {
-		return exhausted(err)
-	}
-	o.closeBody()
-	return o.run.nthAttempt(o.ctx, o.attempts, func(run *actionRun) error {
-		if _, err := run.execute(o.ctx, true); err != nil || !run.exclusive {
-			return err
-		}
-		return o.buffer()
-	})
-}
-
-// buffer takes the content into memory: a later reader could be too late again.
-func (o *outputReader) buffer() error {
-	body, err := o.open()
-	if err != nil {
-		return o.ignoreMissing(err)
-	}
-	defer body.Close() // nothing was written
-	b, err := io.ReadAll(body)
-	if err != nil {
-		return o.ignoreMissing(err)
-	}
-	o.body = io.NopCloser(bytes.NewReader(b[min(o.offset, int64(len(b))):]))
-	return nil
-}
-
-// ignoreMissing is nil where the content is gone once more: the next attempt is counted.
-func (o *outputReader) ignoreMissing(err error) error {
-	if m := (*client.Missing)(nil); errors.As(err, &m) {
-		return nil
-	}
-	return err
-}
-
-func (o *outputReader) closeBody() {
-	if o.body != nil {
-		_ = o.body.Close() // nothing was written
-		o.body = nil
-	}
-}
-
-func (o *outputReader) Close() error {
-	o.closeBody()
-	if o.err == nil {
-		o.err = io.ErrClosedPipe
-	}
-	return nil
 }
