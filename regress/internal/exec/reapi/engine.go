@@ -14,8 +14,8 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// Place says where an engine is, who asks, and how patiently.
-type Place = client.Options
+// Endpoint says where an engine is, who asks, and how patiently.
+type Endpoint = client.Options
 
 // Header is a line that goes with every request.
 type Header = client.Header
@@ -23,10 +23,10 @@ type Header = client.Header
 // Connection is a connection to an engine, for one run after another.
 type Connection struct{ client *client.Client }
 
-// Dial connects. Its error is of class Input for what is wrong in the place, and of class
+// Dial connects. Its error is of class Input for what is wrong in the endpoint, and of class
 // Environment where the engine cannot be reached or lacks something.
-func Dial(ctx context.Context, p Place) (*Connection, error) {
-	c, err := client.Dial(ctx, p)
+func Dial(ctx context.Context, at Endpoint) (*Connection, error) {
+	c, err := client.Dial(ctx, at)
 	if err != nil {
 		return nil, err
 	}
@@ -114,8 +114,8 @@ func (c *Connection) Start(ctx context.Context, o Options) (*Engine, error) {
 	return e, nil
 }
 
-// Preflight is a digest of what the commands' preflights gave, which mostly is a version.
-func (e *Engine) Preflight() outcome.Digest {
+// PreflightDigest is of what the commands' preflights gave, which mostly is a version.
+func (e *Engine) PreflightDigest() outcome.Digest {
 	var all []byte
 	for _, d := range e.digests {
 		all = append(all, d[:]...)
@@ -123,8 +123,8 @@ func (e *Engine) Preflight() outcome.Digest {
 	return outcome.Of(all)
 }
 
-// Shared is a digest of what all cases are given: their files, and what travels along.
-func (e *Engine) Shared() outcome.Digest {
+// SharedDigest is of what all cases are given: their files, and what travels along.
+func (e *Engine) SharedDigest() outcome.Digest {
 	var all []byte
 	for _, c := range e.o.Commands {
 		root := e.commands[c].builder.root.Digest().Hash

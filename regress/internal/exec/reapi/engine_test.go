@@ -43,7 +43,7 @@ func TestRunsOnceUnlessFresh(t *testing.T) {
 	if n := w.Calls("BatchUpdateBlobs") - sent; n != 0 {
 		t.Errorf("%d uploads of what is there", n)
 	}
-	if s.Preflight() != again.Preflight() || s.Shared() != again.Shared() {
+	if s.PreflightDigest() != again.PreflightDigest() || s.SharedDigest() != again.SharedDigest() {
 		t.Error("the same has another digest")
 	}
 }

@@ -134,7 +134,7 @@ type started struct {
 // start connects to a worker. The error is that of Start.
 func (w *worker) start(change func(*reapi.Options)) (*started, error) {
 	w.Helper()
-	c, err := reapi.Dial(w.Context(), reapi.Place{
+	c, err := reapi.Dial(w.Context(), reapi.Endpoint{
 		URL: "grpc://localhost:1",
 		Dialer: func(ctx context.Context, at string) (net.Conn, error) {
 			w.mu.Lock()
