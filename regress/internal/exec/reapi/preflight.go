@@ -24,8 +24,8 @@ import (
 	"muster/regress/internal/readable"
 )
 
-// probe is a file in the work folder of a preflight: what gives the whole folder back has it.
-const probe = "muster.preflight"
+// probeName is a file in the work folder of a preflight: what gives the whole folder back has it.
+const probeName = "muster.preflight"
 
 // builderFor makes a command ready, once.
 func (e *Engine) builderFor(ctx context.Context, c *exec.Command) (*actionBuilder, error) {
@@ -50,22 +50,22 @@ func (e *Engine) prepare(ctx context.Context, c *exec.Command) (*actionBuilder, 
 	if err != nil {
 		return nil, err
 	}
-	a, err := newActionBuilder(e.shared, b, e.o.Setting)
+	builder, err := newActionBuilder(e.shared, b, e.o.Setting)
 	if err != nil {
 		return nil, err
 	}
-	a.whole, a.before21 = e.whole, e.client.Before21()
-	shared := slices.Collect(a.sharedBlobs)
+	builder.whole, builder.before21 = e.whole, e.client.Before21()
+	shared := slices.Collect(builder.sharedBlobs)
 	e.o.Doing("sending what all cases share, " + sizeOf(shared))
 	if err := e.client.Upload(ctx, shared); err != nil {
 		return nil, err
 	}
-	words := e.preflightOf(c)
-	start := a.bundle.Moved(words)
+	words := e.preflightWords(c)
+	start := builder.bundle.Moved(words)
 	if c.Shell || words[0] == c.Words[0] {
-		start = a.bundle.Args(words)
+		start = builder.bundle.Args(words)
 	}
-	return a, e.preflight(ctx, a, words, start)
+	return builder, e.passPreflight(ctx, builder, words, start)
 }
 
 // libraryFolders are those in which the loader looks first for a case's libraries. A relative
@@ -91,32 +91,32 @@ func sizeOf(blobs []blob.Blob) string {
 	return readable.Size(size) + " unless it has them"
 }
 
-// preflightOf is what shows that a command runs. A shell shows no more than that it is
+// preflightWords are what shows that a command runs. A shell shows no more than that it is
 // there, for its script wants a case.
-func (e *Engine) preflightOf(c *exec.Command) []string {
-	given := e.o.Preflight
+func (e *Engine) preflightWords(c *exec.Command) []string {
+	chosen := e.o.Preflight
 	switch {
-	case len(given) > 0 && e.isCommand(given[0]):
-		return append([]string{c.Words[0]}, given[1:]...)
-	case len(given) > 0:
-		return given
+	case len(chosen) > 0 && e.isCommand(chosen[0]):
+		return append([]string{c.Words[0]}, chosen[1:]...)
+	case len(chosen) > 0:
+		return chosen
 	case c.Shell:
 		return []string{c.Path, "-c", ":"}
 	}
 	return []string{c.Words[0], "--version"}
 }
 
-// preflight runs a command's words on a worker, where start is what they have become. With
+// passPreflight runs a command's words on a worker, where start is what they have become. With
 // the first command it also finds out how the engine is asked for the whole work folder.
-func (e *Engine) preflight(ctx context.Context, a *actionBuilder, words, start []string) error {
+func (e *Engine) passPreflight(ctx context.Context, builder *actionBuilder, words, start []string) error {
 	ways := []wholePath{emptyPath, dotPath, noWholePath}
 	if e.wholeKnown {
 		ways = []wholePath{e.whole}
 	}
 	var refused error
 	for _, way := range ways {
-		gives, digest, err := e.flight(ctx, a, words, start, way)
-		if way != noWholePath && refuses(err) {
+		gives, digest, err := e.runPreflight(ctx, builder, words, start, way)
+		if way != noWholePath && refusesPath(err) {
 			if refused == nil {
 				refused = err
 			}
@@ -126,17 +126,17 @@ func (e *Engine) preflight(ctx context.Context, a *actionBuilder, words, start [
 			return err
 		}
 		if gives || e.wholeKnown {
-			e.whole, e.wholeKnown, a.whole = way, true, way
+			e.whole, e.wholeKnown, builder.whole = way, true, way
 			e.digests = append(e.digests, digest)
-			return e.tellPartial()
+			return e.reportPartial()
 		}
 	}
 	return refused
 }
 
-// refuses reports whether an engine may not know what to do with an output path. The API's
+// refusesPath reports whether an engine may not know what to do with an output path. The API's
 // text has INVALID_ARGUMENT for that; some that stumble say that it is their own fault.
-func refuses(err error) bool {
+func refusesPath(err error) bool {
 	switch status.Code(err) {
 	case codes.InvalidArgument, codes.Unimplemented, codes.Internal, codes.Unknown:
 		return !errors.As(err, new(*client.Missing))
@@ -144,34 +144,34 @@ func refuses(err error) bool {
 	return false
 }
 
-// tellPartial says once that the whole folder is not to be had.
-func (e *Engine) tellPartial() error {
+// reportPartial says once that the whole folder is not to be had.
+func (e *Engine) reportPartial() error {
 	if e.Whole() || len(e.digests) > 1 {
 		return nil
 	}
 	return e.o.Partial()
 }
 
-// flight runs words once, and reports whether the engine gave back all of the work folder
+// runPreflight runs words once, and reports whether the engine gave back all of the work folder
 // that it was asked for.
-func (e *Engine) flight(ctx context.Context, a *actionBuilder, words, start []string, way wholePath) (gives bool, digest outcome.Digest, err error) {
-	action, err := a.buildPreflight(start, way)
+func (e *Engine) runPreflight(ctx context.Context, builder *actionBuilder, words, start []string, way wholePath) (gives bool, digest outcome.Digest, err error) {
+	action, err := builder.buildPreflight(start, way)
 	if err != nil {
 		return false, digest, err
 	}
 	line := name.Print(shellescape.QuoteCommand(words))
 	e.o.Doing("its preflight, " + line)
-	x := &actionRun{engine: e, builder: a, action: action}
-	resp, err := x.execute(ctx, true)
+	run := &actionRun{engine: e, builder: builder, action: action}
+	resp, err := run.execute(ctx, true)
 	if err != nil {
-		return false, digest, failing(ctx, "the preflight %s did not run: %w", line, err)
+		return false, digest, environmentError(ctx, "the preflight %s did not run: %w", line, err)
 	}
-	o, said, err := x.words(ctx, resp)
+	o, excerpt, err := run.preflightOutcome(ctx, resp)
 	switch {
 	case err != nil:
-		return false, digest, failing(ctx, "the preflight %s: %w", line, err)
+		return false, digest, environmentError(ctx, "the preflight %s: %w", line, err)
 	case !o.Ending.Success():
-		return false, digest, fault.Environmentf("the command does not run on the engine: its preflight %s ended with %s%s; %s", line, o.Ending, said, mend(words[0], start[0]))
+		return false, digest, fault.Environmentf("the command does not run on the engine: its preflight %s ended with %s%s; %s", line, o.Ending, excerpt, hintOf(words[0], start[0]))
 	case way == noWholePath:
 		return true, o.Digest(), nil
 	}
@@ -180,40 +180,40 @@ func (e *Engine) flight(ctx context.Context, a *actionBuilder, words, start []st
 	if err != nil && ctx.Err() != nil {
 		return false, digest, ctx.Err()
 	}
-	whole := err == nil && !slices.ContainsFunc(left, func(l tree.Left) bool { return l.Path == probe })
+	whole := err == nil && !slices.ContainsFunc(left, func(l tree.Left) bool { return l.Path == probeName })
 	return whole, o.Digest(), nil
 }
 
-// mend says what helps where a preflight failed.
-func mend(given, started string) string {
+// hintOf says what helps where a preflight failed.
+func hintOf(given, started string) string {
 	if given == started && strings.Contains(given, "/") && !path.IsAbs(given) {
 		return given + " is looked for in the work folder there: --remote-input sends what is here"
 	}
 	return "what shows that it runs is named by --preflight"
 }
 
-// failing is of class Environment, or that ctx ended.
-func failing(ctx context.Context, format string, args ...any) error {
+// environmentError is of class Environment, or that ctx ended.
+func environmentError(ctx context.Context, format string, args ...any) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	return fault.Environmentf(format, args...)
 }
 
-// preflight is an action with what every case has.
+// buildPreflight makes an action with what every case has.
 func (b *actionBuilder) buildPreflight(start []string, way wholePath) (*action, error) {
-	job := exec.Job{Source: corpus.Entry{Name: probe}, Command: &exec.Command{Words: start}}
-	return b.assemble(job, blob.Of([]byte(probe)), tree.Command{
+	job := exec.Job{Source: corpus.Entry{Name: probeName}, Command: &exec.Command{Words: start}}
+	return b.assemble(job, blob.Of([]byte(probeName)), tree.Command{
 		Args: start, Env: b.setting.Env, Folder: workFolder,
 		Platform: b.setting.Platform, Before21: b.before21, Outputs: way.outputPaths(),
 	})
 }
 
-// saidMax is how much is shown of what a tool said, in bytes.
-const saidMax = 400
+// excerptMax is how much is shown of what a tool said, in bytes.
+const excerptMax = 400
 
-// words is what an execution came to but for its files, and what the tool said.
-func (run *actionRun) words(ctx context.Context, resp response) (o outcome.Outcome, said string, err error) {
+// preflightOutcome is what an execution came to but for its files, and what the tool said.
+func (run *actionRun) preflightOutcome(ctx context.Context, resp response) (o outcome.Outcome, excerpt string, err error) {
 	c := collector{action: run.action, ctx: ctx, store: run.store(), budget: run.action.outputMax}
 	if o.Ending, err = run.action.ending(resp); err != nil {
 		return o, "", err
@@ -230,19 +230,19 @@ func (run *actionRun) words(ctx context.Context, resp response) (o outcome.Outco
 	}
 	r := exec.NewResult(o, outcome.Cost{}, exec.NoLane, c.contents, nil)
 	for _, p := range slices.Backward(o.Parts) {
-		if said = saidIn(r, p); said != "" {
-			return o, ": " + said, nil
+		if excerpt = excerptOf(r, p); excerpt != "" {
+			return o, ": " + excerpt, nil
 		}
 	}
 	return o, "", nil
 }
 
-func saidIn(r *exec.Result, p outcome.Part) string {
+func excerptOf(r *exec.Result, p outcome.Part) string {
 	f, err := r.Open(p)
 	if err != nil {
 		return ""
 	}
 	defer f.Close()
-	text, _ := io.ReadAll(io.LimitReader(f, saidMax)) // what cannot be read is not said
+	text, _ := io.ReadAll(io.LimitReader(f, excerptMax)) // what cannot be read is not said
 	return name.Print(strings.Join(strings.Fields(string(text)), " "))
 }
