@@ -105,12 +105,12 @@ func (run *actionRun) uploadAndExecute(ctx context.Context, inputs []blob.Blob, 
 		return response{}, err
 	}
 	e.backlog.add(1)
-	err := e.executing.Acquire(ctx, 1)
+	err := e.slots.Acquire(ctx, 1)
 	e.backlog.add(-1)
 	if err != nil {
 		return response{}, err
 	}
-	defer e.executing.Release(1)
+	defer e.slots.Release(1)
 	began := time.Now()
 	message, err := e.stages.execute(func(stated func(repb.ExecutionStage_Value)) (*repb.ExecuteResponse, error) {
 		return e.client.Execute(ctx, client.Execution{Action: run.action.digest, Target: run.action.job.Source.Name, SkipCache: fresh, Stage: stated})

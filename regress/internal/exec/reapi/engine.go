@@ -14,34 +14,6 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// Endpoint says where an engine is, who asks, and how patiently.
-type Endpoint = client.Options
-
-// Header is a line that goes with every request.
-type Header = client.Header
-
-// Connection is a connection to an engine, for one run after another.
-type Connection struct{ client *client.Client }
-
-// Dial connects. Its error is of class Input for what is wrong in the endpoint, and of class
-// Environment where the engine cannot be reached or lacks something.
-func Dial(ctx context.Context, at Endpoint) (*Connection, error) {
-	c, err := client.Dial(ctx, at)
-	if err != nil {
-		return nil, err
-	}
-	return &Connection{c}, nil
-}
-
-// Traffic is how many bytes went to the engine and came from it, by all of its runs.
-func (c *Connection) Traffic() (sent, received int64) { return c.client.Traffic() }
-
-// Unreachable reports whether Dial failed because there is no engine that answers.
-func Unreachable(err error) bool { return client.Unreachable(err) }
-
-// Close gives up the connection. No engine of it may be in use.
-func (c *Connection) Close() { c.client.Close() }
-
 // Options say what is to run on an engine. Corpus, Setting and Partial must be set; all else
 // may be left out.
 type Options struct {
@@ -70,7 +42,7 @@ type Engine struct {
 	o         Options
 	client    *client.Client
 	shared    *sharedInputs
-	executing *semaphore.Weighted
+	slots     *semaphore.Weighted // of executions: Options.Jobs
 	exclusion *semaphore.Weighted // what is uploaded and executed: many together, or one alone
 	stages    stages
 	backlog   backlog
@@ -78,18 +50,12 @@ type Engine struct {
 
 	mu         sync.Mutex // held while a command is made ready
 	commands   map[*exec.Command]*preparedCommand
-	whole      wholePath
+	whole      wholePath // noWholePath: a file that nobody named is not seen
 	wholeKnown bool
 	digests    []outcome.Digest
 }
 
 var _ exec.Executor = (*Engine)(nil)
-
-// preparedCommand is a command that has passed its preflight, or why it has not.
-type preparedCommand struct {
-	builder *actionBuilder
-	err     error
-}
 
 // Start reads what all cases are given, sends it, and has the commands show that they run
 // on the engine. An error says in the words of the engine or the tool why one does not.
@@ -98,7 +64,7 @@ func (c *Connection) Start(ctx context.Context, o Options) (*Engine, error) {
 		o.Doing = func(string) {}
 	}
 	e := &Engine{
-		o: o, client: c.client, executing: semaphore.NewWeighted(int64(max(1, o.Jobs))), exclusion: semaphore.NewWeighted(exclusiveWeight),
+		o: o, client: c.client, slots: semaphore.NewWeighted(int64(max(1, o.Jobs))), exclusion: semaphore.NewWeighted(exclusiveWeight),
 		backlog: backlog{limit: o.Jobs / backlogPart}, commands: map[*exec.Command]*preparedCommand{},
 	}
 	var err error
@@ -132,10 +98,6 @@ func (e *Engine) SharedDigest() outcome.Digest {
 	}
 	return outcome.Of(all)
 }
-
-// Whole reports whether the engine gives back the whole work folder: else a file that
-// nobody named is not seen.
-func (e *Engine) Whole() bool { return e.whole != noWholePath }
 
 // Floor is 0: what engines say of memory is the command's alone.
 func (e *Engine) Floor() int64 { return 0 }

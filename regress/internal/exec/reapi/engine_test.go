@@ -22,7 +22,7 @@ import (
 func TestRunsOnceUnlessFresh(t *testing.T) {
 	w := newWorker(t, enginetest.Options{})
 	s := w.mustStart(nil)
-	if !s.Whole() || s.Floor() != 0 || s.OwnCPU() != 0 {
+	if s.partial != 0 || s.Floor() != 0 || s.OwnCPU() != 0 {
 		t.Error("the whole folder can be had")
 	}
 	for _, j := range s.cases {
@@ -116,7 +116,7 @@ func TestStateOfRuns(t *testing.T) {
 	}()
 	<-running
 	// The stage comes on its own: it is waited for.
-	for s.State() != (reapi.State{Asked: 1, Running: 1}) && t.Context().Err() == nil {
+	for s.State() != (reapi.State{InFlight: 1, Running: 1}) && t.Context().Err() == nil {
 		runtime.Gosched()
 	}
 	close(end)

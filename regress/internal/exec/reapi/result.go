@@ -27,13 +27,7 @@ type contentStore struct {
 // when somebody asks. Errors are of class Environment, with the reader's in their chain.
 func (a *action) resultOf(ctx context.Context, resp response, store contentStore) (*exec.Result, error) {
 	c := collector{action: a, ctx: ctx, store: store, budget: a.outputMax}
-	ending, err := a.ending(resp)
-	if err == nil {
-		err = c.stream(outcome.Stdout, resp.result.GetStdoutRaw(), resp.result.GetStdoutDigest())
-	}
-	if err == nil {
-		err = c.stream(outcome.Stderr, resp.result.GetStderrRaw(), resp.result.GetStderrDigest())
-	}
+	ending, err := c.process(resp)
 	if err == nil {
 		err = c.files(resp)
 	}
@@ -64,6 +58,18 @@ type collector struct {
 	exceeded bool  // it left more
 	parts    []outcome.Part
 	contents []exec.Content
+}
+
+// process takes what the process itself gave: how it ended, and its output and error.
+func (c *collector) process(resp response) (outcome.Ending, error) {
+	ending, err := c.ending(resp)
+	if err == nil {
+		err = c.stream(outcome.Stdout, resp.result.GetStdoutRaw(), resp.result.GetStdoutDigest())
+	}
+	if err == nil {
+		err = c.stream(outcome.Stderr, resp.result.GetStderrRaw(), resp.result.GetStderrDigest())
+	}
+	return ending, err
 }
 
 // stream takes standard output or error, which comes with the result or by its digest.

@@ -21,8 +21,8 @@ func TestWholeFolder(t *testing.T) {
 		s := w.mustStart(func(o *reapi.Options) {
 			o.Setting.Outputs = func(exec.Job) ([]string, func(string) bool) { return []string{assembler}, nil }
 		})
-		if told := s.partial == 1; told != (whole == "no way") || told == s.Whole() {
-			t.Errorf("%q: the whole folder is given: %t, told %d times that not", whole, s.Whole(), s.partial)
+		if s.partial != map[bool]int{true: 1}[whole == "no way"] {
+			t.Errorf("%q: told %d times that the whole folder is not given", whole, s.partial)
 		}
 		s.wants(s.cases[0], false)
 	}
@@ -68,7 +68,7 @@ func TestWholeFolderRefused(t *testing.T) {
 			return nil
 		})
 		s := w.mustStart(nil)
-		if !s.Whole() {
+		if s.partial != 0 {
 			t.Errorf("%v: it gives the whole folder by another name", code)
 		}
 	}
