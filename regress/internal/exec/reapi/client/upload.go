@@ -4,8 +4,7 @@ import (
 	"context"
 	"io"
 
-	"golang.org/x/sync/errgroup"
-
+	"muster/pool"
 	"muster/regress/internal/exec/reapi/blob"
 	"muster/regress/internal/fault"
 )
@@ -99,28 +98,20 @@ func (c *Client) absent(ctx context.Context, flights []*flight) ([]*flight, erro
 	return absent, nil
 }
 
-// sendAll sends small contents in batches and large ones beside each other.
+// sendAll leaves small contents to batches, and meanwhile sends large ones beside each other.
 func (c *Client) sendAll(ctx context.Context, flights []*flight) error {
-	group, within := errgroup.WithContext(ctx)
-	group.SetLimit(streams)
+	var large []*flight
 	for _, f := range flights {
-		if d := f.b.Digest; c.limit.blob > 0 && d.Size > c.limit.blob {
-			group.Go(func() error {
-				return fault.Environmentf("engine %s takes contents of up to %d bytes, and this one has %d", c.o.URL, c.limit.blob, d.Size)
-			})
-			break
-		}
 		if f.b.Digest.Size > c.limit.small {
-			group.Go(func() error { return c.sendLarge(within, f) })
-			continue
-		}
-		if err := c.hand(within, f); err != nil {
-			group.Go(func() error { return err })
-			break
+			large = append(large, f)
+		} else if err := c.hand(ctx, f); err != nil {
+			return err
 		}
 	}
-	if err := group.Wait(); err != nil {
-		return err
+	if len(large) > 0 {
+		if err := pool.ForEach(ctx, streams, large, c.sendLarge); err != nil {
+			return err
+		}
 	}
 	for _, f := range flights {
 		if err := f.wait(ctx); err != nil {
@@ -131,6 +122,9 @@ func (c *Client) sendAll(ctx context.Context, flights []*flight) error {
 }
 
 func (c *Client) sendLarge(ctx context.Context, f *flight) error {
+	if d := f.b.Digest; c.limit.blob > 0 && d.Size > c.limit.blob {
+		return fault.Environmentf("engine %s takes contents of up to %d bytes, and this one has %d", c.o.URL, c.limit.blob, d.Size)
+	}
 	if err := c.streams.Acquire(ctx, 1); err != nil {
 		return err
 	}
