@@ -50,6 +50,7 @@ type Client struct {
 	successes atomic.Int64  // of anything
 	executed  atomic.Int64  // that have a result
 	keepsOn   atomic.Bool   // the engine does not cancel executions
+	names     atomic.Bool   // it names them before they run
 	away      atomic.Bool   // the engine: somebody waited in vain, and nothing succeeded since
 	noted     atomic.Bool   // that it is waited for
 

@@ -95,11 +95,7 @@ type execution struct {
 // follow opens a stream and reads it to the result.
 func (e *execution) follow(ctx context.Context) (*repb.ExecuteResponse, error) {
 	e.heard = false
-	patience := e.c.o.Execution
-	if e.name != "" {
-		patience = e.c.o.Silence
-	}
-	g := newGuard(ctx, patience)
+	g := e.guard(ctx)
 	defer g.end()
 	stream, err := e.open(g.ctx)
 	for err == nil {
@@ -107,7 +103,6 @@ func (e *execution) follow(ctx context.Context) (*repb.ExecuteResponse, error) {
 		if op, err = stream.Recv(); err != nil {
 			break
 		}
-		// Without a name nothing can be asked for again but the execution itself.
 		if e.note(op); e.name != "" {
 			g.after = e.c.o.Silence
 			g.moved()
@@ -117,6 +112,17 @@ func (e *execution) follow(ctx context.Context) (*repb.ExecuteResponse, error) {
 		}
 	}
 	return nil, e.broken(g.why(err))
+}
+
+// guard ends a stream that is silent. Without a name nothing can be asked for again but the
+// execution itself, so that is done only where the engine is known to name what it has at
+// once: there a proxy has lost the request, or the answer. Else it may run already, and is
+// waited for as long as it may take in all.
+func (e *execution) guard(ctx context.Context) *guard {
+	if e.name != "" {
+		return newGuard(ctx, e.c.o.Silence, func() bool { return false })
+	}
+	return newGuard(ctx, max(e.c.o.Silence, e.c.o.Wait), func() bool { return !e.c.names.Load() })
 }
 
 func (e *execution) open(ctx context.Context) (grpc.ServerStreamingClient[longrunningpb.Operation], error) {
@@ -140,7 +146,11 @@ func (e *execution) note(op *longrunningpb.Operation) {
 		e.name = op.GetName()
 	}
 	about := &repb.ExecuteOperationMetadata{}
-	if op.GetMetadata().UnmarshalTo(about) != nil || about.Stage == e.stage {
+	err := op.GetMetadata().UnmarshalTo(about)
+	if e.name != "" && about.Stage < repb.ExecutionStage_EXECUTING && !op.GetDone() {
+		e.c.names.Store(true)
+	}
+	if err != nil || about.Stage == e.stage {
 		return
 	}
 	if e.stage = about.Stage; e.x.Stage != nil {

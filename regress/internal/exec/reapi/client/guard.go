@@ -3,6 +3,8 @@ package client
 import (
 	"context"
 	"errors"
+	"math"
+	"sync/atomic"
 	"time"
 )
 
@@ -13,22 +15,37 @@ var (
 
 // guard ends a stream on which nothing moves.
 type guard struct {
-	ctx   context.Context
-	stop  context.CancelCauseFunc
-	timer *time.Timer
-	after time.Duration
+	ctx     context.Context
+	stop    context.CancelCauseFunc
+	timer   *time.Timer
+	after   time.Duration
+	started atomic.Bool // something has moved
 }
 
-func (c *Client) guard(ctx context.Context) *guard { return newGuard(ctx, c.o.Deadline) }
+func (c *Client) guard(ctx context.Context) *guard {
+	return newGuard(ctx, c.o.Deadline, func() bool { return false })
+}
 
-func newGuard(ctx context.Context, after time.Duration) *guard {
+// newGuard ends the stream after that time without a move. As long as nothing has moved yet
+// and excused is true it waits as long again. excused is called by any goroutine.
+func newGuard(ctx context.Context, after time.Duration, excused func() bool) *guard {
 	g := &guard{after: after}
 	g.ctx, g.stop = context.WithCancelCause(ctx)
-	g.timer = time.AfterFunc(after, func() { g.stop(errStalled) })
+	g.timer = time.AfterFunc(math.MaxInt64, func() {
+		if !g.started.Load() && excused() {
+			g.timer.Reset(after)
+		} else {
+			g.stop(errStalled)
+		}
+	})
+	g.timer.Reset(after) // only now there is a timer that may be reset
 	return g
 }
 
-func (g *guard) moved() { g.timer.Reset(g.after) }
+func (g *guard) moved() {
+	g.started.Store(true)
+	g.timer.Reset(g.after)
+}
 
 // end must be called, also after an error.
 func (g *guard) end() {

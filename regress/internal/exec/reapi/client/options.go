@@ -30,7 +30,9 @@ type Options struct {
 
 	Deadline  time.Duration // of a request, and of a stream that does not move
 	Execution time.Duration // of one execution with its wait for a worker
-	Silence   time.Duration // after which a silent execution is asked for again by its name
+	// Silence is after how long a silent execution is asked for again by its name; or, where it
+	// has none though the engine names others at once, made anew, then after Wait at least.
+	Silence time.Duration
 	// Wait is for an engine that is away or busy, from the first failure of a request. Where
 	// nobody sets it, a wrong address is known within a second.
 	Wait       time.Duration

@@ -139,7 +139,11 @@ func (e *Engine) run(action *repb.Action, command *repb.Command) *repb.ExecuteRe
 // follow tells of an execution until it has ended, or the stream.
 func (e *Engine) follow(op *operation, s repb.Execution_ExecuteServer) error {
 	if op.name != "" {
-		if err := s.Send(progress(op.name, repb.ExecutionStage_EXECUTING)); err != nil {
+		stage := repb.ExecutionStage_EXECUTING
+		if e.o.Queued {
+			stage = repb.ExecutionStage_QUEUED
+		}
+		if err := s.Send(progress(op.name, stage)); err != nil {
 			return err
 		}
 	}
