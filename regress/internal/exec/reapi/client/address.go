@@ -80,8 +80,7 @@ func (o Options) mayTell(at address) error {
 const keepaliveEvery = 5*time.Minute + 10*time.Second
 
 // messageMax is the largest message that is taken, in bytes: four times what a batch has at
-// most, for results with what they have inline. As many as there are executions may come at
-// once. A result that is larger comes without that.
+// most.
 const messageMax = 16 << 20
 
 func (o Options) dialOptions(at address) ([]grpc.DialOption, error) {

@@ -27,6 +27,10 @@ const (
 	streams     = 8        // contents that are sent one by one
 	inFlightMax = 4        // requests of a kind under way, each a batch
 	perStream   = 100      // executions on one connection: what servers allow at least
+
+	resultMax   = 4 << 20   // bytes of a result: as many as there are executions may come at once
+	largeAtOnce = 4         // results that are larger, each of up to messageMax
+	wholeAtOnce = 128 << 20 // bytes of large contents that are read whole
 )
 
 // Client is safe for use by many goroutines at once. Close it in the end.
@@ -59,6 +63,8 @@ type Client struct {
 	shelf   *shelf
 	held    *semaphore.Weighted
 	streams *semaphore.Weighted
+	large   *semaphore.Weighted // results
+	whole   *semaphore.Weighted // bytes
 	lookups gather[*lookup]
 	parcels gather[*parcel]
 	reads   gather[*wanted]
@@ -73,7 +79,11 @@ func Dial(ctx context.Context, o Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Client{o: o, held: semaphore.NewWeighted(heldMax), streams: semaphore.NewWeighted(streams), shelf: newShelf(o.Remember)}
+	c := &Client{
+		o: o, shelf: newShelf(o.Remember),
+		held: semaphore.NewWeighted(heldMax), streams: semaphore.NewWeighted(streams),
+		large: semaphore.NewWeighted(largeAtOnce), whole: semaphore.NewWeighted(wholeAtOnce),
+	}
 	c.life, c.end = context.WithCancel(context.WithoutCancel(ctx))
 	if err := c.connect(at); err != nil {
 		c.Close()

@@ -32,8 +32,8 @@ type Execution struct {
 func (c *Client) Result(ctx context.Context, x Execution) (result *repb.ActionResult, known bool, err error) {
 	ctx = ofAction(ctx, x)
 	err = c.retries().do(ctx, recalling, func() (err error) {
-		if result, err = c.recall(ctx, x, true); tooLarge(err) {
-			result, err = c.recall(ctx, x, false)
+		if result, err = c.recall(ctx, x, true, resultMax); tooLarge(err) {
+			result, err = c.recallLarge(ctx, x)
 		}
 		known = err == nil
 		if code := status.Code(err); code == codes.NotFound || code == codes.Unimplemented {
@@ -44,17 +44,30 @@ func (c *Client) Result(ctx context.Context, x Execution) (result *repb.ActionRe
 	return result, known, err
 }
 
+// recallLarge asks without what a result can have inline. How large one is nobody says before
+// it is here, so few are asked for at once.
+func (c *Client) recallLarge(ctx context.Context, x Execution) (*repb.ActionResult, error) {
+	if err := c.large.Acquire(ctx, 1); err != nil {
+		return nil, err
+	}
+	defer c.large.Release(1)
+	return c.recall(ctx, x, false, messageMax)
+}
+
 // recall asks for a result once, with what it can have inline or without.
-func (c *Client) recall(ctx context.Context, x Execution, inline bool) (*repb.ActionResult, error) {
+func (c *Client) recall(ctx context.Context, x Execution, inline bool, most int) (*repb.ActionResult, error) {
 	return c.cache.GetActionResult(ctx, &repb.GetActionResultRequest{
 		InstanceName: c.o.Instance, ActionDigest: x.Action.Proto(), DigestFunction: repb.DigestFunction_SHA256,
 		InlineStdout: inline, InlineStderr: inline,
-	})
+	}, grpc.MaxCallRecvMsgSize(most))
 }
 
 // Execute has an action executed and returns what came of it: a result, with a status of OK,
 // or of DEADLINE_EXCEEDED where the action took longer than it may. All else is an error of
 // class Environment, with a Missing in its chain where contents may be missing.
+//
+// Of a response above 4 MiB the client holds a few at once, each of up to 16 MiB, for all
+// callers; the others wait for theirs. It is the caller's when it is returned.
 func (c *Client) Execute(ctx context.Context, x Execution) (*repb.ExecuteResponse, error) {
 	ctx, cancel := context.WithTimeoutCause(ofAction(ctx, x), c.o.Execution,
 		c.failed(executing, fmt.Errorf("no result within %v", c.o.Execution)))
@@ -89,12 +102,19 @@ type execution struct {
 	waits bool   // the latest stream asked for that operation
 	stage repb.ExecutionStage_Value
 	heard bool // something on the latest stream
-	apart bool // what the result can have inline made it too large: it shall come without
+	large bool // the result was larger than most are
+	apart bool // and too large for any: it shall come without what it can have inline
 }
 
 // follow opens a stream and reads it to the result.
 func (e *execution) follow(ctx context.Context) (*repb.ExecuteResponse, error) {
 	e.heard = false
+	if e.large {
+		if err := e.c.large.Acquire(ctx, 1); err != nil {
+			return nil, err
+		}
+		defer e.c.large.Release(1)
+	}
 	g := e.guard(ctx)
 	defer g.end()
 	stream, err := e.open(g.ctx)
@@ -126,8 +146,12 @@ func (e *execution) guard(ctx context.Context) *guard {
 }
 
 func (e *execution) open(ctx context.Context) (grpc.ServerStreamingClient[longrunningpb.Operation], error) {
+	most := grpc.MaxCallRecvMsgSize(resultMax)
+	if e.large {
+		most = grpc.MaxCallRecvMsgSize(messageMax)
+	}
 	if e.waits = e.name != ""; e.waits {
-		return repb.NewExecutionClient(e.on).WaitExecution(ctx, &repb.WaitExecutionRequest{Name: e.name})
+		return repb.NewExecutionClient(e.on).WaitExecution(ctx, &repb.WaitExecutionRequest{Name: e.name}, most)
 	}
 	req := &repb.ExecuteRequest{
 		InstanceName: e.c.o.Instance, ActionDigest: e.x.Action.Proto(), SkipCacheLookup: e.x.SkipCache,
@@ -136,7 +160,7 @@ func (e *execution) open(ctx context.Context) (grpc.ServerStreamingClient[longru
 	if e.c.o.Priority != 0 {
 		req.ExecutionPolicy = &repb.ExecutionPolicy{Priority: e.c.o.Priority}
 	}
-	return repb.NewExecutionClient(e.on).Execute(ctx, req)
+	return repb.NewExecutionClient(e.on).Execute(ctx, req, most)
 }
 
 // note takes the name and the stage from a message.
@@ -167,8 +191,11 @@ func (e *execution) broken(err error) error {
 	case e.waits && (code == codes.NotFound || code == codes.Unimplemented):
 		e.name = "" // it is forgotten, so the action is executed anew
 		return transient{err}
+	case tooLarge(err) && !e.large && e.name != "":
+		e.large = true // it has ended, and its name has the result still
+		return transient{err}
 	case tooLarge(err) && !e.apart:
-		e.name, e.apart = "", true
+		e.name, e.large, e.apart = "", true, true
 		return transient{err}
 	case code == codes.DataLoss:
 		return transient{err} // it had a result: it can have another

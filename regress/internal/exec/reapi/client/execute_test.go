@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -65,7 +66,7 @@ func TestLargeResults(t *testing.T) {
 		x := client.Execution{Action: r.action("large"), SkipCache: true}
 		response, err := r.Execute(t.Context(), x)
 		result, _, err2 := r.Result(t.Context(), x)
-		if n := r.engine.Calls("Execute") + r.engine.Calls("GetActionResult"); n != 4 {
+		if n := r.engine.Calls("Execute") + r.engine.Calls("WaitExecution") + r.engine.Calls("GetActionResult"); n != 5 {
 			t.Errorf("stored %t: %d requests", stored, n)
 		}
 		if stored {
@@ -80,6 +81,60 @@ func TestLargeResults(t *testing.T) {
 				t.Error(err)
 			}
 		}
+	}
+}
+
+// Of large results few are on their way at once, and nothing is executed again for them.
+func TestFewLargeResults(t *testing.T) {
+	const all, few = 6, 4
+	text := bytes.Repeat([]byte("printed\n"), 5<<17)
+	for _, method := range []string{"WaitExecution", "GetActionResult"} {
+		synctest.Test(t, func(t *testing.T) {
+			var waiting, large atomic.Int32
+			free := make(chan struct{})
+			r := newRig(t, enginetest.Options{Run: func(context.Context, *enginetest.Engine, *repb.Action, *repb.Command) *repb.ExecuteResponse {
+				return &repb.ExecuteResponse{Result: &repb.ActionResult{StdoutRaw: text}}
+			}, Fault: func(_ context.Context, c enginetest.Call) error {
+				if c.Method != method || c.Moment != enginetest.Begin || method == "GetActionResult" && c.Number <= all {
+					return nil
+				}
+				large.Add(1)
+				waiting.Add(1)
+				<-free
+				waiting.Add(-1)
+				return nil
+			}}, client.Options{})
+			x := client.Execution{Action: r.action("large")}
+			if method == "GetActionResult" {
+				_, err := r.Execute(t.Context(), x)
+				r.must(err)
+			}
+			var group sync.WaitGroup
+			for range all {
+				group.Go(func() {
+					var err error
+					if method == "WaitExecution" {
+						x := x
+						x.SkipCache = true
+						_, err = r.Execute(t.Context(), x)
+					} else {
+						_, _, err = r.Result(t.Context(), x)
+					}
+					if err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			synctest.Wait()
+			if n := waiting.Load(); n != few {
+				t.Errorf("%s: %d at once", method, n)
+			}
+			close(free)
+			group.Wait()
+			if n := r.engine.Calls("Execute"); large.Load() != all || method == "WaitExecution" && n != all {
+				t.Errorf("%s: %d large, %d executions", method, large.Load(), n)
+			}
+		})
 	}
 }
 

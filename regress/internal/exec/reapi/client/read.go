@@ -1,10 +1,10 @@
 package client
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
-	"io"
 
 	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
 	"google.golang.org/grpc/codes"
@@ -29,7 +29,9 @@ func wantedCost(w *wanted) int64 { return w.d.Size + aroundBlob }
 const readMax = 64 << 20
 
 // Read returns a content, whole in memory: for small ones, of which many callers read some
-// each, and of up to 64 MiB. A Missing is in the error's chain when the engine has it not.
+// each, and of up to 64 MiB. Of the large ones, as lists of very many files are, 128 MiB at
+// most are being read at once for all callers; what a caller keeps is its own. A Missing is in
+// the error's chain when the engine has it not.
 func (c *Client) Read(ctx context.Context, d blob.Digest) ([]byte, error) {
 	if d.Size == 0 {
 		return nil, nil
@@ -38,12 +40,7 @@ func (c *Client) Read(ctx context.Context, d blob.Digest) ([]byte, error) {
 		return nil, fault.Environmentf("engine %s, reading a content: it has %d bytes, and %d are possible here", c.o.URL, d.Size, readMax)
 	}
 	if d.Size > c.limit.small {
-		r, err := c.Open(ctx, d)
-		if err != nil {
-			return nil, err
-		}
-		defer r.Close()
-		return io.ReadAll(r)
+		return c.readLarge(ctx, d)
 	}
 	var data []byte
 	one := newTally(1)
@@ -55,6 +52,22 @@ func (c *Client) Read(ctx context.Context, d blob.Digest) ([]byte, error) {
 		return nil, err
 	}
 	return data, nil
+}
+
+func (c *Client) readLarge(ctx context.Context, d blob.Digest) ([]byte, error) {
+	if err := c.whole.Acquire(ctx, d.Size); err != nil {
+		return nil, err
+	}
+	defer c.whole.Release(d.Size)
+	r, err := c.Open(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	var data bytes.Buffer
+	data.Grow(int(d.Size) + bytes.MinRead) // else it would grow by copies, to twice as much
+	_, err = data.ReadFrom(r)
+	return data.Bytes(), err
 }
 
 // fetch is one request for all of items, and again for what the engine puts off.
