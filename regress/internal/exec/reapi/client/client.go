@@ -58,16 +58,16 @@ type Client struct {
 	away      atomic.Bool   // the engine: somebody waited in vain, and nothing succeeded since
 	noted     atomic.Bool   // that it is waited for
 
-	zip     *zstd.Encoder // of batches; nil where the engine takes none
-	unzip   *zstd.Decoder
+	encoder *zstd.Encoder // of batches; nil where the engine takes none
+	decoder *zstd.Decoder
 	shelf   *shelf
 	held    *semaphore.Weighted
 	streams *semaphore.Weighted
 	large   *semaphore.Weighted // results
 	whole   *semaphore.Weighted // bytes
-	lookups gather[*lookup]
-	parcels gather[*parcel]
-	reads   gather[*wanted]
+	lookups batcher[*lookup]
+	uploads batcher[*batchUpload]
+	reads   batcher[*batchRead]
 }
 
 // Dial connects, and asks the engine what it can do: an error of class Environment says
@@ -94,11 +94,11 @@ func Dial(ctx context.Context, o Options) (*Client, error) {
 		return nil, err
 	}
 	if c.limit.zstdBatch {
-		c.zip, c.unzip = newEncoder(nil), newDecoder(nil)
+		c.encoder, c.decoder = newEncoder(nil), newDecoder(nil)
 	}
-	c.lookups = gather[*lookup]{send: c.lookUp, cost: lookupCost, room: c.limit.message, inFlightMax: inFlightMax, working: &c.working}
-	c.parcels = gather[*parcel]{send: c.deliver, cost: parcelCost, room: c.limit.batch, inFlightMax: inFlightMax, working: &c.working}
-	c.reads = gather[*wanted]{send: c.fetch, cost: wantedCost, room: c.limit.batch, inFlightMax: inFlightMax, working: &c.working}
+	c.lookups = batcher[*lookup]{send: c.lookUpBatch, cost: lookupCost, room: c.limit.message, inFlightMax: inFlightMax, working: &c.working}
+	c.uploads = batcher[*batchUpload]{send: c.updateBatch, cost: batchUploadCost, room: c.limit.batch, inFlightMax: inFlightMax, working: &c.working}
+	c.reads = batcher[*batchRead]{send: c.readBatch, cost: batchReadCost, room: c.limit.batch, inFlightMax: inFlightMax, working: &c.working}
 	return c, nil
 }
 

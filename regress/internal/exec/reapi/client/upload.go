@@ -148,7 +148,7 @@ func (c *Client) hand(ctx context.Context, f *flight) error {
 		return err
 	}
 	f.handed = true
-	c.parcels.add(&parcel{d: f.b.Digest, data: data, settle: func(err error) {
+	c.uploads.add(&batchUpload{d: f.b.Digest, data: data, settle: func(err error) {
 		c.held.Release(size)
 		c.shelf.settle(f, err)
 	}})
