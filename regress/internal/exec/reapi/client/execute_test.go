@@ -88,51 +88,52 @@ func TestLargeResults(t *testing.T) {
 func TestFewLargeResults(t *testing.T) {
 	const all, few = 6, 4
 	text := bytes.Repeat([]byte("printed\n"), 5<<17)
-	for _, method := range []string{"WaitExecution", "GetActionResult"} {
+	for _, known := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
+			var first sync.WaitGroup
+			first.Add(all)
 			var waiting, large atomic.Int32
 			free := make(chan struct{})
+			fault := func(_ context.Context, c enginetest.Call) error {
+				switch {
+				case c.Moment != enginetest.Begin || c.Method == "Execute":
+				case c.Method == "GetActionResult" && c.Number <= all:
+					first.Done()
+					first.Wait()
+				default:
+					large.Add(1)
+					waiting.Add(1)
+					<-free
+					waiting.Add(-1)
+				}
+				return nil
+			}
 			r := newRig(t, enginetest.Options{Run: func(context.Context, *enginetest.Engine, *repb.Action, *repb.Command) *repb.ExecuteResponse {
 				return &repb.ExecuteResponse{Result: &repb.ActionResult{StdoutRaw: text}}
-			}, Fault: func(_ context.Context, c enginetest.Call) error {
-				if c.Method != method || c.Moment != enginetest.Begin || method == "GetActionResult" && c.Number <= all {
-					return nil
-				}
-				large.Add(1)
-				waiting.Add(1)
-				<-free
-				waiting.Add(-1)
-				return nil
 			}}, client.Options{})
-			x := client.Execution{Action: r.action("large")}
-			if method == "GetActionResult" {
-				_, err := r.Execute(t.Context(), x)
-				r.must(err)
+			x := client.Execution{Action: r.action("large"), SkipCache: true}
+			ask := func() error { _, err := r.Execute(t.Context(), x); return err }
+			if known {
+				r.must(ask())
+				ask = func() error { _, _, err := r.Result(t.Context(), x); return err }
 			}
+			r.storm(fault)
 			var group sync.WaitGroup
 			for range all {
 				group.Go(func() {
-					var err error
-					if method == "WaitExecution" {
-						x := x
-						x.SkipCache = true
-						_, err = r.Execute(t.Context(), x)
-					} else {
-						_, _, err = r.Result(t.Context(), x)
-					}
-					if err != nil {
+					if err := ask(); err != nil {
 						t.Error(err)
 					}
 				})
 			}
 			synctest.Wait()
 			if n := waiting.Load(); n != few {
-				t.Errorf("%s: %d at once", method, n)
+				t.Errorf("known %t: %d at once", known, n)
 			}
 			close(free)
 			group.Wait()
-			if n := r.engine.Calls("Execute"); large.Load() != all || method == "WaitExecution" && n != all {
-				t.Errorf("%s: %d large, %d executions", method, large.Load(), n)
+			if n := r.engine.Calls("Execute"); large.Load() != all || n != map[bool]int{false: all, true: 1}[known] {
+				t.Errorf("known %t: %d large, %d executions", known, large.Load(), n)
 			}
 		})
 	}
