@@ -47,10 +47,10 @@ func (c *Client) Result(ctx context.Context, x Execution) (result *repb.ActionRe
 // recallLarge asks without what a result can have inline. How large one is nobody says before
 // it is here, so few are asked for at once.
 func (c *Client) recallLarge(ctx context.Context, x Execution) (*repb.ActionResult, error) {
-	if err := c.large.Acquire(ctx, 1); err != nil {
+	if err := c.largeResults.Acquire(ctx, 1); err != nil {
 		return nil, err
 	}
-	defer c.large.Release(1)
+	defer c.largeResults.Release(1)
 	return c.recall(ctx, x, false, messageMax)
 }
 
@@ -110,10 +110,10 @@ type execution struct {
 func (e *execution) follow(ctx context.Context) (*repb.ExecuteResponse, error) {
 	e.heard = false
 	if e.large {
-		if err := e.c.large.Acquire(ctx, 1); err != nil {
+		if err := e.c.largeResults.Acquire(ctx, 1); err != nil {
 			return nil, err
 		}
-		defer e.c.large.Release(1)
+		defer e.c.largeResults.Release(1)
 	}
 	g := e.guard(ctx)
 	defer g.end()
@@ -142,7 +142,7 @@ func (e *execution) guard(ctx context.Context) *guard {
 	if e.name != "" {
 		return newGuard(ctx, e.c.o.Silence, func() bool { return false })
 	}
-	return newGuard(ctx, max(e.c.o.Silence, e.c.o.Wait), func() bool { return !e.c.names.Load() })
+	return newGuard(ctx, max(e.c.o.Silence, e.c.o.Wait), func() bool { return !e.c.namesAtOnce.Load() })
 }
 
 func (e *execution) open(ctx context.Context) (grpc.ServerStreamingClient[longrunningpb.Operation], error) {
@@ -172,7 +172,7 @@ func (e *execution) note(op *longrunningpb.Operation) {
 	about := &repb.ExecuteOperationMetadata{}
 	err := op.GetMetadata().UnmarshalTo(about)
 	if e.name != "" && about.Stage < repb.ExecutionStage_EXECUTING && !op.GetDone() {
-		e.c.names.Store(true)
+		e.c.namesAtOnce.Store(true)
 	}
 	if err != nil || about.Stage == e.stage {
 		return
@@ -244,13 +244,13 @@ const abandonMax = 2 * time.Second
 // abandon takes what nobody waits for out of the engine's queue. Engines may know nothing of
 // that, so it is a wish, and the one that does not is not asked again.
 func (e *execution) abandon(ctx context.Context) {
-	if e.name == "" || ctx.Err() == nil || e.c.keepsOn.Load() {
+	if e.name == "" || ctx.Err() == nil || e.c.cannotCancel.Load() {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), abandonMax)
 	defer cancel()
 	_, err := longrunningpb.NewOperationsClient(e.on).CancelOperation(ctx, &longrunningpb.CancelOperationRequest{Name: e.name})
 	if status.Code(err) == codes.Unimplemented {
-		e.c.keepsOn.Store(true)
+		e.c.cannotCancel.Store(true)
 	}
 }

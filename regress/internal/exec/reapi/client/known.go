@@ -6,97 +6,97 @@ import (
 	"muster/regress/internal/exec/reapi/blob"
 )
 
-// shelf remembers which contents the engine has, and which are on their way. It keeps the
+// knownBlobs remembers which contents the engine has, and which are on their way. It keeps the
 // latest: a generation that is full becomes the older one, of which only what is asked for
 // lives on.
-type shelf struct {
+type knownBlobs struct {
 	mu            sync.Mutex
 	recent, older map[blob.Digest]struct{}
-	most          int // of one generation
-	flights       map[blob.Digest]*flight
+	generationMax int
+	pending       map[blob.Digest]*pendingUpload
 }
 
-// flight is one content on its way. Whoever waits for it reads err after done.
-type flight struct {
+// pendingUpload is one content on its way. Whoever waits for it reads err after done.
+type pendingUpload struct {
 	b         blob.Blob
 	done      chan struct{}
 	err       error
-	handed    bool // it is in a batch, which settles it; for its sender alone
+	batched   bool // it is in a batch, which settles it; for its sender alone
 	abandoned bool // its sender gave up: another may
 }
 
-func newShelf(most int) *shelf {
-	return &shelf{recent: map[blob.Digest]struct{}{}, most: max(most/2, 1), flights: map[blob.Digest]*flight{}}
+func newKnownBlobs(most int) *knownBlobs {
+	return &knownBlobs{recent: map[blob.Digest]struct{}{}, generationMax: max(most/2, 1), pending: map[blob.Digest]*pendingUpload{}}
 }
 
 // claim parts blobs into those that the caller must settle, and those that others do. What
 // is there already is in neither.
-func (s *shelf) claim(blobs []blob.Blob) (mine, others []*flight) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (k *knownBlobs) claim(blobs []blob.Blob) (mine, others []*pendingUpload) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
 	for _, b := range blobs {
-		if b.Digest.Size == 0 || s.has(b.Digest) {
+		if b.Digest.Size == 0 || k.has(b.Digest) {
 			continue // every engine has the empty content
 		}
-		if f := s.flights[b.Digest]; f != nil {
-			others = append(others, f)
+		if u := k.pending[b.Digest]; u != nil {
+			others = append(others, u)
 			continue
 		}
-		f := &flight{b: b, done: make(chan struct{})}
-		s.flights[b.Digest] = f
-		mine = append(mine, f)
+		u := &pendingUpload{b: b, done: make(chan struct{})}
+		k.pending[b.Digest] = u
+		mine = append(mine, u)
 	}
 	return mine, others
 }
 
-func (s *shelf) has(d blob.Digest) bool {
-	if _, ok := s.recent[d]; ok {
+func (k *knownBlobs) has(d blob.Digest) bool {
+	if _, ok := k.recent[d]; ok {
 		return true
 	}
-	_, ok := s.older[d]
+	_, ok := k.older[d]
 	if ok {
-		s.put(d)
+		k.put(d)
 	}
 	return ok
 }
 
-func (s *shelf) put(d blob.Digest) {
-	if len(s.recent) >= s.most {
-		s.older, s.recent = s.recent, make(map[blob.Digest]struct{}, s.most/4)
+func (k *knownBlobs) put(d blob.Digest) {
+	if len(k.recent) >= k.generationMax {
+		k.older, k.recent = k.recent, make(map[blob.Digest]struct{}, k.generationMax/4)
 	}
-	s.recent[d] = struct{}{}
+	k.recent[d] = struct{}{}
 }
 
-func (s *shelf) settle(f *flight, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.flights[f.b.Digest] != f {
+func (k *knownBlobs) settle(u *pendingUpload, err error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.pending[u.b.Digest] != u {
 		return // settled before
 	}
-	delete(s.flights, f.b.Digest)
-	if f.err = err; err == nil {
-		s.put(f.b.Digest)
+	delete(k.pending, u.b.Digest)
+	if u.err = err; err == nil {
+		k.put(u.b.Digest)
 	}
-	close(f.done)
+	close(u.done)
 }
 
-func (s *shelf) abandon(f *flight, err error) {
-	s.mu.Lock()
-	if s.flights[f.b.Digest] == f {
-		f.abandoned = true
+func (k *knownBlobs) abandon(u *pendingUpload, err error) {
+	k.mu.Lock()
+	if k.pending[u.b.Digest] == u {
+		u.abandoned = true
 	}
-	s.mu.Unlock()
-	s.settle(f, err)
+	k.mu.Unlock()
+	k.settle(u, err)
 }
 
-func (s *shelf) forget(ds []blob.Digest) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (k *knownBlobs) forget(ds []blob.Digest) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
 	if len(ds) == 0 {
-		s.recent, s.older = map[blob.Digest]struct{}{}, nil
+		k.recent, k.older = map[blob.Digest]struct{}{}, nil
 	}
 	for _, d := range ds {
-		delete(s.recent, d)
-		delete(s.older, d)
+		delete(k.recent, d)
+		delete(k.older, d)
 	}
 }

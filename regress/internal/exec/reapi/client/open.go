@@ -112,7 +112,7 @@ func (c *Client) stream(ctx context.Context, d blob.Digest, offset int64) io.Rea
 		kind = "compressed-blobs/zstd/"
 	}
 	in := &pieces{guard: c.guard(ctx), room: packedMax(d.Size - offset)}
-	in.stream, in.err = c.bytes.Read(in.guard.ctx, &bytestream.ReadRequest{ResourceName: c.resource(kind, d), ReadOffset: offset})
+	in.stream, in.err = c.byteStream.Read(in.guard.ctx, &bytestream.ReadRequest{ResourceName: c.resource(kind, d), ReadOffset: offset})
 	if !c.limit.zstdStream {
 		return in
 	}

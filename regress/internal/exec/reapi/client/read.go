@@ -44,10 +44,10 @@ func (c *Client) Read(ctx context.Context, d blob.Digest) ([]byte, error) {
 }
 
 func (c *Client) readLarge(ctx context.Context, d blob.Digest) ([]byte, error) {
-	if err := c.whole.Acquire(ctx, d.Size); err != nil {
+	if err := c.largeReads.Acquire(ctx, d.Size); err != nil {
 		return nil, err
 	}
-	defer c.whole.Release(d.Size)
+	defer c.largeReads.Release(d.Size)
 	r, err := c.Open(ctx, d)
 	if err != nil {
 		return nil, err

@@ -62,7 +62,7 @@ func (c *Client) resource(kind string, d blob.Digest) string {
 // only the engine can find again.
 func (w *writing) find(ctx context.Context) bool {
 	if !w.c.limit.zstdStream {
-		reply, err := w.c.bytes.QueryWriteStatus(ctx, &bytestream.QueryWriteStatusRequest{ResourceName: w.name})
+		reply, err := w.c.byteStream.QueryWriteStatus(ctx, &bytestream.QueryWriteStatusRequest{ResourceName: w.name})
 		if n := reply.GetCommittedSize(); err == nil && n > 0 && n <= w.b.Digest.Size && !reply.GetComplete() {
 			if w.offset = n; n-w.best < gainMin {
 				return false
@@ -86,7 +86,7 @@ func (w *writing) attempt(ctx context.Context) error {
 	}
 	guard := w.c.guard(ctx)
 	defer guard.end()
-	stream, err := w.c.bytes.Write(guard.ctx)
+	stream, err := w.c.byteStream.Write(guard.ctx)
 	if err != nil {
 		return guard.why(err)
 	}
