@@ -61,7 +61,7 @@ func (x *execution) among(ctx context.Context, n int, do func(*execution) error)
 // lost is an error about contents that the engine does not keep for long enough, and what
 // may mend it.
 func lost(err error) error {
-	if m := (*client.Missing)(nil); errors.As(err, &m) && !m.Told() {
+	if m := (*client.MissingError)(nil); errors.As(err, &m) && !m.AboutContents() {
 		return fault.Environmentf("%w (%d attempts); the engine has nothing that fits perhaps: --platform says what a worker must have", err, attemptsMax)
 	}
 	return fault.Environmentf("%w (%d attempts, the last with nothing else under way): the engine does not keep what a case needs for as long as it needs it; its store wants more room", err, attemptsMax)
@@ -69,7 +69,7 @@ func lost(err error) error {
 
 // result is the outcome of a run: of one that the engine knows, unless it is to be fresh.
 func (x *execution) result(ctx context.Context, fresh bool) (r *exec.Result, err error) {
-	gone := (*client.Missing)(nil)
+	gone := (*client.MissingError)(nil)
 	for n := 1; ; n++ {
 		err = x.among(ctx, n, func(x *execution) error {
 			came, err := x.came(ctx, fresh)
@@ -117,7 +117,7 @@ func (x *execution) execute(ctx context.Context, fresh bool) (came Came, err err
 			came, err = x.attempt(ctx, inputs, fresh)
 			return err
 		})
-		m := (*client.Missing)(nil)
+		m := (*client.MissingError)(nil)
 		switch {
 		case !errors.As(err, &m):
 			return came, err
@@ -232,7 +232,7 @@ func (o *output) open() (io.ReadCloser, error) {
 
 // again is nil when another attempt makes sense after err.
 func (o *output) again(err error) error {
-	m := (*client.Missing)(nil)
+	m := (*client.MissingError)(nil)
 	if o.tries++; !errors.As(err, &m) {
 		return err
 	}
@@ -265,7 +265,7 @@ func (o *output) hold() error {
 
 // missing is nil where the content is gone once more: the next attempt is counted.
 func (o *output) missing(err error) error {
-	if m := (*client.Missing)(nil); errors.As(err, &m) {
+	if m := (*client.MissingError)(nil); errors.As(err, &m) {
 		return nil
 	}
 	return err

@@ -140,7 +140,7 @@ func (e *Engine) preflight(ctx context.Context, a *Actions, words, start []strin
 func refuses(err error) bool {
 	switch status.Code(err) {
 	case codes.InvalidArgument, codes.Unimplemented, codes.Internal, codes.Unknown:
-		return !errors.As(err, new(*client.Missing))
+		return !errors.As(err, new(*client.MissingError))
 	}
 	return false
 }

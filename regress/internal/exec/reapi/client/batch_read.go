@@ -53,7 +53,7 @@ func (c *Client) readBatchOnce(items []*batchRead) ([]*batchRead, error) {
 		case passes(e):
 			left, err = append(left, w), e
 		case lost(e):
-			w.answer(nil, c.failed("reading contents", &Missing{[]blob.Digest{w.d}, e}))
+			w.answer(nil, c.failed("reading contents", &MissingError{[]blob.Digest{w.d}, e}))
 		default:
 			w.answer(nil, c.failed("reading contents", e))
 		}

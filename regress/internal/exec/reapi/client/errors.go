@@ -18,18 +18,19 @@ import (
 	"muster/regress/internal/readable"
 )
 
-// Missing is in the chain of an error about contents that the engine has not, or no longer:
+// MissingError is in the chain of an error about contents that the engine has not, or no longer:
 // they can be uploaded, or made by another execution, and what failed tried again.
-type Missing struct {
+type MissingError struct {
 	Digests []blob.Digest // none when the engine does not say which
 	err     error
 }
 
-func (m *Missing) Error() string { return m.err.Error() }
-func (m *Missing) Unwrap() error { return m.err }
+func (m *MissingError) Error() string { return m.err.Error() }
+func (m *MissingError) Unwrap() error { return m.err }
 
-// Told reports whether the engine's words are of contents: else it may mean something else.
-func (m *Missing) Told() bool {
+// AboutContents reports whether the engine says that it is about contents: else it may mean
+// something else.
+func (m *MissingError) AboutContents() bool {
 	return len(m.Digests) > 0 || aboutContents(status.Convert(m.err).Message())
 }
 
@@ -50,7 +51,7 @@ func (c *Client) failedAfter(what string, err error, n int, took time.Duration) 
 	if w := (*worded)(nil); errors.As(err, &w) {
 		err, more = w.error, "; "+w.more
 	}
-	if m := (*Missing)(nil); errors.As(err, &m) {
+	if m := (*MissingError)(nil); errors.As(err, &m) {
 		words.words, hint = c.o.public(plain(m.err)), c.o.hintOf(what, status.Convert(m.err))
 	} else if isStatus(err) {
 		words.words, hint = c.o.public(plain(err)), c.o.hintOf(what, status.Convert(err))
@@ -119,14 +120,14 @@ func Unreachable(err error) bool {
 	return (s.Code() == codes.Unavailable || s.Code() == codes.DeadlineExceeded) && !refusedByTLS(s.Message())
 }
 
-// missingOf makes a Missing of a status that is about contents; nil is about something else.
-func missingOf(err error) error {
+// asMissing makes a MissingError of a status that is about contents; nil is about something else.
+func asMissing(err error) error {
 	s := status.Convert(err)
 	ds := violations(s)
 	switch {
 	case len(ds) > 0, s.Code() == codes.FailedPrecondition && !aboutWorkers(s.Message()), s.Code() == codes.NotFound,
 		s.Code() == codes.Internal && aboutContents(s.Message()):
-		return &Missing{ds, err}
+		return &MissingError{ds, err}
 	}
 	return nil
 }

@@ -64,7 +64,7 @@ func (c *Client) recall(ctx context.Context, x Execution, inline bool, most int)
 
 // Execute has an action executed and returns what came of it: a result, with a status of OK,
 // or of DEADLINE_EXCEEDED where the action took longer than it may. All else is an error of
-// class Environment, with a Missing in its chain where contents may be missing.
+// class Environment, with a MissingError in its chain where contents may be missing.
 //
 // Of a response above 4 MiB the client holds a few at once, each of up to 16 MiB, for all
 // callers; the others wait for theirs. It is the caller's when it is returned.
@@ -200,7 +200,7 @@ func (e *execution) broken(err error) error {
 	case code == codes.DataLoss:
 		return transient{err} // it had a result: it can have another
 	case !passes(err):
-		if m := missingOf(err); m != nil {
+		if m := asMissing(err); m != nil {
 			return m
 		}
 	}
@@ -232,7 +232,7 @@ func (e *execution) done(ctx context.Context, op *longrunningpb.Operation) (*rep
 	if passes(s.Err()) {
 		return nil, s.Err()
 	}
-	if m := missingOf(s.Err()); m != nil {
+	if m := asMissing(s.Err()); m != nil {
 		return nil, m
 	}
 	return nil, e.c.told(ctx, s.Err(), response)

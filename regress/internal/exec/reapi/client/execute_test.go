@@ -209,7 +209,7 @@ func TestExecuteMissing(t *testing.T) {
 		blobs := actionOf([]string{"cc"}, &repb.Directory{Files: []*repb.FileNode{{Name: "a.c", Digest: input.Digest.Proto()}}})
 		r.upload(blobs...)
 		_, err := r.Execute(t.Context(), client.Execution{Action: blobs[0].Digest})
-		missing := (*client.Missing)(nil)
+		missing := (*client.MissingError)(nil)
 		if !errors.As(err, &missing) || fault.ClassOf(err) != fault.Environment || r.engine.Calls("Execute") != 1 {
 			t.Fatalf("%v: %d requests, %v", code, r.engine.Calls("Execute"), err)
 		}
@@ -233,7 +233,7 @@ func TestExecuteMissingLater(t *testing.T) {
 			}
 			return nil
 		})
-		if _, err := r.Execute(t.Context(), x); !errors.As(err, new(*client.Missing)) || r.engine.Calls("Execute") != 1 {
+		if _, err := r.Execute(t.Context(), x); !errors.As(err, new(*client.MissingError)) || r.engine.Calls("Execute") != 1 {
 			t.Errorf("%v: %v", code, err)
 		}
 	}

@@ -85,7 +85,7 @@ func (r *rig) oneCase(i int, blobs []blob.Blob) {
 }
 
 // An engine that restarts while many wait for it costs nobody anything but time. What it
-// lost is Missing, and is sent again when the client has forgotten it.
+// lost is missing, and is sent again when the client has forgotten it.
 func TestRestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, enginetest.Options{}, client.Options{Sleep: waiting})

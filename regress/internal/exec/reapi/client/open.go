@@ -13,7 +13,7 @@ import (
 
 // Open returns a content as a stream. It goes on after a break where it was, and its end is
 // an error in the place of io.EOF if what came has not the digest that was asked for, with
-// a Missing in its chain if the engine has not the content. ctx is of all that is read.
+// a MissingError in its chain if the engine has not the content. ctx is of all that is read.
 func (c *Client) Open(ctx context.Context, d blob.Digest) (io.ReadCloser, error) {
 	return &reading{c: c, ctx: ctx, d: d, sum: sha256.New(), tries: c.retries()}, nil
 }
@@ -89,7 +89,7 @@ func (r *reading) stop(err error) {
 	case err == io.EOF:
 		err = errDigest
 	case lost(err):
-		err = &Missing{[]blob.Digest{r.d}, err}
+		err = &MissingError{[]blob.Digest{r.d}, err}
 	}
 	r.end = r.tries.again(r.ctx, "reading a content", err)
 }

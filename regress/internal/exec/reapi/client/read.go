@@ -19,7 +19,7 @@ const readMax = 64 << 20
 
 // Read returns a content, whole in memory: for small ones, of which many callers read some
 // each, and of up to 64 MiB. Of the large ones, as lists of very many files are, 128 MiB at
-// most are being read at once for all callers; what a caller keeps is its own. A Missing is in
+// most are being read at once for all callers; what a caller keeps is its own. A MissingError is in
 // the error's chain when the engine has it not.
 func (c *Client) Read(ctx context.Context, d blob.Digest) ([]byte, error) {
 	if d.Size == 0 {

@@ -73,7 +73,7 @@ func TestReadMissing(t *testing.T) {
 	r := newRig(t, enginetest.Options{}, client.Options{})
 	for _, b := range []blob.Blob{noise(10), noise(2 << 20)} {
 		_, err := r.Read(t.Context(), b.Digest)
-		missing := (*client.Missing)(nil)
+		missing := (*client.MissingError)(nil)
 		if !errors.As(err, &missing) || !slices.Equal(missing.Digests, []blob.Digest{b.Digest}) || fault.ClassOf(err) != fault.Environment {
 			t.Error(err)
 		}
@@ -115,7 +115,7 @@ func TestReadLargeAtOnce(t *testing.T) {
 		var group sync.WaitGroup
 		for range 5 {
 			group.Go(func() {
-				if _, err := r.Read(t.Context(), d); !errors.As(err, new(*client.Missing)) {
+				if _, err := r.Read(t.Context(), d); !errors.As(err, new(*client.MissingError)) {
 					t.Error(err)
 				}
 			})

@@ -173,7 +173,7 @@ const doubtsMax = 2
 // doubtful reports whether err may pass, though most like it do not: an engine in trouble of
 // its own, perhaps with one worker of many.
 func doubtful(err error) bool {
-	if m := (*Missing)(nil); errors.As(err, &m) {
+	if m := (*MissingError)(nil); errors.As(err, &m) {
 		return false // its caller can mend it
 	}
 	code := status.Code(err)

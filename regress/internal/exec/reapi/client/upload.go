@@ -79,7 +79,7 @@ func (c *Client) withoutPresent(ctx context.Context, uploads []*pendingUpload) (
 	for i, u := range uploads {
 		ds[i] = u.b.Digest
 	}
-	missing, err := c.Missing(ctx, ds)
+	missing, err := c.FindMissing(ctx, ds)
 	if err != nil {
 		return nil, err
 	}

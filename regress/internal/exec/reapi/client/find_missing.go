@@ -20,8 +20,8 @@ type lookup struct {
 
 func lookupCost(*lookup) int64 { return aroundBlob }
 
-// Missing returns those that the engine has not, in the order of ds. It always asks.
-func (c *Client) Missing(ctx context.Context, ds []blob.Digest) ([]blob.Digest, error) {
+// FindMissing returns those that the engine has not, in the order of ds. It always asks.
+func (c *Client) FindMissing(ctx context.Context, ds []blob.Digest) ([]blob.Digest, error) {
 	absent := make([]bool, len(ds))
 	all := newLatch(len(ds))
 	items := make([]*lookup, len(ds))
