@@ -55,11 +55,11 @@ func (o Options) address() (address, error) {
 		resolver = "passthrough:///"
 	}
 	at.target = resolver + net.JoinHostPort(strings.ReplaceAll(at.host, "%", "%25"), port)
-	return at, o.mayTell(at)
+	return at, o.checkSecrets(at)
 }
 
-// mayTell refuses what would show the token to the network, and TLS without TLS.
-func (o Options) mayTell(at address) error {
+// checkSecrets refuses what would show the token to the network, and TLS without TLS.
+func (o Options) checkSecrets(at address) error {
 	ip := net.ParseIP(at.host)
 	here := at.host == "localhost" || strings.HasSuffix(at.host, ".localhost") || ip != nil && ip.IsLoopback()
 	switch {

@@ -50,9 +50,9 @@ func (c *Client) readBatchOnce(items []*batchRead) ([]*batchRead, error) {
 		switch {
 		case e == nil:
 			w.answer(data, nil)
-		case passes(e):
+		case retryable(e):
 			left, err = append(left, w), e
-		case lost(e):
+		case blobGone(e):
 			w.answer(nil, c.failed("reading contents", &MissingError{[]blob.Digest{w.d}, e}))
 		default:
 			w.answer(nil, c.failed("reading contents", e))

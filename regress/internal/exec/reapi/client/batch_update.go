@@ -52,7 +52,7 @@ func (c *Client) updateBatchOnce(items []*batchUpload) ([]*batchUpload, error) {
 		switch e := s.Err(); {
 		case e == nil || s.Code() == codes.AlreadyExists:
 			u.settle(nil)
-		case passes(e):
+		case retryable(e):
 			left, err = append(left, u), e
 		default:
 			u.settle(c.failed("sending contents", e))

@@ -73,7 +73,7 @@ type Client struct {
 // Dial connects, and asks the engine what it can do: an error of class Environment says
 // what it lacks or why it cannot be reached, one of class Input what is wrong in o.
 func Dial(ctx context.Context, o Options) (*Client, error) {
-	hasty := o.Wait == 0
+	failFast := o.Wait == 0
 	o = o.withDefaults()
 	at, err := o.address()
 	if err != nil {
@@ -89,7 +89,7 @@ func Dial(ctx context.Context, o Options) (*Client, error) {
 		c.Close()
 		return nil, err
 	}
-	if err := c.learn(ctx, hasty); err != nil {
+	if err := c.learn(ctx, failFast); err != nil {
 		c.Close()
 		return nil, err
 	}

@@ -81,7 +81,7 @@ func (c *Client) Execute(ctx context.Context, x Execution) (*repb.ExecuteRespons
 		// A stream that lived for a while is no failed attempt, or long actions would end
 		// with the patience of some proxy.
 		if e.heard && time.Since(began) >= c.o.BackoffMax {
-			r.moved()
+			r.progressed()
 		}
 		return err
 	})
@@ -125,7 +125,7 @@ func (e *execution) follow(ctx context.Context) (*repb.ExecuteResponse, error) {
 		}
 		if e.note(op); e.name != "" {
 			g.after = e.c.o.Silence
-			g.moved()
+			g.progressed()
 		}
 		if op.GetDone() {
 			return e.done(ctx, op)
@@ -199,7 +199,7 @@ func (e *execution) broken(err error) error {
 		return transient{err}
 	case code == codes.DataLoss:
 		return transient{err} // it had a result: it can have another
-	case !passes(err):
+	case !retryable(err):
 		if m := asMissing(err); m != nil {
 			return m
 		}
@@ -229,13 +229,13 @@ func (e *execution) done(ctx context.Context, op *longrunningpb.Operation) (*rep
 	if s.Code() == codes.DataLoss {
 		return nil, transient{s.Err()}
 	}
-	if passes(s.Err()) {
+	if retryable(s.Err()) {
 		return nil, s.Err()
 	}
 	if m := asMissing(s.Err()); m != nil {
 		return nil, m
 	}
-	return nil, e.c.told(ctx, s.Err(), response)
+	return nil, e.c.withDetails(ctx, s.Err(), response)
 }
 
 // abandonMax is how long it may take to tell an engine that a result is not wanted any more.

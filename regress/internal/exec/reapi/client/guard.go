@@ -42,7 +42,7 @@ func newGuard(ctx context.Context, after time.Duration, excused func() bool) *gu
 	return g
 }
 
-func (g *guard) moved() {
+func (g *guard) progressed() {
 	g.started.Store(true)
 	g.timer.Reset(g.after)
 }

@@ -45,7 +45,7 @@ func (r *reading) Read(p []byte) (int, error) {
 			r.sum.Write(p[:n])
 			r.offset += int64(n)
 			if r.gained += int64(n); r.gained >= gainMin {
-				r.tries.moved()
+				r.tries.progressed()
 			}
 		}
 		if err != nil {
@@ -88,7 +88,7 @@ func (r *reading) stop(err error) {
 		return
 	case err == io.EOF:
 		err = errDigest
-	case lost(err):
+	case blobGone(err):
 		err = &MissingError{[]blob.Digest{r.d}, err}
 	}
 	r.end = r.tries.again(r.ctx, "reading a content", err)
@@ -137,7 +137,7 @@ func (s *pieces) Read(p []byte) (int, error) {
 		if reply, s.err = s.stream.Recv(); len(reply.GetData()) == 0 {
 			continue // it is no progress
 		}
-		s.guard.moved()
+		s.guard.progressed()
 		s.rest = reply.GetData()
 		if s.room -= int64(len(s.rest)); s.room < 0 {
 			s.rest, s.err = nil, errDigest

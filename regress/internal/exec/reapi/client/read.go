@@ -19,8 +19,8 @@ const readMax = 64 << 20
 
 // Read returns a content, whole in memory: for small ones, of which many callers read some
 // each, and of up to 64 MiB. Of the large ones, as lists of very many files are, 128 MiB at
-// most are being read at once for all callers; what a caller keeps is its own. A MissingError is in
-// the error's chain when the engine has it not.
+// most are being read at once for all callers; what a caller keeps is its own. A MissingError
+// is in the error's chain when the engine has it not.
 func (c *Client) Read(ctx context.Context, d blob.Digest) ([]byte, error) {
 	if d.Size == 0 {
 		return nil, nil
@@ -59,8 +59,8 @@ func (c *Client) readLarge(ctx context.Context, d blob.Digest) ([]byte, error) {
 	return data.Bytes(), err
 }
 
-// lost reports whether the engine has not, or has only in part, what it said that it has.
-func lost(err error) bool {
+// blobGone reports whether the engine has not, or has only in part, what it said that it has.
+func blobGone(err error) bool {
 	code := status.Code(err)
 	return code == codes.NotFound || code == codes.DataLoss
 }

@@ -33,8 +33,8 @@ func (c *Client) write(ctx context.Context, b blob.Blob) error {
 	r := c.retries()
 	return r.do(ctx, "sending a content", func() error {
 		err := w.attempt(ctx)
-		if err != nil && passes(err) && ctx.Err() == nil && w.find(ctx) {
-			r.moved()
+		if err != nil && retryable(err) && ctx.Err() == nil && w.find(ctx) {
+			r.progressed()
 		}
 		return err
 	})
@@ -157,7 +157,7 @@ func (o *chunks) finish() error { return o.flush(true) }
 
 func (o *chunks) flush(last bool) error {
 	err := o.stream.Send(&bytestream.WriteRequest{ResourceName: o.name, WriteOffset: o.offset, Data: o.buf, FinishWrite: last})
-	o.guard.moved()
+	o.guard.progressed()
 	o.offset += int64(len(o.buf))
 	o.name, o.buf = "", o.buf[:0]
 	return err
