@@ -88,7 +88,7 @@ func (o Options) dialOptions(at address) ([]grpc.DialOption, error) {
 	if err != nil {
 		return nil, err
 	}
-	calls := &header{o: o}
+	with := interceptors{o}
 	options := []grpc.DialOption{
 		grpc.WithTransportCredentials(secure),
 		grpc.WithUserAgent("muster/" + o.Version),
@@ -99,8 +99,8 @@ func (o Options) dialOptions(at address) ([]grpc.DialOption, error) {
 			MinConnectTimeout: min(o.Deadline, 20*time.Second),
 		}),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(messageMax)),
-		grpc.WithUnaryInterceptor(calls.unary),
-		grpc.WithStreamInterceptor(calls.stream),
+		grpc.WithUnaryInterceptor(with.unary),
+		grpc.WithStreamInterceptor(with.stream),
 	}
 	if o.Dialer != nil {
 		options = append(options, grpc.WithContextDialer(o.Dialer))

@@ -301,7 +301,7 @@ func TestSilence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var ran atomic.Int32
 		free := make(chan struct{})
-		r := newRig(t, enginetest.Options{Run: counted(&ran, free)}, client.Options{Silence: time.Minute, Execution: time.Hour, Attempts: 3})
+		r := newRig(t, enginetest.Options{Run: counted(&ran, free)}, client.Options{Silence: time.Minute, ExecutionTimeout: time.Hour, Attempts: 3})
 		x := client.Execution{Action: r.action("cc")}
 		done := make(chan error)
 		go func() {
@@ -318,7 +318,7 @@ func TestSilence(t *testing.T) {
 
 		x.SkipCache = true
 		free = make(chan struct{})
-		r2 := newRig(t, enginetest.Options{Run: counted(&ran, free), Silent: true}, client.Options{Execution: time.Hour})
+		r2 := newRig(t, enginetest.Options{Run: counted(&ran, free), Silent: true}, client.Options{ExecutionTimeout: time.Hour})
 		began := time.Now()
 		_, err := r2.Execute(t.Context(), client.Execution{Action: r2.action("cc")})
 		if took := time.Since(began); fault.ClassOf(err) != fault.Environment || !strings.Contains(err.Error(), "no result within 1h0m0s") || took != time.Hour {

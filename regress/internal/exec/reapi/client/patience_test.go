@@ -113,7 +113,7 @@ func TestNeverNamed(t *testing.T) {
 					<-ctx.Done()
 				}
 				return nil
-			}}, client.Options{Wait: 45 * time.Second, Silence: 40 * time.Second, Execution: time.Hour, Sleep: func(context.Context, time.Duration) error { return nil }})
+			}}, client.Options{Wait: 45 * time.Second, Silence: 40 * time.Second, ExecutionTimeout: time.Hour, Sleep: func(context.Context, time.Duration) error { return nil }})
 			began := time.Now()
 			done := make(chan error)
 			for _, name := range []string{"a", "b"} {
