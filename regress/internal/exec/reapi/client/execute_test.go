@@ -87,7 +87,7 @@ func TestLargeResults(t *testing.T) {
 // Of large results few are on their way at once, and nothing is executed again for them.
 func TestFewLargeResults(t *testing.T) {
 	const all, few = 6, 4
-	text := bytes.Repeat([]byte("printed\n"), 5<<17)
+	text := make([]byte, 4<<20+1)
 	for _, known := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			var first sync.WaitGroup

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -54,8 +55,10 @@ func (c *Client) readLarge(ctx context.Context, d blob.Digest) ([]byte, error) {
 	}
 	defer r.Close()
 	var data bytes.Buffer
-	data.Grow(int(d.Size) + bytes.MinRead) // else it would grow by copies, to twice as much
-	_, err = data.ReadFrom(r)
+	if _, err = io.CopyN(&data, r, 1); err == nil { // no memory is taken for what the engine has not
+		data.Grow(int(d.Size) + bytes.MinRead) // nor twice as much, as growing by copies would
+		_, err = data.ReadFrom(r)
+	}
 	return data.Bytes(), err
 }
 
