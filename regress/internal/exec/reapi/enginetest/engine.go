@@ -44,7 +44,7 @@ type Options struct {
 	Zstd      bool       // it takes and gives contents in this compression
 	Silent    bool       // executions have no name and no stages before the result
 	Queued    bool       // they have the stage QUEUED until the result, and not EXECUTING
-	MissingAs codes.Code // how missing inputs are told; 0 = FAILED_PRECONDITION, with details
+	MissingAs codes.Code // the status for missing inputs; 0 = FAILED_PRECONDITION, with details
 	Server    []grpc.ServerOption
 }
 
