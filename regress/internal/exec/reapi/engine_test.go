@@ -23,7 +23,7 @@ import (
 	"muster/regress/internal/exec"
 	"muster/regress/internal/exec/reapi"
 	"muster/regress/internal/exec/reapi/blob"
-	"muster/regress/internal/exec/reapi/enginetest"
+	"muster/regress/internal/exec/reapi/reapitest"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/outcome"
 )
@@ -31,21 +31,21 @@ import (
 // worker is an engine on which the tool says what it compiles, and leaves out.s.
 type worker struct {
 	*testing.T
-	*enginetest.Engine
+	*reapitest.Engine
 	end func() // of the server
 
 	mu    sync.Mutex
 	dial  func(context.Context, string) (net.Conn, error)
-	fault func(enginetest.Call) error
+	fault func(reapitest.Call) error
 	ran   atomic.Int32 // executions of cases
 	whole string       // the output path for which it gives the whole folder
 	tool  func(arguments []string) *repb.ExecuteResponse
 }
 
-func newWorker(t *testing.T, o enginetest.Options) *worker {
+func newWorker(t *testing.T, o reapitest.Options) *worker {
 	w := &worker{T: t, whole: "."}
 	o.Run, o.Fault = w.run, w.faulty
-	w.Engine = enginetest.New(o)
+	w.Engine = reapitest.New(o)
 	w.dial, w.end = w.Memory()
 	t.Cleanup(func() {
 		w.end()
@@ -54,7 +54,7 @@ func newWorker(t *testing.T, o enginetest.Options) *worker {
 	return w
 }
 
-func (w *worker) faulty(_ context.Context, c enginetest.Call) error {
+func (w *worker) faulty(_ context.Context, c reapitest.Call) error {
 	w.mu.Lock()
 	fault := w.fault
 	w.mu.Unlock()
@@ -65,7 +65,7 @@ func (w *worker) faulty(_ context.Context, c enginetest.Call) error {
 }
 
 // storm has the engine fail from here on.
-func (w *worker) storm(fault func(enginetest.Call) error) {
+func (w *worker) storm(fault func(reapitest.Call) error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.fault = fault
@@ -73,7 +73,7 @@ func (w *worker) storm(fault func(enginetest.Call) error) {
 
 const assembler = "out.s"
 
-func (w *worker) run(_ context.Context, e *enginetest.Engine, action *repb.Action, command *repb.Command) *repb.ExecuteResponse {
+func (w *worker) run(_ context.Context, e *reapitest.Engine, action *repb.Action, command *repb.Command) *repb.ExecuteResponse {
 	arguments := command.GetArguments()
 	if w.tool != nil {
 		if r := w.tool(arguments); r != nil {
@@ -212,7 +212,7 @@ func contentOf(r *exec.Result, p outcome.Part) (string, error) {
 
 // What the engine knows is not run again, unless it is to be.
 func TestRunsOnceUnlessFresh(t *testing.T) {
-	w := newWorker(t, enginetest.Options{})
+	w := newWorker(t, reapitest.Options{})
 	s := w.mustStart(nil)
 	if !s.Whole() || s.Floor() != 0 || s.OwnCPU() != 0 {
 		t.Error("the whole folder can be had")
@@ -242,11 +242,11 @@ func TestRunsOnceUnlessFresh(t *testing.T) {
 
 // A result that the engine knows and cannot read is made once more; trouble is not passed over.
 func TestKnownAndUnreadable(t *testing.T) {
-	w := newWorker(t, enginetest.Options{})
+	w := newWorker(t, reapitest.Options{})
 	s := w.mustStart(nil)
 	s.wants(s.cases[0], false)
 	code := codes.Unknown
-	w.storm(func(c enginetest.Call) error {
+	w.storm(func(c reapitest.Call) error {
 		if c.Method == "GetActionResult" {
 			return status.Error(code, "what is this")
 		}
@@ -262,7 +262,7 @@ func TestKnownAndUnreadable(t *testing.T) {
 // Whichever way the engine has to give the whole folder is found.
 func TestWholeFolder(t *testing.T) {
 	for _, whole := range []string{"", ".", "no way"} {
-		w := newWorker(t, enginetest.Options{})
+		w := newWorker(t, reapitest.Options{})
 		w.whole = whole
 		s := w.mustStart(func(o *reapi.Options) {
 			o.Setting.Outputs = func(exec.Job) ([]string, func(string) bool) { return []string{assembler}, nil }
@@ -276,7 +276,7 @@ func TestWholeFolder(t *testing.T) {
 
 // Of an engine that gives a folder for a name, what nobody asked for does not count.
 func TestFolderForName(t *testing.T) {
-	w := newWorker(t, enginetest.Options{})
+	w := newWorker(t, reapitest.Options{})
 	w.whole = assembler // the folder has a file of that name
 	counts := func(at string) bool { return at == assembler+"/"+assembler }
 	for _, counts := range []func(string) bool{nil, counts, func(string) bool { return false }} {
@@ -306,9 +306,9 @@ func TestFolderForName(t *testing.T) {
 
 func TestWholeFolderRefused(t *testing.T) {
 	for _, code := range []codes.Code{codes.InvalidArgument, codes.Unimplemented, codes.Internal} {
-		w := newWorker(t, enginetest.Options{})
-		w.storm(func(c enginetest.Call) error {
-			if c.Method == "Execute" && c.Number == 1 && c.Moment == enginetest.Begin {
+		w := newWorker(t, reapitest.Options{})
+		w.storm(func(c reapitest.Call) error {
+			if c.Method == "Execute" && c.Number == 1 && c.Moment == reapitest.Begin {
 				return status.Error(code, "an empty output path")
 			}
 			return nil
@@ -331,7 +331,7 @@ func TestPreflightFails(t *testing.T) {
 		{&repb.ExecuteResponse{Status: &rpc.Status{Code: int32(codes.InvalidArgument), Message: "no such container"}}, "no such container"},
 		{&repb.ExecuteResponse{Status: &rpc.Status{Code: int32(codes.DeadlineExceeded)}, Result: &repb.ActionResult{}}, "timed-out"},
 	} {
-		w := newWorker(t, enginetest.Options{})
+		w := newWorker(t, reapitest.Options{})
 		w.tool = func([]string) *repb.ExecuteResponse { return c.response }
 		_, err := w.start(nil)
 		if fault.ClassOf(err) != fault.Environment || !strings.Contains(err.Error(), c.says) {
@@ -341,7 +341,7 @@ func TestPreflightFails(t *testing.T) {
 }
 
 func TestPreflightOfChoice(t *testing.T) {
-	w := newWorker(t, enginetest.Options{})
+	w := newWorker(t, reapitest.Options{})
 	var said []string
 	w.tool = func(arguments []string) *repb.ExecuteResponse {
 		if len(said) == 0 {
@@ -357,7 +357,7 @@ func TestPreflightOfChoice(t *testing.T) {
 
 // Inputs and outputs that the engine loses are sent and made again; not for ever.
 func TestEvicted(t *testing.T) {
-	w := newWorker(t, enginetest.Options{})
+	w := newWorker(t, reapitest.Options{})
 	s := w.mustStart(nil)
 	w.Evict()
 	s.wants(s.cases[0], false) // what all share is gone
@@ -373,8 +373,8 @@ func TestEvicted(t *testing.T) {
 	if text, err := contentOf(r, p); err != nil || text != "; /usr/bin/cc y.c" {
 		t.Errorf("an output that was gone: %q, %v", text, err)
 	}
-	w.storm(func(c enginetest.Call) error {
-		if c.Method == "Execute" && c.Moment == enginetest.Begin {
+	w.storm(func(c reapitest.Call) error {
+		if c.Method == "Execute" && c.Moment == reapitest.Begin {
 			w.Evict()
 		}
 		return nil
@@ -386,9 +386,9 @@ func TestEvicted(t *testing.T) {
 
 // In any weather each case has the outcome that it has.
 func TestWeather(t *testing.T) {
-	for _, moment := range []enginetest.Moment{enginetest.Begin, enginetest.Received, enginetest.Sending, enginetest.End} {
-		w := newWorker(t, enginetest.Options{})
-		w.storm(func(c enginetest.Call) error {
+	for _, moment := range []reapitest.Moment{reapitest.Begin, reapitest.Received, reapitest.Sending, reapitest.End} {
+		w := newWorker(t, reapitest.Options{})
+		w.storm(func(c reapitest.Call) error {
 			if c.Moment == moment && c.Number%3 == 1 {
 				return status.Error(codes.Unavailable, "as the test wants it")
 			}
@@ -406,7 +406,7 @@ func TestWeather(t *testing.T) {
 
 // Killed and started again while cases run: they go on.
 func TestRestarted(t *testing.T) {
-	w := newWorker(t, enginetest.Options{})
+	w := newWorker(t, reapitest.Options{})
 	s := w.mustStart(nil)
 	var once sync.Once
 	w.tool = func([]string) *repb.ExecuteResponse {
@@ -437,7 +437,7 @@ func TestEngineEndings(t *testing.T) {
 		{&repb.ExecuteResponse{Status: &rpc.Status{Code: int32(codes.PermissionDenied), Message: "no"}}, outcome.Ending{}, fault.Environment},
 		{&repb.ExecuteResponse{Result: &repb.ActionResult{ExitCode: -1}}, outcome.Ending{}, fault.Environment},
 	} {
-		w := newWorker(t, enginetest.Options{})
+		w := newWorker(t, reapitest.Options{})
 		s := w.mustStart(nil)
 		w.tool = func([]string) *repb.ExecuteResponse { return c.response }
 		r, err := s.Run(t.Context(), s.cases[0])
@@ -449,7 +449,7 @@ func TestEngineEndings(t *testing.T) {
 
 // An interrupt ends a run, and is nobody's fault.
 func TestInterrupted(t *testing.T) {
-	w := newWorker(t, enginetest.Options{})
+	w := newWorker(t, reapitest.Options{})
 	s := w.mustStart(nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	w.tool = func([]string) *repb.ExecuteResponse {
@@ -468,7 +468,7 @@ func TestInterrupted(t *testing.T) {
 // While a run is under way the engine's stage is known, and afterwards how long it took and
 // what went over the network.
 func TestStateOfRuns(t *testing.T) {
-	w := newWorker(t, enginetest.Options{})
+	w := newWorker(t, reapitest.Options{})
 	running, end := make(chan struct{}), make(chan struct{})
 	w.tool = func(arguments []string) *repb.ExecuteResponse {
 		if !slices.Contains(arguments, "--version") {
@@ -511,7 +511,7 @@ func TestStateOfRuns(t *testing.T) {
 // Where nothing is known for a while, results are no longer asked for before the executions;
 // and are again when one was spared.
 func TestAskingForResults(t *testing.T) {
-	w := newWorker(t, enginetest.Options{})
+	w := newWorker(t, reapitest.Options{})
 	s := w.mustStart(nil)
 	job := s.cases[0]
 	run := func(text string, fresh bool) (cached bool) {
