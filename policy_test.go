@@ -56,7 +56,7 @@ var rooms = []room{
 	{"regress/internal/exec/reapi/blob", "regress/internal/outcome", pure},
 	{"regress/internal/exec/reapi/bundle", "regress/internal/exec regress/internal/exec/reapi/blob regress/internal/exec/reapi/tree regress/internal/fault regress/internal/filestamp regress/internal/name regress/internal/outcome", plain},
 	{"regress/internal/exec/reapi/client", "pool regress/internal/exec/reapi/blob regress/internal/fault regress/internal/readable", plain},
-	{"regress/internal/exec/reapi/enginetest", "regress/internal/exec/reapi/blob", plain},
+	{"regress/internal/exec/reapi/reapitest", "regress/internal/exec/reapi/blob", plain},
 	{"regress/internal/exec/reapi/tree", "regress/internal/exec/reapi/blob regress/internal/outcome", pure},
 	{"regress/internal/readable", "", pure},
 	{"regress/internal/anchor", "", pure},

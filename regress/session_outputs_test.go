@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"muster/regress/internal/exec"
-	"muster/regress/internal/exec/reapi/enginetest"
+	"muster/regress/internal/exec/reapi/reapitest"
 	"muster/regress/internal/golden"
 )
 
@@ -89,7 +89,7 @@ func TestPatternOnPartialEngine(t *testing.T) {
 // returns its URL.
 func partialEngine(t *testing.T, folder string, files ...string) string {
 	t.Helper()
-	e := enginetest.New(enginetest.Options{Run: enginetest.Folder(folder, files...)})
+	e := reapitest.New(reapitest.Options{Run: reapitest.Folder(folder, files...)})
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -14,7 +14,7 @@ import (
 	"muster/regress/internal/exec/local"
 	"muster/regress/internal/exec/reapi/bundle"
 	"muster/regress/internal/exec/reapi/client"
-	"muster/regress/internal/exec/reapi/enginetest"
+	"muster/regress/internal/exec/reapi/reapitest"
 	"muster/regress/lane"
 )
 
@@ -24,8 +24,8 @@ func engine(t *testing.T) *client.Client {
 	t.Helper()
 	url := os.Getenv("MUSTER_TEST_ENGINE")
 	if url == "" {
-		port := enginetest.FreePort(t)
-		enginetest.Installed(t, "../../../../scripts/remote-engine", port, t.TempDir())
+		port := reapitest.FreePort(t)
+		reapitest.Installed(t, "../../../../scripts/remote-engine", port, t.TempDir())
 		url = "grpc://127.0.0.1:" + port
 	}
 	c, err := client.Dial(t.Context(), client.Options{URL: url, Jobs: 4})

@@ -12,14 +12,14 @@ import (
 	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
 
 	"muster/regress/internal/exec/reapi"
-	"muster/regress/internal/exec/reapi/enginetest"
+	"muster/regress/internal/exec/reapi/reapitest"
 )
 
 // While an engine takes its time and enough cases wait for it, others are not asked for, so
 // that several are together when it goes on. One that is given up meanwhile does not wait.
 func TestBacklogIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorker(t, enginetest.Options{})
+		w := newWorker(t, reapitest.Options{})
 		hold := make(chan struct{})
 		w.tool = func(arguments []string) *repb.ExecuteResponse {
 			if !slices.Contains(arguments, "--version") {

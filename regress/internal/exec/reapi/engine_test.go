@@ -13,14 +13,14 @@ import (
 
 	"muster/regress/internal/exec"
 	"muster/regress/internal/exec/reapi"
-	"muster/regress/internal/exec/reapi/enginetest"
+	"muster/regress/internal/exec/reapi/reapitest"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/outcome"
 )
 
 // What the engine knows is not run again, unless it is to be.
 func TestRunsOnceUnlessFresh(t *testing.T) {
-	w := newWorker(t, enginetest.Options{})
+	w := newWorker(t, reapitest.Options{})
 	s := w.mustStart(nil)
 	if s.partial != 0 || s.Floor() != 0 || s.OwnCPU() != 0 {
 		t.Error("the whole folder can be had")
@@ -59,7 +59,7 @@ func TestEngineEndings(t *testing.T) {
 		{&repb.ExecuteResponse{Status: &rpc.Status{Code: int32(codes.PermissionDenied), Message: "no"}}, outcome.Ending{}, fault.Environment},
 		{&repb.ExecuteResponse{Result: &repb.ActionResult{ExitCode: -1}}, outcome.Ending{}, fault.Environment},
 	} {
-		w := newWorker(t, enginetest.Options{})
+		w := newWorker(t, reapitest.Options{})
 		s := w.mustStart(nil)
 		w.tool = func([]string) *repb.ExecuteResponse { return c.response }
 		r, err := s.Run(t.Context(), s.cases[0])
@@ -71,7 +71,7 @@ func TestEngineEndings(t *testing.T) {
 
 // An interrupt ends a run, and is nobody's fault.
 func TestInterrupted(t *testing.T) {
-	w := newWorker(t, enginetest.Options{})
+	w := newWorker(t, reapitest.Options{})
 	s := w.mustStart(nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	w.tool = func([]string) *repb.ExecuteResponse {
@@ -90,7 +90,7 @@ func TestInterrupted(t *testing.T) {
 // While a run is under way the engine's stage is known, and afterwards how long it took and
 // what went over the network.
 func TestStateOfRuns(t *testing.T) {
-	w := newWorker(t, enginetest.Options{})
+	w := newWorker(t, reapitest.Options{})
 	running, end := make(chan struct{}), make(chan struct{})
 	w.tool = func(arguments []string) *repb.ExecuteResponse {
 		if !slices.Contains(arguments, "--version") {

@@ -8,18 +8,18 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"muster/regress/internal/exec/reapi/enginetest"
+	"muster/regress/internal/exec/reapi/reapitest"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/outcome"
 )
 
 // A result that the engine knows and cannot read is made once more; trouble is not passed over.
 func TestKnownAndUnreadable(t *testing.T) {
-	w := newWorker(t, enginetest.Options{})
+	w := newWorker(t, reapitest.Options{})
 	s := w.mustStart(nil)
 	s.wants(s.cases[0], false)
 	code := codes.Unknown
-	w.storm(func(c enginetest.Call) error {
+	w.storm(func(c reapitest.Call) error {
 		if c.Method == "GetActionResult" {
 			return status.Error(code, "what is this")
 		}
@@ -34,7 +34,7 @@ func TestKnownAndUnreadable(t *testing.T) {
 
 // Inputs and outputs that the engine loses are sent and made again; not for ever.
 func TestEvicted(t *testing.T) {
-	w := newWorker(t, enginetest.Options{})
+	w := newWorker(t, reapitest.Options{})
 	s := w.mustStart(nil)
 	w.Evict()
 	s.wants(s.cases[0], false) // what all share is gone
@@ -50,8 +50,8 @@ func TestEvicted(t *testing.T) {
 	if text, err := contentOf(r, p); err != nil || text != "; /usr/bin/cc y.c" {
 		t.Errorf("an output that was gone: %q, %v", text, err)
 	}
-	w.storm(func(c enginetest.Call) error {
-		if c.Method == "Execute" && c.Moment == enginetest.Begin {
+	w.storm(func(c reapitest.Call) error {
+		if c.Method == "Execute" && c.Moment == reapitest.Begin {
 			w.Evict()
 		}
 		return nil
@@ -63,9 +63,9 @@ func TestEvicted(t *testing.T) {
 
 // In any weather each case has the outcome that it has.
 func TestWeather(t *testing.T) {
-	for _, moment := range []enginetest.Moment{enginetest.Begin, enginetest.Received, enginetest.Sending, enginetest.End} {
-		w := newWorker(t, enginetest.Options{})
-		w.storm(func(c enginetest.Call) error {
+	for _, moment := range []reapitest.Moment{reapitest.Begin, reapitest.Received, reapitest.Sending, reapitest.End} {
+		w := newWorker(t, reapitest.Options{})
+		w.storm(func(c reapitest.Call) error {
 			if c.Moment == moment && c.Number%3 == 1 {
 				return status.Error(codes.Unavailable, "as the test wants it")
 			}
@@ -83,7 +83,7 @@ func TestWeather(t *testing.T) {
 
 // Killed and started again while cases run: they go on.
 func TestRestarted(t *testing.T) {
-	w := newWorker(t, enginetest.Options{})
+	w := newWorker(t, reapitest.Options{})
 	s := w.mustStart(nil)
 	var once sync.Once
 	w.tool = func([]string) *repb.ExecuteResponse {

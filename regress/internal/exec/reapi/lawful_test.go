@@ -10,7 +10,7 @@ import (
 
 	"muster/regress/internal/exec"
 	"muster/regress/internal/exec/reapi"
-	"muster/regress/internal/exec/reapi/enginetest"
+	"muster/regress/internal/exec/reapi/reapitest"
 	"muster/regress/internal/exec/reapi/tree"
 )
 
@@ -18,7 +18,7 @@ import (
 // API's text wants it: the engine of the tests refuses others.
 func TestActionsAreLawful(t *testing.T) {
 	for name, high := range map[string]*semver.SemVer{"2.0": {Major: 2}, "2.3": {Major: 2, Minor: 3}} {
-		w := newWorker(t, enginetest.Options{Can: func(c *repb.ServerCapabilities) {
+		w := newWorker(t, reapitest.Options{Can: func(c *repb.ServerCapabilities) {
 			c.HighApiVersion = high
 			c.CacheCapabilities.SymlinkAbsolutePathStrategy = repb.SymlinkAbsolutePathStrategy_DISALLOWED
 		}})

@@ -10,7 +10,7 @@ import (
 
 	"muster/regress/internal/exec"
 	"muster/regress/internal/exec/reapi"
-	"muster/regress/internal/exec/reapi/enginetest"
+	"muster/regress/internal/exec/reapi/reapitest"
 	"muster/regress/internal/fault"
 )
 
@@ -23,7 +23,7 @@ func TestLibrariesByTheEnvironment(t *testing.T) {
 		t.Fatal(err)
 	}
 	start := func(env ...string) error {
-		_, err := newWorker(t, enginetest.Options{}).start(func(o *reapi.Options) {
+		_, err := newWorker(t, reapitest.Options{}).start(func(o *reapi.Options) {
 			o.Commands, o.Bundle, o.Setting.Env = []*exec.Command{c}, true, env
 		})
 		return err

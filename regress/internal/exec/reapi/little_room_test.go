@@ -8,7 +8,7 @@ import (
 	"muster/regress/internal/exec"
 	"muster/regress/internal/exec/reapi"
 	"muster/regress/internal/exec/reapi/blob"
-	"muster/regress/internal/exec/reapi/enginetest"
+	"muster/regress/internal/exec/reapi/reapitest"
 )
 
 // littleRoom is an engine that has room for one source: it drops the one that it has for
@@ -21,8 +21,8 @@ type littleRoom struct {
 	held blob.Digest
 }
 
-func (l *littleRoom) fault(c enginetest.Call) error {
-	if c.Method != "BatchUpdateBlobs" || c.Moment != enginetest.End {
+func (l *littleRoom) fault(c reapitest.Call) error {
+	if c.Method != "BatchUpdateBlobs" || c.Moment != reapitest.End {
 		return nil
 	}
 	l.mu.Lock()
@@ -38,7 +38,7 @@ func (l *littleRoom) fault(c enginetest.Call) error {
 
 // Where cases push each other's sources out of the engine's store, they run alone.
 func TestLittleRoom(t *testing.T) {
-	l := &littleRoom{worker: newWorker(t, enginetest.Options{})}
+	l := &littleRoom{worker: newWorker(t, reapitest.Options{})}
 	s := l.mustStart(func(o *reapi.Options) { o.Jobs = 12 })
 	var jobs []exec.Job
 	for i := range 24 {

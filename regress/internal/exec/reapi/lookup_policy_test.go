@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"testing"
 
-	"muster/regress/internal/exec/reapi/enginetest"
+	"muster/regress/internal/exec/reapi/reapitest"
 )
 
 // Where nothing is known for a while, results are no longer asked for before the executions;
 // and are again when one was spared.
 func TestAskingForResults(t *testing.T) {
-	w := newWorker(t, enginetest.Options{})
+	w := newWorker(t, reapitest.Options{})
 	s := w.mustStart(nil)
 	job := s.cases[0]
 	run := func(text string, fresh bool) (cached bool) {

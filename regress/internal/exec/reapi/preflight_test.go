@@ -10,7 +10,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"muster/regress/internal/exec/reapi"
-	"muster/regress/internal/exec/reapi/enginetest"
+	"muster/regress/internal/exec/reapi/reapitest"
 	"muster/regress/internal/fault"
 )
 
@@ -25,7 +25,7 @@ func TestPreflightFails(t *testing.T) {
 		{&repb.ExecuteResponse{Status: &rpc.Status{Code: int32(codes.InvalidArgument), Message: "no such container"}}, "no such container"},
 		{&repb.ExecuteResponse{Status: &rpc.Status{Code: int32(codes.DeadlineExceeded)}, Result: &repb.ActionResult{}}, "timed-out"},
 	} {
-		w := newWorker(t, enginetest.Options{})
+		w := newWorker(t, reapitest.Options{})
 		w.tool = func([]string) *repb.ExecuteResponse { return c.response }
 		_, err := w.start(nil)
 		if fault.ClassOf(err) != fault.Environment || !strings.Contains(err.Error(), c.says) {
@@ -35,7 +35,7 @@ func TestPreflightFails(t *testing.T) {
 }
 
 func TestPreflightOfChoice(t *testing.T) {
-	w := newWorker(t, enginetest.Options{})
+	w := newWorker(t, reapitest.Options{})
 	var said []string
 	w.tool = func(arguments []string) *repb.ExecuteResponse {
 		if len(said) == 0 {

@@ -9,14 +9,14 @@ import (
 
 	"muster/regress/internal/exec"
 	"muster/regress/internal/exec/reapi"
-	"muster/regress/internal/exec/reapi/enginetest"
+	"muster/regress/internal/exec/reapi/reapitest"
 	"muster/regress/internal/outcome"
 )
 
 // Whichever way the engine has to give the whole folder is found.
 func TestWholeFolder(t *testing.T) {
 	for _, whole := range []string{"", ".", "no way"} {
-		w := newWorker(t, enginetest.Options{})
+		w := newWorker(t, reapitest.Options{})
 		w.whole = whole
 		s := w.mustStart(func(o *reapi.Options) {
 			o.Setting.Outputs = func(exec.Job) ([]string, func(string) bool) { return []string{assembler}, nil }
@@ -30,7 +30,7 @@ func TestWholeFolder(t *testing.T) {
 
 // Of an engine that gives a folder for a name, what nobody asked for does not count.
 func TestFolderForName(t *testing.T) {
-	w := newWorker(t, enginetest.Options{})
+	w := newWorker(t, reapitest.Options{})
 	w.whole = assembler // the folder has a file of that name
 	counts := func(at string) bool { return at == assembler+"/"+assembler }
 	for _, counts := range []func(string) bool{nil, counts, func(string) bool { return false }} {
@@ -60,9 +60,9 @@ func TestFolderForName(t *testing.T) {
 
 func TestWholeFolderRefused(t *testing.T) {
 	for _, code := range []codes.Code{codes.InvalidArgument, codes.Unimplemented, codes.Internal} {
-		w := newWorker(t, enginetest.Options{})
-		w.storm(func(c enginetest.Call) error {
-			if c.Method == "Execute" && c.Number == 1 && c.Moment == enginetest.Begin {
+		w := newWorker(t, reapitest.Options{})
+		w.storm(func(c reapitest.Call) error {
+			if c.Method == "Execute" && c.Number == 1 && c.Moment == reapitest.Begin {
 				return status.Error(code, "an empty output path")
 			}
 			return nil

@@ -18,28 +18,28 @@ import (
 	"muster/regress/internal/exec"
 	"muster/regress/internal/exec/reapi"
 	"muster/regress/internal/exec/reapi/blob"
-	"muster/regress/internal/exec/reapi/enginetest"
+	"muster/regress/internal/exec/reapi/reapitest"
 	"muster/regress/internal/outcome"
 )
 
 // worker is an engine on which the tool says what it compiles, and leaves out.s.
 type worker struct {
 	*testing.T
-	*enginetest.Engine
+	*reapitest.Engine
 	end func() // of the server
 
 	mu    sync.Mutex
 	dial  func(context.Context, string) (net.Conn, error)
-	fault func(enginetest.Call) error
+	fault func(reapitest.Call) error
 	ran   atomic.Int32 // executions of cases
 	whole string       // the output path for which it gives the whole folder
 	tool  func(arguments []string) *repb.ExecuteResponse
 }
 
-func newWorker(t *testing.T, o enginetest.Options) *worker {
+func newWorker(t *testing.T, o reapitest.Options) *worker {
 	w := &worker{T: t, whole: "."}
 	o.Run, o.Fault = w.run, w.faulty
-	w.Engine = enginetest.New(o)
+	w.Engine = reapitest.New(o)
 	w.dial, w.end = w.Memory()
 	t.Cleanup(func() {
 		w.end()
@@ -48,7 +48,7 @@ func newWorker(t *testing.T, o enginetest.Options) *worker {
 	return w
 }
 
-func (w *worker) faulty(_ context.Context, c enginetest.Call) error {
+func (w *worker) faulty(_ context.Context, c reapitest.Call) error {
 	w.mu.Lock()
 	fault := w.fault
 	w.mu.Unlock()
@@ -59,7 +59,7 @@ func (w *worker) faulty(_ context.Context, c enginetest.Call) error {
 }
 
 // storm has the engine fail from here on.
-func (w *worker) storm(fault func(enginetest.Call) error) {
+func (w *worker) storm(fault func(reapitest.Call) error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.fault = fault
@@ -67,7 +67,7 @@ func (w *worker) storm(fault func(enginetest.Call) error) {
 
 const assembler = "out.s"
 
-func (w *worker) run(_ context.Context, e *enginetest.Engine, action *repb.Action, command *repb.Command) *repb.ExecuteResponse {
+func (w *worker) run(_ context.Context, e *reapitest.Engine, action *repb.Action, command *repb.Command) *repb.ExecuteResponse {
 	arguments := command.GetArguments()
 	if w.tool != nil {
 		if r := w.tool(arguments); r != nil {

@@ -15,7 +15,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"muster/regress/internal/exec/reapi/client"
-	"muster/regress/internal/exec/reapi/enginetest"
+	"muster/regress/internal/exec/reapi/reapitest"
 	"muster/regress/internal/fault"
 )
 
@@ -73,7 +73,7 @@ func TestCapabilities(t *testing.T) {
 		}, 7, "priority"},
 		{func(c *repb.ServerCapabilities) { c.ExecutionCapabilities.DigestFunctions = nil }, 7, ""},
 	} {
-		e := enginetest.New(enginetest.Options{Can: c.can})
+		e := reapitest.New(reapitest.Options{Can: c.can})
 		dial, stop := e.Memory()
 		got, err := client.Dial(t.Context(), client.Options{URL: "grpc://engine:8980", Dialer: dial, Priority: c.priority})
 		switch {
@@ -95,8 +95,8 @@ func TestCapabilities(t *testing.T) {
 func TestMetadata(t *testing.T) {
 	const name = "build.bazel.remote.execution.v2.requestmetadata-bin"
 	said := make(chan metadata.MD, 100)
-	r := newRig(t, enginetest.Options{Fault: func(ctx context.Context, c enginetest.Call) error {
-		if md, _ := metadata.FromIncomingContext(ctx); c.Method == "Execute" && c.Moment == enginetest.Begin {
+	r := newRig(t, reapitest.Options{Fault: func(ctx context.Context, c reapitest.Call) error {
+		if md, _ := metadata.FromIncomingContext(ctx); c.Method == "Execute" && c.Moment == reapitest.Begin {
 			said <- md
 		}
 		return nil
@@ -116,7 +116,7 @@ func TestMetadata(t *testing.T) {
 
 // A refused token is said at once: no attempt could change it.
 func TestTokenRefused(t *testing.T) {
-	e := enginetest.New(enginetest.Options{Fault: func(context.Context, enginetest.Call) error {
+	e := reapitest.New(reapitest.Options{Fault: func(context.Context, reapitest.Call) error {
 		return status.Error(codes.Unauthenticated, "no such token")
 	}})
 	dial, stop := e.Memory()

@@ -20,13 +20,13 @@ import (
 
 	"muster/regress/internal/exec/reapi/blob"
 	"muster/regress/internal/exec/reapi/client"
-	"muster/regress/internal/exec/reapi/enginetest"
+	"muster/regress/internal/exec/reapi/reapitest"
 	"muster/regress/internal/fault"
 )
 
 func TestExecute(t *testing.T) {
 	for _, silent := range []bool{false, true} {
-		r := newRig(t, enginetest.Options{Silent: silent}, client.Options{Priority: 3})
+		r := newRig(t, reapitest.Options{Silent: silent}, client.Options{Priority: 3})
 		x := client.Execution{Action: r.action("cc", "-c")}
 		if _, known, err := r.Result(t.Context(), x); known || err != nil {
 			t.Errorf("a result of what never ran: %v", err)
@@ -56,7 +56,7 @@ func TestExecute(t *testing.T) {
 func TestLargeResults(t *testing.T) {
 	text := bytes.Repeat([]byte("printed\n"), 17<<17)
 	for _, stored := range []bool{true, false} {
-		r := newRig(t, enginetest.Options{Run: func(_ context.Context, e *enginetest.Engine, _ *repb.Action, _ *repb.Command) *repb.ExecuteResponse {
+		r := newRig(t, reapitest.Options{Run: func(_ context.Context, e *reapitest.Engine, _ *repb.Action, _ *repb.Command) *repb.ExecuteResponse {
 			result := &repb.ActionResult{StdoutRaw: text}
 			if stored {
 				result.StdoutDigest = e.Put(text).Proto()
@@ -94,9 +94,9 @@ func TestFewLargeResults(t *testing.T) {
 			first.Add(all)
 			var waiting, large atomic.Int32
 			free := make(chan struct{})
-			fault := func(_ context.Context, c enginetest.Call) error {
+			fault := func(_ context.Context, c reapitest.Call) error {
 				switch {
-				case c.Moment != enginetest.Begin || c.Method == "Execute":
+				case c.Moment != reapitest.Begin || c.Method == "Execute":
 				case c.Method == "GetActionResult" && c.Number <= all:
 					first.Done()
 					first.Wait()
@@ -108,7 +108,7 @@ func TestFewLargeResults(t *testing.T) {
 				}
 				return nil
 			}
-			r := newRig(t, enginetest.Options{Run: func(context.Context, *enginetest.Engine, *repb.Action, *repb.Command) *repb.ExecuteResponse {
+			r := newRig(t, reapitest.Options{Run: func(context.Context, *reapitest.Engine, *repb.Action, *repb.Command) *repb.ExecuteResponse {
 				return &repb.ExecuteResponse{Result: &repb.ActionResult{StdoutRaw: text}}
 			}}, client.Options{})
 			x := client.Execution{Action: r.action("large"), SkipCache: true}
@@ -140,8 +140,8 @@ func TestFewLargeResults(t *testing.T) {
 }
 
 // counted runs actions that wait for free, and counts them.
-func counted(n *atomic.Int32, free <-chan struct{}) func(context.Context, *enginetest.Engine, *repb.Action, *repb.Command) *repb.ExecuteResponse {
-	return func(ctx context.Context, _ *enginetest.Engine, _ *repb.Action, _ *repb.Command) *repb.ExecuteResponse {
+func counted(n *atomic.Int32, free <-chan struct{}) func(context.Context, *reapitest.Engine, *repb.Action, *repb.Command) *repb.ExecuteResponse {
+	return func(ctx context.Context, _ *reapitest.Engine, _ *repb.Action, _ *repb.Command) *repb.ExecuteResponse {
 		n.Add(1)
 		select {
 		case <-ctx.Done():
@@ -156,16 +156,16 @@ func TestExecuteBroken(t *testing.T) {
 	for _, code := range []codes.Code{codes.Unavailable, codes.Canceled, codes.DeadlineExceeded} {
 		var ran atomic.Int32
 		free := make(chan struct{})
-		cut := func(_ context.Context, c enginetest.Call) error {
+		cut := func(_ context.Context, c reapitest.Call) error {
 			switch {
-			case c.Method == "WaitExecution" && c.Number == 3 && c.Moment == enginetest.Begin:
+			case c.Method == "WaitExecution" && c.Number == 3 && c.Moment == reapitest.Begin:
 				close(free)
-			case c.Method == "WaitExecution" && c.Number < 3 && c.Moment == enginetest.Begin:
+			case c.Method == "WaitExecution" && c.Number < 3 && c.Moment == reapitest.Begin:
 				return status.Error(code, "cut")
 			}
 			return nil
 		}
-		r := newRig(t, enginetest.Options{Run: counted(&ran, free), Fault: cut}, client.Options{})
+		r := newRig(t, reapitest.Options{Run: counted(&ran, free), Fault: cut}, client.Options{})
 		x := client.Execution{Action: r.action("cc")}
 		ctx, cancel := context.WithCancel(t.Context())
 		x.Stage = func(repb.ExecutionStage_Value) { r.cut() }
@@ -182,8 +182,8 @@ func TestExecuteBroken(t *testing.T) {
 func TestExecuteForgotten(t *testing.T) {
 	var ran atomic.Int32
 	free := make(chan struct{})
-	r := newRig(t, enginetest.Options{Run: counted(&ran, free), Fault: func(_ context.Context, c enginetest.Call) error {
-		if c.Method == "Execute" && c.Number == 2 && c.Moment == enginetest.Begin {
+	r := newRig(t, reapitest.Options{Run: counted(&ran, free), Fault: func(_ context.Context, c reapitest.Call) error {
+		if c.Method == "Execute" && c.Number == 2 && c.Moment == reapitest.Begin {
 			close(free)
 		}
 		return nil
@@ -204,7 +204,7 @@ func TestExecuteForgotten(t *testing.T) {
 // Missing inputs are one error, however the engine puts it, and what it names is known.
 func TestExecuteMissing(t *testing.T) {
 	for _, code := range []codes.Code{codes.OK, codes.FailedPrecondition, codes.NotFound, codes.Internal} {
-		r := newRig(t, enginetest.Options{MissingAs: code}, client.Options{})
+		r := newRig(t, reapitest.Options{MissingAs: code}, client.Options{})
 		input := noise(20)
 		blobs := actionOf([]string{"cc"}, &repb.Directory{Files: []*repb.FileNode{{Name: "a.c", Digest: input.Digest.Proto()}}})
 		r.upload(blobs...)
@@ -225,10 +225,10 @@ func TestExecuteMissing(t *testing.T) {
 // Some engines give the operation a name before they notice what is missing.
 func TestExecuteMissingLater(t *testing.T) {
 	for _, code := range []codes.Code{codes.FailedPrecondition, codes.NotFound} {
-		r := newRig(t, enginetest.Options{}, client.Options{})
+		r := newRig(t, reapitest.Options{}, client.Options{})
 		x := client.Execution{Action: r.action("cc")}
-		r.storm(func(_ context.Context, c enginetest.Call) error {
-			if c.Method == "Execute" && c.Moment == enginetest.Sending && c.Message == 2 {
+		r.storm(func(_ context.Context, c reapitest.Call) error {
+			if c.Method == "Execute" && c.Moment == reapitest.Sending && c.Message == 2 {
 				return status.Error(code, "no such blob")
 			}
 			return nil
@@ -257,7 +257,7 @@ func TestExecuteStatuses(t *testing.T) {
 		{&repb.ExecuteResponse{Status: status.New(codes.ResourceExhausted, "queue full").Proto()}, 3, "ResourceExhausted: queue full"},
 	} {
 		var ran atomic.Int32
-		r := newRig(t, enginetest.Options{Run: func(context.Context, *enginetest.Engine, *repb.Action, *repb.Command) *repb.ExecuteResponse {
+		r := newRig(t, reapitest.Options{Run: func(context.Context, *reapitest.Engine, *repb.Action, *repb.Command) *repb.ExecuteResponse {
 			ran.Add(1)
 			return c.response
 		}}, client.Options{Attempts: 3})
@@ -276,8 +276,8 @@ func TestExecuteStatuses(t *testing.T) {
 // Attempts are further and further apart, up to a limit, and as far as the engine asks.
 func TestBackoff(t *testing.T) {
 	asked, _ := status.New(codes.Unavailable, "later").WithDetails(&errdetails.RetryInfo{RetryDelay: durationpb.New(20 * time.Second)})
-	fails := on("GetActionResult", enginetest.Begin, codes.Aborted, 1, 2, 3, 4, 5, 6)
-	r := newRig(t, enginetest.Options{Fault: func(ctx context.Context, c enginetest.Call) error {
+	fails := on("GetActionResult", reapitest.Begin, codes.Aborted, 1, 2, 3, 4, 5, 6)
+	r := newRig(t, reapitest.Options{Fault: func(ctx context.Context, c reapitest.Call) error {
 		if c.Method == "GetActionResult" && c.Number == 7 {
 			return asked.Err()
 		}
@@ -301,7 +301,7 @@ func TestSilence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var ran atomic.Int32
 		free := make(chan struct{})
-		r := newRig(t, enginetest.Options{Run: counted(&ran, free)}, client.Options{Silence: time.Minute, ExecutionTimeout: time.Hour, Attempts: 3})
+		r := newRig(t, reapitest.Options{Run: counted(&ran, free)}, client.Options{Silence: time.Minute, ExecutionTimeout: time.Hour, Attempts: 3})
 		x := client.Execution{Action: r.action("cc")}
 		done := make(chan error)
 		go func() {
@@ -318,7 +318,7 @@ func TestSilence(t *testing.T) {
 
 		x.SkipCache = true
 		free = make(chan struct{})
-		r2 := newRig(t, enginetest.Options{Run: counted(&ran, free), Silent: true}, client.Options{ExecutionTimeout: time.Hour})
+		r2 := newRig(t, reapitest.Options{Run: counted(&ran, free), Silent: true}, client.Options{ExecutionTimeout: time.Hour})
 		began := time.Now()
 		_, err := r2.Execute(t.Context(), client.Execution{Action: r2.action("cc")})
 		if took := time.Since(began); fault.ClassOf(err) != fault.Environment || !strings.Contains(err.Error(), "no result within 1h0m0s") || took != time.Hour {
@@ -330,14 +330,14 @@ func TestSilence(t *testing.T) {
 // A stream of contents that does not move is cut, and so is a request.
 func TestStalled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		stall := func(ctx context.Context, c enginetest.Call) error {
+		stall := func(ctx context.Context, c reapitest.Call) error {
 			if c.Number == 1 && (c.Method == "Write" && c.Message == 2 || c.Method == "Read" && c.Message == 2 || c.Method == "FindMissingBlobs") {
 				<-ctx.Done()
 				return ctx.Err()
 			}
 			return nil
 		}
-		r := newRig(t, enginetest.Options{Fault: stall}, client.Options{Deadline: time.Minute})
+		r := newRig(t, reapitest.Options{Fault: stall}, client.Options{Deadline: time.Minute})
 		b := noise(2 << 20)
 		began := time.Now()
 		r.upload(b)

@@ -15,11 +15,11 @@ import (
 
 	"muster/regress/internal/exec/reapi/blob"
 	"muster/regress/internal/exec/reapi/client"
-	"muster/regress/internal/exec/reapi/enginetest"
+	"muster/regress/internal/exec/reapi/reapitest"
 )
 
 // weather fails requests at random moments, in all ways that may pass.
-func weather(seed uint64, share float64) func(context.Context, enginetest.Call) error {
+func weather(seed uint64, share float64) func(context.Context, reapitest.Call) error {
 	var mu sync.Mutex
 	source := rand.New(rand.NewPCG(seed, 0))
 	ways := []error{
@@ -29,7 +29,7 @@ func weather(seed uint64, share float64) func(context.Context, enginetest.Call) 
 		status.Error(codes.Internal, "stream terminated by RST_STREAM"),
 		status.Error(codes.Canceled, "by somebody between"),
 	}
-	return func(context.Context, enginetest.Call) error {
+	return func(context.Context, reapitest.Call) error {
 		mu.Lock()
 		defer mu.Unlock()
 		if source.Float64() < share {
@@ -42,7 +42,7 @@ func weather(seed uint64, share float64) func(context.Context, enginetest.Call) 
 // In any weather everything arrives as it was, and all actions have their results.
 func TestWeather(t *testing.T) {
 	for seed := range uint64(2) {
-		r := newRig(t, enginetest.Options{Zstd: seed%2 == 1, BatchMax: 50_000}, client.Options{Attempts: 40})
+		r := newRig(t, reapitest.Options{Zstd: seed%2 == 1, BatchMax: 50_000}, client.Options{Attempts: 40})
 		blobs := append(contents(60, 900), noise(1<<20+1), opened(noise(1<<20+2)))
 		stormy := weather(seed, 0.08)
 		r.storm(stormy)
@@ -88,7 +88,7 @@ func (r *rig) oneCase(i int, blobs []blob.Blob) {
 // lost is missing, and is sent again when the client has forgotten it.
 func TestRestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, enginetest.Options{}, client.Options{Sleep: waiting})
+		r := newRig(t, reapitest.Options{}, client.Options{Sleep: waiting})
 		r.upload(contents(50, 100)...)
 		r.stop()
 		var group sync.WaitGroup

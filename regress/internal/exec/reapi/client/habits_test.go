@@ -17,7 +17,7 @@ import (
 
 	"muster/regress/internal/exec/reapi/blob"
 	"muster/regress/internal/exec/reapi/client"
-	"muster/regress/internal/exec/reapi/enginetest"
+	"muster/regress/internal/exec/reapi/reapitest"
 	"muster/regress/internal/fault"
 )
 
@@ -30,10 +30,10 @@ func TestNoSuchWorker(t *testing.T) {
 		`No workers exist for instance name prefix "main" platform {"properties":[]}`,
 		"Command '/usr/bin/cc' is not in the allowed command list.",
 	} {
-		r := newRig(t, enginetest.Options{}, client.Options{})
+		r := newRig(t, reapitest.Options{}, client.Options{})
 		x := client.Execution{Action: r.action("cc")}
-		r.storm(func(_ context.Context, c enginetest.Call) error {
-			if c.Method == "Execute" && c.Moment == enginetest.Begin {
+		r.storm(func(_ context.Context, c reapitest.Call) error {
+			if c.Method == "Execute" && c.Moment == reapitest.Begin {
 				return status.Error(codes.FailedPrecondition, words)
 			}
 			return nil
@@ -48,9 +48,9 @@ func TestNoSuchWorker(t *testing.T) {
 // BuildGrid says of an action that it has not, without naming it.
 func TestMissingInOtherWords(t *testing.T) {
 	for _, words := range []string{"Could not get action from storage.", "Could not get command from storage.", "something"} {
-		r := newRig(t, enginetest.Options{}, client.Options{})
+		r := newRig(t, reapitest.Options{}, client.Options{})
 		x := client.Execution{Action: r.action("cc")}
-		r.storm(func(_ context.Context, c enginetest.Call) error {
+		r.storm(func(_ context.Context, c reapitest.Call) error {
 			if c.Method == "Execute" {
 				return status.Error(codes.FailedPrecondition, words)
 			}
@@ -66,16 +66,16 @@ func TestMissingInOtherWords(t *testing.T) {
 // BuildGrid and others tell by DATA_LOSS that they had a result, and have it no more: the
 // next execution gives another.
 func TestResultLost(t *testing.T) {
-	r := newRig(t, enginetest.Options{}, client.Options{})
+	r := newRig(t, reapitest.Options{}, client.Options{})
 	x := client.Execution{Action: r.action("cc")}
-	r.storm(on("Execute", enginetest.Begin, codes.DataLoss, 1, 2))
+	r.storm(on("Execute", reapitest.Begin, codes.DataLoss, 1, 2))
 	_, err := r.Execute(t.Context(), x)
 	r.must(err)
 }
 
 // So they do of a content that is damaged: it is no more to be had than one that is gone.
 func TestContentDamaged(t *testing.T) {
-	r := newRig(t, enginetest.Options{Fault: on("Read", enginetest.Sending, codes.DataLoss, 1)}, client.Options{})
+	r := newRig(t, reapitest.Options{Fault: on("Read", reapitest.Sending, codes.DataLoss, 1)}, client.Options{})
 	b := noise(2 << 20)
 	r.upload(b)
 	if _, err := r.Read(t.Context(), b.Digest); !errors.As(err, new(*client.MissingError)) || r.engine.Calls("Read") != 1 {
@@ -85,7 +85,7 @@ func TestContentDamaged(t *testing.T) {
 
 // An engine without an action cache of its own for clients has Execute look.
 func TestNoActionCache(t *testing.T) {
-	r := newRig(t, enginetest.Options{Fault: on("GetActionResult", enginetest.Begin, codes.Unimplemented, 1)}, client.Options{})
+	r := newRig(t, reapitest.Options{Fault: on("GetActionResult", reapitest.Begin, codes.Unimplemented, 1)}, client.Options{})
 	if _, known, err := r.Result(t.Context(), client.Execution{Action: noise(3).Digest}); known || err != nil {
 		t.Errorf("known %t, %v", known, err)
 	}
@@ -93,8 +93,8 @@ func TestNoActionCache(t *testing.T) {
 
 // A content that somebody else sent meanwhile is there, in whatever words an engine puts it.
 func TestAlreadyThere(t *testing.T) {
-	r := newRig(t, enginetest.Options{}, client.Options{Attempts: 2})
-	r.storm(on("Write", enginetest.End, codes.AlreadyExists, 1))
+	r := newRig(t, reapitest.Options{}, client.Options{Attempts: 2})
+	r.storm(on("Write", reapitest.End, codes.AlreadyExists, 1))
 	r.upload(noise(2 << 20))
 	if n := r.engine.Calls("Write"); n != 1 {
 		t.Errorf("sent %d times", n)
@@ -106,8 +106,8 @@ func TestAlreadyThereMidway(t *testing.T) {
 	for _, zip := range []bool{false, true} {
 		b := noise(4 << 20)
 		var r *rig
-		r = newRig(t, enginetest.Options{Zstd: zip, Fault: func(_ context.Context, c enginetest.Call) error {
-			if c.Method == "Write" && c.Moment == enginetest.Received && c.Message == 3 {
+		r = newRig(t, reapitest.Options{Zstd: zip, Fault: func(_ context.Context, c reapitest.Call) error {
+			if c.Method == "Write" && c.Moment == reapitest.Received && c.Message == 3 {
 				r.engine.Put(b.Bytes)
 			}
 			return nil
@@ -132,7 +132,7 @@ func TestBatchOneByOne(t *testing.T) {
 	} {
 		var mu sync.Mutex
 		asked := map[string]int{}
-		r := newRig(t, enginetest.Options{Refuse: func(method string, d blob.Digest) error {
+		r := newRig(t, reapitest.Options{Refuse: func(method string, d blob.Digest) error {
 			mu.Lock()
 			defer mu.Unlock()
 			if asked[method+d.Hash.String()]++; d == blobs[7].Digest && method == "BatchUpdateBlobs" && asked[method+d.Hash.String()] == 1 {
@@ -158,7 +158,7 @@ func TestNoRoom(t *testing.T) {
 	for _, moves := range []bool{true, false} {
 		var r *rig
 		var other client.Execution
-		r = newRig(t, enginetest.Options{}, client.Options{Attempts: 7, Sleep: func(ctx context.Context, _ time.Duration) error {
+		r = newRig(t, reapitest.Options{}, client.Options{Attempts: 7, Sleep: func(ctx context.Context, _ time.Duration) error {
 			if moves {
 				_, err := r.Execute(ctx, other)
 				return err
@@ -166,7 +166,7 @@ func TestNoRoom(t *testing.T) {
 			return nil
 		}})
 		other.Action = r.action("cc")
-		r.storm(on("GetActionResult", enginetest.Begin, codes.ResourceExhausted, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10))
+		r.storm(on("GetActionResult", reapitest.Begin, codes.ResourceExhausted, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10))
 		_, _, err := r.Result(t.Context(), client.Execution{Action: noise(4).Digest})
 		if want := map[bool]int{true: 11, false: 7}[moves]; (err == nil) != moves || r.engine.Calls("GetActionResult") != want {
 			t.Errorf("moves %t: asked %d times, %v", moves, r.engine.Calls("GetActionResult"), err)
@@ -176,7 +176,7 @@ func TestNoRoom(t *testing.T) {
 
 // What an engine says beside a status helps whoever reads it.
 func TestMessageAndLogs(t *testing.T) {
-	r := newRig(t, enginetest.Options{Run: func(_ context.Context, e *enginetest.Engine, _ *repb.Action, _ *repb.Command) *repb.ExecuteResponse {
+	r := newRig(t, reapitest.Options{Run: func(_ context.Context, e *reapitest.Engine, _ *repb.Action, _ *repb.Command) *repb.ExecuteResponse {
 		return &repb.ExecuteResponse{
 			Status:  status.New(codes.Internal, "set-up failed").Proto(),
 			Message: "http://browser/action/7",
@@ -199,12 +199,12 @@ func TestCancelled(t *testing.T) {
 	for _, name := range []string{"", "Unimplemented"} {
 		free := make(chan struct{})
 		defer close(free)
-		r := newRig(t, enginetest.Options{
-			Run: func(ctx context.Context, _ *enginetest.Engine, _ *repb.Action, _ *repb.Command) *repb.ExecuteResponse {
+		r := newRig(t, reapitest.Options{
+			Run: func(ctx context.Context, _ *reapitest.Engine, _ *repb.Action, _ *repb.Command) *repb.ExecuteResponse {
 				<-free
 				return nil
 			},
-			Fault: func(_ context.Context, c enginetest.Call) error {
+			Fault: func(_ context.Context, c reapitest.Call) error {
 				if c.Method == "CancelOperation" && name != "" {
 					return status.Error(codes.Unimplemented, name)
 				}
@@ -232,10 +232,10 @@ func TestCancelled(t *testing.T) {
 // An engine sees for what an action is.
 func TestTarget(t *testing.T) {
 	said := make(chan string, 100)
-	r := newRig(t, enginetest.Options{Fault: func(ctx context.Context, c enginetest.Call) error {
+	r := newRig(t, reapitest.Options{Fault: func(ctx context.Context, c reapitest.Call) error {
 		about := &repb.RequestMetadata{}
 		sent := metadata.ValueFromIncomingContext(ctx, "build.bazel.remote.execution.v2.requestmetadata-bin")
-		if c.Method == "Execute" && c.Moment == enginetest.Begin {
+		if c.Method == "Execute" && c.Moment == reapitest.Begin {
 			if err := proto.Unmarshal([]byte(sent[0]), about); err != nil {
 				return err
 			}

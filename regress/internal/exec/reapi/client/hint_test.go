@@ -10,7 +10,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"muster/regress/internal/exec/reapi/client"
-	"muster/regress/internal/exec/reapi/enginetest"
+	"muster/regress/internal/exec/reapi/reapitest"
 )
 
 // An error has the engine's own words, without gRPC's around them, and then what it means to
@@ -28,7 +28,7 @@ func TestErrorsSayWhatTheyMean(t *testing.T) {
 		{client.Options{}, codes.Unimplemented, "Unimplemented: words; what listens there is no engine of the Remote Execution API"},
 		{client.Options{}, codes.AlreadyExists, "asking what it can do: AlreadyExists: words"},
 	} {
-		e := enginetest.New(enginetest.Options{Fault: func(context.Context, enginetest.Call) error { return status.Error(c.code, "words") }})
+		e := reapitest.New(reapitest.Options{Fault: func(context.Context, reapitest.Call) error { return status.Error(c.code, "words") }})
 		dial, stop := e.Memory()
 		c.o.URL, c.o.Dialer, c.o.Sleep = "grpc://localhost:1", dial, (&rig{}).sleep
 		_, err := client.Dial(t.Context(), c.o)
@@ -45,7 +45,7 @@ func TestErrorsOfExecutions(t *testing.T) {
 		"; it stores contents and runs nothing":     status.Error(codes.Unimplemented, "unknown service Execution"),
 		"; --platform says what a worker must have": status.Error(codes.FailedPrecondition, "No workers exist for platform {}"),
 	} {
-		r := newRig(t, enginetest.Options{Fault: func(_ context.Context, c enginetest.Call) error {
+		r := newRig(t, reapitest.Options{Fault: func(_ context.Context, c reapitest.Call) error {
 			if c.Method == "Execute" {
 				return err
 			}

@@ -16,14 +16,14 @@ import (
 
 	"muster/regress/internal/exec/reapi/blob"
 	"muster/regress/internal/exec/reapi/client"
-	"muster/regress/internal/exec/reapi/enginetest"
+	"muster/regress/internal/exec/reapi/reapitest"
 	"muster/regress/internal/fault"
 )
 
 // What an engine says of itself is shown in part, and drives no terminal.
 func TestWordsAreHarmless(t *testing.T) {
 	words := "\x1b[31m\n\u202e<b>" + strings.Repeat("é", 5000)
-	r := newRig(t, enginetest.Options{Fault: func(_ context.Context, c enginetest.Call) error {
+	r := newRig(t, reapitest.Options{Fault: func(_ context.Context, c reapitest.Call) error {
 		switch c.Method {
 		case "GetCapabilities":
 			return nil
@@ -47,7 +47,7 @@ func errorOf[T any](v T, known bool, err error) (T, error, bool) { return v, err
 
 // A message that is larger than any should be is not asked for.
 func TestReadIsBounded(t *testing.T) {
-	r := newRig(t, enginetest.Options{}, client.Options{})
+	r := newRig(t, reapitest.Options{}, client.Options{})
 	d := noise(10).Digest
 	for _, d.Size = range []int64{1 << 40, math.MaxInt64} {
 		if _, err := r.Read(t.Context(), d); fault.ClassOf(err) != fault.Environment || r.engine.Calls("Read") > 0 {
@@ -79,7 +79,7 @@ func TestEndlessStreams(t *testing.T) {
 				}
 			}
 		})
-		r := newRig(t, enginetest.Options{Zstd: name == "beside", Server: []grpc.ServerOption{endless}},
+		r := newRig(t, reapitest.Options{Zstd: name == "beside", Server: []grpc.ServerOption{endless}},
 			client.Options{Attempts: 3, Deadline: 100 * time.Millisecond})
 		if _, err := r.Read(t.Context(), b.Digest); fault.ClassOf(err) != fault.Environment {
 			t.Errorf("%s: %v", name, err)

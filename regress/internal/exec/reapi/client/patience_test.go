@@ -13,7 +13,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"muster/regress/internal/exec/reapi/client"
-	"muster/regress/internal/exec/reapi/enginetest"
+	"muster/regress/internal/exec/reapi/reapitest"
 	"muster/regress/internal/fault"
 )
 
@@ -32,7 +32,7 @@ func TestAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var away atomic.Bool
 		var notes []string
-		r := newRig(t, enginetest.Options{Fault: func(context.Context, enginetest.Call) error {
+		r := newRig(t, reapitest.Options{Fault: func(context.Context, reapitest.Call) error {
 			if away.Load() {
 				return status.Error(codes.Unavailable, "maintenance")
 			}
@@ -68,8 +68,8 @@ func TestQueueMoves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var full atomic.Bool
 		full.Store(true)
-		r := newRig(t, enginetest.Options{Fault: func(ctx context.Context, c enginetest.Call) error {
-			if c.Method == "Execute" && c.Moment == enginetest.Begin && c.Number%5 != 0 && full.Load() {
+		r := newRig(t, reapitest.Options{Fault: func(ctx context.Context, c reapitest.Call) error {
+			if c.Method == "Execute" && c.Moment == reapitest.Begin && c.Number%5 != 0 && full.Load() {
 				return status.Error(codes.ResourceExhausted, "the queue is full")
 			}
 			return nil
@@ -108,8 +108,8 @@ func TestNeverNamed(t *testing.T) {
 		{queued: false, number: 2, took: time.Hour},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			r := newRig(t, enginetest.Options{Queued: c.queued, Fault: func(ctx context.Context, call enginetest.Call) error {
-				if call.Method == "Execute" && call.Moment == enginetest.Begin && (call.Number == c.number || c.stopped && call.Number > c.number) {
+			r := newRig(t, reapitest.Options{Queued: c.queued, Fault: func(ctx context.Context, call reapitest.Call) error {
+				if call.Method == "Execute" && call.Moment == reapitest.Begin && (call.Number == c.number || c.stopped && call.Number > c.number) {
 					<-ctx.Done()
 				}
 				return nil
@@ -139,7 +139,7 @@ func TestNeverNamed(t *testing.T) {
 // where it was tried once.
 func TestDoubtful(t *testing.T) {
 	for _, code := range []codes.Code{codes.Internal, codes.Unknown} {
-		r := newRig(t, enginetest.Options{Fault: on("GetActionResult", enginetest.Begin, code, 1, 2, 4, 5, 6)}, client.Options{})
+		r := newRig(t, reapitest.Options{Fault: on("GetActionResult", reapitest.Begin, code, 1, 2, 4, 5, 6)}, client.Options{})
 		x := client.Execution{Action: noise(5).Digest}
 		_, _, err := r.Result(t.Context(), x)
 		r.must(err)
@@ -151,7 +151,7 @@ func TestDoubtful(t *testing.T) {
 
 // An engine that repeats a secret is not quoted with it.
 func TestSecretsAreNotSaid(t *testing.T) {
-	r := newRig(t, enginetest.Options{Fault: func(_ context.Context, c enginetest.Call) error {
+	r := newRig(t, reapitest.Options{Fault: func(_ context.Context, c reapitest.Call) error {
 		if c.Method == "GetActionResult" {
 			return status.Error(codes.PermissionDenied, "s3cr3t-t0ken with h34der: no")
 		}

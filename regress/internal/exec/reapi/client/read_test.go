@@ -16,7 +16,7 @@ import (
 
 	"muster/regress/internal/exec/reapi/blob"
 	"muster/regress/internal/exec/reapi/client"
-	"muster/regress/internal/exec/reapi/enginetest"
+	"muster/regress/internal/exec/reapi/reapitest"
 	"muster/regress/internal/fault"
 )
 
@@ -39,7 +39,7 @@ func (r *rig) read(b blob.Blob) {
 
 func TestRead(t *testing.T) {
 	for _, zip := range []bool{false, true} {
-		r := newRig(t, enginetest.Options{Zstd: zip, BatchMax: 100_000}, client.Options{})
+		r := newRig(t, reapitest.Options{Zstd: zip, BatchMax: 100_000}, client.Options{})
 		blobs := append(contents(30, 3000), noise(1<<20+1), blob.Of(nil), noise(99_000))
 		var group sync.WaitGroup
 		for _, b := range slices.Concat(blobs, blobs) {
@@ -53,7 +53,7 @@ func TestRead(t *testing.T) {
 // A stream that breaks goes on where it was, as long as something comes each time.
 func TestReadResumes(t *testing.T) {
 	for _, zip := range []bool{false, true} {
-		r := newRig(t, enginetest.Options{Zstd: zip, Fault: func(_ context.Context, c enginetest.Call) error {
+		r := newRig(t, reapitest.Options{Zstd: zip, Fault: func(_ context.Context, c reapitest.Call) error {
 			if c.Method == "Read" && c.Message == 5 && c.Number < 6 {
 				return errUnavailable
 			}
@@ -70,7 +70,7 @@ func TestReadResumes(t *testing.T) {
 
 // What the engine has not is an error that says what, and no other.
 func TestReadMissing(t *testing.T) {
-	r := newRig(t, enginetest.Options{}, client.Options{})
+	r := newRig(t, reapitest.Options{}, client.Options{})
 	for _, b := range []blob.Blob{noise(10), noise(2 << 20)} {
 		_, err := r.Read(t.Context(), b.Digest)
 		missing := (*client.MissingError)(nil)
@@ -88,7 +88,7 @@ func TestLies(t *testing.T) {
 		"longer":  func(_ blob.Digest, b []byte) []byte { return append(bytes.Clone(b), 0) },
 	} {
 		for _, zip := range []bool{false, true} {
-			r := newRig(t, enginetest.Options{Lie: lie, Zstd: zip}, client.Options{Attempts: 3})
+			r := newRig(t, reapitest.Options{Lie: lie, Zstd: zip}, client.Options{Attempts: 3})
 			for _, b := range []blob.Blob{noise(10), noise(1<<20 + 1)} {
 				r.engine.Put(b.Bytes)
 				data, err := r.Read(t.Context(), b.Digest)
@@ -104,8 +104,8 @@ func TestLies(t *testing.T) {
 func TestReadLargeAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		free := make(chan struct{})
-		r := newRig(t, enginetest.Options{Fault: func(_ context.Context, c enginetest.Call) error {
-			if c.Method == "Read" && c.Moment == enginetest.Begin {
+		r := newRig(t, reapitest.Options{Fault: func(_ context.Context, c reapitest.Call) error {
+			if c.Method == "Read" && c.Moment == reapitest.Begin {
 				<-free
 			}
 			return nil
@@ -133,10 +133,10 @@ func TestReadLargeAtOnce(t *testing.T) {
 func TestReadPutOff(t *testing.T) {
 	var mu sync.Mutex
 	put := map[int]bool{}
-	r := newRig(t, enginetest.Options{Fault: func(_ context.Context, c enginetest.Call) error {
+	r := newRig(t, reapitest.Options{Fault: func(_ context.Context, c reapitest.Call) error {
 		mu.Lock()
 		defer mu.Unlock()
-		if c.Method == "BatchReadBlobs" && c.Number < 4 && c.Moment == enginetest.End && !put[c.Number] {
+		if c.Method == "BatchReadBlobs" && c.Number < 4 && c.Moment == reapitest.End && !put[c.Number] {
 			put[c.Number] = true
 			return status.Error(codes.ResourceExhausted, "later")
 		}

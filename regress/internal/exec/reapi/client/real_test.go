@@ -12,7 +12,7 @@ import (
 
 	"muster/regress/internal/exec/reapi/blob"
 	"muster/regress/internal/exec/reapi/client"
-	"muster/regress/internal/exec/reapi/enginetest"
+	"muster/regress/internal/exec/reapi/reapitest"
 )
 
 const remoteEngine = "../../../../../scripts/remote-engine"
@@ -31,8 +31,8 @@ func compiling(source blob.Blob, arguments ...string) []blob.Blob {
 }
 
 func TestRealEngine(t *testing.T) {
-	port, folder := enginetest.FreePort(t), t.TempDir()
-	stop := enginetest.Installed(t, remoteEngine, port, folder)
+	port, folder := reapitest.FreePort(t), t.TempDir()
+	stop := reapitest.Installed(t, remoteEngine, port, folder)
 	c, err := client.Dial(t.Context(), client.Options{URL: "grpc://127.0.0.1:" + port})
 	if err != nil {
 		t.Fatal(err)
@@ -72,7 +72,7 @@ func TestRealEngine(t *testing.T) {
 
 	// Killed, and started again with what it kept: the client goes on.
 	stop()
-	enginetest.Installed(t, remoteEngine, port, folder)
+	reapitest.Installed(t, remoteEngine, port, folder)
 	r.read(large)
 	failing := compiling(source, "false")
 	r.must(c.Upload(t.Context(), failing))

@@ -18,13 +18,13 @@ import (
 
 	"muster/regress/internal/exec/reapi/blob"
 	"muster/regress/internal/exec/reapi/client"
-	"muster/regress/internal/exec/reapi/enginetest"
+	"muster/regress/internal/exec/reapi/reapitest"
 )
 
 // rig is a client and its engine, without a network and without waiting.
 type rig struct {
 	*testing.T
-	engine *enginetest.Engine
+	engine *reapitest.Engine
 	*client.Client
 
 	mu    sync.Mutex
@@ -32,15 +32,15 @@ type rig struct {
 	conns []net.Conn
 	dial  func(context.Context, string) (net.Conn, error)
 	end   func() // of the server
-	fault func(context.Context, enginetest.Call) error
+	fault func(context.Context, reapitest.Call) error
 }
 
-func newRig(t *testing.T, eo enginetest.Options, co client.Options) *rig {
+func newRig(t *testing.T, eo reapitest.Options, co client.Options) *rig {
 	t.Helper()
 	eo.Instance = co.Instance
 	r := &rig{T: t, fault: eo.Fault}
 	eo.Fault = r.faulty
-	r.engine = enginetest.New(eo)
+	r.engine = reapitest.New(eo)
 	r.restart()
 	co.URL = "grpc://localhost:1"
 	co.Dialer = func(ctx context.Context, at string) (net.Conn, error) {
@@ -87,13 +87,13 @@ func (r *rig) restart() {
 func (r *rig) stop() { r.end() }
 
 // storm replaces the engine's faults.
-func (r *rig) storm(fault func(context.Context, enginetest.Call) error) {
+func (r *rig) storm(fault func(context.Context, reapitest.Call) error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.fault = fault
 }
 
-func (r *rig) faulty(ctx context.Context, c enginetest.Call) error {
+func (r *rig) faulty(ctx context.Context, c reapitest.Call) error {
 	r.mu.Lock()
 	fault := r.fault
 	r.mu.Unlock()
@@ -178,8 +178,8 @@ func opened(b blob.Blob) blob.Blob {
 }
 
 // on fails the requests of a method with the given numbers at a moment.
-func on(method string, at enginetest.Moment, code codes.Code, numbers ...int) func(context.Context, enginetest.Call) error {
-	return func(_ context.Context, c enginetest.Call) error {
+func on(method string, at reapitest.Moment, code codes.Code, numbers ...int) func(context.Context, reapitest.Call) error {
+	return func(_ context.Context, c reapitest.Call) error {
 		for _, n := range numbers {
 			if c.Method == method && c.Moment == at && c.Number == n {
 				return status.Error(code, "as the test wants it")

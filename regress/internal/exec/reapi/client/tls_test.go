@@ -19,7 +19,7 @@ import (
 	"google.golang.org/grpc/credentials"
 
 	"muster/regress/internal/exec/reapi/client"
-	"muster/regress/internal/exec/reapi/enginetest"
+	"muster/regress/internal/exec/reapi/reapitest"
 	"muster/regress/internal/fault"
 )
 
@@ -66,7 +66,7 @@ func TestTLS(t *testing.T) {
 	known := x509.NewCertPool()
 	pemOf, _ := os.ReadFile(me.cert)
 	known.AppendCertsFromPEM(pemOf)
-	e := enginetest.New(enginetest.Options{Server: []grpc.ServerOption{grpc.Creds(credentials.NewTLS(&tls.Config{
+	e := reapitest.New(reapitest.Options{Server: []grpc.ServerOption{grpc.Creds(credentials.NewTLS(&tls.Config{
 		Certificates: []tls.Certificate{server.pair}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: known,
 	}))}})
 	l, err := net.Listen("tcp", "127.0.0.1:0")

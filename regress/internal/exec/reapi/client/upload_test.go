@@ -17,12 +17,12 @@ import (
 
 	"muster/regress/internal/exec/reapi/blob"
 	"muster/regress/internal/exec/reapi/client"
-	"muster/regress/internal/exec/reapi/enginetest"
+	"muster/regress/internal/exec/reapi/reapitest"
 	"muster/regress/internal/fault"
 )
 
 func TestFindMissing(t *testing.T) {
-	r := newRig(t, enginetest.Options{BatchMax: 4096}, client.Options{})
+	r := newRig(t, reapitest.Options{BatchMax: 4096}, client.Options{})
 	blobs := contents(200, 10)
 	var ds, want []blob.Digest
 	for i, b := range blobs {
@@ -44,7 +44,7 @@ func TestFindMissing(t *testing.T) {
 
 // What is there is not sent, what was sent is remembered, and what is forgotten is asked for.
 func TestUpload(t *testing.T) {
-	r := newRig(t, enginetest.Options{BatchMax: 10_000}, client.Options{})
+	r := newRig(t, reapitest.Options{BatchMax: 10_000}, client.Options{})
 	blobs := append(contents(100, 700), noise(3<<20), opened(noise(2<<20)), opened(contents(1, 300)[0]), blob.Of(nil))
 	for _, b := range blobs[:50] {
 		r.engine.Put(b.Bytes)
@@ -71,7 +71,7 @@ func TestUpload(t *testing.T) {
 
 // The memory of what is there is bounded, and what it lost costs a question.
 func TestUploadRemembersSome(t *testing.T) {
-	r := newRig(t, enginetest.Options{}, client.Options{Remember: 20})
+	r := newRig(t, reapitest.Options{}, client.Options{Remember: 20})
 	blobs := contents(100, 50)
 	for _, b := range blobs { // together they come in no order
 		r.upload(b)
@@ -88,7 +88,7 @@ func TestUploadRemembersSome(t *testing.T) {
 }
 
 func TestUploadCompressed(t *testing.T) {
-	r := newRig(t, enginetest.Options{Zstd: true}, client.Options{Instance: "a/b"})
+	r := newRig(t, reapitest.Options{Zstd: true}, client.Options{Instance: "a/b"})
 	blobs := append(contents(3, 5000), contents(1, 1<<20+1)[0], noise(1<<20+1))
 	r.upload(blobs...)
 	for _, b := range blobs {
@@ -98,7 +98,7 @@ func TestUploadCompressed(t *testing.T) {
 
 // Many who ask for the same have it sent once.
 func TestUploadOnce(t *testing.T) {
-	r := newRig(t, enginetest.Options{}, client.Options{})
+	r := newRig(t, reapitest.Options{}, client.Options{})
 	blobs := append(contents(20, 100), noise(2<<20), noise(2<<20+1))
 	var group sync.WaitGroup
 	for range 50 {
@@ -118,8 +118,8 @@ func TestUploadOnce(t *testing.T) {
 func TestFewRequests(t *testing.T) {
 	const callers = 500
 	free, waiting := make(chan struct{}), make(chan struct{}, callers)
-	r := newRig(t, enginetest.Options{Fault: func(_ context.Context, c enginetest.Call) error {
-		if c.Method == "FindMissingBlobs" && c.Moment == enginetest.Begin {
+	r := newRig(t, reapitest.Options{Fault: func(_ context.Context, c reapitest.Call) error {
+		if c.Method == "FindMissingBlobs" && c.Moment == reapitest.Begin {
 			waiting <- struct{}{}
 			<-free
 		}
@@ -148,8 +148,8 @@ func TestUploadGivenUp(t *testing.T) {
 	for _, method := range []string{"FindMissingBlobs", "BatchUpdateBlobs"} {
 		synctest.Test(t, func(t *testing.T) {
 			free := make(chan struct{})
-			r := newRig(t, enginetest.Options{Fault: func(_ context.Context, c enginetest.Call) error {
-				if c.Method == method && c.Moment == enginetest.Begin {
+			r := newRig(t, reapitest.Options{Fault: func(_ context.Context, c reapitest.Call) error {
+				if c.Method == method && c.Moment == reapitest.Begin {
 					<-free
 				}
 				return nil
@@ -182,10 +182,10 @@ func TestUploadGivenUp(t *testing.T) {
 func TestUploadResumes(t *testing.T) {
 	var mu sync.Mutex
 	messages := 0
-	r := newRig(t, enginetest.Options{Fault: func(_ context.Context, c enginetest.Call) error {
+	r := newRig(t, reapitest.Options{Fault: func(_ context.Context, c reapitest.Call) error {
 		mu.Lock()
 		defer mu.Unlock()
-		if c.Method == "Write" && c.Moment == enginetest.Received {
+		if c.Method == "Write" && c.Moment == reapitest.Received {
 			if messages++; c.Message == 4 && c.Number < 4 {
 				return errUnavailable
 			}
@@ -207,8 +207,8 @@ func TestUploadCreeps(t *testing.T) {
 		"lost and there again": func(n int) int64 { return int64(n%2) << 19 },
 	} {
 		var r *rig
-		r = newRig(t, enginetest.Options{
-			Fault: func(_ context.Context, c enginetest.Call) error {
+		r = newRig(t, reapitest.Options{
+			Fault: func(_ context.Context, c reapitest.Call) error {
 				if c.Method == "Write" {
 					return errUnavailable
 				}
@@ -234,9 +234,9 @@ func TestUploadCreeps(t *testing.T) {
 
 // With compression, or an engine that knows nothing of it, all is sent again.
 func TestUploadStartsAnew(t *testing.T) {
-	for _, o := range []enginetest.Options{{Zstd: true}, {}} {
-		cut, gone := on("Write", enginetest.Received, codes.Unavailable, 1, 2), on("QueryWriteStatus", enginetest.Begin, codes.Unimplemented, 1, 2)
-		o.Fault = func(ctx context.Context, c enginetest.Call) error { return errors.Join(cut(ctx, c), gone(ctx, c)) }
+	for _, o := range []reapitest.Options{{Zstd: true}, {}} {
+		cut, gone := on("Write", reapitest.Received, codes.Unavailable, 1, 2), on("QueryWriteStatus", reapitest.Begin, codes.Unimplemented, 1, 2)
+		o.Fault = func(ctx context.Context, c reapitest.Call) error { return errors.Join(cut(ctx, c), gone(ctx, c)) }
 		newRig(t, o, client.Options{}).upload(noise(3 << 20))
 	}
 }
@@ -244,19 +244,19 @@ func TestUploadStartsAnew(t *testing.T) {
 func TestUploadFails(t *testing.T) {
 	for _, c := range []struct {
 		name  string
-		o     enginetest.Options
+		o     reapitest.Options
 		b     blob.Blob
 		calls int // of the method
 		want  string
 	}{
-		{"BatchUpdateBlobs", enginetest.Options{Fault: on("BatchUpdateBlobs", enginetest.Begin, codes.PermissionDenied, 1)}, noise(10), 1, "PermissionDenied: as the test wants it"},
-		{"FindMissingBlobs", enginetest.Options{Fault: on("FindMissingBlobs", enginetest.End, codes.InvalidArgument, 1)}, noise(10), 1, "InvalidArgument"},
-		{"Write", enginetest.Options{Fault: on("Write", enginetest.Begin, codes.Unauthenticated, 1)}, noise(2 << 20), 1, "it wants a token"},
-		{"Write", enginetest.Options{Fault: on("Write", enginetest.Begin, codes.Unavailable, 1, 2, 3, 4)}, noise(2 << 20), 3, "Unavailable"},
-		{"BatchUpdateBlobs", enginetest.Options{}, blob.Blob{Digest: noise(10).Digest, Bytes: []byte("other byte")}, 1, "another digest"},
-		{"Write", enginetest.Options{}, blob.Blob{Digest: noise(2 << 20).Digest, Bytes: make([]byte, 2<<20)}, 1, "another digest"},
-		{"BatchUpdateBlobs", enginetest.Options{}, blob.Blob{Digest: noise(10).Digest, Bytes: []byte("short")}, 0, "did it change"},
-		{"Write", enginetest.Options{Can: func(c *repb.ServerCapabilities) { c.CacheCapabilities.MaxCasBlobSizeBytes = 1 << 20 }}, noise(2 << 20), 0, "takes contents of up to 1048576 bytes"},
+		{"BatchUpdateBlobs", reapitest.Options{Fault: on("BatchUpdateBlobs", reapitest.Begin, codes.PermissionDenied, 1)}, noise(10), 1, "PermissionDenied: as the test wants it"},
+		{"FindMissingBlobs", reapitest.Options{Fault: on("FindMissingBlobs", reapitest.End, codes.InvalidArgument, 1)}, noise(10), 1, "InvalidArgument"},
+		{"Write", reapitest.Options{Fault: on("Write", reapitest.Begin, codes.Unauthenticated, 1)}, noise(2 << 20), 1, "it wants a token"},
+		{"Write", reapitest.Options{Fault: on("Write", reapitest.Begin, codes.Unavailable, 1, 2, 3, 4)}, noise(2 << 20), 3, "Unavailable"},
+		{"BatchUpdateBlobs", reapitest.Options{}, blob.Blob{Digest: noise(10).Digest, Bytes: []byte("other byte")}, 1, "another digest"},
+		{"Write", reapitest.Options{}, blob.Blob{Digest: noise(2 << 20).Digest, Bytes: make([]byte, 2<<20)}, 1, "another digest"},
+		{"BatchUpdateBlobs", reapitest.Options{}, blob.Blob{Digest: noise(10).Digest, Bytes: []byte("short")}, 0, "did it change"},
+		{"Write", reapitest.Options{Can: func(c *repb.ServerCapabilities) { c.CacheCapabilities.MaxCasBlobSizeBytes = 1 << 20 }}, noise(2 << 20), 0, "takes contents of up to 1048576 bytes"},
 	} {
 		r := newRig(t, c.o, client.Options{Attempts: 3})
 		err := r.Upload(t.Context(), []blob.Blob{c.b})

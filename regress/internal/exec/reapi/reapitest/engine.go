@@ -1,10 +1,10 @@
-// Package enginetest is an engine of the Remote Execution API in memory, for tests of its
+// Package reapitest is an engine of the Remote Execution API in memory, for tests of its
 // clients: a content store, an action cache, and executions by a function, with faults on
 // demand. And it starts a real one, where that is installed.
 //
 // It must not be part of the program, nor be more than an engine may be: what it does is in
 // the API's description.
-package enginetest
+package reapitest
 
 import (
 	"context"
