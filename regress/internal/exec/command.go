@@ -20,9 +20,9 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// shell runs the commands that ask for one. POSIX gives it this path nearly
+// Shell runs the commands that ask for one. POSIX gives it this path nearly
 // everywhere, and a fixed one keeps the command's identity independent of PATH.
-const shell = "/bin/sh"
+const Shell = "/bin/sh"
 
 // Command is a command line in which the tokens {in}, {out}, {stem}, {name} and
 // {dir} stand for a case, resolved to an executable. It is not changed after
@@ -46,7 +46,7 @@ func Resolve(words []string, useShell, stdin bool) (*Command, error) {
 	}
 	name := words[0]
 	if useShell {
-		name = shell
+		name = Shell
 	}
 	return resolve(name, &Command{Words: words, Shell: useShell, Stdin: stdin})
 }
@@ -60,7 +60,7 @@ func ResolveAt(path string, words []string, stdin bool) (*Command, error) {
 // Elsewhere is a command of other machines: nothing is looked up here, and its executable
 // is known by the path there alone.
 func Elsewhere(words []string, useShell, stdin bool) (*Command, error) {
-	c := &Command{Words: words, Shell: useShell, Stdin: stdin, Path: shell}
+	c := &Command{Words: words, Shell: useShell, Stdin: stdin, Path: Shell}
 	switch {
 	case len(words) == 0 || words[0] == "":
 		return Resolve(words, useShell, stdin) // which says so
@@ -76,7 +76,7 @@ func resolve(name string, c *Command) (*Command, error) {
 		err = nil
 	}
 	if err != nil {
-		return nil, fault.Environmentf("command %q cannot be run: %w", name, reason(err))
+		return nil, fault.Environmentf("command %q cannot be run: %w", name, Reason(err))
 	}
 	if c.Path, err = filepath.Abs(found); err != nil {
 		return nil, fault.Environmentf("command %q: %w", name, err)
@@ -85,7 +85,7 @@ func resolve(name string, c *Command) (*Command, error) {
 		c.Digest, err = digestFile(c.Path)
 	}
 	if err != nil {
-		return nil, fault.Environmentf("command %q cannot be read: %w", name, reason(err))
+		return nil, fault.Environmentf("command %q cannot be read: %w", name, Reason(err))
 	}
 	return c, nil
 }
@@ -136,14 +136,14 @@ func (c *Command) Changed() error {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
-		return fault.Environmentf("command %s: %w", c.Path, reason(err))
+		return fault.Environmentf("command %s: %w", c.Path, Reason(err))
 	}
 	return fault.Inputf("command %s changed while it ran: run again when nothing builds it", c.Path)
 }
 
-// reason takes the innermost error: the texts around it repeat the name, and
-// name the system call.
-func reason(err error) error {
+// Reason is the innermost error of one about a file: the texts around it repeat the name,
+// and name the system call.
+func Reason(err error) error {
 	var e *exec.Error
 	if errors.As(err, &e) {
 		err = e.Err
@@ -176,7 +176,7 @@ func (c *Command) Args(name string) []string {
 		if implied {
 			script += " {in}"
 		}
-		return []string{shell, "-c", fill(script, name, shellescape.Quote)}
+		return []string{Shell, "-c", fill(script, name, shellescape.Quote)}
 	}
 	args := append(make([]string, 0, len(c.Words)+1), c.Words...)
 	if strings.Contains(args[0], "/") {

@@ -232,10 +232,8 @@ func (b *Bundle) Shell() []string {
 	if b.shell != nil {
 		return slices.Clone(b.shell)
 	}
-	return []string{posixShell}
+	return []string{exec.Shell}
 }
-
-const posixShell = "/bin/sh"
 
 // moved replaces the paths of inputs in an argument: at its start, after an option's one
 // letter (-I), after '=', ':' and ',', and where a word begins in a shell's script.

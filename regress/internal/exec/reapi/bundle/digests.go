@@ -3,7 +3,6 @@ package bundle
 import (
 	"crypto/sha256"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -12,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"muster/regress/internal/exec"
 	"muster/regress/internal/exec/reapi/blob"
 	"muster/regress/internal/filestamp"
 	"muster/regress/internal/outcome"
@@ -57,12 +57,12 @@ func openDigests(file string) *digests {
 func (d *digests) of(file string) (blob.Digest, error) {
 	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0) // it may have become a pipe
 	if err != nil {
-		return blob.Digest{}, reason(err)
+		return blob.Digest{}, exec.Reason(err)
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return blob.Digest{}, reason(err)
+		return blob.Digest{}, exec.Reason(err)
 	}
 	if !info.Mode().IsRegular() {
 		return blob.Digest{}, fmt.Errorf("is no longer a file")
@@ -85,7 +85,7 @@ func (d *digests) sum(f *os.File, stamp string) (stamped, error) {
 	h := sha256.New()
 	n, err := io.Copy(h, f)
 	if err != nil {
-		return stamped{}, reason(err)
+		return stamped{}, exec.Reason(err)
 	}
 	return stamped{Stamp: stamp, Hash: outcome.Digest(h.Sum(nil)), Size: n}, nil
 }
@@ -108,12 +108,4 @@ func (d *digests) save() {
 	if os.WriteFile(temp, b, 0o666) != nil || os.Rename(temp, d.file) != nil {
 		_ = os.Remove(temp)
 	}
-}
-
-func reason(err error) error {
-	var p *fs.PathError
-	if errors.As(err, &p) {
-		return p.Err
-	}
-	return err
 }

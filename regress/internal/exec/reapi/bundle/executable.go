@@ -7,11 +7,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
+	osexec "os/exec"
 	"path"
 	"path/filepath"
 	"strings"
 
+	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/name"
 )
@@ -25,7 +26,7 @@ func (m *making) executable(file string) error {
 	}
 	if m.o.Command.Stdin {
 		// There is no standard input in the API: a shell opens it.
-		shell, err := m.program(posixShell)
+		shell, err := m.program(exec.Shell)
 		if err != nil {
 			return err
 		}
@@ -114,7 +115,7 @@ func (m *making) script(file, real string) (started, error) {
 		if words = strings.Fields(strings.TrimPrefix(words[1], "-S")); len(words) == 0 || strings.HasPrefix(words[0], "-") || strings.Contains(words[0], "=") {
 			return started{}, fault.Inputf("%s cannot be bundled: its first line asks env for more than a program; name the interpreter there", name.Print(file))
 		}
-		found, err := exec.LookPath(words[0])
+		found, err := osexec.LookPath(words[0])
 		if err != nil {
 			return started{}, fault.Inputf("%s cannot be bundled: its interpreter %s is not found: %w", name.Print(file), name.Print(words[0]), err)
 		}
