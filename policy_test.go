@@ -165,6 +165,20 @@ var enginePackages = []string{
 	"google.golang.org/genproto/...",
 }
 
+// engineDoor is the package by which others ask them. What is below it is its own.
+const engineDoor = "regress/internal/exec/reapi"
+
+func TestEngineDoor(t *testing.T) {
+	for _, s := range readTree(t).sources {
+		for _, imported := range s.imports {
+			ours, isOurs := strings.CutPrefix(imported, module+"/")
+			if isOurs && ours != engineDoor && under(ours, engineRooms) && !under(s.folder(), engineRooms) && !s.isTest() {
+				t.Errorf("%s imports %s: have it of %s, which alone is for others", s.path, ours, engineDoor)
+			}
+		}
+	}
+}
+
 func TestEngineRooms(t *testing.T) {
 	for _, s := range readTree(t).sources {
 		for _, imported := range s.imports {

@@ -21,7 +21,7 @@ const heldMax = 1 << 20
 // but for OutputMax, Whole and what of the outputs counts.
 type Setting struct {
 	Env       []string // K=V, beside what every case gets
-	Platform  []tree.Property
+	Platform  []Property
 	Timeout   time.Duration
 	OutputMax int64 // bytes
 	Before21  bool  // the engine knows no output paths

@@ -11,6 +11,7 @@ import (
 	"muster/regress/internal/corpus"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/exec/reapi/client"
+	"muster/regress/internal/exec/reapi/tree"
 	"muster/regress/internal/outcome"
 )
 
@@ -19,6 +20,9 @@ type Place = client.Options
 
 // Header is a line that goes with every request.
 type Header = client.Header
+
+// Property is one of what a worker must have.
+type Property = tree.Property
 
 // Connection is a connection to an engine, for one run after another.
 type Connection struct{ client *client.Client }
