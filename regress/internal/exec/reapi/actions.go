@@ -55,14 +55,14 @@ type Actions struct {
 
 // NewActions lays out what all cases share.
 func NewActions(g *Given, b *bundle.Bundle, s Setting) (*Actions, error) {
-	var d tree.Draft
+	var d tree.Builder
 	if err := g.place(&d); err != nil {
 		return nil, err
 	}
 	if err := b.Place(&d); err != nil {
 		return nil, err
 	}
-	root, err := d.Done()
+	root, err := d.Build()
 	if err != nil {
 		return nil, fault.Inputf("what all cases are given cannot be sent to an engine: %w", err)
 	}

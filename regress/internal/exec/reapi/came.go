@@ -134,7 +134,7 @@ type taking struct {
 
 // stream takes standard output or error, which comes with the result or by its digest.
 func (t *taking) stream(place outcome.Place, raw []byte, d *repb.Digest) error {
-	l := tree.Left{Part: outcome.Part{Key: outcome.Key{Place: place}}, Inline: raw, Here: true}
+	l := tree.Output{Part: outcome.Part{Key: outcome.Key{Place: place}}, Inline: raw, Inlined: true}
 	own := blob.Of(raw).Digest
 	l.Size, l.Digest = own.Size, own.Hash
 	if d != nil {
@@ -145,19 +145,19 @@ func (t *taking) stream(place outcome.Place, raw []byte, d *repb.Digest) error {
 		case len(raw) > 0 && own != digest:
 			return errors.New("a stream is not what its digest says")
 		}
-		l.Size, l.Digest, l.Here = digest.Size, digest.Hash, len(raw) > 0 || digest.Size == 0
+		l.Size, l.Digest, l.Inlined = digest.Size, digest.Hash, len(raw) > 0 || digest.Size == 0
 	}
 	if l.Size > t.room { // both streams are always there
 		t.room, t.over = 0, true
-		l = tree.Left{Part: outcome.Part{Key: l.Key, Digest: outcome.Of(nil)}, Here: true}
+		l = tree.Output{Part: outcome.Part{Key: l.Key, Digest: outcome.Of(nil)}, Inlined: true}
 	}
 	t.take(l)
 	return nil
 }
 
 func (t *taking) files(c Came) error {
-	compare := tree.Compare{Given: t.work, Whole: t.s.Whole != NotWhole, Asked: t.asked, Read: t.contents.Read}
-	left, err := compare.Files(t.ctx, c.Result)
+	compare := tree.Outputs{Before: t.work, Whole: t.s.Whole != NotWhole, Paths: t.asked, Read: t.contents.Read}
+	left, err := compare.Of(t.ctx, c.Result)
 	switch {
 	case errors.Is(err, tree.ErrTooMany):
 		t.over = true
@@ -182,12 +182,12 @@ func (t *taking) files(c Came) error {
 	return nil
 }
 
-func (t *taking) take(l tree.Left) {
+func (t *taking) take(l tree.Output) {
 	if l.Form == outcome.Regular {
 		t.room -= l.Size
 	}
 	kept := exec.Content{Key: l.Key, Bytes: l.Inline}
-	if !l.Here {
+	if !l.Inlined {
 		digest := l.Blob()
 		kept.Bytes, kept.Opener = nil, func() (io.ReadCloser, error) { return t.contents.Open(t.ctx, digest) }
 	}

@@ -47,7 +47,7 @@ func ReadGiven(ctx context.Context, c *corpus.Corpus) (*Given, error) {
 }
 
 // place puts all of it into the root of actions.
-func (g *Given) place(d *tree.Draft) error {
+func (g *Given) place(d *tree.Builder) error {
 	if err := d.Folder(workFolder); err != nil {
 		return err
 	}

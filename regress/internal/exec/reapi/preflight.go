@@ -176,12 +176,12 @@ func (e *Engine) flight(ctx context.Context, a *Actions, words, start []string, 
 	case way == NotWhole:
 		return true, o.Digest(), nil
 	}
-	compare := tree.Compare{Given: action.work, Whole: true, Read: e.client.Read}
-	left, err := compare.Files(ctx, came.Result)
+	compare := tree.Outputs{Before: action.work, Whole: true, Read: e.client.Read}
+	left, err := compare.Of(ctx, came.Result)
 	if err != nil && ctx.Err() != nil {
 		return false, digest, ctx.Err()
 	}
-	whole := err == nil && !slices.ContainsFunc(left, func(l tree.Left) bool { return l.Path == probe })
+	whole := err == nil && !slices.ContainsFunc(left, func(l tree.Output) bool { return l.Path == probe })
 	return whole, o.Digest(), nil
 }
 

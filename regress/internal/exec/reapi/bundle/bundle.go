@@ -155,7 +155,7 @@ func unreadable(path string, err error) error {
 func (b *Bundle) Files() []File { return b.files }
 
 // Place puts all of it into the root of an action's input.
-func (b *Bundle) Place(d *tree.Draft) error {
+func (b *Bundle) Place(d *tree.Builder) error {
 	for _, f := range b.files {
 		var err error
 		if f.Target != "" {

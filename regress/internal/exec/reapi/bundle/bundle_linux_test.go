@@ -301,11 +301,11 @@ func TestInputs(t *testing.T) {
 	if len(notes) != 2 {
 		t.Errorf("%q", notes)
 	}
-	var d tree.Draft
+	var d tree.Builder
 	if err := b.Place(&d); err != nil {
 		t.Fatal(err)
 	}
-	root, err := d.Done()
+	root, err := d.Build()
 	if err != nil || root.Sub("tool/in/kit/include/empty") == nil {
 		t.Errorf("the empty folder is gone: %v", err)
 	}
