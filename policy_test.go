@@ -54,7 +54,7 @@ var rooms = []room{
 	{"regress/internal/exec/local", "regress/internal/exec regress/lane internal/cgroup regress/internal/corpus regress/internal/outcome regress/internal/name regress/internal/fault internal/filelock", plain},
 	{"regress/internal/exec/reapi", "pool regress/internal/corpus regress/internal/exec regress/internal/exec/reapi/blob regress/internal/exec/reapi/bundle regress/internal/exec/reapi/client regress/internal/exec/reapi/tree regress/internal/fault regress/internal/name regress/internal/outcome regress/internal/readable", plain},
 	{"regress/internal/exec/reapi/blob", "regress/internal/outcome", pure},
-	{"regress/internal/exec/reapi/bundle", "regress/internal/exec regress/internal/exec/reapi/blob regress/internal/exec/reapi/tree regress/internal/fault regress/internal/filestamp regress/internal/name regress/internal/outcome", plain},
+	{"regress/internal/exec/reapi/bundle", "regress/internal/exec regress/internal/exec/reapi/blob regress/internal/exec/reapi/tree regress/internal/fault regress/internal/filestamp regress/internal/name regress/internal/outcome regress/internal/readable", plain},
 	{"regress/internal/exec/reapi/client", "regress/internal/exec/reapi/blob regress/internal/fault regress/internal/readable", plain},
 	{"regress/internal/exec/reapi/enginetest", "regress/internal/exec/reapi/blob", plain},
 	{"regress/internal/exec/reapi/tree", "regress/internal/exec/reapi/blob regress/internal/outcome", pure},

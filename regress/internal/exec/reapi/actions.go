@@ -153,12 +153,8 @@ func (a *Actions) source(job exec.Job) (blob.Blob, error) {
 
 func (a *Actions) command(job exec.Job) (c tree.Command, counts func(path string) bool) {
 	c = tree.Command{
-		Args: a.bundle.For(job.Command, job.Source.Name), Env: a.s.Env, Folder: workFolder,
+		Args: a.bundle.CaseArgs(job.Command, job.Source.Name), Env: a.s.Env, Folder: workFolder,
 		Platform: a.s.Platform, Before21: a.s.Before21,
-	}
-	if job.Command.Stdin {
-		// The API has no standard input, so a shell opens it.
-		c.Args = slices.Concat(a.bundle.Shell(), []string{"-c", `exec "$@" <"$0"`, job.Source.Name}, c.Args)
 	}
 	if c.Outputs = a.s.Whole.paths(); c.Outputs == nil && a.s.Outputs != nil {
 		c.Outputs, counts = a.s.Outputs(job)

@@ -62,11 +62,7 @@ func (e *Engine) prepare(ctx context.Context, c *exec.Command) (*Actions, error)
 		return nil, err
 	}
 	words := e.preflightOf(c)
-	start := a.bundle.Moved(words)
-	if c.Shell || words[0] == c.Words[0] {
-		start = a.bundle.Args(words)
-	}
-	return a, e.preflight(ctx, a, words, start)
+	return a, e.preflight(ctx, a, words, a.bundle.Args(words))
 }
 
 // libraryFolders are those in which the loader looks first for a case's libraries. A relative

@@ -3,6 +3,7 @@ package bundle
 import (
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -54,7 +55,11 @@ func openDigests(file string) *digests {
 	return d
 }
 
-func (d *digests) of(file string) (blob.Digest, error) {
+// errTooLarge says that a file is larger than it may be.
+var errTooLarge = errors.New("too large")
+
+// of is the digest of a file that has most bytes at most.
+func (d *digests) of(file string, most int64) (blob.Digest, error) {
 	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0) // it may have become a pipe
 	if err != nil {
 		return blob.Digest{}, exec.Reason(err)
@@ -66,6 +71,9 @@ func (d *digests) of(file string) (blob.Digest, error) {
 	}
 	if !info.Mode().IsRegular() {
 		return blob.Digest{}, fmt.Errorf("is no longer a file")
+	}
+	if info.Size() > most {
+		return blob.Digest{}, errTooLarge
 	}
 	stamp := filestamp.Of(info)
 	s := d.old[file]

@@ -60,7 +60,7 @@ func (m *making) placeLibraries() error {
 		if err != nil {
 			return unreadable(m.libs[base], err)
 		}
-		if err := m.add(File{Path: path.Join(libFolder, base), Source: source, Exec: true}); err != nil {
+		if err := m.add(item{path: path.Join(libFolder, base), source: source, exec: true}); err != nil {
 			return err
 		}
 	}
