@@ -82,6 +82,9 @@ func resolve(name string, c *Command) (*Command, error) {
 		return nil, fault.Environmentf("command %q: %w", name, err)
 	}
 	if c.info, err = os.Stat(c.Path); err == nil {
+		if !c.info.Mode().IsRegular() { // to read a pipe might never end
+			return nil, fault.Environmentf("command %q cannot be run: it is no file", name)
+		}
 		c.Digest, err = digestFile(c.Path)
 	}
 	if err != nil {
