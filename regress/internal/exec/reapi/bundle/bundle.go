@@ -9,7 +9,7 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
+	"io/fs"
 	"path/filepath"
 
 	"muster/regress/internal/exec"
@@ -86,8 +86,8 @@ type making struct {
 }
 
 // Make reads all that is to travel. Its errors are of class Input where the user has to
-// ask for something else, and name what; a file that cannot be read is of class
-// Environment.
+// ask for something else, or where a file changes meanwhile, and name what; a file that cannot
+// be read is of class Environment.
 func Make(ctx context.Context, o Options) (*Bundle, error) {
 	if o.Note == nil {
 		o.Note = func(string) {}
@@ -128,6 +128,8 @@ func (m *making) read(ctx context.Context) error {
 		switch f.digest, err = m.digests.of(f.source, room); {
 		case errors.Is(err, errTooLarge):
 			return fault.Inputf("what travels with the command is more than %s, the limit, at %s; send less by --remote-input", readable.Size(bytesMax), name.Print(f.source))
+		case errors.Is(err, errNoFile):
+			return changed(f.source)
 		case err != nil:
 			return unreadable(f.source, err)
 		}
@@ -146,8 +148,15 @@ func realPath(file string) (string, error) {
 	return filepath.Join(dir, filepath.Base(file)), err
 }
 
+// unreadable is why a file or folder does not travel.
 func unreadable(path string, err error) error {
-	return fault.Environmentf("%s cannot be sent along: %w", name.Print(path), err)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fault.Inputf("%s went away while it was read; run again when nothing writes there", name.Print(path))
+	case errors.Is(err, fs.ErrPermission):
+		return fault.Environmentf("%s cannot be sent along: %w; give yourself the right to read it, or leave it out", name.Print(path), exec.Reason(err))
+	}
+	return fault.Environmentf("%s cannot be sent along: %w", name.Print(path), exec.Reason(err))
 }
 
 // Place puts all of it into the root of an action's input.
@@ -171,7 +180,8 @@ func (b *Bundle) Place(d *tree.Builder) error {
 	return nil
 }
 
-// Blobs yields the contents, each once.
+// Blobs yields the contents, each once. To read one is an error of those classes where its file
+// is no longer what it was.
 func (b *Bundle) Blobs(yield func(blob.Blob) bool) {
 	seen := map[blob.Digest]bool{}
 	for _, f := range b.items {
@@ -179,8 +189,7 @@ func (b *Bundle) Blobs(yield func(blob.Blob) bool) {
 			continue
 		}
 		seen[f.digest] = true
-		source := f.source
-		if !yield(blob.Blob{Digest: f.digest, Open: func() (io.ReadCloser, error) { return os.Open(source) }}) {
+		if !yield(blob.Blob{Digest: f.digest, Open: func() (io.ReadCloser, error) { return openChecked(f.source, f.digest) }}) {
 			return
 		}
 	}

@@ -55,8 +55,12 @@ func openDigests(file string) *digests {
 	return d
 }
 
-// errTooLarge says that a file is larger than it may be.
-var errTooLarge = errors.New("too large")
+// errTooLarge says that a file is larger than it may be, errNoFile that it has become a folder,
+// or a pipe.
+var (
+	errTooLarge = errors.New("too large")
+	errNoFile   = errors.New("no longer a file")
+)
 
 // of is the digest of a file that has most bytes at most.
 func (d *digests) of(file string, most int64) (blob.Digest, error) {
@@ -70,7 +74,7 @@ func (d *digests) of(file string, most int64) (blob.Digest, error) {
 		return blob.Digest{}, exec.Reason(err)
 	}
 	if !info.Mode().IsRegular() {
-		return blob.Digest{}, fmt.Errorf("is no longer a file")
+		return blob.Digest{}, errNoFile
 	}
 	if info.Size() > most {
 		return blob.Digest{}, errTooLarge

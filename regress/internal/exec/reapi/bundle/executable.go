@@ -3,6 +3,10 @@ package bundle
 import (
 	"debug/elf"
 	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 	"strings"
@@ -61,9 +65,8 @@ func (m *making) program(file string) (started, error) {
 		return started{}, unreadable(file, err)
 	}
 	f, err := elf.Open(real)
-	var format *elf.FormatError
 	switch {
-	case errors.As(err, &format):
+	case errors.As(err, new(*elf.FormatError)), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return m.script(file, real)
 	case err != nil:
 		return started{}, unreadable(file, err)
@@ -72,29 +75,52 @@ func (m *making) program(file string) (started, error) {
 	if what := partsOf(real, f); what != "" {
 		return started{}, fault.Inputf("%s cannot be bundled: %s; send the folder that has both by --remote-input and name it there, without --remote-bundle, or name one that the workers have by its absolute path", name.Print(file), what)
 	}
-	at := m.within(real)
-	if at == "" {
-		at = path.Join(binFolder, filepath.Base(file))
-		if err := m.add(item{path: at, source: real, exec: true}); err != nil {
-			return started{}, err
-		}
+	at, err := m.place(file, real)
+	if err != nil {
+		return started{}, err
 	}
 	s := started{path: above + at}
 	loader, err := interpreter(f)
 	if err != nil || loader == "" {
 		return s, err // a static program needs nothing else
 	}
+	return m.loaded(s, file, real, loader)
+}
+
+// loaded is a program with its libraries, started by the loader that it asks for.
+func (m *making) loaded(s started, file, real, loader string) (started, error) {
 	if m.loader != "" && m.loader != loader {
 		return s, fault.Inputf("%s is started by %s, and what travels already by %s: they cannot be bundled together", name.Print(file), loader, m.loader)
+	}
+	argv0, err := holds(loader, "argv0")
+	if errors.Is(err, fs.ErrNotExist) {
+		return s, fault.Environmentf("%s cannot be bundled: the loader %s that it asks for is not there", name.Print(file), name.Print(loader))
+	} else if err != nil {
+		return s, unreadable(loader, err)
 	}
 	m.loader = loader
 	if err := m.libraries(real, loader); err != nil {
 		return s, err
 	}
 	ld := path.Join(libFolder, filepath.Base(loader))
-	s.before = []string{above + ld, "--library-path", above + libFolder}
-	s.argv0, err = holds(loader, "argv0")
-	return s, err
+	s.before, s.argv0 = []string{above + ld, "--library-path", above + libFolder}, argv0
+	return s, nil
+}
+
+// place lets an executable travel, unless it does already, and says where it is then.
+func (m *making) place(file, real string) (at string, err error) {
+	info, err := os.Stat(real)
+	if err != nil {
+		return "", unreadable(file, err)
+	}
+	if info.Mode()&(fs.ModeSetuid|fs.ModeSetgid) != 0 {
+		m.note(fmt.Sprintf("%s runs with its owner's rights here (setuid), and on a worker with those of who starts it", name.Print(file)))
+	}
+	if at = m.within(real); at != "" {
+		return at, nil
+	}
+	at = path.Join(binFolder, filepath.Base(file))
+	return at, m.add(item{path: at, source: real, exec: true})
 }
 
 // interpreter returns the path of the loader that a program asks for, "" for a static one.

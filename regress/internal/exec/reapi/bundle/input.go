@@ -8,6 +8,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"syscall"
 
 	"muster/regress/internal/fault"
 	"muster/regress/internal/name"
@@ -21,8 +22,8 @@ func (m *making) input(ctx context.Context, given string) error {
 	}
 	info, err := os.Stat(root)
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return fault.Inputf("--remote-input %s: there is no such file", name.Print(given))
+	case nowhere(err):
+		return fault.Inputf("--remote-input %s: there is no such file, or it is a link that leads nowhere", name.Print(given))
 	case err != nil:
 		return unreadable(given, err)
 	case filepath.Dir(root) == root:
@@ -51,4 +52,9 @@ func (m *making) input(ctx context.Context, given string) error {
 	}
 	w.tell(given)
 	return nil
+}
+
+// nowhere reports whether a path is wrong, and not what is there.
+func nowhere(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ELOOP)
 }

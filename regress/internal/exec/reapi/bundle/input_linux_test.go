@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
+	"syscall"
 	"testing"
 
 	muster "muster/regress/internal/exec"
@@ -29,6 +31,9 @@ func kit(t *testing.T) (kit, outside string) {
 		os.Symlink("include/a.h", at("short.h")),
 		os.Symlink(at("include"), at("inc")),
 		os.Symlink("nowhere", at("dangling")),
+		os.Symlink("loop", at("loop")),
+		os.Symlink("cc/below", at("below")),
+		syscall.Mkfifo(at("pipe"), 0o644),
 		os.WriteFile(filepath.Join(outside, "lib"), []byte("elsewhere"), 0o644),
 		os.Symlink(filepath.Join(outside, "lib"), at("lib")),
 	); err != nil {
@@ -50,7 +55,7 @@ func TestInputFolder(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("%q\nwant %q", got, want)
 	}
-	if len(notes) != 2 {
+	if len(notes) != 2 || !strings.Contains(notes[1], "4 links to nothing, sockets, pipes and devices do not travel") {
 		t.Errorf("%q", notes)
 	}
 	if rootOf(t, b).Sub("tool/in/kit/include/empty") == nil {
@@ -79,11 +84,14 @@ func TestInputsRefused(t *testing.T) {
 	for name, inputs := range map[string][]string{
 		"a link to a folder outside": {kit},
 		"not there":                  {filepath.Join(kit, "none")},
+		"a link to itself":           {filepath.Join(kit, "loop")},
+		"a pipe":                     {filepath.Join(kit, "pipe")},
+		"below a file":               {filepath.Join(kit, "cc", "below")},
 		"everything":                 {"/"},
 		"two of one name":            {filepath.Join(outside, "lib"), filepath.Join(kit, "lib")},
 		"too large":                  {large},
 	} {
-		if _, err := bundle.Make(t.Context(), bundle.Options{Inputs: inputs, Command: there()}); fault.ClassOf(err) != fault.Input {
+		if _, err := bundle.Make(t.Context(), bundle.Options{Inputs: inputs, Command: there()}); fault.ClassOf(err) != fault.Input || !strings.Contains(err.Error(), filepath.Base(inputs[0])) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

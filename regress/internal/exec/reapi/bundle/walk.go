@@ -67,10 +67,13 @@ func (w *walking) entry(below string, e fs.DirEntry) error {
 // of one that leads to a file elsewhere that file travels.
 func (w *walking) link(below string) error {
 	source := filepath.Join(w.root, below)
-	real, err := filepath.EvalSymlinks(source)
-	if err != nil {
+	if _, err := os.Stat(source); nowhere(err) {
 		w.leaveOut(below)
 		return nil // it leads nowhere there either
+	}
+	real, err := filepath.EvalSymlinks(source)
+	if err != nil {
+		return unreadable(source, err)
 	}
 	if inner, err := filepath.Rel(w.root, real); err == nil && inner != ".." && !strings.HasPrefix(inner, "../") {
 		target, err := filepath.Rel(filepath.Join(w.root, filepath.Dir(below)), real)
