@@ -189,7 +189,7 @@ func (b *Bundle) Blobs(yield func(blob.Blob) bool) {
 			continue
 		}
 		seen[f.digest] = true
-		if !yield(blob.Blob{Digest: f.digest, Open: func() (io.ReadCloser, error) { return openChecked(f.source, f.digest) }}) {
+		if !yield(blob.Blob{Digest: f.digest, Open: func() (io.ReadCloser, error) { return content(f.source, f.digest) }}) {
 			return
 		}
 	}
