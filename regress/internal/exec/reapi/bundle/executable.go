@@ -90,7 +90,7 @@ func (m *making) program(file string) (started, error) {
 // loaded is a program with its libraries, started by the loader that it asks for.
 func (m *making) loaded(s started, file, real, loader string) (started, error) {
 	if m.loader != "" && m.loader != loader {
-		return s, fault.Inputf("%s is started by %s, and what travels already by %s: they cannot be bundled together", name.Print(file), loader, m.loader)
+		return s, fault.Inputf("--stdin needs %s there, which is started by %s, and the command is by %s: they cannot be bundled together; name the case by {in}, without --stdin", name.Print(file), name.Print(loader), name.Print(m.loader))
 	}
 	argv0, err := holds(loader, "argv0")
 	if errors.Is(err, fs.ErrNotExist) {
