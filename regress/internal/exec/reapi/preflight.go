@@ -70,7 +70,7 @@ func (e *Engine) passPreflight(ctx context.Context, builder *actionBuilder, word
 func refusesPath(err error) bool {
 	switch status.Code(err) {
 	case codes.InvalidArgument, codes.Unimplemented, codes.Internal, codes.Unknown:
-		return !errors.As(err, new(*client.Missing))
+		return !errors.As(err, new(*client.MissingError))
 	}
 	return false
 }
