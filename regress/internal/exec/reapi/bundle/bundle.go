@@ -27,9 +27,11 @@ const folder = "tool"
 // above leads from the work folder to the root.
 const above = "../"
 
-// Within it: executables, libraries with the loader, and inputs by their own names.
+// Within it: executables, one that has the name of another, libraries with the loader, and
+// inputs by their own names.
 const (
 	binFolder   = folder + "/bin"
+	otherFolder = binFolder + "/other"
 	libFolder   = folder + "/lib"
 	inputFolder = folder + "/in"
 )
@@ -169,7 +171,7 @@ func (b *Bundle) Place(d *tree.Builder) error {
 			err = d.File(f.path, tree.File{Digest: f.digest, Exec: f.exec})
 		}
 		if err != nil {
-			return fault.Inputf("what travels with the command: %w", err)
+			return fault.Inputf("%s cannot be sent along: %w", name.Print(f.source), err)
 		}
 	}
 	for _, at := range b.folders {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"muster/regress/internal/exec"
@@ -120,6 +121,9 @@ func (m *making) place(file, real string) (at string, err error) {
 		return at, nil
 	}
 	at = path.Join(binFolder, filepath.Base(file))
+	if slices.ContainsFunc(m.items, func(i item) bool { return i.path == at }) {
+		at = path.Join(otherFolder, filepath.Base(file))
+	}
 	return at, m.add(item{path: at, source: real, exec: true})
 }
 

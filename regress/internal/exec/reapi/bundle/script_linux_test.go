@@ -9,6 +9,7 @@ import (
 
 	"muster/regress/internal/exec"
 	"muster/regress/internal/exec/reapi/bundle"
+	"muster/regress/internal/exec/reapi/tree"
 	"muster/regress/internal/fault"
 )
 
@@ -52,6 +53,31 @@ func TestScriptsRefused(t *testing.T) {
 		if _, script, err := scripted(t, text); fault.ClassOf(err) != fault.Input || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), script) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
+	}
+}
+
+// A tool may be called as the shell that interprets it, or that opens a source for it.
+func TestToolThatIsCalledAsTheShell(t *testing.T) {
+	tool := filepath.Join(t.TempDir(), "sh")
+	if err := os.WriteFile(tool, []byte("#!/bin/sh\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	b := made(t, bundle.Options{Command: &exec.Command{Words: []string{tool}, Path: tool}, Bundle: true})
+	if args := b.Args([]string{tool}); args[len(args)-1] != "../tool/bin/other/sh" || args[len(args)-2] != "../tool/bin/sh" {
+		t.Errorf("%q", args)
+	}
+	travels(t, b)
+}
+
+// A name that no engine can be sent is told as the user knows it.
+func TestNameThatCannotBeSent(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "a\xff"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	err := made(t, bundle.Options{Inputs: []string{dir}, Command: &exec.Command{Words: []string{"/bin/cc"}, Path: "/bin/cc"}}).Place(&tree.Builder{})
+	if fault.ClassOf(err) != fault.Input || !strings.HasPrefix(err.Error(), filepath.Join(dir, "a%FF")+" cannot be sent along: ") {
+		t.Errorf("%v", err)
 	}
 }
 
