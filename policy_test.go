@@ -54,7 +54,7 @@ var rooms = []room{
 	{"regress/internal/exec/local", "regress/internal/exec regress/lane internal/cgroup regress/internal/corpus regress/internal/outcome regress/internal/name regress/internal/fault internal/filelock", plain},
 	{"regress/internal/exec/reapi", "pool regress/internal/corpus regress/internal/exec regress/internal/exec/reapi/blob regress/internal/exec/reapi/bundle regress/internal/exec/reapi/client regress/internal/exec/reapi/tree regress/internal/fault regress/internal/name regress/internal/outcome regress/internal/readable", plain},
 	{"regress/internal/exec/reapi/blob", "regress/internal/outcome", pure},
-	{"regress/internal/exec/reapi/bundle", "regress/internal/exec regress/internal/exec/reapi/blob regress/internal/exec/reapi/tree regress/internal/fault regress/internal/filestamp regress/internal/name regress/internal/outcome", plain},
+	{"regress/internal/exec/reapi/bundle", "regress/internal/exec regress/internal/exec/reapi/blob regress/internal/exec/reapi/tree regress/internal/fault regress/internal/filestamp regress/internal/name regress/internal/outcome regress/internal/readable", plain},
 	{"regress/internal/exec/reapi/client", "pool regress/internal/exec/reapi/blob regress/internal/fault regress/internal/readable", plain},
 	{"regress/internal/exec/reapi/reapitest", "regress/internal/exec/reapi/blob", plain},
 	{"regress/internal/exec/reapi/tree", "regress/internal/exec/reapi/blob regress/internal/outcome", pure},
@@ -163,6 +163,20 @@ const engineRooms = "regress/internal/exec/reapi/..."
 var enginePackages = []string{
 	"google.golang.org/grpc/...", "github.com/bazelbuild/remote-apis/...", "cloud.google.com/go/longrunning/...",
 	"google.golang.org/genproto/...",
+}
+
+// engineDoor is the package by which others ask them. What is below it is its own.
+const engineDoor = "regress/internal/exec/reapi"
+
+func TestEngineDoor(t *testing.T) {
+	for _, s := range readTree(t).sources {
+		for _, imported := range s.imports {
+			ours, isOurs := strings.CutPrefix(imported, module+"/")
+			if isOurs && ours != engineDoor && under(ours, engineRooms) && !under(s.folder(), engineRooms) && !s.isTest() {
+				t.Errorf("%s imports %s: have it of %s, which alone is for others", s.path, ours, engineDoor)
+			}
+		}
+	}
 }
 
 func TestEngineRooms(t *testing.T) {

@@ -11,7 +11,6 @@ import (
 
 	"muster/regress/internal/exec"
 	"muster/regress/internal/exec/reapi"
-	"muster/regress/internal/exec/reapi/tree"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/glob"
 	"muster/regress/internal/name"
@@ -97,10 +96,10 @@ func (o *Options) place() reapi.Endpoint {
 	return p
 }
 
-func (r *Remote) properties() (list []tree.Property) {
+func (r *Remote) properties() (list []reapi.Property) {
 	for _, kv := range r.Platform {
 		key, value, _ := strings.Cut(kv, "=")
-		list = append(list, tree.Property{Name: key, Value: value})
+		list = append(list, reapi.Property{Name: key, Value: value})
 	}
 	return list
 }

@@ -14,7 +14,8 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// inFlightMax is how many requests of a kind muster makes at a time.
+// inFlightMax is how many requests of a kind muster makes at a time: the same number stands in
+// regress/internal/exec/reapi/client, which nobody outside regress can ask.
 const inFlightMax = 4
 
 // bare is a client that asks for results and does nothing with them: the engine's ceiling.
@@ -24,7 +25,7 @@ type bare struct {
 	cas   repb.ContentAddressableStorageClient
 }
 
-// perStream is how many requests share a connection, as in muster.
+// perStream is how many requests share a connection, as in muster: see inFlightMax.
 const perStream = 100
 
 func dialBare(addr string, jobs int) (*bare, error) {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"muster/lab/corpora"
+	"muster/regress"
 )
 
 // bench is a measurement under way.
@@ -23,11 +24,8 @@ type bench struct {
 	seed   uint64 // of the latest corpus
 }
 
-// jobsDefault is muster's own number of cases at once.
-const jobsDefault = 64
-
 func (b *bench) prepare(ctx context.Context) (err error) {
-	if b.bare, err = dialBare(b.engine.addr, slices.Max(append(b.jobs, jobsDefault))); err != nil {
+	if b.bare, err = dialBare(b.engine.addr, slices.Max(append(b.jobs, regress.RemoteJobsDefault))); err != nil {
 		return err
 	}
 	b.wire, err = listen(ctx, b.engine.addr, newWorker(b.bare.conns[0]))
@@ -137,7 +135,7 @@ func (s *set) through(ctx context.Context, m *measured, corpus, what string, run
 // inTurns asks for results that the engine knows: as muster does, and bare.
 func (s *set) inTurns(ctx context.Context, m *measured) error {
 	actions := s.wire.worker.took()
-	for _, jobs := range append([]int{jobsDefault}, s.jobs...) {
+	for _, jobs := range append([]int{regress.RemoteJobsDefault}, s.jobs...) {
 		m.known = append(m.known, timed{name: "**muster check**", jobs: jobs, run: func(ctx context.Context) (ran, error) {
 			return s.known(ctx, s.engine.addr, "--remote-jobs", strconv.Itoa(jobs))
 		}})
@@ -147,10 +145,10 @@ func (s *set) inTurns(ctx context.Context, m *measured) error {
 		if trees {
 			name = "bare: the same, and which files there are"
 		}
-		m.known = append(m.known, timed{name: name, jobs: jobsDefault, run: func(ctx context.Context) (r ran, err error) {
+		m.known = append(m.known, timed{name: name, jobs: regress.RemoteJobsDefault, run: func(ctx context.Context) (r ran, err error) {
 			fmt.Fprintf(s.progress, "%s %s\n", time.Now().Format("15:04:05"), name)
 			before := s.engine.cpu()
-			r.Wall, err = s.bare.results(ctx, actions, jobsDefault, trees)
+			r.Wall, err = s.bare.results(ctx, actions, regress.RemoteJobsDefault, trees)
 			r.engine, r.cases = s.engine.cpu()-before, len(actions)
 			return r, err
 		}})

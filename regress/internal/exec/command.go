@@ -8,21 +8,17 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
-	"path"
 	"path/filepath"
 	"slices"
-	"strings"
-
-	"al.essio.dev/pkg/shellescape"
 
 	"muster/regress/internal/fault"
 	"muster/regress/internal/filestamp"
 	"muster/regress/internal/outcome"
 )
 
-// shell runs the commands that ask for one. POSIX gives it this path nearly
+// Shell runs the commands that ask for one. POSIX gives it this path nearly
 // everywhere, and a fixed one keeps the command's identity independent of PATH.
-const shell = "/bin/sh"
+const Shell = "/bin/sh"
 
 // Command is a command line in which the tokens {in}, {out}, {stem}, {name} and
 // {dir} stand for a case, resolved to an executable. It is not changed after
@@ -46,7 +42,7 @@ func Resolve(words []string, useShell, stdin bool) (*Command, error) {
 	}
 	name := words[0]
 	if useShell {
-		name = shell
+		name = Shell
 	}
 	return resolve(name, &Command{Words: words, Shell: useShell, Stdin: stdin})
 }
@@ -60,7 +56,7 @@ func ResolveAt(path string, words []string, stdin bool) (*Command, error) {
 // Elsewhere is a command of other machines: nothing is looked up here, and its executable
 // is known by the path there alone.
 func Elsewhere(words []string, useShell, stdin bool) (*Command, error) {
-	c := &Command{Words: words, Shell: useShell, Stdin: stdin, Path: shell}
+	c := &Command{Words: words, Shell: useShell, Stdin: stdin, Path: Shell}
 	switch {
 	case len(words) == 0 || words[0] == "":
 		return Resolve(words, useShell, stdin) // which says so
@@ -76,16 +72,19 @@ func resolve(name string, c *Command) (*Command, error) {
 		err = nil
 	}
 	if err != nil {
-		return nil, fault.Environmentf("command %q cannot be run: %w", name, reason(err))
+		return nil, fault.Environmentf("command %q cannot be run: %w", name, Reason(err))
 	}
 	if c.Path, err = filepath.Abs(found); err != nil {
 		return nil, fault.Environmentf("command %q: %w", name, err)
 	}
 	if c.info, err = os.Stat(c.Path); err == nil {
+		if !c.info.Mode().IsRegular() { // to read a pipe might never end
+			return nil, fault.Environmentf("command %q cannot be run: it is no file", name)
+		}
 		c.Digest, err = digestFile(c.Path)
 	}
 	if err != nil {
-		return nil, fault.Environmentf("command %q cannot be read: %w", name, reason(err))
+		return nil, fault.Environmentf("command %q cannot be read: %w", name, Reason(err))
 	}
 	return c, nil
 }
@@ -136,14 +135,14 @@ func (c *Command) Changed() error {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
-		return fault.Environmentf("command %s: %w", c.Path, reason(err))
+		return fault.Environmentf("command %s: %w", c.Path, Reason(err))
 	}
 	return fault.Inputf("command %s changed while it ran: run again when nothing builds it", c.Path)
 }
 
-// reason takes the innermost error: the texts around it repeat the name, and
-// name the system call.
-func reason(err error) error {
+// Reason is the innermost error of one about a file: the texts around it repeat the name,
+// and name the system call.
+func Reason(err error) error {
 	var e *exec.Error
 	if errors.As(err, &e) {
 		err = e.Err
@@ -166,86 +165,4 @@ func digestFile(file string) (d outcome.Digest, err error) {
 		return d, fmt.Errorf("read %s: %w", file, err)
 	}
 	return outcome.Digest(h.Sum(nil)), nil
-}
-
-// Args returns the arguments, the zeroth included, for the case of that name.
-func (c *Command) Args(name string) []string {
-	implied := !c.Stdin && !tokenIn(c.Words)
-	if c.Shell {
-		script := strings.Join(c.Words, " ")
-		if implied {
-			script += " {in}"
-		}
-		return []string{shell, "-c", fill(script, name, shellescape.Quote)}
-	}
-	args := append(make([]string, 0, len(c.Words)+1), c.Words...)
-	if strings.Contains(args[0], "/") {
-		args[0] = c.Path
-	}
-	if implied {
-		args = append(args, "{in}")
-	}
-	for i := 1; i < len(args); i++ {
-		args[i] = fill(args[i], name, nil)
-	}
-	return args
-}
-
-// tokens are the only ones that are replaced; other braces stay.
-var tokens = [...]string{"{in}", "{out}", "{stem}", "{name}", "{dir}"}
-
-// Fill replaces the tokens in a text by what they stand for in the case of that name.
-func Fill(text, name string) string { return fill(text, name, nil) }
-
-func tokenIn(words []string) bool {
-	return slices.ContainsFunc(words, func(word string) bool {
-		return slices.ContainsFunc(tokens[:], func(t string) bool { return strings.Contains(word, t) })
-	})
-}
-
-// fill replaces the tokens in text by what they stand for, quoted if quote is
-// not nil. It is called for every argument of every run; strings.Replacer takes
-// ten times as long to build as the rest to do.
-func fill(text, name string, quote func(string) string) string {
-	if strings.IndexByte(text, '{') < 0 {
-		return text
-	}
-	var b []byte
-	for at := 0; at < len(text); {
-		i := slices.IndexFunc(tokens[:], func(t string) bool { return strings.HasPrefix(text[at:], t) })
-		if i < 0 {
-			b = append(b, text[at])
-			at++
-			continue
-		}
-		value := meaning(tokens[i], name)
-		if quote != nil {
-			value = quote(value)
-		}
-		b = append(b, value...)
-		at += len(tokens[i])
-	}
-	return string(b)
-}
-
-// meaning returns what a token stands for in the case of that name.
-func meaning(token, name string) string {
-	in := name
-	if in[0] == '-' {
-		in = "./" + in // else a tool would take it for an option
-	}
-	switch token {
-	case "{in}":
-		return in
-	case "{out}":
-		return in + ".out"
-	case "{name}":
-		return path.Base(in)
-	case "{dir}":
-		return path.Dir(in)
-	}
-	if ext := path.Ext(in); path.Base(in) != ext {
-		return strings.TrimSuffix(in, ext)
-	}
-	return in
 }

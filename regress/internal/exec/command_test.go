@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
+	"syscall"
 	"testing"
 
 	"muster/regress/internal/exec"
@@ -66,5 +68,16 @@ func TestResolve(t *testing.T) {
 	}
 	if _, err := exec.Resolve(nil, false, false); fault.ClassOf(err) != fault.Input {
 		t.Errorf("no command: %v, want an input error", err)
+	}
+}
+
+// To read a pipe would never end, and nobody could interrupt it.
+func TestPipeIsNoCommand(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "tool")
+	if err := syscall.Mkfifo(pipe, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := exec.Resolve([]string{pipe}, false, false); fault.ClassOf(err) != fault.Environment || !strings.Contains(err.Error(), pipe) {
+		t.Errorf("%v", err)
 	}
 }

@@ -1,8 +1,6 @@
 package reapi
 
 import (
-	"slices"
-
 	"muster/regress/internal/exec"
 	"muster/regress/internal/exec/reapi/blob"
 	"muster/regress/internal/exec/reapi/bundle"
@@ -41,14 +39,14 @@ type actionBuilder struct {
 // newActionBuilder lays out what all cases share. How the engine wants to be asked for
 // outputs is its caller's to add.
 func newActionBuilder(shared *sharedInputs, b *bundle.Bundle, s Setting) (*actionBuilder, error) {
-	var d tree.Draft
+	var d tree.Builder
 	if err := shared.addTo(&d); err != nil {
 		return nil, err
 	}
 	if err := b.Place(&d); err != nil {
 		return nil, err
 	}
-	root, err := d.Done()
+	root, err := d.Build()
 	if err != nil {
 		return nil, fault.Inputf("what all cases are given cannot be sent to an engine: %w", err)
 	}
@@ -127,12 +125,8 @@ func (b *actionBuilder) source(job exec.Job) (blob.Blob, error) {
 
 func (b *actionBuilder) command(job exec.Job) (c tree.Command, counts func(path string) bool) {
 	c = tree.Command{
-		Args: b.bundle.For(job.Command, job.Source.Name), Env: b.setting.Env, Folder: workFolder,
+		Args: b.bundle.CaseArgs(job.Command, job.Source.Name), Env: b.setting.Env, Folder: workFolder,
 		Platform: b.setting.Platform, Before21: b.before21,
-	}
-	if job.Command.Stdin {
-		// The API has no standard input, so a shell opens it.
-		c.Args = slices.Concat(b.bundle.Shell(), []string{"-c", `exec "$@" <"$0"`, job.Source.Name}, c.Args)
 	}
 	if c.Outputs = b.whole.outputPaths(); c.Outputs == nil && b.setting.Outputs != nil {
 		c.Outputs, counts = b.setting.Outputs(job)

@@ -48,7 +48,7 @@ func drawnScript(t *rapid.T) string {
 
 // packed is a folder as an engine packs it, and where it has the messages.
 func packed(t *rapid.T, root string) (*tree.Folder, *repb.ActionResult, store) {
-	var d tree.Draft
+	var d tree.Builder
 	err := filepath.WalkDir(root, func(at string, e fs.DirEntry, err error) error {
 		if err != nil || at == root {
 			return err
@@ -71,7 +71,7 @@ func packed(t *rapid.T, root string) (*tree.Folder, *repb.ActionResult, store) {
 		}
 		return d.File(name, tree.File{Digest: blob.Of(text).Digest, Exec: info.Mode()&0o100 != 0})
 	})
-	folder, err2 := d.Done()
+	folder, err2 := d.Build()
 	if err := errors.Join(err, err2); err != nil {
 		t.Fatal(err)
 	}
@@ -126,14 +126,14 @@ func TestTreesTellWhatLanesFind(t *testing.T) {
 		defer inLane.Release()
 		found := byScript(t, c, script)
 		want := slices.DeleteFunc(slices.Clone(inLane.Outcome.Parts), func(p outcome.Part) bool { return p.Place != outcome.File })
-		if !slices.EqualFunc(found, want, func(l tree.Left, p outcome.Part) bool { return l.Part == p }) {
+		if !slices.EqualFunc(found, want, func(l tree.Output, p outcome.Part) bool { return l.Part == p }) {
 			t.Fatalf("%s\nin a lane  %+v\nby digests %+v", script, want, found)
 		}
 	})
 }
 
 // byScript does the script in a folder like a case's, and compares by digests.
-func byScript(t *rapid.T, c *corpus.Corpus, script string) []tree.Left {
+func byScript(t *rapid.T, c *corpus.Corpus, script string) []tree.Output {
 	root, err := os.MkdirTemp("", "muster-trees-")
 	if err != nil {
 		t.Fatal(err)
@@ -158,8 +158,8 @@ func byScript(t *rapid.T, c *corpus.Corpus, script string) []tree.Left {
 		t.Fatalf("%v: %s", err, out)
 	}
 	_, r, on := packed(t, root)
-	compare := tree.Compare{Given: given, Whole: true, Read: on.contents().read}
-	left, err := compare.Files(t.Context(), r)
+	compare := tree.Outputs{Before: given, Whole: true, Read: on.contents().read}
+	left, err := compare.Of(t.Context(), r)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,7 +26,7 @@ func BenchmarkCase(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	var left tree.Draft
+	var left tree.Builder
 	put := func(name, text string) {
 		must(os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 		must(left.File(name, tree.File{Digest: blob.Of([]byte(text)).Digest}))
@@ -45,7 +45,7 @@ func BenchmarkCase(b *testing.B) {
 	a, err := newActionBuilder(g, sent, setting())
 	must(err)
 	a.whole = emptyPath
-	folder, err := left.Done()
+	folder, err := left.Build()
 	must(err)
 	var m repb.Tree
 	for one := range folder.Blobs {

@@ -4,10 +4,14 @@ import (
 	"context"
 
 	"muster/regress/internal/exec/reapi/client"
+	"muster/regress/internal/exec/reapi/tree"
 )
 
 // Endpoint says where an engine is, who asks, and how patiently.
 type Endpoint = client.Options
+
+// Property is one of what a worker must have.
+type Property = tree.Property
 
 // Header is a line that goes with every request.
 type Header = client.Header

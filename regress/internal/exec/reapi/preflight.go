@@ -106,12 +106,12 @@ func (e *Engine) runPreflight(ctx context.Context, builder *actionBuilder, words
 	case way == noWholePath:
 		return true, o.Digest(), nil
 	}
-	compare := tree.Compare{Given: action.work, Whole: true, Read: e.client.Read}
-	left, err := compare.Files(ctx, resp.result)
+	compare := tree.Outputs{Before: action.work, Whole: true, Read: e.client.Read}
+	left, err := compare.Of(ctx, resp.result)
 	if err != nil && ctx.Err() != nil {
 		return false, digest, ctx.Err()
 	}
-	whole := err == nil && !slices.ContainsFunc(left, func(l tree.Left) bool { return l.Path == probeName })
+	whole := err == nil && !slices.ContainsFunc(left, func(l tree.Output) bool { return l.Path == probeName })
 	return whole, o.Digest(), nil
 }
 

@@ -52,11 +52,7 @@ func (e *Engine) prepare(ctx context.Context, c *exec.Command) (*actionBuilder, 
 		return nil, err
 	}
 	words := e.preflightWords(c)
-	start := builder.bundle.Moved(words)
-	if c.Shell || words[0] == c.Words[0] {
-		start = builder.bundle.Args(words)
-	}
-	return builder, e.passPreflight(ctx, builder, words, start)
+	return builder, e.passPreflight(ctx, builder, words, builder.bundle.Args(words))
 }
 
 // libraryFolders are those in which the loader looks first for a case's libraries. A relative

@@ -74,7 +74,7 @@ func (c *collector) process(resp response) (outcome.Ending, error) {
 
 // stream takes standard output or error, which comes with the result or by its digest.
 func (c *collector) stream(place outcome.Place, raw []byte, d *repb.Digest) error {
-	l := tree.Left{Part: outcome.Part{Key: outcome.Key{Place: place}}, Inline: raw, Here: true}
+	l := tree.Output{Part: outcome.Part{Key: outcome.Key{Place: place}}, Inline: raw, Inlined: true}
 	own := blob.Of(raw).Digest
 	l.Size, l.Digest = own.Size, own.Hash
 	if d != nil {
@@ -85,19 +85,19 @@ func (c *collector) stream(place outcome.Place, raw []byte, d *repb.Digest) erro
 		case len(raw) > 0 && own != digest:
 			return errors.New("a stream is not what its digest says")
 		}
-		l.Size, l.Digest, l.Here = digest.Size, digest.Hash, len(raw) > 0 || digest.Size == 0
+		l.Size, l.Digest, l.Inlined = digest.Size, digest.Hash, len(raw) > 0 || digest.Size == 0
 	}
 	if l.Size > c.budget { // both streams are always there
 		c.budget, c.exceeded = 0, true
-		l = tree.Left{Part: outcome.Part{Key: l.Key, Digest: outcome.Of(nil)}, Here: true}
+		l = tree.Output{Part: outcome.Part{Key: l.Key, Digest: outcome.Of(nil)}, Inlined: true}
 	}
 	c.add(l)
 	return nil
 }
 
 func (c *collector) files(resp response) error {
-	compare := tree.Compare{Given: c.work, Whole: c.whole, Asked: c.outputs, Read: c.store.read}
-	left, err := compare.Files(c.ctx, resp.result)
+	compare := tree.Outputs{Before: c.work, Whole: c.whole, Paths: c.outputs, Read: c.store.read}
+	left, err := compare.Of(c.ctx, resp.result)
 	switch {
 	case errors.Is(err, tree.ErrTooMany):
 		c.exceeded = true
@@ -122,12 +122,12 @@ func (c *collector) files(resp response) error {
 	return nil
 }
 
-func (c *collector) add(l tree.Left) {
+func (c *collector) add(l tree.Output) {
 	if l.Form == outcome.Regular {
 		c.budget -= l.Size
 	}
 	kept := exec.Content{Key: l.Key, Bytes: l.Inline}
-	if !l.Here {
+	if !l.Inlined {
 		digest := l.Blob()
 		kept.Bytes, kept.Opener = nil, func() (io.ReadCloser, error) { return c.store.open(c.ctx, digest) }
 	}

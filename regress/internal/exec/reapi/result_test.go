@@ -20,7 +20,7 @@ import (
 func (s store) left(t *testing.T, files map[string]string) *repb.ActionResult {
 	t.Helper()
 	all := map[string]string{"HDR_a.h": "a", "inc/HDR_b.h": "b", "y.c": "y"}
-	var d tree.Draft
+	var d tree.Builder
 	for at, text := range files {
 		all[at] = text
 	}
@@ -34,7 +34,7 @@ func (s store) left(t *testing.T, files map[string]string) *repb.ActionResult {
 			t.Fatal(err)
 		}
 	}
-	root, err := d.Done()
+	root, err := d.Build()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"muster/regress/internal/exec"
-	"muster/regress/internal/exec/reapi/tree"
 )
 
 // Setting says how cases become actions. OutputMax must be set; all else may be left out.
@@ -14,7 +13,7 @@ import (
 // outputs counts.
 type Setting struct {
 	Env       []string // K=V, beside what every case gets
-	Platform  []tree.Property
+	Platform  []Property
 	Timeout   time.Duration
 	OutputMax int64 // bytes
 

@@ -47,7 +47,7 @@ func readSharedInputs(ctx context.Context, c *corpus.Corpus) (*sharedInputs, err
 }
 
 // addTo puts all of it into the root of actions.
-func (s *sharedInputs) addTo(d *tree.Draft) error {
+func (s *sharedInputs) addTo(d *tree.Builder) error {
 	if err := d.Folder(workFolder); err != nil {
 		return err
 	}
@@ -73,10 +73,14 @@ func stored(c *corpus.Corpus, e corpus.Entry) (blob.Blob, error) {
 	if err != nil {
 		return blob.Blob{}, err
 	}
-	return blob.Blob{
-		Digest: blob.Digest{Hash: outcome.Digest(h.Sum(nil)), Size: n},
-		Open:   func() (io.ReadCloser, error) { return c.Open(e) },
-	}, nil
+	d := blob.Digest{Hash: outcome.Digest(h.Sum(nil)), Size: n}
+	return blob.Blob{Digest: d, Open: func() (io.ReadCloser, error) {
+		r, err := c.Open(e)
+		if err != nil {
+			return nil, err
+		}
+		return blob.Checked(r, d, fault.Inputf("%s changed while it was sent; run again when nothing writes there", name.Print(e.Name))), nil
+	}}, nil
 }
 
 // held is the same in memory.

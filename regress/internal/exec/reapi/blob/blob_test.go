@@ -1,9 +1,11 @@
 package blob_test
 
 import (
+	"errors"
 	"io"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
 
@@ -35,5 +37,29 @@ func TestReader(t *testing.T) {
 		if got, err := io.ReadAll(r); err != nil || string(got) != want {
 			t.Errorf("%q, %v", got, err)
 		}
+	}
+}
+
+// What is read is what the digest says, or the error that whoever opened it has for that.
+func TestChecked(t *testing.T) {
+	changed := errors.New("changed")
+	d := blob.Of([]byte("content")).Digest
+	for text, want := range map[string]error{"content": nil, "content and more": nil, "CONTENT": changed, "con": changed, "": changed} {
+		for how, r := range map[string]io.Reader{"whole": strings.NewReader(text), "by bytes": iotest.OneByteReader(strings.NewReader(text)), "with its end": iotest.DataErrReader(strings.NewReader(text))} {
+			got, err := io.ReadAll(blob.Checked(io.NopCloser(r), d, changed))
+			if err != want || err == nil && string(got) != "content" {
+				t.Errorf("%q %s: %q, %v", text, how, got, err)
+			}
+		}
+	}
+	// Who asks for so many bytes and no more is told as well.
+	if _, err := io.Copy(io.Discard, io.LimitReader(blob.Checked(io.NopCloser(strings.NewReader("CONTENT")), d, changed), d.Size)); err != changed {
+		t.Errorf("%v", err)
+	}
+	if got, err := io.ReadAll(blob.Checked(io.NopCloser(strings.NewReader("x")), blob.Of(nil).Digest, changed)); err != nil || len(got) > 0 {
+		t.Errorf("of nothing: %q, %v", got, err)
+	}
+	if _, err := io.ReadAll(blob.Checked(io.NopCloser(iotest.ErrReader(io.ErrNoProgress)), d, changed)); err != io.ErrNoProgress {
+		t.Errorf("another error: %v", err)
 	}
 }

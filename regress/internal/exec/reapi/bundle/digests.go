@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"muster/regress/internal/exec"
 	"muster/regress/internal/exec/reapi/blob"
 	"muster/regress/internal/filestamp"
 	"muster/regress/internal/outcome"
@@ -54,18 +55,29 @@ func openDigests(file string) *digests {
 	return d
 }
 
-func (d *digests) of(file string) (blob.Digest, error) {
+// errTooLarge says that a file is larger than it may be, errNoFile that it has become a folder,
+// or a pipe.
+var (
+	errTooLarge = errors.New("too large")
+	errNoFile   = errors.New("no longer a file")
+)
+
+// of is the digest of a file that has most bytes at most.
+func (d *digests) of(file string, most int64) (blob.Digest, error) {
 	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0) // it may have become a pipe
 	if err != nil {
-		return blob.Digest{}, reason(err)
+		return blob.Digest{}, exec.Reason(err)
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return blob.Digest{}, reason(err)
+		return blob.Digest{}, exec.Reason(err)
 	}
 	if !info.Mode().IsRegular() {
-		return blob.Digest{}, fmt.Errorf("is no longer a file")
+		return blob.Digest{}, errNoFile
+	}
+	if info.Size() > most {
+		return blob.Digest{}, errTooLarge
 	}
 	stamp := filestamp.Of(info)
 	s := d.old[file]
@@ -85,7 +97,7 @@ func (d *digests) sum(f *os.File, stamp string) (stamped, error) {
 	h := sha256.New()
 	n, err := io.Copy(h, f)
 	if err != nil {
-		return stamped{}, reason(err)
+		return stamped{}, exec.Reason(err)
 	}
 	return stamped{Stamp: stamp, Hash: outcome.Digest(h.Sum(nil)), Size: n}, nil
 }
@@ -108,12 +120,4 @@ func (d *digests) save() {
 	if os.WriteFile(temp, b, 0o666) != nil || os.Rename(temp, d.file) != nil {
 		_ = os.Remove(temp)
 	}
-}
-
-func reason(err error) error {
-	var p *fs.PathError
-	if errors.As(err, &p) {
-		return p.Err
-	}
-	return err
 }

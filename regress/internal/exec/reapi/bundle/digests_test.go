@@ -21,7 +21,7 @@ func TestDigestsAreRemembered(t *testing.T) {
 	}
 	write("one")
 	first := openDigests(cache)
-	was, err := first.of(tool)
+	was, err := first.of(tool, 100)
 	if err != nil || first.read != 1 {
 		t.Fatal(was, err)
 	}
@@ -40,11 +40,11 @@ func TestDigestsAreRemembered(t *testing.T) {
 	first.now[tool] = stamped{Stamp: stampNow(t, tool), Hash: was.Hash, Size: was.Size}
 	first.save()
 	second := openDigests(cache)
-	if now, err := second.of(tool); err != nil || now != was || second.read != 0 {
+	if now, err := second.of(tool, 100); err != nil || now != was || second.read != 0 {
 		t.Errorf("%v, %v, %d files read", now, err, second.read)
 	}
 	write("another")
-	if now, err := second.of(tool); err != nil || now == was || second.read != 1 {
+	if now, err := second.of(tool, 100); err != nil || now == was || second.read != 1 {
 		t.Errorf("%v, %v, %d files read", now, err, second.read)
 	}
 	if err := os.WriteFile(cache, []byte(`{"version":2,"files":{}}`), 0o644); err != nil {

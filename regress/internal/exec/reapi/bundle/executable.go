@@ -1,17 +1,18 @@
 package bundle
 
 import (
-	"bufio"
 	"debug/elf"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
-	"os/exec"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/name"
 )
@@ -24,8 +25,8 @@ func (m *making) executable(file string) error {
 		return err
 	}
 	if m.o.Command.Stdin {
-		// There is no standard input in the API: a shell opens it.
-		shell, err := m.program(posixShell)
+		// A shell opens the source.
+		shell, err := m.program(exec.Shell)
 		if err != nil {
 			return err
 		}
@@ -65,9 +66,8 @@ func (m *making) program(file string) (started, error) {
 		return started{}, unreadable(file, err)
 	}
 	f, err := elf.Open(real)
-	var format *elf.FormatError
 	switch {
-	case errors.As(err, &format):
+	case errors.As(err, new(*elf.FormatError)), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return m.script(file, real)
 	case err != nil:
 		return started{}, unreadable(file, err)
@@ -76,89 +76,55 @@ func (m *making) program(file string) (started, error) {
 	if what := partsOf(real, f); what != "" {
 		return started{}, fault.Inputf("%s cannot be bundled: %s; send the folder that has both by --remote-input and name it there, without --remote-bundle, or name one that the workers have by its absolute path", name.Print(file), what)
 	}
-	at := m.within(real)
-	if at == "" {
-		at = path.Join(binFolder, filepath.Base(file))
-		if err := m.add(File{Path: at, Source: real, Exec: true}); err != nil {
-			return started{}, err
-		}
+	at, err := m.place(file, real)
+	if err != nil {
+		return started{}, err
 	}
 	s := started{path: above + at}
 	loader, err := interpreter(f)
 	if err != nil || loader == "" {
 		return s, err // a static program needs nothing else
 	}
+	return m.loaded(s, file, real, loader)
+}
+
+// loaded is a program with its libraries, started by the loader that it asks for.
+func (m *making) loaded(s started, file, real, loader string) (started, error) {
 	if m.loader != "" && m.loader != loader {
-		return s, fault.Inputf("%s is started by %s, and what travels already by %s: they cannot be bundled together", name.Print(file), loader, m.loader)
+		return s, fault.Inputf("--stdin needs %s there, which is started by %s, and the command is by %s: they cannot be bundled together; name the case by {in}, without --stdin", name.Print(file), name.Print(loader), name.Print(m.loader))
+	}
+	argv0, err := holds(loader, "argv0")
+	if errors.Is(err, fs.ErrNotExist) {
+		return s, fault.Environmentf("%s cannot be bundled: the loader %s that it asks for is not there", name.Print(file), name.Print(loader))
+	} else if err != nil {
+		return s, unreadable(loader, err)
 	}
 	m.loader = loader
 	if err := m.libraries(real, loader); err != nil {
 		return s, err
 	}
 	ld := path.Join(libFolder, filepath.Base(loader))
-	s.before = []string{above + ld, "--library-path", above + libFolder}
-	s.argv0, err = holds(loader, "argv0")
-	return s, err
-}
-
-// script lays out what begins with #!, and the program that interprets it.
-func (m *making) script(file, real string) (started, error) {
-	words, err := hashBang(real)
-	if err != nil {
-		return started{}, unreadable(file, err)
-	}
-	if len(words) == 0 {
-		return started{}, fault.Inputf("%s cannot be bundled: it is neither an ELF program nor a script that begins with #!; send it by --remote-input", name.Print(file))
-	}
-	if path.Base(words[0]) == "env" && len(words) > 1 {
-		if words = strings.Fields(strings.TrimPrefix(words[1], "-S")); len(words) == 0 || strings.HasPrefix(words[0], "-") || strings.Contains(words[0], "=") {
-			return started{}, fault.Inputf("%s cannot be bundled: its first line asks env for more than a program; name the interpreter there", name.Print(file))
-		}
-		found, err := exec.LookPath(words[0])
-		if err != nil {
-			return started{}, fault.Inputf("%s cannot be bundled: its interpreter %s is not found: %w", name.Print(file), name.Print(words[0]), err)
-		}
-		words = append([]string{found}, words[1:]...)
-	}
-	if again, err := hashBang(words[0]); err != nil || again != nil {
-		return started{}, fault.Inputf("%s cannot be bundled: its interpreter %s cannot be read, or is a script itself", name.Print(file), name.Print(words[0]))
-	}
-	s, err := m.program(words[0])
-	if err != nil {
-		return s, err
-	}
-	at := m.within(real)
-	if at == "" {
-		at = path.Join(binFolder, filepath.Base(file))
-		if err := m.add(File{Path: at, Source: real, Exec: true}); err != nil {
-			return s, err
-		}
-	}
-	m.note(fmt.Sprintf("%s is a script: its interpreter travels with it, the programs that it starts do not", name.Print(file)))
-	s.after = append(append([]string{}, words[1:]...), above+at)
+	s.before, s.argv0 = []string{above + ld, "--library-path", above + libFolder}, argv0
 	return s, nil
 }
 
-// hashBang returns the interpreter of a script with its one argument, or nil.
-func hashBang(file string) ([]string, error) {
-	f, err := os.Open(file)
+// place lets an executable travel, unless it does already, and says where it is then.
+func (m *making) place(file, real string) (at string, err error) {
+	info, err := os.Stat(real)
 	if err != nil {
-		return nil, err
+		return "", unreadable(file, err)
 	}
-	defer f.Close()
-	line, err := bufio.NewReader(io.LimitReader(f, 4096)).ReadString('\n')
-	if err != nil && err != io.EOF {
-		return nil, err
+	if info.Mode()&(fs.ModeSetuid|fs.ModeSetgid) != 0 {
+		m.note(fmt.Sprintf("%s runs with its owner's rights here (setuid), and on a worker with those of who starts it", name.Print(file)))
 	}
-	rest, ok := strings.CutPrefix(strings.TrimRight(line, "\r\n"), "#!")
-	if !ok {
-		return nil, nil
+	if at = m.within(real); at != "" {
+		return at, nil
 	}
-	first, argument, _ := strings.Cut(strings.TrimSpace(rest), " ")
-	if argument = strings.TrimSpace(argument); argument != "" {
-		return []string{first, argument}, nil
+	at = path.Join(binFolder, filepath.Base(file))
+	if slices.ContainsFunc(m.items, func(i item) bool { return i.path == at }) {
+		at = path.Join(otherFolder, filepath.Base(file))
 	}
-	return []string{first}, nil
+	return at, m.add(item{path: at, source: real, exec: true})
 }
 
 // interpreter returns the path of the loader that a program asks for, "" for a static one.

@@ -11,7 +11,7 @@ import (
 const (
 	locale       = "C.utf8"
 	localesHere  = "/usr/lib/locale"
-	localeFolder = Folder + "/locale"
+	localeFolder = folder + "/locale"
 )
 
 // takeLocale adds the data of the locale that cases have, without which a character is a byte
@@ -30,7 +30,7 @@ func (m *making) takeLocale() error {
 		if err != nil || !e.Type().IsRegular() {
 			return err
 		}
-		return m.add(File{Path: path.Join(localeFolder, filepath.ToSlash(below)), Source: at})
+		return m.add(item{path: path.Join(localeFolder, filepath.ToSlash(below)), source: at})
 	})
 }
 

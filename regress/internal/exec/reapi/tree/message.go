@@ -19,15 +19,15 @@ const (
 
 // tree reads a Tree message: its folders by their digests, and which is the root. The
 // folders are taken as the bytes that the engine wrote, of which it has made the digests.
-func (l *looking) tree(d *repb.Digest) (folders map[blob.Digest][]byte, root blob.Digest, err error) {
+func (c *comparison) tree(d *repb.Digest) (folders map[blob.Digest][]byte, root blob.Digest, err error) {
 	digest, err := blob.FromProto(d)
 	if err != nil {
 		return nil, root, err
 	}
-	if !l.reads(digest.Size) {
-		return nil, root, l.err
+	if !c.reads(digest.Size) {
+		return nil, root, c.err
 	}
-	message, err := l.Read(l.ctx, digest)
+	message, err := c.Read(c.ctx, digest)
 	if err != nil {
 		return nil, root, err
 	}

@@ -40,7 +40,7 @@ func partsOf(file string, f *elf.File) string {
 func holds(file, text string) (bool, error) {
 	f, err := os.Open(file)
 	if err != nil {
-		return false, unreadable(file, err)
+		return false, err
 	}
 	defer f.Close()
 	buf := make([]byte, 256<<10)
@@ -55,7 +55,7 @@ func holds(file, text string) (bool, error) {
 			return false, nil
 		}
 		if err != nil {
-			return false, unreadable(file, err)
+			return false, err
 		}
 		keep := min(have, len(text)-1)
 		copy(buf, buf[have-keep:have])

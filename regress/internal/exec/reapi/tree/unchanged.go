@@ -6,14 +6,14 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// besides returns what a Directory has beside the entries of f, as a message, and marks those
+// differing returns what a Directory has beside the entries of f, as a message, and marks those
 // entries that it has byte for byte: in a folder with many headers that is nearly every one,
 // and nothing is made of them. What is no message is returned as it is.
-func (f *Folder) besides(message []byte) (rest []byte, alike []bool) {
+func (f *Folder) differing(message []byte) (rest []byte, unchanged []bool) {
 	if f == nil {
 		return message, nil
 	}
-	alike = make([]bool, len(f.entries))
+	unchanged = make([]bool, len(f.entries))
 	next := 0 // entry of f that is expected, for both are in order
 	for left := message; len(left) > 0; {
 		number, _, n := protowire.ConsumeField(left)
@@ -27,14 +27,14 @@ func (f *Folder) besides(message []byte) (rest []byte, alike []bool) {
 			at, found = f.where(number, field)
 			found = found && bytes.Equal(field, f.bytes(at))
 		}
-		if next = at; found && !alike[at] {
-			alike[at] = true
+		if next = at; found && !unchanged[at] {
+			unchanged[at] = true
 			next++
 			continue
 		}
 		rest = append(rest, field...)
 	}
-	return rest, alike
+	return rest, unchanged
 }
 
 func (f *Folder) bytes(i int) []byte { return f.message[f.begin(i):f.entries[i].end] }
@@ -59,13 +59,13 @@ func (f *Folder) where(number protowire.Number, field []byte) (int, bool) {
 	return f.search(kind(number-1), name)
 }
 
-// hasAlike reports whether something under a name is among those that are marked.
-func (f *Folder) hasAlike(name string, alike []bool) bool {
-	if alike == nil {
+// hasUnchanged reports whether something under a name is among those that are marked.
+func (f *Folder) hasUnchanged(name string, unchanged []bool) bool {
+	if unchanged == nil {
 		return false
 	}
 	for k := range kinds {
-		if i, ok := f.search(k, name); ok && alike[i] {
+		if i, ok := f.search(k, name); ok && unchanged[i] {
 			return true
 		}
 	}

@@ -16,7 +16,7 @@ import (
 // which the engine says this.
 func filesIn(t *testing.T, d *repb.Directory) ([]string, error) {
 	t.Helper()
-	var given tree.Draft
+	var given tree.Builder
 	for _, name := range []string{"a", "b", "c", "d", "e"} {
 		if err := given.File(name, file(name)); err != nil {
 			t.Fatal(err)
@@ -29,8 +29,8 @@ func filesIn(t *testing.T, d *repb.Directory) ([]string, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := tree.Compare{Given: done(t, &given), Whole: true, Read: engine{blob.Of(b).Digest: b}.read}
-	left, err := c.Files(t.Context(), &repb.ActionResult{OutputDirectories: []*repb.OutputDirectory{{TreeDigest: blob.Of(b).Digest.Proto()}}})
+	c := tree.Outputs{Before: build(t, &given), Whole: true, Read: engine{blob.Of(b).Digest: b}.read}
+	left, err := c.Of(t.Context(), &repb.ActionResult{OutputDirectories: []*repb.OutputDirectory{{TreeDigest: blob.Of(b).Digest.Proto()}}})
 	var found []string
 	for _, l := range left {
 		found = append(found, fmt.Sprint(l.Path, " ", l.Form))

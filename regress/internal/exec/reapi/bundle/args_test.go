@@ -1,9 +1,7 @@
 package bundle_test
 
 import (
-	"errors"
 	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
@@ -31,24 +29,8 @@ func TestCaseNamesAreNotMoved(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := b.For(&c.command, "inc/x.c"); !slices.Equal(got, c.want) {
+		if got := b.CaseArgs(&c.command, "inc/x.c"); !slices.Equal(got, c.want) {
 			t.Errorf("%q: %q", c.command.Words, got)
 		}
-	}
-}
-
-// What muster itself writes does not travel in a folder that holds it.
-func TestOwnFilesStay(t *testing.T) {
-	t.Chdir(t.TempDir())
-	for _, file := range []string{"kit/cc", "kit/.muster/lock", "kit/sub/a.golden"} {
-		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, nil, 0o644)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	b, err := bundle.Make(t.Context(), bundle.Options{
-		Inputs: []string{"kit"}, Exclude: []string{"kit/.muster", "kit/sub/a.golden", "elsewhere/none"}, Command: &exec.Command{Words: []string{"/bin/cc"}},
-	})
-	if err != nil || len(b.Files()) != 1 || b.Files()[0].Path != "tool/in/kit/cc" {
-		t.Errorf("%+v, %v", b, err)
 	}
 }

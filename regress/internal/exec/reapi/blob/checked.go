@@ -1,0 +1,43 @@
+package blob
+
+import (
+	"crypto/sha256"
+	"hash"
+	"io"
+
+	"muster/regress/internal/outcome"
+)
+
+// checked is a content that is read to be sent.
+type checked struct {
+	io.Closer
+	from    io.Reader
+	digest  Digest
+	changed error
+	sum     hash.Hash
+	left    int64
+}
+
+// Checked reads what a digest promises from r, or fails with changed where r has something
+// else: an engine could only say that some content does not fit. What follows in r is not
+// read.
+func Checked(r io.ReadCloser, d Digest, changed error) io.ReadCloser {
+	return &checked{Closer: r, from: r, digest: d, changed: changed, sum: sha256.New(), left: d.Size}
+}
+
+// Read fails with the last bytes, before anybody takes them for all.
+func (c *checked) Read(p []byte) (int, error) {
+	if c.left == 0 {
+		return 0, io.EOF
+	}
+	n, err := c.from.Read(p[:min(int64(len(p)), c.left)])
+	c.sum.Write(p[:n])
+	c.left -= int64(n)
+	switch {
+	case c.left == 0 && outcome.Digest(c.sum.Sum(nil)) != c.digest.Hash, c.left > 0 && err == io.EOF:
+		return n, c.changed
+	case err == io.EOF:
+		return n, nil
+	}
+	return n, err
+}

@@ -1,0 +1,90 @@
+package bundle
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path"
+	"strings"
+	"syscall"
+
+	command "muster/regress/internal/exec"
+	"muster/regress/internal/fault"
+	"muster/regress/internal/name"
+)
+
+// script lays out what begins with #!, and the program that interprets it.
+func (m *making) script(file, real string) (started, error) {
+	words, err := hashBang(real)
+	switch {
+	case err != nil:
+		return started{}, unreadable(file, err)
+	case len(words) == 0:
+		return started{}, fault.Inputf("%s cannot be bundled: it is neither a whole ELF program nor a script that begins with #!; send it by --remote-input", name.Print(file))
+	}
+	if words, err = interpreterOf(words); err != nil {
+		return started{}, fault.Inputf("%s cannot be bundled: %w", name.Print(file), err)
+	}
+	s, err := m.program(words[0])
+	if err != nil {
+		return s, err
+	}
+	at, err := m.place(file, real)
+	if err != nil {
+		return s, err
+	}
+	m.note(fmt.Sprintf("%s is a script: its interpreter travels with it, the programs that it starts do not", name.Print(file)))
+	s.after = append(append([]string{}, words[1:]...), above+at)
+	return s, nil
+}
+
+// interpreterOf returns what a script's first line starts: a program by its absolute path,
+// which is none of env, with its arguments.
+func interpreterOf(words []string) ([]string, error) {
+	if path.Base(words[0]) == "env" && len(words) > 1 {
+		if words = strings.Fields(strings.TrimPrefix(words[1], "-S")); len(words) == 0 || strings.HasPrefix(words[0], "-") || strings.Contains(words[0], "=") {
+			return nil, errors.New("its first line asks env for more than a program; name the interpreter there")
+		}
+		found, err := exec.LookPath(words[0])
+		if err != nil {
+			return nil, fmt.Errorf("its interpreter %s is not found: %w", name.Print(words[0]), err)
+		}
+		words = append([]string{found}, words[1:]...)
+	}
+	if !path.IsAbs(words[0]) {
+		return nil, fmt.Errorf("its interpreter %s has no absolute path", name.Print(words[0]))
+	}
+	again, err := hashBang(words[0])
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("its interpreter %s cannot be read: %w", name.Print(words[0]), command.Reason(err))
+	case again != nil:
+		return nil, fmt.Errorf("its interpreter %s is a script itself; name the program which that starts", name.Print(words[0]))
+	}
+	return words, nil
+}
+
+// hashBang returns the interpreter of a script with its one argument, as the kernel reads
+// them, or nil.
+func hashBang(file string) ([]string, error) {
+	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0) // it may be a pipe
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	line, err := bufio.NewReader(io.LimitReader(f, 4096)).ReadString('\n')
+	if err != nil && err != io.EOF {
+		return nil, err
+	}
+	rest, ok := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "#!")
+	if rest = strings.Trim(rest, " \t"); !ok || rest == "" {
+		return nil, nil
+	}
+	if end := strings.IndexAny(rest, " \t"); end >= 0 {
+		return []string{rest[:end], strings.Trim(rest[end:], " \t")}, nil
+	}
+	return []string{rest}, nil
+}

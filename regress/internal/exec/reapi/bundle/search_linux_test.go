@@ -1,0 +1,116 @@
+package bundle
+
+import (
+	"bytes"
+	"debug/elf"
+	"encoding/binary"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"muster/regress/internal/exec"
+	"muster/regress/internal/fault"
+)
+
+// anELF is a file with nothing but a header, and the loader that it asks for, if it does.
+func anELF(t *testing.T, class elf.Class, interp string) []byte {
+	t.Helper()
+	ident := [elf.EI_NIDENT]byte{0x7f, 'E', 'L', 'F', byte(class), byte(elf.ELFDATA2LSB), byte(elf.EV_CURRENT)}
+	programs := uint16(min(len(interp), 1))
+	var header, program any
+	var at int
+	if class == elf.ELFCLASS32 {
+		header = elf.Header32{Ident: ident, Type: uint16(elf.ET_DYN), Machine: uint16(elf.EM_386), Version: 1, Phoff: 52, Ehsize: 52, Phentsize: 32, Phnum: programs}
+		at = 52 + 32
+		program = elf.Prog32{Type: uint32(elf.PT_INTERP), Off: uint32(at), Filesz: uint32(len(interp) + 1)}
+	} else {
+		header = elf.Header64{Ident: ident, Type: uint16(elf.ET_DYN), Machine: uint16(elf.EM_X86_64), Version: 1, Phoff: 64, Ehsize: 64, Phentsize: 56, Phnum: programs}
+		at = 64 + 56
+		program = elf.Prog64{Type: uint32(elf.PT_INTERP), Off: uint64(at), Filesz: uint64(len(interp) + 1)}
+	}
+	var b bytes.Buffer
+	err := errors.Join(binary.Write(&b, binary.LittleEndian, header), binary.Write(&b, binary.LittleEndian, program))
+	if err != nil || b.Len() != at {
+		t.Fatal(b.Len(), err)
+	}
+	return append(b.Bytes(), interp+"\x00"...)
+}
+
+func put(t *testing.T, content []byte, file string) string {
+	t.Helper()
+	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, content, 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// The loader of musl knows nothing of glibc's cache, whose libraries have the same names, and
+// has folders of its own, beside where it lies itself.
+func TestMuslHasItsOwnFolders(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	library := anELF(t, elf.ELFCLASS64, "")
+	loader := put(t, library, at("lib/ld-musl-x86_64.so.1"))
+	put(t, []byte(at("none")+"\n"+at("other")+":"+at("own")+"\n"), at("etc/ld-musl-x86_64.path"))
+	put(t, anELF(t, elf.ELFCLASS32, ""), at("other/libz.so.1"))
+	own, named := put(t, library, at("own/libz.so.1")), put(t, library, at("named/libz.so.1"))
+	by := &object{class: elf.ELFCLASS64, machine: elf.EM_X86_64}
+	for want, folders := range map[string][]string{own: nil, named: {at("named")}} {
+		s := searchOf(loader, folders)
+		if found, err := s.find(by, "libz.so.1"); err != nil || found.path != want || s.cache != nil {
+			t.Errorf("%v, %v, want %s", found, err, want)
+		}
+	}
+	if err := os.Remove(at("etc/ld-musl-x86_64.path")); err != nil {
+		t.Fatal(err)
+	}
+	if s := searchOf(loader, nil); len(s.folders) != 3 {
+		t.Errorf("without its file: %q", s.folders)
+	}
+	for library, is := range map[string]bool{"libc.so": true, "libc.musl-x86_64.so.1": true, "libm.so.6": true, "libcrypt.so.1": false, "libz.so.1": false} {
+		if inMusl(library) != is {
+			t.Errorf("%s is the loader itself: %v", library, !is)
+		}
+	}
+}
+
+// A program of 32 bits has a loader of its own, which travels under its own name.
+func TestLoaderIsThePrograms(t *testing.T) {
+	dir := t.TempDir()
+	loader := put(t, []byte("--argv0"), filepath.Join(dir, "ld-linux.so.2"))
+	for name, c := range map[string]struct {
+		program []byte
+		want    string
+	}{
+		"32 bits":         {anELF(t, elf.ELFCLASS32, loader), "../tool/lib/ld-linux.so.2 --library-path ../tool/lib --argv0 NAME ../tool/bin/program"},
+		"64 bits":         {anELF(t, elf.ELFCLASS64, loader), "../tool/lib/ld-linux.so.2 --library-path ../tool/lib --argv0 NAME ../tool/bin/program"},
+		"static":          {anELF(t, elf.ELFCLASS32, ""), "../tool/bin/program"},
+		"static, 64 bits": {anELF(t, elf.ELFCLASS64, ""), "../tool/bin/program"},
+	} {
+		program := put(t, c.program, filepath.Join(t.TempDir(), "program"))
+		b, err := Make(t.Context(), Options{Command: &exec.Command{Words: []string{"NAME"}, Path: program}, Bundle: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(b.Args([]string{"NAME"}), " "); got != c.want {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+	program := put(t, anELF(t, elf.ELFCLASS64, loader+".gone"), filepath.Join(dir, "program"))
+	_, err := Make(t.Context(), Options{Command: &exec.Command{Words: []string{program}, Path: program}, Bundle: true})
+	if fault.ClassOf(err) != fault.Environment || !strings.Contains(err.Error(), "the loader "+loader+".gone that it asks for is not there") {
+		t.Errorf("%v", err)
+	}
+}
+
+// A shell that opens the source for a tool of another loader cannot be sent beside it.
+func TestStdinOfAnotherLoader(t *testing.T) {
+	dir := t.TempDir()
+	program := put(t, anELF(t, elf.ELFCLASS32, put(t, nil, filepath.Join(dir, "ld-linux.so.2"))), filepath.Join(dir, "program"))
+	_, err := Make(t.Context(), Options{Command: &exec.Command{Words: []string{program}, Path: program, Stdin: true}, Bundle: true})
+	if fault.ClassOf(err) != fault.Input || !strings.Contains(err.Error(), "without --stdin") {
+		t.Errorf("%v", err)
+	}
+}

@@ -1,0 +1,109 @@
+package bundle
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"muster/regress/internal/fault"
+	"muster/regress/internal/name"
+)
+
+// walking is the way through one folder.
+type walking struct {
+	*making
+	ctx     context.Context
+	root    string // its real path
+	at      string // where it lies on a worker
+	copied  int    // links to files outside
+	left    int    // links that lead nowhere, sockets and the like
+	example string
+}
+
+func (w *walking) folder(below string) error {
+	if err := w.ctx.Err(); err != nil {
+		return fault.Interruptedf("%w", err)
+	}
+	entries, err := os.ReadDir(filepath.Join(w.root, below))
+	if err != nil {
+		return unreadable(filepath.Join(w.root, below), err)
+	}
+	if len(entries) == 0 {
+		w.folders = append(w.folders, path.Join(w.at, below))
+	}
+	for _, e := range entries {
+		if w.stays[filepath.Join(w.root, below, e.Name())] {
+			continue
+		}
+		if err := w.entry(path.Join(below, e.Name()), e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *walking) entry(below string, e fs.DirEntry) error {
+	switch {
+	case e.IsDir():
+		return w.folder(below)
+	case e.Type()&fs.ModeSymlink != 0:
+		return w.link(below)
+	case !e.Type().IsRegular():
+		w.leaveOut(below)
+		return nil
+	}
+	info, err := e.Info()
+	if err != nil {
+		return unreadable(filepath.Join(w.root, below), err)
+	}
+	return w.add(item{path: path.Join(w.at, below), source: filepath.Join(w.root, below), exec: info.Mode()&0o100 != 0})
+}
+
+// link keeps a link that stays inside, straight to where it leads in the end. In the place
+// of one that leads to a file elsewhere that file travels.
+func (w *walking) link(below string) error {
+	source := filepath.Join(w.root, below)
+	if _, err := os.Stat(source); nowhere(err) {
+		w.leaveOut(below)
+		return nil // it leads nowhere there either
+	}
+	real, err := filepath.EvalSymlinks(source)
+	if err != nil {
+		return unreadable(source, err)
+	}
+	if inner, err := filepath.Rel(w.root, real); err == nil && inner != ".." && !strings.HasPrefix(inner, "../") {
+		target, err := filepath.Rel(filepath.Join(w.root, filepath.Dir(below)), real)
+		if err != nil {
+			return unreadable(source, err)
+		}
+		return w.add(item{path: path.Join(w.at, below), source: source, target: target})
+	}
+	info, err := os.Stat(real)
+	if err != nil {
+		return unreadable(source, err)
+	}
+	if !info.Mode().IsRegular() {
+		return fault.Inputf("--remote-input: %s is a link to %s, a folder outside; send that by --remote-input too, or leave the link out", name.Print(source), name.Print(real))
+	}
+	w.copied++
+	return w.add(item{path: path.Join(w.at, below), source: real, exec: info.Mode()&0o100 != 0})
+}
+
+func (w *walking) leaveOut(below string) {
+	if w.left++; w.left == 1 {
+		w.example = below
+	}
+}
+
+func (w *walking) tell(given string) {
+	if w.copied > 0 {
+		w.note(fmt.Sprintf("--remote-input %s: in the place of %d links that lead outside go the files that they lead to", name.Print(given), w.copied))
+	}
+	if w.left > 0 {
+		w.note(fmt.Sprintf("--remote-input %s: %d links to nothing, sockets, pipes and devices do not travel (%s)", name.Print(given), w.left, name.Print(w.example)))
+	}
+}

@@ -1,0 +1,139 @@
+package tree
+
+import (
+	"context"
+	"fmt"
+	"path"
+
+	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
+
+	"muster/regress/internal/exec/reapi/blob"
+	"muster/regress/internal/outcome"
+)
+
+// comparison is a comparison under way. After the first error nothing more is found.
+type comparison struct {
+	*Outputs
+	ctx     context.Context
+	found   []Output
+	entries int
+	room    int64 // bytes of folders that may still be read
+	err     error
+}
+
+// directory goes through a folder that the result names.
+func (c *comparison) directory(at string, d *repb.OutputDirectory) {
+	if c.err != nil {
+		return
+	}
+	if at != "" {
+		if err := checkPath(at); err != nil {
+			c.fail(err)
+			return
+		}
+	}
+	read := c.stored
+	root := d.GetRootDirectoryDigest()
+	if root == nil || d.GetTreeDigest() != nil {
+		folders, top, err := c.tree(d.GetTreeDigest())
+		if err != nil {
+			c.fail(err)
+			return
+		}
+		root = top.Proto()
+		read = func(d blob.Digest) ([]byte, error) {
+			m, ok := folders[d]
+			if !ok {
+				return nil, fmt.Errorf("the tree does not have its folder %s", d.Hash)
+			}
+			return m, nil
+		}
+	}
+	c.folder(at, root, c.Before.Sub(at), read)
+}
+
+func (c *comparison) stored(d blob.Digest) ([]byte, error) { return c.Read(c.ctx, d) }
+
+// folder goes through a folder, unless it is as it was given.
+func (c *comparison) folder(at string, d *repb.Digest, before *Folder, read func(blob.Digest) ([]byte, error)) {
+	if c.err != nil {
+		return
+	}
+	digest, err := blob.FromProto(d)
+	if err != nil || before != nil && digest == before.digest {
+		c.fail(err)
+		return
+	}
+	if !c.reads(digest.Size) {
+		return
+	}
+	if before != nil { // what was there is not what the action left
+		c.entries -= len(before.entries)
+	}
+	message, err := read(digest)
+	if err != nil {
+		c.fail(err)
+		return
+	}
+	rest, unchanged := before.differing(message)
+	c.pass(unchanged)
+	now, err := nodes(rest)
+	if err != nil {
+		c.fail(err)
+		return
+	}
+	kept := make(map[string]kind, len(now[aFile])+len(now[aFolder])+len(now[aLink]))
+	enter := func(name string, k kind) string {
+		if err := checkPart(name); err != nil {
+			c.fail(err)
+		} else if _, twice := kept[name]; twice || before.hasUnchanged(name, unchanged) {
+			c.fail(fmt.Errorf("a folder has the name %q twice", name))
+		}
+		kept[name] = k
+		return path.Join(at, name)
+	}
+	for _, f := range now[aFile] {
+		c.file(enter(f.name, aFile), before.find(f.name), f.digest, f.exec, nil)
+	}
+	for _, s := range now[aLink] {
+		c.link(enter(s.name, aLink), before.find(s.name), s.target)
+	}
+	for _, sub := range now[aFolder] {
+		if below := enter(sub.name, aFolder); c.enters(below) {
+			c.folder(below, sub.digest, before.Sub(sub.name), read)
+		}
+	}
+	c.gone(at, before, unchanged, kept)
+}
+
+// gone notes what a folder held and has no more: what is kept there is something else if
+// a file became a folder, or a folder something else.
+func (c *comparison) gone(at string, before *Folder, unchanged []bool, kept map[string]kind) {
+	if before == nil || c.err != nil {
+		return
+	}
+	for i := range before.entries {
+		if unchanged != nil && unchanged[i] {
+			continue
+		}
+		e := &before.entries[i]
+		k, is := kept[e.name]
+		if is && (k == aFolder) == (e.kind == aFolder) {
+			continue
+		}
+		below := path.Join(at, e.name)
+		if e.kind == aFolder {
+			c.gone(below, e.sub, nil, nil)
+			continue
+		}
+		c.add(Output{Part: part(below, outcome.Gone), Inlined: true})
+	}
+}
+
+func (c *comparison) add(o Output) { c.found = append(c.found, o) }
+
+func (c *comparison) fail(err error) {
+	if c.err == nil {
+		c.err = err
+	}
+}

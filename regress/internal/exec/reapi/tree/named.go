@@ -1,0 +1,52 @@
+package tree
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
+
+	"muster/regress/internal/outcome"
+)
+
+// named goes through what the result names one by one.
+func (c *comparison) named(r *repb.ActionResult) {
+	for _, f := range r.GetOutputFiles() {
+		had := c.had(f.GetPath())
+		c.file(f.GetPath(), had, f.GetDigest(), f.GetIsExecutable(), f.GetContents())
+	}
+	for _, s := range links(r) {
+		c.link(s.GetPath(), c.had(s.GetPath()), s.GetTarget())
+	}
+}
+
+// unnamed notes what was asked for and given, and is nothing of the kind any more.
+func (c *comparison) unnamed(r *repb.ActionResult) {
+	var files, folders []string
+	for _, f := range r.GetOutputFiles() {
+		files = append(files, f.GetPath())
+	}
+	for _, s := range links(r) {
+		files = append(files, s.GetPath())
+	}
+	for _, d := range r.GetOutputDirectories() {
+		folders = append(folders, strings.TrimSuffix(d.GetPath(), "/"))
+	}
+	for _, at := range c.Paths {
+		had := c.had(at)
+		switch {
+		case had == nil || slices.ContainsFunc(folders, func(above string) bool { return strings.HasPrefix(at, above+"/") }):
+		case had.kind == aFolder && !slices.Contains(folders, at):
+			c.gone(at, had.sub, nil, nil)
+		case had.kind != aFolder && !slices.Contains(files, at):
+			c.add(Output{Part: part(at, outcome.Gone), Inlined: true})
+		}
+	}
+}
+
+// had is what the work folder held at a path, or nil.
+func (c *comparison) had(at string) *entry {
+	dir, name := path.Split(at)
+	return c.Before.Sub(strings.TrimSuffix(dir, "/")).find(name)
+}
