@@ -61,9 +61,9 @@ func Check(ctx context.Context, o Options) (sum Summary, err error) {
 	for _, text := range flagsDiffer(base.Meta(), s.o.flags(), "this check") {
 		s.warn(text)
 	}
-	s.left = filesLeft(base.Store)
-	s.settling = settlingWith(base.Meta(), s.conn != nil, base.Get)
-	if err := s.leaks.watch(s.conn != nil || base.Meta().OnEngine()); err != nil {
+	s.engine.expect(filesLeft(base.Store))
+	s.settling = settlingWith(base.Meta(), s.engine != nil, base.Get)
+	if err := s.leaks.watch(s.engine != nil || base.Meta().OnEngine()); err != nil {
 		return sum, err
 	}
 	c := newChecking(s, recordedBase{base.Store})

@@ -33,8 +33,8 @@ func Compare(ctx context.Context, o Options) (sum Summary, err error) {
 	if err != nil {
 		return sum, err
 	}
-	s.alongside = append(s.alongside, reference)
-	if err := s.leaks.watch(s.conn != nil); err != nil {
+	s.engine.alsoRuns(reference)
+	if err := s.leaks.watch(s.engine != nil); err != nil {
 		return sum, err
 	}
 	c := newChecking(s, &referenceBase{command: reference})

@@ -35,7 +35,7 @@ func RunOne(ctx context.Context, o Options, caseName, keep string) (err error) {
 	if err := s.resolve(ctx); err != nil {
 		return err
 	}
-	if s.conn != nil {
+	if s.engine != nil {
 		if err := makeKept(keep); err != nil {
 			return err
 		}

@@ -43,7 +43,8 @@ func TestAsked(t *testing.T) {
 		}
 	}
 	// What the golden knows counts beside, also when it has become a folder.
-	s := session{o: &Options{Remote: Remote{Outputs: []string{"out/*.o"}}}, left: func(string) []string { return []string{"out/x.d", "log"} }}
+	s := session{o: &Options{Remote: Remote{Outputs: []string{"out/*.o"}}}, engine: &engine{}}
+	s.engine.expect(func(string) []string { return []string{"out/x.d", "log"} })
 	names, counts := s.outputsOf(jobOf("x.c"))
 	if !slices.Equal(names, []string{"out", "out/x.d", "log"}) || !counts("out/x.d") || !counts("log/1") || counts("out/y.d") {
 		t.Errorf("%q are asked for", names)
