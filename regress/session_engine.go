@@ -27,7 +27,7 @@ type engine struct {
 	watch engineWatch
 
 	telling sync.Mutex // guards runs
-	runs    report.EngineRuns
+	runs    report.EngineSum
 }
 
 // alsoRuns is called before it starts.

@@ -9,12 +9,16 @@ import (
 	"muster/regress/internal/state"
 )
 
-// remoteOf is what the engine said of a run; nil of one on this machine.
-func remoteOf(r *exec.Result) *report.Remote {
+// engineRunOf is what the engine said of a run; nil of one on this machine.
+func engineRunOf(r *exec.Result) *report.EngineRun {
 	if r.Remote == nil {
 		return nil
 	}
-	return (*report.Remote)(r.Remote)
+	said := r.Remote
+	return &report.EngineRun{
+		Cached: said.Cached, Worker: said.Worker, Queued: said.Queued, QueueTold: said.QueueTold, Took: said.Ran,
+		Measured: said.Measured, Asked: said.Asked,
+	}
 }
 
 // count counts a run. Any goroutine may call it.
@@ -24,11 +28,11 @@ func (e *engine) count(t task, r *exec.Result) {
 	}
 	e.telling.Lock()
 	defer e.telling.Unlock()
-	e.runs.Add(t.entry.Name, remoteOf(r), time.Now())
+	e.runs.Add(t.entry.Name, engineRunOf(r), time.Now())
 }
 
 // sum is what all runs came to, of which so many were asked for at once.
-func (e *engine) sum(jobs int) *report.Runs {
+func (e *engine) sum(jobs int) *report.EngineRuns {
 	e.telling.Lock()
 	defer e.telling.Unlock()
 	r := e.runs.Runs()
@@ -37,18 +41,18 @@ func (e *engine) sum(jobs int) *report.Runs {
 	return r
 }
 
-// keptRemote is the same as --resume finds it.
-func keptRemote(r *report.Remote) *state.Remote {
+// keptEngineRun is the same as --resume finds it.
+func keptEngineRun(r *report.EngineRun) *state.EngineRun {
 	if r == nil {
 		return nil
 	}
-	return &state.Remote{
-		Cached: r.Cached, Worker: name.Print(r.Worker), Queued: int64(r.Queued), QueueTold: r.QueueTold, Ran: int64(r.Ran),
+	return &state.EngineRun{
+		Cached: r.Cached, Worker: name.Print(r.Worker), Queued: int64(r.Queued), QueueTold: r.QueueTold, Took: int64(r.Took),
 		Measured: r.Measured, Asked: int64(r.Asked),
 	}
 }
 
-func remoteIn(r *state.Remote) *report.Remote {
+func engineRunIn(r *state.EngineRun) *report.EngineRun {
 	if r == nil {
 		return nil
 	}
@@ -56,8 +60,8 @@ func remoteIn(r *state.Remote) *report.Remote {
 	if err != nil {
 		worker = r.Worker
 	}
-	return &report.Remote{
-		Cached: r.Cached, Worker: worker, Queued: time.Duration(r.Queued), QueueTold: r.QueueTold, Ran: time.Duration(r.Ran),
+	return &report.EngineRun{
+		Cached: r.Cached, Worker: worker, Queued: time.Duration(r.Queued), QueueTold: r.QueueTold, Took: time.Duration(r.Took),
 		Measured: r.Measured, Asked: time.Duration(r.Asked),
 	}
 }

@@ -18,7 +18,7 @@ func (s *session) verdict(e report.Case) {
 	if e.Verdict != outcome.Identical {
 		s.results = append(s.results, placed{e.Index, state.Result{
 			Name: []byte(e.Name), Verdict: e.Verdict, Why: e.Why,
-			Stopped: stopped(e), Remote: keptRemote(e.Remote),
+			Stopped: stopped(e), Engine: keptEngineRun(e.Engine),
 		}})
 		if stopped(e) && (e.Verdict == outcome.New || e.Verdict == outcome.Flaky) {
 			s.summary.Stopped++
@@ -62,7 +62,7 @@ func (s *session) finish(err error) error {
 	}
 	sum.Wall = time.Since(s.began)
 	if s.engine != nil {
-		sum.Remote = s.engine.sum(s.atOnce())
+		sum.Engine = s.engine.sum(s.atOnce())
 		sum.CoresBusy = sum.OwnCPU.Seconds() / max(sum.Wall, 1).Seconds()
 	} else if sum.Wall > 0 {
 		sum.CoresBusy = (sum.CPU + sum.OwnCPU).Seconds() / sum.Wall.Seconds()

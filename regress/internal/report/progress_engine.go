@@ -34,7 +34,7 @@ func (e *engineTally) begin() {
 }
 
 func (e *engineTally) ran(ev CaseRan) {
-	r := ev.Remote
+	r := ev.Engine
 	if r == nil {
 		return
 	}

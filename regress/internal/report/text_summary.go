@@ -97,7 +97,7 @@ func (r *results) summary(s Summary) string {
 
 // took says what the run took, here and on an engine.
 func took(s Summary) string {
-	if r := s.Remote; r != nil {
+	if r := s.Engine; r != nil {
 		cpu := ""
 		if s.measured() {
 			cpu = ", CPU " + human(s.CPU) + " there"
