@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"muster/regress/internal/outcome"
+	"muster/regress/internal/readable"
 )
 
 // NewJSON returns a Reporter that writes JSON lines to the console's Out after
@@ -42,6 +43,7 @@ type jsonCase struct {
 	Wall       tenths          `json:"wall_ms"`
 	PeakRSS    told[int64]     `json:"peak_rss_kib"`
 	Causes     []string        `json:"causes"`
+	Why        string          `json:"why,omitempty"` // environment: what failed
 	Engine     *jsonEngineRun  `json:"engine,omitempty"`
 }
 
@@ -109,6 +111,7 @@ func toJSONCase(c Case) jsonCase {
 		Signal:     codeOf(c.Ending, outcome.Signalled),
 		GoldenExit: codeOf(c.GoldenEnding, outcome.Exited),
 		CPU:        told[tenths]{tenths(c.Cost.CPU), unknown}, Wall: tenths(c.Cost.Wall), PeakRSS: told[int64]{c.Cost.PeakRSS, unknown},
+		Why: readable.Text(c.Why),
 	}
 	if r := c.Engine; r != nil {
 		line.Engine = &jsonEngineRun{r.Cached, printed(r.Worker), told[tenths]{tenths(r.Queued), !r.QueueTold}, tenths(r.Took)}

@@ -82,6 +82,9 @@ func (r *results) summary(s Summary) string {
 			fmt.Fprintf(&b, "  %11s  %s\n", readable.Number(c.n), r.paint.paint(c.colour, c.what))
 		}
 	}
+	if told := r.reasons.counts(); told != "" {
+		fmt.Fprintf(&b, "  %11s  environment: %s\n", "", told)
+	}
 	b.WriteString(r.causeTable(s))
 	b.WriteString(took(s))
 	b.WriteString(r.cost())
