@@ -173,6 +173,63 @@ func TestETAWhereHalfIsCached(t *testing.T) {
 	}
 }
 
+// While nothing that runs there has ended, or only what was asked for first, nobody knows how
+// long it takes: neither by what was cached nor by the first few. From then on it is about right.
+func TestETAOfTheFirstRuns(t *testing.T) {
+	const each, atOnce, workers, total = 4 * time.Second, 16, 4, 400
+	for name, queued := range map[string]bool{"a worker for each": false, "a queue": true} {
+		var l tally
+		l.handle(Started{Command: "check", Cases: total, At: epoch})
+		l.handle(Engine{Command: "check", Asked: atOnce, At: epoch})
+		for i := range 20 {
+			l.handle(CaseRan{Name: fmt.Sprint("known", i), Pass: 1, Engine: &EngineRun{Cached: true}, At: epoch.Add(50 * time.Duration(i) * time.Millisecond)})
+		}
+		if got := l.eta(epoch.Add(3*time.Second), 6); got != "ETA –" {
+			t.Errorf("%s: %s while nothing has ended that was not known", name, got)
+		}
+		told := false
+		for i := range 5 * atOnce {
+			asked, at := time.Duration(i/atOnce)*each, time.Duration(1+i/atOnce)*each
+			if queued {
+				asked, at = max(0, time.Duration(1+(i-atOnce)/workers)*each), time.Duration(1+i/workers)*each
+			}
+			now := epoch.Add(at + time.Duration(i)*time.Millisecond)
+			l.handle(CaseRan{Name: fmt.Sprint(i), Pass: 1, Engine: &EngineRun{Asked: at - asked}, At: now})
+			perSecond, _ := l.rate(now)
+			left, ok := l.remaining(now, perSecond)
+			if told = told || ok; !ok {
+				continue
+			}
+			pace := each / atOnce
+			if queued {
+				pace = each / workers
+			}
+			if want := time.Duration(total-20-i-1) * pace; left < want/2 || left > 2*want {
+				t.Errorf("%s: after %d, %v left, want about %v", name, i+1, left, want)
+			}
+		}
+		if !told {
+			t.Errorf("%s: nothing was told", name)
+		}
+	}
+}
+
+// Where nearly all is cached the few that are not hold nothing up.
+func TestETAWhereNearlyAllIsCached(t *testing.T) {
+	var l tally
+	l.handle(Started{Command: "check", Cases: 1000, At: epoch})
+	l.handle(Engine{Command: "check", Asked: 2, At: epoch})
+	now := epoch
+	for i := range 100 {
+		now = now.Add(20 * time.Millisecond)
+		l.handle(CaseRan{Name: fmt.Sprint(i), Pass: 1, Engine: &EngineRun{Cached: true}, At: now})
+	}
+	perSecond, _ := l.rate(now)
+	if got := l.eta(now, perSecond); got != "ETA 18s" {
+		t.Error(got)
+	}
+}
+
 // The picture has as many runs at once as there were, whatever the time that it has to show.
 func TestLoadKeepsItsSums(t *testing.T) {
 	l := load{from: epoch}
