@@ -164,8 +164,8 @@ func (s *session) identifyEngine(id map[string]string) {
 			id[flag] = fmt.Sprintf("%q", list)
 		}
 	}
-	id["what travels to the engine"] = s.engine.crew.Shared().String()
-	id["what --preflight gives"] = s.engine.crew.Preflight().String()
+	id["what travels to the engine"] = s.engine.crew.SharedDigest().String()
+	id["what --preflight gives"] = s.engine.crew.PreflightDigest().String()
 }
 
 // filesLeft returns which files a golden knows that a case leaves.

@@ -29,10 +29,10 @@ type limits struct {
 	zstdStream, zstdBatch bool
 }
 
-func (c *Client) learn(ctx context.Context, hasty bool) error {
+func (c *Client) learn(ctx context.Context, failFast bool) error {
 	var caps *repb.ServerCapabilities
 	r := c.retries()
-	if hasty {
+	if failFast {
 		r.max = min(r.max, 4) // a wrong address is known within a second
 	}
 	err := r.do(ctx, learning, func() (err error) {
