@@ -126,7 +126,7 @@ func (d *bisecting) prepare(ctx context.Context, goals []goal) error {
 	if err := d.connect(ctx); err != nil {
 		return err
 	}
-	d.settling = settlingWith(d.base.Meta(), d.conn != nil, d.base.Get)
+	d.settling = settlingWith(d.base.Meta(), d.engine != nil, d.base.Get)
 	for _, v := range d.how.Versions {
 		d.same = append(d.same, slices.IndexFunc(d.how.Versions, func(w Version) bool { return slices.Equal(v.Words, w.Words) }))
 		c, err := d.executable(v.Words)
@@ -135,7 +135,7 @@ func (d *bisecting) prepare(ctx context.Context, goals []goal) error {
 		}
 		d.commands = append(d.commands, c)
 	}
-	d.later = d.commands
+	d.engine.mayRun(d.commands)
 	found, err := d.past.outcomes()
 	if err != nil {
 		return err

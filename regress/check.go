@@ -34,10 +34,10 @@ type checking struct {
 // first is what there is of a case that was not identical: its first run, and
 // further ones where an interrupted run had made some.
 type first struct {
-	lane   int
-	cost   outcome.Cost
-	runs   int
-	remote *report.Remote
+	lane     int
+	cost     outcome.Cost
+	runs     int
+	onEngine *report.EngineRun
 }
 
 // Check runs a candidate over the corpus and compares with the golden, which it
@@ -61,9 +61,9 @@ func Check(ctx context.Context, o Options) (sum Summary, err error) {
 	for _, text := range flagsDiffer(base.Meta(), s.o.flags(), "this check") {
 		s.warn(text)
 	}
-	s.left = filesLeft(base.Store)
-	s.settling = settlingWith(base.Meta(), s.conn != nil, base.Get)
-	if err := s.leaks.watch(s.conn != nil || base.Meta().OnEngine()); err != nil {
+	s.engine.expect(filesLeft(base.Store))
+	s.settling = settlingWith(base.Meta(), s.engine != nil, base.Get)
+	if err := s.leaks.watch(s.engine != nil || base.Meta().OnEngine()); err != nil {
 		return sum, err
 	}
 	c := newChecking(s, recordedBase{base.Store})
@@ -210,9 +210,9 @@ func (c *checking) resume(done map[string]state.Line, took durations) ([]task, e
 		switch {
 		case ok && l.Identical:
 			c.identical(t, ran{
-				ending: outcome.Ending{Kind: l.Kind, Code: l.Code},
-				cost:   outcome.Cost{CPU: time.Duration(l.CPU), Wall: time.Duration(l.Wall), PeakRSS: l.Peak},
-				remote: remoteIn(l.Remote),
+				ending:   outcome.Ending{Kind: l.Kind, Code: l.Code},
+				cost:     outcome.Cost{CPU: time.Duration(l.CPU), Wall: time.Duration(l.Wall), PeakRSS: l.Peak},
+				onEngine: engineRunIn(l.Engine),
 			})
 			continue
 		case ok:
@@ -224,7 +224,7 @@ func (c *checking) resume(done map[string]state.Line, took durations) ([]task, e
 				return nil, err
 			}
 			if stored {
-				c.differs(t, first{exec.NoLane, rec.Cost, rec.Runs, remoteIn(l.Remote)})
+				c.differs(t, first{exec.NoLane, rec.Cost, rec.Runs, engineRunIn(l.Engine)})
 				continue
 			}
 		}
@@ -242,7 +242,7 @@ type ran struct {
 	cost      outcome.Cost
 	beside    *turns // both runs, where what it is compared with ran beside
 	lane      int
-	remote    *report.Remote
+	onEngine  *report.EngineRun
 }
 
 // takeFirst notes what came of a first run.
@@ -255,7 +255,7 @@ func (c *checking) takeFirst(t task, r ran) error {
 	}
 	c.emit(report.CaseRan{
 		Name: t.entry.Name, Pass: 1, Differs: !r.identical,
-		CPU: r.cost.CPU, Wall: r.cost.Wall, Expected: c.due.of(t.index), Remote: r.remote, At: time.Now(),
+		CPU: r.cost.CPU, Wall: r.cost.Wall, Expected: c.due.of(t.index), Engine: r.onEngine, At: time.Now(),
 	})
 	c.summary.CPU += r.cost.CPU
 	if r.beside != nil {
@@ -265,7 +265,7 @@ func (c *checking) takeFirst(t task, r ran) error {
 	}
 	line := state.Line{
 		Name: []byte(t.entry.Name), Identical: r.identical, Kind: r.ending.Kind, Code: r.ending.Code,
-		CPU: int64(r.cost.CPU), Wall: int64(r.cost.Wall), Peak: r.cost.PeakRSS, Remote: keptRemote(r.remote),
+		CPU: int64(r.cost.CPU), Wall: int64(r.cost.Wall), Peak: r.cost.PeakRSS, Engine: keptEngineRun(r.onEngine),
 	}
 	if err := c.addLine(line); err != nil {
 		return err
@@ -274,7 +274,7 @@ func (c *checking) takeFirst(t task, r ran) error {
 		c.identical(t, r)
 		return nil
 	}
-	c.differs(t, first{r.lane, r.cost, 1, r.remote})
+	c.differs(t, first{r.lane, r.cost, 1, r.onEngine})
 	return c.enough()
 }
 
@@ -321,7 +321,7 @@ func (c *checking) takeError(t task, err error) error {
 }
 
 func (c *checking) identical(t task, r ran) {
-	c.conclude(t, report.Case{Verdict: outcome.Identical, Ending: &r.ending, GoldenEnding: &r.ending, Cost: r.cost, Flaky: r.flaky, Remote: r.remote})
+	c.conclude(t, report.Case{Verdict: outcome.Identical, Ending: &r.ending, GoldenEnding: &r.ending, Cost: r.cost, Flaky: r.flaky, Engine: r.onEngine})
 }
 
 // conclude gives a case its verdict.

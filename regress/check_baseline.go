@@ -109,7 +109,7 @@ func (b recordedBase) look(ctx context.Context, c *checking, t task, r *exec.Res
 	}
 	defer r.Release()
 	c.settling.settle(t.entry.Name, &r.Outcome)
-	got := ran{ending: r.Outcome.Ending, cost: r.Cost, lane: r.Lane, remote: remoteOf(r)}
+	got := ran{ending: r.Outcome.Ending, cost: r.Cost, lane: r.Lane, onEngine: engineRunOf(r)}
 	got.identical, got.flaky, got.err = b.compare(c, t.entry.Name, r)
 	if got.err == nil && !got.identical {
 		got.err = c.found.put(ctx, t.entry.Name, r)

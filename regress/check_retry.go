@@ -85,7 +85,7 @@ func (c *checking) further(ctx context.Context, t task, cpu *time.Duration) erro
 			return err
 		}
 		defer r.Release()
-		c.emit(report.CaseRan{Name: t.entry.Name, Pass: pass, CPU: r.Cost.CPU, Wall: r.Cost.Wall, Remote: remoteOf(r), At: time.Now()})
+		c.emit(report.CaseRan{Name: t.entry.Name, Pass: pass, CPU: r.Cost.CPU, Wall: r.Cost.Wall, Engine: engineRunOf(r), At: time.Now()})
 		*cpu += r.Cost.CPU
 		avoid = r.Lane
 		_, err = store.merge(ctx, t.entry.Name, r, c.same)
@@ -143,7 +143,7 @@ func (c *checking) takeRetried(order *inOrder, t task, s retried) error {
 		return c.takeError(t, s.err)
 	}
 	c.summary.CPU += s.cpu
-	s.word.Remote = c.firsts[t.index].remote
+	s.word.Engine = c.firsts[t.index].onEngine
 	order.add(t, func() { c.conclude(t, s.word) })
 	return nil
 }

@@ -33,8 +33,8 @@ func Compare(ctx context.Context, o Options) (sum Summary, err error) {
 	if err != nil {
 		return sum, err
 	}
-	s.alongside = append(s.alongside, reference)
-	if err := s.leaks.watch(s.conn != nil); err != nil {
+	s.engine.alsoRuns(reference)
+	if err := s.leaks.watch(s.engine != nil); err != nil {
 		return sum, err
 	}
 	c := newChecking(s, &referenceBase{command: reference})
@@ -95,7 +95,7 @@ func (b *referenceBase) both(ctx context.Context, c *checking, t task) ran {
 		results[i], avoid = r, r.Lane
 	}
 	ref, now := results[0], results[1]
-	got := ran{ending: now.Outcome.Ending, cost: now.Cost, lane: now.Lane, remote: remoteOf(now), beside: &turns{}}
+	got := ran{ending: now.Outcome.Ending, cost: now.Cost, lane: now.Lane, onEngine: engineRunOf(now), beside: &turns{}}
 	got.beside.ended(0, ref, nil)
 	got.beside.ended(1, now, nil)
 	cmp, err := outcome.Compare(&ref.Outcome, &now.Outcome, c.same(ref.Open, now.Open))

@@ -51,7 +51,7 @@ func (c *checking) findRival() (err error) {
 	if c.costs.limits, err = c.o.Judge.limits(); err != nil {
 		return err
 	}
-	if c.conn != nil {
+	if c.engine != nil {
 		c.costs.rival.why = "the workers of an engine differ, so what a change costs is not told there"
 		return c.notForEngines()
 	}
@@ -124,7 +124,7 @@ func (k *costing) decided(e cost.Estimate) bool {
 func (c *checking) cost(ctx context.Context) (told report.Cost, err error) {
 	k := &c.costs
 	switch {
-	case k.rival.same || c.conn != nil || k.rival.there && k.rival.command == nil:
+	case k.rival.same || c.engine != nil || k.rival.there && k.rival.command == nil:
 		return report.Cost{Why: k.rival.why}, nil
 	case k.rival.command == nil:
 		return c.recordedCost()

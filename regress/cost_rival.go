@@ -18,7 +18,7 @@ type rival struct {
 	command *exec.Command // nil: there is none that could run
 	others  []string      // globs of cases that other commands were for, of which no digest is known
 	why     string        // there is none
-	there   bool          // what was recorded is of an engine's workers, whose times are others
+	there   bool          // what was recorded is at least in part of an engine's workers, whose times are others
 	same    bool          // it is the candidate itself, so there is nothing to compare
 	made    time.Time     // nothing that it reads may be newer; zero where that does not matter
 }
@@ -72,8 +72,8 @@ func recordedRival(m golden.Meta, now *command) rival {
 // to since is not the one that made the golden, whatever the digest of its interpreter.
 func costRival(m golden.Meta, now *command) rival {
 	r := recordedRival(m, now)
-	if r.there = m.Preflight != (outcome.Digest{}); r.there && r.command == nil && !r.same {
-		r.why = "the golden was recorded on an engine, whose workers are no measure for this machine"
+	if r.there = m.OnEngine(); r.there && r.command == nil && !r.same {
+		r.why = "the golden has what cases took on an engine, whose workers are no measure for this machine"
 	}
 	if r.command == nil {
 		return r

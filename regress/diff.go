@@ -104,6 +104,7 @@ func (s *session) diffOne(old, now *golden.Store, caseName string) (word report.
 	case !inNow:
 		return report.Case{Verdict: outcome.Missing, GoldenEnding: &a.Outcome.Ending}, nil
 	}
+	b.Outcome.Settle(&a.Outcome)
 	was, is := side{&a.Outcome, remembering(old.Content)}, side{&b.Outcome, remembering(now.Content)}
 	c, err := outcome.Compare(was.outcome, is.outcome, sameUnder(s.rules, was.open, is.open))
 	if err != nil {

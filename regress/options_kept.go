@@ -90,14 +90,14 @@ type kept struct {
 
 // keptEngine counts the runs on an engine.
 type keptEngine struct {
-	Cached int `json:"cached"`
-	Ran    int `json:"ran"`
+	Cached   int `json:"cached"`
+	Executed int `json:"executed"`
 }
 
 func keptOf(s Summary) kept {
 	k := kept{s.Interrupted, s.Cases, s.NotRun, s.Verdicts.NotIdentical(), s.Recorded, nil}
-	if r := s.Remote; r != nil {
-		k.Engine = &keptEngine{r.Cached, r.Ran}
+	if r := s.Engine; r != nil {
+		k.Engine = &keptEngine{r.Cached, r.Executed}
 	}
 	return k
 }

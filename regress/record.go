@@ -19,14 +19,14 @@ import (
 // recording is a record under way.
 type recording struct {
 	*session
-	into   *target
-	writer *golden.Writer
-	lanes  []int                  // of the last run of each case, by index
-	took   durations              // by that run, before the first one by the old golden's, by index
-	had    []had                  // by index
-	remote map[int]*report.Remote // what an engine said of the first run, by index
-	failed map[int]error          // cases for which the machine failed
-	done   map[int]bool           // cases that have all their runs
+	into     *target
+	writer   *golden.Writer
+	lanes    []int                     // of the last run of each case, by index
+	took     durations                 // by that run, before the first one by the old golden's, by index
+	had      []had                     // by index
+	onEngine map[int]*report.EngineRun // what an engine said of the first run, by index
+	failed   map[int]error             // cases for which the machine failed
+	done     map[int]bool              // cases that have all their runs
 }
 
 // had is what the next run of a case needs to know of those before, unless it
@@ -62,7 +62,7 @@ func Record(ctx context.Context, o Options) (sum Summary, err error) {
 	if err := s.resolve(ctx); err != nil {
 		return sum, err
 	}
-	r := &recording{session: s, into: into, remote: map[int]*report.Remote{}, failed: map[int]error{}, done: map[int]bool{}}
+	r := &recording{session: s, into: into, onEngine: map[int]*report.EngineRun{}, failed: map[int]error{}, done: map[int]bool{}}
 	if err := r.lookAtOld(ctx); err != nil {
 		return sum, err
 	}
@@ -239,14 +239,14 @@ func (r *recording) toRun(pass int) ([]task, error) {
 
 // recorded is what came of one run of a case.
 type recorded struct {
-	err    error
-	pass   int
-	lane   int
-	cost   outcome.Cost
-	remote *report.Remote
-	differ bool
-	record golden.Record
-	had    had
+	err      error
+	pass     int
+	lane     int
+	cost     outcome.Cost
+	onEngine *report.EngineRun
+	differ   bool
+	record   golden.Record
+	had      had
 }
 
 // pass runs the tasks once, each on another lane than before.
@@ -265,7 +265,7 @@ func (r *recording) look(ctx context.Context, t task, pass int, res *exec.Result
 		return recorded{err: err}
 	}
 	defer res.Release()
-	got := recorded{pass: pass, lane: res.Lane, cost: res.Cost, remote: remoteOf(res)}
+	got := recorded{pass: pass, lane: res.Lane, cost: res.Cost, onEngine: engineRunOf(res)}
 	got.record = golden.Record{Name: t.entry.Name, Outcome: res.Outcome, Cost: res.Cost, Runs: 1}
 	switch had := r.had[t.index]; {
 	case pass == 1:
@@ -287,10 +287,10 @@ func (r *recording) take(t task, got recorded) error {
 	if got.err != nil {
 		return r.takeError(t, got.err)
 	}
-	r.emit(report.CaseRan{Name: t.entry.Name, Pass: got.pass, Differs: got.differ, CPU: got.cost.CPU, Wall: got.cost.Wall, Expected: r.due.of(t.index), Remote: got.remote, At: time.Now()})
+	r.emit(report.CaseRan{Name: t.entry.Name, Pass: got.pass, Differs: got.differ, CPU: got.cost.CPU, Wall: got.cost.Wall, Expected: r.due.of(t.index), Engine: got.onEngine, At: time.Now()})
 	r.summary.CPU += got.cost.CPU
-	if got.remote != nil && got.pass == 1 {
-		r.remote[t.index] = got.remote
+	if got.onEngine != nil && got.pass == 1 {
+		r.onEngine[t.index] = got.onEngine
 	}
 	r.lanes[t.index] = got.lane
 	r.took[t.index] = got.cost.Wall
@@ -315,7 +315,7 @@ func (r *recording) conclude(t task, rec golden.Record) {
 	r.summary.Endings.Add(rec.Outcome.Ending)
 	word := report.Case{
 		Name: t.entry.Name, Index: t.index, Verdict: outcome.Identical,
-		Ending: &rec.Outcome.Ending, Cost: rec.Cost, Flaky: flakyParts(&rec.Outcome), Remote: r.remote[t.index],
+		Ending: &rec.Outcome.Ending, Cost: rec.Cost, Flaky: flakyParts(&rec.Outcome), Engine: r.onEngine[t.index],
 	}
 	if len(word.Flaky) > 0 {
 		word.Verdict = outcome.Flaky

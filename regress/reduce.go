@@ -85,7 +85,7 @@ func (p *past) trial(ctx context.Context, s *session, found *cause.Found, goal g
 	}
 	t.known = &old.Outcome
 	if t.reference, err = p.reference(s, base.Meta(), goal.name, reference); err == nil {
-		s.alongside = append(s.alongside, t.reference)
+		s.engine.alsoRuns(t.reference)
 	}
 	return t, err
 }

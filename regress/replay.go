@@ -58,8 +58,8 @@ type replay struct {
 	started  report.Started
 	begun    bool
 	finished bool
-	sum      Summary            // as recorded once finished, else what is there
-	engine   *report.EngineRuns // nil of a run on this machine
+	sum      Summary           // as recorded once finished, else what is there
+	engine   *report.EngineSum // nil of a run on this machine
 	last     time.Time
 
 	sent, received int64
@@ -101,7 +101,7 @@ func (r *replay) see(ev report.Event) {
 	case report.CaseRan:
 		r.sum.CPU += ev.CPU
 		r.last = ev.At
-		r.seeRemote(ev)
+		r.seeEngineRun(ev)
 	case report.Engine:
 		r.sent, r.received = ev.Sent, ev.Received
 	case report.Case:
@@ -118,14 +118,14 @@ func (r *replay) see(ev report.Event) {
 	}
 }
 
-func (r *replay) seeRemote(ev report.CaseRan) {
-	if ev.Remote == nil {
+func (r *replay) seeEngineRun(ev report.CaseRan) {
+	if ev.Engine == nil {
 		return
 	}
 	if r.engine == nil {
-		r.engine = &report.EngineRuns{}
+		r.engine = &report.EngineSum{}
 	}
-	r.engine.Add(ev.Name, ev.Remote, ev.At)
+	r.engine.Add(ev.Name, ev.Engine, ev.At)
 }
 
 // end sums up what there is of a run whose end is not.
@@ -140,8 +140,8 @@ func (r *replay) end() {
 	s.NotRun = s.Cases - judged
 	s.Wall = r.last.Sub(r.started.At)
 	if r.engine != nil {
-		s.Remote = r.engine.Runs()
-		s.Remote.Jobs, s.Remote.Sent, s.Remote.Received = r.started.Jobs, r.sent, r.received
+		s.Engine = r.engine.Runs()
+		s.Engine.Jobs, s.Engine.Sent, s.Engine.Received = r.started.Jobs, r.sent, r.received
 	} else if s.Wall > 0 {
 		s.CoresBusy = s.CPU.Seconds() / s.Wall.Seconds()
 	}

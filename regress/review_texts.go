@@ -145,6 +145,9 @@ func sideIn(s *golden.Store, caseName string) (*side, error) {
 // difference implements review.Desk.Difference.
 func (w *reviewed) difference(ctx context.Context, caseName string) (d review.Difference, err error) {
 	d.Case = name.Print(caseName)
+	if r, err := w.past.result(caseName); err == nil {
+		d.Where = engineRunIn(r.Engine).Words()
+	}
 	err = w.texts.use(ctx, func(base, now *golden.Store) error {
 		was, err := sideIn(base, caseName)
 		if err != nil {

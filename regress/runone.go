@@ -35,7 +35,7 @@ func RunOne(ctx context.Context, o Options, caseName, keep string) (err error) {
 	if err := s.resolve(ctx); err != nil {
 		return err
 	}
-	if s.conn != nil {
+	if s.engine != nil {
 		if err := makeKept(keep); err != nil {
 			return err
 		}
@@ -126,7 +126,7 @@ func (s *session) tellKept(keep, line string, r *exec.Result) error {
 // figures says in a line what a run took.
 func (s *session) figures(r *exec.Result) string {
 	if r.Remote != nil {
-		return remoteOf(r).Words()
+		return engineRunOf(r).Words()
 	}
 	peak := fmt.Sprintf("%d KiB", r.Cost.PeakRSS)
 	if r.Cost.PeakRSS <= s.crew.Floor() {

@@ -62,7 +62,7 @@ func engineText(e *keptEngine) string {
 	if e == nil {
 		return ""
 	}
-	return fmt.Sprintf(", on an engine, %s of %s cached", readable.Number(e.Cached), readable.Count(e.Cached+e.Ran, "run"))
+	return fmt.Sprintf(", on an engine, %s of %s cached", readable.Number(e.Cached), readable.Count(e.Cached+e.Executed, "run"))
 }
 
 func runText(r *state.Run, sum kept) string {

@@ -12,7 +12,6 @@ import (
 	"muster/regress/internal/corpus"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/exec/local"
-	"muster/regress/internal/exec/reapi"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/normalize"
 	"muster/regress/internal/outcome"
@@ -45,16 +44,7 @@ type session struct {
 	cases   []corpus.Entry // selected, in corpus order
 	command command
 	crew    exec.Executor
-
-	conn      *reapi.Connection              // nil: the cases run on this machine
-	engine    *reapi.Engine                  // crew, on an engine
-	alongside []*exec.Command                // that run too
-	later     []*exec.Command                // that may run
-	left      func(caseName string) []string // names that are known to be left; nil = none is
-
-	watch      engineWatch
-	engineTold sync.Mutex // guards engineRuns
-	engineRuns report.EngineRuns
+	engine  *engine // nil: the cases run on this machine
 
 	held heldBytes
 
@@ -167,7 +157,7 @@ func (s *session) startCrew(ctx context.Context, keep string) error {
 
 // startLanes is startCrew with so many lanes.
 func (s *session) startLanes(ctx context.Context, lanes int, keep string) error {
-	if s.conn != nil {
+	if s.engine != nil {
 		return s.startEngine(ctx)
 	}
 	if len(s.o.Helper) == 0 {
@@ -194,7 +184,7 @@ func (s *session) closeCrew() error {
 	}
 	err := s.crew.Close()
 	s.summary.OwnCPU = usedCPU() - s.usedAt + s.crew.OwnCPU()
-	s.crew, s.engine = nil, nil
+	s.crew = nil
 	return err
 }
 
@@ -209,11 +199,9 @@ func usedCPU() time.Duration {
 
 // close releases everything, however far the session got.
 func (s *session) close() error {
-	s.watch.end()
+	s.engine.quiet()
 	errs := []error{s.closeCrew()}
-	if s.conn != nil {
-		s.conn.Close()
-	}
+	s.engine.close()
 	if s.corpus != nil {
 		errs = append(errs, s.corpus.Close())
 	}

@@ -109,6 +109,7 @@ func sidesIn(old, now *golden.Store, caseName string) (was, is side, err error) 
 		return was, is, err
 	}
 	b, _, err := now.Get(caseName)
+	b.Outcome.Settle(&a.Outcome)
 	return side{&a.Outcome, remembering(old.Content)}, side{&b.Outcome, remembering(now.Content)}, err
 }
 

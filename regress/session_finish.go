@@ -18,7 +18,7 @@ func (s *session) verdict(e report.Case) {
 	if e.Verdict != outcome.Identical {
 		s.results = append(s.results, placed{e.Index, state.Result{
 			Name: []byte(e.Name), Verdict: e.Verdict, Why: e.Why,
-			Stopped: stopped(e), Remote: keptRemote(e.Remote),
+			Stopped: stopped(e), Engine: keptEngineRun(e.Engine),
 		}})
 		if stopped(e) && (e.Verdict == outcome.New || e.Verdict == outcome.Flaky) {
 			s.summary.Stopped++
@@ -49,7 +49,7 @@ func (s *session) notRun(judged func(index int) bool) {
 // finish fills in the figures of the summary, tells the reporters, and keeps
 // the run, which err broke off unless it is nil.
 func (s *session) finish(err error) error {
-	s.watch.end()
+	s.engine.quiet()
 	broke := fault.ClassOf(err)
 	if e := s.closeCrew(); err == nil {
 		err = e
@@ -61,8 +61,8 @@ func (s *session) finish(err error) error {
 		sum.Run = s.run.ID
 	}
 	sum.Wall = time.Since(s.began)
-	if s.conn != nil {
-		sum.Remote = s.engineSummary()
+	if s.engine != nil {
+		sum.Engine = s.engine.sum(s.atOnce())
 		sum.CoresBusy = sum.OwnCPU.Seconds() / max(sum.Wall, 1).Seconds()
 	} else if sum.Wall > 0 {
 		sum.CoresBusy = (sum.CPU + sum.OwnCPU).Seconds() / sum.Wall.Seconds()

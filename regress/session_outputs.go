@@ -35,12 +35,9 @@ func (s *session) outputsOf(job exec.Job) (names []string, counts func(string) b
 		}
 		c.add(one)
 	}
-	if s.left != nil {
-		left := s.left(job.Source.Name)
-		names = append(names, left...)
-		c.add(left...)
-	}
-	return names, c.counts
+	left := s.engine.expected(job.Source.Name)
+	c.add(left...)
+	return append(names, left...), c.counts
 }
 
 // counting says which files count: those that were named, what is in folders that were, and

@@ -43,7 +43,8 @@ func TestAsked(t *testing.T) {
 		}
 	}
 	// What the golden knows counts beside, also when it has become a folder.
-	s := session{o: &Options{Remote: Remote{Outputs: []string{"out/*.o"}}}, left: func(string) []string { return []string{"out/x.d", "log"} }}
+	s := session{o: &Options{Remote: Remote{Outputs: []string{"out/*.o"}}}, engine: &engine{}}
+	s.engine.expect(func(string) []string { return []string{"out/x.d", "log"} })
 	names, counts := s.outputsOf(jobOf("x.c"))
 	if !slices.Equal(names, []string{"out", "out/x.d", "log"}) || !counts("out/x.d") || !counts("log/1") || counts("out/y.d") {
 		t.Errorf("%q are asked for", names)
@@ -58,17 +59,7 @@ func jobOf(caseName string) (job exec.Job) {
 // An engine that gives a folder as it is asked for, and never the whole: what the pattern
 // does not match is in no golden.
 func TestPatternOnPartialEngine(t *testing.T) {
-	url := partialEngine(t, "out", "x.o", "x.d")
-	dir := t.TempDir()
-	src := filepath.Join(dir, "src")
-	if err := errors.Join(os.Mkdir(src, 0o700), os.WriteFile(filepath.Join(src, "x.c"), []byte("x"), 0o600)); err != nil {
-		t.Fatal(err)
-	}
-	o := sound()
-	o.Corpus.Path, o.Command.Words = src, []string{"/usr/bin/cc", "{in}"}
-	o.Store = Store{Golden: filepath.Join(dir, "golden"), State: filepath.Join(dir, "state")}
-	o.Remote = Remote{URL: url, Outputs: []string{"out/*.o"}}
-	o.Report = Report{Format: Text, Quiet: true, Stdout: io.Discard, Stderr: io.Discard}
+	o := onPartialEngine(t, partialEngine(t, "out", "x.o", "x.d"))
 	if _, err := Record(t.Context(), o); err != nil {
 		t.Fatal(err)
 	}
@@ -83,6 +74,22 @@ func TestPatternOnPartialEngine(t *testing.T) {
 	if sum, err := Check(t.Context(), o); err != nil || sum.ExitStatus != 0 {
 		t.Error(sum, err)
 	}
+}
+
+// onPartialEngine are options of a run of one case, x.c, on an engine that gives a folder out.
+func onPartialEngine(t *testing.T, url string) Options {
+	t.Helper()
+	dir := t.TempDir()
+	src := filepath.Join(dir, "src")
+	if err := errors.Join(os.Mkdir(src, 0o700), os.WriteFile(filepath.Join(src, "x.c"), []byte("x"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	o := sound()
+	o.Corpus.Path, o.Command.Words = src, []string{"/usr/bin/cc", "{in}"}
+	o.Store = Store{Golden: filepath.Join(dir, "golden"), State: filepath.Join(dir, "state")}
+	o.Remote = Remote{URL: url, Outputs: []string{"out/*.o"}}
+	o.Report = Report{Format: Text, Quiet: true, Stdout: io.Discard, Stderr: io.Discard}
+	return o
 }
 
 // partialEngine serves one on which every command leaves a folder with such empty files, and

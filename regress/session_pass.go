@@ -84,7 +84,7 @@ func (p batchedPass[R]) run(ctx context.Context, s *session, tasks []task) error
 	lanes := max(1, s.jobs())
 	q := newQueue(tasks, lanes, p.avoid)
 	most := handMax
-	if s.o.Select.FailFast > 0 || s.conn != nil {
+	if s.o.Select.FailFast > 0 || s.engine != nil {
 		most = 1 // what a lane has would run all the same; an engine has a queue of its own
 	}
 	var taking sync.Mutex
@@ -127,7 +127,7 @@ func (s *session) runHand(ctx context.Context, h hand, pass int, ended func(task
 		Jobs:    jobs,
 		Started: func(i int) { s.started(h.tasks[i], pass) },
 		Ended: func(i int, r *exec.Result, err error) {
-			s.tellRan(h.tasks[i], r)
+			s.engine.count(h.tasks[i], r)
 			ended(h.tasks[i], r, blamed(ctx, err))
 		},
 	})
@@ -137,7 +137,7 @@ func (s *session) runHand(ctx context.Context, h hand, pass int, ended func(task
 func (s *session) once(ctx context.Context, t task, c *exec.Command, pass, avoid int, fresh bool) (*exec.Result, error) {
 	s.started(t, pass)
 	r, err := s.crew.Run(ctx, exec.Job{Source: *t.entry, Command: c, Avoid: avoid, Fresh: fresh})
-	s.tellRan(t, r)
+	s.engine.count(t, r)
 	if err == nil {
 		s.settling.settle(t.entry.Name, &r.Outcome)
 	}

@@ -44,7 +44,7 @@ func (p *past) showCase(ctx context.Context, o *Options, res *state.Result) erro
 		accepted = ", accepted"
 	}
 	fmt.Fprintf(w, "%s  %s%s  (run %s)\n", name.Print(raw), res.Verdict, accepted, p.run.ID)
-	if where := remoteIn(res.Remote).Words(); where != "" {
+	if where := engineRunIn(res.Engine).Words(); where != "" {
 		fmt.Fprintf(w, "on the engine: %s\n", where)
 	}
 	if res.Why != "" {

@@ -75,7 +75,7 @@ func (s *set) check(ctx context.Context, addr string, args ...string) (ran, erro
 // summary is the last line of muster's JSON.
 type summary struct {
 	Cases, Recorded, Identical int
-	Remote                     struct{ Cached, Ran int }
+	Engine                     struct{ Cached, Executed int }
 }
 
 // run runs muster against the engine at addr, which may be the wire. Whatever is not recorded
@@ -105,7 +105,7 @@ func (s *set) run(ctx context.Context, command, addr string, args ...string) (r 
 		return r, fmt.Errorf("%v: %v, %v\n%s%s", cmd, err, e, out.Bytes(), errs.Bytes())
 	}
 	r.User, r.Sys = cmd.ProcessState.UserTime(), cmd.ProcessState.SystemTime()
-	r.cases, r.cached = s.cases, sum.Remote.Cached
+	r.cases, r.cached = s.cases, sum.Engine.Cached
 	return r, nil
 }
 

@@ -54,6 +54,7 @@ func drawRecord(t *rapid.T, b bag) Record {
 	r.Outcome.Ending = outcome.Ending{Kind: outcome.Kind(rapid.IntRange(0, 4).Draw(t, "kind")), Code: rapid.IntRange(0, 255).Draw(t, "code")}
 	r.Outcome.EndingFlaky = rapid.IntRange(0, 4).Draw(t, "ending flaky") == 0
 	r.Outcome.Cut = !r.Outcome.Ending.Partial() && rapid.IntRange(0, 4).Draw(t, "cut") == 0
+	r.Outcome.ByStatus = rapid.Bool().Draw(t, "by status")
 	r.Outcome.Parts = []outcome.Part{
 		drawPart(t, b, outcome.Stdout, ""), drawPart(t, b, outcome.Stderr, ""),
 	}

@@ -43,7 +43,8 @@ const (
 	flagEndingFlaky = 1 << iota
 	flagFlaky       // the ending or some part: at a fixed place, so that opening need not decode
 	flagCut
-	flagsKnown = flagEndingFlaky | flagFlaky | flagCut
+	flagByStatus
+	flagsKnown = flagEndingFlaky | flagFlaky | flagCut | flagByStatus
 )
 
 const (
@@ -143,6 +144,9 @@ func recordFlags(o *outcome.Outcome) (flags byte) {
 	if o.Cut {
 		flags |= flagCut
 	}
+	if o.ByStatus {
+		flags |= flagByStatus
+	}
 	return flags
 }
 
@@ -211,6 +215,7 @@ func (d *decoder) head() (version, flags byte, r Record) {
 	version, flags = d.byte(), d.byte()
 	r.Outcome.EndingFlaky = flags&flagEndingFlaky != 0
 	r.Outcome.Cut = flags&flagCut != 0
+	r.Outcome.ByStatus = flags&flagByStatus != 0
 	r.Outcome.Ending = outcome.Ending{Kind: outcome.Kind(d.byte()), Code: int(d.varint())}
 	r.Runs = int(d.varint())
 	r.Cost = outcome.Cost{CPU: time.Duration(d.varint()), Wall: time.Duration(d.varint()), PeakRSS: d.varint()}

@@ -166,7 +166,10 @@ type Outcome struct {
 	Ending      Ending
 	EndingFlaky bool // it ended otherwise in some other run
 	Cut         bool // a limit ended some other run of it; never where Ending is partial
-	Parts       []Part
+	// ByStatus says that an engine told the ending, which has one exit status for it and for
+	// another ending. No digest has it, and Settle alone asks.
+	ByStatus bool
+	Parts    []Part
 }
 
 // Sort brings the parts into their canonical order.

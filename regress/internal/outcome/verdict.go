@@ -207,7 +207,7 @@ const (
 func Merge(o, again *Outcome, same Same) (Merged, error) {
 	switch wasPartial, isPartial := o.Ending.Partial(), again.Ending.Partial(); {
 	case wasPartial && !isPartial:
-		*o = Outcome{Ending: again.Ending, Cut: true, Parts: slices.Clone(again.Parts)}
+		*o = Outcome{Ending: again.Ending, ByStatus: again.ByStatus, Cut: true, Parts: slices.Clone(again.Parts)}
 		return Replaced, nil
 	case isPartial && !wasPartial && o.Cut:
 		return Nothing, nil

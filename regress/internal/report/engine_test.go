@@ -20,15 +20,15 @@ func engineRun(n int) []Event {
 		Engine{Command: "check", Doing: "sending what all cases share, 80 MB unless it has them", Sent: 12e6, At: epoch.Add(3 * time.Second)},
 		Started{Command: "check", Run: "20250131-142501-3f9a", Cases: n, Jobs: 8, At: epoch},
 	}
-	var runs EngineRuns
+	var runs EngineSum
 	var cases []Case
 	for i := range n {
 		at := epoch.Add(5*time.Second + time.Duration(i)*200*time.Millisecond)
-		r := &Remote{Worker: fmt.Sprintf("worker-%d", i%2), Queued: 900 * time.Millisecond, QueueTold: true, Ran: time.Duration(1+i%2) * 100 * time.Millisecond}
+		r := &EngineRun{Worker: fmt.Sprintf("worker-%d", i%2), Queued: 900 * time.Millisecond, QueueTold: true, Took: time.Duration(1+i%2) * 100 * time.Millisecond}
 		if r.Cached = i%3 == 2; !r.Cached {
-			r.Asked = r.Queued + r.Ran + 20*time.Millisecond
+			r.Asked = r.Queued + r.Took + 20*time.Millisecond
 		}
-		c := Case{Name: fmt.Sprintf("case%02d.c", i), Index: i, Verdict: outcome.Identical, Ending: exit(0), GoldenEnding: exit(0), Cost: outcome.Cost{Wall: r.Ran}, Remote: r}
+		c := Case{Name: fmt.Sprintf("case%02d.c", i), Index: i, Verdict: outcome.Identical, Ending: exit(0), GoldenEnding: exit(0), Cost: outcome.Cost{Wall: r.Took}, Engine: r}
 		switch i {
 		case 7: // it waited least of all
 			r.Queued = 100 * time.Millisecond
@@ -41,12 +41,12 @@ func engineRun(n int) []Event {
 		runs.Add(c.Name, r, at)
 		events = append(events,
 			CaseStarted{Name: c.Name, Pass: 1, At: at.Add(-r.Asked)},
-			CaseRan{Name: c.Name, Pass: 1, Wall: r.Ran, Differs: c.Verdict != outcome.Identical, Remote: r, At: at}, c)
+			CaseRan{Name: c.Name, Pass: 1, Wall: r.Took, Differs: c.Verdict != outcome.Identical, Engine: r, At: at}, c)
 		cases = append(cases, c)
 	}
 	s := summaryOf("check", cases)
-	s.Remote, s.CPU, s.CoresBusy = runs.Runs(), 0, 0.05
-	s.Remote.Jobs, s.Remote.Sent, s.Remote.Received = 8, 81_234_567, 43_210
+	s.Engine, s.CPU, s.CoresBusy = runs.Runs(), 0, 0.05
+	s.Engine.Jobs, s.Engine.Sent, s.Engine.Received = 8, 81_234_567, 43_210
 	return append(events, Cost{Why: "the workers of an engine differ, so what a change costs is not told there"}, Finished{s})
 }
 
@@ -86,9 +86,9 @@ func TestEngineInReports(t *testing.T) {
 
 // What an engine does give is shown.
 func TestEngineThatMeasures(t *testing.T) {
-	c := Case{Name: "a", Verdict: outcome.New, Ending: exit(0), Cost: outcome.Cost{CPU: time.Second, PeakRSS: 7}, Remote: &Remote{Measured: true}}
+	c := Case{Name: "a", Verdict: outcome.New, Ending: exit(0), Cost: outcome.Cost{CPU: time.Second, PeakRSS: 7}, Engine: &EngineRun{Measured: true}}
 	s := summaryOf("check", []Case{c})
-	s.Remote = &Runs{Ran: 1}
+	s.Engine = &EngineRuns{Executed: 1}
 	out, _ := feed(t, []Event{Started{Command: "check", At: epoch}, c, Finished{s}}, false, 80, func(c Console) Reporter { return NewJSON(c, Normal) })
 	for _, want := range []string{`"cpu_ms":1000.0`, `"peak_rss_kib":7`, `"cpu_ms":33100.0`, `"queued_ms":null`} {
 		if !strings.Contains(out, want) {
@@ -101,13 +101,13 @@ func TestEngineThatMeasures(t *testing.T) {
 // neither is clear.
 func TestEngineAdvice(t *testing.T) {
 	second := func(n int) time.Duration { return time.Duration(n) * time.Second }
-	for want, r := range map[string]Runs{
-		"more workers":    {Ran: 100, Jobs: 64, Asked: second(600), Queued: second(500), QueuesTold: 100, Took: second(90), Span: second(10)},
-		"a larger":        {Ran: 100, Jobs: 4, Asked: second(40), Queued: second(2), QueuesTold: 100, Took: second(35), Span: second(10)},
-		"of few runs":     {Ran: 10, Jobs: 64, Asked: second(600), Queued: second(500), QueuesTold: 10, Took: second(90), Span: second(10)},
-		"not told of all": {Ran: 100, Jobs: 64, Asked: second(600), Queued: second(500), QueuesTold: 99, Took: second(90), Span: second(10)},
-		"a long way":      {Ran: 100, Jobs: 64, Asked: second(100), Queued: second(90), QueuesTold: 100, QueueLeast: time.Second, Took: second(10), Span: second(10)},
-		"few at once":     {Ran: 100, Jobs: 64, Asked: second(40), Queued: second(2), QueuesTold: 100, Took: second(35), Span: second(10)},
+	for want, r := range map[string]EngineRuns{
+		"more workers":    {Executed: 100, Jobs: 64, Asked: second(600), Queued: second(500), QueuesTold: 100, Took: second(90), Span: second(10)},
+		"a larger":        {Executed: 100, Jobs: 4, Asked: second(40), Queued: second(2), QueuesTold: 100, Took: second(35), Span: second(10)},
+		"of few runs":     {Executed: 10, Jobs: 64, Asked: second(600), Queued: second(500), QueuesTold: 10, Took: second(90), Span: second(10)},
+		"not told of all": {Executed: 100, Jobs: 64, Asked: second(600), Queued: second(500), QueuesTold: 99, Took: second(90), Span: second(10)},
+		"a long way":      {Executed: 100, Jobs: 64, Asked: second(100), Queued: second(90), QueuesTold: 100, QueueLeast: time.Second, Took: second(10), Span: second(10)},
+		"few at once":     {Executed: 100, Jobs: 64, Asked: second(40), Queued: second(2), QueuesTold: 100, Took: second(35), Span: second(10)},
 	} {
 		said := strings.Contains(want, "more") || strings.Contains(want, "larger")
 		if got := r.advice(); said != strings.HasPrefix(got, want) || !said && got != "" {
@@ -136,8 +136,8 @@ func TestEngineProgress(t *testing.T) {
 	handle(Started{Command: "check", Cases: 100, Jobs: 8, At: epoch})
 	handle(CaseStarted{Name: "a.c", Pass: 1, At: at(8)})
 	handle(Engine{Command: "check", Asked: 8, Queued: 6, Running: 2, Sent: 81e6, At: at(14)})
-	handle(CaseRan{Name: "a.c", Pass: 1, Remote: &Remote{Cached: true}, At: at(15)})
-	handle(CaseRan{Name: "b.c", Pass: 1, Remote: &Remote{Asked: time.Second}, At: at(16)})
+	handle(CaseRan{Name: "a.c", Pass: 1, Engine: &EngineRun{Cached: true}, At: at(15)})
+	handle(CaseRan{Name: "b.c", Pass: 1, Engine: &EngineRun{Asked: time.Second}, At: at(16)})
 	handle(Engine{Command: "check", Asked: 8, At: at(20)})
 	checkGolden(t, "engine-progress.txt", b.Bytes())
 }
@@ -157,12 +157,12 @@ func TestETAWhereHalfIsCached(t *testing.T) {
 			l.handle(Started{Command: "check", Cases: 10_100, Expected: 10_100 * known, At: epoch})
 			now := epoch
 			for i := range 5100 {
-				r := &Remote{Cached: c.cached(i)}
+				r := &EngineRun{Cached: c.cached(i)}
 				if now = now.Add(time.Millisecond); !r.Cached {
 					now = now.Add(time.Second)
 					r.Asked = time.Second
 				}
-				l.handle(CaseRan{Name: fmt.Sprint(i), Pass: 1, Expected: known, Remote: r, At: now})
+				l.handle(CaseRan{Name: fmt.Sprint(i), Pass: 1, Expected: known, Engine: r, At: now})
 			}
 			perSecond, _ := l.rate(now)
 			left, ok := l.remaining(now, perSecond)
@@ -173,12 +173,69 @@ func TestETAWhereHalfIsCached(t *testing.T) {
 	}
 }
 
+// While nothing that runs there has ended, or only what was asked for first, nobody knows how
+// long it takes: neither by what was cached nor by the first few. From then on it is about right.
+func TestETAOfTheFirstRuns(t *testing.T) {
+	const each, atOnce, workers, total = 4 * time.Second, 16, 4, 400
+	for name, queued := range map[string]bool{"a worker for each": false, "a queue": true} {
+		var l tally
+		l.handle(Started{Command: "check", Cases: total, At: epoch})
+		l.handle(Engine{Command: "check", Asked: atOnce, At: epoch})
+		for i := range 20 {
+			l.handle(CaseRan{Name: fmt.Sprint("known", i), Pass: 1, Engine: &EngineRun{Cached: true}, At: epoch.Add(50 * time.Duration(i) * time.Millisecond)})
+		}
+		if got := l.eta(epoch.Add(3*time.Second), 6); got != "ETA –" {
+			t.Errorf("%s: %s while nothing has ended that was not known", name, got)
+		}
+		told := false
+		for i := range 5 * atOnce {
+			asked, at := time.Duration(i/atOnce)*each, time.Duration(1+i/atOnce)*each
+			if queued {
+				asked, at = max(0, time.Duration(1+(i-atOnce)/workers)*each), time.Duration(1+i/workers)*each
+			}
+			now := epoch.Add(at + time.Duration(i)*time.Millisecond)
+			l.handle(CaseRan{Name: fmt.Sprint(i), Pass: 1, Engine: &EngineRun{Asked: at - asked}, At: now})
+			perSecond, _ := l.rate(now)
+			left, ok := l.remaining(now, perSecond)
+			if told = told || ok; !ok {
+				continue
+			}
+			pace := each / atOnce
+			if queued {
+				pace = each / workers
+			}
+			if want := time.Duration(total-20-i-1) * pace; left < want/2 || left > 2*want {
+				t.Errorf("%s: after %d, %v left, want about %v", name, i+1, left, want)
+			}
+		}
+		if !told {
+			t.Errorf("%s: nothing was told", name)
+		}
+	}
+}
+
+// Where nearly all is cached the few that are not hold nothing up.
+func TestETAWhereNearlyAllIsCached(t *testing.T) {
+	var l tally
+	l.handle(Started{Command: "check", Cases: 1000, At: epoch})
+	l.handle(Engine{Command: "check", Asked: 2, At: epoch})
+	now := epoch
+	for i := range 100 {
+		now = now.Add(20 * time.Millisecond)
+		l.handle(CaseRan{Name: fmt.Sprint(i), Pass: 1, Engine: &EngineRun{Cached: true}, At: now})
+	}
+	perSecond, _ := l.rate(now)
+	if got := l.eta(now, perSecond); got != "ETA 18s" {
+		t.Error(got)
+	}
+}
+
 // The picture has as many runs at once as there were, whatever the time that it has to show.
 func TestLoadKeepsItsSums(t *testing.T) {
 	l := load{from: epoch}
 	for i := range 3000 {
-		r := &Remote{Asked: 4 * time.Second, Queued: time.Second, QueueTold: true, Ran: 2 * time.Second}
-		l.add(CaseRan{Remote: r, At: epoch.Add(time.Duration(i+4) * time.Second)})
+		r := &EngineRun{Asked: 4 * time.Second, Queued: time.Second, QueueTold: true, Took: 2 * time.Second}
+		l.add(CaseRan{Engine: r, At: epoch.Add(time.Duration(i+4) * time.Second)})
 	}
 	for i := 2; i < l.used-2; i++ {
 		if asked, running := float64(l.asked[i])/float64(l.width), float64(l.running[i])/float64(l.width); asked < 3.99 || asked > 4.01 || running < 1.99 || running > 2.01 {
@@ -192,7 +249,7 @@ func TestLoadKeepsItsSums(t *testing.T) {
 
 // Events of a case say null, not 0, and are read back as they were.
 func TestEventsSayWhatIsNotKnown(t *testing.T) {
-	file := write(t, []Event{Case{Name: "a", Remote: &Remote{}}, CaseRan{Name: "a", Remote: &Remote{}}, Case{Name: "b"}})
+	file := write(t, []Event{Case{Name: "a", Engine: &EngineRun{}}, CaseRan{Name: "a", Engine: &EngineRun{}}, Case{Name: "b"}})
 	lines := strings.Split(strings.TrimSpace(string(file)), "\n")
 	for i, want := range []string{`null null`, `null <nil>`, `0 0`} {
 		var one struct {

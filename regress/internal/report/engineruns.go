@@ -8,11 +8,11 @@ import (
 	"muster/regress/internal/readable"
 )
 
-// Runs is what all runs on an engine came to.
-type Runs struct {
-	Cached int // the engine knew what comes of it
-	Ran    int // of which is all that follows
-	Jobs   int // that were asked for at once, at most
+// EngineRuns is what all runs on an engine came to.
+type EngineRuns struct {
+	Cached   int // the engine knew what comes of it
+	Executed int // of which is all that follows
+	Jobs     int // that were asked for at once, at most
 
 	Sent, Received int64 // bytes, as they went over the network
 
@@ -41,9 +41,9 @@ type LongestRun struct {
 	Took   time.Duration
 }
 
-// EngineRuns adds runs up. One goroutine uses it.
-type EngineRuns struct {
-	runs        Runs
+// EngineSum adds runs up. One goroutine uses it.
+type EngineSum struct {
+	runs        EngineRuns
 	workers     map[string]*Worker
 	first, last time.Time
 }
@@ -52,22 +52,22 @@ type EngineRuns struct {
 const workersMax = 10_000
 
 // Add counts a run that ended at a time.
-func (e *EngineRuns) Add(caseName string, r *Remote, at time.Time) {
+func (e *EngineSum) Add(caseName string, r *EngineRun, at time.Time) {
 	if r.Cached {
 		e.runs.Cached++
 		return
 	}
-	e.runs.Ran++
+	e.runs.Executed++
 	e.runs.Asked += r.Asked
-	e.runs.Took += r.Ran
+	e.runs.Took += r.Took
 	if r.QueueTold {
 		if e.runs.QueuesTold++; e.runs.QueuesTold == 1 || r.Queued < e.runs.QueueLeast {
 			e.runs.QueueLeast = r.Queued
 		}
 		e.runs.Queued += r.Queued
 	}
-	if r.Ran > e.runs.Longest.Took {
-		e.runs.Longest = LongestRun{caseName, r.Worker, r.Ran}
+	if r.Took > e.runs.Longest.Took {
+		e.runs.Longest = LongestRun{caseName, r.Worker, r.Took}
 	}
 	if began := at.Add(-r.Asked); e.first.IsZero() || began.Before(e.first) {
 		e.first = began
@@ -78,7 +78,7 @@ func (e *EngineRuns) Add(caseName string, r *Remote, at time.Time) {
 	e.addTo(r)
 }
 
-func (e *EngineRuns) addTo(r *Remote) {
+func (e *EngineSum) addTo(r *EngineRun) {
 	w := e.workers[r.Worker]
 	if w == nil {
 		if r.Worker == "" || len(e.workers) >= workersMax {
@@ -91,11 +91,11 @@ func (e *EngineRuns) addTo(r *Remote) {
 		e.workers[r.Worker] = w
 	}
 	w.Runs++
-	w.Took += r.Ran
+	w.Took += r.Took
 }
 
 // Runs is what it came to.
-func (e *EngineRuns) Runs() *Runs {
+func (e *EngineSum) Runs() *EngineRuns {
 	r := e.runs
 	r.Span = e.last.Sub(e.first)
 	for _, w := range e.workers {
@@ -114,7 +114,7 @@ const workerRunsMin = 5
 
 // slowest is the worker whose runs took longest in the mean; false where there are none to
 // compare.
-func (r *Runs) slowest() (slow Worker, ok bool) {
+func (r *EngineRuns) slowest() (slow Worker, ok bool) {
 	compared := 0
 	for _, w := range r.Workers {
 		if w.Runs < workerRunsMin {
@@ -128,10 +128,12 @@ func (r *Runs) slowest() (slow Worker, ok bool) {
 }
 
 // mean is what one run has of a sum.
-func (r *Runs) mean(sum time.Duration) time.Duration { return sum / time.Duration(max(1, r.Ran)) }
+func (r *EngineRuns) mean(sum time.Duration) time.Duration {
+	return sum / time.Duration(max(1, r.Executed))
+}
 
 // atOnce is how many runs were asked for at once, and how many commands ran, in the mean.
-func (r *Runs) atOnce() (asked, running float64) {
+func (r *EngineRuns) atOnce() (asked, running float64) {
 	if r.Span <= 0 {
 		return 0, 0
 	}
@@ -147,12 +149,12 @@ const (
 
 // advice says whether more workers would help, or asking for more; "" = neither is clear.
 // What the shortest wait has is the way there and back, for all of them.
-func (r *Runs) advice() string {
+func (r *EngineRuns) advice() string {
 	asked, _ := r.atOnce()
 	queued := r.Queued - time.Duration(r.QueuesTold)*r.QueueLeast
 	atWork := r.Asked - queued
 	switch {
-	case r.Ran < judgedRunsMin || r.QueuesTold < r.Ran:
+	case r.Executed < judgedRunsMin || r.QueuesTold < r.Executed:
 		return ""
 	case queued > atWork:
 		return "more workers would make it faster, a larger --remote-jobs would not"

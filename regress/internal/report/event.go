@@ -62,7 +62,7 @@ type CaseRan struct {
 	Wall    time.Duration
 	// Expected is this run's share of what its pass expected.
 	Expected time.Duration
-	Remote   *Remote // what an engine said of it; nil of one on this machine
+	Engine   *EngineRun // what an engine said of it; nil of one on this machine
 	At       time.Time
 }
 
@@ -97,24 +97,24 @@ type Case struct {
 	More         int             // differing parts that Differences leaves out
 	Flaky        []string        // the parts that differ from run to run
 	Why          string          // environment: what failed
-	Remote       *Remote         // what an engine said of the first run; nil of one on this machine
+	Engine       *EngineRun      // what an engine said of the first run; nil of one on this machine
 }
 
-// Remote is what an engine said of a run: of one that it knew already, what it said when
+// EngineRun is what an engine said of a run: of one that it knew already, what it said when
 // it ran. What it did not say is zero.
-type Remote struct {
+type EngineRun struct {
 	Cached    bool   // it knew what comes of it
 	Worker    string // that ran it
 	Queued    time.Duration
 	QueueTold bool // Queued is known
-	Ran       time.Duration
+	Took      time.Duration
 	Measured  bool // the CPU time and the peak memory are known
 	// Asked is how long it took from asking for the run until its result was here; 0 of
 	// what is cached.
 	Asked time.Duration
 }
 
-func (r *Remote) measured() bool { return r == nil || r.Measured }
+func (r *EngineRun) measured() bool { return r == nil || r.Measured }
 
 // NotRun says that a selected case has no verdict: the run ended before it. It
 // comes instead of its Case, before Finished.
@@ -124,7 +124,7 @@ type NotRun struct {
 }
 
 // measured reports whether CPU and memory of the first run are known.
-func (c Case) measured() bool { return c.Remote.measured() }
+func (c Case) measured() bool { return c.Engine.measured() }
 
 // Difference is one part of an outcome that is not like the golden.
 type Difference struct {

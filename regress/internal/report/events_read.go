@@ -118,7 +118,7 @@ func fromWire(line []byte) (Event, error) {
 		return decode(line, func(w wireCaseStarted) Event { return CaseStarted{string(w.Name), w.Pass, w.At} })
 	case "case_ran":
 		return decode(line, func(w wireCaseRan) Event {
-			return CaseRan{string(w.Name), w.Pass, w.Old, w.Differs, figure(w.CPU).duration(), w.Wall.duration(), w.Expected.duration(), w.Remote.remote(), w.At}
+			return CaseRan{string(w.Name), w.Pass, w.Old, w.Differs, figure(w.CPU).duration(), w.Wall.duration(), w.Expected.duration(), w.Engine.engineRun(), w.At}
 		})
 	case "engine":
 		return decode(line, wireEngine.event)
@@ -169,7 +169,7 @@ func (w wireCase) event() Event {
 		Name: string(w.Name), Index: w.Index, Verdict: outcome.Verdict(w.Verdict),
 		Ending: w.Ending.ending(), GoldenEnding: w.GoldenEnding.ending(),
 		Cost: outcome.Cost{CPU: figure(w.CPU).duration(), Wall: w.Wall.duration(), PeakRSS: figure(w.PeakRSS)},
-		More: w.More, Why: w.Why, Remote: w.Remote.remote(),
+		More: w.More, Why: w.Why, Engine: w.Engine.engineRun(),
 	}
 	for _, d := range w.Differences {
 		c.Differences = append(c.Differences, Difference{string(d.Part), d.Old, d.Now, d.Diff, d.Hidden, d.Binary})
@@ -196,7 +196,7 @@ func (w wireFinished) event() (Event, error) {
 		Command: w.Command, Run: w.Run, Cases: w.Cases, Recorded: w.Recorded, NotRun: w.NotRun,
 		Endings: Endings(w.Endings), Interrupted: w.Interrupted, Stopped: w.Stopped, Groups: w.Groups, ExitStatus: w.ExitStatus,
 		Wall: w.Wall.duration(), CPU: figure(w.CPU).duration(), OwnCPU: w.OwnCPU.duration(), CoresBusy: w.CoresBusy, Over: w.Over,
-		Remote: w.Remote.runs(),
+		Engine: w.Engine.runs(),
 	}
 	for key, n := range w.Verdicts {
 		var v outcome.Verdict

@@ -188,19 +188,19 @@ func drawCaseStarted(t *rapid.T) Event {
 
 func drawCaseRan(t *rapid.T) Event {
 	r := CaseRan{drawName(t, "name"), rapid.Int().Draw(t, "pass"), rapid.Bool().Draw(t, "old"), rapid.Bool().Draw(t, "differs"),
-		drawDuration(t, "cpu"), drawDuration(t, "wall"), drawDuration(t, "expected"), drawRemote(t), drawTime(t)}
-	if !r.Remote.measured() {
+		drawDuration(t, "cpu"), drawDuration(t, "wall"), drawDuration(t, "expected"), drawEngineRun(t), drawTime(t)}
+	if !r.Engine.measured() {
 		r.CPU = 0
 	}
 	return r
 }
 
-// drawRemote is nil of a run on this machine.
-func drawRemote(t *rapid.T) *Remote {
+// drawEngineRun is nil of a run on this machine.
+func drawEngineRun(t *rapid.T) *EngineRun {
 	if rapid.Bool().Draw(t, "here") {
 		return nil
 	}
-	r := &Remote{Cached: rapid.Bool().Draw(t, "cached"), Worker: drawName(t, "worker"), Ran: drawDuration(t, "ran"),
+	r := &EngineRun{Cached: rapid.Bool().Draw(t, "cached"), Worker: drawName(t, "worker"), Took: drawDuration(t, "took"),
 		Measured: rapid.Bool().Draw(t, "measured"), Asked: drawDuration(t, "asked")}
 	if r.QueueTold = rapid.Bool().Draw(t, "queue told"); r.QueueTold {
 		r.Queued = drawDuration(t, "queued")
@@ -214,11 +214,11 @@ func drawEngine(t *rapid.T) Event {
 }
 
 // drawRuns is nil where cases ran on this machine.
-func drawRuns(t *rapid.T) *Runs {
+func drawRuns(t *rapid.T) *EngineRuns {
 	if rapid.Bool().Draw(t, "here") {
 		return nil
 	}
-	r := &Runs{Cached: rapid.Int().Draw(t, "cached"), Ran: rapid.Int().Draw(t, "ran"), Jobs: rapid.Int().Draw(t, "jobs"),
+	r := &EngineRuns{Cached: rapid.Int().Draw(t, "cached"), Executed: rapid.Int().Draw(t, "executed"), Jobs: rapid.Int().Draw(t, "jobs"),
 		Sent: rapid.Int64().Draw(t, "sent"), Received: rapid.Int64().Draw(t, "received"), Asked: drawDuration(t, "asked"),
 		Queued: drawDuration(t, "queued"), QueuesTold: rapid.Int().Draw(t, "told"), QueueLeast: drawDuration(t, "least"), Took: drawDuration(t, "took"), Span: drawDuration(t, "span"),
 		Longest: LongestRun{drawName(t, "longest"), drawName(t, "on"), drawDuration(t, "longest")}}
@@ -241,7 +241,7 @@ func drawCase(t *rapid.T) Event {
 	c := Case{Name: drawName(t, "name"), Index: rapid.Int().Draw(t, "index"), Verdict: drawVerdict(t),
 		Ending: drawEnding(t, "ending"), GoldenEnding: drawEnding(t, "golden ending"),
 		Cost: outcome.Cost{CPU: drawDuration(t, "cpu"), Wall: drawDuration(t, "wall"), PeakRSS: rapid.Int64().Draw(t, "peak")},
-		More: rapid.Int().Draw(t, "more"), Why: drawWords(t, "why"), Remote: drawRemote(t)}
+		More: rapid.Int().Draw(t, "more"), Why: drawWords(t, "why"), Engine: drawEngineRun(t)}
 	if !c.measured() {
 		c.Cost.CPU, c.Cost.PeakRSS = 0, 0
 	}
@@ -305,7 +305,7 @@ func drawFinished(t *rapid.T) Event {
 		Recorded: rapid.Int().Draw(t, "recorded"), NotRun: rapid.Int().Draw(t, "not run"),
 		Endings:     Endings{1, 2, 3, 4, 5, rapid.Int().Draw(t, "output limit")},
 		Interrupted: rapid.Bool().Draw(t, "interrupted"), Stopped: rapid.Int().Draw(t, "stopped"), Groups: rapid.Int().Draw(t, "groups"), ExitStatus: rapid.Int().Draw(t, "status"),
-		Wall: drawDuration(t, "wall"), CPU: drawDuration(t, "cpu"), OwnCPU: drawDuration(t, "own"), CoresBusy: rapid.Float64Range(0, 1e6).Draw(t, "cores"), Remote: drawRuns(t)}
+		Wall: drawDuration(t, "wall"), CPU: drawDuration(t, "cpu"), OwnCPU: drawDuration(t, "own"), CoresBusy: rapid.Float64Range(0, 1e6).Draw(t, "cores"), Engine: drawRuns(t)}
 	for range rapid.IntRange(0, 2).Draw(t, "over") {
 		s.Over = append(s.Over, drawWords(t, "limit"))
 	}

@@ -56,7 +56,7 @@ func toWire(ev Event) any {
 	case CaseStarted:
 		return wireCaseStarted{"case_started", printed(ev.Name), ev.Pass, ev.At.UTC()}
 	case CaseRan:
-		return wireCaseRan{"case_ran", printed(ev.Name), ev.Pass, ev.Old, ev.Differs, known(millis(ev.CPU), ev.Remote.measured()), millis(ev.Wall), millis(ev.Expected), toWireRemote(ev.Remote), ev.At.UTC()}
+		return wireCaseRan{"case_ran", printed(ev.Name), ev.Pass, ev.Old, ev.Differs, known(millis(ev.CPU), ev.Engine.measured()), millis(ev.Wall), millis(ev.Expected), toWireEngineRun(ev.Engine), ev.At.UTC()}
 	case Engine:
 		return engineToWire(ev)
 	case Note:
@@ -98,7 +98,7 @@ func caseToWire(c Case) wireCase {
 		Ending: toWireEnding(c.Ending), GoldenEnding: toWireEnding(c.GoldenEnding),
 		CPU: known(millis(c.Cost.CPU), c.measured()), Wall: millis(c.Cost.Wall), PeakRSS: known(c.Cost.PeakRSS, c.measured()),
 		Differences: []wireDifference{}, More: c.More, Flaky: []printed{}, Why: readable.Text(c.Why),
-		Remote: toWireRemote(c.Remote),
+		Engine: toWireEngineRun(c.Engine),
 	}
 	for _, d := range c.Differences {
 		w.Differences = append(w.Differences, wireDifference{
@@ -117,7 +117,7 @@ func summaryToWire(s Summary) wireFinished {
 		Verdicts: map[string]int{}, Endings: wireEndings(s.Endings),
 		Interrupted: s.Interrupted, Stopped: s.Stopped, Groups: s.Groups, ExitStatus: s.ExitStatus,
 		Wall: millis(s.Wall), CPU: known(millis(s.CPU), s.measured()), OwnCPU: millis(s.OwnCPU), CoresBusy: finite(s.CoresBusy), Over: texts(s.Over),
-		Remote: toWireRuns(s.Remote),
+		Engine: toWireEngineRuns(s.Engine),
 	}
 	for v, n := range s.Verdicts {
 		w.Verdicts[outcome.Verdict(v).Key()] = n

@@ -88,7 +88,7 @@ func (p *page) Handle(ev Event) error {
 		p.started, p.load = ev, load{from: ev.At}
 	case CaseRan:
 		if ev.Pass == 1 && !ev.Old {
-			p.times.add(ev.Name, ev.Wall, ev.Remote)
+			p.times.add(ev.Name, ev.Wall, ev.Engine)
 		}
 		p.load.add(ev)
 	case Note:
@@ -121,7 +121,7 @@ func (p *page) take(c Case) (err error) {
 		return nil
 	}
 	row := pageRow{name: c.Name, index: c.Index, verdict: c.Verdict}
-	if row.gist, err = p.to.keep(beside(gist(c), "; ", c.Remote.Words())); err != nil {
+	if row.gist, err = p.to.keep(beside(gist(c), "; ", c.Engine.Words())); err != nil {
 		return err
 	}
 	if parts := pageParts(c); parts != nil {

@@ -14,7 +14,7 @@ type durationCounts struct {
 	counts  [durationSteps]int
 	runs    int
 	slowest []timed // the longest first
-	remote  bool
+	engine  bool
 }
 
 type timed struct {
@@ -29,9 +29,9 @@ const (
 	durationsShown = 20 // runs from which there is a chart
 )
 
-func (d *durationCounts) add(caseName string, took time.Duration, r *Remote) {
+func (d *durationCounts) add(caseName string, took time.Duration, r *EngineRun) {
 	d.runs++
-	d.remote = d.remote || r != nil
+	d.engine = d.engine || r != nil
 	step := 0
 	for step < durationSteps-1 && took >= durationStep(step) {
 		step++
@@ -61,7 +61,7 @@ type durationChart struct {
 	Height  int
 	Caption string
 	Took    string // what the times are of
-	Remote  bool
+	Engine  bool
 	Slowest []slowCase
 }
 
@@ -93,8 +93,8 @@ func (d *durationCounts) chart() *durationChart {
 			first, last, most = min(first, i), i, max(most, n)
 		}
 	}
-	c := &durationChart{Height: barHead + barHeight + barFoot, Remote: d.remote, Took: "Wall time", Caption: "How many cases took how long, wall time of the first run"}
-	if d.remote {
+	c := &durationChart{Height: barHead + barHeight + barFoot, Engine: d.engine, Took: "Wall time", Caption: "How many cases took how long, wall time of the first run"}
+	if d.engine {
 		c.Took, c.Caption = "Took", "How many cases took how long, the command alone in the first run; what was cached as it took when it ran"
 	}
 	for i := first; i <= last; i++ {

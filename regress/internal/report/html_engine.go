@@ -30,7 +30,7 @@ const (
 
 // engine is nil where cases ran on this machine.
 func (p *page) engine(s Summary) (*pageEngine, error) {
-	r := s.Remote
+	r := s.Engine
 	if r == nil {
 		return nil, nil
 	}
@@ -53,21 +53,21 @@ func (p *page) engine(s Summary) (*pageEngine, error) {
 	return v, err
 }
 
-func (r *Runs) figures() []fact {
+func (r *EngineRuns) figures() []fact {
 	var facts []fact
 	add := func(name, value string) {
 		if value != "" {
 			facts = append(facts, fact{name, value})
 		}
 	}
-	add("Run there", readable.Count(r.Ran, "run"))
+	add("Run there", readable.Count(r.Executed, "run"))
 	add("Known already (cached)", readable.Count(r.Cached, "run"))
 	add("Sent", readable.Size(r.Sent))
 	add("Received", readable.Size(r.Received))
-	if r.Ran == 0 || r.Took == 0 {
+	if r.Executed == 0 || r.Took == 0 {
 		return facts
 	}
-	if r.QueuesTold == r.Ran {
+	if r.QueuesTold == r.Executed {
 		add("Waiting for a worker", human(r.mean(r.Queued))+" a run, "+human(r.Queued)+" in all")
 	}
 	add("The command alone", human(r.mean(r.Took))+" a run, "+human(r.Took)+" in all")

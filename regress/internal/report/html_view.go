@@ -115,8 +115,8 @@ func (p *page) facts(s Summary) []fact {
 	}
 	add("Wall time", human(s.Wall))
 	switch {
-	case s.Remote != nil:
-		add("On the engine", s.Remote.counts())
+	case s.Engine != nil:
+		add("On the engine", s.Engine.counts())
 		if s.measured() {
 			add("CPU of the tool there", human(s.CPU))
 		}

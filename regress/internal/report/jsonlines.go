@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"muster/regress/internal/outcome"
+	"muster/regress/internal/readable"
 )
 
 // NewJSON returns a Reporter that writes JSON lines to the console's Out after
@@ -42,15 +43,16 @@ type jsonCase struct {
 	Wall       tenths          `json:"wall_ms"`
 	PeakRSS    told[int64]     `json:"peak_rss_kib"`
 	Causes     []string        `json:"causes"`
-	Remote     *jsonRemote     `json:"remote,omitempty"`
+	Why        string          `json:"why,omitempty"` // environment: what failed
+	Engine     *jsonEngineRun  `json:"engine,omitempty"`
 }
 
-// jsonRemote is what an engine said of the first run.
-type jsonRemote struct {
+// jsonEngineRun is what an engine said of the first run.
+type jsonEngineRun struct {
 	Cached bool         `json:"cached"`
 	Worker printed      `json:"worker"`
 	Queued told[tenths] `json:"queued_ms"`
-	Ran    tenths       `json:"ran_ms"`
+	Took   tenths       `json:"took_ms"`
 }
 
 // told is a figure, or null where nobody measured.
@@ -109,9 +111,10 @@ func toJSONCase(c Case) jsonCase {
 		Signal:     codeOf(c.Ending, outcome.Signalled),
 		GoldenExit: codeOf(c.GoldenEnding, outcome.Exited),
 		CPU:        told[tenths]{tenths(c.Cost.CPU), unknown}, Wall: tenths(c.Cost.Wall), PeakRSS: told[int64]{c.Cost.PeakRSS, unknown},
+		Why: readable.Text(c.Why),
 	}
-	if r := c.Remote; r != nil {
-		line.Remote = &jsonRemote{r.Cached, printed(r.Worker), told[tenths]{tenths(r.Queued), !r.QueueTold}, tenths(r.Ran)}
+	if r := c.Engine; r != nil {
+		line.Engine = &jsonEngineRun{r.Cached, printed(r.Worker), told[tenths]{tenths(r.Queued), !r.QueueTold}, tenths(r.Took)}
 	}
 	return line
 }

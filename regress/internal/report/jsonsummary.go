@@ -8,75 +8,75 @@ import (
 // The keys of both summaries are promised to scripts, and their order too.
 
 type jsonSummary struct {
-	Type         string       `json:"type"`
-	Command      string       `json:"command"`
-	Run          string       `json:"run"`
-	Cases        int          `json:"cases"`
-	Identical    int          `json:"identical"`
-	Changed      int          `json:"changed"`
-	NewlyFailing int          `json:"newly_failing"`
-	NewlyPassing int          `json:"newly_passing"`
-	Crashed      int          `json:"crashed"`
-	TimedOut     int          `json:"timed_out"`
-	OutOfMemory  int          `json:"out_of_memory"`
-	OutputLimit  int          `json:"output_limit"`
-	Flaky        int          `json:"flaky"`
-	New          int          `json:"new"`
-	Missing      int          `json:"missing"`
-	Environment  int          `json:"environment"`
-	NotRun       int          `json:"not_run"`
-	Interrupted  bool         `json:"interrupted"`
-	Groups       int          `json:"groups"`
-	Wall         tenths       `json:"wall_ms"`
-	CPU          told[tenths] `json:"cpu_ms"`
-	OwnCPU       tenths       `json:"own_cpu_ms"`
-	CoresBusy    hundredths   `json:"cores_busy"`
-	Cost         *jsonCost    `json:"cost"`
-	Remote       *jsonRuns    `json:"remote,omitempty"`
+	Type         string          `json:"type"`
+	Command      string          `json:"command"`
+	Run          string          `json:"run"`
+	Cases        int             `json:"cases"`
+	Identical    int             `json:"identical"`
+	Changed      int             `json:"changed"`
+	NewlyFailing int             `json:"newly_failing"`
+	NewlyPassing int             `json:"newly_passing"`
+	Crashed      int             `json:"crashed"`
+	TimedOut     int             `json:"timed_out"`
+	OutOfMemory  int             `json:"out_of_memory"`
+	OutputLimit  int             `json:"output_limit"`
+	Flaky        int             `json:"flaky"`
+	New          int             `json:"new"`
+	Missing      int             `json:"missing"`
+	Environment  int             `json:"environment"`
+	NotRun       int             `json:"not_run"`
+	Interrupted  bool            `json:"interrupted"`
+	Groups       int             `json:"groups"`
+	Wall         tenths          `json:"wall_ms"`
+	CPU          told[tenths]    `json:"cpu_ms"`
+	OwnCPU       tenths          `json:"own_cpu_ms"`
+	CoresBusy    hundredths      `json:"cores_busy"`
+	Cost         *jsonCost       `json:"cost"`
+	Engine       *jsonEngineRuns `json:"engine,omitempty"`
 }
 
 type jsonRecordSummary struct {
-	Type        string       `json:"type"`
-	Command     string       `json:"command"`
-	Run         string       `json:"run"`
-	Cases       int          `json:"cases"`
-	Recorded    int          `json:"recorded"`
-	Flaky       int          `json:"flaky"`
-	Succeeded   int          `json:"succeeded"`
-	Failed      int          `json:"failed"`
-	Signalled   int          `json:"signalled"`
-	TimedOut    int          `json:"timed_out"`
-	OutOfMemory int          `json:"out_of_memory"`
-	OutputLimit int          `json:"output_limit"`
-	Environment int          `json:"environment"`
-	NotRun      int          `json:"not_run"`
-	Interrupted bool         `json:"interrupted"`
-	Wall        tenths       `json:"wall_ms"`
-	CPU         told[tenths] `json:"cpu_ms"`
-	OwnCPU      tenths       `json:"own_cpu_ms"`
-	CoresBusy   hundredths   `json:"cores_busy"`
-	Remote      *jsonRuns    `json:"remote,omitempty"`
+	Type        string          `json:"type"`
+	Command     string          `json:"command"`
+	Run         string          `json:"run"`
+	Cases       int             `json:"cases"`
+	Recorded    int             `json:"recorded"`
+	Flaky       int             `json:"flaky"`
+	Succeeded   int             `json:"succeeded"`
+	Failed      int             `json:"failed"`
+	Signalled   int             `json:"signalled"`
+	TimedOut    int             `json:"timed_out"`
+	OutOfMemory int             `json:"out_of_memory"`
+	OutputLimit int             `json:"output_limit"`
+	Environment int             `json:"environment"`
+	NotRun      int             `json:"not_run"`
+	Interrupted bool            `json:"interrupted"`
+	Wall        tenths          `json:"wall_ms"`
+	CPU         told[tenths]    `json:"cpu_ms"`
+	OwnCPU      tenths          `json:"own_cpu_ms"`
+	CoresBusy   hundredths      `json:"cores_busy"`
+	Engine      *jsonEngineRuns `json:"engine,omitempty"`
 }
 
-// jsonRuns is what the runs on an engine came to. All but the first line is of those that
+// jsonEngineRuns is what the runs on an engine came to. All but the first line is of those that
 // were none of the cache's.
-type jsonRuns struct {
+type jsonEngineRuns struct {
 	Cached   int          `json:"cached"`
-	Ran      int          `json:"ran"`
+	Executed int          `json:"executed"`
 	Asked    tenths       `json:"asked_ms"`  // from asking for each to its result, together
 	Queued   told[tenths] `json:"queued_ms"` // of that until a worker took it
-	Took     tenths       `json:"ran_ms"`    // the commands alone
+	Took     tenths       `json:"took_ms"`   // the commands alone
 	Workers  int          `json:"workers"`   // that were seen; 0 where they have no names
 	Sent     int64        `json:"sent_bytes"`
 	Received int64        `json:"received_bytes"`
 }
 
-func toJSONRuns(r *Runs) *jsonRuns {
+func toJSONEngineRuns(r *EngineRuns) *jsonEngineRuns {
 	if r == nil {
 		return nil
 	}
-	return &jsonRuns{
-		r.Cached, r.Ran, tenths(r.Asked), told[tenths]{tenths(r.Queued), r.QueuesTold < r.Ran}, tenths(r.Took), len(r.Workers), r.Sent, r.Received,
+	return &jsonEngineRuns{
+		r.Cached, r.Executed, tenths(r.Asked), told[tenths]{tenths(r.Queued), r.QueuesTold < r.Executed}, tenths(r.Took), len(r.Workers), r.Sent, r.Received,
 	}
 }
 
@@ -91,7 +91,7 @@ func toJSONSummary(s Summary, c *Cost) any {
 			TimedOut: e.TimedOut, OutOfMemory: e.OutOfMemory, OutputLimit: e.OutputLimit,
 			Environment: v[outcome.Environment], NotRun: s.NotRun, Interrupted: s.Interrupted,
 			Wall: tenths(s.Wall), CPU: told[tenths]{tenths(s.CPU), !s.measured()}, OwnCPU: tenths(s.OwnCPU), CoresBusy: hundredths(s.CoresBusy),
-			Remote: toJSONRuns(s.Remote),
+			Engine: toJSONEngineRuns(s.Engine),
 		}
 	}
 	return jsonSummary{
@@ -103,6 +103,6 @@ func toJSONSummary(s Summary, c *Cost) any {
 		Flaky: v[outcome.Flaky], New: v[outcome.New], Missing: v[outcome.Missing],
 		Environment: v[outcome.Environment], NotRun: s.NotRun, Interrupted: s.Interrupted, Groups: s.Groups,
 		Wall: tenths(s.Wall), CPU: told[tenths]{tenths(s.CPU), !s.measured()}, OwnCPU: tenths(s.OwnCPU), CoresBusy: hundredths(s.CoresBusy),
-		Cost: toJSONCost(c), Remote: toJSONRuns(s.Remote),
+		Cost: toJSONCost(c), Engine: toJSONEngineRuns(s.Engine),
 	}
 }

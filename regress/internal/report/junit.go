@@ -85,7 +85,7 @@ func (j *junit) testcase(c Case) error {
 		j.failures++
 		openElement(&b, "failure", c.Verdict, gist(c))
 		p.name, p.inner = c.Name, b.Len()
-		closeElement(&b, "failure", whereLine(c.Remote)+j.details(c))
+		closeElement(&b, "failure", whereLine(c.Engine)+j.details(c))
 	default:
 		b.WriteString("/>\n")
 	}
@@ -170,7 +170,7 @@ func (j *junit) write(w io.Writer, s Summary) error {
 	for _, p := range slices.Concat([]junitProperty{
 		{"run", readable.Line(s.Run)}, {"not_run", strconv.Itoa(s.NotRun)}, {"interrupted", strconv.FormatBool(s.Interrupted)},
 		{"groups", strconv.Itoa(s.Groups)},
-	}, engineProperties(s.Remote)) {
+	}, engineProperties(s.Engine)) {
 		fmt.Fprintf(w, "      <property name=%s value=%s/>\n", attr(p.name), attr(p.value))
 	}
 	fmt.Fprintf(w, "    </properties>\n")

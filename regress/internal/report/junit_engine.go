@@ -23,7 +23,7 @@ type junitWhere struct {
 const junitWhereBytesMax = 8 << 20
 
 func (j *junitWhere) add(to *target, c Case) error {
-	words := c.Remote.Words()
+	words := c.Engine.Words()
 	if words == "" {
 		return nil
 	}
@@ -56,7 +56,7 @@ func (j *junitWhere) write(w io.Writer, to *target) error {
 }
 
 // whereLine is the same within the text of a failure.
-func whereLine(r *Remote) string {
+func whereLine(r *EngineRun) string {
 	if words := r.Words(); words != "" {
 		return words + "\n"
 	}
@@ -66,12 +66,12 @@ func whereLine(r *Remote) string {
 type junitProperty struct{ name, value string }
 
 // engineProperties are what the runs on an engine came to; none of those on this machine.
-func engineProperties(r *Runs) []junitProperty {
+func engineProperties(r *EngineRuns) []junitProperty {
 	if r == nil {
 		return nil
 	}
 	list := []junitProperty{
-		{"engine_cached", strconv.Itoa(r.Cached)}, {"engine_ran", strconv.Itoa(r.Ran)},
+		{"engine_cached", strconv.Itoa(r.Cached)}, {"engine_executed", strconv.Itoa(r.Executed)},
 		{"engine_sent_bytes", strconv.FormatInt(r.Sent, 10)}, {"engine_received_bytes", strconv.FormatInt(r.Received, 10)},
 	}
 	if len(r.Workers) > 0 {

@@ -26,7 +26,7 @@ const (
 
 // add counts a run that was none of the cache's.
 func (l *load) add(ev CaseRan) {
-	r := ev.Remote
+	r := ev.Engine
 	end := ev.At.Sub(l.from)
 	if r == nil || r.Cached || r.Asked <= 0 || r.Asked > end || end > loadTimeMax {
 		return
@@ -40,7 +40,7 @@ func (l *load) add(ev CaseRan) {
 	l.runs++
 	began := end - r.Asked
 	l.spread(&l.asked, began, end)
-	if ran := min(r.Ran, r.Asked); ran > 0 {
+	if ran := min(r.Took, r.Asked); ran > 0 {
 		start := end - ran
 		if r.QueueTold {
 			start = min(start, began+r.Queued)

@@ -86,7 +86,7 @@ func (m *markdown) take(c Case) {
 		m.changed = append(m.changed, c)
 	}
 	if c.Verdict != outcome.Changed && len(m.others[c.Verdict]) < markdownCasesMax {
-		m.others[c.Verdict] = append(m.others[c.Verdict], strings.TrimSpace(literal(name.Print(c.Name))+" "+inline(c.Remote.Words())))
+		m.others[c.Verdict] = append(m.others[c.Verdict], strings.TrimSpace(literal(name.Print(c.Name))+" "+inline(c.Engine.Words())))
 	}
 }
 
@@ -106,7 +106,7 @@ func (m *markdown) text(s Summary) string {
 	}
 	b.add("\n")
 	m.cost(b)
-	m.engine(b, s.Remote)
+	m.engine(b, s.Engine)
 	m.causes(b, s)
 	m.differences(b, s)
 	m.named(b, s)
@@ -140,7 +140,7 @@ func (m *markdown) cost(b *boundedMarkdown) {
 }
 
 // engine says what the runs on an engine came to, as the terminal does.
-func (m *markdown) engine(b *boundedMarkdown, r *Runs) {
+func (m *markdown) engine(b *boundedMarkdown, r *EngineRuns) {
 	if r == nil {
 		return
 	}
@@ -193,7 +193,7 @@ func (m *markdown) differences(b *boundedMarkdown, s Summary) {
 				parts.WriteString(fenced(d.Diff))
 			}
 		}
-		b.add(folded(strings.TrimSpace(c.Verdict.String()+" "+literal(name.Print(c.Name))+" "+inline(c.Remote.Words())), parts.String()))
+		b.add(folded(strings.TrimSpace(c.Verdict.String()+" "+literal(name.Print(c.Name))+" "+inline(c.Engine.Words())), parts.String()))
 	}
 	if more := s.Verdicts.NotIdentical() - len(m.changed); len(m.changed) > 0 && more > 0 {
 		b.add("… and " + readable.Count(more, "case") + " more: `muster show NAME`\n\n")
@@ -244,10 +244,10 @@ func (m *markdown) tail(s Summary, left int) string {
 
 // tookIn is what a run took besides time, here or on an engine.
 func tookIn(s Summary) string {
-	if s.Remote == nil {
+	if s.Engine == nil {
 		return ", CPU " + human(s.CPU)
 	}
-	text := ", on the engine " + s.Remote.counts()
+	text := ", on the engine " + s.Engine.counts()
 	if s.measured() {
 		text += ", CPU " + human(s.CPU) + " there"
 	}

@@ -144,7 +144,7 @@ func (t *tally) rate(now time.Time) (perSecond, cores float64) {
 
 // remaining estimates the time to the end of the pass; false is unknown.
 func (t *tally) remaining(now time.Time, perSecond float64) (time.Duration, bool) {
-	if perSecond <= 0 {
+	if perSecond <= 0 || t.engine.unsure(now) {
 		return 0, false
 	}
 	seconds := float64(t.total-t.done) / perSecond

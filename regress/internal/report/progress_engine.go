@@ -16,6 +16,7 @@ type engineTally struct {
 
 	cached, made int           // runs of this pass that are over
 	ofMade       time.Duration // how long those that were made should have taken
+	asked        time.Duration // from asking for each of those to its result, together
 	samples      window        // of those
 	recent       uint64        // the last runs, one bit each: 1 was made
 	remembered   int           // bits of recent
@@ -34,7 +35,7 @@ func (e *engineTally) begin() {
 }
 
 func (e *engineTally) ran(ev CaseRan) {
-	r := ev.Remote
+	r := ev.Engine
 	if r == nil {
 		return
 	}
@@ -49,15 +50,29 @@ func (e *engineTally) ran(ev CaseRan) {
 	}
 	e.recent |= 1
 	e.made++
+	e.asked += r.Asked
 	e.ofMade += ev.Expected
 	e.samples.add(sample{at: ev.At, done: e.made, expected: e.ofMade})
 }
+
+// unsure reports whether it is too early to tell how long it takes: of what is under way on
+// the engine nothing has ended, or too little, or no more than what was asked for at first.
+// Of as many as run at once the first ends late, and the others at once with it.
+func (e *engineTally) unsure(now time.Time) bool {
+	if e.made < windowRunsMin {
+		return e.cached < mostlyCached*(e.made+e.latest.Asked)
+	}
+	return now.Sub(e.samples.first.at) < 2*e.asked/time.Duration(e.made)
+}
+
+// mostlyCached is how many runs were cached for each other, where those others count for little.
+const mostlyCached = 10
 
 // remaining estimates, in seconds, how long so many more runs take, which should have taken
 // so long. Cached ones take next to nothing, so that of both kinds together the rate says
 // little: it is that of the runs that are made, and as many will be as of late were.
 func (e *engineTally) remaining(now time.Time, left int, expected time.Duration) (seconds float64, ok bool) {
-	if e.made == 0 || e.cached == 0 || e.recent == 0 {
+	if e.made == 0 || e.recent == 0 {
 		return 0, false
 	}
 	share := float64(bits.OnesCount64(e.recent)) / float64(e.remembered)

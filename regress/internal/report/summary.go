@@ -31,12 +31,12 @@ type Summary struct {
 	CPU         time.Duration // of the tool, all runs of all cases
 	OwnCPU      time.Duration // of muster itself
 	CoresBusy   float64
-	Over        []string // the limits of --fail-on that the tool's cost passes
-	Remote      *Runs    // on an engine; nil where the cases ran on this machine
+	Over        []string    // the limits of --fail-on that the tool's cost passes
+	Engine      *EngineRuns // on an engine; nil where the cases ran on this machine
 }
 
 // measured reports whether what the tool took is known, of some runs at least.
-func (s Summary) measured() bool { return s.Remote == nil || s.CPU > 0 }
+func (s Summary) measured() bool { return s.Engine == nil || s.CPU > 0 }
 
 // notRun returns how many cases have no verdict, also for a run that broke off
 // before it counted them.

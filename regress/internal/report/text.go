@@ -40,6 +40,7 @@ type results struct {
 	unshown   int
 	causes    []listedCause // the first ones
 	costs     *Cost
+	reasons   reasons
 }
 
 // A listedCause is a cause in one line.
@@ -75,6 +76,7 @@ func (r *results) write(text string) error {
 }
 
 func (r *results) show(c Case) error {
+	c = r.reasons.once(c)
 	switch {
 	case r.verbosity == Quiet:
 		return nil

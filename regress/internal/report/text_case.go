@@ -21,7 +21,7 @@ func (r *results) caseLine(c Case) string {
 	if c.Verdict == outcome.Identical && c.Ending != nil && !c.Ending.Success() { // alike, but not well
 		words = strings.TrimRight(c.Ending.String()+"  "+words, " ")
 	}
-	return r.heading(c, name.Print(c.Name), beside(words, "  ", c.Remote.Words()))
+	return r.heading(c, name.Print(c.Name), beside(words, "  ", c.Engine.Words()))
 }
 
 func (r *results) heading(c Case, title, words string) string {
@@ -81,7 +81,7 @@ func oldToNow(d Difference) string {
 
 // caseWhole is a case with its differences, each bounded and all together too.
 func (r *results) caseWhole(c Case) string {
-	return r.heading(c, r.paint.paint(bold, name.Print(c.Name)), beside(endings(c), "  ", c.Remote.Words())) + r.details(c)
+	return r.heading(c, r.paint.paint(bold, name.Print(c.Name)), beside(endings(c), "  ", c.Engine.Words())) + r.details(c)
 }
 
 // endings says how a case ended then and now, if that differs.

@@ -10,7 +10,7 @@ import (
 )
 
 // Words say where a case ran; "" = on this machine.
-func (r *Remote) Words() string {
+func (r *EngineRun) Words() string {
 	if r == nil {
 		return ""
 	}
@@ -28,14 +28,14 @@ func (r *Remote) Words() string {
 	add(r.Worker != "", ran+" on "+r.worker())
 	add(r.Worker == "" && !r.Cached, ran)
 	add(r.QueueTold && !r.Cached, "queued "+human(r.Queued))
-	add(r.Ran > 0, "took "+human(r.Ran))
+	add(r.Took > 0, "took "+human(r.Took))
 	return strings.Join(words, ", ")
 }
 
 // workerColumnsMax bounds the name of a worker, which may have an ID of its own in it.
 const workerColumnsMax = 24
 
-func (r *Remote) worker() string { return workerText(r.Worker) }
+func (r *EngineRun) worker() string { return workerText(r.Worker) }
 
 func workerText(raw string) string { return shorten(name.Print(raw), workerColumnsMax) }
 
@@ -48,27 +48,27 @@ func beside(words, between, where string) string {
 }
 
 // counts says of how many runs an engine knew what comes of them.
-func (r *Runs) counts() string {
-	return readable.Count(r.Cached+r.Ran, "run") + ", " + readable.Number(r.Cached) + " of them cached"
+func (r *EngineRuns) counts() string {
+	return readable.Count(r.Cached+r.Executed, "run") + ", " + readable.Number(r.Cached) + " of them cached"
 }
 
-func (r *Runs) bytes() string {
+func (r *EngineRuns) bytes() string {
 	return "sent " + readable.Size(r.Sent) + ", received " + readable.Size(r.Received)
 }
 
 // waits says how long runs waited and took in the mean.
-func (r *Runs) waits() string {
-	if r.Ran == 0 || r.Took == 0 {
+func (r *EngineRuns) waits() string {
+	if r.Executed == 0 || r.Took == 0 {
 		return ""
 	}
-	if r.QueuesTold < r.Ran {
+	if r.QueuesTold < r.Executed {
 		return "in the mean a run took " + human(r.mean(r.Took))
 	}
 	return fmt.Sprintf("in the mean a run waited %s for a worker and took %s", human(r.mean(r.Queued)), human(r.mean(r.Took)))
 }
 
 // load says how many runs were under way at once.
-func (r *Runs) load() string {
+func (r *EngineRuns) load() string {
 	asked, running := r.atOnce()
 	if asked == 0 {
 		return ""
@@ -85,7 +85,7 @@ func few(n float64) string {
 }
 
 // seen says which workers there were, "" where they have no names.
-func (r *Runs) seen() string {
+func (r *EngineRuns) seen() string {
 	if len(r.Workers) == 0 {
 		return ""
 	}
@@ -108,7 +108,7 @@ func (l LongestRun) words() string {
 }
 
 // lines are what there is to say of the runs on an engine besides their number.
-func (r *Runs) lines() []string {
+func (r *EngineRuns) lines() []string {
 	lines := []string{r.bytes()}
 	if seen := r.seen(); seen != "" {
 		lines[0] = seen + "; " + lines[0]
@@ -118,7 +118,7 @@ func (r *Runs) lines() []string {
 			lines = append(lines, one)
 		}
 	}
-	if longest := r.Longest.words(); longest != "" && r.Ran > 1 {
+	if longest := r.Longest.words(); longest != "" && r.Executed > 1 {
 		lines = append(lines, "longest: "+longest)
 	}
 	return lines

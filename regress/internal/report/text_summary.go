@@ -82,6 +82,9 @@ func (r *results) summary(s Summary) string {
 			fmt.Fprintf(&b, "  %11s  %s\n", readable.Number(c.n), r.paint.paint(c.colour, c.what))
 		}
 	}
+	if told := r.reasons.counts(); told != "" {
+		fmt.Fprintf(&b, "  %11s  environment: %s\n", "", told)
+	}
 	b.WriteString(r.causeTable(s))
 	b.WriteString(took(s))
 	b.WriteString(r.cost())
@@ -97,7 +100,7 @@ func (r *results) summary(s Summary) string {
 
 // took says what the run took, here and on an engine.
 func took(s Summary) string {
-	if r := s.Remote; r != nil {
+	if r := s.Engine; r != nil {
 		cpu := ""
 		if s.measured() {
 			cpu = ", CPU " + human(s.CPU) + " there"

@@ -56,16 +56,16 @@ type wireCaseStarted struct {
 }
 
 type wireCaseRan struct {
-	Type     string      `json:"type"`
-	Name     printed     `json:"name"`
-	Pass     int         `json:"pass"`
-	Old      bool        `json:"old,omitzero"`
-	Differs  bool        `json:"differs"`
-	CPU      *millis     `json:"cpu_ms"` // null where an engine does not tell
-	Wall     millis      `json:"wall_ms"`
-	Expected millis      `json:"expected_ms,omitzero"`
-	Remote   *wireRemote `json:"remote,omitempty"`
-	At       time.Time   `json:"at"`
+	Type     string         `json:"type"`
+	Name     printed        `json:"name"`
+	Pass     int            `json:"pass"`
+	Old      bool           `json:"old,omitzero"`
+	Differs  bool           `json:"differs"`
+	CPU      *millis        `json:"cpu_ms"` // null where an engine does not tell
+	Wall     millis         `json:"wall_ms"`
+	Expected millis         `json:"expected_ms,omitzero"`
+	Engine   *wireEngineRun `json:"engine,omitempty"`
+	At       time.Time      `json:"at"`
 }
 
 type wireNote struct {
@@ -88,7 +88,7 @@ type wireCase struct {
 	More         int              `json:"more_differences"`
 	Flaky        []printed        `json:"flaky"`
 	Why          string           `json:"why"`
-	Remote       *wireRemote      `json:"remote,omitempty"`
+	Engine       *wireEngineRun   `json:"engine,omitempty"`
 }
 
 type wireNotRun struct {
@@ -124,24 +124,24 @@ type wireDifference struct {
 }
 
 type wireFinished struct {
-	Type        string         `json:"type"`
-	Command     string         `json:"command"`
-	Run         string         `json:"run"`
-	Cases       int            `json:"cases"`
-	Recorded    int            `json:"recorded"`
-	NotRun      int            `json:"not_run"`
-	Verdicts    map[string]int `json:"verdicts"`
-	Endings     wireEndings    `json:"endings"`
-	Interrupted bool           `json:"interrupted"`
-	Stopped     int            `json:"stopped,omitempty"`
-	Groups      int            `json:"groups"`
-	ExitStatus  int            `json:"exit_status"`
-	Wall        millis         `json:"wall_ms"`
-	CPU         *millis        `json:"cpu_ms"`
-	OwnCPU      millis         `json:"own_cpu_ms"`
-	CoresBusy   float64        `json:"cores_busy"`
-	Over        []string       `json:"over,omitempty"`
-	Remote      *wireRuns      `json:"remote,omitempty"`
+	Type        string          `json:"type"`
+	Command     string          `json:"command"`
+	Run         string          `json:"run"`
+	Cases       int             `json:"cases"`
+	Recorded    int             `json:"recorded"`
+	NotRun      int             `json:"not_run"`
+	Verdicts    map[string]int  `json:"verdicts"`
+	Endings     wireEndings     `json:"endings"`
+	Interrupted bool            `json:"interrupted"`
+	Stopped     int             `json:"stopped,omitempty"`
+	Groups      int             `json:"groups"`
+	ExitStatus  int             `json:"exit_status"`
+	Wall        millis          `json:"wall_ms"`
+	CPU         *millis         `json:"cpu_ms"`
+	OwnCPU      millis          `json:"own_cpu_ms"`
+	CoresBusy   float64         `json:"cores_busy"`
+	Over        []string        `json:"over,omitempty"`
+	Engine      *wireEngineRuns `json:"engine,omitempty"`
 }
 
 type wireEndings struct {

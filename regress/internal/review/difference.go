@@ -6,6 +6,7 @@ import "muster/regress/internal/cause"
 type Difference struct {
 	Case   string // printed
 	Ending string // "exit 0 → exit 1"; empty when both ended alike
+	Where  string // on an engine: where it ran and how long; empty on this machine
 	Parts  []Part
 	Why    string // why there is nothing to show, if so
 }

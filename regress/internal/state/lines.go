@@ -19,16 +19,16 @@ type Line struct {
 	CPU       int64        `json:"cpu_ns"`
 	Wall      int64        `json:"wall_ns"`
 	Peak      int64        `json:"peak_kib"`
-	Remote    *Remote      `json:"remote,omitempty"`
+	Engine    *EngineRun   `json:"engine,omitempty"`
 }
 
-// Remote is what an engine said of a run.
-type Remote struct {
+// EngineRun is what an engine said of a run.
+type EngineRun struct {
 	Cached    bool   `json:"cached"`
 	Worker    string `json:"worker"`
 	Queued    int64  `json:"queued_ns"`
 	QueueTold bool   `json:"queue_told"`
-	Ran       int64  `json:"ran_ns"`
+	Took      int64  `json:"took_ns"`
 	Measured  bool   `json:"measured"`
 	Asked     int64  `json:"asked_ns"`
 }
@@ -84,12 +84,12 @@ func (l *Line) appendTo(b []byte) ([]byte, error) {
 		b = append(b, '"', ':')
 		b = strconv.AppendInt(b, f.value, 10)
 	}
-	if l.Remote != nil {
-		said, err := json.Marshal(l.Remote)
+	if l.Engine != nil {
+		said, err := json.Marshal(l.Engine)
 		if err != nil {
 			return nil, err
 		}
-		b = append(append(b, `,"remote":`...), said...)
+		b = append(append(b, `,"engine":`...), said...)
 	}
 	return append(b, '}', '\n'), nil
 }

@@ -17,7 +17,7 @@ type Result struct {
 	Stopped  bool            `json:"stopped,omitempty"` // by a signal or a limit, which the golden does not have
 	Why      string          `json:"why,omitempty"`     // of an environment failure
 	Accepted bool            `json:"accepted,omitempty"`
-	Remote   *Remote         `json:"remote,omitempty"` // of the first run, on an engine
+	Engine   *EngineRun      `json:"engine,omitempty"` // of the first run, on an engine
 }
 
 // SaveResults writes a run's results, atomically.

@@ -35,42 +35,19 @@ func responseOf(message *repb.ExecuteResponse) (response, error) {
 	return resp, nil
 }
 
-// signalBase is what engines add to a signal's number, as shells do.
-const (
-	signalBase = 128
-	signalMax  = 64
-)
-
-// ending is how the command ended. The API has an exit status alone: what is above 128 by a
-// signal's number is that signal, but for a shell, of which it says that a command in its
-// script ended so.
+// ending is how the command ended. The API has an exit status alone: one that shells make of
+// a signal is that signal, but for a shell, of which it says that a command in its script
+// ended so.
 func (a *action) ending(resp response) (outcome.Ending, error) {
 	code := int(resp.result.GetExitCode())
+	signal, signalled := outcome.SignalOf(code)
 	switch {
 	case resp.timedOut:
 		return outcome.Ending{Kind: outcome.TimedOut}, nil
 	case code < 0:
 		return outcome.Ending{}, fault.Environmentf("%s: the engine says exit %d, which no command has: it did not run it to its end", name.Print(a.job.Source.Name), code)
-	case code > signalBase && code <= signalBase+signalMax && !a.job.Command.Shell:
-		return outcome.Ending{Kind: outcome.Signalled, Code: code - signalBase}, nil
+	case signalled && !a.job.Command.Shell:
+		return outcome.Ending{Kind: outcome.Signalled, Code: signal}, nil
 	}
 	return outcome.Ending{Kind: outcome.Exited, Code: code}, nil
-}
-
-// OneStatus reports whether engines give two endings by the same exit status: a signal, and
-// an exit that a shell would make of it.
-func OneStatus(a, b outcome.Ending) bool {
-	status, ok := statusOf(a)
-	other, ok2 := statusOf(b)
-	return ok && ok2 && status == other
-}
-
-func statusOf(e outcome.Ending) (code int, ok bool) {
-	switch e.Kind {
-	case outcome.Exited:
-		return e.Code, true
-	case outcome.Signalled:
-		return signalBase + e.Code, true
-	}
-	return 0, false
 }

@@ -38,7 +38,7 @@ func TestEndings(t *testing.T) {
 			if fault.ClassOf(err) != fault.Environment {
 				t.Errorf("%s: %v", c.name, err)
 			}
-		} else if err != nil || got.Outcome.Ending.String() != c.want {
+		} else if err != nil || got.Outcome.Ending.String() != c.want || got.Outcome.ByStatus != (c.code == 139) {
 			t.Errorf("%s: %v, %v", c.name, got, err)
 		}
 	}

@@ -44,7 +44,7 @@ func (a *action) resultOf(ctx context.Context, resp response, store contentStore
 	if remote.Cached = resp.cached; !resp.cached {
 		addMeasured(&remote, resp)
 	}
-	r := exec.NewResult(outcome.Outcome{Ending: ending, Parts: c.parts}, cost, exec.NoLane, c.contents, nil)
+	r := exec.NewResult(outcome.Outcome{Ending: ending, ByStatus: ending.TwoReadings(), Parts: c.parts}, cost, exec.NoLane, c.contents, nil)
 	r.Remote = &remote
 	return r, nil
 }

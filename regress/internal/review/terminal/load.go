@@ -84,6 +84,9 @@ func layOut(d review.Difference, k pageKey) (lines []review.Line) {
 	if d.Why != "" {
 		lines = append(lines, remark(d.Why))
 	}
+	if d.Where != "" {
+		lines = append(lines, remark("on the engine: "+d.Where))
+	}
 	if d.Ending != "" {
 		lines = append(lines, heading("ending: "+d.Ending))
 	}

@@ -32,7 +32,7 @@ func newDesk(causes int) (d *review.Desk, loaded *int) {
 			if strings.HasSuffix(name, "b") {
 				return review.Difference{}, errors.New("gone\x1b[2J")
 			}
-			return review.Difference{Parts: []review.Part{{Name: "stdout", Words: "1 → 2", Old: text, Now: bytes.ToUpper(text)}}}, nil
+			return review.Difference{Where: "ran on w\x1b1", Parts: []review.Part{{Name: "stdout", Words: "1 → 2", Old: text, Now: bytes.ToUpper(text)}}}, nil
 		},
 	}, loaded
 }
@@ -105,6 +105,9 @@ func TestContentsOnDemand(t *testing.T) {
 	press(m, "j", "k", "j", "j")
 	if *loaded != 3 {
 		t.Errorf("%d cases were read", *loaded)
+	}
+	if text := strings.Join(m.rows(), "\n"); !strings.Contains(text, "on the engine: ran on w") {
+		t.Errorf("where it ran is not in\n%s", text)
 	}
 	press(m, "A")
 	if c := d.Changes(); len(c.Decisions) != 3000 || *loaded != 3 {

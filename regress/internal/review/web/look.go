@@ -110,6 +110,7 @@ type shownCase struct {
 	Total    int         `json:"total"`
 	Items    []string    `json:"items"` // IDs of all that it shows
 	Ending   string      `json:"ending"`
+	Where    string      `json:"where"`
 	Why      string      `json:"why"`
 	Parts    []shownPart `json:"parts"`
 }
@@ -153,7 +154,7 @@ func (h *house) difference(w http.ResponseWriter, r *http.Request, s *seat) {
 		return
 	}
 	shown.Case, shown.Verdict, shown.Promoted = one.Printed, one.Verdict, one.Promoted
-	shown.Ending, shown.Why = diff.Ending, diff.Why
+	shown.Ending, shown.Where, shown.Why = diff.Ending, diff.Where, diff.Why
 	layout := layoutFor(r, item)
 	for _, p := range diff.Parts {
 		part := shownPart{p.Name, p.Words, review.Render(p, layout), false}

@@ -175,6 +175,7 @@ func forms(t *testing.T, browser context.Context) {
 	v := serve(t, few())
 	p := open(t, browser, v.link)
 	p.sees("#parts .unified", "12LL")
+	p.sees("#parts .note", "on the engine: ran on w1")
 	p.until("document.querySelector('.unified tr.gone del')?.innerText === '12ll'")
 	p.until("document.querySelector('.unified tr.come ins')?.innerText === '12LL'")
 	p.until("document.querySelector('.unified tr.same .text')?.innerText.includes('<c> & \"quoted\"')")

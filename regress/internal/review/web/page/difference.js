@@ -53,6 +53,7 @@ export class Difference {
     const turn = ++this.turn, at = this.box.scrollTop;
     const bodies = [], content = [];
     if (shown.ending) content.push(element("p", { class: "ending" }, "ended: ", element("b", {}, shown.ending)));
+    if (shown.where) content.push(element("p", { class: "note" }, "on the engine: ", shown.where));
     if (shown.why) content.push(element("p", { class: "note" }, shown.why));
     for (const part of shown.parts) {
       const body = element("tbody");

@@ -8,31 +8,31 @@ import (
 
 // What lines say of an engine. What it did not tell is null.
 
-type wireRemote struct {
+type wireEngineRun struct {
 	Cached   bool    `json:"cached"`
 	Worker   printed `json:"worker"`
 	Queued   *millis `json:"queued_ms"`
-	Ran      millis  `json:"ran_ms"`
+	Took     millis  `json:"took_ms"`
 	Measured bool    `json:"measured"`
 	Asked    millis  `json:"asked_ms"`
 }
 
-func toWireRemote(r *Remote) *wireRemote {
+func toWireEngineRun(r *EngineRun) *wireEngineRun {
 	if r == nil {
 		return nil
 	}
-	w := &wireRemote{Cached: r.Cached, Worker: printed(r.Worker), Ran: millis(r.Ran), Measured: r.Measured, Asked: millis(r.Asked)}
+	w := &wireEngineRun{Cached: r.Cached, Worker: printed(r.Worker), Took: millis(r.Took), Measured: r.Measured, Asked: millis(r.Asked)}
 	if queued := millis(r.Queued); r.QueueTold {
 		w.Queued = &queued
 	}
 	return w
 }
 
-func (w *wireRemote) remote() *Remote {
+func (w *wireEngineRun) engineRun() *EngineRun {
 	if w == nil {
 		return nil
 	}
-	r := &Remote{Cached: w.Cached, Worker: string(w.Worker), Ran: w.Ran.duration(), Measured: w.Measured, Asked: w.Asked.duration()}
+	r := &EngineRun{Cached: w.Cached, Worker: string(w.Worker), Took: w.Took.duration(), Measured: w.Measured, Asked: w.Asked.duration()}
 	if w.Queued != nil {
 		r.Queued, r.QueueTold = w.Queued.duration(), true
 	}
@@ -59,9 +59,9 @@ func (w wireEngine) event() Event {
 	return Engine{w.Command, w.Doing, w.Asked, w.Queued, w.Running, w.Sent, w.Received, w.At}
 }
 
-type wireRuns struct {
+type wireEngineRuns struct {
 	Cached     int          `json:"cached"`
-	Ran        int          `json:"ran"`
+	Executed   int          `json:"executed"`
 	Jobs       int          `json:"jobs"`
 	Sent       int64        `json:"sent_bytes"`
 	Received   int64        `json:"received_bytes"`
@@ -69,7 +69,7 @@ type wireRuns struct {
 	Queued     millis       `json:"queued_ms"`
 	QueuesTold int          `json:"queues_told"`
 	QueueLeast millis       `json:"queue_least_ms"`
-	Took       millis       `json:"ran_ms"`
+	Took       millis       `json:"took_ms"`
 	Span       millis       `json:"span_ms"`
 	Workers    []wireWorker `json:"workers"`
 	Longest    *wireLongest `json:"longest"`
@@ -78,21 +78,21 @@ type wireRuns struct {
 type wireWorker struct {
 	Name printed `json:"name"`
 	Runs int     `json:"runs"`
-	Took millis  `json:"ran_ms"`
+	Took millis  `json:"took_ms"`
 }
 
 type wireLongest struct {
 	Name   printed `json:"name"`
 	Worker printed `json:"worker"`
-	Took   millis  `json:"ran_ms"`
+	Took   millis  `json:"took_ms"`
 }
 
-func toWireRuns(r *Runs) *wireRuns {
+func toWireEngineRuns(r *EngineRuns) *wireEngineRuns {
 	if r == nil {
 		return nil
 	}
-	w := &wireRuns{
-		r.Cached, r.Ran, r.Jobs, r.Sent, r.Received, millis(r.Asked), millis(r.Queued), r.QueuesTold, millis(r.QueueLeast), millis(r.Took), millis(r.Span),
+	w := &wireEngineRuns{
+		r.Cached, r.Executed, r.Jobs, r.Sent, r.Received, millis(r.Asked), millis(r.Queued), r.QueuesTold, millis(r.QueueLeast), millis(r.Took), millis(r.Span),
 		[]wireWorker{}, nil,
 	}
 	for _, one := range r.Workers {
@@ -104,12 +104,12 @@ func toWireRuns(r *Runs) *wireRuns {
 	return w
 }
 
-func (w *wireRuns) runs() *Runs {
+func (w *wireEngineRuns) runs() *EngineRuns {
 	if w == nil {
 		return nil
 	}
-	r := &Runs{
-		Cached: w.Cached, Ran: w.Ran, Jobs: w.Jobs, Sent: w.Sent, Received: w.Received,
+	r := &EngineRuns{
+		Cached: w.Cached, Executed: w.Executed, Jobs: w.Jobs, Sent: w.Sent, Received: w.Received,
 		Asked: w.Asked.duration(), Queued: w.Queued.duration(), QueuesTold: w.QueuesTold, QueueLeast: w.QueueLeast.duration(), Took: w.Took.duration(), Span: w.Span.duration(),
 	}
 	for _, one := range w.Workers {

@@ -5,31 +5,87 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"time"
+	"sync"
 
 	"muster/regress/internal/exec"
 	"muster/regress/internal/exec/reapi"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
-	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/report"
-	"muster/regress/internal/state"
 )
+
+// engine is the one on which a session's cases run, from the connection on. The session's
+// owner owns it. Its methods are fit for nil, which is this machine's; those that start it
+// are the session's.
+type engine struct {
+	conn  *reapi.Connection
+	crew  *reapi.Engine                  // the session's crew; nil before it is started
+	also  []*exec.Command                // that run beside the session's own
+	later []*exec.Command                // that may run
+	left  func(caseName string) []string // names that a case is known to leave; nil = none is
+	watch engineWatch
+
+	telling sync.Mutex // guards runs
+	runs    report.EngineSum
+}
+
+// alsoRuns is called before it starts.
+func (e *engine) alsoRuns(c *exec.Command) {
+	if e != nil {
+		e.also = append(e.also, c)
+	}
+}
+
+// mayRun is alsoRuns for commands of which few cases run, perhaps none.
+func (e *engine) mayRun(commands []*exec.Command) {
+	if e != nil {
+		e.later = commands
+	}
+}
+
+// expect says which names a case is known to leave, before it starts.
+func (e *engine) expect(left func(caseName string) []string) {
+	if e != nil {
+		e.left = left
+	}
+}
+
+func (e *engine) expected(caseName string) []string {
+	if e == nil || e.left == nil {
+		return nil
+	}
+	return e.left(caseName)
+}
+
+// quiet returns when nothing more will be told of how it stands with it.
+func (e *engine) quiet() {
+	if e != nil {
+		e.watch.end()
+	}
+}
+
+func (e *engine) close() {
+	if e != nil {
+		e.conn.Close()
+	}
+}
 
 // connect connects to the engine, if one is to run the cases.
 func (s *session) connect(ctx context.Context) (err error) {
-	if s.o.Remote.URL == "" || s.conn != nil {
+	if s.o.Remote.URL == "" || s.engine != nil {
 		return nil
 	}
-	s.watch.begin(s, "connecting to "+s.o.Remote.URL)
+	e := &engine{}
+	e.watch.begin(s, "connecting to "+s.o.Remote.URL)
 	at := s.o.place()
 	at.Note = s.note
-	if s.conn, err = reapi.Dial(ctx, at); err == nil {
-		s.watch.connected(s.conn)
+	if e.conn, err = reapi.Dial(ctx, at); err == nil {
+		e.watch.connected(e.conn)
+		s.engine = e
 		return nil
 	}
-	s.watch.end()
+	e.quiet()
 	if s.o.Remote.Fallback && reapi.Unreachable(err) && ctx.Err() == nil {
 		s.warn(fmt.Sprintf("%v: by --remote-fallback the cases run on this machine", err))
 		return nil
@@ -41,7 +97,7 @@ func (s *session) connect(ctx context.Context) (err error) {
 func (s *session) executable(words []string) (*exec.Command, error) {
 	c, r := &s.o.Command, &s.o.Remote
 	travels := r.Bundle || len(words) > 0 && !c.Shell && r.brings(words[0])
-	if s.conn != nil && !travels {
+	if s.engine != nil && !travels {
 		return exec.Elsewhere(words, c.Shell, c.Stdin)
 	}
 	return exec.Resolve(words, c.Shell, c.Stdin)
@@ -56,23 +112,23 @@ func (s *session) startEngine(ctx context.Context) error {
 	if o.Limits.Memory > 0 {
 		s.warn("--memory is not for engines: what a case may take is theirs to say, by --platform perhaps")
 	}
-	s.watch.connected(s.conn)
-	e, err := s.conn.Start(ctx, reapi.Options{
-		Corpus: s.corpus, Commands: slices.Concat(s.command.all(), s.alongside), Later: s.later,
+	e := s.engine
+	crew, err := e.conn.Start(ctx, reapi.Options{
+		Corpus: s.corpus, Commands: slices.Concat(s.command.all(), e.also), Later: e.later,
 		Setting: reapi.Setting{
 			Env: o.Command.environment(), Platform: r.properties(),
 			Timeout: o.Limits.Timeout, OutputMax: o.Limits.OutputMax, Outputs: s.outputsOf,
 		},
 		Jobs: r.jobs(), Inputs: r.Inputs, Exclude: o.ownFiles(), Bundle: r.Bundle, Preflight: r.Preflight,
 		Cache: filepath.Join(s.state.Cache(), digestsFile), Note: s.note, Partial: s.partial,
-		Doing: func(what string) { s.watch.begin(s, what) },
+		Doing: func(what string) { e.watch.begin(s, what) },
 	})
 	if err != nil {
-		s.watch.end()
+		e.quiet()
 		return err
 	}
-	s.crew, s.engine = e, e
-	s.watch.running(e)
+	s.crew, e.crew = crew, crew
+	e.watch.running(crew)
 	return nil
 }
 
@@ -81,7 +137,7 @@ const uploadsPart = 4
 
 // jobs is how many goroutines work on cases; 0 is one, without a pool.
 func (s *session) jobs() int {
-	if s.conn == nil {
+	if s.engine == nil {
 		return s.o.Limits.Jobs
 	}
 	n := s.o.Remote.jobs()
@@ -90,7 +146,7 @@ func (s *session) jobs() int {
 
 // atOnce is how many cases run at once.
 func (s *session) atOnce() int {
-	if s.conn == nil {
+	if s.engine == nil {
 		return s.o.Limits.Jobs
 	}
 	return s.o.Remote.jobs()
@@ -108,61 +164,8 @@ func (s *session) identifyEngine(id map[string]string) {
 			id[flag] = fmt.Sprintf("%q", list)
 		}
 	}
-	id["what travels to the engine"] = s.engine.SharedDigest().String()
-	id["what --preflight gives"] = s.engine.PreflightDigest().String()
-}
-
-// remoteOf is what the engine said of a run; nil of one on this machine.
-func remoteOf(r *exec.Result) *report.Remote {
-	if r.Remote == nil {
-		return nil
-	}
-	return (*report.Remote)(r.Remote)
-}
-
-// tellRan counts a run on an engine. Any goroutine may call it.
-func (s *session) tellRan(t task, r *exec.Result) {
-	if r == nil || r.Remote == nil {
-		return
-	}
-	s.engineTold.Lock()
-	defer s.engineTold.Unlock()
-	s.engineRuns.Add(t.entry.Name, remoteOf(r), time.Now())
-}
-
-// engineSummary is what all runs on the engine came to.
-func (s *session) engineSummary() *report.Runs {
-	s.engineTold.Lock()
-	defer s.engineTold.Unlock()
-	r := s.engineRuns.Runs()
-	r.Jobs = s.atOnce()
-	r.Sent, r.Received = s.conn.Traffic()
-	return r
-}
-
-// keptRemote is the same as --resume finds it.
-func keptRemote(r *report.Remote) *state.Remote {
-	if r == nil {
-		return nil
-	}
-	return &state.Remote{
-		Cached: r.Cached, Worker: name.Print(r.Worker), Queued: int64(r.Queued), QueueTold: r.QueueTold, Ran: int64(r.Ran),
-		Measured: r.Measured, Asked: int64(r.Asked),
-	}
-}
-
-func remoteIn(r *state.Remote) *report.Remote {
-	if r == nil {
-		return nil
-	}
-	worker, err := name.Parse(r.Worker)
-	if err != nil {
-		worker = r.Worker
-	}
-	return &report.Remote{
-		Cached: r.Cached, Worker: worker, Queued: time.Duration(r.Queued), QueueTold: r.QueueTold, Ran: time.Duration(r.Ran),
-		Measured: r.Measured, Asked: time.Duration(r.Asked),
-	}
+	id["what travels to the engine"] = s.engine.crew.SharedDigest().String()
+	id["what --preflight gives"] = s.engine.crew.PreflightDigest().String()
 }
 
 // filesLeft returns which files a golden knows that a case leaves.
@@ -183,7 +186,7 @@ func filesLeft(g *golden.Store) func(caseName string) []string {
 
 // notForEngines refuses what an engine cannot tell.
 func (s *session) notForEngines() error {
-	if s.conn != nil && len(s.o.Judge.FailOn) > 0 {
+	if s.engine != nil && len(s.o.Judge.FailOn) > 0 {
 		return fault.Inputf("--fail-on %s: the workers of an engine differ, so what a change costs cannot be told there: leave it out, or run without --remote", s.o.Judge.FailOn[0])
 	}
 	return nil

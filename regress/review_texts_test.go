@@ -1,0 +1,27 @@
+package regress
+
+import (
+	"errors"
+	"strings"
+	"testing"
+)
+
+// Who decides sees where a case ran, as the other reports say it.
+func TestReviewSaysWhereACaseRan(t *testing.T) {
+	o := onPartialEngine(t, partialEngine(t, "out", "x.o"))
+	if _, err := Record(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	o.Remote.URL = partialEngine(t, "out", "y.o")
+	if sum, err := Check(t.Context(), o); err != nil || sum.ExitStatus != 1 {
+		t.Fatal(sum, err)
+	}
+	w, err := openReviewed(t.Context(), o, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := w.difference(t.Context(), "x.c")
+	if err = errors.Join(err, w.texts.close()); err != nil || !strings.HasPrefix(d.Where, "ran") || len(d.Parts) != 2 {
+		t.Errorf("%q, %d parts, %v", d.Where, len(d.Parts), err)
+	}
+}
