@@ -67,6 +67,7 @@ type tally struct {
 	expected, ofThat time.Duration
 	last             time.Time // At of the latest event
 	samples          window
+	fresh            bool              // no run of the pass has begun
 	running          map[run]time.Time // since when
 	engine           engineTally
 }
@@ -92,6 +93,7 @@ func (t *tally) handle(ev Event) {
 		if t.running == nil {
 			t.running = map[run]time.Time{}
 		}
+		t.measureFrom(ev.At)
 		t.running[run{ev.Name, ev.Pass}] = ev.At
 		t.last = ev.At
 	case CaseRan:
@@ -107,9 +109,18 @@ func (t *tally) handle(ev Event) {
 func (t *tally) begin(pass, done, total int, at time.Time) {
 	t.pass, t.done, t.total, t.cpu, t.last = pass, done, total, 0, at
 	t.expected, t.ofThat = 0, 0
-	t.samples = window{}
+	t.samples, t.fresh = window{}, true
 	t.engine.begin()
 	t.samples.add(sample{at: at, done: done})
+}
+
+// measureFrom counts a pass from its first run: what came before, as connecting to an engine,
+// tells nothing about its speed.
+func (t *tally) measureFrom(at time.Time) {
+	if t.fresh {
+		t.samples, t.fresh = window{}, false
+		t.samples.add(sample{at: at, done: t.done})
+	}
 }
 
 func (t *tally) ran(ev CaseRan) {
