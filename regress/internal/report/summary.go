@@ -26,7 +26,7 @@ type Summary struct {
 	Endings     Endings // record: how the recorded cases ended
 	Interrupted bool
 	BrokeOff    bool // before its end, so that --resume goes on: it was interrupted, or the machine failed it
-	Groups      int // causes
+	Groups      int  // causes
 	ExitStatus  int
 	Wall        time.Duration
 	CPU         time.Duration // of the tool, all runs of all cases

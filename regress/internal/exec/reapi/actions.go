@@ -98,6 +98,7 @@ type Action struct {
 	s      *Setting
 	work   *tree.Folder           // as the case finds it
 	asked  []string               // output paths
+	starts string                 // the first word of the command, as the worker has it
 	counts func(path string) bool // which of the files that come for them; nil = all
 }
 
@@ -137,7 +138,7 @@ func (a *Actions) action(job exec.Job, source blob.Blob, c tree.Command) (*Actio
 	return &Action{
 		Digest: action.Digest,
 		Blobs:  append(messages, source, command, action),
-		job:    job, s: &a.s, work: root.Sub(workFolder), asked: c.Outputs,
+		job:    job, s: &a.s, work: root.Sub(workFolder), asked: c.Outputs, starts: c.Args[0],
 	}, nil
 }
 

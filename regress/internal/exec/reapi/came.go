@@ -55,6 +55,9 @@ func (a *Action) Result(ctx context.Context, c Came, contents Contents) (*exec.R
 	t := taking{Action: a, ctx: ctx, contents: contents, room: a.s.OutputMax}
 	ending, err := a.ending(c)
 	if err == nil {
+		err = started(a.starts, c.Result)
+	}
+	if err == nil {
 		err = t.stream(outcome.Stdout, c.Result.GetStdoutRaw(), c.Result.GetStdoutDigest())
 	}
 	if err == nil {
