@@ -130,7 +130,7 @@ func (a *Actions) action(job exec.Job, source blob.Blob, c tree.Command) (*Actio
 		return nil, refused(err)
 	}
 	action, err := tree.Action{
-		Command: command.Digest, Input: root.Digest(), Timeout: a.s.Timeout, Platform: a.s.Platform,
+		Command: command.Digest, Input: root.Digest(), Timeout: wholeSeconds(a.s.Timeout), Platform: a.s.Platform,
 	}.Blob()
 	if err != nil {
 		return nil, refused(err)
@@ -140,6 +140,16 @@ func (a *Actions) action(job exec.Job, source blob.Blob, c tree.Command) (*Actio
 		Blobs:  append(messages, source, command, action),
 		job:    job, s: &a.s, work: root.Sub(workFolder), asked: c.Outputs, starts: c.Args[0],
 	}, nil
+}
+
+// wholeSeconds rounds up: buildbox leaves off what is less than a second, and takes what is
+// left for no timeout at all where that is nothing.
+func wholeSeconds(d time.Duration) time.Duration {
+	whole := d.Truncate(time.Second)
+	if up := whole + time.Second; whole < d && up > 0 {
+		return up
+	}
+	return whole
 }
 
 func (a *Actions) source(job exec.Job) (blob.Blob, error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -217,6 +218,24 @@ func TestSameCaseSameAction(t *testing.T) {
 	same.Content = []byte(sources[e.Name])
 	if digest(first, other) == base || digest(first, same) != base {
 		t.Error("a content that a run has in place of the corpus's is not what counts")
+	}
+}
+
+// Engines may know whole seconds alone, and half a second must not be none.
+func TestTimeoutInWholeSeconds(t *testing.T) {
+	c, on := opened(t, sources), store{}
+	for given, want := range map[time.Duration]time.Duration{
+		time.Millisecond: time.Second, time.Second: time.Second, 1500 * time.Millisecond: 2 * time.Second,
+		math.MaxInt64: time.Duration(math.MaxInt64).Truncate(time.Second),
+	} {
+		s := setting()
+		s.Timeout = given
+		x := action(t, actions(t, c, s), exec.Job{Source: c.Cases()[0], Command: tool()})
+		on.put(t, x.Blobs...)
+		var m repb.Action
+		if on.get(t, x.Digest.Proto(), &m); m.GetTimeout().AsDuration() != want {
+			t.Errorf("of %v: %v, want %v", given, m.GetTimeout().AsDuration(), want)
+		}
 	}
 }
 
