@@ -82,9 +82,9 @@ const (
 )
 
 // place is where the engine is.
-func (o *Options) place() reapi.Place {
+func (o *Options) place() reapi.Endpoint {
 	r := &o.Remote
-	p := reapi.Place{
+	p := reapi.Endpoint{
 		URL: r.URL, Instance: r.Instance, Token: r.Token, PlainToken: r.PlainToken,
 		CA: r.CA, Cert: r.Cert, Key: r.Key, Version: o.Version, Priority: int32(r.Priority), Jobs: r.jobs(),
 		Wait:      r.Wait,

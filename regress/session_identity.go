@@ -98,7 +98,7 @@ func (s *session) meta(ctx context.Context) (golden.Meta, error) {
 		Created: s.began, Repeat: s.o.Judge.Repeat, Flags: s.o.outcomeFlags(),
 	}
 	if s.engine != nil {
-		m.Preflight = s.engine.Preflight()
+		m.Preflight = s.engine.PreflightDigest()
 	}
 	if s.run != nil {
 		m.Run = s.run.ID

@@ -108,8 +108,8 @@ func (s *session) identifyEngine(id map[string]string) {
 			id[flag] = fmt.Sprintf("%q", list)
 		}
 	}
-	id["what travels to the engine"] = s.engine.Shared().String()
-	id["what --preflight gives"] = s.engine.Preflight().String()
+	id["what travels to the engine"] = s.engine.SharedDigest().String()
+	id["what --preflight gives"] = s.engine.PreflightDigest().String()
 }
 
 // remoteOf is what the engine said of a run; nil of one on this machine.

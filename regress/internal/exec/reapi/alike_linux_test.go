@@ -1,4 +1,4 @@
-package reapi_test
+package reapi
 
 import (
 	"errors"
@@ -12,7 +12,6 @@ import (
 	"muster/regress/internal/corpus"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/exec/local"
-	"muster/regress/internal/exec/reapi"
 	"muster/regress/internal/exec/reapi/bundle"
 	"muster/regress/internal/exec/reapi/client"
 	"muster/regress/internal/exec/reapi/enginetest"
@@ -83,12 +82,12 @@ func TestEngineAndLaneAgree(t *testing.T) {
 		}
 	}()
 	s := setting()
-	s.Timeout, s.OutputMax, s.Whole = patience, 1<<20, reapi.WholeDot
+	s.Timeout, s.OutputMax = patience, 1<<20
 	command, err := exec.Resolve([]string{"/bin/sh", "-c", "x", "sh", "{in}"}, false, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := reapi.ReadGiven(t.Context(), c)
+	g, err := readSharedInputs(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,11 +95,12 @@ func TestEngineAndLaneAgree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := reapi.NewActions(g, b, s)
+	a, err := newActionBuilder(g, b, s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := onEngine.Upload(t.Context(), slices.Collect(a.Shared)); err != nil {
+	a.whole = dotPath
+	if err := onEngine.Upload(t.Context(), slices.Collect(a.sharedBlobs)); err != nil {
 		t.Fatal(err)
 	}
 	var wg sync.WaitGroup
@@ -150,21 +150,21 @@ func withDeedsIn(t *testing.T) *corpus.Corpus {
 	return c
 }
 
-func runOn(t *testing.T, c *client.Client, a *reapi.Actions, job exec.Job) (*exec.Result, error) {
-	x, err := a.Of(job)
+func runOn(t *testing.T, c *client.Client, a *actionBuilder, job exec.Job) (*exec.Result, error) {
+	x, err := a.build(job)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.Upload(t.Context(), x.Blobs); err != nil {
+	if err := c.Upload(t.Context(), x.blobs); err != nil {
 		return nil, err
 	}
-	response, err := c.Execute(t.Context(), client.Execution{Action: x.Digest})
+	response, err := c.Execute(t.Context(), client.Execution{Action: x.digest})
 	if err != nil {
 		return nil, err
 	}
-	came, err := reapi.CameOf(response)
+	resp, err := responseOf(response)
 	if err != nil {
 		return nil, err
 	}
-	return x.Result(t.Context(), came, reapi.Contents{Read: c.Read, Open: c.Open})
+	return x.resultOf(t.Context(), resp, contentStore{read: c.Read, open: c.Open})
 }

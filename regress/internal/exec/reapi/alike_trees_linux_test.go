@@ -1,4 +1,4 @@
-package reapi_test
+package reapi
 
 import (
 	"errors"
@@ -158,7 +158,7 @@ func byScript(t *rapid.T, c *corpus.Corpus, script string) []tree.Left {
 		t.Fatalf("%v: %s", err, out)
 	}
 	_, r, on := packed(t, root)
-	compare := tree.Compare{Given: given, Whole: true, Read: on.contents().Read}
+	compare := tree.Compare{Given: given, Whole: true, Read: on.contents().read}
 	left, err := compare.Files(t.Context(), r)
 	if err != nil {
 		t.Fatal(err)

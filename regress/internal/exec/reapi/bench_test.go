@@ -1,4 +1,4 @@
-package reapi_test
+package reapi
 
 import (
 	"fmt"
@@ -11,7 +11,6 @@ import (
 
 	"muster/regress/internal/corpus"
 	"muster/regress/internal/exec"
-	"muster/regress/internal/exec/reapi"
 	"muster/regress/internal/exec/reapi/blob"
 	"muster/regress/internal/exec/reapi/bundle"
 	"muster/regress/internal/exec/reapi/tree"
@@ -39,12 +38,13 @@ func BenchmarkCase(b *testing.B) {
 	must(left.File("main.c.out", tree.File{Digest: blob.Of([]byte("object")).Digest}))
 	c, err := corpus.Open(b.Context(), corpus.Options{Path: dir})
 	must(err)
-	g, err := reapi.ReadGiven(b.Context(), c)
+	g, err := readSharedInputs(b.Context(), c)
 	must(err)
-	sent, err := bundle.Make(b.Context(), bundle.Options{Command: tool()})
+	sent, err := bundle.Make(b.Context(), bundle.Options{Command: Compiler()})
 	must(err)
-	a, err := reapi.NewActions(g, sent, setting())
+	a, err := newActionBuilder(g, sent, setting())
 	must(err)
+	a.whole = emptyPath
 	folder, err := left.Done()
 	must(err)
 	var m repb.Tree
@@ -56,11 +56,11 @@ func BenchmarkCase(b *testing.B) {
 	must(err)
 	message := blob.Of(text)
 	on := store{message.Digest: text}
-	came := reapi.Came{Result: &repb.ActionResult{OutputDirectories: []*repb.OutputDirectory{{TreeDigest: message.Digest.Proto()}}}}
+	resp := response{result: &repb.ActionResult{OutputDirectories: []*repb.OutputDirectory{{TreeDigest: message.Digest.Proto()}}}}
 	for b.Loop() {
-		x, err := a.Of(exec.Job{Source: c.Cases()[0], Command: tool()})
+		x, err := a.build(exec.Job{Source: c.Cases()[0], Command: Compiler()})
 		must(err)
-		r, err := x.Result(b.Context(), came, on.contents())
+		r, err := x.resultOf(b.Context(), resp, on.contents())
 		must(err)
 		r.Release()
 	}

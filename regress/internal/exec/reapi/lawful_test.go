@@ -30,7 +30,7 @@ func TestActionsAreLawful(t *testing.T) {
 		if err := os.Symlink(filepath.Join(travels, "lib/b.so"), filepath.Join(travels, "lib/a/b")); err != nil {
 			t.Fatal(err)
 		}
-		from := opened(t, sources)
+		from := reapi.OpenCorpus(t, map[string]string{"HDR_a.h": "a", "inc/HDR_b.h": "b", "inc/deep/x.c": "x", "y.c": "y"})
 		s := w.mustStart(func(o *reapi.Options) {
 			o.Corpus, o.Inputs = from, []string{travels}
 			o.Setting.Env = []string{"Z=1", "A=2", "Z=3", "TZ=CET"}
@@ -40,7 +40,7 @@ func TestActionsAreLawful(t *testing.T) {
 			}
 		})
 		for _, e := range from.Cases() {
-			for _, c := range []*exec.Command{tool(), {Words: tool().Words, Path: tool().Path, Stdin: true}, {Words: []string{"cc {in}"}, Path: "/bin/sh", Shell: true}} {
+			for _, c := range []*exec.Command{reapi.Compiler(), {Words: reapi.Compiler().Words, Path: reapi.Compiler().Path, Stdin: true}, {Words: []string{"cc {in}"}, Path: "/bin/sh", Shell: true}} {
 				if _, err := s.Run(t.Context(), exec.Job{Source: e, Command: c, Avoid: exec.NoLane}); err != nil {
 					t.Errorf("%s, %s: %v", name, e.Name, err)
 				}

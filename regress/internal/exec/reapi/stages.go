@@ -6,30 +6,30 @@ import (
 	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
 )
 
-// State is how many executions an engine was asked for and has not ended, and in which
-// stage they are by what it says. Those of which it says none are in neither.
-type State struct{ Asked, Queued, Running int }
+// State is how many executions are in flight, and how many of them are in which stage by what
+// the engine says. Those of which it says none are in neither.
+type State struct{ InFlight, Queued, Running int }
 
 // State is how it stands now.
 func (e *Engine) State() State { return e.stages.now() }
 
 // stages counts executions.
 type stages struct {
-	mu    sync.Mutex
-	asked int
-	in    map[repb.ExecutionStage_Value]int
+	mu       sync.Mutex
+	inFlight int
+	in       map[repb.ExecutionStage_Value]int
 }
 
 // execute counts one while it is under way.
-func (s *stages) execute(do func(said func(repb.ExecutionStage_Value)) (*repb.ExecuteResponse, error)) (*repb.ExecuteResponse, error) {
+func (s *stages) execute(do func(stated func(repb.ExecutionStage_Value)) (*repb.ExecuteResponse, error)) (*repb.ExecuteResponse, error) {
 	stage := repb.ExecutionStage_UNKNOWN
-	move := func(asked int, to repb.ExecutionStage_Value) {
+	move := func(n int, to repb.ExecutionStage_Value) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if s.in == nil {
 			s.in = map[repb.ExecutionStage_Value]int{}
 		}
-		s.asked += asked
+		s.inFlight += n
 		s.in[stage]--
 		s.in[to]++
 		stage = to
@@ -42,5 +42,5 @@ func (s *stages) execute(do func(said func(repb.ExecutionStage_Value)) (*repb.Ex
 func (s *stages) now() State {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return State{s.asked, s.in[repb.ExecutionStage_QUEUED], s.in[repb.ExecutionStage_EXECUTING]}
+	return State{s.inFlight, s.in[repb.ExecutionStage_QUEUED], s.in[repb.ExecutionStage_EXECUTING]}
 }

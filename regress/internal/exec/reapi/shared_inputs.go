@@ -20,44 +20,44 @@ import (
 // beside it is no part of what a case finds, nor of what it leaves.
 const workFolder = "work"
 
-// Given is what all cases of a corpus are given, by its digests: read once, however many
-// commands run over it. It is not changed after ReadGiven.
-type Given struct {
+// sharedInputs are what all cases of a corpus are given, by its digests: read once, however
+// many commands run over it. They are not changed after readSharedInputs.
+type sharedInputs struct {
 	corpus *corpus.Corpus
 	blobs  []blob.Blob // by entry; zero for a link
 }
 
-// ReadGiven reads what all cases are given, on as many CPUs as there are.
-func ReadGiven(ctx context.Context, c *corpus.Corpus) (*Given, error) {
-	g := &Given{corpus: c, blobs: make([]blob.Blob, len(c.Given()))}
-	numbers := make([]int, len(g.blobs))
+// readSharedInputs reads what all cases are given, on as many CPUs as there are.
+func readSharedInputs(ctx context.Context, c *corpus.Corpus) (*sharedInputs, error) {
+	s := &sharedInputs{corpus: c, blobs: make([]blob.Blob, len(c.Given()))}
+	numbers := make([]int, len(s.blobs))
 	for i := range numbers {
 		numbers[i] = i
 	}
 	err := pool.ForEach(ctx, runtime.GOMAXPROCS(0), numbers, func(_ context.Context, i int) (err error) {
 		if e := c.Given()[i]; e.Target == "" {
-			g.blobs[i], err = stored(c, e)
+			s.blobs[i], err = stored(c, e)
 		}
 		return err
 	})
 	if ctx.Err() != nil {
 		err = fault.Interruptedf("%w", ctx.Err())
 	}
-	return g, err
+	return s, err
 }
 
-// place puts all of it into the root of actions.
-func (g *Given) place(d *tree.Draft) error {
+// addTo puts all of it into the root of actions.
+func (s *sharedInputs) addTo(d *tree.Draft) error {
 	if err := d.Folder(workFolder); err != nil {
 		return err
 	}
-	for i, e := range g.corpus.Given() {
+	for i, e := range s.corpus.Given() {
 		at := workFolder + "/" + e.Name
 		var err error
 		if e.Target != "" {
 			err = d.Link(at, e.Target)
 		} else {
-			err = d.File(at, tree.File{Digest: g.blobs[i].Digest, Exec: e.Exec})
+			err = d.File(at, tree.File{Digest: s.blobs[i].Digest, Exec: e.Exec})
 		}
 		if err != nil {
 			return fault.Inputf("%s cannot be sent to an engine: %w", name.Print(e.Name), err)

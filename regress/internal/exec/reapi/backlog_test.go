@@ -17,7 +17,7 @@ import (
 
 // While an engine takes its time and enough cases wait for it, others are not asked for, so
 // that several are together when it goes on. One that is given up meanwhile does not wait.
-func TestEnoughAreReady(t *testing.T) {
+func TestBacklogIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorker(t, enginetest.Options{})
 		hold := make(chan struct{})

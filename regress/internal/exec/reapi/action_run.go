@@ -1,0 +1,137 @@
+package reapi
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"time"
+
+	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"muster/regress/internal/exec"
+	"muster/regress/internal/exec/reapi/blob"
+	"muster/regress/internal/exec/reapi/client"
+)
+
+// actionRun is one run of an action on an engine, a case's or a preflight's.
+type actionRun struct {
+	engine    *Engine
+	builder   *actionBuilder
+	action    *action
+	exclusive bool // nothing else is uploaded or executed meanwhile
+}
+
+// result is the outcome of a run: of one that the engine knows, unless it is to be fresh.
+func (run *actionRun) result(ctx context.Context, fresh bool) (r *exec.Result, err error) {
+	gone := (*client.Missing)(nil)
+	for n := 1; ; n++ {
+		err = run.nthAttempt(ctx, n, func(run *actionRun) error {
+			resp, err := run.lookUpOrExecute(ctx, fresh)
+			if err != nil {
+				return err
+			}
+			r, err = run.action.resultOf(ctx, resp, run.store())
+			gone = nil
+			errors.As(err, &gone)
+			return err
+		})
+		switch {
+		case gone == nil && errors.Is(err, errNotStarted) && n <= startsMax:
+		case gone == nil:
+			return r, err
+		case n == attemptsMax:
+			return nil, exhausted(err)
+		}
+		fresh, gone = true, nil // it is made once more, for what it left is gone, or was never made
+	}
+}
+
+// lookUpOrExecute asks the engine's cache first, where that is worthwhile and allowed.
+func (run *actionRun) lookUpOrExecute(ctx context.Context, fresh bool) (response, error) {
+	if !fresh && run.engine.lookups.worthwhile() {
+		result, known, err := run.engine.client.Result(ctx, client.Execution{Action: run.action.digest, Target: run.action.job.Source.Name})
+		run.engine.lookups.record(known)
+		if fresh = unreadableResult(err); !fresh && (err != nil || known) {
+			return response{result: result, cached: true}, err
+		}
+	}
+	return run.execute(ctx, fresh)
+}
+
+// unreadableResult reports whether an engine has a result that it cannot read itself, as
+// buildbox has of a file whose name is not UTF-8: another execution gives it all the same.
+func unreadableResult(err error) bool {
+	return err != nil && (status.Code(err) == codes.Unknown || status.Code(err) == codes.DataLoss)
+}
+
+// execute uploads and executes. What the engine has no longer is uploaded again: first what
+// it names, which may be but the top of what it lost, then all that the action needs.
+func (run *actionRun) execute(ctx context.Context, fresh bool) (resp response, err error) {
+	inputs := run.action.blobs
+	for n := 1; ; n++ {
+		err = run.nthAttempt(ctx, n, func(run *actionRun) error {
+			resp, err = run.uploadAndExecute(ctx, inputs, fresh)
+			return err
+		})
+		m := (*client.Missing)(nil)
+		switch {
+		case !errors.As(err, &m):
+			return resp, err
+		case n == attemptsMax:
+			return resp, exhausted(err)
+		case n == 1:
+			inputs = append(slices.Clone(inputs), slices.Collect(run.builder.sharedBlobs)...)
+			run.engine.client.Forget(m.Digests...)
+			continue
+		}
+		for _, b := range inputs {
+			run.engine.client.Forget(b.Digest)
+		}
+	}
+}
+
+// uploadAndExecute uploads sources while others are executed, of which there are only so many.
+func (run *actionRun) uploadAndExecute(ctx context.Context, inputs []blob.Blob, fresh bool) (response, error) {
+	e := run.engine
+	if !run.exclusive {
+		if err := e.exclusion.Acquire(ctx, 1); err != nil {
+			return response{}, err
+		}
+		defer e.exclusion.Release(1)
+	}
+	if err := e.client.Upload(ctx, inputs); err != nil {
+		return response{}, err
+	}
+	e.backlog.add(1)
+	err := e.slots.Acquire(ctx, 1)
+	e.backlog.add(-1)
+	if err != nil {
+		return response{}, err
+	}
+	defer e.slots.Release(1)
+	began := time.Now()
+	message, err := e.stages.execute(func(stated func(repb.ExecutionStage_Value)) (*repb.ExecuteResponse, error) {
+		return e.client.Execute(ctx, client.Execution{Action: run.action.digest, Target: run.action.job.Source.Name, SkipCache: fresh, Stage: stated})
+	})
+	if err != nil {
+		return response{}, err
+	}
+	resp, err := responseOf(message)
+	if resp.cached {
+		e.lookups.record(true)
+	}
+	resp.took = time.Since(began)
+	return resp, err
+}
+
+// store is the engine's CAS. Its contents may be opened when the run is exclusive no more.
+func (run *actionRun) store() contentStore {
+	later := *run
+	later.exclusive = false
+	return contentStore{read: run.engine.client.Read, open: func(ctx context.Context, d blob.Digest) (io.ReadCloser, error) {
+		return &outputReader{run: &later, ctx: ctx, digest: d}, nil
+	}}
+}

@@ -1,0 +1,104 @@
+package reapi_test
+
+import (
+	"sync"
+	"testing"
+
+	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"muster/regress/internal/exec/reapi/enginetest"
+	"muster/regress/internal/fault"
+	"muster/regress/internal/outcome"
+)
+
+// A result that the engine knows and cannot read is made once more; trouble is not passed over.
+func TestKnownAndUnreadable(t *testing.T) {
+	w := newWorker(t, enginetest.Options{})
+	s := w.mustStart(nil)
+	s.wants(s.cases[0], false)
+	code := codes.Unknown
+	w.storm(func(c enginetest.Call) error {
+		if c.Method == "GetActionResult" {
+			return status.Error(code, "what is this")
+		}
+		return nil
+	})
+	s.wants(s.cases[0], false)
+	code = codes.PermissionDenied
+	if r, err := s.Run(t.Context(), s.cases[0]); fault.ClassOf(err) != fault.Environment {
+		t.Errorf("%v, %v", r, err)
+	}
+}
+
+// Inputs and outputs that the engine loses are sent and made again; not for ever.
+func TestEvicted(t *testing.T) {
+	w := newWorker(t, enginetest.Options{})
+	s := w.mustStart(nil)
+	w.Evict()
+	s.wants(s.cases[0], false) // what all share is gone
+	w.Evict()
+	s.wants(s.cases[0], false) // the result is known, and the folder that it names is gone
+
+	r, err := s.Run(t.Context(), s.cases[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Evict()
+	p, _ := r.Outcome.Part(outcome.Key{Place: outcome.File, Path: assembler})
+	if text, err := contentOf(r, p); err != nil || text != "; /usr/bin/cc y.c" {
+		t.Errorf("an output that was gone: %q, %v", text, err)
+	}
+	w.storm(func(c enginetest.Call) error {
+		if c.Method == "Execute" && c.Moment == enginetest.Begin {
+			w.Evict()
+		}
+		return nil
+	})
+	if _, err := s.Run(t.Context(), s.cases[2]); fault.ClassOf(err) != fault.Environment {
+		t.Errorf("an engine that keeps nothing: %v", err)
+	}
+}
+
+// In any weather each case has the outcome that it has.
+func TestWeather(t *testing.T) {
+	for _, moment := range []enginetest.Moment{enginetest.Begin, enginetest.Received, enginetest.Sending, enginetest.End} {
+		w := newWorker(t, enginetest.Options{})
+		w.storm(func(c enginetest.Call) error {
+			if c.Moment == moment && c.Number%3 == 1 {
+				return status.Error(codes.Unavailable, "as the test wants it")
+			}
+			return nil
+		})
+		s := w.mustStart(nil)
+		var all sync.WaitGroup
+		for _, j := range s.cases {
+			j.Fresh = true
+			all.Go(func() { s.wants(j, false) })
+		}
+		all.Wait()
+	}
+}
+
+// Killed and started again while cases run: they go on.
+func TestRestarted(t *testing.T) {
+	w := newWorker(t, enginetest.Options{})
+	s := w.mustStart(nil)
+	var once sync.Once
+	w.tool = func([]string) *repb.ExecuteResponse {
+		once.Do(func() {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			w.end()
+			w.dial, w.end = w.Memory()
+		})
+		return nil
+	}
+	var all sync.WaitGroup
+	for _, j := range s.cases {
+		j.Fresh = true
+		all.Go(func() { s.wants(j, false) })
+	}
+	all.Wait()
+}

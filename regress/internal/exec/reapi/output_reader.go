@@ -1,0 +1,120 @@
+package reapi
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+
+	"muster/regress/internal/exec/reapi/blob"
+	"muster/regress/internal/exec/reapi/client"
+)
+
+// batchedMax is how large a content, in bytes, is read with others in one request.
+const batchedMax = 256 << 10
+
+// outputReader is a content that an action left. If it is gone by the time that it is read the
+// action is executed again.
+type outputReader struct {
+	run      *actionRun
+	ctx      context.Context
+	digest   blob.Digest
+	body     io.ReadCloser // nil before and between attempts
+	offset   int64
+	attempts int
+	err      error
+}
+
+func (o *outputReader) Read(p []byte) (int, error) {
+	for o.err == nil {
+		n, err := o.readOnce(p)
+		o.offset += int64(n)
+		if err == nil || n > 0 {
+			return n, nil
+		}
+		o.err = o.reproduce(err)
+	}
+	return 0, o.err
+}
+
+func (o *outputReader) readOnce(p []byte) (int, error) {
+	if o.body == nil {
+		body, err := o.open()
+		if err != nil {
+			return 0, err
+		}
+		o.body = body
+		if _, err := io.CopyN(io.Discard, body, o.offset); err != nil {
+			return 0, err
+		}
+	}
+	return o.body.Read(p)
+}
+
+func (o *outputReader) open() (io.ReadCloser, error) {
+	c := o.run.engine.client
+	if o.digest.Size > batchedMax {
+		return c.Open(o.ctx, o.digest)
+	}
+	b, err := c.Read(o.ctx, o.digest)
+	if err != nil {
+		return nil, err
+	}
+	return blob.Of(b).Reader()
+}
+
+// reproduce is nil when another attempt makes sense after err.
+func (o *outputReader) reproduce(err error) error {
+	m := (*client.Missing)(nil)
+	if o.attempts++; !errors.As(err, &m) {
+		return err
+	}
+	if o.attempts == attemptsMax {
+		return exhausted(err)
+	}
+	o.closeBody()
+	return o.run.nthAttempt(o.ctx, o.attempts, func(run *actionRun) error {
+		if _, err := run.execute(o.ctx, true); err != nil || !run.exclusive {
+			return err
+		}
+		return o.buffer()
+	})
+}
+
+// buffer takes the content into memory: a later reader could be too late again.
+func (o *outputReader) buffer() error {
+	body, err := o.open()
+	if err != nil {
+		return o.ignoreMissing(err)
+	}
+	defer body.Close() // nothing was written
+	b, err := io.ReadAll(body)
+	if err != nil {
+		return o.ignoreMissing(err)
+	}
+	o.body = io.NopCloser(bytes.NewReader(b[min(o.offset, int64(len(b))):]))
+	return nil
+}
+
+// ignoreMissing is nil where the content is gone once more: the next attempt is counted.
+func (o *outputReader) ignoreMissing(err error) error {
+	if m := (*client.Missing)(nil); errors.As(err, &m) {
+		return nil
+	}
+	return err
+}
+
+func (o *outputReader) closeBody() {
+	if o.body != nil {
+		_ = o.body.Close() // nothing was written
+		o.body = nil
+	}
+}
+
+func (o *outputReader) Close() error {
+	o.closeBody()
+	if o.err == nil {
+		o.err = io.ErrClosedPipe
+	}
+	return nil
+}

@@ -1,0 +1,63 @@
+package reapi
+
+import (
+	"context"
+	"io"
+	"path"
+	"slices"
+	"strings"
+
+	"muster/regress/internal/exec"
+	"muster/regress/internal/fault"
+	"muster/regress/internal/name"
+	"muster/regress/internal/outcome"
+)
+
+// excerptMax is how much is shown of what a tool said, in bytes.
+const excerptMax = 400
+
+// preflightOutcome is what an execution came to but for its files, with an excerpt of what the
+// tool said if it failed.
+func (run *actionRun) preflightOutcome(ctx context.Context, resp response) (o outcome.Outcome, excerpt string, err error) {
+	c := collector{action: run.action, ctx: ctx, store: run.store(), budget: run.action.outputMax}
+	if o.Ending, err = c.process(resp); err != nil {
+		return o, "", err
+	}
+	o.Parts = c.parts
+	if o.Ending.Success() {
+		return o, "", nil
+	}
+	r := exec.NewResult(o, outcome.Cost{}, exec.NoLane, c.contents, nil)
+	for _, p := range slices.Backward(o.Parts) {
+		if excerpt = excerptOf(r, p); excerpt != "" {
+			return o, ": " + excerpt, nil
+		}
+	}
+	return o, "", nil
+}
+
+func excerptOf(r *exec.Result, p outcome.Part) string {
+	f, err := r.Open(p)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	text, _ := io.ReadAll(io.LimitReader(f, excerptMax)) // what cannot be read is not said
+	return name.Print(strings.Join(strings.Fields(string(text)), " "))
+}
+
+// hintOf says what helps where a preflight failed.
+func hintOf(given, started string) string {
+	if given == started && strings.Contains(given, "/") && !path.IsAbs(given) {
+		return given + " is looked for in the work folder there: --remote-input sends what is here"
+	}
+	return "what shows that it runs is named by --preflight"
+}
+
+// environmentError is of class Environment, or that ctx ended.
+func environmentError(ctx context.Context, format string, args ...any) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return fault.Environmentf(format, args...)
+}

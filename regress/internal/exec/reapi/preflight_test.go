@@ -1,0 +1,53 @@
+package reapi_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
+	rpc "google.golang.org/genproto/googleapis/rpc/status"
+	"google.golang.org/grpc/codes"
+
+	"muster/regress/internal/exec/reapi"
+	"muster/regress/internal/exec/reapi/enginetest"
+	"muster/regress/internal/fault"
+)
+
+// A tool that does not run is the environment's fault, told in its own words, and no case
+// runs.
+func TestPreflightFails(t *testing.T) {
+	for _, c := range []struct {
+		response *repb.ExecuteResponse
+		says     string
+	}{
+		{&repb.ExecuteResponse{Result: &repb.ActionResult{ExitCode: 127, StderrRaw: []byte("sh: cc:\n\x1b not found\n")}}, "its preflight /usr/bin/cc --version ended with exit 127: sh: cc: %1B not found"},
+		{&repb.ExecuteResponse{Status: &rpc.Status{Code: int32(codes.InvalidArgument), Message: "no such container"}}, "no such container"},
+		{&repb.ExecuteResponse{Status: &rpc.Status{Code: int32(codes.DeadlineExceeded)}, Result: &repb.ActionResult{}}, "timed-out"},
+	} {
+		w := newWorker(t, enginetest.Options{})
+		w.tool = func([]string) *repb.ExecuteResponse { return c.response }
+		_, err := w.start(nil)
+		if fault.ClassOf(err) != fault.Environment || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%v, want %q", err, c.says)
+		}
+		if n := w.Calls("Execute"); c.response.Result != nil && n != 1 {
+			t.Errorf("%s: it ran %d times", c.says, n)
+		}
+	}
+}
+
+func TestPreflightOfChoice(t *testing.T) {
+	w := newWorker(t, enginetest.Options{})
+	var said []string
+	w.tool = func(arguments []string) *repb.ExecuteResponse {
+		if len(said) == 0 {
+			said = arguments
+		}
+		return nil
+	}
+	w.mustStart(func(o *reapi.Options) { o.Preflight = []string{"/usr/bin/cc", "-v", "--version"} })
+	if !slices.Equal(said, []string{"/usr/bin/cc", "-v", "--version"}) {
+		t.Errorf("%q", said)
+	}
+}

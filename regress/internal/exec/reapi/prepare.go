@@ -1,0 +1,83 @@
+package reapi
+
+import (
+	"context"
+	"path"
+	"slices"
+	"strings"
+
+	"muster/regress/internal/exec"
+	"muster/regress/internal/exec/reapi/blob"
+	"muster/regress/internal/exec/reapi/bundle"
+	"muster/regress/internal/readable"
+)
+
+// preparedCommand is a command that has passed its preflight, or why it has not.
+type preparedCommand struct {
+	builder *actionBuilder
+	err     error
+}
+
+// builderFor makes a command ready, once.
+func (e *Engine) builderFor(ctx context.Context, c *exec.Command) (*actionBuilder, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	ready := e.commands[c]
+	if ready == nil {
+		ready = &preparedCommand{}
+		if ready.builder, ready.err = e.prepare(ctx, c); ctx.Err() == nil {
+			e.commands[c] = ready
+		}
+	}
+	return ready.builder, ready.err
+}
+
+func (e *Engine) prepare(ctx context.Context, c *exec.Command) (*actionBuilder, error) {
+	e.o.Doing("reading what travels to the engine")
+	b, err := bundle.Make(ctx, bundle.Options{
+		Inputs: e.o.Inputs, Exclude: e.o.Exclude, Command: c, Bundle: e.o.Bundle, Cache: e.o.Cache, Note: e.o.Note,
+		Library: libraryFolders(e.o.Setting.Env),
+	})
+	if err != nil {
+		return nil, err
+	}
+	builder, err := newActionBuilder(e.shared, b, e.o.Setting)
+	if err != nil {
+		return nil, err
+	}
+	builder.whole, builder.before21 = e.whole, e.client.Before21()
+	shared := slices.Collect(builder.sharedBlobs)
+	e.o.Doing("sending what all cases share, " + sizeOf(shared))
+	if err := e.client.Upload(ctx, shared); err != nil {
+		return nil, err
+	}
+	words := e.preflightWords(c)
+	start := builder.bundle.Moved(words)
+	if c.Shell || words[0] == c.Words[0] {
+		start = builder.bundle.Args(words)
+	}
+	return builder, e.passPreflight(ctx, builder, words, start)
+}
+
+// libraryFolders are those in which the loader looks first for a case's libraries. A relative
+// one is below a work folder, in which no library is before the case runs.
+func libraryFolders(env []string) (list []string) {
+	for _, kv := range env {
+		text, ok := strings.CutPrefix(kv, "LD_LIBRARY_PATH=")
+		if !ok {
+			continue
+		}
+		list = strings.FieldsFunc(text, func(r rune) bool { return r == ':' || r == ';' })
+		list = slices.DeleteFunc(list, func(dir string) bool { return !path.IsAbs(dir) })
+	}
+	return list
+}
+
+// sizeOf says how much contents are that the engine may have already.
+func sizeOf(blobs []blob.Blob) string {
+	size := int64(0)
+	for _, b := range blobs {
+		size += b.Digest.Size
+	}
+	return readable.Size(size) + " unless it has them"
+}

@@ -1,0 +1,76 @@
+package reapi
+
+import (
+	"time"
+
+	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
+	"google.golang.org/grpc/codes"
+
+	"muster/regress/internal/fault"
+	"muster/regress/internal/name"
+	"muster/regress/internal/outcome"
+)
+
+// response is what came of an action: an ExecuteResponse, or an ActionResult from the
+// engine's cache.
+type response struct {
+	result   *repb.ActionResult
+	timedOut bool // the engine ended it at the action's timeout
+	cached   bool
+	took     time.Duration // until it came, of what was executed; 0 = not known
+}
+
+// responseOf takes what counts from a message. One that has no result of the command is of
+// class Environment.
+func responseOf(message *repb.ExecuteResponse) (response, error) {
+	resp := response{result: message.GetResult(), cached: message.GetCachedResult()}
+	switch code := codes.Code(message.GetStatus().GetCode()); {
+	case code == codes.DeadlineExceeded && resp.result != nil:
+		resp.timedOut = true
+	case code != codes.OK:
+		return resp, fault.Environmentf("the engine did not run it: %v: %s", code, name.Print(message.GetStatus().GetMessage()))
+	case resp.result == nil:
+		return resp, fault.Environmentf("the engine says that it ran it, and has no result")
+	}
+	return resp, nil
+}
+
+// signalBase is what engines add to a signal's number, as shells do.
+const (
+	signalBase = 128
+	signalMax  = 64
+)
+
+// ending is how the command ended. The API has an exit status alone: what is above 128 by a
+// signal's number is that signal, but for a shell, of which it says that a command in its
+// script ended so.
+func (a *action) ending(resp response) (outcome.Ending, error) {
+	code := int(resp.result.GetExitCode())
+	switch {
+	case resp.timedOut:
+		return outcome.Ending{Kind: outcome.TimedOut}, nil
+	case code < 0:
+		return outcome.Ending{}, fault.Environmentf("%s: the engine says exit %d, which no command has: it did not run it to its end", name.Print(a.job.Source.Name), code)
+	case code > signalBase && code <= signalBase+signalMax && !a.job.Command.Shell:
+		return outcome.Ending{Kind: outcome.Signalled, Code: code - signalBase}, nil
+	}
+	return outcome.Ending{Kind: outcome.Exited, Code: code}, nil
+}
+
+// OneStatus reports whether engines give two endings by the same exit status: a signal, and
+// an exit that a shell would make of it.
+func OneStatus(a, b outcome.Ending) bool {
+	status, ok := statusOf(a)
+	other, ok2 := statusOf(b)
+	return ok && ok2 && status == other
+}
+
+func statusOf(e outcome.Ending) (code int, ok bool) {
+	switch e.Kind {
+	case outcome.Exited:
+		return e.Code, true
+	case outcome.Signalled:
+		return signalBase + e.Code, true
+	}
+	return 0, false
+}

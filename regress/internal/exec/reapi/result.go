@@ -1,0 +1,138 @@
+package reapi
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
+
+	"muster/regress/internal/exec"
+	"muster/regress/internal/exec/reapi/blob"
+	"muster/regress/internal/exec/reapi/tree"
+	"muster/regress/internal/fault"
+	"muster/regress/internal/name"
+	"muster/regress/internal/outcome"
+)
+
+// contentStore reads what an engine's CAS holds: a small message whole, a content as a
+// stream. Both must be set, and may be called by several goroutines.
+type contentStore struct {
+	read func(context.Context, blob.Digest) ([]byte, error)
+	open func(context.Context, blob.Digest) (io.ReadCloser, error)
+}
+
+// resultOf is the run's outcome, as a lane has it of the same case. Nothing is downloaded but
+// the messages of folders that changed: contents are opened by the parts' digests, with ctx,
+// when somebody asks. Errors are of class Environment, with the reader's in their chain.
+func (a *action) resultOf(ctx context.Context, resp response, store contentStore) (*exec.Result, error) {
+	c := collector{action: a, ctx: ctx, store: store, budget: a.outputMax}
+	ending, err := c.process(resp)
+	if err == nil {
+		err = started(a.program, resp.result)
+	}
+	if err == nil {
+		err = c.files(resp)
+	}
+	switch {
+	case err != nil && fault.ClassOf(err) != fault.None:
+		return nil, err
+	case err != nil:
+		return nil, fault.Environmentf("what the engine says of %s: %w", name.Print(a.job.Source.Name), err)
+	}
+	if c.exceeded { // also of one that was out of time: a lane would have ended it before
+		ending = outcome.Ending{Kind: outcome.OutputLimit}
+	}
+	cost, remote := fromMetadata(resp.result.GetExecutionMetadata())
+	if remote.Cached = resp.cached; !resp.cached {
+		addMeasured(&remote, resp)
+	}
+	r := exec.NewResult(outcome.Outcome{Ending: ending, Parts: c.parts}, cost, exec.NoLane, c.contents, nil)
+	r.Remote = &remote
+	return r, nil
+}
+
+// collector makes a result of a response, part by part in their final order.
+type collector struct {
+	*action
+	ctx      context.Context
+	store    contentStore
+	budget   int64 // bytes that the case may still leave
+	exceeded bool  // it left more
+	parts    []outcome.Part
+	contents []exec.Content
+}
+
+// process takes what the process itself gave: how it ended, and its output and error.
+func (c *collector) process(resp response) (outcome.Ending, error) {
+	ending, err := c.ending(resp)
+	if err == nil {
+		err = c.stream(outcome.Stdout, resp.result.GetStdoutRaw(), resp.result.GetStdoutDigest())
+	}
+	if err == nil {
+		err = c.stream(outcome.Stderr, resp.result.GetStderrRaw(), resp.result.GetStderrDigest())
+	}
+	return ending, err
+}
+
+// stream takes standard output or error, which comes with the result or by its digest.
+func (c *collector) stream(place outcome.Place, raw []byte, d *repb.Digest) error {
+	l := tree.Left{Part: outcome.Part{Key: outcome.Key{Place: place}}, Inline: raw, Here: true}
+	own := blob.Of(raw).Digest
+	l.Size, l.Digest = own.Size, own.Hash
+	if d != nil {
+		digest, err := blob.FromProto(d)
+		switch {
+		case err != nil:
+			return err
+		case len(raw) > 0 && own != digest:
+			return errors.New("a stream is not what its digest says")
+		}
+		l.Size, l.Digest, l.Here = digest.Size, digest.Hash, len(raw) > 0 || digest.Size == 0
+	}
+	if l.Size > c.budget { // both streams are always there
+		c.budget, c.exceeded = 0, true
+		l = tree.Left{Part: outcome.Part{Key: l.Key, Digest: outcome.Of(nil)}, Here: true}
+	}
+	c.add(l)
+	return nil
+}
+
+func (c *collector) files(resp response) error {
+	compare := tree.Compare{Given: c.work, Whole: c.whole, Asked: c.outputs, Read: c.store.read}
+	left, err := compare.Files(c.ctx, resp.result)
+	switch {
+	case errors.Is(err, tree.ErrTooMany):
+		c.exceeded = true
+		return nil
+	case errors.Is(err, tree.ErrNoFolder) && resp.timedOut:
+		return nil // engines may give up all that it left
+	case errors.Is(err, tree.ErrNoFolder):
+		return fault.Environmentf("%s: the engine does not give back the whole work folder; name what the command writes by --remote-output", name.Print(c.job.Source.Name))
+	case err != nil:
+		return err
+	}
+	for _, l := range left {
+		if c.counts != nil && !c.counts(l.Path) {
+			continue
+		}
+		if l.Form == outcome.Regular && l.Size > c.budget {
+			c.budget, c.exceeded = 0, true
+			continue
+		}
+		c.add(l)
+	}
+	return nil
+}
+
+func (c *collector) add(l tree.Left) {
+	if l.Form == outcome.Regular {
+		c.budget -= l.Size
+	}
+	kept := exec.Content{Key: l.Key, Bytes: l.Inline}
+	if !l.Here {
+		digest := l.Blob()
+		kept.Bytes, kept.Opener = nil, func() (io.ReadCloser, error) { return c.store.open(c.ctx, digest) }
+	}
+	c.parts, c.contents = append(c.parts, l.Part), append(c.contents, kept)
+}

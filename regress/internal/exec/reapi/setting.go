@@ -1,0 +1,71 @@
+package reapi
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"muster/regress/internal/exec"
+	"muster/regress/internal/exec/reapi/tree"
+)
+
+// Setting says how cases become actions. OutputMax must be set; all else may be left out.
+// Everything that is in it is in an action's digest, but for OutputMax and what of the
+// outputs counts.
+type Setting struct {
+	Env       []string // K=V, beside what every case gets
+	Platform  []tree.Property
+	Timeout   time.Duration
+	OutputMax int64 // bytes
+
+	// Outputs is for engines that do not give back the whole work folder. It says which
+	// names are asked for of a case, and which of the files that come for them count: what
+	// a name asks for may be a folder. A nil counts is all.
+	Outputs func(job exec.Job) (names []string, counts func(path string) bool)
+}
+
+// wholePath is the output path by which an engine is asked for the whole work folder.
+type wholePath uint8
+
+// The paths. The API's text has the empty path; buildbox knows that one only where the work
+// folder is the root of the input, and the other everywhere.
+const (
+	noWholePath wholePath = iota
+	emptyPath
+	dotPath
+)
+
+func (w wholePath) outputPaths() []string {
+	switch w {
+	case emptyPath:
+		return []string{""}
+	case dotPath:
+		return []string{"."}
+	}
+	return nil
+}
+
+const usualLocale = "LC_ALL=C.UTF-8"
+
+// environment is what a case finds on a worker; extra wins. PATH is not the caller's, which
+// is of another machine. An engine has no empty home for each case; sandboxes have a /tmp.
+// locales is where the data of the usual locale are, if they travel.
+func environment(extra []string, locales string) []string {
+	env := []string{
+		"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+		"HOME=/tmp",
+		"TMPDIR=/tmp",
+		usualLocale,
+		"TZ=UTC",
+		"SOURCE_DATE_EPOCH=1577836800",
+	}
+	for _, kv := range extra {
+		key, _, _ := strings.Cut(kv, "=")
+		env = slices.DeleteFunc(env, func(have string) bool { return strings.HasPrefix(have, key+"=") })
+		env = append(env, kv)
+	}
+	if locales != "" && slices.Contains(env, usualLocale) && !slices.ContainsFunc(env, func(kv string) bool { return strings.HasPrefix(kv, "LOCPATH=") }) {
+		env = append(env, "LOCPATH="+locales) // of another locale a worker may have the data
+	}
+	return env
+}
