@@ -87,8 +87,8 @@ func (o *Options) place() reapi.Endpoint {
 	p := reapi.Endpoint{
 		URL: r.URL, Instance: r.Instance, Token: r.Token, PlainToken: r.PlainToken,
 		CA: r.CA, Cert: r.Cert, Key: r.Key, Version: o.Version, Priority: int32(r.Priority), Jobs: r.jobs(),
-		Wait:      r.Wait,
-		Execution: waitMax + min(o.Limits.Timeout, runMax),
+		Wait:             r.Wait,
+		ExecutionTimeout: waitMax + min(o.Limits.Timeout, runMax),
 	}
 	for _, kv := range r.Headers {
 		key, value, _ := strings.Cut(kv, "=")

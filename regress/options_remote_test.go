@@ -74,7 +74,7 @@ func TestExecutionIsWaitedFor(t *testing.T) {
 	for _, timeout := range []time.Duration{time.Minute, 5 * time.Hour, math.MaxInt64} {
 		o := sound()
 		o.Limits.Timeout = timeout
-		if got := o.place().Execution; got < min(timeout, 1000*time.Hour)+waitMax {
+		if got := o.place().ExecutionTimeout; got < min(timeout, 1000*time.Hour)+waitMax {
 			t.Errorf("with --timeout %v it is given up after %v", timeout, got)
 		}
 	}

@@ -26,7 +26,7 @@ type actionRun struct {
 
 // result is the outcome of a run: of one that the engine knows, unless it is to be fresh.
 func (run *actionRun) result(ctx context.Context, fresh bool) (r *exec.Result, err error) {
-	gone := (*client.Missing)(nil)
+	gone := (*client.MissingError)(nil)
 	for n := 1; ; n++ {
 		err = run.nthAttempt(ctx, n, func(run *actionRun) error {
 			resp, err := run.lookUpOrExecute(ctx, fresh)
@@ -76,7 +76,7 @@ func (run *actionRun) execute(ctx context.Context, fresh bool) (resp response, e
 			resp, err = run.uploadAndExecute(ctx, inputs, fresh)
 			return err
 		})
-		m := (*client.Missing)(nil)
+		m := (*client.MissingError)(nil)
 		switch {
 		case !errors.As(err, &m):
 			return resp, err

@@ -45,7 +45,7 @@ func (run *actionRun) nthAttempt(ctx context.Context, n int, do func(*actionRun)
 // exhausted is the error after the last attempt, about contents that the engine does not keep
 // for long enough, and what may mend it.
 func exhausted(err error) error {
-	if m := (*client.Missing)(nil); errors.As(err, &m) && !m.Told() {
+	if m := (*client.MissingError)(nil); errors.As(err, &m) && !m.AboutContents() {
 		return fault.Environmentf("%w (%d attempts); the engine has nothing that fits perhaps: --platform says what a worker must have", err, attemptsMax)
 	}
 	return fault.Environmentf("%w (%d attempts, the last with nothing else under way): the engine does not keep what a case needs for as long as it needs it; its store wants more room", err, attemptsMax)

@@ -65,7 +65,7 @@ func (o *outputReader) open() (io.ReadCloser, error) {
 
 // reproduce is nil when another attempt makes sense after err.
 func (o *outputReader) reproduce(err error) error {
-	m := (*client.Missing)(nil)
+	m := (*client.MissingError)(nil)
 	if o.attempts++; !errors.As(err, &m) {
 		return err
 	}
@@ -98,7 +98,7 @@ func (o *outputReader) buffer() error {
 
 // ignoreMissing is nil where the content is gone once more: the next attempt is counted.
 func (o *outputReader) ignoreMissing(err error) error {
-	if m := (*client.Missing)(nil); errors.As(err, &m) {
+	if m := (*client.MissingError)(nil); errors.As(err, &m) {
 		return nil
 	}
 	return err

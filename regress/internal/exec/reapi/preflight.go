@@ -74,7 +74,7 @@ func refusesPath(err error) bool {
 	}
 	switch s.Code() {
 	case codes.InvalidArgument, codes.Unimplemented, codes.Internal, codes.Unknown:
-		return !errors.As(err, new(*client.Missing))
+		return !errors.As(err, new(*client.MissingError))
 	}
 	return false
 }

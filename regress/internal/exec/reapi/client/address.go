@@ -55,11 +55,11 @@ func (o Options) address() (address, error) {
 		resolver = "passthrough:///"
 	}
 	at.target = resolver + net.JoinHostPort(strings.ReplaceAll(at.host, "%", "%25"), port)
-	return at, o.mayTell(at)
+	return at, o.checkSecrets(at)
 }
 
-// mayTell refuses what would show the token to the network, and TLS without TLS.
-func (o Options) mayTell(at address) error {
+// checkSecrets refuses what would show the token to the network, and TLS without TLS.
+func (o Options) checkSecrets(at address) error {
 	ip := net.ParseIP(at.host)
 	here := at.host == "localhost" || strings.HasSuffix(at.host, ".localhost") || ip != nil && ip.IsLoopback()
 	switch {
@@ -80,8 +80,7 @@ func (o Options) mayTell(at address) error {
 const keepaliveEvery = 5*time.Minute + 10*time.Second
 
 // messageMax is the largest message that is taken, in bytes: four times what a batch has at
-// most, for results with what they have inline. As many as there are executions may come at
-// once. A result that is larger comes without that.
+// most.
 const messageMax = 16 << 20
 
 func (o Options) dialOptions(at address) ([]grpc.DialOption, error) {
@@ -89,7 +88,7 @@ func (o Options) dialOptions(at address) ([]grpc.DialOption, error) {
 	if err != nil {
 		return nil, err
 	}
-	calls := &header{o: o}
+	with := interceptors{o}
 	options := []grpc.DialOption{
 		grpc.WithTransportCredentials(secure),
 		grpc.WithUserAgent("muster/" + o.Version),
@@ -100,8 +99,8 @@ func (o Options) dialOptions(at address) ([]grpc.DialOption, error) {
 			MinConnectTimeout: min(o.Deadline, 20*time.Second),
 		}),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(messageMax)),
-		grpc.WithUnaryInterceptor(calls.unary),
-		grpc.WithStreamInterceptor(calls.stream),
+		grpc.WithUnaryInterceptor(with.unary),
+		grpc.WithStreamInterceptor(with.stream),
 	}
 	if o.Dialer != nil {
 		options = append(options, grpc.WithContextDialer(o.Dialer))

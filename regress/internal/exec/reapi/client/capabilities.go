@@ -33,10 +33,10 @@ type limits struct {
 // helloMax is for how long one is waited for, at least, that takes a connection and says nothing.
 const helloMax = 10 * time.Second
 
-func (c *Client) learn(ctx context.Context, hasty bool) error {
+func (c *Client) learn(ctx context.Context, failFast bool) error {
 	var caps *repb.ServerCapabilities
 	r, within := c.retries(), max(c.o.Wait, helloMax)
-	if hasty {
+	if failFast {
 		r.max, within = min(r.max, 4), helloMax // a wrong address is known within a second
 	}
 	err := r.do(ctx, learning, func() (err error) {

@@ -23,10 +23,14 @@ import (
 
 // Bounds of what one client does at once, whatever its callers ask.
 const (
-	heldMax     = 32 << 20 // bytes of small contents that wait to be sent
-	streams     = 8        // contents that are sent one by one
-	inFlightMax = 4        // requests of a kind under way, each a batch
-	perStream   = 100      // executions on one connection: what servers allow at least
+	bufferedMax       = 32 << 20 // bytes of small contents that wait to be sent
+	streamsMax        = 8        // contents that are sent one by one
+	inFlightMax       = 4        // requests of a kind under way, each a batch
+	executionsPerConn = 100      // executions on one connection: what servers allow at least
+
+	resultMax       = 4 << 20   // bytes of a result: as many as there are executions may come at once
+	largeResultsMax = 4         // results that are larger, each of up to messageMax
+	largeReadsMax   = 128 << 20 // bytes of large contents that are read whole
 )
 
 // Client is safe for use by many goroutines at once. Close it in the end.
@@ -36,58 +40,65 @@ type Client struct {
 
 	before21 bool // the engine speaks no later version than 2.0
 
-	conns []*grpc.ClientConn // the first is for contents, the others for executions
-	cas   repb.ContentAddressableStorageClient
-	bytes bytestream.ByteStreamClient
-	cache repb.ActionCacheClient
+	conns      []*grpc.ClientConn // the first is for contents, the others for executions
+	cas        repb.ContentAddressableStorageClient
+	byteStream bytestream.ByteStreamClient
+	cache      repb.ActionCacheClient
 
 	life    context.Context // until Close: of what is done for several callers
 	end     context.CancelFunc
 	working sync.WaitGroup
 
-	traffic   traffic
-	next      atomic.Uint32 // connection for an execution
-	successes atomic.Int64  // of anything
-	executed  atomic.Int64  // that have a result
-	keepsOn   atomic.Bool   // the engine does not cancel executions
-	away      atomic.Bool   // the engine: somebody waited in vain, and nothing succeeded since
-	noted     atomic.Bool   // that it is waited for
+	traffic      traffic
+	nextConn     atomic.Uint32 // connection for an execution
+	successes    atomic.Int64  // of anything
+	executed     atomic.Int64  // that have a result
+	cannotCancel atomic.Bool   // the engine does not cancel executions
+	namesAtOnce  atomic.Bool   // it names them before they run
+	away         atomic.Bool   // the engine: somebody waited in vain, and nothing succeeded since
+	noted        atomic.Bool   // that it is waited for
 
-	zip     *zstd.Encoder // of batches; nil where the engine takes none
-	unzip   *zstd.Decoder
-	shelf   *shelf
-	held    *semaphore.Weighted
-	streams *semaphore.Weighted
-	lookups gather[*lookup]
-	parcels gather[*parcel]
-	reads   gather[*wanted]
+	encoder      *zstd.Encoder // of batches; nil where the engine takes none
+	decoder      *zstd.Decoder
+	known        *knownBlobs
+	buffered     *semaphore.Weighted
+	streams      *semaphore.Weighted
+	largeResults *semaphore.Weighted
+	largeReads   *semaphore.Weighted // bytes
+	lookups      batcher[*lookup]
+	uploads      batcher[*batchUpload]
+	reads        batcher[*batchRead]
 }
 
 // Dial connects, and asks the engine what it can do: an error of class Environment says
 // what it lacks or why it cannot be reached, one of class Input what is wrong in o.
 func Dial(ctx context.Context, o Options) (*Client, error) {
-	hasty := o.Wait == 0
+	failFast := o.Wait == 0
 	o = o.withDefaults()
 	at, err := o.address()
 	if err != nil {
 		return nil, err
 	}
-	c := &Client{o: o, held: semaphore.NewWeighted(heldMax), streams: semaphore.NewWeighted(streams), shelf: newShelf(o.Remember)}
+	c := &Client{
+		o: o, known: newKnownBlobs(o.Remember),
+		buffered: semaphore.NewWeighted(bufferedMax), streams: semaphore.NewWeighted(streamsMax),
+		largeResults: semaphore.NewWeighted(largeResultsMax), largeReads: semaphore.NewWeighted(largeReadsMax),
+	}
 	c.life, c.end = context.WithCancel(context.WithoutCancel(ctx))
 	if err := c.connect(at); err != nil {
 		c.Close()
 		return nil, err
 	}
-	if err := c.learn(ctx, hasty); err != nil {
+	if err := c.learn(ctx, failFast); err != nil {
 		c.Close()
 		return nil, err
 	}
 	if c.limit.zstdBatch {
-		c.zip, c.unzip = newEncoder(nil), newDecoder(nil)
+		c.encoder, c.decoder = newEncoder(nil), newDecoder(nil)
 	}
-	c.lookups = gather[*lookup]{send: c.lookUp, cost: lookupCost, room: c.limit.message, inFlightMax: inFlightMax, working: &c.working}
-	c.parcels = gather[*parcel]{send: c.deliver, cost: parcelCost, room: c.limit.batch, inFlightMax: inFlightMax, working: &c.working}
-	c.reads = gather[*wanted]{send: c.fetch, cost: wantedCost, room: c.limit.batch, inFlightMax: inFlightMax, working: &c.working}
+	c.lookups = batcher[*lookup]{send: c.lookUpBatch, cost: lookupCost, room: c.limit.message, inFlightMax: inFlightMax, working: &c.working}
+	c.uploads = batcher[*batchUpload]{send: c.updateBatch, cost: batchUploadCost, room: c.limit.batch, inFlightMax: inFlightMax, working: &c.working}
+	c.reads = batcher[*batchRead]{send: c.readBatch, cost: batchReadCost, room: c.limit.batch, inFlightMax: inFlightMax, working: &c.working}
 	return c, nil
 }
 
@@ -97,7 +108,7 @@ func (c *Client) connect(at address) error {
 		return err
 	}
 	options = append(options, grpc.WithStatsHandler(&c.traffic))
-	for range 1 + (c.o.Jobs+perStream-1)/perStream {
+	for range 1 + (c.o.Jobs+executionsPerConn-1)/executionsPerConn {
 		conn, err := grpc.NewClient(at.target, options...)
 		if err != nil {
 			return c.failed("connecting", err)
@@ -105,7 +116,7 @@ func (c *Client) connect(at address) error {
 		c.conns = append(c.conns, conn)
 	}
 	c.cas = repb.NewContentAddressableStorageClient(c.conns[0])
-	c.bytes = bytestream.NewByteStreamClient(c.conns[0])
+	c.byteStream = bytestream.NewByteStreamClient(c.conns[0])
 	c.cache = repb.NewActionCacheClient(c.conns[0])
 	return nil
 }
@@ -124,12 +135,12 @@ func (c *Client) Before21() bool { return c.before21 }
 
 // Forget drops what the client remembers to be in the engine's store: these, or all when
 // none is named. An Upload then asks the engine again.
-func (c *Client) Forget(ds ...blob.Digest) { c.shelf.forget(ds) }
+func (c *Client) Forget(ds ...blob.Digest) { c.known.forget(ds) }
 
 // Pause waits, as between attempts.
 func (c *Client) Pause(ctx context.Context, d time.Duration) error { return c.o.Sleep(ctx, d) }
 
 // forExecution takes the connections in turn.
 func (c *Client) forExecution() *grpc.ClientConn {
-	return c.conns[1+int(c.next.Add(1)%uint32(len(c.conns)-1))]
+	return c.conns[1+int(c.nextConn.Add(1)%uint32(len(c.conns)-1))]
 }

@@ -18,18 +18,19 @@ import (
 	"muster/regress/internal/readable"
 )
 
-// Missing is in the chain of an error about contents that the engine has not, or no longer:
+// MissingError is in the chain of an error about contents that the engine has not, or no longer:
 // they can be uploaded, or made by another execution, and what failed tried again.
-type Missing struct {
+type MissingError struct {
 	Digests []blob.Digest // none when the engine does not say which
 	err     error
 }
 
-func (m *Missing) Error() string { return m.err.Error() }
-func (m *Missing) Unwrap() error { return m.err }
+func (m *MissingError) Error() string { return m.err.Error() }
+func (m *MissingError) Unwrap() error { return m.err }
 
-// Told reports whether the engine's words are of contents: else it may mean something else.
-func (m *Missing) Told() bool {
+// AboutContents reports whether the engine says that it is about contents: else it may mean
+// something else.
+func (m *MissingError) AboutContents() bool {
 	return len(m.Digests) > 0 || aboutContents(status.Convert(m.err).Message())
 }
 
@@ -45,42 +46,42 @@ func (c *Client) failedAfter(what string, err error, n int, took time.Duration) 
 	if n > 1 {
 		tries = fmt.Sprintf(" (%d attempts in %v)", n, took.Round(100*time.Millisecond))
 	}
-	hint, words := "", &said{err.Error(), err}
-	more := ""
-	if w := (*worded)(nil); errors.As(err, &w) {
-		err, more = w.error, "; "+w.more
+	hint, shown := "", &reworded{err.Error(), err}
+	details := ""
+	if w := (*detailed)(nil); errors.As(err, &w) {
+		err, details = w.error, "; "+w.details
 	}
-	if m := (*Missing)(nil); errors.As(err, &m) {
-		words.words, hint = c.o.public(plain(m.err)), c.o.hintOf(what, status.Convert(m.err))
+	if m := (*MissingError)(nil); errors.As(err, &m) {
+		shown.message, hint = c.o.redacted(statusText(m.err)), c.o.hintOf(what, status.Convert(m.err))
 	} else if isStatus(err) {
-		words.words, hint = c.o.public(plain(err)), c.o.hintOf(what, status.Convert(err))
+		shown.message, hint = c.o.redacted(statusText(err)), c.o.hintOf(what, status.Convert(err))
 	}
-	words.words = bounded(words.words) + bounded(c.o.public(more))
-	return fault.Environmentf("engine %s, %s%s: %w%s", c.o.URL, what, tries, words, hint)
+	shown.message = oneLine(shown.message) + oneLine(c.o.redacted(details))
+	return fault.Environmentf("engine %s, %s%s: %w%s", c.o.URL, what, tries, shown, hint)
 }
 
-// wordsMax is how much is told of what an engine says, in bytes.
-const wordsMax = 500
+// messageShown is how much of an engine's message is shown, in bytes.
+const messageShown = 500
 
-// bounded makes a line of what an engine says. It cannot drive a terminal: it may be anything.
-func bounded(text string) string {
-	if len(text) > wordsMax {
-		text = strings.ToValidUTF8(text[:wordsMax], "") + " …"
+// oneLine makes a line of what an engine says. It cannot drive a terminal: it may be anything.
+func oneLine(text string) string {
+	if len(text) > messageShown {
+		text = strings.ToValidUTF8(text[:messageShown], "") + " …"
 	}
 	return readable.Line(text)
 }
 
-// said shows an error in other words.
-type said struct {
-	words string
-	err   error
+// reworded shows an error by another message.
+type reworded struct {
+	message string
+	err     error
 }
 
-func (e *said) Error() string { return e.words }
-func (e *said) Unwrap() error { return e.err }
+func (e *reworded) Error() string { return e.message }
+func (e *reworded) Unwrap() error { return e.err }
 
-// plain is a status without gRPC's own words around it.
-func plain(err error) string {
+// statusText is a status without gRPC's own words around it.
+func statusText(err error) string {
 	s, ok := status.FromError(err)
 	if !ok {
 		return err.Error()
@@ -98,8 +99,8 @@ func plain(err error) string {
 // nothing, and is in many words.
 const secretMin = 6
 
-// public is a text without what only the engine may know, which may have repeated it.
-func (o Options) public(text string) string {
+// redacted is a text without what only the engine may know, which may have repeated it.
+func (o Options) redacted(text string) string {
 	secrets := []string{o.Token}
 	for _, h := range o.Headers {
 		secrets = append(secrets, h.Value)
@@ -119,14 +120,14 @@ func Unreachable(err error) bool {
 	return (s.Code() == codes.Unavailable || s.Code() == codes.DeadlineExceeded) && !refusedByTLS(s.Message())
 }
 
-// missingOf makes a Missing of a status that is about contents; nil is about something else.
-func missingOf(err error) error {
+// asMissing makes a MissingError of a status that is about contents; nil is about something else.
+func asMissing(err error) error {
 	s := status.Convert(err)
 	ds := violations(s)
 	switch {
 	case len(ds) > 0, s.Code() == codes.FailedPrecondition && !aboutWorkers(s.Message()), s.Code() == codes.NotFound,
 		s.Code() == codes.Internal && aboutContents(s.Message()):
-		return &Missing{ds, err}
+		return &MissingError{ds, err}
 	}
 	return nil
 }

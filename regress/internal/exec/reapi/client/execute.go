@@ -2,12 +2,9 @@ package client
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"time"
 
-	"cloud.google.com/go/longrunning/autogen/longrunningpb"
 	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -31,9 +28,9 @@ type Execution struct {
 // Result returns what the engine knows to come of an action; false if it does not know.
 func (c *Client) Result(ctx context.Context, x Execution) (result *repb.ActionResult, known bool, err error) {
 	ctx = ofAction(ctx, x)
-	err = c.retries().do(ctx, recalling, func() (err error) {
-		if result, err = c.recall(ctx, x, true); tooLarge(err) {
-			result, err = c.recall(ctx, x, false)
+	err = c.retries().do(ctx, gettingResult, func() (err error) {
+		if result, err = c.getResult(ctx, x, true, resultMax); tooLarge(err) {
+			result, err = c.getLargeResult(ctx, x)
 		}
 		known = err == nil
 		if code := status.Code(err); code == codes.NotFound || code == codes.Unimplemented {
@@ -44,176 +41,51 @@ func (c *Client) Result(ctx context.Context, x Execution) (result *repb.ActionRe
 	return result, known, err
 }
 
-// recall asks for a result once, with what it can have inline or without.
-func (c *Client) recall(ctx context.Context, x Execution, inline bool) (*repb.ActionResult, error) {
+// getLargeResult asks without what a result can have inline. How large one is nobody says before
+// it is here, so few are asked for at once.
+func (c *Client) getLargeResult(ctx context.Context, x Execution) (*repb.ActionResult, error) {
+	if err := c.largeResults.Acquire(ctx, 1); err != nil {
+		return nil, err
+	}
+	defer c.largeResults.Release(1)
+	return c.getResult(ctx, x, false, messageMax)
+}
+
+// getResult asks for a result once, with what it can have inline or without.
+func (c *Client) getResult(ctx context.Context, x Execution, inline bool, most int) (*repb.ActionResult, error) {
 	return c.cache.GetActionResult(ctx, &repb.GetActionResultRequest{
 		InstanceName: c.o.Instance, ActionDigest: x.Action.Proto(), DigestFunction: repb.DigestFunction_SHA256,
 		InlineStdout: inline, InlineStderr: inline,
-	})
+	}, grpc.MaxCallRecvMsgSize(most))
 }
 
 // Execute has an action executed and returns what came of it: a result, with a status of OK,
 // or of DEADLINE_EXCEEDED where the action took longer than it may. All else is an error of
-// class Environment, with a Missing in its chain where contents may be missing.
+// class Environment, with a MissingError in its chain where contents may be missing.
+//
+// Of a response above 4 MiB the client holds a few at once, each of up to 16 MiB, for all
+// callers; the others wait for theirs. It is the caller's when it is returned.
 func (c *Client) Execute(ctx context.Context, x Execution) (*repb.ExecuteResponse, error) {
-	ctx, cancel := context.WithTimeoutCause(ofAction(ctx, x), c.o.Execution,
-		c.failed(executing, fmt.Errorf("no result within %v", c.o.Execution)))
+	ctx, cancel := context.WithTimeoutCause(ofAction(ctx, x), c.o.ExecutionTimeout,
+		c.failed(executing, fmt.Errorf("no result within %v", c.o.ExecutionTimeout)))
 	defer cancel()
-	e := &execution{c: c, x: x, on: c.forExecution()}
+	o := &operation{c: c, x: x, on: c.forExecution()}
 	r := c.retries()
 	var response *repb.ExecuteResponse
 	err := r.do(ctx, executing, func() (err error) {
 		began := time.Now()
-		response, err = e.follow(ctx)
+		response, err = o.follow(ctx)
 		// A stream that lived for a while is no failed attempt, or long actions would end
 		// with the patience of some proxy.
-		if e.heard && time.Since(began) >= c.o.BackoffMax {
-			r.moved()
+		if o.received && time.Since(began) >= c.o.BackoffMax {
+			r.progressed()
 		}
 		return err
 	})
 	if err != nil {
-		e.abandon(ctx)
+		o.cancel(ctx)
 		return nil, err
 	}
 	c.executed.Add(1)
 	return response, nil
-}
-
-// execution is one that may take several streams.
-type execution struct {
-	c     *Client
-	x     Execution
-	on    *grpc.ClientConn
-	name  string // of the operation, as soon as the engine said it
-	waits bool   // the latest stream asked for that operation
-	stage repb.ExecutionStage_Value
-	heard bool // something on the latest stream
-	apart bool // what the result can have inline made it too large: it shall come without
-}
-
-// follow opens a stream and reads it to the result.
-func (e *execution) follow(ctx context.Context) (*repb.ExecuteResponse, error) {
-	e.heard = false
-	patience := e.c.o.Execution
-	if e.name != "" {
-		patience = e.c.o.Silence
-	}
-	g := newGuard(ctx, patience)
-	defer g.end()
-	stream, err := e.open(g.ctx)
-	for err == nil {
-		var op *longrunningpb.Operation
-		if op, err = stream.Recv(); err != nil {
-			break
-		}
-		// Without a name nothing can be asked for again but the execution itself.
-		if e.note(op); e.name != "" {
-			g.after = e.c.o.Silence
-			g.moved()
-		}
-		if op.GetDone() {
-			return e.done(ctx, op)
-		}
-	}
-	return nil, e.broken(g.why(err))
-}
-
-func (e *execution) open(ctx context.Context) (grpc.ServerStreamingClient[longrunningpb.Operation], error) {
-	if e.waits = e.name != ""; e.waits {
-		return repb.NewExecutionClient(e.on).WaitExecution(ctx, &repb.WaitExecutionRequest{Name: e.name})
-	}
-	req := &repb.ExecuteRequest{
-		InstanceName: e.c.o.Instance, ActionDigest: e.x.Action.Proto(), SkipCacheLookup: e.x.SkipCache,
-		DigestFunction: repb.DigestFunction_SHA256, InlineStdout: !e.apart, InlineStderr: !e.apart,
-	}
-	if e.c.o.Priority != 0 {
-		req.ExecutionPolicy = &repb.ExecutionPolicy{Priority: e.c.o.Priority}
-	}
-	return repb.NewExecutionClient(e.on).Execute(ctx, req)
-}
-
-// note takes the name and the stage from a message.
-func (e *execution) note(op *longrunningpb.Operation) {
-	e.heard = true
-	if op.GetName() != "" {
-		e.name = op.GetName()
-	}
-	about := &repb.ExecuteOperationMetadata{}
-	if op.GetMetadata().UnmarshalTo(about) != nil || about.Stage == e.stage {
-		return
-	}
-	if e.stage = about.Stage; e.x.Stage != nil {
-		e.x.Stage(about.Stage)
-	}
-}
-
-// broken says of a stream that ended without a result whether to ask again, and how.
-func (e *execution) broken(err error) error {
-	code := status.Code(err)
-	switch {
-	case errors.Is(err, io.EOF):
-		return transient{errors.New("the stream ended without a result")}
-	case e.waits && (code == codes.NotFound || code == codes.Unimplemented):
-		e.name = "" // it is forgotten, so the action is executed anew
-		return transient{err}
-	case tooLarge(err) && !e.apart:
-		e.name, e.apart = "", true
-		return transient{err}
-	case code == codes.DataLoss:
-		return transient{err} // it had a result: it can have another
-	case !passes(err):
-		if m := missingOf(err); m != nil {
-			return m
-		}
-	}
-	return err
-}
-
-// done judges the last message.
-func (e *execution) done(ctx context.Context, op *longrunningpb.Operation) (*repb.ExecuteResponse, error) {
-	e.name = "" // another attempt is another execution
-	response := &repb.ExecuteResponse{}
-	s := status.FromProto(op.GetError())
-	if s.Code() == codes.OK {
-		if err := op.GetResponse().UnmarshalTo(response); err != nil {
-			return nil, err
-		}
-		s = status.FromProto(response.GetStatus())
-	}
-	switch {
-	case response.Result != nil && (s.Code() == codes.OK || s.Code() == codes.DeadlineExceeded):
-		return response, nil
-	case s.Code() == codes.OK:
-		return nil, errors.New("neither a result nor an error came of an action")
-	case s.Code() == codes.DeadlineExceeded:
-		return nil, errors.New("it gave up: " + s.Message()) // no attempt is quicker
-	}
-	if s.Code() == codes.DataLoss {
-		return nil, transient{s.Err()}
-	}
-	if passes(s.Err()) {
-		return nil, s.Err()
-	}
-	if m := missingOf(s.Err()); m != nil {
-		return nil, m
-	}
-	return nil, e.c.told(ctx, s.Err(), response)
-}
-
-// abandonMax is how long it may take to tell an engine that a result is not wanted any more.
-const abandonMax = 2 * time.Second
-
-// abandon takes what nobody waits for out of the engine's queue. Engines may know nothing of
-// that, so it is a wish, and the one that does not is not asked again.
-func (e *execution) abandon(ctx context.Context) {
-	if e.name == "" || ctx.Err() == nil || e.c.keepsOn.Load() {
-		return
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), abandonMax)
-	defer cancel()
-	_, err := longrunningpb.NewOperationsClient(e.on).CancelOperation(ctx, &longrunningpb.CancelOperationRequest{Name: e.name})
-	if status.Code(err) == codes.Unimplemented {
-		e.c.keepsOn.Store(true)
-	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -65,7 +66,7 @@ func TestLargeResults(t *testing.T) {
 		x := client.Execution{Action: r.action("large"), SkipCache: true}
 		response, err := r.Execute(t.Context(), x)
 		result, _, err2 := r.Result(t.Context(), x)
-		if n := r.engine.Calls("Execute") + r.engine.Calls("GetActionResult"); n != 4 {
+		if n := r.engine.Calls("Execute") + r.engine.Calls("WaitExecution") + r.engine.Calls("GetActionResult"); n != 5 {
 			t.Errorf("stored %t: %d requests", stored, n)
 		}
 		if stored {
@@ -80,6 +81,61 @@ func TestLargeResults(t *testing.T) {
 				t.Error(err)
 			}
 		}
+	}
+}
+
+// Of large results few are on their way at once, and nothing is executed again for them.
+func TestFewLargeResults(t *testing.T) {
+	const all, few = 6, 4
+	text := make([]byte, 4<<20+1)
+	for _, known := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			var first sync.WaitGroup
+			first.Add(all)
+			var waiting, large atomic.Int32
+			free := make(chan struct{})
+			fault := func(_ context.Context, c enginetest.Call) error {
+				switch {
+				case c.Moment != enginetest.Begin || c.Method == "Execute":
+				case c.Method == "GetActionResult" && c.Number <= all:
+					first.Done()
+					first.Wait()
+				default:
+					large.Add(1)
+					waiting.Add(1)
+					<-free
+					waiting.Add(-1)
+				}
+				return nil
+			}
+			r := newRig(t, enginetest.Options{Run: func(context.Context, *enginetest.Engine, *repb.Action, *repb.Command) *repb.ExecuteResponse {
+				return &repb.ExecuteResponse{Result: &repb.ActionResult{StdoutRaw: text}}
+			}}, client.Options{})
+			x := client.Execution{Action: r.action("large"), SkipCache: true}
+			ask := func() error { _, err := r.Execute(t.Context(), x); return err }
+			if known {
+				r.must(ask())
+				ask = func() error { _, _, err := r.Result(t.Context(), x); return err }
+			}
+			r.storm(fault)
+			var group sync.WaitGroup
+			for range all {
+				group.Go(func() {
+					if err := ask(); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			synctest.Wait()
+			if n := waiting.Load(); n != few {
+				t.Errorf("known %t: %d at once", known, n)
+			}
+			close(free)
+			group.Wait()
+			if n := r.engine.Calls("Execute"); large.Load() != all || n != map[bool]int{false: all, true: 1}[known] {
+				t.Errorf("known %t: %d large, %d executions", known, large.Load(), n)
+			}
+		})
 	}
 }
 
@@ -153,7 +209,7 @@ func TestExecuteMissing(t *testing.T) {
 		blobs := actionOf([]string{"cc"}, &repb.Directory{Files: []*repb.FileNode{{Name: "a.c", Digest: input.Digest.Proto()}}})
 		r.upload(blobs...)
 		_, err := r.Execute(t.Context(), client.Execution{Action: blobs[0].Digest})
-		missing := (*client.Missing)(nil)
+		missing := (*client.MissingError)(nil)
 		if !errors.As(err, &missing) || fault.ClassOf(err) != fault.Environment || r.engine.Calls("Execute") != 1 {
 			t.Fatalf("%v: %d requests, %v", code, r.engine.Calls("Execute"), err)
 		}
@@ -177,7 +233,7 @@ func TestExecuteMissingLater(t *testing.T) {
 			}
 			return nil
 		})
-		if _, err := r.Execute(t.Context(), x); !errors.As(err, new(*client.Missing)) || r.engine.Calls("Execute") != 1 {
+		if _, err := r.Execute(t.Context(), x); !errors.As(err, new(*client.MissingError)) || r.engine.Calls("Execute") != 1 {
 			t.Errorf("%v: %v", code, err)
 		}
 	}
@@ -245,7 +301,7 @@ func TestSilence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var ran atomic.Int32
 		free := make(chan struct{})
-		r := newRig(t, enginetest.Options{Run: counted(&ran, free)}, client.Options{Silence: time.Minute, Execution: time.Hour, Attempts: 3})
+		r := newRig(t, enginetest.Options{Run: counted(&ran, free)}, client.Options{Silence: time.Minute, ExecutionTimeout: time.Hour, Attempts: 3})
 		x := client.Execution{Action: r.action("cc")}
 		done := make(chan error)
 		go func() {
@@ -262,7 +318,7 @@ func TestSilence(t *testing.T) {
 
 		x.SkipCache = true
 		free = make(chan struct{})
-		r2 := newRig(t, enginetest.Options{Run: counted(&ran, free), Silent: true}, client.Options{Execution: time.Hour})
+		r2 := newRig(t, enginetest.Options{Run: counted(&ran, free), Silent: true}, client.Options{ExecutionTimeout: time.Hour})
 		began := time.Now()
 		_, err := r2.Execute(t.Context(), client.Execution{Action: r2.action("cc")})
 		if took := time.Since(began); fault.ClassOf(err) != fault.Environment || !strings.Contains(err.Error(), "no result within 1h0m0s") || took != time.Hour {

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"sync"
 	"testing"
+	"testing/synctest"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -84,22 +85,25 @@ func (r *rig) oneCase(i int, blobs []blob.Blob) {
 }
 
 // An engine that restarts while many wait for it costs nobody anything but time. What it
-// lost is Missing, and is sent again when the client has forgotten it.
+// lost is missing, and is sent again when the client has forgotten it.
 func TestRestart(t *testing.T) {
-	r := newRig(t, enginetest.Options{}, client.Options{Attempts: 1000})
-	r.upload(contents(50, 100)...)
-	r.stop()
-	var group sync.WaitGroup
-	for i := range 20 {
-		group.Go(func() { r.oneCase(i, contents(40, 200)) })
-	}
-	r.restart()
-	group.Wait()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, enginetest.Options{}, client.Options{Sleep: waiting})
+		r.upload(contents(50, 100)...)
+		r.stop()
+		var group sync.WaitGroup
+		for i := range 20 {
+			group.Go(func() { r.oneCase(i, contents(40, 200)) })
+		}
+		synctest.Wait() // they have failed, and wait
+		r.restart()
+		group.Wait()
 
-	r.engine.Evict()
-	if _, err := r.Execute(t.Context(), client.Execution{Action: actionOf([]string{"new"}, emptyRoot())[0].Digest}); err == nil {
-		t.Error("an action was executed of which the engine has nothing")
-	}
-	r.Forget()
-	r.upload(contents(50, 100)...)
+		r.engine.Evict()
+		if _, err := r.Execute(t.Context(), client.Execution{Action: actionOf([]string{"new"}, emptyRoot())[0].Digest}); err == nil {
+			t.Error("an action was executed of which the engine has nothing")
+		}
+		r.Forget()
+		r.upload(contents(50, 100)...)
+	})
 }

@@ -39,7 +39,7 @@ func TestNoSuchWorker(t *testing.T) {
 			return nil
 		})
 		_, err := r.Execute(t.Context(), x)
-		if errors.As(err, new(*client.Missing)) || r.engine.Calls("Execute") != 1 || fault.ClassOf(err) != fault.Environment || !strings.Contains(err.Error(), "executing: FailedPrecondition: "+words) {
+		if errors.As(err, new(*client.MissingError)) || r.engine.Calls("Execute") != 1 || fault.ClassOf(err) != fault.Environment || !strings.Contains(err.Error(), "executing: FailedPrecondition: "+words) {
 			t.Errorf("%d requests: %v", r.engine.Calls("Execute"), err)
 		}
 	}
@@ -57,7 +57,7 @@ func TestMissingInOtherWords(t *testing.T) {
 			return nil
 		})
 		_, err := r.Execute(t.Context(), x)
-		if !errors.As(err, new(*client.Missing)) || strings.Contains(err.Error(), "rpc error") {
+		if !errors.As(err, new(*client.MissingError)) || strings.Contains(err.Error(), "rpc error") {
 			t.Errorf("%s: %v", words, err)
 		}
 	}
@@ -78,7 +78,7 @@ func TestContentDamaged(t *testing.T) {
 	r := newRig(t, enginetest.Options{Fault: on("Read", enginetest.Sending, codes.DataLoss, 1)}, client.Options{})
 	b := noise(2 << 20)
 	r.upload(b)
-	if _, err := r.Read(t.Context(), b.Digest); !errors.As(err, new(*client.Missing)) || r.engine.Calls("Read") != 1 {
+	if _, err := r.Read(t.Context(), b.Digest); !errors.As(err, new(*client.MissingError)) || r.engine.Calls("Read") != 1 {
 		t.Errorf("asked %d times: %v", r.engine.Calls("Read"), err)
 	}
 }

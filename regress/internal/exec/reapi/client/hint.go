@@ -9,9 +9,9 @@ import (
 
 // What requests are for, as errors say it.
 const (
-	learning  = "asking what it can do"
-	executing = "executing"
-	recalling = "asking for a result"
+	learning      = "asking what it can do"
+	executing     = "executing"
+	gettingResult = "asking for a result"
 )
 
 // hintOf is what may mend an error of a request, in the words of the command line, or what
@@ -32,7 +32,7 @@ func (o Options) hintOf(what string, s *status.Status) string {
 		return "; it stores contents and runs nothing: --remote must name an engine with workers"
 	case what == executing && code == codes.FailedPrecondition && strings.Contains(strings.ToLower(s.Message()), "worker"):
 		return "; --platform says what a worker must have"
-	case (what == executing || what == recalling) && tooLarge(s.Err()):
+	case (what == executing || what == gettingResult) && tooLarge(s.Err()):
 		return "; its answer, in which it sends what a case printed though it is asked not to, is larger than the 16 MiB that muster takes"
 	case strings.Contains(s.Message(), "looked like an HTTP/1.1 header"):
 		return "; a web server answers there, and no engine: is it another port?"

@@ -56,7 +56,7 @@ func TestReadIsBounded(t *testing.T) {
 	}
 	stream, err := r.Open(t.Context(), d)
 	r.must(err)
-	if _, err := io.ReadAll(stream); !errors.As(err, new(*client.Missing)) {
+	if _, err := io.ReadAll(stream); !errors.As(err, new(*client.MissingError)) {
 		t.Error(err)
 	}
 }

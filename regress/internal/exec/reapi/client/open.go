@@ -13,13 +13,13 @@ import (
 
 // Open returns a content as a stream. It goes on after a break where it was, and its end is
 // an error in the place of io.EOF if what came has not the digest that was asked for, with
-// a Missing in its chain if the engine has not the content. ctx is of all that is read.
+// a MissingError in its chain if the engine has not the content. ctx is of all that is read.
 func (c *Client) Open(ctx context.Context, d blob.Digest) (io.ReadCloser, error) {
-	return &reading{c: c, ctx: ctx, d: d, sum: sha256.New(), tries: c.retries()}, nil
+	return &streamRead{c: c, ctx: ctx, d: d, sum: sha256.New(), tries: c.retries()}, nil
 }
 
-// reading is one content; body is the stream of an attempt, nil before and between them.
-type reading struct {
+// streamRead is one content; body is the stream of an attempt, nil before and between them.
+type streamRead struct {
 	c      *Client
 	ctx    context.Context
 	d      blob.Digest
@@ -35,7 +35,7 @@ type reading struct {
 // always breaks after one byte would go on for ever.
 const gainMin = 128 << 10
 
-func (r *reading) Read(p []byte) (int, error) {
+func (r *streamRead) Read(p []byte) (int, error) {
 	for r.end == nil && len(p) > 0 {
 		if r.body == nil && r.offset < r.d.Size {
 			r.body = r.c.stream(r.ctx, r.d, r.offset)
@@ -45,7 +45,7 @@ func (r *reading) Read(p []byte) (int, error) {
 			r.sum.Write(p[:n])
 			r.offset += int64(n)
 			if r.gained += int64(n); r.gained >= gainMin {
-				r.tries.moved()
+				r.tries.progressed()
 			}
 		}
 		if err != nil {
@@ -59,7 +59,7 @@ func (r *reading) Read(p []byte) (int, error) {
 }
 
 // step reads no more than one byte beyond what must come, to notice that there is more.
-func (r *reading) step(p []byte) (int, error) {
+func (r *streamRead) step(p []byte) (int, error) {
 	if r.body == nil {
 		return 0, io.EOF
 	}
@@ -74,7 +74,7 @@ func (r *reading) step(p []byte) (int, error) {
 }
 
 // stop ends an attempt, and the reading unless there shall be another.
-func (r *reading) stop(err error) {
+func (r *streamRead) stop(err error) {
 	if r.body != nil {
 		r.body.Close()
 		r.body = nil
@@ -88,13 +88,13 @@ func (r *reading) stop(err error) {
 		return
 	case err == io.EOF:
 		err = errDigest
-	case lost(err):
-		err = &Missing{[]blob.Digest{r.d}, err}
+	case blobGone(err):
+		err = &MissingError{[]blob.Digest{r.d}, err}
 	}
 	r.end = r.tries.again(r.ctx, "reading a content", err)
 }
 
-func (r *reading) Close() error {
+func (r *streamRead) Close() error {
 	if r.body != nil {
 		r.body.Close()
 		r.body = nil
@@ -111,33 +111,33 @@ func (c *Client) stream(ctx context.Context, d blob.Digest, offset int64) io.Rea
 	if c.limit.zstdStream {
 		kind = "compressed-blobs/zstd/"
 	}
-	in := &pieces{guard: c.guard(ctx), room: packedMax(d.Size - offset)}
-	in.stream, in.err = c.bytes.Read(in.guard.ctx, &bytestream.ReadRequest{ResourceName: c.resource(kind, d), ReadOffset: offset})
+	in := &chunkReader{watch: c.watchdog(ctx), room: compressedMax(d.Size - offset)}
+	in.stream, in.err = c.byteStream.Read(in.watch.ctx, &bytestream.ReadRequest{ResourceName: c.resource(kind, d), ReadOffset: offset})
 	if !c.limit.zstdStream {
 		return in
 	}
-	return &unzipped{newDecoder(in).IOReadCloser(), in}
+	return &decompressed{newDecoder(in).IOReadCloser(), in}
 }
 
-// packedMax is what a content may take on its way: compressed it hardly grows.
-func packedMax(size int64) int64 { return size + size/64 + 1<<20 }
+// compressedMax is what a content may take on its way: compressed it hardly grows.
+func compressedMax(size int64) int64 { return size + size/64 + 1<<20 }
 
-// pieces is the stream as a reader.
-type pieces struct {
-	guard  *guard
+// chunkReader is the stream as a reader.
+type chunkReader struct {
+	watch  *watchdog
 	room   int64 // bytes that may still come
 	stream bytestream.ByteStream_ReadClient
 	rest   []byte
 	err    error
 }
 
-func (s *pieces) Read(p []byte) (int, error) {
+func (s *chunkReader) Read(p []byte) (int, error) {
 	for len(s.rest) == 0 && s.err == nil {
 		var reply *bytestream.ReadResponse
 		if reply, s.err = s.stream.Recv(); len(reply.GetData()) == 0 {
 			continue // it is no progress
 		}
-		s.guard.moved()
+		s.watch.progressed()
 		s.rest = reply.GetData()
 		if s.room -= int64(len(s.rest)); s.room < 0 {
 			s.rest, s.err = nil, errDigest
@@ -148,32 +148,32 @@ func (s *pieces) Read(p []byte) (int, error) {
 		s.rest = s.rest[n:]
 		return n, nil
 	}
-	return 0, s.guard.why(s.err)
+	return 0, s.watch.cause(s.err)
 }
 
-func (s *pieces) Close() error {
-	s.guard.end()
+func (s *chunkReader) Close() error {
+	s.watch.end()
 	return nil
 }
 
-type unzipped struct {
+type decompressed struct {
 	io.ReadCloser
-	in *pieces
+	in *chunkReader
 }
 
 // Read shows the stream's own error, and what is no zstd as something that may pass.
-func (u *unzipped) Read(p []byte) (int, error) {
+func (u *decompressed) Read(p []byte) (int, error) {
 	n, err := u.ReadCloser.Read(p)
 	if err != nil && err != io.EOF {
 		err = transient{errDigest}
 		if cut := u.in.err; cut != nil && cut != io.EOF {
-			err = u.in.guard.why(cut)
+			err = u.in.watch.cause(cut)
 		}
 	}
 	return n, err
 }
 
-func (u *unzipped) Close() error {
+func (u *decompressed) Close() error {
 	u.ReadCloser.Close()
 	return u.in.Close()
 }

@@ -28,9 +28,11 @@ type Options struct {
 	Priority   int32  // of executions; 0 is the engine's usual
 	Jobs       int    // executions at once, for as many connections as they need
 
-	Deadline  time.Duration // of a request, and of a stream that does not move
-	Execution time.Duration // of one execution with its wait for a worker
-	Silence   time.Duration // after which a silent execution is asked for again by its name
+	Deadline         time.Duration // of a request, and of a stream that does not move
+	ExecutionTimeout time.Duration // of one execution with its wait for a worker
+	// Silence is after how long a silent execution is asked for again by its name; or, where it
+	// has none though the engine names others at once, made anew, then after Wait at least.
+	Silence time.Duration
 	// Wait is for an engine that is away or busy, from the first failure of a request. Where
 	// nobody sets it, a wrong address is known within a second.
 	Wait       time.Duration
@@ -56,7 +58,7 @@ func (o Options) withDefaults() Options {
 	o.Invocation = cmp.Or(o.Invocation, uuid.NewString())
 	o.Jobs = max(o.Jobs, 1)
 	o.Deadline = cmp.Or(o.Deadline, time.Minute)
-	o.Execution = cmp.Or(o.Execution, time.Hour)
+	o.ExecutionTimeout = cmp.Or(o.ExecutionTimeout, time.Hour)
 	o.Silence = cmp.Or(o.Silence, time.Minute)
 	o.Wait = cmp.Or(o.Wait, 30*time.Second)
 	o.Backoff = cmp.Or(o.Backoff, 100*time.Millisecond)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -72,7 +73,7 @@ func TestReadMissing(t *testing.T) {
 	r := newRig(t, enginetest.Options{}, client.Options{})
 	for _, b := range []blob.Blob{noise(10), noise(2 << 20)} {
 		_, err := r.Read(t.Context(), b.Digest)
-		missing := (*client.Missing)(nil)
+		missing := (*client.MissingError)(nil)
 		if !errors.As(err, &missing) || !slices.Equal(missing.Digests, []blob.Digest{b.Digest}) || fault.ClassOf(err) != fault.Environment {
 			t.Error(err)
 		}
@@ -97,6 +98,35 @@ func TestLies(t *testing.T) {
 			}
 		}
 	}
+}
+
+// What many read whole at once is bounded, however large each of it is said to be.
+func TestReadLargeAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		free := make(chan struct{})
+		r := newRig(t, enginetest.Options{Fault: func(_ context.Context, c enginetest.Call) error {
+			if c.Method == "Read" && c.Moment == enginetest.Begin {
+				<-free
+			}
+			return nil
+		}}, client.Options{})
+		d := noise(10).Digest
+		d.Size = 50 << 20
+		var group sync.WaitGroup
+		for range 5 {
+			group.Go(func() {
+				if _, err := r.Read(t.Context(), d); !errors.As(err, new(*client.MissingError)) {
+					t.Error(err)
+				}
+			})
+		}
+		synctest.Wait()
+		if n := r.engine.Calls("Read"); n != 2 {
+			t.Errorf("%d of 50 MiB each are read at once", n)
+		}
+		close(free)
+		group.Wait()
+	})
 }
 
 // Contents that an engine puts off one by one are asked for again, those alone.

@@ -44,7 +44,7 @@ func TestRealEngine(t *testing.T) {
 	gcc := compiling(source, "gcc", "-S", "a.c")
 	r.must(c.Upload(t.Context(), gcc))
 	_, err = c.Execute(t.Context(), client.Execution{Action: gcc[0].Digest})
-	if !errors.As(err, new(*client.Missing)) {
+	if !errors.As(err, new(*client.MissingError)) {
 		t.Errorf("without its source: %v", err)
 	}
 	r.must(c.Upload(t.Context(), []blob.Blob{source}))

@@ -42,14 +42,14 @@ func (r *retries) queue(err error) {
 	}
 }
 
-// moved says that there was progress: the attempts are counted from here.
-func (r *retries) moved() {
+// progressed says that there was progress: the attempts are counted from here.
+func (r *retries) progressed() {
 	r.n = 0
-	r.c.worked()
+	r.c.succeeded()
 }
 
-// worked says that the engine did something for this client.
-func (c *Client) worked() {
+// succeeded says that the engine did something for this client.
+func (c *Client) succeeded() {
 	c.successes.Add(1)
 	c.away.Store(false)
 	if c.noted.Load() && c.noted.CompareAndSwap(true, false) {
@@ -74,28 +74,28 @@ func (r *retries) again(ctx context.Context, what string, err error) error {
 	switch {
 	case r.doubts > 0 && doubtful(err) && r.n < r.max:
 		r.doubts--
-	case !passes(err) || r.n >= r.max || r.c.away.Load() || left <= 0:
+	case !retryable(err) || r.n >= r.max || r.c.away.Load() || left <= 0:
 		return r.giveUp(what, err)
 	}
-	r.tell(err, left)
+	r.noteWaiting(err, left)
 	return r.c.o.Sleep(ctx, min(r.delay(err), max(left, 0)))
 }
 
 // noteAfter is how long an engine that does nothing for anybody is waited for in silence.
 const noteAfter = 2 * time.Second
 
-// tell says once what is waited for.
-func (r *retries) tell(err error, left time.Duration) {
+// noteWaiting says once what is waited for.
+func (r *retries) noteWaiting(err error, left time.Duration) {
 	c := r.c
 	if unanswered(err) && time.Since(r.since) >= noteAfter && c.successes.Load() == r.began && c.noted.CompareAndSwap(false, true) {
-		c.o.Note(fmt.Sprintf("engine %s is away (%s): waiting for it, %v at most", c.o.URL, c.o.public(plain(err)), left.Round(time.Second)))
+		c.o.Note(fmt.Sprintf("engine %s is away (%s): waiting for it, %v at most", c.o.URL, c.o.redacted(statusText(err)), left.Round(time.Second)))
 	}
 }
 
 // giveUp notes an engine that did nothing for anybody while this waited: nothing else has to
 // wait as long for it, until it does something again.
 func (r *retries) giveUp(what string, err error) error {
-	if r.n == 1 && r.c.away.Load() && passes(err) {
+	if r.n == 1 && r.c.away.Load() && retryable(err) {
 		return fault.Environmentf("engine %s is still away", r.c.o.URL)
 	}
 	if unanswered(err) && r.c.successes.Load() == r.began {
@@ -109,7 +109,7 @@ func (r *retries) do(ctx context.Context, what string, attempt func() error) err
 	for {
 		err := attempt()
 		if err == nil {
-			r.c.worked()
+			r.c.succeeded()
 			return nil
 		}
 		if err := r.again(ctx, what, err); err != nil {
@@ -136,8 +136,8 @@ type transient struct{ error }
 
 func (t transient) Unwrap() error { return t.error }
 
-// passes reports whether what failed may succeed by itself if tried again.
-func passes(err error) bool {
+// retryable reports whether what failed may succeed by itself if tried again.
+func retryable(err error) bool {
 	if errors.As(err, new(transient)) {
 		return true
 	}
@@ -173,7 +173,7 @@ const doubtsMax = 2
 // doubtful reports whether err may pass, though most like it do not: an engine in trouble of
 // its own, perhaps with one worker of many.
 func doubtful(err error) bool {
-	if m := (*Missing)(nil); errors.As(err, &m) {
+	if m := (*MissingError)(nil); errors.As(err, &m) {
 		return false // its caller can mend it
 	}
 	code := status.Code(err)

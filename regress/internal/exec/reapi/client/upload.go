@@ -4,8 +4,7 @@ import (
 	"context"
 	"io"
 
-	"golang.org/x/sync/errgroup"
-
+	"muster/pool"
 	"muster/regress/internal/exec/reapi/blob"
 	"muster/regress/internal/fault"
 )
@@ -29,58 +28,58 @@ func (c *Client) Upload(ctx context.Context, blobs []blob.Blob) error {
 
 func (c *Client) uploadPart(ctx context.Context, blobs []blob.Blob) error {
 	for len(blobs) > 0 {
-		mine, others := c.shelf.claim(blobs)
+		mine, others := c.known.claim(blobs)
 		// First what others may wait for, then what they do: so none waits in a circle.
 		if err := c.settleAll(ctx, mine); err != nil {
 			return err
 		}
 		blobs = blobs[:0:0]
-		for _, f := range others {
-			if err := f.wait(ctx); err == nil {
+		for _, u := range others {
+			if err := u.wait(ctx); err == nil {
 				continue
-			} else if !f.abandoned || ctx.Err() != nil {
+			} else if !u.abandoned || ctx.Err() != nil {
 				return err
 			}
-			blobs = append(blobs, f.b)
+			blobs = append(blobs, u.b)
 		}
 	}
 	return nil
 }
 
-func (f *flight) wait(ctx context.Context) error {
+func (u *pendingUpload) wait(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
 		return context.Cause(ctx)
-	case <-f.done:
-		return f.err
+	case <-u.done:
+		return u.err
 	}
 }
 
-// settleAll sees to it that the engine has what is in flights, and that each of them ends,
+// settleAll sees to it that the engine has what is in uploads, and that each of them ends,
 // some after an error was returned.
-func (c *Client) settleAll(ctx context.Context, flights []*flight) error {
-	absent, err := c.absent(ctx, flights)
+func (c *Client) settleAll(ctx context.Context, uploads []*pendingUpload) error {
+	absent, err := c.withoutPresent(ctx, uploads)
 	if err == nil {
 		err = c.sendAll(ctx, absent)
 	}
 	if err == nil {
 		return nil
 	}
-	for _, f := range flights {
-		if !f.handed {
-			c.shelf.abandon(f, err)
+	for _, u := range uploads {
+		if !u.batched {
+			c.known.abandon(u, err)
 		}
 	}
 	return err
 }
 
-// absent settles what the engine has already and returns the rest.
-func (c *Client) absent(ctx context.Context, flights []*flight) ([]*flight, error) {
-	ds := make([]blob.Digest, len(flights))
-	for i, f := range flights {
-		ds[i] = f.b.Digest
+// withoutPresent settles what the engine has already and returns the rest.
+func (c *Client) withoutPresent(ctx context.Context, uploads []*pendingUpload) ([]*pendingUpload, error) {
+	ds := make([]blob.Digest, len(uploads))
+	for i, u := range uploads {
+		ds[i] = u.b.Digest
 	}
-	missing, err := c.Missing(ctx, ds)
+	missing, err := c.FindMissing(ctx, ds)
 	if err != nil {
 		return nil, err
 	}
@@ -88,75 +87,70 @@ func (c *Client) absent(ctx context.Context, flights []*flight) ([]*flight, erro
 	for _, d := range missing {
 		lacks[d] = true
 	}
-	var absent []*flight
-	for _, f := range flights {
-		if lacks[f.b.Digest] {
-			absent = append(absent, f)
+	var absent []*pendingUpload
+	for _, u := range uploads {
+		if lacks[u.b.Digest] {
+			absent = append(absent, u)
 		} else {
-			c.shelf.settle(f, nil)
+			c.known.settle(u, nil)
 		}
 	}
 	return absent, nil
 }
 
-// sendAll sends small contents in batches and large ones beside each other.
-func (c *Client) sendAll(ctx context.Context, flights []*flight) error {
-	group, within := errgroup.WithContext(ctx)
-	group.SetLimit(streams)
-	for _, f := range flights {
-		if d := f.b.Digest; c.limit.blob > 0 && d.Size > c.limit.blob {
-			group.Go(func() error {
-				return fault.Environmentf("engine %s takes contents of up to %d bytes, and this one has %d", c.o.URL, c.limit.blob, d.Size)
-			})
-			break
-		}
-		if f.b.Digest.Size > c.limit.small {
-			group.Go(func() error { return c.sendLarge(within, f) })
-			continue
-		}
-		if err := c.hand(within, f); err != nil {
-			group.Go(func() error { return err })
-			break
+// sendAll leaves small contents to batches, and meanwhile sends large ones beside each other.
+func (c *Client) sendAll(ctx context.Context, uploads []*pendingUpload) error {
+	var large []*pendingUpload
+	for _, u := range uploads {
+		if u.b.Digest.Size > c.limit.small {
+			large = append(large, u)
+		} else if err := c.enqueue(ctx, u); err != nil {
+			return err
 		}
 	}
-	if err := group.Wait(); err != nil {
-		return err
+	if len(large) > 0 {
+		if err := pool.ForEach(ctx, streamsMax, large, c.sendLarge); err != nil {
+			return err
+		}
 	}
-	for _, f := range flights {
-		if err := f.wait(ctx); err != nil {
+	for _, u := range uploads {
+		if err := u.wait(ctx); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (c *Client) sendLarge(ctx context.Context, f *flight) error {
+func (c *Client) sendLarge(ctx context.Context, u *pendingUpload) error {
+	if d := u.b.Digest; c.limit.blob > 0 && d.Size > c.limit.blob {
+		return fault.Environmentf("engine %s takes contents of up to %d bytes, and this one has %d", c.o.URL, c.limit.blob, d.Size)
+	}
 	if err := c.streams.Acquire(ctx, 1); err != nil {
 		return err
 	}
 	defer c.streams.Release(1)
-	err := c.write(ctx, f.b)
+	err := c.write(ctx, u.b)
 	if err == nil {
-		c.shelf.settle(f, nil)
+		c.known.settle(u, nil)
 	}
 	return err
 }
 
-// hand reads a small content and leaves it to the next batch, which settles it.
-func (c *Client) hand(ctx context.Context, f *flight) error {
-	size := f.b.Digest.Size
-	if err := c.held.Acquire(ctx, size); err != nil {
+// enqueue reads a small content and leaves it to the next batch, which settles it.
+func (c *Client) enqueue(ctx context.Context, u *pendingUpload) error {
+	size := u.b.Digest.Size
+	if err := c.buffered.Acquire(ctx, size); err != nil {
 		return err
 	}
-	data, err := whole(f.b)
+	data, err := whole(u.b)
 	if err != nil {
-		c.held.Release(size)
+		c.buffered.Release(size)
 		return err
 	}
-	f.handed = true
-	c.parcels.add(&parcel{d: f.b.Digest, data: data, settle: func(err error) {
-		c.held.Release(size)
-		c.shelf.settle(f, err)
+	u.batched = true
+	c.uploads.add(&batchUpload{d: u.b.Digest, data: data, settle: func(err error) {
+		c.buffered.Release(size)
+		c.known.settle(u, err)
 	}})
 	return nil
 }

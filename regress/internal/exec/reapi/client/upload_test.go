@@ -21,7 +21,7 @@ import (
 	"muster/regress/internal/fault"
 )
 
-func TestMissing(t *testing.T) {
+func TestFindMissing(t *testing.T) {
 	r := newRig(t, enginetest.Options{BatchMax: 4096}, client.Options{})
 	blobs := contents(200, 10)
 	var ds, want []blob.Digest
@@ -32,7 +32,7 @@ func TestMissing(t *testing.T) {
 			want = append(want, b.Digest)
 		}
 	}
-	got, err := r.Missing(t.Context(), ds)
+	got, err := r.FindMissing(t.Context(), ds)
 	r.must(err)
 	if !slices.Equal(got, want) {
 		t.Errorf("%d missing, want %d", len(got), len(want))

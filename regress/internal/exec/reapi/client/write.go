@@ -14,11 +14,11 @@ import (
 	"muster/regress/internal/exec/reapi/blob"
 )
 
-// chunk is how much of a content goes into one message of a stream.
-const chunk = 256 << 10
+// chunkSize is how much of a content goes into one message of a stream.
+const chunkSize = 256 << 10
 
-// writing is a content that is sent by itself.
-type writing struct {
+// streamUpload is a content that is sent by itself.
+type streamUpload struct {
 	c      *Client
 	b      blob.Blob
 	name   string
@@ -28,25 +28,25 @@ type writing struct {
 
 // write sends a content in pieces. After a break it goes on where the engine says it is.
 func (c *Client) write(ctx context.Context, b blob.Blob) error {
-	w := &writing{c: c, b: b}
-	w.rename()
+	u := &streamUpload{c: c, b: b}
+	u.newName()
 	r := c.retries()
 	return r.do(ctx, "sending a content", func() error {
-		err := w.attempt(ctx)
-		if err != nil && passes(err) && ctx.Err() == nil && w.find(ctx) {
-			r.moved()
+		err := u.attempt(ctx)
+		if err != nil && retryable(err) && ctx.Err() == nil && u.queryOffset(ctx) {
+			r.progressed()
 		}
 		return err
 	})
 }
 
 // A name is of one upload: what is sent from its beginning again needs another.
-func (w *writing) rename() {
+func (u *streamUpload) newName() {
 	kind := "blobs/"
-	if w.c.limit.zstdStream {
+	if u.c.limit.zstdStream {
 		kind = "compressed-blobs/zstd/"
 	}
-	w.offset, w.name = 0, w.c.resource("uploads/"+uuid.NewString()+"/"+kind, w.b.Digest)
+	u.offset, u.name = 0, u.c.resource("uploads/"+uuid.NewString()+"/"+kind, u.b.Digest)
 }
 
 func (c *Client) resource(kind string, d blob.Digest) string {
@@ -57,69 +57,69 @@ func (c *Client) resource(kind string, d blob.Digest) string {
 	return name
 }
 
-// find asks how much arrived, and reports whether that is more than ever before, by so much
+// queryOffset asks how much arrived, and reports whether that is more than ever before, by so much
 // that the attempt is no failed one. The offset of what is compressed on its way is one that
 // only the engine can find again.
-func (w *writing) find(ctx context.Context) bool {
-	if !w.c.limit.zstdStream {
-		reply, err := w.c.bytes.QueryWriteStatus(ctx, &bytestream.QueryWriteStatusRequest{ResourceName: w.name})
-		if n := reply.GetCommittedSize(); err == nil && n > 0 && n <= w.b.Digest.Size && !reply.GetComplete() {
-			if w.offset = n; n-w.best < gainMin {
+func (u *streamUpload) queryOffset(ctx context.Context) bool {
+	if !u.c.limit.zstdStream {
+		reply, err := u.c.byteStream.QueryWriteStatus(ctx, &bytestream.QueryWriteStatusRequest{ResourceName: u.name})
+		if n := reply.GetCommittedSize(); err == nil && n > 0 && n <= u.b.Digest.Size && !reply.GetComplete() {
+			if u.offset = n; n-u.best < gainMin {
 				return false
 			}
-			w.best = n
+			u.best = n
 			return true
 		}
 	}
-	w.rename()
+	u.newName()
 	return false
 }
 
-func (w *writing) attempt(ctx context.Context) error {
-	src, err := w.b.Reader()
+func (u *streamUpload) attempt(ctx context.Context) error {
+	src, err := u.b.Reader()
 	if err != nil {
 		return err
 	}
 	defer src.Close()
-	if _, err := io.CopyN(io.Discard, src, w.offset); err != nil {
+	if _, err := io.CopyN(io.Discard, src, u.offset); err != nil {
 		return err
 	}
-	guard := w.c.guard(ctx)
-	defer guard.end()
-	stream, err := w.c.bytes.Write(guard.ctx)
+	watch := u.c.watchdog(ctx)
+	defer watch.end()
+	stream, err := u.c.byteStream.Write(watch.ctx)
 	if err != nil {
-		return guard.why(err)
+		return watch.cause(err)
 	}
-	out := &chunks{stream: stream, guard: guard, name: w.name, offset: w.offset}
-	if err := w.send(out, src); err != nil && !errors.Is(err, io.EOF) {
-		return guard.why(err)
+	out := &chunkWriter{stream: stream, watch: watch, name: u.name, offset: u.offset}
+	if err := u.send(out, src); err != nil && !errors.Is(err, io.EOF) {
+		return watch.cause(err)
 	}
 	reply, err := stream.CloseAndRecv()
 	if status.Code(err) == codes.AlreadyExists {
 		return nil
 	}
 	if err != nil {
-		return guard.why(err)
+		return watch.cause(err)
 	}
 	// Of what is compressed an engine says its own figure, or -1 if it had the content.
-	if n := reply.GetCommittedSize(); n != w.b.Digest.Size && n != -1 && !w.c.limit.zstdStream {
-		return transient{fmt.Errorf("it has %d bytes of %d", n, w.b.Digest.Size)}
+	if n := reply.GetCommittedSize(); n != u.b.Digest.Size && n != -1 && !u.c.limit.zstdStream {
+		return transient{fmt.Errorf("it has %d bytes of %d", n, u.b.Digest.Size)}
 	}
 	return nil
 }
 
 // send is io.EOF where the engine ended the stream, which then says why.
-func (w *writing) send(out *chunks, src io.Reader) error {
-	left := w.b.Digest.Size - w.offset
+func (u *streamUpload) send(out *chunkWriter, src io.Reader) error {
+	left := u.b.Digest.Size - u.offset
 	var to io.Writer = out
 	finish := out.finish
-	if w.c.limit.zstdStream {
+	if u.c.limit.zstdStream {
 		zip := newEncoder(out)
 		to, finish = zip, func() error { return errors.Join(zip.Close(), out.finish()) }
 	}
 	n, err := io.Copy(to, io.LimitReader(src, left))
 	if err == nil && n < left {
-		err = changed(w.b, w.offset+n)
+		err = changed(u.b, u.offset+n)
 	}
 	if err != nil {
 		return err
@@ -127,18 +127,18 @@ func (w *writing) send(out *chunks, src io.Reader) error {
 	return finish()
 }
 
-// chunks is the stream as a writer.
-type chunks struct {
+// chunkWriter is the stream as a writer.
+type chunkWriter struct {
 	stream bytestream.ByteStream_WriteClient
-	guard  *guard
+	watch  *watchdog
 	name   string // in the first message only
 	offset int64
 	buf    []byte
 }
 
-func (o *chunks) Write(p []byte) (n int, err error) {
+func (o *chunkWriter) Write(p []byte) (n int, err error) {
 	if o.buf == nil {
-		o.buf = make([]byte, 0, chunk)
+		o.buf = make([]byte, 0, chunkSize)
 	}
 	for n < len(p) {
 		if len(o.buf) == cap(o.buf) {
@@ -153,11 +153,11 @@ func (o *chunks) Write(p []byte) (n int, err error) {
 	return n, nil
 }
 
-func (o *chunks) finish() error { return o.flush(true) }
+func (o *chunkWriter) finish() error { return o.flush(true) }
 
-func (o *chunks) flush(last bool) error {
+func (o *chunkWriter) flush(last bool) error {
 	err := o.stream.Send(&bytestream.WriteRequest{ResourceName: o.name, WriteOffset: o.offset, Data: o.buf, FinishWrite: last})
-	o.guard.moved()
+	o.watch.progressed()
 	o.offset += int64(len(o.buf))
 	o.name, o.buf = "", o.buf[:0]
 	return err

@@ -17,7 +17,7 @@ import (
 	"muster/regress/internal/exec/reapi/blob"
 )
 
-// operation is one execution, of which several streams may tell.
+// operation is one execution, of which several streams may report.
 type operation struct {
 	name     string
 	done     chan struct{}
@@ -31,13 +31,13 @@ func (e *Engine) GetActionResult(_ context.Context, req *repb.GetActionResultReq
 		return nil, err
 	}
 	if r := e.result(d); r != nil {
-		return asked(r, req), nil
+		return inlined(r, req), nil
 	}
 	return nil, status.Error(codes.NotFound, "no result")
 }
 
-// asked is a result with no more of the streams than what is asked for, if they are stored.
-func asked(r *repb.ActionResult, req interface{ GetInlineStdout() bool }) *repb.ActionResult {
+// inlined is a result with no more of the streams than what is asked for, if they are stored.
+func inlined(r *repb.ActionResult, req interface{ GetInlineStdout() bool }) *repb.ActionResult {
 	if r.GetStdoutDigest() == nil || req.GetInlineStdout() {
 		return r
 	}
@@ -59,13 +59,13 @@ func (e *Engine) Execute(req *repb.ExecuteRequest, s repb.Execution_ExecuteServe
 		return err
 	}
 	if r := e.result(d); r != nil && !req.GetSkipCacheLookup() {
-		return s.Send(final("", &repb.ExecuteResponse{Result: asked(r, req), CachedResult: true}))
+		return s.Send(final("", &repb.ExecuteResponse{Result: inlined(r, req), CachedResult: true}))
 	}
 	action, command := &repb.Action{}, &repb.Command{}
 	if absent := e.absent(d, action, command); len(absent) > 0 {
-		return e.tell(absent)
+		return e.missingInputs(absent)
 	}
-	if err := e.breach(d, action, command); err != nil {
+	if err := e.checkCanonical(d, action, command); err != nil {
 		return err
 	}
 	op := e.start(d, action, command, req)
@@ -123,7 +123,7 @@ func (e *Engine) start(d blob.Digest, action *repb.Action, command *repb.Command
 			e.mu.Unlock()
 		}
 		if r := op.response.GetResult(); r != nil {
-			op.response.Result = asked(r, req)
+			op.response.Result = inlined(r, req)
 		}
 	})
 	return op
@@ -136,10 +136,14 @@ func (e *Engine) run(action *repb.Action, command *repb.Command) *repb.ExecuteRe
 	return &repb.ExecuteResponse{Result: &repb.ActionResult{StdoutRaw: []byte(strings.Join(command.GetArguments(), " "))}}
 }
 
-// follow tells of an execution until it has ended, or the stream.
+// follow reports an execution until it has ended, or the stream.
 func (e *Engine) follow(op *operation, s repb.Execution_ExecuteServer) error {
 	if op.name != "" {
-		if err := s.Send(progress(op.name, repb.ExecutionStage_EXECUTING)); err != nil {
+		stage := repb.ExecutionStage_EXECUTING
+		if e.o.Queued {
+			stage = repb.ExecutionStage_QUEUED
+		}
+		if err := s.Send(progress(op.name, stage)); err != nil {
 			return err
 		}
 	}
@@ -198,8 +202,8 @@ func (e *Engine) message(d blob.Digest, m proto.Message) bool {
 	return ok && proto.Unmarshal(data, m) == nil
 }
 
-// tell says what is missing in one of the ways of engines.
-func (e *Engine) tell(absent []blob.Digest) error {
+// missingInputs says what is missing in one of the ways of engines.
+func (e *Engine) missingInputs(absent []blob.Digest) error {
 	if e.o.MissingAs != codes.OK {
 		return status.Errorf(e.o.MissingAs, "blob %s not found", absent[0].Hash)
 	}

@@ -16,10 +16,10 @@ import (
 	"muster/regress/internal/exec/reapi/blob"
 )
 
-// breach is what an action has against the API's rules for equal digests of what is equal.
-// Servers need not look for that; this one does, so that every test of a client is one of
+// checkCanonical says what an action has against the API's rules for equal digests of what is
+// equal. Servers need not look for that; this one does, so that every test of a client is one of
 // those rules too. All that the action needs must be there.
-func (e *Engine) breach(d blob.Digest, action *repb.Action, command *repb.Command) error {
+func (e *Engine) checkCanonical(d blob.Digest, action *repb.Action, command *repb.Command) error {
 	root := &repb.Directory{}
 	top, err := digestOf(action.GetInputRootDigest())
 	if err != nil {

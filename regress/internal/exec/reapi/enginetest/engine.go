@@ -43,7 +43,8 @@ type Options struct {
 	BatchMax  int64      // bytes in a batch; 0 = no limit is stated
 	Zstd      bool       // it takes and gives contents in this compression
 	Silent    bool       // executions have no name and no stages before the result
-	MissingAs codes.Code // how missing inputs are told; 0 = FAILED_PRECONDITION, with details
+	Queued    bool       // they have the stage QUEUED until the result, and not EXECUTING
+	MissingAs codes.Code // the status for missing inputs; 0 = FAILED_PRECONDITION, with details
 	Server    []grpc.ServerOption
 }
 

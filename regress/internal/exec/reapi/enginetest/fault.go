@@ -51,7 +51,7 @@ func (e *Engine) begin(full string) Call {
 
 func (e *Engine) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
 	c := e.begin(info.FullMethod)
-	if err := cmp.Or(asker(ctx), e.lawful(req), e.fault(ctx, c)); err != nil {
+	if err := cmp.Or(checkMetadata(ctx), e.validate(req), e.fault(ctx, c)); err != nil {
 		return nil, err
 	}
 	reply, err := handle(ctx, req)
@@ -63,7 +63,7 @@ func (e *Engine) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo,
 
 func (e *Engine) stream(srv any, s grpc.ServerStream, info *grpc.StreamServerInfo, handle grpc.StreamHandler) error {
 	c := e.begin(info.FullMethod)
-	if err := cmp.Or(asker(s.Context()), e.fault(s.Context(), c)); err != nil {
+	if err := cmp.Or(checkMetadata(s.Context()), e.fault(s.Context(), c)); err != nil {
 		return err
 	}
 	err := handle(srv, &watched{ServerStream: s, e: e, c: c})
@@ -87,7 +87,7 @@ func (w *watched) RecvMsg(m any) error {
 	}
 	w.received++
 	w.c.Moment, w.c.Message = Received, w.received
-	return cmp.Or(w.e.lawful(m), w.e.fault(w.Context(), w.c))
+	return cmp.Or(w.e.validate(m), w.e.fault(w.Context(), w.c))
 }
 
 func (w *watched) SendMsg(m any) error {

@@ -22,8 +22,8 @@ func Installed(t *testing.T, script, port, folder string) (stop func()) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cmd := exec.CommandContext(ctx, script, "run", port, folder)
-	var said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &said, &said
+	var output bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &output, &output
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -44,10 +44,10 @@ func Installed(t *testing.T, script, port, folder string) (stop func()) {
 		}
 		select {
 		case <-ended:
-			if os.Getenv("MUSTER_REQUIRE") == "all" || !strings.Contains(said.String(), "not installed") {
-				t.Fatal(said.String())
+			if os.Getenv("MUSTER_REQUIRE") == "all" || !strings.Contains(output.String(), "not installed") {
+				t.Fatal(output.String())
 			}
-			t.Skip(said.String())
+			t.Skip(output.String())
 		case <-time.After(10 * time.Millisecond):
 		}
 	}

@@ -20,15 +20,15 @@ type lookup struct {
 
 func lookupCost(*lookup) int64 { return aroundBlob }
 
-// Missing returns those that the engine has not, in the order of ds. It always asks.
-func (c *Client) Missing(ctx context.Context, ds []blob.Digest) ([]blob.Digest, error) {
+// FindMissing returns those that the engine has not, in the order of ds. It always asks.
+func (c *Client) FindMissing(ctx context.Context, ds []blob.Digest) ([]blob.Digest, error) {
 	absent := make([]bool, len(ds))
-	all := newTally(len(ds))
+	all := newLatch(len(ds))
 	items := make([]*lookup, len(ds))
 	for i, d := range ds {
 		items[i] = &lookup{ctx, d, func(missing bool, err error) {
 			absent[i] = missing
-			all.one(err)
+			all.countDown(err)
 		}}
 	}
 	c.lookups.add(items...)
@@ -44,9 +44,9 @@ func (c *Client) Missing(ctx context.Context, ds []blob.Digest) ([]blob.Digest, 
 	return missing, nil
 }
 
-// lookUp is one request for all of items.
-func (c *Client) lookUp(items []*lookup) {
-	items = dropGiven(items, func(l *lookup) error { return l.ctx.Err() }, func(l *lookup, err error) { l.answer(false, err) })
+// lookUpBatch is one request for all of items.
+func (c *Client) lookUpBatch(items []*lookup) {
+	items = dropCancelled(items, func(l *lookup) error { return l.ctx.Err() }, func(l *lookup, err error) { l.answer(false, err) })
 	if len(items) == 0 {
 		return
 	}
@@ -67,11 +67,11 @@ func (c *Client) lookUp(items []*lookup) {
 	}
 }
 
-// dropGiven answers those of items whose asker has given up, and returns the others.
-func dropGiven[T any](items []T, given func(T) error, answer func(T, error)) []T {
+// dropCancelled answers those of items whose asker has given up, and returns the others.
+func dropCancelled[T any](items []T, cancelled func(T) error, answer func(T, error)) []T {
 	var left []T
 	for _, item := range items {
-		if err := given(item); err != nil {
+		if err := cancelled(item); err != nil {
 			answer(item, err)
 		} else {
 			left = append(left, item)

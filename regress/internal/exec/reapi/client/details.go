@@ -17,33 +17,33 @@ const (
 	logMax   = 256 << 10
 )
 
-// worded is an error with what the engine said beside it.
-type worded struct {
+// detailed is an error with what the engine said beside its status.
+type detailed struct {
 	error
-	more string
+	details string
 }
 
-func (w *worded) Unwrap() error { return w.error }
+func (d *detailed) Unwrap() error { return d.error }
 
-// told adds to an error what the engine says in words: its message and the ends of its logs.
-func (c *Client) told(ctx context.Context, err error, r *repb.ExecuteResponse) error {
-	var more []string
+// withDetails adds to an error what the engine says in words: its message and the ends of its logs.
+func (c *Client) withDetails(ctx context.Context, err error, r *repb.ExecuteResponse) error {
+	var details []string
 	if text := r.GetMessage(); text != "" {
-		more = append(more, text)
+		details = append(details, text)
 	}
 	for _, key := range slices.Sorted(maps.Keys(r.GetServerLogs())) {
-		if text := c.logOf(ctx, r.GetServerLogs()[key]); text != "" {
-			more = append(more, "its log "+key+": "+text)
+		if text := c.logTail(ctx, r.GetServerLogs()[key]); text != "" {
+			details = append(details, "its log "+key+": "+text)
 		}
 	}
-	if len(more) == 0 {
+	if len(details) == 0 {
 		return err
 	}
-	return &worded{err, strings.Join(more, "; ")}
+	return &detailed{err, strings.Join(details, "; ")}
 }
 
-// logOf is empty where there is nothing for people, or it cannot be had.
-func (c *Client) logOf(ctx context.Context, l *repb.LogFile) string {
+// logTail is empty where there is nothing for people, or it cannot be had.
+func (c *Client) logTail(ctx context.Context, l *repb.LogFile) string {
 	d, err := blob.FromProto(l.GetDigest())
 	if err != nil || !l.GetHumanReadable() || d.Size > logMax {
 		return ""

@@ -10,8 +10,8 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// header is what goes with every request beside its message, and its deadline.
-type header struct{ o Options }
+// interceptors add what goes with every request beside its message, and its deadline.
+type interceptors struct{ o Options }
 
 type actionKey struct{}
 
@@ -24,20 +24,20 @@ func ofAction(ctx context.Context, x Execution) context.Context {
 	return context.WithValue(ctx, actionKey{}, x)
 }
 
-func (h *header) unary(ctx context.Context, method string, req, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
-	ctx, cancel := context.WithTimeout(h.put(ctx), h.o.Deadline)
+func (i interceptors) unary(ctx context.Context, method string, req, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+	ctx, cancel := context.WithTimeout(i.put(ctx), i.o.Deadline)
 	defer cancel()
 	return invoke(ctx, method, req, reply, conn, opts...)
 }
 
-func (h *header) stream(ctx context.Context, desc *grpc.StreamDesc, conn *grpc.ClientConn, method string, open grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
-	return open(h.put(ctx), desc, conn, method, opts...)
+func (i interceptors) stream(ctx context.Context, desc *grpc.StreamDesc, conn *grpc.ClientConn, method string, open grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
+	return open(i.put(ctx), desc, conn, method, opts...)
 }
 
-func (h *header) put(ctx context.Context) context.Context {
+func (i interceptors) put(ctx context.Context) context.Context {
 	m := &repb.RequestMetadata{
-		ToolDetails:      &repb.ToolDetails{ToolName: "muster", ToolVersion: h.o.Version},
-		ToolInvocationId: h.o.Invocation,
+		ToolDetails:      &repb.ToolDetails{ToolName: "muster", ToolVersion: i.o.Version},
+		ToolInvocationId: i.o.Invocation,
 	}
 	if x, ok := ctx.Value(actionKey{}).(Execution); ok {
 		m.ActionId, m.TargetId = x.Action.Hash.String(), strings.ToValidUTF8(x.Target[:min(len(x.Target), targetMax)], "")
@@ -48,10 +48,10 @@ func (h *header) put(ctx context.Context) context.Context {
 		about = nil
 	}
 	pairs := []string{"build.bazel.remote.execution.v2.requestmetadata-bin", string(about)}
-	if h.o.Token != "" {
-		pairs = append(pairs, "authorization", "Bearer "+h.o.Token)
+	if i.o.Token != "" {
+		pairs = append(pairs, "authorization", "Bearer "+i.o.Token)
 	}
-	for _, l := range h.o.Headers {
+	for _, l := range i.o.Headers {
 		pairs = append(pairs, l.Name, l.Value)
 	}
 	return metadata.AppendToOutgoingContext(ctx, pairs...)

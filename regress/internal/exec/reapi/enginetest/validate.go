@@ -12,14 +12,14 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// messageMax is the largest message, in bytes, that gRPC takes unless told otherwise.
+// messageMax is the largest message, in bytes, that gRPC takes by default.
 const messageMax = 4 << 20
 
 // A name of an upload: with a UUID of version 4.
 var upload = regexp.MustCompile(`^(.+/)?uploads/[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/(compressed-blobs/zstd|blobs)/[0-9a-f]{64}/[0-9]+$`)
 
-// asker is that the request says who asks.
-func asker(ctx context.Context) error {
+// checkMetadata refuses a request that does not say who asks.
+func checkMetadata(ctx context.Context) error {
 	about := &repb.RequestMetadata{}
 	sent := metadata.ValueFromIncomingContext(ctx, "build.bazel.remote.execution.v2.requestmetadata-bin")
 	if len(sent) != 1 || proto.Unmarshal([]byte(sent[0]), about) != nil ||
@@ -29,8 +29,8 @@ func asker(ctx context.Context) error {
 	return nil
 }
 
-// lawful is what the API wants of each request by itself.
-func (e *Engine) lawful(req any) error {
+// validate refuses a request that by itself is not as the API wants it.
+func (e *Engine) validate(req any) error {
 	if m, ok := req.(proto.Message); ok && proto.Size(m) > messageMax {
 		return status.Errorf(codes.InvalidArgument, "a message of %d bytes", proto.Size(m))
 	}

@@ -1,0 +1,58 @@
+package client
+
+import "sync"
+
+// batcher makes few requests of what many goroutines ask for one by one. What comes while
+// nothing is under way is sent at once; what comes while as many requests as may be are
+// in flight waits, and goes together with the next. Nobody waits for company.
+type batcher[T any] struct {
+	send        func([]T)     // one request; it answers each of them
+	cost        func(T) int64 // bytes in a message
+	room        int64         // bytes of one request; what costs more goes alone
+	inFlightMax int           // requests
+	working     *sync.WaitGroup
+
+	mu       sync.Mutex
+	queue    []T
+	inFlight int
+}
+
+func (b *batcher[T]) add(items ...T) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.queue = append(b.queue, items...)
+	b.begin()
+}
+
+func (b *batcher[T]) begin() {
+	if len(b.queue) > 0 && b.inFlight < b.inFlightMax {
+		b.inFlight++
+		b.working.Go(b.work)
+	}
+}
+
+func (b *batcher[T]) work() {
+	for batch := b.take(); batch != nil; batch = b.take() {
+		b.send(batch)
+	}
+}
+
+// take returns what fits into the next request; nil ends work.
+func (b *batcher[T]) take() []T {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.queue) == 0 {
+		b.queue = nil
+		b.inFlight--
+		return nil
+	}
+	n, sum := 0, int64(0)
+	for n < len(b.queue) && (n == 0 || sum+b.cost(b.queue[n]) <= b.room) {
+		sum += b.cost(b.queue[n])
+		n++
+	}
+	batch := b.queue[:n:n]
+	b.queue = b.queue[n:]
+	b.begin()
+	return batch
+}
