@@ -142,6 +142,19 @@ func TestEngineProgress(t *testing.T) {
 	checkGolden(t, "engine-progress.txt", b.Bytes())
 }
 
+// What is in flight is told less often than what has ended.
+func TestNoMoreInFlightThanAreLeft(t *testing.T) {
+	var l tally
+	l.handle(Started{Command: "check", Cases: 3, At: epoch})
+	l.handle(Engine{Command: "check", Asked: 3, Queued: 1, Running: 2, At: epoch})
+	for i := range 2 {
+		l.handle(CaseRan{Name: fmt.Sprint(i), Pass: 1, At: epoch.Add(time.Second)})
+	}
+	if line := l.counter(epoch.Add(time.Second)); !strings.Contains(line, "2/3") || !strings.Contains(line, " 1 in flight\n") {
+		t.Error(line)
+	}
+}
+
 // What came before the first case, as connecting and sending, is not counted as its time.
 func TestETAAfterALongBeginning(t *testing.T) {
 	var l tally
