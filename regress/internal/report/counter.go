@@ -89,7 +89,7 @@ func (t *tally) counter(now time.Time) string {
 	perSecond, _ := t.rate(now)
 	fields := []string{t.label() + ": " + t.position(), perTime(perSecond), t.eta(now, perSecond)}
 	if t.engine.known {
-		fields = append(fields, t.engine.flight(t.total - t.done))
+		fields = append(fields, t.engine.flight(t.total-t.done))
 	}
 	if share := t.engine.share(); share != "" {
 		fields = append(fields, share)
