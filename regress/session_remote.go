@@ -73,6 +73,7 @@ func (s *session) startEngine(ctx context.Context) error {
 	}
 	s.crew, s.engine = e, e
 	s.watch.running(e)
+	s.watch.tell() // that what was done before is over
 	return nil
 }
 

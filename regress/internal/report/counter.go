@@ -50,7 +50,7 @@ func (c *counterLines) Handle(ev Event) error {
 
 // line writes how far it is, if it is time to.
 func (c *counterLines) line(now time.Time) error {
-	if now.Before(c.next) {
+	if now.Before(c.next) || !c.tally.shows() {
 		return nil
 	}
 	c.next = now.Add(counterSpacing)

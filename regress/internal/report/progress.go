@@ -56,6 +56,7 @@ func noteText(n Note, p palette) string {
 // is under way. It takes all times from the events.
 type tally struct {
 	command string
+	counted bool // Started came: reduce and the like have an engine's words alone
 	pass    int
 	done    int
 	total   int
@@ -82,7 +83,7 @@ type run struct {
 func (t *tally) handle(ev Event) {
 	switch ev := ev.(type) {
 	case Started:
-		*t = tally{command: readable.Line(ev.Command)}
+		*t = tally{command: readable.Line(ev.Command), counted: true}
 		t.begin(1, ev.Resumed, ev.Cases, ev.At)
 		t.expected = ev.Expected
 	case PassStarted:
@@ -105,6 +106,9 @@ func (t *tally) handle(ev Event) {
 		}
 	}
 }
+
+// shows reports whether there is something to show. What runs uncounted has its own line.
+func (t *tally) shows() bool { return t.counted || t.engine.latest.Doing != "" }
 
 func (t *tally) begin(pass, done, total int, at time.Time) {
 	t.pass, t.done, t.total, t.cpu, t.last = pass, done, total, 0, at
