@@ -129,6 +129,7 @@ func (s *session) startEngine(ctx context.Context) error {
 	}
 	s.crew, e.crew = crew, crew
 	e.watch.running(crew)
+	e.watch.tell() // that what was done before is over
 	return nil
 }
 

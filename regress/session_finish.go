@@ -56,7 +56,7 @@ func (s *session) finish(err error) error {
 	}
 	sum := &s.summary
 	sum.Command, sum.Cases = s.name, len(s.cases)+s.counted
-	sum.Interrupted = broke == fault.Interrupted
+	sum.Interrupted, sum.BrokeOff = broke == fault.Interrupted, broke != fault.None
 	if s.run != nil {
 		sum.Run = s.run.ID
 	}

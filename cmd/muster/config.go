@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -205,7 +206,7 @@ func (l *layer) check(known *pflag.FlagSet) error {
 	known.VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
 	for _, key := range slices.Sorted(maps.Keys(l.keys)) {
 		if !slices.Contains(names, key) {
-			return usagef("%s: unknown key %q%s", l.where, key, nearest(key, names))
+			return usagef("%s: unknown key %q%s", l.where, key, cmp.Or(secretHint(key), nearest(key, names)))
 		}
 	}
 	return nil

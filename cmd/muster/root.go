@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -101,7 +102,7 @@ func flagError(c *cobra.Command, err error) error {
 	if name := unknown.GetSpecifiedName(); unknown.GetSpecifiedShortnames() == "" {
 		var names []string
 		c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
-		meant = nearest("--"+name, names)
+		meant = cmp.Or(secretHint(name), nearest("--"+name, names))
 	}
 	if strings.Contains(c.Use, "[-- COMMAND") {
 		hint = ", and those of COMMAND go after --"

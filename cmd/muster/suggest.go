@@ -18,6 +18,14 @@ func nearest(name string, known []string) string {
 	return fmt.Sprintf(" (did you mean %q?)", best)
 }
 
+// secretHint is for a name that would put the engine's token where others can read it.
+func secretHint(name string) string {
+	if name != "remote-token" {
+		return ""
+	}
+	return " (a token is taken from " + remoteTokenVariable + " alone)"
+}
+
 // edits is the Levenshtein distance.
 func edits(a, b string) int {
 	row := make([]int, len(b)+1)

@@ -50,7 +50,7 @@ func (c *counterLines) Handle(ev Event) error {
 
 // line writes how far it is, if it is time to.
 func (c *counterLines) line(now time.Time) error {
-	if now.Before(c.next) {
+	if now.Before(c.next) || !c.tally.shows() {
 		return nil
 	}
 	c.next = now.Add(counterSpacing)
@@ -89,7 +89,7 @@ func (t *tally) counter(now time.Time) string {
 	perSecond, _ := t.rate(now)
 	fields := []string{t.label() + ": " + t.position(), perTime(perSecond), t.eta(now, perSecond)}
 	if t.engine.known {
-		fields = append(fields, t.engine.flight())
+		fields = append(fields, t.engine.flight(t.total-t.done))
 	}
 	if share := t.engine.share(); share != "" {
 		fields = append(fields, share)

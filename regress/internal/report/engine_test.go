@@ -142,6 +142,35 @@ func TestEngineProgress(t *testing.T) {
 	checkGolden(t, "engine-progress.txt", b.Bytes())
 }
 
+// What is in flight is told less often than what has ended.
+func TestNoMoreInFlightThanAreLeft(t *testing.T) {
+	var l tally
+	l.handle(Started{Command: "check", Cases: 3, At: epoch})
+	l.handle(Engine{Command: "check", Asked: 3, Queued: 1, Running: 2, At: epoch})
+	for i := range 2 {
+		l.handle(CaseRan{Name: fmt.Sprint(i), Pass: 1, At: epoch.Add(time.Second)})
+	}
+	if line := l.counter(epoch.Add(time.Second)); !strings.Contains(line, "2/3") || !strings.Contains(line, " 1 in flight\n") {
+		t.Error(line)
+	}
+}
+
+// What came before the first case, as connecting and sending, is not counted as its time.
+func TestETAAfterALongBeginning(t *testing.T) {
+	var l tally
+	l.handle(Engine{Command: "check", Doing: "connecting", At: epoch})
+	l.handle(Started{Command: "check", Cases: 100, At: epoch})
+	now := epoch.Add(time.Minute)
+	for i := range 10 {
+		l.handle(CaseStarted{Name: fmt.Sprint(i), Pass: 1, At: now})
+		now = now.Add(time.Second)
+		l.handle(CaseRan{Name: fmt.Sprint(i), Pass: 1, At: now})
+	}
+	if perSecond, _ := l.rate(now); perSecond != 1 || l.eta(now, perSecond) != "ETA 1m30s" {
+		t.Errorf("%v runs per second, %s: want 1, ETA 1m30s", perSecond, l.eta(now, perSecond))
+	}
+}
+
 // Cached runs take nothing: the time that is left is that of those which are made, however
 // many were cached before.
 func TestETAWhereHalfIsCached(t *testing.T) {

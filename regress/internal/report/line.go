@@ -59,7 +59,7 @@ func (t *tally) line(now time.Time, columns int, p palette) string {
 		return l.b.String()
 	}
 	if t.engine.known {
-		busy = t.engine.flight()
+		busy = t.engine.flight(t.total - t.done)
 	}
 	l.add(t.position(), p, "")
 	l.add(perTime(perSecond), p, "")

@@ -36,7 +36,10 @@ func (l *liveProgress) Handle(ev Event) error {
 	case Started:
 		return l.start()
 	case Engine:
-		if l.lines == nil {
+		switch {
+		case !l.tally.shows():
+			return l.stop()
+		case l.lines == nil:
 			return l.start()
 		}
 	case Finished:
@@ -81,6 +84,9 @@ func (l *liveProgress) start() error {
 func (l *liveProgress) draw(w io.Writer, _ decor.Statistics) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if !l.tally.shows() {
+		return nil // it is about to be taken away
+	}
 	now := l.tally.last.Add(time.Since(l.arrived))
 	// Not the last column: many terminals wrap as soon as it is written to.
 	_, err := io.WriteString(w, l.tally.line(now, l.console.Err.columns()-1, palette(l.console.Err.Colour)))

@@ -24,6 +24,34 @@ func handle(t *testing.T, r Reporter, events ...Event) {
 	}
 }
 
+// What reduce runs on an engine is not counted: once it runs, the line is reduce's own, and
+// nothing is drawn over it.
+func TestLiveUncounted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &screen{}
+		r := NewText(liveConsole(s, 70), Normal)
+		defer r.Close()
+		var b bytes.Buffer
+		lines := &counterLines{err: Stream{Writer: &b}}
+		for i := range 20 {
+			ev := Engine{Command: "reduce", Doing: "its preflight", Asked: 2, At: time.Now()}
+			if i >= 5 {
+				ev.Doing = ""
+			}
+			handle(t, r, ev)
+			handle(t, lines, ev)
+			<-time.After(time.Second)
+			synctest.Wait()
+			if drawn := strings.HasPrefix(s.String(), "reduce  its preflight"); drawn != (i < 5) {
+				t.Errorf("after %d: %q", i, s.String())
+			}
+		}
+		if strings.Contains(strings.Join(s.drawn, "\n")+b.String(), "0/0") || !strings.Contains(b.String(), "its preflight") {
+			t.Errorf("%q, %q", s.drawn, b.String())
+		}
+	})
+}
+
 // A whole run on a terminal: the line moves, results appear above it, and in
 // the end nothing of it is left. The bubble ends only when every goroutine
 // has, so nothing ticks after Close.

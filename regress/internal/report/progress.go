@@ -56,6 +56,7 @@ func noteText(n Note, p palette) string {
 // is under way. It takes all times from the events.
 type tally struct {
 	command string
+	counted bool // Started came: reduce and the like have an engine's words alone
 	pass    int
 	done    int
 	total   int
@@ -67,6 +68,7 @@ type tally struct {
 	expected, ofThat time.Duration
 	last             time.Time // At of the latest event
 	samples          window
+	fresh            bool              // no run of the pass has begun
 	running          map[run]time.Time // since when
 	engine           engineTally
 }
@@ -81,7 +83,7 @@ type run struct {
 func (t *tally) handle(ev Event) {
 	switch ev := ev.(type) {
 	case Started:
-		*t = tally{command: readable.Line(ev.Command)}
+		*t = tally{command: readable.Line(ev.Command), counted: true}
 		t.begin(1, ev.Resumed, ev.Cases, ev.At)
 		t.expected = ev.Expected
 	case PassStarted:
@@ -92,6 +94,7 @@ func (t *tally) handle(ev Event) {
 		if t.running == nil {
 			t.running = map[run]time.Time{}
 		}
+		t.measureFrom(ev.At)
 		t.running[run{ev.Name, ev.Pass}] = ev.At
 		t.last = ev.At
 	case CaseRan:
@@ -104,12 +107,24 @@ func (t *tally) handle(ev Event) {
 	}
 }
 
+// shows reports whether there is something to show. What runs uncounted has its own line.
+func (t *tally) shows() bool { return t.counted || t.engine.latest.Doing != "" }
+
 func (t *tally) begin(pass, done, total int, at time.Time) {
 	t.pass, t.done, t.total, t.cpu, t.last = pass, done, total, 0, at
 	t.expected, t.ofThat = 0, 0
-	t.samples = window{}
+	t.samples, t.fresh = window{}, true
 	t.engine.begin()
 	t.samples.add(sample{at: at, done: done})
+}
+
+// measureFrom counts a pass from its first run: what came before, as connecting to an engine,
+// tells nothing about its speed.
+func (t *tally) measureFrom(at time.Time) {
+	if t.fresh {
+		t.samples, t.fresh = window{}, false
+		t.samples.add(sample{at: at, done: t.done})
+	}
 }
 
 func (t *tally) ran(ev CaseRan) {

@@ -99,10 +99,12 @@ func (e *engineTally) doing(now time.Time) string {
 	return text + fieldGap + human(now.Sub(e.since))
 }
 
-// flight says how many runs the engine was asked for that have not ended.
-func (e *engineTally) flight() string {
-	text := readable.Number(e.latest.Asked) + " in flight"
-	if q, r := e.latest.Queued, e.latest.Running; q+r > 0 {
+// flight says how many runs the engine was asked for that have not ended. That is told every
+// now and then, and the runs that are left at once: more than those are never shown.
+func (e *engineTally) flight(left int) string {
+	asked := max(0, min(e.latest.Asked, left))
+	text := readable.Number(asked) + " in flight"
+	if q, r := e.latest.Queued, e.latest.Running; q+r > 0 && q+r <= asked {
 		text += " (" + readable.Number(q) + " queued, " + readable.Number(r) + " running)"
 	}
 	return text

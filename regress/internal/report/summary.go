@@ -25,7 +25,8 @@ type Summary struct {
 	Stopped     int     // new or flaky cases that a signal or a limit ended: accept takes them with --failing alone
 	Endings     Endings // record: how the recorded cases ended
 	Interrupted bool
-	Groups      int // causes
+	BrokeOff    bool // before its end, so that --resume goes on: it was interrupted, or the machine failed it
+	Groups      int  // causes
 	ExitStatus  int
 	Wall        time.Duration
 	CPU         time.Duration // of the tool, all runs of all cases
@@ -47,10 +48,10 @@ func (s Summary) notRun() int {
 	return max(s.NotRun, s.Cases-s.Verdicts[outcome.Identical]-s.Verdicts.NotIdentical())
 }
 
-// brokeOff reports whether a run ended before its end and may go on: it was
-// interrupted, or the machine failed it.
+// brokeOff reports whether a run ended before its end and may go on. Older events do not
+// have it.
 func (s Summary) brokeOff() bool {
-	return s.Interrupted || s.ExitStatus == fault.StatusEnvironment && (s.Command == RecordCommand || s.notRun() > 0)
+	return s.BrokeOff || s.Interrupted || s.ExitStatus == fault.StatusEnvironment && (s.Command == RecordCommand || s.notRun() > 0)
 }
 
 // Verdicts counts cases by verdict.

@@ -205,9 +205,9 @@ func hintsFor(s Summary) []hint {
 	}
 	v := s.Verdicts
 	kept := s.Run != ""
-	checked := kept && s.Command != RecordCommand
+	checked := kept && s.Command != RecordCommand && !s.brokeOff() // before its end a run is not shown
 	differ := v.NotIdentical() > 0
-	acceptable := v.NotIdentical() > v[outcome.Environment] && s.Command != CompareCommand && !s.Interrupted
+	acceptable := v.NotIdentical() > v[outcome.Environment] && s.Command != CompareCommand
 	add(kept && s.brokeOff(), "muster "+readable.Line(s.Command)+" --resume", "goes on where this run ended")
 	add(s.Command == RecordCommand && !s.Interrupted && s.Recorded > 0, "muster check", "compares with what was recorded")
 	e := s.Endings

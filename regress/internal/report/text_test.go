@@ -207,6 +207,10 @@ func TestSummaries(t *testing.T) {
 	with("broken off after the last case", func(s *Summary) {
 		s.Command, s.ExitStatus, s.Verdicts[outcome.Identical] = "check", 3, 3000
 	})
+	with("broken off, with nothing that was not run", func(s *Summary) {
+		s.Command, s.ExitStatus, s.BrokeOff, s.Groups = "check", 3, true, 2
+		s.Verdicts[outcome.Environment], s.Verdicts[outcome.Changed] = 20, 2980
+	})
 	with("what accept --all leaves out", func(s *Summary) {
 		s.Command, s.ExitStatus, s.Cases = "check", 1, 63
 		s.Verdicts = Verdicts{outcome.TimedOutNow: 1, outcome.OutOfMemNow: 2, outcome.OutputLimited: 4, outcome.Crashed: 8, outcome.NewlyFailing: 16, outcome.Missing: 32}

@@ -133,6 +133,7 @@ type wireFinished struct {
 	Verdicts    map[string]int  `json:"verdicts"`
 	Endings     wireEndings     `json:"endings"`
 	Interrupted bool            `json:"interrupted"`
+	BrokeOff    bool            `json:"broke_off,omitempty"`
 	Stopped     int             `json:"stopped,omitempty"`
 	Groups      int             `json:"groups"`
 	ExitStatus  int             `json:"exit_status"`

@@ -1,6 +1,8 @@
 package reapi
 
 import (
+	"time"
+
 	"muster/regress/internal/exec"
 	"muster/regress/internal/exec/reapi/blob"
 	"muster/regress/internal/exec/reapi/bundle"
@@ -21,6 +23,7 @@ type action struct {
 	job       exec.Job
 	outputMax int64                  // bytes that it may leave
 	work      *tree.Folder           // as the case finds it
+	program   string                 // the first word of the command, as the worker has it
 	outputs   []string               // output paths that are asked for
 	whole     bool                   // they are the whole work folder
 	counts    func(path string) bool // which of the files that come for them; nil = all
@@ -101,7 +104,7 @@ func (b *actionBuilder) assemble(job exec.Job, source blob.Blob, c tree.Command)
 		return nil, refused(err)
 	}
 	message, err := tree.Action{
-		Command: command.Digest, Input: root.Digest(), Timeout: b.setting.Timeout, Platform: b.setting.Platform,
+		Command: command.Digest, Input: root.Digest(), Timeout: wholeSeconds(b.setting.Timeout), Platform: b.setting.Platform,
 	}.Blob()
 	if err != nil {
 		return nil, refused(err)
@@ -109,8 +112,18 @@ func (b *actionBuilder) assemble(job exec.Job, source blob.Blob, c tree.Command)
 	return &action{
 		digest: message.Digest,
 		blobs:  append(messages, source, command, message),
-		job:    job, outputMax: b.setting.OutputMax, work: root.Sub(workFolder), outputs: c.Outputs,
+		job:    job, outputMax: b.setting.OutputMax, work: root.Sub(workFolder), program: c.Args[0], outputs: c.Outputs,
 	}, nil
+}
+
+// wholeSeconds rounds up: buildbox leaves off what is less than a second, and takes what is
+// left for no timeout at all where that is nothing.
+func wholeSeconds(d time.Duration) time.Duration {
+	whole := d.Truncate(time.Second)
+	if up := whole + time.Second; whole < d && up > 0 {
+		return up
+	}
+	return whole
 }
 
 func (b *actionBuilder) source(job exec.Job) (blob.Blob, error) {

@@ -1,6 +1,7 @@
 package reapi
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -18,6 +19,7 @@ import (
 func TestActionsHaveAllThatCasesAreGiven(t *testing.T) {
 	c := OpenCorpus(t, corpusFiles)
 	s := setting()
+	s.Timeout = 59*time.Second + time.Millisecond
 	s.Env, s.Platform = []string{"TZ=CET", "X=1"}, []tree.Property{{Name: "OS", Value: "linux"}}
 	a := builderFor(t, c, s)
 	on := store{}
@@ -74,6 +76,18 @@ func TestSameCaseSameAction(t *testing.T) {
 	same.Content = []byte(corpusFiles[e.Name])
 	if digest(first, other) == base || digest(first, same) != base {
 		t.Error("a content that a run has in place of the corpus's is not what counts")
+	}
+}
+
+// Engines may know whole seconds alone, and half a second must not be none.
+func TestTimeoutInWholeSeconds(t *testing.T) {
+	for given, want := range map[time.Duration]time.Duration{
+		time.Millisecond: time.Second, time.Second: time.Second, 1500 * time.Millisecond: 2 * time.Second,
+		math.MaxInt64: time.Duration(math.MaxInt64).Truncate(time.Second),
+	} {
+		if got := wholeSeconds(given); got != want {
+			t.Errorf("of %v: %v, want %v", given, got, want)
+		}
 	}
 }
 

@@ -39,12 +39,13 @@ func (run *actionRun) result(ctx context.Context, fresh bool) (r *exec.Result, e
 			return err
 		})
 		switch {
+		case gone == nil && errors.Is(err, errNotStarted) && n <= startsMax:
 		case gone == nil:
 			return r, err
 		case n == attemptsMax:
 			return nil, exhausted(err)
 		}
-		fresh, gone = true, nil // what it left is gone: it is made once more
+		fresh, gone = true, nil // it is made once more, for what it left is gone, or was never made
 	}
 }
 

@@ -68,7 +68,11 @@ func (e *Engine) passPreflight(ctx context.Context, builder *actionBuilder, word
 // refusesPath reports whether an engine may not know what to do with an output path. The API's
 // text has INVALID_ARGUMENT for that; some that stumble say that it is their own fault.
 func refusesPath(err error) bool {
-	switch status.Code(err) {
+	s, ok := status.FromError(err)
+	if !ok {
+		return false // the preflight itself failed, or what came of it
+	}
+	switch s.Code() {
 	case codes.InvalidArgument, codes.Unimplemented, codes.Internal, codes.Unknown:
 		return !errors.As(err, new(*client.MissingError))
 	}

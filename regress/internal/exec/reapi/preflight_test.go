@@ -31,6 +31,9 @@ func TestPreflightFails(t *testing.T) {
 		if fault.ClassOf(err) != fault.Environment || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%v, want %q", err, c.says)
 		}
+		if n := w.Calls("Execute"); c.response.Result != nil && n != 1 {
+			t.Errorf("%s: it ran %d times", c.says, n)
+		}
 	}
 }
 

@@ -81,9 +81,9 @@ func (b *Bundle) moved(arg string) string {
 }
 
 func begins(arg string, at int) bool {
-	return at == 0 || strings.IndexByte("=:, \t\n'\"(;", arg[at-1]) >= 0 || at == 2 && arg[0] == '-' && arg[1] != '-'
+	return at == 0 || strings.IndexByte("=:, \t\n'\"(;<>|&`", arg[at-1]) >= 0 || at == 2 && arg[0] == '-' && arg[1] != '-'
 }
 
 func ends(arg string, at int) bool {
-	return at == len(arg) || strings.IndexByte("/:, \t\n'\");", arg[at]) >= 0
+	return at == len(arg) || strings.IndexByte("/:, \t\n'\");<>|&`", arg[at]) >= 0
 }

@@ -21,6 +21,9 @@ func TestCaseNamesAreNotMoved(t *testing.T) {
 		want    []string
 	}{
 		{exec.Command{Words: []string{"/bin/cc", "-Iinc", "-o{stem}.o"}}, []string{"/bin/cc", "-I" + there, "-oinc/x.o"}},
+		{exec.Command{Words: []string{"/bin/cc", "-I./inc", "./inc/x", "../inc", "a/./inc"}}, []string{"/bin/cc", "-I" + there, there + "/x", "../inc", "a/./inc", "inc/x.c"}},
+		{exec.Command{Words: []string{"cc", "<./inc|./inc", "`inc`", ">{in}"}, Shell: true}, []string{"/bin/sh", "-c", "cc <" + there + "|" + there + " `" + there + "` >inc/x.c"}},
+		{exec.Command{Words: []string{"cc", "./inc", "{in}"}, Shell: true}, []string{"/bin/sh", "-c", "cc " + there + " inc/x.c"}},
 		{exec.Command{Words: []string{"/bin/cc", "inc"}}, []string{"/bin/cc", there, "inc/x.c"}},
 		{exec.Command{Words: []string{"cc", "inc", "<{in}"}, Shell: true}, []string{"/bin/sh", "-c", "cc " + there + " <inc/x.c"}},
 	} {

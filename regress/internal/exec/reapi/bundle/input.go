@@ -35,7 +35,7 @@ func (m *making) input(ctx context.Context, given string) error {
 	}
 	m.moves = append(m.moves, move{root, above + at})
 	if given = filepath.Clean(given); given != root {
-		m.moves = append(m.moves, move{given, above + at})
+		m.moves = append(m.moves, move{given, above + at}, move{"./" + given, above + at})
 	}
 	if info.Mode().IsRegular() {
 		return m.add(item{path: at, source: root, exec: info.Mode()&0o100 != 0})

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
 
@@ -29,14 +30,22 @@ type limits struct {
 	zstdStream, zstdBatch bool
 }
 
+// helloMax is for how long one is waited for, at least, that takes a connection and says nothing.
+const helloMax = 10 * time.Second
+
 func (c *Client) learn(ctx context.Context, failFast bool) error {
 	var caps *repb.ServerCapabilities
-	r := c.retries()
+	r, within := c.retries(), max(c.o.Wait, helloMax)
 	if failFast {
-		r.max = min(r.max, 4) // a wrong address is known within a second
+		r.max, within = min(r.max, 4), helloMax // a wrong address is known within a second
 	}
 	err := r.do(ctx, learning, func() (err error) {
+		ctx, cancel := context.WithTimeout(ctx, within)
+		defer cancel()
 		caps, err = repb.NewCapabilitiesClient(c.conns[0]).GetCapabilities(ctx, &repb.GetCapabilitiesRequest{InstanceName: c.o.Instance})
+		if ctx.Err() != nil {
+			r.max = 1 // all its time is over
+		}
 		return err
 	})
 	if err != nil {

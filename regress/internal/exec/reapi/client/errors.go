@@ -55,6 +55,8 @@ func (c *Client) failedAfter(what string, err error, n int, took time.Duration) 
 		shown.message, hint = c.o.redacted(statusText(m.err)), c.o.hintOf(what, status.Convert(m.err))
 	} else if isStatus(err) {
 		shown.message, hint = c.o.redacted(statusText(err)), c.o.hintOf(what, status.Convert(err))
+	} else if errors.Is(err, errStalled) {
+		hint = "; does it hang, or lack threads? fewer --remote-jobs leave an engine with few some for its workers"
 	}
 	shown.message = oneLine(shown.message) + oneLine(c.o.redacted(details))
 	return fault.Environmentf("engine %s, %s%s: %w%s", c.o.URL, what, tries, shown, hint)

@@ -24,6 +24,8 @@ func (o Options) hintOf(what string, s *status.Status) string {
 		return "; perhaps it has no instance " + o.Instance + ": --instance names another"
 	case what == learning && code == codes.Unavailable && o.cutOff(s.Message()):
 		return "; perhaps it wants a client's certificate, or another: --tls-cert and --tls-key"
+	case what == learning && code == codes.DeadlineExceeded:
+		return "; nothing was answered: is it the engine's host and port, and has the engine a thread left? a longer --remote-wait is more patient"
 	case what == learning && code == codes.Unimplemented:
 		return "; what listens there is no engine of the Remote Execution API: is it another port?"
 	case what == executing && code == codes.Unimplemented:

@@ -3,6 +3,8 @@ package client_test
 import (
 	"context"
 	"errors"
+	"io"
+	"net"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -24,6 +26,37 @@ func waiting(ctx context.Context, d time.Duration) error {
 	case <-time.After(d):
 	}
 	return ctx.Err()
+}
+
+// What takes a connection and says nothing, or nothing to a request, is known within ten
+// seconds, or within the time that was given.
+func TestSilentAtTheBeginning(t *testing.T) {
+	mute := func(context.Context, string) (net.Conn, error) {
+		here, there := net.Pipe()
+		go func() { _, _ = io.Copy(io.Discard, there) }() // ends when here is closed
+		return here, nil
+	}
+	for _, c := range []struct {
+		connects   bool
+		wait, want time.Duration
+	}{{true, 0, 10 * time.Second}, {false, 0, 10 * time.Second}, {true, time.Second, 10 * time.Second}, {true, 25 * time.Second, 25 * time.Second}} {
+		synctest.Test(t, func(t *testing.T) {
+			e := reapitest.New(reapitest.Options{Fault: func(ctx context.Context, c reapitest.Call) error {
+				<-ctx.Done()
+				return ctx.Err()
+			}})
+			dial, stop := e.Memory()
+			defer stop()
+			if !c.connects {
+				dial = mute
+			}
+			began := time.Now()
+			_, err := client.Dial(t.Context(), client.Options{URL: "grpc://localhost:1", Dialer: dial, Sleep: waiting, Wait: c.wait})
+			if took := time.Since(began); took != c.want || err == nil || !strings.Contains(err.Error(), "; nothing was answered: ") || !client.Unreachable(err) {
+				t.Errorf("%+v: after %v: %v", c, took, err)
+			}
+		})
+	}
 }
 
 // An engine that is away is waited for as long as it was asked, once: what comes after fails
@@ -127,6 +160,9 @@ func TestNeverNamed(t *testing.T) {
 			err := errors.Join(<-done, <-done)
 			if took := time.Since(began); took != c.took || (err != nil) != (c.stopped || !c.queued) || err != nil && fault.ClassOf(err) != fault.Environment {
 				t.Errorf("%+v: after %v, %v", c, took, err)
+			}
+			if c.stopped && !strings.Contains(err.Error(), "within the deadline; does it hang, or lack threads? fewer --remote-jobs") {
+				t.Errorf("%+v: %v", c, err)
 			}
 			if want := map[bool]int{true: 3, false: 2}[c.queued]; r.engine.Calls("Execute") != want {
 				t.Errorf("%+v: %d requests, want %d", c, r.engine.Calls("Execute"), want)
