@@ -34,10 +34,10 @@ type stamped struct {
 	Size  int64          `json:"size"`
 }
 
-// cacheVersion is that of the file. Another one is not read.
-const cacheVersion = 1
+// digestsVersion is that of the file. Another one is not read.
+const digestsVersion = 1
 
-type cacheFile struct {
+type digestsFile struct {
 	Version int                `json:"version"`
 	Files   map[string]stamped `json:"files"`
 }
@@ -48,8 +48,8 @@ const restMin = 2 * time.Second
 
 func openDigests(file string) *digests {
 	d := &digests{file: file, now: map[string]stamped{}}
-	var kept cacheFile
-	if b, err := os.ReadFile(file); err == nil && json.Unmarshal(b, &kept) == nil && kept.Version == cacheVersion {
+	var kept digestsFile
+	if b, err := os.ReadFile(file); err == nil && json.Unmarshal(b, &kept) == nil && kept.Version == digestsVersion {
 		d.old = kept.Files
 	}
 	return d
@@ -112,7 +112,7 @@ func (d *digests) save() {
 	if d.file == "" || d.read == 0 {
 		return
 	}
-	b, err := json.Marshal(cacheFile{cacheVersion, d.now})
+	b, err := json.Marshal(digestsFile{digestsVersion, d.now})
 	if err != nil || os.MkdirAll(filepath.Dir(d.file), 0o777) != nil {
 		return
 	}

@@ -8,29 +8,29 @@ import (
 
 // The loader's cache, as glibc has written it since version 2.2: a header, entries, texts.
 const (
-	cacheMagic      = "glibc-ld.so.cache1.1"
-	cacheHeaderSize = 48
-	cacheEntrySize  = 24
+	ldMagic      = "glibc-ld.so.cache1.1"
+	ldHeaderSize = 48
+	ldEntrySize  = 24
 )
 
-// readCache returns the paths of libraries by their names, best first. What cannot be read
+// readLoaderCache returns the paths of libraries by their names, best first. What cannot be read
 // is an empty one: the default folders are left.
-func readCache(file string) map[string][]string {
+func readLoaderCache(file string) map[string][]string {
 	b, err := os.ReadFile(file)
 	if err != nil {
 		return nil
 	}
 	// Behind it there may be one of an older form, before which this one begins.
-	i := bytes.Index(b, []byte(cacheMagic))
-	if i < 0 || len(b)-i < cacheHeaderSize {
+	i := bytes.Index(b, []byte(ldMagic))
+	if i < 0 || len(b)-i < ldHeaderSize {
 		return nil
 	}
-	return parseCache(b[i:])
+	return parseLoaderCache(b[i:])
 }
 
-func parseCache(b []byte) map[string][]string {
-	count := int(binary.NativeEndian.Uint32(b[len(cacheMagic):]))
-	if count > (len(b)-cacheHeaderSize)/cacheEntrySize {
+func parseLoaderCache(b []byte) map[string][]string {
+	count := int(binary.NativeEndian.Uint32(b[len(ldMagic):]))
+	if count > (len(b)-ldHeaderSize)/ldEntrySize {
 		return nil
 	}
 	text := func(at uint32) string {
@@ -45,7 +45,7 @@ func parseCache(b []byte) map[string][]string {
 	}
 	libraries := make(map[string][]string, count)
 	for i := range count {
-		e := b[cacheHeaderSize+i*cacheEntrySize:]
+		e := b[ldHeaderSize+i*ldEntrySize:]
 		// Those for better processors may not run on a worker's.
 		if hardware := binary.NativeEndian.Uint64(e[16:]); hardware != 0 {
 			continue

@@ -9,17 +9,17 @@ func FuzzLoaderCache(f *testing.F) {
 	f.Add(aCache(1, 0))
 	f.Add(aCache(1<<31, 0))
 	f.Fuzz(func(_ *testing.T, b []byte) {
-		if len(b) >= cacheHeaderSize {
-			parseCache(b) // must not panic
+		if len(b) >= ldHeaderSize {
+			parseLoaderCache(b) // must not panic
 		}
 	})
 }
 
 // aCache has one library, or claims to have more.
 func aCache(count uint32, hardware uint64) []byte {
-	b := append([]byte(cacheMagic), make([]byte, cacheHeaderSize-len(cacheMagic)+cacheEntrySize)...)
-	binary.NativeEndian.PutUint32(b[len(cacheMagic):], count)
-	e := b[cacheHeaderSize:]
+	b := append([]byte(ldMagic), make([]byte, ldHeaderSize-len(ldMagic)+ldEntrySize)...)
+	binary.NativeEndian.PutUint32(b[len(ldMagic):], count)
+	e := b[ldHeaderSize:]
 	binary.NativeEndian.PutUint32(e[4:], uint32(len(b)))
 	binary.NativeEndian.PutUint32(e[8:], uint32(len(b)+len("liba.so")+1))
 	binary.NativeEndian.PutUint64(e[16:], hardware)
@@ -27,13 +27,13 @@ func aCache(count uint32, hardware uint64) []byte {
 }
 
 func TestLoaderCache(t *testing.T) {
-	if got := parseCache(aCache(1, 0)); len(got) != 1 || got["liba.so"][0] != "/lib/liba.so" {
+	if got := parseLoaderCache(aCache(1, 0)); len(got) != 1 || got["liba.so"][0] != "/lib/liba.so" {
 		t.Errorf("%v", got)
 	}
-	if got := parseCache(aCache(1, 1<<62)); len(got) != 0 {
+	if got := parseLoaderCache(aCache(1, 1<<62)); len(got) != 0 {
 		t.Errorf("one for better processors is taken: %v", got)
 	}
-	if got := parseCache(aCache(1<<31, 0)); got != nil {
+	if got := parseLoaderCache(aCache(1<<31, 0)); got != nil {
 		t.Errorf("%v", got)
 	}
 }

@@ -26,7 +26,7 @@ func searchOf(loader string, libraryPath []string) *search {
 	if isMusl(loader) {
 		return &search{musl: true, libraryPath: libraryPath, folders: muslFolders(loader)}
 	}
-	return &search{libraryPath: libraryPath, cache: readCache("/etc/ld.so.cache"), folders: defaultFolders(loader)}
+	return &search{libraryPath: libraryPath, cache: readLoaderCache("/etc/ld.so.cache"), folders: defaultFolders(loader)}
 }
 
 func (s *search) read(file string, by *object) (*object, error) {
