@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
+	osexec "os/exec"
 	"path"
 	"strings"
 	"syscall"
 
-	command "muster/regress/internal/exec"
+	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/name"
 )
@@ -48,7 +48,7 @@ func interpreterOf(words []string) ([]string, error) {
 		if words = strings.Fields(strings.TrimPrefix(words[1], "-S")); len(words) == 0 || strings.HasPrefix(words[0], "-") || strings.Contains(words[0], "=") {
 			return nil, errors.New("its first line asks env for more than a program; name the interpreter there")
 		}
-		found, err := exec.LookPath(words[0])
+		found, err := osexec.LookPath(words[0])
 		if err != nil {
 			return nil, fmt.Errorf("its interpreter %s is not found: %w", name.Print(words[0]), err)
 		}
@@ -60,7 +60,7 @@ func interpreterOf(words []string) ([]string, error) {
 	again, err := hashBang(words[0])
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("its interpreter %s cannot be read: %w", name.Print(words[0]), command.Reason(err))
+		return nil, fmt.Errorf("its interpreter %s cannot be read: %w", name.Print(words[0]), exec.Reason(err))
 	case again != nil:
 		return nil, fmt.Errorf("its interpreter %s is a script itself; name the program which that starts", name.Print(words[0]))
 	}
