@@ -43,8 +43,8 @@ func (b *Bundle) Args(words []string) []string {
 // zeroth is what stands on a worker for the zeroth argument of the command.
 func (b *Bundle) zeroth(arg string) []string {
 	switch {
-	case b.argv0:
-		return append(slices.Clone(b.start), arg, b.program)
+	case b.follows != "":
+		return append(slices.Clone(b.start), arg, b.follows)
 	case b.start != nil:
 		return slices.Clone(b.start)
 	}

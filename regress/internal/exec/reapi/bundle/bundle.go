@@ -20,9 +20,9 @@ import (
 	"muster/regress/internal/readable"
 )
 
-// folder is where all of it lies below the root of an action's input. The work folder
+// toolFolder is where all of it lies below the root of an action's input. The work folder
 // lies beside it, one level deep, so that nobody who lists that finds the tool there.
-const folder = "tool"
+const toolFolder = "tool"
 
 // above leads from the work folder to the root.
 const above = "../"
@@ -30,10 +30,10 @@ const above = "../"
 // Within it: executables, one that has the name of another, libraries with the loader, and
 // inputs by their own names.
 const (
-	binFolder   = folder + "/bin"
+	binFolder   = toolFolder + "/bin"
 	otherFolder = binFolder + "/other"
-	libFolder   = folder + "/lib"
-	inputFolder = folder + "/in"
+	libFolder   = toolFolder + "/lib"
+	inputFolder = toolFolder + "/in"
 )
 
 // What one run may send along.
@@ -66,13 +66,12 @@ type item struct {
 // of goroutines may use it.
 type Bundle struct {
 	items   []item
-	folders []string // that hold nothing
+	empty   []string // folders that hold nothing
 	moves   []move
 	calls   []string // how the command's executable is called here
 	start   []string // what takes the place of the zeroth argument; nil = it is given as is
 	shell   []string // what starts a shell
-	argv0   bool     // start ends in an option that takes the zeroth argument
-	program string   // what comes after that
+	follows string   // the program after the zeroth argument, if start ends in an option that takes that; else ""
 	locale  bool     // the data of the usual locale travel
 }
 
@@ -174,7 +173,7 @@ func (b *Bundle) Place(d *tree.Builder) error {
 			return fault.Inputf("%s cannot be sent along: %w", name.Print(f.source), err)
 		}
 	}
-	for _, at := range b.folders {
+	for _, at := range b.empty {
 		if err := d.Folder(at); err != nil {
 			return fault.Inputf("what travels with the command: %w", err)
 		}

@@ -53,7 +53,7 @@ func (s started) plain() []string { return append(append(s.before, s.path), s.af
 
 func (m *making) use(s started) {
 	if s.argv0 && len(s.after) == 0 {
-		m.start, m.argv0, m.Bundle.program = append(s.before, "--argv0"), true, s.path
+		m.start, m.follows = append(s.before, "--argv0"), s.path
 		return
 	}
 	m.start = s.plain()

@@ -64,8 +64,8 @@ func (m *making) placeLibraries() error {
 	return nil
 }
 
-// folders splits a list of an object's, in which $ORIGIN is the object's own folder.
-func folders(file string, lists []string) (list []string) {
+// foldersIn splits a list of an object's, in which $ORIGIN is the object's own folder.
+func foldersIn(file string, lists []string) (list []string) {
 	real, err := filepath.EvalSymlinks(file)
 	if err != nil {
 		real = file

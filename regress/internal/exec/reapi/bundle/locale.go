@@ -7,17 +7,17 @@ import (
 	"path/filepath"
 )
 
-// Locale is the one that cases have, as C libraries name its folder, and where they look for it.
+// The locale that cases have, as C libraries name its folder, and where they look for it.
 const (
-	locale       = "C.utf8"
+	localeName   = "C.utf8"
 	localesHere  = "/usr/lib/locale"
-	localeFolder = folder + "/locale"
+	localeFolder = toolFolder + "/locale"
 )
 
 // takeLocale adds the data of the locale that cases have, without which a character is a byte
 // to a bundled tool. Newer C libraries have it built in, and no such folder.
 func (m *making) takeLocale() error {
-	root := filepath.Join(localesHere, locale)
+	root := filepath.Join(localesHere, localeName)
 	if _, err := os.Stat(root); err != nil {
 		return nil // the tool has it, or nobody has
 	}

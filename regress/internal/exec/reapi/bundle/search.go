@@ -46,9 +46,9 @@ func (s *search) read(file string, by *object) (*object, error) {
 		return nil, fault.Inputf("%s is damaged: %w", name.Print(file), err)
 	}
 	o.needed = needed
-	o.runpath = folders(file, runpath)
+	o.runpath = foldersIn(file, runpath)
 	if len(o.runpath) == 0 {
-		o.rpath = folders(file, rpath)
+		o.rpath = foldersIn(file, rpath)
 	}
 	switch {
 	case s.musl:

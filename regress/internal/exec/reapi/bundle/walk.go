@@ -33,7 +33,7 @@ func (w *walking) folder(below string) error {
 		return unreadable(filepath.Join(w.root, below), err)
 	}
 	if len(entries) == 0 {
-		w.folders = append(w.folders, path.Join(w.at, below))
+		w.empty = append(w.empty, path.Join(w.at, below))
 	}
 	for _, e := range entries {
 		if w.stays[filepath.Join(w.root, below, e.Name())] {
