@@ -5,35 +5,46 @@ import (
 	"debug/elf"
 	"io"
 	"os"
+	"slices"
+	"strings"
 )
 
-// Programs that are not whole without files which they find by their own path, known by
-// what only they have in them. Through a bundled loader their own path is the loader's.
-var seekers = [...]struct{ mark, what string }{
-	{"%{!fsyntax-only", "a driver of gcc looks for cc1 and the others beside itself"},
-	{"PYTHONHOME", "Python looks for its library beside itself"},
-	{"PERL5LIB", "Perl looks for its modules where it was installed"},
-	{"RUBYLIB", "Ruby looks for its library beside itself"},
-	{"_JAVA_LAUNCHER_DEBUG", "Java looks for its machine beside itself"},
+// seeker is a kind of program that is not whole without files which it finds by its own path.
+// Through a bundled loader its own path is the loader's.
+type seeker struct {
+	mark    string // what only such a program has in it
+	library string // how the library begins that has the mark in the program's place; "" = none has
+	what    string // it does
 }
 
-// partsOf says what a program looks for, or "". A dynamic Python or Ruby has its marks in
-// its library, which is named after it.
+func seekers() []seeker {
+	return []seeker{
+		{"%{!fsyntax-only", "", "a driver of gcc looks for cc1 and the others beside itself"},
+		{"PYTHONHOME", "libpython", "Python looks for its library beside itself"},
+		{"PERL5LIB", "libperl", "Perl looks for its modules where it was installed"},
+		{"RUBYLIB", "libruby", "Ruby looks for its library beside itself"},
+		{"_JAVA_LAUNCHER_DEBUG", "libjli", "Java looks for its machine beside itself"},
+	}
+}
+
+// partsOf says what a program looks for, or "".
 func partsOf(file string, f *elf.File) string {
-	libraries, _ := f.ImportedLibraries()
-	for _, l := range libraries {
-		for prefix, what := range map[string]string{"libpython": seekers[1].what, "libperl": seekers[2].what, "libruby": seekers[3].what, "libjli": seekers[4].what} {
-			if len(l) > len(prefix) && l[:len(prefix)] == prefix {
-				return what
-			}
+	libraries, _ := f.ImportedLibraries() // of a static one there are none
+	for _, s := range seekers() {
+		if slices.ContainsFunc(libraries, s.in) {
+			return s.what
 		}
 	}
-	for _, s := range seekers {
+	for _, s := range seekers() {
 		if found, err := holds(file, s.mark); err == nil && found {
 			return s.what
 		}
 	}
 	return ""
+}
+
+func (s seeker) in(library string) bool {
+	return s.library != "" && strings.HasPrefix(library, s.library)
 }
 
 // holds reports whether a file has a text in it.
