@@ -55,27 +55,16 @@ func openDigests(file string) *digests {
 	return d
 }
 
-// errTooLarge says that a file is larger than it may be, errNoFile that it has become a folder,
-// or a pipe.
-var (
-	errTooLarge = errors.New("too large")
-	errNoFile   = errors.New("no longer a file")
-)
+// errTooLarge says that a file is larger than it may be.
+var errTooLarge = errors.New("too large")
 
 // of is the digest of a file that has most bytes at most.
 func (d *digests) of(file string, most int64) (blob.Digest, error) {
-	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0) // it may have become a pipe
+	f, info, err := openFile(file)
 	if err != nil {
 		return blob.Digest{}, exec.Reason(err)
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return blob.Digest{}, exec.Reason(err)
-	}
-	if !info.Mode().IsRegular() {
-		return blob.Digest{}, errNoFile
-	}
 	if info.Size() > most {
 		return blob.Digest{}, errTooLarge
 	}
