@@ -8,7 +8,7 @@ import (
 	"muster/regress/internal/exec/reapi/blob"
 )
 
-// Below this a content gains nothing by compression.
+// compressMin is below what size, in bytes, a content gains nothing by compression.
 const compressMin = 512
 
 // batchUpload is a small content to send.

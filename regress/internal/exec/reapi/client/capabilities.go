@@ -13,11 +13,11 @@ import (
 	"muster/regress/internal/fault"
 )
 
-// What a message may have when the engine states no limit: gRPC's own, less what is around
-// the contents.
+// messageRoom is what a message may have, in bytes, when the engine states no limit: gRPC's own,
+// less what is around the contents.
 const messageRoom = 4<<20 - 64<<10
 
-// A content above this is sent by itself, for it fills a message nearly alone.
+// smallMax: a content of more bytes is sent by itself, for it fills a message nearly alone.
 const smallMax = 1 << 20
 
 // limits is what the engine asks its clients to keep to.

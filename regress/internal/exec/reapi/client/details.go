@@ -11,7 +11,7 @@ import (
 	"muster/regress/internal/exec/reapi/blob"
 )
 
-// Of an engine's log so much is shown, from its end, and so large a one is read, in bytes.
+// Of an engine's log so many bytes are shown, from its end, and one of so many is read.
 const (
 	logShown = 400
 	logMax   = 256 << 10

@@ -316,7 +316,6 @@ func TestSilence(t *testing.T) {
 		close(free)
 		r.must(<-done)
 
-		x.SkipCache = true
 		free = make(chan struct{})
 		r2 := newRig(t, reapitest.Options{Run: counted(&ran, free), Silent: true}, client.Options{ExecutionTimeout: time.Hour})
 		began := time.Now()

@@ -52,7 +52,7 @@ type Options struct {
 // Header is one more line that goes with every request.
 type Header struct{ Name, Value string }
 
-// A server restarts within half a minute.
+// withDefaults is o with what it leaves out. Wait is as long as a server takes to restart.
 func (o Options) withDefaults() Options {
 	o.Version = cmp.Or(o.Version, "devel")
 	o.Invocation = cmp.Or(o.Invocation, uuid.NewString())

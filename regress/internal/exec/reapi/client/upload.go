@@ -9,15 +9,15 @@ import (
 	"muster/regress/internal/fault"
 )
 
-// An Upload works through what it is given in parts of so many.
-const uploadPart = 4096
+// partMax is how many contents an Upload works through at once.
+const partMax = 4096
 
 // Upload returns when the engine has all of blobs: it sends what the engine says it lacks,
 // each content once however many ask, and remembers what is there. Contents in memory must
 // stay as they are. In memory it holds 32 MiB at most for all callers, besides theirs.
 func (c *Client) Upload(ctx context.Context, blobs []blob.Blob) error {
 	for len(blobs) > 0 {
-		n := min(len(blobs), uploadPart)
+		n := min(len(blobs), partMax)
 		if err := c.uploadPart(ctx, blobs[:n]); err != nil {
 			return err
 		}

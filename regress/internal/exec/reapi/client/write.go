@@ -40,7 +40,7 @@ func (c *Client) write(ctx context.Context, b blob.Blob) error {
 	})
 }
 
-// A name is of one upload: what is sent from its beginning again needs another.
+// newName gives the upload a name: what is sent from its beginning again needs another.
 func (u *streamUpload) newName() {
 	kind := "blobs/"
 	if u.c.limit.zstdStream {

@@ -6,7 +6,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// The largest window of a decoder: what an engine sends must not take all memory.
+// windowMax is the largest window of a decoder, in bytes: what an engine sends must not take
+// all memory.
 const windowMax = 32 << 20
 
 // With these options neither constructor fails: they check the options alone.
