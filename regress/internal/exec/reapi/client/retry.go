@@ -2,10 +2,8 @@ package client
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
-	"strings"
 	"time"
 
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
@@ -30,6 +28,9 @@ type retries struct {
 func (c *Client) retries() *retries {
 	return &retries{c: c, max: c.o.Attempts, doubts: doubtsMax, ended: c.executed.Load()}
 }
+
+// doubtsMax is how often something is tried again that mostly does not pass.
+const doubtsMax = 2
 
 // queueing is after how many attempts those that wait in a queue do not get further apart.
 const queueing = 5
@@ -129,81 +130,4 @@ func (r *retries) delay(err error) time.Duration {
 		}
 	}
 	return d
-}
-
-// transient is an error of this side that another attempt may mend.
-type transient struct{ error }
-
-func (t transient) Unwrap() error { return t.error }
-
-// retryable reports whether what failed may succeed by itself if tried again.
-func retryable(err error) bool {
-	if errors.As(err, new(transient)) {
-		return true
-	}
-	s, ok := status.FromError(err)
-	if !ok {
-		return false
-	}
-	text := s.Message()
-	switch s.Code() {
-	case codes.Unavailable:
-		return !refusedByTLS(text)
-	case codes.ResourceExhausted:
-		return !strings.Contains(text, tooLargeSign)
-	case codes.Aborted, codes.Canceled, codes.DeadlineExceeded: // the caller's own end is looked at before
-		return true
-	case codes.Internal, codes.Unknown:
-		return brokenStream(text)
-	}
-	return false
-}
-
-// tooLargeSign is in what gRPC says of a message.
-const tooLargeSign = "larger than max"
-
-// tooLarge reports whether one side does not take a message of that size.
-func tooLarge(err error) bool {
-	return status.Code(err) == codes.ResourceExhausted && strings.Contains(status.Convert(err).Message(), tooLargeSign)
-}
-
-// doubtsMax is how often something is tried again that mostly does not pass.
-const doubtsMax = 2
-
-// doubtful reports whether err may pass, though most like it do not: an engine in trouble of
-// its own, perhaps with one worker of many.
-func doubtful(err error) bool {
-	if m := (*MissingError)(nil); errors.As(err, &m) {
-		return false // its caller can mend it
-	}
-	code := status.Code(err)
-	return (code == codes.Internal || code == codes.Unknown) && isStatus(err)
-}
-
-func isStatus(err error) bool {
-	_, ok := status.FromError(err)
-	return ok
-}
-
-// unanswered reports whether an attempt had no answer, or that of somebody between.
-func unanswered(err error) bool {
-	code := status.Code(err)
-	return errors.As(err, new(transient)) || code == codes.Unavailable || code == codes.DeadlineExceeded
-}
-
-// refusedByTLS tells a certificate that will not do from a server that went away meanwhile.
-// gRPC has no more than a text.
-func refusedByTLS(text string) bool {
-	return strings.Contains(text, "x509: ") || strings.Contains(text, "tls: ")
-}
-
-// brokenStream tells a connection that broke, as gRPC and proxies put it, from an engine in
-// trouble.
-func brokenStream(text string) bool {
-	for _, sign := range []string{"RST_STREAM", "EOF", "transport", "connection", "stream closed", "closed the stream", "GOAWAY"} {
-		if strings.Contains(text, sign) {
-			return true
-		}
-	}
-	return false
 }

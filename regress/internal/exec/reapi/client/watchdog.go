@@ -8,10 +8,7 @@ import (
 	"time"
 )
 
-var (
-	errStalled  = errors.New("nothing came or went within the deadline")
-	errNoAnswer = errors.New("it did not answer for every content")
-)
+var errStalled = errors.New("nothing came or went within the deadline")
 
 // watchdog ends a stream on which nothing moves.
 type watchdog struct {
