@@ -137,26 +137,14 @@ func asMissing(err error) error {
 // aboutContents is for engines that state a missing input as an error of their own, as
 // buildbox does: "Tree is not completely available from LocalCAS."
 func aboutContents(text string) bool {
-	text = strings.ToLower(text)
-	for _, sign := range []string{"digest", "blob", "not found", "missing", "not completely available"} {
-		if strings.Contains(text, sign) {
-			return true
-		}
-	}
-	return false
+	return hasAny(strings.ToLower(text), "digest", "blob", "not found", "missing", "not completely available")
 }
 
 // aboutWorkers is for the other use of FAILED_PRECONDITION: that no worker can be had for an
 // action, or is allowed to it. What engines say of missing inputs is not so known, so all
 // else is taken to be about those.
 func aboutWorkers(text string) bool {
-	text = strings.ToLower(text)
-	for _, sign := range []string{"worker", "platform", "propert", "allowed"} {
-		if strings.Contains(text, sign) {
-			return true
-		}
-	}
-	return false
+	return hasAny(strings.ToLower(text), "worker", "platform", "propert", "allowed")
 }
 
 func violations(s *status.Status) (ds []blob.Digest) {

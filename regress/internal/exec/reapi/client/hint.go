@@ -36,7 +36,7 @@ func (o Options) hintOf(what string, s *status.Status) string {
 		return "; its answer, in which it sends what a case printed though it is asked not to, is larger than the 16 MiB that muster takes"
 	case strings.Contains(s.Message(), "looked like an HTTP/1.1 header"):
 		return "; a web server answers there, and no engine: is it another port?"
-	case code == codes.Unavailable && (strings.Contains(s.Message(), "produced zero addresses") || strings.Contains(s.Message(), "no such host")):
+	case code == codes.Unavailable && hasAny(s.Message(), "produced zero addresses", "no such host"):
 		return "; no machine of this name is known here"
 	}
 	return o.hint(s)
@@ -69,32 +69,18 @@ func (o Options) hint(s *status.Status) string {
 // cutOff reports whether a server broke off after the handshake: that it refuses a client's
 // certificate it says then, which may be lost with the connection.
 func (o Options) cutOff(text string) bool {
-	broken := strings.Contains(text, "broken pipe") || strings.Contains(text, "connection reset") || strings.Contains(text, "server preface: EOF")
-	return broken && strings.HasPrefix(o.URL, "grpcs:") && !strings.Contains(text, "handshake failed")
+	return hasAny(text, "broken pipe", "connection reset", "server preface: EOF") && strings.HasPrefix(o.URL, "grpcs:") && !strings.Contains(text, "handshake failed")
 }
 
 // full tells an engine without room by its words, for which there is no status.
 func full(text string) bool {
-	text = strings.ToLower(text)
-	for _, sign := range []string{"outofspace", "out of space", "no space left", "storage allocation", "storage quota"} {
-		if strings.Contains(text, sign) {
-			return true
-		}
-	}
-	return false
+	return hasAny(strings.ToLower(text), "outofspace", "out of space", "no space left", "storage allocation", "storage quota")
 }
 
 // tlsHint knows the words of Go's TLS and of what servers answer, for gRPC has no more than
 // a text.
 func (o Options) tlsHint(text string) string {
-	has := func(signs ...string) bool {
-		for _, sign := range signs {
-			if strings.Contains(text, sign) {
-				return true
-			}
-		}
-		return false
-	}
+	has := func(signs ...string) bool { return hasAny(text, signs...) }
 	switch {
 	case has("unknown authority", "not standards compliant"):
 		return "--tls-ca names the file with the certificates to trust"

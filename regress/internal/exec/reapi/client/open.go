@@ -107,12 +107,8 @@ func (r *streamRead) Close() error {
 
 // stream opens one attempt.
 func (c *Client) stream(ctx context.Context, d blob.Digest, offset int64) io.ReadCloser {
-	kind := "blobs/"
-	if c.limit.zstdStream {
-		kind = "compressed-blobs/zstd/"
-	}
 	in := &chunkReader{watch: c.watchdog(ctx), room: compressedMax(d.Size - offset)}
-	in.stream, in.err = c.byteStream.Read(in.watch.ctx, &bytestream.ReadRequest{ResourceName: c.resource(kind, d), ReadOffset: offset})
+	in.stream, in.err = c.byteStream.Read(in.watch.ctx, &bytestream.ReadRequest{ResourceName: c.resource("", d), ReadOffset: offset})
 	if !c.limit.zstdStream {
 		return in
 	}

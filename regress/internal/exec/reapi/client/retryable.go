@@ -2,6 +2,7 @@ package client
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"google.golang.org/grpc/codes"
@@ -71,16 +72,16 @@ func unanswered(err error) bool {
 // refusedByTLS tells a certificate that will not do from a server that went away meanwhile.
 // gRPC has no more than a text.
 func refusedByTLS(text string) bool {
-	return strings.Contains(text, "x509: ") || strings.Contains(text, "tls: ")
+	return hasAny(text, "x509: ", "tls: ")
 }
 
 // brokenStream tells a connection that broke, as gRPC and proxies put it, from an engine in
 // trouble.
 func brokenStream(text string) bool {
-	for _, sign := range []string{"RST_STREAM", "EOF", "transport", "connection", "stream closed", "closed the stream", "GOAWAY"} {
-		if strings.Contains(text, sign) {
-			return true
-		}
-	}
-	return false
+	return hasAny(text, "RST_STREAM", "EOF", "transport", "connection", "stream closed", "closed the stream", "GOAWAY")
+}
+
+// hasAny reports whether a text has one of the signs by which it is known, as written there.
+func hasAny(text string, signs ...string) bool {
+	return slices.ContainsFunc(signs, func(sign string) bool { return strings.Contains(text, sign) })
 }

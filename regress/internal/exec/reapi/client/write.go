@@ -42,15 +42,16 @@ func (c *Client) write(ctx context.Context, b blob.Blob) error {
 
 // newName gives the upload a name: what is sent from its beginning again needs another.
 func (u *streamUpload) newName() {
-	kind := "blobs/"
-	if u.c.limit.zstdStream {
-		kind = "compressed-blobs/zstd/"
-	}
-	u.offset, u.name = 0, u.c.resource("uploads/"+uuid.NewString()+"/"+kind, u.b.Digest)
+	u.offset, u.name = 0, u.c.resource("uploads/"+uuid.NewString()+"/", u.b.Digest)
 }
 
-func (c *Client) resource(kind string, d blob.Digest) string {
-	name := fmt.Sprintf("%s%s/%d", kind, d.Hash, d.Size)
+// resource is how streams name a content: in the compression in which they have it.
+func (c *Client) resource(upload string, d blob.Digest) string {
+	kind := "blobs"
+	if c.limit.zstdStream {
+		kind = "compressed-blobs/zstd"
+	}
+	name := fmt.Sprintf("%s%s/%s/%d", upload, kind, d.Hash, d.Size)
 	if c.o.Instance != "" {
 		name = c.o.Instance + "/" + name
 	}
