@@ -1,6 +1,7 @@
 package client_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -11,8 +12,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/durationpb"
 
 	"muster/regress/internal/exec/reapi/client"
 	"muster/regress/internal/exec/reapi/reapitest"
@@ -197,4 +200,82 @@ func TestSecretsAreNotSaid(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "PermissionDenied: *** with ***: no; ") {
 		t.Error(err)
 	}
+}
+
+// Attempts are further and further apart, up to a limit, and as far as the engine asks.
+func TestBackoff(t *testing.T) {
+	asked, _ := status.New(codes.Unavailable, "later").WithDetails(&errdetails.RetryInfo{RetryDelay: durationpb.New(20 * time.Second)})
+	fails := on("GetActionResult", reapitest.Begin, codes.Aborted, 1, 2, 3, 4, 5, 6)
+	r := newRig(t, reapitest.Options{Fault: func(ctx context.Context, c reapitest.Call) error {
+		if c.Method == "GetActionResult" && c.Number == 7 {
+			return asked.Err()
+		}
+		return fails(ctx, c)
+	}}, client.Options{Backoff: 100 * time.Millisecond, BackoffMax: time.Second})
+	_, _, err := r.Result(t.Context(), client.Execution{Action: noise(5).Digest})
+	r.must(err)
+	for i, most := range []time.Duration{100, 200, 400, 800, 1000, 1000} {
+		if d := r.slept[i]; d < most*time.Millisecond/2 || d > most*time.Millisecond {
+			t.Errorf("wait %d: %v", i, d)
+		}
+	}
+	if r.slept[6] != 20*time.Second {
+		t.Errorf("the engine asked for 20 s, and it was %v", r.slept[6])
+	}
+}
+
+// With clocks that stand still but when all wait: an execution of which nothing is heard is
+// asked for by its name, again and again, however long it takes; and no longer than allowed.
+func TestSilence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var ran atomic.Int32
+		free := make(chan struct{})
+		r := newRig(t, reapitest.Options{Run: counted(&ran, free)}, client.Options{Silence: time.Minute, ExecutionTimeout: time.Hour, Attempts: 3})
+		x := client.Execution{Action: r.action("cc")}
+		done := make(chan error)
+		go func() {
+			_, err := r.Execute(t.Context(), x)
+			done <- err
+		}()
+		<-time.After(30*time.Minute + time.Second)
+		synctest.Wait()
+		if n := r.engine.Calls("WaitExecution"); n != 30 {
+			t.Errorf("asked %d times in 30 minutes", n)
+		}
+		close(free)
+		r.must(<-done)
+
+		free = make(chan struct{})
+		r2 := newRig(t, reapitest.Options{Run: counted(&ran, free), Silent: true}, client.Options{ExecutionTimeout: time.Hour})
+		began := time.Now()
+		_, err := r2.Execute(t.Context(), client.Execution{Action: r2.action("cc")})
+		if took := time.Since(began); fault.ClassOf(err) != fault.Environment || !strings.Contains(err.Error(), "no result within 1h0m0s") || took != time.Hour {
+			t.Errorf("after %v: %v", took, err)
+		}
+	})
+}
+
+// A stream of contents that does not move is cut, and so is a request.
+func TestStalled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		stall := func(ctx context.Context, c reapitest.Call) error {
+			if c.Number == 1 && (c.Method == "Write" && c.Message == 2 || c.Method == "Read" && c.Message == 2 || c.Method == "FindMissingBlobs") {
+				<-ctx.Done()
+				return ctx.Err()
+			}
+			return nil
+		}
+		r := newRig(t, reapitest.Options{Fault: stall}, client.Options{Deadline: time.Minute})
+		b := noise(2 << 20)
+		began := time.Now()
+		r.upload(b)
+		stream, err := r.Open(t.Context(), b.Digest)
+		r.must(err)
+		var got bytes.Buffer
+		_, err = got.ReadFrom(stream)
+		r.must(err)
+		if took := time.Since(began); took != 3*time.Minute || !bytes.Equal(got.Bytes(), b.Bytes) {
+			t.Errorf("took %v", took)
+		}
+	})
 }
