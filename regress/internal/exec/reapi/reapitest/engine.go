@@ -92,7 +92,7 @@ func New(o Options) *Engine {
 // Serve answers on l and returns what stops that, cutting what is under way. An engine can
 // be served again, as after a restart: it has its contents still.
 func (e *Engine) Serve(l net.Listener) (stop func()) {
-	options := append([]grpc.ServerOption{grpc.UnaryInterceptor(e.unary), grpc.StreamInterceptor(e.stream), grpc.MaxRecvMsgSize(4 << 20)}, e.o.Server...)
+	options := append([]grpc.ServerOption{grpc.UnaryInterceptor(e.unary), grpc.StreamInterceptor(e.stream), grpc.MaxRecvMsgSize(messageMax)}, e.o.Server...)
 	s := grpc.NewServer(options...)
 	repb.RegisterContentAddressableStorageServer(s, e)
 	repb.RegisterActionCacheServer(s, e)
