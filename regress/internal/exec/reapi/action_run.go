@@ -33,7 +33,7 @@ func (run *actionRun) result(ctx context.Context, fresh bool) (r *exec.Result, e
 			if err != nil {
 				return err
 			}
-			r, err = run.action.resultOf(ctx, resp, run.store())
+			r, err = run.action.resultOf(ctx, resp, run.store(run.patience(resp)))
 			gone = nil
 			errors.As(err, &gone)
 			return err
@@ -127,11 +127,31 @@ func (run *actionRun) uploadAndExecute(ctx context.Context, inputs []blob.Blob, 
 	return resp, err
 }
 
-// store is the engine's CAS. Its contents may be opened when the run is exclusive no more.
-func (run *actionRun) store() contentStore {
+// A result may wait for others for a part of the time that its execution took, for their
+// folders to be read by one request: who looks at the whole run does not notice, and much of
+// what a case costs is to wake up for it.
+const (
+	patiencePart = 8
+	patienceMax  = 250 * time.Millisecond
+)
+
+// patience is how long a result may wait. Where no other is to be expected it is 0.
+func (run *actionRun) patience(resp response) time.Duration {
+	if resp.cached || run.exclusive || run.engine.State().InFlight < 2*patiencePart {
+		return 0
+	}
+	return min(resp.took/patiencePart, patienceMax)
+}
+
+// store is the engine's CAS, of which small messages are read within the time given. Its
+// contents may be opened when the run is exclusive no more.
+func (run *actionRun) store(wait time.Duration) contentStore {
 	later := *run
 	later.exclusive = false
-	return contentStore{read: run.engine.client.Read, open: func(ctx context.Context, d blob.Digest) (io.ReadCloser, error) {
+	read := func(ctx context.Context, d blob.Digest) ([]byte, error) {
+		return run.engine.client.ReadWithin(ctx, d, wait)
+	}
+	return contentStore{read: read, open: func(ctx context.Context, d blob.Digest) (io.ReadCloser, error) {
 		return &outputReader{run: &later, ctx: ctx, digest: d}, nil
 	}}
 }

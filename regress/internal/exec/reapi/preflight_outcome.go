@@ -19,7 +19,7 @@ const excerptMax = 400
 // preflightOutcome is what an execution came to but for its files, with an excerpt of what the
 // tool said if it failed.
 func (run *actionRun) preflightOutcome(ctx context.Context, resp response) (o outcome.Outcome, excerpt string, err error) {
-	c := collector{action: run.action, ctx: ctx, store: run.store(), budget: run.action.outputMax}
+	c := collector{action: run.action, ctx: ctx, store: run.store(0), budget: run.action.outputMax}
 	if o.Ending, err = c.process(resp); err != nil {
 		return o, "", err
 	}

@@ -1,10 +1,14 @@
 package client
 
-import "sync"
+import (
+	"sync"
+	"time"
+)
 
 // batcher makes few requests of what many goroutines ask for one by one. What comes while
 // nothing is under way is sent at once; what comes while as many requests as may be are
-// in flight waits, and goes together with the next. Nobody waits for company.
+// in flight waits, and goes together with the next. Nobody waits for company but who says
+// for how long.
 type batcher[T any] struct {
 	send        func([]T)     // one request; it answers each of them
 	cost        func(T) int64 // bytes in a message
@@ -15,6 +19,7 @@ type batcher[T any] struct {
 	mu       sync.Mutex
 	queue    []T
 	inFlight int
+	later    bool // a request begins when the time of the first that waits for company is over
 }
 
 func (b *batcher[T]) add(items ...T) {
@@ -22,6 +27,27 @@ func (b *batcher[T]) add(items ...T) {
 	defer b.mu.Unlock()
 	b.queue = append(b.queue, items...)
 	b.begin()
+}
+
+// addWithin is add for an item that need not go at once.
+func (b *batcher[T]) addWithin(wait time.Duration, item T) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.queue = append(b.queue, item)
+	switch {
+	case wait <= 0:
+		b.begin()
+	case !b.later && b.inFlight == 0: // else one goes anyway
+		b.later = true
+		b.working.Add(1)
+		time.AfterFunc(wait, func() {
+			defer b.working.Done()
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			b.later = false
+			b.begin()
+		})
+	}
 }
 
 func (b *batcher[T]) begin() {

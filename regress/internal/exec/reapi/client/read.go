@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"time"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -23,6 +24,12 @@ const readMax = 64 << 20
 // most are being read at once for all callers; what a caller keeps is its own. A MissingError
 // is in the error's chain when the engine has it not.
 func (c *Client) Read(ctx context.Context, d blob.Digest) ([]byte, error) {
+	return c.ReadWithin(ctx, d, 0)
+}
+
+// ReadWithin is Read for who does not mind to wait that long: many such contents come with
+// one request.
+func (c *Client) ReadWithin(ctx context.Context, d blob.Digest, wait time.Duration) ([]byte, error) {
 	if d.Size == 0 {
 		return nil, nil
 	}
@@ -34,7 +41,7 @@ func (c *Client) Read(ctx context.Context, d blob.Digest) ([]byte, error) {
 	}
 	var data []byte
 	one := newLatch(1)
-	c.reads.add(&batchRead{ctx, d, func(b []byte, err error) {
+	c.reads.addWithin(wait, &batchRead{ctx, d, func(b []byte, err error) {
 		data = b
 		one.countDown(err)
 	}})
