@@ -21,6 +21,9 @@ type comparison struct {
 	err     error
 }
 
+// reader returns a folder's message.
+type reader func(blob.Digest) ([]byte, error)
+
 // directory goes through a folder that the result names.
 func (c *comparison) directory(at string, d *repb.OutputDirectory) {
 	if c.err != nil {
@@ -32,7 +35,7 @@ func (c *comparison) directory(at string, d *repb.OutputDirectory) {
 			return
 		}
 	}
-	read := c.stored
+	read := reader(c.stored)
 	root := d.GetRootDirectoryDigest()
 	if root == nil || d.GetTreeDigest() != nil {
 		folders, top, err := c.tree(d.GetTreeDigest())
@@ -55,7 +58,7 @@ func (c *comparison) directory(at string, d *repb.OutputDirectory) {
 func (c *comparison) stored(d blob.Digest) ([]byte, error) { return c.Read(c.ctx, d) }
 
 // folder goes through a folder, unless it is as it was given.
-func (c *comparison) folder(at string, d *repb.Digest, before *Folder, read func(blob.Digest) ([]byte, error)) {
+func (c *comparison) folder(at string, d *repb.Digest, before *Folder, read reader) {
 	if c.err != nil {
 		return
 	}
@@ -77,32 +80,7 @@ func (c *comparison) folder(at string, d *repb.Digest, before *Folder, read func
 	}
 	rest, unchanged := before.differing(message)
 	c.pass(unchanged)
-	now, err := nodes(rest)
-	if err != nil {
-		c.fail(err)
-		return
-	}
-	kept := make(map[string]kind, len(now[aFile])+len(now[aFolder])+len(now[aLink]))
-	enter := func(name string, k kind) string {
-		if err := checkPart(name); err != nil {
-			c.fail(err)
-		} else if _, twice := kept[name]; twice || before.hasUnchanged(name, unchanged) {
-			c.fail(fmt.Errorf("a folder has the name %q twice", name))
-		}
-		kept[name] = k
-		return path.Join(at, name)
-	}
-	for _, f := range now[aFile] {
-		c.file(enter(f.name, aFile), before.find(f.name), f.digest, f.exec, nil)
-	}
-	for _, s := range now[aLink] {
-		c.link(enter(s.name, aLink), before.find(s.name), s.target)
-	}
-	for _, sub := range now[aFolder] {
-		if below := enter(sub.name, aFolder); c.enters(below) {
-			c.folder(below, sub.digest, before.Sub(sub.name), read)
-		}
-	}
+	kept := c.changed(at, rest, before, unchanged, read)
 	c.gone(at, before, unchanged, kept)
 }
 

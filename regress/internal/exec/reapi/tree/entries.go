@@ -2,6 +2,7 @@ package tree
 
 import (
 	"fmt"
+	"path"
 	"strings"
 
 	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
@@ -9,6 +10,38 @@ import (
 	"muster/regress/internal/exec/reapi/blob"
 	"muster/regress/internal/outcome"
 )
+
+// changed goes through the entries of a folder that are not as they were given, and returns
+// what kind of thing is under each of their names. message has these entries alone.
+func (c *comparison) changed(at string, message []byte, before *Folder, unchanged []bool, read reader) map[string]kind {
+	now, err := nodes(message)
+	if err != nil {
+		c.fail(err)
+		return nil
+	}
+	kept := make(map[string]kind, len(now[aFile])+len(now[aFolder])+len(now[aLink]))
+	enter := func(name string, k kind) string {
+		if err := checkPart(name); err != nil {
+			c.fail(err)
+		} else if _, twice := kept[name]; twice || before.hasUnchanged(name, unchanged) {
+			c.fail(fmt.Errorf("a folder has the name %q twice", name))
+		}
+		kept[name] = k
+		return path.Join(at, name)
+	}
+	for _, f := range now[aFile] {
+		c.file(enter(f.name, aFile), before.find(f.name), f.digest, f.exec, nil)
+	}
+	for _, s := range now[aLink] {
+		c.link(enter(s.name, aLink), before.find(s.name), s.target)
+	}
+	for _, sub := range now[aFolder] {
+		if below := enter(sub.name, aFolder); c.enters(below) {
+			c.folder(below, sub.digest, before.Sub(sub.name), read)
+		}
+	}
+	return kept
+}
 
 func (c *comparison) file(at string, had *entry, d *repb.Digest, exec bool, inline []byte) {
 	if !c.enters(at) {
