@@ -10,8 +10,6 @@ import (
 	"muster/regress/internal/exec"
 	"muster/regress/internal/exec/reapi"
 	"muster/regress/internal/fault"
-	"muster/regress/internal/golden"
-	"muster/regress/internal/outcome"
 	"muster/regress/internal/report"
 )
 
@@ -42,20 +40,6 @@ func (e *engine) mayRun(commands []*exec.Command) {
 	if e != nil {
 		e.later = commands
 	}
-}
-
-// expect says which names a case is known to leave, before it starts.
-func (e *engine) expect(left func(caseName string) []string) {
-	if e != nil {
-		e.left = left
-	}
-}
-
-func (e *engine) expected(caseName string) []string {
-	if e == nil || e.left == nil {
-		return nil
-	}
-	return e.left(caseName)
 }
 
 // quiet returns when nothing more will be told of how it stands with it.
@@ -167,22 +151,6 @@ func (s *session) identifyEngine(id map[string]string) {
 	}
 	id["what travels to the engine"] = s.engine.crew.SharedDigest().String()
 	id["what --preflight gives"] = s.engine.crew.PreflightDigest().String()
-}
-
-// filesLeft returns which files a golden knows that a case leaves.
-func filesLeft(g *golden.Store) func(caseName string) []string {
-	return func(caseName string) (names []string) {
-		rec, _, err := g.Get(caseName)
-		if err != nil {
-			return nil // the comparison says so
-		}
-		for _, p := range rec.Outcome.Parts {
-			if p.Place == outcome.File {
-				names = append(names, p.Path)
-			}
-		}
-		return names
-	}
 }
 
 // notForEngines refuses what an engine cannot tell.

@@ -7,6 +7,8 @@ import (
 	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/glob"
+	"muster/regress/internal/golden"
+	"muster/regress/internal/outcome"
 )
 
 // partial warns that the engine does not give back all that a case leaves.
@@ -18,6 +20,36 @@ func (s *session) partial() error {
 	}
 	s.warn("the engine does not give back the whole work folder: files that neither the golden nor --remote-output names are not seen")
 	return nil
+}
+
+// expect says which names a case is known to leave, before it starts.
+func (e *engine) expect(left func(caseName string) []string) {
+	if e != nil {
+		e.left = left
+	}
+}
+
+func (e *engine) expected(caseName string) []string {
+	if e == nil || e.left == nil {
+		return nil
+	}
+	return e.left(caseName)
+}
+
+// filesLeft returns which files a golden knows that a case leaves.
+func filesLeft(g *golden.Store) func(caseName string) []string {
+	return func(caseName string) (names []string) {
+		rec, _, err := g.Get(caseName)
+		if err != nil {
+			return nil // the comparison says so
+		}
+		for _, p := range rec.Outcome.Parts {
+			if p.Place == outcome.File {
+				names = append(names, p.Path)
+			}
+		}
+		return names
+	}
 }
 
 // outputsOf are the names that an engine is asked for of a case, and which of the files that
