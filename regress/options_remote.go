@@ -73,21 +73,21 @@ func headerText(text string) bool {
 // jobs is how many cases an engine executes at once for this run.
 func (r *Remote) jobs() int { return cmp.Or(r.Jobs, RemoteJobsDefault) }
 
-// waitMax is how long a case may wait for a worker, beside the time that it may run; of
+// workerWaitMax is how long a case may wait for a worker, beside the time that it may run; of
 // that a year counts at most.
 const (
-	waitMax = time.Hour
-	runMax  = 365 * 24 * time.Hour
+	workerWaitMax = time.Hour
+	caseRunMax    = 365 * 24 * time.Hour
 )
 
-// place is where the engine is.
-func (o *Options) place() reapi.Endpoint {
+// endpoint is where the engine is, who asks, and how patiently.
+func (o *Options) endpoint() reapi.Endpoint {
 	r := &o.Remote
 	p := reapi.Endpoint{
 		URL: r.URL, Instance: r.Instance, Token: r.Token, PlainToken: r.PlainToken,
 		CA: r.CA, Cert: r.Cert, Key: r.Key, Version: o.Version, Priority: int32(r.Priority), Jobs: r.jobs(),
 		Wait:             r.Wait,
-		ExecutionTimeout: waitMax + min(o.Limits.Timeout, runMax),
+		ExecutionTimeout: workerWaitMax + min(o.Limits.Timeout, caseRunMax),
 	}
 	for _, kv := range r.Headers {
 		key, value, _ := strings.Cut(kv, "=")
@@ -146,14 +146,15 @@ func (r Remote) over(past Remote) Remote {
 	return now
 }
 
-// args are the flags that say the same, but for what is secret and what changes no outcome.
+// args are the flags by which a case reaches the same engine and is given the same there, but
+// for what is secret.
 func (r *Remote) args() (args []string) {
 	if r.URL == "" {
 		return nil
 	}
 	for _, one := range []struct{ flag, value string }{
 		{"--remote", r.URL}, {"--instance", r.Instance}, {"--preflight", shellQuoteAll(r.Preflight)},
-		{"--tls-ca", r.CA}, {"--tls-cert", r.Cert}, {"--tls-key", r.Key}, {"--remote-priority", text(r.Priority)},
+		{"--tls-ca", r.CA}, {"--tls-cert", r.Cert}, {"--tls-key", r.Key}, {"--remote-priority", unlessZero(r.Priority)},
 	} {
 		if one.value != "" {
 			args = append(args, one.flag, one.value)
@@ -173,7 +174,8 @@ func (r *Remote) args() (args []string) {
 	return args
 }
 
-func text(n int) string {
+// unlessZero is a number as a flag's value, or "" for 0.
+func unlessZero(n int) string {
 	if n == 0 {
 		return ""
 	}

@@ -60,11 +60,11 @@ func TestRemoteChecked(t *testing.T) {
 func TestTokenIsTheEngines(t *testing.T) {
 	o := sound()
 	o.Files.Token, o.Files.PlainToken = "files", true
-	if p := o.place(); p.Token != "" || p.PlainToken {
+	if p := o.endpoint(); p.Token != "" || p.PlainToken {
 		t.Errorf("the engine is sent %q", p.Token)
 	}
 	o.Remote.Token = "engine"
-	if p := o.place(); p.Token != "engine" || p.PlainToken {
+	if p := o.endpoint(); p.Token != "engine" || p.PlainToken {
 		t.Errorf("the engine is sent %q", p.Token)
 	}
 }
@@ -74,7 +74,7 @@ func TestExecutionIsWaitedFor(t *testing.T) {
 	for _, timeout := range []time.Duration{time.Minute, 5 * time.Hour, math.MaxInt64} {
 		o := sound()
 		o.Limits.Timeout = timeout
-		if got := o.place().ExecutionTimeout; got < min(timeout, 1000*time.Hour)+waitMax {
+		if got := o.endpoint().ExecutionTimeout; got < min(timeout, 1000*time.Hour)+workerWaitMax {
 			t.Errorf("with --timeout %v it is given up after %v", timeout, got)
 		}
 	}

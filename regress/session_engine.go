@@ -62,7 +62,7 @@ func (s *session) connect(ctx context.Context) (err error) {
 	}
 	e := &engine{}
 	e.watch.begin(s, "connecting to "+s.o.Remote.URL)
-	at := s.o.place()
+	at := s.o.endpoint()
 	at.Note = s.note
 	if e.conn, err = reapi.Dial(ctx, at); err == nil {
 		e.watch.connected(e.conn)

@@ -20,8 +20,8 @@ type engineWatch struct {
 	told   sync.WaitGroup
 }
 
-// watchEvery is often enough for eyes, and does not fill a file of events.
-const watchEvery = time.Second
+// engineWatchEvery is often enough for eyes, and does not fill a file of events.
+const engineWatchEvery = time.Second
 
 // begin says what is done now.
 func (w *engineWatch) begin(s *session, doing string) {
@@ -72,7 +72,7 @@ func (w *engineWatch) end() {
 }
 
 func (w *engineWatch) follow(stop chan struct{}) {
-	tick := time.NewTicker(watchEvery)
+	tick := time.NewTicker(engineWatchEvery)
 	defer tick.Stop()
 	for {
 		select {
