@@ -17,7 +17,7 @@ const (
 	sharedAttempts = 2
 )
 
-// pauseMin is before the first attempt alone, and twice as long before each other: engines
+// pauseMin is before the first attempt alone; it doubles with each one after that: engines
 // make room beside what they do, and say of what they are about to drop that they have it.
 const pauseMin = 200 * time.Millisecond
 

@@ -48,11 +48,10 @@ type Engine struct {
 	backlog   backlog
 	lookups   lookupPolicy
 
-	mu         sync.Mutex // held while a command is made ready
+	mu         sync.Mutex // held while a command is made ready, and guards what follows
 	commands   map[*exec.Command]*preparedCommand
 	whole      wholePath // noWholePath: a file that nobody named is not seen
 	wholeKnown bool
-	digests    []outcome.Digest
 }
 
 var _ exec.Executor = (*Engine)(nil)
@@ -80,21 +79,24 @@ func (c *Connection) Start(ctx context.Context, o Options) (*Engine, error) {
 	return e, nil
 }
 
-// PreflightDigest is of what the commands' preflights gave, which mostly is a version.
+// PreflightDigest is of what the preflights of Options.Commands gave, which mostly is a version.
 func (e *Engine) PreflightDigest() outcome.Digest {
-	var all []byte
-	for _, d := range e.digests {
-		all = append(all, d[:]...)
-	}
-	return outcome.Of(all)
+	return e.digestOf(func(c *preparedCommand) outcome.Digest { return c.preflight })
 }
 
 // SharedDigest is of what all cases are given: their files, and what travels along.
 func (e *Engine) SharedDigest() outcome.Digest {
+	return e.digestOf(func(c *preparedCommand) outcome.Digest { return c.builder.root.Digest().Hash })
+}
+
+// digestOf is of what each of Options.Commands has, in their order.
+func (e *Engine) digestOf(what func(*preparedCommand) outcome.Digest) outcome.Digest {
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	var all []byte
 	for _, c := range e.o.Commands {
-		root := e.commands[c].builder.root.Digest().Hash
-		all = append(all, root[:]...)
+		d := what(e.commands[c])
+		all = append(all, d[:]...)
 	}
 	return outcome.Of(all)
 }

@@ -39,7 +39,7 @@ func (e *Engine) preflightWords(c *exec.Command) []string {
 
 // passPreflight runs a command's words on a worker, where start is what they have become. With
 // the first command it also finds out how the engine is asked for the whole work folder.
-func (e *Engine) passPreflight(ctx context.Context, builder *actionBuilder, words, start []string) error {
+func (e *Engine) passPreflight(ctx context.Context, builder *actionBuilder, words, start []string) (outcome.Digest, error) {
 	ways := []wholePath{emptyPath, dotPath, noWholePath}
 	if e.wholeKnown {
 		ways = []wholePath{e.whole}
@@ -54,15 +54,13 @@ func (e *Engine) passPreflight(ctx context.Context, builder *actionBuilder, word
 			continue
 		}
 		if err != nil {
-			return err
+			return digest, err
 		}
 		if gives || e.wholeKnown {
-			e.whole, e.wholeKnown, builder.whole = way, true, way
-			e.digests = append(e.digests, digest)
-			return e.reportPartial()
+			return digest, e.settleWhole(builder, way)
 		}
 	}
-	return refused
+	return outcome.Digest{}, refused
 }
 
 // refusesPath reports whether an engine may not know what to do with an output path. The API's
@@ -79,9 +77,11 @@ func refusesPath(err error) bool {
 	return false
 }
 
-// reportPartial says once that the whole folder is not to be had.
-func (e *Engine) reportPartial() error {
-	if e.whole != noWholePath || len(e.digests) > 1 {
+// settleWhole keeps how the whole folder is asked for, and says once that it is not to be had.
+func (e *Engine) settleWhole(builder *actionBuilder, way wholePath) error {
+	was := e.wholeKnown
+	e.whole, e.wholeKnown, builder.whole = way, true, way
+	if was || way != noWholePath {
 		return nil
 	}
 	return e.o.Partial()

@@ -9,13 +9,15 @@ import (
 	"muster/regress/internal/exec"
 	"muster/regress/internal/exec/reapi/blob"
 	"muster/regress/internal/exec/reapi/bundle"
+	"muster/regress/internal/outcome"
 	"muster/regress/internal/readable"
 )
 
 // preparedCommand is a command that has passed its preflight, or why it has not.
 type preparedCommand struct {
-	builder *actionBuilder
-	err     error
+	builder   *actionBuilder
+	preflight outcome.Digest // of what it gave
+	err       error
 }
 
 // builderFor makes a command ready, once.
@@ -25,34 +27,36 @@ func (e *Engine) builderFor(ctx context.Context, c *exec.Command) (*actionBuilde
 	ready := e.commands[c]
 	if ready == nil {
 		ready = &preparedCommand{}
-		if ready.builder, ready.err = e.prepare(ctx, c); ctx.Err() == nil {
+		if ready.err = e.prepare(ctx, c, ready); ctx.Err() == nil {
 			e.commands[c] = ready
 		}
 	}
 	return ready.builder, ready.err
 }
 
-func (e *Engine) prepare(ctx context.Context, c *exec.Command) (*actionBuilder, error) {
+func (e *Engine) prepare(ctx context.Context, c *exec.Command, ready *preparedCommand) error {
 	e.o.Doing("reading what travels to the engine")
 	b, err := bundle.Make(ctx, bundle.Options{
 		Inputs: e.o.Inputs, Exclude: e.o.Exclude, Command: c, Bundle: e.o.Bundle, Cache: e.o.Cache, Note: e.o.Note,
 		Library: libraryFolders(e.o.Setting.Env),
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	builder, err := newActionBuilder(e.shared, b, e.o.Setting)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	builder.whole, builder.before21 = e.whole, e.client.Before21()
 	shared := slices.Collect(builder.sharedBlobs)
 	e.o.Doing("sending what all cases share, " + sizeOf(shared))
 	if err := e.client.Upload(ctx, shared); err != nil {
-		return nil, err
+		return err
 	}
 	words := e.preflightWords(c)
-	return builder, e.passPreflight(ctx, builder, words, builder.bundle.Args(words))
+	ready.builder = builder
+	ready.preflight, err = e.passPreflight(ctx, builder, words, builder.bundle.Args(words))
+	return err
 }
 
 // libraryFolders are those in which the loader looks first for a case's libraries. A relative

@@ -9,8 +9,7 @@ import (
 )
 
 // Setting says how cases become actions. OutputMax must be set; all else may be left out.
-// Everything that is in it is in an action's digest, but for OutputMax and what of the
-// outputs counts.
+// What is in it is in an action's digest, but for OutputMax and what of the outputs counts.
 type Setting struct {
 	Env       []string // K=V, beside what every case gets
 	Platform  []Property
