@@ -65,7 +65,7 @@ type Client struct {
 	streams      *semaphore.Weighted
 	largeResults *semaphore.Weighted
 	largeReads   *semaphore.Weighted // bytes
-	lookups      batcher[*lookup]
+	queries      batcher[*batchQuery]
 	uploads      batcher[*batchUpload]
 	reads        batcher[*batchRead]
 }
@@ -96,7 +96,7 @@ func Dial(ctx context.Context, o Options) (*Client, error) {
 	if c.limit.zstdBatch {
 		c.encoder, c.decoder = newEncoder(nil), newDecoder(nil)
 	}
-	c.lookups = batcher[*lookup]{send: c.lookUpBatch, cost: lookupCost, room: c.limit.message, inFlightMax: inFlightMax, working: &c.working}
+	c.queries = batcher[*batchQuery]{send: c.queryBatch, cost: batchQueryCost, room: c.limit.message, inFlightMax: inFlightMax, working: &c.working}
 	c.uploads = batcher[*batchUpload]{send: c.updateBatch, cost: batchUploadCost, room: c.limit.batch, inFlightMax: inFlightMax, working: &c.working}
 	c.reads = batcher[*batchRead]{send: c.readBatch, cost: batchReadCost, room: c.limit.batch, inFlightMax: inFlightMax, working: &c.working}
 	return c, nil

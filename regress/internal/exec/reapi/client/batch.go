@@ -1,0 +1,32 @@
+package client
+
+import (
+	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
+
+	"muster/regress/internal/exec/reapi/blob"
+)
+
+// aroundBlob is what a digest takes in a message, and what is around it, in bytes at most.
+const aroundBlob = 128
+
+// dropCancelled answers those of items whose asker has given up, and returns the others.
+func dropCancelled[T any](items []T, cancelled func(T) error, answer func(T, error)) []T {
+	var left []T
+	for _, item := range items {
+		if err := cancelled(item); err != nil {
+			answer(item, err)
+		} else {
+			left = append(left, item)
+		}
+	}
+	return left
+}
+
+// digestOf reads a digest of an answer; one that is none equals no digest of a caller.
+func digestOf(m *repb.Digest) blob.Digest {
+	d, err := blob.FromProto(m)
+	if err != nil {
+		return blob.Digest{Size: -1}
+	}
+	return d
+}
