@@ -9,6 +9,7 @@ import (
 	rpc "google.golang.org/genproto/googleapis/rpc/status"
 	"google.golang.org/grpc/codes"
 
+	"muster/regress/internal/exec"
 	"muster/regress/internal/exec/reapi"
 	"muster/regress/internal/exec/reapi/reapitest"
 	"muster/regress/internal/fault"
@@ -49,5 +50,28 @@ func TestPreflightOfChoice(t *testing.T) {
 	w.mustStart(func(o *reapi.Options) { o.Preflight = []string{"/usr/bin/cc", "-v", "--version"} })
 	if !slices.Equal(said, []string{"/usr/bin/cc", "-v", "--version"}) {
 		t.Errorf("%q", said)
+	}
+}
+
+// A command of which a case runs later has its preflight then. What the run began with stays
+// as it was, and nothing is told twice.
+func TestPreflightLater(t *testing.T) {
+	w := newWorker(t, reapitest.Options{})
+	w.whole = "no way"
+	later := reapi.Compiler()
+	s := w.mustStart(func(o *reapi.Options) { o.Later = []*exec.Command{later} })
+	before, ran := s.PreflightDigest(), w.Calls("Execute")
+	job := s.cases[0]
+	job.Command, job.Fresh = later, true
+	r, err := s.Run(t.Context(), job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Release()
+	if n := w.Calls("Execute") - ran; n != 2 {
+		t.Errorf("%d executions of a preflight and a case", n)
+	}
+	if s.PreflightDigest() != before || s.partial != 1 {
+		t.Errorf("told %d times, and what the preflights gave is another: %t", s.partial, s.PreflightDigest() != before)
 	}
 }
