@@ -28,33 +28,6 @@ type engine struct {
 	runs    report.EngineSum
 }
 
-// alsoRuns is called before it starts.
-func (e *engine) alsoRuns(c *exec.Command) {
-	if e != nil {
-		e.also = append(e.also, c)
-	}
-}
-
-// mayRun is alsoRuns for commands of which few cases run, perhaps none.
-func (e *engine) mayRun(commands []*exec.Command) {
-	if e != nil {
-		e.later = commands
-	}
-}
-
-// quiet returns when nothing more will be told of how it stands with it.
-func (e *engine) quiet() {
-	if e != nil {
-		e.watch.end()
-	}
-}
-
-func (e *engine) close() {
-	if e != nil {
-		e.conn.Close()
-	}
-}
-
 // connect connects to the engine, if one is to run the cases.
 func (s *session) connect(ctx context.Context) (err error) {
 	if s.o.Remote.URL == "" || s.engine != nil {
@@ -87,6 +60,20 @@ func (s *session) executable(words []string) (*exec.Command, error) {
 	return exec.Resolve(words, c.Shell, c.Stdin)
 }
 
+// alsoRuns is called before it starts.
+func (e *engine) alsoRuns(c *exec.Command) {
+	if e != nil {
+		e.also = append(e.also, c)
+	}
+}
+
+// mayRun is alsoRuns for commands of which few cases run, perhaps none.
+func (e *engine) mayRun(commands []*exec.Command) {
+	if e != nil {
+		e.later = commands
+	}
+}
+
 // digestsFile remembers the digests of what travels, in the cache of the state folder.
 const digestsFile = "remote-digests.json"
 
@@ -115,6 +102,19 @@ func (s *session) startEngine(ctx context.Context) error {
 	e.watch.running(crew)
 	e.watch.tell() // that what was done before is over
 	return nil
+}
+
+// quiet returns when nothing more will be told of how it stands with it.
+func (e *engine) quiet() {
+	if e != nil {
+		e.watch.end()
+	}
+}
+
+func (e *engine) close() {
+	if e != nil {
+		e.conn.Close()
+	}
 }
 
 // uploadsPart is for how many executions one more case is made ready and sent meanwhile.
