@@ -29,7 +29,7 @@ func TestBatcherWaitsForCompany(t *testing.T) {
 			working:     &working,
 		}
 		b.addWithin(time.Minute, 1)
-		time.Sleep(time.Second)
+		<-time.After(time.Second)
 		b.addWithin(2*time.Minute, 2)
 		working.Wait()
 		b.addWithin(time.Minute, 3)
