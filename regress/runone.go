@@ -125,7 +125,7 @@ func (s *session) tellKept(keep, line string, r *exec.Result) error {
 
 // figures says in a line what a run took.
 func (s *session) figures(r *exec.Result) string {
-	if r.Remote != nil {
+	if r.Engine != nil {
 		return engineRunOf(r).Words()
 	}
 	peak := fmt.Sprintf("%d KiB", r.Cost.PeakRSS)

@@ -11,12 +11,12 @@ import (
 
 // engineRunOf is what the engine said of a run; nil of one on this machine.
 func engineRunOf(r *exec.Result) *report.EngineRun {
-	if r.Remote == nil {
+	if r.Engine == nil {
 		return nil
 	}
-	said := r.Remote
+	said := r.Engine
 	return &report.EngineRun{
-		Cached: said.Cached, Worker: said.Worker, Queued: said.Queued, QueueTold: said.QueueTold, Took: said.Ran,
+		Cached: said.Cached, Worker: said.Worker, Queued: said.Queued, QueueTold: said.QueueTold, Took: said.Took,
 		Measured: said.Measured, Asked: said.Asked,
 	}
 }

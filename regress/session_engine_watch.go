@@ -95,7 +95,7 @@ func (w *engineWatch) tell() {
 	ev.Command = s.name
 	if e != nil {
 		now := e.State()
-		ev.Doing, ev.Asked, ev.Queued, ev.Running = "", now.InFlight, now.Queued, now.Running
+		ev.Doing, ev.InFlight, ev.Queued, ev.Running = "", now.InFlight, now.Queued, now.Running
 	}
 	if c != nil {
 		ev.Sent, ev.Received = c.Traffic()

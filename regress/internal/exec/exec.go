@@ -59,21 +59,21 @@ type Batch struct {
 type Result struct {
 	Outcome outcome.Outcome
 	Cost    outcome.Cost
-	Lane    int     // NoLane of an engine's
-	Remote  *Remote // nil of a run on this machine
+	Lane    int        // NoLane of an engine's
+	Engine  *EngineRun // nil of a run on this machine
 
 	contents []Content
 	release  func()
 }
 
-// Remote is what an engine says of a run, of one that it knew already what it said then.
+// EngineRun is what an engine says of a run, of one that it knew already what it said then.
 // What it does not say is zero.
-type Remote struct {
+type EngineRun struct {
 	Cached    bool // it was not run for us
 	Worker    string
 	Queued    time.Duration // until a worker took it
 	QueueTold bool          // Queued is known
-	Ran       time.Duration // the command alone
+	Took      time.Duration // the command alone
 	Measured  bool          // the result's CPU and peak memory are the engine's; else it gives none
 	// Asked is how long it took from asking for the run until its result was here, by the
 	// clock of this machine; 0 of what is cached.

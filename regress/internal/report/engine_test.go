@@ -135,10 +135,10 @@ func TestEngineProgress(t *testing.T) {
 	handle(Engine{Command: "check", Doing: "sending what all cases share, 80 MB unless it has them", Sent: 12e6, At: at(7)})
 	handle(Started{Command: "check", Cases: 100, Jobs: 8, At: epoch})
 	handle(CaseStarted{Name: "a.c", Pass: 1, At: at(8)})
-	handle(Engine{Command: "check", Asked: 8, Queued: 6, Running: 2, Sent: 81e6, At: at(14)})
+	handle(Engine{Command: "check", InFlight: 8, Queued: 6, Running: 2, Sent: 81e6, At: at(14)})
 	handle(CaseRan{Name: "a.c", Pass: 1, Engine: &EngineRun{Cached: true}, At: at(15)})
 	handle(CaseRan{Name: "b.c", Pass: 1, Engine: &EngineRun{Asked: time.Second}, At: at(16)})
-	handle(Engine{Command: "check", Asked: 8, At: at(20)})
+	handle(Engine{Command: "check", InFlight: 8, At: at(20)})
 	checkGolden(t, "engine-progress.txt", b.Bytes())
 }
 
@@ -146,7 +146,7 @@ func TestEngineProgress(t *testing.T) {
 func TestNoMoreInFlightThanAreLeft(t *testing.T) {
 	var l tally
 	l.handle(Started{Command: "check", Cases: 3, At: epoch})
-	l.handle(Engine{Command: "check", Asked: 3, Queued: 1, Running: 2, At: epoch})
+	l.handle(Engine{Command: "check", InFlight: 3, Queued: 1, Running: 2, At: epoch})
 	for i := range 2 {
 		l.handle(CaseRan{Name: fmt.Sprint(i), Pass: 1, At: epoch.Add(time.Second)})
 	}
@@ -209,7 +209,7 @@ func TestETAOfTheFirstRuns(t *testing.T) {
 	for name, queued := range map[string]bool{"a worker for each": false, "a queue": true} {
 		var l tally
 		l.handle(Started{Command: "check", Cases: total, At: epoch})
-		l.handle(Engine{Command: "check", Asked: atOnce, At: epoch})
+		l.handle(Engine{Command: "check", InFlight: atOnce, At: epoch})
 		for i := range 20 {
 			l.handle(CaseRan{Name: fmt.Sprint("known", i), Pass: 1, Engine: &EngineRun{Cached: true}, At: epoch.Add(50 * time.Duration(i) * time.Millisecond)})
 		}
@@ -247,7 +247,7 @@ func TestETAOfTheFirstRuns(t *testing.T) {
 func TestETAWhereNearlyAllIsCached(t *testing.T) {
 	var l tally
 	l.handle(Started{Command: "check", Cases: 1000, At: epoch})
-	l.handle(Engine{Command: "check", Asked: 2, At: epoch})
+	l.handle(Engine{Command: "check", InFlight: 2, At: epoch})
 	now := epoch
 	for i := range 100 {
 		now = now.Add(20 * time.Millisecond)

@@ -71,7 +71,7 @@ type CaseRan struct {
 type Engine struct {
 	Command        string // of the run
 	Doing          string // before the first case; "" from then on
-	Asked          int    // executions that have not ended
+	InFlight       int    // executions that have not ended
 	Queued         int    // of them, by the stages that the engine says; it may say none
 	Running        int
 	Sent, Received int64 // bytes, since the run began

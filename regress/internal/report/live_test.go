@@ -34,7 +34,7 @@ func TestLiveUncounted(t *testing.T) {
 		var b bytes.Buffer
 		lines := &counterLines{err: Stream{Writer: &b}}
 		for i := range 20 {
-			ev := Engine{Command: "reduce", Doing: "its preflight", Asked: 2, At: time.Now()}
+			ev := Engine{Command: "reduce", Doing: "its preflight", InFlight: 2, At: time.Now()}
 			if i >= 5 {
 				ev.Doing = ""
 			}

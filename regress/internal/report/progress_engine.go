@@ -60,7 +60,7 @@ func (e *engineTally) ran(ev CaseRan) {
 // Of as many as run at once the first ends late, and the others at once with it.
 func (e *engineTally) unsure(now time.Time) bool {
 	if e.made < windowRunsMin {
-		return e.cached < mostlyCached*(e.made+e.latest.Asked)
+		return e.cached < mostlyCached*(e.made+e.latest.InFlight)
 	}
 	return now.Sub(e.samples.first.at) < 2*e.asked/time.Duration(e.made)
 }
@@ -102,7 +102,7 @@ func (e *engineTally) doing(now time.Time) string {
 // flight says how many runs the engine was asked for that have not ended. That is told every
 // now and then, and the runs that are left at once: more than those are never shown.
 func (e *engineTally) flight(left int) string {
-	asked := max(0, min(e.latest.Asked, left))
+	asked := max(0, min(e.latest.InFlight, left))
 	text := readable.Number(asked) + " in flight"
 	if q, r := e.latest.Queued, e.latest.Running; q+r > 0 && q+r <= asked {
 		text += " (" + readable.Number(q) + " queued, " + readable.Number(r) + " running)"

@@ -43,7 +43,7 @@ type wireEngine struct {
 	Type     string    `json:"type"`
 	Command  string    `json:"command"`
 	Doing    string    `json:"doing"`
-	Asked    int       `json:"asked"`
+	InFlight int       `json:"asked"`
 	Queued   int       `json:"queued"`
 	Running  int       `json:"running"`
 	Sent     int64     `json:"sent_bytes"`
@@ -52,11 +52,11 @@ type wireEngine struct {
 }
 
 func engineToWire(e Engine) wireEngine {
-	return wireEngine{"engine", readable.Text(e.Command), readable.Text(e.Doing), e.Asked, e.Queued, e.Running, e.Sent, e.Received, e.At.UTC()}
+	return wireEngine{"engine", readable.Text(e.Command), readable.Text(e.Doing), e.InFlight, e.Queued, e.Running, e.Sent, e.Received, e.At.UTC()}
 }
 
 func (w wireEngine) event() Event {
-	return Engine{w.Command, w.Doing, w.Asked, w.Queued, w.Running, w.Sent, w.Received, w.At}
+	return Engine{w.Command, w.Doing, w.InFlight, w.Queued, w.Running, w.Sent, w.Received, w.At}
 }
 
 type wireEngineRuns struct {

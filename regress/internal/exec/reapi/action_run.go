@@ -33,7 +33,7 @@ func (run *actionRun) result(ctx context.Context, fresh bool) (r *exec.Result, e
 			if err != nil {
 				return err
 			}
-			r, err = run.action.resultOf(ctx, resp, run.store(run.patience(resp)))
+			r, err = run.action.resultOf(ctx, resp, run.store(run.companyWait(resp)))
 			gone = nil
 			errors.As(err, &gone)
 			return err
@@ -123,24 +123,8 @@ func (run *actionRun) uploadAndExecute(ctx context.Context, inputs []blob.Blob, 
 	if resp.cached {
 		e.lookups.record(true)
 	}
-	resp.took = time.Since(began)
+	resp.asked = time.Since(began)
 	return resp, err
-}
-
-// A result may wait for others for a part of the time that its execution took, for their
-// folders to be read by one request: who looks at the whole run does not notice, and much of
-// what a case costs is to wake up for it.
-const (
-	patiencePart = 8
-	patienceMax  = 250 * time.Millisecond
-)
-
-// patience is how long a result may wait. Where no other is to be expected it is 0.
-func (run *actionRun) patience(resp response) time.Duration {
-	if resp.cached || run.exclusive || run.engine.State().InFlight < 2*patiencePart {
-		return 0
-	}
-	return min(resp.took/patiencePart, patienceMax)
 }
 
 // store is the engine's CAS, of which small messages are read within the time given. Its

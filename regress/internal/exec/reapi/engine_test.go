@@ -121,7 +121,7 @@ func TestStateOfRuns(t *testing.T) {
 	}
 	close(end)
 	r := <-done
-	if r == nil || r.Remote.Asked <= 0 || s.State() != (reapi.State{}) {
+	if r == nil || r.Engine.Asked <= 0 || s.State() != (reapi.State{}) {
 		t.Fatalf("%+v, and then %+v", r, s.State())
 	}
 	r.Release()

@@ -20,7 +20,7 @@ func TestAskingForResults(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return r.Remote.Cached
+		return r.Engine.Cached
 	}
 	asked := func(of func()) int {
 		before := w.Calls("GetActionResult")

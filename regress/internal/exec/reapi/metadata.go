@@ -13,17 +13,17 @@ import (
 
 // fromMetadata is what an engine says of where and how long a command ran. CPU and memory are
 // in messages of some engines alone.
-func fromMetadata(m *repb.ExecutedActionMetadata) (outcome.Cost, exec.Remote) {
-	r := exec.Remote{
+func fromMetadata(m *repb.ExecutedActionMetadata) (outcome.Cost, exec.EngineRun) {
+	r := exec.EngineRun{
 		Worker:    shortened(m.GetWorker()),
 		Queued:    between(m.GetQueuedTimestamp(), m.GetWorkerStartTimestamp()),
 		QueueTold: m.GetQueuedTimestamp().IsValid() && m.GetWorkerStartTimestamp().IsValid(),
-		Ran:       between(m.GetExecutionStartTimestamp(), m.GetExecutionCompletedTimestamp()),
+		Took:      between(m.GetExecutionStartTimestamp(), m.GetExecutionCompletedTimestamp()),
 	}
-	if r.Ran == 0 && m.GetVirtualExecutionDuration().IsValid() {
-		r.Ran = credible(m.GetVirtualExecutionDuration().AsDuration())
+	if r.Took == 0 && m.GetVirtualExecutionDuration().IsValid() {
+		r.Took = credible(m.GetVirtualExecutionDuration().AsDuration())
 	}
-	cost := outcome.Cost{Wall: r.Ran}
+	cost := outcome.Cost{Wall: r.Took}
 	for _, extra := range m.GetAuxiliaryMetadata() {
 		if cpu, peak, ok := usage(extra); ok {
 			cost.CPU, cost.PeakRSS, r.Measured = cpu, peak, true
@@ -34,12 +34,12 @@ func fromMetadata(m *repb.ExecutedActionMetadata) (outcome.Cost, exec.Remote) {
 
 // addMeasured adds what was measured here. Where the engine does not say when it put a run into
 // its queue, what no worker had of the time counts as that, and with it the way there and back.
-func addMeasured(r *exec.Remote, resp response) {
+func addMeasured(r *exec.EngineRun, resp response) {
 	m := resp.result.GetExecutionMetadata()
-	r.Asked = resp.took
+	r.Asked = resp.asked
 	from, to := m.GetWorkerStartTimestamp(), m.GetWorkerCompletedTimestamp()
-	if !r.QueueTold && resp.took > 0 && from.IsValid() && to.IsValid() {
-		r.Queued, r.QueueTold = max(0, resp.took-between(from, to)), true
+	if !r.QueueTold && resp.asked > 0 && from.IsValid() && to.IsValid() {
+		r.Queued, r.QueueTold = max(0, resp.asked-between(from, to)), true
 	}
 }
 

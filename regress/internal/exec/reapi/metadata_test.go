@@ -48,13 +48,13 @@ func TestFigures(t *testing.T) {
 			t.Fatal(err)
 		}
 		measured := name == "Buildbarn" || name == "buildbox"
-		want := exec.Remote{Worker: "w7", Queued: 3 * time.Second, QueueTold: true, Ran: 5 * time.Second, Measured: measured}
+		want := exec.EngineRun{Worker: "w7", Queued: 3 * time.Second, QueueTold: true, Took: 5 * time.Second, Measured: measured}
 		cost := outcome.Cost{Wall: 5 * time.Second}
 		if measured {
 			cost.CPU, cost.PeakRSS = 1500*time.Millisecond, 2048
 		}
-		if *got.Remote != want || got.Cost != cost {
-			t.Errorf("%s: %+v, %+v", name, *got.Remote, got.Cost)
+		if *got.Engine != want || got.Cost != cost {
+			t.Errorf("%s: %+v, %+v", name, *got.Engine, got.Cost)
 		}
 	}
 }
@@ -67,12 +67,12 @@ func TestQueueThatIsNotTold(t *testing.T) {
 	for name, c := range map[string]struct {
 		said *repb.ExecutedActionMetadata
 		resp response
-		want exec.Remote
+		want exec.EngineRun
 	}{
-		"by the clock here": {busy, response{took: 9 * time.Second}, exec.Remote{Queued: 2 * time.Second, QueueTold: true, Asked: 9 * time.Second}},
-		"clocks that run":   {busy, response{took: 6 * time.Second}, exec.Remote{QueueTold: true, Asked: 6 * time.Second}},
-		"cached":            {busy, response{took: 9 * time.Second, cached: true}, exec.Remote{Cached: true}},
-		"nothing is said":   {nil, response{took: 9 * time.Second}, exec.Remote{Asked: 9 * time.Second}},
+		"by the clock here": {busy, response{asked: 9 * time.Second}, exec.EngineRun{Queued: 2 * time.Second, QueueTold: true, Asked: 9 * time.Second}},
+		"clocks that run":   {busy, response{asked: 6 * time.Second}, exec.EngineRun{QueueTold: true, Asked: 6 * time.Second}},
+		"cached":            {busy, response{asked: 9 * time.Second, cached: true}, exec.EngineRun{Cached: true}},
+		"nothing is said":   {nil, response{asked: 9 * time.Second}, exec.EngineRun{Asked: 9 * time.Second}},
 	} {
 		s := store{}
 		c.resp.result = s.left(t, nil)
@@ -81,8 +81,8 @@ func TestQueueThatIsNotTold(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if *got.Remote != c.want {
-			t.Errorf("%s: %+v, want %+v", name, *got.Remote, c.want)
+		if *got.Engine != c.want {
+			t.Errorf("%s: %+v, want %+v", name, *got.Engine, c.want)
 		}
 	}
 }
@@ -118,9 +118,9 @@ func TestFiguresThatCannotBe(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got.Remote.QueueTold = false // whether or not
-		if got.Cost != (outcome.Cost{}) || *got.Remote != (exec.Remote{Worker: strings.Repeat("é", 100) + "…"}) {
-			t.Errorf("%s: %+v, %+v", name, *got.Remote, got.Cost)
+		got.Engine.QueueTold = false // whether or not
+		if got.Cost != (outcome.Cost{}) || *got.Engine != (exec.EngineRun{Worker: strings.Repeat("é", 100) + "…"}) {
+			t.Errorf("%s: %+v, %+v", name, *got.Engine, got.Cost)
 		}
 	}
 }

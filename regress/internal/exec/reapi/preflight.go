@@ -127,3 +127,11 @@ func (b *actionBuilder) buildPreflight(start []string, way wholePath) (*action, 
 		Platform: b.setting.Platform, Before21: b.before21, Outputs: way.outputPaths(),
 	})
 }
+
+// environmentError is of class Environment, or that ctx ended.
+func environmentError(ctx context.Context, format string, args ...any) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return fault.Environmentf(format, args...)
+}

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"muster/regress/internal/exec"
-	"muster/regress/internal/fault"
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
 )
@@ -52,12 +51,4 @@ func hintOf(given, started string) string {
 		return given + " is looked for in the work folder there: --remote-input sends what is here"
 	}
 	return "what shows that it runs is named by --preflight"
-}
-
-// environmentError is of class Environment, or that ctx ended.
-func environmentError(ctx context.Context, format string, args ...any) error {
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	return fault.Environmentf(format, args...)
 }

@@ -20,7 +20,8 @@ type preparedCommand struct {
 	err       error
 }
 
-// builderFor makes a command ready, once.
+// builderFor makes a command ready, once: one that failed is not tried again, for each case of
+// it would wait for an engine that is away as long as the first did.
 func (e *Engine) builderFor(ctx context.Context, c *exec.Command) (*actionBuilder, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

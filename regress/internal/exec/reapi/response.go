@@ -17,7 +17,7 @@ type response struct {
 	result   *repb.ActionResult
 	timedOut bool // the engine ended it at the action's timeout
 	cached   bool
-	took     time.Duration // until it came, of what was executed; 0 = not known
+	asked    time.Duration // until it came, of what was executed; 0 = not known
 }
 
 // responseOf takes what counts from a message. One that has no result of the command is of

@@ -48,7 +48,7 @@ func (a *action) resultOf(ctx context.Context, resp response, store contentStore
 		addMeasured(&remote, resp)
 	}
 	r := exec.NewResult(outcome.Outcome{Ending: ending, ByStatus: ending.TwoReadings(), Parts: c.parts}, cost, exec.NoLane, c.contents, nil)
-	r.Remote = &remote
+	r.Engine = &remote
 	return r, nil
 }
 

@@ -85,8 +85,8 @@ func TestResult(t *testing.T) {
 	}
 	defer got.Release()
 	const want = "exit 1 stdout:0:inline stderr:0:by digest HDR_a.h:2: inc/HDR_b.h:0:edited y.o:0:object"
-	if text := shown(t, got); text != want || got.Lane != exec.NoLane || !got.Remote.Cached || got.Remote.Measured {
-		t.Errorf("%s, %+v", text, got.Remote)
+	if text := shown(t, got); text != want || got.Lane != exec.NoLane || !got.Engine.Cached || got.Engine.Measured {
+		t.Errorf("%s, %+v", text, got.Engine)
 	}
 }
 

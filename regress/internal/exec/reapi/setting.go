@@ -22,27 +22,6 @@ type Setting struct {
 	Outputs func(job exec.Job) (names []string, counts func(path string) bool)
 }
 
-// wholePath is the output path by which an engine is asked for the whole work folder.
-type wholePath uint8
-
-// The paths. The API's text has the empty path; buildbox knows that one only where the work
-// folder is the root of the input, and the other everywhere.
-const (
-	noWholePath wholePath = iota
-	emptyPath
-	dotPath
-)
-
-func (w wholePath) outputPaths() []string {
-	switch w {
-	case emptyPath:
-		return []string{""}
-	case dotPath:
-		return []string{"."}
-	}
-	return nil
-}
-
 const usualLocale = "LC_ALL=C.UTF-8"
 
 // environment is what a case finds on a worker; extra wins. PATH is not the caller's, which

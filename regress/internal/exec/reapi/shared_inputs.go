@@ -16,10 +16,6 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// workFolder is the folder below an action's root in which the command runs: what lies
-// beside it is no part of what a case finds, nor of what it leaves.
-const workFolder = "work"
-
 // sharedInputs are what all cases of a corpus are given, by its digests: read once, however
 // many commands run over it. They are not changed after readSharedInputs.
 type sharedInputs struct {

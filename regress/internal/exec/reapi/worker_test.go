@@ -185,8 +185,8 @@ func (s *started) wants(j exec.Job, cached bool) {
 	}
 	defer r.Release()
 	p, ok := r.Outcome.Part(outcome.Key{Place: outcome.File, Path: assembler})
-	if !ok || r.Outcome.Ending != (outcome.Ending{}) || len(r.Outcome.Parts) != 3 || r.Remote.Cached != cached {
-		s.Errorf("%s left %+v, cached %t", j.Source.Name, r.Outcome, r.Remote.Cached)
+	if !ok || r.Outcome.Ending != (outcome.Ending{}) || len(r.Outcome.Parts) != 3 || r.Engine.Cached != cached {
+		s.Errorf("%s left %+v, cached %t", j.Source.Name, r.Outcome, r.Engine.Cached)
 		return
 	}
 	text, err := contentOf(r, p)
