@@ -110,8 +110,12 @@ func limitsOf(caps *repb.CacheCapabilities) limits {
 	if stated := caps.GetMaxBatchTotalSizeBytes(); stated > 0 {
 		room = min(room, stated)
 	}
+	small, most := min(room-aroundBlob, smallMax), caps.GetMaxCasBlobSizeBytes()
+	if most > 0 {
+		small = min(small, most) // what is larger is refused where large contents are
+	}
 	return limits{
-		message: room, batch: room, small: min(room-aroundBlob, smallMax), blob: caps.GetMaxCasBlobSizeBytes(),
+		message: room, batch: room, small: small, blob: most,
 		zstdStream: slices.Contains(caps.GetSupportedCompressors(), repb.Compressor_ZSTD),
 		zstdBatch:  slices.Contains(caps.GetSupportedBatchUpdateCompressors(), repb.Compressor_ZSTD),
 	}
