@@ -37,7 +37,7 @@ func (b *batcher[T]) addWithin(wait time.Duration, item T) {
 	switch {
 	case wait <= 0:
 		b.begin()
-	case !b.later && b.inFlight == 0: // else one goes anyway
+	case !b.later: // also where a request is under way: that one may hang
 		b.later = true
 		b.working.Add(1)
 		time.AfterFunc(wait, func() {

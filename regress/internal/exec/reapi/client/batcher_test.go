@@ -46,3 +46,34 @@ func TestBatcherWaitsForCompany(t *testing.T) {
 		}
 	})
 }
+
+// Who may wait does so no longer than he says, though a request hangs before him.
+func TestBatcherWaitsForNoOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var working sync.WaitGroup
+		hangs, sent := make(chan struct{}), make(chan time.Duration, 1)
+		began := time.Now()
+		b := batcher[int]{
+			send: func(batch []int) {
+				if batch[0] == 1 {
+					<-hangs
+				} else {
+					sent <- time.Since(began)
+				}
+			},
+			cost:        func(int) int64 { return 1 },
+			room:        4,
+			inFlightMax: 2,
+			working:     &working,
+		}
+		b.add(1)
+		synctest.Wait()
+		b.addWithin(time.Minute, 2)
+		<-time.After(time.Hour)
+		close(hangs)
+		working.Wait()
+		if took := <-sent; took != time.Minute {
+			t.Errorf("after %v", took)
+		}
+	})
+}
