@@ -211,6 +211,9 @@ func TestSummaries(t *testing.T) {
 		s.Command, s.ExitStatus, s.BrokeOff, s.Groups = "check", 3, true, 2
 		s.Verdicts[outcome.Environment], s.Verdicts[outcome.Changed] = 20, 2980
 	})
+	with("broken off by what it was given", func(s *Summary) {
+		s.Command, s.ExitStatus, s.BrokeOff, s.Verdicts[outcome.Changed] = "check", 2, true, 3000
+	})
 	with("what accept --all leaves out", func(s *Summary) {
 		s.Command, s.ExitStatus, s.Cases = "check", 1, 63
 		s.Verdicts = Verdicts{outcome.TimedOutNow: 1, outcome.OutOfMemNow: 2, outcome.OutputLimited: 4, outcome.Crashed: 8, outcome.NewlyFailing: 16, outcome.Missing: 32}
