@@ -100,7 +100,7 @@ func freeBytes(dir string) (int64, error) {
 
 func spoolFault(label, dir string, err error) error {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
-		return fault.Environmentf("%s cannot be unpacked to %s: %w; make room, or choose another folder by --state", label, name.Print(dir), cause(err))
+		return fault.Environmentf("%s cannot be unpacked to %s: %w; make room, or choose another folder by --state", label, name.Print(dir), fault.Reason(err))
 	}
-	return fault.Environmentf("%s cannot be unpacked to %s: %w; choose a folder that can be written, by --state", label, name.Print(dir), cause(err))
+	return fault.Environmentf("%s cannot be unpacked to %s: %w; choose a folder that can be written, by --state", label, name.Print(dir), fault.Reason(err))
 }

@@ -115,18 +115,9 @@ func cannotRead(label, entry string, err error) error {
 		label += ": " + name.Print(entry)
 	}
 	if errors.Is(err, os.ErrPermission) {
-		return fault.Environmentf("%s cannot be read: %w; give yourself the right to read it, or leave it out", label, cause(err))
+		return fault.Environmentf("%s cannot be read: %w; give yourself the right to read it, or leave it out", label, fault.Reason(err))
 	}
-	return fault.Environmentf("%s cannot be read: %w", label, cause(err))
-}
-
-// cause strips the operation and the path, which the message says better.
-func cause(err error) error {
-	var p *os.PathError
-	if errors.As(err, &p) {
-		return p.Err
-	}
-	return err
+	return fault.Environmentf("%s cannot be read: %w", label, fault.Reason(err))
 }
 
 func kindOf(mode os.FileMode) string {

@@ -72,7 +72,10 @@ func resolve(name string, c *Command) (*Command, error) {
 		err = nil
 	}
 	if err != nil {
-		return nil, fault.Environmentf("command %q cannot be run: %w", name, Reason(err))
+		if e := (*exec.Error)(nil); errors.As(err, &e) {
+			err = e.Err // the rest repeats the name
+		}
+		return nil, fault.Environmentf("command %q cannot be run: %w", name, fault.Reason(err))
 	}
 	if c.Path, err = filepath.Abs(found); err != nil {
 		return nil, fault.Environmentf("command %q: %w", name, err)
@@ -84,7 +87,7 @@ func resolve(name string, c *Command) (*Command, error) {
 		c.Digest, err = digestFile(c.Path)
 	}
 	if err != nil {
-		return nil, fault.Environmentf("command %q cannot be read: %w", name, Reason(err))
+		return nil, fault.Environmentf("command %q cannot be read: %w", name, fault.Reason(err))
 	}
 	return c, nil
 }
@@ -135,23 +138,9 @@ func (c *Command) Changed() error {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
-		return fault.Environmentf("command %s: %w", c.Path, Reason(err))
+		return fault.Environmentf("command %s: %w", c.Path, fault.Reason(err))
 	}
 	return fault.Inputf("command %s changed while it ran: run again when nothing builds it", c.Path)
-}
-
-// Reason is the innermost error of one about a file: the texts around it repeat the name,
-// and name the system call.
-func Reason(err error) error {
-	var e *exec.Error
-	if errors.As(err, &e) {
-		err = e.Err
-	}
-	var p *fs.PathError
-	if errors.As(err, &p) {
-		err = p.Err
-	}
-	return err
 }
 
 func digestFile(file string) (d outcome.Digest, err error) {

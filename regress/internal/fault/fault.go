@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 )
 
 // Class says whose move it is when a command fails.
@@ -89,4 +90,13 @@ func ClassOf(err error) Class {
 		return Interrupted
 	}
 	return Environment
+}
+
+// Reason is what is wrong with a file: an error without the operation and the path, which a
+// message says better.
+func Reason(err error) error {
+	if p := (*fs.PathError)(nil); errors.As(err, &p) {
+		return p.Err
+	}
+	return err
 }

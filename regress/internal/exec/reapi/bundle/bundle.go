@@ -155,9 +155,9 @@ func unreadable(path string, err error) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return fault.Inputf("%s went away while it was read; run again when nothing writes there", name.Print(path))
 	case errors.Is(err, fs.ErrPermission):
-		return fault.Environmentf("%s cannot be sent along: %w; give yourself the right to read it, or leave it out", name.Print(path), exec.Reason(err))
+		return fault.Environmentf("%s cannot be sent along: %w; give yourself the right to read it, or leave it out", name.Print(path), fault.Reason(err))
 	}
-	return fault.Environmentf("%s cannot be sent along: %w", name.Print(path), exec.Reason(err))
+	return fault.Environmentf("%s cannot be sent along: %w", name.Print(path), fault.Reason(err))
 }
 
 // Place puts all of it into the root of an action's input.

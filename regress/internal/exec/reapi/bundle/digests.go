@@ -12,8 +12,8 @@ import (
 	"syscall"
 	"time"
 
-	"muster/regress/internal/exec"
 	"muster/regress/internal/exec/reapi/blob"
+	"muster/regress/internal/fault"
 	"muster/regress/internal/filestamp"
 	"muster/regress/internal/outcome"
 )
@@ -62,7 +62,7 @@ var errTooLarge = errors.New("too large")
 func (d *digests) of(file string, most int64) (blob.Digest, error) {
 	f, info, err := openFile(file)
 	if err != nil {
-		return blob.Digest{}, exec.Reason(err)
+		return blob.Digest{}, fault.Reason(err)
 	}
 	defer f.Close()
 	if info.Size() > most {
@@ -86,7 +86,7 @@ func (d *digests) sum(f *os.File, stamp string) (stamped, error) {
 	h := sha256.New()
 	n, err := io.Copy(h, f)
 	if err != nil {
-		return stamped{}, exec.Reason(err)
+		return stamped{}, fault.Reason(err)
 	}
 	return stamped{Stamp: stamp, Hash: outcome.Digest(h.Sum(nil)), Size: n}, nil
 }

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"syscall"
 
-	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/name"
 )
@@ -60,7 +59,7 @@ func interpreterOf(words []string) ([]string, error) {
 	again, err := hashBang(words[0])
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("its interpreter %s cannot be read: %w", name.Print(words[0]), exec.Reason(err))
+		return nil, fmt.Errorf("its interpreter %s cannot be read: %w", name.Print(words[0]), fault.Reason(err))
 	case again != nil:
 		return nil, fmt.Errorf("its interpreter %s is a script itself; name the program which that starts", name.Print(words[0]))
 	}
