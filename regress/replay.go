@@ -131,7 +131,7 @@ func (r *replay) seeEngineRun(ev report.CaseRan) {
 // end sums up what there is of a run whose end is not.
 func (r *replay) end() {
 	s := &r.sum
-	s.Command, s.Run, s.Interrupted, s.ExitStatus = r.started.Command, r.started.Run, true, fault.StatusInterrupted
+	s.Command, s.Run, s.Interrupted, s.BrokeOff, s.ExitStatus = r.started.Command, r.started.Run, true, true, fault.StatusInterrupted
 	judged := 0
 	for _, n := range s.Verdicts {
 		judged += n

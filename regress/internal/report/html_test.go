@@ -175,7 +175,7 @@ func TestHTMLOfHostileRun(t *testing.T) {
 			Measured: 1, Why: evil, Indicative: true, Over: []string{evil},
 		},
 		Group{Cause: c, Excerpt: "-" + evil + "\n", Members: []string{evil, "elsewhere" + evil}},
-		Finished{Summary{Command: evil, Run: evil, Cases: 4, NotRun: 1, Groups: 1, ExitStatus: 77, Interrupted: true, Verdicts: Verdicts{outcome.Changed: 1}}},
+		Finished{Summary{Command: evil, Run: evil, Cases: 4, NotRun: 1, Groups: 1, ExitStatus: 77, Interrupted: true, BrokeOff: true, Verdicts: Verdicts{outcome.Changed: 1}}},
 	})
 	checkHarmless(t, strings.NewReplacer("\u202e", "").Replace(string(page)))
 	d := parsed(t, page)

@@ -99,7 +99,7 @@ func TestJUnitOfWhatDidNotRun(t *testing.T) {
 		NotRun{Name: "a/\xff<last>.go", Index: 9}, NotRun{Name: "early.go", Index: 1},
 	}
 	s := summaryOf("check", cases[:1])
-	s.Cases, s.NotRun, s.Interrupted = 3, 2, true
+	s.Cases, s.NotRun, s.Interrupted, s.BrokeOff = 3, 2, true, true
 	file := writeJUnit(t, filepath.Join(t.TempDir(), "r.xml"), append(events, Finished{s}))
 	checkGolden(t, "notrun.xml", file)
 	if got, want := checkJUnit(t, file), (junitSuite{Tests: 3, Failures: 1, Skipped: 2}); got != want {

@@ -49,7 +49,7 @@ func TestMarkdownCutsNoCommand(t *testing.T) {
 	for length, there := range map[int]bool{500: true, 1 << 20: false} {
 		command := strings.Repeat("c", length)
 		s := summaryOf(command, nil)
-		s.Interrupted = true
+		s.Interrupted, s.BrokeOff = true, true
 		text := writeMarkdown(t, []Event{Started{Command: command, Tool: tool, At: epoch}, Finished{s}})
 		if !strings.Contains(text, whole(tool)) {
 			t.Errorf("the tool's command is not there whole:\n%.300s", text)

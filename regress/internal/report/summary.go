@@ -3,7 +3,6 @@ package report
 import (
 	"time"
 
-	"muster/regress/internal/fault"
 	"muster/regress/internal/outcome"
 )
 
@@ -46,12 +45,6 @@ func (s Summary) notRun() int {
 		return s.NotRun
 	}
 	return max(s.NotRun, s.Cases-s.Verdicts[outcome.Identical]-s.Verdicts.NotIdentical())
-}
-
-// brokeOff reports whether a run ended before its end and may go on. Older events do not
-// have it.
-func (s Summary) brokeOff() bool {
-	return s.BrokeOff || s.Interrupted || s.ExitStatus == fault.StatusEnvironment && (s.Command == RecordCommand || s.notRun() > 0)
 }
 
 // Verdicts counts cases by verdict.

@@ -125,7 +125,7 @@ func TestHostileText(t *testing.T) {
 		Case{Name: evil, Verdict: outcome.Environment, Why: evil},
 		Case{Name: "-" + evil, Verdict: outcome.Changed, Differences: []Difference{
 			{Part: evil, Old: evil, Now: evil, Diff: "+" + evil + "\n", Hidden: 7}}},
-		Finished{Summary{Command: evil, Run: evil, Cases: 9, ExitStatus: 77, Interrupted: true, NotRun: 2}},
+		Finished{Summary{Command: evil, Run: evil, Cases: 9, ExitStatus: 77, Interrupted: true, BrokeOff: true, NotRun: 2}},
 	}
 	for _, v := range []Verbosity{Normal, Quiet, Verbose} {
 		out, errs := feed(t, events, false, 80, text(v))
@@ -141,7 +141,7 @@ func TestHostileText(t *testing.T) {
 }
 
 func TestSummaryFitsAScreen(t *testing.T) {
-	everything := Summary{Command: "check", Run: "r", Cases: 100, NotRun: 1, Interrupted: true, ExitStatus: 130}
+	everything := Summary{Command: "check", Run: "r", Cases: 100, NotRun: 1, Interrupted: true, BrokeOff: true, ExitStatus: 130}
 	for v := range everything.Verdicts {
 		everything.Verdicts[v] = 1
 	}
@@ -183,7 +183,7 @@ func TestSummaries(t *testing.T) {
 		s.Verdicts[outcome.Flaky] = 3
 	})
 	with("record, interrupted", func(s *Summary) {
-		s.Command, s.Recorded, s.NotRun, s.Interrupted, s.ExitStatus = "record", 1200, 1800, true, 130
+		s.Command, s.Recorded, s.NotRun, s.Interrupted, s.BrokeOff, s.ExitStatus = "record", 1200, 1800, true, true, 130
 		s.Endings = Endings{Succeeded: 1200}
 	})
 	with("all identical", func(s *Summary) { s.Command, s.Verdicts[outcome.Identical] = "check", 3000 })
@@ -200,10 +200,10 @@ func TestSummaries(t *testing.T) {
 		s.Verdicts[outcome.Identical], s.Verdicts[outcome.New] = 98, 2
 	})
 	with("broken off", func(s *Summary) {
-		s.Command, s.ExitStatus = "compare", 3
+		s.Command, s.ExitStatus, s.BrokeOff = "compare", 3, true
 		s.Verdicts[outcome.Identical] = 1
 	})
-	with("broken off before the first case", func(s *Summary) { s.Command, s.ExitStatus, s.NotRun = "check", 3, 3000 })
+	with("broken off before the first case", func(s *Summary) { s.Command, s.ExitStatus, s.BrokeOff, s.NotRun = "check", 3, true, 3000 })
 	with("broken off after the last case", func(s *Summary) {
 		s.Command, s.ExitStatus, s.Verdicts[outcome.Identical] = "check", 3, 3000
 	})
@@ -239,7 +239,7 @@ func TestSummaries(t *testing.T) {
 		s.Verdicts[outcome.Identical], s.Verdicts[outcome.Environment] = 2900, 100
 	})
 	with("interrupted", func(s *Summary) {
-		s.Command, s.ExitStatus, s.Interrupted, s.NotRun = "check", 130, true, 1000
+		s.Command, s.ExitStatus, s.Interrupted, s.BrokeOff, s.NotRun = "check", 130, true, true, 1000
 		s.Verdicts[outcome.Identical] = 2000
 	})
 	checkGolden(t, "summaries.txt", []byte(b.String()))
