@@ -172,6 +172,9 @@ func (s *slowly) AfterFunc(f func()) (stop func() bool) {
 func TestForEachContextEndsWhileSharing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const one = 5000 // the others are done while it runs, but for those in hand with it
+		// Until then one worker has the first item, so that the other's spans are always
+		// the same, and that of one does not end with it.
+		alone := make(chan struct{})
 		ctx := &slowly{Context: t.Context(), done: make(chan struct{})}
 		first, others := make(chan struct{}), make(chan struct{})
 		var late atomic.Int64
@@ -179,7 +182,10 @@ func TestForEachContextEndsWhileSharing(t *testing.T) {
 		over := make(chan error, 1)
 		go func() {
 			over <- pool.ForEach(ctx, 2, upTo(2*one), func(_ context.Context, n int) error {
-				if n == one {
+				if n == 0 {
+					<-alone
+				} else if n == one {
+					close(alone)
 					<-first
 				} else if sharing.Load() {
 					late.Add(1)
