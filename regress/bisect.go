@@ -189,10 +189,10 @@ func (d *bisecting) runAll(ctx context.Context) error {
 			}
 		}
 	}
-	if err := d.startLanes(ctx, max(1, min(d.jobs(), len(cells))), ""); err != nil {
+	if err := d.startLanes(ctx, max(1, min(d.goroutines(), len(cells))), ""); err != nil {
 		return err
 	}
-	return passError(ctx, forEach(ctx, d.jobs(), cells, func(ctx context.Context, c cell) error {
+	return passError(ctx, forEach(ctx, d.goroutines(), cells, func(ctx context.Context, c cell) error {
 		if err := d.runCell(ctx, c); err != nil {
 			return err
 		}

@@ -141,7 +141,7 @@ func (c *checking) begin(ctx context.Context) (pending []task, err error) {
 	took, known := c.base.took(c.session), byName(done)
 	c.due = took.complete()
 	c.emit(report.Started{
-		Command: c.name, Run: c.run.ID, Corpus: c.o.Corpus.Path, Tool: c.o.Command.line(), Against: c.against(), Cases: len(c.cases), Jobs: c.atOnce(),
+		Command: c.name, Run: c.run.ID, Corpus: c.o.Corpus.Path, Tool: c.o.Command.line(), Against: c.against(), Cases: len(c.cases), Jobs: c.jobs(),
 		Resumed: len(done), Expected: c.due.sum(c.without(known)), Allowed: c.o.allowed(), At: c.began,
 	})
 	pending, err = c.resume(known, took)

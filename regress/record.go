@@ -144,7 +144,7 @@ func (r *recording) begin(ctx context.Context) (err error) {
 	}
 	r.due = r.took.complete()
 	r.emit(report.Started{
-		Command: r.name, Run: r.run.ID, Corpus: r.o.Corpus.Path, Tool: r.o.Command.line(), Cases: len(r.cases), Jobs: r.atOnce(),
+		Command: r.name, Run: r.run.ID, Corpus: r.o.Corpus.Path, Tool: r.o.Command.line(), Cases: len(r.cases), Jobs: r.jobs(),
 		Resumed: len(r.cases) - len(rest), Expected: r.due.sum(rest), At: r.began,
 	})
 	return nil

@@ -145,7 +145,7 @@ func (d *reducing) run(ctx context.Context) error {
 	return d.conclude(ctx, r)
 }
 
-func (d *reducing) lanes() int { return max(1, d.jobs()) }
+func (d *reducing) lanes() int { return max(1, d.goroutines()) }
 
 // begin runs the case's own source, and starts the lanes in which smaller ones run.
 func (d *reducing) begin(ctx context.Context) (err error) {

@@ -126,21 +126,21 @@ func (e *engine) close() {
 // uploadsPart is for how many executions one more case is made ready and sent meanwhile.
 const uploadsPart = 4
 
-// jobs is how many goroutines work on cases; 0 is one, without a pool.
+// jobs is how many cases run at once; 0 is one, without a pool.
 func (s *session) jobs() int {
 	if s.engine == nil {
 		return s.o.Limits.Jobs
 	}
-	n := s.o.Remote.jobs()
-	return n + (n+uploadsPart-1)/uploadsPart
+	return s.o.Remote.jobs()
 }
 
-// atOnce is how many cases run at once.
-func (s *session) atOnce() int {
-	if s.engine == nil {
-		return s.o.Limits.Jobs
+// goroutines is how many work on cases: on an engine some make the next ones ready.
+func (s *session) goroutines() int {
+	n := s.jobs()
+	if s.engine != nil {
+		n += (n + uploadsPart - 1) / uploadsPart
 	}
-	return s.o.Remote.jobs()
+	return n
 }
 
 // identifyEngine adds what must be the same on an engine to go on with a run. Where it is

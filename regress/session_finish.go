@@ -62,7 +62,7 @@ func (s *session) finish(err error) error {
 	}
 	sum.Wall = time.Since(s.began)
 	if s.engine != nil {
-		sum.Engine = s.engine.sum(s.atOnce())
+		sum.Engine = s.engine.sum(s.jobs())
 		sum.CoresBusy = sum.OwnCPU.Seconds() / max(sum.Wall, 1).Seconds()
 	} else if sum.Wall > 0 {
 		sum.CoresBusy = (sum.CPU + sum.OwnCPU).Seconds() / sum.Wall.Seconds()

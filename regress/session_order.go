@@ -16,7 +16,7 @@ func (s *session) ordered(took durations) []task {
 			s.warn("--failed-first: " + err.Error())
 		}
 	}
-	if s.jobs() <= 1 {
+	if s.goroutines() <= 1 {
 		took = nil // nobody waits for the last case
 	}
 	names := make([]string, len(tasks))

@@ -27,14 +27,14 @@ var errStop = errors.New("enough")
 // gives up: the rest would only fail the same way.
 const environmentMax = 20
 
-// runPass works on every task, on as many goroutines as there are jobs, and
+// runPass works on every task, on the session's goroutines, and
 // hands each result to take, one at a time. It stops handing out work when ctx
 // ends or take returns an error, and returns when nothing is under way any more;
 // what was under way then is still handed to take, whose further errors are
 // dropped.
 func runPass[R any](ctx context.Context, s *session, tasks []task, work func(context.Context, task) R, take func(task, R) error) error {
 	var taking sync.Mutex
-	err := forEach(ctx, s.jobs(), tasks, func(handing context.Context, t task) error {
+	err := forEach(ctx, s.goroutines(), tasks, func(handing context.Context, t task) error {
 		if handing.Err() != nil {
 			return nil
 		}
@@ -81,14 +81,14 @@ type batchedPass[R any] struct {
 
 // run is runPass with several cases at once for each lane, where they are quick.
 func (p batchedPass[R]) run(ctx context.Context, s *session, tasks []task) error {
-	lanes := max(1, s.jobs())
+	lanes := max(1, s.goroutines())
 	q := newQueue(tasks, lanes, p.avoid)
 	most := handMax
 	if s.o.Select.FailFast > 0 || s.engine != nil {
 		most = 1 // what a lane has would run all the same; an engine has a queue of its own
 	}
 	var taking sync.Mutex
-	return passError(ctx, forEach(ctx, s.jobs(), make([]struct{}, lanes), func(handing context.Context, _ struct{}) error {
+	return passError(ctx, forEach(ctx, s.goroutines(), make([]struct{}, lanes), func(handing context.Context, _ struct{}) error {
 		pace := newPace()
 		for {
 			h := q.next(min(most, pace.fits()))

@@ -5,9 +5,9 @@ import (
 	"syscall"
 )
 
-// filesMax bounds how many files and folders one case may leave: more is taken
+// FilesMax bounds how many files and folders one case may leave: more is taken
 // as reaching the output limit, since each costs memory here and in the parent.
-const filesMax = 100_000
+const FilesMax = 100_000
 
 // errTooMany says that a case left more than that, or a path longer than the
 // kernel takes.
@@ -28,7 +28,7 @@ func (c *changes) reset() {
 	c.names, c.strange = c.names[:0], nil
 }
 
-func (c *changes) tooMany() bool { return len(c.names)+len(c.strange) > filesMax }
+func (c *changes) tooMany() bool { return len(c.names)+len(c.strange) > FilesMax }
 
 // findChanges says what the case did in the work folder. Mostly the events tell.
 // After strange deeds only a walk can say what is new, and only ctime whether a
@@ -87,7 +87,7 @@ func (f *folder) walk(dir string, c *changes) error {
 		} else if f.given[name] == nil {
 			c.names = append(c.names, name)
 		}
-		if c.tooMany() || len(inner) > filesMax {
+		if c.tooMany() || len(inner) > FilesMax {
 			return errTooMany
 		}
 		return nil

@@ -72,7 +72,7 @@ func (h *helper) outputOver() (bool, error) {
 		s.below(f.home, "")
 		s.below(f.tmp, "")
 	}
-	return s.bytes > h.setup.OutputMax || s.files > filesMax, nil
+	return s.bytes > h.setup.OutputMax || s.files > FilesMax, nil
 }
 
 // sum adds up files. What cannot be looked at is left for the end of the case.
@@ -103,7 +103,7 @@ func (s *sum) below(top, dir string) {
 		if s.given[name] != nil {
 			return nil
 		}
-		if s.files++; s.files > filesMax {
+		if s.files++; s.files > FilesMax {
 			return errTooMany
 		}
 		if e.dir {

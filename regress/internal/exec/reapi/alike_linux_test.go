@@ -15,6 +15,7 @@ import (
 	"muster/regress/internal/exec/reapi/bundle"
 	"muster/regress/internal/exec/reapi/client"
 	"muster/regress/internal/exec/reapi/reapitest"
+	"muster/regress/internal/exec/reapi/tree"
 	"muster/regress/lane"
 )
 
@@ -65,6 +66,13 @@ var deeds = []string{
 
 // patience is what a deed may take: to set up a sandbox can take a second on a busy machine.
 const patience = 5 * time.Second
+
+// What is too much for a lane is too much from an engine.
+func TestFilesMax(t *testing.T) {
+	if tree.FilesMax != lane.FilesMax {
+		t.Errorf("a case may leave %d files on an engine and %d in a lane", tree.FilesMax, lane.FilesMax)
+	}
+}
 
 // The same case has the same outcome on an engine as in a lane.
 func TestEngineAndLaneAgree(t *testing.T) {
