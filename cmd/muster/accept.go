@@ -25,7 +25,7 @@ like a cause is ./G1.
   muster accept a/b.go a/c.go
   muster accept --all --dry-run
   muster accept --all --missing`,
-	}, []group{stateFlag}, func(c *cobra.Command, o *regress.Options, args []string) error {
+	}, []flagGroup{stateFlag}, func(c *cobra.Command, o *regress.Options, args []string) error {
 		a.Names = args
 		_, err := regress.Accept(c.Context(), *o, a)
 		return err

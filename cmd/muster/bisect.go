@@ -29,7 +29,7 @@ first run before those in the middle.`,
 		Example: `  muster bisect --versions versions.txt
   muster bisect G2 --versions versions.txt --format json`,
 		Args: atMostOne("a cause or the name of a case"),
-	}, []group{stateFlag, jobsFlag, formatFlag, quietFlag, remoteFlags}, func(c *cobra.Command, o *regress.Options, args []string) (err error) {
+	}, []flagGroup{stateFlag, jobsFlag, formatFlag, quietFlag, remoteFlags}, func(c *cobra.Command, o *regress.Options, args []string) (err error) {
 		if len(args) > 0 {
 			how.Target = args[0]
 		}

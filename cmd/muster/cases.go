@@ -15,7 +15,7 @@ func (p *program) cases() *cobra.Command {
 		Short:   "List the cases that would run",
 		Long:    `Cases lists the cases that the same flags would run, one a line, in corpus order.`,
 		Example: "  muster cases sources.tar --filter '!_test' --sample 10\n  muster cases -0 | xargs -0 -n1 echo",
-	}, []group{corpusFlags, selectFlags, storeFlags}, func(c *cobra.Command, o *regress.Options, args []string) error {
+	}, []flagGroup{corpusFlags, selectFlags, storeFlags}, func(c *cobra.Command, o *regress.Options, args []string) error {
 		if c.ArgsLenAtDash() >= 0 {
 			return usagef("cases takes no command")
 		}

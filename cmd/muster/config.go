@@ -115,7 +115,7 @@ func (l *layer) at(key string) string {
 // sees or may take.
 func (l layer) changesCases() bool {
 	f := pflag.NewFlagSet("case", pflag.ContinueOnError)
-	for _, add := range []group{corpusFlags, commandFlags, caseLimitFlags, goldenFlag, remoteFlags} {
+	for _, add := range []flagGroup{corpusFlags, commandFlags, caseLimitFlags, goldenFlag, remoteFlags} {
 		add(f, &regress.Options{})
 	}
 	for key := range l.keys {

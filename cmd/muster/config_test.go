@@ -19,7 +19,7 @@ func configured(t *testing.T, file, profile string, environment map[string]strin
 	}
 	var o regress.Options
 	f := pflag.NewFlagSet("test", pflag.ContinueOnError)
-	for _, add := range []group{corpusFlags, selectFlags, limitFlags, normalizeFlag, checkFlags} {
+	for _, add := range []flagGroup{corpusFlags, selectFlags, limitFlags, normalizeFlag, checkFlags} {
 		add(f, &o)
 	}
 	if err := f.Parse(args); err != nil {
@@ -117,7 +117,7 @@ func FuzzConfig(f *testing.F) {
 		if err == nil {
 			var o regress.Options
 			flags := pflag.NewFlagSet("fuzz", pflag.ContinueOnError)
-			for _, add := range []group{corpusFlags, commandFlags, selectFlags, limitFlags, checkFlags, reportFlags} {
+			for _, add := range []flagGroup{corpusFlags, commandFlags, selectFlags, limitFlags, checkFlags, reportFlags} {
 				add(flags, &o)
 			}
 			err = use(flags, layers, &o)

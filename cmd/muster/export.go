@@ -15,7 +15,7 @@ case, without times, memory, machine or paths: two goldens are equal when their
 exports are. DIR must be new or empty.`,
 		Example: "  muster export golden-files\n  diff -r before-files golden-files",
 		Args:    oneArg("a folder"),
-	}, []group{storeFlags}, func(c *cobra.Command, o *regress.Options, args []string) error {
+	}, []flagGroup{storeFlags}, func(c *cobra.Command, o *regress.Options, args []string) error {
 		return regress.Export(c.Context(), *o, args[0])
 	})
 }
@@ -27,7 +27,7 @@ func (p *program) importing() *cobra.Command {
 		Long:    `Import is the way back from export, without cost figures. It replaces the golden.`,
 		Example: "  muster import golden-files --golden copy.golden",
 		Args:    oneArg("a folder"),
-	}, []group{storeFlags}, func(c *cobra.Command, o *regress.Options, args []string) error {
+	}, []flagGroup{storeFlags}, func(c *cobra.Command, o *regress.Options, args []string) error {
 		return regress.Import(c.Context(), *o, args[0])
 	})
 }

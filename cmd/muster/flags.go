@@ -7,8 +7,8 @@ import (
 	"muster/regress"
 )
 
-// group adds one group of flags, bound to the options.
-type group func(*pflag.FlagSet, *regress.Options)
+// flagGroup adds one group of flags, bound to the options.
+type flagGroup func(*pflag.FlagSet, *regress.Options)
 
 func corpusFlags(f *pflag.FlagSet, o *regress.Options) {
 	f.StringArrayVar(&o.Corpus.Headers, "headers", nil, "`GLOB` of files that every case sees and that are not cases (default HDR_*); repeatable")
@@ -142,7 +142,7 @@ func formatFlag(f *pflag.FlagSet, o *regress.Options) {
 // settings are the flags of all commands that a configuration file may set.
 func settings() *pflag.FlagSet {
 	f := pflag.NewFlagSet("settings", pflag.ContinueOnError)
-	for _, add := range []group{
+	for _, add := range []flagGroup{
 		corpusFlags, commandFlags, selectFlags, orderFlags, limitFlags, storeFlags,
 		normalizeFlag, repeatFlag, checkFlags, reportFlags, remoteFlags,
 	} {
@@ -154,7 +154,7 @@ func settings() *pflag.FlagSet {
 // command builds a command whose flags come from groups, and which runs with
 // the options complete: flags, environment, configuration file. A command that
 // takes names of cases says how a shell finds them.
-func (p *program) command(c *cobra.Command, groups []group, do func(*cobra.Command, *regress.Options, []string) error, list ...names) *cobra.Command {
+func (p *program) command(c *cobra.Command, groups []flagGroup, do func(*cobra.Command, *regress.Options, []string) error, list ...names) *cobra.Command {
 	o, broken := p.options()
 	if broken == nil {
 		for _, add := range groups {

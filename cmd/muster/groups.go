@@ -18,7 +18,7 @@ changed, and the case with the smallest source.`,
   muster groups --format json
   muster show G1`,
 		Args: noneWanted,
-	}, []group{stateFlag, formatFlag}, func(c *cobra.Command, o *regress.Options, _ []string) error {
+	}, []flagGroup{stateFlag, formatFlag}, func(c *cobra.Command, o *regress.Options, _ []string) error {
 		return regress.Groups(c.Context(), *o, id)
 	})
 	runFlag(c, &id)

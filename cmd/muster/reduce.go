@@ -34,7 +34,7 @@ was, or that of compare. An interrupt keeps the smallest so far.`,
   muster reduce a/b.go --ref './gofmt-old {in}'
   muster reduce G3 --run 20250131 --time-max 1m`,
 		Args: oneArg("a cause or the name of a case"),
-	}, []group{stateFlag, jobsFlag, quietFlag, remoteFlags}, func(c *cobra.Command, o *regress.Options, args []string) (err error) {
+	}, []flagGroup{stateFlag, jobsFlag, quietFlag, remoteFlags}, func(c *cobra.Command, o *regress.Options, args []string) (err error) {
 		how.Target = args[0]
 		if reference != "" {
 			if how.Reference, err = splitCommand("--ref", reference); err != nil {

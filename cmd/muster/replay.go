@@ -23,7 +23,7 @@ says what is missing.`,
   muster replay run.jsonl --html report.html
   muster replay run.jsonl --format json -v`,
 		Args: oneArg("the file that --events wrote"),
-	}, []group{shownFlags}, func(c *cobra.Command, o *regress.Options, args []string) error {
+	}, []flagGroup{shownFlags}, func(c *cobra.Command, o *regress.Options, args []string) error {
 		return work(c, o, func(ctx context.Context, o regress.Options) (regress.Summary, error) {
 			return regress.Replay(ctx, o, args[0])
 		})

@@ -16,7 +16,7 @@ func (p *program) rerun() *cobra.Command {
 		Long:    `Rerun does the last record, check or compare again with the options that it had.`,
 		Example: "  muster rerun\n  muster rerun --failed",
 		Args:    noneWanted,
-	}, []group{stateFlag, reportFlags, remoteFlags}, func(c *cobra.Command, o *regress.Options, _ []string) error {
+	}, []flagGroup{stateFlag, reportFlags, remoteFlags}, func(c *cobra.Command, o *regress.Options, _ []string) error {
 		return work(c, o, func(ctx context.Context, o regress.Options) (regress.Summary, error) {
 			return regress.Rerun(ctx, o, failed)
 		})

@@ -36,7 +36,7 @@ ends when it is finished there, by Ctrl-C, or half an hour after the last page i
 			}
 			return noneWanted(c, args)
 		},
-	}, []group{stateFlag}, func(c *cobra.Command, o *regress.Options, args []string) error {
+	}, []flagGroup{stateFlag}, func(c *cobra.Command, o *regress.Options, args []string) error {
 		r.Web = r.Addr != ""
 		if len(args) == 1 {
 			r.Addr = args[0]

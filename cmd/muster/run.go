@@ -16,7 +16,7 @@ it: its work folder, its home and tmp, and what it wrote to the two streams. Wha
 not given is as recorded; --golden '' takes nothing from a golden.`,
 		Example: `  muster run a/b.go --keep /tmp/look
   muster run a/b.go sources.tar --keep /tmp/look -- gofmt -s {in}`,
-	}, []group{corpusFlags, commandFlags, caseLimitFlags, storeFlags, remoteFlags}, func(c *cobra.Command, o *regress.Options, args []string) error {
+	}, []flagGroup{corpusFlags, commandFlags, caseLimitFlags, storeFlags, remoteFlags}, func(c *cobra.Command, o *regress.Options, args []string) error {
 		before, err := takeCommand(c, o, args)
 		if err != nil {
 			return err

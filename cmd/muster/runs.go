@@ -14,7 +14,7 @@ func (p *program) runs() *cobra.Command {
 kept. Where a command takes a run's ID, its beginning will do.`,
 		Example: "  muster runs\n  muster show a/b.go --run 20250131-14",
 		Args:    noneWanted,
-	}, []group{stateFlag, formatFlag}, func(c *cobra.Command, o *regress.Options, _ []string) error {
+	}, []flagGroup{stateFlag, formatFlag}, func(c *cobra.Command, o *regress.Options, _ []string) error {
 		return regress.Runs(c.Context(), *o)
 	})
 }

@@ -23,7 +23,7 @@ is called like a cause is ./G1.`,
   muster show G1
   muster show a/b.go --run 20250131`,
 		Args: oneArg("the name of a case, or a cause such as G1"),
-	}, []group{stateFlag}, func(c *cobra.Command, o *regress.Options, args []string) error {
+	}, []flagGroup{stateFlag}, func(c *cobra.Command, o *regress.Options, args []string) error {
 		return regress.Show(c.Context(), *o, args[0], id)
 	}, differing)
 	runFlag(c, &id)
