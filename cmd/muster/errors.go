@@ -11,7 +11,7 @@ import (
 // shows in several places, often in the same words.
 func told(err error) string {
 	var lines []string
-	for _, line := range causes(err) {
+	for _, line := range joined(err) {
 		if !slices.ContainsFunc(lines, func(before string) bool { return strings.Contains(before, line) }) {
 			lines = append(lines, line)
 		}
@@ -19,21 +19,21 @@ func told(err error) string {
 	return strings.Join(lines, "; and ")
 }
 
-// causes takes apart what errors.Join put together, and nothing else.
-func causes(err error) []string {
+// joined takes apart what errors.Join put together, and nothing else.
+func joined(err error) []string {
 	if err == context.Canceled { // nothing else ends the program's
 		return []string{"interrupted"}
 	}
-	joined, ok := err.(interface{ Unwrap() []error })
+	many, ok := err.(interface{ Unwrap() []error })
 	if !ok {
 		return []string{err.Error()}
 	}
-	if j := errors.Join(joined.Unwrap()...); j == nil || j.Error() != err.Error() {
+	if j := errors.Join(many.Unwrap()...); j == nil || j.Error() != err.Error() {
 		return []string{err.Error()} // a sentence around several
 	}
 	var all []string
-	for _, e := range joined.Unwrap() {
-		all = append(all, causes(e)...)
+	for _, e := range many.Unwrap() {
+		all = append(all, joined(e)...)
 	}
 	return all
 }

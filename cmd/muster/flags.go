@@ -48,7 +48,7 @@ func caseLimitFlags(f *pflag.FlagSet, o *regress.Options) {
 // remoteFlags say that an engine runs the cases, and how.
 func remoteFlags(f *pflag.FlagSet, o *regress.Options) {
 	r := &o.Remote
-	f.Var((*engineURL)(r), "remote", "run on a Remote Execution engine at `URL`, as grpc://HOST:PORT or grpcs://HOST:PORT")
+	f.Var((*remoteURL)(r), "remote", "run on a Remote Execution engine at `URL`, as grpc://HOST:PORT or grpcs://HOST:PORT")
 	f.StringVar(&r.Instance, "instance", "", "`NAME` of one of several that the engine has")
 	f.StringArrayVar(&r.Headers, "remote-header", nil, "`K=V` that goes with every request to the engine; repeatable")
 	f.StringArrayVar(&r.Inputs, "remote-input", nil, "file or folder at `PATH` that travels with the cases; repeatable")

@@ -92,17 +92,17 @@ func (w *commandWords) Set(text string) (err error) {
 func (w *commandWords) Type() string   { return "COMMAND" }
 func (w *commandWords) String() string { return shellquote.Join(*w...) }
 
-// engineURL is a flag's address of an engine. An empty one is said, too: that the cases of
+// remoteURL is a flag's address of an engine. An empty one is said, too: that the cases of
 // a past run, which an engine had, run on this machine.
-type engineURL regress.Remote
+type remoteURL regress.Remote
 
-func (u *engineURL) Set(text string) error {
+func (u *remoteURL) Set(text string) error {
 	u.URL, u.Here = text, text == ""
 	return nil
 }
 
-func (u *engineURL) Type() string   { return "URL" }
-func (u *engineURL) String() string { return u.URL }
+func (u *remoteURL) Type() string   { return "URL" }
+func (u *remoteURL) String() string { return u.URL }
 
 // bundled is whether the command travels in a bundle. That it does not is said, too, of one
 // that did so in a past run.
