@@ -19,7 +19,7 @@ import (
 // serveEngine say which engine executes jobs on files, and on how many threads.
 type serveEngine struct {
 	kind           string
-	threads, prior int
+	threads, light int
 	affinity       bool
 	queueMax       int
 	waitMax        time.Duration
@@ -36,7 +36,7 @@ const (
 func (e *serveEngine) flags(f *pflag.FlagSet) {
 	f.StringVar(&e.kind, "io", ioPool, "`ENGINE` that does file operations: pool, cthreads (threads in C), uring (io_uring), direct (as many threads as operations)")
 	f.IntVar(&e.threads, "io-threads", 32, "`N` threads for file operations")
-	f.IntVar(&e.prior, "prior-io-threads", 4, "`N` more of them for names alone, which do not wait behind data; 0 = none")
+	f.IntVar(&e.light, "prior-io-threads", 4, "`N` more of them for names alone, which do not wait behind data; 0 = none")
 	f.BoolVar(&e.affinity, "cpu-affinity", false, "bind each thread in C to a processor")
 	f.IntVar(&e.queueMax, "queue-max", 4096, "`N` file operations that wait for a thread; more are refused with 503")
 	f.DurationVar(&e.waitMax, "wait-max", 30*time.Second, "refuse one that has waited for this `TIME`")
@@ -48,8 +48,8 @@ func (e *serveEngine) check() error {
 	default:
 		return usagef("--io %q%s: pool, cthreads, uring and direct are possible", e.kind, nearest(e.kind, []string{ioPool, ioCThreads, ioURing, ioDirect}))
 	}
-	if e.threads < 1 || e.threads > pooled.ThreadsMax || e.prior < 0 || e.prior > pooled.ThreadsMax {
-		return usagef("--io-threads %d, --prior-io-threads %d: from 1 and 0 to %d are possible", e.threads, e.prior, pooled.ThreadsMax)
+	if e.threads < 1 || e.threads > pooled.ThreadsMax || e.light < 0 || e.light > pooled.ThreadsMax {
+		return usagef("--io-threads %d, --prior-io-threads %d: from 1 and 0 to %d are possible", e.threads, e.light, pooled.ThreadsMax)
 	}
 	if e.queueMax < 1 || e.queueMax > queueMost {
 		return usagef("--queue-max %d: from 1 to %d are possible", e.queueMax, queueMost)
@@ -81,11 +81,11 @@ func (e *serveEngine) open(log *slog.Logger, stderr io.Writer) (fileio.Engine, e
 }
 
 func (e *serveEngine) openPool(log *slog.Logger) (fileio.Engine, error) {
-	engine, err := pooled.New(pooled.Options{Threads: e.threads, Light: e.prior, WaitingMax: e.queueMax, WaitMax: e.waitMax})
+	engine, err := pooled.New(pooled.Options{Threads: e.threads, Light: e.light, WaitingMax: e.queueMax, WaitMax: e.waitMax})
 	if err != nil {
 		return nil, usagef("--io-threads: %w", err)
 	}
-	log.Info("file operations are executed by a pool of goroutines", "threads", e.threads, "prior", e.prior)
+	log.Info("file operations are executed by a pool of goroutines", "threads", e.threads, "prior", e.light)
 	return engine, nil
 }
 
@@ -94,7 +94,7 @@ const poolInstead = ioPool + " instead of " + ioURing
 
 // openURing takes the pool where there is no io_uring.
 func (e *serveEngine) openURing(log *slog.Logger, stderr io.Writer) (fileio.Engine, error) {
-	engine, err := uring.New(uring.Options{Threads: e.threads, Light: e.prior, WaitingMax: e.queueMax, WaitMax: e.waitMax})
+	engine, err := uring.New(uring.Options{Threads: e.threads, Light: e.light, WaitingMax: e.queueMax, WaitMax: e.waitMax})
 	if errors.Is(err, uring.ErrUnavailable) {
 		log.Warn("there is no io_uring here, so file operations are executed by a pool of goroutines", "reason", err)
 		fmt.Fprintf(stderr, "%s: %v\n", poolInstead, err)
@@ -103,13 +103,13 @@ func (e *serveEngine) openURing(log *slog.Logger, stderr io.Writer) (fileio.Engi
 	if err != nil {
 		return nil, fmt.Errorf("--io %s: %w", ioURing, err)
 	}
-	log.Info("file operations are executed by io_uring", "threads", e.threads, "prior", e.prior)
+	log.Info("file operations are executed by io_uring", "threads", e.threads, "prior", e.light)
 	return engine, nil
 }
 
 func (e *serveEngine) openCThreads(log *slog.Logger) (fileio.Engine, error) {
 	engine, err := cthreads.New(cthreads.Options{
-		Threads: e.threads, Light: e.prior, WaitingMax: e.queueMax, WaitMax: e.waitMax, Affinity: e.affinity,
+		Threads: e.threads, Light: e.light, WaitingMax: e.queueMax, WaitMax: e.waitMax, Affinity: e.affinity,
 	})
 	if errors.Is(err, cthreads.ErrNotBuiltIn) {
 		return nil, usagef("--io %s: %w", ioCThreads, err)
