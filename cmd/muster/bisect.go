@@ -49,16 +49,6 @@ first run before those in the middle.`,
 	return c
 }
 
-// atMostOne refuses a second argument, and says what the first is.
-func atMostOne(what string) cobra.PositionalArgs {
-	return func(c *cobra.Command, args []string) error {
-		if len(args) > 1 {
-			return usagef("%s takes %s alone, not %q too", c.Name(), what, args[1])
-		}
-		return nil
-	}
-}
-
 // readVersions reads a line NAME: COMMAND for each version.
 func readVersions(file string) ([]regress.Version, error) {
 	text, err := os.ReadFile(file)

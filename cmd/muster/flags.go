@@ -1,6 +1,8 @@
 package main
 
 import (
+	"runtime"
+
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -43,6 +45,12 @@ func caseLimitFlags(f *pflag.FlagSet, o *regress.Options) {
 	f.DurationVar(&o.Limits.Grace, "grace", regress.GraceDefault, "`TIME` between TERM and KILL")
 	f.Var(&size{&o.Limits.Memory, regress.NoLimit}, "memory", "resident memory for one case and all it started, as 512M or 2G; 0 = no limit (default 0)")
 	f.Var(&size{&o.Limits.OutputMax, 0}, "output-max", "bytes that one case may leave, streams and files together (default 64M)")
+}
+
+// jobsFlag is the one of the flags on limits that a past run does not answer, and that all
+// have who run cases.
+func jobsFlag(f *pflag.FlagSet, o *regress.Options) {
+	f.IntVarP(&o.Limits.Jobs, "jobs", "j", runtime.GOMAXPROCS(0), "`N` runs at once; 0 makes them one after another, without a pool")
 }
 
 // remoteFlags say that an engine runs the cases, and how.
@@ -137,6 +145,11 @@ func shownFlags(f *pflag.FlagSet, o *regress.Options) {
 
 func formatFlag(f *pflag.FlagSet, o *regress.Options) {
 	f.Var(newFormat(&o.Report.Format), "format", "`FORMAT` of the results on standard output: text or json")
+}
+
+// runFlag names the past run that a command is about.
+func runFlag(c *cobra.Command, id *string) {
+	c.Flags().StringVar(id, "run", "", "`ID` of the run, or its beginning (default the last)")
 }
 
 // settings are the flags of all commands that a configuration file may set.

@@ -53,11 +53,3 @@ func work(c *cobra.Command, o *regress.Options, do regress.Func) error {
 	signal.Ignore(syscall.SIGPIPE)
 	return finish(do(c.Context(), *o))
 }
-
-// noneWanted refuses arguments.
-func noneWanted(c *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return usagef("%s takes no argument, not %q", c.Name(), args[0])
-	}
-	return nil
-}

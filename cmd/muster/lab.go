@@ -15,8 +15,6 @@ import (
 	"muster/regress"
 )
 
-const measureGroup = "measure"
-
 func (p *program) lab() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "lab",
@@ -38,18 +36,6 @@ median, the interval in which it lies, and what is wrong with it.`,
 	}
 	c.AddCommand(p.labProbe())
 	return c
-}
-
-// unknownSubcommand refuses arguments of a command that only has others below it.
-func unknownSubcommand(c *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	var names []string
-	for _, sub := range c.Commands() {
-		names = append(names, sub.Name())
-	}
-	return usagef("unknown command %q%s: %s --help lists the commands", args[0], nearest(args[0], names), c.CommandPath())
 }
 
 // labFlags are common to all that measures.
@@ -130,22 +116,6 @@ func (l *labFlags) check() error {
 		return usagef("--resume needs --out FILE, the results of the interrupted run")
 	}
 	return checkFiles(map[string]string{"--out": l.out, "--html": l.html})
-}
-
-// checkFiles refuses files that could not be written; flags name them.
-func checkFiles(byFlag map[string]string) error {
-	for flag, name := range byFlag {
-		if name == "" {
-			continue
-		}
-		if info, err := os.Stat(name); err == nil && info.IsDir() {
-			return usagef("%s: %s is a folder: name a file", flag, name)
-		}
-		if info, err := os.Stat(filepath.Dir(name)); err != nil || !info.IsDir() {
-			return usagef("%s: there is no folder %s: make it, or name another", flag, filepath.Dir(name))
-		}
-	}
-	return nil
 }
 
 // showResults shows them in every way that is asked for, for one may fail.

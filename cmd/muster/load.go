@@ -19,10 +19,7 @@ import (
 	"muster/regress"
 )
 
-const (
-	serviceGroup    = "service"
-	operationsGroup = "operations"
-)
+const operationsGroup = "operations"
 
 func (p *program) load() *cobra.Command {
 	c := &cobra.Command{

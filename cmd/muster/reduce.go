@@ -1,19 +1,10 @@
 package main
 
 import (
-	"runtime"
-
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"muster/regress"
 )
-
-// jobsFlag is the one of the flags on limits that a past run does not answer, and that all
-// have who run cases.
-func jobsFlag(f *pflag.FlagSet, o *regress.Options) {
-	f.IntVarP(&o.Limits.Jobs, "jobs", "j", runtime.GOMAXPROCS(0), "`N` runs at once; 0 makes them one after another, without a pool")
-}
 
 func (p *program) reduce() *cobra.Command {
 	var how regress.Reduction

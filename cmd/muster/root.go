@@ -32,7 +32,12 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	return root.ExecuteContext(ctx)
 }
 
-const mainGroup = "main"
+// The groups of commands in the help. What measures stands below lab and load too.
+const (
+	mainGroup    = "main"
+	serviceGroup = "service"
+	measureGroup = "measure"
+)
 
 func (p *program) root() *cobra.Command {
 	cobra.EnableCommandSorting = false // they stand in the order in which people meet them
@@ -122,6 +127,9 @@ func (p *program) options() (*regress.Options, error) {
 	o.Report.Stdout, o.Report.Stderr = p.stdout, p.stderr
 	return o, nil
 }
+
+// tokenVariable is where a token may be, on both sides.
+const tokenVariable = "MUSTER_TOKEN"
 
 // remoteTokenVariable holds the engine's token. An engine has mostly another operator than the
 // team's server, so neither is shown the other's.

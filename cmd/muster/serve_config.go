@@ -181,9 +181,6 @@ func printSettings(w io.Writer, f *pflag.FlagSet) error {
 	return err
 }
 
-// tokenVariable is where a token may be, on both sides.
-const tokenVariable = "MUSTER_TOKEN"
-
 // readToken returns the token of a file, or of the environment; "" = there is none.
 func readToken(file string) (string, error) {
 	if file == "" {

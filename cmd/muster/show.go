@@ -6,10 +6,6 @@ import (
 	"muster/regress"
 )
 
-func runFlag(c *cobra.Command, id *string) {
-	c.Flags().StringVar(id, "run", "", "`ID` of the run, or its beginning (default the last)")
-}
-
 func (p *program) show() *cobra.Command {
 	var id string
 	c := p.command(&cobra.Command{
@@ -28,17 +24,4 @@ is called like a cause is ./G1.`,
 	}, differing)
 	runFlag(c, &id)
 	return c
-}
-
-// oneArg wants exactly one argument and says what it is.
-func oneArg(what string) cobra.PositionalArgs {
-	return func(c *cobra.Command, args []string) error {
-		switch len(args) {
-		case 0:
-			return usagef("%s wants %s", c.Name(), what)
-		case 1:
-			return nil
-		}
-		return usagef("%s wants %s alone, not %q too", c.Name(), what, args[1])
-	}
 }

@@ -1,0 +1,46 @@
+package main
+
+import "github.com/spf13/cobra"
+
+// noneWanted refuses arguments.
+func noneWanted(c *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usagef("%s takes no argument, not %q", c.Name(), args[0])
+	}
+	return nil
+}
+
+// oneArg wants exactly one argument and says what it is.
+func oneArg(what string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		switch len(args) {
+		case 0:
+			return usagef("%s wants %s", c.Name(), what)
+		case 1:
+			return nil
+		}
+		return usagef("%s wants %s alone, not %q too", c.Name(), what, args[1])
+	}
+}
+
+// atMostOne refuses a second argument, and says what the first is.
+func atMostOne(what string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) > 1 {
+			return usagef("%s takes %s alone, not %q too", c.Name(), what, args[1])
+		}
+		return nil
+	}
+}
+
+// unknownSubcommand refuses arguments of a command that only has others below it.
+func unknownSubcommand(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var names []string
+	for _, sub := range c.Commands() {
+		names = append(names, sub.Name())
+	}
+	return usagef("unknown command %q%s: %s --help lists the commands", args[0], nearest(args[0], names), c.CommandPath())
+}
