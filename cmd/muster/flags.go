@@ -47,10 +47,10 @@ func caseLimitFlags(f *pflag.FlagSet, o *regress.Options) {
 	f.Var(&size{&o.Limits.OutputMax, 0}, "output-max", "bytes that one case may leave, streams and files together (default 64M)")
 }
 
-// jobsFlag is the one of the flags on limits that a past run does not answer, and that all
-// have who run cases.
+// jobsFlag is the one of the flags on limits that reduce and bisect have, for the others are
+// as in the run that they are about. Run has one case, and rerun the jobs of the last run.
 func jobsFlag(f *pflag.FlagSet, o *regress.Options) {
-	f.IntVarP(&o.Limits.Jobs, "jobs", "j", runtime.GOMAXPROCS(0), "`N` runs at once; 0 makes them one after another, without a pool")
+	f.IntVarP(&o.Limits.Jobs, "jobs", "j", runtime.GOMAXPROCS(0), "`N` cases at once; 0 runs them one after another, without a pool")
 }
 
 // remoteFlags say that an engine runs the cases, and how.
