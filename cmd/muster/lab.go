@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -122,18 +121,10 @@ func (l *labFlags) check() error {
 func (p *program) showResults(l *labFlags, results *lab.Results, d lab.Report) error {
 	var page error
 	if l.html != "" {
-		page = writePage(l.html, d)
+		page = writePage(l.html, d.HTML)
 	}
-	if l.format == "json" {
+	if l.format == format(regress.JSON) {
 		return errors.Join(page, d.JSON(p.stdout, results))
 	}
 	return errors.Join(page, d.Text(p.stdout))
-}
-
-func writePage(name string, d lab.Report) error {
-	var page bytes.Buffer
-	if err := d.HTML(&page); err != nil {
-		return err
-	}
-	return os.WriteFile(name, page.Bytes(), 0o644)
 }

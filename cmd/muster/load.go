@@ -1,13 +1,11 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net/url"
-	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -171,8 +169,6 @@ type loadFlags struct {
 	quiet      bool
 }
 
-const addrDefault = "127.0.0.1:9999"
-
 func (l *loadFlags) add(f *pflag.FlagSet, o *load.Options) {
 	o.Protocol, l.format = load.HTTP, format(regress.Text)
 	f.Var((*protocol)(&o.Protocol), "protocol", "`PROTOCOL` of the requests: "+protocols())
@@ -282,17 +278,14 @@ type loadReport interface {
 
 // showLoad shows it in every way that is asked for, for one may fail.
 func (p *program) showLoad(l *loadFlags, r loadReport) error {
-	var written error
+	var page error
 	if l.html != "" {
-		var page bytes.Buffer
-		if written = r.HTML(&page); written == nil {
-			written = os.WriteFile(l.html, page.Bytes(), 0o644)
-		}
+		page = writePage(l.html, r.HTML)
 	}
-	if l.format == "json" {
-		return errors.Join(written, r.JSON(p.stdout))
+	if l.format == format(regress.JSON) {
+		return errors.Join(page, r.JSON(p.stdout))
 	}
-	return errors.Join(written, r.Text(p.stdout))
+	return errors.Join(page, r.Text(p.stdout))
 }
 
 // loadQuiet is how long a load may take before its progress is shown.

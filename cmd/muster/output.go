@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"io"
 	"os"
 	"path/filepath"
 )
@@ -19,4 +21,13 @@ func checkFiles(byFlag map[string]string) error {
 		}
 	}
 	return nil
+}
+
+// writePage writes a file whole, or not at all where the page cannot be made.
+func writePage(name string, html func(io.Writer) error) error {
+	var page bytes.Buffer
+	if err := html(&page); err != nil {
+		return err
+	}
+	return os.WriteFile(name, page.Bytes(), 0o644)
 }

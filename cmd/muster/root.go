@@ -122,7 +122,7 @@ func (p *program) options() (*regress.Options, error) {
 		return nil, err
 	}
 	o := &regress.Options{Helper: []string{self}, Version: versionText(), Files: access()}
-	o.Remote.Token, o.Remote.PlainToken = os.Getenv(remoteTokenVariable), os.Getenv(remoteTokenVariable+"_PLAIN") == "1"
+	o.Remote.Token, o.Remote.PlainToken = tokenOf(remoteTokenVariable)
 	o.Corpus.Stdin = p.stdin
 	o.Report.Stdout, o.Report.Stderr = p.stdout, p.stderr
 	return o, nil
@@ -138,7 +138,14 @@ const remoteTokenVariable = "MUSTER_REMOTE_TOKEN"
 // access is what servers want to see. It is no setting: a token must not stand in a file
 // that is shared.
 func access() files.ClientOptions {
-	return files.ClientOptions{Token: os.Getenv(tokenVariable), PlainToken: os.Getenv("MUSTER_TOKEN_PLAIN") == "1"}
+	token, plain := tokenOf(tokenVariable)
+	return files.ClientOptions{Token: token, PlainToken: plain}
+}
+
+// tokenOf returns the token that a variable holds, and whether it may go over a network
+// without TLS, which 1 in that variable's name with _PLAIN says.
+func tokenOf(variable string) (token string, plain bool) {
+	return os.Getenv(variable), os.Getenv(variable+"_PLAIN") == "1"
 }
 
 // finish turns a run's end into the program's.

@@ -67,6 +67,9 @@ Who may use it: this machine, or with MUSTER_TOKEN or --token-file also others, 
 	return c
 }
 
+// addrDefault is where a server listens, and where a load looks for one.
+const addrDefault = "127.0.0.1:9999"
+
 // newServing has the defaults of what is a size: its flag shows what is there.
 func newServing() *serving {
 	return &serving{store: fileio.Options{MemoryMax: 128 << 20}, files: files.Options{BodyMax: 16 << 30}}
@@ -74,7 +77,7 @@ func newServing() *serving {
 
 func (s *serving) flags(f *pflag.FlagSet) {
 	f.StringVar(&s.config, "config", "", "`FILE` with settings, as JSON")
-	f.StringVar(&s.service.Addr, "addr", "127.0.0.1:9999", "listen at `HOST:PORT`; port 0 takes one that is free")
+	f.StringVar(&s.service.Addr, "addr", addrDefault, "listen at `HOST:PORT`; port 0 takes one that is free")
 	f.StringVar(&s.data, "data", "muster-data", "keep the files in `DIR`, and nothing else there")
 	s.engine.flags(f)
 	f.StringVar(&s.sync, "sync", "group", "`WHEN` a file is flushed to the disk: group (many at once), fdatasync (each), none")
