@@ -22,10 +22,10 @@ func Excerpt(old, now []byte, c Change) string {
 	if c.OldFrom > c.OldTo || c.OldTo > len(old) || c.NowFrom > c.NowTo || c.NowTo > len(now) || isBinary(old) || isBinary(now) {
 		return ""
 	}
-	from, nowFrom := lineStart(old, c.OldFrom), lineStart(now, c.NowFrom)
+	from, nowFrom := LineStart(old, c.OldFrom), LineStart(now, c.NowFrom)
 	to, nowTo := c.OldTo, c.NowTo
-	if to != lineStart(old, to) || nowTo != lineStart(now, nowTo) {
-		to, nowTo = lineEnd(old, to), lineEnd(now, nowTo)
+	if to != LineStart(old, to) || nowTo != LineStart(now, nowTo) {
+		to, nowTo = LineEnd(old, to), LineEnd(now, nowTo)
 	}
 	out := &strings.Builder{}
 	s := newSheet(out, excerptLines, excerptColumns, false)
@@ -36,10 +36,11 @@ func Excerpt(old, now []byte, c Change) string {
 	return out.String()
 }
 
-func lineStart(text []byte, at int) int { return bytes.LastIndexByte(text[:at], '\n') + 1 }
+// LineStart returns where the line that at is in begins.
+func LineStart(text []byte, at int) int { return bytes.LastIndexByte(text[:at], '\n') + 1 }
 
-// lineEnd returns where the line that at is in ends, its newline included.
-func lineEnd(text []byte, at int) int {
+// LineEnd returns where the line that at is in ends, its newline included.
+func LineEnd(text []byte, at int) int {
 	if i := bytes.IndexByte(text[at:], '\n'); i >= 0 {
 		return at + i + 1
 	}
@@ -50,7 +51,7 @@ func lineEnd(text []byte, at int) int {
 func linesBefore(text []byte, n int) []string {
 	from := len(text)
 	for ; n > 0 && from > 0; n-- {
-		from = lineStart(text, from-1)
+		from = LineStart(text, from-1)
 	}
 	return splitLines(text[from:])
 }
@@ -58,7 +59,7 @@ func linesBefore(text []byte, n int) []string {
 func linesAfter(text []byte, n int) []string {
 	to := 0
 	for ; n > 0 && to < len(text); n-- {
-		to = lineEnd(text, to)
+		to = LineEnd(text, to)
 	}
 	return splitLines(text[:to])
 }

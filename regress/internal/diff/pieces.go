@@ -43,7 +43,7 @@ func Changes(old, now []byte) []Change {
 }
 
 // headOf returns how many bytes of equal lines both texts begin with.
-func headOf(old, now []byte) int { return lineStart(old, commonPrefix(old, now)) }
+func headOf(old, now []byte) int { return LineStart(old, commonPrefix(old, now)) }
 
 func bytesOf(lines []string) (n int) {
 	for _, line := range lines {

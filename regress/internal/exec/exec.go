@@ -19,7 +19,7 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// NoLane is the value of Job.Avoid when any lane will do.
+// NoLane is no lane: in Job.Avoid any will do, in Result.Lane the case ran on an engine.
 const NoLane = -1
 
 // Job asks for one run of one case.
@@ -59,7 +59,7 @@ type Batch struct {
 type Result struct {
 	Outcome outcome.Outcome
 	Cost    outcome.Cost
-	Lane    int        // NoLane of an engine's
+	Lane    int        // or NoLane
 	Engine  *EngineRun // nil of a run on this machine
 
 	contents []Content

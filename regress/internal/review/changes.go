@@ -112,9 +112,9 @@ func (r *Review) Contested(item int) (theirs State, yes bool) {
 	return r.base[r.items[item].ID], r.contested[item] && r.Pending(item)
 }
 
-// Committed takes note that all pending decisions were written, together with what
+// committed takes note that all pending decisions were written, together with what
 // others had decided. What was skipped stays skipped; nothing can be undone any more.
-func (r *Review) Committed(merged map[string]State, promoted func(name string) bool) {
+func (r *Review) committed(merged map[string]State, promoted func(name string) bool) {
 	for item, s := range r.mine {
 		if s != Skipped {
 			delete(r.mine, item)

@@ -60,5 +60,5 @@ func (d *Desk) Settle(result Result) {
 		d.Rebase(result.Decisions, result.Promoted)
 		return
 	}
-	d.Committed(result.Decisions, result.Promoted)
+	d.committed(result.Decisions, result.Promoted)
 }

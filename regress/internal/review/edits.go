@@ -102,18 +102,9 @@ func blocks(p Part, edits []cause.Attributed, yield func(block) bool) {
 // from it on to the next, both sides are equal, so both are widened by the same bytes.
 func widen(p Part, e cause.LiteralEdit) (old, now cause.Span) {
 	old, now = e.Old, e.Now
-	old.From, now.From = lineStart(p.Old, old.From), lineStart(p.Now, now.From)
-	if lineStart(p.Old, old.To) != old.To || lineStart(p.Now, now.To) != now.To {
-		old.To, now.To = lineEnd(p.Old, old.To), lineEnd(p.Now, now.To)
+	old.From, now.From = diff.LineStart(p.Old, old.From), diff.LineStart(p.Now, now.From)
+	if diff.LineStart(p.Old, old.To) != old.To || diff.LineStart(p.Now, now.To) != now.To {
+		old.To, now.To = diff.LineEnd(p.Old, old.To), diff.LineEnd(p.Now, now.To)
 	}
 	return old, now
-}
-
-func lineStart(text []byte, at int) int { return bytes.LastIndexByte(text[:at], '\n') + 1 }
-
-func lineEnd(text []byte, at int) int {
-	if i := bytes.IndexByte(text[at:], '\n'); i >= 0 {
-		return at + i + 1
-	}
-	return len(text)
 }

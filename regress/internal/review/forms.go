@@ -77,7 +77,7 @@ func (s *sheet) sides(b block) {
 // sideLines returns the lines of a range, count at most.
 func (s *sheet) sideLines(text []byte, r cause.Span, marked []stretch, count int) (lines [][]Span) {
 	for at := r.From; at < r.To && len(lines) < count; {
-		end := min(r.To, lineEnd(text, at))
+		end := min(r.To, diff.LineEnd(text, at))
 		for len(marked) > 0 && marked[0].To <= at {
 			marked = marked[1:]
 		}
@@ -118,7 +118,7 @@ type wordLines struct {
 
 func (w *wordLines) add(text []byte, m Mark) {
 	for len(text) > 0 && w.room > 0 {
-		end := lineEnd(text, 0)
+		end := diff.LineEnd(text, 0)
 		from := len(w.text)
 		w.text = append(w.text, text[:end]...)
 		if m != Plain {

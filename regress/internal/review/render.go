@@ -118,7 +118,7 @@ func (s *sheet) skip(old, now int) {
 func (s *sheet) lead(b block) {
 	from := b.old.From
 	for n := 0; n < s.Context && from > s.old; n++ {
-		from = max(s.old, lineStart(s.part.Old, from-1))
+		from = max(s.old, diff.LineStart(s.part.Old, from-1))
 	}
 	if s.passed > 0 {
 		s.lines = append(s.lines, remark("%s of other causes", readable.Count(s.passed, "edit")))
@@ -140,7 +140,7 @@ func (s *sheet) trail(next int) {
 	s.hasTrailer = false
 	to := s.old
 	for n := 0; n < s.Context && to < next; n++ {
-		to = lineEnd(s.part.Old, to)
+		to = diff.LineEnd(s.part.Old, to)
 	}
 	s.context(min(to, next))
 }
@@ -148,7 +148,7 @@ func (s *sheet) trail(next int) {
 // context shows lines that are equal on both sides, up to an offset of the old text.
 func (s *sheet) context(to int) {
 	for s.old < to && s.room > 0 {
-		end := min(to, lineEnd(s.part.Old, s.old))
+		end := min(to, diff.LineEnd(s.part.Old, s.old))
 		text := bytes.TrimSuffix(bytes.TrimSuffix(s.part.Old[s.old:end], newline), []byte("\r"))
 		spans := s.spans(text, 0, nil)
 		line := Line{Kind: Same, Old: s.oldNumber + 1, Now: s.nowNumber + 1, Left: spans}

@@ -147,7 +147,7 @@ func TestChangesAreWhatIsShown(t *testing.T) {
 			}
 		}
 		before := states(r)
-		r.Committed(merged, func(name string) bool { return slices.Contains(r.Changes().Promote, name) })
+		r.committed(merged, func(name string) bool { return slices.Contains(r.Changes().Promote, name) })
 		if !slices.Equal(before, states(r)) || len(r.Changes().Decisions) > 0 {
 			t.Fatalf("after the commit %v and %v, before %v", states(r), r.Changes(), before)
 		}

@@ -2,14 +2,14 @@ package review
 
 import "muster/regress/internal/readable"
 
-// IsCause reports whether the item is a cause, and not the cases of one kind that have
+// isCause reports whether the item is a cause, and not the cases of one kind that have
 // none: new, missing, flaky ones.
-func (it *Item) IsCause() bool { return it.Kind != "" }
+func (it *Item) isCause() bool { return it.Kind != "" }
 
 // Noun is what all items together are called: causes, or items where some are no causes.
 func (r *Review) Noun() string {
 	for i := range r.items {
-		if !r.items[i].IsCause() {
+		if !r.items[i].isCause() {
 			return "item"
 		}
 	}

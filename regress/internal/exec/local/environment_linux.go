@@ -2,26 +2,18 @@ package local
 
 import (
 	"os"
-	"slices"
 	"strings"
+
+	"muster/regress/internal/exec"
 )
 
 // environment returns what a case finds in its environment; extra wins.
 func environment(extra []string) []string {
-	env := []string{
+	return exec.Environment([]string{
 		"PATH=" + os.Getenv("PATH"),
 		"HOME=" + Canonical + "/home",
 		"TMPDIR=" + Canonical + "/tmp",
-		"LC_ALL=C.UTF-8",
-		"TZ=UTC",
-		"SOURCE_DATE_EPOCH=1577836800",
-	}
-	for _, kv := range extra {
-		key, _, _ := strings.Cut(kv, "=")
-		env = slices.DeleteFunc(env, func(have string) bool { return strings.HasPrefix(have, key+"=") })
-		env = append(env, kv)
-	}
-	return env
+	}, extra)
 }
 
 // seen replaces the canonical path in an environment by where the cases of a

@@ -29,7 +29,7 @@ func (a *action) resultOf(ctx context.Context, resp response, store contentStore
 	c := collector{action: a, ctx: ctx, store: store, budget: a.outputMax}
 	ending, err := c.process(resp)
 	if err == nil {
-		err = started(a.program, resp.result)
+		err = checkStarted(a.program, resp.result)
 	}
 	if err == nil {
 		err = c.files(resp)

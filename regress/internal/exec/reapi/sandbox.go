@@ -17,26 +17,27 @@ var errNotStarted = errors.New("the engine's sandbox did not start it")
 // startsMax is how often one is tried again, past the engine's cache, which may keep that.
 const startsMax = 2
 
-// wants are the worker's, and not the tool's: that it is not there or may not be executed is.
-func wants() []string {
+// lacks are what a worker may be short of, and not the tool: that this is not there or may
+// not be executed is the tool's.
+func lacks() []string {
 	return []string{
 		"Input/output error", "No space left on device", "Cannot allocate memory", "Resource temporarily unavailable",
 		"Too many open files", "Too many open files in system", "Stale file handle",
 	}
 }
 
-// started is an error about a result that has a sandbox's words in the place of the command's.
+// checkStarted returns an error about a result that has a sandbox's words in the place of the command's.
 // Bubblewrap, which buildbox has, gives its own failure as the command's. The words are known
 // by their digest: nothing is downloaded for it.
-func started(program string, r *repb.ActionResult) error {
+func checkStarted(program string, r *repb.ActionResult) error {
 	if r.GetExitCode() != 1 || len(r.GetStdoutRaw()) > 0 || r.GetStdoutDigest().GetSizeBytes() > 0 {
 		return nil
 	}
-	for _, want := range wants() {
-		text := []byte("bwrap: execvp " + program + ": " + want + "\n")
+	for _, lack := range lacks() {
+		text := []byte("bwrap: execvp " + program + ": " + lack + "\n")
 		said := blob.Of(text).Digest.Proto()
 		if bytes.Equal(r.GetStderrRaw(), text) || r.GetStderrDigest().GetHash() == said.Hash && r.GetStderrDigest().GetSizeBytes() == said.SizeBytes {
-			return fault.Environmentf("%w: execvp %s: %s", errNotStarted, program, want)
+			return fault.Environmentf("%w: execvp %s: %s", errNotStarted, program, lack)
 		}
 	}
 	return nil

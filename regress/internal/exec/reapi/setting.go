@@ -22,26 +22,16 @@ type Setting struct {
 	Outputs func(job exec.Job) (names []string, counts func(path string) bool)
 }
 
-const usualLocale = "LC_ALL=C.UTF-8"
-
 // environment is what a case finds on a worker; extra wins. PATH is not the caller's, which
 // is of another machine. An engine has no empty home for each case; sandboxes have a /tmp.
 // locales is where the data of the usual locale are, if they travel.
 func environment(extra []string, locales string) []string {
-	env := []string{
+	env := exec.Environment([]string{
 		"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
 		"HOME=/tmp",
 		"TMPDIR=/tmp",
-		usualLocale,
-		"TZ=UTC",
-		"SOURCE_DATE_EPOCH=1577836800",
-	}
-	for _, kv := range extra {
-		key, _, _ := strings.Cut(kv, "=")
-		env = slices.DeleteFunc(env, func(have string) bool { return strings.HasPrefix(have, key+"=") })
-		env = append(env, kv)
-	}
-	if locales != "" && slices.Contains(env, usualLocale) && !slices.ContainsFunc(env, func(kv string) bool { return strings.HasPrefix(kv, "LOCPATH=") }) {
+	}, extra)
+	if locales != "" && slices.Contains(env, exec.Locale) && !slices.ContainsFunc(env, func(kv string) bool { return strings.HasPrefix(kv, "LOCPATH=") }) {
 		env = append(env, "LOCPATH="+locales) // of another locale a worker may have the data
 	}
 	return env

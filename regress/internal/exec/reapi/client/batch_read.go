@@ -25,7 +25,7 @@ func (c *Client) readBatch(items []*batchRead) {
 	if len(left) == 0 {
 		return
 	}
-	err := c.retries().do(c.life, "reading contents", func() (err error) {
+	err := c.retries().do(c.life, readingBlobs, func() (err error) {
 		left, err = c.readBatchOnce(left)
 		return err
 	})
@@ -53,9 +53,9 @@ func (c *Client) readBatchOnce(items []*batchRead) ([]*batchRead, error) {
 		case retryable(e):
 			left, err = append(left, w), e
 		case blobGone(e):
-			w.answer(nil, c.failed("reading contents", &MissingError{[]blob.Digest{w.d}, e}))
+			w.answer(nil, c.failed(readingBlobs, &MissingError{[]blob.Digest{w.d}, e}))
 		default:
-			w.answer(nil, c.failed("reading contents", e))
+			w.answer(nil, c.failed(readingBlobs, e))
 		}
 	}
 	return left, err

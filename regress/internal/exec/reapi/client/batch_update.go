@@ -23,7 +23,7 @@ func batchUploadCost(u *batchUpload) int64 { return u.d.Size + aroundBlob }
 // updateBatch sends items in one request, and those again that the engine puts off.
 func (c *Client) updateBatch(items []*batchUpload) {
 	left := items
-	err := c.retries().do(c.life, "sending contents", func() (err error) {
+	err := c.retries().do(c.life, sendingBlobs, func() (err error) {
 		left, err = c.updateBatchOnce(left)
 		return err
 	})
@@ -55,7 +55,7 @@ func (c *Client) updateBatchOnce(items []*batchUpload) ([]*batchUpload, error) {
 		case retryable(e):
 			left, err = append(left, u), e
 		default:
-			u.settle(c.failed("sending contents", e))
+			u.settle(c.failed(sendingBlobs, e))
 		}
 	}
 	return left, err

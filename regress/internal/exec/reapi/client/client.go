@@ -111,7 +111,7 @@ func (c *Client) connect(at address) error {
 	for range 1 + (c.o.Jobs+executionsPerConn-1)/executionsPerConn {
 		conn, err := grpc.NewClient(at.target, options...)
 		if err != nil {
-			return c.failed("connecting", err)
+			return c.failed(connecting, err)
 		}
 		c.conns = append(c.conns, conn)
 	}

@@ -35,10 +35,10 @@ func (m *MissingError) AboutContents() bool {
 }
 
 // failed is the error for a caller: of class Environment, with the engine's name and words.
-func (c *Client) failed(what string, err error) error { return c.failedAfter(what, err, 1, 0) }
+func (c *Client) failed(p purpose, err error) error { return c.failedAfter(p, err, 1, 0) }
 
 // failedAfter says also how often it was tried, for how long.
-func (c *Client) failedAfter(what string, err error, n int, took time.Duration) error {
+func (c *Client) failedAfter(p purpose, err error, n int, took time.Duration) error {
 	if errors.Is(err, context.Canceled) || fault.ClassOf(err) == fault.Input {
 		return err
 	}
@@ -52,14 +52,14 @@ func (c *Client) failedAfter(what string, err error, n int, took time.Duration) 
 		err, details = w.error, "; "+w.details
 	}
 	if m := (*MissingError)(nil); errors.As(err, &m) {
-		shown.message, hint = c.o.redacted(statusText(m.err)), c.o.hintOf(what, status.Convert(m.err))
+		shown.message, hint = c.o.redacted(statusText(m.err)), c.o.hintOf(p, status.Convert(m.err))
 	} else if isStatus(err) {
-		shown.message, hint = c.o.redacted(statusText(err)), c.o.hintOf(what, status.Convert(err))
+		shown.message, hint = c.o.redacted(statusText(err)), c.o.hintOf(p, status.Convert(err))
 	} else if errors.Is(err, errStalled) {
 		hint = "; does it hang, or lack threads? fewer --remote-jobs leave an engine with few some for its workers"
 	}
 	shown.message = oneLine(shown.message) + oneLine(c.o.redacted(details))
-	return fault.Environmentf("engine %s, %s%s: %w%s", c.o.URL, what, tries, shown, hint)
+	return fault.Environmentf("engine %s, %s%s: %w%s", c.o.URL, p, tries, shown, hint)
 }
 
 // messageShown is how much of an engine's message is shown, in bytes.

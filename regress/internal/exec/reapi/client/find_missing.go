@@ -52,7 +52,7 @@ func (c *Client) queryBatch(items []*batchQuery) {
 		req.BlobDigests = append(req.BlobDigests, q.d.Proto())
 	}
 	absent := map[string]bool{}
-	err := c.retries().do(c.life, "asking for contents", func() error {
+	err := c.retries().do(c.life, findingBlobs, func() error {
 		reply, err := c.cas.FindMissingBlobs(c.life, req)
 		for _, d := range reply.GetMissingBlobDigests() {
 			absent[d.GetHash()] = true

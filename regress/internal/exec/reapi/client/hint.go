@@ -7,32 +7,25 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// What requests are for, as errors say it.
-const (
-	learning      = "asking what it can do"
-	executing     = "executing"
-	gettingResult = "asking for a result"
-)
-
 // hintOf is what may mend an error of a request, in the words of the command line, or what
 // it means to somebody who does not know such engines; "" is nothing.
-func (o Options) hintOf(what string, s *status.Status) string {
+func (o Options) hintOf(p purpose, s *status.Status) string {
 	switch code := s.Code(); {
-	case what == learning && (code == codes.InvalidArgument || code == codes.NotFound) && o.Instance == "":
+	case p == learning && (code == codes.InvalidArgument || code == codes.NotFound) && o.Instance == "":
 		return "; perhaps it wants to be told which of its instances: --instance"
-	case what == learning && (code == codes.InvalidArgument || code == codes.NotFound):
+	case p == learning && (code == codes.InvalidArgument || code == codes.NotFound):
 		return "; perhaps it has no instance " + o.Instance + ": --instance names another"
-	case what == learning && code == codes.Unavailable && o.cutOff(s.Message()):
+	case p == learning && code == codes.Unavailable && o.cutOff(s.Message()):
 		return "; perhaps it wants a client's certificate, or another: --tls-cert and --tls-key"
-	case what == learning && code == codes.DeadlineExceeded:
+	case p == learning && code == codes.DeadlineExceeded:
 		return "; nothing was answered: is it the engine's host and port, and has the engine a thread left? a longer --remote-wait is more patient"
-	case what == learning && code == codes.Unimplemented:
+	case p == learning && code == codes.Unimplemented:
 		return "; what listens there is no engine of the Remote Execution API: is it another port?"
-	case what == executing && code == codes.Unimplemented:
+	case p == executing && code == codes.Unimplemented:
 		return "; it stores contents and runs nothing: --remote must name an engine with workers"
-	case what == executing && code == codes.FailedPrecondition && strings.Contains(strings.ToLower(s.Message()), "worker"):
+	case p == executing && code == codes.FailedPrecondition && strings.Contains(strings.ToLower(s.Message()), "worker"):
 		return "; --platform says what a worker must have"
-	case (what == executing || what == gettingResult) && tooLarge(s.Err()):
+	case (p == executing || p == gettingResult) && tooLarge(s.Err()):
 		return "; its answer, in which it sends what a case printed though it is asked not to, is larger than the 16 MiB that muster takes"
 	case strings.Contains(s.Message(), "looked like an HTTP/1.1 header"):
 		return "; a web server answers there, and no engine: is it another port?"

@@ -91,7 +91,7 @@ func (r *streamRead) stop(err error) {
 	case blobGone(err):
 		err = &MissingError{[]blob.Digest{r.d}, err}
 	}
-	r.end = r.tries.again(r.ctx, "reading a content", err)
+	r.end = r.tries.again(r.ctx, readingBlob, err)
 }
 
 func (r *streamRead) Close() error {

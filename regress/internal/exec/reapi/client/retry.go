@@ -18,11 +18,12 @@ type retries struct {
 	c   *Client
 	n   int // attempts that failed since something moved
 	max int
-	// doubts is how many more that mostly do not pass may fail.
-	doubts int
-	since  time.Time // when the first of them did
-	began  int64     // what of the client's had succeeded then
-	ended  int64     // executions of the client's that had ended at the latest of them
+
+	since time.Time // when the first of these failed
+	began int64     // what of the client's had succeeded then
+	ended int64     // executions of the client's that had ended at the latest of these
+
+	doubts int // how many more attempts may fail in a way that mostly does not pass
 }
 
 func (c *Client) retries() *retries {
@@ -59,8 +60,8 @@ func (c *Client) succeeded() {
 }
 
 // again waits and returns nil when another attempt makes sense after err, and otherwise the
-// error for the caller, who was doing what.
-func (r *retries) again(ctx context.Context, what string, err error) error {
+// error for the caller.
+func (r *retries) again(ctx context.Context, p purpose, err error) error {
 	r.queue(err)
 	if r.n++; r.n == 1 {
 		r.since, r.began = time.Now(), r.c.successes.Load()
@@ -76,7 +77,7 @@ func (r *retries) again(ctx context.Context, what string, err error) error {
 	case r.doubts > 0 && doubtful(err) && r.n < r.max:
 		r.doubts--
 	case !retryable(err) || r.n >= r.max || r.c.away.Load() || left <= 0:
-		return r.giveUp(what, err)
+		return r.giveUp(p, err)
 	}
 	r.noteWaiting(err, left)
 	return r.c.o.Sleep(ctx, min(r.delay(err), max(left, 0)))
@@ -95,25 +96,25 @@ func (r *retries) noteWaiting(err error, left time.Duration) {
 
 // giveUp notes an engine that did nothing for anybody while this waited: nothing else has to
 // wait as long for it, until it does something again.
-func (r *retries) giveUp(what string, err error) error {
+func (r *retries) giveUp(p purpose, err error) error {
 	if r.n == 1 && r.c.away.Load() && retryable(err) {
 		return fault.Environmentf("engine %s is still away", r.c.o.URL)
 	}
 	if unanswered(err) && r.c.successes.Load() == r.began {
 		r.c.away.Store(true)
 	}
-	return r.c.failedAfter(what, err, r.n, time.Since(r.since))
+	return r.c.failedAfter(p, err, r.n, time.Since(r.since))
 }
 
 // do makes attempts until one succeeds or none is left.
-func (r *retries) do(ctx context.Context, what string, attempt func() error) error {
+func (r *retries) do(ctx context.Context, p purpose, attempt func() error) error {
 	for {
 		err := attempt()
 		if err == nil {
 			r.c.succeeded()
 			return nil
 		}
-		if err := r.again(ctx, what, err); err != nil {
+		if err := r.again(ctx, p, err); err != nil {
 			return err
 		}
 	}

@@ -31,7 +31,7 @@ func (c *Client) write(ctx context.Context, b blob.Blob) error {
 	u := &streamUpload{c: c, b: b}
 	u.newName()
 	r := c.retries()
-	return r.do(ctx, "sending a content", func() error {
+	return r.do(ctx, sendingBlob, func() error {
 		err := u.attempt(ctx)
 		if err != nil && retryable(err) && ctx.Err() == nil && u.queryOffset(ctx) {
 			r.progressed()
