@@ -55,7 +55,10 @@ func Check(ctx context.Context, o Options) (sum Summary, err error) {
 		return sum, err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
-	if err := s.resolve(ctx); err != nil {
+	if err := s.connect(ctx); err != nil {
+		return sum, err
+	}
+	if err := s.resolve(); err != nil {
 		return sum, err
 	}
 	for _, text := range flagsDiffer(base.Meta(), s.o.flags(), "this check") {

@@ -59,7 +59,10 @@ func Record(ctx context.Context, o Options) (sum Summary, err error) {
 		return sum, err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
-	if err := s.resolve(ctx); err != nil {
+	if err := s.connect(ctx); err != nil {
+		return sum, err
+	}
+	if err := s.resolve(); err != nil {
 		return sum, err
 	}
 	r := &recording{session: s, into: into, onEngine: map[int]*report.EngineRun{}, failed: map[int]error{}, done: map[int]bool{}}

@@ -66,7 +66,10 @@ func Reduce(ctx context.Context, o Options, r Reduction) (err error) {
 
 // trial makes ready what tests the sources.
 func (p *past) trial(ctx context.Context, s *session, found *cause.Found, goal goal, reference []string) (t *trial, err error) {
-	if err := s.resolve(ctx); err != nil {
+	if err := s.connect(ctx); err != nil {
+		return nil, err
+	}
+	if err := s.resolve(); err != nil {
 		return nil, err
 	}
 	t = &trial{session: s, task: task{0, &s.cases[0]}, causes: found.Causes, index: cause.NewIndex(found.Causes), wanted: goal.causes}
