@@ -150,12 +150,12 @@ func (d *reducing) run(ctx context.Context) error {
 
 func (d *reducing) lanes() int { return max(1, d.goroutines()) }
 
-// begin runs the case's own source, and starts the lanes in which smaller ones run.
+// begin starts the crew, and has it run the case's own source.
 func (d *reducing) begin(ctx context.Context) (err error) {
 	if d.own, err = d.contentOf(*d.task.entry); err != nil {
 		return err
 	}
-	if err := d.startLanes(ctx, d.lanes(), ""); err != nil {
+	if err := d.startCrewOf(ctx, d.lanes(), ""); err != nil {
 		return err
 	}
 	var slowest time.Duration
@@ -187,7 +187,7 @@ func patience(limit, slowest time.Duration) time.Duration {
 	return min(limit, max(leastTime, patienceFactor*slowest))
 }
 
-// hurry starts the lanes anew with a shorter limit of time, unless the limit is what the
+// hurry starts the crew anew with a shorter limit of time, unless the limit is what the
 // case shows.
 func (d *reducing) hurry(ctx context.Context, slowest time.Duration) error {
 	limit := patience(d.o.Limits.Timeout, slowest)
@@ -198,7 +198,7 @@ func (d *reducing) hurry(ctx context.Context, slowest time.Duration) error {
 		return err
 	}
 	d.o.Limits.Timeout = limit
-	return d.startLanes(ctx, d.lanes(), "")
+	return d.startCrewOf(ctx, d.lanes(), "")
 }
 
 // notShown says that the case's own source does not, or not always, show the cause.

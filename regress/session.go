@@ -152,11 +152,11 @@ func (s *session) emit(e report.Event) {
 
 // startCrew brings up the lanes, or has an engine run the cases.
 func (s *session) startCrew(ctx context.Context, keep string) error {
-	return s.startLanes(ctx, max(1, min(s.o.Limits.Jobs, len(s.cases))), keep)
+	return s.startCrewOf(ctx, max(1, min(s.o.Limits.Jobs, len(s.cases))), keep)
 }
 
-// startLanes is startCrew with so many lanes.
-func (s *session) startLanes(ctx context.Context, lanes int, keep string) error {
+// startCrewOf is startCrew with so many lanes. That counts here only: an engine has none.
+func (s *session) startCrewOf(ctx context.Context, lanes int, keep string) error {
 	if s.engine != nil {
 		return s.startEngine(ctx)
 	}
