@@ -365,7 +365,7 @@ func (c *checking) missing() error {
 			return err
 		}
 		c.verdict(report.Case{Name: name, Index: len(c.cases) + i, Verdict: outcome.Missing, GoldenEnding: &old.Outcome.Ending})
-		c.counted++
+		c.absent++
 	}
 	return nil
 }

@@ -54,7 +54,7 @@ type session struct {
 
 	due     durations // how long each case should take in the present pass, complete
 	summary Summary
-	counted int // cases that the corpus does not have
+	absent  int // cases that count, and that the corpus does not have
 	results []placed
 }
 
@@ -90,7 +90,7 @@ func open(ctx context.Context, o *Options, name string) (_ *session, err error) 
 			return nil, err
 		}
 	}
-	if err := s.report(); err != nil {
+	if err := s.openReporters(); err != nil {
 		return nil, err
 	}
 	if s.corpus, err = s.openCorpus(ctx); err != nil {
@@ -103,8 +103,8 @@ func open(ctx context.Context, o *Options, name string) (_ *session, err error) 
 	return s, s.choose()
 }
 
-// report opens the reporters.
-func (s *session) report() error {
+// openReporters opens what the options ask for.
+func (s *session) openReporters() error {
 	out, err := s.o.Report.reporters()
 	if err == nil {
 		s.out = out
