@@ -78,6 +78,6 @@ func (e *effect) tellWaiting(w io.Writer) error {
 	if more := len(others) - shown; more > 0 {
 		others = append(others[:shown], fmt.Sprintf("%d more", more))
 	}
-	_, err := fmt.Fprintf(w, "%s for other causes: %s\n", doing(e.waits, "wait"), strings.Join(others, ", "))
+	_, err := fmt.Fprintf(w, "%s for other causes: %s\n", countedDo(e.waits, "wait"), strings.Join(others, ", "))
 	return err
 }

@@ -189,7 +189,7 @@ func (d *bisecting) runAll(ctx context.Context) error {
 			}
 		}
 	}
-	if err := d.startLanes(ctx, max(1, min(d.goroutines(), len(cells))), ""); err != nil {
+	if err := d.startCrewOf(ctx, max(1, min(d.goroutines(), len(cells))), ""); err != nil {
 		return err
 	}
 	return passError(ctx, forEach(ctx, d.goroutines(), cells, func(ctx context.Context, c cell) error {

@@ -24,16 +24,16 @@ type checking struct {
 	found    *outcomes   // of the cases that are not identical
 	lines    *state.Lines
 
-	firsts    map[int]first // cases that are not identical so far, by index
-	differing int           // those of them that --fail-fast counts
-	final     map[int]bool  // cases that have their verdict
+	firsts    map[int]firstRun // cases that are not identical so far, by index
+	differing int              // those of them that --fail-fast counts
+	final     map[int]bool     // cases that have their verdict
 	flushed   time.Time
 	costs     costing
 }
 
-// first is what there is of a case that was not identical: its first run, and
+// firstRun is what there is of a case that was not identical: its first run, and
 // further ones where an interrupted run had made some.
-type first struct {
+type firstRun struct {
 	lane     int
 	cost     outcome.Cost
 	runs     int
@@ -55,7 +55,10 @@ func Check(ctx context.Context, o Options) (sum Summary, err error) {
 		return sum, err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
-	if err := s.resolve(ctx); err != nil {
+	if err := s.connect(ctx); err != nil {
+		return sum, err
+	}
+	if err := s.resolve(); err != nil {
 		return sum, err
 	}
 	for _, text := range flagsDiffer(base.Meta(), s.o.flags(), "this check") {
@@ -78,7 +81,7 @@ func Check(ctx context.Context, o Options) (sum Summary, err error) {
 }
 
 func newChecking(s *session, base baseline) *checking {
-	return &checking{session: s, base: base, firsts: map[int]first{}, final: map[int]bool{}, costs: costing{tried: map[string]int{}}}
+	return &checking{session: s, base: base, firsts: map[int]firstRun{}, final: map[int]bool{}, costs: costing{tried: map[string]int{}}}
 }
 
 // check runs both passes and sums up.
@@ -224,7 +227,7 @@ func (c *checking) resume(done map[string]state.Line, took durations) ([]task, e
 				return nil, err
 			}
 			if stored {
-				c.differs(t, first{exec.NoLane, rec.Cost, rec.Runs, engineRunIn(l.Engine)})
+				c.differs(t, firstRun{exec.NoLane, rec.Cost, rec.Runs, engineRunIn(l.Engine)})
 				continue
 			}
 		}
@@ -274,7 +277,7 @@ func (c *checking) takeFirst(t task, r ran) error {
 		c.identical(t, r)
 		return nil
 	}
-	c.differs(t, first{r.lane, r.cost, 1, r.onEngine})
+	c.differs(t, firstRun{r.lane, r.cost, 1, r.onEngine})
 	return c.enough()
 }
 
@@ -288,7 +291,7 @@ func (c *checking) enough() error {
 
 // differs notes a first run that was not identical. A new case that may be new
 // is none that --fail-fast counts; what else may be allowed is not known yet.
-func (c *checking) differs(t task, f first) {
+func (c *checking) differs(t task, f firstRun) {
 	c.firsts[t.index] = f
 	if c.base.has(t.entry.Name) || !slices.Contains(c.o.Judge.Allow, outcome.New.String()) {
 		c.differing++
@@ -362,7 +365,7 @@ func (c *checking) missing() error {
 			return err
 		}
 		c.verdict(report.Case{Name: name, Index: len(c.cases) + i, Verdict: outcome.Missing, GoldenEnding: &old.Outcome.Ending})
-		c.counted++
+		c.absent++
 	}
 	return nil
 }

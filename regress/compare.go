@@ -26,7 +26,10 @@ func Compare(ctx context.Context, o Options) (sum Summary, err error) {
 		return sum, err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
-	if err := s.resolve(ctx); err != nil {
+	if err := s.connect(ctx); err != nil {
+		return sum, err
+	}
+	if err := s.resolve(); err != nil {
 		return sum, err
 	}
 	reference, err := s.executable(o.Command.Reference)

@@ -33,7 +33,7 @@ func Diff(ctx context.Context, o Options, oldPath, nowPath string) (sum Summary,
 	if err != nil {
 		return sum, err
 	}
-	if err := s.report(); err != nil {
+	if err := s.openReporters(); err != nil {
 		return sum, err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
@@ -62,7 +62,7 @@ func (s *session) diff(ctx context.Context, old, now *golden.Store, began report
 		word.Name, word.Index = caseName, i
 		s.verdict(word)
 	}
-	s.counted = len(names)
+	s.absent = len(names)
 	return s.summary, s.finish(s.groups(func(name string) (was, is side, err error) { return sidesIn(old, now, name) }))
 }
 

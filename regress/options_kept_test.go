@@ -37,7 +37,7 @@ func TestWhatIsNotKeptIsTaken(t *testing.T) {
 	command := Options{
 		Corpus: Corpus{Path: "other", Stdin: strings.NewReader("x")}, Limits: Limits{Jobs: 7},
 		Report: Report{Quiet: true}, Files: files.ClientOptions{Token: "x"}, Helper: []string{"x"}, Version: "x", Configured: true,
-		Store: Store{Golden: "other", State: "x"}, Remote: Remote{Headers: []string{"x=y"}, Here: true, Flags: []string{"--platform"}, Stays: true, Fallback: true, Token: "y", PlainToken: true},
+		Store: Store{Golden: "other", State: "x"}, Remote: Remote{Headers: []string{"x=y"}, NoEngine: true, FlagsGiven: []string{"--platform"}, NoBundle: true, Fallback: true, Token: "y", PlainToken: true},
 	}
 	o := Options{Corpus: Corpus{Path: "src"}, Limits: Limits{Jobs: 3}, Store: Store{Golden: "g", State: "y", Resume: true}}
 	want := o

@@ -20,8 +20,8 @@ import (
 const remoteJobsMax = 10_000
 
 func (r *Remote) check() error {
-	if r.URL == "" && len(r.Flags) > 0 {
-		return fault.Inputf("%s is for --remote URL", r.Flags[0])
+	if r.URL == "" && len(r.FlagsGiven) > 0 {
+		return fault.Inputf("%s is for --remote URL", r.FlagsGiven[0])
 	}
 	for _, kv := range r.Platform {
 		if key, _, ok := strings.Cut(kv, "="); !ok || key == "" {
@@ -124,7 +124,7 @@ func (r Remote) over(past Remote) Remote {
 	now := past
 	// These are never kept: a fallback would run elsewhere without being asked to.
 	now.Headers, now.Token, now.PlainToken = r.Headers, r.Token, r.PlainToken
-	now.Here, now.Flags, now.Fallback, now.Stays = r.Here, r.Flags, r.Fallback, r.Stays
+	now.NoEngine, now.FlagsGiven, now.Fallback, now.NoBundle = r.NoEngine, r.FlagsGiven, r.Fallback, r.NoBundle
 	for _, field := range []struct{ is, to *string }{
 		{&r.URL, &now.URL}, {&r.Instance, &now.Instance}, {&r.CA, &now.CA}, {&r.Cert, &now.Cert}, {&r.Key, &now.Key},
 	} {
@@ -137,10 +137,10 @@ func (r Remote) over(past Remote) Remote {
 			*field.to = *field.is
 		}
 	}
-	if r.Here {
+	if r.NoEngine {
 		now.URL = ""
 	}
-	now.Bundle = r.Bundle || past.Bundle && !r.Stays
+	now.Bundle = r.Bundle || past.Bundle && !r.NoBundle
 	now.Jobs, now.Priority = cmp.Or(r.Jobs, past.Jobs), cmp.Or(r.Priority, past.Priority)
 	now.Wait = cmp.Or(r.Wait, past.Wait)
 	return now

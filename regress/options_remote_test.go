@@ -28,13 +28,13 @@ func TestRemoteIsKept(t *testing.T) {
 	if !reflect.DeepEqual(now, want) {
 		t.Errorf("%+v, want %+v", now, want)
 	}
-	if again := (Remote{Stays: true, Fallback: true}).over(back.Remote); again.Bundle || !again.Fallback {
+	if again := (Remote{NoBundle: true, Fallback: true}).over(back.Remote); again.Bundle || !again.Fallback {
 		t.Errorf("what is said now does not go first: %+v", again)
 	}
-	if flags := []string{"--platform"}; !slices.Equal((Remote{Flags: flags}).over(back.Remote).Flags, flags) {
+	if flags := []string{"--platform"}; !slices.Equal((Remote{FlagsGiven: flags}).over(back.Remote).FlagsGiven, flags) {
 		t.Error("what flags are given is not known of a run done again")
 	}
-	if here := (Remote{Here: true}).over(back.Remote); here.URL != "" {
+	if here := (Remote{NoEngine: true}).over(back.Remote); here.URL != "" {
 		t.Errorf("not on this machine: %+v", here)
 	}
 }

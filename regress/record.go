@@ -23,22 +23,22 @@ type recording struct {
 	writer   *golden.Writer
 	lanes    []int                     // of the last run of each case, by index
 	took     durations                 // by that run, before the first one by the old golden's, by index
-	had      []had                     // by index
+	had      []runsBefore              // by index
 	onEngine map[int]*report.EngineRun // what an engine said of the first run, by index
 	failed   map[int]error             // cases for which the machine failed
 	done     map[int]bool              // cases that have all their runs
 }
 
-// had is what the next run of a case needs to know of those before, unless it
+// runsBefore is what the next run of a case needs to know of those before, unless it
 // differs: to ask the golden for it would wait for all that is being written.
-type had struct {
+type runsBefore struct {
 	runs   int            // that are in the new golden
 	digest outcome.Digest // of the outcome there; zero where the golden must be asked
 	cost   outcome.Cost   // of the first run
 }
 
-func hadOf(r *golden.Record) had {
-	h := had{runs: r.Runs, cost: r.Cost}
+func runsIn(r *golden.Record) runsBefore {
+	h := runsBefore{runs: r.Runs, cost: r.Cost}
 	if !r.Outcome.Ending.Partial() {
 		h.digest = r.Outcome.Digest()
 	}
@@ -59,7 +59,10 @@ func Record(ctx context.Context, o Options) (sum Summary, err error) {
 		return sum, err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
-	if err := s.resolve(ctx); err != nil {
+	if err := s.connect(ctx); err != nil {
+		return sum, err
+	}
+	if err := s.resolve(); err != nil {
 		return sum, err
 	}
 	r := &recording{session: s, into: into, onEngine: map[int]*report.EngineRun{}, failed: map[int]error{}, done: map[int]bool{}}
@@ -137,7 +140,7 @@ func (r *recording) begin(ctx context.Context) (err error) {
 	for i := range r.lanes {
 		r.lanes[i] = exec.NoLane
 	}
-	r.had = make([]had, len(r.cases))
+	r.had = make([]runsBefore, len(r.cases))
 	rest, err := r.rest()
 	if err != nil {
 		return errors.Join(err, r.writer.Abort(true))
@@ -237,8 +240,8 @@ func (r *recording) toRun(pass int) ([]task, error) {
 	return tasks, nil
 }
 
-// recorded is what came of one run of a case.
-type recorded struct {
+// recordRan is what came of one run of a case, as ran is for a check.
+type recordRan struct {
 	err      error
 	pass     int
 	lane     int
@@ -246,26 +249,26 @@ type recorded struct {
 	onEngine *report.EngineRun
 	differ   bool
 	record   golden.Record
-	had      had
+	had      runsBefore // for the next one
 }
 
 // pass runs the tasks once, each on another lane than before.
 func (r *recording) pass(ctx context.Context, tasks []task, pass int) error {
 	before := slices.Clone(r.lanes)
-	return batchedPass[recorded]{
+	return batchedPass[recordRan]{
 		number: pass, avoid: func(t task) int { return before[t.index] }, take: r.take,
-		look: func(ctx context.Context, t task, res *exec.Result, err error) recorded {
+		look: func(ctx context.Context, t task, res *exec.Result, err error) recordRan {
 			return r.look(ctx, t, pass, res, err)
 		},
 	}.run(ctx, r.session, tasks)
 }
 
-func (r *recording) look(ctx context.Context, t task, pass int, res *exec.Result, err error) recorded {
+func (r *recording) look(ctx context.Context, t task, pass int, res *exec.Result, err error) recordRan {
 	if err != nil {
-		return recorded{err: err}
+		return recordRan{err: err}
 	}
 	defer res.Release()
-	got := recorded{pass: pass, lane: res.Lane, cost: res.Cost, onEngine: engineRunOf(res)}
+	got := recordRan{pass: pass, lane: res.Lane, cost: res.Cost, onEngine: engineRunOf(res)}
 	got.record = golden.Record{Name: t.entry.Name, Outcome: res.Outcome, Cost: res.Cost, Runs: 1}
 	switch had := r.had[t.index]; {
 	case pass == 1:
@@ -278,12 +281,12 @@ func (r *recording) look(ctx context.Context, t task, pass int, res *exec.Result
 			got.differ, got.err = merge(ctx, r.writer, &got.record, res, r.same)
 		}
 	}
-	got.had = hadOf(&got.record)
+	got.had = runsIn(&got.record)
 	return got
 }
 
 // take notes what came of a run.
-func (r *recording) take(t task, got recorded) error {
+func (r *recording) take(t task, got recordRan) error {
 	if got.err != nil {
 		return r.takeError(t, got.err)
 	}

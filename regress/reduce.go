@@ -66,7 +66,10 @@ func Reduce(ctx context.Context, o Options, r Reduction) (err error) {
 
 // trial makes ready what tests the sources.
 func (p *past) trial(ctx context.Context, s *session, found *cause.Found, goal goal, reference []string) (t *trial, err error) {
-	if err := s.resolve(ctx); err != nil {
+	if err := s.connect(ctx); err != nil {
+		return nil, err
+	}
+	if err := s.resolve(); err != nil {
 		return nil, err
 	}
 	t = &trial{session: s, task: task{0, &s.cases[0]}, causes: found.Causes, index: cause.NewIndex(found.Causes), wanted: goal.causes}
@@ -147,12 +150,12 @@ func (d *reducing) run(ctx context.Context) error {
 
 func (d *reducing) lanes() int { return max(1, d.goroutines()) }
 
-// begin runs the case's own source, and starts the lanes in which smaller ones run.
+// begin starts the crew, and has it run the case's own source.
 func (d *reducing) begin(ctx context.Context) (err error) {
 	if d.own, err = d.contentOf(*d.task.entry); err != nil {
 		return err
 	}
-	if err := d.startLanes(ctx, d.lanes(), ""); err != nil {
+	if err := d.startCrewOf(ctx, d.lanes(), ""); err != nil {
 		return err
 	}
 	var slowest time.Duration
@@ -184,7 +187,7 @@ func patience(limit, slowest time.Duration) time.Duration {
 	return min(limit, max(leastTime, patienceFactor*slowest))
 }
 
-// hurry starts the lanes anew with a shorter limit of time, unless the limit is what the
+// hurry starts the crew anew with a shorter limit of time, unless the limit is what the
 // case shows.
 func (d *reducing) hurry(ctx context.Context, slowest time.Duration) error {
 	limit := patience(d.o.Limits.Timeout, slowest)
@@ -195,7 +198,7 @@ func (d *reducing) hurry(ctx context.Context, slowest time.Duration) error {
 		return err
 	}
 	d.o.Limits.Timeout = limit
-	return d.startLanes(ctx, d.lanes(), "")
+	return d.startCrewOf(ctx, d.lanes(), "")
 }
 
 // notShown says that the case's own source does not, or not always, show the cause.

@@ -107,20 +107,20 @@ type Store struct {
 
 // Remote says which engine of the Remote Execution API runs the cases, and what goes there.
 type Remote struct {
-	URL       string   // grpc://HOST:PORT, or grpcs://HOST[:PORT] with TLS; "" = they run on this machine
-	Here      bool     `json:"-"` // they do so again, though those of the past run did not
-	Instance  string   // one of several that an engine has
-	Flags     []string `json:"-"` // flags of it that the user gave now: refused where no engine runs the cases
-	Headers   []string `json:"-"` // K=V that go with every request, perhaps secrets
-	Inputs    []string // files and folders that travel with the cases
-	Bundle    bool     // the command travels, with its shared libraries
-	Stays     bool     `json:"-"` // it does not, though that of the past run did
-	Outputs   []string // what a case may leave, as globs with tokens: for engines that give no whole folder
-	Jobs      int      // cases at once; 0 = RemoteJobsDefault
-	Platform  []string // K=V that a worker must have
-	Preflight []string // command that shows that the tool runs there; nil = COMMAND --version
-	Fallback  bool     `json:"-"` // where the engine cannot be reached at the beginning, the cases run here
-	Priority  int      // of the cases, as the engine has it; 0 is its usual
+	URL        string   // grpc://HOST:PORT, or grpcs://HOST[:PORT] with TLS; "" = they run on this machine
+	NoEngine   bool     `json:"-"` // the cases run on this machine, though those of the past run did not
+	Instance   string   // one of several that an engine has
+	FlagsGiven []string `json:"-"` // flags of an engine that the user gave now: refused where none runs the cases
+	Headers    []string `json:"-"` // K=V that go with every request, perhaps secrets
+	Inputs     []string // files and folders that travel with the cases
+	Bundle     bool     // the command travels, with its shared libraries
+	NoBundle   bool     `json:"-"` // the command does not travel, though that of the past run did
+	Outputs    []string // what a case may leave, as globs with tokens: for engines that give no whole folder
+	Jobs       int      // cases at once; 0 = RemoteJobsDefault
+	Platform   []string // K=V that a worker must have
+	Preflight  []string // command that shows that the tool runs there; nil = COMMAND --version
+	Fallback   bool     `json:"-"` // where the engine cannot be reached at the beginning, the cases run here
+	Priority   int      // of the cases, as the engine has it; 0 is its usual
 	// Wait is for an engine that is away or busy; 0 = 30 s once it has answered, and a second before.
 	Wait time.Duration
 	// Files in PEM: certificates to trust, the client's own and its key. "" = the system's, none.

@@ -32,7 +32,10 @@ func RunOne(ctx context.Context, o Options, caseName, keep string) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := s.resolve(ctx); err != nil {
+	if err := s.connect(ctx); err != nil {
+		return err
+	}
+	if err := s.resolve(); err != nil {
 		return err
 	}
 	if s.engine != nil {

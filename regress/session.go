@@ -54,7 +54,7 @@ type session struct {
 
 	due     durations // how long each case should take in the present pass, complete
 	summary Summary
-	counted int // cases that the corpus does not have
+	absent  int // cases that count, and that the corpus does not have
 	results []placed
 }
 
@@ -90,7 +90,7 @@ func open(ctx context.Context, o *Options, name string) (_ *session, err error) 
 			return nil, err
 		}
 	}
-	if err := s.report(); err != nil {
+	if err := s.openReporters(); err != nil {
 		return nil, err
 	}
 	if s.corpus, err = s.openCorpus(ctx); err != nil {
@@ -103,8 +103,8 @@ func open(ctx context.Context, o *Options, name string) (_ *session, err error) 
 	return s, s.choose()
 }
 
-// report opens the reporters.
-func (s *session) report() error {
+// openReporters opens what the options ask for.
+func (s *session) openReporters() error {
 	out, err := s.o.Report.reporters()
 	if err == nil {
 		s.out = out
@@ -152,11 +152,11 @@ func (s *session) emit(e report.Event) {
 
 // startCrew brings up the lanes, or has an engine run the cases.
 func (s *session) startCrew(ctx context.Context, keep string) error {
-	return s.startLanes(ctx, max(1, min(s.o.Limits.Jobs, len(s.cases))), keep)
+	return s.startCrewOf(ctx, max(1, min(s.o.Limits.Jobs, len(s.cases))), keep)
 }
 
-// startLanes is startCrew with so many lanes.
-func (s *session) startLanes(ctx context.Context, lanes int, keep string) error {
+// startCrewOf is startCrew with so many lanes. That counts here only: an engine has none.
+func (s *session) startCrewOf(ctx context.Context, lanes int, keep string) error {
 	if s.engine != nil {
 		return s.startEngine(ctx)
 	}

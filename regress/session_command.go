@@ -1,7 +1,6 @@
 package regress
 
 import (
-	"context"
 	"errors"
 	"os"
 	"strings"
@@ -84,11 +83,9 @@ func (s *session) inputsChanged() error {
 	return nil
 }
 
-// resolve finds the executables, and a command for every case.
-func (s *session) resolve(ctx context.Context) (err error) {
-	if err := s.connect(ctx); err != nil {
-		return err
-	}
+// resolve finds the executables, and a command for every case. It comes after connect, which
+// says whether they are to be here.
+func (s *session) resolve() (err error) {
 	if s.command, err = s.executables(); err != nil || s.command.main != nil {
 		return err
 	}

@@ -55,7 +55,7 @@ func (s *session) finish(err error) error {
 		err = e
 	}
 	sum := &s.summary
-	sum.Command, sum.Cases = s.name, len(s.cases)+s.counted
+	sum.Command, sum.Cases = s.name, len(s.cases)+s.absent
 	sum.Interrupted, sum.BrokeOff = broke == fault.Interrupted, broke != fault.None
 	if s.run != nil {
 		sum.Run = s.run.ID

@@ -56,10 +56,10 @@ func passError(ctx context.Context, err error) error {
 	return err
 }
 
-// forEach is pool.ForEach, or without jobs a loop.
-func forEach[T any](ctx context.Context, jobs int, items []T, do func(context.Context, T) error) error {
-	if jobs > 0 {
-		return pool.ForEach(ctx, jobs, items, do)
+// forEach is pool.ForEach, or with no goroutines a loop.
+func forEach[T any](ctx context.Context, goroutines int, items []T, do func(context.Context, T) error) error {
+	if goroutines > 0 {
+		return pool.ForEach(ctx, goroutines, items, do)
 	}
 	for _, t := range items {
 		if err := do(ctx, t); err != nil {

@@ -12,13 +12,13 @@ type queue struct {
 
 	mu      sync.Mutex
 	changed *sync.Cond
-	groups  []*group
-	left    int // tasks in them
-	several int // hands of more than one task that are out
+	apart   []*sameLane // by the lane to avoid
+	left    int         // tasks in them
+	several int         // hands of more than one task that are out
 }
 
-// group are the tasks that avoid one lane.
-type group struct {
+// sameLane are the tasks that avoid the same lane.
+type sameLane struct {
 	avoid int
 	tasks []task // to be handed out
 	again []task // so are these, first
@@ -29,21 +29,21 @@ type group struct {
 type hand struct {
 	tasks []task
 	avoid int
-	from  *group
+	from  *sameLane
 }
 
 func newQueue(tasks []task, lanes int, avoid func(task) int) *queue {
 	q := &queue{lanes: lanes, left: len(tasks)}
 	q.changed = sync.NewCond(&q.mu)
-	groups := map[int]*group{}
+	byLane := map[int]*sameLane{}
 	for _, t := range tasks {
 		a := avoid(t)
-		g := groups[a]
-		if g == nil {
-			g = &group{avoid: a}
-			groups[a], q.groups = g, append(q.groups, g)
+		l := byLane[a]
+		if l == nil {
+			l = &sameLane{avoid: a}
+			byLane[a], q.apart = l, append(q.apart, l)
 		}
-		g.tasks = append(g.tasks, t)
+		l.tasks = append(l.tasks, t)
 	}
 	return q
 }
@@ -60,28 +60,28 @@ func (q *queue) next(most int) hand {
 	if q.left == 0 {
 		return hand{}
 	}
-	g := q.choose()
-	from := &g.tasks
-	if len(g.again) > 0 {
-		from = &g.again
+	l := q.choose()
+	from := &l.tasks
+	if len(l.again) > 0 {
+		from = &l.again
 	}
 	n := min(most, max(1, q.left/(2*q.lanes)), len(*from))
-	h := hand{tasks: (*from)[:n:n], avoid: g.avoid, from: g}
+	h := hand{tasks: (*from)[:n:n], avoid: l.avoid, from: l}
 	*from = (*from)[n:]
 	q.left -= n
-	g.out++
+	l.out++
 	if n > 1 {
 		q.several++
 	}
 	return h
 }
 
-// choose returns the group of which the fewest hands are out: where there are two
-// lanes, tasks of one group would wait for each other.
-func (q *queue) choose() (best *group) {
-	for _, g := range q.groups {
-		if len(g.tasks)+len(g.again) > 0 && (best == nil || g.out < best.out) {
-			best = g
+// choose returns those of which the fewest hands are out: where there are two lanes,
+// tasks that avoid the same one would wait for each other.
+func (q *queue) choose() (best *sameLane) {
+	for _, l := range q.apart {
+		if len(l.tasks)+len(l.again) > 0 && (best == nil || l.out < best.out) {
+			best = l
 		}
 	}
 	return best

@@ -11,8 +11,8 @@ import (
 // counted returns "1 case" or "2,000 cases".
 func counted(cases int) string { return readable.Count(cases, "case") }
 
-// doing returns "1 case waits" or "2,000 cases wait".
-func doing(cases int, verb string) string {
+// countedDo returns "1 case waits" or "2,000 cases wait".
+func countedDo(cases int, verb string) string {
 	if cases == 1 {
 		verb += "s"
 	}

@@ -189,7 +189,7 @@ func (p *program) command(c *cobra.Command, groups []flagGroup, do func(*cobra.C
 		if err := regress.CheckLimits(); err != nil { // help and version go with less
 			return err
 		}
-		o.Remote.Flags = remoteGiven(c.Flags()) // the others are set from here
+		o.Remote.FlagsGiven = remoteGiven(c.Flags()) // the others are set from here
 		if err := from.apply(c.Flags(), o); err != nil {
 			return err
 		}

@@ -97,7 +97,7 @@ func (w *commandWords) String() string { return shellquote.Join(*w...) }
 type remoteURL regress.Remote
 
 func (u *remoteURL) Set(text string) error {
-	u.URL, u.Here = text, text == ""
+	u.URL, u.NoEngine = text, text == ""
 	return nil
 }
 
@@ -110,7 +110,7 @@ type bundled regress.Remote
 
 func (b *bundled) Set(text string) (err error) {
 	b.Bundle, err = strconv.ParseBool(text)
-	b.Stays = err == nil && !b.Bundle
+	b.NoBundle = err == nil && !b.Bundle
 	return err
 }
 
