@@ -82,20 +82,19 @@ func mountOver(t *testing.T, dir, options string, flags uintptr) {
 // withNothing leaves the process as it is: a test that needs one of its own.
 func withNothing(*exec.Cmd) {}
 
-// nobody is a user without any rights, 65534 everywhere.
-const nobody = 65534
-
 // asNobody starts a process of an ordinary user, from a copy of the program
-// that this user can read.
+// that this user can read. It is a user that nothing else runs as: processes are
+// counted for all that one does, and what others took would be missing here.
 func asNobody(t *testing.T) func(*exec.Cmd) {
 	t.Helper()
+	user := 1<<20 + os.Getpid()
 	dir, err := os.MkdirTemp("", "lanes-")
 	must(t, err)
 	t.Cleanup(func() { must(t, os.RemoveAll(dir)) })
 	must(t, os.Chmod(dir, 0o755))
 	own := filepath.Join(dir, "tmp")
 	must(t, os.Mkdir(own, 0o700))
-	must(t, os.Chown(own, nobody, nobody))
+	must(t, os.Chown(own, user, user))
 	return func(cmd *exec.Cmd) {
 		program, err := os.ReadFile(cmd.Path)
 		must(t, err)
@@ -105,6 +104,6 @@ func asNobody(t *testing.T) func(*exec.Cmd) {
 		cmd.Args[0] = cmd.Path
 		cmd.Dir = "/"
 		cmd.Env = append(cmd.Env, "TMPDIR="+own, "HOME="+own)
-		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(user), Gid: uint32(user)}}
 	}
 }

@@ -282,6 +282,9 @@ func (r *rig) wantClean(name string) {
 	must(r, err)
 	defer result.Release()
 	if got := r.tell(result); len(got) != 2 || got[0] != "exit 0" {
+		for _, p := range result.Outcome.Parts {
+			r.Logf("%s: %.500s", p.Key, r.content(result, p))
+		}
 		r.Fatalf("the listing gave %s", got)
 	}
 	got := strings.Split(strings.TrimSuffix(string(r.content(result, result.Outcome.Parts[0])), "\n"), "\n")
