@@ -2,10 +2,12 @@ package local
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -120,15 +122,39 @@ func awaitEnd(t *testing.T, fd int) {
 	}
 }
 
-// hold returns descriptors of processes, to wait for their end.
+// stop stops a process, and returns when none of its threads runs any more.
+func stop(t *testing.T, pid int) {
+	t.Helper()
+	must(t, unix.Kill(pid, unix.SIGSTOP))
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); runtime.Gosched() {
+		tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
+		must(t, err)
+		if !slices.ContainsFunc(tasks, runs) {
+			return
+		}
+	}
+	t.Errorf("%d has not stopped", pid)
+}
+
+// runs reports whether a thread is not stopped, by its file of state.
+func runs(file string) bool {
+	text, err := os.ReadFile(file)
+	_, state, _ := strings.Cut(string(text), ") ") // behind the name
+	return err == nil && !strings.HasPrefix(state, "T")
+}
+
+// hold returns descriptors of processes, to wait for the end of those that are there yet.
 func hold(t *testing.T, pids []int) []int {
 	t.Helper()
-	fds := make([]int, len(pids))
-	for i, pid := range pids {
+	var fds []int
+	for _, pid := range pids {
 		fd, err := unix.PidfdOpen(pid, 0)
+		if errors.Is(err, unix.ESRCH) {
+			continue
+		}
 		must(t, err)
 		t.Cleanup(func() { unix.Close(fd) })
-		fds[i] = fd
+		fds = append(fds, fd)
 	}
 	return fds
 }
