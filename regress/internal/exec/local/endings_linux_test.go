@@ -25,7 +25,9 @@ var (
 // TestSignals: death by a signal is told apart from the exit status that a
 // shell would make of it.
 func TestSignals(t *testing.T) {
-	short := func(o *Options) { o.Timeout, o.Grace = 100*time.Millisecond, time.Millisecond }
+	limits := func(timeout time.Duration) func(*Options) {
+		return func(o *Options) { o.Timeout, o.Grace = timeout, time.Millisecond }
+	}
 	inBothModes(t, usual, func(r *rig) {
 		for sig := syscall.Signal(1); sig <= 64; sig++ {
 			if slices.Contains(stops, sig) {
@@ -47,14 +49,21 @@ func TestSignals(t *testing.T) {
 		for _, sig := range stops {
 			r.want(r.run("one.c", fmt.Sprintf("kill -%d $$", sig)), "timed-out")
 		}
+	}, limits(100*time.Millisecond))
+	inBothModes(t, usual, func(r *rig) {
+		r.want(r.run("one.c", "kill -STOP $$"), "timed-out")
 		r.want(r.run("one.c", "sleep 86400 & kill -STOP $!"), "exit 0")
 		r.wantClean("next.c")
-	}, short)
+	}, limits(enoughToStart))
 }
+
+// enoughToStart is a time limit for a case that must reach something before it, on a
+// busy machine too.
+const enoughToStart = 1500 * time.Millisecond
 
 func TestTimeLimit(t *testing.T) {
 	limits := func(grace time.Duration) func(*Options) {
-		return func(o *Options) { o.Timeout, o.Grace = 150*time.Millisecond, grace }
+		return func(o *Options) { o.Timeout, o.Grace = enoughToStart, grace }
 	}
 	inBothModes(t, usual, func(r *rig) {
 		r.want(r.run("one.c", "trap 'echo bye; exit 3' TERM; echo up; while :; do :; done"),
@@ -99,7 +108,7 @@ func TestNothingIsLeftAlive(t *testing.T) {
 			}
 			r.wantClean("next.c")
 		}
-	}, func(o *Options) { o.Timeout, o.Grace, o.OutputMax = 2*time.Second, time.Millisecond, 1<<20 })
+	}, func(o *Options) { o.Timeout, o.Grace, o.OutputMax = enoughToStart, time.Millisecond, 1<<20 })
 }
 
 // TestSignalsToEverybody: a case that ends whatever it can reach does not reach
