@@ -7,8 +7,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -33,7 +35,10 @@ func engine(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Check(e.choosePort())
 		engines[name] = e
 		ts.Setenv(name, "grpc://"+e.host())
-		ts.Defer(e.end)
+		ts.Defer(func() {
+			e.end()
+			e.endSandboxes()
+		})
 	}
 	e.options = args[1:]
 	err := e.start()
@@ -133,6 +138,19 @@ func (e *engineProcess) end() {
 	if e.kill != nil {
 		e.kill()
 		<-e.ended
+	}
+}
+
+// endSandboxes kills those of actions that the engine's kill left: one whose parent ends
+// before it has asked to die with it waits for ever.
+func (e *engineProcess) endSandboxes() {
+	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, file := range files {
+		line, _ := os.ReadFile(file) // it may have ended
+		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+		if strings.Contains(string(line), e.folder+"/") && pid > 0 {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
 	}
 }
 
