@@ -172,6 +172,13 @@ func (p *page) sees(selector, text string) {
 	p.until(quoted("(document.querySelector(%s)?.innerText ?? '').includes(%s)", selector, text))
 }
 
+// rests waits until the difference that the page goes on to is there: a server that ends
+// before has the browser complain.
+func (p *page) rests() {
+	p.Helper()
+	p.until("!document.querySelector('#parts[aria-busy]')")
+}
+
 func (p *page) text(selector string) string {
 	p.Helper()
 	return value[string](p, quoted("document.querySelector(%s)?.innerText ?? ''", selector))

@@ -107,6 +107,7 @@ func byKeys(t *testing.T, browser context.Context) {
 	if got := s.decided(); len(got) != 1 || got["G1"] != review.Accepted || s.promotedCount() != 40 {
 		t.Errorf("written: %v, %d cases", got, s.promotedCount())
 	}
+	p.rests()
 	p.keys("\rq")
 	p.sees("#notices", "You have finished, and muster has ended.")
 	<-v.done
@@ -141,6 +142,7 @@ func byMouse(t *testing.T, browser context.Context) {
 	p.sees("#ask[open]", "60 cases go into the golden")
 	p.click("#ask-yes")
 	p.sees("#ask[open]", "5 decisions kept, 60 cases put into the golden.")
+	p.rests()
 	p.click("#ask-yes")
 	p.sees("#notices", "You have finished")
 	<-v.done
@@ -225,6 +227,7 @@ func twoReviewers(t *testing.T, browser context.Context) {
 		t.Errorf("%v", got)
 	}
 	first.sees("#item-0", "rejected")
+	first.rests()
 	first.keys("q")
 	first.sees("#notices", "You have finished, and muster has ended.")
 	<-v.done
@@ -269,6 +272,7 @@ func ending(t *testing.T, browser context.Context) {
 	v, p := opened(t, browser, few())
 	p.keys("ja")
 	p.sees("#status", "G2 accepted.")
+	p.rests()
 	v.stop()
 	<-v.done
 	p.sees("#notices", "muster has ended.")
