@@ -57,7 +57,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("PATH", bin+":"+env.Getenv("PATH"))
 			env.Setenv("READY", filepath.Join(env.WorkDir, ".ready"))
-			env.Setenv("NEW_USER", strconv.Itoa(1<<20+os.Getpid())) // the number of one who runs nothing else
+			env.Setenv("NEW_USER", strconv.Itoa(1<<20+os.Getpid())) // one who runs nothing else
 			env.Setenv("GORACE", "atexit_sleep_ms=0")               // else each watched program ends a second late
 			env.Values[testKey{}] = env.T()
 			env.Values[serversKey{}] = map[string]*served{}

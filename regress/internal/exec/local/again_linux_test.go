@@ -82,10 +82,10 @@ func mountOver(t *testing.T, dir, options string, flags uintptr) {
 // withNothing leaves the process as it is: a test that needs one of its own.
 func withNothing(*exec.Cmd) {}
 
-// asNobody starts a process of an ordinary user, from a copy of the program
+// asOrdinaryUser starts a process of an ordinary user, from a copy of the program
 // that this user can read. It is a user that nothing else runs as: processes are
 // counted for all that one does, and what others took would be missing here.
-func asNobody(t *testing.T) func(*exec.Cmd) {
+func asOrdinaryUser(t *testing.T) func(*exec.Cmd) {
 	t.Helper()
 	user := 1<<20 + os.Getpid()
 	dir, err := os.MkdirTemp("", "lanes-")

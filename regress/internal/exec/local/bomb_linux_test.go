@@ -72,33 +72,27 @@ func TestForkBomb(t *testing.T) {
 	})
 }
 
-// explode has a bomb go off beside other cases, and says how it ended. Nothing may be
-// left of it then.
+// explode has a bomb go off beside other cases, or before them where there is one lane,
+// and says how it ended. Nothing may be left of it then.
 func (r *rig) explode(text string) (verdict string) {
 	mark := newMark()
 	done := r.begin(r.Context(), "one.c", strings.ReplaceAll(text, "MARK", mark))
 	for verdict == "" {
-		r.wantClean("next.c") // on the other lane
+		r.wantClean("next.c") // on the other lane, if there is one
 		select {
 		case got := <-done:
-			verdict = r.verdict(got, mark)
+			must(r, got.err)
+			verdict = r.tell(got.result)[0]
+			got.result.Release()
 		default:
 		}
+	}
+	if left := marked(r.T, mark); len(left) > 0 {
+		r.Errorf("%d are alive, %v", len(left), left[0])
 	}
 	r.wantClean("next.c")
 	r.wantClean("sub/two.c")
 	return verdict
-}
-
-// verdict is how a bomb ended, of which nothing may be left.
-func (r *rig) verdict(got outcomeOf, mark string) string {
-	r.Helper()
-	must(r, got.err)
-	defer got.result.Release()
-	if left := marked(r.T, mark); len(left) > 0 {
-		r.Errorf("%d are alive, %v", len(left), left[0])
-	}
-	return r.tell(got.result)[0]
 }
 
 // TestForkBombCancelled: an interrupt in the middle of one leaves nothing of it.
@@ -135,22 +129,16 @@ func TestForkBombCancelled(t *testing.T) {
 // too, and what comes after it finds the lane as it was.
 func TestForkBombPlain(t *testing.T) {
 	if os.Geteuid() == 0 {
-		if !again(t, asNobody(t)) {
+		if !again(t, asOrdinaryUser(t)) {
 			return
 		}
 	}
 	r := newRig(t, usual(t), plainly, func(o *Options) { o.processes, o.Timeout, o.Grace = 300, 20*time.Second, time.Millisecond })
-	explode := func(r *rig, text string) (verdict string) {
-		mark := newMark()
-		verdict = r.verdict(<-r.begin(r.Context(), "one.c", strings.ReplaceAll(text, "MARK", mark)), mark)
-		r.wantClean("next.c")
-		return verdict
-	}
 	for name, text := range bombs("MARK") {
-		r.sub(name, func(r *rig) { r.want([]string{explode(r, text)}, "out-of-memory") })
+		r.sub(name, func(r *rig) { r.want([]string{r.explode(text)}, "out-of-memory") })
 	}
 	for name, text := range endlessBombs("MARK") {
-		r.sub("endless, "+name, func(r *rig) { explode(r, text) })
+		r.sub("endless, "+name, func(r *rig) { r.explode(text) })
 	}
 }
 
@@ -158,7 +146,7 @@ func TestForkBombPlain(t *testing.T) {
 // some to end; if none do that is the machine's fault.
 func TestNoProcessForAMoment(t *testing.T) {
 	if os.Geteuid() == 0 {
-		if !again(t, asNobody(t)) {
+		if !again(t, asOrdinaryUser(t)) {
 			return
 		}
 	}

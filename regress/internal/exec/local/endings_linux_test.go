@@ -25,9 +25,6 @@ var (
 // TestSignals: death by a signal is told apart from the exit status that a
 // shell would make of it.
 func TestSignals(t *testing.T) {
-	limits := func(timeout time.Duration) func(*Options) {
-		return func(o *Options) { o.Timeout, o.Grace = timeout, time.Millisecond }
-	}
 	inBothModes(t, usual, func(r *rig) {
 		for sig := syscall.Signal(1); sig <= 64; sig++ {
 			if slices.Contains(stops, sig) {
@@ -49,22 +46,23 @@ func TestSignals(t *testing.T) {
 		for _, sig := range stops {
 			r.want(r.run("one.c", fmt.Sprintf("kill -%d $$", sig)), "timed-out")
 		}
-	}, limits(100*time.Millisecond))
+	}, limits(100*time.Millisecond, time.Millisecond))
 	inBothModes(t, usual, func(r *rig) {
 		r.want(r.run("one.c", "kill -STOP $$"), "timed-out")
 		r.want(r.run("one.c", "sleep 86400 & kill -STOP $!"), "exit 0")
 		r.wantClean("next.c")
-	}, limits(enoughToStart))
+	}, limits(enoughToStart, time.Millisecond))
 }
 
 // enoughToStart is a time limit for a case that must reach something before it, on a
 // busy machine too.
 const enoughToStart = 1500 * time.Millisecond
 
+func limits(timeout, grace time.Duration) func(*Options) {
+	return func(o *Options) { o.Timeout, o.Grace = timeout, grace }
+}
+
 func TestTimeLimit(t *testing.T) {
-	limits := func(grace time.Duration) func(*Options) {
-		return func(o *Options) { o.Timeout, o.Grace = enoughToStart, grace }
-	}
 	inBothModes(t, usual, func(r *rig) {
 		r.want(r.run("one.c", "trap 'echo bye; exit 3' TERM; echo up; while :; do :; done"),
 			"timed-out", `stdout "up\nbye\n"`)
@@ -72,11 +70,11 @@ func TestTimeLimit(t *testing.T) {
 		r.want(r.run("one.c", `sh -c 'trap "echo term > child; exit" TERM; : > up; while :; do :; done' &
 			trap : TERM; while [ ! -s child ]; do :; done`), "timed-out", `child "term\n"`, `up ""`)
 		r.wantClean("next.c")
-	}, limits(time.Minute))
+	}, limits(enoughToStart, time.Minute))
 	inBothModes(t, usual, func(r *rig) {
 		r.want(r.run("one.c", "trap '' TERM; echo up; while :; do :; done"), "timed-out", `stdout "up\n"`)
 		r.want(r.run("one.c", "exit 0"), "exit 0")
-	}, limits(10*time.Millisecond))
+	}, limits(enoughToStart, 10*time.Millisecond))
 }
 
 // daemon starts a process that nobody would catch by its parent, its group, its

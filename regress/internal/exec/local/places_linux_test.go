@@ -275,7 +275,7 @@ func TestCorpusGone(t *testing.T) {
 // TestCorpusUnreadable is the machine's fault.
 func TestCorpusUnreadable(t *testing.T) {
 	if os.Geteuid() == 0 { // who may read anything
-		if !again(t, asNobody(t)) {
+		if !again(t, asOrdinaryUser(t)) {
 			return
 		}
 	}

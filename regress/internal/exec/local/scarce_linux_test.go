@@ -43,7 +43,7 @@ func TestCheckLimitsOfThisMachine(t *testing.T) {
 // the user runs.
 func TestLimitOfUser(t *testing.T) {
 	if os.Geteuid() == 0 {
-		if !again(t, asNobody(t)) {
+		if !again(t, asOrdinaryUser(t)) {
 			return
 		}
 	}

@@ -202,7 +202,7 @@ func TestAsNobody(t *testing.T) {
 	if os.Geteuid() != 0 {
 		return // everything else shows it
 	}
-	set := asNobody(t)
+	set := asOrdinaryUser(t)
 	cmd := againCommand(t, "x")
 	cmd.Args[2] = forNobody
 	cmd.Env = slices.DeleteFunc(cmd.Env, func(kv string) bool { return strings.HasPrefix(kv, againKey) })
@@ -215,7 +215,7 @@ func TestAsNobody(t *testing.T) {
 // TestRights: of an ordinary user's case, which runs in a user namespace.
 func TestRights(t *testing.T) {
 	if os.Geteuid() == 0 {
-		if !again(t, asNobody(t)) {
+		if !again(t, asOrdinaryUser(t)) {
 			return
 		}
 	}
