@@ -152,22 +152,36 @@ type Part struct {
 	Exec   bool  // a regular file's executable bit for its owner
 	Size   int64 // of the content, in bytes
 	Digest Digest
-	Flaky  bool // known to differ from run to run: kept, not compared
+
+	// Flaky parts differ from run to run: they are kept, not compared. Seen are the shapes
+	// that they had in those runs, and Variants contents of other runs than the one kept.
+	Flaky    bool
+	Seen     Shapes    // 0 exactly where Flaky is false
+	Variants []Variant // distinct, at most VariantsMax
 }
 
+// left reports whether the run that is kept left the part. A flaky part that only other
+// runs left has no digest.
+func (p *Part) left() bool { return p.Form == Gone || p.Digest != Digest{} }
+
 // same reports whether two parts hold the same, flakiness apart.
-func (p Part) same(q Part) bool {
+func (p *Part) same(q *Part) bool {
 	return p.Form == q.Form && p.Exec == q.Exec && p.Digest == q.Digest
 }
 
-// Outcome is everything that is compared about one run of one case. Both
+// Outcome is everything that is compared about one run of one case, or about several runs
+// that Merge joined: then the parts are those of one of them, the run that is kept. Both
 // streams are always among the parts, and the parts are sorted by key.
 type Outcome struct {
-	Ending      Ending
-	EndingFlaky bool // it ended otherwise in some other run
-	Cut         bool // a limit ended some other run of it; never where Ending is partial
-	// ByStatus says that an engine told the ending, which has one exit status for it and for
-	// another ending. No digest has it, and Settle alone asks.
+	Ending Ending
+	// Others are the endings of other runs: sorted, distinct, and without Ending. Those of
+	// a limit stand there even where Ending is complete.
+	Others []Ending
+	// AnyExit says that other runs exited with statuses that are not known. Goldens of
+	// format 1 kept no more of a flaky ending.
+	AnyExit bool
+	// ByStatus says that an engine reported the ending, which has one exit status for it
+	// and for another ending. No digest has it, and Settle alone asks.
 	ByStatus bool
 	Parts    []Part
 }
@@ -194,35 +208,58 @@ func (o *Outcome) find(k Key) (int, bool) {
 	return slices.BinarySearchFunc(o.Parts, k, func(p Part, k Key) int { return compareKeys(p.Key, k) })
 }
 
+// EndingFlaky reports whether the case ended in more than one way, or was ended by a limit
+// in some of its runs.
+func (o *Outcome) EndingFlaky() bool { return o.AnyExit || len(o.Others) > 0 }
+
 // Flaky reports whether any part, or the ending, is known to be flaky.
 func (o *Outcome) Flaky() bool {
-	return o.EndingFlaky || o.Cut || slices.ContainsFunc(o.Parts, func(p Part) bool { return p.Flaky })
+	return o.EndingFlaky() || slices.ContainsFunc(o.Parts, func(p Part) bool { return p.Flaky })
 }
 
-// Digest returns the digest of everything that is compared: of a flaky part,
-// or a flaky ending, only that it is flaky. Two outcomes without flaky parts
-// are the same exactly when their digests are. The parts must be sorted.
+// Kept returns the run that is kept, as if it had been the only one. It shares contents
+// with o, and must not be changed.
+func (o *Outcome) Kept() *Outcome {
+	if !o.Flaky() {
+		return o
+	}
+	kept := &Outcome{Ending: o.Ending, ByStatus: o.ByStatus}
+	for _, p := range o.Parts {
+		if p.left() {
+			p.Flaky, p.Seen, p.Variants = false, 0, nil
+			kept.Parts = append(kept.Parts, p)
+		}
+	}
+	return kept
+}
+
+// Digest returns the digest of everything that is compared: of a flaky part the shapes that
+// it had, of a flaky ending the endings. Two outcomes without flaky parts are the same
+// exactly when their digests are. The parts must be sorted.
 func (o *Outcome) Digest() Digest {
 	var space [1 << 10]byte // enough for most
 	b := append(space[:0], "outcome 1\n"...)
-	if o.EndingFlaky {
-		b = append(b, "flaky ending\n"...)
-	} else {
-		b = strconv.AppendUint(b, uint64(o.Ending.Kind), 10)
-		b = append(b, ' ')
-		b = strconv.AppendInt(b, int64(o.Ending.Code), 10)
-		b = append(b, '\n')
+	b = appendEnding(b, o.Ending)
+	for _, e := range o.Others {
+		b = appendEnding(append(b, "or "...), e)
+	}
+	if o.AnyExit {
+		b = append(b, "or any exit\n"...)
 	}
 	if o.Ending.Partial() {
 		return Of(b)
-	}
-	if o.Cut {
-		b = append(b, "cut\n"...)
 	}
 	for i := range o.Parts {
 		b = o.Parts[i].appendTo(b)
 	}
 	return Of(b)
+}
+
+func appendEnding(b []byte, e Ending) []byte {
+	b = strconv.AppendUint(b, uint64(e.Kind), 10)
+	b = append(b, ' ')
+	b = strconv.AppendInt(b, int64(e.Code), 10)
+	return append(b, '\n')
 }
 
 // appendTo appends what Digest is taken of.
@@ -232,7 +269,8 @@ func (p *Part) appendTo(b []byte) []byte {
 	b = append(b, ' ')
 	b = strconv.AppendUint(b, uint64(p.Place), 10)
 	if p.Flaky {
-		return append(b, " flaky\n"...)
+		b = append(b, " flaky "...)
+		return append(strconv.AppendUint(b, uint64(p.Seen), 10), '\n')
 	}
 	b = append(b, ' ')
 	b = strconv.AppendUint(b, uint64(p.Form), 10)

@@ -3,6 +3,7 @@ package outcome_test
 import (
 	"encoding/json"
 	"slices"
+	"strconv"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -121,11 +122,16 @@ func TestMerge(t *testing.T) {
 		t.Error("equal runs are marked")
 	}
 	ends := made(ok)
-	if _, err := outcome.Merge(ends, made(failed), nil); err != nil || !ends.EndingFlaky {
+	if _, err := outcome.Merge(ends, made(failed), nil); err != nil || !ends.EndingFlaky() {
 		t.Errorf("a flaky ending is not marked: %v", err)
 	}
-	if c, _ := outcome.Compare(ends, made(failed2), nil); !c.Identical() {
-		t.Error("a flaky ending is compared")
+	if c, _ := outcome.Compare(ends, made(failed), nil); !c.Identical() {
+		t.Error("an ending that was seen is compared")
+	}
+	for _, unseen := range []outcome.Ending{failed2, segv, slow} {
+		if c, _ := outcome.Compare(ends, made(unseen), nil); !c.EndingDiffers {
+			t.Errorf("%v is covered, and was never seen", unseen)
+		}
 	}
 }
 
@@ -144,7 +150,7 @@ func TestMergeKeepsTheCompleteRun(t *testing.T) {
 				t.Fatal(merged, err)
 			}
 		}
-		if kept.Ending != ok || kept.EndingFlaky || !kept.Cut || !kept.Flaky() {
+		if kept.Ending != ok || !kept.EndedAs(slow) || !kept.Flaky() {
 			t.Errorf("kept %+v", kept)
 		}
 		c, _ := outcome.Compare(kept, made(segv, "f", "whole"), nil)
@@ -162,65 +168,124 @@ func TestMergeKeepsTheCompleteRun(t *testing.T) {
 	}
 }
 
-// A limit that ends one run excuses no other ending.
+// Every ending is kept, and a limit never as that of the kept run where another run ended
+// by itself.
 func TestEndingsThatDiffer(t *testing.T) {
 	kept := made(ok)
-	for _, again := range []*outcome.Outcome{made(slow), made(failed)} {
+	for _, again := range []*outcome.Outcome{made(slow), made(failed), made(failed)} {
 		if _, err := outcome.Merge(kept, again, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if !kept.EndingFlaky || !kept.Cut {
+	if kept.Ending != ok || !slices.Equal(kept.Others, []outcome.Ending{failed, slow}) {
 		t.Errorf("%+v", kept)
 	}
 	stopped := made(slow)
-	if _, err := outcome.Merge(stopped, made(hungry), nil); err != nil || !stopped.EndingFlaky || stopped.Cut {
+	if _, err := outcome.Merge(stopped, made(hungry), nil); err != nil || !slices.Equal(stopped.Others, []outcome.Ending{hungry}) {
 		t.Errorf("two limits: %+v, %v", stopped, err)
 	}
-	if _, err := outcome.Merge(stopped, made(ok), nil); err != nil || stopped.EndingFlaky || !stopped.Cut || stopped.Ending != ok {
+	if _, err := outcome.Merge(stopped, made(ok), nil); err != nil || stopped.Ending != ok || !slices.Equal(stopped.Others, []outcome.Ending{slow, hungry}) {
 		t.Errorf("two limits and a complete run: %+v, %v", stopped, err)
 	}
 }
 
-func TestKnownFlaky(t *testing.T) {
-	old := made(ok, "clock", "1", "f", "1")
-	old.Parts[2].Flaky, old.Cut = true, true
-	for _, c := range []struct {
-		mark func(*outcome.Outcome)
-		want bool
-	}{
-		{func(*outcome.Outcome) {}, true},
-		{func(o *outcome.Outcome) { o.Cut, o.Parts[2].Flaky = true, true }, true},
-		{func(o *outcome.Outcome) { o.Parts[3].Flaky = true }, false},
-		{func(o *outcome.Outcome) { o.EndingFlaky = true }, false},
-	} {
-		now := made(ok, "clock", "2", "f", "1")
-		c.mark(now)
-		if got := now.KnownFlaky(old); got != c.want {
-			t.Errorf("%+v: %v", now, got)
+// A run that a limit ended says nothing where a limit of that kind is known, and is a
+// difference anywhere else.
+func TestLimitKnown(t *testing.T) {
+	kept := made(ok)
+	if _, err := outcome.Merge(kept, made(slow), nil); err != nil {
+		t.Fatal(err)
+	}
+	for now, want := range map[outcome.Ending]bool{slow: true, hungry: false, ok: false, failed: false} {
+		if got := outcome.LimitKnown(kept, made(now)); got != want {
+			t.Errorf("%v: %t", now, got)
 		}
+	}
+	if outcome.LimitKnown(made(slow), made(slow)) {
+		t.Error("two cases that never end say nothing")
+	}
+}
+
+// A flaky part that is absent or empty now is a change, unless a run of the golden had it so.
+func TestFlakyPartsKeepTheirShapes(t *testing.T) {
+	varies := func(runs ...*outcome.Outcome) *outcome.Outcome {
+		for _, again := range runs[1:] {
+			if _, err := outcome.Merge(runs[0], again, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return runs[0]
+	}
+	link, gone := made(ok, "f", "3"), made(ok, "f", "")
+	link.Parts[2].Form = outcome.Symlink
+	gone.Parts[2] = outcome.Part{Key: gone.Parts[2].Key, Form: outcome.Gone}
+	script := made(ok, "f", "3")
+	script.Parts[2].Exec = true
+	silent := made(ok, "f", "1")
+	silent.Parts[0] = part(outcome.Stdout, "", "")
+	for _, c := range []struct {
+		what        string
+		golden, now *outcome.Outcome
+		want        []string
+	}{
+		{"other content", varies(made(ok, "f", "1"), made(ok, "f", "2")), made(ok, "f", "3"), nil},
+		{"absent", varies(made(ok, "f", "1"), made(ok, "f", "2")), made(ok), []string{"f"}},
+		{"empty", varies(made(ok, "f", "1"), made(ok, "f", "2")), made(ok, "f", ""), []string{"f"}},
+		{"a link", varies(made(ok, "f", "1"), made(ok, "f", "2")), link, []string{"f"}},
+		{"removed", varies(made(ok, "f", "1"), made(ok, "f", "2")), gone, []string{"f"}},
+		{"executable", varies(made(ok, "f", "1"), made(ok, "f", "2")), script, []string{"f"}},
+		{"absent, as once before", varies(made(ok, "f", "1"), made(ok)), made(ok), nil},
+		{"absent, as first of all", varies(made(ok), made(ok, "f", "1")), made(ok), nil},
+		{"there, as later before", varies(made(ok), made(ok, "f", "1")), made(ok, "f", "2"), nil},
+		{"empty, and never so", varies(made(ok), made(ok, "f", "1")), made(ok, "f", ""), []string{"f"}},
+		{"empty, as once before", varies(made(ok, "f", "1"), made(ok, "f", "")), made(ok, "f", ""), nil},
+		{"a stream that is empty now", varies(silent, made(ok, "f", "1")), made(ok, "f", "1"), nil},
+	} {
+		got, err := outcome.Compare(c.golden, c.now, nil)
+		if err != nil || !slices.Equal(keys(got), c.want) {
+			t.Errorf("%s: %v, %v", c.what, keys(got), err)
+		}
+	}
+}
+
+// Contents of further runs are kept, up to a bound, and a part that only they left is none
+// of the run that is kept.
+func TestVariants(t *testing.T) {
+	o := made(ok, "f", "0")
+	for i := range 2 * outcome.VariantsMax {
+		if _, err := outcome.Merge(o, made(ok, "f", strconv.Itoa(i%6), "extra", "x"), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f, _ := o.Part(outcome.Key{Place: outcome.File, Path: "f"})
+	if len(f.Variants) != outcome.VariantsMax || f.Variants[0].Digest != outcome.Of([]byte("1")) {
+		t.Errorf("%+v", f)
+	}
+	if kept := o.Kept(); len(kept.Parts) != 3 || kept.Flaky() || kept.Digest() != made(ok, "f", "0").Digest() {
+		t.Errorf("%+v", kept)
 	}
 }
 
 func TestKeepFlaky(t *testing.T) {
 	old, now := made(ok, "clock", "1", "now-and-then", "x", "f", "1"), made(ok, "clock", "2", "f", "2")
-	for i := range 2 { // sorted: stdout, stderr, clock, f, now-and-then
-		old.Parts[2+2*i].Flaky = true
+	for _, again := range []*outcome.Outcome{made(failed, "clock", "3", "f", "1"), made(slow)} {
+		if _, err := outcome.Merge(old, again, nil); err != nil {
+			t.Fatal(err)
+		}
 	}
-	old.EndingFlaky, old.Cut = true, true
 	now.KeepFlaky(old)
-	if !now.Cut {
-		t.Error("that it is cut is lost")
+	if !now.EndedAs(slow) {
+		t.Error("that a limit ended it is lost")
 	}
 	if c, _ := outcome.Compare(now, made(failed, "clock", "3", "now-and-then", "y", "f", "2"), nil); !c.Identical() {
 		t.Errorf("marks are lost: %v", keys(c))
 	}
-	if c, _ := outcome.Compare(now, made(ok, "f", "3"), nil); !slices.Equal(keys(c), []string{"f"}) {
+	if c, _ := outcome.Compare(now, made(ok, "clock", "4", "f", "3"), nil); !slices.Equal(keys(c), []string{"f"}) {
 		t.Errorf("too much is marked: %v", keys(c))
 	}
 	cut := made(slow)
 	cut.KeepFlaky(old)
-	if cut.Flaky() || cut.Cut {
+	if cut.Flaky() {
 		t.Error("a partial outcome has flaky parts")
 	}
 }

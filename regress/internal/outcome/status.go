@@ -29,10 +29,16 @@ func (e Ending) status() int {
 	return 0
 }
 
-// Settle gives o, a further outcome of a case, the ending of old where it is another reading
-// of one status, and an engine told either of them: nobody knows that they differ.
+// Settle gives o, a further outcome of a case, an ending of old where that is another reading
+// of one status, and an engine reported either of them: nobody knows that they differ.
 func (o *Outcome) Settle(old *Outcome) {
-	if o.Ending != old.Ending && (o.ByStatus || old.ByStatus) && o.Ending.TwoReadings() && o.Ending.status() == old.Ending.status() {
-		o.Ending, o.ByStatus = old.Ending, true
+	if !o.ByStatus && !old.ByStatus || !o.Ending.TwoReadings() || old.EndedAs(o.Ending) {
+		return
+	}
+	for _, e := range append([]Ending{old.Ending}, old.Others...) {
+		if e.TwoReadings() && e.status() == o.Ending.status() {
+			o.Ending, o.ByStatus = e, true
+			return
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package outcome
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,15 +20,16 @@ const (
 	NewlyFailing
 	NewlyPassing
 	Changed
-	Flaky
-	New     // not in the golden
-	Missing // in the golden, selected, and not in the corpus
+	Flaky        // some runs equal the golden as a whole, and some do not
+	DifferedOnce // the run was interrupted before the case ran again
+	New          // not in the golden
+	Missing      // in the golden, selected, and not in the corpus
 	Identical
 )
 
 var verdictNames = [...]string{
 	"environment", "timed-out", "out-of-memory", "output-limit", "crashed", "newly-failing",
-	"newly-passing", "changed", "flaky", "new", "missing", "identical",
+	"newly-passing", "changed", "flaky", "differed-once", "new", "missing", "identical",
 }
 
 // Verdicts lists the closed set, strongest first.
@@ -84,18 +86,17 @@ type Comparison struct {
 // Identical reports that nothing that counts differs.
 func (c Comparison) Identical() bool { return !c.EndingDiffers && len(c.Parts) == 0 }
 
-// Compare compares now with the golden outcome old. What either marks as flaky
-// is left out. One that ended partially is compared by its ending only, and
-// differs from every complete one, also where limits are known to end some of
-// its runs: of several runs the complete one is kept (see Merge), so now is
-// partial only when none was complete.
+// Compare compares now with the golden outcome old. What either marks as flaky is left out
+// where both had it in one of the shapes seen. An ending of either is the same where the
+// other ended so, too. One that ended partially is compared by its ending alone, and
+// differs from every complete one.
 func Compare(old, now *Outcome, same Same) (Comparison, error) {
 	var c Comparison
 	if old.Ending.Partial() != now.Ending.Partial() {
 		c.EndingDiffers = true
 		return c, nil
 	}
-	c.EndingDiffers = old.Ending != now.Ending && !old.EndingFlaky && !now.EndingFlaky
+	c.EndingDiffers = !endedAlike(old, now)
 	if old.Ending.Partial() {
 		return c, nil
 	}
@@ -109,26 +110,46 @@ func Compare(old, now *Outcome, same Same) (Comparison, error) {
 	return c, err
 }
 
-func difference(o, n *Part, same Same) (*Difference, error) {
-	switch {
-	case o == nil:
-		return keep(n.Flaky, Difference{n.Key, nil, n}), nil
-	case n == nil:
-		return keep(o.Flaky, Difference{o.Key, o, nil}), nil
-	case o.Flaky || n.Flaky || o.same(*n):
-		return nil, nil
-	case same == nil || o.Form != Regular || n.Form != Regular || o.Exec != n.Exec:
-		return &Difference{o.Key, o, n}, nil
-	}
-	equal, err := same(*o, *n)
-	return keep(equal, Difference{o.Key, o, n}), err
+// endedAlike reports whether some run of each ended in one way.
+func endedAlike(a, b *Outcome) bool {
+	return a.EndedAs(b.Ending) || b.EndedAs(a.Ending) || slices.ContainsFunc(b.Others, a.EndedAs) || a.AnyExit && b.AnyExit
 }
 
-func keep(not bool, d Difference) *Difference {
-	if not {
+// LimitKnown reports whether a limit ended now, and also some run behind old, of which a
+// complete run is kept. Such a run is neither equal nor different: nothing of it can be
+// compared.
+func LimitKnown(old, now *Outcome) bool {
+	return now.Ending.Partial() && !old.Ending.Partial() && slices.Contains(old.Others, now.Ending)
+}
+
+func difference(o, n *Part, same Same) (*Difference, error) {
+	switch {
+	case o != nil && o.Flaky || n != nil && n.Flaky:
+		return keep(o.shapes()&n.shapes() != 0, o, n), nil
+	case o == nil || n == nil:
+		return keep(false, o, n), nil
+	case o.same(n):
+		return nil, nil
+	case same == nil || o.Form != Regular || n.Form != Regular || o.Exec != n.Exec:
+		return keep(false, o, n), nil
+	}
+	equal, err := same(*o, *n)
+	return keep(equal, o, n), err
+}
+
+// keep returns the difference of two parts, unless they are equal.
+func keep(equal bool, o, n *Part) *Difference {
+	if equal {
 		return nil
 	}
-	return &d
+	d := &Difference{Old: o, Now: n}
+	if d.Key = cmp.Or(o, n).Key; o != nil && !o.left() {
+		d.Old = nil
+	}
+	if n != nil && !n.left() {
+		d.Now = nil
+	}
+	return d
 }
 
 // walk calls visit for every key of either outcome, in order.
@@ -186,91 +207,4 @@ func Judge(old, now *Outcome, c Comparison) Verdict {
 		return NewlyPassing
 	}
 	return Changed
-}
-
-// Merged says what Merge did.
-type Merged uint8
-
-// What it may have done, a closed set.
-const (
-	Nothing  Merged = iota // the runs were the same
-	Marked                 // what differs is marked as flaky
-	Replaced               // o is again now, with its contents: it ended by itself, and o had not
-)
-
-// Merge takes into o what again, a second run of the same case with the same
-// tool, shows: every part, and the ending, in which they differ is marked as
-// flaky. Parts that only the second run left are added, marked and without
-// content, so that a later run that leaves them is not taken as changed. A
-// partial outcome, which could not be compared, gives way to a complete one,
-// and that one's ending counts.
-func Merge(o, again *Outcome, same Same) (Merged, error) {
-	switch wasPartial, isPartial := o.Ending.Partial(), again.Ending.Partial(); {
-	case wasPartial && !isPartial:
-		*o = Outcome{Ending: again.Ending, ByStatus: again.ByStatus, Cut: true, Parts: slices.Clone(again.Parts)}
-		return Replaced, nil
-	case isPartial && !wasPartial && o.Cut:
-		return Nothing, nil
-	case isPartial && !wasPartial:
-		o.Cut = true
-		return Marked, nil
-	}
-	c, err := Compare(o, again, same)
-	if err != nil || c.Identical() {
-		return Nothing, err
-	}
-	o.EndingFlaky = o.EndingFlaky || c.EndingDiffers
-	for _, d := range c.Parts {
-		if d.Old != nil {
-			d.Old.Flaky = true
-		}
-	}
-	for _, d := range c.Parts { // not before: the differences point into o.Parts
-		if d.Old == nil {
-			o.addFlaky(*d.Now)
-		}
-	}
-	o.Sort()
-	return Marked, nil
-}
-
-// addFlaky adds a part that some other run left.
-func (o *Outcome) addFlaky(p Part) {
-	o.Parts = append(o.Parts, Part{Key: p.Key, Form: p.Form, Flaky: true})
-}
-
-// KeepFlaky marks in o, which takes the place of old in a golden, what old had
-// marked: that a part differs from run to run seldom ends with a change of the
-// tool, and where it did, a new record finds out.
-func (o *Outcome) KeepFlaky(old *Outcome) {
-	if o.Ending.Partial() || old.Ending.Partial() {
-		return
-	}
-	o.EndingFlaky = o.EndingFlaky || old.EndingFlaky
-	o.Cut = o.Cut || old.Cut
-	for _, p := range old.Parts {
-		if !p.Flaky {
-			continue
-		}
-		at, found := o.find(p.Key)
-		if found {
-			o.Parts[at].Flaky = true
-		} else {
-			o.addFlaky(p)
-			o.Sort()
-		}
-	}
-}
-
-// KnownFlaky reports whether all that o has marked is marked in old, too.
-func (o *Outcome) KnownFlaky(old *Outcome) bool {
-	if o.EndingFlaky && !old.EndingFlaky || o.Cut && !old.Cut {
-		return false
-	}
-	for _, p := range o.Parts {
-		if was, _ := old.Part(p.Key); p.Flaky && !was.Flaky {
-			return false
-		}
-	}
-	return true
 }

@@ -1,0 +1,140 @@
+package outcome
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Shape is what a part was in one run, whatever its content.
+type Shape uint8
+
+// The shapes, a closed set. Their numbers are part of the golden's format.
+const (
+	Absent    Shape = iota // the run did not leave the part
+	Empty                  // no bytes
+	Filled                 // some bytes
+	EmptyExec              // the same with the executable bit
+	FilledExec
+	Link
+	Removed // a given file that the run removed
+	shapesCount
+)
+
+var shapeNames = [shapesCount]string{"absent", "empty", "filled", "empty-executable", "filled-executable", "link", "removed"}
+
+// String returns the shape's name.
+func (s Shape) String() string { return shapeNames[s] }
+
+// ParseShape returns the shape of that name.
+func ParseShape(name string) (Shape, bool) {
+	i := slices.Index(shapeNames[:], name)
+	return Shape(max(i, 0)), i >= 0
+}
+
+// Shapes is a set of shapes: bit n is the shape n.
+type Shapes uint8
+
+// AllShapes has every shape.
+const AllShapes Shapes = 1<<shapesCount - 1
+
+// ShapesOf returns the set of some shapes.
+func ShapesOf(list ...Shape) (set Shapes) {
+	for _, s := range list {
+		set |= 1 << s
+	}
+	return set
+}
+
+// List returns the shapes of the set, ascending.
+func (s Shapes) List() (list []Shape) {
+	for one := range shapesCount {
+		if s&(1<<one) != 0 {
+			list = append(list, one)
+		}
+	}
+	return list
+}
+
+// shape returns the shape of a part in the run that is kept; nil is a part that this run
+// did not leave.
+func (p *Part) shape() Shape {
+	switch {
+	case p == nil || !p.left():
+		return Absent
+	case p.Form == Gone:
+		return Removed
+	case p.Form == Symlink:
+		return Link
+	case p.Exec && p.Size == 0:
+		return EmptyExec
+	case p.Exec:
+		return FilledExec
+	case p.Size == 0:
+		return Empty
+	}
+	return Filled
+}
+
+// shapes returns the shapes that a part had in any of its runs.
+func (p *Part) shapes() Shapes {
+	if p != nil && p.Flaky {
+		return p.Seen
+	}
+	return ShapesOf(p.shape())
+}
+
+// VariantsMax bounds the contents that are kept of one flaky part, beside that of the run
+// that is kept. Further ones are seen, and thrown away.
+const VariantsMax = 4
+
+// Variant is what a flaky part was in another run than the one that is kept.
+type Variant struct {
+	Form   Form // never Gone
+	Exec   bool
+	Size   int64
+	Digest Digest
+}
+
+// As returns the part of a key with the content of the variant.
+func (v Variant) As(k Key) Part {
+	return Part{Key: k, Form: v.Form, Exec: v.Exec, Size: v.Size, Digest: v.Digest}
+}
+
+// addRun takes into a part what a further run has of it; nil is a run without it.
+func (p *Part) addRun(q *Part) (added bool) {
+	seen := p.shapes() | q.shapes()
+	added = !p.Flaky || seen != p.Seen
+	p.Flaky, p.Seen = true, seen
+	if q == nil || q.Form == Gone || !q.left() {
+		return added
+	}
+	v := Variant{q.Form, q.Exec, q.Size, q.Digest}
+	if p.same(q) || slices.Contains(p.Variants, v) || len(p.Variants) == VariantsMax {
+		return added
+	}
+	p.Variants = append(slices.Clone(p.Variants), v)
+	return true
+}
+
+// compareEndings orders endings by kind and code.
+func compareEndings(a, b Ending) int {
+	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Code, b.Code))
+}
+
+// addEnding takes the ending of a further run into the set.
+func (o *Outcome) addEnding(e Ending) (added bool) {
+	if e == o.Ending {
+		return false
+	}
+	at, known := slices.BinarySearchFunc(o.Others, e, compareEndings)
+	if known {
+		return false
+	}
+	o.Others = slices.Insert(slices.Clone(o.Others), at, e)
+	return true
+}
+
+// EndedAs reports whether some run ended in that way.
+func (o *Outcome) EndedAs(e Ending) bool {
+	return e == o.Ending || slices.Contains(o.Others, e) || o.AnyExit && e.Kind == Exited
+}
