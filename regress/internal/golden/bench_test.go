@@ -3,6 +3,7 @@ package golden
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -81,6 +82,40 @@ func BenchmarkOpen15000(b *testing.B) {
 			b.Fatal(err)
 		}
 		s.Close()
+	}
+}
+
+// With a whole corpus for everybody, an open takes as long as without it.
+func BenchmarkOpen15000Shared15000(b *testing.B) {
+	path := filepath.Join(b.TempDir(), "g")
+	w, err := Create(path, Meta{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	files := map[string]outcome.Digest{}
+	for i := range 15000 {
+		r, open := benchRecord(i, assembly(uint64(i), 100))
+		files[r.Name] = outcome.Of([]byte(r.Name))
+		if err := w.Put(b.Context(), r, open); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if err := errors.Join(w.PutShared(files), w.Finish()); err != nil {
+		b.Fatal(err)
+	}
+	for _, shared := range []bool{false, true} {
+		b.Run(fmt.Sprintf("read=%t", shared), func(b *testing.B) {
+			for b.Loop() {
+				s, err := Open(path)
+				if err == nil && shared {
+					_, err = s.Shared()
+				}
+				if err != nil {
+					b.Fatal(err)
+				}
+				s.Close()
+			}
+		})
 	}
 }
 

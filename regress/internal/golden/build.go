@@ -125,21 +125,22 @@ func (w *Writer) start(mode string, prepare func(context.Context, *sql.Conn) err
 
 // revive checks everything in an unfinished store and takes over its state.
 func (w *Writer) revive(ctx context.Context, conn *sql.Conn) error {
-	if err := checkSchema(ctx, conn); err != nil {
-		return err
+	// Before the first commit the file has neither format nor tables.
+	format, err := formatOf(ctx, conn, w.part)
+	if format == 0 {
+		err = checkSchema(ctx, conn, Version)
 	}
-	var version int64
-	if err := conn.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
-		return err
+	if err == nil && format < Version {
+		err = fault.Inputf("an older muster began %s: start again without --resume", w.part)
 	}
-	if err := checkVersion(w.part, version); err != nil {
-		return err
-	}
-	meta, _, err := readGolden(ctx, conn)
 	if err != nil {
 		return err
 	}
-	if w.meta, err = decodeMeta(meta); err != nil {
+	d, err := checkTables(ctx, conn, w.part)
+	if err != nil {
+		return err
+	}
+	if w.meta, err = decodeMeta(d.meta); err != nil {
 		return err
 	}
 	return inTransaction(ctx, conn, func() error { return w.takeOver(ctx, conn) })
@@ -163,7 +164,14 @@ func (w *Writer) takeOver(ctx context.Context, conn *sql.Conn) error {
 	if w.lastID, err = lastBlob(ctx, conn); err != nil {
 		return err
 	}
-	return verify(ctx, conn, stored)
+	if err := verify(ctx, conn, stored); err != nil {
+		return err
+	}
+	d, err := readDescription(ctx, conn, Version)
+	if err == nil {
+		_, err = readShared(ctx, conn, d.shared)
+	}
+	return err
 }
 
 // Finish makes the store whole and puts it at path, atomically: at every

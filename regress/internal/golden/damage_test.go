@@ -19,10 +19,19 @@ import (
 // of several, and a flaky part.
 func little() whole {
 	b := bag{}
-	state := whole{Meta{Machine: "m", Flags: map[string]string{"stdin": "1"}}, map[string]Record{}, b}
+	state := whole{
+		Meta:    Meta{Machine: "m", Flags: map[string]string{"stdin": "1"}},
+		Records: map[string]Record{}, Contents: b,
+		Shared: map[string]outcome.Digest{"HDR_a.h": outcome.Of([]byte("a")), "b": outcome.Of([]byte("b"))},
+	}
 	for i := range 3 {
 		r := b.simple(fmt.Sprintf("dir/case%d.c", i), strings.Repeat("text ", 10*i), incompressible(byte(i), 30*i))
-		r.Outcome.Parts[0].Flaky = i == 2
+		if i == 2 {
+			r.Source, r.Equal = outcome.Of([]byte("source")), 1
+			r.Outcome.Others = []outcome.Ending{{Kind: outcome.Signalled, Code: 11}}
+			r.Outcome.Parts[0] = flaky(r.Outcome.Parts[0], outcome.Filled, outcome.Absent)
+			r.Outcome.Parts[0].Variants = []outcome.Variant{b.variant([]byte("another"))}
+		}
 		state.Records[r.Name] = r
 	}
 	r := Record{Name: "long", Outcome: outcome.Outcome{Parts: []outcome.Part{
@@ -158,7 +167,7 @@ func TestForeign(t *testing.T) {
 		"empty":      {func(_ []byte, p string) error { return os.WriteFile(p, nil, 0o644) }, "cut off"},
 		"a folder":   {func(_ []byte, p string) error { return os.MkdirAll(p, 0o755) }, "folder"},
 		"not there":  {func([]byte, string) error { return nil }, "record one"},
-		"newer":      {patched(headerUserVersion, newer), "format 2"},
+		"newer":      {patched(headerUserVersion, newer), "format 3"},
 		"of nobody":  {patched(headerApplication, newer), "no golden"},
 		"in WAL":     {patched(headerVersions, []byte{2, 2}), "rollback-journal"},
 		"version 0":  {patched(headerUserVersion, make([]byte, 4)), "format 0"},
@@ -168,6 +177,7 @@ func TestForeign(t *testing.T) {
 		"one more":   {statement("INSERT INTO outcome VALUES(x'61', zeroblob(32), x'0100')"), "digest"},
 		"one less":   {statement("DELETE FROM outcome WHERE name=x'6c6f6e67'"), "digest"},
 		"other meta": {statement("UPDATE golden SET meta=x'7b7d'"), "digest"},
+		"other list": {statement("UPDATE golden SET shared=x''"), "digest"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -218,11 +228,13 @@ func statement(sql string) func([]byte, string) error {
 	}
 }
 
-// Content that is not what its digest says is never handed out.
+// Content that is not what its digest says is never handed out, nor are other shared files.
 func TestDamagedContent(t *testing.T) {
 	for _, sql := range []string{
 		"UPDATE piece SET codec=7", "UPDATE piece SET codec=1-codec", "DELETE FROM piece", "DELETE FROM blob",
 		"UPDATE blob SET size=size+1", "UPDATE blob SET id=1", "UPDATE piece SET data=zeroblob(length(data))",
+		"UPDATE shared SET digest=zeroblob(32)", "DELETE FROM shared", "UPDATE shared SET name=x'61' WHERE name=x'62'",
+		"UPDATE shared SET digest=x'00'", "INSERT INTO shared VALUES(x'63', zeroblob(32))",
 		"UPDATE piece SET data=data||x'00'", "UPDATE piece SET data=(SELECT data FROM piece WHERE codec=1 ORDER BY id DESC LIMIT 1), codec=1",
 	} {
 		t.Run(sql, func(t *testing.T) {

@@ -12,12 +12,17 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-var updateFixture = flag.Bool("update", false, "write testdata/golden-v1.golden anew: only while format 1 is not released")
+var updateFixture = flag.Bool("update", false, "write testdata/golden-v2.golden anew: only while format 2 is not released")
 
-const fixture = "testdata/golden-v1.golden"
+// The fixtures, one of each format.
+const (
+	fixtureV1 = "testdata/golden-v1.golden"
+	fixture   = "testdata/golden-v2.golden"
+)
 
-// fixtureState is what the fixture of format 1 holds: a bit of everything.
-func fixtureState() whole {
+// fixtureStateV1 is what the fixture of format 1 holds, as it is read today: a bit of
+// everything.
+func fixtureStateV1() whole {
 	b := bag{}
 	state := whole{
 		Meta: Meta{
@@ -57,25 +62,59 @@ func fixtureState() whole {
 	add("sizes", outcome.Ending{},
 		b.part(outcome.File, "big", outcome.Regular, []byte(strings.Repeat("all work and no play\n", 40_000))),
 		b.part(outcome.File, "empty", outcome.Regular, nil))
-	flaky := b.part(outcome.File, "flaky", outcome.Regular, []byte("first"))
-	flaky.Flaky = true
-	add("flaky", outcome.Ending{}, flaky,
-		outcome.Part{Key: outcome.Key{Place: outcome.File, Path: "second run only"}, Flaky: true})
+	first := b.part(outcome.File, "flaky", outcome.Regular, []byte("first"))
+	second := outcome.Part{Key: outcome.Key{Place: outcome.File, Path: "second run only"}}
+	add("flaky", outcome.Ending{}, flaky(first, outcome.Filled, outcome.FilledExec, outcome.Link), flaky(second, outcome.AllShapes.List()...))
 	r := add("flaky ending", outcome.Ending{Code: 1})
-	r.Outcome.EndingFlaky = true
+	r.Outcome.AnyExit = true
 	state.Records[r.Name] = *r
 	return state
 }
 
-// Every later version reads what version 1 has written, and can change it.
+// fixtureState is what the fixture of format 2 holds: that of format 1, and all that came
+// with format 2.
+func fixtureState() whole {
+	state := fixtureStateV1()
+	b := state.Contents
+	state.Meta.Selection = Selection{Globs: []string{"*.c\xff"}, Filters: []string{"!x"}, Partition: "hash:1/2", Sample: 9}
+	state.Meta.Accepts = []Accept{{
+		Run: "20250201-142501-3f9a", Author: "A. Author <a@example.org>", At: time.Date(2025, 2, 1, 14, 25, 1, 7, time.UTC),
+		Reason: "G1 is what we wanted\xff", Command: []Command{{Args: []string{"cc2", "{in}"}}}, Machine: "another", MusterVersion: "0.2",
+	}}
+	state.Shared = map[string]outcome.Digest{"HDR_a.h": outcome.Of([]byte("a")), "odd\n\xff": outcome.Of(nil)}
+	r := state.Records["flaky"]
+	r.Outcome.Others = []outcome.Ending{{Kind: outcome.Signalled, Code: 11}, {Kind: outcome.TimedOut}}
+	r.Outcome.ByStatus, r.Equal, r.Origin, r.Source = true, 1, 1, outcome.Of([]byte("source of flaky"))
+	for i := range r.Outcome.Parts {
+		p := &r.Outcome.Parts[i]
+		switch p.Path {
+		case "flaky":
+			lost, exec, link := b.variant([]byte("not kept")), b.variant([]byte("executable")), b.variant([]byte("to"))
+			lost.Digest, exec.Exec, link.Form = outcome.Digest{}, true, outcome.Symlink
+			p.Variants = []outcome.Variant{lost, exec, link, b.variant([]byte("second"))}
+		case "second run only":
+			p.Seen, p.Variants = outcome.ShapesOf(outcome.Absent, outcome.Empty), []outcome.Variant{b.variant(nil)}
+		}
+	}
+	state.Records["flaky"] = r
+	state.Contents = used(state.Records, b)
+	return state
+}
+
+// Every later version reads what the versions before it have written, and can change it.
 func TestFixture(t *testing.T) {
-	want := fixtureState()
-	path := filepath.Join(t.TempDir(), "g")
 	if *updateFixture {
-		build(t, path, want)
+		path := filepath.Join(t.TempDir(), "g")
+		build(t, path, fixtureState())
 		copyFile(t, path, fixture)
 	}
-	copyFile(t, fixture, path)
+	t.Run("format 1", func(t *testing.T) { testFixture(t, fixtureV1, fixtureStateV1()) })
+	t.Run("format 2", func(t *testing.T) { testFixture(t, fixture, fixtureState()) })
+}
+
+func testFixture(t *testing.T, file string, want whole) {
+	path := filepath.Join(t.TempDir(), "g")
+	copyFile(t, file, path)
 	same(t, mustRead(t, path), want)
 
 	b := bag{}

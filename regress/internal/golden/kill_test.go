@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"muster/regress/internal/outcome"
 )
 
 const (
@@ -24,7 +26,8 @@ const (
 // several pieces, some shared, and all differ from generation to generation.
 func generation(g int) whole {
 	b := bag{}
-	state := whole{Meta{Repeat: g, Machine: "m"}, map[string]Record{}, b}
+	state := whole{Meta: Meta{Repeat: g, Machine: "m"}, Records: map[string]Record{}, Contents: b}
+	state.Shared = map[string]outcome.Digest{"HDR_a.h": outcome.Of(nil)}
 	for i := range killCases {
 		size := 1000 * i
 		if i%10 == 0 {
@@ -64,6 +67,9 @@ func childBuild(args []string) error {
 			}
 			fmt.Println("committed", name)
 		}
+	}
+	if err := w.PutShared(state.Shared); err != nil {
+		return err
 	}
 	fmt.Println("finishing")
 	if err := w.Finish(); err != nil {
@@ -231,7 +237,13 @@ func childHang(args []string) error {
 // halfChanged leaves a golden at path that a killed Update has half written.
 func halfChanged(t *testing.T, path string, from whole) {
 	t.Helper()
-	build(t, path, from)
+	halfChangedFrom(t, path, func() { build(t, path, from) })
+}
+
+// halfChangedFrom is halfChanged with whatever build makes at path.
+func halfChangedFrom(t *testing.T, path string, build func()) {
+	t.Helper()
+	build()
 	before, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -274,7 +286,7 @@ func TestHalfChangedIsRolledBack(t *testing.T) {
 func TestFinishOverHalfChanged(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "g")
 	halfChanged(t, path, generation(0))
-	state := whole{Meta{Machine: "new"}, map[string]Record{}, bag{}}
+	state := whole{Meta: Meta{Machine: "new"}, Records: map[string]Record{}, Contents: bag{}}
 	r := state.Contents.simple("only", "1", incompressible(3, 50*pieceMax))
 	state.Records[r.Name] = r
 	build(t, path, state)
@@ -293,7 +305,7 @@ func TestFinishOverRuin(t *testing.T) {
 	if err := os.WriteFile(path, ruin, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	state := whole{Meta{}, map[string]Record{}, bag{}}
+	state := whole{Records: map[string]Record{}, Contents: bag{}}
 	build(t, path, state)
 	same(t, mustRead(t, path), state)
 }

@@ -43,6 +43,9 @@ type Meta struct {
 	// FromEngine says that outcomes in the store may be an engine's though Preflight tells
 	// of none: they were accepted, or came by an import.
 	FromEngine bool
+
+	Selection Selection // what the record selected
+	Accepts   []Accept  // what Record.Origin refers to; seal drops those that it does not
 }
 
 // OnEngine reports whether something in the store was made on an engine.
@@ -85,11 +88,27 @@ type metaJSON struct {
 	Run              text           `json:"run"`
 	Preflight        outcome.Digest `json:"preflight"`
 	FromEngine       bool           `json:"from_engine"`
+	Selection        selectionJSON  `json:"selection"`
+	Accepts          []acceptJSON   `json:"accepts"`
 }
 
 type commandJSON struct {
 	Glob text   `json:"glob"`
 	Args []text `json:"args"`
+}
+
+func commandsJSON(list []Command) (all []commandJSON) {
+	for _, c := range list {
+		all = append(all, commandJSON{text(c.Glob), texts[text](c.Args)})
+	}
+	return all
+}
+
+func commands(list []commandJSON) (all []Command) {
+	for _, c := range list {
+		all = append(all, Command{string(c.Glob), texts[string](c.Args)})
+	}
+	return all
 }
 
 // flagJSON is one of the flags, sorted by key. A JSON object would not take
@@ -110,8 +129,10 @@ func encodeMeta(m Meta, old []byte) ([]byte, error) {
 		AcceptedRun: text(m.AcceptedRun), AcceptBase: m.AcceptBase, Run: text(m.Run),
 		Preflight: m.Preflight, FromEngine: m.FromEngine,
 	}
-	for _, c := range m.Command {
-		j.Command = append(j.Command, commandJSON{text(c.Glob), texts[text](c.Args)})
+	j.Command = commandsJSON(m.Command)
+	j.Selection = m.Selection.json()
+	for _, a := range m.Accepts {
+		j.Accepts = append(j.Accepts, a.json())
 	}
 	for _, k := range slices.Sorted(maps.Keys(m.Flags)) {
 		j.Flags = append(j.Flags, flagJSON{text(k), text(m.Flags[k])})
@@ -124,7 +145,7 @@ func encodeMeta(m Meta, old []byte) ([]byte, error) {
 }
 
 // merge returns the object old with all fields of j in place of its own.
-func merge(old []byte, j metaJSON) ([]byte, error) {
+func merge(old []byte, j any) ([]byte, error) {
 	b, err := json.Marshal(j)
 	if err != nil {
 		return nil, err
@@ -155,8 +176,10 @@ func decodeMeta(b []byte) (Meta, error) {
 		AcceptedRun: string(j.AcceptedRun), AcceptBase: j.AcceptBase, Run: string(j.Run),
 		Preflight: j.Preflight, FromEngine: j.FromEngine,
 	}
-	for _, c := range j.Command {
-		m.Command = append(m.Command, Command{string(c.Glob), texts[string](c.Args)})
+	m.Command = commands(j.Command)
+	m.Selection = j.Selection.selection()
+	for _, a := range j.Accepts {
+		m.Accepts = append(m.Accepts, a.accept())
 	}
 	if len(j.Flags) > 0 {
 		m.Flags = make(map[string]string, len(j.Flags))

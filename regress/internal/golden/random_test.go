@@ -38,7 +38,21 @@ func drawPart(t *rapid.T, b bag, place outcome.Place, path string) outcome.Part 
 		p = b.part(place, path, form, drawContent(t))
 	}
 	p.Exec = place == outcome.File && form == outcome.Regular && rapid.Bool().Draw(t, "exec")
-	p.Flaky = rapid.IntRange(0, 4).Draw(t, "flaky") == 0
+	if rapid.IntRange(0, 4).Draw(t, "flaky") > 0 {
+		return p
+	}
+	p.Flaky, p.Seen = true, outcome.Shapes(rapid.IntRange(1, int(outcome.AllShapes)).Draw(t, "seen"))
+	for range rapid.IntRange(0, outcome.VariantsMax).Draw(t, "variants") {
+		v := b.variant(drawContent(t))
+		if rapid.IntRange(0, 4).Draw(t, "variant kept") == 0 {
+			v.Digest = outcome.Digest{}
+		}
+		if place == outcome.File && rapid.Bool().Draw(t, "link") {
+			v.Form = outcome.Symlink
+		}
+		v.Exec = place == outcome.File && v.Form == outcome.Regular && rapid.Bool().Draw(t, "executable")
+		p.Variants = append(p.Variants, v)
+	}
 	return p
 }
 
@@ -52,8 +66,12 @@ func drawRecord(t *rapid.T, b bag) Record {
 		},
 	}
 	r.Outcome.Ending = outcome.Ending{Kind: outcome.Kind(rapid.IntRange(0, 4).Draw(t, "kind")), Code: rapid.IntRange(0, 255).Draw(t, "code")}
-	r.Outcome.EndingFlaky = rapid.IntRange(0, 4).Draw(t, "ending flaky") == 0
-	r.Outcome.Cut = !r.Outcome.Ending.Partial() && rapid.IntRange(0, 4).Draw(t, "cut") == 0
+	r.Outcome.Others = drawOthers(t, r.Outcome.Ending)
+	r.Outcome.AnyExit = rapid.IntRange(0, 4).Draw(t, "any exit") == 0
+	r.Equal, r.Origin = rapid.IntRange(0, 3).Draw(t, "equal"), rapid.IntRange(0, acceptsDrawn).Draw(t, "origin")
+	if rapid.Bool().Draw(t, "source known") {
+		r.Source = outcome.Of([]byte(rapid.String().Draw(t, "source")))
+	}
 	r.Outcome.ByStatus = rapid.Bool().Draw(t, "by status")
 	r.Outcome.Parts = []outcome.Part{
 		drawPart(t, b, outcome.Stdout, ""), drawPart(t, b, outcome.Stderr, ""),
@@ -66,8 +84,37 @@ func drawRecord(t *rapid.T, b bag) Record {
 	return r
 }
 
+// drawOthers returns what may stand beside an ending.
+func drawOthers(t *rapid.T, e outcome.Ending) (others []outcome.Ending) {
+	if rapid.IntRange(0, 3).Draw(t, "ending flaky") > 0 {
+		return nil
+	}
+	all := []outcome.Ending{{}, {Code: 1}, {Code: 255}, {Kind: outcome.Signalled, Code: 11}, {Kind: outcome.TimedOut}, {Kind: outcome.OutOfMemory}}
+	for _, o := range all {
+		if o != e && (o.Partial() || !e.Partial()) && rapid.Bool().Draw(t, "other ending") {
+			others = append(others, o)
+		}
+	}
+	return others
+}
+
+// acceptsDrawn is how many accepts a drawn meta has.
+const acceptsDrawn = 3
+
 func drawMeta(t *rapid.T) Meta {
+	accepts := make([]Accept, acceptsDrawn)
+	for i := range accepts {
+		accepts[i] = Accept{
+			Run: fmt.Sprint(i), Author: rapid.String().Draw(t, "author"), At: time.Unix(int64(i), 0).UTC(), Reason: "r\xff",
+			Command: []Command{{Args: []string{"cc2"}}}, Machine: "m", MusterVersion: "2",
+		}
+	}
 	return Meta{
+		Accepts: accepts,
+		Selection: Selection{
+			Globs: []string{"*.c", "\xff"}, Filters: rapid.SliceOfN(rapid.String(), 1, 2).Draw(t, "filters"),
+			Partition: "hash:1/2", Sample: rapid.IntRange(0, 9).Draw(t, "sample"),
+		},
 		Command: []Command{{Glob: "*.c", Args: []string{"cc", "%s\xff"}}}, Env: []string{"A=\x80"},
 		Machine: rapid.String().Draw(t, "machine"), Repeat: rapid.IntRange(0, 3).Draw(t, "repeat"),
 		Created: time.Unix(rapid.Int64Range(0, 1<<33).Draw(t, "created"), 5).UTC(),
@@ -80,10 +127,8 @@ func drawMeta(t *rapid.T) Meta {
 func used(records map[string]Record, b bag) bag {
 	need := bag{}
 	for _, r := range records {
-		for _, p := range r.Outcome.Parts {
-			if HasContent(p) {
-				need[p.Digest] = b[p.Digest]
-			}
+		for p := range WithContent(&r.Outcome) {
+			need[p.Digest] = b[p.Digest]
 		}
 	}
 	return need
@@ -93,7 +138,7 @@ func TestWhatIsPutIsRead(t *testing.T) {
 	dir := t.TempDir()
 	rapid.Check(t, func(rt *rapid.T) {
 		path := filepath.Join(dir, "g")
-		want := whole{drawMeta(rt), map[string]Record{}, bag{}}
+		want := whole{Meta: drawMeta(rt), Records: map[string]Record{}, Contents: bag{}}
 		w, err := Create(path, want.Meta)
 		if err != nil {
 			rt.Fatal(err)
@@ -115,6 +160,7 @@ func TestWhatIsPutIsRead(t *testing.T) {
 			rt.Fatal(err)
 		}
 		want.Contents = used(want.Records, want.Contents)
+		want = want.sealed()
 		same(rt, mustRead(t, path), want)
 		if n := blobCount(t, path); n != nonEmpty(want.Contents) {
 			rt.Fatalf("%d blobs, want %d", n, nonEmpty(want.Contents))
@@ -156,12 +202,13 @@ func TestUpdateIsLikeARebuild(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		path, rebuilt := filepath.Join(dir, "a", "g"), filepath.Join(dir, "b", "g")
 		mkdirs(t, path, rebuilt)
-		state := whole{drawMeta(rt), map[string]Record{}, bag{}}
+		state := whole{Meta: drawMeta(rt), Records: map[string]Record{}, Contents: bag{}}
 		for range rapid.IntRange(0, 4).Draw(rt, "records") {
 			r := drawRecord(rt, state.Contents)
 			state.Records[r.Name] = r
 		}
 		build(t, path, state)
+		state = state.sealed()
 		before := digestOf(t, path)
 		err := Update(path, func(tx *Tx) error {
 			if tx.Digest() != before {
@@ -178,6 +225,7 @@ func TestUpdateIsLikeARebuild(t *testing.T) {
 			rt.Fatal(err)
 		}
 		build(t, rebuilt, state)
+		state = state.sealed()
 		state.Contents = used(state.Records, state.Contents)
 		same(rt, mustRead(t, path), state)
 		if digestOf(t, path) != digestOf(t, rebuilt) || blobCount(t, path) != blobCount(t, rebuilt) {
@@ -194,8 +242,11 @@ func change(rt *rapid.T, tx *Tx, state *whole) error {
 		delete(state.Records, n)
 		return tx.Delete(n)
 	case 1:
-		state.Meta = drawMeta(rt)
-		return tx.SetMeta(state.Meta)
+		// Accepts are only ever added, and records refer to those that are there.
+		m := drawMeta(rt)
+		m.Accepts = append(slices.Clone(state.Meta.Accepts), m.Accepts...)
+		state.Meta = m
+		return tx.SetMeta(m)
 	case 2:
 		// Content that turns out wrong leaves no trace.
 		b := bag{}
@@ -208,6 +259,7 @@ func change(rt *rapid.T, tx *Tx, state *whole) error {
 		}
 	default:
 		r := drawRecord(rt, state.Contents)
+		r.Origin = min(r.Origin, len(state.Meta.Accepts))
 		state.Records[r.Name] = r
 		if err := tx.Put(r, state.Contents.open); err != nil {
 			return err

@@ -1,9 +1,12 @@
 package golden
 
 import (
+	"bytes"
+	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"time"
 
@@ -17,6 +20,13 @@ type Record struct {
 	Outcome outcome.Outcome
 	Cost    outcome.Cost // of the first run
 	Runs    int          // how many runs the outcome rests on; 0 when not known
+	// Equal is how many of Runs equalled what they were compared with, in the store of a
+	// run. It is 0 in a golden.
+	Equal  int
+	Source outcome.Digest // of the case's source when the outcome was made; zero when not known
+	// Origin says what brought the outcome into the golden: 0 is the record that made the
+	// golden, and any other number is one more than an index into Meta.Accepts.
+	Origin int
 }
 
 // HasContent reports whether a store keeps content for p. There is none of
@@ -26,25 +36,53 @@ func HasContent(p outcome.Part) bool {
 	return p.Form != outcome.Gone && p.Digest != outcome.Digest{}
 }
 
+// WithContent returns the parts of an outcome whose content a store keeps. Each variant of
+// a flaky part follows it, as a part of the same key.
+func WithContent(o *outcome.Outcome) iter.Seq[outcome.Part] {
+	return func(yield func(outcome.Part) bool) {
+		for _, p := range o.Parts {
+			if HasContent(p) && !yield(p) {
+				return
+			}
+			for _, v := range p.Variants {
+				if one := v.As(p.Key); HasContent(one) && !yield(one) {
+					return
+				}
+			}
+		}
+	}
+}
+
 // The encoding of a record, which is a row's content and so part of the
 // file's format:
 //
 //	version, flags, kind of ending   one byte each
 //	code of the ending               varint
 //	runs, CPU ns, wall ns, RSS KiB   varint each
+//	equal, origin                    uvarint each
+//	source                           32 bytes, only with flagSource
+//	number of other endings          uvarint, then for each ending
+//	    kind                         one byte
+//	    code                         varint
 //	number of parts                  uvarint, then for each part
 //	    place | form << 2 | bits     one byte
 //	    path                         uvarint length, bytes
 //	    size                         uvarint
 //	    digest                       32 bytes, only with bitDigest
-const recordVersion = 1
+//	    shapes seen                  one byte, only with bitFlaky, as is the rest
+//	    number of variants           uvarint, then for each variant
+//	        form << 2 | bits         one byte
+//	        size                     uvarint
+//	        digest                   32 bytes, only with bitDigest
+//	sum                              sumBytes of the SHA-256 over the name and all this
+const recordVersion = 2
 
 const (
-	flagEndingFlaky = 1 << iota
-	flagFlaky       // the ending or some part: at a fixed place, so that opening need not decode
-	flagCut
+	flagAnyExit = 1 << iota
+	flagFlaky   // the ending or some part: at a fixed place, so that opening need not decode
+	flagSource
 	flagByStatus
-	flagsKnown = flagEndingFlaky | flagFlaky | flagCut | flagByStatus
+	flagsKnown = flagByStatus<<1 - 1
 )
 
 const (
@@ -58,6 +96,10 @@ const (
 // flagsAt is where a record's flags are.
 const flagsAt = 1
 
+// sumBytes is the length of a record's own sum. The digest over all rows finds every
+// damage; by the sum a repair knows which rows are whole.
+const sumBytes = 8
+
 // ErrRecord is returned by Put for a record that no run can have given.
 var ErrRecord = errors.New("not a possible outcome")
 
@@ -69,118 +111,146 @@ func canonical(r Record) (Record, error) {
 	if r.Name == "" {
 		return r, fmt.Errorf("%w: no name", ErrRecord)
 	}
-	if err := check(&r.Outcome); err != nil {
+	if err := checkRecord(&r); err != nil {
 		return r, fmt.Errorf("%w: case %s: %w", ErrRecord, name.Print(r.Name), err)
 	}
 	return r, nil
 }
 
-// check tells what an encoded outcome can't be. It is the same for writing and
-// for reading, so that nothing is written that would not be read.
-func check(o *outcome.Outcome) error {
-	if o.Ending.Kind > outcome.OutputLimit {
-		return fmt.Errorf("ending %d is not known", uint8(o.Ending.Kind))
-	}
-	if o.Cut && o.Ending.Partial() {
-		return errors.New("ended by a limit in some other run, and in this")
-	}
-	for i, p := range o.Parts {
-		if i > 0 && !before(o.Parts[i-1].Key, p.Key) {
-			return fmt.Errorf("%s is there twice or out of order", name.Print(p.String()))
-		}
-		if err := checkPart(p); err != nil {
-			return fmt.Errorf("%s: %w", name.Print(p.String()), err)
-		}
-	}
-	return nil
-}
-
-func before(a, b outcome.Key) bool {
-	return a.Place < b.Place || a.Place == b.Place && a.Path < b.Path
-}
-
-func checkPart(p outcome.Part) error {
-	stream := p.Place != outcome.File
-	switch {
-	case p.Place > outcome.File || p.Form > outcome.Gone:
-		return errors.New("neither a stream nor a file")
-	case stream != (p.Path == ""):
-		return errors.New("a stream has no path, a file has one")
-	case stream && (p.Form != outcome.Regular || p.Exec):
-		return errors.New("a stream is a plain one")
-	case p.Exec && p.Form != outcome.Regular:
-		return errors.New("only a regular file can be executable")
-	case p.Size < 0:
-		return errors.New("negative size")
-	case p.Form == outcome.Gone && (p.Digest != outcome.Digest{} || p.Size != 0):
-		return errors.New("what is gone has no content")
-	}
-	return nil
+// rowOf returns a canonical record as the table outcome holds it.
+func rowOf(r Record) row {
+	digest := r.Outcome.Digest()
+	return row{[]byte(r.Name), digest[:], encodeRecord(r)}
 }
 
 // encodeRecord encodes a canonical record, its name apart.
 func encodeRecord(r Record) []byte {
-	b := make([]byte, 0, 32+48*len(r.Outcome.Parts))
-	b = append(b, recordVersion, recordFlags(&r.Outcome), byte(r.Outcome.Ending.Kind))
-	b = binary.AppendVarint(b, int64(r.Outcome.Ending.Code))
+	o := &r.Outcome
+	b := make([]byte, 0, 64+48*len(o.Parts))
+	b = append(b, recordVersion, recordFlags(&r), byte(o.Ending.Kind))
+	b = binary.AppendVarint(b, int64(o.Ending.Code))
 	b = binary.AppendVarint(b, int64(r.Runs))
 	b = binary.AppendVarint(b, int64(r.Cost.CPU))
 	b = binary.AppendVarint(b, int64(r.Cost.Wall))
 	b = binary.AppendVarint(b, r.Cost.PeakRSS)
-	b = binary.AppendUvarint(b, uint64(len(r.Outcome.Parts)))
-	for _, p := range r.Outcome.Parts {
-		b = appendPart(b, p)
+	b = binary.AppendUvarint(b, uint64(r.Equal))
+	b = binary.AppendUvarint(b, uint64(r.Origin))
+	if r.Source != (outcome.Digest{}) {
+		b = append(b, r.Source[:]...)
 	}
-	return b
+	b = binary.AppendUvarint(b, uint64(len(o.Others)))
+	for _, e := range o.Others {
+		b = binary.AppendVarint(append(b, byte(e.Kind)), int64(e.Code))
+	}
+	b = binary.AppendUvarint(b, uint64(len(o.Parts)))
+	for i := range o.Parts {
+		b = appendPart(b, &o.Parts[i])
+	}
+	return append(b, recordSum(r.Name, b)...)
 }
 
-func recordFlags(o *outcome.Outcome) (flags byte) {
-	if o.EndingFlaky {
-		flags |= flagEndingFlaky
+// recordSum returns the sum of an encoded record, which is without it.
+func recordSum(caseName string, encoded []byte) []byte {
+	h := sha256.New()
+	h.Write(binary.AppendUvarint(nil, uint64(len(caseName))))
+	h.Write([]byte(caseName))
+	h.Write(encoded)
+	return h.Sum(nil)[:sumBytes]
+}
+
+func recordFlags(r *Record) (flags byte) {
+	if r.Outcome.AnyExit {
+		flags |= flagAnyExit
 	}
-	if o.Flaky() {
+	if r.Outcome.Flaky() {
 		flags |= flagFlaky
 	}
-	if o.Cut {
-		flags |= flagCut
+	if r.Source != (outcome.Digest{}) {
+		flags |= flagSource
 	}
-	if o.ByStatus {
+	if r.Outcome.ByStatus {
 		flags |= flagByStatus
 	}
 	return flags
 }
 
-func appendPart(b []byte, p outcome.Part) []byte {
-	bits := byte(p.Place) | byte(p.Form)<<formShift
-	if p.Exec {
-		bits |= bitExec
-	}
+func appendPart(b []byte, p *outcome.Part) []byte {
+	bits := byte(p.Place)
 	if p.Flaky {
 		bits |= bitFlaky
 	}
-	if p.Digest != (outcome.Digest{}) {
-		bits |= bitDigest
-	}
-	b = append(b, bits)
+	b = append(b, bits|contentBits(p.Form, p.Exec, p.Digest))
 	b = binary.AppendUvarint(b, uint64(len(p.Path)))
 	b = append(b, p.Path...)
-	b = binary.AppendUvarint(b, uint64(p.Size))
-	if bits&bitDigest != 0 {
-		b = append(b, p.Digest[:]...)
+	b = appendContent(b, p.Size, p.Digest)
+	if !p.Flaky {
+		return b
+	}
+	b = append(b, byte(p.Seen))
+	b = binary.AppendUvarint(b, uint64(len(p.Variants)))
+	for _, v := range p.Variants {
+		b = append(b, contentBits(v.Form, v.Exec, v.Digest))
+		b = appendContent(b, v.Size, v.Digest)
 	}
 	return b
 }
 
-// decodeRecord reads what encodeRecord wrote, and nothing else: every error
+func contentBits(form outcome.Form, exec bool, digest outcome.Digest) byte {
+	bits := byte(form) << formShift
+	if exec {
+		bits |= bitExec
+	}
+	if digest != (outcome.Digest{}) {
+		bits |= bitDigest
+	}
+	return bits
+}
+
+func appendContent(b []byte, size int64, digest outcome.Digest) []byte {
+	b = binary.AppendUvarint(b, uint64(size))
+	if digest != (outcome.Digest{}) {
+		b = append(b, digest[:]...)
+	}
+	return b
+}
+
+// decodeRecord reads a record of any version, and nothing else: every error
 // means that the record is damaged, or that its outcome is not the one whose
 // digest stands beside it.
-func decodeRecord(caseName string, data []byte, digest outcome.Digest) (Record, error) {
+func decodeRecord(caseName string, data []byte, digest outcome.Digest) (r Record, err error) {
 	d := decoder{rest: data}
-	version, flags, r := d.head()
-	if version != recordVersion {
+	switch version := d.byte(); {
+	case version == recordVersionV1:
+		r, err = d.recordV1(digest)
+	case version != recordVersion:
 		return Record{}, fmt.Errorf("record version %d", version)
+	case len(data) < sumBytes || !bytes.Equal(recordSum(caseName, data[:len(data)-sumBytes]), data[len(data)-sumBytes:]):
+		return Record{}, errors.New("record does not have its sum")
+	default:
+		d.rest = d.rest[:len(d.rest)-sumBytes]
+		if r, err = d.record(); err == nil && r.Outcome.Digest() != digest {
+			err = errors.New("outcome does not have its digest")
+		}
+	}
+	if err == nil {
+		err = checkRecord(&r)
+	}
+	if err != nil {
+		return Record{}, err
 	}
 	r.Name = caseName
+	return r, nil
+}
+
+// record takes all that follows the version, up to the sum.
+func (d *decoder) record() (Record, error) {
+	flags, r := d.head()
+	for range d.uvarint() {
+		if d.short {
+			break
+		}
+		r.Outcome.Others = append(r.Outcome.Others, d.ending())
+	}
 	for range d.uvarint() {
 		if d.short {
 			break
@@ -189,99 +259,94 @@ func decodeRecord(caseName string, data []byte, digest outcome.Digest) (Record, 
 	}
 	switch {
 	case d.short || len(d.rest) > 0 || flags&^byte(flagsKnown) != 0:
-		return Record{}, errors.New("record of a wrong length or form")
-	case flags != recordFlags(&r.Outcome):
-		return Record{}, errors.New("record with wrong flags")
-	}
-	if err := check(&r.Outcome); err != nil {
-		return Record{}, err
-	}
-	if r.Outcome.Digest() != digest {
-		return Record{}, errors.New("outcome does not have its digest")
+		return Record{}, errForm
+	case flags != recordFlags(&r):
+		return Record{}, errFlags
 	}
 	return r, nil
 }
 
-// wallOf takes the wall time out of an encoded record; 0 when it is damaged, which
-// decoding it tells.
-func wallOf(record []byte) time.Duration {
-	d := decoder{rest: record}
-	_, _, r := d.head()
-	return max(0, r.Cost.Wall)
-}
+// Errors of records of any version.
+var (
+	errForm  = errors.New("record of a wrong length or form")
+	errFlags = errors.New("record with wrong flags")
+)
 
-// head takes all but the name and the parts.
-func (d *decoder) head() (version, flags byte, r Record) {
-	version, flags = d.byte(), d.byte()
-	r.Outcome.EndingFlaky = flags&flagEndingFlaky != 0
-	r.Outcome.Cut = flags&flagCut != 0
-	r.Outcome.ByStatus = flags&flagByStatus != 0
-	r.Outcome.Ending = outcome.Ending{Kind: outcome.Kind(d.byte()), Code: int(d.varint())}
-	r.Runs = int(d.varint())
-	r.Cost = outcome.Cost{CPU: time.Duration(d.varint()), Wall: time.Duration(d.varint()), PeakRSS: d.varint()}
+// headOf takes out of an encoded record what stands before its endings and parts. It is
+// zero where the record is damaged: decoding the whole record reports that.
+func headOf(record []byte) (version, flags byte, r Record) {
+	d := decoder{rest: record}
+	if version = d.byte(); version == recordVersionV1 {
+		flags, r = d.headV1()
+	} else {
+		flags, r = d.head()
+	}
+	r.Cost.Wall = max(0, r.Cost.Wall)
 	return version, flags, r
 }
 
-// decoder takes values from the front of a record. Once something is missing
-// short is set and all values are zero.
-type decoder struct {
-	rest  []byte
-	short bool
+// head takes what stands between the version and the other endings.
+func (d *decoder) head() (flags byte, r Record) {
+	flags = d.byte()
+	r.Outcome.AnyExit = flags&flagAnyExit != 0
+	r.Outcome.ByStatus = flags&flagByStatus != 0
+	r.Outcome.Ending = d.ending()
+	r.Runs = int(d.varint())
+	r.Cost = outcome.Cost{CPU: time.Duration(d.varint()), Wall: time.Duration(d.varint()), PeakRSS: d.varint()}
+	r.Equal, r.Origin = int(d.uvarint()), int(d.uvarint())
+	if flags&flagSource != 0 {
+		r.Source = d.digest()
+	}
+	return flags, r
 }
 
-func (d *decoder) bytes(n uint64) []byte {
-	if d.short || n > uint64(len(d.rest)) {
-		d.short, d.rest = true, nil
-		return nil
-	}
-	b := d.rest[:n]
-	d.rest = d.rest[n:]
-	return b
-}
-
-func (d *decoder) byte() byte {
-	b := d.bytes(1)
-	if d.short {
-		return 0
-	}
-	return b[0]
-}
-
-func (d *decoder) uvarint() uint64 {
-	v, n := binary.Uvarint(d.rest)
-	if n <= 0 {
-		d.short, d.rest = true, nil
-		return 0
-	}
-	d.rest = d.rest[n:]
-	return v
-}
-
-func (d *decoder) varint() int64 {
-	v, n := binary.Varint(d.rest)
-	if n <= 0 {
-		d.short, d.rest = true, nil
-		return 0
-	}
-	d.rest = d.rest[n:]
-	return v
+func (d *decoder) ending() outcome.Ending {
+	return outcome.Ending{Kind: outcome.Kind(d.byte()), Code: int(d.varint())}
 }
 
 func (d *decoder) part() outcome.Part {
+	bits := d.bits()
+	p := outcome.Part{Flaky: bits&bitFlaky != 0}
+	p.Place = outcome.Place(bits & (1<<formShift - 1))
+	p.Path = string(d.bytes(d.uvarint()))
+	v := d.content(bits)
+	p.Form, p.Exec, p.Size, p.Digest = v.Form, v.Exec, v.Size, v.Digest
+	if !p.Flaky {
+		return p
+	}
+	p.Seen = outcome.Shapes(d.byte())
+	for range d.uvarint() {
+		if d.short {
+			break
+		}
+		p.Variants = append(p.Variants, d.variant())
+	}
+	return p
+}
+
+func (d *decoder) bits() byte {
 	bits := d.byte()
 	if bits&^byte(bitsKnown) != 0 {
 		d.short = true
 	}
-	p := outcome.Part{
-		Form:  outcome.Form(bits >> formShift & 3),
-		Exec:  bits&bitExec != 0,
-		Flaky: bits&bitFlaky != 0,
+	return bits
+}
+
+func (d *decoder) variant() outcome.Variant {
+	bits := d.bits()
+	if bits&(bitFlaky|1<<formShift-1) != 0 {
+		d.short = true
 	}
-	p.Place = outcome.Place(bits & 3)
-	p.Path = string(d.bytes(d.uvarint()))
-	p.Size = int64(d.uvarint())
+	return d.content(bits)
+}
+
+// content takes what a part and a variant have in common.
+func (d *decoder) content(bits byte) outcome.Variant {
+	v := outcome.Variant{
+		Form: outcome.Form(bits >> formShift & 3), Exec: bits&bitExec != 0, Size: int64(d.uvarint()),
+	}
 	if bits&bitDigest != 0 {
-		copy(p.Digest[:], d.bytes(uint64(len(p.Digest))))
+		v.Digest = d.digest()
 	}
-	return p
+	return v
 }

@@ -20,6 +20,9 @@ func TestRecordThereAndBack(t *testing.T) {
 		if err != nil || !reflect.DeepEqual(got, r) {
 			t.Fatalf("%v\n%+v, want\n%+v", err, got, r)
 		}
+		if _, err := decodeRecord(r.Name+"x", b, r.Outcome.Digest()); err == nil {
+			t.Error("a record under another name")
+		}
 		if _, err := decodeRecord(r.Name, b[:len(b)-1], r.Outcome.Digest()); err == nil {
 			t.Error("a record that is cut off")
 		}
@@ -38,7 +41,7 @@ func TestPutSortsParts(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(got.Outcome.Parts, parts) {
 		t.Errorf("%v, %v", got.Outcome.Parts, err)
 	}
-	if r.Outcome.Parts[0] != parts[2] {
+	if r.Outcome.Parts[0].Key != parts[2].Key {
 		t.Error("the caller's parts were sorted")
 	}
 }

@@ -18,7 +18,7 @@ import (
 // next row is read.
 type row struct{ name, digest, record []byte }
 
-// rowSum makes the digest over the meta and all rows, in the order of names.
+// rowSum makes the digest over the description and all rows, in the order of names.
 // Every value goes in after its length, so that no two stores have one digest.
 type rowSum struct {
 	hash hash.Hash
@@ -26,10 +26,13 @@ type rowSum struct {
 	size []byte
 }
 
-func newRowSum(meta []byte) *rowSum {
+func newRowSum(d description) *rowSum {
 	s := &rowSum{hash: sha256.New()}
-	s.hash.Write([]byte("muster golden 1\n"))
-	s.add(meta)
+	fmt.Fprintf(s.hash, "muster golden %d\n", d.format)
+	s.add(d.meta)
+	if d.format > 1 {
+		s.add(d.shared)
+	}
 	return s
 }
 
@@ -53,14 +56,14 @@ func (s *rowSum) row(r row) error {
 func (s *rowSum) digest() outcome.Digest { return outcome.Digest(s.hash.Sum(nil)) }
 
 // scan calls visit for every row in the order of names and returns the digest
-// over them and meta. Errors are not classified.
-func scan(ctx context.Context, q querier, meta []byte, visit func(row) error) (outcome.Digest, error) {
+// over them and d. Errors are not classified.
+func scan(ctx context.Context, q querier, d description, visit func(row) error) (outcome.Digest, error) {
 	rows, err := q.QueryContext(ctx, "SELECT name, digest, record FROM outcome ORDER BY name")
 	if err != nil {
 		return outcome.Digest{}, err
 	}
 	defer rows.Close()
-	sum := newRowSum(meta)
+	sum := newRowSum(d)
 	for rows.Next() {
 		var name, digest, record sql.RawBytes
 		if err := rows.Scan(&name, &digest, &record); err != nil {
@@ -78,15 +81,6 @@ func scan(ctx context.Context, q querier, meta []byte, visit func(row) error) (o
 		}
 	}
 	return sum.digest(), rows.Err()
-}
-
-// readGolden returns the one row of the table golden.
-func readGolden(ctx context.Context, q querier) (meta, digest []byte, err error) {
-	err = q.QueryRowContext(ctx, "SELECT meta, digest FROM golden WHERE id=1").Scan(&meta, &digest)
-	if errors.Is(err, sql.ErrNoRows) {
-		err = errors.New("it has no meta")
-	}
-	return meta, digest, err
 }
 
 // decode returns the record of a row.
@@ -112,56 +106,4 @@ func get(ctx context.Context, q querier, caseName string) (Record, bool, error) 
 	}
 	rec, err := r.decode()
 	return rec, err == nil, err
-}
-
-// seal removes the blobs that no outcome refers to, and writes the digest over
-// all rows, which makes the store one that opens. Errors are not classified.
-func seal(ctx context.Context, q querier) (outcome.Digest, error) {
-	meta, old, err := readGolden(ctx, q)
-	if err != nil {
-		return outcome.Digest{}, err
-	}
-	wanted := map[outcome.Digest]bool{}
-	sum, err := scan(ctx, q, meta, func(r row) error {
-		rec, err := r.decode()
-		for _, p := range rec.Outcome.Parts {
-			if HasContent(p) && p.Size > 0 {
-				wanted[p.Digest] = true
-			}
-		}
-		return err
-	})
-	if err != nil {
-		return sum, err
-	}
-	if err := sweep(ctx, q, wanted); err != nil {
-		return sum, err
-	}
-	if bytes.Equal(old, sum[:]) {
-		return sum, nil
-	}
-	_, err = q.ExecContext(ctx, "UPDATE golden SET digest=? WHERE id=1", sum[:])
-	return sum, err
-}
-
-// sweep removes all blobs but the wanted, each of which must be there.
-func sweep(ctx context.Context, q querier, wanted map[outcome.Digest]bool) error {
-	stored, err := blobs(ctx, q)
-	if err != nil {
-		return err
-	}
-	there := 0
-	for _, b := range stored {
-		if wanted[b.digest] {
-			there++
-			continue
-		}
-		if err := dropBlob(ctx, q, b); err != nil {
-			return err
-		}
-	}
-	if there != len(wanted) {
-		return fmt.Errorf("contents of %d parts are not there", len(wanted)-there)
-	}
-	return nil
 }

@@ -54,6 +54,40 @@ type whole struct {
 	Meta     Meta
 	Records  map[string]Record
 	Contents bag
+	Shared   map[string]outcome.Digest
+}
+
+// sealed returns what a store says after the accepts that no record refers to are gone.
+func (w whole) sealed() whole {
+	moved, accepts := map[int]int{}, []Accept(nil)
+	for i, a := range w.Meta.Accepts {
+		for _, r := range w.Records {
+			if r.Origin == i+1 {
+				accepts = append(accepts, a)
+				moved[i+1] = len(accepts)
+				break
+			}
+		}
+	}
+	records := map[string]Record{}
+	for n, r := range w.Records {
+		r.Origin = moved[r.Origin]
+		records[n] = r
+	}
+	w.Meta.Accepts, w.Records = accepts, records
+	return w
+}
+
+// flaky returns a part that differed from run to run, and was seen in those shapes.
+func flaky(p outcome.Part, seen ...outcome.Shape) outcome.Part {
+	p.Flaky, p.Seen = true, outcome.ShapesOf(seen...)
+	return p
+}
+
+// variant returns a content of another run.
+func (b bag) variant(content []byte) outcome.Variant {
+	p := b.part(outcome.Stdout, "", outcome.Regular, content)
+	return outcome.Variant{Size: p.Size, Digest: p.Digest}
 }
 
 // build makes a store of that at path.
@@ -64,6 +98,11 @@ func build(t testing.TB, path string, from whole) {
 		t.Fatal(err)
 	}
 	putAll(t, w, from)
+	if from.Shared != nil {
+		if err := w.PutShared(from.Shared); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if err := w.Finish(); err != nil {
 		t.Fatal(err)
 	}
@@ -85,20 +124,20 @@ func read(path string) (whole, error) {
 		return whole{}, err
 	}
 	defer s.Close()
-	all := whole{s.Meta(), map[string]Record{}, bag{}}
+	all := whole{Meta: s.Meta(), Records: map[string]Record{}, Contents: bag{}}
+	if all.Shared, err = s.Shared(); err != nil {
+		return all, err
+	}
 	for n := range s.Names() {
 		r, ok, err := s.Get(n)
 		if err != nil {
 			return all, err
 		}
-		if d, found := s.OutcomeDigest(n); !ok || !found || d != r.Outcome.Digest() || s.Flaky(n) != r.Outcome.Flaky() {
+		if d, found := s.OutcomeDigest(n); !ok || !found || d != r.Outcome.Digest() || s.Flaky(n) != r.Outcome.Flaky() || s.Source(n) != r.Source {
 			return all, fmt.Errorf("%q: Get and the index disagree", n)
 		}
 		all.Records[n] = r
-		for _, p := range r.Outcome.Parts {
-			if !HasContent(p) {
-				continue
-			}
+		for p := range WithContent(&r.Outcome) {
 			if all.Contents[p.Digest], err = s.Bytes(p); err != nil {
 				return all, err
 			}
@@ -111,6 +150,9 @@ func read(path string) (whole, error) {
 func same(t interface{ Errorf(string, ...any) }, got, want whole) {
 	if !reflect.DeepEqual(got.Meta, want.Meta) {
 		t.Errorf("meta\n%+v, want\n%+v", got.Meta, want.Meta)
+	}
+	if !reflect.DeepEqual(got.Shared, want.Shared) {
+		t.Errorf("shared %v, want %v", got.Shared, want.Shared)
 	}
 	if len(got.Records) != len(want.Records) || len(got.Contents) != len(want.Contents) {
 		t.Errorf("%d records and %d contents, want %d and %d",

@@ -8,12 +8,13 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 
 	"muster/regress/internal/fault"
 )
 
 // Version is the format that this package writes, and the newest that it reads.
-const Version = 1
+const Version = 2
 
 // applicationID tells a golden from other SQLite files: "must" in ASCII.
 const applicationID = 0x6d757374
@@ -21,7 +22,7 @@ const applicationID = 0x6d757374
 // pageBytes is measured: see README.md.
 const pageBytes = 8192
 
-// The tables of format 1, in the order of their names. A file whose schema
+// The tables, in the order of their names. A file whose schema
 // differs by a byte is not opened: a damaged or hostile schema can give other
 // meanings to our statements.
 //
@@ -29,18 +30,35 @@ const pageBytes = 8192
 // table of 15,000 small rows reads several times faster than one with blobs
 // between. A piece's id is the blob's id and the piece's number in one
 // integer: rows of one blob lie side by side, are appended, and need no index.
+//
+// shared is apart, too, and an open does not read it: with a whole corpus for everybody it
+// has a row for each source.
 var schema = [...]string{
 	"CREATE TABLE blob(digest BLOB PRIMARY KEY NOT NULL, id INTEGER NOT NULL, size INTEGER NOT NULL) WITHOUT ROWID",
-	"CREATE TABLE golden(id INTEGER PRIMARY KEY, meta BLOB NOT NULL, digest BLOB NOT NULL)",
+	goldenTable: "CREATE TABLE golden(id INTEGER PRIMARY KEY, meta BLOB NOT NULL, sum BLOB NOT NULL, shared BLOB NOT NULL, digest BLOB NOT NULL)",
 	"CREATE TABLE outcome(name BLOB PRIMARY KEY NOT NULL, digest BLOB NOT NULL, record BLOB NOT NULL) WITHOUT ROWID",
 	"CREATE TABLE piece(id INTEGER PRIMARY KEY, codec INTEGER NOT NULL, data BLOB NOT NULL)",
+	sharedTable: "CREATE TABLE shared(name BLOB PRIMARY KEY NOT NULL, digest BLOB NOT NULL) WITHOUT ROWID",
+}
+
+// Places in schema of the tables that format 1 has in another form, or not at all.
+const (
+	goldenTable = 1
+	sharedTable = 4
+)
+
+// schemaV1 has the tables of format 1.
+var schemaV1 = [...]string{
+	schema[0],
+	"CREATE TABLE golden(id INTEGER PRIMARY KEY, meta BLOB NOT NULL, digest BLOB NOT NULL)",
+	schema[2],
+	schema[3],
 }
 
 // pieceShift is how many bits of a piece's id count the pieces of one blob.
 const pieceShift = 24
 
-// createSchema makes the tables and the one row of golden, with no digest: a
-// store that was not finished never opens as one that was.
+// createSchema makes the tables and the one row of golden.
 func createSchema(ctx context.Context, q querier, meta []byte) error {
 	statements := append([]string{
 		fmt.Sprintf("PRAGMA application_id=%d", applicationID),
@@ -51,13 +69,12 @@ func createSchema(ctx context.Context, q querier, meta []byte) error {
 			return err
 		}
 	}
-	_, err := q.ExecContext(ctx, "INSERT INTO golden(id, meta, digest) VALUES(1, ?, x'')", meta)
-	return err
+	return insertDescription(ctx, q, meta)
 }
 
 // checkSchema reports errNoSchema for a database without tables, and an error
 // for one that does not have exactly those of this format.
-func checkSchema(ctx context.Context, q querier) error {
+func checkSchema(ctx context.Context, q querier, format int64) error {
 	rows, err := q.QueryContext(ctx, "SELECT sql FROM sqlite_schema ORDER BY name")
 	if err != nil {
 		return err
@@ -71,12 +88,16 @@ func checkSchema(ctx context.Context, q querier) error {
 		}
 		found = append(found, sql)
 	}
+	tables := schema[:]
+	if format == 1 {
+		tables = schemaV1[:]
+	}
 	switch err := rows.Err(); {
 	case err != nil:
 		return err
 	case len(found) == 0:
 		return errNoSchema
-	case fmt.Sprint(found) != fmt.Sprint(schema):
+	case !slices.Equal(found, tables):
 		return errors.New("its tables are not those of a golden")
 	}
 	return nil

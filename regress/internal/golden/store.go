@@ -1,6 +1,7 @@
 package golden
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"errors"
@@ -26,7 +27,9 @@ import (
 // says so when it can't; it never mixes the two.
 type Store struct {
 	path     string
+	format   int64
 	meta     Meta
+	shared   []byte // digest of the table shared
 	digest   outcome.Digest
 	index    []entry // by name
 	seed     maphash.Seed
@@ -40,9 +43,10 @@ type Store struct {
 type entry struct {
 	name   string
 	digest outcome.Digest
+	source outcome.Digest
 	flaky  bool
 	wall   time.Duration
-	sum    uint64 // of the record, which Get must find again
+	sum    uint64 // of the row, which Get must find again
 }
 
 // connectionsMax bounds how many reads run at once; each connection has a
@@ -110,26 +114,24 @@ func (s *Store) load(ctx context.Context, info fs.FileInfo) error {
 		return err
 	}
 	defer tx.Rollback() // it only read
-	if err := checkSchema(ctx, tx); err != nil {
+	d, err := checkTables(ctx, tx, s.path)
+	if err != nil {
 		return err
 	}
 	if err := checkSize(ctx, tx, s.path, info); err != nil {
 		return err
 	}
-	meta, digest, err := readGolden(ctx, tx)
-	if err != nil {
+	s.format, s.shared = d.format, d.shared
+	if s.meta, err = decodeMeta(d.meta); err != nil {
 		return err
 	}
-	if s.digest, err = scan(ctx, tx, meta, s.enter); err != nil {
+	if s.digest, err = scan(ctx, tx, d, s.enter); err != nil {
 		return err
 	}
-	if string(digest) != string(s.digest[:]) {
-		return errors.New("its rows do not have their digest")
-	}
-	if s.meta, err = decodeMeta(meta); err != nil {
+	if err := d.checkDigest(s.digest); err != nil {
 		return err
 	}
-	if s.record, err = s.db.PrepareContext(ctx, "SELECT record FROM outcome WHERE name=?"); err != nil {
+	if s.record, err = s.db.PrepareContext(ctx, "SELECT digest, record FROM outcome WHERE name=?"); err != nil {
 		return err
 	}
 	s.contents, err = newContents(s.db.PrepareContext, s.changed)
@@ -140,11 +142,29 @@ func (s *Store) enter(r row) error {
 	if len(r.record) <= flagsAt {
 		return fmt.Errorf("case %s has no record", name.Print(string(r.name)))
 	}
-	s.index = append(s.index, entry{
-		name: string(r.name), digest: outcome.Digest(r.digest),
-		flaky: r.record[flagsAt]&flagFlaky != 0, wall: wallOf(r.record), sum: maphash.Bytes(s.seed, r.record),
-	})
-	return nil
+	version, flags, head := headOf(r.record)
+	e := entry{
+		name: string(r.name), digest: outcome.Digest(r.digest), source: head.Source,
+		flaky: flags&flagFlaky != 0, wall: head.Cost.Wall, sum: s.sum(r),
+	}
+	if version == recordVersionV1 && e.flaky {
+		rec, err := r.decode()
+		if err != nil {
+			return err
+		}
+		e.digest = rec.Outcome.Digest()
+	}
+	s.index = append(s.index, e)
+	return checkOrigin(e.name, head.Origin, len(s.meta.Accepts))
+}
+
+// sum returns a sum of a row for as long as the store is open.
+func (s *Store) sum(r row) uint64 {
+	var h maphash.Hash
+	h.SetSeed(s.seed)
+	h.Write(r.digest)
+	h.Write(r.record)
+	return h.Sum64()
 }
 
 // Close gives up the file. Readers of contents end with an error.
@@ -205,15 +225,22 @@ func (s *Store) Wall(caseName string) time.Duration {
 	return e.wall
 }
 
+// Source returns the digest of that case's source when its outcome was made, from memory;
+// zero when it is not known.
+func (s *Store) Source(caseName string) outcome.Digest {
+	e, _ := s.find(caseName)
+	return e.source
+}
+
 // Get returns the record of a case.
 func (s *Store) Get(caseName string) (Record, bool, error) {
 	e, ok := s.find(caseName)
 	if !ok {
 		return Record{}, false, nil
 	}
-	r := row{name: []byte(caseName), digest: e.digest[:]}
-	err := s.record.QueryRow(r.name).Scan(&r.record)
-	if errors.Is(err, sql.ErrNoRows) || err == nil && maphash.Bytes(s.seed, r.record) != e.sum {
+	r := row{name: []byte(caseName)}
+	err := s.record.QueryRow(r.name).Scan(&r.digest, &r.record)
+	if errors.Is(err, sql.ErrNoRows) || err == nil && s.sum(r) != e.sum {
 		err = fmt.Errorf("case %s is not what it was", name.Print(caseName))
 	}
 	var rec Record
@@ -251,8 +278,9 @@ func (s *Store) Bytes(p outcome.Part) ([]byte, error) {
 // changed says what it means that something is not as it was at Open: somebody
 // changed the file since, or it is damaged.
 func (s *Store) changed(err error) error {
-	_, digest, e := readGolden(context.Background(), s.db)
-	if hot(err) || hot(e) || e == nil && string(digest) != string(s.digest[:]) {
+	var digest []byte // over all rows, in any format
+	e := s.db.QueryRow("SELECT digest FROM golden WHERE id=1").Scan(&digest)
+	if hot(err) || hot(e) || e == nil && !bytes.Equal(digest, s.digest[:]) {
 		return fault.Inputf("golden %s was changed since it was opened: run this again", s.path)
 	}
 	return classify(s.path, err)

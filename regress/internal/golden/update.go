@@ -45,7 +45,11 @@ type Tx struct {
 // of class Environment.
 //
 // Contents that no outcome refers to any more are removed; the file keeps
-// their space for later ones.
+// their space for later ones. So are accepts that brought no outcome which is still there:
+// the other accepts move up.
+//
+// A golden of an older format is of the newest one afterwards. Its records are then other
+// bytes, and a Store that is open meanwhile can read none of them any more.
 func Update(path string, do func(*Tx) error) error {
 	path = resolve(path)
 	l, err := acquireUpdate(path)
@@ -110,27 +114,29 @@ func update(ctx context.Context, path string, info fs.FileInfo, conn *sql.Conn, 
 // damage.
 func newTx(ctx context.Context, path string, info fs.FileInfo, conn *sql.Conn) (*Tx, error) {
 	tx := &Tx{ctx: ctx, conn: conn, path: path}
-	if err := checkSchema(ctx, conn); err != nil {
+	d, err := checkTables(ctx, conn, path)
+	if err != nil {
 		return nil, err
 	}
 	if err := checkSize(ctx, conn, path, info); err != nil {
 		return nil, err
 	}
-	meta, digest, err := readGolden(ctx, conn)
+	tx.digest, err = scan(ctx, conn, d, func(row) error { return nil })
 	if err != nil {
 		return nil, err
 	}
-	tx.digest, err = scan(ctx, conn, meta, func(row) error { return nil })
-	if err != nil {
+	if err := d.checkDigest(tx.digest); err != nil {
 		return nil, err
 	}
-	if string(digest) != string(tx.digest[:]) {
-		return nil, errors.New("its rows do not have their digest")
-	}
-	if tx.meta, err = decodeMeta(meta); err != nil {
+	if tx.meta, err = decodeMeta(d.meta); err != nil {
 		return nil, err
 	}
-	tx.encoded = meta
+	tx.encoded = d.meta
+	if d.format < Version {
+		if err := upgrade(ctx, conn, d); err != nil {
+			return nil, err
+		}
+	}
 	if tx.lastID, err = lastBlob(ctx, conn); err != nil {
 		return nil, err
 	}
@@ -180,7 +186,10 @@ func (tx *Tx) SetMeta(m Meta) error {
 		return err
 	}
 	tx.encoded = b
-	return tx.write("UPDATE golden SET meta=? WHERE id=1", b)
+	if tx.err != nil {
+		return tx.err
+	}
+	return tx.classify(writeMeta(tx.ctx, tx.conn, b))
 }
 
 // Get returns the record of a case, as this change left it.
@@ -194,8 +203,8 @@ func (tx *Tx) Delete(caseName string) error {
 	return tx.write("DELETE FROM outcome WHERE name=?", []byte(caseName))
 }
 
-// Put stores r and the content of its parts, in place of an earlier record of
-// that name. content may read from another store.
+// Put stores r and the content of its parts and their variants, in place of an earlier
+// record of that name. content may read from another store.
 func (tx *Tx) Put(r Record, content Content) error {
 	r, err := canonical(r)
 	if err == nil {
@@ -204,13 +213,12 @@ func (tx *Tx) Put(r Record, content Content) error {
 	if err != nil {
 		return err
 	}
-	for _, p := range r.Outcome.Parts {
+	for p := range WithContent(&r.Outcome) {
 		if err := tx.putContent(p, content); err != nil {
 			return fmt.Errorf("%s of case %s: %w", name.Print(p.String()), name.Print(r.Name), err)
 		}
 	}
-	digest := r.Outcome.Digest()
-	return tx.classify(tx.sink.putRow(tx.ctx, row{[]byte(r.Name), digest[:], encodeRecord(r)}))
+	return tx.classify(tx.sink.putRow(tx.ctx, rowOf(r)))
 }
 
 func (tx *Tx) putContent(p outcome.Part, content Content) error {
@@ -236,9 +244,6 @@ func (tx *Tx) putContent(p outcome.Part, content Content) error {
 }
 
 func (tx *Tx) has(p outcome.Part) (bool, error) {
-	if !HasContent(p) {
-		return true, nil
-	}
 	if p.Size == 0 {
 		return true, checkEmpty(p)
 	}

@@ -89,6 +89,43 @@ func TestUnknownMetaStays(t *testing.T) {
 	}
 }
 
+// What a later muster notes within an accept or a selection stays, too.
+func TestUnknownFieldsInMetaStay(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "g")
+	b := bag{}
+	r := b.simple("a", "1", nil)
+	r.Origin = 2
+	m := Meta{Accepts: []Accept{{Run: "gone"}, {Run: "R", later: map[string]json.RawMessage{"rules": json.RawMessage(`[1]`)}}}}
+	m.Selection = Selection{Sample: 3, later: map[string]json.RawMessage{"shards": json.RawMessage(`2`)}}
+	build(t, path, whole{Meta: m, Records: map[string]Record{"a": r}, Contents: b})
+	for range 2 {
+		m = mustRead(t, path).Meta
+		if len(m.Accepts) != 1 || m.Accepts[0].Run != "R" || string(m.Accepts[0].later["rules"]) != "[1]" ||
+			m.Selection.Sample != 3 || string(m.Selection.later["shards"]) != "2" || m.Selection.Everything() {
+			t.Fatalf("%+v", m)
+		}
+		if err := Update(path, func(tx *Tx) error { return tx.SetMeta(tx.Meta()) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// An outcome cannot come by an accept that is not listed.
+func TestUnknownOrigin(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "g")
+	b := bag{}
+	build(t, path, whole{Contents: b})
+	err := Update(path, func(tx *Tx) error {
+		r := b.simple("a", "1", nil)
+		r.Origin = 1
+		return tx.Put(r, b.open)
+	})
+	wantClass(t, err, fault.Input)
+	if got := mustRead(t, path); len(got.Records) > 0 {
+		t.Error("it was put")
+	}
+}
+
 // A store that is open while the golden is changed answers from before, or
 // says that it can't; it never mixes.
 func TestUpdateBesideAReader(t *testing.T) {

@@ -16,11 +16,11 @@ func verify(ctx context.Context, conn *sql.Conn, stored []blob) error {
 	for _, b := range stored {
 		there[b.digest] = b.size
 	}
-	_, err := scan(ctx, conn, nil, func(r row) error {
+	_, err := scan(ctx, conn, description{}, func(r row) error {
 		rec, err := r.decode()
-		for _, p := range rec.Outcome.Parts {
+		for p := range WithContent(&rec.Outcome) {
 			size, found := there[p.Digest]
-			if HasContent(p) && p.Size > 0 && (!found || size != p.Size) {
+			if p.Size > 0 && (!found || size != p.Size) {
 				return errors.New("content of a part is not there")
 			}
 		}

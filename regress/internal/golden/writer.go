@@ -12,9 +12,9 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// Content gives the content of a part of the record that is being put. It is
-// called at most once for each part, in the goroutine of Put, and not for what
-// the store has already.
+// Content gives the content of a part of the record that is being put, or of a variant,
+// which comes as a part. It is called at most once for each, in the goroutine of Put, and
+// not for what the store has already.
 type Content func(outcome.Part) (io.ReadCloser, error)
 
 var errClosed = errors.New("golden: the writer is closed")
@@ -44,7 +44,7 @@ type Writer struct {
 // another run: Meta.Run tells, and Abort(false) gives up what is not one's own.
 func (w *Writer) Meta() Meta { return w.meta }
 
-// Put stores r and the content of its parts, in place of an earlier record of
+// Put stores r and the content of its parts and their variants, in place of an earlier record of
 // that name. It returns once everything is queued; ctx ends the wait for room.
 //
 // An error leaves an earlier record as it was. One from content, or content
@@ -56,13 +56,13 @@ func (w *Writer) Put(ctx context.Context, r Record, content Content) error {
 		return err
 	}
 	j := &job{}
-	for _, p := range r.Outcome.Parts {
+	for p := range WithContent(&r.Outcome) {
 		if j, err = w.putContent(ctx, j, p, content); err != nil {
 			return fmt.Errorf("%s of case %s: %w", name.Print(p.String()), name.Print(r.Name), err)
 		}
 	}
-	digest := r.Outcome.Digest()
-	j.outcome = &row{[]byte(r.Name), digest[:], encodeRecord(r)}
+	encoded := rowOf(r)
+	j.outcome = &encoded
 	return w.send(ctx, j)
 }
 
@@ -108,9 +108,6 @@ func (j *job) size() (n int) {
 
 // has reports whether nothing must be stored for p.
 func (w *Writer) has(j *job, p outcome.Part) (bool, error) {
-	if !HasContent(p) {
-		return true, nil
-	}
 	if p.Size == 0 {
 		return true, checkEmpty(p)
 	}

@@ -202,7 +202,7 @@ func TestResume(t *testing.T) {
 	if err := w.Finish(); err != nil {
 		t.Fatal(err)
 	}
-	same(t, mustRead(t, path), whole{meta, map[string]Record{"one": one, "two": two}, b})
+	same(t, mustRead(t, path), whole{Meta: meta, Records: map[string]Record{"one": one, "two": two}, Contents: b})
 }
 
 // What another run left unfinished is known by its ID, and can be given up.

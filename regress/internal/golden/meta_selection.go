@@ -1,0 +1,49 @@
+package golden
+
+import "encoding/json"
+
+// Selection says which cases a record ran. The zero value selects all of them. The chosen
+// names are those of the records.
+type Selection struct {
+	Globs     []string
+	Filters   []string
+	Partition string
+	Sample    int
+
+	later map[string]json.RawMessage // fields that a later muster noted
+}
+
+// Everything reports whether all cases were selected.
+func (s Selection) Everything() bool {
+	return len(s.Globs) == 0 && len(s.Filters) == 0 && s.Partition == "" && s.Sample == 0 && s.later == nil
+}
+
+type selectionFields struct {
+	Globs     []text `json:"globs"`
+	Filters   []text `json:"filters"`
+	Partition text   `json:"partition"`
+	Sample    int    `json:"sample"`
+}
+
+// selectionJSON is selectionFields with whatever a later program added.
+type selectionJSON struct {
+	selectionFields
+	later map[string]json.RawMessage
+}
+
+func (s Selection) json() selectionJSON {
+	return selectionJSON{selectionFields{texts[text](s.Globs), texts[text](s.Filters), text(s.Partition), s.Sample}, s.later}
+}
+
+func (j selectionJSON) selection() Selection {
+	return Selection{texts[string](j.Globs), texts[string](j.Filters), string(j.Partition), j.Sample, j.later}
+}
+
+// MarshalJSON writes all fields, later ones included.
+func (j selectionJSON) MarshalJSON() ([]byte, error) { return marshalWith(j.later, j.selectionFields) }
+
+// UnmarshalJSON reads what MarshalJSON wrote, perhaps in a later program.
+func (j *selectionJSON) UnmarshalJSON(b []byte) (err error) {
+	j.later, err = unmarshalWith(b, &j.selectionFields)
+	return err
+}

@@ -1,0 +1,95 @@
+package golden
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"muster/regress/internal/name"
+	"muster/regress/internal/outcome"
+)
+
+// checkRecord finds what no run can have given. It is the same for writing and
+// for reading, so that nothing is written that would not be read.
+func checkRecord(r *Record) error {
+	if r.Equal < 0 || r.Origin < 0 {
+		return errors.New("a negative count")
+	}
+	o := &r.Outcome
+	if err := checkEndings(o); err != nil {
+		return err
+	}
+	for i := range o.Parts {
+		p := &o.Parts[i]
+		if i > 0 && !before(o.Parts[i-1].Key, p.Key) {
+			return fmt.Errorf("%s is there twice or out of order", name.Print(p.String()))
+		}
+		if err := checkPart(p); err != nil {
+			return fmt.Errorf("%s: %w", name.Print(p.String()), err)
+		}
+	}
+	return nil
+}
+
+func checkEndings(o *outcome.Outcome) error {
+	if o.Ending.Kind > outcome.OutputLimit {
+		return fmt.Errorf("ending %d is not known", uint8(o.Ending.Kind))
+	}
+	for i, e := range o.Others {
+		switch {
+		case e.Kind > outcome.OutputLimit:
+			return fmt.Errorf("ending %d is not known", uint8(e.Kind))
+		case e == o.Ending || i > 0 && compareEndings(o.Others[i-1], e) >= 0:
+			return fmt.Errorf("ending %q is there twice or out of order", e)
+		case o.Ending.Partial() && !e.Partial():
+			return errors.New("a run that ended by itself gave way to one that a limit ended")
+		}
+	}
+	return nil
+}
+
+func compareEndings(a, b outcome.Ending) int {
+	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Code, b.Code))
+}
+
+func before(a, b outcome.Key) bool {
+	return a.Place < b.Place || a.Place == b.Place && a.Path < b.Path
+}
+
+func checkPart(p *outcome.Part) error {
+	stream := p.Place != outcome.File
+	switch {
+	case p.Place > outcome.File || p.Form > outcome.Gone:
+		return errors.New("neither a stream nor a file")
+	case stream != (p.Path == ""):
+		return errors.New("a stream has no path, a file has one")
+	case p.Form == outcome.Gone && (p.Digest != outcome.Digest{} || p.Size != 0):
+		return errors.New("what is gone has no content")
+	case p.Flaky != (p.Seen != 0) || p.Seen&^outcome.AllShapes != 0:
+		return errors.New("a flaky part was seen in some shape, and no other part was")
+	case len(p.Variants) > outcome.VariantsMax || len(p.Variants) > 0 && !p.Flaky:
+		return fmt.Errorf("a flaky part has up to %d variants, and no other part has any", outcome.VariantsMax)
+	case slices.ContainsFunc(p.Variants, func(v outcome.Variant) bool { return v.Form >= outcome.Gone }):
+		return errors.New("a variant has content")
+	}
+	for _, v := range p.Variants {
+		if err := checkContent(stream, v); err != nil {
+			return err
+		}
+	}
+	return checkContent(stream, outcome.Variant{Form: p.Form, Exec: p.Exec, Size: p.Size})
+}
+
+// checkContent checks what a part and a variant have in common.
+func checkContent(stream bool, v outcome.Variant) error {
+	switch {
+	case stream && (v.Form != outcome.Regular || v.Exec):
+		return errors.New("a stream is a plain one")
+	case v.Exec && v.Form != outcome.Regular:
+		return errors.New("only a regular file can be executable")
+	case v.Size < 0:
+		return errors.New("negative size")
+	}
+	return nil
+}

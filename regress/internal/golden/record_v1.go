@@ -1,0 +1,180 @@
+package golden
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"strconv"
+	"time"
+
+	"muster/regress/internal/outcome"
+)
+
+// A record of version 1:
+//
+//	version, flags, kind of ending   one byte each
+//	code of the ending               varint
+//	runs, CPU ns, wall ns, RSS KiB   varint each
+//	number of parts                  uvarint, then for each part
+//	    place | form << 2 | bits     one byte
+//	    path                         uvarint length, bytes
+//	    size                         uvarint
+//	    digest                       32 bytes, only with bitDigest
+const recordVersionV1 = 1
+
+// The flags of version 1. It has flagFlaky and flagByStatus where version 2 has them.
+const (
+	flagEndingFlakyV1 = 1 << 0
+	flagCutV1         = 1 << 2
+	flagsKnownV1      = flagEndingFlakyV1 | flagFlaky | flagCutV1 | flagByStatus
+)
+
+// outcomeV1 is an outcome as format 1 knew it: of what was flaky it kept no more than that
+// it was.
+type outcomeV1 struct {
+	ending      outcome.Ending
+	endingFlaky bool // some other run ended in another way
+	cut         bool // a limit ended some other run; never where the ending is partial
+	byStatus    bool
+	parts       []outcome.Part // without Seen and Variants
+}
+
+// recordV1 takes all that follows the version.
+func (d *decoder) recordV1(digest outcome.Digest) (Record, error) {
+	flags, r := d.headV1()
+	old := outcomeV1{
+		ending: r.Outcome.Ending, endingFlaky: flags&flagEndingFlakyV1 != 0, cut: flags&flagCutV1 != 0,
+		byStatus: flags&flagByStatus != 0,
+	}
+	for range d.uvarint() {
+		if d.short {
+			break
+		}
+		old.parts = append(old.parts, d.partV1())
+	}
+	switch {
+	case d.short || len(d.rest) > 0 || flags&^byte(flagsKnownV1) != 0:
+		return Record{}, errForm
+	case flags != old.flags():
+		return Record{}, errFlags
+	case old.cut && old.ending.Partial():
+		return Record{}, errors.New("ended by a limit in some other run, and in this")
+	case old.digest() != digest:
+		return Record{}, errors.New("outcome does not have its digest")
+	}
+	r.Outcome = old.outcome()
+	return r, nil
+}
+
+func (d *decoder) headV1() (flags byte, r Record) {
+	flags = d.byte()
+	r.Outcome.Ending = d.ending()
+	r.Runs = int(d.varint())
+	r.Cost = outcome.Cost{CPU: time.Duration(d.varint()), Wall: time.Duration(d.varint()), PeakRSS: d.varint()}
+	return flags, r
+}
+
+func (d *decoder) partV1() outcome.Part {
+	bits := d.bits()
+	p := outcome.Part{Flaky: bits&bitFlaky != 0}
+	p.Place = outcome.Place(bits & (1<<formShift - 1))
+	p.Path = string(d.bytes(d.uvarint()))
+	v := d.content(bits)
+	p.Form, p.Exec, p.Size, p.Digest = v.Form, v.Exec, v.Size, v.Digest
+	return p
+}
+
+func (o *outcomeV1) flags() (flags byte) {
+	if o.endingFlaky {
+		flags |= flagEndingFlakyV1
+	}
+	if o.cut {
+		flags |= flagCutV1
+	}
+	if o.byStatus {
+		flags |= flagByStatus
+	}
+	flaky := o.endingFlaky || o.cut
+	for _, p := range o.parts {
+		flaky = flaky || p.Flaky
+	}
+	if flaky {
+		flags |= flagFlaky
+	}
+	return flags
+}
+
+// digest returns the digest that stands beside a record of version 1. Where nothing is
+// flaky it is that of outcome.Outcome.Digest.
+func (o *outcomeV1) digest() outcome.Digest {
+	b := []byte("outcome 1\n")
+	if o.endingFlaky {
+		b = append(b, "flaky ending\n"...)
+	} else {
+		b = strconv.AppendUint(b, uint64(o.ending.Kind), 10)
+		b = append(b, ' ')
+		b = strconv.AppendInt(b, int64(o.ending.Code), 10)
+		b = append(b, '\n')
+	}
+	if o.ending.Partial() {
+		return outcome.Of(b)
+	}
+	if o.cut {
+		b = append(b, "cut\n"...)
+	}
+	for i := range o.parts {
+		b = appendPartV1(b, &o.parts[i])
+	}
+	return outcome.Of(b)
+}
+
+// appendPartV1 appends what the digest is taken of.
+func appendPartV1(b []byte, p *outcome.Part) []byte {
+	b = binary.AppendUvarint(b, uint64(len(p.Path)))
+	b = append(b, p.Path...)
+	b = append(b, ' ')
+	b = strconv.AppendUint(b, uint64(p.Place), 10)
+	if p.Flaky {
+		return append(b, " flaky\n"...)
+	}
+	b = append(b, ' ')
+	b = strconv.AppendUint(b, uint64(p.Form), 10)
+	b = append(b, ' ')
+	b = strconv.AppendBool(b, p.Exec)
+	b = append(b, ' ')
+	b = hex.AppendEncode(b, p.Digest[:])
+	return append(b, '\n')
+}
+
+// outcome returns the outcome as it is known today. A flaky ending covers every exit
+// status, and no signal. Which limit cut a run off is not known, so it may be any of them.
+func (o *outcomeV1) outcome() outcome.Outcome {
+	now := outcome.Outcome{Ending: o.ending, AnyExit: o.endingFlaky, ByStatus: o.byStatus, Parts: o.parts}
+	if o.cut {
+		now.Others = []outcome.Ending{{Kind: outcome.TimedOut}, {Kind: outcome.OutOfMemory}, {Kind: outcome.OutputLimit}}
+	}
+	for i := range now.Parts {
+		if p := &now.Parts[i]; p.Flaky {
+			p.Seen = seenV1(p)
+		}
+	}
+	return now
+}
+
+// seenV1 returns the shapes that a flaky part of format 1 may have had. One that is kept
+// had content: it was not absent or empty, unless the run that is kept had it so. One that
+// only a later run left may have a name that varies.
+func seenV1(p *outcome.Part) outcome.Shapes {
+	if !HasContent(*p) {
+		return outcome.AllShapes
+	}
+	seen := outcome.AllShapes &^ outcome.ShapesOf(outcome.Absent, outcome.Empty, outcome.EmptyExec, outcome.Removed)
+	switch {
+	case p.Form != outcome.Regular || p.Size > 0:
+	case p.Exec:
+		seen |= outcome.ShapesOf(outcome.EmptyExec)
+	default:
+		seen |= outcome.ShapesOf(outcome.Empty)
+	}
+	return seen
+}
