@@ -2,26 +2,27 @@
 // want to look at them with their own tools, and to tell whether two goldens
 // say the same. Two goldens have equal exports exactly when all their cases
 // have equal outcomes, as far as outcomes are compared, and when they were
-// recorded with the same flags, both with an engine or both without.
+// recorded with the same flags and selection, both with an engine or both without.
 //
 // An export is a folder:
 //
-//	golden.json                  version of this format, number of cases, flags, engine
-//	NAME.case/outcome.json       the case NAME: its ending and its parts
+//	golden.json                  version of this format, number of cases, flags, selection, engine
+//	NAME.case/outcome.json       the case NAME: its endings and its parts
 //	NAME.case/stdout             contents, byte for byte
 //	NAME.case/stderr
 //	NAME.case/files/PATH
 //
-// golden.json is there because a check takes the flags from the golden: a golden
+// golden.json is there because a check takes flags and selection from the golden: a golden
 // that was imported without them would be checked under other rules, with
-// headers. An engine gives one exit status for what are two endings on one machine,
-// which a check has to know. It can't be part of a case: there may be none. With the number of
-// cases in it, one that is lost on the way is not lost without a word.
+// headers, over other cases. An engine gives one exit status for what are two endings on
+// one machine, which a check has to know. It can't be part of a case: there may be none.
+// With the number of cases in it, one that is lost on the way is not lost without a word.
 //
-// Left out is what says where and when: times, costs, machine, command. Of a
-// part or ending that is flaky there is only that it is, and of a case that
-// was stopped only how. The target of a symbolic link is the content of a
-// plain file: an export has no links, so no tool follows one.
+// Left out is what says where and when: times, costs, machine, command, sources, accepts.
+// Of a flaky part there are only the shapes in which it was seen. Of endings that differ
+// there is the set, whichever run was first. Of a case that was stopped there is only how.
+// The target of a symbolic link is the content of a plain file: an export has no links, so
+// no tool follows one.
 //
 // Names in the file system are printable forms. Each part of NAME and PATH is
 // what package name prints for it (%XX for odd bytes); of more than 200 bytes

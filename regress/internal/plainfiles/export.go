@@ -27,7 +27,7 @@ func Export(ctx context.Context, s *golden.Store, dir string) error {
 	}
 	defer root.Close()
 	cases := s.Len()
-	b, err := encode(goldenJSON{format, &cases, s.Meta().OnEngine(), printed(s.Meta().Flags)})
+	b, err := encode(goldenJSON{format, &cases, s.Meta().OnEngine(), printed(s.Meta().Flags), describeSelection(s.Meta().Selection)})
 	if err != nil {
 		return fmt.Errorf("export: %w", err)
 	}

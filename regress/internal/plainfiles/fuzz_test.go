@@ -18,7 +18,7 @@ func FuzzImport(f *testing.F) {
 	files := tree(f, model)
 	one := []byte(files["a.case/outcome.json"])
 	f.Add([]byte(files[goldenFile]), one)
-	f.Add([]byte(`{"format": 1, "flags": {"%2e": "../x"}}`), one)
+	f.Add([]byte(`{"format": 2, "flags": {"%2e": "../x"}}`), one)
 	f.Add([]byte(files[goldenFile]), []byte(`{"name": "../a", "ending": "exited", "code": 0, "parts": []}`))
 	f.Add([]byte(files[goldenFile]), one[:len(one)/2])
 	f.Fuzz(func(t *testing.T, all, outcome []byte) {

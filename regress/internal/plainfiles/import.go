@@ -18,8 +18,8 @@ import (
 )
 
 // Import makes the export in dir a golden at path, in place of what is there.
-// m says where it comes from; its flags, and whether an engine made some of it, are
-// replaced by what the export says.
+// m says where it comes from; its flags, its selection, and whether an engine made some of
+// it, are replaced by what the export says.
 // What an export leaves out stays empty: costs, how often a case ran, and the
 // contents of flaky parts and of cases that were stopped.
 //
@@ -38,6 +38,9 @@ func Import(ctx context.Context, dir, path string, m golden.Meta) error {
 		m.FromEngine = j.Engine
 		m.Flags, err = j.flags()
 	}
+	if err == nil {
+		m.Selection, err = j.Selection.selection()
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return fault.Inputf("import of %s: no export: it has no %s: name the folder that muster export wrote", dir, goldenFile)
 	}
@@ -48,7 +51,7 @@ func Import(ctx context.Context, dir, path string, m golden.Meta) error {
 	if err != nil {
 		return err
 	}
-	cases, err := importCases(ctx, root, w, j.Engine)
+	cases, err := importCases(ctx, root, w, j)
 	if err == nil {
 		err = j.checkCount(cases)
 	} else {
@@ -108,7 +111,7 @@ func (j goldenJSON) flags() (map[string]string, error) {
 // importCases walks the folder and returns how many cases it found. A folder that
 // ends in ".case" is a case, and no other folder is. Where an engine made some of them any
 // may be its own, for an export does not say which.
-func importCases(ctx context.Context, root *os.Root, w *golden.Writer, engine bool) (cases int, err error) {
+func importCases(ctx context.Context, root *os.Root, w *golden.Writer, j goldenJSON) (cases int, err error) {
 	err = fs.WalkDir(root.FS(), ".", func(folder string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -122,7 +125,7 @@ func importCases(ctx context.Context, root *os.Root, w *golden.Writer, engine bo
 		case !d.IsDir():
 			return fault.Inputf("%s is no folder, as every case is", name.Print(folder))
 		}
-		if err := importCase(ctx, root, folder, w, engine); err != nil {
+		if err := importCase(ctx, root, folder, w, j); err != nil {
 			return fmt.Errorf("%s: %w", name.Print(folder), err)
 		}
 		cases++
@@ -131,7 +134,7 @@ func importCases(ctx context.Context, root *os.Root, w *golden.Writer, engine bo
 	return cases, err
 }
 
-func importCase(ctx context.Context, root *os.Root, folder string, w *golden.Writer, engine bool) error {
+func importCase(ctx context.Context, root *os.Root, folder string, w *golden.Writer, j goldenJSON) error {
 	from, err := root.OpenRoot(folder)
 	if err != nil {
 		return fault.Environmentf("%w", err)
@@ -141,15 +144,11 @@ func importCase(ctx context.Context, root *os.Root, folder string, w *golden.Wri
 	if err != nil {
 		return fault.Inputf("no outcome: %w", err)
 	}
-	var c caseJSON
-	if err := decode(b, &c); err != nil {
-		return fault.Inputf("%s: %w", outcomeFile, err)
-	}
-	r, err := c.record()
+	r, err := j.readCase(b)
 	if err != nil {
 		return fault.Inputf("%s: %w", outcomeFile, err)
 	}
-	r.Outcome.ByStatus = engine && r.Outcome.Ending.TwoReadings()
+	r.Outcome.ByStatus = j.Engine && r.Outcome.Ending.TwoReadings()
 	if expected, err := caseFolder(r.Name); err != nil {
 		return err
 	} else if expected != folder {
@@ -159,6 +158,18 @@ func importCase(ctx context.Context, root *os.Root, folder string, w *golden.Wri
 		return err
 	}
 	return putCase(ctx, from, r, w)
+}
+
+// readCase reads outcome.json in the format of the export.
+func (j goldenJSON) readCase(b []byte) (golden.Record, error) {
+	var c interface{ record() (golden.Record, error) } = &caseJSON{}
+	if j.Format == 1 {
+		c = &caseV1{}
+	}
+	if err := decode(b, c); err != nil {
+		return golden.Record{}, err
+	}
+	return c.record()
 }
 
 // putCase stores a case, having read all its contents: those too that the golden

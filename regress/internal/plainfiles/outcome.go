@@ -2,6 +2,7 @@ package plainfiles
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,39 +14,48 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// format is the version of the export's format.
-const format = 1
+// format is the version of the export's format. Those before it are read.
+const format = 2
 
 // goldenJSON is golden.json. Its strings are printed as names are, since JSON
 // has no way to hold odd bytes.
 type goldenJSON struct {
-	Format int               `json:"format"`
-	Cases  *int              `json:"cases,omitempty"`  // how many; nil in exports from before that was told
-	Engine bool              `json:"engine,omitempty"` // something in it was made on an engine
-	Flags  map[string]string `json:"flags"`
+	Format    int               `json:"format"`
+	Cases     *int              `json:"cases,omitempty"`  // how many; nil in exports from before it was written
+	Engine    bool              `json:"engine,omitempty"` // something in it was made on an engine
+	Flags     map[string]string `json:"flags"`
+	Selection *selectionJSON    `json:"selection,omitempty"` // nil is everything
 }
 
-// caseJSON is outcome.json: exactly what outcome.Outcome.Digest is over.
+// selectionJSON says which cases the record selected.
+type selectionJSON struct {
+	Cases     []string `json:"cases,omitempty"`
+	Filters   []string `json:"filters,omitempty"`
+	Partition string   `json:"partition,omitempty"`
+	Sample    int      `json:"sample,omitempty"`
+}
+
+// caseJSON is outcome.json: what is compared of an outcome.
 type caseJSON struct {
-	Name   string     `json:"name"`
-	Ending endingJSON `json:"ending"`
-	Parts  []partJSON `json:"parts,omitempty"` // none of a case that was stopped
+	Name string `json:"name"`
+	// Endings of all runs, sorted: those of a limit come last. Where a run ended by
+	// itself, it is one such run whose parts are kept.
+	Endings []endingJSON `json:"endings"`
+	AnyExit bool         `json:"any_exit,omitempty"`
+	Parts   []partJSON   `json:"parts,omitempty"` // none of a case that a limit ended in all runs
 }
 
-// endingJSON has kind and code, or that the ending is flaky, and then whether
-// the parts are left out. Cut is outcome.Outcome's.
+// endingJSON is an ending, of which nothing may be missing.
 type endingJSON struct {
-	Flaky   bool          `json:"flaky,omitempty"`
-	Partial bool          `json:"partial,omitempty"`
-	Kind    *outcome.Kind `json:"kind,omitempty"`
-	Code    *int          `json:"code,omitempty"`
-	Cut     bool          `json:"cut,omitempty"`
+	Kind *outcome.Kind `json:"kind"`
+	Code *int          `json:"code"`
 }
 
 type partJSON struct {
 	Part       string       `json:"part"`           // stdout, stderr or file
 	Path       string       `json:"path,omitempty"` // of a file
 	Flaky      bool         `json:"flaky,omitempty"`
+	Seen       []string     `json:"seen,omitempty"` // the shapes of a flaky part
 	Form       string       `json:"form,omitempty"` // symlink or gone; else regular
 	Executable bool         `json:"executable,omitempty"`
 	Content    *contentJSON `json:"content,omitempty"` // when it is there
@@ -62,20 +72,23 @@ var formNames = [...]string{outcome.Regular: "", outcome.Symlink: "symlink", out
 
 func describe(r golden.Record) caseJSON {
 	o := &r.Outcome
-	c := caseJSON{Name: name.Print(r.Name)}
-	if o.EndingFlaky {
-		c.Ending = endingJSON{Flaky: true, Partial: o.Ending.Partial()}
-	} else {
-		c.Ending = endingJSON{Kind: &o.Ending.Kind, Code: &o.Ending.Code}
+	c := caseJSON{Name: name.Print(r.Name), AnyExit: o.AnyExit}
+	endings := append([]outcome.Ending{o.Ending}, o.Others...)
+	slices.SortFunc(endings, compareEndings)
+	for i := range endings {
+		c.Endings = append(c.Endings, endingJSON{&endings[i].Kind, &endings[i].Code})
 	}
 	if o.Ending.Partial() {
 		return c
 	}
-	c.Ending.Cut = o.Cut
 	for _, p := range o.Parts {
 		c.Parts = append(c.Parts, describePart(p))
 	}
 	return c
+}
+
+func compareEndings(a, b outcome.Ending) int {
+	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Code, b.Code))
 }
 
 func describePart(p outcome.Part) partJSON {
@@ -84,6 +97,9 @@ func describePart(p outcome.Part) partJSON {
 		j.Part = p.String()
 	}
 	if p.Flaky {
+		for _, s := range p.Seen.List() {
+			j.Seen = append(j.Seen, s.String())
+		}
 		return j
 	}
 	j.Form, j.Executable = formNames[p.Form], p.Exec
@@ -93,31 +109,25 @@ func describePart(p outcome.Part) partJSON {
 	return j
 }
 
-// record is the way back from describe.
-func (c caseJSON) record() (golden.Record, error) {
-	var r golden.Record
-	var err error
+// record is the way back from describe. Of several runs the one that is kept is taken to
+// have had the first ending.
+func (c caseJSON) record() (r golden.Record, err error) {
 	if r.Name, err = name.Parse(c.Name); err != nil {
 		return r, err
 	}
 	o := &r.Outcome
-	e := c.Ending
-	switch {
-	case e.Flaky == (e.Kind != nil) || e.Flaky == (e.Code != nil) || e.Partial && !e.Flaky:
-		return r, errors.New("the ending has kind and code, or is flaky")
-	case e.Flaky:
-		o.EndingFlaky = true
-		if e.Partial {
-			o.Ending.Kind = outcome.TimedOut // or another; it is not compared
-		}
-	default:
-		o.Ending = outcome.Ending{Kind: *e.Kind, Code: *e.Code}
+	o.AnyExit = c.AnyExit
+	if o.Ending, o.Others, err = c.endings(); err != nil {
+		return r, err
 	}
-	if o.Cut = e.Cut; o.Ending.Partial() && (o.Cut || len(c.Parts) > 0) {
-		return r, errors.New("a case that was stopped has no parts")
+	if o.Ending.Partial() && len(c.Parts) > 0 {
+		return r, errStopped
 	}
 	for _, j := range c.Parts {
 		p, err := j.part()
+		if err == nil && p.Flaky {
+			p.Seen, err = shapes(j.Seen)
+		}
 		if err != nil {
 			return r, err
 		}
@@ -125,6 +135,41 @@ func (c caseJSON) record() (golden.Record, error) {
 	}
 	o.Sort()
 	return r, nil
+}
+
+func (c caseJSON) endings() (first outcome.Ending, others []outcome.Ending, err error) {
+	var all []outcome.Ending
+	for _, e := range c.Endings {
+		if e.Kind == nil || e.Code == nil {
+			return first, nil, errors.New("an ending has kind and code")
+		}
+		all = append(all, outcome.Ending{Kind: *e.Kind, Code: *e.Code})
+	}
+	if len(all) == 0 || !slices.IsSortedFunc(all, compareEndings) {
+		return first, nil, errors.New("the endings are missing or out of order")
+	}
+	if len(all) > 1 {
+		others = all[1:]
+	}
+	return all[0], others, nil
+}
+
+var errStopped = errors.New("a case that was stopped has no parts")
+
+// shapes reads the names of shapes, which stand in their order.
+func shapes(names []string) (set outcome.Shapes, err error) {
+	for _, n := range names {
+		one, known := outcome.ParseShape(n)
+		switch bit := outcome.ShapesOf(one); {
+		case !known:
+			return 0, fmt.Errorf("shape %q is not known", n)
+		case bit <= set:
+			return 0, fmt.Errorf("shape %q is there twice or out of order", n)
+		default:
+			set |= bit
+		}
+	}
+	return set, nil
 }
 
 func (j partJSON) part() (outcome.Part, error) {
@@ -143,8 +188,8 @@ func (j partJSON) part() (outcome.Part, error) {
 	if form < 0 {
 		return p, fmt.Errorf("form %q is not known", j.Form)
 	}
-	if j.Flaky && (form != 0 || j.Executable || j.Content != nil) {
-		return p, fmt.Errorf("%s is flaky, and nothing else", j.Part)
+	if j.Flaky && (form != 0 || j.Executable || j.Content != nil) || !j.Flaky && j.Seen != nil {
+		return p, fmt.Errorf("%s is flaky and was seen in some shapes, or has content", j.Part)
 	}
 	p.Form = outcome.Form(form)
 	if j.Content != nil {
@@ -203,8 +248,8 @@ func checkFormat(b []byte) error {
 	if err := json.Unmarshal(b, &v); err != nil {
 		return err
 	}
-	if v.Format != format {
-		return fmt.Errorf("format %d; this muster knows %d", v.Format, format)
+	if v.Format < 1 || v.Format > format {
+		return fmt.Errorf("format %d; this muster knows 1 to %d", v.Format, format)
 	}
 	return nil
 }

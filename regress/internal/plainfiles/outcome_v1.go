@@ -1,0 +1,83 @@
+package plainfiles
+
+import (
+	"errors"
+
+	"muster/regress/internal/golden"
+	"muster/regress/internal/name"
+	"muster/regress/internal/outcome"
+)
+
+// caseV1 is outcome.json of format 1, which had no more of what is flaky than that it is.
+type caseV1 struct {
+	Name   string     `json:"name"`
+	Ending endingV1   `json:"ending"`
+	Parts  []partJSON `json:"parts,omitempty"` // none of a case that was stopped
+}
+
+// endingV1 has kind and code, or that the ending is flaky, and then whether the parts are
+// left out. Cut says that a limit ended some other run.
+type endingV1 struct {
+	Flaky   bool          `json:"flaky,omitempty"`
+	Partial bool          `json:"partial,omitempty"`
+	Kind    *outcome.Kind `json:"kind,omitempty"`
+	Code    *int          `json:"code,omitempty"`
+	Cut     bool          `json:"cut,omitempty"`
+}
+
+// record returns what the case is taken for today.
+func (c caseV1) record() (r golden.Record, err error) {
+	if r.Name, err = name.Parse(c.Name); err != nil {
+		return r, err
+	}
+	o := &r.Outcome
+	if err := c.Ending.into(o); err != nil {
+		return r, err
+	}
+	if o.Ending.Partial() && (c.Ending.Cut || len(c.Parts) > 0) {
+		return r, errStopped
+	}
+	for _, j := range c.Parts {
+		p, err := j.part()
+		if err == nil && j.Seen != nil {
+			err = errors.New("format 1 has no shapes")
+		}
+		if err != nil {
+			return r, err
+		}
+		if p.Flaky {
+			p.Seen = seenV1(p)
+		}
+		o.Parts = append(o.Parts, p)
+	}
+	o.Sort()
+	return r, nil
+}
+
+// into sets the endings of an outcome. A flaky one covers exit statuses and no signal. Any
+// limit may have cut a run off.
+func (e endingV1) into(o *outcome.Outcome) error {
+	switch {
+	case e.Flaky == (e.Kind != nil) || e.Flaky == (e.Code != nil) || e.Partial && !e.Flaky:
+		return errors.New("the ending has kind and code, or is flaky")
+	case !e.Flaky:
+		o.Ending = outcome.Ending{Kind: *e.Kind, Code: *e.Code}
+	case e.Partial:
+		o.Ending.Kind = outcome.TimedOut // or another limit
+	}
+	o.AnyExit = e.Flaky
+	if e.Cut {
+		o.Others = []outcome.Ending{{Kind: outcome.TimedOut}, {Kind: outcome.OutOfMemory}, {Kind: outcome.OutputLimit}}
+	}
+	return nil
+}
+
+// seenV1 returns the shapes that a flaky part may have had: of a stream that there was
+// something on it, and of a file that it was not empty. Its name may vary, so it may have
+// been absent.
+func seenV1(p outcome.Part) outcome.Shapes {
+	if p.Place != outcome.File {
+		return outcome.ShapesOf(outcome.Filled)
+	}
+	return outcome.AllShapes &^ outcome.ShapesOf(outcome.Empty, outcome.EmptyExec)
+}
