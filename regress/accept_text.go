@@ -15,9 +15,11 @@ import (
 	"muster/regress/internal/state"
 )
 
+// flakyAmong counts the results of which parts are not compared any more, once they are
+// accepted.
 func flakyAmong(chosen []*state.Result) (n int) {
 	for _, r := range chosen {
-		if r.Verdict == outcome.Flaky {
+		if r.Verdict == outcome.Flaky || r.Unstable {
 			n++
 		}
 	}

@@ -156,7 +156,7 @@ func (d *bisecting) probe(a goal, found *golden.Store) error {
 		return err
 	}
 	p := probed{goal: a, task: t}
-	was, is, err := sidesIn(d.base.Store, found, a.name)
+	was, is, err := pastSides(d.base.Store, found, a.name)
 	if err != nil {
 		return err
 	}
@@ -209,7 +209,6 @@ func (d *bisecting) runCell(ctx context.Context, c cell) error {
 	}
 	defer r.Release()
 	d.settling.settle(p.name, &r.Outcome)
-	r.Outcome.KeepFlaky(p.was)
 	told, err := d.tell(d.index, p.name, p.task.entry.Size, side{p.was, d.base.Content}, side{&r.Outcome, r.Open})
 	if err != nil {
 		return err

@@ -3,6 +3,7 @@ package regress
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -24,20 +25,31 @@ type checking struct {
 	found    *outcomes   // of the cases that are not identical
 	lines    *state.Lines
 
-	firsts    map[int]firstRun // cases that are not identical so far, by index
+	firsts    map[int]firstRun // cases that get further runs, by index
+	waiting   waitingRoom      // those of them that may run again during the first pass
 	differing int              // those of them that --fail-fast counts
 	final     map[int]bool     // cases that have their verdict
 	flushed   time.Time
 	costs     costing
 }
 
-// firstRun is what there is of a case that was not identical: its first run, and
-// further ones where an interrupted run had made some.
+// firstRun is a case that gets further runs, with its first run.
 type firstRun struct {
+	task     task
 	lane     int
 	cost     outcome.Cost
-	runs     int
+	runs     int // of the case so far: an interrupted run may have made more than the first
 	onEngine *report.EngineRun
+	alike    bool        // the first run equalled the golden
+	word     report.Case // of a case that is identical if its further runs are; else zero
+}
+
+// equal is how many runs equalled the golden while nothing is stored of the case.
+func (f *firstRun) equal() int {
+	if f.alike {
+		return 1
+	}
+	return 0
 }
 
 // Check runs a candidate over the corpus and compares with the golden, which it
@@ -95,7 +107,7 @@ func (c *checking) check(ctx context.Context) (Summary, error) {
 		err = e
 	}
 	if err == nil {
-		err = c.retry(ctx)
+		err = c.runAgain(ctx)
 		c.tellLeaks()
 	}
 	if err == nil {
@@ -103,6 +115,9 @@ func (c *checking) check(ctx context.Context) (Summary, error) {
 	}
 	if err == nil {
 		err = c.tellCost(ctx)
+	}
+	if err != nil {
+		err = errors.Join(err, c.reportDiffered())
 	}
 	if e := c.costs.kept.Close(); err == nil {
 		err = e
@@ -212,11 +227,16 @@ func (c *checking) resume(done map[string]state.Line, took durations) ([]task, e
 		l, ok := done[t.entry.Name]
 		switch {
 		case ok && l.Identical:
-			c.identical(t, ran{
+			r := ran{
 				ending:   outcome.Ending{Kind: l.Kind, Code: l.Code},
 				cost:     outcome.Cost{CPU: time.Duration(l.CPU), Wall: time.Duration(l.Wall), PeakRSS: l.Peak},
-				onEngine: engineRunIn(l.Engine),
-			})
+				onEngine: engineRunIn(l.Engine), lane: exec.NoLane,
+			}
+			var err error
+			if r.masked, err = c.base.masked(t.entry.Name, r.ending); err != nil {
+				return nil, err
+			}
+			c.identical(t, r)
 			continue
 		case ok:
 			rec, stored, err := c.found.get(t.entry.Name)
@@ -227,7 +247,7 @@ func (c *checking) resume(done map[string]state.Line, took durations) ([]task, e
 				return nil, err
 			}
 			if stored {
-				c.differs(t, firstRun{exec.NoLane, rec.Cost, rec.Runs, engineRunIn(l.Engine)})
+				c.differs(firstRun{task: t, lane: exec.NoLane, cost: rec.Cost, runs: rec.Runs, onEngine: engineRunIn(l.Engine)})
 				continue
 			}
 		}
@@ -241,7 +261,7 @@ type ran struct {
 	err       error
 	identical bool
 	ending    outcome.Ending
-	flaky     []string // parts that are known to be flaky
+	masked    []string // parts that were not compared
 	cost      outcome.Cost
 	beside    *turns // both runs, where what it is compared with ran beside
 	lane      int
@@ -277,7 +297,7 @@ func (c *checking) takeFirst(t task, r ran) error {
 		c.identical(t, r)
 		return nil
 	}
-	c.differs(t, firstRun{r.lane, r.cost, 1, r.onEngine})
+	c.differs(firstRun{task: t, lane: r.lane, cost: r.cost, runs: 1, onEngine: r.onEngine})
 	return c.enough()
 }
 
@@ -291,9 +311,10 @@ func (c *checking) enough() error {
 
 // differs notes a first run that was not identical. A new case that may be new
 // is none that --fail-fast counts; what else may be allowed is not known yet.
-func (c *checking) differs(t task, f firstRun) {
-	c.firsts[t.index] = f
-	if c.base.has(t.entry.Name) || !slices.Contains(c.o.Judge.Allow, outcome.New.String()) {
+func (c *checking) differs(f firstRun) {
+	c.firsts[f.task.index] = f
+	c.waiting.add(f)
+	if c.base.has(f.task.entry.Name) || !slices.Contains(c.o.Judge.Allow, outcome.New.String()) {
 		c.differing++
 	}
 }
@@ -323,8 +344,20 @@ func (c *checking) takeError(t task, err error) error {
 	return c.machineFailed(t, err)
 }
 
+// identical notes a first run that was identical: the case has its verdict, unless --runs
+// asks for more.
 func (c *checking) identical(t task, r ran) {
-	c.conclude(t, report.Case{Verdict: outcome.Identical, Ending: &r.ending, GoldenEnding: &r.ending, Cost: r.cost, Flaky: r.flaky, Engine: r.onEngine})
+	f := firstRun{task: t, lane: r.lane, cost: r.cost, runs: 1, onEngine: r.onEngine, alike: true}
+	f.word = report.Case{
+		Verdict: outcome.Identical, Ending: &r.ending, GoldenEnding: &r.ending, Cost: r.cost,
+		Flaky: r.masked, Masked: r.masked, Engine: r.onEngine,
+	}
+	if c.runsWanted(f) > 1 {
+		c.firsts[t.index] = f
+		c.waiting.add(f)
+		return
+	}
+	c.conclude(t, f.word)
 }
 
 // conclude gives a case its verdict.
@@ -348,11 +381,15 @@ func (c *checking) end(err error) error {
 	}
 	c.notRun(func(i int) bool { return c.final[i] })
 	err = c.finish(err)
-	if c.summary.Interrupted && c.summary.NotRun == 0 {
+	if c.summary.Interrupted && c.summary.NotRun+c.summary.Verdicts[outcome.DifferedOnce] == 0 {
 		return fault.Interruptedf("interrupted: all cases have their verdicts, and what the change costs is not told; --resume goes on")
 	}
 	if c.summary.Interrupted {
-		return fault.Interruptedf("interrupted: %s of %s have no verdict; --resume goes on", readable.Number(c.summary.NotRun), counted(len(c.cases)))
+		text := fmt.Sprintf("interrupted: %s of %s did not run", readable.Number(c.summary.NotRun), counted(len(c.cases)))
+		if n := c.summary.Verdicts[outcome.DifferedOnce]; n > 0 {
+			text += fmt.Sprintf(", and %s differed and did not run again", readable.Number(n))
+		}
+		return fault.Interruptedf("%s; --resume goes on", text)
 	}
 	return err
 }

@@ -39,6 +39,10 @@ type baseline interface {
 	beside() (*exec.Command, *outcomes)
 	// rival is what the candidate's cost is compared with.
 	rival(candidate *command) rival
+	// compare compares one run of the candidate, and names the parts that it left out.
+	compare(c *checking, name string, r *exec.Result) (likeness, []string, error)
+	// masked names the parts that are not compared in a case that ended so and is identical.
+	masked(name string, ended outcome.Ending) ([]string, error)
 	// get and content return what first compared with; of a pair, only where
 	// that was not identical.
 	get(name string) (golden.Record, bool, error)
@@ -87,9 +91,13 @@ func (b recordedBase) first(ctx context.Context, c *checking, tasks []task) erro
 	if err := runPass(ctx, c.session, beside, both, c.takeFirst); err != nil {
 		return err
 	}
+	if c.goroutines() > 1 { // else the further runs would be on the lane of the first
+		c.waiting.room = c.goroutines()
+	}
 	return batchedPass[ran]{
 		number: 1, avoid: func(task) int { return exec.NoLane }, take: c.takeFirst,
-		look: func(ctx context.Context, t task, r *exec.Result, err error) ran { return b.look(ctx, c, t, r, err) },
+		look:    func(ctx context.Context, t task, r *exec.Result, err error) ran { return b.look(ctx, c, t, r, err) },
+		between: c.runWaiting,
 	}.run(ctx, c.session, alone)
 }
 
@@ -110,29 +118,36 @@ func (b recordedBase) look(ctx context.Context, c *checking, t task, r *exec.Res
 	defer r.Release()
 	c.settling.settle(t.entry.Name, &r.Outcome)
 	got := ran{ending: r.Outcome.Ending, cost: r.Cost, lane: r.Lane, onEngine: engineRunOf(r)}
-	got.identical, got.flaky, got.err = b.compare(c, t.entry.Name, r)
-	if got.err == nil && !got.identical {
-		got.err = c.found.put(ctx, t.entry.Name, r)
+	l, masked, err := b.compare(c, t.entry.Name, r)
+	got.identical, got.masked, got.err = l == alike, masked, err
+	if err == nil && l != alike {
+		got.err = c.found.put(ctx, t.entry.Name, r, l, 0)
 	}
 	return got
 }
 
-// compare compares a result with the golden, and names the parts that it left
-// out because they are known to be flaky.
-func (b recordedBase) compare(c *checking, name string, r *exec.Result) (identical bool, flaky []string, err error) {
+func (b recordedBase) compare(c *checking, name string, r *exec.Result) (l likeness, masked []string, err error) {
 	digest, known := b.OutcomeDigest(name)
 	if !known {
-		return false, nil, nil
+		return unmatched, nil, nil
 	}
-	if digest == r.Outcome.Digest() {
-		return true, nil, nil
+	if digest == r.Outcome.Digest() && !r.Outcome.Ending.Partial() {
+		return alike, nil, nil
 	}
 	old, _, err := b.Get(name)
 	if err != nil {
-		return false, nil, err
+		return unlike, nil, err
 	}
-	cmp, err := outcome.Compare(&old.Outcome, &r.Outcome, c.same(b.Content, r.Open))
-	return cmp.Identical(), flakyParts(&old.Outcome), err
+	l, err = likenessOf(&old.Outcome, &r.Outcome, c.same(b.Content, r.Open))
+	return l, maskedParts(&old.Outcome), err
+}
+
+func (b recordedBase) masked(name string, ended outcome.Ending) ([]string, error) {
+	if !b.Flaky(name) && !ended.Partial() {
+		return nil, nil
+	}
+	old, _, err := b.Get(name)
+	return maskedParts(&old.Outcome), err
 }
 
 func (b recordedBase) beside() (*exec.Command, *outcomes) { return nil, nil }

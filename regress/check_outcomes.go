@@ -50,12 +50,15 @@ func (s *outcomes) open() (*golden.Writer, error) {
 	return w, err
 }
 
-func (s *outcomes) put(ctx context.Context, name string, r *exec.Result) error {
+// put stores the first run of a case that is kept, after equal runs that are not.
+func (s *outcomes) put(ctx context.Context, name string, r *exec.Result, l likeness, equal int) error {
 	w, err := s.open()
 	if err != nil {
 		return err
 	}
-	return w.Put(ctx, golden.Record{Name: name, Outcome: r.Outcome, Cost: r.Cost, Runs: 1}, r.Open)
+	rec := golden.Record{Name: name, Outcome: r.Outcome, Cost: r.Cost, Runs: equal, Equal: equal}
+	l.count(&rec)
+	return w.Put(ctx, rec, r.Open)
 }
 
 // get returns what is stored of a case.
@@ -70,12 +73,14 @@ func (s *outcomes) get(name string) (golden.Record, bool, error) {
 }
 
 // merge takes a further run of a case into what is stored of it.
-func (s *outcomes) merge(ctx context.Context, name string, r *exec.Result, same sameness) (differ bool, err error) {
+func (s *outcomes) merge(ctx context.Context, name string, r *exec.Result, l likeness, same sameness) error {
 	rec, _, err := s.get(name)
 	if err != nil {
-		return false, err
+		return err
 	}
-	return merge(ctx, s.writer, &rec, r, same)
+	l.count(&rec)
+	_, err = merge(ctx, s.writer, &rec, r, same)
+	return err
 }
 
 // content opens the content of a stored part.
@@ -92,7 +97,7 @@ func contentsIn(w *golden.Writer) func(outcome.Part) (io.ReadCloser, error) {
 }
 
 // merge takes a further run of a case into the record of those before, which
-// is in the writer, and reports whether they differ.
+// is in the writer, and reports whether they differ. The caller counts the run.
 func merge(ctx context.Context, w *golden.Writer, rec *golden.Record, r *exec.Result, same sameness) (differ bool, err error) {
 	merged, err := outcome.Merge(&rec.Outcome, &r.Outcome, same(contentsIn(w), r.Open))
 	if err != nil {
@@ -101,7 +106,6 @@ func merge(ctx context.Context, w *golden.Writer, rec *golden.Record, r *exec.Re
 	if merged == outcome.Replaced {
 		rec.Cost = r.Cost
 	}
-	rec.Runs++
 	// The writer asks for the contents that it has not: those of a replacement.
 	return merged != outcome.Nothing, w.Put(ctx, *rec, r.Open)
 }

@@ -101,18 +101,30 @@ func (b *referenceBase) both(ctx context.Context, c *checking, t task) ran {
 	got := ran{ending: now.Outcome.Ending, cost: now.Cost, lane: now.Lane, onEngine: engineRunOf(now), beside: &turns{}}
 	got.beside.ended(0, ref, nil)
 	got.beside.ended(1, now, nil)
-	cmp, err := outcome.Compare(&ref.Outcome, &now.Outcome, c.same(ref.Open, now.Open))
+	l, err := likenessOf(&ref.Outcome, &now.Outcome, c.same(ref.Open, now.Open))
 	if err != nil {
 		return ran{err: err}
 	}
-	if got.identical = cmp.Identical(); !got.identical {
-		got.err = b.kept.put(ctx, t.entry.Name, ref)
+	if got.identical, got.masked = l == alike, maskedParts(&ref.Outcome); !got.identical {
+		got.err = b.kept.put(ctx, t.entry.Name, ref, unmatched, 0)
 		if got.err == nil {
-			got.err = c.found.put(ctx, t.entry.Name, now)
+			got.err = c.found.put(ctx, t.entry.Name, now, l, 0)
 		}
 	}
 	return got
 }
+
+func (b *referenceBase) compare(c *checking, name string, r *exec.Result) (l likeness, masked []string, err error) {
+	old, _, err := b.kept.get(name)
+	if err != nil {
+		return unlike, nil, err
+	}
+	l, err = likenessOf(&old.Outcome, &r.Outcome, c.same(b.kept.content, r.Open))
+	return l, maskedParts(&old.Outcome), err
+}
+
+// masked knows nothing of an identical case: its reference is not kept.
+func (b *referenceBase) masked(string, outcome.Ending) ([]string, error) { return nil, nil }
 
 func (b *referenceBase) beside() (*exec.Command, *outcomes) { return b.command, b.kept }
 

@@ -123,6 +123,7 @@ func (s *session) diffOne(old, now *golden.Store, caseName string) (word report.
 	case len(word.Flaky) == 0:
 		word.Flaky = known
 	}
+	word.Masked = append(newly, known...)
 	if err := s.differ(caseName, 0, word.Verdict, was, is, c); err != nil {
 		return word, err
 	}

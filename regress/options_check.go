@@ -42,7 +42,7 @@ func (o *Options) check(command string) error {
 		}
 	}
 	for flag, n := range map[string]int{
-		"jobs": o.Limits.Jobs, "retries": o.Judge.Retries, "fail-fast": o.Select.FailFast,
+		"jobs": o.Limits.Jobs, "retries": o.Judge.Retries, "runs": o.Judge.Runs, "fail-fast": o.Select.FailFast,
 		"cost-cases": o.Judge.CostCases, "remote-jobs": o.Remote.Jobs,
 	} {
 		if n < 0 {

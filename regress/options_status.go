@@ -20,6 +20,9 @@ func (o *Options) status(s Summary, broke fault.Class) int {
 	if s.Command == report.RecordCommand {
 		return fault.StatusClean
 	}
+	if o.Judge.Strict && s.Masked.Cases > 0 {
+		return fault.StatusDiffers // nothing is proved of what was not compared
+	}
 	if s.NotRun > 0 { // --fail-fast: nothing is proved of the rest
 		return fault.StatusDiffers
 	}

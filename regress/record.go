@@ -13,6 +13,7 @@ import (
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/outcome"
+	"muster/regress/internal/readable"
 	"muster/regress/internal/report"
 )
 
@@ -278,6 +279,7 @@ func (r *recording) look(ctx context.Context, t task, pass int, res *exec.Result
 		got.err = r.writer.Put(ctx, got.record, res.Open)
 	default:
 		if got.record, _, got.err = r.writer.Get(t.entry.Name); got.err == nil {
+			got.record.Runs++
 			got.differ, got.err = merge(ctx, r.writer, &got.record, res, r.same)
 		}
 	}
@@ -320,6 +322,7 @@ func (r *recording) conclude(t task, rec golden.Record) {
 		Name: t.entry.Name, Index: t.index, Verdict: outcome.Identical,
 		Ending: &rec.Outcome.Ending, Cost: rec.Cost, Flaky: flakyParts(&rec.Outcome), Engine: r.onEngine[t.index],
 	}
+	word.Masked = maskedParts(&rec.Outcome)
 	if len(word.Flaky) > 0 {
 		word.Verdict = outcome.Flaky
 	}
@@ -342,13 +345,24 @@ func (r *recording) end(ctx context.Context, err error) error {
 	} else {
 		err = errors.Join(err, r.writer.Abort(true))
 	}
-	r.notRun(func(i int) bool { return r.done[i] || r.failed[i] != nil })
+	r.notRun(func(i int) bool { return r.done[i] || r.had[i].runs > 0 || r.failed[i] != nil })
 	if err != nil {
-		r.summary.Recorded = 0
+		r.summary.Recorded = r.kept()
 	}
 	err = r.finish(err)
 	if r.summary.Interrupted {
-		return fault.Interruptedf("interrupted: what ran is kept, %s is as it was; --resume goes on", r.o.Store.Golden)
+		return fault.Interruptedf("interrupted: runs of %s of %s are kept, %s is as it was; --resume goes on",
+			readable.Number(r.summary.Recorded), counted(len(r.cases)), r.o.Store.Golden)
 	}
 	return err
+}
+
+// kept counts the cases of which --resume has a run.
+func (r *recording) kept() (n int) {
+	for _, h := range r.had {
+		if h.runs > 0 {
+			n++
+		}
+	}
+	return n
 }

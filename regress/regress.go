@@ -93,6 +93,8 @@ type Judgement struct {
 	Normalize []string // nil = as recorded
 	Repeat    int      // runs of every case when recording
 	Retries   int      // further runs of a differing case when checking
+	Runs      int      // runs of an identical case when checking, the first included; 0 is 1
+	Strict    bool     // that something was not compared makes the exit status 1
 	Allow     []string // names of verdicts that do not make the exit status 1: flaky, new, missing
 	FailOn    []string // limits of what the change may cost, as "cpu>5%" or "cpu>5%,memory>10%"
 	CostCases int      // cases that run again to tell what the change costs; 0 = it is not told

@@ -134,12 +134,23 @@ func (t *texted) use(ctx context.Context, f func(base, now *golden.Store) error)
 	return f(t.base.Store, t.now)
 }
 
-func sideIn(s *golden.Store, caseName string) (*side, error) {
+// wasIn and isIn return the sides of a case: what it is compared with, and the run of the
+// candidate that is kept; nil for none.
+func wasIn(s *golden.Store, caseName string) (*side, error) {
 	rec, known, err := s.Get(caseName)
 	if err != nil || !known {
 		return nil, err
 	}
 	return &side{&rec.Outcome, s.Content}, nil
+}
+
+func isIn(s *golden.Store, caseName string) (*side, error) {
+	is, err := wasIn(s, caseName)
+	if err != nil || is == nil {
+		return nil, err
+	}
+	*is = candidateSide(is.outcome, s.Content)
+	return is, nil
 }
 
 // difference implements review.Desk.Difference.
@@ -149,11 +160,11 @@ func (w *reviewed) difference(ctx context.Context, caseName string) (d review.Di
 		d.Where = engineRunIn(r.Engine).Words()
 	}
 	err = w.texts.use(ctx, func(base, now *golden.Store) error {
-		was, err := sideIn(base, caseName)
+		was, err := wasIn(base, caseName)
 		if err != nil {
 			return err
 		}
-		is, err := sideIn(now, caseName)
+		is, err := isIn(now, caseName)
 		if err != nil {
 			return err
 		}
@@ -208,17 +219,7 @@ func (w *reviewed) compare(d *review.Difference, c *outcome.Comparison, was, is 
 	if !c.Identical() {
 		return nil
 	}
-	steady := func(o outcome.Outcome) *outcome.Outcome {
-		o.EndingFlaky = false
-		parts := o.Parts
-		o.Parts = nil
-		for _, p := range parts {
-			p.Flaky = false
-			o.Parts = append(o.Parts, p)
-		}
-		return &o
-	}
-	if *c, err = outcome.Compare(steady(*was.outcome), steady(*is.outcome), nil); err != nil {
+	if *c, err = outcome.Compare(was.outcome.Kept(), is.outcome, nil); err != nil {
 		return err
 	}
 	if c.Identical() {

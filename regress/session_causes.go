@@ -29,7 +29,7 @@ func differing(rules normalize.Rules, caseName string, size int64, v outcome.Ver
 		d.Parts = append(d.Parts, part)
 	}
 	if !c.EndingDiffers {
-		d.Now = d.Old // where that is known to be flaky, they may be unlike
+		d.Now = d.Old // where several are known, they may be unlike
 		return d, nil
 	}
 	if d.OldSaid, err = said(rules, was); err != nil {
@@ -102,6 +102,12 @@ const excerptsMax = 500
 // lookup returns both sides of a case that differed.
 type lookup func(caseName string) (was, is side, err error)
 
+// pastSides returns both sides of a case that differed in a past run.
+func pastSides(base, found *golden.Store, caseName string) (was, is side, err error) {
+	was, is, err = sidesIn(base, found, caseName)
+	return was, candidateSide(is.outcome, is.open), err
+}
+
 // sidesIn returns both sides of a case that two stores have.
 func sidesIn(old, now *golden.Store, caseName string) (was, is side, err error) {
 	a, _, err := old.Get(caseName)
@@ -120,7 +126,7 @@ func (c *checking) sides(caseName string) (was, is side, err error) {
 		return was, is, err
 	}
 	rec, _, err := c.found.get(caseName)
-	return side{&old.Outcome, remembering(c.base.content)}, side{&rec.Outcome, remembering(c.found.content)}, err
+	return side{&old.Outcome, remembering(c.base.content)}, candidateSide(&rec.Outcome, remembering(c.found.content)), err
 }
 
 // groups finds the causes of the differences that the session was told of, emits them,

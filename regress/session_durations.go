@@ -51,7 +51,7 @@ func (d durations) sum(tasks []task) (sum time.Duration) {
 
 // of returns that of one case, 0 when nothing is known.
 func (d durations) of(index int) time.Duration {
-	if d == nil {
+	if d == nil || index < 0 {
 		return 0
 	}
 	return d[index]

@@ -15,9 +15,10 @@ import (
 // verdict counts and tells a case's final word.
 func (s *session) verdict(e report.Case) {
 	s.summary.Verdicts[e.Verdict]++
+	s.summary.Masked.Add(e)
 	if e.Verdict != outcome.Identical {
 		s.results = append(s.results, placed{e.Index, state.Result{
-			Name: []byte(e.Name), Verdict: e.Verdict, Why: e.Why,
+			Name: []byte(e.Name), Verdict: e.Verdict, Unstable: e.Unstable, Why: e.Why,
 			Stopped: stopped(e), Engine: keptEngineRun(e.Engine),
 		}})
 		if stopped(e) && (e.Verdict == outcome.New || e.Verdict == outcome.Flaky) {

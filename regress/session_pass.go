@@ -77,6 +77,9 @@ type batchedPass[R any] struct {
 	// look tells what a run, or its failure, comes to.
 	look func(context.Context, task, *exec.Result, error) R
 	take func(task, R) error
+	// between does other work before the next tasks, or nothing, and returns how to note its
+	// result; nil for nothing. It learns how long the next task should take.
+	between func(context.Context, time.Duration) (note func() error)
 }
 
 // run is runPass with several cases at once for each lane, where they are quick.
@@ -91,6 +94,15 @@ func (p batchedPass[R]) run(ctx context.Context, s *session, tasks []task) error
 	return passError(ctx, forEach(ctx, s.goroutines(), make([]struct{}, lanes), func(handing context.Context, _ struct{}) error {
 		pace := newPace()
 		for {
+			if note := p.doBetween(handing, ctx, s.due.of(q.first())); note != nil {
+				taking.Lock()
+				err := note()
+				taking.Unlock()
+				if err != nil {
+					return err
+				}
+				continue
+			}
 			h := q.next(min(most, pace.fits()))
 			if len(h.tasks) == 0 || handing.Err() != nil {
 				q.back(h, 0)
@@ -114,6 +126,14 @@ func (p batchedPass[R]) run(ctx context.Context, s *session, tasks []task) error
 			}
 		}
 	}))
+}
+
+// doBetween does other work, unless the pass ends.
+func (p *batchedPass[R]) doBetween(handing, ctx context.Context, long time.Duration) (note func() error) {
+	if p.between == nil || handing.Err() != nil {
+		return nil
+	}
+	return p.between(ctx, long)
 }
 
 // runHand runs the first tasks of a hand, tells what comes of each, and returns how

@@ -76,6 +76,20 @@ func (q *queue) next(most int) hand {
 	return h
 }
 
+// first returns the index of the task that is handed out next; -1 for none.
+func (q *queue) first() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	switch l := q.choose(); {
+	case l == nil:
+		return -1
+	case len(l.again) > 0:
+		return l.again[0].index
+	default:
+		return l.tasks[0].index
+	}
+}
+
 // choose returns those of which the fewest hands are out: where there are two lanes,
 // tasks that avoid the same one would wait for each other.
 func (q *queue) choose() (best *sameLane) {

@@ -94,8 +94,12 @@ func (p *past) show(ctx context.Context, w io.Writer, raw string, colour bool) e
 	if err != nil {
 		return err
 	}
+	is := candidateSide(&now.Outcome, found.Content)
 	if !known {
-		return view{w, nil, colour}.one(side{&now.Outcome, found.Content})
+		v := view{w, nil, colour}
+		err := v.one(is)
+		v.varies(nil, &now.Outcome)
+		return err
 	}
 	if p.run.Command == report.CheckCommand && base.Digest().String() != p.run.Golden {
 		fmt.Fprintf(w, "note: the golden has changed since this run\n")
@@ -105,5 +109,9 @@ func (p *past) show(ctx context.Context, w io.Writer, raw string, colour bool) e
 		return err
 	}
 	v := view{w, rules, colour}
-	return v.both(side{&old.Outcome, base.Content}, side{&now.Outcome, found.Content})
+	if err := v.both(side{&old.Outcome, base.Content}, is); err != nil {
+		return err
+	}
+	v.varies(&old.Outcome, &now.Outcome)
+	return nil
 }

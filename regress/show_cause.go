@@ -88,7 +88,7 @@ func (p *past) showEdits(ctx context.Context, w io.Writer, found *cause.Found, i
 		_, err := fmt.Fprintf(w, "\nthe golden has changed since this run, so there is no difference to show: muster check again\n")
 		return err
 	}
-	sides := func(name string) (was, is side, err error) { return sidesIn(base.Store, kept, name) }
+	sides := func(name string) (was, is side, err error) { return pastSides(base.Store, kept, name) }
 	for _, caseName := range cases {
 		if r, err := p.result(caseName); err != nil || r.Accepted {
 			continue // the golden has its new outcome

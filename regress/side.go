@@ -13,6 +13,10 @@ type side struct {
 	open    opener
 }
 
+// candidateSide is the side of a case's further runs, joined in o: the run that is kept,
+// as that alone was compared.
+func candidateSide(o *outcome.Outcome, open opener) side { return side{o.Kept(), open} }
+
 // differences describes a comparison for reports, bounded, with the contents
 // as they were compared.
 func differences(rules normalize.Rules, old, now side, c outcome.Comparison) (list []report.Difference, more int, err error) {
@@ -44,13 +48,25 @@ func shown(rules normalize.Rules, open opener, p *outcome.Part) ([]byte, error) 
 // flakyParts names the parts of an outcome that are known to be flaky.
 func flakyParts(o *outcome.Outcome) []string {
 	var names []string
-	if o.EndingFlaky || o.Cut {
+	if o.EndingFlaky() {
 		names = append(names, report.EndingPart)
 	}
 	for _, p := range o.Parts {
 		if p.Flaky {
 			names = append(names, report.PartName(p.Key))
 		}
+	}
+	return names
+}
+
+// maskedParts names the parts of a golden outcome that no run is compared in: those that
+// are flaky, and all of a case that a limit ended.
+func maskedParts(o *outcome.Outcome) (names []string) {
+	if !o.Ending.Partial() {
+		return flakyParts(o)
+	}
+	for _, p := range o.Parts {
+		names = append(names, report.PartName(p.Key))
 	}
 	return names
 }

@@ -3,7 +3,6 @@ package regress
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"muster/regress/internal/diff"
@@ -34,10 +33,7 @@ func (v view) both(old, now side) error {
 			return err
 		}
 	}
-	if err := v.partial(now); err != nil {
-		return err
-	}
-	return v.flaky(old, now)
+	return v.partial(now)
 }
 
 func (v view) difference(d outcome.Difference, old, now side) error {
@@ -68,31 +64,37 @@ func (v view) difference(d outcome.Difference, old, now side) error {
 func (v view) one(now side) error {
 	fmt.Fprintf(v.w, "\nending: %s\n", now.outcome.Ending)
 	for _, p := range now.outcome.Parts {
-		if p.Flaky || p.Size == 0 && p.Place != outcome.File {
+		if p.Size == 0 && p.Place != outcome.File {
 			continue
 		}
 		if err := v.difference(outcome.Difference{Key: p.Key, Now: &p}, now, now); err != nil {
 			return err
 		}
 	}
-	return v.flaky(now)
+	return nil
 }
 
-// flaky names the parts that differ from run to run.
-func (v view) flaky(sides ...side) error {
-	var parts []string
-	for _, s := range sides {
-		for _, p := range flakyParts(s.outcome) {
-			if p = name.Print(p); !slices.Contains(parts, p) {
-				parts = append(parts, p)
-			}
-		}
+// varies names the parts that the golden masks, and those in which the runs of the
+// candidate differ from each other. old is nil where there is no golden outcome.
+func (v view) varies(old, now *outcome.Outcome) {
+	if old != nil {
+		v.list("not compared, the golden varies there", maskedParts(old))
 	}
-	if len(parts) == 0 {
-		return nil
+	v.list("varies from run to run of the candidate", flakyParts(now))
+}
+
+func (v view) list(what string, parts []string) {
+	if len(parts) > 0 {
+		fmt.Fprintf(v.w, "\n%s: %s\n", what, strings.Join(printed(parts), ", "))
 	}
-	_, err := fmt.Fprintf(v.w, "\nflaky, not compared: %s\n", strings.Join(parts, ", "))
-	return err
+}
+
+func printed(raw []string) []string {
+	names := make([]string, len(raw))
+	for i, r := range raw {
+		names[i] = name.Print(r)
+	}
+	return names
 }
 
 // partialLinesMax bounds what is shown of a part that a limit cut off: a tool

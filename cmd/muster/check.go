@@ -24,7 +24,7 @@ has the others.`,
   muster check --filter '^a/' --format json
   muster check --fail-on 'cpu>5%' -- ./gofmt-new {in}
   muster check --normalize 'stdout:s/took [0-9]+ ms/took N ms/'`,
-	}, jobGroups(checkFlags), func(c *cobra.Command, o *regress.Options, args []string) error {
+	}, jobGroups(checkFlags, runsFlag), func(c *cobra.Command, o *regress.Options, args []string) error {
 		if err := takeJob(c, o, args); err != nil {
 			return err
 		}

@@ -114,9 +114,14 @@ func repeatFlag(f *pflag.FlagSet, o *regress.Options) {
 func checkFlags(f *pflag.FlagSet, o *regress.Options) {
 	f.IntVar(&o.Judge.Retries, "retries", regress.RetriesDefault, "`N` further runs of a case that differs")
 	allowFlag(f, o)
+	f.BoolVar(&o.Judge.Strict, "strict", false, "exit 1 also when something was not compared")
 	f.StringArrayVar(&o.Judge.FailOn, "fail-on", nil, "exit 1 also when the tool's cost rose: `LIMITS` as cpu>5%,memory>10%")
 	f.IntVar(&o.Judge.CostCases, "cost-cases", regress.CostCasesDefault, "`N` cases that the golden's command runs again, in turns with yours, to tell what the change costs; 0 tells nothing")
 	f.IntVar(&o.Select.FailFast, "fail-fast", 0, "stop after `N` cases that are not identical (default never)")
+}
+
+func runsFlag(f *pflag.FlagSet, o *regress.Options) {
+	f.IntVar(&o.Judge.Runs, "runs", 1, "`N` runs of a case that is identical, to find what differs now and then")
 }
 
 func allowFlag(f *pflag.FlagSet, o *regress.Options) {
@@ -157,7 +162,7 @@ func settings() *pflag.FlagSet {
 	f := pflag.NewFlagSet("settings", pflag.ContinueOnError)
 	for _, add := range []flagGroup{
 		corpusFlags, commandFlags, selectFlags, orderFlags, limitFlags, storeFlags,
-		normalizeFlag, repeatFlag, checkFlags, reportFlags, remoteFlags,
+		normalizeFlag, repeatFlag, checkFlags, runsFlag, reportFlags, remoteFlags,
 	} {
 		add(f, &regress.Options{})
 	}

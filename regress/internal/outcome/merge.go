@@ -61,6 +61,18 @@ func (o *Outcome) mergeParts(again *Outcome, same Same) (changed bool, err error
 	return changed, err
 }
 
+// VariesBeyond reports whether the runs behind o differ from each other in a part, or in how
+// they ended, where those behind old do not.
+func (o *Outcome) VariesBeyond(old *Outcome) bool {
+	if o.EndingFlaky() && !old.EndingFlaky() {
+		return true
+	}
+	return slices.ContainsFunc(o.Parts, func(p Part) bool {
+		was, _ := old.Part(p.Key)
+		return p.Flaky && !was.Flaky
+	})
+}
+
 // KeepFlaky marks in o, which takes the place of old in a golden, what old had marked: that
 // a part differs from run to run seldom ends with a change of the tool, and where it did, a
 // new record finds out. An ending that was flaky stays so.

@@ -266,6 +266,31 @@ func TestVariants(t *testing.T) {
 	}
 }
 
+func TestVariesBeyond(t *testing.T) {
+	known := made(ok, "clock", "1", "f", "1")
+	if _, err := outcome.Merge(known, made(ok, "clock", "2", "f", "1"), nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		again *outcome.Outcome
+		want  bool
+	}{
+		{made(ok, "clock", "3", "f", "2"), false},
+		{made(ok, "clock", "4", "f", "2"), false},
+		{made(ok, "clock", "3", "f", "3"), true},
+		{made(ok, "clock", "3", "f", "2", "more", "x"), true},
+		{made(failed, "clock", "3", "f", "2"), true},
+	} {
+		now := made(ok, "clock", "3", "f", "2")
+		if _, err := outcome.Merge(now, c.again, nil); err != nil {
+			t.Fatal(err)
+		}
+		if got := now.VariesBeyond(known); got != c.want {
+			t.Errorf("%+v: %t", c.again, got)
+		}
+	}
+}
+
 func TestKeepFlaky(t *testing.T) {
 	old, now := made(ok, "clock", "1", "now-and-then", "x", "f", "1"), made(ok, "clock", "2", "f", "2")
 	for _, again := range []*outcome.Outcome{made(failed, "clock", "3", "f", "1"), made(slow)} {

@@ -32,7 +32,8 @@ type Started struct {
 // PassStarted says that a pass over some of the cases begins: the second and
 // later runs at record, the retries at check. The first pass needs none: its
 // runs are the cases of Started. The runs of later passes may be announced
-// with it, and count to it until the next PassStarted.
+// with it, and count to it until the next PassStarted. Further runs of a case that differs
+// may come during the first pass, too, and are announced by nothing.
 type PassStarted struct {
 	Pass int // 2 is the first that repeats anything
 	Runs int // in all
@@ -96,6 +97,8 @@ type Case struct {
 	Differences  []Difference    // the ending first, then the parts in order
 	More         int             // differing parts that Differences leaves out
 	Flaky        []string        // the parts that differ from run to run
+	Masked       []string        // of the golden: the parts that no run was compared in; at record those that will not be
+	Unstable     bool            // no run equals the golden, and the runs differ from each other where those of the golden do not
 	Why          string          // environment: what failed
 	Engine       *EngineRun      // what an engine said of the first run; nil of one on this machine
 }

@@ -169,13 +169,16 @@ func (w wireCase) event() Event {
 		Name: string(w.Name), Index: w.Index, Verdict: outcome.Verdict(w.Verdict),
 		Ending: w.Ending.ending(), GoldenEnding: w.GoldenEnding.ending(),
 		Cost: outcome.Cost{CPU: figure(w.CPU).duration(), Wall: w.Wall.duration(), PeakRSS: figure(w.PeakRSS)},
-		More: w.More, Why: w.Why, Engine: w.Engine.engineRun(),
+		More: w.More, Why: w.Why, Unstable: w.Unstable, Engine: w.Engine.engineRun(),
 	}
 	for _, d := range w.Differences {
 		c.Differences = append(c.Differences, Difference{string(d.Part), d.Old, d.Now, d.Diff, d.Hidden, d.Binary})
 	}
 	for _, part := range w.Flaky {
 		c.Flaky = append(c.Flaky, string(part))
+	}
+	for _, part := range w.Masked {
+		c.Masked = append(c.Masked, string(part))
 	}
 	return c
 }
@@ -197,6 +200,9 @@ func (w wireFinished) event() (Event, error) {
 		Endings: Endings(w.Endings), Interrupted: w.Interrupted, BrokeOff: w.BrokeOff, Stopped: w.Stopped, Groups: w.Groups, ExitStatus: w.ExitStatus,
 		Wall: w.Wall.duration(), CPU: figure(w.CPU).duration(), OwnCPU: w.OwnCPU.duration(), CoresBusy: w.CoresBusy, Over: w.Over,
 		Engine: w.Engine.runs(),
+	}
+	if w.Masked != nil {
+		s.Masked = Masked(*w.Masked)
 	}
 	for key, n := range w.Verdicts {
 		var v outcome.Verdict

@@ -249,7 +249,9 @@ func drawCase(t *rapid.T) Event {
 		c.Differences = append(c.Differences, Difference{drawName(t, "part"), drawWords(t, "old"), drawWords(t, "now"),
 			drawWords(t, "diff"), rapid.Int().Draw(t, "hidden"), rapid.Bool().Draw(t, "binary")})
 		c.Flaky = append(c.Flaky, drawName(t, "flaky"))
+		c.Masked = append(c.Masked, drawName(t, "masked"))
 	}
+	c.Unstable = rapid.Bool().Draw(t, "unstable")
 	return c
 }
 

@@ -98,7 +98,7 @@ func caseToWire(c Case) wireCase {
 		Ending: toWireEnding(c.Ending), GoldenEnding: toWireEnding(c.GoldenEnding),
 		CPU: known(millis(c.Cost.CPU), c.measured()), Wall: millis(c.Cost.Wall), PeakRSS: known(c.Cost.PeakRSS, c.measured()),
 		Differences: []wireDifference{}, More: c.More, Flaky: []printed{}, Why: readable.Text(c.Why),
-		Engine: toWireEngineRun(c.Engine),
+		Unstable: c.Unstable, Engine: toWireEngineRun(c.Engine),
 	}
 	for _, d := range c.Differences {
 		w.Differences = append(w.Differences, wireDifference{
@@ -106,6 +106,9 @@ func caseToWire(c Case) wireCase {
 	}
 	for _, part := range c.Flaky {
 		w.Flaky = append(w.Flaky, printed(part))
+	}
+	for _, part := range c.Masked {
+		w.Masked = append(w.Masked, printed(part))
 	}
 	return w
 }
@@ -118,6 +121,9 @@ func summaryToWire(s Summary) wireFinished {
 		Interrupted: s.Interrupted, BrokeOff: s.BrokeOff, Stopped: s.Stopped, Groups: s.Groups, ExitStatus: s.ExitStatus,
 		Wall: millis(s.Wall), CPU: known(millis(s.CPU), s.measured()), OwnCPU: millis(s.OwnCPU), CoresBusy: finite(s.CoresBusy), Over: texts(s.Over),
 		Engine: toWireEngineRuns(s.Engine),
+	}
+	if s.Masked != (Masked{}) {
+		w.Masked = (*wireMasked)(&s.Masked)
 	}
 	for v, n := range s.Verdicts {
 		w.Verdicts[outcome.Verdict(v).Key()] = n

@@ -126,6 +126,10 @@ func (p *page) facts(s Summary) []fact {
 		add("CPU of muster itself", human(s.OwnCPU))
 		add("Cores busy", strconv.FormatFloat(finite(s.CoresBusy), 'f', 2, 64)+", jobs "+strconv.Itoa(p.started.Jobs))
 	}
+	for _, text := range remarks(s) {
+		what, rest, _ := strings.Cut(text, ": ")
+		add(strings.ToUpper(what[:1])+what[1:], rest)
+	}
 	status := strconv.Itoa(s.ExitStatus)
 	if meaning := meaningOf(s); meaning != "" {
 		status += ": " + meaning

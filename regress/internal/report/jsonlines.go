@@ -36,6 +36,7 @@ type jsonCase struct {
 	Type       string          `json:"type"`
 	Name       printed         `json:"name"`
 	Verdict    outcome.Verdict `json:"verdict"`
+	Unstable   bool            `json:"unstable,omitempty"`
 	Exit       code            `json:"exit"`
 	Signal     code            `json:"signal"`
 	GoldenExit code            `json:"golden_exit"`
@@ -106,7 +107,7 @@ func (j *jsonLines) write(s Summary) error {
 func toJSONCase(c Case) jsonCase {
 	unknown := !c.measured()
 	line := jsonCase{
-		index: c.Index, Type: "case", Name: printed(c.Name), Verdict: c.Verdict,
+		index: c.Index, Type: "case", Name: printed(c.Name), Verdict: c.Verdict, Unstable: c.Unstable,
 		Exit:       codeOf(c.Ending, outcome.Exited),
 		Signal:     codeOf(c.Ending, outcome.Signalled),
 		GoldenExit: codeOf(c.GoldenEnding, outcome.Exited),

@@ -25,6 +25,9 @@ type jsonSummary struct {
 	Missing      int             `json:"missing"`
 	Environment  int             `json:"environment"`
 	NotRun       int             `json:"not_run"`
+	DifferedOnce int             `json:"differed_once"`
+	MaskedCases  int             `json:"masked_cases"`
+	MaskedParts  int             `json:"masked_parts"`
 	Interrupted  bool            `json:"interrupted"`
 	Groups       int             `json:"groups"`
 	Wall         tenths          `json:"wall_ms"`
@@ -50,6 +53,8 @@ type jsonRecordSummary struct {
 	OutputLimit int             `json:"output_limit"`
 	Environment int             `json:"environment"`
 	NotRun      int             `json:"not_run"`
+	MaskedCases int             `json:"masked_cases"`
+	MaskedParts int             `json:"masked_parts"`
 	Interrupted bool            `json:"interrupted"`
 	Wall        tenths          `json:"wall_ms"`
 	CPU         told[tenths]    `json:"cpu_ms"`
@@ -89,7 +94,7 @@ func toJSONSummary(s Summary, c *Cost) any {
 			Recorded: s.Recorded, Flaky: v[outcome.Flaky],
 			Succeeded: e.Succeeded, Failed: e.Failed, Signalled: e.Signalled,
 			TimedOut: e.TimedOut, OutOfMemory: e.OutOfMemory, OutputLimit: e.OutputLimit,
-			Environment: v[outcome.Environment], NotRun: s.NotRun, Interrupted: s.Interrupted,
+			Environment: v[outcome.Environment], NotRun: s.NotRun, MaskedCases: s.Masked.Cases, MaskedParts: s.Masked.Parts, Interrupted: s.Interrupted,
 			Wall: tenths(s.Wall), CPU: told[tenths]{tenths(s.CPU), !s.measured()}, OwnCPU: tenths(s.OwnCPU), CoresBusy: hundredths(s.CoresBusy),
 			Engine: toJSONEngineRuns(s.Engine),
 		}
@@ -101,7 +106,8 @@ func toJSONSummary(s Summary, c *Cost) any {
 		Crashed: v[outcome.Crashed], TimedOut: v[outcome.TimedOutNow],
 		OutOfMemory: v[outcome.OutOfMemNow], OutputLimit: v[outcome.OutputLimited],
 		Flaky: v[outcome.Flaky], New: v[outcome.New], Missing: v[outcome.Missing],
-		Environment: v[outcome.Environment], NotRun: s.NotRun, Interrupted: s.Interrupted, Groups: s.Groups,
+		Environment: v[outcome.Environment], NotRun: s.NotRun, DifferedOnce: v[outcome.DifferedOnce],
+		MaskedCases: s.Masked.Cases, MaskedParts: s.Masked.Parts, Interrupted: s.Interrupted, Groups: s.Groups,
 		Wall: tenths(s.Wall), CPU: told[tenths]{tenths(s.CPU), !s.measured()}, OwnCPU: tenths(s.OwnCPU), CoresBusy: hundredths(s.CoresBusy),
 		Cost: toJSONCost(c), Engine: toJSONEngineRuns(s.Engine),
 	}

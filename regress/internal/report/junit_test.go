@@ -34,7 +34,7 @@ func TestJUnit(t *testing.T) {
 	file := writeJUnit(t, path, events)
 	checkGolden(t, "junit.xml", file)
 	suite := checkJUnit(t, file)
-	if suite.Tests != 12 || suite.Failures != 8 || suite.Errors != 1 {
+	if suite.Tests != 15 || suite.Failures != 10 || suite.Errors != 1 {
 		t.Errorf("%d tests, %d failures, %d errors", suite.Tests, suite.Failures, suite.Errors)
 	}
 	if got := names(t, folder); !slices.Equal(got, []string{"report.xml"}) {

@@ -59,7 +59,7 @@ func TestLiveOnATerminal(t *testing.T) {
 			n, err := keyboard.Read(buffer)
 			// The terminal driver writes a newline as carriage return, newline.
 			_, _ = io.WriteString(shown, strings.ReplaceAll(string(buffer[:n]), "\r\n", "\n"))
-			if drawn != nil && strings.Contains(strings.Join(shown.drawn, "\n"), "check  0/12") {
+			if drawn != nil && strings.Contains(strings.Join(shown.drawn, "\n"), "check  0/15") {
 				close(drawn)
 				drawn = nil
 			}

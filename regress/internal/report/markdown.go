@@ -105,6 +105,9 @@ func (m *markdown) text(s Summary) string {
 		}
 	}
 	b.add("\n")
+	for _, text := range remarks(s) {
+		b.add(inline(text) + "\n\n")
+	}
 	m.cost(b)
 	m.engine(b, s.Engine)
 	m.causes(b, s)

@@ -42,7 +42,7 @@ func colourOf(v outcome.Verdict) colour {
 		return green
 	case outcome.Changed:
 		return yellow
-	case outcome.Flaky:
+	case outcome.Flaky, outcome.DifferedOnce:
 		return purple
 	case outcome.New, outcome.Missing, outcome.NewlyPassing:
 		return cyan

@@ -137,8 +137,9 @@ func (t *tally) ran(ev CaseRan) {
 	if ev.Differs {
 		t.differs++
 	}
-	if ev.Pass < t.pass {
-		return // a straggler of the pass before
+	if ev.Pass < t.pass || t.pass == 1 && ev.Pass > 1 {
+		t.cpu += ev.CPU
+		return // a straggler of the pass before, or a further run during the first pass
 	}
 	t.done++
 	t.cpu += ev.CPU

@@ -55,7 +55,13 @@ func verdictCases() []Case {
 		{Name: "now and then.go", Index: 8, Verdict: outcome.Flaky, Ending: exit(0), GoldenEnding: exit(0), Cost: cost,
 			Flaky: []string{"stdout", "a.o"}},
 		{Name: "new\x1b[31m.go", Index: 9, Verdict: outcome.New, Ending: exit(0), Cost: cost},
-		{Name: "gone.go", Index: 11, Verdict: outcome.Missing, GoldenEnding: exit(0)},
+		{Name: "twice.go", Index: 11, Verdict: outcome.Changed, Unstable: true, Ending: exit(0), GoldenEnding: exit(0), Cost: cost,
+			Differences: []Difference{diffOf("stdout", "done\n", "done at 12:31\n")}, Flaky: []string{"stdout"}},
+		{Name: "once.go", Index: 12, Verdict: outcome.DifferedOnce, Ending: exit(0), GoldenEnding: exit(0), Cost: cost,
+			Differences: []Difference{diffOf("stdout", "one\n", "1\n")}, Masked: []string{"stderr"}},
+		{Name: "clock.go", Index: 13, Verdict: outcome.Identical, Ending: exit(0), GoldenEnding: exit(0), Cost: cost,
+			Flaky: []string{"stdout", "a.time"}, Masked: []string{"stdout", "a.time"}},
+		{Name: "gone.go", Index: 14, Verdict: outcome.Missing, GoldenEnding: exit(0)},
 		{Name: "disk.go", Index: 10, Verdict: outcome.Environment, Why: "write /tmp/x: no space left on device"},
 	}
 }
@@ -68,6 +74,7 @@ func summaryOf(command string, cases []Case) Summary {
 	}
 	for _, c := range cases {
 		s.Verdicts[c.Verdict]++
+		s.Masked.Add(c)
 		if c.Ending != nil {
 			s.Endings.Add(*c.Ending)
 		}

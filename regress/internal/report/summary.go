@@ -21,6 +21,7 @@ type Summary struct {
 	Recorded    int // record: cases that are in the golden now
 	NotRun      int // of Cases, left out by an interrupt or --fail-fast
 	Verdicts    Verdicts
+	Masked      Masked
 	Stopped     int     // new or flaky cases that a signal or a limit ended: accept takes them with --failing alone
 	Endings     Endings // record: how the recorded cases ended
 	Interrupted bool
@@ -45,6 +46,28 @@ func (s Summary) notRun() int {
 		return s.NotRun
 	}
 	return max(s.NotRun, s.Cases-s.Verdicts[outcome.Identical]-s.Verdicts.NotIdentical())
+}
+
+// Masked counts what was not compared; at record, what will not be.
+type Masked struct {
+	Cases int // of them CutOff
+	Parts int
+	// CutOff counts the cases that a limit ended then as now, and CutOffParts their parts:
+	// of these cases nothing is compared but that.
+	CutOff, CutOffParts int
+}
+
+// Add counts what was not compared of a case.
+func (m *Masked) Add(c Case) {
+	if len(c.Masked) == 0 {
+		return
+	}
+	m.Cases++
+	m.Parts += len(c.Masked)
+	if c.Ending != nil && c.Ending.Partial() {
+		m.CutOff++
+		m.CutOffParts += len(c.Masked)
+	}
 }
 
 // Verdicts counts cases by verdict.

@@ -25,6 +25,9 @@ func (r *results) caseLine(c Case) string {
 }
 
 func (r *results) heading(c Case, title, words string) string {
+	if c.Unstable {
+		words = beside("unstable", ", ", words)
+	}
 	verdict := r.paint.paint(colourOf(c.Verdict), fmt.Sprintf("%-*s", verdictColumns, c.Verdict))
 	line := verdict + "  " + title
 	if words != "" {
@@ -111,7 +114,7 @@ func (r *results) details(c Case) string {
 		}
 		hidden += max(d.Hidden, 0)
 	}
-	if c.Verdict == outcome.Flaky && len(c.Flaky) > 0 {
+	if (c.Verdict == outcome.Flaky || c.Unstable) && len(c.Flaky) > 0 {
 		b.WriteString("  differs from run to run: " + flakyParts(c.Flaky) + "\n")
 	}
 	if left := leftOut(hidden, c.More); left != "" {

@@ -33,10 +33,14 @@ func ended(s Summary) (string, colour) {
 func headlineText(s Summary) (string, colour) {
 	cases := readable.Count(s.Cases, "case")
 	if s.Command == RecordCommand {
-		if s.Recorded == s.Cases {
+		if s.Recorded == s.Cases && !s.BrokeOff {
 			return cases + " recorded", green
 		}
-		return fmt.Sprintf("%s of %s recorded", readable.Number(s.Recorded), cases), red
+		text := fmt.Sprintf("%s of %s recorded", readable.Number(s.Recorded), cases)
+		if s.BrokeOff {
+			text += ", the golden is as it was"
+		}
+		return text, red
 	}
 	// What was not run is said first of all: nothing is proved of it.
 	if left := s.notRun(); left > 0 {
@@ -49,9 +53,9 @@ func headlineText(s Summary) (string, colour) {
 	case differ > 0:
 		return comparedText(s, cases), red
 	case s.Cases == 1:
-		return "1 case, identical", worse(s, green)
+		return "1 case, identical" + s.Masked.inHeadline(), worse(s, green)
 	}
-	return "all " + cases + " identical", worse(s, green)
+	return "all " + cases + " identical" + s.Masked.inHeadline(), worse(s, green)
 }
 
 // comparedText says how many of the cases differ, or else how many do not.
@@ -84,6 +88,9 @@ func (r *results) summary(s Summary) string {
 	}
 	if told := r.reasons.counts(); told != "" {
 		fmt.Fprintf(&b, "  %11s  environment: %s\n", "", told)
+	}
+	for _, text := range remarks(s) {
+		b.WriteString(r.paint.paint(yellow, readable.Line(text)) + "\n")
 	}
 	b.WriteString(r.causeTable(s))
 	b.WriteString(took(s))
@@ -178,7 +185,7 @@ func countsOf(s Summary) []count {
 			{e.TimedOut, "timed-out", yellow},
 			{e.OutOfMemory, "out-of-memory", yellow},
 			{e.OutputLimit, "output-limit", yellow},
-			{s.Verdicts[outcome.Flaky], "flaky: parts that differ from run to run are kept, not compared", purple},
+			{s.Verdicts[outcome.Flaky], "flaky", purple},
 			{s.Verdicts[outcome.Environment], "environment: not recorded", red},
 		}
 	} else {
@@ -248,6 +255,9 @@ func meaningOf(s Summary) string {
 	case fault.StatusDiffers:
 		if s.notRun() > 0 {
 			return "something is not identical, or was not run"
+		}
+		if s.Verdicts.NotIdentical() == 0 && s.Masked.Cases > 0 && len(s.Over) == 0 {
+			return "something was not compared, and --strict is set"
 		}
 		if s.Verdicts.NotIdentical() == 0 && len(s.Over) > 0 {
 			return "the change costs more than --fail-on allows"

@@ -180,13 +180,23 @@ func TestSummaries(t *testing.T) {
 	with("record", func(s *Summary) {
 		s.Command, s.Recorded = "record", 3000
 		s.Endings = Endings{Succeeded: 2948, Failed: 50, TimedOut: 2}
-		s.Verdicts[outcome.Flaky] = 3
+		s.Verdicts[outcome.Flaky], s.Masked = 3, Masked{Cases: 5, Parts: 9, CutOff: 2, CutOffParts: 4}
 	})
 	with("record, interrupted", func(s *Summary) {
 		s.Command, s.Recorded, s.NotRun, s.Interrupted, s.BrokeOff, s.ExitStatus = "record", 1200, 1800, true, true, 130
 		s.Endings = Endings{Succeeded: 1200}
 	})
 	with("all identical", func(s *Summary) { s.Command, s.Verdicts[outcome.Identical] = "check", 3000 })
+	with("all identical, not all compared", func(s *Summary) {
+		s.Command, s.Verdicts[outcome.Identical], s.Masked = "check", 3000, Masked{Cases: 5, Parts: 9, CutOff: 3, CutOffParts: 6}
+	})
+	with("not compared, with --strict", func(s *Summary) {
+		s.Command, s.Verdicts[outcome.Identical], s.Masked, s.ExitStatus = "check", 3000, Masked{Cases: 1, Parts: 1}, 1
+	})
+	with("interrupted, with differences seen once", func(s *Summary) {
+		s.Command, s.ExitStatus, s.Interrupted, s.BrokeOff, s.NotRun = "check", 130, true, true, 723
+		s.Verdicts[outcome.Identical], s.Verdicts[outcome.DifferedOnce] = 2000, 277
+	})
 	with("one case", func(s *Summary) { s.Command, s.Cases, s.Verdicts[outcome.Identical] = "check", 1, 1 })
 	with("allowed", func(s *Summary) {
 		s.Command, s.Verdicts[outcome.Identical], s.Verdicts[outcome.New] = "check", 2990, 10

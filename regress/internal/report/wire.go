@@ -87,6 +87,8 @@ type wireCase struct {
 	Differences  []wireDifference `json:"differences"`
 	More         int              `json:"more_differences"`
 	Flaky        []printed        `json:"flaky"`
+	Masked       []printed        `json:"masked,omitempty"`
+	Unstable     bool             `json:"unstable,omitempty"`
 	Why          string           `json:"why"`
 	Engine       *wireEngineRun   `json:"engine,omitempty"`
 }
@@ -131,6 +133,7 @@ type wireFinished struct {
 	Recorded    int             `json:"recorded"`
 	NotRun      int             `json:"not_run"`
 	Verdicts    map[string]int  `json:"verdicts"`
+	Masked      *wireMasked     `json:"masked,omitempty"`
 	Endings     wireEndings     `json:"endings"`
 	Interrupted bool            `json:"interrupted"`
 	BrokeOff    bool            `json:"broke_off,omitempty"`
@@ -143,6 +146,13 @@ type wireFinished struct {
 	CoresBusy   float64         `json:"cores_busy"`
 	Over        []string        `json:"over,omitempty"`
 	Engine      *wireEngineRuns `json:"engine,omitempty"`
+}
+
+type wireMasked struct {
+	Cases       int `json:"cases"`
+	Parts       int `json:"parts"`
+	CutOff      int `json:"cut_off"`
+	CutOffParts int `json:"cut_off_parts"`
 }
 
 type wireEndings struct {

@@ -14,6 +14,7 @@ import (
 type Result struct {
 	Name     []byte          `json:"name"`
 	Verdict  outcome.Verdict `json:"verdict"`
+	Unstable bool            `json:"unstable,omitempty"` // the runs differ from each other, and none equals the golden
 	Stopped  bool            `json:"stopped,omitempty"` // by a signal or a limit, which the golden does not have
 	Why      string          `json:"why,omitempty"`     // of an environment failure
 	Accepted bool            `json:"accepted,omitempty"`

@@ -1,0 +1,178 @@
+package regress
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"muster/regress/internal/corpus"
+	"muster/regress/internal/exec"
+	"muster/regress/internal/golden"
+	"muster/regress/internal/outcome"
+	"muster/regress/internal/report"
+)
+
+// judged is the result of the further runs of a case.
+type judged struct {
+	err  error
+	word report.Case
+	cpu  time.Duration // of the further runs
+}
+
+// runsWanted is how many runs a case gets in all, the first included.
+func (c *checking) runsWanted(f firstRun) int {
+	if f.alike {
+		return max(1, c.o.Judge.Runs)
+	}
+	return 1 + c.o.Judge.Retries
+}
+
+// runsLeft is how many further runs some cases still get.
+func (c *checking) runsLeft(firsts []firstRun) (runs int) {
+	for _, f := range firsts {
+		runs += max(0, c.runsWanted(f)-f.runs)
+	}
+	if cmd, _ := c.base.beside(); cmd != nil {
+		runs *= 2
+	}
+	return runs
+}
+
+// again makes the further runs of a case, and judges it.
+func (c *checking) again(ctx context.Context, f firstRun) (j judged) {
+	further := furtherRuns{c: c, first: f, avoid: f.lane, equal: f.equal()}
+	if j.err = further.run(ctx); j.err != nil {
+		return j
+	}
+	if j.word, j.err = c.judge(f); j.err != nil {
+		return j
+	}
+	j.cpu, j.word.Engine = further.cpu, f.onEngine
+	return j
+}
+
+// furtherRuns are the runs of a case after its first one.
+type furtherRuns struct {
+	c     *checking
+	first firstRun
+	avoid int // the lane of the run before
+	equal int // runs that equalled the golden, while nothing is stored of the case
+	cpu   time.Duration
+}
+
+// run makes the runs, each on another lane than the one before, and merges them into what
+// is stored of the case.
+func (f *furtherRuns) run(ctx context.Context) error {
+	c, name := f.c, f.first.task.entry.Name
+	reference, kept := c.base.beside()
+	for pass := 2; pass <= c.runsWanted(f.first); pass++ {
+		if reference != nil {
+			if err := f.runReference(ctx, reference, kept, pass); err != nil {
+				return err
+			}
+		}
+		rec, _, err := c.found.get(name)
+		if err != nil {
+			return err
+		}
+		if rec.Runs >= pass {
+			continue // an interrupted run made it
+		}
+		if err := f.once(ctx, c.command.For(name), pass, f.compare); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// once makes one run and hands it to take.
+func (f *furtherRuns) once(ctx context.Context, cmd *exec.Command, pass int, take func(context.Context, *exec.Result) error) error {
+	t := f.first.task
+	r, err := f.c.once(ctx, t, cmd, pass, f.avoid, true)
+	if err != nil {
+		return err
+	}
+	defer r.Release()
+	f.c.emit(report.CaseRan{Name: t.entry.Name, Pass: pass, CPU: r.Cost.CPU, Wall: r.Cost.Wall, Engine: engineRunOf(r), At: time.Now()})
+	f.cpu += r.Cost.CPU
+	f.avoid = r.Lane
+	return take(ctx, r)
+}
+
+// compare compares a run with the golden, and stores what there is to be stored.
+func (f *furtherRuns) compare(ctx context.Context, r *exec.Result) error {
+	c, name := f.c, f.first.task.entry.Name
+	l, _, err := c.base.compare(c, name, r)
+	if err != nil {
+		return err
+	}
+	_, stored, err := c.found.get(name)
+	switch {
+	case err != nil:
+		return err
+	case stored:
+		return c.found.merge(ctx, name, r, l, c.same)
+	case l == alike:
+		f.equal++
+		return nil
+	}
+	return c.found.put(ctx, name, r, l, f.equal)
+}
+
+// runReference runs the reference of a compare once more.
+func (f *furtherRuns) runReference(ctx context.Context, reference *exec.Command, kept *outcomes, pass int) error {
+	name := f.first.task.entry.Name
+	if rec, _, err := kept.get(name); err != nil || rec.Runs >= pass {
+		return err
+	}
+	return f.once(ctx, reference, pass, func(ctx context.Context, r *exec.Result) error {
+		return kept.merge(ctx, name, r, unmatched, f.c.same)
+	})
+}
+
+// judge gives a case its verdict, once it had all its runs.
+func (c *checking) judge(f firstRun) (word report.Case, err error) {
+	name := f.task.entry.Name
+	rec, stored, err := c.found.get(name)
+	if err != nil || !stored {
+		return f.word, err // every run was identical
+	}
+	old, known, err := c.base.get(name)
+	switch {
+	case err != nil:
+		return word, err
+	case !known:
+		return report.Case{Verdict: outcome.New, Ending: &rec.Outcome.Ending, Cost: rec.Cost, Flaky: flakyParts(&rec.Outcome), Unstable: rec.Outcome.Flaky()}, nil
+	}
+	err = c.held.hold(bytesOf(&old.Outcome)+bytesOf(&rec.Outcome), func() (err error) {
+		word, err = c.judgeRuns(f.task.entry, &old, &rec)
+		return err
+	})
+	return word, err
+}
+
+// judgeRuns gives the verdict on a case whose runs are joined in rec.
+func (c *checking) judgeRuns(e *corpus.Entry, old, rec *golden.Record) (word report.Case, err error) {
+	was, is := side{&old.Outcome, remembering(c.base.content)}, candidateSide(&rec.Outcome, remembering(c.found.content))
+	cmp, err := outcome.Compare(was.outcome, is.outcome, sameUnder(c.rules, was.open, is.open))
+	if err != nil {
+		return word, err
+	}
+	word = report.Case{
+		Ending: &rec.Outcome.Ending, GoldenEnding: &old.Outcome.Ending,
+		Cost: rec.Cost, Flaky: flakyParts(&rec.Outcome), Masked: flakyParts(&old.Outcome),
+	}
+	word.Verdict, word.Unstable = verdictOf(was.outcome, rec, cmp)
+	if reference, _ := c.base.beside(); reference != nil { // its runs were of this check, too
+		for _, part := range word.Masked {
+			if !slices.Contains(word.Flaky, part) {
+				word.Flaky = append(word.Flaky, part)
+			}
+		}
+	}
+	if err := c.differ(e.Name, e.Size, word.Verdict, was, is, cmp); err != nil {
+		return word, err
+	}
+	word.Differences, word.More, err = differences(c.rules, was, is, cmp)
+	return word, err
+}

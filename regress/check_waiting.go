@@ -1,0 +1,36 @@
+package regress
+
+import (
+	"sync"
+	"time"
+)
+
+// waitingRoom holds cases that differed in the first pass until a lane runs them again. It
+// is bounded: a case that finds no room runs again after the pass.
+type waitingRoom struct {
+	room int // 0 = nothing runs again during the pass
+
+	mu     sync.Mutex
+	firsts []firstRun // in the order in which they came
+}
+
+// add lets a case wait, if there is room.
+func (w *waitingRoom) add(f firstRun) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.firsts) < w.room {
+		w.firsts = append(w.firsts, f)
+	}
+}
+
+// next takes out the case that waits for longest. While there is room for more it must take
+// as long as the next case of the pass: what is long begins first.
+func (w *waitingRoom) next(long time.Duration, due durations) (f firstRun, ok bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.firsts) == 0 || len(w.firsts) < w.room && due.of(w.firsts[0].task.index) < long {
+		return f, false
+	}
+	f, w.firsts = w.firsts[0], w.firsts[1:]
+	return f, true
+}
