@@ -8,6 +8,7 @@ import (
 	"os"
 	osexec "os/exec"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -126,7 +127,7 @@ func TestTreesTellWhatLanesFind(t *testing.T) {
 		defer inLane.Release()
 		found := byScript(t, c, script)
 		want := slices.DeleteFunc(slices.Clone(inLane.Outcome.Parts), func(p outcome.Part) bool { return p.Place != outcome.File })
-		if !slices.EqualFunc(found, want, func(l tree.Output, p outcome.Part) bool { return l.Part == p }) {
+		if !slices.EqualFunc(found, want, func(l tree.Output, p outcome.Part) bool { return reflect.DeepEqual(l.Part, p) }) {
 			t.Fatalf("%s\nin a lane  %+v\nby digests %+v", script, want, found)
 		}
 	})

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -96,7 +97,7 @@ func TestAskedForByName(t *testing.T) {
 		}
 		named := tree.Outputs{Before: given, Paths: asked, Read: e.read}
 		got, err := named.Of(t.Context(), r)
-		if err != nil || !slices.EqualFunc(got, want, func(a, b tree.Output) bool { return a.Part == b.Part }) {
+		if err != nil || !slices.EqualFunc(got, want, func(a, b tree.Output) bool { return reflect.DeepEqual(a.Part, b.Part) }) {
 			t.Fatalf("%v\nfound %+v\nwant  %+v", err, got, want)
 		}
 	})
