@@ -110,16 +110,21 @@ func wordsOf(commands []golden.Command) (lists [][]string) {
 	return lists
 }
 
-func commandsOf(c *Command) (lists [][]string) {
+func commandsOf(c *Command) [][]string { return wordsOf(commandsIn(c)) }
+
+// commandsIn lists the commands as a golden keeps them.
+func commandsIn(c *Command) (list []golden.Command) {
 	if len(c.Words) > 0 {
-		lists = append(lists, append([]string{""}, c.Words...))
+		list = append(list, golden.Command{Args: c.Words})
 	}
 	for _, g := range c.ByGlob {
-		lists = append(lists, append([]string{g.Glob}, g.Words...))
+		list = append(list, golden.Command{Glob: g.Glob, Args: g.Words})
 	}
-	return lists
+	return list
 }
 
+// promoteOne puts one result of a run into the golden. The last accept in its meta is the
+// one that does so.
 func promoteOne(tx *golden.Tx, found *golden.Store, run string, r *state.Result) error {
 	if r.Verdict == outcome.Missing {
 		return tx.Delete(string(r.Name))
@@ -136,5 +141,6 @@ func promoteOne(tx *golden.Tx, found *golden.Store, run string, r *state.Result)
 		return err
 	}
 	rec.Outcome.KeepFlaky(&old.Outcome)
+	rec.Origin, rec.Equal = len(tx.Meta().Accepts), 0
 	return tx.Put(rec, found.Content)
 }

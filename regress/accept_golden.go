@@ -2,7 +2,10 @@ package regress
 
 import (
 	"context"
+	"os"
+	"os/user"
 	"slices"
+	"time"
 
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
@@ -82,5 +85,22 @@ func (p *past) sign(tx *golden.Tx, engine bool) error {
 	}
 	m.AcceptedRun = p.run.ID
 	m.FromEngine = m.FromEngine || engine
+	m.Accepts = append(m.Accepts, golden.Accept{
+		Run: p.run.ID, Author: author(), At: time.Now(), Command: commandsIn(&p.options.Command),
+		Machine: machine(), MusterVersion: p.options.Version,
+	})
 	return tx.SetMeta(m)
+}
+
+// author is who accepts: the user and the machine.
+func author() string {
+	who := "unknown"
+	if u, err := user.Current(); err == nil {
+		who = u.Username
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		return who
+	}
+	return who + "@" + host
 }
