@@ -15,8 +15,8 @@ type Result struct {
 	Name     []byte          `json:"name"`
 	Verdict  outcome.Verdict `json:"verdict"`
 	Unstable bool            `json:"unstable,omitempty"` // the runs differ from each other, and none equals the golden
-	Stopped  bool            `json:"stopped,omitempty"` // by a signal or a limit, which the golden does not have
-	Why      string          `json:"why,omitempty"`     // of an environment failure
+	Stopped  bool            `json:"stopped,omitempty"`  // by a signal or a limit, which the golden does not have
+	Why      string          `json:"why,omitempty"`      // of an environment failure
 	Accepted bool            `json:"accepted,omitempty"`
 	Engine   *EngineRun      `json:"engine,omitempty"` // of the first run, on an engine
 }
