@@ -27,6 +27,7 @@ type checking struct {
 
 	firsts    map[int]firstRun // cases that get further runs, by index
 	waiting   waitingRoom      // those of them that may run again during the first pass
+	order     inOrder          // in which their verdicts are reported
 	differing int              // those of them that --fail-fast counts
 	final     map[int]bool     // cases that have their verdict
 	flushed   time.Time
@@ -93,7 +94,7 @@ func Check(ctx context.Context, o Options) (sum Summary, err error) {
 }
 
 func newChecking(s *session, base baseline) *checking {
-	return &checking{session: s, base: base, firsts: map[int]firstRun{}, final: map[int]bool{}, costs: costing{tried: map[string]int{}}}
+	return &checking{session: s, base: base, firsts: map[int]firstRun{}, order: inOrder{ready: map[int]func(){}}, final: map[int]bool{}, costs: costing{tried: map[string]int{}}}
 }
 
 // check runs both passes and sums up.

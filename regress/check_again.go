@@ -10,26 +10,6 @@ import (
 	"muster/regress/internal/report"
 )
 
-// runAgain makes the further runs of every case that still needs some, on other lanes than
-// the first run, and gives these cases their verdicts.
-func (c *checking) runAgain(ctx context.Context) error {
-	var firsts []firstRun
-	var tasks []task
-	for _, i := range slices.Sorted(maps.Keys(c.firsts)) {
-		if !c.final[i] {
-			firsts, tasks = append(firsts, c.firsts[i]), append(tasks, c.firsts[i].task)
-		}
-	}
-	if runs := c.runsLeft(firsts); runs > 0 {
-		c.emit(report.PassStarted{Pass: 2, Runs: runs, At: time.Now()})
-	}
-	order := inOrder{tasks: tasks, ready: map[int]func(){}}
-	again := func(ctx context.Context, t task) judged { return c.again(ctx, c.firsts[t.index]) }
-	err := runPass(ctx, c.session, tasks, again, func(t task, j judged) error { return c.takeJudged(&order, t, j) })
-	order.flush()
-	return err
-}
-
 // runWaiting runs a case again that waits for it, between two cases of the first pass.
 func (c *checking) runWaiting(ctx context.Context, long time.Duration) (note func() error) {
 	f, ok := c.waiting.next(long, c.due)
@@ -37,19 +17,49 @@ func (c *checking) runWaiting(ctx context.Context, long time.Duration) (note fun
 		return nil
 	}
 	j := c.again(ctx, f)
-	return func() error {
-		if j.err != nil {
-			return c.takeError(f.task, j.err)
+	return func() error { return c.takeJudged(f.task, j) }
+}
+
+// runAgain makes the further runs of every case that still needs some, on other lanes than
+// the first run, and gives these cases their verdicts.
+func (c *checking) runAgain(ctx context.Context) error {
+	var pending, unreported []task
+	var firsts []firstRun
+	for _, i := range slices.Sorted(maps.Keys(c.firsts)) {
+		f := c.firsts[i]
+		if _, judged := c.order.ready[i]; judged {
+			unreported = append(unreported, f.task)
+		} else if !c.final[i] {
+			unreported, pending, firsts = append(unreported, f.task), append(pending, f.task), append(firsts, f)
 		}
-		c.summary.CPU += j.cpu
-		c.conclude(f.task, j.word)
-		return nil
 	}
+	if runs := c.runsLeft(firsts); runs > 0 {
+		c.emit(report.PassStarted{Pass: 2, Runs: runs, At: time.Now()})
+	}
+	c.order.expect(unreported)
+	again := func(ctx context.Context, t task) judged { return c.again(ctx, c.firsts[t.index]) }
+	err := runPass(ctx, c.session, pending, again, c.takeJudged)
+	c.order.flush()
+	return err
+}
+
+// takeJudged notes the result of the further runs of a case.
+func (c *checking) takeJudged(t task, j judged) error {
+	if j.err != nil {
+		if len(c.order.tasks) > 0 {
+			c.order.add(t, func() {})
+		}
+		return c.takeError(t, j.err)
+	}
+	c.summary.CPU += j.cpu
+	c.order.add(t, func() { c.conclude(t, j.word) })
+	return nil
 }
 
 // reportDiffered reports, after a run that broke off, the cases that differed and have no
 // verdict: nothing that was seen goes unsaid.
 func (c *checking) reportDiffered() error {
+	c.order.flush()
 	for _, i := range slices.Sorted(maps.Keys(c.firsts)) {
 		if c.final[i] {
 			continue
@@ -69,16 +79,5 @@ func (c *checking) reportDiffered() error {
 		word.Engine = f.onEngine
 		c.conclude(f.task, word)
 	}
-	return nil
-}
-
-// takeJudged notes the result of the further runs of a case.
-func (c *checking) takeJudged(order *inOrder, t task, j judged) error {
-	if j.err != nil {
-		order.add(t, func() {})
-		return c.takeError(t, j.err)
-	}
-	c.summary.CPU += j.cpu
-	order.add(t, func() { c.conclude(t, j.word) })
 	return nil
 }

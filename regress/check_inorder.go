@@ -5,10 +5,11 @@ import (
 	"slices"
 )
 
-// inOrder does things for tasks in the order of the tasks, whichever is ready
-// first: what a check says should not depend on which lane was faster.
+// inOrder does things for tasks in the order of the corpus, whichever is ready first: what
+// a check prints should not depend on which lane was faster. Until the tasks are known it
+// only collects.
 type inOrder struct {
-	tasks []task // still to come
+	tasks []task // still to come, in their order; nil = not known yet
 	ready map[int]func()
 }
 
@@ -22,6 +23,17 @@ func (o *inOrder) add(t task, do func()) {
 		o.flush()
 		return
 	}
+	o.drain()
+}
+
+// expect says which tasks there are in all, those included that are ready.
+func (o *inOrder) expect(tasks []task) {
+	o.tasks = tasks
+	o.drain()
+}
+
+// drain does what is ready up to the first task that is not.
+func (o *inOrder) drain() {
 	for len(o.tasks) > 0 {
 		next := o.tasks[0].index
 		do, ok := o.ready[next]

@@ -1,0 +1,345 @@
+package regress
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"muster/regress/internal/fault"
+	"muster/regress/internal/golden"
+	"muster/regress/internal/name"
+	"muster/regress/internal/outcome"
+	"muster/regress/internal/report"
+	"muster/regress/internal/state"
+)
+
+// MergeRuns joins finished checks of parts of one corpus, as the jobs of a CI made them,
+// into one run of the state folder, with the causes of all differences. groups, show,
+// review and accept take it like any other check. A run is named by its ID, by a state
+// folder, whose last check counts, or by the folder of a run.
+//
+// The runs must have compared the same corpus and command with the same golden, under the
+// same settings but for the selection. A case that two of them judged in different ways is
+// an error of class Input that names it.
+func MergeRuns(ctx context.Context, o Options, runs []string) (sum Summary, err error) {
+	if len(runs) < 2 {
+		return sum, fault.Inputf("merge wants two or more runs: IDs, or state folders of other jobs")
+	}
+	parts, err := openParts(&o, runs)
+	if err != nil {
+		return sum, err
+	}
+	first := parts[0]
+	merged := first.options
+	merged.Select = Selection{}
+	merged.takeFrom(&o)
+	s, err := newSession(&merged, report.CheckCommand)
+	if err != nil {
+		return sum, err
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	if s.unlock, err = s.state.Lock(); err != nil {
+		return sum, err
+	}
+	if err := s.openReporters(); err != nil {
+		return sum, err
+	}
+	base, err := first.base(ctx)
+	if err != nil {
+		return sum, err
+	}
+	defer func() { err = errors.Join(err, base.Close()) }()
+	if base.Digest().String() != first.run.Golden {
+		return sum, fault.Inputf("the golden %s is not the one that run %s compared with: restore it, or check again", first.options.Store.Golden, first.run.ID)
+	}
+	m := merging{session: s, parts: parts, base: base.Store}
+	err = m.merge(ctx)
+	return s.summary, err
+}
+
+// openParts opens the runs, and refuses those that are not parts of one check.
+func openParts(o *Options, runs []string) (parts []*past, err error) {
+	for _, word := range runs {
+		p, err := openPart(o, word)
+		if err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(parts, func(q *past) bool { return q.run.ID == p.run.ID }) {
+			return nil, fault.Inputf("run %s is named twice", p.run.ID)
+		}
+		if len(parts) > 0 {
+			if what := differsIn(partIdentity(parts[0].run), partIdentity(p.run)); what != "" {
+				return nil, fault.Inputf("runs %s and %s are no parts of one check: %s is not the same in both", parts[0].run.ID, p.run.ID, what)
+			}
+		}
+		parts = append(parts, p)
+	}
+	return parts, nil
+}
+
+// openPart opens a run by its ID, or by a folder.
+func openPart(o *Options, word string) (*past, error) {
+	from, id := *o, word
+	if info, err := os.Stat(word); err == nil && info.IsDir() {
+		from.Store.State, id = word, ""
+		if _, err := os.Stat(filepath.Join(word, "run.json")); err == nil {
+			from.Store.State, id = filepath.Dir(filepath.Dir(filepath.Clean(word))), filepath.Base(word)
+		}
+	}
+	p, err := openPast(&from, id)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", word, err)
+	}
+	if p.run.Command != report.CheckCommand {
+		return nil, fault.Inputf("run %s was a compare: runs of check are merged", p.run.ID)
+	}
+	return p, p.finished()
+}
+
+// partIdentity is what must be the same in all parts of one check: the identity of a run
+// but for its selection, and what only one machine can know.
+func partIdentity(r *state.Run) map[string]string {
+	id := maps.Clone(r.Identity)
+	maps.DeleteFunc(id, func(key, _ string) bool {
+		return strings.HasPrefix(key, fileOf) || slices.Contains([]string{"--cases", "--filter", "--partition", "--sample", "--golden"}, key)
+	})
+	return id
+}
+
+// merging joins runs into one.
+type merging struct {
+	*session
+	parts []*past
+	base  *golden.Store
+	names []string                // of all cases, sorted
+	cases map[string]partOutcome  // by name
+	found map[*past]*golden.Store // what each part kept; nil where that is nothing
+	kept  *golden.Writer
+}
+
+// partOutcome is a case as one of the parts judged it.
+type partOutcome struct {
+	part   *past
+	line   state.Line    // of its first run; zero where it did not run
+	result *state.Result // nil of an identical one
+}
+
+func (m *merging) merge(ctx context.Context) (err error) {
+	m.found = map[*past]*golden.Store{}
+	defer func() {
+		for _, found := range m.found {
+			err = errors.Join(err, found.Close())
+		}
+	}()
+	if err := m.collect(); err != nil {
+		return err
+	}
+	if m.run, err = m.state.NewRun(m.info()); err != nil {
+		return err
+	}
+	m.emit(report.Started{
+		Command: m.name, Run: m.run.ID, Corpus: m.o.Corpus.Path, Tool: m.o.Command.line(), Against: m.o.Store.Golden,
+		Cases: len(m.names), Jobs: m.o.Limits.Jobs, Allowed: m.o.allowed(), At: m.began,
+	})
+	if err = m.judgeAll(ctx); err == nil {
+		err = m.groups(func(name string) (was, is side, err error) {
+			return pastSides(m.base, m.found[m.cases[name].part], name)
+		})
+	}
+	m.absent = len(m.names)
+	if err = m.finish(err); err != nil {
+		return errors.Join(err, m.dropRun())
+	}
+	return nil
+}
+
+// info is what run.json says of the merged run.
+func (m *merging) info() state.Info {
+	first := m.parts[0].run
+	options, err := m.o.encode()
+	if err != nil {
+		options = first.Options // those of a run could be encoded before
+	}
+	return state.Info{Command: m.name, Started: m.began, Identity: partIdentity(first), Golden: first.Golden, Options: options}
+}
+
+// collect finds which cases there are, and refuses those that two parts judged in
+// different ways.
+func (m *merging) collect() error {
+	m.cases = map[string]partOutcome{}
+	var conflicts []string
+	for _, p := range m.parts {
+		if err := m.openFound(p); err != nil {
+			return err
+		}
+		lines, err := p.run.ReadLines()
+		if err != nil {
+			return err
+		}
+		own := map[string]partOutcome{}
+		for _, l := range lines {
+			own[string(l.Name)] = partOutcome{part: p, line: l}
+		}
+		for i := range p.results {
+			r := &p.results[i]
+			own[string(r.Name)] = partOutcome{part: p, line: own[string(r.Name)].line, result: r}
+		}
+		for _, caseName := range slices.Sorted(maps.Keys(own)) {
+			if other, known := m.cases[caseName]; known {
+				same, err := m.alike(caseName, other, own[caseName])
+				if err != nil {
+					return err
+				}
+				if !same {
+					conflicts = append(conflicts, fmt.Sprintf("%s (%s and %s)", name.Print(caseName), other.part.run.ID, p.run.ID))
+				}
+				continue
+			}
+			m.cases[caseName] = own[caseName]
+		}
+	}
+	m.names = slices.Sorted(maps.Keys(m.cases))
+	if len(conflicts) > 0 {
+		const shown = 5
+		more := ""
+		if n := len(conflicts) - shown; n > 0 {
+			conflicts, more = conflicts[:shown], fmt.Sprintf(" and %d more", n)
+		}
+		return fault.Inputf("two runs judged the same case in different ways, so neither can be trusted: %s%s: check these cases again", strings.Join(conflicts, ", "), more)
+	}
+	return nil
+}
+
+// openFound opens what a part kept of its differences, if it kept something.
+func (m *merging) openFound(p *past) error {
+	if _, err := os.Stat(p.run.Outcomes()); errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	found, err := p.outcomes()
+	if err == nil {
+		m.found[p] = found
+	}
+	return err
+}
+
+// alike reports whether two parts judged a case in the same way.
+func (m *merging) alike(caseName string, a, b partOutcome) (bool, error) {
+	if a.result == nil || b.result == nil {
+		return a.result == b.result, nil
+	}
+	if a.result.Verdict != b.result.Verdict {
+		return false, nil
+	}
+	recA, knownA, err := m.record(caseName, a)
+	if err != nil {
+		return false, err
+	}
+	recB, knownB, err := m.record(caseName, b)
+	return knownA == knownB && recA.Outcome.Digest() == recB.Outcome.Digest(), err
+}
+
+// record returns what a part kept of a case.
+func (m *merging) record(caseName string, c partOutcome) (golden.Record, bool, error) {
+	found := m.found[c.part]
+	if found == nil {
+		return golden.Record{}, false, nil
+	}
+	return found.Get(caseName)
+}
+
+// judgeAll reports every case as its part judged it, and keeps the outcomes.
+func (m *merging) judgeAll(ctx context.Context) error {
+	lines, err := m.run.OpenLines()
+	if err != nil {
+		return err
+	}
+	for _, caseName := range m.names {
+		if l := m.cases[caseName].line; l.Name != nil {
+			err = errors.Join(err, lines.Add(l))
+		}
+	}
+	if err := errors.Join(err, lines.Close()); err != nil {
+		return err
+	}
+	for i, caseName := range m.names {
+		if err := ctx.Err(); err != nil {
+			return errors.Join(err, m.endKept(err))
+		}
+		word, err := m.judge(ctx, caseName)
+		if err != nil {
+			return errors.Join(fmt.Errorf("%s: %w", name.Print(caseName), err), m.endKept(err))
+		}
+		word.Name, word.Index = caseName, i
+		m.summary.CPU += word.Cost.CPU
+		m.verdict(word)
+	}
+	return m.endKept(nil)
+}
+
+func (m *merging) endKept(err error) error {
+	if m.kept == nil {
+		return nil
+	}
+	if err != nil {
+		return m.kept.Abort(false)
+	}
+	return m.kept.Finish()
+}
+
+// judge reports a case as its part judged it.
+func (m *merging) judge(ctx context.Context, caseName string) (word report.Case, err error) {
+	c := m.cases[caseName]
+	old, inGolden, err := m.base.Get(caseName)
+	if err != nil {
+		return word, err
+	}
+	if inGolden {
+		word.GoldenEnding = &old.Outcome.Ending
+	}
+	if c.result == nil {
+		word.Verdict, word.Ending = outcome.Identical, &outcome.Ending{Kind: c.line.Kind, Code: c.line.Code}
+		word.Cost = outcome.Cost{CPU: time.Duration(c.line.CPU), Wall: time.Duration(c.line.Wall), PeakRSS: c.line.Peak}
+		word.Masked, word.Engine = maskedParts(&old.Outcome), engineRunIn(c.line.Engine)
+		word.Flaky = word.Masked
+		return word, nil
+	}
+	word.Verdict, word.Unstable, word.Why, word.Engine = c.result.Verdict, c.result.Unstable, c.result.Why, engineRunIn(c.result.Engine)
+	rec, known, err := m.record(caseName, c)
+	if err != nil || !known {
+		return word, err // missing, or the machine failed
+	}
+	if err := m.keepOutcome(ctx, rec, m.found[c.part]); err != nil {
+		return word, err
+	}
+	word.Ending, word.Cost, word.Flaky = &rec.Outcome.Ending, rec.Cost, flakyParts(&rec.Outcome)
+	if !inGolden {
+		return word, nil
+	}
+	word.Masked = flakyParts(&old.Outcome)
+	was, is := side{&old.Outcome, remembering(m.base.Content)}, candidateSide(&rec.Outcome, remembering(m.found[c.part].Content))
+	cmp, err := outcome.Compare(was.outcome, is.outcome, sameUnder(m.rules, was.open, is.open))
+	if err != nil {
+		return word, err
+	}
+	if err := m.differ(caseName, 0, word.Verdict, was, is, cmp); err != nil {
+		return word, err
+	}
+	word.Differences, word.More, err = differences(m.rules, was, is, cmp)
+	return word, err
+}
+
+// keepOutcome puts an outcome into the store of the merged run.
+func (m *merging) keepOutcome(ctx context.Context, rec golden.Record, from *golden.Store) (err error) {
+	if m.kept == nil {
+		if m.kept, err = golden.Create(m.run.Outcomes(), from.Meta()); err != nil {
+			return err
+		}
+	}
+	return m.kept.Put(ctx, rec, from.Content)
+}
