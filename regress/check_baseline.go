@@ -92,7 +92,7 @@ func (b recordedBase) first(ctx context.Context, c *checking, tasks []task) erro
 		return err
 	}
 	if c.goroutines() > 1 { // else the further runs would be on the lane of the first
-		c.waiting.room = c.goroutines()
+		c.waiting.room = c.jobs()
 	}
 	return batchedPass[ran]{
 		number: 1, avoid: func(task) int { return exec.NoLane }, take: c.takeFirst,
