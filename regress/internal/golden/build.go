@@ -28,11 +28,21 @@ var buildPragmas = []string{
 // that name is given up; one that another process is writing is an error of
 // class Input, and so is what is not Replaceable.
 func Create(path string, m Meta) (*Writer, error) {
-	w, err := newWriter(path)
+	w, err := newWriter(path, partSuffix)
 	if err != nil {
 		return nil, err
 	}
-	meta, err := encodeMeta(m, nil)
+	if err := w.create(m, nil); err != nil {
+		w.shut()
+		return nil, err
+	}
+	return w, nil
+}
+
+// create begins a new store in the writer's file. What a later muster noted in the meta
+// old, if any, goes over into it.
+func (w *Writer) create(m Meta, old []byte) error {
+	meta, err := encodeMeta(m, old)
 	if err == nil {
 		w.meta, err = decodeMeta(meta)
 	}
@@ -44,18 +54,14 @@ func Create(path string, m Meta) (*Writer, error) {
 			return inTransaction(ctx, conn, func() error { return createSchema(ctx, conn, meta) })
 		})
 	}
-	if err != nil {
-		w.shut()
-		return nil, err
-	}
-	return w, nil
+	return err
 }
 
 // Resume goes on with the store that a Writer for path left unfinished: what
 // was committed is there, and is read through and checked. The error is
 // os.ErrNotExist when there is nothing to go on with.
 func Resume(path string) (*Writer, error) {
-	w, err := newWriter(path)
+	w, err := newWriter(path, partSuffix)
 	if err != nil {
 		return nil, err
 	}
@@ -78,8 +84,9 @@ func Resume(path string) (*Writer, error) {
 	return w, nil
 }
 
-// newWriter takes the lock. Its writer has no connection yet.
-func newWriter(path string) (*Writer, error) {
+// newWriter takes the lock. Its writer has no connection yet, and a file that ends in
+// suffix.
+func newWriter(path, suffix string) (*Writer, error) {
 	path = resolve(path)
 	if err := Replaceable(path); err != nil {
 		return nil, err
@@ -93,7 +100,7 @@ func newWriter(path string) (*Writer, error) {
 		return nil, err
 	}
 	return &Writer{
-		path: path, part: path + partSuffix, lock: l, packer: k,
+		path: path, part: path + suffix, lock: l, packer: k,
 		known: make(map[outcome.Digest]int64),
 	}, nil
 }
@@ -291,8 +298,12 @@ func (w *Writer) closeDatabase() error {
 	return classify(w.part, err)
 }
 
-// shut gives up everything that the writer holds, its files apart.
+// shut gives up everything that the writer holds, its files apart. Its lock may be that of
+// another process once it has.
 func (w *Writer) shut() {
+	if w.closed {
+		return
+	}
 	w.closed = true
 	w.closeDatabase()
 	w.packer.zip.Close()

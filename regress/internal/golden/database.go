@@ -129,11 +129,13 @@ func resolve(path string) string {
 func journal(path string) string { return path + "-journal" }
 
 // Files returns all paths at which the store at path may have a file: its own,
-// and those that lie beside it while it is written or after a kill. None of
-// them is anybody's source.
+// those that lie beside it while it is written or after a kill, and the damaged one that a
+// repair kept. None of them is anybody's source.
 func Files(path string) []string {
-	part := path + partSuffix
-	return []string{path, journal(path), part, journal(part), path + lockSuffix}
+	part, copied := path+partSuffix, path+copySuffix
+	return []string{
+		path, journal(path), part, journal(part), copied, journal(copied), path + lockSuffix, path + damagedSuffix,
+	}
 }
 
 // hot reports whether err says that an interrupted change must be rolled back

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"muster/regress/internal/fault"
+	"muster/regress/internal/outcome"
 )
 
 // childFull runs in namespaces of its own, with a disk of 2 MiB at args[0].
@@ -36,6 +37,40 @@ func childFull(args []string) error {
 	}))
 	all, err := read(path)
 	say(fmt.Sprint("golden ", len(all.Records)), err)
+	return fullCopies(path, b)
+}
+
+// fullCopies has no room for a second golden of that size beside the first.
+func fullCopies(path string, b bag) error {
+	w, err := Create(path, Meta{})
+	must(err)
+	middle := b.simple("middle", "3", incompressible(2, 1300<<10))
+	must(w.Put(context.Background(), middle, b.open), w.Put(context.Background(), b.simple("small", "1", nil), b.open))
+	must(w.PutShared(map[string]outcome.Digest{"HDR_a.h": {1}}), w.Finish())
+	_, _, err = Compact(context.Background(), path)
+	say("compact", err)
+	all, err := read(path)
+	say(fmt.Sprint("golden ", len(all.Records)), err)
+
+	db, err := openDatabase(path, readWrite)
+	must(err)
+	_, err = db.Exec("UPDATE golden SET digest=x''")
+	must(err, db.Close())
+	_, err = Repair(context.Background(), path)
+	say("repair", err)
+	left, err := os.ReadDir(filepath.Dir(path))
+	say(fmt.Sprint("left ", len(left)), err)
+
+	files := map[string]outcome.Digest{}
+	for i := range 60_000 {
+		files[fmt.Sprintf("a/header/%06d.h", i)] = outcome.Digest{1}
+	}
+	must(os.Remove(path))
+	// They fit into memory until the commit.
+	w, err = Create(path, Meta{})
+	must(err)
+	say("shared", w.PutShared(files))
+	say("finish", w.Finish())
 	return nil
 }
 
@@ -74,12 +109,13 @@ func TestFullDisk(t *testing.T) {
 	want := []string{
 		"build " + env, "again " + env, "finish " + env, "golden 1 0 <nil>", "kept true 0 <nil>",
 		"put " + env, "update " + env, "golden 1 0 <nil>",
+		"compact " + env, "golden 2 0 <nil>", "repair " + env, "left 1 0 <nil>", "shared 0 <nil>", "finish " + env,
 	}
 	for i, w := range want {
 		if i >= len(lines) || !strings.HasPrefix(lines[i], w) {
 			t.Fatalf("line %d is not %q:\n%s", i, w, strings.Join(lines, "\n"))
 		}
-		if strings.Contains(w, env) && !strings.Contains(lines[i], "disk is full") {
+		if strings.HasSuffix(w, " "+env) && !strings.Contains(lines[i], "disk is full") {
 			t.Errorf("%s does not say that the disk is full", lines[i])
 		}
 	}

@@ -1,0 +1,178 @@
+package golden
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"muster/regress/internal/fault"
+	"muster/regress/internal/name"
+	"muster/regress/internal/outcome"
+)
+
+// damagedSuffix is what the damaged file ends in that a repair keeps. There is one of them
+// at most.
+const damagedSuffix = ".damaged"
+
+// Dropped is a case that a repair does not keep.
+type Dropped struct {
+	Name   string
+	Reason error
+}
+
+// Repaired is what a repair did.
+type Repaired struct {
+	Whole   bool      // nothing was damaged, and nothing was changed
+	Kept    int       // cases
+	Dropped []Dropped // by name
+	// Unreadable is why part of the list of cases could not be read: the names of the
+	// cases there are not known. It is nil when all of it could be.
+	Unreadable error
+	Lists      []error // what else was wrong beside contents
+	SharedLost bool    // the digests of the shared files are not known any more
+	Damaged    string  // path of the damaged file, which is kept
+}
+
+// Repair replaces the golden at path by one of all its cases that are whole: those whose
+// row is as it was written, and all of whose contents have their digest. The damaged file
+// is kept beside it. A golden whose header, tables or meta are damaged cannot be repaired:
+// that is an error of class Input, and so is a damaged file that an earlier repair kept.
+//
+// At every moment there is the damaged golden or the repaired one at path.
+func Repair(ctx context.Context, path string) (done Repaired, err error) {
+	path = resolve(path)
+	if _, err := checkFiles(path); err != nil {
+		return done, err
+	}
+	done.Damaged = path + damagedSuffix
+	if _, err := os.Lstat(done.Damaged); !errors.Is(err, fs.ErrNotExist) {
+		return done, alreadyKept(done.Damaged)
+	}
+	w, err := newWriter(path, copySuffix)
+	if err != nil {
+		return done, err
+	}
+	defer w.shut()
+	s, err := openSalvage(ctx, path)
+	if err != nil {
+		return done, classify(path, err)
+	}
+	defer s.close()
+	if err := errors.Join(replaceable(w.part), checkJournal(journal(w.part))); err != nil {
+		return done, err
+	}
+	if err := w.create(s.meta, s.encoded); err != nil {
+		return done, err
+	}
+	if err := s.copyTo(ctx, w, &done); err != nil || done.Whole {
+		return done, errors.Join(err, w.Abort(false))
+	}
+	return done, w.replaceDamaged(done.Damaged)
+}
+
+func alreadyKept(damaged string) error {
+	return fault.Inputf("%s is there, from an earlier repair: move it away, then repair again", damaged)
+}
+
+// copyTo puts all cases that are whole.
+func (s *salvage) copyTo(ctx context.Context, w *Writer, done *Repaired) error {
+	lost := map[outcome.Digest]error{}
+	for _, r := range s.records {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		var missing error
+		err := w.Put(ctx, r, func(p outcome.Part) (io.ReadCloser, error) {
+			if missing = lost[p.Digest]; missing == nil {
+				missing = s.check(p)
+			}
+			if missing != nil {
+				lost[p.Digest] = missing
+				return nil, missing
+			}
+			return s.content.open(p)
+		})
+		if missing != nil {
+			err = s.damage(ctx, missing, func() { s.drop(r.Name, missing) })
+		} else if err == nil {
+			done.Kept++
+		}
+		if err != nil {
+			return err
+		}
+	}
+	slices.SortFunc(s.dropped, func(a, b Dropped) int { return strings.Compare(a.Name, b.Name) })
+	done.Dropped, done.Unreadable, done.Lists = s.dropped, s.cut, s.lists
+	done.Whole = len(done.Dropped) == 0 && done.Unreadable == nil && len(done.Lists) == 0
+	done.SharedLost = s.shared == nil && s.hadShared
+	if s.shared == nil {
+		return nil
+	}
+	return w.PutShared(s.shared)
+}
+
+// check reads a content through.
+func (s *salvage) check(p outcome.Part) error {
+	r, err := s.content.open(p)
+	if err == nil {
+		_, err = io.Copy(io.Discard, r)
+	}
+	if code(err) != -1 {
+		err = fmt.Errorf("content %s of %s: %w", p.Digest, name.Print(p.String()), err)
+	}
+	return err
+}
+
+// replaceDamaged finishes the new golden, having kept the damaged one.
+func (w *Writer) replaceDamaged(kept string) error {
+	err := keep(w.path, kept)
+	if err == nil {
+		if err = w.Finish(); err != nil {
+			err = errors.Join(err, os.Remove(kept))
+		}
+	}
+	if err != nil {
+		return errors.Join(err, removeDatabase(w.part))
+	}
+	return nil
+}
+
+// keep gives the file at path a second name, or a copy where the file system has no links.
+func keep(path, kept string) error {
+	err := os.Link(path, kept)
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, fs.ErrExist):
+		return alreadyKept(kept)
+	}
+	if err := copyNew(path, kept); err != nil {
+		return fault.Environmentf("the damaged golden is to be kept as %s: %w", kept, err)
+	}
+	return nil
+}
+
+// copyNew copies a file to a path at which there is none.
+func copyNew(from, to string) error {
+	r, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	w, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	if _, err = io.Copy(w, r); err == nil {
+		err = w.Sync()
+	}
+	if err = errors.Join(err, w.Close()); err != nil {
+		return errors.Join(err, os.Remove(to))
+	}
+	return nil
+}

@@ -1,0 +1,181 @@
+package golden
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"slices"
+	"strings"
+
+	"muster/regress/internal/fault"
+	"muster/regress/internal/outcome"
+)
+
+// salvage is what SQLite can still read of a damaged golden.
+type salvage struct {
+	path    string
+	meta    Meta
+	encoded []byte    // meta, as the file has it
+	records []Record  // those that are whole, by name
+	dropped []Dropped // those that are not
+	cut     error     // why part of the list of cases cannot be read; nil when all of it can
+	// shared is nil when the files are not known, which is a loss where some had been put.
+	shared    map[string]outcome.Digest
+	hadShared bool
+	lists     []error // what else is wrong beside contents
+	db        *sql.DB
+	content   *contents
+}
+
+// openSalvage reads all rows of the golden at path. Whoever calls it has the lock.
+func openSalvage(ctx context.Context, path string) (*salvage, error) {
+	if err := rollBackAny(ctx, path); err != nil {
+		return nil, err
+	}
+	db, err := openDatabase(path, readOnly)
+	if err != nil {
+		return nil, err
+	}
+	s := &salvage{path: path, db: db}
+	if err := s.load(ctx); err != nil {
+		s.close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// rollBackAny undoes a change that was killed.
+func rollBackAny(ctx context.Context, path string) error {
+	db, err := openDatabase(path, readOnly)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	if _, err := formatOf(ctx, db, path); !hot(err) {
+		return nil
+	}
+	return rollBack(ctx, path)
+}
+
+func (s *salvage) close() {
+	if s.content != nil {
+		s.content.close()
+	}
+	s.db.Close()
+}
+
+// load fails where nothing can be saved: without its tables and its meta a golden does not
+// say what its outcomes are outcomes of.
+func (s *salvage) load(ctx context.Context) error {
+	d, err := checkTables(ctx, s.db, s.path)
+	if err == nil {
+		s.meta, err = decodeMeta(d.meta)
+	}
+	if err != nil {
+		return err
+	}
+	if s.content, err = newContents(s.db.PrepareContext, func(err error) error { return err }); err != nil {
+		return err
+	}
+	s.encoded, s.hadShared = d.meta, len(d.shared) > 0
+	for _, check := range []func() error{
+		func() error {
+			digest, err := scan(ctx, s.db, d, func(row) error { return nil })
+			if err != nil {
+				return err
+			}
+			return d.checkDigest(digest)
+		},
+		func() error {
+			s.shared, err = readShared(ctx, s.db, d.shared)
+			return err
+		},
+		func() error { return checkPages(ctx, s.db) },
+	} {
+		err := check()
+		if err := s.damage(ctx, err, func() { s.lists = append(s.lists, err) }); err != nil {
+			return err
+		}
+	}
+	return s.readRows(ctx)
+}
+
+// damage calls note where err is about the golden. An error of the machine, or the end of
+// ctx, is returned: what could not be read for that reason is not lost.
+func (s *salvage) damage(ctx context.Context, err error, note func()) error {
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case fault.ClassOf(classify(s.path, err)) != fault.Input:
+		return classify(s.path, err)
+	}
+	note()
+	return nil
+}
+
+// readRows reads the cases from both ends: a page that cannot be read ends a walk, and what
+// lies beyond it is reached from the other side.
+func (s *salvage) readRows(ctx context.Context) error {
+	last := ""
+	cut := s.walk(ctx, "SELECT name, digest, record FROM outcome ORDER BY name", func(n string) bool {
+		last = n
+		return true
+	})
+	if err := s.damage(ctx, cut, func() { s.cut = cut }); err != nil {
+		return err
+	}
+	if cut != nil {
+		back := s.walk(ctx, "SELECT name, digest, record FROM outcome ORDER BY name DESC", func(n string) bool { return n > last })
+		if err := s.damage(ctx, back, func() {}); err != nil {
+			return err
+		}
+	}
+	slices.SortFunc(s.records, func(a, b Record) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(s.dropped, func(a, b Dropped) int { return strings.Compare(a.Name, b.Name) })
+	return nil
+}
+
+// walk takes over rows for as long as wanted says yes of their names.
+func (s *salvage) walk(ctx context.Context, query string, wanted func(string) bool) error {
+	rows, err := s.db.QueryContext(ctx, query)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var r row
+		if err := rows.Scan(&r.name, &r.digest, &r.record); err != nil {
+			return err
+		}
+		if !wanted(string(r.name)) {
+			return nil
+		}
+		s.take(r)
+	}
+	return rows.Err()
+}
+
+func (s *salvage) take(r row) {
+	if len(r.digest) != len(outcome.Digest{}) {
+		s.drop(string(r.name), errors.New("a row without a digest"))
+		return
+	}
+	rec, err := decodeRecord(string(r.name), r.record, outcome.Digest(r.digest))
+	if err == nil {
+		err = checkOrigin(rec.Name, rec.Origin, len(s.meta.Accepts))
+	}
+	if err == nil && rec.Name == "" {
+		err = errors.New("no name")
+	}
+	if err != nil {
+		s.drop(string(r.name), err)
+		return
+	}
+	s.records = append(s.records, rec)
+}
+
+func (s *salvage) drop(caseName string, reason error) {
+	s.dropped = append(s.dropped, Dropped{caseName, reason})
+}
