@@ -49,6 +49,7 @@ var rooms = []room{
 	{"regress/internal/normalize", "regress/internal/outcome regress/internal/glob", pure},
 	{"regress/internal/corpus", "regress/internal/fault regress/internal/filestamp regress/internal/name regress/internal/glob regress/internal/outcome pool", plain},
 	{"regress/internal/golden", "regress/internal/outcome regress/internal/name regress/internal/fault internal/filelock", plain},
+	{"regress/internal/goldens", "regress/internal/golden regress/internal/outcome regress/internal/name regress/internal/fault regress/internal/readable", plain},
 	{"regress/internal/plainfiles", "regress/internal/golden regress/internal/outcome regress/internal/name regress/internal/fault", plain},
 	{"regress/internal/exec", "regress/internal/outcome regress/internal/corpus regress/internal/fault regress/internal/filestamp", plain},
 	{"regress/internal/exec/local", "regress/internal/exec regress/lane internal/cgroup regress/internal/corpus regress/internal/outcome regress/internal/name regress/internal/fault internal/filelock", plain},

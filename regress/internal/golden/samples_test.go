@@ -133,7 +133,7 @@ func read(path string) (whole, error) {
 		if err != nil {
 			return all, err
 		}
-		if d, found := s.OutcomeDigest(n); !ok || !found || d != r.Outcome.Digest() || s.Flaky(n) != r.Outcome.Flaky() || s.Source(n) != r.Source {
+		if d, found := s.OutcomeDigest(n); !ok || !found || d != r.Outcome.Digest() || s.Flaky(n) != r.Outcome.Flaky() || s.Source(n) != r.Source || s.Origin(n) != r.Origin {
 			return all, fmt.Errorf("%q: Get and the index disagree", n)
 		}
 		all.Records[n] = r

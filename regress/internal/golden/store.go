@@ -44,6 +44,7 @@ type entry struct {
 	name   string
 	digest outcome.Digest
 	source outcome.Digest
+	origin int
 	flaky  bool
 	wall   time.Duration
 	sum    uint64 // of the row, which Get must find again
@@ -144,7 +145,7 @@ func (s *Store) enter(r row) error {
 	}
 	version, flags, head := headOf(r.record)
 	e := entry{
-		name: string(r.name), digest: outcome.Digest(r.digest), source: head.Source,
+		name: string(r.name), digest: outcome.Digest(r.digest), source: head.Source, origin: head.Origin,
 		flaky: flags&flagFlaky != 0, wall: head.Cost.Wall, sum: s.sum(r),
 	}
 	if version == recordVersionV1 && e.flaky {
@@ -174,6 +175,9 @@ func (s *Store) Close() error {
 	}
 	return s.db.Close()
 }
+
+// Format returns the version of the file's format.
+func (s *Store) Format() int { return int(s.format) }
 
 // Meta returns where the store comes from.
 func (s *Store) Meta() Meta { return s.meta }
@@ -230,6 +234,13 @@ func (s *Store) Wall(caseName string) time.Duration {
 func (s *Store) Source(caseName string) outcome.Digest {
 	e, _ := s.find(caseName)
 	return e.source
+}
+
+// Origin returns what brought the outcome of that case into the store, from memory:
+// Record.Origin.
+func (s *Store) Origin(caseName string) int {
+	e, _ := s.find(caseName)
+	return e.origin
 }
 
 // Get returns the record of a case.

@@ -1,0 +1,136 @@
+package goldens
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"muster/regress/internal/fault"
+	"muster/regress/internal/golden"
+	"muster/regress/internal/name"
+	"muster/regress/internal/outcome"
+)
+
+// Checked is what is in a golden, and what of it is damaged.
+type Checked struct {
+	Cases    int
+	Contents int   // distinct ones, empty ones apart
+	Bytes    int64 // of them
+	Damaged  []Damaged
+	Lists    []error // damage that no case hangs on
+}
+
+// Whole reports whether nothing is damaged.
+func (c *Checked) Whole() bool { return len(c.Damaged) == 0 && len(c.Lists) == 0 }
+
+// Damaged is a content that is not what its digest says, or a case that cannot be read:
+// then it has no digest.
+type Damaged struct {
+	Digest outcome.Digest
+	Size   int64
+	Reason error
+	Cases  []Place // those that hang on it
+}
+
+// Place is a part of a case.
+type Place struct{ Case, Part string }
+
+// String returns "case a/b.c (stdout)".
+func (p Place) String() string {
+	if p.Part == "" {
+		return "case " + name.Print(p.Case)
+	}
+	return fmt.Sprintf("case %s (%s)", name.Print(p.Case), name.Print(p.Part))
+}
+
+// Check reads all of a golden that is open, whose rows are therefore right: every content,
+// once, the list of shared files, and all pages. An error is not about the golden.
+func Check(ctx context.Context, s *golden.Store) (*Checked, error) {
+	c := &checker{store: s, found: &Checked{Cases: s.Len()}, seen: map[outcome.Digest]int{}}
+	for n := range s.Names() {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if err := c.checkCase(n); err != nil {
+			return nil, err
+		}
+	}
+	_, err := s.Shared()
+	for _, err := range []error{err, s.CheckPages(ctx)} {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		switch {
+		case fault.ClassOf(err) == fault.Input:
+			c.found.Lists = append(c.found.Lists, err)
+		case err != nil:
+			return nil, err
+		}
+	}
+	return c.found, nil
+}
+
+type checker struct {
+	store *golden.Store
+	found *Checked
+	// seen has every content that was read: the place of a damaged one in found, and -1
+	// for one that is whole.
+	seen map[outcome.Digest]int
+}
+
+func (c *checker) checkCase(caseName string) error {
+	r, _, err := c.store.Get(caseName)
+	if fault.ClassOf(err) == fault.Input {
+		c.damaged(Damaged{Reason: err}, Place{Case: caseName})
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for p := range golden.WithContent(&r.Outcome) {
+		if err := c.checkContent(p, Place{caseName, p.String()}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *checker) checkContent(p outcome.Part, at Place) error {
+	if i, known := c.seen[p.Digest]; known {
+		if i >= 0 {
+			d := &c.found.Damaged[i]
+			d.Cases = append(d.Cases, at)
+		}
+		return nil
+	}
+	err := readThrough(c.store, p)
+	if err != nil && fault.ClassOf(err) != fault.Input {
+		return err
+	}
+	if p.Size > 0 {
+		c.found.Contents++
+		c.found.Bytes += p.Size
+	}
+	c.seen[p.Digest] = -1
+	if err != nil {
+		c.seen[p.Digest] = c.damaged(Damaged{Digest: p.Digest, Size: p.Size, Reason: err}, at)
+	}
+	return nil
+}
+
+// damaged returns the place of what it adds.
+func (c *checker) damaged(d Damaged, at Place) int {
+	d.Cases = append(d.Cases, at)
+	c.found.Damaged = append(c.found.Damaged, d)
+	return len(c.found.Damaged) - 1
+}
+
+func readThrough(s *golden.Store, p outcome.Part) error {
+	r, err := s.Content(p)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	_, err = io.Copy(io.Discard, r)
+	return err
+}

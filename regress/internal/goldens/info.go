@@ -1,0 +1,246 @@
+package goldens
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"muster/regress/internal/golden"
+	"muster/regress/internal/name"
+	"muster/regress/internal/outcome"
+	"muster/regress/internal/readable"
+)
+
+// Info describes a golden. Its JSON is one line for scripts, which rely on the keys.
+// Strings that may hold odd bytes are printed as names are.
+type Info struct {
+	Type             string            `json:"type"`
+	Golden           string            `json:"golden"`
+	Format           int               `json:"format"`
+	Digest           outcome.Digest    `json:"digest"`
+	Created          time.Time         `json:"created"`
+	Machine          string            `json:"machine"`
+	MusterVersion    string            `json:"muster_version"`
+	Run              string            `json:"run"`
+	Repeat           int               `json:"repeat"`
+	Engine           bool              `json:"engine"`
+	Command          []Command         `json:"command"`
+	Executable       string            `json:"executable"`
+	ExecutableDigest outcome.Digest    `json:"executable_digest"`
+	Env              []string          `json:"env"`
+	Flags            map[string]string `json:"flags"`
+	Corpus           string            `json:"corpus"`
+	CorpusDigest     outcome.Digest    `json:"corpus_digest"`
+	Selection        *Selection        `json:"selection"` // null: everything
+	Cases            int               `json:"cases"`
+	FlakyCases       int               `json:"flaky_cases"`
+	SourcesKnown     int               `json:"sources_known"`
+	SharedFiles      *int              `json:"shared_files"` // null: not known
+	Accepts          []Accept          `json:"accepts"`
+	FileBytes        int64             `json:"file_bytes"`
+	UnusedBytes      int64             `json:"unused_bytes"`
+	Contents         int               `json:"contents"`
+	ContentBytes     int64             `json:"content_bytes"`
+	PackedBytes      int64             `json:"packed_bytes"`
+}
+
+// Command is a command, and the cases that it is for.
+type Command struct {
+	Glob string   `json:"glob"`
+	Args []string `json:"args"`
+}
+
+// Selection is what the record selected.
+type Selection struct {
+	Cases     []string `json:"cases"`
+	Filters   []string `json:"filters"`
+	Partition string   `json:"partition"`
+	Sample    int      `json:"sample"`
+}
+
+// Accept is one accept, and how many cases it brought that are still there.
+type Accept struct {
+	Run           string    `json:"run"`
+	Author        string    `json:"author"`
+	At            time.Time `json:"at"`
+	Reason        string    `json:"reason"`
+	Command       []Command `json:"command"`
+	Machine       string    `json:"machine"`
+	MusterVersion string    `json:"muster_version"`
+	Cases         int       `json:"cases"`
+}
+
+// Describe describes the golden of that name, without reading a content.
+func Describe(called string, s *golden.Store) (Info, error) {
+	m := s.Meta()
+	i := Info{
+		Type: "golden", Golden: called, Format: s.Format(), Digest: s.Digest(), Created: m.Created,
+		Machine: name.Print(m.Machine), MusterVersion: name.Print(m.MusterVersion), Run: name.Print(m.Run),
+		Repeat: m.Repeat, Engine: m.OnEngine(), Command: commands(m.Command), Executable: name.Print(m.Executable),
+		ExecutableDigest: m.ExecutableDigest, Env: printed(m.Env), Flags: map[string]string{},
+		Corpus: name.Print(m.CorpusPath), CorpusDigest: m.Corpus, Selection: selection(m.Selection),
+		Cases: s.Len(), Accepts: []Accept{},
+	}
+	for key, value := range m.Flags {
+		i.Flags[name.Print(key)] = name.Print(value)
+	}
+	for _, a := range m.Accepts {
+		i.Accepts = append(i.Accepts, Accept{
+			name.Print(a.Run), name.Print(a.Author), a.At, name.Print(a.Reason), commands(a.Command),
+			name.Print(a.Machine), name.Print(a.MusterVersion), 0,
+		})
+	}
+	i.count(s)
+	return i, i.measure(s)
+}
+
+// count counts cases, from memory.
+func (i *Info) count(s *golden.Store) {
+	for n := range s.Names() {
+		if s.Flaky(n) {
+			i.FlakyCases++
+		}
+		if s.Source(n) != (outcome.Digest{}) {
+			i.SourcesKnown++
+		}
+		if origin := s.Origin(n); origin > 0 {
+			i.Accepts[origin-1].Cases++
+		}
+	}
+}
+
+func (i *Info) measure(s *golden.Store) error {
+	shared, err := s.Shared()
+	if err != nil {
+		return err
+	}
+	if shared != nil {
+		n := len(shared)
+		i.SharedFiles = &n
+	}
+	z, err := s.Sizes()
+	i.FileBytes, i.UnusedBytes, i.Contents, i.ContentBytes, i.PackedBytes = z.File, z.Unused, z.Contents, z.Plain, z.Packed
+	return err
+}
+
+func commands(list []golden.Command) []Command {
+	all := []Command{}
+	for _, c := range list {
+		all = append(all, Command{name.Print(c.Glob), printed(c.Args)})
+	}
+	return all
+}
+
+func printed(list []string) []string {
+	all := []string{}
+	for _, s := range list {
+		all = append(all, name.Print(s))
+	}
+	return all
+}
+
+func selection(s golden.Selection) *Selection {
+	if s.Everything() {
+		return nil
+	}
+	return &Selection{printed(s.Globs), printed(s.Filters), name.Print(s.Partition), s.Sample}
+}
+
+// WriteText writes the description for people.
+func (i Info) WriteText(to io.Writer) error {
+	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
+	line := func(key, format string, args ...any) {
+		fmt.Fprintf(w, "%s\t%s\n", key, readable.Line(fmt.Sprintf(format, args...)))
+	}
+	line("golden", "%s, format %d", i.Golden, i.Format)
+	line("cases", "%s, %s of them flaky", readable.Number(i.Cases), readable.Number(i.FlakyCases))
+	line("recorded", "%s", i.recorded())
+	for _, c := range i.Command {
+		line("command", "%s", c)
+	}
+	if i.Executable != "" {
+		line("tool", "%s, SHA-256 %s", i.Executable, i.ExecutableDigest)
+	}
+	for _, e := range i.Env {
+		line("env", "%s", e)
+	}
+	for _, key := range slices.Sorted(maps.Keys(i.Flags)) {
+		line("flag", "%s %s", key, i.Flags[key])
+	}
+	line("corpus", "%s, SHA-256 %s", i.Corpus, i.CorpusDigest)
+	line("sources", "%s", i.sources())
+	line("selection", "%s", i.Selection)
+	for _, a := range i.Accepts {
+		line("accepted", "%s", a)
+	}
+	line("file", "%s, %s unused", readable.Size(i.FileBytes), readable.Size(i.UnusedBytes))
+	line("contents", "%s of %s, packed into %s", readable.Number(i.Contents), readable.Size(i.ContentBytes), readable.Size(i.PackedBytes))
+	return w.Flush()
+}
+
+func (i Info) recorded() string {
+	text := fmt.Sprintf("%s by muster %s on %s, %s a case", when(i.Created), i.MusterVersion, i.Machine, readable.Count(i.Repeat, "run"))
+	if i.Engine {
+		text += ", some of them on an engine"
+	}
+	return text
+}
+
+func when(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
+
+func (i Info) sources() string {
+	shared := "shared files not known"
+	if i.SharedFiles != nil {
+		shared = readable.Count(*i.SharedFiles, "shared file")
+	}
+	return fmt.Sprintf("digests of %s, %s", readable.Count(i.SourcesKnown, "case"), shared)
+}
+
+// String returns the command with its cases.
+func (c Command) String() string {
+	text := strings.Join(c.Args, " ")
+	if c.Glob != "" {
+		text += ", for " + c.Glob
+	}
+	return text
+}
+
+// String returns the flags that select the same.
+func (s *Selection) String() string {
+	if s == nil {
+		return "everything"
+	}
+	var words []string
+	for _, c := range s.Cases {
+		words = append(words, "--cases "+c)
+	}
+	for _, f := range s.Filters {
+		words = append(words, "--filter "+f)
+	}
+	if s.Partition != "" {
+		words = append(words, "--partition "+s.Partition)
+	}
+	if s.Sample > 0 {
+		words = append(words, fmt.Sprint("--sample ", s.Sample))
+	}
+	return strings.Join(words, " ")
+}
+
+// String returns who accepted what, and why.
+func (a Accept) String() string {
+	text := fmt.Sprintf("%s of run %s, %s", readable.Count(a.Cases, "case"), a.Run, when(a.At))
+	if a.Author != "" {
+		text += " by " + a.Author
+	}
+	if len(a.Command) > 0 {
+		text += ": " + a.Command[0].String()
+	}
+	if a.Reason != "" {
+		text += ": " + a.Reason
+	}
+	return text
+}

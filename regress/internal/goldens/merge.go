@@ -1,0 +1,160 @@
+package goldens
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"muster/regress/internal/fault"
+	"muster/regress/internal/golden"
+	"muster/regress/internal/name"
+	"muster/regress/internal/outcome"
+	"muster/regress/internal/readable"
+)
+
+// Shard is a golden that is to be merged with others.
+type Shard struct {
+	Name string // as it was given
+	*golden.Store
+}
+
+// Merged is what a merge wrote.
+type Merged struct {
+	Cases     int
+	Twice     int // of them were in several shards
+	Selection golden.Selection
+}
+
+// conflictsMax bounds how many conflicts an error names.
+const conflictsMax = 10
+
+// Merge writes the golden at path that has the cases of all shards. It refuses shards that
+// differ in what changes outcomes, a case that has different outcomes, and partitions that
+// are not complete: the error is of class Input and says what is in conflict.
+func Merge(ctx context.Context, path string, shards []Shard) (Merged, error) {
+	meta, err := mergeMetas(shards)
+	if err != nil {
+		return Merged{}, err
+	}
+	shared, err := mergeShared(shards)
+	if err != nil {
+		return Merged{}, err
+	}
+	m := &merger{from: map[string]int{}, accepts: make([]int, len(shards))}
+	if err := m.assign(shards); err != nil {
+		return Merged{}, err
+	}
+	w, err := golden.Create(path, meta)
+	if err != nil {
+		return Merged{}, err
+	}
+	if err = m.copyTo(ctx, w, shards); err == nil && shared != nil {
+		err = w.PutShared(shared)
+	}
+	if err != nil {
+		return Merged{}, errors.Join(err, w.Abort(false))
+	}
+	return Merged{len(m.from), m.twice, meta.Selection}, w.Finish()
+}
+
+type merger struct {
+	from    map[string]int // the shard from which a case comes
+	accepts []int          // how many accepts stand before those of a shard
+	twice   int
+}
+
+// assign finds the shard of each case, from memory.
+func (m *merger) assign(shards []Shard) error {
+	var conflicts []string
+	accepts := 0
+	for i, s := range shards {
+		m.accepts[i] = accepts
+		accepts += len(s.Meta().Accepts)
+		for n := range s.Names() {
+			first, known := m.from[n]
+			if !known {
+				m.from[n] = i
+				continue
+			}
+			m.twice++
+			if why := conflict(shards[first].Store, s.Store, n); why != "" {
+				conflicts = append(conflicts, fmt.Sprintf("%s has another %s in %s than in %s", name.Print(n), why, shards[first].Name, s.Name))
+			}
+		}
+	}
+	return refuse(conflicts, "case", "leave one of the goldens out, or record those cases again")
+}
+
+// conflict says in what a case differs in two goldens.
+func conflict(a, b *golden.Store, caseName string) string {
+	was, _ := a.OutcomeDigest(caseName)
+	is, _ := b.OutcomeDigest(caseName)
+	if was != is {
+		return "outcome"
+	}
+	if from, to := a.Source(caseName), b.Source(caseName); known(from) && known(to) && from != to {
+		return "source"
+	}
+	return ""
+}
+
+func known(d outcome.Digest) bool { return d != outcome.Digest{} }
+
+// refuse returns the error for conflicts, and nil when there are none.
+func refuse(conflicts []string, noun, mend string) error {
+	if len(conflicts) == 0 {
+		return nil
+	}
+	named := conflicts
+	if more := len(conflicts) - conflictsMax; more > 0 {
+		named = append(conflicts[:conflictsMax:conflictsMax], fmt.Sprintf("and %s more", readable.Number(more)))
+	}
+	return fault.Inputf("the goldens do not agree on %s: %s: %s", readable.Count(len(conflicts), noun), strings.Join(named, "; "), mend)
+}
+
+func (m *merger) copyTo(ctx context.Context, w *golden.Writer, shards []Shard) error {
+	for i, s := range shards {
+		for n := range s.Names() {
+			if m.from[n] != i {
+				continue
+			}
+			r, _, err := s.Get(n)
+			if err != nil {
+				return err
+			}
+			if r.Origin > 0 {
+				r.Origin += m.accepts[i]
+			}
+			err = w.Put(ctx, r, func(p outcome.Part) (io.ReadCloser, error) { return s.Content(p) })
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// mergeShared returns the digests of the files that all cases share: nil when no shard
+// knows them.
+func mergeShared(shards []Shard) (map[string]outcome.Digest, error) {
+	var all map[string]outcome.Digest
+	var whose string
+	for _, s := range shards {
+		files, err := s.Shared()
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case files == nil:
+		case all == nil:
+			all, whose = files, s.Name
+		default:
+			if err := sameFiles(all, files, whose, s.Name); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return all, nil
+}

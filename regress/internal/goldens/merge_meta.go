@@ -1,0 +1,107 @@
+package goldens
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"muster/regress/internal/golden"
+	"muster/regress/internal/name"
+	"muster/regress/internal/outcome"
+)
+
+// mergeMetas returns where a merged golden comes from. What changes outcomes must be the
+// same in all shards.
+func mergeMetas(shards []Shard) (golden.Meta, error) {
+	m := shards[0].Meta()
+	first := settings(m)
+	machines, versions := []string{m.Machine}, []string{m.MusterVersion}
+	var conflicts []string
+	for _, s := range shards[1:] {
+		other := s.Meta()
+		now := settings(other)
+		for _, key := range slices.Sorted(maps.Keys(union(first, now))) {
+			if first[key] != now[key] {
+				conflicts = append(conflicts, fmt.Sprintf("%s is %s in %s and %s in %s", key, orNone(first[key]), shards[0].Name, orNone(now[key]), s.Name))
+			}
+		}
+		if other.Created.After(m.Created) {
+			m.Created = other.Created
+		}
+		m.Repeat = min(m.Repeat, other.Repeat)
+		m.FromEngine = m.FromEngine || other.FromEngine
+		m.Accepts = append(slices.Clip(m.Accepts), other.Accepts...)
+		machines, versions = append(machines, other.Machine), append(versions, other.MusterVersion)
+	}
+	if err := refuse(conflicts, "setting", "merge goldens of one record in several partitions"); err != nil {
+		return m, err
+	}
+	m.Machine, m.MusterVersion = distinct(machines), distinct(versions)
+	m.Run, m.AcceptedRun, m.AcceptBase = "", "", outcome.Digest{}
+	var err error
+	m.Selection, err = mergeSelections(shards)
+	return m, err
+}
+
+// settings are what changes outcomes, by what an error calls them.
+func settings(m golden.Meta) map[string]string {
+	all := map[string]string{
+		"the tool's SHA-256":   digestText(m.ExecutableDigest),
+		"the corpus's SHA-256": digestText(m.Corpus),
+		"the engine's SHA-256": digestText(m.Preflight),
+		"the environment":      strings.Join(printed(m.Env), " "),
+	}
+	for _, c := range commands(m.Command) {
+		what := "the command"
+		if c.Glob != "" {
+			what += " for " + c.Glob
+		}
+		all[what] = fmt.Sprintf("%q", c.Args)
+	}
+	for key, value := range m.Flags {
+		all[name.Print(key)] = name.Print(value)
+	}
+	return all
+}
+
+func digestText(d outcome.Digest) string {
+	if !known(d) {
+		return ""
+	}
+	return d.String()
+}
+
+func orNone(text string) string {
+	if text == "" {
+		return "none"
+	}
+	return text
+}
+
+func union(a, b map[string]string) map[string]string {
+	all := maps.Clone(a)
+	maps.Copy(all, b)
+	return all
+}
+
+func distinct(list []string) string {
+	slices.Sort(list)
+	return strings.Join(slices.Compact(list), ", ")
+}
+
+// sameFiles finds shared files that two shards do not have alike.
+func sameFiles(a, b map[string]outcome.Digest, nameA, nameB string) error {
+	var conflicts []string
+	for _, n := range slices.Sorted(maps.Keys(a)) {
+		if b[n] != a[n] {
+			conflicts = append(conflicts, fmt.Sprintf("%s is another in %s than in %s", name.Print(n), nameA, nameB))
+		}
+	}
+	for _, n := range slices.Sorted(maps.Keys(b)) {
+		if _, both := a[n]; !both {
+			conflicts = append(conflicts, fmt.Sprintf("%s is only in %s", name.Print(n), nameB))
+		}
+	}
+	return refuse(conflicts, "shared file", "record all partitions of one corpus")
+}

@@ -1,0 +1,92 @@
+package goldens
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"muster/regress/internal/fault"
+	"muster/regress/internal/golden"
+)
+
+// mergeSelections returns what all shards together select: that of each where all are
+// alike, that without partitions where these are complete, and all globs where nothing else
+// selects.
+func mergeSelections(shards []Shard) (golden.Selection, error) {
+	all := shards[0].Meta().Selection
+	if same(shards, func(*golden.Selection) {}) {
+		return all, nil
+	}
+	if same(shards, func(s *golden.Selection) { s.Partition = "" }) {
+		all.Partition = ""
+		return all, checkPartitions(shards)
+	}
+	alone := all.Partition == "" && all.Sample == 0 && len(all.Filters) == 0
+	if alone && same(shards, func(s *golden.Selection) { s.Globs = nil }) {
+		all.Globs = unionGlobs(shards)
+		return all, nil
+	}
+	var texts []string
+	for _, s := range shards {
+		texts = append(texts, fmt.Sprintf("%s of %s", s.Name, selection(s.Meta().Selection)))
+	}
+	return all, fault.Inputf("no selection is what these goldens have together: %s: record partitions of one selection", strings.Join(texts, "; "))
+}
+
+// same reports whether all select the same apart from what without takes away.
+func same(shards []Shard, without func(*golden.Selection)) bool {
+	first := shards[0].Meta().Selection
+	without(&first)
+	for _, s := range shards[1:] {
+		other := s.Meta().Selection
+		if without(&other); !reflect.DeepEqual(first, other) {
+			return false
+		}
+	}
+	return true
+}
+
+// checkPartitions reports which partitions are missing.
+func checkPartitions(shards []Shard) error {
+	have, parts := map[int]bool{}, 0
+	for _, s := range shards {
+		text := s.Meta().Selection.Partition
+		if text == "" {
+			return nil // it has all of them
+		}
+		var k, n int
+		if _, err := fmt.Sscanf(text, "hash:%d/%d", &k, &n); err != nil || k < 1 || k > n {
+			return fault.Inputf("%s has a partition that this muster does not know, %q: use a newer muster", s.Name, text)
+		}
+		if parts != 0 && n != parts {
+			return fault.Inputf("%s is one of %d partitions, and %s one of %d: record all with the same number", shards[0].Name, parts, s.Name, n)
+		}
+		parts = n
+		have[k] = true
+	}
+	var missing []string
+	for k := 1; k <= parts && len(missing) < conflictsMax; k++ {
+		if !have[k] {
+			missing = append(missing, fmt.Sprintf("hash:%d/%d", k, parts))
+		}
+	}
+	if len(missing) > 0 {
+		return fault.Inputf("%d of %d partitions are there: name the goldens of the others, too, such as %s", len(have), parts, strings.Join(missing, ", "))
+	}
+	return nil
+}
+
+// unionGlobs returns the globs of all shards; none where one of them selects everything.
+func unionGlobs(shards []Shard) []string {
+	var all []string
+	for _, s := range shards {
+		globs := s.Meta().Selection.Globs
+		if len(globs) == 0 {
+			return nil
+		}
+		all = append(all, globs...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}

@@ -1,0 +1,93 @@
+package goldens
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"muster/regress/internal/golden"
+	"muster/regress/internal/name"
+	"muster/regress/internal/outcome"
+)
+
+// WriteText writes what a golden says of a tool as lines, for git diff: its settings, who
+// accepted what, and a line for each case and each part, in the order of names. Fields are
+// apart by tabs. What changes with each record is left out: times, costs, machine.
+func WriteText(ctx context.Context, to io.Writer, s *golden.Store) error {
+	w := bufio.NewWriter(to)
+	writeMeta(w, s.Meta())
+	for n := range s.Names() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		r, _, err := s.Get(n)
+		if err != nil {
+			return err
+		}
+		writeCase(w, r)
+	}
+	return w.Flush()
+}
+
+func writeLine(w io.Writer, fields ...string) { fmt.Fprintln(w, strings.Join(fields, "\t")) }
+
+func writeMeta(w io.Writer, m golden.Meta) {
+	for _, c := range commands(m.Command) {
+		writeLine(w, "# command", c.String())
+	}
+	for _, e := range printed(m.Env) {
+		writeLine(w, "# env", e)
+	}
+	for _, key := range slices.Sorted(maps.Keys(m.Flags)) {
+		writeLine(w, "# flag", name.Print(key), name.Print(m.Flags[key]))
+	}
+	writeLine(w, "# corpus", m.Corpus.String())
+	writeLine(w, "# selection", selection(m.Selection).String())
+	for _, a := range m.Accepts {
+		writeLine(w, "# accepted", when(a.At), name.Print(a.Author), name.Print(a.Run), name.Print(a.Reason))
+	}
+}
+
+func writeCase(w io.Writer, r golden.Record) {
+	o, printedName := &r.Outcome, name.Print(r.Name)
+	fields := []string{printedName, o.Ending.String()}
+	for _, e := range o.Others {
+		fields = append(fields, "or "+e.String())
+	}
+	if o.AnyExit {
+		fields = append(fields, "or any exit")
+	}
+	writeLine(w, fields...)
+	if o.Ending.Partial() {
+		return
+	}
+	for _, p := range o.Parts {
+		writeLine(w, append([]string{printedName, name.Print(p.String())}, describe(p)...)...)
+	}
+}
+
+// describe returns what of a part is compared.
+func describe(p outcome.Part) []string {
+	if p.Flaky {
+		var seen []string
+		for _, s := range p.Seen.List() {
+			seen = append(seen, s.String())
+		}
+		return []string{"flaky", strings.Join(seen, " ")}
+	}
+	if p.Form == outcome.Gone {
+		return []string{"removed"}
+	}
+	form := "regular"
+	switch {
+	case p.Form == outcome.Symlink:
+		form = "link"
+	case p.Exec:
+		form = "executable"
+	}
+	return []string{form, fmt.Sprint(p.Size), p.Digest.String()}
+}
