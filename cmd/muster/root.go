@@ -66,7 +66,7 @@ files for a team, and measures what concurrency costs.`,
 	root.SetFlagErrorFunc(flagError)
 	for _, c := range []*cobra.Command{
 		p.record(), p.check(), p.groups(), p.show(), p.accept(), p.review(), p.rerun(), p.compare(), p.runOne(), p.cases(),
-		p.reduce(), p.bisect(), p.diff(), p.export(), p.importing(), p.runs(), p.replay(), p.merge(),
+		p.reduce(), p.bisect(), p.diff(), p.export(), p.importing(), p.golden(), p.runs(), p.replay(), p.merge(),
 	} {
 		c.GroupID = mainGroup
 		root.AddCommand(c)

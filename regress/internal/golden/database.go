@@ -100,9 +100,19 @@ func classify(path string, err error) error {
 	return fault.Environmentf("golden %s: %w", path, err)
 }
 
+// Damage is why a golden cannot be trusted. It stands in the chain of every error that says
+// so.
+type Damage struct{ Reason error }
+
+// Error returns the reason.
+func (d *Damage) Error() string { return d.Reason.Error() }
+
+// Unwrap returns the reason.
+func (d *Damage) Unwrap() error { return d.Reason }
+
 // damaged returns the error for a file that can't be trusted.
 func damaged(path string, reason error) error {
-	return fault.Inputf("golden %s is damaged or foreign: %w: record again, or restore it", path, reason)
+	return fault.Inputf("golden %s is damaged or foreign: %w: record again, restore it, or keep what is whole with muster golden repair", path, &Damage{reason})
 }
 
 // openFault returns the error for a golden that the system does not open.

@@ -50,9 +50,6 @@ func Repair(ctx context.Context, path string) (done Repaired, err error) {
 		return done, err
 	}
 	done.Damaged = path + damagedSuffix
-	if _, err := os.Lstat(done.Damaged); !errors.Is(err, fs.ErrNotExist) {
-		return done, alreadyKept(done.Damaged)
-	}
 	w, err := newWriter(path, copySuffix)
 	if err != nil {
 		return done, err

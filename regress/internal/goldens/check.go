@@ -2,6 +2,7 @@ package goldens
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -62,7 +63,7 @@ func Check(ctx context.Context, s *golden.Store) (*Checked, error) {
 		}
 		switch {
 		case fault.ClassOf(err) == fault.Input:
-			c.found.Lists = append(c.found.Lists, err)
+			c.found.Lists = append(c.found.Lists, reason(err))
 		case err != nil:
 			return nil, err
 		}
@@ -81,7 +82,7 @@ type checker struct {
 func (c *checker) checkCase(caseName string) error {
 	r, _, err := c.store.Get(caseName)
 	if fault.ClassOf(err) == fault.Input {
-		c.damaged(Damaged{Reason: err}, Place{Case: caseName})
+		c.damaged(Damaged{Reason: reason(err)}, Place{Case: caseName})
 		return nil
 	}
 	if err != nil {
@@ -113,7 +114,7 @@ func (c *checker) checkContent(p outcome.Part, at Place) error {
 	}
 	c.seen[p.Digest] = -1
 	if err != nil {
-		c.seen[p.Digest] = c.damaged(Damaged{Digest: p.Digest, Size: p.Size, Reason: err}, at)
+		c.seen[p.Digest] = c.damaged(Damaged{Digest: p.Digest, Size: p.Size, Reason: reason(err)}, at)
 	}
 	return nil
 }
@@ -123,6 +124,14 @@ func (c *checker) damaged(d Damaged, at Place) int {
 	d.Cases = append(d.Cases, at)
 	c.found.Damaged = append(c.found.Damaged, d)
 	return len(c.found.Damaged) - 1
+}
+
+// reason returns why something is damaged, without the golden's name and the mend.
+func reason(err error) error {
+	if d := (*golden.Damage)(nil); errors.As(err, &d) {
+		return d.Reason
+	}
+	return err
 }
 
 func readThrough(s *golden.Store, p outcome.Part) error {

@@ -171,7 +171,9 @@ func (i Info) WriteText(to io.Writer) error {
 	for _, key := range slices.Sorted(maps.Keys(i.Flags)) {
 		line("flag", "%s %s", key, i.Flags[key])
 	}
-	line("corpus", "%s, SHA-256 %s", i.Corpus, i.CorpusDigest)
+	if known(i.CorpusDigest) {
+		line("corpus", "%s, SHA-256 %s", i.Corpus, i.CorpusDigest)
+	}
 	line("sources", "%s", i.sources())
 	line("selection", "%s", i.Selection)
 	for _, a := range i.Accepts {

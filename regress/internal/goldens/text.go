@@ -45,7 +45,9 @@ func writeMeta(w io.Writer, m golden.Meta) {
 	for _, key := range slices.Sorted(maps.Keys(m.Flags)) {
 		writeLine(w, "# flag", name.Print(key), name.Print(m.Flags[key]))
 	}
-	writeLine(w, "# corpus", m.Corpus.String())
+	if known(m.Corpus) {
+		writeLine(w, "# corpus", m.Corpus.String())
+	}
 	writeLine(w, "# selection", selection(m.Selection).String())
 	for _, a := range m.Accepts {
 		writeLine(w, "# accepted", when(a.At), name.Print(a.Author), name.Print(a.Run), name.Print(a.Reason))

@@ -1,0 +1,21 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"muster/regress"
+)
+
+func (p *program) goldenCompact() *cobra.Command {
+	return p.command(&cobra.Command{
+		Use:   "compact [FILE] [flags]",
+		Short: "Give the unused space of a golden back",
+		Long: `Compact gives back the space of contents that accepts have replaced. It writes a copy
+beside the golden and renames it, so the disk needs room for both.`,
+		Example: "  muster golden compact",
+		Args:    atMostOne("a golden"),
+	}, []flagGroup{storeFlags}, func(c *cobra.Command, o *regress.Options, args []string) error {
+		takeGolden(o, args)
+		return regress.GoldenCompact(c.Context(), *o)
+	})
+}

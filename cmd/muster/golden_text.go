@@ -1,0 +1,25 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"muster/regress"
+)
+
+func (p *program) goldenText() *cobra.Command {
+	return p.command(&cobra.Command{
+		Use:   "textconv [FILE] [flags]",
+		Short: "Print a golden as text, for git diff",
+		Long: `Textconv prints a golden as lines: its settings, and for each case and part the name,
+how it ended, and what it left by size and SHA-256. Fields are apart by tabs. Times,
+costs and machines are left out, so that equal goldens print the same.
+
+With the two lines below, git diff shows which cases of a golden changed.`,
+		Example: `  echo '*.golden diff=muster' >> .gitattributes
+  git config diff.muster.textconv 'muster golden textconv'`,
+		Args: atMostOne("a golden"),
+	}, []flagGroup{storeFlags}, func(c *cobra.Command, o *regress.Options, args []string) error {
+		takeGolden(o, args)
+		return regress.GoldenText(c.Context(), *o)
+	})
+}

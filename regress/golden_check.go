@@ -1,0 +1,66 @@
+package regress
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"muster/regress/internal/fault"
+	"muster/regress/internal/goldens"
+	"muster/regress/internal/readable"
+)
+
+// GoldenCheck reads all of the golden. Damage is printed with the cases that hang on it,
+// and is an error of class Input.
+func GoldenCheck(ctx context.Context, o Options) (err error) {
+	base, err := o.openGolden(ctx, o.Store.Golden)
+	if err != nil {
+		return noGolden(o.Store.Golden, err)
+	}
+	defer func() { err = errors.Join(err, base.Close()) }()
+	found, err := goldens.Check(ctx, base.Store)
+	if err != nil {
+		return err
+	}
+	if err := printChecked(o.Report.Stdout, o.Store.Golden, found); err != nil {
+		return err
+	}
+	if found.Whole() {
+		return nil
+	}
+	return fault.Inputf("golden %s is damaged: restore it, record again, or keep what is whole with muster golden repair --drop", o.Store.Golden)
+}
+
+func printChecked(w io.Writer, called string, found *goldens.Checked) error {
+	var b strings.Builder
+	for _, d := range found.Damaged {
+		fmt.Fprintf(&b, "damaged: %s\n", readable.Line(d.Reason.Error()))
+		for _, at := range d.Cases {
+			fmt.Fprintf(&b, "  %s\n", at)
+		}
+	}
+	for _, err := range found.Lists {
+		fmt.Fprintf(&b, "damaged: %s\n", readable.Line(err.Error()))
+	}
+	if found.Whole() {
+		fmt.Fprintf(&b, "golden %s is whole: %s, %s of %s\n", called, counted(found.Cases), readable.Count(found.Contents, "content"), readable.Size(found.Bytes))
+	} else {
+		fmt.Fprintf(&b, "golden %s is damaged: %s of %s, on which %s\n", called,
+			readable.Number(len(found.Damaged)), readable.Count(found.Contents, "content"), countedDo(damagedCases(found), "hang"))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// damagedCases counts the cases that hang on something damaged.
+func damagedCases(found *goldens.Checked) int {
+	cases := map[string]bool{}
+	for _, d := range found.Damaged {
+		for _, at := range d.Cases {
+			cases[at.Case] = true
+		}
+	}
+	return len(cases)
+}

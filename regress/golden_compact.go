@@ -1,0 +1,22 @@
+package regress
+
+import (
+	"context"
+	"fmt"
+
+	"muster/regress/internal/golden"
+	"muster/regress/internal/readable"
+)
+
+// GoldenCompact gives the unused space of the golden back, and prints how much that was.
+func GoldenCompact(ctx context.Context, o Options) error {
+	if err := onlyFile(o.Store.Golden, "compact"); err != nil {
+		return err
+	}
+	before, after, err := golden.Compact(ctx, o.Store.Golden)
+	if err != nil {
+		return noGolden(o.Store.Golden, err)
+	}
+	_, err = fmt.Fprintf(o.Report.Stdout, "golden %s: %s before, %s after\n", o.Store.Golden, readable.Size(before), readable.Size(after))
+	return err
+}

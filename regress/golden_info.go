@@ -1,0 +1,26 @@
+package regress
+
+import (
+	"context"
+	"errors"
+
+	"muster/regress/internal/goldens"
+	"muster/regress/internal/report"
+)
+
+// GoldenInfo prints where the golden comes from and what it takes.
+func GoldenInfo(ctx context.Context, o Options) (err error) {
+	base, err := o.openGolden(ctx, o.Store.Golden)
+	if err != nil {
+		return noGolden(o.Store.Golden, err)
+	}
+	defer func() { err = errors.Join(err, base.Close()) }()
+	info, err := goldens.Describe(o.Store.Golden, base.Store)
+	if err != nil {
+		return err
+	}
+	if o.Report.Format == JSON {
+		return report.EncodeLine(o.Report.Stdout, info)
+	}
+	return info.WriteText(o.Report.Stdout)
+}

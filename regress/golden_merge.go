@@ -1,0 +1,41 @@
+package regress
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"muster/regress/internal/goldens"
+	"muster/regress/internal/readable"
+)
+
+// GoldenMerge writes the goldens of partitions as one, at into.
+func GoldenMerge(ctx context.Context, o Options, into string, names []string) (err error) {
+	if err := onlyFile(into, "merge"); err != nil {
+		return err
+	}
+	var shards []goldens.Shard
+	defer func() {
+		for _, s := range shards {
+			err = errors.Join(err, s.Close())
+		}
+	}()
+	for _, n := range names {
+		base, err := o.openGolden(ctx, n)
+		if err != nil {
+			return noGolden(n, err)
+		}
+		defer base.at.close()
+		shards = append(shards, goldens.Shard{Name: n, Store: base.Store})
+	}
+	done, err := goldens.Merge(ctx, into, shards)
+	if err != nil {
+		return err
+	}
+	text := fmt.Sprintf("golden %s: %s of %s", into, counted(done.Cases), readable.Count(len(names), "golden"))
+	if done.Twice > 0 {
+		text += fmt.Sprintf(", %s of them in more than one", readable.Number(done.Twice))
+	}
+	_, err = fmt.Fprintln(o.Report.Stdout, text)
+	return err
+}

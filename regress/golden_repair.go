@@ -1,0 +1,59 @@
+package regress
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"muster/regress/internal/fault"
+	"muster/regress/internal/golden"
+	"muster/regress/internal/mirror"
+	"muster/regress/internal/name"
+	"muster/regress/internal/readable"
+)
+
+// GoldenRepair replaces a damaged golden by one of all that is whole in it, and prints what
+// it dropped.
+func GoldenRepair(ctx context.Context, o Options) error {
+	if err := onlyFile(o.Store.Golden, "repair"); err != nil {
+		return err
+	}
+	done, err := golden.Repair(ctx, o.Store.Golden)
+	if err != nil {
+		return noGolden(o.Store.Golden, err)
+	}
+	_, err = io.WriteString(o.Report.Stdout, repairText(o.Store.Golden, done))
+	return err
+}
+
+// onlyFile refuses a golden at an address where a command changes a file in place.
+func onlyFile(golden, command string) error {
+	if !mirror.IsAddress(golden) {
+		return nil
+	}
+	return fault.Inputf("muster golden %s works on files, and %s is an address: download it, do this with the file, and upload the file", command, golden)
+}
+
+func repairText(called string, done golden.Repaired) string {
+	var b strings.Builder
+	if done.Whole {
+		fmt.Fprintf(&b, "golden %s is whole: nothing to repair in %s\n", called, counted(done.Kept))
+		return b.String()
+	}
+	for _, d := range done.Dropped {
+		fmt.Fprintf(&b, "dropped: case %s: %s\n", name.Print(d.Name), readable.Line(d.Reason.Error()))
+	}
+	for _, err := range done.Lists {
+		fmt.Fprintf(&b, "damaged: %s\n", readable.Line(err.Error()))
+	}
+	if done.Unreadable != nil {
+		b.WriteString("Part of the list of cases cannot be read: cases are lost whose names are not known.\n")
+	}
+	if done.SharedLost {
+		b.WriteString("The digests of the shared files are lost: checks do not say any more which of them changed.\n")
+	}
+	fmt.Fprintf(&b, "golden %s: %s kept, %s dropped; the damaged file is %s\n", called,
+		counted(done.Kept), readable.Number(len(done.Dropped)), done.Damaged)
+	return b.String()
+}
