@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"muster/files"
+	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/report"
 
@@ -41,6 +42,8 @@ type Options struct {
 	// Configured says that a configuration file or MUSTER_ variables would change
 	// what a case sees: a line that reproduces one keeps them out.
 	Configured bool `json:"-"`
+	// startExecutor starts what runs the cases instead of lanes. For tests.
+	startExecutor func(lanes int) (exec.Executor, error)
 }
 
 // Corpus says where the cases come from.

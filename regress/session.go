@@ -160,6 +160,11 @@ func (s *session) startCrewOf(ctx context.Context, lanes int, keep string) error
 	if s.engine != nil {
 		return s.startEngine(ctx)
 	}
+	if s.o.startExecutor != nil {
+		var err error
+		s.crew, err = s.o.startExecutor(lanes)
+		return err
+	}
 	if len(s.o.Helper) == 0 {
 		return fault.Environmentf("no lane helper: Options.Helper is empty")
 	}
