@@ -1,0 +1,125 @@
+package regress
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"muster/regress/internal/fault"
+	"muster/regress/internal/outcome"
+)
+
+// attempt is one call of Record or Check, and what it reported.
+type attempt struct {
+	err      error
+	sum      Summary
+	last     summaryLine
+	verdicts map[string]outcome.Verdict
+	unstable map[string]bool
+	once     map[string]bool // differed_once
+	twice    []string        // names with several lines
+
+	log    map[string][]face
+	broken map[string]bool
+	cut    bool
+	turned bool
+	faults []string
+}
+
+// summaryLine is what the oracle reads of the last JSON line.
+type summaryLine struct {
+	Cases, Identical, Flaky, Recorded int
+	Masked                            *int `json:"masked_cases"`
+}
+
+// attempt calls a command, disturbed as planned.
+func (r *round) attempt(do Func, o Options, plan disturbance) *attempt {
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	var out, notes bytes.Buffer
+	o.Report = Report{Format: JSON, Verbose: true, Stdout: &out, Stderr: &notes}
+	r.must(r.stage.begin(&o, plan, cancel))
+	a := &attempt{verdicts: map[string]outcome.Verdict{}, unstable: map[string]bool{}, once: map[string]bool{}}
+	a.sum, a.err = do(ctx, o)
+	r.must(r.stage.end())
+	w := r.world
+	a.log, a.broken, a.cut, a.turned, a.faults = w.log, w.broken, w.cut, w.turned, w.faults
+	for line := range bytes.Lines(out.Bytes()) {
+		if err := a.read(line); err != nil {
+			r.Fatalf("%s: %v", line, err)
+		}
+	}
+	r.tally.attempts++
+	r.Logf("  ran %d times, cut %t: error %v; verdicts %v", w.begun, a.cut, a.err, a.verdicts)
+	return a
+}
+
+func (a *attempt) read(line []byte) error {
+	var c struct {
+		Type, Name, Verdict string
+		Unstable            bool
+	}
+	if err := json.Unmarshal(line, &c); err != nil {
+		return err
+	}
+	switch {
+	case c.Type == "summary":
+		return json.Unmarshal(line, &a.last)
+	case c.Type != "case":
+		return nil
+	case c.Verdict == "differed_once":
+		a.once[c.Name] = true
+		return nil
+	}
+	if _, known := a.verdicts[c.Name]; known {
+		a.twice = append(a.twice, c.Name)
+	}
+	var v outcome.Verdict
+	err := v.UnmarshalText([]byte(c.Verdict))
+	a.verdicts[c.Name], a.unstable[c.Name] = v, c.Unstable
+	return err
+}
+
+func (a *attempt) interrupted() bool { return fault.ClassOf(a.err) == fault.Interrupted }
+
+// refused reports whether --resume was refused.
+func (a *attempt) refused() bool {
+	return fault.ClassOf(a.err) == fault.Input && strings.Contains(a.err.Error(), "--resume")
+}
+
+// failedByMachine reports whether a record ended because the machine failed some cases.
+func (a *attempt) failedByMachine() bool {
+	return fault.ClassOf(a.err) == fault.Environment && len(a.broken) > 0
+}
+
+// chain is a command with all that resumed it.
+type chain struct {
+	runs     map[string][]face
+	attempts int
+	lossy    bool     // an interrupt came while several lanes were at work: a run may be lost
+	change   *change  // of the tool, since it began
+	touched  bool     // a file was replaced by its like
+	last     *attempt // the one that came to the end
+}
+
+func newChain() *chain { return &chain{runs: map[string][]face{}} }
+
+func (c *chain) add(a *attempt, rule bool) {
+	c.attempts++
+	for name, faces := range a.log {
+		for _, f := range faces {
+			c.runs[name] = append(c.runs[name], f.compared(rule))
+		}
+	}
+}
+
+// change is a change of the tool, by one of the files that it depends on.
+type change struct {
+	what  string
+	known bool // today's identity has that file
+	apply func() error
+}
+
+func (c change) String() string { return fmt.Sprintf("%s changes", c.what) }

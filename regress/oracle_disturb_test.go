@@ -1,0 +1,129 @@
+package regress
+
+import (
+	"fmt"
+	"os"
+
+	"pgregory.net/rapid"
+
+	"muster/regress/internal/fault"
+	"muster/regress/internal/report"
+)
+
+// calmAfter is after how many attempts a command is left alone, so that it comes to an end.
+const calmAfter = 3
+
+// drawPlan draws what happens while a command runs.
+func (r *round) drawPlan(attempts int) disturbance {
+	plan := undisturbed
+	if attempts >= calmAfter {
+		return plan
+	}
+	at := func() int { return rapid.IntRange(0, 4*len(r.cases)).Draw(r.T, "before run") }
+	switch rapid.IntRange(0, 9).Draw(r.T, "disturbance") {
+	case 6, 7, 8:
+		plan.cut = at()
+	case 5:
+		plan.fail = at()
+	case 9:
+		plan.turn = at()
+		made, next := r.drawFileChange(), r.drawCandidate("turned")
+		plan.by = func() {
+			r.must(made.apply())
+			r.must(r.stage.use(next))
+		}
+		r.Logf("  %v if it gets to run %d", made, plan.turn)
+		r.turning = made
+	}
+	plan = r.stage.possible(plan)
+	r.Logf("  plan: %v", plan)
+	return plan
+}
+
+// drawFileChange draws a file of the command that changes.
+func (r *round) drawFileChange() *change {
+	name := rapid.SampledFrom(commandFiles).Draw(r.T, "file")
+	return &change{name, name == "bin/tool" && !r.o.Command.Shell, func() error { return r.write(name) }}
+}
+
+// drawChange draws what changes between an interrupt and a resume with these options: often
+// nothing.
+func (r *round) drawChange(c *chain, o *Options, command string) {
+	var made *change
+	switch rapid.IntRange(0, 9).Draw(r.T, "between") {
+	case 0, 1, 2, 3:
+		return
+	case 4:
+		name := "src/" + rapid.SampledFrom(r.cases).Draw(r.T, "source")
+		made = &change{name, true, func() error { return r.write(name) }}
+	case 5:
+		value := os.Getenv(passed) + "x"
+		made = &change{"a passed variable", true, func() error { return os.Setenv(passed, value) }}
+	case 7:
+		set := fmt.Sprintf("V=%d", len(c.runs)+r.tally.attempts)
+		made = &change{"--env", true, func() error { o.Command.Env = []string{set}; return nil }}
+	case 8:
+		if command != report.CheckCommand {
+			return
+		}
+		made = &change{"the golden", true, r.recordAnother}
+	case 6:
+		name := rapid.SampledFrom(append([]string{"src/" + r.cases[0]}, commandFiles...)).Draw(r.T, "touched")
+		r.Logf("  %s is replaced by its like", name)
+		r.must(r.touch(name))
+		c.touched = true
+		return
+	default:
+		made = r.drawFileChange()
+	}
+	r.Logf("  %v, and the tool with it", made)
+	r.must(made.apply())
+	if c.change == nil || !made.known {
+		c.change = made
+	}
+	r.use(r.drawCandidate("changed"))
+}
+
+// recordAnother replaces the golden by that of another tool.
+func (r *round) recordAnother() error {
+	r.use(r.drawCandidate("recorded instead"))
+	c := newChain()
+	c.last = r.attempt(Record, r.o, undisturbed)
+	c.add(c.last, r.rule)
+	r.must(c.last.err)
+	r.settleRecord(c)
+	return nil
+}
+
+// turned asserts that a run during which the tool changed ended without verdicts.
+func (r *round) turned(a *attempt) {
+	p := changeOfFilesEnds
+	if r.turning.known {
+		p = changeEndsRun
+	}
+	class := fault.ClassOf(a.err)
+	ended := class == fault.Input || class == fault.Environment || class == fault.Interrupted
+	r.assert(p, ended, "%v while it ran, and it ended with %v", r.turning, a.err)
+}
+
+// interrupted asserts what an interrupted command reports.
+func (r *round) interrupted(c *chain, a *attempt) {
+	if a.sum.Command == report.RecordCommand || c.change != nil {
+		return
+	}
+	for name, v := range a.verdicts {
+		r.judge(c, a, name, v)
+	}
+	if c.lossy {
+		return
+	}
+	for name, faces := range a.log {
+		g := r.golden[name]
+		if _, judged := a.verdicts[name]; judged || g == nil {
+			continue
+		}
+		if is, _ := g.compare(faces[0].compared(r.rule)); is == no {
+			r.assert(differedOnce, a.once[name], "%s differed and is not reported", name)
+		}
+	}
+}

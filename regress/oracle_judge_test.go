@@ -1,0 +1,132 @@
+package regress
+
+import (
+	"fmt"
+	"slices"
+
+	"muster/regress/internal/outcome"
+)
+
+// A property is what the oracle asserts. A failing round names it.
+type property string
+
+// The properties. The letters are those of the oracle's definition.
+const (
+	identicalIsEqual  property = "a: identical and flaky need a run that equals the golden"
+	wholeRunsCount    property = "a: parts that match in different runs do not add up"
+	endingsAreASet    property = "a: a flaky ending covers the endings seen at record alone"
+	lostPartsCount    property = "a: a flaky part that is absent or empty is a change"
+	acceptedIsEqual   property = "b: an accepted case is identical next time"
+	resumedIsFresh    property = "c: a resumed run equals a fresh one or refuses"
+	resumedCommand    property = "c: --resume refuses when another file of the command changed"
+	resumeGoesOn      property = "c: a resume goes on when nothing changed"
+	changeEndsRun     property = "c: a tool that changes during a run gets no verdict"
+	changeOfFilesEnds property = "c: another file of the command that changes during a run ends it"
+	shardsAreWhole    property = "d: the verdicts of partitions are those of the whole"
+	shardsMerge       property = "d: merged goldens and merged runs equal the whole"
+	equalIsIdentical  property = "e: a run that equals the golden at once is identical"
+	flakyIsBoth       property = "e: one run equals the golden and one does not: flaky"
+	flakyAtLimits     property = "e: likewise where the golden's runs were ended by a limit"
+	classIsOfARun     property = "e: the class is that of a run"
+	unstableClass     property = "e: the class of runs that end differently is that of one of them"
+	unstableIsMarked  property = "e: runs that differ from each other are marked unstable"
+	runsAreMade       property = "e: every case gets its runs, fresh ones"
+	eachCaseOnce      property = "e: each case has one verdict, and the summary counts it"
+	statusFollows     property = "e: the exit status follows from the verdicts"
+	maskedIsCounted   property = "f: what is not compared is counted"
+	differedOnce      property = "f: an interrupted check reports what differed once"
+	environmentIsSaid property = "g: a failure of the machine is no outcome"
+)
+
+// notYet parks properties that are known to fail. Whoever mends one takes it out.
+var notYet = []property{
+	wholeRunsCount, endingsAreASet, lostPartsCount, resumedCommand, changeOfFilesEnds, shardsMerge,
+	flakyAtLimits, unstableClass, unstableIsMarked, maskedIsCounted, differedOnce,
+}
+
+// violation is a property that a verdict breaks.
+type violation struct {
+	property property
+	why      string
+}
+
+// runsOf is what a command, with what it resumed, knows of one case.
+type runsOf struct {
+	faces []face
+	exact bool // they are all, and the first decides whether there are others
+}
+
+// judge compares the verdict on a case with the truth.
+func judge(g *truth, runs runsOf, v outcome.Verdict) *violation {
+	if g.vague || len(runs.faces) == 0 {
+		return nil
+	}
+	answers := map[answer]int{}
+	var classes []outcome.Verdict
+	var reasons []reason
+	first := maybe
+	for i, f := range runs.faces {
+		a, why := g.compare(f)
+		answers[a]++
+		reasons = append(reasons, why...)
+		if i == 0 {
+			first = a
+		}
+		if a != yes {
+			classes = append(classes, g.classes(f)...)
+		}
+	}
+	broken := func(p property) *violation {
+		return &violation{p, fmt.Sprintf("%s, golden %v, runs %v: %v", v.Key(), g.samples, runs.faces, answers)}
+	}
+	equal := answers[yes]+answers[maybe] > 0
+	differs := answers[no]+answers[maybe] > 0
+	switch {
+	case v == outcome.Environment, v == outcome.New, v == outcome.Missing:
+		return broken(eachCaseOnce)
+	case (v == outcome.Identical || v == outcome.Flaky) && !equal:
+		return broken(g.whyNot(runs.faces))
+	case v == outcome.Identical && runs.exact && first == no:
+		if p := g.whyNot(runs.faces[:1]); p != identicalIsEqual {
+			return broken(p)
+		}
+		return broken(flakyIsBoth)
+	case v == outcome.Identical:
+		return nil
+	case !differs && g.older != nil:
+		return broken(acceptedIsEqual)
+	case !differs, runs.exact && first == yes:
+		return broken(equalIsIdentical)
+	case v == outcome.Flaky:
+		return nil
+	case answers[yes] > 0 && g.base().ending.Partial():
+		return broken(flakyAtLimits)
+	case answers[yes] > 0:
+		return broken(flakyIsBoth)
+	case slices.Contains(classes, v), g.inherits((*truth).unknown):
+		return nil
+	case slices.Contains(reasons, outsideSet):
+		return broken(endingsAreASet)
+	case varies(runs.faces):
+		return broken(unstableClass)
+	}
+	return broken(classIsOfARun)
+}
+
+// whyNot names the property that a verdict breaks which takes runs as equal that are not.
+func (g *truth) whyNot(runs []face) property {
+	for _, f := range runs {
+		_, why := g.compare(f)
+		switch {
+		case slices.Contains(why, otherEnding), slices.Contains(why, otherPart):
+		case slices.Contains(why, lostPart):
+			return lostPartsCount
+		default:
+			return endingsAreASet
+		}
+	}
+	if varies(runs) {
+		return wholeRunsCount
+	}
+	return identicalIsEqual
+}

@@ -1,0 +1,191 @@
+package regress
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"muster/regress/internal/outcome"
+)
+
+// roundsInLanes is how many rounds run a script in lanes, where the model could differ from
+// what really happens.
+const roundsInLanes = 10
+
+// TestOracleInLanes plays rounds with a tool that exists: a shell script that runs in lanes.
+func TestOracleInLanes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
+	p := newPlace(t)
+	sums := &tally{parked: map[property]int{}}
+	setFlag(t, "rapid.checks", roundsInLanes)
+	// A scenario runs for seconds: to make it small would take minutes.
+	setFlag(t, "rapid.shrinktime", 5*time.Second)
+	began := time.Now()
+	rapid.Check(t, func(rt *rapid.T) {
+		r := newRound(rt, p, sums, parkedNow())
+		r.stage = newActing(r)
+		r.run()
+	})
+	t.Logf("oracle in lanes: %s", sums.line(time.Since(began)))
+}
+
+// acting is a stage of lanes: a script acts the faces of the model there, and logs its runs.
+type acting struct {
+	*world
+	dir  string
+	ids  map[*tool]int
+	read int      // bytes of the log that are in the world
+	fifo *os.File // the run that is to be cut writes to it
+	over chan struct{}
+}
+
+// actor takes the number of its run and of its turn by making folders, which succeeds once.
+// The run that is to be cut reports that it began, and waits for the interrupt.
+const actor = `ulimit -c 0; d=DIR; n=$(ls $d/runs | wc -l)
+while ! mkdir $d/runs/$n 2>/dev/null; do n=$((n+1)); done
+if [ $n = $(cat $d/cut) ]; then echo >$d/fifo; exec sleep 1000; fi
+t=$(cat $d/tool).$3; k=$(ls $d/turns | grep -c "^$t[.]")
+while ! mkdir $d/turns/$t.$k 2>/dev/null; do k=$((k+1)); done
+echo $3 $k $n >>$d/log
+of=$(cat $d/faces/$t 2>/dev/null) || { t=added; of=1; }
+. $d/faces/$t.$((k % of))
+`
+
+func newActing(r *round) *acting {
+	s := &acting{world: r.world, dir: r.path("acting"), ids: map[*tool]int{}}
+	r.must(os.RemoveAll(s.dir))
+	for _, name := range []string{"runs", "turns", "faces"} {
+		r.must(os.MkdirAll(filepath.Join(s.dir, name), 0o755))
+	}
+	r.must(s.write("log", ""))
+	r.must(s.write("faces/added.0", script((&tool{}).conduct("").face(0))))
+	r.must(syscall.Mkfifo(filepath.Join(s.dir, "fifo"), 0o600))
+	r.actor = strings.ReplaceAll(actor, "DIR", s.dir)
+	r.must(r.write("bin/tool"))
+	return s
+}
+
+func (s *acting) write(name, text string) error {
+	return os.WriteFile(filepath.Join(s.dir, name), []byte(text), 0o644)
+}
+
+// possible leaves out what takes an executor's help.
+func (s *acting) possible(plan disturbance) disturbance {
+	plan.fail, plan.turn = -1, -1
+	return plan
+}
+
+// use writes down the faces of a tool. Limits take long, so that one stands for all.
+func (s *acting) use(t *tool) error {
+	id, known := s.ids[t]
+	if !known {
+		id = len(s.ids)
+		s.ids[t] = id
+	}
+	for name, c := range t.cases {
+		for i := range c.faces {
+			if c.faces[i].ending.Partial() {
+				c.faces[i].ending = outcome.Ending{Kind: outcome.OutputLimit}
+			}
+		}
+		at := fmt.Sprintf("faces/%d.%s", id, name)
+		err := s.write(at, fmt.Sprint(len(c.turns)))
+		for k := range c.turns {
+			err = errors.Join(err, s.write(fmt.Sprintf("%s.%d", at, k), script(c.face(k))))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return errors.Join(s.world.use(t), s.write("tool", fmt.Sprint(id)))
+}
+
+// script acts a face.
+func script(f face) string {
+	var b strings.Builder
+	for i, c := range f.parts {
+		text := strings.ReplaceAll(c.text, unique, "$n")
+		switch to := [...]string{"/dev/stdout", "/dev/stderr", "a", "b"}[i]; {
+		case !c.present:
+		case c.form == outcome.Symlink:
+			fmt.Fprintf(&b, "ln -s %s %s\n", text, to)
+		case i < 2:
+			fmt.Fprintf(&b, "printf %%s \"%s\" >&%d\n", text, i+1)
+		default:
+			fmt.Fprintf(&b, "printf %%s \"%s\" >%s\n", text, to)
+		}
+		if c.exec {
+			fmt.Fprintf(&b, "chmod +x %s\n", modelParts[i].Path)
+		}
+	}
+	switch f.ending.Kind {
+	case outcome.Signalled:
+		fmt.Fprintf(&b, "kill -%d $$\n", f.ending.Code)
+	case outcome.Exited:
+		fmt.Fprintf(&b, "exit %d\n", f.ending.Code)
+	default:
+		b.WriteString("head -c 100000 /dev/zero; exec sleep 1000\n")
+	}
+	return b.String()
+}
+
+func (s *acting) begin(o *Options, plan disturbance, cancel context.CancelFunc) error {
+	if err := s.world.begin(o, plan, cancel); err != nil {
+		return err
+	}
+	o.startExecutor, o.Helper = nil, []string{"/proc/self/exe"}
+	o.Limits.OutputMax, o.Limits.Grace = 10000, time.Millisecond
+	ran, err := os.ReadDir(filepath.Join(s.dir, "runs"))
+	if err != nil {
+		return err
+	}
+	number := -1
+	if plan.cut >= 0 {
+		number = len(ran) + plan.cut
+	}
+	// Opened for reading alone it would wait for a writer.
+	if s.fifo, err = os.OpenFile(filepath.Join(s.dir, "fifo"), os.O_RDWR|syscall.O_NONBLOCK, 0); err != nil {
+		return err
+	}
+	s.over = make(chan struct{})
+	go func() {
+		defer close(s.over)
+		if n, _ := s.fifo.Read(make([]byte, 1)); n > 0 {
+			s.cut = true
+			cancel()
+		}
+	}()
+	return s.write("cut", fmt.Sprint(number))
+}
+
+// end logs the runs: "CASE TURN NUMBER" each.
+func (s *acting) end() error {
+	err := s.fifo.Close()
+	<-s.over
+	log, e := os.ReadFile(filepath.Join(s.dir, "log"))
+	if err = errors.Join(err, e); err != nil {
+		return err
+	}
+	for line := range bytes.Lines(log[s.read:]) {
+		var name string
+		var k, n int
+		if _, err := fmt.Sscan(string(line), &name, &k, &n); err != nil {
+			return err
+		}
+		s.begun++
+		s.log[name] = append(s.log[name], s.tool.conduct(name).face(k).resolved(n))
+	}
+	s.read = len(log)
+	return nil
+}

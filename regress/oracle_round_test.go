@@ -1,0 +1,193 @@
+package regress
+
+import (
+	"os"
+	"slices"
+
+	"pgregory.net/rapid"
+
+	"muster/regress/internal/fault"
+	"muster/regress/internal/outcome"
+)
+
+// round is one scenario: a record, checks and accepts, with whatever disturbs them.
+type round struct {
+	*rapid.T
+	*modelPlace
+	world   *world // the truth of what ran
+	stage   stage
+	tally   *tally
+	all     []string // cases, in the corpus or not
+	cases   []string // in the corpus
+	golden  map[string]*truth
+	o       Options
+	rule    bool
+	parked  map[property]bool
+	turning *change // planned for the present attempt
+}
+
+// tally counts what rounds came to.
+type tally struct {
+	rounds, attempts, judged, resumed, refused, accepted int
+	verdicts                                             [outcome.Identical + 1]int
+	parked                                               map[property]int
+}
+
+// casesMax is how many cases a round has at most.
+const casesMax = 8
+
+func newRound(t *rapid.T, p *modelPlace, sums *tally, parked map[property]bool) *round {
+	r := &round{T: t, modelPlace: p, tally: sums, golden: map[string]*truth{}, parked: parked}
+	for i := range rapid.IntRange(1, casesMax).Draw(t, "cases") {
+		r.all = append(r.all, string(rune('k'+i)))
+	}
+	r.cases = slices.Clone(r.all)
+	r.must(p.clear(r.cases))
+	r.rule = rapid.IntRange(0, 3).Draw(t, "rule") == 3
+	shell := rapid.IntRange(0, 3).Draw(t, "shell") == 3
+	r.o = Options{
+		Corpus:  Corpus{Path: p.path("src")},
+		Command: Command{Words: p.words(shell), Shell: shell, PassEnv: []string{passed}},
+		Limits:  Limits{Jobs: rapid.SampledFrom([]int{1, 0, 2, 3}).Draw(t, "jobs")},
+		Judge:   Judgement{Repeat: rapid.SampledFrom([]int{2, 1, 3}).Draw(t, "repeat"), Retries: rapid.SampledFrom([]int{2, 1, 0, 3}).Draw(t, "retries")},
+		Store:   Store{Golden: p.path("g"), State: p.path("state")},
+	}
+	if r.rule {
+		r.o.Judge.Normalize = []string{digitsRule}
+	}
+	r.world = &world{turns: map[turn]int{}, tool: drawTool(t, "recorded", r.all)}
+	r.stage = r.world
+	return r
+}
+
+func (r *round) must(err error) {
+	if err != nil {
+		r.Fatal(err)
+	}
+}
+
+// assert fails the round unless a property holds, or is parked.
+func (r *round) assert(p property, holds bool, format string, args ...any) (broken bool) {
+	switch {
+	case holds:
+		return false
+	case r.parked[p]:
+		r.tally.parked[p]++
+		return true
+	}
+	r.Fatalf("property %q is broken: "+format, append([]any{p}, args...)...)
+	return true
+}
+
+// run plays the round.
+func (r *round) run() {
+	r.record()
+	for range rapid.IntRange(1, 3).Draw(r.T, "checks") {
+		if rapid.IntRange(0, 2).Draw(r.T, "another tool") > 0 {
+			r.install(r.drawCandidate("candidate"))
+		}
+		if rapid.IntRange(0, 5).Draw(r.T, "shards") == 5 {
+			r.shards()
+		}
+		c := r.check()
+		r.accept(c)
+	}
+	r.tally.rounds++
+}
+
+func (r *round) drawCandidate(name string) *tool {
+	return drawCandidate(r.T, name, r.world.tool, r.all)
+}
+
+// install makes a tool the one that runs.
+func (r *round) install(t *tool) {
+	r.must(r.write("bin/tool"))
+	r.use(t)
+}
+
+func (r *round) use(t *tool) {
+	r.must(r.stage.use(t))
+	for _, name := range r.all {
+		r.Logf("  %s treats %s:%v", t.name, name, t.conduct(name))
+	}
+}
+
+// record records the tool that is installed.
+func (r *round) record() {
+	r.Logf("record with %d jobs, %d runs, rule %t, %q", r.o.Limits.Jobs, r.o.Judge.Repeat, r.rule, r.o.Command.Words)
+	r.use(r.world.tool)
+	c := r.perform(Record, r.o)
+	r.settleRecord(c)
+}
+
+// check checks the tool that is installed and judges what is reported.
+func (r *round) check() *chain {
+	r.drawCorpus()
+	r.Logf("check with %d retries", r.o.Judge.Retries)
+	c := r.perform(Check, r.o)
+	r.settleCheck(c, r.names())
+	return c
+}
+
+// names lists the cases of the corpus and of the golden.
+func (r *round) names() (list []string) {
+	for _, name := range r.all {
+		if r.golden[name] != nil || slices.Contains(r.cases, name) {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+// drawCorpus may take a case out of the corpus, but never the first, or put one into it.
+func (r *round) drawCorpus() {
+	if rapid.IntRange(0, 4).Draw(r.T, "corpus") < 4 {
+		return
+	}
+	if at := rapid.IntRange(0, len(r.cases)-1).Draw(r.T, "case to take out"); at > 0 {
+		r.Logf("  %s leaves the corpus", r.cases[at])
+		r.must(os.Remove(r.path("src/" + r.cases[at])))
+		r.cases = slices.Delete(r.cases, at, at+1)
+		return
+	}
+	name := string(rune('k' + len(r.all)))
+	r.Logf("  %s is new in the corpus", name)
+	r.must(r.write("src/" + name))
+	r.all, r.cases = append(r.all, name), append(r.cases, name)
+}
+
+// perform calls a command until it comes to an end: disturbed, resumed, and begun again where
+// it refuses to resume.
+func (r *round) perform(do Func, o Options) *chain {
+	c := newChain()
+	// Where there is nothing to resume, a resume is a run from the beginning.
+	o.Store.Resume = rapid.IntRange(0, 3).Draw(r.T, "resume at once") == 3
+	for calm := 0; ; calm++ {
+		a := r.attempt(do, o, r.drawPlan(calm))
+		for _, f := range a.faults {
+			r.assert(runsAreMade, false, "%s", f)
+		}
+		switch {
+		case a.turned:
+			r.turned(a)
+			c, o.Store.Resume = newChain(), false
+		case o.Store.Resume && a.refused():
+			r.tally.refused++
+			r.assert(resumeGoesOn, c.attempts > 0 && c.change != nil || c.touched, "%v", a.err)
+			c, o.Store.Resume = newChain(), false
+		case a.interrupted(), a.failedByMachine():
+			c.add(a, r.rule)
+			c.lossy = c.lossy || a.cut && o.Limits.Jobs > 1
+			r.interrupted(c, a)
+			r.drawChange(c, &o, a.sum.Command)
+			o.Store.Resume = true
+			r.tally.resumed++
+		case a.err == nil, fault.ClassOf(a.err) == fault.Empty:
+			c.add(a, r.rule)
+			c.last = a
+			return c
+		default:
+			r.Fatalf("unexpected: %v", a.err)
+		}
+	}
+}

@@ -1,0 +1,208 @@
+package regress
+
+import (
+	"bytes"
+	"slices"
+
+	"pgregory.net/rapid"
+
+	"muster/regress/internal/outcome"
+)
+
+// settleRecord takes over what a record left as the truth.
+func (r *round) settleRecord(c *chain) {
+	r.golden = map[string]*truth{}
+	for _, name := range r.cases {
+		g := &truth{samples: c.runs[name]}
+		runs := len(g.samples)
+		r.assert(runsAreMade, runs >= r.o.Judge.Repeat && (c.attempts > 1 || runs == r.o.Judge.Repeat), "%s has %d runs", name, runs)
+		if c.change != nil {
+			g.vague = r.assert(c.change.resumed(), r.asFresh(name, g.samples), "record went on; %s holds %v", name, g.samples)
+		}
+		g.vague = g.vague || c.lossy && varies(g.samples)
+		r.golden[name] = g
+		if g.vague {
+			continue
+		}
+		said := c.last.verdicts[name]
+		r.assert(eachCaseOnce, (said == outcome.Flaky) == varies(g.samples), "record says %v of %s: %v", said, name, g.samples)
+	}
+}
+
+// resumed is the property that a resume breaks which mixes the tools before and after c.
+func (c *change) resumed() property {
+	if c.known {
+		return resumedIsFresh
+	}
+	return resumedCommand
+}
+
+// asFresh reports whether the runs of a case are those of the tool that is installed now.
+func (r *round) asFresh(name string, runs []face) bool {
+	f, known := r.world.tool.conduct(name).only()
+	return !known || !slices.ContainsFunc(runs, func(run face) bool { return run != f.compared(r.rule) })
+}
+
+// settleCheck asserts what holds for a check that came to its end, of these cases.
+func (r *round) settleCheck(c *chain, names []string) {
+	a := c.last
+	identical, flaky := 0, 0
+	for _, name := range names {
+		v, judged := a.verdicts[name]
+		if r.assert(eachCaseOnce, judged, "%s has no verdict", name) {
+			continue
+		}
+		if v == outcome.Identical {
+			identical++
+		}
+		if v == outcome.Flaky {
+			flaky++
+		}
+		r.tally.judged++
+		r.tally.verdicts[v]++
+		r.judge(c, a, name, v)
+	}
+	r.assert(eachCaseOnce, len(a.verdicts) == len(names) && len(a.twice) == 0, "verdicts %v, twice %v, cases %v", a.verdicts, a.twice, names)
+	sum := a.last
+	r.assert(eachCaseOnce, sum.Cases == len(names) && sum.Identical == identical && sum.Flaky == flaky, "summary %+v", sum)
+	r.assert(statusFollows, (a.sum.ExitStatus == 0) == (identical == len(names)), "exit status %d", a.sum.ExitStatus)
+	r.masked(c, names)
+}
+
+// judge compares a verdict with the truth.
+func (r *round) judge(c *chain, a *attempt, name string, v outcome.Verdict) {
+	g, present := r.golden[name], slices.Contains(r.cases, name)
+	switch {
+	case !present:
+		r.assert(eachCaseOnce, v == outcome.Missing, "%s is missing, not %v", name, v)
+		return
+	case a.broken[name] || v == outcome.Environment:
+		r.assert(environmentIsSaid, a.broken[name] && v == outcome.Environment, "%s is %v", name, v)
+		return
+	case g == nil:
+		r.assert(eachCaseOnce, v == outcome.New, "%s is new, not %v", name, v)
+		return
+	}
+	runs := runsOf{c.runs[name], c.attempts == 1}
+	if c.change != nil {
+		f, known := r.world.tool.conduct(name).only()
+		if !known {
+			g.vague = true
+			return
+		}
+		if found := judge(g, runsOf{[]face{f.compared(r.rule)}, true}, v); found != nil {
+			g.vague = r.assert(c.change.resumed(), false, "check went on; %s: %s", name, found.why)
+		}
+		return
+	}
+	if found := judge(g, runs, v); found != nil {
+		g.vague = r.assert(found.property, false, "%s: %s", name, found.why)
+	}
+	r.countRuns(c, a, name, v)
+	if v != outcome.Identical && v != outcome.Flaky && varies(runs.faces) {
+		r.assert(unstableIsMarked, a.unstable[name], "%s is %v after %v", name, v, runs.faces)
+	}
+}
+
+// countRuns asserts that a case ran as often as its verdict takes.
+func (r *round) countRuns(c *chain, a *attempt, name string, v outcome.Verdict) {
+	runs, want := len(c.runs[name]), 1
+	if v != outcome.Identical {
+		want = 1 + r.o.Judge.Retries
+	}
+	first := maybe
+	if runs > 0 {
+		first, _ = r.golden[name].compare(c.runs[name][0])
+	}
+	open := first == maybe && v == outcome.Identical
+	r.assert(runsAreMade, c.attempts > 1 && (runs >= want || c.lossy) || runs == want || open, "%s is %v after %d runs, not %d", name, v, runs, want)
+}
+
+// masked asserts that the summary counts the cases of which something was not compared.
+func (r *round) masked(c *chain, names []string) {
+	least, perhaps := 0, 0
+	for _, name := range names {
+		g := r.golden[name]
+		switch {
+		case g == nil:
+		case g.vague || g.older != nil || varies(c.runs[name]):
+			perhaps++
+		case g.masks() && c.last.verdicts[name] == outcome.Identical:
+			least++
+		case g.masks():
+			perhaps++
+		}
+	}
+	counted := 0
+	if c.last.last.Masked != nil {
+		counted = *c.last.last.Masked
+	}
+	r.assert(maskedIsCounted, least <= counted && counted <= least+perhaps, "%d cases, not %d to %d", counted, least, least+perhaps)
+}
+
+// accept may accept what a check found, and takes it over as the truth.
+func (r *round) accept(c *chain) {
+	how := rapid.IntRange(0, 4).Draw(r.T, "accept")
+	if how == 0 {
+		return
+	}
+	a := Acceptance{All: true, Failing: how > 1, Missing: true}
+	if how == 4 {
+		a = Acceptance{Names: r.drawDiffering(c.last)}
+	}
+	if !a.All && len(a.Names) == 0 {
+		return
+	}
+	var out, notes bytes.Buffer
+	o := r.o
+	o.Report = Report{Stdout: &out, Stderr: &notes}
+	n, err := Accept(r.Context(), o, a)
+	r.Logf("accept %+v: %d, %v", a, n, err)
+	r.must(err)
+	for name, v := range c.last.verdicts {
+		if v == outcome.Identical || v == outcome.Environment || !a.All && !slices.Contains(a.Names, name) {
+			continue
+		}
+		r.tally.accepted++
+		r.take(c, a, name, v)
+	}
+}
+
+func (r *round) drawDiffering(a *attempt) (names []string) {
+	for _, name := range r.all {
+		v, judged := a.verdicts[name]
+		if judged && v != outcome.Identical && v != outcome.Environment && rapid.Bool().Draw(r.T, "accept "+name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// take makes an accepted case the truth. What accept leaves out without --failing is not
+// modelled: whether it did is seen by the next check.
+func (r *round) take(c *chain, a Acceptance, name string, v outcome.Verdict) {
+	old, runs := r.golden[name], c.runs[name]
+	if v == outcome.Missing {
+		delete(r.golden, name)
+		return
+	}
+	taken := &truth{samples: runs, older: old}
+	if c.lossy && varies(runs) || c.change != nil || len(runs) == 0 {
+		taken.vague = true
+	}
+	if a.All && !a.Failing {
+		stopped := slices.ContainsFunc(runs, func(f face) bool { return f.ending.Kind != outcome.Exited })
+		switch {
+		case v <= outcome.NewlyFailing:
+			return
+		case stopped && old != nil:
+			taken.vague = true
+		case stopped && varies(runs):
+			// Whether it is in the golden is not known either.
+			taken.vague = true
+		case stopped:
+			return
+		}
+	}
+	r.golden[name] = taken
+}

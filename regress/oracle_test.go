@@ -1,0 +1,62 @@
+package regress
+
+import (
+	"flag"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"muster/regress/internal/outcome"
+)
+
+// roundsShare is how many rounds every run of the tests makes.
+const roundsShare = 500
+
+var (
+	rounds   = flag.Int("rounds", roundsShare, "how many rounds TestOracle plays")
+	unparked = flag.String("unparked", "", "assert parked properties whose text contains `TEXT`, or all")
+)
+
+// TestOracle plays rounds of record, check and accept with modelled tools whose true verdicts
+// are known. A failing round prints its scenario, made small, and how to play it again
+// (-rapid.failfile, -rapid.seed).
+func TestOracle(t *testing.T) {
+	p := newPlace(t)
+	sums := &tally{parked: map[property]int{}}
+	setFlag(t, "rapid.checks", *rounds)
+	began := time.Now()
+	rapid.Check(t, func(rt *rapid.T) { newRound(rt, p, sums, parkedNow()).run() })
+	t.Logf("oracle: %s", sums.line(time.Since(began)))
+	for _, one := range notYet {
+		t.Logf("parked %q: broken %d times", one, sums.parked[one])
+	}
+}
+
+// parkedNow are the properties that are not asserted.
+func parkedNow() map[property]bool {
+	parked := map[property]bool{}
+	for _, one := range notYet {
+		parked[one] = *unparked != "all" && (*unparked == "" || !strings.Contains(string(one), *unparked))
+	}
+	return parked
+}
+
+func setFlag(t *testing.T, name string, value any) {
+	t.Helper()
+	if err := flag.Set(name, fmt.Sprint(value)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// line is what bench/results keeps of the oracle.
+func (s *tally) line(took time.Duration) string {
+	var by []string
+	for _, v := range outcome.Verdicts() {
+		by = append(by, fmt.Sprintf("%s %d", v.Key(), s.verdicts[v]))
+	}
+	return fmt.Sprintf("%d rounds, %d commands, %d cases judged (%s), %d accepted, %d resumes of which %d refused, %.0f s",
+		s.rounds, s.attempts, s.judged, strings.Join(by, ", "), s.accepted, s.resumed, s.refused, took.Seconds())
+}

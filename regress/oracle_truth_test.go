@@ -1,0 +1,203 @@
+package regress
+
+import (
+	"slices"
+
+	"muster/regress/internal/outcome"
+)
+
+// truth is what a golden must hold of one case: the runs that it rests on. Faces in it are
+// rewritten where the round has a rule.
+type truth struct {
+	samples []face
+	older   *truth // replaced by an accept, which keeps what was marked as flaky
+	vague   bool   // runs were lost, or a parked property failed: nothing is known
+}
+
+// answer says whether a run equals a golden as a whole. Maybe is an answer where either is
+// right.
+type answer int
+
+const (
+	no answer = iota
+	maybe
+	yes
+)
+
+// reason says why a run does not equal a golden.
+type reason string
+
+const (
+	otherEnding reason = "an ending that the golden never had"
+	otherPart   reason = "a part that differs"
+	outsideSet  reason = "an ending outside the set of a flaky one"
+	lostPart    reason = "a flaky part that is absent or empty"
+)
+
+// base is the run whose contents the golden compares with: the first that no limit ended.
+func (g *truth) base() face {
+	i := slices.IndexFunc(g.samples, func(f face) bool { return !f.ending.Partial() })
+	return g.samples[max(i, 0)]
+}
+
+func (g *truth) endings() (list []outcome.Ending) {
+	for _, f := range g.samples {
+		list = append(list, f.ending)
+	}
+	return list
+}
+
+// values are what complete runs left of a part.
+func (g *truth) values(part int) (list []content) {
+	for _, f := range g.samples {
+		if !f.ending.Partial() {
+			list = append(list, f.parts[part])
+		}
+	}
+	return list
+}
+
+func varies[T face | content | outcome.Ending](list []T) bool {
+	return slices.ContainsFunc(list, func(v T) bool { return v != list[0] })
+}
+
+// masks reports whether something of the golden is not compared.
+func (g *truth) masks() bool {
+	if g.base().ending.Partial() {
+		return varies(g.endings())
+	}
+	for i := range modelParts {
+		if varies(g.values(i)) {
+			return true
+		}
+	}
+	return varies(g.endings())
+}
+
+// compare says whether a run equals the golden as a whole, and the reasons why not.
+func (g *truth) compare(run face) (answer, []reason) {
+	if g.vague {
+		return maybe, nil
+	}
+	if g.base().ending.Partial() || run.ending.Partial() {
+		return g.comparePartial(run)
+	}
+	a := yes
+	var why []reason
+	note := func(part answer, r reason) {
+		if a = min(a, part); part == no {
+			why = append(why, r)
+		}
+	}
+	note(g.compareEnding(run.ending))
+	for i := range modelParts {
+		note(g.comparePart(i, run.parts[i]))
+	}
+	return a, why
+}
+
+// comparePartial compares where a limit ended a side. Whether a limit that ended some of the
+// recorded runs equals those is left open.
+func (g *truth) comparePartial(run face) (answer, []reason) {
+	switch was := g.base().ending; {
+	case was.Partial() && slices.Contains(g.endings(), run.ending):
+		return yes, nil
+	case !was.Partial() && (slices.Contains(g.endings(), run.ending) || g.inherits(func(o *truth) bool { return slices.Contains(o.endings(), run.ending) })):
+		return maybe, nil
+	case run.ending.Partial() && g.endingVaries():
+		return no, []reason{outsideSet}
+	}
+	return no, []reason{otherEnding}
+}
+
+// endingVaries reports whether the golden may have marked the ending as flaky.
+func (g *truth) endingVaries() bool {
+	return varies(g.endings()) || g.inherits(func(o *truth) bool { return varies(o.endings()) })
+}
+
+func (g *truth) compareEnding(e outcome.Ending) (answer, reason) {
+	switch {
+	case slices.Contains(g.endings(), e):
+		return yes, ""
+	case g.inherits(func(o *truth) bool { return slices.Contains(o.endings(), e) && varies(o.endings()) }):
+		return maybe, ""
+	case g.endingVaries():
+		return no, outsideSet
+	}
+	return no, otherEnding
+}
+
+// comparePart compares one part. Whatever a flaky part holds is covered, but it must not be
+// lost. Whether it may become something else than a file of this kind is left open.
+func (g *truth) comparePart(i int, now content) (answer, reason) {
+	seen := g.values(i)
+	inherited := g.inherits(func(o *truth) bool { return varies(o.values(i)) })
+	lost := !now.present || now.text == ""
+	switch {
+	case slices.Contains(seen, now):
+		return yes, ""
+	case !varies(seen) && !inherited:
+		return no, otherPart
+	case lost && !slices.ContainsFunc(seen, now.lostAlike) && !g.inherits(func(o *truth) bool { return slices.ContainsFunc(o.values(i), now.lostAlike) }):
+		return no, lostPart
+	case !varies(seen), !slices.ContainsFunc(seen, now.alike):
+		return maybe, ""
+	}
+	return yes, ""
+}
+
+// lostAlike reports whether a recorded part was lost as c is.
+func (c content) lostAlike(was content) bool {
+	return was.present == c.present && (was.text == "") == (c.text == "")
+}
+
+func (c content) alike(was content) bool {
+	return was.present == c.present && was.form == c.form && was.exec == c.exec
+}
+
+// inherits reports whether a golden that this one replaced had something.
+func (g *truth) inherits(had func(*truth) bool) bool {
+	return g.older != nil && (g.older.unknown() || had(g.older) || g.older.inherits(had))
+}
+
+func (g *truth) unknown() bool { return g.vague }
+
+// classes are the verdicts that a run may get that does not equal the golden.
+func (g *truth) classes(run face) (list []outcome.Verdict) {
+	endings := g.endings()
+	switch {
+	case run.ending.Partial() && !g.base().ending.Partial():
+		endings = []outcome.Ending{g.base().ending}
+	case slices.Contains(endings, run.ending):
+		endings = []outcome.Ending{run.ending}
+	}
+	for _, was := range endings {
+		list = append(list, classOf(was, run.ending))
+	}
+	for o := g.older; o != nil; o = o.older {
+		for _, was := range o.endings() {
+			list = append(list, classOf(was, run.ending))
+		}
+	}
+	return list
+}
+
+func classOf(was, now outcome.Ending) outcome.Verdict {
+	switch {
+	case was == now:
+		return outcome.Changed
+	case now.Kind == outcome.TimedOut:
+		return outcome.TimedOutNow
+	case now.Kind == outcome.OutOfMemory:
+		return outcome.OutOfMemNow
+	case now.Kind == outcome.OutputLimit:
+		return outcome.OutputLimited
+	case now.Kind == outcome.Signalled:
+		return outcome.Crashed
+	case was.Success():
+		return outcome.NewlyFailing
+	case now.Success():
+		return outcome.NewlyPassing
+	}
+	return outcome.Changed
+}
