@@ -68,7 +68,8 @@ long:
 	$(GO) test -count=1 -timeout 30m -run TestDamagedGolden -damages 0 -v .
 	$(GO) test -count=1 -timeout 30m -run TestReduce -planted 65536 -v .
 	$(GO) test -count=1 -timeout 30m -run 'TestManyCases|TestLargeCase' -cases 200000 -case-size 2147483648 -v .
-	$(GO) test -count=1 -timeout 120m -run 'TestOracle$$' -rounds 100000 -v ./regress
+	$(GO) test -count=1 -timeout 120m -run 'TestOracle$$' -v ./regress -rounds 100000
+	$(GO) test -count=1 -timeout 120m -run TestMutations -v ./regress -mutations all
 
 # What reads input of others. What is found belongs into testdata/fuzz, with its mend.
 FUZZTIME ?= 3m

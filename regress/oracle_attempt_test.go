@@ -101,6 +101,7 @@ type chain struct {
 	lossy    bool     // an interrupt came while several lanes were at work: a run may be lost
 	change   *change  // of the tool, since it began
 	touched  bool     // a file was replaced by its like
+	begun    int      // cases that had run when the tool changed
 	last     *attempt // the one that came to the end
 }
 
@@ -117,9 +118,10 @@ func (c *chain) add(a *attempt, rule bool) {
 
 // change is a change of the tool, by one of the files that it depends on.
 type change struct {
-	what  string
-	known bool // today's identity has that file
-	apply func() error
+	what   string
+	known  bool // it is part of what a run keeps of itself today
+	unseen bool // no file or setting shows it
+	apply  func() error
 }
 
 func (c change) String() string { return fmt.Sprintf("%s changes", c.what) }

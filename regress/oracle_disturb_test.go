@@ -43,30 +43,35 @@ func (r *round) drawPlan(attempts int) disturbance {
 // drawFileChange draws a file of the command that changes.
 func (r *round) drawFileChange() *change {
 	name := rapid.SampledFrom(commandFiles).Draw(r.T, "file")
-	return &change{name, name == "bin/tool" && !r.o.Command.Shell, func() error { return r.write(name) }}
+	return &change{what: name, known: name == "bin/tool" && !r.o.Command.Shell, apply: func() error { return r.write(name) }}
 }
 
 // drawChange draws what changes between an interrupt and a resume with these options: often
 // nothing.
 func (r *round) drawChange(c *chain, o *Options, command string) {
 	var made *change
-	switch rapid.IntRange(0, 9).Draw(r.T, "between") {
+	switch rapid.IntRange(0, 10).Draw(r.T, "between") {
 	case 0, 1, 2, 3:
 		return
 	case 4:
 		name := "src/" + rapid.SampledFrom(r.cases).Draw(r.T, "source")
-		made = &change{name, true, func() error { return r.write(name) }}
+		made = &change{what: name, known: true, apply: func() error { return r.write(name) }}
 	case 5:
 		value := os.Getenv(passed) + "x"
-		made = &change{"a passed variable", true, func() error { return os.Setenv(passed, value) }}
+		made = &change{what: "a passed variable", known: true, apply: func() error { return os.Setenv(passed, value) }}
 	case 7:
 		set := fmt.Sprintf("V=%d", len(c.runs)+r.tally.attempts)
-		made = &change{"--env", true, func() error { o.Command.Env = []string{set}; return nil }}
+		made = &change{what: "--env", known: true, apply: func() error { o.Command.Env = []string{set}; return nil }}
 	case 8:
 		if command != report.CheckCommand {
 			return
 		}
-		made = &change{"the golden", true, r.recordAnother}
+		made = &change{what: "the golden", known: true, apply: r.recordAnother}
+	case 9:
+		if c.change != nil {
+			return
+		}
+		made = &change{what: "nothing that is seen", unseen: true, apply: func() error { return nil }}
 	case 6:
 		name := rapid.SampledFrom(append([]string{"src/" + r.cases[0]}, commandFiles...)).Draw(r.T, "touched")
 		r.Logf("  %s is replaced by its like", name)
@@ -78,8 +83,8 @@ func (r *round) drawChange(c *chain, o *Options, command string) {
 	}
 	r.Logf("  %v, and the tool with it", made)
 	r.must(made.apply())
-	if c.change == nil || !made.known {
-		c.change = made
+	if c.change == nil || c.change.known {
+		c.change, c.begun = made, len(c.runs)
 	}
 	r.use(r.drawCandidate("changed"))
 }

@@ -139,6 +139,15 @@ func (r *round) names() (list []string) {
 	return list
 }
 
+// random reports whether the installed tool treats a case in several ways: a resume that runs
+// such a case again may take it for a change.
+func (r *round) random() bool {
+	return slices.ContainsFunc(r.cases, func(name string) bool {
+		_, known := r.world.tool.conduct(name).only()
+		return !known
+	})
+}
+
 // drawCorpus may take a case out of the corpus, but never the first, or put one into it.
 func (r *round) drawCorpus() {
 	if rapid.IntRange(0, 4).Draw(r.T, "corpus") < 4 {
@@ -173,7 +182,7 @@ func (r *round) perform(do Func, o Options) *chain {
 			c, o.Store.Resume = newChain(), false
 		case o.Store.Resume && a.refused():
 			r.tally.refused++
-			r.assert(resumeGoesOn, c.attempts > 0 && c.change != nil || c.touched, "%v", a.err)
+			r.assert(resumeGoesOn, c.change != nil || c.touched || r.random(), "%v", a.err)
 			c, o.Store.Resume = newChain(), false
 		case a.interrupted(), a.failedByMachine():
 			c.add(a, r.rule)

@@ -16,7 +16,11 @@ func (r *round) settleRecord(c *chain) {
 		g := &truth{samples: c.runs[name]}
 		runs := len(g.samples)
 		r.assert(runsAreMade, runs >= r.o.Judge.Repeat && (c.attempts > 1 || runs == r.o.Judge.Repeat), "%s has %d runs", name, runs)
-		if c.change != nil {
+		switch {
+		case c.change == nil:
+		case c.change.unseen:
+			g.vague = true
+		default:
 			g.vague = r.assert(c.change.resumed(), r.asFresh(name, g.samples), "record went on; %s holds %v", name, g.samples)
 		}
 		g.vague = g.vague || c.lossy && varies(g.samples)
@@ -29,10 +33,16 @@ func (r *round) settleRecord(c *chain) {
 	}
 }
 
+// runAgainLeast is how many finished cases a resume runs again, if there are so many.
+const runAgainLeast = 3
+
 // resumed is the property that a resume breaks which mixes the tools before and after c.
 func (c *change) resumed() property {
-	if c.known {
+	switch {
+	case c.known:
 		return resumedIsFresh
+	case c.unseen:
+		return resumeRunsAgain
 	}
 	return resumedCommand
 }
@@ -86,6 +96,9 @@ func (r *round) judge(c *chain, a *attempt, name string, v outcome.Verdict) {
 	runs := runsOf{c.runs[name], c.attempts == 1}
 	if c.change != nil {
 		f, known := r.world.tool.conduct(name).only()
+		if c.change.unseen && (v != outcome.Identical || c.begun > runAgainLeast) {
+			known = false // it was not to be run again
+		}
 		if !known {
 			g.vague = true
 			return
