@@ -89,11 +89,23 @@ func (r *round) drawChange(c *chain, o *Options, command string) {
 	r.use(r.drawCandidate("changed"))
 }
 
+// kept asserts that a record which did not come to its end reports the cases that it kept.
+func (r *round) kept(c *chain, a *attempt) {
+	least := 0
+	for _, faces := range c.runs {
+		if len(faces) >= r.o.Judge.Repeat {
+			least++
+		}
+	}
+	said := a.last.Recorded
+	r.assert(keptIsSaid, said >= least && said <= len(c.runs) || c.lossy, "%d recorded, %d to %d have runs", said, least, len(c.runs))
+}
+
 // recordAnother replaces the golden by that of another tool.
 func (r *round) recordAnother() error {
 	r.use(r.drawCandidate("recorded instead"))
 	c := newChain()
-	c.last = r.attempt(Record, r.o, undisturbed)
+	c.last = r.attempt(r.record, r.o, undisturbed)
 	c.add(c.last, r.rule)
 	r.must(c.last.err)
 	r.settleRecord(c)
@@ -113,7 +125,11 @@ func (r *round) turned(a *attempt) {
 
 // interrupted asserts what an interrupted command reports.
 func (r *round) interrupted(c *chain, a *attempt) {
-	if a.sum.Command == report.RecordCommand || c.change != nil {
+	switch {
+	case c.change != nil:
+		return
+	case a.sum.Command == report.RecordCommand:
+		r.kept(c, a)
 		return
 	}
 	for name, v := range a.verdicts {

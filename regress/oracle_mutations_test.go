@@ -52,7 +52,10 @@ func (m mutation) apply() (string, error) {
 	return strings.Replace(string(text), m.old, m.new, 1), nil
 }
 
-var noticed = regexp.MustCompile(`failed after (\d+) tests: (.*)`)
+var (
+	noticed = regexp.MustCompile(`failed after (\d+) tests: (.*)`)
+	broken  = regexp.MustCompile(`property .* is broken: .*`) // also where it does not happen again
+)
 
 // run builds the tests with the mutation and has the oracle look for it.
 func (m mutation) run(t *testing.T, text string) {
@@ -72,7 +75,7 @@ func (m mutation) run(t *testing.T, text string) {
 	case found != nil:
 		t.Logf("noticed in round %s: %.200s", found[1], found[2])
 	default:
-		t.Logf("noticed: %v: %.200s", err, out)
+		t.Logf("noticed, %v: %.200s", err, append(broken.Find(out), out...))
 	}
 }
 

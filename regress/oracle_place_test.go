@@ -88,11 +88,12 @@ func (p *modelPlace) replace(name, text string) error {
 	return os.Rename(p.path("new"), p.path(name))
 }
 
-// words is the command, with its executable by its path or, for a shell, in PATH.
+// words is the command, with its executable by its path or, for a shell, in PATH. The shell
+// makes room for it: it would turn a signal into an exit status.
 func (p *modelPlace) words(shell bool) []string {
-	tool := p.path("bin/tool")
+	words := []string{p.path("bin/tool"), p.path("script"), "plugin", "{in}"}
 	if shell {
-		tool = "tool"
+		words = append([]string{"exec", "tool"}, words[1:]...)
 	}
-	return []string{tool, p.path("script"), "plugin", "{in}"}
+	return words
 }

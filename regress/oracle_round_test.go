@@ -1,6 +1,7 @@
 package regress
 
 import (
+	"context"
 	"os"
 	"slices"
 
@@ -14,6 +15,7 @@ import (
 type round struct {
 	*rapid.T
 	*modelPlace
+	commands
 	world   *world // the truth of what ran
 	stage   stage
 	tally   *tally
@@ -33,11 +35,17 @@ type tally struct {
 	parked                                               map[property]int
 }
 
+// commands are what a round calls.
+type commands struct {
+	record, check Func
+	accept        func(context.Context, Options, Acceptance) (int, error)
+}
+
 // casesMax is how many cases a round has at most.
 const casesMax = 8
 
 func newRound(t *rapid.T, p *modelPlace, sums *tally, parked map[property]bool) *round {
-	r := &round{T: t, modelPlace: p, tally: sums, golden: map[string]*truth{}, parked: parked}
+	r := &round{T: t, modelPlace: p, commands: commands{Record, Check, Accept}, tally: sums, golden: map[string]*truth{}, parked: parked}
 	for i := range rapid.IntRange(1, casesMax).Draw(t, "cases") {
 		r.all = append(r.all, string(rune('k'+i)))
 	}
@@ -81,7 +89,7 @@ func (r *round) assert(p property, holds bool, format string, args ...any) (brok
 
 // run plays the round.
 func (r *round) run() {
-	r.record()
+	r.recordTool()
 	for range rapid.IntRange(1, 3).Draw(r.T, "checks") {
 		if rapid.IntRange(0, 2).Draw(r.T, "another tool") > 0 {
 			r.install(r.drawCandidate("candidate"))
@@ -89,8 +97,8 @@ func (r *round) run() {
 		if rapid.IntRange(0, 5).Draw(r.T, "shards") == 5 {
 			r.shards()
 		}
-		c := r.check()
-		r.accept(c)
+		c := r.checkTool()
+		r.acceptSome(c)
 	}
 	r.tally.rounds++
 }
@@ -112,19 +120,19 @@ func (r *round) use(t *tool) {
 	}
 }
 
-// record records the tool that is installed.
-func (r *round) record() {
+// recordTool records the tool that is installed.
+func (r *round) recordTool() {
 	r.Logf("record with %d jobs, %d runs, rule %t, %q", r.o.Limits.Jobs, r.o.Judge.Repeat, r.rule, r.o.Command.Words)
 	r.use(r.world.tool)
-	c := r.perform(Record, r.o)
+	c := r.perform(r.record, r.o)
 	r.settleRecord(c)
 }
 
-// check checks the tool that is installed and judges what is reported.
-func (r *round) check() *chain {
+// checkTool checks the tool that is installed and judges what is reported.
+func (r *round) checkTool() *chain {
 	r.drawCorpus()
 	r.Logf("check with %d retries", r.o.Judge.Retries)
-	c := r.perform(Check, r.o)
+	c := r.perform(r.check, r.o)
 	r.settleCheck(c, r.names())
 	return c
 }

@@ -28,8 +28,8 @@ func (r *round) settleRecord(c *chain) {
 		if g.vague {
 			continue
 		}
-		said := c.last.verdicts[name]
-		r.assert(eachCaseOnce, (said == outcome.Flaky) == varies(g.samples), "record says %v of %s: %v", said, name, g.samples)
+		said, judged := c.last.verdicts[name]
+		r.assert(eachCaseOnce, judged && (said == outcome.Flaky) == varies(g.samples), "record says %v of %s: %v", said, name, g.samples)
 	}
 }
 
@@ -153,8 +153,8 @@ func (r *round) masked(c *chain, names []string) {
 	r.assert(maskedIsCounted, least <= counted && counted <= least+perhaps, "%d cases, not %d to %d", counted, least, least+perhaps)
 }
 
-// accept may accept what a check found, and takes it over as the truth.
-func (r *round) accept(c *chain) {
+// acceptSome may accept what a check found, and takes it over as the truth.
+func (r *round) acceptSome(c *chain) {
 	how := rapid.IntRange(0, 4).Draw(r.T, "accept")
 	if how == 0 {
 		return
@@ -169,7 +169,7 @@ func (r *round) accept(c *chain) {
 	var out, notes bytes.Buffer
 	o := r.o
 	o.Report = Report{Stdout: &out, Stderr: &notes}
-	n, err := Accept(r.Context(), o, a)
+	n, err := r.accept(r.Context(), o, a)
 	r.Logf("accept %+v: %d, %v", a, n, err)
 	r.must(err)
 	for name, v := range c.last.verdicts {

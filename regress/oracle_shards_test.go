@@ -18,7 +18,7 @@ func (r *round) shards() {
 		o.Select.Partition = fmt.Sprintf("hash:%d/%d", k+1, parts)
 		r.Logf("check of part %s", o.Select.Partition)
 		c := newChain()
-		c.last = r.attempt(Check, o, undisturbed)
+		c.last = r.attempt(r.check, o, undisturbed)
 		c.add(c.last, r.rule)
 		var names []string
 		for _, name := range r.names() {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -14,30 +15,115 @@ import (
 
 	"pgregory.net/rapid"
 
+	"muster/regress/internal/fault"
 	"muster/regress/internal/outcome"
+	"muster/regress/internal/report"
 )
 
-// roundsInLanes is how many rounds run a script in lanes, where the model could differ from
-// what really happens.
-const roundsInLanes = 10
+// roundsOutside is how many rounds run the program, where the model could differ from what
+// really happens.
+const roundsOutside = 10
 
-// TestOracleInLanes plays rounds with a tool that exists: a shell script that runs in lanes.
-func TestOracleInLanes(t *testing.T) {
+// TestOracleOutside plays rounds with the program itself, and with a tool that exists: a
+// shell script that runs in lanes.
+func TestOracleOutside(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
 	}
 	p := newPlace(t)
+	program := filepath.Join(t.TempDir(), "muster")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "../cmd/muster").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
 	sums := &tally{parked: map[property]int{}}
-	setFlag(t, "rapid.checks", roundsInLanes)
+	setFlag(t, "rapid.checks", roundsOutside)
 	// A scenario runs for seconds: to make it small would take minutes.
 	setFlag(t, "rapid.shrinktime", 5*time.Second)
 	began := time.Now()
 	rapid.Check(t, func(rt *rapid.T) {
 		r := newRound(rt, p, sums, parkedNow())
 		r.stage = newActing(r)
+		r.commands = outside(program)
 		r.run()
 	})
-	t.Logf("oracle in lanes: %s", sums.line(time.Since(began)))
+	t.Logf("oracle from outside: %s", sums.line(time.Since(began)))
+}
+
+// outside are the commands as a user calls them.
+func outside(program string) commands {
+	run := func(name string) Func {
+		return func(ctx context.Context, o Options) (Summary, error) {
+			args := append([]string{name, o.Corpus.Path, "--format", "json", "--verbose"}, settings(name, o)...)
+			status, err := start(ctx, o.Report, program, append(append(args, "--"), o.Command.Words...)...)
+			return Summary{Command: name, ExitStatus: status}, err
+		}
+	}
+	accept := func(ctx context.Context, o Options, a Acceptance) (int, error) {
+		args := append([]string{"accept", "--state", o.Store.State}, a.Names...)
+		for flag, set := range map[string]bool{"--all": a.All, "--failing": a.Failing && a.All, "--missing": a.Missing && a.All} {
+			if set {
+				args = append(args, flag)
+			}
+		}
+		_, err := start(ctx, o.Report, program, args...)
+		return 0, err
+	}
+	return commands{run(report.RecordCommand), run(report.CheckCommand), accept}
+}
+
+// settings are the options as flags.
+func settings(name string, o Options) []string {
+	args := []string{
+		"--state", o.Store.State, "--golden", o.Store.Golden, "--jobs", fmt.Sprint(o.Limits.Jobs),
+		"--grace", "1ms", "--output-max", "10000", "--pass-env", passed,
+	}
+	if name == report.RecordCommand {
+		args = append(args, "--repeat", fmt.Sprint(o.Judge.Repeat))
+	} else {
+		args = append(args, "--retries", fmt.Sprint(o.Judge.Retries), "--cost-cases", "0")
+	}
+	for _, rule := range o.Judge.Normalize {
+		args = append(args, "--normalize", rule)
+	}
+	for _, set := range o.Command.Env {
+		args = append(args, "--env", set)
+	}
+	if o.Select.Partition != "" {
+		args = append(args, "--partition", o.Select.Partition)
+	}
+	if o.Command.Shell {
+		args = append(args, "--shell")
+	}
+	if o.Store.Resume {
+		args = append(args, "--resume")
+	}
+	return args
+}
+
+// start runs the program, with an interrupt when ctx ends. An error has the class that the
+// exit status stands for.
+func start(ctx context.Context, to Report, program string, args ...string) (status int, err error) {
+	c := exec.CommandContext(ctx, program, args...)
+	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
+	var notes bytes.Buffer
+	c.Stdout, c.Stderr = to.Stdout, &notes
+	err = c.Run()
+	if c.ProcessState == nil {
+		return 0, err
+	}
+	status = c.ProcessState.ExitCode()
+	said := errors.New(notes.String())
+	switch status {
+	case fault.StatusClean, fault.StatusDiffers:
+		return status, nil
+	case fault.StatusInput:
+		return status, fault.Inputf("%w", said)
+	case fault.StatusEmpty:
+		return status, fault.Emptyf("%w", said)
+	case fault.StatusInterrupted:
+		return status, fault.Interruptedf("%w", said)
+	}
+	return status, fault.Environmentf("%w", said)
 }
 
 // acting is a stage of lanes: a script acts the faces of the model there, and logs its runs.
@@ -144,8 +230,6 @@ func (s *acting) begin(o *Options, plan disturbance, cancel context.CancelFunc) 
 	if err := s.world.begin(o, plan, cancel); err != nil {
 		return err
 	}
-	o.startExecutor, o.Helper = nil, []string{"/proc/self/exe"}
-	o.Limits.OutputMax, o.Limits.Grace = 10000, time.Millisecond
 	ran, err := os.ReadDir(filepath.Join(s.dir, "runs"))
 	if err != nil {
 		return err
