@@ -138,12 +138,12 @@ func (r *round) interrupted(c *chain, a *attempt) {
 	if c.lossy {
 		return
 	}
-	for name, faces := range a.log {
+	for name, faces := range c.runs {
 		g := r.golden[name]
 		if _, judged := a.verdicts[name]; judged || g == nil {
 			continue
 		}
-		if is, _ := g.compare(faces[0].compared(r.rule)); is == no {
+		if is, _ := g.compare(faces[0]); is == no {
 			r.assert(differedOnce, a.once[name], "%s differed and is not reported", name)
 		}
 	}
