@@ -112,7 +112,7 @@ func (r *round) judge(c *chain, a *attempt, name string, v outcome.Verdict) {
 		g.vague = r.assert(found.property, false, "%s: %s", name, found.why)
 	}
 	r.countRuns(c, a, name, v)
-	if v != outcome.Identical && v != outcome.Flaky && varies(runs.faces) {
+	if v != outcome.Identical && v != outcome.Flaky && runs.exact && g.variesBeyond(runs.faces) {
 		r.assert(unstableIsMarked, a.unstable[name], "%s is %v after %v", name, v, runs.faces)
 	}
 }
@@ -127,7 +127,8 @@ func (r *round) countRuns(c *chain, a *attempt, name string, v outcome.Verdict) 
 	if runs > 0 {
 		first, _ = r.golden[name].compare(c.runs[name][0])
 	}
-	open := first == maybe && v == outcome.Identical
+	// A check that is cut reports as flaky what further runs cannot change.
+	open := first == maybe && v == outcome.Identical || a.cut && v == outcome.Flaky && runs >= 2
 	r.assert(runsAreMade, c.attempts > 1 && (runs >= want || c.lossy) || runs == want || open, "%s is %v after %d runs, not %d", name, v, runs, want)
 }
 

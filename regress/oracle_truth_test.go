@@ -61,10 +61,11 @@ func varies[T face | content | outcome.Ending](list []T) bool {
 	return slices.ContainsFunc(list, func(v T) bool { return v != list[0] })
 }
 
-// masks reports whether something of the golden is not compared.
+// masks reports whether something of the golden is not compared: a part that varies, or all
+// of a case that a limit ended.
 func (g *truth) masks() bool {
 	if g.base().ending.Partial() {
-		return varies(g.endings())
+		return true
 	}
 	for i := range modelParts {
 		if varies(g.values(i)) {
@@ -72,6 +73,22 @@ func (g *truth) masks() bool {
 		}
 	}
 	return varies(g.endings())
+}
+
+// variesBeyond reports whether runs differ from each other where those of the golden do not,
+// nor did those of a golden that it replaced.
+func (g *truth) variesBeyond(runs []face) bool {
+	now := &truth{samples: runs}
+	if varies(now.endings()) && !g.endingVaries() {
+		return true
+	}
+	for i := range modelParts {
+		known := varies(g.values(i)) || g.inherits(func(o *truth) bool { return varies(o.values(i)) })
+		if varies(now.values(i)) && !known {
+			return true
+		}
+	}
+	return false
 }
 
 // compare says whether a run equals the golden as a whole, and the reasons why not.
