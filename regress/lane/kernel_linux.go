@@ -24,7 +24,10 @@ type pollFD struct {
 	revents int16
 }
 
-const pollIn = 1
+const (
+	pollIn     = 0x01
+	pollHangUp = 0x10 // reported without being asked for
+)
 
 // poll waits until one of the descriptors is readable or timeout is over.
 func poll(fds []pollFD, timeout time.Duration) error {

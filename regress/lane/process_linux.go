@@ -46,6 +46,28 @@ func closeOnExec() error {
 	})
 }
 
+// wakeAtParentsEnd asks for SIGCONT when the parent ends. A case in a plain lane can
+// stop this process, which would then never see that its socket is closed. The kernel
+// sends the signal also when only the parent's thread that started this process ends:
+// a process that runs ignores it.
+//
+// A parent that has ended already sends no signal. Its end of the socket shows that;
+// getppid does not in a PID namespace, where it is always 0.
+func wakeAtParentsEnd() error {
+	const setParentDeathSignal = 1 // PR_SET_PDEATHSIG
+	if _, _, e := syscall.RawSyscall(syscall.SYS_PRCTL, setParentDeathSignal, uintptr(syscall.SIGCONT), 0); e != 0 {
+		return fail("ask for", "a signal at the parent's end", e)
+	}
+	socket := [1]pollFD{{fd: JobsFD}}
+	if err := poll(socket[:], 0); err != nil {
+		return err
+	}
+	if socket[0].revents&pollHangUp != 0 {
+		return errOrphaned
+	}
+	return nil
+}
+
 // standApart makes the process the head of a session without a terminal, of no
 // core files, and of everything that cases leave running.
 func standApart() error {

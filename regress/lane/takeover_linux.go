@@ -49,7 +49,7 @@ type conversation struct{ in Frames }
 
 // hold goes from the first message to the parent's end.
 func (c *conversation) hold() error {
-	if err := errors.Join(closeOnExec(), setIdlePatience()); err != nil {
+	if err := errors.Join(closeOnExec(), setIdlePatience(), wakeAtParentsEnd()); err != nil {
 		return err
 	}
 	var setup Setup

@@ -117,6 +117,33 @@ func TestTakeover(t *testing.T) {
 	}
 }
 
+// TestParentGone: a helper whose parent has gone before it began does nothing. What the
+// parent sent is still there to read.
+func TestParentGone(t *testing.T) {
+	s := plainSetup(t)
+	fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+	must(t, err)
+	_, err = syscall.Write(fds[0], s.AppendFrame(nil))
+	must(t, err)
+	must(t, syscall.Close(fds[0]))
+	jobs := os.NewFile(uintptr(fds[1]), "jobs")
+	defer jobs.Close()
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	must(t, err)
+	defer null.Close()
+	program, err := os.Executable()
+	must(t, err)
+	cmd := exec.CommandContext(t.Context(), program, Argument)
+	cmd.ExtraFiles = []*os.File{jobs, null, null}
+	said, _ := cmd.CombinedOutput() // its status is looked at
+	if got := cmd.ProcessState.ExitCode(); got != 1 || string(said) != errOrphaned.Error()+"\n" {
+		t.Errorf("it ended with %d and said %q", got, said)
+	}
+	if left := names(t, s.Root); len(left) > 0 {
+		t.Errorf("it made %q", left)
+	}
+}
+
 // TestNonsense ends a helper with a word and no panic.
 func TestNonsense(t *testing.T) {
 	setup := plainSetup(t).AppendFrame(nil)
