@@ -21,7 +21,8 @@ type tree struct {
 	reaped int                // processes
 	cpu    time.Duration
 	peak   int64     // KiB
-	killed time.Time // when SIGKILL was first sent, or since then last ended one
+	ending time.Time // when SIGKILL was first sent
+	killed time.Time // when that last showed: a process ended, or waited for a CPU
 	sent   time.Time // when SIGKILL was last sent to all
 	list   []byte    // space for lists of children, used again
 }
@@ -61,13 +62,18 @@ func (t *tree) reap() error {
 // needed, and thousands of processes take long to end.
 const again = 200 * time.Millisecond
 
+// loadFactor bounds how often kill grants its patience anew to processes that wait for
+// a CPU.
+const loadFactor = 30
+
 // kill sends SIGKILL, and reports whether none of those that got it has ended for
 // as long as patience. The kernel holds on to a process in a frozen control group, in a file
-// system whose server is gone, and in a broken driver.
+// system whose server is gone, and in a broken driver. A process that waits for a CPU
+// is not stuck: it ends when it gets one.
 func (t *tree) kill(patience time.Duration) (stuck bool) {
 	now := time.Now()
 	if t.killed.IsZero() {
-		t.killed = now
+		t.ending, t.killed = now, now
 	}
 	switch {
 	case !t.pids:
@@ -77,7 +83,38 @@ func (t *tree) kill(patience time.Duration) (stuck bool) {
 		_ = syscall.Kill(-1, syscall.SIGKILL)
 		t.sent = now
 	}
+	if now.Sub(t.killed) > patience && now.Sub(t.ending) < loadFactor*patience && t.runnable() {
+		t.killed = now
+	}
 	return now.Sub(t.killed) > patience
+}
+
+// runnable reports whether a thread of the tree runs or waits for a CPU.
+func (t *tree) runnable() (found bool) {
+	t.visit(func(pid int) bool {
+		tasks := "/proc/" + strconv.Itoa(pid) + "/task"
+		_ = each(tasks, func(task entry) error {
+			found = found || stateOf(tasks+"/"+task.name) == 'R'
+			return nil
+		})
+		return !found
+	})
+	return found
+}
+
+// stateOf returns the letter for the state of a process or thread, 0 for one that is gone.
+func stateOf(proc string) byte {
+	var buf [512]byte
+	line, err := readFile(proc+"/stat", buf[:])
+	if err != nil {
+		return 0
+	}
+	// The name, in brackets, may hold anything.
+	_, state, _ := bytes.Cut(line[bytes.LastIndexByte(line, ')')+1:], []byte(" "))
+	if len(state) == 0 {
+		return 0
+	}
+	return state[0]
 }
 
 // slay is kill without a PID namespace: pass after pass, until one finds none that

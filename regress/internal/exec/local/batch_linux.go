@@ -76,6 +76,10 @@ func (w *worker) runThrough(ctx context.Context, b exec.Batch) (ran int) {
 		case ctx.Err() != nil:
 			w.endOrWarn()
 			err = ctx.Err()
+		case errors.Is(err, errStopped) && len(b.Jobs) == 1:
+			w.endOrWarn()
+			err = fault.Environmentf("%s: lane %d was stopped %d times while the case ran (SIGSTOP): leave the case out, or allow user namespaces, in which no case reaches its lane",
+				name.Print(b.Jobs[0].Source.Name), w.number, wakesMax+1)
 		case errors.Is(err, errLaneDied):
 			err = w.buried(b.Jobs[ran].Source.Name, &deaths)
 		}

@@ -36,9 +36,10 @@ func (r *rig) begin(ctx context.Context, name, text string) <-chan outcomeOf {
 	return done
 }
 
-// blocked says on a pipe that it is there, and stays for ever, with a daemon.
-func blocked(p *pipe, mark string) string {
-	return daemon(mark) + "echo up > " + p.path + "; exec sleep 86400." + mark
+// blocked says on a pipe that it is there, does some things, and stays for ever, with a
+// daemon.
+func blocked(p *pipe, mark string, things ...string) string {
+	return daemon(mark) + "echo up > " + p.path + "; " + strings.Join(append(things, "exec sleep 86400."+mark), "\n")
 }
 
 // TestHelperKilled: a case whose helper dies is run again, and nothing of the
@@ -236,6 +237,8 @@ const (
 	doomedPipe  = "MUSTER_TEST_PIPE"
 	doomedMark  = "MUSTER_TEST_MARK"
 	doomedPlain = "MUSTER_TEST_PLAIN"
+
+	doomedScript = "MUSTER_TEST_SCRIPT" // what its case does when it is up; empty: nothing
 )
 
 // doomed starts such a process, and returns its crew's folder and all that must
@@ -264,7 +267,7 @@ func TestDoomed(t *testing.T) {
 	}
 	r := newRig(t, usual(t), func(o *Options) { o.plain = os.Getenv(doomedPlain) != "" })
 	must(t, os.WriteFile(path, []byte(r.crew.base.dir+"\n"), 0))
-	r.run("one.c", blocked(&pipe{path: path}, os.Getenv(doomedMark)))
+	r.run("one.c", blocked(&pipe{path: path}, os.Getenv(doomedMark), os.Getenv(doomedScript)))
 }
 
 // TestParentKilled: helpers whose parent is gone end by themselves, and kill
@@ -293,9 +296,9 @@ func TestEverythingKilled(t *testing.T) {
 	}
 	mark := newMark()
 	cmd, base, pids := doomed(t, mark, "plain")
-	stop(t, pids[0]) // the helper, or it would do its duty
-	must(t, cmd.Process.Kill())
+	stop(t, cmd.Process.Pid) // or it would notice that its helper is gone
 	must(t, syscall.Kill(pids[0], syscall.SIGKILL))
+	must(t, cmd.Process.Kill())
 	_ = cmd.Wait() // it was killed
 	left := marked(t, mark)
 	if len(left) < 2 { // the command and its daemon

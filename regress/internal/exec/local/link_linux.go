@@ -117,16 +117,15 @@ func (l *link) disobey() {
 	l.obeys, l.stop = nil, nil
 }
 
-// await makes the link wait for the next answer at least that long, and not much
-// longer: to set the time for each case anew costs more than to send the job.
+// await makes the link wait for the next answer at least that long, and at most twice
+// that: to set the time for each case anew costs more than to send the job.
 func (l *link) await(d time.Duration) error {
-	const more = time.Minute
 	by := time.Now().Add(d)
-	if by.After(l.due) || by.Add(more).Before(l.due) {
-		l.due = by.Add(min(more, d))
-		return l.answers.SetReadDeadline(l.due)
+	if !by.After(l.due) {
+		return nil
 	}
-	return nil
+	l.due = by.Add(d)
+	return l.answers.SetReadDeadline(l.due)
 }
 
 // next waits for the next answer and decodes it.

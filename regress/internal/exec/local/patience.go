@@ -5,16 +5,24 @@ import "time"
 // patience bounds the waits for what may never come.
 type patience struct {
 	kill   time.Duration // for a case's processes to be gone after KILL
-	answer time.Duration // for a helper's answer, beyond what its case may take
-	end    time.Duration // for a helper to end by itself; it may be clearing up after its case
-	killed time.Duration // for a helper to end after KILL
+	look   time.Duration // between two looks at a helper that owes an answer
+	answer time.Duration // for an overdue answer of a helper that makes no progress
+	end    time.Duration // for a helper to end by itself, without progress; it may be clearing up after its case
+	killed time.Duration // for a helper to end after KILL, without progress
+	load   time.Duration // added to each of the last three while there is progress
 }
 
-// usualPatience is the patience of all but tests. An answer may take as long as a lane's
-// start, for the lane may be laid anew before the case.
+// usualPatience is the patience of all but tests. A helper may lay its lane anew before a
+// case, so load is as long as a lane's start may take.
 func usualPatience() patience {
-	return patience{kill: 10 * time.Second, answer: readyPatience, end: 5 * time.Second, killed: time.Second}
+	return patience{
+		kill: 10 * time.Second, look: 250 * time.Millisecond, answer: time.Minute,
+		end: 5 * time.Second, killed: 5 * time.Second, load: readyPatience,
+	}
 }
+
+// wakesMax bounds how often a stopped helper is woken within one case.
+const wakesMax = 10
 
 const (
 	// readyPatience bounds how long a lane may take to place the given files.

@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 
@@ -31,7 +29,7 @@ func (w *worker) run(ctx context.Context, b exec.Batch) (ran int, err error) {
 	b.Started(0)
 	for {
 		var d lane.Done
-		err = w.awaitAnswer(&d)
+		err = w.await(w.crew.o.casePatience(), d.Decode)
 		if ended := ctx.Err(); ended != nil || err != nil {
 			return ran, errors.Join(err, ended)
 		}
@@ -40,6 +38,7 @@ func (w *worker) run(ctx context.Context, b exec.Batch) (ran int, err error) {
 		if d.Stuck {
 			left := w.stuck() // while all are still below the helper
 			w.end()
+			w.moveOut()
 			return ran, fmt.Errorf("%s: %w", name.Print(b.Jobs[ran].Source.Name), left)
 		}
 		r, err := w.answer(&d)
@@ -52,22 +51,6 @@ func (w *worker) run(ctx context.Context, b exec.Batch) (ran int, err error) {
 			return ran, nil
 		}
 		b.Started(ran)
-	}
-}
-
-// awaitAnswer waits for a case's answer. When that should have come, the lane is laid
-// anew, or the case stopped its helper, as one in a plain lane can: then it goes on.
-func (w *worker) awaitAnswer(d *lane.Done) error {
-	p := &w.crew.o.patience
-	for wait, more := w.crew.o.casePatience(), p.answer; ; wait, more = p.end, more-p.end {
-		err := w.link.await(wait)
-		if err == nil {
-			err = w.link.next(d.Decode)
-		}
-		if more <= 0 || !errors.Is(err, os.ErrDeadlineExceeded) {
-			return err
-		}
-		_ = w.helper.Process.Signal(syscall.SIGCONT)
 	}
 }
 

@@ -10,10 +10,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// helperKey is the variable in a helper's environment that names the folder of its lanes.
+const helperKey = "MUSTER_LANES="
+
 // endStrays kills what the cases of a lane, or of all lanes below dir, left
 // running. That is for lanes without a PID namespace whose helper was killed:
 // then nobody else does. Cases are known by the HOME or TMPDIR that only they
 // were given; one that starts daemons in another environment keeps them.
+//
+// It continues the helpers of lanes below dir, which a case may have stopped again after
+// the end of their parent: then they end by themselves.
 func endStrays(dir string) {
 	const patience = 5 * time.Second
 	deadline := time.Now().Add(patience)
@@ -29,7 +35,8 @@ func endStrays(dir string) {
 	}
 }
 
-// endStray kills the process if it is a case's, and reports whether it was.
+// endStray kills a process of a case and continues a helper. It reports whether the process
+// was either.
 func endStray(pid int, proc, dir string) bool {
 	fd, err := unix.PidfdOpen(pid, 0) // so that nobody else is hit if it ends now
 	if err != nil {
@@ -40,9 +47,9 @@ func endStray(pid int, proc, dir string) bool {
 	if err != nil {
 		return false
 	}
-	for _, key := range []string{"HOME=", "TMPDIR="} {
+	for key, sig := range map[string]unix.Signal{"HOME=": unix.SIGKILL, "TMPDIR=": unix.SIGKILL, helperKey: unix.SIGCONT} {
 		if bytes.HasPrefix(env, []byte(key+dir+"/")) || bytes.Contains(env, []byte("\x00"+key+dir+"/")) {
-			return unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0) == nil
+			return unix.PidfdSendSignal(fd, sig, nil, 0) == nil
 		}
 	}
 	return false

@@ -1,14 +1,9 @@
 package local
 
 import (
-	"bytes"
 	"fmt"
-	"maps"
-	"os"
-	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -35,12 +30,86 @@ func endsWithin(pid int, d time.Duration) bool {
 	}
 }
 
+// awaitEnd waits for the end of the helper after its link was closed, or after SIGKILL. It
+// gives up when neither the helper nor a process below it has made progress for d. It also
+// gives up when they do, patience.load later.
+func (w *worker) awaitEnd(d time.Duration) bool {
+	const looks = 4 // within d
+	pid, deadline := w.helper.Process.Pid, time.Now().Add(d+w.crew.o.patience.load)
+	var before map[int]pulse
+	for idle := 0; idle < looks && time.Now().Before(deadline); idle++ {
+		if endsWithin(pid, d/looks) {
+			return true
+		}
+		top, _ := readProcess(pid)
+		if top.stopped() {
+			w.killTree() // or the case stops it again
+			w.wake()
+		}
+		now := pulses(append(descendants(pid), top)...)
+		if progressed(before, now) {
+			idle = -1
+		}
+		before = now
+	}
+	return false
+}
+
+// wake continues a stopped helper. A running helper ignores the signal.
+func (w *worker) wake() { _ = w.helper.Process.Signal(syscall.SIGCONT) }
+
+// killTree kills everything that a helper without a PID namespace has started. It returns
+// when nothing of that is alive, or after patience.killed. It must run before the helper
+// ends: until then the helper adopts all orphans, so killTree finds them.
+func (w *worker) killTree() {
+	if !w.plain {
+		return // the kernel kills them with the helper
+	}
+	deadline := time.Now().Add(w.crew.o.patience.killed)
+	for pause := time.Millisecond; ; pause = min(2*pause, 20*time.Millisecond) {
+		left := living(w.helper.Process.Pid)
+		for _, p := range left {
+			p.kill()
+		}
+		if len(left) == 0 || time.Now().After(deadline) {
+			return
+		}
+		time.Sleep(pause)
+	}
+}
+
+// kill sends SIGKILL to a process. A later process with the same number gets none.
+func (p process) kill() {
+	fd, err := unix.PidfdOpen(p.pid, 0)
+	if err == nil {
+		defer unix.Close(fd)
+	}
+	switch now, ok := readProcess(p.pid); {
+	case !ok || now.born != p.born:
+	case err == nil:
+		_ = unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0)
+	default: // a kernel before 5.3
+		_ = unix.Kill(p.pid, unix.SIGKILL)
+	}
+}
+
+// alive lists the processes below the helper, or the helper when it has none.
+func (w *worker) alive() []process {
+	pid := w.helper.Process.Pid
+	if found := living(pid); len(found) > 0 {
+		return found
+	}
+	helper, _ := readProcess(pid)
+	helper.pid = pid
+	return []process{helper}
+}
+
 // stuck is the error for processes that SIGKILL does not end: those of the
 // present helper's case, or the helper itself.
 func (w *worker) stuck() error {
 	const shown = 3
 	var list []string
-	found := living(w.helper.Process.Pid)
+	found := w.alive()
 	for _, p := range found[:min(shown, len(found))] {
 		list = append(list, fmt.Sprintf("%d (%s)", p.pid, name.Print(p.command)))
 	}
@@ -49,62 +118,4 @@ func (w *worker) stuck() error {
 	}
 	return fault.Environmentf("lane %d is given up: SIGKILL does not end process %s; thaw its control group if that is frozen (/proc/PID/cgroup), or bring back or unmount with force the file system that it waits for (/proc/PID/stack), and run again",
 		w.number, strings.Join(list, ", "))
-}
-
-// process is one line of /proc/PID/stat. Other files there tell more, and make
-// their reader wait for a process that is stuck in its memory.
-type process struct {
-	pid, parent int
-	command     string
-	zombie      bool
-}
-
-// living lists what a process has started, directly or not, and has not ended;
-// or, when there is no such thing, the process itself.
-func living(top int) []process {
-	all := map[int]process{}
-	files, _ := filepath.Glob("/proc/[0-9]*/stat")
-	for _, file := range files {
-		if line, err := os.ReadFile(file); err == nil {
-			if p, ok := parseStat(line); ok {
-				all[p.pid] = p
-			}
-		}
-	}
-	var found []process
-	for _, pid := range slices.Sorted(maps.Keys(all)) {
-		if p := all[pid]; !p.zombie && pid != top && descends(all, p, top) {
-			found = append(found, p)
-		}
-	}
-	if len(found) == 0 {
-		return []process{{pid: top, command: all[top].command}}
-	}
-	return found
-}
-
-func descends(all map[int]process, p process, top int) bool {
-	for range len(all) { // parents may have changed while all were read
-		if p.pid == top {
-			return true
-		}
-		p = all[p.parent]
-	}
-	return false
-}
-
-// parseStat reads a number, a name in brackets that may hold anything, a state
-// and the parent's number.
-func parseStat(line []byte) (process, bool) {
-	from, to := bytes.IndexByte(line, '('), bytes.LastIndexByte(line, ')')
-	if from < 0 || to < from {
-		return process{}, false
-	}
-	pid, err1 := strconv.Atoi(string(bytes.TrimSpace(line[:from])))
-	fields := bytes.Fields(line[to+1:])
-	if err1 != nil || len(fields) < 2 {
-		return process{}, false
-	}
-	parent, err2 := strconv.Atoi(string(fields[1]))
-	return process{pid, parent, string(line[from+1 : to]), bytes.ContainsAny(fields[0], "ZX")}, err2 == nil
 }

@@ -38,6 +38,7 @@ var tools = map[string]func(args []string) error{
 	"traits":   traitsTool,
 	"alter":    alterTool,
 	"mute":     muteTool,
+	"busy":     busyTool,
 	"churn":    churnTool,
 	"sysv":     sysvTool,
 	"zombies":  zombiesTool,

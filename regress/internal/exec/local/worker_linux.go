@@ -82,9 +82,12 @@ func (w *worker) startOnce(ctx context.Context, m *mode) error {
 // makeFolders makes the lane's folder and its outbox.
 func (w *worker) makeFolders() (err error) {
 	c := w.crew
-	w.root = filepath.Join(c.base.dir, fmt.Sprintf("%03d", w.number))
-	if w.outbox, err = newOutbox(fmt.Sprintf("%s.out%d", w.root, c.started.Add(1))); err != nil {
+	usual := filepath.Join(c.base.dir, fmt.Sprintf("%03d", w.number))
+	if w.outbox, err = newOutbox(fmt.Sprintf("%s.out%d", usual, c.started.Add(1))); err != nil {
 		return err
+	}
+	if w.root == "" {
+		w.root = usual
 	}
 	if c.o.Keep != "" {
 		w.root = c.o.Keep
@@ -100,13 +103,17 @@ func (w *worker) makeFolders() (err error) {
 	return nil
 }
 
-// freshRoot names a lane's folder that takes the place of one that cannot be
-// removed, perhaps because something is mounted there. It is as long as the
+// freshRoot names a folder for a lane whose own cannot be removed, perhaps because
+// something is mounted there, or has processes left in it. The name is as long as the
 // numbers of lanes, and none of them.
 func (c *Crew) freshRoot() string {
 	const first = 10 * 36 * 36 // "a00"
 	return filepath.Join(c.base.dir, strconv.FormatInt(first+c.fresh.Add(1), 36))
 }
+
+// moveOut gives the lane another folder at its next start. Processes that SIGKILL did not
+// end may still write to the present folder when they come back.
+func (w *worker) moveOut() { w.root = w.crew.freshRoot() }
 
 // helperEnv is the environment of a helper, of which no case sees anything: one
 // thread that runs code, no signals to interrupt it, and no collector, but for a
@@ -147,7 +154,7 @@ func (w *worker) spawn(m *mode) (err error) {
 	cmd.ExtraFiles = []*os.File{jobs, corpus, answers} // lane.JobsFD, CorpusFD and AnswersFD
 	cmd.Stderr = said
 	cmd.Dir = "/"
-	cmd.Env = helperEnv
+	cmd.Env = append(helperEnv[:len(helperEnv):len(helperEnv)], helperKey+w.crew.base.dir+"/")
 	cmd.SysProcAttr = m.attributes()
 	if err := cmd.Start(); err != nil { // ENOSPC here means too many namespaces
 		said.Close()
@@ -182,14 +189,11 @@ func (w *worker) greet(ctx context.Context) error {
 	} else {
 		setup.Canonical = Canonical
 	}
-	if err := w.link.await(readyPatience); err != nil {
-		return err
-	}
 	w.link.obey(ctx)
 	var ready lane.Ready
 	err := w.link.send(setup.AppendFrame(nil))
 	if err == nil {
-		err = w.link.next(ready.Decode)
+		err = w.await(readyPatience, ready.Decode)
 	}
 	if err != nil {
 		return err
@@ -227,28 +231,37 @@ func (w *worker) noteBlind(blind bool) {
 // end makes the present helper end, and with it its case, waits for it, and
 // returns what is known about why it ended. If it does not end, as the init of a
 // PID namespace does not before all processes in there, it is left behind, and
-// that is the error.
+// that is the error. The next start brings the lane back, in another folder.
 func (w *worker) end() (why string, left error) {
 	if w.helper == nil {
 		return "it did not start", nil
 	}
 	w.link.disobey()
 	w.link.hangUp()
-	process, patience := w.helper.Process, w.crew.o.patience
-	if !endsWithin(process.Pid, patience.end) {
-		_ = process.Kill()
-		if !endsWithin(process.Pid, patience.killed) {
-			left = w.stuck()
-			_ = process.Release()
-		}
-	}
-	if left == nil {
+	if w.endHelper() {
 		why = w.reap()
 		w.outbox.done()
+	} else {
+		left = w.stuck()
+		_ = w.helper.Process.Release()
+		w.moveOut()
 	}
 	w.errors.Close()
 	w.helper, w.own = nil, 0
 	return why, left
+}
+
+// endHelper waits for the end of a helper whose link is closed, and reports whether it
+// came. A helper that takes too long is killed, after everything that it has started.
+func (w *worker) endHelper() bool {
+	patience := &w.crew.o.patience
+	w.wake()
+	if w.awaitEnd(patience.end) {
+		return true
+	}
+	w.killTree()
+	_ = w.helper.Process.Kill()
+	return w.awaitEnd(patience.killed)
 }
 
 // endOrWarn is end where another error is to be told, or none.
