@@ -18,7 +18,8 @@ demo:
 	@GO="$(GO)" scripts/demo
 
 # Tools that cannot be had make their tests skip, which a newcomer may accept
-# and a machine that is to prove something may not: MUSTER_REQUIRE=all.
+# and a machine that is to prove something may not: MUSTER_REQUIRE=all. It also has
+# tests of load run in full.
 test:
 	@scripts/install-test-tools || { \
 		test "$$MUSTER_REQUIRE" != all && \
@@ -63,6 +64,7 @@ race:
 
 # What takes too long for every change.
 long:
+	MUSTER_REQUIRE=all $(GO) test -count=5 -timeout 30m -run 'Bomb|Nobody|Stays|Many' -v ./regress/internal/exec/local
 	$(GO) test -count=1 -timeout 30m -run 'TestGofmt|TestEsbuild' -share 1 -v .
 	$(GO) test -count=1 -timeout 30m -run TestKills -kills 200 -v .
 	$(GO) test -count=1 -timeout 30m -run TestDamagedGolden -damages 0 -v .

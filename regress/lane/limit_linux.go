@@ -31,7 +31,8 @@ func (h *helper) tooManyThreads() bool {
 	if h.machine == 0 {
 		h.machine = all // at the first look
 	}
-	if all > 0 && all <= most || h.tree.count(fewThreads) <= fewThreads {
+	few := min(fewThreads, most)
+	if all > 0 && all <= most || h.tree.count(few) <= few {
 		return false
 	}
 	// With a PID namespace pid_max holds, or one call ends all. Without, it takes

@@ -17,26 +17,45 @@ import (
 	"muster/regress/internal/fault"
 )
 
-// bombs are scripts that start some 600 processes or threads, which stay, with a mark on
-// the command line of what stays longest. That is more than a case may have in these
-// tests and less than what a fork fails at: where one fails, a bomb mostly ends by
-// itself, and which comes first, that or a look, is the scheduler's choice.
-func bombs(mark string) map[string]string {
+// bombSize is what a bomb of these tests starts, and what its case may have. The tests do
+// not let a fork fail: where one fails, a bomb mostly ends by itself, and it is the
+// scheduler's choice whether a look comes first.
+type bombSize struct {
+	generations int // the processes double in each
+	threads     int
+	limit       int64
+}
+
+// sizeOfBombs is small unless tests of load run in full.
+func sizeOfBombs() bombSize {
+	if whole() {
+		return bombSize{generations: 8, threads: 600, limit: 400}
+	}
+	return bombSize{generations: 5, threads: 60, limit: 20}
+}
+
+// bombs are scripts that start more processes or threads than their case may have. They
+// stay, with a mark on the command line of what stays longest.
+func (size bombSize) bombs(mark string) map[string]string {
 	const each = "if [ $1 -gt 0 ]; then set -- $(($1-1)); "
 	stay := "fi; exec sleep 86400." + mark
 	alone := `trap "" TERM HUP INT; ` + each + "setsid sh ./b $1 & setsid sh ./b $1 & " + stay
+	generations, threads := strconv.Itoa(size.generations), strconv.Itoa(size.threads)
 	return map[string]string{
-		"waited for":                 "b() { " + each + "b $1 & b $1 & " + stay + "; }; b 8",
-		"left behind":                "b() { " + each + "b $1 & b $1 & " + stay + "; }; b 8 & sleep 86400." + mark,
-		"pipes":                      "b() { " + each + "b $1 | b $1 & " + stay + "; }; b 8",
-		"each in its own session":    "echo '" + alone + "' > b; exec sh b 8",
-		"children that are not read": "exec " + self("zombies", "600", mark),
-		"threads":                    "exec " + self("threads", "600", mark),
+		"waited for":                 "b() { " + each + "b $1 & b $1 & " + stay + "; }; b " + generations,
+		"left behind":                "b() { " + each + "b $1 & b $1 & " + stay + "; }; b " + generations + " & sleep 86400." + mark,
+		"pipes":                      "b() { " + each + "b $1 | b $1 & " + stay + "; }; b " + generations,
+		"each in its own session":    "echo '" + alone + "' > b; exec sh b " + generations,
+		"children that are not read": "exec " + self("zombies", threads, mark),
+		"threads":                    "exec " + self("threads", threads, mark),
 	}
 }
 
-// endlessBombs start more without end, or until a fork fails.
+// endlessBombs start more without end, or until a fork fails. The small share has none.
 func endlessBombs(mark string) map[string]string {
+	if !whole() {
+		return nil
+	}
 	stay := "sleep 86400." + mark
 	alone := `trap "" TERM HUP INT; setsid sh ./b & setsid sh ./b & ` + stay
 	return map[string]string{
@@ -51,12 +70,12 @@ func endlessBombs(mark string) map[string]string {
 // neither its lane nor another notices.
 func TestForkBomb(t *testing.T) {
 	inAllModes(t, func(r *rig) {
-		plain := r.crew.o.plain
+		plain, size := r.crew.o.plain, sizeOfBombs()
 		r = newRig(r.T, r.corpus, func(o *Options) {
-			o.plain, o.Lanes, o.processes, o.Timeout, o.Grace = plain, 2, 400, 20*time.Second, time.Millisecond
+			o.plain, o.Lanes, o.processes, o.Timeout, o.Grace = plain, 2, size.limit, 20*time.Second, time.Millisecond
 		})
 		before := r.crew.started.Load()
-		for name, text := range bombs("MARK") {
+		for name, text := range size.bombs("MARK") {
 			r.sub(name, func(r *rig) { r.want([]string{r.explode(text)}, "out-of-memory") })
 		}
 		for name, text := range endlessBombs("MARK") {
@@ -104,7 +123,10 @@ func TestForkBombCancelled(t *testing.T) {
 		p, mark := newPipe(r.T), newMark()
 		ctx, cancel := context.WithCancel(r.Context())
 		defer cancel()
-		text := "b() { b & b & sleep 86400." + mark + "; }; echo up > " + p.path + "; b & b & b & b"
+		text := "echo up > " + p.path + "; " + sizeOfBombs().bombs(mark)["left behind"]
+		if whole() {
+			text = "b() { b & b & sleep 86400." + mark + "; }; echo up > " + p.path + "; b & b & b & b"
+		}
 		done := r.begin(ctx, "one.c", text)
 		p.await(r.T)
 		cancel()
@@ -133,8 +155,9 @@ func TestForkBombPlain(t *testing.T) {
 			return
 		}
 	}
-	r := newRig(t, usual(t), plainly, func(o *Options) { o.processes, o.Timeout, o.Grace = 300, 20*time.Second, time.Millisecond })
-	for name, text := range bombs("MARK") {
+	size := sizeOfBombs()
+	r := newRig(t, usual(t), plainly, func(o *Options) { o.processes, o.Timeout, o.Grace = size.limit, 20*time.Second, time.Millisecond })
+	for name, text := range size.bombs("MARK") {
 		r.sub(name, func(r *rig) { r.want([]string{r.explode(text)}, "out-of-memory") })
 	}
 	for name, text := range endlessBombs("MARK") {

@@ -90,18 +90,22 @@ func TestPeakMemory(t *testing.T) {
 // not.
 func TestFloorStays(t *testing.T) {
 	long(t)
+	times, files, depth := 50, "2000", "250"
+	if whole() {
+		times, files, depth = 500, "20000", "2500"
+	}
 	inBothModes(t, usual, func(r *rig) {
 		big := "head -c 200000 /dev/zero; head -c 20000 /dev/zero >&2; head -c 400000 /dev/zero > f; head -c 10000 /dev/zero > g; mkdir x; echo > x/y"
-		for range 500 {
+		for range times {
 			r.run("one.c", big)
 		}
 		r.run("one.c", self("many", "5000", "10"))
-		r.run("one.c", self("deep", "2500"))
+		r.run("one.c", self("deep", depth))
 		r.run("one.c", "echo > ../../home; rm -r ../work")
-		for range 1500 {
+		for range 3 * times {
 			r.run("sub/two.c", "head -c 100000 /dev/zero > f; cat f f")
 		}
-		r.run("one.c", self("many", "20000", "10"))
+		r.run("one.c", self("many", files, "10"))
 		command, err := exec.Resolve([]string{"/bin/true"}, false, false)
 		must(r, err)
 		for range 10 {

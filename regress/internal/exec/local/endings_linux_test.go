@@ -63,7 +63,7 @@ func limits(timeout, grace time.Duration) func(*Options) {
 }
 
 func TestTimeLimit(t *testing.T) {
-	inBothModes(t, usual, func(r *rig) {
+	inBothModesAtOnce(t, usual, func(r *rig) {
 		r.want(r.run("one.c", "trap 'echo bye; exit 3' TERM; echo up; while :; do :; done"),
 			"timed-out", `stdout "up\nbye\n"`)
 		// TERM goes to all that it started.
@@ -71,7 +71,7 @@ func TestTimeLimit(t *testing.T) {
 			trap : TERM; while [ ! -s child ]; do :; done`), "timed-out", `child "term\n"`, `up ""`)
 		r.wantClean("next.c")
 	}, limits(enoughToStart, time.Minute))
-	inBothModes(t, usual, func(r *rig) {
+	inBothModesAtOnce(t, usual, func(r *rig) {
 		r.want(r.run("one.c", "trap '' TERM; echo up; while :; do :; done"), "timed-out", `stdout "up\n"`)
 		r.want(r.run("one.c", "exit 0"), "exit 0")
 	}, limits(enoughToStart, 10*time.Millisecond))

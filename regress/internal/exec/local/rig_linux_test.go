@@ -109,6 +109,11 @@ func long(t testing.TB) {
 	}
 }
 
+// whole reports whether tests of load run in full: fork bombs of hundreds of processes,
+// hundreds of thousands of files. That is where MUSTER_REQUIRE=all says that nothing may
+// be missing, as in CI and "make long". Elsewhere such tests take a small share.
+func whole() bool { return os.Getenv("MUSTER_REQUIRE") == "all" && !testing.Short() }
+
 // rig is a crew under test.
 type rig struct {
 	*testing.T
@@ -176,12 +181,25 @@ func plainly(o *Options) { o.plain = true }
 func inBothModes(t *testing.T, c func(testing.TB) *corpus.Corpus, test func(r *rig), change ...func(*Options)) {
 	t.Helper()
 	for _, plain := range []bool{false, true} {
-		name := map[bool]string{false: "namespaces", true: "plain"}[plain]
-		t.Run(name, func(t *testing.T) {
-			test(newRig(t, c(t), append(change, func(o *Options) { o.plain = plain })...))
+		t.Run(modeNames[plain], func(t *testing.T) {
+			test(newRig(t, c(t), append(change[:len(change):len(change)], func(o *Options) { o.plain = plain })...))
 		})
 	}
 }
+
+// inBothModesAtOnce is inBothModes for a test that mostly waits. Its subtests run side by
+// side, after the calling test has returned.
+func inBothModesAtOnce(t *testing.T, c func(testing.TB) *corpus.Corpus, test func(r *rig), change ...func(*Options)) {
+	t.Helper()
+	for _, plain := range []bool{false, true} {
+		t.Run(modeNames[plain], func(t *testing.T) {
+			t.Parallel()
+			test(newRig(t, c(t), append(change[:len(change):len(change)], func(o *Options) { o.plain = plain })...))
+		})
+	}
+}
+
+var modeNames = map[bool]string{false: "namespaces", true: "plain"}
 
 func (r *rig) entry(source string) corpus.Entry {
 	r.Helper()
