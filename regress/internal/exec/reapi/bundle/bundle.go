@@ -16,6 +16,7 @@ import (
 	"muster/regress/internal/exec/reapi/blob"
 	"muster/regress/internal/exec/reapi/tree"
 	"muster/regress/internal/fault"
+	"muster/regress/internal/filedigest"
 	"muster/regress/internal/name"
 	"muster/regress/internal/readable"
 )
@@ -79,7 +80,7 @@ type Bundle struct {
 type making struct {
 	*Bundle
 	o       Options
-	digests *digests
+	digests *filedigest.Cache
 	loader  string            // of the executables laid out so far, absolute
 	libs    map[string]string // name in libFolder → source
 	said    map[string]bool
@@ -93,7 +94,7 @@ func Make(ctx context.Context, o Options) (*Bundle, error) {
 	if o.Note == nil {
 		o.Note = func(string) {}
 	}
-	m := &making{Bundle: &Bundle{}, o: o, digests: openDigests(o.Cache), libs: map[string]string{}, said: map[string]bool{}, stays: map[string]bool{}}
+	m := &making{Bundle: &Bundle{}, o: o, digests: filedigest.Open(o.Cache), libs: map[string]string{}, said: map[string]bool{}, stays: map[string]bool{}}
 	for _, file := range o.Exclude {
 		if real, err := realPath(file); err == nil {
 			m.stays[real] = true
@@ -110,7 +111,7 @@ func Make(ctx context.Context, o Options) (*Bundle, error) {
 	if err := m.read(ctx); err != nil {
 		return nil, err
 	}
-	m.digests.save()
+	m.digests.Save()
 	return m.Bundle, nil
 }
 
@@ -125,16 +126,17 @@ func (m *making) read(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return fault.Interruptedf("%w", err)
 		}
-		var err error
-		switch f.digest, err = m.digests.of(f.source, room); {
-		case errors.Is(err, errTooLarge):
+		sum, err := m.digests.Of(f.source, room)
+		switch {
+		case errors.Is(err, filedigest.ErrTooLarge):
 			return fault.Inputf("what travels with the command is more than %s, the limit, at %s; send less by --remote-input", readable.Size(bytesMax), name.Print(f.source))
-		case errors.Is(err, errNoFile):
+		case errors.Is(err, filedigest.ErrNoFile):
 			return changed(f.source)
 		case err != nil:
 			return unreadable(f.source, err)
 		}
-		room -= f.digest.Size
+		f.digest = blob.Digest{Hash: sum.Hash, Size: sum.Size}
+		room -= sum.Size
 	}
 	return nil
 }
@@ -152,6 +154,8 @@ func realPath(file string) (string, error) {
 // unreadable is why a file or folder does not travel.
 func unreadable(path string, err error) error {
 	switch {
+	case fault.ClassOf(err) == fault.Input:
+		return err // it is worded
 	case errors.Is(err, fs.ErrNotExist):
 		return fault.Inputf("%s went away while it was read; run again when nothing writes there", name.Print(path))
 	case errors.Is(err, fs.ErrPermission):

@@ -10,11 +10,11 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/name"
+	"muster/regress/internal/program"
 )
 
 // executable lays out the command's executable: a program with its libraries, or a script
@@ -81,9 +81,12 @@ func (m *making) program(file string) (started, error) {
 		return started{}, err
 	}
 	s := started{path: above + at}
-	loader, err := interpreter(f)
-	if err != nil || loader == "" {
-		return s, err // a static program needs nothing else
+	loader, err := program.Interpreter(f)
+	if err != nil {
+		return s, fault.Inputf("%s cannot be bundled: it is damaged: %w", name.Print(file), err)
+	}
+	if loader == "" {
+		return s, nil // a static program needs nothing else
 	}
 	return m.loaded(s, file, real, loader)
 }
@@ -125,19 +128,4 @@ func (m *making) place(file, real string) (at string, err error) {
 		at = path.Join(otherFolder, filepath.Base(file))
 	}
 	return at, m.add(item{path: at, source: real, exec: true})
-}
-
-// interpreter returns the path of the loader that a program asks for, "" for a static one.
-func interpreter(f *elf.File) (string, error) {
-	for _, p := range f.Progs {
-		if p.Type != elf.PT_INTERP {
-			continue
-		}
-		b := make([]byte, min(p.Filesz, 4096))
-		if _, err := p.ReadAt(b, 0); err != nil {
-			return "", fault.Inputf("the executable is damaged: %w", err)
-		}
-		return strings.TrimRight(string(b), "\x00"), nil
-	}
-	return "", nil
 }

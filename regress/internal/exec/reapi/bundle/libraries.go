@@ -1,50 +1,31 @@
 package bundle
 
 import (
-	"debug/elf"
 	"maps"
 	"path"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"muster/regress/internal/fault"
 	"muster/regress/internal/name"
+	"muster/regress/internal/program"
 )
 
-// object is a program or library, and where what it needs is looked for.
-type object struct {
-	path    string // absolute
-	needed  []string
-	rpath   []string // its own and those of who needed it, before LD_LIBRARY_PATH; of glibc only of objects without runpath
-	runpath []string // after it
-	class   elf.Class
-	machine elf.Machine
-}
-
-// libraries notes what a program needs, and what that needs, under the names by which it is
-// asked for.
-func (m *making) libraries(program, loader string) error {
-	s := searchOf(loader, m.o.Library)
-	first, err := s.read(program, nil)
+// libraries notes the libraries of a program. The first program that needs a library decides
+// which file it is.
+func (m *making) libraries(file, loader string) error {
+	found, err := program.NewSearch(loader, m.o.Library).Libraries(file)
 	if err != nil {
-		return err
+		return unreadable(file, err)
 	}
-	own := filepath.Base(loader)
-	m.libs[own] = loader
-	for queue := []*object{first}; len(queue) > 0; queue = queue[1:] {
-		o := queue[0]
-		for _, wanted := range o.needed {
-			base := path.Base(wanted)
-			if m.libs[base] != "" || s.musl && inMusl(wanted) {
-				continue
-			}
-			found, err := s.find(o, wanted)
-			if err != nil {
-				return fault.Inputf("%s cannot be bundled: the library %s that %s needs is not found; name its folder by --env LD_LIBRARY_PATH=…", name.Print(program), name.Print(wanted), name.Print(o.path))
-			}
-			m.libs[base] = found.path
-			queue = append(queue, found)
+	for _, none := range found.Missing {
+		if m.libs[path.Base(none.Library)] == "" {
+			return fault.Inputf("%s cannot be bundled: the library %s that %s needs is not found; name its folder by --env LD_LIBRARY_PATH=…", name.Print(file), name.Print(none.Library), name.Print(none.By))
+		}
+	}
+	for base, library := range found.Paths {
+		if m.libs[base] == "" {
+			m.libs[base] = library
 		}
 	}
 	return nil
@@ -62,22 +43,4 @@ func (m *making) placeLibraries() error {
 		}
 	}
 	return nil
-}
-
-// foldersIn splits a list of an object's, in which $ORIGIN is the object's own folder.
-func foldersIn(file string, lists []string) (list []string) {
-	real, err := filepath.EvalSymlinks(file)
-	if err != nil {
-		real = file
-	}
-	origin := filepath.Dir(real)
-	for _, text := range lists {
-		for dir := range strings.SplitSeq(text, ":") {
-			dir = strings.NewReplacer("$ORIGIN", origin, "${ORIGIN}", origin, "$LIB", "lib", "${LIB}", "lib").Replace(dir)
-			if filepath.IsAbs(dir) { // else it would be below whatever folder we are in
-				list = append(list, filepath.Clean(dir))
-			}
-		}
-	}
-	return list
 }

@@ -1,23 +1,20 @@
 package bundle
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	osexec "os/exec"
 	"path"
 	"strings"
-	"syscall"
 
 	"muster/regress/internal/fault"
 	"muster/regress/internal/name"
+	"muster/regress/internal/program"
 )
 
 // script lays out what begins with #!, and the program that interprets it.
 func (m *making) script(file, real string) (started, error) {
-	words, err := hashBang(real)
+	words, err := program.Script(real)
 	switch {
 	case err != nil:
 		return started{}, unreadable(file, err)
@@ -56,7 +53,7 @@ func interpreterOf(words []string) ([]string, error) {
 	if !path.IsAbs(words[0]) {
 		return nil, fmt.Errorf("its interpreter %s has no absolute path", name.Print(words[0]))
 	}
-	again, err := hashBang(words[0])
+	again, err := program.Script(words[0])
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("its interpreter %s cannot be read: %w", name.Print(words[0]), fault.Reason(err))
@@ -64,26 +61,4 @@ func interpreterOf(words []string) ([]string, error) {
 		return nil, fmt.Errorf("its interpreter %s is a script itself; name the program which that starts", name.Print(words[0]))
 	}
 	return words, nil
-}
-
-// hashBang returns the interpreter of a script with its one argument, as the kernel reads
-// them, or nil.
-func hashBang(file string) ([]string, error) {
-	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0) // it may be a pipe
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	line, err := bufio.NewReader(io.LimitReader(f, 4096)).ReadString('\n')
-	if err != nil && err != io.EOF {
-		return nil, err
-	}
-	rest, ok := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "#!")
-	if rest = strings.Trim(rest, " \t"); !ok || rest == "" {
-		return nil, nil
-	}
-	if end := strings.IndexAny(rest, " \t"); end >= 0 {
-		return []string{rest[:end], strings.Trim(rest[end:], " \t")}, nil
-	}
-	return []string{rest}, nil
 }

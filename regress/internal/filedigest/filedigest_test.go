@@ -1,12 +1,10 @@
-package bundle
+package filedigest
 
 import (
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
-
-	"muster/regress/internal/filestamp"
 )
 
 // A second run reads nothing that is as it was, and everything that is not.
@@ -20,14 +18,14 @@ func TestDigestsAreRemembered(t *testing.T) {
 		}
 	}
 	write("one")
-	first := openDigests(cache)
-	was, err := first.of(tool, 100)
+	first := Open(cache)
+	was, err := first.Of(tool, 100)
 	if err != nil || first.read != 1 {
 		t.Fatal(was, err)
 	}
 	// It is too young to be remembered: a change at once would not show.
-	first.save()
-	if again := openDigests(cache); len(again.old) != 0 {
+	first.Save()
+	if again := Open(cache); len(again.old) != 0 {
 		t.Errorf("%v", again.old)
 	}
 	info, err := os.Stat(tool)
@@ -37,20 +35,20 @@ func TestDigestsAreRemembered(t *testing.T) {
 	if rested(info) || restMin < time.Second {
 		t.Errorf("a file that was written just now has rested")
 	}
-	first.now[tool] = stamped{Stamp: stampNow(t, tool), Hash: was.Hash, Size: was.Size}
-	first.save()
-	second := openDigests(cache)
-	if now, err := second.of(tool, 100); err != nil || now != was || second.read != 0 {
+	first.now[tool] = Digest{Stamp: stampNow(t, tool), Hash: was.Hash, Size: was.Size}
+	first.Save()
+	second := Open(cache)
+	if now, err := second.Of(tool, 100); err != nil || now != was || second.read != 0 {
 		t.Errorf("%v, %v, %d files read", now, err, second.read)
 	}
 	write("another")
-	if now, err := second.of(tool, 100); err != nil || now == was || second.read != 1 {
+	if now, err := second.Of(tool, 100); err != nil || now == was || second.read != 1 {
 		t.Errorf("%v, %v, %d files read", now, err, second.read)
 	}
-	if err := os.WriteFile(cache, []byte(`{"version":2,"files":{}}`), 0o644); err != nil {
+	if err := os.WriteFile(cache, []byte(`{"version":1,"files":{}}`), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if other := openDigests(cache); other.old != nil {
+	if other := Open(cache); other.old != nil {
 		t.Error("another version was read")
 	}
 }
@@ -61,5 +59,5 @@ func stampNow(t *testing.T, file string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return filestamp.Of(info)
+	return stampOf(info)
 }

@@ -1,4 +1,4 @@
-package bundle
+package program
 
 import (
 	"debug/elf"
@@ -12,27 +12,29 @@ import (
 	"muster/regress/internal/name"
 )
 
-// search is where libraries are looked for, whoever needs them, as the loader has it. That of
-// glibc: RPATH, LD_LIBRARY_PATH, RUNPATH, its cache, its default folders. That of musl:
-// LD_LIBRARY_PATH, RPATH or RUNPATH, both also of who needed the library, its folders.
-type search struct {
+// Search is how one loader finds libraries. The loader of glibc looks in RPATH,
+// LD_LIBRARY_PATH, RUNPATH, its cache and its default folders. The loader of musl looks in
+// LD_LIBRARY_PATH, in RPATH or RUNPATH, also those of the users of a library, and in its folders.
+type Search struct {
+	loader      string
 	musl        bool
 	libraryPath []string
 	cache       map[string][]string
 	folders     []string
 }
 
-func searchOf(loader string, libraryPath []string) *search {
+// NewSearch returns the search of a loader. libraryPath is LD_LIBRARY_PATH.
+func NewSearch(loader string, libraryPath []string) *Search {
 	if isMusl(loader) {
-		return &search{musl: true, libraryPath: libraryPath, folders: muslFolders(loader)}
+		return &Search{loader: loader, musl: true, libraryPath: libraryPath, folders: muslFolders(loader)}
 	}
-	return &search{libraryPath: libraryPath, cache: readLoaderCache("/etc/ld.so.cache"), folders: defaultFolders(loader)}
+	return &Search{loader: loader, libraryPath: libraryPath, cache: readLoaderCache("/etc/ld.so.cache"), folders: defaultFolders(loader)}
 }
 
-func (s *search) read(file string, by *object) (*object, error) {
+func (s *Search) read(file string, by *object) (*object, error) {
 	f, err := elf.Open(file)
 	if err != nil {
-		return nil, unreadable(file, err)
+		return nil, err
 	}
 	defer f.Close()
 	o := &object{path: file, class: f.Class, machine: f.Machine}
@@ -62,7 +64,7 @@ func (s *search) read(file string, by *object) (*object, error) {
 	return o, nil
 }
 
-func (s *search) find(o *object, wanted string) (*object, error) {
+func (s *Search) find(o *object, wanted string) (*object, error) {
 	if strings.Contains(wanted, "/") {
 		return s.fits(o, wanted)
 	}
@@ -86,7 +88,7 @@ func (s *search) find(o *object, wanted string) (*object, error) {
 
 // fits returns a library if it is there and for the same machine: others are passed over,
 // as by the loader.
-func (s *search) fits(by *object, file string) (*object, error) {
+func (s *Search) fits(by *object, file string) (*object, error) {
 	found, err := s.read(file, by)
 	if err == nil && (found.class != by.class || found.machine != by.machine) {
 		err = os.ErrNotExist

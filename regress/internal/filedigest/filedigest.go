@@ -1,0 +1,150 @@
+// Package filedigest computes the digests of files and remembers them between runs, so that
+// an unchanged file of 100 MB is not read again.
+//
+// It must not decide which files matter, nor what a change means.
+package filedigest
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"muster/regress/internal/fault"
+	"muster/regress/internal/filestamp"
+	"muster/regress/internal/outcome"
+)
+
+// Cache holds the digests of a cache file and those that were computed since. It is for one
+// goroutine.
+type Cache struct {
+	file string // "" = nothing is remembered
+	old  map[string]Digest
+	now  map[string]Digest
+	read int // files whose content was read
+}
+
+// Digest is the digest of a file, and the stamp that the file had.
+type Digest struct {
+	Stamp string         `json:"stamp"` // of package filestamp, with the device
+	Hash  outcome.Digest `json:"hash"`
+	Size  int64          `json:"size"`
+}
+
+// version is that of the cache file. Another version is ignored.
+const version = 2
+
+type cacheFile struct {
+	Version int               `json:"version"`
+	Files   map[string]Digest `json:"files"`
+}
+
+// restMin is how long a file must have been unchanged for its times to prove that it is the
+// same: a change within one tick of the file system's clock would not show.
+const restMin = 2 * time.Second
+
+// ErrTooLarge reports that a file is larger than allowed.
+var ErrTooLarge = errors.New("too large")
+
+// ErrNoFile reports that a path is no regular file, but a folder, perhaps, or a pipe.
+var ErrNoFile = errors.New("no regular file")
+
+// Open reads a cache file. A missing or damaged one is an empty cache.
+func Open(file string) *Cache {
+	c := &Cache{file: file, now: map[string]Digest{}}
+	var kept cacheFile
+	if b, err := os.ReadFile(file); err == nil && json.Unmarshal(b, &kept) == nil && kept.Version == version {
+		c.old = kept.Files
+	}
+	return c
+}
+
+// Of returns the digest of a file of at most sizeMax bytes. It reads the content only when
+// the cache has no digest for the file's stamp.
+func (c *Cache) Of(file string, sizeMax int64) (Digest, error) {
+	f, info, err := OpenFile(file)
+	if err != nil {
+		return Digest{}, fault.Reason(err)
+	}
+	defer f.Close()
+	if info.Size() > sizeMax {
+		return Digest{}, ErrTooLarge
+	}
+	stamp := stampOf(info)
+	d := c.old[file]
+	if d.Stamp != stamp {
+		d = c.now[file]
+	}
+	if d.Stamp != stamp {
+		if d, err = c.sum(f, stamp); err != nil {
+			return Digest{}, err
+		}
+	}
+	if rested(info) {
+		c.now[file] = d
+	}
+	return d, nil
+}
+
+// stampOf adds the device to a stamp: several file systems may be mounted at one path in turn.
+func stampOf(info fs.FileInfo) string {
+	stamp := filestamp.Of(info)
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		stamp += fmt.Sprintf(", device %d", st.Dev)
+	}
+	return stamp
+}
+
+func (c *Cache) sum(f *os.File, stamp string) (Digest, error) {
+	c.read++
+	h := sha256.New()
+	n, err := io.Copy(h, f)
+	if err != nil {
+		return Digest{}, fault.Reason(err)
+	}
+	return Digest{Stamp: stamp, Hash: outcome.Digest(h.Sum(nil)), Size: n}, nil
+}
+
+func rested(info fs.FileInfo) bool {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	return ok && time.Since(info.ModTime()) > restMin && time.Since(filestamp.ChangeTime(st)) > restMin
+}
+
+// OpenFile opens a regular file. It never waits for a pipe.
+func OpenFile(file string) (*os.File, fs.FileInfo, error) {
+	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = ErrNoFile
+	}
+	if err != nil {
+		_ = f.Close() // nothing was written
+		return nil, nil, err
+	}
+	return f, info, nil
+}
+
+// Save replaces the cache file by the digests that were used. A digest that cannot be kept is
+// computed again next time.
+func (c *Cache) Save() {
+	if c.file == "" || c.read == 0 {
+		return
+	}
+	b, err := json.Marshal(cacheFile{version, c.now})
+	if err != nil || os.MkdirAll(filepath.Dir(c.file), 0o777) != nil {
+		return
+	}
+	temp := fmt.Sprintf("%s.%d", c.file, os.Getpid())
+	if os.WriteFile(temp, b, 0o666) != nil || os.Rename(temp, c.file) != nil {
+		_ = os.Remove(temp)
+	}
+}
