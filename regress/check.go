@@ -74,6 +74,10 @@ func Check(ctx context.Context, o Options) (sum Summary, err error) {
 	if err := s.resolve(); err != nil {
 		return sum, err
 	}
+	if err := s.identifyTool(); err != nil {
+		return sum, err
+	}
+	s.summary.ToolChanged = s.toolChanged(base.Meta())
 	for _, text := range flagsDiffer(base.Meta(), s.o.flags(), "this check") {
 		s.warn(text)
 	}
@@ -103,6 +107,7 @@ func (c *checking) check(ctx context.Context) (Summary, error) {
 	if err != nil {
 		return c.summary, err
 	}
+	ctx, watched := c.watchTool(ctx)
 	err = c.base.first(ctx, c, pending)
 	if e := c.lines.Close(); err == nil {
 		err = e
@@ -123,7 +128,7 @@ func (c *checking) check(ctx context.Context) (Summary, error) {
 	if e := c.costs.kept.Close(); err == nil {
 		err = e
 	}
-	return c.summary, c.end(c.endStores(err))
+	return c.summary, c.end(c.endStores(watched(err)))
 }
 
 // endStores completes what is kept of the run, or leaves it for --resume.
@@ -373,9 +378,6 @@ func (c *checking) conclude(t task, e report.Case) {
 func (c *checking) end(err error) error {
 	if err == nil {
 		err = c.inputsChanged()
-	}
-	if err == nil {
-		err = c.base.changed()
 	}
 	if err == nil {
 		err = c.missing()

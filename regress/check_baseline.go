@@ -27,8 +27,6 @@ type baseline interface {
 	keeps(name string) (bool, error)
 	// took returns how long each selected case took before, nil when that is not known.
 	took(s *session) durations
-	// changed returns an error when what it runs itself is no longer what it was.
-	changed() error
 	// names yields the cases that there should be.
 	names() iter.Seq[string]
 
@@ -60,8 +58,6 @@ func (b recordedBase) identify(id map[string]string) outcome.Digest {
 }
 
 func (b recordedBase) start(*state.Run, golden.Meta) error { return nil }
-
-func (b recordedBase) changed() error { return nil }
 
 func (b recordedBase) has(name string) bool {
 	_, known := b.OutcomeDigest(name)

@@ -36,6 +36,9 @@ func Compare(ctx context.Context, o Options) (sum Summary, err error) {
 	if err != nil {
 		return sum, err
 	}
+	if err := s.identifyTool(reference); err != nil {
+		return sum, err
+	}
 	s.engine.alsoRuns(reference)
 	if err := s.leaks.watch(s.engine != nil); err != nil {
 		return sum, err
@@ -64,8 +67,6 @@ func (b *referenceBase) start(run *state.Run, meta golden.Meta) (err error) {
 	b.kept, err = resumeOutcomes(run.References(), meta)
 	return err
 }
-
-func (b *referenceBase) changed() error { return b.command.Changed() }
 
 func (b *referenceBase) has(string) bool { return true }
 

@@ -8,19 +8,22 @@ import (
 	"time"
 
 	"muster/regress/internal/exec"
+	"muster/regress/internal/filedigest"
 	"muster/regress/internal/glob"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/outcome"
+	"muster/regress/internal/tool"
 )
 
 // rival is what the candidate's cost is compared with.
 type rival struct {
-	command *exec.Command // nil: there is none that could run
-	others  []string      // globs of cases that other commands were for, of which no digest is known
-	why     string        // there is none
-	there   bool          // what was recorded is at least in part of an engine's workers, whose times are others
-	same    bool          // it is the candidate itself, so there is nothing to compare
-	made    time.Time     // nothing that it reads may be newer; zero where that does not matter
+	command *exec.Command  // nil: there is none that could run
+	tool    *tool.Identity // its executable
+	others  []string       // globs of cases that other commands were for, of which no digest is known
+	why     string         // there is none
+	there   bool           // what was recorded is at least in part of an engine's workers, whose times are others
+	same    bool           // it is the candidate itself, so there is nothing to compare
+	made    time.Time      // nothing that it reads may be newer; zero where that does not matter
 }
 
 // runs reports whether the rival can run a case as it did.
@@ -41,7 +44,7 @@ func recordedRival(m golden.Meta, now *command) rival {
 		return rival{why: "the golden was made by an executable of an engine's workers"}
 	}
 	words, shell := m.Command[i].Args, m.Flags["--shell"] != ""
-	if now.main != nil && len(now.byGlob) == 0 && now.main.Digest == m.ExecutableDigest && slices.Equal(now.main.Words, words) && now.main.Shell == shell {
+	if now.main != nil && len(now.byGlob) == 0 && now.tool.Digest(now.main.Path) == m.ExecutableDigest && slices.Equal(now.main.Words, words) && now.main.Shell == shell {
 		if shell || namesFiles(words) {
 			return rival{why: "the command is as recorded, and what it runs may not be"}
 		}
@@ -56,10 +59,12 @@ func recordedRival(m golden.Meta, now *command) rival {
 		return rival{why: "the golden's executable " + m.Executable + " is gone"}
 	case err != nil:
 		return rival{why: "the golden's executable " + m.Executable + " cannot be run any more"}
-	case c.Digest != m.ExecutableDigest:
+	}
+	is, err := tool.Build(tool.Options{Commands: []*exec.Command{c}, Alone: true, Digests: filedigest.Open("")})
+	if err != nil || is.Digest(c.Path) != m.ExecutableDigest {
 		return rival{why: "the golden's executable " + m.Executable + " is no longer what it was"}
 	}
-	r := rival{command: c}
+	r := rival{command: c, tool: is}
 	for _, other := range m.Command {
 		if other.Glob != "" {
 			r.others = append(r.others, other.Glob)
@@ -100,7 +105,7 @@ func (r *rival) spoilt() string {
 	if r.command == nil || r.made.IsZero() {
 		return ""
 	}
-	if r.command.Changed() != nil {
+	if r.tool.Changed() != nil {
 		return "the golden's executable " + r.command.Path + " changed while it ran beside"
 	}
 	return r.rewritten()

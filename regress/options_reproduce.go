@@ -24,7 +24,7 @@ func (o *Options) reproduce(ctx context.Context, raw, keep string, words []strin
 		args = append(args, "--golden", without.Store.Golden)
 	}
 	for _, setting := range outcomeSettings() {
-		if setting.scope != ofVerdict && setting.text(o) != setting.text(&without) {
+		if setting.scope != ofVerdict && setting.scope != ofIdentity && setting.text(o) != setting.text(&without) {
 			args = append(args, setting.args(o)...)
 		}
 	}

@@ -24,6 +24,7 @@ const (
 	ofCase    scope = iota
 	ofCommand       // how it is started: it goes with it
 	ofVerdict
+	ofIdentity // what the tool is: no case sees it
 )
 
 // outcomeSettings are all of them, in the order in which people are told of them.
@@ -36,6 +37,8 @@ func outcomeSettings() []setting {
 		{"normalize", ofVerdict, func(o *Options) any { return &o.Judge.Normalize }},
 		{"shell", ofCommand, func(o *Options) any { return &o.Command.Shell }},
 		{"stdin", ofCommand, func(o *Options) any { return &o.Command.Stdin }},
+		{"tool-file", ofIdentity, func(o *Options) any { return &o.Command.ToolFiles }},
+		{"no-tool-file", ofIdentity, func(o *Options) any { return &o.Command.NoToolFiles }},
 		{"timeout", ofCase, func(o *Options) any { return &o.Limits.Timeout }},
 		{"memory", ofCase, func(o *Options) any { return &o.Limits.Memory }},
 		{"output-max", ofCase, func(o *Options) any { return &o.Limits.OutputMax }},
@@ -140,6 +143,9 @@ func (o *Options) outcomeFlags() map[string]string {
 // what cases see and leave, and a difference may come from them.
 func flagsDiffer(m golden.Meta, now map[string]string, who string) (texts []string) {
 	for _, s := range outcomeSettings() {
+		if s.scope == ofIdentity {
+			continue
+		}
 		if was, is := m.Flags[s.name()], now[s.name()]; was != is {
 			texts = append(texts, "the golden was recorded with "+worded(s.name(), was)+", "+who+" has "+worded(s.name(), is))
 		}

@@ -66,6 +66,9 @@ func Record(ctx context.Context, o Options) (sum Summary, err error) {
 	if err := s.resolve(); err != nil {
 		return sum, err
 	}
+	if err := s.identifyTool(); err != nil {
+		return sum, err
+	}
 	r := &recording{session: s, into: into, onEngine: map[int]*report.EngineRun{}, failed: map[int]error{}, done: map[int]bool{}}
 	if err := r.lookAtOld(ctx); err != nil {
 		return sum, err
@@ -109,8 +112,9 @@ func (r *recording) record(ctx context.Context) (Summary, error) {
 	if err := r.begin(ctx); err != nil {
 		return r.summary, err
 	}
-	err := r.passes(ctx)
-	return r.summary, r.end(ctx, err)
+	watching, watched := r.watchTool(ctx)
+	err := r.passes(watching)
+	return r.summary, r.end(ctx, watched(err))
 }
 
 // begin opens the new golden, or the one that --resume goes on with.

@@ -155,7 +155,7 @@ func (d *reducing) byOneLine() (string, error) {
 	var usual Options
 	usual.Limits.complete()
 	for _, setting := range outcomeSettings() {
-		if setting.text(&o) != setting.text(&usual) {
+		if setting.scope != ofIdentity && setting.text(&o) != setting.text(&usual) {
 			args = append(args, setting.args(&o)...)
 		}
 	}

@@ -52,6 +52,9 @@ type session struct {
 	settling    settling
 	differences *cause.Analysis // of the cases whose verdict has causes
 
+	ticks     <-chan time.Time // when the tool's files are looked at; nil = every toolEvery
+	stopTicks func()
+
 	due     durations // how long each case should take in the present pass, complete
 	summary Summary
 	absent  int // cases that count, and that the corpus does not have

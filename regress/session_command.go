@@ -1,7 +1,6 @@
 package regress
 
 import (
-	"errors"
 	"os"
 	"strings"
 
@@ -9,6 +8,7 @@ import (
 	"muster/regress/internal/fault"
 	"muster/regress/internal/glob"
 	"muster/regress/internal/name"
+	"muster/regress/internal/tool"
 )
 
 // line is what runs, as one would type it; of several commands each with its glob.
@@ -27,6 +27,7 @@ func (c *Command) line() string {
 type command struct {
 	main   *exec.Command
 	byGlob []globbed
+	tool   *tool.Identity // nil before identifyTool
 }
 
 type globbed struct {
@@ -44,15 +45,6 @@ func (c *command) For(name string) *exec.Command {
 	return c.main
 }
 
-// changed returns an error when an executable is no longer what it was.
-func (c *command) changed() error {
-	var errs []error
-	for _, one := range c.all() {
-		errs = append(errs, one.Changed())
-	}
-	return errors.Join(errs...)
-}
-
 // all returns the commands.
 func (c *command) all() (list []*exec.Command) {
 	if c.main != nil {
@@ -64,21 +56,14 @@ func (c *command) all() (list []*exec.Command) {
 	return list
 }
 
-// inputsChanged returns an error when the corpus or a command is no longer what
-// it was when the run began. What was written to or replaced, and is as it was, is
-// told: no file says what it was meanwhile.
+// inputsChanged returns an error when the corpus is no longer what it was when the run began.
+// It warns of a corpus that was written to and is as it was: nobody knows what it was meanwhile.
 func (s *session) inputsChanged() error {
-	if err := errors.Join(s.corpus.Changed(), s.command.changed()); err != nil {
+	if err := s.corpus.Changed(); err != nil {
 		return err
 	}
-	const meanwhile = " was written to or replaced while it ran, and is as it was: if it was another for a while, run again"
 	if s.corpus.StampNow() != s.corpus.Stamp() {
-		s.warn(s.o.Corpus.Path + meanwhile)
-	}
-	for _, c := range s.command.all() {
-		if c.StampNow() != c.Stamp() {
-			s.warn("command " + c.Path + meanwhile)
-		}
+		s.warn(s.o.Corpus.Path + writtenMeanwhile)
 	}
 	return nil
 }

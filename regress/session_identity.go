@@ -13,7 +13,7 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// fileOf begins what an identity says of a file besides its content.
+// fileOf begins the key of an identity under which the stamp of a file stands.
 const fileOf = "the file of "
 
 // identity says what must be the same to go on with an interrupted run, in
@@ -25,6 +25,7 @@ func (s *session) identity(ctx context.Context) (map[string]string, error) {
 	}
 	id := map[string]string{"the corpus": digest.String(), fileOf + "the corpus": s.corpus.Stamp()}
 	s.command.identify(id)
+	identifyFiles(s.command.tool, id)
 	maps.Copy(id, s.o.flags())
 	if len(s.o.Command.PassEnv) > 0 {
 		id["what --pass-env passes"] = s.o.Command.passed().String()
@@ -66,8 +67,9 @@ func (c *command) identify(id map[string]string) {
 
 func identify(what string, c *exec.Command, id map[string]string) {
 	id[what] = fmt.Sprintf("%q", c.Words)
-	id[what+"'s executable"] = c.Path + " " + c.Digest.String()
-	id[fileOf+what+"'s executable"] = c.Stamp()
+	if !c.Here {
+		id[what+"'s executable"] = c.Path // one of an engine's workers
+	}
 }
 
 // flags are the settings that change outcomes or the choice of cases, by name.
@@ -103,9 +105,10 @@ func (s *session) meta(ctx context.Context) (golden.Meta, error) {
 	if s.run != nil {
 		m.Run = s.run.ID
 	}
+	m.Tool = s.recordedTool()
 	if c := s.command.main; c != nil {
 		m.Command = append(m.Command, golden.Command{Args: c.Words})
-		m.Executable, m.ExecutableDigest = c.Path, c.Digest
+		m.Executable, m.ExecutableDigest = c.Path, s.command.tool.Digest(c.Path)
 	}
 	for _, g := range s.command.byGlob {
 		m.Command = append(m.Command, golden.Command{Glob: g.glob, Args: g.command.Words})

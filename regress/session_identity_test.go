@@ -6,7 +6,6 @@ import (
 
 	"muster/regress/internal/exec"
 	"muster/regress/internal/golden"
-	"muster/regress/internal/outcome"
 )
 
 // Whatever changes outcomes, or the choice of cases, is named when it is not as
@@ -14,20 +13,22 @@ import (
 func TestFlags(t *testing.T) {
 	base := sound()
 	for flag, change := range map[string]func(*Options){
-		"--headers":    func(o *Options) { o.Corpus.Headers = []string{"*.h"} },
-		"--context":    func(o *Options) { o.Corpus.Context = []string{"**"} },
-		"--env":        func(o *Options) { o.Command.Env = []string{"A=1"} },
-		"--pass-env":   func(o *Options) { o.Command.PassEnv = []string{"A"} },
-		"--shell":      func(o *Options) { o.Command.Shell = true },
-		"--stdin":      func(o *Options) { o.Command.Stdin = true },
-		"--cases":      func(o *Options) { o.Select.Globs = []string{"*"} },
-		"--filter":     func(o *Options) { o.Select.Filters = []string{"x"} },
-		"--partition":  func(o *Options) { o.Select.Partition = "hash:1/2" },
-		"--sample":     func(o *Options) { o.Select.Sample = 3 },
-		"--timeout":    func(o *Options) { o.Limits.Timeout *= 2 },
-		"--memory":     func(o *Options) { o.Limits.Memory = 1 << 30 },
-		"--output-max": func(o *Options) { o.Limits.OutputMax = 1 },
-		"--normalize":  func(o *Options) { o.Judge.Normalize = []string{"s/a/b/"} },
+		"--headers":      func(o *Options) { o.Corpus.Headers = []string{"*.h"} },
+		"--context":      func(o *Options) { o.Corpus.Context = []string{"**"} },
+		"--env":          func(o *Options) { o.Command.Env = []string{"A=1"} },
+		"--pass-env":     func(o *Options) { o.Command.PassEnv = []string{"A"} },
+		"--shell":        func(o *Options) { o.Command.Shell = true },
+		"--stdin":        func(o *Options) { o.Command.Stdin = true },
+		"--cases":        func(o *Options) { o.Select.Globs = []string{"*"} },
+		"--filter":       func(o *Options) { o.Select.Filters = []string{"x"} },
+		"--partition":    func(o *Options) { o.Select.Partition = "hash:1/2" },
+		"--sample":       func(o *Options) { o.Select.Sample = 3 },
+		"--timeout":      func(o *Options) { o.Limits.Timeout *= 2 },
+		"--memory":       func(o *Options) { o.Limits.Memory = 1 << 30 },
+		"--output-max":   func(o *Options) { o.Limits.OutputMax = 1 },
+		"--tool-file":    func(o *Options) { o.Command.ToolFiles = []string{"*.py"} },
+		"--no-tool-file": func(o *Options) { o.Command.NoToolFiles = []string{"log"} },
+		"--normalize":    func(o *Options) { o.Judge.Normalize = []string{"s/a/b/"} },
 		"": func(o *Options) {
 			o.Limits.Jobs, o.Report.Quiet, o.Select.FailedFirst, o.Judge.Allow = 9, true, true, []string{"new"}
 		},
@@ -61,30 +62,29 @@ func TestDiffersIn(t *testing.T) {
 	}
 }
 
-// A command is its words and its executable, wherever PATH finds another of
-// that name; commands by glob count with their place.
+// A command is its words; commands by glob count with their place.
 func TestIdentify(t *testing.T) {
 	id := func(c command) map[string]string {
 		all := map[string]string{}
 		c.identify(all)
 		return all
 	}
-	cc := &exec.Command{Words: []string{"cc", "{in}"}, Path: "/usr/bin/cc", Digest: outcome.Of([]byte("1"))}
+	cc := &exec.Command{Words: []string{"cc", "{in}"}, Path: "/usr/bin/cc"}
 	other := *cc
-	other.Digest = outcome.Of([]byte("2"))
+	other.Path = "/opt/bin/cc"
 	as := &exec.Command{Words: []string{"as"}, Path: "/usr/bin/as"}
-	base := command{cc, []globbed{{"*.s", as}, {"*.S", cc}}}
+	base := command{main: cc, byGlob: []globbed{{"*.s", as}, {"*.S", cc}}}
 	for _, c := range []struct {
 		changed command
 		want    string
 	}{
-		{command{cc, []globbed{{"*.s", as}, {"*.S", cc}}}, ""},
-		{command{as, base.byGlob}, "the command"},
-		{command{&other, base.byGlob}, "the command's executable"},
-		{command{nil, base.byGlob}, "the command"},
-		{command{cc, []globbed{{"*.S", cc}, {"*.s", as}}}, "the command for *.S, its place"},
-		{command{cc, []globbed{{"*.s", cc}, {"*.S", cc}}}, "the command for *.s"},
-		{command{cc, nil}, "the command for *.S"},
+		{command{main: cc, byGlob: []globbed{{"*.s", as}, {"*.S", cc}}}, ""},
+		{command{main: as, byGlob: base.byGlob}, "the command"},
+		{command{main: &other, byGlob: base.byGlob}, "the command's executable"},
+		{command{main: nil, byGlob: base.byGlob}, "the command"},
+		{command{main: cc, byGlob: []globbed{{"*.S", cc}, {"*.s", as}}}, "the command for *.S, its place"},
+		{command{main: cc, byGlob: []globbed{{"*.s", cc}, {"*.S", cc}}}, "the command for *.s"},
+		{command{main: cc, byGlob: nil}, "the command for *.S"},
 	} {
 		if got := differsIn(id(base), id(c.changed)); got != c.want {
 			t.Errorf("%+v differs in %q, want %q", c.changed, got, c.want)
@@ -94,7 +94,7 @@ func TestIdentify(t *testing.T) {
 
 func TestCommandFor(t *testing.T) {
 	rest, first, second := &exec.Command{}, &exec.Command{}, &exec.Command{}
-	c := command{rest, []globbed{{"sub/*.c", first}, {"*.c", second}}}
+	c := command{main: rest, byGlob: []globbed{{"sub/*.c", first}, {"*.c", second}}}
 	for name, want := range map[string]*exec.Command{"sub/a.c": first, "a.c": second, "x/sub/a.c": second, "a.go": rest} {
 		if c.For(name) != want {
 			t.Errorf("%s has another command", name)

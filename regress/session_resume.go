@@ -36,8 +36,12 @@ func (s *session) startRun(id map[string]string, base outcome.Digest) error {
 			return err
 		}
 		if last != nil {
-			if what := differsIn(last.Identity, id); what != "" {
+			was, now := withoutFiles(last.Identity), withoutFiles(id)
+			if what := differsIn(was, now); what != "" {
 				return notAsItWas(what, last.ID)
+			}
+			if err := sameFiles(last.Identity, id, last.ID); err != nil {
+				return err
 			}
 			s.run, s.resumed = last, true
 			// What may differ, such as --jobs, is as it is now.

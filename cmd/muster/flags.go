@@ -24,6 +24,12 @@ func commandFlags(f *pflag.FlagSet, o *regress.Options) {
 	f.StringArrayVar(&o.Command.PassEnv, "pass-env", nil, "`NAME` of a variable that the command gets from here; repeatable")
 }
 
+// toolFlags say which files belong to the tool. No case sees them.
+func toolFlags(f *pflag.FlagSet, o *regress.Options) {
+	f.StringArrayVar(&o.Command.ToolFiles, "tool-file", nil, "`GLOB` of files that belong to the tool, beside those that the command line names; repeatable")
+	f.StringArrayVar(&o.Command.NoToolFiles, "no-tool-file", nil, "`GLOB` of files that do not belong to the tool; repeatable")
+}
+
 func selectFlags(f *pflag.FlagSet, o *regress.Options) {
 	f.StringArrayVar(&o.Select.Globs, "cases", nil, "only cases that match a `GLOB`; repeatable")
 	f.StringArrayVar(&o.Select.Filters, "filter", nil, "only cases whose name matches `RE`, with '!' before it only the others; repeatable")
@@ -161,7 +167,7 @@ func runFlag(c *cobra.Command, id *string) {
 func settings() *pflag.FlagSet {
 	f := pflag.NewFlagSet("settings", pflag.ContinueOnError)
 	for _, add := range []flagGroup{
-		corpusFlags, commandFlags, selectFlags, orderFlags, limitFlags, storeFlags,
+		corpusFlags, commandFlags, toolFlags, selectFlags, orderFlags, limitFlags, storeFlags,
 		normalizeFlag, repeatFlag, checkFlags, runsFlag, reportFlags, remoteFlags,
 	} {
 		add(f, &regress.Options{})

@@ -32,9 +32,10 @@ type Cache struct {
 
 // Digest is the digest of a file, and the stamp that the file had.
 type Digest struct {
-	Stamp string         `json:"stamp"` // of package filestamp, with the device
-	Hash  outcome.Digest `json:"hash"`
-	Size  int64          `json:"size"`
+	Stamp  string         `json:"stamp"` // of package filestamp
+	Device uint64         `json:"device"`
+	Hash   outcome.Digest `json:"hash"`
+	Size   int64          `json:"size"`
 }
 
 // version is that of the cache file. Another version is ignored.
@@ -76,13 +77,9 @@ func (c *Cache) Of(file string, sizeMax int64) (Digest, error) {
 	if info.Size() > sizeMax {
 		return Digest{}, ErrTooLarge
 	}
-	stamp := stampOf(info)
-	d := c.old[file]
-	if d.Stamp != stamp {
-		d = c.now[file]
-	}
-	if d.Stamp != stamp {
-		if d, err = c.sum(f, stamp); err != nil {
+	d, known := c.known(file, info)
+	if !known {
+		if d, err = c.sum(f, info); err != nil {
 			return Digest{}, err
 		}
 	}
@@ -92,23 +89,32 @@ func (c *Cache) Of(file string, sizeMax int64) (Digest, error) {
 	return d, nil
 }
 
-// stampOf adds the device to a stamp: several file systems may be mounted at one path in turn.
-func stampOf(info fs.FileInfo) string {
-	stamp := filestamp.Of(info)
-	if st, ok := info.Sys().(*syscall.Stat_t); ok {
-		stamp += fmt.Sprintf(", device %d", st.Dev)
+// known returns the digest that the cache has of a file as it is now.
+func (c *Cache) known(file string, info fs.FileInfo) (Digest, bool) {
+	for _, digests := range []map[string]Digest{c.now, c.old} {
+		if d, ok := digests[file]; ok && d.Stamp == filestamp.Of(info) && d.Device == deviceOf(info) {
+			return d, true
+		}
 	}
-	return stamp
+	return Digest{}, false
 }
 
-func (c *Cache) sum(f *os.File, stamp string) (Digest, error) {
+// deviceOf tells apart file systems that are mounted at one path in turn.
+func deviceOf(info fs.FileInfo) uint64 {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return uint64(st.Dev)
+	}
+	return 0
+}
+
+func (c *Cache) sum(f *os.File, info fs.FileInfo) (Digest, error) {
 	c.read++
 	h := sha256.New()
 	n, err := io.Copy(h, f)
 	if err != nil {
 		return Digest{}, fault.Reason(err)
 	}
-	return Digest{Stamp: stamp, Hash: outcome.Digest(h.Sum(nil)), Size: n}, nil
+	return Digest{filestamp.Of(info), deviceOf(info), outcome.Digest(h.Sum(nil)), n}, nil
 }
 
 func rested(info fs.FileInfo) bool {

@@ -40,6 +40,10 @@ type Meta struct {
 	// version; zero where it ran on this machine.
 	Preflight outcome.Digest
 
+	// Tool lists the files of the tool. It is empty where the tool ran on an engine, and in
+	// goldens from before there was this field.
+	Tool []ToolFile
+
 	// FromEngine says that outcomes in the store may be an engine's though Preflight tells
 	// of none: they were accepted, or came by an import.
 	FromEngine bool
@@ -55,6 +59,13 @@ func (m Meta) OnEngine() bool { return m.FromEngine || m.Preflight != outcome.Di
 type Command struct {
 	Glob string // empty: every case that no other glob names
 	Args []string
+}
+
+// ToolFile is one file of the tool.
+type ToolFile struct {
+	Path   string
+	Role   string // why it belongs to the tool
+	Digest outcome.Digest
 }
 
 // text is a string in JSON. JSON holds Unicode only, while arguments and paths
@@ -90,6 +101,13 @@ type metaJSON struct {
 	FromEngine       bool           `json:"from_engine"`
 	Selection        selectionJSON  `json:"selection"`
 	Accepts          []acceptJSON   `json:"accepts"`
+	Tool             []toolFileJSON `json:"tool"`
+}
+
+type toolFileJSON struct {
+	Path   text           `json:"path"`
+	Role   string         `json:"role"`
+	Digest outcome.Digest `json:"digest"`
 }
 
 type commandJSON struct {
@@ -133,6 +151,9 @@ func encodeMeta(m Meta, old []byte) ([]byte, error) {
 	j.Selection = m.Selection.json()
 	for _, a := range m.Accepts {
 		j.Accepts = append(j.Accepts, a.json())
+	}
+	for _, f := range m.Tool {
+		j.Tool = append(j.Tool, toolFileJSON{text(f.Path), f.Role, f.Digest})
 	}
 	for _, k := range slices.Sorted(maps.Keys(m.Flags)) {
 		j.Flags = append(j.Flags, flagJSON{text(k), text(m.Flags[k])})
@@ -180,6 +201,9 @@ func decodeMeta(b []byte) (Meta, error) {
 	m.Selection = j.Selection.selection()
 	for _, a := range j.Accepts {
 		m.Accepts = append(m.Accepts, a.accept())
+	}
+	for _, f := range j.Tool {
+		m.Tool = append(m.Tool, ToolFile{string(f.Path), f.Role, f.Digest})
 	}
 	if len(j.Flags) > 0 {
 		m.Flags = make(map[string]string, len(j.Flags))

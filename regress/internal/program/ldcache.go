@@ -13,25 +13,30 @@ const (
 	ldEntrySize  = 24
 )
 
-// readLoaderCache returns the paths of libraries by their names, best first. What cannot be read
-// is an empty one: the default folders are left.
-func readLoaderCache(file string) map[string][]string {
+// loaderCache has the paths of libraries by their names, best first.
+type loaderCache struct {
+	plain map[string][]string
+	tuned map[string][]string // for particular processors, which a worker may not have
+}
+
+// readLoaderCache reads the loader's cache. A damaged one is empty: the default folders are left.
+func readLoaderCache(file string) (c loaderCache) {
 	b, err := os.ReadFile(file)
 	if err != nil {
-		return nil
+		return c
 	}
 	// Behind it there may be one of an older form, before which this one begins.
 	i := bytes.Index(b, []byte(ldMagic))
 	if i < 0 || len(b)-i < ldHeaderSize {
-		return nil
+		return c
 	}
 	return parseLoaderCache(b[i:])
 }
 
-func parseLoaderCache(b []byte) map[string][]string {
+func parseLoaderCache(b []byte) (c loaderCache) {
 	count := int(binary.NativeEndian.Uint32(b[len(ldMagic):]))
 	if count > (len(b)-ldHeaderSize)/ldEntrySize {
-		return nil
+		return c
 	}
 	text := func(at uint32) string {
 		if int64(at) >= int64(len(b)) {
@@ -43,16 +48,16 @@ func parseLoaderCache(b []byte) map[string][]string {
 		}
 		return string(b[at:][:end])
 	}
-	libraries := make(map[string][]string, count)
+	c.plain, c.tuned = make(map[string][]string, count), map[string][]string{}
 	for i := range count {
 		e := b[ldHeaderSize+i*ldEntrySize:]
-		// Those for better processors may not run on a worker's.
+		libraries := c.plain
 		if hardware := binary.NativeEndian.Uint64(e[16:]); hardware != 0 {
-			continue
+			libraries = c.tuned
 		}
 		if key, value := text(binary.NativeEndian.Uint32(e[4:])), text(binary.NativeEndian.Uint32(e[8:])); key != "" && value != "" {
 			libraries[key] = append(libraries[key], value)
 		}
 	}
-	return libraries
+	return c
 }

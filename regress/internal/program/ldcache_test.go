@@ -27,13 +27,13 @@ func aCache(count uint32, hardware uint64) []byte {
 }
 
 func TestLoaderCache(t *testing.T) {
-	if got := parseLoaderCache(aCache(1, 0)); len(got) != 1 || got["liba.so"][0] != "/lib/liba.so" {
+	if got := parseLoaderCache(aCache(1, 0)); len(got.plain) != 1 || len(got.tuned) != 0 || got.plain["liba.so"][0] != "/lib/liba.so" {
 		t.Errorf("%v", got)
 	}
-	if got := parseLoaderCache(aCache(1, 1<<62)); len(got) != 0 {
-		t.Errorf("one for better processors is taken: %v", got)
+	if got := parseLoaderCache(aCache(1, 1<<62)); len(got.plain) != 0 || len(got.tuned) != 1 {
+		t.Errorf("one for better processors is apart: %v", got)
 	}
-	if got := parseLoaderCache(aCache(1<<31, 0)); got != nil {
+	if got := parseLoaderCache(aCache(1<<31, 0)); got.plain != nil {
 		t.Errorf("%v", got)
 	}
 }

@@ -23,7 +23,9 @@ type object struct {
 
 // Libraries are the libraries of one program.
 type Libraries struct {
-	Paths   map[string]string // by the name under which a program or library asks for it
+	Paths map[string]string // by the name under which a program or library asks for it
+	// Tuned are libraries for particular processors, one of which the loader may take instead.
+	Tuned   []string
 	Missing []Missing
 }
 
@@ -55,6 +57,7 @@ func (s *Search) Libraries(file string) (Libraries, error) {
 				continue
 			}
 			found.Paths[base] = library.path
+			found.Tuned = append(found.Tuned, s.tuned[wanted]...)
 			queue = append(queue, library)
 		}
 	}

@@ -20,6 +20,7 @@ type Search struct {
 	musl        bool
 	libraryPath []string
 	cache       map[string][]string
+	tuned       map[string][]string
 	folders     []string
 }
 
@@ -28,7 +29,8 @@ func NewSearch(loader string, libraryPath []string) *Search {
 	if isMusl(loader) {
 		return &Search{loader: loader, musl: true, libraryPath: libraryPath, folders: muslFolders(loader)}
 	}
-	return &Search{loader: loader, libraryPath: libraryPath, cache: readLoaderCache("/etc/ld.so.cache"), folders: defaultFolders(loader)}
+	c := readLoaderCache("/etc/ld.so.cache")
+	return &Search{loader: loader, libraryPath: libraryPath, cache: c.plain, tuned: c.tuned, folders: defaultFolders(loader)}
 }
 
 func (s *Search) read(file string, by *object) (*object, error) {

@@ -26,12 +26,14 @@ type Summary struct {
 	Endings     Endings // record: how the recorded cases ended
 	Interrupted bool
 	BrokeOff    bool // before its end, so that --resume goes on: it was interrupted, or the machine failed it
+	Mixed       bool // its tool changed while it ran, so that --resume refuses it
 	Groups      int  // causes
 	ExitStatus  int
 	Wall        time.Duration
 	CPU         time.Duration // of the tool, all runs of all cases
 	OwnCPU      time.Duration // of muster itself
 	CoresBusy   float64
+	ToolChanged []string    // check: paths of the tool's files that are not what they were when the golden was recorded
 	Over        []string    // the limits of --fail-on that the tool's cost passes
 	Engine      *EngineRuns // on an engine; nil where the cases ran on this machine
 }

@@ -215,7 +215,7 @@ func hintsFor(s Summary) []hint {
 	checked := kept && s.Command != RecordCommand && !s.BrokeOff // before its end a run is not shown
 	differ := v.NotIdentical() > 0
 	acceptable := v.NotIdentical() > v[outcome.Environment] && s.Command != CompareCommand
-	goesOn := s.BrokeOff && s.ExitStatus != fault.StatusInput // else what it was given is another, and refused
+	goesOn := s.BrokeOff && !s.Mixed && s.ExitStatus != fault.StatusInput // else what it was given is another, and refused
 	add(kept && goesOn, "muster "+readable.Line(s.Command)+" --resume", "goes on where this run ended")
 	add(s.Command == RecordCommand && !s.Interrupted && s.Recorded > 0, "muster check", "compares with what was recorded")
 	e := s.Endings

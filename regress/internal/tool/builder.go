@@ -1,0 +1,163 @@
+package tool
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"muster/regress/internal/exec"
+	"muster/regress/internal/fault"
+	"muster/regress/internal/filedigest"
+	"muster/regress/internal/glob"
+	"muster/regress/internal/name"
+	"muster/regress/internal/program"
+)
+
+// Bounds of one tool.
+const (
+	filesMax     = 16_384
+	fileBytesMax = 64 << 30
+)
+
+// builder collects the files of a tool.
+type builder struct {
+	o        Options
+	here     string   // the current folder
+	path     []string // folders of the PATH that cases have
+	library  []string // of their LD_LIBRARY_PATH
+	leave    *glob.Set
+	searches map[string]*program.Search // by loader
+	files    map[string]File            // by path
+	absent   []string
+}
+
+func newBuilder(o Options) (*builder, error) {
+	b := &builder{o: o, searches: map[string]*program.Search{}, files: map[string]File{}}
+	var err error
+	if b.here, err = os.Getwd(); err != nil {
+		return nil, fault.Environmentf("the current folder: %w", err)
+	}
+	b.path = filepath.SplitList(b.variable("PATH", os.Getenv("PATH")))
+	b.library = filepath.SplitList(b.variable("LD_LIBRARY_PATH", ""))
+	b.leave, err = b.leaving()
+	return b, err
+}
+
+// variable is what cases have as an environment variable.
+func (b *builder) variable(key, usual string) string {
+	for _, kv := range b.o.Env {
+		if value, ok := strings.CutPrefix(kv, key+"="); ok {
+			usual = value
+		}
+	}
+	return usual
+}
+
+// command adds a command: its executable, and what its words name.
+func (b *builder) command(c *exec.Command) error {
+	if !c.Here {
+		return nil
+	}
+	if err := b.add(c.Path, Executable); err != nil || b.o.Alone {
+		return err
+	}
+	for _, word := range wordsOf(c) {
+		if err := b.word(word); err != nil {
+			return err
+		}
+	}
+	return b.preloaded()
+}
+
+// preloaded adds the libraries that the loader adds to every program.
+func (b *builder) preloaded() error {
+	for _, library := range strings.FieldsFunc(b.variable("LD_PRELOAD", ""), func(r rune) bool { return r == ':' || r == ' ' }) {
+		if err := b.named(library, Library); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// word adds the file that a word of a command names, and the program that PATH finds for it.
+func (b *builder) word(word string) error {
+	if strings.Contains(word, "$") {
+		word = os.Expand(word, func(key string) string { return b.variable(key, "$"+key) })
+	}
+	for _, piece := range piecesOf(word) {
+		if err := b.named(piece, Word); err != nil {
+			return err
+		}
+		if found := b.inPath(piece); found != "" {
+			if err := b.add(found, Word); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// named adds a file by its name from the current folder, if it is one.
+func (b *builder) named(text string, as Role) error {
+	if !filepath.IsAbs(text) {
+		text = filepath.Join(b.here, text)
+	}
+	if text = filepath.Clean(text); !isFile(os.Stat(text)) {
+		return nil
+	}
+	return b.add(text, as)
+}
+
+// inPath returns the program that PATH finds by a name without a slash, or "".
+func (b *builder) inPath(word string) string {
+	if word == "" || word == "." || word == ".." || strings.Contains(word, "/") {
+		return ""
+	}
+	var before []string
+	for _, dir := range b.path {
+		if !filepath.IsAbs(dir) {
+			continue // it is below the work folder of a case
+		}
+		file := filepath.Join(dir, word)
+		info, err := os.Stat(file)
+		if isFile(info, err) && info.Mode()&0o111 != 0 {
+			b.absent = append(b.absent, before...)
+			return file
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			before = append(before, file)
+		}
+	}
+	return ""
+}
+
+// add adds a file, and what it cannot start without.
+func (b *builder) add(path string, as Role) error {
+	if _, known := b.files[path]; known || !isReal(path) {
+		return nil
+	}
+	f := File{Path: path, Resolved: resolved(path), Role: as}
+	if b.leave.Match(f.Path) || b.leave.Match(f.Resolved) {
+		return nil
+	}
+	if len(b.files) >= filesMax {
+		return fault.Inputf("more than %d files belong to the tool, the limit, at %s: leave some out by --no-tool-file", filesMax, name.Print(path))
+	}
+	digest, err := b.o.Digests.Of(f.Resolved, fileBytesMax)
+	switch {
+	case errors.Is(err, fs.ErrPermission) && as != Executable:
+		return nil // it can be executed, perhaps, and not read
+	case errors.Is(err, filedigest.ErrTooLarge):
+		return fault.Inputf("%s, a file of the tool, is too large to compare: leave it out by --no-tool-file", name.Print(path))
+	case err != nil:
+		return fault.Environmentf("%s, a file of the tool, cannot be read: %w", name.Print(path), fault.Reason(err))
+	}
+	f.Digest, f.Stamp = digest.Hash, digest.Stamp
+	b.files[path] = f
+	if b.o.Alone || as == Library || as == Loader {
+		return nil // whoever needs a library adds those that it needs
+	}
+	return b.needs(f)
+}

@@ -1,0 +1,67 @@
+package tool
+
+import (
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"muster/regress/internal/fault"
+	"muster/regress/internal/glob"
+	"muster/regress/internal/name"
+)
+
+// leaving compiles the globs of files that do not count. A glob without a slash matches the
+// base name, any other the absolute path.
+func (b *builder) leaving() (*glob.Set, error) {
+	var list []string
+	for _, pattern := range b.o.Leave {
+		list = append(list, b.absolute(pattern))
+	}
+	set, err := glob.Compile(list...)
+	if err != nil {
+		return nil, fault.Inputf("--no-tool-file: %w", err)
+	}
+	return set, nil
+}
+
+func (b *builder) absolute(pattern string) string {
+	if strings.Contains(pattern, "/") && !path.IsAbs(pattern) {
+		return path.Join(b.here, pattern)
+	}
+	return pattern
+}
+
+// given adds the files of --tool-file.
+func (b *builder) given() error {
+	for _, pattern := range b.o.Add {
+		if _, err := glob.Compile(pattern); err != nil {
+			return fault.Inputf("--tool-file: %w", err)
+		}
+		err := doublestar.GlobWalk(os.DirFS("/"), strings.TrimPrefix(b.fromHere(pattern), "/"), func(file string, e fs.DirEntry) error {
+			if file = "/" + file; !isFile(os.Stat(file)) {
+				return nil
+			}
+			return b.add(file, Given)
+		})
+		if err != nil {
+			if fault.ClassOf(err) != fault.None {
+				return err
+			}
+			return fault.Environmentf("--tool-file %s: %w", name.Print(pattern), fault.Reason(err))
+		}
+	}
+	return nil
+}
+
+// fromHere is a pattern from the root. The current folder may have a name that looks like one.
+func (b *builder) fromHere(pattern string) string {
+	if path.IsAbs(pattern) {
+		return path.Clean(pattern)
+	}
+	escaped := strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, "{", `\{`).Replace(filepath.ToSlash(b.here))
+	return path.Join(escaped, pattern)
+}

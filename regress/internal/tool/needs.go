@@ -1,0 +1,87 @@
+package tool
+
+import (
+	"debug/elf"
+	"maps"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"muster/regress/internal/program"
+)
+
+// needs adds the files without which a file cannot start: the interpreter of a script, the
+// loader and the libraries of a program. A file that is neither needs none.
+func (b *builder) needs(f File) error {
+	words, err := program.Script(f.Resolved)
+	if err != nil {
+		return nil // it was read a moment ago: the watch reports what happens to it
+	}
+	if len(words) > 0 {
+		return b.interpreter(words)
+	}
+	e, err := elf.Open(f.Resolved)
+	if err != nil {
+		return nil // no program
+	}
+	defer e.Close()
+	loader, err := program.Interpreter(e)
+	if err != nil || loader == "" && e.SectionByType(elf.SHT_DYNAMIC) == nil {
+		return nil // damaged, or static
+	}
+	return b.libraries(f, loader)
+}
+
+// interpreter adds the words of a script's first line: the interpreter, which may be a script
+// itself, and the program that env finds for it. add knows each file once, so that a chain
+// ends.
+func (b *builder) interpreter(words []string) error {
+	if err := b.named(words[0], Interpreter); err != nil {
+		return err
+	}
+	rest := strings.Fields(strings.Join(words[1:], " "))
+	for _, word := range rest {
+		word = strings.TrimPrefix(word, "-S")
+		if err := b.named(word, Word); err != nil {
+			return err
+		}
+		if path.Base(words[0]) != "env" {
+			continue
+		}
+		if found := b.inPath(word); found != "" {
+			if err := b.add(found, Interpreter); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// libraries adds the loader of a program, and the libraries that the loader finds. A missing
+// library is the tool's own failure.
+func (b *builder) libraries(f File, loader string) error {
+	if loader != "" {
+		if err := b.named(loader, Loader); err != nil {
+			return err
+		}
+	}
+	search := b.searches[loader]
+	if search == nil {
+		search = program.NewSearch(loader, b.library)
+		b.searches[loader] = search
+	}
+	found, err := search.Libraries(f.Resolved)
+	if err != nil {
+		return nil // damaged: it cannot start
+	}
+	for _, library := range append(slices.Sorted(maps.Values(found.Paths)), found.Tuned...) {
+		if !filepath.IsAbs(library) {
+			continue
+		}
+		if err := b.named(library, Library); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,64 @@
+package regress
+
+import (
+	"maps"
+	"strings"
+
+	"muster/regress/internal/fault"
+	"muster/regress/internal/name"
+	"muster/regress/internal/tool"
+)
+
+// toolFile begins the keys of an identity under which the tool's files stand, by their printed
+// paths, each with its digest and its stamp.
+const toolFile = "tool file "
+
+// identifyFiles adds the files of a tool to an identity.
+func identifyFiles(t *tool.Identity, id map[string]string) {
+	for f := range t.Files() {
+		id[toolFile+name.Print(f.Path)] = f.Digest.String() + " " + f.Stamp
+	}
+}
+
+// withoutFiles is an identity without the tool's files.
+func withoutFiles(id map[string]string) map[string]string {
+	rest := maps.Clone(id)
+	maps.DeleteFunc(rest, func(key, _ string) bool { return strings.HasPrefix(key, toolFile) })
+	return rest
+}
+
+// sameFiles refuses to go on with a run when a file of the tool is not the one that it was
+// then. A change of content is reported before a file that was replaced by an equal one.
+func sameFiles(was, now map[string]string, run string) error {
+	files := func(id map[string]string, of func(string) string) map[string]string {
+		list := map[string]string{}
+		for key, value := range id {
+			if path, ok := strings.CutPrefix(key, toolFile); ok {
+				list[path] = of(value)
+			}
+		}
+		return list
+	}
+	digest := func(value string) string {
+		d, _, _ := strings.Cut(value, " ")
+		return d
+	}
+	path := differsIn(files(was, digest), files(now, digest))
+	_, known := was[toolFile+path]
+	_, found := now[toolFile+path]
+	const mend = ": run without --resume"
+	switch {
+	case path == "":
+	case !known:
+		return fault.Inputf("--resume: %s is a file of the tool now, and was none in run %s"+mend, path, run)
+	case !found:
+		return fault.Inputf("--resume: %s, a file of the tool in run %s, is gone, or another file is found in its place"+mend, path, run)
+	default:
+		return fault.Inputf("--resume: %s, a file of the tool, is not what it was in run %s"+mend, path, run)
+	}
+	whole := func(value string) string { return value }
+	if path = differsIn(files(was, whole), files(now, whole)); path != "" {
+		return fault.Inputf("--resume: %s, a file of the tool, was written to or replaced since run %s began, and may have been another meanwhile"+mend, path, run)
+	}
+	return nil
+}

@@ -1,0 +1,88 @@
+package regress
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"muster/regress/internal/exec"
+	"muster/regress/internal/filedigest"
+	"muster/regress/internal/golden"
+	"muster/regress/internal/tool"
+)
+
+// toolDigestsFile remembers the digests of the tool's files, in the cache of the state folder.
+const toolDigestsFile = "tool-digests.json"
+
+// toolEvery is the longest time between two looks at the tool's files.
+const toolEvery = 2 * time.Second
+
+// writtenMeanwhile ends a warning about a file that is as it was when the run began.
+const writtenMeanwhile = " was written to or replaced while it ran, and is as it was: if it was another for a while, run again"
+
+// identifyTool finds the files of the session's commands and of further ones that run beside
+// them. It comes after resolve. What runs on an engine has no other files here than an
+// executable that travels.
+func (s *session) identifyTool(further ...*exec.Command) (err error) {
+	s.command.tool, err = tool.Build(tool.Options{
+		Commands: slices.Concat(s.command.all(), further), Env: s.o.Command.environment(),
+		Add: s.o.Command.ToolFiles, Leave: s.o.Command.NoToolFiles,
+		Alone: s.engine != nil, Digests: s.toolDigests(),
+	})
+	return err
+}
+
+func (s *session) toolDigests() *filedigest.Cache {
+	return filedigest.Open(filepath.Join(s.state.Cache(), toolDigestsFile))
+}
+
+// recordedTool lists the tool's files for a golden. On an engine the tool is the workers'.
+func (s *session) recordedTool() (list []golden.ToolFile) {
+	if s.engine != nil {
+		return nil
+	}
+	for f := range s.command.tool.Files() {
+		list = append(list, golden.ToolFile{Path: f.Path, Role: string(f.Role), Digest: f.Digest})
+	}
+	return list
+}
+
+// toolChanged lists the tool's files that are not what they were when a golden was recorded.
+func (s *session) toolChanged(recorded golden.Meta) []string {
+	if s.engine != nil {
+		return nil
+	}
+	earlier := make([]tool.Known, len(recorded.Tool))
+	for i, f := range recorded.Tool {
+		earlier[i] = tool.Known{Path: f.Path, Digest: f.Digest}
+	}
+	return s.command.tool.ChangedSince(earlier)
+}
+
+// watchTool looks at the tool's files while cases run. The first change ends the returned
+// context. The function must be called when no case runs any more: of the run's error and of
+// a change it returns the one that counts.
+func (s *session) watchTool(ctx context.Context) (context.Context, func(error) error) {
+	if s.ticks == nil {
+		ticker := time.NewTicker(toolEvery)
+		s.ticks, s.stopTicks = ticker.C, ticker.Stop
+	}
+	watched, cancel := context.WithCancelCause(ctx)
+	watch := s.command.tool.Watch(s.ticks, cancel)
+	return watched, func(err error) error {
+		touched, changed := watch.End()
+		cancel(nil)
+		if s.stopTicks != nil {
+			s.stopTicks()
+		}
+		if changed != nil && ctx.Err() == nil {
+			s.summary.Mixed = true
+			return changed
+		}
+		for _, path := range touched {
+			s.warn(path + writtenMeanwhile)
+		}
+		return err
+	}
+}
