@@ -163,6 +163,9 @@ func (c *checking) begin(ctx context.Context) (pending []task, err error) {
 		return nil, errors.Join(err, c.lines.Close())
 	}
 	took, known := c.base.took(c.session), byName(done)
+	if err := c.sameAsBefore(ctx, known); err != nil {
+		return nil, errors.Join(c.endStores(err), c.lines.Close(), c.costs.kept.Close())
+	}
 	c.due = took.complete()
 	c.emit(report.Started{
 		Command: c.name, Run: c.run.ID, Corpus: c.o.Corpus.Path, Tool: c.o.Command.line(), Against: c.against(), Cases: len(c.cases), Jobs: c.jobs(),

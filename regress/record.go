@@ -147,6 +147,9 @@ func (r *recording) begin(ctx context.Context) (err error) {
 	}
 	r.had = make([]runsBefore, len(r.cases))
 	rest, err := r.rest()
+	if err == nil {
+		err = r.sameAsBefore(ctx)
+	}
 	if err != nil {
 		return errors.Join(err, r.writer.Abort(true))
 	}

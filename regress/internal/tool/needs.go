@@ -43,8 +43,10 @@ func (b *builder) interpreter(words []string) error {
 	rest := strings.Fields(strings.Join(words[1:], " "))
 	for _, word := range rest {
 		word = strings.TrimPrefix(word, "-S")
-		if err := b.named(word, Word); err != nil {
-			return err
+		if path.IsAbs(word) {
+			if err := b.named(word, Word); err != nil {
+				return err
+			}
 		}
 		if path.Base(words[0]) != "env" {
 			continue

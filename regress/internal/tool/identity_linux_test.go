@@ -1,0 +1,213 @@
+package tool_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	osexec "os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"muster/regress/internal/exec"
+	"muster/regress/internal/fault"
+	"muster/regress/internal/filedigest"
+	"muster/regress/internal/tool"
+)
+
+// workbench is a folder with files, which is the current folder and the first one in PATH.
+func workbench(t *testing.T, files map[string]string) (dir string) {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(dir)
+	for name, text := range files {
+		put(t, filepath.Join(dir, name), text)
+	}
+	t.Setenv("PATH", dir+":/usr/bin:/bin")
+	return dir
+}
+
+func put(t *testing.T, file, text string) {
+	t.Helper()
+	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o755)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func resolve(t *testing.T, shell bool, words ...string) *exec.Command {
+	t.Helper()
+	c, err := exec.Resolve(words, shell, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func build(t *testing.T, o tool.Options) *tool.Identity {
+	t.Helper()
+	if o.Digests == nil {
+		o.Digests = filedigest.Open("")
+	}
+	id, err := tool.Build(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+// filesOf lists the files below a folder, relative to it, with their roles.
+func filesOf(id *tool.Identity, dir string) string {
+	var list []string
+	for f := range id.Files() {
+		if below, ok := strings.CutPrefix(f.Path, dir+"/"); ok {
+			list = append(list, fmt.Sprintf("%s(%s)", below, f.Role))
+		}
+	}
+	return strings.Join(list, " ")
+}
+
+// Every file that a command line shows is found, and no other.
+func TestFilesOfCommands(t *testing.T) {
+	dir := workbench(t, map[string]string{
+		"comp": "#!/bin/sh\n", "gen.sh": "", "conf": "", "log": "", "sub/other": "#!/bin/sh\n", "a b": "",
+		"script": "#!" + "BENCH/interp -x\n", "interp": "#!/bin/sh\n", "envscript": "#!/usr/bin/env -S comp -e\n",
+		"lib/a.py": "", "lib/deep/b.py": "", "lib/c.txt": "",
+	})
+	put(t, filepath.Join(dir, "script"), "#!"+dir+"/interp -x\n")
+	for name, c := range map[string]struct {
+		o     tool.Options
+		words []string
+		shell bool
+		want  string
+	}{
+		"executable":          {words: []string{"./comp", "{in}"}, want: "comp(executable)"},
+		"by PATH":             {words: []string{"comp"}, want: "comp(executable)"},
+		"relative word":       {words: []string{"sh", "gen.sh", "{in}"}, want: "gen.sh(word)"},
+		"absolute word":       {words: []string{"sh", dir + "/gen.sh", "{in}"}, want: "gen.sh(word)"},
+		"word by PATH":        {words: []string{"env", "comp"}, want: "comp(word)"},
+		"in an option":        {words: []string{"sh", "--config=" + dir + "/conf", "@log", "-Igen.sh"}, want: "conf(word) gen.sh(word) log(word)"},
+		"script of a word":    {words: []string{"sh", "-c", "exec comp {in} > log"}, want: "comp(word)"},
+		"shell":               {words: []string{"A=1 comp {in} | sh gen.sh", ">", dir + "/log"}, shell: true, want: "comp(word) gen.sh(word)"},
+		"shell, quoted":       {words: []string{`x=$(comp {in}); cat 'a b' "sub/other"`}, shell: true, want: "a b(word) comp(word) sub/other(word)"},
+		"variable":            {o: tool.Options{Env: []string{"CC=comp"}}, words: []string{"$CC {in}"}, shell: true, want: "comp(word)"},
+		"interpreters":        {words: []string{"./script"}, want: "interp(interpreter) script(executable)"},
+		"env":                 {words: []string{"./envscript"}, want: "comp(interpreter) envscript(executable)"},
+		"other PATH":          {o: tool.Options{Env: []string{"PATH=" + dir + "/sub:/bin"}}, words: []string{"env", "other", "comp"}, want: "comp(word) sub/other(word)"},
+		"given":               {o: tool.Options{Add: []string{"lib/**/*.py"}}, words: []string{"true"}, want: "lib/a.py(given) lib/deep/b.py(given)"},
+		"given, absolute":     {o: tool.Options{Add: []string{dir + "/lib/*"}}, words: []string{"true"}, want: "lib/a.py(given) lib/c.txt(given)"},
+		"left out":            {o: tool.Options{Leave: []string{"gen.sh"}}, words: []string{"comp", "gen.sh"}, want: "comp(executable)"},
+		"left out, by a path": {o: tool.Options{Add: []string{"lib/**"}, Leave: []string{"lib/*.py"}}, words: []string{"true"}, want: "lib/c.txt(given) lib/deep/b.py(given)"},
+		"alone":               {o: tool.Options{Alone: true}, words: []string{"./script", "gen.sh"}, want: "script(executable)"},
+		"a case token":        {words: []string{"comp", "{dir}/conf", "conf{in}"}, want: "comp(executable)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.o.Commands = []*exec.Command{resolve(t, c.shell, c.words...)}
+			if got := filesOf(build(t, c.o), dir); got != c.want {
+				t.Errorf("%s, want %s", got, c.want)
+			}
+		})
+	}
+}
+
+// Interpreters and libraries of a program of this machine belong to it, and files of the
+// kernel's do not.
+func TestProgramsAreWhole(t *testing.T) {
+	workbench(t, map[string]string{"comp": "#!/bin/sh\n"})
+	id := build(t, tool.Options{Commands: []*exec.Command{resolve(t, false, "comp", "/proc/uptime", "/dev/null")}})
+	roles := map[tool.Role]int{}
+	for f := range id.Files() {
+		roles[f.Role]++
+		if strings.HasPrefix(f.Path, "/proc/") || f.Stamp == "" || f.Resolved == "" || f.Digest == id.Digest("") {
+			t.Errorf("%+v", f)
+		}
+	}
+	if roles[tool.Executable] != 1 || roles[tool.Interpreter] != 1 || roles[tool.Loader] != 1 || roles[tool.Library] == 0 {
+		t.Errorf("%v of a script for /bin/sh", roles)
+	}
+}
+
+// Libraries are those that the cases get: by $ORIGIN, and by LD_LIBRARY_PATH only if the cases
+// have it.
+func TestLibraries(t *testing.T) {
+	cc, err := osexec.LookPath("gcc")
+	if err != nil {
+		if os.Getenv("MUSTER_REQUIRE") == "all" {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
+	dir := workbench(t, map[string]string{
+		"inner.c": "int inner(void) { return 7; }\n",
+		"outer.c": "int inner(void); int outer(void) { return inner(); }\n",
+		"main.c":  "int outer(void); int main(void) { return outer(); }\n",
+		"else/x":  "",
+	})
+	for _, args := range [][]string{
+		{"-shared", "-fPIC", "inner.c", "-o", "else/libinner.so"},
+		{"-shared", "-fPIC", "outer.c", "-o", "libouter.so", "-Lelse", "-linner"},
+		{"main.c", "-o", "program", "-L.", "-louter", "-Wl,-rpath,$ORIGIN", "-Wl,-rpath-link,else"},
+	} {
+		if out, err := osexec.CommandContext(t.Context(), cc, args...).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	t.Setenv("LD_LIBRARY_PATH", dir+"/else")
+	commands := []*exec.Command{resolve(t, false, "./program")}
+	const own = "libouter.so(library) program(executable)"
+	if got := filesOf(build(t, tool.Options{Commands: commands}), dir); got != own {
+		t.Errorf("%s, want %s", got, own)
+	}
+	if got := filesOf(build(t, tool.Options{Commands: commands, Env: []string{"LD_LIBRARY_PATH=" + dir + "/else"}}), dir); got != "else/libinner.so(library) "+own {
+		t.Errorf("with LD_LIBRARY_PATH: %s", got)
+	}
+	if got := filesOf(build(t, tool.Options{Commands: commands, Env: []string{"LD_PRELOAD=" + dir + "/else/libinner.so"}}), dir); !strings.Contains(got, "else/libinner.so") {
+		t.Errorf("with LD_PRELOAD: %s", got)
+	}
+}
+
+// A glob that cannot be read is the user's to mend.
+func TestGlobsRefused(t *testing.T) {
+	for flag, o := range map[string]tool.Options{"--tool-file": {Add: []string{"a["}}, "--no-tool-file": {Leave: []string{"a["}}} {
+		o.Digests = filedigest.Open("")
+		if _, err := tool.Build(o); fault.ClassOf(err) != fault.Input || !strings.HasPrefix(err.Error(), flag+": ") {
+			t.Errorf("%s: %v", flag, err)
+		}
+	}
+}
+
+// A later identity tells which files are another, new or gone. Files that moved are the same.
+func TestChangedSince(t *testing.T) {
+	dir := workbench(t, map[string]string{"comp": "#!/bin/sh\n", "a": "1", "b": "1", "c": "3", "d": "4"})
+	earlier := func(id *tool.Identity) (list []tool.Known) {
+		for f := range id.Files() {
+			list = append(list, tool.Known{Path: f.Path, Digest: f.Digest})
+		}
+		return list
+	}
+	of := func(words ...string) *tool.Identity {
+		return build(t, tool.Options{Commands: []*exec.Command{resolve(t, false, words...)}})
+	}
+	was := earlier(of("comp", "a", "c", "d"))
+	if got := of("comp", "a", "c", "d").ChangedSince(was); len(got) != 0 {
+		t.Errorf("nothing changed: %q", got)
+	}
+	put(t, filepath.Join(dir, "comp"), "#!/bin/sh\n:\n")
+	put(t, filepath.Join(dir, "new"), "2")
+	if err := os.Remove("d"); err != nil {
+		t.Fatal(err)
+	}
+	got := of("comp", "b", "new").ChangedSince(was) // c is not used any more, and b is what a was
+	if want := []string{dir + "/comp", dir + "/new", dir + "/d"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := of("comp").ChangedSince(nil); got != nil {
+		t.Errorf("a golden that knows no files: %q", got)
+	}
+	if got := (*tool.Identity)(nil).ChangedSince(was); got != nil {
+		t.Errorf("no identity: %q", got)
+	}
+}

@@ -1,0 +1,28 @@
+package regress
+
+import "context"
+
+// sameAsBefore refuses to go on with an interrupted record whose cases leave something else
+// now. Where all cases have their runs, nothing can be mixed.
+func (r *recording) sameAsBefore(ctx context.Context) error {
+	var finished []task
+	left := false
+	for _, t := range r.all() {
+		runs := r.had[t.index].runs
+		left = left || runs < r.o.Judge.Repeat
+		if runs > 0 {
+			finished = append(finished, t)
+		}
+	}
+	if !r.resumed || !left {
+		return nil
+	}
+	return r.repeatSample(ctx, finished, RetriesDefault, func(ctx context.Context, t task) (bool, error) {
+		rec, _, err := r.writer.Get(t.entry.Name)
+		if err != nil {
+			return false, err
+		}
+		e := expectation{task: t, command: r.command.For(t.entry.Name), was: rec.Outcome, open: contentsIn(r.writer)}
+		return r.meets(ctx, e, RetriesDefault)
+	})
+}

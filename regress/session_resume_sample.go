@@ -1,0 +1,129 @@
+package regress
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+
+	"muster/regress/internal/exec"
+	"muster/regress/internal/fault"
+	"muster/regress/internal/name"
+	"muster/regress/internal/outcome"
+	"muster/regress/internal/readable"
+)
+
+// A resumed run repeats one finished case in samplePart, and at least sampleMin. The files of
+// the tool are known by a guess: a change that they do not show, shows here.
+const (
+	samplePart = 100
+	sampleMin  = 3
+)
+
+// sampleNamesMax is how many cases an error names.
+const sampleNamesMax = 10
+
+// expectation is what a command left of a finished case.
+type expectation struct {
+	task    task
+	command *exec.Command
+	was     outcome.Outcome
+	open    opener
+	// stable says that the outcome is known not to vary. Else variation among the new runs
+	// excuses a difference in the same parts.
+	stable bool
+}
+
+// sampleOf picks tasks at random.
+func sampleOf(finished []task) []task {
+	n := max(sampleMin, (len(finished)+samplePart-1)/samplePart)
+	picked := slices.Clone(finished)
+	rand.Shuffle(len(picked), func(i, j int) { picked[i], picked[j] = picked[j], picked[i] })
+	return picked[:min(n, len(picked))]
+}
+
+// repeatSample runs a sample of the finished cases again, and refuses to go on with the run
+// when one leaves something else. same does so for one case. On an engine the preflight
+// shows that the tool is the same.
+func (s *session) repeatSample(ctx context.Context, finished []task, retries int, same func(context.Context, task) (bool, error)) error {
+	if len(finished) == 0 || s.engine != nil {
+		return nil
+	}
+	sample := sampleOf(finished)
+	s.note(fmt.Sprintf("--resume: %s of %s that are finished run again, to see whether the tool is the same", readable.Number(len(sample)), counted(len(finished))))
+	var mu sync.Mutex
+	var others []string
+	err := forEach(ctx, s.goroutines(), sample, func(ctx context.Context, t task) error {
+		ok, err := same(ctx, t)
+		if err == nil && !ok {
+			mu.Lock()
+			defer mu.Unlock()
+			others = append(others, name.Print(t.entry.Name))
+		}
+		return err
+	})
+	switch {
+	case ctx.Err() != nil:
+		return fault.Interruptedf("interrupted while finished cases ran again: the run is as it was; --resume goes on")
+	case err != nil:
+		return err
+	case len(others) == 0:
+		return nil
+	}
+	return otherOutcomes(others, s.run.ID, retries)
+}
+
+func otherOutcomes(names []string, run string, retries int) error {
+	slices.Sort(names)
+	list := strings.Join(names[:min(len(names), sampleNamesMax)], ", ")
+	if more := len(names) - sampleNamesMax; more > 0 {
+		list += fmt.Sprintf(" and %s more", readable.Number(more))
+	}
+	return fault.Inputf("--resume: something that the tool depends on changed since run %s: %s left another outcome then than in %s now: run without --resume", run, list, readable.Count(1+retries, "run"))
+}
+
+// meets reports whether a command still leaves what is expected: in one of the new runs, or
+// but for parts that vary among them.
+func (s *session) meets(ctx context.Context, e expectation, retries int) (bool, error) {
+	var seen outcome.Outcome // by the new runs together
+	var open opener
+	for n := range 1 + retries {
+		r, err := s.runAgain(ctx, e.task, e.command)
+		if err != nil {
+			return false, err
+		}
+		defer r.Release()
+		cmp, err := outcome.Compare(&e.was, &r.Outcome, s.same(e.open, r.Open))
+		if err != nil || cmp.Identical() {
+			return cmp.Identical(), err
+		}
+		if n == 0 {
+			seen, open = r.Outcome, r.Open
+			seen.Parts = slices.Clone(seen.Parts)
+			continue
+		}
+		merged, err := outcome.Merge(&seen, &r.Outcome, s.same(open, r.Open))
+		if err != nil {
+			return false, err
+		}
+		if merged == outcome.Replaced {
+			open = r.Open
+		}
+	}
+	if e.stable {
+		return false, nil
+	}
+	cmp, err := outcome.Compare(&e.was, &seen, s.same(e.open, open))
+	return cmp.Identical(), err
+}
+
+// runAgain runs a case for no verdict.
+func (s *session) runAgain(ctx context.Context, t task, c *exec.Command) (*exec.Result, error) {
+	r, err := s.crew.Run(ctx, exec.Job{Source: *t.entry, Command: c, Avoid: exec.NoLane, Fresh: true})
+	if err == nil {
+		s.settling.settle(t.entry.Name, &r.Outcome)
+	}
+	return r, blamed(ctx, err)
+}
