@@ -113,7 +113,7 @@ func (c *checking) check(ctx context.Context) (Summary, error) {
 		err = e
 	}
 	if err == nil {
-		err = c.runAgain(ctx)
+		err = c.runFurther(ctx)
 		c.tellLeaks()
 	}
 	if err == nil {

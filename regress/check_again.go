@@ -20,9 +20,9 @@ func (c *checking) runWaiting(ctx context.Context, long time.Duration) (note fun
 	return func() error { return c.takeJudged(f.task, j) }
 }
 
-// runAgain makes the further runs of every case that still needs some, on other lanes than
+// runFurther makes the further runs of every case that still needs some, on other lanes than
 // the first run, and gives these cases their verdicts.
-func (c *checking) runAgain(ctx context.Context) error {
+func (c *checking) runFurther(ctx context.Context) error {
 	var pending, unreported []task
 	var firsts []firstRun
 	for _, i := range slices.Sorted(maps.Keys(c.firsts)) {

@@ -106,7 +106,7 @@ func stateFlag(f *pflag.FlagSet, o *regress.Options) {
 }
 
 func resumeFlag(f *pflag.FlagSet, o *regress.Options) {
-	f.BoolVar(&o.Store.Resume, "resume", false, "go on with the interrupted run")
+	f.BoolVar(&o.Store.Resume, "resume", false, "go on with the interrupted run; refused when the tool, the corpus or the flags changed")
 }
 
 func normalizeFlag(f *pflag.FlagSet, o *regress.Options) {

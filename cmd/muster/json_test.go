@@ -7,9 +7,9 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// measured is what no two runs have in common in JSON lines, and the numbers of causes,
-// of which those with as many cases are in an order of their own.
-var measured = regexp.MustCompile(`"(cpu_ms|wall_ms|own_cpu_ms|expected_ms|peak_rss_kib|cores_busy)":[0-9.]+|"(run|started|at)":"[^"]+"|"causes":\[".*?\]|"cost":{[^}]*}`)
+// measured is what no two runs have in common in JSON lines, the numbers of causes,
+// of which those with as many cases are in an order of their own, and paths.
+var measured = regexp.MustCompile(`"(cpu_ms|wall_ms|own_cpu_ms|expected_ms|peak_rss_kib|cores_busy)":[0-9.]+|"(run|started|at)":"[^"]+"|"causes":\[".*?\]|"tool_changed":\[".*?\]|"cost":{[^}]*}`)
 
 func masked(lines string) string {
 	return measured.ReplaceAllStringFunc(lines, func(figure string) string {

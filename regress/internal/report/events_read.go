@@ -197,12 +197,15 @@ func (w wireGroup) event() Event {
 func (w wireFinished) event() (Event, error) {
 	s := Summary{
 		Command: w.Command, Run: w.Run, Cases: w.Cases, Recorded: w.Recorded, NotRun: w.NotRun,
-		Endings: Endings(w.Endings), Interrupted: w.Interrupted, BrokeOff: w.BrokeOff, Stopped: w.Stopped, Groups: w.Groups, ExitStatus: w.ExitStatus,
+		Endings: Endings(w.Endings), Interrupted: w.Interrupted, BrokeOff: w.BrokeOff, Mixed: w.Mixed, Stopped: w.Stopped, Groups: w.Groups, ExitStatus: w.ExitStatus,
 		Wall: w.Wall.duration(), CPU: figure(w.CPU).duration(), OwnCPU: w.OwnCPU.duration(), CoresBusy: w.CoresBusy, Over: w.Over,
 		Engine: w.Engine.runs(),
 	}
 	if w.Masked != nil {
 		s.Masked = Masked(*w.Masked)
+	}
+	for _, path := range w.ToolChanged {
+		s.ToolChanged = append(s.ToolChanged, string(path))
 	}
 	for key, n := range w.Verdicts {
 		var v outcome.Verdict

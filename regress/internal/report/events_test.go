@@ -306,10 +306,13 @@ func drawFinished(t *rapid.T) Event {
 	s := Summary{Command: drawWords(t, "command"), Run: drawWords(t, "run"), Cases: rapid.Int().Draw(t, "cases"),
 		Recorded: rapid.Int().Draw(t, "recorded"), NotRun: rapid.Int().Draw(t, "not run"),
 		Endings:     Endings{1, 2, 3, 4, 5, rapid.Int().Draw(t, "output limit")},
-		Interrupted: rapid.Bool().Draw(t, "interrupted"), BrokeOff: rapid.Bool().Draw(t, "broke off"), Stopped: rapid.Int().Draw(t, "stopped"), Groups: rapid.Int().Draw(t, "groups"), ExitStatus: rapid.Int().Draw(t, "status"),
+		Interrupted: rapid.Bool().Draw(t, "interrupted"), BrokeOff: rapid.Bool().Draw(t, "broke off"), Mixed: rapid.Bool().Draw(t, "mixed"), Stopped: rapid.Int().Draw(t, "stopped"), Groups: rapid.Int().Draw(t, "groups"), ExitStatus: rapid.Int().Draw(t, "status"),
 		Wall: drawDuration(t, "wall"), CPU: drawDuration(t, "cpu"), OwnCPU: drawDuration(t, "own"), CoresBusy: rapid.Float64Range(0, 1e6).Draw(t, "cores"), Engine: drawRuns(t)}
 	for range rapid.IntRange(0, 2).Draw(t, "over") {
 		s.Over = append(s.Over, drawWords(t, "limit"))
+	}
+	for range rapid.IntRange(0, 2).Draw(t, "tool files") {
+		s.ToolChanged = append(s.ToolChanged, drawName(t, "tool file"))
 	}
 	for v := range s.Verdicts {
 		s.Verdicts[v] = rapid.Int().Draw(t, "count")

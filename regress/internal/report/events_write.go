@@ -118,12 +118,15 @@ func summaryToWire(s Summary) wireFinished {
 		Type: "finished", Command: readable.Text(s.Command), Run: readable.Text(s.Run),
 		Cases: s.Cases, Recorded: s.Recorded, NotRun: s.NotRun,
 		Verdicts: map[string]int{}, Endings: wireEndings(s.Endings),
-		Interrupted: s.Interrupted, BrokeOff: s.BrokeOff, Stopped: s.Stopped, Groups: s.Groups, ExitStatus: s.ExitStatus,
+		Interrupted: s.Interrupted, BrokeOff: s.BrokeOff, Mixed: s.Mixed, Stopped: s.Stopped, Groups: s.Groups, ExitStatus: s.ExitStatus,
 		Wall: millis(s.Wall), CPU: known(millis(s.CPU), s.measured()), OwnCPU: millis(s.OwnCPU), CoresBusy: finite(s.CoresBusy), Over: texts(s.Over),
 		Engine: toWireEngineRuns(s.Engine),
 	}
 	if s.Masked != (Masked{}) {
 		w.Masked = (*wireMasked)(&s.Masked)
+	}
+	for _, path := range s.ToolChanged {
+		w.ToolChanged = append(w.ToolChanged, printed(path))
 	}
 	for v, n := range s.Verdicts {
 		w.Verdicts[outcome.Verdict(v).Key()] = n

@@ -28,6 +28,7 @@ type jsonSummary struct {
 	DifferedOnce int             `json:"differed_once"`
 	MaskedCases  int             `json:"masked_cases"`
 	MaskedParts  int             `json:"masked_parts"`
+	ToolChanged  []string        `json:"tool_changed"`
 	Interrupted  bool            `json:"interrupted"`
 	Groups       int             `json:"groups"`
 	Wall         tenths          `json:"wall_ms"`
@@ -107,7 +108,7 @@ func toJSONSummary(s Summary, c *Cost) any {
 		OutOfMemory: v[outcome.OutOfMemNow], OutputLimit: v[outcome.OutputLimited],
 		Flaky: v[outcome.Flaky], New: v[outcome.New], Missing: v[outcome.Missing],
 		Environment: v[outcome.Environment], NotRun: s.NotRun, DifferedOnce: v[outcome.DifferedOnce],
-		MaskedCases: s.Masked.Cases, MaskedParts: s.Masked.Parts, Interrupted: s.Interrupted, Groups: s.Groups,
+		MaskedCases: s.Masked.Cases, MaskedParts: s.Masked.Parts, ToolChanged: printedPaths(s.ToolChanged), Interrupted: s.Interrupted, Groups: s.Groups,
 		Wall: tenths(s.Wall), CPU: told[tenths]{tenths(s.CPU), !s.measured()}, OwnCPU: tenths(s.OwnCPU), CoresBusy: hundredths(s.CoresBusy),
 		Cost: toJSONCost(c), Engine: toJSONEngineRuns(s.Engine),
 	}

@@ -105,7 +105,7 @@ func (m *markdown) text(s Summary) string {
 		}
 	}
 	b.add("\n")
-	for _, text := range remarks(s) {
+	for _, text := range remarks(s, namedShort) {
 		b.add(inline(text) + "\n\n")
 	}
 	m.cost(b)

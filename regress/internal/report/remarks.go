@@ -3,10 +3,20 @@ package report
 import "muster/regress/internal/readable"
 
 // remarks are the sentences that every report shows beside the counts: what a reader must
-// know before they trust them.
-func remarks(s Summary) []string {
-	return s.Masked.remarks(s.Command)
+// know before they trust them. Of a list they name at most most elements.
+func remarks(s Summary, most int) []string {
+	list := s.Masked.remarks(s.Command)
+	if text := s.toolChanged(most); text != "" {
+		list = append(list, "tool changed since the golden: "+text)
+	}
+	return list
 }
+
+// What remarks name of a list. The rest is counted.
+const (
+	namedShort = 3
+	namedMax   = 1000
+)
 
 // remarks says what was not compared, and why.
 func (m Masked) remarks(command string) (list []string) {

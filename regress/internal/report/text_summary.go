@@ -89,7 +89,11 @@ func (r *results) summary(s Summary) string {
 	if told := r.reasons.counts(); told != "" {
 		fmt.Fprintf(&b, "  %11s  environment: %s\n", "", told)
 	}
-	for _, text := range remarks(s) {
+	most := namedShort
+	if r.verbosity == Verbose {
+		most = namedMax
+	}
+	for _, text := range remarks(s, most) {
 		b.WriteString(r.paint.paint(yellow, readable.Line(text)) + "\n")
 	}
 	b.WriteString(r.causeTable(s))

@@ -137,6 +137,8 @@ type wireFinished struct {
 	Endings     wireEndings     `json:"endings"`
 	Interrupted bool            `json:"interrupted"`
 	BrokeOff    bool            `json:"broke_off,omitempty"`
+	Mixed       bool            `json:"mixed,omitempty"`
+	ToolChanged []printed       `json:"tool_changed,omitempty"`
 	Stopped     int             `json:"stopped,omitempty"`
 	Groups      int             `json:"groups"`
 	ExitStatus  int             `json:"exit_status"`

@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"cmp"
 	"os"
 	"slices"
 
@@ -14,8 +15,8 @@ type Known struct {
 }
 
 // ChangedSince returns the paths of files that are not what they were in an earlier identity:
-// files with other content, new files, and files that are gone. A file that only moved is the
-// same.
+// files with other content, new files, and at last files that are gone. A file that only moved
+// is the same.
 func (id *Identity) ChangedSince(earlier []Known) (paths []string) {
 	if id == nil || len(earlier) == 0 {
 		return nil // nothing is known
@@ -25,7 +26,7 @@ func (id *Identity) ChangedSince(earlier []Known) (paths []string) {
 	for _, k := range earlier {
 		had[k.Digest], at[k.Path] = true, k.Digest
 	}
-	for f := range id.Files() {
+	for _, f := range id.byRole() {
 		have[f.Path] = true
 		if was, known := at[f.Path]; known && was != f.Digest || !known && !had[f.Digest] {
 			paths = append(paths, f.Path)
@@ -39,6 +40,13 @@ func (id *Identity) ChangedSince(earlier []Known) (paths []string) {
 			paths = append(paths, k.Path)
 		}
 	}
-	slices.Sort(paths)
 	return paths
+}
+
+// byRole returns the files, the executables first: a changed library matters less to know.
+func (id *Identity) byRole() []File {
+	rank := []Role{Executable, Word, Given, Interpreter, Loader, Library}
+	list := slices.Clone(id.files)
+	slices.SortStableFunc(list, func(a, b File) int { return cmp.Compare(slices.Index(rank, a.Role), slices.Index(rank, b.Role)) })
+	return list
 }

@@ -1,0 +1,40 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"muster/regress/internal/name"
+	"muster/regress/internal/readable"
+)
+
+// toolChanged says which files of the tool changed since the golden was recorded. It names at
+// most most of them, and is empty where none changed.
+func (s Summary) toolChanged(most int) string {
+	if len(s.ToolChanged) == 0 {
+		return ""
+	}
+	shown := printedPaths(s.ToolChanged[:min(len(s.ToolChanged), most)])
+	text := strings.Join(shown, ", ")
+	if more := len(s.ToolChanged) - len(shown); more > 0 {
+		text += fmt.Sprintf(" and %s (-v names them)", readable.Count(more, "more file"))
+	}
+	return text
+}
+
+// printedPaths is never nil, so that JSON has it as a list.
+func printedPaths(paths []string) []string {
+	list := make([]string, len(paths))
+	for i, path := range paths {
+		list[i] = name.Print(path)
+	}
+	return list
+}
+
+// toolProperties are those of a JUnit report.
+func toolProperties(s Summary) []junitProperty {
+	if text := s.toolChanged(namedMax); text != "" {
+		return []junitProperty{{"tool_changed", text}}
+	}
+	return nil
+}
