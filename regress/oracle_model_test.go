@@ -121,14 +121,14 @@ func (c conduct) String() string {
 	return b.String()
 }
 
-// tool is a modelled tool: its conduct on each case.
-type tool struct {
+// model is a modelled tool: its conduct on each case.
+type model struct {
 	name  string
 	cases map[string]conduct
 }
 
 // conduct returns the conduct on a case, also on one that was added to the corpus later.
-func (t *tool) conduct(name string) conduct {
+func (t *model) conduct(name string) conduct {
 	if c, known := t.cases[name]; known {
 		return c
 	}
@@ -196,8 +196,8 @@ func drawConduct(t *rapid.T, base face) conduct {
 }
 
 // drawTool draws a tool of its own.
-func drawTool(t *rapid.T, name string, cases []string) *tool {
-	made := &tool{name, map[string]conduct{}}
+func drawTool(t *rapid.T, name string, cases []string) *model {
+	made := &model{name, map[string]conduct{}}
 	for _, c := range cases {
 		made.cases[c] = drawConduct(t, drawFace(t))
 	}
@@ -205,8 +205,8 @@ func drawTool(t *rapid.T, name string, cases []string) *tool {
 }
 
 // drawCandidate draws a tool that treats most cases as another does.
-func drawCandidate(t *rapid.T, name string, of *tool, cases []string) *tool {
-	made := &tool{name, map[string]conduct{}}
+func drawCandidate(t *rapid.T, name string, of *model, cases []string) *model {
+	made := &model{name, map[string]conduct{}}
 	for _, c := range cases {
 		was := of.conduct(c)
 		switch rapid.IntRange(0, 5).Draw(t, "candidate") {

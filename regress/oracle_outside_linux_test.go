@@ -130,7 +130,7 @@ func start(ctx context.Context, to Report, program string, args ...string) (stat
 type acting struct {
 	*world
 	dir  string
-	ids  map[*tool]int
+	ids  map[*model]int
 	read int      // bytes of the log that are in the world
 	fifo *os.File // the run that is to be cut writes to it
 	over chan struct{}
@@ -149,13 +149,13 @@ of=$(cat $d/faces/$t 2>/dev/null) || { t=added; of=1; }
 `
 
 func newActing(r *round) *acting {
-	s := &acting{world: r.world, dir: r.path("acting"), ids: map[*tool]int{}}
+	s := &acting{world: r.world, dir: r.path("acting"), ids: map[*model]int{}}
 	r.must(os.RemoveAll(s.dir))
 	for _, name := range []string{"runs", "turns", "faces"} {
 		r.must(os.MkdirAll(filepath.Join(s.dir, name), 0o755))
 	}
 	r.must(s.write("log", ""))
-	r.must(s.write("faces/added.0", script((&tool{}).conduct("").face(0))))
+	r.must(s.write("faces/added.0", script((&model{}).conduct("").face(0))))
 	r.must(syscall.Mkfifo(filepath.Join(s.dir, "fifo"), 0o600))
 	r.actor = strings.ReplaceAll(actor, "DIR", s.dir)
 	r.must(r.write("bin/tool"))
@@ -173,7 +173,7 @@ func (s *acting) possible(plan disturbance) disturbance {
 }
 
 // use writes down the faces of a tool. Limits take long, so that one stands for all.
-func (s *acting) use(t *tool) error {
+func (s *acting) use(t *model) error {
 	id, known := s.ids[t]
 	if !known {
 		id = len(s.ids)

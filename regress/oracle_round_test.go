@@ -103,17 +103,17 @@ func (r *round) run() {
 	r.tally.rounds++
 }
 
-func (r *round) drawCandidate(name string) *tool {
+func (r *round) drawCandidate(name string) *model {
 	return drawCandidate(r.T, name, r.world.tool, r.all)
 }
 
 // install makes a tool the one that runs.
-func (r *round) install(t *tool) {
+func (r *round) install(t *model) {
 	r.must(r.write("bin/tool"))
 	r.use(t)
 }
 
-func (r *round) use(t *tool) {
+func (r *round) use(t *model) {
 	r.must(r.stage.use(t))
 	for _, name := range r.all {
 		r.Logf("  %s treats %s:%v", t.name, name, t.conduct(name))

@@ -14,7 +14,7 @@ import (
 // plan says, and logs what each run left: the truth that verdicts are judged by.
 type world struct {
 	mu      sync.Mutex
-	tool    *tool
+	tool    *model
 	turns   map[turn]int
 	numbers int // given to runs, for what is unique
 
@@ -31,7 +31,7 @@ type world struct {
 
 // turn counts the runs of a case by a tool.
 type turn struct {
-	tool *tool
+	tool *model
 	name string
 }
 
@@ -54,7 +54,7 @@ type stage interface {
 	// possible returns what of a plan can happen there.
 	possible(disturbance) disturbance
 	// use makes a tool the one that runs.
-	use(*tool) error
+	use(*model) error
 	// begin prepares a call of a command with these options, and end logs it in the world.
 	begin(o *Options, plan disturbance, cancel context.CancelFunc) error
 	end() error
@@ -62,7 +62,7 @@ type stage interface {
 
 func (w *world) possible(plan disturbance) disturbance { return plan }
 
-func (w *world) use(t *tool) error {
+func (w *world) use(t *model) error {
 	w.tool = t
 	return nil
 }
