@@ -119,7 +119,6 @@ func (c *chain) add(a *attempt, rule bool) {
 // change is a change of the tool, by one of the files that it depends on.
 type change struct {
 	what   string
-	known  bool // it is part of what a run keeps of itself today
 	unseen bool // no file or setting shows it
 	apply  func() error
 }

@@ -43,7 +43,7 @@ func (r *round) drawPlan(attempts int) disturbance {
 // drawFileChange draws a file of the command that changes.
 func (r *round) drawFileChange() *change {
 	name := rapid.SampledFrom(commandFiles).Draw(r.T, "file")
-	return &change{what: name, known: name == "bin/tool" && !r.o.Command.Shell, apply: func() error { return r.write(name) }}
+	return &change{what: name, apply: func() error { return r.write(name) }}
 }
 
 // drawChange draws what changes between an interrupt and a resume with these options: often
@@ -55,18 +55,18 @@ func (r *round) drawChange(c *chain, o *Options, command string) {
 		return
 	case 4:
 		name := "src/" + rapid.SampledFrom(r.cases).Draw(r.T, "source")
-		made = &change{what: name, known: true, apply: func() error { return r.write(name) }}
+		made = &change{what: name, apply: func() error { return r.write(name) }}
 	case 5:
 		value := os.Getenv(passed) + "x"
-		made = &change{what: "a passed variable", known: true, apply: func() error { return os.Setenv(passed, value) }}
+		made = &change{what: "a passed variable", apply: func() error { return os.Setenv(passed, value) }}
 	case 7:
 		set := fmt.Sprintf("V=%d", len(c.runs)+r.tally.attempts)
-		made = &change{what: "--env", known: true, apply: func() error { o.Command.Env = []string{set}; return nil }}
+		made = &change{what: "--env", apply: func() error { o.Command.Env = []string{set}; return nil }}
 	case 8:
 		if command != report.CheckCommand {
 			return
 		}
-		made = &change{what: "the golden", known: true, apply: r.recordAnother}
+		made = &change{what: "the golden", apply: r.recordAnother}
 	case 9:
 		if c.change != nil {
 			return
@@ -83,7 +83,7 @@ func (r *round) drawChange(c *chain, o *Options, command string) {
 	}
 	r.Logf("  %v, and the tool with it", made)
 	r.must(made.apply())
-	if c.change == nil || c.change.known {
+	if c.change == nil || !c.change.unseen {
 		c.change, c.begun = made, len(c.runs)
 	}
 	r.use(r.drawCandidate("changed"))
@@ -114,19 +114,15 @@ func (r *round) recordAnother() error {
 
 // turned asserts that a run during which the tool changed ended without verdicts.
 func (r *round) turned(a *attempt) {
-	p := changeOfFilesEnds
-	if r.turning.known {
-		p = changeEndsRun
-	}
 	class := fault.ClassOf(a.err)
 	ended := class == fault.Input || class == fault.Environment || class == fault.Interrupted
-	r.assert(p, ended, "%v while it ran, and it ended with %v", r.turning, a.err)
+	r.assert(changeEndsRun, ended, "%v while it ran, and it ended with %v", r.turning, a.err)
 }
 
 // interrupted asserts what an interrupted command reports.
 func (r *round) interrupted(c *chain, a *attempt) {
 	switch {
-	case c.change != nil:
+	case c.change != nil, a.last.Cases == 0: // it ended before it could go on
 		return
 	case a.sum.Command == report.RecordCommand:
 		r.kept(c, a)

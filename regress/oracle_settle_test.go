@@ -23,7 +23,8 @@ func (r *round) settleRecord(c *chain) {
 		default:
 			g.vague = r.assert(c.change.resumed(), r.asFresh(name, g.samples), "record went on; %s holds %v", name, g.samples)
 		}
-		g.vague = g.vague || c.lossy && varies(g.samples)
+		// A resume makes runs that it does not keep: those of its sample of finished cases.
+		g.vague = g.vague || (c.lossy || runs > r.o.Judge.Repeat) && varies(g.samples)
 		r.golden[name] = g
 		if g.vague {
 			continue
@@ -38,13 +39,10 @@ const runAgainLeast = 3
 
 // resumed is the property that a resume breaks which mixes the tools before and after c.
 func (c *change) resumed() property {
-	switch {
-	case c.known:
-		return resumedIsFresh
-	case c.unseen:
+	if c.unseen {
 		return resumeRunsAgain
 	}
-	return resumedCommand
+	return resumedIsFresh
 }
 
 // asFresh reports whether the runs of a case are those of the tool that is installed now.

@@ -102,8 +102,11 @@ func (id *Identity) Digest(path string) outcome.Digest {
 }
 
 // isReal reports whether a path is below a folder whose files are made up by the kernel: their
-// times change when nobody writes to them.
+// times change when nobody writes to them. Files in /dev/shm are real.
 func isReal(path string) bool {
+	if strings.HasPrefix(path, "/dev/shm/") {
+		return true
+	}
 	for _, folder := range []string{"/proc/", "/sys/", "/dev/"} {
 		if strings.HasPrefix(path, folder) {
 			return false
