@@ -55,8 +55,11 @@ func (s *session) repeatSample(ctx context.Context, finished []task, retries int
 	s.note(fmt.Sprintf("--resume: %s of %s that are finished run again, to see whether the tool is the same", readable.Number(len(sample)), counted(len(finished))))
 	var mu sync.Mutex
 	var others []string
-	err := forEach(ctx, s.goroutines(), sample, func(ctx context.Context, t task) error {
-		ok, err := same(ctx, t)
+	err := forEach(ctx, s.goroutines(), sample, func(handing context.Context, t task) error {
+		if handing.Err() != nil {
+			return nil
+		}
+		ok, err := same(ctx, t) // a lane dies with the context of its last run: handing ends here
 		if err == nil && !ok {
 			mu.Lock()
 			defer mu.Unlock()
