@@ -155,7 +155,9 @@ func (g *truth) comparePart(i int, now content) (answer, reason) {
 		return yes, ""
 	case !varies(seen) && !inherited:
 		return no, otherPart
-	case lost && !slices.ContainsFunc(seen, now.lostAlike) && !g.inherits(func(o *truth) bool { return slices.ContainsFunc(o.values(i), now.lostAlike) }):
+	case lost && !slices.ContainsFunc(seen, now.lostAlike) && !g.inherits(func(o *truth) bool {
+		return varies(o.values(i)) && slices.ContainsFunc(o.values(i), now.lostAlike) // else the mark is not kept
+	}):
 		return no, lostPart
 	case !varies(seen), !slices.ContainsFunc(seen, now.alike):
 		return maybe, ""
