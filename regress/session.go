@@ -14,7 +14,6 @@ import (
 	"muster/regress/internal/exec/local"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/normalize"
-	"muster/regress/internal/outcome"
 	"muster/regress/internal/plan"
 	"muster/regress/internal/report"
 	"muster/regress/internal/state"
@@ -40,7 +39,7 @@ type session struct {
 	broken   error // the first error of out
 
 	corpus  *corpus.Corpus
-	digest  outcome.Digest // of the corpus, once it is known
+	digests corpus.Digests // once they are known
 	cases   []corpus.Entry // selected, in corpus order
 	command command
 	crew    exec.Executor

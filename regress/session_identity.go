@@ -46,12 +46,12 @@ func (c *Command) passed() outcome.Digest {
 
 // corpusDigest reads the whole corpus once.
 func (s *session) corpusDigest(ctx context.Context) (outcome.Digest, error) {
-	if s.digest != (outcome.Digest{}) {
-		return s.digest, nil
+	if s.digests.Whole != (outcome.Digest{}) {
+		return s.digests.Whole, nil
 	}
 	var err error
-	s.digest, err = s.corpus.Digest(ctx)
-	return s.digest, err
+	s.digests, err = s.corpus.Digests(ctx)
+	return s.digests.Whole, err
 }
 
 func (c *command) identify(id map[string]string) {

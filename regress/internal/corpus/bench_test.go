@@ -73,7 +73,7 @@ func BenchmarkDigest(b *testing.B) {
 	}
 	b.SetBytes(info.Size())
 	for b.Loop() {
-		if _, err := corp.Digest(context.Background()); err != nil {
+		if _, err := corp.Digests(context.Background()); err != nil {
 			b.Fatal(err)
 		}
 	}

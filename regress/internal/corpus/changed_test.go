@@ -96,7 +96,7 @@ func TestReadAfterChange(t *testing.T) {
 		if err := c.do(); err != nil {
 			t.Fatal(err)
 		}
-		_, err := corp.Digest(context.Background())
+		_, err := corp.Digests(context.Background())
 		if title == "now leads out" {
 			if err == nil {
 				t.Errorf("%s: read", title)

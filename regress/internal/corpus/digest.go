@@ -21,28 +21,64 @@ import (
 // smaller.
 const readBytes = 128 << 10
 
-// counted is an entry, its part in the corpus, and the digest of its content.
-type counted struct {
-	*Entry
-	isCase, isGiven bool
-	sum             outcome.Digest
+// Digests identify a corpus as cases see it: as a whole, and entry by entry.
+type Digests struct {
+	// Whole counts of every entry the name, executable bit, size, content, a
+	// link's target, and whether it is a case or given. The container does not
+	// count, nor the order in it: the same tree as a tar, a compressed tar or a
+	// folder has the same digest.
+	Whole outcome.Digest
+
+	all []counted // by name
 }
 
-// Digest returns the digest of all that cases see: of every entry the name,
-// executable bit, size, content, a link's target, and whether it is a case or
-// given. The container does not count, nor the order in it: the same tree as a
-// tar, a compressed tar or a folder has the same digest. Contents are read once
-// each, on as many CPUs as there are, and those of an archive whose digest is
-// in the spool folder not at all: it is known by the file's identity, size and
+// Case returns the digest of a case's source; zero for what is no case.
+func (d Digests) Case(caseName string) outcome.Digest {
+	i, found := slices.BinarySearchFunc(d.all, caseName, func(e counted, n string) int { return strings.Compare(e.Name, n) })
+	if !found || !d.all[i].isCase {
+		return outcome.Digest{}
+	}
+	return d.all[i].digest()
+}
+
+// Shared returns the digests of the files and links that every case is given, by name.
+func (d Digests) Shared() map[string]outcome.Digest {
+	shared := map[string]outcome.Digest{}
+	for i := range d.all {
+		if e := &d.all[i]; e.isGiven {
+			shared[e.Name] = e.digest()
+		}
+	}
+	return shared
+}
+
+// Digests returns the digests of all that cases see. Contents are read once
+// each, on as many CPUs as there are. Those of an archive whose digests are in
+// the spool folder are not read: it is known by the file's identity, size and
 // times.
-func (c *Corpus) Digest(ctx context.Context) (outcome.Digest, error) {
+func (c *Corpus) Digests(ctx context.Context) (Digests, error) {
 	all := c.counted()
 	cache := c.cacheFor(all, restMin)
-	if sum, ok := cache.load(); ok {
-		return sum, nil
+	if whole, ok := cache.load(all); ok {
+		return Digests{whole, all}, nil
 	}
+	if err := c.sumContents(ctx, all); err != nil {
+		if ctxErr := done(ctx, c.label); ctxErr != nil {
+			return Digests{}, ctxErr
+		}
+		return Digests{}, err
+	}
+	whole := digestOfAll(all)
+	if c.Changed() == nil {
+		cache.store(whole, all)
+	}
+	return Digests{whole, all}, nil
+}
+
+// sumContents reads every content once.
+func (c *Corpus) sumContents(ctx context.Context, all []counted) error {
 	buffers := sync.Pool{New: func() any { return new([readBytes]byte) }}
-	err := pool.ForEach(ctx, runtime.GOMAXPROCS(0), sameContents(all), func(ctx context.Context, same []*counted) error {
+	return pool.ForEach(ctx, runtime.GOMAXPROCS(0), sameContents(all), func(ctx context.Context, same []*counted) error {
 		buf := buffers.Get().(*[readBytes]byte)
 		defer buffers.Put(buf)
 		sum, err := c.sum(ctx, *same[0].Entry, buf[:])
@@ -51,22 +87,32 @@ func (c *Corpus) Digest(ctx context.Context) (outcome.Digest, error) {
 		}
 		return err
 	})
-	if err != nil {
-		if ctxErr := done(ctx, c.label); ctxErr != nil {
-			return outcome.Digest{}, ctxErr
-		}
-		return outcome.Digest{}, err
-	}
+}
+
+func digestOfAll(all []counted) outcome.Digest {
 	h := sha256.New()
 	io.WriteString(h, "corpus 1\n")
-	for i := range all {
-		all[i].writeTo(h)
+	writeAll(h, all)
+	return outcome.Digest(h.Sum(nil))
+}
+
+// counted is an entry, its part in the corpus, and the digest of its content.
+type counted struct {
+	*Entry
+	isCase, isGiven bool
+	sum             outcome.Digest
+}
+
+// digest identifies the entry apart from its name. It is that of the content,
+// for a file that is not executable.
+func (e *counted) digest() outcome.Digest {
+	switch {
+	case e.Target != "":
+		return outcome.Of([]byte("link\n" + e.Target))
+	case e.Exec:
+		return outcome.Of(append([]byte("executable\n"), e.sum[:]...))
 	}
-	sum := outcome.Digest(h.Sum(nil))
-	if c.Changed() == nil {
-		cache.store(sum)
-	}
-	return sum, nil
+	return e.sum
 }
 
 // counted returns all entries sorted by name.
@@ -138,25 +184,27 @@ func (c *Corpus) sum(ctx context.Context, e Entry, buf []byte) (outcome.Digest, 
 	}
 }
 
-func (e *counted) writeTo(h hash.Hash) {
+// writeAll writes all that cases see of the entries, with their digests.
+func writeAll(h hash.Hash, all []counted) {
 	var b []byte
-	text := func(s string) {
-		b = binary.AppendUvarint(b, uint64(len(s)))
-		b = append(b, s...)
+	for i := range all {
+		b = all[i].appendTo(b[:0])
+		h.Write(b)
 	}
-	flag := func(f bool) {
-		if f {
+}
+
+func (e *counted) appendTo(b []byte) []byte {
+	for _, text := range []string{e.Name, e.Target} {
+		b = binary.AppendUvarint(b, uint64(len(text)))
+		b = append(b, text...)
+	}
+	for _, flag := range []bool{e.Exec, e.isCase, e.isGiven} {
+		if flag {
 			b = append(b, 1)
 		} else {
 			b = append(b, 0)
 		}
 	}
-	text(e.Name)
-	text(e.Target)
-	flag(e.Exec)
-	flag(e.isCase)
-	flag(e.isGiven)
 	b = binary.AppendUvarint(b, uint64(e.Size))
-	b = append(b, e.sum[:]...)
-	h.Write(b)
+	return append(b, e.sum[:]...)
 }

@@ -6,42 +6,24 @@ import (
 	"compress/gzip"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
 	"muster/regress/internal/outcome"
 )
 
-// An archive's digest is remembered for that file as it is: an edit that keeps
-// size and time, other headers, or another file ask for a new one. One that was
+// An archive's digests are remembered for that file as it is: an edit that keeps
+// size and time, other headers, or another file ask for new ones. One that was
 // changed a moment ago is not trusted.
-func TestDigestIsRemembered(t *testing.T) {
+func TestDigestsAreRemembered(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a.tar")
-	old := time.Now().Add(-time.Hour)
-	write := func(body string) {
-		var b bytes.Buffer
-		w := tar.NewWriter(&b)
-		if err := w.WriteHeader(&tar.Header{Name: "a", Mode: 0o644, Size: int64(len(body)), ModTime: old}); err != nil {
-			t.Fatal(err)
-		}
-		_, err := w.Write([]byte(body))
-		if err == nil {
-			err = w.Close()
-		}
-		if err == nil {
-			err = os.WriteFile(path, b.Bytes(), 0o600)
-		}
-		if err == nil {
-			err = os.Chtimes(path, old, old)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	cache := func(headers ...string) digestCache {
+	writeOldTar(t, path, "one")
+	cache := func(headers ...string) (digestCache, []counted) {
 		c, err := Open(context.Background(), Options{Path: path, Spool: filepath.Join(dir, "spool"), Headers: headers})
 		if err != nil {
 			t.Fatal(err)
@@ -50,36 +32,110 @@ func TestDigestIsRemembered(t *testing.T) {
 		if recent := c.cacheFor(c.counted(), time.Minute); recent != (digestCache{}) {
 			t.Error("an archive that was just written is trusted")
 		}
-		return c.cacheFor(c.counted(), 0)
+		all := c.counted()
+		return c.cacheFor(all, 0), all
 	}
-	write("one")
-	first := cache()
-	if _, ok := first.load(); ok {
+	first, all := cache()
+	if _, ok := first.load(all); ok {
 		t.Fatal("it is known already")
 	}
-	want := outcome.Of([]byte("x"))
-	first.store(want)
-	if got, ok := cache().load(); !ok || got != want {
-		t.Errorf("%v, %v", got, ok)
+	all[0].sum = outcome.Of([]byte("one"))
+	whole := digestOfAll(all)
+	first.store(whole, all)
+	again, loaded := cache()
+	if got, ok := again.load(loaded); !ok || got != whole || loaded[0].sum != all[0].sum {
+		t.Errorf("%v, %v, %v", got, ok, loaded)
 	}
-	if _, ok := cache("a").load(); ok {
+	if other, all := cache("a"); first.path == other.path || loads(other, all) {
 		t.Error("with other headers it is the same")
 	}
-	write("two")
-	if _, ok := cache().load(); ok {
+	writeOldTar(t, path, "two")
+	if other, all := cache(); first.path == other.path || loads(other, all) {
 		t.Error("another content of the same size and time is the same")
 	}
-	if err := os.WriteFile(first.path, []byte("damaged"), 0o600); err != nil {
+}
+
+func loads(d digestCache, all []counted) bool {
+	_, ok := d.load(all)
+	return ok
+}
+
+// writeOldTar writes an archive with one file, a, that was last changed an hour ago.
+func writeOldTar(t *testing.T, path, body string) {
+	t.Helper()
+	old := time.Now().Add(-time.Hour)
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	err := w.WriteHeader(&tar.Header{Name: "a", Mode: 0o644, Size: int64(len(body)), ModTime: old})
+	if err == nil {
+		_, err = w.Write([]byte(body))
+	}
+	if err = errors.Join(err, w.Close(), os.WriteFile(path, b.Bytes(), 0o600), os.Chtimes(path, old, old)); err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := first.load(); ok {
-		t.Error("what is damaged is taken")
+}
+
+// A cache file that is damaged, cut, longer, or no file is ignored, and leaves no
+// trace in what is then computed.
+func TestDamagedDigestsAreIgnored(t *testing.T) {
+	d := digestCache{t.TempDir(), ""}
+	d.path = filepath.Join(d.dir, digestPrefix+"x")
+	entries := func() []counted {
+		return []counted{{Entry: &Entry{Name: "a", Size: 1}, isCase: true}, {Entry: &Entry{Name: "l", Target: "d"}, isGiven: true}}
 	}
+	all := entries()
+	all[0].sum = outcome.Of([]byte("a"))
+	d.store(digestOfAll(all), all)
+	kept, err := os.ReadFile(d.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	damaged := map[string][]byte{"empty": nil, "cut": kept[:len(kept)-1], "longer": append(slices.Clone(kept), 0)}
+	for at := range kept {
+		b := slices.Clone(kept)
+		b[at] ^= 1
+		damaged[fmt.Sprintf("bit 0 of byte %d", at)] = b
+	}
+	for what, content := range damaged {
+		if err := os.WriteFile(d.path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		into := entries()
+		if _, ok := d.load(into); ok {
+			t.Errorf("%s: taken", what)
+		}
+		if into[0].sum != (outcome.Digest{}) || into[1].sum != (outcome.Digest{}) {
+			t.Errorf("%s: leaves sums behind", what)
+		}
+	}
+	if err := errors.Join(os.Remove(d.path), os.Mkdir(d.path, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := d.load(entries()); ok {
+		t.Error("a folder is taken")
+	}
+}
+
+// The cache is bounded by the number of its files and by their bytes.
+func TestDigestCacheIsBounded(t *testing.T) {
+	dir := t.TempDir()
+	all := []counted{{Entry: &Entry{Name: "a"}}}
 	for i := range 2 * digestsKept {
-		digestCache{first.dir, first.path + string(rune('a'+i))}.store(want)
+		digestCache{dir, filepath.Join(dir, digestPrefix+string(rune('a'+i)))}.store(outcome.Digest{}, all)
 	}
-	if kept, _ := filepath.Glob(filepath.Join(first.dir, digestPrefix+"*")); len(kept) != digestsKept {
-		t.Errorf("%d are kept", len(kept))
+	kept := func() int {
+		files, _ := filepath.Glob(filepath.Join(dir, digestPrefix+"*"))
+		return len(files)
+	}
+	if n := kept(); n != digestsKept {
+		t.Errorf("%d are kept", n)
+	}
+	d := digestCache{dir, ""}
+	if d.prune(3*64 + 63); kept() != 1+3 {
+		t.Errorf("%d are kept in 3 times their bytes beside the newest", kept())
+	}
+	if d.prune(0); kept() != 1 {
+		t.Errorf("%d are kept, not the newest alone", kept())
 	}
 }
 
@@ -103,5 +159,22 @@ func TestDigestOfUnpackedIsRemembered(t *testing.T) {
 	}
 	if first, second := cache(), cache(); first.path == "" || first != second {
 		t.Errorf("%q became %q", first.path, second.path)
+	}
+}
+
+// BenchmarkDigestKept loads the digests of 15,000 entries.
+func BenchmarkDigestKept(b *testing.B) {
+	all := make([]counted, 15_000)
+	for i := range all {
+		all[i] = counted{Entry: &Entry{Name: fmt.Sprintf("src/%03d/file-%06d.c", i/100, i), Size: int64(i)}, isCase: true}
+		all[i].sum = outcome.Of([]byte(all[i].Name))
+	}
+	dir := b.TempDir()
+	d := digestCache{dir, filepath.Join(dir, digestPrefix+"x")}
+	d.store(digestOfAll(all), all)
+	for b.Loop() {
+		if _, ok := d.load(all); !ok {
+			b.Fatal("not loaded")
+		}
 	}
 }

@@ -68,7 +68,7 @@ func checkCorpus(t *testing.T, c *corpus.Corpus, limits corpus.Limits) {
 		}
 		content(t, c, e)
 	}
-	if _, err := c.Digest(context.Background()); err != nil {
+	if _, err := c.Digests(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	if err := c.Changed(); err != nil {

@@ -231,11 +231,11 @@ func lines(l ...string) string { return strings.Join(l, "\n") + "\n" }
 
 func digest(t *testing.T, c *corpus.Corpus) string {
 	t.Helper()
-	d, err := c.Digest(context.Background())
+	d, err := c.Digests(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
-	return d.String()
+	return d.Whole.String()
 }
 
 // program returns a program's path, or skips the test where none may be

@@ -53,11 +53,11 @@ func summary(rt *rapid.T, o corpus.Options) (text, sum string) {
 		rt.Fatalf("%s: %v", o.Path, err)
 	}
 	defer c.Close()
-	d, err := c.Digest(context.Background())
+	d, err := c.Digests(context.Background())
 	if err != nil {
 		rt.Fatalf("%s: digest: %v", o.Path, err)
 	}
-	return describe(rt, c), d.String()
+	return describe(rt, c), d.Whole.String()
 }
 
 // drawTree returns files and links, sorted by name, that are a valid corpus.
