@@ -207,6 +207,7 @@ func (w wireFinished) event() (Event, error) {
 	for _, path := range w.ToolChanged {
 		s.ToolChanged = append(s.ToolChanged, string(path))
 	}
+	s.Selection, s.NotSampled, s.Sources, s.Settings = w.Selection, w.NotSampled, w.Sources.sources(), w.Settings
 	for key, n := range w.Verdicts {
 		var v outcome.Verdict
 		if err := v.UnmarshalText([]byte(key)); err != nil {

@@ -314,6 +314,12 @@ func drawFinished(t *rapid.T) Event {
 	for range rapid.IntRange(0, 2).Draw(t, "tool files") {
 		s.ToolChanged = append(s.ToolChanged, drawName(t, "tool file"))
 	}
+	if rapid.Bool().Draw(t, "corpus") {
+		s.Selection, s.NotSampled = drawWords(t, "selection"), rapid.IntRange(0, 9).Draw(t, "not sampled")
+		s.Sources = Sources{Known: rapid.IntRange(1, 9).Draw(t, "known"), Changed: rapid.IntRange(1, 9).Draw(t, "changed"), Shared: 6, SharedChanged: 1, SharedAdded: 2, SharedRemoved: 3}
+		s.Sources.Names, s.Sources.SharedNames = []string{drawName(t, "source")}, []string{drawName(t, "shared")}
+		s.Settings = []string{drawWords(t, "setting")}
+	}
 	for v := range s.Verdicts {
 		s.Verdicts[v] = rapid.Int().Draw(t, "count")
 	}

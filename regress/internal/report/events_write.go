@@ -128,6 +128,8 @@ func summaryToWire(s Summary) wireFinished {
 	for _, path := range s.ToolChanged {
 		w.ToolChanged = append(w.ToolChanged, printed(path))
 	}
+	w.Selection = readable.Text(s.Selection)
+	w.NotSampled, w.Sources, w.Settings = s.NotSampled, sourcesToWire(s.Sources), texts(s.Settings)
 	for v, n := range s.Verdicts {
 		w.Verdicts[outcome.Verdict(v).Key()] = n
 	}

@@ -126,9 +126,8 @@ func (p *page) facts(s Summary) []fact {
 		add("CPU of muster itself", human(s.OwnCPU))
 		add("Cores busy", strconv.FormatFloat(finite(s.CoresBusy), 'f', 2, 64)+", jobs "+strconv.Itoa(p.started.Jobs))
 	}
-	for _, text := range remarks(s, namedMax) {
-		what, rest, _ := strings.Cut(text, ": ")
-		add(strings.ToUpper(what[:1])+what[1:], rest)
+	for _, r := range remarks(s, namedMax) {
+		add(r.title(), r.text)
 	}
 	status := strconv.Itoa(s.ExitStatus)
 	if meaning := meaningOf(s); meaning != "" {

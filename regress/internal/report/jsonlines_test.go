@@ -55,7 +55,7 @@ func TestJSONLinesAreAsPromised(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `{"type":"case","name":"a/b.go","verdict":"changed","exit":0,"signal":null,"golden_exit":0,"cpu_ms":12.3,"wall_ms":13.0,"peak_rss_kib":9320,"causes":[]}
-{"type":"summary","command":"check","run":"r","cases":4,"identical":0,"changed":0,"newly_failing":0,"newly_passing":0,"crashed":0,"timed_out":0,"out_of_memory":0,"output_limit":0,"flaky":0,"new":0,"missing":0,"environment":0,"not_run":0,"differed_once":0,"masked_cases":0,"masked_parts":0,"tool_changed":[],"interrupted":false,"groups":0,"wall_ms":1.5,"cpu_ms":2.0,"own_cpu_ms":0.0,"cores_busy":1.93,"cost":{"cpu":1.031,"cpu_low":1.012,"cpu_high":1.05,"memory":null,"memory_low":null,"memory_high":null,"too_little":false,"cases":100,"pairs":300,"indicative":false,"over":["cpu>1%"]}}
+{"type":"summary","command":"check","run":"r","cases":4,"identical":0,"changed":0,"newly_failing":0,"newly_passing":0,"crashed":0,"timed_out":0,"out_of_memory":0,"output_limit":0,"flaky":0,"new":0,"missing":0,"environment":0,"not_run":0,"differed_once":0,"masked_cases":0,"masked_parts":0,"sources_changed":0,"tool_changed":[],"interrupted":false,"groups":0,"wall_ms":1.5,"cpu_ms":2.0,"own_cpu_ms":0.0,"cores_busy":1.93,"shared_changed":0,"not_in_sample":0,"cost":{"cpu":1.031,"cpu_low":1.012,"cpu_high":1.05,"memory":null,"memory_low":null,"memory_high":null,"too_little":false,"cases":100,"pairs":300,"indicative":false,"over":["cpu>1%"]}}
 `
 	if b.String() != want {
 		t.Errorf("got\n%swant\n%s", b.String(), want)

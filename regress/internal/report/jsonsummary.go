@@ -28,6 +28,7 @@ type jsonSummary struct {
 	DifferedOnce int             `json:"differed_once"`
 	MaskedCases  int             `json:"masked_cases"`
 	MaskedParts  int             `json:"masked_parts"`
+	Sources      int             `json:"sources_changed"`
 	ToolChanged  []string        `json:"tool_changed"`
 	Interrupted  bool            `json:"interrupted"`
 	Groups       int             `json:"groups"`
@@ -35,6 +36,8 @@ type jsonSummary struct {
 	CPU          told[tenths]    `json:"cpu_ms"`
 	OwnCPU       tenths          `json:"own_cpu_ms"`
 	CoresBusy    hundredths      `json:"cores_busy"`
+	Shared       int             `json:"shared_changed"`
+	NotSampled   int             `json:"not_in_sample"`
 	Cost         *jsonCost       `json:"cost"`
 	Engine       *jsonEngineRuns `json:"engine,omitempty"`
 }
@@ -108,7 +111,8 @@ func toJSONSummary(s Summary, c *Cost) any {
 		OutOfMemory: v[outcome.OutOfMemNow], OutputLimit: v[outcome.OutputLimited],
 		Flaky: v[outcome.Flaky], New: v[outcome.New], Missing: v[outcome.Missing],
 		Environment: v[outcome.Environment], NotRun: s.NotRun, DifferedOnce: v[outcome.DifferedOnce],
-		MaskedCases: s.Masked.Cases, MaskedParts: s.Masked.Parts, ToolChanged: printedPaths(s.ToolChanged), Interrupted: s.Interrupted, Groups: s.Groups,
+		MaskedCases: s.Masked.Cases, MaskedParts: s.Masked.Parts, Sources: s.Sources.Changed, ToolChanged: printedPaths(s.ToolChanged), Interrupted: s.Interrupted, Groups: s.Groups,
+		Shared: s.Sources.SharedDiffering(), NotSampled: s.NotSampled,
 		Wall: tenths(s.Wall), CPU: told[tenths]{tenths(s.CPU), !s.measured()}, OwnCPU: tenths(s.OwnCPU), CoresBusy: hundredths(s.CoresBusy),
 		Cost: toJSONCost(c), Engine: toJSONEngineRuns(s.Engine),
 	}

@@ -105,8 +105,8 @@ func (m *markdown) text(s Summary) string {
 		}
 	}
 	b.add("\n")
-	for _, text := range remarks(s, namedShort) {
-		b.add(inline(text) + "\n\n")
+	for _, r := range remarks(s, namedShort) {
+		b.add(inline(r.line) + "\n\n")
 	}
 	m.cost(b)
 	m.engine(b, s.Engine)

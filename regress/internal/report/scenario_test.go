@@ -70,7 +70,13 @@ func verdictCases() []Case {
 func summaryOf(command string, cases []Case) Summary {
 	s := Summary{
 		Command: command, Run: "20250131-142501-3f9a", Cases: len(cases), ExitStatus: 1,
-		Wall: 17300 * time.Millisecond, CPU: 33100 * time.Millisecond, OwnCPU: 1200 * time.Millisecond, CoresBusy: 1.934,
+		Selection: "--cases 'a/*' --sample 15", NotSampled: 1385,
+		Sources: Sources{
+			Known: 15_000, Changed: 1204, Names: []string{"a/b.go", "c\x1b.go", "d"},
+			Shared: 400, SharedAdded: 1, SharedRemoved: 1, SharedNames: []string{"HDR_a.h", "HDR_b.h"},
+		},
+		Settings: []string{"the golden was recorded with --stdin, this check has no --stdin"},
+		Wall:     17300 * time.Millisecond, CPU: 33100 * time.Millisecond, OwnCPU: 1200 * time.Millisecond, CoresBusy: 1.934,
 	}
 	for _, c := range cases {
 		s.Verdicts[c.Verdict]++

@@ -22,8 +22,12 @@ type Summary struct {
 	NotRun      int // of Cases, left out by an interrupt or --fail-fast
 	Verdicts    Verdicts
 	Masked      Masked
-	Stopped     int     // new or flaky cases that a signal or a limit ended: accept takes them with --failing alone
-	Endings     Endings // record: how the recorded cases ended
+	Selection   string   // of the golden, as flags; "" = it has none, or it was lifted
+	NotSampled  int      // cases that only the recorded sample leaves out
+	Sources     Sources  // of a check: what is not as it was recorded
+	Settings    []string // sentences, one for each setting that is not the recorded one
+	Stopped     int      // new or flaky cases that a signal or a limit ended: accept takes them with --failing alone
+	Endings     Endings  // record: how the recorded cases ended
 	Interrupted bool
 	BrokeOff    bool // before its end, so that --resume goes on: it was interrupted, or the machine failed it
 	Mixed       bool // its tool changed while it ran, so that --resume refuses it

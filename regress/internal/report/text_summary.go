@@ -93,8 +93,8 @@ func (r *results) summary(s Summary) string {
 	if r.verbosity == Verbose {
 		most = namedMax
 	}
-	for _, text := range remarks(s, most) {
-		b.WriteString(r.paint.paint(yellow, readable.Line(text)) + "\n")
+	for _, remark := range remarks(s, most) {
+		b.WriteString(r.paint.paint(yellow, readable.Line(remark.line)) + "\n")
 	}
 	b.WriteString(r.causeTable(s))
 	b.WriteString(took(s))

@@ -134,6 +134,10 @@ type wireFinished struct {
 	NotRun      int             `json:"not_run"`
 	Verdicts    map[string]int  `json:"verdicts"`
 	Masked      *wireMasked     `json:"masked,omitempty"`
+	Selection   string          `json:"selection,omitempty"`
+	NotSampled  int             `json:"not_in_sample,omitempty"`
+	Sources     *wireSources    `json:"sources,omitempty"`
+	Settings    []string        `json:"settings,omitempty"`
 	Endings     wireEndings     `json:"endings"`
 	Interrupted bool            `json:"interrupted"`
 	BrokeOff    bool            `json:"broke_off,omitempty"`
@@ -155,6 +159,17 @@ type wireMasked struct {
 	Parts       int `json:"parts"`
 	CutOff      int `json:"cut_off"`
 	CutOffParts int `json:"cut_off_parts"`
+}
+
+type wireSources struct {
+	Known         int       `json:"known"`
+	Changed       int       `json:"changed"`
+	Shared        int       `json:"shared"`
+	SharedChanged int       `json:"shared_changed"`
+	SharedAdded   int       `json:"shared_added"`
+	SharedRemoved int       `json:"shared_removed"`
+	Names         []printed `json:"names,omitempty"`
+	SharedNames   []printed `json:"shared_names,omitempty"`
 }
 
 type wireEndings struct {

@@ -1,0 +1,94 @@
+package report
+
+import (
+	"strings"
+
+	"muster/regress/internal/name"
+	"muster/regress/internal/readable"
+)
+
+// Sources counts what a corpus gives to cases that is not what the golden was
+// recorded with.
+type Sources struct {
+	Known   int // selected cases of which the golden knows the recorded source
+	Changed int // of them, those with another source now
+
+	Shared                                    int // files that every case was given then or is given now
+	SharedChanged, SharedAdded, SharedRemoved int
+
+	// Names and SharedNames are the first of each kind, raw.
+	Names, SharedNames []string
+}
+
+// SourceNamesMax bounds the names that a summary has.
+const SourceNamesMax = 3
+
+// SharedDiffering returns how many shared files are not those recorded.
+func (s Sources) SharedDiffering() int { return s.SharedChanged + s.SharedAdded + s.SharedRemoved }
+
+func (s Sources) remarks() (list []remark) {
+	if s.Changed > 0 {
+		list = append(list, sentence("sources", readable.Number(s.Changed)+" of "+readable.Number(s.Known)+" sources are not those recorded: "+namesOf(s.Names, s.Changed)))
+	}
+	if n := s.SharedDiffering(); n > 0 {
+		list = append(list, sentence("shared files", readable.Number(n)+" of "+readable.Number(s.Shared)+" shared files are not those recorded ("+s.sharedKinds()+"): "+namesOf(s.SharedNames, n)))
+	}
+	return list
+}
+
+// sharedKinds says in which ways the shared files differ.
+func (s Sources) sharedKinds() string {
+	var kinds []string
+	for _, k := range []struct {
+		n    int
+		what string
+	}{{s.SharedChanged, "changed"}, {s.SharedAdded, "added"}, {s.SharedRemoved, "removed"}} {
+		if k.n > 0 {
+			kinds = append(kinds, readable.Number(k.n)+" "+k.what)
+		}
+	}
+	return strings.Join(kinds, ", ")
+}
+
+// namesOf prints the first of all names.
+func namesOf(first []string, all int) string {
+	printed := make([]string, len(first))
+	for i, n := range first {
+		printed[i] = name.Print(n)
+	}
+	if all > len(first) {
+		printed = append(printed, "…")
+	}
+	return strings.Join(printed, ", ")
+}
+
+func sourcesToWire(s Sources) *wireSources {
+	if s.Changed == 0 && s.SharedDiffering() == 0 {
+		return nil
+	}
+	return &wireSources{
+		Known: s.Known, Changed: s.Changed, Shared: s.Shared,
+		SharedChanged: s.SharedChanged, SharedAdded: s.SharedAdded, SharedRemoved: s.SharedRemoved,
+		Names: convert[printed](s.Names), SharedNames: convert[printed](s.SharedNames),
+	}
+}
+
+func (w *wireSources) sources() Sources {
+	if w == nil {
+		return Sources{}
+	}
+	return Sources{
+		Known: w.Known, Changed: w.Changed, Shared: w.Shared,
+		SharedChanged: w.SharedChanged, SharedAdded: w.SharedAdded, SharedRemoved: w.SharedRemoved,
+		Names: convert[string](w.Names), SharedNames: convert[string](w.SharedNames),
+	}
+}
+
+// convert turns names into the form of the wire, or back.
+func convert[To, From ~string](names []From) []To {
+	var list []To
+	for _, n := range names {
+		list = append(list, To(n))
+	}
+	return list
+}
