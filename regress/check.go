@@ -78,7 +78,8 @@ func Check(ctx context.Context, o Options) (sum Summary, err error) {
 		return sum, err
 	}
 	s.summary.ToolChanged = s.toolChanged(base.Meta())
-	for _, text := range flagsDiffer(base.Meta(), s.o.flags(), "this check") {
+	s.summary.Settings = flagsDiffer(base.Meta(), s.o.flags(), "this check")
+	for _, text := range s.summary.Settings {
 		s.warn(text)
 	}
 	s.engine.expect(filesLeft(base.Store))

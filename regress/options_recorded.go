@@ -18,17 +18,23 @@ func noGolden(path string, err error) error {
 	return err
 }
 
-// completeFromGolden fills in what was not given from the golden, if there is
-// one, and one is named.
-func (o *Options) completeFromGolden(ctx context.Context) error {
+// goldenIfAny opens the golden. It returns nil where none is named, or none exists.
+func (o *Options) goldenIfAny(ctx context.Context) (*openedGolden, error) {
 	if o.Store.Golden == "" {
-		return nil
+		return nil, nil
 	}
 	base, err := o.openGolden(ctx, o.Store.Golden)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil
+		return nil, nil
 	}
-	if err != nil {
+	return base, err
+}
+
+// completeFromGolden fills in what was not given from the golden, if there is
+// one, and one is named.
+func (o *Options) completeFromGolden(ctx context.Context) error {
+	base, err := o.goldenIfAny(ctx)
+	if err != nil || base == nil {
 		return err
 	}
 	o.asRecorded(base.Meta())
@@ -44,7 +50,7 @@ func (o *Options) asRecorded(m golden.Meta) {
 	}
 	otherCommand := len(o.Command.Words) > 0 || len(o.Command.ByGlob) > 0
 	for _, setting := range outcomeSettings() {
-		if setting.scope != ofCommand || !otherCommand {
+		if setting.scope != ofCommand || !otherCommand || o.Command.startsAsRecorded(setting.name(), m) {
 			setting.complete(o, m.Flags[setting.name()])
 		}
 	}

@@ -58,19 +58,25 @@ func Elsewhere(words []string, useShell, stdin bool) (*Command, error) {
 	return c, nil
 }
 
-func resolve(name string, c *Command) (*Command, error) {
+// Locate returns the absolute path of what a command's first word runs.
+func Locate(name string) (string, error) {
 	found, err := exec.LookPath(name)
 	if errors.Is(err, exec.ErrDot) {
 		err = nil
 	}
 	if err != nil {
+		return "", err
+	}
+	return filepath.Abs(found)
+}
+
+func resolve(name string, c *Command) (*Command, error) {
+	var err error
+	if c.Path, err = Locate(name); err != nil {
 		if e := (*exec.Error)(nil); errors.As(err, &e) {
 			err = e.Err // the rest repeats the name
 		}
 		return nil, fault.Environmentf("command %q cannot be run: %w", name, fault.Reason(err))
-	}
-	if c.Path, err = filepath.Abs(found); err != nil {
-		return nil, fault.Environmentf("command %q: %w", name, err)
 	}
 	info, err := os.Stat(c.Path)
 	switch {

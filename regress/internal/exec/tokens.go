@@ -10,7 +10,7 @@ import (
 
 // Args returns the arguments, the zeroth included, for the case of that name.
 func (c *Command) Args(name string) []string {
-	implied := !c.Stdin && !tokenIn(c.Words)
+	implied := !c.Stdin && !HasToken(c.Words...)
 	if c.Shell {
 		script := strings.Join(c.Words, " ")
 		if implied {
@@ -37,11 +37,11 @@ var tokens = [...]string{"{in}", "{out}", "{stem}", "{name}", "{dir}"}
 // Fill replaces the tokens in a text by what they stand for in the case of that name.
 func Fill(text, name string) string { return fill(text, name, nil) }
 
-func tokenIn(words []string) bool { return slices.ContainsFunc(words, HasToken) }
-
-// HasToken reports whether a word stands for something else in every case.
-func HasToken(word string) bool {
-	return slices.ContainsFunc(tokens[:], func(t string) bool { return strings.Contains(word, t) })
+// HasToken reports whether one of the words stands for something else in every case.
+func HasToken(words ...string) bool {
+	return slices.ContainsFunc(words, func(word string) bool {
+		return slices.ContainsFunc(tokens[:], func(t string) bool { return strings.Contains(word, t) })
+	})
 }
 
 // fill replaces the tokens in text by what they stand for, quoted if quote is

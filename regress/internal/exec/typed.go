@@ -40,7 +40,7 @@ func (c *Command) Script() string {
 	switch {
 	case c.Stdin:
 		return "exec < {in}; " + script
-	case !tokenIn(c.Words):
+	case !HasToken(c.Words...):
 		return script + " {in}"
 	}
 	return script

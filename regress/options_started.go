@@ -1,0 +1,73 @@
+package regress
+
+import (
+	"slices"
+	"strings"
+
+	"muster/regress/internal/exec"
+	"muster/regress/internal/golden"
+)
+
+// startsAsRecorded reports whether a command that was given is to be started as the
+// recorded one was, by --shell or --stdin: it is the same tool with other arguments.
+func (c *Command) startsAsRecorded(flag string, m golden.Meta) bool {
+	recorded := mainCommand(m)
+	if len(c.Words) == 0 || len(c.ByGlob) > 0 || len(recorded) == 0 {
+		return false
+	}
+	inShell := m.Flags["--shell"] != ""
+	switch {
+	case slices.Equal(c.Words, recorded):
+		return true
+	case inShell && !sameScriptTool(c.Words, recorded):
+		return false
+	case flag == "--stdin":
+		return !exec.HasToken(c.Words...) && (inShell || sameExecutable(c.Words[0], recorded[0], m.Executable))
+	}
+	return inShell
+}
+
+// mainCommand returns the recorded command that no glob restricts.
+func mainCommand(m golden.Meta) []string {
+	for _, c := range m.Command {
+		if c.Glob == "" {
+			return c.Args
+		}
+	}
+	return nil
+}
+
+// sameScriptTool reports whether two commands, as scripts of a shell, begin with the
+// same word. One that was split into words by the caller's shell is no script unless
+// the recorded one was split, too: joining its words would lose the quotes.
+func sameScriptTool(given, recorded []string) bool {
+	if len(given) > 1 && len(recorded) == 1 && slices.ContainsFunc(given, needsQuotes) {
+		return false
+	}
+	return firstWord(given) == firstWord(recorded)
+}
+
+func firstWord(script []string) string {
+	words := strings.Fields(strings.Join(script, " "))
+	if len(words) == 0 {
+		return ""
+	}
+	return words[0]
+}
+
+// needsQuotes reports whether a shell would change a word. Tokens are quoted when they
+// are replaced.
+func needsQuotes(word string) bool {
+	plain := exec.Fill(word, "x")
+	return shellQuote(plain) != plain
+}
+
+// sameExecutable reports whether a word runs the recorded executable: under its name
+// then, or at its path.
+func sameExecutable(word, recorded, path string) bool {
+	if word == recorded {
+		return true
+	}
+	found, err := exec.Locate(word)
+	return err == nil && found == path
+}
