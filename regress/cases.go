@@ -4,16 +4,25 @@ import (
 	"context"
 	"errors"
 
+	"muster/regress/internal/golden"
 	"muster/regress/internal/name"
 )
 
-// Cases returns the names of the cases that would run, in corpus order: in
-// their printable form, or raw.
+// Cases returns the names of the cases that a check would run, in corpus order:
+// in their printable form, or raw.
 func Cases(ctx context.Context, o Options, raw bool) (names []string, err error) {
-	if err := o.completeFromGolden(ctx); err != nil {
+	base, err := o.goldenIfAny(ctx)
+	if err != nil {
 		return nil, err
 	}
-	s, err := open(ctx, &o, casesCommand)
+	var recorded *golden.Store
+	if base != nil {
+		defer func() { err = errors.Join(err, base.Close()) }()
+		recorded = base.Store
+		o.asRecorded(recorded.Meta())
+		o.Select.asRecorded(recorded.Meta())
+	}
+	s, err := openAgainst(ctx, &o, casesCommand, recorded)
 	if err != nil {
 		return nil, err
 	}

@@ -63,7 +63,8 @@ func Check(ctx context.Context, o Options) (sum Summary, err error) {
 	}
 	defer func() { err = errors.Join(err, base.Close()) }()
 	o.asRecorded(base.Meta())
-	s, err := open(ctx, &o, report.CheckCommand)
+	o.Select.asRecorded(base.Meta())
+	s, err := openAgainst(ctx, &o, report.CheckCommand, base.Store)
 	if err != nil {
 		return sum, err
 	}
@@ -92,7 +93,7 @@ func Check(ctx context.Context, o Options) (sum Summary, err error) {
 	if err := c.findRival(); err != nil {
 		return sum, err
 	}
-	if len(s.cases) == 0 && len(c.lacking()) == 0 {
+	if len(s.cases) == 0 && len(s.lacking) == 0 {
 		return sum, s.nothing()
 	}
 	return c.check(ctx)
@@ -403,7 +404,7 @@ func (c *checking) end(err error) error {
 
 // missing gives a verdict to what the corpus lacks.
 func (c *checking) missing() error {
-	for i, name := range c.lacking() {
+	for i, name := range c.lacking {
 		old, _, err := c.base.get(name)
 		if err != nil {
 			return err
@@ -412,23 +413,4 @@ func (c *checking) missing() error {
 		c.absent++
 	}
 	return nil
-}
-
-// lacking returns the names that the baseline has and the corpus lacks, if this
-// selection would run them.
-func (c *checking) lacking() (names []string) {
-	if c.chooser.Sampling() {
-		return nil
-	}
-	have := make(map[string]bool, len(c.cases))
-	for _, e := range c.cases {
-		have[e.Name] = true
-	}
-	wanted := c.o.Select.only()
-	for name := range c.base.names() {
-		if !have[name] && c.chooser.Wants(name) && wanted(name) {
-			names = append(names, name)
-		}
-	}
-	return names
 }

@@ -3,7 +3,6 @@ package regress
 import (
 	"context"
 	"io"
-	"iter"
 
 	"muster/regress/internal/exec"
 	"muster/regress/internal/golden"
@@ -27,8 +26,6 @@ type baseline interface {
 	keeps(name string) (bool, error)
 	// took returns how long each selected case took before, nil when that is not known.
 	took(s *session) durations
-	// names yields the cases that there should be.
-	names() iter.Seq[string]
 
 	// first runs the cases and compares, and tells c what came of each.
 	first(ctx context.Context, c *checking, tasks []task) error
@@ -67,7 +64,6 @@ func (b recordedBase) has(name string) bool {
 func (b recordedBase) took(s *session) durations { return s.wallsIn(b.Store) }
 
 func (b recordedBase) keeps(string) (bool, error) { return true, nil }
-func (b recordedBase) names() iter.Seq[string]    { return b.Names() }
 
 // first runs the cases and compares with the golden; what differs is stored.
 func (b recordedBase) first(ctx context.Context, c *checking, tasks []task) error {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"iter"
 
 	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
@@ -74,8 +73,6 @@ func (b *referenceBase) keeps(name string) (bool, error) {
 	_, stored, err := b.kept.get(name)
 	return stored, err
 }
-
-func (b *referenceBase) names() iter.Seq[string] { return func(func(string) bool) {} }
 
 func (b *referenceBase) first(ctx context.Context, c *checking, tasks []task) error {
 	both := func(ctx context.Context, t task) ran { return b.both(ctx, c, t) }

@@ -10,6 +10,7 @@ import (
 	"muster/regress/internal/golden"
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
+	"muster/regress/internal/plan"
 	"muster/regress/internal/report"
 )
 
@@ -82,7 +83,7 @@ func (s *session) union(old, now *golden.Store) []string {
 		}
 		names = append(names, next)
 	}
-	chosen := s.chooser.Choose(names)
+	chosen := s.chooser.Choose(names, plan.Baseline{}).Run
 	for i, at := range chosen {
 		names[i] = names[at]
 	}

@@ -107,7 +107,7 @@ func openPart(o *Options, word string) (*past, error) {
 func partIdentity(r *state.Run) map[string]string {
 	id := maps.Clone(r.Identity)
 	maps.DeleteFunc(id, func(key, _ string) bool {
-		return strings.HasPrefix(key, fileOf) || slices.Contains([]string{"--cases", "--filter", "--partition", "--sample", "--golden"}, key)
+		return strings.HasPrefix(key, fileOf) || slices.Contains([]string{"--cases", "--filter", "--partition", "--sample", "--all-cases", "--golden"}, key)
 	})
 	return id
 }

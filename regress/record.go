@@ -206,6 +206,7 @@ func (r *recording) openWriter(ctx context.Context) error {
 			return err
 		}
 	}
+	m.Selection = r.o.Select.kept()
 	r.writer, err = golden.Create(r.into.path, m)
 	return err
 }

@@ -83,6 +83,17 @@ type Selection struct {
 	FailedFirst bool     // begin with what was not identical in the last check
 	FailFast    int      // stop after so many that are not identical; 0 = never
 	Only        []string // names; nil = all. A resumed run has those that it began with
+	AllCases    bool     // lifts the selection that the golden keeps
+	// Recorded is the selection that the golden keeps. Check and Cases find it there.
+	Recorded RecordedSelection
+}
+
+// RecordedSelection is the part of a Selection that a golden keeps.
+type RecordedSelection struct {
+	Globs     []string
+	Filters   []string
+	Partition string
+	Sample    int
 }
 
 // Limits bounds a run and each of its cases.

@@ -13,6 +13,7 @@ import (
 	"muster/regress/internal/exec"
 	"muster/regress/internal/exec/local"
 	"muster/regress/internal/fault"
+	"muster/regress/internal/golden"
 	"muster/regress/internal/normalize"
 	"muster/regress/internal/plan"
 	"muster/regress/internal/report"
@@ -41,6 +42,7 @@ type session struct {
 	corpus  *corpus.Corpus
 	digests corpus.Digests // once they are known
 	cases   []corpus.Entry // selected, in corpus order
+	lacking []string       // names of the golden that are selected and that the corpus lacks
 	command command
 	crew    exec.Executor
 	engine  *engine // nil: the cases run on this machine
@@ -70,14 +72,19 @@ func newSession(o *Options, name string) (s *session, err error) {
 	if s.rules, err = normalize.Parse(o.Judge.Normalize); err != nil {
 		return nil, fault.Inputf("%w", err)
 	}
-	if s.chooser, err = selection(&o.Select).Compile(); err != nil {
+	if s.chooser, err = o.Select.plan().Compile(); err != nil {
 		return nil, fault.Inputf("%w", err)
 	}
 	return s, nil
 }
 
 // open checks the options and opens the corpus. On an error nothing stays open.
-func open(ctx context.Context, o *Options, name string) (_ *session, err error) {
+func open(ctx context.Context, o *Options, name string) (*session, error) {
+	return openAgainst(ctx, o, name, nil)
+}
+
+// openAgainst is open for a command that chooses its cases by a golden, unless that is nil.
+func openAgainst(ctx context.Context, o *Options, name string, base *golden.Store) (_ *session, err error) {
 	s, err := newSession(o, name)
 	if err != nil {
 		return nil, err
@@ -95,6 +102,7 @@ func open(ctx context.Context, o *Options, name string) (_ *session, err error) 
 	if err := s.openReporters(); err != nil {
 		return nil, err
 	}
+	s.noteRecordedSelection()
 	if s.corpus, err = s.openCorpus(ctx); err != nil {
 		return nil, err
 	}
@@ -102,7 +110,7 @@ func open(ctx context.Context, o *Options, name string) (_ *session, err error) 
 	if err := s.resumeOnly(); err != nil {
 		return nil, err
 	}
-	return s, s.choose()
+	return s, s.choose(base)
 }
 
 // openReporters opens what the options ask for.

@@ -1,14 +1,13 @@
 package regress
 
 import (
+	"fmt"
+	"slices"
+
 	"muster/regress/internal/fault"
-	"muster/regress/internal/plan"
+	"muster/regress/internal/golden"
 	"muster/regress/internal/report"
 )
-
-func selection(s *Selection) plan.Selection {
-	return plan.Selection{Globs: s.Globs, Filters: s.Filters, Partition: s.Partition, Sample: s.Sample}
-}
 
 // only returns whether a case is one of those that are named alone.
 func (s *Selection) only() func(name string) bool {
@@ -22,23 +21,30 @@ func (s *Selection) only() func(name string) bool {
 	return func(name string) bool { return set[name] }
 }
 
-// choose picks the selected cases.
-func (s *session) choose() error {
+// choose picks the selected cases, and those that the golden, if it is not nil,
+// has and the corpus lacks.
+func (s *session) choose(base *golden.Store) error {
 	all := s.corpus.Cases()
 	names := make([]string, len(all))
 	for i, e := range all {
 		names[i] = e.Name
 	}
-	chosen, wanted := s.chooser.Choose(names), s.o.Select.only()
-	if len(chosen) == len(all) && s.o.Select.Only == nil {
+	recorded, err := s.o.Select.baseline(base)
+	if err != nil {
+		return err
+	}
+	chosen, wanted := s.chooser.Choose(names, recorded), s.o.Select.only()
+	if len(chosen.Run) == len(all) && s.o.Select.Only == nil {
 		s.cases = all
 	} else {
-		for _, i := range chosen {
+		for _, i := range chosen.Run {
 			if wanted(all[i].Name) {
 				s.cases = append(s.cases, all[i])
 			}
 		}
 	}
+	s.lacking = slices.DeleteFunc(chosen.Missing, func(name string) bool { return !wanted(name) })
+	s.summary.NotSampled = chosen.NotSampled
 	switch {
 	case len(all) == 0:
 		return fault.Emptyf("%s holds no case", s.o.Corpus.Path)
@@ -50,5 +56,9 @@ func (s *session) choose() error {
 
 // nothing says that no case is selected.
 func (s *session) nothing() error {
-	return fault.Emptyf("none of the %s of %s is selected", counted(len(s.corpus.Cases())), s.o.Corpus.Path)
+	text := fmt.Sprintf("none of the %s of %s is selected", counted(len(s.corpus.Cases())), s.o.Corpus.Path)
+	if recorded := s.o.Select.Recorded.line(); recorded != "" {
+		text += ": the golden was recorded with " + recorded + ", and --all-cases lifts that"
+	}
+	return fault.Emptyf("%s", text)
 }

@@ -86,6 +86,9 @@ func (o *Options) flags() map[string]string {
 	if o.Select.Sample > 0 {
 		f["--sample"] = fmt.Sprint(o.Select.Sample)
 	}
+	if o.Select.AllCases {
+		f["--all-cases"] = "true"
+	}
 	return f
 }
 

@@ -23,6 +23,7 @@ func TestFlags(t *testing.T) {
 		"--filter":       func(o *Options) { o.Select.Filters = []string{"x"} },
 		"--partition":    func(o *Options) { o.Select.Partition = "hash:1/2" },
 		"--sample":       func(o *Options) { o.Select.Sample = 3 },
+		"--all-cases":    func(o *Options) { o.Select.AllCases = true },
 		"--timeout":      func(o *Options) { o.Limits.Timeout *= 2 },
 		"--memory":       func(o *Options) { o.Limits.Memory = 1 << 30 },
 		"--output-max":   func(o *Options) { o.Limits.OutputMax = 1 },

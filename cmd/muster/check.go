@@ -16,15 +16,16 @@ its runs do not agree it is flaky, else it has changed. Then the golden's comman
 if its executable is still there, runs some cases again in turns with yours, to
 tell what the change costs.
 
-Corpus and command are those that were recorded, unless given. The exit status
-is 0 when all is identical and 1 when something is not; muster help exit-codes
+Corpus and command are those that were recorded, unless given. So are the cases: a
+selection that you give narrows the recorded one, and --all-cases lifts that. The exit
+status is 0 when all is identical and 1 when something is not; muster help exit-codes
 has the others.`,
 		Example: `  muster check
   muster check sources.tar -- ./gofmt-new {in}
   muster check --filter '^a/' --format json
   muster check --fail-on 'cpu>5%' -- ./gofmt-new {in}
   muster check --normalize 'stdout:s/took [0-9]+ ms/took N ms/'`,
-	}, jobGroups(checkFlags, runsFlag), func(c *cobra.Command, o *regress.Options, args []string) error {
+	}, jobGroups(checkFlags, runsFlag, recordedFlags), func(c *cobra.Command, o *regress.Options, args []string) error {
 		if err := takeJob(c, o, args); err != nil {
 			return err
 		}

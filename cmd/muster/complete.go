@@ -25,7 +25,9 @@ func casesOf(c *cobra.Command, o *regress.Options, args []string) ([]string, err
 	if len(args) > 0 {
 		return nil, nil
 	}
-	list, err := regress.Cases(c.Context(), *o, false)
+	all := *o
+	all.Select.AllCases = true // run takes any case by its name
+	list, err := regress.Cases(c.Context(), all, false)
 	for i, name := range list {
 		if strings.HasPrefix(name, "-") {
 			list[i] = "./" + name // or it would be taken for a flag

@@ -37,6 +37,15 @@ func selectFlags(f *pflag.FlagSet, o *regress.Options) {
 	f.IntVar(&o.Select.Sample, "sample", 0, "only `N` of them, always the same ones")
 }
 
+func allCasesFlag(f *pflag.FlagSet, o *regress.Options) {
+	f.BoolVar(&o.Select.AllCases, "all-cases", false, "ignore the selection that the golden was recorded with")
+}
+
+// recordedFlags depend on what the golden has of the corpus.
+func recordedFlags(f *pflag.FlagSet, o *regress.Options) {
+	allCasesFlag(f, o)
+}
+
 func orderFlags(f *pflag.FlagSet, o *regress.Options) {
 	f.BoolVar(&o.Select.FailedFirst, "failed-first", false, "begin with what was not identical last time")
 }
@@ -168,7 +177,7 @@ func settings() *pflag.FlagSet {
 	f := pflag.NewFlagSet("settings", pflag.ContinueOnError)
 	for _, add := range []flagGroup{
 		corpusFlags, commandFlags, toolFlags, selectFlags, orderFlags, limitFlags, storeFlags,
-		normalizeFlag, repeatFlag, checkFlags, runsFlag, reportFlags, remoteFlags,
+		normalizeFlag, repeatFlag, checkFlags, runsFlag, recordedFlags, reportFlags, remoteFlags,
 	} {
 		add(f, &regress.Options{})
 	}

@@ -23,6 +23,26 @@ type Selection struct {
 	Sample    int      // at most so many, the same ones each time; 0 = all
 }
 
+// All reports whether the selection wants everything.
+func (s Selection) All() bool { return len(s.Flags()) == 0 }
+
+// Flags returns the selection as arguments of the command line.
+func (s Selection) Flags() (args []string) {
+	for _, g := range s.Globs {
+		args = append(args, "--cases", g)
+	}
+	for _, f := range s.Filters {
+		args = append(args, "--filter", f)
+	}
+	if s.Partition != "" {
+		args = append(args, "--partition", s.Partition)
+	}
+	if s.Sample > 0 {
+		args = append(args, "--sample", strconv.Itoa(s.Sample))
+	}
+	return args
+}
+
 // Chooser is a compiled Selection.
 type Chooser struct {
 	globs   []string
@@ -97,30 +117,6 @@ func (c *Chooser) Wants(caseName string) bool {
 func hash(caseName string) uint64 {
 	sum := sha256.Sum256([]byte(caseName))
 	return binary.BigEndian.Uint64(sum[:])
-}
-
-// Sampling reports whether a sample smaller than everything may be taken.
-func (c *Chooser) Sampling() bool { return c.sample > 0 }
-
-// Choose returns the indices, ascending, of the names that are wanted.
-func (c *Chooser) Choose(names []string) []int {
-	var chosen []int
-	for i, n := range names {
-		if c.Wants(n) {
-			chosen = append(chosen, i)
-		}
-	}
-	if c.sample == 0 || len(chosen) <= c.sample {
-		return chosen
-	}
-	// The lowest digests of a second hash: the sample does not change when
-	// other names come and go, and is independent of the partition.
-	slices.SortFunc(chosen, func(a, b int) int {
-		return strings.Compare(sampleKey(names[a]), sampleKey(names[b]))
-	})
-	chosen = chosen[:c.sample]
-	slices.Sort(chosen)
-	return chosen
 }
 
 func sampleKey(caseName string) string {

@@ -22,7 +22,7 @@ func choose(t *testing.T, s plan.Selection, list []string) []int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return c.Choose(list)
+	return c.Choose(list, plan.Baseline{}).Run
 }
 
 func TestChoose(t *testing.T) {
