@@ -69,6 +69,9 @@ func Check(ctx context.Context, o Options) (sum Summary, err error) {
 		return sum, err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
+	if err := s.refuseOtherCorpus(base.Store); err != nil {
+		return sum, err
+	}
 	if err := s.connect(ctx); err != nil {
 		return sum, err
 	}
@@ -95,6 +98,9 @@ func Check(ctx context.Context, o Options) (sum Summary, err error) {
 	}
 	if len(s.cases) == 0 && len(s.lacking) == 0 {
 		return sum, s.nothing()
+	}
+	if err := s.compareSources(ctx, base.Store); err != nil {
+		return sum, err
 	}
 	return c.check(ctx)
 }
@@ -203,6 +209,7 @@ func (c *checking) start(ctx context.Context) error {
 		return err
 	}
 	c.found, err = resumeOutcomes(c.run.Outcomes(), meta)
+	c.found.sources = c.digests
 	return err
 }
 

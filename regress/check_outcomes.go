@@ -8,6 +8,7 @@ import (
 	"os"
 	"sync"
 
+	"muster/regress/internal/corpus"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/outcome"
@@ -17,8 +18,9 @@ import (
 // when there is something to put into it. Its methods may be called from
 // several goroutines, until end.
 type outcomes struct {
-	path string
-	meta golden.Meta
+	path    string
+	meta    golden.Meta
+	sources corpus.Digests // of the cases
 
 	mu     sync.Mutex
 	writer *golden.Writer
@@ -56,7 +58,7 @@ func (s *outcomes) put(ctx context.Context, name string, r *exec.Result, l liken
 	if err != nil {
 		return err
 	}
-	rec := golden.Record{Name: name, Outcome: r.Outcome, Cost: r.Cost, Runs: equal, Equal: equal}
+	rec := golden.Record{Name: name, Outcome: r.Outcome, Cost: r.Cost, Runs: equal, Equal: equal, Source: s.sources.Case(name)}
 	l.count(&rec)
 	return w.Put(ctx, rec, r.Open)
 }

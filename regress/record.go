@@ -207,8 +207,13 @@ func (r *recording) openWriter(ctx context.Context) error {
 		}
 	}
 	m.Selection = r.o.Select.kept()
-	r.writer, err = golden.Create(r.into.path, m)
-	return err
+	if r.writer, err = golden.Create(r.into.path, m); err != nil {
+		return err
+	}
+	if err := r.writer.PutShared(r.digests.Shared()); err != nil {
+		return errors.Join(err, r.writer.Abort(false))
+	}
+	return nil
 }
 
 // passes runs every case until it has its number of runs. The passes are apart
@@ -278,7 +283,7 @@ func (r *recording) look(ctx context.Context, t task, pass int, res *exec.Result
 	}
 	defer res.Release()
 	got := recordRan{pass: pass, lane: res.Lane, cost: res.Cost, onEngine: engineRunOf(res)}
-	got.record = golden.Record{Name: t.entry.Name, Outcome: res.Outcome, Cost: res.Cost, Runs: 1}
+	got.record = golden.Record{Name: t.entry.Name, Outcome: res.Outcome, Cost: res.Cost, Runs: 1, Source: r.digests.Case(t.entry.Name)}
 	switch had := r.had[t.index]; {
 	case pass == 1:
 		got.err = r.writer.Put(ctx, got.record, res.Open)

@@ -114,7 +114,9 @@ type Judgement struct {
 	Strict    bool     // that something was not compared makes the exit status 1
 	Allow     []string // names of verdicts that do not make the exit status 1: flaky, new, missing
 	FailOn    []string // limits of what the change may cost, as "cpu>5%" or "cpu>5%,memory>10%"
-	CostCases int      // cases that run again to tell what the change costs; 0 = it is not told
+	// SameCorpus refuses to run where a source is not the recorded one.
+	SameCorpus bool
+	CostCases  int // cases that run again to tell what the change costs; 0 = it is not told
 }
 
 // Store says where things are kept.

@@ -44,6 +44,7 @@ func allCasesFlag(f *pflag.FlagSet, o *regress.Options) {
 // recordedFlags depend on what the golden has of the corpus.
 func recordedFlags(f *pflag.FlagSet, o *regress.Options) {
 	allCasesFlag(f, o)
+	f.BoolVar(&o.Judge.SameCorpus, "same-corpus", false, "exit 2 when a source, or a file that all cases share, is not the recorded one")
 }
 
 func orderFlags(f *pflag.FlagSet, o *regress.Options) {

@@ -1,0 +1,150 @@
+package regress
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"muster/regress/internal/fault"
+	"muster/regress/internal/golden"
+	"muster/regress/internal/name"
+	"muster/regress/internal/outcome"
+	"muster/regress/internal/readable"
+	"muster/regress/internal/report"
+)
+
+// detailNamesMax bounds the names that --verbose lists in one note.
+const detailNamesMax = 10_000
+
+// refuseOtherCorpus refuses a corpus that has none of the golden's cases.
+func (s *session) refuseOtherCorpus(base *golden.Store) error {
+	for _, e := range s.corpus.Cases() {
+		if _, known := base.OutcomeDigest(e.Name); known {
+			return nil
+		}
+	}
+	if base.Len() == 0 {
+		return nil
+	}
+	return fault.Inputf("%s has none of the cases of %s: is this the right corpus? Name another one, or record a golden of this one", s.o.Corpus.Path, s.o.Store.Golden)
+}
+
+// compareSources finds the selected sources and the shared files that are not those
+// that the golden was recorded with. --same-corpus refuses them; else the summary has
+// them.
+func (s *session) compareSources(ctx context.Context, base *golden.Store) error {
+	if _, err := s.corpusDigest(ctx); err != nil {
+		return err
+	}
+	was, err := base.Shared()
+	if err != nil {
+		return err
+	}
+	changed, known := s.changedSources(base)
+	found := report.Sources{Known: known, Changed: len(changed), Names: firstNames(changed, report.SourceNamesMax)}
+	var others []string
+	if was != nil {
+		others = compareShared(&found, was, s.digests.Shared())
+	}
+	s.summary.Sources = found
+	s.detail("sources that are not those recorded", changed)
+	s.detail("shared files that are not those recorded", others)
+	if s.o.Judge.SameCorpus {
+		return s.refuseChanged(base.Meta(), slices.Concat(changed, others), s.known(base) == known && was != nil)
+	}
+	return nil
+}
+
+// changedSources returns the selected cases, in corpus order, whose source is not the
+// recorded one, and of how many cases the golden knows the source.
+func (s *session) changedSources(base *golden.Store) (changed []string, known int) {
+	for _, e := range s.cases {
+		was := base.Source(e.Name)
+		if was == (outcome.Digest{}) {
+			continue
+		}
+		known++
+		if was != s.digests.Case(e.Name) {
+			changed = append(changed, e.Name)
+		}
+	}
+	return changed, known
+}
+
+// known returns how many of the selected cases the golden has.
+func (s *session) known(base *golden.Store) (n int) {
+	for _, e := range s.cases {
+		if _, known := base.OutcomeDigest(e.Name); known {
+			n++
+		}
+	}
+	return n
+}
+
+// compareShared counts the shared files that differ, and returns their names, sorted.
+func compareShared(found *report.Sources, was, is map[string]outcome.Digest) (names []string) {
+	for n, digest := range was {
+		now, still := is[n]
+		switch {
+		case !still:
+			found.SharedRemoved++
+		case now != digest:
+			found.SharedChanged++
+		default:
+			continue
+		}
+		names = append(names, n)
+	}
+	for n := range is {
+		if _, then := was[n]; !then {
+			found.SharedAdded++
+			names = append(names, n)
+		}
+	}
+	found.Shared = len(was) + found.SharedAdded
+	slices.Sort(names)
+	found.SharedNames = firstNames(names, report.SourceNamesMax)
+	return names
+}
+
+// refuseChanged is the error of --same-corpus, or nil. Where the golden does not know
+// every source the digest of the whole corpus decides.
+func (s *session) refuseChanged(m golden.Meta, names []string, complete bool) error {
+	const mend = "check the recorded corpus, record again, or leave out --same-corpus"
+	switch {
+	case len(names) > 0:
+		are := "are not what"
+		if len(names) == 1 {
+			are = "is not what"
+		}
+		return fault.Inputf("--same-corpus: %s of %s %s %s was recorded with: %s: %s",
+			readable.Count(len(names), "file"), s.o.Corpus.Path, are, s.o.Store.Golden, listed(names, report.SourceNamesMax), mend)
+	case !complete && s.digests.Whole != m.Corpus:
+		return fault.Inputf("--same-corpus: %s is not the corpus that %s was recorded with, and the golden does not know every source, to say which changed: %s",
+			s.o.Corpus.Path, s.o.Store.Golden, mend)
+	}
+	return nil
+}
+
+// detail lists names in a note, for --verbose.
+func (s *session) detail(what string, names []string) {
+	if s.o.Report.Verbose && len(names) > 0 {
+		s.note(what + ": " + listed(names, detailNamesMax))
+	}
+}
+
+func firstNames(names []string, most int) []string { return names[:min(most, len(names))] }
+
+// listed prints the first names, and how many more there are.
+func listed(names []string, most int) string {
+	var printed []string
+	for _, n := range firstNames(names, most) {
+		printed = append(printed, name.Print(n))
+	}
+	text := strings.Join(printed, ", ")
+	if more := len(names) - len(printed); more > 0 {
+		text += fmt.Sprintf(" and %s more", readable.Number(more))
+	}
+	return text
+}
