@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/tool"
@@ -46,7 +48,9 @@ func TestWatch(t *testing.T) {
 		"same content": {change: func(file string) error {
 			return errors.Join(os.WriteFile(file+".new", []byte("#!/bin/sh\n"), 0o755), os.Rename(file+".new", file))
 		}, touched: true},
-		"folder": {change: func(file string) error { return errors.Join(os.Remove(file), os.Mkdir(file, 0o755)) }, want: "it is no file any more"},
+		"folder": {change: func(file string) error { // at once: a look in between would find it gone
+			return errors.Join(os.Mkdir(file+".new", 0o755), unix.Renameat2(unix.AT_FDCWD, file+".new", unix.AT_FDCWD, file, unix.RENAME_EXCHANGE))
+		}, want: "it is no file any more"},
 		"gone":   {change: os.Remove, want: "it is gone"},
 		"before it in PATH": {change: func(file string) error {
 			return os.WriteFile(filepath.Join(filepath.Dir(file), "first/comp"), []byte("#!/bin/sh\n"), 0o755)
