@@ -51,7 +51,7 @@ func TestWatch(t *testing.T) {
 		"folder": {change: func(file string) error { // at once: a look in between would find it gone
 			return errors.Join(os.Mkdir(file+".new", 0o755), unix.Renameat2(unix.AT_FDCWD, file+".new", unix.AT_FDCWD, file, unix.RENAME_EXCHANGE))
 		}, want: "it is no file any more"},
-		"gone":   {change: os.Remove, want: "it is gone"},
+		"gone": {change: os.Remove, want: "it is gone"},
 		"before it in PATH": {change: func(file string) error {
 			return os.WriteFile(filepath.Join(filepath.Dir(file), "first/comp"), []byte("#!/bin/sh\n"), 0o755)
 		}, want: "appeared in PATH"},
