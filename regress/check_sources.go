@@ -14,8 +14,8 @@ import (
 	"muster/regress/internal/report"
 )
 
-// detailNamesMax bounds the names that --verbose lists in one note.
-const detailNamesMax = 10_000
+// refusedNamesMax bounds the names in the error of --same-corpus.
+const refusedNamesMax = 3
 
 // refuseOtherCorpus refuses a corpus that has none of the golden's cases.
 func (s *session) refuseOtherCorpus(base *golden.Store) error {
@@ -48,8 +48,6 @@ func (s *session) compareSources(ctx context.Context, base *golden.Store) error 
 		others = compareShared(&found, was, s.digests.Shared())
 	}
 	s.summary.Sources = found
-	s.detail("sources that are not those recorded", changed)
-	s.detail("shared files that are not those recorded", others)
 	if s.o.Judge.SameCorpus {
 		return s.refuseChanged(base.Meta(), slices.Concat(changed, others), s.known(base) == known && was != nil)
 	}
@@ -119,19 +117,12 @@ func (s *session) refuseChanged(m golden.Meta, names []string, complete bool) er
 			are = "is not what"
 		}
 		return fault.Inputf("--same-corpus: %s of %s %s %s was recorded with: %s: %s",
-			readable.Count(len(names), "file"), s.o.Corpus.Path, are, s.o.Store.Golden, listed(names, report.SourceNamesMax), mend)
+			readable.Count(len(names), "file"), s.o.Corpus.Path, are, s.o.Store.Golden, listed(names, refusedNamesMax), mend)
 	case !complete && s.digests.Whole != m.Corpus:
 		return fault.Inputf("--same-corpus: %s is not the corpus that %s was recorded with, and the golden does not know every source, to say which changed: %s",
 			s.o.Corpus.Path, s.o.Store.Golden, mend)
 	}
 	return nil
-}
-
-// detail lists names in a note, for --verbose.
-func (s *session) detail(what string, names []string) {
-	if s.o.Report.Verbose && len(names) > 0 {
-		s.note(what + ": " + listed(names, detailNamesMax))
-	}
 }
 
 func firstNames(names []string, most int) []string { return names[:min(most, len(names))] }
