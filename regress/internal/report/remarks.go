@@ -36,7 +36,7 @@ func remarks(s Summary, most int) []remark {
 		}
 		list = append(list, sentence("sample", readable.Count(s.NotSampled, "case")+verb+" not in the recorded sample"))
 	}
-	list = append(list, s.Sources.remarks()...)
+	list = append(list, s.Sources.remarks(most)...)
 	if text := s.toolChanged(most); text != "" {
 		list = append(list, labelled("tool changed since the golden", text))
 	}

@@ -3,7 +3,6 @@ package report
 import (
 	"strings"
 
-	"muster/regress/internal/name"
 	"muster/regress/internal/readable"
 )
 
@@ -21,17 +20,17 @@ type Sources struct {
 }
 
 // SourceNamesMax bounds the names that a summary has.
-const SourceNamesMax = 3
+const SourceNamesMax = namedMax
 
 // SharedDiffering returns how many shared files are not those recorded.
 func (s Sources) SharedDiffering() int { return s.SharedChanged + s.SharedAdded + s.SharedRemoved }
 
-func (s Sources) remarks() (list []remark) {
+func (s Sources) remarks(most int) (list []remark) {
 	if s.Changed > 0 {
-		list = append(list, sentence("sources", readable.Number(s.Changed)+" of "+readable.Number(s.Known)+" sources are not those recorded: "+namesOf(s.Names, s.Changed)))
+		list = append(list, sentence("sources", readable.Number(s.Changed)+" of "+readable.Number(s.Known)+" sources are not those recorded: "+namesOf(s.Names, s.Changed, most)))
 	}
 	if n := s.SharedDiffering(); n > 0 {
-		list = append(list, sentence("shared files", readable.Number(n)+" of "+readable.Number(s.Shared)+" shared files are not those recorded ("+s.sharedKinds()+"): "+namesOf(s.SharedNames, n)))
+		list = append(list, sentence("shared files", readable.Number(n)+" of "+readable.Number(s.Shared)+" shared files are not those recorded ("+s.sharedKinds()+"): "+namesOf(s.SharedNames, n, most)))
 	}
 	return list
 }
@@ -50,16 +49,14 @@ func (s Sources) sharedKinds() string {
 	return strings.Join(kinds, ", ")
 }
 
-// namesOf prints the first of all names.
-func namesOf(first []string, all int) string {
-	printed := make([]string, len(first))
-	for i, n := range first {
-		printed[i] = name.Print(n)
+// namesOf prints at most most of the first names, and how many more there are of all.
+func namesOf(first []string, all, most int) string {
+	shown := printedPaths(first[:min(len(first), most)])
+	text := strings.Join(shown, ", ")
+	if more := all - len(shown); more > 0 {
+		text += " and " + readable.Number(more) + " more"
 	}
-	if all > len(first) {
-		printed = append(printed, "…")
-	}
-	return strings.Join(printed, ", ")
+	return text
 }
 
 func sourcesToWire(s Sources) *wireSources {
