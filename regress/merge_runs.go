@@ -37,7 +37,7 @@ func MergeRuns(ctx context.Context, o Options, runs []string) (sum Summary, err 
 	}
 	first := parts[0]
 	merged := first.options
-	merged.Select = Selection{}
+	merged.Select = Selection{Recorded: merged.Select.Recorded, AllCases: merged.Select.AllCases}
 	merged.takeFrom(&o)
 	s, err := newSession(&merged, report.CheckCommand)
 	if err != nil {
@@ -175,7 +175,7 @@ func (m *merging) collect() error {
 	m.cases = map[string]partOutcome{}
 	var conflicts []string
 	for _, p := range m.parts {
-		if err := m.openFound(p); err != nil {
+		if err := errors.Join(addRemarks(&m.summary, p), m.openFound(p)); err != nil {
 			return err
 		}
 		lines, err := p.run.ReadLines()

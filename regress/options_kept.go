@@ -86,6 +86,7 @@ type kept struct {
 	NotIdentical int         `json:"not_identical"`
 	Recorded     int         `json:"recorded"`
 	Engine       *keptEngine `json:"engine,omitempty"` // nil of a run on this machine
+	Remarks      keptRemarks `json:"remarks,omitzero"`
 }
 
 // keptEngine counts the runs on an engine.
@@ -95,7 +96,7 @@ type keptEngine struct {
 }
 
 func keptOf(s Summary) kept {
-	k := kept{s.Interrupted, s.Cases, s.NotRun, s.Verdicts.NotIdentical(), s.Recorded, nil}
+	k := kept{s.Interrupted, s.Cases, s.NotRun, s.Verdicts.NotIdentical(), s.Recorded, nil, remarksOf(&s)}
 	if r := s.Engine; r != nil {
 		k.Engine = &keptEngine{r.Cached, r.Executed}
 	}
