@@ -31,6 +31,7 @@ type Info struct {
 	Command          []Command         `json:"command"`
 	Executable       string            `json:"executable"`
 	ExecutableDigest outcome.Digest    `json:"executable_digest"`
+	Tool             []ToolFile        `json:"tool"`
 	Env              []string          `json:"env"`
 	Flags            map[string]string `json:"flags"`
 	Corpus           string            `json:"corpus"`
@@ -52,6 +53,13 @@ type Info struct {
 type Command struct {
 	Glob string   `json:"glob"`
 	Args []string `json:"args"`
+}
+
+// ToolFile is a file that belongs to the tool.
+type ToolFile struct {
+	Path   string         `json:"path"`
+	Role   string         `json:"role"`
+	SHA256 outcome.Digest `json:"sha256"`
 }
 
 // Selection is what the record selected.
@@ -81,7 +89,7 @@ func Describe(called string, s *golden.Store) (Info, error) {
 		Type: "golden", Golden: called, Format: s.Format(), Digest: s.Digest(), Created: m.Created,
 		Machine: name.Print(m.Machine), MusterVersion: name.Print(m.MusterVersion), Run: name.Print(m.Run),
 		Repeat: m.Repeat, Engine: m.OnEngine(), Command: commands(m.Command), Executable: name.Print(m.Executable),
-		ExecutableDigest: m.ExecutableDigest, Env: printed(m.Env), Flags: map[string]string{},
+		ExecutableDigest: m.ExecutableDigest, Tool: toolFiles(m.Tool), Env: printed(m.Env), Flags: map[string]string{},
 		Corpus: name.Print(m.CorpusPath), CorpusDigest: m.Corpus, Selection: selection(m.Selection),
 		Cases: s.Len(), Accepts: []Accept{},
 	}
@@ -135,6 +143,14 @@ func commands(list []golden.Command) []Command {
 	return all
 }
 
+func toolFiles(list []golden.ToolFile) []ToolFile {
+	all := []ToolFile{}
+	for _, f := range list {
+		all = append(all, ToolFile{name.Print(f.Path), f.Role, f.Digest})
+	}
+	return all
+}
+
 func printed(list []string) []string {
 	all := []string{}
 	for _, s := range list {
@@ -162,8 +178,11 @@ func (i Info) WriteText(to io.Writer) error {
 	for _, c := range i.Command {
 		line("command", "%s", c)
 	}
-	if i.Executable != "" {
+	if i.Executable != "" && len(i.Tool) == 0 {
 		line("tool", "%s, SHA-256 %s", i.Executable, i.ExecutableDigest)
+	}
+	for _, f := range i.Tool {
+		line("tool", "%s %s, SHA-256 %s", f.Role, f.Path, f.SHA256)
 	}
 	for _, e := range i.Env {
 		line("env", "%s", e)

@@ -59,6 +59,9 @@ func settings(m golden.Meta) map[string]string {
 		}
 		all[what] = fmt.Sprintf("%q", c.Args)
 	}
+	for _, f := range toolFiles(m.Tool) {
+		all["the SHA-256 of "+f.Path+", a file of the tool,"] = f.SHA256.String()
+	}
 	for key, value := range m.Flags {
 		all[name.Print(key)] = name.Print(value)
 	}

@@ -39,6 +39,9 @@ func writeMeta(w io.Writer, m golden.Meta) {
 	for _, c := range commands(m.Command) {
 		writeLine(w, "# command", c.String())
 	}
+	for _, f := range toolFiles(m.Tool) {
+		writeLine(w, "# tool", f.Path, f.SHA256.String())
+	}
 	for _, e := range printed(m.Env) {
 		writeLine(w, "# env", e)
 	}
