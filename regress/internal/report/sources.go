@@ -27,12 +27,21 @@ func (s Sources) SharedDiffering() int { return s.SharedChanged + s.SharedAdded 
 
 func (s Sources) remarks(most int) (list []remark) {
 	if s.Changed > 0 {
-		list = append(list, sentence("sources", readable.Number(s.Changed)+" of "+readable.Number(s.Known)+" sources are not those recorded: "+namesOf(s.Names, s.Changed, most)))
+		list = append(list, sentence("sources", notRecorded(s.Changed, s.Known, "source")+": "+namesOf(s.Names, s.Changed, most)))
 	}
 	if n := s.SharedDiffering(); n > 0 {
-		list = append(list, sentence("shared files", readable.Number(n)+" of "+readable.Number(s.Shared)+" shared files are not those recorded ("+s.sharedKinds()+"): "+namesOf(s.SharedNames, n, most)))
+		list = append(list, sentence("shared files", notRecorded(n, s.Shared, "shared file")+" ("+s.sharedKinds()+"): "+namesOf(s.SharedNames, n, most)))
 	}
 	return list
+}
+
+// notRecorded says how many of some files are others than at record.
+func notRecorded(n, of int, what string) string {
+	text := readable.Number(n) + " of " + readable.Count(of, what)
+	if n == 1 {
+		return text + " is not the one recorded"
+	}
+	return text + " are not those recorded"
 }
 
 // sharedKinds says in which ways the shared files differ.
