@@ -37,14 +37,14 @@ func (c *checking) runFurther(ctx context.Context) error {
 		c.emit(report.PassStarted{Pass: 2, Runs: runs, At: time.Now()})
 	}
 	c.order.expect(unreported)
-	again := func(ctx context.Context, t task) judged { return c.again(ctx, c.firsts[t.index]) }
+	again := func(ctx context.Context, t task) judgement { return c.again(ctx, c.firsts[t.index]) }
 	err := runPass(ctx, c.session, pending, again, c.takeJudged)
 	c.order.flush()
 	return err
 }
 
 // takeJudged notes the result of the further runs of a case.
-func (c *checking) takeJudged(t task, j judged) error {
+func (c *checking) takeJudged(t task, j judgement) error {
 	if j.err != nil {
 		if len(c.order.tasks) > 0 {
 			c.order.add(t, func() {})

@@ -12,8 +12,8 @@ import (
 	"muster/regress/internal/report"
 )
 
-// judged is the result of the further runs of a case.
-type judged struct {
+// judgement is the result of the further runs of a case.
+type judgement struct {
 	err  error
 	word report.Case
 	cpu  time.Duration // of the further runs
@@ -39,7 +39,7 @@ func (c *checking) runsLeft(firsts []firstRun) (runs int) {
 }
 
 // again makes the further runs of a case, and judges it.
-func (c *checking) again(ctx context.Context, f firstRun) (j judged) {
+func (c *checking) again(ctx context.Context, f firstRun) (j judgement) {
 	further := furtherRuns{c: c, first: f, avoid: f.lane, equal: f.equal()}
 	if j.err = further.run(ctx); j.err != nil {
 		return j

@@ -33,7 +33,7 @@ func GoldenCheck(ctx context.Context, o Options) (err error) {
 	return fault.Inputf("golden %s is damaged: restore it, record again, or keep what is whole with muster golden repair --drop", o.Store.Golden)
 }
 
-func printChecked(w io.Writer, called string, found *goldens.Checked) error {
+func printChecked(w io.Writer, called string, found *goldens.CheckResult) error {
 	var b strings.Builder
 	for _, d := range found.Damaged {
 		fmt.Fprintf(&b, "damaged: %s\n", readable.Line(d.Reason.Error()))
@@ -55,7 +55,7 @@ func printChecked(w io.Writer, called string, found *goldens.Checked) error {
 }
 
 // damagedCases counts the cases that hang on something damaged.
-func damagedCases(found *goldens.Checked) int {
+func damagedCases(found *goldens.CheckResult) int {
 	cases := map[string]bool{}
 	for _, d := range found.Damaged {
 		for _, at := range d.Cases {

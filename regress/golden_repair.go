@@ -35,7 +35,7 @@ func onlyFile(golden, command string) error {
 	return fault.Inputf("muster golden %s works on files, and %s is an address: download it, do this with the file, and upload the file", command, golden)
 }
 
-func repairText(called string, done golden.Repaired) string {
+func repairText(called string, done golden.RepairResult) string {
 	var b strings.Builder
 	if done.Whole {
 		fmt.Fprintf(&b, "golden %s is whole: nothing to repair in %s\n", called, counted(done.Kept))

@@ -53,9 +53,9 @@ func (s *session) toolChanged(recorded golden.Meta) []string {
 	if s.engine != nil {
 		return nil
 	}
-	earlier := make([]tool.Known, len(recorded.Tool))
+	earlier := make([]tool.KnownFile, len(recorded.Tool))
 	for i, f := range recorded.Tool {
-		earlier[i] = tool.Known{Path: f.Path, Digest: f.Digest}
+		earlier[i] = tool.KnownFile{Path: f.Path, Digest: f.Digest}
 	}
 	return s.command.tool.ChangedSince(earlier)
 }

@@ -19,17 +19,17 @@ import (
 // at most.
 const damagedSuffix = ".damaged"
 
-// Dropped is a case that a repair does not keep.
-type Dropped struct {
+// DroppedCase is a case that a repair does not keep.
+type DroppedCase struct {
 	Name   string
 	Reason error
 }
 
-// Repaired is what a repair did.
-type Repaired struct {
-	Whole   bool      // nothing was damaged, and nothing was changed
-	Kept    int       // cases
-	Dropped []Dropped // by name
+// RepairResult is what a repair did.
+type RepairResult struct {
+	Whole   bool          // nothing was damaged, and nothing was changed
+	Kept    int           // cases
+	Dropped []DroppedCase // by name
 	// Unreadable is why part of the list of cases could not be read: the names of the
 	// cases there are not known. It is nil when all of it could be.
 	Unreadable error
@@ -44,7 +44,7 @@ type Repaired struct {
 // that is an error of class Input, and so is a damaged file that an earlier repair kept.
 //
 // At every moment there is the damaged golden or the repaired one at path.
-func Repair(ctx context.Context, path string) (done Repaired, err error) {
+func Repair(ctx context.Context, path string) (done RepairResult, err error) {
 	path = resolve(path)
 	if _, err := checkFiles(path); err != nil {
 		return done, err
@@ -77,7 +77,7 @@ func alreadyKept(damaged string) error {
 }
 
 // copyTo puts all cases that are whole.
-func (s *salvage) copyTo(ctx context.Context, w *Writer, done *Repaired) error {
+func (s *salvage) copyTo(ctx context.Context, w *Writer, done *RepairResult) error {
 	lost := map[outcome.Digest]error{}
 	for _, r := range s.records {
 		if err := ctx.Err(); err != nil {
@@ -103,7 +103,7 @@ func (s *salvage) copyTo(ctx context.Context, w *Writer, done *Repaired) error {
 			return err
 		}
 	}
-	slices.SortFunc(s.dropped, func(a, b Dropped) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(s.dropped, func(a, b DroppedCase) int { return strings.Compare(a.Name, b.Name) })
 	done.Dropped, done.Unreadable, done.Lists = s.dropped, s.cut, s.lists
 	done.Whole = len(done.Dropped) == 0 && done.Unreadable == nil && len(done.Lists) == 0
 	done.SharedLost = s.shared == nil && s.hadShared

@@ -18,7 +18,7 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-func mustRepair(t testing.TB, path string) Repaired {
+func mustRepair(t testing.TB, path string) RepairResult {
 	t.Helper()
 	done, err := Repair(context.Background(), path)
 	if err != nil {
@@ -27,7 +27,7 @@ func mustRepair(t testing.TB, path string) Repaired {
 	return done
 }
 
-func droppedNames(done Repaired) (names []string) {
+func droppedNames(done RepairResult) (names []string) {
 	for _, d := range done.Dropped {
 		names = append(names, d.Name)
 	}

@@ -15,10 +15,10 @@ import (
 type salvage struct {
 	path    string
 	meta    Meta
-	encoded []byte    // meta, as the file has it
-	records []Record  // those that are whole, by name
-	dropped []Dropped // those that are not
-	cut     error     // why part of the list of cases cannot be read; nil when all of it can
+	encoded []byte        // meta, as the file has it
+	records []Record      // those that are whole, by name
+	dropped []DroppedCase // those that are not
+	cut     error         // why part of the list of cases cannot be read; nil when all of it can
 	// shared is nil when the files are not known, which is a loss where some had been put.
 	shared    map[string]outcome.Digest
 	hadShared bool
@@ -133,7 +133,7 @@ func (s *salvage) readRows(ctx context.Context) error {
 		}
 	}
 	slices.SortFunc(s.records, func(a, b Record) int { return strings.Compare(a.Name, b.Name) })
-	slices.SortFunc(s.dropped, func(a, b Dropped) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(s.dropped, func(a, b DroppedCase) int { return strings.Compare(a.Name, b.Name) })
 	return nil
 }
 
@@ -177,5 +177,5 @@ func (s *salvage) take(r row) {
 }
 
 func (s *salvage) drop(caseName string, reason error) {
-	s.dropped = append(s.dropped, Dropped{caseName, reason})
+	s.dropped = append(s.dropped, DroppedCase{caseName, reason})
 }

@@ -12,21 +12,21 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// Checked is what is in a golden, and what of it is damaged.
-type Checked struct {
+// CheckResult is what is in a golden, and what of it is damaged.
+type CheckResult struct {
 	Cases    int
 	Contents int   // distinct ones, empty ones apart
 	Bytes    int64 // of them
-	Damaged  []Damaged
+	Damaged  []DamagedEntry
 	Lists    []error // damage that no case hangs on
 }
 
 // Whole reports whether nothing is damaged.
-func (c *Checked) Whole() bool { return len(c.Damaged) == 0 && len(c.Lists) == 0 }
+func (c *CheckResult) Whole() bool { return len(c.Damaged) == 0 && len(c.Lists) == 0 }
 
-// Damaged is a content that is not what its digest says, or a case that cannot be read:
+// DamagedEntry is a content that is not what its digest says, or a case that cannot be read:
 // then it has no digest.
-type Damaged struct {
+type DamagedEntry struct {
 	Digest outcome.Digest
 	Size   int64
 	Reason error
@@ -46,8 +46,8 @@ func (p Place) String() string {
 
 // Check reads all of a golden that is open, whose rows are therefore right: every content,
 // once, the list of shared files, and all pages. An error is not about the golden.
-func Check(ctx context.Context, s *golden.Store) (*Checked, error) {
-	c := &checker{store: s, found: &Checked{Cases: s.Len()}, seen: map[outcome.Digest]int{}}
+func Check(ctx context.Context, s *golden.Store) (*CheckResult, error) {
+	c := &checker{store: s, found: &CheckResult{Cases: s.Len()}, seen: map[outcome.Digest]int{}}
 	for n := range s.Names() {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -73,7 +73,7 @@ func Check(ctx context.Context, s *golden.Store) (*Checked, error) {
 
 type checker struct {
 	store *golden.Store
-	found *Checked
+	found *CheckResult
 	// seen has every content that was read: the place of a damaged one in found, and -1
 	// for one that is whole.
 	seen map[outcome.Digest]int
@@ -82,7 +82,7 @@ type checker struct {
 func (c *checker) checkCase(caseName string) error {
 	r, _, err := c.store.Get(caseName)
 	if fault.ClassOf(err) == fault.Input {
-		c.damaged(Damaged{Reason: reason(err)}, Place{Case: caseName})
+		c.damaged(DamagedEntry{Reason: reason(err)}, Place{Case: caseName})
 		return nil
 	}
 	if err != nil {
@@ -114,13 +114,13 @@ func (c *checker) checkContent(p outcome.Part, at Place) error {
 	}
 	c.seen[p.Digest] = -1
 	if err != nil {
-		c.seen[p.Digest] = c.damaged(Damaged{Digest: p.Digest, Size: p.Size, Reason: reason(err)}, at)
+		c.seen[p.Digest] = c.damaged(DamagedEntry{Digest: p.Digest, Size: p.Size, Reason: reason(err)}, at)
 	}
 	return nil
 }
 
 // damaged returns the place of what it adds.
-func (c *checker) damaged(d Damaged, at Place) int {
+func (c *checker) damaged(d DamagedEntry, at Place) int {
 	d.Cases = append(d.Cases, at)
 	c.found.Damaged = append(c.found.Damaged, d)
 	return len(c.found.Damaged) - 1

@@ -20,8 +20,8 @@ type Shard struct {
 	*golden.Store
 }
 
-// Merged is what a merge wrote.
-type Merged struct {
+// MergeResult is what a merge wrote.
+type MergeResult struct {
 	Cases     int
 	Twice     int // of them were in several shards
 	Selection golden.Selection
@@ -33,30 +33,30 @@ const conflictsMax = 10
 // Merge writes the golden at path that has the cases of all shards. It refuses shards that
 // differ in what changes outcomes, a case that has different outcomes, and partitions that
 // are not complete: the error is of class Input and says what is in conflict.
-func Merge(ctx context.Context, path string, shards []Shard) (Merged, error) {
+func Merge(ctx context.Context, path string, shards []Shard) (MergeResult, error) {
 	meta, err := mergeMetas(shards)
 	if err != nil {
-		return Merged{}, err
+		return MergeResult{}, err
 	}
 	shared, err := mergeShared(shards)
 	if err != nil {
-		return Merged{}, err
+		return MergeResult{}, err
 	}
 	m := &merger{from: map[string]int{}, accepts: make([]int, len(shards))}
 	if err := m.assign(shards); err != nil {
-		return Merged{}, err
+		return MergeResult{}, err
 	}
 	w, err := golden.Create(path, meta)
 	if err != nil {
-		return Merged{}, err
+		return MergeResult{}, err
 	}
 	if err = m.copyTo(ctx, w, shards); err == nil && shared != nil {
 		err = w.PutShared(shared)
 	}
 	if err != nil {
-		return Merged{}, errors.Join(err, w.Abort(false))
+		return MergeResult{}, errors.Join(err, w.Abort(false))
 	}
-	return Merged{len(m.from), m.twice, meta.Selection}, w.Finish()
+	return MergeResult{len(m.from), m.twice, meta.Selection}, w.Finish()
 }
 
 type merger struct {

@@ -2,21 +2,21 @@ package outcome
 
 import "slices"
 
-// Merged says what Merge did.
-type Merged uint8
+// MergeEffect says what Merge did.
+type MergeEffect uint8
 
 // What it may have done, a closed set.
 const (
-	Nothing  Merged = iota // again showed nothing new
-	Marked                 // what differs is marked as flaky
-	Replaced               // o is again now, with its contents: it ended by itself, and o had not
+	Nothing  MergeEffect = iota // again showed nothing new
+	Marked                      // what differs is marked as flaky
+	Replaced                    // o is again now, with its contents: it ended by itself, and o had not
 )
 
 // Merge takes into o what again, a single further run of the same case with the same tool,
 // shows: every part in which they differ is marked as flaky, and every ending is kept.
 // Parts that only again left are added without content of the kept run. A partial outcome,
 // which could not be compared, gives way to a complete one.
-func Merge(o, again *Outcome, same Same) (Merged, error) {
+func Merge(o, again *Outcome, same Same) (MergeEffect, error) {
 	switch wasPartial, isPartial := o.Ending.Partial(), again.Ending.Partial(); {
 	case wasPartial && !isPartial:
 		ended := append(slices.Clone(o.Others), o.Ending)
@@ -32,7 +32,7 @@ func Merge(o, again *Outcome, same Same) (Merged, error) {
 	return marked(o.addEnding(again.Ending) || changed), err
 }
 
-func marked(changed bool) Merged {
+func marked(changed bool) MergeEffect {
 	if changed {
 		return Marked
 	}

@@ -182,9 +182,9 @@ func TestGlobsRefused(t *testing.T) {
 // A later identity tells which files are another, new or gone. Files that moved are the same.
 func TestChangedSince(t *testing.T) {
 	dir := workbench(t, map[string]string{"comp": "#!/bin/sh\n", "a": "1", "b": "1", "c": "3", "d": "4"})
-	earlier := func(id *tool.Identity) (list []tool.Known) {
+	earlier := func(id *tool.Identity) (list []tool.KnownFile) {
 		for f := range id.Files() {
-			list = append(list, tool.Known{Path: f.Path, Digest: f.Digest})
+			list = append(list, tool.KnownFile{Path: f.Path, Digest: f.Digest})
 		}
 		return list
 	}

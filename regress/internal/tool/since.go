@@ -8,8 +8,8 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// Known is a file of an earlier identity.
-type Known struct {
+// KnownFile is a file of an earlier identity.
+type KnownFile struct {
 	Path   string
 	Digest outcome.Digest
 }
@@ -17,7 +17,7 @@ type Known struct {
 // ChangedSince returns the paths of files that are not what they were in an earlier identity:
 // files with other content, new files, and at last files that are gone. A file that only moved
 // is the same.
-func (id *Identity) ChangedSince(earlier []Known) (paths []string) {
+func (id *Identity) ChangedSince(earlier []KnownFile) (paths []string) {
 	if id == nil || len(earlier) == 0 {
 		return nil // nothing is known
 	}
