@@ -171,7 +171,7 @@ func (c *checking) begin(ctx context.Context) (pending []task, err error) {
 		return nil, errors.Join(err, c.lines.Close())
 	}
 	took, known := c.base.took(c.session), byName(done)
-	if err := c.sameAsBefore(ctx, known); err != nil {
+	if err := c.repeatFinished(ctx, known); err != nil {
 		return nil, errors.Join(c.endStores(err), c.lines.Close(), c.costs.kept.Close())
 	}
 	c.due = took.complete()

@@ -16,7 +16,7 @@ func (c *checking) runWaiting(ctx context.Context, long time.Duration) (note fun
 	if !ok {
 		return nil
 	}
-	j := c.again(ctx, f)
+	j := c.judgeFurther(ctx, f)
 	return func() error { return c.takeJudged(f.task, j) }
 }
 
@@ -37,7 +37,7 @@ func (c *checking) runFurther(ctx context.Context) error {
 		c.emit(report.PassStarted{Pass: 2, Runs: runs, At: time.Now()})
 	}
 	c.order.expect(unreported)
-	again := func(ctx context.Context, t task) judgement { return c.again(ctx, c.firsts[t.index]) }
+	again := func(ctx context.Context, t task) judgement { return c.judgeFurther(ctx, c.firsts[t.index]) }
 	err := runPass(ctx, c.session, pending, again, c.takeJudged)
 	c.order.flush()
 	return err

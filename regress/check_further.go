@@ -38,8 +38,8 @@ func (c *checking) runsLeft(firsts []firstRun) (runs int) {
 	return runs
 }
 
-// again makes the further runs of a case, and judges it.
-func (c *checking) again(ctx context.Context, f firstRun) (j judgement) {
+// judgeFurther makes the further runs of a case, and then judges the case.
+func (c *checking) judgeFurther(ctx context.Context, f firstRun) (j judgement) {
 	further := furtherRuns{c: c, first: f, avoid: f.lane, equal: f.equal()}
 	if j.err = further.run(ctx); j.err != nil {
 		return j

@@ -6,9 +6,9 @@ import (
 	"muster/regress/internal/state"
 )
 
-// sameAsBefore refuses to go on with an interrupted run whose cases leave something else now.
+// repeatFinished refuses to go on with an interrupted run whose cases leave something else now.
 // Where nothing is left to run, nothing can be mixed.
-func (c *checking) sameAsBefore(ctx context.Context, done map[string]state.Line) error {
+func (c *checking) repeatFinished(ctx context.Context, done map[string]state.Line) error {
 	var finished []task
 	left := false
 	for _, t := range c.all() {
@@ -43,7 +43,7 @@ func (c *checking) expectations(ctx context.Context, t task, identical bool) (li
 	candidate, release := c.command.For(t.entry.Name), func() {}
 	reference, kept := c.base.beside()
 	if identical && reference != nil {
-		r, err := c.runAgain(ctx, t, reference)
+		r, err := c.runUnjudged(ctx, t, reference)
 		if err != nil {
 			return nil, release, err
 		}

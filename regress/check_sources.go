@@ -49,7 +49,7 @@ func (s *session) compareSources(ctx context.Context, base *golden.Store) error 
 	}
 	s.summary.Sources = found
 	if s.o.Judge.SameCorpus {
-		return s.refuseChanged(base.Meta(), slices.Concat(changed, others), s.known(base) == known && was != nil)
+		return s.refuseChanged(base.Meta(), slices.Concat(changed, others), s.countKnown(base) == known && was != nil)
 	}
 	return nil
 }
@@ -70,8 +70,8 @@ func (s *session) changedSources(base *golden.Store) (changed []string, known in
 	return changed, known
 }
 
-// known returns how many of the selected cases the golden has.
-func (s *session) known(base *golden.Store) (n int) {
+// countKnown returns how many of the selected cases the golden has.
+func (s *session) countKnown(base *golden.Store) (n int) {
 	for _, e := range s.cases {
 		if _, known := base.OutcomeDigest(e.Name); known {
 			n++

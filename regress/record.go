@@ -148,7 +148,7 @@ func (r *recording) begin(ctx context.Context) (err error) {
 	r.had = make([]runsBefore, len(r.cases))
 	rest, err := r.rest()
 	if err == nil {
-		err = r.sameAsBefore(ctx)
+		err = r.repeatFinished(ctx)
 	}
 	if err != nil {
 		return errors.Join(err, r.writer.Abort(true))

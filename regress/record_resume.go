@@ -2,9 +2,9 @@ package regress
 
 import "context"
 
-// sameAsBefore refuses to go on with an interrupted record whose cases leave something else
+// repeatFinished refuses to go on with an interrupted record whose cases leave something else
 // now. Where all cases have their runs, nothing can be mixed.
-func (r *recording) sameAsBefore(ctx context.Context) error {
+func (r *recording) repeatFinished(ctx context.Context) error {
 	var finished []task
 	left := false
 	for _, t := range r.all() {

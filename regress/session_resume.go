@@ -40,7 +40,7 @@ func (s *session) startRun(id map[string]string, base outcome.Digest) error {
 			if what := differsIn(was, now); what != "" {
 				return notAsItWas(what, last.ID)
 			}
-			if err := sameFiles(last.Identity, id, last.ID); err != nil {
+			if err := refuseChangedTool(last.Identity, id, last.ID); err != nil {
 				return err
 			}
 			s.run, s.resumed = last, true

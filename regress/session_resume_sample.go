@@ -93,7 +93,7 @@ func (s *session) meets(ctx context.Context, e expectation, retries int) (bool, 
 	var seen outcome.Outcome // by the new runs together
 	var open opener
 	for n := range 1 + retries {
-		r, err := s.runAgain(ctx, e.task, e.command)
+		r, err := s.runUnjudged(ctx, e.task, e.command)
 		if err != nil {
 			return false, err
 		}
@@ -122,8 +122,8 @@ func (s *session) meets(ctx context.Context, e expectation, retries int) (bool, 
 	return cmp.Identical(), err
 }
 
-// runAgain runs a case for no verdict.
-func (s *session) runAgain(ctx context.Context, t task, c *exec.Command) (*exec.Result, error) {
+// runUnjudged runs a case for no verdict.
+func (s *session) runUnjudged(ctx context.Context, t task, c *exec.Command) (*exec.Result, error) {
 	r, err := s.crew.Run(ctx, exec.Job{Source: *t.entry, Command: c, Avoid: exec.NoLane, Fresh: true})
 	if err == nil {
 		s.settling.settle(t.entry.Name, &r.Outcome)

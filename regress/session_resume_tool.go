@@ -27,9 +27,9 @@ func withoutFiles(id map[string]string) map[string]string {
 	return rest
 }
 
-// sameFiles refuses to go on with a run when a file of the tool is not the one that it was
+// refuseChangedTool refuses to go on with a run when a file of the tool is not the one that it was
 // then. A change of content is reported before a file that was replaced by an equal one.
-func sameFiles(was, now map[string]string, run string) error {
+func refuseChangedTool(was, now map[string]string, run string) error {
 	files := func(id map[string]string, of func(string) string) map[string]string {
 		list := map[string]string{}
 		for key, value := range id {

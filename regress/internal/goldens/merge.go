@@ -151,7 +151,7 @@ func mergeShared(shards []Shard) (map[string]outcome.Digest, error) {
 		case all == nil:
 			all, whose = files, s.Name
 		default:
-			if err := sameFiles(all, files, whose, s.Name); err != nil {
+			if err := refuseOtherShared(all, files, whose, s.Name); err != nil {
 				return nil, err
 			}
 		}

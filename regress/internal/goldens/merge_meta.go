@@ -93,8 +93,8 @@ func distinct(list []string) string {
 	return strings.Join(slices.Compact(list), ", ")
 }
 
-// sameFiles finds shared files that two shards do not have alike.
-func sameFiles(a, b map[string]outcome.Digest, nameA, nameB string) error {
+// refuseOtherShared refuses two shards whose shared files differ.
+func refuseOtherShared(a, b map[string]outcome.Digest, nameA, nameB string) error {
 	var conflicts []string
 	for _, n := range slices.Sorted(maps.Keys(a)) {
 		if b[n] != a[n] {

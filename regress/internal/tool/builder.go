@@ -41,7 +41,7 @@ func newBuilder(o Options) (*builder, error) {
 	}
 	b.path = filepath.SplitList(b.variable("PATH", os.Getenv("PATH")))
 	b.library = filepath.SplitList(b.variable("LD_LIBRARY_PATH", ""))
-	b.leave, err = b.leaving()
+	b.leave, err = b.compileLeave()
 	return b, err
 }
 
@@ -55,8 +55,8 @@ func (b *builder) variable(key, usual string) string {
 	return usual
 }
 
-// command adds a command: its executable, and what its words name.
-func (b *builder) command(c *exec.Command) error {
+// addCommand adds a command: its executable, and what its words name.
+func (b *builder) addCommand(c *exec.Command) error {
 	if !c.Here {
 		return nil
 	}
@@ -64,30 +64,30 @@ func (b *builder) command(c *exec.Command) error {
 		return err
 	}
 	for _, word := range wordsOf(c) {
-		if err := b.word(word); err != nil {
+		if err := b.addWord(word); err != nil {
 			return err
 		}
 	}
-	return b.preloaded()
+	return b.addPreloaded()
 }
 
-// preloaded adds the libraries that the loader adds to every program.
-func (b *builder) preloaded() error {
+// addPreloaded adds the libraries that the loader adds to every program.
+func (b *builder) addPreloaded() error {
 	for _, library := range strings.FieldsFunc(b.variable("LD_PRELOAD", ""), func(r rune) bool { return r == ':' || r == ' ' }) {
-		if err := b.named(library, Library); err != nil {
+		if err := b.addNamed(library, Library); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// word adds the file that a word of a command names, and the program that PATH finds for it.
-func (b *builder) word(word string) error {
+// addWord adds the file that a word of a command names, and the program that PATH finds for it.
+func (b *builder) addWord(word string) error {
 	if strings.Contains(word, "$") {
 		word = os.Expand(word, func(key string) string { return b.variable(key, "$"+key) })
 	}
 	for _, piece := range piecesOf(word) {
-		if err := b.named(piece, Word); err != nil {
+		if err := b.addNamed(piece, Word); err != nil {
 			return err
 		}
 		if found := b.inPath(piece); found != "" {
@@ -99,8 +99,8 @@ func (b *builder) word(word string) error {
 	return nil
 }
 
-// named adds a file by its name from the current folder, if it is one.
-func (b *builder) named(text string, as Role) error {
+// addNamed adds a file by its name from the current folder, if it is one.
+func (b *builder) addNamed(text string, as Role) error {
 	if !filepath.IsAbs(text) {
 		text = filepath.Join(b.here, text)
 	}
@@ -159,5 +159,5 @@ func (b *builder) add(path string, as Role) error {
 	if b.o.Alone || as == Library || as == Loader {
 		return nil // whoever needs a library adds those that it needs
 	}
-	return b.needs(f)
+	return b.addNeeds(f)
 }

@@ -14,9 +14,9 @@ import (
 	"muster/regress/internal/name"
 )
 
-// leaving compiles the globs of files that do not count. A glob without a slash matches the
+// compileLeave compiles the globs of files that do not count. A glob without a slash matches the
 // base name, any other the absolute path.
-func (b *builder) leaving() (*glob.Set, error) {
+func (b *builder) compileLeave() (*glob.Set, error) {
 	var list []string
 	for _, pattern := range b.o.Leave {
 		list = append(list, b.absolute(pattern))
@@ -35,8 +35,8 @@ func (b *builder) absolute(pattern string) string {
 	return pattern
 }
 
-// given adds the files of --tool-file.
-func (b *builder) given() error {
+// addGiven adds the files of --tool-file.
+func (b *builder) addGiven() error {
 	for _, pattern := range b.o.Add {
 		if _, err := glob.Compile(pattern); err != nil {
 			return fault.Inputf("--tool-file: %w", err)

@@ -66,11 +66,11 @@ func Build(o Options) (*Identity, error) {
 		return nil, err
 	}
 	for _, c := range o.Commands {
-		if err := b.command(c); err != nil {
+		if err := b.addCommand(c); err != nil {
 			return nil, err
 		}
 	}
-	if err := b.given(); err != nil {
+	if err := b.addGiven(); err != nil {
 		return nil, err
 	}
 	o.Digests.Save()

@@ -11,15 +11,15 @@ import (
 	"muster/regress/internal/program"
 )
 
-// needs adds the files without which a file cannot start: the interpreter of a script, the
+// addNeeds adds the files without which a file cannot start: the interpreter of a script, the
 // loader and the libraries of a program. A file that is neither needs none.
-func (b *builder) needs(f File) error {
+func (b *builder) addNeeds(f File) error {
 	words, err := program.Script(f.Resolved)
 	if err != nil {
 		return nil // it was read a moment ago: the watch reports what happens to it
 	}
 	if len(words) > 0 {
-		return b.interpreter(words)
+		return b.addInterpreter(words)
 	}
 	e, err := elf.Open(f.Resolved)
 	if err != nil {
@@ -30,21 +30,21 @@ func (b *builder) needs(f File) error {
 	if err != nil || loader == "" && e.SectionByType(elf.SHT_DYNAMIC) == nil {
 		return nil // damaged, or static
 	}
-	return b.libraries(f, loader)
+	return b.addLibraries(f, loader)
 }
 
-// interpreter adds the words of a script's first line: the interpreter, which may be a script
+// addInterpreter adds the words of a script's first line: the interpreter, which may be a script
 // itself, and the program that env finds for it. add knows each file once, so that a chain
 // ends.
-func (b *builder) interpreter(words []string) error {
-	if err := b.named(words[0], Interpreter); err != nil {
+func (b *builder) addInterpreter(words []string) error {
+	if err := b.addNamed(words[0], Interpreter); err != nil {
 		return err
 	}
 	rest := strings.Fields(strings.Join(words[1:], " "))
 	for _, word := range rest {
 		word = strings.TrimPrefix(word, "-S")
 		if path.IsAbs(word) {
-			if err := b.named(word, Word); err != nil {
+			if err := b.addNamed(word, Word); err != nil {
 				return err
 			}
 		}
@@ -60,11 +60,11 @@ func (b *builder) interpreter(words []string) error {
 	return nil
 }
 
-// libraries adds the loader of a program, and the libraries that the loader finds. A missing
+// addLibraries adds the loader of a program, and the libraries that the loader finds. A missing
 // library is the tool's own failure.
-func (b *builder) libraries(f File, loader string) error {
+func (b *builder) addLibraries(f File, loader string) error {
 	if loader != "" {
-		if err := b.named(loader, Loader); err != nil {
+		if err := b.addNamed(loader, Loader); err != nil {
 			return err
 		}
 	}
@@ -81,7 +81,7 @@ func (b *builder) libraries(f File, loader string) error {
 		if !filepath.IsAbs(library) {
 			continue
 		}
-		if err := b.named(library, Library); err != nil {
+		if err := b.addNamed(library, Library); err != nil {
 			return err
 		}
 	}

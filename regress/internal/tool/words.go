@@ -18,7 +18,7 @@ const (
 // with blanks may be a script for another shell, so its own words count too.
 func wordsOf(c *exec.Command) (words []string) {
 	if c.Shell {
-		return named(scriptWords(strings.Join(c.Words, " "), 0))
+		return plainWords(scriptWords(strings.Join(c.Words, " "), 0))
 	}
 	for _, word := range c.Words[1:] {
 		words = append(words, word)
@@ -26,11 +26,11 @@ func wordsOf(c *exec.Command) (words []string) {
 			words = append(words, scriptWords(word, 0)...)
 		}
 	}
-	return named(words)
+	return plainWords(words)
 }
 
-// named leaves out words with case tokens, and words that come again.
-func named(words []string) (list []string) {
+// plainWords leaves out words with case tokens, and words that come again.
+func plainWords(words []string) (list []string) {
 	seen := map[string]bool{"": true}
 	for _, word := range words {
 		if !seen[word] && !exec.HasToken(word) && len(list) < wordsMax {
