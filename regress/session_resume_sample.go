@@ -5,12 +5,10 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"sync"
 
 	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
-	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/readable"
 )
@@ -63,7 +61,7 @@ func (s *session) repeatSample(ctx context.Context, finished []task, retries int
 		if err == nil && !ok {
 			mu.Lock()
 			defer mu.Unlock()
-			others = append(others, name.Print(t.entry.Name))
+			others = append(others, t.entry.Name)
 		}
 		return err
 	})
@@ -75,16 +73,12 @@ func (s *session) repeatSample(ctx context.Context, finished []task, retries int
 	case len(others) == 0:
 		return nil
 	}
-	return otherOutcomes(others, s.run.ID, retries)
+	return refuseOtherOutcomes(others, s.run.ID, retries)
 }
 
-func otherOutcomes(names []string, run string, retries int) error {
+func refuseOtherOutcomes(names []string, run string, retries int) error {
 	slices.Sort(names)
-	list := strings.Join(names[:min(len(names), sampleNamesMax)], ", ")
-	if more := len(names) - sampleNamesMax; more > 0 {
-		list += fmt.Sprintf(" and %s more", readable.Number(more))
-	}
-	return fault.Inputf("--resume: something that the tool depends on changed since run %s: %s left another outcome then than in %s now: run without --resume", run, list, readable.Count(1+retries, "run"))
+	return fault.Inputf("--resume: something that the tool depends on changed since run %s: %s left another outcome then than in %s now: run without --resume", run, listed(names, sampleNamesMax), readable.Count(1+retries, "run"))
 }
 
 // meets reports whether a command still leaves what is expected: in one of the new runs, or

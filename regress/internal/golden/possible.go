@@ -1,7 +1,6 @@
 package golden
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -40,17 +39,13 @@ func checkEndings(o *outcome.Outcome) error {
 		switch {
 		case e.Kind > outcome.OutputLimit:
 			return fmt.Errorf("ending %d is not known", uint8(e.Kind))
-		case e == o.Ending || i > 0 && compareEndings(o.Others[i-1], e) >= 0:
+		case e == o.Ending || i > 0 && outcome.CompareEndings(o.Others[i-1], e) >= 0:
 			return fmt.Errorf("ending %q is there twice or out of order", e)
 		case o.Ending.Partial() && !e.Partial():
 			return errors.New("a run that ended by itself gave way to one that a limit ended")
 		}
 	}
 	return nil
-}
-
-func compareEndings(a, b outcome.Ending) int {
-	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Code, b.Code))
 }
 
 func before(a, b outcome.Key) bool {

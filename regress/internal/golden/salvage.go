@@ -133,7 +133,6 @@ func (s *salvage) readRows(ctx context.Context) error {
 		}
 	}
 	slices.SortFunc(s.records, func(a, b Record) int { return strings.Compare(a.Name, b.Name) })
-	slices.SortFunc(s.dropped, func(a, b DroppedCase) int { return strings.Compare(a.Name, b.Name) })
 	return nil
 }
 

@@ -129,8 +129,8 @@ func (p *Part) addRun(q *Part) (added bool) {
 	return true
 }
 
-// compareEndings orders endings by kind and code.
-func compareEndings(a, b Ending) int {
+// CompareEndings orders endings by kind and code.
+func CompareEndings(a, b Ending) int {
 	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Code, b.Code))
 }
 
@@ -139,7 +139,7 @@ func (o *Outcome) addEnding(e Ending) (added bool) {
 	if e == o.Ending {
 		return false
 	}
-	at, known := slices.BinarySearchFunc(o.Others, e, compareEndings)
+	at, known := slices.BinarySearchFunc(o.Others, e, CompareEndings)
 	if known {
 		return false
 	}

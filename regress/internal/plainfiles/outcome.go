@@ -2,7 +2,6 @@ package plainfiles
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -74,7 +73,7 @@ func describe(r golden.Record) caseJSON {
 	o := &r.Outcome
 	c := caseJSON{Name: name.Print(r.Name), AnyExit: o.AnyExit}
 	endings := append([]outcome.Ending{o.Ending}, o.Others...)
-	slices.SortFunc(endings, compareEndings)
+	slices.SortFunc(endings, outcome.CompareEndings)
 	for i := range endings {
 		c.Endings = append(c.Endings, endingJSON{&endings[i].Kind, &endings[i].Code})
 	}
@@ -85,10 +84,6 @@ func describe(r golden.Record) caseJSON {
 		c.Parts = append(c.Parts, describePart(p))
 	}
 	return c
-}
-
-func compareEndings(a, b outcome.Ending) int {
-	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Code, b.Code))
 }
 
 func describePart(p outcome.Part) partJSON {
@@ -145,7 +140,7 @@ func (c caseJSON) endings() (first outcome.Ending, others []outcome.Ending, err 
 		}
 		all = append(all, outcome.Ending{Kind: *e.Kind, Code: *e.Code})
 	}
-	if len(all) == 0 || !slices.IsSortedFunc(all, compareEndings) {
+	if len(all) == 0 || !slices.IsSortedFunc(all, outcome.CompareEndings) {
 		return first, nil, errors.New("the endings are missing or out of order")
 	}
 	if len(all) > 1 {

@@ -226,7 +226,7 @@ func sameOutcomes(t *testing.T, s *golden.Store, want []golden.Record) {
 // canonical returns the digest of an outcome whose runs came in the order of their endings.
 func canonical(o outcome.Outcome) outcome.Digest {
 	all := append([]outcome.Ending{o.Ending}, o.Others...)
-	slices.SortFunc(all, compareEndings)
+	slices.SortFunc(all, outcome.CompareEndings)
 	o.Ending, o.Others = all[0], all[1:]
 	o.Parts = slices.Clone(o.Parts)
 	o.Sort()
