@@ -13,8 +13,8 @@ import (
 	"muster/regress/internal/state"
 )
 
-// checkGolden refuses a golden that accepts of this run cannot go into, and recalls what
-// is not in there: somebody restored one of its earlier states.
+// checkGolden refuses a golden that this run cannot be accepted into. It recalls accepts
+// that the golden lacks, because somebody restored an earlier state of it.
 func (p *past) checkGolden(ctx context.Context, at *located) error {
 	base, err := at.open(ctx)
 	if err != nil {
@@ -27,9 +27,9 @@ func (p *past) checkGolden(ctx context.Context, at *located) error {
 	return p.recall(base)
 }
 
-// recall takes back the marks of what was accepted and is not in the golden. Where accepts
-// of this run changed the golden it also makes the marks that are missing: who is killed
-// once the golden is written has no time to keep them.
+// recall removes the marks of accepted results that the golden lacks. If accepts of this run
+// changed the golden, recall also adds missing marks: a kill after the golden is written
+// can lose them.
 func (p *past) recall(base *golden.Store) error {
 	ours := base.Meta().AcceptedRun == p.run.ID
 	if !slices.ContainsFunc(p.results, func(r state.Result) bool { return r.Accepted || ours }) {
@@ -73,8 +73,8 @@ func (p *past) acceptsInto(digest outcome.Digest, m golden.Meta) error {
 	return fault.Inputf("the golden %s is not the one that run %s compared with: run muster check again, then accept", p.options.Store.Golden, p.run.ID)
 }
 
-// sign notes in the golden that accepts of this run change it, and of which state
-// of it. What comes from an engine makes the golden one that has such outcomes.
+// sign notes in the golden that accepts of this run change it, and which state of it they
+// change. engine reports that an engine made some of the accepted outcomes.
 func (p *past) sign(tx *golden.Tx, engine bool) error {
 	m := tx.Meta()
 	if err := p.acceptsInto(tx.Digest(), m); err != nil {
@@ -92,7 +92,7 @@ func (p *past) sign(tx *golden.Tx, engine bool) error {
 	return tx.SetMeta(m)
 }
 
-// author is who accepts: the user and the machine.
+// author returns the user and the machine, as USER@HOST.
 func author() string {
 	who := "unknown"
 	if u, err := user.Current(); err == nil {

@@ -10,7 +10,8 @@ import (
 	"muster/regress/internal/report"
 )
 
-// runWaiting runs a case again that waits for it, between two cases of the first pass.
+// runWaiting makes the further runs of one waiting case, between two cases of the first
+// pass.
 func (c *checking) runWaiting(ctx context.Context, long time.Duration) (note func() error) {
 	f, ok := c.waiting.next(long, c.due)
 	if !ok {
@@ -56,8 +57,8 @@ func (c *checking) takeJudged(t task, j judgement) error {
 	return nil
 }
 
-// reportDiffered reports, after a run that broke off, the cases that differed and have no
-// verdict: nothing that was seen goes unsaid.
+// reportDiffered reports the cases that differed and have no verdict when a run broke off.
+// So every difference that a run showed is reported.
 func (c *checking) reportDiffered() error {
 	c.order.flush()
 	for _, i := range slices.Sorted(maps.Keys(c.firsts)) {

@@ -19,7 +19,7 @@ type judgement struct {
 	cpu  time.Duration // of the further runs
 }
 
-// runsWanted is how many runs a case gets in all, the first included.
+// runsWanted returns how many runs a case gets in all, the first included.
 func (c *checking) runsWanted(f firstRun) int {
 	if f.alike {
 		return max(1, c.o.Judge.Runs)
@@ -27,7 +27,7 @@ func (c *checking) runsWanted(f firstRun) int {
 	return 1 + c.o.Judge.Retries
 }
 
-// runsLeft is how many further runs some cases still get.
+// runsLeft returns how many further runs these cases still get.
 func (c *checking) runsLeft(firsts []firstRun) (runs int) {
 	for _, f := range firsts {
 		runs += max(0, c.runsWanted(f)-f.runs)
@@ -56,12 +56,12 @@ type furtherRuns struct {
 	c     *checking
 	first firstRun
 	avoid int // the lane of the run before
-	equal int // runs that equalled the golden, while nothing is stored of the case
+	equal int // runs that equalled the golden before the first one that is stored
 	cpu   time.Duration
 }
 
-// run makes the runs, each on another lane than the one before, and merges them into what
-// is stored of the case.
+// run makes the runs, each on another lane than the one before. It merges them into the
+// stored record of the case.
 func (f *furtherRuns) run(ctx context.Context) error {
 	c, name := f.c, f.first.task.entry.Name
 	reference, kept := c.base.beside()
@@ -99,7 +99,8 @@ func (f *furtherRuns) once(ctx context.Context, cmd *exec.Command, pass int, tak
 	return take(ctx, r)
 }
 
-// compare compares a run with the golden, and stores what there is to be stored.
+// compare compares a run with the golden. It stores the run unless all runs so far equal
+// the golden.
 func (f *furtherRuns) compare(ctx context.Context, r *exec.Result) error {
 	c, name := f.c, f.first.task.entry.Name
 	l, _, err := c.base.compare(c, name, r)
@@ -130,7 +131,7 @@ func (f *furtherRuns) runReference(ctx context.Context, reference *exec.Command,
 	})
 }
 
-// judge gives a case its verdict, once it had all its runs.
+// judge gives a case its verdict after all its runs.
 func (c *checking) judge(f firstRun) (word report.Case, err error) {
 	name := f.task.entry.Name
 	rec, stored, err := c.found.get(name)

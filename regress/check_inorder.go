@@ -5,15 +5,15 @@ import (
 	"slices"
 )
 
-// inOrder does things for tasks in the order of the corpus, whichever is ready first: what
-// a check prints should not depend on which lane was faster. Until the tasks are known it
-// only collects.
+// inOrder calls a function for each task, in the order of the corpus. So the output of a
+// check does not depend on which lane was faster. Until the tasks are known, inOrder only
+// collects.
 type inOrder struct {
-	tasks []task // still to come, in their order; nil = not known yet
+	tasks []task // still to come, in order; nil = not known yet
 	ready map[int]func()
 }
 
-// readyMax bounds how much waits for one slow case; beyond it the order is
+// readyMax bounds how many tasks wait for one slow case. Beyond it the order is
 // given up.
 const readyMax = 1000
 
@@ -26,13 +26,13 @@ func (o *inOrder) add(t task, do func()) {
 	o.drain()
 }
 
-// expect says which tasks there are in all, those included that are ready.
+// expect sets all tasks, including those that are ready already.
 func (o *inOrder) expect(tasks []task) {
 	o.tasks = tasks
 	o.drain()
 }
 
-// drain does what is ready up to the first task that is not.
+// drain finishes the ready tasks up to the first one that is not ready.
 func (o *inOrder) drain() {
 	for len(o.tasks) > 0 {
 		next := o.tasks[0].index
@@ -46,7 +46,7 @@ func (o *inOrder) drain() {
 	}
 }
 
-// flush does all that is ready.
+// flush finishes all ready tasks.
 func (o *inOrder) flush() {
 	for _, index := range slices.Sorted(maps.Keys(o.ready)) {
 		o.ready[index]()

@@ -13,7 +13,7 @@ type likeness int
 const (
 	unlike    likeness = iota
 	alike              // nothing that counts differs
-	cutShort           // a limit ended it, as it ended a run of the golden: it says nothing
+	cutShort           // a limit ended it, as one ended a run of the golden: it proves nothing
 	unmatched          // there is no outcome to compare it with
 )
 
@@ -29,7 +29,7 @@ func likenessOf(old, now *outcome.Outcome, same outcome.Same) (likeness, error) 
 	return unlike, err
 }
 
-// count adds a run to the record of its case. A run that says nothing does not count.
+// count adds a run to the record of its case. A run that was cut short does not count.
 func (l likeness) count(rec *golden.Record) {
 	if l == cutShort {
 		return
@@ -40,10 +40,10 @@ func (l likeness) count(rec *golden.Record) {
 	}
 }
 
-// verdictOf returns the verdict on a case whose runs are joined in rec, and whether the
-// runs differ from each other where those of the golden do not. It is flaky exactly where some runs equal the golden as a
-// whole and some do not. Where none does, the run that is kept gives the verdict: c
-// compares that with the golden outcome old.
+// verdictOf returns the verdict on a case whose runs are joined in rec. The case is flaky
+// if some runs equal the golden as a whole and some do not. If none does, the kept run
+// gives the verdict: c compares it with the golden outcome old. A case is unstable if its
+// runs differ from each other where those of the golden do not.
 func verdictOf(old *outcome.Outcome, rec *golden.Record, c outcome.Comparison) (v outcome.Verdict, unstable bool) {
 	switch {
 	case rec.Equal == 0:

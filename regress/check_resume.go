@@ -6,8 +6,9 @@ import (
 	"muster/regress/internal/state"
 )
 
-// repeatFinished refuses to go on with an interrupted run whose cases leave something else now.
-// Where nothing is left to run, nothing can be mixed.
+// repeatFinished runs a sample of the finished cases again, and refuses to resume if one has
+// another outcome now. If no case is left to run, outcomes of two tools cannot mix, and
+// repeatFinished does nothing.
 func (c *checking) repeatFinished(ctx context.Context, done map[string]state.Line) error {
 	var finished []task
 	left := false
@@ -37,8 +38,9 @@ func (c *checking) repeatFinished(ctx context.Context, done map[string]state.Lin
 	})
 }
 
-// expectations are what the candidate, and a reference beside it, left of a finished case. A
-// case that was identical must equal the golden, or a new run of the reference.
+// expectations returns the outcomes of a finished case: that of the candidate, and that of a
+// reference beside it. An identical case must equal the golden, or a new run of the
+// reference.
 func (c *checking) expectations(ctx context.Context, t task, identical bool) (list []expectation, release func(), err error) {
 	candidate, release := c.command.For(t.entry.Name), func() {}
 	reference, kept := c.base.beside()

@@ -30,9 +30,8 @@ func (s *session) refuseOtherCorpus(base *golden.Store) error {
 	return fault.Inputf("%s has none of the cases of %s: is this the right corpus? Name another one, or record a golden of this one", s.o.Corpus.Path, s.o.Store.Golden)
 }
 
-// compareSources finds the selected sources and the shared files that are not those
-// that the golden was recorded with. --same-corpus refuses them; else the summary has
-// them.
+// compareSources finds the selected sources and the shared files that changed since the
+// golden was recorded. --same-corpus refuses them; otherwise the summary lists them.
 func (s *session) compareSources(ctx context.Context, base *golden.Store) error {
 	if _, err := s.corpusDigest(ctx); err != nil {
 		return err
@@ -54,8 +53,8 @@ func (s *session) compareSources(ctx context.Context, base *golden.Store) error 
 	return nil
 }
 
-// changedSources returns the selected cases, in corpus order, whose source is not the
-// recorded one, and of how many cases the golden knows the source.
+// changedSources returns the selected cases whose source is not the recorded one, in corpus
+// order. known counts the selected cases whose recorded source the golden has.
 func (s *session) changedSources(base *golden.Store) (changed []string, known int) {
 	for _, e := range s.cases {
 		was := base.Source(e.Name)
@@ -106,8 +105,8 @@ func compareShared(found *report.Sources, was, is map[string]outcome.Digest) (na
 	return names
 }
 
-// refuseChanged is the error of --same-corpus, or nil. Where the golden does not know
-// every source the digest of the whole corpus decides.
+// refuseChanged returns the error of --same-corpus, or nil. If the golden does not have
+// every source digest, the digest of the whole corpus decides.
 func (s *session) refuseChanged(m golden.Meta, names []string, complete bool) error {
 	const mend = "check the recorded corpus, record again, or leave out --same-corpus"
 	switch {

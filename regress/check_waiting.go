@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// waitingRoom holds cases that differed in the first pass until a lane runs them again. It
-// is bounded: a case that finds no room runs again after the pass.
+// waitingRoom holds cases that differed in the first pass, until a lane runs them again. It
+// is bounded: a case that does not fit runs again after the pass.
 type waitingRoom struct {
 	room int // 0 = nothing runs again during the pass
 
@@ -14,7 +14,7 @@ type waitingRoom struct {
 	firsts []firstRun // in the order in which they came
 }
 
-// add lets a case wait, if there is room.
+// add adds a case if there is room.
 func (w *waitingRoom) add(f firstRun) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -23,8 +23,8 @@ func (w *waitingRoom) add(f firstRun) {
 	}
 }
 
-// next takes out the case that waits for longest. While there is room for more it must take
-// as long as the next case of the pass: what is long begins first.
+// next takes out the case that has waited longest. While there is room for more, next takes
+// the case only if it lasts as long as the next case of the pass: long cases begin first.
 func (w *waitingRoom) next(long time.Duration, due durations) (f firstRun, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

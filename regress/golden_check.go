@@ -12,8 +12,8 @@ import (
 	"muster/regress/internal/readable"
 )
 
-// GoldenCheck reads all of the golden. Damage is printed with the cases that hang on it,
-// and is an error of class Input.
+// GoldenCheck reads the whole golden. It prints each damage with the cases that it affects.
+// Damage is an error of class Input.
 func GoldenCheck(ctx context.Context, o Options) (err error) {
 	base, err := o.openGolden(ctx, o.Store.Golden)
 	if err != nil {
@@ -54,7 +54,7 @@ func printChecked(w io.Writer, called string, found *goldens.CheckResult) error 
 	return err
 }
 
-// damagedCases counts the cases that hang on something damaged.
+// damagedCases counts the cases that damage affects.
 func damagedCases(found *goldens.CheckResult) int {
 	cases := map[string]bool{}
 	for _, d := range found.Damaged {

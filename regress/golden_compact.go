@@ -8,7 +8,7 @@ import (
 	"muster/regress/internal/readable"
 )
 
-// GoldenCompact gives the unused space of the golden back, and prints how much that was.
+// GoldenCompact returns the golden's unused space to the file system, and prints both sizes.
 func GoldenCompact(ctx context.Context, o Options) error {
 	if err := onlyFile(o.Store.Golden, "compact"); err != nil {
 		return err

@@ -8,7 +8,7 @@ import (
 	"muster/regress/internal/report"
 )
 
-// GoldenInfo prints where the golden comes from and what it takes.
+// GoldenInfo prints the golden's origin, settings, accepts and sizes.
 func GoldenInfo(ctx context.Context, o Options) (err error) {
 	base, err := o.openGolden(ctx, o.Store.Golden)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"muster/regress/internal/readable"
 )
 
-// GoldenRepair replaces a damaged golden by one of all that is whole in it, and prints what
+// GoldenRepair replaces a damaged golden by one of its whole cases. It prints the cases that
 // it dropped.
 func GoldenRepair(ctx context.Context, o Options) error {
 	if err := onlyFile(o.Store.Golden, "repair"); err != nil {

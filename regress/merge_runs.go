@@ -19,14 +19,14 @@ import (
 	"muster/regress/internal/state"
 )
 
-// MergeRuns joins finished checks of parts of one corpus, as the jobs of a CI made them,
-// into one run of the state folder, with the causes of all differences. groups, show,
-// review and accept take it like any other check. A run is named by its ID, by a state
-// folder, whose last check counts, or by the folder of a run.
+// MergeRuns joins finished checks of parts of one corpus, such as those of several CI jobs,
+// into one run of the state folder. It finds the causes of all differences anew. groups,
+// show, review and accept take the merged run like any other check. The argument runs holds
+// IDs, folders of runs, and state folders; a state folder stands for its last check.
 //
-// The runs must have compared the same corpus and command with the same golden, under the
-// same settings but for the selection. A case that two of them judged in different ways is
-// an error of class Input that names it.
+// The runs must have compared the same corpus and command with the same golden. Their
+// settings must be equal, except the selection. If two runs judged one case in different
+// ways, MergeRuns returns an error of class Input that names the case.
 func MergeRuns(ctx context.Context, o Options, runs []string) (sum Summary, err error) {
 	if len(runs) < 2 {
 		return sum, fault.Inputf("merge wants two or more runs: IDs, or state folders of other jobs")
@@ -102,8 +102,8 @@ func openPart(o *Options, word string) (*past, error) {
 	return p, p.finished()
 }
 
-// partIdentity is what must be the same in all parts of one check: the identity of a run
-// but for its selection, and what only one machine can know.
+// partIdentity returns the part of a run's identity that must be equal in all parts of one
+// check. It leaves out the selection, and stamps of files on one machine.
 func partIdentity(r *state.Run) map[string]string {
 	id := maps.Clone(r.Identity)
 	maps.DeleteFunc(id, func(key, _ string) bool {
@@ -119,15 +119,15 @@ type merging struct {
 	base  *golden.Store
 	names []string                // of all cases, sorted
 	cases map[string]partOutcome  // by name
-	found map[*past]*golden.Store // what each part kept; nil where that is nothing
+	found map[*past]*golden.Store // the outcomes that each part kept; nil if none
 	kept  *golden.Writer
 }
 
 // partOutcome is a case as one of the parts judged it.
 type partOutcome struct {
 	part   *past
-	line   state.Line    // of its first run; zero where it did not run
-	result *state.Result // nil of an identical one
+	line   state.Line    // of its first run; zero if it did not run
+	result *state.Result // nil if it was identical
 }
 
 func (m *merging) merge(ctx context.Context) (err error) {
@@ -159,7 +159,7 @@ func (m *merging) merge(ctx context.Context) (err error) {
 	return nil
 }
 
-// info is what run.json says of the merged run.
+// info returns the content of run.json for the merged run.
 func (m *merging) info() state.Info {
 	first := m.parts[0].run
 	options, err := m.o.encode()
@@ -169,7 +169,7 @@ func (m *merging) info() state.Info {
 	return state.Info{Command: m.name, Started: m.began, Identity: partIdentity(first), Golden: first.Golden, Options: options}
 }
 
-// collect finds which cases there are, and refuses those that two parts judged in
+// collect gathers the cases of all parts. It refuses cases that two parts judged in
 // different ways.
 func (m *merging) collect() error {
 	m.cases = map[string]partOutcome{}
@@ -216,7 +216,7 @@ func (m *merging) collect() error {
 	return nil
 }
 
-// openFound opens what a part kept of its differences, if it kept something.
+// openFound opens the store of a part's differences, if the part has one.
 func (m *merging) openFound(p *past) error {
 	if _, err := os.Stat(p.run.Outcomes()); errors.Is(err, os.ErrNotExist) {
 		return nil
@@ -244,7 +244,7 @@ func (m *merging) alike(caseName string, a, b partOutcome) (bool, error) {
 	return knownA == knownB && recA.Outcome.Digest() == recB.Outcome.Digest(), err
 }
 
-// record returns what a part kept of a case.
+// record returns the record of a case that a part kept.
 func (m *merging) record(caseName string, c partOutcome) (golden.Record, bool, error) {
 	found := m.found[c.part]
 	if found == nil {

@@ -8,8 +8,8 @@ import (
 	"muster/regress/internal/golden"
 )
 
-// startsAsRecorded reports whether a command that was given is to be started as the
-// recorded one was, by --shell or --stdin: it is the same tool with other arguments.
+// startsAsRecorded reports whether the recorded flag, --shell or --stdin, also holds for a
+// given command. It does for the same tool with other arguments.
 func (c *Command) startsAsRecorded(flag string, m golden.Meta) bool {
 	recorded := mainCommand(m)
 	if len(c.Words) == 0 || len(c.ByGlob) > 0 || len(recorded) == 0 {
@@ -37,8 +37,8 @@ func mainCommand(m golden.Meta) []string {
 	return nil
 }
 
-// sameScriptTool reports whether two commands, as scripts of a shell, begin with the
-// same word. One that was split into words by the caller's shell is no script unless
+// sameScriptTool reports whether two commands, as scripts of a shell, begin with the same
+// word. A given command that was split into words which need quotes is not a script, unless
 // the recorded one was split, too: joining its words would lose the quotes.
 func sameScriptTool(given, recorded []string) bool {
 	if len(given) > 1 && len(recorded) == 1 && slices.ContainsFunc(given, needsQuotes) {
@@ -62,8 +62,8 @@ func needsQuotes(word string) bool {
 	return shellQuote(plain) != plain
 }
 
-// sameExecutable reports whether a word runs the recorded executable: under its name
-// then, or at its path.
+// sameExecutable reports whether a word runs the recorded executable: the word is its
+// recorded name, or resolves to its path.
 func sameExecutable(word, recorded, path string) bool {
 	if word == recorded {
 		return true

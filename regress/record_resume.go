@@ -2,8 +2,8 @@ package regress
 
 import "context"
 
-// repeatFinished refuses to go on with an interrupted record whose cases leave something else
-// now. Where all cases have their runs, nothing can be mixed.
+// repeatFinished runs a sample of the finished cases again, and refuses to resume if one has
+// another outcome now. If all cases have their runs, it does nothing.
 func (r *recording) repeatFinished(ctx context.Context) error {
 	var finished []task
 	left := false

@@ -30,7 +30,7 @@ func (s *Selection) asRecorded(m golden.Meta) {
 	}
 }
 
-// baseline returns what the golden says about the choice of cases; nothing for nil.
+// baseline returns the golden's names and selection. For nil it returns the zero Baseline.
 func (s *Selection) baseline(base *golden.Store) (b plan.Baseline, err error) {
 	if base == nil {
 		return b, nil

@@ -13,24 +13,25 @@ import (
 	"muster/regress/internal/readable"
 )
 
-// A resumed run repeats one finished case in samplePart, and at least sampleMin. The files of
-// the tool are known by a guess: a change that they do not show, shows here.
+// A resumed run repeats one in samplePart of the finished cases, and at least sampleMin.
+// muster guesses the files of the tool, so a changed tool may have the same files. The
+// sample detects that.
 const (
-	samplePart = 100
+	samplePart = 100 // 1 %
 	sampleMin  = 3
 )
 
-// sampleNamesMax is how many cases an error names.
+// sampleNamesMax bounds the cases that an error names.
 const sampleNamesMax = 10
 
-// expectation is what a command left of a finished case.
+// expectation is the outcome that a command gave for a finished case.
 type expectation struct {
 	task    task
 	command *exec.Command
 	was     outcome.Outcome
 	open    opener
-	// stable says that the outcome is known not to vary. Else variation among the new runs
-	// excuses a difference in the same parts.
+	// stable reports that the outcome does not vary. Otherwise a part may differ if it also
+	// varies among the new runs.
 	stable bool
 }
 
@@ -42,9 +43,9 @@ func sampleOf(finished []task) []task {
 	return picked[:min(n, len(picked))]
 }
 
-// repeatSample runs a sample of the finished cases again, and refuses to go on with the run
-// when one leaves something else. same does so for one case. On an engine the preflight
-// shows that the tool is the same.
+// repeatSample runs a sample of the finished cases again. It refuses to resume the run if
+// same returns false for one of them. On an engine it does nothing: the preflight detects
+// another tool.
 func (s *session) repeatSample(ctx context.Context, finished []task, retries int, same func(context.Context, task) (bool, error)) error {
 	if len(finished) == 0 || s.engine != nil {
 		return nil
@@ -52,7 +53,7 @@ func (s *session) repeatSample(ctx context.Context, finished []task, retries int
 	sample := sampleOf(finished)
 	s.note(fmt.Sprintf("--resume: %s of %s that are finished run again, to see whether the tool is the same", readable.Number(len(sample)), counted(len(finished))))
 	var mu sync.Mutex
-	var others []string
+	var others []string // cases with another outcome
 	err := forEach(ctx, s.goroutines(), sample, func(handing context.Context, t task) error {
 		if handing.Err() != nil {
 			return nil
@@ -81,8 +82,8 @@ func refuseOtherOutcomes(names []string, run string, retries int) error {
 	return fault.Inputf("--resume: something that the tool depends on changed since run %s: %s left another outcome then than in %s now: run without --resume", run, listed(names, sampleNamesMax), readable.Count(1+retries, "run"))
 }
 
-// meets reports whether a command still leaves what is expected: in one of the new runs, or
-// but for parts that vary among them.
+// meets reports whether a command still gives the expected outcome. One of the new runs must
+// give it, or all differences must lie in parts that vary among the new runs.
 func (s *session) meets(ctx context.Context, e expectation, retries int) (bool, error) {
 	var seen outcome.Outcome // by the new runs together
 	var open opener
@@ -116,7 +117,7 @@ func (s *session) meets(ctx context.Context, e expectation, retries int) (bool, 
 	return cmp.Identical(), err
 }
 
-// runUnjudged runs a case for no verdict.
+// runUnjudged runs a case without giving it a verdict.
 func (s *session) runUnjudged(ctx context.Context, t task, c *exec.Command) (*exec.Result, error) {
 	r, err := s.crew.Run(ctx, exec.Job{Source: *t.entry, Command: c, Avoid: exec.NoLane, Fresh: true})
 	if err == nil {

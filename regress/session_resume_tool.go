@@ -9,8 +9,8 @@ import (
 	"muster/regress/internal/tool"
 )
 
-// toolFile begins the keys of an identity under which the tool's files stand, by their printed
-// paths, each with its digest and its stamp.
+// toolFile is the prefix of an identity's keys for files of the tool. The printed path
+// follows it. The value is the file's digest and stamp.
 const toolFile = "tool file "
 
 // identifyFiles adds the files of a tool to an identity.
@@ -20,15 +20,15 @@ func identifyFiles(t *tool.Identity, id map[string]string) {
 	}
 }
 
-// withoutFiles is an identity without the tool's files.
+// withoutFiles returns an identity without the tool's files.
 func withoutFiles(id map[string]string) map[string]string {
 	rest := maps.Clone(id)
 	maps.DeleteFunc(rest, func(key, _ string) bool { return strings.HasPrefix(key, toolFile) })
 	return rest
 }
 
-// refuseChangedTool refuses to go on with a run when a file of the tool is not the one that it was
-// then. A change of content is reported before a file that was replaced by an equal one.
+// refuseChangedTool refuses to resume a run if a file of the tool changed since. Another
+// content is reported first, then a file that was replaced by an equal one.
 func refuseChangedTool(was, now map[string]string, run string) error {
 	files := func(id map[string]string, of func(string) string) map[string]string {
 		list := map[string]string{}

@@ -18,12 +18,12 @@ const toolDigestsFile = "tool-digests.json"
 // toolEvery is the longest time between two looks at the tool's files.
 const toolEvery = 2 * time.Second
 
-// writtenMeanwhile ends a warning about a file that is as it was when the run began.
+// writtenMeanwhile ends a warning about a file that was written to and did not change.
 const writtenMeanwhile = " was written to or replaced while it ran, and is as it was: if it was another for a while, run again"
 
-// identifyTool finds the files of the session's commands and of further ones that run beside
-// them. It comes after resolve. What runs on an engine has no other files here than an
-// executable that travels.
+// identifyTool finds the files of the session's commands, and of further commands that run
+// beside them. Call it after resolve. On an engine only the executables that muster sends
+// count.
 func (s *session) identifyTool(further ...*exec.Command) (err error) {
 	s.command.tool, err = tool.Build(tool.Options{
 		Commands: slices.Concat(s.command.all(), further), Env: s.o.Command.environment(),
@@ -48,7 +48,7 @@ func (s *session) recordedTool() (list []golden.ToolFile) {
 	return list
 }
 
-// toolChanged lists the tool's files that are not what they were when a golden was recorded.
+// toolChanged lists the tool's files that changed since a golden was recorded.
 func (s *session) toolChanged(recorded golden.Meta) []string {
 	if s.engine != nil {
 		return nil
@@ -61,8 +61,8 @@ func (s *session) toolChanged(recorded golden.Meta) []string {
 }
 
 // watchTool looks at the tool's files while cases run. The first change ends the returned
-// context. The function must be called when no case runs any more: of the run's error and of
-// a change it returns the one that counts.
+// context. Call the returned function with the run's error when no case runs any more. It
+// returns the change, if there was one, instead of that error.
 func (s *session) watchTool(ctx context.Context) (context.Context, func(error) error) {
 	if s.ticks == nil {
 		ticker := time.NewTicker(toolEvery)

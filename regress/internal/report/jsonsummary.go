@@ -112,7 +112,7 @@ func toJSONSummary(s Summary, c *Cost) any {
 		Flaky: v[outcome.Flaky], New: v[outcome.New], Missing: v[outcome.Missing],
 		Environment: v[outcome.Environment], NotRun: s.NotRun, DifferedOnce: v[outcome.DifferedOnce],
 		MaskedCases: s.Masked.Cases, MaskedParts: s.Masked.Parts, Sources: s.Sources.Changed, ToolChanged: printedPaths(s.ToolChanged), Interrupted: s.Interrupted, Groups: s.Groups,
-		Shared: s.Sources.SharedDiffering(), NotSampled: s.NotSampled,
+		Shared: s.Sources.sharedDiffering(), NotSampled: s.NotSampled,
 		Wall: tenths(s.Wall), CPU: told[tenths]{tenths(s.CPU), !s.measured()}, OwnCPU: tenths(s.OwnCPU), CoresBusy: hundredths(s.CoresBusy),
 		Cost: toJSONCost(c), Engine: toJSONEngineRuns(s.Engine),
 	}

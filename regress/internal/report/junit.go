@@ -171,7 +171,7 @@ func (j *junit) write(w io.Writer, s Summary) error {
 		{"run", readable.Line(s.Run)}, {"not_run", strconv.Itoa(s.NotRun)}, {"interrupted", strconv.FormatBool(s.Interrupted)},
 		{"groups", strconv.Itoa(s.Groups)},
 		{"masked_cases", strconv.Itoa(s.Masked.Cases)}, {"masked_parts", strconv.Itoa(s.Masked.Parts)},
-		{"sources_changed", strconv.Itoa(s.Sources.Changed)}, {"shared_changed", strconv.Itoa(s.Sources.SharedDiffering())},
+		{"sources_changed", strconv.Itoa(s.Sources.Changed)}, {"shared_changed", strconv.Itoa(s.Sources.sharedDiffering())},
 		{"not_in_sample", strconv.Itoa(s.NotSampled)},
 	}, toolProperties(s), engineProperties(s.Engine)) {
 		fmt.Fprintf(w, "      <property name=%s value=%s/>\n", attr(p.name), attr(p.value))

@@ -22,14 +22,14 @@ type Sources struct {
 // SourceNamesMax bounds the names that a summary has.
 const SourceNamesMax = namedMax
 
-// SharedDiffering returns how many shared files are not those recorded.
-func (s Sources) SharedDiffering() int { return s.SharedChanged + s.SharedAdded + s.SharedRemoved }
+// sharedDiffering returns how many shared files are not those recorded.
+func (s Sources) sharedDiffering() int { return s.SharedChanged + s.SharedAdded + s.SharedRemoved }
 
 func (s Sources) remarks(most int) (list []remark) {
 	if s.Changed > 0 {
 		list = append(list, sentence("sources", notRecorded(s.Changed, s.Known, "source")+": "+namesOf(s.Names, s.Changed, most)))
 	}
-	if n := s.SharedDiffering(); n > 0 {
+	if n := s.sharedDiffering(); n > 0 {
 		list = append(list, sentence("shared files", notRecorded(n, s.Shared, "shared file")+" ("+s.sharedKinds()+"): "+namesOf(s.SharedNames, n, most)))
 	}
 	return list
@@ -69,7 +69,7 @@ func namesOf(first []string, all, most int) string {
 }
 
 func sourcesToWire(s Sources) *wireSources {
-	if s.Changed == 0 && s.SharedDiffering() == 0 {
+	if s.Changed == 0 && s.sharedDiffering() == 0 {
 		return nil
 	}
 	return &wireSources{
