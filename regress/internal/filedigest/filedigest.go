@@ -21,8 +21,8 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// Cache holds the digests of a cache file and those that were computed since. It is for one
-// goroutine.
+// Cache holds the digests of a cache file, and those that were computed since. Only one
+// goroutine may use it.
 type Cache struct {
 	file string // "" = nothing is remembered
 	old  map[string]Digest
@@ -30,7 +30,7 @@ type Cache struct {
 	read int // files whose content was read
 }
 
-// Digest is the digest of a file, and the stamp that the file had.
+// Digest is the digest of a file, with the file's stamp, device and size at that time.
 type Digest struct {
 	Stamp  string         `json:"stamp"` // of package filestamp
 	Device uint64         `json:"device"`
@@ -38,7 +38,7 @@ type Digest struct {
 	Size   int64          `json:"size"`
 }
 
-// version is that of the cache file. Another version is ignored.
+// version is the version of the cache file. A file of another version is ignored.
 const version = 2
 
 type cacheFile struct {
@@ -46,14 +46,14 @@ type cacheFile struct {
 	Files   map[string]Digest `json:"files"`
 }
 
-// restMin is how long a file must have been unchanged for its times to prove that it is the
-// same: a change within one tick of the file system's clock would not show.
+// restMin is how long a file must have been unchanged before its digest is kept. A change
+// within one tick of the file system's clock would not change the stamp.
 const restMin = 2 * time.Second
 
 // ErrTooLarge reports that a file is larger than allowed.
 var ErrTooLarge = errors.New("too large")
 
-// ErrNoFile reports that a path is no regular file, but a folder, perhaps, or a pipe.
+// ErrNoFile reports that a path is not a regular file, but for example a folder or a pipe.
 var ErrNoFile = errors.New("no regular file")
 
 // Open reads a cache file. A missing or damaged one is an empty cache.
@@ -89,7 +89,7 @@ func (c *Cache) Of(file string, sizeMax int64) (Digest, error) {
 	return d, nil
 }
 
-// known returns the digest that the cache has of a file as it is now.
+// known returns the cached digest of a file, if the file still has the stamp and device.
 func (c *Cache) known(file string, info fs.FileInfo) (Digest, bool) {
 	for _, digests := range []map[string]Digest{c.now, c.old} {
 		if d, ok := digests[file]; ok && d.Stamp == filestamp.Of(info) && d.Device == deviceOf(info) {
@@ -99,7 +99,7 @@ func (c *Cache) known(file string, info fs.FileInfo) (Digest, bool) {
 	return Digest{}, false
 }
 
-// deviceOf tells apart file systems that are mounted at one path in turn.
+// deviceOf returns the device of a file: other file systems may be mounted at one path in turn.
 func deviceOf(info fs.FileInfo) uint64 {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
 		return uint64(st.Dev)
@@ -139,8 +139,8 @@ func OpenFile(file string) (*os.File, fs.FileInfo, error) {
 	return f, info, nil
 }
 
-// Save replaces the cache file by the digests that were used. A digest that cannot be kept is
-// computed again next time.
+// Save replaces the cache file by the digests that this run used. If it fails, the next run
+// computes them again.
 func (c *Cache) Save() {
 	if c.file == "" || c.read == 0 {
 		return

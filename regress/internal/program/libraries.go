@@ -11,12 +11,14 @@ import (
 	"strings"
 )
 
-// object is a program or library, and where its libraries are looked for.
+// object is a program or library, with the folders that its libraries are searched in.
 type object struct {
-	path    string // absolute
-	needed  []string
-	rpath   []string // its own and those of its users, before LD_LIBRARY_PATH; of glibc only of objects without runpath
-	runpath []string // after it
+	path   string // absolute
+	needed []string
+	// rpath has the RPATH of the object and of its users, searched before LD_LIBRARY_PATH. For
+	// glibc it is empty if the object has a RUNPATH.
+	rpath   []string
+	runpath []string // searched after LD_LIBRARY_PATH
 	class   elf.Class
 	machine elf.Machine
 }
@@ -24,7 +26,7 @@ type object struct {
 // Libraries are the libraries of one program.
 type Libraries struct {
 	Paths map[string]string // by the name under which a program or library asks for it
-	// Tuned are libraries for particular processors, one of which the loader may take instead.
+	// Tuned are libraries for particular processors. The loader may take one of them instead.
 	Tuned   []string
 	Missing []Missing
 }
@@ -35,7 +37,7 @@ type Missing struct{ Library, By string }
 // librariesMax bounds the libraries of one program.
 const librariesMax = 4096
 
-// Libraries finds what a program needs, and what its libraries need in turn.
+// Libraries finds the libraries that a program needs, and those that these need in turn.
 func (s *Search) Libraries(file string) (Libraries, error) {
 	found := Libraries{Paths: map[string]string{filepath.Base(s.loader): s.loader}}
 	first, err := s.read(file, nil)
@@ -79,7 +81,7 @@ func Interpreter(f *elf.File) (string, error) {
 	return "", nil
 }
 
-// foldersIn splits the lists of an object, in which $ORIGIN is the object's own folder.
+// foldersIn splits the lists of folders in an object. $ORIGIN is the object's own folder.
 func foldersIn(file string, lists []string) (list []string) {
 	real, err := filepath.EvalSymlinks(file)
 	if err != nil {
@@ -89,7 +91,7 @@ func foldersIn(file string, lists []string) (list []string) {
 	for _, text := range lists {
 		for dir := range strings.SplitSeq(text, ":") {
 			dir = strings.NewReplacer("$ORIGIN", origin, "${ORIGIN}", origin, "$LIB", "lib", "${LIB}", "lib").Replace(dir)
-			if filepath.IsAbs(dir) { // else it would be below whatever folder we are in
+			if filepath.IsAbs(dir) { // a relative one depends on the current folder
 				list = append(list, filepath.Clean(dir))
 			}
 		}

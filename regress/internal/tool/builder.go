@@ -26,11 +26,11 @@ type builder struct {
 	o        Options
 	here     string   // the current folder
 	path     []string // folders of the PATH that cases have
-	library  []string // of their LD_LIBRARY_PATH
+	library  []string // folders of their LD_LIBRARY_PATH
 	leave    *glob.Set
 	searches map[string]*program.Search // by loader
 	files    map[string]File            // by path
-	absent   []string
+	absent   []string                   // as in Identity
 }
 
 func newBuilder(o Options) (*builder, error) {
@@ -45,7 +45,8 @@ func newBuilder(o Options) (*builder, error) {
 	return b, err
 }
 
-// variable is what cases have as an environment variable.
+// variable returns the value that an environment variable has for the cases. usual is its
+// value without --env and --pass-env.
 func (b *builder) variable(key, usual string) string {
 	for _, kv := range b.o.Env {
 		if value, ok := strings.CutPrefix(kv, key+"="); ok {
@@ -55,7 +56,7 @@ func (b *builder) variable(key, usual string) string {
 	return usual
 }
 
-// addCommand adds a command: its executable, and what its words name.
+// addCommand adds the executable of a command, and the files that its words name.
 func (b *builder) addCommand(c *exec.Command) error {
 	if !c.Here {
 		return nil
@@ -71,7 +72,7 @@ func (b *builder) addCommand(c *exec.Command) error {
 	return b.addPreloaded()
 }
 
-// addPreloaded adds the libraries that the loader adds to every program.
+// addPreloaded adds the libraries of LD_PRELOAD.
 func (b *builder) addPreloaded() error {
 	for _, library := range strings.FieldsFunc(b.variable("LD_PRELOAD", ""), func(r rune) bool { return r == ':' || r == ' ' }) {
 		if err := b.addNamed(library, Library); err != nil {
@@ -99,7 +100,8 @@ func (b *builder) addWord(word string) error {
 	return nil
 }
 
-// addNamed adds a file by its name from the current folder, if it is one.
+// addNamed adds the file at a path, if there is one. A relative path begins in the current
+// folder.
 func (b *builder) addNamed(text string, as Role) error {
 	if !filepath.IsAbs(text) {
 		text = filepath.Join(b.here, text)
@@ -110,7 +112,7 @@ func (b *builder) addNamed(text string, as Role) error {
 	return b.add(text, as)
 }
 
-// inPath returns the program that PATH finds by a name without a slash, or "".
+// inPath returns the program that PATH finds for a word without a slash, or "".
 func (b *builder) inPath(word string) string {
 	if word == "" || word == "." || word == ".." || strings.Contains(word, "/") {
 		return ""
@@ -118,7 +120,7 @@ func (b *builder) inPath(word string) string {
 	var before []string
 	for _, dir := range b.path {
 		if !filepath.IsAbs(dir) {
-			continue // it is below the work folder of a case
+			continue // relative to the work folder of a case
 		}
 		file := filepath.Join(dir, word)
 		info, err := os.Stat(file)
@@ -133,7 +135,7 @@ func (b *builder) inPath(word string) string {
 	return ""
 }
 
-// add adds a file, and what it cannot start without.
+// add adds a file, and the files that it cannot start without.
 func (b *builder) add(path string, as Role) error {
 	if _, known := b.files[path]; known || !isReal(path) {
 		return nil
@@ -148,7 +150,7 @@ func (b *builder) add(path string, as Role) error {
 	digest, err := b.o.Digests.Of(f.Resolved, fileBytesMax)
 	switch {
 	case errors.Is(err, fs.ErrPermission) && as != Executable:
-		return nil // it can be executed, perhaps, and not read
+		return nil // perhaps it may be executed, but not read
 	case errors.Is(err, filedigest.ErrTooLarge):
 		return fault.Inputf("%s, a file of the tool, is too large to compare: leave it out by --no-tool-file", name.Print(path))
 	case err != nil:
@@ -157,7 +159,7 @@ func (b *builder) add(path string, as Role) error {
 	f.Digest, f.Stamp = digest.Hash, digest.Stamp
 	b.files[path] = f
 	if b.o.Alone || as == Library || as == Loader {
-		return nil // whoever needs a library adds those that it needs
+		return nil // libraries adds those that a library needs, for the whole program
 	}
 	return b.addNeeds(f)
 }

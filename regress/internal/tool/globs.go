@@ -14,8 +14,8 @@ import (
 	"muster/regress/internal/name"
 )
 
-// compileLeave compiles the globs of files that do not count. A glob without a slash matches the
-// base name, any other the absolute path.
+// compileLeave compiles the globs of files that do not count. A glob without a slash matches
+// the base name, and any other glob the absolute path.
 func (b *builder) compileLeave() (*glob.Set, error) {
 	var list []string
 	for _, pattern := range b.o.Leave {
@@ -35,7 +35,7 @@ func (b *builder) absolute(pattern string) string {
 	return pattern
 }
 
-// addGiven adds the files of --tool-file.
+// addGiven adds the files that --tool-file matches.
 func (b *builder) addGiven() error {
 	for _, pattern := range b.o.Add {
 		if _, err := glob.Compile(pattern); err != nil {
@@ -57,7 +57,8 @@ func (b *builder) addGiven() error {
 	return nil
 }
 
-// fromHere is a pattern from the root. The current folder may have a name that looks like one.
+// fromHere returns a pattern from the root. The name of the current folder may hold characters
+// of patterns, so they are escaped.
 func (b *builder) fromHere(pattern string) string {
 	if path.IsAbs(pattern) {
 		return path.Clean(pattern)

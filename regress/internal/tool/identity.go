@@ -2,8 +2,8 @@
 // interpreters and libraries, and the files that its words name. It notices when one of them
 // changes.
 //
-// It guesses from the command line alone. It must not execute anything, nor decide what a
-// change means for a run.
+// It knows only the command line and the environment of the cases, so the set is a guess. It
+// must not execute anything, nor decide what a change means for a run.
 package tool
 
 import (
@@ -23,7 +23,7 @@ type Role string
 
 // The roles, a closed set.
 const (
-	Executable  Role = "executable"  // of a command
+	Executable  Role = "executable"  // a command runs it
 	Interpreter Role = "interpreter" // of a script
 	Loader      Role = "loader"      // of an ELF program
 	Library     Role = "library"
@@ -33,9 +33,9 @@ const (
 
 // File is one file of a tool.
 type File struct {
-	Path     string // absolute, as it was looked up
+	Path     string // absolute, before symbolic links are resolved
 	Resolved string // without symbolic links
-	Role     Role   // the first one that was found
+	Role     Role   // the first of its roles that was found
 	Digest   outcome.Digest
 	Stamp    string // of package filestamp
 }
@@ -44,14 +44,14 @@ type File struct {
 // and any number of goroutines may use it. A nil Identity has no file.
 type Identity struct {
 	files []File // by path
-	// absent are paths where PATH would find another file first if there were one.
+	// absent are paths of no file. PATH would find a file there before the one that is used.
 	absent []string
 }
 
 // Options describe a tool.
 type Options struct {
 	Commands []*exec.Command
-	Env      []string // K=V, what the cases get beyond their fixed environment
+	Env      []string // K=V: the variables of cases beyond their fixed environment
 	Add      []string // globs of further files, from the current folder
 	Leave    []string // globs of files that do not count
 	Alone    bool     // the executables of the commands are the whole tool
@@ -101,8 +101,8 @@ func (id *Identity) Digest(path string) outcome.Digest {
 	return outcome.Digest{}
 }
 
-// isReal reports whether a path is below a folder whose files are made up by the kernel: their
-// times change when nobody writes to them. Files in /dev/shm are real.
+// isReal reports whether a path is on a real file system. The kernel makes up the files of
+// /proc, /sys and /dev: their times change without a write. Files in /dev/shm are real.
 func isReal(path string) bool {
 	if strings.HasPrefix(path, "/dev/shm/") {
 		return true
@@ -115,7 +115,7 @@ func isReal(path string) bool {
 	return true
 }
 
-// resolved is a path without symbolic links.
+// resolved returns a path without symbolic links.
 func resolved(path string) string {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		return real

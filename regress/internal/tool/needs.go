@@ -11,12 +11,12 @@ import (
 	"muster/regress/internal/program"
 )
 
-// addNeeds adds the files without which a file cannot start: the interpreter of a script, the
-// loader and the libraries of a program. A file that is neither needs none.
+// addNeeds adds the files that a file cannot start without: the interpreter of a script, or
+// the loader and libraries of a program. Other files need none.
 func (b *builder) addNeeds(f File) error {
 	words, err := program.Script(f.Resolved)
 	if err != nil {
-		return nil // it was read a moment ago: the watch reports what happens to it
+		return nil // it was readable a moment ago: the watch reports a change
 	}
 	if len(words) > 0 {
 		return b.addInterpreter(words)
@@ -33,9 +33,9 @@ func (b *builder) addNeeds(f File) error {
 	return b.addLibraries(f, loader)
 }
 
-// addInterpreter adds the words of a script's first line: the interpreter, which may be a script
-// itself, and the program that env finds for it. add knows each file once, so that a chain
-// ends.
+// addInterpreter adds the files in a script's first line: the interpreter, and the program
+// that env finds. An interpreter may be a script itself. The chain ends because add takes
+// each file once.
 func (b *builder) addInterpreter(words []string) error {
 	if err := b.addNamed(words[0], Interpreter); err != nil {
 		return err
@@ -60,8 +60,8 @@ func (b *builder) addInterpreter(words []string) error {
 	return nil
 }
 
-// addLibraries adds the loader of a program, and the libraries that the loader finds. A missing
-// library is the tool's own failure.
+// addLibraries adds the loader of a program, and the libraries that the loader finds. A
+// missing library is no error here: the tool itself fails without it.
 func (b *builder) addLibraries(f File, loader string) error {
 	if loader != "" {
 		if err := b.addNamed(loader, Loader); err != nil {

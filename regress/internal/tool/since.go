@@ -14,12 +14,12 @@ type KnownFile struct {
 	Digest outcome.Digest
 }
 
-// ChangedSince returns the paths of files that are not what they were in an earlier identity:
-// files with other content, new files, and at last files that are gone. A file that only moved
-// is the same.
+// ChangedSince returns the paths of files that changed since an earlier identity: files with
+// other content, new files, and at the end files that are gone. A file that only moved did
+// not change.
 func (id *Identity) ChangedSince(earlier []KnownFile) (paths []string) {
 	if id == nil || len(earlier) == 0 {
-		return nil // nothing is known
+		return nil // there is nothing to compare
 	}
 	had, have := map[outcome.Digest]bool{}, map[string]bool{}
 	at := map[string]outcome.Digest{}
@@ -43,7 +43,8 @@ func (id *Identity) ChangedSince(earlier []KnownFile) (paths []string) {
 	return paths
 }
 
-// byRole returns the files, the executables first: a changed library matters less to know.
+// byRole returns the files, executables first: a changed executable matters more to the user
+// than a changed library.
 func (id *Identity) byRole() []File {
 	rank := []Role{Executable, Word, Given, Interpreter, Loader, Library}
 	list := slices.Clone(id.files)

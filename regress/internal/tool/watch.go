@@ -17,12 +17,12 @@ type Watch struct {
 	id      *Identity
 	stop    chan struct{}
 	done    chan struct{}
-	touched map[string]string // stamps of files that were written to and hold what they held
+	touched map[string]string // stamps of files that were written to and have their old content
 	err     error             // the first change
 }
 
 // Watch starts to look at the files, once for each tick. At the first change it calls changed
-// and looks no more. End must be called.
+// and stops. Call End afterwards in any case.
 func (id *Identity) Watch(tick <-chan time.Time, changed func(error)) *Watch {
 	w := &Watch{id: id, stop: make(chan struct{}), done: make(chan struct{}), touched: map[string]string{}}
 	go func() {
@@ -42,8 +42,8 @@ func (id *Identity) Watch(tick <-chan time.Time, changed func(error)) *Watch {
 	return w
 }
 
-// End looks a last time. It returns the files that were written to and hold again what they
-// held before, and the first change as an error of class Environment.
+// End looks a last time. It returns the files that were written to and have their old content
+// again. The first change is an error of class Environment.
 func (w *Watch) End() (touched []string, err error) {
 	close(w.stop)
 	<-w.done
@@ -56,7 +56,7 @@ func (w *Watch) End() (touched []string, err error) {
 	return touched, w.err
 }
 
-// Changed looks once, and returns an error as End does.
+// Changed looks once. A change is an error of class Environment.
 func (id *Identity) Changed() error {
 	w := &Watch{id: id, touched: map[string]string{}}
 	w.look()
@@ -80,18 +80,18 @@ func (w *Watch) look() {
 	}
 }
 
-// lookAt reads a file again only when its stamp is another one.
+// lookAt returns an error if a file changed. It reads the content only if the stamp changed.
 func (w *Watch) lookAt(f File) error {
 	info, err := os.Stat(f.Path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && f.Role == Executable:
-		return nil // no outcome comes from it: the cases that it could not run have failed
+		return nil // the cases that could not start it have failed already
 	case errors.Is(err, fs.ErrNotExist):
 		return changedError(f.Path, "it is gone")
 	case err != nil:
 		return fault.Environmentf("%s, a file of the tool: %w", name.Print(f.Path), fault.Reason(err))
 	case !info.Mode().IsRegular():
-		return changedError(f.Path, "it is no file any more")
+		return changedError(f.Path, "it is no longer a file")
 	}
 	stamp := filestamp.Of(info)
 	if stamp == f.Stamp || stamp == w.touched[f.Path] {
@@ -99,7 +99,7 @@ func (w *Watch) lookAt(f File) error {
 	}
 	digest, err := filedigest.Open("").Of(f.Path, fileBytesMax)
 	if err != nil || digest.Hash != f.Digest {
-		return changedError(f.Path, "its content is another")
+		return changedError(f.Path, "its content changed")
 	}
 	w.touched[f.Path] = digest.Stamp
 	return nil

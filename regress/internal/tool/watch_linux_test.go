@@ -41,16 +41,16 @@ func TestWatch(t *testing.T) {
 		touched bool
 	}{
 		"nothing": {change: func(string) error { return nil }},
-		"content": {change: func(file string) error { return os.WriteFile(file, []byte("#!/bin/sh\n:\n"), 0o755) }, want: "its content is another"},
+		"content": {change: func(file string) error { return os.WriteFile(file, []byte("#!/bin/sh\n:\n"), 0o755) }, want: "its content changed"},
 		"other file": {change: func(file string) error {
 			return errors.Join(os.WriteFile(file+".new", []byte("#!/bin/sh\n:"), 0o755), os.Rename(file+".new", file))
-		}, want: "its content is another"},
+		}, want: "its content changed"},
 		"same content": {change: func(file string) error {
 			return errors.Join(os.WriteFile(file+".new", []byte("#!/bin/sh\n"), 0o755), os.Rename(file+".new", file))
 		}, touched: true},
 		"folder": {change: func(file string) error { // at once: a look in between would find it gone
 			return errors.Join(os.Mkdir(file+".new", 0o755), unix.Renameat2(unix.AT_FDCWD, file+".new", unix.AT_FDCWD, file, unix.RENAME_EXCHANGE))
-		}, want: "it is no file any more"},
+		}, want: "it is no longer a file"},
 		"gone": {change: os.Remove, want: "it is gone"},
 		"before it in PATH": {change: func(file string) error {
 			return os.WriteFile(filepath.Join(filepath.Dir(file), "first/comp"), []byte("#!/bin/sh\n"), 0o755)

@@ -7,15 +7,15 @@ import (
 	"muster/regress/internal/exec"
 )
 
-// Bounds of what is read of a command line.
+// Bounds of one command line.
 const (
 	scriptBytesMax = 1 << 20
 	wordsMax       = 10_000
 	nestingMax     = 4 // scripts within quoted words
 )
 
-// wordsOf returns the words of a command that may name files, without its executable. A word
-// with blanks may be a script for another shell, so its own words count too.
+// wordsOf returns the words of a command that may name files, except its executable. A word
+// with blanks may be a script for another shell, so the words in it count too.
 func wordsOf(c *exec.Command) (words []string) {
 	if c.Shell {
 		return plainWords(scriptWords(strings.Join(c.Words, " "), 0))
@@ -29,7 +29,7 @@ func wordsOf(c *exec.Command) (words []string) {
 	return plainWords(words)
 }
 
-// plainWords leaves out words with case tokens, and words that come again.
+// plainWords returns the words without those that have case tokens, and without repetitions.
 func plainWords(words []string) (list []string) {
 	seen := map[string]bool{"": true}
 	for _, word := range words {
@@ -48,8 +48,8 @@ const (
 
 func isScript(word string) bool { return strings.ContainsAny(word, separators) }
 
-// scriptWords splits a shell's script into words. It tolerates syntax that it does not know: a
-// word too many does no harm. It leaves out files that are only written to, as in > FILE.
+// scriptWords splits a shell's script into words. It tolerates unknown syntax: a word too many
+// does no harm. It leaves out files that are only written to, as in > FILE.
 func scriptWords(script string, nesting int) (words []string) {
 	s := &splitter{rest: script[:min(len(script), scriptBytesMax)]}
 	for len(words) < wordsMax {
@@ -121,7 +121,7 @@ func (s *splitter) take(b *strings.Builder) {
 	}
 }
 
-// quotedBy reads what is between quotes. Without the closing one that is the rest.
+// quotedBy reads the text between quotes. Without a closing quote it reads the rest.
 func (s *splitter) quotedBy(quote byte) string {
 	var b strings.Builder
 	for s.rest = s.rest[1:]; s.rest != ""; {
@@ -137,7 +137,7 @@ func (s *splitter) quotedBy(quote byte) string {
 	return b.String()
 }
 
-// piecesOf returns a word and the parts of it that may be paths: as in --config=FILE, @FILE,
+// piecesOf returns a word, and its parts that may be paths, as in --config=FILE, @FILE,
 // -IFILE and A:B.
 func piecesOf(word string) []string {
 	pieces := []string{word}
