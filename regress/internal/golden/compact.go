@@ -13,12 +13,12 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// copySuffix is what the file ends in that Compact and Repair write. It is not that of a
-// Writer, whose unfinished store stays for Resume.
+// copySuffix is the suffix of the file that Compact and Repair write. A Writer has another
+// suffix, because its unfinished store stays for Resume.
 const copySuffix = ".new"
 
-// Compact gives the unused space of the golden at path back: it writes a copy beside the
-// golden and renames it, so that there is always a whole one. It returns the size of the
+// Compact frees the unused space of the golden at path. It writes a copy beside the golden
+// and renames it, so there is a whole golden at every moment. It returns the size of the
 // file before and after.
 func Compact(ctx context.Context, path string) (before, after int64, err error) {
 	path = resolve(path)
@@ -35,7 +35,7 @@ func Compact(ctx context.Context, path string) (before, after int64, err error) 
 	if err := errors.Join(replaceable(copied), checkJournal(journal(copied))); err != nil {
 		return 0, 0, err
 	}
-	if err := removeDatabase(copied); err != nil { // of one that was killed
+	if err := removeDatabase(copied); err != nil { // left by a Compact that was killed
 		return 0, 0, err
 	}
 	err = vacuum(ctx, path, copied, info)
@@ -52,8 +52,7 @@ func Compact(ctx context.Context, path string) (before, after int64, err error) 
 	return info.Size(), now.Size(), nil
 }
 
-// vacuum checks the golden at path, writes a copy of it without unused space, and checks
-// that, too.
+// vacuum checks the golden at path, writes a copy without unused space, and checks the copy.
 func vacuum(ctx context.Context, path, copied string, info fs.FileInfo) error {
 	db, err := openDatabase(path, readWrite)
 	if err != nil {
@@ -81,12 +80,12 @@ func vacuum(ctx context.Context, path, copied string, info fs.FileInfo) error {
 	}
 	defer s.Close()
 	if s.Digest() != digest {
-		return fault.Environmentf("golden %s: its copy is another: try again", path)
+		return fault.Environmentf("golden %s: its copy has another digest: try again", path)
 	}
 	return nil
 }
 
-// checkRows checks all rows, as an open does, and returns their digest.
+// checkRows checks all rows, as Open does, and returns their digest.
 func checkRows(ctx context.Context, conn *sql.Conn, path string, info fs.FileInfo) (outcome.Digest, error) {
 	d, err := checkTables(ctx, conn, path)
 	if err != nil {
@@ -102,7 +101,7 @@ func checkRows(ctx context.Context, conn *sql.Conn, path string, info fs.FileInf
 	return digest, err
 }
 
-// replaceBy puts a copy in the place of the golden at path.
+// replaceBy replaces the golden at path by a copy.
 func replaceBy(path, copied string, mode fs.FileMode) error {
 	if err := os.Chmod(copied, mode.Perm()); err != nil {
 		return fault.Environmentf("golden: %w", err)
@@ -119,16 +118,16 @@ func replaceBy(path, copied string, mode fs.FileMode) error {
 	return syncPath(filepath.Dir(path))
 }
 
-// Sizes is what a store takes.
+// Sizes are the sizes of a store and its contents.
 type Sizes struct {
 	File     int64 // bytes of the file
-	Unused   int64 // bytes of it that Compact would give back
-	Contents int   // distinct ones
-	Plain    int64 // bytes of the contents
-	Packed   int64 // bytes that they take
+	Unused   int64 // bytes of the file that Compact would free
+	Contents int   // distinct contents
+	Plain    int64 // bytes of the contents, unpacked
+	Packed   int64 // bytes of the contents in the file
 }
 
-// Sizes reads what the store takes. It reads no content.
+// Sizes returns the sizes of the store. It reads no content.
 func (s *Store) Sizes() (Sizes, error) {
 	var z Sizes
 	var pages, unused, size int64
@@ -145,7 +144,7 @@ func (s *Store) Sizes() (Sizes, error) {
 	return z, nil
 }
 
-// CheckPages has SQLite check the pages of the file. An open reads only those that it
+// CheckPages makes SQLite check all pages of the file. Open reads only the pages that it
 // needs; a change of the golden may need others.
 func (s *Store) CheckPages(ctx context.Context) error {
 	if err := checkPages(ctx, s.db); err != nil {

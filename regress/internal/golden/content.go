@@ -14,15 +14,14 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// errNoContent is returned for a part of which no content is kept.
+// errNoContent reports that the store keeps no content of a part.
 var errNoContent = errors.New("no content is kept of it")
 
-// contents reads blobs. It is safe for concurrent use as far as prepare's
-// argument is.
+// contents reads blobs. It is safe for concurrent use if its statements are.
 type contents struct {
 	zip         *unpacker
 	blob, piece *sql.Stmt
-	fail        func(error) error // what an error in reading means
+	fail        func(error) error // classifies an error of a read
 }
 
 // newContents makes statements for both tables with prepare.
@@ -84,16 +83,16 @@ func (c *contents) damaged(p outcome.Part, err error) error {
 	return c.fail(err)
 }
 
-// contentReader reads one blob, piece by piece. The last piece is handed out
-// only when the whole has its digest, so content of one piece is never wrong,
-// and longer content ends in an error.
+// contentReader reads one blob, piece by piece. It returns the last piece only if
+// the whole content has its digest. So content of one piece is never wrong, and
+// longer content that is damaged ends in an error.
 type contentReader struct {
 	from *contents
 	part outcome.Part
 	next int64 // id of the next piece
 	left int64 // bytes that the pieces from next on hold
 	sum  hash.Hash
-	rest []byte // of the last piece, not yet read
+	rest []byte // the part of the last piece that was not read yet
 	err  error
 }
 

@@ -100,8 +100,7 @@ func classify(path string, err error) error {
 	return fault.Environmentf("golden %s: %w", path, err)
 }
 
-// Damage is why a golden cannot be trusted. It stands in the chain of every error that says
-// so.
+// Damage is the reason why a golden cannot be trusted. The chain of every such error has one.
 type Damage struct{ Reason error }
 
 // Error returns the reason.

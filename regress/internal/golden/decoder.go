@@ -6,8 +6,8 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// decoder takes values from the front of a record. Once something is missing
-// short is set and all values are zero.
+// decoder takes values from the front of a record. If the record is too short, it
+// sets short, and all further values are zero.
 type decoder struct {
 	rest  []byte
 	short bool

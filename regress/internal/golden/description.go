@@ -14,12 +14,12 @@ import (
 type description struct {
 	format int64
 	meta   []byte
-	sum    []byte // of meta, by which a repair knows whether it is whole; not in format 1
+	sum    []byte // digest of meta: a repair checks meta by it; not in format 1
 	shared []byte // digest of the table shared; empty when the files are not known
-	digest []byte // over all rows; empty in a store that is not finished
+	digest []byte // digest over all rows; empty in an unfinished store
 }
 
-// readDescription returns the description of a file of that format.
+// readDescription reads the description of a file of the given format.
 func readDescription(ctx context.Context, q querier, format int64) (description, error) {
 	d := description{format: format}
 	query, into := "SELECT meta, digest FROM golden WHERE id=1", []any{&d.meta, &d.digest}
@@ -47,8 +47,8 @@ func writeMeta(ctx context.Context, q querier, meta []byte) error {
 	return err
 }
 
-// formatOf returns the format that the database says it has. Its file's header may be that
-// of a change which is about to be rolled back.
+// formatOf returns the format of the database. It asks SQLite, because the header of the file
+// may belong to a change that SQLite will roll back.
 func formatOf(ctx context.Context, q querier, path string) (int64, error) {
 	var format int64
 	if err := q.QueryRowContext(ctx, "PRAGMA user_version").Scan(&format); err != nil {
@@ -77,8 +77,8 @@ func (d description) checkDigest(rows outcome.Digest) error {
 	return nil
 }
 
-// upgrade brings a file of format 1 to the newest one, within the transaction of whoever
-// changes it. Its rows get their digest when the change is sealed.
+// upgrade converts a file of format 1 to the newest format, within the caller's transaction.
+// seal writes the digest over the rows afterwards.
 func upgrade(ctx context.Context, q querier, d description) error {
 	for _, statement := range []string{
 		"DROP TABLE golden", schema[goldenTable], schema[sharedTable], fmt.Sprintf("PRAGMA user_version=%d", Version),
@@ -93,8 +93,8 @@ func upgrade(ctx context.Context, q querier, d description) error {
 	return rewrite(ctx, q, func(*Record) bool { return true })
 }
 
-// insertDescription makes the one row of golden, with no digest: a store that was not
-// finished never opens as one that was.
+// insertDescription inserts the one row of golden, without a digest, so that an unfinished
+// store never opens as a finished one.
 func insertDescription(ctx context.Context, q querier, meta []byte) error {
 	_, err := q.ExecContext(ctx, "INSERT INTO golden(id, meta, sum, shared, digest) VALUES(1, ?, ?, x'', x'')", meta, metaSum(meta))
 	return err

@@ -40,8 +40,8 @@ type Meta struct {
 	// version; zero where it ran on this machine.
 	Preflight outcome.Digest
 
-	// Tool lists the files of the tool. It is empty where the tool ran on an engine, and in
-	// goldens from before there was this field.
+	// Tool lists the files of the tool. It is empty if the tool ran on an engine, and in
+	// older goldens.
 	Tool []ToolFile
 
 	// FromEngine says that outcomes in the store may be an engine's though Preflight tells
@@ -49,7 +49,7 @@ type Meta struct {
 	FromEngine bool
 
 	Selection Selection // what the record selected
-	Accepts   []Accept  // what Record.Origin refers to; seal drops those that it does not
+	Accepts   []Accept  // Record.Origin refers to them; seal drops the unused ones
 }
 
 // OnEngine reports whether something in the store was made on an engine.

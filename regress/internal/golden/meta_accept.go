@@ -18,7 +18,7 @@ type Accept struct {
 	later map[string]json.RawMessage // fields that a later muster noted
 }
 
-// acceptFields is an accept as the file holds it, without what later programs add.
+// acceptFields is an accept as the file holds it, without the fields of later programs.
 type acceptFields struct {
 	Run           text          `json:"run"`
 	Author        text          `json:"author"`
@@ -29,7 +29,7 @@ type acceptFields struct {
 	MusterVersion text          `json:"muster_version"`
 }
 
-// acceptJSON is acceptFields with whatever a later program added.
+// acceptJSON is acceptFields with the fields of later programs.
 type acceptJSON struct {
 	acceptFields
 	later map[string]json.RawMessage
@@ -52,7 +52,7 @@ func (j acceptJSON) accept() Accept {
 // MarshalJSON writes all fields, later ones included.
 func (j acceptJSON) MarshalJSON() ([]byte, error) { return marshalWith(j.later, j.acceptFields) }
 
-// UnmarshalJSON reads what MarshalJSON wrote, perhaps in a later program.
+// UnmarshalJSON reads the JSON of MarshalJSON, also that of a later program.
 func (j *acceptJSON) UnmarshalJSON(b []byte) (err error) {
 	j.later, err = unmarshalWith(b, &j.acceptFields)
 	return err

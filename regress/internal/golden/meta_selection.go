@@ -2,8 +2,8 @@ package golden
 
 import "encoding/json"
 
-// Selection says which cases a record ran. The zero value selects all of them. The chosen
-// names are those of the records.
+// Selection is the choice of cases that a record ran. The zero value selects all cases. The
+// records have the chosen names.
 type Selection struct {
 	Globs     []string
 	Filters   []string
@@ -25,7 +25,7 @@ type selectionFields struct {
 	Sample    int    `json:"sample"`
 }
 
-// selectionJSON is selectionFields with whatever a later program added.
+// selectionJSON is selectionFields with the fields of later programs.
 type selectionJSON struct {
 	selectionFields
 	later map[string]json.RawMessage
@@ -42,7 +42,7 @@ func (j selectionJSON) selection() Selection {
 // MarshalJSON writes all fields, later ones included.
 func (j selectionJSON) MarshalJSON() ([]byte, error) { return marshalWith(j.later, j.selectionFields) }
 
-// UnmarshalJSON reads what MarshalJSON wrote, perhaps in a later program.
+// UnmarshalJSON reads the JSON of MarshalJSON, also that of a later program.
 func (j *selectionJSON) UnmarshalJSON(b []byte) (err error) {
 	j.later, err = unmarshalWith(b, &j.selectionFields)
 	return err

@@ -9,8 +9,8 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// checkRecord finds what no run can have given. It is the same for writing and
-// for reading, so that nothing is written that would not be read.
+// checkRecord refuses a record that no run can give. Writers and readers both call
+// it, so every record that is written can be read.
 func checkRecord(r *Record) error {
 	if r.Equal < 0 || r.Origin < 0 {
 		return errors.New("a negative count")

@@ -20,12 +20,12 @@ type Record struct {
 	Outcome outcome.Outcome
 	Cost    outcome.Cost // of the first run
 	Runs    int          // how many runs the outcome rests on; 0 when not known
-	// Equal is how many of Runs equalled what they were compared with, in the store of a
-	// run. It is 0 in a golden.
+	// Equal counts the runs that equalled the outcome that they were compared with, in the
+	// store of a run. It is 0 in a golden.
 	Equal  int
 	Source outcome.Digest // of the case's source when the outcome was made; zero when not known
-	// Origin says what brought the outcome into the golden: 0 is the record that made the
-	// golden, and any other number is one more than an index into Meta.Accepts.
+	// Origin is 0 if the outcome comes from the record that made the golden. Otherwise it is
+	// one more than the index of its accept in Meta.Accepts.
 	Origin int
 }
 
@@ -117,7 +117,7 @@ func canonical(r Record) (Record, error) {
 	return r, nil
 }
 
-// rowOf returns a canonical record as the table outcome holds it.
+// rowOf returns the row of a canonical record in the table outcome.
 func rowOf(r Record) row {
 	digest := r.Outcome.Digest()
 	return row{[]byte(r.Name), digest[:], encodeRecord(r)}
@@ -149,7 +149,7 @@ func encodeRecord(r Record) []byte {
 	return append(b, recordSum(r.Name, b)...)
 }
 
-// recordSum returns the sum of an encoded record, which is without it.
+// recordSum returns the sum of an encoded record. encoded must not hold the sum yet.
 func recordSum(caseName string, encoded []byte) []byte {
 	h := sha256.New()
 	h.Write(binary.AppendUvarint(nil, uint64(len(caseName))))
@@ -242,7 +242,7 @@ func decodeRecord(caseName string, data []byte, digest outcome.Digest) (r Record
 	return r, nil
 }
 
-// record takes all that follows the version, up to the sum.
+// record decodes everything between the version and the sum.
 func (d *decoder) record() (Record, error) {
 	flags, r := d.head()
 	for range d.uvarint() {
@@ -272,8 +272,8 @@ var (
 	errFlags = errors.New("record with wrong flags")
 )
 
-// headOf takes out of an encoded record what stands before its endings and parts. It is
-// zero where the record is damaged: decoding the whole record reports that.
+// headOf decodes the fields of a record before its endings and parts. It returns zero values
+// for a damaged record: decoding the whole record reports the damage.
 func headOf(record []byte) (version, flags byte, r Record) {
 	d := decoder{rest: record}
 	if version = d.byte(); version == recordVersionV1 {
@@ -285,7 +285,7 @@ func headOf(record []byte) (version, flags byte, r Record) {
 	return version, flags, r
 }
 
-// head takes what stands between the version and the other endings.
+// head decodes the fields between the version and the other endings.
 func (d *decoder) head() (flags byte, r Record) {
 	flags = d.byte()
 	r.Outcome.AnyExit = flags&flagAnyExit != 0
@@ -340,7 +340,7 @@ func (d *decoder) variant() outcome.Variant {
 	return d.content(bits)
 }
 
-// content takes what a part and a variant have in common.
+// content decodes the fields that a part and a variant have in common.
 func (d *decoder) content(bits byte) outcome.Variant {
 	v := outcome.Variant{
 		Form: outcome.Form(bits >> formShift & 3), Exec: bits&bitExec != 0, Size: int64(d.uvarint()),

@@ -29,8 +29,8 @@ const (
 	flagsKnownV1      = flagEndingFlakyV1 | flagFlaky | flagCutV1 | flagByStatus
 )
 
-// outcomeV1 is an outcome as format 1 knew it: of what was flaky it kept no more than that
-// it was.
+// outcomeV1 is an outcome of format 1. It only marks flaky parts and a flaky ending, without
+// their shapes and variants.
 type outcomeV1 struct {
 	ending      outcome.Ending
 	endingFlaky bool // some other run ended in another way
@@ -39,7 +39,7 @@ type outcomeV1 struct {
 	parts       []outcome.Part // without Seen and Variants
 }
 
-// recordV1 takes all that follows the version.
+// recordV1 decodes everything after the version.
 func (d *decoder) recordV1(digest outcome.Digest) (Record, error) {
 	flags, r := d.headV1()
 	old := outcomeV1{
@@ -104,8 +104,8 @@ func (o *outcomeV1) flags() (flags byte) {
 	return flags
 }
 
-// digest returns the digest that stands beside a record of version 1. Where nothing is
-// flaky it is that of outcome.Outcome.Digest.
+// digest returns the digest that is stored beside a record of version 1. If nothing is flaky,
+// it equals outcome.Outcome.Digest.
 func (o *outcomeV1) digest() outcome.Digest {
 	b := []byte("outcome 1\n")
 	if o.endingFlaky {
@@ -128,7 +128,7 @@ func (o *outcomeV1) digest() outcome.Digest {
 	return outcome.Of(b)
 }
 
-// appendPartV1 appends what the digest is taken of.
+// appendPartV1 appends the bytes of a part that the digest covers.
 func appendPartV1(b []byte, p *outcome.Part) []byte {
 	b = binary.AppendUvarint(b, uint64(len(p.Path)))
 	b = append(b, p.Path...)
@@ -146,8 +146,8 @@ func appendPartV1(b []byte, p *outcome.Part) []byte {
 	return append(b, '\n')
 }
 
-// outcome returns the outcome as it is known today. A flaky ending covers every exit
-// status, and no signal. Which limit cut a run off is not known, so it may be any of them.
+// outcome converts to today's outcome. A flaky ending covers every exit status and no
+// signal. If a limit cut a run off, it may have been any limit.
 func (o *outcomeV1) outcome() outcome.Outcome {
 	now := outcome.Outcome{Ending: o.ending, AnyExit: o.endingFlaky, ByStatus: o.byStatus, Parts: o.parts}
 	if o.cut {
@@ -161,9 +161,9 @@ func (o *outcomeV1) outcome() outcome.Outcome {
 	return now
 }
 
-// seenV1 returns the shapes that a flaky part of format 1 may have had. One that is kept
-// had content: it was not absent or empty, unless the run that is kept had it so. One that
-// only a later run left may have a name that varies.
+// seenV1 returns the shapes that a flaky part of format 1 may have had. A part of the kept
+// run was never absent, and was empty only if it is empty in that run. A part that only a
+// later run left may have had any shape, because its name may vary.
 func seenV1(p *outcome.Part) outcome.Shapes {
 	if !HasContent(*p) {
 		return outcome.AllShapes

@@ -15,8 +15,8 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// damagedSuffix is what the damaged file ends in that a repair keeps. There is one of them
-// at most.
+// damagedSuffix is the suffix of the damaged file that a repair keeps. A golden has at most
+// one such file.
 const damagedSuffix = ".damaged"
 
 // DroppedCase is a case that a repair does not keep.
@@ -30,20 +30,22 @@ type RepairResult struct {
 	Whole   bool          // nothing was damaged, and nothing was changed
 	Kept    int           // cases
 	Dropped []DroppedCase // by name
-	// Unreadable is why part of the list of cases could not be read: the names of the
-	// cases there are not known. It is nil when all of it could be.
+	// Unreadable is the reason why part of the list of cases could not be read. The names
+	// of the cases there are unknown. It is nil if the whole list was read.
 	Unreadable error
-	Lists      []error // what else was wrong beside contents
-	SharedLost bool    // the digests of the shared files are not known any more
+	Lists      []error // other damage, not of contents
+	SharedLost bool    // the digests of the shared files are lost
 	Damaged    string  // path of the damaged file, which is kept
 }
 
-// Repair replaces the golden at path by one of all its cases that are whole: those whose
-// row is as it was written, and all of whose contents have their digest. The damaged file
-// is kept beside it. A golden whose header, tables or meta are damaged cannot be repaired:
-// that is an error of class Input, and so is a damaged file that an earlier repair kept.
+// Repair replaces the golden at path by one of its whole cases. A case is whole if its row
+// matches its sum and all its contents match their digests. Repair keeps the damaged file
+// beside the golden.
 //
-// At every moment there is the damaged golden or the repaired one at path.
+// A golden whose header, tables or meta are damaged cannot be repaired: that is an error of
+// class Input. It is also an error if an earlier repair kept a damaged file.
+//
+// At every moment path holds the damaged golden or the repaired one.
 func Repair(ctx context.Context, path string) (done RepairResult, err error) {
 	path = resolve(path)
 	if _, err := checkFiles(path); err != nil {
@@ -73,10 +75,10 @@ func Repair(ctx context.Context, path string) (done RepairResult, err error) {
 }
 
 func alreadyKept(damaged string) error {
-	return fault.Inputf("%s is there, from an earlier repair: move it away, then repair again", damaged)
+	return fault.Inputf("%s exists, from an earlier repair: move it away, then repair again", damaged)
 }
 
-// copyTo puts all cases that are whole.
+// copyTo writes all whole cases to w.
 func (s *salvage) copyTo(ctx context.Context, w *Writer, done *RepairResult) error {
 	lost := map[outcome.Digest]error{}
 	for _, r := range s.records {
@@ -113,7 +115,7 @@ func (s *salvage) copyTo(ctx context.Context, w *Writer, done *RepairResult) err
 	return w.PutShared(s.shared)
 }
 
-// check reads a content through.
+// check reads a whole content and returns its damage.
 func (s *salvage) check(p outcome.Part) error {
 	r, err := s.content.open(p)
 	if err == nil {
@@ -125,7 +127,7 @@ func (s *salvage) check(p outcome.Part) error {
 	return err
 }
 
-// replaceDamaged finishes the new golden, having kept the damaged one.
+// replaceDamaged keeps the damaged golden and then finishes the new one.
 func (w *Writer) replaceDamaged(kept string) error {
 	err := keep(w.path, kept)
 	if err == nil {
@@ -139,7 +141,7 @@ func (w *Writer) replaceDamaged(kept string) error {
 	return nil
 }
 
-// keep gives the file at path a second name, or a copy where the file system has no links.
+// keep gives the file at path a second name, or copies it if the file system has no links.
 func keep(path, kept string) error {
 	err := os.Link(path, kept)
 	switch {
@@ -149,12 +151,12 @@ func keep(path, kept string) error {
 		return alreadyKept(kept)
 	}
 	if err := copyNew(path, kept); err != nil {
-		return fault.Environmentf("the damaged golden is to be kept as %s: %w", kept, err)
+		return fault.Environmentf("the damaged golden cannot be kept as %s: %w", kept, err)
 	}
 	return nil
 }
 
-// copyNew copies a file to a path at which there is none.
+// copyNew copies a file to a path. It fails if a file exists there.
 func copyNew(from, to string) error {
 	r, err := os.Open(from)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// salvage is what SQLite can still read of a damaged golden.
+// salvage holds the readable rows of a damaged golden.
 type salvage struct {
 	path    string
 	meta    Meta
@@ -19,15 +19,15 @@ type salvage struct {
 	records []Record      // those that are whole, by name
 	dropped []DroppedCase // those that are not
 	cut     error         // why part of the list of cases cannot be read; nil when all of it can
-	// shared is nil when the files are not known, which is a loss where some had been put.
+	// shared is nil if the files are unknown. They are lost if hadShared is true.
 	shared    map[string]outcome.Digest
 	hadShared bool
-	lists     []error // what else is wrong beside contents
+	lists     []error // other damage, not of contents
 	db        *sql.DB
 	content   *contents
 }
 
-// openSalvage reads all rows of the golden at path. Whoever calls it has the lock.
+// openSalvage reads all rows of the golden at path. The caller must hold the lock.
 func openSalvage(ctx context.Context, path string) (*salvage, error) {
 	if err := rollBackAny(ctx, path); err != nil {
 		return nil, err
@@ -44,7 +44,7 @@ func openSalvage(ctx context.Context, path string) (*salvage, error) {
 	return s, nil
 }
 
-// rollBackAny undoes a change that was killed.
+// rollBackAny rolls back the change of a killed process, if there is one.
 func rollBackAny(ctx context.Context, path string) error {
 	db, err := openDatabase(path, readOnly)
 	if err != nil {
@@ -64,8 +64,8 @@ func (s *salvage) close() {
 	s.db.Close()
 }
 
-// load fails where nothing can be saved: without its tables and its meta a golden does not
-// say what its outcomes are outcomes of.
+// load reads all rows. It fails if the tables or the meta are damaged: without them the tool
+// and the settings of the outcomes are unknown.
 func (s *salvage) load(ctx context.Context) error {
 	d, err := checkTables(ctx, s.db, s.path)
 	if err == nil {
@@ -100,8 +100,8 @@ func (s *salvage) load(ctx context.Context) error {
 	return s.readRows(ctx)
 }
 
-// damage calls note where err is about the golden. An error of the machine, or the end of
-// ctx, is returned: what could not be read for that reason is not lost.
+// damage calls note if err means that the golden is damaged. It returns an error of the
+// machine, and the end of ctx: rows that could not be read for these reasons are not lost.
 func (s *salvage) damage(ctx context.Context, err error, note func()) error {
 	switch {
 	case err == nil:
@@ -115,8 +115,8 @@ func (s *salvage) damage(ctx context.Context, err error, note func()) error {
 	return nil
 }
 
-// readRows reads the cases from both ends: a page that cannot be read ends a walk, and what
-// lies beyond it is reached from the other side.
+// readRows reads the cases from both ends. A page that cannot be read ends a walk. The walk
+// from the other end reaches the cases beyond it.
 func (s *salvage) readRows(ctx context.Context) error {
 	last := ""
 	cut := s.walk(ctx, "SELECT name, digest, record FROM outcome ORDER BY name", func(n string) bool {
@@ -136,7 +136,7 @@ func (s *salvage) readRows(ctx context.Context) error {
 	return nil
 }
 
-// walk takes over rows for as long as wanted says yes of their names.
+// walk takes rows until wanted returns false for a name.
 func (s *salvage) walk(ctx context.Context, query string, wanted func(string) bool) error {
 	rows, err := s.db.QueryContext(ctx, query)
 	if err != nil {

@@ -31,8 +31,8 @@ const pageBytes = 8192
 // between. A piece's id is the blob's id and the piece's number in one
 // integer: rows of one blob lie side by side, are appended, and need no index.
 //
-// shared is apart, too, and an open does not read it: with a whole corpus for everybody it
-// has a row for each source.
+// shared is a table of its own too, and Open does not read it. It can have a row for each
+// file of the corpus.
 var schema = [...]string{
 	"CREATE TABLE blob(digest BLOB PRIMARY KEY NOT NULL, id INTEGER NOT NULL, size INTEGER NOT NULL) WITHOUT ROWID",
 	goldenTable: "CREATE TABLE golden(id INTEGER PRIMARY KEY, meta BLOB NOT NULL, sum BLOB NOT NULL, shared BLOB NOT NULL, digest BLOB NOT NULL)",

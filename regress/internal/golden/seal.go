@@ -9,8 +9,8 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// seal removes the contents and the accepts that no outcome refers to, and writes the
-// digest over all rows, which makes the store one that opens. Errors are not classified.
+// seal removes the contents and the accepts that no outcome refers to. It then writes the
+// digest over all rows; only a store with that digest opens. Errors are not classified.
 func seal(ctx context.Context, q querier) (outcome.Digest, error) {
 	d, err := readDescription(ctx, q, Version)
 	if err != nil {
@@ -58,16 +58,15 @@ func markOrigin(used []bool, r Record) error {
 	return nil
 }
 
-// checkOrigin finds a record that came by an accept which the meta does not list.
+// checkOrigin refuses a record whose accept the meta does not list.
 func checkOrigin(caseName string, origin, accepts int) error {
 	if origin < 0 || origin > accepts {
-		return fmt.Errorf("case %s came by accept %d of %d", name.Print(caseName), origin, accepts)
+		return fmt.Errorf("case %s belongs to accept %d of %d", name.Print(caseName), origin, accepts)
 	}
 	return nil
 }
 
-// dropAccepts removes the accepts that are not used, and gives the records their new
-// indexes.
+// dropAccepts removes the unused accepts, and gives the records the new indexes of theirs.
 func dropAccepts(ctx context.Context, q querier, d *description, m Meta, used []bool) (dropped bool, err error) {
 	moved := make([]int, len(used)+1) // the new origin by the old one
 	kept := m.Accepts[:0:0]
@@ -94,7 +93,7 @@ func dropAccepts(ctx context.Context, q querier, d *description, m Meta, used []
 	})
 }
 
-// sweep removes all blobs but the wanted, each of which must be there.
+// sweep removes all blobs except the wanted ones. It fails if a wanted blob is missing.
 func sweep(ctx context.Context, q querier, wanted map[outcome.Digest]bool) error {
 	stored, err := blobs(ctx, q)
 	if err != nil {
@@ -111,7 +110,7 @@ func sweep(ctx context.Context, q querier, wanted map[outcome.Digest]bool) error
 		}
 	}
 	if there != len(wanted) {
-		return fmt.Errorf("contents of %d parts are not there", len(wanted)-there)
+		return fmt.Errorf("the contents of %d parts are missing", len(wanted)-there)
 	}
 	return nil
 }

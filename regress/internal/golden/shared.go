@@ -14,7 +14,7 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// sharedSum makes the digest over the table shared, in the order of names.
+// sharedSum computes the digest over the table shared, in the order of names.
 type sharedSum struct {
 	hash hash.Hash
 	size []byte
@@ -33,8 +33,8 @@ func (s *sharedSum) add(name, digest []byte) {
 	s.hash.Write(digest)
 }
 
-// PutShared stores the digests of the files that all cases share, by name, in place of
-// those from before a Resume. A store without it does not know them.
+// PutShared stores the digests of the files that all cases share, by name. It replaces those
+// from before a Resume. Without PutShared they are unknown.
 func (w *Writer) PutShared(files map[string]outcome.Digest) error {
 	return w.call(func(ctx context.Context) error {
 		err := w.committer.begin(ctx)
@@ -62,8 +62,8 @@ func putShared(ctx context.Context, q querier, files map[string]outcome.Digest) 
 	return err
 }
 
-// Shared returns the digests of the files that all cases shared, by name, or nil when they
-// are not known. It reads and checks them anew each time, about 2 µs a file: Open does not.
+// Shared returns the digests of the files that all cases shared, by name, or nil if they are
+// unknown. Each call reads and checks them anew, in about 2 µs a file. Open does not.
 func (s *Store) Shared() (map[string]outcome.Digest, error) {
 	files, err := readShared(context.Background(), s.db, s.shared)
 	if err != nil {
@@ -72,7 +72,8 @@ func (s *Store) Shared() (map[string]outcome.Digest, error) {
 	return files, nil
 }
 
-// readShared reads the table, whose digest must be want; empty is that of a store without.
+// readShared reads the table, whose digest must be want. An empty want means that the files
+// are unknown.
 func readShared(ctx context.Context, q querier, want []byte) (map[string]outcome.Digest, error) {
 	if len(want) == 0 {
 		return nil, nil

@@ -48,8 +48,8 @@ type Tx struct {
 // their space for later ones. So are accepts that brought no outcome which is still there:
 // the other accepts move up.
 //
-// A golden of an older format is of the newest one afterwards. Its records are then other
-// bytes, and a Store that is open meanwhile can read none of them any more.
+// Update converts a golden of an older format to the newest. This changes the bytes of all
+// records, so a Store that is open meanwhile can no longer read them.
 func Update(path string, do func(*Tx) error) error {
 	path = resolve(path)
 	l, err := acquireUpdate(path)

@@ -12,25 +12,25 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// CheckResult is what is in a golden, and what of it is damaged.
+// CheckResult counts the contents of a golden and lists the damage.
 type CheckResult struct {
 	Cases    int
-	Contents int   // distinct ones, empty ones apart
-	Bytes    int64 // of them
+	Contents int   // distinct and not empty
+	Bytes    int64 // of these contents
 	Damaged  []DamagedEntry
-	Lists    []error // damage that no case hangs on
+	Lists    []error // damage that affects no single case
 }
 
 // Whole reports whether nothing is damaged.
 func (c *CheckResult) Whole() bool { return len(c.Damaged) == 0 && len(c.Lists) == 0 }
 
-// DamagedEntry is a content that is not what its digest says, or a case that cannot be read:
-// then it has no digest.
+// DamagedEntry is a content that does not match its digest, or a case that cannot be read. A
+// case has no digest here.
 type DamagedEntry struct {
 	Digest outcome.Digest
 	Size   int64
 	Reason error
-	Cases  []Place // those that hang on it
+	Cases  []Place // the cases that it affects
 }
 
 // Place is a part of a case.
@@ -44,8 +44,9 @@ func (p Place) String() string {
 	return fmt.Sprintf("case %s (%s)", name.Print(p.Case), name.Print(p.Part))
 }
 
-// Check reads all of a golden that is open, whose rows are therefore right: every content,
-// once, the list of shared files, and all pages. An error is not about the golden.
+// Check reads the whole of an open golden: each content once, the list of shared files, and
+// all pages. Open has checked the rows. Damage is in the result: an error means that the
+// check failed.
 func Check(ctx context.Context, s *golden.Store) (*CheckResult, error) {
 	c := &checker{store: s, found: &CheckResult{Cases: s.Len()}, seen: map[outcome.Digest]int{}}
 	for n := range s.Names() {
@@ -74,15 +75,15 @@ func Check(ctx context.Context, s *golden.Store) (*CheckResult, error) {
 type checker struct {
 	store *golden.Store
 	found *CheckResult
-	// seen has every content that was read: the place of a damaged one in found, and -1
-	// for one that is whole.
+	// seen has every content that was read: the index of a damaged one in found.Damaged,
+	// or -1 for a whole one.
 	seen map[outcome.Digest]int
 }
 
 func (c *checker) checkCase(caseName string) error {
 	r, _, err := c.store.Get(caseName)
 	if fault.ClassOf(err) == fault.Input {
-		c.damaged(DamagedEntry{Reason: reason(err)}, Place{Case: caseName})
+		c.addDamaged(DamagedEntry{Reason: reason(err)}, Place{Case: caseName})
 		return nil
 	}
 	if err != nil {
@@ -114,13 +115,13 @@ func (c *checker) checkContent(p outcome.Part, at Place) error {
 	}
 	c.seen[p.Digest] = -1
 	if err != nil {
-		c.seen[p.Digest] = c.damaged(DamagedEntry{Digest: p.Digest, Size: p.Size, Reason: reason(err)}, at)
+		c.seen[p.Digest] = c.addDamaged(DamagedEntry{Digest: p.Digest, Size: p.Size, Reason: reason(err)}, at)
 	}
 	return nil
 }
 
-// damaged returns the place of what it adds.
-func (c *checker) damaged(d DamagedEntry, at Place) int {
+// addDamaged adds an entry with one place, and returns the entry's index.
+func (c *checker) addDamaged(d DamagedEntry, at Place) int {
 	d.Cases = append(d.Cases, at)
 	c.found.Damaged = append(c.found.Damaged, d)
 	return len(c.found.Damaged) - 1

@@ -1,6 +1,5 @@
-// Package goldens does what is done with goldens as wholes: it describes one, checks all
-// of one, prints one as text, and merges several. What changes the file of one golden in
-// place is package golden's.
+// Package goldens works on whole goldens: it describes, checks, prints and merges them.
+// Package golden changes the file of one golden in place.
 //
 // It must not run cases or judge outcomes.
 package goldens

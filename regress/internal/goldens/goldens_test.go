@@ -298,7 +298,7 @@ func TestMergeRefuses(t *testing.T) {
 		"flags":      {none, func(s *shard) { delete(s.meta.Flags, "--stdin") }, "--stdin is true in a and none in b"},
 		"shared":     {none, func(s *shard) { s.shared = map[string]outcome.Digest{"HDR_a.h": {2}} }, "HDR_a.h is another in a than in b"},
 		"more files": {none, func(s *shard) { s.shared = map[string]outcome.Digest{"HDR_a.h": {1}, "HDR_b.h": {}} }, "HDR_b.h is only in b"},
-		"incomplete": {partition(1, 3), partition(3, 3), "2 of 3 partitions are there: name the goldens of the others, too, such as hash:2/3"},
+		"incomplete": {partition(1, 3), partition(3, 3), "2 of 3 partitions are given: add the goldens of the others, such as hash:2/3"},
 		"numbers":    {partition(1, 2), partition(2, 3), "one of 2 partitions"},
 		"strange":    {partition(1, 2), func(s *shard) { s.meta.Selection.Partition = "name:1" }, "name:1"},
 		"selections": {func(s *shard) { s.meta.Selection.Sample = 3 }, func(s *shard) { s.meta.Selection.Globs = []string{"*.c"} }, "a of --sample 3; b of --cases *.c"},

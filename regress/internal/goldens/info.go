@@ -15,8 +15,8 @@ import (
 	"muster/regress/internal/readable"
 )
 
-// Info describes a golden. Its JSON is one line for scripts, which rely on the keys.
-// Strings that may hold odd bytes are printed as names are.
+// Info describes a golden. Its JSON is one line. Scripts rely on the keys. Strings that may
+// hold control characters are printed by package name.
 type Info struct {
 	Type             string            `json:"type"`
 	Golden           string            `json:"golden"`
@@ -49,7 +49,7 @@ type Info struct {
 	PackedBytes      int64             `json:"packed_bytes"`
 }
 
-// Command is a command, and the cases that it is for.
+// Command is a command with the glob of its cases.
 type Command struct {
 	Glob string   `json:"glob"`
 	Args []string `json:"args"`
@@ -70,7 +70,7 @@ type Selection struct {
 	Sample    int      `json:"sample"`
 }
 
-// Accept is one accept, and how many cases it brought that are still there.
+// Accept is one accept, with the number of its cases that are still in the golden.
 type Accept struct {
 	Run           string    `json:"run"`
 	Author        string    `json:"author"`
@@ -82,7 +82,7 @@ type Accept struct {
 	Cases         int       `json:"cases"`
 }
 
-// Describe describes the golden of that name, without reading a content.
+// Describe describes a golden without reading contents. called is the name that is printed.
 func Describe(called string, s *golden.Store) (Info, error) {
 	m := s.Meta()
 	i := Info{
@@ -106,7 +106,7 @@ func Describe(called string, s *golden.Store) (Info, error) {
 	return i, i.measure(s)
 }
 
-// count counts cases, from memory.
+// count counts cases. It reads only the index in memory.
 func (i *Info) count(s *golden.Store) {
 	for n := range s.Names() {
 		if s.Flaky(n) {
@@ -221,7 +221,7 @@ func (i Info) sources() string {
 	return fmt.Sprintf("digests of %s, %s", readable.Count(i.SourcesKnown, "case"), shared)
 }
 
-// String returns the command with its cases.
+// String returns the command with its glob.
 func (c Command) String() string {
 	text := strings.Join(c.Args, " ")
 	if c.Glob != "" {
@@ -230,7 +230,7 @@ func (c Command) String() string {
 	return text
 }
 
-// String returns the flags that select the same.
+// String returns the selection as flags.
 func (s *Selection) String() string {
 	if s == nil {
 		return "everything"

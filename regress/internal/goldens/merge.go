@@ -23,16 +23,16 @@ type Shard struct {
 // MergeResult is what a merge wrote.
 type MergeResult struct {
 	Cases     int
-	Twice     int // of them were in several shards
+	Twice     int // cases that were in several shards
 	Selection golden.Selection
 }
 
 // conflictsMax bounds how many conflicts an error names.
 const conflictsMax = 10
 
-// Merge writes the golden at path that has the cases of all shards. It refuses shards that
-// differ in what changes outcomes, a case that has different outcomes, and partitions that
-// are not complete: the error is of class Input and says what is in conflict.
+// Merge writes a golden with the cases of all shards to path. It refuses shards with other
+// settings, a case with different outcomes, and an incomplete set of partitions. The error
+// is of class Input and names the conflicts.
 func Merge(ctx context.Context, path string, shards []Shard) (MergeResult, error) {
 	meta, err := mergeMetas(shards)
 	if err != nil {
@@ -61,11 +61,11 @@ func Merge(ctx context.Context, path string, shards []Shard) (MergeResult, error
 
 type merger struct {
 	from    map[string]int // the shard from which a case comes
-	accepts []int          // how many accepts stand before those of a shard
+	accepts []int          // by shard: how many accepts precede its own in the merged golden
 	twice   int
 }
 
-// assign finds the shard of each case, from memory.
+// assign finds the shard of each case. It reads only the indexes in memory.
 func (m *merger) assign(shards []Shard) error {
 	var conflicts []string
 	accepts := 0
@@ -87,7 +87,7 @@ func (m *merger) assign(shards []Shard) error {
 	return refuse(conflicts, "case", "leave one of the goldens out, or record those cases again")
 }
 
-// conflict says in what a case differs in two goldens.
+// conflict returns what differs between two goldens' records of a case, or "".
 func conflict(a, b *golden.Store, caseName string) string {
 	was, _ := a.OutcomeDigest(caseName)
 	is, _ := b.OutcomeDigest(caseName)
@@ -136,8 +136,8 @@ func (m *merger) copyTo(ctx context.Context, w *golden.Writer, shards []Shard) e
 	return nil
 }
 
-// mergeShared returns the digests of the files that all cases share: nil when no shard
-// knows them.
+// mergeShared returns the digests of the files that all cases share, or nil if no shard has
+// them.
 func mergeShared(shards []Shard) (map[string]outcome.Digest, error) {
 	var all map[string]outcome.Digest
 	var whose string

@@ -11,8 +11,8 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// mergeMetas returns where a merged golden comes from. What changes outcomes must be the
-// same in all shards.
+// mergeMetas returns the meta of a merged golden. Settings that change outcomes must be equal
+// in all shards.
 func mergeMetas(shards []Shard) (golden.Meta, error) {
 	m := shards[0].Meta()
 	first := settings(m)
@@ -44,7 +44,7 @@ func mergeMetas(shards []Shard) (golden.Meta, error) {
 	return m, err
 }
 
-// settings are what changes outcomes, by what an error calls them.
+// settings returns the values that change outcomes, by their names in errors.
 func settings(m golden.Meta) map[string]string {
 	all := map[string]string{
 		"the tool's SHA-256":   digestText(m.ExecutableDigest),

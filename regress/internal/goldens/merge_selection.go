@@ -10,9 +10,9 @@ import (
 	"muster/regress/internal/golden"
 )
 
-// mergeSelections returns what all shards together select: that of each where all are
-// alike, that without partitions where these are complete, and all globs where nothing else
-// selects.
+// mergeSelections returns the selection of all shards together. Equal selections stay as they
+// are. A complete set of partitions becomes the selection without a partition. Selections by
+// globs alone become one with all globs.
 func mergeSelections(shards []Shard) (golden.Selection, error) {
 	all := shards[0].Meta().Selection
 	if same(shards, func(*golden.Selection) {}) {
@@ -31,10 +31,10 @@ func mergeSelections(shards []Shard) (golden.Selection, error) {
 	for _, s := range shards {
 		texts = append(texts, fmt.Sprintf("%s of %s", s.Name, selection(s.Meta().Selection)))
 	}
-	return all, fault.Inputf("no selection is what these goldens have together: %s: record partitions of one selection", strings.Join(texts, "; "))
+	return all, fault.Inputf("these goldens have different selections: %s: record partitions of one selection", strings.Join(texts, "; "))
 }
 
-// same reports whether all select the same apart from what without takes away.
+// same reports whether all selections are equal after without removed some fields.
 func same(shards []Shard, without func(*golden.Selection)) bool {
 	first := shards[0].Meta().Selection
 	without(&first)
@@ -47,7 +47,7 @@ func same(shards []Shard, without func(*golden.Selection)) bool {
 	return true
 }
 
-// checkPartitions reports which partitions are missing.
+// checkPartitions returns an error that names the missing partitions, if any.
 func checkPartitions(shards []Shard) error {
 	have, parts := map[int]bool{}, 0
 	for _, s := range shards {
@@ -57,7 +57,7 @@ func checkPartitions(shards []Shard) error {
 		}
 		var k, n int
 		if _, err := fmt.Sscanf(text, "hash:%d/%d", &k, &n); err != nil || k < 1 || k > n {
-			return fault.Inputf("%s has a partition that this muster does not know, %q: use a newer muster", s.Name, text)
+			return fault.Inputf("%s has the unknown partition %q: use a newer muster", s.Name, text)
 		}
 		if parts != 0 && n != parts {
 			return fault.Inputf("%s is one of %d partitions, and %s one of %d: record all with the same number", shards[0].Name, parts, s.Name, n)
@@ -72,12 +72,12 @@ func checkPartitions(shards []Shard) error {
 		}
 	}
 	if len(missing) > 0 {
-		return fault.Inputf("%d of %d partitions are there: name the goldens of the others, too, such as %s", len(have), parts, strings.Join(missing, ", "))
+		return fault.Inputf("%d of %d partitions are given: add the goldens of the others, such as %s", len(have), parts, strings.Join(missing, ", "))
 	}
 	return nil
 }
 
-// unionGlobs returns the globs of all shards; none where one of them selects everything.
+// unionGlobs returns the globs of all shards, or nil if one shard selects everything.
 func unionGlobs(shards []Shard) []string {
 	var all []string
 	for _, s := range shards {

@@ -14,9 +14,9 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// WriteText writes what a golden says of a tool as lines, for git diff: its settings, who
-// accepted what, and a line for each case and each part, in the order of names. Fields are
-// apart by tabs. What changes with each record is left out: times, costs, machine.
+// WriteText writes a golden as lines, for git diff: its settings, its accepts, and a line for
+// each case and part, in the order of names. Tabs separate the fields. Times, costs and the
+// machine are left out, because they change with each record.
 func WriteText(ctx context.Context, to io.Writer, s *golden.Store) error {
 	w := bufio.NewWriter(to)
 	writeMeta(w, s.Meta())
@@ -75,7 +75,7 @@ func writeCase(w io.Writer, r golden.Record) {
 	}
 }
 
-// describe returns what of a part is compared.
+// describe returns the fields of a part that are compared.
 func describe(p outcome.Part) []string {
 	if p.Flaky {
 		var seen []string
