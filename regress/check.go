@@ -26,8 +26,8 @@ type checking struct {
 	lines    *state.Lines
 
 	firsts    map[int]firstRun // cases that get further runs, by index
-	waiting   waitingRoom      // those of them that may run again during the first pass
-	order     inOrder          // in which their verdicts are reported
+	waiting   waitingRoom      // cases of firsts that may run again during the first pass
+	order     inOrder          // in which the verdicts of firsts are reported
 	differing int              // those of them that --fail-fast counts
 	final     map[int]bool     // cases that have their verdict
 	flushed   time.Time
@@ -45,7 +45,7 @@ type firstRun struct {
 	word     report.Case // of a case that is identical if its further runs are; else zero
 }
 
-// equal is how many runs equalled the golden while nothing is stored of the case.
+// equal counts the runs so far that equalled the golden and are not stored.
 func (f *firstRun) equal() int {
 	if f.alike {
 		return 1

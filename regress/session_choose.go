@@ -21,8 +21,8 @@ func (s *Selection) only() func(name string) bool {
 	return func(name string) bool { return set[name] }
 }
 
-// choose picks the selected cases, and those that the golden, if it is not nil,
-// has and the corpus lacks.
+// choose picks the selected cases. If the golden is not nil, choose also lists its selected
+// cases that the corpus lacks.
 func (s *session) choose(base *golden.Store) error {
 	all := s.corpus.Cases()
 	names := make([]string, len(all))

@@ -56,8 +56,8 @@ func (c *command) all() (list []*exec.Command) {
 	return list
 }
 
-// inputsChanged returns an error when the corpus is no longer what it was when the run began.
-// It warns of a corpus that was written to and is as it was: nobody knows what it was meanwhile.
+// inputsChanged returns an error if the corpus changed since the run began. It warns of a
+// corpus that was written to and did not change: it may have had other content meanwhile.
 func (s *session) inputsChanged() error {
 	if err := s.corpus.Changed(); err != nil {
 		return err

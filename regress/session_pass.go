@@ -77,8 +77,8 @@ type batchedPass[R any] struct {
 	// look tells what a run, or its failure, comes to.
 	look func(context.Context, task, *exec.Result, error) R
 	take func(task, R) error
-	// between does other work before the next tasks, or nothing, and returns how to note its
-	// result; nil for nothing. It learns how long the next task should take.
+	// between does other work before the next tasks. It returns a function that notes the
+	// result, or nil if it did nothing. Its duration is the expected one of the next task.
 	between func(context.Context, time.Duration) (note func() error)
 }
 
@@ -128,7 +128,7 @@ func (p batchedPass[R]) run(ctx context.Context, s *session, tasks []task) error
 	}))
 }
 
-// doBetween does other work, unless the pass ends.
+// doBetween calls between, unless the pass is ending.
 func (p *batchedPass[R]) doBetween(handing, ctx context.Context, long time.Duration) (note func() error) {
 	if p.between == nil || handing.Err() != nil {
 		return nil

@@ -76,7 +76,7 @@ func (q *queue) next(most int) hand {
 	return h
 }
 
-// first returns the index of the task that is handed out next; -1 for none.
+// first returns the index of the task that is handed out next, or -1 if there is none.
 func (q *queue) first() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()

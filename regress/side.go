@@ -13,8 +13,7 @@ type side struct {
 	open    opener
 }
 
-// candidateSide is the side of a case's further runs, joined in o: the run that is kept,
-// as that alone was compared.
+// candidateSide returns the kept run of the runs joined in o: only that run was compared.
 func candidateSide(o *outcome.Outcome, open opener) side { return side{o.Kept(), open} }
 
 // differences describes a comparison for reports, bounded, with the contents
@@ -59,8 +58,8 @@ func flakyParts(o *outcome.Outcome) []string {
 	return names
 }
 
-// maskedParts names the parts of a golden outcome that no run is compared in: those that
-// are flaky, and all of a case that a limit ended.
+// maskedParts names the parts of a golden outcome that are not compared: flaky parts, and all
+// parts of a case that a limit ended.
 func maskedParts(o *outcome.Outcome) (names []string) {
 	if !o.Ending.Partial() {
 		return flakyParts(o)

@@ -22,7 +22,7 @@ type tree struct {
 	cpu    time.Duration
 	peak   int64     // KiB
 	ending time.Time // when SIGKILL was first sent
-	killed time.Time // when that last showed: a process ended, or waited for a CPU
+	killed time.Time // when it last had an effect: a process ended, or waited for a CPU
 	sent   time.Time // when SIGKILL was last sent to all
 	list   []byte    // space for lists of children, used again
 }

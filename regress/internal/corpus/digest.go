@@ -32,7 +32,7 @@ type Digests struct {
 	all []counted // by name
 }
 
-// Case returns the digest of a case's source; zero for what is no case.
+// Case returns the digest of a case's source, or zero for a name that is not a case.
 func (d Digests) Case(caseName string) outcome.Digest {
 	i, found := slices.BinarySearchFunc(d.all, caseName, func(e counted, n string) int { return strings.Compare(e.Name, n) })
 	if !found || !d.all[i].isCase {
@@ -96,15 +96,15 @@ func digestOfAll(all []counted) outcome.Digest {
 	return outcome.Digest(h.Sum(nil))
 }
 
-// counted is an entry, its part in the corpus, and the digest of its content.
+// counted is an entry with its role in the corpus and the digest of its content.
 type counted struct {
 	*Entry
 	isCase, isGiven bool
 	sum             outcome.Digest
 }
 
-// digest identifies the entry apart from its name. It is that of the content,
-// for a file that is not executable.
+// digest identifies the entry, except its name. For a file that is not executable
+// it is the digest of the content.
 func (e *counted) digest() outcome.Digest {
 	switch {
 	case e.Target != "":

@@ -2,20 +2,20 @@ package outcome
 
 import "slices"
 
-// MergeEffect says what Merge did.
+// MergeEffect is the effect of a Merge on its first outcome.
 type MergeEffect uint8
 
-// What it may have done, a closed set.
+// The effects, a closed set.
 const (
-	Nothing  MergeEffect = iota // again showed nothing new
-	Marked                      // what differs is marked as flaky
-	Replaced                    // o is again now, with its contents: it ended by itself, and o had not
+	Nothing  MergeEffect = iota // again adds nothing new
+	Marked                      // differing parts are marked as flaky, or an ending was added
+	Replaced                    // again ended by itself and o did not: o now has the parts and contents of again
 )
 
-// Merge takes into o what again, a single further run of the same case with the same tool,
-// shows: every part in which they differ is marked as flaky, and every ending is kept.
-// Parts that only again left are added without content of the kept run. A partial outcome,
-// which could not be compared, gives way to a complete one.
+// Merge adds again, a single further run of the same case with the same tool, to o. It marks
+// every part in which they differ as flaky, and keeps every ending. A part that only again
+// left is added without content of the kept run. A complete run replaces a partial one,
+// which cannot be compared.
 func Merge(o, again *Outcome, same Same) (MergeEffect, error) {
 	switch wasPartial, isPartial := o.Ending.Partial(), again.Ending.Partial(); {
 	case wasPartial && !isPartial:
@@ -40,7 +40,7 @@ func marked(changed bool) MergeEffect {
 }
 
 func (o *Outcome) mergeParts(again *Outcome, same Same) (changed bool, err error) {
-	var further []Part // not added at once: the parts are being walked over
+	var further []Part // added after the walk over o.Parts
 	err = walk(o, again, func(p, q *Part) error {
 		if p == nil {
 			one := Part{Key: q.Key}
@@ -61,8 +61,8 @@ func (o *Outcome) mergeParts(again *Outcome, same Same) (changed bool, err error
 	return changed, err
 }
 
-// VariesBeyond reports whether the runs behind o differ from each other in a part, or in how
-// they ended, where those behind old do not.
+// VariesBeyond reports whether the runs of o vary in a part, or in their endings, where the
+// runs of old do not vary.
 func (o *Outcome) VariesBeyond(old *Outcome) bool {
 	if o.EndingFlaky() && !old.EndingFlaky() {
 		return true
@@ -73,9 +73,9 @@ func (o *Outcome) VariesBeyond(old *Outcome) bool {
 	})
 }
 
-// KeepFlaky marks in o, which takes the place of old in a golden, what old had marked: that
-// a part differs from run to run seldom ends with a change of the tool, and where it did, a
-// new record finds out. An ending that was flaky stays so.
+// KeepFlaky copies the flaky marks of old into o, which replaces old in a golden. A part
+// seldom stops varying with a change of the tool. If it did, a new record clears the mark. A
+// flaky ending stays flaky too.
 func (o *Outcome) KeepFlaky(old *Outcome) {
 	if o.Ending.Partial() || old.Ending.Partial() {
 		return
@@ -94,7 +94,7 @@ func (o *Outcome) KeepFlaky(old *Outcome) {
 	}
 }
 
-// keepMark takes over the marks of a part of old.
+// keepMark copies the marks of a part of old.
 func (o *Outcome) keepMark(old *Part) {
 	at, found := o.find(old.Key)
 	if !found {

@@ -153,8 +153,8 @@ type Part struct {
 	Size   int64 // of the content, in bytes
 	Digest Digest
 
-	// Flaky parts differ from run to run: they are kept, not compared. Seen are the shapes
-	// that they had in those runs, and Variants contents of other runs than the one kept.
+	// A flaky part differs from run to run: it is kept, and its content is not compared. Seen
+	// has its shapes in all runs. Variants has contents of runs other than the kept one.
 	Flaky    bool
 	Seen     Shapes    // 0 exactly where Flaky is false
 	Variants []Variant // distinct, at most VariantsMax
@@ -174,8 +174,8 @@ func (p *Part) same(q *Part) bool {
 // streams are always among the parts, and the parts are sorted by key.
 type Outcome struct {
 	Ending Ending
-	// Others are the endings of other runs: sorted, distinct, and without Ending. Those of
-	// a limit stand there even where Ending is complete.
+	// Others are the endings of other runs: sorted, distinct, and without Ending. A limit
+	// can be among them even if Ending is complete.
 	Others []Ending
 	// AnyExit says that other runs exited with statuses that are not known. Goldens of
 	// format 1 kept no more of a flaky ending.

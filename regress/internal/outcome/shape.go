@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Shape is what a part was in one run, whatever its content.
+// Shape is the kind of a part in one run, whatever its content.
 type Shape uint8
 
 // The shapes, a closed set. Their numbers are part of the golden's format.
@@ -13,7 +13,7 @@ const (
 	Absent    Shape = iota // the run did not leave the part
 	Empty                  // no bytes
 	Filled                 // some bytes
-	EmptyExec              // the same with the executable bit
+	EmptyExec              // no bytes, with the executable bit
 	FilledExec
 	Link
 	Removed // a given file that the run removed
@@ -55,8 +55,7 @@ func (s Shapes) List() (list []Shape) {
 	return list
 }
 
-// shape returns the shape of a part in the run that is kept; nil is a part that this run
-// did not leave.
+// shape returns the shape of a part in the kept run. A nil part was not left by that run.
 func (p *Part) shape() Shape {
 	switch {
 	case p == nil || !p.left():
@@ -96,11 +95,11 @@ func (p *Part) covers() Shapes {
 	return covered
 }
 
-// VariantsMax bounds the contents that are kept of one flaky part, beside that of the run
-// that is kept. Further ones are seen, and thrown away.
+// VariantsMax bounds the contents that are kept of one flaky part, beside the content of the
+// kept run. Further contents are discarded.
 const VariantsMax = 4
 
-// Variant is what a flaky part was in another run than the one that is kept.
+// Variant is a flaky part in another run than the kept one.
 type Variant struct {
 	Form   Form // never Gone
 	Exec   bool
@@ -108,12 +107,12 @@ type Variant struct {
 	Digest Digest
 }
 
-// As returns the part of a key with the content of the variant.
+// As returns a part with the given key and the content of the variant.
 func (v Variant) As(k Key) Part {
 	return Part{Key: k, Form: v.Form, Exec: v.Exec, Size: v.Size, Digest: v.Digest}
 }
 
-// addRun takes into a part what a further run has of it; nil is a run without it.
+// addRun adds the part q of a further run to p. q is nil if that run did not leave the part.
 func (p *Part) addRun(q *Part) (added bool) {
 	seen := p.shapes() | q.shapes()
 	added = !p.Flaky || seen != p.Seen
@@ -134,7 +133,7 @@ func CompareEndings(a, b Ending) int {
 	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Code, b.Code))
 }
 
-// addEnding takes the ending of a further run into the set.
+// addEnding adds the ending of a further run to the set.
 func (o *Outcome) addEnding(e Ending) (added bool) {
 	if e == o.Ending {
 		return false

@@ -13,7 +13,7 @@ type Verdict uint8
 // The verdicts.
 const (
 	Environment Verdict = iota // the machine failed, not the tool: never an outcome
-	TimedOutNow                // the golden did not end so; likewise the next two
+	TimedOutNow                // the golden did not end like this; likewise the next two
 	OutOfMemNow
 	OutputLimited
 	Crashed // a signal that the golden does not have
@@ -110,13 +110,13 @@ func Compare(old, now *Outcome, same Same) (Comparison, error) {
 	return c, err
 }
 
-// endedAlike reports whether some run of each ended in one way.
+// endedAlike reports whether a run of a and a run of b ended in the same way.
 func endedAlike(a, b *Outcome) bool {
 	return a.EndedAs(b.Ending) || b.EndedAs(a.Ending) || slices.ContainsFunc(b.Others, a.EndedAs) || a.AnyExit && b.AnyExit
 }
 
-// LimitKnown reports whether a limit ended now, and also some run behind old, of which a
-// complete run is kept. Such a run is neither equal nor different: nothing of it can be
+// LimitKnown reports whether a limit ended now, and the same limit also ended a run of old,
+// whose kept run is complete. Such a run is neither equal nor different: it cannot be
 // compared.
 func LimitKnown(old, now *Outcome) bool {
 	return now.Ending.Partial() && !old.Ending.Partial() && slices.Contains(old.Others, now.Ending)

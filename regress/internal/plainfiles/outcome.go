@@ -13,7 +13,7 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// format is the version of the export's format. Those before it are read.
+// format is the version of the export's format. Older versions are read too.
 const format = 2
 
 // goldenJSON is golden.json. Its strings are printed as names are, since JSON
@@ -34,7 +34,7 @@ type selectionJSON struct {
 	Sample    int      `json:"sample,omitempty"`
 }
 
-// caseJSON is outcome.json: what is compared of an outcome.
+// caseJSON is outcome.json: the compared part of an outcome.
 type caseJSON struct {
 	Name string `json:"name"`
 	// Endings of all runs, sorted: those of a limit come last. Where a run ended by
@@ -44,7 +44,7 @@ type caseJSON struct {
 	Parts   []partJSON   `json:"parts,omitempty"` // none of a case that a limit ended in all runs
 }
 
-// endingJSON is an ending, of which nothing may be missing.
+// endingJSON is an ending. Both fields must be there.
 type endingJSON struct {
 	Kind *outcome.Kind `json:"kind"`
 	Code *int          `json:"code"`
@@ -104,8 +104,7 @@ func describePart(p outcome.Part) partJSON {
 	return j
 }
 
-// record is the way back from describe. Of several runs the one that is kept is taken to
-// have had the first ending.
+// record is the inverse of describe. It assumes that the kept run had the first ending.
 func (c caseJSON) record() (r golden.Record, err error) {
 	if r.Name, err = name.Parse(c.Name); err != nil {
 		return r, err

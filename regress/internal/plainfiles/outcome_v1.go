@@ -8,7 +8,7 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// caseV1 is outcome.json of format 1, which had no more of what is flaky than that it is.
+// caseV1 is outcome.json of format 1. It only marks flaky parts, without their shapes.
 type caseV1 struct {
 	Name   string     `json:"name"`
 	Ending endingV1   `json:"ending"`
@@ -25,7 +25,7 @@ type endingV1 struct {
 	Cut     bool          `json:"cut,omitempty"`
 }
 
-// record returns what the case is taken for today.
+// record converts the case to a record of today.
 func (c caseV1) record() (r golden.Record, err error) {
 	if r.Name, err = name.Parse(c.Name); err != nil {
 		return r, err
@@ -72,9 +72,8 @@ func (e endingV1) into(o *outcome.Outcome) error {
 	return nil
 }
 
-// seenV1 returns the shapes that a flaky part may have had: of a stream that there was
-// something on it, and of a file that it was not empty. Its name may vary, so it may have
-// been absent.
+// seenV1 returns the shapes that a flaky part may have had. A stream or a file was not empty.
+// The name of a file may vary, so the file may also have been absent.
 func seenV1(p outcome.Part) outcome.Shapes {
 	if p.Place != outcome.File {
 		return outcome.ShapesOf(outcome.Filled)

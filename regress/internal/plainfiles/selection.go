@@ -6,7 +6,7 @@ import (
 	"muster/regress/internal/name"
 )
 
-// describeSelection returns what golden.json has of a selection.
+// describeSelection returns a selection as golden.json has it.
 func describeSelection(s golden.Selection) *selectionJSON {
 	if s.Everything() {
 		return nil
@@ -21,7 +21,7 @@ func printedAll(list []string) (printed []string) {
 	return printed
 }
 
-// selection is the way back from describeSelection.
+// selection is the inverse of describeSelection.
 func (j *selectionJSON) selection() (s golden.Selection, err error) {
 	if j == nil {
 		return s, nil

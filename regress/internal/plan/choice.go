@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Baseline is what a golden says about which cases run. The zero Baseline has
+// Baseline has a golden's cases and its recorded selection. The zero Baseline has
 // no cases and selects everything.
 type Baseline struct {
 	Names    []string // of its cases, sorted
@@ -18,14 +18,15 @@ func (b Baseline) has(caseName string) bool {
 	return found
 }
 
-// admits reports whether the recorded selection wants a name. It wants all that
-// the baseline has, also what was accepted from outside the selection. A recorded
-// sample wants nothing else.
+// admits reports whether the baseline admits a name. It admits all names that it
+// has, including those accepted from outside the selection. Unless a sample was
+// recorded, it also admits the other names that the recorded selection wants.
 func (b Baseline) admits(caseName string) bool {
 	return b.has(caseName) || b.selects(caseName) && !b.sampled()
 }
 
-// selects leaves the recorded sample out of account.
+// selects reports whether the recorded selection wants a name. It ignores the
+// recorded sample.
 func (b Baseline) selects(caseName string) bool {
 	return b.Selected == nil || b.Selected.Wants(caseName)
 }
@@ -39,10 +40,10 @@ type Choice struct {
 	NotSampled int      // cases of the corpus that only the recorded sample leaves out
 }
 
-// Choose returns which of the corpus's names run, and which of the baseline's
-// are missing from the corpus. What c wants and the recorded selection wants is
-// wanted. A sample of c is taken last, from the names of both together: when the
-// corpus loses a case, no other takes its place.
+// Choose returns the names of the corpus that run, and the names of the baseline
+// that the corpus lacks. Both c and the baseline must want a name. A sample of c
+// is taken last, from the names of corpus and baseline together. So no other case
+// takes the place of a case that the corpus lost.
 func (c *Chooser) Choose(names []string, b Baseline) Choice {
 	var choice Choice
 	var keys []candidate

@@ -6,24 +6,24 @@ import (
 	"muster/regress/internal/readable"
 )
 
-// remark is what every report shows beside the counts: what a reader must know before
-// they trust them.
+// remark is a line that every report shows beside the counts. Readers need it to judge the
+// counts.
 type remark struct {
 	subject string // for a report that has a column for it
 	text    string
 	line    string // the whole, where there is no column
 }
 
-// labelled is a remark whose line begins with its subject.
+// labelled returns a remark whose line begins with its subject.
 func labelled(subject, text string) remark { return remark{subject, text, subject + ": " + text} }
 
-// sentence is a remark whose text says it all.
+// sentence returns a remark whose line is its text alone.
 func sentence(subject, text string) remark { return remark{subject, text, text} }
 
-// title is the subject as a heading.
+// title returns the subject as a heading.
 func (r remark) title() string { return strings.ToUpper(r.subject[:1]) + r.subject[1:] }
 
-// remarks returns all remarks on a run. Of a list they name at most most elements.
+// remarks returns all remarks on a run. A remark names at most most elements of a list.
 func remarks(s Summary, most int) []remark {
 	list := s.Masked.remarks(s.Command)
 	if s.Selection != "" {
@@ -46,13 +46,13 @@ func remarks(s Summary, most int) []remark {
 	return list
 }
 
-// What remarks name of a list. The rest is counted.
+// Bounds of the elements of a list that a remark names. The others are counted.
 const (
 	namedShort = 3
 	namedMax   = 1000
 )
 
-// remarks says what was not compared, and why.
+// remarks returns the remarks on parts that were not compared, with the reason.
 func (m Masked) remarks(command string) (list []remark) {
 	verb := "not compared"
 	if command == RecordCommand {
@@ -71,7 +71,7 @@ func (m Masked) remarks(command string) (list []remark) {
 	return list
 }
 
-// inHeadline says the same in a few words.
+// inHeadline returns a short form for the headline.
 func (m Masked) inHeadline() string {
 	if m.Cases == 0 {
 		return ""

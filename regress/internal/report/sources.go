@@ -6,11 +6,11 @@ import (
 	"muster/regress/internal/readable"
 )
 
-// Sources counts what a corpus gives to cases that is not what the golden was
-// recorded with.
+// Sources counts the sources and shared files of a corpus that changed since the
+// golden was recorded.
 type Sources struct {
-	Known   int // selected cases of which the golden knows the recorded source
-	Changed int // of them, those with another source now
+	Known   int // selected cases whose recorded source the golden has
+	Changed int // cases among them with another source now
 
 	Shared                                    int // files that every case was given then or is given now
 	SharedChanged, SharedAdded, SharedRemoved int
@@ -19,10 +19,10 @@ type Sources struct {
 	Names, SharedNames []string
 }
 
-// SourceNamesMax bounds the names that a summary has.
+// SourceNamesMax bounds the names in a summary.
 const SourceNamesMax = namedMax
 
-// sharedDiffering returns how many shared files are not those recorded.
+// sharedDiffering counts the shared files that are not the recorded ones.
 func (s Sources) sharedDiffering() int { return s.SharedChanged + s.SharedAdded + s.SharedRemoved }
 
 func (s Sources) remarks(most int) (list []remark) {
@@ -44,7 +44,7 @@ func notRecorded(n, of int, what string) string {
 	return text + " are not those recorded"
 }
 
-// sharedKinds says in which ways the shared files differ.
+// sharedKinds returns the counts of changed, added and removed shared files as text.
 func (s Sources) sharedKinds() string {
 	var kinds []string
 	for _, k := range []struct {

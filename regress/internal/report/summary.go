@@ -22,7 +22,7 @@ type Summary struct {
 	NotRun      int // of Cases, left out by an interrupt or --fail-fast
 	Verdicts    Verdicts
 	Masked      Masked
-	Selection   string   // of the golden, as flags; "" = it has none, or it was lifted
+	Selection   string   // selection of the golden, as flags; "" = it has none, or --all-cases lifts it
 	NotSampled  int      // cases that only the recorded sample leaves out
 	Sources     Sources  // of a check: what is not as it was recorded
 	Settings    []string // sentences, one for each setting that is not the recorded one
@@ -37,7 +37,7 @@ type Summary struct {
 	CPU         time.Duration // of the tool, all runs of all cases
 	OwnCPU      time.Duration // of muster itself
 	CoresBusy   float64
-	ToolChanged []string    // check: paths of the tool's files that are not what they were when the golden was recorded
+	ToolChanged []string    // check: paths of the tool's files that changed since the golden was recorded
 	Over        []string    // the limits of --fail-on that the tool's cost passes
 	Engine      *EngineRuns // on an engine; nil where the cases ran on this machine
 }
@@ -54,16 +54,16 @@ func (s Summary) notRun() int {
 	return max(s.NotRun, s.Cases-s.Verdicts[outcome.Identical]-s.Verdicts.NotIdentical())
 }
 
-// Masked counts what was not compared; at record, what will not be.
+// Masked counts the parts that were not compared. At record it counts those that will not be.
 type Masked struct {
-	Cases int // of them CutOff
-	Parts int
-	// CutOff counts the cases that a limit ended then as now, and CutOffParts their parts:
-	// of these cases nothing is compared but that.
+	Cases int // includes CutOff
+	Parts int // includes CutOffParts
+	// CutOff counts the cases that a limit ended both at record and now, and CutOffParts
+	// their parts. Only the ending of these cases is compared.
 	CutOff, CutOffParts int
 }
 
-// Add counts what was not compared of a case.
+// Add adds the parts of a case that were not compared.
 func (m *Masked) Add(c Case) {
 	if len(c.Masked) == 0 {
 		return

@@ -8,8 +8,8 @@ import (
 	"muster/regress/internal/readable"
 )
 
-// toolChanged says which files of the tool changed since the golden was recorded. It names at
-// most most of them, and is empty where none changed.
+// toolChanged returns the names of at most most files of the tool that changed since the
+// golden was recorded. It returns "" if none changed.
 func (s Summary) toolChanged(most int) string {
 	if len(s.ToolChanged) == 0 {
 		return ""
@@ -22,7 +22,8 @@ func (s Summary) toolChanged(most int) string {
 	return text
 }
 
-// printedPaths is never nil, so that JSON has it as a list.
+// printedPaths returns paths as they are printed. The list is never nil, so that JSON has
+// [] and not null.
 func printedPaths(paths []string) []string {
 	list := make([]string, len(paths))
 	for i, path := range paths {
@@ -31,7 +32,7 @@ func printedPaths(paths []string) []string {
 	return list
 }
 
-// toolProperties are those of a JUnit report.
+// toolProperties returns the properties of a JUnit report about the tool.
 func toolProperties(s Summary) []junitProperty {
 	if text := s.toolChanged(namedMax); text != "" {
 		return []junitProperty{{"tool_changed", text}}

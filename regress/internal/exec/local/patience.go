@@ -9,7 +9,7 @@ type patience struct {
 	answer time.Duration // for an overdue answer of a helper that makes no progress
 	end    time.Duration // for a helper to end by itself, without progress; it may be clearing up after its case
 	killed time.Duration // for a helper to end after KILL, without progress
-	load   time.Duration // added to each of the last three while there is progress
+	load   time.Duration // added to answer, end and killed while there is progress
 }
 
 // usualPatience is the patience of all but tests. A helper may lay its lane anew before a

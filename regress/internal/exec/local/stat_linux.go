@@ -10,14 +10,14 @@ import (
 	"strconv"
 )
 
-// process is one line of /proc/PID/stat, or of a thread's. Other files there tell more,
-// and make their reader wait for a process that is stuck in its memory.
+// process is one line of /proc/PID/stat, or of a thread's stat. Other files there hold more,
+// but their reader waits for a process that is stuck in its memory.
 type process struct {
 	pid, parent int
 	command     string
 	state       byte
 	times       string // user and system CPU
-	born        string // when it began: its number may become another's
+	born        string // start time: a later process may have the same number
 }
 
 func (p process) ended() bool { return p.state == 'Z' || p.state == 'X' }

@@ -18,8 +18,8 @@ const helperKey = "MUSTER_LANES="
 // then nobody else does. Cases are known by the HOME or TMPDIR that only they
 // were given; one that starts daemons in another environment keeps them.
 //
-// It continues the helpers of lanes below dir, which a case may have stopped again after
-// the end of their parent: then they end by themselves.
+// It continues the helpers of lanes below dir. A case may have stopped such a helper again
+// after its parent ended. A helper that continues ends by itself.
 func endStrays(dir string) {
 	const patience = 5 * time.Second
 	deadline := time.Now().Add(patience)

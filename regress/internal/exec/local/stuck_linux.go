@@ -31,8 +31,8 @@ func endsWithin(pid int, d time.Duration) bool {
 }
 
 // awaitEnd waits for the end of the helper after its link was closed, or after SIGKILL. It
-// gives up when neither the helper nor a process below it has made progress for d. It also
-// gives up when they do, patience.load later.
+// gives up after d without progress of the helper and the processes below it. With progress
+// it gives up after d and patience.load.
 func (w *worker) awaitEnd(d time.Duration) bool {
 	const looks = 4 // within d
 	pid, deadline := w.helper.Process.Pid, time.Now().Add(d+w.crew.o.patience.load)
@@ -58,8 +58,8 @@ func (w *worker) awaitEnd(d time.Duration) bool {
 // wake continues a stopped helper. A running helper ignores the signal.
 func (w *worker) wake() { _ = w.helper.Process.Signal(syscall.SIGCONT) }
 
-// killTree kills everything that a helper without a PID namespace has started. It returns
-// when nothing of that is alive, or after patience.killed. It must run before the helper
+// killTree kills all processes that a helper without a PID namespace has started. It returns
+// when none of them is alive, or after patience.killed. It must run before the helper
 // ends: until then the helper adopts all orphans, so killTree finds them.
 func (w *worker) killTree() {
 	if !w.plain {

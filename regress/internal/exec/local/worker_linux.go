@@ -103,8 +103,8 @@ func (w *worker) makeFolders() (err error) {
 	return nil
 }
 
-// freshRoot names a folder for a lane whose own cannot be removed, perhaps because
-// something is mounted there, or has processes left in it. The name is as long as the
+// freshRoot names a folder for a lane whose own folder cannot be removed, perhaps because
+// it has a mount or processes left in it. The name is as long as the
 // numbers of lanes, and none of them.
 func (c *Crew) freshRoot() string {
 	const first = 10 * 36 * 36 // "a00"
@@ -251,8 +251,8 @@ func (w *worker) end() (why string, left error) {
 	return why, left
 }
 
-// endHelper waits for the end of a helper whose link is closed, and reports whether it
-// came. A helper that takes too long is killed, after everything that it has started.
+// endHelper waits for the end of a helper whose link is closed, and reports whether the
+// helper ended. A helper that takes too long is killed, after all processes that it started.
 func (w *worker) endHelper() bool {
 	patience := &w.crew.o.patience
 	w.wake()
