@@ -118,7 +118,7 @@ func (s *session) refuseChanged(m golden.Meta, names []string, complete bool) er
 		return fault.Inputf("--same-corpus: %s of %s %s %s was recorded with: %s: %s",
 			readable.Count(len(names), "file"), s.o.Corpus.Path, are, s.o.Store.Golden, listed(names, refusedNamesMax), mend)
 	case !complete && s.digests.Whole != m.Corpus:
-		return fault.Inputf("--same-corpus: %s is not the corpus that %s was recorded with, and the golden does not know every source, to say which changed: %s",
+		return fault.Inputf("--same-corpus: %s is not the corpus that %s was recorded with, and the golden lacks the digests that would show which files changed: %s",
 			s.o.Corpus.Path, s.o.Store.Golden, mend)
 	}
 	return nil

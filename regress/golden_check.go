@@ -47,8 +47,8 @@ func printChecked(w io.Writer, called string, found *goldens.CheckResult) error 
 	if found.Whole() {
 		fmt.Fprintf(&b, "golden %s is whole: %s, %s of %s\n", called, counted(found.Cases), readable.Count(found.Contents, "content"), readable.Size(found.Bytes))
 	} else {
-		fmt.Fprintf(&b, "golden %s is damaged: %s of %s, on which %s\n", called,
-			readable.Number(len(found.Damaged)), readable.Count(found.Contents, "content"), countedDo(damagedCases(found), "hang"))
+		fmt.Fprintf(&b, "golden %s is damaged: %s of %s, used by %s\n", called,
+			readable.Number(len(found.Damaged)), readable.Count(found.Contents, "content"), counted(damagedCases(found)))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -48,10 +48,10 @@ func repairText(called string, done golden.RepairResult) string {
 		fmt.Fprintf(&b, "damaged: %s\n", readable.Line(err.Error()))
 	}
 	if done.Unreadable != nil {
-		b.WriteString("Part of the list of cases cannot be read: cases are lost whose names are not known.\n")
+		b.WriteString("Part of the list of cases cannot be read. The names of the lost cases are unknown.\n")
 	}
 	if done.SharedLost {
-		b.WriteString("The digests of the shared files are lost: checks do not say any more which of them changed.\n")
+		b.WriteString("The digests of the shared files are lost: checks no longer report which of these files changed.\n")
 	}
 	fmt.Fprintf(&b, "golden %s: %s kept, %s dropped; the damaged file is %s\n", called,
 		counted(done.Kept), readable.Number(len(done.Dropped)), done.Damaged)

@@ -29,7 +29,7 @@ import (
 // ways, MergeRuns returns an error of class Input that names the case.
 func MergeRuns(ctx context.Context, o Options, runs []string) (sum Summary, err error) {
 	if len(runs) < 2 {
-		return sum, fault.Inputf("merge wants two or more runs: IDs, or state folders of other jobs")
+		return sum, fault.Inputf("merge needs two or more runs: IDs, or state folders of other jobs")
 	}
 	parts, err := openParts(&o, runs)
 	if err != nil {
@@ -75,7 +75,7 @@ func openParts(o *Options, runs []string) (parts []*past, err error) {
 		}
 		if len(parts) > 0 {
 			if what := differsIn(partIdentity(parts[0].run), partIdentity(p.run)); what != "" {
-				return nil, fault.Inputf("runs %s and %s are no parts of one check: %s is not the same in both", parts[0].run.ID, p.run.ID, what)
+				return nil, fault.Inputf("runs %s and %s are not parts of one check: %s is not the same in both", parts[0].run.ID, p.run.ID, what)
 			}
 		}
 		parts = append(parts, p)
@@ -97,7 +97,7 @@ func openPart(o *Options, word string) (*past, error) {
 		return nil, fmt.Errorf("%s: %w", word, err)
 	}
 	if p.run.Command != report.CheckCommand {
-		return nil, fault.Inputf("run %s was a compare: runs of check are merged", p.run.ID)
+		return nil, fault.Inputf("run %s was a compare: only runs of check can be merged", p.run.ID)
 	}
 	return p, p.finished()
 }

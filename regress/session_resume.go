@@ -73,7 +73,7 @@ func (s *session) dropRun() error {
 
 func notAsItWas(what, run string) error {
 	if strings.HasPrefix(what, fileOf) {
-		return fault.Inputf("--resume: %s was written to or replaced since run %s began, and may have been another while that ran: run without --resume", what, run)
+		return fault.Inputf("--resume: %s was written to or replaced since run %s began, and may have had other content meanwhile: run without --resume", what, run)
 	}
 	return fault.Inputf("--resume: %s is not what it was in run %s: run without --resume, or put it back", what, run)
 }

@@ -51,7 +51,7 @@ func (s *session) repeatSample(ctx context.Context, finished []task, retries int
 		return nil
 	}
 	sample := sampleOf(finished)
-	s.note(fmt.Sprintf("--resume: %s of %s that are finished run again, to see whether the tool is the same", readable.Number(len(sample)), counted(len(finished))))
+	s.note(fmt.Sprintf("--resume: %s of %s run again, to check that the tool is the same", readable.Number(len(sample)), readable.Count(len(finished), "finished case")))
 	var mu sync.Mutex
 	var others []string // cases with another outcome
 	err := forEach(ctx, s.goroutines(), sample, func(handing context.Context, t task) error {
@@ -79,7 +79,7 @@ func (s *session) repeatSample(ctx context.Context, finished []task, retries int
 
 func refuseOtherOutcomes(names []string, run string, retries int) error {
 	slices.Sort(names)
-	return fault.Inputf("--resume: something that the tool depends on changed since run %s: %s left another outcome then than in %s now: run without --resume", run, listed(names, sampleNamesMax), readable.Count(1+retries, "run"))
+	return fault.Inputf("--resume: something that the tool depends on changed since run %s: another outcome in %s (%s each): run without --resume", run, listed(names, sampleNamesMax), readable.Count(1+retries, "run"))
 }
 
 // meets reports whether a command still gives the expected outcome. One of the new runs must

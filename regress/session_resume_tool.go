@@ -50,7 +50,7 @@ func refuseChangedTool(was, now map[string]string, run string) error {
 	switch {
 	case path == "":
 	case !known:
-		return fault.Inputf("--resume: %s is a file of the tool now, and was none in run %s"+mend, path, run)
+		return fault.Inputf("--resume: %s is a file of the tool now, and was not one in run %s"+mend, path, run)
 	case !found:
 		return fault.Inputf("--resume: %s, a file of the tool in run %s, is gone, or another file is found in its place"+mend, path, run)
 	default:
@@ -58,7 +58,7 @@ func refuseChangedTool(was, now map[string]string, run string) error {
 	}
 	whole := func(value string) string { return value }
 	if path = differsIn(files(was, whole), files(now, whole)); path != "" {
-		return fault.Inputf("--resume: %s, a file of the tool, was written to or replaced since run %s began, and may have been another meanwhile"+mend, path, run)
+		return fault.Inputf("--resume: %s, a file of the tool, was written to or replaced since run %s began, and may have had other content meanwhile"+mend, path, run)
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ const toolDigestsFile = "tool-digests.json"
 const toolEvery = 2 * time.Second
 
 // writtenMeanwhile ends a warning about a file that was written to and did not change.
-const writtenMeanwhile = " was written to or replaced while it ran, and is as it was: if it was another for a while, run again"
+const writtenMeanwhile = " was written to or replaced while it ran, and has its old content: run again if it had other content meanwhile"
 
 // identifyTool finds the files of the session's commands, and of further commands that run
 // beside them. Call it after resolve. On an engine only the executables that muster sends

@@ -14,7 +14,7 @@ func (p *program) cases() *cobra.Command {
 		Use:   "cases [CORPUS] [flags]",
 		Short: "List the cases that would run",
 		Long: `Cases lists the cases that a check with the same flags would run, one a line, in
-corpus order. With a golden these are cases of its selection alone; --all-cases lifts that.`,
+corpus order. A golden limits them to its selection; --all-cases lifts that.`,
 		Example: "  muster cases sources.tar --filter '!_test' --sample 10\n  muster cases -0 | xargs -0 -n1 echo",
 	}, []flagGroup{corpusFlags, selectFlags, allCasesFlag, storeFlags}, func(c *cobra.Command, o *regress.Options, args []string) error {
 		if c.ArgsLenAtDash() >= 0 {

@@ -16,8 +16,8 @@ its runs do not agree it is flaky, else it has changed. Then the golden's comman
 if its executable is still there, runs some cases again in turns with yours, to
 tell what the change costs.
 
-Corpus and command are those that were recorded, unless given. So are the cases: a
-selection that you give narrows the recorded one, and --all-cases lifts that. The exit
+Corpus, command and cases default to those that were recorded. A selection that you give
+narrows the recorded one, and --all-cases lifts that. The exit
 status is 0 when all is identical and 1 when something is not; muster help exit-codes
 has the others.`,
 		Example: `  muster check

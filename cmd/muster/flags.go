@@ -26,7 +26,7 @@ func commandFlags(f *pflag.FlagSet, o *regress.Options) {
 
 // toolFlags say which files belong to the tool. No case sees them.
 func toolFlags(f *pflag.FlagSet, o *regress.Options) {
-	f.StringArrayVar(&o.Command.ToolFiles, "tool-file", nil, "`GLOB` of files that belong to the tool, beside those that the command line names; repeatable")
+	f.StringArrayVar(&o.Command.ToolFiles, "tool-file", nil, "`GLOB` of further files that belong to the tool; repeatable")
 	f.StringArrayVar(&o.Command.NoToolFiles, "no-tool-file", nil, "`GLOB` of files that do not belong to the tool; repeatable")
 }
 
@@ -41,10 +41,10 @@ func allCasesFlag(f *pflag.FlagSet, o *regress.Options) {
 	f.BoolVar(&o.Select.AllCases, "all-cases", false, "ignore the selection that the golden was recorded with")
 }
 
-// recordedFlags depend on what the golden has of the corpus.
+// recordedFlags relate a check to the recorded corpus and selection.
 func recordedFlags(f *pflag.FlagSet, o *regress.Options) {
 	allCasesFlag(f, o)
-	f.BoolVar(&o.Judge.SameCorpus, "same-corpus", false, "exit 2 when a source, or a file that all cases share, is not the recorded one")
+	f.BoolVar(&o.Judge.SameCorpus, "same-corpus", false, "exit 2 if a source, or a file that all cases share, is not the recorded one")
 }
 
 func orderFlags(f *pflag.FlagSet, o *regress.Options) {
@@ -116,7 +116,7 @@ func stateFlag(f *pflag.FlagSet, o *regress.Options) {
 }
 
 func resumeFlag(f *pflag.FlagSet, o *regress.Options) {
-	f.BoolVar(&o.Store.Resume, "resume", false, "go on with the interrupted run; refused when the tool, the corpus or the flags changed")
+	f.BoolVar(&o.Store.Resume, "resume", false, "go on with the interrupted run; fails if the tool, the corpus or the flags changed")
 }
 
 func normalizeFlag(f *pflag.FlagSet, o *regress.Options) {
@@ -137,7 +137,7 @@ func checkFlags(f *pflag.FlagSet, o *regress.Options) {
 }
 
 func runsFlag(f *pflag.FlagSet, o *regress.Options) {
-	f.IntVar(&o.Judge.Runs, "runs", 1, "`N` runs of a case that is identical, to find what differs now and then")
+	f.IntVar(&o.Judge.Runs, "runs", 1, "run identical cases `N` times, to find rare differences")
 }
 
 func allowFlag(f *pflag.FlagSet, o *regress.Options) {

@@ -10,11 +10,10 @@ func (p *program) golden() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "golden",
 		Short: "Describe, check, repair, merge and compact goldens",
-		Long: `Golden looks after goldens: who recorded one with what, whether all of it is whole,
-how to keep what is whole of a damaged one, and how to join those of several partitions.
-FILE is a golden; without it the commands take that of --golden.`,
-		Example: `  muster golden info                              who recorded it, with what, and its size
-  muster golden check                             read all of it
+		Long: `Golden describes, checks, repairs, merges and compacts goldens. FILE is a golden.
+Without FILE the commands take the golden of --golden.`,
+		Example: `  muster golden info                              print tool, corpus, accepts and sizes
+  muster golden check                             check all contents
   muster golden merge a.golden b.golden --into muster.golden`,
 		Args: unknownSubcommand,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },

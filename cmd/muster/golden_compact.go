@@ -9,8 +9,8 @@ import (
 func (p *program) goldenCompact() *cobra.Command {
 	return p.command(&cobra.Command{
 		Use:   "compact [FILE] [flags]",
-		Short: "Give the unused space of a golden back",
-		Long: `Compact gives back the space of contents that accepts have replaced. It writes a copy
+		Short: "Free the unused space of a golden",
+		Long: `Compact frees the space of contents that accepts have replaced. It writes a copy
 beside the golden and renames it, so the disk needs room for both.`,
 		Example: "  muster golden compact",
 		Args:    atMostOne("a golden"),

@@ -9,10 +9,10 @@ import (
 func (p *program) goldenInfo() *cobra.Command {
 	return p.command(&cobra.Command{
 		Use:   "info [FILE] [flags]",
-		Short: "Say who recorded a golden, with what, and what it takes",
-		Long: `Info prints which tool and corpus a golden was recorded with, when and on which
-machine, what the record selected, how many cases there are and how many of them are
-flaky, who accepted what since, and the sizes of the file and of its contents.`,
+		Short: "Describe a golden: origin, settings, accepts and sizes",
+		Long: `Info prints the tool and the corpus that a golden was recorded with, the time, the
+machine and the selection. It counts the cases and the flaky ones, lists the accepts
+since the record, and prints the sizes of the file and of its contents.`,
 		Example: "  muster golden info\n  muster golden info old.golden --format json",
 		Args:    atMostOne("a golden"),
 	}, []flagGroup{storeFlags, formatFlag}, func(c *cobra.Command, o *regress.Options, args []string) error {

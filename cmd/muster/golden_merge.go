@@ -11,24 +11,24 @@ func (p *program) goldenMerge() *cobra.Command {
 	c := p.command(&cobra.Command{
 		Use:   "merge A B... --into FILE [flags]",
 		Short: "Join the goldens of several partitions",
-		Long: `Merge writes one golden of several, such as those that the jobs of a CI recorded with
---partition. What is written equals a golden of one record of everything.
+		Long: `Merge joins several goldens, such as those that the jobs of a CI recorded with
+--partition. The result equals the golden of one record of everything.
 
-Merge refuses goldens of different commands, tools, corpora or flags, a case that has
-different outcomes in two of them, and partitions that are not all there. It says by name
-what the goldens do not agree on.`,
+Merge refuses goldens of different commands, tools, corpora or flags. It also refuses a
+case with different outcomes in two goldens, and an incomplete set of partitions. The
+error names each conflict.`,
 		Example: `  muster record src --partition hash:1/2 --golden 1.golden -- cc -S {in}
   muster record src --partition hash:2/2 --golden 2.golden -- cc -S {in}
   muster golden merge 1.golden 2.golden --into muster.golden`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) < 2 {
-				return usagef("golden merge wants two goldens or more")
+				return usagef("golden merge needs two or more goldens")
 			}
 			return nil
 		},
 	}, []flagGroup{stateFlag}, func(c *cobra.Command, o *regress.Options, args []string) error {
 		if into == "" {
-			return usagef("golden merge wants to know where to write: --into FILE")
+			return usagef("golden merge needs a file to write to: add --into FILE")
 		}
 		return regress.GoldenMerge(c.Context(), *o, into, args)
 	})

@@ -10,9 +10,9 @@ func (p *program) goldenText() *cobra.Command {
 	return p.command(&cobra.Command{
 		Use:   "textconv [FILE] [flags]",
 		Short: "Print a golden as text, for git diff",
-		Long: `Textconv prints a golden as lines: its settings, and for each case and part the name,
-how it ended, and what it left by size and SHA-256. Fields are apart by tabs. Times,
-costs and machines are left out, so that equal goldens print the same.
+		Long: `Textconv prints a golden as lines: its settings, the ending of each case, and the size
+and SHA-256 of each part. Tabs separate the fields. Times, costs and machines are left
+out, so that equal goldens print the same.
 
 With the two lines below, git diff shows which cases of a golden changed.`,
 		Example: `  echo '*.golden diff=muster' >> .gitattributes
