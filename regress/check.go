@@ -243,35 +243,51 @@ func (c *checking) resume(done map[string]state.Line, took durations) ([]task, e
 	var pending []task
 	for _, t := range c.ordered(took) {
 		l, ok := done[t.entry.Name]
-		switch {
-		case ok && l.Identical:
-			r := ran{
-				ending:   outcome.Ending{Kind: l.Kind, Code: l.Code},
-				cost:     outcome.Cost{CPU: time.Duration(l.CPU), Wall: time.Duration(l.Wall), PeakRSS: l.Peak},
-				onEngine: engineRunIn(l.Engine), lane: exec.NoLane,
-			}
-			var err error
-			if r.masked, err = c.base.masked(t.entry.Name, r.ending); err != nil {
-				return nil, err
-			}
-			c.identical(t, r)
+		if !ok {
+			pending = append(pending, t)
 			continue
-		case ok:
-			rec, stored, err := c.found.get(t.entry.Name)
-			if err == nil && stored {
-				stored, err = c.base.keeps(t.entry.Name)
-			}
-			if err != nil {
-				return nil, err
-			}
-			if stored {
-				c.differs(firstRun{task: t, lane: exec.NoLane, cost: rec.Cost, runs: rec.Runs, onEngine: engineRunIn(l.Engine)})
-				continue
-			}
 		}
-		pending = append(pending, t)
+		stored, err := c.resumeStored(t, l)
+		switch {
+		case err != nil:
+			return nil, err
+		case stored:
+		case l.Identical:
+			err = c.resumeIdentical(t, l)
+		default:
+			pending = append(pending, t)
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
 	return pending, nil
+}
+
+// resumeStored takes over a case if something is stored of it: its first run differed, or by
+// --runs a later one. It asks the store in either case, as --runs may be another one now.
+func (c *checking) resumeStored(t task, l state.Line) (stored bool, err error) {
+	rec, stored, err := c.found.get(t.entry.Name)
+	if err == nil && stored {
+		stored, err = c.base.keeps(t.entry.Name)
+	}
+	if err == nil && stored {
+		c.differs(firstRun{task: t, lane: exec.NoLane, cost: rec.Cost, runs: rec.Runs, onEngine: engineRunIn(l.Engine), alike: l.Identical})
+	}
+	return stored, err
+}
+
+// resumeIdentical takes over a case of which every run was identical.
+func (c *checking) resumeIdentical(t task, l state.Line) (err error) {
+	r := ran{
+		ending:   outcome.Ending{Kind: l.Kind, Code: l.Code},
+		cost:     outcome.Cost{CPU: time.Duration(l.CPU), Wall: time.Duration(l.Wall), PeakRSS: l.Peak},
+		onEngine: engineRunIn(l.Engine), lane: exec.NoLane,
+	}
+	if r.masked, err = c.base.masked(t.entry.Name, r.ending); err == nil {
+		c.identical(t, r)
+	}
+	return err
 }
 
 // ran is what came of the first run of a case.
