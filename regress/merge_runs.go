@@ -103,9 +103,14 @@ func openPart(o *Options, word string) (*past, error) {
 }
 
 // partIdentity returns the part of a run's identity that must be equal in all parts of one
-// check. It leaves out the selection, and stamps of files on one machine.
+// check. It leaves out the selection, and stamps of files: another machine has others.
 func partIdentity(r *state.Run) map[string]string {
 	id := maps.Clone(r.Identity)
+	for key, value := range id {
+		if strings.HasPrefix(key, toolFile) {
+			id[key] = digestOf(value)
+		}
+	}
 	maps.DeleteFunc(id, func(key, _ string) bool {
 		return strings.HasPrefix(key, fileOf) || slices.Contains([]string{"--cases", "--filter", "--partition", "--sample", "--all-cases", "--golden"}, key)
 	})

@@ -20,6 +20,12 @@ func identifyFiles(t *tool.Identity, id map[string]string) {
 	}
 }
 
+// digestOf returns the digest in a value that identifyFiles added.
+func digestOf(value string) string {
+	digest, _, _ := strings.Cut(value, " ")
+	return digest
+}
+
 // withoutFiles returns an identity without the tool's files.
 func withoutFiles(id map[string]string) map[string]string {
 	rest := maps.Clone(id)
@@ -39,11 +45,7 @@ func refuseChangedTool(was, now map[string]string, run string) error {
 		}
 		return list
 	}
-	digest := func(value string) string {
-		d, _, _ := strings.Cut(value, " ")
-		return d
-	}
-	path := differsIn(files(was, digest), files(now, digest))
+	path := differsIn(files(was, digestOf), files(now, digestOf))
 	_, known := was[toolFile+path]
 	_, found := now[toolFile+path]
 	const mend = ": run without --resume"
