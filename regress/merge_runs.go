@@ -58,6 +58,9 @@ func MergeRuns(ctx context.Context, o Options, runs []string) (sum Summary, err 
 	if base.Digest().String() != first.run.Golden {
 		return sum, fault.Inputf("the golden %s is not the one that run %s compared with: restore it, or check again", first.options.Store.Golden, first.run.ID)
 	}
+	if err := wholeOf(parts, base.Store); err != nil {
+		return sum, err
+	}
 	m := merging{session: s, parts: parts, base: base.Store}
 	err = m.merge(ctx)
 	return s.summary, err
@@ -126,6 +129,8 @@ type merging struct {
 	cases map[string]partOutcome  // by name
 	found map[*past]*golden.Store // the outcomes that each part kept; nil if none
 	kept  *golden.Writer
+
+	overlap bool // some case is in several parts
 }
 
 // partOutcome is a case as one of the parts judged it.
@@ -158,6 +163,9 @@ func (m *merging) merge(ctx context.Context) (err error) {
 		})
 	}
 	m.absent = len(m.names)
+	if err == nil {
+		err = m.addRemarks()
+	}
 	if err = m.finish(err); err != nil {
 		return errors.Join(err, m.dropRun())
 	}
@@ -180,7 +188,7 @@ func (m *merging) collect() error {
 	m.cases = map[string]partOutcome{}
 	var conflicts []string
 	for _, p := range m.parts {
-		if err := errors.Join(addRemarks(&m.summary, p), m.openFound(p)); err != nil {
+		if err := m.openFound(p); err != nil {
 			return err
 		}
 		lines, err := p.run.ReadLines()
@@ -197,6 +205,7 @@ func (m *merging) collect() error {
 		}
 		for _, caseName := range slices.Sorted(maps.Keys(own)) {
 			if other, known := m.cases[caseName]; known {
+				m.overlap = true
 				same, err := m.alike(caseName, other, own[caseName])
 				if err != nil {
 					return err

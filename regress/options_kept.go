@@ -6,6 +6,7 @@ import (
 
 	"muster/regress/internal/fault"
 	"muster/regress/internal/name"
+	"muster/regress/internal/report"
 	"muster/regress/internal/state"
 )
 
@@ -86,7 +87,13 @@ type kept struct {
 	NotIdentical int         `json:"not_identical"`
 	Recorded     int         `json:"recorded"`
 	Engine       *keptEngine `json:"engine,omitempty"` // nil of a run on this machine
-	Remarks      keptRemarks `json:"remarks,omitzero"`
+
+	// What a merge of runs needs beyond their results.
+	ToolChanged []string       `json:"tool_changed,omitempty"`
+	Sources     report.Sources `json:"sources,omitzero"`
+	Settings    []string       `json:"settings,omitempty"`
+	Selection   string         `json:"selection,omitempty"`
+	NotSampled  int            `json:"not_in_sample,omitempty"`
 }
 
 // keptEngine counts the runs on an engine.
@@ -96,11 +103,23 @@ type keptEngine struct {
 }
 
 func keptOf(s Summary) kept {
-	k := kept{s.Interrupted, s.Cases, s.NotRun, s.Verdicts.NotIdentical(), s.Recorded, nil, remarksOf(&s)}
+	k := kept{
+		Interrupted: s.Interrupted, Cases: s.Cases, NotRun: s.NotRun, NotIdentical: s.Verdicts.NotIdentical(), Recorded: s.Recorded,
+		ToolChanged: s.ToolChanged, Sources: s.Sources, Settings: s.Settings, Selection: s.Selection, NotSampled: s.NotSampled,
+	}
 	if r := s.Engine; r != nil {
 		k.Engine = &keptEngine{r.Cached, r.Executed}
 	}
 	return k
+}
+
+// encode returns what is kept as JSON, with every string in its printed form.
+func (k kept) encode() (json.RawMessage, error) {
+	err := eachString(reflect.ValueOf(&k).Elem(), func(s string) (string, error) { return name.Print(s), nil })
+	if err != nil {
+		return nil, err
+	}
+	return marshal(k)
 }
 
 // marshal encodes what is kept of a run.

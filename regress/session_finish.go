@@ -95,7 +95,7 @@ func (s *session) keep() (err error) {
 	for i, p := range s.results {
 		results[i] = p.result
 	}
-	if s.run.Summary, err = marshal(keptOf(s.summary)); err != nil {
+	if s.run.Summary, err = keptOf(s.summary).encode(); err != nil {
 		return err
 	}
 	if err := s.run.SaveResults(results); err != nil {

@@ -1,0 +1,134 @@
+package regress
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"muster/regress/internal/fault"
+	"muster/regress/internal/golden"
+	"muster/regress/internal/name"
+	"muster/regress/internal/plan"
+	"muster/regress/internal/report"
+)
+
+// absentShown bounds the partitions that an error names.
+const absentShown = 5
+
+// wholeOf refuses parts that leave something out: cases that --fail-fast did not run, or
+// partitions of one selection. A merged run could not say of such cases that they did not run.
+func wholeOf(parts []*past, base *golden.Store) error {
+	for _, p := range parts {
+		kept, err := p.summary()
+		if err != nil {
+			return err
+		}
+		if kept.NotRun > 0 {
+			return fault.Inputf("run %s stopped with %s not run, so it is no whole part: check again without --fail-fast", p.run.ID, counted(kept.NotRun))
+		}
+	}
+	have, of := map[uint64]bool{}, uint64(0)
+	for _, p := range parts {
+		k, n, ok := p.partition()
+		if !ok || of != 0 && n != of {
+			return nil // it is not known what these select together
+		}
+		have[k], of = true, n
+	}
+	absent, err := absentOf(have, of, parts[0].options.Select.plan(), base)
+	if err == nil && len(absent) > 0 {
+		are := "are"
+		if len(have) == 1 {
+			are = "is"
+		}
+		err = fault.Inputf("%d of %d partitions %s there: name the runs of the others, too, such as %s", len(have), of, are, strings.Join(absent, ", "))
+	}
+	return err
+}
+
+// absentOf returns the first partitions that no part checked and that have cases of the
+// golden. A check of a partition without cases leaves no run.
+func absentOf(have map[uint64]bool, of uint64, selection plan.Selection, base *golden.Store) (absent []string, err error) {
+	for k := uint64(1); k <= of && len(absent) < absentShown; k++ {
+		if have[k] {
+			continue
+		}
+		selection.Partition = fmt.Sprintf("hash:%d/%d", k, of)
+		chooser, err := selection.Compile()
+		if err != nil {
+			return nil, fault.Inputf("the selection of the runs cannot be used: %w: check again", err)
+		}
+		for caseName := range base.Names() {
+			if chooser.Wants(caseName) {
+				absent = append(absent, selection.Partition)
+				break
+			}
+		}
+	}
+	return absent, nil
+}
+
+// partition returns which part of how many a run checked, by --partition.
+func (p *past) partition() (k, n uint64, ok bool) {
+	scanned, err := fmt.Sscanf(p.options.Select.Partition, "hash:%d/%d", &k, &n)
+	return k, n, err == nil && scanned == 2
+}
+
+// summary returns what is kept of the run's summary.
+func (p *past) summary() (k kept, err error) {
+	if err = json.Unmarshal(p.run.Summary, &k); err == nil {
+		err = eachString(reflect.ValueOf(&k).Elem(), name.Parse)
+	}
+	if err != nil {
+		return k, fault.Inputf("%s, how run %s ended, is damaged: %w: check again", p.run.File("run.json"), p.run.ID, err)
+	}
+	return k, nil
+}
+
+// addRemarks takes into the summary what the parts report of the tool, the sources and the
+// settings.
+func (m *merging) addRemarks() error {
+	s := &m.summary
+	for _, p := range m.parts {
+		kept, err := p.summary()
+		if err != nil {
+			return err
+		}
+		s.ToolChanged, s.Settings = union(s.ToolChanged, kept.ToolChanged), union(s.Settings, kept.Settings)
+		s.Selection, s.NotSampled = cmp.Or(s.Selection, kept.Selection), max(s.NotSampled, kept.NotSampled)
+		s.Sources = joinSources(s.Sources, kept.Sources, m.overlap)
+	}
+	return nil
+}
+
+// union returns the elements of both lists, in their order, each once.
+func union(a, b []string) []string {
+	list := slices.Clone(a)
+	for _, one := range b {
+		if !slices.Contains(list, one) {
+			list = append(list, one)
+		}
+	}
+	return list
+}
+
+// joinSources adds up what two parts say of their sources. Where parts overlap the larger
+// count stands: a source must not count twice.
+func joinSources(a, b report.Sources, overlap bool) report.Sources {
+	if overlap {
+		if b.Changed > a.Changed || b.Changed == a.Changed && b.Known > a.Known {
+			return b
+		}
+		return a
+	}
+	names := slices.Concat(a.Names, b.Names)
+	known, changed := a.Known+b.Known, a.Changed+b.Changed
+	if a.Shared == 0 {
+		a = b // shared files are those of the corpus, alike in all parts
+	}
+	a.Known, a.Changed, a.Names = known, changed, firstNames(names, report.SourceNamesMax)
+	return a
+}
