@@ -15,7 +15,7 @@ const (
 	identicalIsEqual  property = "a: identical and flaky need a run that equals the golden"
 	wholeRunsCount    property = "a: parts that match in different runs do not add up"
 	endingsAreASet    property = "a: a flaky ending covers the endings seen at record alone"
-	lostPartsCount    property = "a: a flaky part that is absent or empty is a change"
+	otherShapesCount  property = "a: a flaky part in a shape that it never had is a change"
 	acceptedIsEqual   property = "b: an accepted case is identical next time"
 	resumedIsFresh    property = "c: a resumed run equals a fresh one or refuses"
 	resumeRunsAgain   property = "c: a resume runs finished cases again, at least 3 of them"
@@ -118,8 +118,8 @@ func (g *truth) whyNot(runs []face) property {
 		_, why := g.compare(f)
 		switch {
 		case slices.Contains(why, otherEnding), slices.Contains(why, otherPart):
-		case slices.Contains(why, lostPart):
-			return lostPartsCount
+		case slices.Contains(why, otherShape):
+			return otherShapesCount
 		default:
 			return endingsAreASet
 		}

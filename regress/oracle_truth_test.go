@@ -31,7 +31,7 @@ const (
 	otherEnding reason = "an ending that the golden never had"
 	otherPart   reason = "a part that differs"
 	outsideSet  reason = "an ending outside the set of a flaky one"
-	lostPart    reason = "a flaky part that is absent or empty"
+	otherShape  reason = "a flaky part in a shape that it never had"
 )
 
 // base is the run whose contents the golden compares with: the first that no limit ended.
@@ -144,34 +144,29 @@ func (g *truth) compareEnding(e outcome.Ending) (answer, reason) {
 	return no, otherEnding
 }
 
-// comparePart compares one part. Whatever a flaky part holds is covered, but it must not be
-// lost. Whether it may become something else than a file of this kind is left open.
+// comparePart compares one part. A flaky part may hold anything, in a shape that it had.
 func (g *truth) comparePart(i int, now content) (answer, reason) {
 	seen := g.values(i)
 	inherited := g.inherits(func(o *truth) bool { return varies(o.values(i)) })
-	lost := !now.present || now.text == ""
 	switch {
 	case slices.Contains(seen, now):
 		return yes, ""
 	case !varies(seen) && !inherited:
 		return no, otherPart
-	case lost && !slices.ContainsFunc(seen, now.lostAlike) && !g.inherits(func(o *truth) bool {
-		return varies(o.values(i)) && slices.ContainsFunc(o.values(i), now.lostAlike) // else the mark is not kept
-	}):
-		return no, lostPart
-	case !varies(seen), !slices.ContainsFunc(seen, now.alike):
-		return maybe, ""
+	case varies(seen) && slices.ContainsFunc(seen, now.shapedAs):
+		return yes, ""
+	case inherited && (slices.ContainsFunc(seen, now.shapedAs) || g.inherits(func(o *truth) bool { return slices.ContainsFunc(o.values(i), now.shapedAs) })):
+		return maybe, "" // an accept keeps the marks of complete runs alone
 	}
-	return yes, ""
+	return no, otherShape
 }
 
-// lostAlike reports whether a recorded part was lost as c is.
-func (c content) lostAlike(was content) bool {
-	return was.present == c.present && (was.text == "") == (c.text == "")
-}
-
-func (c content) alike(was content) bool {
-	return was.present == c.present && was.form == c.form && was.exec == c.exec
+// shapedAs reports whether two parts have one shape.
+func (c content) shapedAs(other content) bool {
+	if !c.present || c.form == outcome.Symlink {
+		return c.present == other.present && c.form == other.form
+	}
+	return other.present && c.form == other.form && c.exec == other.exec && (c.text == "") == (other.text == "")
 }
 
 // inherits reports whether a golden that this one replaced had something.
