@@ -31,7 +31,8 @@ type attempt struct {
 // summaryLine is what the oracle reads of the last JSON line.
 type summaryLine struct {
 	Cases, Identical, Flaky, Recorded int
-	Masked                            *int `json:"masked_cases"`
+	Masked                            *int     `json:"masked_cases"`
+	ToolChanged                       []string `json:"tool_changed"`
 }
 
 // attempt calls a command, disturbed as planned.

@@ -42,7 +42,7 @@ func (r *round) drawPlan(attempts int) disturbance {
 
 // drawFileChange draws a file of the command that changes.
 func (r *round) drawFileChange() *change {
-	name := rapid.SampledFrom(commandFiles).Draw(r.T, "file")
+	name := rapid.SampledFrom(r.commandFiles()).Draw(r.T, "file")
 	return &change{what: name, apply: func() error { return r.write(name) }}
 }
 
@@ -73,7 +73,7 @@ func (r *round) drawChange(c *chain, o *Options, command string) {
 		}
 		made = &change{what: "nothing that is seen", unseen: true, apply: func() error { return nil }}
 	case 6:
-		name := rapid.SampledFrom(append([]string{"src/" + r.cases[0]}, commandFiles...)).Draw(r.T, "touched")
+		name := rapid.SampledFrom(append(r.inUse(), "src/"+r.cases[0])).Draw(r.T, "touched")
 		r.Logf("  %s is replaced by its like", name)
 		r.must(r.touch(name))
 		c.touched = true

@@ -20,6 +20,7 @@ const (
 	resumedIsFresh    property = "c: a resumed run equals a fresh one or refuses"
 	resumeRunsAgain   property = "c: a resume runs finished cases again, at least 3 of them"
 	resumeGoesOn      property = "c: a resume goes on when nothing changed"
+	changesAreNamed   property = "c: a check names the tool's files that are not those recorded"
 	changeEndsRun     property = "c: a tool that changes during a run gets no verdict"
 	shardsAreWhole    property = "d: the verdicts of partitions are those of the whole"
 	shardsMerge       property = "d: merged goldens and merged runs equal the whole"

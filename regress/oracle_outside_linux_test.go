@@ -77,6 +77,9 @@ func settings(name string, o Options) []string {
 		"--state", o.Store.State, "--golden", o.Store.Golden, "--jobs", fmt.Sprint(o.Limits.Jobs),
 		"--grace", "1ms", "--output-max", "10000", "--pass-env", passed,
 	}
+	for _, glob := range o.Command.ToolFiles {
+		args = append(args, "--tool-file", glob)
+	}
 	if name == report.RecordCommand {
 		args = append(args, "--repeat", fmt.Sprint(o.Judge.Repeat))
 	} else {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -18,8 +19,8 @@ type modelPlace struct {
 // passed is the variable that commands are passed.
 const passed = "MUSTER_ORACLE"
 
-// newPlace makes the folder, in memory where the system has a place there, and makes its bin
-// part of PATH.
+// newPlace makes the folder, in memory where the system has a place there, and makes its
+// folders first and bin part of PATH.
 func newPlace(t *testing.T) *modelPlace {
 	dir, err := os.MkdirTemp("/dev/shm", "oracle-")
 	if err != nil {
@@ -30,35 +31,82 @@ func newPlace(t *testing.T) *modelPlace {
 			t.Error(err)
 		}
 	})
-	t.Setenv("PATH", filepath.Join(dir, "bin")+":"+os.Getenv("PATH"))
+	t.Setenv("PATH", filepath.Join(dir, "first")+":"+filepath.Join(dir, "bin")+":"+os.Getenv("PATH"))
 	t.Setenv(passed, "")
-	return &modelPlace{dir: dir}
+	p := &modelPlace{dir: dir}
+	for _, folder := range []string{"kept", "spare"} {
+		err := errors.Join(os.Mkdir(p.path(folder), 0o755), os.WriteFile(p.path(folder+"/data"), []byte(folder), 0o644))
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return p
 }
 
 func (p *modelPlace) path(name string) string { return filepath.Join(p.dir, name) }
 
 // clear leaves a corpus of the cases and the files of the command, and nothing else.
 func (p *modelPlace) clear(cases []string) error {
-	for _, name := range []string{"src", "state", "g", "g.part"} {
+	for _, name := range []string{"src", "state", "parts", "first", "g", "g.part"} {
 		if err := os.RemoveAll(p.path(name)); err != nil {
 			return err
 		}
 	}
-	err := errors.Join(os.MkdirAll(p.path("src"), 0o755), os.MkdirAll(p.path("bin"), 0o755))
+	var err error
+	for _, folder := range []string{"src", "first", "bin"} {
+		err = errors.Join(err, os.MkdirAll(p.path(folder), 0o755))
+	}
 	for _, name := range cases {
 		err = errors.Join(err, p.write("src/"+name))
 	}
-	for _, f := range commandFiles {
+	for _, f := range writtenFiles {
 		err = errors.Join(err, p.write(f))
 	}
 	return err
 }
 
-// commandFiles are the files that a command in this place names or needs.
-var commandFiles = []string{"bin/tool", "bin/interpreter", "bin/plugin", "script"}
+// keptFile is a file of the command whose digest is remembered: nobody writes to it, but
+// another file takes its place.
+const keptFile = "kept/data"
+
+// shadow is a program that PATH finds before bin/plugin, where it exists.
+const shadow = "first/plugin"
+
+// writtenFiles are the files that a command in this place names or needs, and that each
+// round writes.
+var writtenFiles = []string{"bin/tool", "bin/interpreter", "bin/plugin", "bin/runner", "script"}
+
+// commandFiles lists the files by whose change the command becomes another.
+func (p *modelPlace) commandFiles() []string { return append(p.inUse(), keptFile, shadow) }
+
+// inUse lists the written files that belong to the command.
+func (p *modelPlace) inUse() []string {
+	if _, err := os.Stat(p.path(shadow)); err != nil {
+		return slices.Clone(writtenFiles)
+	}
+	return slices.DeleteFunc(slices.Clone(writtenFiles), func(name string) bool { return name == "bin/plugin" })
+}
+
+// texts returns what the files of the command hold, by path.
+func (p *modelPlace) texts() (map[string]string, error) {
+	texts := map[string]string{}
+	for _, name := range p.commandFiles() {
+		text, err := os.ReadFile(p.path(name))
+		if err != nil && name != shadow {
+			return nil, err
+		}
+		if err == nil {
+			texts[p.path(name)] = string(text)
+		}
+	}
+	return texts, nil
+}
 
 // write replaces a file by another of another length, so that nobody takes it for the old one.
 func (p *modelPlace) write(name string) error {
+	if name == keptFile {
+		return p.exchange()
+	}
 	p.serial++
 	text := "# " + strings.Repeat("x", 1+p.serial%1000) + "\n"
 	switch name {
@@ -66,10 +114,20 @@ func (p *modelPlace) write(name string) error {
 		text = "#!" + p.path("bin/interpreter") + "\n" + p.actor + text
 	case "bin/interpreter":
 		text = "#!/bin/sh\nexec /bin/sh \"$@\"\n" + text
-	case "bin/plugin":
+	case "bin/runner":
 		text = "#!/bin/sh\n" + text
+	case "bin/plugin", shadow:
+		text = "#!/usr/bin/env runner\n" + text
 	}
 	return p.replace(name, text)
+}
+
+// exchange puts another file in the place of the kept one without a write to either.
+func (p *modelPlace) exchange() error {
+	return errors.Join(
+		os.Rename(p.path("kept"), p.path("exchanged")),
+		os.Rename(p.path("spare"), p.path("kept")),
+		os.Rename(p.path("exchanged"), p.path("spare")))
 }
 
 // touch replaces a file by one that holds the same.
@@ -91,7 +149,7 @@ func (p *modelPlace) replace(name, text string) error {
 // words is the command, with its executable by its path or, for a shell, in PATH. The shell
 // makes room for it: it would turn a signal into an exit status.
 func (p *modelPlace) words(shell bool) []string {
-	words := []string{p.path("bin/tool"), p.path("script"), "plugin", "{in}"}
+	words := []string{p.path("bin/tool"), "--script=" + p.path("script"), "plugin", "{in}"}
 	if shell {
 		words = append([]string{"exec", "tool"}, words[1:]...)
 	}

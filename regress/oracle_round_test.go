@@ -22,6 +22,7 @@ type round struct {
 	all     []string // cases, in the corpus or not
 	cases   []string // in the corpus
 	golden  map[string]*truth
+	was     map[string]string // texts of the command's files when it was recorded, by path; nil after an accept
 	o       Options
 	rule    bool
 	parked  map[property]bool
@@ -55,7 +56,7 @@ func newRound(t *rapid.T, p *modelPlace, sums *tally, parked map[property]bool) 
 	shell := rapid.IntRange(0, 3).Draw(t, "shell") == 3
 	r.o = Options{
 		Corpus:  Corpus{Path: p.path("src")},
-		Command: Command{Words: p.words(shell), Shell: shell, PassEnv: []string{passed}},
+		Command: Command{Words: p.words(shell), Shell: shell, PassEnv: []string{passed}, ToolFiles: []string{p.path("kept/*")}},
 		Limits:  Limits{Jobs: rapid.SampledFrom([]int{1, 0, 2, 3}).Draw(t, "jobs")},
 		Judge:   Judgement{Repeat: rapid.SampledFrom([]int{2, 1, 3}).Draw(t, "repeat"), Retries: rapid.SampledFrom([]int{2, 1, 0, 3}).Draw(t, "retries")},
 		Store:   Store{Golden: p.path("g"), State: p.path("state")},
@@ -184,6 +185,8 @@ func (r *round) perform(do Func, o Options) *chain {
 		for _, f := range a.faults {
 			r.assert(runsAreMade, false, "%s", f)
 		}
+		goesOn := o.Store.Resume && !a.refused()
+		r.assert(resumedIsFresh, !goesOn || !c.touched, "a file was replaced by its like, which may have been another meanwhile")
 		switch {
 		case a.turned:
 			r.turned(a)

@@ -12,6 +12,9 @@ import (
 // settleRecord takes over what a record left as the truth.
 func (r *round) settleRecord(c *chain) {
 	r.golden = map[string]*truth{}
+	var err error
+	r.was, err = r.texts()
+	r.must(err)
 	for _, name := range r.cases {
 		g := &truth{samples: c.runs[name]}
 		runs := len(g.samples)
@@ -75,6 +78,25 @@ func (r *round) settleCheck(c *chain, names []string) {
 	r.assert(eachCaseOnce, sum.Cases == len(names) && sum.Identical == identical && sum.Flaky == flaky, "summary %+v", sum)
 	r.assert(statusFollows, (a.sum.ExitStatus == 0) == (identical == len(names)), "exit status %d", a.sum.ExitStatus)
 	r.masked(c, names)
+	r.namesChanges(a)
+}
+
+// namesChanges asserts that a check names the files of the tool that were others at record.
+func (r *round) namesChanges(a *attempt) {
+	if r.was == nil {
+		return
+	}
+	texts, err := r.texts()
+	r.must(err)
+	var changed []string
+	for path, text := range texts {
+		if was, known := r.was[path]; !known || was != text {
+			changed = append(changed, path)
+		}
+	}
+	slices.Sort(changed)
+	named := slices.Sorted(slices.Values(a.last.ToolChanged))
+	r.assert(changesAreNamed, slices.Equal(changed, named), "%q, not %q", named, changed)
 }
 
 // judge compares a verdict with the truth.
@@ -176,6 +198,7 @@ func (r *round) acceptSome(c *chain) {
 			continue
 		}
 		r.tally.accepted++
+		r.was = nil
 		r.take(c, a, name, v)
 	}
 }
