@@ -39,11 +39,6 @@ const (
 	environmentIsSaid property = "g: a failure of the machine is no outcome"
 )
 
-// notYet parks properties that are known to fail. Whoever mends one takes it out.
-var notYet = []property{
-	shardsMerge,
-}
-
 // violation is a property that a verdict breaks.
 type violation struct {
 	property property

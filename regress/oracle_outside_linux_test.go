@@ -35,13 +35,13 @@ func TestOracleOutside(t *testing.T) {
 	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "../cmd/muster").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	sums := &tally{parked: map[property]int{}}
+	sums := &tally{}
 	setFlag(t, "rapid.checks", roundsOutside)
 	// A scenario runs for seconds: to make it small would take minutes.
 	setFlag(t, "rapid.shrinktime", 5*time.Second)
 	began := time.Now()
 	rapid.Check(t, func(rt *rapid.T) {
-		r := newRound(rt, p, sums, parkedNow())
+		r := newRound(rt, p, sums)
 		r.stage = newActing(r)
 		r.commands = outside(program)
 		r.run()
@@ -68,7 +68,15 @@ func outside(program string) commands {
 		_, err := start(ctx, o.Report, program, args...)
 		return 0, err
 	}
-	return commands{run(report.RecordCommand), run(report.CheckCommand), accept}
+	mergeRuns := func(ctx context.Context, o Options, runs []string) (Summary, error) {
+		status, err := start(ctx, o.Report, program, append([]string{"merge", "--format", "json", "--verbose", "--state", o.Store.State}, runs...)...)
+		return Summary{Command: report.CheckCommand, ExitStatus: status}, err
+	}
+	mergeGoldens := func(ctx context.Context, o Options, into string, names []string) error {
+		_, err := start(ctx, o.Report, program, append([]string{"golden", "merge", "--into", into}, names...)...)
+		return err
+	}
+	return commands{run(report.RecordCommand), run(report.CheckCommand), accept, mergeRuns, mergeGoldens}
 }
 
 // settings are the options as flags.

@@ -1,7 +1,7 @@
 package regress
 
 import (
-	"bytes"
+	"io"
 	"slices"
 
 	"pgregory.net/rapid"
@@ -24,7 +24,7 @@ func (r *round) settleRecord(c *chain) {
 		case c.change.unseen:
 			g.vague = true
 		default:
-			g.vague = r.assert(c.change.resumed(), r.asFresh(name, g.samples), "record went on; %s holds %v", name, g.samples)
+			r.assert(c.change.resumed(), r.asFresh(name, g.samples), "record went on; %s holds %v", name, g.samples)
 		}
 		// A resume makes runs that it does not keep: those of its sample of finished cases.
 		g.vague = g.vague || (c.lossy || runs > r.o.Judge.Repeat) && varies(g.samples)
@@ -60,9 +60,7 @@ func (r *round) settleCheck(c *chain, names []string) {
 	identical, flaky := 0, 0
 	for _, name := range names {
 		v, judged := a.verdicts[name]
-		if r.assert(eachCaseOnce, judged, "%s has no verdict", name) {
-			continue
-		}
+		r.assert(eachCaseOnce, judged, "%s has no verdict", name)
 		if v == outcome.Identical {
 			identical++
 		}
@@ -78,7 +76,6 @@ func (r *round) settleCheck(c *chain, names []string) {
 	r.assert(eachCaseOnce, sum.Cases == len(names) && sum.Identical == identical && sum.Flaky == flaky, "summary %+v", sum)
 	r.assert(statusFollows, (a.sum.ExitStatus == 0) == (identical == len(names)), "exit status %d", a.sum.ExitStatus)
 	r.masked(c, names)
-	r.namesChanges(a)
 }
 
 // namesChanges asserts that a check names the files of the tool that were others at record.
@@ -124,12 +121,12 @@ func (r *round) judge(c *chain, a *attempt, name string, v outcome.Verdict) {
 			return
 		}
 		if found := judge(g, runsOf{[]face{f.compared(r.rule)}, true}, v); found != nil {
-			g.vague = r.assert(c.change.resumed(), false, "check went on; %s: %s", name, found.why)
+			r.assert(c.change.resumed(), false, "check went on; %s: %s", name, found.why)
 		}
 		return
 	}
 	if found := judge(g, runs, v); found != nil {
-		g.vague = r.assert(found.property, false, "%s: %s", name, found.why)
+		r.assert(found.property, false, "%s: %s", name, found.why)
 	}
 	r.countRuns(c, a, name, v)
 	if v != outcome.Identical && v != outcome.Flaky && runs.exact && g.variesBeyond(runs.faces) {
@@ -174,8 +171,14 @@ func (r *round) masked(c *chain, names []string) {
 	r.assert(maskedIsCounted, least <= counted && counted <= least+perhaps, "%d cases, not %d to %d", counted, least, least+perhaps)
 }
 
+// quiet returns options without a report.
+func quiet(o Options) Options {
+	o.Report = Report{Stdout: io.Discard, Stderr: io.Discard}
+	return o
+}
+
 // acceptSome may accept what a check found, and takes it over as the truth.
-func (r *round) acceptSome(c *chain) {
+func (r *round) acceptSome(c *chain, state string) {
 	how := rapid.IntRange(0, 4).Draw(r.T, "accept")
 	if how == 0 {
 		return
@@ -187,9 +190,8 @@ func (r *round) acceptSome(c *chain) {
 	if !a.All && len(a.Names) == 0 {
 		return
 	}
-	var out, notes bytes.Buffer
-	o := r.o
-	o.Report = Report{Stdout: &out, Stderr: &notes}
+	o := quiet(r.o)
+	o.Store.State = state
 	n, err := r.accept(r.Context(), o, a)
 	r.Logf("accept %+v: %d, %v", a, n, err)
 	r.must(err)

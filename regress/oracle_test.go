@@ -15,33 +15,18 @@ import (
 // roundsShare is how many rounds every run of the tests makes.
 const roundsShare = 500
 
-var (
-	rounds   = flag.Int("rounds", roundsShare, "how many rounds TestOracle plays")
-	unparked = flag.String("unparked", "", "assert parked properties whose text contains `TEXT`, or all")
-)
+var rounds = flag.Int("rounds", roundsShare, "how many rounds TestOracle plays")
 
 // TestOracle plays rounds of record, check and accept with modelled tools whose true verdicts
 // are known. A failing round prints its scenario, made small, and how to play it again
 // (-rapid.failfile, -rapid.seed).
 func TestOracle(t *testing.T) {
 	p := newPlace(t)
-	sums := &tally{parked: map[property]int{}}
+	sums := &tally{}
 	setFlag(t, "rapid.checks", *rounds)
 	began := time.Now()
-	rapid.Check(t, func(rt *rapid.T) { newRound(rt, p, sums, parkedNow()).run() })
+	rapid.Check(t, func(rt *rapid.T) { newRound(rt, p, sums).run() })
 	t.Logf("oracle: %s", sums.line(time.Since(began)))
-	for _, one := range notYet {
-		t.Logf("parked %q: broken %d times", one, sums.parked[one])
-	}
-}
-
-// parkedNow are the properties that are not asserted.
-func parkedNow() map[property]bool {
-	parked := map[property]bool{}
-	for _, one := range notYet {
-		parked[one] = *unparked != "all" && (*unparked == "" || !strings.Contains(string(one), *unparked))
-	}
-	return parked
 }
 
 func setFlag(t *testing.T, name string, value any) {

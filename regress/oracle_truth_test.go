@@ -11,7 +11,7 @@ import (
 type truth struct {
 	samples []face
 	older   *truth // replaced by an accept, which keeps what was marked as flaky
-	vague   bool   // runs were lost, or a parked property failed: nothing is known
+	vague   bool   // runs were lost: nothing is known
 }
 
 // answer says whether a run equals a golden as a whole. Maybe is an answer where either is
