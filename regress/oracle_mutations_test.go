@@ -61,7 +61,7 @@ var (
 func (m mutation) run(t *testing.T, text string) {
 	dir := t.TempDir()
 	program := filepath.Join(dir, "oracle.test")
-	build := exec.CommandContext(t.Context(), "go", "test", "-c", "-overlay", m.overlay(t, dir, text), "-o", program, ".")
+	build := exec.CommandContext(t.Context(), "go", "test", "-c", "-ldflags=-s -w", "-overlay", m.overlay(t, dir, text), "-o", program, ".")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
