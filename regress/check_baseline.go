@@ -113,7 +113,7 @@ func (b recordedBase) look(ctx context.Context, c *checking, t task, r *exec.Res
 	l, masked, err := b.compare(c, t.entry.Name, r)
 	got.identical, got.masked, got.err = l == alike, masked, err
 	if err == nil && l != alike {
-		got.err = c.found.put(ctx, t.entry.Name, r, l, 0)
+		got.err = c.found.put(ctx, t.entry.Name, r, l)
 	}
 	return got
 }

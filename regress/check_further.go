@@ -116,8 +116,14 @@ func (f *furtherRuns) compare(ctx context.Context, r *exec.Result) error {
 	case l == alike:
 		f.equal++
 		return nil
+	case f.equal == 0:
+		return c.found.put(ctx, name, r, l)
 	}
-	return c.found.put(ctx, name, r, l, f.equal)
+	old, _, err := c.base.get(name)
+	if err != nil {
+		return err
+	}
+	return c.found.putAfter(ctx, name, r, l, f.equal, equalled{&old.Outcome, c.base.content, c.same})
 }
 
 // runReference runs the reference of a compare once more.

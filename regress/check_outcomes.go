@@ -52,15 +52,43 @@ func (s *outcomes) open() (*golden.Writer, error) {
 	return w, err
 }
 
-// put stores the first run of a case that is kept, after equal runs that are not.
-func (s *outcomes) put(ctx context.Context, name string, r *exec.Result, l likeness, equal int) error {
+// put stores the first run of a case that is kept.
+func (s *outcomes) put(ctx context.Context, name string, r *exec.Result, l likeness) error {
+	return s.add(ctx, golden.Record{Name: name, Outcome: r.Outcome, Cost: r.Cost}, r.Open, l)
+}
+
+// putAfter stores the first run of a case that is kept, after equal runs that are not: the
+// outcome that they equalled stands for them.
+func (s *outcomes) putAfter(ctx context.Context, name string, r *exec.Result, l likeness, equal int, e equalled) error {
+	rec := golden.Record{Name: name, Outcome: r.Outcome, Cost: r.Cost, Runs: equal, Equal: equal}
+	if _, err := outcome.Merge(&rec.Outcome, e.outcome, e.same(r.Open, e.open)); err != nil {
+		return err
+	}
+	open := func(p outcome.Part) (io.ReadCloser, error) {
+		if own, found := r.Outcome.Part(p.Key); found && own.Digest == p.Digest {
+			return r.Open(p)
+		}
+		return e.open(p)
+	}
+	return s.add(ctx, rec, open, l)
+}
+
+// equalled is the outcome that runs equalled which are not kept.
+type equalled struct {
+	outcome *outcome.Outcome
+	open    opener
+	same    sameness
+}
+
+// add stores the record of a case, with one more run counted.
+func (s *outcomes) add(ctx context.Context, rec golden.Record, open opener, l likeness) error {
 	w, err := s.open()
 	if err != nil {
 		return err
 	}
-	rec := golden.Record{Name: name, Outcome: r.Outcome, Cost: r.Cost, Runs: equal, Equal: equal, Source: s.sources.Case(name)}
+	rec.Source = s.sources.Case(rec.Name)
 	l.count(&rec)
-	return w.Put(ctx, rec, r.Open)
+	return w.Put(ctx, rec, golden.Content(open))
 }
 
 // get returns what is stored of a case.

@@ -104,9 +104,9 @@ func (b *referenceBase) both(ctx context.Context, c *checking, t task) ran {
 		return ran{err: err}
 	}
 	if got.identical, got.masked = l == alike, maskedParts(&ref.Outcome); !got.identical {
-		got.err = b.kept.put(ctx, t.entry.Name, ref, unmatched, 0)
+		got.err = b.kept.put(ctx, t.entry.Name, ref, unmatched)
 		if got.err == nil {
-			got.err = c.found.put(ctx, t.entry.Name, now, l, 0)
+			got.err = c.found.put(ctx, t.entry.Name, now, l)
 		}
 	}
 	return got
