@@ -35,6 +35,13 @@ type summaryLine struct {
 	ToolChanged                       []string `json:"tool_changed"`
 }
 
+func (s *summaryLine) masked() int {
+	if s.Masked == nil {
+		return 0
+	}
+	return *s.Masked
+}
+
 // attempt calls a command, disturbed as planned.
 func (r *round) attempt(do Func, o Options, plan disturbance) *attempt {
 	ctx, cancel := context.WithCancel(r.Context())

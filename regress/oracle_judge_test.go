@@ -48,7 +48,7 @@ type violation struct {
 // runsOf is what a command, with what it resumed, knows of one case.
 type runsOf struct {
 	faces []face
-	exact bool // they are all, and the first decides whether there are others
+	exact bool // they are all, and the verdict rests on each
 }
 
 // judge compares the verdict on a case with the truth.
@@ -59,14 +59,10 @@ func judge(g *truth, runs runsOf, v outcome.Verdict) *violation {
 	answers := map[answer]int{}
 	var classes []outcome.Verdict
 	var reasons []reason
-	first := maybe
-	for i, f := range runs.faces {
+	for _, f := range runs.faces {
 		a, why := g.compare(f)
 		answers[a]++
 		reasons = append(reasons, why...)
-		if i == 0 {
-			first = a
-		}
 		if a != yes {
 			classes = append(classes, g.classes(f)...)
 		}
@@ -81,7 +77,7 @@ func judge(g *truth, runs runsOf, v outcome.Verdict) *violation {
 		return broken(eachCaseOnce)
 	case (v == outcome.Identical || v == outcome.Flaky) && !equal:
 		return broken(g.whyNot(runs.faces))
-	case v == outcome.Identical && runs.exact && first == no:
+	case v == outcome.Identical && runs.exact && answers[no] > 0:
 		if p := g.whyNot(runs.faces[:1]); p != identicalIsEqual {
 			return broken(p)
 		}
@@ -90,7 +86,7 @@ func judge(g *truth, runs runsOf, v outcome.Verdict) *violation {
 		return nil
 	case !differs && g.older != nil:
 		return broken(acceptedIsEqual)
-	case !differs, runs.exact && first == yes:
+	case !differs:
 		return broken(equalIsIdentical)
 	case v == outcome.Flaky:
 		return nil

@@ -91,7 +91,10 @@ func settings(name string, o Options) []string {
 	if name == report.RecordCommand {
 		args = append(args, "--repeat", fmt.Sprint(o.Judge.Repeat))
 	} else {
-		args = append(args, "--retries", fmt.Sprint(o.Judge.Retries), "--cost-cases", "0")
+		args = append(args, "--retries", fmt.Sprint(o.Judge.Retries), "--runs", fmt.Sprint(max(1, o.Judge.Runs)), "--cost-cases", "0")
+		if o.Judge.Strict {
+			args = append(args, "--strict")
+		}
 	}
 	for _, rule := range o.Judge.Normalize {
 		args = append(args, "--normalize", rule)

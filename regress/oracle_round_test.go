@@ -61,6 +61,8 @@ func newRound(t *rapid.T, p *modelPlace, sums *tally) *round {
 		Judge:   Judgement{Repeat: rapid.SampledFrom([]int{2, 1, 3}).Draw(t, "repeat"), Retries: rapid.SampledFrom([]int{2, 1, 0, 3}).Draw(t, "retries")},
 		Store:   Store{Golden: p.path("g"), State: p.path("state")},
 	}
+	r.o.Judge.Runs = rapid.SampledFrom([]int{1, 1, 0, 2, 3}).Draw(t, "runs")
+	r.o.Judge.Strict = rapid.IntRange(0, 3).Draw(t, "strict") == 3
 	if r.rule {
 		r.o.Judge.Normalize = []string{digitsRule}
 	}
@@ -129,7 +131,7 @@ func (r *round) recordTool() {
 // checkTool checks the tool that is installed and judges what is reported.
 func (r *round) checkTool() *chain {
 	r.drawCorpus()
-	r.Logf("check with %d retries", r.o.Judge.Retries)
+	r.Logf("check with %d retries, %d runs, strict %t", r.o.Judge.Retries, r.o.Judge.Runs, r.o.Judge.Strict)
 	c := r.perform(r.check, r.o)
 	r.settleCheck(c, r.names())
 	r.namesChanges(c.last)

@@ -74,7 +74,8 @@ func (r *round) settleCheck(c *chain, names []string) {
 	r.assert(eachCaseOnce, len(a.verdicts) == len(names) && len(a.twice) == 0, "verdicts %v, twice %v, cases %v", a.verdicts, a.twice, names)
 	sum := a.last
 	r.assert(eachCaseOnce, sum.Cases == len(names) && sum.Identical == identical && sum.Flaky == flaky, "summary %+v", sum)
-	r.assert(statusFollows, (a.sum.ExitStatus == 0) == (identical == len(names)), "exit status %d", a.sum.ExitStatus)
+	clean := identical == len(names) && !(r.o.Judge.Strict && sum.masked() > 0)
+	r.assert(statusFollows, (a.sum.ExitStatus == 0) == clean, "exit status %d", a.sum.ExitStatus)
 	r.masked(c, names)
 }
 
@@ -136,16 +137,17 @@ func (r *round) judge(c *chain, a *attempt, name string, v outcome.Verdict) {
 
 // countRuns asserts that a case ran as often as its verdict takes.
 func (r *round) countRuns(c *chain, a *attempt, name string, v outcome.Verdict) {
-	runs, want := len(c.runs[name]), 1
-	if v != outcome.Identical {
-		want = 1 + r.o.Judge.Retries
-	}
+	runs, ifAlike, ifNot := len(c.runs[name]), max(1, r.o.Judge.Runs), 1+r.o.Judge.Retries
 	first := maybe
 	if runs > 0 {
 		first, _ = r.golden[name].compare(c.runs[name][0])
 	}
+	want := ifNot
+	if first == yes || first == maybe && v == outcome.Identical {
+		want = ifAlike
+	}
 	// A check that is cut reports as flaky what further runs cannot change.
-	open := first == maybe && v == outcome.Identical || a.cut && v == outcome.Flaky && runs >= 2
+	open := first == maybe && (v == outcome.Identical || runs == ifAlike) || a.cut && v == outcome.Flaky && runs >= 2
 	r.assert(runsAreMade, c.attempts > 1 && (runs >= want || c.lossy) || runs == want || open, "%s is %v after %d runs, not %d", name, v, runs, want)
 }
 
@@ -164,10 +166,7 @@ func (r *round) masked(c *chain, names []string) {
 			perhaps++
 		}
 	}
-	counted := 0
-	if c.last.last.Masked != nil {
-		counted = *c.last.last.Masked
-	}
+	counted := c.last.last.masked()
 	r.assert(maskedIsCounted, least <= counted && counted <= least+perhaps, "%d cases, not %d to %d", counted, least, least+perhaps)
 }
 
