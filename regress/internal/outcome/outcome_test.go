@@ -390,3 +390,15 @@ func TestTextForms(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// Merge leaves the parts of a copy alone: a caller may hold the outcome of the first run.
+func TestMergeOwnsItsParts(t *testing.T) {
+	first := made(ok, "b", "1")
+	joined := *first
+	if _, err := outcome.Merge(&joined, made(ok, "a", "x", "b", "2"), nil); err != nil {
+		t.Fatal(err)
+	}
+	if first.Flaky() || first.Digest() != made(ok, "b", "1").Digest() || !joined.Flaky() {
+		t.Errorf("first %+v, joined %+v", first, joined)
+	}
+}
