@@ -413,14 +413,14 @@ func (c *checking) end(err error) error {
 	c.notRun(func(i int) bool { return c.final[i] })
 	err = c.finish(err)
 	if c.summary.Interrupted && c.summary.NotRun+c.summary.Verdicts[outcome.DifferedOnce] == 0 {
-		return fault.Interruptedf("interrupted: all cases have their verdicts, and what the change costs is not told; --resume goes on")
+		return fault.Interruptedf("interrupted: all cases have their verdicts, and what the change costs is not told%s", c.goesOn())
 	}
 	if c.summary.Interrupted {
 		text := fmt.Sprintf("interrupted: %s of %s did not run", readable.Number(c.summary.NotRun), counted(len(c.cases)))
 		if n := c.summary.Verdicts[outcome.DifferedOnce]; n > 0 {
 			text += fmt.Sprintf(", and %s differed and did not run again", readable.Number(n))
 		}
-		return fault.Interruptedf("%s; --resume goes on", text)
+		return fault.Interruptedf("%s%s", text, c.goesOn())
 	}
 	return err
 }

@@ -364,8 +364,8 @@ func (r *recording) end(ctx context.Context, err error) error {
 	}
 	err = r.finish(err)
 	if r.summary.Interrupted {
-		return fault.Interruptedf("interrupted: runs of %s of %s are kept, %s is as it was; --resume goes on",
-			readable.Number(r.summary.Recorded), counted(len(r.cases)), r.o.Store.Golden)
+		return fault.Interruptedf("interrupted: runs of %s of %s are kept, %s is as it was%s",
+			readable.Number(r.summary.Recorded), counted(len(r.cases)), r.o.Store.Golden, r.goesOn())
 	}
 	return err
 }

@@ -72,6 +72,9 @@ func (s *session) dropRun() error {
 }
 
 func notAsItWas(what, run string) error {
+	if what == whileItRan {
+		return fault.Inputf("--resume: a file of the tool changed while run %s was under way, so its cases may be of two tools: run without --resume", run)
+	}
 	if strings.HasPrefix(what, fileOf) {
 		return fault.Inputf("--resume: %s was written to or replaced since run %s began, and may have had other content meanwhile: run without --resume", what, run)
 	}
@@ -92,4 +95,12 @@ func differsIn(a, b map[string]string) string {
 		}
 	}
 	return ""
+}
+
+// goesOn ends the error of an interrupted run.
+func (s *session) goesOn() string {
+	if s.summary.Mixed {
+		return "; --resume refuses this run, as its tool changed meanwhile"
+	}
+	return "; --resume goes on"
 }

@@ -18,6 +18,9 @@ const toolDigestsFile = "tool-digests.json"
 // toolEvery is the longest time between two looks at the tool's files.
 const toolEvery = 2 * time.Second
 
+// whileItRan is a key of an identity. Only a run whose tool changed meanwhile has it.
+const whileItRan = "the tool while it ran"
+
 // writtenMeanwhile ends a warning about a file that was written to and did not change.
 const writtenMeanwhile = " was written to or replaced while it ran, and has its old content: run again if it had other content meanwhile"
 
@@ -76,13 +79,25 @@ func (s *session) watchTool(ctx context.Context) (context.Context, func(error) e
 		if s.stopTicks != nil {
 			s.stopTicks()
 		}
-		if changed != nil && ctx.Err() == nil {
-			s.summary.Mixed = true
-			return changed
+		if changed != nil {
+			s.mixed()
+			if ctx.Err() == nil {
+				return changed
+			}
+			s.warn(changed.Error()) // the interrupt counts, and came first
 		}
 		for _, path := range touched {
 			s.warn(path + writtenMeanwhile)
 		}
 		return err
+	}
+}
+
+// mixed notes that the tool changed while the run was under way, so that --resume refuses the
+// run even when every file is again what it was.
+func (s *session) mixed() {
+	s.summary.Mixed = true
+	if s.run != nil {
+		s.run.Identity[whileItRan] = "changed"
 	}
 }
