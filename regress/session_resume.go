@@ -38,7 +38,7 @@ func (s *session) startRun(id map[string]string, base outcome.Digest) error {
 		if last != nil {
 			was, now := withoutFiles(last.Identity), withoutFiles(id)
 			if what := differsIn(was, now); what != "" {
-				return notAsItWas(what, last.ID)
+				return notAsItWas(what, last)
 			}
 			if err := refuseChangedTool(last.Identity, id, last.ID); err != nil {
 				return err
@@ -71,9 +71,10 @@ func (s *session) dropRun() error {
 	return run.Remove()
 }
 
-func notAsItWas(what, run string) error {
+func notAsItWas(what string, last *state.Run) error {
+	run := last.ID
 	if what == whileItRan {
-		return fault.Inputf("--resume: a file of the tool changed while run %s was under way, so its cases may be of two tools: run without --resume", run)
+		return fault.Inputf("--resume: in run %s, %s, so its cases may be of two tools: run without --resume", run, last.Identity[what])
 	}
 	if strings.HasPrefix(what, fileOf) {
 		return fault.Inputf("--resume: %s was written to or replaced since run %s began, and may have had other content meanwhile: run without --resume", what, run)

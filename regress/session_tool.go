@@ -4,6 +4,7 @@ import (
 	"context"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"muster/regress/internal/exec"
@@ -18,7 +19,8 @@ const toolDigestsFile = "tool-digests.json"
 // toolEvery is the longest time between two looks at the tool's files.
 const toolEvery = 2 * time.Second
 
-// whileItRan is a key of an identity. Only a run whose tool changed meanwhile has it.
+// whileItRan is a key of an identity. Only a run whose tool changed meanwhile has it: the
+// value names the file.
 const whileItRan = "the tool while it ran"
 
 // writtenMeanwhile ends a warning about a file that was written to and did not change.
@@ -80,7 +82,7 @@ func (s *session) watchTool(ctx context.Context) (context.Context, func(error) e
 			s.stopTicks()
 		}
 		if changed != nil {
-			s.mixed()
+			s.noteMixed(changed)
 			if ctx.Err() == nil {
 				return changed
 			}
@@ -93,11 +95,11 @@ func (s *session) watchTool(ctx context.Context) (context.Context, func(error) e
 	}
 }
 
-// mixed notes that the tool changed while the run was under way, so that --resume refuses the
-// run even when every file is again what it was.
-func (s *session) mixed() {
+// noteMixed keeps with the run that a file of the tool changed while the run was under way:
+// --resume refuses the run even when every file is again what it was.
+func (s *session) noteMixed(changed error) {
 	s.summary.Mixed = true
 	if s.run != nil {
-		s.run.Identity[whileItRan] = "changed"
+		s.run.Identity[whileItRan], _, _ = strings.Cut(changed.Error(), ": run again")
 	}
 }

@@ -41,7 +41,7 @@ func marked(changed bool) MergeEffect {
 
 func (o *Outcome) mergeParts(again *Outcome, same Same) (changed bool, err error) {
 	o.Parts = slices.Clone(o.Parts) // a copy of o may be the outcome of one run
-	var further []Part // added after the walk over o.Parts
+	var further []Part              // added after the walk over o.Parts
 	err = walk(o, again, func(p, q *Part) error {
 		if p == nil {
 			one := Part{Key: q.Key}
