@@ -88,7 +88,7 @@ func judge(g *truth, runs runsOf, v outcome.Verdict) *violation {
 		return broken(acceptedIsEqual)
 	case !differs:
 		return broken(equalIsIdentical)
-	case v == outcome.Flaky:
+	case v == outcome.Flaky, answers[yes] > 0 && !runs.exact: // a run of a resume's sample is not kept
 		return nil
 	case answers[yes] > 0 && g.base().ending.Partial():
 		return broken(flakyAtLimits)

@@ -94,7 +94,7 @@ var mutations = []mutation{
 		"	for n := range 1 + retries {\n", "	for n := range 1 {\n",
 		"a resume runs a finished case again once alone"},
 	{"resume", "check_resume.go",
-		"		left = left || !ok || !line.Identical\n", "		left = left || !ok\n",
+		"		left = left || !ok || !line.Identical\n", "		left = left || !ok && !line.Identical\n",
 		"a check that has further runs alone to make runs no finished case again"},
 	{"resume", "record_resume.go",
 		"		left = left || runs < r.o.Judge.Repeat\n", "		left = left || runs == 0\n",
