@@ -2,6 +2,7 @@ package regress
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -20,6 +21,9 @@ func GoldenRepair(ctx context.Context, o Options) error {
 		return err
 	}
 	done, err := golden.Repair(ctx, o.Store.Golden)
+	if d := (*golden.Damage)(nil); errors.As(err, &d) {
+		return fault.Inputf("golden %s cannot be repaired: %w: restore it from a backup, or record again", o.Store.Golden, d)
+	}
 	if err != nil {
 		return noGolden(o.Store.Golden, err)
 	}

@@ -81,7 +81,7 @@ func (l *lock) release() {
 // unwritable returns the error for a golden that may not be changed.
 func unwritable(path string, err error) error {
 	if errors.Is(err, os.ErrNotExist) {
-		return fault.Inputf("golden %s: its folder does not exist: %w", path, err)
+		return fault.Inputf("golden %s: its folder does not exist: make it, or name another file", path)
 	}
-	return fault.Environmentf("golden %s can't be written: %w: make it and its folder writable, or work on a copy", path, err)
+	return fault.Environmentf("golden %s can't be written: %w: make it and its folder writable, or work on a copy", path, fault.Reason(err))
 }

@@ -125,7 +125,7 @@ func (l *link) await(d time.Duration) error {
 		return nil
 	}
 	l.due = by.Add(d)
-	return l.answers.SetReadDeadline(l.due)
+	return died(l.answers.SetReadDeadline(l.due))
 }
 
 // next waits for the next answer and decodes it.
