@@ -46,7 +46,7 @@ staticcheck: side
 # processes begin. In the rest nothing is built otherwise, nor in runs on a remote engine.
 nocgo:
 	CGO_ENABLED=0 $(GO) build ./...
-	CGO_ENABLED=0 $(GO) test -short -timeout $(TEST_TIMEOUT) -skip '^TestScripts$$/^remote|^TestEngineAndLaneAgree$$' \
+	CGO_ENABLED=0 $(GO) test -short -timeout $(TEST_TIMEOUT) -skip '^TestScripts$$/^(remote|review|reduce|bisect|cost|golden)|^TestEngineAndLaneAgree$$' \
 		./cmd/... ./fileio/... ./lab/... ./regress ./regress/lane/... \
 		./regress/internal/exec/... ./regress/internal/golden/... ./regress/internal/plainfiles/...
 

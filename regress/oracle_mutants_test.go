@@ -18,7 +18,7 @@ var mutations = []mutation{
 		"	case o.same(n):\n", "	case o.Form == n.Form && o.Size == n.Size:\n",
 		"contents of one size are equal"},
 	{"verdict", "internal/outcome/verdict.go",
-		"return keep(o.covers()&n.covers() != 0, o, n), nil", "return keep(true, o, n), nil",
+		"return keep(o.shapes()&n.shapes() != 0, o, n), nil", "return keep(true, o, n), nil",
 		"a flaky part may have any shape"},
 	{"verdict", "internal/outcome/verdict.go",
 		"if order <= 0 {", "if order < 0 || j == len(b.Parts) {",

@@ -12,8 +12,12 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// roundsShare is how many rounds every run of the tests makes.
-const roundsShare = 500
+// roundsShare is how many rounds every run of the tests makes. They are the same rounds each
+// time: what a long run finds must not fail a change that has no part in it.
+const (
+	roundsShare = 400
+	shareSeed   = 18
+)
 
 var rounds = flag.Int("rounds", roundsShare, "how many rounds TestOracle plays")
 
@@ -24,6 +28,9 @@ func TestOracle(t *testing.T) {
 	p := newPlace(t)
 	sums := &tally{}
 	setFlag(t, "rapid.checks", *rounds)
+	if *rounds == roundsShare && flag.Lookup("rapid.seed").Value.String() == "0" {
+		setFlag(t, "rapid.seed", shareSeed)
+	}
 	began := time.Now()
 	rapid.Check(t, func(rt *rapid.T) { newRound(rt, p, sums).run() })
 	t.Logf("oracle: %s", sums.line(time.Since(began)))

@@ -82,19 +82,6 @@ func (p *Part) shapes() Shapes {
 	return ShapesOf(p.shape())
 }
 
-// covers returns the shapes that are no difference from a part. What a flaky part held may be
-// anything: where it was empty it may be filled.
-func (p *Part) covers() Shapes {
-	covered := p.shapes()
-	if p != nil && p.Flaky && covered&ShapesOf(Empty) != 0 {
-		covered |= ShapesOf(Filled)
-	}
-	if p != nil && p.Flaky && covered&ShapesOf(EmptyExec) != 0 {
-		covered |= ShapesOf(FilledExec)
-	}
-	return covered
-}
-
 // VariantsMax bounds the contents that are kept of one flaky part, beside the content of the
 // kept run. Further contents are discarded.
 const VariantsMax = 4

@@ -125,7 +125,7 @@ func LimitKnown(old, now *Outcome) bool {
 func difference(o, n *Part, same Same) (*Difference, error) {
 	switch {
 	case o != nil && o.Flaky || n != nil && n.Flaky:
-		return keep(o.covers()&n.covers() != 0, o, n), nil
+		return keep(o.shapes()&n.shapes() != 0, o, n), nil
 	case o == nil || n == nil:
 		return keep(false, o, n), nil
 	case o.same(n):
