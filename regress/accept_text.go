@@ -15,8 +15,7 @@ import (
 	"muster/regress/internal/state"
 )
 
-// flakyAmong counts the results of which parts are not compared any more, once they are
-// accepted.
+// flakyAmong counts the results with parts that are no longer compared once they are accepted.
 func flakyAmong(chosen []*state.Result) (n int) {
 	for _, r := range chosen {
 		if r.Verdict == outcome.Flaky || r.Unstable {

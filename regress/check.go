@@ -277,7 +277,7 @@ func (c *checking) resumeStored(t task, l state.Line) (stored bool, err error) {
 	return stored, err
 }
 
-// resumeIdentical takes over a case of which every run was identical.
+// resumeIdentical takes over a case whose runs were all identical.
 func (c *checking) resumeIdentical(t task, l state.Line) (err error) {
 	r := ran{
 		ending:   outcome.Ending{Kind: l.Kind, Code: l.Code},
