@@ -7,7 +7,7 @@ import (
 	"muster/regress/internal/corpus"
 )
 
-// At most so many cases wait as there is room for. One waits while the next case of the
+// No more cases wait than the room holds. One waits while the next case of the
 // pass takes longer, unless the room is full.
 func TestWaitingRoom(t *testing.T) {
 	due := durations{5 * time.Second, time.Second, 0}

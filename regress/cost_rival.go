@@ -19,7 +19,7 @@ import (
 type rival struct {
 	command *exec.Command  // nil: there is none that could run
 	tool    *tool.Identity // its executable
-	others  []string       // globs of cases that other commands were for, of which no digest is known
+	others  []string       // globs of cases with other commands, whose digests are not known
 	why     string         // there is none
 	there   bool           // what was recorded is at least in part of an engine's workers, whose times are others
 	same    bool           // it is the candidate itself, so there is nothing to compare

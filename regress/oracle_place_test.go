@@ -122,7 +122,7 @@ func (p *modelPlace) write(name string) error {
 	return p.replace(name, text)
 }
 
-// exchange puts another file in the place of the kept one without a write to either.
+// exchange swaps a file with the kept one. It writes to neither.
 func (p *modelPlace) exchange() error {
 	return errors.Join(
 		os.Rename(p.path("kept"), p.path("exchanged")),

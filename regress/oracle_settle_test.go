@@ -37,7 +37,7 @@ func (r *round) settleRecord(c *chain) {
 	}
 }
 
-// runAgainLeast is how many finished cases a resume runs again, if there are so many.
+// runAgainLeast is the least number of finished cases that a resume runs again.
 const runAgainLeast = 3
 
 // resumed is the property that a resume breaks which mixes the tools before and after c.
@@ -76,7 +76,7 @@ func (r *round) settleCheck(c *chain, names []string) {
 	r.assert(eachCaseOnce, sum.Cases == len(names) && sum.Identical == identical && sum.Flaky == flaky, "summary %+v", sum)
 	clean := identical == len(names) && !(r.o.Judge.Strict && sum.masked() > 0)
 	r.assert(statusFollows, (a.sum.ExitStatus == 0) == clean, "exit status %d", a.sum.ExitStatus)
-	r.masked(c, names)
+	r.assertMasked(c, names)
 }
 
 // namesChanges asserts that a check names the files of the tool that were others at record.
@@ -151,8 +151,8 @@ func (r *round) countRuns(c *chain, a *attempt, name string, v outcome.Verdict) 
 	r.assert(runsAreMade, c.attempts > 1 && (runs >= want || c.lossy) || runs == want || open, "%s is %v after %d runs, not %d", name, v, runs, want)
 }
 
-// masked asserts that the summary counts the cases of which something was not compared.
-func (r *round) masked(c *chain, names []string) {
+// assertMasked asserts that the summary counts the cases that were not compared in full.
+func (r *round) assertMasked(c *chain, names []string) {
 	least, perhaps := 0, 0
 	for _, name := range names {
 		g := r.golden[name]

@@ -23,7 +23,7 @@ type world struct {
 	cancel context.CancelFunc
 	begun  int
 	log    map[string][]face // what completed runs left, by case, in order
-	broken map[string]bool   // cases of which the machine failed a run
+	broken map[string]bool   // cases with a run that the machine failed
 	cut    bool
 	turned bool // the tool changed while the command ran
 	faults []string

@@ -286,7 +286,7 @@ func TestRepairOfEveryByte(t *testing.T) {
 	}
 }
 
-// A golden of format 1 is repaired, too, and is of the newest format then.
+// Repair also takes a golden of format 1, and upgrades it.
 func TestRepairOfV1(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "g")
 	want := ofV1(t, path, little())
