@@ -86,6 +86,9 @@ func (t *tree) kill(patience time.Duration) (stuck bool) {
 	if now.Sub(t.killed) > patience && now.Sub(t.ending) < loadFactor*patience && t.runnable() {
 		t.killed = now
 	}
+	if now.Sub(t.killed) > patience {
+		_ = t.reap() // what ended meanwhile; an error comes back at the caller's next reap
+	}
 	return now.Sub(t.killed) > patience
 }
 

@@ -146,9 +146,10 @@ func TestCaseNotScheduled(t *testing.T) {
 	})
 }
 
-// spin is a script that uses a CPU for some seconds.
+// spin is a script that uses a CPU for some seconds. It starts no process: while the shell
+// waited for one, it would not run.
 func spin(seconds int) string {
-	return fmt.Sprintf("end=$(($(date +%%s)+%d)); while [ $(date +%%s) -lt $end ]; do :; done", seconds)
+	return fmt.Sprintf("now() { read now rest < /proc/uptime; now=${now%%%%.*}; }; now; end=$((now+%d)); while [ $now -lt $end ]; do now; done", seconds)
 }
 
 // busyTool is a helper that uses a CPU for some time before each answer to a batch, and
