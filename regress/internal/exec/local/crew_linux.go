@@ -48,7 +48,7 @@ func Start(ctx context.Context, o Options) (*Crew, error) {
 	if err := check(&o); err != nil {
 		return nil, err
 	}
-	c := &Crew{o: o, usersThreads: sync.OnceValue(func() int64 { return threadsOfUser(os.Getuid()) })}
+	c := &Crew{o: o, usersThreads: sync.OnceValue(func() int64 { return threadsOfOthers(os.Getuid()) + ownThreads() })}
 	c.freed = sync.NewCond(&c.mu)
 	var err error
 	if c.base, err = newBase(&o); err != nil {

@@ -2,6 +2,7 @@ package local
 
 import (
 	"os"
+	"strconv"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -60,17 +61,19 @@ func limitOfUser(threads, processes int64) int64 {
 	return ((threads+2*processes)/limitStep + 1) * limitStep
 }
 
-// threadsOfUser counts the threads of all processes of a user.
-func threadsOfUser(uid int) (sum int64) {
+// threadsOfOthers counts the threads of all other processes of a user. Those of this
+// process may become more meanwhile.
+func threadsOfOthers(uid int) (sum int64) {
 	proc, err := os.Open("/proc")
 	if err != nil {
 		return 0
 	}
 	defer proc.Close()
 	names, _ := proc.Readdirnames(-1)
+	own := strconv.Itoa(os.Getpid())
 	for _, name := range names {
 		var st syscall.Stat_t
-		if name[0] <= '9' && syscall.Stat("/proc/"+name+"/task", &st) == nil && int(st.Uid) == uid {
+		if name[0] <= '9' && name != own && syscall.Stat("/proc/"+name+"/task", &st) == nil && int(st.Uid) == uid {
 			sum += threads(&st)
 		}
 	}

@@ -44,13 +44,14 @@ func CheckLimits(lanes int) error {
 	if limit < need { // without a look at what there is, which may take a thread
 		return tooFewThreads(lanes, need, fmt.Sprintf("this user may have %d", limit), raiseUsers)
 	}
-	own := ownThreads() // which are among those that there are
 	if limit != cgroup.Unlimited {
-		if left := max(0, limit-threadsOfUser(unix.Getuid())+own); left < need {
+		if left := max(0, limit-threadsOfOthers(unix.Getuid())); left < need {
 			return tooFewThreads(lanes, need, fmt.Sprintf("of %d that this user may have %d are left", limit, left), raiseUsers)
 		}
 	}
-	if left := cgroup.ProcessesLeft("/proc"); left < need-own {
+	left := cgroup.ProcessesLeft("/proc")
+	own := ownThreads() // The group counts them, too. Counted before, they could be fewer.
+	if left < need-own {
 		return tooFewThreads(lanes, need, fmt.Sprintf("the control group (pids.max) leaves %d", left+own), "raise that")
 	}
 	return nil
