@@ -19,16 +19,7 @@ import (
 
 // share is how much of a real corpus a test takes: every so manieth file. make
 // long takes all of them.
-var share = flag.Int("share", usualShare(), "take every n-th file of the real corpora; 1 = all")
-
-// usualShare is 4 where MUSTER_REQUIRE=all asks for everything, as in CI, and 16 on the
-// machine of a newcomer.
-func usualShare() int {
-	if os.Getenv("MUSTER_REQUIRE") == "all" {
-		return 4
-	}
-	return 16
-}
+var share = flag.Int("share", 4, "take every n-th file of the real corpora; 1 = all")
 
 // every returns a condition that holds for the first of n files that keep picks,
 // and for each n-th after it.
