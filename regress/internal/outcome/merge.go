@@ -12,24 +12,23 @@ const (
 	Replaced                    // again ended by itself and o did not: o now has the parts and contents of again
 )
 
-// Merge adds again, a single further run of the same case with the same tool, to o. It marks
-// every part in which they differ as flaky, and keeps every ending. A part that only again
-// left is added without content of the kept run. A complete run replaces a partial one,
-// which cannot be compared.
+// Merge adds again, a further run of the same case with the same tool, to o. again may also
+// be several runs that Merge joined. Merge marks every part in which they differ as flaky,
+// and keeps every ending. A part that only again left is added without content of the kept
+// run. A complete run replaces a partial one, which cannot be compared.
 func Merge(o, again *Outcome, same Same) (MergeEffect, error) {
 	switch wasPartial, isPartial := o.Ending.Partial(), again.Ending.Partial(); {
 	case wasPartial && !isPartial:
-		ended := append(slices.Clone(o.Others), o.Ending)
+		was := *o
 		*o = Outcome{Ending: again.Ending, ByStatus: again.ByStatus, Parts: slices.Clone(again.Parts)}
-		for _, e := range ended {
-			o.addEnding(e)
-		}
+		o.addEndings(again)
+		o.addEndings(&was)
 		return Replaced, nil
 	case isPartial:
-		return marked(o.addEnding(again.Ending)), nil
+		return marked(o.addEndings(again)), nil
 	}
 	changed, err := o.mergeParts(again, same)
-	return marked(o.addEnding(again.Ending) || changed), err
+	return marked(o.addEndings(again) || changed), err
 }
 
 func marked(changed bool) MergeEffect {
@@ -49,7 +48,7 @@ func (o *Outcome) mergeParts(again *Outcome, same Same) (changed bool, err error
 			further, changed = append(further, one), true
 			return nil
 		}
-		if !p.Flaky {
+		if !p.Flaky && (q == nil || !q.Flaky) {
 			if d, err := difference(p, q, same); err != nil || d == nil {
 				return err
 			}
@@ -82,10 +81,7 @@ func (o *Outcome) KeepFlaky(old *Outcome) {
 		return
 	}
 	if old.EndingFlaky() {
-		for _, e := range append(slices.Clone(old.Others), old.Ending) {
-			o.addEnding(e)
-		}
-		o.AnyExit = o.AnyExit || old.AnyExit
+		o.addEndings(old)
 	}
 	o.Parts = slices.Clone(o.Parts)
 	for i := range old.Parts {

@@ -168,6 +168,39 @@ func TestMergeKeepsTheCompleteRun(t *testing.T) {
 	}
 }
 
+// Runs that are joined already bring all that they vary in, whichever run of them is kept.
+func TestMergeOfJoinedRuns(t *testing.T) {
+	joined := made(hungry)
+	mergeAll(t, joined, made(slow))
+	kept := made(chatty)
+	mergeAll(t, kept, joined)
+	for _, e := range []outcome.Ending{hungry, slow, chatty} {
+		if !kept.EndedAs(e) {
+			t.Errorf("%v is lost among limits", e)
+		}
+	}
+	joined = made(ok, "f", "1")
+	mergeAll(t, joined, made(failed, "f", "2", "g", "x"))
+	for _, first := range []*outcome.Outcome{made(ok, "f", "1"), made(slow)} {
+		mergeAll(t, first, joined)
+		if !first.EndedAs(failed) {
+			t.Errorf("an ending is lost: %+v", first)
+		}
+		if c, _ := outcome.Compare(first, made(ok, "f", "3", "g", "y"), nil); !c.Identical() {
+			t.Errorf("flaky parts are compared: %v", keys(c))
+		}
+	}
+}
+
+func mergeAll(t *testing.T, o *outcome.Outcome, further ...*outcome.Outcome) {
+	t.Helper()
+	for _, again := range further {
+		if _, err := outcome.Merge(o, again, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // Every ending is kept, and a limit never as that of the kept run where another run ended
 // by itself.
 func TestEndingsThatDiffer(t *testing.T) {

@@ -133,6 +133,16 @@ func (o *Outcome) addEnding(e Ending) (added bool) {
 	return true
 }
 
+// addEndings adds every ending of the runs of again to the set.
+func (o *Outcome) addEndings(again *Outcome) (added bool) {
+	added = again.AnyExit && !o.AnyExit
+	o.AnyExit = o.AnyExit || again.AnyExit
+	for _, e := range append(slices.Clone(again.Others), again.Ending) {
+		added = o.addEnding(e) || added
+	}
+	return added
+}
+
 // EndedAs reports whether some run ended in that way.
 func (o *Outcome) EndedAs(e Ending) bool {
 	return e == o.Ending || slices.Contains(o.Others, e) || o.AnyExit && e.Kind == Exited
