@@ -3,6 +3,7 @@ package regress
 import (
 	"context"
 
+	"muster/regress/internal/exec"
 	"muster/regress/internal/state"
 )
 
@@ -23,49 +24,59 @@ func (c *checking) repeatFinished(ctx context.Context, done map[string]state.Lin
 		return nil
 	}
 	retries := c.o.Judge.Retries
-	return c.repeatSample(ctx, finished, retries, func(ctx context.Context, t task) (bool, error) {
-		expected, release, err := c.expectations(ctx, t, done[t.entry.Name].Identical)
-		if err != nil {
-			return false, err
+	return c.repeatSample(ctx, finished, retries, func(ctx context.Context, t task) (runs []newRuns, same bool, err error) {
+		expected, runs, err := c.expectations(ctx, t, done[t.entry.Name].Identical)
+		for same = true; err == nil && same && len(expected) > 0; expected = expected[1:] {
+			var found newRuns
+			found, same, err = c.meets(ctx, expected[0], retries)
+			runs = append(runs, found)
 		}
-		defer release()
-		for _, e := range expected {
-			if ok, err := c.meets(ctx, e, retries); err != nil || !ok {
-				return ok, err
-			}
-		}
-		return true, nil
+		return runs, same, err
 	})
 }
 
 // expectations returns the outcomes of a finished case: that of the candidate, and that of a
 // reference beside it. An identical case must equal the golden, or a new run of the
-// reference.
-func (c *checking) expectations(ctx context.Context, t task, identical bool) (list []expectation, release func(), err error) {
-	candidate, release := c.command.For(t.entry.Name), func() {}
+// reference, which expectations returns for release.
+func (c *checking) expectations(ctx context.Context, t task, identical bool) (list []expectation, runs []newRuns, err error) {
+	name := t.entry.Name
+	candidate := c.command.For(name)
 	reference, kept := c.base.beside()
+	further := furtherRuns{c: c, first: firstRun{task: t, alike: identical}}
+	further.equal = further.first.equal()
 	if identical && reference != nil {
 		r, err := c.runUnjudged(ctx, t, reference)
 		if err != nil {
-			return nil, release, err
+			return nil, nil, err
 		}
-		return []expectation{{t, candidate, r.Outcome, r.Open, true}}, r.Release, nil
+		keep := func(ctx context.Context, now *exec.Result) error {
+			_, stored, err := kept.get(name)
+			if err == nil && !stored {
+				err = kept.put(ctx, name, r, unmatched)
+			}
+			if err != nil {
+				return err
+			}
+			return further.compare(ctx, now)
+		}
+		return []expectation{{t, candidate, r.Outcome, r.Open, true, keep}}, []newRuns{{results: []*exec.Result{r}}}, nil
 	}
 	if identical {
-		old, _, err := c.base.get(t.entry.Name)
-		return []expectation{{t, candidate, old.Outcome, c.base.content, true}}, release, err
+		old, _, err := c.base.get(name)
+		return []expectation{{t, candidate, old.Outcome, c.base.content, true, further.compare}}, nil, err
 	}
-	is, stored, err := c.found.get(t.entry.Name)
+	is, stored, err := c.found.get(name)
 	if err != nil || !stored {
-		return nil, release, err // it runs again in any case
+		return nil, nil, err // it runs again in any case
 	}
-	list = append(list, expectation{t, candidate, is.Outcome, c.found.content, false})
+	list = append(list, expectation{t, candidate, is.Outcome, c.found.content, false, further.compare})
 	if reference != nil {
-		was, stored, err := kept.get(t.entry.Name)
+		was, stored, err := kept.get(name)
 		if err != nil || !stored {
-			return nil, release, err
+			return nil, nil, err
 		}
-		list = append(list, expectation{t, reference, was.Outcome, kept.content, false})
+		keep := func(ctx context.Context, r *exec.Result) error { return kept.merge(ctx, name, r, unmatched, c.same) }
+		list = append(list, expectation{t, reference, was.Outcome, kept.content, false, keep})
 	}
-	return list, release, nil
+	return list, nil, nil
 }

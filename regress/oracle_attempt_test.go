@@ -92,6 +92,10 @@ func (a *attempt) read(line []byte) error {
 
 func (a *attempt) interrupted() bool { return fault.ClassOf(a.err) == fault.Interrupted }
 
+// wentOn reports whether the command got beyond the sample of finished cases that a resume
+// runs again.
+func (a *attempt) wentOn() bool { return a.last.Cases > 0 }
+
 // refused reports whether --resume was refused.
 func (a *attempt) refused() bool {
 	return fault.ClassOf(a.err) == fault.Input && strings.Contains(a.err.Error(), "--resume")
@@ -117,6 +121,9 @@ func newChain() *chain { return &chain{runs: map[string][]face{}} }
 
 func (c *chain) add(a *attempt, rule bool) {
 	c.attempts++
+	if !a.wentOn() {
+		return // it drops the runs of its sample
+	}
 	for name, faces := range a.log {
 		for _, f := range faces {
 			c.runs[name] = append(c.runs[name], f.compared(rule))

@@ -122,7 +122,7 @@ func (r *round) turned(a *attempt) {
 // interrupted asserts what an interrupted command reports.
 func (r *round) interrupted(c *chain, a *attempt) {
 	switch {
-	case c.change != nil, a.last.Cases == 0: // it ended before it could go on
+	case c.change != nil, !a.wentOn():
 		return
 	case a.sum.Command == report.RecordCommand:
 		r.kept(c, a)

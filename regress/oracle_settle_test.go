@@ -26,8 +26,7 @@ func (r *round) settleRecord(c *chain) {
 		default:
 			r.assert(c.change.resumed(), r.asFresh(name, g.samples), "record went on; %s holds %v", name, g.samples)
 		}
-		// A resume makes runs that it does not keep: those of its sample of finished cases.
-		g.vague = g.vague || (c.lossy || runs > r.o.Judge.Repeat) && varies(g.samples)
+		g.vague = g.vague || c.lossy && varies(g.samples)
 		r.golden[name] = g
 		if g.vague {
 			continue

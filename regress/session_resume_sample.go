@@ -33,6 +33,8 @@ type expectation struct {
 	// stable reports that the outcome does not vary. Otherwise a part may differ if it also
 	// varies among the new runs.
 	stable bool
+	// keep adds a new run to what the run that is resumed has of the case.
+	keep func(context.Context, *exec.Result) error
 }
 
 // sampleOf picks tasks at random.
@@ -43,10 +45,22 @@ func sampleOf(finished []task) []task {
 	return picked[:min(n, len(picked))]
 }
 
+// newRuns are the runs of a finished case that show that it varies.
+type newRuns struct {
+	results []*exec.Result
+	keep    func(context.Context, *exec.Result) error // nil if they are only to be released
+}
+
+func (n *newRuns) release() {
+	for _, r := range n.results {
+		r.Release()
+	}
+}
+
 // repeatSample runs a sample of the finished cases again. It refuses to resume the run if
-// same returns false for one of them. On an engine it does nothing: the preflight detects
-// another tool.
-func (s *session) repeatSample(ctx context.Context, finished []task, retries int, same func(context.Context, task) (bool, error)) error {
+// look finds another outcome for one of them. If it does not refuse, it keeps the runs that
+// look returns. On an engine it does nothing: the preflight detects another tool.
+func (s *session) repeatSample(ctx context.Context, finished []task, retries int, look func(context.Context, task) ([]newRuns, bool, error)) error {
 	if len(finished) == 0 || s.engine != nil {
 		return nil
 	}
@@ -54,14 +68,21 @@ func (s *session) repeatSample(ctx context.Context, finished []task, retries int
 	s.note(fmt.Sprintf("--resume: %s of %s run again, to check that the tool is the same", readable.Number(len(sample)), readable.Count(len(finished), "finished case")))
 	var mu sync.Mutex
 	var others []string // cases with another outcome
+	var varied []newRuns
+	defer func() {
+		for i := range varied {
+			varied[i].release()
+		}
+	}()
 	err := forEach(ctx, s.goroutines(), sample, func(handing context.Context, t task) error {
 		if handing.Err() != nil {
 			return nil
 		}
-		ok, err := same(ctx, t) // a lane dies with the context of its last run: handing ends here
-		if err == nil && !ok {
-			mu.Lock()
-			defer mu.Unlock()
+		runs, same, err := look(ctx, t) // a lane dies with the context of its last run: handing ends here
+		mu.Lock()
+		defer mu.Unlock()
+		varied = append(varied, runs...)
+		if err == nil && !same {
 			others = append(others, t.entry.Name)
 		}
 		return err
@@ -71,10 +92,20 @@ func (s *session) repeatSample(ctx context.Context, finished []task, retries int
 		return fault.Interruptedf("interrupted while finished cases ran again: the run is as it was; --resume goes on")
 	case err != nil:
 		return err
-	case len(others) == 0:
-		return nil
+	case len(others) > 0:
+		return refuseOtherOutcomes(others, s.run.ID, retries)
 	}
-	return refuseOtherOutcomes(others, s.run.ID, retries)
+	for _, runs := range varied {
+		if runs.keep == nil {
+			continue
+		}
+		for _, r := range runs.results {
+			if err := runs.keep(ctx, r); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 func refuseOtherOutcomes(names []string, run string, retries int) error {
@@ -83,38 +114,46 @@ func refuseOtherOutcomes(names []string, run string, retries int) error {
 }
 
 // meets reports whether a command still gives the expected outcome. One of the new runs must
-// give it, or all differences must lie in parts that vary among the new runs.
-func (s *session) meets(ctx context.Context, e expectation, retries int) (bool, error) {
+// give it, or all differences must lie in parts that vary among the new runs. meets returns
+// the new runs unless the first gives the expected outcome.
+func (s *session) meets(ctx context.Context, e expectation, retries int) (runs newRuns, same bool, err error) {
+	runs.keep = e.keep
 	var seen outcome.Outcome // by the new runs together
 	var open opener
 	for n := range 1 + retries {
 		r, err := s.runUnjudged(ctx, e.task, e.command)
 		if err != nil {
-			return false, err
+			return runs, false, err
 		}
-		defer r.Release()
+		runs.results = append(runs.results, r)
 		cmp, err := outcome.Compare(&e.was, &r.Outcome, s.same(e.open, r.Open))
-		if err != nil || cmp.Identical() {
-			return cmp.Identical(), err
+		if err != nil {
+			return runs, false, err
+		}
+		if cmp.Identical() {
+			if n == 0 {
+				runs.release()
+				runs.results = nil
+			}
+			return runs, true, nil
 		}
 		if n == 0 {
 			seen, open = r.Outcome, r.Open
-			seen.Parts = slices.Clone(seen.Parts)
 			continue
 		}
 		merged, err := outcome.Merge(&seen, &r.Outcome, s.same(open, r.Open))
 		if err != nil {
-			return false, err
+			return runs, false, err
 		}
 		if merged == outcome.Replaced {
 			open = r.Open
 		}
 	}
 	if e.stable {
-		return false, nil
+		return runs, false, nil
 	}
 	cmp, err := outcome.Compare(&e.was, &seen, s.same(e.open, open))
-	return cmp.Identical(), err
+	return runs, cmp.Identical(), err
 }
 
 // runUnjudged runs a case without giving it a verdict.
