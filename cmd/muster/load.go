@@ -93,7 +93,7 @@ func (p *program) loadOp(op operation) *cobra.Command {
 			if err := op.parse(args, &o); err != nil {
 				return err
 			}
-			if err := applyConfigJSON(c.Flags(), l.config, p.serve().Flags()); err != nil {
+			if _, err := applyConfigJSON(c.Flags(), l.config, p.serve().Flags()); err != nil {
 				return err
 			}
 			o.URL = serverURL(l.addr)

@@ -29,6 +29,7 @@ type serving struct {
 	tokenFile    string
 	service      service.Options
 	openMax      int
+	openKey      string // of the config file, under which openMax stands there; "" = it does not
 	log          logfile.Options
 	verbose      bool
 }
@@ -57,9 +58,11 @@ Who may use it: this machine, or with MUSTER_TOKEN or --token-file also others, 
   curl -T main.golden http://127.0.0.1:9999/files/team/main.golden`,
 		Args: noneWanted,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if err := applyConfigJSON(c.Flags(), s.config, p.loadOp(operation{}).Flags()); err != nil {
+			from, err := applyConfigJSON(c.Flags(), s.config, p.loadOp(operation{}).Flags())
+			if err != nil {
 				return err
 			}
+			s.openKey = from["open-files"]
 			return p.runService(c.Context(), s, c.Flags())
 		},
 	}
@@ -103,17 +106,17 @@ func (p *program) runService(ctx context.Context, s *serving, f *pflag.FlagSet) 
 	if err := s.check(); err != nil {
 		return err
 	}
-	if err := s.limitOpenFiles(); err != nil {
-		return err
-	}
-	if err := printSettings(p.stdout, f); err != nil {
-		return err
-	}
 	log, err := s.openLog(p)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, log.Close()) }()
+	if err := s.limitOpenFiles(log.Logger); err != nil {
+		return err
+	}
+	if err := printSettings(p.stdout, f); err != nil {
+		return err
+	}
 	engine, err := s.engine.open(log.Logger, p.stderr)
 	if err != nil {
 		return err
@@ -180,8 +183,14 @@ func syncNamed(name string) (fileio.Sync, error) {
 }
 
 // limitOpenFiles keeps connections from taking the places of the files that they ask for.
-func (s *serving) limitOpenFiles() error {
+func (s *serving) limitOpenFiles(log *slog.Logger) error {
 	most, err := service.LimitOpenFiles(s.openMax)
+	// The articles' file is written for their machine, and is to do on this one.
+	if tooMany := (*service.TooManyOpenFiles)(nil); errors.As(err, &tooMany) && s.openKey == "MaxOpenFiles" {
+		log.Warn("MaxOpenFiles is lowered to what this system allows (ulimit -Hn)", "config", s.config, "MaxOpenFiles", s.openMax, "allowed", tooMany.Most)
+		s.openMax = tooMany.Most
+		most, err = service.LimitOpenFiles(s.openMax)
+	}
 	if err != nil {
 		return usagef("--open-files %d: %w", s.openMax, err)
 	}

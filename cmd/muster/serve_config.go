@@ -48,21 +48,23 @@ func articleKeys() map[string]articleKey {
 // configBytesMax is far beyond what all settings take.
 const configBytesMax = 1 << 20
 
-// applyConfigJSON gives the flags that the command line left alone what the file says. It
-// is one file for server and client: others are the flags of both, and what f has not of
-// them is passed over. A setting under its flag's name goes before the articles' name.
-func applyConfigJSON(f *pflag.FlagSet, file string, others ...*pflag.FlagSet) error {
+// applyConfigJSON gives the flags that the command line left alone what the file says, and
+// returns under which key it says that, by flag. It is one file for server and client:
+// others are the flags of both, and what f has not of them is passed over. A setting under
+// its flag's name goes before the articles' name.
+func applyConfigJSON(f *pflag.FlagSet, file string, others ...*pflag.FlagSet) (from map[string]string, err error) {
 	if file == "" {
-		return nil
+		return nil, nil
 	}
 	settings, err := readConfigJSON(file)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	known := configNames(append(others, f)...)
+	from = map[string]string{}
 	for key := range settings {
 		if !slices.Contains(known, key) {
-			return usagef("%s: unknown key %q%s", file, key, nearest(key, known))
+			return nil, usagef("%s: unknown key %q%s", file, key, nearest(key, known))
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(settings)) {
@@ -79,10 +81,11 @@ func applyConfigJSON(f *pflag.FlagSet, file string, others ...*pflag.FlagSet) er
 			continue
 		}
 		if err := f.Set(flag, value); err != nil {
-			return usagef("%s: %s: %w", file, key, err)
+			return nil, usagef("%s: %s: %w", file, key, err)
 		}
+		from[flag] = key
 	}
-	return nil
+	return from, nil
 }
 
 // configNames are the keys that a file may have.
