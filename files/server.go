@@ -7,8 +7,6 @@ package files
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"crypto/subtle"
 	"html/template"
 	"log/slog"
 	"net/http"
@@ -30,7 +28,8 @@ type Options struct {
 	// more than this, and more than 64 KiB, are refused.
 	PageSize int
 
-	// Token is what requests must bring, as "Authorization: Bearer TOKEN"; "" = nothing.
+	// Token is what requests must bring: as "Authorization: Bearer TOKEN", or over TLS and
+	// from this machine as the password of basic authentication, with any user; "" = nothing.
 	Token string
 
 	// Patience is how long a client may take to send or to take a piece of 256 KiB, and the
@@ -57,7 +56,7 @@ type Server struct {
 	page     *template.Template
 	store    *fileio.Store
 	options  Options
-	token    [sha256.Size]byte
+	access   *access
 	messages *messages
 	echoes   sync.Pool // of *bytes.Buffer
 }
@@ -74,7 +73,7 @@ func NewServer(store *fileio.Store, o Options) *Server {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	o.PageSize = min(max(o.PageSize, 0), PageSizeMax)
-	s := &Server{page: template.Must(template.New("list").Parse(listMarkup)), store: store, options: o, token: sha256.Sum256([]byte(o.Token))}
+	s := &Server{page: template.Must(template.New("list").Parse(listMarkup)), store: store, options: o, access: newAccess(o.Token)}
 	s.messages = newMessages(s, cmp.Or(o.PageSize, pageDefault))
 	return s
 }
@@ -87,9 +86,9 @@ const prefix = "/files/"
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r, end := s.pace(&w, r)
 	defer end()
-	if !s.allowed(r) {
-		w.Header().Set("WWW-Authenticate", `Bearer realm="muster"`)
-		http.Error(w, "a token is wanted: Authorization: Bearer TOKEN", http.StatusUnauthorized)
+	if refusal := s.access.refuse(r); refusal != "" {
+		w.Header()["Www-Authenticate"] = challenges(r)
+		http.Error(w, refusal, http.StatusUnauthorized)
 		return
 	}
 	name, ok := strings.CutPrefix(r.URL.Path, prefix)
@@ -119,17 +118,4 @@ func (s *Server) file(w http.ResponseWriter, r *http.Request, name string) {
 		w.Header().Set("Allow", "GET, HEAD, PUT, DELETE")
 		http.Error(w, r.Method+" means nothing here", http.StatusMethodNotAllowed)
 	}
-}
-
-// allowed compares digests, so that how long it takes tells nothing of the token.
-func (s *Server) allowed(r *http.Request) bool {
-	if s.options.Token == "" {
-		return true
-	}
-	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	if !strings.EqualFold(scheme, "Bearer") {
-		return false
-	}
-	sum := sha256.Sum256([]byte(token))
-	return subtle.ConstantTimeCompare(sum[:], s.token[:]) == 1
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"crypto/tls"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -209,6 +210,46 @@ func TestToken(t *testing.T) {
 	ask(t, "PUT", at, strings.NewReader("x"), "Authorization", "bearer secret").wants(t, 204, "")
 	if got := ask(t, "GET", at, nil); got.status != 401 || got.header.Get("WWW-Authenticate") == "" {
 		t.Errorf("%+v", got)
+	}
+}
+
+// TestTokenAsPassword: it counts where nobody on the network reads it, and not for a page of
+// another server.
+func TestTokenAsPassword(t *testing.T) {
+	store := enginetest.Open(t, &direct.Engine{}, t.TempDir(), fileio.Options{Sync: fileio.SyncNone})
+	server := files.NewServer(store, files.Options{Token: "sec:ret"})
+	for _, c := range []struct {
+		remote, password, site string
+		tls                    bool
+		status, challenges     int
+	}{
+		{remote: "127.0.0.1:5", password: "sec:ret", status: 204, challenges: 2},
+		{remote: "[::1]:5", password: "sec:ret", status: 204, challenges: 2},
+		{remote: "192.0.2.1:5", password: "sec:ret", tls: true, status: 204, challenges: 2},
+		{remote: "192.0.2.1:5", password: "sec:ret", status: 401, challenges: 1},
+		{remote: "pipe", password: "sec:ret", status: 401, challenges: 1},
+		{remote: "127.0.0.1:5", password: "sec", status: 401, challenges: 2},
+		{remote: "127.0.0.1:5", password: "", status: 401, challenges: 2},
+		{remote: "127.0.0.1:5", password: "sec:ret", site: "cross-site", status: 401, challenges: 2},
+		{remote: "127.0.0.1:5", password: "sec:ret", site: "same-origin", status: 204, challenges: 2},
+	} {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPut, "/files/x", strings.NewReader("x"))
+		r.RemoteAddr = c.remote
+		r.SetBasicAuth("anybody", c.password)
+		if c.site != "" {
+			r.Header.Set("Sec-Fetch-Site", c.site)
+		}
+		if c.tls {
+			r.TLS = &tls.ConnectionState{}
+		}
+		w := httptest.NewRecorder()
+		server.ServeHTTP(w, r)
+		if w.Code != c.status {
+			t.Errorf("%+v: %d %s", c, w.Code, w.Body)
+		}
+		if got := len(w.Header().Values("WWW-Authenticate")); w.Code == 401 && got != c.challenges {
+			t.Errorf("%+v: %d ways to bring a token", c, got)
+		}
 	}
 }
 

@@ -51,7 +51,8 @@ All settings are printed at the start, as such a file. An end that is asked for 
 TERM lets requests end first.
 
 Who may use it: this machine, or with MUSTER_TOKEN or --token-file also others, who send
-"Authorization: Bearer TOKEN".`,
+"Authorization: Bearer TOKEN". Over TLS and from this machine the token also counts as the
+password of basic authentication, with any user.`,
 		Example: `  muster serve --data /srv/files
   MUSTER_TOKEN=secret muster serve --addr 0.0.0.0:9999 --tls-cert c.pem --tls-key k.pem
   muster serve --config config.json --io cthreads --admin 127.0.0.1:9998
