@@ -42,7 +42,7 @@ var mutations = []mutation{
 		"		return marked(o.addEndings(again)), nil\n", "		return Nothing, nil\n",
 		"a limit that ended a later run is not kept"},
 	{"verdict", "internal/outcome/merge.go",
-		"		return Replaced, nil\n", "		return Marked, nil\n",
+		"ByStatus: again.ByStatus, Parts: slices.Clone(again.Parts)}", "ByStatus: again.ByStatus, Parts: slices.Clone(o.Parts)}",
 		"the contents of a complete run do not replace those of a partial one"},
 	{"verdict", "internal/outcome/merge.go",
 		"			further, changed = append(further, one), true\n", "			changed = one.Flaky\n",
