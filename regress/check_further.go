@@ -123,7 +123,7 @@ func (f *furtherRuns) compare(ctx context.Context, r *exec.Result) error {
 	if err != nil {
 		return err
 	}
-	return c.found.putAfter(ctx, name, r, l, f.equal, equalled{&old.Outcome, c.base.content, c.same})
+	return c.found.putAfter(ctx, ranOnce(name, r, l), r.Open, f.equal, equalled{&old.Outcome, c.base.content, c.same})
 }
 
 // runReference runs the reference of a compare once more.

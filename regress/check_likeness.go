@@ -46,6 +46,8 @@ func (l likeness) count(rec *golden.Record) {
 // runs differ from each other where those of the golden do not.
 func verdictOf(old *outcome.Outcome, rec *golden.Record, c outcome.Comparison) (v outcome.Verdict, unstable bool) {
 	switch {
+	case rec.Equal == 0 && rec.Runs > 0 && c.Identical():
+		return outcome.Flaky, false // runs of a reference that came later vary in all that differs
 	case rec.Equal == 0:
 		return outcome.Judge(old, rec.Outcome.Kept(), c), rec.Outcome.VariesBeyond(old)
 	case rec.Equal < rec.Runs:

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
 	"sync"
 
 	"muster/regress/internal/corpus"
@@ -54,23 +55,36 @@ func (s *outcomes) open() (*golden.Writer, error) {
 
 // put stores the first run of a case that is kept.
 func (s *outcomes) put(ctx context.Context, name string, r *exec.Result, l likeness) error {
-	return s.add(ctx, golden.Record{Name: name, Outcome: r.Outcome, Cost: r.Cost}, r.Open, l)
+	return s.add(ctx, ranOnce(name, r, l), r.Open)
 }
 
-// putAfter stores the first run of a case that is kept, after equal runs that are not: the
+// ranOnce is the record of one run.
+func ranOnce(name string, r *exec.Result, l likeness) golden.Record {
+	rec := golden.Record{Name: name, Outcome: r.Outcome, Cost: r.Cost}
+	l.count(&rec)
+	return rec
+}
+
+// putAfter stores the first runs of a case that are kept, after equal runs that are not: the
 // outcome that they equalled stands for them.
-func (s *outcomes) putAfter(ctx context.Context, name string, r *exec.Result, l likeness, equal int, e equalled) error {
-	rec := golden.Record{Name: name, Outcome: r.Outcome, Cost: r.Cost, Runs: equal, Equal: equal}
-	if _, err := outcome.Merge(&rec.Outcome, e.outcome, e.same(r.Open, e.open)); err != nil {
+func (s *outcomes) putAfter(ctx context.Context, rec golden.Record, open opener, equal int, e equalled) error {
+	own := rec.Outcome
+	rec.Runs, rec.Equal = rec.Runs+equal, rec.Equal+equal
+	if _, err := outcome.Merge(&rec.Outcome, e.outcome, e.same(open, e.open)); err != nil {
 		return err
 	}
-	open := func(p outcome.Part) (io.ReadCloser, error) {
-		if own, found := r.Outcome.Part(p.Key); found && own.Digest == p.Digest {
-			return r.Open(p)
+	return s.add(ctx, rec, func(p outcome.Part) (io.ReadCloser, error) {
+		if has(&own, p) {
+			return open(p)
 		}
 		return e.open(p)
-	}
-	return s.add(ctx, rec, open, l)
+	})
+}
+
+// has reports whether a run of o left that content of a part.
+func has(o *outcome.Outcome, p outcome.Part) bool {
+	own, found := o.Part(p.Key)
+	return found && (own.Digest == p.Digest || slices.ContainsFunc(own.Variants, func(v outcome.Variant) bool { return v.Digest == p.Digest }))
 }
 
 // equalled is the outcome that runs equalled which are not kept.
@@ -80,14 +94,13 @@ type equalled struct {
 	same    sameness
 }
 
-// add stores the record of a case, with one more run counted.
-func (s *outcomes) add(ctx context.Context, rec golden.Record, open opener, l likeness) error {
+// add stores the record of a case.
+func (s *outcomes) add(ctx context.Context, rec golden.Record, open opener) error {
 	w, err := s.open()
 	if err != nil {
 		return err
 	}
 	rec.Source = s.sources.Case(rec.Name)
-	l.count(&rec)
 	return w.Put(ctx, rec, golden.Content(open))
 }
 
@@ -111,6 +124,47 @@ func (s *outcomes) merge(ctx context.Context, name string, r *exec.Result, l lik
 	l.count(&rec)
 	_, err = merge(ctx, s.writer, &rec, r, same)
 	return err
+}
+
+// join adds the runs of a case that another store has.
+func (s *outcomes) join(ctx context.Context, from *outcomes, name string, same sameness) error {
+	rec, stored, err := s.get(name)
+	if err != nil {
+		return err
+	}
+	if !stored {
+		rec, stored, err = from.get(name)
+		if err != nil || !stored {
+			return err
+		}
+		return s.add(ctx, rec, from.content)
+	}
+	return from.joinTo(ctx, s.writer, rec, same)
+}
+
+// joinTo adds the runs of a case, where there are any, to its record in a writer.
+func (s *outcomes) joinTo(ctx context.Context, w *golden.Writer, rec golden.Record, same sameness) error {
+	further, stored, err := s.get(rec.Name)
+	if err != nil || !stored {
+		return err
+	}
+	merged, err := outcome.Merge(&rec.Outcome, &further.Outcome, same(contentsIn(w), s.content))
+	if err != nil {
+		return err
+	}
+	if merged == outcome.Replaced {
+		rec.Cost = further.Cost
+	}
+	rec.Runs, rec.Equal = rec.Runs+further.Runs, rec.Equal+further.Equal
+	return w.Put(ctx, rec, s.content) // which it asks for what it has not
+}
+
+// drop removes the store.
+func (s *outcomes) drop() error {
+	if s.writer == nil {
+		return nil
+	}
+	return s.writer.Abort(false)
 }
 
 // content opens the content of a stored part.

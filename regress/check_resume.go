@@ -23,60 +23,100 @@ func (c *checking) repeatFinished(ctx context.Context, done map[string]state.Lin
 	if !left {
 		return nil
 	}
-	retries := c.o.Judge.Retries
-	return c.repeatSample(ctx, finished, retries, func(ctx context.Context, t task) (runs []newRuns, same bool, err error) {
-		expected, runs, err := c.expectations(ctx, t, done[t.entry.Name].Identical)
-		for same = true; err == nil && same && len(expected) > 0; expected = expected[1:] {
-			var found newRuns
-			found, same, err = c.meets(ctx, expected[0], retries)
-			runs = append(runs, found)
-		}
-		return runs, same, err
-	})
+	same := func(ctx context.Context, m *sample, t task) (bool, error) {
+		return c.meets(ctx, m, t, done[t.entry.Name].Identical)
+	}
+	return c.repeatSample(ctx, finished, c.o.Judge.Retries, c.found.meta, same, c.joinSample)
 }
 
-// expectations returns the outcomes of a finished case: that of the candidate, and that of a
-// reference beside it. An identical case must equal the golden, or a new run of the
-// reference, which expectations returns for release.
-func (c *checking) expectations(ctx context.Context, t task, identical bool) (list []expectation, runs []newRuns, err error) {
-	name := t.entry.Name
-	candidate := c.command.For(name)
-	reference, kept := c.base.beside()
-	further := furtherRuns{c: c, first: firstRun{task: t, alike: identical}}
-	further.equal = further.first.equal()
+// meets reports whether a finished case still has its outcome. An identical case must equal
+// the golden, or a run of the reference beside it.
+func (c *checking) meets(ctx context.Context, m *sample, t task, identical bool) (same bool, err error) {
+	reference, _ := c.base.beside()
 	if identical && reference != nil {
-		r, err := c.runUnjudged(ctx, t, reference)
-		if err != nil {
-			return nil, nil, err
+		for n := 0; n <= c.o.Judge.Retries && err == nil && !same; n++ {
+			same, err = c.meetsReference(ctx, m, t, reference)
 		}
-		keep := func(ctx context.Context, now *exec.Result) error {
-			_, stored, err := kept.get(name)
-			if err == nil && !stored {
-				err = kept.put(ctx, name, r, unmatched)
-			}
-			if err != nil {
-				return err
-			}
-			return further.compare(ctx, now)
-		}
-		return []expectation{{t, candidate, r.Outcome, r.Open, true, keep}}, []newRuns{{results: []*exec.Result{r}}}, nil
+		return same, err
+	}
+	expected, err := c.expectations(m, t, identical)
+	for same = true; err == nil && same && len(expected) > 0; expected = expected[1:] {
+		same, err = m.meets(ctx, expected[0], c.o.Judge.Retries)
+	}
+	return same, err
+}
+
+// expectations returns the outcomes of a finished case: that of a reference beside the
+// candidate, and that of the candidate.
+func (c *checking) expectations(m *sample, t task, identical bool) (list []expectation, err error) {
+	name := t.entry.Name
+	candidate := expectation{task: t, command: c.command.For(name), kept: m.candidate, stable: identical}
+	candidate.compare = func(r *exec.Result) (likeness, error) {
+		l, _, err := c.base.compare(c, name, r)
+		return l, err
 	}
 	if identical {
 		old, _, err := c.base.get(name)
-		return []expectation{{t, candidate, old.Outcome, c.base.content, true, further.compare}}, nil, err
+		candidate.was, candidate.open = old.Outcome, c.base.content
+		return []expectation{candidate}, err
 	}
 	is, stored, err := c.found.get(name)
 	if err != nil || !stored {
-		return nil, nil, err // it runs again in any case
+		return nil, err // it runs again in any case
 	}
-	list = append(list, expectation{t, candidate, is.Outcome, c.found.content, false, further.compare})
-	if reference != nil {
-		was, stored, err := kept.get(name)
-		if err != nil || !stored {
-			return nil, nil, err
+	candidate.was, candidate.open = is.Outcome, c.found.content
+	reference, kept := c.base.beside()
+	if reference == nil {
+		return []expectation{candidate}, nil
+	}
+	was, stored, err := kept.get(name)
+	if err != nil || !stored {
+		return nil, err
+	}
+	beside := expectation{task: t, command: reference, was: was.Outcome, open: kept.content, kept: m.reference}
+	beside.compare = func(*exec.Result) (likeness, error) { return unmatched, nil }
+	return []expectation{beside, candidate}, nil
+}
+
+// meetsReference runs the reference once, and the candidate beside it.
+func (c *checking) meetsReference(ctx context.Context, m *sample, t task, reference *exec.Command) (same bool, err error) {
+	r, err := c.runUnjudged(ctx, t, reference)
+	if err != nil {
+		return false, err
+	}
+	defer r.Release()
+	e := expectation{task: t, command: c.command.For(t.entry.Name), was: r.Outcome, open: r.Open, kept: m.candidate, stable: true}
+	e.compare = func(now *exec.Result) (likeness, error) {
+		if err := m.keep(ctx, m.reference, t.entry.Name, r, unmatched); err != nil {
+			return unlike, err
 		}
-		keep := func(ctx context.Context, r *exec.Result) error { return kept.merge(ctx, name, r, unmatched, c.same) }
-		list = append(list, expectation{t, reference, was.Outcome, kept.content, false, keep})
+		return likenessOf(&r.Outcome, &now.Outcome, c.same(r.Open, now.Open))
 	}
-	return list, nil, nil
+	return m.meets(ctx, e, 0)
+}
+
+// joinSample adds the new runs of a case that varies to what is stored of it. An identical
+// case had an equal run, which is not stored.
+func (c *checking) joinSample(ctx context.Context, m *sample, name string) error {
+	if _, kept := c.base.beside(); kept != nil {
+		if err := kept.join(ctx, m.reference, name, c.same); err != nil {
+			return err
+		}
+	}
+	rec, varies, err := m.candidate.get(name)
+	if err != nil || !varies {
+		return err
+	}
+	_, stored, err := c.found.get(name)
+	if err != nil {
+		return err
+	}
+	if stored {
+		return c.found.join(ctx, m.candidate, name, c.same)
+	}
+	old, _, err := c.base.get(name)
+	if err != nil {
+		return err
+	}
+	return c.found.putAfter(ctx, rec, m.candidate.content, 1, equalled{&old.Outcome, c.base.content, c.same})
 }

@@ -113,6 +113,7 @@ type chain struct {
 	lossy    bool     // an interrupt came while several lanes were at work: a run may be lost
 	change   *change  // of the tool, since it began
 	touched  bool     // a file was replaced by its like
+	betrayed bool     // the next resume must refuse: finished cases betray the change
 	begun    int      // cases that had run when the tool changed
 	last     *attempt // the one that came to the end
 }
@@ -138,4 +139,4 @@ type change struct {
 	apply  func() error
 }
 
-func (c change) String() string { return fmt.Sprintf("%s changes", c.what) }
+func (c *change) String() string { return fmt.Sprintf("%s changes", c.what) }

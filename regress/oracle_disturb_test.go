@@ -3,6 +3,7 @@ package regress
 import (
 	"fmt"
 	"os"
+	"slices"
 
 	"pgregory.net/rapid"
 
@@ -86,7 +87,57 @@ func (r *round) drawChange(c *chain, o *Options, command string) {
 	if c.change == nil || !c.change.unseen {
 		c.change, c.begun = made, len(c.runs)
 	}
+	was := r.world.tool
 	r.use(r.drawCandidate("changed"))
+	c.betrayed = made.unseen && !c.lossy && r.betrays(c, was, command)
+}
+
+// betrays reports whether the finished cases betray that the tool was another one before: all
+// are in the sample, a case is left to run, and one has another outcome each time.
+func (r *round) betrays(c *chain, was *model, command string) bool {
+	if len(c.runs) > runAgainLeast || !r.unfinished(c, command) {
+		return false
+	}
+	for name := range c.runs {
+		before, known := was.conduct(name).only()
+		now, stable := r.world.tool.conduct(name).only()
+		before, now = before.compared(r.rule), now.compared(r.rule)
+		if !known || !stable || before == now || !slices.Contains(r.cases, name) {
+			continue
+		}
+		if command == report.RecordCommand {
+			return true
+		}
+		g := r.golden[name]
+		if g == nil {
+			continue
+		}
+		first, _ := g.compare(before)
+		again, _ := g.compare(now)
+		if first == yes && again == no && !slices.Contains(g.endings(), now.ending) || first == no {
+			return true
+		}
+	}
+	return false
+}
+
+// unfinished reports whether a case still gets runs.
+func (r *round) unfinished(c *chain, command string) bool {
+	for _, name := range r.cases {
+		want := r.o.Judge.Repeat
+		if command == report.CheckCommand {
+			want = max(1, r.o.Judge.Runs)
+			if g, runs := r.golden[name], c.runs[name]; g != nil && len(runs) > 0 {
+				if first, _ := g.compare(runs[0]); first == no {
+					want = 1 + r.o.Judge.Retries
+				}
+			}
+		}
+		if len(c.runs[name]) < want {
+			return true
+		}
+	}
+	return false
 }
 
 // kept asserts that a record which did not come to its end reports the cases that it kept.

@@ -19,6 +19,7 @@ const (
 	acceptedIsEqual   property = "b: an accepted case is identical next time"
 	resumedIsFresh    property = "c: a resumed run equals a fresh one or refuses"
 	resumeRunsAgain   property = "c: a resume runs finished cases again, at least 3 of them"
+	changeIsSeen      property = "c: a resume refuses what files or settings show before it runs a case"
 	resumeGoesOn      property = "c: a resume goes on when nothing changed"
 	changesAreNamed   property = "c: a check names the tool's files that are not those recorded"
 	changeEndsRun     property = "c: a tool that changes during a run gets no verdict"

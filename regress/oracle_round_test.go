@@ -187,12 +187,15 @@ func (r *round) perform(do Func, o Options) *chain {
 		}
 		goesOn := o.Store.Resume && !a.refused()
 		r.assert(resumedIsFresh, !goesOn || !c.touched, "a file was replaced by its like, which may have been another meanwhile")
+		r.assert(resumeRunsAgain, !(goesOn && c.betrayed && a.wentOn()), "finished cases had another outcome, and it went on")
+		c.betrayed = false
 		switch {
 		case a.turned:
 			r.turned(a)
 			c, o.Store.Resume = newChain(), false
 		case o.Store.Resume && a.refused():
 			r.tally.refused++
+			r.assert(changeIsSeen, c.change == nil || c.change.unseen || len(a.log) == 0, "%v, and cases ran: %v", c.change, a.err)
 			r.assert(resumeGoesOn, c.change != nil || c.touched || r.random(), "%v", a.err)
 			c, o.Store.Resume = newChain(), false
 		case a.interrupted(), a.failedByMachine():

@@ -21,19 +21,25 @@ func (r *recording) repeatFinished(ctx context.Context) error {
 	if !r.resumed || !left {
 		return nil
 	}
-	return r.repeatSample(ctx, finished, RetriesDefault, func(ctx context.Context, t task) ([]newRuns, bool, error) {
+	same := func(ctx context.Context, m *sample, t task) (bool, error) {
 		rec, _, err := r.writer.Get(t.entry.Name)
 		if err != nil {
-			return nil, false, err
+			return false, err
 		}
-		e := expectation{task: t, command: r.command.For(t.entry.Name), was: rec.Outcome, open: contentsIn(r.writer)}
-		e.keep = func(ctx context.Context, res *exec.Result) error {
-			rec.Runs++
-			_, err := merge(ctx, r.writer, &rec, res, r.same)
-			r.had[t.index] = runsIn(&rec)
+		e := expectation{task: t, command: r.command.For(t.entry.Name), was: rec.Outcome, open: contentsIn(r.writer), kept: m.candidate}
+		e.compare = func(*exec.Result) (likeness, error) { return unmatched, nil }
+		return m.meets(ctx, e, RetriesDefault)
+	}
+	join := func(ctx context.Context, m *sample, name string) error {
+		rec, _, err := r.writer.Get(name)
+		if err != nil {
 			return err
 		}
-		runs, same, err := r.meets(ctx, e, RetriesDefault)
-		return []newRuns{runs}, same, err
-	})
+		return m.candidate.joinTo(ctx, r.writer, rec, r.same)
+	}
+	if err := r.repeatSample(ctx, finished, RetriesDefault, r.writer.Meta(), same, join); err != nil {
+		return err
+	}
+	_, err := r.rest() // counts the runs again
+	return err
 }

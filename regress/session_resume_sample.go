@@ -2,6 +2,7 @@ package regress
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -9,6 +10,7 @@ import (
 
 	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
+	"muster/regress/internal/golden"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/readable"
 )
@@ -24,18 +26,39 @@ const (
 // sampleNamesMax bounds the cases that an error names.
 const sampleNamesMax = 10
 
+// sample is the new runs of finished cases. It keeps the runs of those that vary beside the
+// run that is resumed: they join it if it goes on. Its methods may be called from several
+// goroutines.
+type sample struct {
+	session              *session
+	candidate, reference *outcomes // of the cases that vary
+
+	mu     sync.Mutex
+	varied []string // names
+	others []string // names of cases with another outcome
+}
+
 // expectation is the outcome that a command gave for a finished case.
 type expectation struct {
 	task    task
 	command *exec.Command
 	was     outcome.Outcome
 	open    opener
+	kept    *outcomes // of the sample, for the command's new runs
 	// stable reports that the outcome does not vary. Otherwise a part may differ if it also
 	// varies among the new runs.
 	stable bool
-	// keep adds a new run to what the run that is resumed has of the case.
-	keep func(context.Context, *exec.Result) error
+	// compare compares a run with what the run that is resumed compares it with.
+	compare func(*exec.Result) (likeness, error)
 }
+
+func (s *session) newSample(m golden.Meta) *sample {
+	made := func(name string) *outcomes { return &outcomes{path: s.run.File(name), meta: m} }
+	return &sample{session: s, candidate: made("sample.golden"), reference: made("sample-references.golden")}
+}
+
+// drop removes what the sample keeps.
+func (m *sample) drop() error { return errors.Join(m.candidate.drop(), m.reference.drop()) }
 
 // sampleOf picks tasks at random.
 func sampleOf(finished []task) []task {
@@ -45,45 +68,29 @@ func sampleOf(finished []task) []task {
 	return picked[:min(n, len(picked))]
 }
 
-// newRuns are the runs of a finished case that show that it varies.
-type newRuns struct {
-	results []*exec.Result
-	keep    func(context.Context, *exec.Result) error // nil if they are only to be released
-}
-
-func (n *newRuns) release() {
-	for _, r := range n.results {
-		r.Release()
-	}
-}
-
 // repeatSample runs a sample of the finished cases again. It refuses to resume the run if
-// look finds another outcome for one of them. If it does not refuse, it keeps the runs that
-// look returns. On an engine it does nothing: the preflight detects another tool.
-func (s *session) repeatSample(ctx context.Context, finished []task, retries int, look func(context.Context, task) ([]newRuns, bool, error)) error {
+// same returns false for one of them. If it does not refuse, it calls join for each case that
+// varies: all of them, also after an interrupt. On an engine it does nothing: the preflight
+// detects another tool.
+func (s *session) repeatSample(
+	ctx context.Context, finished []task, retries int, m golden.Meta,
+	same func(context.Context, *sample, task) (bool, error), join func(context.Context, *sample, string) error,
+) (err error) {
 	if len(finished) == 0 || s.engine != nil {
 		return nil
 	}
-	sample := sampleOf(finished)
-	s.note(fmt.Sprintf("--resume: %s of %s run again, to check that the tool is the same", readable.Number(len(sample)), readable.Count(len(finished), "finished case")))
-	var mu sync.Mutex
-	var others []string // cases with another outcome
-	var varied []newRuns
-	defer func() {
-		for i := range varied {
-			varied[i].release()
-		}
-	}()
-	err := forEach(ctx, s.goroutines(), sample, func(handing context.Context, t task) error {
+	picked, again := sampleOf(finished), s.newSample(m)
+	defer func() { err = errors.Join(err, again.drop()) }()
+	s.note(fmt.Sprintf("--resume: %s of %s run again, to check that the tool is the same", readable.Number(len(picked)), readable.Count(len(finished), "finished case")))
+	err = forEach(ctx, s.goroutines(), picked, func(handing context.Context, t task) error {
 		if handing.Err() != nil {
 			return nil
 		}
-		runs, same, err := look(ctx, t) // a lane dies with the context of its last run: handing ends here
-		mu.Lock()
-		defer mu.Unlock()
-		varied = append(varied, runs...)
-		if err == nil && !same {
-			others = append(others, t.entry.Name)
+		ok, err := same(ctx, again, t) // a lane dies with the context of its last run: handing ends here
+		if err == nil && !ok {
+			again.mu.Lock()
+			defer again.mu.Unlock()
+			again.others = append(again.others, t.entry.Name)
 		}
 		return err
 	})
@@ -92,17 +99,12 @@ func (s *session) repeatSample(ctx context.Context, finished []task, retries int
 		return fault.Interruptedf("interrupted while finished cases ran again: the run is as it was; --resume goes on")
 	case err != nil:
 		return err
-	case len(others) > 0:
-		return refuseOtherOutcomes(others, s.run.ID, retries)
+	case len(again.others) > 0:
+		return refuseOtherOutcomes(again.others, s.run.ID, retries)
 	}
-	for _, runs := range varied {
-		if runs.keep == nil {
-			continue
-		}
-		for _, r := range runs.results {
-			if err := runs.keep(ctx, r); err != nil {
-				return err
-			}
+	for _, name := range again.varied {
+		if err := join(context.WithoutCancel(ctx), again, name); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -114,46 +116,61 @@ func refuseOtherOutcomes(names []string, run string, retries int) error {
 }
 
 // meets reports whether a command still gives the expected outcome. One of the new runs must
-// give it, or all differences must lie in parts that vary among the new runs. meets returns
-// the new runs unless the first gives the expected outcome.
-func (s *session) meets(ctx context.Context, e expectation, retries int) (runs newRuns, same bool, err error) {
-	runs.keep = e.keep
-	var seen outcome.Outcome // by the new runs together
-	var open opener
+// give it, or all differences must lie in parts that vary among the new runs. The sample
+// keeps the new runs if the case varies.
+func (m *sample) meets(ctx context.Context, e expectation, retries int) (bool, error) {
 	for n := range 1 + retries {
-		r, err := s.runUnjudged(ctx, e.task, e.command)
-		if err != nil {
-			return runs, false, err
-		}
-		runs.results = append(runs.results, r)
-		cmp, err := outcome.Compare(&e.was, &r.Outcome, s.same(e.open, r.Open))
-		if err != nil {
-			return runs, false, err
-		}
-		if cmp.Identical() {
-			if n == 0 {
-				runs.release()
-				runs.results = nil
-			}
-			return runs, true, nil
-		}
-		if n == 0 {
-			seen, open = r.Outcome, r.Open
-			continue
-		}
-		merged, err := outcome.Merge(&seen, &r.Outcome, s.same(open, r.Open))
-		if err != nil {
-			return runs, false, err
-		}
-		if merged == outcome.Replaced {
-			open = r.Open
+		// The first run of a case that does not vary says nothing new if it is as before.
+		same, err := m.once(ctx, e, n == 0 && (e.stable || !e.was.Flaky()))
+		if err != nil || same {
+			return same, err
 		}
 	}
 	if e.stable {
-		return runs, false, nil
+		return false, nil
 	}
-	cmp, err := outcome.Compare(&e.was, &seen, s.same(e.open, open))
-	return runs, cmp.Identical(), err
+	rec, _, err := e.kept.get(e.task.entry.Name)
+	if err != nil {
+		return false, err
+	}
+	cmp, err := outcome.Compare(&e.was, &rec.Outcome, m.session.same(e.open, e.kept.content))
+	return cmp.Identical(), err
+}
+
+// once makes a new run and reports whether it is as expected. A run that a limit ended, as
+// one before, is so. The sample does not keep such a run if plain is set.
+func (m *sample) once(ctx context.Context, e expectation, plain bool) (same bool, err error) {
+	r, err := m.session.runUnjudged(ctx, e.task, e.command)
+	if err != nil {
+		return false, err
+	}
+	defer r.Release()
+	is, err := likenessOf(&e.was, &r.Outcome, m.session.same(e.open, r.Open))
+	if same = is != unlike; err != nil || same && plain {
+		return same, err
+	}
+	l, err := e.compare(r)
+	if err != nil {
+		return false, err
+	}
+	return same, m.keep(ctx, e.kept, e.task.entry.Name, r, l)
+}
+
+// keep adds a run to what the sample keeps of a case.
+func (m *sample) keep(ctx context.Context, in *outcomes, name string, r *exec.Result, l likeness) error {
+	m.mu.Lock()
+	if !slices.Contains(m.varied, name) {
+		m.varied = append(m.varied, name)
+	}
+	m.mu.Unlock()
+	_, stored, err := in.get(name)
+	switch {
+	case err != nil:
+		return err
+	case stored:
+		return in.merge(ctx, name, r, l, m.session.same)
+	}
+	return in.put(ctx, name, r, l)
 }
 
 // runUnjudged runs a case without giving it a verdict.

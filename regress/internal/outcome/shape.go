@@ -99,11 +99,17 @@ func (v Variant) As(k Key) Part {
 	return Part{Key: k, Form: v.Form, Exec: v.Exec, Size: v.Size, Digest: v.Digest}
 }
 
-// addRun adds the part q of a further run to p. q is nil if that run did not leave the part.
+// addRun adds the part q of further runs to p. q is nil if they did not leave the part.
 func (p *Part) addRun(q *Part) (added bool) {
 	seen := p.shapes() | q.shapes()
 	added = !p.Flaky || seen != p.Seen
 	p.Flaky, p.Seen = true, seen
+	if q != nil {
+		for _, v := range q.Variants {
+			one := v.As(p.Key)
+			added = p.addRun(&one) || added
+		}
+	}
 	if q == nil || q.Form == Gone || !q.left() {
 		return added
 	}
