@@ -147,6 +147,7 @@ var dependencies = []dependency{
 	{"cloud.google.com/go/longrunning", "operations, by which executions are told", ""},
 	{"google.golang.org/genproto/googleapis/bytestream", "large contents as streams", ""},
 	{"github.com/google/uuid", "names of runs and uploads on an engine, in the form that the API asks for", ""},
+	{"github.com/tidwall/btree", "the names of a store's files, in order", ""},
 	{"golang.org/x/sync", "weighted semaphores that keep their order, for budgets of memory and what runs on an engine at once", ""},
 	{"github.com/HdrHistogram/hdrhistogram-go", "percentiles of millions of latencies within 0.1 %, in 200 KB, that can be merged", ""},
 	{"golang.org/x/perf", "the median's interval as benchstat has it", ""},

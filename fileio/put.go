@@ -117,6 +117,7 @@ func (p *put) small(ctx context.Context, data []byte) (Entry, error) {
 	if s.options.Sync != SyncGroup && p.want == nil {
 		defer s.names.lock(p.name, false)()
 		err := s.engine.Do(ctx, &j)
+		p.note(ctx, err)
 		return j.Info, err
 	}
 	j.Op = OpStage
@@ -189,6 +190,16 @@ func (p *put) publish(ctx context.Context) (Entry, error) {
 	return p.commit(ctx, s.options.Sync == SyncEach)
 }
 
+// note adds the name to the index, after an error only if the file is there all the same.
+func (p *put) note(ctx context.Context, err error) {
+	if err != nil && !errors.Is(err, ErrBusy) {
+		_, err = p.store.stat(context.WithoutCancel(ctx), p.at, true)
+	}
+	if err == nil {
+		p.store.index.add(p.name)
+	}
+}
+
 // commit renames the file, if that is wanted of what is there, and else takes it away.
 func (p *put) commit(ctx context.Context, sync bool) (Entry, error) {
 	s := p.store
@@ -197,7 +208,9 @@ func (p *put) commit(ctx context.Context, sync bool) (Entry, error) {
 	err := s.check(ctx, p.name, p.at, p.want)
 	if err == nil {
 		j := Job{Op: OpCommit, Folder: s.descriptor(p.at.folder), Name: p.at.name, Temp: p.temp, Sync: sync, Begun: true}
-		if err = s.engine.Do(ctx, &j); err == nil {
+		err = s.engine.Do(ctx, &j)
+		p.note(ctx, err)
+		if err == nil {
 			return p.entry, nil
 		}
 	}

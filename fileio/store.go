@@ -81,6 +81,7 @@ type Store struct {
 	buffers buffers
 	cache   cache
 	names   *nameLocks
+	index   index
 	temps   atomic.Uint64
 	run     string // tells this process's temporary files from those of others
 
@@ -117,7 +118,7 @@ func Open(folder string, engine Engine, o Options) (*Store, error) {
 	}
 	err := s.open(folder)
 	if err == nil {
-		err = s.removeTemps()
+		err = s.look()
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.closeFolders())
@@ -237,8 +238,9 @@ func (s *Store) takeLock(name string) error {
 // tempPrefix begins the names of temporary files, and of no others.
 const tempPrefix = "~"
 
-// removeTemps takes away what an interrupted process was writing.
-func (s *Store) removeTemps() error {
+// look looks through the folders. It takes away what an interrupted process was writing, and
+// notes the names of the files.
+func (s *Store) look() error {
 	numbers := make([]int, folders)
 	for i := range numbers {
 		numbers[i] = i
@@ -248,15 +250,20 @@ func (s *Store) removeTemps() error {
 		if err := s.engine.Do(ctx, &j); err != nil {
 			return err
 		}
-		for _, name := range j.Names {
-			if !strings.HasPrefix(name, tempPrefix) {
+		var names []string
+		for _, encoded := range j.Names {
+			if name, ok := decode(encoded); ok { // else it is nobody's file
+				names = append(names, name)
+			}
+			if !strings.HasPrefix(encoded, tempPrefix) {
 				continue
 			}
-			j := Job{Op: OpDiscard, Folder: s.descriptor(i), Temp: name, Begun: true}
+			j := Job{Op: OpDiscard, Folder: s.descriptor(i), Temp: encoded, Begun: true}
 			if err := s.engine.Do(ctx, &j); err != nil {
 				return err
 			}
 		}
+		s.index.fill(names)
 		return nil
 	})
 }
@@ -392,10 +399,14 @@ func (s *Store) Delete(ctx context.Context, name string, want Condition) error {
 		return err
 	}
 	at := placeOf(name)
-	defer s.names.lock(name, want != nil)()
+	defer s.names.lock(name, true)()
 	if err := s.check(ctx, name, at, want); err != nil {
 		return failed("delete", name, err)
 	}
 	j := Job{Op: OpDelete, Folder: s.descriptor(at.folder), Name: at.name, Sync: s.options.Sync != SyncNone}
-	return failed("delete", name, s.engine.Do(ctx, &j))
+	err := s.engine.Do(ctx, &j)
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		s.index.remove(name)
+	}
+	return failed("delete", name, err)
 }
