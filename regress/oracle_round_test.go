@@ -162,7 +162,7 @@ func (r *round) drawCorpus() {
 	if rapid.IntRange(0, 4).Draw(r.T, "corpus") < 4 {
 		return
 	}
-	if at := rapid.IntRange(0, len(r.cases)-1).Draw(r.T, "case to take out"); at > 0 {
+	if at := rapid.IntRange(0, len(r.cases)-1).Draw(r.T, "case to take out"); at > 0 && !r.golden[r.cases[at]].doubtful() {
 		r.Logf("  %s leaves the corpus", r.cases[at])
 		r.must(os.Remove(r.path("src/" + r.cases[at])))
 		r.cases = slices.Delete(r.cases, at, at+1)

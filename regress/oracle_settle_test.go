@@ -232,9 +232,8 @@ func (r *round) take(c *chain, a Acceptance, name string, v outcome.Verdict) {
 			return
 		case stopped && old != nil:
 			taken.vague = true
-		case stopped && varies(runs):
-			// Whether it is in the golden is not known either.
-			taken.vague = true
+		case stopped && slices.ContainsFunc(runs, func(f face) bool { return f.ending.Kind == outcome.Exited }):
+			taken.vague, taken.perhaps = true, true
 		case stopped:
 			return
 		}

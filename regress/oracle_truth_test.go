@@ -12,7 +12,11 @@ type truth struct {
 	samples []face
 	older   *truth // replaced by an accept, which keeps what was marked as flaky
 	vague   bool   // runs were lost: nothing is known
+	perhaps bool   // not even whether the golden has the case
 }
+
+// doubtful reports whether the golden may lack the case.
+func (g *truth) doubtful() bool { return g != nil && g.perhaps }
 
 // answer says whether a run equals a golden as a whole. Maybe is an answer where either is
 // right.
