@@ -61,7 +61,7 @@ func (r *round) drawChange(c *chain, o *Options, command string) {
 		value := os.Getenv(passed) + "x"
 		made = &change{what: "a passed variable", apply: func() error { return os.Setenv(passed, value) }}
 	case 7:
-		set := fmt.Sprintf("V=%d", len(c.runs)+r.tally.attempts)
+		set := fmt.Sprintf("V=%d", r.tally.attempts) // another one each time
 		made = &change{what: "--env", apply: func() error { o.Command.Env = []string{set}; return nil }}
 	case 8:
 		if command != report.CheckCommand {
