@@ -16,6 +16,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -30,6 +31,9 @@ const version = 1
 
 // runsMax is how many past runs are kept.
 const runsMax = 20
+
+// drawsMax bounds how often an ID is drawn for a new run.
+const drawsMax = 100
 
 // State is an open state folder.
 type State struct{ dir string }
@@ -83,10 +87,16 @@ func (r *Run) References() string { return r.File("references.golden") }
 // NewRun makes the folder of a new run and removes the oldest beyond runsMax.
 // The state must be locked.
 func (s *State) NewRun(info Info) (*Run, error) {
-	var random [2]byte
-	if _, err := rand.Read(random[:]); err != nil {
-		return nil, fault.Environmentf("run ID: %w", err)
-	}
+	return s.newRun(info, func() string {
+		var random [2]byte
+		_, _ = rand.Read(random[:]) // it never fails
+		return hex.EncodeToString(random[:])
+	})
+}
+
+// newRun makes a run whose ID ends with what draw returns. It draws again while another run
+// of the same second has that ID: its journal would become this one's.
+func (s *State) newRun(info Info, draw func() string) (*Run, error) {
 	runs, err := s.Runs()
 	if err != nil {
 		return nil, err
@@ -96,9 +106,18 @@ func (s *State) NewRun(info Info) (*Run, error) {
 	}
 	info.Number++
 	info.Version = version
-	info.ID = info.Started.UTC().Format(idTime) + hex.EncodeToString(random[:])
-	r := &Run{info, filepath.Join(s.runs(), info.ID)}
-	if err := os.MkdirAll(r.dir, 0o755); err != nil {
+	if err := os.MkdirAll(s.runs(), 0o755); err != nil {
+		return nil, fault.Environmentf("state folder: %w", err)
+	}
+	var r *Run
+	for range drawsMax {
+		info.ID = info.Started.UTC().Format(idTime) + draw()
+		r = &Run{info, filepath.Join(s.runs(), info.ID)}
+		if err = os.Mkdir(r.dir, 0o755); !errors.Is(err, fs.ErrExist) {
+			break
+		}
+	}
+	if err != nil {
 		return nil, fault.Environmentf("state folder: %w", err)
 	}
 	if err := r.Save(); err != nil {
