@@ -126,7 +126,7 @@ func TestHelperNotScheduled(t *testing.T) {
 		}
 		o := options(usual(t))
 		impatient(&o)
-		o.patience.end, o.patience.load = o.patience.kill, time.Minute
+		o.patience.end = o.patience.kill
 		o.Helper, o.plain = append(o.Helper, "tool", "busy", "1s"), true
 		crew, err := Start(t.Context(), o)
 		must(t, err)

@@ -22,11 +22,11 @@ func unkillable(t *testing.T) bool {
 	return refused(t, 0, "kill,pidfd_send_signal")
 }
 
-// impatient are limits under which nothing takes long.
+// impatient are limits under which nothing takes long but a process that waits for a CPU.
 func impatient(o *Options) {
 	const short = 100 * time.Millisecond
 	o.Timeout, o.Grace = enoughToStart, short
-	o.patience = patience{kill: short, look: short, answer: time.Minute, end: 10 * time.Second, killed: short}
+	o.patience = patience{kill: short, look: short, answer: time.Minute, end: 10 * time.Second, killed: short, load: time.Minute}
 }
 
 // soon fails when what began then took longer than a few waits of impatient.
