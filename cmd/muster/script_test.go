@@ -142,6 +142,11 @@ func needs(ts *testscript.TestScript, neg bool, args []string) {
 			return
 		}
 		testOf(ts).Skipf("no %s", name) // a test without it is asked for
+	} else if name == "norace" {
+		if !race {
+			return
+		}
+		testOf(ts).Skipf("the race detector watches") // a test without it is made, too
 	} else if name == "pids-group" {
 		if limitsProcesses() {
 			return
