@@ -8,12 +8,12 @@ import (
 	"github.com/tidwall/btree"
 )
 
-// index has the names of all files, in order. Its methods may be called by any number of
-// goroutines. It takes some 100 bytes of memory for each name.
+// index has the names of all files, in order. Any number of goroutines may call its methods.
+// It takes some 100 bytes of memory for each name.
 //
-// Who changes it holds the lock of the name, so that its changes come in the order of those
-// of the disk. It may have a name that no file has any more, after an error of the disk, and
-// never lacks one.
+// A caller that changes it holds the name's lock, so that changes have the same order here
+// and on the disk. After an error of the disk the index may have the name of a deleted file.
+// It never lacks the name of a file.
 type index struct {
 	mu    sync.RWMutex
 	names btree.Set[string]
@@ -41,8 +41,8 @@ func (x *index) remove(name string) {
 	x.names.Delete(name)
 }
 
-// after returns the names that begin with prefix and come after another name, in order, most
-// of them at most.
+// after returns the first names that begin with prefix and come after name: most names, or
+// fewer if there are no more.
 func (x *index) after(prefix, name string, most int) (names []string) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()

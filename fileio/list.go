@@ -16,9 +16,9 @@ import (
 const ListMax = 1000
 
 // List returns the files whose names begin with prefix and come after another name, in
-// order, most of them at most, and whether there are more. It takes as long as that many
-// files take, however many there are. Files that are put or deleted meanwhile may be among
-// them or not.
+// order: most files, or fewer if there are no more. more reports that there are more. The
+// call takes as long as the listed files take, however many others there are. Files that are
+// put or deleted meanwhile may be among them or not.
 func (s *Store) List(ctx context.Context, prefix, after string, most int) (infos []Info, more bool, err error) {
 	if most < 1 || most > ListMax {
 		return nil, false, fmt.Errorf("a list of %d files: from 1 to %d are possible", most, ListMax)
@@ -32,7 +32,7 @@ func (s *Store) List(ctx context.Context, prefix, after string, most int) (infos
 		if err != nil || len(infos) > 0 || !more {
 			return infos, more && err == nil, err
 		}
-		after = names[most-1] // none of these is a file any longer
+		after = names[most-1] // all of these were deleted meanwhile
 	}
 }
 

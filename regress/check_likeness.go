@@ -47,7 +47,7 @@ func (l likeness) count(rec *golden.Record) {
 func verdictOf(old *outcome.Outcome, rec *golden.Record, c outcome.Comparison) (v outcome.Verdict, unstable bool) {
 	switch {
 	case rec.Equal == 0 && rec.Runs > 0 && c.Identical():
-		return outcome.Flaky, false // runs of a reference that came later vary in all that differs
+		return outcome.Flaky, false // a later run of the reference varies in all parts that differ
 	case rec.Equal == 0:
 		return outcome.Judge(old, rec.Outcome.Kept(), c), rec.Outcome.VariesBeyond(old)
 	case rec.Equal < rec.Runs:

@@ -156,7 +156,7 @@ func (s *outcomes) joinTo(ctx context.Context, w *golden.Writer, rec golden.Reco
 		rec.Cost = further.Cost
 	}
 	rec.Runs, rec.Equal = rec.Runs+further.Runs, rec.Equal+further.Equal
-	return w.Put(ctx, rec, s.content) // which it asks for what it has not
+	return w.Put(ctx, rec, s.content) // Put asks for contents that w lacks
 }
 
 // drop removes the store.

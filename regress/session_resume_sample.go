@@ -26,9 +26,9 @@ const (
 // sampleNamesMax bounds the cases that an error names.
 const sampleNamesMax = 10
 
-// sample is the new runs of finished cases. It keeps the runs of those that vary beside the
-// run that is resumed: they join it if it goes on. Its methods may be called from several
-// goroutines.
+// sample has the new runs of finished cases. It stores the runs of cases that vary in a store
+// of its own. They join the resumed run if that goes on. Several goroutines may call its
+// methods.
 type sample struct {
 	session              *session
 	candidate, reference *outcomes // of the cases that vary
@@ -137,8 +137,9 @@ func (m *sample) meets(ctx context.Context, e expectation, retries int) (bool, e
 	return cmp.Identical(), err
 }
 
-// once makes a new run and reports whether it is as expected. A run that a limit ended, as
-// one before, is so. The sample does not keep such a run if plain is set.
+// once makes a new run and reports whether it is as expected. So is a run that a limit ended
+// if the same limit ended an earlier run. If plain is set, the sample does not keep a run that
+// is as expected.
 func (m *sample) once(ctx context.Context, e expectation, plain bool) (same bool, err error) {
 	r, err := m.session.runUnjudged(ctx, e.task, e.command)
 	if err != nil {

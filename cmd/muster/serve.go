@@ -186,7 +186,7 @@ func syncNamed(name string) (fileio.Sync, error) {
 // limitOpenFiles keeps connections from taking the places of the files that they ask for.
 func (s *serving) limitOpenFiles(log *slog.Logger) error {
 	most, err := service.LimitOpenFiles(s.openMax)
-	// The articles' file is written for their machine, and is to do on this one.
+	// The articles' file was written for another machine, and must work here, too.
 	if tooMany := (*service.TooManyOpenFiles)(nil); errors.As(err, &tooMany) && s.openKey == "MaxOpenFiles" {
 		log.Warn("MaxOpenFiles is lowered to what this system allows (ulimit -Hn)", "config", s.config, "MaxOpenFiles", s.openMax, "allowed", tooMany.Most)
 		s.openMax = tooMany.Most

@@ -48,10 +48,10 @@ func articleKeys() map[string]articleKey {
 // configBytesMax is far beyond what all settings take.
 const configBytesMax = 1 << 20
 
-// applyConfigJSON gives the flags that the command line left alone what the file says, and
-// returns under which key it says that, by flag. It is one file for server and client:
-// others are the flags of both, and what f has not of them is passed over. A setting under
-// its flag's name goes before the articles' name.
+// applyConfigJSON sets the flags that the command line did not set to the values of a file.
+// It returns the file's key for each flag that it set. Server and client share one file, so
+// it ignores a key that only one of others has. A flag's own name goes before the articles'
+// name for it.
 func applyConfigJSON(f *pflag.FlagSet, file string, others ...*pflag.FlagSet) (from map[string]string, err error) {
 	if file == "" {
 		return nil, nil

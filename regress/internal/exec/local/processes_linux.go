@@ -61,8 +61,8 @@ func limitOfUser(threads, processes int64) int64 {
 	return ((threads+2*processes)/limitStep + 1) * limitStep
 }
 
-// threadsOfOthers counts the threads of all other processes of a user. Those of this
-// process may become more meanwhile.
+// threadsOfOthers counts the threads of a user's other processes. It leaves out this process,
+// which may start threads during the count.
 func threadsOfOthers(uid int) (sum int64) {
 	proc, err := os.Open("/proc")
 	if err != nil {
