@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -23,6 +24,9 @@ func engine(ts *testscript.TestScript, neg bool, args []string) {
 	engines, ok := ts.Value(enginesKey{}).(map[string]*engineProcess)
 	if neg || !ok || len(args) < 1 {
 		ts.Fatalf("usage: engine NAME [end | option...]")
+	}
+	if testing.Short() && !race { // CI has it in full, and under the race detector
+		testOf(ts).Skip("a real engine takes long")
 	}
 	name := args[0]
 	e := engines[name]
