@@ -140,7 +140,7 @@ func (g *truth) compareEnding(e outcome.Ending) (answer, reason) {
 	switch {
 	case slices.Contains(g.endings(), e):
 		return yes, ""
-	case g.inherits(func(o *truth) bool { return slices.Contains(o.endings(), e) && o.endingVaries() }):
+	case g.inherits(func(o *truth) bool { return slices.Contains(o.endings(), e) && varies(o.endings()) }):
 		return maybe, ""
 	case g.endingVaries():
 		return no, outsideSet
