@@ -10,7 +10,7 @@ import (
 // rewritten where the round has a rule.
 type truth struct {
 	samples []face
-	older   *truth // replaced by an accept, which keeps what was marked as flaky
+	older   *truth // replaced by an accept, which keeps what was marked as flaky and still occurs
 	vague   bool   // runs were lost: nothing is known
 	perhaps bool   // not even whether the golden has the case
 }
@@ -123,7 +123,7 @@ func (g *truth) comparePartial(run face) (answer, []reason) {
 	switch was := g.base().ending; {
 	case was.Partial() && slices.Contains(g.endings(), run.ending):
 		return yes, nil
-	case !was.Partial() && (slices.Contains(g.endings(), run.ending) || g.inherits(func(o *truth) bool { return slices.Contains(o.endings(), run.ending) })):
+	case !was.Partial() && g.mayAllow(run.ending):
 		return maybe, nil
 	case run.ending.Partial() && g.endingVaries():
 		return no, []reason{outsideSet}
@@ -133,14 +133,28 @@ func (g *truth) comparePartial(run face) (answer, []reason) {
 
 // endingVaries reports whether the golden may have marked the ending as flaky.
 func (g *truth) endingVaries() bool {
-	return varies(g.endings()) || g.inherits(func(o *truth) bool { return varies(o.endings()) })
+	return varies(g.endings()) || g.endsAsBefore() && (g.older.unknown() || g.older.endingVaries())
+}
+
+// mayAllow reports whether a run of the golden may have ended so.
+func (g *truth) mayAllow(e outcome.Ending) bool {
+	return slices.Contains(g.endings(), e) || g.endsAsBefore() && (g.older.unknown() || g.older.mayAllow(e))
+}
+
+// endsAsBefore reports whether an accept may have kept the endings of the golden that this
+// one replaced: both ended by themselves, and in one way that is the same.
+func (g *truth) endsAsBefore() bool {
+	if g.older == nil || g.base().ending.Partial() || !g.older.unknown() && g.older.base().ending.Partial() {
+		return false
+	}
+	return g.older.unknown() || slices.ContainsFunc(g.endings(), func(e outcome.Ending) bool { return !e.Partial() && g.older.mayAllow(e) })
 }
 
 func (g *truth) compareEnding(e outcome.Ending) (answer, reason) {
 	switch {
 	case slices.Contains(g.endings(), e):
 		return yes, ""
-	case g.inherits(func(o *truth) bool { return slices.Contains(o.endings(), e) && varies(o.endings()) }):
+	case g.mayAllow(e):
 		return maybe, ""
 	case g.endingVaries():
 		return no, outsideSet
@@ -159,10 +173,26 @@ func (g *truth) comparePart(i int, now content) (answer, reason) {
 		return no, otherPart
 	case varies(seen) && slices.ContainsFunc(seen, now.shapedAs):
 		return yes, ""
-	case inherited && (slices.ContainsFunc(seen, now.shapedAs) || g.inherits(func(o *truth) bool { return slices.ContainsFunc(o.values(i), now.shapedAs) })):
+	case inherited && g.mayShape(i, now):
 		return maybe, "" // an accept keeps the marks of complete runs alone
 	}
 	return no, otherShape
+}
+
+// mayShape reports whether the golden may have a flaky part in the shape of now: in a run of
+// its own, or of the golden that it replaced if both had the part in one shape.
+func (g *truth) mayShape(i int, now content) bool {
+	seen := g.values(i)
+	if slices.ContainsFunc(seen, now.shapedAs) {
+		return true
+	}
+	if g.older == nil {
+		return false
+	}
+	if g.older.unknown() {
+		return true
+	}
+	return slices.ContainsFunc(seen, func(c content) bool { return g.older.mayShape(i, c) }) && g.older.mayShape(i, now)
 }
 
 // shapedAs reports whether two parts have one shape.

@@ -74,13 +74,14 @@ func (o *Outcome) VariesBeyond(old *Outcome) bool {
 }
 
 // KeepFlaky copies the flaky marks of old into o, which replaces old in a golden. A part
-// seldom stops varying with a change of the tool. If it did, a new record clears the mark. A
-// flaky ending stays flaky too.
+// seldom stops varying with a change of the tool. If it did, a new record clears the mark.
+// What o replaces is not kept: the endings of old stay only if a run of o ended as one of
+// them, and the shapes of a part only if o has the part in one of them.
 func (o *Outcome) KeepFlaky(old *Outcome) {
 	if o.Ending.Partial() || old.Ending.Partial() {
 		return
 	}
-	if old.EndingFlaky() {
+	if old.EndingFlaky() && o.endsAsBefore(old) {
 		o.addEndings(old)
 	}
 	o.Parts = slices.Clone(o.Parts)
@@ -91,6 +92,13 @@ func (o *Outcome) KeepFlaky(old *Outcome) {
 	}
 }
 
+// endsAsBefore reports whether some run of o ended by itself as a run of old did. That a
+// limit ended both says nothing.
+func (o *Outcome) endsAsBefore(old *Outcome) bool {
+	own := append(slices.Clone(o.Others), o.Ending)
+	return o.AnyExit && old.AnyExit || slices.ContainsFunc(own, func(e Ending) bool { return !e.Partial() && old.EndedAs(e) })
+}
+
 // keepMark copies the marks of a part of old.
 func (o *Outcome) keepMark(old *Part) {
 	at, found := o.find(old.Key)
@@ -98,11 +106,8 @@ func (o *Outcome) keepMark(old *Part) {
 		o.Parts = slices.Insert(o.Parts, at, Part{Key: old.Key, Flaky: true, Seen: ShapesOf(Absent)})
 	}
 	p := &o.Parts[at]
-	p.Seen, p.Flaky = p.shapes()|old.Seen, true
-	contents := append(slices.Clone(old.Variants), Variant{old.Form, old.Exec, old.Size, old.Digest})
-	for _, v := range contents {
-		if one := v.As(p.Key); one.Digest != (Digest{}) {
-			p.addRun(&one)
-		}
+	p.Seen, p.Flaky = p.shapes(), true
+	if p.Seen&old.Seen != 0 {
+		p.addRun(old)
 	}
 }

@@ -349,6 +349,39 @@ func TestKeepFlaky(t *testing.T) {
 	}
 }
 
+// An accept of an outcome that shares nothing with the golden's set replaces the set.
+func TestKeepFlakyDropsWhatIsReplaced(t *testing.T) {
+	old := made(ok, "clock", "1")
+	for _, again := range []*outcome.Outcome{made(failed, "clock", "2"), made(slow)} {
+		if _, err := outcome.Merge(old, again, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	crashed := made(segv, "clock", "")
+	crashed.KeepFlaky(old)
+	if crashed.EndingFlaky() {
+		t.Errorf("after a crash that replaces it the golden keeps %v", crashed.Others)
+	}
+	mended := made(ok, "clock", "3")
+	mended.KeepFlaky(crashed)
+	if mended.EndingFlaky() {
+		t.Errorf("after the mend the golden keeps %v", mended.Others)
+	}
+	for name, c := range map[string]struct {
+		now       *outcome.Outcome
+		identical bool
+	}{
+		"the crash comes back": {made(segv, "clock", "4"), false},
+		"an empty clock":       {made(ok, "clock", ""), false},
+		"another clock":        {made(ok, "clock", "5"), true},
+		"no clock":             {made(ok), false},
+	} {
+		if got, _ := outcome.Compare(mended, c.now, nil); got.Identical() != c.identical {
+			t.Errorf("%s: %v, ending differs: %t", name, keys(got), got.EndingDiffers)
+		}
+	}
+}
+
 var endings = []outcome.Ending{ok, failed, segv, slow, hungry, chatty}
 
 func anOutcome(t *rapid.T, label string) *outcome.Outcome {
