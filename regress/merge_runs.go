@@ -73,7 +73,8 @@ func openParts(o *Options, runs []string) (parts []*past, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if slices.ContainsFunc(parts, func(q *past) bool { return q.run.ID == p.run.ID }) {
+		// Runs of two state folders that began in one second may have drawn the same ID.
+		if slices.ContainsFunc(parts, func(q *past) bool { return q.run.ID == p.run.ID && q.run.Started.Equal(p.run.Started) }) {
 			return nil, fault.Inputf("run %s is named twice", p.run.ID)
 		}
 		if len(parts) > 0 {
