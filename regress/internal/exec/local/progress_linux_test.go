@@ -183,6 +183,7 @@ func TestAnswerLate(t *testing.T) {
 		r := newRig(t, usual(t), plainly, impatient, func(o *Options) {
 			o.Helper = append(o.Helper, "tool", "busy", length)
 			o.patience.answer, o.patience.end, o.patience.load = o.patience.kill, o.patience.kill, load
+			o.patience.killed = time.Minute // it dies when it gets a processor
 			o.Timeout, o.patience.look = o.Grace, 20*time.Millisecond
 		})
 		result, err := r.try("one.c", "exit 0")
