@@ -140,7 +140,7 @@ var mutations = []mutation{
 		`		if found := b.inPath(piece); found != "" {` + "\n", `		if found := b.inPath(piece); len(found) > 9999 {` + "\n",
 		"a word that PATH finds is left out"},
 	{"identity", "internal/tool/builder.go",
-		"	if err := b.add(c.Path, Executable); err != nil || b.o.Alone {\n", "	if err := b.preloaded(); err != nil || b.o.Alone {\n",
+		"	if err := b.add(c.Path, Executable); err != nil || b.o.Alone {\n", "	if err := b.addPreloaded(); err != nil || b.o.Alone {\n",
 		"the executable is left out"},
 	{"identity", "internal/tool/builder.go",
 		"	return b.addNeeds(f)\n", "	return nil\n",
