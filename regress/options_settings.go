@@ -37,6 +37,7 @@ func outcomeSettings() []setting {
 		{"normalize", ofVerdict, func(o *Options) any { return &o.Judge.Normalize }},
 		{"shell", ofCommand, func(o *Options) any { return &o.Command.Shell }},
 		{"stdin", ofCommand, func(o *Options) any { return &o.Command.Stdin }},
+		{"no-network", ofCase, func(o *Options) any { return &o.Command.NoNetwork }},
 		{"tool-file", ofIdentity, func(o *Options) any { return &o.Command.ToolFiles }},
 		{"no-tool-file", ofIdentity, func(o *Options) any { return &o.Command.NoToolFiles }},
 		{"timeout", ofCase, func(o *Options) any { return &o.Limits.Timeout }},

@@ -63,6 +63,7 @@ type Command struct {
 	Stdin     bool     // the source is the command's standard input
 	Env       []string // K=V; nil = as recorded
 	PassEnv   []string // names of the caller's variables; nil = as recorded
+	NoNetwork bool     // cases reach no network but the loopback of their lane
 	// ToolFiles and NoToolFiles are globs of files that belong, or do not belong, to the tool
 	// beside those that the command line names; nil = as recorded.
 	ToolFiles, NoToolFiles []string

@@ -185,7 +185,7 @@ func (s *session) startCrewOf(ctx context.Context, lanes int, keep string) error
 		Lanes: lanes, Helper: s.o.Helper, Corpus: s.corpus, Env: s.o.Command.environment(),
 		Timeout: s.o.Limits.Timeout, Grace: s.o.Limits.Grace,
 		MemoryMax: max(0, s.o.Limits.Memory), OutputMax: s.o.Limits.OutputMax,
-		Keep: keep, Note: s.note, Warn: s.warn,
+		NoNetwork: s.o.Command.NoNetwork, Keep: keep, Note: s.note, Warn: s.warn,
 	})
 	if err == nil { // else it would be no nil of the interface
 		s.crew = crew

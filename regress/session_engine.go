@@ -89,6 +89,9 @@ func (s *session) startEngine(ctx context.Context) error {
 	if o.Limits.Memory > 0 {
 		s.warn("--memory is not for engines: what a case may take is theirs to say, by --platform perhaps")
 	}
+	if o.Command.NoNetwork {
+		s.warn("--no-network is not for engines: they decide what a case may reach, perhaps by --platform")
+	}
 	e := s.engine
 	crew, err := e.conn.Start(ctx, reapi.Options{
 		Corpus: s.corpus, Commands: slices.Concat(s.command.all(), e.also), Later: e.later,

@@ -22,6 +22,7 @@ func commandFlags(f *pflag.FlagSet, o *regress.Options) {
 	f.BoolVar(&o.Command.Stdin, "stdin", false, "the source is the command's standard input")
 	f.StringArrayVar(&o.Command.Env, "env", nil, "`K=V` in the command's environment; repeatable")
 	f.StringArrayVar(&o.Command.PassEnv, "pass-env", nil, "`NAME` of a variable that the command gets from here; repeatable")
+	f.BoolVar(&o.Command.NoNetwork, "no-network", false, "run cases without a network; each lane has a loopback of its own")
 }
 
 // toolFlags say which files belong to the tool. No case sees them.

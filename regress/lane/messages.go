@@ -33,6 +33,7 @@ type Setup struct {
 	// out of memory: each takes the kernel's.
 	ProcessesMax int64
 	Keep         bool // leave the folder as the case left it
+	NoNetwork    bool // the helper has a network namespace of its own, and cases have its loopback alone
 }
 
 // Ready is the helper's answer to Setup.

@@ -64,6 +64,11 @@ func prepare(s *Setup) (*helper, error) {
 			hide(run)
 		}
 	}
+	if s.NoNetwork {
+		if err := raiseLoopback(); err != nil {
+			return nil, err
+		}
+	}
 	h.pidMax.set(s.PIDs, s.ProcessesMax)
 	h.ipc.begin(s.PIDs)
 	h.keys.begin()

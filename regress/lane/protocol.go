@@ -161,7 +161,8 @@ func (s *Setup) AppendFrame(buf []byte) []byte {
 	b = appendInt(b, s.MemoryMax)
 	b = appendInt(b, s.OutputMax)
 	b = appendInt(b, s.ProcessesMax)
-	return frame(appendBool(b, s.Keep))
+	b = appendBool(b, s.Keep)
+	return frame(appendBool(b, s.NoNetwork))
 }
 
 // Decode reads a message that AppendFrame wrote, without its header.
@@ -174,7 +175,7 @@ func (s *Setup) Decode(message []byte) error {
 		s.Given[i] = b.item()
 	}
 	s.Timeout, s.Grace, s.Patience = time.Duration(b.int()), time.Duration(b.int()), time.Duration(b.int())
-	s.MemoryMax, s.OutputMax, s.ProcessesMax, s.Keep = b.int(), b.int(), b.int(), b.bool()
+	s.MemoryMax, s.OutputMax, s.ProcessesMax, s.Keep, s.NoNetwork = b.int(), b.int(), b.int(), b.bool(), b.bool()
 	return b.err()
 }
 

@@ -63,7 +63,7 @@ func drawMessage(t *rapid.T, kind int) message {
 			Given:   rapid.SliceOfN(rapid.Custom(drawItem), 0, 5).Draw(t, "given"),
 			Timeout: drawDuration(t, "timeout"), Grace: drawDuration(t, "grace"), Patience: drawDuration(t, "patience"),
 			MemoryMax: rapid.Int64().Draw(t, "memory"), OutputMax: rapid.Int64().Draw(t, "output"),
-			ProcessesMax: rapid.Int64().Draw(t, "processes"), Keep: rapid.Bool().Draw(t, "keep"),
+			ProcessesMax: rapid.Int64().Draw(t, "processes"), Keep: rapid.Bool().Draw(t, "keep"), NoNetwork: rapid.Bool().Draw(t, "no network"),
 		}
 	case 1:
 		return &Ready{

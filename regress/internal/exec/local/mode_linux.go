@@ -22,8 +22,11 @@ type mode struct {
 }
 
 // modes lists the ways from best to last resort.
-func modes(plain bool) []mode {
-	const apart = syscall.CLONE_NEWNS | syscall.CLONE_NEWPID
+func modes(plain, noNetwork bool) []mode {
+	var apart uintptr = syscall.CLONE_NEWNS | syscall.CLONE_NEWPID
+	if noNetwork {
+		apart |= syscall.CLONE_NEWNET
+	}
 	last := mode{name: "plain"}
 	switch {
 	case plain:
@@ -36,9 +39,10 @@ func modes(plain bool) []mode {
 
 func (m *mode) apart() bool { return m.flags != 0 }
 
-// The capabilities to mount, and to take some away from cases.
+// The capabilities to mount, to bring up a loopback, and to take some away from cases.
 const (
 	capSysAdmin = 21
+	capNetAdmin = 12
 	capSetPcap  = 8
 )
 
@@ -50,7 +54,7 @@ func (m *mode) attributes() *syscall.SysProcAttr {
 	// To its own numbers: mapped to 0 a compiler believes that it is root.
 	a.UidMappings = []syscall.SysProcIDMap{{ContainerID: os.Geteuid(), HostID: os.Geteuid(), Size: 1}}
 	a.GidMappings = []syscall.SysProcIDMap{{ContainerID: os.Getegid(), HostID: os.Getegid(), Size: 1}}
-	a.AmbientCaps = []uintptr{capSysAdmin, capSetPcap}
+	a.AmbientCaps = []uintptr{capSysAdmin, capNetAdmin, capSetPcap}
 	return a
 }
 
@@ -58,10 +62,13 @@ func (m *mode) attributes() *syscall.SysProcAttr {
 func (c *Crew) startFirst(ctx context.Context) error {
 	point := mountPoint()
 	why := errors.New("not asked for")
-	for _, m := range modes(c.o.plain) {
+	for _, m := range modes(c.o.plain, c.o.NoNetwork) {
 		if m.apart() && point != nil {
 			why = point
 			continue
+		}
+		if c.o.NoNetwork && !m.apart() {
+			return fault.Environmentf("--no-network: this machine does not let lanes have a network of their own (%w): leave it out, or run where user namespaces are allowed", why)
 		}
 		err := c.lanes[0].start(ctx, &m)
 		if err == nil {

@@ -35,6 +35,7 @@ type Options struct {
 	Grace     time.Duration // between TERM and KILL
 	MemoryMax int64         // bytes, 0 = no limit
 	OutputMax int64         // bytes; more than 0
+	NoNetwork bool          // cases have no network but a loopback of their lane
 	Keep      string        // not empty: this folder, new or empty, stays as the case leaves it
 	Note      func(string)  // hears once what the user may want to know; may be nil
 	Warn      func(string)  // hears once what makes lanes slow or less apart, and the mend; may be nil

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"muster/regress/internal/exec"
+	"muster/regress/internal/fault"
 )
 
 // TestEnvironment: a case gets what is documented, and nothing of ours.
@@ -262,6 +263,25 @@ func TestRefused(t *testing.T) {
 	r.want(r.run("one.c", "pwd"), "exit 0", `stdout "/tmp/muster/canonical/lane/work\n"`)
 	r.wantClean("next.c")
 	must(t, r.crew.Close())
+}
+
+// TestNoNetwork: an ordinary user's case has a loopback that is up, and no other interface.
+func TestNoNetwork(t *testing.T) {
+	if os.Geteuid() == 0 && !again(t, asOrdinaryUser(t)) {
+		return
+	}
+	r := newRig(t, usual(t), func(o *Options) { o.NoNetwork = true })
+	// The loopback has its address in the table of routes while it is up.
+	r.want(r.run("one.c", "sed '1,2d; s/:.*//' /proc/net/dev; grep -q '127\\.0\\.0\\.1$' /proc/net/fib_trie && echo up"), "exit 0", `stdout "    lo\nup\n"`)
+}
+
+// TestNoNetworkRefused: lanes never have a network where none was wanted.
+func TestNoNetworkRefused(t *testing.T) {
+	o := options(usual(t))
+	o.NoNetwork, o.plain = true, true
+	if _, err := Start(t.Context(), o); fault.ClassOf(err) != fault.Environment || !strings.Contains(err.Error(), "--no-network: ") {
+		t.Errorf("%v", err)
+	}
 }
 
 // TestMountPointTaken: as where namespaces are refused.
