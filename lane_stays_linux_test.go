@@ -21,7 +21,7 @@ func TestLaneStays(t *testing.T) {
 		}
 	}
 	// The namespace of PIDs is the helper's own.
-	f.muster(0, "record", "src", "--jobs", "1", "--repeat", "1", "--", "readlink", "/proc/self/ns/pid")
+	f.muster(0, "record", "src", "--jobs", "1", "--repeat", "1", "--allow-failures", "--", "readlink", "/proc/self/ns/pid")
 	f.muster(0, "export", "out")
 	said, err := filepath.Glob(filepath.Join(f.dir, "out", "*.case", "stdout"))
 	if err != nil || len(said) != cases {

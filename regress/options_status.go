@@ -18,6 +18,9 @@ func (o *Options) status(s Summary, broke fault.Class) int {
 		return fault.StatusEnvironment
 	}
 	if s.Command == report.RecordCommand {
+		if s.Recorded == 0 { // every case fails
+			return fault.StatusDiffers
+		}
 		return fault.StatusClean
 	}
 	if o.Judge.Strict && s.Masked.Cases > 0 {

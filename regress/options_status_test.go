@@ -38,7 +38,7 @@ func TestStatusWins(t *testing.T) {
 	for _, v := range outcome.Verdicts() {
 		all.Verdicts[v] = 1
 	}
-	recorded := Summary{Command: "record"}
+	recorded := Summary{Command: "record", Recorded: 2}
 	recorded.Verdicts[outcome.Flaky] = 2
 	notRecorded := Summary{Command: "record"}
 	notRecorded.Verdicts[outcome.Environment] = 1
@@ -55,6 +55,7 @@ func TestStatusWins(t *testing.T) {
 		{"a corpus that changed meanwhile", all, fault.Input, fault.StatusInput},
 		{"nothing selected", Summary{Command: "check"}, fault.Empty, fault.StatusEmpty},
 		{"a record with flaky cases", recorded, fault.None, fault.StatusClean},
+		{"a record whose every case fails", Summary{Command: "record"}, fault.None, fault.StatusDiffers},
 		{"a record without all of its cases", notRecorded, fault.None, fault.StatusEnvironment},
 		{"nothing at all", Summary{Command: "check"}, fault.None, fault.StatusClean},
 	} {

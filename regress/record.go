@@ -28,6 +28,7 @@ type recording struct {
 	onEngine map[int]*report.EngineRun // what an engine said of the first run, by index
 	failed   map[int]error             // cases for which the machine failed
 	done     map[int]bool              // cases that have all their runs
+	failing  []int                     // of them those that did not exit with 0, by index
 }
 
 // runsBefore is what the next run of a case needs to know of those before, unless it
@@ -48,7 +49,8 @@ func runsIn(r *golden.Record) runsBefore {
 
 // Record runs the trusted command over the corpus, every case as often as
 // o.Judge.Repeat says, and writes the golden: beside its name first, renamed
-// over it when it is complete.
+// over it when it is complete. If every case fails it writes none, unless
+// o.Judge.AllowFailures.
 func Record(ctx context.Context, o Options) (sum Summary, err error) {
 	into, err := o.replacing(ctx)
 	if err != nil {
@@ -331,6 +333,9 @@ func (r *recording) conclude(t task, rec golden.Record) {
 	r.done[t.index] = true
 	r.summary.Recorded++
 	r.summary.Endings.Add(rec.Outcome.Ending)
+	if !rec.Outcome.Ending.Success() {
+		r.failing = append(r.failing, t.index)
+	}
 	word := report.Case{
 		Name: t.entry.Name, Index: t.index, Verdict: outcome.Identical,
 		Ending: &rec.Outcome.Ending, Cost: rec.Cost, Flaky: flakyParts(&rec.Outcome), Engine: r.onEngine[t.index],
@@ -352,11 +357,18 @@ func (r *recording) end(ctx context.Context, err error) error {
 		err = fault.Environmentf("%s failed because of the machine: %s is as it was, what ran is kept; --resume goes on; the first: %w", counted(len(r.failed)), r.o.Store.Golden, first)
 	}
 	if err == nil {
+		err = r.nameFailing()
+	}
+	switch {
+	case err != nil:
+		err = errors.Join(err, r.writer.Abort(true))
+	case r.refused():
+		r.summary.Recorded = 0
+		err = r.writer.Abort(false)
+	default:
 		if err = r.writer.Finish(); err == nil {
 			err = r.into.publish(ctx, "muster record --resume sends it")
 		}
-	} else {
-		err = errors.Join(err, r.writer.Abort(true))
 	}
 	r.notRun(func(i int) bool { return r.done[i] || r.had[i].runs > 0 || r.failed[i] != nil })
 	if err != nil {

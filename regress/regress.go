@@ -117,7 +117,9 @@ type Judgement struct {
 	FailOn    []string // limits of what the change may cost, as "cpu>5%" or "cpu>5%,memory>10%"
 	// SameCorpus refuses to run where a source is not the recorded one.
 	SameCorpus bool
-	CostCases  int // cases that run again to tell what the change costs; 0 = it is not told
+	// AllowFailures writes a golden although every case fails.
+	AllowFailures bool
+	CostCases     int // cases that run again to tell what the change costs; 0 = it is not told
 }
 
 // Store says where things are kept.

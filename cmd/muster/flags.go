@@ -124,8 +124,9 @@ func normalizeFlag(f *pflag.FlagSet, o *regress.Options) {
 	f.StringArrayVar(&o.Judge.Normalize, "normalize", nil, "rewrite before comparing, as `[GLOB:]s/RE/REPL/`; repeatable")
 }
 
-func repeatFlag(f *pflag.FlagSet, o *regress.Options) {
+func recordFlags(f *pflag.FlagSet, o *regress.Options) {
 	f.IntVar(&o.Judge.Repeat, "repeat", regress.RepeatDefault, "`N` runs of every case, to find what differs from run to run")
+	f.BoolVar(&o.Judge.AllowFailures, "allow-failures", false, "write the golden although every case fails")
 }
 
 func checkFlags(f *pflag.FlagSet, o *regress.Options) {
@@ -179,7 +180,7 @@ func settings() *pflag.FlagSet {
 	f := pflag.NewFlagSet("settings", pflag.ContinueOnError)
 	for _, add := range []flagGroup{
 		corpusFlags, commandFlags, toolFlags, selectFlags, orderFlags, limitFlags, storeFlags,
-		normalizeFlag, repeatFlag, checkFlags, runsFlag, recordedFlags, reportFlags, remoteFlags,
+		normalizeFlag, recordFlags, checkFlags, runsFlag, recordedFlags, reportFlags, remoteFlags,
 	} {
 		add(f, &regress.Options{})
 	}

@@ -15,13 +15,16 @@ came out as the golden; what differs from run to run is marked flaky. The golden
 that was there stays whole until the new one is complete. One at an address is
 replaced if it is still the one that was there at the beginning.
 
+A case that fails is an outcome like any other. If every case fails, record
+writes no golden and exits with 1, unless --allow-failures is set.
+
 CORPUS is a .tar, .tar.gz, .tar.zst or .tar.xz, a folder, or - for a tar on
 standard input. In COMMAND, {in} is the source, {out} is {in}.out, {stem} the
 source without its extension, {name} its base name, {dir} its folder.`,
 		Example: `  muster record sources.tar -- gofmt {in}
   muster record src --headers '*.h' -- cc -c {in} -o {out}
   tar c src | muster record - --stdin -- wc -l`,
-	}, jobGroups(repeatFlag), func(c *cobra.Command, o *regress.Options, args []string) error {
+	}, jobGroups(recordFlags), func(c *cobra.Command, o *regress.Options, args []string) error {
 		if err := takeJob(c, o, args); err != nil {
 			return err
 		}

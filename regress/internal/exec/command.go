@@ -2,10 +2,12 @@ package exec
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"muster/regress/internal/fault"
 )
@@ -36,7 +38,11 @@ func Resolve(words []string, useShell, stdin bool) (*Command, error) {
 	if useShell {
 		name = Shell
 	}
-	return resolve(name, &Command{Words: words, Shell: useShell, Stdin: stdin})
+	c, err := resolve(name, &Command{Words: words, Shell: useShell, Stdin: stdin})
+	if err != nil && !useShell && len(strings.Fields(name)) > 1 {
+		err = fmt.Errorf("%w: %s", err, oneWord(name))
+	}
+	return c, err
 }
 
 // ResolveAt is Resolve of a command whose executable is known by its absolute path, and

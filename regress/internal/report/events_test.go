@@ -308,6 +308,9 @@ func drawFinished(t *rapid.T) Event {
 		Endings:     Endings{1, 2, 3, 4, 5, rapid.Int().Draw(t, "output limit")},
 		Interrupted: rapid.Bool().Draw(t, "interrupted"), BrokeOff: rapid.Bool().Draw(t, "broke off"), Mixed: rapid.Bool().Draw(t, "mixed"), Stopped: rapid.Int().Draw(t, "stopped"), Groups: rapid.Int().Draw(t, "groups"), ExitStatus: rapid.Int().Draw(t, "status"),
 		Wall: drawDuration(t, "wall"), CPU: drawDuration(t, "cpu"), OwnCPU: drawDuration(t, "own"), CoresBusy: rapid.Float64Range(0, 1e6).Draw(t, "cores"), Engine: drawRuns(t)}
+	for range rapid.IntRange(0, 2).Draw(t, "failing") {
+		s.Failing = append(s.Failing, Failure{drawName(t, "failing name"), outcome.Ending{Kind: outcome.Signalled, Code: 11}, drawWords(t, "line")})
+	}
 	for range rapid.IntRange(0, 2).Draw(t, "over") {
 		s.Over = append(s.Over, drawWords(t, "limit"))
 	}

@@ -64,6 +64,7 @@ type jsonRecordSummary struct {
 	CPU         told[tenths]    `json:"cpu_ms"`
 	OwnCPU      tenths          `json:"own_cpu_ms"`
 	CoresBusy   hundredths      `json:"cores_busy"`
+	Failing     []jsonFailure   `json:"failing"`
 	Engine      *jsonEngineRuns `json:"engine,omitempty"`
 }
 
@@ -100,7 +101,7 @@ func toJSONSummary(s Summary, c *Cost) any {
 			TimedOut: e.TimedOut, OutOfMemory: e.OutOfMemory, OutputLimit: e.OutputLimit,
 			Environment: v[outcome.Environment], NotRun: s.NotRun, MaskedCases: s.Masked.Cases, MaskedParts: s.Masked.Parts, Interrupted: s.Interrupted,
 			Wall: tenths(s.Wall), CPU: told[tenths]{tenths(s.CPU), !s.measured()}, OwnCPU: tenths(s.OwnCPU), CoresBusy: hundredths(s.CoresBusy),
-			Engine: toJSONEngineRuns(s.Engine),
+			Failing: toJSONFailures(s.Failing), Engine: toJSONEngineRuns(s.Engine),
 		}
 	}
 	return jsonSummary{

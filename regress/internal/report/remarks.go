@@ -25,7 +25,7 @@ func (r remark) title() string { return strings.ToUpper(r.subject[:1]) + r.subje
 
 // remarks returns all remarks on a run. A remark names at most most elements of a list.
 func remarks(s Summary, most int) []remark {
-	list := s.Masked.remarks(s.Command)
+	list := append(failureRemarks(s), s.Masked.remarks(s.Command)...)
 	if s.Selection != "" {
 		list = append(list, labelled("selection of the golden", s.Selection))
 	}

@@ -22,12 +22,13 @@ type Summary struct {
 	NotRun      int // of Cases, left out by an interrupt or --fail-fast
 	Verdicts    Verdicts
 	Masked      Masked
-	Selection   string   // selection of the golden, as flags; "" = it has none, or --all-cases lifts it
-	NotSampled  int      // cases that only the recorded sample leaves out
-	Sources     Sources  // of a check: what is not as it was recorded
-	Settings    []string // sentences, one for each setting that is not the recorded one
-	Stopped     int      // new or flaky cases that a signal or a limit ended: accept takes them with --failing alone
-	Endings     Endings  // record: how the recorded cases ended
+	Selection   string    // selection of the golden, as flags; "" = it has none, or --all-cases lifts it
+	NotSampled  int       // cases that only the recorded sample leaves out
+	Sources     Sources   // of a check: what is not as it was recorded
+	Settings    []string  // sentences, one for each setting that is not the recorded one
+	Stopped     int       // new or flaky cases that a signal or a limit ended: accept takes them with --failing alone
+	Endings     Endings   // record: how the cases ended
+	Failing     []Failure // record: the first failing cases, in corpus order
 	Interrupted bool
 	BrokeOff    bool // before its end, so that --resume goes on: it was interrupted, or the machine failed it
 	Mixed       bool // its tool changed while it ran, so that --resume refuses it
@@ -93,6 +94,11 @@ func (v Verdicts) NotIdentical() int {
 // Endings counts outcomes by the way they ended.
 type Endings struct {
 	Succeeded, Failed, Signalled, TimedOut, OutOfMemory, OutputLimit int
+}
+
+// failing returns how many outcomes did not end with exit status 0.
+func (e Endings) failing() int {
+	return e.Failed + e.Signalled + e.TimedOut + e.OutOfMemory + e.OutputLimit
 }
 
 // Add counts one more.

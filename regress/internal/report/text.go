@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -27,6 +28,7 @@ const (
 	caseLinesMax   = 28 // lines of diff of one case: two diffs of default size
 	listedCauses   = 8  // in the summary
 	causeBytesKept = 1000
+	failingHeldMax = 1000 // beyond, a failing case stands among the others
 )
 
 // results writes the cases and the summary.
@@ -41,6 +43,8 @@ type results struct {
 	causes    []listedCause // the first ones
 	costs     *Cost
 	reasons   reasons
+	recording bool
+	failing   []Case // of a record; with Verbose they come after the others
 }
 
 // A listedCause is a cause in one line.
@@ -51,6 +55,8 @@ type listedCause struct {
 
 func (r *results) Handle(ev Event) error {
 	switch ev := ev.(type) {
+	case Started:
+		r.recording = ev.Command == RecordCommand
 	case Case:
 		return r.show(ev)
 	case Group:
@@ -84,6 +90,10 @@ func (r *results) show(c Case) error {
 		if r.verbosity != Verbose {
 			return nil
 		}
+		if r.fails(c) && len(r.failing) < failingHeldMax {
+			r.failing = append(r.failing, c)
+			return nil
+		}
 		return r.write(r.caseLine(c))
 	case worthWhole(c) && (r.verbosity == Verbose || r.whole < wholeCasesMax):
 		r.whole++
@@ -94,6 +104,11 @@ func (r *results) show(c Case) error {
 	}
 	r.unshown++
 	return nil
+}
+
+// fails reports whether all runs of a recorded case agreed, and did not exit with 0.
+func (r *results) fails(c Case) bool {
+	return r.recording && c.Verdict == outcome.Identical && c.Ending != nil && !c.Ending.Success()
 }
 
 // worthWhole reports whether there is more to show than fits one line.
@@ -124,6 +139,10 @@ func (r *results) ending(s Summary) string {
 			all = "--verbose"
 		}
 		b.WriteString(r.paint.paint(dim, fmt.Sprintf("… and %s more: %s", readable.Number(r.unshown), all)) + "\n")
+	}
+	slices.SortFunc(r.failing, func(a, b Case) int { return cmp.Compare(a.Index, b.Index) })
+	for _, c := range r.failing {
+		b.WriteString(r.caseLine(c))
 	}
 	if r.whole+r.lines > 0 {
 		b.WriteByte('\n')

@@ -28,7 +28,11 @@ func (r *results) heading(c Case, title, words string) string {
 	if c.Unstable {
 		words = beside("unstable", ", ", words)
 	}
-	verdict := r.paint.paint(colourOf(c.Verdict), fmt.Sprintf("%-*s", verdictColumns, c.Verdict))
+	word, colour := c.Verdict.String(), colourOf(c.Verdict)
+	if r.fails(c) {
+		word, colour = "failing", yellow
+	}
+	verdict := r.paint.paint(colour, fmt.Sprintf("%-*s", verdictColumns, word))
 	line := verdict + "  " + title
 	if words != "" {
 		line += "  " + words

@@ -37,8 +37,11 @@ func headlineText(s Summary) (string, colour) {
 			return cases + " recorded", green
 		}
 		text := fmt.Sprintf("%s of %s recorded", readable.Number(s.Recorded), cases)
-		if s.BrokeOff {
+		switch {
+		case s.BrokeOff:
 			text += ", the golden is as it was"
+		case s.ExitStatus == fault.StatusDiffers:
+			text += ": every case fails"
 		}
 		return text, red
 	}
@@ -222,9 +225,9 @@ func hintsFor(s Summary) []hint {
 	goesOn := s.BrokeOff && !s.Mixed && s.ExitStatus != fault.StatusInput // else what it was given is another, and refused
 	add(kept && goesOn, "muster "+readable.Line(s.Command)+" --resume", "goes on where this run ended")
 	add(s.Command == RecordCommand && !s.Interrupted && s.Recorded > 0, "muster check", "compares with what was recorded")
-	e := s.Endings
-	failed := e.Failed + e.Signalled + e.TimedOut + e.OutOfMemory + e.OutputLimit
-	add(kept && s.Command == RecordCommand && !s.Interrupted && failed > 0, "muster run NAME --keep DIR", "runs one that failed, to see why; -v names them")
+	failing := s.Command == RecordCommand && !s.BrokeOff && s.Recorded > 0 && s.Endings.failing() > 0
+	add(failing && s.Endings.failing() > len(s.Failing), "muster cases --failing", "lists all that fail")
+	add(failing && kept, "muster show NAME", "what a case left, how to run it by hand")
 	add(checked && s.Groups > 0, "muster groups", "in how few ways they differ")
 	add(checked && s.Groups > 0 && acceptable, "muster review", "decides on them cause by cause")
 	add(checked && differ, "muster show NAME", "all that differs in it, how to reproduce it")
@@ -257,6 +260,9 @@ func meaningOf(s Summary) string {
 	case fault.StatusClean:
 		return ""
 	case fault.StatusDiffers:
+		if s.Command == RecordCommand {
+			return "every case fails, and --allow-failures is not set"
+		}
 		if s.notRun() > 0 {
 			return "something is not identical, or was not run"
 		}

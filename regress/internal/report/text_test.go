@@ -145,7 +145,7 @@ func TestSummaryFitsAScreen(t *testing.T) {
 	for v := range everything.Verdicts {
 		everything.Verdicts[v] = 1
 	}
-	record := Summary{Command: "record", Run: "r", Cases: 100, Recorded: 90, NotRun: 1, Endings: Endings{1, 2, 3, 4, 5, 6}}
+	record := Summary{Command: "record", Run: "r", Cases: 100, Recorded: 90, NotRun: 1, Endings: Endings{1, 2, 3, 4, 5, 6}, Failing: make([]Failure, 5)}
 	for _, s := range []Summary{everything, record} {
 		if n := strings.Count((&results{}).summary(s), "\n"); n > 20 {
 			t.Errorf("%d lines:\n%s", n, (&results{}).summary(s))
@@ -180,7 +180,11 @@ func TestSummaries(t *testing.T) {
 	with("record", func(s *Summary) {
 		s.Command, s.Recorded = "record", 3000
 		s.Endings = Endings{Succeeded: 2948, Failed: 50, TimedOut: 2}
+		s.Failing = []Failure{{"a\x1b.c", outcome.Ending{Code: 2}, "a.c: \x1b[2J error"}, {"b.c", outcome.Ending{Kind: outcome.TimedOut}, ""}}
 		s.Verdicts[outcome.Flaky], s.Masked = 3, Masked{Cases: 5, Parts: 9, CutOff: 2, CutOffParts: 4}
+	})
+	with("record, every case fails", func(s *Summary) {
+		s.Command, s.Recorded, s.Endings, s.ExitStatus = "record", 0, Endings{Failed: 3000}, 1
 	})
 	with("record, interrupted", func(s *Summary) {
 		s.Command, s.Recorded, s.NotRun, s.Interrupted, s.BrokeOff, s.ExitStatus = "record", 1200, 1800, true, true, 130

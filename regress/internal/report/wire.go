@@ -139,6 +139,7 @@ type wireFinished struct {
 	Sources     *wireSources    `json:"sources,omitempty"`
 	Settings    []string        `json:"settings,omitempty"`
 	Endings     wireEndings     `json:"endings"`
+	Failing     []wireFailure   `json:"failing,omitempty"`
 	Interrupted bool            `json:"interrupted"`
 	BrokeOff    bool            `json:"broke_off,omitempty"`
 	Mixed       bool            `json:"mixed,omitempty"`

@@ -1,0 +1,81 @@
+package regress
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+
+	"muster/regress/internal/golden"
+	"muster/regress/internal/outcome"
+	"muster/regress/internal/report"
+)
+
+// Bounds of what a summary says of failing cases.
+const (
+	failingNamed = 5
+	errorLineMax = 200 // bytes
+)
+
+// refused reports whether the record writes no golden because every case fails.
+func (r *recording) refused() bool {
+	return len(r.failing) == len(r.cases) && !r.o.Judge.AllowFailures
+}
+
+// nameFailing puts the first failing cases into the summary, and warns if most cases fail.
+func (r *recording) nameFailing() error {
+	slices.Sort(r.failing)
+	for _, i := range r.failing[:min(failingNamed, len(r.failing))] {
+		rec, _, err := r.writer.Get(r.cases[i].Name)
+		if err != nil {
+			return err
+		}
+		line, err := errorLine(r.writer, &rec.Outcome)
+		if err != nil {
+			return err
+		}
+		r.summary.Failing = append(r.summary.Failing, report.Failure{Name: rec.Name, Ending: rec.Outcome.Ending, Line: line})
+	}
+	if 2*len(r.failing) > len(r.cases) && !r.o.Judge.AllowFailures {
+		r.warnFailing(r.summary.Failing[0])
+	}
+	return nil
+}
+
+func (r *recording) warnFailing(first report.Failure) {
+	text := fmt.Sprintf("%d of %s fail; the first is %s", len(r.failing), counted(len(r.cases)), first)
+	if r.refused() {
+		text = fmt.Sprintf("every case fails, so %s is not written; the first is %s; add --allow-failures if they fail on purpose", r.o.Store.Golden, first)
+	}
+	r.warn(text)
+	for _, hint := range r.command.For(first.Name).Hints() {
+		r.warn(hint)
+	}
+}
+
+// errorLine returns the first line of the standard error, else of the standard output.
+func errorLine(w *golden.Writer, o *outcome.Outcome) (string, error) {
+	for _, place := range []outcome.Place{outcome.Stderr, outcome.Stdout} {
+		for _, p := range o.Kept().Parts {
+			if p.Place != place {
+				continue
+			}
+			text, err := readAll(contentsIn(w), p)
+			if line := firstLine(text); err != nil || line != "" {
+				return line, err
+			}
+		}
+	}
+	return "", nil
+}
+
+// firstLine returns the first line of a text that is not blank, cut to errorLineMax.
+func firstLine(text []byte) string {
+	for line := range bytes.Lines(text) {
+		if line = bytes.TrimSpace(line); len(line) > errorLineMax {
+			return string(line[:errorLineMax]) + "…"
+		} else if len(line) > 0 {
+			return string(line)
+		}
+	}
+	return ""
+}
