@@ -3,15 +3,24 @@ package regress
 import (
 	"context"
 	"errors"
+	"os"
 
 	"muster/regress/internal/golden"
 	"muster/regress/internal/name"
 )
 
-// Cases returns the names of the cases that a check would run, in corpus order:
-// in their printable form, or raw.
-func Cases(ctx context.Context, o Options, raw bool) (names []string, err error) {
+// CaseList says which names Cases returns, and how.
+type CaseList struct {
+	Raw     bool // not in their printable form
+	Failing bool // only cases that did not exit with 0 when they were recorded
+}
+
+// Cases returns the names of the cases that a check would run, in corpus order.
+func Cases(ctx context.Context, o Options, list CaseList) (names []string, err error) {
 	base, err := o.goldenIfAny(ctx)
+	if err == nil && base == nil && list.Failing {
+		err = noGolden(o.Store.Golden, os.ErrNotExist)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -28,7 +37,16 @@ func Cases(ctx context.Context, o Options, raw bool) (names []string, err error)
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
 	for _, e := range s.cases {
-		if raw {
+		if list.Failing {
+			rec, _, err := recorded.Get(e.Name) // of a new case the zero Record, which succeeds
+			if err != nil {
+				return nil, err
+			}
+			if rec.Outcome.Ending.Success() {
+				continue
+			}
+		}
+		if list.Raw {
 			names = append(names, e.Name)
 		} else {
 			names = append(names, name.Print(e.Name))

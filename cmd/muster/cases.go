@@ -9,13 +9,14 @@ import (
 )
 
 func (p *program) cases() *cobra.Command {
-	var zero bool
+	var list regress.CaseList
 	c := p.command(&cobra.Command{
 		Use:   "cases [CORPUS] [flags]",
 		Short: "List the cases that would run",
 		Long: `Cases lists the cases that a check with the same flags would run, one a line, in
-corpus order. A golden limits them to its selection; --all-cases lifts that.`,
-		Example: "  muster cases sources.tar --filter '!_test' --sample 10\n  muster cases -0 | xargs -0 -n1 echo",
+corpus order. A golden limits them to its selection; --all-cases lifts that.
+--failing lists those that did not exit with 0 when they were recorded.`,
+		Example: "  muster cases sources.tar --filter '!_test' --sample 10\n  muster cases --failing\n  muster cases -0 | xargs -0 -n1 echo",
 	}, []flagGroup{corpusFlags, selectFlags, allCasesFlag, storeFlags}, func(c *cobra.Command, o *regress.Options, args []string) error {
 		if c.ArgsLenAtDash() >= 0 {
 			return usagef("cases takes no command")
@@ -23,13 +24,13 @@ corpus order. A golden limits them to its selection; --all-cases lifts that.`,
 		if err := takeJob(c, o, args); err != nil {
 			return err
 		}
-		names, err := regress.Cases(c.Context(), *o, zero)
+		names, err := regress.Cases(c.Context(), *o, list)
 		if err != nil {
 			return err
 		}
 		w := bufio.NewWriter(p.stdout)
 		end := byte('\n')
-		if zero {
+		if list.Raw {
 			end = 0
 		}
 		for _, n := range names {
@@ -38,6 +39,7 @@ corpus order. A golden limits them to its selection; --all-cases lifts that.`,
 		}
 		return w.Flush()
 	})
-	c.Flags().BoolVarP(&zero, "null", "0", false, "raw names, each ended by a NUL byte")
+	c.Flags().BoolVarP(&list.Raw, "null", "0", false, "raw names, each ended by a NUL byte")
+	c.Flags().BoolVar(&list.Failing, "failing", false, "only cases that did not exit with 0 when they were recorded")
 	return c
 }

@@ -27,7 +27,7 @@ func casesOf(c *cobra.Command, o *regress.Options, args []string) ([]string, err
 	}
 	all := *o
 	all.Select.AllCases = true // run takes any case by its name
-	list, err := regress.Cases(c.Context(), all, false)
+	list, err := regress.Cases(c.Context(), all, regress.CaseList{})
 	for i, name := range list {
 		if strings.HasPrefix(name, "-") {
 			list[i] = "./" + name // or it would be taken for a flag
