@@ -86,7 +86,8 @@ type kept struct {
 	NotRun       int         `json:"not_run"`
 	NotIdentical int         `json:"not_identical"`
 	Recorded     int         `json:"recorded"`
-	Engine       *keptEngine `json:"engine,omitempty"` // nil of a run on this machine
+	Failing      int         `json:"failing,omitempty"` // cases of a record that did not exit with 0
+	Engine       *keptEngine `json:"engine,omitempty"`  // nil of a run on this machine
 
 	// What a merge of runs needs beyond their results.
 	ToolChanged []string       `json:"tool_changed,omitempty"`
@@ -104,7 +105,7 @@ type keptEngine struct {
 
 func keptOf(s Summary) kept {
 	k := kept{
-		Interrupted: s.Interrupted, Cases: s.Cases, NotRun: s.NotRun, NotIdentical: s.Verdicts.NotIdentical(), Recorded: s.Recorded,
+		Interrupted: s.Interrupted, Cases: s.Cases, NotRun: s.NotRun, NotIdentical: s.Verdicts.NotIdentical(), Recorded: s.Recorded, Failing: s.Endings.Failing(),
 		ToolChanged: s.ToolChanged, Sources: s.Sources, Settings: s.Settings, Selection: s.Selection, NotSampled: s.NotSampled,
 	}
 	if r := s.Engine; r != nil {

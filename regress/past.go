@@ -46,7 +46,11 @@ func openPast(o *Options, id string) (*past, error) {
 	if !isChecking(run) {
 		return nil, fault.Inputf("run %s was a %s: differences come from check and compare", run.ID, run.Command)
 	}
-	p := &past{run: run}
+	return pastOf(run, o)
+}
+
+func pastOf(run *state.Run, o *Options) (p *past, err error) {
+	p = &past{run: run}
 	if p.options, err = optionsOf(run); err != nil {
 		return nil, err
 	}

@@ -29,19 +29,27 @@ func Runs(_ context.Context, o Options) error {
 }
 
 func printRun(rep Report, r *state.Run) error {
-	var sum kept
-	if r.Summary != nil {
-		if err := json.Unmarshal(r.Summary, &sum); err != nil {
-			return fault.Inputf("%s, how run %s ended, is damaged: %w: remove %s", r.File("run.json"), r.ID, err, filepath.Dir(r.File("run.json")))
-		}
+	sum, err := keptIn(r)
+	if err != nil {
+		return err
 	}
 	if rep.Format == JSON {
 		return report.EncodeLine(rep.Stdout, runLine{
-			"run", r.ID, r.Command, r.Started.UTC(), r.Finished, sum.Interrupted, sum.Cases, sum.NotIdentical, sum.Engine,
+			"run", r.ID, r.Command, r.Started.UTC(), r.Finished, sum.Interrupted, sum.Cases, sum.NotIdentical, sum.Recorded, sum.Failing, sum.Engine,
 		})
 	}
-	_, err := io.WriteString(rep.Stdout, fmt.Sprintf("%s  %-7s  %s\n", r.ID, r.Command, runText(r, sum)+engineText(sum.Engine)))
+	_, err = io.WriteString(rep.Stdout, fmt.Sprintf("%s  %-7s  %s\n", r.ID, r.Command, runText(r, sum)+engineText(sum.Engine)))
 	return err
+}
+
+// keptIn returns how a run ended.
+func keptIn(r *state.Run) (sum kept, err error) {
+	if r.Summary != nil {
+		if err := json.Unmarshal(r.Summary, &sum); err != nil {
+			return sum, fault.Inputf("%s, how run %s ended, is damaged: %w: remove %s", r.File("run.json"), r.ID, err, filepath.Dir(r.File("run.json")))
+		}
+	}
+	return sum, nil
 }
 
 // runLine is a past run for scripts, which rely on the keys and their order.
@@ -54,6 +62,8 @@ type runLine struct {
 	Interrupted  bool        `json:"interrupted"`
 	Cases        int         `json:"cases"`
 	NotIdentical int         `json:"not_identical"`
+	Recorded     int         `json:"recorded"`
+	Failing      int         `json:"failing"`
 	Engine       *keptEngine `json:"engine,omitempty"`
 }
 
@@ -74,7 +84,17 @@ func runText(r *state.Run, sum kept) string {
 	case !r.Finished:
 		return fmt.Sprintf("interrupted, %s of %s not run", readable.Number(sum.NotRun), counted(sum.Cases))
 	case r.Command == report.RecordCommand:
-		return counted(sum.Recorded) + " recorded"
+		return recordText(sum)
 	}
 	return fmt.Sprintf("%s, %s not identical", counted(sum.Cases), readable.Number(sum.NotIdentical))
+}
+
+func recordText(sum kept) string {
+	switch {
+	case sum.Recorded == 0:
+		return "none of " + counted(sum.Cases) + " recorded, every case fails"
+	case sum.Failing > 0:
+		return fmt.Sprintf("%s recorded, %s failing", counted(sum.Recorded), readable.Number(sum.Failing))
+	}
+	return counted(sum.Recorded) + " recorded"
 }

@@ -16,9 +16,18 @@ import (
 )
 
 // Show prints the whole difference of one case in a past run, and the one line
-// that reproduces it; or, for a target such as G1, a cause and where it shows. An
-// empty id means the last run.
+// that reproduces it; or, for a target such as G1, a cause and where it shows. Of a
+// record it prints the outcome of a case. An empty id means the last run.
 func Show(ctx context.Context, o Options, target, id string) error {
+	if !isCauseID(target) {
+		run, err := state.Open(o.Store.State).Find(id, func(*state.Run) bool { return true })
+		if err != nil {
+			return err
+		}
+		if run.Command == report.RecordCommand {
+			return showRecorded(ctx, &o, run, target)
+		}
+	}
 	p, err := openPast(&o, id)
 	if err != nil {
 		return err

@@ -63,6 +63,9 @@ func (v view) difference(d outcome.Difference, old, now side) error {
 // one writes an outcome that there is nothing to compare with.
 func (v view) one(now side) error {
 	fmt.Fprintf(v.w, "\nending: %s\n", now.outcome.Ending)
+	if now.outcome.Ending.Partial() {
+		return v.partial(now)
+	}
 	for _, p := range now.outcome.Parts {
 		if p.Size == 0 && p.Place != outcome.File {
 			continue

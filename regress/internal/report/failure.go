@@ -27,7 +27,7 @@ func failureRemarks(s Summary) (list []remark) {
 	for _, f := range s.Failing {
 		list = append(list, labelled("failing", f.String()))
 	}
-	if more := s.Endings.failing() - len(s.Failing); more > 0 && len(s.Failing) > 0 {
+	if more := s.Endings.Failing() - len(s.Failing); more > 0 && len(s.Failing) > 0 {
 		list = append(list, labelled("failing", readable.Number(more)+" more"))
 	}
 	return list

@@ -96,8 +96,8 @@ type Endings struct {
 	Succeeded, Failed, Signalled, TimedOut, OutOfMemory, OutputLimit int
 }
 
-// failing returns how many outcomes did not end with exit status 0.
-func (e Endings) failing() int {
+// Failing returns how many outcomes did not end with exit status 0.
+func (e Endings) Failing() int {
 	return e.Failed + e.Signalled + e.TimedOut + e.OutOfMemory + e.OutputLimit
 }
 

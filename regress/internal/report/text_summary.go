@@ -225,8 +225,8 @@ func hintsFor(s Summary) []hint {
 	goesOn := s.BrokeOff && !s.Mixed && s.ExitStatus != fault.StatusInput // else what it was given is another, and refused
 	add(kept && goesOn, "muster "+readable.Line(s.Command)+" --resume", "goes on where this run ended")
 	add(s.Command == RecordCommand && !s.Interrupted && s.Recorded > 0, "muster check", "compares with what was recorded")
-	failing := s.Command == RecordCommand && !s.BrokeOff && s.Recorded > 0 && s.Endings.failing() > 0
-	add(failing && s.Endings.failing() > len(s.Failing), "muster cases --failing", "lists all that fail")
+	failing := s.Command == RecordCommand && !s.BrokeOff && s.Recorded > 0 && s.Endings.Failing() > 0
+	add(failing && s.Endings.Failing() > len(s.Failing), "muster cases --failing", "lists all that fail")
 	add(failing && kept, "muster show NAME", "what a case left, how to run it by hand")
 	add(checked && s.Groups > 0, "muster groups", "in how few ways they differ")
 	add(checked && s.Groups > 0 && acceptable, "muster review", "decides on them cause by cause")

@@ -1,0 +1,80 @@
+package regress
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"muster/regress/internal/fault"
+	"muster/regress/internal/golden"
+	"muster/regress/internal/name"
+	"muster/regress/internal/state"
+)
+
+// showRecorded prints the outcome of a case that a record wrote into the golden.
+func showRecorded(ctx context.Context, o *Options, run *state.Run, target string) error {
+	p, err := pastOf(run, o)
+	if err != nil {
+		return err
+	}
+	if err := p.finished(); err != nil {
+		return err
+	}
+	raw, err := parseName(target)
+	if err != nil {
+		return err
+	}
+	base, err := p.recorded(ctx, raw)
+	if err != nil {
+		return err
+	}
+	defer base.Close()
+	rec, known, err := base.Get(raw)
+	if err != nil {
+		return err
+	}
+	if !known {
+		return fault.Inputf("%s has no case %s", p.options.Store.Golden, name.Print(raw))
+	}
+	w := &strings.Builder{}
+	fmt.Fprintf(w, "%s  %s  (run %s)\n", name.Print(raw), recordedText(&rec), run.ID)
+	v := view{w, nil, o.Report.console().Out.Colour}
+	if err := v.one(candidateSide(&rec.Outcome, base.Content)); err != nil {
+		return err
+	}
+	v.list("varies from run to run", flakyParts(&rec.Outcome))
+	p.reproduceText(ctx, w, raw, o.Configured)
+	_, err = io.WriteString(o.Report.Stdout, w.String())
+	return err
+}
+
+// recorded opens the golden of a record, unless another run has written it since.
+func (p *past) recorded(ctx context.Context, raw string) (*openedGolden, error) {
+	sum, err := keptIn(p.run)
+	if err != nil {
+		return nil, err
+	}
+	if sum.Recorded == 0 {
+		line := p.options.reproduce(ctx, raw, "kept", p.options.Command.wordsFor(raw), p.options.Configured)
+		return nil, fault.Inputf("run %s recorded nothing, because every case failed: run one by hand: %s", p.run.ID, line)
+	}
+	path := p.options.Store.Golden
+	base, err := p.options.openGolden(ctx, path)
+	if err != nil {
+		return nil, noGolden(path, err)
+	}
+	if base.Meta().Run != p.run.ID {
+		return nil, errors.Join(fault.Inputf("%s is not what run %s recorded: record again, or name another run with --run", path, p.run.ID), base.Close())
+	}
+	return base, nil
+}
+
+// recordedText says where the outcome in the golden comes from.
+func recordedText(rec *golden.Record) string {
+	if rec.Origin != 0 {
+		return "recorded, replaced by an accept"
+	}
+	return "recorded"
+}
