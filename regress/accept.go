@@ -1,6 +1,7 @@
 package regress
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/outcome"
+	"muster/regress/internal/readable"
 	"muster/regress/internal/report"
 	"muster/regress/internal/state"
 )
@@ -18,15 +20,33 @@ type Acceptance struct {
 	All     bool     // everything, but see Failing and Missing
 	Failing bool     // with All: also what crashed, failed newly or reached a limit
 	Missing bool     // with All: also drop what the corpus no longer has
+	Globs   []string // only cases that match one; nil = all. Without Names they imply All
 	DryRun  bool     // only say what would be done
+	Reason  string   // kept in the golden
+	Golden  string   // file or address; "" = the golden of the check
 	Run     string   // ID of a check, or its beginning; "" = the last
+}
+
+// reasonMax is the length of the longest reason, in bytes.
+const reasonMax = 4096
+
+// complete makes globs alone imply All, and refuses contradictions.
+func (a *Acceptance) complete() error {
+	a.All = a.All || len(a.Names) == 0 && len(a.Globs) > 0
+	if a.All == (len(a.Names) > 0) {
+		return fault.Inputf("accept wants the names of cases, causes such as G1, --cases GLOB or --all")
+	}
+	if n := len(a.Reason); n > reasonMax {
+		return fault.Inputf("the reason has %s bytes, more than %s: give a shorter one", readable.Number(n), readable.Number(reasonMax))
+	}
+	return nil
 }
 
 // Accept promotes differences of a past check into the golden, all or nothing,
 // and returns how many cases that were.
 func Accept(ctx context.Context, o Options, a Acceptance) (count int, err error) {
-	if a.All == (len(a.Names) > 0) {
-		return 0, fault.Inputf("accept wants the names of cases, causes such as G1, or --all")
+	if err := a.complete(); err != nil {
+		return 0, err
 	}
 	st := state.Open(o.Store.State)
 	unlock, err := st.Lock()
@@ -45,6 +65,7 @@ func Accept(ctx context.Context, o Options, a Acceptance) (count int, err error)
 	if err := p.finished(); err != nil {
 		return 0, err
 	}
+	p.options.Store.Golden = cmp.Or(a.Golden, p.options.Store.Golden)
 	base, err := p.options.locate(ctx, p.options.Store.Golden)
 	if err != nil {
 		return 0, err
@@ -61,7 +82,7 @@ func Accept(ctx context.Context, o Options, a Acceptance) (count int, err error)
 	if a.DryRun {
 		e, err = p.settle(n)
 	} else {
-		e, err = p.accept(ctx, base, n)
+		e, err = p.accept(ctx, base, n, a.Reason)
 	}
 	if err != nil {
 		return 0, err
@@ -69,7 +90,7 @@ func Accept(ctx context.Context, o Options, a Acceptance) (count int, err error)
 	for _, text := range e.notes {
 		fmt.Fprintf(o.Report.Stderr, "warning: %s\n", text)
 	}
-	return len(e.promoted), p.tellAccepted(o.Report.Stdout, a, e, left)
+	return len(e.promoted), p.tellAccepted(&o.Report, a, e, left)
 }
 
 // takes reports whether accepting all includes a result.

@@ -9,6 +9,7 @@ import (
 
 	"muster/regress/internal/cause"
 	"muster/regress/internal/fault"
+	"muster/regress/internal/glob"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
@@ -20,8 +21,11 @@ import (
 type named struct {
 	causes map[string]bool // by ID
 	cases  map[string]bool // by name: they go into the golden whatever their causes
+	only   *glob.Set       // of names, for cases of causes too; nil = all
 	found  *cause.Found    // nil for a run that kept no causes
 }
+
+func (n *named) matches(caseName string) bool { return n.only == nil || n.only.Match(caseName) }
 
 // effect is what accepting comes to.
 type effect struct {
@@ -48,15 +52,20 @@ func (p *past) settle(n named) (e effect, err error) {
 		r.Decide(id, review.Accepted)
 	}
 	r.Take(func(caseName string) bool { return n.cases[caseName] })
-	e.decisions, _ = review.Merge(r.Changes(), written) // the state is locked: nobody else decides
 
 	isAsked := func(i int) bool { return n.causes[d.items[i].ID] }
 	goes := maps.Clone(n.cases)
 	for i, c := range r.Cases() {
-		if r.Promotable(i) && slices.ContainsFunc(c.Items, isAsked) {
+		if r.Promotable(i) && slices.ContainsFunc(c.Items, isAsked) && n.matches(c.Name) {
 			goes[c.Name] = true
 		}
 	}
+	decided := r
+	if n.only != nil { // a cause is accepted only with all its cases
+		decided = d.review(written, inside)
+		decided.Take(func(caseName string) bool { return goes[caseName] })
+	}
+	e.decisions, _ = review.Merge(decided.Changes(), written) // the state is locked: nobody else decides
 	for i := range p.results {
 		if result := &p.results[i]; goes[string(result.Name)] && !result.Accepted {
 			e.promoted = append(e.promoted, result)
@@ -64,7 +73,7 @@ func (p *past) settle(n named) (e effect, err error) {
 	}
 	e.waiting = map[string]int{}
 	for _, w := range r.Waiting() {
-		if slices.ContainsFunc(d.cases[w.Case].Items, isAsked) {
+		if c := d.cases[w.Case]; slices.ContainsFunc(c.Items, isAsked) && n.matches(c.Name) {
 			e.waits++
 			for _, i := range w.For {
 				e.waiting[d.items[i].ID]++
@@ -77,7 +86,7 @@ func (p *past) settle(n named) (e effect, err error) {
 // accept makes what is named part of the golden, which must be one that accepts of this run
 // may go into (checkGolden), all or nothing: where the golden cannot be written, what is
 // decided is put back. The state must be locked.
-func (p *past) accept(ctx context.Context, base *located, n named) (e effect, err error) {
+func (p *past) accept(ctx context.Context, base *located, n named, reason string) (e effect, err error) {
 	e, err = p.settle(n)
 	if err != nil {
 		return e, err
@@ -86,7 +95,7 @@ func (p *past) accept(ctx context.Context, base *located, n named) (e effect, er
 	for _, r := range e.promoted {
 		goes[string(r.Name)] = true
 	}
-	w := writing{past: p, decisions: e.decisions, goes: func(caseName string) bool { return goes[caseName] }, base: base}
+	w := writing{past: p, decisions: e.decisions, goes: func(caseName string) bool { return goes[caseName] }, base: base, reason: reason}
 	unpromoted, err := w.write(ctx)
 	if err != nil {
 		return e, err
@@ -151,9 +160,15 @@ func (p *past) choose(a Acceptance) (n named, left map[outcome.Verdict]int, err 
 	if n.found, err = p.causesIfAny(); err != nil {
 		return n, nil, err
 	}
+	if len(a.Globs) > 0 {
+		if n.only, err = p.globsOf(a.Globs); err != nil {
+			return n, nil, err
+		}
+	}
 	if a.All {
 		for i := range p.results {
 			switch r := &p.results[i]; {
+			case !n.matches(string(r.Name)):
 			case r.Accepted, a.takes(r):
 				n.cases[string(r.Name)] = true
 			default:
@@ -171,16 +186,28 @@ func (p *past) choose(a Acceptance) (n named, left map[outcome.Verdict]int, err 
 			n.causes[at.cause.ID] = true
 		case at.result.Verdict == outcome.Environment:
 			return n, nil, fault.Inputf("%s was not judged, the machine failed: run it again with muster rerun --failed", text)
-		default:
+		case n.matches(string(at.result.Name)):
 			n.cases[string(at.result.Name)] = true
 		}
 	}
 	return n, left, nil
 }
 
+// globsOf compiles globs. It refuses globs that match no case of the run.
+func (p *past) globsOf(globs []string) (*glob.Set, error) {
+	only, err := glob.Compile(globs...)
+	if err != nil {
+		return nil, fault.Inputf("--cases: %w", err)
+	}
+	if !slices.ContainsFunc(p.results, func(r state.Result) bool { return only.Match(string(r.Name)) }) {
+		return nil, fault.Emptyf("--cases %s: no case that differs in run %s matches: muster groups lists the differences", shellQuoteAll(globs), p.run.ID)
+	}
+	return only, nil
+}
+
 // promote writes the chosen outcomes into the golden in one transaction, and
 // says under which settings, other than the golden's, they came to be.
-func (p *past) promote(ctx context.Context, base *located, chosen []*state.Result) (notes []string, err error) {
+func (p *past) promote(ctx context.Context, base *located, chosen []*state.Result, reason string) (notes []string, err error) {
 	var found *golden.Store
 	if slices.ContainsFunc(chosen, func(r *state.Result) bool { return r.Verdict != outcome.Missing }) {
 		if found, err = p.outcomes(); err != nil {
@@ -190,7 +217,7 @@ func (p *past) promote(ctx context.Context, base *located, chosen []*state.Resul
 	}
 	err = base.update(ctx, func(tx *golden.Tx) error {
 		notes = p.settingsDiffer(tx.Meta())
-		if err := p.sign(tx, found != nil && found.Meta().OnEngine()); err != nil {
+		if err := p.sign(tx, found != nil && found.Meta().OnEngine(), reason); err != nil {
 			return err
 		}
 		for _, r := range chosen {

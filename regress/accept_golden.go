@@ -74,8 +74,8 @@ func (p *past) acceptsInto(digest outcome.Digest, m golden.Meta) error {
 }
 
 // sign notes in the golden that accepts of this run change it, and which state of it they
-// change. engine reports that an engine made some of the accepted outcomes.
-func (p *past) sign(tx *golden.Tx, engine bool) error {
+// change, who accepts and why. engine reports that an engine made some of the accepted outcomes.
+func (p *past) sign(tx *golden.Tx, engine bool, reason string) error {
 	m := tx.Meta()
 	if err := p.acceptsInto(tx.Digest(), m); err != nil {
 		return err // somebody was faster
@@ -86,7 +86,7 @@ func (p *past) sign(tx *golden.Tx, engine bool) error {
 	m.AcceptedRun = p.run.ID
 	m.FromEngine = m.FromEngine || engine
 	m.Accepts = append(m.Accepts, golden.Accept{
-		Run: p.run.ID, Author: author(), At: time.Now(), Command: commandsIn(&p.options.Command),
+		Run: p.run.ID, Author: author(), At: time.Now(), Reason: reason, Command: commandsIn(&p.options.Command),
 		Machine: machine(), MusterVersion: p.options.Version,
 	})
 	return tx.SetMeta(m)

@@ -15,6 +15,47 @@ import (
 	"muster/regress/internal/state"
 )
 
+// tellAccepted prints how many cases were accepted, and unless rep is quiet also what was
+// not. If rep is verbose, tellAccepted prints the name of every accepted case.
+func (p *past) tellAccepted(rep *Report, a Acceptance, e effect, left map[outcome.Verdict]int) error {
+	verb, w := "accepted", &strings.Builder{}
+	if a.DryRun {
+		verb = "would accept"
+	}
+	if rep.Verbose {
+		for _, r := range e.promoted {
+			fmt.Fprintf(w, "%s %s (%s)\n", verb, name.Print(string(r.Name)), r.Verdict)
+		}
+	}
+	if !rep.Quiet {
+		tellLeft(w, left)
+		if flaky := flakyAmong(e.promoted); flaky > 0 {
+			fmt.Fprintf(w, "%s flaky from now on: what differs from run to run is kept, and not compared\n", counted(flaky))
+		}
+		e.tellWaiting(w)
+	}
+	fmt.Fprintf(w, "%s %s of run %s%s\n", verb, readable.Number(len(e.promoted)), p.run.ID, verdictsOf(e.promoted))
+	_, err := io.WriteString(rep.Stdout, w.String())
+	return err
+}
+
+// tellLeft prints how many cases --all leaves out, and how to accept them.
+func tellLeft(w io.Writer, left map[outcome.Verdict]int) {
+	for _, v := range outcome.Verdicts() {
+		if left[v] == 0 {
+			continue
+		}
+		hint := "--failing takes them"
+		switch v {
+		case outcome.Missing:
+			hint = "--missing drops them"
+		case outcome.Environment:
+			hint = "muster rerun --failed judges them"
+		}
+		fmt.Fprintf(w, "left out %s %s: %s\n", readable.Number(left[v]), v, hint)
+	}
+}
+
 // flakyAmong counts the results with parts that are no longer compared once they are accepted.
 func flakyAmong(chosen []*state.Result) (n int) {
 	for _, r := range chosen {
@@ -25,49 +66,28 @@ func flakyAmong(chosen []*state.Result) (n int) {
 	return n
 }
 
-func (p *past) tellAccepted(w io.Writer, a Acceptance, e effect, left map[outcome.Verdict]int) error {
-	verb := "accepted"
-	if a.DryRun {
-		verb = "would accept"
+// verdictsOf counts results by verdict: ": 2 changed, 1 new". It returns "" for no results.
+func verdictsOf(chosen []*state.Result) string {
+	counts := map[outcome.Verdict]int{}
+	for _, r := range chosen {
+		counts[r.Verdict]++
 	}
-	for _, r := range e.promoted {
-		if _, err := fmt.Fprintf(w, "%s %s (%s)\n", verb, name.Print(string(r.Name)), r.Verdict); err != nil {
-			return err
-		}
-	}
+	var words []string
 	for _, v := range outcome.Verdicts() {
-		if left[v] == 0 {
-			continue
-		}
-		hint := ""
-		switch v {
-		case outcome.Missing:
-			hint = ": --missing drops them"
-		case outcome.Environment:
-			hint = ": muster rerun --failed judges them"
-		default:
-			hint = ": --failing takes them"
-		}
-		if _, err := fmt.Fprintf(w, "left out %s %s%s\n", readable.Number(left[v]), v, hint); err != nil {
-			return err
+		if counts[v] > 0 {
+			words = append(words, fmt.Sprintf("%s %s", readable.Number(counts[v]), v))
 		}
 	}
-	if flaky := flakyAmong(e.promoted); flaky > 0 {
-		if _, err := fmt.Fprintf(w, "%s flaky from now on: what differs from run to run is kept, and not compared\n", counted(flaky)); err != nil {
-			return err
-		}
+	if len(words) == 0 {
+		return ""
 	}
-	if err := e.tellWaiting(w); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(w, "%s %s of run %s\n", verb, readable.Number(len(e.promoted)), p.run.ID)
-	return err
+	return ": " + strings.Join(words, ", ")
 }
 
 // tellWaiting says which cases are not promoted yet, and for which causes they wait.
-func (e *effect) tellWaiting(w io.Writer) error {
+func (e *effect) tellWaiting(w io.Writer) {
 	if e.waits == 0 {
-		return nil
+		return
 	}
 	var others []string
 	for _, id := range slices.SortedFunc(maps.Keys(e.waiting), func(a, b string) int {
@@ -79,6 +99,5 @@ func (e *effect) tellWaiting(w io.Writer) error {
 	if more := len(others) - shown; more > 0 {
 		others = append(others[:shown], fmt.Sprintf("%d more", more))
 	}
-	_, err := fmt.Fprintf(w, "%s for other causes: %s\n", countedDo(e.waits, "wait"), strings.Join(others, ", "))
-	return err
+	fmt.Fprintf(w, "%s for other causes: %s\n", countedDo(e.waits, "wait"), strings.Join(others, ", "))
 }

@@ -16,6 +16,7 @@ type writing struct {
 	past      *past
 	decisions map[string]review.State    // all that there are then, by ID
 	goes      func(caseName string) bool // which cases go into the golden, unless they are there
+	reason    string                     // of the accept; "" = none
 	base      *located                   // as checkGolden lets it pass; nil = it is looked for where a case goes into it
 
 	promoted []*state.Result // that were not in the golden before
@@ -61,7 +62,7 @@ func (w *writing) promote(ctx context.Context) (err error) {
 	if len(w.promoted) == 0 {
 		return p.run.SaveResults(p.results) // with the marks as they are recalled
 	}
-	w.notes, err = p.promote(ctx, w.base, w.promoted)
+	w.notes, err = p.promote(ctx, w.base, w.promoted, w.reason)
 	return err
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"muster/regress/internal/fault"
+	"muster/regress/internal/goldens"
 	"muster/regress/internal/name"
 	"muster/regress/internal/normalize"
 	"muster/regress/internal/outcome"
@@ -110,8 +111,11 @@ func (p *past) show(ctx context.Context, w io.Writer, raw string, colour bool) e
 		v.varies(nil, &now.Outcome)
 		return err
 	}
-	if p.run.Command == report.CheckCommand && base.Digest().String() != p.run.Golden {
+	if p.run.Command == report.CheckCommand && p.acceptsInto(base.Digest(), base.Meta()) != nil {
 		fmt.Fprintf(w, "note: the golden has changed since this run\n")
+	}
+	if old.Origin > 0 {
+		fmt.Fprintf(w, "the golden has it from %s\n", readable.Line(goldens.DescribeAccept(base.Meta().Accepts[old.Origin-1]).String()))
 	}
 	rules, err := normalize.Parse(p.options.Judge.Normalize)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 func (p *program) accept() *cobra.Command {
 	var a regress.Acceptance
 	c := p.command(&cobra.Command{
-		Use:   "accept G1...|NAME...|--all [flags]",
+		Use:   "accept G1...|NAME...|--all|--cases GLOB [flags]",
 		Short: "Make new outcomes part of the golden",
 		Long: `Accept promotes what the last check found into the golden, all or nothing. A
 golden that anything but accepts of the same check has changed since is refused,
@@ -20,12 +20,17 @@ becomes part of the golden once all its causes are accepted. A case that is call
 like a cause is ./G1.
 
 --all leaves out cases that crashed, failed newly or reached a limit, unless
---failing, and cases that the corpus no longer has, unless --missing.`,
+--failing, and cases that the corpus no longer has, unless --missing. --cases leaves out
+all cases that match none of its globs. Without names or causes it implies --all.
+
+The golden keeps who accepted, when, and the reason of -m. muster golden info and
+muster show print them.`,
 		Example: `  muster accept G1 G3
   muster accept a/b.go a/c.go
   muster accept --all --dry-run
+  muster accept --cases 'net/**' -m "the new resolver"
   muster accept --all --missing`,
-	}, []flagGroup{stateFlag}, func(c *cobra.Command, o *regress.Options, args []string) error {
+	}, []flagGroup{stateFlag, acceptedFlags}, func(c *cobra.Command, o *regress.Options, args []string) error {
 		a.Names = args
 		_, err := regress.Accept(c.Context(), *o, a)
 		return err
@@ -35,6 +40,10 @@ like a cause is ./G1.
 	f.BoolVar(&a.Failing, "failing", false, "with --all: also what crashed, failed newly or reached a limit")
 	f.BoolVar(&a.Missing, "missing", false, "with --all: also drop what the corpus no longer has")
 	f.BoolVar(&a.DryRun, "dry-run", false, "only say what would be done")
+	f.StringArrayVar(&a.Globs, "cases", nil, "only cases that match a `GLOB`; repeatable")
+	f.StringVarP(&a.Reason, "reason", "m", "", "`REASON` for the accept, kept in the golden")
+	f.StringVar(&a.Golden, "golden", "", "`FILE` or address of the golden to change (default the one of the run)")
+	onlyGiven(f, "cases", "golden")
 	runFlag(c, &a.Run)
 	return c
 }

@@ -81,10 +81,11 @@ func environmentLayer(known *pflag.FlagSet) layer {
 	return l
 }
 
-// setFlags sets every flag that the command line left alone.
+// setFlags sets every flag that the command line left alone, unless the flag has values
+// from the command line only.
 func setFlags(f *pflag.FlagSet, layers []layer) (err error) {
 	f.VisitAll(func(flag *pflag.Flag) {
-		if err != nil || flag.Changed {
+		if _, only := flag.Annotations[onlyGivenMark]; err != nil || flag.Changed || only {
 			return
 		}
 		for _, l := range layers {

@@ -170,6 +170,23 @@ func formatFlag(f *pflag.FlagSet, o *regress.Options) {
 	f.Var(newFormat(&o.Report.Format), "format", "`FORMAT` of the results on standard output: text or json")
 }
 
+// acceptedFlags select how much accept prints.
+func acceptedFlags(f *pflag.FlagSet, o *regress.Options) {
+	f.BoolVarP(&o.Report.Quiet, "quiet", "q", false, "only warnings and how many cases were accepted")
+	f.BoolVarP(&o.Report.Verbose, "verbose", "v", false, "the name of every accepted case")
+}
+
+// onlyGivenMark annotates a flag that has a value only from the command line.
+const onlyGivenMark = "only-given"
+
+// onlyGiven keeps the configuration away from flags of a command on a past run: the run had
+// its settings, and other values of today must not replace them.
+func onlyGiven(f *pflag.FlagSet, names ...string) {
+	for _, name := range names {
+		f.Lookup(name).Annotations = map[string][]string{onlyGivenMark: nil}
+	}
+}
+
 // runFlag names the past run that a command is about.
 func runFlag(c *cobra.Command, id *string) {
 	c.Flags().StringVar(id, "run", "", "`ID` of the run, or its beginning (default the last)")

@@ -444,7 +444,7 @@ func TestInfo(t *testing.T) {
 		"command    cc {in}", "command    f77, for *.f", "tool       /bin/cc, SHA-256 " + outcome.Of([]byte("cc")).String(),
 		"flag       --stdin true", "sources    digests of 2 cases, 1 shared file",
 		"selection  --cases * --filter !x --partition hash:1/2 --sample 9",
-		"accepted   1 case of run R, 2025-01-31 14:25:01 UTC by A. Author: cc2: why%09not",
+		"accepted   1 case of run R, 2025-01-31 14:25:01 UTC by A. Author: cc2: why not",
 	} {
 		if !strings.Contains(text.String(), line+"\n") {
 			t.Errorf("%q is not in\n%s", line, &text)

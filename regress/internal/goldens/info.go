@@ -97,13 +97,18 @@ func Describe(called string, s *golden.Store) (Info, error) {
 		i.Flags[name.Print(key)] = name.Print(value)
 	}
 	for _, a := range m.Accepts {
-		i.Accepts = append(i.Accepts, Accept{
-			name.Print(a.Run), name.Print(a.Author), a.At, name.Print(a.Reason), commands(a.Command),
-			name.Print(a.Machine), name.Print(a.MusterVersion), 0,
-		})
+		i.Accepts = append(i.Accepts, DescribeAccept(a))
 	}
 	i.count(s)
 	return i, i.measure(s)
+}
+
+// DescribeAccept describes an accept. Cases stays 0.
+func DescribeAccept(a golden.Accept) Accept {
+	return Accept{
+		name.Print(a.Run), name.Print(a.Author), a.At, name.Print(a.Reason), commands(a.Command),
+		name.Print(a.Machine), name.Print(a.MusterVersion), 0,
+	}
 }
 
 // count counts cases. It reads only the index in memory.
@@ -196,7 +201,7 @@ func (i Info) WriteText(to io.Writer) error {
 	line("sources", "%s", i.sources())
 	line("selection", "%s", i.Selection)
 	for _, a := range i.Accepts {
-		line("accepted", "%s", a)
+		line("accepted", "%s of %s", readable.Count(a.Cases, "case"), a)
 	}
 	line("file", "%s, %s unused", readable.Size(i.FileBytes), readable.Size(i.UnusedBytes))
 	line("contents", "%s of %s, packed into %s", readable.Number(i.Contents), readable.Size(i.ContentBytes), readable.Size(i.PackedBytes))
@@ -251,17 +256,17 @@ func (s *Selection) String() string {
 	return strings.Join(words, " ")
 }
 
-// String returns who accepted what, and why.
+// String returns the run, who accepted it, and why.
 func (a Accept) String() string {
-	text := fmt.Sprintf("%s of run %s, %s", readable.Count(a.Cases, "case"), a.Run, when(a.At))
+	text := fmt.Sprintf("run %s, %s", a.Run, when(a.At))
 	if a.Author != "" {
 		text += " by " + a.Author
 	}
 	if len(a.Command) > 0 {
 		text += ": " + a.Command[0].String()
 	}
-	if a.Reason != "" {
-		text += ": " + a.Reason
+	if reason, err := name.Parse(a.Reason); err == nil && strings.TrimSpace(reason) != "" {
+		text += ": " + strings.Join(strings.Fields(reason), " ") // one line
 	}
 	return text
 }
