@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"muster/regress/internal/cause"
@@ -12,6 +13,7 @@ import (
 	"muster/regress/internal/readable"
 	"muster/regress/internal/report"
 	"muster/regress/internal/review"
+	"muster/regress/internal/state"
 )
 
 // Groups prints the causes of the differences of a past run, those of most cases first.
@@ -125,19 +127,27 @@ func groupTable(w io.Writer, p *past, found *cause.Found, decided map[string]rev
 		fmt.Fprintf(b, "%s %s not in the golden yet: muster review, or muster accept G1, puts %s there\n", readable.Number(n), are, them)
 	}
 	if cases > 0 {
-		fmt.Fprintf(b, "next: %s\n", p.nextText())
+		fmt.Fprintf(b, "next: %s\n", p.nextText(found, decided))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// nextText names the commands that go on from the causes: a compare has no golden to accept
-// into.
-func (p *past) nextText() string {
+// nextText names the commands that go on from the causes. A compare has no golden to accept
+// into. The cause to accept is the first one without a decision.
+func (p *past) nextText(found *cause.Found, decided map[string]review.State) string {
 	if p.run.Command != report.CheckCommand {
 		return "muster show G1"
 	}
-	return "muster show G1, muster accept G1, muster review"
+	for _, c := range found.Causes {
+		if decided[c.ID] == review.Undecided {
+			return fmt.Sprintf("muster show %s, muster accept %s, muster review", c.ID, c.ID)
+		}
+	}
+	if slices.ContainsFunc(p.results, func(r state.Result) bool { return !r.Accepted }) {
+		return "muster show G1, muster review"
+	}
+	return "muster check, as all of it is accepted"
 }
 
 // acceptedOutside counts the cases of which all causes are accepted, and that nothing has
