@@ -33,10 +33,10 @@ const (
 // rooms: of the rows that match a package, the one that names it exactly
 // counts, else the longest.
 var rooms = []room{
-	{"cmd/muster", "regress lab files files/load files/service files/service/logfile fileio fileio/direct fileio/pooled fileio/cthreads fileio/uring internal/terminal", plain},
+	{"cmd/muster", "regress lab files files/load files/service files/service/logfile fileio fileio/direct fileio/pooled fileio/cthreads fileio/uring internal/terminal internal/nearest", plain},
 
 	// regress carries the lane helper: it takes over in the init of its package.
-	{"regress", "regress/internal/... regress/lane files pool internal/terminal", plain},
+	{"regress", "regress/internal/... regress/lane files pool internal/terminal internal/nearest", plain},
 	{"regress/lane", "", stdlib},
 	{"regress/internal/name", "", pure},
 	{"regress/internal/fault", "", pure},
@@ -104,6 +104,7 @@ var rooms = []room{
 
 	{"internal/cgroup", "", stdlib},
 	{"internal/filelock", "", plain},
+	{"internal/nearest", "", pure},
 	{"internal/plot", "", pure},
 	{"internal/...", "", plain},
 	{"scripts/...", "", stdlib},

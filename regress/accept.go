@@ -60,7 +60,7 @@ func Accept(ctx context.Context, o Options, a Acceptance) (count int, err error)
 	}
 	p.locked = true
 	if p.run.Command != report.CheckCommand {
-		return 0, fault.Inputf("run %s was a compare: it has no golden to accept into", p.run.ID)
+		return 0, fault.Inputf("run %s was a compare: it has no golden to accept into: run muster check, or name a check with --run", p.run.ID)
 	}
 	if err := p.finished(); err != nil {
 		return 0, err
@@ -74,7 +74,7 @@ func Accept(ctx context.Context, o Options, a Acceptance) (count int, err error)
 	if err := p.checkGolden(ctx, base); err != nil {
 		return 0, err
 	}
-	n, left, err := p.choose(a)
+	n, left, err := p.choose(ctx, a)
 	if err != nil {
 		return 0, err
 	}

@@ -118,7 +118,7 @@ type pointed struct {
 
 // point finds out what G1 or a name stands for. A case that is called like a cause is
 // named ./G1.
-func (p *past) point(text string) (n pointed, err error) {
+func (p *past) point(ctx context.Context, text string) (n pointed, err error) {
 	if isCauseID(text) {
 		if n.found, err = p.causes(); err != nil {
 			return n, err
@@ -129,7 +129,7 @@ func (p *past) point(text string) (n pointed, err error) {
 				return n, nil
 			}
 		}
-		if raw, err := parseName(text); err != nil || !slices.ContainsFunc(p.results, func(r state.Result) bool { return string(r.Name) == raw }) {
+		if raw, err := parseName(text); err != nil || p.result(raw) == nil {
 			return n, fault.Inputf("run %s has no cause %s, it has %d: muster groups lists them", p.run.ID, text, len(n.found.Causes))
 		}
 	}
@@ -137,7 +137,9 @@ func (p *past) point(text string) (n pointed, err error) {
 	if err != nil {
 		return n, err
 	}
-	n.result, err = p.result(raw)
+	if n.result = p.result(raw); n.result == nil {
+		err = p.absent(ctx, raw)
+	}
 	return n, err
 }
 
@@ -155,7 +157,7 @@ func isCauseID(text string) bool {
 
 // choose picks the cases to accept and the causes, and counts by verdict those that
 // --all leaves out.
-func (p *past) choose(a Acceptance) (n named, left map[outcome.Verdict]int, err error) {
+func (p *past) choose(ctx context.Context, a Acceptance) (n named, left map[outcome.Verdict]int, err error) {
 	n.causes, n.cases, left = map[string]bool{}, map[string]bool{}, map[outcome.Verdict]int{}
 	if n.found, err = p.causesIfAny(); err != nil {
 		return n, nil, err
@@ -178,7 +180,7 @@ func (p *past) choose(a Acceptance) (n named, left map[outcome.Verdict]int, err 
 		return n, left, nil
 	}
 	for _, text := range a.Names {
-		at, err := p.point(text)
+		at, err := p.point(ctx, text)
 		switch {
 		case err != nil:
 			return n, nil, err

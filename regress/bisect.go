@@ -48,7 +48,7 @@ func Bisect(ctx context.Context, o Options, b Bisection) (err error) {
 	if err != nil {
 		return err
 	}
-	goals, err := p.goals(found, b.Target)
+	goals, err := p.goals(ctx, found, b.Target)
 	if err != nil {
 		return err
 	}
@@ -76,9 +76,9 @@ func Bisect(ctx context.Context, o Options, b Bisection) (err error) {
 }
 
 // goals returns what a word names, or all causes, each case once.
-func (p *past) goals(found *cause.Found, word string) (list []goal, err error) {
+func (p *past) goals(ctx context.Context, found *cause.Found, word string) (list []goal, err error) {
 	if word != "" {
-		a, err := p.goal(found, word)
+		a, err := p.goal(ctx, found, word)
 		return []goal{a}, err
 	}
 	for i, c := range found.Causes {

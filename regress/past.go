@@ -6,7 +6,6 @@ import (
 
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
-	"muster/regress/internal/name"
 	"muster/regress/internal/report"
 	"muster/regress/internal/review"
 	"muster/regress/internal/state"
@@ -39,12 +38,9 @@ type past struct {
 }
 
 func openPast(o *Options, id string) (*past, error) {
-	run, err := state.Open(o.Store.State).Find(id, isChecking)
+	run, err := findChecking(state.Open(o.Store.State), id)
 	if err != nil {
 		return nil, err
-	}
-	if !isChecking(run) {
-		return nil, fault.Inputf("run %s was a %s: differences come from check and compare", run.ID, run.Command)
 	}
 	return pastOf(run, o)
 }
@@ -59,12 +55,34 @@ func pastOf(run *state.Run, o *Options) (p *past, err error) {
 	return p, err
 }
 
-func (p *past) result(raw string) (*state.Result, error) {
+// findRun returns the run of any kind whose ID begins with id, the last one if id is empty.
+func findRun(st *state.State, id string) (*state.Run, error) {
+	if id == "" {
+		return st.Last(func(*state.Run) bool { return true }, "run yet: muster record makes one")
+	}
+	return st.Find(id)
+}
+
+// findChecking returns the check or compare whose ID begins with id, the last one if id is
+// empty.
+func findChecking(st *state.State, id string) (*state.Run, error) {
+	if id == "" {
+		return st.Last(isChecking, "check or compare yet: muster check makes one, once muster record has made a golden")
+	}
+	run, err := st.Find(id)
+	if err == nil && !isChecking(run) {
+		err = fault.Inputf("run %s was a %s: only check and compare find differences: muster runs lists them", run.ID, run.Command)
+	}
+	return run, err
+}
+
+// result returns the result of a case, nil if the run found no difference in it.
+func (p *past) result(raw string) *state.Result {
 	i := slices.IndexFunc(p.results, func(r state.Result) bool { return string(r.Name) == raw })
 	if i < 0 {
-		return nil, fault.Inputf("run %s has no difference in %s: it was identical there, did not run, or is not a case", p.run.ID, name.Print(raw))
+		return nil
 	}
-	return &p.results[i], nil
+	return &p.results[i]
 }
 
 // decisions returns what was decided on the run, by ID.

@@ -18,8 +18,8 @@ type goal struct {
 
 // goal finds what a word names: the cause of that ID, with the smallest source that shows
 // it, or a case, with all its causes.
-func (p *past) goal(found *cause.Found, word string) (a goal, err error) {
-	n, err := p.point(word)
+func (p *past) goal(ctx context.Context, found *cause.Found, word string) (a goal, err error) {
+	n, err := p.point(ctx, word)
 	if err != nil {
 		return a, err
 	}

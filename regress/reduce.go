@@ -48,7 +48,7 @@ func Reduce(ctx context.Context, o Options, r Reduction) (err error) {
 	if err != nil {
 		return err
 	}
-	goal, err := p.goal(found, r.Target)
+	goal, err := p.goal(ctx, found, r.Target)
 	if err != nil {
 		return err
 	}

@@ -14,7 +14,7 @@ import (
 // only the cases that were not identical. Of o it takes what is not kept with a run, and
 // where the state is.
 func Rerun(ctx context.Context, o Options, failed bool) (Summary, error) {
-	last, err := state.Open(o.Store.State).Find("", func(*state.Run) bool { return true })
+	last, err := state.Open(o.Store.State).Last(func(*state.Run) bool { return true }, "run to do again yet: muster record makes the first one, and muster check the next")
 	if err != nil {
 		return Summary{}, err
 	}

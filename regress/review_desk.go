@@ -83,7 +83,7 @@ func (w *reviewed) look(ctx context.Context) (now review.Now, err error) {
 
 // aged says what has grown old since the run, and recalls what is no longer in the golden.
 func (w *reviewed) aged(ctx context.Context, p *past, now *review.Now) error {
-	newest, err := state.Open(p.options.Store.State).Find("", func(r *state.Run) bool { return r.Command == p.run.Command && r.Finished })
+	newest, err := state.Open(p.options.Store.State).Last(func(r *state.Run) bool { return r.Command == p.run.Command && r.Finished }, p.run.Command)
 	if err == nil && newest.ID != p.run.ID {
 		now.Notes = append(now.Notes, "there is a newer "+p.run.Command+", run "+newest.ID)
 	}
@@ -116,7 +116,7 @@ func (w *reviewed) notJudged() (n int) {
 func (w *reviewed) reread() (*past, map[string]review.State, error) {
 	p := *w.past
 	var err error
-	if p.run, err = state.Open(p.options.Store.State).Find(p.run.ID, isChecking); err != nil {
+	if p.run, err = state.Open(p.options.Store.State).Find(p.run.ID); err != nil {
 		return nil, nil, err
 	}
 	if p.results, err = p.run.Results(); err != nil {

@@ -156,7 +156,7 @@ func isIn(s *golden.Store, caseName string) (*side, error) {
 // difference implements review.Desk.Difference.
 func (w *reviewed) difference(ctx context.Context, caseName string) (d review.Difference, err error) {
 	d.Case = name.Print(caseName)
-	if r, err := w.past.result(caseName); err == nil {
+	if r := w.past.result(caseName); r != nil {
 		d.Where = engineRunIn(r.Engine).Words()
 	}
 	err = w.texts.use(ctx, func(base, now *golden.Store) error {

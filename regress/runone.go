@@ -11,6 +11,7 @@ import (
 
 	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
+	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
 )
 
@@ -78,7 +79,11 @@ func (s *session) find(printed string) (task, error) {
 			return task{i, &s.cases[i]}, nil
 		}
 	}
-	return task{}, fault.Emptyf("no case %s in %s: muster cases lists them", printed, s.o.Corpus.Path)
+	known := make([]string, len(s.cases))
+	for i, e := range s.cases {
+		known[i] = e.Name
+	}
+	return task{}, fault.Emptyf("no case %s in %s%s: muster cases lists them", name.Print(raw), s.o.Corpus.Path, didYouMean(raw, known))
 }
 
 // keepStreams writes the streams beside the case's folders. The case could write

@@ -21,7 +21,7 @@ import (
 // record it prints the outcome of a case. An empty id means the last run.
 func Show(ctx context.Context, o Options, target, id string) error {
 	if !isCauseID(target) {
-		run, err := state.Open(o.Store.State).Find(id, func(*state.Run) bool { return true })
+		run, err := findRun(state.Open(o.Store.State), id)
 		if err != nil {
 			return err
 		}
@@ -36,7 +36,7 @@ func Show(ctx context.Context, o Options, target, id string) error {
 	if err := p.finished(); err != nil {
 		return err
 	}
-	n, err := p.point(target)
+	n, err := p.point(ctx, target)
 	if err != nil {
 		return err
 	}

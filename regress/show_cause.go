@@ -90,7 +90,7 @@ func (p *past) showEdits(ctx context.Context, w io.Writer, found *cause.Found, i
 	}
 	sides := func(name string) (was, is side, err error) { return pastSides(base.Store, kept, name) }
 	for _, caseName := range cases {
-		if r, err := p.result(caseName); err != nil || r.Accepted {
+		if r := p.result(caseName); r == nil || r.Accepted {
 			continue // the golden has its new outcome
 		}
 		text, err := excerptIn(found, index, caseName, rules, sides)

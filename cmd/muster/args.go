@@ -42,5 +42,5 @@ func unknownSubcommand(c *cobra.Command, args []string) error {
 	for _, sub := range c.Commands() {
 		names = append(names, sub.Name())
 	}
-	return usagef("unknown command %q%s: %s --help lists the commands", args[0], nearest(args[0], names), c.CommandPath())
+	return usagef("unknown command %q%s: %s --help lists the commands", args[0], suggest(args[0], names), c.CommandPath())
 }

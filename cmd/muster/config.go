@@ -179,7 +179,7 @@ func parseConfig(file string, text []byte, profile string) ([]layer, error) {
 		}
 	}
 	if profile != "" && len(layers) == 1 {
-		return nil, usagef("--profile %s: %s has no [profile.%s]%s", profile, file, profile, nearest(profile, slices.Sorted(maps.Keys(profiles))))
+		return nil, usagef("--profile %s: %s has no [profile.%s]%s", profile, file, profile, suggest(profile, slices.Sorted(maps.Keys(profiles))))
 	}
 	return layers, own.check(known)
 }
@@ -207,7 +207,7 @@ func (l *layer) check(known *pflag.FlagSet) error {
 	known.VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
 	for _, key := range slices.Sorted(maps.Keys(l.keys)) {
 		if !slices.Contains(names, key) {
-			return usagef("%s: unknown key %q%s", l.where, key, cmp.Or(secretHint(key), nearest(key, names)))
+			return usagef("%s: unknown key %q%s", l.where, key, cmp.Or(secretHint(key), suggest(key, names)))
 		}
 	}
 	return nil

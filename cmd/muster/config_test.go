@@ -92,12 +92,12 @@ func TestNearest(t *testing.T) {
 		"job": "jobs", "Jobs": "jobs", "tiemout": "timeout", "time-out": "timeout", "header": "headers",
 		"failfast": "fail-fast", "fail_fast": "fail-fast", "failed": "", "colour": "", "": "", "x": "",
 	} {
-		got := nearest(name, known)
+		got := suggest(name, known)
 		if want == "" && got != "" || !strings.Contains(got, want) {
 			t.Errorf("%q suggests %q, want %q", name, got, want)
 		}
 	}
-	if got := nearest("x", nil); got != "" {
+	if got := suggest("x", nil); got != "" {
 		t.Errorf("nothing known suggests %q", got)
 	}
 }

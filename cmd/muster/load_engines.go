@@ -79,7 +79,7 @@ func (p *program) compareEngines(c *cobra.Command, l *loadFlags, e *engineFlags,
 	}
 	for _, engine := range o.Engines {
 		if !slices.Contains(enginesKnown(), engine) {
-			return usagef("--engines: no engine %q%s: there are %s", engine, nearest(engine, enginesKnown()), strings.Join(enginesKnown(), ", "))
+			return usagef("--engines: no engine %q%s: there are %s", engine, suggest(engine, enginesKnown()), strings.Join(enginesKnown(), ", "))
 		}
 	}
 	if _, err := syncNamed(e.sync); err != nil {

@@ -93,7 +93,7 @@ func unknownCommand(c *cobra.Command, args []string) error {
 	for _, sub := range c.Root().Commands() {
 		names = append(names, sub.Name())
 	}
-	return usagef("unknown command %q%s: muster help lists the commands", args[0], nearest(args[0], names))
+	return usagef("unknown command %q%s: muster help lists the commands", args[0], suggest(args[0], names))
 }
 
 // flagError says what may have been meant by a flag that a command does not have: another
@@ -107,7 +107,7 @@ func flagError(c *cobra.Command, err error) error {
 	if name := unknown.GetSpecifiedName(); unknown.GetSpecifiedShortnames() == "" {
 		var names []string
 		c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
-		meant = cmp.Or(secretHint(name), nearest("--"+name, names))
+		meant = cmp.Or(secretHint(name), suggest("--"+name, names))
 	}
 	if strings.Contains(c.Use, "[-- COMMAND") {
 		hint = ", and those of COMMAND go after --"

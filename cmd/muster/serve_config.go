@@ -64,7 +64,7 @@ func applyConfigJSON(f *pflag.FlagSet, file string, others ...*pflag.FlagSet) (f
 	from = map[string]string{}
 	for key := range settings {
 		if !slices.Contains(known, key) {
-			return nil, usagef("%s: unknown key %q%s", file, key, nearest(key, known))
+			return nil, usagef("%s: unknown key %q%s", file, key, suggest(key, known))
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(settings)) {

@@ -46,7 +46,7 @@ func (e *serveEngine) check() error {
 	switch e.kind {
 	case ioPool, ioCThreads, ioURing, ioDirect:
 	default:
-		return usagef("--io %q%s: pool, cthreads, uring and direct are possible", e.kind, nearest(e.kind, []string{ioPool, ioCThreads, ioURing, ioDirect}))
+		return usagef("--io %q%s: pool, cthreads, uring and direct are possible", e.kind, suggest(e.kind, []string{ioPool, ioCThreads, ioURing, ioDirect}))
 	}
 	if e.threads < 1 || e.threads > pooled.ThreadsMax || e.light < 0 || e.light > pooled.ThreadsMax {
 		return usagef("--io-threads %d, --prior-io-threads %d: from 1 and 0 to %d are possible", e.threads, e.light, pooled.ThreadsMax)

@@ -1,21 +1,18 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
+
+	"muster/internal/nearest"
 )
 
-// nearest suggests the known name that is fewest edits away, if that is few.
-func nearest(name string, known []string) string {
-	if len(known) == 0 {
+// suggest suggests the known name that is fewest edits away, if that is few.
+func suggest(name string, known []string) string {
+	near := nearest.Names(name, known, 1)
+	if len(near) == 0 {
 		return ""
 	}
-	best := slices.MinFunc(known, func(a, b string) int { return cmp.Compare(edits(name, a), edits(name, b)) })
-	if edits(name, best) > max(2, len(name)/3) {
-		return ""
-	}
-	return fmt.Sprintf(" (did you mean %q?)", best)
+	return fmt.Sprintf(" (did you mean %q?)", near[0])
 }
 
 // secretHint is for a name that would put the engine's token where others can read it.
@@ -24,25 +21,4 @@ func secretHint(name string) string {
 		return ""
 	}
 	return " (a token is taken from " + remoteTokenVariable + " alone)"
-}
-
-// edits is the Levenshtein distance.
-func edits(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			substituted := diagonal
-			if a[i] != b[j] {
-				substituted++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(row[j]+1, row[j+1]+1, substituted)
-		}
-	}
-	return row[len(b)]
 }

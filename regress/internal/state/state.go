@@ -271,20 +271,26 @@ func (s *State) load(id string) (*Run, error) {
 	return r, nil
 }
 
-// Find returns the run whose ID begins with prefix, or, for an empty one, the
-// last run of which accept says yes.
-func (s *State) Find(prefix string, accept func(*Run) bool) (*Run, error) {
+// Last returns the last run that accept reports true for. If there is none, the error says
+// so with wanted: the kind of run, and the command that makes one.
+func (s *State) Last(accept func(*Run) bool, wanted string) (*Run, error) {
 	runs, err := s.Runs()
 	if err != nil {
 		return nil, err
 	}
-	if prefix == "" {
-		for _, r := range slices.Backward(runs) {
-			if accept(r) {
-				return r, nil
-			}
+	for _, r := range slices.Backward(runs) {
+		if accept(r) {
+			return r, nil
 		}
-		return nil, fault.Inputf("no run of this kind in %s: begin with muster record and muster check", s.dir)
+	}
+	return nil, fault.Inputf("%s has no %s", s.dir, wanted)
+}
+
+// Find returns the run whose ID begins with prefix.
+func (s *State) Find(prefix string) (*Run, error) {
+	runs, err := s.Runs()
+	if err != nil {
+		return nil, err
 	}
 	var found []*Run
 	for _, r := range runs {

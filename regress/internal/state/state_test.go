@@ -26,21 +26,24 @@ func newRun(t *testing.T, s *state.State, command string, at int) *state.Run {
 
 func TestFind(t *testing.T) {
 	s := state.Open(t.TempDir() + "/.muster")
-	if _, err := s.Find("", every); fault.ClassOf(err) != fault.Input {
+	if _, err := s.Last(every, "run: make one"); fault.ClassOf(err) != fault.Input {
 		t.Errorf("in an empty state: %v", err)
 	}
 	a, b := newRun(t, s, "record", 1), newRun(t, s, "check", 100)
-	for prefix, want := range map[string]string{"": b.ID, a.ID: a.ID, b.ID[:len(b.ID)-1]: b.ID} {
-		if got, err := s.Find(prefix, every); err != nil || got.ID != want {
+	for prefix, want := range map[string]string{a.ID: a.ID, b.ID[:len(b.ID)-1]: b.ID} {
+		if got, err := s.Find(prefix); err != nil || got.ID != want {
 			t.Errorf("Find(%q) = %v, %v; want %s", prefix, got, err, want)
 		}
 	}
-	got, err := s.Find("", func(r *state.Run) bool { return r.Command == "record" })
+	if got, err := s.Last(every, ""); err != nil || got.ID != b.ID {
+		t.Errorf("last run: %v, %v", got, err)
+	}
+	got, err := s.Last(func(r *state.Run) bool { return r.Command == "record" }, "")
 	if err != nil || got.ID != a.ID {
 		t.Errorf("last record: %v, %v", got, err)
 	}
 	for _, bad := range []string{"1970", "x"} {
-		if _, err := s.Find(bad, every); fault.ClassOf(err) != fault.Input {
+		if _, err := s.Find(bad); fault.ClassOf(err) != fault.Input {
 			t.Errorf("Find(%q): %v", bad, err)
 		}
 	}
@@ -99,7 +102,7 @@ func TestUnfinishedRunsAreKept(t *testing.T) {
 	if err != nil || len(runs) != 20 || runs[0].ID != record.ID || runs[1].ID != check.ID {
 		t.Fatalf("%d runs, the oldest %s and %s, %v", len(runs), runs[0].ID, runs[1].ID, err)
 	}
-	if _, err := s.Find(older.ID, every); fault.ClassOf(err) != fault.Input {
+	if _, err := s.Find(older.ID); fault.ClassOf(err) != fault.Input {
 		t.Errorf("the older unfinished record: %v", err)
 	}
 }
@@ -146,7 +149,7 @@ func TestNewRunIsKept(t *testing.T) {
 		newRun(t, s, "check", 100+i)
 	}
 	r := newRun(t, s, "check", 1)
-	if got, err := s.Find(r.ID, every); err != nil || got.ID != r.ID {
+	if got, err := s.Find(r.ID); err != nil || got.ID != r.ID {
 		t.Errorf("%v, %v", got, err)
 	}
 }

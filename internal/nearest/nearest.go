@@ -1,0 +1,66 @@
+// Package nearest finds the known names that a misspelt one may mean.
+//
+// It is pure: it knows neither flags nor cases.
+package nearest
+
+import (
+	"cmp"
+	"path"
+	"slices"
+)
+
+// nameMax is the length of the longest name that is compared, in bytes. A comparison takes
+// as many steps as the product of two lengths.
+const nameMax = 256
+
+// Names returns up to n of the known names, the nearest first: those with the same last
+// path element, and those that few edits turn into name.
+func Names(name string, known []string, n int) []string {
+	limit := max(2, len(name)/3)
+	if len(name) > nameMax {
+		return nil
+	}
+	type candidate struct {
+		name  string
+		edits int
+	}
+	var near []candidate
+	for _, k := range known {
+		if path.Base(k) == name {
+			near = append(near, candidate{k, 0})
+		} else if abs(len(k)-len(name)) <= limit {
+			if e := edits(name, k); e <= limit {
+				near = append(near, candidate{k, e})
+			}
+		}
+	}
+	slices.SortStableFunc(near, func(a, b candidate) int { return cmp.Compare(a.edits, b.edits) })
+	var names []string
+	for _, c := range near[:min(n, len(near))] {
+		names = append(names, c.name)
+	}
+	return names
+}
+
+func abs(n int) int { return max(n, -n) }
+
+// edits is the Levenshtein distance.
+func edits(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			substituted := diagonal
+			if a[i] != b[j] {
+				substituted++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(row[j]+1, row[j+1]+1, substituted)
+		}
+	}
+	return row[len(b)]
+}
