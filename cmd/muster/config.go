@@ -157,7 +157,7 @@ func parseConfig(file string, text []byte, profile string) ([]layer, error) {
 		var at *toml.DecodeError
 		if errors.As(err, &at) {
 			row, column := at.Position()
-			return nil, usagef("%s:%d:%d: %w", file, row, column, err)
+			return nil, usagef("%s:%d:%d: %s", file, row, column, strings.TrimPrefix(err.Error(), "toml: "))
 		}
 		return nil, usagef("%s: %w", file, err)
 	}

@@ -26,10 +26,10 @@ func joined(err error) []string {
 	}
 	many, ok := err.(interface{ Unwrap() []error })
 	if !ok {
-		return []string{err.Error()}
+		return []string{worded(err)}
 	}
 	if j := errors.Join(many.Unwrap()...); j == nil || j.Error() != err.Error() {
-		return []string{err.Error()} // a sentence around several
+		return []string{worded(err)} // a sentence around several
 	}
 	var all []string
 	for _, e := range many.Unwrap() {

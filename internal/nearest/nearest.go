@@ -29,7 +29,7 @@ func Names(name string, known []string, n int) []string {
 		if path.Base(k) == name {
 			near = append(near, candidate{k, 0})
 		} else if abs(len(k)-len(name)) <= limit {
-			if e := edits(name, k); e <= limit {
+			if e := edits(name, k); e <= limit && e < max(len(name), len(k)) { // something is alike
 				near = append(near, candidate{k, e})
 			}
 		}

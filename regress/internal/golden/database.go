@@ -120,7 +120,7 @@ func openFault(path string, err error) error {
 		return fault.Inputf("no golden %s: record one, or name it with --golden: %w", path, err)
 	}
 	if errors.Is(err, unix.ENOTDIR) {
-		return fault.Inputf("no golden %s can be there: a folder of its path is a file: name another --golden: %w", path, err)
+		return fault.Inputf("no golden %s can be there: a folder of its path is a file: name another --golden", path)
 	}
 	return fault.Environmentf("golden: %w", err)
 }
