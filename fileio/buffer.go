@@ -3,48 +3,108 @@ package fileio
 import (
 	"context"
 	"sync"
+
+	"muster/fileio/internal/fair"
 )
 
 // chunkSize is what is in memory of one file at most, and what is written or read of a
 // larger one by one job.
 const chunkSize = 256 << 10
 
-// bufferSizes are what memory is taken in: a file of some size takes the first that it
-// fits into.
+// bufferSizes are what memory is taken in. The least one is the unit that is accounted for.
 var bufferSizes = [...]int{4 << 10, 16 << 10, 64 << 10, chunkSize}
 
-// buffers are those that nobody uses now.
-type buffers [len(bufferSizes)]sync.Pool
+// units is how many units a buffer of a class takes.
+func units(class int) int64 { return int64(bufferSizes[class] / bufferSizes[0]) }
 
-// A buffer is memory that is accounted for.
-type buffer struct {
-	data  []byte
-	class int
-	store *Store
+// memory is a budget of bytes, in buffers.
+type memory struct {
+	budget *fair.Budget
+	unused [len(bufferSizes)]sync.Pool
 }
 
-// buffer waits until there is memory for size bytes, chunkSize at most, or the context
-// ends.
-func (s *Store) buffer(ctx context.Context, size int) (*buffer, error) {
-	class := 0
-	for bufferSizes[class] < size {
-		class++
-	}
-	if err := s.memory.Acquire(ctx, int64(bufferSizes[class])); err != nil {
+func newMemory(bytes int64, o Options) *memory {
+	return &memory{budget: fair.New(fair.Options{Size: bytes / int64(bufferSizes[0]), WaitMax: o.WaitMax})}
+}
+
+// A buffer is memory that a client has.
+type buffer struct {
+	data   []byte
+	room   *[]byte // all of data, as unused has it
+	class  int
+	memory *memory
+	client Client
+}
+
+// take waits for the least buffer, and fits it to size bytes.
+func (m *memory) take(ctx context.Context, size int) (*buffer, error) {
+	b := &buffer{memory: m, client: clientOf(ctx)}
+	if err := m.budget.Take(ctx, b.client); err != nil {
 		return nil, err
 	}
-	b, ok := s.buffers[class].Get().(*buffer)
-	if !ok {
-		b = &buffer{data: make([]byte, bufferSizes[class]), class: class}
-	}
-	b.store = s
+	b.use(0)
+	b.fit(size)
 	return b, nil
 }
 
-// free gives the memory back.
+// fit takes the buffer that size bytes fit into, or, while others want memory, a smaller one.
+// The bytes are lost.
+func (b *buffer) fit(size int) {
+	b.shrink()
+	class := 0
+	for class+1 < len(bufferSizes) && bufferSizes[class] < size {
+		class++
+	}
+	for ; class > 0; class-- {
+		if b.memory.budget.Try(b.client, units(class)-units(0)) {
+			b.memory.unused[0].Put(b.room)
+			b.use(class)
+			return
+		}
+	}
+}
+
+// use takes the bytes of a class, whose units the client has.
+func (b *buffer) use(class int) {
+	room, ok := b.memory.unused[class].Get().(*[]byte)
+	if !ok {
+		made := make([]byte, bufferSizes[class])
+		room = &made
+	}
+	b.class, b.room, b.data = class, room, *room
+}
+
+// grow takes the next larger buffer, with the bytes of this one, unless there is none or
+// others want the memory.
+func (b *buffer) grow() bool {
+	next := b.class + 1
+	if next == len(bufferSizes) || !b.memory.budget.Try(b.client, units(next)-units(b.class)) {
+		return false
+	}
+	room, class := b.room, b.class
+	b.use(next)
+	copy(b.data, *room)
+	b.memory.unused[class].Put(room)
+	return true
+}
+
+// shrink gives back all but the least buffer. The bytes are lost.
+func (b *buffer) shrink() {
+	if b.class == 0 {
+		return
+	}
+	more := units(b.class) - units(0)
+	b.memory.unused[b.class].Put(b.room)
+	b.use(0)
+	b.memory.budget.Give(b.client, more)
+}
+
+// free gives the memory back. Again it does nothing.
 func (b *buffer) free() {
-	s := b.store
-	b.store = nil
-	s.buffers[b.class].Put(b)
-	s.memory.Release(int64(bufferSizes[b.class]))
+	if b.data == nil {
+		return
+	}
+	b.memory.unused[b.class].Put(b.room)
+	b.data = nil
+	b.memory.budget.Give(b.client, units(b.class))
 }

@@ -12,9 +12,10 @@
 package fileio
 
 import (
-	"context"
-	"errors"
+	"fmt"
 	"time"
+
+	"muster/fileio/internal/fair"
 )
 
 // An Engine executes jobs on the threads that it has.
@@ -24,13 +25,8 @@ import (
 // goroutine that waits in Do holds no thread of the system, unless the engine says so. The
 // job, its data and its descriptors belong to the engine until Do returns, and not after
 // that. Jobs of different callers are executed in no particular order, but those for which
-// [Op.Light] holds do not wait behind others.
-//
-// At most as many jobs as the engine was made with wait for a thread: one more returns
-// [ErrBusy] at once, and so does a job that has waited for longer than the engine was told,
-// but for those that are [Job.Begun]. One whose context ends while it waits returns the
-// context's error. None of these has been started; what has is done, whatever becomes of
-// the context.
+// [Op.Light] holds do not wait behind others. Do refuses nothing: a [Store] hands over no
+// more than Room, but for what belongs to something that was begun.
 //
 // A job that fails may have left a part of what it was to write in its temporary file,
 // and nothing under the name that people see: there is the file of before, whole. What a
@@ -40,23 +36,47 @@ import (
 // Close waits for the jobs that were accepted, and ends the threads. Do must not be called
 // after it, or at the same time.
 type Engine interface {
-	Do(ctx context.Context, j *Job) error
+	Do(j *Job) error
+	Room() Room
 	Stats() Stats
 	Close() error
 }
 
-// ErrBusy is the error of a job that was not begun, for others wait already.
-var ErrBusy = errors.New("too many file operations wait: try again later")
+// Room is how many jobs an engine wants at a time: as many as keep its threads busy.
+type Room struct {
+	Transfers int // 0 = any number
+	Light     int // for which [Op.Light] holds; 0 = they are among the transfers
+}
 
-// Stats are an engine's figures of one moment.
+// RoomFor is the room of an engine with so many threads of each kind. Each thread has a
+// job, and finds the next one there.
+func RoomFor(threads, light int) Room { return Room{Transfers: 2 * threads, Light: 2 * light} }
+
+// ThreadsMax bounds the threads of an engine, those for transfers and those for names alone.
+const ThreadsMax = 4096
+
+// CheckThreads says what is wrong with the numbers of an engine's threads.
+func CheckThreads(transfers, light int) error {
+	if transfers < 1 || transfers > ThreadsMax || light < 0 || light > ThreadsMax {
+		return fmt.Errorf("%d threads for files and %d for names: from 1 and 0 to %d are possible", transfers, light, ThreadsMax)
+	}
+	return nil
+}
+
+// ErrBusy is the error of what was not begun, for too much waits already, or because it
+// waited too long itself.
+var ErrBusy = fair.ErrBusy
+
+// Stats are the figures of one moment, of an engine or of a store with its engine.
 type Stats struct {
 	Threads int // of the system that execute jobs at most; 0 = as many as there are jobs
 	Waiting int // jobs
 	Running int
 
 	Done    int64 // since the engine began, failed ones included
-	Refused int64 // with ErrBusy
+	Refused int64 // by the store, with ErrBusy
+	Memory  int64 // of the store, in use: bytes
 
-	Wait    time.Duration // of all jobs done, before they began
+	Wait    time.Duration // of all jobs, before they began
 	Service time.Duration // of all jobs done, since they began
 }

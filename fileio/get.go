@@ -13,9 +13,9 @@ type File struct {
 	Info
 
 	store  *Store
-	first  *buffer // the beginning, or all of it; nil = nothing
-	filled int     // bytes in first
-	file   int     // descriptor; -1 = it is all in first
+	buffer *buffer // has the beginning, or all of it; later one piece after another
+	filled int     // bytes of the beginning that are there still
+	file   int     // descriptor; -1 = it is all in the buffer
 }
 
 // firstSize is what Get reads before it knows how much there is.
@@ -39,38 +39,42 @@ func (s *Store) Get(ctx context.Context, name string) (*File, error) {
 			return s.fromMemory(ctx, infoOf(name, e), file)
 		}
 	}
-	b, err := s.buffer(ctx, firstSize)
+	b, err := s.reads.take(ctx, firstSize)
 	if err != nil {
 		return nil, err
 	}
 	j := Job{Op: OpGet, Folder: s.descriptor(at.folder), Name: at.name, Data: b.data}
-	if err := s.engine.Do(ctx, &j); err != nil {
+	if err := s.do(ctx, &j); err != nil {
 		b.free()
 		return nil, failed("get", name, err)
 	}
-	return &File{Info: infoOf(name, j.Info), store: s, first: b, filled: j.N, file: j.File}, nil
+	return &File{Info: infoOf(name, j.Info), store: s, buffer: b, filled: j.N, file: j.File}, nil
 }
 
 // fromMemory is a file that is open, with what of its beginning is in memory; what is not
 // is for a job.
 func (s *Store) fromMemory(ctx context.Context, info Info, file int) (*File, error) {
-	f := &File{Info: info, store: s, file: file}
-	if info.Size > chunkSize {
-		return f, nil // in pieces
-	}
-	b, err := s.buffer(ctx, int(info.Size))
+	b, err := s.reads.take(ctx, int(min(info.Size, chunkSize)))
 	if err != nil {
 		s.cache.close(file)
 		return nil, err
 	}
-	f.first, f.filled = b, s.cache.read(file, b.data[:info.Size])
+	f := &File{Info: info, store: s, buffer: b, file: file}
+	if info.Size > chunkSize {
+		return f, nil // in pieces
+	}
+	size := min(int(info.Size), len(b.data)) // there may be memory for less
+	f.filled = s.cache.read(file, b.data[:size])
 	if int64(f.filled) == info.Size {
 		s.cache.close(file)
 		f.file = -1
 		return f, nil
 	}
-	j := Job{Op: OpRead, File: file, Data: b.data[f.filled:info.Size], Offset: int64(f.filled)}
-	if err := s.engine.Do(ctx, &j); err != nil {
+	if f.filled == size {
+		return f, nil
+	}
+	j := Job{Op: OpRead, File: file, Data: b.data[f.filled:size], Offset: int64(f.filled)}
+	if err := s.do(ctx, &j); err != nil {
 		return nil, errors.Join(failed("get", info.Name, err), f.Close())
 	}
 	f.filled += j.N
@@ -83,7 +87,7 @@ func (f *File) CopyTo(ctx context.Context, w io.Writer, offset, n int64) error {
 		return fmt.Errorf("%d bytes from %d on of a file of %d", n, offset, f.Size)
 	}
 	if offset < int64(f.filled) {
-		data := f.first.data[offset:min(int64(f.filled), offset+n)]
+		data := f.buffer.data[offset:min(int64(f.filled), offset+n)]
 		if _, err := w.Write(data); err != nil {
 			return err
 		}
@@ -95,27 +99,18 @@ func (f *File) CopyTo(ctx context.Context, w io.Writer, offset, n int64) error {
 	if f.file < 0 {
 		return failed("get", f.Name, io.ErrUnexpectedEOF)
 	}
-	f.forget()
+	f.filled = 0
 	return f.copyPieces(ctx, w, offset, n)
 }
 
-// forget gives back the memory of the beginning.
-func (f *File) forget() {
-	if f.first != nil {
-		f.first.free()
-		f.first, f.filled = nil, 0
-	}
-}
-
+// copyPieces writes n bytes, as many at a time as there is memory for: who reads slowly has
+// less of it while others want some.
 func (f *File) copyPieces(ctx context.Context, w io.Writer, offset, n int64) error {
-	b, err := f.store.buffer(ctx, int(min(n, chunkSize)))
-	if err != nil {
-		return err
-	}
-	defer b.free()
 	for n > 0 {
-		j := Job{Op: OpRead, File: f.file, Data: b.data[:min(n, int64(len(b.data)))], Offset: offset, Begun: true}
-		if err := f.store.engine.Do(ctx, &j); err != nil {
+		f.buffer.fit(int(min(n, chunkSize)))
+		data := f.buffer.data
+		j := Job{Op: OpRead, File: f.file, Data: data[:min(n, int64(len(data)))], Offset: offset}
+		if err := f.store.turn(ctx, &j); err != nil {
 			return failed("get", f.Name, err)
 		}
 		if j.N < len(j.Data) { // somebody else has cut it
@@ -131,11 +126,11 @@ func (f *File) copyPieces(ctx context.Context, w io.Writer, offset, n int64) err
 
 // Close gives back what the file holds.
 func (f *File) Close() error {
-	f.forget()
+	f.buffer.free()
 	if f.file < 0 {
 		return nil
 	}
-	j := Job{Op: OpClose, File: f.file, Begun: true}
+	j := Job{Op: OpClose, File: f.file}
 	f.file = -1
-	return f.store.engine.Do(context.Background(), &j)
+	return f.store.engine.Do(&j)
 }

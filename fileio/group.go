@@ -78,8 +78,8 @@ func (c *committer) run() {
 		if len(staged) == 0 && len(renamed) == 0 {
 			return
 		}
-		j := Job{Op: OpSync, Folder: c.store.descriptor(0), Begun: true}
-		err := c.store.engine.Do(ctx, &j)
+		j := Job{Op: OpSync, Folder: c.store.descriptor(0)}
+		err := c.store.engine.Do(&j)
 		if err != nil {
 			c.failure = err
 			c.failures.Add(1)
@@ -108,17 +108,17 @@ func (c *committer) next(busy bool) []*waiting {
 // rename gives files their names, once their data is flushed, and returns those that have
 // them; others are answered.
 func (c *committer) rename(ctx context.Context, staged []*waiting, unflushed error) (renamed []*waiting) {
-	_ = pool.ForEach(ctx, renamesAtOnce, staged, func(ctx context.Context, w *waiting) error {
+	_ = pool.ForEach(ctx, renamesAtOnce, staged, func(_ context.Context, w *waiting) error {
 		if w.err = unflushed; w.err == nil && w.put.failures != c.failures.Load() {
 			// What it had written then may have been what could not be flushed. The system
 			// tells that once, and the next flush finds nothing wrong.
 			w.err = c.failure
 		}
 		if w.err != nil {
-			_ = w.put.discard(ctx)
+			_ = w.put.discard()
 			return nil
 		}
-		w.entry, w.err = w.put.commit(ctx, false)
+		w.entry, w.err = w.put.commit(false)
 		return nil
 	})
 	for _, w := range staged {

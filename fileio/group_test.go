@@ -22,13 +22,13 @@ type failsOnce struct {
 	staged         chan struct{} // gets one for each file that is written
 }
 
-func (e *failsOnce) Do(ctx context.Context, j *fileio.Job) error {
+func (e *failsOnce) Do(j *fileio.Job) error {
 	if j.Op == fileio.OpSync && e.flushes.Add(1) == 1 {
 		close(e.flushing)
 		<-e.fail
 		return unix.EIO
 	}
-	err := e.Engine.Do(ctx, j)
+	err := e.Engine.Do(j)
 	if j.Op == fileio.OpStage {
 		e.staged <- struct{}{}
 	}

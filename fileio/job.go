@@ -16,10 +16,6 @@ type Job struct {
 	Offset int64  // in the file
 	Sync   bool   // what is done outlives a power failure
 
-	// Begun is set for what belongs to something that was begun: it waits for a place and a
-	// thread for as long as it takes, and is not refused.
-	Begun bool
-
 	N     int      // set: bytes that were read
 	Info  Entry    // set
 	Names []string // set, by OpList

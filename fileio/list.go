@@ -44,7 +44,7 @@ func (s *Store) statAll(ctx context.Context, names []string) (infos []Info, err 
 		numbers[i] = i
 	}
 	err = pool.ForEach(ctx, openAtOnce, numbers, func(ctx context.Context, i int) error {
-		e, err := s.stat(ctx, placeOf(names[i]), false)
+		e, err := s.statFor(ctx, placeOf(names[i]))
 		switch {
 		case err == nil:
 			all[i] = infoOf(names[i], e)

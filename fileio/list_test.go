@@ -2,7 +2,6 @@ package fileio_test
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -60,8 +59,8 @@ func together(calls ...func()) {
 // between.
 type lingering struct{ direct.Engine }
 
-func (e *lingering) Do(ctx context.Context, j *fileio.Job) error {
-	err := e.Engine.Do(ctx, j)
+func (e *lingering) Do(j *fileio.Job) error {
+	err := e.Engine.Do(j)
 	for range rand.IntN(50) {
 		runtime.Gosched()
 	}
@@ -71,8 +70,8 @@ func (e *lingering) Do(ctx context.Context, j *fileio.Job) error {
 // lateFailure is an engine whose flush of a folder fails: files have their names by then.
 type lateFailure struct{ direct.Engine }
 
-func (e *lateFailure) Do(ctx context.Context, j *fileio.Job) error {
-	err := e.Engine.Do(ctx, j)
+func (e *lateFailure) Do(j *fileio.Job) error {
+	err := e.Engine.Do(j)
 	if err == nil && (j.Op == fileio.OpPut || j.Op == fileio.OpCommit) {
 		return syscall.EIO
 	}

@@ -1,7 +1,6 @@
 package fileio_test
 
 import (
-	"context"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -18,9 +17,9 @@ type overtaken struct {
 	then func()
 }
 
-func (e *overtaken) Do(ctx context.Context, j *fileio.Job) error {
+func (e *overtaken) Do(j *fileio.Job) error {
 	if j.Op != fileio.OpPut && j.Op != fileio.OpCommit {
-		return e.Engine.Do(ctx, j)
+		return e.Engine.Do(j)
 	}
 	return j.RunOn(overtakenCalls{fileio.System{}, e.then})
 }

@@ -23,7 +23,8 @@ func (s *Store) Put(ctx context.Context, name string, r io.Reader, size int64, w
 	}
 	p := &put{store: s, name: name, at: placeOf(name), want: want}
 	if want != nil { // once more when it is written, but then all of it was read
-		if err := s.check(ctx, name, p.at, want); err != nil {
+		e, err := s.statFor(ctx, p.at)
+		if err := answer(name, e, err, want); err != nil {
 			return Info{}, failed("put", name, err)
 		}
 	}
@@ -44,37 +45,55 @@ type put struct {
 }
 
 func (p *put) run(ctx context.Context, r io.Reader, size int64) (Entry, error) {
-	first := chunkSize
-	if size >= 0 && size < chunkSize {
-		first = int(size)
-	}
 	// Who announces a file and sends nothing of it holds no memory.
-	one := make([]byte, min(first, 1))
+	one := make([]byte, min(max(size, -size), 1))
 	n, err := fill(r, one)
 	if err != nil {
 		return Entry{}, err
 	}
-	b, err := p.store.buffer(ctx, first)
+	b, err := p.store.writes.take(ctx, len(one))
 	if err != nil {
 		return Entry{}, err
 	}
 	defer b.free()
 	p.temp = p.store.temp()
-	more, err := fill(r, b.data[copy(b.data, one[:n]):first])
+	copy(b.data, one[:n])
+	n, whole, err := p.fill(r, b, n, size)
 	if err != nil {
 		return Entry{}, err
 	}
-	n += more
 	if group := p.store.group; group != nil {
 		p.failures = group.failures.Load()
 	}
-	if n < first || int64(first) == size {
+	if whole {
 		if err := ends(r, int64(n), size); err != nil {
 			return Entry{}, err
 		}
-		return p.small(ctx, b.data[:n])
+		return p.small(ctx, b, n)
 	}
-	return p.large(ctx, r, b.data[:n], size)
+	return p.large(ctx, r, b, n, size)
+}
+
+// fill reads until a buffer that has n bytes is full, and cannot grow, or r has no more, or
+// has given left bytes, where that is not negative. Memory grows with what has come. It
+// returns how many bytes there are, and whether they are all.
+func (p *put) fill(r io.Reader, b *buffer, n int, left int64) (filled int, whole bool, err error) {
+	for {
+		room := len(b.data)
+		if left >= 0 {
+			room = int(min(int64(room), left))
+		}
+		more, err := fill(r, b.data[n:room])
+		n += more
+		switch {
+		case err != nil:
+			return n, false, err
+		case n < room || int64(n) == left:
+			return n, true, nil
+		case !b.grow():
+			return n, false, nil
+		}
+	}
 }
 
 // fill reads until data is full or r has no more.
@@ -110,90 +129,91 @@ func ends(r io.Reader, n, size int64) error {
 	return nil
 }
 
-// small writes a file that is in memory.
-func (p *put) small(ctx context.Context, data []byte) (Entry, error) {
-	s := p.store
+// small writes a file that is in a buffer, n bytes of it, and frees that.
+func (p *put) small(ctx context.Context, b *buffer, n int) (Entry, error) {
+	s, data := p.store, b.data[:n]
 	j := Job{Op: OpPut, Folder: s.descriptor(p.at.folder), Name: p.at.name, Temp: p.temp, Data: data, Sync: s.options.Sync == SyncEach}
 	if s.options.Sync != SyncGroup && p.want == nil {
 		defer s.names.lock(p.name, false)()
-		err := s.engine.Do(ctx, &j)
-		p.note(ctx, err)
+		err := s.do(ctx, &j)
+		p.note(err)
 		return j.Info, err
 	}
 	j.Op = OpStage
-	if err := s.engine.Do(ctx, &j); err != nil {
+	if err := s.do(ctx, &j); err != nil {
 		return Entry{}, err
 	}
+	b.free() // it is on the disk, and may wait for others before it has its name
 	p.entry = j.Info
-	return p.publish(ctx)
+	return p.publish()
 }
 
-// large writes a file in pieces, of which data is the first.
-func (p *put) large(ctx context.Context, r io.Reader, data []byte, size int64) (Entry, error) {
+// large writes a file in pieces, of which the first n bytes are in a buffer.
+func (p *put) large(ctx context.Context, r io.Reader, b *buffer, n int, size int64) (Entry, error) {
 	s := p.store
 	j := Job{Op: OpCreate, Folder: s.descriptor(p.at.folder), Temp: p.temp}
-	if err := s.engine.Do(ctx, &j); err != nil {
+	if err := s.do(ctx, &j); err != nil {
 		return Entry{}, err
 	}
-	j.Begun = true
-	err := p.pieces(ctx, &j, r, data, size)
+	err := p.pieces(ctx, &j, r, b, n, size)
 	// What has begun is ended, whatever becomes of the context.
-	whole := context.WithoutCancel(ctx)
 	j.Op, j.Sync = OpSeal, err == nil && s.options.Sync == SyncEach
-	if e := s.engine.Do(whole, &j); err == nil {
+	if e := s.engine.Do(&j); err == nil {
 		err = e
 	}
 	if err != nil {
-		return Entry{}, errors.Join(err, p.discard(whole))
+		return Entry{}, errors.Join(err, p.discard())
 	}
+	b.free()
 	p.entry = j.Info
-	return p.publish(ctx)
+	return p.publish()
 }
 
-func (p *put) pieces(ctx context.Context, j *Job, r io.Reader, data []byte, size int64) error {
-	j.Op, j.Data = OpWrite, data
-	piece := data[:cap(data)]
-	for {
-		if err := p.store.engine.Do(ctx, j); err != nil {
-			return err
+func (p *put) pieces(ctx context.Context, j *Job, r io.Reader, b *buffer, n int, size int64) error {
+	j.Op = OpWrite
+	for whole := false; ; {
+		if j.Data = b.data[:n]; n > 0 {
+			if err := p.store.turn(ctx, j); err != nil {
+				return err
+			}
 		}
-		j.Offset += int64(len(j.Data))
-		if size >= 0 && j.Offset > size {
-			return fmt.Errorf("%w: more than %d", ErrSize, size)
-		}
-		n, err := fill(r, piece[:chunkSize])
-		if err != nil {
-			return err
-		}
-		if n == 0 {
+		if j.Offset += int64(n); whole {
 			return ends(r, j.Offset, size)
 		}
-		j.Data = piece[:n]
+		b.shrink()
+		left := int64(-1)
+		if size >= 0 {
+			left = size - j.Offset
+		}
+		var err error
+		if n, whole, err = p.fill(r, b, 0, left); err != nil {
+			return err
+		}
 	}
 }
 
 // discard takes the temporary file away, if it is there.
-func (p *put) discard(ctx context.Context) error {
-	j := Job{Op: OpDiscard, Folder: p.store.descriptor(p.at.folder), Temp: p.temp, Begun: true}
-	if err := p.store.engine.Do(ctx, &j); !errors.Is(err, fs.ErrNotExist) {
+func (p *put) discard() error {
+	j := Job{Op: OpDiscard, Folder: p.store.descriptor(p.at.folder), Temp: p.temp}
+	if err := p.store.engine.Do(&j); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil
 }
 
 // publish gives a file that is written, and closed, its name.
-func (p *put) publish(ctx context.Context) (Entry, error) {
+func (p *put) publish() (Entry, error) {
 	s := p.store
 	if s.group != nil {
 		return s.group.publish(p)
 	}
-	return p.commit(ctx, s.options.Sync == SyncEach)
+	return p.commit(s.options.Sync == SyncEach)
 }
 
 // note adds the name to the index, after an error only if the file is there all the same.
-func (p *put) note(ctx context.Context, err error) {
+func (p *put) note(err error) {
 	if err != nil && !errors.Is(err, ErrBusy) {
-		_, err = p.store.stat(context.WithoutCancel(ctx), p.at, true)
+		_, err = p.store.stat(p.at)
 	}
 	if err == nil {
 		p.store.index.add(p.name)
@@ -201,18 +221,17 @@ func (p *put) note(ctx context.Context, err error) {
 }
 
 // commit renames the file, if that is wanted of what is there, and else takes it away.
-func (p *put) commit(ctx context.Context, sync bool) (Entry, error) {
+func (p *put) commit(sync bool) (Entry, error) {
 	s := p.store
-	ctx = context.WithoutCancel(ctx) // it is on the disk already
 	defer s.names.lock(p.name, p.want != nil)()
-	err := s.check(ctx, p.name, p.at, p.want)
+	err := s.check(p.name, p.at, p.want)
 	if err == nil {
-		j := Job{Op: OpCommit, Folder: s.descriptor(p.at.folder), Name: p.at.name, Temp: p.temp, Sync: sync, Begun: true}
-		err = s.engine.Do(ctx, &j)
-		p.note(ctx, err)
+		j := Job{Op: OpCommit, Folder: s.descriptor(p.at.folder), Name: p.at.name, Temp: p.temp, Sync: sync}
+		err = s.engine.Do(&j)
+		p.note(err)
 		if err == nil {
 			return p.entry, nil
 		}
 	}
-	return Entry{}, errors.Join(err, p.discard(ctx))
+	return Entry{}, errors.Join(err, p.discard())
 }

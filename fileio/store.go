@@ -14,9 +14,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/sync/semaphore"
 	"golang.org/x/sys/unix"
 
+	"muster/fileio/internal/fair"
 	"muster/internal/filelock"
 	"muster/pool"
 )
@@ -40,17 +40,31 @@ const (
 type Options struct {
 	Sync Sync
 
-	// MemoryMax is how many bytes of files may be in memory at the same time, on their way
-	// to the disk or from it; 0 = 128 MiB. Beyond it Put reads no more than a byte, and Get
-	// does not return, until others are done.
+	// MemoryMax is how many bytes of files may be in memory at the same time; 0 = 128 MiB.
+	// Half of it is for those on their way to the disk, the other half for those that come
+	// from it. Beyond it Put reads no more than a byte, and Get does not return, until others
+	// are done.
 	MemoryMax int64
+
+	// WaitingMax is how many operations wait for the engine at a time, of each kind; 0 =
+	// 1024. One more is refused with [ErrBusy]. A client may have as many of these places as
+	// it leaves for others.
+	WaitingMax int
+
+	// WaitMax is how long an operation waits for the engine, or for memory, until it is
+	// refused with ErrBusy; 0 = as long as it takes. What has begun is not refused any more,
+	// but for a file of which a part was read and there is no memory for the next one.
+	WaitMax time.Duration
 
 	// JobsOnly has the engine read what the system has in memory too, which is otherwise
 	// read without a job, for it takes no time: to compare engines.
 	JobsOnly bool
 }
 
-const memoryDefault = 128 << 20
+const (
+	memoryDefault  = 128 << 20
+	waitingDefault = 1024
+)
 
 // MemoryLeast is the least of MemoryMax.
 const MemoryLeast = 4 * chunkSize
@@ -77,13 +91,14 @@ type Store struct {
 	lock    *os.File
 	folders [folders]*os.File
 
-	memory  *semaphore.Weighted
-	buffers buffers
-	cache   cache
-	names   *nameLocks
-	index   index
-	temps   atomic.Uint64
-	run     string // tells this process's temporary files from those of others
+	transfers, light *fair.Budget // of places at the engine
+	reads, writes    *memory
+
+	cache cache
+	names *nameLocks
+	index index
+	temps atomic.Uint64
+	run   string // tells this process's temporary files from those of others
 
 	checking chan struct{} // has one while Check is at work
 
@@ -108,13 +123,26 @@ func Open(folder string, engine Engine, o Options) (*Store, error) {
 	if o.MemoryMax < MemoryLeast {
 		return nil, fmt.Errorf("memory of %d bytes: %d are the least", o.MemoryMax, MemoryLeast)
 	}
+	if o.WaitingMax == 0 {
+		o.WaitingMax = waitingDefault
+	}
+	if o.WaitingMax < 1 {
+		return nil, fmt.Errorf("%d operations that wait: 1 or more are possible", o.WaitingMax)
+	}
 	if o.Sync == SyncGroup && !flushesAll {
 		o.Sync = SyncEach // which promises as much
 	}
 	s := &Store{
-		engine: engine, options: o, memory: semaphore.NewWeighted(o.MemoryMax), names: newNameLocks(),
+		engine: engine, options: o, names: newNameLocks(),
+		reads: newMemory(o.MemoryMax/2, o), writes: newMemory(o.MemoryMax/2, o),
 		checking: make(chan struct{}, 1),
 		run:      strconv.FormatUint(rand.Uint64(), 36),
+	}
+	room := engine.Room()
+	s.transfers = places(room.Transfers, o)
+	s.light = s.transfers
+	if room.Light > 0 {
+		s.light = places(room.Light, o)
 	}
 	err := s.open(folder)
 	if err == nil {
@@ -128,6 +156,58 @@ func Open(folder string, engine Engine, o Options) (*Store, error) {
 		s.group = newCommitter(s)
 	}
 	return s, nil
+}
+
+// places is a budget of an engine's room for one kind of jobs.
+func places(room int, o Options) *fair.Budget {
+	return fair.New(fair.Options{Size: int64(room), WaitingMax: o.WaitingMax, WaitMax: o.WaitMax})
+}
+
+// do has the engine execute a job when it is the client's turn, or returns why it was not
+// begun: [ErrBusy], or the context's error.
+func (s *Store) do(ctx context.Context, j *Job) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return s.doIn(ctx, j, (*fair.Budget).Take)
+}
+
+// turn is do for a piece of something that has begun: it waits for as long as it takes.
+func (s *Store) turn(ctx context.Context, j *Job) error {
+	return s.doIn(ctx, j, (*fair.Budget).TakeLate)
+}
+
+func (s *Store) doIn(ctx context.Context, j *Job, take func(*fair.Budget, context.Context, Client) error) error {
+	b, c := s.transfers, clientOf(ctx)
+	if j.Op.Light() {
+		b = s.light
+	}
+	if err := take(b, ctx, c); err != nil {
+		return err
+	}
+	defer b.Give(c, 1)
+	return s.engine.Do(j)
+}
+
+// Stats are those of the engine, with what waits for it.
+func (s *Store) Stats() Stats {
+	all := s.engine.Stats()
+	budgets := []*fair.Budget{s.transfers}
+	if s.light != s.transfers {
+		budgets = append(budgets, s.light)
+	}
+	for _, b := range budgets {
+		one := b.Stats()
+		all.Waiting += int(one.Waiting)
+		all.Refused += one.Refused
+		all.Wait += one.Wait
+	}
+	for _, m := range []*memory{s.reads, s.writes} {
+		one := m.budget.Stats()
+		all.Refused += one.Refused
+		all.Memory += one.Held * int64(bufferSizes[0])
+	}
+	return all
 }
 
 func (s *Store) open(folder string) error {
@@ -245,9 +325,9 @@ func (s *Store) look() error {
 	for i := range numbers {
 		numbers[i] = i
 	}
-	return pool.ForEach(context.Background(), openAtOnce, numbers, func(ctx context.Context, i int) error {
-		j := Job{Op: OpList, Folder: s.descriptor(i), Begun: true}
-		if err := s.engine.Do(ctx, &j); err != nil {
+	return pool.ForEach(context.Background(), openAtOnce, numbers, func(_ context.Context, i int) error {
+		j := Job{Op: OpList, Folder: s.descriptor(i)}
+		if err := s.engine.Do(&j); err != nil {
 			return err
 		}
 		var names []string
@@ -258,8 +338,8 @@ func (s *Store) look() error {
 			if !strings.HasPrefix(encoded, tempPrefix) {
 				continue
 			}
-			j := Job{Op: OpDiscard, Folder: s.descriptor(i), Temp: encoded, Begun: true}
-			if err := s.engine.Do(ctx, &j); err != nil {
+			j := Job{Op: OpDiscard, Folder: s.descriptor(i), Temp: encoded}
+			if err := s.engine.Do(&j); err != nil {
 				return err
 			}
 		}
@@ -327,13 +407,20 @@ func (s *Store) Stat(ctx context.Context, name string) (Info, error) {
 	if err := CheckName(name); err != nil {
 		return Info{}, err
 	}
-	e, err := s.stat(ctx, placeOf(name), false)
+	e, err := s.statFor(ctx, placeOf(name))
 	return infoOf(name, e), failed("stat", name, err)
 }
 
-func (s *Store) stat(ctx context.Context, at place, begun bool) (Entry, error) {
-	j := Job{Op: OpStat, Folder: s.descriptor(at.folder), Name: at.name, Begun: begun}
-	err := s.engine.Do(ctx, &j)
+// statFor is stat when it is the client's turn.
+func (s *Store) statFor(ctx context.Context, at place) (Entry, error) {
+	j := Job{Op: OpStat, Folder: s.descriptor(at.folder), Name: at.name}
+	err := s.do(ctx, &j)
+	return j.Info, err
+}
+
+func (s *Store) stat(at place) (Entry, error) {
+	j := Job{Op: OpStat, Folder: s.descriptor(at.folder), Name: at.name}
+	err := s.engine.Do(&j)
 	return j.Info, err
 }
 
@@ -350,10 +437,10 @@ func (s *Store) Check(ctx context.Context) error {
 	go func() {
 		defer func() { <-s.checking }()
 		j := Job{Op: OpStage, Folder: s.descriptor(0), Temp: s.temp(), Data: []byte("check"), Sync: true}
-		err := s.engine.Do(ctx, &j)
+		err := s.do(ctx, &j)
 		if err == nil {
-			j.Op, j.Begun = OpDiscard, true
-			err = s.engine.Do(context.WithoutCancel(ctx), &j)
+			j.Op = OpDiscard
+			err = s.engine.Do(&j)
 		}
 		done <- err
 	}()
@@ -374,11 +461,16 @@ type Condition func(now *Info) bool
 var ErrChanged = errors.New("the file is not as it was wanted to be")
 
 // check asks a condition; nil wants anything.
-func (s *Store) check(ctx context.Context, name string, at place, want Condition) error {
+func (s *Store) check(name string, at place, want Condition) error {
 	if want == nil {
 		return nil
 	}
-	e, err := s.stat(ctx, at, true)
+	e, err := s.stat(at)
+	return answer(name, e, err, want)
+}
+
+// answer is what a condition says of what stat found.
+func answer(name string, e Entry, err error, want Condition) error {
 	var now *Info
 	switch {
 	case err == nil:
@@ -400,11 +492,11 @@ func (s *Store) Delete(ctx context.Context, name string, want Condition) error {
 	}
 	at := placeOf(name)
 	defer s.names.lock(name, true)()
-	if err := s.check(ctx, name, at, want); err != nil {
+	if err := s.check(name, at, want); err != nil {
 		return failed("delete", name, err)
 	}
 	j := Job{Op: OpDelete, Folder: s.descriptor(at.folder), Name: at.name, Sync: s.options.Sync != SyncNone}
-	err := s.engine.Do(ctx, &j)
+	err := s.do(ctx, &j)
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
 		s.index.remove(name)
 	}

@@ -285,7 +285,7 @@ func TestCallErrors(t *testing.T) {
 
 func TestCallToken(t *testing.T) {
 	eachWay(t, func(t *testing.T, w way) {
-		at := serveAll(t, &direct.Engine{}, files.Options{Token: "secret"})
+		at := serveAll(t, &direct.Engine{}, files.Options{Tokens: []string{"secret"}})
 		calls := func(c *files.Caller) (errs []error) {
 			_, exist := c.Exist(t.Context(), "x")
 			_, download := c.Download(t.Context(), "x", io.Discard)

@@ -161,7 +161,7 @@ func TestClientList(t *testing.T) {
 }
 
 func TestClientToken(t *testing.T) {
-	at := serve(t, &direct.Engine{}, files.Options{Token: "secret"}) + "/files/x"
+	at := serve(t, &direct.Engine{}, files.Options{Tokens: []string{"secret"}}) + "/files/x"
 	for _, token := range []string{"", "other"} {
 		_, err := put(t, files.NewClient(files.ClientOptions{Token: token}), at, strings.Repeat("x", 1<<20), files.Condition{})
 		if !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), "a token is wanted") {

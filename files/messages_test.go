@@ -17,7 +17,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"muster/fileio"
 	"muster/fileio/direct"
@@ -26,14 +25,14 @@ import (
 )
 
 const (
-	service = "/muster.files.v1.Files/"
-	stream  = "application/connect+json"
+	servicePath = "/muster.files.v1.Files/"
+	stream      = "application/connect+json"
 )
 
 // unary calls a method as curl does, and takes its answer apart.
 func unary(t *testing.T, at, method, message string, headers ...string) (status int, answer map[string]any) {
 	t.Helper()
-	got := ask(t, "POST", at+service+method, strings.NewReader(message), append(headers, "Content-Type", "application/json")...)
+	got := ask(t, "POST", at+servicePath+method, strings.NewReader(message), append(headers, "Content-Type", "application/json")...)
 	if err := json.Unmarshal([]byte(got.body), &answer); err != nil {
 		t.Fatalf("%s %s: %q", method, message, got.body)
 	}
@@ -72,7 +71,7 @@ func opened(t *testing.T, body string) (messages []map[string]any, end string) {
 func TestMessagesAsCurlSendsThem(t *testing.T) {
 	at := serve(t, &direct.Engine{}, files.Options{PageSize: 4})
 	body := envelope(0, `{"name":"x","size":"10"}`) + envelope(0, `{"data":"MDEyMzQ1"}`) + envelope(0, `{}`) + envelope(0, `{"data":"Njc4OQ=="}`)
-	messages, end := opened(t, ask(t, "POST", at+service+"Upload", strings.NewReader(body), "Content-Type", stream).body)
+	messages, end := opened(t, ask(t, "POST", at+servicePath+"Upload", strings.NewReader(body), "Content-Type", stream).body)
 	if len(messages) != 1 || messages[0]["size"] != "10" || messages[0]["etag"] == "" || end != "{}" {
 		t.Error(messages, end)
 	}
@@ -81,10 +80,10 @@ func TestMessagesAsCurlSendsThem(t *testing.T) {
 		t.Error(status, got)
 	}
 	query := "?connect=v1&encoding=json&message=" + url.QueryEscape(`{"name":"x"}`)
-	if got := ask(t, "GET", at+service+"Exist"+query, nil); got.status != 200 || !strings.Contains(got.body, "true") {
+	if got := ask(t, "GET", at+servicePath+"Exist"+query, nil); got.status != 200 || !strings.Contains(got.body, "true") {
 		t.Error(got)
 	}
-	messages, end = opened(t, ask(t, "POST", at+service+"Download", strings.NewReader(envelope(0, `{"name":"x"}`)), "Content-Type", stream).body)
+	messages, end = opened(t, ask(t, "POST", at+servicePath+"Download", strings.NewReader(envelope(0, `{"name":"x"}`)), "Content-Type", stream).body)
 	if len(messages) != 3 || messages[0]["size"] != "10" || messages[0]["etag"] != tag || messages[1]["size"] != nil || messages[2]["data"] != "ODk=" || end != "{}" {
 		t.Error(messages, end)
 	}
@@ -103,9 +102,9 @@ func TestMessagesAsCurlSendsThem(t *testing.T) {
 	if status, got := unary(t, at, "Clean", `{"prefix":"x"}`); status != 200 || len(got) != 0 {
 		t.Error(status, got)
 	}
-	ask(t, "POST", at+service+"Other", strings.NewReader("{}"), "Content-Type", "application/json").wants(t, 404, "")
-	ask(t, "GET", at+service+"Delete"+query, nil).wants(t, 405, "")
-	ask(t, "POST", at+service+"Exist", strings.NewReader("{}"), "Content-Type", "text/plain").wants(t, 415, "")
+	ask(t, "POST", at+servicePath+"Other", strings.NewReader("{}"), "Content-Type", "application/json").wants(t, 404, "")
+	ask(t, "GET", at+servicePath+"Delete"+query, nil).wants(t, 405, "")
+	ask(t, "POST", at+servicePath+"Exist", strings.NewReader("{}"), "Content-Type", "text/plain").wants(t, 415, "")
 }
 
 func TestHostileMessages(t *testing.T) {
@@ -129,7 +128,7 @@ func TestHostileMessages(t *testing.T) {
 		"half a prefix":      {x + "\x00\x00", "internal"},
 		"compressed":         {envelope(1, `{"name":"x"}`), "internal"},
 	} {
-		got := ask(t, "POST", at+service+"Upload", struct{ io.Reader }{strings.NewReader(row.body)}, "Content-Type", stream)
+		got := ask(t, "POST", at+servicePath+"Upload", struct{ io.Reader }{strings.NewReader(row.body)}, "Content-Type", stream)
 		if messages, end := opened(t, got.body); len(messages) != 0 || !strings.Contains(end, `"`+row.code+`"`) {
 			t.Errorf("%s: %v %s", what, messages, end)
 		}
@@ -148,7 +147,7 @@ func TestHostileMessages(t *testing.T) {
 	if _, got := unary(t, at, "Exist", "\x1f\x8b", "Content-Encoding", "gzip"); got["code"] != "unimplemented" {
 		t.Error(got)
 	}
-	got := ask(t, "POST", at+service+"Download", strings.NewReader(envelope(0, `{"name":"x"}`)), "Content-Type", stream)
+	got := ask(t, "POST", at+servicePath+"Download", strings.NewReader(envelope(0, `{"name":"x"}`)), "Content-Type", stream)
 	if messages, end := opened(t, got.body); len(messages) != 0 || !strings.Contains(end, `"not_found"`) {
 		t.Error(messages, end)
 	}
@@ -168,7 +167,7 @@ func (e *endless) Read(p []byte) (int, error) {
 
 func TestEndlessMessage(t *testing.T) {
 	at := serve(t, &direct.Engine{}, files.Options{})
-	for _, where := range []string{service + "Bench", service + "Exist", "/bench"} {
+	for _, where := range []string{servicePath + "Bench", servicePath + "Exist", "/bench"} {
 		body := &endless{}
 		// It is answered while it is sent, which the client takes for an error or not.
 		got, err := http.Post(at+where, "application/json", body)
@@ -210,26 +209,29 @@ func TestUploadCutOff(t *testing.T) {
 
 // Who sends a part of a message and then nothing is sent away, and leaves no file.
 func TestSlowMessages(t *testing.T) {
-	at := serve(t, &direct.Engine{}, files.Options{Patience: 20 * time.Millisecond})
-	piece := envelope(0, `{"data":"`+base64.StdEncoding.EncodeToString(make([]byte, 50_000))+`"}`)
-	for _, body := range []string{"", "\x00", envelope(0, `{"name":"x"}`), envelope(0, `{"name":"x"}`) + strings.Repeat(piece, 6) + piece[:9]} {
-		for _, where := range []string{service + "Upload", service + "Download", service + "Bench", "/bench"} {
-			kind := stream
-			if strings.HasSuffix(where, "ench") {
-				kind = "application/json"
-			}
-			c := raw(t, at, fmt.Sprintf("POST %s HTTP/1.1\r\nHost: x\r\nContent-Type: %s\r\nContent-Length: 1000000\r\n\r\n%s", where, kind, body))
-			answer, err := http.ReadResponse(bufio.NewReader(c), nil)
-			if err != nil {
-				t.Fatal(where, err)
-			}
-			answer.Body.Close()
-			if answer.StatusCode < 400 && kind != stream {
-				t.Errorf("%s: %d bytes, then nothing: %s", where, len(body), answer.Status)
+	inBubble(t, files.Options{}, func(b *bubble) {
+		piece := envelope(0, `{"data":"`+base64.StdEncoding.EncodeToString(make([]byte, 50_000))+`"}`)
+		for _, body := range []string{"", "\x00", envelope(0, `{"name":"x"}`), envelope(0, `{"name":"x"}`) + strings.Repeat(piece, 6) + piece[:9]} {
+			for _, where := range []string{servicePath + "Upload", servicePath + "Download", servicePath + "Bench", "/bench"} {
+				kind := stream
+				if strings.HasSuffix(where, "ench") {
+					kind = "application/json"
+				}
+				c := b.raw(fmt.Sprintf("POST %s HTTP/1.1\r\nHost: x\r\nContent-Type: %s\r\nContent-Length: 1000000\r\n\r\n%s", where, kind, body))
+				answer, err := http.ReadResponse(bufio.NewReader(c), nil)
+				if err != nil {
+					b.Fatal(where, err)
+				}
+				answer.Body.Close()
+				if answer.StatusCode < 400 && kind != stream {
+					b.Errorf("%s: %d bytes, then nothing: %s", where, len(body), answer.Status)
+				}
 			}
 		}
-	}
-	ask(t, "GET", at+"/files/x", nil).wants(t, 404, "")
+		if b.has("x") {
+			b.Error("a part of an upload is a file")
+		}
+	})
 }
 
 // cutOff uploads a body whose end does not come.
@@ -240,15 +242,15 @@ func cutOff(t *testing.T, address, body string) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	_, err = fmt.Fprintf(c, "POST %sUpload HTTP/1.1\r\nHost: x\r\nContent-Type: %s\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n", service, stream, len(body), body)
+	_, err = fmt.Fprintf(c, "POST %sUpload HTTP/1.1\r\nHost: x\r\nContent-Type: %s\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n", servicePath, stream, len(body), body)
 	if err != nil {
 		t.Fatal(err)
 	}
 }
 
 func TestMessagesToken(t *testing.T) {
-	at := serve(t, &direct.Engine{}, files.Options{Token: "secret"})
-	for _, where := range []string{service + "Exist", service + "Clean", "/bench"} {
+	at := serve(t, &direct.Engine{}, files.Options{Tokens: []string{"secret"}})
+	for _, where := range []string{servicePath + "Exist", servicePath + "Clean", "/bench"} {
 		ask(t, "POST", at+where, strings.NewReader(`{"name":"x"}`), "Content-Type", "application/json").wants(t, 401, "")
 	}
 	if status, got := unary(t, at, "Exist", `{"name":"x"}`, "Authorization", "Bearer secret"); status != 200 {
@@ -297,7 +299,7 @@ func FuzzMessages(f *testing.F) {
 	s := enginetest.Open(f, &direct.Engine{}, f.TempDir(), fileio.Options{Sync: fileio.SyncNone})
 	server := files.NewServer(s, files.Options{BodyMax: 1000, PageSize: 10})
 	f.Fuzz(func(t *testing.T, method, kind byte, body []byte) {
-		r := httptest.NewRequest("POST", service+methods[int(method)%len(methods)], bytes.NewReader(body))
+		r := httptest.NewRequest("POST", servicePath+methods[int(method)%len(methods)], bytes.NewReader(body))
 		r.Header.Set("Content-Type", types[int(kind)%len(types)])
 		r.ProtoMajor = 2 // for gRPC
 		got := httptest.NewRecorder()

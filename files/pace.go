@@ -5,56 +5,59 @@ import (
 	"io"
 	"net/http"
 	"time"
+
+	"muster/fileio"
+	"muster/files/internal/pace"
 )
 
-// pieceSize is how many bytes a client must send, or take, within the server's patience. It
-// is what the store has in memory for one of them at most.
-const pieceSize = 256 << 10
-
-// pace makes a request's connection break where a piece of its body does not arrive in
-// time, or a piece of the answer is not taken: who sends a byte now and then must not hold
-// memory for ever. How long the disk takes between two pieces does not count. It returns
-// the request whose body is paced, and what is to be called once it is answered.
+// pace makes a request end where its body comes too slowly, or on a stream of HTTP/2 its
+// answer is taken too slowly: who sends a byte now and then must not hold memory for ever.
+// How long the disk takes between two pieces does not count. Without streams the connection
+// itself breaks where nobody takes an answer (package service). pace returns the request
+// whose body is paced, and whose context says who its client is.
 //
 // The request that came stays as it is, for net/http looks at its body when it answers: of
 // one that waits for 100-continue it must know that nobody asked for the rest.
-func (s *Server) pace(w *http.ResponseWriter, r *http.Request) (paced *http.Request, end func()) {
+func (s *Server) pace(w *http.ResponseWriter, r *http.Request, token string) *http.Request {
 	connection := http.NewResponseController(*w)
-	streams := r.ProtoMajor > 1
+	p := owed{connection: connection, left: pace.New(s.options.RateMin), stream: r.ProtoMajor > 1}
+	r = r.WithContext(fileio.WithClient(r.Context(), clientOf(r, token))) // a copy
 	if r.ContentLength != 0 {
-		if !streams {
+		if !p.stream {
 			// What nobody reads of it, net/http does before it answers.
-			_ = connection.SetReadDeadline(time.Now().Add(s.options.Patience))
+			_ = connection.SetReadDeadline(time.Now().Add(pace.Slack))
 		}
-		r = r.WithContext(r.Context()) // a copy
-		r.Body = &pacedBody{ReadCloser: r.Body, connection: connection, patience: s.options.Patience, stream: streams}
+		r.Body = &pacedBody{ReadCloser: r.Body, owed: p}
 	}
-	writer := &pacedWriter{ResponseWriter: *w, connection: connection, patience: s.options.Patience, stream: streams, body: r.ContentLength != 0}
-	*w = writer
-	return r, writer.end
+	*w = &pacedWriter{ResponseWriter: *w, owed: p}
+	return r
 }
+
+// owed is what a client owes.
+type owed struct {
+	connection *http.ResponseController
+	left       pace.Pace
+	stream     bool // of HTTP/2, which breaks at its deadline, whether anybody reads or not
+}
+
+// clientError is one of a client that does not take what it asked for, or does not send
+// what it announced.
+type clientError struct{ error }
+
+func (c *clientError) Unwrap() error { return c.error }
 
 type pacedBody struct {
 	io.ReadCloser
-	connection *http.ResponseController
-	patience   time.Duration
-	stream     bool // of HTTP/2, which breaks at its deadline, whether anybody reads or not
-
-	left int           // of the piece
-	time time.Duration // for what is left
+	owed
 }
 
 func (b *pacedBody) Read(p []byte) (int, error) {
-	if b.left <= 0 {
-		b.left, b.time = pieceSize, b.patience
-	}
 	began := time.Now()
-	if err := settable(b.connection.SetReadDeadline(began.Add(b.time))); err != nil {
+	if err := settable(b.connection.SetReadDeadline(began.Add(b.left.Left))); err != nil {
 		return 0, err
 	}
-	n, err := b.ReadCloser.Read(p[:min(len(p), b.left)])
-	b.left -= n
-	b.time -= time.Since(began)
+	n, err := b.ReadCloser.Read(p)
+	b.left.Moved(n, time.Since(began))
 	if b.stream || err == io.EOF { // the server reads on, to learn that the client has gone
 		if e := settable(b.connection.SetReadDeadline(time.Time{})); e != nil {
 			return n, e
@@ -68,30 +71,32 @@ func (b *pacedBody) Read(p []byte) (int, error) {
 
 type pacedWriter struct {
 	http.ResponseWriter
-	connection *http.ResponseController
-	patience   time.Duration
-	stream     bool // as of pacedBody
-	body       bool // the request has one
-	written    bool
+	owed
 }
 
-// clientError is one of a client that does not take what it asked for, or does not send
-// what it announced.
-type clientError struct{ error }
+// streamPiece is how much of an answer is written to a stream at a time: only what was taken
+// of it as a whole counts.
+const streamPiece = 4 << 10
 
-func (c *clientError) Unwrap() error { return c.error }
-
-// Write is never given more than a piece, or a message.
-func (w *pacedWriter) Write(p []byte) (int, error) {
-	w.written = true
-	if err := w.wait(true); err != nil {
-		return 0, err
+// Write is that of http.ResponseWriter.
+func (w *pacedWriter) Write(p []byte) (written int, err error) {
+	piece := len(p)
+	if w.stream {
+		piece = streamPiece
 	}
-	n, err := w.ResponseWriter.Write(p)
-	if err != nil {
-		return n, &clientError{err}
+	for written < len(p) {
+		if err := w.wait(true); err != nil {
+			return written, err
+		}
+		began := time.Now()
+		n, err := w.ResponseWriter.Write(p[written:min(written+piece, len(p))])
+		written += n
+		w.left.Moved(n, time.Since(began))
+		if err != nil {
+			return written, &clientError{err}
+		}
 	}
-	return n, w.wait(false)
+	return written, w.wait(false)
 }
 
 // Flush is for streams; that it failed shows when more is written.
@@ -102,22 +107,14 @@ func (w *pacedWriter) Flush() {
 	}
 }
 
-// end is for what was written and is not sent yet. Without streams it is not before the rest
-// of the request's body has come, or not come in time.
-func (w *pacedWriter) end() {
-	if w.written && (w.stream || w.body) {
-		_ = settable(w.connection.SetWriteDeadline(time.Now().Add(2 * w.patience)))
-	}
-}
-
-// wait has the connection break when the client takes nothing for too long from now on; or
-// not, which is needed of streams alone.
+// wait has a stream break when the client takes nothing for too long from now on; or not.
 func (w *pacedWriter) wait(on bool) error {
+	if !w.stream {
+		return nil
+	}
 	var deadline time.Time
 	if on {
-		deadline = time.Now().Add(w.patience)
-	} else if !w.stream {
-		return nil
+		deadline = time.Now().Add(w.left.Left)
 	}
 	return settable(w.connection.SetWriteDeadline(deadline))
 }

@@ -54,7 +54,7 @@ func TestPatienceIsNotForTheDisk(t *testing.T) {
 			protocols.SetHTTP1(version == 1)
 			protocols.SetUnencryptedHTTP2(version == 2)
 			listener := make(pipes)
-			server := &http.Server{Handler: files.NewServer(store, files.Options{Patience: patience}), Protocols: &protocols}
+			server := &http.Server{Handler: files.NewServer(store, files.Options{}), Protocols: &protocols}
 			go func() { _ = server.Serve(listener) }()
 			transport := &http.Transport{DialContext: listener.dial, Protocols: &protocols}
 			client := &http.Client{Transport: transport}

@@ -2,20 +2,20 @@ package files_test
 
 import (
 	"bufio"
-	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"muster/fileio"
 	"muster/fileio/direct"
 	"muster/fileio/enginetest"
 	"muster/files"
+	"muster/files/internal/pace"
 )
 
 // raw sends text to the server as it is.
@@ -32,72 +32,166 @@ func raw(t *testing.T, url, text string) net.Conn {
 	return c
 }
 
-// Who sends a part of a body and then nothing is sent away, and leaves no file.
-func TestSlowUpload(t *testing.T) {
-	url := serve(t, &direct.Engine{}, files.Options{Patience: 20 * time.Millisecond})
-	for _, body := range []string{"", "some", strings.Repeat("a", 300_000)} {
-		c := raw(t, url, "PUT /files/x HTTP/1.1\r\nHost: x\r\nContent-Length: 400000\r\n\r\n"+body)
-		answer, err := http.ReadResponse(bufio.NewReader(c), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		answer.Body.Close()
-		if answer.StatusCode != http.StatusRequestTimeout {
-			t.Errorf("%d bytes, then nothing: %s", len(body), answer.Status)
-		}
-	}
-	ask(t, "GET", url+"/files/x", nil).wants(t, 404, "")
+// bubble is a server by the clock of a bubble, on a network in memory.
+type bubble struct {
+	*testing.T
+	store *fileio.Store
+	net   simNet
 }
 
-// Who takes nothing of an answer is sent away, and that is no error of the server's.
+// inBubble runs a test beside a server.
+func inBubble(t *testing.T, o files.Options, do func(*bubble)) {
+	t.Helper()
+	folder := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		b := &bubble{T: t, net: simNet{make(pipes)}}
+		b.store = enginetest.Open(t, &direct.Engine{}, folder, fileio.Options{Sync: fileio.SyncNone, JobsOnly: true})
+		server := &http.Server{Handler: files.NewServer(b.store, o)}
+		go func() { _ = server.Serve(pace.Listener(b.net, 1<<10)) }()
+		do(b)
+		if err := server.Close(); err != nil {
+			t.Error(err)
+		}
+		time.Sleep(time.Minute) // net/http waits a little before it closes a connection
+	})
+}
+
+// raw sends text to the server as it is, as far as that reads it.
+func (b *bubble) raw(text string) net.Conn {
+	c := b.net.dial("10.0.0.1")
+	b.Cleanup(func() { c.Close() })
+	go func() { _, _ = io.WriteString(c, text) }()
+	return c
+}
+
+// has reports whether the store has a file.
+func (b *bubble) has(name string) bool {
+	_, err := b.store.Stat(b.Context(), name)
+	return err == nil
+}
+
+// Who sends a part of a body and then nothing is sent away, and leaves no file.
+func TestSlowUpload(t *testing.T) {
+	inBubble(t, files.Options{}, func(b *bubble) {
+		for _, body := range []string{"", "some", strings.Repeat("a", 300_000)} {
+			c := b.raw("PUT /files/x HTTP/1.1\r\nHost: x\r\nContent-Length: 400000\r\n\r\n" + body)
+			began := time.Now()
+			answer, err := http.ReadResponse(bufio.NewReader(c), nil)
+			if err != nil {
+				b.Fatal(err)
+			}
+			answer.Body.Close()
+			if took := time.Since(began); answer.StatusCode != http.StatusRequestTimeout || took != 5*time.Second {
+				b.Errorf("%d bytes, then nothing: %s after %v", len(body), answer.Status, took)
+			}
+		}
+		if b.has("x") {
+			b.Error("a part of a body is a file")
+		}
+	})
+}
+
+// 600 clients that announce 256 KiB each, more than there is memory, and send one byte keep
+// nobody waiting, not even from their own address.
+func TestAnnouncedTakesNoMemory(t *testing.T) {
+	inBubble(t, files.Options{}, func(b *bubble) {
+		data := enginetest.Content(1, 50_000)
+		enginetest.Put(b.T, b.store, "x", data)
+		for range 600 {
+			b.raw("PUT /files/y HTTP/1.1\r\nHost: x\r\nContent-Length: 262144\r\n\r\n1")
+		}
+		synctest.Wait()
+		began := time.Now()
+		for request, want := range map[string]string{
+			"GET /files/x HTTP/1.1\r\nHost: x\r\n\r\n":                           string(data),
+			"PUT /files/z HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nsmall": "",
+		} {
+			answer, err := http.ReadResponse(bufio.NewReader(b.raw(request)), nil)
+			if err != nil {
+				b.Fatal(err)
+			}
+			got, err := io.ReadAll(answer.Body)
+			if err != nil || answer.StatusCode/100 != 2 || string(got) != want {
+				b.Errorf("%.20q: %s, %d bytes, %v", request, answer.Status, len(got), err)
+			}
+		}
+		if took := time.Since(began); took > 0 {
+			b.Errorf("two requests took %v", took)
+		}
+	})
+}
+
+// What comes slowly, and not too slowly, is a file.
+func TestDrippingUpload(t *testing.T) {
+	inBubble(t, files.Options{}, func(b *bubble) {
+		c := b.raw("PUT /files/x HTTP/1.1\r\nHost: x\r\nContent-Length: 20000\r\n\r\n")
+		go func() {
+			for range 20 {
+				time.Sleep(900 * time.Millisecond)
+				_, _ = c.Write(make([]byte, 1000))
+			}
+		}()
+		answer, err := http.ReadResponse(bufio.NewReader(c), nil)
+		if err != nil {
+			b.Fatal(err)
+		}
+		answer.Body.Close()
+		if answer.StatusCode != http.StatusNoContent || !b.has("x") {
+			b.Error(answer.Status)
+		}
+	})
+}
+
+// Who takes nothing of an answer is sent away, and that is no error of the server's; who
+// takes little is not.
 func TestSlowDownload(t *testing.T) {
 	var log strings.Builder
-	store := enginetest.Open(t, &direct.Engine{}, t.TempDir(), fileio.Options{Sync: fileio.SyncNone})
-	h := files.NewServer(store, files.Options{Patience: 20 * time.Millisecond, Log: slog.New(slog.NewTextHandler(&log, nil))})
-	ended := make(chan struct{}, 2)
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		defer func() { ended <- struct{}{} }()
-		h.ServeHTTP(w, r)
-	}))
-	defer server.Close()
-	data := string(enginetest.Content(1, 32<<20)) // more than the system's buffers take
-	// On a machine that is busy, the server would have no patience with a PUT.
-	if _, err := store.Put(t.Context(), "x", strings.NewReader(data), -1, nil); err != nil {
-		t.Fatal(err)
-	}
-	c := raw(t, server.URL, "GET /files/x HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
-	<-ended
-	n, err := io.Copy(io.Discard, c)
-	if n >= int64(len(data)) {
-		t.Errorf("%d bytes were there after all: %v", n, err)
-	}
+	inBubble(t, files.Options{Log: slog.New(slog.NewTextHandler(&log, nil))}, func(b *bubble) {
+		data := enginetest.Content(1, 30_000)
+		enginetest.Put(b.T, b.store, "x", data)
+		for rate, want := range map[int]bool{0: false, 500: false, 1100: true} {
+			c := b.raw("GET /files/x HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+			n := int64(0)
+			for range 40 {
+				time.Sleep(time.Second)
+				more, err := io.CopyN(io.Discard, c, int64(rate))
+				if n += more; err != nil {
+					break
+				}
+			}
+			if (n > int64(len(data))) != want {
+				b.Errorf("%d bytes a second: %d", rate, n)
+			}
+		}
+	})
 	if log.Len() > 0 {
 		t.Error(log.String())
 	}
-	ask(t, "GET", server.URL+"/files/x", nil, "Range", fmt.Sprintf("bytes=0-%d", 99)).wants(t, 206, data[:100])
 }
 
 // What is refused before its body is asked for is answered at once, though the client waits
 // to be asked; and one that sends nothing of its body unasked either is answered in the end.
 func TestRefusedWithoutItsBody(t *testing.T) {
-	for expect, patience := range map[string]time.Duration{"Expect: 100-continue\r\n": time.Hour, "": 20 * time.Millisecond} {
-		url := serve(t, &direct.Engine{}, files.Options{Patience: patience, Token: "secret"})
-		for name, want := range map[string]int{"a//b": http.StatusBadRequest, "a/b": http.StatusUnauthorized} {
-			token := "Authorization: Bearer secret\r\n"
-			if want == http.StatusUnauthorized {
-				token = ""
-			}
-			c := raw(t, url, "PUT /files/"+name+" HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n"+expect+token+"\r\n")
-			answer, err := http.ReadResponse(bufio.NewReader(c), nil)
-			if err != nil {
-				t.Fatal(expect, name, err)
-			}
-			answer.Body.Close()
-			if answer.StatusCode != want || !answer.Close {
-				t.Errorf("%q, %s: %s, %v", expect, name, answer.Status, answer.Header)
+	inBubble(t, files.Options{Tokens: []string{"secret"}}, func(b *bubble) {
+		for expect, after := range map[string]time.Duration{"Expect: 100-continue\r\n": 0, "": 5 * time.Second} {
+			for name, want := range map[string]int{"a//b": http.StatusBadRequest, "a/b": http.StatusUnauthorized} {
+				token := "Authorization: Bearer secret\r\n"
+				if want == http.StatusUnauthorized {
+					token = ""
+				}
+				began := time.Now()
+				c := b.raw("PUT /files/" + name + " HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n" + expect + token + "\r\n")
+				answer, err := http.ReadResponse(bufio.NewReader(c), nil)
+				if err != nil {
+					b.Fatal(expect, name, err)
+				}
+				answer.Body.Close()
+				if took := time.Since(began); answer.StatusCode != want || !answer.Close || took != after {
+					b.Errorf("%q, %s: %s, %v after %v", expect, name, answer.Status, answer.Header, took)
+				}
 			}
 		}
-	}
+	})
 }
 
 // A body that is cut off, or no body, is the client's mistake, and nothing to be logged as

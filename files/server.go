@@ -12,7 +12,6 @@ import (
 	"net/http"
 	"strings"
 	"sync"
-	"time"
 
 	"muster/fileio"
 )
@@ -28,13 +27,14 @@ type Options struct {
 	// more than this, and more than 64 KiB, are refused.
 	PageSize int
 
-	// Token is what requests must bring: as "Authorization: Bearer TOKEN", or over TLS and
-	// from this machine as the password of basic authentication, with any user; "" = nothing.
-	Token string
+	// Tokens are what requests must bring one of: as "Authorization: Bearer TOKEN", or over TLS
+	// and from this machine as the password of basic authentication, with any user. Each has
+	// a share of what is scarce. None = nothing is wanted.
+	Tokens []string
 
-	// Patience is how long a client may take to send or to take a piece of 256 KiB, and the
-	// last one: then its connection is closed. 0 = one minute.
-	Patience time.Duration
+	// RateMin is how many bytes a second a client must send of a body, or take of an answer on
+	// a stream of HTTP/2, in any 5 seconds: else its request is ended. 0 = 1 KiB.
+	RateMin int64
 
 	// More is called with a request's context before an answer of several writes, and may tell
 	// the connection; nil = nobody is told.
@@ -45,8 +45,8 @@ type Options struct {
 }
 
 const (
-	bodyDefault     = 16 << 30
-	patienceDefault = time.Minute
+	bodyDefault = 16 << 30
+	rateDefault = 1 << 10
 )
 
 // Server is an http.Handler of /files/NAME, of the methods of the service
@@ -66,14 +66,14 @@ func NewServer(store *fileio.Store, o Options) *Server {
 	if o.BodyMax == 0 {
 		o.BodyMax = bodyDefault
 	}
-	if o.Patience == 0 {
-		o.Patience = patienceDefault
+	if o.RateMin == 0 {
+		o.RateMin = rateDefault
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	o.PageSize = min(max(o.PageSize, 0), PageSizeMax)
-	s := &Server{page: template.Must(template.New("list").Parse(listMarkup)), store: store, options: o, access: newAccess(o.Token)}
+	s := &Server{page: template.Must(template.New("list").Parse(listMarkup)), store: store, options: o, access: newAccess(o.Tokens)}
 	s.messages = newMessages(s, cmp.Or(o.PageSize, pageDefault))
 	return s
 }
@@ -84,9 +84,9 @@ const prefix = "/files/"
 // ServeHTTP answers one request. What is sent is taken as it is: a name with an empty part
 // or with dots is refused, and not cleaned into another.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	r, end := s.pace(&w, r)
-	defer end()
-	if refusal := s.access.refuse(r); refusal != "" {
+	token, refusal := s.access.admit(r)
+	r = s.pace(&w, r, token)
+	if refusal != "" {
 		w.Header()["Www-Authenticate"] = challenges(r)
 		http.Error(w, refusal, http.StatusUnauthorized)
 		return

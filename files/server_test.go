@@ -2,7 +2,6 @@ package files_test
 
 import (
 	"bytes"
-	"context"
 	"crypto/sha256"
 	"crypto/tls"
 	"encoding/base64"
@@ -202,7 +201,7 @@ func TestList(t *testing.T) {
 }
 
 func TestToken(t *testing.T) {
-	at := serve(t, &direct.Engine{}, files.Options{Token: "secret"}) + "/files/x"
+	at := serve(t, &direct.Engine{}, files.Options{Tokens: []string{"secret"}}) + "/files/x"
 	ask(t, "PUT", at, strings.NewReader("x")).wants(t, 401, "")
 	ask(t, "PUT", at, strings.NewReader("x"), "Authorization", "Bearer secrets").wants(t, 401, "")
 	ask(t, "PUT", at, strings.NewReader("x"), "Authorization", "secret").wants(t, 401, "")
@@ -217,7 +216,7 @@ func TestToken(t *testing.T) {
 // another server.
 func TestTokenAsPassword(t *testing.T) {
 	store := enginetest.Open(t, &direct.Engine{}, t.TempDir(), fileio.Options{Sync: fileio.SyncNone})
-	server := files.NewServer(store, files.Options{Token: "sec:ret"})
+	server := files.NewServer(store, files.Options{Tokens: []string{"sec:ret"}})
 	for _, c := range []struct {
 		remote, password, site string
 		tls                    bool
@@ -264,9 +263,9 @@ func TestBodyMax(t *testing.T) {
 // busy refuses all jobs.
 type busy struct{ direct.Engine }
 
-func (b *busy) Do(ctx context.Context, j *fileio.Job) error {
-	if j.Begun {
-		return b.Engine.Do(ctx, j)
+func (b *busy) Do(j *fileio.Job) error {
+	if j.Op == fileio.OpList { // when the store is opened
+		return b.Engine.Do(j)
 	}
 	return fileio.ErrBusy
 }

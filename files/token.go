@@ -5,47 +5,60 @@ import (
 	"crypto/subtle"
 	"net"
 	"net/http"
+	"strconv"
 	"strings"
 )
 
-// access decides who may use a server: whoever brings its token.
+// access decides who may use a server: whoever brings one of its tokens, or everybody if it
+// has none.
 type access struct {
-	open    bool // to everybody
-	token   [sha256.Size]byte
+	tokens  [][sha256.Size]byte
 	origins *http.CrossOriginProtection
 }
 
-func newAccess(token string) *access {
-	return &access{open: token == "", token: sha256.Sum256([]byte(token)), origins: http.NewCrossOriginProtection()}
+func newAccess(tokens []string) *access {
+	a := &access{origins: http.NewCrossOriginProtection()}
+	for _, t := range tokens {
+		a.tokens = append(a.tokens, sha256.Sum256([]byte(t)))
+	}
+	return a
 }
 
-// refuse returns why a request is not answered; "" = it is. A token is either a bearer token
-// (RFC 6750) or the password of basic authentication (RFC 7617), which some clients alone
+// admit returns which token a request brings, as its clients have it in common, and why it
+// is not answered; "" = it is. A token is either a bearer token (RFC 6750) or the password of basic authentication (RFC 7617), which some clients alone
 // can send. Browsers send a password again for any page that asks them to, and readers of
 // the network see it: so it counts where the network is not open, and for pages of this
 // server.
-func (a *access) refuse(r *http.Request) string {
+func (a *access) admit(r *http.Request) (whose, refusal string) {
 	const wanted = "a token is wanted: Authorization: Bearer TOKEN"
-	if a.open {
-		return ""
+	if len(a.tokens) == 0 {
+		return "", ""
 	}
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	_, password, basic := r.BasicAuth()
 	switch {
 	case basic && !private(r):
-		return "a password is for TLS and for this machine alone: use https, or Authorization: Bearer TOKEN"
+		return "", "a password is for TLS and for this machine alone: use https, or Authorization: Bearer TOKEN"
 	case basic && a.origins.Check(r) != nil:
-		return "a page of another server has asked for this, and a password does not speak for it"
+		return "", "a page of another server has asked for this, and a password does not speak for it"
 	case basic:
 		token = password
 	case !strings.EqualFold(scheme, "Bearer"):
-		return wanted
+		return "", wanted
 	}
-	// The time that this takes tells nothing of the token.
-	if sum := sha256.Sum256([]byte(token)); subtle.ConstantTimeCompare(sum[:], a.token[:]) != 1 {
-		return wanted
+	sum, found := sha256.Sum256([]byte(token)), -1
+	for i := range a.tokens { // the time that this takes tells nothing of the tokens
+		if subtle.ConstantTimeCompare(sum[:], a.tokens[i][:]) == 1 {
+			found = i
+		}
 	}
-	return ""
+	switch {
+	case found < 0:
+		return "", wanted
+	case len(a.tokens) == 1: // which all clients bring, so it needs no share
+		return "", ""
+	}
+	return strconv.Itoa(found), ""
 }
 
 // challenges are the ways in which a request may bring a token.

@@ -20,7 +20,7 @@ import (
 
 func TestLoad(t *testing.T) {
 	s := enginetest.Open(t, &direct.Engine{}, t.TempDir(), fileio.Options{Sync: fileio.SyncNone})
-	server := httptest.NewServer(files.NewServer(s, files.Options{Token: "secret"}))
+	server := httptest.NewServer(files.NewServer(s, files.Options{Tokens: []string{"secret"}}))
 	defer server.Close()
 	t.Setenv("MUSTER_TOKEN", "secret")
 	page := filepath.Join(t.TempDir(), "load.html")

@@ -52,7 +52,8 @@ TERM lets requests end first.
 
 Who may use it: this machine, or with MUSTER_TOKEN or --token-file also others, who send
 "Authorization: Bearer TOKEN". Over TLS and from this machine the token also counts as the
-password of basic authentication, with any user.`,
+password of basic authentication, with any user. When many want more than there is, each
+token has a share, and within it each address.`,
 		Example: `  muster serve --data /srv/files
   MUSTER_TOKEN=secret muster serve --addr 0.0.0.0:9999 --tls-cert c.pem --tls-key k.pem
   muster serve --config config.json --io cthreads --admin 127.0.0.1:9998
@@ -76,7 +77,7 @@ const addrDefault = "127.0.0.1:9999"
 
 // newServing has the defaults of what is a size: its flag shows what is there.
 func newServing() *serving {
-	return &serving{store: fileio.Options{MemoryMax: 128 << 20}, files: files.Options{BodyMax: 16 << 30}}
+	return &serving{store: fileio.Options{MemoryMax: 128 << 20}, files: files.Options{BodyMax: 16 << 30, RateMin: 1 << 10}}
 }
 
 func (s *serving) flags(f *pflag.FlagSet) {
@@ -85,14 +86,16 @@ func (s *serving) flags(f *pflag.FlagSet) {
 	f.StringVar(&s.data, "data", "muster-data", "keep the files in `DIR`, and nothing else there")
 	s.engine.flags(f)
 	f.StringVar(&s.sync, "sync", "group", "`WHEN` a file is flushed to the disk: group (many at once), fdatasync (each), none")
-	f.Var(&size{&s.store.MemoryMax, 0}, "memory", "bytes of files in memory at a time; what is beyond waits unread")
+	f.IntVar(&s.store.WaitingMax, "queue-max", 4096, "`N` file operations that wait for a thread, and as many about names alone; more are refused with 503")
+	f.DurationVar(&s.store.WaitMax, "wait-max", 30*time.Second, "refuse with 503 what has waited for a thread, or for memory, for this `TIME`")
+	f.Var(&size{&s.store.MemoryMax, 0}, "memory", "bytes of files in memory at a time, half of them on their way to the disk; what is beyond waits unread")
 	f.Var(&size{&s.files.BodyMax, 0}, "body-max", "bytes of one file")
 	f.Var(&size{&s.page, 0}, "page-size", "bytes that a message has of a file, and, where it is given, that are taken from any client at a time: up to 1M (default 64K)")
 	f.IntVar(&s.service.ConnectionsMax, "connections-max", 16_384, "`N` connections at a time; more wait")
 	f.DurationVar(&s.service.Idle, "idle", 2*time.Minute, "close a connection that has no request for this `TIME`")
-	f.DurationVar(&s.files.Patience, "patience", time.Minute, "close a connection that takes longer than this `TIME` for 256 KiB")
+	f.Var(&size{&s.files.RateMin, 0}, "rate-min", "bytes a second that a client must send of a body, or take of an answer: it is sent away once it is 5s behind")
 	f.IntVar(&s.openMax, "open-files", 0, "`N` files and connections that may be open (default: what the system allows)")
-	f.StringVar(&s.tokenFile, "token-file", "", "`FILE` with the token that requests must bring (default: the variable MUSTER_TOKEN)")
+	f.StringVar(&s.tokenFile, "token-file", "", "`FILE` with tokens, one a line, of which requests must bring one (default: the variable MUSTER_TOKEN)")
 	f.BoolVar(&s.service.Anybody, "without-token", false, "let everybody who reaches --addr read, replace and delete all files")
 	f.StringVar(&s.service.Certificate, "tls-cert", "", "`FILE` with the certificate, in PEM")
 	f.StringVar(&s.service.Key, "tls-key", "", "`FILE` with its key, in PEM")
@@ -130,9 +133,9 @@ func (p *program) runService(ctx context.Context, s *serving, f *pflag.FlagSet) 
 	defer func() { err = errors.Join(err, store.Close()) }()
 
 	meter := service.NewMeter(log.Logger)
-	engineGauges(meter, engine)
+	storeGauges(meter, store)
 	s.files.Log, s.service.Log = log.Logger, log.Logger
-	s.files.More = service.More
+	s.files.More, s.service.RateMin = service.More, s.files.RateMin
 	s.service.AdminHandler = service.NewAdmin(meter, store.Check)
 	s.service.Ready = func(addr, admin net.Addr) { p.ready(s, addr, admin) }
 	return service.Run(ctx, meter.Handler(files.NewServer(store, s.files)), s.service)
@@ -159,11 +162,10 @@ func (s *serving) check() error {
 	if err := s.engine.check(); err != nil {
 		return err
 	}
-	token, err := readToken(s.tokenFile)
-	if err != nil {
+	if s.files.Tokens, err = readTokens(s.tokenFile); err != nil {
 		return err
 	}
-	s.files.Token, s.service.Authorized = token, token != ""
+	s.service.Authorized = len(s.files.Tokens) > 0
 	err = s.service.Check()
 	if errors.Is(err, service.ErrOpen) {
 		return usagef("%w: give it one (MUSTER_TOKEN or --token-file), or say --without-token", err)
@@ -206,6 +208,9 @@ func (s *serving) limitOpenFiles(log *slog.Logger) error {
 // runtime's, and some more.
 const ownFiles = 128
 
+// queueMost is as many as there are connections, some times over.
+const queueMost = 1 << 20
+
 func (s *serving) checkNumbers() error {
 	switch {
 	case s.service.ConnectionsMax < 1:
@@ -214,8 +219,14 @@ func (s *serving) checkNumbers() error {
 		return usagef("--log-lines %d: 1 or more are possible, or 0 for one log without an end", s.log.LinesMax)
 	case s.openMax < 0:
 		return usagef("--open-files %d: 1 or more are possible, or 0 for what the system allows", s.openMax)
-	case s.service.Idle <= 0 || s.files.Patience <= 0:
-		return usagef("--idle %v, --patience %v: times above 0 are possible, as 30s", s.service.Idle, s.files.Patience)
+	case s.service.Idle <= 0:
+		return usagef("--idle %v: a time above 0 is possible, as 30s", s.service.Idle)
+	case s.files.RateMin < 1:
+		return usagef("--rate-min: 1 byte a second is the least")
+	case s.store.WaitingMax < 1 || s.store.WaitingMax > queueMost:
+		return usagef("--queue-max %d: from 1 to %d are possible", s.store.WaitingMax, queueMost)
+	case s.store.WaitMax <= 0:
+		return usagef("--wait-max: a time above 0 is wanted, as 10s")
 	}
 	return nil
 }
@@ -257,7 +268,7 @@ func (p *program) ready(s *serving, addr, admin net.Addr) {
 	fmt.Fprintf(p.stderr, "listening on %s://%s\n", scheme, addr)
 }
 
-func engineGauges(m *service.Meter, e fileio.Engine) {
+func storeGauges(m *service.Meter, store *fileio.Store) {
 	for name, of := range map[string]func(fileio.Stats) float64{
 		"muster_io_threads":               func(s fileio.Stats) float64 { return float64(s.Threads) },
 		"muster_io_jobs_waiting":          func(s fileio.Stats) float64 { return float64(s.Waiting) },
@@ -265,8 +276,9 @@ func engineGauges(m *service.Meter, e fileio.Engine) {
 		"muster_io_jobs_total":            func(s fileio.Stats) float64 { return float64(s.Done) },
 		"muster_io_jobs_refused_total":    func(s fileio.Stats) float64 { return float64(s.Refused) },
 		"muster_io_wait_seconds_total":    func(s fileio.Stats) float64 { return s.Wait.Seconds() },
+		"muster_io_memory_bytes":          func(s fileio.Stats) float64 { return float64(s.Memory) },
 		"muster_io_service_seconds_total": func(s fileio.Stats) float64 { return s.Service.Seconds() },
 	} {
-		m.Gauge(name, func() float64 { return of(e.Stats()) })
+		m.Gauge(name, func() float64 { return of(store.Stats()) })
 	}
 }

@@ -184,18 +184,26 @@ func printSettings(w io.Writer, f *pflag.FlagSet) error {
 	return err
 }
 
-// readToken returns the token of a file, or of the environment; "" = there is none.
-func readToken(file string) (string, error) {
+// readTokens returns the tokens of a file, one a line, or that of the environment.
+func readTokens(file string) ([]string, error) {
 	if file == "" {
-		return os.Getenv(tokenVariable), nil
+		if token := os.Getenv(tokenVariable); token != "" {
+			return []string{token}, nil
+		}
+		return nil, nil
 	}
 	text, err := readBounded(file, 64<<10)
 	if err != nil {
-		return "", usagef("--token-file: %w", err)
+		return nil, usagef("--token-file: %w", err)
 	}
-	token := strings.TrimSpace(string(text))
-	if token == "" {
-		return "", usagef("--token-file: %s is empty", file)
+	var tokens []string
+	for line := range strings.Lines(string(text)) {
+		if token := strings.TrimSpace(line); token != "" {
+			tokens = append(tokens, token)
+		}
 	}
-	return token, nil
+	if len(tokens) == 0 {
+		return nil, usagef("--token-file: %s has no token", file)
+	}
+	return tokens, nil
 }

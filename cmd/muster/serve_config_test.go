@@ -15,7 +15,7 @@ func FuzzConfigJSON(f *testing.F) {
 	for _, text := range []string{
 		"", "{}", "[]", "{", `{"Port": 1}`, `{"Port": "x", "UserProtoMsg": 3}`, `{"io-threads": 1e3}`, `{"io-threads": 7, "IoThreads": 8}`,
 		`{"UserPoolIoSched": "c", "SetCpuAffinity": true, "DataDir": "a\u0000b"}`, `{"memory": "12M", "page-size": 4096} {}`,
-		`{"config": "x"}`, `{"help": true}`, `{"idle": null}`, "{\"log\": \"\xff\"}", `{"sync": ""}`, `{"patience": "-1s"}`,
+		`{"config": "x"}`, `{"help": true}`, `{"idle": null}`, "{\"log\": \"\xff\"}", `{"sync": ""}`, `{"rate-min": "-1"}`,
 	} {
 		f.Add(text)
 	}

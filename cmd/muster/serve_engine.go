@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"time"
 
 	"github.com/spf13/pflag"
 
@@ -21,8 +20,6 @@ type serveEngine struct {
 	kind           string
 	threads, light int
 	affinity       bool
-	queueMax       int
-	waitMax        time.Duration
 }
 
 // The engines, as --io names them.
@@ -38,8 +35,6 @@ func (e *serveEngine) flags(f *pflag.FlagSet) {
 	f.IntVar(&e.threads, "io-threads", 32, "`N` threads for file operations")
 	f.IntVar(&e.light, "prior-io-threads", 4, "`N` more of them for names alone, which do not wait behind data; 0 = none")
 	f.BoolVar(&e.affinity, "cpu-affinity", false, "bind each thread in C to a processor")
-	f.IntVar(&e.queueMax, "queue-max", 4096, "`N` file operations that wait for a thread; more are refused with 503")
-	f.DurationVar(&e.waitMax, "wait-max", 30*time.Second, "refuse one that has waited for this `TIME`")
 }
 
 func (e *serveEngine) check() error {
@@ -51,17 +46,8 @@ func (e *serveEngine) check() error {
 	if e.threads < 1 || e.threads > pooled.ThreadsMax || e.light < 0 || e.light > pooled.ThreadsMax {
 		return usagef("--io-threads %d, --prior-io-threads %d: from 1 and 0 to %d are possible", e.threads, e.light, pooled.ThreadsMax)
 	}
-	if e.queueMax < 1 || e.queueMax > queueMost {
-		return usagef("--queue-max %d: from 1 to %d are possible", e.queueMax, queueMost)
-	}
-	if e.waitMax <= 0 {
-		return usagef("--wait-max: a time above 0 is wanted, as 10s")
-	}
 	return nil
 }
-
-// queueMost is as many as there are connections, some times over.
-const queueMost = 1 << 20
 
 // open starts the engine, and logs what threads it has. Where another one stands in for it
 // stderr is told, at once: muster load engines looks for that.
@@ -81,7 +67,7 @@ func (e *serveEngine) open(log *slog.Logger, stderr io.Writer) (fileio.Engine, e
 }
 
 func (e *serveEngine) openPool(log *slog.Logger) (fileio.Engine, error) {
-	engine, err := pooled.New(pooled.Options{Threads: e.threads, Light: e.light, WaitingMax: e.queueMax, WaitMax: e.waitMax})
+	engine, err := pooled.New(pooled.Options{Threads: e.threads, Light: e.light})
 	if err != nil {
 		return nil, usagef("--io-threads: %w", err)
 	}
@@ -94,7 +80,7 @@ const poolInstead = ioPool + " instead of " + ioURing
 
 // openURing takes the pool where there is no io_uring.
 func (e *serveEngine) openURing(log *slog.Logger, stderr io.Writer) (fileio.Engine, error) {
-	engine, err := uring.New(uring.Options{Threads: e.threads, Light: e.light, WaitingMax: e.queueMax, WaitMax: e.waitMax})
+	engine, err := uring.New(uring.Options{Threads: e.threads, Light: e.light})
 	if errors.Is(err, uring.ErrUnavailable) {
 		log.Warn("there is no io_uring here, so file operations are executed by a pool of goroutines", "reason", err)
 		fmt.Fprintf(stderr, "%s: %v\n", poolInstead, err)
@@ -109,7 +95,7 @@ func (e *serveEngine) openURing(log *slog.Logger, stderr io.Writer) (fileio.Engi
 
 func (e *serveEngine) openCThreads(log *slog.Logger) (fileio.Engine, error) {
 	engine, err := cthreads.New(cthreads.Options{
-		Threads: e.threads, Light: e.light, WaitingMax: e.queueMax, WaitMax: e.waitMax, Affinity: e.affinity,
+		Threads: e.threads, Light: e.light, Affinity: e.affinity,
 	})
 	if errors.Is(err, cthreads.ErrNotBuiltIn) {
 		return nil, usagef("--io %s: %w", ioCThreads, err)

@@ -8,8 +8,6 @@
 
 enum { NAME_ROOM = 256 };
 
-enum state { WAITING, STARTED, LEFT };
-
 typedef struct job {
 	int op, light, sync;
 	int folder, file;
@@ -18,7 +16,6 @@ typedef struct job {
 	size_t size;
 	int64_t offset;
 
-	int state; // atomic: whoever changes it from WAITING has the job
 	int next;  // in its queue; -1 = the last
 
 	int err; // of errno; 0 = done

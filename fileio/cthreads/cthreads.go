@@ -11,7 +11,6 @@ package cthreads
 import "C"
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"runtime"
@@ -23,7 +22,6 @@ import (
 	"unsafe"
 
 	"muster/fileio"
-	"muster/fileio/internal/queue"
 )
 
 // Engine is a fileio.Engine.
@@ -41,8 +39,7 @@ type Engine struct {
 
 	pushed, taken sync.WaitGroup // the two goroutines that speak with the crew
 
-	running       atomic.Int64
-	done, refused atomic.Int64
+	running, done atomic.Int64
 	wait, service atomic.Int64
 }
 
@@ -55,16 +52,11 @@ type task struct {
 
 // New starts the threads.
 func New(o Options) (*Engine, error) {
-	if err := o.check(); err != nil {
+	if err := fileio.CheckThreads(o.Threads, o.Light); err != nil {
 		return nil, err
 	}
-	// As many jobs as may wait, and as many as are executed, of each kind. Those that have
-	// begun wait for a place like others, and are not refused.
-	heavy, light := o.WaitingMax+o.Threads, 0
-	if o.Light > 0 {
-		light = o.WaitingMax + o.Light
-	}
-	places := heavy + light
+	room := fileio.RoomFor(o.Threads, o.Light)
+	places := room.Transfers + room.Light
 	affinity := C.int(0)
 	if o.Affinity {
 		affinity = 1
@@ -81,7 +73,7 @@ func New(o Options) (*Engine, error) {
 	}
 	e := &Engine{
 		options: o, crew: crew, jobs: unsafe.Slice(C.crew_jobs(crew), places), tasks: make([]task, places),
-		free: make(chan int, heavy), light: make(chan int, light), pushes: make(chan int, places), event: os.NewFile(uintptr(fd), "event"),
+		free: make(chan int, room.Transfers), light: make(chan int, room.Light), pushes: make(chan int, places), event: os.NewFile(uintptr(fd), "event"),
 	}
 	for i := range e.tasks {
 		e.tasks[i].done = make(chan struct{}, 1)
@@ -104,42 +96,26 @@ func (e *Engine) Threads() []Thread {
 }
 
 // Do is that of fileio.Engine.
-func (e *Engine) Do(ctx context.Context, j *fileio.Job) error {
+func (e *Engine) Do(j *fileio.Job) error {
 	if len(j.Name) >= C.NAME_ROOM || len(j.Temp) >= C.NAME_ROOM || strings.ContainsRune(j.Name+j.Temp, 0) {
 		return syscall.ENAMETOOLONG
 	}
-	place, err := e.place(ctx, j)
-	if err != nil {
-		return err
-	}
-	t := &e.tasks[place]
-	t.since = time.Now()
-	e.fill(place, j)
-	e.running.Add(1)
-	e.pushes <- place
-	return e.await(ctx, place, j)
-}
-
-// place waits for a place only for what has begun.
-func (e *Engine) place(ctx context.Context, j *fileio.Job) (int, error) {
-	free := e.free
+	asked, free := time.Now(), e.free
 	if j.Op.Light() && e.options.Light > 0 {
 		free = e.light
 	}
-	if j.Begun {
-		return <-free, nil
-	}
-	if err := ctx.Err(); err != nil {
-		return 0, err
-	}
-	select {
-	case place := <-free:
-		return place, nil
-	default:
-		e.refused.Add(1)
-		return 0, fileio.ErrBusy
-	}
+	place := <-free
+	t := &e.tasks[place]
+	t.since = asked
+	e.fill(place, j)
+	e.running.Add(1)
+	e.pushes <- place
+	<-t.done
+	return e.finish(place, j)
 }
+
+// Room is that of fileio.Engine.
+func (e *Engine) Room() fileio.Room { return fileio.RoomFor(e.options.Threads, e.options.Light) }
 
 // leave gives a place back to those of its kind: the first ones are for data.
 func (e *Engine) leave(place int) {
@@ -156,7 +132,7 @@ func (e *Engine) fill(place int, j *fileio.Job) {
 	c := &e.jobs[place]
 	*c = C.job{
 		op: C.int(j.Op), folder: C.int(j.Folder), file: C.int(j.File),
-		size: C.size_t(len(j.Data)), offset: C.int64_t(j.Offset), state: C.WAITING,
+		size: C.size_t(len(j.Data)), offset: C.int64_t(j.Offset),
 	}
 	if j.Op.Light() {
 		c.light = 1
@@ -176,26 +152,6 @@ func (e *Engine) fill(place int, j *fileio.Job) {
 // copyName copies a name that fits, and has no 0 in it.
 func copyName(to *[C.NAME_ROOM]C.char, name string) {
 	copy(unsafe.Slice((*byte)(unsafe.Pointer(to)), C.NAME_ROOM), name)
-}
-
-// await waits until the job is done, or leaves it because it has waited too long, or the
-// context has ended: then its place is free once the crew has seen that.
-func (e *Engine) await(ctx context.Context, place int, j *fileio.Job) error {
-	t := &e.tasks[place]
-	if j.Begun {
-		<-t.done
-		return e.finish(place, j)
-	}
-	state := (*int32)(unsafe.Pointer(&e.jobs[place].state))
-	leave := func() bool { return atomic.CompareAndSwapInt32(state, C.WAITING, C.LEFT) }
-	if _, err := queue.Wait(ctx, e.options.WaitMax, t.done, leave); err != nil {
-		if err == fileio.ErrBusy {
-			e.refused.Add(1)
-		}
-		e.running.Add(-1)
-		return err
-	}
-	return e.finish(place, j)
 }
 
 // finish copies what came of a job, and gives its place back.
@@ -269,12 +225,7 @@ func (e *Engine) takeSome() bool {
 	for _, p := range places[:n] {
 		place := int(p)
 		t := &e.tasks[place]
-		if atomic.LoadInt32((*int32)(unsafe.Pointer(&e.jobs[place].state))) == C.LEFT {
-			t.pins.Unpin()
-			e.leave(place)
-		} else {
-			t.done <- struct{}{}
-		}
+		t.done <- struct{}{}
 	}
 	return n == batchMax
 }
@@ -285,7 +236,7 @@ func (e *Engine) Stats() fileio.Stats {
 	return fileio.Stats{
 		Threads: e.options.Threads + e.options.Light,
 		Waiting: waiting, Running: max(0, int(e.running.Load())-waiting),
-		Done: e.done.Load(), Refused: e.refused.Load(),
+		Done: e.done.Load(),
 		Wait: time.Duration(e.wait.Load()), Service: time.Duration(e.service.Load()),
 	}
 }

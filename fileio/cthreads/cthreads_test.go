@@ -3,7 +3,6 @@
 package cthreads_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -11,10 +10,8 @@ import (
 	"os"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
-	"time"
 
 	"muster/fileio"
 	"muster/fileio/cthreads"
@@ -72,7 +69,7 @@ func TestThreads(t *testing.T) {
 }
 
 func TestOptions(t *testing.T) {
-	for _, o := range []cthreads.Options{{}, {Threads: -1}, {Threads: cthreads.ThreadsMax + 1}, {Threads: 1, Light: -1}, {Threads: 1, WaitingMax: -1}} {
+	for _, o := range []cthreads.Options{{}, {Threads: -1}, {Threads: cthreads.ThreadsMax + 1}, {Threads: 1, Light: -1}} {
 		if e, err := cthreads.New(o); err == nil {
 			t.Errorf("%+v is no error: %v", o, e.Close())
 		}
@@ -90,67 +87,9 @@ func folder(t *testing.T) int {
 	return int(dir.Fd())
 }
 
-// Whatever becomes of those who wait, each job is done or not begun, its data is its
-// caller's again, and all places are free in the end.
-func TestThoseWhoLeave(t *testing.T) {
-	for name, o := range map[string]cthreads.Options{
-		"little room":   {Threads: 2, WaitingMax: 3},
-		"little time":   {Threads: 2, Light: 1, WaitingMax: 100, WaitMax: time.Microsecond},
-		"room and time": {Threads: 2, Light: 1, WaitingMax: 100},
-	} {
-		t.Run(name, func(t *testing.T) {
-			e := start(t, o)
-			in := folder(t)
-			var callers sync.WaitGroup
-			var done, refused, left atomic.Int64
-			for who := range 30 {
-				callers.Go(func() {
-					for n := range 30 {
-						ctx, cancel := context.WithCancel(t.Context())
-						if n%3 == 0 {
-							go cancel()
-						}
-						data := enginetest.Content(who, 10_000)
-						j := fileio.Job{Op: fileio.OpPut, Folder: in, Name: fmt.Sprint(who), Temp: fmt.Sprintf("~%d-%d", who, n), Data: data}
-						err := e.Do(ctx, &j)
-						cancel()
-						clear(data) // which no thread writes any more
-						switch {
-						case err == nil:
-							done.Add(1)
-						case errors.Is(err, fileio.ErrBusy):
-							refused.Add(1)
-						case errors.Is(err, context.Canceled):
-							left.Add(1)
-						default:
-							t.Error(err)
-						}
-					}
-				})
-			}
-			callers.Wait()
-			for who := range 30 {
-				j := fileio.Job{Op: fileio.OpGet, Folder: in, Name: fmt.Sprint(who), Data: make([]byte, 20_000), Begun: true}
-				if err := e.Do(t.Context(), &j); err != nil && !errors.Is(err, fs.ErrNotExist) {
-					t.Error(err)
-				} else if err == nil && !bytes.Equal(j.Data[:j.N], enginetest.Content(who, 10_000)) {
-					t.Errorf("file %d has %d bytes that nobody wrote", who, j.N)
-				}
-			}
-			s := e.Stats()
-			if s.Done != done.Load()+30 || s.Refused != refused.Load() || s.Running != 0 || s.Waiting != 0 {
-				t.Errorf("%d done, %d refused, %d left: %+v", done.Load(), refused.Load(), left.Load(), s)
-			}
-			if err := e.Close(); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-}
-
 // However many jobs move data, one about a name alone is not refused for them.
 func TestNamesBesideData(t *testing.T) {
-	e := start(t, cthreads.Options{Threads: 1, Light: 1, WaitingMax: 1})
+	e := start(t, cthreads.Options{Threads: 1, Light: 1})
 	defer e.Close()
 	in := folder(t)
 	ctx, enough := context.WithCancel(t.Context())
@@ -159,15 +98,15 @@ func TestNamesBesideData(t *testing.T) {
 		writers.Go(func() {
 			data := make([]byte, 1<<20)
 			for ctx.Err() == nil {
-				j := fileio.Job{Op: fileio.OpPut, Folder: in, Name: fmt.Sprint(who), Temp: fmt.Sprintf("~%d", who), Data: data, Begun: true}
-				if err := e.Do(ctx, &j); err != nil {
+				j := fileio.Job{Op: fileio.OpPut, Folder: in, Name: fmt.Sprint(who), Temp: fmt.Sprintf("~%d", who), Data: data}
+				if err := e.Do(&j); err != nil {
 					t.Error(err)
 				}
 			}
 		})
 	}
 	for range 500 {
-		if err := e.Do(t.Context(), &fileio.Job{Op: fileio.OpStat, Folder: in, Name: "none"}); !errors.Is(err, fs.ErrNotExist) {
+		if err := e.Do(&fileio.Job{Op: fileio.OpStat, Folder: in, Name: "none"}); !errors.Is(err, fs.ErrNotExist) {
 			t.Error(err)
 			break
 		}
@@ -182,7 +121,7 @@ func TestLongName(t *testing.T) {
 	defer e.Close()
 	in := folder(t)
 	for _, name := range []string{strings.Repeat("x", 256), "a\x00b"} {
-		if err := e.Do(t.Context(), &fileio.Job{Op: fileio.OpStat, Folder: in, Name: name}); !errors.Is(err, syscall.ENAMETOOLONG) {
+		if err := e.Do(&fileio.Job{Op: fileio.OpStat, Folder: in, Name: name}); !errors.Is(err, syscall.ENAMETOOLONG) {
 			t.Errorf("%d bytes: %v", len(name), err)
 		}
 	}

@@ -10,9 +10,8 @@ package cthreads
 
 import (
 	"errors"
-	"time"
 
-	"muster/fileio/internal/queue"
+	"muster/fileio"
 )
 
 // Options of an engine.
@@ -20,20 +19,12 @@ type Options struct {
 	Threads int // 1 or more
 	Light   int // more threads, for jobs about names alone; those go before others everywhere
 
-	WaitingMax int           // jobs that wait for a thread; 0 = 1024
-	WaitMax    time.Duration // how long one waits; 0 = for as long as it takes
-
 	// Affinity binds each thread to one of the processors that this process may use.
 	Affinity bool
 }
 
 // ThreadsMax bounds either number of threads.
-const ThreadsMax = queue.ThreadsMax
-
-func (o *Options) check() (err error) {
-	o.WaitingMax, err = queue.Check(o.Threads, o.Light, o.WaitingMax)
-	return err
-}
+const ThreadsMax = fileio.ThreadsMax
 
 // Thread is one of the system's.
 type Thread struct {

@@ -3,8 +3,6 @@
 package cthreads
 
 import (
-	"context"
-
 	"muster/fileio"
 )
 
@@ -13,7 +11,7 @@ type Engine struct{}
 
 // New says that there are no threads in C here.
 func New(o Options) (*Engine, error) {
-	if err := o.check(); err != nil {
+	if err := fileio.CheckThreads(o.Threads, o.Light); err != nil {
 		return nil, err
 	}
 	return nil, ErrNotBuiltIn
@@ -23,7 +21,10 @@ func New(o Options) (*Engine, error) {
 func (*Engine) Threads() []Thread { return nil }
 
 // Do is never reached, for there is no engine.
-func (*Engine) Do(context.Context, *fileio.Job) error { return ErrNotBuiltIn }
+func (*Engine) Do(*fileio.Job) error { return ErrNotBuiltIn }
+
+// Room is any.
+func (*Engine) Room() fileio.Room { return fileio.Room{} }
 
 // Stats is nothing.
 func (*Engine) Stats() fileio.Stats { return fileio.Stats{} }

@@ -4,7 +4,6 @@
 package direct
 
 import (
-	"context"
 	"sync/atomic"
 	"time"
 
@@ -18,10 +17,7 @@ type Engine struct {
 }
 
 // Do executes the job. A goroutine in it holds a thread.
-func (e *Engine) Do(ctx context.Context, j *fileio.Job) error {
-	if err := ctx.Err(); err != nil && !j.Begun {
-		return err
-	}
+func (e *Engine) Do(j *fileio.Job) error {
 	e.running.Add(1)
 	began := time.Now()
 	err := j.Run()
@@ -30,6 +26,9 @@ func (e *Engine) Do(ctx context.Context, j *fileio.Job) error {
 	e.done.Add(1)
 	return err
 }
+
+// Room is any.
+func (e *Engine) Room() fileio.Room { return fileio.Room{} }
 
 // Stats returns what is known.
 func (e *Engine) Stats() fileio.Stats {

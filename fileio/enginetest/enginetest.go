@@ -35,17 +35,20 @@ func Run(t *testing.T, start func(t *testing.T) fileio.Engine) {
 				"sizes": sizes, "replace": replace, "missing": missing, "conditions": conditions, "names": names,
 				"lists": lists, "readers that fail": badReaders, "ended contexts": endedContexts,
 				"one name": oneName, "many at once": manyAtOnce, "a file that is replaced while it is read": replacedWhileRead,
+				"those who leave": thoseWhoLeave,
 			} {
 				t.Run(name, func(t *testing.T) { test(t, Open(t, start(t), t.TempDir(), fileio.Options{Sync: sync})) })
 			}
 			t.Run("what is planted", func(t *testing.T) { planted(t, start, sync) })
 			t.Run("opened again", func(t *testing.T) { openedAgain(t, start, sync) })
 			t.Run("little memory", func(t *testing.T) {
-				manyAtOnce(t, Open(t, start(t), t.TempDir(), fileio.Options{Sync: sync, MemoryMax: 1 << 20}))
+				for _, test := range []func(*testing.T, *fileio.Store){manyAtOnce, thoseWhoLeave} {
+					test(t, Open(t, start(t), t.TempDir(), fileio.Options{Sync: sync, MemoryMax: 1 << 20}))
+				}
 			})
 		})
 	}
-	t.Run("jobs that begin no more", func(t *testing.T) { notBegun(t, start(t)) })
+	t.Run("jobs", func(t *testing.T) { jobs(t, start(t)) })
 }
 
 // Open opens a store for a test, which closes it with its engine.
@@ -571,8 +574,8 @@ func openedAgain(t *testing.T, start func(*testing.T) fileio.Engine, sync fileio
 	}
 }
 
-// notBegun does nothing when the context has ended already, unless that has begun.
-func notBegun(t *testing.T, engine fileio.Engine) {
+// jobs executes one without a store, and counts it.
+func jobs(t *testing.T, engine fileio.Engine) {
 	defer func() {
 		if err := engine.Close(); err != nil {
 			t.Error(err)
@@ -583,17 +586,46 @@ func notBegun(t *testing.T, engine fileio.Engine) {
 		t.Fatal(err)
 	}
 	defer folder.Close()
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
 	j := fileio.Job{Op: fileio.OpPut, Folder: int(folder.Fd()), Name: "x", Temp: "~x", Data: []byte("x")}
-	if err := engine.Do(ctx, &j); !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
-	j.Begun = true
-	if err := engine.Do(ctx, &j); err != nil {
+	if err := engine.Do(&j); err != nil {
 		t.Error(err)
 	}
 	if stats := engine.Stats(); stats.Done != 1 || stats.Running != 0 || stats.Waiting != 0 || stats.Service <= 0 {
+		t.Errorf("%+v", stats)
+	}
+}
+
+// thoseWhoLeave: whatever becomes of those who wait, each file is whole, its data is its
+// caller's again, and in the end nothing is held.
+func thoseWhoLeave(t *testing.T, s *fileio.Store) {
+	var callers sync.WaitGroup
+	for who := range 16 {
+		callers.Go(func() {
+			for n := range 20 {
+				ctx, cancel := context.WithCancel(fileio.WithClient(t.Context(), fileio.Client{Address: fmt.Sprint(who % 3)}))
+				if n%3 == 0 {
+					go cancel()
+				}
+				data := Content(who, 10_000*(1+n%2*40))
+				_, err := s.Put(ctx, fmt.Sprint(who), bytes.NewReader(data), int64(len(data)), nil)
+				cancel()
+				clear(data) // which no thread reads any more
+				if err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, fileio.ErrBusy) {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	callers.Wait()
+	for who := range 16 {
+		got, err := Get(t.Context(), s, fmt.Sprint(who))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.Error(err)
+		} else if err == nil && !bytes.Equal(got, Content(who, len(got))) {
+			t.Errorf("file %d has %d bytes that nobody wrote", who, len(got))
+		}
+	}
+	if stats := s.Stats(); stats.Running != 0 || stats.Waiting != 0 {
 		t.Errorf("%+v", stats)
 	}
 }

@@ -4,7 +4,6 @@
 package faulty
 
 import (
-	"context"
 	"math/rand/v2"
 	"sync"
 	"syscall"
@@ -53,18 +52,18 @@ func (e *Engine) Break(seed uint64, failOneIn int, roomFor int64) {
 }
 
 // Do is that of fileio.Engine.
-func (e *Engine) Do(ctx context.Context, j *fileio.Job) error {
+func (e *Engine) Do(j *fileio.Job) error {
 	if e.options.Stall != nil {
 		e.options.Stall(j)
 	}
 	part, fault := e.decide(j)
 	if fault == nil {
-		return e.engine.Do(ctx, j)
+		return e.engine.Do(j)
 	}
 	if part > 0 && j.Op == fileio.OpWrite {
 		torn := *j
 		torn.Data = j.Data[:part]
-		if err := e.engine.Do(ctx, &torn); err != nil {
+		if err := e.engine.Do(&torn); err != nil {
 			return err
 		}
 	}
@@ -95,6 +94,9 @@ func (e *Engine) decide(j *fileio.Job) (part int, fault error) {
 	}
 	return 0, nil
 }
+
+// Room is that of fileio.Engine.
+func (e *Engine) Room() fileio.Room { return e.engine.Room() }
 
 // Stats is that of fileio.Engine.
 func (e *Engine) Stats() fileio.Stats { return e.engine.Stats() }

@@ -12,18 +12,14 @@ package uring
 import (
 	"errors"
 	"fmt"
-	"time"
 
-	"muster/fileio/internal/queue"
+	"muster/fileio"
 )
 
 // Options of an engine.
 type Options struct {
 	Threads int // of the kernel's, for transfers: 1 or more
 	Light   int // for names alone; 0 = they go with the transfers
-
-	WaitingMax int           // jobs that wait for their turn, of each kind; 0 = 1024
-	WaitMax    time.Duration // how long one waits; 0 = for as long as it takes
 
 	// Rings is how many there are for transfers: each has its part of the threads, and takes
 	// one thread more, which hands over. 0 = 1; there are never more than Threads. Jobs about
@@ -38,14 +34,14 @@ type Options struct {
 
 // Bounds of Options.
 const (
-	ThreadsMax = queue.ThreadsMax // of either kind
+	ThreadsMax = fileio.ThreadsMax // of either kind
 	RingsMax   = 64
 )
 
 const ringsDefault = 1
 
-func (o *Options) check() (err error) {
-	if o.WaitingMax, err = queue.Check(o.Threads, o.Light, o.WaitingMax); err != nil {
+func (o *Options) check() error {
+	if err := fileio.CheckThreads(o.Threads, o.Light); err != nil {
 		return err
 	}
 	if o.Rings < 0 || o.Rings > RingsMax {

@@ -4,7 +4,6 @@ package uring
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -12,8 +11,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
-	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -166,7 +163,7 @@ func putAndGet(t *testing.T, e *Engine) {
 				name, data := fmt.Sprint(who), bytes.Repeat([]byte{byte(who), byte(n)}, 5_000)
 				put := fileio.Job{Op: fileio.OpPut, Folder: int(dir.Fd()), Name: name, Temp: "~" + name, Data: data}
 				get := fileio.Job{Op: fileio.OpGet, Folder: int(dir.Fd()), Name: name, Data: make([]byte, 20_000)}
-				if err := errors.Join(e.Do(t.Context(), &put), e.Do(t.Context(), &get)); err != nil || !bytes.Equal(get.Data[:get.N], data) {
+				if err := errors.Join(e.Do(&put), e.Do(&get)); err != nil || !bytes.Equal(get.Data[:get.N], data) {
 					t.Errorf("%s has %d bytes, %v", name, get.N, err)
 				}
 			}
@@ -190,7 +187,7 @@ func TestEnterThatFails(t *testing.T) {
 	putAndGet(t, e)
 	broken.Store(true)
 	for _, op := range []fileio.Op{fileio.OpPut, fileio.OpGet, fileio.OpStat} {
-		if err := e.Do(t.Context(), &fileio.Job{Op: op, Folder: unix.AT_FDCWD, Name: "x", Temp: "~x"}); !errors.Is(err, unix.EBADR) {
+		if err := e.Do(&fileio.Job{Op: op, Folder: unix.AT_FDCWD, Name: "x", Temp: "~x"}); !errors.Is(err, unix.EBADR) {
 			t.Error(err)
 		}
 	}
@@ -199,39 +196,4 @@ func TestEnterThatFails(t *testing.T) {
 	if err := e.Close(); err != nil {
 		t.Error(err)
 	}
-}
-
-// Beyond those that may wait a job is refused at once, but for one that has begun; what
-// waits too long, or whose context ends, leaves; and what stays has its turn.
-func TestLine(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := newLine(1, 2)
-		l.free <- &place{}
-		var jobs sync.WaitGroup
-		take := func(ctx context.Context, begun bool, want error) {
-			jobs.Go(func() {
-				p, err := l.take(ctx, begun, time.Second)
-				if (p == nil) != (err != nil) || !errors.Is(err, want) {
-					t.Errorf("%v, %v, want %v", p, err, want)
-				}
-			})
-			synctest.Wait()
-		}
-		ended, end := context.WithCancel(t.Context())
-		take(t.Context(), false, nil) // has the place
-		take(ended, false, context.Canceled)
-		take(t.Context(), false, fileio.ErrBusy) // waits for too long
-		take(t.Context(), false, fileio.ErrBusy) // is one too many
-		take(t.Context(), true, nil)             // waits for as long as it takes
-		if n := l.waiting.Load(); n != 3 {
-			t.Errorf("%d wait", n)
-		}
-		end()
-		<-time.After(2 * time.Second) // by the clock of the bubble
-		if n := l.waiting.Load(); n != 1 {
-			t.Errorf("%d wait", n)
-		}
-		l.free <- &place{}
-		jobs.Wait()
-	})
 }

@@ -3,7 +3,6 @@
 package uring
 
 import (
-	"context"
 	"fmt"
 
 	"muster/fileio"
@@ -21,7 +20,10 @@ func New(o Options) (*Engine, error) {
 }
 
 // Do is never reached, for there is no engine.
-func (*Engine) Do(context.Context, *fileio.Job) error { return ErrUnavailable }
+func (*Engine) Do(*fileio.Job) error { return ErrUnavailable }
+
+// Room is any.
+func (*Engine) Room() fileio.Room { return fileio.Room{} }
 
 // Stats is nothing.
 func (*Engine) Stats() fileio.Stats { return fileio.Stats{} }

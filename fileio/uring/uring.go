@@ -3,7 +3,6 @@
 package uring
 
 import (
-	"context"
 	"errors"
 	"runtime"
 	"sync/atomic"
@@ -12,6 +11,14 @@ import (
 	"muster/fileio"
 )
 
+// A line is places for jobs of one kind, and those who wait for one.
+type line struct {
+	free    chan *place
+	waiting atomic.Int64
+}
+
+func newLine(places int) *line { return &line{free: make(chan *place, places)} }
+
 // Engine is a fileio.Engine.
 type Engine struct {
 	options          Options
@@ -19,8 +26,7 @@ type Engine struct {
 	transfers, light *line // light may be transfers
 	pins             runtime.Pinner
 
-	running       atomic.Int64
-	done, refused atomic.Int64
+	running, done atomic.Int64
 	wait, service atomic.Int64
 }
 
@@ -31,12 +37,12 @@ func start(o Options, k kernel) (*Engine, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	e := &Engine{options: o, transfers: newLine(o.Threads, o.WaitingMax)}
+	e := &Engine{options: o, transfers: newLine(o.Threads)}
 	e.light = e.transfers
 	only := newThreads()
 	err := e.addRings(k, e.transfers, o.Rings, only)
 	if err == nil && o.Light > 0 {
-		e.light = newLine(o.Light, o.WaitingMax)
+		e.light = newLine(o.Light)
 		err = e.addRings(k, e.light, 1, only)
 	}
 	if err != nil {
@@ -64,27 +70,21 @@ func (e *Engine) addRings(k kernel, l *line, rings int, only *threads) error {
 	return nil
 }
 
-// Do is that of fileio.Engine.
-func (e *Engine) Do(ctx context.Context, j *fileio.Job) error {
-	if err := ctx.Err(); err != nil && !j.Begun {
-		return err
-	}
+// Do is that of fileio.Engine. Those who wait for a place get one in the order in which they
+// came, for that is how a channel serves.
+func (e *Engine) Do(j *fileio.Job) error {
 	l := e.transfers
 	if j.Op.Light() {
 		l = e.light
 	}
 	asked := time.Now()
-	p, err := l.take(ctx, j.Begun, e.options.WaitMax)
-	if err != nil {
-		if err == fileio.ErrBusy {
-			e.refused.Add(1)
-		}
-		return err
-	}
+	l.waiting.Add(1)
+	p := <-l.free
+	l.waiting.Add(-1)
 	began := time.Now()
 	e.wait.Add(int64(began.Sub(asked)))
 	e.running.Add(1)
-	err = p.run(j)
+	err := p.run(j)
 	e.running.Add(-1)
 	e.service.Add(int64(time.Since(began)))
 	e.done.Add(1)
@@ -92,13 +92,16 @@ func (e *Engine) Do(ctx context.Context, j *fileio.Job) error {
 	return err
 }
 
+// Room is that of fileio.Engine.
+func (e *Engine) Room() fileio.Room { return fileio.RoomFor(e.options.Threads, e.options.Light) }
+
 // Stats is that of fileio.Engine. Its threads are those of the kernel's, one for each ring
 // that hands over, and those for what a ring cannot do.
 func (e *Engine) Stats() fileio.Stats {
 	s := fileio.Stats{
 		Threads: e.options.Threads + e.options.Light + len(e.rings) + threadsCount,
 		Waiting: int(e.transfers.waiting.Load()), Running: int(e.running.Load()),
-		Done: e.done.Load(), Refused: e.refused.Load(),
+		Done: e.done.Load(),
 		Wait: time.Duration(e.wait.Load()), Service: time.Duration(e.service.Load()),
 	}
 	if e.light != e.transfers {

@@ -44,7 +44,7 @@ func TestEngine(t *testing.T) {
 
 func TestOptions(t *testing.T) {
 	for _, o := range []uring.Options{
-		{}, {Threads: -1}, {Threads: uring.ThreadsMax + 1}, {Threads: 1, Light: -1}, {Threads: 1, WaitingMax: -1},
+		{}, {Threads: -1}, {Threads: uring.ThreadsMax + 1}, {Threads: 1, Light: -1},
 		{Threads: 1, Rings: -1}, {Threads: 1, Rings: uring.RingsMax + 1},
 	} {
 		if e, err := uring.New(o); err == nil {
@@ -75,7 +75,7 @@ func TestThreads(t *testing.T) {
 					for n := range 3 {
 						j := fileio.Job{Op: fileio.OpPut, Folder: in, Name: fmt.Sprint(who), Temp: fmt.Sprint("~", who), Data: enginetest.Content(who, 50_000), Sync: n == 0}
 						stat := fileio.Job{Op: fileio.OpStat, Folder: in, Name: fmt.Sprint(who)}
-						if err := errors.Join(e.Do(t.Context(), &j), e.Do(t.Context(), &stat)); err != nil {
+						if err := errors.Join(e.Do(&j), e.Do(&stat)); err != nil {
 							t.Error(err)
 						}
 					}
@@ -146,7 +146,7 @@ func TestLongName(t *testing.T) {
 	for name, want := range map[string]error{strings.Repeat("x", 256): syscall.ENAMETOOLONG, "a\x00b": syscall.EINVAL, strings.Repeat("x", 255): fs.ErrNotExist} {
 		for _, op := range []fileio.Op{fileio.OpStat, fileio.OpGet, fileio.OpDelete, fileio.OpCommit} {
 			j := fileio.Job{Op: op, Folder: in, Name: name, Temp: "~"}
-			if err := e.Do(t.Context(), &j); !errors.Is(err, want) {
+			if err := e.Do(&j); !errors.Is(err, want) {
 				t.Errorf("%d bytes: %v", len(name), err)
 			}
 		}

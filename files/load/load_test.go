@@ -22,10 +22,10 @@ import (
 )
 
 // store is a server with files, and what they are.
-func store(t *testing.T, token string) (url string, s *fileio.Store) {
+func store(t *testing.T, tokens ...string) (url string, s *fileio.Store) {
 	t.Helper()
 	s = enginetest.Open(t, &direct.Engine{}, t.TempDir(), fileio.Options{Sync: fileio.SyncNone})
-	server := httptest.NewServer(files.NewServer(s, files.Options{Token: token}))
+	server := httptest.NewServer(files.NewServer(s, files.Options{Tokens: tokens}))
 	t.Cleanup(server.Close)
 	return server.URL, s
 }
@@ -110,7 +110,7 @@ func checkFiles(t *testing.T, protocol load.Protocol, size int64) {
 
 // A body that is not what was uploaded is a failure, whatever the server says of it.
 func TestWrongBytes(t *testing.T) {
-	url, s := store(t, "")
+	url, s := store(t)
 	o := load.Options{URL: url, Op: load.Upload, Connections: 4, Requests: 40, Size: 1000}
 	wants(t, run(t, o), 40, 0)
 	infos, _, err := s.List(t.Context(), load.Prefix, "", fileio.ListMax)
@@ -267,7 +267,7 @@ func TestMistakes(t *testing.T) {
 }
 
 func TestReports(t *testing.T) {
-	url, _ := store(t, "")
+	url, _ := store(t)
 	metrics := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, "# TYPE muster_os_threads gauge\nmuster_os_threads 17\nother 3\n")
 	}))

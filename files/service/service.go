@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"muster/files/internal/pace"
 )
 
 // Options of a service.
@@ -33,6 +35,7 @@ type Options struct {
 	ConnectionsMax int           // more wait for one to end; 0 = 16,384
 	Idle           time.Duration // how long a connection may be without a request; 0 = 2 minutes
 	Grace          time.Duration // for requests that are under way at the end; 0 = 30 seconds
+	RateMin        int64         // bytes a second that a client must take of what is written; 0 = any number
 
 	Log *slog.Logger
 
@@ -175,6 +178,9 @@ func (o *Options) listen(ctx context.Context) (net.Listener, error) {
 		return nil, err
 	}
 	l = newListener(l, o.ConnectionsMax)
+	if o.RateMin > 0 {
+		l = pace.Listener(l, o.RateMin)
+	}
 	if certificates == nil {
 		return l, nil
 	}

@@ -1,0 +1,52 @@
+package fair
+
+import "container/list"
+
+// A line is members by name, of which some stand in a queue.
+type line[M any] struct {
+	members map[string]*member[M]
+	order   list.List // of *member[M]
+}
+
+type member[M any] struct {
+	is M
+	at *list.Element // in the queue; nil = it stands outside
+}
+
+// member returns the member of that name, a new one if there is none.
+func (l *line[M]) member(name string) *M {
+	m := l.members[name]
+	if m == nil {
+		if l.members == nil {
+			l.members = map[string]*member[M]{}
+		}
+		m = &member[M]{}
+		l.members[name] = m
+	}
+	return &m.is
+}
+
+// drop forgets a member that stands outside the queue.
+func (l *line[M]) drop(name string) { delete(l.members, name) }
+
+// queue has a member stand in the queue, where it stands or at the end.
+func (l *line[M]) queue(name string) {
+	if m := l.members[name]; m.at == nil {
+		m.at = l.order.PushBack(m)
+	}
+}
+
+// requeue puts a member at the queue's end, or outside it.
+func (l *line[M]) requeue(name string, stays bool) {
+	m := l.members[name]
+	if m.at != nil {
+		l.order.Remove(m.at)
+		m.at = nil
+	}
+	if stays {
+		l.queue(name)
+	}
+}
+
+// first returns the member that has waited longest. The queue must not be empty.
+func (l *line[M]) first() *M { return &l.order.Front().Value.(*member[M]).is }

@@ -1,0 +1,150 @@
+package fileio_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"muster/fileio"
+	"muster/fileio/direct"
+	"muster/fileio/enginetest"
+	"muster/fileio/faulty"
+)
+
+// narrow is an engine with room for one job of each kind.
+type narrow struct{ *faulty.Engine }
+
+func (narrow) Room() fileio.Room { return fileio.Room{Transfers: 1, Light: 1} }
+
+// as is a context of a client.
+func as(t *testing.T, address string) context.Context {
+	return fileio.WithClient(t.Context(), fileio.Client{Address: address})
+}
+
+// A client whose operations wait, many of them, does not keep another's waiting behind all of
+// them. Those that wait for too long, and one too many, are refused, and names do not wait
+// behind data. What has begun is not refused.
+func TestTurnsAtTheEngine(t *testing.T) {
+	folder := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		slow := false
+		e := narrow{faulty.New(&direct.Engine{}, faulty.Options{Stall: func(j *fileio.Job) {
+			if slow && !j.Op.Light() {
+				time.Sleep(time.Second)
+			}
+		}})}
+		s := enginetest.Open(t, e, folder, fileio.Options{Sync: fileio.SyncNone, JobsOnly: true, WaitingMax: 8, WaitMax: 20 * time.Second})
+		enginetest.Put(t, s, "large", make([]byte, 3<<20))
+		slow = true
+		began := time.Now()
+		took := make(chan string, 100)
+		put := func(address string) {
+			go func() {
+				_, err := s.Put(as(t, address), address, bytes.NewReader([]byte("x")), 1, nil)
+				switch {
+				case errors.Is(err, fileio.ErrBusy):
+					took <- address + " is refused after " + time.Since(began).String()
+				case err != nil:
+					took <- err.Error()
+				default:
+					took <- address + " after " + time.Since(began).String()
+				}
+			}()
+			synctest.Wait()
+		}
+		for range 6 { // one is executed, four wait, and one is too many
+			put("greedy")
+		}
+		if got := <-took; got != "greedy is refused after 0s" {
+			t.Error(got)
+		}
+		put("modest")
+		if s := s.Stats(); s.Waiting != 5 || s.Refused != 1 {
+			t.Errorf("%+v", s)
+		}
+		if _, err := s.Stat(as(t, "greedy"), "none"); err == nil || time.Since(began) != 0 {
+			t.Errorf("a name: %v after %v", err, time.Since(began))
+		}
+		for i, want := range []string{"greedy after 1s", "greedy after 2s", "modest after 3s", "greedy after 4s", "greedy after 5s", "greedy after 6s"} {
+			if got := <-took; got != want {
+				t.Errorf("%d: %s, not %s", i, got, want)
+			}
+		}
+
+		// A large file is read in pieces, each when it is its turn, for longer than one waits.
+		f, err := s.Get(as(t, "reader"), "large")
+		if err != nil {
+			t.Fatal(err)
+		}
+		read := make(chan error, 1)
+		go func() { read <- f.CopyTo(as(t, "reader"), io.Discard, 0, f.Size) }()
+		ctx, stop := context.WithCancel(t.Context())
+		for i := range 4 { // each of them has every second place
+			go func() {
+				for ctx.Err() == nil {
+					_, _ = s.Put(as(t, "greedy"), fmt.Sprint(i), bytes.NewReader(nil), 0, nil)
+				}
+			}()
+		}
+		if err := errors.Join(<-read, f.Close()); err != nil {
+			t.Errorf("a large file: %v", err)
+		}
+		if took := time.Since(began); took < 20*time.Second || took > time.Minute {
+			t.Errorf("it took %v", took)
+		}
+		stop()
+		slow = false
+		time.Sleep(time.Minute)
+		if s := s.Stats(); s.Waiting != 0 || s.Memory != 0 {
+			t.Errorf("%+v", s)
+		}
+	})
+}
+
+// Who has much of a file in memory, and sends no more of it, leaves as much for others.
+func TestSharesOfMemory(t *testing.T) {
+	s := enginetest.Open(t, &direct.Engine{}, t.TempDir(), fileio.Options{Sync: fileio.SyncNone, MemoryMax: 2 << 20})
+	const many = 20
+	r := stops{make(chan struct{}), make(chan struct{})}
+	ended := make(chan error, many)
+	for range many {
+		go func() {
+			_, err := s.Put(as(t, "greedy"), "greedy", io.MultiReader(bytes.NewReader(make([]byte, 200_000)), r), -1, nil)
+			ended <- err
+		}()
+	}
+	for range many {
+		<-r.asked
+	}
+	if held := s.Stats().Memory; held > 1<<19+many*4<<10 { // half, and what each has in its turn
+		t.Errorf("one client holds %d bytes of %d", held, 1<<20)
+	}
+	data := enginetest.Content(1, 600_000)
+	if _, err := s.Put(as(t, "modest"), "x", bytes.NewReader(data), -1, nil); err != nil {
+		t.Error(err)
+	}
+	enginetest.Has(t, s, "x", data)
+	close(r.end)
+	for range many {
+		if err := <-ended; err == nil {
+			t.Error("a part is a file")
+		}
+	}
+	if held := s.Stats().Memory; held != 0 {
+		t.Errorf("%d bytes are held", held)
+	}
+}
+
+// stops is a reader from which nothing comes before its end.
+type stops struct{ asked, end chan struct{} }
+
+func (s stops) Read([]byte) (int, error) {
+	s.asked <- struct{}{}
+	<-s.end
+	return 0, io.ErrUnexpectedEOF
+}
