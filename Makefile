@@ -69,6 +69,7 @@ long:
 	$(GO) test -count=1 -timeout 30m -run TestDamagedGolden -damages 0 -v .
 	$(GO) test -count=1 -timeout 30m -run TestReduce -planted 65536 -v .
 	$(GO) test -count=1 -timeout 30m -run 'TestManyCases|TestLargeCase' -cases 200000 -case-size 2147483648 -v .
+	$(GO) test -count=1 -timeout 120m -run TestNobodyStarves ./files -simulations 3000
 	$(GO) test -count=1 -timeout 120m -run 'TestOracle$$' -v ./regress -rounds 100000
 	$(GO) test -count=1 -timeout 120m -run TestMutations -v ./regress -mutations all
 
