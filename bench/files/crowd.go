@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/exec"
 	"strconv"
 	"strings"
 	"sync"
@@ -108,6 +109,58 @@ func trickle(ctx context.Context, addr string, client int) {
 		}
 		_ = connection.Close()
 	}
+}
+
+// announce keeps many clients connected that each announce a file, send one byte of it and
+// then nothing, and connect again when they are sent away. It returns once all have sent it.
+func announce(ctx context.Context, addr string, clients int) (wait func()) {
+	var all, begun sync.WaitGroup
+	begun.Add(clients)
+	for i := range clients {
+		all.Go(func() {
+			once := sync.OnceFunc(begun.Done)
+			defer once()
+			for ctx.Err() == nil {
+				stand(ctx, addr, i, once)
+			}
+		})
+	}
+	begun.Wait()
+	return all.Wait
+}
+
+// stand makes one connection of a client that announces a file.
+func stand(ctx context.Context, addr string, client int, sent func()) {
+	connection, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr)
+	if err != nil {
+		return
+	}
+	defer connection.Close()
+	defer context.AfterFunc(ctx, func() { _ = connection.Close() })()
+	fmt.Fprintf(connection, "PUT /files/silent/%d HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n1", client, slowSize)
+	sent()
+	_, _ = io.Copy(io.Discard, connection)
+}
+
+// takeProcessors starts processes that never wait, until they are released.
+func takeProcessors(ctx context.Context, n int) (release func(), err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	var all []*exec.Cmd
+	release = func() {
+		cancel()
+		for _, c := range all {
+			_ = c.Wait() // it was killed
+		}
+	}
+	for range n {
+		c := exec.CommandContext(ctx, "sh", "-c", "while :; do :; done")
+		if err := c.Start(); err != nil {
+			release()
+			return nil, err
+		}
+		all = append(all, c)
+	}
+	return release, nil
 }
 
 // uploadZeros uploads a large file again and again.

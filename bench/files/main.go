@@ -4,6 +4,7 @@
 //
 //	go run ./files -muster ../bin/muster
 //	go run ./files -muster ../bin/muster -disk slow -requests 5000
+//	go run ./files -muster ../bin/muster -engines pool -silent 600
 //	go run ./files -muster ../bin/muster -crowd -connections 5000
 package main
 
@@ -41,6 +42,7 @@ type bench struct {
 	disk          disk
 
 	connections, requests int
+	silent, hogs          int
 	size                  string
 	rounds                int
 	operations            []string
@@ -52,7 +54,7 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	b := &bench{out: out}
 	f := flag.NewFlagSet("files", flag.ContinueOnError)
 	f.StringVar(&b.muster, "muster", "../bin/muster", "the `program`")
-	engines := f.String("engines", "pool,cthreads,uring,direct", "of muster")
+	engines := f.String("engines", "pool,cthreads,uring,direct", "of muster; pool:34 is pool with GOMAXPROCS=34")
 	f.StringVar(&b.sync, "sync", "none", "of muster: none, group or fdatasync")
 	f.IntVar(&b.threads, "threads", 32, "of muster, for files")
 	f.StringVar(&b.disk.kind, "disk", pageDisk, "page (in memory), slow (in memory, but it blocks), both need root; or folder (whatever that is on)")
@@ -63,6 +65,8 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	f.StringVar(&b.size, "size", "50K", "bytes of a file")
 	f.IntVar(&b.rounds, "rounds", 5, "of all contestants, in turns")
 	crowded := f.Bool("crowd", false, "measure muster alone, with slow clients and large uploads beside the others")
+	f.IntVar(&b.hogs, "hogs", 0, "measure beside `N` processes that take a processor each")
+	f.IntVar(&b.silent, "silent", 0, "measure all also beside `N` clients that announce 256 KiB and send one byte")
 	operations := f.String("operations", "upload,download", "upload, download, or upload alone")
 	if err := f.Parse(args); err != nil {
 		return err
@@ -85,6 +89,11 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 		return fmt.Errorf("go build: %w: %s", err, text)
 	}
 	defer func() { err = errors.Join(err, b.disk.remove(ctx)) }()
+	release, err := takeProcessors(ctx, b.hogs)
+	if err != nil {
+		return err
+	}
+	defer release()
 	if *crowded {
 		return b.measureCrowd(ctx)
 	}

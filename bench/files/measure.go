@@ -97,6 +97,12 @@ func (b *bench) load(ctx context.Context, c contestant, operation string) (r res
 			err = e
 		}
 	}()
+	if c.silent > 0 {
+		ctx, cancel := context.WithCancel(ctx)
+		wait := announce(ctx, s.addr, c.silent)
+		defer wait()
+		defer cancel()
+	}
 	return b.loadOn(ctx, s, operation)
 }
 

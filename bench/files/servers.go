@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -17,18 +18,33 @@ import (
 type contestant struct {
 	name  string
 	needs string // a program; "" = nothing that is not built here
+	quiet bool   // its log is not shown
 	// command is what runs in the foreground and serves /files/NAME of folder at addr; work
 	// is a folder for what else it writes.
 	command func(addr, folder, work string) ([]string, error)
+	silent  int // clients beside the load that announce a file and do not send it
 }
 
-// contestants are all, muster's engines first.
+// contestants are all, muster's engines first. With silent clients each contestant is there
+// twice: without them, and with them.
 func (b *bench) contestants() []contestant {
+	all := b.services()
+	if b.silent > 0 {
+		for _, c := range all {
+			c.name, c.silent = fmt.Sprintf("%s, %d silent clients", c.name, b.silent), b.silent
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+func (b *bench) services() []contestant {
 	var all []contestant
-	for _, engine := range b.engines {
-		all = append(all, contestant{name: "muster " + engine, command: func(addr, folder, _ string) ([]string, error) {
+	for _, word := range b.engines {
+		engine, processors, _ := strings.Cut(word, ":")
+		all = append(all, contestant{name: "muster " + word, quiet: true, command: func(addr, folder, _ string) ([]string, error) {
 			return []string{
-				b.muster, "serve", "--addr", addr, "--data", filepath.Join(folder, "muster"), "--io", engine,
+				"env", "GOMAXPROCS=" + processors, b.muster, "serve", "--addr", addr, "--data", filepath.Join(folder, "muster"), "--io", engine,
 				"--io-threads", strconv.Itoa(b.threads), "--sync", b.sync, "--queue-max", "16384",
 			}, nil
 		}})
@@ -112,8 +128,8 @@ func start(ctx context.Context, c contestant, folder string) (*server, error) {
 	}
 	s := &server{Cmd: exec.CommandContext(ctx, words[0], words[1:]...), addr: addr, work: work}
 	s.Stderr = os.Stderr
-	if c.name != "net/http" && c.needs == "" {
-		s.Stderr = nil // muster's log
+	if c.quiet {
+		s.Stderr = nil
 	}
 	s.Cancel = func() error { return s.Process.Signal(syscall.SIGTERM) }
 	if err := s.Start(); err != nil {

@@ -10,8 +10,8 @@ import (
 // print prints a table for each operation, and how muster's default compares in each round.
 func (b *bench) print(all []*samples) {
 	where := map[string]string{pageDisk: "ext4 in memory", slowDisk: "a slow disk, read cold", folderDisk: b.disk.folder}[b.disk.kind]
-	fmt.Fprintf(b.out, "\n%s; %s; %d connections, %d requests of %s, %d rounds, muster with %d threads and --sync %s\n",
-		time.Now().UTC().Format(time.DateOnly), where, b.connections, b.requests, b.size, b.rounds, b.threads, b.sync)
+	fmt.Fprintf(b.out, "\n%s; %s; %d connections, %d requests of %s, %d rounds, muster with %d threads and --sync %s, %d processors taken by others\n",
+		time.Now().UTC().Format(time.DateOnly), where, b.connections, b.requests, b.size, b.rounds, b.threads, b.sync, b.hogs)
 	for _, operation := range b.operations {
 		fmt.Fprintf(b.out, "\n### %s\n\n| | requests/s | p50 ms | p99 ms | p99.9 ms | threads at most | failed |\n|---|---|---|---|---|---|---|\n", operation)
 		rows := map[string]*samples{}
@@ -27,6 +27,11 @@ func (b *bench) print(all []*samples) {
 				s.median(perSecond), s.median(p50), s.median(p99), s.median(p999), s.most(threads), s.most(failed))
 		}
 		b.ratios(rows)
+		for _, s := range order {
+			if with := rows[fmt.Sprintf("%s, %d silent clients", s.contestant, b.silent)]; with != nil {
+				fmt.Fprintf(b.out, "\n%s ÷ without them: %.2f × the requests/s, %.2f × the p99\n", with.contestant, with.beside(s, perSecond), with.beside(s, p99))
+			}
+		}
 	}
 }
 
