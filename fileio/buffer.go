@@ -11,13 +11,13 @@ import (
 // larger one by one job.
 const chunkSize = 256 << 10
 
-// bufferSizes are what memory is taken in. The least one is the unit that is accounted for.
+// bufferSizes are the sizes of buffers. The smallest one is the unit of the budget.
 var bufferSizes = [...]int{4 << 10, 16 << 10, 64 << 10, chunkSize}
 
-// units is how many units a buffer of a class takes.
+// units returns how many units a buffer takes. A class is an index of bufferSizes.
 func units(class int) int64 { return int64(bufferSizes[class] / bufferSizes[0]) }
 
-// memory is a budget of bytes, in buffers.
+// memory is a budget of bytes, which are taken as buffers.
 type memory struct {
 	budget *fair.Budget
 	unused [len(bufferSizes)]sync.Pool
@@ -27,16 +27,16 @@ func newMemory(bytes int64, o Options) *memory {
 	return &memory{budget: fair.New(fair.Options{Size: bytes / int64(bufferSizes[0]), WaitMax: o.WaitMax})}
 }
 
-// A buffer is memory that a client has.
+// A buffer is memory that a client holds.
 type buffer struct {
 	data   []byte
-	room   *[]byte // all of data, as unused has it
+	room   *[]byte // data, as it is kept in unused
 	class  int
 	memory *memory
 	client Client
 }
 
-// take waits for the least buffer, and fits it to size bytes.
+// take waits for the smallest buffer, and fits it to size bytes.
 func (m *memory) take(ctx context.Context, size int) (*buffer, error) {
 	b := &buffer{memory: m, client: clientOf(ctx)}
 	if err := m.budget.Take(ctx, b.client); err != nil {
@@ -47,8 +47,8 @@ func (m *memory) take(ctx context.Context, size int) (*buffer, error) {
 	return b, nil
 }
 
-// fit takes the buffer that size bytes fit into, or, while others want memory, a smaller one.
-// The bytes are lost.
+// fit replaces the buffer by one that holds size bytes, or by a smaller one if the client's
+// share allows no more. The content is lost.
 func (b *buffer) fit(size int) {
 	b.shrink()
 	class := 0
@@ -64,7 +64,7 @@ func (b *buffer) fit(size int) {
 	}
 }
 
-// use takes the bytes of a class, whose units the client has.
+// use takes the bytes of a class. The client must hold the units.
 func (b *buffer) use(class int) {
 	room, ok := b.memory.unused[class].Get().(*[]byte)
 	if !ok {
@@ -74,8 +74,8 @@ func (b *buffer) use(class int) {
 	b.class, b.room, b.data = class, room, *room
 }
 
-// grow takes the next larger buffer, with the bytes of this one, unless there is none or
-// others want the memory.
+// grow moves the content to the next larger buffer. It returns false if there is none, or if
+// the client's share does not allow it.
 func (b *buffer) grow() bool {
 	next := b.class + 1
 	if next == len(bufferSizes) || !b.memory.budget.Try(b.client, units(next)-units(b.class)) {
@@ -88,7 +88,7 @@ func (b *buffer) grow() bool {
 	return true
 }
 
-// shrink gives back all but the least buffer. The bytes are lost.
+// shrink gives back all but the smallest buffer. The content is lost.
 func (b *buffer) shrink() {
 	if b.class == 0 {
 		return
@@ -99,7 +99,7 @@ func (b *buffer) shrink() {
 	b.memory.budget.Give(b.client, more)
 }
 
-// free gives the memory back. Again it does nothing.
+// free gives the memory back. A second call does nothing.
 func (b *buffer) free() {
 	if b.data == nil {
 		return

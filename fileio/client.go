@@ -6,13 +6,13 @@ import (
 	"muster/fileio/internal/fair"
 )
 
-// A Client is who asks for something: what is scarce is divided among clients. Its zero
-// value is one, too.
+// A Client identifies the sender of a request. A store divides its memory and the places at its
+// engine among clients. The zero value is a client, too.
 type Client = fair.Client
 
 type clientKey struct{}
 
-// WithClient returns a context whose calls of a store's methods are those of a client.
+// WithClient returns a context with a client. A store's methods act for that client.
 func WithClient(ctx context.Context, c Client) context.Context {
 	return context.WithValue(ctx, clientKey{}, c)
 }

@@ -25,8 +25,8 @@ import (
 // goroutine that waits in Do holds no thread of the system, unless the engine says so. The
 // job, its data and its descriptors belong to the engine until Do returns, and not after
 // that. Jobs of different callers are executed in no particular order, but those for which
-// [Op.Light] holds do not wait behind others. Do refuses nothing: a [Store] hands over no
-// more than Room, but for what belongs to something that was begun.
+// [Op.Light] holds do not wait behind others. Do refuses nothing. A [Store] hands over no more
+// jobs than Room, except for those that continue or end what has begun.
 //
 // A job that fails may have left a part of what it was to write in its temporary file,
 // and nothing under the name that people see: there is the file of before, whole. What a
@@ -42,20 +42,20 @@ type Engine interface {
 	Close() error
 }
 
-// Room is how many jobs an engine wants at a time: as many as keep its threads busy.
+// Room is how many jobs an engine takes at a time: as many as keep its threads busy.
 type Room struct {
 	Transfers int // 0 = any number
-	Light     int // for which [Op.Light] holds; 0 = they are among the transfers
+	Light     int // jobs for which [Op.Light] holds; 0 = they count as transfers
 }
 
-// RoomFor is the room of an engine with so many threads of each kind. Each thread has a
-// job, and finds the next one there.
+// RoomFor returns the room of an engine with threads of each kind: for each thread the job
+// that it executes, and the next one.
 func RoomFor(threads, light int) Room { return Room{Transfers: 2 * threads, Light: 2 * light} }
 
 // ThreadsMax bounds the threads of an engine, those for transfers and those for names alone.
 const ThreadsMax = 4096
 
-// CheckThreads says what is wrong with the numbers of an engine's threads.
+// CheckThreads returns an error if an engine cannot have these numbers of threads.
 func CheckThreads(transfers, light int) error {
 	if transfers < 1 || transfers > ThreadsMax || light < 0 || light > ThreadsMax {
 		return fmt.Errorf("%d threads for files and %d for names: from 1 and 0 to %d are possible", transfers, light, ThreadsMax)
@@ -63,8 +63,8 @@ func CheckThreads(transfers, light int) error {
 	return nil
 }
 
-// ErrBusy is the error of what was not begun, for too much waits already, or because it
-// waited too long itself.
+// ErrBusy is the error of an operation that was not begun: too many wait already, or it waited
+// too long.
 var ErrBusy = fair.ErrBusy
 
 // Stats are the figures of one moment, of an engine or of a store with its engine.
@@ -75,7 +75,7 @@ type Stats struct {
 
 	Done    int64 // since the engine began, failed ones included
 	Refused int64 // by the store, with ErrBusy
-	Memory  int64 // of the store, in use: bytes
+	Memory  int64 // bytes of files that the store has in memory
 
 	Wait    time.Duration // of all jobs, before they began
 	Service time.Duration // of all jobs done, since they began

@@ -14,14 +14,15 @@ type File struct {
 
 	store  *Store
 	buffer *buffer // has the beginning, or all of it; later one piece after another
-	filled int     // bytes of the beginning that are there still
+	filled int     // bytes of the beginning that are still in the buffer
 	file   int     // descriptor; -1 = it is all in the buffer
 }
 
 // firstSize is what Get reads before it knows how much there is.
 const firstSize = 64 << 10
 
-// Get opens a file. What is not larger than some 64 KiB is in memory then.
+// Get opens a file. One of at most some 64 KiB is then in memory, if the client's share allows
+// it.
 func (s *Store) Get(ctx context.Context, name string) (*File, error) {
 	if err := CheckName(name); err != nil {
 		return nil, err
@@ -63,7 +64,7 @@ func (s *Store) fromMemory(ctx context.Context, info Info, file int) (*File, err
 	if info.Size > chunkSize {
 		return f, nil // in pieces
 	}
-	size := min(int(info.Size), len(b.data)) // there may be memory for less
+	size := min(int(info.Size), len(b.data)) // the client's share may allow less
 	f.filled = s.cache.read(file, b.data[:size])
 	if int64(f.filled) == info.Size {
 		s.cache.close(file)
@@ -103,8 +104,8 @@ func (f *File) CopyTo(ctx context.Context, w io.Writer, offset, n int64) error {
 	return f.copyPieces(ctx, w, offset, n)
 }
 
-// copyPieces writes n bytes, as many at a time as there is memory for: who reads slowly has
-// less of it while others want some.
+// copyPieces writes n bytes, as many at a time as the client's share allows. It asks for the
+// memory again before each piece, so that a slow reader leaves memory for others.
 func (f *File) copyPieces(ctx context.Context, w io.Writer, offset, n int64) error {
 	for n > 0 {
 		f.buffer.fit(int(min(n, chunkSize)))

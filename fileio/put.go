@@ -45,7 +45,7 @@ type put struct {
 }
 
 func (p *put) run(ctx context.Context, r io.Reader, size int64) (Entry, error) {
-	// Who announces a file and sends nothing of it holds no memory.
+	// A client that announces a file and sends nothing of it holds no memory.
 	one := make([]byte, min(max(size, -size), 1))
 	n, err := fill(r, one)
 	if err != nil {
@@ -74,9 +74,10 @@ func (p *put) run(ctx context.Context, r io.Reader, size int64) (Entry, error) {
 	return p.large(ctx, r, b, n, size)
 }
 
-// fill reads until a buffer that has n bytes is full, and cannot grow, or r has no more, or
-// has given left bytes, where that is not negative. Memory grows with what has come. It
-// returns how many bytes there are, and whether they are all.
+// fill reads into a buffer that has n bytes, and lets it grow with what arrives. It ends when
+// the buffer is full and cannot grow, when r has no more, or when the buffer has left bytes; a
+// negative left is no limit. It returns how many bytes the buffer has, and whether the file
+// ends there.
 func (p *put) fill(r io.Reader, b *buffer, n int, left int64) (filled int, whole bool, err error) {
 	for {
 		room := len(b.data)
@@ -129,7 +130,8 @@ func ends(r io.Reader, n, size int64) error {
 	return nil
 }
 
-// small writes a file that is in a buffer, n bytes of it, and frees that.
+// small writes a file that is whole in a buffer, and has n bytes. Where the file waits for its
+// name, small frees the buffer before.
 func (p *put) small(ctx context.Context, b *buffer, n int) (Entry, error) {
 	s, data := p.store, b.data[:n]
 	j := Job{Op: OpPut, Folder: s.descriptor(p.at.folder), Name: p.at.name, Temp: p.temp, Data: data, Sync: s.options.Sync == SyncEach}
@@ -148,7 +150,7 @@ func (p *put) small(ctx context.Context, b *buffer, n int) (Entry, error) {
 	return p.publish()
 }
 
-// large writes a file in pieces, of which the first n bytes are in a buffer.
+// large writes a file in pieces. Its first n bytes are in a buffer.
 func (p *put) large(ctx context.Context, r io.Reader, b *buffer, n int, size int64) (Entry, error) {
 	s := p.store
 	j := Job{Op: OpCreate, Folder: s.descriptor(p.at.folder), Temp: p.temp}

@@ -41,19 +41,19 @@ type Options struct {
 	Sync Sync
 
 	// MemoryMax is how many bytes of files may be in memory at the same time; 0 = 128 MiB.
-	// Half of it is for those on their way to the disk, the other half for those that come
-	// from it. Beyond it Put reads no more than a byte, and Get does not return, until others
-	// are done.
+	// Half of it is for files on their way to the disk, the other half for files on their way
+	// from it. Beyond that Put reads no more than a byte, and Get does not return, until
+	// others are done.
 	MemoryMax int64
 
-	// WaitingMax is how many operations wait for the engine at a time, of each kind; 0 =
-	// 1024. One more is refused with [ErrBusy]. A client may have as many of these places as
-	// it leaves for others.
+	// WaitingMax is how many operations may wait for the engine at a time, transfers and
+	// those about names alone each; 0 = 1024. One more is refused with [ErrBusy]. A client may
+	// have as many of these places as it leaves for others.
 	WaitingMax int
 
-	// WaitMax is how long an operation waits for the engine, or for memory, until it is
-	// refused with ErrBusy; 0 = as long as it takes. What has begun is not refused any more,
-	// but for a file of which a part was read and there is no memory for the next one.
+	// WaitMax is how long an operation may wait for the engine, or for memory, before it is
+	// refused with ErrBusy; 0 = as long as it takes. Once Put writes its file, or Get has
+	// returned one, the operation is not refused any more.
 	WaitMax time.Duration
 
 	// JobsOnly has the engine read what the system has in memory too, which is otherwise
@@ -158,13 +158,13 @@ func Open(folder string, engine Engine, o Options) (*Store, error) {
 	return s, nil
 }
 
-// places is a budget of an engine's room for one kind of jobs.
+// places returns a budget of the engine's room for one kind of jobs.
 func places(room int, o Options) *fair.Budget {
 	return fair.New(fair.Options{Size: int64(room), WaitingMax: o.WaitingMax, WaitMax: o.WaitMax})
 }
 
-// do has the engine execute a job when it is the client's turn, or returns why it was not
-// begun: [ErrBusy], or the context's error.
+// do has the engine execute a job when it is the client's turn. If the job was not begun, do
+// returns [ErrBusy] or the context's error.
 func (s *Store) do(ctx context.Context, j *Job) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -172,7 +172,7 @@ func (s *Store) do(ctx context.Context, j *Job) error {
 	return s.doIn(ctx, j, (*fair.Budget).Take)
 }
 
-// turn is do for a piece of something that has begun: it waits for as long as it takes.
+// turn is do for a piece of a file whose transfer has begun. It never returns ErrBusy.
 func (s *Store) turn(ctx context.Context, j *Job) error {
 	return s.doIn(ctx, j, (*fair.Budget).TakeLate)
 }
@@ -189,7 +189,7 @@ func (s *Store) doIn(ctx context.Context, j *Job, take func(*fair.Budget, contex
 	return s.engine.Do(j)
 }
 
-// Stats are those of the engine, with what waits for it.
+// Stats returns the figures of the engine, of the operations that wait for it, and of memory.
 func (s *Store) Stats() Stats {
 	all := s.engine.Stats()
 	budgets := []*fair.Budget{s.transfers}
@@ -411,7 +411,7 @@ func (s *Store) Stat(ctx context.Context, name string) (Info, error) {
 	return infoOf(name, e), failed("stat", name, err)
 }
 
-// statFor is stat when it is the client's turn.
+// statFor is stat, executed when it is the client's turn.
 func (s *Store) statFor(ctx context.Context, at place) (Entry, error) {
 	j := Job{Op: OpStat, Folder: s.descriptor(at.folder), Name: at.name}
 	err := s.do(ctx, &j)
@@ -469,7 +469,7 @@ func (s *Store) check(name string, at place, want Condition) error {
 	return answer(name, e, err, want)
 }
 
-// answer is what a condition says of what stat found.
+// answer returns ErrChanged if a condition does not want what stat returned.
 func answer(name string, e Entry, err error, want Condition) error {
 	var now *Info
 	switch {

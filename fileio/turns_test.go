@@ -21,14 +21,13 @@ type narrow struct{ *faulty.Engine }
 
 func (narrow) Room() fileio.Room { return fileio.Room{Transfers: 1, Light: 1} }
 
-// as is a context of a client.
+// as returns a context of the client at an address.
 func as(t *testing.T, address string) context.Context {
 	return fileio.WithClient(t.Context(), fileio.Client{Address: address})
 }
 
-// A client whose operations wait, many of them, does not keep another's waiting behind all of
-// them. Those that wait for too long, and one too many, are refused, and names do not wait
-// behind data. What has begun is not refused.
+// A client with many waiting operations does not hold up the operation of another one. One too
+// many is refused. Names do not wait behind data. A transfer that has begun is not refused.
 func TestTurnsAtTheEngine(t *testing.T) {
 	folder := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
@@ -76,7 +75,7 @@ func TestTurnsAtTheEngine(t *testing.T) {
 			}
 		}
 
-		// A large file is read in pieces, each when it is its turn, for longer than one waits.
+		// A large file is read in pieces, each in its turn, and that takes longer than WaitMax.
 		f, err := s.Get(as(t, "reader"), "large")
 		if err != nil {
 			t.Fatal(err)
@@ -84,7 +83,7 @@ func TestTurnsAtTheEngine(t *testing.T) {
 		read := make(chan error, 1)
 		go func() { read <- f.CopyTo(as(t, "reader"), io.Discard, 0, f.Size) }()
 		ctx, stop := context.WithCancel(t.Context())
-		for i := range 4 { // each of them has every second place
+		for i := range 4 { // together they have every second turn
 			go func() {
 				for ctx.Err() == nil {
 					_, _ = s.Put(as(t, "greedy"), fmt.Sprint(i), bytes.NewReader(nil), 0, nil)
@@ -106,7 +105,7 @@ func TestTurnsAtTheEngine(t *testing.T) {
 	})
 }
 
-// Who has much of a file in memory, and sends no more of it, leaves as much for others.
+// A client that has much of its files in memory, and sends no more, leaves as much for others.
 func TestSharesOfMemory(t *testing.T) {
 	s := enginetest.Open(t, &direct.Engine{}, t.TempDir(), fileio.Options{Sync: fileio.SyncNone, MemoryMax: 2 << 20})
 	const many = 20
@@ -121,7 +120,7 @@ func TestSharesOfMemory(t *testing.T) {
 	for range many {
 		<-r.asked
 	}
-	if held := s.Stats().Memory; held > 1<<19+many*4<<10 { // half, and what each has in its turn
+	if held := s.Stats().Memory; held > 1<<19+many*4<<10 { // half, and 4 KiB that each upload got in its turn
 		t.Errorf("one client holds %d bytes of %d", held, 1<<20)
 	}
 	data := enginetest.Content(1, 600_000)
@@ -140,7 +139,7 @@ func TestSharesOfMemory(t *testing.T) {
 	}
 }
 
-// stops is a reader from which nothing comes before its end.
+// stops is a reader that gives nothing, and fails once end is closed.
 type stops struct{ asked, end chan struct{} }
 
 func (s stops) Read([]byte) (int, error) {

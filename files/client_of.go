@@ -7,8 +7,8 @@ import (
 	"muster/fileio"
 )
 
-// clientOf returns who has sent a request, as the store divides what is scarce: by token, and
-// then by address. Of IPv6 that is what a network hands to one customer.
+// clientOf returns the client that sent a request: its token and its address. Of an IPv6
+// address only the prefix counts that a network assigns to one customer.
 func clientOf(r *http.Request, token string) fileio.Client {
 	const customer = 64 // bits
 	at, err := netip.ParseAddrPort(r.RemoteAddr)

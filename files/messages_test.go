@@ -207,7 +207,7 @@ func TestUploadCutOff(t *testing.T) {
 	}
 }
 
-// Who sends a part of a message and then nothing is sent away, and leaves no file.
+// A client that sends a part of a message and then nothing is cut off, and leaves no file.
 func TestSlowMessages(t *testing.T) {
 	inBubble(t, files.Options{}, func(b *bubble) {
 		piece := envelope(0, `{"data":"`+base64.StdEncoding.EncodeToString(make([]byte, 50_000))+`"}`)

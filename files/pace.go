@@ -10,11 +10,11 @@ import (
 	"muster/files/internal/pace"
 )
 
-// pace makes a request end where its body comes too slowly, or on a stream of HTTP/2 its
-// answer is taken too slowly: who sends a byte now and then must not hold memory for ever.
-// How long the disk takes between two pieces does not count. Without streams the connection
-// itself breaks where nobody takes an answer (package service). pace returns the request
-// whose body is paced, and whose context says who its client is.
+// pace ends a request whose body comes too slowly: a client that sends a byte now and then must
+// not hold memory for ever. On a stream of HTTP/2 it also ends one whose answer is taken too
+// slowly. Without streams the connection itself breaks then (package service). The time that
+// the disk takes between two pieces does not count. pace returns the request with a paced body,
+// and with its client in the context.
 //
 // The request that came stays as it is, for net/http looks at its body when it answers: of
 // one that waits for 100-continue it must know that nobody asked for the rest.
@@ -33,14 +33,14 @@ func (s *Server) pace(w *http.ResponseWriter, r *http.Request, token string) *ht
 	return r
 }
 
-// owed is what a client owes.
+// owed is the pace that a request's client owes.
 type owed struct {
 	connection *http.ResponseController
 	left       pace.Pace
-	stream     bool // of HTTP/2, which breaks at its deadline, whether anybody reads or not
+	stream     bool // of HTTP/2: it breaks at its deadline, whether anybody reads or not
 }
 
-// clientError is one of a client that does not take what it asked for, or does not send
+// clientError is the error of a client that does not take what it asked for, or does not send
 // what it announced.
 type clientError struct{ error }
 
@@ -74,8 +74,8 @@ type pacedWriter struct {
 	owed
 }
 
-// streamPiece is how much of an answer is written to a stream at a time: only what was taken
-// of it as a whole counts.
+// streamPiece is how many bytes of an answer are written to a stream at a time. They count only
+// once the whole piece was taken.
 const streamPiece = 4 << 10
 
 // Write is that of http.ResponseWriter.
@@ -107,7 +107,7 @@ func (w *pacedWriter) Flush() {
 	}
 }
 
-// wait has a stream break when the client takes nothing for too long from now on; or not.
+// wait has a stream break when its client's time runs out, or no more. Only streams need it.
 func (w *pacedWriter) wait(on bool) error {
 	if !w.stream {
 		return nil

@@ -37,7 +37,7 @@ func (p pipes) dial(context.Context, string, string) (net.Conn, error) {
 	return here, nil
 }
 
-// However long the disk takes, a client is not sent away for it: neither by HTTP/1.1 nor by
+// However long the disk takes, a client is not cut off for it: neither by HTTP/1.1 nor by
 // HTTP/2, whose deadlines break a stream also while nobody reads or writes.
 func TestPatienceIsNotForTheDisk(t *testing.T) {
 	for _, version := range []int{1, 2} {

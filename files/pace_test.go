@@ -32,14 +32,14 @@ func raw(t *testing.T, url, text string) net.Conn {
 	return c
 }
 
-// bubble is a server by the clock of a bubble, on a network in memory.
+// A bubble is a server by the clock of a synctest bubble, on a network in memory.
 type bubble struct {
 	*testing.T
 	store *fileio.Store
 	net   simNet
 }
 
-// inBubble runs a test beside a server.
+// inBubble runs a function beside a server in a bubble.
 func inBubble(t *testing.T, o files.Options, do func(*bubble)) {
 	t.Helper()
 	folder := t.TempDir()
@@ -56,7 +56,7 @@ func inBubble(t *testing.T, o files.Options, do func(*bubble)) {
 	})
 }
 
-// raw sends text to the server as it is, as far as that reads it.
+// raw sends text to the server as it is, as far as the server reads it.
 func (b *bubble) raw(text string) net.Conn {
 	c := b.net.dial("10.0.0.1")
 	b.Cleanup(func() { c.Close() })
@@ -70,7 +70,7 @@ func (b *bubble) has(name string) bool {
 	return err == nil
 }
 
-// Who sends a part of a body and then nothing is sent away, and leaves no file.
+// A client that sends a part of a body and then nothing gets 408 after 5 s, and leaves no file.
 func TestSlowUpload(t *testing.T) {
 	inBubble(t, files.Options{}, func(b *bubble) {
 		for _, body := range []string{"", "some", strings.Repeat("a", 300_000)} {
@@ -91,8 +91,8 @@ func TestSlowUpload(t *testing.T) {
 	})
 }
 
-// 600 clients that announce 256 KiB each, more than there is memory, and send one byte keep
-// nobody waiting, not even from their own address.
+// 600 clients announce 256 KiB each, in all more than the memory, and send one byte each. They
+// keep nobody waiting, not even a client at their own address.
 func TestAnnouncedTakesNoMemory(t *testing.T) {
 	inBubble(t, files.Options{}, func(b *bubble) {
 		data := enginetest.Content(1, 50_000)
@@ -121,7 +121,7 @@ func TestAnnouncedTakesNoMemory(t *testing.T) {
 	})
 }
 
-// What comes slowly, and not too slowly, is a file.
+// A body that comes slowly, but not below the minimum rate, is stored.
 func TestDrippingUpload(t *testing.T) {
 	inBubble(t, files.Options{}, func(b *bubble) {
 		c := b.raw("PUT /files/x HTTP/1.1\r\nHost: x\r\nContent-Length: 20000\r\n\r\n")
@@ -142,8 +142,8 @@ func TestDrippingUpload(t *testing.T) {
 	})
 }
 
-// Who takes nothing of an answer is sent away, and that is no error of the server's; who
-// takes little is not.
+// A client that takes less of an answer than the minimum rate is cut off, which the server does
+// not log as an error. One that takes a little more gets all of it.
 func TestSlowDownload(t *testing.T) {
 	var log strings.Builder
 	inBubble(t, files.Options{Log: slog.New(slog.NewTextHandler(&log, nil))}, func(b *bubble) {
@@ -169,8 +169,8 @@ func TestSlowDownload(t *testing.T) {
 	}
 }
 
-// What is refused before its body is asked for is answered at once, though the client waits
-// to be asked; and one that sends nothing of its body unasked either is answered in the end.
+// A request that is refused before its body is asked for is answered at once if the client
+// waits to be asked. If it does not wait, and sends nothing either, it is answered after 5 s.
 func TestRefusedWithoutItsBody(t *testing.T) {
 	inBubble(t, files.Options{Tokens: []string{"secret"}}, func(b *bubble) {
 		for expect, after := range map[string]time.Duration{"Expect: 100-continue\r\n": 0, "": 5 * time.Second} {

@@ -27,13 +27,14 @@ type Options struct {
 	// more than this, and more than 64 KiB, are refused.
 	PageSize int
 
-	// Tokens are what requests must bring one of: as "Authorization: Bearer TOKEN", or over TLS
-	// and from this machine as the password of basic authentication, with any user. Each has
-	// a share of what is scarce. None = nothing is wanted.
+	// Tokens are the tokens that are accepted. A request must bring one of them: as
+	// "Authorization: Bearer TOKEN", or over TLS and from this machine as the password of
+	// basic authentication, with any user. Each of several tokens has a share of memory and of
+	// places at the engine. None = no token is wanted.
 	Tokens []string
 
 	// RateMin is how many bytes a second a client must send of a body, or take of an answer on
-	// a stream of HTTP/2, in any 5 seconds: else its request is ended. 0 = 1 KiB.
+	// a stream of HTTP/2. A request whose client is 5 s behind is ended. 0 = 1 KiB.
 	RateMin int64
 
 	// More is called with a request's context before an answer of several writes, and may tell

@@ -11,8 +11,8 @@ import (
 	"muster/fileio"
 )
 
-// simDisk is an engine on a disk in memory, by the clock of a bubble: each job takes some
-// time, and so many are executed at a time.
+// simDisk is an engine on a disk in memory, by the clock of a bubble. Each job takes some time
+// on one of its threads.
 type simDisk struct {
 	threads, light chan struct{}
 	slowest        time.Duration
@@ -58,7 +58,7 @@ func (d *simDisk) Do(j *fileio.Job) error {
 	return d.execute(j)
 }
 
-// takes is how long a job takes: names are fast, and a flush is slow.
+// takes returns how long a job takes, at random. A job about names alone is faster.
 func (d *simDisk) takes(j *fileio.Job) time.Duration {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -145,7 +145,7 @@ func (f *simFile) entry() fileio.Entry {
 	return fileio.Entry{Size: int64(len(f.data)), Changed: f.at, Inode: f.number}
 }
 
-// left are the files that are open, and those that have no name yet.
+// left counts the files that are open, and those that have no name yet.
 func (d *simDisk) left() (open, unnamed int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -23,7 +23,7 @@ import (
 
 var simulations = flag.Int("simulations", 20, "how many seeds TestNobodyStarves plays")
 
-// A well-behaved request takes this long at most, whoever else is there.
+// simPatience is how long a well-behaved request may take, whatever other clients do.
 const simPatience = 3 * time.Second
 
 // simNet is a network in memory.
@@ -35,7 +35,7 @@ func (n simNet) dial(from string) net.Conn {
 	return here
 }
 
-// simConn is a connection that has an address of its client.
+// simConn is a connection with the address of its client.
 type simConn struct {
 	net.Conn
 	from simAddr
@@ -46,7 +46,6 @@ type simAddr string
 func (simAddr) Network() string        { return "sim" }
 func (a simAddr) String() string       { return string(a) }
 func (c simConn) RemoteAddr() net.Addr { return c.from }
-
 
 // sim is a server with clients of all kinds.
 type sim struct {
@@ -61,9 +60,9 @@ type sim struct {
 }
 
 // TestNobodyStarves runs the server, the store, group commit and the budgets by the clock of
-// a bubble, on a network and a disk in memory. While clients are silent, slow, greedy, or
-// vanish, a request of a client that is none of this ends in time, with what was asked for.
-// In the end nothing is held.
+// a bubble, on a network and a disk in memory. Some clients are silent, slow or greedy, or
+// vanish. Each request of a well-behaved client must still succeed within simPatience. In the
+// end nothing may be held.
 func TestNobodyStarves(t *testing.T) {
 	seeds := *simulations
 	if testing.Short() {
@@ -136,7 +135,7 @@ func (s *sim) dial(from string) net.Conn {
 	return s.net.dial(from)
 }
 
-// must makes a request that has to end in time, and well.
+// must makes a request, which has to succeed within simPatience.
 func (s *sim) must(from, method, name string, body, want []byte) {
 	s.Helper()
 	began := time.Now()
@@ -176,16 +175,16 @@ var kinds = []func(*sim, *rand.Rand, string){
 	func(s *sim, r *rand.Rand, from string) { s.send(from, 256<<10, 1, 0) },              // silent after a byte
 	func(s *sim, r *rand.Rand, from string) { s.send(from, 256<<10, 255<<10, 0) },        // silent before the end
 	func(s *sim, r *rand.Rand, from string) { s.send(from, 256<<10, 4<<10, 2<<10) },      // drips
-	func(s *sim, r *rand.Rand, from string) { s.send(from, 1<<30, 255<<10, 2<<10) },      // of much
+	func(s *sim, r *rand.Rand, from string) { s.send(from, 1<<30, 255<<10, 2<<10) },      // drips, of a large file
 	func(s *sim, r *rand.Rand, from string) { s.send(from, 1<<30, r.IntN(300_000), -1) }, // vanishes
 	func(s *sim, r *rand.Rand, from string) { s.receive(from, 0) },                       // takes nothing
-	func(s *sim, r *rand.Rand, from string) { s.receive(from, 2<<10) },                   // takes little
+	func(s *sim, r *rand.Rand, from string) { s.receive(from, 2<<10) },                   // takes slowly
 	func(s *sim, r *rand.Rand, from string) { s.receive(from, -1) },                      // vanishes
 	func(s *sim, r *rand.Rand, from string) { s.greedy(from, http.MethodPut) },
 	func(s *sim, r *rand.Rand, from string) { s.greedy(from, http.MethodGet) },
 }
 
-// again does something on one connection after another.
+// again runs do on one connection after another, until the simulation ends.
 func (s *sim) again(from string, do func(c net.Conn)) {
 	for s.ctx.Err() == nil {
 		c := s.dial(from)
@@ -197,8 +196,8 @@ func (s *sim) again(from string, do func(c net.Conn)) {
 	}
 }
 
-// send announces a body and sends the first bytes of it at once, and then so many a second;
-// -1 = it hangs up.
+// send announces a body, sends its first bytes at once, and then rate bytes a second. At rate 0
+// it sends no more, and at -1 it hangs up.
 func (s *sim) send(from string, size, first, rate int) {
 	s.again(from, func(c net.Conn) {
 		fmt.Fprintf(c, "PUT /files/evil HTTP/1.1\r\nHost: sim\r\nAuthorization: Bearer %s\r\nContent-Length: %d\r\n\r\n", from, size)
@@ -219,7 +218,8 @@ func (s *sim) send(from string, size, first, rate int) {
 	})
 }
 
-// receive asks for a large file and takes so many bytes of it a second.
+// receive asks for a large file and takes rate bytes of it a second. At rate 0 it takes nothing,
+// and at -1 it hangs up after some bytes.
 func (s *sim) receive(from string, rate int) {
 	s.again(from, func(c net.Conn) {
 		fmt.Fprintf(c, "GET /files/big HTTP/1.1\r\nHost: sim\r\nAuthorization: Bearer %s\r\n\r\n", from)

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// access decides who may use a server: whoever brings one of its tokens, or everybody if it
-// has none.
+// access decides which requests a server answers: those that bring one of its tokens, or all
+// if it has none.
 type access struct {
 	tokens  [][sha256.Size]byte
 	origins *http.CrossOriginProtection
@@ -24,11 +24,13 @@ func newAccess(tokens []string) *access {
 	return a
 }
 
-// admit returns which token a request brings, as its clients have it in common, and why it
-// is not answered; "" = it is. A token is either a bearer token (RFC 6750) or the password of basic authentication (RFC 7617), which some clients alone
-// can send. Browsers send a password again for any page that asks them to, and readers of
-// the network see it: so it counts where the network is not open, and for pages of this
-// server.
+// admit returns whose share a request takes from, and why it is refused; "" = it is answered.
+// The share is that of the token that the request brings.
+//
+// A token is either a bearer token (RFC 6750) or the password of basic authentication (RFC
+// 7617). Some clients can send only a password. Browsers send a password again for any page
+// that asks them to, and readers of the network see it: so it counts where the network is not
+// open, and for pages of this server.
 func (a *access) admit(r *http.Request) (whose, refusal string) {
 	const wanted = "a token is wanted: Authorization: Bearer TOKEN"
 	if len(a.tokens) == 0 {
@@ -47,7 +49,7 @@ func (a *access) admit(r *http.Request) (whose, refusal string) {
 		return "", wanted
 	}
 	sum, found := sha256.Sum256([]byte(token)), -1
-	for i := range a.tokens { // the time that this takes tells nothing of the tokens
+	for i := range a.tokens { // to the end, so that the time reveals nothing about the tokens
 		if subtle.ConstantTimeCompare(sum[:], a.tokens[i][:]) == 1 {
 			found = i
 		}
@@ -55,7 +57,7 @@ func (a *access) admit(r *http.Request) (whose, refusal string) {
 	switch {
 	case found < 0:
 		return "", wanted
-	case len(a.tokens) == 1: // which all clients bring, so it needs no share
+	case len(a.tokens) == 1: // all clients bring it, so it needs no share
 		return "", ""
 	}
 	return strconv.Itoa(found), ""

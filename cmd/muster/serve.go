@@ -50,10 +50,10 @@ DataDir, UserPoolIoSched, IoThreads, PriorIoThreads, SetCpuAffinity, WaitingQueu
 All settings are printed at the start, as such a file. An end that is asked for by INT or
 TERM lets requests end first.
 
-Who may use it: this machine, or with MUSTER_TOKEN or --token-file also others, who send
-"Authorization: Bearer TOKEN". Over TLS and from this machine the token also counts as the
-password of basic authentication, with any user. When many want more than there is, each
-token has a share, and within it each address.`,
+By default only this machine may use it. With MUSTER_TOKEN or --token-file others may, too,
+and each request must bring "Authorization: Bearer TOKEN". Over TLS and from this machine
+the token also counts as the password of basic authentication, with any user. Under load,
+memory and threads are divided among tokens, and within each among client addresses.`,
 		Example: `  muster serve --data /srv/files
   MUSTER_TOKEN=secret muster serve --addr 0.0.0.0:9999 --tls-cert c.pem --tls-key k.pem
   muster serve --config config.json --io cthreads --admin 127.0.0.1:9998
@@ -75,7 +75,7 @@ token has a share, and within it each address.`,
 // addrDefault is where a server listens, and where a load looks for one.
 const addrDefault = "127.0.0.1:9999"
 
-// newServing has the defaults of what is a size: its flag shows what is there.
+// newServing returns the defaults of flags that are sizes: such a flag shows the value it finds.
 func newServing() *serving {
 	return &serving{store: fileio.Options{MemoryMax: 128 << 20}, files: files.Options{BodyMax: 16 << 30, RateMin: 1 << 10}}
 }
@@ -86,16 +86,16 @@ func (s *serving) flags(f *pflag.FlagSet) {
 	f.StringVar(&s.data, "data", "muster-data", "keep the files in `DIR`, and nothing else there")
 	s.engine.flags(f)
 	f.StringVar(&s.sync, "sync", "group", "`WHEN` a file is flushed to the disk: group (many at once), fdatasync (each), none")
-	f.IntVar(&s.store.WaitingMax, "queue-max", 4096, "`N` file operations that wait for a thread, and as many about names alone; more are refused with 503")
-	f.DurationVar(&s.store.WaitMax, "wait-max", 30*time.Second, "refuse with 503 what has waited for a thread, or for memory, for this `TIME`")
-	f.Var(&size{&s.store.MemoryMax, 0}, "memory", "bytes of files in memory at a time, half of them on their way to the disk; what is beyond waits unread")
+	f.IntVar(&s.store.WaitingMax, "queue-max", 4096, "`N` file operations may wait for a thread, and as many about names alone; more are refused with 503")
+	f.DurationVar(&s.store.WaitMax, "wait-max", 30*time.Second, "refuse with 503 an operation that has waited this `TIME` for a thread or for memory")
+	f.Var(&size{&s.store.MemoryMax, 0}, "memory", "bytes of files in memory at a time, half for uploads and half for downloads; further ones wait unread")
 	f.Var(&size{&s.files.BodyMax, 0}, "body-max", "bytes of one file")
 	f.Var(&size{&s.page, 0}, "page-size", "bytes that a message has of a file, and, where it is given, that are taken from any client at a time: up to 1M (default 64K)")
 	f.IntVar(&s.service.ConnectionsMax, "connections-max", 16_384, "`N` connections at a time; more wait")
 	f.DurationVar(&s.service.Idle, "idle", 2*time.Minute, "close a connection that has no request for this `TIME`")
-	f.Var(&size{&s.files.RateMin, 0}, "rate-min", "bytes a second that a client must send of a body, or take of an answer: it is sent away once it is 5s behind")
+	f.Var(&size{&s.files.RateMin, 0}, "rate-min", "bytes a second that a client must send of a body, or take of an answer; a client that is 5s behind is cut off")
 	f.IntVar(&s.openMax, "open-files", 0, "`N` files and connections that may be open (default: what the system allows)")
-	f.StringVar(&s.tokenFile, "token-file", "", "`FILE` with tokens, one a line, of which requests must bring one (default: the variable MUSTER_TOKEN)")
+	f.StringVar(&s.tokenFile, "token-file", "", "`FILE` with tokens, one a line; each request must bring one of them (default: the variable MUSTER_TOKEN)")
 	f.BoolVar(&s.service.Anybody, "without-token", false, "let everybody who reaches --addr read, replace and delete all files")
 	f.StringVar(&s.service.Certificate, "tls-cert", "", "`FILE` with the certificate, in PEM")
 	f.StringVar(&s.service.Key, "tls-key", "", "`FILE` with its key, in PEM")
@@ -208,7 +208,7 @@ func (s *serving) limitOpenFiles(log *slog.Logger) error {
 // runtime's, and some more.
 const ownFiles = 128
 
-// queueMost is as many as there are connections, some times over.
+// queueMost is the largest --queue-max: far more than the connections of any server.
 const queueMost = 1 << 20
 
 func (s *serving) checkNumbers() error {

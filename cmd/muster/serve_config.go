@@ -184,7 +184,8 @@ func printSettings(w io.Writer, f *pflag.FlagSet) error {
 	return err
 }
 
-// readTokens returns the tokens of a file, one a line, or that of the environment.
+// readTokens returns the tokens of a file, one a line, or without a file the one of the
+// environment. nil = there is none.
 func readTokens(file string) ([]string, error) {
 	if file == "" {
 		if token := os.Getenv(tokenVariable); token != "" {

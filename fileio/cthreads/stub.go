@@ -23,7 +23,7 @@ func (*Engine) Threads() []Thread { return nil }
 // Do is never reached, for there is no engine.
 func (*Engine) Do(*fileio.Job) error { return ErrNotBuiltIn }
 
-// Room is any.
+// Room is without bounds.
 func (*Engine) Room() fileio.Room { return fileio.Room{} }
 
 // Stats is nothing.

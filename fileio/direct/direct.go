@@ -27,7 +27,7 @@ func (e *Engine) Do(j *fileio.Job) error {
 	return err
 }
 
-// Room is any.
+// Room is without bounds.
 func (e *Engine) Room() fileio.Room { return fileio.Room{} }
 
 // Stats returns what is known.

@@ -574,7 +574,7 @@ func openedAgain(t *testing.T, start func(*testing.T) fileio.Engine, sync fileio
 	}
 }
 
-// jobs executes one without a store, and counts it.
+// jobs executes one job without a store, and checks that the engine counts it.
 func jobs(t *testing.T, engine fileio.Engine) {
 	defer func() {
 		if err := engine.Close(); err != nil {
@@ -595,8 +595,8 @@ func jobs(t *testing.T, engine fileio.Engine) {
 	}
 }
 
-// thoseWhoLeave: whatever becomes of those who wait, each file is whole, its data is its
-// caller's again, and in the end nothing is held.
+// thoseWhoLeave has callers give up at any time. Each file must be whole, its data must be its
+// caller's again, and in the end no job may run or wait.
 func thoseWhoLeave(t *testing.T, s *fileio.Store) {
 	var callers sync.WaitGroup
 	for who := range 16 {

@@ -22,7 +22,7 @@ func New(o Options) (*Engine, error) {
 // Do is never reached, for there is no engine.
 func (*Engine) Do(*fileio.Job) error { return ErrUnavailable }
 
-// Room is any.
+// Room is without bounds.
 func (*Engine) Room() fileio.Room { return fileio.Room{} }
 
 // Stats is nothing.

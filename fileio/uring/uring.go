@@ -11,7 +11,7 @@ import (
 	"muster/fileio"
 )
 
-// A line is places for jobs of one kind, and those who wait for one.
+// A line has the places for jobs of one kind, and counts the goroutines that wait for one.
 type line struct {
 	free    chan *place
 	waiting atomic.Int64
@@ -70,8 +70,8 @@ func (e *Engine) addRings(k kernel, l *line, rings int, only *threads) error {
 	return nil
 }
 
-// Do is that of fileio.Engine. Those who wait for a place get one in the order in which they
-// came, for that is how a channel serves.
+// Do is that of fileio.Engine. Goroutines that wait for a place get one in the order in which
+// they came, as from any channel.
 func (e *Engine) Do(j *fileio.Job) error {
 	l := e.transfers
 	if j.Op.Light() {

@@ -35,7 +35,7 @@ type Options struct {
 	ConnectionsMax int           // more wait for one to end; 0 = 16,384
 	Idle           time.Duration // how long a connection may be without a request; 0 = 2 minutes
 	Grace          time.Duration // for requests that are under way at the end; 0 = 30 seconds
-	RateMin        int64         // bytes a second that a client must take of what is written; 0 = any number
+	RateMin        int64         // bytes a second that a client must take of what is written; 0 = no minimum
 
 	Log *slog.Logger
 

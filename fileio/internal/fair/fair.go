@@ -1,6 +1,6 @@
-// Package fair divides what is scarce among clients: memory, and places at the disk. Those
-// who wait get one unit each in turns, and who takes many leaves as many for others. It must
-// not know what the units are.
+// Package fair divides scarce units among clients: memory, and places at the engine. Clients
+// that wait get one unit each, in turns. A client may take more only while it leaves as many
+// for others as it then holds. The package must not know what the units are.
 package fair
 
 import (
@@ -10,11 +10,13 @@ import (
 	"time"
 )
 
-// ErrBusy is the error of a request that waited too long, or may not wait because too many do.
+// ErrBusy is the error of a request that waited too long, or may not wait because too many
+// others wait.
 var ErrBusy = errors.New("too much waits already: try again later")
 
-// A Client is who asks. Each token has a share, and within it each address. The empty token
-// is not limited as a whole: it is that of all who need none.
+// A Client identifies the sender of a request. Each token has a share, which is divided among
+// its addresses. The empty token is not limited as a whole: all clients that need no token
+// have it.
 type Client struct{ Token, Address string }
 
 // Options of a budget.
@@ -31,7 +33,7 @@ type Stats struct {
 	Wait          time.Duration // of all requests that had to wait and got their unit
 }
 
-// A Budget is units that clients take and give back. Any number of goroutines may call its
+// A Budget has the units that clients take and give back. Any number of goroutines may call its
 // methods.
 type Budget struct {
 	options Options
@@ -42,19 +44,19 @@ type Budget struct {
 	stats  Stats
 }
 
-// A token is what the clients that bring it have together.
+// A token has the share that its clients hold together.
 type token struct {
 	share
 	addresses line[address]
 }
 
-// An address is one client, and its requests that wait, in their order.
+// An address is one client, with its waiting requests in their order.
 type address struct {
 	share
 	requests []*request
 }
 
-// share is what a token or an address has.
+// A share counts the units and the waiting requests of a token or an address.
 type share struct{ held, waiting int64 }
 
 type request struct {
@@ -63,18 +65,18 @@ type request struct {
 	has    bool
 }
 
-// New returns a budget of which nobody holds anything.
+// New returns a budget whose units are all free.
 func New(o Options) *Budget { return &Budget{options: o, free: o.Size} }
 
-// Take takes one unit. It waits until one is free and it is the client's turn. It returns
-// the context's error if that ends, and ErrBusy after Options.WaitMax, or at once if too many
-// wait: a token or an address may have as many requests there as it leaves places.
+// Take takes one unit. It waits until one is free and it is the client's turn. It returns the
+// context's error if the context ends, and ErrBusy after Options.WaitMax. It returns ErrBusy
+// at once if too many requests wait: a token or an address may add one only while fewer of its
+// own wait than places are free.
 func (b *Budget) Take(ctx context.Context, c Client) error {
 	return b.take(ctx, c, b.options.WaitingMax, b.options.WaitMax)
 }
 
-// TakeLate takes one unit like Take, for what has begun and cannot be put off: it is never
-// refused.
+// TakeLate is Take for a step of something that has begun. It never returns ErrBusy.
 func (b *Budget) TakeLate(ctx context.Context, c Client) error { return b.take(ctx, c, 0, 0) }
 
 func (b *Budget) take(ctx context.Context, c Client, waitingMax int, waitMax time.Duration) error {
@@ -82,7 +84,7 @@ func (b *Budget) take(ctx context.Context, c Client, waitingMax int, waitMax tim
 		return nil
 	}
 	b.mu.Lock()
-	if b.free > 0 { // then nobody waits
+	if b.free > 0 { // nobody waits while a unit is free
 		b.hold(c, 1)
 		b.mu.Unlock()
 		return nil
@@ -116,7 +118,7 @@ func (b *Budget) await(ctx context.Context, r *request, most time.Duration) erro
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if r.has { // it may have come at the same time
+	if r.has { // the unit may have come at the same time
 		b.stats.Wait += time.Since(began)
 		return nil
 	}
@@ -127,8 +129,8 @@ func (b *Budget) await(ctx context.Context, r *request, most time.Duration) erro
 	return reason
 }
 
-// Try takes n more units if that leaves as many for others as the client's token and its
-// address then have, each. It does not wait.
+// Try takes n more units if at least as many stay free as the client's address then holds, and
+// as its token then holds. It does not wait.
 func (b *Budget) Try(c Client, n int64) bool {
 	if b.options.Size == 0 {
 		return true
@@ -162,14 +164,14 @@ func (b *Budget) Give(c Client, n int64) {
 	}
 }
 
-// Stats returns the figures of now.
+// Stats returns the current figures.
 func (b *Budget) Stats() Stats {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.stats
 }
 
-// of returns what a client's token and address have, new ones if they have nothing.
+// of returns the entries of a client's token and address. It adds those that are missing.
 func (b *Budget) of(c Client) (*token, *address) {
 	t := b.tokens.member(c.Token)
 	return t, t.addresses.member(c.Address)
@@ -193,7 +195,8 @@ func (b *Budget) hold(c Client, n int64) {
 	b.stats.Held += n
 }
 
-// mayWait reports whether a client's request may wait where so many places are left.
+// mayWait reports whether a client may add a waiting request when that many places are
+// free.
 func (b *Budget) mayWait(c Client, places int64) bool {
 	t, a := b.of(c)
 	defer b.forget(c)
@@ -208,7 +211,7 @@ func (b *Budget) join(r *request) {
 	b.tokens.queue(r.client.Token)
 }
 
-// leave takes a request out of those that wait. Its client goes behind the others.
+// leave removes a waiting request. Its client goes behind the others.
 func (b *Budget) leave(r *request) {
 	t, a := b.of(r.client)
 	for i := range a.requests {

@@ -16,7 +16,7 @@ import (
 
 func who(address string) fair.Client { return fair.Client{Address: address} }
 
-// Whoever waits gets a unit before anybody who had one meanwhile gets another.
+// A client that waits gets a unit before one that had its turn meanwhile gets another.
 func TestTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := fair.New(fair.Options{Size: 1})
@@ -52,8 +52,8 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// Who takes many units leaves as many: of two that take all they get the second one has half
-// of what the first one left.
+// A client that takes many units leaves as many. When clients take all they get, one after
+// another, each gets half of what is left.
 func TestTryLeavesAsMany(t *testing.T) {
 	b := fair.New(fair.Options{Size: 100})
 	var got [3]int
@@ -65,7 +65,7 @@ func TestTryLeavesAsMany(t *testing.T) {
 	if got != [3]int{50, 25, 12} {
 		t.Error(got)
 	}
-	// A token as a whole, whatever its addresses.
+	// A token is limited as a whole, however many addresses it has.
 	b = fair.New(fair.Options{Size: 100})
 	n := 0
 	for i := 0; b.Try(fair.Client{Token: "t", Address: fmt.Sprint(i)}, 1); i++ {
@@ -76,7 +76,8 @@ func TestTryLeavesAsMany(t *testing.T) {
 	}
 }
 
-// Requests that wait too long, or too many, are refused; one client's leave places.
+// A request that waits too long is refused, and so is one too many. The requests of one client
+// leave places for others.
 func TestRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := fair.New(fair.Options{Size: 1, WaitingMax: 8, WaitMax: time.Second})
@@ -123,8 +124,8 @@ func TestRefused(t *testing.T) {
 	})
 }
 
-// A budget against a model: never more than its size is held, nobody waits while a unit is
-// free, and in the end nothing is left.
+// A budget agrees with a model: never more than its size is held, and nobody waits while a
+// unit is free. In the end nothing is held.
 func TestBudgetAgainstModel(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		synctest.Test(t, func(t *testing.T) {
@@ -190,7 +191,7 @@ func TestBudgetAgainstModel(t *testing.T) {
 	})
 }
 
-// BenchmarkTake is one unit taken and given back, by clients that hold others.
+// BenchmarkTake takes one unit and gives it back, for a client that holds others.
 func BenchmarkTake(b *testing.B) {
 	budget := fair.New(fair.Options{Size: 1 << 20})
 	b.RunParallel(func(pb *testing.PB) {

@@ -2,7 +2,7 @@ package fair
 
 import "container/list"
 
-// A line is members by name, of which some stand in a queue.
+// A line has members by name. Some of them stand in a queue.
 type line[M any] struct {
 	members map[string]*member[M]
 	order   list.List // of *member[M]
@@ -13,7 +13,7 @@ type member[M any] struct {
 	at *list.Element // in the queue; nil = it stands outside
 }
 
-// member returns the member of that name, a new one if there is none.
+// member returns the member of that name. It adds one that is missing.
 func (l *line[M]) member(name string) *M {
 	m := l.members[name]
 	if m == nil {
@@ -29,14 +29,14 @@ func (l *line[M]) member(name string) *M {
 // drop forgets a member that stands outside the queue.
 func (l *line[M]) drop(name string) { delete(l.members, name) }
 
-// queue has a member stand in the queue, where it stands or at the end.
+// queue adds a member at the queue's end, unless it stands in the queue already.
 func (l *line[M]) queue(name string) {
 	if m := l.members[name]; m.at == nil {
 		m.at = l.order.PushBack(m)
 	}
 }
 
-// requeue puts a member at the queue's end, or outside it.
+// requeue moves a member to the queue's end if it stays, and else takes it out.
 func (l *line[M]) requeue(name string, stays bool) {
 	m := l.members[name]
 	if m.at != nil {
@@ -48,5 +48,5 @@ func (l *line[M]) requeue(name string, stays bool) {
 	}
 }
 
-// first returns the member that has waited longest. The queue must not be empty.
+// first returns the member at the queue's head. The queue must not be empty.
 func (l *line[M]) first() *M { return &l.order.Front().Value.(*member[M]).is }

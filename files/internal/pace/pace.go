@@ -1,5 +1,5 @@
-// Package pace is the least rate at which clients must move bytes, so that those who stop do
-// not hold memory and connections for ever. It must not know what the bytes are.
+// Package pace measures whether clients move bytes at a minimum rate, so that a client that
+// stops does not hold memory and a connection for ever. It must not know what the bytes are.
 package pace
 
 import (
@@ -9,29 +9,29 @@ import (
 	"time"
 )
 
-// Slack is how long a client may keep others waiting that moves nothing.
+// Slack is how long the server waits for a client that moves nothing.
 const Slack = 5 * time.Second
 
-// A Pace is the time that a client has left: it runs while the client is waited for, and each
-// byte that moves gives some back, up to Slack. Who moves less than the rate runs out of
-// it, at once or in time.
+// A Pace is the time that a client has left. It runs down while the server waits for the
+// client. Each byte that moves gives some back, up to Slack. A client below the rate runs out
+// of time: after Slack if it moves nothing, and later if it moves something.
 type Pace struct {
 	Left    time.Duration
 	perByte time.Duration
 }
 
-// New returns the pace of a client that has to move so many bytes a second.
+// New returns the pace of a client that must move rate bytes a second.
 func New(rate int64) Pace {
 	return Pace{Slack, time.Duration(int64(time.Second) / max(rate, 1))}
 }
 
-// Moved counts bytes that moved while the client was waited for.
+// Moved records a wait for the client, and the bytes that moved meanwhile.
 func (p *Pace) Moved(bytes int, waited time.Duration) {
 	p.Left = min(Slack, p.Left-waited+time.Duration(bytes)*p.perByte)
 }
 
-// Listener returns a listener whose connections break when the other end takes less than so many
-// bytes a second of what is written.
+// Listener returns a listener whose connections fail to write when the client takes fewer than
+// rate bytes a second.
 func Listener(l net.Listener, rate int64) net.Listener { return &listener{l, rate} }
 
 type listener struct {
@@ -69,7 +69,7 @@ func (c *connection) Write(data []byte) (written int, err error) {
 	}
 }
 
-// More is that of the connection within.
+// More calls that of the wrapped connection, if it has one.
 func (c *connection) More() {
 	if with, ok := c.Conn.(interface{ More() }); ok {
 		with.More()
