@@ -5,7 +5,8 @@
 //
 // A [Store] has Put, Get, Stat, Delete and List. It splits them into jobs, none of which
 // waits for anything but the disk: what comes from or goes to a network is in memory
-// before a job begins, or after it is done. An [Engine] executes jobs, on as many threads
+// before a job begins, or after it is done. Jobs about names alone ([Op.Light]) do not wait
+// behind those with data. An [Engine] executes jobs, on as many threads
 // as it has; the engines are packages below this one.
 //
 // The package must not import its engines, and knows nothing of HTTP.

@@ -39,14 +39,14 @@ func (p pipes) dial(context.Context, string, string) (net.Conn, error) {
 
 // However long the disk takes, a client is not cut off for it: neither by HTTP/1.1 nor by
 // HTTP/2, whose deadlines break a stream also while nobody reads or writes.
-func TestPatienceIsNotForTheDisk(t *testing.T) {
+func TestDiskTimeDoesNotCount(t *testing.T) {
 	for _, version := range []int{1, 2} {
 		folder := t.TempDir()
 		synctest.Test(t, func(t *testing.T) {
-			const patience = time.Minute
+			const long = time.Minute
 			disk := faulty.New(&direct.Engine{}, faulty.Options{Stall: func(j *fileio.Job) {
 				if j.Op == fileio.OpWrite || j.Op == fileio.OpRead {
-					<-time.After(2 * patience)
+					<-time.After(2 * long)
 				}
 			}})
 			store := enginetest.Open(t, disk, folder, fileio.Options{Sync: fileio.SyncNone})

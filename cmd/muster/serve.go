@@ -222,11 +222,11 @@ func (s *serving) checkNumbers() error {
 	case s.service.Idle <= 0:
 		return usagef("--idle %v: a time above 0 is possible, as 30s", s.service.Idle)
 	case s.files.RateMin < 1:
-		return usagef("--rate-min: 1 byte a second is the least")
+		return usagef("--rate-min %d: 1 byte a second or more is possible", s.files.RateMin)
 	case s.store.WaitingMax < 1 || s.store.WaitingMax > queueMost:
 		return usagef("--queue-max %d: from 1 to %d are possible", s.store.WaitingMax, queueMost)
 	case s.store.WaitMax <= 0:
-		return usagef("--wait-max: a time above 0 is wanted, as 10s")
+		return usagef("--wait-max %v: a time above 0 is possible, as 30s", s.store.WaitMax)
 	}
 	return nil
 }

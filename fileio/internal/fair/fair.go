@@ -12,7 +12,7 @@ import (
 
 // ErrBusy is the error of a request that waited too long, or may not wait because too many
 // others wait.
-var ErrBusy = errors.New("too much waits already: try again later")
+var ErrBusy = errors.New("too busy: try again later")
 
 // A Client identifies the sender of a request. Each token has a share, which is divided among
 // its addresses. The empty token is not limited as a whole: all clients that need no token
