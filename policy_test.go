@@ -77,19 +77,19 @@ var rooms = []room{
 
 	{"pool", "", stdlib},
 
-	{"fileio", "pool internal/filelock internal/nowait", plain},
+	{"fileio", "pool internal/fair internal/filelock internal/nowait", plain},
 	{"fileio/direct", "fileio", plain},
-	{"fileio/internal/queue", "fileio", plain},
-	{"fileio/pooled", "fileio fileio/internal/queue pool", plain},
-	{"fileio/cthreads", "fileio fileio/internal/queue", plain},
-	{"fileio/uring", "fileio fileio/internal/queue", plain},
+	{"fileio/pooled", "fileio pool", plain},
+	{"fileio/cthreads", "fileio", plain},
+	{"fileio/uring", "fileio", plain},
 	{"fileio/faulty", "fileio", plain},
-	{"fileio/enginetest", "fileio", plain},
+	{"fileio/enginetest", "fileio internal/fair", plain},
 
-	{"files", "fileio files/internal/wire pool", plain},
+	{"files", "fileio files/internal/pace files/internal/wire internal/fair pool", plain},
+	{"files/internal/pace", "", stdlib},
 	{"files/internal/wire", "", plain},
 	{"files/load", "files", plain},
-	{"files/service", "internal/nowait", plain},
+	{"files/service", "files/internal/pace internal/nowait", plain},
 	{"files/service/logfile", "", stdlib},
 
 	{"lab", "lab/corpora lab/internal/run lab/native lab/page lab/postgres lab/probe lab/results lab/stat regress internal/plot", plain},
@@ -103,6 +103,7 @@ var rooms = []room{
 	{"lab/page", "internal/plot", pure},
 
 	{"internal/cgroup", "", stdlib},
+	{"internal/fair", "", stdlib},
 	{"internal/filelock", "", plain},
 	{"internal/nearest", "", pure},
 	{"internal/plot", "", pure},

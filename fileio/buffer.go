@@ -4,7 +4,7 @@ import (
 	"context"
 	"sync"
 
-	"muster/fileio/internal/fair"
+	"muster/internal/fair"
 )
 
 // chunkSize is what is in memory of one file at most, and what is written or read of a
@@ -24,8 +24,12 @@ type memory struct {
 }
 
 func newMemory(bytes int64, o Options) *memory {
-	return &memory{budget: fair.New(fair.Options{Size: bytes / int64(bufferSizes[0]), WaitMax: o.WaitMax})}
+	size := bytes / int64(bufferSizes[0])
+	return &memory{budget: fair.New(fair.Options{Size: size, WaitingMax: memoryWaitingMax, WaitMax: o.WaitMax, Shares: true})}
 }
+
+// memoryWaitingMax is how many operations wait for memory at most. More are refused.
+const memoryWaitingMax = 1 << 16
 
 // A buffer is memory that a client holds.
 type buffer struct {
@@ -33,12 +37,12 @@ type buffer struct {
 	room   *[]byte // data, as it is kept in unused
 	class  int
 	memory *memory
-	client Client
+	client fair.Client
 }
 
 // take waits for the smallest buffer, and fits it to size bytes.
 func (m *memory) take(ctx context.Context, size int) (*buffer, error) {
-	b := &buffer{memory: m, client: clientOf(ctx)}
+	b := &buffer{memory: m, client: fair.ClientOf(ctx)}
 	if err := m.budget.Take(ctx, b.client); err != nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ import (
 	"fmt"
 	"time"
 
-	"muster/fileio/internal/fair"
+	"muster/internal/fair"
 )
 
 // An Engine executes jobs on the threads that it has.

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+
+	"muster/internal/fair"
 )
 
 // ErrSize is the error of a Put whose reader has another number of bytes than was said.
@@ -136,8 +138,13 @@ func (p *put) small(ctx context.Context, b *buffer, n int) (Entry, error) {
 	s, data := p.store, b.data[:n]
 	j := Job{Op: OpPut, Folder: s.descriptor(p.at.folder), Name: p.at.name, Temp: p.temp, Data: data, Sync: s.options.Sync == SyncEach}
 	if s.options.Sync != SyncGroup && p.want == nil {
+		leave, err := s.enter(ctx, j.Op, (*fair.Budget).Take)
+		if err != nil {
+			return Entry{}, err
+		}
+		defer leave()
 		defer s.names.lock(p.name, false)()
-		err := s.do(ctx, &j)
+		err = s.engine.Do(&j)
 		p.note(err)
 		return j.Info, err
 	}
@@ -214,7 +221,7 @@ func (p *put) publish() (Entry, error) {
 
 // note adds the name to the index, after an error only if the file is there all the same.
 func (p *put) note(err error) {
-	if err != nil && !errors.Is(err, ErrBusy) {
+	if err != nil {
 		_, err = p.store.stat(p.at)
 	}
 	if err == nil {

@@ -16,7 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"muster/fileio/internal/fair"
+	"muster/internal/fair"
 	"muster/internal/filelock"
 	"muster/pool"
 )
@@ -166,27 +166,38 @@ func places(room int, o Options) *fair.Budget {
 // do has the engine execute a job when it is the client's turn. If the job was not begun, do
 // returns [ErrBusy] or the context's error.
 func (s *Store) do(ctx context.Context, j *Job) error {
-	if err := ctx.Err(); err != nil {
+	leave, err := s.enter(ctx, j.Op, (*fair.Budget).Take)
+	if err != nil {
 		return err
 	}
-	return s.doIn(ctx, j, (*fair.Budget).Take)
+	defer leave()
+	return s.engine.Do(j)
 }
 
 // turn is do for a piece of a file whose transfer has begun. It never returns ErrBusy.
 func (s *Store) turn(ctx context.Context, j *Job) error {
-	return s.doIn(ctx, j, (*fair.Budget).TakeLate)
+	leave, err := s.enter(ctx, j.Op, (*fair.Budget).TakeLate)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	return s.engine.Do(j)
 }
 
-func (s *Store) doIn(ctx context.Context, j *Job, take func(*fair.Budget, context.Context, Client) error) error {
-	b, c := s.transfers, clientOf(ctx)
-	if j.Op.Light() {
+// enter waits for the client's turn. A lock of a name may be taken only after it: a turn waits
+// for other clients' turns, and a lock that waited for one would make the committer wait.
+func (s *Store) enter(ctx context.Context, op Op, take func(*fair.Budget, context.Context, fair.Client) error) (leave func(), err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	b, c := s.transfers, fair.ClientOf(ctx)
+	if op.Light() {
 		b = s.light
 	}
 	if err := take(b, ctx, c); err != nil {
-		return err
+		return nil, err
 	}
-	defer b.Give(c, 1)
-	return s.engine.Do(j)
+	return func() { b.Give(c, 1) }, nil
 }
 
 // Stats returns the figures of the engine, of the operations that wait for it, and of memory.
@@ -491,12 +502,17 @@ func (s *Store) Delete(ctx context.Context, name string, want Condition) error {
 		return err
 	}
 	at := placeOf(name)
+	leave, err := s.enter(ctx, OpDelete, (*fair.Budget).Take)
+	if err != nil {
+		return err
+	}
+	defer leave()
 	defer s.names.lock(name, true)()
 	if err := s.check(name, at, want); err != nil {
 		return failed("delete", name, err)
 	}
 	j := Job{Op: OpDelete, Folder: s.descriptor(at.folder), Name: at.name, Sync: s.options.Sync != SyncNone}
-	err := s.do(ctx, &j)
+	err = s.engine.Do(&j)
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
 		s.index.remove(name)
 	}

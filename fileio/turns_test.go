@@ -6,6 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
+	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,6 +17,7 @@ import (
 	"muster/fileio/direct"
 	"muster/fileio/enginetest"
 	"muster/fileio/faulty"
+	"muster/internal/fair"
 )
 
 // narrow is an engine with room for one job of each kind.
@@ -23,7 +27,7 @@ func (narrow) Room() fileio.Room { return fileio.Room{Transfers: 1, Light: 1} }
 
 // as returns a context of the client at an address.
 func as(t *testing.T, address string) context.Context {
-	return fileio.WithClient(t.Context(), fileio.Client{Address: address})
+	return fair.WithClient(t.Context(), fair.Client{Address: address})
 }
 
 // A client with many waiting operations does not hold up the operation of another one. One too
@@ -109,7 +113,7 @@ func TestTurnsAtTheEngine(t *testing.T) {
 func TestSharesOfMemory(t *testing.T) {
 	s := enginetest.Open(t, &direct.Engine{}, t.TempDir(), fileio.Options{Sync: fileio.SyncNone, MemoryMax: 2 << 20})
 	const many = 20
-	r := stops{make(chan struct{}), make(chan struct{})}
+	r := stops{make(chan struct{}, many), make(chan struct{})}
 	ended := make(chan error, many)
 	for range many {
 		go func() {
@@ -117,10 +121,8 @@ func TestSharesOfMemory(t *testing.T) {
 			ended <- err
 		}()
 	}
-	for range many {
-		<-r.asked
-	}
-	if held := s.Stats().Memory; held > 1<<19+many*4<<10 { // half, and 4 KiB that each upload got in its turn
+	<-r.asked // of others perhaps nothing is read, for they wait
+	if held := s.Stats().Memory; held > 1<<19 {
 		t.Errorf("one client holds %d bytes of %d", held, 1<<20)
 	}
 	data := enginetest.Content(1, 600_000)
@@ -146,4 +148,32 @@ func (s stops) Read([]byte) (int, error) {
 	s.asked <- struct{}{}
 	<-s.end
 	return 0, io.ErrUnexpectedEOF
+}
+
+// A Delete that waits for its client's turn keeps nobody from the name.
+func TestDeleteWaitsWithoutLock(t *testing.T) {
+	occupied, end := make(chan struct{}), make(chan struct{})
+	e := narrow{faulty.New(&direct.Engine{}, faulty.Options{Stall: func(j *fileio.Job) {
+		if j.Op == fileio.OpStat {
+			occupied <- struct{}{}
+			<-end
+		}
+	}})}
+	s := enginetest.Open(t, e, t.TempDir(), fileio.Options{Sync: fileio.SyncGroup, JobsOnly: true})
+	var all sync.WaitGroup
+	all.Go(func() { _, _ = s.Stat(as(t, "greedy"), "x") })
+	<-occupied // and with it the place for jobs about names
+	all.Go(func() {
+		if err := s.Delete(as(t, "greedy"), "x", nil); err != nil {
+			t.Error(err)
+		}
+	})
+	for s.Stats().Waiting == 0 {
+		runtime.Gosched()
+	}
+	if _, err := s.Put(as(t, "modest"), "x", strings.NewReader("some"), 4, nil); err != nil {
+		t.Error(err)
+	}
+	close(end)
+	all.Wait()
 }

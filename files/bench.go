@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"net/http"
 	"strconv"
+
+	"muster/internal/fair"
 )
 
 // benchAt answers what it was sent, to measure everything but files.
@@ -18,15 +20,12 @@ func (s *Server) bench(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, r.Method+" means nothing here", http.StatusMethodNotAllowed)
 		return
 	}
-	weight := int64(benchMax)
-	if r.ContentLength >= 0 {
-		weight = min(weight, r.ContentLength)
-	}
-	if err := s.messages.memory.Acquire(r.Context(), weight); err != nil {
+	client := fair.ClientOf(r.Context())
+	if err := s.messages.places.Take(r.Context(), client); err != nil {
 		s.fail(w, r, err)
 		return
 	}
-	defer s.messages.memory.Release(weight)
+	defer s.messages.places.Give(client, 1)
 	buffer, ok := s.echoes.Get().(*bytes.Buffer)
 	if !ok {
 		buffer = new(bytes.Buffer)

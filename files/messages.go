@@ -9,10 +9,10 @@ import (
 	"sync/atomic"
 
 	"connectrpc.com/connect"
-	"golang.org/x/sync/semaphore"
 
 	"muster/fileio"
 	"muster/files/internal/wire"
+	"muster/internal/fair"
 	"muster/pool"
 )
 
@@ -23,17 +23,24 @@ const messagesAt = "/" + wire.FilesName + "/"
 type messages struct {
 	server  *Server
 	handler http.Handler
-	page    int // bytes of a file in a message
-	most    int // bytes of a message
-	memory  *semaphore.Weighted
+	page    int          // bytes of a file in a message
+	most    int          // bytes of a message
+	places  *fair.Budget // one for each message
 }
 
-// messagesMemory is how many bytes messages may take at the same time, for some 360 streams
-// with pages of 64 KiB. Beyond it connections wait, unread.
-const messagesMemory = 64 << 20
+// messagesMemory is how many bytes messages may take at the same time, for some 340 of them with
+// pages of 64 KiB. Further ones wait unread, up to messagesWaitingMax.
+const (
+	messagesMemory     = 64 << 20
+	messagesWaitingMax = 1 << 14
+)
 
-func newMessages(s *Server, page int) *messages {
-	m := &messages{server: s, page: page, most: messageMax(page), memory: semaphore.NewWeighted(messagesMemory)}
+func newMessages(server *Server, page int) *messages {
+	m := &messages{server: server, page: page, most: messageMax(page)}
+	m.places = fair.New(fair.Options{
+		Size:       int64(messagesMemory / (2 * m.most)), // as it came, and taken apart
+		WaitingMax: messagesWaitingMax, WaitMax: server.options.WaitMax, Shares: true,
+	})
 	_, m.handler = wire.NewFilesHandler(m,
 		connect.WithReadMaxBytes(m.most),
 		// Files are compressed by whoever wants them so, and small bombs grow to large ones.
@@ -48,20 +55,16 @@ func messageMax(page int) int {
 }
 
 func (m *messages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	most := int64(m.most)
 	if method := strings.TrimPrefix(r.URL.Path, messagesAt); method != "Upload" && method != "Download" {
 		// One message: what is too long must not be read to its end, which may never come.
-		r.Body = http.MaxBytesReader(w, r.Body, most)
-		if r.ContentLength >= 0 {
-			most = min(most, r.ContentLength)
-		}
+		r.Body = http.MaxBytesReader(w, r.Body, int64(m.most))
 	}
-	weight := 2 * most // as it came, and taken apart
-	if err := m.memory.Acquire(r.Context(), weight); err != nil {
+	client := fair.ClientOf(r.Context())
+	if err := m.places.Take(r.Context(), client); err != nil {
 		m.server.fail(w, r, err)
 		return
 	}
-	defer m.memory.Release(weight)
+	defer m.places.Give(client, 1)
 	m.handler.ServeHTTP(w, r)
 }
 

@@ -6,38 +6,42 @@ import (
 	"net/http"
 	"time"
 
-	"muster/fileio"
 	"muster/files/internal/pace"
+	"muster/internal/fair"
 )
 
 // pace ends a request whose body comes too slowly: a client that sends a byte now and then must
 // not hold memory for ever. On a stream of HTTP/2 it also ends one whose answer is taken too
 // slowly. Without streams the connection itself breaks then (package service). The time that
 // the disk takes between two pieces does not count. pace returns the request with a paced body,
-// and with its client in the context.
+// and with its client in the context, and done, which is called when the request is answered.
 //
 // The request that came stays as it is, for net/http looks at its body when it answers: of
 // one that waits for 100-continue it must know that nobody asked for the rest.
-func (s *Server) pace(w *http.ResponseWriter, r *http.Request, token string) *http.Request {
+func (s *Server) pace(w *http.ResponseWriter, r *http.Request, token string) (paced *http.Request, done func()) {
 	connection := http.NewResponseController(*w)
-	p := owed{connection: connection, left: pace.New(s.options.RateMin), stream: r.ProtoMajor > 1}
-	r = r.WithContext(fileio.WithClient(r.Context(), clientOf(r, token))) // a copy
-	if r.ContentLength != 0 {
-		if !p.stream {
-			// What nobody reads of it, net/http does before it answers.
-			_ = connection.SetReadDeadline(time.Now().Add(pace.Slack))
-		}
-		r.Body = &pacedBody{ReadCloser: r.Body, owed: p}
+	stream := r.ProtoMajor > 1
+	r = r.WithContext(fair.WithClient(r.Context(), clientOf(r, token))) // a copy
+	writer := &pacedWriter{*w, owed{connection, pace.New(s.options.RateMin, pace.WriteSlack)}, stream}
+	*w = writer
+	p := owed{connection, pace.New(s.options.RateMin, pace.ReadSlack)}
+	switch {
+	case r.ContentLength == 0:
+		return r, writer.finish
+	case stream:
+		r.Body = &streamBody{ReadCloser: r.Body, owed: p, clock: s.clocks.join(r.RemoteAddr)}
+		return r, func() { s.clocks.leave(r.RemoteAddr); writer.finish() }
 	}
-	*w = &pacedWriter{ResponseWriter: *w, owed: p}
-	return r
+	// What nobody reads of it, net/http does before it answers.
+	_ = connection.SetReadDeadline(time.Now().Add(pace.ReadSlack))
+	r.Body = &pacedBody{ReadCloser: r.Body, owed: p}
+	return r, writer.finish
 }
 
 // owed is the pace that a request's client owes.
 type owed struct {
 	connection *http.ResponseController
 	left       pace.Pace
-	stream     bool // of HTTP/2: it breaks at its deadline, whether anybody reads or not
 }
 
 // clientError is the error of a client that does not take what it asked for, or does not send
@@ -58,7 +62,7 @@ func (b *pacedBody) Read(p []byte) (int, error) {
 	}
 	n, err := b.ReadCloser.Read(p)
 	b.left.Moved(n, time.Since(began))
-	if b.stream || err == io.EOF { // the server reads on, to learn that the client has gone
+	if err == io.EOF { // the server reads on, to learn that the client has gone
 		if e := settable(b.connection.SetReadDeadline(time.Time{})); e != nil {
 			return n, e
 		}
@@ -72,6 +76,7 @@ func (b *pacedBody) Read(p []byte) (int, error) {
 type pacedWriter struct {
 	http.ResponseWriter
 	owed
+	stream bool // of HTTP/2: it breaks at its deadline, whether anybody writes or not
 }
 
 // streamPiece is how many bytes of an answer are written to a stream at a time. They count only
@@ -118,6 +123,9 @@ func (w *pacedWriter) wait(on bool) error {
 	}
 	return settable(w.connection.SetWriteDeadline(deadline))
 }
+
+// finish is called last: net/http then writes what is left of an answer.
+func (w *pacedWriter) finish() { _ = w.wait(true) }
 
 // Unwrap is for http.ResponseController.
 func (w *pacedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }

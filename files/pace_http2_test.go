@@ -10,11 +10,13 @@ import (
 	"testing/synctest"
 	"time"
 
+	"fmt"
 	"muster/fileio"
 	"muster/fileio/direct"
 	"muster/fileio/enginetest"
 	"muster/fileio/faulty"
 	"muster/files"
+	"sync"
 )
 
 // pipes is a listener without a network.
@@ -84,4 +86,100 @@ func TestDiskTimeDoesNotCount(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Uploads over one connection share its window: while the server does not read one of them, for
+// the disk is slow, the others are not cut off.
+func TestStreamsBehindTheDisk(t *testing.T) {
+	folder := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		disk := faulty.New(&direct.Engine{}, faulty.Options{Stall: func(j *fileio.Job) {
+			if j.Op == fileio.OpWrite {
+				time.Sleep(8 * time.Second)
+			}
+		}})
+		store := enginetest.Open(t, disk, folder, fileio.Options{Sync: fileio.SyncNone})
+		var protocols http.Protocols
+		protocols.SetUnencryptedHTTP2(true)
+		listener := make(pipes)
+		windows := &http.HTTP2Config{MaxReceiveBufferPerConnection: 256 << 10, MaxReceiveBufferPerStream: 128 << 10}
+		server := &http.Server{Handler: files.NewServer(store, files.Options{}), Protocols: &protocols, HTTP2: windows}
+		go func() { _ = server.Serve(listener) }()
+		transport := &http.Transport{DialContext: listener.dial, Protocols: &protocols}
+		data := enginetest.Content(1, 3_000_000)
+		var all sync.WaitGroup
+		for n := range 6 {
+			all.Go(func() {
+				r, err := http.NewRequestWithContext(t.Context(), http.MethodPut, fmt.Sprint("http://pipe/files/", n), bytes.NewReader(data))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				answer, err := transport.RoundTrip(r)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if answer.Body.Close(); answer.StatusCode/100 != 2 {
+					t.Error(answer.Status)
+				}
+			})
+		}
+		all.Wait()
+		transport.CloseIdleConnections()
+		if err := server.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// An upload that stops is cut off also when it comes over a stream, and the others are not.
+func TestSilentStream(t *testing.T) {
+	folder := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		store := enginetest.Open(t, &direct.Engine{}, folder, fileio.Options{Sync: fileio.SyncNone})
+		var protocols http.Protocols
+		protocols.SetUnencryptedHTTP2(true)
+		listener := make(pipes)
+		server := &http.Server{Handler: files.NewServer(store, files.Options{}), Protocols: &protocols}
+		go func() { _ = server.Serve(listener) }()
+		transport := &http.Transport{DialContext: listener.dial, Protocols: &protocols}
+		put := func(name string, body io.Reader) (status int, took time.Duration) {
+			began := time.Now()
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodPut, "http://pipe/files/"+name, body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			answer, err := transport.RoundTrip(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			answer.Body.Close()
+			return answer.StatusCode, time.Since(began)
+		}
+		reader, silent := io.Pipe()
+		defer silent.Close()
+		var all sync.WaitGroup
+		all.Go(func() {
+			reader, slow := io.Pipe()
+			go func() {
+				for range 30 {
+					_, _ = slow.Write(make([]byte, 2000))
+					time.Sleep(time.Second)
+				}
+				slow.Close()
+			}()
+			if status, _ := put("slow", reader); status/100 != 2 {
+				t.Errorf("2000 bytes a second: %d", status)
+			}
+		})
+		if status, took := put("silent", reader); status != http.StatusRequestTimeout || took != 5*time.Second {
+			t.Errorf("nothing: %d after %v", status, took)
+		}
+		all.Wait()
+		transport.CloseIdleConnections()
+		if err := server.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 }

@@ -147,12 +147,12 @@ func TestDrippingUpload(t *testing.T) {
 func TestSlowDownload(t *testing.T) {
 	var log strings.Builder
 	inBubble(t, files.Options{Log: slog.New(slog.NewTextHandler(&log, nil))}, func(b *bubble) {
-		data := enginetest.Content(1, 30_000)
+		data := enginetest.Content(1, 200_000)
 		enginetest.Put(b.T, b.store, "x", data)
 		for rate, want := range map[int]bool{0: false, 500: false, 1100: true} {
 			c := b.raw("GET /files/x HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
 			n := int64(0)
-			for range 40 {
+			for range 200 {
 				time.Sleep(time.Second)
 				more, err := io.CopyN(io.Discard, c, int64(rate))
 				if n += more; err != nil {

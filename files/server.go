@@ -12,8 +12,10 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"time"
 
 	"muster/fileio"
+	"muster/files/internal/pace"
 )
 
 // Options of a server.
@@ -33,9 +35,13 @@ type Options struct {
 	// places at the engine. None = no token is wanted.
 	Tokens []string
 
-	// RateMin is how many bytes a second a client must send of a body, or take of an answer on
+	// RateMin is how many bytes a second, up to RateMost, a client must send of a body, or take of an answer on
 	// a stream of HTTP/2. A request whose client is 5 s behind is ended. 0 = 1 KiB.
 	RateMin int64
+
+	// WaitMax is how long a message waits for memory until it is refused; 0 = as long as it
+	// takes.
+	WaitMax time.Duration
 
 	// More is called with a request's context before an answer of several writes, and may tell
 	// the connection; nil = nobody is told.
@@ -44,6 +50,9 @@ type Options struct {
 	// Log gets what went wrong that is not the client's fault; it must not block. nil = nobody.
 	Log *slog.Logger
 }
+
+// RateMost is the largest RateMin.
+const RateMost = pace.RateMost
 
 const (
 	bodyDefault = 16 << 30
@@ -59,6 +68,7 @@ type Server struct {
 	options  Options
 	access   *access
 	messages *messages
+	clocks   clocks
 	echoes   sync.Pool // of *bytes.Buffer
 }
 
@@ -86,7 +96,8 @@ const prefix = "/files/"
 // or with dots is refused, and not cleaned into another.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	token, refusal := s.access.admit(r)
-	r = s.pace(&w, r, token)
+	r, done := s.pace(&w, r, token)
+	defer done()
 	if refusal != "" {
 		w.Header()["Www-Authenticate"] = challenges(r)
 		http.Error(w, refusal, http.StatusUnauthorized)

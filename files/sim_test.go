@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"path"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -85,7 +86,7 @@ func simulate(t *testing.T, seed uint64, folder string) {
 	}
 	sync := []fileio.Sync{fileio.SyncGroup, fileio.SyncEach, fileio.SyncNone}[random.IntN(3)]
 	var err error
-	s.store, err = fileio.Open(folder, s.disk, fileio.Options{Sync: sync, JobsOnly: true, MemoryMax: 2 << 20, WaitMax: 30 * time.Second, WaitingMax: 256})
+	s.store, err = fileio.Open(folder, s.disk, fileio.Options{Sync: sync, JobsOnly: true, MemoryMax: 1 << 20 << random.IntN(2), WaitMax: 30 * time.Second, WaitingMax: 256})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +97,7 @@ func simulate(t *testing.T, seed uint64, folder string) {
 
 	ctx, end := context.WithCancel(t.Context())
 	s.ctx = ctx
-	for i := range 40 + random.IntN(160) {
+	for i := range 40 + random.IntN(300) {
 		kind := kinds[random.IntN(len(kinds))]
 		from := fmt.Sprintf("10.0.0.%d", random.IntN(4))
 		s.clients.Go(func() { kind(s, rand.New(rand.NewPCG(seed, uint64(100+i))), from) })
@@ -107,6 +108,7 @@ func simulate(t *testing.T, seed uint64, folder string) {
 		s.must("good", http.MethodPut, "good", data, nil)
 		s.must("good", http.MethodGet, "good", nil, data)
 		s.must("good", http.MethodGet, "small", nil, enginetest.Content(8, 50_000))
+		s.must("good", http.MethodPost, "../bench", data[:min(len(data), 64<<10)], data[:min(len(data), 64<<10)])
 	}
 	end()
 	s.clients.Wait()
@@ -151,7 +153,7 @@ func (s *sim) must(from, method, name string, body, want []byte) {
 }
 
 func simExchange(c net.Conn, from, method, name string, body []byte) (status int, got []byte, err error) {
-	r, err := http.NewRequest(method, "http://sim/files/"+name, bytes.NewReader(body))
+	r, err := http.NewRequest(method, "http://sim"+path.Join("/files", name), bytes.NewReader(body))
 	if err != nil {
 		return 0, nil, err
 	}
@@ -180,6 +182,7 @@ var kinds = []func(*sim, *rand.Rand, string){
 	func(s *sim, r *rand.Rand, from string) { s.receive(from, 0) },                       // takes nothing
 	func(s *sim, r *rand.Rand, from string) { s.receive(from, 2<<10) },                   // takes slowly
 	func(s *sim, r *rand.Rand, from string) { s.receive(from, -1) },                      // vanishes
+	func(s *sim, r *rand.Rand, from string) { s.dripMessage(from) },
 	func(s *sim, r *rand.Rand, from string) { s.greedy(from, http.MethodPut) },
 	func(s *sim, r *rand.Rand, from string) { s.greedy(from, http.MethodGet) },
 }
@@ -236,6 +239,19 @@ func (s *sim) receive(from string, rate int) {
 		}
 		for {
 			if _, err := io.CopyN(io.Discard, c, int64(rate)); err != nil {
+				return
+			}
+			time.Sleep(time.Second)
+		}
+	})
+}
+
+// dripMessage uploads a file in one message, 2000 bytes a second.
+func (s *sim) dripMessage(from string) {
+	s.again(from, func(c net.Conn) {
+		fmt.Fprintf(c, "POST %sUpload HTTP/1.1\r\nHost: sim\r\nAuthorization: Bearer %s\r\nContent-Type: %s\r\nContent-Length: 1000000\r\n\r\n%s\x00\x00\x00\xea\x60", servicePath, from, stream, envelope(0, `{"name":"evil"}`))
+		for s.ctx.Err() == nil {
+			if _, err := c.Write(bytes.Repeat([]byte(" "), 2000)); err != nil {
 				return
 			}
 			time.Sleep(time.Second)

@@ -93,9 +93,9 @@ func (s *serving) flags(f *pflag.FlagSet) {
 	f.Var(&size{&s.page, 0}, "page-size", "bytes that a message has of a file, and, where it is given, that are taken from any client at a time: up to 1M (default 64K)")
 	f.IntVar(&s.service.ConnectionsMax, "connections-max", 16_384, "`N` connections at a time; more wait")
 	f.DurationVar(&s.service.Idle, "idle", 2*time.Minute, "close a connection that has no request for this `TIME`")
-	f.Var(&size{&s.files.RateMin, 0}, "rate-min", "bytes a second that a client must send of a body, or take of an answer; a client that is 5s behind is cut off")
+	f.Var(&size{&s.files.RateMin, 0}, "rate-min", "bytes a second that a client must send of a body, or take of an answer; a sender that is 5s behind is cut off, and a reader that is 60s behind")
 	f.IntVar(&s.openMax, "open-files", 0, "`N` files and connections that may be open (default: what the system allows)")
-	f.StringVar(&s.tokenFile, "token-file", "", "`FILE` with tokens, one a line; each request must bring one of them (default: the variable MUSTER_TOKEN)")
+	f.StringVar(&s.tokenFile, "token-file", "", "`FILE` with tokens, one a line, and comments after '#'; each request must bring one of them (default: the variable MUSTER_TOKEN)")
 	f.BoolVar(&s.service.Anybody, "without-token", false, "let everybody who reaches --addr read, replace and delete all files")
 	f.StringVar(&s.service.Certificate, "tls-cert", "", "`FILE` with the certificate, in PEM")
 	f.StringVar(&s.service.Key, "tls-key", "", "`FILE` with its key, in PEM")
@@ -134,7 +134,7 @@ func (p *program) runService(ctx context.Context, s *serving, f *pflag.FlagSet) 
 
 	meter := service.NewMeter(log.Logger)
 	storeGauges(meter, store)
-	s.files.Log, s.service.Log = log.Logger, log.Logger
+	s.files.Log, s.service.Log, s.files.WaitMax = log.Logger, log.Logger, s.store.WaitMax
 	s.files.More, s.service.RateMin = service.More, s.files.RateMin
 	s.service.AdminHandler = service.NewAdmin(meter, store.Check)
 	s.service.Ready = func(addr, admin net.Addr) { p.ready(s, addr, admin) }
@@ -221,8 +221,8 @@ func (s *serving) checkNumbers() error {
 		return usagef("--open-files %d: 1 or more are possible, or 0 for what the system allows", s.openMax)
 	case s.service.Idle <= 0:
 		return usagef("--idle %v: a time above 0 is possible, as 30s", s.service.Idle)
-	case s.files.RateMin < 1:
-		return usagef("--rate-min %d: 1 byte a second or more is possible", s.files.RateMin)
+	case s.files.RateMin < 1 || s.files.RateMin > files.RateMost:
+		return usagef("--rate-min %d: from 1 to %d bytes a second are possible", s.files.RateMin, files.RateMost)
 	case s.store.WaitingMax < 1 || s.store.WaitingMax > queueMost:
 		return usagef("--queue-max %d: from 1 to %d are possible", s.store.WaitingMax, queueMost)
 	case s.store.WaitMax <= 0:

@@ -199,7 +199,7 @@ func readTokens(file string) ([]string, error) {
 	}
 	var tokens []string
 	for line := range strings.Lines(string(text)) {
-		if token := strings.TrimSpace(line); token != "" {
+		if token := strings.TrimSpace(line); token != "" && token[0] != '#' && !slices.Contains(tokens, token) {
 			tokens = append(tokens, token)
 		}
 	}

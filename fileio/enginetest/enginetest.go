@@ -20,6 +20,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"muster/fileio"
+	"muster/internal/fair"
 )
 
 // Durabilities are all there are, by name.
@@ -602,7 +603,7 @@ func thoseWhoLeave(t *testing.T, s *fileio.Store) {
 	for who := range 16 {
 		callers.Go(func() {
 			for n := range 20 {
-				ctx, cancel := context.WithCancel(fileio.WithClient(t.Context(), fileio.Client{Address: fmt.Sprint(who % 3)}))
+				ctx, cancel := context.WithCancel(fair.WithClient(t.Context(), fair.Client{Address: fmt.Sprint(who % 3)}))
 				if n%3 == 0 {
 					go cancel()
 				}

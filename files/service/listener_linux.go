@@ -36,6 +36,7 @@ func newConnection(tcp *net.TCPConn, closed func()) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
+	limitUnsent(raw)
 	c := &connection{TCPConn: tcp, raw: raw, closed: closed}
 	c.reading.call = func(fd uintptr) bool { return c.reading.once(fd, nowait.Read) }
 	c.writing.call = func(fd uintptr) bool {

@@ -9,25 +9,32 @@ import (
 	"time"
 )
 
-// Slack is how long the server waits for a client that moves nothing.
-const Slack = 5 * time.Second
+// How long the server waits for a client that moves nothing. The systems between hide how much
+// a reader takes: its own buffers megabytes, and tells of more room in steps of some 400 KB.
+const (
+	ReadSlack  = 5 * time.Second  // from the client
+	WriteSlack = 60 * time.Second // to the client
+)
+
+// RateMost is the largest rate that can be measured, in bytes a second.
+const RateMost = int64(time.Second) / 2
 
 // A Pace is the time that a client has left. It runs down while the server waits for the
-// client. Each byte that moves gives some back, up to Slack. A client below the rate runs out
-// of time: after Slack if it moves nothing, and later if it moves something.
+// client. Each byte that moves gives some back, up to the slack. A client below the rate runs
+// out of time: after the slack if it moves nothing, and later if it moves something.
 type Pace struct {
-	Left    time.Duration
-	perByte time.Duration
+	Left           time.Duration
+	slack, perByte time.Duration
 }
 
-// New returns the pace of a client that must move rate bytes a second.
-func New(rate int64) Pace {
-	return Pace{Slack, time.Duration(int64(time.Second) / max(rate, 1))}
+// New returns the pace of a client that must move rate bytes a second, 1 to RateMost.
+func New(rate int64, slack time.Duration) Pace {
+	return Pace{slack, slack, time.Duration(int64(time.Second) / max(rate, 1))}
 }
 
 // Moved records a wait for the client, and the bytes that moved meanwhile.
 func (p *Pace) Moved(bytes int, waited time.Duration) {
-	p.Left = min(Slack, p.Left-waited+time.Duration(bytes)*p.perByte)
+	p.Left = min(p.slack, p.Left-waited+time.Duration(bytes)*p.perByte)
 }
 
 // Listener returns a listener whose connections fail to write when the client takes fewer than
@@ -45,7 +52,7 @@ func (l *listener) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &connection{c, New(l.rate)}, nil
+	return &connection{c, New(l.rate, WriteSlack)}, nil
 }
 
 type connection struct {
@@ -74,4 +81,13 @@ func (c *connection) More() {
 	if with, ok := c.Conn.(interface{ More() }); ok {
 		with.More()
 	}
+}
+
+// CloseWrite calls that of the wrapped connection, if it has one. net/http ends an answer so to
+// a client that still sends.
+func (c *connection) CloseWrite() error {
+	if with, ok := c.Conn.(interface{ CloseWrite() error }); ok {
+		return with.CloseWrite()
+	}
+	return nil
 }

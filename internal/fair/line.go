@@ -36,17 +36,18 @@ func (l *line[M]) queue(name string) {
 	}
 }
 
-// requeue moves a member to the queue's end if it stays, and else takes it out.
-func (l *line[M]) requeue(name string, stays bool) {
+// unqueue takes a member out of the queue.
+func (l *line[M]) unqueue(name string) {
 	m := l.members[name]
-	if m.at != nil {
-		l.order.Remove(m.at)
-		m.at = nil
-	}
-	if stays {
-		l.queue(name)
-	}
+	l.order.Remove(m.at)
+	m.at = nil
 }
 
-// first returns the member at the queue's head. The queue must not be empty.
-func (l *line[M]) first() *M { return &l.order.Front().Value.(*member[M]).is }
+// queued yields the members of the queue, from its head on.
+func (l *line[M]) queued(yield func(*M) bool) {
+	for e := l.order.Front(); e != nil; e = e.Next() {
+		if !yield(&e.Value.(*member[M]).is) {
+			return
+		}
+	}
+}

@@ -11,7 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"muster/fileio/internal/fair"
+	"muster/internal/fair"
 )
 
 func who(address string) fair.Client { return fair.Client{Address: address} }
@@ -76,6 +76,90 @@ func TestTryLeavesAsMany(t *testing.T) {
 	}
 }
 
+// With shares an address that has half of the units waits while others are free, and so does
+// a token. Others get theirs at once.
+func TestShares(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := fair.New(fair.Options{Size: 100, Shares: true, WaitMax: time.Second})
+		var got []int
+		for _, c := range []fair.Client{who("greedy"), who("next"), {Token: "t", Address: "1"}, {Token: "t", Address: "2"}} {
+			n := 0
+			for b.Take(t.Context(), c) == nil {
+				n++
+			}
+			got = append(got, n)
+		}
+		if want := []int{50, 25, 8, 3}; !slices.Equal(got, want) {
+			t.Errorf("%d, want %d", got, want)
+		}
+		// A request waits until its own share allows it, behind which others do not wait.
+		got = got[:0]
+		for i, address := range []string{"greedy", "next"} {
+			go func() {
+				must(t, b.Take(t.Context(), who(address)))
+				got = append(got, i)
+			}()
+			synctest.Wait()
+		}
+		b.Give(who("next"), 20)
+		synctest.Wait()
+		b.Give(who("greedy"), 40)
+		synctest.Wait()
+		if want := []int{1, 0}; !slices.Equal(got, want) {
+			t.Errorf("%d, want %d", got, want)
+		}
+	})
+}
+
+// A request that gives up does not cost its client the turn.
+func TestGivingUpKeepsTheTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := fair.New(fair.Options{Size: 1})
+		must(t, b.Take(t.Context(), who("holder")))
+		ctx, giveUp := context.WithCancel(t.Context())
+		var order []string
+		ask := func(ctx context.Context, address string) {
+			go func() {
+				if b.Take(ctx, who(address)) == nil {
+					order = append(order, address)
+					b.Give(who(address), 1)
+				}
+			}()
+			synctest.Wait()
+		}
+		ask(ctx, "first")
+		ask(t.Context(), "first")
+		ask(t.Context(), "second")
+		giveUp()
+		synctest.Wait()
+		b.Give(who("holder"), 1)
+		synctest.Wait()
+		if want := []string{"first", "second"}; !slices.Equal(order, want) {
+			t.Errorf("%q", order)
+		}
+	})
+}
+
+// Steps of what has begun take no places of others that wait to begin.
+func TestLateTakesNoPlace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := fair.New(fair.Options{Size: 1, WaitingMax: 4})
+		must(t, b.Take(t.Context(), who("holder")))
+		for range 100 {
+			go func() { must(t, b.TakeLate(t.Context(), who("greedy"))); b.Give(who("greedy"), 1) }()
+		}
+		synctest.Wait()
+		began := false
+		go func() { must(t, b.Take(t.Context(), who("modest"))); began = true; b.Give(who("modest"), 1) }()
+		synctest.Wait()
+		b.Give(who("holder"), 1)
+		synctest.Wait()
+		if s := b.Stats(); !began || s.Held+s.Waiting > 0 {
+			t.Errorf("began: %t, %+v", began, s)
+		}
+	})
+}
+
 // A request that waits too long is refused, and so is one too many. The requests of one client
 // leave places for others.
 func TestRefused(t *testing.T) {
@@ -124,15 +208,30 @@ func TestRefused(t *testing.T) {
 	})
 }
 
-// A budget agrees with a model: never more than its size is held, and nobody waits while a
+// A budget agrees with a model: never more than its size is held, and nobody waits for whom a
 // unit is free. In the end nothing is held.
 func TestBudgetAgainstModel(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		synctest.Test(t, func(t *testing.T) {
 			size := rapid.Int64Range(1, 6).Draw(rt, "size")
-			b := fair.New(fair.Options{Size: size, WaitingMax: rapid.IntRange(1, 8).Draw(rt, "waiting"), WaitMax: 10 * time.Second})
+			shares := rapid.Bool().Draw(rt, "shares")
+			b := fair.New(fair.Options{Size: size, Shares: shares, WaitingMax: rapid.IntRange(1, 8).Draw(rt, "waiting"), WaitMax: 10 * time.Second})
 			held := map[fair.Client]int64{}
-			took := make(chan fair.Client, 100)
+			waiting := map[fair.Client]int{}
+			type end struct {
+				fair.Client
+				err error
+			}
+			ended := make(chan end, 100)
+			settle := func() {
+				synctest.Wait()
+				for len(ended) > 0 {
+					e := <-ended
+					if waiting[e.Client]--; e.err == nil {
+						held[e.Client]++
+					}
+				}
+			}
 			var cancels []context.CancelFunc
 			for range rapid.IntRange(1, 60).Draw(rt, "steps") {
 				c := fair.Client{Token: rapid.SampledFrom([]string{"", "s", "t"}).Draw(rt, "token"), Address: rapid.SampledFrom([]string{"a", "b", "c"}).Draw(rt, "address")}
@@ -140,11 +239,8 @@ func TestBudgetAgainstModel(t *testing.T) {
 				case 0, 1:
 					ctx, cancel := context.WithCancel(t.Context())
 					cancels = append(cancels, cancel)
-					go func() {
-						if b.Take(ctx, c) == nil {
-							took <- c
-						}
-					}()
+					waiting[c]++
+					go func() { ended <- end{c, b.Take(ctx, c)} }()
 				case 2:
 					if n := rapid.Int64Range(1, 3).Draw(rt, "more"); b.Try(c, n) {
 						held[c] += n
@@ -162,25 +258,31 @@ func TestBudgetAgainstModel(t *testing.T) {
 				case 5:
 					time.Sleep(time.Duration(rapid.IntRange(0, 9).Draw(rt, "seconds")) * time.Second)
 				}
-				synctest.Wait()
-				for len(took) > 0 {
-					held[<-took]++
-				}
-				sum := int64(0)
-				for _, n := range held {
+				settle()
+				sum, token := int64(0), map[string]int64{}
+				for c, n := range held {
 					sum += n
+					token[c.Token] += n
 				}
-				if s := b.Stats(); s.Held != sum || sum > size || s.Waiting > 0 && sum < size {
+				if s := b.Stats(); s.Held != sum || sum > size {
 					rt.Fatalf("%+v of %d, and %d are held", s, size, sum)
+				}
+				free := size - sum
+				may := func(held, free int64) bool { return !shares || held == 0 || held+1 <= free-1 }
+				for c, n := range waiting {
+					left := free
+					if c.Token != "" {
+						left -= token[c.Token] + 1
+					}
+					if n > 0 && free > 0 && may(held[c], left) && (c.Token == "" || may(token[c.Token], free)) {
+						rt.Fatalf("%v waits, has %d, and %d of %d are free", c, held[c], free, size)
+					}
 				}
 			}
 			for _, cancel := range cancels {
 				cancel()
 			}
-			synctest.Wait()
-			for len(took) > 0 {
-				held[<-took]++
-			}
+			settle()
 			for c, n := range held {
 				b.Give(c, n)
 			}
