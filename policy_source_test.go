@@ -21,7 +21,7 @@ type fileSet int
 
 const (
 	code  fileSet = iota // all but tests
-	tests                // tests only
+	tests                // tests whose clock is the system's: files without testing/synctest
 	all
 )
 
@@ -104,7 +104,13 @@ func (b ban) check(t *testing.T, s source) {
 
 // concerns reports whether the ban is on files of this kind.
 func (b ban) concerns(s source) bool {
-	return b.files == all || (b.files == tests) == s.isTest()
+	switch b.files {
+	case code:
+		return !s.isTest()
+	case tests:
+		return s.isTest() && !slices.ContainsFunc(s.file.Imports, func(i *ast.ImportSpec) bool { return i.Path.Value == `"testing/synctest"` })
+	}
+	return true
 }
 
 // use is where a file has what a ban names.

@@ -52,7 +52,7 @@ func (d *simDisk) Do(j *fileio.Job) error {
 	}
 	threads <- struct{}{}
 	defer func() { <-threads }()
-	time.Sleep(d.takes(j))
+	<-time.After(d.takes(j))
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.execute(j)

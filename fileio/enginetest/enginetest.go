@@ -20,7 +20,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"muster/fileio"
-	"muster/internal/fair"
 )
 
 // Durabilities are all there are, by name.
@@ -592,41 +591,6 @@ func jobs(t *testing.T, engine fileio.Engine) {
 		t.Error(err)
 	}
 	if stats := engine.Stats(); stats.Done != 1 || stats.Running != 0 || stats.Waiting != 0 || stats.Service <= 0 {
-		t.Errorf("%+v", stats)
-	}
-}
-
-// thoseWhoLeave has callers give up at any time. Each file must be whole, its data must be its
-// caller's again, and in the end no job may run or wait.
-func thoseWhoLeave(t *testing.T, s *fileio.Store) {
-	var callers sync.WaitGroup
-	for who := range 16 {
-		callers.Go(func() {
-			for n := range 20 {
-				ctx, cancel := context.WithCancel(fair.WithClient(t.Context(), fair.Client{Address: fmt.Sprint(who % 3)}))
-				if n%3 == 0 {
-					go cancel()
-				}
-				data := Content(who, 10_000*(1+n%2*40))
-				_, err := s.Put(ctx, fmt.Sprint(who), bytes.NewReader(data), int64(len(data)), nil)
-				cancel()
-				clear(data) // which no thread reads any more
-				if err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, fileio.ErrBusy) {
-					t.Error(err)
-				}
-			}
-		})
-	}
-	callers.Wait()
-	for who := range 16 {
-		got, err := Get(t.Context(), s, fmt.Sprint(who))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			t.Error(err)
-		} else if err == nil && !bytes.Equal(got, Content(who, len(got))) {
-			t.Errorf("file %d has %d bytes that nobody wrote", who, len(got))
-		}
-	}
-	if stats := s.Stats(); stats.Running != 0 || stats.Waiting != 0 {
 		t.Errorf("%+v", stats)
 	}
 }
