@@ -71,7 +71,7 @@ func (t *tally) line(now time.Time, columns int, p palette) string {
 	if t.differs > 0 {
 		l.add(t.differing(), p, yellow)
 	}
-	if longest, since, ok := t.longest(); ok {
+	if longest, since, ok := t.longest(now); ok {
 		l.addNamed("longest ", name.Print(longest), " "+human(now.Sub(since)))
 	}
 	return l.b.String()

@@ -112,6 +112,33 @@ func TestLineWhenTheClockIsSet(t *testing.T) {
 	}
 }
 
+// TestETAUnderChangingLoad: the estimate follows the machine's load, and does not jump with it.
+func TestETAUnderChangingLoad(t *testing.T) {
+	const cases = 3000
+	l := &tally{}
+	at := epoch
+	l.handle(Started{At: at, Command: CheckCommand, Cases: cases})
+	var before time.Duration
+	for n := range cases - 100 {
+		l.handle(CaseStarted{At: at, Name: "x", Pass: 1})
+		pace := 10 * time.Millisecond
+		if at.Sub(epoch)/(15*time.Second)%2 == 1 {
+			pace *= 10
+		}
+		at = at.Add(pace)
+		l.handle(CaseRan{At: at, Name: "x", Pass: 1})
+		perSecond, _ := l.rate(at)
+		left, ok := l.remaining(at, perSecond)
+		if at.Sub(epoch) < 3*time.Second || !ok {
+			continue
+		}
+		if before > 0 && (left > before*5/4 || left < before*3/4) {
+			t.Errorf("after %d cases, %v: ETA %v, before %v", n, at.Sub(epoch), left, before)
+		}
+		before = left
+	}
+}
+
 // TestETAOfLongCasesFirst: what is long runs first, and the end is not promised
 // too late for that.
 func TestETAOfLongCasesFirst(t *testing.T) {

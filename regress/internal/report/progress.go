@@ -68,6 +68,7 @@ type tally struct {
 	expected, ofThat time.Duration
 	last             time.Time // At of the latest event
 	samples          window
+	course           course
 	fresh            bool              // no run of the pass has begun
 	running          map[run]time.Time // since when
 	engine           engineTally
@@ -113,17 +114,24 @@ func (t *tally) shows() bool { return t.counted || t.engine.latest.Doing != "" }
 func (t *tally) begin(pass, done, total int, at time.Time) {
 	t.pass, t.done, t.total, t.cpu, t.last = pass, done, total, 0, at
 	t.expected, t.ofThat = 0, 0
-	t.samples, t.fresh = window{}, true
 	t.engine.begin()
-	t.samples.add(sample{at: at, done: done})
+	t.measure(sample{at: at, done: done})
+	t.fresh = true
+}
+
+// measure begins to measure at a sample.
+func (t *tally) measure(from sample) {
+	t.samples, t.course = window{}, course{spacing: sampleSpacing}
+	t.samples.add(from)
+	t.course.add(from)
 }
 
 // measureFrom counts a pass from its first run: what came before, as connecting to an engine,
 // tells nothing about its speed.
 func (t *tally) measureFrom(at time.Time) {
 	if t.fresh {
-		t.samples, t.fresh = window{}, false
-		t.samples.add(sample{at: at, done: t.done})
+		t.measure(sample{at: at, done: t.done})
+		t.fresh = false
 	}
 }
 
@@ -144,7 +152,9 @@ func (t *tally) ran(ev CaseRan) {
 	t.done++
 	t.cpu += ev.CPU
 	t.ofThat += ev.Expected
-	t.samples.add(sample{ev.At, t.done, t.cpu, t.ofThat})
+	s := sample{ev.At, t.done, t.cpu, t.ofThat}
+	t.samples.add(s)
+	t.course.add(s)
 	t.engine.ran(ev)
 }
 
@@ -163,10 +173,11 @@ func (t *tally) remaining(now time.Time, perSecond float64) (time.Duration, bool
 	if perSecond <= 0 || t.engine.unsure(now) {
 		return 0, false
 	}
-	seconds := float64(t.total-t.done) / perSecond
-	from := t.samples.base(t.done)
+	from := t.course.base(now, t.done)
+	elapsed := now.Sub(from.at).Seconds()
+	seconds := float64(t.total-t.done) / float64(max(1, t.done-from.done)) * elapsed
 	if done := t.ofThat - from.expected; t.expected > 0 && done > 0 {
-		seconds = float64(max(0, t.expected-t.ofThat)) / float64(done) * now.Sub(from.at).Seconds()
+		seconds = float64(max(0, t.expected-t.ofThat)) / float64(done) * elapsed
 	}
 	if left, ok := t.engine.remaining(now, t.total-t.done, max(0, t.expected-t.ofThat)); ok {
 		seconds = left
@@ -178,12 +189,15 @@ func (t *tally) remaining(now time.Time, perSecond float64) (time.Duration, bool
 	return time.Duration(seconds * float64(time.Second)), true
 }
 
-// longest returns the run that has been under way for longest.
-func (t *tally) longest() (name string, since time.Time, ok bool) {
+// longestLeast is how long a run must be under way to be shown.
+const longestLeast = time.Second
+
+// longest returns the run that has been under way for longest, if that is longestLeast.
+func (t *tally) longest(now time.Time) (name string, since time.Time, ok bool) {
 	for r, at := range t.running {
 		if !ok || at.Before(since) || at.Equal(since) && r.name < name {
 			name, since, ok = r.name, at, true
 		}
 	}
-	return name, since, ok
+	return name, since, ok && now.Sub(since) >= longestLeast
 }

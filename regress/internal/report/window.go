@@ -50,3 +50,47 @@ func (w *window) base(done int) sample {
 	}
 	return w.first
 }
+
+// A course holds samples of a pass from its beginning on. The longer the pass takes, the further
+// apart they are.
+type course struct {
+	samples []sample
+	spacing time.Duration
+	last    time.Time // when add was called last
+}
+
+// pauseMax is the longest time between two runs of a pass. If more passes, the clock was set.
+const pauseMax = 10 * time.Minute
+
+func (c *course) add(s sample) {
+	n, pause := len(c.samples), s.at.Sub(c.last)
+	c.last = s.at
+	switch {
+	case n == 0:
+	case pause < -time.Second, pause > pauseMax: // what was before tells nothing
+		c.samples, c.spacing = c.samples[:0], sampleSpacing
+	case s.at.Sub(c.samples[n-1].at) < c.spacing:
+		return
+	case n == samplesMax:
+		for i := range n / 2 {
+			c.samples[i] = c.samples[2*i]
+		}
+		c.samples = c.samples[:n/2]
+		c.spacing *= 2
+	}
+	c.samples = append(c.samples, s)
+}
+
+// base returns the sample from which the rest of the pass is estimated: half of the pass
+// back, and at least 30 seconds. So an estimate follows a change of the machine's load, and
+// does not jump with it.
+func (c *course) base(now time.Time, done int) sample {
+	first := c.samples[0]
+	span := max(now.Sub(first.at)/2, 30*time.Second)
+	for i := len(c.samples) - 1; i > 0; i-- {
+		if s := c.samples[i]; now.Sub(s.at) >= span && done-s.done >= windowRunsMin {
+			return s
+		}
+	}
+	return first
+}
