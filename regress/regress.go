@@ -160,6 +160,7 @@ type Report struct {
 	Format  Format
 	Quiet   bool
 	Verbose bool
+	Colour  Colour
 	Stdout  io.Writer // results
 	Stderr  io.Writer // progress and notes
 	// Files; "" = none.
@@ -175,6 +176,16 @@ type Format string
 const (
 	Text Format = "text"
 	JSON Format = "json"
+)
+
+// Colour says which text is coloured.
+type Colour string
+
+// the values of Colour.
+const (
+	ColourAuto   Colour = "auto" // on a terminal, and as NO_COLOR and CLICOLOR_FORCE say; "" is the same
+	ColourAlways Colour = "always"
+	ColourNever  Colour = "never"
 )
 
 // Summary is how a run ended.

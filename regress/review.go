@@ -54,7 +54,7 @@ func Review(ctx context.Context, o Options, r Reviewing) (err error) {
 	if err != nil {
 		return err
 	}
-	results, err := screen.Run(ctx, desk, screen.Streams{In: in, Out: out, Colour: terminal.Colour(out, os.Getenv), Environ: os.Environ()})
+	results, err := screen.Run(ctx, desk, screen.Streams{In: in, Out: out, Colour: o.Report.colours(out), Environ: os.Environ()})
 	return errors.Join(err, o.tellUnsaved(unsaved(ctx, desk)), o.tellReviewed(desk, results, err))
 }
 

@@ -71,7 +71,7 @@ func (r *Report) verbosity() report.Verbosity {
 }
 
 func (r *Report) console() report.Console {
-	c := report.Console{Out: stream(r.Stdout), Err: stream(r.Stderr), Past: r.past}
+	c := report.Console{Out: r.stream(r.Stdout), Err: r.stream(r.Stderr), Past: r.past}
 	out, isFile := r.Stdout.(*os.File)
 	errs, isFileToo := r.Stderr.(*os.File)
 	c.Shared = isFile && isFileToo && terminal.Same(out, errs)
@@ -79,18 +79,29 @@ func (r *Report) console() report.Console {
 }
 
 // stream finds out what a writer leads to.
-func stream(w io.Writer) report.Stream {
+func (r *Report) stream(w io.Writer) report.Stream {
 	if w == nil {
 		return report.Stream{Writer: io.Discard}
 	}
 	f, ok := w.(*os.File)
 	if !ok {
-		return report.Stream{Writer: w}
+		return report.Stream{Writer: w, Colour: r.Colour == ColourAlways}
 	}
 	return report.Stream{
-		Writer: w, Terminal: terminal.Moves(f, os.Getenv), Colour: terminal.Colour(f, os.Getenv),
+		Writer: w, Terminal: terminal.Moves(f, os.Getenv), Colour: r.colours(f),
 		Width: func() int { return terminal.Width(f) },
 	}
+}
+
+// colours reports whether to colour what is written to a file.
+func (r *Report) colours(f *os.File) bool {
+	switch r.Colour {
+	case ColourAlways:
+		return true
+	case ColourNever:
+		return false
+	}
+	return terminal.Colour(f, os.Getenv)
 }
 
 // warnOfReports tells of reports that lie in a folder corpus: this run leaves

@@ -170,6 +170,10 @@ func formatFlag(f *pflag.FlagSet, o *regress.Options) {
 	f.Var(newFormat(&o.Report.Format), "format", "`FORMAT` of the results on standard output: text or json")
 }
 
+func colourFlag(f *pflag.FlagSet, o *regress.Options) {
+	f.Var(newColour(&o.Report.Colour), "color", "colour text auto, always or never; auto is on terminals, unless NO_COLOR is set, and everywhere if CLICOLOR_FORCE is")
+}
+
 // acceptedFlags select how much accept prints.
 func acceptedFlags(f *pflag.FlagSet, o *regress.Options) {
 	f.BoolVarP(&o.Report.Quiet, "quiet", "q", false, "only warnings and how many cases were accepted")
@@ -210,6 +214,7 @@ func settings() *pflag.FlagSet {
 func (p *program) command(c *cobra.Command, groups []flagGroup, do func(*cobra.Command, *regress.Options, []string) error, list ...names) *cobra.Command {
 	o, broken := p.options()
 	if broken == nil {
+		colourFlag(c.Flags(), o)
 		for _, add := range groups {
 			add(c.Flags(), o)
 		}

@@ -137,6 +137,26 @@ func (f *format) Set(text string) error {
 func (f *format) Type() string   { return "FORMAT" }
 func (f *format) String() string { return string(*f) }
 
+// colour is a flag's choice of what is coloured.
+type colour regress.Colour
+
+func newColour(p *regress.Colour) *colour {
+	*p = regress.ColourAuto
+	return (*colour)(p)
+}
+
+func (c *colour) Set(text string) error {
+	switch regress.Colour(text) {
+	case regress.ColourAuto, regress.ColourAlways, regress.ColourNever:
+		*c = colour(text)
+		return nil
+	}
+	return fmt.Errorf("%q is not a choice: auto, always or never", text)
+}
+
+func (c *colour) Type() string   { return "WHEN" }
+func (c *colour) String() string { return string(*c) }
+
 // numbers is a flag's list of whole numbers: 1,2,4 or 1e4,1e6.
 type numbers []int
 

@@ -26,10 +26,18 @@ func Width(f *os.File) int {
 	return width
 }
 
-// Colour reports whether to colour what is written to f. A NO_COLOR that is
-// not empty (no-color.org) and TERM=dumb forbid it.
+// Colour reports whether to colour what is written to f. A NO_COLOR that is not empty
+// (no-color.org) forbids it. A CLICOLOR_FORCE that is neither empty nor 0
+// (bixense.com/clicolors) wants it everywhere. Else terminals have it, unless TERM=dumb.
 func Colour(f *os.File, getenv func(string) string) bool {
-	return Is(f) && getenv("NO_COLOR") == "" && getenv("TERM") != "dumb"
+	force := getenv("CLICOLOR_FORCE")
+	switch {
+	case getenv("NO_COLOR") != "":
+		return false
+	case force != "" && force != "0":
+		return true
+	}
+	return Is(f) && getenv("TERM") != "dumb"
 }
 
 // Moves reports whether the cursor of f can be moved, so that a line can be

@@ -36,7 +36,7 @@ func TestATerminal(t *testing.T) {
 		colour, moves bool
 	}{
 		{"", "", true, true}, {"NO_COLOR", "1", false, true}, {"NO_COLOR", "", true, true},
-		{"TERM", "dumb", false, false}, {"TERM", "xterm", true, true},
+		{"CLICOLOR_FORCE", "1", true, true}, {"CLICOLOR_FORCE", "0", true, true}, {"TERM", "dumb", false, false}, {"TERM", "xterm", true, true},
 	} {
 		getenv := func(name string) string {
 			if name == c.name {
