@@ -118,7 +118,7 @@ func TestLiveWithResultsElsewhere(t *testing.T) {
 		s, out := &screen{}, &bytes.Buffer{}
 		c := liveConsole(s, 80)
 		c.Out, c.Shared = Stream{Writer: out}, false
-		r := NewText(c, Normal)
+		r := NewText(c, Verbose)
 		handle(t, r, Started{Command: "check", Cases: 3, At: time.Now()}, verdictCases()[0])
 		if !strings.Contains(out.String(), "+2\n") {
 			t.Errorf("out has %q", out)

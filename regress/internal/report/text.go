@@ -11,20 +11,21 @@ import (
 	"muster/regress/internal/readable"
 )
 
-// NewText returns a Reporter for people: cases that are not identical on the
-// console's Out as they become final, the first ones with their differences,
-// then a summary that fits one screen. Progress goes to Err: one line drawn
-// again and again on a terminal, else a line every few seconds.
+// NewText returns a Reporter for people. When the run is over it writes the cases that are not
+// identical to the console's Out, the first ones with their differences, then a summary that
+// fits one screen. If more than casesMax differ, the report begins with the causes instead, and
+// names the commands that show the cases. On a terminal the first cases are written as they
+// become final, and with Verbose all. Progress goes to Err: one line drawn again and again on a terminal, else a line every
+// few seconds.
 func NewText(c Console, v Verbosity) Reporter {
 	progress, out := newProgress(c, v)
 	return Tee{progress, &results{w: out, stream: c.Out, paint: palette(c.Out.Colour), verbosity: v}}
 }
 
-// What is beyond these is counted, and said; with Verbose only the last two count. Where
-// thousands differ, their causes at the end say more than the first hundreds.
+// What is beyond these is counted, and said; with Verbose the first two do not count.
 const (
-	wholeCasesMax  = 10 // with their differences
-	lineCasesMax   = 50 // more, with one line each
+	casesMax       = 20 // beyond, the report begins with the causes and has no cases
+	wholeCasesMax  = 10 // with their differences; the others have one line each
 	caseLinesMax   = 28 // lines of diff of one case: two diffs of default size
 	listedCauses   = 8  // in the summary
 	causeBytesKept = 1000
@@ -38,8 +39,8 @@ type results struct {
 	paint     palette
 	verbosity Verbosity
 	whole     int
-	lines     int
-	unshown   int
+	differing int           // cases that are not identical
+	held      []string      // their texts, unless there are more than casesMax
 	causes    []listedCause // the first ones
 	costs     *Cost
 	reasons   reasons
@@ -95,15 +96,29 @@ func (r *results) show(c Case) error {
 			return nil
 		}
 		return r.write(r.caseLine(c))
-	case worthWhole(c) && (r.verbosity == Verbose || r.whole < wholeCasesMax):
-		r.whole++
-		return r.write(r.caseWhole(c))
-	case r.verbosity == Verbose || r.lines < lineCasesMax:
-		r.lines++
-		return r.write(r.transition(c) + r.caseLine(c))
 	}
-	r.unshown++
+	r.differing++
+	switch {
+	case r.verbosity != Verbose && r.crowded():
+		r.held = nil
+	case r.verbosity == Verbose || r.stream.Terminal:
+		return r.write(r.caseText(c))
+	default:
+		r.held = append(r.held, r.caseText(c))
+	}
 	return nil
+}
+
+// crowded reports whether so many cases differ that the report begins with the causes.
+func (r *results) crowded() bool { return r.verbosity != Verbose && r.differing > casesMax }
+
+// caseText returns a case with its differences, or in one line.
+func (r *results) caseText(c Case) string {
+	if worthWhole(c) && (r.verbosity == Verbose || r.whole < wholeCasesMax) {
+		r.whole++
+		return r.caseWhole(c)
+	}
+	return r.transition(c) + r.caseLine(c)
 }
 
 // fails reports whether all runs of a recorded case agreed, and did not exit with 0.
@@ -131,22 +146,30 @@ func (r *results) ending(s Summary) string {
 		return r.headline(s) + "\n"
 	}
 	var b strings.Builder
-	if r.unshown > 0 {
-		all := "muster show NAME"
-		if s.Groups > 0 && s.Run != "" {
-			all = "muster groups"
-		} else if s.Run == "" {
-			all = "--verbose"
-		}
-		b.WriteString(r.paint.paint(dim, fmt.Sprintf("… and %s more: %s", readable.Number(r.unshown), all)) + "\n")
+	if r.crowded() {
+		b.WriteString(r.causeTable(s) + r.paint.paint(dim, casesElsewhere(s)) + "\n")
+	}
+	for _, text := range r.held {
+		b.WriteString(text)
 	}
 	slices.SortFunc(r.failing, func(a, b Case) int { return cmp.Compare(a.Index, b.Index) })
 	for _, c := range r.failing {
 		b.WriteString(r.caseLine(c))
 	}
-	if r.whole+r.lines > 0 {
+	if r.differing > 0 {
 		b.WriteByte('\n')
 	}
 	b.WriteString(r.summary(s))
 	return b.String()
+}
+
+// casesElsewhere says how to see cases that the report does not list.
+func casesElsewhere(s Summary) string {
+	switch {
+	case s.Run == "":
+		return "--verbose lists the cases"
+	case s.Groups > 0:
+		return "muster show G1 lists the cases of a cause, muster show NAME shows one, --verbose lists all"
+	}
+	return "muster show NAME shows a case, --verbose lists all"
 }

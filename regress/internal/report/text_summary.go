@@ -99,7 +99,9 @@ func (r *results) summary(s Summary) string {
 	for _, remark := range remarks(s, most) {
 		b.WriteString(r.paint.paint(yellow, readable.Line(remark.line)) + "\n")
 	}
-	b.WriteString(r.causeTable(s))
+	if !r.crowded() {
+		b.WriteString(r.causeTable(s))
+	}
 	b.WriteString(took(s))
 	b.WriteString(r.cost())
 	if s.Run != "" {
