@@ -89,7 +89,7 @@ func settings(name string, o Options) []string {
 		args = append(args, "--tool-file", glob)
 	}
 	if name == report.RecordCommand {
-		args = append(args, "--repeat", fmt.Sprint(o.Judge.Repeat))
+		args = append(args, "--repeat", fmt.Sprint(o.Judge.Repeat), "--allow-failures")
 	} else {
 		args = append(args, "--retries", fmt.Sprint(o.Judge.Retries), "--runs", fmt.Sprint(max(1, o.Judge.Runs)), "--cost-cases", "0")
 		if o.Judge.Strict {
