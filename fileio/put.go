@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-
-	"muster/internal/fair"
 )
 
 // ErrSize is the error of a Put whose reader has another number of bytes than was said.
@@ -138,12 +136,11 @@ func (p *put) small(ctx context.Context, b *buffer, n int) (Entry, error) {
 	s, data := p.store, b.data[:n]
 	j := Job{Op: OpPut, Folder: s.descriptor(p.at.folder), Name: p.at.name, Temp: p.temp, Data: data, Sync: s.options.Sync == SyncEach}
 	if s.options.Sync != SyncGroup && p.want == nil {
-		leave, err := s.enter(ctx, j.Op, (*fair.Budget).Take)
+		leave, err := s.enterName(ctx, j.Op, p.name, false)
 		if err != nil {
 			return Entry{}, err
 		}
 		defer leave()
-		defer s.names.lock(p.name, false)()
 		err = s.engine.Do(&j)
 		p.note(err)
 		return j.Info, err

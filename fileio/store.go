@@ -96,6 +96,7 @@ type Store struct {
 
 	cache cache
 	names *nameLocks
+	doors *nameLocks // see enter
 	index index
 	temps atomic.Uint64
 	run   string // tells this process's temporary files from those of others
@@ -133,7 +134,7 @@ func Open(folder string, engine Engine, o Options) (*Store, error) {
 		o.Sync = SyncEach // which promises as much
 	}
 	s := &Store{
-		engine: engine, options: o, names: newNameLocks(),
+		engine: engine, options: o, names: newNameLocks(), doors: newNameLocks(),
 		reads: newMemory(o.MemoryMax/2, o), writes: newMemory(o.MemoryMax/2, o),
 		checking: make(chan struct{}, 1),
 		run:      strconv.FormatUint(rand.Uint64(), 36),
@@ -184,8 +185,22 @@ func (s *Store) turn(ctx context.Context, j *Job) error {
 	return s.engine.Do(j)
 }
 
-// enter waits for the client's turn. A lock of a name may be taken only after it: a turn waits
-// for other clients' turns, and a lock that waited for one would make the committer wait.
+// enterName waits for the client's turn, and then locks a name, alone or together with others
+// that do not want it alone. A request that has the lock must not wait for a turn, for the
+// committer waits for that lock. And a request that has a turn must not wait for the lock for
+// long, for others want the turn: so those who want one name wait at its door first.
+func (s *Store) enterName(ctx context.Context, op Op, name string, alone bool) (leave func(), err error) {
+	leaveDoor := s.doors.lock(name, alone)
+	leaveTurn, err := s.enter(ctx, op, (*fair.Budget).Take)
+	if err != nil {
+		leaveDoor()
+		return nil, err
+	}
+	unlock := s.names.lock(name, alone)
+	return func() { unlock(); leaveTurn(); leaveDoor() }, nil
+}
+
+// enter waits for the client's turn.
 func (s *Store) enter(ctx context.Context, op Op, take func(*fair.Budget, context.Context, fair.Client) error) (leave func(), err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -502,12 +517,11 @@ func (s *Store) Delete(ctx context.Context, name string, want Condition) error {
 		return err
 	}
 	at := placeOf(name)
-	leave, err := s.enter(ctx, OpDelete, (*fair.Budget).Take)
+	leave, err := s.enterName(ctx, OpDelete, name, true)
 	if err != nil {
 		return err
 	}
 	defer leave()
-	defer s.names.lock(name, true)()
 	if err := s.check(name, at, want); err != nil {
 		return failed("delete", name, err)
 	}

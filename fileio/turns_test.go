@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -25,6 +27,11 @@ type narrow struct{ *faulty.Engine }
 
 func (narrow) Room() fileio.Room { return fileio.Room{Transfers: 1, Light: 1} }
 
+// pair is an engine with room for two jobs about names.
+type pair struct{ *faulty.Engine }
+
+func (pair) Room() fileio.Room { return fileio.Room{Light: 2} }
+
 // as returns a context of the client at an address.
 func as(t *testing.T, address string) context.Context {
 	return fair.WithClient(t.Context(), fair.Client{Address: address})
@@ -35,15 +42,15 @@ func as(t *testing.T, address string) context.Context {
 func TestTurnsAtTheEngine(t *testing.T) {
 	folder := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		slow := false
+		var slow atomic.Bool
 		e := narrow{faulty.New(&direct.Engine{}, faulty.Options{Stall: func(j *fileio.Job) {
-			if slow && !j.Op.Light() {
+			if slow.Load() && !j.Op.Light() {
 				time.Sleep(time.Second)
 			}
 		}})}
 		s := enginetest.Open(t, e, folder, fileio.Options{Sync: fileio.SyncNone, JobsOnly: true, WaitingMax: 8, WaitMax: 20 * time.Second})
 		enginetest.Put(t, s, "large", make([]byte, 3<<20))
-		slow = true
+		slow.Store(true)
 		began := time.Now()
 		took := make(chan string, 100)
 		put := func(address string) {
@@ -101,7 +108,7 @@ func TestTurnsAtTheEngine(t *testing.T) {
 			t.Errorf("it took %v", took)
 		}
 		stop()
-		slow = false
+		slow.Store(false)
 		time.Sleep(time.Minute)
 		if s := s.Stats(); s.Waiting != 0 || s.Memory != 0 {
 			t.Errorf("%+v", s)
@@ -172,6 +179,41 @@ func TestDeleteWaitsWithoutLock(t *testing.T) {
 		runtime.Gosched()
 	}
 	if _, err := s.Put(as(t, "modest"), "x", strings.NewReader("some"), 4, nil); err != nil {
+		t.Error(err)
+	}
+	close(end)
+	all.Wait()
+}
+
+// Of many Deletes of one name, one at most holds a place at the engine while it waits for the
+// name's lock.
+func TestOneNameTakesOnePlace(t *testing.T) {
+	occupied, end := make(chan struct{}), make(chan struct{})
+	e := pair{faulty.New(&direct.Engine{}, faulty.Options{Stall: func(j *fileio.Job) {
+		if j.Op == fileio.OpCommit {
+			close(occupied)
+			<-end
+		}
+	}})}
+	s := enginetest.Open(t, e, t.TempDir(), fileio.Options{Sync: fileio.SyncNone, JobsOnly: true})
+	var all sync.WaitGroup
+	all.Go(func() { // has the lock
+		if _, err := s.Put(t.Context(), "x", strings.NewReader("some"), 4, func(*fileio.Info) bool { return true }); err != nil {
+			t.Error(err)
+		}
+	})
+	<-occupied
+	var began atomic.Int32
+	for range 8 {
+		all.Go(func() {
+			began.Add(1)
+			_ = s.Delete(as(t, "greedy"), "x", nil) // one of them finds it
+		})
+	}
+	for n := 0; n < 1000 || began.Load() < 8; n++ {
+		runtime.Gosched()
+	}
+	if _, err := s.Stat(as(t, "modest"), "y"); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}
 	close(end)

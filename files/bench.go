@@ -21,11 +21,11 @@ func (s *Server) bench(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	client := fair.ClientOf(r.Context())
-	if err := s.messages.places.Take(r.Context(), client); err != nil {
+	if err := s.messages.single.Take(r.Context(), client); err != nil {
 		s.fail(w, r, err)
 		return
 	}
-	defer s.messages.places.Give(client, 1)
+	defer s.messages.single.Give(client, 1)
 	buffer, ok := s.echoes.Get().(*bytes.Buffer)
 	if !ok {
 		buffer = new(bytes.Buffer)

@@ -23,13 +23,15 @@ const messagesAt = "/" + wire.FilesName + "/"
 type messages struct {
 	server  *Server
 	handler http.Handler
-	page    int          // bytes of a file in a message
-	most    int          // bytes of a message
-	places  *fair.Budget // one for each message
+	page    int // bytes of a file in a message
+	most    int // bytes of a message
+	// Places of requests: of one message, and of streams, which may take long.
+	single, streams *fair.Budget
 }
 
-// messagesMemory is how many bytes messages may take at the same time, for some 340 of them with
-// pages of 64 KiB. Further ones wait unread, up to messagesWaitingMax.
+// messagesMemory is how many bytes messages may take at the same time: one half in requests of
+// one message, some 170 of them with pages of 64 KiB, and one half in as many streams. Further
+// requests wait unread, up to messagesWaitingMax of each kind.
 const (
 	messagesMemory     = 64 << 20
 	messagesWaitingMax = 1 << 14
@@ -37,10 +39,11 @@ const (
 
 func newMessages(server *Server, page int) *messages {
 	m := &messages{server: server, page: page, most: messageMax(page)}
-	m.places = fair.New(fair.Options{
-		Size:       int64(messagesMemory / (2 * m.most)), // as it came, and taken apart
+	o := fair.Options{
+		Size:       int64(messagesMemory / 2 / (2 * m.most)), // as it came, and taken apart
 		WaitingMax: messagesWaitingMax, WaitMax: server.options.WaitMax, Shares: true,
-	})
+	}
+	m.single, m.streams = fair.New(o), fair.New(o)
 	_, m.handler = wire.NewFilesHandler(m,
 		connect.WithReadMaxBytes(m.most),
 		// Files are compressed by whoever wants them so, and small bombs grow to large ones.
@@ -55,16 +58,18 @@ func messageMax(page int) int {
 }
 
 func (m *messages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	places := m.streams
 	if method := strings.TrimPrefix(r.URL.Path, messagesAt); method != "Upload" && method != "Download" {
 		// One message: what is too long must not be read to its end, which may never come.
 		r.Body = http.MaxBytesReader(w, r.Body, int64(m.most))
+		places = m.single
 	}
 	client := fair.ClientOf(r.Context())
-	if err := m.places.Take(r.Context(), client); err != nil {
+	if err := places.Take(r.Context(), client); err != nil {
 		m.server.fail(w, r, err)
 		return
 	}
-	defer m.places.Give(client, 1)
+	defer places.Give(client, 1)
 	m.handler.ServeHTTP(w, r)
 }
 

@@ -22,19 +22,15 @@ func (s *Server) pace(w *http.ResponseWriter, r *http.Request, token string) (pa
 	connection := http.NewResponseController(*w)
 	stream := r.ProtoMajor > 1
 	r = r.WithContext(fair.WithClient(r.Context(), clientOf(r, token))) // a copy
-	writer := &pacedWriter{*w, owed{connection, pace.New(s.options.RateMin, pace.WriteSlack)}, stream}
+	writer := &pacedWriter{ResponseWriter: *w, owed: owed{connection, pace.New(s.options.RateMin, pace.WriteSlack)}, stream: stream}
 	*w = writer
-	p := owed{connection, pace.New(s.options.RateMin, pace.ReadSlack)}
-	switch {
-	case r.ContentLength == 0:
-		return r, writer.finish
-	case stream:
-		r.Body = &streamBody{ReadCloser: r.Body, owed: p, clock: s.clocks.join(r.RemoteAddr)}
-		return r, func() { s.clocks.leave(r.RemoteAddr); writer.finish() }
+	if r.ContentLength != 0 || stream { // a stream may go on after a length of 0
+		r.Body = &pacedBody{r.Body, owed{connection, pace.New(s.options.RateMin, pace.ReadSlack)}, stream}
 	}
-	// What nobody reads of it, net/http does before it answers.
-	_ = connection.SetReadDeadline(time.Now().Add(pace.ReadSlack))
-	r.Body = &pacedBody{ReadCloser: r.Body, owed: p}
+	if r.ContentLength != 0 && !stream {
+		// What nobody reads of it, net/http does before it answers.
+		_ = connection.SetReadDeadline(time.Now().Add(pace.ReadSlack))
+	}
 	return r, writer.finish
 }
 
@@ -53,6 +49,7 @@ func (c *clientError) Unwrap() error { return c.error }
 type pacedBody struct {
 	io.ReadCloser
 	owed
+	stream bool // of HTTP/2: it breaks at its deadline, whether anybody reads or not
 }
 
 func (b *pacedBody) Read(p []byte) (int, error) {
@@ -62,7 +59,7 @@ func (b *pacedBody) Read(p []byte) (int, error) {
 	}
 	n, err := b.ReadCloser.Read(p)
 	b.left.Moved(n, time.Since(began))
-	if err == io.EOF { // the server reads on, to learn that the client has gone
+	if b.stream || err == io.EOF { // the server reads on, to learn that the client has gone
 		if e := settable(b.connection.SetReadDeadline(time.Time{})); e != nil {
 			return n, e
 		}
@@ -77,6 +74,7 @@ type pacedWriter struct {
 	http.ResponseWriter
 	owed
 	stream bool // of HTTP/2: it breaks at its deadline, whether anybody writes or not
+	wrote  bool // bytes of an answer
 }
 
 // streamPiece is how many bytes of an answer are written to a stream at a time. They count only
@@ -86,6 +84,7 @@ const streamPiece = 4 << 10
 // Write is that of http.ResponseWriter.
 func (w *pacedWriter) Write(p []byte) (written int, err error) {
 	piece := len(p)
+	w.wrote = w.wrote || piece > 0
 	if w.stream {
 		piece = streamPiece
 	}
@@ -124,8 +123,12 @@ func (w *pacedWriter) wait(on bool) error {
 	return settable(w.connection.SetWriteDeadline(deadline))
 }
 
-// finish is called last: net/http then writes what is left of an answer.
-func (w *pacedWriter) finish() { _ = w.wait(true) }
+// finish is called last. Else net/http would write what is left without a deadline.
+func (w *pacedWriter) finish() {
+	if w.stream && w.wrote {
+		w.Flush()
+	}
+}
 
 // Unwrap is for http.ResponseController.
 func (w *pacedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }

@@ -11,6 +11,9 @@ import (
 	"time"
 
 	"fmt"
+	"golang.org/x/net/http2"
+	"golang.org/x/net/http2/hpack"
+
 	"muster/fileio"
 	"muster/fileio/direct"
 	"muster/fileio/enginetest"
@@ -88,8 +91,8 @@ func TestDiskTimeDoesNotCount(t *testing.T) {
 	}
 }
 
-// Uploads over one connection share its window: while the server does not read one of them, for
-// the disk is slow, the others are not cut off.
+// While the server does not read one upload, for the disk is slow, other ones over the same
+// connection are not cut off: all of them fit into the connection's window, as in package service.
 func TestStreamsBehindTheDisk(t *testing.T) {
 	folder := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
@@ -102,7 +105,7 @@ func TestStreamsBehindTheDisk(t *testing.T) {
 		var protocols http.Protocols
 		protocols.SetUnencryptedHTTP2(true)
 		listener := make(pipes)
-		windows := &http.HTTP2Config{MaxReceiveBufferPerConnection: 256 << 10, MaxReceiveBufferPerStream: 128 << 10}
+		windows := &http.HTTP2Config{MaxConcurrentStreams: 4, MaxReceiveBufferPerConnection: 256 << 10, MaxReceiveBufferPerStream: 64 << 10}
 		server := &http.Server{Handler: files.NewServer(store, files.Options{}), Protocols: &protocols, HTTP2: windows}
 		go func() { _ = server.Serve(listener) }()
 		transport := &http.Transport{DialContext: listener.dial, Protocols: &protocols}
@@ -178,6 +181,52 @@ func TestSilentStream(t *testing.T) {
 		}
 		all.Wait()
 		transport.CloseIdleConnections()
+		if err := server.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A client of HTTP/2 may announce a length of 0 and still not end its body. It is cut off, too.
+func TestEndlessEmptyBody(t *testing.T) {
+	folder := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		store := enginetest.Open(t, &direct.Engine{}, folder, fileio.Options{Sync: fileio.SyncNone})
+		var protocols http.Protocols
+		protocols.SetUnencryptedHTTP2(true)
+		listener := make(pipes)
+		server := &http.Server{Handler: files.NewServer(store, files.Options{}), Protocols: &protocols}
+		go func() { _ = server.Serve(listener) }()
+		c, err := listener.dial(t.Context(), "", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		began := time.Now()
+		frames := http2.NewFramer(c, c)
+		go func() {
+			var head bytes.Buffer
+			e := hpack.NewEncoder(&head)
+			for _, f := range [][2]string{{":method", "PUT"}, {":scheme", "http"}, {":authority", "x"}, {":path", "/files/x"}, {"content-length", "0"}} {
+				_ = e.WriteField(hpack.HeaderField{Name: f[0], Value: f[1]})
+			}
+			_, _ = io.WriteString(c, http2.ClientPreface)
+			_ = frames.WriteSettings()
+			_ = frames.WriteHeaders(http2.HeadersFrameParam{StreamID: 1, BlockFragment: head.Bytes(), EndHeaders: true})
+		}()
+		for {
+			frame, err := frames.ReadFrame()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if frame.Header().StreamID == 1 {
+				break
+			}
+		}
+		if took := time.Since(began); took != 5*time.Second {
+			t.Errorf("it was answered after %v", took)
+		}
+		c.Close()
 		if err := server.Close(); err != nil {
 			t.Error(err)
 		}

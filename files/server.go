@@ -68,7 +68,6 @@ type Server struct {
 	options  Options
 	access   *access
 	messages *messages
-	clocks   clocks
 	echoes   sync.Pool // of *bytes.Buffer
 }
 

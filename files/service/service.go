@@ -54,10 +54,12 @@ const (
 	headTimeDefault = 10 * time.Second
 	headBytesMax    = 64 << 10
 
-	// What HTTP/2 reads of a connection before a handler asks for it, which is a megabyte
-	// for data and another one for a frame if nobody says how much.
-	unaskedBytesMax = 256 << 10
-	streamBytesMax  = 128 << 10
+	// What HTTP/2 reads of a connection before a handler asks for it. All streams together
+	// fit into it: else one that waits for the disk would keep bytes from the others. Of a
+	// stream it is what a client may send before it knows the limit.
+	unaskedBytesMax = streamsMax * streamBytesMax
+	streamBytesMax  = 64 << 10
+	streamsMax      = 16
 	frameBytesMax   = 16 << 10
 )
 
@@ -215,6 +217,7 @@ func (o *Options) server(h http.Handler) *http.Server {
 		Handler: h, Protocols: &protocols,
 		ReadHeaderTimeout: o.headTime, MaxHeaderBytes: headBytesMax, IdleTimeout: o.Idle,
 		HTTP2: &http.HTTP2Config{
+			MaxConcurrentStreams:          streamsMax,
 			MaxReceiveBufferPerConnection: unaskedBytesMax, MaxReceiveBufferPerStream: streamBytesMax,
 			MaxReadFrameSize: frameBytesMax,
 		},
