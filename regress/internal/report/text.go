@@ -39,13 +39,20 @@ type results struct {
 	paint     palette
 	verbosity Verbosity
 	whole     int
-	differing int           // cases that are not identical
-	held      []string      // their texts, unless there are more than casesMax
+	differing int           // cases that are not identical, those apart that the machine failed
+	failed    int           // cases that the machine failed
+	held      []heldCase    // what is written at the end; differing cases only up to casesMax
 	causes    []listedCause // the first ones
 	costs     *Cost
 	reasons   reasons
 	recording bool
 	failing   []Case // of a record; with Verbose they come after the others
+}
+
+// A heldCase is the text of a case, and whether the machine failed it.
+type heldCase struct {
+	text   string
+	failed bool
 }
 
 // A listedCause is a cause in one line.
@@ -97,14 +104,22 @@ func (r *results) show(c Case) error {
 		}
 		return r.write(r.caseLine(c))
 	}
-	r.differing++
+	failed := c.Verdict == outcome.Environment
+	if failed {
+		r.failed++
+	} else {
+		r.differing++
+	}
 	switch {
-	case r.verbosity != Verbose && r.crowded():
-		r.held = nil
-	case r.verbosity == Verbose || r.stream.Terminal:
+	case r.verbosity == Verbose:
+		return r.write(r.caseText(c))
+	case failed && r.failed > casesMax:
+	case !failed && r.crowded():
+		r.held = slices.DeleteFunc(r.held, func(h heldCase) bool { return !h.failed })
+	case r.stream.Terminal:
 		return r.write(r.caseText(c))
 	default:
-		r.held = append(r.held, r.caseText(c))
+		r.held = append(r.held, heldCase{r.caseText(c), failed})
 	}
 	return nil
 }
@@ -149,14 +164,17 @@ func (r *results) ending(s Summary) string {
 	if r.crowded() {
 		b.WriteString(r.causeTable(s) + r.paint.paint(dim, casesElsewhere(s)) + "\n")
 	}
-	for _, text := range r.held {
-		b.WriteString(text)
+	for _, h := range r.held {
+		b.WriteString(h.text)
 	}
 	slices.SortFunc(r.failing, func(a, b Case) int { return cmp.Compare(a.Index, b.Index) })
 	for _, c := range r.failing {
 		b.WriteString(r.caseLine(c))
 	}
-	if r.differing > 0 {
+	if more := r.failed - casesMax; more > 0 && r.verbosity != Verbose {
+		b.WriteString(r.paint.paint(dim, fmt.Sprintf("… and %s more that the machine failed", readable.Number(more))) + "\n")
+	}
+	if r.differing+r.failed > 0 {
 		b.WriteByte('\n')
 	}
 	b.WriteString(r.summary(s))
@@ -166,7 +184,7 @@ func (r *results) ending(s Summary) string {
 // casesElsewhere says how to see cases that the report does not list.
 func casesElsewhere(s Summary) string {
 	switch {
-	case s.Run == "":
+	case s.Run == "" || s.BrokeOff: // before its end a run is not shown
 		return "--verbose lists the cases"
 	case s.Groups > 0:
 		return "muster show G1 lists the cases of a cause, muster show NAME shows one, --verbose lists all"
