@@ -96,7 +96,7 @@ type Store struct {
 
 	cache cache
 	names *nameLocks
-	doors *nameLocks // see enter
+	doors *nameLocks // see enterName
 	index index
 	temps atomic.Uint64
 	run   string // tells this process's temporary files from those of others

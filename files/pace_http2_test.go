@@ -91,6 +91,25 @@ func TestDiskTimeDoesNotCount(t *testing.T) {
 	}
 }
 
+// serveHTTP2 serves a new store over HTTP/2, in a bubble. All streams of a connection fit into
+// its window, as in package service.
+func serveHTTP2(t *testing.T, engine fileio.Engine, folder string) (listener pipes, transport *http.Transport, end func()) {
+	store := enginetest.Open(t, engine, folder, fileio.Options{Sync: fileio.SyncNone})
+	var protocols http.Protocols
+	protocols.SetUnencryptedHTTP2(true)
+	listener = make(pipes)
+	windows := &http.HTTP2Config{MaxConcurrentStreams: 4, MaxReceiveBufferPerConnection: 256 << 10, MaxReceiveBufferPerStream: 64 << 10}
+	server := &http.Server{Handler: files.NewServer(store, files.Options{}), Protocols: &protocols, HTTP2: windows}
+	go func() { _ = server.Serve(listener) }()
+	transport = &http.Transport{DialContext: listener.dial, Protocols: &protocols}
+	return listener, transport, func() {
+		transport.CloseIdleConnections()
+		if err := server.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // While the server does not read one upload, for the disk is slow, other ones over the same
 // connection are not cut off: all of them fit into the connection's window, as in package service.
 func TestStreamsBehindTheDisk(t *testing.T) {
@@ -101,14 +120,8 @@ func TestStreamsBehindTheDisk(t *testing.T) {
 				time.Sleep(8 * time.Second)
 			}
 		}})
-		store := enginetest.Open(t, disk, folder, fileio.Options{Sync: fileio.SyncNone})
-		var protocols http.Protocols
-		protocols.SetUnencryptedHTTP2(true)
-		listener := make(pipes)
-		windows := &http.HTTP2Config{MaxConcurrentStreams: 4, MaxReceiveBufferPerConnection: 256 << 10, MaxReceiveBufferPerStream: 64 << 10}
-		server := &http.Server{Handler: files.NewServer(store, files.Options{}), Protocols: &protocols, HTTP2: windows}
-		go func() { _ = server.Serve(listener) }()
-		transport := &http.Transport{DialContext: listener.dial, Protocols: &protocols}
+		_, transport, end := serveHTTP2(t, disk, folder)
+		defer end()
 		data := enginetest.Content(1, 3_000_000)
 		var all sync.WaitGroup
 		for n := range 6 {
@@ -129,10 +142,6 @@ func TestStreamsBehindTheDisk(t *testing.T) {
 			})
 		}
 		all.Wait()
-		transport.CloseIdleConnections()
-		if err := server.Close(); err != nil {
-			t.Error(err)
-		}
 	})
 }
 
@@ -140,13 +149,8 @@ func TestStreamsBehindTheDisk(t *testing.T) {
 func TestSilentStream(t *testing.T) {
 	folder := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		store := enginetest.Open(t, &direct.Engine{}, folder, fileio.Options{Sync: fileio.SyncNone})
-		var protocols http.Protocols
-		protocols.SetUnencryptedHTTP2(true)
-		listener := make(pipes)
-		server := &http.Server{Handler: files.NewServer(store, files.Options{}), Protocols: &protocols}
-		go func() { _ = server.Serve(listener) }()
-		transport := &http.Transport{DialContext: listener.dial, Protocols: &protocols}
+		_, transport, end := serveHTTP2(t, &direct.Engine{}, folder)
+		defer end()
 		put := func(name string, body io.Reader) (status int, took time.Duration) {
 			began := time.Now()
 			r, err := http.NewRequestWithContext(t.Context(), http.MethodPut, "http://pipe/files/"+name, body)
@@ -180,10 +184,6 @@ func TestSilentStream(t *testing.T) {
 			t.Errorf("nothing: %d after %v", status, took)
 		}
 		all.Wait()
-		transport.CloseIdleConnections()
-		if err := server.Close(); err != nil {
-			t.Error(err)
-		}
 	})
 }
 
@@ -191,12 +191,8 @@ func TestSilentStream(t *testing.T) {
 func TestEndlessEmptyBody(t *testing.T) {
 	folder := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		store := enginetest.Open(t, &direct.Engine{}, folder, fileio.Options{Sync: fileio.SyncNone})
-		var protocols http.Protocols
-		protocols.SetUnencryptedHTTP2(true)
-		listener := make(pipes)
-		server := &http.Server{Handler: files.NewServer(store, files.Options{}), Protocols: &protocols}
-		go func() { _ = server.Serve(listener) }()
+		listener, _, end := serveHTTP2(t, &direct.Engine{}, folder)
+		defer end()
 		c, err := listener.dial(t.Context(), "", "")
 		if err != nil {
 			t.Fatal(err)
@@ -225,10 +221,6 @@ func TestEndlessEmptyBody(t *testing.T) {
 		}
 		if took := time.Since(began); took != 5*time.Second {
 			t.Errorf("it was answered after %v", took)
-		}
-		c.Close()
-		if err := server.Close(); err != nil {
-			t.Error(err)
 		}
 	})
 }

@@ -15,8 +15,8 @@ import (
 // identical to the console's Out, the first ones with their differences, then a summary that
 // fits one screen. If more than casesMax differ, the report begins with the causes instead, and
 // names the commands that show the cases. On a terminal the first cases are written as they
-// become final, and with Verbose all. Progress goes to Err: one line drawn again and again on a terminal, else a line every
-// few seconds.
+// become final, and with Verbose all. Progress goes to Err: one line drawn again and again on a
+// terminal, else a line every few seconds.
 func NewText(c Console, v Verbosity) Reporter {
 	progress, out := newProgress(c, v)
 	return Tee{progress, &results{w: out, stream: c.Out, paint: palette(c.Out.Colour), verbosity: v}}
@@ -124,7 +124,7 @@ func (r *results) show(c Case) error {
 	return nil
 }
 
-// crowded reports whether so many cases differ that the report begins with the causes.
+// crowded reports whether the report begins with the causes: more than casesMax cases differ.
 func (r *results) crowded() bool { return r.verbosity != Verbose && r.differing > casesMax }
 
 // caseText returns a case with its differences, or in one line.
