@@ -33,10 +33,7 @@ func TestMain(m *testing.M) {
 	case len(os.Args) > 2 && os.Args[1] == fakeWord:
 		err = fakes[os.Args[2]](os.Args[3:])
 	default:
-		// Else each process that is watched for races ends a second late.
-		if err = os.Setenv("GORACE", "atexit_sleep_ms=0"); err == nil {
-			os.Exit(m.Run())
-		}
+		os.Exit(m.Run())
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

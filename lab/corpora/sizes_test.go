@@ -10,6 +10,9 @@ import (
 
 // TestSizes: what the README says of the corpora is so, to the byte.
 func TestSizes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("makes 1 GB")
+	}
 	page, err := os.ReadFile("../../bench/README.md")
 	if err != nil {
 		t.Fatal(err)

@@ -88,6 +88,9 @@ func TestCausesAreBounded(t *testing.T) {
 // Ninety cases made eighteen thousand causes, each of which more than one in a hundred
 // cases shows.
 func TestFrequentCausesAreBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	cases := manyWays(90, 3000, 600, 0)
 	f := found(cases...)
 	if len(f.Causes) != readMost {

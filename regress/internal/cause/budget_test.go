@@ -28,6 +28,9 @@ func TestManyLinesAreCutOff(t *testing.T) {
 
 // A part that cannot be compared to the end takes nothing away from the others of its case.
 func TestEachPartHasItsSteps(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	one := differing("a", "x ll\n", "x LL\n")
 	for _, path := range []string{"a", "b"} { // before and behind what differs little
 		p := part(noiseText(1, 1<<19), noiseText(2, 1<<19))

@@ -47,6 +47,9 @@ func TestClosedBehindUnclosed(t *testing.T) {
 // Twenty thousand cases that fail each in its own way are a few causes that are shown as
 // they are and one for the rest, which says what it consists of.
 func TestAsManyCausesAsCases(t *testing.T) {
+	if testing.Short() {
+		t.Skip("20,000 cases")
+	}
 	const many = 20_000
 	a := cause.New()
 	for i := range many {

@@ -206,6 +206,9 @@ func TestFormatterIsFewCauses(t *testing.T) {
 
 // Outputs that have nothing to do with each other have no causes to tell apart.
 func TestRewritten(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	var cases []cause.Case
 	for i, size := range []int{1500, 12_000} {
 		for n := range 30 {

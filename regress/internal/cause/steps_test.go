@@ -30,6 +30,9 @@ func TestAtomsAreNotTriedOneByOne(t *testing.T) {
 
 // Whatever is compared, it takes no more steps than it has bytes for.
 func TestStepsAreBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	r := rand.New(rand.NewPCG(1, 2))
 	noise := func(letters string) []byte {
 		b := make([]byte, 1<<18)

@@ -40,6 +40,15 @@ func entryLines(t *testing.T, content []byte) map[string]bool {
 	return all
 }
 
+// stride is the distance between the bytes that a test damages, one after the other. It
+// divides a block of tar, so that each end of a block is among them.
+func stride() int {
+	if testing.Short() {
+		return 8
+	}
+	return 1
+}
+
 // An archive that is cut at any byte is refused, or gives nothing but entries
 // of the whole one, and then only when it is cut where an entry ends.
 func TestTruncatedAnywhere(t *testing.T) {
@@ -50,7 +59,7 @@ func TestTruncatedAnywhere(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "c.tar")
 	taken, warned := 0, 0
-	for n := range whole {
+	for n := 0; n < len(whole); n += stride() {
 		if err := os.WriteFile(path, whole[:n], 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -214,9 +223,9 @@ func TestFlippedAnywhere(t *testing.T) {
 	whole := everyDialect(t)
 	all := entryLines(t, whole)
 	path := filepath.Join(t.TempDir(), "c.tar")
-	for i := range whole {
+	for i := 0; i < len(whole); i += stride() {
 		mangled := bytes.Clone(whole)
-		mangled[i] ^= 1 << (i % 8)
+		mangled[i] ^= 1 << (i / stride() % 8)
 		if err := os.WriteFile(path, mangled, 0o600); err != nil {
 			t.Fatal(err)
 		}

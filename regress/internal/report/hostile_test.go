@@ -62,6 +62,9 @@ func hostileRun(n int) []Event {
 // Whatever tools write and files are called, reports stay what they are, and below their
 // limits.
 func TestReportsOfThousandsOfHostileCases(t *testing.T) {
+	if testing.Short() {
+		t.Skip("thousands of cases")
+	}
 	const cases, bytesMax = 3000, 20_000_000
 	run := hostileRun(cases)
 	folder := t.TempDir()

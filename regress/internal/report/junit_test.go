@@ -233,6 +233,9 @@ func checkAttributes(t rapid.TB, tag string, attributes []xml.Attr, said *junitS
 // The differences of thousands of cases, and their causes, are told while there is room:
 // every case is listed, and what was left out is said.
 func TestJUnitIsBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("thousands of cases")
+	}
 	const many = 3000
 	events := []Event{Started{Command: "check", Cases: many}}
 	for i := range many {
