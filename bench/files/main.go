@@ -54,7 +54,7 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	b := &bench{out: out}
 	f := flag.NewFlagSet("files", flag.ContinueOnError)
 	f.StringVar(&b.muster, "muster", "../bin/muster", "the `program`")
-	engines := f.String("engines", "pool,cthreads,uring,direct", "of muster; pool:34 is pool with GOMAXPROCS=34")
+	engines := f.String("engines", "pool,cthreads,uring,direct", "of muster; pool:34 has GOMAXPROCS=34, pool=FILE is of another program")
 	f.StringVar(&b.sync, "sync", "none", "of muster: none, group or fdatasync")
 	f.IntVar(&b.threads, "threads", 32, "of muster, for files")
 	f.StringVar(&b.disk.kind, "disk", pageDisk, "page (in memory), slow (in memory, but it blocks), both need root; or folder (whatever that is on)")

@@ -41,10 +41,14 @@ func (b *bench) contestants() []contestant {
 func (b *bench) services() []contestant {
 	var all []contestant
 	for _, word := range b.engines {
-		engine, processors, _ := strings.Cut(word, ":")
+		engine, program, isOther := strings.Cut(word, "=")
+		if !isOther {
+			program = b.muster
+		}
+		engine, processors, _ := strings.Cut(engine, ":")
 		all = append(all, contestant{name: "muster " + word, quiet: true, command: func(addr, folder, _ string) ([]string, error) {
 			return []string{
-				"env", "GOMAXPROCS=" + processors, b.muster, "serve", "--addr", addr, "--data", filepath.Join(folder, "muster"), "--io", engine,
+				"env", "GOMAXPROCS=" + processors, program, "serve", "--addr", addr, "--data", filepath.Join(folder, "muster"), "--io", engine,
 				"--io-threads", strconv.Itoa(b.threads), "--sync", b.sync, "--queue-max", "16384",
 			}, nil
 		}})
