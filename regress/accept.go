@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
@@ -25,6 +24,9 @@ type Acceptance struct {
 	Reason  string   // kept in the golden
 	Golden  string   // file or address; "" = the golden of the check
 	Run     string   // ID of a check, or its beginning; "" = the last
+	// KeepCommand leaves the golden's command as it is, even if a check of the run's would be
+	// identical from now on.
+	KeepCommand bool
 }
 
 // reasonMax is the length of the longest reason, in bytes.
@@ -82,12 +84,12 @@ func Accept(ctx context.Context, o Options, a Acceptance) (count int, err error)
 	if a.DryRun {
 		e, err = p.settle(n)
 	} else {
-		e, err = p.accept(ctx, base, n, a.Reason)
+		e, err = p.accept(ctx, base, n, a)
 	}
 	if err != nil {
 		return 0, err
 	}
-	for _, text := range e.notes {
+	if text := e.move.stays; text != "" {
 		fmt.Fprintf(o.Report.Stderr, "warning: %s\n", text)
 	}
 	return len(e.promoted), p.tellAccepted(&o.Report, a, e, left)
@@ -109,29 +111,13 @@ func (a *Acceptance) takes(r *state.Result) bool {
 	return true
 }
 
-// settingsDiffer says under which settings, other than the golden's, the run's
-// outcomes came to be.
-func (p *past) settingsDiffer(m golden.Meta) (notes []string) {
-	for _, text := range flagsDiffer(m, p.options.flags(), "run "+p.run.ID) {
-		notes = append(notes, text+": a plain check does not have it")
-	}
-	c := &p.options.Command
-	if was, is := wordsOf(m.Command), commandsOf(c); !slices.EqualFunc(was, is, slices.Equal) {
-		notes = append(notes, "the golden was recorded with another command than run "+p.run.ID+" has: a plain check runs the one that was recorded")
-	}
-	return notes
-}
-
-// wordsOf and commandsOf make lists that are equal when the commands are: each
-// begins with its glob.
+// wordsOf returns lists that are equal if the commands are: each begins with its glob.
 func wordsOf(commands []golden.Command) (lists [][]string) {
 	for _, c := range commands {
 		lists = append(lists, append([]string{c.Glob}, c.Args...))
 	}
 	return lists
 }
-
-func commandsOf(c *Command) [][]string { return wordsOf(commandsIn(c)) }
 
 // commandsIn lists the commands as a golden keeps them.
 func commandsIn(c *Command) (list []golden.Command) {

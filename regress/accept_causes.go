@@ -36,7 +36,7 @@ type effect struct {
 	// another one that is not accepted, by that other one's ID.
 	waiting map[string]int
 	waits   int // those cases
-	notes   []string
+	move    commandMove
 }
 
 // settle works out what accepting comes to, together with what is decided on the run: as a
@@ -86,7 +86,7 @@ func (p *past) settle(n named) (e effect, err error) {
 // accept makes what is named part of the golden, which must be one that accepts of this run
 // may go into (checkGolden), all or nothing: where the golden cannot be written, what is
 // decided is put back. The state must be locked.
-func (p *past) accept(ctx context.Context, base *located, n named, reason string) (e effect, err error) {
+func (p *past) accept(ctx context.Context, base *located, n named, a Acceptance) (e effect, err error) {
 	e, err = p.settle(n)
 	if err != nil {
 		return e, err
@@ -95,7 +95,7 @@ func (p *past) accept(ctx context.Context, base *located, n named, reason string
 	for _, r := range e.promoted {
 		goes[string(r.Name)] = true
 	}
-	w := writing{past: p, decisions: e.decisions, goes: func(caseName string) bool { return goes[caseName] }, base: base, reason: reason}
+	w := writing{past: p, decisions: e.decisions, goes: func(caseName string) bool { return goes[caseName] }, base: base, reason: a.Reason, keepCommand: a.KeepCommand}
 	unpromoted, err := w.write(ctx)
 	if err != nil {
 		return e, err
@@ -105,7 +105,7 @@ func (p *past) accept(ctx context.Context, base *located, n named, reason string
 			return e, errors.Join(unpromotedText(unpromoted), err)
 		}
 	}
-	e.notes = w.notes
+	e.move = w.move
 	return e, unpromoted
 }
 
@@ -207,33 +207,49 @@ func (p *past) globsOf(globs []string) (*glob.Set, error) {
 	return only, nil
 }
 
-// promote writes the chosen outcomes into the golden in one transaction, and
-// says under which settings, other than the golden's, they came to be.
-func (p *past) promote(ctx context.Context, base *located, chosen []*state.Result, reason string) (notes []string, err error) {
+// commit writes the outcomes of what is promoted into the golden in one transaction, and moves
+// its command if it can.
+func (w *writing) commit(ctx context.Context) (err error) {
 	var found *golden.Store
-	if slices.ContainsFunc(chosen, func(r *state.Result) bool { return r.Verdict != outcome.Missing }) {
+	p := w.past
+	if slices.ContainsFunc(w.promoted, func(r *state.Result) bool { return r.Verdict != outcome.Missing }) {
 		if found, err = p.outcomes(); err != nil {
-			return nil, err
+			return err
 		}
 		defer found.Close()
 	}
-	err = base.update(ctx, func(tx *golden.Tx) error {
-		notes = p.settingsDiffer(tx.Meta())
-		if err := p.sign(tx, found != nil && found.Meta().OnEngine(), reason); err != nil {
-			return err
-		}
-		for _, r := range chosen {
-			if err := promoteOne(tx, found, p.run.ID, r); err != nil {
-				return fmt.Errorf("accept %s: %w", name.Print(string(r.Name)), err)
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	for _, r := range chosen {
+	for _, r := range w.promoted {
 		r.Accepted = true
 	}
-	return notes, p.run.SaveResults(p.results)
+	err = w.base.update(ctx, func(tx *golden.Tx) error { return w.put(tx, found) })
+	if err != nil {
+		for _, r := range w.promoted {
+			r.Accepted = false
+		}
+		return err
+	}
+	return p.run.SaveResults(p.results)
+}
+
+// put changes a golden. Nothing is found if the corpus lacks all of the promoted cases.
+func (w *writing) put(tx *golden.Tx, found *golden.Store) error {
+	p := w.past
+	m, err := p.signed(tx, found != nil && found.Meta().OnEngine(), w.reason)
+	if err != nil {
+		return err
+	}
+	if found != nil {
+		if w.move, err = p.moveCommand(&m, found.Meta(), w.keepCommand); err != nil {
+			return err
+		}
+	}
+	if err := tx.SetMeta(m); err != nil {
+		return err
+	}
+	for _, r := range w.promoted {
+		if err := promoteOne(tx, found, p.run.ID, r); err != nil {
+			return fmt.Errorf("accept %s: %w", name.Print(string(r.Name)), err)
+		}
+	}
+	return nil
 }

@@ -73,12 +73,13 @@ func (p *past) acceptsInto(digest outcome.Digest, m golden.Meta) error {
 	return fault.Inputf("the golden %s is not the one that run %s compared with: run muster check again, then accept", p.options.Store.Golden, p.run.ID)
 }
 
-// sign notes in the golden that accepts of this run change it, and which state of it they
-// change, who accepts and why. engine reports that an engine made some of the accepted outcomes.
-func (p *past) sign(tx *golden.Tx, engine bool, reason string) error {
+// signed returns the golden's meta with a note of this accept: which state of the golden
+// accepts of this run change, who accepts and why. engine reports that an engine made some of
+// the accepted outcomes.
+func (p *past) signed(tx *golden.Tx, engine bool, reason string) (golden.Meta, error) {
 	m := tx.Meta()
 	if err := p.acceptsInto(tx.Digest(), m); err != nil {
-		return err // somebody was faster
+		return m, err // somebody was faster
 	}
 	if tx.Digest().String() == p.run.Golden {
 		m.AcceptBase = tx.Digest()
@@ -87,9 +88,9 @@ func (p *past) sign(tx *golden.Tx, engine bool, reason string) error {
 	m.FromEngine = m.FromEngine || engine
 	m.Accepts = append(m.Accepts, golden.Accept{
 		Run: p.run.ID, Author: author(), At: time.Now(), Reason: reason, Command: commandsIn(&p.options.Command),
-		Machine: machine(), MusterVersion: p.options.Version,
+		Machine: machine(), MusterVersion: p.options.Version, Flags: p.options.outcomeFlags(),
 	})
-	return tx.SetMeta(m)
+	return m, nil
 }
 
 // author returns the user and the machine, as USER@HOST.

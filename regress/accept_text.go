@@ -35,6 +35,9 @@ func (p *past) tellAccepted(rep *Report, a Acceptance, e effect, left map[outcom
 		e.tellWaiting(w)
 	}
 	fmt.Fprintf(w, "%s %s of run %s%s\n", verb, readable.Number(len(e.promoted)), p.run.ID, verdictsOf(e.promoted))
+	if text := e.move.moved; text != "" && !rep.Quiet {
+		fmt.Fprintln(w, text)
+	}
 	_, err := io.WriteString(rep.Stdout, w.String())
 	return err
 }

@@ -410,6 +410,9 @@ func (c *checking) end(err error) error {
 	if err == nil {
 		err = c.missing()
 	}
+	if err == nil {
+		err = c.noteAccepted()
+	}
 	c.notRun(func(i int) bool { return c.final[i] })
 	err = c.finish(err)
 	if c.summary.Interrupted && c.summary.NotRun+c.summary.Verdicts[outcome.DifferedOnce] == 0 {

@@ -34,17 +34,18 @@ func (r *rival) runs(caseName string) bool {
 	})
 }
 
-// recordedRival finds the golden's command, if its executable still is what it was.
+// recordedRival finds the command that recorded the golden, if its executable still is what it was.
 func recordedRival(m golden.Meta, now *command) rival {
-	i := slices.IndexFunc(m.Command, func(c golden.Command) bool { return c.Glob == "" })
+	by := m.Recorder()
+	i := slices.IndexFunc(by.Command, func(c golden.Command) bool { return c.Glob == "" })
 	switch {
-	case i < 0 || m.Executable == "":
+	case i < 0 || by.Executable == "":
 		return rival{why: "the golden does not say which executable made it"}
-	case m.ExecutableDigest == outcome.Digest{}:
+	case by.ExecutableDigest == outcome.Digest{}:
 		return rival{why: "the golden was made by an executable of an engine's workers"}
 	}
-	words, shell := m.Command[i].Args, m.Flags["--shell"] != ""
-	if now.main != nil && len(now.byGlob) == 0 && now.tool.Digest(now.main.Path) == m.ExecutableDigest && slices.Equal(now.main.Words, words) && now.main.Shell == shell {
+	words, shell := by.Command[i].Args, by.Shell
+	if now.main != nil && len(now.byGlob) == 0 && now.tool.Digest(now.main.Path) == by.ExecutableDigest && slices.Equal(now.main.Words, words) && now.main.Shell == shell {
 		if shell || namesFiles(words) {
 			return rival{why: "the command is as recorded, and what it runs may not be"}
 		}
@@ -53,19 +54,19 @@ func recordedRival(m golden.Meta, now *command) rival {
 	if shell {
 		return rival{why: "the golden was recorded with --shell, so what made it is not known"}
 	}
-	c, err := exec.ResolveAt(m.Executable, words, m.Flags["--stdin"] != "")
+	c, err := exec.ResolveAt(by.Executable, words, by.Stdin)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return rival{why: "the golden's executable " + m.Executable + " is gone"}
+		return rival{why: "the golden's executable " + by.Executable + " is gone"}
 	case err != nil:
-		return rival{why: "the golden's executable " + m.Executable + " cannot be run any more"}
+		return rival{why: "the golden's executable " + by.Executable + " cannot be run any more"}
 	}
 	is, err := tool.Build(tool.Options{Commands: []*exec.Command{c}, Alone: true, Digests: filedigest.Open("")})
-	if err != nil || is.Digest(c.Path) != m.ExecutableDigest {
-		return rival{why: "the golden's executable " + m.Executable + " is no longer what it was"}
+	if err != nil || is.Digest(c.Path) != by.ExecutableDigest {
+		return rival{why: "the golden's executable " + by.Executable + " is no longer what it was"}
 	}
 	r := rival{command: c, tool: is}
-	for _, other := range m.Command {
+	for _, other := range by.Command {
 		if other.Glob != "" {
 			r.others = append(r.others, other.Glob)
 		}
@@ -83,7 +84,7 @@ func costRival(m golden.Meta, now *command) rival {
 	if r.command == nil {
 		return r
 	}
-	r.made = m.Created
+	r.made = m.Recorder().Created
 	if why := r.rewritten(); why != "" {
 		return rival{why: why, there: r.there}
 	}

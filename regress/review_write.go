@@ -19,8 +19,9 @@ type writing struct {
 	reason    string                     // of the accept; "" = none
 	base      *located                   // as checkGolden lets it pass; nil = it is looked for where a case goes into it
 
-	promoted []*state.Result // that were not in the golden before
-	notes    []string
+	promoted    []*state.Result // that were not in the golden before
+	keepCommand bool            // do not move the golden's command
+	move        commandMove     // of that command
 }
 
 // write keeps the decisions, and then promotes. In this order: who is killed in between
@@ -62,8 +63,7 @@ func (w *writing) promote(ctx context.Context) (err error) {
 	if len(w.promoted) == 0 {
 		return p.run.SaveResults(p.results) // with the marks as they are recalled
 	}
-	w.notes, err = p.promote(ctx, w.base, w.promoted, w.reason)
-	return err
+	return w.commit(ctx)
 }
 
 // unpromotedText words that no case went into the golden, although decisions were kept.
@@ -103,7 +103,7 @@ func (w *reviewed) write(ctx context.Context, c review.Changes) (result review.R
 	case unpromoted != nil:
 		return result, unpromotedText(unpromoted)
 	default:
-		result.Accepted, result.Notes = len(commit.promoted), commit.notes
+		result.Accepted, result.Notes = len(commit.promoted), commit.move.texts()
 	}
 	return result, nil
 }

@@ -23,6 +23,9 @@ like a cause is ./G1.
 --failing, and cases that the corpus no longer has, unless --missing. --cases leaves out
 all cases that match none of its globs. Without names or causes it implies --all.
 
+Once all differences of a whole check are accepted, the golden takes over its command
+and settings: a plain check runs them from then on. --keep-command leaves the golden's.
+
 The golden keeps who accepted, when, and the reason of -m. muster golden info and
 muster show print them.`,
 		Example: `  muster accept G1 G3
@@ -43,6 +46,7 @@ muster show print them.`,
 	f.StringArrayVar(&a.Globs, "cases", nil, "only cases that match a `GLOB`; repeatable")
 	f.StringVarP(&a.Reason, "reason", "m", "", "`REASON` for the accept, kept in the golden")
 	f.StringVar(&a.Golden, "golden", "", "`FILE` or address of the golden to change (default the one of the run)")
+	f.BoolVar(&a.KeepCommand, "keep-command", false, "leave the golden's command as it is")
 	onlyGiven(f, "cases", "golden")
 	runFlag(c, &a.Run)
 	return c

@@ -48,6 +48,10 @@ type Meta struct {
 	// of none: they were accepted, or came by an import.
 	FromEngine bool
 
+	// Reference is what recorded the golden, if an accept moved Command since: costs are
+	// compared with it. nil = Command did.
+	Reference *Recorder
+
 	Selection Selection // what the record selected
 	Accepts   []Accept  // Record.Origin refers to them; seal drops the unused ones
 }
@@ -102,6 +106,7 @@ type metaJSON struct {
 	Selection        selectionJSON  `json:"selection"`
 	Accepts          []acceptJSON   `json:"accepts"`
 	Tool             []toolFileJSON `json:"tool"`
+	Reference        *recorderJSON  `json:"reference"`
 }
 
 type toolFileJSON struct {
@@ -136,6 +141,24 @@ type flagJSON struct {
 	Value text `json:"value"`
 }
 
+func flagsJSON(flags map[string]string) (list []flagJSON) {
+	for _, k := range slices.Sorted(maps.Keys(flags)) {
+		list = append(list, flagJSON{text(k), text(flags[k])})
+	}
+	return list
+}
+
+func flagsOf(list []flagJSON) map[string]string {
+	if len(list) == 0 {
+		return nil
+	}
+	all := make(map[string]string, len(list))
+	for _, f := range list {
+		all[string(f.Key)] = string(f.Value)
+	}
+	return all
+}
+
 // encodeMeta encodes m as one JSON object with sorted keys. What the object
 // old, if any, holds and this program does not know goes over into it: an
 // accept by an older program loses nothing.
@@ -155,9 +178,7 @@ func encodeMeta(m Meta, old []byte) ([]byte, error) {
 	for _, f := range m.Tool {
 		j.Tool = append(j.Tool, toolFileJSON{text(f.Path), f.Role, f.Digest})
 	}
-	for _, k := range slices.Sorted(maps.Keys(m.Flags)) {
-		j.Flags = append(j.Flags, flagJSON{text(k), text(m.Flags[k])})
-	}
+	j.Flags, j.Reference = flagsJSON(m.Flags), m.Reference.json()
 	b, err := merge(old, j)
 	if err != nil {
 		return nil, fmt.Errorf("meta of a golden: %w", err)
@@ -205,12 +226,7 @@ func decodeMeta(b []byte) (Meta, error) {
 	for _, f := range j.Tool {
 		m.Tool = append(m.Tool, ToolFile{string(f.Path), f.Role, f.Digest})
 	}
-	if len(j.Flags) > 0 {
-		m.Flags = make(map[string]string, len(j.Flags))
-	}
-	for _, f := range j.Flags {
-		m.Flags[string(f.Key)] = string(f.Value)
-	}
+	m.Flags, m.Reference = flagsOf(j.Flags), j.Reference.recorder()
 	return m, nil
 }
 

@@ -14,6 +14,7 @@ type Accept struct {
 	Command       []Command // of the run
 	Machine       string    // on which the cases ran
 	MusterVersion string
+	Flags         map[string]string // as Meta has them; empty in goldens of older programs
 
 	later map[string]json.RawMessage // fields that a later muster noted
 }
@@ -27,6 +28,7 @@ type acceptFields struct {
 	Command       []commandJSON `json:"command"`
 	Machine       text          `json:"machine"`
 	MusterVersion text          `json:"muster_version"`
+	Flags         []flagJSON    `json:"flags"`
 }
 
 // acceptJSON is acceptFields with the fields of later programs.
@@ -39,13 +41,15 @@ func (a Accept) json() acceptJSON {
 	return acceptJSON{acceptFields{
 		Run: text(a.Run), Author: text(a.Author), At: a.At.UTC(), Reason: text(a.Reason),
 		Command: commandsJSON(a.Command), Machine: text(a.Machine), MusterVersion: text(a.MusterVersion),
+		Flags: flagsJSON(a.Flags),
 	}, a.later}
 }
 
 func (j acceptJSON) accept() Accept {
 	return Accept{
 		Run: string(j.Run), Author: string(j.Author), At: j.At, Reason: string(j.Reason),
-		Command: commands(j.Command), Machine: string(j.Machine), MusterVersion: string(j.MusterVersion), later: j.later,
+		Command: commands(j.Command), Machine: string(j.Machine), MusterVersion: string(j.MusterVersion),
+		Flags: flagsOf(j.Flags), later: j.later,
 	}
 }
 

@@ -107,10 +107,12 @@ func drawMeta(t *rapid.T) Meta {
 		accepts[i] = Accept{
 			Run: fmt.Sprint(i), Author: rapid.String().Draw(t, "author"), At: time.Unix(int64(i), 0).UTC(), Reason: "r\xff",
 			Command: []Command{{Args: []string{"cc2"}}}, Machine: "m", MusterVersion: "2",
+			Flags: map[string]string{"--timeout": "1s"},
 		}
 	}
 	return Meta{
-		Accepts: accepts,
+		Accepts:   accepts,
+		Reference: &Recorder{Command: []Command{{Args: []string{"cc\xff"}}}, Executable: "/cc", ExecutableDigest: outcome.Digest{1}, Stdin: true, Created: time.Unix(1, 0).UTC()},
 		Selection: Selection{
 			Globs: []string{"*.c", "\xff"}, Filters: rapid.SliceOfN(rapid.String(), 1, 2).Draw(t, "filters"),
 			Partition: "hash:1/2", Sample: rapid.IntRange(0, 9).Draw(t, "sample"),

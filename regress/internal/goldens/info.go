@@ -32,6 +32,7 @@ type Info struct {
 	Executable       string            `json:"executable"`
 	ExecutableDigest outcome.Digest    `json:"executable_digest"`
 	Tool             []ToolFile        `json:"tool"`
+	Reference        *Recorder         `json:"reference"` // null: Command recorded the golden
 	Env              []string          `json:"env"`
 	Flags            map[string]string `json:"flags"`
 	Corpus           string            `json:"corpus"`
@@ -53,6 +54,14 @@ type Info struct {
 type Command struct {
 	Glob string   `json:"glob"`
 	Args []string `json:"args"`
+}
+
+// Recorder is what recorded a golden whose command an accept moved.
+type Recorder struct {
+	Command          []Command      `json:"command"`
+	Executable       string         `json:"executable"`
+	ExecutableDigest outcome.Digest `json:"executable_digest"`
+	Created          time.Time      `json:"created"`
 }
 
 // ToolFile is a file that belongs to the tool.
@@ -95,6 +104,9 @@ func Describe(called string, s *golden.Store) (Info, error) {
 	}
 	for key, value := range m.Flags {
 		i.Flags[name.Print(key)] = name.Print(value)
+	}
+	if r := m.Reference; r != nil {
+		i.Reference = &Recorder{commands(r.Command), name.Print(r.Executable), r.ExecutableDigest, r.Created}
 	}
 	for _, a := range m.Accepts {
 		i.Accepts = append(i.Accepts, DescribeAccept(a))
@@ -188,6 +200,11 @@ func (i Info) WriteText(to io.Writer) error {
 	}
 	for _, f := range i.Tool {
 		line("tool", "%s %s, SHA-256 %s", f.Role, f.Path, f.SHA256)
+	}
+	if r := i.Reference; r != nil {
+		for _, c := range r.Command {
+			line("recorded by", "%s, %s, SHA-256 %s", c, r.Executable, r.ExecutableDigest)
+		}
 	}
 	for _, e := range i.Env {
 		line("env", "%s", e)
