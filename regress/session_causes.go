@@ -185,14 +185,25 @@ func excerptIn(f *cause.Found, index int, caseName string, rules normalize.Rules
 		if at < 0 {
 			continue
 		}
-		e := p.Edits[at]
 		old, now, err := texts(rules, p.Key, was, is)
 		if err != nil {
 			return "", err
 		}
-		return diff.Excerpt(old, now, diff.Change{OldFrom: e.Old.From, OldTo: e.Old.To, NowFrom: e.Now.From, NowTo: e.Now.To}), nil
+		return diff.Excerpt(old, now, editsOf(f, p, index), at), nil
 	}
 	return inWords(rules, c, was, is)
+}
+
+// editsOf returns the edits of a part, with the IDs of the causes that the others have.
+func editsOf(f *cause.Found, p cause.PartEdits, index int) []diff.Edit {
+	edits := make([]diff.Edit, len(p.Edits))
+	for i, e := range p.Edits {
+		edits[i].Change = diff.Change{OldFrom: e.Old.From, OldTo: e.Old.To, NowFrom: e.Now.From, NowTo: e.Now.To}
+		if e.Cause != index {
+			edits[i].By = f.Causes[e.Cause].ID
+		}
+	}
+	return edits
 }
 
 // isEnding reports whether causes of a kind are about how a case ended.

@@ -13,7 +13,7 @@ func Colour(line string) string {
 		return paint("31", line) // red
 	case strings.HasPrefix(line, "@@"):
 		return paint("36", line) // cyan
-	case strings.HasPrefix(line, "…"), strings.HasPrefix(line, "\\"):
+	case strings.HasPrefix(line, "<"), strings.HasPrefix(line, ">"), strings.HasPrefix(line, "…"), strings.HasPrefix(line, "\\"):
 		return paint("2", line) // dim
 	}
 	return line

@@ -40,6 +40,9 @@ func (c change) header(before int) string {
 	return "@@ -" + lineRange(c.oldFrom, c.oldTo, before) + " +" + lineRange(c.nowFrom, c.nowTo, before) + " @@"
 }
 
+// size returns how many lines a change has on both sides.
+func (c change) size() int { return c.oldTo - c.oldFrom + c.nowTo - c.nowFrom }
+
 func lineRange(from, to, before int) string {
 	switch to - from {
 	case 0:

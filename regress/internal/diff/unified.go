@@ -154,7 +154,7 @@ func (s *sheet) hunk(h hunk, old, now []string) {
 	at := h.oldFrom
 	for _, c := range h.changes {
 		s.context(old[at:c.oldFrom])
-		s.block(old[c.oldFrom:c.oldTo], now[c.nowFrom:c.nowTo])
+		s.block(pairs(old[c.oldFrom:c.oldTo], now[c.nowFrom:c.nowTo], s.columns))
 		at = c.oldTo
 	}
 	s.context(old[at:h.oldTo])
@@ -168,7 +168,7 @@ func (s *sheet) context(lines []string) {
 
 // block writes the lines that were replaced and those that replace them. When
 // there is no room for all, both sides get a share: one alone tells little.
-func (s *sheet) block(old, now []string) {
+func (s *sheet) block(old, now []row) {
 	if s.room == 0 {
 		return
 	}
@@ -177,34 +177,37 @@ func (s *sheet) block(old, now []string) {
 		showOld = min(len(old), max((s.room+1)/2, s.room-len(now)))
 		showNow = min(len(now), s.room-showOld)
 	}
-	for i, line := range old[:showOld] {
-		s.row(pairedOld(line, now, i, s.columns))
+	for _, r := range old[:showOld] {
+		s.row(r)
 	}
 	if left := len(old) - showOld; left > 0 {
 		s.remark("%s taken out", readable.Count(left, "more line"))
 	}
-	for i, line := range now[:showNow] {
-		s.row(pairedNow(old, line, i, s.columns))
+	for _, r := range now[:showNow] {
+		s.row(r)
 	}
 	if left := len(now) - showNow; left > 0 {
 		s.remark("%s put in", readable.Count(left, "more line"))
 	}
 }
 
-func pairedOld(line string, now []string, i, columns int) row {
-	if i >= len(now) {
-		return row{sign: '-', line: line}
+// pairs returns the rows of lines that were replaced and of those that replace them.
+func pairs(old, now []string, columns int) (was, is []row) {
+	for i, line := range old {
+		r := row{sign: '-', line: line}
+		if i < len(now) {
+			r, _ = pair(line, now[i], columns)
+		}
+		was = append(was, r)
 	}
-	o, _ := pair(line, now[i], columns)
-	return o
-}
-
-func pairedNow(old []string, line string, i, columns int) row {
-	if i >= len(old) {
-		return row{sign: '+', line: line}
+	for i, line := range now {
+		r := row{sign: '+', line: line}
+		if i < len(old) {
+			_, r = pair(old[i], line, columns)
+		}
+		is = append(is, r)
 	}
-	_, n := pair(old[i], line, columns)
-	return n
+	return was, is
 }
 
 // tooLarge writes what is known without comparing line by line: the stretch

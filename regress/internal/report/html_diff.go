@@ -28,7 +28,7 @@ func diffClass(line string) string {
 		return "taken-out"
 	case strings.HasPrefix(line, "@@"):
 		return "place"
-	case strings.HasPrefix(line, "…"), strings.HasPrefix(line, "\\"):
+	case strings.HasPrefix(line, "<"), strings.HasPrefix(line, ">"), strings.HasPrefix(line, "…"), strings.HasPrefix(line, "\\"):
 		return "remark"
 	}
 	return ""
