@@ -75,10 +75,13 @@ func withoutEmpty(list []string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return s == "" })
 }
 
+// Allowable lists the verdicts that Judgement.Allow may have.
+func Allowable() []string { return []string{"flaky", "new", "missing"} }
+
 // checkAllow refuses names of verdicts that cannot be allowed.
 func (o *Options) checkAllow() error {
 	for _, a := range o.Judge.Allow {
-		if a != "flaky" && a != "new" && a != "missing" {
+		if !slices.Contains(Allowable(), a) {
 			return fault.Inputf("--allow %q: flaky, new and missing can be allowed", a)
 		}
 	}

@@ -145,17 +145,3 @@ func (p *past) finished() error {
 	}
 	return fault.Inputf("run %s did not finish: go on with muster %s --resume, or make a new run", p.run.ID, p.run.Command)
 }
-
-// Differing returns the printed names of what was not identical in a past run,
-// for a shell to complete. An empty id means the last run.
-func Differing(o Options, id string) ([]string, error) {
-	p, err := openPast(&o, id)
-	if err != nil {
-		return nil, err
-	}
-	names := make([]string, len(p.results))
-	for i, r := range p.results {
-		names[i] = typedName(string(r.Name))
-	}
-	return names, nil
-}

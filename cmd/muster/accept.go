@@ -33,21 +33,20 @@ muster show print them.`,
   muster accept --all --dry-run
   muster accept --cases 'net/**' -m "the new resolver"
   muster accept --all --missing`,
-	}, []flagGroup{stateFlag, acceptedFlags}, func(c *cobra.Command, o *regress.Options, args []string) error {
+	}, []flagGroup{stateFlag, acceptedFlags, runFlag(&a.Run)}, func(c *cobra.Command, o *regress.Options, args []string) error {
 		a.Names = args
 		_, err := regress.Accept(c.Context(), *o, a)
 		return err
-	}, differing)
+	}, causesAndCases)
 	f := c.Flags()
-	f.BoolVar(&a.All, "all", false, "everything that is not left out")
-	f.BoolVar(&a.Failing, "failing", false, "with --all: also what crashed, failed newly or reached a limit")
-	f.BoolVar(&a.Missing, "missing", false, "with --all: also drop what the corpus no longer has")
+	f.BoolVar(&a.All, "all", false, "accept everything that is not left out")
+	f.BoolVar(&a.Failing, "failing", false, "with --all: accept also what crashed, failed newly or reached a limit")
+	f.BoolVar(&a.Missing, "missing", false, "with --all: drop what the corpus no longer has")
 	f.BoolVar(&a.DryRun, "dry-run", false, "only say what would be done")
-	f.StringArrayVar(&a.Globs, "cases", nil, "only cases that match a `GLOB`; repeatable")
-	f.StringVarP(&a.Reason, "reason", "m", "", "`REASON` for the accept, kept in the golden")
-	f.StringVar(&a.Golden, "golden", "", "`FILE` or address of the golden to change (default the one of the run)")
+	f.StringArrayVar(&a.Globs, "cases", nil, "accept only cases that match `GLOB`; repeatable")
+	f.StringVarP(&a.Reason, "reason", "m", "", "keep `REASON` in the golden")
+	f.StringVar(&a.Golden, "golden", "", "accept into the golden `FILE`, or the one at an address (default the one of the run)")
 	f.BoolVar(&a.KeepCommand, "keep-command", false, "leave the golden's command as it is")
 	onlyGiven(f, "cases", "golden")
-	runFlag(c, &a.Run)
 	return c
 }

@@ -29,7 +29,7 @@ first run before those in the middle.`,
 		Example: `  muster bisect --versions versions.txt
   muster bisect G2 --versions versions.txt --format json`,
 		Args: atMostOne("a cause or the name of a case"),
-	}, []flagGroup{stateFlag, jobsFlag, formatFlag, quietFlag, remoteFlags}, func(c *cobra.Command, o *regress.Options, args []string) (err error) {
+	}, []flagGroup{stateFlag, jobsFlag, formatFlag, quietFlag, remoteFlags, runFlag(&how.Run)}, func(c *cobra.Command, o *regress.Options, args []string) (err error) {
 		if len(args) > 0 {
 			how.Target = args[0]
 		}
@@ -44,8 +44,7 @@ first run before those in the middle.`,
 		how.Status = line.showOrEnd
 		return regress.Bisect(c.Context(), *o, how)
 	}, differing)
-	runFlag(c, &how.Run)
-	c.Flags().StringVar(&file, "versions", "", "`FILE` with a line NAME: COMMAND for each version, the oldest first")
+	c.Flags().StringVar(&file, "versions", "", "read versions from `FILE`: a line NAME: COMMAND for each, the oldest first")
 	return c
 }
 

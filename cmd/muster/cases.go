@@ -39,7 +39,7 @@ corpus order. A golden limits them to its selection; --all-cases lifts that.
 		}
 		return w.Flush()
 	})
-	c.Flags().BoolVarP(&list.Raw, "null", "0", false, "raw names, each ended by a NUL byte")
-	c.Flags().BoolVar(&list.Failing, "failing", false, "only cases that did not exit with 0 when they were recorded")
+	c.Flags().BoolVarP(&list.Raw, "null", "0", false, "print raw names, each ended by a NUL byte")
+	c.Flags().BoolVar(&list.Failing, "failing", false, "list only cases that did not exit with 0 when they were recorded")
 	return c
 }

@@ -34,7 +34,7 @@ compares what they leave. No golden is read or written.`,
 		o.Command.ByGlob = nil
 		return work(c, o, regress.Compare)
 	})
-	c.Flags().StringVar(&reference, "ref", "", "the trusted `COMMAND`")
-	c.Flags().StringVar(&candidate, "new", "", "the changed `COMMAND`")
+	c.Flags().StringVar(&reference, "ref", "", "run `COMMAND` as the trusted one")
+	c.Flags().StringVar(&candidate, "new", "", "run `COMMAND` as the changed one")
 	return c
 }

@@ -12,16 +12,35 @@ import (
 
 // names lists what may stand where the name of a case stands, for a shell to
 // complete; none means that a file stands there.
-type names func(c *cobra.Command, o *regress.Options, args []string) ([]string, error)
+type names func(c *cobra.Command, o *regress.Options, args []string) ([]cobra.Completion, error)
 
 // differing lists what was not identical in the run that --run names.
-func differing(c *cobra.Command, o *regress.Options, _ []string) ([]string, error) {
-	return regress.Differing(*o, c.Flag("run").Value.String())
+func differing(c *cobra.Command, o *regress.Options, _ []string) ([]cobra.Completion, error) {
+	list, err := regress.DifferingChoices(*o, c.Flag("run").Value.String())
+	return completions(list), err
+}
+
+// causesAndCases lists the causes of the run that --run names, and what was not identical.
+func causesAndCases(c *cobra.Command, o *regress.Options, args []string) ([]cobra.Completion, error) {
+	causes, err := regress.CauseChoices(*o, c.Flag("run").Value.String())
+	if err != nil {
+		return nil, err
+	}
+	cases, err := differing(c, o, args)
+	return append(completions(causes), cases...), err
+}
+
+func completions(list []regress.Choice) []cobra.Completion {
+	all := make([]cobra.Completion, len(list))
+	for i, l := range list {
+		all[i] = cobra.CompletionWithDesc(l.Word, l.Text)
+	}
+	return all
 }
 
 // casesOf lists the cases of the corpus, for the first argument of run; the
 // second is the corpus, a file.
-func casesOf(c *cobra.Command, o *regress.Options, args []string) ([]string, error) {
+func casesOf(c *cobra.Command, o *regress.Options, args []string) ([]cobra.Completion, error) {
 	if len(args) > 0 {
 		return nil, nil
 	}
@@ -50,7 +69,11 @@ func (l names) complete(c *cobra.Command, o *regress.Options, from *configSource
 	if list == nil {
 		return nil, cobra.ShellCompDirectiveDefault
 	}
-	return slices.DeleteFunc(list, func(n string) bool { return slices.Contains(args, n) }), cobra.ShellCompDirectiveNoFileComp
+	isGiven := func(c cobra.Completion) bool {
+		word, _, _ := strings.Cut(c, "\t")
+		return slices.Contains(args, word)
+	}
+	return slices.DeleteFunc(list, isGiven), cobra.ShellCompDirectiveNoFileComp
 }
 
 // tameCompletion makes cobra's command for completion scripts refuse mistakes as

@@ -13,29 +13,29 @@ import (
 type flagGroup func(*pflag.FlagSet, *regress.Options)
 
 func corpusFlags(f *pflag.FlagSet, o *regress.Options) {
-	f.StringArrayVar(&o.Corpus.Headers, "headers", nil, "`GLOB` of files that every case sees and that are not cases (default HDR_*); repeatable")
-	f.StringArrayVar(&o.Corpus.Context, "context", nil, "`GLOB` of files that every case sees and that are cases too; repeatable")
+	f.StringArrayVar(&o.Corpus.Headers, "headers", nil, "give files that match `GLOB` to every case, and take them for no cases; repeatable (default HDR_*)")
+	f.StringArrayVar(&o.Corpus.Context, "context", nil, "give files that match `GLOB` to every case, and take them for cases, too; repeatable")
 }
 
 func commandFlags(f *pflag.FlagSet, o *regress.Options) {
 	f.BoolVar(&o.Command.Shell, "shell", false, "give the command to /bin/sh -c")
-	f.BoolVar(&o.Command.Stdin, "stdin", false, "the source is the command's standard input")
-	f.StringArrayVar(&o.Command.Env, "env", nil, "`K=V` in the command's environment; repeatable")
-	f.StringArrayVar(&o.Command.PassEnv, "pass-env", nil, "`NAME` of a variable that the command gets from here; repeatable")
+	f.BoolVar(&o.Command.Stdin, "stdin", false, "give the source to the command as its standard input")
+	f.StringArrayVar(&o.Command.Env, "env", nil, "set the variable `K=V` for the command; repeatable")
+	f.StringArrayVar(&o.Command.PassEnv, "pass-env", nil, "pass the variable `NAME` from here to the command; repeatable")
 	f.BoolVar(&o.Command.NoNetwork, "no-network", false, "run cases without a network; each lane has a loopback of its own")
 }
 
 // toolFlags say which files belong to the tool. No case sees them.
 func toolFlags(f *pflag.FlagSet, o *regress.Options) {
-	f.StringArrayVar(&o.Command.ToolFiles, "tool-file", nil, "`GLOB` of further files that belong to the tool; repeatable")
-	f.StringArrayVar(&o.Command.NoToolFiles, "no-tool-file", nil, "`GLOB` of files that do not belong to the tool; repeatable")
+	f.StringArrayVar(&o.Command.ToolFiles, "tool-file", nil, "count files that match `GLOB` as the tool's, too; repeatable")
+	f.StringArrayVar(&o.Command.NoToolFiles, "no-tool-file", nil, "do not count files that match `GLOB` as the tool's; repeatable")
 }
 
 func selectFlags(f *pflag.FlagSet, o *regress.Options) {
-	f.StringArrayVar(&o.Select.Globs, "cases", nil, "only cases that match a `GLOB`; repeatable")
-	f.StringArrayVar(&o.Select.Filters, "filter", nil, "only cases whose name matches `RE`, with '!' before it only the others; repeatable")
-	f.StringVar(&o.Select.Partition, "partition", "", "only part K of N parts, as `hash:K/N`")
-	f.IntVar(&o.Select.Sample, "sample", 0, "only `N` of them, always the same ones")
+	f.StringArrayVar(&o.Select.Globs, "cases", nil, "take only cases that match `GLOB`; repeatable")
+	f.StringArrayVar(&o.Select.Filters, "filter", nil, "take only cases whose names match `RE`, or with a '!' before it only the others; repeatable")
+	f.StringVar(&o.Select.Partition, "partition", "", "take only part K of N parts, as `hash:K/N`")
+	f.IntVar(&o.Select.Sample, "sample", 0, "take only `N` cases, always the same ones")
 }
 
 func allCasesFlag(f *pflag.FlagSet, o *regress.Options) {
@@ -45,7 +45,7 @@ func allCasesFlag(f *pflag.FlagSet, o *regress.Options) {
 // recordedFlags relate a check to the recorded corpus and selection.
 func recordedFlags(f *pflag.FlagSet, o *regress.Options) {
 	allCasesFlag(f, o)
-	f.BoolVar(&o.Judge.SameCorpus, "same-corpus", false, "exit 2 if a source, or a file that all cases share, is not the recorded one")
+	f.BoolVar(&o.Judge.SameCorpus, "same-corpus", false, "exit with 2 if a source, or a file that all cases share, is not the recorded one")
 }
 
 func orderFlags(f *pflag.FlagSet, o *regress.Options) {
@@ -58,36 +58,36 @@ func limitFlags(f *pflag.FlagSet, o *regress.Options) {
 }
 
 func caseLimitFlags(f *pflag.FlagSet, o *regress.Options) {
-	f.Var((*timeout)(&o.Limits.Timeout), "timeout", "`TIME` for one case, as 10s or 2m; then TERM to all it started (default 1m0s)")
-	f.DurationVar(&o.Limits.Grace, "grace", regress.GraceDefault, "`TIME` between TERM and KILL")
-	f.Var(&size{&o.Limits.Memory, regress.NoLimit}, "memory", "resident memory for one case and all it started, as 512M or 2G; 0 = no limit (default 0)")
-	f.Var(&size{&o.Limits.OutputMax, 0}, "output-max", "bytes that one case may leave, streams and files together (default 64M)")
+	f.Var((*timeout)(&o.Limits.Timeout), "timeout", "end a case after `TIME`, such as 10s or 2m (default 1m0s)")
+	f.DurationVar(&o.Limits.Grace, "grace", regress.GraceDefault, "wait `TIME` between TERM and KILL when a case is ended")
+	f.Var(&size{&o.Limits.Memory, regress.NoLimit}, "memory", "end a case whose processes have `SIZE` of memory together, such as 512M or 2G; 0 = no limit (default 0)")
+	f.Var(&size{&o.Limits.OutputMax, 0}, "output-max", "end a case that leaves `SIZE` in streams and files (default 64M)")
 }
 
 // jobsFlag is the one of the flags on limits that reduce and bisect have, for the others are
 // as in the run that they are about. Run has one case, and rerun the jobs of the last run.
 func jobsFlag(f *pflag.FlagSet, o *regress.Options) {
-	f.IntVarP(&o.Limits.Jobs, "jobs", "j", runtime.GOMAXPROCS(0), "`N` cases at once; 0 runs them one after another, without a pool")
+	f.IntVarP(&o.Limits.Jobs, "jobs", "j", runtime.GOMAXPROCS(0), "run `N` cases at once; 0 runs them one after another, without a pool")
 }
 
 // remoteFlags say that an engine runs the cases, and how.
 func remoteFlags(f *pflag.FlagSet, o *regress.Options) {
 	r := &o.Remote
 	f.Var((*remoteURL)(r), "remote", "run on a Remote Execution engine at `URL`, as grpc://HOST:PORT or grpcs://HOST:PORT")
-	f.StringVar(&r.Instance, "instance", "", "`NAME` of one of several that the engine has")
-	f.StringArrayVar(&r.Headers, "remote-header", nil, "`K=V` that goes with every request to the engine; repeatable")
-	f.StringArrayVar(&r.Inputs, "remote-input", nil, "file or folder at `PATH` that travels with the cases; repeatable")
-	f.VarPF((*bundled)(r), "remote-bundle", "", "the command travels, with its shared libraries; else it is a path on the workers").NoOptDefVal = "true"
-	f.StringArrayVar(&r.Outputs, "remote-output", nil, "what a case leaves, as `GLOB`: a name as {stem}.s, or in a folder as out/*.o, where the engine gives no whole folder; repeatable")
-	f.IntVar(&r.Jobs, "remote-jobs", 0, "`N` cases at once on the engine, in the place of --jobs (default 64)")
-	f.DurationVar(&r.Wait, "remote-wait", 0, "`TIME` for an engine that is away or busy, at the beginning 1s unless set (default 30s)")
+	f.StringVar(&r.Instance, "instance", "", "ask for the instance `NAME` of the engine")
+	f.StringArrayVar(&r.Headers, "remote-header", nil, "send the header `K=V` with every request to the engine; repeatable")
+	f.StringArrayVar(&r.Inputs, "remote-input", nil, "send the file or folder at `PATH` with the cases; repeatable")
+	f.VarPF((*bundled)(r), "remote-bundle", "", "send the command with its shared libraries; else it is a path on the workers").NoOptDefVal = "true"
+	f.StringArrayVar(&r.Outputs, "remote-output", nil, "ask for files that match `GLOB`, such as {stem}.s or out/*.o, where the engine gives no whole folder; repeatable")
+	f.IntVar(&r.Jobs, "remote-jobs", 0, "run `N` cases at once on the engine, whatever --jobs says (default 64)")
+	f.DurationVar(&r.Wait, "remote-wait", 0, "wait `TIME` for an engine that is away or busy, at the beginning 1s unless set (default 30s)")
 	f.BoolVar(&r.Fallback, "remote-fallback", false, "run on this machine if the engine cannot be reached at the beginning")
-	f.IntVar(&r.Priority, "remote-priority", 0, "`N` as the engine has priorities; 0 is its usual one")
-	f.StringArrayVar(&r.Platform, "platform", nil, "`K=V` that a worker must have; repeatable")
-	f.Var((*commandWords)(&r.Preflight), "preflight", "`COMMAND` that shows that the tool runs on the engine (default COMMAND --version)")
-	f.StringVar(&r.CA, "tls-ca", "", "`FILE` with the certificates to trust (PEM) in the place of the system's")
-	f.StringVar(&r.Cert, "tls-cert", "", "`FILE` with this client's certificate (PEM)")
-	f.StringVar(&r.Key, "tls-key", "", "`FILE` with its key (PEM)")
+	f.IntVar(&r.Priority, "remote-priority", 0, "ask for the priority `N` of the engine; 0 is its usual one")
+	f.StringArrayVar(&r.Platform, "platform", nil, "ask for workers with the property `K=V`; repeatable")
+	f.Var((*commandWords)(&r.Preflight), "preflight", "show with `COMMAND` that the tool runs on the engine (default COMMAND --version)")
+	f.StringVar(&r.CA, "tls-ca", "", "trust the certificates in `FILE` (PEM), and not the system's")
+	f.StringVar(&r.Cert, "tls-cert", "", "show the engine the certificate in `FILE` (PEM)")
+	f.StringVar(&r.Key, "tls-key", "", "read the key of that certificate from `FILE` (PEM)")
 }
 
 // remoteGiven are the flags of an engine, but its address, that the command line has and
@@ -109,15 +109,15 @@ func storeFlags(f *pflag.FlagSet, o *regress.Options) {
 }
 
 func goldenFlag(f *pflag.FlagSet, o *regress.Options) {
-	f.StringVar(&o.Store.Golden, "golden", regress.GoldenDefault, "`FILE` that holds the golden outcomes, or its http(s) address")
+	f.StringVar(&o.Store.Golden, "golden", regress.GoldenDefault, "use the golden in `FILE`, or at an http(s) address")
 }
 
 func stateFlag(f *pflag.FlagSet, o *regress.Options) {
-	f.StringVar(&o.Store.State, "state", ".muster", "`DIR` for runs and caches")
+	f.StringVar(&o.Store.State, "state", ".muster", "keep runs and caches in `DIR`")
 }
 
 func resumeFlag(f *pflag.FlagSet, o *regress.Options) {
-	f.BoolVar(&o.Store.Resume, "resume", false, "go on with the interrupted run; fails if the tool, the corpus or the flags changed")
+	f.BoolVar(&o.Store.Resume, "resume", false, "go on with the interrupted run, unless the tool, the corpus or the flags changed")
 }
 
 func normalizeFlag(f *pflag.FlagSet, o *regress.Options) {
@@ -125,16 +125,16 @@ func normalizeFlag(f *pflag.FlagSet, o *regress.Options) {
 }
 
 func recordFlags(f *pflag.FlagSet, o *regress.Options) {
-	f.IntVar(&o.Judge.Repeat, "repeat", regress.RepeatDefault, "`N` runs of every case, to find what differs from run to run")
+	f.IntVar(&o.Judge.Repeat, "repeat", regress.RepeatDefault, "run every case `N` times, to find what differs from run to run")
 	f.BoolVar(&o.Judge.AllowFailures, "allow-failures", false, "write the golden although every case fails")
 }
 
 func checkFlags(f *pflag.FlagSet, o *regress.Options) {
-	f.IntVar(&o.Judge.Retries, "retries", regress.RetriesDefault, "`N` further runs of a case that differs")
+	f.IntVar(&o.Judge.Retries, "retries", regress.RetriesDefault, "run a case that differs `N` times more")
 	allowFlag(f, o)
-	f.BoolVar(&o.Judge.Strict, "strict", false, "exit 1 also when something was not compared")
-	f.StringArrayVar(&o.Judge.FailOn, "fail-on", nil, "exit 1 also when the tool's cost rose: `LIMITS` as cpu>5%,memory>10%")
-	f.IntVar(&o.Judge.CostCases, "cost-cases", regress.CostCasesDefault, "`N` cases that the golden's command runs again, in turns with yours, to tell what the change costs; 0 tells nothing")
+	f.BoolVar(&o.Judge.Strict, "strict", false, "exit with 1 also when something was not compared")
+	f.StringArrayVar(&o.Judge.FailOn, "fail-on", nil, "exit with 1 also when the tool's cost rose by more than `LIMITS`, such as cpu>5%,memory>10%")
+	f.IntVar(&o.Judge.CostCases, "cost-cases", regress.CostCasesDefault, "run the golden's command on `N` cases in turns with yours, to tell what the change costs; 0 tells nothing")
 	f.IntVar(&o.Select.FailFast, "fail-fast", 0, "stop after `N` cases that are not identical (default never)")
 }
 
@@ -143,7 +143,7 @@ func runsFlag(f *pflag.FlagSet, o *regress.Options) {
 }
 
 func allowFlag(f *pflag.FlagSet, o *regress.Options) {
-	f.StringSliceVar(&o.Judge.Allow, "allow", nil, "`VERDICTS` of flaky,new,missing that do not make the exit status 1")
+	f.StringSliceVar(&o.Judge.Allow, "allow", nil, "exit with 0 for `VERDICTS`: some of flaky,new,missing")
 }
 
 func reportFlags(f *pflag.FlagSet, o *regress.Options) {
@@ -153,21 +153,21 @@ func reportFlags(f *pflag.FlagSet, o *regress.Options) {
 
 // quietFlag is for a command that shows how far it is, and has nothing else to leave out.
 func quietFlag(f *pflag.FlagSet, o *regress.Options) {
-	f.BoolVarP(&o.Report.Quiet, "quiet", "q", false, "no progress")
+	f.BoolVarP(&o.Report.Quiet, "quiet", "q", false, "show no progress")
 }
 
 // shownFlags are those that say how a run is shown, while it runs or again.
 func shownFlags(f *pflag.FlagSet, o *regress.Options) {
 	formatFlag(f, o)
-	f.BoolVarP(&o.Report.Quiet, "quiet", "q", false, "only warnings and how it ended")
-	f.BoolVarP(&o.Report.Verbose, "verbose", "v", false, "every case, identical ones too")
+	f.BoolVarP(&o.Report.Quiet, "quiet", "q", false, "print only warnings and how it ended")
+	f.BoolVarP(&o.Report.Verbose, "verbose", "v", false, "print every case, identical ones too")
 	f.StringVar(&o.Report.JUnit, "junit", "", "write a JUnit report to `FILE`")
 	f.StringVar(&o.Report.HTML, "html", "", "write the report as one self-contained page to `FILE`")
 	f.StringVar(&o.Report.Markdown, "markdown", "", "write a short report to `FILE`, fit for the summary of a CI step")
 }
 
 func formatFlag(f *pflag.FlagSet, o *regress.Options) {
-	f.Var(newFormat(&o.Report.Format), "format", "`FORMAT` of the results on standard output: text or json")
+	f.Var(newFormat(&o.Report.Format), "format", "print results as `FORMAT`: text or json")
 }
 
 func colourFlag(f *pflag.FlagSet, o *regress.Options) {
@@ -176,8 +176,8 @@ func colourFlag(f *pflag.FlagSet, o *regress.Options) {
 
 // acceptedFlags select how much accept prints.
 func acceptedFlags(f *pflag.FlagSet, o *regress.Options) {
-	f.BoolVarP(&o.Report.Quiet, "quiet", "q", false, "only warnings and how many cases were accepted")
-	f.BoolVarP(&o.Report.Verbose, "verbose", "v", false, "the name of every accepted case")
+	f.BoolVarP(&o.Report.Quiet, "quiet", "q", false, "print only warnings and how many cases were accepted")
+	f.BoolVarP(&o.Report.Verbose, "verbose", "v", false, "print the name of every accepted case")
 }
 
 // onlyGivenMark annotates a flag that has a value only from the command line.
@@ -192,8 +192,10 @@ func onlyGiven(f *pflag.FlagSet, names ...string) {
 }
 
 // runFlag names the past run that a command is about.
-func runFlag(c *cobra.Command, id *string) {
-	c.Flags().StringVar(id, "run", "", "`ID` of the run, or its beginning (default the last)")
+func runFlag(id *string) flagGroup {
+	return func(f *pflag.FlagSet, _ *regress.Options) {
+		f.StringVar(id, "run", "", "look at the run whose ID begins with `ID` (default the last)")
+	}
 }
 
 // settings are the flags of all commands that a configuration file may set.
@@ -222,6 +224,7 @@ func (p *program) command(c *cobra.Command, groups []flagGroup, do func(*cobra.C
 	var from configSource
 	from.flags(c.Flags())
 	c.DisableFlagsInUseLine = true
+	completeFlags(c, o, &from)
 	for _, l := range list {
 		c.ValidArgsFunction = func(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			return l.complete(c, o, &from, args)

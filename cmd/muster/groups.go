@@ -8,7 +8,7 @@ import (
 
 func (p *program) groups() *cobra.Command {
 	var id string
-	c := p.command(&cobra.Command{
+	return p.command(&cobra.Command{
 		Use:   "groups [flags]",
 		Short: "List in how few ways cases differ",
 		Long: `Groups lists the causes of the differences of the last check, G1 first, which most
@@ -18,9 +18,7 @@ changed, and the case with the smallest source.`,
   muster groups --format json
   muster show G1`,
 		Args: noneWanted,
-	}, []flagGroup{stateFlag, formatFlag}, func(c *cobra.Command, o *regress.Options, _ []string) error {
+	}, []flagGroup{stateFlag, formatFlag, runFlag(&id)}, func(c *cobra.Command, o *regress.Options, _ []string) error {
 		return regress.Groups(c.Context(), *o, id)
 	})
-	runFlag(c, &id)
-	return c
 }

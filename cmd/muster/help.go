@@ -15,8 +15,7 @@ Examples:
   {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}{{end}}{{$title := "\n\nOthers:"}}{{range $all}}{{if and (eq .GroupID "") (or .IsAvailableCommand (eq .Name "help"))}}{{$title}}{{$title = ""}}
   {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}{{end}}{{if .HasAvailableLocalFlags}}
 
-Flags:
-{{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}{{end}}{{if .HasHelpSubCommands}}
+{{flagUsages .LocalFlags}}{{end}}{{if .HasHelpSubCommands}}
 
 Topics:{{range .Commands}}{{if .IsAdditionalHelpTopicCommand}}
   {{rpad (printf "muster help %s" .Name) 24}} {{.Short}}{{end}}{{end}}{{end}}{{if .HasAvailableSubCommands}}

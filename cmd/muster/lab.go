@@ -55,8 +55,8 @@ func (l *labFlags) add(f *pflag.FlagSet) {
 	f.StringVar(&l.out, "out", "", "write every result to `FILE` as it comes, as Go's benchmarks do, fit for benchstat")
 	f.BoolVar(&l.resume, "resume", false, "do not measure again what --out FILE has from an interrupted run")
 	f.StringVar(&l.html, "html", "", "write tables and plots to `FILE`, one page that needs no other")
-	f.Var(&l.format, "format", "`FORMAT` of the results on standard output: text or json")
-	f.BoolVarP(&l.quiet, "quiet", "q", false, "no progress")
+	f.Var(&l.format, "format", "print results as `FORMAT`: text or json")
+	f.BoolVarP(&l.quiet, "quiet", "q", false, "show no progress")
 }
 
 // addFull offers what is not measured otherwise, for it takes long.

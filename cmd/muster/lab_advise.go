@@ -30,7 +30,7 @@ Each line comes with its measurement.`,
 		},
 	}
 	l.add(c.Flags())
-	c.Flags().DurationVar(&o.Task, "task", 0, "what one task `COSTS`, as 250ns or 3us: how many to hand out at a time (default: shown for several)")
+	c.Flags().DurationVar(&o.Task, "task", 0, "tell how many tasks to hand out at a time if one `COSTS` 250ns or 3us (default: for several costs)")
 	c.Flags().StringVar(&o.Dir, "dir", "", "write files below `DIR`, and take them away again (default: where the system has temporary files)")
 	return c
 }

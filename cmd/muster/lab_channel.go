@@ -54,10 +54,10 @@ goroutines write rows to PostgreSQL and to SQLite, which it starts for that.
 	}
 	l.add(c.Flags())
 	l.addFull(c.Flags(), "1,000,000 items and 20,000 rows, as in the article: some minutes")
-	c.Flags().Var((*numbers)(&o.Procs), "procs", "`NUMBERS` for GOMAXPROCS")
-	c.Flags().Var((*numbers)(&o.Cycles), "cycles", "`NUMBERS` of turns of a loop for each item, on both sides")
-	c.Flags().IntVar(&o.Processes, "processes", 2*runtime.NumCPU(), "up to `N` processes at the same time; 0 = none")
-	c.Flags().Var((*numbers)(&o.Writers), "writers", "`NUMBERS` of goroutines that write to a database at the same time; 0 = none")
-	c.Flags().IntVar(&o.Rows, "rows", 0, "`N` rows that they write, in all (default 2000, with --full 20000)")
+	c.Flags().Var((*numbers)(&o.Procs), "procs", "take `NUMBERS` for GOMAXPROCS")
+	c.Flags().Var((*numbers)(&o.Cycles), "cycles", "take `NUMBERS` of turns of a loop for each item, on both sides")
+	c.Flags().IntVar(&o.Processes, "processes", 2*runtime.NumCPU(), "run up to `N` processes at the same time; 0 = none")
+	c.Flags().Var((*numbers)(&o.Writers), "writers", "take `NUMBERS` of goroutines that write to a database at the same time; 0 = none")
+	c.Flags().IntVar(&o.Rows, "rows", 0, "let them write `N` rows in all (default 2000, with --full 20000)")
 	return c
 }

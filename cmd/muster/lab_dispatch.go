@@ -36,10 +36,10 @@ is named. --full goes to 100,000,000 tasks.`,
 	}
 	l.add(c.Flags())
 	l.addFull(c.Flags(), "up to 100,000,000 tasks: hours, unless --tasks or --peers say less")
-	c.Flags().IntVar(&o.Jobs, "jobs", 8, "`N` workers in each pool")
-	c.Flags().Var((*numbers)(&o.Tasks), "tasks", "`NUMBERS` of tasks, as 1e4,1e5,1e6")
-	c.Flags().Var((*numbers)(&o.Procs), "procs", "`NUMBERS` for GOMAXPROCS, for what is in Go")
-	c.Flags().StringSliceVar(&o.Peers, "peers", nil, "only these `LANGUAGES` or contestants beside muster, as go,cpp,rust,java")
+	c.Flags().IntVar(&o.Jobs, "jobs", 8, "start `N` workers in each pool")
+	c.Flags().Var((*numbers)(&o.Tasks), "tasks", "take `NUMBERS` of tasks, such as 1e4,1e5,1e6")
+	c.Flags().Var((*numbers)(&o.Procs), "procs", "take `NUMBERS` for GOMAXPROCS, for what is in Go")
+	c.Flags().StringSliceVar(&o.Peers, "peers", nil, "take only these `LANGUAGES` or contestants beside muster, such as go,cpp,rust,java")
 	return c
 }
 

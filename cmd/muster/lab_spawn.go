@@ -40,9 +40,9 @@ What takes longer than a tenth of a second at a time is left to --full.`,
 	}
 	l.add(c.Flags())
 	l.addFull(c.Flags(), "also what takes longer than a tenth of a second at a time: some minutes")
-	c.Flags().Var((*numbers)(&o.Work), "work", "`NUMBERS` of square roots of a call")
-	c.Flags().Var((*numbers)(&o.Goroutines), "goroutines", "`NUMBERS` of calls, and goroutines alive, as 1e3,1e6")
-	c.Flags().Var((*numbers)(&o.Procs), "procs", "`NUMBERS` for GOMAXPROCS")
-	c.Flags().StringSliceVar(&o.Peers, "peers", nil, "only these `LANGUAGES` or contestants beside Go, as erlang,java,cpp,rust")
+	c.Flags().Var((*numbers)(&o.Work), "work", "take `NUMBERS` of square roots for a call")
+	c.Flags().Var((*numbers)(&o.Goroutines), "goroutines", "take `NUMBERS` of calls, and of goroutines alive, such as 1e3,1e6")
+	c.Flags().Var((*numbers)(&o.Procs), "procs", "take `NUMBERS` for GOMAXPROCS")
+	c.Flags().StringSliceVar(&o.Peers, "peers", nil, "take only these `LANGUAGES` or contestants beside Go, such as erlang,java,cpp,rust")
 	return c
 }

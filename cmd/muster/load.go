@@ -171,21 +171,21 @@ type loadFlags struct {
 
 func (l *loadFlags) add(f *pflag.FlagSet, o *load.Options) {
 	o.Protocol, l.format = load.HTTP, format(regress.Text)
-	f.Var((*protocol)(&o.Protocol), "protocol", "`PROTOCOL` of the requests: "+protocols())
-	f.Var(&size{&o.PageSize, 0}, "page-size", "bytes of a file in a message of protobuf or JSON: up to 1M (default 64K)")
-	f.Float64Var(&o.Rate, "rate", 0, "`R` requests are due each second in all, and latencies count from then (default: one after another)")
-	f.DurationVar(&o.Timeout, "timeout", time.Minute, "`TIME` that a request may take")
-	f.Var(&l.format, "format", "`FORMAT` of the results on standard output: text or json")
+	f.Var((*protocol)(&o.Protocol), "protocol", "send requests by `PROTOCOL`: "+protocols())
+	f.Var(&size{&o.PageSize, 0}, "page-size", "put `SIZE` of a file into a message of protobuf or JSON: up to 1M (default 64K)")
+	f.Float64Var(&o.Rate, "rate", 0, "make `R` requests due each second in all, and count latencies from then (default: one after another)")
+	f.DurationVar(&o.Timeout, "timeout", time.Minute, "give up a request after `TIME`")
+	f.Var(&l.format, "format", "print results as `FORMAT`: text or json")
 	f.StringVar(&l.html, "html", "", "write tables and the course of the load to `FILE`, one page that needs no other")
-	f.BoolVarP(&l.quiet, "quiet", "q", false, "no progress")
+	f.BoolVarP(&l.quiet, "quiet", "q", false, "show no progress")
 }
 
 // addServer offers what says which server it is.
 func (l *loadFlags) addServer(f *pflag.FlagSet, o *load.Options) {
-	f.StringVar(&l.addr, "addr", addrDefault, "`HOST:PORT` or URL of the server; MUSTER_TOKEN holds the token that it wants")
-	f.StringVar(&l.config, "config", "", "`FILE` with settings, as JSON: that of muster serve has what both need")
-	f.StringVar(&o.Threads.Admin, "admin", "", "`URL` that the server tells as \"admin on\": count its OS threads there")
-	f.IntVar(&o.Threads.PID, "pid", 0, "`PID` of the server, on this machine: count the OS threads of it and of all it started (Linux)")
+	f.StringVar(&l.addr, "addr", addrDefault, "ask the server at `HOST:PORT` or a URL; MUSTER_TOKEN holds the token that it wants")
+	f.StringVar(&l.config, "config", "", "read settings from `FILE`, as JSON: that of muster serve has what both need")
+	f.StringVar(&o.Threads.Admin, "admin", "", "count the OS threads of the server at `URL`, which it tells as \"admin on\"")
+	f.IntVar(&o.Threads.PID, "pid", 0, "count the OS threads of the server with this `PID`, on this machine, and of all it started (Linux)")
 }
 
 // protocol is a flag's.

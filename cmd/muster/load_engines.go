@@ -58,12 +58,12 @@ the reason.`,
 }
 
 func (e *engineFlags) add(f *pflag.FlagSet, o *load.EnginesOptions) {
-	f.StringSliceVar(&e.ops, "op", []string{string(load.Upload), string(load.Download)}, "`OPERATIONS` that each server is asked for, in this order")
-	f.StringSliceVar(&o.Engines, "engines", enginesKnown(), "`ENGINES` that are compared, as serve --io names them")
+	f.StringSliceVar(&e.ops, "op", []string{string(load.Upload), string(load.Download)}, "ask each server for these `OPERATIONS`, in this order")
+	f.StringSliceVar(&o.Engines, "engines", enginesKnown(), "compare these `ENGINES`, as serve --io names them")
 	f.IntVar(&o.Rounds, "rounds", 3, "start each engine `N` times, in turns, and take medians")
 	f.StringVar(&o.Dir, "data", "", "let the servers write below `DIR`, and take it all away again (default: where the system has temporary files)")
-	f.IntVar(&e.ioThreads, "io-threads", 32, "`N` threads for files in each server, where the engine has a bound")
-	f.StringVar(&e.sync, "sync", "none", "`WHEN` what was written is safe: none, fdatasync or group")
+	f.IntVar(&e.ioThreads, "io-threads", 32, "start `N` threads for files in each server, where the engine has a bound")
+	f.StringVar(&e.sync, "sync", "none", "flush what was written `WHEN`: none, fdatasync or group")
 }
 
 // enginesKnown are all there are, in the order in which they are measured.

@@ -25,7 +25,7 @@ was, or that of compare. An interrupt keeps the smallest so far.`,
   muster reduce a/b.go --ref './gofmt-old {in}'
   muster reduce G3 --run 20250131 --time-max 1m`,
 		Args: oneArg("a cause or the name of a case"),
-	}, []flagGroup{stateFlag, jobsFlag, quietFlag, remoteFlags}, func(c *cobra.Command, o *regress.Options, args []string) (err error) {
+	}, []flagGroup{stateFlag, jobsFlag, quietFlag, remoteFlags, runFlag(&how.Run)}, func(c *cobra.Command, o *regress.Options, args []string) (err error) {
 		how.Target = args[0]
 		if reference != "" {
 			if how.Reference, err = splitCommand("--ref", reference); err != nil {
@@ -36,10 +36,9 @@ was, or that of compare. An interrupt keeps the smallest so far.`,
 		defer line.end()
 		how.Status = line.showOrEnd
 		return regress.Reduce(c.Context(), *o, how)
-	}, differing)
-	runFlag(c, &how.Run)
-	c.Flags().StringVar(&reference, "ref", "", "the trusted `COMMAND` (default the one that the run compared with)")
-	c.Flags().DurationVar(&how.TimeMax, "time-max", regress.ReduceTimeDefault, "`TIME` after which the smallest so far is kept; 0 = no limit")
-	c.Flags().IntVar(&how.TestsMax, "tests-max", 0, "`N` attempts at most; 0 = no limit (default 0)")
+	}, causesAndCases)
+	c.Flags().StringVar(&reference, "ref", "", "run `COMMAND` as the trusted one (default the one that the run compared with)")
+	c.Flags().DurationVar(&how.TimeMax, "time-max", regress.ReduceTimeDefault, "keep the smallest so far after `TIME`; 0 = no limit")
+	c.Flags().IntVar(&how.TestsMax, "tests-max", 0, "make `N` attempts at most; 0 = no limit (default 0)")
 	return c
 }

@@ -21,6 +21,6 @@ func (p *program) rerun() *cobra.Command {
 			return regress.Rerun(ctx, o, failed)
 		})
 	})
-	c.Flags().BoolVar(&failed, "failed", false, "only the cases that were not identical")
+	c.Flags().BoolVar(&failed, "failed", false, "run only the cases that were not identical")
 	return c
 }

@@ -36,7 +36,7 @@ ends when it is finished there, by Ctrl-C, or half an hour after the last page i
 			}
 			return noneWanted(c, args)
 		},
-	}, []flagGroup{stateFlag}, func(c *cobra.Command, o *regress.Options, args []string) error {
+	}, []flagGroup{stateFlag, runFlag(&r.Run)}, func(c *cobra.Command, o *regress.Options, args []string) error {
 		r.Web = r.Addr != ""
 		if len(args) == 1 {
 			r.Addr = args[0]
@@ -49,9 +49,9 @@ ends when it is finished there, by Ctrl-C, or half an hour after the last page i
 	f := c.Flags()
 	f.StringVar(&r.Addr, "web", "", "decide in a browser; listen at `ADDR`, "+anyAddress+" if none is given")
 	f.Lookup("web").NoOptDefVal = anyAddress
-	f.StringVar(&r.Certificate, "tls-cert", "", "with --web: `FILE` with the certificate, in PEM")
-	f.StringVar(&r.Key, "tls-key", "", "with --web: `FILE` with its key, in PEM")
-	f.BoolVar(&r.InTheClear, "in-the-clear", false, "with --web: also an address that others reach, who could read along and decide")
-	runFlag(c, &r.Run)
+	f.StringVar(&r.Certificate, "tls-cert", "", "with --web: read the certificate from `FILE`, in PEM")
+	f.StringVar(&r.Key, "tls-key", "", "with --web: read its key from `FILE`, in PEM")
+	f.BoolVar(&r.InTheClear, "in-the-clear", false, "with --web: take an address that others reach, who could read along and decide")
+	onlyGiven(f, "tls-cert", "tls-key") // in a file they are those of an engine's client
 	return c
 }

@@ -60,6 +60,7 @@ files for a team, and measures what concurrency costs.`,
 		Args:          unknownCommand,
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
+	cobra.AddTemplateFunc("flagUsages", flagUsages)
 	root.SetUsageTemplate(usageTemplate)
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.AddGroup(&cobra.Group{ID: mainGroup, Title: "Main:"}, &cobra.Group{ID: serviceGroup, Title: "Service:"}, &cobra.Group{ID: measureGroup, Title: "Measure:"})

@@ -32,6 +32,6 @@ not given is as recorded; --golden '' takes nothing from a golden.`,
 		}
 		return regress.RunOne(c.Context(), *o, before[0], keep)
 	}, casesOf)
-	c.Flags().StringVar(&keep, "keep", "", "`DIR`, new or empty, that stays")
+	c.Flags().StringVar(&keep, "keep", "", "keep the case's folder as `DIR`, which must be new or empty")
 	return c
 }

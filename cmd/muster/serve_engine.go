@@ -31,9 +31,9 @@ const (
 )
 
 func (e *serveEngine) flags(f *pflag.FlagSet) {
-	f.StringVar(&e.kind, "io", ioPool, "`ENGINE` that does file operations: pool, cthreads (threads in C), uring (io_uring), direct (as many threads as operations)")
-	f.IntVar(&e.threads, "io-threads", 32, "`N` threads for file operations")
-	f.IntVar(&e.light, "prior-io-threads", 4, "`N` more of them for names alone, which do not wait behind data; 0 = none")
+	f.StringVar(&e.kind, "io", ioPool, "do file operations with `ENGINE`: pool, cthreads (threads in C), uring (io_uring), direct (as many threads as operations)")
+	f.IntVar(&e.threads, "io-threads", 32, "start `N` threads for file operations")
+	f.IntVar(&e.light, "prior-io-threads", 4, "start `N` more of them for names alone, which do not wait behind data; 0 = none")
 	f.BoolVar(&e.affinity, "cpu-affinity", false, "bind each thread in C to a processor")
 }
 

@@ -8,7 +8,7 @@ import (
 
 func (p *program) show() *cobra.Command {
 	var id string
-	c := p.command(&cobra.Command{
+	return p.command(&cobra.Command{
 		Use:   "show NAME|G1 [flags]",
 		Short: "Show one difference whole, and how to reproduce it",
 		Long: `Show prints everything in which a case differed in the last check, and the one
@@ -20,9 +20,7 @@ is called like a cause is ./G1.`,
   muster show G1
   muster show a/b.go --run 20250131`,
 		Args: oneArg("the name of a case, or a cause such as G1"),
-	}, []flagGroup{stateFlag}, func(c *cobra.Command, o *regress.Options, args []string) error {
+	}, []flagGroup{stateFlag, runFlag(&id)}, func(c *cobra.Command, o *regress.Options, args []string) error {
 		return regress.Show(c.Context(), *o, args[0], id)
-	}, differing)
-	runFlag(c, &id)
-	return c
+	}, causesAndCases)
 }

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"io"
+	"maps"
+	"os"
+	"slices"
+
+	"github.com/pelletier/go-toml/v2"
+	"github.com/spf13/cobra"
+
+	"muster/regress"
+)
+
+// completeFlags has a shell complete the values of those flags that a command has.
+func completeFlags(c *cobra.Command, o *regress.Options, from *configSource) {
+	for flag, words := range map[string][]cobra.Completion{
+		"allow": regress.Allowable(), "format": {"text", "json"}, "color": {"auto", "always", "never"},
+	} {
+		register(c, flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+	}
+	register(c, "profile", func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		return from.profiles(), cobra.ShellCompDirectiveNoFileComp
+	})
+	register(c, "run", func(c *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if from.apply(c.Flags(), o) != nil {
+			return nil, cobra.ShellCompDirectiveError
+		}
+		o.Report.Stdout, o.Report.Stderr = io.Discard, io.Discard
+		list, err := regress.RunChoices(*o)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveError
+		}
+		return completions(list), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+	})
+}
+
+// register has a shell complete a flag, if the command has it.
+func register(c *cobra.Command, flag string, f cobra.CompletionFunc) {
+	if c.Flags().Lookup(flag) != nil {
+		_ = c.RegisterFlagCompletionFunc(flag, f) // fails only for a flag that is not there, or twice
+	}
+}
+
+// profiles returns the names of the profiles in the configuration file, none if it cannot be
+// read.
+func (c *configSource) profiles() []cobra.Completion {
+	text, err := os.ReadFile(c.file)
+	if err != nil {
+		return nil
+	}
+	top := map[string]any{}
+	if toml.Unmarshal(text, &top) != nil {
+		return nil
+	}
+	found, err := tables(c.file, top[profileKey])
+	if err != nil {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(found))
+}

@@ -1,0 +1,55 @@
+package regress
+
+import (
+	"muster/regress/internal/name"
+	"muster/regress/internal/state"
+)
+
+// A Choice is a word that a shell completes, with what it stands for.
+type Choice struct{ Word, Text string }
+
+// DifferingChoices returns the cases that were not identical in a past run, in printed form.
+// An empty id means the last run.
+func DifferingChoices(o Options, id string) ([]Choice, error) {
+	p, err := openPast(&o, id)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]Choice, len(p.results))
+	for i, r := range p.results {
+		list[i] = Choice{Word: typedName(string(r.Name))}
+	}
+	return list, nil
+}
+
+// CauseChoices returns the causes of a past run. An empty id means the last run.
+func CauseChoices(o Options, id string) (list []Choice, err error) {
+	p, err := openPast(&o, id)
+	if err != nil {
+		return nil, err
+	}
+	found, err := p.causesIfAny()
+	if err != nil || found == nil {
+		return nil, err
+	}
+	for _, c := range found.Causes {
+		list = append(list, Choice{c.ID, c.Name})
+	}
+	return list, nil
+}
+
+// RunChoices returns the past runs, the last one first.
+func RunChoices(o Options) (list []Choice, err error) {
+	runs, err := state.Open(o.Store.State).Runs()
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range runs {
+		sum, err := keptIn(r)
+		if err != nil {
+			return nil, err
+		}
+		list = append([]Choice{{name.Print(r.ID), r.Command + " " + runText(r, sum)}}, list...)
+	}
+	return list, nil
+}
