@@ -33,10 +33,10 @@ const (
 // rooms: of the rows that match a package, the one that names it exactly
 // counts, else the longest.
 var rooms = []room{
-	{"cmd/muster", "regress lab files files/load files/service files/service/logfile fileio fileio/direct fileio/pooled fileio/cthreads fileio/uring internal/terminal internal/nearest", plain},
+	{"cmd/muster", "regress lab files files/load files/service files/service/logfile fileio fileio/direct fileio/pooled fileio/cthreads fileio/uring internal/terminal internal/nearest internal/wording", plain},
 
 	// regress carries the lane helper: it takes over in the init of its package.
-	{"regress", "regress/internal/... regress/lane files pool internal/terminal internal/nearest", plain},
+	{"regress", "regress/internal/... regress/lane files pool internal/terminal internal/nearest internal/wording", plain},
 	{"regress/lane", "", stdlib},
 	{"regress/internal/name", "", pure},
 	{"regress/internal/fault", "", pure},
@@ -67,11 +67,11 @@ var rooms = []room{
 	{"regress/internal/diff", "regress/internal/anchor regress/internal/readable", pure},
 	{"regress/internal/cause", "regress/internal/anchor regress/internal/outcome", pure},
 	{"regress/internal/cost", "regress/internal/outcome regress/internal/readable", pure},
-	{"regress/internal/review/terminal", "regress/internal/review regress/internal/readable regress/internal/fault", plain},
+	{"regress/internal/review/terminal", "internal/wording regress/internal/review regress/internal/readable regress/internal/fault", plain},
 	{"regress/internal/report", "internal/plot regress/internal/cause regress/internal/cost regress/internal/style regress/internal/outcome regress/internal/diff regress/internal/readable regress/internal/name regress/internal/fault", plain},
 	{"regress/internal/review", "regress/internal/cause regress/internal/diff regress/internal/readable", pure},
 	{"regress/internal/style", "", pure},
-	{"regress/internal/review/web", "regress/internal/fault regress/internal/review regress/internal/style", plain},
+	{"regress/internal/review/web", "internal/wording regress/internal/fault regress/internal/review regress/internal/style", plain},
 	{"regress/internal/mirror", "files regress/internal/fault regress/internal/filestamp", plain},
 	{"regress/internal/state", "regress/internal/outcome regress/internal/fault internal/filelock", plain},
 
@@ -85,11 +85,11 @@ var rooms = []room{
 	{"fileio/faulty", "fileio", plain},
 	{"fileio/enginetest", "fileio internal/fair", plain},
 
-	{"files", "fileio files/internal/pace files/internal/wire internal/fair pool", plain},
+	{"files", "fileio files/internal/pace files/internal/wire internal/fair internal/wording pool", plain},
 	{"files/internal/pace", "", stdlib},
 	{"files/internal/wire", "", plain},
 	{"files/load", "files", plain},
-	{"files/service", "files/internal/pace internal/nowait", plain},
+	{"files/service", "files/internal/pace internal/nowait internal/wording", plain},
 	{"files/service/logfile", "", stdlib},
 
 	{"lab", "lab/corpora lab/internal/run lab/native lab/page lab/postgres lab/probe lab/results lab/stat regress internal/plot", plain},
@@ -106,6 +106,7 @@ var rooms = []room{
 	{"internal/fair", "", stdlib},
 	{"internal/filelock", "", plain},
 	{"internal/nearest", "", pure},
+	{"internal/wording", "", stdlib},
 	{"internal/plot", "", pure},
 	{"internal/...", "", plain},
 	{"scripts/...", "", stdlib},

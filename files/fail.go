@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"muster/fileio"
+	"muster/internal/wording"
 )
 
 // retryAfter is in how many seconds whoever was refused is to come again.
@@ -22,9 +23,9 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	case http.StatusServiceUnavailable:
 		w.Header().Set("Retry-After", strconv.Itoa(retryAfter))
 	case http.StatusInternalServerError, http.StatusInsufficientStorage:
-		s.options.Log.Error("a request failed", "method", r.Method, "path", r.URL.Path, "error", err)
+		s.options.Log.Error("a request failed", "method", r.Method, "path", r.URL.Path, "error", wording.Of(err))
 	}
-	http.Error(w, err.Error(), status)
+	http.Error(w, wording.Of(err), status)
 }
 
 func statusOf(err error) int {
@@ -58,7 +59,7 @@ func (s *Server) broken(r *http.Request, err error) {
 		return
 	}
 	if gone := (*clientError)(nil); !errors.As(err, &gone) && r.Context().Err() == nil {
-		s.options.Log.Error("an answer was broken off", "method", r.Method, "path", r.URL.Path, "error", err)
+		s.options.Log.Error("an answer was broken off", "method", r.Method, "path", r.URL.Path, "error", wording.Of(err))
 	}
 	panic(http.ErrAbortHandler)
 }

@@ -13,6 +13,7 @@ import (
 	"connectrpc.com/connect"
 
 	"muster/fileio"
+	"muster/internal/wording"
 )
 
 var (
@@ -33,7 +34,7 @@ func (m *messages) failed(procedure string, err error) error {
 	}
 	code := codeOf(err)
 	if code == connect.CodeInternal || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
-		m.server.options.Log.Error("a request failed", "path", procedure, "error", err)
+		m.server.options.Log.Error("a request failed", "path", procedure, "error", wording.Of(err))
 	}
 	// Whoever asked knows for what, and of which name.
 	if path, ok := errors.AsType[*fs.PathError](err); ok {

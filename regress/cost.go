@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"muster/internal/wording"
 	"muster/regress/internal/cost"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/outcome"
@@ -158,7 +159,7 @@ func (c *checking) cost(ctx context.Context) (told report.Cost, err error) {
 func (k *costing) spoilt() string {
 	why := k.rival.spoilt()
 	if why == "" && k.broken != nil {
-		why = "the golden's command could not run beside: " + k.broken.Error()
+		why = "the golden's command could not run beside: " + wording.Of(k.broken)
 	}
 	return why
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 
+	"muster/internal/wording"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/goldens"
 	"muster/regress/internal/readable"
@@ -36,13 +37,13 @@ func GoldenCheck(ctx context.Context, o Options) (err error) {
 func printChecked(w io.Writer, called string, found *goldens.CheckResult) error {
 	var b strings.Builder
 	for _, d := range found.Damaged {
-		fmt.Fprintf(&b, "damaged: %s\n", readable.Line(d.Reason.Error()))
+		fmt.Fprintf(&b, "damaged: %s\n", readable.Line(wording.Of(d.Reason)))
 		for _, at := range d.Cases {
 			fmt.Fprintf(&b, "  %s\n", at)
 		}
 	}
 	for _, err := range found.Lists {
-		fmt.Fprintf(&b, "damaged: %s\n", readable.Line(err.Error()))
+		fmt.Fprintf(&b, "damaged: %s\n", readable.Line(wording.Of(err)))
 	}
 	if found.Whole() {
 		fmt.Fprintf(&b, "golden %s is whole: %s, %s of %s\n", called, counted(found.Cases), readable.Count(found.Contents, "content"), readable.Size(found.Bytes))

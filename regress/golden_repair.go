@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 
+	"muster/internal/wording"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/mirror"
@@ -46,10 +47,10 @@ func repairText(called string, done golden.RepairResult) string {
 		return b.String()
 	}
 	for _, d := range done.Dropped {
-		fmt.Fprintf(&b, "dropped: case %s: %s\n", name.Print(d.Name), readable.Line(d.Reason.Error()))
+		fmt.Fprintf(&b, "dropped: case %s: %s\n", name.Print(d.Name), readable.Line(wording.Of(d.Reason)))
 	}
 	for _, err := range done.Lists {
-		fmt.Fprintf(&b, "damaged: %s\n", readable.Line(err.Error()))
+		fmt.Fprintf(&b, "damaged: %s\n", readable.Line(wording.Of(err)))
 	}
 	if done.Unreadable != nil {
 		b.WriteString("Part of the list of cases cannot be read. The names of the lost cases are unknown.\n")

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"muster/internal/wording"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/report"
 	"muster/regress/internal/review"
@@ -99,7 +100,7 @@ func (w *reviewed) write(ctx context.Context, c review.Changes) (result review.R
 	result.Promoted = promotedIn(p.results)
 	switch {
 	case fault.ClassOf(unpromoted) == fault.Input:
-		result.Refused = unpromoted.Error()
+		result.Refused = wording.Of(unpromoted)
 	case unpromoted != nil:
 		return result, unpromotedText(unpromoted)
 	default:

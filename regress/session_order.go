@@ -3,6 +3,7 @@ package regress
 import (
 	"slices"
 
+	"muster/internal/wording"
 	"muster/regress/internal/plan"
 )
 
@@ -13,7 +14,7 @@ func (s *session) ordered(took durations) []task {
 	if s.o.Select.FailedFirst {
 		var err error
 		if failed, err = s.lastNotIdentical(); err != nil {
-			s.warn("--failed-first: " + err.Error())
+			s.warn("--failed-first: " + wording.Of(err))
 		}
 	}
 	if s.goroutines() <= 1 {

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"muster/internal/wording"
 	"muster/pool"
 	"muster/regress/internal/corpus"
 	"muster/regress/internal/exec"
@@ -182,7 +183,7 @@ func (s *session) machineFailed(t task, err error) error {
 	if fault.ClassOf(err) != fault.Environment {
 		return err
 	}
-	s.verdict(report.Case{Name: t.entry.Name, Index: t.index, Verdict: outcome.Environment, Why: err.Error()})
+	s.verdict(report.Case{Name: t.entry.Name, Index: t.index, Verdict: outcome.Environment, Why: wording.Of(err)})
 	if s.summary.Verdicts[outcome.Environment] >= environmentMax {
 		return fault.Environmentf("%s failed because of the machine, the last one: %w", counted(environmentMax), err)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/VictoriaMetrics/metrics"
+	"muster/internal/wording"
 )
 
 // healthTime is how long the check of a service's health may take.
@@ -31,7 +32,7 @@ func NewAdmin(m *Meter, healthy func(context.Context) error) http.Handler {
 		ctx, cancel := context.WithTimeout(r.Context(), healthTime)
 		defer cancel()
 		if err := healthy(ctx); err != nil {
-			http.Error(w, err.Error(), http.StatusServiceUnavailable)
+			http.Error(w, wording.Of(err), http.StatusServiceUnavailable)
 			return
 		}
 		fmt.Fprintln(w, "ok")

@@ -5,6 +5,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"muster/internal/wording"
 	"muster/regress/internal/review"
 )
 
@@ -73,7 +74,7 @@ func (m *model) load() tea.Cmd {
 	return func() tea.Msg {
 		d, err := m.desk.Difference(m.ctx, caseName)
 		if err != nil {
-			return page{k, []review.Line{remark(err.Error())}}
+			return page{k, []review.Line{remark(wording.Of(err))}}
 		}
 		return page{k, layOut(d, k)}
 	}

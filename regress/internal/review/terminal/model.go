@@ -6,6 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"muster/internal/wording"
 	"muster/regress/internal/review"
 )
 
@@ -120,7 +121,7 @@ func (m *model) catchUp(l looked) {
 		return
 	}
 	if l.err != nil {
-		m.notes = []string{l.err.Error()}
+		m.notes = []string{wording.Of(l.err)}
 		return
 	}
 	m.notes = l.now.Notes
@@ -160,7 +161,7 @@ func (m *model) settle() tea.Cmd {
 	m.commit, m.stage = nil, confirming
 	m.failed = c.err
 	if c.err != nil {
-		m.message = "not written: " + c.err.Error()
+		m.message = "not written: " + wording.Of(c.err)
 		return nil
 	}
 	m.desk.Settle(c.result)

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"time"
 
+	"muster/internal/wording"
 	"muster/regress/internal/fault"
 )
 
@@ -96,7 +97,7 @@ func (h *house) session(w http.ResponseWriter, r *http.Request) {
 	}
 	s, err := h.enter(r.Context(), ask.Token)
 	if errors.Is(err, errSpent) || errors.Is(err, errUnknown) {
-		refuse(w, http.StatusForbidden, err.Error())
+		refuse(w, http.StatusForbidden, wording.Of(err))
 		return
 	}
 	if err != nil {
@@ -146,7 +147,7 @@ func fail(w http.ResponseWriter, err error) {
 	if fault.ClassOf(err) == fault.Input {
 		status = http.StatusConflict
 	}
-	refuse(w, status, err.Error())
+	refuse(w, status, wording.Of(err))
 }
 
 // unlimited lets a request take its time: it writes, or it is a stream.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"muster/internal/wording"
 	"muster/regress/internal/review"
 )
 
@@ -149,7 +150,7 @@ func (s *seat) look(ctx context.Context) {
 		switch {
 		case s.commits != commits:
 		case err != nil:
-			s.notes = []string{err.Error()}
+			s.notes = []string{wording.Of(err)}
 		default:
 			s.notes = now.Notes
 			d.CatchUp(now)
