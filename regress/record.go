@@ -222,6 +222,11 @@ func (r *recording) openWriter(ctx context.Context) error {
 // in time, so that what depends on the clock shows.
 func (r *recording) passes(ctx context.Context) error {
 	for pass := 1; pass <= r.o.Judge.Repeat; pass++ {
+		if pass == 2 {
+			if ends, err := r.failsSoFar(); err != nil || ends {
+				return err
+			}
+		}
 		tasks, err := r.toRun(pass)
 		if err != nil {
 			return err

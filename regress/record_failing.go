@@ -21,6 +21,28 @@ func (r *recording) refused() bool {
 	return len(r.failing) == len(r.cases) && !r.o.Judge.AllowFailures
 }
 
+// failsSoFar reports whether the record is refused after the first run of each case: every case
+// fails. It concludes them, for further runs change nothing.
+func (r *recording) failsSoFar() (bool, error) {
+	if r.o.Judge.AllowFailures {
+		return false, nil
+	}
+	records := make([]golden.Record, len(r.cases))
+	for i, e := range r.cases {
+		rec, known, err := r.writer.Get(e.Name)
+		if err != nil || !known || rec.Outcome.Ending.Success() {
+			return false, err
+		}
+		records[i] = rec
+	}
+	for _, t := range r.all() {
+		if !r.done[t.index] {
+			r.conclude(t, records[t.index])
+		}
+	}
+	return true, nil
+}
+
 // nameFailing puts the first failing cases into the summary, and warns if most cases fail.
 func (r *recording) nameFailing() error {
 	slices.Sort(r.failing)
