@@ -1,7 +1,10 @@
 package regress
 
 import (
+	"context"
+
 	"muster/regress/internal/name"
+	"muster/regress/internal/report"
 	"muster/regress/internal/state"
 )
 
@@ -34,6 +37,28 @@ func CauseChoices(o Options, id string) (list []Choice, err error) {
 	}
 	for _, c := range found.Causes {
 		list = append(list, Choice{c.ID, c.Name})
+	}
+	return list, nil
+}
+
+// RecordedChoices returns the cases of the golden if the run is a record. An empty id means the
+// last run.
+func RecordedChoices(ctx context.Context, o Options, id string) (list []Choice, err error) {
+	run, err := findRun(state.Open(o.Store.State), id)
+	if err != nil || run.Command != report.RecordCommand {
+		return nil, err
+	}
+	p, err := pastOf(run, &o)
+	if err != nil {
+		return nil, err
+	}
+	base, err := p.base(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer base.Close()
+	for n := range base.Names() {
+		list = append(list, Choice{Word: typedName(n)})
 	}
 	return list, nil
 }

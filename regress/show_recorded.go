@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"muster/regress/internal/fault"
@@ -36,7 +37,8 @@ func showRecorded(ctx context.Context, o *Options, run *state.Run, target string
 		return err
 	}
 	if !known {
-		return fault.Inputf("%s has no case %s", p.options.Store.Golden, name.Print(raw))
+		inGolden := slices.Sorted(base.Names())
+		return fault.Inputf("%s has no case %s%s: muster cases lists the cases", p.options.Store.Golden, name.Print(raw), didYouMean(raw, inGolden))
 	}
 	w := &strings.Builder{}
 	fmt.Fprintf(w, "%s  %s  (run %s)\n", name.Print(raw), recordedText(&rec), run.ID)

@@ -30,6 +30,15 @@ func causesAndCases(c *cobra.Command, o *regress.Options, args []string) ([]cobr
 	return append(completions(causes), cases...), err
 }
 
+// shown lists what show takes: of a record the cases of the golden.
+func shown(c *cobra.Command, o *regress.Options, args []string) ([]cobra.Completion, error) {
+	recorded, err := regress.RecordedChoices(c.Context(), *o, c.Flag("run").Value.String())
+	if err != nil || len(recorded) > 0 {
+		return completions(recorded), err
+	}
+	return causesAndCases(c, o, args)
+}
+
 func completions(list []regress.Choice) []cobra.Completion {
 	all := make([]cobra.Completion, len(list))
 	for i, l := range list {

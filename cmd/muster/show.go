@@ -22,5 +22,5 @@ is called like a cause is ./G1.`,
 		Args: oneArg("the name of a case, or a cause such as G1"),
 	}, []flagGroup{stateFlag, runFlag(&id)}, func(c *cobra.Command, o *regress.Options, args []string) error {
 		return regress.Show(c.Context(), *o, args[0], id)
-	}, causesAndCases)
+	}, shown)
 }
