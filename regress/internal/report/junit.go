@@ -5,12 +5,14 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"math"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"muster/regress/internal/fault"
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/readable"
@@ -62,6 +64,9 @@ func (j *junit) Handle(ev Event) error {
 	case Group:
 		j.causes.add(ev)
 	case Finished:
+		if err := j.runFails(ev.Summary); err != nil {
+			return err
+		}
 		return j.to.replace(func(w io.Writer) error { return j.write(w, ev.Summary) })
 	}
 	return nil
@@ -105,6 +110,18 @@ func (j *junit) details(c Case) string {
 		return "left out to keep this small: muster show NAME has it whole\n"
 	}
 	return text
+}
+
+// runFails adds a test case that stands for the run, if the run fails and none of its cases
+// does: a record of a broken command, a cost above --fail-on, or --strict.
+func (j *junit) runFails(s Summary) error {
+	if s.ExitStatus == fault.StatusClean || j.failures+j.errors > 0 {
+		return nil
+	}
+	j.failures++
+	message := attr(meaningOf(s))
+	return j.add(piece{index: math.MaxInt}, fmt.Sprintf("    <testcase classname=\".\" name=%s time=\"0.000\">\n      <failure type=\"run\" message=%s/>\n    </testcase>\n",
+		attr("muster "+readable.Line(s.Command)), message))
 }
 
 func (j *junit) notRun(c NotRun) error {
