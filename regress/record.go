@@ -1,12 +1,14 @@
 package regress
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
 	"os"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"muster/regress/internal/exec"
@@ -29,6 +31,9 @@ type recording struct {
 	failed   map[int]error             // cases for which the machine failed
 	done     map[int]bool              // cases that have all their runs
 	failing  []int                     // of them those that did not exit with 0, by index
+
+	varies     string      // an example of two runs that differ, "" = none
+	hasExample atomic.Bool // varies is known or will be
 }
 
 // runsBefore is what the next run of a case needs to know of those before, unless it
@@ -269,6 +274,7 @@ type recordRan struct {
 	cost     outcome.Cost
 	onEngine *report.EngineRun
 	differ   bool
+	example  string // how the run differs, of the first that shows it
 	record   golden.Record
 	had      runsBefore // for the next one
 }
@@ -298,13 +304,26 @@ func (r *recording) look(ctx context.Context, t task, pass int, res *exec.Result
 		got.record.Cost, got.record.Runs = had.cost, had.runs+1
 		got.err = r.writer.Put(ctx, got.record, res.Open)
 	default:
-		if got.record, _, got.err = r.writer.Get(t.entry.Name); got.err == nil {
-			got.record.Runs++
-			got.differ, got.err = merge(ctx, r.writer, &got.record, res, r.same)
-		}
+		got.err = r.lookAgain(ctx, t, &got, res)
 	}
 	got.had = runsIn(&got.record)
 	return got
+}
+
+// lookAgain takes a run of a case that differs from those before into its record.
+func (r *recording) lookAgain(ctx context.Context, t task, got *recordRan, res *exec.Result) (err error) {
+	if got.record, _, err = r.writer.Get(t.entry.Name); err != nil {
+		return err
+	}
+	if r.hasExample.CompareAndSwap(false, true) {
+		if got.example, err = r.example(&got.record, res); err != nil {
+			return err
+		}
+		r.hasExample.Store(got.example != "")
+	}
+	got.record.Runs++
+	got.differ, err = merge(ctx, r.writer, &got.record, res, r.same)
+	return err
 }
 
 // take notes what came of a run.
@@ -316,6 +335,9 @@ func (r *recording) take(t task, got recordRan) error {
 	r.summary.CPU += got.cost.CPU
 	if got.onEngine != nil && got.pass == 1 {
 		r.onEngine[t.index] = got.onEngine
+	}
+	if got.differ {
+		r.varies = cmp.Or(r.varies, got.example)
 	}
 	r.lanes[t.index] = got.lane
 	r.took[t.index] = got.cost.Wall
@@ -362,6 +384,7 @@ func (r *recording) end(ctx context.Context, err error) error {
 		err = fault.Environmentf("%s failed because of the machine: %s is as it was, what ran is kept; --resume goes on; the first: %w", counted(len(r.failed)), r.o.Store.Golden, first)
 	}
 	if err == nil {
+		r.warnVarying()
 		err = r.nameFailing()
 	}
 	switch {

@@ -1,0 +1,64 @@
+package regress
+
+import (
+	"fmt"
+	"strings"
+
+	"muster/regress/internal/diff"
+	"muster/regress/internal/exec"
+	"muster/regress/internal/golden"
+	"muster/regress/internal/name"
+	"muster/regress/internal/outcome"
+	"muster/regress/internal/report"
+)
+
+// exampleMax is the size of the largest part that an example is taken from, in bytes.
+const exampleMax = 1 << 20
+
+// example shows in what two runs of a case differ: the first line of each that does. It
+// returns "" if no part of text shows it.
+func (r *recording) example(rec *golden.Record, now *exec.Result) (string, error) {
+	for i := range rec.Outcome.Parts {
+		was := &rec.Outcome.Parts[i]
+		is, both := now.Outcome.Part(was.Key)
+		if !both || was.Flaky || was.Digest == is.Digest || max(was.Size, is.Size) > exampleMax {
+			continue
+		}
+		old, err := shown(r.rules, contentsIn(r.writer), was)
+		if err != nil {
+			return "", err
+		}
+		text, err := shown(r.rules, now.Open, &is)
+		if err != nil {
+			return "", err
+		}
+		lines, _, _ := diff.Unified(old, text, diff.Limits{Columns: 80, Context: 1})
+		if a, b := firstWith(lines, '-'), firstWith(lines, '+'); a != "" && b != "" {
+			return fmt.Sprintf("%s, %s: %s → %s", name.Print(rec.Name), report.PartName(was.Key), strings.TrimSpace(a), strings.TrimSpace(b)), nil
+		}
+	}
+	return "", nil
+}
+
+// firstWith returns the first line of a diff that has the sign, without it.
+func firstWith(text string, sign byte) string {
+	for line := range strings.Lines(text) {
+		if line[0] == sign {
+			return line[1:]
+		}
+	}
+	return ""
+}
+
+// warnVarying warns if most cases vary from run to run: most output would not be compared.
+func (r *recording) warnVarying() {
+	n := r.summary.Verdicts[outcome.Flaky]
+	if 2*n <= len(r.cases) {
+		return
+	}
+	text := fmt.Sprintf("%d of %s vary from run to run, and what varies is not compared", n, counted(len(r.cases)))
+	if r.varies != "" {
+		text += ", such as " + r.varies
+	}
+	r.warn(text + "; --normalize rewrites what may vary, such as times and addresses")
+}
