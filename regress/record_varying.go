@@ -32,7 +32,7 @@ func (r *recording) example(rec *golden.Record, now *exec.Result) (string, error
 		if err != nil {
 			return "", err
 		}
-		lines, _, _ := diff.Unified(old, text, diff.Limits{Columns: 80, Context: 1})
+		lines, _, _ := diff.Unified(old, text, diff.Limits{Columns: 160, Context: 1})
 		if a, b := firstWith(lines, '-'), firstWith(lines, '+'); a != "" && b != "" {
 			return fmt.Sprintf("%s, %s: %s → %s", name.Print(rec.Name), report.PartName(was.Key), strings.TrimSpace(a), strings.TrimSpace(b)), nil
 		}
