@@ -82,7 +82,9 @@ func Accept(ctx context.Context, o Options, a Acceptance) (count int, err error)
 	}
 	var e effect
 	if a.DryRun {
-		e, err = p.settle(n)
+		if e, err = p.settle(n); err == nil {
+			e.move, err = p.previewMove(ctx, base, e.promoted, a)
+		}
 	} else {
 		e, err = p.accept(ctx, base, n, a)
 	}

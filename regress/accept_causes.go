@@ -210,12 +210,16 @@ func (p *past) globsOf(globs []string) (*glob.Set, error) {
 // commit writes the outcomes of what is promoted into the golden in one transaction, and moves
 // its command if it can.
 func (w *writing) commit(ctx context.Context) (err error) {
-	var found *golden.Store
 	p := w.past
-	if slices.ContainsFunc(w.promoted, func(r *state.Result) bool { return r.Verdict != outcome.Missing }) {
-		if found, err = p.outcomes(); err != nil {
-			return err
-		}
+	open := p.outcomesIfAny
+	if hasOutcomes(w.promoted) {
+		open = p.outcomes
+	}
+	found, err := open()
+	if err != nil {
+		return err
+	}
+	if found != nil {
 		defer found.Close()
 	}
 	for _, r := range w.promoted {
@@ -231,15 +235,20 @@ func (w *writing) commit(ctx context.Context) (err error) {
 	return p.run.SaveResults(p.results)
 }
 
-// put changes a golden. Nothing is found if the corpus lacks all of the promoted cases.
+// hasOutcomes reports whether the corpus has one of the cases.
+func hasOutcomes(promoted []*state.Result) bool {
+	return slices.ContainsFunc(promoted, func(r *state.Result) bool { return r.Verdict != outcome.Missing })
+}
+
+// put changes a golden. found is nil if the run kept no outcomes.
 func (w *writing) put(tx *golden.Tx, found *golden.Store) error {
 	p := w.past
-	m, err := p.signed(tx, found != nil && found.Meta().OnEngine(), w.reason)
+	m, err := p.signed(tx, found != nil && found.Meta().OnEngine() && hasOutcomes(w.promoted), w.reason)
 	if err != nil {
 		return err
 	}
 	if found != nil {
-		if w.move, err = p.moveCommand(&m, found.Meta(), w.keepCommand); err != nil {
+		if w.move, err = p.moveCommand(&m, found.Meta(), tx.Names(), w.keepCommand); err != nil {
 			return err
 		}
 	}

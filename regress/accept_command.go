@@ -2,6 +2,8 @@ package regress
 
 import (
 	"cmp"
+	"context"
+	"iter"
 	"maps"
 	"os"
 	"path/filepath"
@@ -11,52 +13,97 @@ import (
 	"muster/regress/internal/golden"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/readable"
+	"muster/regress/internal/state"
 )
 
 // commandMove says what an accept does to the command of the golden.
 type commandMove struct {
-	moved string // what is recorded now, in a sentence; "" = nothing moved
+	moved string // what the golden has now; "" = nothing moved
 	stays string // why a golden with outcomes of another command keeps its own, and what is green
 }
 
 // texts returns both as a list of at most one.
 func (c commandMove) texts() []string {
-	if text := cmp.Or(c.moved, c.stays); text != "" {
-		return []string{text}
+	switch {
+	case c.moved != "":
+		return []string{"the golden now has " + c.moved}
+	case c.stays != "":
+		return []string{c.stays}
 	}
 	return nil
 }
 
+// previewMove returns what an accept would do to the command. It marks the results as accepted.
+func (p *past) previewMove(ctx context.Context, base *located, promoted []*state.Result, a Acceptance) (move commandMove, err error) {
+	found, err := p.outcomesIfAny()
+	if err != nil || found == nil || len(promoted) == 0 {
+		return move, err
+	}
+	defer found.Close()
+	recorded, err := base.open(ctx)
+	if err != nil {
+		return move, err
+	}
+	defer recorded.Close()
+	for _, r := range promoted {
+		r.Accepted = true
+	}
+	m := recorded.Meta()
+	m.Accepts = append(slices.Clip(m.Accepts), p.signature(a.Reason))
+	return p.moveCommand(&m, found.Meta(), recorded.Names(), a.KeepCommand)
+}
+
 // moveCommand writes the command, the settings and the tool of the run into the golden's meta.
 // It does so only if a check of that command would be identical: the run judged all cases of
-// the golden, and all its differences are accepted.
+// the golden, which are named, and all its differences are accepted.
 //
 // The meta made is that of the outcomes that the run kept. The last accept in m is the one of
 // the run.
-func (p *past) moveCommand(m *golden.Meta, made golden.Meta, keep bool) (move commandMove, err error) {
+func (p *past) moveCommand(m *golden.Meta, made golden.Meta, names iter.Seq[string], keep bool) (move commandMove, err error) {
 	isOther := !sameStart(m.Command, made.Command, m.Flags, made.Flags)
 	if !isOther && slices.Equal(m.Tool, made.Tool) {
 		return move, nil
 	}
-	why, err := p.commandStays(*m, made, keep)
-	if err != nil {
-		return move, err
+	why := "as --keep-command says"
+	if !keep {
+		if why, err = p.commandStays(*m, made, names); err != nil {
+			return move, err
+		}
 	}
 	if why != "" {
 		if isOther {
-			move.stays = "the golden keeps its command, " + why + ": " + greenLine(*m, m.Accepts[len(m.Accepts)-1], p.options.Store.Golden) + " compares with what was accepted"
+			move.stays = "the golden keeps its command, " + why + ": " + greenLine(*m, m.Accepts[len(m.Accepts)-1], &p.options) + " compares with what was accepted"
 		}
 		return move, nil
 	}
+	move.moved = p.movedText(*m, made)
 	reference := m.Recorder()
 	m.Reference = &reference
 	m.Command, m.Executable, m.ExecutableDigest = made.Command, made.Executable, made.ExecutableDigest
 	m.Tool, m.Env, m.Flags = made.Tool, made.Env, maps.Clone(made.Flags)
-	move.moved = "the golden's tool is now the one of run " + p.run.ID
-	if isOther {
-		move.moved = "the golden's command is now the one of run " + p.run.ID + ": " + p.options.Command.line()
-	}
 	return move, nil
+}
+
+// movedText says what the golden takes over, with each setting that it did not have before.
+func (p *past) movedText(m, made golden.Meta) string {
+	var settings []string
+	for _, s := range outcomeSettings() {
+		if was, is := m.Flags[s.name()], made.Flags[s.name()]; s.scope != ofIdentity && was != is {
+			settings = append(settings, worded(s.name(), is)+" instead of "+worded(s.name(), was))
+		}
+	}
+	with := strings.Join(settings, ", ")
+	switch {
+	case !slices.EqualFunc(wordsOf(m.Command), wordsOf(made.Command), slices.Equal):
+		text := "the command of run " + p.run.ID + ": " + p.options.Command.line()
+		if with != "" {
+			text += "; " + with
+		}
+		return text
+	case with != "":
+		return "the settings of run " + p.run.ID + ": " + with
+	}
+	return "the tool of run " + p.run.ID
 }
 
 // sameStart reports whether two commands with their settings are equal. What only identifies
@@ -71,33 +118,78 @@ func sameStart(was, is []golden.Command, wasFlags, isFlags map[string]string) bo
 }
 
 // commandStays returns why the golden keeps its command, "" if it does not.
-func (p *past) commandStays(m, made golden.Meta, keep bool) (why string, err error) {
+func (p *past) commandStays(m, made golden.Meta, names iter.Seq[string]) (why string, err error) {
 	sum, err := p.summary()
 	if err != nil {
 		return "", err
 	}
-	s, left := &p.options.Select, 0
-	for _, r := range p.results {
-		if !r.Accepted {
-			left++
-		}
-	}
+	left, failed := p.leftOver()
+	s := &p.options.Select
 	switch {
-	case keep:
-		return "as --keep-command says", nil
 	case left > 0:
 		return "as " + countedDo(left, "wait") + " to be accepted", nil
+	case failed > 0:
+		return "as the machine failed " + counted(failed), nil
 	case sum.NotRun > 0:
 		return "as " + counted(sum.NotRun) + " did not run", nil
 	case len(s.Globs)+len(s.Filters)+len(s.Only) > 0 || s.Partition != "" || s.Sample > 0:
 		return "as the run had a selection", nil
+	case isOtherCorpus(m, &p.options):
+		return "as the run had another corpus", nil
 	case m.OnEngine() || made.OnEngine():
 		return "as an engine made outcomes", nil
 	}
 	if path := passing(made.Tool, p.options.Store.Golden); path != "" {
 		return "as " + path + " is in the folder for temporary files", nil
 	}
-	return "", nil
+	unjudged, err := p.unjudged(names)
+	if err == nil && unjudged > 0 {
+		why = "as the run did not judge " + counted(unjudged) + " of the golden"
+	}
+	return why, err
+}
+
+// leftOver counts the results that are not accepted, and those that cannot be, because the
+// machine failed.
+func (p *past) leftOver() (left, failed int) {
+	for _, r := range p.results {
+		switch {
+		case r.Verdict == outcome.Environment:
+			failed++
+		case !r.Accepted:
+			left++
+		}
+	}
+	return left, failed
+}
+
+// unjudged counts the names of cases that the run has neither a line nor a result of. The parts
+// of a merged run may leave out cases.
+func (p *past) unjudged(names iter.Seq[string]) (count int, err error) {
+	lines, err := p.run.ReadLines()
+	if err != nil {
+		return 0, err
+	}
+	judged := byName(lines)
+	for _, r := range p.results {
+		judged[string(r.Name)] = state.Line{}
+	}
+	for caseName := range names {
+		if _, is := judged[caseName]; !is {
+			count++
+		}
+	}
+	return count, nil
+}
+
+// isOtherCorpus reports whether a plain check of the golden reads another corpus than o has.
+func isOtherCorpus(m golden.Meta, o *Options) bool {
+	if m.CorpusPath == "" || m.CorpusPath == o.Corpus.Path {
+		return false
+	}
+	was, err := filepath.Abs(m.CorpusPath)
+	is, e := filepath.Abs(o.Corpus.Path)
+	return err != nil || e != nil || was != is
 }
 
 // passing returns a file of the tool that lies in the folder for temporary files while the
@@ -119,7 +211,8 @@ func passing(tool []golden.ToolFile, goldenPath string) string {
 }
 
 // greenLine returns the shell line of a check that runs what an accept took its outcomes from.
-func greenLine(m golden.Meta, by golden.Accept, goldenPath string) string {
+// checked are the options of the run or check that it is printed for.
+func greenLine(m golden.Meta, by golden.Accept, checked *Options) string {
 	var o Options
 	for _, c := range by.Command {
 		if c.Glob != "" {
@@ -130,11 +223,14 @@ func greenLine(m golden.Meta, by golden.Accept, goldenPath string) string {
 	plain := Options{Command: Command{Words: o.Command.Words}}
 	plain.asRecorded(m)
 	args := []string{"muster", "check"}
-	if goldenPath != GoldenDefault {
-		args = append(args, "--golden", goldenPath)
+	if isOtherCorpus(m, checked) {
+		args = append(args, checked.Corpus.Path)
+	}
+	if path := checked.Store.Golden; path != GoldenDefault {
+		args = append(args, "--golden", path)
 	}
 	for _, s := range outcomeSettings() {
-		if s.complete(&o, by.Flags[s.name()]); s.text(&o) != s.text(&plain) {
+		if s.complete(&o, by.Flags[s.name()]); len(by.Flags) > 0 && s.text(&o) != s.text(&plain) {
 			args = append(args, s.args(&o)...)
 		}
 	}
@@ -172,17 +268,18 @@ func (c *checking) noteAccepted() error {
 	return nil
 }
 
-// acceptedElsewhere returns the check that would be green for each accept of another command,
-// by the number that records have as their origin.
+// acceptedElsewhere returns the check that would be green for each accept of another command
+// than the golden's and the one that ran, by the number that records have as their origin.
 func (c *checking) acceptedElsewhere() map[int]string {
 	lines := map[int]string{}
 	for i, a := range c.recorded.Accepts {
-		flags := c.o.outcomeFlags()
+		recorded, ran := c.recorded.Flags, c.o.outcomeFlags()
 		if len(a.Flags) == 0 {
-			flags = nil // a golden of an older muster does not tell
+			recorded, ran = nil, nil // a golden of an older muster does not keep them
 		}
-		if !sameStart(a.Command, commandsIn(&c.o.Command), a.Flags, flags) {
-			lines[i+1] = greenLine(c.recorded, a, c.o.Store.Golden)
+		isRecorded := sameStart(a.Command, c.recorded.Command, a.Flags, recorded)
+		if !isRecorded && !sameStart(a.Command, commandsIn(&c.o.Command), a.Flags, ran) {
+			lines[i+1] = greenLine(c.recorded, a, c.o)
 		}
 	}
 	return lines

@@ -86,11 +86,16 @@ func (p *past) signed(tx *golden.Tx, engine bool, reason string) (golden.Meta, e
 	}
 	m.AcceptedRun = p.run.ID
 	m.FromEngine = m.FromEngine || engine
-	m.Accepts = append(m.Accepts, golden.Accept{
+	m.Accepts = append(m.Accepts, p.signature(reason))
+	return m, nil
+}
+
+// signature returns the note of an accept of the run.
+func (p *past) signature(reason string) golden.Accept {
+	return golden.Accept{
 		Run: p.run.ID, Author: author(), At: time.Now(), Reason: reason, Command: commandsIn(&p.options.Command),
 		Machine: machine(), MusterVersion: p.options.Version, Flags: p.options.outcomeFlags(),
-	})
-	return m, nil
+	}
 }
 
 // author returns the user and the machine, as USER@HOST.

@@ -18,9 +18,9 @@ import (
 // tellAccepted prints how many cases were accepted, and unless rep is quiet also what was
 // not. If rep is verbose, tellAccepted prints the name of every accepted case.
 func (p *past) tellAccepted(rep *Report, a Acceptance, e effect, left map[outcome.Verdict]int) error {
-	verb, w := "accepted", &strings.Builder{}
+	verb, has, w := "accepted", "now has", &strings.Builder{}
 	if a.DryRun {
-		verb = "would accept"
+		verb, has = "would accept", "would have"
 	}
 	if rep.Verbose {
 		for _, r := range e.promoted {
@@ -36,7 +36,7 @@ func (p *past) tellAccepted(rep *Report, a Acceptance, e effect, left map[outcom
 	}
 	fmt.Fprintf(w, "%s %s of run %s%s\n", verb, readable.Number(len(e.promoted)), p.run.ID, verdictsOf(e.promoted))
 	if text := e.move.moved; text != "" && !rep.Quiet {
-		fmt.Fprintln(w, text)
+		fmt.Fprintf(w, "the golden %s %s\n", has, text)
 	}
 	_, err := io.WriteString(rep.Stdout, w.String())
 	return err

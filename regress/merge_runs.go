@@ -233,11 +233,8 @@ func (m *merging) collect() error {
 
 // openFound opens the store of a part's differences, if the part has one.
 func (m *merging) openFound(p *past) error {
-	if _, err := os.Stat(p.run.Outcomes()); errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	found, err := p.outcomes()
-	if err == nil {
+	found, err := p.outcomesIfAny()
+	if err == nil && found != nil {
 		m.found[p] = found
 	}
 	return err

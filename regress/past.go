@@ -2,6 +2,8 @@ package regress
 
 import (
 	"context"
+	"errors"
+	"os"
 	"slices"
 
 	"muster/regress/internal/fault"
@@ -109,6 +111,15 @@ func (p *past) saveDecisions(by map[string]review.State) error {
 // outcomes opens what the run kept of the cases that were not identical.
 func (p *past) outcomes() (*golden.Store, error) {
 	return p.kept(p.run.Outcomes())
+}
+
+// outcomesIfAny is like outcomes, but returns nil if the run kept none: a merged run of which
+// nothing differs but what the corpus lacks.
+func (p *past) outcomesIfAny() (*golden.Store, error) {
+	if _, err := os.Stat(p.run.Outcomes()); errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	return p.outcomes()
 }
 
 // kept opens one of the stores of the run.

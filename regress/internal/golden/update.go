@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
+	"slices"
 
 	"golang.org/x/sys/unix"
 
@@ -30,6 +32,7 @@ type Tx struct {
 	meta    Meta
 	encoded []byte // meta, as the file has it
 	digest  outcome.Digest
+	names   []string // of the cases before the change
 	lastID  int64
 
 	// err is the first error of the file. SQLite may have given up the
@@ -121,7 +124,10 @@ func newTx(ctx context.Context, path string, info fs.FileInfo, conn *sql.Conn) (
 	if err := checkSize(ctx, conn, path, info); err != nil {
 		return nil, err
 	}
-	tx.digest, err = scan(ctx, conn, d, func(row) error { return nil })
+	tx.digest, err = scan(ctx, conn, d, func(r row) error {
+		tx.names = append(tx.names, string(r.name))
+		return nil
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -191,6 +197,9 @@ func (tx *Tx) SetMeta(m Meta) error {
 	}
 	return tx.classify(writeMeta(tx.ctx, tx.conn, b))
 }
+
+// Names returns the names of all cases in the golden before this change, sorted.
+func (tx *Tx) Names() iter.Seq[string] { return slices.Values(tx.names) }
 
 // Get returns the record of a case, as this change left it.
 func (tx *Tx) Get(caseName string) (Record, bool, error) {

@@ -34,7 +34,7 @@ func mergeMetas(shards []Shard) (golden.Meta, error) {
 		m.Accepts = append(slices.Clip(m.Accepts), other.Accepts...)
 		machines, versions = append(machines, other.Machine), append(versions, other.MusterVersion)
 	}
-	if err := refuse(conflicts, "setting", "merge goldens of one record in several partitions"); err != nil {
+	if err := refuse(conflicts, "setting", "merge goldens of one record in several partitions, and accept into them with --keep-command"); err != nil {
 		return m, err
 	}
 	m.Machine, m.MusterVersion = distinct(machines), distinct(versions)
