@@ -2,12 +2,8 @@ package diff
 
 import (
 	"bytes"
-	"fmt"
-	"maps"
 	"slices"
 	"strings"
-
-	"muster/regress/internal/readable"
 )
 
 // A Change is one place in which two contents differ: ranges of bytes.
@@ -40,155 +36,121 @@ func Excerpt(old, now []byte, edits []Edit, at int) string {
 	if slices.ContainsFunc(edits, isOutside) || isBinary(old) || isBinary(now) {
 		return ""
 	}
-	edits = around(old, now, edits, at)
 	out := &strings.Builder{}
 	s := newSheet(out, excerptLines, excerptColumns, false)
-	newWindow(old, now, edits).write(s)
+	near := around(old, now, edits, at)
+	w := newWindow(near)
+	if w.rows() > s.room {
+		near = near.startingAt(at)
+		w = newWindow(near)
+	}
+	w.write(s)
+	if text := near.leftOut(); text != "" {
+		s.remark("edits right %s are left out", text)
+	}
 	s.w.Flush() // a strings.Builder takes everything
 	return out.String()
 }
 
-// around returns the edits that stand so close to one that their contexts meet.
-func around(old, now []byte, edits []Edit, at int) []Edit {
-	meet := func(a, b Edit) bool {
-		return a.NowTo > LineStart(now, b.NowFrom) || a.NowTo == b.NowFrom ||
-			bytes.Count(old[a.OldTo:b.OldFrom], []byte("\n")) <= 2*excerptContext+1
-	}
-	lo, hi := at, at+1
-	for lo > 0 && at-lo < excerptEdits && meet(edits[lo-1], edits[lo]) {
-		lo--
-	}
-	for hi < len(edits) && hi-at < excerptEdits && meet(edits[hi-1], edits[hi]) {
-		hi++
-	}
-	return edits[lo:hi]
+// A stretch is a part of the edits between two texts: edits[from:to].
+type stretch struct {
+	texts    [2][]byte // old and now
+	edits    []Edit
+	from, to int
 }
 
-// A window is the lines of both texts, old and now, around some edits.
-type window struct {
-	texts [2]windowText
-	// others are those who differ in lines with the signs < and >, and in lines with - and +.
-	others [2]map[string]bool
+// around returns the edits that stand so close to one that their contexts meet, at most
+// excerptEdits on each side.
+func around(old, now []byte, edits []Edit, at int) stretch {
+	s := stretch{[2][]byte{old, now}, edits, at, at + 1}
+	for s.from > 0 && at-s.from < excerptEdits && s.meets(s.from) {
+		s.from--
+	}
+	for s.to < len(edits) && s.to-at < excerptEdits && s.meets(s.to) {
+		s.to++
+	}
+	return s
 }
 
-type windowText struct {
-	before int // lines of the text before the window
-	lines  []string
-	ends   []int      // in bytes of the text
-	by     [][]string // whose edits differ in a line, by line
+// startingAt leaves out the edits before one.
+func (s stretch) startingAt(at int) stretch {
+	s.from = at
+	return s
 }
 
-func newWindow(old, now []byte, edits []Edit) *window {
-	first, last := edits[0], edits[len(edits)-1]
-	from := [2]int{LineStart(old, first.OldFrom), LineStart(now, first.NowFrom)}
-	to := [2]int{last.OldTo, last.NowTo}
-	if to[0] != LineStart(old, to[0]) || to[1] != LineStart(now, to[1]) {
-		to = [2]int{LineEnd(old, to[0]), LineEnd(now, to[1])}
+// first returns the first of the edits that differ in the line in which edit i begins.
+func (s stretch) first(i int) int {
+	first := i
+	for first > 0 && i-first < excerptEdits && s.sharesLine(first) {
+		first--
 	}
-	w := &window{others: [2]map[string]bool{{}, {}}}
-	lead, trail := bytesOf(linesBefore(old[:from[0]], excerptContext)), bytesOf(linesAfter(old[to[0]:], excerptContext))
-	for i, text := range [2][]byte{old, now} {
-		t := &w.texts[i]
-		start := max(0, from[i]-lead)
-		t.before, t.lines = CountLines(text[:start]), splitLines(text[start:min(len(text), to[i]+trail)])
-		for _, line := range t.lines {
-			start += len(line)
-			t.ends = append(t.ends, start)
-		}
-		t.by = make([][]string, len(t.lines))
-	}
-	for _, e := range edits {
-		w.texts[0].note(e.By, e.OldFrom, e.OldTo)
-		w.texts[1].note(e.By, e.NowFrom, e.NowTo)
-	}
-	return w
+	return first
 }
 
-// note notes whose edit differs in the lines of a range of bytes. An empty range between two
-// lines is in neither.
-func (t *windowText) note(by string, from, to int) {
-	for i, end := range t.ends {
-		start := end - len(t.lines[i])
-		if start < to && from < end || from == to && start < from && from < end {
-			t.by[i] = append(t.by[i], by)
-		}
+// leftOut says on which sides more edits follow closely, "" if on none.
+func (s stretch) leftOut() string {
+	var sides []string
+	if s.from > 0 && s.meets(s.from) {
+		sides = append(sides, "before")
 	}
+	if s.to < len(s.edits) && s.meets(s.to) {
+		sides = append(sides, "after")
+	}
+	return strings.Join(sides, " and ")
 }
 
-// write writes the hunks in which the edits differ that the window is about.
-func (w *window) write(s *sheet) {
-	left := 0
-	for _, h := range hunks(compareLines(w.texts[0].lines, w.texts[1].lines), excerptContext, len(w.texts[0].lines)) {
-		if slices.ContainsFunc(h.changes, w.isOwn) {
-			left += w.hunk(s, h)
-		}
+// gap returns the range between edit i and the one before it, in both texts. Its bytes are
+// equal in both.
+func (s stretch) gap(i int) (from, to [2]int) {
+	to = [2]int{len(s.texts[0]), len(s.texts[1])}
+	if i > 0 {
+		from = [2]int{s.edits[i-1].OldTo, s.edits[i-1].NowTo}
 	}
-	if left > 0 {
-		s.remark("%s", readable.Count(left, "more line"))
+	if i < len(s.edits) {
+		to = [2]int{s.edits[i].OldFrom, s.edits[i].NowFrom}
 	}
-	w.legend(s)
+	return from, to
 }
 
-// isOwn reports whether an edit that the window is about differs in the lines of a change. A
-// line diff may put equal lines elsewhere than the edits do: lines in which no edit differs are
-// own.
-func (w *window) isOwn(c change) bool {
-	isOwn := func(by []string) bool { return len(by) == 0 || slices.Contains(by, "") }
-	return slices.ContainsFunc(w.texts[0].by[c.oldFrom:c.oldTo], isOwn) || slices.ContainsFunc(w.texts[1].by[c.nowFrom:c.nowTo], isOwn)
+// equal returns the whole lines within a gap.
+func (s stretch) equal(i int) []byte {
+	from, to := s.gap(i)
+	gap := s.texts[0][from[0]:to[0]]
+	if !s.areStarts(from) {
+		gap = gap[LineEnd(gap, 0):]
+	}
+	if i < len(s.edits) {
+		gap = gap[:LineStart(gap, len(gap))]
+	}
+	return gap
 }
 
-// hunk writes a hunk and returns how many of its changed lines have no room. If not all have
-// room, it begins with the first own change.
-func (w *window) hunk(s *sheet, h hunk) (left int) {
-	for len(h.changes) > 1 && h.rows(w.texts[0].lines, w.texts[1].lines) > s.room+1 && !w.isOwn(h.changes[0]) {
-		left += h.changes[0].size()
-		skipped := h.changes[0]
-		h.changes = h.changes[1:]
-		equal := h.changes[0].oldFrom - skipped.oldTo
-		lead := min(equal, excerptContext)
-		h.oldFrom, h.nowFrom = h.changes[0].oldFrom-lead, h.changes[0].nowFrom-lead
-	}
-	if s.room > 0 {
-		fmt.Fprintln(s.w, "@@ -"+lineRange(h.oldFrom, h.oldTo, w.texts[0].before)+" +"+lineRange(h.nowFrom, h.nowTo, w.texts[1].before)+" @@")
-	}
-	at := h.oldFrom
-	for _, c := range h.changes {
-		s.context(w.texts[0].lines[at:c.oldFrom])
-		if at = c.oldTo; s.room == 0 {
-			left += c.size()
-			continue
-		}
-		old, now := pairs(w.texts[0].lines[c.oldFrom:c.oldTo], w.texts[1].lines[c.nowFrom:c.nowTo], s.columns)
-		own := w.isOwn(c)
-		w.sign(old, w.texts[0].by[c.oldFrom:c.oldTo], '<', own)
-		w.sign(now, w.texts[1].by[c.nowFrom:c.nowTo], '>', own)
-		s.block(old, now)
-	}
-	s.context(w.texts[0].lines[at:h.oldTo])
-	return left
+// meets reports whether the contexts of edit i and of the one before it meet.
+func (s stretch) meets(i int) bool { return CountLines(s.equal(i)) <= 2*excerptContext }
+
+// sharesLine reports whether edit i begins in a line in which the one before it ends.
+func (s stretch) sharesLine(i int) bool {
+	from, to := s.gap(i)
+	return LineStart(s.texts[0], to[0]) < from[0] || LineStart(s.texts[1], to[1]) < from[1]
 }
 
-// sign gives the rows in which only edits of others differ their sign.
-func (w *window) sign(rows []row, by [][]string, sign byte, isOwn bool) {
-	for i := range rows {
-		kind := 1
-		if !isOwn || len(by[i]) > 0 && !slices.Contains(by[i], "") {
-			rows[i].sign, kind = sign, 0
-		}
-		for _, other := range by[i] {
-			w.others[kind][other] = true
+// areStarts reports whether lines begin at a place in both texts.
+func (s stretch) areStarts(at [2]int) bool {
+	return LineStart(s.texts[0], at[0]) == at[0] && LineStart(s.texts[1], at[1]) == at[1]
+}
+
+// lines returns the range of the whole lines of edits [i, j), in both texts.
+func (s stretch) lines(i, j int) (from, to [2]int) {
+	_, from = s.gap(i)
+	to, _ = s.gap(j)
+	isWhole := s.areStarts(to)
+	for t, text := range s.texts {
+		from[t] = LineStart(text, from[t])
+		if !isWhole {
+			to[t] = LineEnd(text, to[t])
 		}
 	}
-}
-
-// legend names the others.
-func (w *window) legend(s *sheet) {
-	delete(w.others[1], "")
-	for i, text := range [2]string{"< and > mark lines of %s", "words of these lines differ by %s, too"} {
-		if len(w.others[i]) > 0 {
-			s.remark(text, strings.Join(slices.Sorted(maps.Keys(w.others[i])), ", "))
-		}
-	}
+	return from, to
 }
 
 // LineStart returns where the line that at is in begins.

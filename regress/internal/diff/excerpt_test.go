@@ -35,6 +35,20 @@ func TestExcerpt(t *testing.T) {
 			"equal lines within an edit", "x\n1\n2\ny\n", "X\n1\n2\nY\n", []Edit{{Change{0, 8, 0, 8}, ""}},
 			"@@ -1,4 +1,4 @@\n-x\n+X\n 1\n 2\n-y\n+Y\n",
 		},
+		{
+			"a word that another cause puts in at the beginning of a line", "a\nb\n", "A\nXb\n",
+			[]Edit{{Change{0, 1, 0, 1}, ""}, {Change{2, 2, 2, 3}, "G2"}},
+			"@@ -1,2 +1,2 @@\n-a\n<b\n+A\n>Xb\n… < and > mark lines of G2\n",
+		},
+		{
+			"a word that another cause takes out at the beginning of a line", "a\nXb\n", "A\nb\n",
+			[]Edit{{Change{0, 1, 0, 1}, ""}, {Change{2, 3, 2, 2}, "G2"}},
+			"@@ -1,2 +1,2 @@\n-a\n<Xb\n+A\n>b\n… < and > mark lines of G2\n",
+		},
+		{
+			"a line end that another cause puts in", "a\nb", "A\nb\n", []Edit{{Change{0, 1, 0, 1}, ""}, {Change{3, 3, 3, 4}, "G2"}},
+			"@@ -1,2 +1,2 @@\n-a\n<b\n\\ No newline at end of file\n+A\n>b\n… < and > mark lines of G2\n",
+		},
 		{"beyond the text", "a", "b", []Edit{{Change{0, 9, 0, 1}, ""}}, ""},
 		{"no text", "a\x00", "b\x00", []Edit{{Change{0, 1, 0, 1}, ""}}, ""},
 	} {
@@ -49,7 +63,11 @@ func TestExcerpt(t *testing.T) {
 func TestExcerptIsTrue(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		old, now, edits := drawEdits(t)
-		text := Excerpt([]byte(old), []byte(now), edits, rapid.IntRange(0, len(edits)-1).Draw(t, "at"))
+		at := rapid.IntRange(0, len(edits)-1).Draw(t, "at")
+		text := Excerpt([]byte(old), []byte(now), edits, at)
+		if isShown := strings.Contains(text, "\n-") || strings.Contains(text, "\n+"); !isShown && edits[at].By == "" {
+			t.Fatalf("edit %d of %v is not shown:\n%s", at, edits, text)
+		}
 		var from, to [2]int
 		for line := range strings.Lines(text) {
 			switch line[0] {
@@ -103,4 +121,29 @@ func drawEdits(t *rapid.T) (old, now string, edits []Edit) {
 	}
 	same := strings.Join(equal.Draw(t, "equal"), "")
 	return old + same, now + same, edits
+}
+
+// The edits that are looked at are bounded: what is left out on both sides is named, and the
+// lines beside it are whole.
+func TestExcerptOfManyEdits(t *testing.T) {
+	const count = 2000
+	var old, now strings.Builder
+	edits := make([]Edit, count)
+	for i := range edits {
+		edits[i] = Edit{Change{old.Len(), old.Len() + 1, now.Len(), now.Len() + 5}, "G2"}
+		fmt.Fprintf(&old, "q %d\n", i)
+		fmt.Fprintf(&now, "ppppp %d\n", i)
+	}
+	edits[1000].By = ""
+	text := Excerpt([]byte(old.String()), []byte(now.String()), edits, 1000)
+	for _, line := range []string{"-q 1000\n", "+ppppp 1000\n", "… edits right before and after are left out\n"} {
+		if !strings.Contains(text, line) {
+			t.Errorf("no line %q in\n%s", line, text)
+		}
+	}
+	for line := range strings.Lines(text) {
+		if strings.ContainsRune("+>", rune(line[0])) && !strings.HasPrefix(line[1:], "ppppp ") {
+			t.Errorf("line %q is a part of a line in\n%s", line, text)
+		}
+	}
 }
