@@ -12,7 +12,7 @@ import (
 type Choice struct{ Word, Text string }
 
 // DifferingChoices returns the cases that were not identical in a past run, in printed form.
-// An empty id means the last run.
+// A case that is called like a cause is named ./G1. An empty id means the last run.
 func DifferingChoices(o Options, id string) ([]Choice, error) {
 	p, err := openPast(&o, id)
 	if err != nil {
@@ -20,7 +20,11 @@ func DifferingChoices(o Options, id string) ([]Choice, error) {
 	}
 	list := make([]Choice, len(p.results))
 	for i, r := range p.results {
-		list[i] = Choice{Word: typedName(string(r.Name))}
+		word := typedName(string(r.Name))
+		if isCauseID(word) {
+			word = "./" + word
+		}
+		list[i] = Choice{Word: word}
 	}
 	return list, nil
 }
@@ -63,13 +67,17 @@ func RecordedChoices(ctx context.Context, o Options, id string) (list []Choice, 
 	return list, nil
 }
 
-// RunChoices returns the past runs, the last one first.
-func RunChoices(o Options) (list []Choice, err error) {
+// RunChoices returns the past runs, the last one first. Without records it returns only those
+// that have differences.
+func RunChoices(o Options, records bool) (list []Choice, err error) {
 	runs, err := state.Open(o.Store.State).Runs()
 	if err != nil {
 		return nil, err
 	}
 	for _, r := range runs {
+		if !isChecking(r) && !(records && r.Command == report.RecordCommand) {
+			continue
+		}
 		sum, err := keptIn(r)
 		if err != nil {
 			return nil, err

@@ -27,7 +27,7 @@ func completeFlags(c *cobra.Command, o *regress.Options, from *configSource) {
 			return nil, cobra.ShellCompDirectiveError
 		}
 		o.Report.Stdout, o.Report.Stderr = io.Discard, io.Discard
-		list, err := regress.RunChoices(*o)
+		list, err := regress.RunChoices(*o, c.Name() == "show")
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveError
 		}
