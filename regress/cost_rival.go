@@ -57,13 +57,13 @@ func recordedRival(m golden.Meta, now *command) rival {
 	c, err := exec.ResolveAt(by.Executable, words, by.Stdin)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return rival{why: "the golden's executable " + by.Executable + " is gone"}
+		return rival{why: executableText(m) + " is gone"}
 	case err != nil:
-		return rival{why: "the golden's executable " + by.Executable + " cannot be run any more"}
+		return rival{why: executableText(m) + " cannot be run any more"}
 	}
 	is, err := tool.Build(tool.Options{Commands: []*exec.Command{c}, Alone: true, Digests: filedigest.Open("")})
 	if err != nil || is.Digest(c.Path) != by.ExecutableDigest {
-		return rival{why: "the golden's executable " + by.Executable + " is no longer what it was"}
+		return rival{why: executableText(m) + " is no longer what it was"}
 	}
 	r := rival{command: c, tool: is}
 	for _, other := range by.Command {
@@ -72,6 +72,15 @@ func recordedRival(m golden.Meta, now *command) rival {
 		}
 	}
 	return r
+}
+
+// executableText names the executable whose cost is compared. After an accept that moved the
+// command it is not the golden's.
+func executableText(m golden.Meta) string {
+	if m.Reference != nil {
+		return "the executable " + m.Reference.Executable + " that recorded the golden"
+	}
+	return "the golden's executable " + m.Executable
 }
 
 // costRival is recordedRival where it matters what took the time: a script that was written
