@@ -38,7 +38,7 @@ func (m *model) other(key string) tea.Cmd {
 	case "/":
 		m.stage, m.typed = filtering, m.desk.Filtered()
 	case "?":
-		m.stage, m.scroll = reading, 0
+		m.stage, m.leafed = reading, 0
 	case "q", "enter":
 		if m.desk.Changes().Empty() {
 			if key == "q" {
@@ -88,7 +88,7 @@ func (m *model) decide(key string) bool {
 	default:
 		return false
 	}
-	m.top, m.shift = 0, 0
+	m.view.rewind()
 	return true
 }
 
@@ -126,37 +126,39 @@ func (m *model) travel(key string) bool {
 		return false
 	}
 	if _, now, _ := d.Cursor(); now != place || slices.Contains([]string{"n", "p", "tab", "shift+tab"}, key) {
-		m.top, m.shift = 0, 0
+		m.view.rewind()
 	}
 	return true
 }
 
 // arrange is for the keys that show the same otherwise.
 func (m *model) arrange(key string) bool {
-	rows := max(1, m.split().right.height-1)
+	rows := max(1, m.space().height-1)
 	switch key {
 	case "v":
 		modes := review.Modes()
 		m.mode = modes[(slices.Index(modes, m.mode)+1)%len(modes)]
-		m.top = 0
+		m.view.rewind()
 	case "o":
-		m.others, m.top = !m.others, 0
+		m.others = !m.others
+		m.view.rewind()
+	case "w":
+		m.view = viewport{cut: !m.view.cut, moved: m.view.moved, top: place{line: m.view.top.line}}
 	case "pgdown", "space", "ctrl+f":
-		m.top += rows
+		m.scroll(rows)
 	case "pgup", "b", "ctrl+b":
-		m.top -= rows
+		m.scroll(-rows)
 	case "ctrl+d", "J":
-		m.top += (rows + 1) / 2
+		m.scroll((rows + 1) / 2)
 	case "ctrl+u", "K":
-		m.top -= (rows + 1) / 2
+		m.scroll(-(rows + 1) / 2)
 	case "right", "l":
-		m.shift += 8
+		m.sideways(shiftBy)
 	case "left", "h":
-		m.shift = max(0, m.shift-8)
+		m.sideways(-shiftBy)
 	default:
 		return false
 	}
-	m.top = max(0, min(m.top, len(m.difference())-1))
 	return true
 }
 
@@ -177,7 +179,7 @@ func (m *model) typing(k tea.KeyPressMsg) tea.Cmd {
 		m.typed += k.Text
 	}
 	m.desk.Filter(m.typed)
-	m.top, m.shift = 0, 0
+	m.view.rewind()
 	return m.load()
 }
 
@@ -204,13 +206,13 @@ func (m *model) confirm(key string) tea.Cmd {
 func (m *model) leaf(key string, back stage) {
 	switch key {
 	case "down", "j":
-		m.scroll++
+		m.leafed++
 	case "up", "k":
-		m.scroll = max(0, m.scroll-1)
+		m.leafed = max(0, m.leafed-1)
 	case "pgdown", "space":
-		m.scroll += max(1, m.height-2)
+		m.leafed += max(1, m.height-2)
 	case "pgup", "b":
-		m.scroll = max(0, m.scroll-max(1, m.height-2))
+		m.leafed = max(0, m.leafed-max(1, m.height-2))
 	default:
 		m.stage, m.message = back, ""
 	}

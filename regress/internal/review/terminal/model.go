@@ -36,9 +36,8 @@ type model struct {
 
 	mode    review.Mode
 	others  bool
-	top     int // first line of the difference that is shown
-	shift   int // columns that are scrolled out to the left
-	scroll  int // of the confirmation and the help
+	view    viewport
+	leafed  int // rows of the confirmation or the help that are scrolled out
 	pages   pages
 	sheet   sheet
 	commit  *commit // under way; nil for none

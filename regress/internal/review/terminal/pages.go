@@ -104,7 +104,7 @@ type sheet struct {
 }
 
 func (m *model) openSheet() {
-	m.stage, m.scroll = confirming, 0
+	m.stage, m.leafed = confirming, 0
 	m.sheet = sheet{}
 	m.sheet.sum, m.sheet.each = m.confirmation()
 }
@@ -146,7 +146,8 @@ func helpText(noun string) (text []piece) {
 		{"n p  tab", "another case of the " + noun},
 		{"v", "the form: unified, side by side, words"},
 		{"o", "show also what belongs to other causes alone"},
-		{"space b", "scroll the difference; J K by half, ← → sideways"},
+		{"space b", "scroll the difference; J K by half"},
+		{"w", "cut long lines instead of wrapping them; then ← → move sideways"},
 		{"/", "filter by name, ID, family, case or regular expression; esc takes it away"},
 		{"", ""},
 		{"enter q", "done: shows what would be written, y then writes it"},

@@ -11,12 +11,11 @@ import (
 
 // pane shows what is said of an item, and the difference of one of its cases.
 func (m *model) pane(b box) []string {
-	rows := m.about(b.width)
-	rows = rows[:min(len(rows), max(1, b.height/2))]
+	rows := m.about(b)
 	k, some := m.wanted()
 	lines, loaded := m.pages.get(k)
-	for i := m.top; len(rows) < b.height && i < len(lines) && some; i++ {
-		rows = append(rows, m.line(lines[i], b.width))
+	if some {
+		rows = append(rows, m.shown(lines, box{b.width, b.height - len(rows)})...)
 	}
 	if some && !loaded && len(rows) < b.height {
 		rows = append(rows, m.paint.fit([]piece{{"loading …", dim}}, 0, b.width))
@@ -27,8 +26,22 @@ func (m *model) pane(b box) []string {
 	return rows
 }
 
-// about says what there is to know of the item that is looked at.
-func (m *model) about(width int) []string {
+// shown returns the rows of a difference that the pane has room for.
+func (m *model) shown(lines []review.Line, b box) (rows []string) {
+	from, shift := m.top(lines, b), m.shift(b)
+	for i := from.line; len(rows) < b.height && i < len(lines); i++ {
+		one := m.lineRows(lines[i], shift, b.width)
+		if i == from.line {
+			one = one[from.row:]
+		}
+		rows = append(rows, one...)
+	}
+	return rows[:min(len(rows), max(0, b.height))]
+}
+
+// about describes the item in the upper half of the pane, or in fewer rows.
+func (m *model) about(b box) []string {
+	width := b.width
 	item, _, some := m.desk.Cursor()
 	if !some {
 		return nil
@@ -51,7 +64,7 @@ func (m *model) about(width int) []string {
 	if c, place, some := m.desk.Member(); some {
 		rows = append(rows, m.paint.fit(m.caseRow(c, place, it), 0, width))
 	}
-	return rows
+	return rows[:min(len(rows), max(1, b.height/2))]
 }
 
 func (m *model) caseRow(c, place int, it *review.Item) []piece {
@@ -77,31 +90,6 @@ func (m *model) otherIDs(c *review.Case, it *review.Item) (ids []string) {
 		ids = append(ids[:4], "…")
 	}
 	return ids
-}
-
-// line shows one line of a difference.
-func (m *model) line(l review.Line, width int) string {
-	switch l.Kind {
-	case review.Heading:
-		return m.paint.fit([]piece{{spansText(l.Left), blue}}, 0, width)
-	case review.Remark:
-		return m.paint.fit([]piece{{spansText(l.Left), dim}}, 0, width)
-	}
-	if m.mode == review.Sides && (l.Old > 0 || l.Now > 0) { // hex has no numbers, and one side
-		half := (width - 1) / 2
-		return m.paint.fit(m.pieces(l.Left, plain), m.shift, half) + m.paint.paint(dim, "│") +
-			m.paint.fit(m.pieces(l.Right, plain), m.shift, width-1-half)
-	}
-	sign, base := " ", plain
-	if m.mode == review.Unified {
-		switch l.Kind {
-		case review.Gone:
-			sign, base = "-", removed
-		case review.Come:
-			sign, base = "+", added
-		}
-	}
-	return m.paint.paint(base, sign) + m.paint.fit(m.pieces(l.Left, base), m.shift, width-1)
 }
 
 func spansText(spans []review.Span) string {

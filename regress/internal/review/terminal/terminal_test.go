@@ -57,7 +57,7 @@ func TestRowsFit(t *testing.T) {
 		d, _ := newDesk(40)
 		m := newModel(t.Context(), d, colour)
 		m.Update(m.load()())
-		for _, keys := range [][]string{{}, {"j", "n"}, {"v"}, {"v"}, {"a", "r", "A"}, {"?"}, {"x"}, {"q"}, {"x", "/", "z"}, {"enter"}} {
+		for _, keys := range [][]string{{}, {"j", "n"}, {"v"}, {"v"}, {"w"}, {"w", "J"}, {"a", "r", "A"}, {"?"}, {"x"}, {"q"}, {"x", "/", "z"}, {"enter"}} {
 			press(m, keys...)
 			for _, size := range [][2]int{{80, 24}, {200, 60}, {71, 10}, {40, 12}, {12, 4}, {5, 3}, {1, 1}} {
 				m.Update(tea.WindowSizeMsg{Width: size[0], Height: size[1]})

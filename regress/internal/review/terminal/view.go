@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -95,13 +96,25 @@ func (m *model) hint() string {
 	return m.paint.fit(nil, 0, m.width)
 }
 
+// keys is the row that names keys: as many of them as it has room for.
 func (m *model) keys() string {
-	text := "a accept  r reject  s skip  u undo  v form  n case  / filter  ? help  q done"
-	switch {
-	case m.stage == filtering:
-		text = "enter keeps the filter   esc takes it away"
-	case m.width < sideBySideMin:
-		text = "a r s u v n /  ? help  q done"
+	if m.stage == filtering {
+		return m.paint.fit([]piece{{"enter keeps the filter   esc takes it away", dim}}, 0, m.width)
+	}
+	wrap, move := "w no wrap", ""
+	if m.view.cut {
+		wrap, move = "w wrap", "← → sideways"
+	}
+	names := []string{"a accept", "r reject", "s skip", "u undo", "v form", wrap, move, "n case", "/ filter", "? help", "q done"}
+	for _, spare := range []string{"", wrap, "/ filter", "n case", "v form", "u undo"} {
+		names = slices.DeleteFunc(names, func(name string) bool { return name == spare })
+		if text := strings.Join(names, "  "); widths().StringWidth(text) <= m.width {
+			return m.paint.fit([]piece{{text, dim}}, 0, m.width)
+		}
+	}
+	text := "a r s u v w n /  ? help  q done"
+	if m.view.cut {
+		text = "a r s u v w ← →  ? help  q done"
 	}
 	return m.paint.fit([]piece{{text, dim}}, 0, m.width)
 }
@@ -122,16 +135,16 @@ func (m *model) body() []string {
 // text shows a page of rows, and below it what the keys do.
 func (m *model) text(lines []piece, keys string) []string {
 	rows := max(1, m.height-2)
-	m.scroll = max(0, min(m.scroll, len(lines)-rows))
+	m.leafed = max(0, min(m.leafed, len(lines)-rows))
 	var shown []string
 	for i := range rows {
 		var line []piece
-		if m.scroll+i < len(lines) {
-			line = lines[m.scroll+i : m.scroll+i+1]
+		if m.leafed+i < len(lines) {
+			line = lines[m.leafed+i : m.leafed+i+1]
 		}
 		shown = append(shown, m.paint.fit(line, 0, m.width))
 	}
-	if left := len(lines) - m.scroll - rows; left > 0 {
+	if left := len(lines) - m.leafed - rows; left > 0 {
 		keys = fmt.Sprintf("%s more below   %s", readable.Number(left), keys)
 	}
 	return append(shown, m.paint.fit([]piece{{m.message, yellow}}, 0, m.width), m.paint.fit([]piece{{keys, dim}}, 0, m.width))
