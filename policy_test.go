@@ -128,7 +128,7 @@ var dependencies = []dependency{
 			"github.com/mattn/go-isatty github.com/ncruces/go-strftime github.com/remyoudompheng/bigfft"},
 	{"github.com/klauspost/compress", "zstd for blobs and corpora, gzip at twice the standard library's speed", ""},
 	{"github.com/ulikunitz/xz", ".tar.xz where the xz program is absent", ""},
-	{"github.com/kballard/go-shellquote", "splits the command lines of --ref and --new as a shell would", ""},
+	{"github.com/kballard/go-shellquote", "splits the command lines of --ref and --new, EDITOR and PAGER as a shell would", ""},
 	{"github.com/aymanbagabas/go-udiff", "the longest common subsequence, with the algorithm of Go's own tools", ""},
 	{"github.com/mattn/go-runewidth", "how many columns a name takes", "github.com/clipperhouse/uax29/v2"},
 	// Its first version asks the terminal for its colours in an init function: each start

@@ -82,6 +82,11 @@ func terminal(ts *testscript.TestScript, neg bool, args []string) {
 	for _, key := range []string{"PATH", "HOME", "TMPDIR", "NO_COLOR"} {
 		s.cmd.Env = append(s.cmd.Env, key+"="+ts.Getenv(key))
 	}
+	for _, key := range []string{"VISUAL", "EDITOR", "PAGER", "LESS"} {
+		if value := ts.Getenv(key); value != "" {
+			s.cmd.Env = append(s.cmd.Env, key+"="+value)
+		}
+	}
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	ts.Check(s.cmd.Start())
 	go s.read()

@@ -48,6 +48,8 @@ func (m *model) other(key string) tea.Cmd {
 			return nil
 		}
 		m.openSheet()
+	case "e":
+		return m.edit()
 	case "esc":
 		m.desk.Filter("")
 		return m.load()

@@ -20,6 +20,7 @@ type pageKey struct {
 type page struct {
 	pageKey
 	lines []review.Line
+	parts []int // index of the line that begins a part, by part
 }
 
 // pagesMax is how many pages are kept: going back and forth does not load again.
@@ -39,12 +40,17 @@ func (p *pages) put(n page) {
 	p.loading = nil
 }
 
-func (p *pages) get(k pageKey) ([]review.Line, bool) {
+func (p *pages) find(k pageKey) (page, bool) {
 	i := slices.IndexFunc(p.kept, func(o page) bool { return o.pageKey == k })
 	if i < 0 {
-		return nil, false
+		return page{}, false
 	}
-	return p.kept[i].lines, true
+	return p.kept[i], true
+}
+
+func (p *pages) get(k pageKey) ([]review.Line, bool) {
+	found, some := p.find(k)
+	return found.lines, some
 }
 
 // wanted is what the screen is to show.
@@ -74,28 +80,30 @@ func (m *model) load() tea.Cmd {
 	return func() tea.Msg {
 		d, err := m.desk.Difference(m.ctx, caseName)
 		if err != nil {
-			return page{k, []review.Line{remark(wording.Of(err))}}
+			return page{pageKey: k, lines: []review.Line{remark(wording.Of(err))}}
 		}
-		return page{k, layOut(d, k)}
+		return layOut(d, k)
 	}
 }
 
-// layOut makes the lines of a case of its parts.
-func layOut(d review.Difference, k pageKey) (lines []review.Line) {
+// layOut makes the page of a case.
+func layOut(d review.Difference, k pageKey) page {
+	p := page{pageKey: k}
 	if d.Why != "" {
-		lines = append(lines, remark(d.Why))
+		p.lines = append(p.lines, remark(d.Why))
 	}
 	if d.Where != "" {
-		lines = append(lines, remark("on the engine: "+d.Where))
+		p.lines = append(p.lines, remark("on the engine: "+d.Where))
 	}
 	if d.Ending != "" {
-		lines = append(lines, heading("ending: "+d.Ending))
+		p.lines = append(p.lines, heading("ending: "+d.Ending))
 	}
-	for _, p := range d.Parts {
-		lines = append(lines, heading(p.Name+": "+p.Words))
-		lines = append(lines, review.Render(p, review.Layout{Mode: k.mode, Focus: k.item, Others: k.others, Columns: 2000})...)
+	for _, one := range d.Parts {
+		p.parts = append(p.parts, len(p.lines))
+		p.lines = append(p.lines, heading(one.Name+": "+one.Words))
+		p.lines = append(p.lines, review.Render(one, review.Layout{Mode: k.mode, Focus: k.item, Others: k.others, Columns: 2000})...)
 	}
-	return lines
+	return p
 }
 
 func remark(text string) review.Line {

@@ -27,6 +27,8 @@ type model struct {
 	ctx   context.Context
 	desk  *review.Desk
 	paint painter
+	// editor is the command that opens both sides of a part; "" for none.
+	editor string
 
 	width, height int
 	stage         stage
@@ -107,6 +109,10 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case looked:
 		m.catchUp(msg)
 		return m, m.look()
+	case edited:
+		if msg.err != nil {
+			m.message = msg.err.Error()
+		}
 	case *commit:
 		return m, m.settle()
 	}

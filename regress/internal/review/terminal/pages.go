@@ -148,6 +148,7 @@ func helpText(noun string) (text []piece) {
 		{"o", "show also what belongs to other causes alone"},
 		{"space b", "scroll the difference; J K by half"},
 		{"w", "cut long lines instead of wrapping them; then ← → move sideways"},
+		{"e", "open the old and the new content of the part in $VISUAL or $EDITOR"},
 		{"/", "filter by name, ID, family, case or regular expression; esc takes it away"},
 		{"", ""},
 		{"enter q", "done: shows what would be written, y then writes it"},

@@ -32,6 +32,7 @@ func Run(ctx context.Context, d *review.Desk, s Streams) ([]review.Result, error
 	running, stop := context.WithCancel(ctx)
 	defer stop()
 	m := newModel(running, d, s.Colour)
+	m.editor = editorIn(s.Environ)
 	// The program's own handling of signals ends the context.
 	p := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(s.In), tea.WithOutput(s.Out),
 		tea.WithEnvironment(s.Environ), tea.WithoutSignalHandler())

@@ -105,8 +105,8 @@ func (m *model) keys() string {
 	if m.view.cut {
 		wrap, move = "w wrap", "← → sideways"
 	}
-	names := []string{"a accept", "r reject", "s skip", "u undo", "v form", wrap, move, "n case", "/ filter", "? help", "q done"}
-	for _, spare := range []string{"", wrap, "/ filter", "n case", "v form", "u undo"} {
+	names := []string{"a accept", "r reject", "s skip", "u undo", "v form", wrap, move, "n case", "e editor", "/ filter", "? help", "q done"}
+	for _, spare := range []string{"", "e editor", wrap, "/ filter", "n case", "v form", "u undo"} {
 		names = slices.DeleteFunc(names, func(name string) bool { return name == spare })
 		if text := strings.Join(names, "  "); widths().StringWidth(text) <= m.width {
 			return m.paint.fit([]piece{{text, dim}}, 0, m.width)
