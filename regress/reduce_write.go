@@ -111,7 +111,7 @@ func (d *reducing) showResult(ctx context.Context, w io.Writer, source []byte) e
 	}
 	was, is := s.sides()
 	difference := &strings.Builder{}
-	err = view{difference, d.rules, d.o.Report.console().Out.Colour}.both(was, is)
+	err = view{difference, d.rules, d.o.Report.console().Out.Colour, nil}.both(was, is)
 	writeBounded(w, difference.String(), differenceLinesMax)
 	return err
 }

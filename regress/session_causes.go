@@ -139,7 +139,7 @@ func (s *session) groups(sides lookup) error {
 		g := report.Group{Cause: c, Members: members[i]}
 		if i < excerptsMax {
 			var err error
-			if g.Excerpt, err = excerptIn(found, i, c.Example, s.rules, sides); err != nil {
+			if g.Excerpt, err = excerptIn(found, i, c.Example, s.rules, sides, diff.Excerpt); err != nil {
 				return err
 			}
 		}
@@ -166,8 +166,11 @@ func membersOf(f *cause.Found) [][]string {
 	return members
 }
 
+// An excerpter shows an edit: diff.Excerpt or diff.ExcerptMarked.
+type excerpter func(old, now []byte, edits []diff.Edit, at int) string
+
 // excerptIn shows the first edit of a cause in a case, or in words how that case differs.
-func excerptIn(f *cause.Found, index int, caseName string, rules normalize.Rules, sides lookup) (string, error) {
+func excerptIn(f *cause.Found, index int, caseName string, rules normalize.Rules, sides lookup, show excerpter) (string, error) {
 	m, known := f.Member(caseName)
 	if !known {
 		return "", nil
@@ -189,7 +192,7 @@ func excerptIn(f *cause.Found, index int, caseName string, rules normalize.Rules
 		if err != nil {
 			return "", err
 		}
-		return diff.Excerpt(old, now, editsOf(f, p, index), at), nil
+		return show(old, now, editsOf(f, p, index), at), nil
 	}
 	return inWords(rules, c, was, is)
 }
@@ -198,7 +201,7 @@ func excerptIn(f *cause.Found, index int, caseName string, rules normalize.Rules
 func editsOf(f *cause.Found, p cause.PartEdits, index int) []diff.Edit {
 	edits := make([]diff.Edit, len(p.Edits))
 	for i, e := range p.Edits {
-		edits[i].Change = diff.Change{OldFrom: e.Old.From, OldTo: e.Old.To, NowFrom: e.Now.From, NowTo: e.Now.To}
+		edits[i].Change = changeOf(e)
 		if e.Cause != index {
 			edits[i].By = f.Causes[e.Cause].ID
 		}

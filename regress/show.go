@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"muster/regress/internal/cause"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/goldens"
 	"muster/regress/internal/name"
@@ -106,7 +107,7 @@ func (p *past) show(ctx context.Context, w io.Writer, raw string, colour bool) e
 	}
 	is := candidateSide(&now.Outcome, found.Content)
 	if !known {
-		v := view{w, nil, colour}
+		v := view{w, nil, colour, nil}
 		err := v.one(is)
 		v.varies(nil, &now.Outcome)
 		return err
@@ -121,10 +122,24 @@ func (p *past) show(ctx context.Context, w io.Writer, raw string, colour bool) e
 	if err != nil {
 		return err
 	}
-	v := view{w, rules, colour}
+	v := view{w, rules, colour, p.editsOf(raw)}
 	if err := v.both(side{&old.Outcome, base.Content}, is); err != nil {
 		return err
 	}
 	v.varies(&old.Outcome, &now.Outcome)
 	return nil
+}
+
+// editsOf returns the edits of a case, none if the run kept no causes that can be read: they
+// only mark words.
+func (p *past) editsOf(caseName string) []cause.PartEdits {
+	found, err := p.causesIfAny()
+	if err != nil || found == nil {
+		return nil
+	}
+	m, known := found.Member(caseName)
+	if !known {
+		return nil
+	}
+	return m.Parts
 }

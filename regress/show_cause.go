@@ -89,11 +89,15 @@ func (p *past) showEdits(ctx context.Context, w io.Writer, found *cause.Found, i
 		return err
 	}
 	sides := func(name string) (was, is side, err error) { return pastSides(base.Store, kept, name) }
+	show := excerpter(diff.Excerpt)
+	if colour {
+		show = diff.ExcerptMarked
+	}
 	for _, caseName := range cases {
 		if r := p.result(caseName); r == nil || r.Accepted {
 			continue // the golden has its new outcome
 		}
-		text, err := excerptIn(found, index, caseName, rules, sides)
+		text, err := excerptIn(found, index, caseName, rules, sides, show)
 		if err != nil {
 			return err
 		}
@@ -101,7 +105,7 @@ func (p *past) showEdits(ctx context.Context, w io.Writer, found *cause.Found, i
 			continue
 		}
 		if colour {
-			text = diff.ColourAll(text)
+			text = diff.ColourAll(text) // of an excerpt, the lines that are not in colour yet
 		}
 		fmt.Fprintf(w, "\n%s\n%s", name.Print(caseName), text)
 	}

@@ -42,7 +42,7 @@ func showRecorded(ctx context.Context, o *Options, run *state.Run, target string
 	}
 	w := &strings.Builder{}
 	fmt.Fprintf(w, "%s  %s  (run %s)\n", name.Print(raw), recordedText(&rec), run.ID)
-	v := view{w, nil, o.Report.console().Out.Colour}
+	v := view{w, nil, o.Report.console().Out.Colour, nil}
 	if err := v.one(candidateSide(&rec.Outcome, base.Content)); err != nil {
 		return err
 	}

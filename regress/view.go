@@ -5,11 +5,13 @@ import (
 	"io"
 	"strings"
 
+	"muster/regress/internal/cause"
 	"muster/regress/internal/diff"
 	"muster/regress/internal/name"
 	"muster/regress/internal/normalize"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/report"
+	"muster/regress/internal/review"
 )
 
 // view writes outcomes whole, for people.
@@ -17,6 +19,7 @@ type view struct {
 	w      io.Writer
 	rules  normalize.Rules
 	colour bool
+	edits  []cause.PartEdits // of the case, if they are known
 }
 
 // both writes all in which two outcomes differ.
@@ -57,7 +60,29 @@ func (v view) difference(d outcome.Difference, old, now side) error {
 	if err != nil {
 		return err
 	}
-	return diff.Full(v.w, a, b, v.colour)
+	if !v.colour || diff.Binary(a) || diff.Binary(b) {
+		return diff.Full(v.w, a, b, v.colour)
+	}
+	return diff.FullMarked(v.w, a, b, v.marks(d.Key, a, b))
+}
+
+// marks returns the edits of a part that are marked: those that a review marks.
+func (v view) marks(key outcome.Key, old, now []byte) (changes []diff.Change) {
+	p := review.Part{Old: old, Now: now}
+	for _, e := range v.edits {
+		if e.Key == key {
+			p.Edits = e.Edits
+		}
+	}
+	edits, _ := review.Edits(p)
+	for _, e := range edits {
+		changes = append(changes, changeOf(e))
+	}
+	return changes
+}
+
+func changeOf(e cause.Attributed) diff.Change {
+	return diff.Change{OldFrom: e.Old.From, OldTo: e.Old.To, NowFrom: e.Now.From, NowTo: e.Now.To}
 }
 
 // one writes an outcome that there is nothing to compare with.

@@ -30,6 +30,16 @@ const (
 // and counts what has no room. Excerpt returns nothing if an edit is not within both contents,
 // or one of them is no text.
 func Excerpt(old, now []byte, edits []Edit, at int) string {
+	return excerptOf(old, now, edits, at, false)
+}
+
+// ExcerptMarked is Excerpt in colour. In lines that changed, it marks what the edits replace
+// that are not others'.
+func ExcerptMarked(old, now []byte, edits []Edit, at int) string {
+	return excerptOf(old, now, edits, at, true)
+}
+
+func excerptOf(old, now []byte, edits []Edit, at int, isMarked bool) string {
 	isOutside := func(e Edit) bool {
 		return e.OldFrom > e.OldTo || e.OldTo > len(old) || e.NowFrom > e.NowTo || e.NowTo > len(now)
 	}
@@ -37,12 +47,15 @@ func Excerpt(old, now []byte, edits []Edit, at int) string {
 		return ""
 	}
 	out := &strings.Builder{}
-	s := newSheet(out, excerptLines, excerptColumns, false)
+	s := newSheet(out, excerptLines, excerptColumns, isMarked)
 	near := around(old, now, edits, at)
 	w := newWindow(near)
 	if w.rows() > s.room {
 		near = near.startingAt(at)
 		w = newWindow(near)
+	}
+	if isMarked {
+		s.oldMarks, s.nowMarks = newMarkers(near.own(), w.texts[0].start, w.texts[1].start)
 	}
 	w.write(s)
 	if text := near.leftOut(); text != "" {
@@ -70,6 +83,16 @@ func around(old, now []byte, edits []Edit, at int) stretch {
 		s.to++
 	}
 	return s
+}
+
+// own returns the changes that are not others'.
+func (s stretch) own() (changes []Change) {
+	for _, e := range s.edits[s.first(s.from):s.to] {
+		if e.By == "" {
+			changes = append(changes, e.Change)
+		}
+	}
+	return changes
 }
 
 // startingAt leaves out the edits before one.

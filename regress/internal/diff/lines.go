@@ -12,6 +12,7 @@ import (
 type excerpt struct {
 	old, now []byte
 	before   int // lines left out before
+	start    int // bytes left out before
 }
 
 func newExcerpt(old, now []byte, context int) excerpt {
@@ -41,6 +42,7 @@ func newExcerpt(old, now []byte, context int) excerpt {
 		old:    old[head : len(old)-tail],
 		now:    now[head : len(now)-tail],
 		before: bytes.Count(old[:head], []byte("\n")),
+		start:  head,
 	}
 }
 

@@ -16,6 +16,7 @@ type row struct {
 	from    int    // bytes at its start to leave out
 	columns int    // the most to show
 	mark    bool   // show every space and tab, for the change is in them alone
+	marked  []segment
 }
 
 // noNewline is said after a last line that lacks it.
@@ -37,16 +38,28 @@ func (r row) String() string {
 		b.WriteString("+" + readable.Count(r.from, "byte") + " … ")
 	}
 	width := &runewidth.Condition{StrictEmojiNeutral: true}
+	on := false
+	turn := func(to bool) {
+		if to && !on {
+			b.WriteString(markOn)
+		} else if on && !to {
+			b.WriteString(markOff)
+		}
+		on = to
+	}
 	for i, used := r.from, 0; i < len(text); {
 		c, size := utf8.DecodeRuneInString(text[i:])
 		shown := r.shown(c, text[i:i+size], r.sign != ' ' && i >= trailing)
 		if used += columnsOf(width, c, shown); used > r.columns {
+			turn(false)
 			b.WriteString(" … +" + readable.Count(len(text)-i, "byte"))
 			break
 		}
+		turn(r.isMarked(i))
 		b.WriteString(shown)
 		i += size
 	}
+	turn(false)
 	return b.String()
 }
 
@@ -93,7 +106,7 @@ func pair(old, now string, columns int) (o, n row) {
 		}
 	}
 	mark := sameButSpace(old, now)
-	return row{'-', old, from, columns, mark}, row{'+', now, from, columns, mark}
+	return row{'-', old, from, columns, mark, nil}, row{'+', now, from, columns, mark, nil}
 }
 
 // sameButSpace reports whether a and b are equal once spaces and tabs are

@@ -65,6 +65,18 @@ func Full(w io.Writer, old, now []byte, colour bool) error {
 	return s.w.Flush()
 }
 
+// FullMarked is Full in colour. In lines that changed, it marks what the edits replace.
+func FullMarked(w io.Writer, old, now []byte, edits []Change) error {
+	s := newSheet(w, math.MaxInt, math.MaxInt, true)
+	if isBinary(old) || isBinary(now) {
+		s.bytes(old, now)
+	} else {
+		s.edits = edits
+		s.texts(old, now, Limits{}.withDefaults().Context)
+	}
+	return s.w.Flush()
+}
+
 // A sheet takes the rows of a diff while there is room. Write errors stay in w
 // until it is flushed.
 type sheet struct {
@@ -73,6 +85,9 @@ type sheet struct {
 	room    int
 	shown   int // rows written, remarks not counted
 	columns int
+	edits   []Change // to mark
+
+	oldMarks, nowMarks marker
 }
 
 func newSheet(w io.Writer, room, columns int, colour bool) *sheet {
@@ -119,6 +134,7 @@ func (s *sheet) texts(old, now []byte, context int) (total int) {
 		return s.tooLarge(old, now)
 	}
 	oldLines, nowLines := splitLines(e.old), splitLines(e.now)
+	s.oldMarks, s.nowMarks = newMarkers(s.edits, e.start, e.start)
 	full := false
 	for _, h := range hunks(compareLines(oldLines, nowLines), context, len(oldLines)) {
 		total += h.rows(oldLines, nowLines)
@@ -154,7 +170,10 @@ func (s *sheet) hunk(h hunk, old, now []string) {
 	at := h.oldFrom
 	for _, c := range h.changes {
 		s.context(old[at:c.oldFrom])
-		s.block(pairs(old[c.oldFrom:c.oldTo], now[c.nowFrom:c.nowTo], s.columns))
+		was, is := pairs(old[c.oldFrom:c.oldTo], now[c.nowFrom:c.nowTo], s.columns)
+		s.oldMarks.mark(was, old, c.oldFrom)
+		s.nowMarks.mark(is, now, c.nowFrom)
+		s.block(was, is)
 		at = c.oldTo
 	}
 	s.context(old[at:h.oldTo])

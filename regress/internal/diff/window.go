@@ -20,6 +20,7 @@ type window struct {
 
 type windowText struct {
 	before int // lines of the text before the window
+	start  int // bytes of the text before the window
 	lines  []string
 	ends   []int      // in bytes of the text
 	by     [][]string // whose edits differ in a line, by line
@@ -32,6 +33,7 @@ func newWindow(s stretch) *window {
 	for i, text := range s.texts {
 		t := &w.texts[i]
 		start := from[i] - lead
+		t.start = start
 		t.before, t.lines = CountLines(text[:start]), splitLines(text[start:to[i]+trail])
 		for _, line := range t.lines {
 			start += len(line)
@@ -150,7 +152,7 @@ func (w *window) isOwn(c change) bool {
 // hunk writes a hunk and returns how many of its changed lines have no room.
 func (w *window) hunk(s *sheet, h hunk) (left int) {
 	if s.room > 0 {
-		fmt.Fprintln(s.w, "@@ -"+lineRange(h.oldFrom, h.oldTo, w.texts[0].before)+" +"+lineRange(h.nowFrom, h.nowTo, w.texts[1].before)+" @@")
+		fmt.Fprintln(s.w, s.paint("@@ -"+lineRange(h.oldFrom, h.oldTo, w.texts[0].before)+" +"+lineRange(h.nowFrom, h.nowTo, w.texts[1].before)+" @@"))
 	}
 	at := h.oldFrom
 	for _, c := range h.changes {
@@ -160,6 +162,8 @@ func (w *window) hunk(s *sheet, h hunk) (left int) {
 			continue
 		}
 		old, now := pairs(w.texts[0].lines[c.oldFrom:c.oldTo], w.texts[1].lines[c.nowFrom:c.nowTo], s.columns)
+		s.oldMarks.mark(old, w.texts[0].lines, c.oldFrom)
+		s.nowMarks.mark(now, w.texts[1].lines, c.nowFrom)
 		w.sign(old, w.texts[0].by[c.oldFrom:c.oldTo], '<')
 		w.sign(now, w.texts[1].by[c.nowFrom:c.nowTo], '>')
 		s.block(old, now)

@@ -8,10 +8,10 @@ import (
 	"muster/regress/internal/diff"
 )
 
-// editsOf returns the edits of a part, and whether they are those that were attributed
+// Edits returns the edits of a part, and whether they are those that were attributed
 // to items. Those that do not make the new text of the old one, which a golden that was
 // changed no longer has, are found anew.
-func editsOf(p Part) (edits []cause.Attributed, attributed bool) {
+func Edits(p Part) (edits []cause.Attributed, attributed bool) {
 	if len(p.Edits) > 0 && fit(p) {
 		return p.Edits, true
 	}

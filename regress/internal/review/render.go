@@ -17,7 +17,7 @@ func Render(p Part, l Layout) []Line {
 	if diff.Binary(p.Old) || diff.Binary(p.Now) {
 		return hex(p, l)
 	}
-	edits, attributed := editsOf(p)
+	edits, attributed := Edits(p)
 	if !attributed {
 		l.Focus = All
 	}
