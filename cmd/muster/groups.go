@@ -8,6 +8,7 @@ import (
 
 func (p *program) groups() *cobra.Command {
 	var id string
+	var noPager bool
 	return p.command(&cobra.Command{
 		Use:   "groups [flags]",
 		Short: "List in how few ways cases differ",
@@ -18,7 +19,7 @@ changed, and the case with the smallest source.`,
   muster groups --format json
   muster show G1`,
 		Args: noneWanted,
-	}, []flagGroup{stateFlag, formatFlag, runFlag(&id)}, func(c *cobra.Command, o *regress.Options, _ []string) error {
-		return regress.Groups(c.Context(), *o, id)
+	}, []flagGroup{stateFlag, formatFlag, runFlag(&id), noPagerFlag(&noPager)}, func(c *cobra.Command, o *regress.Options, _ []string) error {
+		return p.paged(c.Context(), o, noPager, func() error { return regress.Groups(c.Context(), *o, id) })
 	})
 }

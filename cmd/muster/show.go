@@ -8,6 +8,7 @@ import (
 
 func (p *program) show() *cobra.Command {
 	var id string
+	var noPager bool
 	return p.command(&cobra.Command{
 		Use:   "show NAME|G1 [flags]",
 		Short: "Show one difference whole, and how to reproduce it",
@@ -20,7 +21,7 @@ is called like a cause is ./G1.`,
   muster show G1
   muster show a/b.go --run 20250131`,
 		Args: oneArg("the name of a case, or a cause such as G1"),
-	}, []flagGroup{stateFlag, runFlag(&id)}, func(c *cobra.Command, o *regress.Options, args []string) error {
-		return regress.Show(c.Context(), *o, args[0], id)
+	}, []flagGroup{stateFlag, runFlag(&id), noPagerFlag(&noPager)}, func(c *cobra.Command, o *regress.Options, args []string) error {
+		return p.paged(c.Context(), o, noPager, func() error { return regress.Show(c.Context(), *o, args[0], id) })
 	}, shown)
 }

@@ -1,5 +1,5 @@
 // Package terminal tells what stands at the other end of a file: whether
-// people look at it, how wide it is and whether it wants colour.
+// people look at it, how large it is and whether it wants colour.
 //
 // It must not write anything: what is drawn is the business of whoever asks.
 package terminal
@@ -24,6 +24,18 @@ func Width(f *os.File) int {
 		return WidthUnknown
 	}
 	return width
+}
+
+// HeightUnknown is taken where the terminal does not say how high it is.
+const HeightUnknown = 24
+
+// Height returns the rows of the terminal f as they are now.
+func Height(f *os.File) int {
+	_, height, err := term.GetSize(int(f.Fd()))
+	if err != nil || height <= 0 {
+		return HeightUnknown
+	}
+	return height
 }
 
 // Colour reports whether to colour what is written to f. A NO_COLOR that is not empty

@@ -22,11 +22,14 @@ func TestATerminal(t *testing.T) {
 	if got := terminal.Width(f); got != terminal.WidthUnknown {
 		t.Errorf("a terminal that does not know its size is %d columns wide", got)
 	}
-	if err := unix.IoctlSetWinsize(int(f.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Col: 132, Row: 24}); err != nil {
+	if err := unix.IoctlSetWinsize(int(f.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Col: 132, Row: 25}); err != nil {
 		t.Fatal(err)
 	}
 	if got := terminal.Width(f); got != 132 {
 		t.Errorf("%d columns, want 132", got)
+	}
+	if got := terminal.Height(f); got != 25 {
+		t.Errorf("%d rows, want 25", got)
 	}
 	if !terminal.Is(f) || !terminal.Same(f, f) || terminal.Same(f, os.Stdin) && !terminal.Is(os.Stdin) {
 		t.Error("a terminal is not known as one")

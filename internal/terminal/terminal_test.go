@@ -21,4 +21,7 @@ func TestAFileIsNoTerminal(t *testing.T) {
 	if got := terminal.Width(f); got != terminal.WidthUnknown {
 		t.Errorf("a file is %d columns wide", got)
 	}
+	if got := terminal.Height(f); got != terminal.HeightUnknown {
+		t.Errorf("a file is %d rows high", got)
+	}
 }

@@ -14,8 +14,8 @@ const (
 // A marker hands the marked segments of a text to its lines, from the first line on.
 type marker struct {
 	segments []segment // of the text, in order
-	at        int       // bytes before the next line
-	next      int       // index of the next line
+	at       int       // bytes before the next line
+	next     int       // index of the next line
 }
 
 // newMarkers returns the markers of both sides of changes; both lists of lines begin at from.

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/kballard/go-shellquote"
+	"github.com/mattn/go-runewidth"
+	"github.com/spf13/pflag"
+
+	"muster/internal/terminal"
+	"muster/regress"
+)
+
+// lessOptions are what less gets by default: leave the text on the screen, quit at once if it
+// fits, and pass colours on.
+const lessOptions = "FRX"
+
+// noPagerFlag turns the pager off.
+func noPagerFlag(off *bool) flagGroup {
+	return func(f *pflag.FlagSet, _ *regress.Options) {
+		f.BoolVar(off, "no-pager", false, "print text that is longer than the screen at once, not through PAGER or less")
+	}
+}
+
+// paged calls show, whose results are text. On a terminal, text that is longer than the screen
+// goes through the user's pager.
+func (p *program) paged(ctx context.Context, o *regress.Options, off bool, show func() error) error {
+	out, isFile := o.Report.Stdout.(*os.File)
+	if off || !isFile || o.Report.Format == regress.JSON || !terminal.Moves(out, os.Getenv) {
+		return show()
+	}
+	words, err := pagerIn(os.LookupEnv)
+	if err != nil {
+		fmt.Fprintf(p.stderr, "warning: %v\n", err)
+	}
+	if len(words) == 0 {
+		return show()
+	}
+	var text bytes.Buffer
+	o.Report.Stdout, o.Report.Colour = &text, settled(o.Report.Colour, out)
+	if err := show(); err != nil {
+		_, failed := text.WriteTo(out)
+		return errors.Join(err, failed)
+	}
+	if rowsOf(text.String(), terminal.Width(out)) < terminal.Height(out) { // a prompt follows
+		_, err := text.WriteTo(out)
+		return err
+	}
+	return p.page(ctx, words, text.Bytes(), out)
+}
+
+// settled returns whether text has colours that was to have them on the terminal out.
+func settled(c regress.Colour, out *os.File) regress.Colour {
+	switch {
+	case c == regress.ColourAlways || c == regress.ColourNever:
+		return c
+	case terminal.Colour(out, os.Getenv):
+		return regress.ColourAlways
+	}
+	return regress.ColourNever
+}
+
+// pagerIn returns the pager of an environment with its arguments: PAGER, else less if it is
+// installed; none for a PAGER that is empty or cat.
+func pagerIn(lookup func(string) (string, bool)) ([]string, error) {
+	command, given := lookup("PAGER")
+	if !given {
+		if _, err := exec.LookPath("less"); err != nil {
+			return nil, nil
+		}
+		return []string{"less", "-" + lessOptions}, nil
+	}
+	words, err := shellquote.Split(command)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("PAGER is %q, which is not quoted as a shell wants it: correct it, or use --no-pager", command)
+	case slices.Equal(words, []string{"cat"}):
+		return nil, nil
+	}
+	return words, nil
+}
+
+// page shows a text in a pager and waits until the user leaves it. How the pager ends does not
+// matter: the user may leave before the end of the text. A text that no pager shows is
+// printed.
+func (p *program) page(ctx context.Context, words []string, text []byte, out io.Writer) error {
+	// Ctrl-C belongs to the pager, which owns the terminal: killed, it would leave the terminal
+	// in a state of its own.
+	interrupts := make(chan os.Signal, 1)
+	signal.Notify(interrupts, os.Interrupt)
+	defer signal.Stop(interrupts)
+	c := exec.CommandContext(context.WithoutCancel(ctx), words[0], words[1:]...)
+	c.Stdin, c.Stdout, c.Stderr = bytes.NewReader(text), out, p.stderr
+	if _, given := os.LookupEnv("LESS"); !given {
+		c.Env = append(os.Environ(), "LESS="+lessOptions)
+	}
+	if c.Start() != nil {
+		_, err := out.Write(text)
+		fmt.Fprintf(p.stderr, "warning: the pager %s cannot be started: correct PAGER, or use --no-pager\n", words[0])
+		return err
+	}
+	var status *exec.ExitError
+	if err := c.Wait(); err != nil && !errors.As(err, &status) {
+		return fmt.Errorf("the pager %s: %w", words[0], err)
+	}
+	return nil
+}
+
+var colourCode = regexp.MustCompile("\x1b\\[[0-9;]*m")
+
+// rowsOf returns how many rows a text takes on a terminal.
+func rowsOf(text string, columns int) (rows int) {
+	condition := &runewidth.Condition{StrictEmojiNeutral: true}
+	for line := range strings.Lines(colourCode.ReplaceAllString(text, "")) {
+		at := 0
+		for _, r := range strings.TrimSuffix(line, "\n") {
+			if r == '\t' {
+				at += 8 - at%8
+			} else {
+				at += condition.RuneWidth(r)
+			}
+		}
+		rows += max(1, (at+columns-1)/columns)
+	}
+	return rows
+}
