@@ -78,6 +78,7 @@ func (p *past) moveCommand(m *golden.Meta, made golden.Meta, names iter.Seq[stri
 	}
 	move.moved = p.movedText(*m, made)
 	reference := m.Recorder()
+	reference.Moved = m.Accepts[len(m.Accepts)-1].At
 	m.Reference = &reference
 	m.Command, m.Executable, m.ExecutableDigest = made.Command, made.Executable, made.ExecutableDigest
 	m.Tool, m.Env, m.Flags = made.Tool, made.Env, maps.Clone(made.Flags)
@@ -263,16 +264,25 @@ func (c *checking) noteAccepted() error {
 	for _, line := range slices.SortedFunc(maps.Keys(lines), func(a, b string) int {
 		return cmp.Or(cmp.Compare(lines[b], lines[a]), cmp.Compare(a, b))
 	}) {
-		c.warn(readable.Number(lines[line]) + " of the cases that differ were accepted from another command: " + line)
+		were := "were"
+		if lines[line] == 1 {
+			were = "was"
+		}
+		c.warn(readable.Number(lines[line]) + " of the cases that differ " + were + " accepted from another command: " + line)
 	}
 	return nil
 }
 
 // acceptedElsewhere returns the check that would be green for each accept of another command
-// than the golden's and the one that ran, by the number that records have as their origin.
+// than the golden's and the one that ran, by the number that records have as their origin. The
+// golden's command also left what was accepted before an accept moved it.
 func (c *checking) acceptedElsewhere() map[int]string {
 	lines := map[int]string{}
+	moved := c.recorded.Recorder().Moved
 	for i, a := range c.recorded.Accepts {
+		if !a.At.After(moved) {
+			continue
+		}
 		recorded, ran := c.recorded.Flags, c.o.outcomeFlags()
 		if len(a.Flags) == 0 {
 			recorded, ran = nil, nil // a golden of an older muster does not keep them

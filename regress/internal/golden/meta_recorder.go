@@ -13,6 +13,7 @@ type Recorder struct {
 	ExecutableDigest outcome.Digest
 	Shell, Stdin     bool // how it was started
 	Created          time.Time
+	Moved            time.Time // when the last accept moved the command away
 }
 
 // Recorder returns what recorded the golden, also after an accept moved the command.
@@ -33,18 +34,19 @@ type recorderJSON struct {
 	Shell            bool           `json:"shell"`
 	Stdin            bool           `json:"stdin"`
 	Created          time.Time      `json:"created"`
+	Moved            time.Time      `json:"moved"`
 }
 
 func (r *Recorder) json() *recorderJSON {
 	if r == nil {
 		return nil
 	}
-	return &recorderJSON{commandsJSON(r.Command), text(r.Executable), r.ExecutableDigest, r.Shell, r.Stdin, r.Created.UTC()}
+	return &recorderJSON{commandsJSON(r.Command), text(r.Executable), r.ExecutableDigest, r.Shell, r.Stdin, r.Created.UTC(), r.Moved.UTC()}
 }
 
 func (j *recorderJSON) recorder() *Recorder {
 	if j == nil {
 		return nil
 	}
-	return &Recorder{commands(j.Command), string(j.Executable), j.ExecutableDigest, j.Shell, j.Stdin, j.Created}
+	return &Recorder{commands(j.Command), string(j.Executable), j.ExecutableDigest, j.Shell, j.Stdin, j.Created, j.Moved}
 }

@@ -112,7 +112,7 @@ func drawMeta(t *rapid.T) Meta {
 	}
 	return Meta{
 		Accepts:   accepts,
-		Reference: &Recorder{Command: []Command{{Args: []string{"cc\xff"}}}, Executable: "/cc", ExecutableDigest: outcome.Digest{1}, Stdin: true, Created: time.Unix(1, 0).UTC()},
+		Reference: &Recorder{Command: []Command{{Args: []string{"cc\xff"}}}, Executable: "/cc", ExecutableDigest: outcome.Digest{1}, Stdin: true, Created: time.Unix(1, 0).UTC(), Moved: time.Unix(2, 0).UTC()},
 		Selection: Selection{
 			Globs: []string{"*.c", "\xff"}, Filters: rapid.SliceOfN(rapid.String(), 1, 2).Draw(t, "filters"),
 			Partition: "hash:1/2", Sample: rapid.IntRange(0, 9).Draw(t, "sample"),
