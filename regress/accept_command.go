@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"muster/regress/internal/golden"
+	"muster/regress/internal/mirror"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/readable"
 	"muster/regress/internal/state"
@@ -201,7 +202,7 @@ func passing(tool []golden.ToolFile, goldenPath string) string {
 		absolute, err := filepath.Abs(path)
 		return err == nil && strings.HasPrefix(absolute, folder)
 	}
-	if isInside(goldenPath) {
+	if !mirror.IsAddress(goldenPath) && isInside(goldenPath) {
 		return ""
 	}
 	i := slices.IndexFunc(tool, func(f golden.ToolFile) bool { return isInside(f.Path) })
