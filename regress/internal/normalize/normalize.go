@@ -9,47 +9,23 @@ import (
 	"regexp"
 	"strings"
 
-	"muster/regress/internal/glob"
 	"muster/regress/internal/outcome"
+	"muster/regress/internal/partglob"
 )
 
 // Rule is one rewrite.
 type Rule struct {
-	glob  *glob.Set // nil = every part
-	scope scope
-	root  string // "./" for a glob that begins so
+	parts *partglob.Pattern // nil = every part
 	re    *regexp.Regexp
 	repl  []byte
-}
-
-// scope is what a rule's glob is about.
-type scope uint8
-
-const (
-	anything scope = iota
-	streams        // "stdout" and "stderr", which may be names of files too
-	files          // what has a slash; "./stdout" is how reports write such a file
-)
-
-// root may stand before a path, and makes a pattern one with a slash.
-const root = "./"
-
-func scopeOf(glob string) scope {
-	switch {
-	case glob == "stdout", glob == "stderr":
-		return streams
-	case strings.Contains(glob, "/"):
-		return files
-	}
-	return anything
 }
 
 // Rules is applied in order.
 type Rules []Rule
 
 // Parse reads rules such as 's/[0-9]+ms/N ms/', 'stdout:s|/tmp/\w+|TMP|' or
-// '*.c:s/"(\w+)\.c"/"$1"/'. GLOB is stdout, stderr, or a pattern of package
-// glob; './stdout' is the file of that name. The delimiter is any character but a letter, a
+// '*.c:s/"(\w+)\.c"/"$1"/'. GLOB is a pattern of package
+// partglob; './stdout' is the file of that name. The delimiter is any character but a letter, a
 // digit, a space or a backslash. REPL takes groups as $1, ${1}, $name and \1,
 // of which $1 ends with its digits, and $$ for a dollar sign.
 func Parse(texts []string) (Rules, error) {
@@ -73,11 +49,8 @@ func parse(text string) (r Rule, err error) {
 		if !found {
 			return r, fmt.Errorf("no rewrite: %s", form)
 		}
-		r.scope, body = scopeOf(pattern), rest
-		if strings.HasPrefix(pattern, root) {
-			r.root = root
-		}
-		if r.glob, err = glob.Compile(pattern); err != nil {
+		body = rest
+		if r.parts, err = partglob.Compile(pattern); err != nil {
 			return r, err
 		}
 	}
@@ -149,15 +122,7 @@ func (rs Rules) Applies(k outcome.Key) bool {
 	return false
 }
 
-func (r *Rule) matches(k outcome.Key) bool {
-	switch {
-	case r.glob == nil:
-		return true
-	case k.Place != outcome.File:
-		return r.scope != files && r.glob.Match(k.String())
-	}
-	return r.scope != streams && r.glob.Match(r.root+k.Path)
-}
+func (r *Rule) matches(k outcome.Key) bool { return r.parts == nil || r.parts.Match(k) }
 
 // Apply rewrites the content of the part of that key.
 func (rs Rules) Apply(k outcome.Key, content []byte) []byte {
