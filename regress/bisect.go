@@ -168,6 +168,7 @@ func (d *bisecting) probe(a goal, found *golden.Store) error {
 		return fault.Inputf("the golden has now another outcome of %s than when run %s found its causes: run muster %s again", name.Print(a.name), d.past.run.ID, d.past.run.Command)
 	}
 	p.was = was.outcome
+	p.was.Ignore(d.ignored.match)
 	for range a.causes {
 		p.states = append(p.states, make([]bisection.State, len(d.how.Versions)))
 	}

@@ -284,7 +284,10 @@ func (c *checking) resumeIdentical(t task, l state.Line) (err error) {
 		cost:     outcome.Cost{CPU: time.Duration(l.CPU), Wall: time.Duration(l.Wall), PeakRSS: l.Peak},
 		onEngine: engineRunIn(l.Engine), lane: exec.NoLane,
 	}
-	if r.masked, err = c.base.masked(t.entry.Name, r.ending); err == nil {
+	if r.left.masked, err = c.base.masked(t.entry.Name, r.ending); err != nil {
+		return err
+	}
+	if r.left, err = r.left.plusPrinted(l.Ignored); err == nil {
 		c.identical(t, r)
 	}
 	return err
@@ -295,7 +298,7 @@ type ran struct {
 	err       error
 	identical bool
 	ending    outcome.Ending
-	masked    []string // parts that were not compared
+	left      uncompared
 	cost      outcome.Cost
 	beside    *turns // both runs, where what it is compared with ran beside
 	lane      int
@@ -323,6 +326,7 @@ func (c *checking) takeFirst(t task, r ran) error {
 	line := state.Line{
 		Name: []byte(t.entry.Name), Identical: r.identical, Kind: r.ending.Kind, Code: r.ending.Code,
 		CPU: int64(r.cost.CPU), Wall: int64(r.cost.Wall), Peak: r.cost.PeakRSS, Engine: keptEngineRun(r.onEngine),
+		Ignored: printed(r.left.ignored),
 	}
 	if err := c.addLine(line); err != nil {
 		return err
@@ -384,7 +388,7 @@ func (c *checking) identical(t task, r ran) {
 	f := firstRun{task: t, lane: r.lane, cost: r.cost, runs: 1, onEngine: r.onEngine, alike: true}
 	f.word = report.Case{
 		Verdict: outcome.Identical, Ending: &r.ending, GoldenEnding: &r.ending, Cost: r.cost,
-		Flaky: r.masked, Masked: r.masked, Engine: r.onEngine,
+		Flaky: r.left.masked, Masked: r.left.masked, Ignored: r.left.ignored, Engine: r.onEngine,
 	}
 	if c.runsWanted(f) > 1 {
 		c.firsts[t.index] = f

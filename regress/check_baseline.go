@@ -35,8 +35,8 @@ type baseline interface {
 	// rival is what the candidate's cost is compared with.
 	rival(candidate *command) rival
 	// compare compares one run of the candidate, and names the parts that it left out.
-	compare(c *checking, name string, r *exec.Result) (likeness, []string, error)
-	// masked names the parts that are not compared in a case that ended so and is identical.
+	compare(c *checking, name string, r *exec.Result) (likeness, uncompared, error)
+	// masked names the parts that the baseline masks in a case that ended so and is identical.
 	masked(name string, ended outcome.Ending) ([]string, error)
 	// get and content return what first compared with; of a pair, only where
 	// that was not identical.
@@ -110,28 +110,29 @@ func (b recordedBase) look(ctx context.Context, c *checking, t task, r *exec.Res
 	defer r.Release()
 	c.settling.settle(t.entry.Name, &r.Outcome)
 	got := ran{ending: r.Outcome.Ending, cost: r.Cost, lane: r.Lane, onEngine: engineRunOf(r)}
-	l, masked, err := b.compare(c, t.entry.Name, r)
-	got.identical, got.masked, got.err = l == alike, masked, err
+	l, left, err := b.compare(c, t.entry.Name, r)
+	got.identical, got.left, got.err = l == alike, left, err
 	if err == nil && l != alike {
 		got.err = c.found.put(ctx, t.entry.Name, r, l)
 	}
 	return got
 }
 
-func (b recordedBase) compare(c *checking, name string, r *exec.Result) (l likeness, masked []string, err error) {
+func (b recordedBase) compare(c *checking, name string, r *exec.Result) (l likeness, left uncompared, err error) {
 	digest, known := b.OutcomeDigest(name)
 	if !known {
-		return unmatched, nil, nil
+		return unmatched, left, nil
 	}
 	if digest == r.Outcome.Digest() && !r.Outcome.Ending.Partial() {
-		return alike, nil, nil
+		return alike, left.with(&r.Outcome), nil
 	}
 	old, _, err := b.Get(name)
 	if err != nil {
-		return unlike, nil, err
+		return unlike, left, err
 	}
+	r.Outcome.IgnoreOf(&old.Outcome, c.ignored.match)
 	l, err = likenessOf(&old.Outcome, &r.Outcome, c.same(b.Content, r.Open))
-	return l, maskedParts(&old.Outcome), err
+	return l, uncomparedIn(&old.Outcome).with(&r.Outcome), err
 }
 
 func (b recordedBase) masked(name string, ended outcome.Ending) ([]string, error) {

@@ -48,6 +48,7 @@ func (c *checking) judgeFurther(ctx context.Context, f firstRun) (j judgement) {
 		return j
 	}
 	j.cpu, j.word.Engine = further.cpu, f.onEngine
+	j.word.Ignored = unionOf(j.word.Ignored, further.left.ignored)
 	return j
 }
 
@@ -58,6 +59,7 @@ type furtherRuns struct {
 	avoid int // the lane of the run before
 	equal int // runs that equalled the golden before the first one that is stored
 	cpu   time.Duration
+	left  uncompared // in these runs
 }
 
 // run makes the runs, each on another lane than the one before. It merges them into the
@@ -103,10 +105,11 @@ func (f *furtherRuns) once(ctx context.Context, cmd *exec.Command, pass int, tak
 // the golden.
 func (f *furtherRuns) compare(ctx context.Context, r *exec.Result) error {
 	c, name := f.c, f.first.task.entry.Name
-	l, _, err := c.base.compare(c, name, r)
+	l, left, err := c.base.compare(c, name, r)
 	if err != nil {
 		return err
 	}
+	f.left.ignored = unionOf(f.left.ignored, left.ignored)
 	_, stored, err := c.found.get(name)
 	switch {
 	case err != nil:
@@ -167,8 +170,10 @@ func (c *checking) judgeRuns(e *corpus.Entry, old, rec *golden.Record) (word rep
 	}
 	word = report.Case{
 		Ending: &rec.Outcome.Ending, GoldenEnding: &old.Outcome.Ending,
-		Cost: rec.Cost, Flaky: flakyParts(&rec.Outcome), Masked: flakyParts(&old.Outcome),
+		Cost: rec.Cost, Flaky: flakyParts(&rec.Outcome),
 	}
+	left := uncompared{masked: flakyParts(&old.Outcome), ignored: ignoredParts(&old.Outcome)}.with(&rec.Outcome)
+	word.Masked, word.Ignored = left.masked, left.ignored
 	word.Verdict, word.Unstable = verdictOf(was.outcome, rec, cmp)
 	if reference, _ := c.base.beside(); reference != nil { // its runs were of this check, too
 		for _, part := range word.Masked {

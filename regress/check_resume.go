@@ -57,6 +57,7 @@ func (c *checking) expectations(m *sample, t task, identical bool) (list []expec
 	}
 	if identical {
 		old, _, err := c.base.get(name)
+		old.Outcome.Ignore(c.ignored.match)
 		candidate.was, candidate.open = old.Outcome, c.base.content
 		return []expectation{candidate}, err
 	}

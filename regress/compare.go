@@ -103,7 +103,7 @@ func (b *referenceBase) both(ctx context.Context, c *checking, t task) ran {
 	if err != nil {
 		return ran{err: err}
 	}
-	if got.identical, got.masked = l == alike, maskedParts(&ref.Outcome); !got.identical {
+	if got.identical, got.left = l == alike, uncomparedIn(&ref.Outcome).with(&now.Outcome); !got.identical {
 		got.err = b.kept.put(ctx, t.entry.Name, ref, unmatched)
 		if got.err == nil {
 			got.err = c.found.put(ctx, t.entry.Name, now, l)
@@ -112,13 +112,13 @@ func (b *referenceBase) both(ctx context.Context, c *checking, t task) ran {
 	return got
 }
 
-func (b *referenceBase) compare(c *checking, name string, r *exec.Result) (l likeness, masked []string, err error) {
+func (b *referenceBase) compare(c *checking, name string, r *exec.Result) (l likeness, left uncompared, err error) {
 	old, _, err := b.kept.get(name)
 	if err != nil {
-		return unlike, nil, err
+		return unlike, left, err
 	}
 	l, err = likenessOf(&old.Outcome, &r.Outcome, c.same(b.kept.content, r.Open))
-	return l, maskedParts(&old.Outcome), err
+	return l, uncomparedIn(&old.Outcome).with(&r.Outcome), err
 }
 
 // masked knows nothing of an identical case: its reference is not kept.

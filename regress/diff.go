@@ -26,10 +26,7 @@ func Diff(ctx context.Context, o Options, oldPath, nowPath string) (sum Summary,
 		return sum, noGolden(nowPath, err)
 	}
 	defer func() { err = errors.Join(err, now.Close()) }()
-	given := o.Judge.Normalize != nil
-	if !given {
-		o.Judge.Normalize = unquoted(old.Meta().Flags["--normalize"])
-	}
+	other := o.judgeAsRecorded(old.Meta(), now.Meta())
 	s, err := newSession(&o, diffCommand)
 	if err != nil {
 		return sum, err
@@ -38,11 +35,27 @@ func Diff(ctx context.Context, o Options, oldPath, nowPath string) (sum Summary,
 		return sum, err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
-	if was, is := old.Meta().Flags["--normalize"], now.Meta().Flags["--normalize"]; was != is && !given {
-		s.warn(fmt.Sprintf("%s was recorded with %s, %s with %s: the first counts", oldPath, worded("--normalize", was), nowPath, worded("--normalize", is)))
+	for _, name := range other {
+		was, is := old.Meta().Flags[name], now.Meta().Flags[name]
+		s.warn(fmt.Sprintf("%s was recorded with %s, %s with %s: the first counts", oldPath, worded(name, was), nowPath, worded(name, is)))
 	}
 	began := report.Started{Command: s.name, Tool: nowPath, Against: oldPath, At: s.began, Allowed: s.o.allowed()}
 	return s.diff(ctx, old.Store, now.Store, began)
+}
+
+// judgeAsRecorded fills in how parts are compared, where it was not given, from a golden. It
+// returns the settings that the other golden has otherwise.
+func (o *Options) judgeAsRecorded(old, now golden.Meta) (other []string) {
+	for _, s := range outcomeSettings() {
+		if s.scope != ofVerdict || s.given(o) {
+			continue
+		}
+		s.complete(o, old.Flags[s.name()])
+		if old.Flags[s.name()] != now.Flags[s.name()] {
+			other = append(other, s.name())
+		}
+	}
+	return other
 }
 
 func (s *session) diff(ctx context.Context, old, now *golden.Store, began report.Started) (Summary, error) {
@@ -64,7 +77,14 @@ func (s *session) diff(ctx context.Context, old, now *golden.Store, began report
 		s.verdict(word)
 	}
 	s.absent = len(names)
-	return s.summary, s.finish(s.groups(func(name string) (was, is side, err error) { return sidesIn(old, now, name) }))
+	return s.summary, s.finish(s.groups(func(name string) (was, is side, err error) {
+		was, is, err = sidesIn(old, now, name)
+		if err == nil {
+			was.outcome.Ignore(s.ignored.match)
+			is.outcome.Ignore(s.ignored.match)
+		}
+		return was, is, err
+	}))
 }
 
 // union returns the selected names of both, sorted.
@@ -105,6 +125,8 @@ func (s *session) diffOne(old, now *golden.Store, caseName string) (word report.
 	case !inNow:
 		return report.Case{Verdict: outcome.Missing, GoldenEnding: &a.Outcome.Ending}, nil
 	}
+	a.Outcome.Ignore(s.ignored.match)
+	b.Outcome.Ignore(s.ignored.match)
 	b.Outcome.Settle(&a.Outcome)
 	was, is := side{&a.Outcome, remembering(old.Content)}, side{&b.Outcome, remembering(now.Content)}
 	c, err := outcome.Compare(was.outcome, is.outcome, sameUnder(s.rules, was.open, is.open))
@@ -116,15 +138,18 @@ func (s *session) diffOne(old, now *golden.Store, caseName string) (word report.
 		Cost: b.Cost, Flaky: flakyParts(is.outcome),
 	}
 	// As in a check: what is known to be flaky is, and what is so only now is told.
-	known := flakyParts(was.outcome)
-	newly := slices.DeleteFunc(slices.Clone(word.Flaky), func(part string) bool { return slices.Contains(known, part) })
+	known, ignored := flakyParts(was.outcome), unionOf(ignoredParts(was.outcome), ignoredParts(is.outcome))
+	newly := slices.DeleteFunc(slices.Clone(word.Flaky), func(part string) bool {
+		return slices.Contains(known, part) || slices.Contains(ignored, part)
+	})
 	switch {
 	case word.Verdict == outcome.Identical && len(newly) > 0:
 		word.Verdict, word.Flaky = outcome.Flaky, newly
 	case len(word.Flaky) == 0:
 		word.Flaky = known
 	}
-	word.Masked = append(newly, known...)
+	left := uncompared{masked: slices.Concat(newly, known)}.plus(ignored)
+	word.Masked, word.Ignored = left.masked, left.ignored
 	if err := s.differ(caseName, 0, word.Verdict, was, is, c); err != nil {
 		return word, err
 	}

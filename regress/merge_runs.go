@@ -317,9 +317,10 @@ func (m *merging) judge(ctx context.Context, caseName string) (word report.Case,
 	if c.result == nil {
 		word.Verdict, word.Ending = outcome.Identical, &outcome.Ending{Kind: c.line.Kind, Code: c.line.Code}
 		word.Cost = outcome.Cost{CPU: time.Duration(c.line.CPU), Wall: time.Duration(c.line.Wall), PeakRSS: c.line.Peak}
-		word.Masked, word.Engine = maskedParts(&old.Outcome), engineRunIn(c.line.Engine)
+		left, err := uncomparedIn(&old.Outcome).plusPrinted(c.line.Ignored)
+		word.Masked, word.Ignored, word.Engine = left.masked, left.ignored, engineRunIn(c.line.Engine)
 		word.Flaky = word.Masked
-		return word, nil
+		return word, err
 	}
 	word.Verdict, word.Unstable, word.Why, word.Engine = c.result.Verdict, c.result.Unstable, c.result.Why, engineRunIn(c.result.Engine)
 	rec, known, err := m.record(caseName, c)
@@ -333,7 +334,8 @@ func (m *merging) judge(ctx context.Context, caseName string) (word report.Case,
 	if !inGolden {
 		return word, nil
 	}
-	word.Masked = flakyParts(&old.Outcome)
+	left := uncompared{masked: flakyParts(&old.Outcome), ignored: ignoredParts(&old.Outcome)}.with(&rec.Outcome)
+	word.Masked, word.Ignored = left.masked, left.ignored
 	was, is := side{&old.Outcome, remembering(m.base.Content)}, candidateSide(&rec.Outcome, remembering(m.found[c.part].Content))
 	cmp, err := outcome.Compare(was.outcome, is.outcome, sameUnder(m.rules, was.open, is.open))
 	if err != nil {

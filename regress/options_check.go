@@ -24,7 +24,7 @@ const (
 // or run.
 func (o *Options) check(command string) error {
 	r := &o.Remote
-	for _, list := range []*[]string{&o.Command.Env, &o.Command.PassEnv, &o.Command.ToolFiles, &o.Command.NoToolFiles, &o.Judge.Normalize, &r.Headers, &r.Inputs, &r.Outputs, &r.Platform} {
+	for _, list := range []*[]string{&o.Command.Env, &o.Command.PassEnv, &o.Command.ToolFiles, &o.Command.NoToolFiles, &o.Judge.Normalize, &o.Judge.Ignore, &r.Headers, &r.Inputs, &r.Outputs, &r.Platform} {
 		*list = withoutEmpty(*list)
 	}
 	if err := o.checkAllow(); err != nil {

@@ -35,6 +35,7 @@ func outcomeSettings() []setting {
 		{"env", ofCase, func(o *Options) any { return &o.Command.Env }},
 		{"pass-env", ofCase, func(o *Options) any { return &o.Command.PassEnv }},
 		{"normalize", ofVerdict, func(o *Options) any { return &o.Judge.Normalize }},
+		{"ignore", ofVerdict, func(o *Options) any { return &o.Judge.Ignore }},
 		{"shell", ofCommand, func(o *Options) any { return &o.Command.Shell }},
 		{"stdin", ofCommand, func(o *Options) any { return &o.Command.Stdin }},
 		{"no-network", ofCase, func(o *Options) any { return &o.Command.NoNetwork }},
@@ -70,6 +71,12 @@ func (s setting) text(o *Options) string {
 		}
 	}
 	return ""
+}
+
+// given reports whether a list has a value that is not a kept one: it may be empty.
+func (s setting) given(o *Options) bool {
+	list, is := s.field(o).(*[]string)
+	return is && *list != nil
 }
 
 // complete reads a kept value, where nothing was given. What was recorded without has

@@ -367,7 +367,7 @@ func (r *recording) conclude(t task, rec golden.Record) {
 		Name: t.entry.Name, Index: t.index, Verdict: outcome.Identical,
 		Ending: &rec.Outcome.Ending, Cost: rec.Cost, Flaky: flakyParts(&rec.Outcome), Engine: r.onEngine[t.index],
 	}
-	word.Masked = maskedParts(&rec.Outcome)
+	word.Masked, word.Ignored = maskedParts(&rec.Outcome), ignoredParts(&rec.Outcome)
 	if len(word.Flaky) > 0 {
 		word.Verdict = outcome.Flaky
 	}

@@ -78,7 +78,7 @@ func (r *recording) warnFailing(first report.Failure) {
 func errorLine(w *golden.Writer, o *outcome.Outcome) (string, error) {
 	for _, place := range []outcome.Place{outcome.Stderr, outcome.Stdout} {
 		for _, p := range o.Kept().Parts {
-			if p.Place != place {
+			if p.Place != place || p.Form == outcome.Ignored {
 				continue
 			}
 			text, err := readAll(contentsIn(w), p)

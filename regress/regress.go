@@ -109,6 +109,7 @@ type Limits struct {
 // Judgement says what counts as different.
 type Judgement struct {
 	Normalize []string // nil = as recorded
+	Ignore    []string // globs of parts that are never compared; nil = as recorded
 	Repeat    int      // runs of every case when recording
 	Retries   int      // further runs of a differing case when checking
 	Runs      int      // runs of an identical case when checking, the first included; 0 is 1

@@ -183,14 +183,16 @@ func (w *reviewed) describe(d *review.Difference, caseName string, was, is *side
 	case was == nil:
 		d.Ending = is.outcome.Ending.String()
 		for i := range is.outcome.Parts {
-			p := &is.outcome.Parts[i]
-			c.Parts = append(c.Parts, outcome.Difference{Key: p.Key, Now: p})
+			if p := &is.outcome.Parts[i]; p.Form != outcome.Ignored {
+				c.Parts = append(c.Parts, outcome.Difference{Key: p.Key, Now: p})
+			}
 		}
 		was = &side{&outcome.Outcome{}, is.open}
 	case is == nil:
 		for i := range was.outcome.Parts {
-			p := &was.outcome.Parts[i]
-			c.Parts = append(c.Parts, outcome.Difference{Key: p.Key, Old: p})
+			if p := &was.outcome.Parts[i]; p.Form != outcome.Ignored {
+				c.Parts = append(c.Parts, outcome.Difference{Key: p.Key, Old: p})
+			}
 		}
 		is = &side{&outcome.Outcome{}, was.open}
 	default:

@@ -29,6 +29,7 @@ type session struct {
 	began   time.Time
 	usedAt  time.Duration // CPU that this process had used by then
 	rules   normalize.Rules
+	ignored ignoring
 	chooser *plan.Chooser
 	state   *state.State
 	unlock  func()
@@ -71,6 +72,9 @@ func newSession(o *Options, name string) (s *session, err error) {
 	o.Limits.complete()
 	if s.rules, err = normalize.Parse(o.Judge.Normalize); err != nil {
 		return nil, fault.Inputf("%w", err)
+	}
+	if s.ignored, err = parseIgnore(o.Judge.Ignore); err != nil {
+		return nil, err
 	}
 	if s.chooser, err = o.Select.plan().Compile(); err != nil {
 		return nil, fault.Inputf("%w", err)
@@ -167,6 +171,14 @@ func (s *session) startCrew(ctx context.Context, keep string) error {
 
 // startCrewOf is startCrew with so many lanes. That counts here only: an engine has none.
 func (s *session) startCrewOf(ctx context.Context, lanes int, keep string) error {
+	if err := s.startAnyCrew(ctx, lanes, keep); err != nil {
+		return err
+	}
+	s.crew = s.ignoringCrew(s.crew)
+	return nil
+}
+
+func (s *session) startAnyCrew(ctx context.Context, lanes int, keep string) error {
 	if s.engine != nil {
 		return s.startEngine(ctx)
 	}

@@ -47,6 +47,7 @@ func showRecorded(ctx context.Context, o *Options, run *state.Run, target string
 		return err
 	}
 	v.list("varies from run to run", flakyParts(&rec.Outcome))
+	v.list("not compared, as --ignore says", ignoredParts(&rec.Outcome))
 	p.reproduceText(ctx, w, raw, o.Configured)
 	_, err = io.WriteString(o.Report.Stdout, w.String())
 	return err

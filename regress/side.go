@@ -34,7 +34,7 @@ func (s side) words(p *outcome.Part) (string, error) { return s.shown(nil).Words
 
 // shown returns a part's content as it was compared; none for no part.
 func shown(rules normalize.Rules, open opener, p *outcome.Part) ([]byte, error) {
-	if p == nil || p.Form == outcome.Gone {
+	if p == nil || p.Form == outcome.Gone || p.Form == outcome.Ignored {
 		return nil, nil
 	}
 	b, err := readAll(open, *p)
@@ -59,13 +59,15 @@ func flakyParts(o *outcome.Outcome) []string {
 }
 
 // maskedParts names the parts of a golden outcome that are not compared: flaky parts, and all
-// parts of a case that a limit ended.
+// parts of a case that a limit ended. It leaves out ignored ones.
 func maskedParts(o *outcome.Outcome) (names []string) {
 	if !o.Ending.Partial() {
 		return flakyParts(o)
 	}
 	for _, p := range o.Parts {
-		names = append(names, report.PartName(p.Key))
+		if p.Form != outcome.Ignored {
+			names = append(names, report.PartName(p.Key))
+		}
 	}
 	return names
 }

@@ -92,7 +92,7 @@ func (v view) one(now side) error {
 		return v.partial(now)
 	}
 	for _, p := range now.outcome.Parts {
-		if p.Size == 0 && p.Place != outcome.File {
+		if p.Size == 0 && p.Place != outcome.File || p.Form == outcome.Ignored {
 			continue
 		}
 		if err := v.difference(outcome.Difference{Key: p.Key, Now: &p}, now, now); err != nil {
@@ -107,6 +107,7 @@ func (v view) one(now side) error {
 func (v view) varies(old, now *outcome.Outcome) {
 	if old != nil {
 		v.list("not compared, the golden varies there", maskedParts(old))
+		v.list("not compared, as --ignore says", unionOf(ignoredParts(old), ignoredParts(now)))
 	}
 	v.list("varies from run to run of the candidate", flakyParts(now))
 }
@@ -137,6 +138,9 @@ func (v view) partial(now side) error {
 	}
 	fmt.Fprintf(v.w, "\nleft when it was ended, not compared:\n")
 	for _, p := range now.outcome.Parts {
+		if p.Form == outcome.Ignored {
+			continue
+		}
 		words, err := now.words(&p)
 		if err != nil {
 			return err

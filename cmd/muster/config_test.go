@@ -19,7 +19,7 @@ func configured(t *testing.T, file, profile string, environment map[string]strin
 	}
 	var o regress.Options
 	f := pflag.NewFlagSet("test", pflag.ContinueOnError)
-	for _, add := range []flagGroup{corpusFlags, selectFlags, limitFlags, normalizeFlag, checkFlags} {
+	for _, add := range []flagGroup{corpusFlags, selectFlags, limitFlags, comparisonFlags, checkFlags} {
 		add(f, &o)
 	}
 	if err := f.Parse(args); err != nil {

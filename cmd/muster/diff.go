@@ -19,7 +19,7 @@ with A as the golden.`,
 			}
 			return nil
 		},
-	}, []flagGroup{stateFlag, selectFlags, normalizeFlag, allowFlag, reportFlags}, func(c *cobra.Command, o *regress.Options, args []string) error {
+	}, []flagGroup{stateFlag, selectFlags, comparisonFlags, allowFlag, reportFlags}, func(c *cobra.Command, o *regress.Options, args []string) error {
 		return finish(regress.Diff(c.Context(), *o, args[0], args[1]))
 	})
 }

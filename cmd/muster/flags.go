@@ -120,8 +120,9 @@ func resumeFlag(f *pflag.FlagSet, o *regress.Options) {
 	f.BoolVar(&o.Store.Resume, "resume", false, "go on with the interrupted run, unless the tool, the corpus or the flags changed")
 }
 
-func normalizeFlag(f *pflag.FlagSet, o *regress.Options) {
+func comparisonFlags(f *pflag.FlagSet, o *regress.Options) {
 	f.StringArrayVar(&o.Judge.Normalize, "normalize", nil, "rewrite before comparing, as `[GLOB:]s/RE/REPL/`; repeatable")
+	f.StringArrayVar(&o.Judge.Ignore, "ignore", nil, "do not compare parts that match `GLOB`, such as *.log, cache/** or stderr; repeatable")
 }
 
 func recordFlags(f *pflag.FlagSet, o *regress.Options) {
@@ -203,7 +204,7 @@ func settings() *pflag.FlagSet {
 	f := pflag.NewFlagSet("settings", pflag.ContinueOnError)
 	for _, add := range []flagGroup{
 		corpusFlags, commandFlags, toolFlags, selectFlags, orderFlags, limitFlags, storeFlags,
-		normalizeFlag, recordFlags, checkFlags, runsFlag, recordedFlags, reportFlags, remoteFlags,
+		comparisonFlags, recordFlags, checkFlags, runsFlag, recordedFlags, reportFlags, remoteFlags,
 	} {
 		add(f, &regress.Options{})
 	}

@@ -44,7 +44,7 @@ func takeCorpus(c *cobra.Command, o *regress.Options, args []string) error {
 
 // jobGroups are the flags of the commands that run a corpus.
 func jobGroups(more ...flagGroup) []flagGroup {
-	return append([]flagGroup{corpusFlags, commandFlags, toolFlags, selectFlags, orderFlags, limitFlags, storeFlags, resumeFlag, normalizeFlag, reportFlags, remoteFlags}, more...)
+	return append([]flagGroup{corpusFlags, commandFlags, toolFlags, selectFlags, orderFlags, limitFlags, storeFlags, resumeFlag, comparisonFlags, reportFlags, remoteFlags}, more...)
 }
 
 // work does a run, which outlives a reader of its output that goes away: what

@@ -55,12 +55,14 @@ func before(a, b outcome.Key) bool {
 func checkPart(p *outcome.Part) error {
 	stream := p.Place != outcome.File
 	switch {
-	case p.Place > outcome.File || p.Form > outcome.Gone:
+	case p.Place > outcome.File || p.Form > outcome.Ignored:
 		return errors.New("neither a stream nor a file")
 	case stream != (p.Path == ""):
 		return errors.New("a stream has no path, a file has one")
-	case p.Form == outcome.Gone && (p.Digest != outcome.Digest{} || p.Size != 0):
-		return errors.New("what is gone has no content")
+	case p.Form >= outcome.Gone && (p.Digest != outcome.Digest{} || p.Size != 0):
+		return errors.New("what is gone or ignored has no content")
+	case p.Form == outcome.Ignored && p.Flaky:
+		return errors.New("an ignored part is not flaky")
 	case p.Flaky != (p.Seen != 0) || p.Seen&^outcome.AllShapes != 0:
 		return errors.New("a flaky part was seen in some shape, and no other part was")
 	case len(p.Variants) > outcome.VariantsMax || len(p.Variants) > 0 && !p.Flaky:
@@ -73,7 +75,7 @@ func checkPart(p *outcome.Part) error {
 			return err
 		}
 	}
-	return checkContent(stream, outcome.Variant{Form: p.Form, Exec: p.Exec, Size: p.Size})
+	return checkContent(stream && p.Form != outcome.Ignored, outcome.Variant{Form: p.Form, Exec: p.Exec, Size: p.Size})
 }
 
 // checkContent checks what a part and a variant have in common.

@@ -33,6 +33,9 @@ func drawPart(t *rapid.T, b bag, place outcome.Place, path string) outcome.Part 
 	if place == outcome.File {
 		form = rapid.SampledFrom([]outcome.Form{outcome.Regular, outcome.Symlink, outcome.Gone}).Draw(t, "form")
 	}
+	if rapid.IntRange(0, 9).Draw(t, "ignored") == 0 {
+		return outcome.Part{Key: outcome.Key{Place: place, Path: path}, Form: outcome.Ignored}
+	}
 	p := outcome.Part{Key: outcome.Key{Place: place, Path: path}, Form: form}
 	if form != outcome.Gone && rapid.IntRange(0, 9).Draw(t, "kept") > 0 {
 		p = b.part(place, path, form, drawContent(t))

@@ -30,10 +30,10 @@ type Record struct {
 }
 
 // HasContent reports whether a store keeps content for p. There is none of
-// what is gone, nor of what the caller marked with the zero digest: flaky
+// what is gone or ignored, nor of what the caller marked with the zero digest: flaky
 // parts that only a later run left, content that was not kept.
 func HasContent(p outcome.Part) bool {
-	return p.Form != outcome.Gone && p.Digest != outcome.Digest{}
+	return p.Form < outcome.Gone && p.Digest != outcome.Digest{}
 }
 
 // WithContent returns the parts of an outcome whose content a store keeps. Each variant of

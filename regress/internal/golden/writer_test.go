@@ -73,18 +73,19 @@ func TestContentIsChecked(t *testing.T) {
 		content Content
 		says    string
 	}{
-		"too short":            {nil, read(good[:len(good)-1]), fmt.Sprint("not ", len(good))},
-		"too long":             {nil, read(append(good[:len(good):len(good)], 0)), "more than"},
-		"another":              {nil, read(incompressible(1, len(good))), "another digest"},
-		"empty but not so":     {func(p *outcome.Part) { p.Size = 0 }, read(nil), "another digest"},
-		"no content":           {nil, func(outcome.Part) (io.ReadCloser, error) { return nil, broken }, "broken"},
-		"a part there twice":   {func(p *outcome.Part) { p.Path = "twice" }, read(good), "twice"},
-		"gone, with content":   {func(p *outcome.Part) { p.Form = outcome.Gone }, read(good), "gone"},
-		"executable link":      {func(p *outcome.Part) { p.Form, p.Exec = outcome.Symlink, true }, read(good), "executable"},
-		"no name":              {func(p *outcome.Part) { p.Path = "" }, read(good), "path"},
-		"an unknown form":      {func(p *outcome.Part) { p.Form = 3 }, read(good), "neither"},
-		"negative size":        {func(p *outcome.Part) { p.Size = -1 }, read(good), "size"},
-		"size of other digest": {func(p *outcome.Part) { *p = (bag{}).part(p.Place, p.Path, 0, []byte("known")); p.Size++ }, read(good), "not 6"},
+		"too short":             {nil, read(good[:len(good)-1]), fmt.Sprint("not ", len(good))},
+		"too long":              {nil, read(append(good[:len(good):len(good)], 0)), "more than"},
+		"another":               {nil, read(incompressible(1, len(good))), "another digest"},
+		"empty but not so":      {func(p *outcome.Part) { p.Size = 0 }, read(nil), "another digest"},
+		"no content":            {nil, func(outcome.Part) (io.ReadCloser, error) { return nil, broken }, "broken"},
+		"a part there twice":    {func(p *outcome.Part) { p.Path = "twice" }, read(good), "twice"},
+		"gone, with content":    {func(p *outcome.Part) { p.Form = outcome.Gone }, read(good), "gone"},
+		"ignored, with content": {func(p *outcome.Part) { p.Form = outcome.Ignored }, read(good), "ignored"},
+		"executable link":       {func(p *outcome.Part) { p.Form, p.Exec = outcome.Symlink, true }, read(good), "executable"},
+		"no name":               {func(p *outcome.Part) { p.Path = "" }, read(good), "path"},
+		"an unknown form":       {func(p *outcome.Part) { p.Form = outcome.Ignored + 1 }, read(good), "neither"},
+		"negative size":         {func(p *outcome.Part) { p.Size = -1 }, read(good), "size"},
+		"size of other digest":  {func(p *outcome.Part) { *p = (bag{}).part(p.Place, p.Path, 0, []byte("known")); p.Size++ }, read(good), "not 6"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

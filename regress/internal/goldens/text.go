@@ -84,11 +84,12 @@ func describe(p outcome.Part) []string {
 		}
 		return []string{"flaky", strings.Join(seen, " ")}
 	}
-	if p.Form == outcome.Gone {
-		return []string{"removed"}
-	}
 	form := "regular"
 	switch {
+	case p.Form == outcome.Gone:
+		return []string{"removed"}
+	case p.Form == outcome.Ignored:
+		return []string{"ignored"}
 	case p.Form == outcome.Symlink:
 		form = "link"
 	case p.Exec:

@@ -15,7 +15,8 @@ const (
 // Merge adds again, a further run of the same case with the same tool, to o. again may also
 // be several runs that Merge joined. Merge marks every part in which they differ as flaky,
 // and keeps every ending. A part that only again left is added without content of the kept
-// run. A complete run replaces a partial one, which cannot be compared.
+// run. A part that either ignores is Ignored. A complete run replaces a partial one, which
+// cannot be compared.
 func Merge(o, again *Outcome, same Same) (MergeEffect, error) {
 	switch wasPartial, isPartial := o.Ending.Partial(), again.Ending.Partial(); {
 	case wasPartial && !isPartial:
@@ -42,7 +43,14 @@ func (o *Outcome) mergeParts(again *Outcome, same Same) (changed bool, err error
 	o.Parts = slices.Clone(o.Parts) // a copy of o may be the outcome of one run
 	var further []Part              // added after the walk over o.Parts
 	err = walk(o, again, func(p, q *Part) error {
-		if p == nil {
+		switch {
+		case p == nil && q.Form == Ignored:
+			further = append(further, *q)
+			return nil
+		case eitherIgnored(p, q):
+			*p = Part{Key: p.Key, Form: Ignored}
+			return nil
+		case p == nil:
 			one := Part{Key: q.Key}
 			one.addRun(q)
 			further, changed = append(further, one), true
@@ -69,7 +77,7 @@ func (o *Outcome) VariesBeyond(old *Outcome) bool {
 	}
 	return slices.ContainsFunc(o.Parts, func(p Part) bool {
 		was, _ := old.Part(p.Key)
-		return p.Flaky && !was.Flaky
+		return p.Flaky && !was.Flaky && was.Form != Ignored
 	})
 }
 
@@ -86,7 +94,7 @@ func (o *Outcome) KeepFlaky(old *Outcome) {
 	}
 	o.Parts = slices.Clone(o.Parts)
 	for i := range old.Parts {
-		if p := &old.Parts[i]; p.Flaky {
+		if p := &old.Parts[i]; p.Flaky && !o.ignores(p.Key) {
 			o.keepMark(p)
 		}
 	}

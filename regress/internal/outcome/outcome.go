@@ -135,7 +135,7 @@ func (k Key) String() string {
 	return k.Path
 }
 
-// Form says what a File part is. Streams are always Regular.
+// Form says what a part is. A stream is Regular or Ignored.
 type Form uint8
 
 // The forms, a closed set.
@@ -143,6 +143,7 @@ const (
 	Regular Form = iota
 	Symlink      // the content is the link's target
 	Gone         // a given file that the case removed; no content
+	Ignored      // a part, perhaps a stream, that is never compared; no content
 )
 
 // Part is one thing that a case left.
@@ -162,7 +163,7 @@ type Part struct {
 
 // left reports whether the run that is kept left the part. A flaky part that only other
 // runs left has no digest.
-func (p *Part) left() bool { return p.Form == Gone || p.Digest != Digest{} }
+func (p *Part) left() bool { return p.Form >= Gone || p.Digest != Digest{} }
 
 // same reports whether two parts hold the same, flakiness apart.
 func (p *Part) same(q *Part) bool {

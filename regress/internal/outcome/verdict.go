@@ -86,8 +86,8 @@ type Comparison struct {
 // Identical reports that nothing that counts differs.
 func (c Comparison) Identical() bool { return !c.EndingDiffers && len(c.Parts) == 0 }
 
-// Compare compares now with the golden outcome old. What either marks as flaky is left out
-// where both had it in one of the shapes seen. An ending of either is the same where the
+// Compare compares now with the golden outcome old. What either ignores is left out, and what
+// either marks as flaky where both had it in one of the shapes seen. An ending of either is the same where the
 // other ended so, too. One that ended partially is compared by its ending alone, and
 // differs from every complete one.
 func Compare(old, now *Outcome, same Same) (Comparison, error) {
@@ -124,6 +124,8 @@ func LimitKnown(old, now *Outcome) bool {
 
 func difference(o, n *Part, same Same) (*Difference, error) {
 	switch {
+	case eitherIgnored(o, n):
+		return nil, nil
 	case o != nil && o.Flaky || n != nil && n.Flaky:
 		return keep(o.shapes()&n.shapes() != 0, o, n), nil
 	case o == nil || n == nil:

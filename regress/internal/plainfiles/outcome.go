@@ -55,7 +55,7 @@ type partJSON struct {
 	Path       string       `json:"path,omitempty"` // of a file
 	Flaky      bool         `json:"flaky,omitempty"`
 	Seen       []string     `json:"seen,omitempty"` // the shapes of a flaky part
-	Form       string       `json:"form,omitempty"` // symlink or gone; else regular
+	Form       string       `json:"form,omitempty"` // symlink, gone or ignored; else regular
 	Executable bool         `json:"executable,omitempty"`
 	Content    *contentJSON `json:"content,omitempty"` // when it is there
 }
@@ -67,7 +67,7 @@ type contentJSON struct {
 
 const filePart = "file"
 
-var formNames = [...]string{outcome.Regular: "", outcome.Symlink: "symlink", outcome.Gone: "gone"}
+var formNames = [...]string{outcome.Regular: "", outcome.Symlink: "symlink", outcome.Gone: "gone", outcome.Ignored: "ignored"}
 
 func describe(r golden.Record) caseJSON {
 	o := &r.Outcome

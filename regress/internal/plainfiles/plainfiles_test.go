@@ -302,7 +302,7 @@ func drawGolden(t *rapid.T, b bag) (golden.Meta, []golden.Record) {
 
 func drawPart(t *rapid.T, b bag, place outcome.Place, path string) outcome.Part {
 	p := b.part(place, path, 0, rapid.SampledFrom([]string{"", "x"}).Draw(t, "content"))
-	switch rapid.IntRange(0, 5).Draw(t, "part") {
+	switch rapid.IntRange(0, 6).Draw(t, "part") {
 	case 0:
 		p = flaky(p, rapid.SampledFrom([]outcome.Shape{outcome.Absent, outcome.Filled}).Draw(t, "seen"), outcome.Empty)
 	case 1:
@@ -313,6 +313,8 @@ func drawPart(t *rapid.T, b bag, place outcome.Place, path string) outcome.Part 
 		}
 	case 3:
 		p.Exec = place == outcome.File
+	case 4:
+		p = outcome.Part{Key: p.Key, Form: outcome.Ignored}
 	}
 	return p
 }

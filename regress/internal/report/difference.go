@@ -68,6 +68,8 @@ func (side Side) Words(p *outcome.Part) (string, error) {
 		return "absent", nil
 	case p.Form == outcome.Gone:
 		return "removed", nil
+	case p.Form == outcome.Ignored:
+		return "ignored", nil
 	case p.Form == outcome.Symlink:
 		target, err := side.Content(*p)
 		return "link to " + readable.Line(string(target)), err

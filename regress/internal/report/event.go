@@ -98,6 +98,7 @@ type Case struct {
 	More         int             // differing parts that Differences leaves out
 	Flaky        []string        // the parts that differ from run to run
 	Masked       []string        // of the golden: the parts that no run was compared in; at record those that will not be
+	Ignored      []string        // further parts that are never compared, as the user asked
 	Unstable     bool            // no run equals the golden, and the runs differ from each other where those of the golden do not
 	Why          string          // environment: what failed
 	Engine       *EngineRun      // what an engine said of the first run; nil of one on this machine

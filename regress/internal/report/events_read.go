@@ -180,6 +180,9 @@ func (w wireCase) event() Event {
 	for _, part := range w.Masked {
 		c.Masked = append(c.Masked, string(part))
 	}
+	for _, part := range w.Ignored {
+		c.Ignored = append(c.Ignored, string(part))
+	}
 	return c
 }
 

@@ -110,6 +110,9 @@ func caseToWire(c Case) wireCase {
 	for _, part := range c.Masked {
 		w.Masked = append(w.Masked, printed(part))
 	}
+	for _, part := range c.Ignored {
+		w.Ignored = append(w.Ignored, printed(part))
+	}
 	return w
 }
 

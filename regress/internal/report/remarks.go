@@ -58,12 +58,15 @@ func (m Masked) remarks(command string) (list []remark) {
 	if command == RecordCommand {
 		verb = "will not be compared"
 	}
-	if varying := m.Cases - m.CutOff; varying > 0 {
-		vary := "vary"
-		if m.Parts-m.CutOffParts == 1 {
+	if varying := m.Cases - m.CutOff - m.IgnoredAlone; varying > 0 {
+		parts, vary := m.Parts-m.CutOffParts-m.IgnoredParts, "vary"
+		if parts == 1 {
 			vary = "varies"
 		}
-		list = append(list, labelled(verb, readable.Count(m.Parts-m.CutOffParts, "part")+" in "+readable.Count(varying, "case")+", which "+vary+" from run to run"))
+		list = append(list, labelled(verb, partsIn(parts, varying)+", which "+vary+" from run to run"))
+	}
+	if m.Ignored > 0 {
+		list = append(list, labelled(verb, partsIn(m.IgnoredParts, m.Ignored)+", which --ignore names"))
 	}
 	if m.CutOff > 0 {
 		list = append(list, labelled(verb, "the output of "+readable.Count(m.CutOff, "case")+" that a limit ended"))
@@ -76,5 +79,9 @@ func (m Masked) inHeadline() string {
 	if m.Cases == 0 {
 		return ""
 	}
-	return ", " + readable.Count(m.Parts, "part") + " in " + readable.Count(m.Cases, "case") + " not compared"
+	return ", " + partsIn(m.Parts, m.Cases) + " not compared"
+}
+
+func partsIn(parts, cases int) string {
+	return readable.Count(parts, "part") + " in " + readable.Count(cases, "case")
 }

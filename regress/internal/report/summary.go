@@ -57,21 +57,31 @@ func (s Summary) notRun() int {
 
 // Masked counts the parts that were not compared. At record it counts those that will not be.
 type Masked struct {
-	Cases int // includes CutOff
-	Parts int // includes CutOffParts
+	Cases int // includes CutOff and Ignored
+	Parts int // includes CutOffParts and IgnoredParts
 	// CutOff counts the cases that a limit ended both at record and now, and CutOffParts
 	// their parts. Only the ending of these cases is compared.
 	CutOff, CutOffParts int
+	// Ignored counts the cases with parts that are never compared, as the user asked, and
+	// IgnoredParts these parts. IgnoredAlone counts those of the cases that have no other
+	// part that was not compared.
+	Ignored, IgnoredParts, IgnoredAlone int
 }
 
 // Add adds the parts of a case that were not compared.
 func (m *Masked) Add(c Case) {
-	if len(c.Masked) == 0 {
+	if len(c.Masked)+len(c.Ignored) == 0 {
 		return
 	}
 	m.Cases++
-	m.Parts += len(c.Masked)
-	if c.Ending != nil && c.Ending.Partial() {
+	m.Parts += len(c.Masked) + len(c.Ignored)
+	if len(c.Ignored) > 0 {
+		m.Ignored++
+		m.IgnoredParts += len(c.Ignored)
+	}
+	if len(c.Masked) == 0 {
+		m.IgnoredAlone++
+	} else if c.Ending != nil && c.Ending.Partial() {
 		m.CutOff++
 		m.CutOffParts += len(c.Masked)
 	}

@@ -88,6 +88,7 @@ type wireCase struct {
 	More         int              `json:"more_differences"`
 	Flaky        []printed        `json:"flaky"`
 	Masked       []printed        `json:"masked,omitempty"`
+	Ignored      []printed        `json:"ignored,omitempty"`
 	Unstable     bool             `json:"unstable,omitempty"`
 	Why          string           `json:"why"`
 	Engine       *wireEngineRun   `json:"engine,omitempty"`
@@ -160,6 +161,10 @@ type wireMasked struct {
 	Parts       int `json:"parts"`
 	CutOff      int `json:"cut_off"`
 	CutOffParts int `json:"cut_off_parts"`
+
+	Ignored      int `json:"ignored,omitempty"`
+	IgnoredParts int `json:"ignored_parts,omitempty"`
+	IgnoredAlone int `json:"ignored_alone,omitempty"`
 }
 
 type wireSources struct {

@@ -20,6 +20,8 @@ type Line struct {
 	Wall      int64        `json:"wall_ns"`
 	Peak      int64        `json:"peak_kib"`
 	Engine    *EngineRun   `json:"engine,omitempty"`
+	// Ignored names the parts that were never to be compared, in their printed form.
+	Ignored []string `json:"ignored,omitempty"`
 }
 
 // EngineRun is what an engine said of a run.
@@ -90,6 +92,13 @@ func (l *Line) appendTo(b []byte) ([]byte, error) {
 			return nil, err
 		}
 		b = append(append(b, `,"engine":`...), said...)
+	}
+	if len(l.Ignored) > 0 {
+		names, err := json.Marshal(l.Ignored)
+		if err != nil {
+			return nil, err
+		}
+		b = append(append(b, `,"ignored":`...), names...)
 	}
 	return append(b, '}', '\n'), nil
 }
