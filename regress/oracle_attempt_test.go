@@ -109,6 +109,7 @@ func (a *attempt) failedByMachine() bool {
 // chain is a command with all that resumed it.
 type chain struct {
 	runs     map[string][]face
+	noisy    map[string]answer // whether runs left the part that the round may ignore
 	attempts int
 	lossy    bool     // an interrupt came while several lanes were at work: a run may be lost
 	change   *change  // of the tool, since it began
@@ -118,18 +119,39 @@ type chain struct {
 	last     *attempt // the one that came to the end
 }
 
-func newChain() *chain { return &chain{runs: map[string][]face{}} }
+func newChain() *chain { return &chain{runs: map[string][]face{}, noisy: map[string]answer{}} }
 
-func (c *chain) add(a *attempt, rule bool) {
+func (c *chain) add(a *attempt, how comparing) {
 	c.attempts++
 	if !a.wentOn() {
 		return // it drops the runs of its sample
 	}
 	for name, faces := range a.log {
 		for _, f := range faces {
-			c.runs[name] = append(c.runs[name], f.compared(rule))
+			c.runs[name] = append(c.runs[name], f.compared(how))
+			c.noisy[name] = max(c.noisy[name], f.noise())
 		}
 	}
+}
+
+// noise says whether the runs that are kept of a case left the part that the round may ignore.
+func (c *chain) noise(name string) answer {
+	if c.lossy {
+		return min(c.noisy[name], maybe)
+	}
+	return c.noisy[name]
+}
+
+// noise says whether an outcome has the part that the round may ignore. A run that a limit
+// ended may give way to another.
+func (f face) noise() answer {
+	switch {
+	case !f.parts[ignoredPart].present:
+		return no
+	case f.ending.Partial():
+		return maybe
+	}
+	return yes
 }
 
 // change is a change of the tool, by one of the files that it depends on.

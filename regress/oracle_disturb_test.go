@@ -101,7 +101,7 @@ func (r *round) betrays(c *chain, was *model, command string) bool {
 	for name := range c.runs {
 		before, known := was.conduct(name).only()
 		now, stable := r.world.tool.conduct(name).only()
-		before, now = before.compared(r.rule), now.compared(r.rule)
+		before, now = before.compared(r.how), now.compared(r.how)
 		if !known || !stable || before == now || !slices.Contains(r.cases, name) {
 			continue
 		}
@@ -157,7 +157,7 @@ func (r *round) recordAnother() error {
 	r.use(r.drawCandidate("recorded instead"))
 	c := newChain()
 	c.last = r.attempt(r.record, r.o, undisturbed)
-	c.add(c.last, r.rule)
+	c.add(c.last, r.how)
 	r.must(c.last.err)
 	r.settleRecord(c)
 	return nil

@@ -75,13 +75,28 @@ var digits = regexp.MustCompile("[0-9]+")
 // digitsRule is a rewrite that makes numbers equal.
 const digitsRule = "s/[0-9]+/N/"
 
+// ignoredPart is the index of the part that a round may ignore, and ignoredGlob its pattern.
+const (
+	ignoredPart = len(modelParts) - 1
+	ignoredGlob = "b"
+)
+
+// comparing is how the parts of a round compare.
+type comparing struct {
+	rule    bool // digitsRule is applied
+	ignores bool // ignoredGlob is ignored
+}
+
 // compared is what a check compares of a face: of a run that a limit ended the ending alone.
-func (f face) compared(rule bool) face {
+func (f face) compared(how comparing) face {
 	if f.ending.Partial() {
 		return face{ending: f.ending}
 	}
+	if how.ignores {
+		f.parts[ignoredPart] = content{}
+	}
 	for i, c := range f.parts {
-		if rule && c.form == outcome.Regular {
+		if how.rule && c.form == outcome.Regular {
 			f.parts[i].text = digits.ReplaceAllString(c.text, "N")
 		}
 	}

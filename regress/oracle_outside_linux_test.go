@@ -99,6 +99,9 @@ func settings(name string, o Options) []string {
 	for _, rule := range o.Judge.Normalize {
 		args = append(args, "--normalize", rule)
 	}
+	for _, glob := range o.Judge.Ignore {
+		args = append(args, "--ignore", glob)
+	}
 	for _, set := range o.Command.Env {
 		args = append(args, "--env", set)
 	}

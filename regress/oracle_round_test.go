@@ -24,7 +24,7 @@ type round struct {
 	golden  map[string]*truth
 	was     map[string]string // texts of the command's files when it was recorded, by path; nil after an accept
 	o       Options
-	rule    bool
+	how     comparing
 	turning *change // planned for the present attempt
 }
 
@@ -52,7 +52,8 @@ func newRound(t *rapid.T, p *modelPlace, sums *tally) *round {
 	}
 	r.cases = slices.Clone(r.all)
 	r.must(p.clear(r.cases))
-	r.rule = rapid.IntRange(0, 3).Draw(t, "rule") == 3
+	r.how.rule = rapid.IntRange(0, 3).Draw(t, "rule") == 3
+	r.how.ignores = rapid.IntRange(0, 3).Draw(t, "ignores") == 3
 	shell := rapid.IntRange(0, 3).Draw(t, "shell") == 3
 	r.o = Options{
 		Corpus:  Corpus{Path: p.path("src")},
@@ -63,8 +64,11 @@ func newRound(t *rapid.T, p *modelPlace, sums *tally) *round {
 	}
 	r.o.Judge.Runs = rapid.SampledFrom([]int{1, 1, 0, 2, 3}).Draw(t, "runs")
 	r.o.Judge.Strict = rapid.IntRange(0, 3).Draw(t, "strict") == 3
-	if r.rule {
+	if r.how.rule {
 		r.o.Judge.Normalize = []string{digitsRule}
+	}
+	if r.how.ignores {
+		r.o.Judge.Ignore = []string{ignoredGlob}
 	}
 	r.world = &world{turns: map[turn]int{}, tool: drawTool(t, "recorded", r.all)}
 	r.stage = r.world
@@ -119,7 +123,7 @@ func (r *round) use(t *model) {
 
 // recordTool records the tool that is installed.
 func (r *round) recordTool() {
-	r.Logf("record with %d jobs, %d runs, rule %t, %q", r.o.Limits.Jobs, r.o.Judge.Repeat, r.rule, r.o.Command.Words)
+	r.Logf("record with %d jobs, %d runs, compared %+v, %q", r.o.Limits.Jobs, r.o.Judge.Repeat, r.how, r.o.Command.Words)
 	r.use(r.world.tool)
 	if rapid.IntRange(0, 7).Draw(r.T, "record in parts") == 7 && r.recordShards() {
 		return
@@ -199,14 +203,14 @@ func (r *round) perform(do Func, o Options) *chain {
 			r.assert(resumeGoesOn, c.change != nil || c.touched || r.random(), "%v", a.err)
 			c, o.Store.Resume = newChain(), false
 		case a.interrupted(), a.failedByMachine():
-			c.add(a, r.rule)
+			c.add(a, r.how)
 			c.lossy = c.lossy || a.cut && o.Limits.Jobs > 1
 			r.interrupted(c, a)
 			r.drawChange(c, &o, a.sum.Command)
 			o.Store.Resume = true
 			r.tally.resumed++
 		case a.err == nil, fault.ClassOf(a.err) == fault.Empty:
-			c.add(a, r.rule)
+			c.add(a, r.how)
 			c.last = a
 			return c
 		default:

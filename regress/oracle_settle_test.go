@@ -16,7 +16,7 @@ func (r *round) settleRecord(c *chain) {
 	r.was, err = r.texts()
 	r.must(err)
 	for _, name := range r.cases {
-		g := &truth{samples: c.runs[name]}
+		g := &truth{samples: c.runs[name], noise: c.noise(name)}
 		runs := len(g.samples)
 		r.assert(runsAreMade, runs >= r.o.Judge.Repeat && (c.attempts > 1 || runs == r.o.Judge.Repeat), "%s has %d runs", name, runs)
 		switch {
@@ -50,7 +50,7 @@ func (c *change) resumed() property {
 // asFresh reports whether the runs of a case are those of the tool that is installed now.
 func (r *round) asFresh(name string, runs []face) bool {
 	f, known := r.world.tool.conduct(name).only()
-	return !known || !slices.ContainsFunc(runs, func(run face) bool { return run != f.compared(r.rule) })
+	return !known || !slices.ContainsFunc(runs, func(run face) bool { return run != f.compared(r.how) })
 }
 
 // settleCheck asserts what holds for a check that came to its end, of these cases.
@@ -120,7 +120,7 @@ func (r *round) judge(c *chain, a *attempt, name string, v outcome.Verdict) {
 			g.vague = true
 			return
 		}
-		if found := judge(g, runsOf{[]face{f.compared(r.rule)}, true}, v); found != nil {
+		if found := judge(g, runsOf{[]face{f.compared(r.how)}, true}, v); found != nil {
 			r.assert(c.change.resumed(), false, "check went on; %s: %s", name, found.why)
 		}
 		return
@@ -159,9 +159,11 @@ func (r *round) assertMasked(c *chain, names []string) {
 		case g == nil:
 		case g.vague || g.older != nil || varies(c.runs[name]):
 			perhaps++
+		case r.how.ignores && max(g.noise, c.noise(name)) == yes && c.last.verdicts[name] == outcome.Identical:
+			least++
 		case g.masks() && c.last.verdicts[name] == outcome.Identical:
 			least++
-		case g.masks():
+		case g.masks(), r.how.ignores && max(g.noise, c.noise(name)) != no:
 			perhaps++
 		}
 	}

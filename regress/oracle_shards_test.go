@@ -44,7 +44,7 @@ func (r *round) shards() {
 		r.Logf("check of part %s", o.Select.Partition)
 		c := newChain()
 		c.last = r.attempt(r.check, o, undisturbed)
-		c.add(c.last, r.rule)
+		c.add(c.last, r.how)
 		if fault.ClassOf(c.last.err) == fault.Empty {
 			continue
 		}
@@ -56,6 +56,7 @@ func (r *round) shards() {
 		maps.Copy(verdicts, c.last.verdicts)
 		maps.Copy(unstable, c.last.unstable)
 		maps.Copy(all.runs, c.runs)
+		maps.Copy(all.noisy, c.noisy)
 		states = append(states, o.Store.State)
 		r.settleCheck(c, slices.Sorted(maps.Keys(c.last.verdicts)))
 		r.namesChanges(c.last)
@@ -93,7 +94,7 @@ func (r *round) recordShards() bool {
 			return false
 		}
 		r.must(a.err)
-		c.add(a, r.rule)
+		c.add(a, r.how)
 		r.elsewhere()
 		maps.Copy(said.verdicts, a.verdicts)
 		goldens = append(goldens, o.Store.Golden)

@@ -10,6 +10,7 @@ import (
 // rewritten where the round has a rule.
 type truth struct {
 	samples []face
+	noise   answer // whether they left the part that the round may ignore
 	older   *truth // replaced by an accept, which keeps what was marked as flaky and still occurs
 	vague   bool   // runs were lost: nothing is known
 	perhaps bool   // not even whether the golden has the case

@@ -77,7 +77,10 @@ func (o *Outcome) VariesBeyond(old *Outcome) bool {
 	}
 	return slices.ContainsFunc(o.Parts, func(p Part) bool {
 		was, _ := old.Part(p.Key)
-		return p.Flaky && !was.Flaky && was.Form != Ignored
+		if was.Form == Ignored {
+			return false
+		}
+		return p.Flaky && !was.Flaky
 	})
 }
 
