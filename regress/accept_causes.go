@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"muster/regress/internal/cause"
 	"muster/regress/internal/fault"
@@ -138,6 +139,9 @@ func (p *past) point(ctx context.Context, text string) (n pointed, err error) {
 		return n, err
 	}
 	if n.result = p.result(raw); n.result == nil {
+		if upper := strings.ToUpper(text); isCauseID(upper) {
+			return n, fault.Inputf("run %s has no case %s: did you mean the cause %s?", p.run.ID, text, upper)
+		}
 		err = p.absent(ctx, raw)
 	}
 	return n, err

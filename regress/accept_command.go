@@ -73,7 +73,7 @@ func (p *past) moveCommand(m *golden.Meta, made golden.Meta, names iter.Seq[stri
 	}
 	if why != "" {
 		if isOther {
-			move.stays = "the golden keeps its command, " + why + ": " + greenLine(*m, m.Accepts[len(m.Accepts)-1], &p.options) + " compares with what was accepted"
+			move.stays = "the golden keeps its command, " + why + "; to run the accepted one: " + greenLine(*m, m.Accepts[len(m.Accepts)-1], &p.options)
 		}
 		return move, nil
 	}

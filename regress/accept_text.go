@@ -34,12 +34,20 @@ func (p *past) tellAccepted(rep *Report, a Acceptance, e effect, left map[outcom
 		}
 		e.tellWaiting(w)
 	}
-	fmt.Fprintf(w, "%s %s of run %s%s\n", verb, readable.Number(len(e.promoted)), p.run.ID, verdictsOf(e.promoted))
+	fmt.Fprintf(w, "%s %s of run %s%s\n", verb, readable.Number(len(e.promoted)), p.run.ID, cmp.Or(verdictsOf(e.promoted), p.noneLeft()))
 	if text := e.move.moved; text != "" && !rep.Quiet {
 		fmt.Fprintf(w, "the golden %s %s\n", has, text)
 	}
 	_, err := io.WriteString(rep.Stdout, w.String())
 	return err
+}
+
+// noneLeft says that all differences of the run are in the golden, "" if some are not.
+func (p *past) noneLeft() string {
+	if slices.ContainsFunc(p.results, func(r state.Result) bool { return !r.Accepted }) {
+		return ""
+	}
+	return ", nothing is left to accept"
 }
 
 // tellLeft prints how many cases --all leaves out, and how to accept them.

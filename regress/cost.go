@@ -105,14 +105,14 @@ func tooLittle(told report.Cost) string {
 	if told.Why != "" {
 		return told.Why
 	}
-	return fmt.Sprintf("%d pairs of runs do not say on which side of the limit it is; run more cases, or keep the machine free of other work", told.Pairs)
+	return fmt.Sprintf("%d pairs of runs do not say on which side of the limit it is: run more cases, or keep the machine free of other work", told.Pairs)
 }
 
 // longer adds to what would help that --fail-on takes more time, where it was not given.
 func (k *costing) longer(warnings []cost.Warning) {
 	for i, w := range warnings {
 		if len(k.limits) == 0 && (w.Kind == cost.TooFew || w.Kind == cost.Noisy) {
-			warnings[i].Text += ", or give it time: --fail-on 'cpu>5%'"
+			warnings[i].Text += "; --fail-on 'cpu>5%' goes on until it can tell"
 		}
 	}
 }

@@ -154,5 +154,5 @@ func (p *past) finished() error {
 	if who, busy := state.Open(p.options.Store.State).AtWork(); busy && !p.locked {
 		return fault.Inputf("run %s has no end yet, and another muster%s is at work in %s: wait for it, or name an earlier run with --run", p.run.ID, who, p.options.Store.State)
 	}
-	return fault.Inputf("run %s did not finish: go on with muster %s --resume, or make a new run", p.run.ID, p.run.Command)
+	return fault.Inputf("run %s did not finish: go on with the same %s and --resume, or make a new run", p.run.ID, p.run.Command)
 }

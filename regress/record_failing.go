@@ -2,6 +2,7 @@ package regress
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -74,6 +75,16 @@ func (r *recording) warnFailing(first report.Failure) {
 	}
 }
 
+// hintFailing warns of likely mistakes in the command, if most cases fail newly.
+func (c *checking) hintFailing() {
+	if 2*c.summary.Verdicts[outcome.NewlyFailing] <= len(c.cases) || c.command.main == nil {
+		return
+	}
+	for _, hint := range c.command.main.Hints() {
+		c.warn(hint)
+	}
+}
+
 // errorLine returns the first line of the standard error, else of the standard output.
 func errorLine(w *golden.Writer, o *outcome.Outcome) (string, error) {
 	for _, place := range []outcome.Place{outcome.Stderr, outcome.Stdout} {
@@ -90,14 +101,23 @@ func errorLine(w *golden.Writer, o *outcome.Outcome) (string, error) {
 	return "", nil
 }
 
-// firstLine returns the first line of a text that is not blank, cut to errorLineMax.
+// firstLine returns the first line of a text that is neither blank nor a warning, cut to
+// errorLineMax. If all are warnings it returns the first.
 func firstLine(text []byte) string {
+	warning := ""
 	for line := range bytes.Lines(text) {
-		if line = bytes.TrimSpace(line); len(line) > errorLineMax {
-			return string(line[:errorLineMax]) + "…"
-		} else if len(line) > 0 {
-			return string(line)
+		line = bytes.TrimSpace(line)
+		shown := string(line[:min(len(line), errorLineMax)])
+		if len(line) > errorLineMax {
+			shown += "…"
+		}
+		switch {
+		case shown == "":
+		case !bytes.Contains(bytes.ToLower(line), []byte("warning:")):
+			return shown
+		default:
+			warning = cmp.Or(warning, shown)
 		}
 	}
-	return ""
+	return warning
 }

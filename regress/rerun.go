@@ -44,7 +44,7 @@ func (o *Options) onlyFailed(r *state.Run) (err error) {
 		return fault.Inputf("the last run, %s, was a %s: --failed needs a check", r.ID, r.Command)
 	}
 	if !r.Finished {
-		return fault.Inputf("the last run, %s, did not finish: go on with muster %s --resume first, or leave out --failed", r.ID, r.Command)
+		return fault.Inputf("the last run, %s, did not finish: go on with the same %s and --resume first, or leave out --failed", r.ID, r.Command)
 	}
 	names, err := notIdentical(r)
 	if err != nil {

@@ -21,7 +21,7 @@ like a cause is ./G1.
 
 --all leaves out cases that crashed, failed newly or reached a limit, unless
 --failing, and cases that the corpus no longer has, unless --missing. --cases leaves out
-all cases that match none of its globs. Without names or causes it implies --all.
+all cases that match none of its globs. --cases without a name or a cause means --all.
 
 Once all differences of a whole check are accepted, the golden takes over its command
 and settings: a plain check runs them from then on. --keep-command leaves the golden's.

@@ -80,7 +80,7 @@ func remoteFlags(f *pflag.FlagSet, o *regress.Options) {
 	f.VarPF((*bundled)(r), "remote-bundle", "", "send the command with its shared libraries; else it is a path on the workers").NoOptDefVal = "true"
 	f.StringArrayVar(&r.Outputs, "remote-output", nil, "ask for files that match `GLOB`, such as {stem}.s or out/*.o, where the engine gives no whole folder; repeatable")
 	f.IntVar(&r.Jobs, "remote-jobs", 0, "run `N` cases at once on the engine, whatever --jobs says (default 64)")
-	f.DurationVar(&r.Wait, "remote-wait", 0, "wait `TIME` for an engine that is away or busy, at the beginning 1s unless set (default 30s)")
+	f.DurationVar(&r.Wait, "remote-wait", 0, "wait `TIME` for an engine that is away or busy; 1s at the beginning unless given (default 30s)")
 	f.BoolVar(&r.Fallback, "remote-fallback", false, "run on this machine if the engine cannot be reached at the beginning")
 	f.IntVar(&r.Priority, "remote-priority", 0, "ask for the priority `N` of the engine; 0 is its usual one")
 	f.StringArrayVar(&r.Platform, "platform", nil, "ask for workers with the property `K=V`; repeatable")

@@ -15,6 +15,9 @@ func takeJob(c *cobra.Command, o *regress.Options, args []string) error {
 	if err != nil {
 		return err
 	}
+	if name := redirectedTo(); name != "" {
+		return usagef("standard output goes to a file called %s: quote the > of the command and add --shell, as in: %s --shell -- 'tool {in} > {out}'", name, c.CommandPath())
+	}
 	return takeCorpus(c, o, before)
 }
 

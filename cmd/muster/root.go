@@ -101,10 +101,13 @@ func unknownCommand(c *cobra.Command, args []string) error {
 // one, or one of the command that it is to run.
 func flagError(c *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
-	if !errors.As(err, &unknown) {
-		return usagef("%w: %s --help lists the flags", err, c.CommandPath())
-	}
 	meant, hint := "", ""
+	if !errors.As(err, &unknown) {
+		if strings.Contains(c.Use, "[-- COMMAND") && lacksDashes(os.Args) {
+			hint = ", and those of COMMAND go after --"
+		}
+		return usagef("%w: %s --help lists the flags%s", err, c.CommandPath(), hint)
+	}
 	if name := unknown.GetSpecifiedName(); unknown.GetSpecifiedShortnames() == "" {
 		var names []string
 		c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })

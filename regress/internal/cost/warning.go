@@ -60,7 +60,7 @@ func warnings(e Estimate, times shares) (list []Warning) {
 		}
 	}
 	add(!e.CPU.Bounded(), TooFew, "no interval from %s of %s; run more cases", readable.Count(e.Pairs, "pair"), readable.Count(len(e.Cases), "case"))
-	add(e.CPU.Bounded() && e.CPU.Vague(), TooFew, "the interval from %s of %s reaches %.0f %% to either side, and says nothing; run more cases, or keep the machine free of other work",
+	add(e.CPU.Bounded() && e.CPU.Vague(), TooFew, "the interval from %s of %s reaches %.0f %% to either side, and says nothing: run more cases, or keep the machine free of other work",
 		readable.Count(e.Pairs, "pair"), readable.Count(len(e.Cases), "case"), 100*e.CPU.Precision())
 	count := times.effective()
 	these := ""
@@ -72,7 +72,7 @@ func warnings(e Estimate, times shares) (list []Warning) {
 	typical := times.typical()
 	add(typical < quickMax, Quick, "the typical case takes %v of CPU, which is mostly starting a process: changes of the tool's own work are larger than they look", typical.Round(10*time.Microsecond))
 	add(!e.CPU.Vague() && e.CPU.Precision() > precisionMax, Noisy,
-		"the interval reaches %.0f %% to either side; run more cases, or keep the machine free of other work", 100*e.CPU.Precision())
+		"the interval reaches %.0f %% to either side: run more cases, or keep the machine free of other work", 100*e.CPU.Precision())
 	add(!e.Memory.Told(), AtFloor, "no case needs more memory than can be told apart from the lane's own")
 	return list
 }

@@ -225,7 +225,7 @@ func hintsFor(s Summary) []hint {
 	differ := v.NotIdentical() > 0
 	acceptable := v.NotIdentical() > v[outcome.Environment] && s.Command != CompareCommand
 	goesOn := s.BrokeOff && !s.Mixed && s.ExitStatus != fault.StatusInput // else what it was given is another, and refused
-	add(kept && goesOn, "muster "+readable.Line(s.Command)+" --resume", "goes on where this run ended")
+	add(kept && goesOn, "muster "+readable.Line(s.Command)+" --resume", "goes on where this run ended, with its other arguments")
 	add(s.Command == RecordCommand && !s.Interrupted && s.Recorded > 0, "muster check", "compares with what was recorded")
 	failing := s.Command == RecordCommand && !s.BrokeOff && s.Recorded > 0 && s.Endings.Failing() > 0
 	add(failing && s.Endings.Failing() > len(s.Failing), "muster cases --failing", "lists all that fail")
