@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"path"
 	"slices"
+	"strings"
 
 	"muster/regress/internal/golden"
+	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/report"
 )
@@ -73,6 +76,25 @@ func (r *recording) warnFailing(first report.Failure) {
 	for _, hint := range r.command.For(first.Name).Hints() {
 		r.warn(hint)
 	}
+	if hint := r.headerHint(first); hint != "" {
+		r.warn(hint)
+	}
+}
+
+// headerHint suggests --headers if the error of a case names the file of another one.
+func (r *recording) headerHint(first report.Failure) string {
+	words := strings.FieldsFunc(first.Line, func(c rune) bool { return strings.ContainsRune(" \t:'\"<>(),`‘’", c) })
+	for _, e := range r.cases {
+		base := path.Base(e.Name)
+		if e.Name != first.Name && slices.ContainsFunc(words, func(w string) bool { return path.Base(w) == base }) {
+			glob := base
+			if ext := path.Ext(base); ext != "" {
+				glob = "*" + ext
+			}
+			return fmt.Sprintf("%s is a case, which other cases do not see: --headers %s gives such files to all", name.Print(e.Name), shellQuote(glob))
+		}
+	}
+	return ""
 }
 
 // hintFailing warns of likely mistakes in the command, if most cases fail newly.

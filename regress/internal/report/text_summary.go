@@ -278,6 +278,9 @@ func meaningOf(s Summary) string {
 	case fault.StatusInput:
 		return "usage, configuration or damaged input"
 	case fault.StatusEnvironment:
+		if s.Mixed {
+			return "the tool changed while it ran"
+		}
 		return "the environment failed, not the tool"
 	case fault.StatusEmpty:
 		return "nothing was selected"
