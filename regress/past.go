@@ -113,8 +113,8 @@ func (p *past) outcomes() (*golden.Store, error) {
 	return p.kept(p.run.Outcomes())
 }
 
-// outcomesIfAny is like outcomes, but returns nil if the run kept none: a merged run of which
-// nothing differs but what the corpus lacks.
+// outcomesIfAny is like outcomes, but returns nil if the run kept none. A merged run keeps none
+// if it has missing cases alone.
 func (p *past) outcomesIfAny() (*golden.Store, error) {
 	if _, err := os.Stat(p.run.Outcomes()); errors.Is(err, os.ErrNotExist) {
 		return nil, nil

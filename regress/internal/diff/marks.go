@@ -34,7 +34,7 @@ func (m *marker) add(from, to int) {
 	}
 }
 
-// mark marks the rows of lines, the first of which has the index from.
+// mark marks rows. They show the lines from the index from on.
 func (m *marker) mark(rows []row, lines []string, from int) {
 	if len(m.segments) == 0 {
 		return
