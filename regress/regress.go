@@ -166,6 +166,8 @@ type Report struct {
 	Stderr  io.Writer // progress and notes
 	// Files; "" = none.
 	JUnit, HTML, Markdown, Events string
+	// Resume is the shell line that goes on with the run, for the text report; "" = unknown.
+	Resume string
 
 	past bool // the run is over: there is no progress to show
 }

@@ -71,7 +71,7 @@ func (r *Report) verbosity() report.Verbosity {
 }
 
 func (r *Report) console() report.Console {
-	c := report.Console{Out: r.stream(r.Stdout), Err: r.stream(r.Stderr), Past: r.past}
+	c := report.Console{Out: r.stream(r.Stdout), Err: r.stream(r.Stderr), Past: r.past, Resume: r.Resume}
 	out, isFile := r.Stdout.(*os.File)
 	errs, isFileToo := r.Stderr.(*os.File)
 	c.Shared = isFile && isFileToo && terminal.Same(out, errs)

@@ -54,7 +54,7 @@ func (p *page) write(w io.Writer, s Summary) error {
 	}
 	v := pageView{
 		pageLook: newPageLook(), Title: clipped(readable.Line(s.Command), 100) + ": " + title, Interrupted: s.BrokeOff,
-		Facts: p.facts(s), Hints: hintsFor(s), Bar: verdictBar(s),
+		Facts: p.facts(s), Hints: hintsFor(s, ""), Bar: verdictBar(s),
 		Causes: p.newCauses(counted, cases, s), Cost: costs, Engine: engine, Times: p.times.chart(),
 		Cases: cases, NotRun: printable(p.notRun), NotRunTold: p.notRunTold(s),
 	}

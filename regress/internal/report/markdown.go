@@ -224,7 +224,7 @@ func (m *markdown) named(b *boundedMarkdown, s Summary) {
 // or not at all.
 func (m *markdown) tail(s Summary, left int) string {
 	next := &boundedMarkdown{room: markdownNextBytes}
-	for _, h := range hintsFor(s) {
+	for _, h := range hintsFor(s, "") {
 		next.add("- " + whole(h.Command) + " – " + h.What + "\n")
 	}
 	b := &boundedMarkdown{room: markdownTailBytes}

@@ -76,6 +76,7 @@ func (s Stream) columns() int {
 // and notes to Err.
 type Console struct {
 	Out, Err Stream
-	Shared   bool // both are one terminal: results must be written above the progress line
-	Past     bool // the run is over: there is no progress to show
+	Shared   bool   // both are one terminal: results must be written above the progress line
+	Past     bool   // the run is over: there is no progress to show
+	Resume   string // shell line that goes on with the run; "" = unknown
 }

@@ -19,7 +19,7 @@ import (
 // terminal, else a line every few seconds.
 func NewText(c Console, v Verbosity) Reporter {
 	progress, out := newProgress(c, v)
-	return Tee{progress, &results{w: out, stream: c.Out, paint: palette(c.Out.Colour), verbosity: v}}
+	return Tee{progress, &results{w: out, stream: c.Out, paint: palette(c.Out.Colour), verbosity: v, resume: c.Resume}}
 }
 
 // What is beyond these is counted, and said; with Verbose the first two do not count.
@@ -46,6 +46,7 @@ type results struct {
 	costs     *Cost
 	reasons   reasons
 	recording bool
+	resume    string // shell line that goes on with the run; "" = unknown
 	failing   []Case // of a record; with Verbose they come after the others
 }
 

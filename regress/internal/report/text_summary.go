@@ -161,7 +161,7 @@ func allCauses(s Summary) string {
 // what each is for.
 func (r *results) hints(s Summary) string {
 	var b strings.Builder
-	lead, width, hints := "next: ", 23, hintsFor(s)
+	lead, width, hints := "next: ", 23, hintsFor(s, r.resume)
 	for _, h := range hints {
 		width = max(width, len(h.Command))
 	}
@@ -212,7 +212,9 @@ type hint struct{ Command, What string }
 // pasted; a longer one comes of an events file that was made up.
 const hintBytesMax = 1000
 
-func hintsFor(s Summary) []hint {
+// hintsFor returns the commands to go on with. resume is the shell line that goes on with the
+// run; without one the hint leaves the arguments to the reader.
+func hintsFor(s Summary, resume string) []hint {
 	var hints []hint
 	add := func(ok bool, command, what string) {
 		if ok && len(command) <= hintBytesMax {
@@ -225,7 +227,11 @@ func hintsFor(s Summary) []hint {
 	differ := v.NotIdentical() > 0
 	acceptable := v.NotIdentical() > v[outcome.Environment] && s.Command != CompareCommand
 	goesOn := s.BrokeOff && !s.Mixed && s.ExitStatus != fault.StatusInput // else what it was given is another, and refused
-	add(kept && goesOn, "muster "+readable.Line(s.Command)+" --resume", "goes on where this run ended, with its other arguments")
+	if resume != "" {
+		add(kept && goesOn, readable.Line(resume), "goes on where this run ended")
+	} else {
+		add(kept && goesOn, "muster "+readable.Line(s.Command)+" --resume", "goes on where this run ended, with its other arguments")
+	}
 	add(s.Command == RecordCommand && !s.Interrupted && s.Recorded > 0, "muster check", "compares with what was recorded")
 	failing := s.Command == RecordCommand && !s.BrokeOff && s.Recorded > 0 && s.Endings.Failing() > 0
 	add(failing && s.Endings.Failing() > len(s.Failing), "muster cases --failing", "lists all that fail")
