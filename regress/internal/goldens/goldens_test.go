@@ -286,12 +286,15 @@ func TestMergeRefuses(t *testing.T) {
 		a, b func(*shard)
 		says string
 	}{
-		"outcome":    {none, func(s *shard) { s.records[0] = b.simple("dir/a", "2") }, "1 case: dir/a has another outcome in a than in b"},
-		"source":     {none, func(s *shard) { s.records[0] = unlike }, "dir/a has another source in a than in b"},
-		"many":       {func(s *shard) { s.records = many }, func(s *shard) { s.records = other }, "case09 has another outcome in a than in b; and 10 more"},
-		"command":    {none, func(s *shard) { s.meta.Command = []golden.Command{{Args: []string{"cc"}}} }, `the command is ["cc" "{in}"] in a and ["cc"] in b`},
-		"per glob":   {none, func(s *shard) { s.meta.Command = append(slices.Clip(base.Command), golden.Command{Glob: "*.f"}) }, `the command for *.f is none in a`},
-		"tool":       {none, func(s *shard) { s.meta.ExecutableDigest = outcome.Of(nil) }, "the tool's SHA-256 is"},
+		"outcome":  {none, func(s *shard) { s.records[0] = b.simple("dir/a", "2") }, "1 case: dir/a has another outcome in a than in b"},
+		"source":   {none, func(s *shard) { s.records[0] = unlike }, "dir/a has another source in a than in b"},
+		"many":     {func(s *shard) { s.records = many }, func(s *shard) { s.records = other }, "case09 has another outcome in a than in b; and 10 more"},
+		"command":  {none, func(s *shard) { s.meta.Command = []golden.Command{{Args: []string{"cc"}}} }, `the command is ["cc" "{in}"] in a and ["cc"] in b`},
+		"per glob": {none, func(s *shard) { s.meta.Command = append(slices.Clip(base.Command), golden.Command{Glob: "*.f"}) }, `the command for *.f is none in a`},
+		"tool":     {none, func(s *shard) { s.meta.ExecutableDigest = outcome.Of(nil) }, "the tool's SHA-256 is"},
+		"record": {none, func(s *shard) {
+			s.meta.Reference = &golden.Recorder{Command: []golden.Command{{Args: []string{"old"}}}}
+		}, "the command of the record is [cc {in}] with "},
 		"corpus":     {none, func(s *shard) { s.meta.Corpus = outcome.Of(nil) }, "the corpus's SHA-256 is"},
 		"engine":     {none, func(s *shard) { s.meta.Preflight = outcome.Of(nil) }, "the engine's SHA-256 is none in a"},
 		"env":        {none, func(s *shard) { s.meta.Env = []string{"A=b"} }, "the environment is none in a and A=b in b"},
@@ -444,7 +447,7 @@ func TestInfo(t *testing.T) {
 		"command    cc {in}", "command    f77, for *.f", "tool       /bin/cc, SHA-256 " + outcome.Of([]byte("cc")).String(),
 		"flag       --stdin true", "sources    digests of 2 cases, 1 shared file",
 		"selection  --cases * --filter !x --partition hash:1/2 --sample 9",
-		"accepted   1 case of run R, 2025-01-31 14:25:01 UTC by A. Author: cc2: why not",
+		"accepted   run R, 2025-01-31 14:25:01 UTC by A. Author: cc2: why not; from it: 1 case of the golden",
 	} {
 		if !strings.Contains(text.String(), line+"\n") {
 			t.Errorf("%q is not in\n%s", line, &text)

@@ -218,7 +218,7 @@ func (i Info) WriteText(to io.Writer) error {
 	line("sources", "%s", i.sources())
 	line("selection", "%s", i.Selection)
 	for _, a := range i.Accepts {
-		line("accepted", "%s of %s", readable.Count(a.Cases, "case"), a)
+		line("accepted", "%s; from it: %s of the golden", a, readable.Count(a.Cases, "case"))
 	}
 	line("file", "%s, %s unused", readable.Size(i.FileBytes), readable.Size(i.UnusedBytes))
 	line("contents", "%s of %s, packed into %s", readable.Number(i.Contents), readable.Size(i.ContentBytes), readable.Size(i.PackedBytes))
