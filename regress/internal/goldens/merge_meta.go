@@ -15,16 +15,20 @@ import (
 // in all shards.
 func mergeMetas(shards []Shard) (golden.Meta, error) {
 	m := shards[0].Meta()
-	first := settings(m)
+	isMoved := slices.ContainsFunc(shards, func(s Shard) bool { return s.Meta().Reference != nil })
+	first := settings(m, isMoved)
 	machines, versions := []string{m.Machine}, []string{m.MusterVersion}
 	var conflicts []string
 	for _, s := range shards[1:] {
 		other := s.Meta()
-		now := settings(other)
+		now := settings(other, isMoved)
 		for _, key := range slices.Sorted(maps.Keys(union(first, now))) {
 			if first[key] != now[key] {
 				conflicts = append(conflicts, fmt.Sprintf("%s is %s in %s and %s in %s", key, orNone(first[key]), shards[0].Name, orNone(now[key]), s.Name))
 			}
+		}
+		if r := other.Reference; r != nil && (m.Reference == nil || r.Moved.After(m.Reference.Moved)) {
+			m.Reference = r
 		}
 		if other.Created.After(m.Created) {
 			m.Created = other.Created
@@ -44,13 +48,17 @@ func mergeMetas(shards []Shard) (golden.Meta, error) {
 	return m, err
 }
 
-// settings returns the values that change outcomes, by their names in errors.
-func settings(m golden.Meta) map[string]string {
+// settings returns the values that must be equal, by their names in errors: those that change
+// outcomes and, if an accept moved the command of any shard, the command of the record.
+func settings(m golden.Meta, isMoved bool) map[string]string {
 	all := map[string]string{
 		"the tool's SHA-256":   digestText(m.ExecutableDigest),
 		"the corpus's SHA-256": digestText(m.Corpus),
 		"the engine's SHA-256": digestText(m.Preflight),
 		"the environment":      strings.Join(printed(m.Env), " "),
+	}
+	if isMoved {
+		all["the command of the record"] = recorderText(m)
 	}
 	for _, c := range commands(m.Command) {
 		what := "the command"
@@ -66,6 +74,12 @@ func settings(m golden.Meta) map[string]string {
 		all[name.Print(key)] = name.Print(value)
 	}
 	return all
+}
+
+// recorderText returns the command and the executable that recorded the golden.
+func recorderText(m golden.Meta) string {
+	r := m.Recorder()
+	return fmt.Sprintf("%s with %s", commands(r.Command), digestText(r.ExecutableDigest))
 }
 
 func digestText(d outcome.Digest) string {
