@@ -32,6 +32,9 @@ type recording struct {
 	done     map[int]bool              // cases that have all their runs
 	failing  []int                     // of them those that did not exit with 0, by index
 
+	ran       int  // first runs of cases
+	hasPassed bool // one of them exited with 0
+
 	varies     string      // an example of two runs that differ, "" = none
 	hasExample atomic.Bool // varies is known or will be
 }
@@ -338,6 +341,11 @@ func (r *recording) take(t task, got recordRan) error {
 	}
 	if got.differ {
 		r.varies = cmp.Or(r.varies, got.example)
+	}
+	if got.pass == 1 {
+		if err := r.noteFirstRun(&got.record); err != nil {
+			return err
+		}
 	}
 	r.lanes[t.index] = got.lane
 	r.took[t.index] = got.cost.Wall

@@ -25,6 +25,26 @@ func (r *recording) refused() bool {
 	return len(r.failing) == len(r.cases) && !r.o.Judge.AllowFailures
 }
 
+// failsFirst is the number of first runs that must all fail for a warning before the end.
+const failsFirst = 100
+
+// noteFirstRun warns once the first cases that ran have all failed, so that nobody waits for the
+// rest of a corpus with a broken command.
+func (r *recording) noteFirstRun(rec *golden.Record) error {
+	r.ran++
+	r.hasPassed = r.hasPassed || rec.Outcome.Ending.Success()
+	if r.ran != failsFirst || r.hasPassed || r.resumed || r.o.Judge.AllowFailures {
+		return nil
+	}
+	line, err := errorLine(r.writer, &rec.Outcome)
+	if err != nil {
+		return err
+	}
+	last := report.Failure{Name: rec.Name, Ending: rec.Outcome.Ending, Line: line}
+	r.warn(fmt.Sprintf("all of the first %d cases fail; the last of them is %s; interrupt the record if the command is wrong", failsFirst, last))
+	return nil
+}
+
 // failsSoFar reports whether the record is refused after the first run of each case: every case
 // fails. It concludes them, for further runs change nothing.
 func (r *recording) failsSoFar() (bool, error) {
@@ -86,7 +106,8 @@ func (r *recording) headerHint(first report.Failure) string {
 	words := strings.FieldsFunc(first.Line, func(c rune) bool { return strings.ContainsRune(" \t:'\"<>(),`‘’", c) })
 	for _, e := range r.cases {
 		base := path.Base(e.Name)
-		if e.Name != first.Name && slices.ContainsFunc(words, func(w string) bool { return path.Base(w) == base }) {
+		isNumber := strings.Trim(base, "0123456789") == "" // a line, say
+		if e.Name != first.Name && !isNumber && slices.ContainsFunc(words, func(w string) bool { return path.Base(w) == base }) {
 			glob := base
 			if ext := path.Ext(base); ext != "" {
 				glob = "*" + ext
