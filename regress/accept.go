@@ -91,8 +91,10 @@ func Accept(ctx context.Context, o Options, a Acceptance) (count int, err error)
 	if err != nil {
 		return 0, err
 	}
-	if text := e.move.stays; text != "" {
-		fmt.Fprintf(o.Report.Stderr, "warning: %s\n", text)
+	for _, text := range []string{e.move.stays, overruled(&o, &p.options, e.move)} {
+		if text != "" {
+			fmt.Fprintf(o.Report.Stderr, "warning: %s\n", text)
+		}
 	}
 	return len(e.promoted), p.tellAccepted(&o.Report, a, e, left)
 }

@@ -34,6 +34,16 @@ func (c commandMove) texts() []string {
 	return nil
 }
 
+// overruled returns a warning if the settings of today name another command than the one that
+// the golden took over from a run: a plain check would run theirs. It returns "" if they do not.
+func overruled(today, ran *Options, c commandMove) string {
+	set := commandsIn(&today.Command)
+	if c.moved == "" || len(set) == 0 || slices.EqualFunc(wordsOf(set), wordsOf(commandsIn(&ran.Command)), slices.Equal) {
+		return ""
+	}
+	return "the settings file or MUSTER_COMMAND names another command, which a plain check runs: change it there"
+}
+
 // previewMove returns what an accept would do to the command. It marks the results as accepted.
 func (p *past) previewMove(ctx context.Context, base *located, promoted []*state.Result, a Acceptance) (move commandMove, err error) {
 	found, err := p.outcomesIfAny()

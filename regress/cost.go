@@ -142,7 +142,7 @@ func (c *checking) cost(ctx context.Context) (told report.Cost, err error) {
 		return report.Cost{Why: why}, nil
 	}
 	k.longer(told.Warnings)
-	told.Took = k.took + time.Since(began)
+	told.Took, told.Against = k.took+time.Since(began), k.rival.moved
 	if told.Measured = len(told.Cases); told.Measured == 0 {
 		told.Why = "no case ended with the same exit status in both commands"
 		if len(k.pairs) > 0 {

@@ -23,6 +23,7 @@ type rival struct {
 	why     string         // there is none
 	there   bool           // what was recorded is at least in part of an engine's workers, whose times are others
 	same    bool           // it is the candidate itself, so there is nothing to compare
+	moved   string         // its line, if an accept gave the golden another command since; "" = none did
 	made    time.Time      // nothing that it reads may be newer; zero where that does not matter
 }
 
@@ -63,9 +64,12 @@ func recordedRival(m golden.Meta, now *command) rival {
 	}
 	is, err := tool.Build(tool.Options{Commands: []*exec.Command{c}, Alone: true, Digests: filedigest.Open("")})
 	if err != nil || is.Digest(c.Path) != by.ExecutableDigest {
-		return rival{why: executableText(m) + " is no longer what it was"}
+		return rival{why: "the executable " + by.Executable + " has changed since it recorded the golden"}
 	}
 	r := rival{command: c, tool: is}
+	if !slices.EqualFunc(wordsOf(by.Command), wordsOf(m.Command), slices.Equal) {
+		r.moved = shellQuoteAll(words)
+	}
 	for _, other := range by.Command {
 		if other.Glob != "" {
 			r.others = append(r.others, other.Glob)

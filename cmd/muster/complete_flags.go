@@ -14,9 +14,7 @@ import (
 
 // completeFlags has a shell complete the values of those flags that a command has.
 func completeFlags(c *cobra.Command, o *regress.Options, from *configSource) {
-	for flag, words := range map[string][]cobra.Completion{
-		"allow": regress.Allowable(), "format": {"text", "json"}, "color": {"auto", "always", "never"},
-	} {
+	for flag, words := range flagValues() {
 		register(c, flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 	}
 	register(c, "profile", func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
@@ -33,6 +31,11 @@ func completeFlags(c *cobra.Command, o *regress.Options, from *configSource) {
 		}
 		return completions(list), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 	})
+}
+
+// flagValues returns the possible values of the flags that have few.
+func flagValues() map[string][]string {
+	return map[string][]string{"allow": regress.Allowable(), "format": {"text", "json"}, "color": {"auto", "always", "never"}}
 }
 
 // register has a shell complete a flag, if the command has it.

@@ -17,13 +17,14 @@ import (
 
 // program is what every command needs of its surroundings.
 type program struct {
+	args           []string // without the name of the program
 	stdin          io.Reader
 	stdout, stderr io.Writer
 }
 
 // run is the whole program: everything but the process around it.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
-	p := &program{stdin, stdout, stderr}
+	p := &program{args, stdin, stdout, stderr}
 	root := p.root()
 	root.SetArgs(args)
 	root.SetIn(stdin)
@@ -106,7 +107,7 @@ func flagError(c *cobra.Command, err error) error {
 		if strings.Contains(c.Use, "[-- COMMAND") && lacksDashes(os.Args) {
 			hint = ", and those of COMMAND go after --"
 		}
-		return usagef("%w: %s --help lists the flags%s", err, c.CommandPath(), hint)
+		return usagef("%w%s: %s --help lists the flags%s", err, choicesOf(err), c.CommandPath(), hint)
 	}
 	if name := unknown.GetSpecifiedName(); unknown.GetSpecifiedShortnames() == "" {
 		var names []string
@@ -119,6 +120,19 @@ func flagError(c *cobra.Command, err error) error {
 	return usagef("%w%s: %s --help lists the flags%s", err, meant, c.CommandPath(), hint)
 }
 
+// choicesOf lists the values of a flag that was given without one, if only some are possible.
+func choicesOf(err error) string {
+	var bare *pflag.ValueRequiredError
+	if !errors.As(err, &bare) {
+		return ""
+	}
+	values := flagValues()[bare.GetFlag().Name]
+	if len(values) == 0 {
+		return ""
+	}
+	return ": one of " + strings.Join(values, ", ")
+}
+
 // options returns what is common to all commands, before flags.
 func (p *program) options() (*regress.Options, error) {
 	self, err := os.Executable()
@@ -128,7 +142,7 @@ func (p *program) options() (*regress.Options, error) {
 	o := &regress.Options{Helper: []string{self}, Version: versionText(), Files: access()}
 	o.Remote.Token, o.Remote.PlainToken = tokenOf(remoteTokenVariable)
 	o.Corpus.Stdin = p.stdin
-	o.Report.Stdout, o.Report.Stderr = p.stdout, p.stderr
+	o.Report.Stdout, o.Report.Stderr, o.Report.Resume = p.stdout, p.stderr, resumeLine(p.args)
 	return o, nil
 }
 

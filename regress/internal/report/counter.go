@@ -61,12 +61,12 @@ func (c *counterLines) line(now time.Time) error {
 func (c *counterLines) Close() error { return nil }
 
 // passPhrase says what a later pass does: "second run of 3,000 cases",
-// "retrying, 130 runs".
+// "130 further runs for cases without a verdict".
 func passPhrase(command string, p PassStarted) string {
 	if command == RecordCommand {
 		return ordinal(p.Pass) + " run of " + readable.Count(p.Runs, "case")
 	}
-	return "retrying, " + readable.Count(p.Runs, "run")
+	return readable.Count(p.Runs, "further run") + " for cases without a verdict"
 }
 
 func ordinal(n int) string {

@@ -168,6 +168,7 @@ type Cost struct {
 	cost.Estimate        // the figures; of its Cases at most CostCasesMax
 	Measured      int    // how many cases they are of
 	Indicative    bool   // they were not taken in turns: the old ones are what was recorded
+	Against       string // the command of the record, if the golden's is another by now
 	Why           string // there are no figures, or only indicative ones
 	// Took is how long the runs took that were made for the figures alone.
 	Took time.Duration

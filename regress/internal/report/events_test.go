@@ -272,7 +272,7 @@ func drawGroup(t *rapid.T) Event {
 func drawCost(t *rapid.T) Event {
 	c := Cost{
 		Estimate: cost.Estimate{Pairs: rapid.Int().Draw(t, "pairs"), CPU: drawRatio(t), Memory: drawRatio(t), Cases: drawCostCases(t), Worst: drawCostCases(t)},
-		Measured: rapid.Int().Draw(t, "measured"), Indicative: rapid.Bool().Draw(t, "indicative"), Why: drawWords(t, "why"), Took: drawDuration(t, "took"),
+		Measured: rapid.Int().Draw(t, "measured"), Indicative: rapid.Bool().Draw(t, "indicative"), Why: drawWords(t, "why"), Against: drawWords(t, "against"), Took: drawDuration(t, "took"),
 	}
 	for range rapid.IntRange(0, 2).Draw(t, "notes") {
 		c.Over = append(c.Over, drawWords(t, "limit"))

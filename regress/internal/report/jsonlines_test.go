@@ -31,7 +31,7 @@ func TestJSONLines(t *testing.T) {
 				t.Errorf("%s: not JSON: %s", c.file, line)
 			}
 		}
-		if !strings.Contains(errs, "retrying, 4 runs") {
+		if !strings.Contains(errs, "4 further runs for cases without a verdict") {
 			t.Errorf("progress is not on the error stream: %q", errs)
 		}
 	}

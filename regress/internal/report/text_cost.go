@@ -90,6 +90,9 @@ func ratioDigits(v float64) string {
 
 func measuredText(c *Cost) string {
 	text := fmt.Sprintf("%s of %s, both commands in turns", readable.Count(c.Pairs, "pair"), readable.Count(c.Measured, "case"))
+	if c.Against != "" {
+		text = fmt.Sprintf("%s of %s, in turns with the command of the record, %s", readable.Count(c.Pairs, "pair"), readable.Count(c.Measured, "case"), readable.Line(c.Against))
+	}
 	if c.Took > 0 {
 		text += " (" + human(c.Took) + ")"
 	}

@@ -16,6 +16,7 @@ type wireCost struct {
 	Pairs      int            `json:"pairs"`
 	Indicative bool           `json:"indicative"`
 	Why        string         `json:"why"`
+	Against    string         `json:"against,omitempty"`
 	Took       millis         `json:"took_ms"`
 	Over       []string       `json:"over"`
 	Warnings   []wireWarning  `json:"warnings"`
@@ -50,7 +51,7 @@ type wireCostCase struct {
 func costToWire(c Cost) wireCost {
 	w := wireCost{
 		Type: "cost", CPU: toWireRatio(c.CPU), Memory: toWireRatio(c.Memory), Measured: c.Measured, Pairs: c.Pairs,
-		Indicative: c.Indicative, Why: readable.Text(c.Why), Took: millis(c.Took), Over: append([]string{}, texts(c.Over)...),
+		Indicative: c.Indicative, Why: readable.Text(c.Why), Against: readable.Text(c.Against), Took: millis(c.Took), Over: append([]string{}, texts(c.Over)...),
 		Warnings: []wireWarning{}, Worst: costCases(c.Worst), Cases: costCases(c.Cases),
 	}
 	for _, warning := range c.Warnings {
@@ -91,7 +92,7 @@ func costCases(list []cost.Case) []wireCostCase {
 func (w wireCost) event() Event {
 	c := Cost{
 		Estimate: cost.Estimate{Pairs: w.Pairs, CPU: w.CPU.ratio(), Memory: w.Memory.ratio(), Cases: casesOf(w.Cases), Worst: casesOf(w.Worst)},
-		Measured: w.Measured, Indicative: w.Indicative, Why: w.Why, Took: w.Took.duration(),
+		Measured: w.Measured, Indicative: w.Indicative, Why: w.Why, Against: w.Against, Took: w.Took.duration(),
 	}
 	c.Over = append(c.Over, w.Over...)
 	for _, warning := range w.Warnings {
