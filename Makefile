@@ -67,11 +67,11 @@ race:
 # What takes too long for every change.
 long:
 	MUSTER_REQUIRE=all $(GO) test -count=5 -timeout 30m -run 'Bomb|Nobody|Stays|Many' -v ./regress/internal/exec/local
-	$(GO) test -count=1 -timeout 30m -run 'TestGofmt|TestEsbuild' -share 1 -v .
-	$(GO) test -count=1 -timeout 30m -run TestKills -kills 200 -v .
-	$(GO) test -count=1 -timeout 30m -run TestDamagedGolden -damages 0 -v .
-	$(GO) test -count=1 -timeout 30m -run TestReduce -planted 65536 -v .
-	$(GO) test -count=1 -timeout 30m -run 'TestManyCases|TestLargeCase' -cases 200000 -case-size 2147483648 -v .
+	$(GO) test -count=1 -timeout 30m -run 'TestGofmt|TestEsbuild' -share 1 -v ./test
+	$(GO) test -count=1 -timeout 30m -run TestKills -kills 200 -v ./test
+	$(GO) test -count=1 -timeout 30m -run TestDamagedGolden -damages 0 -v ./test
+	$(GO) test -count=1 -timeout 30m -run TestReduce -planted 65536 -v ./test
+	$(GO) test -count=1 -timeout 30m -run 'TestManyCases|TestLargeCase' -cases 200000 -case-size 2147483648 -v ./test
 	$(GO) test -count=1 -timeout 120m -run TestNobodyStarves ./files -simulations 3000
 	$(GO) test -count=1 -timeout 120m -run 'TestOracle$$' -v ./regress -rounds 100000
 	$(GO) test -count=1 -timeout 120m -run TestMutations -v ./regress -mutations all

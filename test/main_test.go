@@ -1,4 +1,4 @@
-package muster_test
+package test
 
 import (
 	"bytes"
@@ -30,7 +30,11 @@ var program = sync.OnceValues(func() (string, error) {
 	return path, nil
 })
 
+// TestMain runs the tests in the root of the tree, which most of them read.
 func TestMain(m *testing.M) {
+	if err := os.Chdir(".."); err != nil {
+		panic(err)
+	}
 	m.Run()
 	if path, err := program(); err == nil {
 		os.RemoveAll(filepath.Dir(path))

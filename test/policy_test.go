@@ -1,9 +1,9 @@
-// Package muster_test states the rules of the house as tests: here who may
+// Package test states the rules of the house as tests: here who may
 // import whom and what the program depends on, in policy_source_test.go what
 // Go code may do, in policy_text_test.go what any file may say. Each failure
 // names the place, the rule and the mend. A rule that is wrong is changed
 // here, in the open, and not worked around.
-package muster_test
+package test
 
 import (
 	"bytes"

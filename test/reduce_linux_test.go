@@ -1,4 +1,4 @@
-package muster_test
+package test
 
 import (
 	"bytes"
