@@ -13,8 +13,8 @@ import (
 type flagGroup func(*pflag.FlagSet, *regress.Options)
 
 func corpusFlags(f *pflag.FlagSet, o *regress.Options) {
-	f.StringArrayVar(&o.Corpus.Headers, "headers", nil, "give files that match `GLOB` to every case, and take them for no cases; repeatable (default HDR_*)")
-	f.StringArrayVar(&o.Corpus.Context, "context", nil, "give files that match `GLOB` to every case, and take them for cases, too; repeatable")
+	f.StringArrayVar(&o.Corpus.Headers, "headers", nil, "give files that match `GLOB` to every case; they are not cases themselves; repeatable (default HDR_*)")
+	f.StringArrayVar(&o.Corpus.Context, "context", nil, "give files that match `GLOB` to every case; they are cases too; repeatable")
 }
 
 func commandFlags(f *pflag.FlagSet, o *regress.Options) {
@@ -80,7 +80,7 @@ func remoteFlags(f *pflag.FlagSet, o *regress.Options) {
 	f.VarPF((*bundled)(r), "remote-bundle", "", "send the command with its shared libraries; else it is a path on the workers").NoOptDefVal = "true"
 	f.StringArrayVar(&r.Outputs, "remote-output", nil, "ask for files that match `GLOB`, such as {stem}.s or out/*.o, where the engine gives no whole folder; repeatable")
 	f.IntVar(&r.Jobs, "remote-jobs", 0, "run `N` cases at once on the engine, whatever --jobs says (default 64)")
-	f.DurationVar(&r.Wait, "remote-wait", 0, "wait `TIME` for an engine that is away or busy; 1s at the beginning unless given (default 30s)")
+	f.DurationVar(&r.Wait, "remote-wait", 0, "wait `TIME` for an engine that is away or busy (default 30s, and 1s at the start)")
 	f.BoolVar(&r.Fallback, "remote-fallback", false, "run on this machine if the engine cannot be reached at the beginning")
 	f.IntVar(&r.Priority, "remote-priority", 0, "ask for the priority `N` of the engine; 0 is its usual one")
 	f.StringArrayVar(&r.Platform, "platform", nil, "ask for workers with the property `K=V`; repeatable")
@@ -117,7 +117,7 @@ func stateFlag(f *pflag.FlagSet, o *regress.Options) {
 }
 
 func resumeFlag(f *pflag.FlagSet, o *regress.Options) {
-	f.BoolVar(&o.Store.Resume, "resume", false, "go on with the interrupted run, unless the tool, the corpus or the flags changed")
+	f.BoolVar(&o.Store.Resume, "resume", false, "go on with the interrupted run; refuse if the tool, the corpus or the flags changed")
 }
 
 func comparisonFlags(f *pflag.FlagSet, o *regress.Options) {
@@ -135,7 +135,7 @@ func checkFlags(f *pflag.FlagSet, o *regress.Options) {
 	allowFlag(f, o)
 	f.BoolVar(&o.Judge.Strict, "strict", false, "exit with 1 also when something was not compared")
 	f.StringArrayVar(&o.Judge.FailOn, "fail-on", nil, "exit with 1 also when the tool's cost rose by more than `LIMITS`, such as cpu>5%,memory>10%")
-	f.IntVar(&o.Judge.CostCases, "cost-cases", regress.CostCasesDefault, "run the golden's command on `N` cases in turns with yours, to tell what the change costs; 0 tells nothing")
+	f.IntVar(&o.Judge.CostCases, "cost-cases", regress.CostCasesDefault, "run `N` cases again in turns with the trusted command, to measure what the change costs; 0 measures nothing")
 	f.IntVar(&o.Select.FailFast, "fail-fast", 0, "stop after `N` cases that are not identical (default never)")
 }
 
@@ -172,7 +172,7 @@ func formatFlag(f *pflag.FlagSet, o *regress.Options) {
 }
 
 func colourFlag(f *pflag.FlagSet, o *regress.Options) {
-	f.Var(newColour(&o.Report.Colour), "color", "colour text auto, always or never; auto is on terminals, unless NO_COLOR is set, and everywhere if CLICOLOR_FORCE is")
+	f.Var(newColour(&o.Report.Colour), "color", "colour text auto, always or never; auto colours terminals, everything if CLICOLOR_FORCE is set, and nothing if NO_COLOR is")
 }
 
 // acceptedFlags select how much accept prints.
@@ -195,7 +195,7 @@ func onlyGiven(f *pflag.FlagSet, names ...string) {
 // runFlag names the past run that a command is about.
 func runFlag(id *string) flagGroup {
 	return func(f *pflag.FlagSet, _ *regress.Options) {
-		f.StringVar(id, "run", "", "look at the run whose ID begins with `ID` (default the last)")
+		f.StringVar(id, "run", "", "use the run whose ID begins with `ID` (default the last)")
 	}
 }
 
