@@ -15,7 +15,7 @@ func (p *program) cases() *cobra.Command {
 		Short: "List the cases that would run",
 		Long: `Cases lists the cases that a check with the same flags would run, one a line, in
 corpus order. A golden limits them to its selection; --all-cases lifts that.
---failing lists those that did not exit with 0 when they were recorded.`,
+--failing lists only the cases that did not exit with 0 when they were recorded.`,
 		Example: "  muster cases sources.tar --filter '!_test' --sample 10\n  muster cases --failing\n  muster cases -0 | xargs -0 -n1 echo",
 	}, []flagGroup{corpusFlags, selectFlags, allCasesFlag, storeFlags}, func(c *cobra.Command, o *regress.Options, args []string) error {
 		if c.ArgsLenAtDash() >= 0 {

@@ -11,9 +11,9 @@ func (p *program) record() *cobra.Command {
 		Use:   "record [CORPUS] [flags] [-- COMMAND [ARG...]]",
 		Short: "Run the trusted command and keep the outcomes as the golden",
 		Long: `Record runs the command over every case of the corpus, twice, and keeps what
-came out as the golden; what differs from run to run is marked flaky. The golden
-that was there stays whole until the new one is complete. One at an address is
-replaced if it is still the one that was there at the beginning.
+came out as the golden; what differs from run to run is marked flaky. The old golden
+stays whole until the new one is complete. A golden at an address is replaced only if
+nobody changed it since the command began.
 
 A case that fails is an outcome like any other. If every case fails, record
 writes no golden and exits with 1, unless --allow-failures is set.

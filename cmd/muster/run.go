@@ -11,9 +11,9 @@ func (p *program) runOne() *cobra.Command {
 	c := p.command(&cobra.Command{
 		Use:   "run NAME [CORPUS] [flags] --keep DIR [-- COMMAND [ARG...]]",
 		Short: "Run one case in a folder that stays, to look at it by hand",
-		Long: `Run runs one case exactly as check would, in DIR, which stays as the case leaves
-it: its work folder, its home and tmp, and what it wrote to the two streams. What is
-not given is as recorded; --golden '' takes nothing from a golden.`,
+		Long: `Run runs one case exactly as check would, in DIR. DIR stays as the case leaves it:
+the work folder, home, tmp and the two streams. Settings that you do not give are as
+recorded; --golden '' takes nothing from a golden.`,
 		Example: `  muster run a/b.go --keep /tmp/look
   muster run a/b.go sources.tar --keep /tmp/look -- gofmt -s {in}`,
 	}, []flagGroup{corpusFlags, commandFlags, caseLimitFlags, storeFlags, remoteFlags}, func(c *cobra.Command, o *regress.Options, args []string) error {
