@@ -11,23 +11,24 @@ func (p *program) accept() *cobra.Command {
 	c := p.command(&cobra.Command{
 		Use:   "accept G1...|NAME...|--all|--cases GLOB [flags]",
 		Short: "Make new outcomes part of the golden",
-		Long: `Accept promotes what the last check found into the golden, all or nothing. A
-golden that anything but accepts of the same check has changed since is refused,
-at an address too, where MUSTER_TOKEN is the token that its server wants.
+		Long: `Accept promotes what the last check found into the golden, all or nothing. If anything
+but accepts of this check changed the golden, accept refuses. For a golden at an
+address, set MUSTER_TOKEN to the token of its server.
 
-A cause that is accepted, such as G1 of muster groups, is so for this check; a case
-becomes part of the golden once all its causes are accepted. A case that is called
-like a cause is ./G1.
+Accepting a cause such as G1 of muster groups counts for this check only. A case enters
+the golden once all its causes are accepted. If a case is itself named G1, write ./G1.
 
---all leaves out cases that crashed, failed newly or reached a limit, unless
---failing, and cases that the corpus no longer has, unless --missing. --cases leaves out
-all cases that match none of its globs. --cases without a name or a cause means --all.
+--all leaves out newly failing and crashed cases and those that reached a limit;
+--failing takes them too. It also leaves out cases that the corpus no longer has;
+--missing drops them. --cases leaves out all cases that match none of its globs.
+--cases without a name or a cause means --all.
 
-Once all differences of a whole check are accepted, the golden takes over its command
-and settings: a plain check runs them from then on. --keep-command leaves the golden's.
+Once all differences of a whole check are accepted, the golden takes over the check's
+command and settings. A plain check runs them from then on. --keep-command leaves the
+golden's command.
 
 The golden keeps who accepted, when, and the reason of -m. muster golden info and
-muster show print them.`,
+muster show print these.`,
 		Example: `  muster accept G1 G3
   muster accept a/b.go a/c.go
   muster accept --all --dry-run

@@ -10,8 +10,8 @@ func (p *program) golden() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "golden",
 		Short: "Describe, check, repair, merge and compact goldens",
-		Long: `Golden describes, checks, repairs, merges and compacts goldens. FILE is a golden.
-Without FILE the commands take the golden of --golden.`,
+		Long: `Golden describes, checks, repairs, merges and compacts goldens. Each command takes a
+FILE; without it, --golden or muster.golden.`,
 		Example: `  muster golden info                              print tool, corpus, accepts and sizes
   muster golden check                             check all contents
   muster golden merge a.golden b.golden --into muster.golden`,

@@ -12,9 +12,9 @@ func (p *program) groups() *cobra.Command {
 	return p.command(&cobra.Command{
 		Use:   "groups [flags]",
 		Short: "List in how few ways cases differ",
-		Long: `Groups lists the causes of the differences of the last check, G1 first, which most
-cases show: how many cases that are, how many show nothing else, how many lines
-changed, and the case with the smallest source.`,
+		Long: `Groups lists the causes of the differences of the last check, the most frequent first
+(G1). Each has the number of its cases, of those without another cause, and of changed
+lines, and names the case with the smallest source.`,
 		Example: `  muster groups
   muster groups --format json
   muster show G1`,

@@ -39,7 +39,9 @@ func flagUsages(all *pflag.FlagSet) string {
 		some := pflag.NewFlagSet("", pflag.ContinueOnError)
 		all.VisitAll(func(f *pflag.Flag) {
 			if has(f.Name) {
-				some.AddFlag(f)
+				shown := *f
+				shown.NoOptDefVal = "" // else pflag adds [="VALUE"]; the usage says it in words
+				some.AddFlag(&shown)
 			}
 		})
 		if some.HasAvailableFlags() {

@@ -15,15 +15,16 @@ func (p *program) review() *cobra.Command {
 		Use:   "review [--web [ADDR]] [flags]",
 		Short: "Decide on the causes of a check, one by one or many at once",
 		Long: `Review shows the causes of the last check beside their differences, and takes
-decisions: accept, reject, skip. Nothing is written before it is confirmed; then the
-decisions are kept with the run, and the cases of which all causes are accepted become
-part of the golden. What was decided can be decided otherwise later, but what is in the
-golden stays there.
+decisions: accept, reject, skip. Nothing is written before you confirm it. Then the
+decisions are kept with the run, and a case becomes part of the golden once all its
+causes are accepted. Decisions can be changed later, but cases already in the golden
+stay there.
 
-In the terminal ? shows the keys. --web shows the same in a browser: it prints a link
-that opens the review once, by default on any free port of this machine alone. An
-address that other machines reach wants a certificate, or --in-the-clear. The review
-ends when it is finished there, by Ctrl-C, or half an hour after the last page is closed.`,
+In the terminal ? shows the keys. --web shows the same in a browser. It prints a link
+that works once. By default it listens on a free port, reachable from this machine
+only. An address that other machines reach needs a certificate, or --in-the-clear.
+The review ends when you finish it in the browser, by Ctrl-C, or half an hour after
+the last page is closed.`,
 		Example: `  muster review
   muster review --run 20250131
   muster review --web
@@ -47,11 +48,11 @@ ends when it is finished there, by Ctrl-C, or half an hour after the last page i
 		return regress.Review(c.Context(), *o, r)
 	})
 	f := c.Flags()
-	f.StringVar(&r.Addr, "web", "", "decide in a browser; listen at `ADDR`, "+anyAddress+" if none is given")
+	f.StringVar(&r.Addr, "web", "", "decide in a browser; listen at `[ADDR]`, "+anyAddress+" if none is given")
 	f.Lookup("web").NoOptDefVal = anyAddress
 	f.StringVar(&r.Certificate, "tls-cert", "", "with --web: read the certificate from `FILE`, in PEM")
 	f.StringVar(&r.Key, "tls-key", "", "with --web: read its key from `FILE`, in PEM")
-	f.BoolVar(&r.InTheClear, "in-the-clear", false, "with --web: take an address that others reach, who could read along and decide")
+	f.BoolVar(&r.InTheClear, "in-the-clear", false, "with --web: listen without TLS where others can connect; they could read along and decide")
 	onlyGiven(f, "tls-cert", "tls-key") // in a file they are those of an engine's client
 	return c
 }

@@ -15,8 +15,8 @@ func (p *program) show() *cobra.Command {
 		Long: `Show prints everything in which a case differed in the last check, and the one
 shell line that runs it again by hand. If the last run was a record, it prints
 the recorded outcome of the case. For a cause of muster groups it prints what
-the cause is, edits of it in a few cases, and the cases that show it. A case that
-is called like a cause is ./G1.`,
+the cause is, edits of it in a few cases, and the cases that show it. If a case is
+itself named G1, write ./G1.`,
 		Example: `  muster show a/b.go
   muster show G1
   muster show a/b.go --run 20250131`,
