@@ -20,8 +20,8 @@ func (p *program) bisect() *cobra.Command {
 		Short: "Find which of many versions of the command brought each cause",
 		Long: `Bisect runs each version in FILE on the smallest source of each cause, once, and
 says for every cause which version brought it, and which took it away and brought it
-again. With a cause it looks for that alone, with the name of a case for all causes of
-it.
+again. With a cause it looks for that cause alone, with the name of a case for all
+causes of the case.
 
 FILE has one version a line, the oldest first, as NAME: COMMAND. Lines that begin with
 # are comments. An interrupt prints what is known by then: the last version and the

@@ -23,8 +23,8 @@ const configDefault = "muster.toml"
 type configSource struct{ file, profile string }
 
 func (c *configSource) flags(f *pflag.FlagSet) {
-	f.StringVar(&c.file, "config", configDefault, "read settings from `FILE`; empty for none, nor from MUSTER_ variables")
-	f.StringVar(&c.profile, "profile", "", "prefer the settings of [profile.`NAME`] in it")
+	f.StringVar(&c.file, "config", configDefault, "read settings from `FILE`; '' reads no file and no MUSTER_* variable")
+	f.StringVar(&c.profile, "profile", "", "prefer [profile.`NAME`] of the settings file")
 }
 
 // apply completes the options with what the environment (MUSTER_JOBS for

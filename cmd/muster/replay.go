@@ -17,8 +17,8 @@ standard input), as it was shown then or with other reports: a page of a run tha
 has long ended, on another machine too. It runs nothing. The exit status is that of the
 recorded run.
 
-Of a run that was killed, or still runs, it shows what there is, as interrupted, and
-says what is missing.`,
+A run that was killed or still runs is shown as interrupted, and replay says what is
+missing.`,
 		Example: `  muster check --events run.jsonl
   muster replay run.jsonl --html report.html
   muster replay run.jsonl --format json -v`,

@@ -11,9 +11,10 @@ import (
 func (p *program) rerun() *cobra.Command {
 	var failed bool
 	c := p.command(&cobra.Command{
-		Use:     "rerun [--failed] [flags]",
-		Short:   "Do the last run again, all of it or what was not identical",
-		Long:    `Rerun does the last record, check or compare again with the options that it had.`,
+		Use:   "rerun [--failed] [flags]",
+		Short: "Do the last run again, all of it or what was not identical",
+		Long: `Rerun does the last record, check or compare again with the options that it had.
+Its own flags only choose reports, the state folder, the settings file and the engine.`,
 		Example: "  muster rerun\n  muster rerun --failed",
 		Args:    noneWanted,
 	}, []flagGroup{stateFlag, reportFlags, remoteFlags}, func(c *cobra.Command, o *regress.Options, _ []string) error {

@@ -52,7 +52,7 @@ files for a team, and measures what concurrency costs.`,
 		Example: `  muster record corpus.tar -- gofmt {in}       keep what the trusted tool does
   muster check  corpus.tar -- gofmt -s {in}    compare a changed one with it
   muster groups                                list in how few ways they differ
-  muster show   G1                             see one of these, or of a case all
+  muster show   G1                             show one cause, or all differences of a case
   muster review                                decide on them, one by one
   muster accept --all                          make the new outcomes the golden`,
 		Version:       versionLine(),

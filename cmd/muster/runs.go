@@ -11,7 +11,7 @@ func (p *program) runs() *cobra.Command {
 		Use:   "runs [flags]",
 		Short: "List the past runs of this folder",
 		Long: `Runs lists the past runs of this folder, the oldest first; the last twenty are
-kept. Where a command takes a run's ID, its beginning will do.`,
+kept. Where a command takes a run's ID, the beginning of the ID will do.`,
 		Example: "  muster runs\n  muster show a/b.go --run 20250131-14",
 		Args:    noneWanted,
 	}, []flagGroup{stateFlag, formatFlag}, func(c *cobra.Command, o *regress.Options, _ []string) error {
