@@ -14,6 +14,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 // TestManual executes the console blocks of the manual in order, each page in a
@@ -54,6 +56,7 @@ func (e example) needsEngine() bool { return strings.HasPrefix(e.command, "scrip
 // ends one that an example left.
 func bringEngine(t *testing.T, dir string) {
 	t.Helper()
+	waitForPort(t)
 	scripts, err := filepath.Abs("scripts")
 	if err == nil {
 		err = os.Symlink(scripts, filepath.Join(dir, "scripts"))
@@ -68,6 +71,20 @@ func bringEngine(t *testing.T, dir string) {
 			_ = exec.CommandContext(context.Background(), "scripts/remote-engine", "stop", filepath.Dir(pid)).Run()
 		}
 	})
+}
+
+// waitForPort waits for the port in the manual's examples: another clone of the tree may run
+// these tests at the same time.
+func waitForPort(t *testing.T) {
+	t.Helper()
+	lock, err := os.OpenFile(filepath.Join(os.TempDir(), "muster-manual-port.lock"), os.O_RDWR|os.O_CREATE, 0o666)
+	if err == nil {
+		t.Cleanup(func() { lock.Close() })
+		err = unix.Flock(int(lock.Fd()), unix.LOCK_EX)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // TestManualNamesAll finds commands and flags that the manual lacks, and defaults
