@@ -1,6 +1,6 @@
-// Command causes measures in how few ways muster says that the outputs of two versions of
-// a tool differ: real tools over real sources, and a compiler with planted changes, whose
-// truth is known. It prints tables as Markdown, with the limits.
+// Command causes measures how well muster groups the differences between the outputs of two
+// versions of a tool. The tools are real ones over real sources, and a compiler with planted
+// changes, whose truth is known. It prints tables as Markdown, with the limits.
 //
 //	go run ./causes -muster ../bin/muster -only esbuild,gofmt
 //	go run ./causes -muster ../bin/muster -only biome -judge 60

@@ -10,7 +10,7 @@ func (p *program) accept() *cobra.Command {
 	var a regress.Acceptance
 	c := p.command(&cobra.Command{
 		Use:   "accept G1...|NAME...|--all|--cases GLOB [flags]",
-		Short: "Make new outcomes part of the golden",
+		Short: "Write new outcomes into the golden",
 		Long: `Accept promotes what the last check found into the golden, all or nothing. If anything
 but accepts of this check changed the golden, accept refuses. For a golden at an
 address, set MUSTER_TOKEN to the token of its server.

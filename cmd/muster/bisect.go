@@ -17,7 +17,7 @@ func (p *program) bisect() *cobra.Command {
 	var file string
 	c := p.command(&cobra.Command{
 		Use:   "bisect [G1|NAME] --versions FILE [flags]",
-		Short: "Find which of many versions of the command brought each cause",
+		Short: "Find the version of the command that brought each cause",
 		Long: `Bisect runs each version in FILE on the smallest source of each cause, once, and
 says for every cause which version brought it, and which took it away and brought it
 again. With a cause it looks for that cause alone, with the name of a case for all

@@ -10,7 +10,7 @@ func (p *program) compare() *cobra.Command {
 	var reference, candidate string
 	c := p.command(&cobra.Command{
 		Use:   "compare [CORPUS] [flags] --ref 'COMMAND' --new 'COMMAND'",
-		Short: "Run two commands side by side and compare them, without a golden",
+		Short: "Compare two commands side by side, without a golden",
 		Long: `Compare runs both commands over every case of the corpus, interleaved, and
 compares what they leave. No golden is read or written: --golden only names a file
 that is no case of the corpus.`,

@@ -23,7 +23,7 @@ exports are. DIR must be new or empty.`,
 func (p *program) importing() *cobra.Command {
 	return p.command(&cobra.Command{
 		Use:     "import DIR [flags]",
-		Short:   "Make a golden of what export wrote",
+		Short:   "Make a golden from exported files",
 		Long:    `Import is the way back from export, without cost figures. It replaces the golden.`,
 		Example: "  muster import golden-files --golden copy.golden",
 		Args:    oneArg("a folder"),

@@ -11,7 +11,7 @@ func (p *program) groups() *cobra.Command {
 	var noPager bool
 	return p.command(&cobra.Command{
 		Use:   "groups [flags]",
-		Short: "List in how few ways cases differ",
+		Short: "Group the differences by cause",
 		Long: `Groups lists the causes of the differences of the last check, the most frequent first
 (G1). Each has the number of its cases, of those without another cause, and of changed
 lines, and names the case with the smallest source.`,

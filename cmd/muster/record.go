@@ -9,7 +9,7 @@ import (
 func (p *program) record() *cobra.Command {
 	return p.command(&cobra.Command{
 		Use:   "record [CORPUS] [flags] [-- COMMAND [ARG...]]",
-		Short: "Run the trusted command and keep the outcomes as the golden",
+		Short: "Run the trusted command and record its outcomes in the golden",
 		Long: `Record runs the command over every case of the corpus, twice, and keeps what
 came out as the golden; what differs from run to run is marked flaky. The old golden
 stays whole until the new one is complete. A golden at an address is replaced only if

@@ -11,7 +11,7 @@ func (p *program) reduce() *cobra.Command {
 	var reference string
 	c := p.command(&cobra.Command{
 		Use:   "reduce NAME|G1 [flags]",
-		Short: "Make a source as small as it gets while it still shows the cause",
+		Short: "Shrink a source as long as it still shows the cause",
 		Long: `Reduce takes the smallest source that shows a cause, or the case of that name with
 all its causes, and leaves out of it what the cause does not need: forms, lines, what
 is in brackets, tokens. Each attempt runs the reference and the candidate as the check

@@ -12,7 +12,7 @@ func (p *program) rerun() *cobra.Command {
 	var failed bool
 	c := p.command(&cobra.Command{
 		Use:   "rerun [--failed] [flags]",
-		Short: "Do the last run again, all of it or what was not identical",
+		Short: "Repeat the last run, or only what was not identical",
 		Long: `Rerun does the last record, check or compare again with the options that it had.
 Its own flags only choose reports, the state folder, the settings file and the engine.`,
 		Example: "  muster rerun\n  muster rerun --failed",

@@ -44,17 +44,17 @@ func (p *program) root() *cobra.Command {
 	cobra.EnableCommandSorting = false // they stand in the order in which people meet them
 	root := &cobra.Command{
 		Use:   "muster",
-		Short: "Run a command over thousands of files and prove that the same comes out",
-		Long: `muster runs a command over thousands of files on a few workers, keeps
-everything that comes out, and after each change to the command proves that the
-same comes out, or shows in how few ways it does not and what it costs. It also keeps
-files for a team, and measures what concurrency costs.`,
-		Example: `  muster record corpus.tar -- gofmt {in}       keep what the trusted tool does
-  muster check  corpus.tar -- gofmt -s {in}    compare a changed one with it
-  muster groups                                list in how few ways they differ
-  muster show   G1                             show one cause, or all differences of a case
-  muster review                                decide on them, one by one
-  muster accept --all                          make the new outcomes the golden`,
+		Short: "Run a command over thousands of files and show what a change to it changes",
+		Long: `muster runs a command over thousands of files, records every output, and shows exactly
+what changes when you change the command.
+
+The loop: record → check → groups → review → accept`,
+		Example: `  muster record corpus.tar -- gofmt {in}       record what the trusted command does
+  muster check  corpus.tar -- gofmt -s {in}    run the changed one and compare
+  muster groups                                group the differences by cause
+  muster show   G1                             show one cause, or everything about one case
+  muster review                                decide on the causes, one by one
+  muster accept --all                          write the new outcomes into the golden`,
 		Version:       versionLine(),
 		SilenceUsage:  true,
 		SilenceErrors: true,

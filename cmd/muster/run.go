@@ -10,7 +10,7 @@ func (p *program) runOne() *cobra.Command {
 	var keep string
 	c := p.command(&cobra.Command{
 		Use:   "run NAME [CORPUS] [flags] --keep DIR [-- COMMAND [ARG...]]",
-		Short: "Run one case in a folder that stays, to look at it by hand",
+		Short: "Run one case and keep its folder, to look at it by hand",
 		Long: `Run runs one case exactly as check would, in DIR. DIR stays as the case leaves it:
 the work folder, home, tmp and the two streams. Settings that you do not give are as
 recorded; --golden '' takes nothing from a golden.`,

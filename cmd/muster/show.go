@@ -11,7 +11,7 @@ func (p *program) show() *cobra.Command {
 	var noPager bool
 	return p.command(&cobra.Command{
 		Use:   "show NAME|G1 [flags]",
-		Short: "Show one difference whole, and how to reproduce it",
+		Short: "Show one cause, or everything about one case",
 		Long: `Show prints everything in which a case differed in the last check, and the one
 shell line that runs it again by hand. If the last run was a record, it prints
 the recorded outcome of the case. For a cause of muster groups it prints what

@@ -1,9 +1,9 @@
-// Package cause finds in how few ways many outputs differ: from the differences of
-// each case to literal edits, to signatures, to causes, to families.
+// Package cause groups the differences of many cases by cause. It turns the differences of
+// each case into literal edits, edits into signatures, and signatures into causes and families.
 //
-// A cause is for choosing in bulk. What it stands for is exact: the literal edits of a
-// case, replayed on what there was, give what there is now, byte for byte (Replay).
+// A cause lets a person decide on many cases at once. The edits behind it are exact: replayed
+// on the old output they give the new one, byte for byte (Replay).
 //
-// It is pure: no disk, clock, network or process. It must not judge: that a case
-// differs, and how it ended, it is told.
+// It is pure: no disk, clock, network or process. It must not judge: its caller says that a
+// case differs, and how it ended.
 package cause

@@ -236,7 +236,7 @@ func hintsFor(s Summary, resume string) []hint {
 	failing := s.Command == RecordCommand && !s.BrokeOff && s.Recorded > 0 && s.Endings.Failing() > 0
 	add(failing && s.Endings.Failing() > len(s.Failing), "muster cases --failing", "lists all that fail")
 	add(failing && kept, "muster show NAME", "what a case left, how to run it by hand")
-	add(checked && s.Groups > 0, "muster groups", "in how few ways they differ")
+	add(checked && s.Groups > 0, "muster groups", "groups the differences by cause")
 	add(checked && s.Groups > 0 && acceptable, "muster review", "decides on them cause by cause")
 	add(checked && differ, "muster show NAME", "all that differs in it, how to reproduce it")
 	add(checked && acceptable, "muster accept --all", acceptText(s))
