@@ -18,14 +18,13 @@ func (p *program) bisect() *cobra.Command {
 	c := p.command(&cobra.Command{
 		Use:   "bisect [G1|NAME] --versions FILE [flags]",
 		Short: "Find the version of the command that brought each cause",
-		Long: `Bisect runs each version in FILE on the smallest source of each cause, once, and
-says for every cause which version brought it, and which took it away and brought it
-again. With a cause it looks for that cause alone, with the name of a case for all
-causes of the case.
+		Long: `Bisect runs each version in FILE once on the smallest source of each cause. For each
+cause it prints the version that brought it, and versions that removed it and brought it
+back. Name a cause to search for that cause alone, or a case for all causes of the case.
 
 FILE has one version a line, the oldest first, as NAME: COMMAND. Lines that begin with
-# are comments. An interrupt prints what is known by then: the last version and the
-first run before those in the middle.`,
+# are comments. An interrupt prints what is known so far: the last and the first version
+run before the others.`,
 		Example: `  muster bisect --versions versions.txt
   muster bisect G2 --versions versions.txt --format json`,
 		Args: atMostOne("a cause or the name of a case"),

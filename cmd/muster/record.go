@@ -10,9 +10,9 @@ func (p *program) record() *cobra.Command {
 	return p.command(&cobra.Command{
 		Use:   "record [CORPUS] [flags] [-- COMMAND [ARG...]]",
 		Short: "Run the trusted command and record its outcomes in the golden",
-		Long: `Record runs the command over every case of the corpus, twice, and keeps what
-came out as the golden; what differs from run to run is marked flaky. The old golden
-stays whole until the new one is complete. A golden at an address is replaced only if
+		Long: `Record runs the command twice over every case of the corpus, and keeps the outcomes in
+the golden. What differs from run to run is marked flaky. The old golden stays whole until
+the new one is complete. A golden at an address is replaced only if
 nobody changed it since the command began.
 
 A case that fails is an outcome like any other. If every case fails, record

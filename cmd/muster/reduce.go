@@ -12,15 +12,16 @@ func (p *program) reduce() *cobra.Command {
 	c := p.command(&cobra.Command{
 		Use:   "reduce NAME|G1 [flags]",
 		Short: "Shrink a source as long as it still shows the cause",
-		Long: `Reduce takes the smallest source that shows a cause, or the case of that name with
-all its causes, and leaves out of it what the cause does not need: forms, lines, what
-is in brackets, tokens. Each attempt runs the reference and the candidate as the check
-did. What is left shows the same cause, ends in the same way, and shows no other cause
-than before. It is written to .muster/reduced/RUN/NAME, where it stays as long as the
-run, and printed with the difference and the line that runs it again.
+		Long: `Reduce starts with the smallest source that shows a cause, or with the case of that name
+and all its causes. It removes what the cause does not need: forms, lines, brackets and
+tokens. Each attempt runs the reference and the candidate as the check did. The result
+shows the same cause, ends in the same way, and shows no new cause.
 
-The reference is the command that made the golden, if its executable is still what it
-was, or that of compare. An interrupt keeps the smallest so far.`,
+The result is written to .muster/reduced/RUN/NAME and stays there as long as the run. It
+is printed with the difference and the line that runs it again.
+
+The reference is the command that recorded the golden, if its executable has not changed,
+or the reference of compare. An interrupt keeps the smallest source so far.`,
 		Example: `  muster reduce G1
   muster reduce a/b.go --ref './gofmt-old {in}'
   muster reduce G3 --run 20250131 --time-max 1m`,

@@ -12,12 +12,11 @@ func (p *program) replay() *cobra.Command {
 	return p.command(&cobra.Command{
 		Use:   "replay EVENTS [flags]",
 		Short: "Show a recorded run again",
-		Long: `Replay shows a run again that --events recorded in the file EVENTS (- for the
-standard input), as it was shown then or with other reports: a page of a run that
-has long ended, on another machine too. It runs nothing. The exit status is that of the
-recorded run.
+		Long: `Replay prints a run again from the file EVENTS that --events wrote (- for the standard
+input). Add other reports, such as a page of a run on another machine. Replay runs nothing.
+It exits with the status of the recorded run.
 
-A run that was killed or still runs is shown as interrupted, and replay says what is
+A run that was killed or still runs is printed as interrupted, and replay says what is
 missing.`,
 		Example: `  muster check --events run.jsonl
   muster replay run.jsonl --html report.html
