@@ -77,6 +77,7 @@ func list(t *testing.T, patterns []string) (all []listedPackage) {
 type structure struct {
 	path         string
 	files, lines int
+	longest      int       // lines of its longest file
 	edges        int       // from a file to another one that declares what it uses
 	cycles       [][]*node // groups of two files or more in which each needs each other, the largest first
 	methods      map[string]int
@@ -135,7 +136,7 @@ func measureStructure(p listedPackage, exports map[string]string) (*structure, e
 		files = append(files, f)
 		n := &node{name: name, lines: set.File(f.Pos()).LineCount(), uses: map[*node]bool{}}
 		nodes[set.File(f.Pos()).Name()] = n
-		s.files, s.lines = s.files+1, s.lines+n.lines
+		s.files, s.lines, s.longest = s.files+1, s.lines+n.lines, max(s.longest, n.lines)
 		countMethods(f, s.methods)
 	}
 	checked, _ := config.Check(p.ImportPath, set, files, info) // what C declares is not known

@@ -1,0 +1,152 @@
+package test
+
+import (
+	"fmt"
+	"testing"
+)
+
+// figures are what a package may have at most.
+type figures struct {
+	files    int // Go files without tests and generated code
+	methods  int // of one type
+	fileSize int // lines of one file
+	cycle    int // files that need each other; 0 = no cycle
+}
+
+// wanted holds for each package that crowded does not list.
+var wanted = figures{files: 15, methods: 15, fileSize: 400}
+
+// crowded lists the packages that exceed wanted, with their present figures. A figure may only
+// fall. A package leaves the list when it has what is wanted.
+var crowded = map[string]figures{
+	"muster/cmd/muster":                            {files: 59, methods: 51, cycle: 51},
+	"muster/fileio":                                {files: 16, methods: 23, fileSize: 534, cycle: 4},
+	"muster/fileio/enginetest":                     {fileSize: 596, cycle: 2},
+	"muster/fileio/uring":                          {methods: 17, cycle: 3},
+	"muster/files":                                 {files: 19, cycle: 9},
+	"muster/files/load":                            {files: 18, cycle: 8},
+	"muster/files/service":                         {cycle: 2},
+	"muster/internal/fair":                         {methods: 17},
+	"muster/internal/plot":                         {cycle: 5},
+	"muster/lab":                                   {files: 32, methods: 49, cycle: 4},
+	"muster/lab/internal/run":                      {cycle: 2},
+	"muster/lab/postgres":                          {cycle: 2},
+	"muster/lab/probe":                             {files: 22},
+	"muster/lab/results":                           {methods: 16, cycle: 2},
+	"muster/pool":                                  {methods: 24, fileSize: 418},
+	"muster/regress":                               {files: 101, methods: 72, fileSize: 447, cycle: 50},
+	"muster/regress/internal/cause":                {files: 39, methods: 46, cycle: 17},
+	"muster/regress/internal/corpus":               {files: 24, methods: 17, cycle: 17},
+	"muster/regress/internal/cost":                 {cycle: 3},
+	"muster/regress/internal/diff":                 {cycle: 7},
+	"muster/regress/internal/exec":                 {cycle: 3},
+	"muster/regress/internal/exec/local":           {files: 24, methods: 28, cycle: 12},
+	"muster/regress/internal/exec/reapi":           {files: 22, methods: 16, cycle: 9},
+	"muster/regress/internal/exec/reapi/bundle":    {cycle: 10},
+	"muster/regress/internal/exec/reapi/client":    {files: 28, methods: 42, cycle: 20},
+	"muster/regress/internal/exec/reapi/reapitest": {methods: 45, cycle: 6},
+	"muster/regress/internal/exec/reapi/tree":      {methods: 16, cycle: 8},
+	"muster/regress/internal/golden":               {files: 30, methods: 22, cycle: 21},
+	"muster/regress/internal/goldens":              {cycle: 4},
+	"muster/regress/internal/outcome":              {methods: 21, cycle: 2},
+	"muster/regress/internal/program":              {cycle: 2},
+	"muster/regress/internal/report":               {files: 47, methods: 19, cycle: 35},
+	"muster/regress/internal/review":               {methods: 41, cycle: 3},
+	"muster/regress/internal/review/terminal":      {methods: 56, cycle: 10},
+	"muster/regress/internal/review/web":           {methods: 29, cycle: 10},
+	"muster/regress/internal/shrink":               {cycle: 7},
+	"muster/regress/internal/state":                {methods: 18, cycle: 2},
+	"muster/regress/internal/tool":                 {cycle: 4},
+	"muster/regress/lane":                          {files: 38, methods: 29, cycle: 11},
+}
+
+// TestRooms keeps every package small enough to read: few files, no cycle between them, and no
+// type with many methods.
+func TestRooms(t *testing.T) {
+	listed := list(t, []string{"./..."})
+	exports := map[string]string{}
+	for _, p := range listed {
+		exports[p.ImportPath] = p.Export
+	}
+	seen := map[string]bool{}
+	for _, p := range listed {
+		if p.DepOnly || len(p.files()) == 0 {
+			continue
+		}
+		s, err := measureStructure(p, exports)
+		if err != nil {
+			t.Fatalf("%s: %v", p.ImportPath, err)
+		}
+		seen[p.ImportPath] = true
+		for _, failure := range s.compare(crowded[p.ImportPath]) {
+			t.Error(failure)
+		}
+	}
+	for path := range crowded {
+		if !seen[path] {
+			t.Errorf("crowded in structure_rooms_test.go lists %s, which has no Go files: remove it", path)
+		}
+	}
+}
+
+// compare returns what a package has too much of, and which of its listed figures are to be
+// lowered. A figure of 0 in listed stands for what is wanted.
+func (s *structure) compare(listed figures) (failures []string) {
+	has := s.figures()
+	for _, f := range []struct {
+		name                string
+		has, listed, wanted int
+		mend                string
+	}{
+		{"files", has.files, listed.files, wanted.files, "move what belongs together to a package of its own"},
+		{"methods", has.methods, listed.methods, wanted.methods, "make a type of the fields that some methods share, or a function of a method"},
+		{"fileSize", has.fileSize, listed.fileSize, wanted.fileSize, "split the longest file"},
+		{"cycle", has.cycle, listed.cycle, wanted.cycle, "move what files need of each other to a file of its own (go test -run TestStructure -v ./test -packages " + s.path + ")"},
+	} {
+		limit := max(f.listed, f.wanted)
+		switch {
+		case f.has > limit:
+			failures = append(failures, fmt.Sprintf("%s: %s is %d, the limit %d: %s", s.path, f.name, f.has, limit, f.mend))
+		case f.listed > 0 && f.has <= f.wanted:
+			failures = append(failures, fmt.Sprintf("%s: %s is %d now: remove %s: %d from crowded in structure_rooms_test.go", s.path, f.name, f.has, f.name, f.listed))
+		case f.has < f.listed:
+			failures = append(failures, fmt.Sprintf("%s: %s is %d now: lower %s: %d in crowded in structure_rooms_test.go", s.path, f.name, f.has, f.name, f.listed))
+		}
+	}
+	return failures
+}
+
+// figures returns the largest figures of a package.
+func (s *structure) figures() figures {
+	f := figures{files: s.files, fileSize: s.longest}
+	for _, n := range s.methods {
+		f.methods = max(f.methods, n)
+	}
+	if len(s.cycles) > 0 {
+		f.cycle = len(s.cycles[0])
+	}
+	return f
+}
+
+// A package that grows fails, and so does a listed figure that could be lowered.
+func TestRoomsCompare(t *testing.T) {
+	s := &structure{path: "p", files: 20, longest: 300, methods: map[string]int{"T": 15}}
+	for _, c := range []struct {
+		listed figures
+		want   string
+	}{
+		{figures{}, "p: files is 20, the limit 15: move what belongs together to a package of its own"},
+		{figures{files: 19}, "p: files is 20, the limit 19: move what belongs together to a package of its own"},
+		{figures{files: 20}, ""},
+		{figures{files: 21}, "p: files is 20 now: lower files: 21 in crowded in structure_rooms_test.go"},
+		{figures{files: 20, methods: 16}, "p: methods is 15 now: remove methods: 16 from crowded in structure_rooms_test.go"},
+	} {
+		got := ""
+		for _, failure := range s.compare(c.listed) {
+			got += failure
+		}
+		if got != c.want {
+			t.Errorf("%+v: %q, not %q", c.listed, got, c.want)
+		}
+	}
+}
