@@ -130,11 +130,11 @@ func (p *past) point(ctx context.Context, text string) (n pointed, err error) {
 				return n, nil
 			}
 		}
-		if raw, err := parseName(text); err != nil || p.result(raw) == nil {
+		if raw, err := name.ParseTyped(text); err != nil || p.result(raw) == nil {
 			return n, fault.Inputf("run %s has no cause %s, it has %d: muster groups lists them", p.run.ID, text, len(n.found.Causes))
 		}
 	}
-	raw, err := parseName(text)
+	raw, err := name.ParseTyped(text)
 	if err != nil {
 		return n, err
 	}
@@ -206,7 +206,7 @@ func (p *past) globsOf(globs []string) (*glob.Set, error) {
 		return nil, fault.Inputf("--cases: %w", err)
 	}
 	if !slices.ContainsFunc(p.results, func(r state.Result) bool { return only.Match(string(r.Name)) }) {
-		return nil, fault.Emptyf("--cases %s: no case that differs in run %s matches: muster groups lists the differences", shellQuoteAll(globs), p.run.ID)
+		return nil, fault.Emptyf("--cases %s: no case that differs in run %s matches: muster groups lists the differences", name.QuoteAll(globs), p.run.ID)
 	}
 	return only, nil
 }

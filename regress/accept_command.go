@@ -12,6 +12,7 @@ import (
 
 	"muster/regress/internal/golden"
 	"muster/regress/internal/mirror"
+	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/readable"
 	"muster/regress/internal/state"
@@ -139,11 +140,11 @@ func (p *past) commandStays(m, made golden.Meta, names iter.Seq[string]) (why st
 	s := &p.options.Select
 	switch {
 	case left > 0:
-		return "as " + countedDo(left, "wait") + " to be accepted", nil
+		return "as " + readable.CasesDo(left, "wait") + " to be accepted", nil
 	case failed > 0:
-		return "as the machine failed " + counted(failed), nil
+		return "as the machine failed " + readable.Cases(failed), nil
 	case sum.NotRun > 0:
-		return "as " + counted(sum.NotRun) + " did not run", nil
+		return "as " + readable.Cases(sum.NotRun) + " did not run", nil
 	case len(s.Globs)+len(s.Filters)+len(s.Only) > 0 || s.Partition != "" || s.Sample > 0:
 		return "as the run had a selection", nil
 	case isOtherCorpus(m, &p.options):
@@ -156,7 +157,7 @@ func (p *past) commandStays(m, made golden.Meta, names iter.Seq[string]) (why st
 	}
 	unjudged, err := p.unjudged(names)
 	if err == nil && unjudged > 0 {
-		why = "as the run did not judge " + counted(unjudged) + " of the golden"
+		why = "as the run did not judge " + readable.Cases(unjudged) + " of the golden"
 	}
 	return why, err
 }
@@ -249,7 +250,7 @@ func greenLine(m golden.Meta, by golden.Accept, checked *Options) string {
 	if !slices.EqualFunc(wordsOf(m.Command), wordsOf(by.Command), slices.Equal) {
 		args = append(append(args, "--"), o.Command.Words...)
 	}
-	return shellQuoteAll(args)
+	return name.QuoteAll(args)
 }
 
 // noteAccepted says how many of the cases that differ were accepted from another command than

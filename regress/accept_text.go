@@ -30,7 +30,7 @@ func (p *past) tellAccepted(rep *Report, a Acceptance, e effect, left map[outcom
 	if !rep.Quiet {
 		tellLeft(w, left)
 		if flaky := flakyAmong(e.promoted); flaky > 0 {
-			fmt.Fprintf(w, "%s flaky from now on: what differs from run to run is kept, and not compared\n", counted(flaky))
+			fmt.Fprintf(w, "%s flaky from now on: what differs from run to run is kept, and not compared\n", readable.Cases(flaky))
 		}
 		e.tellWaiting(w)
 	}
@@ -110,5 +110,5 @@ func (e *effect) tellWaiting(w io.Writer) {
 	if more := len(others) - shown; more > 0 {
 		others = append(others[:shown], fmt.Sprintf("%d more", more))
 	}
-	fmt.Fprintf(w, "%s for other causes: %s\n", countedDo(e.waits, "wait"), strings.Join(others, ", "))
+	fmt.Fprintf(w, "%s for other causes: %s\n", readable.CasesDo(e.waits, "wait"), strings.Join(others, ", "))
 }

@@ -10,6 +10,7 @@ import (
 	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
+	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/readable"
 	"muster/regress/internal/report"
@@ -216,17 +217,9 @@ func (c *checking) start(ctx context.Context) error {
 // against names what the candidate is compared with.
 func (c *checking) against() string {
 	if c.name == report.CompareCommand {
-		return shellQuoteAll(c.o.Command.Reference)
+		return name.QuoteAll(c.o.Command.Reference)
 	}
 	return c.o.Store.Golden
-}
-
-func byName(lines []state.Line) map[string]state.Line {
-	m := make(map[string]state.Line, len(lines))
-	for _, l := range lines {
-		m[string(l.Name)] = l
-	}
-	return m
 }
 
 // without lists the cases but those that are done.
@@ -424,7 +417,7 @@ func (c *checking) end(err error) error {
 		return fault.Interruptedf("interrupted: all cases have their verdicts, and what the change costs is not told%s", c.goesOn())
 	}
 	if c.summary.Interrupted {
-		text := fmt.Sprintf("interrupted: %s of %s did not run", readable.Number(c.summary.NotRun), counted(len(c.cases)))
+		text := fmt.Sprintf("interrupted: %s of %s did not run", readable.Number(c.summary.NotRun), readable.Cases(len(c.cases)))
 		if n := c.summary.Verdicts[outcome.DifferedOnce]; n > 0 {
 			text += fmt.Sprintf(", and %s differed and did not run again", readable.Number(n))
 		}

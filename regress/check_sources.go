@@ -2,9 +2,7 @@ package regress
 
 import (
 	"context"
-	"fmt"
 	"slices"
-	"strings"
 
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
@@ -41,7 +39,7 @@ func (s *session) compareSources(ctx context.Context, base *golden.Store) error 
 		return err
 	}
 	changed, known := s.changedSources(base)
-	found := report.Sources{Known: known, Changed: len(changed), Names: firstNames(changed, report.SourceNamesMax)}
+	found := report.Sources{Known: known, Changed: len(changed), Names: name.First(changed, report.SourceNamesMax)}
 	var others []string
 	if was != nil {
 		others = compareShared(&found, was, s.digests.Shared())
@@ -101,7 +99,7 @@ func compareShared(found *report.Sources, was, is map[string]outcome.Digest) (na
 	}
 	found.Shared = len(was) + found.SharedAdded
 	slices.Sort(names)
-	found.SharedNames = firstNames(names, report.SourceNamesMax)
+	found.SharedNames = name.First(names, report.SourceNamesMax)
 	return names
 }
 
@@ -116,25 +114,10 @@ func (s *session) refuseChanged(m golden.Meta, names []string, complete bool) er
 			are = "is not what"
 		}
 		return fault.Inputf("--same-corpus: %s of %s %s %s was recorded with: %s: %s",
-			readable.Count(len(names), "file"), s.o.Corpus.Path, are, s.o.Store.Golden, listed(names, refusedNamesMax), mend)
+			readable.Count(len(names), "file"), s.o.Corpus.Path, are, s.o.Store.Golden, name.List(names, refusedNamesMax), mend)
 	case !complete && s.digests.Whole != m.Corpus:
 		return fault.Inputf("--same-corpus: %s is not the corpus that %s was recorded with, and the golden lacks the digests that would show which files changed: %s",
 			s.o.Corpus.Path, s.o.Store.Golden, mend)
 	}
 	return nil
-}
-
-func firstNames(names []string, most int) []string { return names[:min(most, len(names))] }
-
-// listed prints the first names, and how many more there are.
-func listed(names []string, most int) string {
-	var printed []string
-	for _, n := range firstNames(names, most) {
-		printed = append(printed, name.Print(n))
-	}
-	text := strings.Join(printed, ", ")
-	if more := len(names) - len(printed); more > 0 {
-		text += fmt.Sprintf(" and %s more", readable.Number(more))
-	}
-	return text
 }

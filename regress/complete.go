@@ -20,7 +20,7 @@ func DifferingChoices(o Options, id string) ([]Choice, error) {
 	}
 	list := make([]Choice, len(p.results))
 	for i, r := range p.results {
-		word := typedName(string(r.Name))
+		word := name.Typed(string(r.Name))
 		if isCauseID(word) {
 			word = "./" + word
 		}
@@ -62,7 +62,7 @@ func RecordedChoices(ctx context.Context, o Options, id string) (list []Choice, 
 	}
 	defer base.Close()
 	for n := range base.Names() {
-		list = append(list, Choice{Word: typedName(n)})
+		list = append(list, Choice{Word: name.Typed(n)})
 	}
 	return list, nil
 }

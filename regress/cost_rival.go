@@ -11,6 +11,7 @@ import (
 	"muster/regress/internal/filedigest"
 	"muster/regress/internal/glob"
 	"muster/regress/internal/golden"
+	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/tool"
 )
@@ -68,7 +69,7 @@ func recordedRival(m golden.Meta, now *command) rival {
 	}
 	r := rival{command: c, tool: is}
 	if !slices.EqualFunc(wordsOf(by.Command), wordsOf(m.Command), slices.Equal) {
-		r.moved = shellQuoteAll(words)
+		r.moved = name.QuoteAll(words)
 	}
 	for _, other := range by.Command {
 		if other.Glob != "" {

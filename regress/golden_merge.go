@@ -32,7 +32,7 @@ func GoldenMerge(ctx context.Context, o Options, into string, names []string) (e
 	if err != nil {
 		return err
 	}
-	text := fmt.Sprintf("golden %s: %s of %s", into, counted(done.Cases), readable.Count(len(names), "golden"))
+	text := fmt.Sprintf("golden %s: %s of %s", into, readable.Cases(done.Cases), readable.Count(len(names), "golden"))
 	if done.Twice > 0 {
 		text += fmt.Sprintf(", %s of them in more than one", readable.Number(done.Twice))
 	}

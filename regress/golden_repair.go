@@ -43,7 +43,7 @@ func onlyFile(golden, command string) error {
 func repairText(called string, done golden.RepairResult) string {
 	var b strings.Builder
 	if done.Whole {
-		fmt.Fprintf(&b, "golden %s is whole: nothing to repair in %s\n", called, counted(done.Kept))
+		fmt.Fprintf(&b, "golden %s is whole: nothing to repair in %s\n", called, readable.Cases(done.Kept))
 		return b.String()
 	}
 	for _, d := range done.Dropped {
@@ -59,6 +59,6 @@ func repairText(called string, done golden.RepairResult) string {
 		b.WriteString("The digests of the shared files are lost: checks no longer report which of these files changed.\n")
 	}
 	fmt.Fprintf(&b, "golden %s: %s kept, %s dropped; the damaged file is %s\n", called,
-		counted(done.Kept), readable.Number(len(done.Dropped)), done.Damaged)
+		readable.Cases(done.Kept), readable.Number(len(done.Dropped)), done.Damaged)
 	return b.String()
 }

@@ -107,9 +107,9 @@ func groupTable(w io.Writer, p *past, found *cause.Found, decided map[string]rev
 	case cases == 0:
 		fmt.Fprintf(b, "run %s: no case differs\n", p.run.ID)
 	case found.Rewritten:
-		fmt.Fprintf(b, "run %s: %s in nearly everything, so that there are no causes to tell apart\n", p.run.ID, countedDo(cases, "differ"))
+		fmt.Fprintf(b, "run %s: %s in nearly everything, so that there are no causes to tell apart\n", p.run.ID, readable.CasesDo(cases, "differ"))
 	default:
-		fmt.Fprintf(b, "run %s: %s, %s%s\n", p.run.ID, countedDo(cases, "differ"), readable.Count(len(found.Causes), "cause"), inFamilies(found))
+		fmt.Fprintf(b, "run %s: %s, %s%s\n", p.run.ID, readable.CasesDo(cases, "differ"), readable.Count(len(found.Causes), "cause"), inFamilies(found))
 	}
 	for _, c := range found.Causes {
 		fmt.Fprintf(b, "%-4s %7s  %7s only this  %9s  %s%s\n", c.ID, readable.Number(c.Cases), readable.Number(c.Sole),

@@ -12,6 +12,7 @@ import (
 	"muster/regress/internal/golden"
 	"muster/regress/internal/name"
 	"muster/regress/internal/plan"
+	"muster/regress/internal/readable"
 	"muster/regress/internal/report"
 )
 
@@ -27,7 +28,7 @@ func wholeOf(parts []*past, base *golden.Store) error {
 			return err
 		}
 		if kept.NotRun > 0 {
-			return fault.Inputf("run %s stopped with %s not run, so it is no whole part: check again without --fail-fast", p.run.ID, counted(kept.NotRun))
+			return fault.Inputf("run %s stopped with %s not run, so it is no whole part: check again without --fail-fast", p.run.ID, readable.Cases(kept.NotRun))
 		}
 	}
 	have, of := map[uint64]bool{}, uint64(0)
@@ -129,6 +130,6 @@ func joinSources(a, b report.Sources, overlap bool) report.Sources {
 	if a.Shared == 0 {
 		a = b // shared files are those of the corpus, alike in all parts
 	}
-	a.Known, a.Changed, a.Names = known, changed, firstNames(names, report.SourceNamesMax)
+	a.Known, a.Changed, a.Names = known, changed, name.First(names, report.SourceNamesMax)
 	return a
 }

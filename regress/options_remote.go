@@ -153,7 +153,7 @@ func (r *Remote) args() (args []string) {
 		return nil
 	}
 	for _, one := range []struct{ flag, value string }{
-		{"--remote", r.URL}, {"--instance", r.Instance}, {"--preflight", shellQuoteAll(r.Preflight)},
+		{"--remote", r.URL}, {"--instance", r.Instance}, {"--preflight", name.QuoteAll(r.Preflight)},
 		{"--tls-ca", r.CA}, {"--tls-cert", r.Cert}, {"--tls-key", r.Key}, {"--remote-priority", unlessZero(r.Priority)},
 	} {
 		if one.value != "" {

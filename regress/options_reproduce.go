@@ -3,12 +3,8 @@ package regress
 import (
 	"context"
 
-	"al.essio.dev/pkg/shellescape"
+	"muster/regress/internal/name"
 )
-
-func shellQuote(s string) string { return shellescape.Quote(s) }
-
-func shellQuoteAll(args []string) string { return shellescape.QuoteCommand(args) }
 
 // reproduce returns the shell line that runs one case of a past run in a folder
 // that stays. It names every option in which that run differs from what the
@@ -16,7 +12,7 @@ func shellQuoteAll(args []string) string { return shellescape.QuoteCommand(args)
 // from it.
 func (o *Options) reproduce(ctx context.Context, raw, keep string, words []string, configured bool) string {
 	without := o.taken(ctx, words)
-	args := []string{"muster", runCommand, typedName(raw), o.Corpus.Path, "--keep", keep}
+	args := []string{"muster", runCommand, name.Typed(raw), o.Corpus.Path, "--keep", keep}
 	if configured {
 		args = append(args, "--config", "")
 	}
@@ -32,7 +28,7 @@ func (o *Options) reproduce(ctx context.Context, raw, keep string, words []strin
 		args = append(args, "--grace", o.Limits.Grace.String())
 	}
 	args = append(args, o.Remote.args()...)
-	return shellQuoteAll(append(append(args, "--"), words...))
+	return name.QuoteAll(append(append(args, "--"), words...))
 }
 
 // taken returns the options that `muster run` would have if it were told no

@@ -6,6 +6,7 @@ import (
 
 	"muster/regress/internal/exec"
 	"muster/regress/internal/golden"
+	"muster/regress/internal/name"
 )
 
 // startsAsRecorded reports whether the recorded flag, --shell or --stdin, also holds for a
@@ -59,7 +60,7 @@ func firstWord(script []string) string {
 // are replaced.
 func needsQuotes(word string) bool {
 	plain := exec.Fill(word, "x")
-	return shellQuote(plain) != plain
+	return name.Quote(plain) != plain
 }
 
 // sameExecutable reports whether a word runs the recorded executable: the word is its

@@ -2,18 +2,12 @@ package regress
 
 import (
 	"context"
-	"fmt"
 	"slices"
-	"strings"
 
-	"muster/internal/nearest"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/name"
 	"muster/regress/internal/report"
 )
-
-// suggestedNames bounds the names that a message suggests.
-const suggestedNames = 3
 
 // absent says why a run has no difference in a case: the case was identical, did not run,
 // or does not exist.
@@ -34,11 +28,11 @@ func (p *past) absent(ctx context.Context, raw string) error {
 	}
 	inGolden := p.goldenNames(ctx)
 	if slices.Contains(inGolden, raw) {
-		return fault.Inputf("%s is in the golden, and did not run in run %s: muster check --cases %s runs it", name.Print(raw), p.run.ID, shellQuote(name.Print(raw)))
+		return fault.Inputf("%s is in the golden, and did not run in run %s: muster check --cases %s runs it", name.Print(raw), p.run.ID, name.Quote(name.Print(raw)))
 	}
 	known = append(known, inGolden...)
 	slices.Sort(known)
-	return fault.Inputf("run %s has no case %s%s: muster cases lists the cases", p.run.ID, name.Print(raw), didYouMean(raw, slices.Compact(known)))
+	return fault.Inputf("run %s has no case %s%s: muster cases lists the cases", p.run.ID, name.Print(raw), name.Near(raw, slices.Compact(known)))
 }
 
 // goldenNames returns the names of the golden's cases; none for a compare. It only helps a
@@ -53,16 +47,4 @@ func (p *past) goldenNames(ctx context.Context) []string {
 	}
 	defer base.Close()
 	return slices.Collect(base.Names())
-}
-
-// didYouMean suggests the cases nearest to a name.
-func didYouMean(raw string, known []string) string {
-	var words []string
-	for _, n := range nearest.Names(raw, known, suggestedNames) {
-		words = append(words, typedName(n))
-	}
-	if len(words) == 0 {
-		return ""
-	}
-	return fmt.Sprintf(" (did you mean %s?)", strings.Join(words, ", "))
 }

@@ -113,7 +113,7 @@ func (r *recording) lookAtOld(ctx context.Context) error {
 		}
 	}
 	if lost > 0 {
-		return fault.Inputf("%s has %s that this selection leaves out, and recording would drop: name another --golden, or record without a selection", r.o.Store.Golden, counted(lost))
+		return fault.Inputf("%s has %s that this selection leaves out, and recording would drop: name another --golden, or record without a selection", r.o.Store.Golden, readable.Cases(lost))
 	}
 	return nil
 }
@@ -389,7 +389,7 @@ func (r *recording) end(ctx context.Context, err error) error {
 	}
 	if err == nil && len(r.failed) > 0 {
 		first := r.failed[slices.Min(slices.Collect(maps.Keys(r.failed)))]
-		err = fault.Environmentf("%s failed because of the machine: %s is as it was, what ran is kept; --resume goes on; the first: %w", counted(len(r.failed)), r.o.Store.Golden, first)
+		err = fault.Environmentf("%s failed because of the machine: %s is as it was, what ran is kept; --resume goes on; the first: %w", readable.Cases(len(r.failed)), r.o.Store.Golden, first)
 	}
 	if err == nil {
 		r.warnVarying()
@@ -413,7 +413,7 @@ func (r *recording) end(ctx context.Context, err error) error {
 	err = r.finish(err)
 	if r.summary.Interrupted {
 		return fault.Interruptedf("interrupted: runs of %s of %s are kept, %s is as it was%s",
-			readable.Number(r.summary.Recorded), counted(len(r.cases)), r.o.Store.Golden, r.goesOn())
+			readable.Number(r.summary.Recorded), readable.Cases(len(r.cases)), r.o.Store.Golden, r.goesOn())
 	}
 	return err
 }

@@ -11,6 +11,7 @@ import (
 	"muster/regress/internal/golden"
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
+	"muster/regress/internal/readable"
 	"muster/regress/internal/report"
 )
 
@@ -88,7 +89,7 @@ func (r *recording) nameFailing() error {
 }
 
 func (r *recording) warnFailing(first report.Failure) {
-	text := fmt.Sprintf("%d of %s fail; the first is %s", len(r.failing), counted(len(r.cases)), first)
+	text := fmt.Sprintf("%d of %s fail; the first is %s", len(r.failing), readable.Cases(len(r.cases)), first)
 	if r.refused() {
 		text = fmt.Sprintf("every case fails, so %s is not written; the first is %s; add --allow-failures if they fail on purpose", r.o.Store.Golden, first)
 	}
@@ -112,7 +113,7 @@ func (r *recording) headerHint(first report.Failure) string {
 			if ext := path.Ext(base); ext != "" {
 				glob = "*" + ext
 			}
-			return fmt.Sprintf("%s is a case, which other cases do not see: --headers %s gives such files to all", name.Print(e.Name), shellQuote(glob))
+			return fmt.Sprintf("%s is a case, which other cases do not see: --headers %s gives such files to all", name.Print(e.Name), name.Quote(glob))
 		}
 	}
 	return ""

@@ -9,6 +9,7 @@ import (
 	"muster/regress/internal/golden"
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
+	"muster/regress/internal/readable"
 	"muster/regress/internal/report"
 )
 
@@ -56,7 +57,7 @@ func (r *recording) warnVarying() {
 	if 2*n <= len(r.cases) {
 		return
 	}
-	text := fmt.Sprintf("%d of %s vary from run to run, and what varies is not compared", n, counted(len(r.cases)))
+	text := fmt.Sprintf("%d of %s vary from run to run, and what varies is not compared", n, readable.Cases(len(r.cases)))
 	if r.varies != "" {
 		text += ", such as " + r.varies
 	}

@@ -145,7 +145,7 @@ func (d *reducing) byOneLine() (string, error) {
 	if d.reference.Shell != d.candidate.Shell || d.reference.Stdin != d.candidate.Stdin {
 		// compare has one --shell and one --stdin for both.
 		o.Command.Shell, o.Command.Stdin = true, false
-		old, now = shellQuote(d.reference.Script()), shellQuote(d.candidate.Script())
+		old, now = name.Quote(d.reference.Script()), name.Quote(d.candidate.Script())
 	}
 	args := []string{"muster", report.CompareCommand, d.folder(), "--state", filepath.Join(d.folder(), ".muster"),
 		"--filter", "^" + regexp.QuoteMeta(name.Print(d.goal.name)) + "$", "--ref", old, "--new", now}
@@ -160,7 +160,7 @@ func (d *reducing) byOneLine() (string, error) {
 		}
 	}
 	args = append(args, d.o.Remote.args()...)
-	return "cd " + shellQuote(here) + " && " + shellQuoteAll(args), nil
+	return "cd " + name.Quote(here) + " && " + name.QuoteAll(args), nil
 }
 
 // quotedCommand is a command as one word, which --ref and --new split as a shell would.
@@ -169,7 +169,7 @@ func quotedCommand(words []string) string {
 	quoted := make([]string, len(words))
 	for i, w := range words {
 		if quoted[i] = w; !plainWord.MatchString(w) {
-			quoted[i] = shellQuote(w)
+			quoted[i] = name.Quote(w)
 		}
 	}
 	return strings.Join(quoted, " ")

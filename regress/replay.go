@@ -154,9 +154,9 @@ func (r *replay) missing() string {
 	var lacks []string
 	switch n := r.sum.NotRun; {
 	case n == 1:
-		lacks = append(lacks, "1 of "+counted(r.sum.Cases)+" has no verdict")
+		lacks = append(lacks, "1 of "+readable.Cases(r.sum.Cases)+" has no verdict")
 	case n > 1:
-		lacks = append(lacks, readable.Number(n)+" of "+counted(r.sum.Cases)+" have no verdict")
+		lacks = append(lacks, readable.Number(n)+" of "+readable.Cases(r.sum.Cases)+" have no verdict")
 	}
 	if r.sum.Groups == 0 && r.sum.Command != report.RecordCommand {
 		lacks = append(lacks, "causes were not looked for")

@@ -119,7 +119,7 @@ func (o *Options) tellReviewed(d *review.Desk, results []review.Result, ended er
 	}
 	text, rest := fmt.Sprintf("%s on run %s written", readable.Count(decided, "decision"), d.Run), ""
 	if d.Command == report.CheckCommand {
-		text += fmt.Sprintf(", accepted %s", counted(accepted))
+		text += fmt.Sprintf(", accepted %s", readable.Cases(accepted))
 	}
 	switch {
 	case refused != "" && accepted > 0:

@@ -6,6 +6,7 @@ import (
 	"muster/regress/internal/golden"
 	"muster/regress/internal/normalize"
 	"muster/regress/internal/outcome"
+	"muster/regress/internal/readable"
 	"muster/regress/internal/report"
 	"muster/regress/internal/review"
 	"muster/regress/internal/state"
@@ -76,7 +77,7 @@ func (w *reviewed) look(ctx context.Context) (now review.Now, err error) {
 	now.Promoted = promotedIn(p.results)
 	now.Decisions = review.WithPromoted(w.items, w.cases, decided, now.Promoted)
 	if n := w.notJudged(); n > 0 {
-		now.Notes = append(now.Notes, counted(n)+" not judged, for the machine failed: muster rerun --failed")
+		now.Notes = append(now.Notes, readable.Cases(n)+" not judged, for the machine failed: muster rerun --failed")
 	}
 	return now, nil
 }

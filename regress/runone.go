@@ -70,7 +70,7 @@ func RunOne(ctx context.Context, o Options, caseName, keep string) (err error) {
 
 // find returns the selected case of a printed or raw name.
 func (s *session) find(printed string) (task, error) {
-	raw, err := parseName(printed)
+	raw, err := name.ParseTyped(printed)
 	if err != nil {
 		return task{}, err
 	}
@@ -83,7 +83,7 @@ func (s *session) find(printed string) (task, error) {
 	for i, e := range s.cases {
 		known[i] = e.Name
 	}
-	return task{}, fault.Emptyf("no case %s in %s%s: muster cases lists them", name.Print(raw), s.o.Corpus.Path, didYouMean(raw, known))
+	return task{}, fault.Emptyf("no case %s in %s%s: muster cases lists them", name.Print(raw), s.o.Corpus.Path, name.Near(raw, known))
 }
 
 // keepStreams writes the streams beside the case's folders. The case could write
@@ -110,10 +110,10 @@ func keepStreams(keep string, r *exec.Result) error {
 }
 
 // byHand is the shell line that runs a case in its work folder.
-func byHand(c *exec.Command, name string) string {
-	line := shellQuoteAll(c.Args(name))
+func byHand(c *exec.Command, caseName string) string {
+	line := name.QuoteAll(c.Args(caseName))
 	if c.Stdin {
-		line += " < " + shellQuote(name)
+		line += " < " + name.Quote(caseName)
 	}
 	return line
 }
@@ -125,7 +125,7 @@ func (s *session) tellKept(keep, line string, r *exec.Result) error {
 	text := fmt.Sprintf("%s; %s\nwork folder  %s\nstreams      %s, %s\n", r.Outcome.Ending, s.figures(r),
 		work, filepath.Join(keep, "stdout"), filepath.Join(keep, "stderr"))
 	if line != "" {
-		text += fmt.Sprintf("by hand      cd %s && %s\n", shellQuote(work), line)
+		text += fmt.Sprintf("by hand      cd %s && %s\n", name.Quote(work), line)
 	}
 	_, err := io.WriteString(s.o.Report.Stdout, text)
 	return err

@@ -80,21 +80,21 @@ func runText(r *state.Run, sum kept) string {
 	case !r.Finished && r.Summary == nil:
 		return "unfinished"
 	case !r.Finished && !sum.Interrupted:
-		return fmt.Sprintf("broke off, %s of %s not run", readable.Number(sum.NotRun), counted(sum.Cases))
+		return fmt.Sprintf("broke off, %s of %s not run", readable.Number(sum.NotRun), readable.Cases(sum.Cases))
 	case !r.Finished:
-		return fmt.Sprintf("interrupted, %s of %s not run", readable.Number(sum.NotRun), counted(sum.Cases))
+		return fmt.Sprintf("interrupted, %s of %s not run", readable.Number(sum.NotRun), readable.Cases(sum.Cases))
 	case r.Command == report.RecordCommand:
 		return recordText(sum)
 	}
-	return fmt.Sprintf("%s, %s not identical", counted(sum.Cases), readable.Number(sum.NotIdentical))
+	return fmt.Sprintf("%s, %s not identical", readable.Cases(sum.Cases), readable.Number(sum.NotIdentical))
 }
 
 func recordText(sum kept) string {
 	switch {
 	case sum.Recorded == 0:
-		return "none of " + counted(sum.Cases) + " recorded, every case fails"
+		return "none of " + readable.Cases(sum.Cases) + " recorded, every case fails"
 	case sum.Failing > 0:
-		return fmt.Sprintf("%s recorded, %s failing", counted(sum.Recorded), readable.Number(sum.Failing))
+		return fmt.Sprintf("%s recorded, %s failing", readable.Cases(sum.Recorded), readable.Number(sum.Failing))
 	}
-	return counted(sum.Recorded) + " recorded"
+	return readable.Cases(sum.Recorded) + " recorded"
 }

@@ -5,6 +5,7 @@ import (
 
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
+	"muster/regress/internal/name"
 	"muster/regress/internal/plan"
 )
 
@@ -15,7 +16,7 @@ func (s *Selection) plan() plan.Selection {
 func (r RecordedSelection) plan() plan.Selection { return plan.Selection(r) }
 
 // line returns the selection as flags; "" when it is everything.
-func (r RecordedSelection) line() string { return shellQuoteAll(r.plan().Flags()) }
+func (r RecordedSelection) line() string { return name.QuoteAll(r.plan().Flags()) }
 
 // kept returns what a golden keeps of the selection that it is recorded with.
 func (s *Selection) kept() golden.Selection {

@@ -6,6 +6,7 @@ import (
 
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
+	"muster/regress/internal/readable"
 	"muster/regress/internal/report"
 )
 
@@ -56,7 +57,7 @@ func (s *session) choose(base *golden.Store) error {
 
 // nothing says that no case is selected.
 func (s *session) nothing() error {
-	text := fmt.Sprintf("none of the %s of %s is selected", counted(len(s.corpus.Cases())), s.o.Corpus.Path)
+	text := fmt.Sprintf("none of the %s of %s is selected", readable.Cases(len(s.corpus.Cases())), s.o.Corpus.Path)
 	if recorded := s.o.Select.Recorded.line(); recorded != "" {
 		text += ": the golden was recorded with " + recorded + ", and --all-cases lifts that"
 	}

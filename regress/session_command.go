@@ -15,10 +15,10 @@ import (
 func (c *Command) line() string {
 	lines := []string{}
 	for _, g := range c.ByGlob {
-		lines = append(lines, g.Glob+": "+shellQuoteAll(g.Words))
+		lines = append(lines, g.Glob+": "+name.QuoteAll(g.Words))
 	}
 	if len(c.Words) > 0 {
-		lines = append(lines, shellQuoteAll(c.Words))
+		lines = append(lines, name.QuoteAll(c.Words))
 	}
 	return strings.Join(lines, "; ")
 }

@@ -9,6 +9,7 @@ import (
 	"muster/regress/internal/cause"
 	"muster/regress/internal/name"
 	"muster/regress/internal/normalize"
+	"muster/regress/internal/readable"
 )
 
 // leaks finds cases that differ by the path of the work folder, which is the same in every
@@ -115,7 +116,7 @@ func (l *leaks) told() string {
 		return ""
 	}
 	text := fmt.Sprintf("in %s, as %s, the path of the work folder stands in what the tool leaves, once %s and once %s: ",
-		counted(l.cases), name.Print(l.first), name.Print(l.there), name.Print(l.here))
+		readable.Cases(l.cases), name.Print(l.first), name.Print(l.there), name.Print(l.here))
 	switch l.byRule {
 	case l.cases:
 		return text + "take it out of both by --normalize '" + leakRule + "', or " + leakFlags

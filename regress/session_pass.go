@@ -12,6 +12,7 @@ import (
 	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/outcome"
+	"muster/regress/internal/readable"
 	"muster/regress/internal/report"
 )
 
@@ -185,7 +186,7 @@ func (s *session) machineFailed(t task, err error) error {
 	}
 	s.verdict(report.Case{Name: t.entry.Name, Index: t.index, Verdict: outcome.Environment, Why: wording.Of(err)})
 	if s.summary.Verdicts[outcome.Environment] >= environmentMax {
-		return fault.Environmentf("%s failed because of the machine, the last one: %w", counted(environmentMax), err)
+		return fault.Environmentf("%s failed because of the machine, the last one: %w", readable.Cases(environmentMax), err)
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
+	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/readable"
 )
@@ -112,7 +113,7 @@ func (s *session) repeatSample(
 
 func refuseOtherOutcomes(names []string, run string, retries int) error {
 	slices.Sort(names)
-	return fault.Inputf("--resume: something that the tool depends on changed since run %s: another outcome in %s (%s each): run without --resume", run, listed(names, sampleNamesMax), readable.Count(1+retries, "run"))
+	return fault.Inputf("--resume: something that the tool depends on changed since run %s: another outcome in %s (%s each): run without --resume", run, name.List(names, sampleNamesMax), readable.Count(1+retries, "run"))
 }
 
 // meets reports whether a command still gives the expected outcome. One of the new runs must

@@ -29,7 +29,7 @@ func (p *past) showCause(ctx context.Context, o *Options, found *cause.Found, c 
 	}
 	w := &strings.Builder{}
 	fmt.Fprintf(w, "%s  %s%s  (run %s)\n", c.ID, c.Name, decidedText(decided[c.ID]), p.run.ID)
-	fmt.Fprintf(w, "%s: %s, %s of them with nothing else; %s\n", c.Kind, counted(c.Cases), readable.Number(c.Sole), readable.Count(c.Lines, "changed line"))
+	fmt.Fprintf(w, "%s: %s, %s of them with nothing else; %s\n", c.Kind, readable.Cases(c.Cases), readable.Number(c.Sole), readable.Count(c.Lines, "changed line"))
 	fmt.Fprintf(w, "signature %s", c.Signature)
 	if c.Family != "" {
 		fmt.Fprintf(w, ", family %s", c.Family)
@@ -50,7 +50,7 @@ func (p *past) showCause(ctx context.Context, o *Options, found *cause.Found, c 
 	if more := len(members) - shownCases; more > 0 {
 		fmt.Fprintf(w, "  … %s more: muster review goes through all\n", readable.Number(more))
 	}
-	fmt.Fprintf(w, "\nsmallest: muster show %s\n", shellQuote(typedName(c.Smallest)))
+	fmt.Fprintf(w, "\nsmallest: muster show %s\n", name.Quote(name.Typed(c.Smallest)))
 	p.reproduceText(ctx, w, c.Smallest, o.Configured)
 	_, err = io.WriteString(o.Report.Stdout, w.String())
 	return err

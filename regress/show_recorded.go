@@ -23,7 +23,7 @@ func showRecorded(ctx context.Context, o *Options, run *state.Run, target string
 	if err := p.finished(); err != nil {
 		return err
 	}
-	raw, err := parseName(target)
+	raw, err := name.ParseTyped(target)
 	if err != nil {
 		return err
 	}
@@ -38,7 +38,7 @@ func showRecorded(ctx context.Context, o *Options, run *state.Run, target string
 	}
 	if !known {
 		inGolden := slices.Sorted(base.Names())
-		return fault.Inputf("%s has no case %s%s: muster cases lists the cases", p.options.Store.Golden, name.Print(raw), didYouMean(raw, inGolden))
+		return fault.Inputf("%s has no case %s%s: muster cases lists the cases", p.options.Store.Golden, name.Print(raw), name.Near(raw, inGolden))
 	}
 	w := &strings.Builder{}
 	fmt.Fprintf(w, "%s  %s  (run %s)\n", name.Print(raw), recordedText(&rec), run.ID)

@@ -36,9 +36,9 @@ var rooms = []room{
 	{"cmd/muster", "regress lab files files/load files/service files/service/logfile fileio fileio/direct fileio/pooled fileio/cthreads fileio/uring internal/terminal internal/nearest internal/wording", plain},
 
 	// regress carries the lane helper: it takes over in the init of its package.
-	{"regress", "regress/internal/... regress/lane files pool internal/terminal internal/nearest internal/wording", plain},
+	{"regress", "regress/internal/... regress/lane files pool internal/terminal internal/wording", plain},
 	{"regress/lane", "", stdlib},
-	{"regress/internal/name", "", pure},
+	{"regress/internal/name", "internal/nearest regress/internal/fault regress/internal/readable", pure},
 	{"regress/internal/fault", "", pure},
 	{"regress/internal/filestamp", "", plain},
 	{"regress/internal/filedigest", "regress/internal/fault regress/internal/filestamp regress/internal/outcome", plain},

@@ -1,7 +1,7 @@
-// Package name says how the names of cases and files are cleaned, printed and
-// read back. A name is the cleaned, slash-separated path of a file below the
-// root of its corpus, as raw bytes in a Go string: file systems and archives
-// hold names that are not UTF-8, and muster keeps them as they are.
+// Package name cleans, prints, lists and reads the names of cases and files, and quotes words
+// for a shell. A name is the cleaned, slash-separated path of a file below the root of its
+// corpus, as raw bytes in a Go string: file systems and archives hold names that are not
+// UTF-8, and muster keeps them as they are.
 //
 // It must not touch a disk: what a name leads to is not its business.
 package name

@@ -1,0 +1,41 @@
+package name
+
+import (
+	"fmt"
+	"strings"
+
+	"muster/internal/nearest"
+	"muster/regress/internal/readable"
+)
+
+// First returns the first names, at most that many.
+func First(names []string, most int) []string { return names[:min(most, len(names))] }
+
+// List prints the first names, with commas between them, and counts the others.
+func List(names []string, most int) string {
+	var printed []string
+	for _, n := range First(names, most) {
+		printed = append(printed, Print(n))
+	}
+	text := strings.Join(printed, ", ")
+	if more := len(names) - len(printed); more > 0 {
+		text += fmt.Sprintf(" and %s more", readable.Number(more))
+	}
+	return text
+}
+
+// nearMax bounds the names that Near suggests.
+const nearMax = 3
+
+// Near returns the known names nearest to one that is unknown, as " (did you mean A, B?)". It
+// returns "" if no name is near.
+func Near(raw string, known []string) string {
+	var words []string
+	for _, n := range nearest.Names(raw, known, nearMax) {
+		words = append(words, Typed(n))
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (did you mean %s?)", strings.Join(words, ", "))
+}
