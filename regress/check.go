@@ -41,7 +41,7 @@ type firstRun struct {
 	lane     int
 	cost     outcome.Cost
 	runs     int // of the case so far: an interrupted run may have made more than the first
-	onEngine *report.EngineRun
+	onEngine *outcome.EngineRun
 	alike    bool        // the first run equalled the golden
 	word     report.Case // of a case that is identical if its further runs are; else zero
 }
@@ -265,7 +265,7 @@ func (c *checking) resumeStored(t task, l state.Line) (stored bool, err error) {
 		stored, err = c.base.keeps(t.entry.Name)
 	}
 	if err == nil && stored {
-		c.differs(firstRun{task: t, lane: exec.NoLane, cost: rec.Cost, runs: rec.Runs, onEngine: engineRunIn(l.Engine), alike: l.Identical})
+		c.differs(firstRun{task: t, lane: exec.NoLane, cost: rec.Cost, runs: rec.Runs, onEngine: l.Engine, alike: l.Identical})
 	}
 	return stored, err
 }
@@ -275,7 +275,7 @@ func (c *checking) resumeIdentical(t task, l state.Line) (err error) {
 	r := ran{
 		ending:   outcome.Ending{Kind: l.Kind, Code: l.Code},
 		cost:     outcome.Cost{CPU: time.Duration(l.CPU), Wall: time.Duration(l.Wall), PeakRSS: l.Peak},
-		onEngine: engineRunIn(l.Engine), lane: exec.NoLane,
+		onEngine: l.Engine, lane: exec.NoLane,
 	}
 	if r.left.masked, err = c.base.masked(t.entry.Name, r.ending); err != nil {
 		return err
@@ -295,7 +295,7 @@ type ran struct {
 	cost      outcome.Cost
 	beside    *turns // both runs, where what it is compared with ran beside
 	lane      int
-	onEngine  *report.EngineRun
+	onEngine  *outcome.EngineRun
 }
 
 // takeFirst notes what came of a first run.
@@ -318,7 +318,7 @@ func (c *checking) takeFirst(t task, r ran) error {
 	}
 	line := state.Line{
 		Name: []byte(t.entry.Name), Identical: r.identical, Kind: r.ending.Kind, Code: r.ending.Code,
-		CPU: int64(r.cost.CPU), Wall: int64(r.cost.Wall), Peak: r.cost.PeakRSS, Engine: keptEngineRun(r.onEngine),
+		CPU: int64(r.cost.CPU), Wall: int64(r.cost.Wall), Peak: r.cost.PeakRSS, Engine: r.onEngine,
 		Ignored: printed(r.left.ignored),
 	}
 	if err := c.addLine(line); err != nil {

@@ -109,7 +109,7 @@ func (b recordedBase) look(ctx context.Context, c *checking, t task, r *exec.Res
 	}
 	defer r.Release()
 	c.settling.settle(t.entry.Name, &r.Outcome)
-	got := ran{ending: r.Outcome.Ending, cost: r.Cost, lane: r.Lane, onEngine: engineRunOf(r)}
+	got := ran{ending: r.Outcome.Ending, cost: r.Cost, lane: r.Lane, onEngine: r.Engine}
 	l, left, err := b.compare(c, t.entry.Name, r)
 	got.identical, got.left, got.err = l == alike, left, err
 	if err == nil && l != alike {

@@ -95,7 +95,7 @@ func (f *furtherRuns) once(ctx context.Context, cmd *exec.Command, pass int, tak
 		return err
 	}
 	defer r.Release()
-	f.c.emit(report.CaseRan{Name: t.entry.Name, Pass: pass, CPU: r.Cost.CPU, Wall: r.Cost.Wall, Engine: engineRunOf(r), At: time.Now()})
+	f.c.emit(report.CaseRan{Name: t.entry.Name, Pass: pass, CPU: r.Cost.CPU, Wall: r.Cost.Wall, Engine: r.Engine, At: time.Now()})
 	f.cpu += r.Cost.CPU
 	f.avoid = r.Lane
 	return take(ctx, r)

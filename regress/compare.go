@@ -96,7 +96,7 @@ func (b *referenceBase) both(ctx context.Context, c *checking, t task) ran {
 		results[i], avoid = r, r.Lane
 	}
 	ref, now := results[0], results[1]
-	got := ran{ending: now.Outcome.Ending, cost: now.Cost, lane: now.Lane, onEngine: engineRunOf(now), beside: &turns{}}
+	got := ran{ending: now.Outcome.Ending, cost: now.Cost, lane: now.Lane, onEngine: now.Engine, beside: &turns{}}
 	got.beside.ended(0, ref, nil)
 	got.beside.ended(1, now, nil)
 	l, err := likenessOf(&ref.Outcome, &now.Outcome, c.same(ref.Open, now.Open))

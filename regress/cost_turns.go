@@ -194,7 +194,7 @@ func (c *checking) inTurn(ctx context.Context, t task, pass, first int, look fun
 				side := (from + i + first) % 2
 				both.ended(side, r, blamed(ctx, err))
 				if err == nil && (side == 0 || look == nil) {
-					c.emit(report.CaseRan{Name: t.entry.Name, Pass: pass, Old: side == 0, CPU: r.Cost.CPU, Wall: r.Cost.Wall, Engine: engineRunOf(r), At: time.Now()})
+					c.emit(report.CaseRan{Name: t.entry.Name, Pass: pass, Old: side == 0, CPU: r.Cost.CPU, Wall: r.Cost.Wall, Engine: r.Engine, At: time.Now()})
 				}
 				if side == 1 && look != nil {
 					look(r, both.errs[side])

@@ -318,11 +318,11 @@ func (m *merging) judge(ctx context.Context, caseName string) (word report.Case,
 		word.Verdict, word.Ending = outcome.Identical, &outcome.Ending{Kind: c.line.Kind, Code: c.line.Code}
 		word.Cost = outcome.Cost{CPU: time.Duration(c.line.CPU), Wall: time.Duration(c.line.Wall), PeakRSS: c.line.Peak}
 		left, err := uncomparedIn(&old.Outcome).plusPrinted(c.line.Ignored)
-		word.Masked, word.Ignored, word.Engine = left.masked, left.ignored, engineRunIn(c.line.Engine)
+		word.Masked, word.Ignored, word.Engine = left.masked, left.ignored, c.line.Engine
 		word.Flaky = word.Masked
 		return word, err
 	}
-	word.Verdict, word.Unstable, word.Why, word.Engine = c.result.Verdict, c.result.Unstable, c.result.Why, engineRunIn(c.result.Engine)
+	word.Verdict, word.Unstable, word.Why, word.Engine = c.result.Verdict, c.result.Unstable, c.result.Why, c.result.Engine
 	rec, known, err := m.record(caseName, c)
 	if err != nil || !known {
 		return word, err // missing, or the machine failed

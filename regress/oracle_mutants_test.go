@@ -109,7 +109,7 @@ var mutations = []mutation{
 		"Name: []byte(t.entry.Name), Identical: r.identical,", "Name: []byte(t.entry.Name), Identical: true,",
 		"the journal calls every case identical"},
 	{"resume", "check.go",
-		"cost: rec.Cost, runs: rec.Runs, onEngine: engineRunIn(l.Engine), alike: l.Identical})\n", "cost: rec.Cost, runs: 99, alike: true})\n",
+		"cost: rec.Cost, runs: rec.Runs, onEngine: l.Engine, alike: l.Identical})\n", "cost: rec.Cost, runs: 99, alike: true})\n",
 		"a case that differed before the interrupt has no further runs"},
 	{"resume", "check_further.go",
 		"		if rec.Runs >= pass {\n", "		if rec.Runs+1 >= pass {\n",

@@ -24,13 +24,13 @@ type recording struct {
 	*session
 	into     *target
 	writer   *golden.Writer
-	lanes    []int                     // of the last run of each case, by index
-	took     durations                 // by that run, before the first one by the old golden's, by index
-	had      []runsBefore              // by index
-	onEngine map[int]*report.EngineRun // what an engine said of the first run, by index
-	failed   map[int]error             // cases for which the machine failed
-	done     map[int]bool              // cases that have all their runs
-	failing  []int                     // of them those that did not exit with 0, by index
+	lanes    []int                      // of the last run of each case, by index
+	took     durations                  // by that run, before the first one by the old golden's, by index
+	had      []runsBefore               // by index
+	onEngine map[int]*outcome.EngineRun // what an engine said of the first run, by index
+	failed   map[int]error              // cases for which the machine failed
+	done     map[int]bool               // cases that have all their runs
+	failing  []int                      // of them those that did not exit with 0, by index
 
 	ran       int  // first runs of cases
 	hasPassed bool // one of them exited with 0
@@ -79,7 +79,7 @@ func Record(ctx context.Context, o Options) (sum Summary, err error) {
 	if err := s.identifyTool(); err != nil {
 		return sum, err
 	}
-	r := &recording{session: s, into: into, onEngine: map[int]*report.EngineRun{}, failed: map[int]error{}, done: map[int]bool{}}
+	r := &recording{session: s, into: into, onEngine: map[int]*outcome.EngineRun{}, failed: map[int]error{}, done: map[int]bool{}}
 	if err := r.lookAtOld(ctx); err != nil {
 		return sum, err
 	}
@@ -275,7 +275,7 @@ type recordRan struct {
 	pass     int
 	lane     int
 	cost     outcome.Cost
-	onEngine *report.EngineRun
+	onEngine *outcome.EngineRun
 	differ   bool
 	example  string // how the run differs, of the first that shows it
 	record   golden.Record
@@ -298,7 +298,7 @@ func (r *recording) look(ctx context.Context, t task, pass int, res *exec.Result
 		return recordRan{err: err}
 	}
 	defer res.Release()
-	got := recordRan{pass: pass, lane: res.Lane, cost: res.Cost, onEngine: engineRunOf(res)}
+	got := recordRan{pass: pass, lane: res.Lane, cost: res.Cost, onEngine: res.Engine}
 	got.record = golden.Record{Name: t.entry.Name, Outcome: res.Outcome, Cost: res.Cost, Runs: 1, Source: r.digests.Case(t.entry.Name)}
 	switch had := r.had[t.index]; {
 	case pass == 1:

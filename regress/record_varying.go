@@ -10,7 +10,6 @@ import (
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/readable"
-	"muster/regress/internal/report"
 )
 
 // exampleMax is the size of the largest part that an example is taken from, in bytes.
@@ -35,7 +34,7 @@ func (r *recording) example(rec *golden.Record, now *exec.Result) (string, error
 		}
 		lines, _, _ := diff.Unified(old, text, diff.Limits{Columns: 160, Context: 1})
 		if a, b := firstWith(lines, '-'), firstWith(lines, '+'); a != "" && b != "" {
-			return fmt.Sprintf("%s, %s: %s → %s", name.Print(rec.Name), report.PartName(was.Key), strings.TrimSpace(a), strings.TrimSpace(b)), nil
+			return fmt.Sprintf("%s, %s: %s → %s", name.Print(rec.Name), outcome.PartName(was.Key), strings.TrimSpace(a), strings.TrimSpace(b)), nil
 		}
 	}
 	return "", nil

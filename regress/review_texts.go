@@ -157,7 +157,7 @@ func isIn(s *golden.Store, caseName string) (*side, error) {
 func (w *reviewed) difference(ctx context.Context, caseName string) (d review.Difference, err error) {
 	d.Case = name.Print(caseName)
 	if r := w.past.result(caseName); r != nil {
-		d.Where = engineRunIn(r.Engine).Words()
+		d.Where = report.EngineWords(r.Engine)
 	}
 	err = w.texts.use(ctx, func(base, now *golden.Store) error {
 		was, err := wasIn(base, caseName)
@@ -241,7 +241,7 @@ func (w *reviewed) part(caseName string, p outcome.Difference, was, is side) (pa
 	if err != nil {
 		return part, err
 	}
-	part = review.Part{Name: name.Print(report.PartName(p.Key)), Words: old + " → " + now}
+	part = review.Part{Name: name.Print(outcome.PartName(p.Key)), Words: old + " → " + now}
 	if part.Old, err = shown(w.rules, was.open, p.Old); err != nil {
 		return part, err
 	}

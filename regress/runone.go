@@ -13,6 +13,7 @@ import (
 	"muster/regress/internal/fault"
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
+	"muster/regress/internal/report"
 )
 
 // RunOne runs one case, by its name, in the folder keep, which stays as the
@@ -134,7 +135,7 @@ func (s *session) tellKept(keep, line string, r *exec.Result) error {
 // figures says in a line what a run took.
 func (s *session) figures(r *exec.Result) string {
 	if r.Engine != nil {
-		return engineRunOf(r).Words()
+		return report.EngineWords(r.Engine)
 	}
 	peak := fmt.Sprintf("%d KiB", r.Cost.PeakRSS)
 	if r.Cost.PeakRSS <= s.crew.Floor() {

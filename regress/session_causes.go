@@ -243,7 +243,7 @@ func inWords(rules normalize.Rules, of cause.Cause, was, is side) (string, error
 		return "", err
 	}
 	now, err := is.words(d.Now)
-	return fmt.Sprintf("%s: %s → %s\n", name.Print(report.PartName(d.Key)), old, now), err
+	return fmt.Sprintf("%s: %s → %s\n", name.Print(outcome.PartName(d.Key)), old, now), err
 }
 
 // partThatShows returns the first part in which a case shows a cause, else the first. A part

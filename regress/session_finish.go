@@ -19,7 +19,7 @@ func (s *session) verdict(e report.Case) {
 	if e.Verdict != outcome.Identical {
 		s.results = append(s.results, placed{e.Index, state.Result{
 			Name: []byte(e.Name), Verdict: e.Verdict, Unstable: e.Unstable, Why: e.Why,
-			Stopped: stopped(e), Engine: keptEngineRun(e.Engine),
+			Stopped: stopped(e), Engine: e.Engine,
 		}})
 		if stopped(e) && (e.Verdict == outcome.New || e.Verdict == outcome.Flaky) {
 			s.summary.Stopped++

@@ -9,7 +9,6 @@ import (
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/partglob"
-	"muster/regress/internal/report"
 )
 
 // ignoring picks the parts that --ignore names. They are never compared, and no store keeps
@@ -116,7 +115,7 @@ func unionOf(a, b []string) []string {
 // ignoredParts names the parts of an outcome that are ignored.
 func ignoredParts(o *outcome.Outcome) (names []string) {
 	for _, k := range o.IgnoredParts() {
-		names = append(names, report.PartName(k))
+		names = append(names, outcome.PartName(k))
 	}
 	return names
 }

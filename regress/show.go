@@ -55,7 +55,7 @@ func (p *past) showCase(ctx context.Context, o *Options, res *state.Result) erro
 		accepted = ", accepted"
 	}
 	fmt.Fprintf(w, "%s  %s%s  (run %s)\n", name.Print(raw), res.Verdict, accepted, p.run.ID)
-	if where := engineRunIn(res.Engine).Words(); where != "" {
+	if where := report.EngineWords(res.Engine); where != "" {
 		fmt.Fprintf(w, "on the engine: %s\n", where)
 	}
 	if res.Why != "" {

@@ -48,11 +48,11 @@ func shown(rules normalize.Rules, open opener, p *outcome.Part) ([]byte, error) 
 func flakyParts(o *outcome.Outcome) []string {
 	var names []string
 	if o.EndingFlaky() {
-		names = append(names, report.EndingPart)
+		names = append(names, outcome.EndingPart)
 	}
 	for _, p := range o.Parts {
 		if p.Flaky {
-			names = append(names, report.PartName(p.Key))
+			names = append(names, outcome.PartName(p.Key))
 		}
 	}
 	return names
@@ -66,7 +66,7 @@ func maskedParts(o *outcome.Outcome) (names []string) {
 	}
 	for _, p := range o.Parts {
 		if p.Form != outcome.Ignored {
-			names = append(names, report.PartName(p.Key))
+			names = append(names, outcome.PartName(p.Key))
 		}
 	}
 	return names

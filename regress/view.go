@@ -10,7 +10,6 @@ import (
 	"muster/regress/internal/name"
 	"muster/regress/internal/normalize"
 	"muster/regress/internal/outcome"
-	"muster/regress/internal/report"
 	"muster/regress/internal/review"
 )
 
@@ -48,7 +47,7 @@ func (v view) difference(d outcome.Difference, old, now side) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(v.w, "\n%s: %s → %s\n", name.Print(report.PartName(d.Key)), was, is)
+	fmt.Fprintf(v.w, "\n%s: %s → %s\n", name.Print(outcome.PartName(d.Key)), was, is)
 	if d.Old != nil && d.Now != nil && (d.Old.Digest == d.Now.Digest || d.Old.Form == outcome.Symlink && d.Now.Form == outcome.Symlink) {
 		return nil // the words say it all
 	}
@@ -145,7 +144,7 @@ func (v view) partial(now side) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(v.w, "\n%s: %s\n", name.Print(report.PartName(p.Key)), words)
+		fmt.Fprintf(v.w, "\n%s: %s\n", name.Print(outcome.PartName(p.Key)), words)
 		content, err := shown(nil, now.open, &p)
 		if err != nil {
 			return err

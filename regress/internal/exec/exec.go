@@ -59,25 +59,11 @@ type Batch struct {
 type Result struct {
 	Outcome outcome.Outcome
 	Cost    outcome.Cost
-	Lane    int        // or NoLane
-	Engine  *EngineRun // nil of a run on this machine
+	Lane    int                // or NoLane
+	Engine  *outcome.EngineRun // nil of a run on this machine
 
 	contents []Content
 	release  func()
-}
-
-// EngineRun is what an engine says of a run, of one that it knew already what it said then.
-// What it does not say is zero.
-type EngineRun struct {
-	Cached    bool // it was not run for us
-	Worker    string
-	Queued    time.Duration // until a worker took it
-	QueueTold bool          // Queued is known
-	Took      time.Duration // the command alone
-	Measured  bool          // the result's CPU and peak memory are the engine's; else it gives none
-	// Asked is how long it took from asking for the run until its result was here, by the
-	// clock of this machine; 0 of what is cached.
-	Asked time.Duration
 }
 
 // Content is what one part holds: in memory, in a file until the result is released, or

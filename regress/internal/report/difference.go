@@ -22,7 +22,7 @@ const partsMax = 8
 // how many differing parts are left out.
 func Differences(c outcome.Comparison, old, now Side, l diff.Limits) (list []Difference, more int, err error) {
 	if c.EndingDiffers {
-		list = append(list, Difference{Part: EndingPart, Old: old.Ending.String(), Now: now.Ending.String()})
+		list = append(list, Difference{Part: outcome.EndingPart, Old: old.Ending.String(), Now: now.Ending.String()})
 	}
 	for i, p := range c.Parts {
 		if i == partsMax {
@@ -38,7 +38,7 @@ func Differences(c outcome.Comparison, old, now Side, l diff.Limits) (list []Dif
 }
 
 func describe(p outcome.Difference, old, now Side, l diff.Limits) (Difference, error) {
-	d := Difference{Part: PartName(p.Key)}
+	d := Difference{Part: outcome.PartName(p.Key)}
 	var err error
 	if d.Old, err = old.Words(p.Old); err != nil {
 		return d, err

@@ -76,7 +76,7 @@ func TestDifferences(t *testing.T) {
 	if more != 1 { // the file that is called stdout
 		t.Errorf("%d more", more)
 	}
-	if got := PartName(file("stdout")); got != "./stdout" {
+	if got := outcome.PartName(file("stdout")); got != "./stdout" {
 		t.Errorf("a file that is called stdout is named %s", got)
 	}
 }

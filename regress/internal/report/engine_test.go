@@ -24,7 +24,7 @@ func engineRun(n int) []Event {
 	var cases []Case
 	for i := range n {
 		at := epoch.Add(5*time.Second + time.Duration(i)*200*time.Millisecond)
-		r := &EngineRun{Worker: fmt.Sprintf("worker-%d", i%2), Queued: 900 * time.Millisecond, QueueTold: true, Took: time.Duration(1+i%2) * 100 * time.Millisecond}
+		r := &outcome.EngineRun{Worker: fmt.Sprintf("worker-%d", i%2), Queued: 900 * time.Millisecond, QueueTold: true, Took: time.Duration(1+i%2) * 100 * time.Millisecond}
 		if r.Cached = i%3 == 2; !r.Cached {
 			r.Asked = r.Queued + r.Took + 20*time.Millisecond
 		}
@@ -36,7 +36,7 @@ func engineRun(n int) []Event {
 		case 9: // such engines say no more than that it ran
 			r.Worker = "on a host\x1b[31m with a name of its own, longer than names are"
 			c.Verdict, c.Ending = outcome.NewlyFailing, exit(1)
-			c.Differences = []Difference{{Part: EndingPart, Old: "exit 0", Now: "exit 1"}}
+			c.Differences = []Difference{{Part: outcome.EndingPart, Old: "exit 0", Now: "exit 1"}}
 		}
 		runs.Add(c.Name, r, at)
 		events = append(events,
@@ -86,7 +86,7 @@ func TestEngineInReports(t *testing.T) {
 
 // What an engine does give is shown.
 func TestEngineThatMeasures(t *testing.T) {
-	c := Case{Name: "a", Verdict: outcome.New, Ending: exit(0), Cost: outcome.Cost{CPU: time.Second, PeakRSS: 7}, Engine: &EngineRun{Measured: true}}
+	c := Case{Name: "a", Verdict: outcome.New, Ending: exit(0), Cost: outcome.Cost{CPU: time.Second, PeakRSS: 7}, Engine: &outcome.EngineRun{Measured: true}}
 	s := summaryOf("check", []Case{c})
 	s.Engine = &EngineRuns{Executed: 1}
 	out, _ := feed(t, []Event{Started{Command: "check", At: epoch}, c, Finished{s}}, false, 80, func(c Console) Reporter { return NewJSON(c, Normal) })
@@ -136,8 +136,8 @@ func TestEngineProgress(t *testing.T) {
 	handle(Started{Command: "check", Cases: 100, Jobs: 8, At: epoch})
 	handle(CaseStarted{Name: "a.c", Pass: 1, At: at(8)})
 	handle(Engine{Command: "check", InFlight: 8, Queued: 6, Running: 2, Sent: 81e6, At: at(14)})
-	handle(CaseRan{Name: "a.c", Pass: 1, Engine: &EngineRun{Cached: true}, At: at(15)})
-	handle(CaseRan{Name: "b.c", Pass: 1, Engine: &EngineRun{Asked: time.Second}, At: at(16)})
+	handle(CaseRan{Name: "a.c", Pass: 1, Engine: &outcome.EngineRun{Cached: true}, At: at(15)})
+	handle(CaseRan{Name: "b.c", Pass: 1, Engine: &outcome.EngineRun{Asked: time.Second}, At: at(16)})
 	handle(Engine{Command: "check", InFlight: 8, At: at(20)})
 	checkGolden(t, "engine-progress.txt", b.Bytes())
 }
@@ -186,7 +186,7 @@ func TestETAWhereHalfIsCached(t *testing.T) {
 			l.handle(Started{Command: "check", Cases: 10_100, Expected: 10_100 * known, At: epoch})
 			now := epoch
 			for i := range 5100 {
-				r := &EngineRun{Cached: c.cached(i)}
+				r := &outcome.EngineRun{Cached: c.cached(i)}
 				if now = now.Add(time.Millisecond); !r.Cached {
 					now = now.Add(time.Second)
 					r.Asked = time.Second
@@ -211,7 +211,7 @@ func TestETAOfTheFirstRuns(t *testing.T) {
 		l.handle(Started{Command: "check", Cases: total, At: epoch})
 		l.handle(Engine{Command: "check", InFlight: atOnce, At: epoch})
 		for i := range 20 {
-			l.handle(CaseRan{Name: fmt.Sprint("known", i), Pass: 1, Engine: &EngineRun{Cached: true}, At: epoch.Add(50 * time.Duration(i) * time.Millisecond)})
+			l.handle(CaseRan{Name: fmt.Sprint("known", i), Pass: 1, Engine: &outcome.EngineRun{Cached: true}, At: epoch.Add(50 * time.Duration(i) * time.Millisecond)})
 		}
 		if got := l.eta(epoch.Add(3*time.Second), 6); got != "ETA –" {
 			t.Errorf("%s: %s while nothing has ended that was not known", name, got)
@@ -223,7 +223,7 @@ func TestETAOfTheFirstRuns(t *testing.T) {
 				asked, at = max(0, time.Duration(1+(i-atOnce)/workers)*each), time.Duration(1+i/workers)*each
 			}
 			now := epoch.Add(at + time.Duration(i)*time.Millisecond)
-			l.handle(CaseRan{Name: fmt.Sprint(i), Pass: 1, Engine: &EngineRun{Asked: at - asked}, At: now})
+			l.handle(CaseRan{Name: fmt.Sprint(i), Pass: 1, Engine: &outcome.EngineRun{Asked: at - asked}, At: now})
 			perSecond, _ := l.rate(now)
 			left, ok := l.remaining(now, perSecond)
 			if told = told || ok; !ok {
@@ -251,7 +251,7 @@ func TestETAWhereNearlyAllIsCached(t *testing.T) {
 	now := epoch
 	for i := range 100 {
 		now = now.Add(20 * time.Millisecond)
-		l.handle(CaseRan{Name: fmt.Sprint(i), Pass: 1, Engine: &EngineRun{Cached: true}, At: now})
+		l.handle(CaseRan{Name: fmt.Sprint(i), Pass: 1, Engine: &outcome.EngineRun{Cached: true}, At: now})
 	}
 	perSecond, _ := l.rate(now)
 	if got := l.eta(now, perSecond); got != "ETA 18s" {
@@ -263,7 +263,7 @@ func TestETAWhereNearlyAllIsCached(t *testing.T) {
 func TestLoadKeepsItsSums(t *testing.T) {
 	l := load{from: epoch}
 	for i := range 3000 {
-		r := &EngineRun{Asked: 4 * time.Second, Queued: time.Second, QueueTold: true, Took: 2 * time.Second}
+		r := &outcome.EngineRun{Asked: 4 * time.Second, Queued: time.Second, QueueTold: true, Took: 2 * time.Second}
 		l.add(CaseRan{Engine: r, At: epoch.Add(time.Duration(i+4) * time.Second)})
 	}
 	for i := 2; i < l.used-2; i++ {
@@ -278,7 +278,7 @@ func TestLoadKeepsItsSums(t *testing.T) {
 
 // Events of a case say null, not 0, and are read back as they were.
 func TestEventsSayWhatIsNotKnown(t *testing.T) {
-	file := write(t, []Event{Case{Name: "a", Engine: &EngineRun{}}, CaseRan{Name: "a", Engine: &EngineRun{}}, Case{Name: "b"}})
+	file := write(t, []Event{Case{Name: "a", Engine: &outcome.EngineRun{}}, CaseRan{Name: "a", Engine: &outcome.EngineRun{}}, Case{Name: "b"}})
 	lines := strings.Split(strings.TrimSpace(string(file)), "\n")
 	for i, want := range []string{`null null`, `null <nil>`, `0 0`} {
 		var one struct {

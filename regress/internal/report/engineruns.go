@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"muster/regress/internal/outcome"
 	"muster/regress/internal/readable"
 )
 
@@ -52,7 +53,7 @@ type EngineSum struct {
 const workersMax = 10_000
 
 // Add counts a run that ended at a time.
-func (e *EngineSum) Add(caseName string, r *EngineRun, at time.Time) {
+func (e *EngineSum) Add(caseName string, r *outcome.EngineRun, at time.Time) {
 	if r.Cached {
 		e.runs.Cached++
 		return
@@ -78,7 +79,7 @@ func (e *EngineSum) Add(caseName string, r *EngineRun, at time.Time) {
 	e.addTo(r)
 }
 
-func (e *EngineSum) addTo(r *EngineRun) {
+func (e *EngineSum) addTo(r *outcome.EngineRun) {
 	w := e.workers[r.Worker]
 	if w == nil {
 		if r.Worker == "" || len(e.workers) >= workersMax {

@@ -63,7 +63,7 @@ type CaseRan struct {
 	Wall    time.Duration
 	// Expected is this run's share of what its pass expected.
 	Expected time.Duration
-	Engine   *EngineRun // what an engine said of it; nil of one on this machine
+	Engine   *outcome.EngineRun // what an engine said of it; nil of one on this machine
 	At       time.Time
 }
 
@@ -91,34 +91,18 @@ type Case struct {
 	Name         string
 	Index        int // in corpus order; missing cases come after all others
 	Verdict      outcome.Verdict
-	Ending       *outcome.Ending // of the first run; nil when there was none
-	GoldenEnding *outcome.Ending // nil when the golden has none
-	Cost         outcome.Cost    // of the first run
-	Differences  []Difference    // the ending first, then the parts in order
-	More         int             // differing parts that Differences leaves out
-	Flaky        []string        // the parts that differ from run to run
-	Masked       []string        // of the golden: the parts that no run was compared in; at record those that will not be
-	Ignored      []string        // further parts that are never compared, as the user asked
-	Unstable     bool            // no run equals the golden, and the runs differ from each other where those of the golden do not
-	Why          string          // environment: what failed
-	Engine       *EngineRun      // what an engine said of the first run; nil of one on this machine
+	Ending       *outcome.Ending    // of the first run; nil when there was none
+	GoldenEnding *outcome.Ending    // nil when the golden has none
+	Cost         outcome.Cost       // of the first run
+	Differences  []Difference       // the ending first, then the parts in order
+	More         int                // differing parts that Differences leaves out
+	Flaky        []string           // the parts that differ from run to run
+	Masked       []string           // of the golden: the parts that no run was compared in; at record those that will not be
+	Ignored      []string           // further parts that are never compared, as the user asked
+	Unstable     bool               // no run equals the golden, and the runs differ from each other where those of the golden do not
+	Why          string             // environment: what failed
+	Engine       *outcome.EngineRun // what an engine said of the first run; nil of one on this machine
 }
-
-// EngineRun is what an engine said of a run: of one that it knew already, what it said when
-// it ran. What it did not say is zero.
-type EngineRun struct {
-	Cached    bool   // it knew what comes of it
-	Worker    string // that ran it
-	Queued    time.Duration
-	QueueTold bool // Queued is known
-	Took      time.Duration
-	Measured  bool // the CPU time and the peak memory are known
-	// Asked is how long it took from asking for the run until its result was here; 0 of
-	// what is cached.
-	Asked time.Duration
-}
-
-func (r *EngineRun) measured() bool { return r == nil || r.Measured }
 
 // NotRun says that a selected case has no verdict: the run ended before it. It
 // comes instead of its Case, before Finished.
@@ -128,27 +112,15 @@ type NotRun struct {
 }
 
 // measured reports whether CPU and memory of the first run are known.
-func (c Case) measured() bool { return c.Engine.measured() }
+func (c Case) measured() bool { return c.Engine.IsMeasured() }
 
 // Difference is one part of an outcome that is not like the golden.
 type Difference struct {
-	Part     string // as PartName gives it, or EndingPart
+	Part     string // as PartName gives it, or outcome.EndingPart
 	Old, Now string // each side in a few words: "exit 0", "file of 3,120 bytes", "absent"
 	Diff     string // a bounded unified diff; empty when there is none to show
 	Hidden   int    // lines of the whole diff that Diff leaves out
 	Binary   bool   // there are contents on both sides, and they are not text
-}
-
-// EndingPart names the ending where parts are named.
-const EndingPart = "ending"
-
-// PartName names a part in reports: "stdout", "stderr" or the raw path. A file
-// that has one of the reserved names gets "./" before it, which no path has.
-func PartName(k outcome.Key) string {
-	if k.Place == outcome.File && (k.Path == "stdout" || k.Path == "stderr" || k.Path == EndingPart) {
-		return "./" + k.Path
-	}
-	return k.String()
 }
 
 // Group is one cause of the differences of a run. Groups come in the order of their IDs,

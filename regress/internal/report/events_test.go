@@ -189,18 +189,18 @@ func drawCaseStarted(t *rapid.T) Event {
 func drawCaseRan(t *rapid.T) Event {
 	r := CaseRan{drawName(t, "name"), rapid.Int().Draw(t, "pass"), rapid.Bool().Draw(t, "old"), rapid.Bool().Draw(t, "differs"),
 		drawDuration(t, "cpu"), drawDuration(t, "wall"), drawDuration(t, "expected"), drawEngineRun(t), drawTime(t)}
-	if !r.Engine.measured() {
+	if !r.Engine.IsMeasured() {
 		r.CPU = 0
 	}
 	return r
 }
 
 // drawEngineRun is nil of a run on this machine.
-func drawEngineRun(t *rapid.T) *EngineRun {
+func drawEngineRun(t *rapid.T) *outcome.EngineRun {
 	if rapid.Bool().Draw(t, "here") {
 		return nil
 	}
-	r := &EngineRun{Cached: rapid.Bool().Draw(t, "cached"), Worker: drawName(t, "worker"), Took: drawDuration(t, "took"),
+	r := &outcome.EngineRun{Cached: rapid.Bool().Draw(t, "cached"), Worker: drawName(t, "worker"), Took: drawDuration(t, "took"),
 		Measured: rapid.Bool().Draw(t, "measured"), Asked: drawDuration(t, "asked")}
 	if r.QueueTold = rapid.Bool().Draw(t, "queue told"); r.QueueTold {
 		r.Queued = drawDuration(t, "queued")

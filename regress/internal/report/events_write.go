@@ -56,7 +56,7 @@ func toWire(ev Event) any {
 	case CaseStarted:
 		return wireCaseStarted{"case_started", printed(ev.Name), ev.Pass, ev.At.UTC()}
 	case CaseRan:
-		return wireCaseRan{"case_ran", printed(ev.Name), ev.Pass, ev.Old, ev.Differs, known(millis(ev.CPU), ev.Engine.measured()), millis(ev.Wall), millis(ev.Expected), toWireEngineRun(ev.Engine), ev.At.UTC()}
+		return wireCaseRan{"case_ran", printed(ev.Name), ev.Pass, ev.Old, ev.Differs, known(millis(ev.CPU), ev.Engine.IsMeasured()), millis(ev.Wall), millis(ev.Expected), toWireEngineRun(ev.Engine), ev.At.UTC()}
 	case Engine:
 		return engineToWire(ev)
 	case Note:

@@ -121,7 +121,7 @@ func (p *page) take(c Case) (err error) {
 		return nil
 	}
 	row := pageRow{name: c.Name, index: c.Index, verdict: c.Verdict}
-	if row.gist, err = p.to.keep(beside(gist(c), "; ", c.Engine.Words())); err != nil {
+	if row.gist, err = p.to.keep(beside(gist(c), "; ", EngineWords(c.Engine))); err != nil {
 		return err
 	}
 	if parts := pageParts(c); parts != nil {

@@ -51,7 +51,7 @@ func pageParts(c Case) *pageDifferences {
 	d := &pageDifferences{Ending: endings(c), Show: showCommand(c.Name)}
 	hidden := 0
 	for _, one := range c.Differences {
-		if one.Part == EndingPart {
+		if one.Part == outcome.EndingPart {
 			continue
 		}
 		d.Parts = append(d.Parts, pagePart{name.Print(one.Part), oldToNow(one) + remarkOn(one), readable.Text(one.Diff)})

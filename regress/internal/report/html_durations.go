@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"muster/regress/internal/name"
+	"muster/regress/internal/outcome"
 	"muster/regress/internal/readable"
 )
 
@@ -29,7 +30,7 @@ const (
 	durationsShown = 20 // runs from which there is a chart
 )
 
-func (d *durationCounts) add(caseName string, took time.Duration, r *EngineRun) {
+func (d *durationCounts) add(caseName string, took time.Duration, r *outcome.EngineRun) {
 	d.runs++
 	d.engine = d.engine || r != nil
 	step := 0
@@ -41,7 +42,7 @@ func (d *durationCounts) add(caseName string, took time.Duration, r *EngineRun) 
 		return
 	}
 	at, _ := slices.BinarySearchFunc(d.slowest, took, func(t timed, took time.Duration) int { return cmp.Compare(took, t.took) })
-	d.slowest = slices.Insert(d.slowest, at, timed{caseName, took, r.Words()})
+	d.slowest = slices.Insert(d.slowest, at, timed{caseName, took, EngineWords(r)})
 	d.slowest = d.slowest[:min(len(d.slowest), slowestMax)]
 }
 

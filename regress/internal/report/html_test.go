@@ -164,7 +164,7 @@ func TestHTMLOfHostileRun(t *testing.T) {
 		Started{Command: evil, Run: evil, Corpus: evil, Tool: evil, Against: evil, Cases: 4, At: epoch},
 		Note{Text: evil}, Note{Text: evil, Warning: true},
 		Case{Name: evil, Verdict: outcome.Changed, Ending: ending, Differences: []Difference{
-			{Part: evil, Old: evil, Now: evil, Diff: "+" + evil + "\n", Hidden: 7}, {Part: EndingPart, Old: evil, Now: evil}}, More: 2},
+			{Part: evil, Old: evil, Now: evil, Diff: "+" + evil + "\n", Hidden: 7}, {Part: outcome.EndingPart, Old: evil, Now: evil}}, More: 2},
 		Case{Name: "a" + evil, Verdict: outcome.Flaky, Flaky: []string{evil}},
 		Case{Name: "b" + evil, Verdict: outcome.Environment, Why: evil},
 		NotRun{Name: evil},

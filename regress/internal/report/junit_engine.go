@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"muster/regress/internal/name"
+	"muster/regress/internal/outcome"
 	"muster/regress/internal/readable"
 )
 
@@ -23,7 +24,7 @@ type junitWhere struct {
 const junitWhereBytesMax = 8 << 20
 
 func (j *junitWhere) add(to *target, c Case) error {
-	words := c.Engine.Words()
+	words := EngineWords(c.Engine)
 	if words == "" {
 		return nil
 	}
@@ -56,8 +57,8 @@ func (j *junitWhere) write(w io.Writer, to *target) error {
 }
 
 // whereLine is the same within the text of a failure.
-func whereLine(r *EngineRun) string {
-	if words := r.Words(); words != "" {
+func whereLine(r *outcome.EngineRun) string {
+	if words := EngineWords(r); words != "" {
 		return words + "\n"
 	}
 	return ""

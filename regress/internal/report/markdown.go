@@ -86,7 +86,7 @@ func (m *markdown) take(c Case) {
 		m.changed = append(m.changed, c)
 	}
 	if c.Verdict != outcome.Changed && len(m.others[c.Verdict]) < markdownCasesMax {
-		m.others[c.Verdict] = append(m.others[c.Verdict], strings.TrimSpace(literal(name.Print(c.Name))+" "+inline(c.Engine.Words())))
+		m.others[c.Verdict] = append(m.others[c.Verdict], strings.TrimSpace(literal(name.Print(c.Name))+" "+inline(EngineWords(c.Engine))))
 	}
 }
 
@@ -196,7 +196,7 @@ func (m *markdown) differences(b *boundedMarkdown, s Summary) {
 				parts.WriteString(fenced(d.Diff))
 			}
 		}
-		b.add(folded(strings.TrimSpace(c.Verdict.String()+" "+literal(name.Print(c.Name))+" "+inline(c.Engine.Words())), parts.String()))
+		b.add(folded(strings.TrimSpace(c.Verdict.String()+" "+literal(name.Print(c.Name))+" "+inline(EngineWords(c.Engine))), parts.String()))
 	}
 	if more := s.Verdicts.NotIdentical() - len(m.changed); len(m.changed) > 0 && more > 0 {
 		b.add("… and " + readable.Count(more, "case") + " more: `muster show NAME`\n\n")

@@ -30,7 +30,7 @@ func diffOf(part, old, now string) Difference {
 // verdictCases has one case of every verdict, in no particular order.
 func verdictCases() []Case {
 	cost := outcome.Cost{CPU: 12300 * time.Microsecond, Wall: 13 * time.Millisecond, PeakRSS: 9320}
-	ending := func(old, now string) Difference { return Difference{Part: EndingPart, Old: old, Now: now} }
+	ending := func(old, now string) Difference { return Difference{Part: outcome.EndingPart, Old: old, Now: now} }
 	return []Case{
 		{Name: "a/b.go", Index: 3, Verdict: outcome.Changed, Ending: exit(0), GoldenEnding: exit(0), Cost: cost,
 			Differences: []Difference{diffOf("stdout", "one\ntwo\nthree\n", "one\n2\nthree\n")}},

@@ -144,7 +144,7 @@ func (r *results) fails(c Case) bool {
 
 // worthWhole reports whether there is more to show than fits one line.
 func worthWhole(c Case) bool {
-	return slices.ContainsFunc(c.Differences, func(d Difference) bool { return d.Part != EndingPart })
+	return slices.ContainsFunc(c.Differences, func(d Difference) bool { return d.Part != outcome.EndingPart })
 }
 
 // transition says once that differences are no longer shown.

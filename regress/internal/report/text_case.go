@@ -21,7 +21,7 @@ func (r *results) caseLine(c Case) string {
 	if c.Verdict == outcome.Identical && c.Ending != nil && !c.Ending.Success() { // alike, but not well
 		words = strings.TrimRight(c.Ending.String()+"  "+words, " ")
 	}
-	return r.heading(c, name.Print(c.Name), beside(words, "  ", c.Engine.Words()))
+	return r.heading(c, name.Print(c.Name), beside(words, "  ", EngineWords(c.Engine)))
 }
 
 func (r *results) heading(c Case, title, words string) string {
@@ -46,7 +46,7 @@ func gist(c Case) string {
 	var words []string
 	var parts []string
 	for _, d := range c.Differences {
-		if d.Part == EndingPart {
+		if d.Part == outcome.EndingPart {
 			words = append(words, oldToNow(d))
 		} else {
 			parts = append(parts, name.Print(d.Part))
@@ -88,13 +88,13 @@ func oldToNow(d Difference) string {
 
 // caseWhole is a case with its differences, each bounded and all together too.
 func (r *results) caseWhole(c Case) string {
-	return r.heading(c, r.paint.paint(bold, name.Print(c.Name)), beside(endings(c), "  ", c.Engine.Words())) + r.details(c)
+	return r.heading(c, r.paint.paint(bold, name.Print(c.Name)), beside(endings(c), "  ", EngineWords(c.Engine))) + r.details(c)
 }
 
 // endings says how a case ended then and now, if that differs.
 func endings(c Case) string {
 	for _, d := range c.Differences {
-		if d.Part == EndingPart {
+		if d.Part == outcome.EndingPart {
 			return oldToNow(d)
 		}
 	}
@@ -106,7 +106,7 @@ func (r *results) details(c Case) string {
 	var b strings.Builder
 	lines, hidden := 0, 0
 	for _, d := range c.Differences {
-		if d.Part == EndingPart {
+		if d.Part == outcome.EndingPart {
 			continue
 		}
 		b.WriteString("  " + r.paint.paint(cyan, name.Print(d.Part)) + "  " + oldToNow(d) + remarkOn(d) + "\n")

@@ -6,11 +6,13 @@ import (
 	"strings"
 
 	"muster/regress/internal/name"
+	"muster/regress/internal/outcome"
 	"muster/regress/internal/readable"
 )
 
-// Words say where a case ran; "" = on this machine.
-func (r *EngineRun) Words() string {
+// EngineWords says where and how long an engine ran a case. It returns "" for a run on this
+// machine.
+func EngineWords(r *outcome.EngineRun) string {
 	if r == nil {
 		return ""
 	}
@@ -25,7 +27,7 @@ func (r *EngineRun) Words() string {
 		words = append(words, "cached")
 		ran = "once ran"
 	}
-	add(r.Worker != "", ran+" on "+r.worker())
+	add(r.Worker != "", ran+" on "+workerText(r.Worker))
 	add(r.Worker == "" && !r.Cached, ran)
 	add(r.QueueTold && !r.Cached, "queued "+human(r.Queued))
 	add(r.Took > 0, "took "+human(r.Took))
@@ -34,8 +36,6 @@ func (r *EngineRun) Words() string {
 
 // workerColumnsMax bounds the name of a worker, which may have an ID of its own in it.
 const workerColumnsMax = 24
-
-func (r *EngineRun) worker() string { return workerText(r.Worker) }
 
 func workerText(raw string) string { return shorten(name.Print(raw), workerColumnsMax) }
 

@@ -3,6 +3,7 @@ package report
 import (
 	"time"
 
+	"muster/regress/internal/outcome"
 	"muster/regress/internal/readable"
 )
 
@@ -17,7 +18,7 @@ type wireEngineRun struct {
 	Asked    millis  `json:"asked_ms"`
 }
 
-func toWireEngineRun(r *EngineRun) *wireEngineRun {
+func toWireEngineRun(r *outcome.EngineRun) *wireEngineRun {
 	if r == nil {
 		return nil
 	}
@@ -28,11 +29,11 @@ func toWireEngineRun(r *EngineRun) *wireEngineRun {
 	return w
 }
 
-func (w *wireEngineRun) engineRun() *EngineRun {
+func (w *wireEngineRun) engineRun() *outcome.EngineRun {
 	if w == nil {
 		return nil
 	}
-	r := &EngineRun{Cached: w.Cached, Worker: string(w.Worker), Took: w.Took.duration(), Measured: w.Measured, Asked: w.Asked.duration()}
+	r := &outcome.EngineRun{Cached: w.Cached, Worker: string(w.Worker), Took: w.Took.duration(), Measured: w.Measured, Asked: w.Asked.duration()}
 	if w.Queued != nil {
 		r.Queued, r.QueueTold = w.Queued.duration(), true
 	}

@@ -6,33 +6,44 @@ import (
 	"strconv"
 
 	"muster/regress/internal/fault"
+	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
 )
 
 // Line says that a case's first run is over. Lines outlive kill -9 of the
 // process, for --resume; a torn last line counts as not written.
 type Line struct {
-	Name      []byte       `json:"name"`
-	Identical bool         `json:"identical"` // else its outcome is in the run's store
-	Kind      outcome.Kind `json:"kind"`
-	Code      int          `json:"code"`
-	CPU       int64        `json:"cpu_ns"`
-	Wall      int64        `json:"wall_ns"`
-	Peak      int64        `json:"peak_kib"`
-	Engine    *EngineRun   `json:"engine,omitempty"`
+	Name      []byte             `json:"name"`
+	Identical bool               `json:"identical"` // else its outcome is in the run's store
+	Kind      outcome.Kind       `json:"kind"`
+	Code      int                `json:"code"`
+	CPU       int64              `json:"cpu_ns"`
+	Wall      int64              `json:"wall_ns"`
+	Peak      int64              `json:"peak_kib"`
+	Engine    *outcome.EngineRun `json:"engine,omitempty"`
 	// Ignored names the parts that were never to be compared, in their printed form.
 	Ignored []string `json:"ignored,omitempty"`
 }
 
-// EngineRun is what an engine said of a run.
-type EngineRun struct {
-	Cached    bool   `json:"cached"`
-	Worker    string `json:"worker"`
-	Queued    int64  `json:"queued_ns"`
-	QueueTold bool   `json:"queue_told"`
-	Took      int64  `json:"took_ns"`
-	Measured  bool   `json:"measured"`
-	Asked     int64  `json:"asked_ns"`
+// printEngine returns what the files of a run have of an engine's account. The worker's name is
+// in its printed form, because JSON holds no raw bytes.
+func printEngine(r *outcome.EngineRun) *outcome.EngineRun {
+	if r == nil {
+		return nil
+	}
+	p := *r
+	p.Worker = name.Print(r.Worker)
+	return &p
+}
+
+// parseEngine undoes printEngine in place. A worker's name that cannot be parsed stays as it is.
+func parseEngine(r *outcome.EngineRun) {
+	if r == nil {
+		return
+	}
+	if worker, err := name.Parse(r.Worker); err == nil {
+		r.Worker = worker
+	}
 }
 
 // Lines appends to a run's cases.jsonl. One goroutine uses it.
@@ -87,7 +98,7 @@ func (l *Line) appendTo(b []byte) ([]byte, error) {
 		b = strconv.AppendInt(b, f.value, 10)
 	}
 	if l.Engine != nil {
-		said, err := json.Marshal(l.Engine)
+		said, err := json.Marshal(printEngine(l.Engine))
 		if err != nil {
 			return nil, err
 		}
@@ -114,6 +125,9 @@ func (r *Run) readLines() (lines []Line, whole int64, err error) {
 	lines, whole, err = readJournal[Line](r.File("cases.jsonl"))
 	if err != nil {
 		return nil, 0, fault.Environmentf("state of run %s: %w", r.ID, err)
+	}
+	for i := range lines {
+		parseEngine(lines[i].Engine)
 	}
 	return lines, whole, nil
 }

@@ -3,6 +3,7 @@ package state_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"math"
 	"os"
 	"testing"
@@ -23,7 +24,7 @@ func TestLinesAreJSON(t *testing.T) {
 		{},
 		{Name: []byte("src/a.c"), Identical: true, CPU: 1, Wall: 2, Peak: 3},
 		{Name: []byte("\xff\x00\"\n<é"), Kind: outcome.OutputLimit, Code: -1, CPU: math.MaxInt64, Wall: math.MinInt64},
-		{Name: []byte("there"), Engine: &state.EngineRun{Cached: true, Worker: "w\"1", Queued: 1, QueueTold: true, Took: 2, Asked: 3}},
+		{Name: []byte("there"), Engine: &outcome.EngineRun{Cached: true, Worker: "w\"1", Queued: 1, QueueTold: true, Took: 2, Asked: 3}},
 	} {
 		if err := lines.Add(l); err != nil {
 			t.Fatal(err)
@@ -41,5 +42,30 @@ func TestLinesAreJSON(t *testing.T) {
 	got, err := os.ReadFile(r.File("cases.jsonl"))
 	if err != nil || !bytes.Equal(got, want.Bytes()) {
 		t.Errorf("got\n%s(%v), want\n%s", got, err, &want)
+	}
+}
+
+// A worker's name is raw bytes, which JSON does not hold.
+func TestWorkerNameIsKept(t *testing.T) {
+	const worker = "w\xff\n%"
+	r := newRun(t, state.Open(t.TempDir()), "check", 1)
+	said := &outcome.EngineRun{Worker: worker, Took: 2}
+	lines, err := r.OpenLines()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(lines.Add(state.Line{Engine: said}), lines.Close(), r.SaveResults([]state.Result{{Engine: said}})); err != nil {
+		t.Fatal(err)
+	}
+	got, err := r.ReadLines()
+	if err != nil || *got[0].Engine != *said {
+		t.Errorf("lines have %+v, %v", got, err)
+	}
+	results, err := r.Results()
+	if err != nil || *results[0].Engine != *said {
+		t.Errorf("results have %+v, %v", results, err)
+	}
+	if said.Worker != worker {
+		t.Errorf("the caller's account changed to %q", said.Worker)
 	}
 }

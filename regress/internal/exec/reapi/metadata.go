@@ -7,14 +7,13 @@ import (
 	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
-	"muster/regress/internal/exec"
 	"muster/regress/internal/outcome"
 )
 
 // fromMetadata is what an engine says of where and how long a command ran. CPU and memory are
 // in messages of some engines alone.
-func fromMetadata(m *repb.ExecutedActionMetadata) (outcome.Cost, exec.EngineRun) {
-	r := exec.EngineRun{
+func fromMetadata(m *repb.ExecutedActionMetadata) (outcome.Cost, outcome.EngineRun) {
+	r := outcome.EngineRun{
 		Worker:    shortened(m.GetWorker()),
 		Queued:    between(m.GetQueuedTimestamp(), m.GetWorkerStartTimestamp()),
 		QueueTold: m.GetQueuedTimestamp().IsValid() && m.GetWorkerStartTimestamp().IsValid(),
@@ -34,7 +33,7 @@ func fromMetadata(m *repb.ExecutedActionMetadata) (outcome.Cost, exec.EngineRun)
 
 // addMeasured adds what was measured here. Where the engine does not say when it put a run into
 // its queue, what no worker had of the time counts as that, and with it the way there and back.
-func addMeasured(r *exec.EngineRun, resp response) {
+func addMeasured(r *outcome.EngineRun, resp response) {
 	m := resp.result.GetExecutionMetadata()
 	r.Asked = resp.asked
 	from, to := m.GetWorkerStartTimestamp(), m.GetWorkerCompletedTimestamp()

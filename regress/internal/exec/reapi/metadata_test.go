@@ -13,7 +13,6 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
-	"muster/regress/internal/exec"
 	"muster/regress/internal/outcome"
 )
 
@@ -48,7 +47,7 @@ func TestFigures(t *testing.T) {
 			t.Fatal(err)
 		}
 		measured := name == "Buildbarn" || name == "buildbox"
-		want := exec.EngineRun{Worker: "w7", Queued: 3 * time.Second, QueueTold: true, Took: 5 * time.Second, Measured: measured}
+		want := outcome.EngineRun{Worker: "w7", Queued: 3 * time.Second, QueueTold: true, Took: 5 * time.Second, Measured: measured}
 		cost := outcome.Cost{Wall: 5 * time.Second}
 		if measured {
 			cost.CPU, cost.PeakRSS = 1500*time.Millisecond, 2048
@@ -67,12 +66,12 @@ func TestQueueThatIsNotTold(t *testing.T) {
 	for name, c := range map[string]struct {
 		said *repb.ExecutedActionMetadata
 		resp response
-		want exec.EngineRun
+		want outcome.EngineRun
 	}{
-		"by the clock here": {busy, response{asked: 9 * time.Second}, exec.EngineRun{Queued: 2 * time.Second, QueueTold: true, Asked: 9 * time.Second}},
-		"clocks that run":   {busy, response{asked: 6 * time.Second}, exec.EngineRun{QueueTold: true, Asked: 6 * time.Second}},
-		"cached":            {busy, response{asked: 9 * time.Second, cached: true}, exec.EngineRun{Cached: true}},
-		"nothing is said":   {nil, response{asked: 9 * time.Second}, exec.EngineRun{Asked: 9 * time.Second}},
+		"by the clock here": {busy, response{asked: 9 * time.Second}, outcome.EngineRun{Queued: 2 * time.Second, QueueTold: true, Asked: 9 * time.Second}},
+		"clocks that run":   {busy, response{asked: 6 * time.Second}, outcome.EngineRun{QueueTold: true, Asked: 6 * time.Second}},
+		"cached":            {busy, response{asked: 9 * time.Second, cached: true}, outcome.EngineRun{Cached: true}},
+		"nothing is said":   {nil, response{asked: 9 * time.Second}, outcome.EngineRun{Asked: 9 * time.Second}},
 	} {
 		s := store{}
 		c.resp.result = s.left(t, nil)
@@ -119,7 +118,7 @@ func TestFiguresThatCannotBe(t *testing.T) {
 			t.Fatal(err)
 		}
 		got.Engine.QueueTold = false // whether or not
-		if got.Cost != (outcome.Cost{}) || *got.Engine != (exec.EngineRun{Worker: strings.Repeat("é", 100) + "…"}) {
+		if got.Cost != (outcome.Cost{}) || *got.Engine != (outcome.EngineRun{Worker: strings.Repeat("é", 100) + "…"}) {
 			t.Errorf("%s: %+v, %+v", name, *got.Engine, got.Cost)
 		}
 	}

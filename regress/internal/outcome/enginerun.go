@@ -1,0 +1,23 @@
+package outcome
+
+import (
+	"time"
+)
+
+// EngineRun is the account that an engine gives of a run. For a cached result it is the account
+// of the original run. Values that the engine does not report are zero. A nil *EngineRun stands
+// for a run on this machine.
+type EngineRun struct {
+	Cached    bool          `json:"cached"`     // the engine knew the result
+	Worker    string        `json:"worker"`     // name of the worker that ran it, raw bytes
+	Queued    time.Duration `json:"queued_ns"`  // until a worker took it
+	QueueTold bool          `json:"queue_told"` // Queued is known
+	Took      time.Duration `json:"took_ns"`    // the command alone
+	Measured  bool          `json:"measured"`   // CPU time and peak memory are the engine's, else unknown
+	// Asked is the time from the request until the result was here, by this machine's clock.
+	// It is 0 for a cached result.
+	Asked time.Duration `json:"asked_ns"`
+}
+
+// IsMeasured reports whether the CPU time and the peak memory of the run are known.
+func (r *EngineRun) IsMeasured() bool { return r == nil || r.Measured }
