@@ -27,6 +27,10 @@ type Reviewing struct {
 	// With Web, for an address that other machines reach: files in PEM, or no TLS at all.
 	Certificate, Key string
 	InTheClear       bool
+
+	// Lend is called before the reviewer's editor gets the terminal, and back after its end.
+	// In between, ctx must not end by Ctrl-C, which is meant for the editor. nil = do nothing.
+	Lend func() (back func())
 }
 
 // Review lets somebody decide on the causes of a past run, one by one or many at once.
@@ -54,7 +58,7 @@ func Review(ctx context.Context, o Options, r Reviewing) (err error) {
 	if err != nil {
 		return err
 	}
-	results, err := screen.Run(ctx, desk, screen.Streams{In: in, Out: out, Colour: o.Report.colours(out), Environ: os.Environ()})
+	results, err := screen.Run(ctx, desk, screen.Streams{In: in, Out: out, Colour: o.Report.colours(out), Environ: os.Environ(), Lend: r.Lend})
 	return errors.Join(err, o.tellUnsaved(unsaved(ctx, desk)), o.tellReviewed(desk, results, err))
 }
 

@@ -27,20 +27,25 @@ func main() {
 	os.Exit(exitStatus(err, os.Stderr))
 }
 
-// interruptible returns a context that ends with a signal that asks for an end:
-// from the keyboard, from a supervisor, or from a terminal that is closed. One
-// that the caller has the program ignore, as nohup does, stays ignored.
+// interruptible returns a context that ends with a signal that asks for an end.
 func interruptible(ctx context.Context) (context.Context, context.CancelFunc) {
-	var wanted []os.Signal
+	wanted := endingSignals()
+	if len(wanted) == 0 { // NotifyContext would take it for all signals
+		return context.WithCancel(ctx)
+	}
+	return signal.NotifyContext(ctx, wanted...)
+}
+
+// endingSignals lists the signals that ask for an end: from the keyboard, from a supervisor,
+// or from a terminal that is closed. It omits those that the caller has the program ignore, as
+// nohup does.
+func endingSignals() (wanted []os.Signal) {
 	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		if !signal.Ignored(s) {
 			wanted = append(wanted, s)
 		}
 	}
-	if len(wanted) == 0 { // NotifyContext would take it for all signals
-		return context.WithCancel(ctx)
-	}
-	return signal.NotifyContext(ctx, wanted...)
+	return wanted
 }
 
 // statusError is an exit status that has been explained already.

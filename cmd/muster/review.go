@@ -45,7 +45,10 @@ the last page is closed.`,
 		if !r.Web && (r.Certificate != "" || r.Key != "" || r.InTheClear) {
 			return usagef("--tls-cert, --tls-key and --in-the-clear are for --web")
 		}
-		return regress.Review(c.Context(), *o, r)
+		ctx, l := lending(c.Context())
+		defer l.close()
+		r.Lend = l.lend
+		return regress.Review(ctx, *o, r)
 	})
 	f := c.Flags()
 	f.StringVar(&r.Addr, "web", "", "decide in a browser; listen at `[ADDR]`, "+anyAddress+" if none is given")

@@ -62,7 +62,7 @@ func (m *model) edit() tea.Cmd {
 		}
 		return d.Parts[part], nil
 	}
-	return tea.Exec(&editing{ctx: m.ctx, words: words, load: load}, func(err error) tea.Msg { return edited{err} })
+	return tea.Exec(&editing{ctx: m.ctx, words: words, load: load, lend: m.lend}, func(err error) tea.Msg { return edited{err} })
 }
 
 // shownPart returns the index of the part that the pane shows: of the first change, or, once
@@ -91,6 +91,7 @@ type editing struct {
 	ctx      context.Context
 	words    []string // the editor and its arguments
 	load     func() (review.Part, error)
+	lend     func() (back func()) // as in Streams
 	in       io.Reader
 	out, err io.Writer
 }
@@ -128,6 +129,9 @@ func (e *editing) Run() (err error) {
 	c.Stdin, c.Stdout, c.Stderr = e.in, e.out, e.err
 	c.Cancel = func() error { return c.Process.Signal(syscall.SIGTERM) }
 	c.WaitDelay = editorGrace
+	if e.lend != nil {
+		defer e.lend()()
+	}
 	return explain(words[0], c.Run())
 }
 

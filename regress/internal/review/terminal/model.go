@@ -29,6 +29,7 @@ type model struct {
 	paint painter
 	// editor is the command that opens both sides of a part; "" for none.
 	editor string
+	lend   func() (back func()) // as in Streams
 
 	width, height int
 	stage         stage

@@ -22,6 +22,9 @@ type Streams struct {
 	In, Out *os.File
 	Colour  bool
 	Environ []string // K=V
+
+	// Lend, unless nil, is called before an editor gets the terminal, and back after its end.
+	Lend func() (back func())
 }
 
 // Run shows a review until its reviewer leaves, and returns what was written. The
@@ -32,7 +35,7 @@ func Run(ctx context.Context, d *review.Desk, s Streams) ([]review.Result, error
 	running, stop := context.WithCancel(ctx)
 	defer stop()
 	m := newModel(running, d, s.Colour)
-	m.editor = editorIn(s.Environ)
+	m.editor, m.lend = editorIn(s.Environ), s.Lend
 	// The program's own handling of signals ends the context.
 	p := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(s.In), tea.WithOutput(s.Out),
 		tea.WithEnvironment(s.Environ), tea.WithoutSignalHandler())

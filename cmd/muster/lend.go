@@ -1,0 +1,75 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"sync"
+	"time"
+)
+
+// lendGrace is how long after the end of a borrower an interrupt still counts as the
+// borrower's: both processes get it, and the borrower may end before it is delivered here.
+const lendGrace = time.Second
+
+// A lender ends a context by signals, as main does, but spares Ctrl-C while another program
+// has the terminal: then the interrupt is for that program. A command that lends its terminal
+// uses this context in place of main's, which any Ctrl-C ends.
+type lender struct {
+	signals chan os.Signal
+	end     context.CancelFunc
+
+	mu    sync.Mutex
+	lent  bool
+	until time.Time // interrupts before that are the borrower's too
+}
+
+// lending returns a lender, and its context. The context has ended if ctx has. Callers must
+// close the lender.
+func lending(ctx context.Context) (context.Context, *lender) {
+	own, end := context.WithCancel(context.WithoutCancel(ctx))
+	l := &lender{signals: make(chan os.Signal, 1), end: end}
+	if wanted := endingSignals(); len(wanted) > 0 {
+		signal.Notify(l.signals, wanted...)
+	}
+	if ctx.Err() != nil {
+		end()
+	}
+	go l.watch()
+	return own, l
+}
+
+func (l *lender) close() {
+	signal.Stop(l.signals)
+	close(l.signals) // nothing sends after Stop
+	l.end()
+}
+
+// watch ends the context with the first signal that is not a borrower's. A further signal then
+// ends the program at once.
+func (l *lender) watch() {
+	for s := range l.signals {
+		if s != os.Interrupt || !l.spares(time.Now()) {
+			signal.Stop(l.signals)
+			l.end()
+		}
+	}
+}
+
+func (l *lender) spares(now time.Time) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.lent || now.Before(l.until)
+}
+
+// lend leaves Ctrl-C to another program, until back is called.
+func (l *lender) lend() (back func()) {
+	l.set(true)
+	return func() { l.set(false) }
+}
+
+func (l *lender) set(lent bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.lent, l.until = lent, time.Now().Add(lendGrace)
+}
