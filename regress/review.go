@@ -58,8 +58,21 @@ func Review(ctx context.Context, o Options, r Reviewing) (err error) {
 	if err != nil {
 		return err
 	}
-	results, err := screen.Run(ctx, desk, screen.Streams{In: in, Out: out, Colour: o.Report.colours(out), Environ: os.Environ(), Lend: r.Lend})
+	results, err := screen.Run(ctx, desk, screen.Streams{In: in, Out: out, Colour: o.Report.colours(out), Environ: os.Environ(), Lend: func() func() { return r.lend(in) }})
 	return errors.Join(err, o.tellUnsaved(unsaved(ctx, desk)), o.tellReviewed(desk, results, err))
+}
+
+// lend leaves the terminal to an editor. back restores the settings of the terminal: the
+// review would take those that a killed editor left for the reviewer's.
+func (r *Reviewing) lend(in *os.File) (back func()) {
+	restore, end := terminal.Keep(in), func() {}
+	if r.Lend != nil {
+		end = r.Lend()
+	}
+	return func() {
+		restore()
+		end()
+	}
 }
 
 // unsaved returns the IDs of what was decided and is not written. A commit that failed may

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -111,28 +112,39 @@ func (e *editing) Run() (err error) {
 	}
 	folder, err := os.MkdirTemp("", "muster-review-")
 	if err != nil {
-		return fmt.Errorf("no folder for the files: %w", err)
+		return noFiles(err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
-	words := e.words
+	files, err := writeSides(folder, part)
+	if err != nil {
+		return noFiles(err)
+	}
+	words := slices.Concat(e.words, files)
+	c := exec.CommandContext(e.ctx, words[0], words[1:]...)
+	c.Stdin, c.Stdout, c.Stderr = e.in, e.out, e.err
+	c.Cancel = func() error { return c.Process.Signal(syscall.SIGTERM) }
+	c.WaitDelay = editorGrace
+	defer e.lend()()
+	return explain(words[0], c.Run())
+}
+
+func noFiles(err error) error {
+	return fmt.Errorf("no files for the editor: %w: set TMPDIR to another folder", err)
+}
+
+// writeSides writes both sides of a part to files in a folder, and returns their paths.
+func writeSides(folder string, part review.Part) (files []string, err error) {
 	for _, side := range [...]struct {
 		name    string
 		content []byte
 	}{{"old-", part.Old}, {"new-", part.Now}} {
 		file := filepath.Join(folder, side.name+fileNameOf(part.Name))
 		if err := os.WriteFile(file, side.content, 0o400); err != nil {
-			return err
+			return nil, err
 		}
-		words = append(words[:len(words):len(words)], file)
+		files = append(files, file)
 	}
-	c := exec.CommandContext(e.ctx, words[0], words[1:]...)
-	c.Stdin, c.Stdout, c.Stderr = e.in, e.out, e.err
-	c.Cancel = func() error { return c.Process.Signal(syscall.SIGTERM) }
-	c.WaitDelay = editorGrace
-	if e.lend != nil {
-		defer e.lend()()
-	}
-	return explain(words[0], c.Run())
+	return files, nil
 }
 
 // nameBytes is the longest file name of a part, in bytes.

@@ -112,7 +112,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m, m.look()
 	case edited:
 		if msg.err != nil {
-			m.message = msg.err.Error()
+			m.message = wording.Of(msg.err)
 		}
 	case *commit:
 		return m, m.settle()

@@ -23,7 +23,7 @@ type Streams struct {
 	Colour  bool
 	Environ []string // K=V
 
-	// Lend, unless nil, is called before an editor gets the terminal, and back after its end.
+	// Lend is called before an editor gets the terminal, and back after its end.
 	Lend func() (back func())
 }
 
