@@ -82,7 +82,7 @@ func terminal(ts *testscript.TestScript, neg bool, args []string) {
 	for _, key := range []string{"PATH", "HOME", "TMPDIR", "NO_COLOR"} {
 		s.cmd.Env = append(s.cmd.Env, key+"="+ts.Getenv(key))
 	}
-	for _, key := range []string{"VISUAL", "EDITOR", "PAGER", "LESS"} {
+	for _, key := range []string{"VISUAL", "EDITOR", "PAGER", "LESS", "GOMAXPROCS"} {
 		if value := ts.Getenv(key); value != "" {
 			s.cmd.Env = append(s.cmd.Env, key+"="+value)
 		}

@@ -47,6 +47,10 @@ func (m *model) edit() tea.Cmd {
 		return nil
 	}
 	k, some := m.wanted()
+	if _, loaded := m.pages.find(k); some && !loaded {
+		m.message = "the difference is not loaded yet: press e again"
+		return nil
+	}
 	part, shown := m.shownPart()
 	if !some || !shown {
 		m.message = "this case has no part to open"
@@ -104,8 +108,14 @@ func (e *editing) SetStderr(w io.Writer) { e.err = w }
 // editorGrace is how long an editor may take to end when the review is interrupted.
 const editorGrace = 2 * time.Second
 
+// settling is how long the review stays off the screen at least. Bubbletea stops the ticker
+// that draws in a goroutine of its own. If that goroutine were late, it would stop the ticker
+// of the restored screen, which would then stay blank.
+const settling = 50 * time.Millisecond
+
 // Run writes both sides to files, waits for the editor and removes the files.
 func (e *editing) Run() (err error) {
+	time.Sleep(settling)
 	part, err := e.load()
 	if err != nil {
 		return err
