@@ -22,6 +22,7 @@ type lender struct {
 	mu    sync.Mutex
 	lent  bool
 	until time.Time // interrupts before that are the borrower's too
+	taken bool      // an interrupt was the borrower's
 }
 
 // lending returns a lender, and its context. The context has ended if ctx has. Callers must
@@ -59,7 +60,18 @@ func (l *lender) watch() {
 func (l *lender) spares(now time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.lent || now.Before(l.until)
+	if l.lent || now.Before(l.until) {
+		l.taken = true
+		return true
+	}
+	return false
+}
+
+// interrupted reports whether an interrupt was a borrower's.
+func (l *lender) interrupted() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.taken
 }
 
 // lend leaves Ctrl-C to another program, until back is called.

@@ -5,13 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
-	"os/signal"
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
+	"time"
 
 	"github.com/kballard/go-shellquote"
 	"github.com/mattn/go-runewidth"
@@ -36,7 +36,7 @@ func noPagerFlag(off *bool) flagGroup {
 // goes through the user's pager.
 func (p *program) paged(ctx context.Context, o *regress.Options, off bool, show func() error) error {
 	out, isFile := o.Report.Stdout.(*os.File)
-	if off || !isFile || o.Report.Format == regress.JSON || !terminal.Moves(out, os.Getenv) {
+	if off || !isFile || o.Report.Format == regress.JSON || !terminal.Moves(out, os.Getenv) || os.Getenv("TERM") == "" {
 		return show()
 	}
 	words, err := pagerIn(os.LookupEnv)
@@ -90,27 +90,42 @@ func pagerIn(lookup func(string) (string, bool)) ([]string, error) {
 	return words, nil
 }
 
-// page shows a text in a pager and waits until the user leaves it. How the pager ends does not
-// matter: the user may leave before the end of the text. A text that no pager shows is
-// printed.
-func (p *program) page(ctx context.Context, words []string, text []byte, out io.Writer) error {
-	// Ctrl-C belongs to the pager, which owns the terminal: killed, it would leave the terminal
-	// in a state of its own.
-	interrupts := make(chan os.Signal, 1)
-	signal.Notify(interrupts, os.Interrupt)
-	defer signal.Stop(interrupts)
-	c := exec.CommandContext(context.WithoutCancel(ctx), words[0], words[1:]...)
+// pagerGrace is how long a pager may take to end when muster is asked to end.
+const pagerGrace = 2 * time.Second
+
+// page shows a text in a pager and waits until the user leaves it. Ctrl-C belongs to the
+// pager, other signals end it. The user may leave before the end of the text. A text that no
+// pager shows is printed.
+func (p *program) page(ctx context.Context, words []string, text []byte, out *os.File) error {
+	ctx, l := lending(ctx)
+	defer l.close()
+	defer l.lend()()
+	c := exec.CommandContext(ctx, words[0], words[1:]...)
 	c.Stdin, c.Stdout, c.Stderr = bytes.NewReader(text), out, p.stderr
+	c.Cancel = func() error { return c.Process.Signal(syscall.SIGTERM) }
+	c.WaitDelay = pagerGrace
 	if _, given := os.LookupEnv("LESS"); !given {
 		c.Env = append(os.Environ(), "LESS="+lessOptions)
 	}
-	if c.Start() != nil {
+	restore := terminal.Keep(out)
+	err := c.Start()
+	if err != nil && ctx.Err() == nil {
 		_, err := out.Write(text)
 		fmt.Fprintf(p.stderr, "warning: the pager %s cannot be started: correct PAGER, or use --no-pager\n", words[0])
 		return err
 	}
+	if err == nil {
+		err = c.Wait()
+	}
 	var status *exec.ExitError
-	if err := c.Wait(); err != nil && !errors.As(err, &status) {
+	switch isStatus := errors.As(err, &status); {
+	case ctx.Err() != nil:
+		restore()
+		return ctx.Err()
+	case isStatus && !l.interrupted():
+		restore() // a pager that was killed did not
+		fmt.Fprintf(p.stderr, "warning: the pager %s ended with %s: --no-pager prints the whole text\n", words[0], status)
+	case err != nil && !isStatus && !errors.Is(err, exec.ErrWaitDelay):
 		return fmt.Errorf("the pager %s: %w", words[0], err)
 	}
 	return nil

@@ -73,7 +73,11 @@ func terminal(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(unix.IoctlSetWinsize(int(tty.Fd()), unix.TIOCSWINSZ, &size))
 	before, err := unix.IoctlGetTermios(int(tty.Fd()), unix.TCGETS)
 	ts.Check(err)
-	path, err := exec.LookPath(strings.Split(ts.Getenv("PATH"), ":")[0] + "/" + args[2])
+	path := args[2]
+	if !strings.Contains(path, "/") {
+		path = strings.Split(ts.Getenv("PATH"), ":")[0] + "/" + path
+	}
+	path, err = exec.LookPath(path)
 	ts.Check(err)
 	s := &sitting{keyboard: keyboard, before: before, screen: newScreen(int(size.Col), int(size.Row)), drawn: make(chan struct{}), ended: make(chan struct{}), drained: make(chan struct{})}
 	s.cmd = exec.CommandContext(context.Background(), path, args[3:]...)
