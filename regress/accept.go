@@ -136,7 +136,7 @@ func commandsIn(c *Command) (list []golden.Command) {
 
 // promoteOne puts one result of a run into the golden. The last accept in its meta is the
 // one that does so.
-func promoteOne(tx *golden.Tx, found *golden.Store, run string, r *state.Result) error {
+func (w *writing) promoteOne(tx *golden.Tx, found *golden.Store, r *state.Result) error {
 	if r.Verdict == outcome.Missing {
 		return tx.Delete(string(r.Name))
 	}
@@ -145,12 +145,13 @@ func promoteOne(tx *golden.Tx, found *golden.Store, run string, r *state.Result)
 		return err
 	}
 	if !known {
-		return fault.Inputf("run %s did not keep its outcome: run muster check again, then accept", run)
+		return fault.Inputf("run %s did not keep its outcome: run muster check again, then accept", w.past.run.ID)
 	}
 	old, _, err := tx.Get(rec.Name)
 	if err != nil {
 		return err
 	}
+	w.move.ignored.add(&old.Outcome, &rec.Outcome)
 	rec.Outcome.KeepFlaky(&old.Outcome)
 	rec.Origin, rec.Equal = len(tx.Meta().Accepts), 0
 	return tx.Put(rec, found.Content)

@@ -247,6 +247,7 @@ func hasOutcomes(promoted []*state.Result) bool {
 // put changes a golden. found is nil if the run kept no outcomes.
 func (w *writing) put(tx *golden.Tx, found *golden.Store) error {
 	p := w.past
+	w.move = commandMove{}
 	m, err := p.signed(tx, found != nil && found.Meta().OnEngine() && hasOutcomes(w.promoted), w.reason)
 	if err != nil {
 		return err
@@ -260,7 +261,7 @@ func (w *writing) put(tx *golden.Tx, found *golden.Store) error {
 		return err
 	}
 	for _, r := range w.promoted {
-		if err := promoteOne(tx, found, p.run.ID, r); err != nil {
+		if err := w.promoteOne(tx, found, r); err != nil {
 			return fmt.Errorf("accept %s: %w", name.Print(string(r.Name)), err)
 		}
 	}

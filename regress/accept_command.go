@@ -18,21 +18,25 @@ import (
 	"muster/regress/internal/state"
 )
 
-// commandMove says what an accept does to the command of the golden.
+// commandMove says what an accept does to the golden besides its outcomes.
 type commandMove struct {
-	moved string // what the golden has now; "" = nothing moved
-	stays string // why a golden with outcomes of another command keeps its own, and what is green
+	moved   string // what the golden has now; "" = nothing moved
+	stays   string // why a golden with outcomes of another command keeps its own, and what is green
+	ignored newlyIgnored
 }
 
-// texts returns both as a list of at most one.
-func (c commandMove) texts() []string {
+// texts returns what the reviewer must know, in sentences.
+func (c commandMove) texts() (list []string) {
+	if text := c.ignored.text(); text != "" {
+		list = append(list, text)
+	}
 	switch {
 	case c.moved != "":
-		return []string{"the golden now has " + c.moved}
+		return append(list, "the golden now has "+c.moved)
 	case c.stays != "":
-		return []string{c.stays}
+		return append(list, c.stays)
 	}
-	return nil
+	return list
 }
 
 // overruled returns a warning if the settings of today name another command than the one that
@@ -60,9 +64,15 @@ func (p *past) previewMove(ctx context.Context, base *located, promoted []*state
 	for _, r := range promoted {
 		r.Accepted = true
 	}
+	ignored, err := previewIgnored(recorded, found, promoted)
+	if err != nil {
+		return move, err
+	}
 	m := recorded.Meta()
 	m.Accepts = append(slices.Clip(m.Accepts), p.signature(a.Reason))
-	return p.moveCommand(&m, found.Meta(), recorded.Names(), a.KeepCommand)
+	move, err = p.moveCommand(&m, found.Meta(), recorded.Names(), a.KeepCommand)
+	move.ignored = ignored
+	return move, err
 }
 
 // moveCommand writes the command, the settings and the tool of the run into the golden's meta.

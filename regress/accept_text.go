@@ -32,6 +32,9 @@ func (p *past) tellAccepted(rep *Report, a Acceptance, e effect, left map[outcom
 		if flaky := flakyAmong(e.promoted); flaky > 0 {
 			fmt.Fprintf(w, "%s flaky from now on: what differs from run to run is kept, and not compared\n", readable.Cases(flaky))
 		}
+		if text := e.move.ignored.text(); text != "" {
+			fmt.Fprintln(w, text)
+		}
 		e.tellWaiting(w)
 	}
 	fmt.Fprintf(w, "%s %s of run %s%s\n", verb, readable.Number(len(e.promoted)), p.run.ID, cmp.Or(verdictsOf(e.promoted), p.noneLeft()))
