@@ -27,6 +27,7 @@ func (o *Options) check(command string) error {
 	for _, list := range []*[]string{&o.Command.Env, &o.Command.PassEnv, &o.Command.ToolFiles, &o.Command.NoToolFiles, &o.Judge.Normalize, &o.Judge.Ignore, &r.Headers, &r.Inputs, &r.Outputs, &r.Platform} {
 		*list = withoutEmpty(*list)
 	}
+	o.Judge.Ignore = setOf(o.Judge.Ignore)
 	if err := o.checkAllow(); err != nil {
 		return err
 	}
@@ -73,6 +74,13 @@ func withoutEmpty(list []string) []string {
 		return list
 	}
 	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return s == "" })
+}
+
+// setOf returns the elements sorted, each once: their order has no meaning. It is nil for nil.
+func setOf(list []string) []string {
+	list = slices.Clone(list)
+	slices.Sort(list)
+	return slices.Compact(list)
 }
 
 // Allowable lists the verdicts that Judgement.Allow may have.

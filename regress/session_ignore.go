@@ -107,9 +107,7 @@ func (u uncompared) plusPrinted(names []string) (uncompared, error) {
 
 // unionOf returns the elements of both lists, sorted, each once.
 func unionOf(a, b []string) []string {
-	all := slices.Concat(a, b)
-	slices.Sort(all)
-	return slices.Compact(all)
+	return setOf(slices.Concat(a, b))
 }
 
 // ignoredParts names the parts of an outcome that are ignored.
