@@ -87,6 +87,9 @@ func Check(ctx context.Context, o Options) (sum Summary, err error) {
 	for _, text := range s.summary.Settings {
 		s.warn(text)
 	}
+	if ignore := "--ignore"; s.o.flags()[ignore] != base.Meta().Flags[ignore] {
+		s.watchIgnored()
+	}
 	s.engine.expect(filesLeft(base.Store))
 	s.settling = settlingWith(base.Meta(), s.engine != nil, base.Get)
 	if err := s.leaks.watch(s.engine != nil || base.Meta().OnEngine()); err != nil {

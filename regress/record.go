@@ -70,6 +70,7 @@ func Record(ctx context.Context, o Options) (sum Summary, err error) {
 		return sum, err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
+	s.watchIgnored()
 	if err := s.connect(ctx); err != nil {
 		return sum, err
 	}

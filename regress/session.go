@@ -30,6 +30,7 @@ type session struct {
 	usedAt  time.Duration // CPU that this process had used by then
 	rules   normalize.Rules
 	ignored ignoring
+	idle    idleGlobs // of ignored, as watchIgnored says
 	chooser *plan.Chooser
 	state   *state.State
 	unlock  func()

@@ -16,6 +16,7 @@ import (
 func (s *session) verdict(e report.Case) {
 	s.summary.Verdicts[e.Verdict]++
 	s.summary.Masked.Add(e)
+	s.idle.drop(e.Ignored)
 	if e.Verdict != outcome.Identical {
 		s.results = append(s.results, placed{e.Index, state.Result{
 			Name: []byte(e.Name), Verdict: e.Verdict, Unstable: e.Unstable, Why: e.Why,
@@ -69,6 +70,9 @@ func (s *session) finish(err error) error {
 		sum.CoresBusy = (sum.CPU + sum.OwnCPU).Seconds() / sum.Wall.Seconds()
 	}
 	sum.ExitStatus = s.o.status(*sum, broke)
+	if broke == fault.None && sum.NotRun == 0 {
+		s.noteIdle()
+	}
 	s.emit(report.Finished{Summary: *sum})
 	if s.run == nil {
 		return err
