@@ -40,7 +40,7 @@ func prepare(t *testing.T) *killing {
 	}
 	// Its own name is in the command line of whatever it leaves behind.
 	k.tool = k.write("tool", "#!/bin/sh\ncase $2 in new) sed s/1/one/ <$1 >$1.out ;; *) cat <$1 >$1.out ;; esac\necho $1\n", 0o755)
-	k.muster(0, "record", "src", "--golden", "old.golden", "--", k.tool, "{in}", "old")
+	k.muster(0, "record", k.dir+"/src", "--golden", "old.golden", "--", k.tool, "{in}", "old")
 	began := time.Now()
 	k.muster(0, "record", "src", "--golden", "new.golden", "--", k.tool, "{in}", "new")
 	k.took = time.Since(began)
@@ -175,18 +175,26 @@ func (k *killing) killAccept(r *rand.Rand) int {
 	f := k.begin()
 	f.muster(1, "check", k.dir+"/src", "--", k.tool, "{in}", "new")
 	k.killed(f, r, k.acceptTook, []string{"accept", "--all"})
-	switch got := k.export(f.dir, "muster.golden"); got {
-	case k.changed:
+	switch got := k.accepted(f); got {
+	case k.changed + "new":
 		return 1
-	case k.old:
+	case k.old + "old":
 	default:
 		k.Error("the golden of an accept that was killed is neither the old nor the new one")
 	}
 	f.muster(0, "accept", "--all")
-	if k.export(f.dir, "muster.golden") != k.changed {
+	if k.accepted(f) != k.changed+"new" {
 		k.Error("accept does not come to the new golden after one was killed")
 	}
 	return 1
+}
+
+// accepted returns all that the golden holds, and the last word of its command, which an
+// accept moves too.
+func (k *killing) accepted(f folder) string {
+	text := string(f.muster(0, "golden", "textconv", "muster.golden"))
+	first, _, _ := strings.Cut(text, "\n")
+	return k.export(f.dir, "muster.golden") + first[strings.LastIndex(first, " ")+1:]
 }
 
 // killed runs muster, kills something of it after a random part of the time that
