@@ -85,6 +85,8 @@ func classify(path string, err error) error {
 		return damaged(path, err)
 	case c == sqlite3.SQLITE_IOERR_SHORT_READ:
 		return damaged(path, errors.New("it is cut off"))
+	case c == sqlite3.SQLITE_IOERR_WRITE:
+		return fault.Environmentf("golden %s: a write failed: %w: raise the limit on file sizes (ulimit -f), or look for a failing disk", path, err)
 	}
 	switch c & primary {
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT, sqlite3.SQLITE_ERROR,
