@@ -112,7 +112,7 @@ func (p *past) movedText(m, made golden.Meta) string {
 	var settings []string
 	for _, s := range outcomeSettings() {
 		if was, is := m.Flags[s.name()], made.Flags[s.name()]; s.scope != ofIdentity && was != is {
-			settings = append(settings, worded(s.name(), is)+" instead of "+worded(s.name(), was))
+			settings = append(settings, s.worded(is)+" instead of "+s.worded(was))
 		}
 	}
 	with := strings.Join(settings, ", ")

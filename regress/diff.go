@@ -35,9 +35,9 @@ func Diff(ctx context.Context, o Options, oldPath, nowPath string) (sum Summary,
 		return sum, err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
-	for _, name := range other {
-		was, is := old.Meta().Flags[name], now.Meta().Flags[name]
-		s.warn(fmt.Sprintf("%s was recorded with %s, %s with %s: the first counts", oldPath, worded(name, was), nowPath, worded(name, is)))
+	for _, rule := range other {
+		was, is := old.Meta().Flags[rule.name()], now.Meta().Flags[rule.name()]
+		s.warn(fmt.Sprintf("%s was recorded with %s, %s with %s: the first counts", oldPath, rule.worded(was), nowPath, rule.worded(is)))
 	}
 	began := report.Started{Command: s.name, Tool: nowPath, Against: oldPath, At: s.began, Allowed: s.o.allowed()}
 	return s.diff(ctx, old.Store, now.Store, began)
@@ -45,14 +45,14 @@ func Diff(ctx context.Context, o Options, oldPath, nowPath string) (sum Summary,
 
 // judgeAsRecorded fills in how parts are compared, where it was not given, from a golden. It
 // returns the settings that the other golden has otherwise.
-func (o *Options) judgeAsRecorded(old, now golden.Meta) (other []string) {
+func (o *Options) judgeAsRecorded(old, now golden.Meta) (other []setting) {
 	for _, s := range outcomeSettings() {
 		if s.scope != ofVerdict || s.given(o) {
 			continue
 		}
 		s.complete(o, old.Flags[s.name()])
 		if old.Flags[s.name()] != now.Flags[s.name()] {
-			other = append(other, s.name())
+			other = append(other, s)
 		}
 	}
 	return other

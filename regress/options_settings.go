@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"muster/regress/internal/golden"
+	"muster/regress/internal/name"
 )
 
 // A setting is an option that changes outcomes. It is kept with a golden, under its
@@ -114,7 +115,7 @@ func (s setting) args(o *Options) (args []string) {
 	case *time.Duration:
 		args = []string{s.name(), v.String()}
 	case *int64:
-		args = []string{s.name(), strconv.FormatInt(max(0, *v), 10)}
+		args = []string{s.name(), sizeText(max(0, *v))}
 	}
 	return args
 }
@@ -155,19 +156,31 @@ func flagsDiffer(m golden.Meta, now map[string]string, who string) (texts []stri
 			continue
 		}
 		if was, is := m.Flags[s.name()], now[s.name()]; was != is {
-			texts = append(texts, "the golden was recorded with "+worded(s.name(), was)+", "+who+" has "+worded(s.name(), is))
+			texts = append(texts, "the golden was recorded with "+s.worded(was)+", "+who+" has "+s.worded(is))
 		}
 	}
 	return texts
 }
 
-// worded is a setting's name with its value, as in a sentence.
-func worded(name, text string) string {
-	switch text {
-	case "":
-		return "no " + name
-	case "true":
-		return name
+// worded is the setting with a kept value, as the command line takes both.
+func (s setting) worded(text string) string {
+	if text == "" {
+		return "no " + s.name()
 	}
-	return name + " " + text
+	var o Options
+	s.complete(&o, text)
+	return name.QuoteAll(s.args(&o))
+}
+
+// sizeText is a size as the command line takes it, in the largest unit that divides it.
+func sizeText(n int64) string {
+	const kib = 1 << 10
+	unit := ""
+	for _, larger := range []string{"K", "M", "G"} {
+		if n == 0 || n%kib != 0 {
+			break
+		}
+		n, unit = n/kib, larger
+	}
+	return strconv.FormatInt(n, 10) + unit
 }

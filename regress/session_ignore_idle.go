@@ -7,6 +7,7 @@ import (
 
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/partglob"
+	"muster/regress/internal/readable"
 )
 
 // idleGlobs are the globs of --ignore that have matched no part so far. A glob that matches no
@@ -51,7 +52,7 @@ func partKey(part string) outcome.Key {
 // noteIdle notes the globs that are left after all cases.
 func (s *session) noteIdle() {
 	for _, g := range s.idle {
-		s.note(fmt.Sprintf("--ignore %q names no part of %s%s", g.text, counted(len(s.cases)), globHint(g.text)))
+		s.note(fmt.Sprintf("--ignore %q names no part of %s%s", g.text, readable.Cases(len(s.cases)), globHint(g.text)))
 	}
 }
 
