@@ -61,6 +61,7 @@ func MergeRuns(ctx context.Context, o Options, runs []string) (sum Summary, err 
 	if err := wholeOf(parts, base.Store); err != nil {
 		return sum, err
 	}
+	s.summary.Merged = len(parts)
 	m := merging{session: s, parts: parts, base: base.Store}
 	err = m.merge(ctx)
 	return s.summary, err

@@ -66,7 +66,7 @@ func (s *session) finish(err error) error {
 	if s.engine != nil {
 		sum.Engine = s.engine.sum(s.jobs())
 		sum.CoresBusy = sum.OwnCPU.Seconds() / max(sum.Wall, 1).Seconds()
-	} else if sum.Wall > 0 {
+	} else if sum.Wall > 0 && sum.Merged == 0 {
 		sum.CoresBusy = (sum.CPU + sum.OwnCPU).Seconds() / sum.Wall.Seconds()
 	}
 	sum.ExitStatus = s.o.status(*sum, broke)

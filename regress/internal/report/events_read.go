@@ -201,7 +201,7 @@ func (w wireFinished) event() (Event, error) {
 	s := Summary{
 		Command: w.Command, Run: w.Run, Cases: w.Cases, Recorded: w.Recorded, NotRun: w.NotRun,
 		Endings: Endings(w.Endings), Failing: failuresFromWire(w.Failing), Interrupted: w.Interrupted, BrokeOff: w.BrokeOff, Mixed: w.Mixed, Stopped: w.Stopped, Groups: w.Groups, ExitStatus: w.ExitStatus,
-		Wall: w.Wall.duration(), CPU: figure(w.CPU).duration(), OwnCPU: w.OwnCPU.duration(), CoresBusy: w.CoresBusy, Over: w.Over,
+		Wall: w.Wall.duration(), CPU: figure(w.CPU).duration(), OwnCPU: w.OwnCPU.duration(), CoresBusy: w.CoresBusy, Merged: w.Merged, Over: w.Over,
 		Engine: w.Engine.runs(),
 	}
 	if w.Masked != nil {

@@ -122,7 +122,7 @@ func summaryToWire(s Summary) wireFinished {
 		Cases: s.Cases, Recorded: s.Recorded, NotRun: s.NotRun,
 		Verdicts: map[string]int{}, Endings: wireEndings(s.Endings), Failing: failuresToWire(s.Failing),
 		Interrupted: s.Interrupted, BrokeOff: s.BrokeOff, Mixed: s.Mixed, Stopped: s.Stopped, Groups: s.Groups, ExitStatus: s.ExitStatus,
-		Wall: millis(s.Wall), CPU: known(millis(s.CPU), s.measured()), OwnCPU: millis(s.OwnCPU), CoresBusy: finite(s.CoresBusy), Over: texts(s.Over),
+		Wall: millis(s.Wall), CPU: known(millis(s.CPU), s.measured()), OwnCPU: millis(s.OwnCPU), CoresBusy: finite(s.CoresBusy), Merged: s.Merged, Over: texts(s.Over),
 		Engine: toWireEngineRuns(s.Engine),
 	}
 	if s.Masked != (Masked{}) {

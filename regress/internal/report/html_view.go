@@ -123,6 +123,9 @@ func (p *page) facts(s Summary) []fact {
 		add("CPU of muster itself", human(s.OwnCPU))
 	case s.CPU > 0:
 		add("CPU of the tool", human(s.CPU))
+		if s.Merged > 0 {
+			break
+		}
 		add("CPU of muster itself", human(s.OwnCPU))
 		add("Cores busy", strconv.FormatFloat(finite(s.CoresBusy), 'f', 2, 64)+", jobs "+strconv.Itoa(p.started.Jobs))
 	}

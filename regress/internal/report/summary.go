@@ -38,6 +38,7 @@ type Summary struct {
 	CPU         time.Duration // of the tool, all runs of all cases
 	OwnCPU      time.Duration // of muster itself
 	CoresBusy   float64
+	Merged      int         // runs that were merged: no case ran here
 	ToolChanged []string    // check: paths of the tool's files that changed since the golden was recorded
 	Over        []string    // the limits of --fail-on that the tool's cost passes
 	Engine      *EngineRuns // on an engine; nil where the cases ran on this machine

@@ -124,6 +124,9 @@ func took(s Summary) string {
 		return fmt.Sprintf("wall %s, on the engine %s%s, muster itself %s of CPU\nengine: %s\n",
 			human(s.Wall), r.counts(), cpu, human(s.OwnCPU), strings.Join(r.lines(), "\n        "))
 	}
+	if s.Merged > 0 {
+		return fmt.Sprintf("%s runs merged in %s; CPU of their cases %s\n", readable.Number(s.Merged), human(s.Wall), human(s.CPU))
+	}
 	return fmt.Sprintf("wall %s, CPU %s, %s cores busy, muster itself %s of CPU\n",
 		human(s.Wall), human(s.CPU), strconv.FormatFloat(finite(s.CoresBusy), 'f', 2, 64), human(s.OwnCPU))
 }

@@ -152,6 +152,7 @@ type wireFinished struct {
 	CPU         *millis         `json:"cpu_ms"`
 	OwnCPU      millis          `json:"own_cpu_ms"`
 	CoresBusy   float64         `json:"cores_busy"`
+	Merged      int             `json:"merged,omitempty"`
 	Over        []string        `json:"over,omitempty"`
 	Engine      *wireEngineRuns `json:"engine,omitempty"`
 }
