@@ -6,6 +6,7 @@ import (
 
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
+	"muster/regress/internal/name"
 	"muster/regress/internal/readable"
 	"muster/regress/internal/report"
 )
@@ -58,7 +59,13 @@ func (s *session) choose(base *golden.Store) error {
 // nothing says that no case is selected.
 func (s *session) nothing() error {
 	text := fmt.Sprintf("none of the %s of %s is selected", readable.Cases(len(s.corpus.Cases())), s.o.Corpus.Path)
-	if recorded := s.o.Select.Recorded.line(); recorded != "" {
+	given, recorded := name.QuoteAll(s.o.Select.plan().Flags()), s.o.Select.Recorded.line()
+	switch {
+	case given != "" && recorded != "":
+		text += " by both " + given + " and the selection of the golden, " + recorded + ": select other cases, or lift the golden's selection with --all-cases"
+	case given != "":
+		text += " by " + given
+	case recorded != "":
 		text += ": the golden was recorded with " + recorded + ", and --all-cases lifts that"
 	}
 	return fault.Emptyf("%s", text)
