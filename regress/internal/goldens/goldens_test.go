@@ -304,7 +304,7 @@ func TestMergeRefuses(t *testing.T) {
 		"incomplete": {partition(1, 3), partition(3, 3), "2 of 3 partitions are given: add the goldens of the others, such as hash:2/3"},
 		"numbers":    {partition(1, 2), partition(2, 3), "one of 2 partitions"},
 		"strange":    {partition(1, 2), func(s *shard) { s.meta.Selection.Partition = "name:1" }, "name:1"},
-		"selections": {func(s *shard) { s.meta.Selection.Sample = 3 }, func(s *shard) { s.meta.Selection.Globs = []string{"*.c"} }, "a of --sample 3; b of --cases *.c"},
+		"selections": {func(s *shard) { s.meta.Selection.Sample = 3 }, func(s *shard) { s.meta.Selection.Globs = []string{"*.c"} }, "a of --sample 3; b of --cases '*.c'"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -401,7 +401,7 @@ func TestText(t *testing.T) {
 	of := func(s string) string { return outcome.Of([]byte(s)).String() }
 	want := strings.Join([]string{
 		"# command\tcc {in}", "# command\tf77, for *.f", "# env\tA=b", "# flag\t--stdin\ttrue", "# corpus\t" + of("corpus"),
-		"# selection\t--cases * --filter !x --partition hash:1/2 --sample 9",
+		"# selection\t--cases '*' --filter '!x' --partition hash:1/2 --sample 9",
 		"# accepted\t2025-01-31 14:25:01 UTC\tA. Author\tR\twhy%09not",
 		"dir/plain.c\texit 0",
 		"dir/plain.c\tstdout\tregular\t3\t" + of("out"),
@@ -446,7 +446,7 @@ func TestInfo(t *testing.T) {
 		"recorded   2025-01-31 14:25:01 UTC by muster 0.2 on host linux/amd64, 2 runs a case",
 		"command    cc {in}", "command    f77, for *.f", "tool       /bin/cc, SHA-256 " + outcome.Of([]byte("cc")).String(),
 		"flag       --stdin true", "sources    digests of 2 cases, 1 shared file",
-		"selection  --cases * --filter !x --partition hash:1/2 --sample 9",
+		"selection  --cases '*' --filter '!x' --partition hash:1/2 --sample 9",
 		"accepted   run R, 2025-01-31 14:25:01 UTC by A. Author: cc2: why not; from it: 1 case of the golden",
 	} {
 		if !strings.Contains(text.String(), line+"\n") {

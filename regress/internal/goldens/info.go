@@ -4,10 +4,14 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
+
+	"al.essio.dev/pkg/shellescape"
 
 	"muster/regress/internal/golden"
 	"muster/regress/internal/name"
@@ -245,7 +249,7 @@ func (i Info) sources() string {
 
 // String returns the command with its glob.
 func (c Command) String() string {
-	text := strings.Join(c.Args, " ")
+	text := shellLine(c.Args)
 	if c.Glob != "" {
 		text += ", for " + c.Glob
 	}
@@ -259,18 +263,33 @@ func (s *Selection) String() string {
 	}
 	var words []string
 	for _, c := range s.Cases {
-		words = append(words, "--cases "+c)
+		words = append(words, "--cases", c)
 	}
 	for _, f := range s.Filters {
-		words = append(words, "--filter "+f)
+		words = append(words, "--filter", f)
 	}
 	if s.Partition != "" {
-		words = append(words, "--partition "+s.Partition)
+		words = append(words, "--partition", s.Partition)
 	}
 	if s.Sample > 0 {
-		words = append(words, fmt.Sprint("--sample ", s.Sample))
+		words = append(words, "--sample", strconv.Itoa(s.Sample))
 	}
-	return strings.Join(words, " ")
+	return shellLine(words)
+}
+
+// plainWord matches what needs no quotes. It matches tokens such as {in}, which a shell
+// leaves alone.
+var plainWord = regexp.MustCompile(`^[\w@%+=:,./{}-]+$`)
+
+// shellLine returns words as a line that a shell splits into the same words.
+func shellLine(words []string) string {
+	quoted := make([]string, len(words))
+	for i, word := range words {
+		if quoted[i] = word; !plainWord.MatchString(word) {
+			quoted[i] = shellescape.Quote(word)
+		}
+	}
+	return strings.Join(quoted, " ")
 }
 
 // String returns the run, who accepted it, and why.
