@@ -96,6 +96,9 @@ func Accept(ctx context.Context, o Options, a Acceptance) (count int, err error)
 			fmt.Fprintf(o.Report.Stderr, "warning: %s\n", text)
 		}
 	}
+	if a.Reason != "" && len(e.promoted) == 0 {
+		fmt.Fprintf(o.Report.Stderr, "warning: the golden keeps no reason, as no case was accepted: give -m with the accept that completes the cases\n")
+	}
 	return len(e.promoted), p.tellAccepted(&o.Report, a, e, left)
 }
 
