@@ -15,8 +15,8 @@ const (
 	benchBatch   = 64
 )
 
-// trivial costs next to nothing, yet the compiler cannot leave out the call:
-// it does not know that no value is that large.
+// trivial costs nearly nothing. The compiler cannot remove the call, because it does not know
+// that no value is that large.
 //
 //go:noinline
 func trivial(n int) {
@@ -25,8 +25,7 @@ func trivial(n int) {
 	}
 }
 
-// The rival: the channel that one would write by hand, with the same number
-// of places.
+// BenchmarkChannel measures the alternative: a channel with the same number of places.
 func BenchmarkChannel(b *testing.B) {
 	tasks := make(chan int, benchQueue)
 	var workers sync.WaitGroup
@@ -69,8 +68,8 @@ func BenchmarkSubmitN(b *testing.B) {
 	})
 }
 
-// What is refused is submitted by Submit. Without that the figure would be
-// that of a refusal: a producer that never waits is refused nearly always.
+// Refused values are passed to Submit. Otherwise the benchmark would measure refusals, because
+// a producer that never waits is nearly always refused.
 func BenchmarkTrySubmit(b *testing.B) {
 	benchmarkPool(b, func(p *pool.Pool[int]) {
 		for n := range b.N {

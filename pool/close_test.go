@@ -83,7 +83,7 @@ func TestCloseDuringSubmit(t *testing.T) {
 	})
 }
 
-// What was accepted is done, what was refused is not, whenever Close comes.
+// Whenever Close is called, accepted tasks are done and refused tasks are not.
 func TestCloseAmidSubmissions(t *testing.T) {
 	for range 200 {
 		synctest.Test(t, closeAmidSubmissions)

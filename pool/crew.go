@@ -29,9 +29,9 @@ func (c *crew) run(step func() bool) {
 			c.members.Done()
 			return
 		}
-		// Only recover tells a panic from Goexit. The panic goes on at once, and
-		// nobody is told that the goroutine ended: a main that waits for it could
-		// exit with 0 before the panic is reported.
+		// Only recover distinguishes a panic from Goexit. The panic continues at once,
+		// without members.Done: a main that waits for the crew could otherwise exit with 0
+		// before the panic is reported.
 		if cause := recover(); cause != nil {
 			panic(cause)
 		}

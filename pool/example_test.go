@@ -22,7 +22,7 @@ func Example() {
 	// Output: 5050
 }
 
-// Wait ends a round; the same workers serve the next one.
+// Wait ends a round. The same workers serve the next one.
 func ExamplePool_Wait() {
 	var done atomic.Int64
 	p := pool.New(2, func(string) { done.Add(1) })
@@ -37,7 +37,7 @@ func ExamplePool_Wait() {
 	// after round 2 done: 6
 }
 
-// A server refuses what it has no place for, instead of letting it wait.
+// A server refuses requests that it has no place for.
 func ExamplePool_TrySubmit() {
 	gate := make(chan struct{})
 	p := pool.New(1, func(string) { <-gate }, pool.Queue(1))

@@ -7,26 +7,25 @@ import (
 	"time"
 )
 
-// ForEach calls do for every item, on at most so many goroutines at the same
-// time, and returns when all calls have returned.
+// ForEach calls do for every item, on at most workers goroutines at the same time, and returns
+// when all calls have returned.
 //
-// The first call that returns an error ends the context that the others got,
-// with that error as its cause, and its error is returned. After that no
-// further item is taken; one that was just taken may still be called, with a
-// context that has ended. When ctx ends, no further item is taken either, and
-// ForEach returns ctx.Err() unless a call returned an error or all had been
-// taken. A call that ends by runtime.Goexit counts as failed.
+// The first call that returns an error cancels the context of the other calls, with that error
+// as the cause. ForEach returns that error. It then starts no further item, except that a
+// worker may still call an item that it just took, with a cancelled context. When ctx ends,
+// ForEach starts no further item either. It then returns ctx.Err(), unless a call returned an
+// error or all items had been taken. A call that ends by runtime.Goexit counts as failed.
 //
-// Items are taken in order, one by one as long as calls take 10 µs or more, and
-// several at a time, some microseconds' worth, where they are quicker. Those too
-// are given back when another goroutine has nothing to do. What is in hand when
-// ctx ends may still be called. A call must not wait for that of another item
-// where there are more items than workers: a [Pool] is for tasks that do.
+// Workers take items in order: one by one while calls take 10 µs or more, and a few
+// microseconds' worth at a time when calls are quicker. A worker gives items back when another
+// worker is idle. Items that a worker holds when ctx ends may still be called. If there are
+// more items than workers, a call must not wait for the call of another item. Use a [Pool] for
+// such tasks.
 //
 // ForEach panics if workers is below 1.
 //
-// A trivial item costs about 1.6 ns (2 workers, a machine with 2 cores): nearly all of
-// it is the call through a variable, of which each worker makes one in 3 ns.
+// A trivial item costs about 1.6 ns (2 workers, a machine with 2 cores). Nearly all of that is
+// the indirect call, which takes each worker about 3 ns.
 func ForEach[T any](ctx context.Context, workers int, items []T, do func(context.Context, T) error) error {
 	checkWorkers(workers)
 	inner, cancel := context.WithCancelCause(ctx)
@@ -34,8 +33,9 @@ func ForEach[T any](ctx context.Context, workers int, items []T, do func(context
 	workers = min(workers, len(items))
 	s := &sweep[T]{ctx: inner, cancel: cancel, items: items, do: do, workers: workers, active: workers}
 	s.changed.L = &s.mu
-	// One that ends is seen between two items, and at every look for further ones. Of
-	// ctx this might hear before inner ends, and a worker that looks then forget it.
+	// Workers notice the end of the context between two items, and whenever they take items.
+	// AfterFunc watches inner, not ctx: ctx may report its end before inner has ended, and a
+	// worker that checks inner in between would clear the flag.
 	defer context.AfterFunc(inner, func() { s.attention.Store(true) })()
 	var c crew
 	for range workers {
@@ -57,31 +57,31 @@ type sweep[T any] struct {
 	do      func(context.Context, T) error
 	workers int
 
-	// attention makes workers look up between two items: an end, or another worker
-	// that has none while they may have several.
+	// attention makes workers call share between two items: the sweep must end, or another
+	// worker is idle while they may hold several items.
 	attention atomic.Bool
 	_         line
 
 	mu      sync.Mutex
-	changed sync.Cond // workers without items wait: some were given back, or all are done
-	taken   int       // items, from the first
-	back    []span    // taken, and given back
+	changed sync.Cond // idle workers wait: items were given back, or the sweep is over
+	taken   int       // the number of items taken so far, in order
+	back    []span    // items that were taken and given back
 	active  int       // workers that have items
-	err     error     // the first
+	err     error     // the first error
 }
 
-// span is the items from one to before another.
+// A span is the items from from up to, but not including, to.
 type span struct{ from, to int }
 
-// spanTime is how long the items that a worker takes at once should take together:
-// long beside what taking costs, some 100 ns, and short for whoever has none.
+// spanTime is how long the items that a worker takes at once should take together. It is long
+// compared with taking them (about 100 ns) and short for a worker that is idle meanwhile.
 const spanTime = 5 * time.Microsecond
 
 // A sweeper is one of a sweep's workers.
 type sweeper[T any] struct {
 	*sweep[T]
-	most    int  // items that it may take at once
-	calling bool // while it calls, and after a call that did not return
+	most    int  // how many items the worker may take at once
+	calling bool // true during a call, and after a call that did not return
 }
 
 // step takes some items and calls do for each.
@@ -97,7 +97,7 @@ func (w *sweeper[T]) step() bool {
 	w.calling = true
 	w.call(items)
 	w.calling = false
-	w.most = fitting(n, time.Since(began))
+	w.most = fittingCount(n, time.Since(began))
 	return true
 }
 
@@ -114,16 +114,17 @@ func (w *sweeper[T]) call(items span) {
 	}
 }
 
-// fitting is how many items to take after so many that took so long.
-func fitting(n int, took time.Duration) int {
+// fittingCount returns how many items fill spanTime, given that n items took this long.
+func fittingCount(n int, took time.Duration) int {
 	if took <= spanTime/2 {
 		return 2 * n
 	}
 	return max(1, int(int64(n)*int64(spanTime)/int64(took)))
 }
 
-// take returns the next items, in order but for those that were given back, and waits
-// while some may be. There are none when all are done, or none may be begun any more.
+// take returns the next items, in order except for items that were given back. It waits while
+// other workers may still give items back. It returns false when all items are done or no
+// further item may start.
 func (w *sweeper[T]) take() (span, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -145,10 +146,10 @@ func (w *sweeper[T]) take() (span, bool) {
 	return span{}, false
 }
 
-// over reports whether no item may be begun any more. s.mu is held.
+// over reports whether no further item may start. s.mu is held.
 func (s *sweep[T]) over() bool { return s.err != nil || s.ctx.Err() != nil }
 
-// next takes up to most items, fewer towards the end. s.mu is held.
+// next takes up to most items, and fewer towards the end. s.mu is held.
 func (s *sweep[T]) next(most int) span {
 	if last := len(s.back) - 1; last >= 0 {
 		b := &s.back[last]
@@ -163,8 +164,8 @@ func (s *sweep[T]) next(most int) span {
 	return span{from, s.taken}
 }
 
-// share gives half of the items that a worker still has to those that have none, or
-// all when none may be begun any more. It returns the end of what the worker keeps.
+// share gives half of a worker's remaining items to idle workers, or all of them when no
+// further item may start. It returns the end of the items that the worker keeps.
 func (s *sweep[T]) share(rest span) (to int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -179,7 +180,7 @@ func (s *sweep[T]) share(rest span) (to int) {
 	return rest.from + keep
 }
 
-// fail notes the first error and ends the others' context.
+// fail records the first error and cancels the context of the other calls.
 func (s *sweep[T]) fail(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -190,7 +191,7 @@ func (s *sweep[T]) fail(err error) {
 	}
 }
 
-// left is how many items were not begun.
+// left counts the items that were not started.
 func (s *sweep[T]) left() int {
 	n := len(s.items) - s.taken
 	for _, b := range s.back {

@@ -44,8 +44,8 @@ func TestForEachTakesEveryItemOnce(t *testing.T) {
 	}
 }
 
-// All workers run at the same time. There are no more goroutines than items,
-// or the last case would never end.
+// All workers run at the same time. ForEach starts no more goroutines than items: otherwise
+// the last case would never end.
 func TestForEachWorkers(t *testing.T) {
 	for _, c := range []struct{ workers, items, want int }{{4, 100, 4}, {100, 4, 4}, {math.MaxInt, 4, 4}} {
 		synctest.Test(t, func(t *testing.T) {
@@ -114,7 +114,7 @@ func TestForEachContextEnds(t *testing.T) {
 	})
 }
 
-// A context that ends when everything was taken spoils nothing.
+// ForEach ignores a context that ends after all items were taken.
 func TestForEachContextEndsLate(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	err := pool.ForEach(ctx, 1, upTo(3), func(_ context.Context, n int) error {
@@ -142,18 +142,18 @@ func TestForEachGoexitIsAnError(t *testing.T) {
 	})
 }
 
-// A slowly is a context that tells those who asked for its end one at a time, the last
-// first, as contexts may: they promise no order.
-type slowly struct {
+// A slowContext runs its callbacks only when the test calls them. Contexts promise no order
+// of callbacks.
+type slowContext struct {
 	context.Context
-	done  chan struct{}
-	tells []func()
-	left  int // how many of those want to know no longer
+	done      chan struct{}
+	callbacks []func()
+	stopped   int // how many callbacks were stopped
 }
 
-func (s *slowly) Done() <-chan struct{} { return s.done }
+func (s *slowContext) Done() <-chan struct{} { return s.done }
 
-func (s *slowly) Err() error {
+func (s *slowContext) Err() error {
 	select {
 	case <-s.done:
 		return context.Canceled
@@ -162,20 +162,20 @@ func (s *slowly) Err() error {
 	}
 }
 
-func (s *slowly) AfterFunc(f func()) (stop func() bool) {
-	s.tells = append(s.tells, f)
-	return func() bool { s.left++; return true }
+func (s *slowContext) AfterFunc(f func()) (stop func() bool) {
+	s.callbacks = append(s.callbacks, f)
+	return func() bool { s.stopped++; return true }
 }
 
-// Whoever has several items stops when the context ends, also if at the same moment
-// another worker that had none gets some.
+// A worker that holds several items stops when the context ends, also if at the same moment an
+// idle worker gets some.
 func TestForEachContextEndsWhileSharing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		const one = 5000 // the others are done while it runs, but for those in hand with it
-		// Until then one worker has the first item, so that the other's spans are always
-		// the same, and that of one does not end with it.
+		const one = 5000 // while this item runs, the others are done, except those in its span
+		// Until item one starts, the other worker is busy with item 0. So the spans are always
+		// the same, and the span of item one does not end with it.
 		alone := make(chan struct{})
-		ctx := &slowly{Context: t.Context(), done: make(chan struct{})}
+		ctx := &slowContext{Context: t.Context(), done: make(chan struct{})}
 		first, others := make(chan struct{}), make(chan struct{})
 		var late atomic.Int64
 		var sharing atomic.Bool
@@ -197,29 +197,29 @@ func TestForEachContextEndsWhileSharing(t *testing.T) {
 		synctest.Wait()
 		sharing.Store(true)
 		close(ctx.done)
-		for _, tell := range ctx.tells[1:] {
-			tell()
+		for _, callback := range ctx.callbacks[1:] {
+			callback()
 		}
 		synctest.Wait()
 		close(first)
 		synctest.Wait()
-		ctx.tells[0]()
+		ctx.callbacks[0]()
 		synctest.Wait()
 		close(others)
 		if err := <-over; late.Load() > 2 || !errors.Is(err, context.Canceled) {
-			t.Errorf("%v, and %d items were called after the context had ended; want one by each of 2 workers", err, late.Load())
+			t.Errorf("%v, and %d items were called after the context had ended; want at most one per worker", err, late.Load())
 		}
 	})
 }
 
-// An error while others have no item ends those too.
+// An error also ends workers that are idle.
 func TestForEachErrorBesideIdleWorkers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		err := pool.ForEach(t.Context(), 3, upTo(3), func(_ context.Context, n int) error {
 			if n < 2 {
 				return nil
 			}
-			synctest.Wait() // the others are done and wait for what may be given back
+			synctest.Wait() // the other workers are idle and wait for items that are given back
 			return errTask
 		})
 		if !errors.Is(err, errTask) {
@@ -228,9 +228,9 @@ func TestForEachErrorBesideIdleWorkers(t *testing.T) {
 	})
 }
 
-// Who took several items at once begins none behind the one that failed.
+// A worker that took several items starts none after the one that failed.
 func TestForEachErrorAmidASpan(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) { // where calls take no time, so that it takes many
+	synctest.Test(t, func(t *testing.T) { // calls take no time in a bubble, so the worker takes many items
 		last := 0
 		err := pool.ForEach(t.Context(), 1, upTo(10_000), func(_ context.Context, n int) error {
 			if last = n; n == 5000 {
@@ -244,20 +244,20 @@ func TestForEachErrorAmidASpan(t *testing.T) {
 	})
 }
 
-// Long items are taken in order, one by one, also after quick ones.
+// Long items are taken one by one and in order, also after quick items.
 func TestForEachTakesLongItemsOneByOne(t *testing.T) {
 	const workers, items, quick, last = 2, 1000, 200, 50
 	synctest.Test(t, func(t *testing.T) {
 		var begun atomic.Int64
 		err := pool.ForEach(t.Context(), workers, upTo(items), func(_ context.Context, n int) error {
 			if n >= items-last {
-				// Two that are taken at the same moment may begin in any order.
+				// Two items that are taken at the same moment may start in any order.
 				if before := int(begun.Add(1)) - 1; max(before-(n-items+last), (n-items+last)-before) > workers {
 					t.Errorf("item %d of the last %d was begun after %d of them", n-items+last, last, before)
 				}
 			}
 			if n >= quick {
-				<-time.After(time.Second) // the bubble's, so it takes no time
+				<-time.After(time.Second) // fake time in the bubble
 			}
 			return nil
 		})

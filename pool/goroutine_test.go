@@ -15,10 +15,10 @@ import (
 	"muster/pool"
 )
 
-// longMax bounds waiting for what happens soon or, in broken code, never.
+// longMax bounds the wait for a condition. Only in broken code it is never met.
 const longMax = 20 * time.Second
 
-// eventually asks until yes; yes must not depend on when it is asked.
+// eventually waits until the condition holds. Checking it must have no effect.
 func eventually(t *testing.T, what string, yes func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(longMax); !yes(); runtime.Gosched() {
@@ -28,7 +28,7 @@ func eventually(t *testing.T, what string, yes func() bool) {
 	}
 }
 
-// Bubbles fail when a goroutine stays; this is the same without one.
+// A bubble fails when a goroutine leaks. This test checks the same without a bubble.
 func TestNoGoroutineStays(t *testing.T) {
 	before := runtime.NumGoroutine()
 	gate := make(chan struct{})
@@ -51,7 +51,7 @@ func TestNoGoroutineStays(t *testing.T) {
 	eventually(t, "as many goroutines as before", func() bool { return runtime.NumGoroutine() <= before })
 }
 
-// t.FailNow in a handler is such a case: it must not cost a worker.
+// A handler that calls Goexit, as t.FailNow does, must not cost a worker.
 func TestGoexitEndsTheTaskOnly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var after atomic.Int64
@@ -75,11 +75,11 @@ func TestGoexitEndsTheTaskOnly(t *testing.T) {
 	})
 }
 
-// panicCase names, in a process that this test starts, what is to panic there.
+// panicCase is the variable that selects what panics in the process that this test starts.
 const panicCase = "POOL_TEST_PANIC"
 
-// The program must crash with the handler in the trace, although its main
-// waits for the very task and would then exit with 0.
+// The program must crash with the handler in the trace, although its main waits for that
+// task and would then exit with 0.
 func TestPanicEndsTheProgram(t *testing.T) {
 	ways := waysToPanic()
 	if run, ok := ways[os.Getenv(panicCase)]; ok {
@@ -136,8 +136,8 @@ func explode(int) { panic("the handler's own") }
 
 func double(_ context.Context, n int) (int, error) { return 2 * n, nil }
 
-// submitCollectable is a function of its own so that no variable of its caller
-// keeps the value.
+// submitCollectable is a separate function, so that no variable of its caller keeps the value
+// alive.
 func submitCollectable(p *pool.Pool[*[1 << 20]byte], freed chan struct{}) {
 	p.Submit(collectable(freed))
 }

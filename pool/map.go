@@ -7,30 +7,26 @@ import (
 	"sync/atomic"
 )
 
-// aheadPerWorker is how many items Map may have in hand per worker: one that
-// runs, and one that waits to run or to be yielded, so that a worker goes on
-// while the oldest item or the consumer takes its time.
+// aheadPerWorker is how many items Map may have in hand per worker. One runs, and one waits to
+// run or to be yielded. So a worker is not idle while the oldest item or the consumer is slow.
 const aheadPerWorker = 2
 
-// Map calls do for the items of seq, on so many goroutines at the same time,
-// and yields the results in the order of the items.
+// Map calls do for the items of seq, on workers goroutines at the same time, and yields the
+// results in the order of the items.
 //
-// Nothing happens before somebody ranges over the result, and each time anew.
-// seq runs on the goroutine of whoever ranges, between two results and never at
-// the same time as the loop's body. It is asked for an item only while fewer
-// than 2 × workers items are in hand, that is taken from seq and their results
-// not yielded; a seq that blocks keeps back what is ready, and one that waits
-// for a result may deadlock.
+// Nothing happens until somebody ranges over the result. Each range loop starts anew. seq runs
+// on the goroutine of the loop, between two results and never at the same time as the loop's
+// body. Map asks seq for an item only while fewer than 2 × workers items are in hand. An item
+// is in hand from when seq returns it until its result is yielded. A seq that blocks delays
+// results that are ready. A seq that waits for a result may deadlock.
 //
-// An error is yielded in its item's place, with a zero R, and ends the
-// sequence. Items before it are completed undisturbed, so the error is that of
-// the first item that fails; those behind it are not started once it is known.
-// When ctx ends, items that were not started have the error ctx.Err(). A call
-// that ends by runtime.Goexit has an error too.
+// Map yields an error in the place of its item, with a zero R, and ends the sequence. Earlier
+// items are completed, so the error is that of the first item that fails. Later items are not
+// started once the error is known. When ctx ends, items that were not started have the error
+// ctx.Err(). A call that ends by runtime.Goexit has an error too.
 //
-// When the sequence ends, by an error or because the loop was left, the context
-// of the calls is ended and Map waits for those that still run: no goroutine
-// stays behind.
+// When the sequence ends, by an error or because the loop was left, Map cancels the context of
+// the calls and waits for those that still run. It leaves no goroutine behind.
 //
 // Map panics if workers is below 1.
 //
@@ -53,8 +49,8 @@ func Map[T, R any](ctx context.Context, workers int, seq iter.Seq[T], do func(co
 	}
 }
 
-// A mapping is one loop over the result of Map. begun and yielded belong to
-// whoever ranges.
+// A mapping is one loop over the result of Map. Only the goroutine of the loop uses begun and
+// yielded.
 type mapping[T, R any] struct {
 	ctx      context.Context
 	cancel   context.CancelFunc
@@ -68,8 +64,8 @@ type mapping[T, R any] struct {
 	failedAt atomic.Int64 // the lowest number of an item that failed
 }
 
-// An item belongs to whoever ranges until it is queued, then to a worker until
-// that puts a token into over.
+// An item belongs to the goroutine of the loop until it is queued, and then to a worker until
+// the worker puts a token into over.
 type item[T, R any] struct {
 	number int
 	in     T
@@ -89,8 +85,8 @@ func newMapping[T, R any](ctx context.Context, workers int, do func(context.Cont
 	return m
 }
 
-// start hands v to the workers. It does not block: the queue has a place for
-// every item in hand.
+// start queues v for the workers. It does not block, because the queue has a place for every
+// item in hand.
 func (m *mapping[T, R]) start(v T) {
 	it := m.at(m.begun)
 	it.number, it.in = m.begun, v
@@ -101,26 +97,26 @@ func (m *mapping[T, R]) start(v T) {
 	}
 }
 
-// full reports whether seq must not be asked for more: too much is in hand, or
-// nothing behind a failed item will be wanted.
+// full reports whether Map must not ask seq for more: too many items are in hand, or an item
+// has failed, and no result after it will be yielded.
 func (m *mapping[T, R]) full() bool {
 	return m.begun-m.yielded == len(m.items) || m.failedAt.Load() < int64(m.begun)
 }
 
-// ready reports whether the oldest item in hand is over.
+// ready reports whether the oldest item in hand is done.
 func (m *mapping[T, R]) ready() bool {
 	return m.begun > m.yielded && len(m.at(m.yielded).over) > 0
 }
 
-// yieldOldest waits for the oldest item in hand, yields it, and reports whether
-// the loop goes on.
+// yieldOldest waits for the oldest item in hand, yields it, and reports whether the loop
+// continues.
 func (m *mapping[T, R]) yieldOldest(yield func(R, error) bool) bool {
 	it := m.at(m.yielded)
 	<-it.over
 	m.yielded++
 	out, err := it.out, it.err
 	var none R
-	it.out = none // or the ring would keep it alive
+	it.out = none // the ring must not keep it alive
 	if err != nil {
 		yield(none, err)
 		return false
@@ -130,8 +126,7 @@ func (m *mapping[T, R]) yieldOldest(yield func(R, error) bool) bool {
 
 func (m *mapping[T, R]) at(number int) *item[T, R] { return &m.items[number%len(m.items)] }
 
-// worker returns the step of one goroutine: give back the last item, do the
-// next one.
+// worker returns the step of one goroutine: finish the last item, then compute the next one.
 func (m *mapping[T, R]) worker() func() bool {
 	var last *item[T, R]
 	return func() bool {
@@ -152,23 +147,23 @@ func (m *mapping[T, R]) compute(it *item[T, R]) {
 	case err != nil:
 		it.err = err
 	case int64(it.number) > m.failedAt.Load():
-		it.err = context.Canceled // never seen: the sequence ends before it
+		it.err = context.Canceled // never yielded: the sequence ends before this item
 	default:
-		it.err = errGoexit // stays if do does not return
+		it.err = errGoexit // remains if do does not return
 		it.out, it.err = m.do(m.ctx, it.in)
 	}
 }
 
 func (m *mapping[T, R]) finish(it *item[T, R]) {
 	var none T
-	it.in = none // or the ring would keep it alive
+	it.in = none // the ring must not keep it alive
 	if it.err != nil {
-		m.noteFailure(int64(it.number))
+		m.recordFailure(int64(it.number))
 	}
 	it.over <- struct{}{}
 }
 
-func (m *mapping[T, R]) noteFailure(number int64) {
+func (m *mapping[T, R]) recordFailure(number int64) {
 	for {
 		lowest := m.failedAt.Load()
 		if number >= lowest || m.failedAt.CompareAndSwap(lowest, number) {

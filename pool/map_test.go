@@ -43,7 +43,7 @@ func TestMapKeepsTheOrder(t *testing.T) {
 	}
 }
 
-// The first item is done last, the others in the opposite of their order.
+// The first item is done last, and the others in reverse order.
 func TestMapOrdersWhatEndsInAnyOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const length = 8
@@ -101,7 +101,7 @@ func TestMapLooksAheadWithinBounds(t *testing.T) {
 	})
 }
 
-// A slow item in front: the look-ahead fills up, and no further.
+// Behind a slow first item Map reads ahead up to its limit and no further.
 func TestMapFillsTheLookAhead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const workers = 3
@@ -125,13 +125,13 @@ func TestMapFillsTheLookAhead(t *testing.T) {
 	})
 }
 
-// What is ready is yielded before seq is asked again.
+// Results that are ready are yielded before seq is asked again.
 func TestMapYieldsWhatIsReady(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		yielded := 0
 		seq := func(yield func(int) bool) {
 			for n := range 5 {
-				synctest.Wait() // the workers have done all there was
+				synctest.Wait() // the workers have done all items so far
 				if n > 0 && yielded < n-1 {
 					t.Errorf("%d results yielded when item %d was asked for", yielded, n)
 				}
@@ -154,7 +154,7 @@ func TestMapLeftEarly(t *testing.T) {
 		for range pool.Map(t.Context(), 4, counting(&pulled), func(ctx context.Context, n int) (int, error) {
 			switch n {
 			case 0:
-				<-second // so that others run when the loop is left
+				<-second // so that calls run when the loop is left
 				return n, nil
 			case 1:
 				close(second)
@@ -190,7 +190,7 @@ func TestMapErrorInItsPlace(t *testing.T) {
 			case n == bad:
 				return -1, errTask
 			}
-			return n, ctx.Err() // the error behind must not disturb these
+			return n, ctx.Err() // the error of a later item must not disturb these
 		}) {
 			got, last = append(got, out), err
 		}
@@ -207,7 +207,7 @@ func TestMapErrorInItsPlace(t *testing.T) {
 	})
 }
 
-// The first by place counts, also when another failed earlier in time.
+// The error of the earliest item counts, also if a later item failed first.
 func TestMapFirstErrorByPlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		later := errors.New("a later item")
@@ -276,7 +276,7 @@ func TestMapGoexitIsAnError(t *testing.T) {
 	})
 }
 
-// A panic in the loop's body passes through, and leaves nothing behind.
+// A panic in the loop's body propagates and leaks nothing.
 func TestMapBodyPanics(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pulled := 0
@@ -291,7 +291,7 @@ func TestMapBodyPanics(t *testing.T) {
 	})
 }
 
-// What was yielded is let go while the loop goes on, and so is what it came from.
+// Yielded results and their items are released while the loop continues.
 func TestMapLetsGo(t *testing.T) {
 	in, out := make(chan struct{}), make(chan struct{})
 	items := func(yield func(*[1 << 20]byte) bool) {
@@ -299,7 +299,7 @@ func TestMapLetsGo(t *testing.T) {
 			yield(nil)
 		}
 	}
-	// So many workers that no place is used again.
+	// With this many workers no place in the ring is reused.
 	for v, err := range pool.Map(t.Context(), 9, items, func(_ context.Context, v *[1 << 20]byte) (*[1 << 20]byte, error) {
 		if v == nil {
 			return nil, nil

@@ -10,10 +10,9 @@ type settings struct {
 	batchMax int // tasks that a worker takes at a time
 }
 
-// Queue sets how many tasks may wait for a worker, beside those that run; 1024
-// without this option. Memory for at most twice as many values is taken at once, and
-// for one per worker. A short queue makes producers wait early, a long one
-// evens out bursts.
+// Queue sets how many tasks may wait for a worker, in addition to those that run. The default
+// is 1,024. New allocates memory for at most twice as many values, and for one value per
+// worker. A short queue makes producers wait early. A long queue evens out bursts.
 //
 // Queue panics if queueMax is below 1.
 func Queue(queueMax int) Option {
@@ -23,11 +22,11 @@ func Queue(queueMax int) Option {
 	return func(s *settings) { s.queueMax = queueMax }
 }
 
-// InOrder has tasks begin in the order in which they were submitted: a worker takes one at
-// a time. Without it a worker takes several, and while all workers are busy those wait for
-// one another, also when others that were submitted later have begun. That matters where
-// tasks take long: under 500 writers to a slow disk the 99th percentile was 1.5 s and not
-// 2.6 s. A trivial task costs about three times as much.
+// InOrder starts tasks in the order in which they were submitted: a worker takes one task at a
+// time. Without InOrder a worker takes several tasks. While all workers are busy, tasks of one
+// batch then wait for one another, although later tasks have started. That matters when tasks
+// take long: with 500 writers to a slow disk the 99th percentile was 1.5 s instead of 2.6 s. A
+// trivial task costs about three times as much.
 func InOrder() Option {
 	return func(s *settings) { s.batchMax = 1 }
 }

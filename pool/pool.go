@@ -1,19 +1,15 @@
-// Package pool runs many tasks on a fixed, small number of goroutines.
-//
-// It is for programs with more to do than they may do at once: files to open,
-// commands to run, messages to handle. It bounds two things, what runs and what
-// waits to run, and makes whoever submits wait when both bounds are reached.
+// Package pool runs many tasks on a fixed, small number of goroutines. It bounds how many
+// tasks run and how many wait. Submitters wait when both bounds are reached.
 //
 //   - [Pool] runs one function over values that come one by one.
 //   - [ForEach] runs a function over a slice and stops at the first error.
-//   - [Map] runs a function over a sequence and gives the results in order.
+//   - [Map] runs a function over a sequence and yields the results in order.
 //
-// A panic in a function given to this package ends the program, as one in any
-// goroutine does. A function that calls [runtime.Goexit], as t.FailNow does,
-// ends its task and not the worker.
+// A panic in a function ends the program, as in any goroutine. [runtime.Goexit] ends its task,
+// not the worker.
 //
-// The package must not swallow panics, log, retry or decide what runs first, and
-// imports the standard library only.
+// The package must not swallow panics, log, retry or decide what runs first. It imports only
+// the standard library.
 package pool
 
 import (
@@ -29,52 +25,48 @@ var ErrClosed = errors.New("pool: closed")
 // queueDefault is the number of places without the option [Queue].
 const queueDefault = 1024
 
-// A Pool runs one function, the handler, over the values submitted to it, on a
-// fixed number of worker goroutines. A value with its call of the handler is
-// called a task.
+// A Pool runs one function, the handler, over the values submitted to it, on a fixed number of
+// worker goroutines. A task is a value with its call of the handler.
 //
-// Any number of goroutines may call any of its methods at the same time. What a
-// goroutine did before it submitted a value is visible to the handler, and what
-// the handler did is visible after the Wait or Close that waited for it.
+// Any number of goroutines may call any of its methods at the same time. The handler sees
+// everything that a goroutine did before it submitted the value. After Wait or Close, the
+// caller sees everything that the handlers did.
 //
-// No task stays in the queue while a worker has nothing to do. So tasks may
-// wait for one another, as long as all that wait and all that are waited for,
-// those among them that are not submitted yet included, are at any time no more
-// than the workers. Beyond that they may deadlock, because tasks start roughly
-// in the order in which they were submitted and no exact order is promised.
+// No task stays in the queue while a worker is idle. So tasks may wait for one another, as
+// long as the tasks that wait, and those that they wait for, are never more than the workers.
+// Tasks that are not yet submitted count too. Beyond that, tasks may deadlock, because they
+// start roughly, but not exactly, in the order of submission.
 //
-// A trivial task costs about 26 ns with [Pool.Submit], about 35 when eight
-// goroutines submit, and about 10 with [Pool.SubmitN] in batches of 64 (2 workers,
-// GOMAXPROCS 2, a machine with 2 cores; a channel read by 2 goroutines takes about
-// 45, and 78 with eight). Nothing is allocated per task. A pool without tasks costs
-// no processor time.
+// A trivial task costs about 26 ns with [Pool.Submit], about 35 ns when eight goroutines
+// submit, and about 10 ns with [Pool.SubmitN] in batches of 64 (2 workers, GOMAXPROCS 2, a
+// machine with 2 cores). A channel that 2 goroutines read takes about 45 ns, and 78 ns with
+// eight senders. A task allocates nothing. An idle pool uses no processor time.
 type Pool[T any] struct {
 	handle  func(T)
 	crew    crew
 	workers []worker[T]
 
-	// awaited is the lowest number that a Wait waits for, or none. Workers look at it
-	// with every task, so it does not lie beside what changes often.
+	// awaited is the lowest task number that a Wait waits for, or none. Workers read it for
+	// every task, so it is kept apart from fields that change often.
 	awaited atomic.Uint64
 	_       line
 
 	mu       sync.Mutex
-	work     sync.Cond // workers wait: tasks that nobody has started, or the pool was closed
-	room     sync.Cond // producers wait: half of the places are free, the pool was closed, a context ended
-	progress sync.Cond // Wait waits: every task before awaited is done
+	work     sync.Cond // workers wait: tasks are unstarted, or the pool was closed
+	room     sync.Cond // producers wait: half of the places are free, the pool was closed, or a context ended
+	progress sync.Cond // Wait waits: all tasks before awaited are done
 
 	queue   ring[T]
-	credit  int    // values that may be put in before the places are counted again
-	waiting int    // producers that wait for room
-	parked  int    // workers that wait for work
-	waking  bool   // one of those was woken and is on its way
-	closed  bool   // then there is no credit
-	claimed uint64 // tasks ever taken from the queue; the next one gets this number
+	credit  int  // values that may be queued before free places are counted again; 0 after Close
+	waiting int  // producers that wait for room
+	parked  int  // workers that wait for work
+	waking  bool // a parked worker was woken and does not run yet
+	closed  bool
+	claimed uint64 // tasks ever taken from the queue: the number of the next task
 }
 
-// New starts a pool of so many workers. The handler is called by several of
-// them at the same time. Close ends them; a pool that is not closed keeps its
-// goroutines for ever.
+// New starts a pool of workers goroutines. Several of them call the handler at the same time.
+// Close ends them. A pool that is never closed keeps its goroutines.
 //
 // New panics if workers is below 1 or handler is nil.
 func New[T any](workers int, handler func(T), options ...Option) *Pool[T] {
@@ -94,27 +86,27 @@ func New[T any](workers int, handler func(T), options ...Option) *Pool[T] {
 	}
 	p.awaited.Store(none)
 	p.work.L, p.room.L, p.progress.L = &p.mu, &p.mu, &p.mu
-	places := min(s.batchMax, s.queueMax/workers+1) // of a batch: see take
+	places := min(s.batchMax, s.queueMax/workers+1) // per batch, as takeBatch fills it
 	batches := make([]T, workers*places)
 	for i := range p.workers {
 		w := &p.workers[i]
-		w.hand.Store(1) // nothing, and all of it done
+		w.hand.Store(1) // an empty batch, all of it done
 		w.batch, batches = split(batches, places)
 		p.crew.add(func() bool { return p.step(w) })
 	}
 	return p
 }
 
-// Submit queues v. It blocks while the queue is full or others wait for room,
-// and may stay blocked until half of the queue is free and a worker comes back
-// for more: it takes up to 64 tasks at a time.
+// Submit queues v. It blocks while the queue is full or other producers wait for room. It may
+// stay blocked until half of the queue is free and a worker needs tasks again, because a
+// worker takes up to 64 tasks at a time.
 //
-// Submit panics if the pool is closed, also when that happens while it blocks:
-// whoever closes the pool must know that nobody submits any more.
+// Submit panics if the pool is closed, also while Submit blocks. Close the pool only when
+// nobody submits any more.
 //
-// A handler that calls Submit may deadlock: when the queue is full and all
-// workers are in Submit, nobody is left to make room. It calls TrySubmit, and
-// where that returns false does the work itself.
+// A handler that calls Submit may deadlock: when the queue is full and all workers are in
+// Submit, no worker makes room. Call TrySubmit in a handler, and do the work there if
+// TrySubmit returns false.
 func (p *Pool[T]) Submit(v T) {
 	p.lock()
 	if p.credit == 0 {
@@ -127,10 +119,10 @@ func (p *Pool[T]) Submit(v T) {
 	p.mu.Unlock()
 }
 
-// SubmitN queues all of vs, in order but not necessarily side by side, for
-// fewer locks and wake-ups than as many calls of Submit. It may block and panic
-// as Submit does; the values that were queued until then are handled. vs is
-// copied, and may be longer than the queue.
+// SubmitN queues all of vs, in order but not necessarily side by side. It needs fewer locks
+// and wake-ups than separate calls of Submit. It may block and panic as Submit does. Values
+// that were queued before a panic are handled. SubmitN copies vs, which may be longer than the
+// queue.
 func (p *Pool[T]) SubmitN(vs []T) {
 	p.lock()
 	defer p.mu.Unlock()
@@ -144,9 +136,8 @@ func (p *Pool[T]) SubmitN(vs []T) {
 	}
 }
 
-// TrySubmit queues v if that is possible without waiting, and reports whether
-// it was: it is not when the queue is full, when others wait for room, or when
-// the pool is closed.
+// TrySubmit queues v if it can do so without waiting, and reports whether it did. It returns
+// false when the queue is full, other producers wait for room, or the pool is closed.
 func (p *Pool[T]) TrySubmit(v T) bool {
 	p.lock()
 	defer p.mu.Unlock()
@@ -157,9 +148,9 @@ func (p *Pool[T]) TrySubmit(v T) bool {
 	return true
 }
 
-// SubmitContext is Submit that gives up: with ctx.Err() when ctx ends before
-// there is room, and with ErrClosed when the pool is closed. With an error, v
-// was not queued. The context does not reach the handler.
+// SubmitContext is like Submit but returns ctx.Err() when ctx ends before there is room, and
+// ErrClosed when the pool is closed. If it returns an error, v was not queued. The handler
+// does not get the context.
 func (p *Pool[T]) SubmitContext(ctx context.Context, v T) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -179,15 +170,15 @@ func (p *Pool[T]) SubmitContext(ctx context.Context, v T) error {
 	if p.closed {
 		return ErrClosed
 	}
-	// A ctx that has ended meanwhile does not matter: this call may have taken
-	// the only wake-up for this place, and nobody else would come for it.
+	// Queue v even if ctx has ended meanwhile. This call may have consumed the only wake-up
+	// for the free place, which nobody else would then use.
 	p.push(v)
 	return nil
 }
 
-// Wait blocks until every task submitted so far is done. Tasks that are
-// submitted while it waits do not prolong it, and the pool remains usable. A
-// handler must not call Wait: it would wait for itself.
+// Wait blocks until all tasks that were submitted before the call are done. Tasks submitted
+// while it waits do not prolong it. The pool remains usable. A handler must not call Wait: it
+// would wait for itself.
 func (p *Pool[T]) Wait() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -195,17 +186,16 @@ func (p *Pool[T]) Wait() {
 	for p.oldest() < end {
 		p.awaited.Store(min(p.awaited.Load(), end))
 		if p.oldest() >= end {
-			p.announce() // whose task it was may not have seen that anybody waits
+			p.announce() // the worker of the last task may not have seen awaited
 			return
 		}
 		p.progress.Wait()
 	}
 }
 
-// Close stops accepting tasks, lets the workers do those in the queue, and
-// returns when the last worker has ended. It may be called again, and at the
-// same time: every call returns only then. A handler must not call Close: it
-// would wait for itself.
+// Close stops accepting tasks, lets the workers finish the queue, and returns when the last
+// worker has ended. It may be called several times and concurrently: every call returns only
+// then. A handler must not call Close: it would wait for itself.
 func (p *Pool[T]) Close() {
 	p.mu.Lock()
 	p.closed, p.credit = true, 0
@@ -215,8 +205,9 @@ func (p *Pool[T]) Close() {
 	p.crew.wait()
 }
 
-// step runs tasks as worker w until the pool is closed and there are no more. After a
-// task that ended by Goexit it is called anew; to claim the next one counts that.
+// step runs tasks as worker w until the pool is closed and no tasks remain. The crew calls
+// step again after a task that ended by Goexit. Claiming the next task then counts that one as
+// done.
 func (p *Pool[T]) step(w *worker[T]) bool {
 	for {
 		place, ok := w.claim()
@@ -227,19 +218,19 @@ func (p *Pool[T]) step(w *worker[T]) bool {
 			place = 0
 		}
 		if w.first+uint64(place) == p.awaited.Load() {
-			p.passed()
+			p.reachAwaited()
 		}
 		p.handle(w.start(place))
 	}
 }
 
-// refill settles the batch that worker w has done, and waits for its next one. There
-// is none when the pool is closed and nobody has a task left that is not started.
+// refill waits for the next batch of worker w. It returns false when the pool is closed and no
+// task is left unstarted.
 func (p *Pool[T]) refill(w *worker[T]) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.settle()
-	for !p.take(w) {
+	p.announceReached()
+	for !p.takeBatch(w) {
 		if p.closed {
 			return false
 		}
@@ -256,9 +247,9 @@ func (p *Pool[T]) refill(w *worker[T]) bool {
 	return true
 }
 
-// take gives worker w some of the queue, a fair share so that the others find some
-// too, or half of what another has not started. p.mu is held.
-func (p *Pool[T]) take(w *worker[T]) bool {
+// takeBatch gives worker w a fair share of the queue, so that tasks remain for the other
+// workers. If the queue is empty, w steals half of another worker's unstarted tasks. p.mu is held.
+func (p *Pool[T]) takeBatch(w *worker[T]) bool {
 	if n := min(p.queue.count, p.queue.count/len(p.workers)+1, len(w.batch)); n > 0 {
 		p.queue.popAll(w.batch[:n])
 		w.give(n, p.claimed)
@@ -273,30 +264,29 @@ func (p *Pool[T]) take(w *worker[T]) bool {
 	return false
 }
 
-// passed is called by a worker whose tasks before awaited are done.
-func (p *Pool[T]) passed() {
+// reachAwaited is called by a worker that has finished its tasks before awaited.
+func (p *Pool[T]) reachAwaited() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.settle()
+	p.announceReached()
 }
 
-// settle looks whether a Wait is over. p.mu is held.
-func (p *Pool[T]) settle() {
-	// The first comparison costs nothing and nearly always settles it.
+// announceReached wakes the Waits if all tasks before awaited are done. p.mu is held.
+func (p *Pool[T]) announceReached() {
+	// The first comparison is cheap and nearly always decides.
 	if awaited := p.awaited.Load(); p.claimed >= awaited && p.oldest() >= awaited {
 		p.announce()
 	}
 }
 
-// announce wakes all Waits. Whoever still has to wait says so again.
+// announce wakes all Waits. Those that must still wait set awaited again.
 func (p *Pool[T]) announce() {
 	p.awaited.Store(none)
 	p.progress.Broadcast()
 }
 
-// oldest returns the number of the first task that is not done; all before it
-// are. The count of tasks done would not tell: a later one may have overtaken
-// it. p.mu is held.
+// oldest returns the number of the first task that is not done. A count of done tasks would
+// not suffice, because a later task may have overtaken the first. p.mu is held.
 func (p *Pool[T]) oldest() uint64 {
 	first := p.claimed
 	for i := range p.workers {
@@ -305,7 +295,7 @@ func (p *Pool[T]) oldest() uint64 {
 	return first
 }
 
-// unstarted counts the tasks that are nobody's yet. p.mu is held.
+// unstarted counts the tasks that no worker has started. p.mu is held.
 func (p *Pool[T]) unstarted() int {
 	n := p.queue.count
 	for i := range p.workers {
@@ -314,10 +304,10 @@ func (p *Pool[T]) unstarted() int {
 	return n
 }
 
-// lock takes the mutex as a producer. One that finds it taken lets a few microseconds
-// pass before it looks again, in which the other submits a hundred values: to take turns
-// would move the queue from one processor's cache to the other's with each value. Nor
-// does it sleep at once, as it would in the mutex, for that and the waking cost more.
+// lock locks the mutex for a producer. If another producer holds it, lock spins for a few
+// microseconds before it tries again. Meanwhile the holder submits a hundred values. Taking
+// turns would move the queue between the processors' caches with each value. Sleeping at once,
+// as the mutex does, costs more than spinning.
 func (p *Pool[T]) lock() {
 	if !p.mu.TryLock() {
 		p.lockBusy()
@@ -345,15 +335,15 @@ func spin() (turns int) {
 	return turns
 }
 
-// push queues v. There is credit and p.mu is held.
+// push queues v. The caller has made sure that there is credit. p.mu is held.
 func (p *Pool[T]) push(v T) {
 	p.credit--
 	p.queue.push(v)
 	p.wakeWorker()
 }
 
-// wakeWorker wakes one worker, unless one is on its way: that one, once it has taken
-// its share, wakes the next while there is something left. p.mu is held.
+// wakeWorker wakes one worker, unless a woken worker does not run yet. Once that one has taken
+// its batch, it wakes the next while tasks remain. p.mu is held.
 func (p *Pool[T]) wakeWorker() {
 	if p.parked > 0 && !p.waking {
 		p.waking = true
@@ -361,10 +351,10 @@ func (p *Pool[T]) wakeWorker() {
 	}
 }
 
-// full counts the free places when those that are known of are used up, and reports
-// whether there is none. While others wait it does not count: they are let in when half
-// is free, and who took each single place before that would keep them out for ever.
-// p.mu is held.
+// full reports whether the queue has no free place. It counts the free places when the credit
+// is used up, but not while producers wait: admit lets those in once half of the queue is
+// free. Giving single places to newcomers before that would lock the waiting producers out for
+// ever. p.mu is held.
 func (p *Pool[T]) full() bool {
 	if p.credit == 0 && p.waiting == 0 && !p.closed {
 		p.credit = len(p.queue.places) - p.unstarted()
@@ -372,8 +362,8 @@ func (p *Pool[T]) full() bool {
 	return p.credit == 0
 }
 
-// admit wakes producers when half of the places are free: for each place there would
-// be as many changes of goroutines as tasks. p.mu is held.
+// admit wakes producers when half of the places are free. Waking one for each free place would
+// switch goroutines once per task. p.mu is held.
 func (p *Pool[T]) admit() {
 	half := len(p.queue.places) / 2
 	if p.waiting == 0 || p.closed || p.queue.count > half {
@@ -389,8 +379,8 @@ func (p *Pool[T]) admit() {
 	}
 }
 
-// awaitRoom returns when there is a free place. It panics, in the name of the given
-// method, if the pool is closed. p.mu is held.
+// awaitRoom returns when a place is free. It panics, naming the given method, if the pool is
+// closed. p.mu is held.
 func (p *Pool[T]) awaitRoom(method string) {
 	for p.full() && !p.closed {
 		p.awaitChange()
@@ -400,19 +390,19 @@ func (p *Pool[T]) awaitRoom(method string) {
 	}
 }
 
-// awaitChange waits as a producer. p.mu is held.
+// awaitChange blocks a producer until it is woken. p.mu is held.
 func (p *Pool[T]) awaitChange() {
 	p.waiting++
 	p.room.Wait()
 	p.waiting--
 }
 
-// wakeProducers makes them look at their contexts again.
+// wakeProducers makes waiting producers check their contexts again.
 func (p *Pool[T]) wakeProducers() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.room.Broadcast()
 }
 
-// split cuts off the first n places of a slice.
+// split returns the first n elements of a slice and the rest.
 func split[T any](s []T, n int) (first, rest []T) { return s[:n:n], s[n:] }

@@ -14,9 +14,9 @@ import (
 	"muster/pool"
 )
 
-// Most tests run in a bubble of testing/synctest: there a wake-up that gets
-// lost is a deadlock that fails at once, a goroutine that stays behind fails
-// the test, and synctest.Wait returns when nothing moves any more.
+// Most tests run in a bubble of testing/synctest. There a lost wake-up is a deadlock that
+// fails at once, a leaked goroutine fails the test, and synctest.Wait returns when all
+// goroutines are blocked.
 
 func TestTasksThatWaitForOneAnother(t *testing.T) {
 	for _, workers := range []int{1, 2, 8, 61} {
@@ -173,7 +173,7 @@ func TestHandlerSubmitsMore(t *testing.T) {
 		p = pool.New(4, split, pool.Queue(2))
 		p.Submit(10)
 		for s := p.Stats(); s.Queued+s.Running > 0; s = p.Stats() {
-			p.Wait() // for what was submitted so far, which may have added more
+			p.Wait() // the tasks submitted so far may have submitted more
 		}
 		p.Close()
 		if leaves.Load() != 1024 {
@@ -195,7 +195,7 @@ func TestWaitIgnoresLaterTasks(t *testing.T) {
 		synctest.Wait()
 		p.Submit(late)
 
-		// As many tasks done as Wait waits for, but not the same ones.
+		// As many tasks are done as Wait waits for, but other ones.
 		late <- struct{}{}
 		synctest.Wait()
 		if waited.Load() {
@@ -255,9 +255,9 @@ func expectReturned(t *testing.T, returned []atomic.Bool, ended []int) {
 	}
 }
 
-// Whoever waits for room comes in although others come without end, each of which finds
-// that a single place is free: they queue behind.
-func TestNobodyOvertakesWhoWaits(t *testing.T) {
+// A producer that waits for room gets it although others keep arriving, each when a single
+// place is free: they queue behind it.
+func TestNewcomersDoNotOvertakeWaitingProducers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const queueMax = 8
 		gate := make(chan struct{})
@@ -312,7 +312,7 @@ func TestSubmitContext(t *testing.T) {
 		if err := <-blocked; !errors.Is(err, context.Canceled) {
 			t.Errorf("SubmitContext = %v after its context ended, want context.Canceled", err)
 		}
-		// The one that gave up must not have taken the wake-up of the other.
+		// The SubmitContext that gave up must not have consumed the wake-up of the Submit.
 		gate <- struct{}{}
 		synctest.Wait()
 		if !other.Load() {
@@ -330,13 +330,13 @@ func TestSubmitContext(t *testing.T) {
 	})
 }
 
-// A context that outlives many submissions must not gather what they left with it.
+// A context that outlives many submissions must not accumulate their callbacks.
 func TestSubmitContextLeavesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gate := make(chan struct{})
 		p := pool.New(1, func(int) { <-gate }, pool.Queue(1))
 		p.SubmitN(upTo(2))
-		ctx := &slowly{Context: t.Context(), done: make(chan struct{})}
+		ctx := &slowContext{Context: t.Context(), done: make(chan struct{})}
 		go func() {
 			if err := p.SubmitContext(ctx, 3); err != nil {
 				t.Error(err)
@@ -345,14 +345,14 @@ func TestSubmitContextLeavesNothing(t *testing.T) {
 		synctest.Wait()
 		close(gate)
 		synctest.Wait()
-		if len(ctx.tells) != 1 || ctx.left != 1 {
-			t.Errorf("the context was asked %d times and left %d times, want once each", len(ctx.tells), ctx.left)
+		if len(ctx.callbacks) != 1 || ctx.stopped != 1 {
+			t.Errorf("%d callbacks were registered and %d stopped, want 1 each", len(ctx.callbacks), ctx.stopped)
 		}
 		p.Close()
 	})
 }
 
-func TestPointersAreLetGo(t *testing.T) {
+func TestPointersAreReleased(t *testing.T) {
 	p := pool.New(1, func(*[1 << 20]byte) {}, pool.Queue(4))
 	defer p.Close()
 	freed := make(chan struct{})
@@ -361,8 +361,8 @@ func TestPointersAreLetGo(t *testing.T) {
 	awaitCollection(t, freed)
 }
 
-// A value that was handled is let go although the worker's next task is long.
-func TestPointersAreLetGoAmidABatch(t *testing.T) {
+// A handled value is released although the worker's next task is long.
+func TestPointersAreReleasedInsideABatch(t *testing.T) {
 	gate, freed := make(chan struct{}), make(chan struct{})
 	p := pool.New(1, func(v *[1 << 20]byte) {
 		if v == nil {
@@ -372,14 +372,14 @@ func TestPointersAreLetGoAmidABatch(t *testing.T) {
 	p.Submit(nil)
 	eventually(t, "the worker is busy", func() bool { return p.Stats().Running == 1 })
 	submitCollectable(p, freed)
-	p.Submit(nil) // in one batch with the one before
+	p.Submit(nil) // in one batch with the previous task
 	gate <- struct{}{}
 	awaitCollection(t, freed)
 	close(gate)
 	p.Close()
 }
 
-// What the workers take from the queue needs no more places than the queue.
+// The workers' batches need no more places than the queue has.
 func TestMemoryOfManyWorkers(t *testing.T) {
 	const workers, queueMax = 256, 64
 	type value [1 << 12]byte
@@ -388,13 +388,13 @@ func TestMemoryOfManyWorkers(t *testing.T) {
 	p := pool.New(workers, func(value) {}, pool.Queue(queueMax))
 	runtime.ReadMemStats(&after)
 	p.Close()
-	// Twice what is expected, for the goroutines and what else the program does.
+	// Twice the expected size leaves room for goroutines and the rest of the program.
 	if got, most := after.TotalAlloc-before.TotalAlloc, uint64(2*(2*queueMax+workers)*len(value{})); got > most {
 		t.Errorf("a pool of %d workers and %d places took %d bytes, want at most %d", workers, queueMax, got, most)
 	}
 }
 
-// With InOrder the task that has waited longest begins when a worker has done another one.
+// With InOrder, a worker that becomes free starts the task that has waited longest.
 func TestInOrder(t *testing.T) {
 	const workers, tasks = 4, 200
 	begun, gate := make(chan int), make(chan struct{})

@@ -2,5 +2,5 @@
 
 package pool_test
 
-// Under the race detector a task costs many times as much.
+// raceDetector shortens tests: with the race detector a task takes many times as long.
 const raceDetector = true

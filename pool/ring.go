@@ -20,10 +20,10 @@ func (r *ring[T]) pushAll(vs []T) {
 	r.count += len(vs)
 }
 
-// popAll takes the oldest values. The caller has made sure that there are so many.
+// popAll fills to with the oldest values. The caller has made sure that the ring has enough.
 func (r *ring[T]) popAll(to []T) {
 	n := copy(to, r.places[r.head:])
-	clear(r.places[r.head : r.head+n]) // or the ring would keep alive what they point to
+	clear(r.places[r.head : r.head+n]) // the ring must not keep their pointers alive
 	m := copy(to[n:], r.places)
 	clear(r.places[:m])
 	if r.head += len(to); r.head >= len(r.places) {

@@ -1,7 +1,6 @@
 package pool
 
-// Stats tells what a pool is doing. Every field counts tasks unless it says
-// otherwise.
+// Stats describes what a pool is doing. Every field except Workers and QueueMax counts tasks.
 type Stats struct {
 	Workers  int    // goroutines that run tasks, as given to New
 	QueueMax int    // places in the queue
@@ -10,9 +9,9 @@ type Stats struct {
 	Done     uint64 // done since New
 }
 
-// Stats returns the figures of one moment, which may be over when it returns.
-// Callers must not count on their sum while tasks run: a faster pool may miss a
-// task, or count it twice, where it moves from one field to the next.
+// Stats returns the figures of one moment, which may be outdated when it returns. Do not rely
+// on their sum while tasks run: a later version may miss a task or count it twice while it
+// moves from one field to the next.
 func (p *Pool[T]) Stats() Stats {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -12,9 +12,8 @@ import (
 	"muster/pool"
 )
 
-// A worker takes several tasks from the queue at once. One that then runs for long
-// keeps none of the others back.
-func TestLongTaskKeepsNothingBack(t *testing.T) {
+// A worker takes several tasks from the queue at once. A long task does not delay the others.
+func TestLongTaskDelaysNoOther(t *testing.T) {
 	for _, workers := range []int{2, 3, 8} {
 		synctest.Test(t, func(t *testing.T) {
 			gate := make(chan struct{})
@@ -61,7 +60,7 @@ func TestLongTasksInARow(t *testing.T) {
 	})
 }
 
-// What Wait waits for may end in the middle of what a worker took at once.
+// The tasks that Wait waits for may end in the middle of a worker's batch.
 func TestWaitEndsAmidABatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := pool.New(1, func(gate chan struct{}) { <-gate })
@@ -88,8 +87,8 @@ func TestWaitEndsAmidABatch(t *testing.T) {
 	})
 }
 
-// Producers that wait are let in although workers hold tasks of a batch that they have
-// started meanwhile: those take no place.
+// Tasks that a worker has started take no place in the queue, also when they are part of a
+// batch. So waiting producers get room.
 func TestRoomBesideStartedBatches(t *testing.T) {
 	const workers, queueMax = 8, 64
 	synctest.Test(t, func(t *testing.T) {
@@ -107,8 +106,8 @@ func TestRoomBesideStartedBatches(t *testing.T) {
 	})
 }
 
-// As if by hand: ForEach takes quick items several at a time, and when they turn out
-// to be long ones those that are left go to whoever has none.
+// ForEach takes quick items several at a time. When items turn out to be long, a worker gives
+// its remaining items to idle workers.
 func TestForEachGivesBack(t *testing.T) {
 	const items, first, long = 100_000, 500, 64
 	synctest.Test(t, func(t *testing.T) {
@@ -135,15 +134,15 @@ func TestForEachGivesBack(t *testing.T) {
 		if err := <-over; err != nil {
 			t.Error(err)
 		}
-		// One after another it would be 64; two at a time 32, and the first ones alone,
-		// until whoever has them sees that the other has none.
+		// Serial execution takes 64 rounds and two workers take 32. A few more rounds pass
+		// until the busy worker sees that the other one is idle.
 		if rounds > long/2+8 {
 			t.Errorf("%d rounds for %d long items on 2 workers", rounds, long)
 		}
 	})
 }
 
-// A context that ends is seen soon: what a worker took at once is little.
+// ForEach notices the end of a context soon, because a span is short.
 func TestForEachEndsAmidASpan(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -164,7 +163,7 @@ func TestForEachEndsAmidASpan(t *testing.T) {
 	}
 }
 
-// Goexit in the middle of a batch costs neither its worker nor the rest of the batch.
+// Goexit in the middle of a batch loses neither the worker nor the rest of the batch.
 func TestGoexitAmidABatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var done atomic.Int64
@@ -186,7 +185,7 @@ func TestGoexitAmidABatch(t *testing.T) {
 	})
 }
 
-// Many producers, thieves and waits at once; the race detector looks on.
+// Many producers, thieves and Waits run at once, for the race detector.
 func TestThievesAndWaits(t *testing.T) {
 	const producers, each = 6, 3000
 	counts := make([]atomic.Int32, producers*each)
@@ -219,8 +218,8 @@ func TestThievesAndWaits(t *testing.T) {
 	}
 }
 
-// A value that another worker took out of a batch is not kept alive there.
-func TestStolenPointersAreLetGo(t *testing.T) {
+// A batch does not keep a stolen value alive.
+func TestStolenPointersAreReleased(t *testing.T) {
 	gate, freed := make(chan struct{}), make(chan struct{})
 	var begun atomic.Int64
 	p := pool.New(2, func(v *[1 << 20]byte) {
@@ -236,17 +235,17 @@ func TestStolenPointersAreLetGo(t *testing.T) {
 	p.Submit(nil)
 	busy(2)
 	p.Submit(nil)
-	submitCollectable(p, freed) // in one batch with the one before
+	submitCollectable(p, freed) // in one batch with the previous task
 	gate <- struct{}{}
 	busy(3)
-	gate <- struct{}{} // for the one that has waited longer, which then has nothing
+	gate <- struct{}{} // the worker that has waited longer becomes idle
 	awaitCollection(t, freed)
 	close(gate)
 	p.Close()
 }
 
-// When half of the queue is free, as many are let in as there are places.
-func TestAllAreLetIn(t *testing.T) {
+// When half of the queue is free, as many producers get room as places are free.
+func TestEveryFreePlaceWakesAProducer(t *testing.T) {
 	const queueMax = 4
 	synctest.Test(t, func(t *testing.T) {
 		gate := make(chan struct{})

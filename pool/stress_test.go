@@ -10,8 +10,8 @@ import (
 	"muster/pool"
 )
 
-// A script is a random way of using a pool. The seed in its name repeats it,
-// but for the order in which goroutines run.
+// A script uses a pool in a random way. Its seed reproduces it, except for the order in which
+// goroutines run.
 type script struct {
 	seed      uint64
 	workers   int
@@ -30,8 +30,8 @@ func newScript(seed uint64, tasks int) script {
 	return s
 }
 
-// play has every producer submit numbers of its own, by all methods in turn,
-// and checks that each was handled exactly once.
+// play has each producer submit its own numbers, by all methods in turn, and checks that each
+// number was handled exactly once.
 func (s script) play(t *testing.T) {
 	t.Helper()
 	counts := make([]atomic.Int32, s.producers*s.each)

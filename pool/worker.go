@@ -2,69 +2,70 @@ package pool
 
 import "sync/atomic"
 
-// batchMax is how many tasks a worker takes from the queue at a time, at most. With
-// more a refill would be no cheaper: it is a fiftieth of the tasks by then.
+// batchMax is the largest number of tasks that a worker takes from the queue at a time. A
+// larger batch would not help: at 64, a refill costs a fiftieth of the tasks.
 const batchMax = 64
 
 // none stands for "no task" where a task's number is expected.
 const none = 1<<64 - 1
 
-// A worker is one goroutine's share of the tasks: a batch of consecutive ones, of
-// which it starts one after another, and others may take what it has not started.
+// A worker is one goroutine's share of the tasks: a batch of consecutive tasks, which it
+// starts one after another. Other workers may steal those that it has not started.
 //
-// Batches are filled with the pool's mutex held, and thieves hold it too. Claims are made
-// without, see hand, and so is a place emptied that is claimed: thieves keep off those.
+// The pool's mutex is held while a batch is filled and while tasks are stolen. It is not held
+// while the worker claims a task (see hand) or empties the claimed place. Thieves do not touch
+// claimed places.
 type worker[T any] struct {
 	_ line
 
-	// hand says which of the batch are claimed. The low half is how many its worker
-	// has started, and 1 more when it found no other; the high half, how many it has
-	// been given, less those that thieves took from the end. One atomic addition claims
-	// a task, and says at the same time that the one before is done.
+	// hand records which tasks of the batch are claimed. The low half counts those that the
+	// worker has started, plus 1 if it found no further one. The high half counts those that
+	// it was given, without those stolen from the end. One atomic addition claims a task and
+	// marks the previous task as done.
 	hand atomic.Uint64
 
 	_ line
 
-	batch []T    // places, for a fair share of a full queue or batchMax
+	batch []T    // has places for a fair share of a full queue, at most batchMax
 	first uint64 // the number of the batch's first task
 }
 
-// line keeps what is written by several apart: two of a processor's cache lines,
-// because they are fetched in pairs.
+// line keeps fields that different processors write apart. It is two cache lines long, because
+// processors fetch them in pairs.
 type line [128]byte
 
 const handLow = 1<<32 - 1
 
-// claim starts the worker's next task, if there is one, and returns its place.
+// claim starts the worker's next task, if any, and returns its place.
 func (w *worker[T]) claim() (place int, ok bool) {
 	h := w.hand.Add(1)
 	started, given := h&handLow, h>>32
 	return int(started) - 1, started <= given
 }
 
-// unstarted is how many tasks of the batch are not claimed.
+// unstarted counts the tasks of the batch that are not claimed.
 func (w *worker[T]) unstarted() int {
 	h := w.hand.Load()
 	return max(0, int(h>>32)-int(h&handLow))
 }
 
-// give makes a worker's places 0 to n its batch, of which it starts the first. The
-// pool's mutex is held.
+// give makes places 0 to n the worker's batch and claims the first task. The pool's mutex is
+// held.
 func (w *worker[T]) give(n int, first uint64) {
 	w.first = first
 	w.hand.Store(uint64(n)<<32 | 1)
 }
 
-// start takes the value out of a place that is claimed.
+// start takes the value out of a claimed place.
 func (w *worker[T]) start(place int) T {
 	var nothing T
 	v := w.batch[place]
-	w.batch[place] = nothing // or the batch would keep alive what it points to
+	w.batch[place] = nothing // the batch must not keep its pointers alive
 	return v
 }
 
-// steal takes half of what the other has not started, and reports whether there
-// was any. The pool's mutex is held, so that nobody writes the other's batch.
+// steal takes half of the tasks that another worker has not started, and reports whether there
+// were any. The pool's mutex is held, so that nobody else writes the other worker's batch.
 func (w *worker[T]) steal(from *worker[T]) bool {
 	for {
 		h := from.hand.Load()
@@ -74,7 +75,7 @@ func (w *worker[T]) steal(from *worker[T]) bool {
 		}
 		left := given - (given-started+1)/2
 		if !from.hand.CompareAndSwap(h, left<<32|started) {
-			continue // it claimed one meanwhile
+			continue // the other worker has claimed a task meanwhile
 		}
 		n := copy(w.batch, from.batch[left:given])
 		clear(from.batch[left:given])
@@ -83,8 +84,8 @@ func (w *worker[T]) steal(from *worker[T]) bool {
 	}
 }
 
-// oldest is the number of the first task of the batch that is not done; none
-// when all are. The pool's mutex is held.
+// oldest returns the number of the batch's first task that is not done, or none if all are
+// done. The pool's mutex is held.
 func (w *worker[T]) oldest() uint64 {
 	h := w.hand.Load()
 	started, given := h&handLow, h>>32
