@@ -7,17 +7,18 @@ import (
 	"muster/internal/fair"
 )
 
-// chunkSize is what is in memory of one file at most, and what is written or read of a
-// larger one by one job.
+// chunkSize is the largest part of one file that is in memory. A job reads or writes at most
+// one chunk of a larger file.
 const chunkSize = 256 << 10
 
-// bufferSizes are the sizes of buffers. The smallest one is the unit of the budget.
+// bufferSizes are the sizes of buffers. The smallest one is the unit of the budget. An index
+// of bufferSizes is called a class.
 var bufferSizes = [...]int{4 << 10, 16 << 10, 64 << 10, chunkSize}
 
-// units returns how many units a buffer takes. A class is an index of bufferSizes.
+// units returns how many units a buffer of a class takes.
 func units(class int) int64 { return int64(bufferSizes[class] / bufferSizes[0]) }
 
-// memory is a budget of bytes, which are taken as buffers.
+// memory is a budget of bytes, which clients take as buffers.
 type memory struct {
 	budget *fair.Budget
 	unused [len(bufferSizes)]sync.Pool
@@ -28,31 +29,31 @@ func newMemory(bytes int64, o Options) *memory {
 	return &memory{budget: fair.New(fair.Options{Size: size, WaitingMax: memoryWaitingMax, WaitMax: o.WaitMax, Shares: true})}
 }
 
-// memoryWaitingMax is how many operations wait for memory at most. More are refused.
+// memoryWaitingMax is how many operations may wait for memory. Further operations are refused.
 const memoryWaitingMax = 1 << 16
 
 // A buffer is memory that a client holds.
 type buffer struct {
 	data   []byte
-	room   *[]byte // data, as it is kept in unused
+	room   *[]byte // data, as unused stores it
 	class  int
 	memory *memory
 	client fair.Client
 }
 
-// take waits for the smallest buffer, and fits it to size bytes.
-func (m *memory) take(ctx context.Context, size int) (*buffer, error) {
+// newBuffer waits for the smallest buffer, and then fits it to size bytes.
+func (m *memory) newBuffer(ctx context.Context, size int) (*buffer, error) {
 	b := &buffer{memory: m, client: fair.ClientOf(ctx)}
 	if err := m.budget.Take(ctx, b.client); err != nil {
 		return nil, err
 	}
-	b.use(0)
+	b.allocate(0)
 	b.fit(size)
 	return b, nil
 }
 
 // fit replaces the buffer by one that holds size bytes, or by a smaller one if the client's
-// share allows no more. The content is lost.
+// share does not suffice. The content is lost.
 func (b *buffer) fit(size int) {
 	b.shrink()
 	class := 0
@@ -60,16 +61,16 @@ func (b *buffer) fit(size int) {
 		class++
 	}
 	for ; class > 0; class-- {
-		if b.memory.budget.Try(b.client, units(class)-units(0)) {
+		if b.memory.budget.TryTake(b.client, units(class)-units(0)) {
 			b.memory.unused[0].Put(b.room)
-			b.use(class)
+			b.allocate(class)
 			return
 		}
 	}
 }
 
-// use takes the bytes of a class. The client must hold the units.
-func (b *buffer) use(class int) {
+// allocate gets the bytes of a class. The client must hold the units.
+func (b *buffer) allocate(class int) {
 	room, ok := b.memory.unused[class].Get().(*[]byte)
 	if !ok {
 		made := make([]byte, bufferSizes[class])
@@ -78,32 +79,32 @@ func (b *buffer) use(class int) {
 	b.class, b.room, b.data = class, room, *room
 }
 
-// grow moves the content to the next larger buffer. It returns false if there is none, or if
-// the client's share does not allow it.
+// grow moves the content to the next larger buffer. It returns false if the buffer has the
+// largest size or the client's share does not suffice.
 func (b *buffer) grow() bool {
 	next := b.class + 1
-	if next == len(bufferSizes) || !b.memory.budget.Try(b.client, units(next)-units(b.class)) {
+	if next == len(bufferSizes) || !b.memory.budget.TryTake(b.client, units(next)-units(b.class)) {
 		return false
 	}
 	room, class := b.room, b.class
-	b.use(next)
+	b.allocate(next)
 	copy(b.data, *room)
 	b.memory.unused[class].Put(room)
 	return true
 }
 
-// shrink gives back all but the smallest buffer. The content is lost.
+// shrink releases all but the smallest buffer. The content is lost.
 func (b *buffer) shrink() {
 	if b.class == 0 {
 		return
 	}
 	more := units(b.class) - units(0)
 	b.memory.unused[b.class].Put(b.room)
-	b.use(0)
+	b.allocate(0)
 	b.memory.budget.Give(b.client, more)
 }
 
-// free gives the memory back. A second call does nothing.
+// free releases the memory. A second call does nothing.
 func (b *buffer) free() {
 	if b.data == nil {
 		return

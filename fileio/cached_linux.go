@@ -8,17 +8,18 @@ import (
 	"muster/internal/nowait"
 )
 
-// cache reads what the system has in memory, without a job: nothing here waits for a disk.
-// (The last close of a file that was replaced meanwhile may; that is rare and short.)
+// cache reads files that the system has in memory, without a job. Its calls do not wait for a
+// disk. (The last close of a file that was replaced meanwhile may wait, which is rare and
+// short.)
 type cache struct {
-	off atomic.Bool // the system does not tell what it has in memory
+	off atomic.Bool // the system does not report what it has in memory
 }
 
-// begin looks at the file system of the folder.
-func (c *cache) begin(folder int) { c.off.Store(!nowait.Local(folder)) }
+// probe checks whether the folder's file system supports the cache.
+func (c *cache) probe(folder int) { c.off.Store(!nowait.Local(folder)) }
 
-// open opens a file whose name the system knows by heart. It is not known whether there is
-// one, and err means nothing, unless known.
+// open opens a file if the system has its name in memory. If known is false, nothing is known
+// of the file, and err means nothing.
 func (c *cache) open(folder int, name string) (file int, info Entry, known bool, err error) {
 	if c.off.Load() {
 		return -1, Entry{}, false, nil
@@ -42,7 +43,7 @@ func (c *cache) open(folder int, name string) (file int, info Entry, known bool,
 	return file, j.Info, true, nil
 }
 
-// read reads what there is in memory from the file's beginning.
+// read reads the part of the file's beginning that is in memory.
 func (c *cache) read(file int, data []byte) (n int) {
 	for n < len(data) {
 		more, err := nowait.ReadAt(file, data[n:], int64(n))

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tellsWhatIsCached reports whether the system and this file system can.
-func tellsWhatIsCached(t *testing.T, folder string) bool {
+// reportsCached reports whether the system and this file system report what is in memory.
+func reportsCached(t *testing.T, folder string) bool {
 	t.Helper()
 	dir, err := os.Open(folder)
 	if err != nil {

@@ -2,10 +2,10 @@
 
 package fileio
 
-// cache is what the system has in memory; here it does not tell.
+// cache does nothing, because this system does not report what it has in memory.
 type cache struct{}
 
-func (*cache) begin(int) {}
+func (*cache) probe(int) {}
 
 func (*cache) open(int, string) (file int, info Entry, known bool, err error) {
 	return -1, Entry{}, false, nil

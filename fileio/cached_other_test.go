@@ -4,4 +4,4 @@ package fileio_test
 
 import "testing"
 
-func tellsWhatIsCached(*testing.T, string) bool { return false }
+func reportsCached(*testing.T, string) bool { return false }

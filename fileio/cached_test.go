@@ -8,8 +8,7 @@ import (
 	"muster/fileio/enginetest"
 )
 
-// What the system has in memory is read without a job, unless jobs are wanted; what is
-// large is read by jobs.
+// Cached files are read without a job, unless JobsOnly is set. Jobs read large files.
 func TestWithoutAJob(t *testing.T) {
 	folder := t.TempDir()
 	for _, jobsOnly := range []bool{false, true} {
@@ -22,9 +21,9 @@ func TestWithoutAJob(t *testing.T) {
 			data := enginetest.Content(size, size)
 			enginetest.Put(t, s, "x", data)
 			before := e.Stats().Done
-			enginetest.Has(t, s, "x", data)
+			enginetest.CheckContent(t, s, "x", data)
 			jobs := e.Stats().Done - before
-			if small := size <= 256<<10; tellsWhatIsCached(t, folder) && (jobs == 0) != (small && !jobsOnly) {
+			if small := size <= 256<<10; reportsCached(t, folder) && (jobs == 0) != (small && !jobsOnly) {
 				t.Errorf("%d bytes take %d jobs, with jobs alone: %v", size, jobs, jobsOnly)
 			}
 		}

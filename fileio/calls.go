@@ -1,9 +1,10 @@
 package fileio
 
-// Calls are the system calls that a job is made of: [System] makes them, for [Job.Run], and
-// an engine that has another way to ask the system has its own, for [Job.RunOn]. Each call does what the system's does, once; Read and Write may do a
-// part. One that a signal has interrupted is repeated, but for Close. Errors are the
-// system's. The calls of one job follow upon one another.
+// Calls are the system calls of which jobs consist. [System] makes them, for [Job.Run]. An
+// engine with another way to make them has its own Calls, for [Job.RunOn]. Each method does
+// what the system call does, once. Read and Write may transfer only a part. A method except
+// Close repeats a call that a signal interrupts. Errors are the system's. The calls of one job
+// are sequential.
 type Calls interface {
 	Open(folder int, name string, flags int, mode uint32) (file int, err error)
 	Close(file int) error
@@ -12,25 +13,25 @@ type Calls interface {
 	Rename(folder int, from, to string) error
 	Unlink(folder int, name string) error
 
-	// Stat tells of what has a name in a folder, a link itself if it is one, or, with no
-	// name, of an open file.
+	// Stat describes a name in a folder, without following a link. With an empty name it
+	// describes an open file.
 	Stat(at int, name string) (Status, error)
 
-	// List returns all names in a folder, but for . and .. .
+	// List returns all names in a folder, except . and .. .
 	List(folder int) ([]string, error)
 
-	// Flush has the disk keep what was written to a file: its data, and what is needed to
-	// read it again.
+	// Flush makes the disk keep what was written to a file: its data, and what is needed to
+	// read it.
 	Flush(file int) error
-	// FlushFolder has the disk keep the names in a folder.
+	// FlushFolder makes the disk keep the names in a folder.
 	FlushFolder(folder int) error
-	// FlushAll does so for all of the folder's file system, and reports errors of all files
-	// that were written since it was called last.
+	// FlushAll makes the disk keep everything on the folder's file system. It reports errors
+	// of all files that were written since the last call.
 	FlushAll(folder int) error
 }
 
-// Status is what Stat tells.
+// Status is the result of Stat.
 type Status struct {
 	Entry
-	Regular bool // it is a file, and neither a folder, a link, a pipe nor a device
+	Regular bool // a file, and not a folder, a link, a pipe or a device
 }

@@ -6,15 +6,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// flush has the disk keep what was written to a file: fsync alone only hands it to the
-// disk here.
+// flush makes the disk keep what was written to a file. On this system fsync only hands the
+// data to the disk.
 func flush(file int) error {
 	_, err := unix.FcntlInt(uintptr(file), unix.F_FULLFSYNC, 0)
 	return err
 }
 
-// flushesAll says that there is syncFS.
+// flushesAll reports whether syncFS works.
 const flushesAll = false
 
-// syncFS is what there is not here.
+// syncFS does not exist on this system.
 func syncFS(int) error { return errors.ErrUnsupported }

@@ -2,12 +2,13 @@ package fileio
 
 import "golang.org/x/sys/unix"
 
-// flush has the disk keep what was written to a file: its data, and what is needed to read
-// it again.
+// flush makes the disk keep what was written to a file: its data, and what is needed to read
+// it.
 func flush(file int) error { return unix.Fdatasync(file) }
 
-// flushesAll says that there is syncFS.
+// flushesAll reports whether syncFS works.
 const flushesAll = true
 
-// syncFS reports errors of all files that were written since it was called last.
+// syncFS flushes the folder's file system. It reports errors of all files that were written
+// since the last call.
 func syncFS(folder int) error { return unix.Syncfs(folder) }

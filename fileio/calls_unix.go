@@ -9,11 +9,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// System is Calls that ask the system, in this thread.
+// System makes Calls in the caller's thread.
 type System struct{}
 
-// again repeats a system call that a signal has interrupted.
-func again(call func() error) error {
+// retryInterrupted repeats a system call that a signal interrupts.
+func retryInterrupted(call func() error) error {
 	for {
 		if err := call(); err != unix.EINTR {
 			return err
@@ -22,7 +22,7 @@ func again(call func() error) error {
 }
 
 func (System) Open(folder int, name string, flags int, mode uint32) (file int, err error) {
-	err = again(func() (err error) {
+	err = retryInterrupted(func() (err error) {
 		file, err = unix.Openat(folder, name, flags, mode)
 		return err
 	})
@@ -32,7 +32,7 @@ func (System) Open(folder int, name string, flags int, mode uint32) (file int, e
 func (System) Close(file int) error { return unix.Close(file) }
 
 func (System) Read(file int, data []byte, offset int64) (n int, err error) {
-	err = again(func() (err error) {
+	err = retryInterrupted(func() (err error) {
 		n, err = unix.Pread(file, data, offset)
 		return err
 	})
@@ -40,7 +40,7 @@ func (System) Read(file int, data []byte, offset int64) (n int, err error) {
 }
 
 func (System) Write(file int, data []byte, offset int64) (n int, err error) {
-	err = again(func() (err error) {
+	err = retryInterrupted(func() (err error) {
 		n, err = unix.Pwrite(file, data, offset)
 		return err
 	})
@@ -48,16 +48,16 @@ func (System) Write(file int, data []byte, offset int64) (n int, err error) {
 }
 
 func (System) Rename(folder int, from, to string) error {
-	return again(func() error { return unix.Renameat(folder, from, folder, to) })
+	return retryInterrupted(func() error { return unix.Renameat(folder, from, folder, to) })
 }
 
 func (System) Unlink(folder int, name string) error {
-	return again(func() error { return unix.Unlinkat(folder, name, 0) })
+	return retryInterrupted(func() error { return unix.Unlinkat(folder, name, 0) })
 }
 
 func (System) Stat(at int, name string) (Status, error) {
 	var st unix.Stat_t
-	err := again(func() error {
+	err := retryInterrupted(func() error {
 		if name == "" {
 			return unix.Fstat(at, &st)
 		}
@@ -67,8 +67,8 @@ func (System) Stat(at int, name string) (Status, error) {
 	return Status{Entry: e, Regular: st.Mode&unix.S_IFMT == unix.S_IFREG}, err
 }
 
-// List reads the folder through a descriptor of its own: one that is shared has one place
-// at which it reads.
+// List reads the folder through its own descriptor, because a shared descriptor has one read
+// position.
 func (s System) List(folder int) ([]string, error) {
 	own, err := s.Open(folder, ".", unix.O_RDONLY|unix.O_CLOEXEC|unix.O_DIRECTORY, 0)
 	if err != nil {
@@ -80,13 +80,13 @@ func (s System) List(folder int) ([]string, error) {
 }
 
 func (System) Flush(file int) error {
-	return again(func() error { return flush(file) })
+	return retryInterrupted(func() error { return flush(file) })
 }
 
 func (System) FlushFolder(folder int) error {
-	return again(func() error { return unix.Fsync(folder) })
+	return retryInterrupted(func() error { return unix.Fsync(folder) })
 }
 
 func (System) FlushAll(folder int) error {
-	return again(func() error { return syncFS(folder) })
+	return retryInterrupted(func() error { return syncFS(folder) })
 }

@@ -12,8 +12,8 @@ import (
 	"muster/fileio/faulty"
 )
 
-// Check leaves nothing behind, tells what is wrong with the disk, and does not wait for one
-// that hangs.
+// Check leaves no file behind, reports what is wrong with the disk, and does not wait for a
+// hanging disk.
 func TestCheck(t *testing.T) {
 	folder := t.TempDir()
 	s := enginetest.Open(t, &direct.Engine{}, folder, fileio.Options{})

@@ -1,15 +1,12 @@
-// Package fileio keeps whole files under names in a folder, and lets no more threads of the
-// system wait for its disk than it is told to: a read of a regular file cannot be polled,
-// so each one that waits holds a thread, and a Go program whose goroutines read files
-// directly has as many threads as readers.
+// Package fileio keeps whole files under names in a folder, and bounds the threads that wait
+// for its disk. A read of a regular file cannot be polled, so each waiting read holds a
+// thread. A Go program whose goroutines read files directly has as many threads as readers.
 //
-// A [Store] has Put, Get, Stat, Delete and List. It splits them into jobs, none of which
-// waits for anything but the disk: what comes from or goes to a network is in memory
-// before a job begins, or after it is done. Jobs about names alone ([Op.Light]) do not wait
-// behind those with data. An [Engine] executes jobs, on as many threads
-// as it has; the engines are packages below this one.
+// A [Store] has Put, Get, Stat, Delete and List. It splits them into jobs, which wait only for
+// the disk: network data is in memory before a job begins or after it ends. Jobs on names only
+// ([Op.Light]) do not wait behind data. An [Engine] executes jobs on its threads.
 //
-// The package must not import its engines, and knows nothing of HTTP.
+// The package must not import its engines, which are the packages below it, nor know HTTP.
 package fileio
 
 import (
@@ -19,23 +16,22 @@ import (
 	"muster/internal/fair"
 )
 
-// An Engine executes jobs on the threads that it has.
+// An Engine executes jobs on its threads.
 //
-// Do executes one job and returns once it is done, with what came of it in the job and
-// with the system's error; any number of goroutines may call it at the same time. A
-// goroutine that waits in Do holds no thread of the system, unless the engine says so. The
-// job, its data and its descriptors belong to the engine until Do returns, and not after
-// that. Jobs of different callers are executed in no particular order, but those for which
-// [Op.Light] holds do not wait behind others. Do refuses nothing. A [Store] hands over no more
-// jobs than Room, except for those that continue or end what has begun.
+// Do executes one job and returns when it is done. The results are in the job, and the error
+// is the system's. Any number of goroutines may call Do at the same time. A goroutine that
+// waits in Do holds no thread, unless the engine's documentation says so. The job, its data
+// and its descriptors belong to the engine until Do returns, and not afterwards. Jobs of
+// different callers run in no particular order, but [Op.Light] jobs do not wait behind others.
+// Do refuses no job. A [Store] submits at most Room jobs, except for jobs that continue or end
+// an operation.
 //
-// A job that fails may have left a part of what it was to write in its temporary file,
-// and nothing under the name that people see: there is the file of before, whole. What a
-// finished job wrote is seen by all that begin later; whether it outlives a power failure
-// is what [Job.Sync] says.
+// A failed job may leave a part of its data in its temporary file. The file under the public
+// name is unchanged. Every job that begins later sees what a finished job wrote. [Job.Sync]
+// determines whether that survives a power failure.
 //
-// Close waits for the jobs that were accepted, and ends the threads. Do must not be called
-// after it, or at the same time.
+// Close waits for the accepted jobs and ends the threads. Do must not be called during or
+// after Close.
 type Engine interface {
 	Do(j *Job) error
 	Room() Room
@@ -43,41 +39,41 @@ type Engine interface {
 	Close() error
 }
 
-// Room is how many jobs an engine takes at a time: as many as keep its threads busy.
+// Room is how many jobs an engine takes at a time. More would not keep its threads busier.
 type Room struct {
-	Transfers int // 0 = any number
-	Light     int // jobs for which [Op.Light] holds; 0 = they count as transfers
+	Transfers int // 0 = no limit
+	Light     int // jobs with [Op.Light]; 0 = they count as transfers
 }
 
-// RoomFor returns the room of an engine with threads of each kind: for each thread the job
-// that it executes, and the next one.
+// RoomFor returns the room of an engine with threads of each kind: for each thread the running
+// job and the next one.
 func RoomFor(threads, light int) Room { return Room{Transfers: 2 * threads, Light: 2 * light} }
 
-// ThreadsMax bounds the threads of an engine, those for transfers and those for names alone.
+// ThreadsMax bounds the threads of an engine: those for transfers, and those for light jobs.
 const ThreadsMax = 4096
 
 // CheckThreads returns an error if an engine cannot have these numbers of threads.
 func CheckThreads(transfers, light int) error {
 	if transfers < 1 || transfers > ThreadsMax || light < 0 || light > ThreadsMax {
-		return fmt.Errorf("%d threads for files and %d for names: from 1 and 0 to %d are possible", transfers, light, ThreadsMax)
+		return fmt.Errorf("%d threads for files and %d for names are out of range: use from 1 and 0 to %d", transfers, light, ThreadsMax)
 	}
 	return nil
 }
 
-// ErrBusy is the error of an operation that was not begun: too many wait already, or it waited
-// too long.
+// ErrBusy is the error of an operation that did not begin, because too many others wait or
+// because it waited too long.
 var ErrBusy = fair.ErrBusy
 
-// Stats are the figures of one moment, of an engine or of a store with its engine.
+// Stats holds the figures of one moment, of an engine or of a store with its engine.
 type Stats struct {
-	Threads int // of the system that execute jobs at most; 0 = as many as there are jobs
+	Threads int // the most system threads that execute jobs; 0 = one for each job
 	Waiting int // jobs
 	Running int
 
-	Done    int64 // since the engine began, failed ones included
-	Refused int64 // by the store, with ErrBusy
+	Done    int64 // jobs since the engine started, including failed ones
+	Refused int64 // operations that the store refused with ErrBusy
 	Memory  int64 // bytes of files that the store has in memory
 
-	Wait    time.Duration // of all jobs, before they began
-	Service time.Duration // of all jobs done, since they began
+	Wait    time.Duration // sum over all jobs, before they began
+	Service time.Duration // sum over all done jobs, from beginning to end
 }

@@ -26,8 +26,8 @@ import (
 	"muster/fileio/uring"
 )
 
-// engines are all that there are here, by name; what is missing has tests of its own that
-// say so.
+// engines returns all engines that work here, by name. Other tests cover the errors of missing
+// engines.
 func engines(t testing.TB, threads, light int) map[string]fileio.Engine {
 	t.Helper()
 	pool, err := pooled.New(pooled.Options{Threads: threads, Light: light})
@@ -50,8 +50,8 @@ func engines(t testing.TB, threads, light int) map[string]fileio.Engine {
 	return all
 }
 
-// The same operations on every engine answer the same and leave the same bytes, under every
-// durability, with jobs for everything and with what is cached read without.
+// The same operations give the same answers and the same files on every engine, with every
+// durability, with and without JobsOnly.
 func TestEnginesAgree(t *testing.T) {
 	seeds := 6
 	if testing.Short() {
@@ -77,8 +77,8 @@ func TestEnginesAgree(t *testing.T) {
 	}
 }
 
-// operate has several do what their seeds say at the same time, each with names of its own,
-// and returns what they were answered.
+// operate runs several clients at the same time, each with its own names and seed, and returns
+// their answers.
 func operate(t *testing.T, e fileio.Engine, folder string, o fileio.Options, seed uint64) string {
 	t.Helper()
 	s, err := fileio.Open(folder, e, o)
@@ -106,11 +106,11 @@ func operate(t *testing.T, e fileio.Engine, folder string, o fileio.Options, see
 	return text.String()
 }
 
-// operation does one of all that there are, and says what was answered, but for the time.
+// operation executes a random operation and returns the answer without times.
 func operation(t *testing.T, s *fileio.Store, random *rand.Rand, who int) string {
 	name := fmt.Sprintf("%d/%d", who, random.IntN(6))
 	what, seed, size := random.IntN(8), random.IntN(1000), []int{0, 10, 50_000, 65_537, 262_144, 262_145, 700_000}[random.IntN(7)]
-	if who == 3 && what == 0 { // what no file system can have
+	if who == 3 && what == 0 { // a name that no file can have
 		name += string(bytes.Repeat([]byte("x"), 236))
 	}
 	switch what {
@@ -145,7 +145,7 @@ func operation(t *testing.T, s *fileio.Store, random *rand.Rand, who int) string
 	return fmt.Sprintf("get %s from %d on: %x %s", name, from, sum.Sum(nil), reason(err))
 }
 
-// reason is an error without what differs from run to run.
+// reason returns an error's text without the parts that differ between runs.
 func reason(err error) string {
 	for _, known := range []error{fs.ErrNotExist, fileio.ErrChanged, fileio.ErrSize, fileio.ErrName, io.ErrUnexpectedEOF} {
 		if errors.Is(err, known) {
@@ -155,7 +155,7 @@ func reason(err error) string {
 	return fmt.Sprint(err)
 }
 
-// contents are all files below a folder, and what is in them.
+// contents lists all files below a folder with their contents.
 func contents(t *testing.T, folder string) string {
 	t.Helper()
 	var text bytes.Buffer
@@ -239,7 +239,7 @@ func benchmarkStore(b *testing.B, s *fileio.Store, op string, callers int, data 
 	b.ReportMetric(float64(processorTime(b)-began)/float64(b.N), "cpu-ns/op")
 }
 
-// processorTime is what this process has used, its threads in the kernel included.
+// processorTime returns the processor time of this process, including its kernel threads.
 func processorTime(b *testing.B) time.Duration {
 	b.Helper()
 	var used unix.Rusage

@@ -11,7 +11,7 @@ import (
 	"muster/fileio/enginetest"
 )
 
-// A folder that the first version wrote is opened for ever.
+// Every version opens a folder of the first version.
 func TestFirstFormat(t *testing.T) {
 	folder := t.TempDir()
 	if err := os.CopyFS(folder, os.DirFS("testdata/v1")); err != nil {
@@ -19,7 +19,7 @@ func TestFirstFormat(t *testing.T) {
 	}
 	s := enginetest.Open(t, &direct.Engine{}, folder, fileio.Options{})
 	for name, text := range map[string]string{"a": "one\n", "Team/main.golden": "two\n", "ä b~": "three\n"} {
-		enginetest.Has(t, s, name, []byte(text))
+		enginetest.CheckContent(t, s, name, []byte(text))
 	}
 	infos, _, err := s.List(t.Context(), "", "", 10)
 	if err != nil || len(infos) != 3 {
@@ -27,11 +27,11 @@ func TestFirstFormat(t *testing.T) {
 	}
 }
 
-// A folder that is no store is left alone, and one of a later version.
+// Open does not touch a folder that is not a store or belongs to a later version.
 func TestOtherFolders(t *testing.T) {
 	for want, write := range map[string]func(folder string) error{
-		"has mine in it": func(folder string) error { return os.WriteFile(filepath.Join(folder, "mine"), nil, 0o600) },
-		`says "muster files 2"`: func(folder string) error {
+		"contains mine": func(folder string) error { return os.WriteFile(filepath.Join(folder, "mine"), nil, 0o600) },
+		`contains "muster files 2"`: func(folder string) error {
 			return os.WriteFile(filepath.Join(folder, "format"), []byte("muster files 2\n"), 0o600)
 		},
 		"not a directory": func(folder string) error {
@@ -74,7 +74,7 @@ func TestOtherFolders(t *testing.T) {
 	}
 }
 
-// A start that was interrupted can be made again.
+// Open completes an interrupted first start.
 func TestInterruptedStart(t *testing.T) {
 	folder := t.TempDir()
 	for _, name := range []string{"00", "01"} {
@@ -89,7 +89,7 @@ func TestInterruptedStart(t *testing.T) {
 	enginetest.Put(t, s, "x", []byte("x"))
 }
 
-// Links that somebody planted where a store's own files are lead nowhere.
+// Open does not follow links planted in the place of the store's own files.
 func TestPlantedFormat(t *testing.T) {
 	for _, name := range []string{"format", "format~", "lock"} {
 		folder, outside := t.TempDir(), filepath.Join(t.TempDir(), "outside")
@@ -104,7 +104,7 @@ func TestPlantedFormat(t *testing.T) {
 		if err == nil {
 			t.Errorf("with a link %s it is a store: %v", name, s.Close())
 		} else if strings.Contains(err.Error(), "more") {
-			t.Errorf("it tells what is outside: %v", err)
+			t.Errorf("the error shows the file outside: %v", err)
 		}
 		if got, err := os.ReadFile(outside); err != nil || string(got) != text+"and more" {
 			t.Errorf("with a link %s there is %q outside, %v", name, got, err)

@@ -8,31 +8,29 @@ import (
 	"muster/pool"
 )
 
-// A committer flushes files together. What waits goes through two flushes of the file
-// system: the first one flushes the data, then the files are renamed, and the second one
-// flushes their names. The second one of some is the first one of those that came after
-// them, so that one flush is made for each group.
+// A committer flushes files together. Each file goes through two flushes of the file system.
+// The first one flushes its data. Then the file is renamed, and the second one flushes its
+// name. One flush serves as the second of one group and as the first of the next.
 //
-// Renaming first and flushing once would do for files that Put has acknowledged, but after
-// a power failure one that it had not could be there with a part of its bytes.
+// Renaming first and flushing once would suffice for files that Put has acknowledged. But
+// after a power failure an unacknowledged file could exist with only a part of its bytes.
 type committer struct {
 	store *Store
 
 	mu     sync.Mutex
 	wake   *sync.Cond
-	staged []*waiting
+	staged []*pendingPut
 	closed bool
 
-	// failures counts flushes that failed, and failure is the last one's error, which run
-	// alone has.
+	// failures counts failed flushes. failure is the error of the last one. Only run uses it.
 	failures atomic.Uint64
 	failure  error
 
 	ended chan struct{}
 }
 
-// waiting is a put whose file is written.
-type waiting struct {
+// A pendingPut is a put whose file is written but not yet published.
+type pendingPut struct {
 	put   *put
 	entry Entry
 	err   error
@@ -46,9 +44,9 @@ func newCommitter(s *Store) *committer {
 	return c
 }
 
-// publish returns when the file has its name for good.
+// publish returns when the file has its name and the disk keeps it.
 func (c *committer) publish(p *put) (Entry, error) {
-	w := &waiting{put: p, done: make(chan struct{})}
+	w := &pendingPut{put: p, done: make(chan struct{})}
 	c.mu.Lock()
 	c.staged = append(c.staged, w)
 	c.wake.Signal()
@@ -57,7 +55,7 @@ func (c *committer) publish(p *put) (Entry, error) {
 	return w.entry, w.err
 }
 
-// close returns when nothing waits any longer.
+// close returns when all staged files are published.
 func (c *committer) close() {
 	c.mu.Lock()
 	c.closed = true
@@ -66,13 +64,13 @@ func (c *committer) close() {
 	<-c.ended
 }
 
-// renamesAtOnce is how many files are renamed at a time.
-const renamesAtOnce = 8
+// renameWorkers is how many files are renamed at the same time.
+const renameWorkers = 8
 
 func (c *committer) run() {
 	defer close(c.ended)
 	ctx := context.Background()
-	var renamed []*waiting // and not flushed since
+	var renamed []*pendingPut // since the last flush
 	for {
 		staged := c.next(len(renamed) > 0)
 		if len(staged) == 0 && len(renamed) == 0 {
@@ -92,9 +90,9 @@ func (c *committer) run() {
 	}
 }
 
-// next returns what is written; it waits for something unless there is something else to
-// do, and returns nothing when the committer is closed.
-func (c *committer) next(busy bool) []*waiting {
+// next returns the staged files. If the committer is not busy, next waits for one. It returns
+// none when the committer is closed.
+func (c *committer) next(busy bool) []*pendingPut {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for len(c.staged) == 0 && !busy && !c.closed {
@@ -105,13 +103,13 @@ func (c *committer) next(busy bool) []*waiting {
 	return staged
 }
 
-// rename gives files their names, once their data is flushed, and returns those that have
-// them; others are answered.
-func (c *committer) rename(ctx context.Context, staged []*waiting, unflushed error) (renamed []*waiting) {
-	_ = pool.ForEach(ctx, renamesAtOnce, staged, func(_ context.Context, w *waiting) error {
+// rename gives files their names, once their data is flushed, and returns those that
+// succeeded. It answers the others.
+func (c *committer) rename(ctx context.Context, staged []*pendingPut, unflushed error) (renamed []*pendingPut) {
+	_ = pool.ForEach(ctx, renameWorkers, staged, func(_ context.Context, w *pendingPut) error {
 		if w.err = unflushed; w.err == nil && w.put.failures != c.failures.Load() {
-			// What it had written then may have been what could not be flushed. The system
-			// tells that once, and the next flush finds nothing wrong.
+			// The failed flush may have been about this file. The system reports that only
+			// once, and the next flush succeeds.
 			w.err = c.failure
 		}
 		if w.err != nil {

@@ -14,15 +14,15 @@ import (
 	"muster/fileio/enginetest"
 )
 
-// failsOnce is an engine whose first flush fails once it is told to.
-type failsOnce struct {
+// failingFlush is an engine whose first flush blocks until the test lets it fail.
+type failingFlush struct {
 	direct.Engine
 	flushes        atomic.Int64
 	flushing, fail chan struct{}
-	staged         chan struct{} // gets one for each file that is written
+	staged         chan struct{} // receives for each written file
 }
 
-func (e *failsOnce) Do(j *fileio.Job) error {
+func (e *failingFlush) Do(j *fileio.Job) error {
 	if j.Op == fileio.OpSync && e.flushes.Add(1) == 1 {
 		close(e.flushing)
 		<-e.fail
@@ -35,11 +35,10 @@ func (e *failsOnce) Do(j *fileio.Job) error {
 	return err
 }
 
-// A flush that fails may have been about any file that was written before its end, and the
-// system says so once. A file that was written meanwhile is not taken for flushed by the
-// next one.
+// A failed flush may concern any file that was written before its end, and the system reports
+// it only once. The next flush must not count as flushing a file written meanwhile.
 func TestFlushFailsForAllThatWereWritten(t *testing.T) {
-	e := &failsOnce{flushing: make(chan struct{}), fail: make(chan struct{}), staged: make(chan struct{}, 3)}
+	e := &failingFlush{flushing: make(chan struct{}), fail: make(chan struct{}), staged: make(chan struct{}, 3)}
 	s := enginetest.Open(t, e, t.TempDir(), fileio.Options{Sync: fileio.SyncGroup})
 	put := func(name string) <-chan error {
 		done := make(chan error, 1)
@@ -60,7 +59,7 @@ func TestFlushFailsForAllThatWereWritten(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if _, err := s.Stat(t.Context(), name); err == nil {
-			t.Errorf("%s is there", name)
+			t.Errorf("%s exists", name)
 		}
 	}
 	if err := <-put("third"); err != nil {

@@ -9,11 +9,11 @@ import (
 )
 
 // index has the names of all files, in order. Any number of goroutines may call its methods.
-// It takes some 100 bytes of memory for each name.
+// It takes about 100 bytes of memory per name.
 //
-// A caller that changes it holds the name's lock, so that changes have the same order here
-// and on the disk. After an error of the disk the index may have the name of a deleted file.
-// It never lacks the name of a file.
+// A caller that changes the index holds the name's lock, so that the index and the disk change
+// in the same order. After a disk error the index may have the name of a deleted file. It
+// never lacks the name of a file.
 type index struct {
 	mu    sync.RWMutex
 	names btree.Set[string]
@@ -41,9 +41,9 @@ func (x *index) remove(name string) {
 	x.names.Delete(name)
 }
 
-// after returns the first names that begin with prefix and come after name: most names, or
-// fewer if there are no more.
-func (x *index) after(prefix, name string, most int) (names []string) {
+// namesAfter returns the first names that begin with prefix and follow name, at most most of
+// them.
+func (x *index) namesAfter(prefix, name string, most int) (names []string) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	x.names.Ascend(max(prefix, name), func(next string) bool {

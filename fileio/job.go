@@ -2,68 +2,67 @@ package fileio
 
 import "time"
 
-// A Job is one operation on a whole file, or on a piece of a large one. Which fields it
-// needs and which it sets depends on what it does.
+// A Job is one operation on a whole file, or on a piece of a large one. Its Op determines
+// which fields it reads and which it sets.
 type Job struct {
 	Op Op
 
-	Folder int    // descriptor of the folder in which Name and Temp are
-	Name   string // of the file as people see it; one component
-	Temp   string // of the file that is written, until it is renamed
+	Folder int    // descriptor of the folder of Name and Temp
+	Name   string // the public name of the file; one path component
+	Temp   string // the temporary name of a file that is being written
 
-	File   int    // descriptor of a file that is open
-	Data   []byte // to be written, or to be filled
+	File   int    // descriptor of an open file
+	Data   []byte // to write, or to fill
 	Offset int64  // in the file
-	Sync   bool   // what is done outlives a power failure
+	Sync   bool   // the result survives a power failure
 
-	N     int      // set: bytes that were read
-	Info  Entry    // set
-	Names []string // set, by OpList
+	N     int      // result: bytes read
+	Info  Entry    // result
+	Names []string // result of OpList
 }
 
-// Op is what a job does.
+// Op is the operation of a job.
 type Op uint8
 
 const (
 	_ Op = iota
 
-	// OpPut writes Data to a new file Temp, and renames that to Name. With Sync the file
-	// is flushed before that and the folder after it. What fails leaves no Temp. It sets
-	// Info, of what it wrote and not of what has the name then.
+	// OpPut writes Data to a new file Temp and renames it to Name. With Sync it flushes the
+	// file before and the folder after the rename. On failure it removes Temp. It sets Info of
+	// the file that it wrote, even if Name refers to another file by then.
 	OpPut
-	// OpStage writes Data to a new file Temp, which stays, and sets Info. What fails leaves
-	// no Temp.
+	// OpStage writes Data to a new file Temp and sets Info. On failure it removes Temp.
 	OpStage
-	// OpCreate makes an empty file Temp and leaves it open: it sets File.
+	// OpCreate creates an empty file Temp and sets File, which stays open.
 	OpCreate
-	// OpWrite writes Data at Offset of File, all of it.
+	// OpWrite writes all of Data at Offset of File.
 	OpWrite
-	// OpSeal sets Info and closes File; with Sync it is flushed before.
+	// OpSeal sets Info and closes File. With Sync it flushes the file before.
 	OpSeal
-	// OpCommit renames Temp to Name; with Sync the folder is flushed after it.
+	// OpCommit renames Temp to Name. With Sync it flushes the folder afterwards.
 	OpCommit
 	// OpDiscard removes Temp.
 	OpDiscard
-	// OpGet opens Name and reads from its beginning as much as there is place for in Data:
-	// it sets Info and N. Where there is more it leaves the file open and sets File, else
-	// File is -1.
+	// OpGet opens Name, reads its beginning into Data, and sets Info and N. If the file is
+	// larger than Data it stays open and OpGet sets File. Otherwise File is -1.
 	OpGet
-	// OpRead fills Data from Offset of File, and sets N, which is less at the file's end.
+	// OpRead fills Data from Offset of File. It sets N, which is less than the length of Data
+	// at the file's end.
 	OpRead
 	// OpClose closes File.
 	OpClose
 	// OpStat sets Info of Name.
 	OpStat
-	// OpDelete removes Name; with Sync the folder is flushed after it.
+	// OpDelete removes Name. With Sync it flushes the folder afterwards.
 	OpDelete
-	// OpList sets Names: of all that is in Folder.
+	// OpList sets Names to all names in Folder.
 	OpList
-	// OpSync flushes all that was written to the file system of Folder before.
+	// OpSync flushes everything that was written before to the file system of Folder.
 	OpSync
 )
 
-// Light reports whether a job is about names alone, and is not to wait behind those that
-// move data.
+// Light reports whether an operation is on names only. Such jobs do not wait behind jobs that
+// transfer data.
 func (o Op) Light() bool {
 	switch o {
 	case OpStat, OpDelete, OpCommit, OpDiscard, OpClose:
@@ -72,7 +71,7 @@ func (o Op) Light() bool {
 	return false
 }
 
-// An Entry is what the system knows of a file.
+// An Entry holds the system's data on a file.
 type Entry struct {
 	Size    int64
 	Changed time.Time

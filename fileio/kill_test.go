@@ -21,7 +21,7 @@ import (
 
 var kills = flag.Int("kills", 51, "how often a process that writes files is killed")
 
-// writesWord makes the binary of these tests a process that writes files for ever.
+// writesWord makes this test binary a process that writes files for ever.
 const writesWord = "write-files"
 
 func TestMain(m *testing.M) {
@@ -36,10 +36,10 @@ func TestMain(m *testing.M) {
 
 const (
 	killWriters = 8
-	killNames   = 5 // of each writer
+	killNames   = 5 // per writer
 )
 
-// killContent is what a writer puts as its nth file.
+// killContent returns the nth content of a writer.
 func killContent(who, n int) []byte {
 	sizes := []int{10, 5_000, 50_000, 262_144, 900_000}
 	return enginetest.Content(who*1000+n, sizes[n%len(sizes)])
@@ -47,7 +47,7 @@ func killContent(who, n int) []byte {
 
 func killName(who, n int) string { return fmt.Sprintf("%d/%d", who, n%killNames) }
 
-// writeForEver says what it begins to put, and what it has put.
+// writeForEver prints each file before and after putting it.
 func writeForEver(folder string, sync_ fileio.Sync) error {
 	e, err := pooled.New(pooled.Options{Threads: 4, Light: 2})
 	if err != nil {
@@ -83,8 +83,8 @@ func writeForEver(folder string, sync_ fileio.Sync) error {
 	return errors.New("all have failed")
 }
 
-// However a process ends, what it has acknowledged is there, whole; what it had begun is
-// there whole or not at all; and when the folder is opened again nothing else is.
+// However a process ends, the files that it acknowledged exist, whole. A file in progress
+// exists whole or not at all. After reopening, the folder has no others.
 func TestKilledWhileWriting(t *testing.T) {
 	for durability := range enginetest.Durabilities() {
 		t.Run(durability, func(t *testing.T) {
@@ -115,14 +115,14 @@ func killOnce(t *testing.T, durability string, after int) {
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
-	// What may be there of each name: what was acknowledged last, and what was begun after.
+	// Possible contents of each name: the last acknowledged one and those begun later.
 	possible := map[string][][]byte{}
 	lines, seen := bufio.NewScanner(out), 0
 	for lines.Scan() {
 		var word string
 		var who, n int
 		if _, err := fmt.Sscanf(lines.Text(), "%s %d %d", &word, &who, &n); err != nil {
-			t.Errorf("it says %q", lines.Text())
+			t.Errorf("the process printed %q", lines.Text())
 		}
 		name := killName(who, n)
 		switch word {
@@ -140,7 +140,7 @@ func killOnce(t *testing.T, durability string, after int) {
 	}
 	_ = c.Wait() // it was killed
 	if seen < after {
-		t.Fatalf("it ended by itself after %d files", seen)
+		t.Fatalf("the process ended by itself after %d files", seen)
 	}
 	e, err := pooled.New(pooled.Options{Threads: 2, Light: 1})
 	if err != nil {
@@ -174,5 +174,5 @@ func checkOneOf(t *testing.T, s *fileio.Store, name string, contents [][]byte) {
 		}
 		sizes = append(sizes, fmt.Sprint(len(want)))
 	}
-	t.Errorf("%s has %d bytes, %v, and none of %s", name, len(got), err, strings.Join(sizes, ", "))
+	t.Errorf("%s has %d bytes, %v, want one of %s", name, len(got), err, strings.Join(sizes, ", "))
 }

@@ -20,11 +20,11 @@ import (
 	"muster/fileio/faulty"
 )
 
-// A file that is put while it is deleted, and is there in the end, is in the list. Jobs fail
-// now and then.
+// A file that is put and deleted concurrently, and exists in the end, is in the list. Some
+// jobs fail.
 func TestListBesideDeletions(t *testing.T) {
 	for durability, sync := range enginetest.Durabilities() {
-		disk := faulty.New(&lingering{}, faulty.Options{})
+		disk := faulty.New(&slowEngine{}, faulty.Options{})
 		s := enginetest.Open(t, disk, t.TempDir(), fileio.Options{Sync: sync})
 		disk.Break(1, 8, 0)
 		for round := range 200 {
@@ -55,11 +55,11 @@ func together(calls ...func()) {
 	all.Wait()
 }
 
-// lingering is an engine that returns some time after a job is done, so that others come in
-// between.
-type lingering struct{ direct.Engine }
+// slowEngine is an engine that returns some time after a job is done, so that other calls come
+// in between.
+type slowEngine struct{ direct.Engine }
 
-func (e *lingering) Do(j *fileio.Job) error {
+func (e *slowEngine) Do(j *fileio.Job) error {
 	err := e.Engine.Do(j)
 	for range rand.IntN(50) {
 		runtime.Gosched()
@@ -67,7 +67,7 @@ func (e *lingering) Do(j *fileio.Job) error {
 	return err
 }
 
-// lateFailure is an engine whose flush of a folder fails: files have their names by then.
+// lateFailure is an engine whose folder flush fails, after the files have their names.
 type lateFailure struct{ direct.Engine }
 
 func (e *lateFailure) Do(j *fileio.Job) error {
@@ -78,7 +78,7 @@ func (e *lateFailure) Do(j *fileio.Job) error {
 	return err
 }
 
-// A file that is there after an error is in the list, too.
+// A file that exists after an error is in the list.
 func TestListAfterLateFailure(t *testing.T) {
 	for durability, sync := range enginetest.Durabilities() {
 		s := enginetest.Open(t, &lateFailure{}, t.TempDir(), fileio.Options{Sync: sync})
@@ -91,7 +91,7 @@ func TestListAfterLateFailure(t *testing.T) {
 	}
 }
 
-// names lists all files, two at a time. It asks again when the disk fails.
+// names lists all files, two at a time, and retries when the disk fails.
 func names(t *testing.T, s *fileio.Store) (list []string) {
 	t.Helper()
 	for more, after := true, ""; more; {
@@ -110,7 +110,7 @@ func names(t *testing.T, s *fileio.Store) (list []string) {
 	return list
 }
 
-// BenchmarkList is a page of 10 files, and of 1,000, of some number of files.
+// BenchmarkList lists pages of 10 and of 1,000 files, from stores of several sizes.
 func BenchmarkList(b *testing.B) {
 	for _, files := range []int{1_000, 10_000, 100_000} {
 		s := enginetest.Open(b, &direct.Engine{}, b.TempDir(), fileio.Options{Sync: fileio.SyncNone})
@@ -131,7 +131,7 @@ func BenchmarkList(b *testing.B) {
 	}
 }
 
-// What is no file, for somebody planted it, is not in a list, and does not end it.
+// A list leaves out planted entries that are not files, and continues.
 func TestListPassesOverWhatIsPlanted(t *testing.T) {
 	folder := t.TempDir()
 	s := enginetest.Open(t, &direct.Engine{}, folder, fileio.Options{Sync: fileio.SyncNone})

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// nameLocks are locks by name: of as many names as are in use.
+// nameLocks are locks by name. Memory is needed only for names in use.
 type nameLocks struct {
 	seed   maphash.Seed
 	shards [64]lockShard
@@ -14,12 +14,12 @@ type nameLocks struct {
 type lockShard struct {
 	mu    sync.Mutex
 	names map[string]*nameLock
-	_     [48]byte // no shard shares a cache line with another
+	_     [48]byte // keeps shards on separate cache lines
 }
 
 type nameLock struct {
 	sync.RWMutex
-	users int // that have it, or wait for it
+	users int // goroutines that hold the lock or wait for it
 }
 
 func newNameLocks() *nameLocks {
@@ -30,9 +30,9 @@ func newNameLocks() *nameLocks {
 	return l
 }
 
-// lock locks a name: alone, or together with others that do not want it alone. It returns
-// what unlocks it.
-func (l *nameLocks) lock(name string, alone bool) (unlock func()) {
+// lock locks a name, exclusively or shared with others that do not want it exclusively. It
+// returns the function that unlocks it.
+func (l *nameLocks) lock(name string, exclusive bool) (unlock func()) {
 	shard := &l.shards[maphash.String(l.seed, name)%uint64(len(l.shards))]
 	shard.mu.Lock()
 	n := shard.names[name]
@@ -42,13 +42,13 @@ func (l *nameLocks) lock(name string, alone bool) (unlock func()) {
 	}
 	n.users++
 	shard.mu.Unlock()
-	if alone {
+	if exclusive {
 		n.Lock()
 	} else {
 		n.RLock()
 	}
 	return func() {
-		if alone {
+		if exclusive {
 			n.Unlock()
 		} else {
 			n.RUnlock()

@@ -11,20 +11,20 @@ import (
 	"muster/fileio/enginetest"
 )
 
-// silent is a reader from which nothing comes before its end.
-type silent struct{ asked, end chan struct{} }
+// silentReader is a reader that returns no byte before its end.
+type silentReader struct{ asked, end chan struct{} }
 
-func (s silent) Read([]byte) (int, error) {
+func (s silentReader) Read([]byte) (int, error) {
 	s.asked <- struct{}{}
 	<-s.end
 	return 0, io.ErrUnexpectedEOF
 }
 
-// However many announce files and send nothing, others have memory for theirs.
+// Clients that announce files and send nothing leave all memory to others.
 func TestSilenceTakesNoMemory(t *testing.T) {
 	s := enginetest.Open(t, &direct.Engine{}, t.TempDir(), fileio.Options{Sync: fileio.SyncNone, MemoryMax: 1 << 20})
-	const many = 20 // times 256 KiB is more than there is
-	r := silent{make(chan struct{}), make(chan struct{})}
+	const many = 20 // 20 × 256 KiB exceeds the memory
+	r := silentReader{make(chan struct{}), make(chan struct{})}
 	ended := make(chan error, many)
 	for range many {
 		go func() {
@@ -39,11 +39,11 @@ func TestSilenceTakesNoMemory(t *testing.T) {
 	if _, err := s.Put(t.Context(), "x", bytes.NewReader(data), -1, nil); err != nil {
 		t.Error(err)
 	}
-	enginetest.Has(t, s, "x", data)
+	enginetest.CheckContent(t, s, "x", data)
 	close(r.end)
 	for range many {
 		if err := <-ended; err == nil {
-			t.Error("silence is a file")
+			t.Error("an announced file exists without its content")
 		}
 	}
 }

@@ -11,23 +11,23 @@ import (
 // ErrName is the error of a name that no file can have.
 var ErrName = errors.New("not a name that a file can have here")
 
-// Bounds on names. On the disk one takes up to three bytes for each of its own, and a
-// file's name can have 255.
+// Bounds on names. An encoded name takes up to three bytes for each byte of the name. File
+// systems allow 255 bytes.
 const (
 	nameMax    = 1024
 	encodedMax = 240
-	folders    = 64 // with 256 of them a disk that blocks takes a tenth fewer files a second: they lie further apart
+	folders    = 64 // with 256, a blocking disk takes a tenth fewer files per second, because they lie further apart
 )
 
-// CheckName says what is wrong with a name; nil if nothing is. A name is parts with
-// slashes between them, as in a/b.golden; it is text, and no part is empty, . or .. .
+// CheckName returns an error if a file cannot have this name. A name is UTF-8 text: parts with
+// slashes between them, as in a/b.golden. No part is empty, . or .. .
 func CheckName(name string) error {
 	reason := ""
 	switch {
 	case name == "":
 		reason = "it is empty"
 	case len(name) > nameMax:
-		reason = fmt.Sprintf("it has %d bytes, and %d are possible", len(name), nameMax)
+		reason = fmt.Sprintf("it has %d bytes, and at most %d are possible", len(name), nameMax)
 	case !utf8.ValidString(name):
 		reason = "it is not UTF-8"
 	case strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f }):
@@ -40,7 +40,7 @@ func CheckName(name string) error {
 	}
 	if reason == "" {
 		if n := len(encode(name)); n > encodedMax {
-			reason = fmt.Sprintf("it takes %d bytes on the disk (capitals take two, and what is no letter, digit, - . or _ takes three), and %d are possible", n, encodedMax)
+			reason = fmt.Sprintf("it takes %d bytes on the disk (capitals take two, and characters other than letters, digits, - . and _ take three per byte), and at most %d are possible", n, encodedMax)
 		}
 	}
 	if reason == "" {
@@ -52,14 +52,14 @@ func CheckName(name string) error {
 	return fmt.Errorf("%q: %w: %s", name, ErrName, reason)
 }
 
-// place is where a file is: in which of the folders, and under which name there.
+// A place is the location of a file: the index of a folder and the name in it.
 type place struct {
 	folder int
 	name   string
 }
 
-// placeOf spreads names over folders, for one with millions takes several times as long
-// to rename into (the benchmark Rename of muster lab io).
+// placeOf spreads names over the folders. Renaming a file into one folder with millions of
+// files takes several times as long (benchmark Rename of muster lab io).
 func placeOf(name string) place {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(name))
@@ -69,10 +69,9 @@ func placeOf(name string) place {
 
 const hexDigits = "0123456789abcdef"
 
-// encode is a name as one name of the file system's, which no other has: not even one
-// that differs in capitals alone, or in how its accents are written, where a system
-// treats those as the same. It begins with no dot, and has no ~, which temporary files
-// begin with.
+// encode returns a unique file name for a name. Encoded names differ even if a file system
+// ignores case or normalises accents. An encoded name does not begin with a dot, and has no ~,
+// with which temporary files begin.
 func encode(name string) string {
 	var b strings.Builder
 	for i := range len(name) {
@@ -91,7 +90,7 @@ func encode(name string) string {
 	return b.String()
 }
 
-// decode is the way back; false if nothing encodes to that.
+// decode reverses encode. It returns false if no name encodes to this.
 func decode(encoded string) (string, bool) {
 	var b strings.Builder
 	for i := 0; i < len(encoded); i++ {

@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Two names are never one on the disk, whatever the file system thinks of capitals and
-// accents, and none leaves its folder or is taken for a temporary file.
+// Two names never share a file, even if the file system ignores case or normalises accents. No
+// encoded name leaves its folder or looks like a temporary file.
 func TestEncode(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		name := rapid.OneOf(rapid.String(), rapid.StringMatching(`[a-zA-Z0-9._~+%/ -]{0,90}`)).Draw(t, "name")
@@ -37,7 +37,7 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// What lies in a folder and has no name of ours is nobody's.
+// decode rejects names that encode does not produce.
 func FuzzDecode(f *testing.F) {
 	for _, seed := range []string{"a", "+a", "%41", "%4", "+", "+%", "a%2fb", "%2E", "..", "~x", "A", "ä"} {
 		f.Add(seed)

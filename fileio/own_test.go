@@ -10,14 +10,13 @@ import (
 	"muster/fileio/enginetest"
 )
 
-// overtaken is an engine on which something happens after the first file has its name,
-// before anything else is done.
-type overtaken struct {
+// overtakenEngine is an engine that calls then right after a file has got its name.
+type overtakenEngine struct {
 	direct.Engine
 	then func()
 }
 
-func (e *overtaken) Do(j *fileio.Job) error {
+func (e *overtakenEngine) Do(j *fileio.Job) error {
 	if j.Op != fileio.OpPut && j.Op != fileio.OpCommit {
 		return e.Engine.Do(j)
 	}
@@ -34,9 +33,9 @@ func (c overtakenCalls) Rename(folder int, from, to string) error {
 	return c.System.Rename(folder, from, to)
 }
 
-// Put tells of the file that it wrote, whatever has the name by then: who took another's tag
-// for that of their own would replace the other's file, and believe to know it.
-func TestPutTellsOfItsOwn(t *testing.T) {
+// Put returns the Info of its own file, even if another file has the name by then. A client
+// that took the other's tag for its own would later overwrite the other's file unknowingly.
+func TestPutReturnsItsOwnInfo(t *testing.T) {
 	for _, size := range []int{5, 500_000} {
 		var s *fileio.Store
 		var second fileio.Info
@@ -50,7 +49,7 @@ func TestPutTellsOfItsOwn(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		s = enginetest.Open(t, &overtaken{then: then}, t.TempDir(), fileio.Options{Sync: fileio.SyncNone})
+		s = enginetest.Open(t, &overtakenEngine{then: then}, t.TempDir(), fileio.Options{Sync: fileio.SyncNone})
 		first := enginetest.Put(t, s, "x", enginetest.Content(1, size))
 		if first.Size != int64(size) || first.Tag == second.Tag || second.Size != int64(len("the second")) {
 			t.Errorf("put of %d bytes: %+v, and then %+v", size, first, second)

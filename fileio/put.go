@@ -8,31 +8,31 @@ import (
 	"io/fs"
 )
 
-// ErrSize is the error of a Put whose reader has another number of bytes than was said.
+// ErrSize is the error of a Put whose reader does not have the announced number of bytes.
 var ErrSize = errors.New("not as many bytes as were announced")
 
-// Put writes a file, all of what r has, and replaces one of that name if want is nil or
-// allows it. size is how many bytes r has, or -1 if that is not known.
+// Put writes all bytes of r as a file. It replaces an existing file of that name if want is
+// nil or allows it. size is the number of bytes in r, or -1 if unknown.
 //
-// The file is there, whole, when Put has returned without an error, and outlives a power
-// failure if the store was opened so. Else what was there before is there, or, where the
-// error came from flushing, one of the two. What r returns as an error is returned.
+// When Put returns without an error, the whole file exists. It survives a power failure if the
+// store's Options.Sync says so. After an error the previous file is unchanged. After a failed
+// flush, either the previous or the new file exists. Put returns errors of r.
 func (s *Store) Put(ctx context.Context, name string, r io.Reader, size int64, want Condition) (Info, error) {
 	if err := CheckName(name); err != nil {
 		return Info{}, err
 	}
 	p := &put{store: s, name: name, at: placeOf(name), want: want}
-	if want != nil { // once more when it is written, but then all of it was read
-		e, err := s.statFor(ctx, p.at)
-		if err := answer(name, e, err, want); err != nil {
-			return Info{}, failed("put", name, err)
+	if want != nil { // refuse early, before r is read; commit checks again
+		e, err := s.statInTurn(ctx, p.at)
+		if err := evaluate(name, e, err, want); err != nil {
+			return Info{}, operationError("put", name, err)
 		}
 	}
 	e, err := p.run(ctx, r, size)
-	return infoOf(name, e), failed("put", name, err)
+	return infoOf(name, e), operationError("put", name, err)
 }
 
-// A put is one on its way.
+// A put is a Put in progress.
 type put struct {
 	store *Store
 	name  string
@@ -40,23 +40,23 @@ type put struct {
 	temp  string
 	want  Condition
 
-	entry    Entry  // of what was written
-	failures uint64 // of flushes, before anything was written
+	entry    Entry  // the written file
+	failures uint64 // failed flushes before the file was written
 }
 
 func (p *put) run(ctx context.Context, r io.Reader, size int64) (Entry, error) {
-	// A client that announces a file and sends nothing of it holds no memory.
+	// Read one byte first: a client that announces a file and sends nothing holds no memory.
 	one := make([]byte, min(max(size, -size), 1))
 	n, err := fill(r, one)
 	if err != nil {
 		return Entry{}, err
 	}
-	b, err := p.store.writes.take(ctx, len(one))
+	b, err := p.store.writes.newBuffer(ctx, len(one))
 	if err != nil {
 		return Entry{}, err
 	}
 	defer b.free()
-	p.temp = p.store.temp()
+	p.temp = p.store.newTempName()
 	copy(b.data, one[:n])
 	n, whole, err := p.fill(r, b, n, size)
 	if err != nil {
@@ -66,18 +66,18 @@ func (p *put) run(ctx context.Context, r io.Reader, size int64) (Entry, error) {
 		p.failures = group.failures.Load()
 	}
 	if whole {
-		if err := ends(r, int64(n), size); err != nil {
+		if err := checkEnd(r, int64(n), size); err != nil {
 			return Entry{}, err
 		}
-		return p.small(ctx, b, n)
+		return p.writeSmall(ctx, b, n)
 	}
-	return p.large(ctx, r, b, n, size)
+	return p.writeLarge(ctx, r, b, n, size)
 }
 
-// fill reads into a buffer that has n bytes, and lets it grow with what arrives. It ends when
-// the buffer is full and cannot grow, when r has no more, or when the buffer has left bytes; a
-// negative left is no limit. It returns how many bytes the buffer has, and whether the file
-// ends there.
+// fill reads into a buffer that holds n bytes. The buffer grows with the arriving data. fill
+// ends when the buffer is full and cannot grow, when r ends, or when the buffer holds left
+// bytes. A negative left is no limit. fill returns how many bytes the buffer holds, and
+// whether the file ends there.
 func (p *put) fill(r io.Reader, b *buffer, n int, left int64) (filled int, whole bool, err error) {
 	for {
 		room := len(b.data)
@@ -97,10 +97,10 @@ func (p *put) fill(r io.Reader, b *buffer, n int, left int64) (filled int, whole
 	}
 }
 
-// fill reads until data is full or r has no more.
+// fill reads until data is full or r ends.
 //
-// It is not io.ReadFull, whose io.ErrUnexpectedEOF is also what a body says that was cut
-// off, and that is no end.
+// Unlike io.ReadFull it distinguishes the end of r from io.ErrUnexpectedEOF, which r returns
+// if it was cut off.
 func fill(r io.Reader, data []byte) (n int, err error) {
 	for n < len(data) {
 		more, err := r.Read(data[n:])
@@ -115,8 +115,8 @@ func fill(r io.Reader, data []byte) (n int, err error) {
 	return n, nil
 }
 
-// ends checks that n bytes are all that r has, and as many as were announced.
-func ends(r io.Reader, n, size int64) error {
+// checkEnd checks that r has no more than n bytes, and that n is the announced size.
+func checkEnd(r io.Reader, n, size int64) error {
 	var one [1]byte
 	more, err := io.ReadFull(r, one[:])
 	switch {
@@ -130,9 +130,9 @@ func ends(r io.Reader, n, size int64) error {
 	return nil
 }
 
-// small writes a file that is whole in a buffer, and has n bytes. Where the file waits for its
-// name, small frees the buffer before.
-func (p *put) small(ctx context.Context, b *buffer, n int) (Entry, error) {
+// writeSmall writes a file whose n bytes are all in a buffer. It frees the buffer before the
+// file waits for its name.
+func (p *put) writeSmall(ctx context.Context, b *buffer, n int) (Entry, error) {
 	s, data := p.store, b.data[:n]
 	j := Job{Op: OpPut, Folder: s.descriptor(p.at.folder), Name: p.at.name, Temp: p.temp, Data: data, Sync: s.options.Sync == SyncEach}
 	if s.options.Sync != SyncGroup && p.want == nil {
@@ -142,27 +142,27 @@ func (p *put) small(ctx context.Context, b *buffer, n int) (Entry, error) {
 		}
 		defer leave()
 		err = s.engine.Do(&j)
-		p.note(err)
+		p.updateIndex(err)
 		return j.Info, err
 	}
 	j.Op = OpStage
-	if err := s.do(ctx, &j); err != nil {
+	if err := s.execute(ctx, &j); err != nil {
 		return Entry{}, err
 	}
-	b.free() // it is on the disk, and may wait for others before it has its name
+	b.free() // the file is on the disk, and may now wait for other files
 	p.entry = j.Info
 	return p.publish()
 }
 
-// large writes a file in pieces. Its first n bytes are in a buffer.
-func (p *put) large(ctx context.Context, r io.Reader, b *buffer, n int, size int64) (Entry, error) {
+// writeLarge writes a file in pieces. Its first n bytes are in a buffer.
+func (p *put) writeLarge(ctx context.Context, r io.Reader, b *buffer, n int, size int64) (Entry, error) {
 	s := p.store
 	j := Job{Op: OpCreate, Folder: s.descriptor(p.at.folder), Temp: p.temp}
-	if err := s.do(ctx, &j); err != nil {
+	if err := s.execute(ctx, &j); err != nil {
 		return Entry{}, err
 	}
-	err := p.pieces(ctx, &j, r, b, n, size)
-	// What has begun is ended, whatever becomes of the context.
+	err := p.writePieces(ctx, &j, r, b, n, size)
+	// Close the file even if the context has ended.
 	j.Op, j.Sync = OpSeal, err == nil && s.options.Sync == SyncEach
 	if e := s.engine.Do(&j); err == nil {
 		err = e
@@ -175,16 +175,16 @@ func (p *put) large(ctx context.Context, r io.Reader, b *buffer, n int, size int
 	return p.publish()
 }
 
-func (p *put) pieces(ctx context.Context, j *Job, r io.Reader, b *buffer, n int, size int64) error {
+func (p *put) writePieces(ctx context.Context, j *Job, r io.Reader, b *buffer, n int, size int64) error {
 	j.Op = OpWrite
 	for whole := false; ; {
 		if j.Data = b.data[:n]; n > 0 {
-			if err := p.store.turn(ctx, j); err != nil {
+			if err := p.store.executeLate(ctx, j); err != nil {
 				return err
 			}
 		}
 		if j.Offset += int64(n); whole {
-			return ends(r, j.Offset, size)
+			return checkEnd(r, j.Offset, size)
 		}
 		b.shrink()
 		left := int64(-1)
@@ -198,7 +198,7 @@ func (p *put) pieces(ctx context.Context, j *Job, r io.Reader, b *buffer, n int,
 	}
 }
 
-// discard takes the temporary file away, if it is there.
+// discard removes the temporary file, if it exists.
 func (p *put) discard() error {
 	j := Job{Op: OpDiscard, Folder: p.store.descriptor(p.at.folder), Temp: p.temp}
 	if err := p.store.engine.Do(&j); !errors.Is(err, fs.ErrNotExist) {
@@ -207,7 +207,7 @@ func (p *put) discard() error {
 	return nil
 }
 
-// publish gives a file that is written, and closed, its name.
+// publish gives a written and closed file its name.
 func (p *put) publish() (Entry, error) {
 	s := p.store
 	if s.group != nil {
@@ -216,8 +216,9 @@ func (p *put) publish() (Entry, error) {
 	return p.commit(s.options.Sync == SyncEach)
 }
 
-// note adds the name to the index, after an error only if the file is there all the same.
-func (p *put) note(err error) {
+// updateIndex adds the name to the index. After an error it adds the name only if the file
+// exists nevertheless.
+func (p *put) updateIndex(err error) {
 	if err != nil {
 		_, err = p.store.stat(p.at)
 	}
@@ -226,15 +227,15 @@ func (p *put) note(err error) {
 	}
 }
 
-// commit renames the file, if that is wanted of what is there, and else takes it away.
+// commit renames the file if the condition allows it, and removes it otherwise.
 func (p *put) commit(sync bool) (Entry, error) {
 	s := p.store
 	defer s.names.lock(p.name, p.want != nil)()
-	err := s.check(p.name, p.at, p.want)
+	err := s.checkCondition(p.name, p.at, p.want)
 	if err == nil {
 		j := Job{Op: OpCommit, Folder: s.descriptor(p.at.folder), Name: p.at.name, Temp: p.temp, Sync: sync}
 		err = s.engine.Do(&j)
-		p.note(err)
+		p.updateIndex(err)
 		if err == nil {
 			return p.entry, nil
 		}

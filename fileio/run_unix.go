@@ -9,11 +9,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Run executes the job in this goroutine, whose thread waits for the disk: it is for
-// engines.
+// Run executes the job in this goroutine, whose thread waits for the disk. For engines.
 func (j *Job) Run() error { return j.RunOn(System{}) }
 
-// RunOn executes the job by these calls: it is for engines.
+// RunOn executes the job with these calls. For engines.
 func (j *Job) RunOn(c Calls) error {
 	switch j.Op {
 	case OpPut:
@@ -52,9 +51,9 @@ func (j *Job) RunOn(c Calls) error {
 
 const (
 	newFile   = unix.O_CREAT | unix.O_EXCL | unix.O_WRONLY | unix.O_CLOEXEC | unix.O_NOFOLLOW
-	oldFile   = unix.O_RDONLY | unix.O_CLOEXEC | unix.O_NOFOLLOW | unix.O_NONBLOCK // a pipe must not keep a thread
+	oldFile   = unix.O_RDONLY | unix.O_CLOEXEC | unix.O_NOFOLLOW | unix.O_NONBLOCK // a pipe must not block a thread
 	fileMode  = 0o644
-	writeMost = 1 << 20 // of one system call, so that others come in between
+	writeMost = 1 << 20 // bytes per system call, so that other calls come in between
 )
 
 func (j *Job) create(c Calls) error {
@@ -63,7 +62,7 @@ func (j *Job) create(c Calls) error {
 	return err
 }
 
-// stage leaves a whole file Temp, or none.
+// stage leaves a complete file Temp, or no file.
 func (j *Job) stage(c Calls) error {
 	if err := j.create(c); err != nil {
 		return err
@@ -94,11 +93,11 @@ func (j *Job) seal(c Calls) error {
 	if j.Sync {
 		err = c.Flush(j.File)
 	}
-	// Not by its name, once it has one: another file may have that by then.
+	// Stat the descriptor: the name may refer to another file later.
 	if e := j.stat(c, j.File, ""); err == nil {
 		err = e
 	}
-	// The descriptor is gone, also after an error.
+	// Close releases the descriptor even if it returns an error.
 	if e := c.Close(j.File); err == nil && e != unix.EINTR {
 		err = e
 	}
@@ -116,7 +115,7 @@ func (j *Job) commit(c Calls) error {
 	return nil
 }
 
-// write writes all data, or returns why not: a disk that is full takes a part.
+// write writes all data. A full disk may accept a part of it.
 func (j *Job) write(c Calls) error {
 	for done := 0; done < len(j.Data); {
 		n, err := c.Write(j.File, j.Data[done:min(len(j.Data), done+writeMost)], j.Offset+int64(done))
@@ -139,7 +138,7 @@ func (j *Job) get(c Calls) error {
 	}
 	j.File = file
 	err = j.stat(c, j.File, "")
-	if err == nil { // and not beyond the end, which would be one call more
+	if err == nil { // reading beyond the end would take another call
 		err = j.read(c, j.Data[:min(int64(len(j.Data)), j.Info.Size)])
 	}
 	if err != nil || int64(j.N) >= j.Info.Size {
@@ -149,8 +148,8 @@ func (j *Job) get(c Calls) error {
 	return err
 }
 
-// stat sets what the system knows of a name, or of an open file. Who plants anything else
-// than a file gets nothing for it.
+// stat sets Info of a name or of an open file. It refuses anything that is not a regular file,
+// which somebody may have planted.
 func (j *Job) stat(c Calls, at int, name string) error {
 	s, err := c.Stat(at, name)
 	if err != nil {

@@ -21,43 +21,41 @@ import (
 	"muster/pool"
 )
 
-// Sync is when a file that was written outlives a power failure.
+// Sync determines when a written file survives a power failure.
 type Sync int
 
 const (
-	// SyncGroup: when Put returns. Files that are written at the same time are flushed
-	// together, by one flush of their file system; where the system has no such flush, as
-	// macOS, it is SyncEach.
+	// SyncGroup: when Put returns. Files that are written at the same time share one flush of
+	// their file system. Systems without such a flush, like macOS, use SyncEach.
 	SyncGroup Sync = iota
-	// SyncEach: when Put returns. Each file is flushed by itself, and its folder.
+	// SyncEach: when Put returns. Put flushes each file and its folder separately.
 	SyncEach
-	// SyncNone: when the system likes, some half a minute later. That the process is
-	// killed harms no file.
+	// SyncNone: when the system flushes it, after about half a minute. Killing the process
+	// harms no file.
 	SyncNone
 )
 
-// Options of a store; the zero value is what most want.
+// Options of a store. The zero value suits most stores.
 type Options struct {
 	Sync Sync
 
-	// MemoryMax is how many bytes of files may be in memory at the same time; 0 = 128 MiB.
-	// Half of it is for files on their way to the disk, the other half for files on their way
-	// from it. Beyond that Put reads no more than a byte, and Get does not return, until
-	// others are done.
+	// MemoryMax is how many bytes of files may be in memory at the same time; 0 = 128 MiB. One
+	// half is for files on their way to the disk, the other for files on their way from it.
+	// When a half is used up, Put reads at most one byte and Get does not return until memory
+	// is free.
 	MemoryMax int64
 
-	// WaitingMax is how many operations may wait for the engine at a time, transfers and
-	// those about names alone each; 0 = 1024. One more is refused with [ErrBusy]. A client may
-	// have as many of these places as it leaves for others.
+	// WaitingMax is how many operations of each kind may wait for the engine; 0 = 1,024. The
+	// kinds are transfers and operations on names. Further operations are refused with
+	// [ErrBusy]. A client may have as many of these places as it leaves to others.
 	WaitingMax int
 
-	// WaitMax is how long an operation may wait for the engine, or for memory, before it is
-	// refused with ErrBusy; 0 = as long as it takes. Once Put writes its file, or Get has
-	// returned one, the operation is not refused any more.
+	// WaitMax is how long an operation may wait for the engine or for memory until it is
+	// refused with ErrBusy; 0 = no limit. Operations are not refused once Put writes its file
+	// or Get has returned one.
 	WaitMax time.Duration
 
-	// JobsOnly has the engine read what the system has in memory too, which is otherwise
-	// read without a job, for it takes no time: to compare engines.
+	// JobsOnly disables reading cached files without a job. For comparing engines.
 	JobsOnly bool
 }
 
@@ -66,24 +64,23 @@ const (
 	waitingDefault = 1024
 )
 
-// MemoryLeast is the least of MemoryMax.
-const MemoryLeast = 4 * chunkSize
+// MemoryMin is the smallest MemoryMax.
+const MemoryMin = 4 * chunkSize
 
-// Info is what is known of a file.
+// Info describes a file.
 type Info struct {
 	Name    string
 	Size    int64
 	Changed time.Time
-	Tag     string // no other content of that name has it: it changes with every Put
+	Tag     string // identifies the content under that name: every Put changes it
 }
 
-// A Store is files under names in a folder. It has one lock of that folder, so that no
-// other process writes to it at the same time. All methods may be called by any number of
-// goroutines at the same time, but for Close.
+// A Store keeps files under names in a folder. It locks the folder, so that no other process
+// writes to it. Any number of goroutines may call its methods at the same time, except Close.
 //
-// What a Put has replaced is seen whole by those who read it already. Errors about a name
-// are *fs.PathError with that name, and the system's reason, as fs.ErrNotExist; those of
-// an engine that has too much to do are [ErrBusy].
+// A reader sees the whole old file even if a Put replaces it meanwhile. Errors about a name
+// are *fs.PathError with that name and the system's reason, such as fs.ErrNotExist. If the
+// engine has too much to do, the error is [ErrBusy].
 type Store struct {
 	engine  Engine
 	options Options
@@ -91,7 +88,7 @@ type Store struct {
 	lock    *os.File
 	folders [folders]*os.File
 
-	transfers, light *fair.Budget // of places at the engine
+	transfers, light *fair.Budget // turns at the engine
 	reads, writes    *memory
 
 	cache cache
@@ -99,39 +96,39 @@ type Store struct {
 	doors *nameLocks // see enterName
 	index index
 	temps atomic.Uint64
-	run   string // tells this process's temporary files from those of others
+	run   string // distinguishes this process's temporary files from others
 
-	checking chan struct{} // has one while Check is at work
+	checking chan struct{} // holds an element while Check runs
 
 	group *committer // nil = files are not flushed together
 }
 
-// What lies in the folder beside those of the files.
+// Further names in the folder.
 const (
 	formatName = "format"
-	formatTemp = "format~" // before it has its name
+	formatTemp = "format~" // the format file until it is renamed
 	formatText = "muster files 1\n"
 	lockName   = "lock"
 )
 
-// Open opens the folder, which it makes where there is none, and takes away what an
-// interrupted process left in it. Which format a folder has stands in it: every later
-// version opens this one.
+// Open opens the folder, which it creates if necessary, and removes what an interrupted
+// process left in it. A file in the folder records its format. Every later version can open
+// it.
 func Open(folder string, engine Engine, o Options) (*Store, error) {
 	if o.MemoryMax == 0 {
 		o.MemoryMax = memoryDefault
 	}
-	if o.MemoryMax < MemoryLeast {
-		return nil, fmt.Errorf("memory of %d bytes: %d are the least", o.MemoryMax, MemoryLeast)
+	if o.MemoryMax < MemoryMin {
+		return nil, fmt.Errorf("memory of %d bytes is too small: use at least %d", o.MemoryMax, MemoryMin)
 	}
 	if o.WaitingMax == 0 {
 		o.WaitingMax = waitingDefault
 	}
 	if o.WaitingMax < 1 {
-		return nil, fmt.Errorf("%d operations that wait: 1 or more are possible", o.WaitingMax)
+		return nil, fmt.Errorf("%d waiting operations are not possible: use 1 or more", o.WaitingMax)
 	}
 	if o.Sync == SyncGroup && !flushesAll {
-		o.Sync = SyncEach // which promises as much
+		o.Sync = SyncEach // gives the same guarantee
 	}
 	s := &Store{
 		engine: engine, options: o, names: newNameLocks(), doors: newNameLocks(),
@@ -140,33 +137,33 @@ func Open(folder string, engine Engine, o Options) (*Store, error) {
 		run:      strconv.FormatUint(rand.Uint64(), 36),
 	}
 	room := engine.Room()
-	s.transfers = places(room.Transfers, o)
+	s.transfers = newTurns(room.Transfers, o)
 	s.light = s.transfers
 	if room.Light > 0 {
-		s.light = places(room.Light, o)
+		s.light = newTurns(room.Light, o)
 	}
-	err := s.open(folder)
+	err := s.openFolder(folder)
 	if err == nil {
-		err = s.look()
+		err = s.scanFolders()
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.closeFolders())
 	}
-	s.cache.begin(s.descriptor(0))
+	s.cache.probe(s.descriptor(0))
 	if o.Sync == SyncGroup {
 		s.group = newCommitter(s)
 	}
 	return s, nil
 }
 
-// places returns a budget of the engine's room for one kind of jobs.
-func places(room int, o Options) *fair.Budget {
+// newTurns returns a budget of the engine's room for one kind of jobs.
+func newTurns(room int, o Options) *fair.Budget {
 	return fair.New(fair.Options{Size: int64(room), WaitingMax: o.WaitingMax, WaitMax: o.WaitMax})
 }
 
-// do has the engine execute a job when it is the client's turn. If the job was not begun, do
-// returns [ErrBusy] or the context's error.
-func (s *Store) do(ctx context.Context, j *Job) error {
+// execute has the engine execute a job when it is the client's turn. If the job did not begin,
+// execute returns [ErrBusy] or the context's error.
+func (s *Store) execute(ctx context.Context, j *Job) error {
 	leave, err := s.enter(ctx, j.Op, (*fair.Budget).Take)
 	if err != nil {
 		return err
@@ -175,8 +172,9 @@ func (s *Store) do(ctx context.Context, j *Job) error {
 	return s.engine.Do(j)
 }
 
-// turn is do for a piece of a file whose transfer has begun. It never returns ErrBusy.
-func (s *Store) turn(ctx context.Context, j *Job) error {
+// executeLate is like execute, for a piece of a transfer that has begun. It never returns
+// ErrBusy.
+func (s *Store) executeLate(ctx context.Context, j *Job) error {
 	leave, err := s.enter(ctx, j.Op, (*fair.Budget).TakeLate)
 	if err != nil {
 		return err
@@ -185,18 +183,18 @@ func (s *Store) turn(ctx context.Context, j *Job) error {
 	return s.engine.Do(j)
 }
 
-// enterName waits for the client's turn, and then locks a name, alone or together with others
-// that do not want it alone. A request that has the lock must not wait for a turn, for the
-// committer waits for that lock. And a request that has a turn must not wait for the lock for
-// long, for others want the turn: so those who want one name wait at its door first.
-func (s *Store) enterName(ctx context.Context, op Op, name string, alone bool) (leave func(), err error) {
-	leaveDoor := s.doors.lock(name, alone)
+// enterName waits for the client's turn and then locks a name, exclusively or shared. A
+// request that holds the lock must not wait for a turn, because the committer waits for that
+// lock. A request that has a turn must not wait long for the lock, because others want the
+// turn. So requests for one name queue at its door lock first.
+func (s *Store) enterName(ctx context.Context, op Op, name string, exclusive bool) (leave func(), err error) {
+	leaveDoor := s.doors.lock(name, exclusive)
 	leaveTurn, err := s.enter(ctx, op, (*fair.Budget).Take)
 	if err != nil {
 		leaveDoor()
 		return nil, err
 	}
-	unlock := s.names.lock(name, alone)
+	unlock := s.names.lock(name, exclusive)
 	return func() { unlock(); leaveTurn(); leaveDoor() }, nil
 }
 
@@ -236,13 +234,13 @@ func (s *Store) Stats() Stats {
 	return all
 }
 
-func (s *Store) open(folder string) error {
+func (s *Store) openFolder(folder string) error {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return err
 	}
 	format := filepath.Join(folder, formatName)
 	if _, err := os.Lstat(format); errors.Is(err, fs.ErrNotExist) {
-		// Before anything is written, for a file lock may be somebody else's too.
+		// Check before writing anything: another program's folder may have a file named lock.
 		if err := mustBeEmpty(folder); err != nil {
 			return err
 		}
@@ -252,18 +250,18 @@ func (s *Store) open(folder string) error {
 	}
 	text, err := readFormat(format)
 	switch {
-	case errors.Is(err, fs.ErrNotExist): // and nobody else makes one now
+	case errors.Is(err, fs.ErrNotExist): // the lock is ours, so writeFormat creates it
 	case err != nil:
 		return err
 	case string(text) != formatText:
-		return fmt.Errorf("%s says %q, and this program knows %q: a later version wrote the folder", format, strings.TrimSpace(string(text)), strings.TrimSpace(formatText))
+		return fmt.Errorf("%s contains %q, and this program knows %q: a later version wrote the folder", format, strings.TrimSpace(string(text)), strings.TrimSpace(formatText))
 	}
 	for i := range s.folders {
 		name := filepath.Join(folder, fmt.Sprintf("%02x", i))
 		if err := os.Mkdir(name, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
 			return err
 		}
-		// Never through a link that somebody planted.
+		// Never follow a planted link.
 		if s.folders[i], err = os.OpenFile(name, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0); err != nil {
 			return err
 		}
@@ -274,7 +272,7 @@ func (s *Store) open(folder string) error {
 	return nil
 }
 
-// mustBeEmpty refuses a folder that has something of somebody else's in it.
+// mustBeEmpty refuses a folder that has content of others.
 func mustBeEmpty(folder string) error {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
@@ -282,17 +280,17 @@ func mustBeEmpty(folder string) error {
 	}
 	for _, e := range entries {
 		if n, err := strconv.ParseUint(e.Name(), 16, 8); err == nil && fmt.Sprintf("%02x", n) == e.Name() {
-			continue // of a first start that was interrupted
+			continue // left by an interrupted first start
 		}
 		if e.Name() != lockName && e.Name() != formatTemp {
-			return fmt.Errorf("%s has %s in it and is no store of files: name an empty folder, or one that does not exist", folder, e.Name())
+			return fmt.Errorf("%s contains %s and is not a store of files: name an empty folder, or one that does not exist", folder, e.Name())
 		}
 	}
 	return nil
 }
 
-// readFormat reads as much of it as can be shown. As all that is opened here it is no link
-// that somebody planted, nor a pipe.
+// readFormat reads as much of the format file as can be shown. It neither follows a planted
+// link nor blocks on a planted pipe.
 func readFormat(name string) ([]byte, error) {
 	file, err := os.OpenFile(name, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	if err != nil {
@@ -302,14 +300,14 @@ func readFormat(name string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, int64(2*len(formatText))))
 }
 
-// writeFormat is the last that makes a folder a store; with it all folders are kept.
+// writeFormat is the last step of making a folder a store. Its flush keeps all subfolders too.
 func writeFormat(folder, name string) error {
 	temp := filepath.Join(folder, formatTemp)
 	file, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|unix.O_NOFOLLOW, 0o644)
 	if err != nil {
 		return err
 	}
-	// Its bytes before its name, or a power failure might leave an empty one.
+	// Flush the bytes before the rename: otherwise a power failure might leave an empty file.
 	_, err = file.WriteString(formatText)
 	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
 		return err
@@ -341,24 +339,24 @@ func (s *Store) takeLock(name string) error {
 	return nil
 }
 
-// tempPrefix begins the names of temporary files, and of no others.
+// tempPrefix begins the names of temporary files and of no others.
 const tempPrefix = "~"
 
-// look looks through the folders. It takes away what an interrupted process was writing, and
-// notes the names of the files.
-func (s *Store) look() error {
+// scanFolders removes unfinished files of an interrupted process and adds the names of all
+// files to the index.
+func (s *Store) scanFolders() error {
 	numbers := make([]int, folders)
 	for i := range numbers {
 		numbers[i] = i
 	}
-	return pool.ForEach(context.Background(), openAtOnce, numbers, func(_ context.Context, i int) error {
+	return pool.ForEach(context.Background(), folderWorkers, numbers, func(_ context.Context, i int) error {
 		j := Job{Op: OpList, Folder: s.descriptor(i)}
 		if err := s.engine.Do(&j); err != nil {
 			return err
 		}
 		var names []string
 		for _, encoded := range j.Names {
-			if name, ok := decode(encoded); ok { // else it is nobody's file
+			if name, ok := decode(encoded); ok { // otherwise it is not a file of the store
 				names = append(names, name)
 			}
 			if !strings.HasPrefix(encoded, tempPrefix) {
@@ -374,20 +372,20 @@ func (s *Store) look() error {
 	})
 }
 
-// openAtOnce is how many folders are looked through at a time.
-const openAtOnce = 8
+// folderWorkers is how many folders are scanned at the same time.
+const folderWorkers = 8
 
 func (s *Store) descriptor(folder int) int { return int(s.folders[folder].Fd()) }
 
-// temp is a name for a new temporary file.
-func (s *Store) temp() string {
+// newTempName returns a name for a new temporary file.
+func (s *Store) newTempName() string {
 	return tempPrefix + s.run + "-" + strconv.FormatUint(s.temps.Add(1), 36)
 }
 
-// Close waits for what is being written, and gives the folder to others. No method must be
-// called after it, or at the same time. The engine stays, for its maker to close.
+// Close waits for writes in progress and unlocks the folder. No method may be called during or
+// after Close. The caller still has to close the engine.
 func (s *Store) Close() error {
-	s.checking <- struct{}{} // who has it may still use the folders
+	s.checking <- struct{}{} // a running Check may still use the folders
 	if s.group != nil {
 		s.group.close()
 	}
@@ -407,9 +405,9 @@ func (s *Store) closeFolders() error {
 	return errors.Join(errs...)
 }
 
-// infoOf is a file as the system knows it. Its tag has the number of the file beside the
-// time, whose steps are some milliseconds: a new file has another number than the one that
-// it replaces.
+// infoOf returns the Info of an entry. The tag includes the inode beside the time, whose
+// resolution is a few milliseconds. A new file has another inode than the file that it
+// replaces.
 func infoOf(name string, e Entry) Info {
 	return Info{
 		Name: name, Size: e.Size, Changed: e.Changed,
@@ -417,8 +415,8 @@ func infoOf(name string, e Entry) Info {
 	}
 }
 
-// failed is the error of an operation on a file.
-func failed(op, name string, err error) error {
+// operationError returns the error of an operation on a file.
+func operationError(op, name string, err error) error {
 	switch {
 	case err == nil:
 		return nil
@@ -428,19 +426,19 @@ func failed(op, name string, err error) error {
 	return &fs.PathError{Op: op, Path: name, Err: err}
 }
 
-// Stat tells what is known of a file.
+// Stat describes a file.
 func (s *Store) Stat(ctx context.Context, name string) (Info, error) {
 	if err := CheckName(name); err != nil {
 		return Info{}, err
 	}
-	e, err := s.statFor(ctx, placeOf(name))
-	return infoOf(name, e), failed("stat", name, err)
+	e, err := s.statInTurn(ctx, placeOf(name))
+	return infoOf(name, e), operationError("stat", name, err)
 }
 
-// statFor is stat, executed when it is the client's turn.
-func (s *Store) statFor(ctx context.Context, at place) (Entry, error) {
+// statInTurn is like stat, but waits for the client's turn.
+func (s *Store) statInTurn(ctx context.Context, at place) (Entry, error) {
 	j := Job{Op: OpStat, Folder: s.descriptor(at.folder), Name: at.name}
-	err := s.do(ctx, &j)
+	err := s.execute(ctx, &j)
 	return j.Info, err
 }
 
@@ -450,20 +448,20 @@ func (s *Store) stat(at place) (Entry, error) {
 	return j.Info, err
 }
 
-// Check writes something to the disk and takes it away again, by a thread for transfers, and
-// returns why that did not succeed: on a disk that hangs, because ctx has ended.
+// Check writes a small file and removes it, on a thread for transfers. It returns why that
+// failed. If the disk hangs, Check returns when ctx ends.
 func (s *Store) Check(ctx context.Context) error {
 	slow := func() error { return fmt.Errorf("the disk did not answer: %w", ctx.Err()) }
 	select {
-	case s.checking <- struct{}{}: // one at a time: on a disk that hangs none returns
+	case s.checking <- struct{}{}: // one at a time: on a hanging disk none returns
 	case <-ctx.Done():
 		return slow()
 	}
 	done := make(chan error, 1)
 	go func() {
 		defer func() { <-s.checking }()
-		j := Job{Op: OpStage, Folder: s.descriptor(0), Temp: s.temp(), Data: []byte("check"), Sync: true}
-		err := s.do(ctx, &j)
+		j := Job{Op: OpStage, Folder: s.descriptor(0), Temp: s.newTempName(), Data: []byte("check"), Sync: true}
+		err := s.execute(ctx, &j)
 		if err == nil {
 			j.Op = OpDiscard
 			err = s.engine.Do(&j)
@@ -478,25 +476,25 @@ func (s *Store) Check(ctx context.Context) error {
 	}
 }
 
-// A Condition decides, with what is there, whether a change is made; nil stands for no
-// file. It is asked last when nothing changes between its answer and what follows; Put asks
-// it before it reads, too.
+// A Condition decides whether a change is made, given the present file. nil means that no file
+// exists. The store calls it last when nothing can change before the change itself. Put also
+// calls it before it reads.
 type Condition func(now *Info) bool
 
-// ErrChanged is the error of a change that its condition did not want.
-var ErrChanged = errors.New("the file is not as it was wanted to be")
+// ErrChanged is the error of a change that its condition did not allow.
+var ErrChanged = errors.New("the file is not in the expected state")
 
-// check asks a condition; nil wants anything.
-func (s *Store) check(name string, at place, want Condition) error {
+// checkCondition evaluates a condition on the present file. A nil condition allows everything.
+func (s *Store) checkCondition(name string, at place, want Condition) error {
 	if want == nil {
 		return nil
 	}
 	e, err := s.stat(at)
-	return answer(name, e, err, want)
+	return evaluate(name, e, err, want)
 }
 
-// answer returns ErrChanged if a condition does not want what stat returned.
-func answer(name string, e Entry, err error, want Condition) error {
+// evaluate returns ErrChanged if a condition does not allow the result of stat.
+func evaluate(name string, e Entry, err error, want Condition) error {
 	var now *Info
 	switch {
 	case err == nil:
@@ -511,7 +509,7 @@ func answer(name string, e Entry, err error, want Condition) error {
 	return nil
 }
 
-// Delete removes a file, if want is nil or allows it.
+// Delete removes a file if want is nil or allows it.
 func (s *Store) Delete(ctx context.Context, name string, want Condition) error {
 	if err := CheckName(name); err != nil {
 		return err
@@ -522,13 +520,13 @@ func (s *Store) Delete(ctx context.Context, name string, want Condition) error {
 		return err
 	}
 	defer leave()
-	if err := s.check(name, at, want); err != nil {
-		return failed("delete", name, err)
+	if err := s.checkCondition(name, at, want); err != nil {
+		return operationError("delete", name, err)
 	}
 	j := Job{Op: OpDelete, Folder: s.descriptor(at.folder), Name: at.name, Sync: s.options.Sync != SyncNone}
 	err = s.engine.Do(&j)
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
 		s.index.remove(name)
 	}
-	return failed("delete", name, err)
+	return operationError("delete", name, err)
 }

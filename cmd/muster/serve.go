@@ -146,8 +146,8 @@ func (s *serving) check() error {
 	if s.store.Sync, err = syncNamed(s.sync); err != nil {
 		return err
 	}
-	if s.store.MemoryMax < fileio.MemoryLeast {
-		return usagef("--memory: %d bytes are the least", fileio.MemoryLeast)
+	if s.store.MemoryMax < fileio.MemoryMin {
+		return usagef("--memory: %d bytes are the least", fileio.MemoryMin)
 	}
 	if s.page > files.PageSizeMax {
 		return usagef("--page-size: %d bytes are the most", files.PageSizeMax)

@@ -20,8 +20,8 @@ typedef struct {
 	int first, last, count;
 } queue;
 
-// Sleepers are threads that wait for a job. Who wakes some of them counts them as awake at
-// once, or another would count on the same ones.
+// Sleepers are threads that wait for a job. A waker counts them as awake at once, so that
+// another waker does not count on the same threads.
 typedef struct {
 	pthread_cond_t some;
 	int asleep, woken;
@@ -30,7 +30,7 @@ typedef struct {
 typedef struct {
 	crew *crew;
 	pthread_t thread;
-	int light; // does light jobs alone
+	int light; // executes only light jobs
 	int id, cpu;
 } member;
 
@@ -39,7 +39,7 @@ struct crew {
 	pthread_cond_t ready;
 	queue heavy, light;
 	sleepers heavy_some, light_some;
-	int begun; // threads that have said their id
+	int begun; // threads that have stored their id
 	int end;
 
 	pthread_mutex_t done_mu; // guards done
@@ -76,7 +76,7 @@ static int64_t now(void) {
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-// wake wakes so many, if there are, and returns how many.
+// wake wakes up to n sleepers and returns how many it woke.
 static int wake(sleepers *s, int n) {
 	if (n > s->asleep)
 		n = s->asleep;
@@ -87,7 +87,7 @@ static int wake(sleepers *s, int n) {
 	return n;
 }
 
-// next_job waits for a job; NONE when there will be no more. Light jobs come first.
+// next_job waits for a job. It returns NONE when the crew ends. Light jobs come first.
 static int next_job(crew *c, int light) {
 	pthread_mutex_lock(&c->mu);
 	for (;;) {
@@ -108,7 +108,7 @@ static int next_job(crew *c, int light) {
 	}
 }
 
-// report has a job taken as done. Who takes them is woken for the first of several.
+// report queues a done job. The first job in the queue wakes the receiver.
 static void report(crew *c, int place) {
 	pthread_mutex_lock(&c->done_mu);
 	int first = c->done.first == NONE;
@@ -141,7 +141,7 @@ static void *work(void *arg) {
 	}
 }
 
-// start_member starts one thread, without the signals that are for Go's.
+// start_member starts one thread, which blocks the signals meant for Go's threads.
 static int start_member(crew *c, int number, int light, int affinity) {
 	member *m = &c->members[number];
 	m->crew = c;
@@ -226,7 +226,7 @@ void crew_push(crew *c, const int *places, int n) {
 		else
 			heavy++;
 	}
-	// Light jobs are for the light threads, as far as these are not at work.
+	// Wake light threads for light jobs, and other threads if too few are idle.
 	heavy += light - wake(&c->light_some, light);
 	wake(&c->heavy_some, heavy);
 	pthread_mutex_unlock(&c->mu);

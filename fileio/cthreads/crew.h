@@ -1,5 +1,5 @@
-// The crew: threads that execute jobs on files. Everything is declared here; what the
-// fields of a job mean is in job.go of package fileio.
+// A crew is a group of threads that execute jobs on files. job.go of package fileio explains
+// the fields of a job.
 #ifndef MUSTER_CREW_H
 #define MUSTER_CREW_H
 
@@ -18,39 +18,39 @@ typedef struct job {
 
 	int next;  // in its queue; -1 = the last
 
-	int err; // of errno; 0 = done
+	int err; // errno; 0 = success
 	size_t n;
 	int64_t file_size, seconds, nanoseconds;
 	uint64_t inode;
-	char *names; // of OP_LIST: each with a 0 at its end; for whoever takes the job to free
+	char *names; // of OP_LIST: zero-terminated; the receiver of the job frees it
 	size_t names_size;
 	int64_t began, ended; // nanoseconds of the monotonic clock
 } job;
 
 typedef struct crew crew;
 
-// crew_start starts threads, light_threads of which do light jobs alone, and has room for
-// so many jobs. affinity binds each thread to a processor. It returns NULL and sets errno
-// when the system gives no more.
+// crew_start starts threads, and light_threads that execute only light jobs. places is the
+// number of jobs at a time. affinity binds each thread to a processor. On failure it returns
+// NULL and sets errno.
 crew *crew_start(int threads, int light_threads, int places, int affinity);
 
-// crew_jobs are its places for jobs.
+// crew_jobs returns the crew's places for jobs.
 job *crew_jobs(crew *c);
 
-// crew_event is a descriptor that can be read when jobs are done.
+// crew_event returns a descriptor that is readable when jobs are done.
 int crew_event(crew *c);
 
-// crew_thread tells the number that the system has for a thread, and the processor that it
-// is bound to; -1 = to none.
+// crew_thread returns the system's id of a thread and the processor to which it is bound;
+// -1 = not bound.
 void crew_thread(crew *c, int thread, int *id, int *cpu);
 
-// crew_push hands over jobs, by their places.
+// crew_push submits the jobs in these places.
 void crew_push(crew *c, const int *places, int n);
 
-// crew_take returns the places of jobs that are done, most at a time.
+// crew_take returns the places of up to most done jobs.
 int crew_take(crew *c, int *places, int most);
 
-// crew_waiting is how many jobs no thread has taken.
+// crew_waiting counts the jobs that no thread has taken.
 int crew_waiting(crew *c);
 
 // crew_stop ends the threads once all jobs are done.
@@ -59,7 +59,7 @@ void crew_stop(crew *c);
 // crew_free frees everything, once the threads have ended.
 void crew_free(crew *c);
 
-// job_execute does what a job says: it sets err and what else there is to set.
+// job_execute executes a job and sets err and the job's other results.
 void job_execute(job *j);
 
 #endif

@@ -28,25 +28,25 @@ import (
 type Engine struct {
 	options Options
 	crew    *C.crew
-	jobs    []C.job // in C's memory
-	tasks   []task  // of the same places
+	jobs    []C.job // one for each place, in C's memory
+	tasks   []task  // one for each place
 
-	// Places that nobody has: jobs about names alone have some of their own, if they have
+	// free and light hold the unused places. Jobs on names have their own places if they have
 	// threads, so that data does not take them all.
 	free, light chan int
 	pushes      chan int // places of jobs on their way to the crew
-	event       *os.File // can be read when jobs are done
+	event       *os.File // readable when jobs are done
 
-	pushed, taken sync.WaitGroup // the two goroutines that speak with the crew
+	submitting, collecting sync.WaitGroup // the two goroutines that call the crew
 
 	running, done atomic.Int64
 	wait, service atomic.Int64
 }
 
-// A task is what Go knows of the job of a place.
+// A task is Go's part of the job in a place.
 type task struct {
 	since time.Time
-	done  chan struct{} // gets one when the job is done
+	done  chan struct{} // receives when the job is done
 	pins  runtime.Pinner
 }
 
@@ -77,14 +77,14 @@ func New(o Options) (*Engine, error) {
 	}
 	for i := range e.tasks {
 		e.tasks[i].done = make(chan struct{}, 1)
-		e.leave(i)
+		e.releasePlace(i)
 	}
-	e.pushed.Go(e.push)
-	e.taken.Go(e.take)
+	e.submitting.Go(e.submitJobs)
+	e.collecting.Go(e.collectDone)
 	return e, nil
 }
 
-// Threads tells of each thread of the system that executes jobs.
+// Threads describes the system's threads that execute jobs.
 func (e *Engine) Threads() []Thread {
 	threads := make([]Thread, e.options.Threads+e.options.Light)
 	for i := range threads {
@@ -95,7 +95,7 @@ func (e *Engine) Threads() []Thread {
 	return threads
 }
 
-// Do is that of fileio.Engine.
+// Do implements fileio.Engine.
 func (e *Engine) Do(j *fileio.Job) error {
 	if len(j.Name) >= C.NAME_ROOM || len(j.Temp) >= C.NAME_ROOM || strings.ContainsRune(j.Name+j.Temp, 0) {
 		return syscall.ENAMETOOLONG
@@ -107,18 +107,18 @@ func (e *Engine) Do(j *fileio.Job) error {
 	place := <-free
 	t := &e.tasks[place]
 	t.since = asked
-	e.fill(place, j)
+	e.loadJob(place, j)
 	e.running.Add(1)
 	e.pushes <- place
 	<-t.done
 	return e.finish(place, j)
 }
 
-// Room is that of fileio.Engine.
+// Room implements fileio.Engine.
 func (e *Engine) Room() fileio.Room { return fileio.RoomFor(e.options.Threads, e.options.Light) }
 
-// leave gives a place back to those of its kind: the first ones are for data.
-func (e *Engine) leave(place int) {
+// releasePlace returns a place to its kind. The first places are for data.
+func (e *Engine) releasePlace(place int) {
 	if place < cap(e.free) {
 		e.free <- place
 	} else {
@@ -126,9 +126,9 @@ func (e *Engine) leave(place int) {
 	}
 }
 
-// fill copies a job into C's memory. Its data stays where it is, and is pinned there until
-// no thread can use it any longer.
-func (e *Engine) fill(place int, j *fileio.Job) {
+// loadJob copies a job into C's memory. The job's data stays where it is, pinned until no
+// thread can use it any longer.
+func (e *Engine) loadJob(place int, j *fileio.Job) {
 	c := &e.jobs[place]
 	*c = C.job{
 		op: C.int(j.Op), folder: C.int(j.Folder), file: C.int(j.File),
@@ -149,12 +149,12 @@ func (e *Engine) fill(place int, j *fileio.Job) {
 	}
 }
 
-// copyName copies a name that fits, and has no 0 in it.
+// copyName copies a name that fits and contains no zero byte.
 func copyName(to *[C.NAME_ROOM]C.char, name string) {
 	copy(unsafe.Slice((*byte)(unsafe.Pointer(to)), C.NAME_ROOM), name)
 }
 
-// finish copies what came of a job, and gives its place back.
+// finish copies the results of a job and releases its place.
 func (e *Engine) finish(place int, j *fileio.Job) error {
 	c, t := &e.jobs[place], &e.tasks[place]
 	j.File, j.N = int(c.file), int(c.n)
@@ -177,17 +177,17 @@ func (e *Engine) finish(place int, j *fileio.Job) error {
 	e.done.Add(1)
 	e.running.Add(-1)
 	t.pins.Unpin()
-	e.leave(place)
+	e.releasePlace(place)
 	return err
 }
 
-// batchMax is how many jobs go to the crew, or come from it, in one call: a call into C
-// that has to wait for the crew's lock keeps a thread of Go's, and there is one such.
+// batchMax is how many jobs go to or come from the crew in one call. A call into C that waits
+// for the crew's lock holds one of Go's threads, so only one goroutine makes such calls.
 const batchMax = 64
 
-// push hands jobs to the crew: one goroutine for all, for each that called into C by
-// itself would hold a thread while it waits for the crew's lock.
-func (e *Engine) push() {
+// submitJobs passes jobs to the crew. One goroutine does so for all callers: many calls into C
+// would each hold a thread while waiting for the crew's lock.
+func (e *Engine) submitJobs() {
 	places := make([]C.int, 0, batchMax)
 	for place := range e.pushes {
 		places = append(places[:0], C.int(place))
@@ -205,21 +205,21 @@ func (e *Engine) push() {
 	}
 }
 
-// take tells those who wait that their jobs are done. It waits in the runtime's poller,
-// without a thread.
-func (e *Engine) take() {
+// collectDone wakes the callers whose jobs are done. It waits in the runtime's poller and
+// holds no thread.
+func (e *Engine) collectDone() {
 	var count [8]byte
 	for {
 		if _, err := e.event.Read(count[:]); err != nil {
 			return // closed
 		}
-		for e.takeSome() {
+		for e.collectBatch() {
 		}
 	}
 }
 
-// takeSome takes a batch; false when there is nothing more.
-func (e *Engine) takeSome() bool {
+// collectBatch collects up to batchMax done jobs. It returns false if no more are waiting.
+func (e *Engine) collectBatch() bool {
 	var places [batchMax]C.int
 	n := int(C.crew_take(e.crew, &places[0], batchMax))
 	for _, p := range places[:n] {
@@ -230,7 +230,7 @@ func (e *Engine) takeSome() bool {
 	return n == batchMax
 }
 
-// Stats is that of fileio.Engine.
+// Stats implements fileio.Engine.
 func (e *Engine) Stats() fileio.Stats {
 	waiting := int(C.crew_waiting(e.crew))
 	return fileio.Stats{
@@ -241,13 +241,13 @@ func (e *Engine) Stats() fileio.Stats {
 	}
 }
 
-// Close is that of fileio.Engine.
+// Close implements fileio.Engine.
 func (e *Engine) Close() error {
 	close(e.pushes)
-	e.pushed.Wait()
+	e.submitting.Wait()
 	C.crew_stop(e.crew)
 	err := e.event.Close()
-	e.taken.Wait()
+	e.collecting.Wait()
 	for i := range e.tasks {
 		e.tasks[i].pins.Unpin()
 	}

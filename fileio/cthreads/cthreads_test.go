@@ -37,7 +37,7 @@ func TestEngine(t *testing.T) {
 	}
 }
 
-// Each thread is one of this process's, and bound to a processor if that is wanted.
+// Each thread belongs to this process and, with Affinity, is bound to a processor.
 func TestThreads(t *testing.T) {
 	for _, affinity := range []bool{false, true} {
 		e := start(t, cthreads.Options{Threads: 3, Light: 2, Affinity: affinity})
@@ -76,7 +76,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// folder is one for jobs.
+// folder returns the descriptor of a folder for jobs.
 func folder(t *testing.T) int {
 	t.Helper()
 	dir, err := os.Open(t.TempDir())
@@ -87,14 +87,14 @@ func folder(t *testing.T) int {
 	return int(dir.Fd())
 }
 
-// However many jobs move data, one about a name alone is not refused for them.
+// A job on a name is executed however many jobs transfer data.
 func TestNamesBesideData(t *testing.T) {
 	e := start(t, cthreads.Options{Threads: 1, Light: 1})
 	defer e.Close()
 	in := folder(t)
 	ctx, enough := context.WithCancel(t.Context())
 	var writers sync.WaitGroup
-	for who := range 4 { // more than there are places
+	for who := range 4 { // more jobs than places
 		writers.Go(func() {
 			data := make([]byte, 1<<20)
 			for ctx.Err() == nil {
@@ -115,7 +115,7 @@ func TestNamesBesideData(t *testing.T) {
 	writers.Wait()
 }
 
-// A name that does not fit is refused, and no other file is meant instead.
+// A name that does not fit is refused, and never truncated to another file's name.
 func TestLongName(t *testing.T) {
 	e := start(t, cthreads.Options{Threads: 1})
 	defer e.Close()

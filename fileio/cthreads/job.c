@@ -12,13 +12,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// As in package fileio, in its order.
+// The operations of package fileio, in the same order.
 enum {
 	OP_PUT = 1, OP_STAGE, OP_CREATE, OP_WRITE, OP_SEAL, OP_COMMIT, OP_DISCARD,
 	OP_GET, OP_READ, OP_CLOSE, OP_STAT, OP_DELETE, OP_LIST, OP_SYNC,
 };
 
-// AGAIN repeats a system call that a signal has interrupted.
+// AGAIN repeats a system call that a signal interrupts.
 #define AGAIN(call) ({ __typeof__(call) r_; do r_ = (call); while (r_ == -1 && errno == EINTR); r_; })
 
 // The functions return 0, or errno.
@@ -60,19 +60,19 @@ static int seal(job *j) {
 	int err = 0;
 	if (j->sync && AGAIN(fdatasync(j->file)) < 0)
 		err = errno;
-	// Not by its name, once it has one: another file may have that by then.
+	// Stat the descriptor: the name may refer to another file later.
 	struct stat st;
 	int unknown = AGAIN(fstat(j->file, &st)) < 0 ? errno : set_info(j, &st);
 	if (err == 0)
 		err = unknown;
-	// The descriptor is gone, also after an error.
+	// close releases the descriptor even if it returns an error.
 	if (close(j->file) < 0 && errno != EINTR && err == 0)
 		err = errno;
 	j->file = -1;
 	return err;
 }
 
-// stage leaves a whole file, or none.
+// stage leaves a complete file, or no file.
 static int stage(job *j) {
 	int err = create(j);
 	if (err != 0)
@@ -123,7 +123,7 @@ static int read_all(job *j) {
 }
 
 static int get(job *j) {
-	// Without O_NONBLOCK a pipe that somebody has planted would keep the thread.
+	// Without O_NONBLOCK a planted pipe would block the thread.
 	j->file = AGAIN(openat(j->folder, j->name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
 	if (j->file < 0)
 		return errno;
@@ -131,7 +131,7 @@ static int get(job *j) {
 	int err = AGAIN(fstat(j->file, &st)) < 0 ? errno : set_info(j, &st);
 	if (err == 0) {
 		if ((int64_t)j->size > j->file_size)
-			j->size = j->file_size; // not beyond the end, which would be one call more
+			j->size = j->file_size; // reading beyond the end would take another call
 		err = read_all(j);
 	}
 	if (err != 0 || (int64_t)j->n >= j->file_size) {
@@ -141,8 +141,8 @@ static int get(job *j) {
 	return err;
 }
 
-// list collects the names; it reads through a descriptor of its own, for one that is
-// shared has one place at which it reads.
+// list collects the names. It reads through its own descriptor, because a shared descriptor
+// has one read position.
 static int list(job *j) {
 	int own = AGAIN(openat(j->folder, ".", O_RDONLY | O_CLOEXEC | O_DIRECTORY));
 	if (own < 0)

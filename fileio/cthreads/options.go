@@ -1,11 +1,11 @@
-// Package cthreads executes jobs on threads that C code starts, as the article of 2021 did:
-// Go's runtime does not know of them, so that none of its own waits for a disk. It needs
-// Linux and cgo; without them New says so. It is the only package with C in it.
+// Package cthreads executes jobs on threads that C code starts, as in the article of 2021.
+// Go's runtime does not know these threads, so none of its own waits for a disk. The package
+// needs Linux and cgo. Without them New fails. It is the only package with C code.
 //
-// Goroutines do not call into C themselves. Where many do, and wait for a lock there, each
-// holds a thread of Go's, and there are more threads than without such an engine. One
-// goroutine hands over what all want, many jobs at a time; another one takes what is done,
-// of which it learns by a descriptor that the runtime's poller watches.
+// Goroutines do not call C themselves: many goroutines that wait there for a lock would each
+// hold one of Go's threads, and the engine would need more threads than no engine at all. One
+// goroutine passes on the jobs of all callers, many at a time. Another one collects the done
+// jobs. It learns of them through a descriptor that the runtime's poller watches.
 package cthreads
 
 import (
@@ -14,25 +14,24 @@ import (
 	"muster/fileio"
 )
 
-// Options of an engine.
+// Options configure an engine.
 type Options struct {
 	Threads int // 1 or more
-	Light   int // more threads, for jobs about names alone; those go before others everywhere
+	Light   int // additional threads for jobs on names, which precede other jobs on all threads
 
 	// Affinity binds each thread to one of the processors that this process may use.
 	Affinity bool
 }
 
-// ThreadsMax bounds either number of threads.
+// ThreadsMax bounds Threads and Light each.
 const ThreadsMax = fileio.ThreadsMax
 
-// Thread is one of the system's.
+// Thread describes a thread of the system.
 type Thread struct {
-	ID    int  // as the system counts them
-	CPU   int  // that it is bound to; -1 = to none
-	Light bool // it executes jobs about names alone
+	ID    int  // the system's thread id
+	CPU   int  // the processor to which it is bound; -1 = not bound
+	Light bool // it executes only jobs on names
 }
 
-// ErrNotBuiltIn is the error of New where the program was built without cgo, or not for
-// Linux.
+// ErrNotBuiltIn is the error of New if the program was built without cgo or not for Linux.
 var ErrNotBuiltIn = errors.New("threads in C are not built in: build with CGO_ENABLED=1, on Linux, or choose another engine")

@@ -6,10 +6,10 @@ import (
 	"muster/fileio"
 )
 
-// Engine is what there is not here.
+// Engine cannot be created in this build.
 type Engine struct{}
 
-// New says that there are no threads in C here.
+// New returns ErrNotBuiltIn, or an error about the options.
 func New(o Options) (*Engine, error) {
 	if err := fileio.CheckThreads(o.Threads, o.Light); err != nil {
 		return nil, err
@@ -17,17 +17,17 @@ func New(o Options) (*Engine, error) {
 	return nil, ErrNotBuiltIn
 }
 
-// Threads is none.
+// Threads returns nil.
 func (*Engine) Threads() []Thread { return nil }
 
-// Do is never reached, for there is no engine.
+// Do is never called.
 func (*Engine) Do(*fileio.Job) error { return ErrNotBuiltIn }
 
-// Room is without bounds.
+// Room returns no bounds.
 func (*Engine) Room() fileio.Room { return fileio.Room{} }
 
-// Stats is nothing.
+// Stats returns zeros.
 func (*Engine) Stats() fileio.Stats { return fileio.Stats{} }
 
-// Close has nothing to end.
+// Close does nothing.
 func (*Engine) Close() error { return nil }

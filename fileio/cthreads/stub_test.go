@@ -9,7 +9,7 @@ import (
 	"muster/fileio/cthreads"
 )
 
-// Where it is not built in, it says so, and what is wrong with the options first.
+// Without C threads, New returns ErrNotBuiltIn, but reports errors in the options first.
 func TestNotBuiltIn(t *testing.T) {
 	if _, err := cthreads.New(cthreads.Options{Threads: 1}); !errors.Is(err, cthreads.ErrNotBuiltIn) {
 		t.Error(err)

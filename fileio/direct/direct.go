@@ -1,6 +1,6 @@
-// Package direct executes each job in the goroutine that asks for it, as Go programs do
-// that know of nothing else: whatever waits for the disk holds a thread of the system, and
-// nothing bounds them. It is what the other engines are compared with.
+// Package direct executes each job in the calling goroutine, as a plain Go program does. Each
+// job that waits for the disk holds a system thread, and nothing bounds their number. It is
+// the baseline for the other engines.
 package direct
 
 import (
@@ -10,13 +10,13 @@ import (
 	"muster/fileio"
 )
 
-// Engine is such an engine; its zero value is ready.
+// Engine is a fileio.Engine. Its zero value is ready to use.
 type Engine struct {
 	running, done atomic.Int64
 	service       atomic.Int64
 }
 
-// Do executes the job. A goroutine in it holds a thread.
+// Do executes the job. It holds a thread.
 func (e *Engine) Do(j *fileio.Job) error {
 	e.running.Add(1)
 	began := time.Now()
@@ -27,15 +27,15 @@ func (e *Engine) Do(j *fileio.Job) error {
 	return err
 }
 
-// Room is without bounds.
+// Room returns no bounds.
 func (e *Engine) Room() fileio.Room { return fileio.Room{} }
 
-// Stats returns what is known.
+// Stats implements fileio.Engine. An engine without threads of its own knows no waiting jobs.
 func (e *Engine) Stats() fileio.Stats {
 	return fileio.Stats{
 		Running: int(e.running.Load()), Done: e.done.Load(), Service: time.Duration(e.service.Load()),
 	}
 }
 
-// Close has nothing to end.
+// Close does nothing.
 func (e *Engine) Close() error { return nil }

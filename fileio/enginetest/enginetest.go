@@ -1,5 +1,5 @@
-// Package enginetest is what every engine of package fileio must pass: stores of every
-// durability on it do what they promise. It is for tests alone.
+// Package enginetest is the test suite for every engine of package fileio. It checks that
+// stores with each durability keep their promises. Only tests may import it.
 package enginetest
 
 import (
@@ -22,27 +22,27 @@ import (
 	"muster/fileio"
 )
 
-// Durabilities are all there are, by name.
+// Durabilities returns all values of fileio.Sync, by name.
 func Durabilities() map[string]fileio.Sync {
 	return map[string]fileio.Sync{"none": fileio.SyncNone, "each": fileio.SyncEach, "group": fileio.SyncGroup}
 }
 
-// Run runs the suite; start makes an engine, which is closed by the suite.
+// Run runs the suite. start creates an engine, which the suite closes.
 func Run(t *testing.T, start func(t *testing.T) fileio.Engine) {
 	for durability, sync := range Durabilities() {
 		t.Run(durability, func(t *testing.T) {
 			for name, test := range map[string]func(*testing.T, *fileio.Store){
 				"sizes": sizes, "replace": replace, "missing": missing, "conditions": conditions, "names": names,
-				"lists": lists, "readers that fail": badReaders, "ended contexts": endedContexts,
-				"one name": oneName, "many at once": manyAtOnce, "a file that is replaced while it is read": replacedWhileRead,
-				"those who leave": thoseWhoLeave,
+				"lists": lists, "failing readers": failingReaders, "ended contexts": endedContexts,
+				"one name": oneName, "many at once": manyClients, "replace while reading": replaceWhileRead,
+				"cancelled callers": cancelledCallers,
 			} {
 				t.Run(name, func(t *testing.T) { test(t, Open(t, start(t), t.TempDir(), fileio.Options{Sync: sync})) })
 			}
-			t.Run("what is planted", func(t *testing.T) { planted(t, start, sync) })
-			t.Run("opened again", func(t *testing.T) { openedAgain(t, start, sync) })
+			t.Run("planted files", func(t *testing.T) { plantedFiles(t, start, sync) })
+			t.Run("reopen", func(t *testing.T) { reopen(t, start, sync) })
 			t.Run("little memory", func(t *testing.T) {
-				for _, test := range []func(*testing.T, *fileio.Store){manyAtOnce, thoseWhoLeave} {
+				for _, test := range []func(*testing.T, *fileio.Store){manyClients, cancelledCallers} {
 					test(t, Open(t, start(t), t.TempDir(), fileio.Options{Sync: sync, MemoryMax: 1 << 20}))
 				}
 			})
@@ -51,7 +51,7 @@ func Run(t *testing.T, start func(t *testing.T) fileio.Engine) {
 	t.Run("jobs", func(t *testing.T) { jobs(t, start(t)) })
 }
 
-// Open opens a store for a test, which closes it with its engine.
+// Open opens a store for a test. The test's cleanup closes the store and its engine.
 func Open(t testing.TB, engine fileio.Engine, folder string, o fileio.Options) *fileio.Store {
 	t.Helper()
 	s, err := fileio.Open(folder, engine, o)
@@ -62,15 +62,15 @@ func Open(t testing.TB, engine fileio.Engine, folder string, o fileio.Options) *
 		if err := errors.Join(s.Close(), engine.Close()); err != nil {
 			t.Error(err)
 		}
-		if left := Temps(t, folder); len(left) > 0 {
-			t.Errorf("temporary files are left: %q", left)
+		if left := TempFiles(t, folder); len(left) > 0 {
+			t.Errorf("temporary files remain: %q", left)
 		}
 	})
 	return s
 }
 
-// Temps lists what is in a store's folder and is no file of anybody's.
-func Temps(t testing.TB, folder string) (names []string) {
+// TempFiles lists the temporary files in a store's folder.
+func TempFiles(t testing.TB, folder string) (names []string) {
 	t.Helper()
 	err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && strings.HasPrefix(d.Name(), "~") {
@@ -84,7 +84,7 @@ func Temps(t testing.TB, folder string) (names []string) {
 	return names
 }
 
-// Content is bytes that depend on a seed, so that those of two files are told apart.
+// Content returns bytes that depend on a seed, so that two files differ.
 func Content(seed, size int) []byte {
 	data := make([]byte, size)
 	random := rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8)})
@@ -92,7 +92,7 @@ func Content(seed, size int) []byte {
 	return data
 }
 
-// Put writes a file, and must succeed.
+// Put writes a file and fails the test on an error.
 func Put(t *testing.T, s *fileio.Store, name string, data []byte) fileio.Info {
 	t.Helper()
 	info, err := s.Put(t.Context(), name, bytes.NewReader(data), int64(len(data)), nil)
@@ -105,7 +105,7 @@ func Put(t *testing.T, s *fileio.Store, name string, data []byte) fileio.Info {
 	return info
 }
 
-// Get reads a file to its end.
+// Get reads a whole file.
 func Get(ctx context.Context, s *fileio.Store, name string) (data []byte, err error) {
 	f, err := s.Get(ctx, name)
 	if err != nil {
@@ -116,8 +116,8 @@ func Get(ctx context.Context, s *fileio.Store, name string) (data []byte, err er
 	return b.Bytes(), err
 }
 
-// Has checks that a file has these bytes.
-func Has(t *testing.T, s *fileio.Store, name string, want []byte) {
+// CheckContent checks that a file has these bytes.
+func CheckContent(t *testing.T, s *fileio.Store, name string, want []byte) {
 	t.Helper()
 	got, err := Get(t.Context(), s, name)
 	if err != nil || !bytes.Equal(got, want) {
@@ -128,12 +128,12 @@ func Has(t *testing.T, s *fileio.Store, name string, want []byte) {
 func sizes(t *testing.T, s *fileio.Store) {
 	for i, size := range []int{0, 1, 4095, 4096, 65535, 65536, 65537, 262143, 262144, 262145, 1<<20 + 3} {
 		data := Content(i, size)
-		for _, said := range []int64{int64(size), -1} {
-			name := fmt.Sprintf("sizes/%d/%d", size, said)
-			if _, err := s.Put(t.Context(), name, iotestReader{bytes.NewReader(data)}, said, nil); err != nil {
+		for _, announced := range []int64{int64(size), -1} {
+			name := fmt.Sprintf("sizes/%d/%d", size, announced)
+			if _, err := s.Put(t.Context(), name, shortReader{bytes.NewReader(data)}, announced, nil); err != nil {
 				t.Fatal(err)
 			}
-			Has(t, s, name, data)
+			CheckContent(t, s, name, data)
 			ranges(t, s, name, data)
 			if info, err := s.Stat(t.Context(), name); err != nil || info.Size != int64(size) {
 				t.Errorf("%+v, %v", info, err)
@@ -142,10 +142,10 @@ func sizes(t *testing.T, s *fileio.Store) {
 	}
 }
 
-// iotestReader gives less at a time than is asked for.
-type iotestReader struct{ io.Reader }
+// shortReader returns less at a time than the caller asks for.
+type shortReader struct{ io.Reader }
 
-func (r iotestReader) Read(p []byte) (int, error) { return r.Reader.Read(p[:min(len(p), 70_001)]) }
+func (r shortReader) Read(p []byte) (int, error) { return r.Reader.Read(p[:min(len(p), 70_001)]) }
 
 // ranges reads parts of a file.
 func ranges(t *testing.T, s *fileio.Store, name string, data []byte) {
@@ -164,7 +164,7 @@ func ranges(t *testing.T, s *fileio.Store, name string, data []byte) {
 	}
 	for _, r := range [][2]int64{{-1, 1}, {0, size + 1}, {size + 1, 0}, {0, -1}} {
 		if err := f.CopyTo(t.Context(), io.Discard, r[0], r[1]); err == nil {
-			t.Errorf("%d bytes from %d on, of %d, are no error", r[1], r[0], size)
+			t.Errorf("%d bytes from %d on, of %d: no error", r[1], r[0], size)
 		}
 	}
 }
@@ -175,12 +175,12 @@ func replace(t *testing.T, s *fileio.Store) {
 	if first.Tag == second.Tag {
 		t.Errorf("two contents have the tag %s", first.Tag)
 	}
-	Has(t, s, "a", Content(2, 10))
+	CheckContent(t, s, "a", Content(2, 10))
 	if info, err := s.Stat(t.Context(), "a"); err != nil || info != second {
 		t.Errorf("%+v, %v, want %+v", info, err, second)
 	}
 	tags := map[string]bool{}
-	for i := range 20 { // of the same size, as fast as can be
+	for i := range 20 { // of the same size, in quick succession
 		tags[Put(t, s, "a", Content(i, 5)).Tag] = true
 	}
 	if len(tags) != 20 {
@@ -206,8 +206,9 @@ func missing(t *testing.T, s *fileio.Store) {
 	}
 }
 
-// tagged wants what has a tag, or nothing if that is empty.
-func tagged(tag string) fileio.Condition {
+// ifTag allows a change if the present file has the tag, or, with an empty tag, if no file
+// exists.
+func ifTag(tag string) fileio.Condition {
 	return func(now *fileio.Info) bool { return now == nil && tag == "" || now != nil && now.Tag == tag }
 }
 
@@ -215,32 +216,32 @@ func conditions(t *testing.T, s *fileio.Store) {
 	put := func(content string, want fileio.Condition) (fileio.Info, error) {
 		return s.Put(t.Context(), "c", strings.NewReader(content), int64(len(content)), want)
 	}
-	first, err := put("one", tagged(""))
+	first, err := put("one", ifTag(""))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := put("two", tagged("")); !errors.Is(err, fileio.ErrChanged) {
-		t.Errorf("a second one that was to be the first: %v", err)
+	if _, err := put("two", ifTag("")); !errors.Is(err, fileio.ErrChanged) {
+		t.Errorf("put over an existing file with the condition that none exists: %v", err)
 	}
-	second, err := put("three", tagged(first.Tag))
+	second, err := put("three", ifTag(first.Tag))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := put("four", tagged(first.Tag)); !errors.Is(err, fileio.ErrChanged) {
-		t.Errorf("one that was to follow the first: %v", err)
+	if _, err := put("four", ifTag(first.Tag)); !errors.Is(err, fileio.ErrChanged) {
+		t.Errorf("put with the tag of a replaced file: %v", err)
 	}
-	if err := s.Delete(t.Context(), "c", tagged(first.Tag)); !errors.Is(err, fileio.ErrChanged) {
-		t.Errorf("the first that was to be deleted: %v", err)
+	if err := s.Delete(t.Context(), "c", ifTag(first.Tag)); !errors.Is(err, fileio.ErrChanged) {
+		t.Errorf("delete with the tag of a replaced file: %v", err)
 	}
-	Has(t, s, "c", []byte("three"))
-	if err := s.Delete(t.Context(), "c", tagged(second.Tag)); err != nil {
+	CheckContent(t, s, "c", []byte("three"))
+	if err := s.Delete(t.Context(), "c", ifTag(second.Tag)); err != nil {
 		t.Error(err)
 	}
 	t.Run("at the same time", func(t *testing.T) { oneWins(t, s) })
 }
 
-// oneWins has several write, of whom each wants to be the next after what is there: in
-// each round one does.
+// oneWins has several writers per round, who each want to replace the same version. Exactly
+// one must succeed.
 func oneWins(t *testing.T, s *fileio.Store) {
 	tag := ""
 	for round := range 10 {
@@ -251,7 +252,7 @@ func oneWins(t *testing.T, s *fileio.Store) {
 		)
 		for i := range 8 {
 			wait.Go(func() {
-				info, err := s.Put(t.Context(), "w", bytes.NewReader(Content(i, 10+i)), -1, tagged(tag))
+				info, err := s.Put(t.Context(), "w", bytes.NewReader(Content(i, 10+i)), -1, ifTag(tag))
 				mu.Lock()
 				defer mu.Unlock()
 				switch {
@@ -264,7 +265,7 @@ func oneWins(t *testing.T, s *fileio.Store) {
 		}
 		wait.Wait()
 		if len(won) != 1 {
-			t.Fatalf("round %d: %d were the next after %q", round, len(won), tag)
+			t.Fatalf("round %d: %d writers replaced %q", round, len(won), tag)
 		}
 		tag = won[0].Tag
 	}
@@ -286,7 +287,7 @@ func names(t *testing.T, s *fileio.Store) {
 		Put(t, s, name, Content(i, i))
 	}
 	for i, name := range good {
-		Has(t, s, name, Content(i, i))
+		CheckContent(t, s, name, Content(i, i))
 	}
 	infos, more, err := s.List(t.Context(), "", "", fileio.ListMax)
 	if err != nil || more {
@@ -298,7 +299,7 @@ func names(t *testing.T, s *fileio.Store) {
 	}
 	slices.Sort(good)
 	if !slices.Equal(listed, good) {
-		t.Errorf("listed are %q", listed)
+		t.Errorf("the list is %q", listed)
 	}
 }
 
@@ -335,19 +336,19 @@ func lists(t *testing.T, s *fileio.Store) {
 	}
 	for _, most := range []int{0, fileio.ListMax + 1} {
 		if _, _, err := s.List(t.Context(), "", "", most); err == nil {
-			t.Errorf("a list of %d", most)
+			t.Errorf("a list of %d: no error", most)
 		}
 	}
 }
 
-// breaks gives some bytes and then an error.
-type breaks struct {
+// failingReader returns some bytes and then an error.
+type failingReader struct {
 	io.Reader
 	err error
 }
 
-// Read says so once, for not every reader does again.
-func (b *breaks) Read(p []byte) (int, error) {
+// Read returns the error only once, because not every reader repeats it.
+func (b *failingReader) Read(p []byte) (int, error) {
 	n, err := b.Reader.Read(p)
 	if err == io.EOF && b.err != nil {
 		err, b.err = b.err, nil
@@ -355,33 +356,33 @@ func (b *breaks) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// badReaders leaves what was there.
-func badReaders(t *testing.T, s *fileio.Store) {
+// failingReaders checks that a failed Put leaves the previous file unchanged.
+func failingReaders(t *testing.T, s *fileio.Store) {
 	broken := errors.New("broken")
 	Put(t, s, "x", []byte("before"))
 	for _, size := range []int{0, 10, 262143, 262144, 262145, 600_000} {
 		data := Content(1, size)
 		for _, c := range []struct {
-			said int64
-			r    io.Reader
-			want error
+			announced int64
+			r         io.Reader
+			want      error
 		}{
-			{int64(size), &breaks{bytes.NewReader(data), broken}, broken},
-			{-1, &breaks{bytes.NewReader(data), broken}, broken},
+			{int64(size), &failingReader{bytes.NewReader(data), broken}, broken},
+			{-1, &failingReader{bytes.NewReader(data), broken}, broken},
 			{int64(size) + 1, bytes.NewReader(data), fileio.ErrSize},
 			{int64(size) + 300_000, bytes.NewReader(data), fileio.ErrSize},
 			{int64(size) - 1, bytes.NewReader(data), fileio.ErrSize},
-			{-1, &breaks{bytes.NewReader(data), io.ErrUnexpectedEOF}, io.ErrUnexpectedEOF},
+			{-1, &failingReader{bytes.NewReader(data), io.ErrUnexpectedEOF}, io.ErrUnexpectedEOF},
 		} {
-			if c.said == -1 && c.want == fileio.ErrSize {
+			if c.announced == -1 && c.want == fileio.ErrSize {
 				continue
 			}
-			if _, err := s.Put(t.Context(), "x", c.r, c.said, nil); !errors.Is(err, c.want) {
-				t.Errorf("%d bytes, said to be %d: %v, want %v", size, c.said, err, c.want)
+			if _, err := s.Put(t.Context(), "x", c.r, c.announced, nil); !errors.Is(err, c.want) {
+				t.Errorf("%d bytes, announced as %d: %v, want %v", size, c.announced, err, c.want)
 			}
 		}
 	}
-	Has(t, s, "x", []byte("before"))
+	CheckContent(t, s, "x", []byte("before"))
 }
 
 func endedContexts(t *testing.T, s *fileio.Store) {
@@ -397,7 +398,7 @@ func endedContexts(t *testing.T, s *fileio.Store) {
 			t.Error(err)
 		}
 	}
-	// In the middle of a large one.
+	// The context ends in the middle of a large file.
 	ctx, cancel = context.WithCancel(t.Context())
 	r := io.MultiReader(bytes.NewReader(Content(1, 600_000)), reader(func([]byte) (int, error) {
 		cancel()
@@ -406,14 +407,15 @@ func endedContexts(t *testing.T, s *fileio.Store) {
 	if _, err := s.Put(ctx, "x", r, 900_000, nil); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	Has(t, s, "x", []byte("before"))
+	CheckContent(t, s, "x", []byte("before"))
 }
 
 type reader func([]byte) (int, error)
 
 func (r reader) Read(p []byte) (int, error) { return r(p) }
 
-// oneName has several write one file of which others read: each sees one of them, whole.
+// oneName has several goroutines write one file while others read it. Each reader must see one
+// version, whole.
 func oneName(t *testing.T, s *fileio.Store) {
 	contents := map[string]bool{}
 	var data [][]byte
@@ -453,8 +455,8 @@ func oneName(t *testing.T, s *fileio.Store) {
 	readers.Wait()
 }
 
-// manyAtOnce has many do everything, each with files of its own.
-func manyAtOnce(t *testing.T, s *fileio.Store) {
+// manyClients has many goroutines do all operations, each with its own files.
+func manyClients(t *testing.T, s *fileio.Store) {
 	var wait sync.WaitGroup
 	for who := range 20 {
 		wait.Go(func() {
@@ -479,11 +481,11 @@ func manyAtOnce(t *testing.T, s *fileio.Store) {
 	wait.Wait()
 	infos, more, err := s.List(t.Context(), "", "", fileio.ListMax)
 	if err != nil || more || len(infos) != 60 {
-		t.Errorf("%d files are left, %v, %v", len(infos), more, err)
+		t.Errorf("%d files remain, %v, %v", len(infos), more, err)
 	}
 }
 
-func replacedWhileRead(t *testing.T, s *fileio.Store) {
+func replaceWhileRead(t *testing.T, s *fileio.Store) {
 	data := Content(1, 1_000_000)
 	Put(t, s, "x", data)
 	f, err := s.Get(t.Context(), "x")
@@ -506,9 +508,9 @@ func replacedWhileRead(t *testing.T, s *fileio.Store) {
 	}
 }
 
-// planted puts links, folders and pipes where files are: they are no files, and what they
-// point to is neither read nor written.
-func planted(t *testing.T, start func(*testing.T) fileio.Engine, sync fileio.Sync) {
+// plantedFiles puts links, folders and pipes in the place of files. The store must not treat
+// them as files, nor read or write their targets.
+func plantedFiles(t *testing.T, start func(*testing.T) fileio.Engine, sync fileio.Sync) {
 	folder, outside := t.TempDir(), filepath.Join(t.TempDir(), "secret")
 	if err := os.WriteFile(outside, []byte("secret"), 0o600); err != nil {
 		t.Fatal(err)
@@ -535,16 +537,16 @@ func planted(t *testing.T, start func(*testing.T) fileio.Engine, sync fileio.Syn
 		}
 		if kind != "dir" {
 			Put(t, s, kind, []byte("new"))
-			Has(t, s, kind, []byte("new"))
+			CheckContent(t, s, kind, []byte("new"))
 		}
 	}
 	if text, err := os.ReadFile(outside); err != nil || string(text) != "secret" {
-		t.Errorf("outside of the folder there is %q, %v", text, err)
+		t.Errorf("the file outside of the folder has %q, %v", text, err)
 	}
 }
 
-// openedAgain finds what was put, and nothing of what was not finished.
-func openedAgain(t *testing.T, start func(*testing.T) fileio.Engine, sync fileio.Sync) {
+// reopen checks that a reopened store has all files that were put and no unfinished ones.
+func reopen(t *testing.T, start func(*testing.T) fileio.Engine, sync fileio.Sync) {
 	folder := t.TempDir()
 	o := fileio.Options{Sync: sync}
 	engine := start(t)
@@ -555,7 +557,7 @@ func openedAgain(t *testing.T, start func(*testing.T) fileio.Engine, sync fileio
 	info := Put(t, s, "kept/x", Content(1, 300_000))
 	other := start(t)
 	if second, err := fileio.Open(folder, other, o); err == nil {
-		t.Error("two have the folder", second.Close())
+		t.Error("two stores have opened the folder", second.Close())
 	}
 	if err := errors.Join(s.Close(), engine.Close(), other.Close()); err != nil {
 		t.Fatal(err)
@@ -565,16 +567,16 @@ func openedAgain(t *testing.T, start func(*testing.T) fileio.Engine, sync fileio
 		t.Fatal(err)
 	}
 	s = Open(t, start(t), folder, o)
-	Has(t, s, "kept/x", Content(1, 300_000))
+	CheckContent(t, s, "kept/x", Content(1, 300_000))
 	if again, err := s.Stat(t.Context(), "kept/x"); err != nil || again != info {
 		t.Errorf("%+v, %v, want %+v", again, err, info)
 	}
 	if _, err := os.Lstat(stale); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("what was left unfinished is there: %v", err)
+		t.Errorf("an unfinished file remains: %v", err)
 	}
 }
 
-// jobs executes one job without a store, and checks that the engine counts it.
+// jobs executes one job without a store and checks that the engine counts it.
 func jobs(t *testing.T, engine fileio.Engine) {
 	defer func() {
 		if err := engine.Close(); err != nil {

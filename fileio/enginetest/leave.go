@@ -13,9 +13,9 @@ import (
 	"muster/internal/fair"
 )
 
-// thoseWhoLeave has callers give up at any time. Each file must be whole, its data must be its
-// caller's again, and in the end no job may run or wait.
-func thoseWhoLeave(t *testing.T, s *fileio.Store) {
+// cancelledCallers has callers cancel their Puts at any time. Each file must be whole, and a
+// caller must own its data again after Put. In the end no job may run or wait.
+func cancelledCallers(t *testing.T, s *fileio.Store) {
 	var callers sync.WaitGroup
 	for who := range 16 {
 		callers.Go(func() {
@@ -27,7 +27,7 @@ func thoseWhoLeave(t *testing.T, s *fileio.Store) {
 				data := Content(who, 10_000*(1+n%2*40))
 				_, err := s.Put(ctx, fmt.Sprint(who), bytes.NewReader(data), int64(len(data)), nil)
 				cancel()
-				clear(data) // which no thread reads any more
+				clear(data) // no thread may read it any more
 				if err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, fileio.ErrBusy) {
 					t.Error(err)
 				}

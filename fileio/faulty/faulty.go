@@ -1,6 +1,5 @@
-// Package faulty is an engine on a disk that is broken: jobs fail, write a part of their
-// data, find no room, or wait. Which do is decided by a seed, so that a test that fails
-// can be repeated.
+// Package faulty is an engine on a broken disk: jobs fail, write a part of their data, find no
+// room, or wait. A seed decides which ones, so that a failing test can be repeated.
 package faulty
 
 import (
@@ -11,20 +10,19 @@ import (
 	"muster/fileio"
 )
 
-// Options say how the disk is broken.
+// Options configure how the disk is broken.
 type Options struct {
 	Seed uint64
 
-	// FailOneIn is how many jobs there are for each one that fails with EIO: some of those
-	// at once, some after a part of their data is written. 0 = none fails. What takes
-	// something away again (OpDiscard, OpClose, OpSeal) never does.
+	// FailOneIn makes one job in this many fail with EIO, some at once and some after writing
+	// a part of their data; 0 = no job fails. Jobs that clean up (OpDiscard, OpClose, OpSeal)
+	// never fail.
 	FailOneIn int
 
-	// RoomFor is how many bytes can be written before the disk is full, for ever; 0 = as
-	// many as there is room for.
+	// RoomFor is how many bytes can be written until the disk is full for ever; 0 = no limit.
 	RoomFor int64
 
-	// Stall is called before a job is begun, and has it wait; nil = none waits.
+	// Stall is called before each job and may block it; nil = no job is delayed.
 	Stall func(*fileio.Job)
 }
 
@@ -38,12 +36,12 @@ type Engine struct {
 	written int64
 }
 
-// New breaks the disk of an engine, which is closed with this one.
+// New breaks the disk of an engine. Closing the result closes that engine.
 func New(engine fileio.Engine, o Options) *Engine {
 	return &Engine{engine: engine, options: o, random: rand.New(rand.NewPCG(o.Seed, 1))}
 }
 
-// Break has jobs fail from now on, as in Options.
+// Break makes jobs fail from now on, as described in Options.
 func (e *Engine) Break(seed uint64, failOneIn int, roomFor int64) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -51,7 +49,7 @@ func (e *Engine) Break(seed uint64, failOneIn int, roomFor int64) {
 	e.options.FailOneIn, e.options.RoomFor, e.written = failOneIn, roomFor, 0
 }
 
-// Do is that of fileio.Engine.
+// Do implements fileio.Engine.
 func (e *Engine) Do(j *fileio.Job) error {
 	if e.options.Stall != nil {
 		e.options.Stall(j)
@@ -70,8 +68,8 @@ func (e *Engine) Do(j *fileio.Job) error {
 	return fault
 }
 
-// decide returns the error of a job that is to fail, and how much of its data is written
-// before it does.
+// decide returns the error of a job that must fail, and how much of its data is written
+// before.
 func (e *Engine) decide(j *fileio.Job) (part int, fault error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -95,11 +93,11 @@ func (e *Engine) decide(j *fileio.Job) (part int, fault error) {
 	return 0, nil
 }
 
-// Room is that of fileio.Engine.
+// Room implements fileio.Engine.
 func (e *Engine) Room() fileio.Room { return e.engine.Room() }
 
-// Stats is that of fileio.Engine.
+// Stats implements fileio.Engine.
 func (e *Engine) Stats() fileio.Stats { return e.engine.Stats() }
 
-// Close is that of fileio.Engine.
+// Close implements fileio.Engine.
 func (e *Engine) Close() error { return e.engine.Close() }

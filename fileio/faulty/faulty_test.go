@@ -16,13 +16,13 @@ import (
 	"muster/fileio/faulty"
 )
 
-// With nothing broken it is as good as any.
+// Without faults the engine passes the suite.
 func TestEngine(t *testing.T) {
 	enginetest.Run(t, func(*testing.T) fileio.Engine { return faulty.New(&direct.Engine{}, faulty.Options{}) })
 }
 
-// Whatever fails, each file is what a put that succeeded wrote, or one that failed while
-// it was flushed; nothing is torn, and nothing is left over.
+// Whatever fails, each file has the content of a successful put, or of a put whose flush
+// failed. No file is torn, and no temporary file remains.
 func TestNothingIsTorn(t *testing.T) {
 	for durability, sync := range enginetest.Durabilities() {
 		t.Run(durability, func(t *testing.T) {
@@ -37,10 +37,10 @@ func TestNothingIsTorn(t *testing.T) {
 	}
 }
 
-// onBrokenDisk uses files of its own in the store.
+// onBrokenDisk executes operations on its own files in the store.
 func onBrokenDisk(t *testing.T, r *rapid.T, s *fileio.Store, e *faulty.Engine, round int) {
 	e.Break(rapid.Uint64().Draw(r, "seed"), rapid.IntRange(2, 20).Draw(r, "fail one in"), rapid.Int64Range(0, 2_000_000).Draw(r, "room for"))
-	possible := map[string][][]byte{} // contents that a file may have; nil = that there is none
+	possible := map[string][][]byte{} // contents that a file may have; nil = the file may be missing
 	for i := range rapid.IntRange(1, 30).Draw(r, "steps") {
 		name := fmt.Sprintf("%d/%d", round, rapid.IntRange(0, 3).Draw(r, "name"))
 		if possible[name] == nil {
@@ -74,14 +74,14 @@ func onBrokenDisk(t *testing.T, r *rapid.T, s *fileio.Store, e *faulty.Engine, r
 	}
 }
 
-// broken checks that an error is one of the disk's.
+// broken checks that an error comes from the disk.
 func broken(r *rapid.T, err error) {
 	if !errors.Is(err, syscall.EIO) && !errors.Is(err, syscall.ENOSPC) {
 		r.Fatal(err)
 	}
 }
 
-// has checks that a file is one of those that it may be, or cannot be read.
+// has checks that a file has one of the possible contents or cannot be read.
 func has(t *testing.T, r *rapid.T, s *fileio.Store, name string, possible [][]byte) {
 	got, err := enginetest.Get(t.Context(), s, name)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -96,7 +96,7 @@ func has(t *testing.T, r *rapid.T, s *fileio.Store, name string, possible [][]by
 	r.Fatalf("%s has %d bytes, %v, which nobody wrote", name, len(got), err)
 }
 
-// A disk that is full takes no more, says so, and keeps what it has.
+// A full disk refuses further files with an error and keeps the existing ones.
 func TestFullDisk(t *testing.T) {
 	for durability, sync := range enginetest.Durabilities() {
 		t.Run(durability, func(t *testing.T) {
@@ -108,7 +108,7 @@ func TestFullDisk(t *testing.T) {
 					t.Errorf("%d bytes on a full disk: %v", size, err)
 				}
 			}
-			enginetest.Has(t, s, "x", enginetest.Content(1, 90_000))
+			enginetest.CheckContent(t, s, "x", enginetest.Content(1, 90_000))
 		})
 	}
 }

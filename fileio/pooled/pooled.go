@@ -1,6 +1,6 @@
-// Package pooled executes jobs on two of muster's pools: transfers on one, what is about
-// names alone on another, so that it never waits behind data. A worker that waits for the
-// disk holds a thread of the system, so there are as many threads as workers.
+// Package pooled executes jobs on two of muster's pools: transfers on one, and jobs on names
+// on the other, so that they never wait behind data. A worker that waits for the disk holds a
+// system thread, so the engine has as many threads as workers.
 package pooled
 
 import (
@@ -12,13 +12,13 @@ import (
 	"muster/pool"
 )
 
-// Options of an engine.
+// Options configure an engine.
 type Options struct {
 	Threads int // for transfers: 1 or more
-	Light   int // for names alone; 0 = they go with the transfers
+	Light   int // for jobs on names; 0 = transfers' threads execute them
 }
 
-// ThreadsMax bounds either number of threads.
+// ThreadsMax bounds Threads and Light each.
 const ThreadsMax = fileio.ThreadsMax
 
 // Engine is a fileio.Engine.
@@ -49,15 +49,15 @@ func start(o Options, execute func(*fileio.Job) error) (*Engine, error) {
 	return e, nil
 }
 
-// A task is a job on its way.
+// A task is a submitted job.
 type task struct {
 	job   *fileio.Job
 	since time.Time
 	err   error
-	done  chan struct{} // gets one when a worker is done
+	done  chan struct{} // receives when a worker is done
 }
 
-// Do is that of fileio.Engine.
+// Do implements fileio.Engine.
 func (e *Engine) Do(j *fileio.Job) error {
 	t := e.tasks.Get().(*task)
 	t.job, t.err, t.since = j, nil, time.Now()
@@ -73,7 +73,7 @@ func (e *Engine) Do(j *fileio.Job) error {
 	return err
 }
 
-// run is what a worker does with a task.
+// run executes a task in a worker.
 func (e *Engine) run(t *task) {
 	began := time.Now()
 	e.wait.Add(int64(began.Sub(t.since)))
@@ -85,10 +85,10 @@ func (e *Engine) run(t *task) {
 	t.done <- struct{}{}
 }
 
-// Room is that of fileio.Engine.
+// Room implements fileio.Engine.
 func (e *Engine) Room() fileio.Room { return fileio.RoomFor(e.options.Threads, e.options.Light) }
 
-// Stats is that of fileio.Engine.
+// Stats implements fileio.Engine.
 func (e *Engine) Stats() fileio.Stats {
 	s := fileio.Stats{
 		Threads: e.options.Threads + e.options.Light,
@@ -102,7 +102,7 @@ func (e *Engine) Stats() fileio.Stats {
 	return s
 }
 
-// Close is that of fileio.Engine.
+// Close implements fileio.Engine.
 func (e *Engine) Close() error {
 	e.transfers.Close()
 	if e.light != e.transfers {

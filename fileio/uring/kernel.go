@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The names and forms of linux/io_uring.h, as far as they are used.
+// The parts of linux/io_uring.h that this package uses.
 
 const (
 	opFsync    = 3
@@ -20,7 +20,7 @@ const (
 	opRenameat = 35
 	opUnlinkat = 36
 
-	sqeAsync      = 1 << 4 // a thread of the kernel's does it, and the one that hands it over does not try
+	sqeAsync      = 1 << 4 // a kernel thread makes the call; the submitting thread does not try it
 	fsyncDatasync = 1
 
 	featSingleMmap    = 1 << 0
@@ -57,7 +57,7 @@ type cqOffsets struct {
 	_                                                   uint64
 }
 
-// sqe is io_uring_sqe: a call that is wanted.
+// sqe is io_uring_sqe: a submitted call.
 type sqe struct {
 	opcode, flags uint8
 	_             uint16
@@ -66,14 +66,14 @@ type sqe struct {
 	addr          uint64
 	len           uint32
 	opFlags       uint32
-	user          uint64 // comes back in the cqe
+	user          uint64 // returned in the cqe
 	_             [3]uint64
 }
 
-// cqe is io_uring_cqe: a call that is done.
+// cqe is io_uring_cqe: a completed call.
 type cqe struct {
 	user  uint64
-	res   int32 // what it returned, or -errno
+	res   int32 // the return value, or -errno
 	flags uint32
 }
 
@@ -89,7 +89,7 @@ type probe struct {
 	}
 }
 
-// kernel is the three system calls of io_uring; tests have others.
+// kernel holds the three system calls of io_uring. Tests replace them.
 type kernel struct {
 	setup    func(entries uint32, p *params) (fd int, err error)
 	register func(fd int, op uintptr, arg unsafe.Pointer, n uintptr) error

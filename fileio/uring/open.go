@@ -12,43 +12,43 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// needed is what a job is made of.
-var needed = map[uint8]string{
+// requiredOps are the calls of which jobs consist.
+var requiredOps = map[uint8]string{
 	opFsync: "fsync", opOpenat: "openat", opClose: "close", opStatx: "statx",
 	opRead: "read", opWrite: "write", opRenameat: "renameat", opUnlinkat: "unlinkat",
 }
 
-// open makes the ring, for so many calls at a time. Its thread must be the one that will
-// hand over: the kernel's threads belong to that one.
+// open creates the ring, for up to calls concurrent calls. It must run on the thread that will
+// submit them, because the kernel's worker threads belong to that thread.
 func (r *ring) open(calls int) error {
 	var p params
 	fd, err := r.kernel.setup(uint32(calls), &p)
 	if err != nil {
-		return unavailable(err)
+		return explainUnavailable(err)
 	}
 	r.fd = fd
 	if p.features&(featSingleMmap|featNoDrop|featNativeWorkers) != featSingleMmap|featNoDrop|featNativeWorkers {
-		return fmt.Errorf("%w: that of this kernel is older than Linux 5.12", ErrUnavailable)
+		return fmt.Errorf("%w: this kernel's io_uring is older than Linux 5.12", ErrUnavailable)
 	}
 	if err := r.probe(); err != nil {
 		return err
 	}
-	// As many as there are calls at a time. The second number is of threads for what is no
-	// file: there is nothing for them to do, and that there be none cannot be said.
+	// Allow one worker for each concurrent call. The second number bounds the workers for calls
+	// on non-files. They have nothing to do, but the kernel does not accept 0.
 	workers := [2]uint32{uint32(calls), 1}
 	if err := r.kernel.register(fd, registerMaxWorkers, unsafe.Pointer(&workers), 2); err != nil {
-		return fmt.Errorf("%w: the number of its threads cannot be bounded, which takes Linux 5.15: %w", ErrUnavailable, err)
+		return fmt.Errorf("%w: the number of its threads cannot be limited before Linux 5.15: %w", ErrUnavailable, err)
 	}
 	return errors.Join(r.mapMemory(&p), r.openEvent())
 }
 
-// probe asks whether all calls that are needed can be made.
+// probe checks that the kernel supports all required calls.
 func (r *ring) probe() error {
 	var p probe
 	if err := r.kernel.register(r.fd, registerProbe, unsafe.Pointer(&p), uintptr(len(p.ops))); err != nil {
-		return fmt.Errorf("%w: it does not tell what it can do: %w", ErrUnavailable, err)
+		return fmt.Errorf("%w: it does not report its operations: %w", ErrUnavailable, err)
 	}
-	for op, name := range needed {
+	for op, name := range requiredOps {
 		if op > p.lastOp || p.ops[op].flags&opSupported == 0 {
 			return fmt.Errorf("%w: it has no %s", ErrUnavailable, name)
 		}
@@ -56,14 +56,14 @@ func (r *ring) probe() error {
 	return nil
 }
 
-// unavailable says why there is no ring.
-func unavailable(err error) error {
+// explainUnavailable adds the likely reason to an error of io_uring_setup.
+func explainUnavailable(err error) error {
 	why := ""
 	switch {
 	case errors.Is(err, unix.ENOSYS):
 		why = "; the kernel has none, or a sandbox hides it"
 	case errors.Is(err, unix.EPERM):
-		why = "; a sandbox forbids it, as that of Docker"
+		why = "; a sandbox such as Docker's forbids it"
 		if text, e := os.ReadFile("/proc/sys/kernel/io_uring_disabled"); e == nil && strings.TrimSpace(string(text)) != "0" {
 			why = "; kernel.io_uring_disabled is " + strings.TrimSpace(string(text))
 		}
@@ -75,7 +75,7 @@ func unavailable(err error) error {
 
 const sizeOfSQE, sizeOfCQE = int(unsafe.Sizeof(sqe{})), int(unsafe.Sizeof(cqe{}))
 
-// mapMemory maps what is shared with the kernel. Nothing there is Go's.
+// mapMemory maps the memory shared with the kernel. It holds no Go objects.
 func (r *ring) mapMemory(p *params) (err error) {
 	size := max(int(p.sq.array)+4*int(p.sqEntries), int(p.cq.cqes)+sizeOfCQE*int(p.cqEntries))
 	const access, how = unix.PROT_READ | unix.PROT_WRITE, unix.MAP_SHARED | unix.MAP_POPULATE
@@ -95,7 +95,7 @@ func (r *ring) mapMemory(p *params) (err error) {
 	return nil
 }
 
-// openEvent has the kernel write to a descriptor when calls are done.
+// openEvent makes the kernel write to a descriptor when calls are done.
 func (r *ring) openEvent() error {
 	fd, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
 	if err != nil {
@@ -116,8 +116,8 @@ func (r *ring) unmap() error {
 	return errors.Join(errs...)
 }
 
-// giveBack is for a ring that could not be opened.
-func (r *ring) giveBack() {
+// release frees a ring that could not be opened completely.
+func (r *ring) release() {
 	_ = r.unmap()
 	if r.event != nil {
 		_ = r.event.Close()

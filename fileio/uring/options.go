@@ -1,12 +1,11 @@
-// Package uring executes jobs by io_uring of Linux: goroutines ask for one system call after
-// another and wait for its end as for a channel, and threads of the kernel's wait for the
-// disk. There are as many of these as it is told, for all rings together, and none that a
-// goroutine holds. Where the system has no io_uring, or forbids it, New says so, and its
-// caller takes another engine.
+// Package uring executes jobs by io_uring of Linux. Goroutines ask for one system call after
+// another and wait on a channel. Kernel threads wait for the disk. Options bound their number
+// over all rings. Waiting goroutines hold no threads. If the system has no io_uring or forbids
+// it, New returns an error and the caller chooses another engine.
 //
-// A ring has a goroutine that hands over what all want, many calls at a time, and one that
-// learns of those that are done by a descriptor in the runtime's poller. All that is done
-// with the kernel's memory is in this package, and nothing of what a job consists of.
+// Each ring has two goroutines. One submits the calls of all jobs, many at a time. The other
+// learns of completed calls through a descriptor in the runtime's poller. Only this package
+// touches memory shared with the kernel. It must not know of what a job consists.
 package uring
 
 import (
@@ -16,25 +15,24 @@ import (
 	"muster/fileio"
 )
 
-// Options of an engine.
+// Options configure an engine.
 type Options struct {
-	Threads int // of the kernel's, for transfers: 1 or more
-	Light   int // for names alone; 0 = they go with the transfers
+	Threads int // kernel threads for transfers: 1 or more
+	Light   int // kernel threads for jobs on names; 0 = transfers' threads execute them
 
-	// Rings is how many there are for transfers: each has its part of the threads, and takes
-	// one thread more, which hands over. 0 = 1; there are never more than Threads. Jobs about
-	// names have a ring of their own.
+	// Rings is how many rings serve transfers; 0 = 1. Each has a part of the threads, and one
+	// further thread that submits. An engine never has more rings than Threads. Jobs on names
+	// have their own ring.
 	//
-	// More are for machines with many processors, where handing over is what one thread
-	// cannot do fast enough. On two processors a get from page cache takes 20 µs with one
-	// ring and 55 µs with two: with fewer calls at a time, the threads that hand over are
-	// woken more often.
+	// Use more rings on machines with many processors if one thread cannot submit fast enough.
+	// On two processors a get from page cache takes 20 µs with one ring and 55 µs with two.
+	// With fewer calls at a time, the submitting threads are woken more often.
 	Rings int
 }
 
-// Bounds of Options.
+// Bounds on Options.
 const (
-	ThreadsMax = fileio.ThreadsMax // of either kind
+	ThreadsMax = fileio.ThreadsMax // of each kind
 	RingsMax   = 64
 )
 
@@ -45,7 +43,7 @@ func (o *Options) check() error {
 		return err
 	}
 	if o.Rings < 0 || o.Rings > RingsMax {
-		return fmt.Errorf("%d rings: from 1 to %d are possible, and 0 for as many as most want", o.Rings, RingsMax)
+		return fmt.Errorf("%d rings: from 1 to %d are possible, and 0 for the default", o.Rings, RingsMax)
 	}
 	if o.Rings == 0 {
 		o.Rings = ringsDefault
@@ -54,6 +52,6 @@ func (o *Options) check() error {
 	return nil
 }
 
-// ErrUnavailable is the error of New where there is no io_uring that does what is needed;
-// the error that New returns also says why.
+// ErrUnavailable is the error of New if the system has no io_uring with the required
+// operations. The error that New returns also explains why.
 var ErrUnavailable = errors.New("io_uring cannot be used here")

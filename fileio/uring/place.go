@@ -12,41 +12,40 @@ import (
 	"muster/fileio"
 )
 
-// A place is where a job is executed; it makes one call at a time. It is fileio.Calls: by
-// its ring what the ring can, and the rest in the goroutine's thread, of which there is one
-// for each kind.
+// A place executes one job at a time, by one call at a time. It implements fileio.Calls: the
+// ring makes the calls that it can. The goroutine's own thread makes the others, at most one
+// of each kind at a time.
 //
-// The kernel reads and writes memory of Go's while it makes a call: the place's own, which
-// stays where it is as long as the engine is there, and the job's data, which is pinned
-// while the job is executed.
+// During a call the kernel reads and writes memory of Go. The place's own memory is pinned as
+// long as the engine exists. The job's data is pinned while the job runs.
 type place struct {
 	ring   *ring
-	number uint64     // among the ring's
-	done   chan int32 // gets what a call returns
-	only   *threads
+	number uint64     // index in the ring
+	done   chan int32 // receives the return value of a call
+	side   *sideThreads
 
 	data runtime.Pinner
 	call *callMemory
 }
 
-// callMemory is what the kernel is pointed to.
+// callMemory is the memory to which calls point.
 type callMemory struct {
-	names  [2][nameRoom]byte // each with a 0 at its end
+	names  [2][nameRoom]byte // zero-terminated
 	status unix.Statx_t
 }
 
-// nameRoom is for the longest name of one component, and its end.
+// nameRoom holds the longest name of one component and its final zero.
 const nameRoom = 256
 
-// threads are for what a ring cannot do.
-type threads struct{ list, flushAll chan struct{} }
+// sideThreads limits the calls that a ring cannot make: one thread for each kind.
+type sideThreads struct{ list, flushAll chan struct{} }
 
-func newThreads() *threads {
-	return &threads{make(chan struct{}, 1), make(chan struct{}, 1)}
+func newSideThreads() *sideThreads {
+	return &sideThreads{make(chan struct{}, 1), make(chan struct{}, 1)}
 }
 
-// threadsCount is how many there are at most.
-const threadsCount = 2
+// sideThreadCount is the largest number of side threads.
+const sideThreadCount = 2
 
 func (p *place) run(j *fileio.Job) error {
 	if len(j.Data) > 0 {
@@ -56,7 +55,7 @@ func (p *place) run(j *fileio.Job) error {
 	return j.RunOn(p)
 }
 
-// do makes a call, again if a signal has interrupted it.
+// do makes a call, and repeats it if a signal interrupts it.
 func (p *place) do(c sqe) (int, error) {
 	c.user = p.number
 	for {
@@ -71,16 +70,16 @@ func (p *place) do(c sqe) (int, error) {
 	}
 }
 
-// doAside has a thread of the kernel's make a call from the start. Else the one thread that
-// hands over tries it first, and on file systems like FUSE that alone waits, and all other
-// calls with it.
-func (p *place) doAside(c sqe) (int, error) {
+// doAsync has a kernel thread make a call from the start. Otherwise the only submitting thread
+// tries it first. On file systems such as FUSE the trial itself waits, and delays all other
+// calls.
+func (p *place) doAsync(c sqe) (int, error) {
 	c.flags = sqeAsync
 	return p.do(c)
 }
 
-// name puts a name where the kernel finds it.
-func (p *place) name(i int, name string) (address uint64, err error) {
+// putName stores a name in the place's memory and returns its address.
+func (p *place) putName(i int, name string) (address uint64, err error) {
 	room := &p.call.names[i]
 	if len(name) >= len(room) {
 		return 0, unix.ENAMETOOLONG
@@ -96,16 +95,16 @@ func (p *place) name(i int, name string) (address uint64, err error) {
 
 func addressOf(b *byte) uint64 { return uint64(uintptr(unsafe.Pointer(b))) }
 
-// onName makes a call about one name.
-func (p *place) onName(c sqe, name string) (n int, err error) {
-	if c.addr, err = p.name(0, name); err != nil {
+// doByName makes a call on one name.
+func (p *place) doByName(c sqe, name string) (n int, err error) {
+	if c.addr, err = p.putName(0, name); err != nil {
 		return 0, err
 	}
-	return p.doAside(c)
+	return p.doAsync(c)
 }
 
 func (p *place) Open(folder int, name string, flags int, mode uint32) (file int, err error) {
-	file, err = p.onName(sqe{opcode: opOpenat, fd: int32(folder), len: mode, opFlags: uint32(flags)}, name)
+	file, err = p.doByName(sqe{opcode: opOpenat, fd: int32(folder), len: mode, opFlags: uint32(flags)}, name)
 	if err != nil {
 		return -1, err
 	}
@@ -113,19 +112,18 @@ func (p *place) Open(folder int, name string, flags int, mode uint32) (file int,
 }
 
 func (p *place) Close(file int) error {
-	_, err := p.doAside(sqe{opcode: opClose, fd: int32(file)})
+	_, err := p.doAsync(sqe{opcode: opClose, fd: int32(file)})
 	return err
 }
 
-// Read and Write are tried first, as far as nothing waits in that, and go to a thread of the
-// kernel's if something would. From the start they cannot: Linux 6.10 and later then count
-// them among those on what is no file, for which there is one thread. It is a pity on FUSE
-// with direct_io alone, of which the kernel believes that it never waits: there one read
-// follows upon another.
+// The submitting thread tries Read and Write first, without waiting. If they would wait, a
+// kernel thread makes them. They cannot use doAsync: Linux 6.10 and later then treat them as
+// calls on non-files, for which only one thread exists. The cost is that reads on FUSE with
+// direct_io are sequential, because the kernel assumes that these never wait.
 
 func (p *place) Read(file int, data []byte, offset int64) (int, error) {
-	// It was opened so that a pipe would keep nobody waiting, and is a file by now. The
-	// kernel would take that for the promise that it never waits, on any file system.
+	// Clear O_NONBLOCK, which protected the opening from planted pipes. On a regular file the
+	// kernel would take the flag as a promise that reads never wait, on any file system.
 	if _, err := unix.FcntlInt(uintptr(file), unix.F_SETFL, unix.O_RDONLY); err != nil {
 		return 0, err
 	}
@@ -144,16 +142,16 @@ func (p *place) transfer(op uint8, file int, data []byte, offset int64) (int, er
 }
 
 func (p *place) Rename(folder int, from, to string) error {
-	second, err := p.name(1, to)
+	second, err := p.putName(1, to)
 	if err != nil {
 		return err
 	}
-	_, err = p.onName(sqe{opcode: opRenameat, fd: int32(folder), len: uint32(folder), off: second}, from)
+	_, err = p.doByName(sqe{opcode: opRenameat, fd: int32(folder), len: uint32(folder), off: second}, from)
 	return err
 }
 
 func (p *place) Unlink(folder int, name string) error {
-	_, err := p.onName(sqe{opcode: opUnlinkat, fd: int32(folder)}, name)
+	_, err := p.doByName(sqe{opcode: opUnlinkat, fd: int32(folder)}, name)
 	return err
 }
 
@@ -163,7 +161,7 @@ func (p *place) Stat(at int, name string) (fileio.Status, error) {
 		flags |= unix.AT_EMPTY_PATH
 	}
 	st := &p.call.status
-	_, err := p.onName(sqe{
+	_, err := p.doByName(sqe{
 		opcode: opStatx, fd: int32(at), len: unix.STATX_BASIC_STATS, opFlags: flags,
 		off: uint64(uintptr(unsafe.Pointer(st))),
 	}, name)
@@ -175,23 +173,23 @@ func (p *place) Stat(at int, name string) (fileio.Status, error) {
 }
 
 func (p *place) Flush(file int) error {
-	_, err := p.doAside(sqe{opcode: opFsync, fd: int32(file), opFlags: fsyncDatasync})
+	_, err := p.doAsync(sqe{opcode: opFsync, fd: int32(file), opFlags: fsyncDatasync})
 	return err
 }
 
 func (p *place) FlushFolder(folder int) error {
-	_, err := p.doAside(sqe{opcode: opFsync, fd: int32(folder)})
+	_, err := p.doAsync(sqe{opcode: opFsync, fd: int32(folder)})
 	return err
 }
 
 func (p *place) List(folder int) ([]string, error) {
-	p.only.list <- struct{}{}
-	defer func() { <-p.only.list }()
+	p.side.list <- struct{}{}
+	defer func() { <-p.side.list }()
 	return fileio.System{}.List(folder)
 }
 
 func (p *place) FlushAll(folder int) error {
-	p.only.flushAll <- struct{}{}
-	defer func() { <-p.only.flushAll }()
+	p.side.flushAll <- struct{}{}
+	defer func() { <-p.side.flushAll }()
 	return fileio.System{}.FlushAll(folder)
 }

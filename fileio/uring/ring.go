@@ -13,36 +13,36 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A ring hands calls to the kernel. Each comes from a place of its own, of which there are
-// no more than entries, so that neither queue is ever full.
+// A ring passes calls to the kernel. Each call comes from its own place. A ring has no more
+// places than entries, so neither queue is ever full.
 type ring struct {
 	kernel kernel
-	fd     int // -1 = there is none
+	fd     int // -1 = not open
 
-	rings, entries []byte // memory that is shared with the kernel
+	rings, entries []byte // memory shared with the kernel
 	sqHead, sqTail *uint32
-	sqes           []sqe // of which only submit writes
+	sqes           []sqe // only submit writes them
 	cqHead, cqTail *uint32
-	cqes           []cqe // of which only reap reads
+	cqes           []cqe // only reap reads them
 
 	calls  chan sqe
-	event  *os.File // can be read when calls are done
+	event  *os.File // readable when calls are done
 	places []*place
 
 	submits, reaps sync.WaitGroup
 }
 
-// startRing makes a ring with its places.
+// startRing creates a ring with its places.
 func startRing(k kernel, places []*place) (*ring, error) {
 	r := &ring{kernel: k, fd: -1, places: places, calls: make(chan sqe, len(places))}
 	opened := make(chan error)
 	r.submits.Go(func() {
-		// The kernel has threads, and the bound on them, for each thread that hands over;
-		// so it is always the same one, which ends with the goroutine, and they with it.
+		// The kernel's worker threads and their limit belong to the submitting thread. So
+		// always submit from one locked thread. It ends with the goroutine, and so do they.
 		runtime.LockOSThread()
 		err := r.open(len(places))
 		if err != nil {
-			r.giveBack()
+			r.release()
 		}
 		opened <- err
 		if err == nil {
@@ -60,7 +60,7 @@ func startRing(k kernel, places []*place) (*ring, error) {
 	return r, nil
 }
 
-// stop ends a ring that has nothing to do any longer.
+// stop ends an idle ring.
 func (r *ring) stop() error {
 	close(r.calls)
 	r.submits.Wait()
@@ -69,7 +69,7 @@ func (r *ring) stop() error {
 	return errors.Join(err, r.unmap(), unix.Close(r.fd))
 }
 
-// submit hands over what there is, all at once.
+// submit passes all queued calls to the kernel, many at a time.
 func (r *ring) submit() {
 	tail := *r.sqTail
 	put := func(call sqe) {
@@ -92,10 +92,11 @@ func (r *ring) submit() {
 	}
 }
 
-// retryAfter is for when the kernel has no memory for a call.
+// retryAfter is the pause when the kernel lacks memory for a call.
 const retryAfter = time.Millisecond
 
-// enter returns when the kernel has taken all up to tail, and where the next one goes.
+// enter returns when the kernel has accepted all calls up to tail. It returns the position of
+// the next call.
 func (r *ring) enter(tail uint32) uint32 {
 	atomic.StoreUint32(r.sqTail, tail)
 	for {
@@ -109,13 +110,14 @@ func (r *ring) enter(tail uint32) uint32 {
 		case unix.EAGAIN, unix.EBUSY:
 			time.Sleep(retryAfter)
 		default:
-			return r.refuse(head, tail, err)
+			return r.answerRefused(head, tail, err)
 		}
 	}
 }
 
-// refuse answers what the kernel will not take; the next calls take their entries.
-func (r *ring) refuse(head, tail uint32, err error) uint32 {
+// answerRefused answers the calls that the kernel does not accept. The next calls reuse their
+// entries.
+func (r *ring) answerRefused(head, tail uint32, err error) uint32 {
 	errno, ok := err.(unix.Errno)
 	if !ok {
 		errno = unix.EIO
@@ -126,8 +128,8 @@ func (r *ring) refuse(head, tail uint32, err error) uint32 {
 	return head
 }
 
-// reap tells those who wait that their calls are done. It waits in the runtime's poller,
-// without a thread.
+// reap delivers the results of completed calls. It waits in the runtime's poller and holds no
+// thread.
 func (r *ring) reap() {
 	var count [8]byte
 	for {

@@ -18,7 +18,7 @@ import (
 	"muster/fileio"
 )
 
-// Wherever io_uring is not what is needed, New says so, why, and leaves nothing open.
+// If io_uring lacks something, New returns the reason and leaves no descriptor open.
 func TestUnavailable(t *testing.T) {
 	works := systemKernel()
 	if e, err := start(Options{Threads: 1}, works); err == nil {
@@ -48,8 +48,8 @@ func TestUnavailable(t *testing.T) {
 		"forbids it":       setupFails(unix.EPERM),
 		"locked memory":    setupFails(unix.ENOMEM),
 		"too many open":    setupFails(unix.EMFILE),
-		"cannot be bounde": registerFails(registerMaxWorkers, unix.EINVAL),
-		"does not tell":    registerFails(registerProbe, unix.EINVAL),
+		"cannot be limite": registerFails(registerMaxWorkers, unix.EINVAL),
+		"does not report":  registerFails(registerProbe, unix.EINVAL),
 		"has no renameat": func(k *kernel) {
 			k.register = func(fd int, op uintptr, arg unsafe.Pointer, n uintptr) error {
 				err := works.register(fd, op, arg, n)
@@ -91,7 +91,7 @@ func descriptors(t *testing.T) int {
 	return len(entries)
 }
 
-// A ring that starts after others have, and fails, takes those with it.
+// When a ring fails to start, New ends the rings that have started.
 func TestSecondRingFails(t *testing.T) {
 	k := systemKernel()
 	var rings atomic.Int64
@@ -110,7 +110,7 @@ func TestSecondRingFails(t *testing.T) {
 	}
 }
 
-// startOn skips where the system has no io_uring for us.
+// startOn starts an engine, and skips the test if io_uring is unavailable.
 func startOn(t *testing.T, o Options, k kernel) *Engine {
 	t.Helper()
 	e, err := start(o, k)
@@ -123,8 +123,8 @@ func startOn(t *testing.T, o Options, k kernel) *Engine {
 	return e
 }
 
-// A kernel that is interrupted, has no memory for now, or takes a part of what it is given
-// takes all in the end, and each call once.
+// The kernel accepts each call exactly once, even if it is interrupted, lacks memory for a
+// while, or accepts only a part.
 func TestEnterThatFailsNowAndThen(t *testing.T) {
 	k := systemKernel()
 	var entered atomic.Int64
@@ -148,7 +148,7 @@ func TestEnterThatFailsNowAndThen(t *testing.T) {
 	}
 }
 
-// putAndGet has several write files and read them.
+// putAndGet has several goroutines write and read files.
 func putAndGet(t *testing.T, e *Engine) {
 	t.Helper()
 	dir, err := os.Open(t.TempDir())
@@ -172,8 +172,8 @@ func putAndGet(t *testing.T, e *Engine) {
 	callers.Wait()
 }
 
-// What the kernel will not take at all is the error of the jobs that asked; those that ask
-// later are served if it does again.
+// A call that the kernel refuses fails the job that made it. Later jobs succeed once the
+// kernel accepts calls again.
 func TestEnterThatFails(t *testing.T) {
 	k := systemKernel()
 	var broken atomic.Bool

@@ -8,10 +8,10 @@ import (
 	"muster/fileio"
 )
 
-// Engine is what there is not here.
+// Engine cannot be created in this build.
 type Engine struct{}
 
-// New says that there is no io_uring here.
+// New returns ErrUnavailable, or an error about the options.
 func New(o Options) (*Engine, error) {
 	if err := o.check(); err != nil {
 		return nil, err
@@ -19,14 +19,14 @@ func New(o Options) (*Engine, error) {
 	return nil, fmt.Errorf("%w: only Linux has it", ErrUnavailable)
 }
 
-// Do is never reached, for there is no engine.
+// Do is never called.
 func (*Engine) Do(*fileio.Job) error { return ErrUnavailable }
 
-// Room is without bounds.
+// Room returns no bounds.
 func (*Engine) Room() fileio.Room { return fileio.Room{} }
 
-// Stats is nothing.
+// Stats returns zeros.
 func (*Engine) Stats() fileio.Stats { return fileio.Stats{} }
 
-// Close has nothing to end.
+// Close does nothing.
 func (*Engine) Close() error { return nil }

@@ -9,7 +9,7 @@ import (
 	"muster/fileio/uring"
 )
 
-// Where there is none, it says so, and what is wrong with the options first.
+// Without io_uring, New returns ErrUnavailable, but reports errors in the options first.
 func TestUnavailable(t *testing.T) {
 	if _, err := uring.New(uring.Options{Threads: 1}); !errors.Is(err, uring.ErrUnavailable) {
 		t.Error(err)

@@ -11,38 +11,40 @@ import (
 	"muster/fileio"
 )
 
-// A line has the places for jobs of one kind, and counts the goroutines that wait for one.
-type line struct {
+// A placeQueue holds the free places for jobs of one kind, and counts the goroutines that wait
+// for a place.
+type placeQueue struct {
 	free    chan *place
 	waiting atomic.Int64
 }
 
-func newLine(places int) *line { return &line{free: make(chan *place, places)} }
+func newPlaceQueue(places int) *placeQueue { return &placeQueue{free: make(chan *place, places)} }
 
 // Engine is a fileio.Engine.
 type Engine struct {
 	options          Options
 	rings            []*ring
-	transfers, light *line // light may be transfers
+	transfers, light *placeQueue // light may be transfers
 	pins             runtime.Pinner
 
 	running, done atomic.Int64
 	wait, service atomic.Int64
 }
 
-// New starts an engine; its error is an ErrUnavailable where it must be another one.
+// New starts an engine. Its error is an ErrUnavailable if the caller must choose another
+// engine.
 func New(o Options) (*Engine, error) { return start(o, systemKernel()) }
 
 func start(o Options, k kernel) (*Engine, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	e := &Engine{options: o, transfers: newLine(o.Threads)}
+	e := &Engine{options: o, transfers: newPlaceQueue(o.Threads)}
 	e.light = e.transfers
-	only := newThreads()
+	only := newSideThreads()
 	err := e.addRings(k, e.transfers, o.Rings, only)
 	if err == nil && o.Light > 0 {
-		e.light = newLine(o.Light)
+		e.light = newPlaceQueue(o.Light)
 		err = e.addRings(k, e.light, 1, only)
 	}
 	if err != nil {
@@ -51,11 +53,11 @@ func start(o Options, k kernel) (*Engine, error) {
 	return e, nil
 }
 
-// addRings divides a line's places among so many rings.
-func (e *Engine) addRings(k kernel, l *line, rings int, only *threads) error {
+// addRings divides the places of a queue among new rings.
+func (e *Engine) addRings(k kernel, l *placeQueue, rings int, only *sideThreads) error {
 	places := make([][]*place, rings)
 	for i := range cap(l.free) {
-		p := &place{done: make(chan int32, 1), call: new(callMemory), only: only}
+		p := &place{done: make(chan int32, 1), call: new(callMemory), side: only}
 		e.pins.Pin(p.call)
 		places[i%rings] = append(places[i%rings], p)
 		l.free <- p
@@ -70,8 +72,8 @@ func (e *Engine) addRings(k kernel, l *line, rings int, only *threads) error {
 	return nil
 }
 
-// Do is that of fileio.Engine. Goroutines that wait for a place get one in the order in which
-// they came, as from any channel.
+// Do implements fileio.Engine. Goroutines get places in the order in which they came, as from
+// any channel.
 func (e *Engine) Do(j *fileio.Job) error {
 	l := e.transfers
 	if j.Op.Light() {
@@ -92,14 +94,14 @@ func (e *Engine) Do(j *fileio.Job) error {
 	return err
 }
 
-// Room is that of fileio.Engine.
+// Room implements fileio.Engine.
 func (e *Engine) Room() fileio.Room { return fileio.RoomFor(e.options.Threads, e.options.Light) }
 
-// Stats is that of fileio.Engine. Its threads are those of the kernel's, one for each ring
-// that hands over, and those for what a ring cannot do.
+// Stats implements fileio.Engine. Threads counts the kernel's threads, one submitting thread
+// for each ring, and the side threads.
 func (e *Engine) Stats() fileio.Stats {
 	s := fileio.Stats{
-		Threads: e.options.Threads + e.options.Light + len(e.rings) + threadsCount,
+		Threads: e.options.Threads + e.options.Light + len(e.rings) + sideThreadCount,
 		Waiting: int(e.transfers.waiting.Load()), Running: int(e.running.Load()),
 		Done: e.done.Load(),
 		Wait: time.Duration(e.wait.Load()), Service: time.Duration(e.service.Load()),
@@ -110,8 +112,8 @@ func (e *Engine) Stats() fileio.Stats {
 	return s
 }
 
-// Close is that of fileio.Engine. All jobs have returned, for who asks for one is who
-// executes it.
+// Close implements fileio.Engine. All jobs have returned, because each runs in the goroutine
+// that called Do.
 func (e *Engine) Close() error { return e.stop() }
 
 func (e *Engine) stop() error {

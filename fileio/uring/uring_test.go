@@ -19,7 +19,7 @@ import (
 	"muster/fileio/uring"
 )
 
-// start skips where the system has no io_uring for us.
+// start starts an engine, and skips the test if io_uring is unavailable.
 func start(t testing.TB, o uring.Options) *uring.Engine {
 	t.Helper()
 	e, err := uring.New(o)
@@ -55,15 +55,15 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// However many wait for the disk, the kernel has no more threads for them than it is told,
-// over all rings; nor has Go more than a few.
+// However many jobs wait for the disk, the kernel uses no more threads than Options allow,
+// over all rings, and Go uses only a few.
 func TestThreads(t *testing.T) {
 	for name, o := range map[string]uring.Options{
 		"one": {Threads: 1}, "one ring": {Threads: 5, Light: 2}, "several rings": {Threads: 5, Light: 2, Rings: 3},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for kernels, _ := threads(t); kernels > 0; kernels, _ = threads(t) {
-				// Of engines that were closed: they end when they come to it.
+			for kernels, _ := countThreads(t); kernels > 0; kernels, _ = countThreads(t) {
+				// Threads of closed engines end with a delay.
 				runtime.Gosched()
 			}
 			e := start(t, o)
@@ -89,13 +89,13 @@ func TestThreads(t *testing.T) {
 					done = true
 				default:
 				}
-				kernels, all := threads(t)
+				kernels, all := countThreads(t)
 				most, mostAll = max(most, kernels), max(mostAll, all)
 			}
 			if bound := o.Threads + o.Light; most > bound || most == 0 {
 				t.Errorf("%d threads of the kernel's; %d are the bound", most, bound)
 			}
-			// Go's own are as many as processors, and some that wait for nothing.
+			// Go itself has one thread per processor and a few idle ones.
 			if bound := e.Stats().Threads + runtime.GOMAXPROCS(0) + 20; mostAll > bound {
 				t.Errorf("%d threads in all; %d are the bound", mostAll, bound)
 			}
@@ -106,9 +106,8 @@ func TestThreads(t *testing.T) {
 	}
 }
 
-// threads counts those of this process: those of the kernel's for io_uring, and all. Those
-// of engines that were closed have ended.
-func threads(t *testing.T) (kernels, all int) {
+// countThreads counts this process's threads: the kernel's workers for io_uring, and all.
+func countThreads(t *testing.T) (kernels, all int) {
 	t.Helper()
 	names, err := filepath.Glob("/proc/self/task/*/comm")
 	if err != nil {
@@ -127,7 +126,7 @@ func threads(t *testing.T) (kernels, all int) {
 	return kernels, all
 }
 
-// folder is one for jobs.
+// folder returns the descriptor of a folder for jobs.
 func folder(t *testing.T) int {
 	t.Helper()
 	dir, err := os.Open(t.TempDir())
@@ -138,7 +137,7 @@ func folder(t *testing.T) int {
 	return int(dir.Fd())
 }
 
-// A name that does not fit is refused, and no other file is meant instead.
+// A name that does not fit is refused, and never truncated to another file's name.
 func TestLongName(t *testing.T) {
 	e := start(t, uring.Options{Threads: 1})
 	defer e.Close()

@@ -1,8 +1,8 @@
-// Package cgroup tells what the control groups of this process leave it, and what
-// they refused. Every question names a /proc, so that tests can have their own; what
-// cannot be told counts as no limit.
+// Package cgroup reads the limits of this process's control groups: what they leave, and
+// whether they refused something. Each function takes the path of /proc, so that tests can
+// provide their own. A limit that cannot be read counts as no limit.
 //
-// It must not change a group, nor decide what follows from a limit.
+// The package must not change a group, nor decide what follows from a limit.
 package cgroup
 
 import (
@@ -12,31 +12,30 @@ import (
 	"strings"
 )
 
-// groups are those that one controller goes by: the folder of this process's own
-// group, and of those above it as far as they can be seen, ours first.
+// A groups value lists the control groups through which one controller limits this process.
 type groups struct {
-	first   bool // of version 1
-	folders []string
+	version1 bool
+	folders  []string // this process's own group first, then its visible parents
 }
 
-// find looks for them where they are mounted: version 1 has several hierarchies,
-// some with several controllers, and a container may see a part of a tree.
-func find(proc, controller string) (g groups) {
+// findGroups finds the groups of a controller where they are mounted. Version 1 has several
+// hierarchies, some with several controllers. A container may see only a part of a hierarchy.
+func findGroups(proc, controller string) (g groups) {
 	membership, _ := os.ReadFile(filepath.Join(proc, "self/cgroup"))
 	mounts, _ := os.ReadFile(filepath.Join(proc, "self/mountinfo"))
 	var path string
-	path, g.first = own(string(membership), controller)
-	if path == "" || strings.HasPrefix(path+"/", "/../") { // outside what this container may see
+	path, g.version1 = ownPath(string(membership), controller)
+	if path == "" || strings.HasPrefix(path+"/", "/../") { // outside of the part that this container sees
 		return g
 	}
 	for line := range strings.Lines(string(mounts)) {
-		root, point, ok := mountOf(line, controller, g.first)
+		root, point, ok := parseMount(line, controller, g.version1)
 		if !ok {
 			continue
 		}
 		below, ok := strings.CutPrefix(path, strings.TrimSuffix(root, "/"))
 		if !ok || below != "" && below[0] != '/' {
-			continue // another container's
+			continue // the mount belongs to another container
 		}
 		top := filepath.Clean(point)
 		for at := filepath.Join(top, below); ; at = filepath.Dir(at) {
@@ -49,9 +48,9 @@ func find(proc, controller string) (g groups) {
 	return g
 }
 
-// own returns this process's path in the hierarchy of a controller, which is of
-// version 1 where that has the controller.
-func own(membership, controller string) (path string, first bool) {
+// ownPath returns this process's path in the hierarchy of a controller. Version 1 takes
+// precedence where it has the controller.
+func ownPath(membership, controller string) (path string, first bool) {
 	for line := range strings.Lines(membership) {
 		fields := strings.SplitN(strings.TrimSuffix(line, "\n"), ":", 3)
 		switch {
@@ -65,9 +64,9 @@ func own(membership, controller string) (path string, first bool) {
 	return path, false
 }
 
-// mountOf reads a line of mountinfo: which part of the hierarchy is seen where, if
-// it is of the controller.
-func mountOf(line, controller string, first bool) (root, point string, ok bool) {
+// parseMount parses a line of mountinfo. It returns the root of the mount within its hierarchy
+// and the mount point. ok reports whether the mount has the controller.
+func parseMount(line, controller string, first bool) (root, point string, ok bool) {
 	before, after, _ := strings.Cut(line, " - ")
 	at, what := strings.Fields(before), strings.Fields(after)
 	if len(at) < 5 || len(what) < 3 {

@@ -2,8 +2,8 @@ package cgroup
 
 import "testing"
 
-// TestLeft: what limits leave, of our group and those above it, wherever its
-// controller is mounted.
+// TestLeft checks the remains of our group's limits and its parents', wherever the controller
+// is mounted.
 func TestLeft(t *testing.T) {
 	const (
 		v2     = "30 29 0:36 / GROUPS rw shared:1 - cgroup2 none rw"
@@ -47,7 +47,7 @@ func TestLeft(t *testing.T) {
 		"none": {"", "", nil, Unlimited, Unlimited},
 	} {
 		t.Run(name, func(t *testing.T) {
-			proc, _ := machine(t, c.membership, c.mounts, c.files)
+			proc, _ := makeProc(t, c.membership, c.mounts, c.files)
 			if got := ProcessesLeft(proc); got != c.processes {
 				t.Errorf("%d processes are left, want %d", got, c.processes)
 			}

@@ -5,31 +5,31 @@ import (
 	"strings"
 )
 
-// Refusals tells whether a control group's limit on processes refused one to
-// anybody in there. A tool that may start no process fails as if by itself, and
-// nothing in what it leaves says so: without this it would be its outcome. Seen and
-// Since may be called from several goroutines at once.
+// Refusals detects that a control group's limit on processes refused to start one for any
+// process in the group. A tool that may not start a process fails like a faulty tool: nothing
+// in its outcome shows the real reason. Several goroutines may call Snapshot and ChangedSince
+// at the same time.
 //
-// What a limit of the user (ulimit -u) refuses is counted nowhere.
+// Refusals by a user's own limit (ulimit -u) are counted nowhere.
 type Refusals struct{ counters []*os.File }
 
-// OpenRefusals opens the counters of this process's groups. Where there is none, or
-// no limit, nothing is watched.
+// OpenRefusals opens the counters of this process's groups. Without a counter or a limit, it
+// watches nothing.
 func OpenRefusals(proc string) *Refusals {
 	r := &Refusals{}
-	folders := find(proc, "pids").folders
+	folders := findGroups(proc, "pids").folders
 	limited, local := false, false
 	for _, dir := range folders {
 		if limit, err := os.ReadFile(dir + "/pids.max"); err != nil || strings.TrimSpace(string(limit)) == "max" {
 			continue
 		}
 		limited = true
-		// Since Linux 6.10 a group counts what its own limit refused...
+		// Since Linux 6.10 a group counts the refusals by its own limit.
 		if f, err := os.Open(dir + "/pids.events.local"); err == nil {
 			r.counters, local = append(r.counters, f), true
 		}
 	}
-	if limited && !local { // ...and in version 1 and before, what was refused in it.
+	if limited && !local { // Version 1 and older kernels count the refusals within the group.
 		if f, err := os.Open(folders[0] + "/pids.events"); err == nil {
 			r.counters = append(r.counters, f)
 		}
@@ -37,8 +37,8 @@ func OpenRefusals(proc string) *Refusals {
 	return r
 }
 
-// Seen returns what the counters say, to be given to Since.
-func (r *Refusals) Seen() (all string) {
+// Snapshot returns the present counters, for ChangedSince.
+func (r *Refusals) Snapshot() (all string) {
 	for _, f := range r.counters {
 		var text [64]byte
 		n, _ := f.ReadAt(text[:], 0)
@@ -47,8 +47,8 @@ func (r *Refusals) Seen() (all string) {
 	return all
 }
 
-// Since reports whether a process was refused after before was seen.
-func (r *Refusals) Since(before string) bool { return r.Seen() != before }
+// ChangedSince reports whether a process was refused after Snapshot returned before.
+func (r *Refusals) ChangedSince(before string) bool { return r.Snapshot() != before }
 
 // Close closes the counters.
 func (r *Refusals) Close() {

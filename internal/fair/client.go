@@ -3,8 +3,8 @@ package fair
 import "context"
 
 // A Client identifies the sender of a request. Each token has a share, which is divided among
-// its addresses. The empty token is not limited as a whole: all clients that need no token
-// have it.
+// its addresses. The empty token is shared by all clients that need no token. It is not
+// limited as a whole.
 type Client struct{ Token, Address string }
 
 type clientKey struct{}

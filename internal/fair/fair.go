@@ -15,11 +15,11 @@ import (
 // others wait.
 var ErrBusy = errors.New("too busy: try again later")
 
-// Options of a budget.
+// Options configure a budget.
 type Options struct {
-	Size       int64         // units; 0 = any number, and nobody waits
-	WaitingMax int           // requests that wait in Take; 0 = any number
-	WaitMax    time.Duration // of one request in Take; 0 = as long as it takes
+	Size       int64         // units; 0 = no limit, and no request waits
+	WaitingMax int           // requests that may wait in Take; 0 = no limit
+	WaitMax    time.Duration // how long a request may wait in Take; 0 = no limit
 
 	// Shares is for units that clients hold as long as they like. A client that has a unit
 	// gets another one only if that leaves as many free as it then holds. So one address has
@@ -28,11 +28,11 @@ type Options struct {
 	Shares bool
 }
 
-// Stats are the figures of one moment.
+// Stats holds the figures of one moment.
 type Stats struct {
 	Held, Waiting int64
-	Refused       int64         // since the beginning
-	Wait          time.Duration // of all requests that had to wait and got their unit
+	Refused       int64         // since New
+	Wait          time.Duration // sum over the requests that waited and got their unit
 }
 
 // A Budget has the units that clients take and give back. Any number of goroutines may call its
@@ -47,13 +47,13 @@ type Budget struct {
 	stats  Stats
 }
 
-// A token has the share that its clients hold together.
+// A token holds the share that its clients divide.
 type token struct {
 	share
 	addresses line[address]
 }
 
-// An address is one client, with its waiting requests in their order.
+// An address is one client, with its waiting requests in order.
 type address struct {
 	share
 	requests list.List // of *request
@@ -63,26 +63,26 @@ type address struct {
 type share struct{ held, early int64 }
 
 type request struct {
-	client Client
-	late   bool
-	at     *list.Element
-	ready  chan struct{} // closed when it has its unit
-	has    bool
+	client   Client
+	late     bool
+	position *list.Element
+	ready    chan struct{} // closed when the unit is granted
+	granted  bool
 }
 
 // New returns a budget whose units are all free.
 func New(o Options) *Budget { return &Budget{options: o, free: o.Size} }
 
-// Take takes one unit. It waits until one is free for the client and it is the client's turn.
-// It returns the context's error if the context ends, and ErrBusy after Options.WaitMax. It
-// returns ErrBusy at once if too many requests wait: a token or an address may add one only
-// while fewer of its own wait than places are free.
+// Take takes one unit. It waits until a unit is free for the client and it is the client's
+// turn. It returns the context's error if the context ends, and ErrBusy after Options.WaitMax.
+// It returns ErrBusy at once if too many requests wait. A token or an address may add a
+// request only while fewer of its own requests wait than places are free.
 func (b *Budget) Take(ctx context.Context, c Client) error {
 	return b.take(ctx, &request{client: c}, b.options.WaitMax)
 }
 
-// TakeLate is Take for a step of something that has begun. It never returns ErrBusy, and does
-// not count as one of those that wait in Take.
+// TakeLate is like Take, for a step of an operation that has begun. It never returns ErrBusy.
+// Options.WaitingMax does not count it.
 func (b *Budget) TakeLate(ctx context.Context, c Client) error {
 	return b.take(ctx, &request{client: c, late: true}, 0)
 }
@@ -92,7 +92,7 @@ func (b *Budget) take(ctx context.Context, r *request, waitMax time.Duration) er
 		return nil
 	}
 	b.mu.Lock()
-	if b.mayTake(r.client) { // then none of the client's requests waits
+	if b.mayTake(r.client) { // so no request of this client is waiting
 		b.hold(r.client, 1)
 		b.mu.Unlock()
 		return nil
@@ -104,7 +104,7 @@ func (b *Budget) take(ctx context.Context, r *request, waitMax time.Duration) er
 		return ErrBusy
 	}
 	r.ready = make(chan struct{})
-	b.join(r)
+	b.enqueue(r)
 	b.mu.Unlock()
 	return b.await(ctx, r, waitMax)
 }
@@ -127,11 +127,11 @@ func (b *Budget) await(ctx context.Context, r *request, most time.Duration) erro
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if r.has { // the unit may have come at the same time
+	if r.granted { // the unit may have come at the same time
 		b.stats.Wait += time.Since(began)
 		return nil
 	}
-	b.leave(r, false)
+	b.dequeue(r, false)
 	b.forget(r.client)
 	if reason == ErrBusy {
 		b.stats.Refused++
@@ -139,9 +139,9 @@ func (b *Budget) await(ctx context.Context, r *request, most time.Duration) erro
 	return reason
 }
 
-// Try takes n more units if the client's share allows them, as with Options.Shares. It does not
-// wait.
-func (b *Budget) Try(c Client, n int64) bool {
+// TryTake takes n more units if the client's share allows them, by the rule of Options.Shares.
+// It does not wait.
+func (b *Budget) TryTake(c Client, n int64) bool {
 	if b.options.Size == 0 {
 		return true
 	}
@@ -164,10 +164,10 @@ func (b *Budget) Give(c Client, n int64) {
 	defer b.mu.Unlock()
 	b.hold(c, -n)
 	b.forget(c)
-	for r := b.next(); r != nil; r = b.next() {
+	for r := b.nextReady(); r != nil; r = b.nextReady() {
 		b.hold(r.client, 1)
-		b.leave(r, true)
-		r.has = true
+		b.dequeue(r, true)
+		r.granted = true
 		close(r.ready)
 	}
 }
@@ -179,15 +179,15 @@ func (b *Budget) Stats() Stats {
 	return b.stats
 }
 
-// of returns the client's token and address, new ones if the budget does not know them.
-func (b *Budget) of(c Client) (*token, *address) {
+// find returns the client's token and address. It adds those that are missing.
+func (b *Budget) find(c Client) (*token, *address) {
 	t := b.tokens.member(c.Token)
 	return t, t.addresses.member(c.Address)
 }
 
-// forget drops a client that neither holds nor waits for anything.
+// forget drops a client that holds no unit and has no waiting request.
 func (b *Budget) forget(c Client) {
-	t, a := b.of(c)
+	t, a := b.find(c)
 	if a.held == 0 && a.requests.Len() == 0 {
 		t.addresses.drop(c.Address)
 	}
@@ -197,7 +197,7 @@ func (b *Budget) forget(c Client) {
 }
 
 func (b *Budget) hold(c Client, n int64) {
-	t, a := b.of(c)
+	t, a := b.find(c)
 	t.held, a.held = t.held+n, a.held+n
 	b.free -= n
 	b.stats.Held += n
@@ -208,10 +208,10 @@ func (b *Budget) mayTake(c Client) bool {
 	return b.free > 0 && (!b.options.Shares || b.leavesEnough(c, 1))
 }
 
-// leavesEnough reports whether a client that takes n units more leaves as many as it then
-// holds. A first unit needs to leave none.
+// leavesEnough reports whether a client that takes n more units leaves as many free as it then
+// holds. A first unit is allowed in any case.
 func (b *Budget) leavesEnough(c Client, n int64) bool {
-	t, a := b.of(c)
+	t, a := b.find(c)
 	free := b.free - n
 	if c.Token != "" {
 		if t.held > 0 && t.held+n > free {
@@ -225,13 +225,12 @@ func (b *Budget) leavesEnough(c Client, n int64) bool {
 // mayWait reports whether one more request of a client may wait in Take.
 func (b *Budget) mayWait(c Client) bool {
 	places := int64(b.options.WaitingMax) - b.early
-	t, a := b.of(c)
+	t, a := b.find(c)
 	return b.options.WaitingMax == 0 || a.early < places && (c.Token == "" || t.early < places)
 }
 
-// next returns the request whose turn it is: the first one of the first client for which a
-// unit is free; nil = there is none.
-func (b *Budget) next() *request {
+// nextReady returns the first request of the first client for which a unit is free, or nil.
+func (b *Budget) nextReady() *request {
 	if b.free == 0 {
 		return nil
 	}
@@ -245,20 +244,20 @@ func (b *Budget) next() *request {
 	return nil
 }
 
-func (b *Budget) join(r *request) {
-	t, a := b.of(r.client)
-	r.at = a.requests.PushBack(r)
-	b.count(r, 1)
+func (b *Budget) enqueue(r *request) {
+	t, a := b.find(r.client)
+	r.position = a.requests.PushBack(r)
+	b.countWaiting(r, 1)
 	t.addresses.queue(r.client.Address)
 	b.tokens.queue(r.client.Token)
 }
 
-// leave takes a request out of those that wait. A client that was served goes behind the
-// others. One whose request gave up keeps its place for its other requests.
-func (b *Budget) leave(r *request, served bool) {
-	t, a := b.of(r.client)
-	a.requests.Remove(r.at)
-	b.count(r, -1)
+// dequeue removes a waiting request. A served client moves behind the others. If the request
+// gave up, the client keeps its position for its other requests.
+func (b *Budget) dequeue(r *request, served bool) {
+	t, a := b.find(r.client)
+	a.requests.Remove(r.position)
+	b.countWaiting(r, -1)
 	waits := a.requests.Len() > 0
 	if served || !waits {
 		t.addresses.unqueue(r.client.Address)
@@ -275,12 +274,12 @@ func (b *Budget) leave(r *request, served bool) {
 	}
 }
 
-// count counts a request that waits.
-func (b *Budget) count(r *request, n int64) {
+// countWaiting adds n to the counters of waiting requests.
+func (b *Budget) countWaiting(r *request, n int64) {
 	b.stats.Waiting += n
 	if r.late {
 		return
 	}
-	t, a := b.of(r.client)
+	t, a := b.find(r.client)
 	b.early, t.early, a.early = b.early+n, t.early+n, a.early+n
 }

@@ -14,13 +14,13 @@ import (
 	"muster/internal/fair"
 )
 
-func who(address string) fair.Client { return fair.Client{Address: address} }
+func clientAt(address string) fair.Client { return fair.Client{Address: address} }
 
-// A client that waits gets a unit before one that had its turn meanwhile gets another.
+// A waiting client gets a unit before a client that was served meanwhile gets another one.
 func TestTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := fair.New(fair.Options{Size: 1})
-		must(t, b.Take(t.Context(), who("holder")))
+		must(t, b.Take(t.Context(), clientAt("holder")))
 		var order []string
 		ask := func(c fair.Client) {
 			go func() {
@@ -31,13 +31,13 @@ func TestTurns(t *testing.T) {
 			synctest.Wait()
 		}
 		for range 3 {
-			ask(who("greedy"))
+			ask(clientAt("greedy"))
 		}
-		ask(who("modest"))
+		ask(clientAt("modest"))
 		ask(fair.Client{Token: "t", Address: "1"})
 		ask(fair.Client{Token: "t", Address: "1"})
 		ask(fair.Client{Token: "t", Address: "2"})
-		b.Give(who("holder"), 1)
+		b.Give(clientAt("holder"), 1)
 		synctest.Wait()
 		if want := []string{"greedy", "t1", "modest", "t2", "greedy", "t1", "greedy"}; !slices.Equal(order, want) {
 			t.Errorf("%q", order)
@@ -52,13 +52,13 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// A client that takes many units leaves as many. When clients take all they get, one after
-// another, each gets half of what is left.
+// A client that takes many units leaves as many. When clients take as much as they can, one
+// after another, each gets half of the rest.
 func TestTryLeavesAsMany(t *testing.T) {
 	b := fair.New(fair.Options{Size: 100})
 	var got [3]int
 	for i := range got {
-		for b.Try(who(fmt.Sprint(i)), 1) {
+		for b.TryTake(clientAt(fmt.Sprint(i)), 1) {
 			got[i]++
 		}
 	}
@@ -68,7 +68,7 @@ func TestTryLeavesAsMany(t *testing.T) {
 	// A token is limited as a whole, however many addresses it has.
 	b = fair.New(fair.Options{Size: 100})
 	n := 0
-	for i := 0; b.Try(fair.Client{Token: "t", Address: fmt.Sprint(i)}, 1); i++ {
+	for i := 0; b.TryTake(fair.Client{Token: "t", Address: fmt.Sprint(i)}, 1); i++ {
 		n++
 	}
 	if n != 50 {
@@ -76,13 +76,13 @@ func TestTryLeavesAsMany(t *testing.T) {
 	}
 }
 
-// With shares an address that has half of the units waits while others are free, and so does
-// a token. Others get theirs at once.
+// With shares, an address or a token that has half of the units waits although others are
+// free. Other clients get units at once.
 func TestShares(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := fair.New(fair.Options{Size: 100, Shares: true, WaitMax: time.Second})
 		var got []int
-		for _, c := range []fair.Client{who("greedy"), who("next"), {Token: "t", Address: "1"}, {Token: "t", Address: "2"}} {
+		for _, c := range []fair.Client{clientAt("greedy"), clientAt("next"), {Token: "t", Address: "1"}, {Token: "t", Address: "2"}} {
 			n := 0
 			for b.Take(t.Context(), c) == nil {
 				n++
@@ -92,18 +92,18 @@ func TestShares(t *testing.T) {
 		if want := []int{50, 25, 8, 3}; !slices.Equal(got, want) {
 			t.Errorf("%d, want %d", got, want)
 		}
-		// A request waits until its own share allows it, behind which others do not wait.
+		// A request waits until its own share allows it. Other clients do not wait behind it.
 		got = got[:0]
 		for i, address := range []string{"greedy", "next"} {
 			go func() {
-				must(t, b.Take(t.Context(), who(address)))
+				must(t, b.Take(t.Context(), clientAt(address)))
 				got = append(got, i)
 			}()
 			synctest.Wait()
 		}
-		b.Give(who("next"), 20)
+		b.Give(clientAt("next"), 20)
 		synctest.Wait()
-		b.Give(who("greedy"), 40)
+		b.Give(clientAt("greedy"), 40)
 		synctest.Wait()
 		if want := []int{1, 0}; !slices.Equal(got, want) {
 			t.Errorf("%d, want %d", got, want)
@@ -115,14 +115,14 @@ func TestShares(t *testing.T) {
 func TestGivingUpKeepsTheTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := fair.New(fair.Options{Size: 1})
-		must(t, b.Take(t.Context(), who("holder")))
+		must(t, b.Take(t.Context(), clientAt("holder")))
 		ctx, giveUp := context.WithCancel(t.Context())
 		var order []string
 		ask := func(ctx context.Context, address string) {
 			go func() {
-				if b.Take(ctx, who(address)) == nil {
+				if b.Take(ctx, clientAt(address)) == nil {
 					order = append(order, address)
-					b.Give(who(address), 1)
+					b.Give(clientAt(address), 1)
 				}
 			}()
 			synctest.Wait()
@@ -132,7 +132,7 @@ func TestGivingUpKeepsTheTurn(t *testing.T) {
 		ask(t.Context(), "second")
 		giveUp()
 		synctest.Wait()
-		b.Give(who("holder"), 1)
+		b.Give(clientAt("holder"), 1)
 		synctest.Wait()
 		if want := []string{"first", "second"}; !slices.Equal(order, want) {
 			t.Errorf("%q", order)
@@ -140,19 +140,19 @@ func TestGivingUpKeepsTheTurn(t *testing.T) {
 	})
 }
 
-// Steps of what has begun take no places of others that wait to begin.
+// Late requests take no places from requests that wait in Take.
 func TestLateTakesNoPlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := fair.New(fair.Options{Size: 1, WaitingMax: 4})
-		must(t, b.Take(t.Context(), who("holder")))
+		must(t, b.Take(t.Context(), clientAt("holder")))
 		for range 100 {
-			go func() { must(t, b.TakeLate(t.Context(), who("greedy"))); b.Give(who("greedy"), 1) }()
+			go func() { must(t, b.TakeLate(t.Context(), clientAt("greedy"))); b.Give(clientAt("greedy"), 1) }()
 		}
 		synctest.Wait()
 		began := false
-		go func() { must(t, b.Take(t.Context(), who("modest"))); began = true; b.Give(who("modest"), 1) }()
+		go func() { must(t, b.Take(t.Context(), clientAt("modest"))); began = true; b.Give(clientAt("modest"), 1) }()
 		synctest.Wait()
-		b.Give(who("holder"), 1)
+		b.Give(clientAt("holder"), 1)
 		synctest.Wait()
 		if s := b.Stats(); !began || s.Held+s.Waiting > 0 {
 			t.Errorf("began: %t, %+v", began, s)
@@ -160,16 +160,16 @@ func TestLateTakesNoPlace(t *testing.T) {
 	})
 }
 
-// A request that waits too long is refused, and so is one too many. The requests of one client
-// leave places for others.
+// A request that waits too long is refused, and so is a request beyond WaitingMax. The requests
+// of one client leave places for others.
 func TestRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := fair.New(fair.Options{Size: 1, WaitingMax: 8, WaitMax: time.Second})
-		must(t, b.Take(t.Context(), who("holder")))
+		must(t, b.Take(t.Context(), clientAt("holder")))
 		busy := make(chan error, 100)
 		ask := func(ctx context.Context, address string, times int) {
 			for range times {
-				go func() { busy <- b.Take(ctx, who(address)) }()
+				go func() { busy <- b.Take(ctx, clientAt(address)) }()
 				synctest.Wait()
 			}
 		}
@@ -203,13 +203,13 @@ func TestRefused(t *testing.T) {
 		if canceled != 1 {
 			t.Error(canceled)
 		}
-		b.Give(who("holder"), 1)
-		must(t, b.Take(t.Context(), who("greedy")))
+		b.Give(clientAt("holder"), 1)
+		must(t, b.Take(t.Context(), clientAt("greedy")))
 	})
 }
 
-// A budget agrees with a model: never more than its size is held, and nobody waits for whom a
-// unit is free. In the end nothing is held.
+// A budget agrees with a model. Clients never hold more units than its size, and no client
+// waits while a unit is free for it. In the end no unit is held.
 func TestBudgetAgainstModel(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		synctest.Test(t, func(t *testing.T) {
@@ -242,7 +242,7 @@ func TestBudgetAgainstModel(t *testing.T) {
 					waiting[c]++
 					go func() { ended <- end{c, b.Take(ctx, c)} }()
 				case 2:
-					if n := rapid.Int64Range(1, 3).Draw(rt, "more"); b.Try(c, n) {
+					if n := rapid.Int64Range(1, 3).Draw(rt, "more"); b.TryTake(c, n) {
 						held[c] += n
 					}
 				case 3:
@@ -297,7 +297,7 @@ func TestBudgetAgainstModel(t *testing.T) {
 func BenchmarkTake(b *testing.B) {
 	budget := fair.New(fair.Options{Size: 1 << 20})
 	b.RunParallel(func(pb *testing.PB) {
-		c := who("127.0.0.1")
+		c := clientAt("127.0.0.1")
 		_ = budget.Take(context.Background(), c)
 		for pb.Next() {
 			_ = budget.Take(context.Background(), c)

@@ -2,18 +2,18 @@ package fair
 
 import "container/list"
 
-// A line has members by name. Some of them stand in a queue.
+// A line has members by name. Some of them are in a queue.
 type line[M any] struct {
 	members map[string]*member[M]
 	order   list.List // of *member[M]
 }
 
 type member[M any] struct {
-	is M
-	at *list.Element // in the queue; nil = it stands outside
+	value    M
+	position *list.Element // in the queue; nil = not queued
 }
 
-// member returns the member of that name. It adds one that is missing.
+// member returns the member of that name, and adds it if it is missing.
 func (l *line[M]) member(name string) *M {
 	m := l.members[name]
 	if m == nil {
@@ -23,30 +23,30 @@ func (l *line[M]) member(name string) *M {
 		m = &member[M]{}
 		l.members[name] = m
 	}
-	return &m.is
+	return &m.value
 }
 
-// drop forgets a member that stands outside the queue.
+// drop removes a member that is not queued.
 func (l *line[M]) drop(name string) { delete(l.members, name) }
 
-// queue adds a member at the queue's end, unless it stands in the queue already.
+// queue adds a member at the end of the queue, unless it is queued already.
 func (l *line[M]) queue(name string) {
-	if m := l.members[name]; m.at == nil {
-		m.at = l.order.PushBack(m)
+	if m := l.members[name]; m.position == nil {
+		m.position = l.order.PushBack(m)
 	}
 }
 
-// unqueue takes a member out of the queue.
+// unqueue removes a member from the queue.
 func (l *line[M]) unqueue(name string) {
 	m := l.members[name]
-	l.order.Remove(m.at)
-	m.at = nil
+	l.order.Remove(m.position)
+	m.position = nil
 }
 
-// queued yields the members of the queue, from its head on.
+// queued yields the queued members, first to last.
 func (l *line[M]) queued(yield func(*M) bool) {
 	for e := l.order.Front(); e != nil; e = e.Next() {
-		if !yield(&e.Value.(*member[M]).is) {
+		if !yield(&e.Value.(*member[M]).value) {
 			return
 		}
 	}

@@ -20,7 +20,7 @@ func open(t *testing.T, path string) *os.File {
 	return f
 }
 
-// A lock is of an open file: here two of one process stand for two processes.
+// A lock belongs to an open file. Here two open files of one process stand for two processes.
 func TestTake(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	first, second := open(t, path), open(t, path)
@@ -36,7 +36,7 @@ func TestTake(t *testing.T) {
 	}
 	first.Close()
 	if third := open(t, path); filelock.Held(second) || filelock.Held(third) {
-		t.Error("it is held by nobody, and seems to be")
+		t.Error("Held reports a lock that was released")
 	}
 	if current, err := filelock.Take(second); err != nil || !current {
 		t.Error("after the first was closed:", current, err)
@@ -57,6 +57,6 @@ func TestRemovedMeanwhile(t *testing.T) {
 		t.Error("a replaced file is current:", current, err)
 	}
 	if got := filelock.Holder(path); got != "" {
-		t.Errorf("nobody is told as %q", got)
+		t.Errorf("Holder = %q for a file that nobody signed", got)
 	}
 }

@@ -1,6 +1,5 @@
-// Package nearest finds the known names that a misspelt one may mean.
-//
-// It is pure: it knows neither flags nor cases.
+// Package nearest finds known names that resemble a misspelt one. It is pure and must not know
+// what the names stand for.
 package nearest
 
 import (
@@ -9,12 +8,12 @@ import (
 	"slices"
 )
 
-// nameMax is the length of the longest name that is compared, in bytes. A comparison takes
-// as many steps as the product of two lengths.
+// nameMax is the length of the longest name that is compared, in bytes. Comparing two names
+// takes time in proportion to the product of their lengths.
 const nameMax = 256
 
-// Names returns up to n of the known names, the nearest first: those with the same last
-// path element, and those that few edits turn into name.
+// Names returns up to n of the known names, the nearest first. A known name qualifies if its
+// last path element equals name, or if few edits turn it into name.
 func Names(name string, known []string, n int) []string {
 	limit := max(2, len(name)/3)
 	if len(name) > nameMax {
@@ -29,7 +28,7 @@ func Names(name string, known []string, n int) []string {
 		if path.Base(k) == name {
 			near = append(near, candidate{k, 0})
 		} else if abs(len(k)-len(name)) <= limit {
-			if e := edits(name, k); e <= limit && e < max(len(name), len(k)) { // something is alike
+			if e := edits(name, k); e <= limit && e < max(len(name), len(k)) { // at least one byte matches
 				near = append(near, candidate{k, e})
 			}
 		}
@@ -44,7 +43,7 @@ func Names(name string, known []string, n int) []string {
 
 func abs(n int) int { return max(n, -n) }
 
-// edits is the Levenshtein distance.
+// edits returns the Levenshtein distance.
 func edits(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

@@ -1,14 +1,13 @@
 //go:build linux
 
-// Package nowait makes calls into the system that never wait, and does not tell Go's
-// scheduler of them. The scheduler takes the processor away from a thread that is in the
-// system for some 20 µs, and starts another thread where there is none that is idle. What
-// copies 50 KB takes as long, and where the processors are busy many threads are in the
-// middle of that: a service whose connections alone were at work had seventy.
+// Package nowait makes system calls that never wait, without notifying Go's scheduler. The
+// scheduler takes the processor from a thread that is in a system call for about 20 µs, and
+// starts another thread if none is idle. Copying 50 KB takes as long, so on busy processors
+// many threads are in the middle of it: a service with active connections only had seventy.
 //
-// A call that does wait here holds one of Go's processors, and with it all that is to run
-// there. So the package must have none that may: sockets must not block, files must be
-// on a file system that keeps its promises of what is in memory ([Local]).
+// A call that waits here holds one of Go's processors and all goroutines that are queued
+// there. So the package must not make calls that may wait. Sockets must be non-blocking. Files
+// must be on a file system that reports correctly what it has in memory ([Local]).
 package nowait
 
 import (
@@ -18,10 +17,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Read reads from a descriptor that does not block.
+// Read reads from a non-blocking descriptor.
 func Read(fd int, p []byte) (int, error) { return transfer(unix.SYS_READ, fd, p) }
 
-// Write writes to a descriptor that does not block.
+// Write writes to a non-blocking descriptor.
 func Write(fd int, p []byte) (int, error) { return transfer(unix.SYS_WRITE, fd, p) }
 
 func transfer(call uintptr, fd int, p []byte) (int, error) {
@@ -39,8 +38,8 @@ func transfer(call uintptr, fd int, p []byte) (int, error) {
 	}
 }
 
-// WriteMore writes to a socket of TCP to which more is written at once: what does not fill a
-// segment waits for that, for a fifth of a second at most.
+// WriteMore writes to a TCP socket and announces that another write follows at once. Data that
+// does not fill a segment waits for that write, for at most 200 ms.
 func WriteMore(fd int, p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
@@ -57,8 +56,8 @@ func WriteMore(fd int, p []byte) (int, error) {
 	}
 }
 
-// ReadAt reads what is in memory of a file at an offset, and fails with EAGAIN where that is
-// nothing.
+// ReadAt reads the part of a file at an offset that is in memory. It fails with EAGAIN if no
+// byte there is in memory.
 func ReadAt(fd int, p []byte, offset int64) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
@@ -66,7 +65,7 @@ func ReadAt(fd int, p []byte, offset int64) (int, error) {
 	vector := unix.Iovec{Base: &p[0]}
 	vector.SetLen(len(p))
 	for {
-		// The offset is in two halves where registers have 32 bits.
+		// On 32-bit systems the offset takes two registers.
 		n, _, errno := syscall.RawSyscall6(unix.SYS_PREADV2, uintptr(fd), uintptr(unsafe.Pointer(&vector)), 1,
 			uintptr(offset), uintptr(uint64(offset)>>32), unix.RWF_NOWAIT)
 		if errno == 0 {
@@ -78,12 +77,12 @@ func ReadAt(fd int, p []byte, offset int64) (int, error) {
 	}
 }
 
-// resolveCached is RESOLVE_CACHED of openat2(2), Linux 5.12: it fails with EAGAIN where a
-// disk would have to be asked for the name.
+// resolveCached is RESOLVE_CACHED of openat2(2), since Linux 5.12. The call fails with EAGAIN
+// if looking up the name needs the disk.
 const resolveCached = 0x20
 
-// Open opens a file whose name the system has in memory, for reading, and without noting
-// when that was: a note has to be written. That is for the file's owner alone (else EPERM).
+// Open opens a file for reading if its name is in memory. It does not update the access time,
+// because that would need a write. Only the file's owner may do so (others get EPERM).
 func Open(folder int, name string) (int, error) {
 	text, err := syscall.BytePtrFromString(name)
 	if err != nil {
@@ -105,9 +104,9 @@ func Open(folder int, name string) (int, error) {
 	}
 }
 
-// Local reports whether a folder is on a file system that opens a file whose name is in
-// memory without asking anybody, and tells what of it is in memory. Those of networks, and
-// those that are programs (FUSE), ask; tmpfs does not tell.
+// Local reports whether a folder is on a file system that opens a file whose name is in memory
+// without waiting, and that reports which parts of a file are in memory. Network file systems
+// and FUSE may wait for others. tmpfs does not report what is in memory.
 func Local(folder int) bool {
 	var s unix.Statfs_t
 	if err := unix.Fstatfs(folder, &s); err != nil {

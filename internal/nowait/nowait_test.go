@@ -42,7 +42,8 @@ func TestReadAndWrite(t *testing.T) {
 	}
 }
 
-// On a file system that says what it has in memory, a file that was just written is there.
+// On a file system that reports what it has in memory, a file that was just written is in
+// memory.
 func TestFiles(t *testing.T) {
 	dir := t.TempDir()
 	want := bytes.Repeat([]byte("0123456789"), 10_000)
@@ -63,7 +64,7 @@ func TestFiles(t *testing.T) {
 	}
 	fd, err := nowait.Open(at, "one")
 	if !nowait.Local(at) || errors.Is(err, unix.ENOSYS) {
-		return // nothing is promised
+		return // this system promises nothing
 	}
 	if err != nil {
 		t.Fatal(err)

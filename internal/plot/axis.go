@@ -20,7 +20,7 @@ const (
 	powersOfTwo  = 12
 )
 
-// newScale chooses what holds all the values, of which there is one at least.
+// newScale chooses a scale that shows all values. values has at least one element.
 func newScale(a Axis, values []float64, zero bool) scale {
 	low, high := values[0], values[0]
 	for _, v := range values {
@@ -32,12 +32,13 @@ func newScale(a Axis, values []float64, zero bool) scale {
 	return linearScale(low, high, zero)
 }
 
-// linearScale reaches from tick to tick where it includes 0, else from value to value.
+// linearScale returns a scale from tick to tick if it includes 0, and from the least to the
+// greatest value otherwise.
 func linearScale(low, high float64, zero bool) scale {
 	if zero {
 		low, high = min(low, 0), max(high, 0)
 	}
-	// A range that is lost in the digits of its ends has no room for ticks.
+	// A range that is tiny compared with its ends has no room for ticks.
 	if size := max(math.Abs(low), math.Abs(high)); high-low <= 1e-9*size {
 		low, high = low-size/2, high+size/2
 	}
@@ -50,12 +51,12 @@ func linearScale(low, high float64, zero bool) scale {
 	}
 	s := scale{min: low, max: high}
 	for i := math.Ceil(low / step); i*step <= high; i++ {
-		s.ticks = append(s.ticks, plot.Tick{Value: i * step, Label: number(i * step)})
+		s.ticks = append(s.ticks, plot.Tick{Value: i * step, Label: tickLabel(i * step)})
 	}
 	return s
 }
 
-// niceStep is the least of 1, 2 and 5 times a power of ten that is not below v.
+// niceStep returns the least number of 1, 2 or 5 times a power of ten that is not below v.
 func niceStep(v float64) float64 {
 	power := math.Pow(10, math.Floor(math.Log10(v)))
 	for _, digit := range []float64{1, 2, 5} {
@@ -73,11 +74,11 @@ func logScale(low, high float64, values []float64) scale {
 	s := scale{min: low, max: high}
 	twos, decades, digits := twoTicks(low, high, values), decadeTicks(low, high), digitTicks(low, high)
 	switch {
-	case labelled(twos) >= 2:
+	case countLabels(twos) >= 2:
 		s.ticks = twos
-	case labelled(decades) >= 3:
+	case countLabels(decades) >= 3:
 		s.ticks = decades
-	case labelled(digits) >= 2:
+	case countLabels(digits) >= 2:
 		s.ticks = digits
 	default:
 		s.ticks = linearScale(low, high, false).ticks
@@ -85,7 +86,7 @@ func logScale(low, high float64, values []float64) scale {
 	return s
 }
 
-func labelled(ticks []plot.Tick) (n int) {
+func countLabels(ticks []plot.Tick) (n int) {
 	for _, t := range ticks {
 		if t.Label != "" {
 			n++
@@ -94,7 +95,8 @@ func labelled(ticks []plot.Tick) (n int) {
 	return n
 }
 
-// twoTicks serves values that are all powers of two, as numbers of processors often are.
+// twoTicks labels powers of two, if all values are powers of two, such as numbers of
+// processors.
 func twoTicks(low, high float64, values []float64) []plot.Tick {
 	for _, v := range values {
 		if fraction, _ := math.Frexp(v); fraction != 0.5 || v < 1 || v > 1<<20 {
@@ -106,7 +108,7 @@ func twoTicks(low, high float64, values []float64) []plot.Tick {
 	for i, v := 0, math.Exp2(math.Ceil(math.Log2(low))); v <= high; i, v = i+1, 2*v {
 		t := plot.Tick{Value: v}
 		if i%every == 0 {
-			t.Label = number(v)
+			t.Label = tickLabel(v)
 		}
 		ticks = append(ticks, t)
 	}
@@ -147,7 +149,7 @@ func digitTicks(low, high float64) []plot.Tick {
 			}
 			t := plot.Tick{Value: v}
 			if digit == 1 || digit == 2 || digit == 5 {
-				t.Label = number(v)
+				t.Label = tickLabel(v)
 			}
 			ticks = append(ticks, t)
 		}
@@ -155,13 +157,14 @@ func digitTicks(low, high float64) []plot.Tick {
 	return ticks
 }
 
-// powerOfTen is 10ⁿ as people write it; fonts may have no raised minus sign.
+// powerOfTen returns 10ⁿ as people write it. Small powers use the form 1e-6, because fonts may
+// lack a raised minus sign.
 func powerOfTen(n int) string {
 	switch {
 	case n < -4:
 		return "1e" + strconv.Itoa(n)
 	case n < 2:
-		return number(math.Pow10(n))
+		return tickLabel(math.Pow10(n))
 	}
 	return "10" + superscript.Replace(strconv.Itoa(n))
 }
@@ -169,17 +172,17 @@ func powerOfTen(n int) string {
 var superscript = strings.NewReplacer("0", "⁰", "1", "¹", "2", "²", "3", "³", "4", "⁴",
 	"5", "⁵", "6", "⁶", "7", "⁷", "8", "⁸", "9", "⁹")
 
-// tickDigits is enough for the ticks between any two values that differ in the sixth.
+// tickDigits suffices for the ticks between any two values that differ in the sixth digit.
 const tickDigits = 7
 
-func number(v float64) string { return Number(v, tickDigits) }
+func tickLabel(v float64) string { return Number(v, tickDigits) }
 
-// Number is a value with so many significant digits, as charts label their ticks: 0.25,
+// Number formats v with at most digits significant digits, as charts label their ticks: 0.25,
 // 1,000,000, 2·10⁹ or 3e-7.
 func Number(v float64, digits int) string {
 	size := math.Abs(v)
 	if v != 0 && (size < 1e-4 || size >= 1e7) {
-		return scientific(v, digits)
+		return formatScientific(v, digits)
 	}
 	rounded, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', digits, 64), 64)
 	if err != nil || math.IsNaN(rounded) {
@@ -198,7 +201,7 @@ func Number(v float64, digits int) string {
 	return whole
 }
 
-func scientific(v float64, digits int) string {
+func formatScientific(v float64, digits int) string {
 	mantissa, power, found := strings.Cut(strconv.FormatFloat(v, 'e', digits-1, 64), "e")
 	n, err := strconv.Atoi(power)
 	if !found || err != nil {

@@ -1,9 +1,9 @@
-// Package plot draws measurements over linear or logarithmic axes, as lines with the
-// interval of each point, as clouds of points, or as bars, in SVG. Equal charts give equal bytes.
+// Package plot draws measurements as SVG, over linear or logarithmic axes: as lines with an
+// interval for each point, as clouds of points, or as bars. Equal charts give equal bytes.
 //
-// The pictures need no fonts and no scripts from elsewhere, can be told apart without
-// colours, and follow a reader who prefers dark pages. The package must not measure or
-// judge, and does not read or write files.
+// The pictures need no external fonts or scripts. Readers can distinguish the lines without
+// colours, and dark pages get dark pictures. The package must not measure or judge, and does
+// not read or write files.
 package plot
 
 import (
@@ -24,13 +24,13 @@ import (
 type Chart struct {
 	Title string
 	X, Y  Axis
-	Lines []Line // in the order of their legend; each has colour and marker by its place
+	Lines []Line // in the order of the legend; the position determines colour and marker
 }
 
-// An Axis says what is drawn along it. A linear Y axis always includes 0, so that
-// heights compare as the values do.
+// An Axis describes what is drawn along it. A linear Y axis always includes 0, so that heights
+// are proportional to the values.
 type Axis struct {
-	Label string // what and in which unit
+	Label string // quantity and unit
 	Log   bool   // logarithmic: all values must be above 0
 }
 
@@ -41,29 +41,29 @@ type Line struct {
 	Points []Point
 }
 
-// Form is how the points of a series are drawn.
+// A Form is how the points of a line are drawn.
 type Form int
 
 // The forms.
 const (
 	Joined Form = iota // a line through the points, each with a marker
-	Cloud              // a dot for each, and no line
-	Rule               // a thin line without markers: what the others are to be seen against
-	Bars               // a bar from 0 up to each point, as wide as points are apart
+	Cloud              // a dot for each point, and no line
+	Rule               // a thin line without markers, as a reference for the others
+	Bars               // a bar from 0 to each point, as wide as the distance between points
 )
 
-// A Point is a measured value and the interval in which it lies. Low and High are both 0
-// where there is none.
+// A Point is a measured value and its interval. Low and High are both 0 if the point has no
+// interval.
 type Point struct {
 	X, Y, Low, High float64
 }
 
-// HasInterval reports whether the point says in which interval it lies.
+// HasInterval reports whether the point has an interval.
 func (p Point) HasInterval() bool { return p.Low != 0 || p.High != 0 }
 
-// SVG writes the chart as one element svg, which is also a file of its own. It fails
-// where there is nothing that could be drawn: without points, with values that are not
-// finite, with values not above 0 on a logarithmic axis.
+// SVG writes the chart as one svg element, which is also a complete file. It fails if the
+// chart has a line without points, values that are not finite, or values not above 0 on a
+// logarithmic axis.
 func (c Chart) SVG(w io.Writer) error {
 	p, err := c.picture()
 	if err != nil {
@@ -95,9 +95,9 @@ func (c Chart) picture() (picture, error) {
 			}
 		}
 		points := slices.SortedStableFunc(slices.Values(l.Points), func(a, b Point) int { return cmp.Compare(a.X, b.X) })
-		lines[i] = Line{Name: label(l.Name), Form: l.Form, Points: points}
+		lines[i] = Line{Name: cleanLabel(l.Name), Form: l.Form, Points: points}
 	}
-	c.Title, c.X.Label, c.Y.Label, c.Lines = label(c.Title), label(c.X.Label), label(c.Y.Label), lines
+	c.Title, c.X.Label, c.Y.Label, c.Lines = cleanLabel(c.Title), cleanLabel(c.X.Label), cleanLabel(c.Y.Label), lines
 	return newPicture(c), nil
 }
 
@@ -107,7 +107,7 @@ const (
 	magnitudeMin = 1e-290
 )
 
-// Draws reports whether the axes have a place for a point and its interval.
+// Draws reports whether the axes can show a point and its interval.
 func (c Chart) Draws(p Point) bool { return c.check(p) == nil }
 
 func (c Chart) check(p Point) error {
@@ -123,7 +123,7 @@ func (c Chart) check(p Point) error {
 		case v.log && v.value <= 0:
 			return fmt.Errorf("%s = %v at x = %v cannot be on a logarithmic axis: leave out the point or make the axis linear", v.name, v.value, p.X)
 		case size > magnitudeMax || size > 0 && size < magnitudeMin:
-			return fmt.Errorf("%s = %v at x = %v is out of what can be drawn (%v to %v): use another unit", v.name, v.value, p.X, magnitudeMin, magnitudeMax)
+			return fmt.Errorf("%s = %v at x = %v cannot be drawn: values range from %v to %v: use another unit", v.name, v.value, p.X, magnitudeMin, magnitudeMax)
 		}
 	}
 	if p.HasInterval() && (p.Low > p.Y || p.High < p.Y) {
@@ -134,23 +134,24 @@ func (c Chart) check(p Point) error {
 
 const labelMax = 80
 
-// label makes any text fit for a picture: one line, visible, not too long.
-func label(s string) string {
-	runes := []rune(strings.Map(visible, s))
+// cleanLabel makes any text fit for a picture: one line, visible characters, at most labelMax
+// of them.
+func cleanLabel(s string) string {
+	runes := []rune(strings.Map(replaceInvisible, s))
 	if len(runes) > labelMax {
 		runes = append(runes[:labelMax-1], '…')
 	}
 	return string(runes)
 }
 
-func visible(r rune) rune {
+func replaceInvisible(r rune) rune {
 	if !unicode.IsGraphic(r) {
 		return unicode.ReplacementChar
 	}
 	return r
 }
 
-// The size of pictures, in points; the legend comes on top.
+// The size of pictures in points, without the legend.
 const (
 	width      = 640 * vg.Length(1)
 	plotHeight = 360 * vg.Length(1)

@@ -19,28 +19,29 @@ var (
 	grid = color.RGBA{0xE2, 0xE2, 0xE2, 0xFF}
 )
 
-// The colours of Okabe and Ito, which readers who do not see all colours can tell apart;
-// without their yellow, too light for a line, and black, invisible on dark pages.
+// colours are those of Okabe and Ito, which colour-blind readers can distinguish. Their yellow
+// is left out because it is too light for a line, and black because it vanishes on dark pages.
 var colours = []color.RGBA{
 	{0x00, 0x72, 0xB2, 0xFF}, {0xD5, 0x5E, 0x00, 0xFF}, {0x00, 0x9E, 0x73, 0xFF},
 	{0xCC, 0x79, 0xA7, 0xFF}, {0xE6, 0x9F, 0x00, 0xFF}, {0x56, 0xB4, 0xE9, 0xFF},
 }
 
-// A picture is a chart that was checked, laid out.
+// A picture is a checked chart with its layout.
 type picture struct {
 	chart Chart
 	x, y  scale
-	rows  [][]int // the legend: which lines are in each row
+	rows  [][]int // the lines in each row of the legend
 }
 
 const (
 	margin    = 10 * vg.Length(1)
 	rowHeight = 18 * vg.Length(1)
 	sample    = 26 * vg.Length(1) // the piece of line in front of a name
-	gap       = 14 * vg.Length(1) // after a name
+	gap       = 14 * vg.Length(1) // the space after a name
 )
 
-// entryWidth leaves room for fonts that are wider than ours.
+// entryWidth returns the width of a legend entry. It leaves room for fonts that are wider than
+// ours.
 func entryWidth(name string) vg.Length { return sample + gap + 1.15*style(11).Width(name) }
 
 func newPicture(c Chart) picture {
@@ -60,7 +61,8 @@ func newPicture(c Chart) picture {
 	return picture{c, newScale(c.X, xs, false), newScale(c.Y, ys, true), legendRows(c.Lines)}
 }
 
-// legendRows breaks the legend where the picture ends. One line without a name needs none.
+// legendRows breaks the legend into rows that fit the picture. A single line without a name
+// needs no legend.
 func legendRows(lines []Line) (rows [][]int) {
 	if len(lines) == 1 && lines[0].Name == "" {
 		return nil
@@ -121,13 +123,13 @@ func (p picture) plot() *plot.Plot {
 	for i, l := range p.chart.Lines {
 		pl.Add(newSeries(i, l))
 	}
-	furnish(&pl.X, p.chart.X, p.x)
-	furnish(&pl.Y, p.chart.Y, p.y)
-	pl.Y.Padding = 6 // so that the first points do not lie on the axis
+	styleAxis(&pl.X, p.chart.X, p.x)
+	styleAxis(&pl.Y, p.chart.Y, p.y)
+	pl.Y.Padding = 6 // keep the first points off the axis
 	return pl
 }
 
-func furnish(to *plot.Axis, a Axis, s scale) {
+func styleAxis(to *plot.Axis, a Axis, s scale) {
 	to.Min, to.Max = s.min, s.max
 	to.Tick.Marker = plot.ConstantTicks(s.ticks)
 	if a.Log {
@@ -154,8 +156,8 @@ func lineStyle(i int) draw.LineStyle {
 	return draw.LineStyle{Color: colours[i%len(colours)], Width: 1.75}
 }
 
-// The pages that a chart stands in may set --chart-background; a style in an attribute
-// yields only to what is important.
+// darkStyle adapts a chart to dark pages. Pages that contain a chart may set
+// --chart-background. Only !important overrides a style attribute.
 const darkStyle = `<style>@media screen and (prefers-color-scheme:dark){` +
 	`svg.chart text{fill:#d8dade!important}` +
 	`svg.chart [style*="fill:#FFFFFF"]{fill:var(--chart-background,#16181d)!important}` +
@@ -164,9 +166,9 @@ const darkStyle = `<style>@media screen and (prefers-color-scheme:dark){` +
 	`svg.chart [style*="stroke:#0072B2"]{stroke:#3b9fe0!important}` +
 	`svg.chart [style*="fill:#0072B2"]{fill:#3b9fe0!important}}</style>`
 
-// restyle gives the drawing an opening of its own: it scales with what it stands in, has
-// a name for those who do not see it, colours for dark pages, and fonts that every
-// system has one of. In texts all quotes are escaped, so no replacement can hit one.
+// restyle replaces the opening of the drawing. The new one scales with its container, has a
+// label for screen readers, colours for dark pages, and fonts that every system has. Texts
+// cannot match a replacement, because their quotes are escaped.
 func restyle(svg, title string, height vg.Length) string {
 	_, drawing, _ := strings.Cut(svg, "<g ")
 	drawing = strings.ReplaceAll(drawing, `style="font-family:Liberation Sans;font-variant:normal;font-weight:normal;font-style:normal;`,

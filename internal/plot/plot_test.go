@@ -14,16 +14,16 @@ import (
 	"muster/internal/plot"
 )
 
-// texts draws the chart and returns what is written in it; it fails where the picture is
-// no well-formed XML or has a number that is none.
-func texts(t rapid.TB, c plot.Chart) (found []string) {
+// drawnTexts draws the chart and returns its texts. It fails if the picture is not well-formed
+// XML or has a number that is not finite.
+func drawnTexts(t rapid.TB, c plot.Chart) (found []string) {
 	t.Helper()
 	var b bytes.Buffer
 	if err := c.SVG(&b); err != nil {
 		t.Fatal(err)
 	}
 	if s := b.String(); strings.Contains(s, "NaN") || strings.Contains(s, "Inf") {
-		t.Fatalf("the picture has a number that is none:\n%s", s)
+		t.Fatalf("the picture has a number that is not finite:\n%s", s)
 	}
 	d, inText := xml.NewDecoder(&b), false
 	for {
@@ -47,23 +47,23 @@ func texts(t rapid.TB, c plot.Chart) (found []string) {
 	}
 }
 
-func contains(t *testing.T, got []string, want ...string) {
+func checkContains(t *testing.T, got []string, want ...string) {
 	t.Helper()
 	all := "\n" + strings.Join(got, "\n") + "\n"
 	for _, w := range want {
 		if !strings.Contains(all, "\n"+w+"\n") {
-			t.Errorf("the picture does not say %q, but %q", w, got)
+			t.Errorf("the picture lacks the text %q: %q", w, got)
 		}
 	}
 }
 
 func TestPowersOfTwoAreTicks(t *testing.T) {
-	contains(t, texts(t, portions()), "Channel: time per portion of 100,000 items", "GOMAXPROCS", "seconds per portion",
+	checkContains(t, drawnTexts(t, portions()), "Channel: time per portion of 100,000 items", "GOMAXPROCS", "seconds per portion",
 		"no ballast", "1000 cycles", "1", "2", "4", "8", "16", "32", "64", "128", "256", "0", "0.1")
 }
 
 func TestDecadesAreTicks(t *testing.T) {
-	contains(t, texts(t, ratios()), "1", "10", "10²", "10³", "10⁴", "10⁵", "10⁶", "5000 square roots")
+	checkContains(t, drawnTexts(t, ratios()), "1", "10", "10²", "10³", "10⁴", "10⁵", "10⁶", "5000 square roots")
 }
 
 func points(xy ...float64) (line []plot.Line) {
@@ -93,7 +93,7 @@ func TestTicks(t *testing.T) {
 		"many powers of two":  {plot.Chart{X: log, Y: linear, Lines: points(1, 1, 1<<20, 2)}, []string{"1", "4", "1,048,576"}},
 		"far away and narrow": {plot.Chart{X: linear, Y: linear, Lines: points(1e16, 1, 1e16+2, 2)}, []string{"10¹⁶"}},
 	} {
-		t.Run(name, func(t *testing.T) { contains(t, texts(t, c.chart), c.want...) })
+		t.Run(name, func(t *testing.T) { checkContains(t, drawnTexts(t, c.chart), c.want...) })
 	}
 }
 
@@ -127,9 +127,9 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// A confidence interval can reach to 0 and below where its median does not.
+// A confidence interval can reach 0 or less although its median does not.
 func TestIntervalBelowALogAxis(t *testing.T) {
-	texts(t, plot.Chart{Y: plot.Axis{Log: true}, Lines: []plot.Line{{Points: []plot.Point{
+	drawnTexts(t, plot.Chart{Y: plot.Axis{Log: true}, Lines: []plot.Line{{Points: []plot.Point{
 		{X: 1, Y: 10, Low: -1, High: 20}, {X: 2, Y: 10, Low: 1e-20, High: 20}, {X: 3, Y: 12, Low: 0, High: 12},
 	}}}})
 }
@@ -138,7 +138,7 @@ func TestHostileText(t *testing.T) {
 	evil := "</text><script>alert(1)</script>\x1b[2J\xff\n\u202e\"'& style=\"font-family:Liberation Sans;"
 	c := portions()
 	c.Title, c.X.Label, c.Y.Label, c.Lines[0].Name = evil, evil, evil, strings.Repeat(evil, 50)
-	got := strings.Join(texts(t, c), "\n")
+	got := strings.Join(drawnTexts(t, c), "\n")
 	if n := strings.Count(got, "<script>alert(1)</script>\ufffd[2J\ufffd\ufffd\ufffd\"'& "); n != 4 {
 		t.Errorf("%d of 4 texts came through: %q", n, got)
 	}
@@ -150,13 +150,13 @@ func TestEqualChartsGiveEqualBytes(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(a.Bytes(), b.Bytes()) {
-		t.Error("it differs from one time to the next")
+		t.Error("two drawings of one chart differ")
 	}
 }
 
-func TestChartStaysAsItIs(t *testing.T) {
+func TestDrawingDoesNotChangeTheChart(t *testing.T) {
 	c := plot.Chart{Lines: points(3, 1, 1, 1, 2, 1)}
-	texts(t, c)
+	drawnTexts(t, c)
 	if first := c.Lines[0].Points[0].X; first != 3 {
 		t.Errorf("drawing put the caller's points into another order: the first is %v", first)
 	}
@@ -181,7 +181,7 @@ func TestNumber(t *testing.T) {
 	}
 }
 
-// Whatever passes the checks is drawn.
+// Every chart that passes the checks is drawn.
 func TestAnyChart(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := plot.Chart{
@@ -211,12 +211,12 @@ func TestAnyChart(t *testing.T) {
 			c.Lines = append(c.Lines, l)
 		}
 		if c.SVG(io.Discard) == nil {
-			texts(t, c)
+			drawnTexts(t, c)
 		}
 	})
 }
 
-// Each form draws, alone and over logarithmic axes, and is in the legend with its name.
+// Each form is drawn, over linear and logarithmic axes, and named in the legend.
 func TestForms(t *testing.T) {
 	pictures := map[string]bool{}
 	for _, form := range []plot.Form{plot.Joined, plot.Cloud, plot.Rule, plot.Bars} {
@@ -224,7 +224,7 @@ func TestForms(t *testing.T) {
 			line := points(1, 2, 10, 20, 100, 5)[0]
 			line.Form = form
 			c := plot.Chart{X: plot.Axis{Log: log}, Y: plot.Axis{Log: log}, Lines: []plot.Line{line}}
-			contains(t, texts(t, c), "a")
+			checkContains(t, drawnTexts(t, c), "a")
 			var b bytes.Buffer
 			if err := c.SVG(&b); err != nil {
 				t.Fatal(err)

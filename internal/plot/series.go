@@ -27,7 +27,8 @@ func newSeries(i int, l Line) *series {
 	return s
 }
 
-// dot is the radius in a cloud: of two thousand there is still a shape to be seen.
+// dot is the radius of a dot in a cloud. It is small enough that the shape of 2,000 dots
+// shows.
 const dot = 1.8 * vg.Length(1)
 
 // Plot implements gonum's Plotter.
@@ -58,7 +59,8 @@ func (s *series) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// interval draws one. On a logarithmic axis it may reach below everything that this shows.
+// interval draws the interval of a point. On a logarithmic axis low may lie below the visible
+// range.
 func (s *series) interval(c draw.Canvas, x, low, high vg.Length) {
 	thin := s.line
 	thin.Width = 0.8
@@ -84,7 +86,7 @@ func fillBox(c draw.Canvas, col color.Color, left, bottom, right, top vg.Length)
 	c.FillPolygon(col, []vg.Point{{X: left, Y: bottom}, {X: right, Y: bottom}, {X: right, Y: top}, {X: left, Y: top}})
 }
 
-// GlyphBoxes implements gonum's GlyphBoxer, so that markers at the edge have room.
+// GlyphBoxes implements gonum's GlyphBoxer. It reserves room for markers at the edge.
 func (s *series) GlyphBoxes(p *plot.Plot) []plot.GlyphBox {
 	boxes := make([]plot.GlyphBox, len(s.points))
 	for i, pt := range s.points {
@@ -93,7 +95,7 @@ func (s *series) GlyphBoxes(p *plot.Plot) []plot.GlyphBox {
 	return boxes
 }
 
-// sample draws what stands before the name in the legend.
+// sample draws the line's piece in the legend.
 func (s *series) sample(c draw.Canvas, x, y vg.Length) {
 	switch s.form {
 	case Bars:

@@ -1,7 +1,7 @@
-// Package terminal tells what stands at the other end of a file: whether
-// people look at it, how large it is and whether it wants colour.
+// Package terminal inspects the other end of a file: whether it is a terminal, how large it
+// is, and whether it wants colour.
 //
-// It must not write anything: what is drawn is the business of whoever asks.
+// It must not write: drawing is the caller's business.
 package terminal
 
 import (
@@ -10,14 +10,13 @@ import (
 	"golang.org/x/term"
 )
 
-// WidthUnknown is taken where the terminal does not say how wide it is.
+// WidthUnknown is the assumed width of a terminal that does not report one.
 const WidthUnknown = 80
 
 // Is reports whether f is a terminal.
 func Is(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 
-// Width returns the columns of the terminal f as they are now: its window may
-// have changed since the last call.
+// Width returns the present number of columns of the terminal f. It may change between calls.
 func Width(f *os.File) int {
 	width, _, err := term.GetSize(int(f.Fd()))
 	if err != nil || width <= 0 {
@@ -26,10 +25,10 @@ func Width(f *os.File) int {
 	return width
 }
 
-// HeightUnknown is taken where the terminal does not say how high it is.
+// HeightUnknown is the assumed height of a terminal that does not report one.
 const HeightUnknown = 24
 
-// Height returns the rows of the terminal f as they are now.
+// Height returns the present number of rows of the terminal f.
 func Height(f *os.File) int {
 	_, height, err := term.GetSize(int(f.Fd()))
 	if err != nil || height <= 0 {
@@ -38,9 +37,9 @@ func Height(f *os.File) int {
 	return height
 }
 
-// Colour reports whether to colour what is written to f. A NO_COLOR that is not empty
-// (no-color.org) forbids it. A CLICOLOR_FORCE that is neither empty nor 0
-// (bixense.com/clicolors) wants it everywhere. Else terminals have it, unless TERM=dumb.
+// Colour reports whether to colour output to f. A non-empty NO_COLOR (no-color.org) forbids
+// colour. Otherwise a CLICOLOR_FORCE that is neither empty nor 0 (bixense.com/clicolors)
+// demands it everywhere. By default terminals get colour, except with TERM=dumb.
 func Colour(f *os.File, getenv func(string) string) bool {
 	force := getenv("CLICOLOR_FORCE")
 	switch {
@@ -52,14 +51,13 @@ func Colour(f *os.File, getenv func(string) string) bool {
 	return Is(f) && getenv("TERM") != "dumb"
 }
 
-// Moves reports whether the cursor of f can be moved, so that a line can be
-// drawn again in its place.
+// Moves reports whether the cursor of f can be moved, so that a line can be redrawn in place.
 func Moves(f *os.File, getenv func(string) string) bool {
 	return Is(f) && getenv("TERM") != "dumb"
 }
 
-// Same reports whether a and b are one terminal, so that what is written to
-// one disturbs what is drawn on the other.
+// Same reports whether a and b are the same terminal, so that output to one disturbs a drawing
+// on the other.
 func Same(a, b *os.File) bool {
 	if !Is(a) || !Is(b) {
 		return false

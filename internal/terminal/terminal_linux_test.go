@@ -10,7 +10,7 @@ import (
 )
 
 func TestATerminal(t *testing.T) {
-	// The master end answers as a terminal does, so the other need not be opened.
+	// The master end of a pseudo-terminal behaves like a terminal, so it suffices.
 	f, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
 		if os.Getenv("MUSTER_REQUIRE") == "all" {

@@ -1,5 +1,5 @@
-// Package wording puts errors of Go's library into plain words: what happened, and what to do.
-// It must not know who reads them.
+// Package wording replaces error texts of Go's library by plain words: what happened, and what
+// to do. It must not know who reads them.
 package wording
 
 import (
@@ -16,12 +16,13 @@ import (
 	"syscall"
 )
 
-// Of returns the text of err with our words in place of those of Go's library. own, if any,
-// comes first: it returns words for one error, "" for any that it does not know.
+// Of returns the text of err with plain words instead of those of Go's library. The functions
+// in own take precedence. Each returns the words for one error, or "" for an error that it
+// does not know.
 func Of(err error, own ...func(error) string) string {
 	text := err.Error()
-	own = append(own, wordsOf)
-	for _, e := range chain(err) { // the text of a wrapped error is a part of the text of err
+	own = append(own, describe)
+	for _, e := range chain(err) { // err's text contains the text of each wrapped error
 		for _, words := range own {
 			if w := words(e); w != "" {
 				text = strings.ReplaceAll(text, e.Error(), w)
@@ -29,11 +30,11 @@ func Of(err error, own ...func(error) string) string {
 			}
 		}
 	}
-	// A gRPC status has the text of its cause alone.
+	// A gRPC status contains only the text of its cause, so replace this part too.
 	return strings.NewReplacer("dial tcp ", "", ": connect: ", ": ").Replace(text)
 }
 
-// chain lists err and all that it wraps, the outermost first.
+// chain lists err and all errors that it wraps, the outermost first.
 func chain(err error) []error {
 	list := []error{err}
 	switch e := err.(type) {
@@ -49,13 +50,13 @@ func chain(err error) []error {
 	return list
 }
 
-// wordsOf returns our words for one error of Go's library, "" for any other.
-func wordsOf(err error) string {
+// describe returns plain words for one error of Go's library, or "" for any other error.
+func describe(err error) string {
 	switch e := err.(type) {
 	case *strconv.NumError:
 		return numberWords(e)
 	case *syntax.Error:
-		return fmt.Sprintf("that is no regular expression: %s: %s", e.Code, e.Expr)
+		return fmt.Sprintf("not a valid regular expression: %s: %s", e.Code, e.Expr)
 	case *url.Error:
 		return e.URL + ": " + e.Err.Error()
 	case *net.OpError:
@@ -105,16 +106,16 @@ func networkWords(e *net.OpError) string {
 	return e.Addr.String() + ": " + reason
 }
 
-// fileWords words why an operation on a file failed.
+// fileWords describes why an operation on a file failed.
 func fileWords(op, path string, err error) string {
 	folder := filepath.Dir(path)
 	switch {
-	case errors.Is(err, fs.ErrNotExist) && makes(op) && lacks(folder):
+	case errors.Is(err, fs.ErrNotExist) && createsFile(op) && isMissing(folder):
 		return fmt.Sprintf("the folder %s does not exist: make it, or name another", folder)
 	case errors.Is(err, fs.ErrNotExist):
 		return path + " does not exist"
 	case errors.Is(err, syscall.ENOTDIR):
-		return fmt.Sprintf("a file is where %s wants a folder: name another path", path)
+		return fmt.Sprintf("%s needs a folder where a file exists: name another path", path)
 	case errors.Is(err, syscall.EISDIR):
 		return path + " is a folder: name a file"
 	case errors.Is(err, fs.ErrPermission):
@@ -123,11 +124,11 @@ func fileWords(op, path string, err error) string {
 	return path + ": " + err.Error()
 }
 
-// makes reports whether an operation makes files of this machine. Files of a server have
-// other operations.
-func makes(op string) bool { return op == "open" || op == "mkdir" }
+// createsFile reports whether an operation creates files on this machine. Operations on a
+// server's files have other names.
+func createsFile(op string) bool { return op == "open" || op == "mkdir" }
 
-func lacks(folder string) bool {
+func isMissing(folder string) bool {
 	_, err := os.Stat(folder)
 	return errors.Is(err, fs.ErrNotExist)
 }

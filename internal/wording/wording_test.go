@@ -21,7 +21,7 @@ func TestOf(t *testing.T) {
 		err  error
 		want string
 	}{
-		{errors.New("a sentence of ours"), "a sentence of ours"},
+		{errors.New("a plain sentence"), "a plain sentence"},
 		{fmt.Errorf("--jobs: %w: give another", number), `--jobs: "x" is not a number: give another`},
 		{&fs.PathError{Op: "open", Path: folder + "/no/x", Err: syscall.ENOENT}, "the folder " + folder + "/no does not exist: make it, or name another"},
 		{&fs.PathError{Op: "open", Path: folder + "/x", Err: syscall.ENOENT}, folder + "/x does not exist"},
@@ -43,7 +43,7 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// Words of the caller come before ours.
+// The caller's words take precedence.
 func TestOwn(t *testing.T) {
 	own := func(err error) string {
 		if _, is := err.(*fs.PathError); is {

@@ -25,9 +25,9 @@ func (c *Crew) RunAll(ctx context.Context, b exec.Batch) (ran int) {
 	}
 	defer c.release(w)
 	var refused []int
-	before := c.refusals.Seen()
+	before := c.refusals.Snapshot()
 	ran = w.runThrough(ctx, exec.Batch{Jobs: b.Jobs, Started: b.Started, Ended: func(i int, r *exec.Result, err error) {
-		if err == nil && c.refusals.Since(before) {
+		if err == nil && c.refusals.ChangedSince(before) {
 			r.Release()
 			refused = append(refused, i)
 			return
@@ -44,9 +44,9 @@ func (c *Crew) RunAll(ctx context.Context, b exec.Batch) (ran int) {
 // several it need not have been that one's: alone it may come through.
 func (c *Crew) runRefused(ctx context.Context, w *worker, b exec.Batch, i int, alone bool) {
 	if !alone {
-		before := c.refusals.Seen()
+		before := c.refusals.Snapshot()
 		w.runThrough(ctx, exec.Batch{Jobs: b.Jobs[i : i+1], Started: func(int) {}, Ended: func(_ int, r *exec.Result, err error) {
-			if alone = err == nil && c.refusals.Since(before); alone {
+			if alone = err == nil && c.refusals.ChangedSince(before); alone {
 				r.Release()
 				return
 			}
