@@ -118,25 +118,6 @@ func (a *Acceptance) takes(r *state.Result) bool {
 	return true
 }
 
-// wordsOf returns lists that are equal if the commands are: each begins with its glob.
-func wordsOf(commands []golden.Command) (lists [][]string) {
-	for _, c := range commands {
-		lists = append(lists, append([]string{c.Glob}, c.Args...))
-	}
-	return lists
-}
-
-// commandsIn lists the commands as a golden keeps them.
-func commandsIn(c *Command) (list []golden.Command) {
-	if len(c.Words) > 0 {
-		list = append(list, golden.Command{Args: c.Words})
-	}
-	for _, g := range c.ByGlob {
-		list = append(list, golden.Command{Glob: g.Glob, Args: g.Words})
-	}
-	return list
-}
-
 // promoteOne puts one result of a run into the golden. The last accept in its meta is the
 // one that does so.
 func (w *writing) promoteOne(tx *golden.Tx, found *golden.Store, r *state.Result) error {

@@ -12,7 +12,6 @@ import (
 
 	"muster/regress/internal/golden"
 	"muster/regress/internal/mirror"
-	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/readable"
 	"muster/regress/internal/state"
@@ -129,17 +128,6 @@ func (p *past) movedText(m, made golden.Meta) string {
 	return "the tool of run " + p.run.ID
 }
 
-// sameStart reports whether two commands with their settings are equal. What only identifies
-// the tool does not count.
-func sameStart(was, is []golden.Command, wasFlags, isFlags map[string]string) bool {
-	for _, s := range outcomeSettings() {
-		if s.scope != ofIdentity && wasFlags[s.name()] != isFlags[s.name()] {
-			return false
-		}
-	}
-	return slices.EqualFunc(wordsOf(was), wordsOf(is), slices.Equal)
-}
-
 // commandStays returns why the golden keeps its command, "" if it does not.
 func (p *past) commandStays(m, made golden.Meta, names iter.Seq[string]) (why string, err error) {
 	sum, err := p.summary()
@@ -205,16 +193,6 @@ func (p *past) unjudged(names iter.Seq[string]) (count int, err error) {
 	return count, nil
 }
 
-// isOtherCorpus reports whether a plain check of the golden reads another corpus than o has.
-func isOtherCorpus(m golden.Meta, o *Options) bool {
-	if m.CorpusPath == "" || m.CorpusPath == o.Corpus.Path {
-		return false
-	}
-	was, err := filepath.Abs(m.CorpusPath)
-	is, e := filepath.Abs(o.Corpus.Path)
-	return err != nil || e != nil || was != is
-}
-
 // passing returns a file of the tool that lies in the folder for temporary files while the
 // golden does not, "" if there is none.
 func passing(tool []golden.ToolFile, goldenPath string) string {
@@ -231,36 +209,6 @@ func passing(tool []golden.ToolFile, goldenPath string) string {
 		return ""
 	}
 	return tool[i].Path
-}
-
-// greenLine returns the shell line of a check that runs what an accept took its outcomes from.
-// checked are the options of the run or check that it is printed for.
-func greenLine(m golden.Meta, by golden.Accept, checked *Options) string {
-	var o Options
-	for _, c := range by.Command {
-		if c.Glob != "" {
-			return "muster check with the [[commands]] of run " + by.Run
-		}
-		o.Command.Words = c.Args
-	}
-	plain := Options{Command: Command{Words: o.Command.Words}}
-	plain.asRecorded(m)
-	args := []string{"muster", "check"}
-	if isOtherCorpus(m, checked) {
-		args = append(args, checked.Corpus.Path)
-	}
-	if path := checked.Store.Golden; path != GoldenDefault {
-		args = append(args, "--golden", path)
-	}
-	for _, s := range outcomeSettings() {
-		if s.complete(&o, by.Flags[s.name()]); len(by.Flags) > 0 && s.text(&o) != s.text(&plain) {
-			args = append(args, s.args(&o)...)
-		}
-	}
-	if !slices.EqualFunc(wordsOf(m.Command), wordsOf(by.Command), slices.Equal) {
-		args = append(append(args, "--"), o.Command.Words...)
-	}
-	return name.QuoteAll(args)
 }
 
 // noteAccepted says how many of the cases that differ were accepted from another command than

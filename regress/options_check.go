@@ -10,16 +10,6 @@ import (
 	"muster/regress/internal/report"
 )
 
-// Commands besides those that package report knows.
-const (
-	casesCommand = "cases"
-	diffCommand  = "diff"
-	runCommand   = "run"
-
-	reduceCommand = "reduce"
-	bisectCommand = "bisect"
-)
-
 // check refuses options that mean nothing to a command, before anything is read
 // or run.
 func (o *Options) check(command string) error {

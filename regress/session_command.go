@@ -1,27 +1,12 @@
 package regress
 
 import (
-	"os"
-	"strings"
-
 	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/glob"
 	"muster/regress/internal/name"
 	"muster/regress/internal/tool"
 )
-
-// line is what runs, as one would type it; of several commands each with its glob.
-func (c *Command) line() string {
-	lines := []string{}
-	for _, g := range c.ByGlob {
-		lines = append(lines, g.Glob+": "+name.QuoteAll(g.Words))
-	}
-	if len(c.Words) > 0 {
-		lines = append(lines, name.QuoteAll(c.Words))
-	}
-	return strings.Join(lines, "; ")
-}
 
 // command is what runs, resolved.
 type command struct {
@@ -82,16 +67,6 @@ func (s *session) resolve() (err error) {
 	return nil
 }
 
-// wordsFor returns the words of the command for a case.
-func (c *Command) wordsFor(name string) []string {
-	for _, g := range c.ByGlob {
-		if ok, err := glob.Match(g.Glob, name); err == nil && ok {
-			return g.Words
-		}
-	}
-	return c.Words
-}
-
 func (s *session) executables() (cmd command, err error) {
 	c := &s.o.Command
 	if len(c.Words) > 0 || len(c.ByGlob) == 0 {
@@ -110,15 +85,4 @@ func (s *session) executables() (cmd command, err error) {
 		cmd.byGlob = append(cmd.byGlob, globbed{g.Glob, r})
 	}
 	return cmd, nil
-}
-
-// environment returns what --env and --pass-env add.
-func (c *Command) environment() []string {
-	var env []string
-	for _, key := range c.PassEnv {
-		if value, ok := os.LookupEnv(key); ok {
-			env = append(env, key+"="+value)
-		}
-	}
-	return append(env, c.Env...)
 }

@@ -1,12 +1,9 @@
 package regress
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"maps"
-	"os"
-	"runtime"
 
 	"muster/regress/internal/exec"
 	"muster/regress/internal/golden"
@@ -31,17 +28,6 @@ func (s *session) identity(ctx context.Context) (map[string]string, error) {
 		id["what --pass-env passes"] = s.o.Command.passed().String()
 	}
 	return id, nil
-}
-
-// passed is a digest of the values of the variables that are passed on: the
-// values themselves may be secrets.
-func (c *Command) passed() outcome.Digest {
-	var b bytes.Buffer
-	for _, key := range c.PassEnv {
-		value, set := os.LookupEnv(key)
-		fmt.Fprintf(&b, "%q %t %q\n", key, set, value)
-	}
-	return outcome.Of(b.Bytes())
 }
 
 // corpusDigest reads the whole corpus once.
@@ -72,26 +58,6 @@ func identify(what string, c *exec.Command, id map[string]string) {
 	}
 }
 
-// flags are the settings that change outcomes or the choice of cases, by name.
-func (o *Options) flags() map[string]string {
-	f := o.outcomeFlags()
-	for name, list := range map[string][]string{"--cases": o.Select.Globs, "--filter": o.Select.Filters} {
-		if len(list) > 0 {
-			f[name] = fmt.Sprintf("%q", list)
-		}
-	}
-	if o.Select.Partition != "" {
-		f["--partition"] = o.Select.Partition
-	}
-	if o.Select.Sample > 0 {
-		f["--sample"] = fmt.Sprint(o.Select.Sample)
-	}
-	if o.Select.AllCases {
-		f["--all-cases"] = "true"
-	}
-	return f
-}
-
 // meta is what a golden tells about how it was made.
 func (s *session) meta(ctx context.Context) (golden.Meta, error) {
 	digest, err := s.corpusDigest(ctx)
@@ -117,12 +83,4 @@ func (s *session) meta(ctx context.Context) (golden.Meta, error) {
 		m.Command = append(m.Command, golden.Command{Glob: g.glob, Args: g.command.Words})
 	}
 	return m, nil
-}
-
-func machine() string {
-	host, err := os.Hostname()
-	if err != nil {
-		host = "unknown"
-	}
-	return fmt.Sprintf("%s %s/%s %d CPUs", host, runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
 }

@@ -1,0 +1,158 @@
+package regress
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"muster/regress/internal/glob"
+	"muster/regress/internal/golden"
+	"muster/regress/internal/name"
+	"muster/regress/internal/outcome"
+)
+
+// wordsOf returns lists that are equal if the commands are: each begins with its glob.
+func wordsOf(commands []golden.Command) (lists [][]string) {
+	for _, c := range commands {
+		lists = append(lists, append([]string{c.Glob}, c.Args...))
+	}
+	return lists
+}
+
+// commandsIn lists the commands as a golden keeps them.
+func commandsIn(c *Command) (list []golden.Command) {
+	if len(c.Words) > 0 {
+		list = append(list, golden.Command{Args: c.Words})
+	}
+	for _, g := range c.ByGlob {
+		list = append(list, golden.Command{Glob: g.Glob, Args: g.Words})
+	}
+	return list
+}
+
+// sameStart reports whether two commands with their settings are equal. What only identifies
+// the tool does not count.
+func sameStart(was, is []golden.Command, wasFlags, isFlags map[string]string) bool {
+	for _, s := range outcomeSettings() {
+		if s.scope != ofIdentity && wasFlags[s.name()] != isFlags[s.name()] {
+			return false
+		}
+	}
+	return slices.EqualFunc(wordsOf(was), wordsOf(is), slices.Equal)
+}
+
+// isOtherCorpus reports whether a plain check of the golden reads another corpus than o has.
+func isOtherCorpus(m golden.Meta, o *Options) bool {
+	if m.CorpusPath == "" || m.CorpusPath == o.Corpus.Path {
+		return false
+	}
+	was, err := filepath.Abs(m.CorpusPath)
+	is, e := filepath.Abs(o.Corpus.Path)
+	return err != nil || e != nil || was != is
+}
+
+// greenLine returns the shell line of a check that runs what an accept took its outcomes from.
+// checked are the options of the run or check that it is printed for.
+func greenLine(m golden.Meta, by golden.Accept, checked *Options) string {
+	var o Options
+	for _, c := range by.Command {
+		if c.Glob != "" {
+			return "muster check with the [[commands]] of run " + by.Run
+		}
+		o.Command.Words = c.Args
+	}
+	plain := Options{Command: Command{Words: o.Command.Words}}
+	plain.asRecorded(m)
+	args := []string{"muster", "check"}
+	if isOtherCorpus(m, checked) {
+		args = append(args, checked.Corpus.Path)
+	}
+	if path := checked.Store.Golden; path != GoldenDefault {
+		args = append(args, "--golden", path)
+	}
+	for _, s := range outcomeSettings() {
+		if s.complete(&o, by.Flags[s.name()]); len(by.Flags) > 0 && s.text(&o) != s.text(&plain) {
+			args = append(args, s.args(&o)...)
+		}
+	}
+	if !slices.EqualFunc(wordsOf(m.Command), wordsOf(by.Command), slices.Equal) {
+		args = append(append(args, "--"), o.Command.Words...)
+	}
+	return name.QuoteAll(args)
+}
+
+// flags are the settings that change outcomes or the choice of cases, by name.
+func (o *Options) flags() map[string]string {
+	f := o.outcomeFlags()
+	for name, list := range map[string][]string{"--cases": o.Select.Globs, "--filter": o.Select.Filters} {
+		if len(list) > 0 {
+			f[name] = fmt.Sprintf("%q", list)
+		}
+	}
+	if o.Select.Partition != "" {
+		f["--partition"] = o.Select.Partition
+	}
+	if o.Select.Sample > 0 {
+		f["--sample"] = fmt.Sprint(o.Select.Sample)
+	}
+	if o.Select.AllCases {
+		f["--all-cases"] = "true"
+	}
+	return f
+}
+
+// passed is a digest of the values of the variables that are passed on: the
+// values themselves may be secrets.
+func (c *Command) passed() outcome.Digest {
+	var b bytes.Buffer
+	for _, key := range c.PassEnv {
+		value, set := os.LookupEnv(key)
+		fmt.Fprintf(&b, "%q %t %q\n", key, set, value)
+	}
+	return outcome.Of(b.Bytes())
+}
+
+func machine() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	return fmt.Sprintf("%s %s/%s %d CPUs", host, runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
+}
+
+// line is what runs, as one would type it; of several commands each with its glob.
+func (c *Command) line() string {
+	lines := []string{}
+	for _, g := range c.ByGlob {
+		lines = append(lines, g.Glob+": "+name.QuoteAll(g.Words))
+	}
+	if len(c.Words) > 0 {
+		lines = append(lines, name.QuoteAll(c.Words))
+	}
+	return strings.Join(lines, "; ")
+}
+
+// wordsFor returns the words of the command for a case.
+func (c *Command) wordsFor(name string) []string {
+	for _, g := range c.ByGlob {
+		if ok, err := glob.Match(g.Glob, name); err == nil && ok {
+			return g.Words
+		}
+	}
+	return c.Words
+}
+
+// environment returns what --env and --pass-env add.
+func (c *Command) environment() []string {
+	var env []string
+	for _, key := range c.PassEnv {
+		if value, ok := os.LookupEnv(key); ok {
+			env = append(env, key+"="+value)
+		}
+	}
+	return append(env, c.Env...)
+}
