@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"muster/regress/internal/cause"
 	"muster/regress/internal/fault"
@@ -108,55 +107,6 @@ func (p *past) accept(ctx context.Context, base *located, n named, a Acceptance)
 	}
 	e.move = w.move
 	return e, unpromoted
-}
-
-// pointed is what somebody pointed at: a cause, by its ID, or a case.
-type pointed struct {
-	cause  *cause.Cause
-	found  *cause.Found // has the cause
-	result *state.Result
-}
-
-// point finds out what G1 or a name stands for. A case that is called like a cause is
-// named ./G1.
-func (p *past) point(ctx context.Context, text string) (n pointed, err error) {
-	if isCauseID(text) {
-		if n.found, err = p.causes(); err != nil {
-			return n, err
-		}
-		for i := range n.found.Causes {
-			if n.found.Causes[i].ID == text {
-				n.cause = &n.found.Causes[i]
-				return n, nil
-			}
-		}
-		if raw, err := name.ParseTyped(text); err != nil || p.result(raw) == nil {
-			return n, fault.Inputf("run %s has no cause %s, it has %d: muster groups lists them", p.run.ID, text, len(n.found.Causes))
-		}
-	}
-	raw, err := name.ParseTyped(text)
-	if err != nil {
-		return n, err
-	}
-	if n.result = p.result(raw); n.result == nil {
-		if upper := strings.ToUpper(text); isCauseID(upper) {
-			return n, fault.Inputf("run %s has no case %s: did you mean the cause %s?", p.run.ID, text, upper)
-		}
-		err = p.absent(ctx, raw)
-	}
-	return n, err
-}
-
-func isCauseID(text string) bool {
-	if len(text) < 2 || text[0] != 'G' {
-		return false
-	}
-	for _, c := range text[1:] {
-		if c < '0' || c > '9' {
-			return false
-		}
-	}
-	return true
 }
 
 // choose picks the cases to accept and the causes, and counts by verdict those that

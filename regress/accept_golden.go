@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/state"
@@ -62,15 +61,6 @@ func holds(base, found *golden.Store, r *state.Result) (bool, error) {
 	}
 	rec.Outcome.KeepFlaky(&is.Outcome)
 	return rec.Outcome.Digest() == is.Outcome.Digest(), nil
-}
-
-// acceptsInto refuses a golden, by its digest and meta, that is not the one that
-// the run compared with, unless only accepts of this run changed it.
-func (p *past) acceptsInto(digest outcome.Digest, m golden.Meta) error {
-	if digest.String() == p.run.Golden || m.AcceptedRun == p.run.ID && m.AcceptBase.String() == p.run.Golden {
-		return nil
-	}
-	return fault.Inputf("the golden %s is not the one that run %s compared with: run muster check again, then accept", p.options.Store.Golden, p.run.ID)
 }
 
 // signed returns the golden's meta with a note of this accept: which state of the golden

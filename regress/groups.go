@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"muster/regress/internal/cause"
-	"muster/regress/internal/fault"
 	"muster/regress/internal/name"
 	"muster/regress/internal/readable"
 	"muster/regress/internal/report"
@@ -35,31 +34,6 @@ func Groups(_ context.Context, o Options, id string) error {
 		return groupLines(o.Report.Stdout, found)
 	}
 	return groupTable(o.Report.Stdout, p, found, decided)
-}
-
-// causes returns the causes that the run kept.
-func (p *past) causes() (*cause.Found, error) {
-	if err := p.finished(); err != nil {
-		return nil, err
-	}
-	found, err := p.causesIfAny()
-	if err == nil && found == nil {
-		err = fault.Inputf("run %s has no causes, it is of an earlier muster: run muster %s again", p.run.ID, p.run.Command)
-	}
-	return found, err
-}
-
-// causesIfAny returns nil for a run of an earlier muster.
-func (p *past) causesIfAny() (*cause.Found, error) {
-	encoded, err := p.run.Causes()
-	if err != nil || encoded == nil {
-		return nil, err
-	}
-	found, err := cause.Decode(encoded)
-	if err != nil {
-		return nil, fault.Inputf("%s, the causes of run %s, is damaged: %w: run muster %s again", p.run.File("causes.json"), p.run.ID, err, p.run.Command)
-	}
-	return printable(found), nil
 }
 
 // printable makes the names of causes, in which there is what tools put out, fit to be shown

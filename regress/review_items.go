@@ -107,11 +107,3 @@ func (d *decidable) other(known map[string]int, r *state.Result) int {
 	d.items[item].Sole++
 	return item
 }
-
-func promotedIn(results []state.Result) func(string) bool {
-	in := map[string]bool{}
-	for _, r := range results {
-		in[string(r.Name)] = r.Accepted
-	}
-	return func(caseName string) bool { return in[caseName] }
-}

@@ -69,24 +69,6 @@ func RunOne(ctx context.Context, o Options, caseName, keep string) (err error) {
 	return s.tellKept(keep, line, r)
 }
 
-// find returns the selected case of a printed or raw name.
-func (s *session) find(printed string) (task, error) {
-	raw, err := name.ParseTyped(printed)
-	if err != nil {
-		return task{}, err
-	}
-	for i, e := range s.cases {
-		if e.Name == raw {
-			return task{i, &s.cases[i]}, nil
-		}
-	}
-	known := make([]string, len(s.cases))
-	for i, e := range s.cases {
-		known[i] = e.Name
-	}
-	return task{}, fault.Emptyf("no case %s in %s%s: muster cases lists them", name.Print(raw), s.o.Corpus.Path, name.Near(raw, known))
-}
-
 // keepStreams writes the streams beside the case's folders. The case could write
 // there too: what it left under their names is neither followed nor opened.
 func keepStreams(keep string, r *exec.Result) error {

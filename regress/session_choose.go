@@ -70,3 +70,21 @@ func (s *session) nothing() error {
 	}
 	return fault.Emptyf("%s", text)
 }
+
+// find returns the selected case of a printed or raw name.
+func (s *session) find(printed string) (task, error) {
+	raw, err := name.ParseTyped(printed)
+	if err != nil {
+		return task{}, err
+	}
+	for i, e := range s.cases {
+		if e.Name == raw {
+			return task{i, &s.cases[i]}, nil
+		}
+	}
+	known := make([]string, len(s.cases))
+	for i, e := range s.cases {
+		known[i] = e.Name
+	}
+	return task{}, fault.Emptyf("no case %s in %s%s: muster cases lists them", name.Print(raw), s.o.Corpus.Path, name.Near(raw, known))
+}

@@ -1,45 +1,10 @@
 package regress
 
 import (
-	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/glob"
 	"muster/regress/internal/name"
-	"muster/regress/internal/tool"
 )
-
-// command is what runs, resolved.
-type command struct {
-	main   *exec.Command
-	byGlob []globbed
-	tool   *tool.Identity // nil before identifyTool
-}
-
-type globbed struct {
-	glob    string
-	command *exec.Command
-}
-
-// For returns the command for a case.
-func (c *command) For(name string) *exec.Command {
-	for _, g := range c.byGlob {
-		if ok, err := glob.Match(g.glob, name); err == nil && ok {
-			return g.command
-		}
-	}
-	return c.main
-}
-
-// all returns the commands.
-func (c *command) all() (list []*exec.Command) {
-	if c.main != nil {
-		list = append(list, c.main)
-	}
-	for _, g := range c.byGlob {
-		list = append(list, g.command)
-	}
-	return list
-}
 
 // inputsChanged returns an error if the corpus changed since the run began. It warns of a
 // corpus that was written to and did not change: it may have had other content meanwhile.

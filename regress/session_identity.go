@@ -2,16 +2,11 @@ package regress
 
 import (
 	"context"
-	"fmt"
 	"maps"
 
-	"muster/regress/internal/exec"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/outcome"
 )
-
-// fileOf begins the key of an identity under which the stamp of a file stands.
-const fileOf = "the file of "
 
 // identity says what must be the same to go on with an interrupted run, in
 // words that an error can use.
@@ -38,24 +33,6 @@ func (s *session) corpusDigest(ctx context.Context) (outcome.Digest, error) {
 	var err error
 	s.digests, err = s.corpus.Digests(ctx)
 	return s.digests.Whole, err
-}
-
-func (c *command) identify(id map[string]string) {
-	if c.main != nil {
-		identify("the command", c.main, id)
-	}
-	for i, g := range c.byGlob {
-		what := "the command for " + g.glob
-		identify(what, g.command, id)
-		id[what+", its place"] = fmt.Sprint(i)
-	}
-}
-
-func identify(what string, c *exec.Command, id map[string]string) {
-	id[what] = fmt.Sprintf("%q", c.Words)
-	if !c.Here {
-		id[what+"'s executable"] = c.Path // one of an engine's workers
-	}
 }
 
 // meta is what a golden tells about how it was made.

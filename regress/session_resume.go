@@ -1,8 +1,6 @@
 package regress
 
 import (
-	"maps"
-	"slices"
 	"strings"
 
 	"muster/regress/internal/fault"
@@ -81,22 +79,6 @@ func notAsItWas(what string, last *state.Run) error {
 		return fault.Inputf("--resume: %s was written to or replaced since run %s began, and may have had other content meanwhile: run without --resume", what, run)
 	}
 	return fault.Inputf("--resume: %s is not what it was in run %s: run without --resume, or put it back", what, run)
-}
-
-// differsIn returns the first thing, by name, in which two identities differ.
-func differsIn(a, b map[string]string) string {
-	keys := slices.Sorted(maps.Keys(a))
-	for key := range b {
-		if _, ok := a[key]; !ok {
-			keys = append(keys, key)
-		}
-	}
-	for _, key := range keys {
-		if a[key] != b[key] {
-			return key
-		}
-	}
-	return ""
 }
 
 // goesOn ends the error of an interrupted run.

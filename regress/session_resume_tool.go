@@ -1,37 +1,10 @@
 package regress
 
 import (
-	"maps"
 	"strings"
 
 	"muster/regress/internal/fault"
-	"muster/regress/internal/name"
-	"muster/regress/internal/tool"
 )
-
-// toolFile is the prefix of an identity's keys for files of the tool. The printed path
-// follows it. The value is the file's digest and stamp.
-const toolFile = "tool file "
-
-// identifyFiles adds the files of a tool to an identity.
-func identifyFiles(t *tool.Identity, id map[string]string) {
-	for f := range t.Files() {
-		id[toolFile+name.Print(f.Path)] = f.Digest.String() + " " + f.Stamp
-	}
-}
-
-// digestOf returns the digest in a value that identifyFiles added.
-func digestOf(value string) string {
-	digest, _, _ := strings.Cut(value, " ")
-	return digest
-}
-
-// withoutFiles returns an identity without the tool's files.
-func withoutFiles(id map[string]string) map[string]string {
-	rest := maps.Clone(id)
-	maps.DeleteFunc(rest, func(key, _ string) bool { return strings.HasPrefix(key, toolFile) })
-	return rest
-}
 
 // refuseChangedTool refuses to resume a run if a file of the tool changed since. Another
 // content is reported first, then a file that was replaced by an equal one.

@@ -19,13 +19,6 @@ const toolDigestsFile = "tool-digests.json"
 // toolEvery is the longest time between two looks at the tool's files.
 const toolEvery = 2 * time.Second
 
-// whileItRan is a key of an identity. Only a run whose tool changed meanwhile has it: the
-// value names the file.
-const whileItRan = "the tool while it ran"
-
-// writtenMeanwhile ends a warning about a file that was written to and did not change.
-const writtenMeanwhile = " was written to or replaced while it ran, and has its old content: run again if it had other content meanwhile"
-
 // identifyTool finds the files of the session's commands, and of further commands that run
 // beside them. Call it after resolve. On an engine only the executables that muster sends
 // count.

@@ -1,0 +1,104 @@
+package regress
+
+import (
+	"context"
+	"strings"
+
+	"muster/regress/internal/cause"
+	"muster/regress/internal/fault"
+	"muster/regress/internal/golden"
+	"muster/regress/internal/name"
+	"muster/regress/internal/outcome"
+	"muster/regress/internal/state"
+)
+
+// pointed is what somebody pointed at: a cause, by its ID, or a case.
+type pointed struct {
+	cause  *cause.Cause
+	found  *cause.Found // has the cause
+	result *state.Result
+}
+
+// point finds out what G1 or a name stands for. A case that is called like a cause is
+// named ./G1.
+func (p *past) point(ctx context.Context, text string) (n pointed, err error) {
+	if isCauseID(text) {
+		if n.found, err = p.causes(); err != nil {
+			return n, err
+		}
+		for i := range n.found.Causes {
+			if n.found.Causes[i].ID == text {
+				n.cause = &n.found.Causes[i]
+				return n, nil
+			}
+		}
+		if raw, err := name.ParseTyped(text); err != nil || p.result(raw) == nil {
+			return n, fault.Inputf("run %s has no cause %s, it has %d: muster groups lists them", p.run.ID, text, len(n.found.Causes))
+		}
+	}
+	raw, err := name.ParseTyped(text)
+	if err != nil {
+		return n, err
+	}
+	if n.result = p.result(raw); n.result == nil {
+		if upper := strings.ToUpper(text); isCauseID(upper) {
+			return n, fault.Inputf("run %s has no case %s: did you mean the cause %s?", p.run.ID, text, upper)
+		}
+		err = p.absent(ctx, raw)
+	}
+	return n, err
+}
+
+func isCauseID(text string) bool {
+	if len(text) < 2 || text[0] != 'G' {
+		return false
+	}
+	for _, c := range text[1:] {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return true
+}
+
+// causes returns the causes that the run kept.
+func (p *past) causes() (*cause.Found, error) {
+	if err := p.finished(); err != nil {
+		return nil, err
+	}
+	found, err := p.causesIfAny()
+	if err == nil && found == nil {
+		err = fault.Inputf("run %s has no causes, it is of an earlier muster: run muster %s again", p.run.ID, p.run.Command)
+	}
+	return found, err
+}
+
+// causesIfAny returns nil for a run of an earlier muster.
+func (p *past) causesIfAny() (*cause.Found, error) {
+	encoded, err := p.run.Causes()
+	if err != nil || encoded == nil {
+		return nil, err
+	}
+	found, err := cause.Decode(encoded)
+	if err != nil {
+		return nil, fault.Inputf("%s, the causes of run %s, is damaged: %w: run muster %s again", p.run.File("causes.json"), p.run.ID, err, p.run.Command)
+	}
+	return printable(found), nil
+}
+
+// acceptsInto refuses a golden, by its digest and meta, that is not the one that
+// the run compared with, unless only accepts of this run changed it.
+func (p *past) acceptsInto(digest outcome.Digest, m golden.Meta) error {
+	if digest.String() == p.run.Golden || m.AcceptedRun == p.run.ID && m.AcceptBase.String() == p.run.Golden {
+		return nil
+	}
+	return fault.Inputf("the golden %s is not the one that run %s compared with: run muster check again, then accept", p.options.Store.Golden, p.run.ID)
+}
+
+func promotedIn(results []state.Result) func(string) bool {
+	in := map[string]bool{}
+	for _, r := range results {
+		in[string(r.Name)] = r.Accepted
+	}
+	return func(caseName string) bool { return in[caseName] }
+}
