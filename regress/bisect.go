@@ -10,6 +10,7 @@ import (
 
 	"muster/regress/internal/bisection"
 	"muster/regress/internal/cause"
+	"muster/regress/internal/content"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
@@ -167,8 +168,8 @@ func (d *bisecting) probe(a goal, found *golden.Store) error {
 	if !contains(told.causes, a.causes) {
 		return fault.Inputf("the golden has now another outcome of %s than when run %s found its causes: run muster %s again", name.Print(a.name), d.past.run.ID, d.past.run.Command)
 	}
-	p.was = was.outcome
-	p.was.Ignore(d.ignored.match)
+	p.was = was.Outcome
+	p.was.Ignore(d.ignored.Match)
 	for range a.causes {
 		p.states = append(p.states, make([]bisection.State, len(d.how.Versions)))
 	}
@@ -210,7 +211,7 @@ func (d *bisecting) runCell(ctx context.Context, c cell) error {
 	}
 	defer r.Release()
 	d.settling.settle(p.name, &r.Outcome)
-	told, err := d.tell(d.index, p.name, p.task.entry.Size, side{p.was, d.base.Content}, side{&r.Outcome, r.Open})
+	told, err := d.tell(d.index, p.name, p.task.entry.Size, content.Side{Outcome: p.was, Open: d.base.Content}, content.Side{Outcome: &r.Outcome, Open: r.Open})
 	if err != nil {
 		return err
 	}

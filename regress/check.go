@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"muster/regress/internal/exec"
+	"muster/regress/internal/content"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/name"
@@ -225,76 +225,12 @@ func (c *checking) against() string {
 	return c.o.Store.Golden
 }
 
-// without lists the cases but those that are done.
-func (c *checking) without(done map[string]state.Line) []task {
-	return slices.DeleteFunc(c.all(), func(t task) bool {
-		_, known := done[t.entry.Name]
-		return known
-	})
-}
-
-// resume takes over what an interrupted run had done, and returns the rest in
-// the order in which it is to run.
-func (c *checking) resume(done map[string]state.Line, took durations) ([]task, error) {
-	var pending []task
-	for _, t := range c.ordered(took) {
-		l, ok := done[t.entry.Name]
-		if !ok {
-			pending = append(pending, t)
-			continue
-		}
-		stored, err := c.resumeStored(t, l)
-		switch {
-		case err != nil:
-			return nil, err
-		case stored:
-		case l.Identical:
-			err = c.resumeIdentical(t, l)
-		default:
-			pending = append(pending, t)
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	return pending, nil
-}
-
-// resumeStored takes over a case if something is stored of it: its first run differed, or by
-// --runs a later one. It asks the store in either case, as --runs may be another one now.
-func (c *checking) resumeStored(t task, l state.Line) (stored bool, err error) {
-	rec, stored, err := c.found.get(t.entry.Name)
-	if err == nil && stored {
-		stored, err = c.base.keeps(t.entry.Name)
-	}
-	if err == nil && stored {
-		c.differs(firstRun{task: t, lane: exec.NoLane, cost: rec.Cost, runs: rec.Runs, onEngine: l.Engine, alike: l.Identical})
-	}
-	return stored, err
-}
-
-// resumeIdentical takes over a case whose runs were all identical.
-func (c *checking) resumeIdentical(t task, l state.Line) (err error) {
-	r := ran{
-		ending:   outcome.Ending{Kind: l.Kind, Code: l.Code},
-		cost:     outcome.Cost{CPU: time.Duration(l.CPU), Wall: time.Duration(l.Wall), PeakRSS: l.Peak},
-		onEngine: l.Engine, lane: exec.NoLane,
-	}
-	if r.left.masked, err = c.base.masked(t.entry.Name, r.ending); err != nil {
-		return err
-	}
-	if r.left, err = r.left.plusPrinted(l.Ignored); err == nil {
-		c.identical(t, r)
-	}
-	return err
-}
-
 // ran is what came of the first run of a case.
 type ran struct {
 	err       error
 	identical bool
 	ending    outcome.Ending
-	left      uncompared
+	left      content.Uncompared
 	cost      outcome.Cost
 	beside    *turns // both runs, where what it is compared with ran beside
 	lane      int
@@ -322,7 +258,7 @@ func (c *checking) takeFirst(t task, r ran) error {
 	line := state.Line{
 		Name: []byte(t.entry.Name), Identical: r.identical, Kind: r.ending.Kind, Code: r.ending.Code,
 		CPU: int64(r.cost.CPU), Wall: int64(r.cost.Wall), Peak: r.cost.PeakRSS, Engine: r.onEngine,
-		Ignored: printed(r.left.ignored),
+		Ignored: name.PrintAll(r.left.Ignored),
 	}
 	if err := c.addLine(line); err != nil {
 		return err
@@ -384,7 +320,7 @@ func (c *checking) identical(t task, r ran) {
 	f := firstRun{task: t, lane: r.lane, cost: r.cost, runs: 1, onEngine: r.onEngine, alike: true}
 	f.word = report.Case{
 		Verdict: outcome.Identical, Ending: &r.ending, GoldenEnding: &r.ending, Cost: r.cost,
-		Flaky: r.left.masked, Masked: r.left.masked, Ignored: r.left.ignored, Engine: r.onEngine,
+		Flaky: r.left.Masked, Masked: r.left.Masked, Ignored: r.left.Ignored, Engine: r.onEngine,
 	}
 	if c.runsWanted(f) > 1 {
 		c.firsts[t.index] = f

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 
+	"muster/regress/internal/content"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/outcome"
@@ -35,7 +36,7 @@ type baseline interface {
 	// rival is what the candidate's cost is compared with.
 	rival(candidate *command) rival
 	// compare compares one run of the candidate, and names the parts that it left out.
-	compare(c *checking, name string, r *exec.Result) (likeness, uncompared, error)
+	compare(c *checking, name string, r *exec.Result) (likeness, content.Uncompared, error)
 	// masked names the parts that the baseline masks in a case that ended so and is identical.
 	masked(name string, ended outcome.Ending) ([]string, error)
 	// get and content return what first compared with; of a pair, only where
@@ -118,21 +119,21 @@ func (b recordedBase) look(ctx context.Context, c *checking, t task, r *exec.Res
 	return got
 }
 
-func (b recordedBase) compare(c *checking, name string, r *exec.Result) (l likeness, left uncompared, err error) {
+func (b recordedBase) compare(c *checking, name string, r *exec.Result) (l likeness, left content.Uncompared, err error) {
 	digest, known := b.OutcomeDigest(name)
 	if !known {
 		return unmatched, left, nil
 	}
 	if digest == r.Outcome.Digest() && !r.Outcome.Ending.Partial() {
-		return alike, left.with(&r.Outcome), nil
+		return alike, left.With(&r.Outcome), nil
 	}
 	old, _, err := b.Get(name)
 	if err != nil {
 		return unlike, left, err
 	}
-	r.Outcome.IgnoreOf(&old.Outcome, c.ignored.match)
-	l, err = likenessOf(&old.Outcome, &r.Outcome, c.same(b.Content, r.Open))
-	return l, uncomparedIn(&old.Outcome).with(&r.Outcome), err
+	r.Outcome.IgnoreOf(&old.Outcome, c.ignored.Match)
+	l, err = likenessOf(&old.Outcome, &r.Outcome, c.comparer.Same(b.Content, r.Open))
+	return l, content.UncomparedIn(&old.Outcome).With(&r.Outcome), err
 }
 
 func (b recordedBase) masked(name string, ended outcome.Ending) ([]string, error) {
@@ -140,7 +141,7 @@ func (b recordedBase) masked(name string, ended outcome.Ending) ([]string, error
 		return nil, nil
 	}
 	old, _, err := b.Get(name)
-	return maskedParts(&old.Outcome), err
+	return content.MaskedParts(&old.Outcome), err
 }
 
 func (b recordedBase) beside() (*exec.Command, *outcomes) { return nil, nil }

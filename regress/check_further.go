@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"muster/regress/internal/content"
 	"muster/regress/internal/corpus"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/golden"
@@ -48,7 +49,7 @@ func (c *checking) judgeFurther(ctx context.Context, f firstRun) (j judgement) {
 		return j
 	}
 	j.cpu, j.word.Engine = further.cpu, f.onEngine
-	j.word.Ignored = unionOf(j.word.Ignored, further.left.ignored)
+	j.word.Ignored = content.Union(j.word.Ignored, further.left.Ignored)
 	return j
 }
 
@@ -59,7 +60,7 @@ type furtherRuns struct {
 	avoid int // the lane of the run before
 	equal int // runs that equalled the golden before the first one that is stored
 	cpu   time.Duration
-	left  uncompared // in these runs
+	left  content.Uncompared // in these runs
 }
 
 // run makes the runs, each on another lane than the one before. It merges them into the
@@ -109,13 +110,13 @@ func (f *furtherRuns) compare(ctx context.Context, r *exec.Result) error {
 	if err != nil {
 		return err
 	}
-	f.left.ignored = unionOf(f.left.ignored, left.ignored)
+	f.left.Ignored = content.Union(f.left.Ignored, left.Ignored)
 	_, stored, err := c.found.get(name)
 	switch {
 	case err != nil:
 		return err
 	case stored:
-		return c.found.merge(ctx, name, r, l, c.same)
+		return c.found.merge(ctx, name, r, l, c.comparer.Same)
 	case l == alike:
 		f.equal++
 		return nil
@@ -126,7 +127,7 @@ func (f *furtherRuns) compare(ctx context.Context, r *exec.Result) error {
 	if err != nil {
 		return err
 	}
-	return c.found.putAfter(ctx, ranOnce(name, r, l), r.Open, f.equal, equalled{&old.Outcome, c.base.content, c.same})
+	return c.found.putAfter(ctx, ranOnce(name, r, l), r.Open, f.equal, equalled{&old.Outcome, c.base.content, c.comparer.Same})
 }
 
 // runReference runs the reference of a compare once more.
@@ -136,7 +137,7 @@ func (f *furtherRuns) runReference(ctx context.Context, reference *exec.Command,
 		return err
 	}
 	return f.once(ctx, reference, pass, func(ctx context.Context, r *exec.Result) error {
-		return kept.merge(ctx, name, r, unmatched, f.c.same)
+		return kept.merge(ctx, name, r, unmatched, f.c.comparer.Same)
 	})
 }
 
@@ -152,9 +153,9 @@ func (c *checking) judge(f firstRun) (word report.Case, err error) {
 	case err != nil:
 		return word, err
 	case !known:
-		return report.Case{Verdict: outcome.New, Ending: &rec.Outcome.Ending, Cost: rec.Cost, Flaky: flakyParts(&rec.Outcome), Unstable: rec.Outcome.Flaky()}, nil
+		return report.Case{Verdict: outcome.New, Ending: &rec.Outcome.Ending, Cost: rec.Cost, Flaky: content.FlakyParts(&rec.Outcome), Unstable: rec.Outcome.Flaky()}, nil
 	}
-	err = c.held.hold(bytesOf(&old.Outcome)+bytesOf(&rec.Outcome), func() (err error) {
+	err = c.comparer.Hold(content.Size(&old.Outcome)+content.Size(&rec.Outcome), func() (err error) {
 		word, err = c.judgeRuns(f.task.entry, &old, &rec)
 		return err
 	})
@@ -163,18 +164,18 @@ func (c *checking) judge(f firstRun) (word report.Case, err error) {
 
 // judgeRuns gives the verdict on a case whose runs are joined in rec.
 func (c *checking) judgeRuns(e *corpus.Entry, old, rec *golden.Record) (word report.Case, err error) {
-	was, is := side{&old.Outcome, remembering(c.base.content)}, candidateSide(&rec.Outcome, remembering(c.found.content))
-	cmp, err := outcome.Compare(was.outcome, is.outcome, sameUnder(c.rules, was.open, is.open))
+	was, is := content.Side{Outcome: &old.Outcome, Open: content.Remembering(c.base.content)}, content.KeptSide(&rec.Outcome, content.Remembering(c.found.content))
+	cmp, err := outcome.Compare(was.Outcome, is.Outcome, content.SameUnder(c.rules, was.Open, is.Open))
 	if err != nil {
 		return word, err
 	}
 	word = report.Case{
 		Ending: &rec.Outcome.Ending, GoldenEnding: &old.Outcome.Ending,
-		Cost: rec.Cost, Flaky: flakyParts(&rec.Outcome),
+		Cost: rec.Cost, Flaky: content.FlakyParts(&rec.Outcome),
 	}
-	left := uncompared{masked: flakyParts(&old.Outcome), ignored: ignoredParts(&old.Outcome)}.with(&rec.Outcome)
-	word.Masked, word.Ignored = left.masked, left.ignored
-	word.Verdict, word.Unstable = verdictOf(was.outcome, rec, cmp)
+	left := content.Uncompared{Masked: content.FlakyParts(&old.Outcome), Ignored: content.IgnoredParts(&old.Outcome)}.With(&rec.Outcome)
+	word.Masked, word.Ignored = left.Masked, left.Ignored
+	word.Verdict, word.Unstable = verdictOf(was.Outcome, rec, cmp)
 	if reference, _ := c.base.beside(); reference != nil { // its runs were of this check, too
 		for _, part := range word.Masked {
 			if !slices.Contains(word.Flaky, part) {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 
+	"muster/regress/internal/content"
 	"muster/regress/internal/corpus"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/golden"
@@ -67,7 +68,7 @@ func ranOnce(name string, r *exec.Result, l likeness) golden.Record {
 
 // putAfter stores the first runs of a case that are kept, after equal runs that are not: the
 // outcome that they equalled stands for them.
-func (s *outcomes) putAfter(ctx context.Context, rec golden.Record, open opener, equal int, e equalled) error {
+func (s *outcomes) putAfter(ctx context.Context, rec golden.Record, open content.Opener, equal int, e equalled) error {
 	own := rec.Outcome
 	rec.Runs, rec.Equal = rec.Runs+equal, rec.Equal+equal
 	if _, err := outcome.Merge(&rec.Outcome, e.outcome, e.same(open, e.open)); err != nil {
@@ -90,12 +91,12 @@ func has(o *outcome.Outcome, p outcome.Part) bool {
 // equalled is the outcome that runs equalled which are not kept.
 type equalled struct {
 	outcome *outcome.Outcome
-	open    opener
-	same    sameness
+	open    content.Opener
+	same    content.Sameness
 }
 
 // add stores the record of a case.
-func (s *outcomes) add(ctx context.Context, rec golden.Record, open opener) error {
+func (s *outcomes) add(ctx context.Context, rec golden.Record, open content.Opener) error {
 	w, err := s.open()
 	if err != nil {
 		return err
@@ -116,7 +117,7 @@ func (s *outcomes) get(name string) (golden.Record, bool, error) {
 }
 
 // merge takes a further run of a case into what is stored of it.
-func (s *outcomes) merge(ctx context.Context, name string, r *exec.Result, l likeness, same sameness) error {
+func (s *outcomes) merge(ctx context.Context, name string, r *exec.Result, l likeness, same content.Sameness) error {
 	rec, _, err := s.get(name)
 	if err != nil {
 		return err
@@ -127,7 +128,7 @@ func (s *outcomes) merge(ctx context.Context, name string, r *exec.Result, l lik
 }
 
 // join adds the runs of a case that another store has.
-func (s *outcomes) join(ctx context.Context, from *outcomes, name string, same sameness) error {
+func (s *outcomes) join(ctx context.Context, from *outcomes, name string, same content.Sameness) error {
 	rec, stored, err := s.get(name)
 	if err != nil {
 		return err
@@ -143,7 +144,7 @@ func (s *outcomes) join(ctx context.Context, from *outcomes, name string, same s
 }
 
 // joinTo adds the runs of a case, where there are any, to its record in a writer.
-func (s *outcomes) joinTo(ctx context.Context, w *golden.Writer, rec golden.Record, same sameness) error {
+func (s *outcomes) joinTo(ctx context.Context, w *golden.Writer, rec golden.Record, same content.Sameness) error {
 	further, stored, err := s.get(rec.Name)
 	if err != nil || !stored {
 		return err
@@ -182,7 +183,7 @@ func contentsIn(w *golden.Writer) func(outcome.Part) (io.ReadCloser, error) {
 
 // merge takes a further run of a case into the record of those before, which
 // is in the writer, and reports whether they differ. The caller counts the run.
-func merge(ctx context.Context, w *golden.Writer, rec *golden.Record, r *exec.Result, same sameness) (differ bool, err error) {
+func merge(ctx context.Context, w *golden.Writer, rec *golden.Record, r *exec.Result, same content.Sameness) (differ bool, err error) {
 	merged, err := outcome.Merge(&rec.Outcome, &r.Outcome, same(contentsIn(w), r.Open))
 	if err != nil {
 		return false, err

@@ -57,7 +57,7 @@ func (c *checking) expectations(m *sample, t task, identical bool) (list []expec
 	}
 	if identical {
 		old, _, err := c.base.get(name)
-		old.Outcome.Ignore(c.ignored.match)
+		old.Outcome.Ignore(c.ignored.Match)
 		candidate.was, candidate.open = old.Outcome, c.base.content
 		return []expectation{candidate}, err
 	}
@@ -91,7 +91,7 @@ func (c *checking) meetsReference(ctx context.Context, m *sample, t task, refere
 		if err := m.keep(ctx, m.reference, t.entry.Name, r, unmatched); err != nil {
 			return unlike, err
 		}
-		return likenessOf(&r.Outcome, &now.Outcome, c.same(r.Open, now.Open))
+		return likenessOf(&r.Outcome, &now.Outcome, c.comparer.Same(r.Open, now.Open))
 	}
 	return m.meets(ctx, e, 0)
 }
@@ -100,7 +100,7 @@ func (c *checking) meetsReference(ctx context.Context, m *sample, t task, refere
 // case had an equal run, which is not stored.
 func (c *checking) joinSample(ctx context.Context, m *sample, name string) error {
 	if _, kept := c.base.beside(); kept != nil {
-		if err := kept.join(ctx, m.reference, name, c.same); err != nil {
+		if err := kept.join(ctx, m.reference, name, c.comparer.Same); err != nil {
 			return err
 		}
 	}
@@ -113,11 +113,11 @@ func (c *checking) joinSample(ctx context.Context, m *sample, name string) error
 		return err
 	}
 	if stored {
-		return c.found.join(ctx, m.candidate, name, c.same)
+		return c.found.join(ctx, m.candidate, name, c.comparer.Same)
 	}
 	old, _, err := c.base.get(name)
 	if err != nil {
 		return err
 	}
-	return c.found.putAfter(ctx, rec, m.candidate.content, 1, equalled{&old.Outcome, c.base.content, c.same})
+	return c.found.putAfter(ctx, rec, m.candidate.content, 1, equalled{&old.Outcome, c.base.content, c.comparer.Same})
 }

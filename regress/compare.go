@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 
+	"muster/regress/internal/content"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
@@ -100,11 +101,11 @@ func (b *referenceBase) both(ctx context.Context, c *checking, t task) ran {
 	got := ran{ending: now.Outcome.Ending, cost: now.Cost, lane: now.Lane, onEngine: now.Engine, beside: &turns{}}
 	got.beside.ended(0, ref, nil)
 	got.beside.ended(1, now, nil)
-	l, err := likenessOf(&ref.Outcome, &now.Outcome, c.same(ref.Open, now.Open))
+	l, err := likenessOf(&ref.Outcome, &now.Outcome, c.comparer.Same(ref.Open, now.Open))
 	if err != nil {
 		return ran{err: err}
 	}
-	if got.identical, got.left = l == alike, uncomparedIn(&ref.Outcome).with(&now.Outcome); !got.identical {
+	if got.identical, got.left = l == alike, content.UncomparedIn(&ref.Outcome).With(&now.Outcome); !got.identical {
 		got.err = b.kept.put(ctx, t.entry.Name, ref, unmatched)
 		if got.err == nil {
 			got.err = c.found.put(ctx, t.entry.Name, now, l)
@@ -113,13 +114,13 @@ func (b *referenceBase) both(ctx context.Context, c *checking, t task) ran {
 	return got
 }
 
-func (b *referenceBase) compare(c *checking, name string, r *exec.Result) (l likeness, left uncompared, err error) {
+func (b *referenceBase) compare(c *checking, name string, r *exec.Result) (l likeness, left content.Uncompared, err error) {
 	old, _, err := b.kept.get(name)
 	if err != nil {
 		return unlike, left, err
 	}
-	l, err = likenessOf(&old.Outcome, &r.Outcome, c.same(b.kept.content, r.Open))
-	return l, uncomparedIn(&old.Outcome).with(&r.Outcome), err
+	l, err = likenessOf(&old.Outcome, &r.Outcome, c.comparer.Same(b.kept.content, r.Open))
+	return l, content.UncomparedIn(&old.Outcome).With(&r.Outcome), err
 }
 
 // masked knows nothing of an identical case: its reference is not kept.

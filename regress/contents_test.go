@@ -6,6 +6,7 @@ import (
 	"io"
 	"testing"
 
+	"muster/regress/internal/content"
 	"muster/regress/internal/normalize"
 	"muster/regress/internal/outcome"
 )
@@ -42,8 +43,8 @@ func TestContentsAreReadOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		was.opened, is.opened = 0, 0
-		a, b := side{&old, remembering(was.open)}, side{&now, remembering(is.open)}
-		c, err := outcome.Compare(&old, &now, sameUnder(rules, a.open, b.open))
+		a, b := content.Side{Outcome: &old, Open: content.Remembering(was.open)}, content.Side{Outcome: &now, Open: content.Remembering(is.open)}
+		c, err := outcome.Compare(&old, &now, content.SameUnder(rules, a.Open, b.Open))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -57,32 +58,6 @@ func TestContentsAreReadOnce(t *testing.T) {
 		}
 		if was.opened != 2 || is.opened != 2 {
 			t.Errorf("with the rules %q: %d and %d contents were opened, there are 2", flags, was.opened, is.opened)
-		}
-	}
-}
-
-// What is remembered has a limit, and an error is none of it.
-func TestRememberedIsBounded(t *testing.T) {
-	c := countedOpens{content: map[string][]byte{"small": []byte("x"), "large": []byte("y"), "half": make([]byte, rememberedMax/2+1), "other half": make([]byte, rememberedMax/2+1)}}
-	open := remembering(c.open)
-	for _, one := range []struct {
-		path    string
-		size    int64
-		opens   int // of two times
-		content string
-	}{
-		{"large", rememberedMax + 1, 2, "y"}, {"small", 1, 1, "x"}, {"half", rememberedMax/2 + 1, 1, ""},
-		{"other half", rememberedMax/2 + 1, 2, ""}, {"small", 1, 0, "x"}, {"none", 1, 2, ""},
-	} {
-		c.opened = 0
-		for range 2 {
-			b, err := readAll(open, file(one.path, one.size))
-			if (err != nil) != (one.path == "none") || one.content != "" && string(b) != one.content {
-				t.Errorf("%s: %d bytes, %v", one.path, len(b), err)
-			}
-		}
-		if c.opened != one.opens {
-			t.Errorf("%s was opened %d times, not %d", one.path, c.opened, one.opens)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"muster/regress/internal/content"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/name"
@@ -77,11 +78,11 @@ func (s *session) diff(ctx context.Context, old, now *golden.Store, began report
 		s.verdict(word)
 	}
 	s.absent = len(names)
-	return s.summary, s.finish(s.groups(func(name string) (was, is side, err error) {
+	return s.summary, s.finish(s.groups(func(name string) (was, is content.Side, err error) {
 		was, is, err = sidesIn(old, now, name)
 		if err == nil {
-			was.outcome.Ignore(s.ignored.match)
-			is.outcome.Ignore(s.ignored.match)
+			was.Outcome.Ignore(s.ignored.Match)
+			is.Outcome.Ignore(s.ignored.Match)
 		}
 		return was, is, err
 	}))
@@ -125,20 +126,20 @@ func (s *session) diffOne(old, now *golden.Store, caseName string) (word report.
 	case !inNow:
 		return report.Case{Verdict: outcome.Missing, GoldenEnding: &a.Outcome.Ending}, nil
 	}
-	a.Outcome.Ignore(s.ignored.match)
-	b.Outcome.Ignore(s.ignored.match)
+	a.Outcome.Ignore(s.ignored.Match)
+	b.Outcome.Ignore(s.ignored.Match)
 	b.Outcome.Settle(&a.Outcome)
-	was, is := side{&a.Outcome, remembering(old.Content)}, side{&b.Outcome, remembering(now.Content)}
-	c, err := outcome.Compare(was.outcome, is.outcome, sameUnder(s.rules, was.open, is.open))
+	was, is := content.Side{Outcome: &a.Outcome, Open: content.Remembering(old.Content)}, content.Side{Outcome: &b.Outcome, Open: content.Remembering(now.Content)}
+	c, err := outcome.Compare(was.Outcome, is.Outcome, content.SameUnder(s.rules, was.Open, is.Open))
 	if err != nil {
 		return word, err
 	}
 	word = report.Case{
-		Verdict: outcome.Judge(was.outcome, is.outcome, c), Ending: &b.Outcome.Ending, GoldenEnding: &a.Outcome.Ending,
-		Cost: b.Cost, Flaky: flakyParts(is.outcome),
+		Verdict: outcome.Judge(was.Outcome, is.Outcome, c), Ending: &b.Outcome.Ending, GoldenEnding: &a.Outcome.Ending,
+		Cost: b.Cost, Flaky: content.FlakyParts(is.Outcome),
 	}
 	// As in a check: what is known to be flaky is, and what is so only now is told.
-	known, ignored := flakyParts(was.outcome), unionOf(ignoredParts(was.outcome), ignoredParts(is.outcome))
+	known, ignored := content.FlakyParts(was.Outcome), content.Union(content.IgnoredParts(was.Outcome), content.IgnoredParts(is.Outcome))
 	newly := slices.DeleteFunc(slices.Clone(word.Flaky), func(part string) bool {
 		return slices.Contains(known, part) || slices.Contains(ignored, part)
 	})
@@ -148,8 +149,8 @@ func (s *session) diffOne(old, now *golden.Store, caseName string) (word report.
 	case len(word.Flaky) == 0:
 		word.Flaky = known
 	}
-	left := uncompared{masked: slices.Concat(newly, known)}.plus(ignored)
-	word.Masked, word.Ignored = left.masked, left.ignored
+	left := content.Uncompared{Masked: slices.Concat(newly, known)}.Plus(ignored)
+	word.Masked, word.Ignored = left.Masked, left.Ignored
 	if err := s.differ(caseName, 0, word.Verdict, was, is, c); err != nil {
 		return word, err
 	}

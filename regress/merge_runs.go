@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"muster/regress/internal/content"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/name"
@@ -160,7 +161,7 @@ func (m *merging) merge(ctx context.Context) (err error) {
 		Cases: len(m.names), Jobs: m.o.Limits.Jobs, Allowed: m.o.allowed(), At: m.began,
 	})
 	if err = m.judgeAll(ctx); err == nil {
-		err = m.groups(func(name string) (was, is side, err error) {
+		err = m.groups(func(name string) (was, is content.Side, err error) {
 			return pastSides(m.base, m.found[m.cases[name].part], name)
 		})
 	}
@@ -318,8 +319,8 @@ func (m *merging) judge(ctx context.Context, caseName string) (word report.Case,
 	if c.result == nil {
 		word.Verdict, word.Ending = outcome.Identical, &outcome.Ending{Kind: c.line.Kind, Code: c.line.Code}
 		word.Cost = outcome.Cost{CPU: time.Duration(c.line.CPU), Wall: time.Duration(c.line.Wall), PeakRSS: c.line.Peak}
-		left, err := uncomparedIn(&old.Outcome).plusPrinted(c.line.Ignored)
-		word.Masked, word.Ignored, word.Engine = left.masked, left.ignored, c.line.Engine
+		left, err := content.UncomparedIn(&old.Outcome).PlusPrinted(c.line.Ignored)
+		word.Masked, word.Ignored, word.Engine = left.Masked, left.Ignored, c.line.Engine
 		word.Flaky = word.Masked
 		return word, err
 	}
@@ -331,14 +332,14 @@ func (m *merging) judge(ctx context.Context, caseName string) (word report.Case,
 	if err := m.keepOutcome(ctx, rec, m.found[c.part]); err != nil {
 		return word, err
 	}
-	word.Ending, word.Cost, word.Flaky = &rec.Outcome.Ending, rec.Cost, flakyParts(&rec.Outcome)
+	word.Ending, word.Cost, word.Flaky = &rec.Outcome.Ending, rec.Cost, content.FlakyParts(&rec.Outcome)
 	if !inGolden {
 		return word, nil
 	}
-	left := uncompared{masked: flakyParts(&old.Outcome), ignored: ignoredParts(&old.Outcome)}.with(&rec.Outcome)
-	word.Masked, word.Ignored = left.masked, left.ignored
-	was, is := side{&old.Outcome, remembering(m.base.Content)}, candidateSide(&rec.Outcome, remembering(m.found[c.part].Content))
-	cmp, err := outcome.Compare(was.outcome, is.outcome, sameUnder(m.rules, was.open, is.open))
+	left := content.Uncompared{Masked: content.FlakyParts(&old.Outcome), Ignored: content.IgnoredParts(&old.Outcome)}.With(&rec.Outcome)
+	word.Masked, word.Ignored = left.Masked, left.Ignored
+	was, is := content.Side{Outcome: &old.Outcome, Open: content.Remembering(m.base.Content)}, content.KeptSide(&rec.Outcome, content.Remembering(m.found[c.part].Content))
+	cmp, err := outcome.Compare(was.Outcome, is.Outcome, content.SameUnder(m.rules, was.Open, is.Open))
 	if err != nil {
 		return word, err
 	}

@@ -16,8 +16,8 @@ var modelParts = [...]outcome.Key{
 	{Place: outcome.Stdout}, {Place: outcome.Stderr}, {Place: outcome.File, Path: "a"}, {Place: outcome.File, Path: "b"},
 }
 
-// content is what one part holds. The zero content is an absent part; a stream is never absent.
-type content struct {
+// modelPart is what one part holds. The zero modelPart is an absent part; a stream is never absent.
+type modelPart struct {
 	present bool
 	form    outcome.Form
 	exec    bool
@@ -27,7 +27,7 @@ type content struct {
 // unique in a text is replaced in each run by a number that no other run has.
 const unique = "#"
 
-func (c content) String() string {
+func (c modelPart) String() string {
 	switch {
 	case !c.present:
 		return "absent"
@@ -42,7 +42,7 @@ func (c content) String() string {
 // face is one way in which a modelled tool treats a case: an ending and the parts.
 type face struct {
 	ending outcome.Ending
-	parts  [len(modelParts)]content
+	parts  [len(modelParts)]modelPart
 }
 
 func (f face) String() string { return fmt.Sprint(f.ending, f.parts) }
@@ -93,7 +93,7 @@ func (f face) compared(how comparing) face {
 		return face{ending: f.ending}
 	}
 	if how.ignores {
-		f.parts[ignoredPart] = content{}
+		f.parts[ignoredPart] = modelPart{}
 	}
 	for i, c := range f.parts {
 		if how.rule && c.form == outcome.Regular {
@@ -147,7 +147,7 @@ func (t *model) conduct(name string) conduct {
 	if c, known := t.cases[name]; known {
 		return c
 	}
-	return conduct{[]face{{parts: [len(modelParts)]content{{present: true, text: "added\n"}, {present: true}}}}, []int{0}}
+	return conduct{[]face{{parts: [len(modelParts)]modelPart{{present: true, text: "added\n"}, {present: true}}}}, []int{0}}
 }
 
 var (
@@ -162,7 +162,7 @@ var (
 func drawFace(t *rapid.T) face {
 	f := face{}
 	for i := range f.parts {
-		f.parts[i] = content{present: true, text: modelTexts[0]}
+		f.parts[i] = modelPart{present: true, text: modelTexts[0]}
 	}
 	f.parts[1].text = ""
 	return drawChanges(t, f, 0)
@@ -176,25 +176,25 @@ func drawChanges(t *rapid.T, f face, least int) face {
 			f.ending = rapid.SampledFrom(modelEndings).Draw(t, "ending")
 			continue
 		}
-		f.parts[at] = drawContent(t, modelParts[at].Place == outcome.File)
+		f.parts[at] = drawPart(t, modelParts[at].Place == outcome.File)
 	}
 	return f
 }
 
-func drawContent(t *rapid.T, file bool) content {
+func drawPart(t *rapid.T, file bool) modelPart {
 	text := rapid.SampledFrom(modelTexts).Draw(t, "text")
 	if !file {
-		return content{present: true, text: text}
+		return modelPart{present: true, text: text}
 	}
 	switch rapid.IntRange(0, 9).Draw(t, "form") {
 	case 0, 1, 2:
-		return content{}
+		return modelPart{}
 	case 3:
-		return content{present: true, text: "a", form: outcome.Symlink}
+		return modelPart{present: true, text: "a", form: outcome.Symlink}
 	case 4:
-		return content{present: true, text: text, exec: true}
+		return modelPart{present: true, text: text, exec: true}
 	}
-	return content{present: true, text: text}
+	return modelPart{present: true, text: text}
 }
 
 // drawConduct draws a conduct around a face, deterministic in two of three draws.

@@ -108,7 +108,7 @@ var mutations = []mutation{
 	{"resume", "check.go",
 		"Name: []byte(t.entry.Name), Identical: r.identical,", "Name: []byte(t.entry.Name), Identical: true,",
 		"the journal calls every case identical"},
-	{"resume", "check.go",
+	{"resume", "check_finished.go",
 		"cost: rec.Cost, runs: rec.Runs, onEngine: l.Engine, alike: l.Identical})\n", "cost: rec.Cost, runs: 99, alike: true})\n",
 		"a case that differed before the interrupt has no further runs"},
 	{"resume", "check_further.go",

@@ -53,7 +53,7 @@ func (g *truth) endings() (list []outcome.Ending) {
 }
 
 // values are what complete runs left of a part.
-func (g *truth) values(part int) (list []content) {
+func (g *truth) values(part int) (list []modelPart) {
 	for _, f := range g.samples {
 		if !f.ending.Partial() {
 			list = append(list, f.parts[part])
@@ -62,7 +62,7 @@ func (g *truth) values(part int) (list []content) {
 	return list
 }
 
-func varies[T face | content | outcome.Ending](list []T) bool {
+func varies[T face | modelPart | outcome.Ending](list []T) bool {
 	return slices.ContainsFunc(list, func(v T) bool { return v != list[0] })
 }
 
@@ -164,7 +164,7 @@ func (g *truth) compareEnding(e outcome.Ending) (answer, reason) {
 }
 
 // comparePart compares one part. A flaky part may hold anything, in a shape that it had.
-func (g *truth) comparePart(i int, now content) (answer, reason) {
+func (g *truth) comparePart(i int, now modelPart) (answer, reason) {
 	seen := g.values(i)
 	inherited := g.inherits(func(o *truth) bool { return varies(o.values(i)) })
 	switch {
@@ -182,7 +182,7 @@ func (g *truth) comparePart(i int, now content) (answer, reason) {
 
 // mayShape reports whether the golden may have a flaky part in the shape of now: in a run of
 // its own, or of the golden that it replaced if both had the part in one shape.
-func (g *truth) mayShape(i int, now content) bool {
+func (g *truth) mayShape(i int, now modelPart) bool {
 	seen := g.values(i)
 	if slices.ContainsFunc(seen, now.shapedAs) {
 		return true
@@ -193,11 +193,11 @@ func (g *truth) mayShape(i int, now content) bool {
 	if g.older.unknown() {
 		return true
 	}
-	return slices.ContainsFunc(seen, func(c content) bool { return g.older.mayShape(i, c) }) && g.older.mayShape(i, now)
+	return slices.ContainsFunc(seen, func(c modelPart) bool { return g.older.mayShape(i, c) }) && g.older.mayShape(i, now)
 }
 
 // shapedAs reports whether two parts have one shape.
-func (c content) shapedAs(other content) bool {
+func (c modelPart) shapedAs(other modelPart) bool {
 	if !c.present || c.form == outcome.Symlink {
 		return c.present == other.present && c.form == other.form
 	}

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"muster/regress/internal/content"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
@@ -326,7 +327,7 @@ func (r *recording) lookAgain(ctx context.Context, t task, got *recordRan, res *
 		r.hasExample.Store(got.example != "")
 	}
 	got.record.Runs++
-	got.differ, err = merge(ctx, r.writer, &got.record, res, r.same)
+	got.differ, err = merge(ctx, r.writer, &got.record, res, r.comparer.Same)
 	return err
 }
 
@@ -374,9 +375,9 @@ func (r *recording) conclude(t task, rec golden.Record) {
 	}
 	word := report.Case{
 		Name: t.entry.Name, Index: t.index, Verdict: outcome.Identical,
-		Ending: &rec.Outcome.Ending, Cost: rec.Cost, Flaky: flakyParts(&rec.Outcome), Engine: r.onEngine[t.index],
+		Ending: &rec.Outcome.Ending, Cost: rec.Cost, Flaky: content.FlakyParts(&rec.Outcome), Engine: r.onEngine[t.index],
 	}
-	word.Masked, word.Ignored = maskedParts(&rec.Outcome), ignoredParts(&rec.Outcome)
+	word.Masked, word.Ignored = content.MaskedParts(&rec.Outcome), content.IgnoredParts(&rec.Outcome)
 	if len(word.Flaky) > 0 {
 		word.Verdict = outcome.Flaky
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"muster/regress/internal/content"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
@@ -136,7 +137,7 @@ func errorLine(w *golden.Writer, o *outcome.Outcome) (string, error) {
 			if p.Place != place || p.Form == outcome.Ignored {
 				continue
 			}
-			text, err := readAll(contentsIn(w), p)
+			text, err := content.ReadAll(contentsIn(w), p)
 			if line := firstLine(text); err != nil || line != "" {
 				return line, err
 			}

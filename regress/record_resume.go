@@ -35,7 +35,7 @@ func (r *recording) repeatFinished(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		return m.candidate.joinTo(ctx, r.writer, rec, r.same)
+		return m.candidate.joinTo(ctx, r.writer, rec, r.comparer.Same)
 	}
 	if err := r.repeatSample(ctx, finished, RetriesDefault, r.writer.Meta(), same, join); err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"muster/regress/internal/content"
 	"muster/regress/internal/diff"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/golden"
@@ -24,11 +25,11 @@ func (r *recording) example(rec *golden.Record, now *exec.Result) (string, error
 		if !both || was.Flaky || was.Digest == is.Digest || max(was.Size, is.Size) > exampleMax {
 			continue
 		}
-		old, err := shown(r.rules, contentsIn(r.writer), was)
+		old, err := content.Shown(r.rules, contentsIn(r.writer), was)
 		if err != nil {
 			return "", err
 		}
-		text, err := shown(r.rules, now.Open, &is)
+		text, err := content.Shown(r.rules, now.Open, &is)
 		if err != nil {
 			return "", err
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"muster/regress/internal/cause"
+	"muster/regress/internal/content"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/outcome"
 )
@@ -77,8 +78,8 @@ func (t *trial) runOn(ctx context.Context, source []byte, c *exec.Command, fresh
 	return r, nil
 }
 
-func (s *observation) sides() (was, is side) {
-	return side{&s.was.Outcome, s.was.Open}, side{&s.is.Outcome, s.is.Open}
+func (s *observation) sides() (was, is content.Side) {
+	return content.Side{Outcome: &s.was.Outcome, Open: s.was.Open}, content.Side{Outcome: &s.is.Outcome, Open: s.is.Open}
 }
 
 // keeps reports whether a source shows what is wanted and nothing that the case's own

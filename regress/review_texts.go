@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"muster/regress/internal/content"
 	"muster/regress/internal/filestamp"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/mirror"
@@ -136,20 +137,20 @@ func (t *texted) use(ctx context.Context, f func(base, now *golden.Store) error)
 
 // wasIn and isIn return the sides of a case: what it is compared with, and the run of the
 // candidate that is kept; nil for none.
-func wasIn(s *golden.Store, caseName string) (*side, error) {
+func wasIn(s *golden.Store, caseName string) (*content.Side, error) {
 	rec, known, err := s.Get(caseName)
 	if err != nil || !known {
 		return nil, err
 	}
-	return &side{&rec.Outcome, s.Content}, nil
+	return &content.Side{Outcome: &rec.Outcome, Open: s.Content}, nil
 }
 
-func isIn(s *golden.Store, caseName string) (*side, error) {
+func isIn(s *golden.Store, caseName string) (*content.Side, error) {
 	is, err := wasIn(s, caseName)
 	if err != nil || is == nil {
 		return nil, err
 	}
-	*is = candidateSide(is.outcome, s.Content)
+	*is = content.KeptSide(is.Outcome, s.Content)
 	return is, nil
 }
 
@@ -174,27 +175,27 @@ func (w *reviewed) difference(ctx context.Context, caseName string) (d review.Di
 }
 
 // describe fills in what differs in a case.
-func (w *reviewed) describe(d *review.Difference, caseName string, was, is *side) error {
+func (w *reviewed) describe(d *review.Difference, caseName string, was, is *content.Side) error {
 	var c outcome.Comparison
 	switch {
 	case was == nil && is == nil:
 		d.Why = "neither the golden nor the run has it"
 		return nil
 	case was == nil:
-		d.Ending = is.outcome.Ending.String()
-		for i := range is.outcome.Parts {
-			if p := &is.outcome.Parts[i]; p.Form != outcome.Ignored {
+		d.Ending = is.Outcome.Ending.String()
+		for i := range is.Outcome.Parts {
+			if p := &is.Outcome.Parts[i]; p.Form != outcome.Ignored {
 				c.Parts = append(c.Parts, outcome.Difference{Key: p.Key, Now: p})
 			}
 		}
-		was = &side{&outcome.Outcome{}, is.open}
+		was = &content.Side{Outcome: &outcome.Outcome{}, Open: is.Open}
 	case is == nil:
-		for i := range was.outcome.Parts {
-			if p := &was.outcome.Parts[i]; p.Form != outcome.Ignored {
+		for i := range was.Outcome.Parts {
+			if p := &was.Outcome.Parts[i]; p.Form != outcome.Ignored {
 				c.Parts = append(c.Parts, outcome.Difference{Key: p.Key, Old: p})
 			}
 		}
-		is = &side{&outcome.Outcome{}, was.open}
+		is = &content.Side{Outcome: &outcome.Outcome{}, Open: was.Open}
 	default:
 		if err := w.compare(d, &c, *was, *is); err != nil {
 			return err
@@ -211,17 +212,17 @@ func (w *reviewed) describe(d *review.Difference, caseName string, was, is *side
 }
 
 // compare finds in what both sides differ. What is flaky is shown where nothing else is.
-func (w *reviewed) compare(d *review.Difference, c *outcome.Comparison, was, is side) (err error) {
-	if *c, err = outcome.Compare(was.outcome, is.outcome, sameUnder(w.rules, was.open, is.open)); err != nil {
+func (w *reviewed) compare(d *review.Difference, c *outcome.Comparison, was, is content.Side) (err error) {
+	if *c, err = outcome.Compare(was.Outcome, is.Outcome, content.SameUnder(w.rules, was.Open, is.Open)); err != nil {
 		return err
 	}
 	if c.EndingDiffers {
-		d.Ending = was.outcome.Ending.String() + " → " + is.outcome.Ending.String()
+		d.Ending = was.Outcome.Ending.String() + " → " + is.Outcome.Ending.String()
 	}
 	if !c.Identical() {
 		return nil
 	}
-	if *c, err = outcome.Compare(was.outcome.Kept(), is.outcome, nil); err != nil {
+	if *c, err = outcome.Compare(was.Outcome.Kept(), is.Outcome, nil); err != nil {
 		return err
 	}
 	if c.Identical() {
@@ -232,20 +233,20 @@ func (w *reviewed) compare(d *review.Difference, c *outcome.Comparison, was, is 
 	return nil
 }
 
-func (w *reviewed) part(caseName string, p outcome.Difference, was, is side) (part review.Part, err error) {
-	old, err := was.words(p.Old)
+func (w *reviewed) part(caseName string, p outcome.Difference, was, is content.Side) (part review.Part, err error) {
+	old, err := partWords(was, p.Old)
 	if err != nil {
 		return part, err
 	}
-	now, err := is.words(p.Now)
+	now, err := partWords(is, p.Now)
 	if err != nil {
 		return part, err
 	}
 	part = review.Part{Name: name.Print(outcome.PartName(p.Key)), Words: old + " → " + now}
-	if part.Old, err = shown(w.rules, was.open, p.Old); err != nil {
+	if part.Old, err = content.Shown(w.rules, was.Open, p.Old); err != nil {
 		return part, err
 	}
-	if part.Now, err = shown(w.rules, is.open, p.Now); err != nil {
+	if part.Now, err = content.Shown(w.rules, is.Open, p.Now); err != nil {
 		return part, err
 	}
 	if m, known := w.found.Member(caseName); known {

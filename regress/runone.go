@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"muster/regress/internal/content"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/name"
@@ -81,7 +82,7 @@ func keepStreams(keep string, r *exec.Result) error {
 		if p.Place == outcome.File {
 			continue
 		}
-		b, err := readAll(r.Open, p)
+		b, err := content.ReadAll(r.Open, p)
 		if err == nil {
 			err = errors.Join(root.RemoveAll(p.Key.String()), root.WriteFile(p.Key.String(), b, 0o644))
 		}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"muster/regress/internal/content"
 	"muster/regress/internal/corpus"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
@@ -59,7 +60,7 @@ func layPart(root *os.Root, r *exec.Result, p outcome.Part) error {
 	case p.Form == outcome.Gone:
 		return keeping(p.Path, root.RemoveAll(p.Path))
 	case p.Form == outcome.Symlink:
-		b, err := readAll(r.Open, p)
+		b, err := content.ReadAll(r.Open, p)
 		if err != nil {
 			return err
 		}

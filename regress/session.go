@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"muster/regress/internal/cause"
+	"muster/regress/internal/content"
 	"muster/regress/internal/corpus"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/exec/local"
@@ -29,7 +30,7 @@ type session struct {
 	began   time.Time
 	usedAt  time.Duration // CPU that this process had used by then
 	rules   normalize.Rules
-	ignored ignoring
+	ignored content.Ignoring
 	idle    idleGlobs // of ignored, as watchIgnored says
 	chooser *plan.Chooser
 	state   *state.State
@@ -49,7 +50,7 @@ type session struct {
 	crew    exec.Executor
 	engine  *engine // nil: the cases run on this machine
 
-	held heldBytes
+	comparer content.Comparer
 
 	leaks       leaks
 	settling    settling
@@ -66,7 +67,7 @@ type session struct {
 
 // newSession checks the options. Nothing is open yet.
 func newSession(o *Options, name string) (s *session, err error) {
-	s = &session{o: o, name: name, began: time.Now(), usedAt: usedCPU(), state: state.Open(o.Store.State), out: report.Tee{}, differences: cause.New(), held: newHeldBytes()}
+	s = &session{o: o, name: name, began: time.Now(), usedAt: usedCPU(), state: state.Open(o.Store.State), out: report.Tee{}, differences: cause.New()}
 	if err := o.check(name); err != nil {
 		return nil, err
 	}
@@ -74,7 +75,8 @@ func newSession(o *Options, name string) (s *session, err error) {
 	if s.rules, err = normalize.Parse(o.Judge.Normalize); err != nil {
 		return nil, fault.Inputf("%w", err)
 	}
-	if s.ignored, err = parseIgnore(o.Judge.Ignore); err != nil {
+	s.comparer = content.NewComparer(s.rules)
+	if s.ignored, err = content.ParseIgnore(o.Judge.Ignore); err != nil {
 		return nil, err
 	}
 	if s.chooser, err = o.Select.plan().Compile(); err != nil {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"muster/regress/internal/cause"
+	"muster/regress/internal/content"
 	"muster/regress/internal/diff"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/name"
@@ -16,14 +17,14 @@ import (
 
 // differing describes a case that differs to package cause, with the contents as they
 // were compared. size is that of its source.
-func differing(rules normalize.Rules, caseName string, size int64, v outcome.Verdict, was, is side, c outcome.Comparison) (d cause.Case, err error) {
-	d = cause.Case{Name: caseName, Size: size, Verdict: v, Old: was.outcome.Ending, Now: is.outcome.Ending}
+func differing(rules normalize.Rules, caseName string, size int64, v outcome.Verdict, was, is content.Side, c outcome.Comparison) (d cause.Case, err error) {
+	d = cause.Case{Name: caseName, Size: size, Verdict: v, Old: was.Outcome.Ending, Now: is.Outcome.Ending}
 	for _, p := range c.Parts {
 		part := cause.Part{Key: p.Key, Old: p.Old, Now: p.Now}
-		if part.OldText, err = shown(rules, was.open, p.Old); err != nil {
+		if part.OldText, err = content.Shown(rules, was.Open, p.Old); err != nil {
 			return d, err
 		}
-		if part.NowText, err = shown(rules, is.open, p.Now); err != nil {
+		if part.NowText, err = content.Shown(rules, is.Open, p.Now); err != nil {
 			return d, err
 		}
 		d.Parts = append(d.Parts, part)
@@ -40,18 +41,18 @@ func differing(rules normalize.Rules, caseName string, size int64, v outcome.Ver
 }
 
 // said returns what a tool said of how it ended.
-func said(rules normalize.Rules, s side) ([]byte, error) {
+func said(rules normalize.Rules, s content.Side) ([]byte, error) {
 	for _, place := range []outcome.Place{outcome.Stderr, outcome.Stdout} {
-		p, known := s.outcome.Part(outcome.Key{Place: place})
+		p, known := s.Outcome.Part(outcome.Key{Place: place})
 		if known && p.Size > 0 {
-			return shown(rules, s.open, &p)
+			return content.Shown(rules, s.Open, &p)
 		}
 	}
 	return nil, nil
 }
 
 // differ tells the analysis of a case that has a verdict.
-func (s *session) differ(caseName string, size int64, v outcome.Verdict, was, is side, c outcome.Comparison) error {
+func (s *session) differ(caseName string, size int64, v outcome.Verdict, was, is content.Side, c outcome.Comparison) error {
 	if !hasCauses(v) {
 		return nil
 	}
@@ -81,12 +82,12 @@ type told struct {
 
 // tell compares two outcomes of a case, and looks which of the causes in an index that shows.
 // size is that of its source. Several goroutines may call it.
-func (s *session) tell(index *cause.Index, caseName string, size int64, was, is side) (t told, err error) {
-	c, err := outcome.Compare(was.outcome, is.outcome, sameUnder(s.rules, was.open, is.open))
+func (s *session) tell(index *cause.Index, caseName string, size int64, was, is content.Side) (t told, err error) {
+	c, err := outcome.Compare(was.Outcome, is.Outcome, content.SameUnder(s.rules, was.Open, is.Open))
 	if err != nil {
 		return t, err
 	}
-	if t.verdict = outcome.Judge(was.outcome, is.outcome, c); !hasCauses(t.verdict) {
+	if t.verdict = outcome.Judge(was.Outcome, is.Outcome, c); !hasCauses(t.verdict) {
 		return t, nil
 	}
 	d, err := differing(s.rules, caseName, size, t.verdict, was, is, c)
@@ -100,33 +101,33 @@ func (s *session) tell(index *cause.Index, caseName string, size int64, was, is 
 const excerptsMax = 500
 
 // lookup returns both sides of a case that differed.
-type lookup func(caseName string) (was, is side, err error)
+type lookup func(caseName string) (was, is content.Side, err error)
 
 // pastSides returns both sides of a case that differed in a past run.
-func pastSides(base, found *golden.Store, caseName string) (was, is side, err error) {
+func pastSides(base, found *golden.Store, caseName string) (was, is content.Side, err error) {
 	was, is, err = sidesIn(base, found, caseName)
-	return was, candidateSide(is.outcome, is.open), err
+	return was, content.KeptSide(is.Outcome, is.Open), err
 }
 
 // sidesIn returns both sides of a case that two stores have.
-func sidesIn(old, now *golden.Store, caseName string) (was, is side, err error) {
+func sidesIn(old, now *golden.Store, caseName string) (was, is content.Side, err error) {
 	a, _, err := old.Get(caseName)
 	if err != nil {
 		return was, is, err
 	}
 	b, _, err := now.Get(caseName)
 	b.Outcome.Settle(&a.Outcome)
-	return side{&a.Outcome, remembering(old.Content)}, side{&b.Outcome, remembering(now.Content)}, err
+	return content.Side{Outcome: &a.Outcome, Open: content.Remembering(old.Content)}, content.Side{Outcome: &b.Outcome, Open: content.Remembering(now.Content)}, err
 }
 
 // sides returns both sides of a case that differed.
-func (c *checking) sides(caseName string) (was, is side, err error) {
+func (c *checking) sides(caseName string) (was, is content.Side, err error) {
 	old, _, err := c.base.get(caseName)
 	if err != nil {
 		return was, is, err
 	}
 	rec, _, err := c.found.get(caseName)
-	return side{&old.Outcome, remembering(c.base.content)}, candidateSide(&rec.Outcome, remembering(c.found.content)), err
+	return content.Side{Outcome: &old.Outcome, Open: content.Remembering(c.base.content)}, content.KeptSide(&rec.Outcome, content.Remembering(c.found.content)), err
 }
 
 // groups finds the causes of the differences that the session was told of, emits them,
@@ -218,19 +219,19 @@ func isEnding(k cause.Kind) bool {
 const saidLinesMax = 8
 
 // endingInWords says how a case ended otherwise.
-func endingInWords(rules normalize.Rules, was, is side) (string, error) {
+func endingInWords(rules normalize.Rules, was, is content.Side) (string, error) {
 	text, err := said(rules, is)
 	if err != nil {
 		return "", err
 	}
 	lines, _, _ := diff.Unified(nil, text, diff.Limits{Lines: saidLinesMax + 1})
 	_, lines, _ = strings.Cut(lines, "\n") // its heading
-	return fmt.Sprintf("ending: %s → %s\n%s", was.outcome.Ending, is.outcome.Ending, lines), nil
+	return fmt.Sprintf("ending: %s → %s\n%s", was.Outcome.Ending, is.Outcome.Ending, lines), nil
 }
 
 // inWords says how a case differs by a cause of which it has no edit of a text.
-func inWords(rules normalize.Rules, of cause.Cause, was, is side) (string, error) {
-	c, err := outcome.Compare(was.outcome, is.outcome, sameUnder(rules, was.open, is.open))
+func inWords(rules normalize.Rules, of cause.Cause, was, is content.Side) (string, error) {
+	c, err := outcome.Compare(was.Outcome, is.Outcome, content.SameUnder(rules, was.Open, is.Open))
 	if err != nil || len(c.Parts) == 0 {
 		return "", err
 	}
@@ -238,17 +239,17 @@ func inWords(rules normalize.Rules, of cause.Cause, was, is side) (string, error
 	if err != nil {
 		return "", err
 	}
-	old, err := was.words(d.Old)
+	old, err := partWords(was, d.Old)
 	if err != nil {
 		return "", err
 	}
-	now, err := is.words(d.Now)
+	now, err := partWords(is, d.Now)
 	return fmt.Sprintf("%s: %s → %s\n", name.Print(outcome.PartName(d.Key)), old, now), err
 }
 
 // partThatShows returns the first part in which a case shows a cause, else the first. A part
 // that is alone is not compared once more: there may be 50 MB of it, for each of its causes.
-func partThatShows(rules normalize.Rules, of cause.Cause, was, is side, c outcome.Comparison) (outcome.Difference, error) {
+func partThatShows(rules normalize.Rules, of cause.Cause, was, is content.Side, c outcome.Comparison) (outcome.Difference, error) {
 	if len(c.Parts) == 1 {
 		return c.Parts[0], nil
 	}
@@ -266,16 +267,16 @@ func partThatShows(rules normalize.Rules, of cause.Cause, was, is side, c outcom
 }
 
 // texts returns what both sides have of a part, as it was compared.
-func texts(rules normalize.Rules, k outcome.Key, was, is side) (old, now []byte, err error) {
+func texts(rules normalize.Rules, k outcome.Key, was, is content.Side) (old, now []byte, err error) {
 	for _, s := range []struct {
-		side side
+		side content.Side
 		text *[]byte
 	}{{was, &old}, {is, &now}} {
-		p, known := s.side.outcome.Part(k)
+		p, known := s.side.Outcome.Part(k)
 		if !known {
 			continue
 		}
-		if *s.text, err = shown(rules, s.side.open, &p); err != nil {
+		if *s.text, err = content.Shown(rules, s.side.Open, &p); err != nil {
 			return nil, nil, err
 		}
 	}

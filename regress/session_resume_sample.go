@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"muster/regress/internal/content"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
@@ -44,7 +45,7 @@ type expectation struct {
 	task    task
 	command *exec.Command
 	was     outcome.Outcome
-	open    opener
+	open    content.Opener
 	kept    *outcomes // of the sample, for the command's new runs
 	// stable reports that the outcome does not vary. Otherwise a part may differ if it also
 	// varies among the new runs.
@@ -134,7 +135,7 @@ func (m *sample) meets(ctx context.Context, e expectation, retries int) (bool, e
 	if err != nil {
 		return false, err
 	}
-	cmp, err := outcome.Compare(&e.was, &rec.Outcome, m.session.same(e.open, e.kept.content))
+	cmp, err := outcome.Compare(&e.was, &rec.Outcome, m.session.comparer.Same(e.open, e.kept.content))
 	return cmp.Identical(), err
 }
 
@@ -147,7 +148,7 @@ func (m *sample) once(ctx context.Context, e expectation, plain bool) (same bool
 		return false, err
 	}
 	defer r.Release()
-	is, err := likenessOf(&e.was, &r.Outcome, m.session.same(e.open, r.Open))
+	is, err := likenessOf(&e.was, &r.Outcome, m.session.comparer.Same(e.open, r.Open))
 	if same = is != unlike; err != nil || same && plain {
 		return same, err
 	}
@@ -170,7 +171,7 @@ func (m *sample) keep(ctx context.Context, in *outcomes, name string, r *exec.Re
 	case err != nil:
 		return err
 	case stored:
-		return in.merge(ctx, name, r, l, m.session.same)
+		return in.merge(ctx, name, r, l, m.session.comparer.Same)
 	}
 	return in.put(ctx, name, r, l)
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"muster/regress/internal/cause"
+	"muster/regress/internal/content"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/goldens"
 	"muster/regress/internal/name"
@@ -105,7 +106,7 @@ func (p *past) show(ctx context.Context, w io.Writer, raw string, colour bool) e
 	if err != nil {
 		return err
 	}
-	is := candidateSide(&now.Outcome, found.Content)
+	is := content.KeptSide(&now.Outcome, found.Content)
 	if !known {
 		v := view{w, nil, colour, nil}
 		err := v.one(is)
@@ -123,7 +124,7 @@ func (p *past) show(ctx context.Context, w io.Writer, raw string, colour bool) e
 		return err
 	}
 	v := view{w, rules, colour, p.editsOf(raw)}
-	if err := v.both(side{&old.Outcome, base.Content}, is); err != nil {
+	if err := v.both(content.Side{Outcome: &old.Outcome, Open: base.Content}, is); err != nil {
 		return err
 	}
 	v.varies(&old.Outcome, &now.Outcome)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"muster/regress/internal/cause"
+	"muster/regress/internal/content"
 	"muster/regress/internal/diff"
 	"muster/regress/internal/name"
 	"muster/regress/internal/normalize"
@@ -88,7 +89,7 @@ func (p *past) showEdits(ctx context.Context, w io.Writer, found *cause.Found, i
 		_, err := fmt.Fprintf(w, "\nthe golden has changed since this run, so there is no difference to show: muster check again\n")
 		return err
 	}
-	sides := func(name string) (was, is side, err error) { return pastSides(base.Store, kept, name) }
+	sides := func(name string) (was, is content.Side, err error) { return pastSides(base.Store, kept, name) }
 	show := excerpter(diff.Excerpt)
 	if colour {
 		show = diff.ExcerptMarked

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"muster/regress/internal/cause"
+	"muster/regress/internal/content"
 	"muster/regress/internal/diff"
 	"muster/regress/internal/name"
 	"muster/regress/internal/normalize"
@@ -22,13 +23,13 @@ type view struct {
 }
 
 // both writes all in which two outcomes differ.
-func (v view) both(old, now side) error {
-	c, err := outcome.Compare(old.outcome, now.outcome, sameUnder(v.rules, old.open, now.open))
+func (v view) both(old, now content.Side) error {
+	c, err := outcome.Compare(old.Outcome, now.Outcome, content.SameUnder(v.rules, old.Open, now.Open))
 	if err != nil {
 		return err
 	}
 	if c.EndingDiffers {
-		fmt.Fprintf(v.w, "\nending: %s → %s\n", old.outcome.Ending, now.outcome.Ending)
+		fmt.Fprintf(v.w, "\nending: %s → %s\n", old.Outcome.Ending, now.Outcome.Ending)
 	}
 	for _, d := range c.Parts {
 		if err := v.difference(d, old, now); err != nil {
@@ -38,12 +39,12 @@ func (v view) both(old, now side) error {
 	return v.partial(now)
 }
 
-func (v view) difference(d outcome.Difference, old, now side) error {
-	was, err := old.words(d.Old)
+func (v view) difference(d outcome.Difference, old, now content.Side) error {
+	was, err := partWords(old, d.Old)
 	if err != nil {
 		return err
 	}
-	is, err := now.words(d.Now)
+	is, err := partWords(now, d.Now)
 	if err != nil {
 		return err
 	}
@@ -51,11 +52,11 @@ func (v view) difference(d outcome.Difference, old, now side) error {
 	if d.Old != nil && d.Now != nil && (d.Old.Digest == d.Now.Digest || d.Old.Form == outcome.Symlink && d.Now.Form == outcome.Symlink) {
 		return nil // the words say it all
 	}
-	a, err := shown(v.rules, old.open, d.Old)
+	a, err := content.Shown(v.rules, old.Open, d.Old)
 	if err != nil {
 		return err
 	}
-	b, err := shown(v.rules, now.open, d.Now)
+	b, err := content.Shown(v.rules, now.Open, d.Now)
 	if err != nil {
 		return err
 	}
@@ -85,12 +86,12 @@ func changeOf(e cause.Attributed) diff.Change {
 }
 
 // one writes an outcome that there is nothing to compare with.
-func (v view) one(now side) error {
-	fmt.Fprintf(v.w, "\nending: %s\n", now.outcome.Ending)
-	if now.outcome.Ending.Partial() {
+func (v view) one(now content.Side) error {
+	fmt.Fprintf(v.w, "\nending: %s\n", now.Outcome.Ending)
+	if now.Outcome.Ending.Partial() {
 		return v.partial(now)
 	}
-	for _, p := range now.outcome.Parts {
+	for _, p := range now.Outcome.Parts {
 		if p.Size == 0 && p.Place != outcome.File || p.Form == outcome.Ignored {
 			continue
 		}
@@ -105,24 +106,16 @@ func (v view) one(now side) error {
 // candidate differ from each other. old is nil where there is no golden outcome.
 func (v view) varies(old, now *outcome.Outcome) {
 	if old != nil {
-		v.list("not compared, the golden varies there", maskedParts(old))
-		v.list("not compared, as --ignore says", unionOf(ignoredParts(old), ignoredParts(now)))
+		v.list("not compared, the golden varies there", content.MaskedParts(old))
+		v.list("not compared, as --ignore says", content.Union(content.IgnoredParts(old), content.IgnoredParts(now)))
 	}
-	v.list("varies from run to run of the candidate", flakyParts(now))
+	v.list("varies from run to run of the candidate", content.FlakyParts(now))
 }
 
 func (v view) list(what string, parts []string) {
 	if len(parts) > 0 {
-		fmt.Fprintf(v.w, "\n%s: %s\n", what, strings.Join(printed(parts), ", "))
+		fmt.Fprintf(v.w, "\n%s: %s\n", what, strings.Join(name.PrintAll(parts), ", "))
 	}
-}
-
-func printed(raw []string) []string {
-	names := make([]string, len(raw))
-	for i, r := range raw {
-		names[i] = name.Print(r)
-	}
-	return names
 }
 
 // partialLinesMax bounds what is shown of a part that a limit cut off: a tool
@@ -131,21 +124,21 @@ const partialLinesMax = 200
 
 // partial writes what a case left that was ended by a limit: it is kept for
 // people, and not compared.
-func (v view) partial(now side) error {
-	if !now.outcome.Ending.Partial() {
+func (v view) partial(now content.Side) error {
+	if !now.Outcome.Ending.Partial() {
 		return nil
 	}
 	fmt.Fprintf(v.w, "\nleft when it was ended, not compared:\n")
-	for _, p := range now.outcome.Parts {
+	for _, p := range now.Outcome.Parts {
 		if p.Form == outcome.Ignored {
 			continue
 		}
-		words, err := now.words(&p)
+		words, err := partWords(now, &p)
 		if err != nil {
 			return err
 		}
 		fmt.Fprintf(v.w, "\n%s: %s\n", name.Print(outcome.PartName(p.Key)), words)
-		content, err := shown(nil, now.open, &p)
+		content, err := content.Shown(nil, now.Open, &p)
 		if err != nil {
 			return err
 		}

@@ -39,3 +39,12 @@ func Near(raw string, known []string) string {
 	}
 	return fmt.Sprintf(" (did you mean %s?)", strings.Join(words, ", "))
 }
+
+// PrintAll returns the printed form of each name.
+func PrintAll(raw []string) []string {
+	names := make([]string, len(raw))
+	for i, r := range raw {
+		names[i] = Print(r)
+	}
+	return names
+}

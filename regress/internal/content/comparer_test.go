@@ -1,4 +1,4 @@
-package regress
+package content
 
 import (
 	"math"
@@ -8,15 +8,15 @@ import (
 )
 
 // However many compare, no more than the bound is in memory at once; what is larger goes alone.
-func TestHeldBytes(t *testing.T) {
-	h := newHeldBytes()
+func TestBytesAtOnce(t *testing.T) {
+	h := NewComparer(nil)
 	var group sync.WaitGroup
 	var now atomic.Int64
 	for i := range 60 {
 		bytes := []int64{heldMax/2 + 1, 10 * heldMax, math.MaxInt64, -1}[i%4]
 		counts := min(max(bytes, 0), heldMax)
 		group.Go(func() {
-			err := h.hold(bytes, func() error {
+			err := h.Hold(bytes, func() error {
 				if now.Add(counts) > heldMax {
 					t.Errorf("%d bytes at once", now.Load())
 				}

@@ -1,0 +1,90 @@
+package content
+
+import (
+	"bytes"
+	"context"
+
+	"golang.org/x/sync/semaphore"
+
+	"muster/regress/internal/normalize"
+	"muster/regress/internal/outcome"
+)
+
+// A Sameness returns how parts of two outcomes compare by content. It returns nil if only equal
+// digests make parts the same. SameUnder and Comparer.Same have its form.
+type Sameness func(old, now Opener) outcome.Same
+
+// SameUnder compares two parts once the rules have rewritten them. It returns nil if there are
+// no rules. Errors are those of the openers.
+func SameUnder(rules normalize.Rules, old, now Opener) outcome.Same {
+	if len(rules) == 0 {
+		return nil
+	}
+	return func(o, n outcome.Part) (bool, error) {
+		if !rules.Applies(o.Key) {
+			return false, nil
+		}
+		a, err := ReadAll(old, o)
+		if err != nil {
+			return false, err
+		}
+		b, err := ReadAll(now, n)
+		if err != nil {
+			return false, err
+		}
+		return bytes.Equal(rules.Apply(o.Key, a), rules.Apply(n.Key, b)), nil
+	}
+}
+
+// heldMax bounds the bytes of outcomes that are in memory at once to be compared. An engine may
+// have very many cases at once, with large outputs, and lines and causes take several times as
+// much as the contents that they are made of.
+const heldMax = 128 << 20
+
+// Comparer compares contents under rules, within a bound on memory. Any number of goroutines may
+// use it at once.
+type Comparer struct {
+	rules normalize.Rules
+	room  *semaphore.Weighted
+}
+
+// NewComparer returns a comparer with heldMax bytes of room.
+func NewComparer(rules normalize.Rules) Comparer {
+	return Comparer{rules, semaphore.NewWeighted(heldMax)}
+}
+
+// Size returns the bytes of all parts of an outcome.
+func Size(o *outcome.Outcome) (sum int64) {
+	for i := range o.Parts {
+		sum += o.Parts[i].Size
+	}
+	return sum
+}
+
+// Hold calls do when there is room for so many bytes, and returns its error. More bytes than
+// heldMax wait until nobody else holds any. Calls must not be nested: an inner one could wait
+// for the outer one. A call waits for others that end by themselves, also after an interrupt.
+func (c Comparer) Hold(bytes int64, do func() error) error {
+	bytes = min(max(bytes, 0), heldMax)
+	if err := c.room.Acquire(context.Background(), bytes); err != nil {
+		return err
+	}
+	defer c.room.Release(bytes)
+	return do()
+}
+
+// Same is SameUnder with the rules and the bound of the comparer. It must not be called within
+// Hold.
+func (c Comparer) Same(old, now Opener) outcome.Same {
+	under := SameUnder(c.rules, old, now)
+	if under == nil {
+		return nil
+	}
+	return func(o, n outcome.Part) (same bool, err error) {
+		err = c.Hold(o.Size+n.Size, func() (err error) {
+			same, err = under(o, n)
+			return err
+		})
+		return same, err
+	}
+}

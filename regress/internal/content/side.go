@@ -1,0 +1,57 @@
+package content
+
+import (
+	"muster/regress/internal/normalize"
+	"muster/regress/internal/outcome"
+)
+
+// A Side is one outcome of a case with its contents.
+type Side struct {
+	Outcome *outcome.Outcome
+	Open    Opener
+}
+
+// KeptSide returns the side of a candidate. o joins several runs, and only the run whose contents
+// were kept was compared.
+func KeptSide(o *outcome.Outcome, open Opener) Side { return Side{o.Kept(), open} }
+
+// Shown returns the content of a part as it was compared: rewritten by the rules. It returns nil
+// for a nil part, and for a part without content.
+func Shown(rules normalize.Rules, open Opener, p *outcome.Part) ([]byte, error) {
+	if p == nil || p.Form == outcome.Gone || p.Form == outcome.Ignored {
+		return nil, nil
+	}
+	b, err := ReadAll(open, *p)
+	if err != nil || p.Form != outcome.Regular {
+		return b, err
+	}
+	return rules.Apply(p.Key, b), nil
+}
+
+// FlakyParts names the parts of an outcome that are known to be flaky, by outcome.PartName.
+func FlakyParts(o *outcome.Outcome) []string {
+	var names []string
+	if o.EndingFlaky() {
+		names = append(names, outcome.EndingPart)
+	}
+	for _, p := range o.Parts {
+		if p.Flaky {
+			names = append(names, outcome.PartName(p.Key))
+		}
+	}
+	return names
+}
+
+// MaskedParts names the parts of a golden outcome that are not compared: flaky parts, and all
+// parts of a case that a limit ended. It leaves out ignored ones.
+func MaskedParts(o *outcome.Outcome) (names []string) {
+	if !o.Ending.Partial() {
+		return FlakyParts(o)
+	}
+	for _, p := range o.Parts {
+		if p.Form != outcome.Ignored {
+			names = append(names, outcome.PartName(p.Key))
+		}
+	}
+	return names
+}

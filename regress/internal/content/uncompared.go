@@ -1,0 +1,56 @@
+package content
+
+import (
+	"slices"
+
+	"muster/regress/internal/fault"
+	"muster/regress/internal/name"
+	"muster/regress/internal/outcome"
+)
+
+// Uncompared names the parts of a case that were not compared. A value is not for several
+// goroutines at once.
+type Uncompared struct {
+	Masked  []string // the golden outcome varies there, or a limit ended it
+	Ignored []string // --ignore names them, sorted; on either side
+}
+
+// UncomparedIn returns the parts of a golden outcome that no further run is compared in.
+func UncomparedIn(o *outcome.Outcome) Uncompared {
+	return Uncompared{MaskedParts(o), IgnoredParts(o)}
+}
+
+// With adds the ignored parts of the run that was compared.
+func (u Uncompared) With(now *outcome.Outcome) Uncompared { return u.Plus(IgnoredParts(now)) }
+
+// Plus adds ignored parts. A part is counted once, however many reasons it has.
+func (u Uncompared) Plus(ignored []string) Uncompared {
+	if u.Ignored = Union(u.Ignored, ignored); len(u.Ignored) == 0 {
+		return u
+	}
+	u.Masked = slices.DeleteFunc(u.Masked, func(part string) bool {
+		_, isIgnored := slices.BinarySearch(u.Ignored, part)
+		return isIgnored
+	})
+	return u
+}
+
+// PlusPrinted adds ignored parts by their printed names, as the files of a run have them. Its
+// error is of class fault.Input.
+func (u Uncompared) PlusPrinted(names []string) (Uncompared, error) {
+	ignored := make([]string, len(names))
+	for i, text := range names {
+		var err error
+		if ignored[i], err = name.Parse(text); err != nil {
+			return u, fault.Inputf("what the run kept of its cases is damaged: %w: run without --resume", err)
+		}
+	}
+	return u.Plus(ignored), nil
+}
+
+// Union returns the elements of both lists, sorted, each once.
+func Union(a, b []string) []string {
+	all := slices.Concat(a, b)
+	slices.Sort(all)
+	return slices.Compact(all)
+}

@@ -1,0 +1,26 @@
+package regress
+
+import (
+	"muster/regress/internal/content"
+	"muster/regress/internal/diff"
+	"muster/regress/internal/normalize"
+	"muster/regress/internal/outcome"
+	"muster/regress/internal/report"
+)
+
+// differences describes a comparison for reports, bounded, with the contents as they were
+// compared.
+func differences(rules normalize.Rules, old, now content.Side, c outcome.Comparison) (list []report.Difference, more int, err error) {
+	return report.Differences(c, reportSide(rules, old), reportSide(rules, now), diff.Limits{})
+}
+
+// reportSide returns a side as reports show it, with contents as they were compared.
+func reportSide(rules normalize.Rules, s content.Side) report.Side {
+	return report.Side{
+		Ending:  s.Outcome.Ending,
+		Content: func(p outcome.Part) ([]byte, error) { return content.Shown(rules, s.Open, &p) },
+	}
+}
+
+// partWords describes a part in a few words, by its raw content.
+func partWords(s content.Side, p *outcome.Part) (string, error) { return reportSide(nil, s).Words(p) }
