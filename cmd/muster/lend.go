@@ -17,6 +17,8 @@ const lendGrace = time.Second
 // uses this context in place of main's, which any Ctrl-C ends.
 type lender struct {
 	signals chan os.Signal
+	closing sync.Once
+	done    chan struct{} // closed when watch has ended
 	end     context.CancelFunc
 
 	mu    sync.Mutex
@@ -29,7 +31,7 @@ type lender struct {
 // close the lender.
 func lending(ctx context.Context) (context.Context, *lender) {
 	own, end := context.WithCancel(context.WithoutCancel(ctx))
-	l := &lender{signals: make(chan os.Signal, 1), end: end}
+	l := &lender{signals: make(chan os.Signal, 1), done: make(chan struct{}), end: end}
 	if wanted := endingSignals(); len(wanted) > 0 {
 		signal.Notify(l.signals, wanted...)
 	}
@@ -40,15 +42,21 @@ func lending(ctx context.Context) (context.Context, *lender) {
 	return own, l
 }
 
+// close ends the context. Every signal that arrived before counts: Stop waits until the
+// runtime has delivered it.
 func (l *lender) close() {
-	signal.Stop(l.signals)
-	close(l.signals) // nothing sends after Stop
-	l.end()
+	l.closing.Do(func() {
+		signal.Stop(l.signals)
+		close(l.signals) // nothing sends after Stop
+		<-l.done
+		l.end()
+	})
 }
 
 // watch ends the context with the first signal that is not a borrower's. A further signal then
 // ends the program at once.
 func (l *lender) watch() {
+	defer close(l.done)
 	for s := range l.signals {
 		if s != os.Interrupt || !l.spares(time.Now()) {
 			signal.Stop(l.signals)
@@ -67,7 +75,8 @@ func (l *lender) spares(now time.Time) bool {
 	return false
 }
 
-// interrupted reports whether an interrupt was a borrower's.
+// interrupted reports whether an interrupt was a borrower's. Call it after close, for all that
+// arrived.
 func (l *lender) interrupted() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -117,11 +117,13 @@ func (p *program) page(ctx context.Context, words []string, text []byte, out *os
 	if err == nil {
 		err = c.Wait()
 	}
+	ended := ctx.Err()
+	l.close()
 	var status *exec.ExitError
 	switch isStatus := errors.As(err, &status); {
-	case ctx.Err() != nil:
+	case ended != nil:
 		restore()
-		return ctx.Err()
+		return ended
 	case isStatus && !l.interrupted():
 		restore() // a pager that was killed did not
 		fmt.Fprintf(p.stderr, "warning: the pager %s ended with %s: --no-pager prints the whole text\n", words[0], status)
