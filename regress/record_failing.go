@@ -147,22 +147,55 @@ func errorLine(w *golden.Writer, o *outcome.Outcome) (string, error) {
 }
 
 // firstLine returns the first line of a text that is neither blank nor a warning, cut to
-// errorLineMax. If all are warnings it returns the first.
+// errorLineMax. If all are warnings it returns the first. Of a traceback it returns the error, and
+// of a usage the line that says what is wrong.
 func firstLine(text []byte) string {
 	warning := ""
 	for line := range bytes.Lines(text) {
 		line = bytes.TrimSpace(line)
-		shown := string(line[:min(len(line), errorLineMax)])
-		if len(line) > errorLineMax {
-			shown += "…"
-		}
+		lower := bytes.ToLower(line)
 		switch {
-		case shown == "":
-		case !bytes.Contains(bytes.ToLower(line), []byte("warning:")):
-			return shown
+		case len(line) == 0:
+		case bytes.Contains(lower, []byte("warning:")):
+			warning = cmp.Or(warning, cutLine(line))
+		case bytes.HasPrefix(lower, []byte("traceback (")):
+			return cutLine(cmp.Or(errorOfTraceback(text), string(line)))
+		case bytes.HasPrefix(lower, []byte("usage")):
+			return cutLine(cmp.Or(errorOfUsage(text), string(line)))
 		default:
-			warning = cmp.Or(warning, shown)
+			return cutLine(line)
 		}
 	}
 	return warning
+}
+
+// errorOfTraceback returns the line after the last traceback of a text, which says the error.
+func errorOfTraceback(text []byte) (found string) {
+	inside := false
+	for line := range bytes.Lines(text) {
+		switch {
+		case bytes.HasPrefix(line, []byte("Traceback (")):
+			inside = true
+		case inside && len(bytes.TrimSpace(line)) > 0 && line[0] != ' ':
+			found, inside = string(bytes.TrimSpace(line)), false
+		}
+	}
+	return found
+}
+
+// errorOfUsage returns the first line with "error:" of a text that begins with the usage.
+func errorOfUsage(text []byte) string {
+	for line := range bytes.Lines(text) {
+		if bytes.Contains(bytes.ToLower(line), []byte("error:")) {
+			return string(bytes.TrimSpace(line))
+		}
+	}
+	return ""
+}
+
+func cutLine[T []byte | string](line T) string {
+	if len(line) > errorLineMax {
+		return string(line[:errorLineMax]) + "…"
+	}
+	return string(line)
 }
