@@ -5,6 +5,7 @@ import (
 
 	"muster/regress/internal/fault"
 	"muster/regress/internal/outcome"
+	"muster/regress/internal/readable"
 	"muster/regress/internal/state"
 )
 
@@ -78,7 +79,11 @@ func notAsItWas(what string, last *state.Run) error {
 	if strings.HasPrefix(what, fileOf) {
 		return fault.Inputf("--resume: %s was written to or replaced since run %s began, and may have had other content meanwhile: run without --resume", what, run)
 	}
-	return fault.Inputf("--resume: %s is not what it was in run %s: run without --resume, or put it back", what, run)
+	mend := ""
+	if o, err := optionsOf(last); what == "the command" && err == nil && len(o.Command.Words) > 0 {
+		mend = ": -- " + readable.Line(shellQuoteAll(o.Command.Words))
+	}
+	return fault.Inputf("--resume: %s is not what it was in run %s: run without --resume, or put it back%s", what, run, mend)
 }
 
 // goesOn ends the error of an interrupted run.
