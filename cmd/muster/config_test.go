@@ -90,7 +90,7 @@ func TestNearest(t *testing.T) {
 	known := []string{"jobs", "timeout", "headers", "fail-fast", "failed-first"}
 	for name, want := range map[string]string{
 		"job": "jobs", "Jobs": "jobs", "tiemout": "timeout", "time-out": "timeout", "header": "headers",
-		"failfast": "fail-fast", "fail_fast": "fail-fast", "failed": "", "colour": "", "": "", "x": "",
+		"failfast": "fail-fast", "fail_fast": "fail-fast", "failed": "failed-first", "colour": "", "": "", "x": "",
 	} {
 		got := suggest(name, known)
 		if want == "" && got != "" || !strings.Contains(got, want) {

@@ -6,14 +6,18 @@ import (
 	"cmp"
 	"path"
 	"slices"
+	"strings"
 )
 
 // nameMax is the length of the longest name that is compared, in bytes. Comparing two names
 // takes time in proportion to the product of their lengths.
 const nameMax = 256
 
+// beginningMin is the length of the shortest beginning of a name that suggests it, in bytes.
+const beginningMin = 3
+
 // Names returns up to n of the known names, the nearest first. A known name qualifies if its
-// last path element equals name, or if few edits turn it into name.
+// last path element equals name, if few edits turn it into name, or if it begins with name.
 func Names(name string, known []string, n int) []string {
 	limit := max(2, len(name)/3)
 	if len(name) > nameMax {
@@ -27,6 +31,8 @@ func Names(name string, known []string, n int) []string {
 	for _, k := range known {
 		if path.Base(k) == name {
 			near = append(near, candidate{k, 0})
+		} else if len(name) >= beginningMin && (strings.HasPrefix(k, name) || strings.HasPrefix(path.Base(k), name)) {
+			near = append(near, candidate{k, len(k) - len(name)})
 		} else if abs(len(k)-len(name)) <= limit {
 			if e := edits(name, k); e <= limit && e < max(len(name), len(k)) { // at least one byte matches
 				near = append(near, candidate{k, e})

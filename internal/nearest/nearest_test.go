@@ -15,6 +15,9 @@ func TestNames(t *testing.T) {
 		"dial.go":                {"net/dial.go", "cmd/net/dial.go"},
 		"net/dial.go":            {"net/dial.go", "net/dialer.go"},
 		"b":                      {"ab"},
+		"os/fi":                  {"os/file.go"},
+		"dialer":                 {"net/dialer.go"},
+		"di":                     nil,
 		"nothing.like":           nil,
 		strings.Repeat("x", 300): nil,
 	} {
