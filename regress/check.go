@@ -347,7 +347,7 @@ func (c *checking) end(err error) error {
 		err = c.missing()
 	}
 	if err == nil {
-		c.hintFailing()
+		c.hintCommand()
 		err = c.noteAccepted()
 	}
 	c.notRun(func(i int) bool { return c.final[i] })

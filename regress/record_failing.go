@@ -120,12 +120,20 @@ func (r *recording) headerHint(first report.Failure) string {
 	return ""
 }
 
-// hintFailing warns of likely mistakes in the command, if most cases fail newly.
-func (c *checking) hintFailing() {
-	if 2*c.summary.Verdicts[outcome.NewlyFailing] <= len(c.cases) || c.command.main == nil {
+// hintCommand warns of likely mistakes in the command if most cases fail newly, and of
+// misspelt tokens if most are not identical.
+func (c *checking) hintCommand() {
+	if c.command.main == nil {
 		return
 	}
-	for _, hint := range c.command.main.Hints() {
+	var hints []string
+	switch v := c.summary.Verdicts; {
+	case 2*v[outcome.NewlyFailing] > len(c.cases):
+		hints = c.command.main.Hints()
+	case 2*v.NotIdentical() > len(c.cases):
+		hints = c.command.main.Misspelt()
+	}
+	for _, hint := range hints {
 		c.warn(hint)
 	}
 }

@@ -8,11 +8,20 @@ import (
 
 // Hints names likely mistakes in a command line whose cases fail, each once.
 func (c *Command) Hints() (hints []string) {
+	hints = c.Misspelt()
 	for i, word := range c.Words {
-		hints = append(hints, misspelt(word)...)
 		if !c.Shell && (i == 0 || c.Words[i-1] != "-c") { // after -c stands a script
 			hints = append(hints, shellHint(word)...)
 		}
+	}
+	slices.Sort(hints)
+	return slices.Compact(hints)
+}
+
+// Misspelt names words of a command line that resemble a token, each once.
+func (c *Command) Misspelt() (hints []string) {
+	for _, word := range c.Words {
+		hints = append(hints, misspelt(word)...)
 	}
 	slices.Sort(hints)
 	return slices.Compact(hints)
@@ -46,7 +55,23 @@ func resembled(given string) string {
 			return t
 		}
 	}
+	for _, t := range tokens {
+		if oneLetterAway(given, t) {
+			return t
+		}
+	}
 	return ""
+}
+
+// oneLetterAway reports whether the texts are of one length and differ in one letter.
+func oneLetterAway(a, b string) bool {
+	differ := 0
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			differ++
+		}
+	}
+	return len(a) == len(b) && differ == 1
 }
 
 // shellHint finds an operator that only a shell understands, or a command line that quotes

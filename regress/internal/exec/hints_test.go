@@ -17,6 +17,8 @@ func TestHints(t *testing.T) {
 		{words: []string{"tool", "{input}", "-o{Output}", "{input}"}, want: []string{
 			"{Output} is no token: did you mean {out}?", "{input} is no token: did you mean {in}?"}},
 		{words: []string{"tool", "{}"}, want: []string{"{} is no token: did you mean {in}?"}},
+		{words: []string{"tool", "{im}"}, want: []string{"{im} is no token: did you mean {in}?"}},
+		{words: []string{"tool", "{stam}.o", "{x}", "{inn"}, want: []string{"{stam} is no token: did you mean {stem}?"}},
 		{words: []string{"awk", "{print}", "{in}", "{", "}", "a{b"}},
 		{words: []string{"tool", "{in} > {out}"}, want: []string{"> needs a shell: add --shell"}},
 		{words: []string{"tool", "{in}", "|", "wc", "2>/dev/null"}, want: []string{"2>/dev/null needs a shell: add --shell", "| needs a shell: add --shell"}},
