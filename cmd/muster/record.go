@@ -20,7 +20,8 @@ writes no golden and exits with 1, unless --allow-failures is set.
 
 CORPUS is a .tar, .tar.gz, .tar.zst or .tar.xz, a folder, or - for a tar on
 standard input. In COMMAND, {in} is the source, {out} is {in}.out, {stem} the
-source without its extension, {name} its base name, {dir} its folder.`,
+source without its extension, {name} its base name, {dir} its folder. A command
+without any of them, and without --stdin, gets {in} as its last argument.`,
 		Example: `  muster record sources.tar -- gofmt {in}
   muster record src --headers '*.h' -- cc -c {in} -o {out}
   tar c src | muster record - --stdin -- wc -l`,
