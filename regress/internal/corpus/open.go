@@ -59,7 +59,7 @@ func Open(ctx context.Context, o Options) (*Corpus, error) {
 	info, err := os.Stat(o.Path)
 	switch {
 	case errors.Is(err, os.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
-		return nil, fault.Inputf("there is no corpus %s; name a tar archive, a folder or - for standard input", p.label)
+		return nil, fault.Inputf("there is no corpus %s; name a tar archive, a folder or - for standard input; --cases chooses cases", p.label)
 	case err != nil:
 		return nil, cannotRead(p.label, "", err)
 	case info.IsDir():
