@@ -11,7 +11,7 @@ import (
 	"muster/files"
 )
 
-// An exchange is a request as Bazel sent it, and what it wants for an answer.
+// An exchange is a request of Bazel with the expected answer.
 type exchange struct {
 	method, path, body string
 	status             int

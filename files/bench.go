@@ -8,16 +8,16 @@ import (
 	"muster/internal/fair"
 )
 
-// benchAt answers what it was sent, to measure everything but files.
+// benchAt is the path that echoes a request. It measures everything but files.
 const benchAt = "/bench"
 
-// benchMax is how many bytes are sent back at most.
+// benchMax is the longest body that is echoed, in bytes.
 const benchMax = 64 << 10
 
 func (s *Server) bench(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodPost {
 		w.Header().Set("Allow", http.MethodPost)
-		http.Error(w, r.Method+" means nothing here", http.StatusMethodNotAllowed)
+		http.Error(w, r.Method+" is not supported here", http.StatusMethodNotAllowed)
 		return
 	}
 	client := fair.ClientOf(r.Context())
@@ -40,5 +40,5 @@ func (s *Server) bench(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Type", octets)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Content-Length", strconv.Itoa(buffer.Len()))
-	_, _ = w.Write(buffer.Bytes()) // it is gone, or its client is
+	_, _ = w.Write(buffer.Bytes()) // an error means that the client has gone
 }

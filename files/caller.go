@@ -19,30 +19,30 @@ import (
 	"muster/files/internal/wire"
 )
 
-// CallerOptions say which service is called, and how.
+// CallerOptions configure a Caller.
 type CallerOptions struct {
-	// URL is where the server is, as http://127.0.0.1:9999, without a path.
+	// URL is the server's address without a path, such as http://127.0.0.1:9999.
 	URL string
 
-	// HTTPClient makes the requests; nil = one of its own, that keeps any number of
-	// connections for as long as they are used. No client follows redirects here: a token
-	// must not reach anybody that nobody named.
+	// HTTPClient makes the requests; nil = a client that keeps any number of connections while
+	// they are used. Redirects are never followed, so that the token reaches only the named
+	// server.
 	HTTPClient *http.Client
 
-	// Token is what the server wants of its clients; "" = nothing.
+	// Token is the server's token; "" = no token is sent.
 	Token string
 
-	// JSON is what messages are in; else they are protobuf.
+	// JSON encodes messages as JSON instead of protobuf.
 	JSON bool
 
-	// PageSize is how many bytes of a file are sent in a message, up to PageSizeMax; 0 =
-	// 64 KiB, which every server takes.
+	// PageSize is how many bytes of a file a message holds, up to PageSizeMax; 0 = 64 KiB,
+	// which every server accepts.
 	PageSize int
 }
 
-// A Caller is a client of the message service. Its methods may be called by any number of
-// goroutines at the same time. An error about a file that is not there is an
-// fs.ErrNotExist, and one of a server that has too much to do a [fileio.ErrBusy].
+// A Caller is a client of the message service. Any number of goroutines may call its methods
+// at the same time. An error about a missing file is an fs.ErrNotExist. The error of a server
+// that has too much to do is a [fileio.ErrBusy].
 type Caller struct {
 	client wire.FilesClient
 	token  string
@@ -50,14 +50,14 @@ type Caller struct {
 	pages  sync.Pool // of *[]byte
 }
 
-// NewCaller connects to nothing yet.
+// NewCaller returns a Caller. It does not connect yet.
 func NewCaller(o CallerOptions) (*Caller, error) {
 	at, err := url.Parse(o.URL)
 	if err != nil {
 		return nil, err
 	}
 	if at.Scheme != "http" && at.Scheme != "https" || at.Host == "" || strings.Trim(at.Path, "/") != "" {
-		return nil, fmt.Errorf("%q is no address of a server: http://HOST:PORT is wanted", o.URL)
+		return nil, fmt.Errorf("%q is not the address of a server: write http://HOST:PORT", o.URL)
 	}
 	if o.PageSize < 0 || o.PageSize > PageSizeMax {
 		return nil, fmt.Errorf("pages of %d bytes: from 1 to %d are possible", o.PageSize, PageSizeMax)
@@ -83,11 +83,11 @@ func NewCaller(o CallerOptions) (*Caller, error) {
 	}
 	client := *o.HTTPClient
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	c.client = wire.NewFilesClient(cutter{&client}, strings.TrimRight(o.URL, "/"), options...)
+	c.client = wire.NewFilesClient(cuttingClient{&client}, strings.TrimRight(o.URL, "/"), options...)
 	return c, nil
 }
 
-// request is one with the token.
+// request returns a request with the token.
 func request[T any](c *Caller, message *T) *connect.Request[T] {
 	r := connect.NewRequest(message)
 	c.authorize(r.Header())
@@ -100,8 +100,8 @@ func (c *Caller) authorize(h http.Header) {
 	}
 }
 
-// said is the error of a call; nil if it had none.
-func said(op, name string, err error) error {
+// callError returns the error of a call, or nil.
+func callError(op, name string, err error) error {
 	switch {
 	case err == nil:
 		return nil
@@ -113,11 +113,11 @@ func said(op, name string, err error) error {
 	return fmt.Errorf("%s %s: %w", op, name, err)
 }
 
-// Exist reports whether there is a file of that name.
+// Exist reports whether a file of that name exists.
 func (c *Caller) Exist(ctx context.Context, name string) (bool, error) {
 	answer, err := c.client.Exist(ctx, request(c, &wire.ExistRequest{Name: name}))
 	if err != nil {
-		return false, said("exist", name, err)
+		return false, callError("exist", name, err)
 	}
 	return answer.Msg.Exists, nil
 }
@@ -125,22 +125,22 @@ func (c *Caller) Exist(ctx context.Context, name string) (bool, error) {
 // Delete removes a file.
 func (c *Caller) Delete(ctx context.Context, name string) error {
 	_, err := c.client.Delete(ctx, request(c, &wire.DeleteRequest{Name: name}))
-	return said("delete", name, err)
+	return callError("delete", name, err)
 }
 
-// Clean removes all files whose names begin with prefix, which must not be empty, and says
-// how many there were.
+// Clean removes all files whose names begin with prefix and returns their number. prefix must
+// not be empty.
 func (c *Caller) Clean(ctx context.Context, prefix string) (int64, error) {
 	answer, err := c.client.Clean(ctx, request(c, &wire.CleanRequest{Prefix: prefix}))
 	if err != nil {
-		return 0, said("clean", prefix, err)
+		return 0, callError("clean", prefix, err)
 	}
 	return answer.Msg.Deleted, nil
 }
 
-var errEcho = errors.New("another message came back than was sent")
+var errEcho = errors.New("the server returned a different message")
 
-// Bench has the server send a message back, of 64 KiB at most, and checks that it did.
+// Bench has the server echo a message of at most 64 KiB, and checks the answer.
 func (c *Caller) Bench(ctx context.Context, message []byte) error {
 	answer, err := c.client.Bench(ctx, request(c, &wire.BenchRequest{Message: message}))
 	if err == nil && !bytes.Equal(answer.Msg.Message, message) {

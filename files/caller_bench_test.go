@@ -14,8 +14,8 @@ import (
 	"muster/files"
 )
 
-// BenchmarkEcho is what a request costs that touches no file, with 500 callers in the
-// process of the server.
+// BenchmarkEcho measures a request that touches no file, with 500 callers in the server's
+// process.
 func BenchmarkEcho(b *testing.B) {
 	message := []byte("what is sent back, in thirty-eight by.")
 	for _, w := range []way{{}, {json: true}} {

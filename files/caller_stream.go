@@ -12,8 +12,8 @@ import (
 	"muster/files/internal/wire"
 )
 
-// Upload writes a file, all of what r has, and replaces one of that name. size is how many
-// bytes r has, or -1 if that is not known. When r fails, what was there before is there.
+// Upload writes all bytes of r as a file and replaces an existing file of that name. size is
+// the number of bytes in r, or -1 if unknown. If r fails, the previous file is unchanged.
 func (c *Caller) Upload(ctx context.Context, name string, r io.Reader, size int64) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -22,18 +22,19 @@ func (c *Caller) Upload(ctx context.Context, name string, r io.Reader, size int6
 	sent, err := c.send(stream, &wire.UploadRequest{Name: name, Size: &size}, r)
 	if err != nil {
 		cancel()
-		_, _ = stream.CloseAndReceive() // lets go of the connection
-		return said("upload", name, err)
+		_, _ = stream.CloseAndReceive() // releases the connection
+		return callError("upload", name, err)
 	}
 	answer, err := stream.CloseAndReceive()
 	if err == nil && answer.Msg.Size != sent {
-		err = fmt.Errorf("%d bytes were sent, and %d taken", sent, answer.Msg.Size)
+		err = fmt.Errorf("%d bytes were sent, but the server stored %d", sent, answer.Msg.Size)
 	}
-	return said("upload", name, err)
+	return callError("upload", name, err)
 }
 
-// send sends what r has, and says how many bytes. It ends early, without an error, when the
-// server answers early. What it has read into is another's before the answer comes.
+// send sends the content of r and returns the number of bytes. It ends early, without an
+// error, if the server answers early. Its buffer goes back to the pool before the answer
+// comes.
 func (c *Caller) send(stream *connect.ClientStreamForClient[wire.UploadRequest, wire.UploadResponse], message *wire.UploadRequest, r io.Reader) (sent int64, err error) {
 	pooled, ok := c.pages.Get().(*[]byte)
 	if !ok {
@@ -64,12 +65,12 @@ func (c *Caller) send(stream *connect.ClientStreamForClient[wire.UploadRequest, 
 	}
 }
 
-// cutter makes requests whose body, if its length is not known, ends with an error once
-// their context has ended: the server would take another end for that of the file. The
-// transport, which waits for an end, may not have seen the context's before.
-type cutter struct{ client *http.Client }
+// cuttingClient makes requests. If a body's length is unknown and the context ends, the body
+// ends with an error: otherwise the server would take its end for the end of the file. The
+// transport itself may not have noticed the context's end yet.
+type cuttingClient struct{ client *http.Client }
 
-func (c cutter) Do(r *http.Request) (*http.Response, error) {
+func (c cuttingClient) Do(r *http.Request) (*http.Response, error) {
 	if r.ContentLength < 0 {
 		r.Body = &cutBody{r.Body, r.Context()}
 	}
@@ -89,8 +90,8 @@ func (b *cutBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// fill reads a page, and reports whether r has no more. An r that was cut off has failed,
-// which io.ReadFull would not tell from its end.
+// fill reads a page, and reports whether r has ended. Unlike io.ReadFull it distinguishes the
+// end of r from an error because r was cut off.
 func fill(r io.Reader, page []byte) (n int, last bool, err error) {
 	for n < len(page) {
 		more, err := r.Read(page[n:])
@@ -105,20 +106,20 @@ func fill(r io.Reader, page []byte) (n int, last bool, err error) {
 	return n, false, nil
 }
 
-var errNoAnswer = errors.New("the server said nothing of the file")
+var errNoAnswer = errors.New("the server sent no answer about the file")
 
-// Download writes a file to w, and says how many bytes that were. After an error w has the
-// beginning of the file, or nothing.
+// Download writes a file to w and returns the number of bytes. After an error, w may have
+// received the beginning of the file.
 func (c *Caller) Download(ctx context.Context, name string, w io.Writer) (int64, error) {
 	ctx, cancel := context.WithCancel(ctx)
-	defer cancel() // what is not read
+	defer cancel() // discard the unread rest
 	stream, err := c.client.Download(ctx, request(c, &wire.DownloadRequest{Name: name}))
 	if err != nil {
-		return 0, said("download", name, err)
+		return 0, callError("download", name, err)
 	}
 	defer stream.Close()
 	n, err := receive(stream, w)
-	return n, said("download", name, err)
+	return n, callError("download", name, err)
 }
 
 func receive(stream *connect.ServerStreamForClient[wire.DownloadResponse], w io.Writer) (n int64, err error) {
@@ -139,7 +140,7 @@ func receive(stream *connect.ServerStreamForClient[wire.DownloadResponse], w io.
 	case size < 0:
 		return n, errNoAnswer
 	case n != size:
-		return n, fmt.Errorf("%d bytes came of %d", n, size)
+		return n, fmt.Errorf("received %d bytes of %d", n, size)
 	}
 	return n, nil
 }

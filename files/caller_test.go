@@ -27,8 +27,8 @@ func serveAll(t testing.TB, engine fileio.Engine, o files.Options) string {
 	t.Helper()
 	s := enginetest.Open(t, engine, t.TempDir(), fileio.Options{Sync: fileio.SyncNone})
 	handler := files.NewServer(s, o)
-	// The store is closed behind the last request: what was cut off over HTTP/2 may still
-	// be one when the server is closed.
+	// Close the store after the last request. A request that was cut off over HTTP/2 may still
+	// run when the server is closed.
 	var requests sync.WaitGroup
 	t.Cleanup(requests.Wait)
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -44,7 +44,7 @@ func serveAll(t testing.TB, engine fileio.Engine, o files.Options) string {
 	return server.URL
 }
 
-// way is how a service is called.
+// way is a way to call a service.
 type way struct {
 	json, http2 bool
 }
@@ -68,7 +68,7 @@ func (w way) caller(t testing.TB, o files.CallerOptions) *files.Caller {
 	return c
 }
 
-// trips are requests, none of which may be under way for ever.
+// trips counts running requests, to detect requests that never end.
 type trips struct {
 	transport *http.Transport
 	under     sync.WaitGroup
@@ -91,7 +91,7 @@ func eachWay(t *testing.T, test func(t *testing.T, w way)) {
 	}
 }
 
-// has says what a file is now.
+// has checks the content of a file.
 func has(t *testing.T, c *files.Caller, name, want string) {
 	t.Helper()
 	var got bytes.Buffer
@@ -101,7 +101,7 @@ func has(t *testing.T, c *files.Caller, name, want string) {
 	}
 }
 
-// hasNot checks that there is no file, whoever asks.
+// hasNot checks that a file does not exist, by every way.
 func hasNot(t *testing.T, c *files.Caller, name string) {
 	t.Helper()
 	if exists, err := c.Exist(t.Context(), name); exists || err != nil {
@@ -167,7 +167,7 @@ func TestCallClean(t *testing.T) {
 	})
 }
 
-// There are more than one list can have.
+// More files than fit into one list.
 func TestCallCleanMany(t *testing.T) {
 	engine := &direct.Engine{}
 	s := enginetest.Open(t, engine, t.TempDir(), fileio.Options{Sync: fileio.SyncNone})
@@ -208,7 +208,7 @@ func TestCallBench(t *testing.T) {
 	})
 }
 
-// A file whose reader fails is not cut to what came before.
+// A failing reader must not leave a truncated file.
 func TestCallWithBrokenReader(t *testing.T) {
 	eachWay(t, func(t *testing.T, w way) {
 		c := w.caller(t, files.CallerOptions{URL: serveAll(t, &direct.Engine{}, files.Options{})})
@@ -314,7 +314,7 @@ func TestCallToken(t *testing.T) {
 	})
 }
 
-// A token is for the server that was named, and so are the files.
+// Tokens and files go only to the named server.
 func TestCallsAreNotRedirected(t *testing.T) {
 	eachWay(t, func(t *testing.T, w way) {
 		var asked atomic.Int32

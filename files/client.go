@@ -17,44 +17,45 @@ import (
 	"time"
 )
 
-// ClientOptions of a client; the zero value is what most want.
+// ClientOptions configure a client. The zero value suits most clients.
 type ClientOptions struct {
-	// Token is sent with every request, as "Authorization: Bearer TOKEN"; "" = nothing.
+	// Token is sent with every request, as "Authorization: Bearer TOKEN"; "" = no token is
+	// sent.
 	Token string
 
-	// PlainToken sends the token over plain http to other machines as well, for networks
-	// that are trusted. Without it such a request is an error, and is not made.
+	// PlainToken allows sending the token over plain http to other machines, for trusted
+	// networks. Without it such a request fails before it is sent.
 	PlainToken bool
 
-	// HTTPClient makes the requests; nil = one with limits on the time for connecting, for
-	// TLS and for the beginning of an answer. A body may take any time while it moves. No
-	// client follows redirects here: a token must not reach anybody that nobody named.
+	// HTTPClient makes the requests; nil = a client with timeouts for connecting, for TLS and
+	// for the beginning of an answer. A body may take any time while bytes move. Redirects are
+	// never followed, so that the token reaches only the named server.
 	HTTPClient *http.Client
 }
 
-// Client is the other end of a Server: whole files, by their full addresses, as in
+// Client reads and writes whole files of a Server by their full addresses, such as
 // http://HOST/files/NAME. Any number of goroutines may use it at the same time.
 //
-// An answer other than the one that was asked for is a *StatusError, for which errors.Is
-// says what Store's errors do: fs.ErrNotExist, fs.ErrPermission, fileio.ErrChanged,
-// fileio.ErrBusy. What was surely not done, for the server was busy (503) or not there, is
-// tried again, three times; what only reads, or can be done twice, also where a connection broke.
-// A body of which nothing moves for two minutes ends with ErrStalled.
+// An unexpected answer is a *StatusError. errors.Is matches it with the corresponding error of
+// a Store: fs.ErrNotExist, fs.ErrPermission, fileio.ErrChanged, fileio.ErrBusy. The client
+// retries a request up to three times if the server certainly did not execute it, because it
+// was busy (503) or unreachable. It also retries reads and repeatable requests after a broken
+// connection. A body of which no byte moves for two minutes ends with ErrStalled.
 type Client struct {
 	http    http.Client
 	options ClientOptions
 }
 
-// How long the default client waits.
+// Timeouts of the default client.
 const (
 	connectTimeout  = 10 * time.Second
 	tlsTimeout      = 10 * time.Second
-	answerTimeout   = 2 * time.Minute // for an answer's beginning: a file may have to be flushed before it
-	continueTimeout = 5 * time.Second // then a body is sent unasked
+	answerTimeout   = 2 * time.Minute // for an answer's beginning, because a file may have to be flushed first
+	continueTimeout = 5 * time.Second // afterwards a body is sent without 100 Continue
 	idleTimeout     = 15 * time.Second
 )
 
-// NewClient makes a client.
+// NewClient returns a client.
 func NewClient(o ClientOptions) *Client {
 	c := &Client{options: o}
 	if o.HTTPClient != nil {
@@ -74,11 +75,11 @@ func NewClient(o ClientOptions) *Client {
 	return c
 }
 
-// Condition is what must hold of the file that is there for a change to be made; the zero
-// value is nothing.
+// Condition restricts a change to an expected state of the file. The zero value allows
+// everything.
 type Condition struct {
-	IfMatch        string // it has this ETag
-	IfNoneMatchAll bool   // there is none
+	IfMatch        string // the file has this ETag
+	IfNoneMatchAll bool   // the file does not exist
 }
 
 func (c Condition) set(h http.Header) {
@@ -90,27 +91,27 @@ func (c Condition) set(h http.Header) {
 	}
 }
 
-// Attributes of a file at an address.
+// Attributes describe a file at an address.
 type Attributes struct {
-	ETag string // "" where the server gives none
-	Size int64  // bytes; -1 where it is not known
+	ETag string // "" if the server sends no ETag
+	Size int64  // bytes; -1 = not known
 }
 
 func attributesOf(r *http.Response) Attributes {
 	return Attributes{r.Header.Get("ETag"), r.ContentLength}
 }
 
-// Content is a file on its way, to be closed by who asked for it. Its Read ends with
-// another error than io.EOF when it was cut off, or is not what the server announced.
+// Content is a file that is being received. The caller of Get must close it. Read returns an
+// error other than io.EOF if the file was cut off or does not match the server's digest.
 type Content struct {
 	io.ReadCloser
 	Attributes
 }
 
-// ErrNotModified is the error of a Get for what the caller has already.
-var ErrNotModified = errors.New("the file is as it was")
+// ErrNotModified is the error of a Get for content that the caller already has.
+var ErrNotModified = errors.New("the file has not changed")
 
-// Get opens a file, unless it has the ETag ifNoneMatch; "" = in any case.
+// Get opens a file unless it has the ETag ifNoneMatch; "" = in any case.
 func (c *Client) Get(ctx context.Context, address, ifNoneMatch string) (*Content, error) {
 	h := http.Header{}
 	if ifNoneMatch != "" {
@@ -124,7 +125,7 @@ func (c *Client) Get(ctx context.Context, address, ifNoneMatch string) (*Content
 		r.Body.Close()
 		return nil, ErrNotModified
 	}
-	body, err := digested(r.Header, r.Body)
+	body, err := verifyDigest(r.Header, r.Body)
 	if err != nil {
 		r.Body.Close()
 		return nil, fmt.Errorf("GET %s: %w", address, err)
@@ -132,7 +133,7 @@ func (c *Client) Get(ctx context.Context, address, ifNoneMatch string) (*Content
 	return &Content{body, attributesOf(r)}, nil
 }
 
-// Head tells what is known of a file.
+// Head returns the attributes of a file.
 func (c *Client) Head(ctx context.Context, address string) (Attributes, error) {
 	r, err := c.do(ctx, &exchange{method: http.MethodHead, address: address, repeatable: true})
 	if err != nil {
@@ -141,13 +142,13 @@ func (c *Client) Head(ctx context.Context, address string) (Attributes, error) {
 	return attributesOf(r), r.Body.Close()
 }
 
-// expectFrom is from how many bytes on a body is not sent before the server asks for it: it
-// may refuse it, and closes the connection of one that it does not read.
+// expectFrom is the size from which a body waits for the server's 100 Continue. The server may
+// refuse the request, and closes a connection whose body it does not read.
 const expectFrom = 64 << 10
 
 // Put writes the first size bytes of body as a file, and returns its ETag. It reads them
-// twice: their SHA-256 is announced, so that the server takes nothing else. With a
-// condition, a connection that breaks leaves open whether the file was written.
+// twice: it announces their SHA-256, so that the server accepts nothing else. With a
+// condition, a broken connection leaves open whether the file was written.
 func (c *Client) Put(ctx context.Context, address string, body io.ReaderAt, size int64, want Condition) (etag string, err error) {
 	sum := sha256.New()
 	if n, err := io.Copy(sum, io.NewSectionReader(body, 0, size)); err != nil || n != size {
@@ -178,9 +179,9 @@ func (c *Client) Delete(ctx context.Context, address string, want Condition) err
 	return r.Body.Close()
 }
 
-// MayTell refuses to send the token to where others could read it on its way: it is an
-// ErrPlainToken. A Client asks it of each address itself.
-func (o *ClientOptions) MayTell(u *url.URL) error {
+// CheckToken returns an ErrPlainToken if others could read the token on its way to this
+// address. A Client checks each address itself.
+func (o *ClientOptions) CheckToken(u *url.URL) error {
 	if o.Token == "" || o.PlainToken || u.Scheme != "http" {
 		return nil
 	}
@@ -191,12 +192,12 @@ func (o *ClientOptions) MayTell(u *url.URL) error {
 	return fmt.Errorf("%s: %w", u.Redacted(), ErrPlainToken)
 }
 
-// ErrPlainToken is the error of a request that would show its token to the network.
+// ErrPlainToken is the error of a request that would expose its token to the network.
 var ErrPlainToken = errors.New("the token would cross the network unencrypted")
 
-// List yields the files of a server whose names begin with prefix, in order; server is
-// its address without a path, as in http://HOST. It asks for some of them at a time. An
-// error is the last that it yields.
+// List yields a server's files whose names begin with prefix, in order. server is its address
+// without a path, such as http://HOST. List requests one page at a time. After an error it
+// ends.
 func (c *Client) List(ctx context.Context, server, prefix string) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		after := ""
@@ -211,7 +212,7 @@ func (c *Client) List(ctx context.Context, server, prefix string) iter.Seq2[Entr
 					return
 				}
 			}
-			if l.Next == "" || l.Next == after { // a server that does not go on is asked no further
+			if l.Next == "" || l.Next == after { // stop if the server makes no progress
 				return
 			}
 			after = l.Next
@@ -219,7 +220,7 @@ func (c *Client) List(ctx context.Context, server, prefix string) iter.Seq2[Entr
 	}
 }
 
-// pageMax bounds one page of a list, in bytes: ListMax names with all that is told of them.
+// pageMax bounds one page of a list, in bytes: ListMax names with their attributes.
 const pageMax = 16 << 20
 
 func (c *Client) page(ctx context.Context, server string, query url.Values) (l listing, err error) {
@@ -230,7 +231,7 @@ func (c *Client) page(ctx context.Context, server string, query url.Values) (l l
 	}
 	defer r.Body.Close()
 	if err := json.NewDecoder(io.LimitReader(r.Body, pageMax)).Decode(&l); err != nil {
-		return l, fmt.Errorf("GET %s: no list: %w", address, err)
+		return l, fmt.Errorf("GET %s: the answer is not a list: %w", address, err)
 	}
 	return l, nil
 }

@@ -7,8 +7,8 @@ import (
 	"muster/internal/fair"
 )
 
-// clientOf returns the client that sent a request: its token and its address. Of an IPv6
-// address only the prefix counts that a network assigns to one customer.
+// clientOf returns the client that sent a request: its token and its address. For IPv6 only
+// the 64-bit prefix counts, which networks assign to one customer.
 func clientOf(r *http.Request, token string) fair.Client {
 	const customer = 64 // bits
 	at, err := netip.ParseAddrPort(r.RemoteAddr)

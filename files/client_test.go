@@ -22,7 +22,7 @@ import (
 	"muster/files"
 )
 
-// got reads a file whole.
+// got reads a whole file.
 func got(t *testing.T, c *files.Client, address, ifNoneMatch string) (string, files.Attributes, error) {
 	t.Helper()
 	r, err := c.Get(t.Context(), address, ifNoneMatch)
@@ -73,8 +73,8 @@ func TestClient(t *testing.T) {
 	}
 }
 
-// A cache on the way answers from what it has, as RFC 9111 allows for a file that tells no
-// age, unless it is told to ask.
+// A cache answers with its copy of a file without an age, as RFC 9111 allows. The client must
+// make it revalidate.
 func TestClientBehindACache(t *testing.T) {
 	at := serve(t, &direct.Engine{}, files.Options{}) + "/files/x"
 	kept := map[string]*http.Response{}
@@ -178,7 +178,7 @@ type transport func(*http.Request) (*http.Response, error)
 
 func (f transport) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// client has f for the network.
+// client returns a client whose network is f.
 func client(o files.ClientOptions, f transport) *files.Client {
 	o.HTTPClient = &http.Client{Transport: f}
 	return files.NewClient(o)
@@ -194,8 +194,8 @@ func response(status int, body string, headers ...string) *http.Response {
 	return w.Result()
 }
 
-// A token is for the server that was named: not for one that it names, and not for
-// whoever listens on the way.
+// A token goes only to the named server: not to the target of a redirect, and not in plain
+// text over a network.
 func TestTokenStays(t *testing.T) {
 	var asked []string
 	moved := func(r *http.Request) (*http.Response, error) {
@@ -276,14 +276,13 @@ func TestRepeats(t *testing.T) {
 	}
 }
 
-// slowly has so many bytes, each after a minute, and then nothing more but the end of what
-// asks for them.
-type slowly struct {
+// slowBytes returns a byte each minute. After the last one it blocks until its request ends.
+type slowBytes struct {
 	ctx  context.Context
 	left int
 }
 
-func (s *slowly) Read(p []byte) (int, error) {
+func (s *slowBytes) Read(p []byte) (int, error) {
 	if s.left == 0 {
 		<-s.ctx.Done()
 		return 0, s.ctx.Err()
@@ -293,15 +292,15 @@ func (s *slowly) Read(p []byte) (int, error) {
 	return copy(p, "x"), nil
 }
 
-func (s *slowly) Close() error { return nil }
+func (s *slowBytes) Close() error { return nil }
 
-// A body may take any time, but not stand still.
+// A body may take any time while it moves.
 func TestStalled(t *testing.T) {
 	const at = "http://h/files/x"
 	synctest.Test(t, func(t *testing.T) {
 		c := client(files.ClientOptions{}, func(r *http.Request) (*http.Response, error) {
 			answer := response(200, "")
-			answer.Body = &slowly{r.Context(), 10}
+			answer.Body = &slowBytes{r.Context(), 10}
 			return answer, nil
 		})
 		began := time.Now()
@@ -310,7 +309,7 @@ func TestStalled(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer r.Close()
-		<-time.After(time.Hour) // the caller has other things to do
+		<-time.After(time.Hour) // the caller pauses
 		began = began.Add(time.Hour)
 		is, err := io.ReadAll(r)
 		if took := time.Since(began); len(is) != 10 || !errors.Is(err, files.ErrStalled) || took != 12*time.Minute {
@@ -350,7 +349,7 @@ func TestWaitEnds(t *testing.T) {
 	})
 }
 
-// A busy server is there again after a while.
+// A busy server recovers after a while.
 func TestBusyForOnce(t *testing.T) {
 	var n atomic.Int32
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -372,7 +371,7 @@ func TestBusyForOnce(t *testing.T) {
 	}
 }
 
-// What arrives is what the server has, or an error.
+// The client returns the server's content or an error.
 func TestDamagedOnTheWay(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Repr-Digest", "sha-256=:LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ=:") // of hello
@@ -391,7 +390,7 @@ func TestDamagedOnTheWay(t *testing.T) {
 	}
 }
 
-// changing has other bytes each time it is read.
+// changing returns different bytes each time it is read.
 type changing struct{ n byte }
 
 func (c *changing) ReadAt(p []byte, _ int64) (int, error) {
@@ -402,11 +401,11 @@ func (c *changing) ReadAt(p []byte, _ int64) (int, error) {
 	return len(p), nil
 }
 
-// A file that somebody writes to while it is sent is not taken.
+// The server refuses a file that changes while it is sent.
 func TestChangedMeanwhile(t *testing.T) {
 	at := serve(t, &direct.Engine{}, files.Options{}) + "/files/x"
 	c := files.NewClient(files.ClientOptions{})
-	if _, err := c.Put(t.Context(), at, &changing{}, 1000, files.Condition{}); err == nil || !strings.Contains(err.Error(), "the body has not the announced SHA-256") {
+	if _, err := c.Put(t.Context(), at, &changing{}, 1000, files.Condition{}); err == nil || !strings.Contains(err.Error(), "the body does not have the announced SHA-256") {
 		t.Error(err)
 	}
 	if _, err := c.Put(t.Context(), at, strings.NewReader("short"), 1000, files.Condition{}); !errors.Is(err, io.ErrUnexpectedEOF) {
@@ -417,7 +416,7 @@ func TestChangedMeanwhile(t *testing.T) {
 	}
 }
 
-// What a server says is quoted, and does nothing to a terminal.
+// Quoted text of a server cannot affect a terminal.
 func TestWords(t *testing.T) {
 	for said, want := range map[string]string{
 		"":                           "GET http://h/x: 418 I'm a teapot",

@@ -13,10 +13,10 @@ import (
 	"muster/internal/wording"
 )
 
-// retryAfter is in how many seconds whoever was refused is to come again.
+// retryAfter is the pause in seconds that a refused client is asked for.
 const retryAfter = 1
 
-// fail answers what went wrong.
+// fail answers a request with an error.
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	status := statusOf(err)
 	switch status {
@@ -42,7 +42,7 @@ func statusOf(err error) int {
 		return http.StatusRequestEntityTooLarge
 	case errors.Is(err, os.ErrDeadlineExceeded): // of the connection
 		return http.StatusRequestTimeout
-	case errors.As(err, &client), errors.Is(err, context.Canceled): // who most likely is gone
+	case errors.As(err, &client), errors.Is(err, context.Canceled): // the client has most likely gone
 		return http.StatusBadRequest
 	case errors.Is(err, fileio.ErrBusy), errors.Is(err, context.DeadlineExceeded), errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
 		return http.StatusServiceUnavailable
@@ -52,9 +52,9 @@ func statusOf(err error) int {
 	return http.StatusInternalServerError
 }
 
-// broken ends a connection whose answer has begun and cannot be gone on with: its client
-// must not take a part for the whole.
-func (s *Server) broken(r *http.Request, err error) {
+// abortBroken aborts the connection if err is not nil. The answer has begun and cannot be
+// completed, and the client must not take a part for the whole.
+func (s *Server) abortBroken(r *http.Request, err error) {
 	if err == nil {
 		return
 	}

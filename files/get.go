@@ -12,7 +12,8 @@ import (
 	"muster/fileio"
 )
 
-// octets is what every file is, for nobody has looked into it, and no browser is to.
+// octets is the content type of all files. The server does not inspect them, and browsers must
+// not guess.
 const octets = "application/octet-stream"
 
 func (s *Server) get(w http.ResponseWriter, r *http.Request, name string) {
@@ -26,30 +27,30 @@ func (s *Server) get(w http.ResponseWriter, r *http.Request, name string) {
 	h.Set("ETag", etag(f.Tag))
 	h.Set("Content-Type", octets)
 	h.Set("X-Content-Type-Options", "nosniff")
-	if plain(r) {
+	if wantsWholeFile(r) {
 		h.Set("Last-Modified", f.Changed.UTC().Format(http.TimeFormat))
 		h.Set("Accept-Ranges", "bytes")
 		h.Set("Content-Length", strconv.FormatInt(f.Size, 10))
 		if r.Method == http.MethodGet {
-			if f.Size > bufferedMost && r.ProtoMajor == 1 && s.options.More != nil {
+			if f.Size > bufferedMax && r.ProtoMajor == 1 && s.options.More != nil {
 				s.options.More(r.Context())
 			}
-			s.broken(r, f.CopyTo(r.Context(), w, 0, f.Size))
+			s.abortBroken(r, f.CopyTo(r.Context(), w, 0, f.Size))
 		}
 		return
 	}
-	// Conditions and ranges are the standard library's.
+	// The standard library evaluates conditions and ranges.
 	content := &content{ctx: r.Context(), file: f, size: f.Size}
 	http.ServeContent(w, r, "", f.Changed, content)
-	s.broken(r, content.end())
+	s.abortBroken(r, content.end())
 }
 
-// bufferedMost is how many bytes net/http keeps back: an answer with more is written in two
-// pieces or more, of which the head and this much are the first.
-const bufferedMost = 4096
+// bufferedMax is how many bytes net/http buffers. It writes a longer answer in two pieces or
+// more. The head and these bytes are the first piece.
+const bufferedMax = 4096
 
-// plain reports whether all of the file is wanted, whatever it is.
-func plain(r *http.Request) bool {
+// wantsWholeFile reports whether a request wants the whole file unconditionally.
+func wantsWholeFile(r *http.Request) bool {
 	for _, header := range []string{"Range", "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since", "If-Range"} {
 		if r.Header.Get(header) != "" {
 			return false
@@ -60,19 +61,19 @@ func plain(r *http.Request) bool {
 
 func etag(tag string) string { return `"` + tag + `"` }
 
-// content is a file as http.ServeContent wants it. Of several ranges a goroutine reads them,
-// which may do so still when ServeContent has returned, for the client is gone.
+// content adapts a file to http.ServeContent. For several ranges, a goroutine reads it. That
+// goroutine may still read when ServeContent has returned because the client has gone.
 type content struct {
 	ctx  context.Context
 	size int64
 	at   int64
 
 	mu   sync.Mutex
-	file *fileio.File // nil = nobody is to read it any longer
+	file *fileio.File // nil = reading has ended
 	err  error        // of the store
 }
 
-// end waits for who reads, lets nobody read any more, and returns the store's error.
+// end waits for a running Read, prevents further reads, and returns the store's error.
 func (c *content) end() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -88,7 +89,7 @@ func (c *content) Seek(offset int64, whence int) (int64, error) {
 		offset += c.size
 	}
 	if offset < 0 {
-		return 0, errors.New("before the beginning")
+		return 0, errors.New("the offset is negative")
 	}
 	c.at = offset
 	return offset, nil
@@ -104,7 +105,7 @@ func (c *content) Read(p []byte) (int, error) {
 	if c.file == nil {
 		return 0, fs.ErrClosed
 	}
-	into := &into{p: p}
+	into := &sliceWriter{p: p}
 	if c.err = c.file.CopyTo(c.ctx, into, c.at, n); c.err != nil {
 		return into.n, c.err
 	}
@@ -112,13 +113,13 @@ func (c *content) Read(p []byte) (int, error) {
 	return into.n, nil
 }
 
-// into fills a slice.
-type into struct {
+// sliceWriter fills a slice.
+type sliceWriter struct {
 	p []byte
 	n int
 }
 
-func (i *into) Write(data []byte) (int, error) {
+func (i *sliceWriter) Write(data []byte) (int, error) {
 	n := copy(i.p[i.n:], data)
 	i.n += n
 	return n, nil

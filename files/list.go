@@ -12,14 +12,14 @@ import (
 	"muster/fileio"
 )
 
-// listing is what a list shows, and the fields of its JSON.
+// listing is one page of a list, and its JSON.
 type listing struct {
 	Prefix string  `json:"prefix"`
 	Files  []Entry `json:"files"`
-	Next   string  `json:"next,omitempty"` // the value of after for those that follow
+	Next   string  `json:"next,omitempty"` // the value of after for the next page
 }
 
-// Entry is a file in a list.
+// Entry describes a file in a list.
 type Entry struct {
 	Name    string    `json:"name"`
 	Size    int64     `json:"size"`
@@ -27,7 +27,7 @@ type Entry struct {
 	ETag    string    `json:"etag"`
 }
 
-// Link is where the file is: every byte of its name is itself.
+// Link returns the path of the file, with its name escaped.
 func (e Entry) Link() string {
 	parts := strings.Split(e.Name, "/")
 	for i, part := range parts {
@@ -39,12 +39,12 @@ func (e Entry) Link() string {
 //go:embed list.html
 var listMarkup string
 
-// list answers with the files whose names begin with prefix and come after another, as
-// JSON or, for browsers, as a page.
+// list answers with the files whose names begin with prefix and follow after, as JSON, or as a
+// page for browsers.
 func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
-		http.Error(w, "a list can be read alone", http.StatusMethodNotAllowed)
+		http.Error(w, "a list is read-only: use GET or HEAD", http.StatusMethodNotAllowed)
 		return
 	}
 	query := r.URL.Query()
@@ -73,9 +73,9 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 	if strings.Contains(r.Header.Get("Accept"), "text/html") {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
-		s.broken(r, s.page.Execute(w, l))
+		s.abortBroken(r, s.page.Execute(w, l))
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	s.broken(r, json.NewEncoder(w).Encode(l))
+	s.abortBroken(r, json.NewEncoder(w).Encode(l))
 }

@@ -16,16 +16,18 @@ import (
 	"muster/pool"
 )
 
-// messagesAt is where the message service is: its methods are below it.
+// messagesAt is the path of the message service. Its methods are below it.
 const messagesAt = "/" + wire.FilesName + "/"
 
-// messages answers the methods of wire.Files: protobuf or JSON, by content type.
+// messages implements the methods of wire.Files, in protobuf or JSON, depending on the content
+// type.
 type messages struct {
-	server  *Server
-	handler http.Handler
-	page    int // bytes of a file in a message
-	most    int // bytes of a message
-	// Places of requests: of one message, and of streams, which may take long.
+	server     *Server
+	handler    http.Handler
+	page       int // bytes of a file in a message
+	messageMax int // bytes of a message
+	// single and streams are places of requests: of single messages, and of streams, which may
+	// take long.
 	single, streams *fair.Budget
 }
 
@@ -38,21 +40,21 @@ const (
 )
 
 func newMessages(server *Server, page int) *messages {
-	m := &messages{server: server, page: page, most: messageMax(page)}
+	m := &messages{server: server, page: page, messageMax: messageMax(page)}
 	o := fair.Options{
-		Size:       int64(messagesMemory / 2 / (2 * m.most)), // as it came, and taken apart
+		Size:       int64(messagesMemory / 2 / (2 * m.messageMax)), // the raw and the decoded message
 		WaitingMax: messagesWaitingMax, WaitMax: server.options.WaitMax, Shares: true,
 	}
 	m.single, m.streams = fair.New(o), fair.New(o)
 	_, m.handler = wire.NewFilesHandler(m,
-		connect.WithReadMaxBytes(m.most),
-		// Files are compressed by whoever wants them so, and small bombs grow to large ones.
+		connect.WithReadMaxBytes(m.messageMax),
+		// Accept no compression: clients may store compressed files, and small bombs grow large.
 		connect.WithCompression("gzip", nil, nil))
 	return m
 }
 
-// messageMax is how long a message with one page can be: JSON has four letters for three
-// bytes. Whatever a page is, the default of the clients is understood.
+// messageMax returns the largest size of a message with one page, in bytes. JSON encodes three
+// bytes in four letters. Messages with the clients' default page always fit.
 func messageMax(page int) int {
 	return max(page, pageDefault)*4/3 + 8<<10
 }
@@ -60,8 +62,8 @@ func messageMax(page int) int {
 func (m *messages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	places := m.streams
 	if method := strings.TrimPrefix(r.URL.Path, messagesAt); method != "Upload" && method != "Download" {
-		// One message: what is too long must not be read to its end, which may never come.
-		r.Body = http.MaxBytesReader(w, r.Body, int64(m.most))
+		// Do not read an oversized single message to its end, which may never come.
+		r.Body = http.MaxBytesReader(w, r.Body, int64(m.messageMax))
 		places = m.single
 	}
 	client := fair.ClientOf(r.Context())
@@ -73,7 +75,7 @@ func (m *messages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	m.handler.ServeHTTP(w, r)
 }
 
-// errMessage is the error of messages that mean nothing.
+// errMessage is the error of an invalid message.
 var errMessage = errors.New("cannot be understood")
 
 func (m *messages) Exist(ctx context.Context, r *connect.Request[wire.ExistRequest]) (*connect.Response[wire.ExistResponse], error) {
@@ -82,14 +84,14 @@ func (m *messages) Exist(ctx context.Context, r *connect.Request[wire.ExistReque
 	case errors.Is(err, fs.ErrNotExist):
 		return connect.NewResponse(&wire.ExistResponse{}), nil
 	case err != nil:
-		return nil, m.failed(r.Spec().Procedure, err)
+		return nil, m.answerError(r.Spec().Procedure, err)
 	}
 	return connect.NewResponse(&wire.ExistResponse{Exists: true, Size: info.Size}), nil
 }
 
 func (m *messages) Delete(ctx context.Context, r *connect.Request[wire.DeleteRequest]) (*connect.Response[wire.DeleteResponse], error) {
 	if err := m.server.store.Delete(ctx, r.Msg.Name, nil); err != nil {
-		return nil, m.failed(r.Spec().Procedure, err)
+		return nil, m.answerError(r.Spec().Procedure, err)
 	}
 	return connect.NewResponse(&wire.DeleteResponse{}), nil
 }
@@ -97,15 +99,15 @@ func (m *messages) Delete(ctx context.Context, r *connect.Request[wire.DeleteReq
 func (m *messages) Clean(ctx context.Context, r *connect.Request[wire.CleanRequest]) (*connect.Response[wire.CleanResponse], error) {
 	deleted, err := m.server.clean(ctx, r.Msg.Prefix)
 	if err != nil {
-		return nil, m.failed(r.Spec().Procedure, err)
+		return nil, m.answerError(r.Spec().Procedure, err)
 	}
 	return connect.NewResponse(&wire.CleanResponse{Deleted: deleted}), nil
 }
 
-// deletedAtOnce is how many files are deleted at a time.
-const deletedAtOnce = 8
+// deleteWorkers is how many files are deleted at the same time.
+const deleteWorkers = 8
 
-// clean deletes the files whose names begin with prefix, and says how many there were.
+// clean deletes the files whose names begin with prefix and returns their number.
 func (s *Server) clean(ctx context.Context, prefix string) (int64, error) {
 	if prefix == "" {
 		return 0, errNoPrefix
@@ -117,10 +119,10 @@ func (s *Server) clean(ctx context.Context, prefix string) (int64, error) {
 		if err != nil {
 			return 0, err
 		}
-		err = pool.ForEach(ctx, deletedAtOnce, infos, func(ctx context.Context, i fileio.Info) error {
+		err = pool.ForEach(ctx, deleteWorkers, infos, func(ctx context.Context, i fileio.Info) error {
 			err := s.store.Delete(ctx, i.Name, nil)
 			if errors.Is(err, fs.ErrNotExist) {
-				return nil // by somebody else
+				return nil // another client has deleted it
 			}
 			if err == nil {
 				deleted.Add(1)
@@ -138,7 +140,7 @@ func (s *Server) clean(ctx context.Context, prefix string) (int64, error) {
 
 func (m *messages) Bench(_ context.Context, r *connect.Request[wire.BenchRequest]) (*connect.Response[wire.BenchResponse], error) {
 	if len(r.Msg.Message) > benchMax {
-		return nil, m.failed(r.Spec().Procedure, &http.MaxBytesError{Limit: benchMax})
+		return nil, m.answerError(r.Spec().Procedure, &http.MaxBytesError{Limit: benchMax})
 	}
 	return connect.NewResponse(&wire.BenchResponse{Message: r.Msg.Message}), nil
 }

@@ -17,15 +17,15 @@ import (
 )
 
 var (
-	errNoPrefix = fmt.Errorf("no prefix: %w: it would be all files", errMessage)
+	errNoPrefix = fmt.Errorf("no prefix: %w: this would delete all files", errMessage)
 	errNoName   = fmt.Errorf("the first message has no name: %w", errMessage)
 	errSlow     = errors.New("the client took too long for a piece of its file")
 	errTwoNames = fmt.Errorf("a message that is not the first has a name or a size: %w", errMessage)
 )
 
-// failed is what went wrong, as the service says it.
-func (m *messages) failed(procedure string, err error) error {
-	// Of a message that did not come, and it says why.
+// answerError converts an error to the service's answer.
+func (m *messages) answerError(procedure string, err error) error {
+	// A message did not arrive in time.
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		return connect.NewError(connect.CodeDeadlineExceeded, errSlow)
 	}
@@ -36,7 +36,7 @@ func (m *messages) failed(procedure string, err error) error {
 	if code == connect.CodeInternal || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		m.server.options.Log.Error("a request failed", "path", procedure, "error", wording.Of(err))
 	}
-	// Whoever asked knows for what, and of which name.
+	// The client knows the operation and the name.
 	if path, ok := errors.AsType[*fs.PathError](err); ok {
 		err = path.Err
 	}
@@ -47,7 +47,7 @@ func (m *messages) failed(procedure string, err error) error {
 	return answer
 }
 
-// codeOf is statusOf for messages.
+// codeOf is the counterpart of statusOf for messages.
 func codeOf(err error) connect.Code {
 	switch {
 	case errors.Is(err, fileio.ErrName), errors.Is(err, fileio.ErrSize), errors.Is(err, errMessage):

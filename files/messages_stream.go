@@ -14,7 +14,7 @@ import (
 func (m *messages) Upload(ctx context.Context, stream *connect.ClientStream[wire.UploadRequest]) (*connect.Response[wire.UploadResponse], error) {
 	answer, err := m.upload(ctx, stream)
 	if err != nil {
-		return nil, m.failed(wire.FilesUploadProcedure, err)
+		return nil, m.answerError(wire.FilesUploadProcedure, err)
 	}
 	return connect.NewResponse(answer), nil
 }
@@ -38,32 +38,32 @@ func (m *messages) upload(ctx context.Context, stream *connect.ClientStream[wire
 	if size > most {
 		return nil, &http.MaxBytesError{}
 	}
-	r := &uploaded{stream: stream, left: most}
-	if err := r.take(first.Data); err != nil {
+	r := &uploadReader{stream: stream, left: most}
+	if err := r.accept(first.Data); err != nil {
 		return nil, err
 	}
-	info, err := m.server.store.Put(ctx, first.Name, paged(r, m.page), size, nil)
+	info, err := m.server.store.Put(ctx, first.Name, limitReads(r, m.page), size, nil)
 	if err != nil {
 		return nil, err
 	}
 	return &wire.UploadResponse{Size: info.Size, Etag: etag(info.Tag)}, nil
 }
 
-// uploaded is what the messages of an upload have of its file.
-type uploaded struct {
+// uploadReader reads a file from the messages of an upload.
+type uploadReader struct {
 	stream *connect.ClientStream[wire.UploadRequest]
 	data   []byte // of the last message, unread
 	left   int64  // how many bytes may follow
 }
 
-func (u *uploaded) take(data []byte) error {
+func (u *uploadReader) accept(data []byte) error {
 	if u.data, u.left = data, u.left-int64(len(data)); u.left < 0 {
 		return &http.MaxBytesError{}
 	}
 	return nil
 }
 
-func (u *uploaded) Read(p []byte) (int, error) {
+func (u *uploadReader) Read(p []byte) (int, error) {
 	for len(u.data) == 0 {
 		if !u.stream.Receive() {
 			if err := u.stream.Err(); err != nil {
@@ -75,7 +75,7 @@ func (u *uploaded) Read(p []byte) (int, error) {
 		if message.Name != "" || message.Size != nil {
 			return 0, errTwoNames
 		}
-		if err := u.take(message.Data); err != nil {
+		if err := u.accept(message.Data); err != nil {
 			return 0, err
 		}
 	}
@@ -86,7 +86,7 @@ func (u *uploaded) Read(p []byte) (int, error) {
 
 func (m *messages) Download(ctx context.Context, r *connect.Request[wire.DownloadRequest], stream *connect.ServerStream[wire.DownloadResponse]) error {
 	if err := m.download(ctx, r.Msg.Name, stream); err != nil {
-		return m.failed(wire.FilesDownloadProcedure, err)
+		return m.answerError(wire.FilesDownloadProcedure, err)
 	}
 	return nil
 }
@@ -97,7 +97,7 @@ func (m *messages) download(ctx context.Context, name string, stream *connect.Se
 		return err
 	}
 	defer f.Close()
-	d := &downloaded{stream: stream, page: m.page}
+	d := &downloadWriter{stream: stream, page: m.page}
 	d.message.Size, d.message.Etag = f.Size, etag(f.Tag)
 	if f.Size == 0 {
 		return d.send(nil)
@@ -105,14 +105,14 @@ func (m *messages) download(ctx context.Context, name string, stream *connect.Se
 	return f.CopyTo(ctx, d, 0, f.Size)
 }
 
-// downloaded sends what is written to it, in pages.
-type downloaded struct {
+// downloadWriter sends the data written to it in pages.
+type downloadWriter struct {
 	stream  *connect.ServerStream[wire.DownloadResponse]
 	page    int
 	message wire.DownloadResponse
 }
 
-func (d *downloaded) Write(data []byte) (int, error) {
+func (d *downloadWriter) Write(data []byte) (int, error) {
 	for page := range slices.Chunk(data, d.page) {
 		if err := d.send(page); err != nil {
 			return 0, err
@@ -121,8 +121,8 @@ func (d *downloaded) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
-// send has sent the page, or copied it, when it returns.
-func (d *downloaded) send(page []byte) error {
+// send has sent or copied the page when it returns.
+func (d *downloadWriter) send(page []byte) error {
 	d.message.Data = page
 	err := d.stream.Send(&d.message)
 	d.message.Size, d.message.Etag, d.message.Data = 0, "", nil

@@ -29,7 +29,7 @@ const (
 	stream      = "application/connect+json"
 )
 
-// unary calls a method as curl does, and takes its answer apart.
+// unary calls a method as curl does, and decodes the answer.
 func unary(t *testing.T, at, method, message string, headers ...string) (status int, answer map[string]any) {
 	t.Helper()
 	got := ask(t, "POST", at+servicePath+method, strings.NewReader(message), append(headers, "Content-Type", "application/json")...)
@@ -45,7 +45,7 @@ func envelope(flags byte, message string) string {
 	return string(prefix) + message
 }
 
-// opened is what is in the envelopes of an answer: messages, and how it ended.
+// opened decodes the envelopes of an answer: the messages and the final status.
 func opened(t *testing.T, body string) (messages []map[string]any, end string) {
 	t.Helper()
 	for body != "" {
@@ -153,7 +153,7 @@ func TestHostileMessages(t *testing.T) {
 	}
 }
 
-// endless has so much that nobody should ask for all of it.
+// endless has so many bytes that nobody may read all of them.
 type endless struct{ given atomic.Int64 }
 
 const muchTooMuch = 256 << 20
@@ -183,8 +183,8 @@ func TestEndlessMessage(t *testing.T) {
 	}
 }
 
-// Whoever is cut off has uploaded nothing, wherever that was, and is remembered by nobody:
-// with the largest pages there is memory for fewer uploads than are made here.
+// An upload that is cut off at any point leaves no file and no memory. With the largest pages,
+// memory suffices for fewer uploads than this test makes.
 func TestUploadCutOff(t *testing.T) {
 	s := enginetest.Open(t, &direct.Engine{}, t.TempDir(), fileio.Options{Sync: fileio.SyncNone})
 	server := httptest.NewServer(files.NewServer(s, files.Options{PageSize: files.PageSizeMax}))
@@ -207,7 +207,7 @@ func TestUploadCutOff(t *testing.T) {
 	}
 }
 
-// A client that sends a part of a message and then nothing is cut off, and leaves no file.
+// A client that stops within a message is cut off and leaves no file.
 func TestSlowMessages(t *testing.T) {
 	inBubble(t, files.Options{}, func(b *bubble) {
 		piece := envelope(0, `{"data":"`+base64.StdEncoding.EncodeToString(make([]byte, 50_000))+`"}`)
@@ -234,7 +234,7 @@ func TestSlowMessages(t *testing.T) {
 	})
 }
 
-// cutOff uploads a body whose end does not come.
+// cutOff uploads a body without its end.
 func cutOff(t *testing.T, address, body string) {
 	t.Helper()
 	c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", address)
@@ -273,7 +273,7 @@ func TestBench(t *testing.T) {
 	}
 }
 
-// A page bounds what is read at a time, and not what can be read.
+// A page limits each read, not the size of a file.
 func TestPageSizeOfBodies(t *testing.T) {
 	for _, page := range []int{1000, files.PageSizeMax, 2 * files.PageSizeMax} {
 		at := serve(t, &direct.Engine{}, files.Options{PageSize: page}) + "/files/x"
@@ -283,8 +283,8 @@ func TestPageSizeOfBodies(t *testing.T) {
 	}
 }
 
-// FuzzMessages has the service read bodies of others. Whatever they are, what it keeps is
-// no larger than it may be, and only streams, whose errors say so, may be broken.
+// FuzzMessages sends arbitrary bodies. The service must not store more than BodyMax. Only
+// streams may break, with an error that says so.
 func FuzzMessages(f *testing.F) {
 	methods := []string{"Upload", "Download", "Exist", "Delete", "Clean", "Bench"}
 	types := []string{"application/json", "application/proto", stream, "application/connect+proto", "application/grpc+proto", "application/grpc-web+json"}

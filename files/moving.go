@@ -8,76 +8,76 @@ import (
 	"time"
 )
 
-// ErrStalled is the error of a request of which nothing was sent or came for two minutes.
-// The other end is there, else its system would have said so, and does nothing.
+// ErrStalled is the error of a request of which no byte was sent or received for two minutes.
+// The other end is still connected, but idle.
 var ErrStalled = errors.New("nothing has moved for two minutes")
 
-// stallMax is how long that is.
+// stallMax is the time after which a request counts as stalled.
 const stallMax = 2 * time.Minute
 
-// moving ends a request that does not move, neither its body nor that of its answer, with
-// ErrStalled as the cause.
-type moving struct {
+// stallWatch ends a request when neither its body nor its answer's body moves. The cause is
+// ErrStalled.
+type stallWatch struct {
 	ctx   context.Context
 	end   context.CancelCauseFunc
 	timer *time.Timer
 }
 
-func newMoving(ctx context.Context) *moving {
-	m := &moving{}
+func newStallWatch(ctx context.Context) *stallWatch {
+	m := &stallWatch{}
 	m.ctx, m.end = context.WithCancelCause(ctx)
 	m.timer = time.AfterFunc(stallMax, func() { m.end(ErrStalled) })
 	return m
 }
 
-// close lets go of what watches.
-func (m *moving) close() {
+// close stops the watch.
+func (m *stallWatch) close() {
 	m.timer.Stop()
 	m.end(nil)
 }
 
-// about is ErrStalled in place of an error that comes from that.
-func (m *moving) about(err error) error {
+// explain returns ErrStalled in place of an error that the stall caused.
+func (m *stallWatch) explain(err error) error {
 	if err != nil && err != io.EOF && context.Cause(m.ctx) == ErrStalled {
 		return ErrStalled
 	}
 	return err
 }
 
-// sending is a request's body, of which each piece is a move.
-func (m *moving) sending(body io.Reader) io.Reader { return &moves{body, m} }
+// watchSent returns a request's body. Each read of it counts as movement.
+func (m *stallWatch) watchSent(body io.Reader) io.Reader { return &sentBody{body, m} }
 
-type moves struct {
+type sentBody struct {
 	io.Reader
-	m *moving
+	m *stallWatch
 }
 
-func (r *moves) Read(p []byte) (int, error) {
+func (r *sentBody) Read(p []byte) (int, error) {
 	r.m.timer.Reset(stallMax)
 	return r.Reader.Read(p)
 }
 
-// coming is an answer whose body is watched while it is read: how long the caller takes
-// between two pieces does not count. Closing it ends all.
-func (m *moving) coming(answer *http.Response) *http.Response {
+// watchReceived watches the body of an answer while it is read. The caller's own pauses do not
+// count. Closing the body ends the watch.
+func (m *stallWatch) watchReceived(answer *http.Response) *http.Response {
 	m.timer.Stop()
-	answer.Body = &comes{answer.Body, m}
+	answer.Body = &receivedBody{answer.Body, m}
 	return answer
 }
 
-type comes struct {
+type receivedBody struct {
 	io.ReadCloser
-	m *moving
+	m *stallWatch
 }
 
-func (r *comes) Read(p []byte) (int, error) {
+func (r *receivedBody) Read(p []byte) (int, error) {
 	r.m.timer.Reset(stallMax)
 	defer r.m.timer.Stop()
 	n, err := r.ReadCloser.Read(p)
-	return n, r.m.about(err)
+	return n, r.m.explain(err)
 }
 
-func (r *comes) Close() error {
+func (r *receivedBody) Close() error {
 	defer r.m.close()
 	return r.ReadCloser.Close()
 }

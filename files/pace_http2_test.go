@@ -42,8 +42,8 @@ func (p pipes) dial(context.Context, string, string) (net.Conn, error) {
 	return here, nil
 }
 
-// However long the disk takes, a client is not cut off for it: neither by HTTP/1.1 nor by
-// HTTP/2, whose deadlines break a stream also while nobody reads or writes.
+// A slow disk does not get a client cut off: neither over HTTP/1.1 nor over HTTP/2, whose
+// deadlines also break streams that nobody reads or writes.
 func TestDiskTimeDoesNotCount(t *testing.T) {
 	for _, version := range []int{1, 2} {
 		folder := t.TempDir()
@@ -110,8 +110,8 @@ func serveHTTP2(t *testing.T, engine fileio.Engine, folder string) (listener pip
 	}
 }
 
-// While the server does not read one upload, for the disk is slow, other ones over the same
-// connection are not cut off: all of them fit into the connection's window, as in package service.
+// While a slow disk keeps the server from reading one upload, other uploads on the same
+// connection continue: all of them fit into its window, as in package service.
 func TestStreamsBehindTheDisk(t *testing.T) {
 	folder := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
@@ -145,7 +145,7 @@ func TestStreamsBehindTheDisk(t *testing.T) {
 	})
 }
 
-// An upload that stops is cut off also when it comes over a stream, and the others are not.
+// An upload that stops on a stream is cut off. Other streams are not.
 func TestSilentStream(t *testing.T) {
 	folder := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
@@ -187,7 +187,7 @@ func TestSilentStream(t *testing.T) {
 	})
 }
 
-// A client of HTTP/2 may announce a length of 0 and still not end its body. It is cut off, too.
+// An HTTP/2 client that announces length 0 but does not end its body is cut off.
 func TestEndlessEmptyBody(t *testing.T) {
 	folder := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {

@@ -39,7 +39,7 @@ type bubble struct {
 	net   simNet
 }
 
-// inBubble runs a function beside a server in a bubble.
+// inBubble runs a function with a server in a bubble.
 func inBubble(t *testing.T, o files.Options, do func(*bubble)) {
 	t.Helper()
 	folder := t.TempDir()
@@ -70,7 +70,7 @@ func (b *bubble) has(name string) bool {
 	return err == nil
 }
 
-// A client that sends a part of a body and then nothing gets 408 after 5 s, and leaves no file.
+// A client that stops within a body gets 408 after 5 s and leaves no file.
 func TestSlowUpload(t *testing.T) {
 	inBubble(t, files.Options{}, func(b *bubble) {
 		for _, body := range []string{"", "some", strings.Repeat("a", 300_000)} {
@@ -91,8 +91,8 @@ func TestSlowUpload(t *testing.T) {
 	})
 }
 
-// 600 clients announce 256 KiB each, in all more than the memory, and send one byte each. They
-// keep nobody waiting, not even a client at their own address.
+// 600 clients announce 256 KiB each, more than the memory in total, and send one byte each.
+// They delay no other client, not even at their own address.
 func TestAnnouncedTakesNoMemory(t *testing.T) {
 	inBubble(t, files.Options{}, func(b *bubble) {
 		data := enginetest.Content(1, 50_000)
@@ -142,8 +142,8 @@ func TestDrippingUpload(t *testing.T) {
 	})
 }
 
-// A client that takes less of an answer than the minimum rate is cut off, which the server does
-// not log as an error. One that takes a little more gets all of it.
+// A client that reads below the minimum rate is cut off, without an error in the log. A client
+// slightly above the rate gets the whole answer.
 func TestSlowDownload(t *testing.T) {
 	var log strings.Builder
 	inBubble(t, files.Options{Log: slog.New(slog.NewTextHandler(&log, nil))}, func(b *bubble) {
@@ -169,8 +169,8 @@ func TestSlowDownload(t *testing.T) {
 	}
 }
 
-// A request that is refused before its body is asked for is answered at once if the client
-// waits to be asked. If it does not wait, and sends nothing either, it is answered after 5 s.
+// If a request is refused before its body is read, a client with Expect: 100-continue gets the
+// answer at once. A client that neither expects nor sends gets it after 5 s.
 func TestRefusedWithoutItsBody(t *testing.T) {
 	inBubble(t, files.Options{Tokens: []string{"secret"}}, func(b *bubble) {
 		for expect, after := range map[string]time.Duration{"Expect: 100-continue\r\n": 0, "": 5 * time.Second} {
@@ -194,8 +194,7 @@ func TestRefusedWithoutItsBody(t *testing.T) {
 	})
 }
 
-// A body that is cut off, or no body, is the client's mistake, and nothing to be logged as
-// the server's.
+// A truncated or missing body is the client's error, and is not logged as the server's.
 func TestCutOffIsNoErrorOfTheServer(t *testing.T) {
 	var log strings.Builder
 	url := serve(t, &direct.Engine{}, files.Options{Log: slog.New(slog.NewTextHandler(&log, nil))})

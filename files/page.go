@@ -4,13 +4,13 @@ import "io"
 
 // Bounds on PageSize.
 const (
-	// PageSizeMax is the largest one.
+	// PageSizeMax is the largest PageSize.
 	PageSizeMax = 1 << 20
 	pageDefault = 64 << 10
 )
 
-// paged reads no more than a page at a time.
-func paged(r io.Reader, page int) io.Reader { return &pagedReader{r, page} }
+// limitReads returns a reader that reads at most a page at a time.
+func limitReads(r io.Reader, page int) io.Reader { return &pagedReader{r, page} }
 
 type pagedReader struct {
 	r    io.Reader

@@ -17,7 +17,7 @@ import (
 )
 
 func (s *Server) put(w http.ResponseWriter, r *http.Request, name string) {
-	// All that can be refused is, before the body is asked for (Expect: 100-continue).
+	// Refuse what can be refused before asking for the body (Expect: 100-continue).
 	if err := fileio.CheckName(name); err != nil {
 		s.fail(w, r, err)
 		return
@@ -26,23 +26,23 @@ func (s *Server) put(w http.ResponseWriter, r *http.Request, name string) {
 		s.fail(w, r, &http.MaxBytesError{Limit: s.options.BodyMax})
 		return
 	}
-	if r.Header.Get("Content-Range") != "" { // as of an upload that is resumed
+	if r.Header.Get("Content-Range") != "" { // a resumed upload
 		s.fail(w, r, fmt.Errorf("header Content-Range %w: a file is written as a whole", errHeader))
 		return
 	}
-	want, err := condition(r.Header)
+	want, err := parseConditions(r.Header)
 	if err != nil {
 		s.fail(w, r, err)
 		return
 	}
-	body, err := digested(r.Header, r.Body)
+	body, err := verifyDigest(r.Header, r.Body)
 	if err != nil {
 		s.fail(w, r, err)
 		return
 	}
 	var bounded io.Reader = http.MaxBytesReader(w, body, s.options.BodyMax)
 	if s.options.PageSize > 0 {
-		bounded = paged(bounded, s.options.PageSize)
+		bounded = limitReads(bounded, s.options.PageSize)
 	}
 	info, err := s.store.Put(r.Context(), name, bounded, r.ContentLength, want)
 	if err != nil {
@@ -54,7 +54,7 @@ func (s *Server) put(w http.ResponseWriter, r *http.Request, name string) {
 }
 
 func (s *Server) delete(w http.ResponseWriter, r *http.Request, name string) {
-	want, err := condition(r.Header)
+	want, err := parseConditions(r.Header)
 	if err == nil {
 		err = s.store.Delete(r.Context(), name, want)
 	}
@@ -65,17 +65,17 @@ func (s *Server) delete(w http.ResponseWriter, r *http.Request, name string) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// errHeader is the error of a header that means nothing.
+// errHeader is the error of an invalid header.
 var errHeader = errors.New("cannot be understood")
 
-// condition is what If-Match, or else If-Unmodified-Since, and If-None-Match say (RFC 9110,
-// 13.1); nil = nothing.
-func condition(h http.Header) (fileio.Condition, error) {
-	match, err := tags(h, "If-Match")
+// parseConditions parses If-Match, or else If-Unmodified-Since, and If-None-Match (RFC 9110,
+// 13.1). It returns nil if the request has none of them.
+func parseConditions(h http.Header) (fileio.Condition, error) {
+	match, err := parseTags(h, "If-Match")
 	if err != nil {
 		return nil, err
 	}
-	none, err := tags(h, "If-None-Match")
+	none, err := parseTags(h, "If-None-Match")
 	if err != nil {
 		return nil, err
 	}
@@ -93,9 +93,9 @@ func condition(h http.Header) (fileio.Condition, error) {
 	}, nil
 }
 
-// tags are those of a header, or "*"; nil where there is no such header. A weak one is
-// never that of a file here.
-func tags(h http.Header, name string) (list []string, err error) {
+// parseTags returns the tags of a header, or "*"; nil = the header is missing. Weak tags keep
+// their W/ prefix, so they match no file.
+func parseTags(h http.Header, name string) (list []string, err error) {
 	if len(h.Values(name)) == 0 {
 		return nil, nil
 	}
@@ -115,17 +115,17 @@ func tags(h http.Header, name string) (list []string, err error) {
 			}
 			continue
 		}
-		return nil, fmt.Errorf("header %s: %q %w: it has tags in quotation marks, or *", name, part, errHeader)
+		return nil, fmt.Errorf("header %s: %q %w: write tags in quotation marks, or *", name, part, errHeader)
 	}
 	return list, nil
 }
 
-// errDigest is the error of a body that is not what was announced.
-var errDigest = errors.New("the body has not the announced SHA-256")
+// errDigest is the error of a body that does not match its announced digest.
+var errDigest = errors.New("the body does not have the announced SHA-256")
 
-// digested is the body, which ends with an error if it has not the SHA-256 that the
-// request announces in Repr-Digest or Content-Digest (RFC 9530).
-func digested(h http.Header, body io.ReadCloser) (io.ReadCloser, error) {
+// verifyDigest returns a body that ends with an error if it does not have the SHA-256 that the
+// header announces in Repr-Digest or Content-Digest (RFC 9530).
+func verifyDigest(h http.Header, body io.ReadCloser) (io.ReadCloser, error) {
 	for _, header := range []string{"Repr-Digest", "Content-Digest"} {
 		for _, value := range h.Values(header) {
 			for part := range strings.SplitSeq(value, ",") {
@@ -135,23 +135,23 @@ func digested(h http.Header, body io.ReadCloser) (io.ReadCloser, error) {
 				}
 				want, err := base64.StdEncoding.DecodeString(strings.Trim(text, ":"))
 				if err != nil || len(want) != sha256.Size {
-					return nil, fmt.Errorf("header %s: %q %w: sha-256=:BASE64: is wanted", header, part, errHeader)
+					return nil, fmt.Errorf("header %s: %q %w: write sha-256=:BASE64:", header, part, errHeader)
 				}
-				return &checked{ReadCloser: body, hash: sha256.New(), want: want}, nil
+				return &digestBody{ReadCloser: body, hash: sha256.New(), want: want}, nil
 			}
 		}
 	}
 	return body, nil
 }
 
-// checked is a body of which the digest is known.
-type checked struct {
+// digestBody is a body with a known digest.
+type digestBody struct {
 	io.ReadCloser
 	hash hash.Hash
 	want []byte
 }
 
-func (c *checked) Read(p []byte) (int, error) {
+func (c *digestBody) Read(p []byte) (int, error) {
 	n, err := c.ReadCloser.Read(p)
 	c.hash.Write(p[:n])
 	if err == io.EOF && subtle.ConstantTimeCompare(c.hash.Sum(nil), c.want) != 1 {

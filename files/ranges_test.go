@@ -15,7 +15,7 @@ import (
 	"muster/files"
 )
 
-// leaver is a client who leaves while more is read for it.
+// leaver is a client that disconnects while the server reads more for it.
 type leaver struct {
 	http.ResponseWriter
 	reading <-chan struct{}
@@ -26,8 +26,8 @@ func (l leaver) Write([]byte) (int, error) {
 	return 0, errors.New("gone")
 }
 
-// Several ranges are read beside what sends them. When the client is gone that is waited
-// for: the file must not be closed, nor its memory given to others, while it is read.
+// A separate goroutine reads several ranges. When the client has gone, the server waits for it:
+// the file must not be closed, nor its memory reused, while it is read.
 func TestSeveralRangesBrokenOff(t *testing.T) {
 	reading, closing := make(chan struct{}), make(chan struct{})
 	read, closed := sync.OnceFunc(func() { close(reading) }), sync.OnceFunc(func() { close(closing) })
@@ -37,7 +37,7 @@ func TestSeveralRangesBrokenOff(t *testing.T) {
 			closed()
 		case fileio.OpRead:
 			read()
-			select { // long enough for who does not wait
+			select { // long enough to detect a server that does not wait
 			case <-closing:
 				t.Error("the file is closed while it is read")
 			case <-time.After(50 * time.Millisecond):

@@ -13,31 +13,31 @@ import (
 	"time"
 )
 
-// What is tried again, how often, and after how long.
+// Bounds on retries.
 const (
 	repeatsMax = 3
-	waitFirst  = 250 * time.Millisecond // doubles each time, unless the server says how long
-	waitMax    = 30 * time.Second       // a server that asks for more gets no further request
+	waitFirst  = 250 * time.Millisecond // doubles each time, unless the server sends Retry-After
+	waitMax    = 30 * time.Second       // no retry if the server asks for a longer wait
 )
 
-// exchange is a request to be made, perhaps several times, and its answer.
+// exchange is a request, which may be sent several times, and its answer.
 type exchange struct {
 	method, address string
 	header          http.Header
-	body            io.ReaderAt // nil = none
+	body            io.ReaderAt // nil = no body
 	size            int64       // of body
-	repeatable      bool        // to do it twice is as to do it once
+	repeatable      bool        // executing it twice has the same effect as once
 }
 
-// do makes a request, again where it makes sense, and returns an answer that says it was
-// done, or is 304. Its body is the caller's to close.
+// do sends a request, with retries, and returns a successful answer or 304. The caller closes
+// its body.
 func (c *Client) do(ctx context.Context, q *exchange) (*http.Response, error) {
 	for try := 0; ; try++ {
-		r, err := c.once(ctx, q)
+		r, err := c.try(ctx, q)
 		if err == nil {
 			return r, nil
 		}
-		wait, again := q.again(err, try)
+		wait, again := q.retryDelay(err, try)
 		if !again {
 			return nil, err
 		}
@@ -46,53 +46,53 @@ func (c *Client) do(ctx context.Context, q *exchange) (*http.Response, error) {
 		case <-timer.C:
 		case <-ctx.Done():
 			timer.Stop()
-			return nil, fmt.Errorf("%w, while this was to be tried again: %w", ctx.Err(), err)
+			return nil, fmt.Errorf("%w, before this could be retried: %w", ctx.Err(), err)
 		}
 	}
 }
 
-func (c *Client) once(ctx context.Context, q *exchange) (*http.Response, error) {
-	m := newMoving(ctx)
+func (c *Client) try(ctx context.Context, q *exchange) (*http.Response, error) {
+	m := newStallWatch(ctx)
 	r, err := c.request(m, q)
 	if err != nil {
 		m.close()
 		return nil, err
 	}
 	answer, err := c.http.Do(r)
-	if stalled := m.about(err); stalled != err {
+	if stalled := m.explain(err); stalled != err {
 		err = fmt.Errorf("%s %s: %w", q.method, q.address, stalled)
 	}
 	if err != nil {
 		m.close()
 		return nil, err
 	}
-	answer = m.coming(answer)
+	answer = m.watchReceived(answer)
 	if answer.StatusCode/100 == 2 || answer.StatusCode == http.StatusNotModified && q.method == http.MethodGet {
 		return answer, nil
 	}
 	return nil, statusError(q, answer)
 }
 
-// request is what an exchange sends.
-func (c *Client) request(m *moving, q *exchange) (*http.Request, error) {
+// request builds the request of an exchange.
+func (c *Client) request(m *stallWatch, q *exchange) (*http.Request, error) {
 	var body io.Reader
 	if q.size > 0 {
-		// One for each try: a server may answer before it has read all, and then the body
-		// is still being sent.
-		body = m.sending(io.NewSectionReader(q.body, 0, q.size))
+		// Each try has its own reader. If the server answers early, the body of the last try
+		// may still be being sent.
+		body = m.watchSent(io.NewSectionReader(q.body, 0, q.size))
 	}
 	r, err := http.NewRequestWithContext(m.ctx, q.method, q.address, body)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.options.MayTell(r.URL); err != nil {
+	if err := c.options.CheckToken(r.URL); err != nil {
 		return nil, err
 	}
 	if q.header != nil {
 		r.Header = q.header.Clone()
 	}
-	r.Header.Set("Accept-Encoding", "identity") // tags and lengths are those of the files
-	r.Header.Set("Cache-Control", "no-cache")   // what a proxy on the way has may be old
+	r.Header.Set("Accept-Encoding", "identity") // tags and lengths must be those of the files
+	r.Header.Set("Cache-Control", "no-cache")   // a proxy's copy may be old
 	if c.options.Token != "" {
 		r.Header.Set("Authorization", "Bearer "+c.options.Token)
 	}
@@ -100,30 +100,30 @@ func (c *Client) request(m *moving, q *exchange) (*http.Request, error) {
 	return r, nil
 }
 
-// again says after how long to try once more, and whether at all.
-func (q *exchange) again(err error, try int) (wait time.Duration, again bool) {
+// retryDelay returns how long to wait before a retry, and whether to retry at all.
+func (q *exchange) retryDelay(err error, try int) (wait time.Duration, again bool) {
 	if try >= repeatsMax || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return 0, false
 	}
 	wait = waitFirst << try
-	wait += rand.N(wait / 2) // those who were refused together come one by one
+	wait += rand.N(wait / 2) // spread clients that were refused together
 	var refused *StatusError
 	if errors.As(err, &refused) {
 		wait = max(wait, refused.retryAfter)
 		return wait, refused.Status == http.StatusServiceUnavailable && wait <= waitMax
 	}
-	return wait, errors.Is(err, syscall.ECONNREFUSED) || q.repeatable && broke(err)
+	return wait, errors.Is(err, syscall.ECONNREFUSED) || q.repeatable && brokeConnection(err)
 }
 
-// broke reports whether a connection ended before its answer: nobody knows how far the
-// server came.
-func broke(err error) bool {
+// brokeConnection reports whether a connection ended before its answer. The server may or may
+// not have executed the request.
+func brokeConnection(err error) bool {
 	var u *url.Error
 	return errors.As(err, &u) && (errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) ||
 		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF))
 }
 
-// retryAfterOf reads the header of that name: seconds, or a time; 0 where there is none.
+// retryAfterOf reads the header Retry-After: seconds or a time; 0 = missing.
 func retryAfterOf(h http.Header) time.Duration {
 	text := h.Get("Retry-After")
 	if n, err := strconv.ParseUint(text, 10, 31); err == nil {

@@ -1,5 +1,5 @@
-// Package files serves a store of package fileio to others, and is their client: whole
-// files under names over HTTP, for goldens, corpora and build caches.
+// Package files serves a store of package fileio over HTTP, and contains the clients: whole
+// files under names, for goldens, corpora and build caches.
 //
 // The package must not open files itself, nor know which engine does.
 package files
@@ -18,50 +18,49 @@ import (
 	"muster/files/internal/pace"
 )
 
-// Options of a server.
+// Options configure a server.
 type Options struct {
-	// BodyMax is how many bytes a file has at most; 0 = 16 GiB.
+	// BodyMax is the largest size of a file in bytes; 0 = 16 GiB.
 	BodyMax int64
 
-	// PageSize is how many bytes of a file are taken from a client at a time, and how many
-	// a message has; up to PageSizeMax, which what is more counts as. 0 = 64 KiB in a
-	// message, and of other bodies as much as is there, 256 KiB at most. Messages with
-	// more than this, and more than 64 KiB, are refused.
+	// PageSize is how many bytes of a file the server reads from a client at a time, and how
+	// many a message holds; at most PageSizeMax. 0 = 64 KiB in a message, and up to 256 KiB
+	// from other bodies. Messages with more than PageSize and more than 64 KiB are refused.
 	PageSize int
 
-	// Tokens are the tokens that are accepted. A request must bring one of them: as
-	// "Authorization: Bearer TOKEN", or over TLS and from this machine as the password of
-	// basic authentication, with any user. Each of several tokens has a share of memory and of
-	// places at the engine. None = no token is wanted.
+	// Tokens are the accepted tokens. A request must have one of them: as "Authorization:
+	// Bearer TOKEN", or, over TLS or from this machine, as the password of basic
+	// authentication with any user. If there are several tokens, each has a share of memory
+	// and of places at the engine. Without tokens every request is accepted.
 	Tokens []string
 
-	// RateMin is how many bytes a second, up to RateMost, a client must send of a body, or take of an answer on
-	// a stream of HTTP/2. A request whose client is 5 s behind is ended. 0 = 1 KiB.
+	// RateMin is how many bytes a second, up to RateMax, a client must send of a body or read
+	// of an answer on an HTTP/2 stream. A request ends when its client is 5 s behind; 0 = 1
+	// KiB.
 	RateMin int64
 
-	// WaitMax is how long a message waits for memory until it is refused; 0 = as long as it
-	// takes.
+	// WaitMax is how long a message waits for memory before it is refused; 0 = no limit.
 	WaitMax time.Duration
 
-	// More is called with a request's context before an answer of several writes, and may tell
-	// the connection; nil = nobody is told.
+	// More is called with a request's context before an answer that takes several writes, so
+	// that it can inform the connection; nil = not called.
 	More func(context.Context)
 
-	// Log gets what went wrong that is not the client's fault; it must not block. nil = nobody.
+	// Log receives errors that are not the client's fault. It must not block; nil = no log.
 	Log *slog.Logger
 }
 
-// RateMost is the largest RateMin.
-const RateMost = pace.RateMost
+// RateMax is the largest RateMin.
+const RateMax = pace.RateMax
 
 const (
 	bodyDefault = 16 << 30
 	rateDefault = 1 << 10
 )
 
-// Server is an http.Handler of /files/NAME, of the methods of the service
-// muster.files.v1.Files, which Connect, gRPC and gRPC-Web call, and of /bench, which
-// answers what is posted to it.
+// Server is an http.Handler. It serves /files/NAME, the methods of the service
+// muster.files.v1.Files for Connect, gRPC and gRPC-Web, and /bench, which echoes posted
+// bodies.
 type Server struct {
 	page     *template.Template
 	store    *fileio.Store
@@ -71,7 +70,7 @@ type Server struct {
 	echoes   sync.Pool // of *bytes.Buffer
 }
 
-// NewServer serves a store, which stays its maker's to close.
+// NewServer serves a store. The caller still has to close the store.
 func NewServer(store *fileio.Store, o Options) *Server {
 	if o.BodyMax == 0 {
 		o.BodyMax = bodyDefault
@@ -88,11 +87,11 @@ func NewServer(store *fileio.Store, o Options) *Server {
 	return s
 }
 
-// prefix is where files are.
+// prefix is the path of the files.
 const prefix = "/files/"
 
-// ServeHTTP answers one request. What is sent is taken as it is: a name with an empty part
-// or with dots is refused, and not cleaned into another.
+// ServeHTTP answers one request. It does not clean paths: a name with an empty part or with
+// dots is refused.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	token, refusal := s.access.admit(r)
 	r, done := s.pace(&w, r, token)
@@ -127,6 +126,6 @@ func (s *Server) file(w http.ResponseWriter, r *http.Request, name string) {
 		s.delete(w, r, name)
 	default:
 		w.Header().Set("Allow", "GET, HEAD, PUT, DELETE")
-		http.Error(w, r.Method+" means nothing here", http.StatusMethodNotAllowed)
+		http.Error(w, r.Method+" is not supported here", http.StatusMethodNotAllowed)
 	}
 }

@@ -29,14 +29,14 @@ func serve(t *testing.T, engine fileio.Engine, o files.Options) string {
 	return server.URL
 }
 
-// answer is what came of a request.
+// answer is the result of a request.
 type answer struct {
 	status int
 	header http.Header
 	body   string
 }
 
-// ask makes a request; headers are pairs of names and values.
+// ask makes a request. headers are pairs of names and values.
 func ask(t *testing.T, method, url string, body io.Reader, headers ...string) answer {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, url, body)
@@ -82,7 +82,7 @@ func TestPutGetDelete(t *testing.T) {
 			}
 		}
 	}
-	chunked := struct{ io.Reader }{strings.NewReader("in chunks")} // of which nobody knows the length
+	chunked := struct{ io.Reader }{strings.NewReader("in chunks")} // a reader of unknown length
 	ask(t, "PUT", at, chunked).wants(t, 204, "")
 	ask(t, "GET", at, nil).wants(t, 200, "in chunks")
 	ask(t, "DELETE", at, nil).wants(t, 204, "")
@@ -212,8 +212,8 @@ func TestToken(t *testing.T) {
 	}
 }
 
-// TestTokenAsPassword: it counts where nobody on the network reads it, and not for a page of
-// another server.
+// TestTokenAsPassword: a password is accepted only if nobody on the network can read it, and
+// not from another server's page.
 func TestTokenAsPassword(t *testing.T) {
 	store := enginetest.Open(t, &direct.Engine{}, t.TempDir(), fileio.Options{Sync: fileio.SyncNone})
 	server := files.NewServer(store, files.Options{Tokens: []string{"sec:ret"}})

@@ -11,8 +11,8 @@ import (
 	"muster/fileio"
 )
 
-// simDisk is an engine on a disk in memory, by the clock of a bubble. Each job takes some time
-// on one of its threads.
+// simDisk is an engine with a disk in memory and the clock of a bubble. Each job takes some
+// time on one of its threads.
 type simDisk struct {
 	threads, light chan struct{}
 	slowest        time.Duration
@@ -21,7 +21,7 @@ type simDisk struct {
 	random  *rand.Rand
 	folders map[int]map[string]*simFile
 	open    map[int]*simFile
-	last    int // descriptor, or number of a file
+	last    int // the last descriptor or inode
 }
 
 type simFile struct {

@@ -60,10 +60,10 @@ type sim struct {
 	clients sync.WaitGroup
 }
 
-// TestNobodyStarves runs the server, the store, group commit and the budgets by the clock of
-// a bubble, on a network and a disk in memory. Some clients are silent, slow or greedy, or
-// vanish. Each request of a well-behaved client must still succeed within simPatience. In the
-// end nothing may be held.
+// TestNobodyStarves runs the server, the store, group commit and the budgets in a bubble, with
+// a network and a disk in memory. Some clients are silent, slow or greedy, or vanish. Each
+// request of a well-behaved client must still succeed within simPatience. In the end no memory
+// or place may be held.
 func TestNobodyStarves(t *testing.T) {
 	seeds := *simulations
 	if testing.Short() {

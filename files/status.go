@@ -14,16 +14,16 @@ import (
 	"muster/fileio"
 )
 
-// StatusError is the answer of a server that did not do what a request asked for.
+// StatusError is the answer of a server that did not execute a request.
 type StatusError struct {
 	Method, Address string
-	Status          int    // as http.StatusNotFound
-	Words           string // the first line of what the server said, wordsMax bytes at most, printable
+	Status          int    // such as http.StatusNotFound
+	Words           string // the first line of the answer: printable, wordsMax bytes at most
 
 	retryAfter time.Duration
 }
 
-// wordsMax bounds what is quoted of a server: it may be anybody.
+// wordsMax bounds the quoted text of a server, which may be untrusted.
 const wordsMax = 200
 
 func statusError(q *exchange, answer *http.Response) error {
@@ -33,13 +33,13 @@ func statusError(q *exchange, answer *http.Response) error {
 		e.Words = printable("it has moved to " + to)
 		return e
 	}
-	// What cannot be read is left out: the status says enough.
+	// Ignore read errors: the status suffices.
 	line, _ := bufio.NewReader(io.LimitReader(answer.Body, wordsMax)).ReadString('\n')
 	e.Words = printable(line)
 	return e
 }
 
-// printable is text that does nothing to a terminal.
+// printable replaces characters that could affect a terminal.
 func printable(line string) string {
 	line = strings.TrimSpace(line[:min(len(line), wordsMax)])
 	return strings.Map(func(r rune) rune {
@@ -58,7 +58,7 @@ func (e *StatusError) Error() string {
 	return text
 }
 
-// Unwrap returns the error that a Store has for it, nil for none.
+// Unwrap returns the corresponding error of a Store, or nil.
 func (e *StatusError) Unwrap() error {
 	switch e.Status {
 	case http.StatusNotFound, http.StatusGone:

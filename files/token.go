@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// access decides which requests a server answers: those that bring one of its tokens, or all
-// if it has none.
+// access decides which requests a server answers: those with one of its tokens, or all if it
+// has no token.
 type access struct {
 	tokens  [][sha256.Size]byte
 	origins *http.CrossOriginProtection
@@ -24,13 +24,13 @@ func newAccess(tokens []string) *access {
 	return a
 }
 
-// admit returns whose share a request takes from, and why it is refused; "" = it is answered.
-// The share is that of the token that the request brings.
+// admit returns whose share a request uses, and why it is refused; "" = it is admitted. The
+// share belongs to the request's token.
 //
 // A token is either a bearer token (RFC 6750) or the password of basic authentication (RFC
-// 7617). Some clients can send only a password. Browsers send a password again for any page
-// that asks them to, and readers of the network see it: so it counts where the network is not
-// open, and for pages of this server.
+// 7617). Some clients can send only a password. Browsers resend a password for any page that
+// asks them to, and others on the network can read it. So a password is accepted only over TLS
+// or from this machine, and only for this server's pages.
 func (a *access) admit(r *http.Request) (whose, refusal string) {
 	const wanted = "a token is wanted: Authorization: Bearer TOKEN"
 	if len(a.tokens) == 0 {
@@ -39,7 +39,7 @@ func (a *access) admit(r *http.Request) (whose, refusal string) {
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	_, password, basic := r.BasicAuth()
 	switch {
-	case basic && !private(r):
+	case basic && !isPrivate(r):
 		return "", "a password is for TLS and for this machine alone: use https, or Authorization: Bearer TOKEN"
 	case basic && a.origins.Check(r) != nil:
 		return "", "a page of another server has asked for this, and a password does not speak for it"
@@ -49,7 +49,7 @@ func (a *access) admit(r *http.Request) (whose, refusal string) {
 		return "", wanted
 	}
 	sum, found := sha256.Sum256([]byte(token)), -1
-	for i := range a.tokens { // to the end, so that the time reveals nothing about the tokens
+	for i := range a.tokens { // compare all, so that the time reveals nothing about the tokens
 		if subtle.ConstantTimeCompare(sum[:], a.tokens[i][:]) == 1 {
 			found = i
 		}
@@ -57,24 +57,24 @@ func (a *access) admit(r *http.Request) (whose, refusal string) {
 	switch {
 	case found < 0:
 		return "", wanted
-	case len(a.tokens) == 1: // all clients bring it, so it needs no share
+	case len(a.tokens) == 1: // all clients use this token, so it needs no share
 		return "", ""
 	}
 	return strconv.Itoa(found), ""
 }
 
-// challenges are the ways in which a request may bring a token.
+// challenges lists the ways to send a token with this request.
 func challenges(r *http.Request) []string {
 	list := []string{`Bearer realm="muster"`}
-	if private(r) {
+	if isPrivate(r) {
 		list = append(list, `Basic realm="muster", charset="UTF-8"`)
 	}
 	return list
 }
 
-// private reports whether nobody on the network reads a request: it came over TLS, or from
-// this machine.
-func private(r *http.Request) bool {
+// isPrivate reports whether nobody on the network can read a request, because it came over TLS
+// or from this machine.
+func isPrivate(r *http.Request) bool {
 	if r.TLS != nil {
 		return true
 	}

@@ -23,28 +23,28 @@ func (p *program) load() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "load",
 		Short: "Put a file service under load and measure it",
-		Long: `Load asks a file service for much at the same time: CONCURRENCY connections make
-REQUESTS requests in all, and request i concerns file i, of SIZE bytes. Bodies are made
-and compared in memory; the names of all files begin with load/.
+		Long: `Load sends a file service many requests at the same time. CONCURRENCY connections make
+REQUESTS requests in total. Request i concerns file i, which has SIZE bytes. Load generates
+and compares the contents in memory. The names of all its files begin with load/.
 
-It exits with 0 when all requests succeeded, 1 when some failed, 3 when the server
-cannot be reached, and 130 when it was interrupted.`,
+It exits with 0 if all requests succeeded, 1 if some failed, 3 if the server cannot be
+reached, and 130 after an interrupt.`,
 		Example: `  muster load upload 500 200000 50K          500 connections, 200,000 files of 50 KB
-  muster load download 500 200000 50K        read them, and compare each
-  muster load clean                          take away all that loads have left`,
+  muster load download 500 200000 50K        read and compare them
+  muster load clean                          delete all files of loads`,
 		Args: unknownSubcommand,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddGroup(&cobra.Group{ID: operationsGroup, Title: "Operations:"}, &cobra.Group{ID: measureGroup, Title: "Measure:"})
 	for _, o := range []operation{
-		{op: load.Upload, sized: true, short: "Write files", long: "Upload writes files, each under a name of its own."},
-		{op: load.Download, sized: true, short: "Read what upload wrote, and compare it", long: `Download reads the files that upload wrote and compares each with what was written, so
-SIZE must be the same. A file that is not there, or is another, is a failure.`},
-		{op: load.Exist, short: "Ask whether files are there", long: "Exist asks for files that upload wrote. One that is not there is a failure."},
-		{op: load.Delete, short: "Take away what upload wrote", long: "Delete takes away files that upload wrote. One that is not there is a failure."},
-		{op: load.Clean, short: "Take away all files below load/", long: `Clean takes away all files whose names begin with load/, however many there are, and
-no others. REQUESTS counts for nothing.`},
-		{op: load.Bench, short: "Have 38 bytes sent back", long: "Bench has the server send back 38 bytes, and compares them: the protocol alone."},
+		{op: load.Upload, sized: true, short: "Write files", long: "Upload writes files, each under its own name."},
+		{op: load.Download, sized: true, short: "Read the files of upload and compare them", long: `Download reads the files that upload wrote and compares their contents. SIZE must be the
+same as for upload. A missing or different file is a failure.`},
+		{op: load.Exist, short: "Check that files exist", long: "Exist checks that the files of upload exist. A missing file is a failure."},
+		{op: load.Delete, short: "Delete the files of upload", long: "Delete deletes files that upload wrote. A missing file is a failure."},
+		{op: load.Clean, short: "Delete all files below load/", long: `Clean deletes all files whose names begin with load/, and no others. It ignores
+REQUESTS.`},
+		{op: load.Bench, short: "Measure the protocol with an echo of 38 bytes", long: "Bench has the server echo 38 bytes and compares them. It measures the protocol without files."},
 	} {
 		sub := p.loadOp(o)
 		sub.GroupID = operationsGroup
@@ -56,7 +56,7 @@ no others. REQUESTS counts for nothing.`},
 	return c
 }
 
-// operation is a command for one of them.
+// operation describes the command of one operation.
 type operation struct {
 	op          load.Op
 	sized       bool
@@ -65,7 +65,7 @@ type operation struct {
 
 const sizeDefault = 50 << 10
 
-// args is how its arguments are written.
+// args returns the usage of the arguments.
 func (o operation) args() string {
 	switch {
 	case o.op == load.Clean:
@@ -97,7 +97,7 @@ func (p *program) loadOp(op operation) *cobra.Command {
 				return err
 			}
 			o.URL = serverURL(l.addr)
-			return p.put(c.Context(), &l, o)
+			return p.runLoad(c.Context(), &l, o)
 		},
 	}
 	c.DisableFlagsInUseLine = true
@@ -106,10 +106,10 @@ func (p *program) loadOp(op operation) *cobra.Command {
 	return c
 }
 
-// connectionsOfClean is how many there are where none are named.
+// connectionsOfClean is the default number of connections of clean.
 const connectionsOfClean = 16
 
-// parse takes CONCURRENCY, REQUESTS and SIZE.
+// parse parses CONCURRENCY, REQUESTS and SIZE.
 func (o operation) parse(args []string, to *load.Options) error {
 	least, most := 2, 3
 	if o.op == load.Clean {
@@ -121,7 +121,7 @@ func (o operation) parse(args []string, to *load.Options) error {
 	return parseLoad(args, to)
 }
 
-// parseLoad takes what there is of CONCURRENCY, REQUESTS and SIZE.
+// parseLoad parses those of CONCURRENCY, REQUESTS and SIZE that are given.
 func parseLoad(args []string, to *load.Options) error {
 	to.Size = sizeDefault
 	for i, arg := range args {
@@ -144,13 +144,13 @@ func parseLoad(args []string, to *load.Options) error {
 func count(name, text string) (int, error) {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 {
-		return 0, fmt.Errorf("%s: %q is not a number of them: such are 1, 500, 200000", name, text)
+		return 0, fmt.Errorf("%s: %q is not a positive number: write 1, 500 or 200000, for example", name, text)
 	}
 	return n, nil
 }
 
-// serverURL is where the server is, which may be named without http://, and as serve names
-// all addresses of this machine.
+// serverURL returns the server's URL. An address may lack http://, and may lack a host, as in
+// the addresses of serve.
 func serverURL(addr string) string {
 	switch {
 	case strings.Contains(addr, "://"):
@@ -173,22 +173,22 @@ func (l *loadFlags) add(f *pflag.FlagSet, o *load.Options) {
 	o.Protocol, l.format = load.HTTP, format(regress.Text)
 	f.Var((*protocol)(&o.Protocol), "protocol", "send requests by `PROTOCOL`: "+protocols())
 	f.Var(&size{&o.PageSize, 0}, "page-size", "put `SIZE` of a file into a message of protobuf or JSON: up to 1M (default 64K)")
-	f.Float64Var(&o.Rate, "rate", 0, "make `R` requests due each second in all, and count latencies from then (default: one after another)")
-	f.DurationVar(&o.Timeout, "timeout", time.Minute, "give up a request after `TIME`")
+	f.Float64Var(&o.Rate, "rate", 0, "make `R` requests due per second in total, and measure latencies from the due time (default: each request follows an answer)")
+	f.DurationVar(&o.Timeout, "timeout", time.Minute, "abort a request after `TIME`")
 	f.Var(&l.format, "format", "print results as `FORMAT`: text or json")
-	f.StringVar(&l.html, "html", "", "write tables and the course of the load to `FILE`, one page that needs no other")
+	f.StringVar(&l.html, "html", "", "write tables and charts to `FILE`, as one self-contained page")
 	f.BoolVarP(&l.quiet, "quiet", "q", false, "show no progress")
 }
 
-// addServer offers what says which server it is.
+// addServer adds the flags that select the server.
 func (l *loadFlags) addServer(f *pflag.FlagSet, o *load.Options) {
-	f.StringVar(&l.addr, "addr", addrDefault, "ask the server at `HOST:PORT` or a URL; MUSTER_TOKEN holds the token that it wants")
-	f.StringVar(&l.config, "config", "", "read settings from `FILE`, as JSON: that of muster serve has what both need")
-	f.StringVar(&o.Threads.Admin, "admin", "", "count the OS threads of the server at `URL`, which it tells as \"admin on\"")
-	f.IntVar(&o.Threads.PID, "pid", 0, "count the OS threads of the server with this `PID`, on this machine, and of all it started (Linux)")
+	f.StringVar(&l.addr, "addr", addrDefault, "use the server at `HOST:PORT` or at a URL; MUSTER_TOKEN is its token")
+	f.StringVar(&l.config, "config", "", "read settings from `FILE`, as JSON; load and serve can share the file")
+	f.StringVar(&o.Threads.Admin, "admin", "", "count the server's OS threads through its operator's page at `URL`, which it prints after \"admin on\"")
+	f.IntVar(&o.Threads.PID, "pid", 0, "count the OS threads of the local server `PID` and of its child processes (Linux)")
 }
 
-// protocol is a flag's.
+// protocol is a flag's value.
 type protocol load.Protocol
 
 func (p *protocol) Set(text string) error {
@@ -212,15 +212,15 @@ func protocols() string {
 	return strings.Join(list, ", ")
 }
 
-// put puts a server under load and shows what came of it.
-func (p *program) put(ctx context.Context, l *loadFlags, o load.Options) error {
+// runLoad puts a server under load and shows the result.
+func (p *program) runLoad(ctx context.Context, l *loadFlags, o load.Options) error {
 	if err := checkFiles(map[string]string{"--html": l.html}); err != nil {
 		return err
 	}
 	if o.Threads.Admin != "" {
 		o.Threads.Admin = serverURL(o.Threads.Admin)
 	}
-	if err := mayTell(o.URL); err != nil {
+	if err := checkToken(o.URL); err != nil {
 		return err
 	}
 	end := p.prepare(l, &o)
@@ -238,21 +238,20 @@ func (p *program) put(ctx context.Context, l *loadFlags, o load.Options) error {
 	return nil
 }
 
-// mayTell refuses to show the token to a network.
-func mayTell(address string) error {
+// checkToken returns an error if the token would cross a network unencrypted.
+func checkToken(address string) error {
 	at, err := url.Parse(address)
 	if err != nil {
 		return usagef("--addr: %w", err)
 	}
 	options := access()
-	if err := options.MayTell(at); err != nil {
+	if err := options.CheckToken(at); err != nil {
 		return usagef("--addr: %w: use https, or set MUSTER_TOKEN_PLAIN=1 on a network that is trusted", err)
 	}
 	return nil
 }
 
-// prepare gives a load its token and a line that shows how far it is, which end takes
-// away.
+// prepare gives a load its token and a progress line, which end removes.
 func (p *program) prepare(l *loadFlags, o *load.Options) (end func()) {
 	o.Token = access().Token
 	line := newStatusLine(p.stderr, l.quiet)
@@ -260,7 +259,7 @@ func (p *program) prepare(l *loadFlags, o *load.Options) (end func()) {
 	return line.end
 }
 
-// loadError is the error of a load as the program ends with it.
+// loadError makes an input error of a load a usage error.
 func loadError(err error) error {
 	var mistake *load.InputError
 	if errors.As(err, &mistake) {
@@ -269,14 +268,14 @@ func loadError(err error) error {
 	return err
 }
 
-// loadReport is what came of one load, or of several.
+// loadReport is the report on one or several loads.
 type loadReport interface {
 	Text(io.Writer) error
 	JSON(io.Writer) error
 	HTML(io.Writer) error
 }
 
-// showLoad shows it in every way that is asked for, for one may fail.
+// showLoad writes the report in every requested form, even if one of them fails.
 func (p *program) showLoad(l *loadFlags, r loadReport) error {
 	var page error
 	if l.html != "" {
@@ -288,10 +287,10 @@ func (p *program) showLoad(l *loadFlags, r loadReport) error {
 	return errors.Join(page, r.Text(p.stdout))
 }
 
-// loadQuiet is how long a load may take before its progress is shown.
+// loadQuiet is how long a load runs before its progress is shown.
 const loadQuiet = 2 * time.Second
 
-// loadLine tells how far a load is.
+// loadLine returns the progress of a load as text.
 func loadLine(p load.Progress) string {
 	if p.Elapsed < loadQuiet {
 		return ""

@@ -14,15 +14,15 @@ import (
 	"muster/files/load"
 )
 
-// engineFlags say which servers load engines starts.
+// engineFlags configure the servers of load engines.
 type engineFlags struct {
 	ops       []string
 	ioThreads int
 	sync      string
 }
 
-// What load engines does where nothing is said: the article's load, but for its 200,000
-// requests, which are for disks that are measured for minutes.
+// enginesArgs are the defaults: the article's load with fewer requests. Its 200,000 requests
+// suit disks that are measured for minutes.
 var enginesArgs = []string{"500", "20000", "50K"}
 
 func (p *program) loadEngines() *cobra.Command {
@@ -31,12 +31,11 @@ func (p *program) loadEngines() *cobra.Command {
 	o := load.EnginesOptions{}
 	c := &cobra.Command{
 		Use:   "engines [CONCURRENCY [REQUESTS [SIZE]]] [flags]",
-		Short: "The same load with every engine in turn, in one table",
-		Long: `Engines starts muster serve with one engine after another, each time a new process over
-a new folder, and puts each under the same load: by default 500 connections that write
-20,000 files of 50 KB, and read them. The table has medians of several rounds, and the
-most OS threads that the server had in any. An engine that is not here is named, with
-the reason.`,
+		Short: "Compare the engines of serve under the same load",
+		Long: `Engines starts muster serve with one engine after another, each time as a new process with
+a new folder. Each server gets the same load. By default 500 connections write 20,000 files
+of 50 KB and read them. The table shows medians of several rounds, and the largest number
+of OS threads of the server. Unavailable engines are listed with the reason.`,
 		Example: `  muster load engines
   muster load engines 500 200000 50K --data /mnt/slow --html engines.html
   muster load engines --engines direct,pool --op upload,delete --rounds 5`,
@@ -58,15 +57,15 @@ the reason.`,
 }
 
 func (e *engineFlags) add(f *pflag.FlagSet, o *load.EnginesOptions) {
-	f.StringSliceVar(&e.ops, "op", []string{string(load.Upload), string(load.Download)}, "ask each server for these `OPERATIONS`, in this order")
+	f.StringSliceVar(&e.ops, "op", []string{string(load.Upload), string(load.Download)}, "run these `OPERATIONS` on each server, in this order")
 	f.StringSliceVar(&o.Engines, "engines", enginesKnown(), "compare these `ENGINES`, as serve --io names them")
-	f.IntVar(&o.Rounds, "rounds", 3, "start each engine `N` times, in turns, and take medians")
-	f.StringVar(&o.Dir, "data", "", "let the servers write below `DIR`, and take it all away again (default: where the system has temporary files)")
-	f.IntVar(&e.ioThreads, "io-threads", 32, "start `N` threads for files in each server, where the engine has a bound")
-	f.StringVar(&e.sync, "sync", "none", "flush what was written `WHEN`: none, fdatasync or group")
+	f.IntVar(&o.Rounds, "rounds", 3, "start each engine `N` times, in turns, and show medians")
+	f.StringVar(&o.Dir, "data", "", "store the servers' files below `DIR` and delete them afterwards (default: the system's temporary folder)")
+	f.IntVar(&e.ioThreads, "io-threads", 32, "start `N` threads for file operations in each server, if the engine limits its threads")
+	f.StringVar(&e.sync, "sync", "none", "flush files to the disk `WHEN`: none, fdatasync or group")
 }
 
-// enginesKnown are all there are, in the order in which they are measured.
+// enginesKnown returns all engines, in the order of measuring.
 func enginesKnown() []string { return []string{ioDirect, ioPool, ioCThreads, ioURing} }
 
 func (p *program) compareEngines(c *cobra.Command, l *loadFlags, e *engineFlags, o load.EnginesOptions) error {
@@ -82,7 +81,7 @@ func (p *program) compareEngines(c *cobra.Command, l *loadFlags, e *engineFlags,
 			return usagef("--engines: no engine %q%s: there are %s", engine, suggest(engine, enginesKnown()), strings.Join(enginesKnown(), ", "))
 		}
 	}
-	if _, err := syncNamed(e.sync); err != nil {
+	if _, err := parseSync(e.sync); err != nil {
 		return err
 	}
 	if e.ioThreads < 1 || e.ioThreads > pooled.ThreadsMax {
@@ -91,7 +90,7 @@ func (p *program) compareEngines(c *cobra.Command, l *loadFlags, e *engineFlags,
 	for _, op := range e.ops {
 		o.Ops = append(o.Ops, load.Op(strings.TrimSpace(op)))
 	}
-	o.Instead = poolInstead
+	o.FallbackText = poolInstead
 	o.Server = func(engine, data string) []string {
 		return []string{
 			self, "serve", "--addr", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--data", data,

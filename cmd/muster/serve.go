@@ -18,8 +18,8 @@ import (
 	"muster/files/service/logfile"
 )
 
-// serving is what the flags of serve say.
-type serving struct {
+// serveFlags holds the flags of serve.
+type serveFlags struct {
 	config, data string
 	store        fileio.Options
 	sync         string
@@ -29,31 +29,31 @@ type serving struct {
 	tokenFile    string
 	service      service.Options
 	openMax      int
-	openKey      string // of the config file, under which openMax stands there; "" = it does not
+	openKey      string // the config file's key for openMax; "" = not in the file
 	log          logfile.Options
 	verbose      bool
 }
 
 func (p *program) serve() *cobra.Command {
-	s := newServing()
+	s := newServeFlags()
 	c := &cobra.Command{
 		Use:   "serve [flags]",
 		Short: "Keep goldens, corpora and build caches for a team, on few threads",
-		Long: `Serve keeps whole files under names: GET, HEAD, PUT and DELETE of /files/NAME, and a list
-at /files/. What has to wait for the disk waits on --io-threads threads, however many
-clients there are and however slow it is; what cannot wait any longer is answered with
-503. A file that was acknowledged is on the disk, unless --sync says otherwise.
+		Long: `Serve stores whole files under names. Clients use GET, HEAD, PUT and DELETE of
+/files/NAME, and list the files at /files/. At most --io-threads threads wait for the disk,
+however many clients connect and however slow the disk is. A request that has waited too
+long gets 503. An acknowledged file is on the disk, unless you change --sync.
 
-Settings come from flags, and else from --config FILE, which has the flags' names, or
+Flags override the settings in --config FILE. The file's keys are the flags' names, or
 those of the articles: Port, UserProtoMsg, PageSize, MaxOpenFiles, LogCountPerFile,
 DataDir, UserPoolIoSched, IoThreads, PriorIoThreads, SetCpuAffinity, WaitingQueueLen.
-All settings are printed at the start, as such a file. An end that is asked for by INT or
-TERM lets requests end first.
+Serve prints all settings at the start, in the same format. After INT or TERM it completes
+running requests before it exits.
 
-By default only this machine may use it. With MUSTER_TOKEN or --token-file others may, too,
-and each request must bring "Authorization: Bearer TOKEN". Over TLS and from this machine
-the token also counts as the password of basic authentication, with any user. Under load,
-memory and threads are divided among tokens, and within each among client addresses.`,
+By default only this machine has access. MUSTER_TOKEN or --token-file gives access to other
+machines. Each request must then send "Authorization: Bearer TOKEN". Over TLS and from this
+machine, the token is also accepted as the password of basic authentication, with any user.
+Under load, tokens share memory and threads, and so do the client addresses of each token.`,
 		Example: `  muster serve --data /srv/files
   MUSTER_TOKEN=secret muster serve --addr 0.0.0.0:9999 --tls-cert c.pem --tls-key k.pem
   muster serve --config config.json --io cthreads --admin 127.0.0.1:9998
@@ -72,41 +72,41 @@ memory and threads are divided among tokens, and within each among client addres
 	return c
 }
 
-// addrDefault is where a server listens, and where a load looks for one.
+// addrDefault is the default address of servers and of loads.
 const addrDefault = "127.0.0.1:9999"
 
-// newServing returns the defaults of flags that are sizes: such a flag shows the value it finds.
-func newServing() *serving {
-	return &serving{store: fileio.Options{MemoryMax: 128 << 20}, files: files.Options{BodyMax: 16 << 30, RateMin: 1 << 10}}
+// newServeFlags returns the defaults of size flags, which show their present values.
+func newServeFlags() *serveFlags {
+	return &serveFlags{store: fileio.Options{MemoryMax: 128 << 20}, files: files.Options{BodyMax: 16 << 30, RateMin: 1 << 10}}
 }
 
-func (s *serving) flags(f *pflag.FlagSet) {
+func (s *serveFlags) flags(f *pflag.FlagSet) {
 	f.StringVar(&s.config, "config", "", "read settings from `FILE`, as JSON")
-	f.StringVar(&s.service.Addr, "addr", addrDefault, "listen at `HOST:PORT`; port 0 takes one that is free")
-	f.StringVar(&s.data, "data", "muster-data", "keep the files in `DIR`, and nothing else there")
+	f.StringVar(&s.service.Addr, "addr", addrDefault, "listen at `HOST:PORT`; port 0 chooses a free port")
+	f.StringVar(&s.data, "data", "muster-data", "store the files in `DIR`, which must contain nothing else")
 	s.engine.flags(f)
-	f.StringVar(&s.sync, "sync", "group", "flush files to the disk `WHEN`: group (many at once), fdatasync (each), none")
-	f.IntVar(&s.store.WaitingMax, "queue-max", 4096, "let `N` file operations wait for a thread, and as many about names alone; refuse more with 503")
-	f.DurationVar(&s.store.WaitMax, "wait-max", 30*time.Second, "refuse with 503 an operation that has waited this `TIME` for a thread or for memory")
-	f.Var(&size{&s.store.MemoryMax, 0}, "memory", "hold `SIZE` of files in memory at a time, half for uploads and half for downloads; further ones wait unread")
-	f.Var(&size{&s.files.BodyMax, 0}, "body-max", "refuse files of more than `SIZE`")
-	f.Var(&size{&s.page, 0}, "page-size", "put `SIZE` of a file into a message, and, where it is given, take as much from any client at a time: up to 1M (default 64K)")
-	f.IntVar(&s.service.ConnectionsMax, "connections-max", 16_384, "serve `N` connections at a time; more wait")
-	f.DurationVar(&s.service.Idle, "idle", 2*time.Minute, "close a connection that has no request for this `TIME`")
-	f.Var(&size{&s.files.RateMin, 0}, "rate-min", "cut off a client that sends or takes fewer than `SIZE` a second: a sender that is 5s behind, a reader that is 60s behind")
-	f.IntVar(&s.openMax, "open-files", 0, "open `N` files and connections at most (default: what the system allows)")
-	f.StringVar(&s.tokenFile, "token-file", "", "want one of the tokens in `FILE` from each request: one a line, and comments after '#' (default: the variable MUSTER_TOKEN)")
-	f.BoolVar(&s.service.Anybody, "without-token", false, "let everybody who reaches --addr read, replace and delete all files")
-	f.StringVar(&s.service.Certificate, "tls-cert", "", "read the certificate from `FILE`, in PEM")
-	f.StringVar(&s.service.Key, "tls-key", "", "read its key from `FILE`, in PEM")
+	f.StringVar(&s.sync, "sync", "group", "flush files to the disk `WHEN`: group (many together), fdatasync (each separately) or none")
+	f.IntVar(&s.store.WaitingMax, "queue-max", 4096, "let `N` file operations wait for a thread, and as many operations on names; refuse more with 503")
+	f.DurationVar(&s.store.WaitMax, "wait-max", 30*time.Second, "refuse an operation with 503 after it has waited this `TIME` for a thread or for memory")
+	f.Var(&size{&s.store.MemoryMax, 0}, "memory", "hold up to `SIZE` of files in memory, half for uploads and half for downloads; further requests wait")
+	f.Var(&size{&s.files.BodyMax, 0}, "body-max", "refuse files larger than `SIZE`")
+	f.Var(&size{&s.page, 0}, "page-size", "put `SIZE` of a file into a message, up to 1M (default 64K); if given, also read at most this much from a client at a time")
+	f.IntVar(&s.service.ConnectionsMax, "connections-max", 16_384, "serve `N` connections at a time; further connections wait")
+	f.DurationVar(&s.service.Idle, "idle", 2*time.Minute, "close a connection that was idle for this `TIME`")
+	f.Var(&size{&s.files.RateMin, 0}, "rate-min", "disconnect clients slower than `SIZE` per second: senders that are 5s behind, readers that are 60s behind")
+	f.IntVar(&s.openMax, "open-files", 0, "open at most `N` files and connections (default: the system's limit)")
+	f.StringVar(&s.tokenFile, "token-file", "", "accept only requests with a token from `FILE`: one per line, '#' begins a comment (default: the variable MUSTER_TOKEN)")
+	f.BoolVar(&s.service.Anybody, "without-token", false, "let everyone who can reach --addr read, replace and delete all files")
+	f.StringVar(&s.service.Certificate, "tls-cert", "", "read the TLS certificate from `FILE`, in PEM")
+	f.StringVar(&s.service.Key, "tls-key", "", "read the certificate's key from `FILE`, in PEM")
 	f.StringVar(&s.service.Admin, "admin", "", "show /metrics, /healthz and /debug/pprof at `HOST:PORT` of this machine")
-	f.StringVar(&s.log.File, "log", "", "log to `FILE` (default: standard error)")
-	f.IntVar(&s.log.LinesMax, "log-lines", 0, fmt.Sprintf("put the log aside after `N` lines, and keep %d such files (default never)", logfile.Kept))
+	f.StringVar(&s.log.File, "log", "", "write the log to `FILE` (default: standard error)")
+	f.IntVar(&s.log.LinesMax, "log-lines", 0, fmt.Sprintf("rename the log after `N` lines, and keep %d old files (default: never)", logfile.Kept))
 	f.BoolVarP(&s.verbose, "verbose", "v", false, "log every request")
 }
 
-// runService puts the parts together, and takes them apart in the other order.
-func (p *program) runService(ctx context.Context, s *serving, f *pflag.FlagSet) (err error) {
+// runService opens the parts of the service and closes them in reverse order.
+func (p *program) runService(ctx context.Context, s *serveFlags, f *pflag.FlagSet) (err error) {
 	if err := s.check(); err != nil {
 		return err
 	}
@@ -141,20 +141,20 @@ func (p *program) runService(ctx context.Context, s *serving, f *pflag.FlagSet) 
 	return service.Run(ctx, meter.Handler(files.NewServer(store, s.files)), s.service)
 }
 
-func (s *serving) check() error {
+func (s *serveFlags) check() error {
 	var err error
-	if s.store.Sync, err = syncNamed(s.sync); err != nil {
+	if s.store.Sync, err = parseSync(s.sync); err != nil {
 		return err
 	}
 	if s.store.MemoryMax < fileio.MemoryMin {
-		return usagef("--memory: %d bytes are the least", fileio.MemoryMin)
+		return usagef("--memory: use at least %d bytes", fileio.MemoryMin)
 	}
 	if s.page > files.PageSizeMax {
-		return usagef("--page-size: %d bytes are the most", files.PageSizeMax)
+		return usagef("--page-size: use at most %d bytes", files.PageSizeMax)
 	}
 	s.files.PageSize = int(s.page)
 	if (s.service.Certificate == "") != (s.service.Key == "") {
-		return usagef("--tls-cert and --tls-key belong together: give both, or none")
+		return usagef("--tls-cert and --tls-key belong together: give both or neither")
 	}
 	if err := s.checkNumbers(); err != nil {
 		return err
@@ -168,7 +168,7 @@ func (s *serving) check() error {
 	s.service.Authorized = len(s.files.Tokens) > 0
 	err = s.service.Check()
 	if errors.Is(err, service.ErrOpen) {
-		return usagef("%w: give it one (MUSTER_TOKEN or --token-file), or say --without-token", err)
+		return usagef("%w: set a token (MUSTER_TOKEN or --token-file), or give --without-token", err)
 	}
 	if err != nil {
 		return usagef("%w", err)
@@ -176,8 +176,8 @@ func (s *serving) check() error {
 	return nil
 }
 
-// syncNamed is what --sync means.
-func syncNamed(name string) (fileio.Sync, error) {
+// parseSync parses the value of --sync.
+func parseSync(name string) (fileio.Sync, error) {
 	kind, ok := map[string]fileio.Sync{"group": fileio.SyncGroup, "fdatasync": fileio.SyncEach, "none": fileio.SyncNone}[name]
 	if !ok {
 		return kind, usagef("--sync %q: group, fdatasync and none are possible", name)
@@ -185,56 +185,56 @@ func syncNamed(name string) (fileio.Sync, error) {
 	return kind, nil
 }
 
-// limitOpenFiles keeps connections from taking the places of the files that they ask for.
-func (s *serving) limitOpenFiles(log *slog.Logger) error {
+// limitOpenFiles limits the connections so that descriptors remain for their files.
+func (s *serveFlags) limitOpenFiles(log *slog.Logger) error {
 	most, err := service.LimitOpenFiles(s.openMax)
-	// The articles' file was written for another machine, and must work here, too.
+	// The articles' config file was written for another machine and must work here too.
 	if tooMany := (*service.TooManyOpenFiles)(nil); errors.As(err, &tooMany) && s.openKey == "MaxOpenFiles" {
-		log.Warn("MaxOpenFiles is lowered to what this system allows (ulimit -Hn)", "config", s.config, "MaxOpenFiles", s.openMax, "allowed", tooMany.Most)
-		s.openMax = tooMany.Most
+		log.Warn("MaxOpenFiles is lowered to what this system allows (ulimit -Hn)", "config", s.config, "MaxOpenFiles", s.openMax, "allowed", tooMany.Max)
+		s.openMax = tooMany.Max
 		most, err = service.LimitOpenFiles(s.openMax)
 	}
 	if err != nil {
 		return usagef("--open-files %d: %w", s.openMax, err)
 	}
 	if most < 2*ownFiles {
-		return usagef("--open-files: %d are allowed, and muster needs %d: raise the limit (ulimit -n)", most, 2*ownFiles)
+		return usagef("--open-files: the limit is %d, and muster needs %d: raise the limit (ulimit -n)", most, 2*ownFiles)
 	}
 	s.service.ConnectionsMax = min(s.service.ConnectionsMax, (most-ownFiles)/4*3)
 	return nil
 }
 
-// ownFiles is how many files are open without a client: the folders of the store, the
-// runtime's, and some more.
+// ownFiles is how many files are open without clients: the store's folders, the runtime's
+// files, and a reserve.
 const ownFiles = 128
 
-// queueMost is the largest --queue-max: far more than the connections of any server.
-const queueMost = 1 << 20
+// queueMax is the largest --queue-max, far more than the connections of any server.
+const queueMax = 1 << 20
 
-func (s *serving) checkNumbers() error {
+func (s *serveFlags) checkNumbers() error {
 	switch {
 	case s.service.ConnectionsMax < 1:
 		return usagef("--connections-max %d: 1 or more are possible", s.service.ConnectionsMax)
 	case s.log.LinesMax < 0:
-		return usagef("--log-lines %d: 1 or more are possible, or 0 for one log without an end", s.log.LinesMax)
+		return usagef("--log-lines %d: 1 or more are possible, or 0 for an unlimited log", s.log.LinesMax)
 	case s.openMax < 0:
-		return usagef("--open-files %d: 1 or more are possible, or 0 for what the system allows", s.openMax)
+		return usagef("--open-files %d: 1 or more are possible, or 0 for the system's limit", s.openMax)
 	case s.service.Idle <= 0:
-		return usagef("--idle %v: a time above 0 is possible, as 30s", s.service.Idle)
-	case s.files.RateMin < 1 || s.files.RateMin > files.RateMost:
-		return usagef("--rate-min %d: from 1 to %d bytes a second are possible", s.files.RateMin, files.RateMost)
-	case s.store.WaitingMax < 1 || s.store.WaitingMax > queueMost:
-		return usagef("--queue-max %d: from 1 to %d are possible", s.store.WaitingMax, queueMost)
+		return usagef("--idle %v: use a time above 0, such as 30s", s.service.Idle)
+	case s.files.RateMin < 1 || s.files.RateMin > files.RateMax:
+		return usagef("--rate-min %d: from 1 to %d bytes a second are possible", s.files.RateMin, files.RateMax)
+	case s.store.WaitingMax < 1 || s.store.WaitingMax > queueMax:
+		return usagef("--queue-max %d: from 1 to %d are possible", s.store.WaitingMax, queueMax)
 	case s.store.WaitMax <= 0:
-		return usagef("--wait-max %v: a time above 0 is possible, as 30s", s.store.WaitMax)
+		return usagef("--wait-max %v: use a time above 0, such as 30s", s.store.WaitMax)
 	}
 	return nil
 }
 
-func (s *serving) openLog(p *program) (*logfile.Log, error) {
+func (s *serveFlags) openLog(p *program) (*logfile.Log, error) {
 	s.log.Writer = p.stderr
 	if s.verbose {
-		s.log.Level = slog.LevelDebug // at which requests are logged
+		s.log.Level = slog.LevelDebug // requests have this level
 	}
 	log, err := logfile.Open(s.log)
 	if err != nil {
@@ -243,8 +243,8 @@ func (s *serving) openLog(p *program) (*logfile.Log, error) {
 	return log, nil
 }
 
-// openStore tells what the folder is not from what the system did not allow.
-func (s *serving) openStore(engine fileio.Engine) (*fileio.Store, error) {
+// openStore distinguishes an unsuitable folder from an operation that the system refused.
+func (s *serveFlags) openStore(engine fileio.Engine) (*fileio.Store, error) {
 	store, err := fileio.Open(s.data, engine, s.store)
 	var errno syscall.Errno
 	switch {
@@ -256,8 +256,8 @@ func (s *serving) openStore(engine fileio.Engine) (*fileio.Store, error) {
 	return nil, usagef("--data: %w", err)
 }
 
-// ready says where the service is, which scripts wait for.
-func (p *program) ready(s *serving, addr, admin net.Addr) {
+// ready prints the addresses of the service. Scripts wait for these lines.
+func (p *program) ready(s *serveFlags, addr, admin net.Addr) {
 	scheme := "http"
 	if s.service.Certificate != "" {
 		scheme = "https"

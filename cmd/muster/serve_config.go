@@ -14,13 +14,13 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// An articleKey is a setting under the name that the articles' program has for it.
+// An articleKey maps a key of the articles' program to a flag.
 type articleKey struct {
 	flag  string
-	value func(string) string // nil = as it stands there
+	value func(string) string // converts the value; nil = unchanged
 }
 
-// articleKeys are all that the articles' config.json has.
+// articleKeys returns all keys of the articles' config.json.
 func articleKeys() map[string]articleKey {
 	return map[string]articleKey{
 		"Port":            {"addr", func(port string) string { return "127.0.0.1:" + port }},
@@ -45,13 +45,13 @@ func articleKeys() map[string]articleKey {
 	}
 }
 
-// configBytesMax is far beyond what all settings take.
+// configBytesMax is far more than all settings need.
 const configBytesMax = 1 << 20
 
-// applyConfigJSON sets the flags that the command line did not set to the values of a file.
-// It returns the file's key for each flag that it set. Server and client share one file, so
-// it ignores a key that only one of others has. A flag's own name goes before the articles'
-// name for it.
+// applyConfigJSON sets the flags that the command line did not set to the values in a file. It
+// returns the file's key for each flag that it set. Server and client share one file, so it
+// ignores keys that only one of others has. A flag's own name overrides the articles' name for
+// it.
 func applyConfigJSON(f *pflag.FlagSet, file string, others ...*pflag.FlagSet) (from map[string]string, err error) {
 	if file == "" {
 		return nil, nil
@@ -88,7 +88,7 @@ func applyConfigJSON(f *pflag.FlagSet, file string, others ...*pflag.FlagSet) (f
 	return from, nil
 }
 
-// configNames are the keys that a file may have.
+// configNames returns the keys that a file may have.
 func configNames(sets ...*pflag.FlagSet) []string {
 	names := slices.Collect(maps.Keys(articleKeys()))
 	for _, f := range sets {
@@ -102,10 +102,10 @@ func configNames(sets ...*pflag.FlagSet) []string {
 	return slices.Compact(names)
 }
 
-// isSetting leaves out what asks for something else than a run.
+// isSetting reports whether a flag is a setting of a run.
 func isSetting(f *pflag.Flag) bool { return f.Name != "config" && f.Name != "help" }
 
-// readConfigJSON returns the file's one object; its values are texts, numbers, true and
+// readConfigJSON returns the file's single object. Its values are texts, numbers, true or
 // false.
 func readConfigJSON(file string) (map[string]string, error) {
 	text, err := readBounded(file, configBytesMax)
@@ -118,7 +118,7 @@ func readConfigJSON(file string) (map[string]string, error) {
 	err = d.Decode(&object)
 	if err == nil {
 		if _, err = d.Token(); err == nil {
-			err = errors.New("there is more after the object")
+			err = errors.New("the file continues after the object")
 		} else if err == io.EOF {
 			err = nil
 		}
@@ -128,7 +128,7 @@ func readConfigJSON(file string) (map[string]string, error) {
 		if syntax := (*json.SyntaxError)(nil); errors.As(err, &syntax) {
 			at = syntax.Offset
 		}
-		return nil, usagef("%s: line %d: %w: one object is wanted, as {\"addr\": \"127.0.0.1:9999\"}", file, lineOf(text, at), err)
+		return nil, usagef("%s: line %d: %w: write one object, such as {\"addr\": \"127.0.0.1:9999\"}", file, lineOf(text, at), err)
 	}
 	settings := map[string]string{}
 	for key, value := range object {
@@ -136,7 +136,7 @@ func readConfigJSON(file string) (map[string]string, error) {
 		case string, json.Number, bool:
 			settings[key] = fmt.Sprint(value)
 		default:
-			return nil, usagef("%s: %s: a text, a number, true or false is wanted", file, key)
+			return nil, usagef("%s: %s: write a text, a number, true or false", file, key)
 		}
 	}
 	return settings, nil
@@ -146,7 +146,7 @@ func lineOf(text []byte, offset int64) int {
 	return 1 + bytes.Count(text[:min(int64(len(text)), offset)], []byte("\n"))
 }
 
-// readBounded reads a file that is to be small.
+// readBounded reads a file with at most most bytes.
 func readBounded(name string, most int64) ([]byte, error) {
 	file, err := os.Open(name)
 	if err != nil {
@@ -165,7 +165,7 @@ func printSettings(w io.Writer, f *pflag.FlagSet) error {
 	var lines []string
 	var err error
 	f.VisitAll(func(flag *pflag.Flag) {
-		if !isSetting(flag) || flag.Value.Type() == "SIZE" && flag.Value.String() == "" { // it depends
+		if !isSetting(flag) || flag.Value.Type() == "SIZE" && flag.Value.String() == "" { // the default depends on other settings
 			return
 		}
 		var value any = flag.Value.String()
@@ -184,8 +184,8 @@ func printSettings(w io.Writer, f *pflag.FlagSet) error {
 	return err
 }
 
-// readTokens returns the tokens of a file, one a line, or without a file the one of the
-// environment. nil = there is none.
+// readTokens returns the tokens of a file, one per line. Without a file it returns the
+// environment's token, or nil.
 func readTokens(file string) ([]string, error) {
 	if file == "" {
 		if token := os.Getenv(tokenVariable); token != "" {

@@ -21,7 +21,7 @@ func FuzzConfigJSON(f *testing.F) {
 	}
 	flagsOf := func() *pflag.FlagSet {
 		flags := pflag.NewFlagSet("fuzz", pflag.ContinueOnError)
-		newServing().flags(flags)
+		newServeFlags().flags(flags)
 		return flags
 	}
 	f.Fuzz(func(t *testing.T, text string) {

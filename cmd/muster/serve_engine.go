@@ -15,14 +15,14 @@ import (
 	"muster/fileio/uring"
 )
 
-// serveEngine say which engine executes jobs on files, and on how many threads.
+// serveEngine selects the engine for jobs on files and its threads.
 type serveEngine struct {
 	kind           string
 	threads, light int
 	affinity       bool
 }
 
-// The engines, as --io names them.
+// The values of --io.
 const (
 	ioPool     = "pool"
 	ioCThreads = "cthreads"
@@ -31,10 +31,10 @@ const (
 )
 
 func (e *serveEngine) flags(f *pflag.FlagSet) {
-	f.StringVar(&e.kind, "io", ioPool, "do file operations with `ENGINE`: pool, cthreads (threads in C), uring (io_uring), direct (as many threads as operations)")
+	f.StringVar(&e.kind, "io", ioPool, "execute file operations with `ENGINE`: pool, cthreads (threads in C), uring (io_uring) or direct (a thread per operation)")
 	f.IntVar(&e.threads, "io-threads", 32, "start `N` threads for file operations")
-	f.IntVar(&e.light, "prior-io-threads", 4, "start `N` more of them for names alone, which do not wait behind data; 0 = none")
-	f.BoolVar(&e.affinity, "cpu-affinity", false, "bind each thread in C to a processor")
+	f.IntVar(&e.light, "prior-io-threads", 4, "start `N` more threads for operations on names, which then do not wait behind data; 0 = none")
+	f.BoolVar(&e.affinity, "cpu-affinity", false, "bind each thread of cthreads to a processor")
 }
 
 func (e *serveEngine) check() error {
@@ -49,11 +49,11 @@ func (e *serveEngine) check() error {
 	return nil
 }
 
-// open starts the engine, and logs what threads it has. Where another one stands in for it
-// stderr is told, at once: muster load engines looks for that.
+// open starts the engine and logs its threads. If another engine replaces it, open prints that
+// on stderr at once, because muster load engines searches the output for it.
 func (e *serveEngine) open(log *slog.Logger, stderr io.Writer) (fileio.Engine, error) {
 	if e.affinity && e.kind != ioCThreads {
-		log.Warn("cpu-affinity is for threads in C alone, and does nothing here", "io", e.kind)
+		log.Warn("cpu-affinity is ignored: only --io cthreads supports it", "io", e.kind)
 	}
 	switch e.kind {
 	case ioDirect:
@@ -71,25 +71,25 @@ func (e *serveEngine) openPool(log *slog.Logger) (fileio.Engine, error) {
 	if err != nil {
 		return nil, usagef("--io-threads: %w", err)
 	}
-	log.Info("file operations are executed by a pool of goroutines", "threads", e.threads, "prior", e.light)
+	log.Info("a pool of goroutines executes file operations", "threads", e.threads, "prior", e.light)
 	return engine, nil
 }
 
-// poolInstead is what is said then.
+// poolInstead is the text that reports the replacement.
 const poolInstead = ioPool + " instead of " + ioURing
 
-// openURing takes the pool where there is no io_uring.
+// openURing falls back to the pool if io_uring is unavailable.
 func (e *serveEngine) openURing(log *slog.Logger, stderr io.Writer) (fileio.Engine, error) {
 	engine, err := uring.New(uring.Options{Threads: e.threads, Light: e.light})
 	if errors.Is(err, uring.ErrUnavailable) {
-		log.Warn("there is no io_uring here, so file operations are executed by a pool of goroutines", "reason", err)
+		log.Warn("io_uring is unavailable, so a pool of goroutines executes file operations", "reason", err)
 		fmt.Fprintf(stderr, "%s: %v\n", poolInstead, err)
 		return e.openPool(log)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("--io %s: %w", ioURing, err)
 	}
-	log.Info("file operations are executed by io_uring", "threads", e.threads, "prior", e.light)
+	log.Info("io_uring executes file operations", "threads", e.threads, "prior", e.light)
 	return engine, nil
 }
 

@@ -10,24 +10,23 @@ import (
 	"strconv"
 )
 
-// answer is a response of HTTP/1 whose head has been read. There is no more in it than a
-// load has to know.
+// answer is an HTTP/1 response whose head has been read. It has only what a load needs.
 type answer struct {
 	status int
-	close  bool // the connection does after it
+	close  bool // the connection ends after this answer
 
 	in      *bufio.Reader
 	chunked bool
-	left    int64 // bytes of the body, or of the chunk that has begun; untold = up to the connection's end
-	begun   bool  // a chunk has
+	left    int64 // bytes of the body or of the present chunk; unknownLength = up to the connection's end
+	begun   bool  // a chunk has begun
 	done    bool  // all of the body was read
-	shown   int   // bytes that next returned last, which are in the buffer still
+	peeked  int   // bytes that next returned last, still in the buffer
 }
 
 const (
-	untold     = math.MaxInt64
-	headMax    = 64 << 10 // bytes
-	interimMax = 8        // answers before the answer, such as 100 Continue
+	unknownLength = math.MaxInt64
+	headMax       = 64 << 10 // bytes
+	interimMax    = 8        // answers before the answer, such as 100 Continue
 )
 
 var (
@@ -39,25 +38,25 @@ var (
 // answer reads the head of the next answer.
 func (l *httpLink) answer(isHead bool) (*answer, error) {
 	if _, err := l.in.Peek(1); err != nil {
-		if reset(err) {
+		if isReset(err) {
 			return nil, errStale
 		}
 		return nil, err
 	}
 	for range interimMax {
-		a := &answer{in: l.in, left: untold}
+		a := &answer{in: l.in, left: unknownLength}
 		if err := a.readHead(); err != nil {
 			return nil, err
 		}
 		switch {
 		case a.status == 101:
-			return nil, errHead // what comes now is something else
+			return nil, errHead // the connection switches to another protocol
 		case a.status < 200:
 			continue
 		case isHead || a.status == 204 || a.status == 304:
 			a.chunked, a.left = false, 0
 		}
-		a.close = a.close || a.left == untold && !a.chunked
+		a.close = a.close || a.left == unknownLength && !a.chunked
 		a.done = a.left == 0
 		return a, nil
 	}
@@ -66,7 +65,7 @@ func (l *httpLink) answer(isHead bool) (*answer, error) {
 
 // readHead reads the first line and the headers.
 func (a *answer) readHead() error {
-	line, err := a.line()
+	line, err := a.readLine()
 	if err != nil {
 		return err
 	}
@@ -79,7 +78,7 @@ func (a *answer) readHead() error {
 		return errHead
 	}
 	for size := 0; ; {
-		if line, err = a.line(); err != nil || len(line) == 0 {
+		if line, err = a.readLine(); err != nil || len(line) == 0 {
 			return err
 		}
 		if size += len(line); size > headMax {
@@ -89,18 +88,18 @@ func (a *answer) readHead() error {
 		if !ok {
 			return errHead
 		}
-		if err := a.header(name, bytes.TrimSpace(value)); err != nil {
+		if err := a.readHeader(name, bytes.TrimSpace(value)); err != nil {
 			return err
 		}
 	}
 }
 
-// header takes from a header how long the body is, and whether the connection stays.
-func (a *answer) header(name, value []byte) error {
+// readHeader reads from a header how long the body is, and whether the connection stays open.
+func (a *answer) readHeader(name, value []byte) error {
 	switch {
 	case len(name) == 14 && bytes.EqualFold(name, []byte("content-length")):
 		n, err := strconv.ParseUint(string(value), 10, 62)
-		if err != nil || !a.chunked && a.left != untold && a.left != int64(n) {
+		if err != nil || !a.chunked && a.left != unknownLength && a.left != int64(n) {
 			return fmt.Errorf("%w: Content-Length: %q", errHead, value)
 		}
 		if !a.chunked {
@@ -110,7 +109,7 @@ func (a *answer) header(name, value []byte) error {
 		if !bytes.EqualFold(value, []byte("chunked")) {
 			return fmt.Errorf("%w: Transfer-Encoding: %q", errHead, value)
 		}
-		a.chunked, a.left = true, untold
+		a.chunked, a.left = true, unknownLength
 	case len(name) == 10 && bytes.EqualFold(name, []byte("connection")):
 		for part := range bytes.SplitSeq(value, []byte(",")) {
 			switch part = bytes.TrimSpace(part); {
@@ -124,8 +123,8 @@ func (a *answer) header(name, value []byte) error {
 	return nil
 }
 
-// line reads a line, which is valid until the next read.
-func (a *answer) line() ([]byte, error) {
+// readLine reads a line, which is valid until the next read.
+func (a *answer) readLine() ([]byte, error) {
 	line, err := a.in.ReadSlice('\n')
 	switch {
 	case errors.Is(err, bufio.ErrBufferFull):
@@ -138,17 +137,17 @@ func (a *answer) line() ([]byte, error) {
 	return bytes.TrimSuffix(line[:len(line)-1], []byte("\r")), nil
 }
 
-// next returns what comes next of the body, which is valid until the next call; io.EOF at
-// its end.
+// next returns the next piece of the body, which is valid until the next call. At the body's
+// end it returns io.EOF.
 func (a *answer) next() ([]byte, error) {
-	if err := a.forget(); err != nil {
+	if err := a.advance(); err != nil {
 		return nil, err
 	}
 	if a.done {
 		return nil, io.EOF
 	}
 	if a.chunked && !a.begun {
-		if err := a.chunk(); err != nil {
+		if err := a.readChunkHead(); err != nil {
 			return nil, err
 		}
 		if a.done {
@@ -156,36 +155,36 @@ func (a *answer) next() ([]byte, error) {
 		}
 	}
 	if _, err := a.in.Peek(1); err != nil {
-		return a.ended(err)
+		return a.endOfInput(err)
 	}
 	p, err := a.in.Peek(int(min(a.left, int64(a.in.Buffered()))))
-	a.shown = len(p)
+	a.peeked = len(p)
 	return p, err
 }
 
-// ended is what next returns where nothing comes any more.
-func (a *answer) ended(err error) ([]byte, error) {
+// endOfInput returns the result of next when the connection has ended.
+func (a *answer) endOfInput(err error) ([]byte, error) {
 	if err != io.EOF {
 		return nil, err
 	}
-	if a.left == untold {
+	if a.left == unknownLength {
 		a.done = true
 		return nil, io.EOF
 	}
 	return nil, errCut
 }
 
-// forget moves on behind what next returned.
-func (a *answer) forget() error {
-	n := a.shown
-	a.shown = 0
+// advance skips the piece that next returned last.
+func (a *answer) advance() error {
+	n := a.peeked
+	a.peeked = 0
 	if n == 0 {
 		return nil
 	}
 	if _, err := a.in.Discard(n); err != nil {
 		return err
 	}
-	if a.left == untold {
+	if a.left == unknownLength {
 		return nil
 	}
 	if a.left -= int64(n); a.left > 0 {
@@ -196,16 +195,16 @@ func (a *answer) forget() error {
 		return nil
 	}
 	a.begun = false
-	line, err := a.line()
+	line, err := a.readLine()
 	if err == nil && len(line) > 0 {
 		err = errHead
 	}
 	return err
 }
 
-// chunk reads what stands before a chunk, and after the last one.
-func (a *answer) chunk() error {
-	line, err := a.line()
+// readChunkHead reads the lines before a chunk, and after the last chunk.
+func (a *answer) readChunkHead() error {
+	line, err := a.readLine()
 	if err != nil {
 		return err
 	}
@@ -216,7 +215,7 @@ func (a *answer) chunk() error {
 	}
 	a.left, a.begun = int64(n), n > 0
 	for size := 0; n == 0; {
-		if line, err = a.line(); err != nil {
+		if line, err = a.readLine(); err != nil {
 			return err
 		}
 		if len(line) == 0 {
@@ -230,7 +229,7 @@ func (a *answer) chunk() error {
 	return nil
 }
 
-// discard reads what is left of a body, if that is not much.
+// discard reads the rest of a body, if it is short.
 func (a *answer) discard() error {
 	for size := 0; size < discardMax; {
 		p, err := a.next()
@@ -245,6 +244,6 @@ func (a *answer) discard() error {
 	return nil
 }
 
-// end reports whether all of the answer was read, so that another can follow. It reads
-// no further but for what was shown already.
-func (a *answer) end() bool { return a.forget() == nil && a.done }
+// complete reports whether the whole answer was read, so that another one can follow. It reads
+// no further, except for the piece that next returned last.
+func (a *answer) complete() bool { return a.advance() == nil && a.done }

@@ -12,10 +12,10 @@ import (
 	"muster/files"
 )
 
-// callerTarget is a server that is asked by messages.
+// callerTarget is a server of the message service.
 type callerTarget struct {
 	plain  *httpTarget   // the same server
-	caller *files.Caller // for all connections, or each would have buffers of its own
+	caller *files.Caller // shared, so that connections share its buffers
 }
 
 func newCallerTarget(o Options) (*callerTarget, error) {
@@ -24,11 +24,11 @@ func newCallerTarget(o Options) (*callerTarget, error) {
 		return nil, err
 	}
 	if o.PageSize > files.PageSizeMax {
-		return nil, inputf("pages of %d bytes: %d are the most", o.PageSize, files.PageSizeMax)
+		return nil, inputf("pages of %d bytes: %d is the maximum", o.PageSize, files.PageSizeMax)
 	}
 	caller, err := files.NewCaller(files.CallerOptions{
 		URL: o.URL, Token: o.Token, JSON: o.Protocol == JSON, PageSize: int(o.PageSize),
-		HTTPClient: &http.Client{Transport: byLink{}},
+		HTTPClient: &http.Client{Transport: linkTransport{}},
 	})
 	if err != nil {
 		return nil, &InputError{err}
@@ -36,24 +36,24 @@ func newCallerTarget(o Options) (*callerTarget, error) {
 	return &callerTarget{plain, caller}, nil
 }
 
-// byLink makes each request over the connection of the link that its context names.
-type byLink struct{}
+// linkTransport makes each request over the connection of the link in its context.
+type linkTransport struct{}
 
 type linkKey struct{}
 
-func (byLink) RoundTrip(r *http.Request) (*http.Response, error) {
+func (linkTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return r.Context().Value(linkKey{}).(*http.Transport).RoundTrip(r)
 }
 
 func (t *callerTarget) reach(ctx context.Context) error { return t.plain.reach(ctx) }
 
-// connect returns a link that has a transport of its own, and so a connection.
+// connect returns a link with its own transport, and so with its own connection.
 func (t *callerTarget) connect() link {
 	return &callerLink{target: t, transport: &http.Transport{MaxConnsPerHost: 1, MaxIdleConnsPerHost: 1, DisableCompression: true}}
 }
 
-// cleaning has the server do all of it in one request.
-func (t *callerTarget) cleaning() source {
+// cleanJobs returns a single job: the server deletes all files in one request.
+func (t *callerTarget) cleanJobs() source {
 	one := numbered(Clean, 1)
 	return func(ctx context.Context, j *job) error {
 		err := one(ctx, j)
@@ -73,7 +73,7 @@ func (l *callerLink) close() { l.transport.CloseIdleConnections() }
 
 func (l *callerLink) do(ctx context.Context, j *job) error {
 	ctx = context.WithValue(ctx, linkKey{}, l.transport)
-	if j.op != Clean { // which takes as long as there are files
+	if j.op != Clean { // Clean takes as long as the number of files requires
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, l.target.plain.timeout)
 		defer cancel()
@@ -89,11 +89,11 @@ func (l *callerLink) do(ctx context.Context, j *job) error {
 	var op *net.OpError
 	var lost *url.Error
 	switch {
-	case errors.As(err, &op): // it names ports, which differ from one to the next
+	case errors.As(err, &op): // leave out ports, which differ between connections
 		return &connectionError{op}
-	case errors.Is(err, context.DeadlineExceeded): // ours: one that a server tells is another
+	case errors.Is(err, context.DeadlineExceeded): // our own timeout, not one that a server reports
 		return &connectionError{errors.New("i/o timeout")}
-	case errors.As(err, &lost), reset(err), errors.Is(err, io.ErrUnexpectedEOF):
+	case errors.As(err, &lost), isReset(err), errors.Is(err, io.ErrUnexpectedEOF):
 		return &connectionError{errors.New(printable(reason))}
 	}
 	return errors.New(printable(reason))
@@ -125,10 +125,10 @@ func (l *callerLink) call(ctx context.Context, j *job) (err error) {
 	return err
 }
 
-// errMissing is the error of a file that is asked for and is not there.
-var errMissing = errors.New("the file is not there")
+// errMissing is the error of a missing file.
+var errMissing = errors.New("the file does not exist")
 
-// body is that of a file: it can be read, or compared with what is written to it.
+// body is the content of a file. It can be read, or compared with the bytes written to it.
 type body struct {
 	content *content
 	number  int

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// chart is what some values did in the course of a load.
+// chart shows values over the time of a load.
 type chart struct {
 	Title  string
-	Log    bool // the values, in powers of ten; those of 0 are left out
+	Log    bool // the values have a logarithmic scale, without zeros
 	Series []series
 }
 
@@ -21,7 +21,7 @@ type series struct {
 // point is a value at a time, in seconds.
 type point struct{ x, y float64 }
 
-// drawing is a chart in the units of its picture.
+// drawing is a chart in units of its picture.
 type drawing struct {
 	Title      string
 	Lines      []polyline
@@ -40,17 +40,17 @@ type tick struct {
 	Text string
 }
 
-// The picture, and what is left of it beside the scales.
+// The size of the picture, and the area between the scales.
 const (
 	chartWidth, chartHeight = 720, 260
 	chartLeft, chartRight   = 64, 712
 	chartTop, chartFoot     = 10, 228
 
-	pointsMax  = 500 // of a line: more cannot be told apart
+	pointsMax  = 500 // points of a line: more cannot be distinguished
 	coloursMax = 5
 )
 
-// draw returns the drawing, and whether there is anything to be seen.
+// draw returns the drawing. ok is false if it would be empty.
 func (c chart) draw() (d drawing, ok bool) {
 	var right, top float64
 	low := math.Inf(1)
@@ -78,12 +78,12 @@ func (c chart) draw() (d drawing, ok bool) {
 	for i, s := range c.Series {
 		l := polyline{Class: fmt.Sprintf("line%d", i%coloursMax), Name: s.Name}
 		var b strings.Builder
-		for _, p := range thinned(s.Points) {
+		for _, p := range thinOut(s.Points) {
 			if p.y > 0 || !c.Log {
 				fmt.Fprintf(&b, "%.1f,%.1f ", x(p.x), y(p.y))
 			}
 		}
-		if len(s.Points) == 1 && b.Len() > 0 { // a line needs two
+		if len(s.Points) == 1 && b.Len() > 0 { // a line needs two points
 			fmt.Fprintf(&b, "%.1f,%.1f", x(s.Points[0].x)-dash, y(s.Points[0].y))
 		}
 		l.Points = strings.TrimSpace(b.String())
@@ -92,10 +92,10 @@ func (c chart) draw() (d drawing, ok bool) {
 	return d, true
 }
 
-// dash is how long the line of a single point is.
+// dash is the length of the line that shows a single point.
 const dash = 6
 
-// linear is a scale from 0 to a value.
+// linear returns a scale from 0 to a value.
 func linear(top float64) (func(float64) float64, []tick) {
 	step := round125(top / 5)
 	top = math.Ceil(top/step) * step
@@ -107,7 +107,7 @@ func linear(top float64) (func(float64) float64, []tick) {
 	return y, ticks
 }
 
-// logarithmic is a scale of powers of ten around two values.
+// logarithmic returns a scale of powers of ten around two values.
 func logarithmic(low, top float64) (func(float64) float64, []tick) {
 	first, last := math.Floor(math.Log10(low)), math.Ceil(math.Log10(top))
 	last = max(last, first+1)
@@ -122,7 +122,7 @@ func logarithmic(low, top float64) (func(float64) float64, []tick) {
 	return y, ticks
 }
 
-// round125 is the next of 1, 2, 5, 10, 20 … that is not less.
+// round125 returns the least of 1, 2, 5, 10, 20 … that is not below v.
 func round125(v float64) float64 {
 	power := math.Pow(10, math.Floor(math.Log10(v)))
 	for _, f := range []float64{1, 2, 5} {
@@ -133,8 +133,8 @@ func round125(v float64) float64 {
 	return 10 * power
 }
 
-// thinned has, of points that cannot be told apart, the highest.
-func thinned(list []point) []point {
+// thinOut keeps the highest of neighbouring points if there are too many to distinguish.
+func thinOut(list []point) []point {
 	n := (len(list) + pointsMax - 1) / pointsMax
 	if n < 2 {
 		return list

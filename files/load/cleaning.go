@@ -13,9 +13,9 @@ import (
 	"muster/files"
 )
 
-// cleaning lists the files below Prefix, and has each deleted. Names are looked at once more:
-// nothing else may go, whatever the server lists.
-func (t *httpTarget) cleaning() source {
+// cleanJobs lists the files below Prefix and returns a job to delete each. It checks the
+// prefix again: whatever the server lists, no other file may be deleted.
+func (t *httpTarget) cleanJobs() source {
 	var (
 		mutex sync.Mutex
 		next  func() (files.Entry, error, bool)
@@ -26,7 +26,7 @@ func (t *httpTarget) cleaning() source {
 	return func(ctx context.Context, j *job) error {
 		mutex.Lock()
 		defer mutex.Unlock()
-		if next == nil { // the context is that of the load, for all alike
+		if next == nil { // all calls have the same context, the load's
 			next, stop = iter.Pull2(t.client.List(ctx, t.server, Prefix))
 		}
 		if ended {
@@ -52,7 +52,7 @@ func (t *httpTarget) cleaning() source {
 	}
 }
 
-// listError tells a server that answers from one that is not there.
+// listError distinguishes a server that answers from one that is unreachable.
 func listError(err error) error {
 	if refused := (*files.StatusError)(nil); errors.As(err, &refused) {
 		return err

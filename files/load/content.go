@@ -5,13 +5,12 @@ import (
 	"math/rand/v2"
 )
 
-// content is what the files of a load have in them. It is the same for every load of that
-// size, so that what one has uploaded another can compare, and nothing has to be kept:
-// each body is cut out of one circle of random bytes, a byte further on for the next
-// number. The length of the circle is prime, so that no part of a body that was taken for
-// another, of whatever length, is the same as that.
+// content is the content of a load's files. It depends only on the size, so that one load can
+// check what another has uploaded, and nothing must be stored. Each body is cut from a circle
+// of random bytes, one byte further for each number. The circle's length is prime, so that no
+// part of one body equals the same part of another.
 type content struct {
-	circle []byte // and its beginning again, for the longest piece
+	circle []byte // followed by its beginning again, for the longest piece
 	size   int64
 }
 
@@ -32,14 +31,14 @@ func newContent(size int64) *content {
 	return c
 }
 
-// piece returns what body number has from a byte on: all up to its end, or the longest
-// piece that there is in one.
+// piece returns a body's bytes from an offset: all up to its end, or the longest possible
+// piece.
 func (c *content) piece(number int, from int64) []byte {
 	at := (int64(number) + from) % circleSize
 	return c.circle[at : at+min(c.size-from, pieceMax)]
 }
 
-// has reports whether body number has these bytes from a byte on.
+// has reports whether a body has these bytes at an offset.
 func (c *content) has(number int, from int64, data []byte) bool {
 	if from+int64(len(data)) > c.size {
 		return false

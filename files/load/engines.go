@@ -9,30 +9,30 @@ import (
 	"time"
 )
 
-// EnginesOptions of a comparison.
+// EnginesOptions configure a comparison of engines.
 type EnginesOptions struct {
-	// Load is what each server is put under; its Op, URL and Threads are set here.
+	// Load is the load for each server. Engines sets its Op, URL and Threads.
 	Load Options
 
-	Ops     []Op     // one after another with the same server
-	Engines []string // as the server calls them
-	Rounds  int      // each starts every engine once, the first engine each time another
+	Ops     []Op     // loads one after another on the same server
+	Engines []string // the server's names of engines
+	Rounds  int      // each round starts every engine once, beginning with another engine
 
-	// Server returns the command that serves the folder data by an engine, on addresses
-	// that it chooses itself and tells on standard error, in lines with "listening on
-	// http://…" and "admin on http://…"; a SIGTERM must end it.
+	// Server returns the command of a server with an engine that stores its files in the
+	// folder data. The server chooses its addresses and prints them on standard error, in
+	// lines with "listening on http://…" and "admin on http://…". SIGTERM must end it.
 	Server func(engine, data string) []string
 
-	// Instead is in what a server says, before it says where it is, that has another engine
-	// than it was asked for: its figures would be another's. "" = none says so.
-	Instead string
+	// FallbackText is a text that a server prints at its start if it uses another engine than
+	// the requested one. The server then does not count. "" = no such text.
+	FallbackText string
 
-	// Dir is where the folders of the servers are made, each of which is new and removed
-	// afterwards; "" = where the system has temporary files.
+	// Dir is the parent of the servers' folders, which are new and removed afterwards; "" =
+	// the system's temporary folder.
 	Dir string
 }
 
-// Comparison is what came of a load with several engines.
+// Comparison is the result of a load on several engines.
 type Comparison struct {
 	Load    Options
 	Rounds  int
@@ -41,7 +41,7 @@ type Comparison struct {
 	Missing []MissingEngine
 }
 
-// EngineRun is one load.
+// EngineRun is one load on one engine.
 type EngineRun struct {
 	Engine string
 	Round  int // from 1 on
@@ -57,18 +57,18 @@ type EngineRow struct {
 	Wall           time.Duration
 	PerSecond      float64
 	P50, P99, P999 time.Duration
-	ThreadsPeak    int   // of all runs; 0 = not known
-	Failed         int64 // in all runs
+	ThreadsPeak    int   // the maximum of all runs; 0 = not known
+	Failed         int64 // sum of all runs
 }
 
-// MissingEngine is one that no server had, or whose server failed.
+// MissingEngine is an engine that no server supported, or whose server failed.
 type MissingEngine struct{ Engine, Reason string }
 
 const roundsMax = 1000
 
-// Engines puts one server after another under the same load: a process for each engine
-// and round. What was done is in the comparison also where the error is that the context
-// ended, or that no engine could be had at all.
+// Engines runs the same load on one server after another: a process for each engine and round.
+// It returns the measured part of the comparison also when the context ends or no engine could
+// be measured.
 func Engines(ctx context.Context, o EnginesOptions) (*Comparison, error) {
 	if err := o.check(); err != nil {
 		return nil, err
@@ -78,12 +78,12 @@ func Engines(ctx context.Context, o EnginesOptions) (*Comparison, error) {
 	for round := range o.Rounds {
 		for i := range o.Engines {
 			engine := o.Engines[(i+round)%len(o.Engines)]
-			if c.misses(engine) {
+			if c.isMissing(engine) {
 				continue
 			}
 			err := o.measure(ctx, c, engine, round+1)
 			if ctx.Err() != nil {
-				c.sum(o)
+				c.addRows(o)
 				return c, ctx.Err()
 			}
 			if err != nil {
@@ -92,7 +92,7 @@ func Engines(ctx context.Context, o EnginesOptions) (*Comparison, error) {
 			}
 		}
 	}
-	c.sum(o)
+	c.addRows(o)
 	if len(c.Rows) == 0 {
 		return c, fmt.Errorf("no engine could be measured: %w", broken)
 	}
@@ -118,20 +118,20 @@ func (o EnginesOptions) check() error {
 	}
 	if dir := o.Dir; dir != "" {
 		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-			return inputf("%s is no folder: make it, or name another", dir)
+			return inputf("%s is not a folder: create it, or name another one", dir)
 		}
 	}
 	return nil
 }
 
-// measure starts a server over a new folder and puts it under all loads.
+// measure starts a server with a new folder and runs all loads on it.
 func (o EnginesOptions) measure(ctx context.Context, c *Comparison, engine string, round int) (err error) {
 	data, err := os.MkdirTemp(o.Dir, "muster-load-")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(data)) }()
-	s, err := startServer(ctx, o.Server(engine, data), o.Instead)
+	s, err := startServer(ctx, o.Server(engine, data), o.FallbackText)
 	if err != nil {
 		return err
 	}
@@ -156,12 +156,12 @@ func (o EnginesOptions) measure(ctx context.Context, c *Comparison, engine strin
 	return nil
 }
 
-func (c *Comparison) misses(engine string) bool {
+func (c *Comparison) isMissing(engine string) bool {
 	return slices.ContainsFunc(c.Missing, func(m MissingEngine) bool { return m.Engine == engine })
 }
 
-// sum makes a row of each engine's runs that were not interrupted.
-func (c *Comparison) sum(o EnginesOptions) {
+// addRows adds a row for each operation and engine, from the runs that were not interrupted.
+func (c *Comparison) addRows(o EnginesOptions) {
 	for _, op := range o.Ops {
 		for _, engine := range o.Engines {
 			var list []*Result
@@ -204,7 +204,7 @@ func median(list []*Result, of func(*Result) float64) float64 {
 	return (values[(n-1)/2] + values[n/2]) / 2
 }
 
-// Failed is how many requests failed in all.
+// Failed returns how many requests failed in all runs.
 func (c *Comparison) Failed() (n int64) {
 	for _, r := range c.Runs {
 		n += r.Result.Failed

@@ -31,14 +31,14 @@ func (c *Comparison) Text(w io.Writer) error {
 	return err
 }
 
-// table is one of text.
+// table is a table of texts.
 type table struct {
 	Caption string
 	Head    []string
 	Rows    [][]string
 }
 
-// tables has one for each operation, a row for each engine.
+// tables returns a table for each operation, with a row for each engine.
 func (c *Comparison) tables() (list []table) {
 	for _, row := range c.Rows {
 		if len(list) == 0 || c.caption(row.Op) != list[len(list)-1].Caption {
@@ -61,12 +61,12 @@ func (c *Comparison) tables() (list []table) {
 func (c *Comparison) caption(op Op) string {
 	o := c.Load
 	r := Result{Op: op, Protocol: o.Protocol, Connections: o.Connections, Requests: int64(o.Requests), Size: o.Size, Rate: o.Rate}
-	for _, run := range c.Runs { // what held where nothing was said
+	for _, run := range c.Runs { // the values with defaults
 		if run.Result.Op == op {
 			r.Protocol, r.Size = run.Result.Protocol, run.Result.Size
 		}
 	}
-	rounds := 0 // that there are, which an interrupt may have made fewer
+	rounds := 0 // completed rounds: an interrupt may have prevented some
 	for _, row := range c.Rows {
 		if row.Op == op {
 			rounds = max(rounds, row.Runs)
@@ -78,7 +78,7 @@ func (c *Comparison) caption(op Op) string {
 	return fmt.Sprintf("%s; medians of %d rounds", r.title(), rounds)
 }
 
-// notes tell which engines are not in the tables, and why requests failed.
+// notes explain which engines are not in the tables, and why requests failed.
 func (c *Comparison) notes() (list []string) {
 	for _, m := range c.Missing {
 		list = append(list, fmt.Sprintf("%s: %s", m.Engine, m.Reason))
@@ -92,7 +92,7 @@ func (c *Comparison) notes() (list []string) {
 	return list
 }
 
-// engineLine is a row in JSON; one with Missing has nothing else.
+// engineLine is the JSON of a row.
 type engineLine struct {
 	Type        string  `json:"type"`
 	Engine      string  `json:"engine"`

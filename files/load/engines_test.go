@@ -20,7 +20,7 @@ import (
 	"muster/files/load"
 )
 
-// TestMain lets the test be a server, as load.Engines starts one.
+// TestMain lets the test binary be a server, as load.Engines starts one.
 func TestMain(m *testing.M) {
 	if engine, ok := os.LookupEnv(engineKey); ok {
 		if err := serve(engine, os.Getenv(dataKey)); err != nil {
@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 
 const engineKey, dataKey = "LOAD_TEST_ENGINE", "LOAD_TEST_DATA"
 
-// serve serves a folder until it is told to end, as muster serve does.
+// serve serves a folder until SIGTERM, as muster serve does.
 func serve(engine, data string) error {
 	switch engine {
 	case "none":
@@ -77,7 +77,7 @@ func compare(t *testing.T, dir string, engines ...string) (*load.Comparison, err
 	return load.Engines(t.Context(), load.EnginesOptions{
 		Load: load.Options{Connections: 3, Requests: 50, Size: 2000},
 		Ops:  []load.Op{load.Upload, load.Download}, Engines: engines, Rounds: 2, Dir: dir,
-		Instead: "another engine",
+		FallbackText: "another engine",
 		Server: func(engine, data string) []string {
 			return []string{"/usr/bin/env", engineKey + "=" + engine, dataKey + "=" + data, self}
 		},
@@ -142,7 +142,7 @@ func checkReports(t *testing.T, c *load.Comparison) {
 	}
 }
 
-// What another engine does than was asked for is in no table.
+// Figures of a fallback engine are in no table.
 func TestEngineThatIsAnother(t *testing.T) {
 	dir := t.TempDir()
 	c, err := compare(t, dir, "one", "other")
@@ -154,7 +154,7 @@ func TestEngineThatIsAnother(t *testing.T) {
 	}
 }
 
-// A server that fails at its end takes nothing from what the others did.
+// A server that fails at its end does not discard the results of others.
 func TestEngineThatBreaks(t *testing.T) {
 	c, err := compare(t, "", "broken", "fine")
 	if err != nil || len(c.Missing) != 1 || !strings.Contains(c.Missing[0].Reason, "it could not end") {
@@ -165,7 +165,7 @@ func TestEngineThatBreaks(t *testing.T) {
 	}
 }
 
-// Medians are told to be of the rounds that there were.
+// The caption counts only completed rounds.
 func TestEnginesInterruptedLate(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

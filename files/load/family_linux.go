@@ -10,21 +10,21 @@ import (
 	"time"
 )
 
-// family is a process and all that it has started, as nginx does.
+// family is a process and all its descendants. nginx, for example, starts several processes.
 type family struct {
-	root    int
-	members []int
-	sought  time.Time
+	root     int
+	members  []int
+	searched time.Time
 }
 
-// threads counts those of the family. A process that has ended since has none.
+// threads counts the threads of the family. An ended process has none.
 func (f *family) threads() (int, error) {
 	n, err := threadsOf(f.root)
 	if err != nil {
 		return 0, err
 	}
-	if now := time.Now(); now.Sub(f.sought) >= familyEvery {
-		f.sought = now
+	if now := time.Now(); now.Sub(f.searched) >= familyEvery {
+		f.searched = now
 		f.members = descendants(f.root)
 	}
 	for _, pid := range f.members {
@@ -35,8 +35,8 @@ func (f *family) threads() (int, error) {
 	return n, nil
 }
 
-// threadsOf reads one figure of the kernel's, which does not take longer where there are
-// many threads, as reading the folder task would.
+// threadsOf reads a single figure from the kernel. Unlike reading the folder task, that takes
+// no longer if a process has many threads.
 func threadsOf(pid int) (int, error) {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
@@ -47,19 +47,19 @@ func threadsOf(pid int) (int, error) {
 			return strconv.Atoi(string(bytes.TrimSpace(text)))
 		}
 	}
-	return 0, fmt.Errorf("/proc/%d/status does not tell", pid)
+	return 0, fmt.Errorf("/proc/%d/status has no number of threads", pid)
 }
 
-// descendants are the processes that one has started, and theirs.
+// descendants returns the children of a process, their children, and so on.
 func descendants(root int) (found []int) {
 	children := map[int][]int{}
-	list, _ := filepath.Glob("/proc/[0-9]*/stat") // the pattern is a good one
+	list, _ := filepath.Glob("/proc/[0-9]*/stat") // the pattern is valid
 	for _, name := range list {
 		stat, err := os.ReadFile(name)
 		if err != nil {
-			continue // it has ended
+			continue // the process has ended
 		}
-		// The name of the program, in brackets, may have anything in it.
+		// The program's name, in parentheses, may contain any character.
 		_, rest, _ := strings.Cut(string(stat[bytes.LastIndexByte(stat, ')')+1:]), " ")
 		fields := strings.Fields(rest)
 		if len(fields) < 2 {

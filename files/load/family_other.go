@@ -4,7 +4,7 @@ package load
 
 import "errors"
 
-// family is a process and all that it has started.
+// family is a process and all its descendants.
 type family struct{ root int }
 
 func (f *family) threads() (int, error) {

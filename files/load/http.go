@@ -17,27 +17,28 @@ import (
 	"muster/files"
 )
 
-// httpTarget is a server that keeps files below /files/, spoken to over connections of our
-// own: the client of package net/http takes two goroutines more for each, and on a machine
-// that has the server too, what the client takes the server has not.
+// httpTarget is a server with files below /files/. It uses its own connections: net/http's
+// client starts two more goroutines per connection. When client and server share a machine,
+// the client's processor time is lost to the server.
 type httpTarget struct {
 	address string // host and port
 	secure  *tls.Config
 	timeout time.Duration
-	buffer  int // bytes that each connection has for what comes
+	buffer  int // bytes of each connection's receive buffer
 
-	path    string // of the server, before /files/
-	headers string // of every request, after its first line
+	path    string // path of the server, before /files/
+	headers string // headers of every request
 	content *content
 
 	client *files.Client // for lists
-	server string        // its address for that
+	server string        // the server's address for lists
 }
 
 const (
 	dialMax = 10 * time.Second
 
-	// All buffers together have 64 MiB, unless each would be smaller than a head.
+	// buffersAll is the memory of all buffers together, unless each would be smaller than a
+	// head.
 	buffersAll = 64 << 20
 	bufferMin  = 4 << 10
 	bufferMax  = 64 << 10
@@ -51,7 +52,7 @@ func newHTTPTarget(o Options) (*httpTarget, error) {
 	t := &httpTarget{
 		address: at.Host, timeout: o.Timeout, path: at.EscapedPath(), content: newContent(o.Size),
 		buffer: min(max(buffersAll/o.Connections, bufferMin), bufferMax),
-		// Who asked for the load has looked at where the token goes.
+		// The caller of the load has checked where the token goes.
 		client: files.NewClient(files.ClientOptions{Token: o.Token, PlainToken: true}), server: o.URL,
 	}
 	port := "80"
@@ -88,21 +89,21 @@ func (t *httpTarget) reach(ctx context.Context) error {
 
 func (t *httpTarget) connect() link { return &httpLink{target: t} }
 
-// httpLink is one connection, which is made again when it has been closed.
+// httpLink is one connection, which is reopened when it was closed.
 type httpLink struct {
 	target *httpTarget
-	conn   net.Conn // nil = none
+	conn   net.Conn // nil = not connected
 	in     *bufio.Reader
 	until  time.Time   // the deadline of conn
-	unhook func() bool // lets the context's end alone
-	used   bool        // an answer came over conn
+	unhook func() bool // stops watching the context
+	used   bool        // conn has received an answer
 
 	head  []byte    // of a request
-	parts [2][]byte // what is written of it at once
+	parts [2][]byte // head and first piece, written together
 }
 
-// do makes a request. A connection that the server closed while nothing was asked is not
-// a failure: it is made again, once.
+// do makes a request. If the server closed the idle connection, do reconnects once instead of
+// failing.
 func (l *httpLink) do(ctx context.Context, j *job) error {
 	for {
 		if err := l.ready(ctx); err != nil {
@@ -117,10 +118,10 @@ func (l *httpLink) do(ctx context.Context, j *job) error {
 	}
 }
 
-// errStale is the error of a connection on which no byte of an answer came before its end.
+// errStale is the error of a connection that ended before the first byte of an answer.
 var errStale = errors.New("the connection was closed")
 
-// ready brings about a connection, and a deadline for the next request.
+// ready connects if necessary and sets a deadline for the next request.
 func (l *httpLink) ready(ctx context.Context) error {
 	now := time.Now()
 	if l.conn == nil {
@@ -135,7 +136,7 @@ func (l *httpLink) ready(ctx context.Context) error {
 		l.in.Reset(conn)
 		l.unhook = context.AfterFunc(ctx, func() { _ = conn.SetDeadline(now) })
 	}
-	// To set it takes longer than to look whether the one before does.
+	// Setting a deadline takes longer than checking whether the last one suffices.
 	if until := now.Add(l.target.timeout); until.Sub(l.until) > l.target.timeout/64 {
 		if err := l.conn.SetDeadline(until); err != nil {
 			l.drop()
@@ -143,7 +144,7 @@ func (l *httpLink) ready(ctx context.Context) error {
 		}
 		l.until = until
 	}
-	if ctx.Err() != nil { // it may have ended before the deadline was set
+	if ctx.Err() != nil { // the context may have ended before the deadline was set
 		l.drop()
 		return ctx.Err()
 	}
@@ -155,12 +156,12 @@ func (l *httpLink) close() { l.drop() }
 func (l *httpLink) drop() {
 	if l.conn != nil {
 		l.unhook()
-		_ = l.conn.Close() // all that was to come has come, or is not wanted any more
+		_ = l.conn.Close() // nothing more is expected or wanted
 		l.conn = nil
 	}
 }
 
-// exchange sends a request and judges what is answered.
+// exchange sends a request and checks the answer.
 func (l *httpLink) exchange(j *job) error {
 	sent := l.send(j)
 	a, err := l.answer(j.op == Exist)
@@ -172,8 +173,8 @@ func (l *httpLink) exchange(j *job) error {
 		return &connectionError{err}
 	}
 	l.used = true
-	err = l.judge(a, j)
-	if sent != nil || a.close || !a.end() {
+	err = l.check(a, j)
+	if sent != nil || a.close || !a.complete() {
 		l.drop()
 	}
 	if sent != nil && err == nil {
@@ -182,8 +183,8 @@ func (l *httpLink) exchange(j *job) error {
 	return err
 }
 
-// send sends a request. Where that fails, an answer may have come all the same: of a
-// server that refuses before it has read everything.
+// send sends a request. Even if that fails, an answer may have come from a server that refuses
+// before it has read everything.
 func (l *httpLink) send(j *job) error {
 	h := l.head[:0]
 	h = append(h, method(j.op)...)
@@ -218,7 +219,7 @@ func (l *httpLink) send(j *job) error {
 	return nil
 }
 
-// filesPath is where files are.
+// filesPath is the path of the files.
 const filesPath = "/files/"
 
 func method(op Op) string {
@@ -235,9 +236,10 @@ func method(op Op) string {
 	return "GET "
 }
 
-// judge compares an answer with what it should be, and reads as much of it as that takes.
-func (l *httpLink) judge(a *answer, j *job) error {
-	gone := j.op == Clean && a.status == http.StatusNotFound // by a request whose answer was lost
+// check compares an answer with the expected one. It reads only as much of the body as that
+// requires.
+func (l *httpLink) check(a *answer, j *job) error {
+	gone := j.op == Clean && a.status == http.StatusNotFound // an earlier request has deleted it, but its answer was lost
 	if !gone && (a.status < 200 || a.status > 299) {
 		return l.refusal(a, j)
 	}
@@ -250,7 +252,7 @@ func (l *httpLink) judge(a *answer, j *job) error {
 	return nil
 }
 
-// compare compares the body of an answer with that of the file.
+// compare compares the body of an answer with the file's content.
 func (l *httpLink) compare(a *answer, j *job) error {
 	c, at := l.target.content, int64(0)
 	for {
@@ -272,16 +274,16 @@ func (l *httpLink) compare(a *answer, j *job) error {
 	return nil
 }
 
-// errWrong is the error of a body that is not what it should be.
-var errWrong = errors.New("what came is not what was uploaded, or has another size")
+// errWrong is the error of a body with unexpected content.
+var errWrong = errors.New("the received bytes differ from the uploaded ones")
 
 const (
-	refusalMax = 160     // bytes of a server's words
-	discardMax = 1 << 20 // bytes for which a connection is not given up
+	refusalMax = 160     // quoted bytes of a server's text
+	discardMax = 1 << 20 // bytes that are read to keep a connection
 )
 
-// refusal is what a server says that does not do what it is asked for, but for the name of
-// the file, in which one refusal differs from the next.
+// refusal returns the server's reason for not executing a request. It replaces the file's
+// name, so that equal refusals have equal texts.
 func (l *httpLink) refusal(a *answer, j *job) error {
 	reason := fmt.Sprintf("%d %s", a.status, http.StatusText(a.status))
 	said, err := a.next()
@@ -296,12 +298,13 @@ func (l *httpLink) refusal(a *answer, j *job) error {
 		}
 	}
 	if err == nil || err == io.EOF {
-		_ = a.discard() // if it cannot be, the connection is given up
+		_ = a.discard() // on failure the connection is closed
 	}
 	return errors.New(reason)
 }
 
-// printable is a server's text without what would move a terminal's cursor.
+// printable returns a server's text without control characters, which could move a terminal's
+// cursor.
 func printable(text string) string {
 	return strings.TrimSpace(strings.Map(func(r rune) rune {
 		if r < ' ' || r >= 0x7f && r < 0xa0 {

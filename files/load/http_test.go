@@ -52,7 +52,7 @@ func answerOddly(conn net.Conn, reply string, requestsMax int) {
 	}
 }
 
-// Servers answer in many ways; what is no answer is a failure, and never a hang.
+// Servers answer in many ways. An invalid answer is a failure and never a hang.
 func TestOddServers(t *testing.T) {
 	for _, c := range []struct {
 		name, reply string
@@ -105,13 +105,13 @@ func TestOddServers(t *testing.T) {
 	}
 }
 
-// A body is compared however it is cut.
+// A body is compared in pieces of any size.
 func TestOddBodies(t *testing.T) {
 	url := odd(t, "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc", 0)
-	wants(t, run(t, load.Options{URL: url, Op: load.Download, Connections: 1, Requests: 3, Size: 3}), 0, 3, "not what was uploaded")
+	wants(t, run(t, load.Options{URL: url, Op: load.Download, Connections: 1, Requests: 3, Size: 3}), 0, 3, "differ from the uploaded")
 	url = odd(t, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 0)
 	wants(t, run(t, load.Options{URL: url, Op: load.Download, Connections: 1, Requests: 3}), 3, 0)
-	// A HEAD has the length of what it does not bring.
+	// The answer to HEAD has the length of a body that does not follow.
 	url = odd(t, "HTTP/1.1 200 OK\r\nContent-Length: 51200\r\n\r\n", 0)
 	wants(t, run(t, load.Options{URL: url, Op: load.Exist, Connections: 1, Requests: 3}), 3, 0)
 }

@@ -1,9 +1,8 @@
-// Package load asks a file service for much at the same time, and tells how it answers:
-// what succeeded and what did not and why, how long it took, how many threads the server
-// had.
+// Package load sends a file service many requests at the same time and reports the answers:
+// successes, failures with reasons, latencies, and the server's threads.
 //
-// Bodies are made and compared in memory. The package must keep no files of its own but a
-// server's that it starts itself, and it must not know what is in a server but by asking.
+// Bodies are generated and compared in memory. The package must not store files, except those
+// of a server that it starts. It must not know a server's content except by requests.
 package load
 
 import (
@@ -16,22 +15,22 @@ import (
 	"time"
 )
 
-// Op is what is asked for.
+// Op is the kind of requests.
 type Op string
 
 const (
 	Upload   Op = "upload"
-	Download Op = "download" // what Upload left; each body is compared
+	Download Op = "download" // read the files of Upload and compare each body
 	Exist    Op = "exist"
 	Delete   Op = "delete"
 	Clean    Op = "clean" // all files below load/
 	Bench    Op = "bench" // an echo of 38 bytes
 )
 
-// Ops are all there are.
+// Ops returns all operations.
 func Ops() []Op { return []Op{Upload, Download, Exist, Delete, Clean, Bench} }
 
-// Protocol is how it is asked for.
+// Protocol is how requests are made.
 type Protocol string
 
 const (
@@ -40,50 +39,50 @@ const (
 	JSON     Protocol = "json" // the same messages
 )
 
-// Protocols are all there are.
+// Protocols returns all protocols.
 func Protocols() []Protocol { return []Protocol{HTTP, Protobuf, JSON} }
 
-// Prefix is what the name of every file begins with that a load makes.
+// Prefix begins the name of every file that a load creates.
 const Prefix = "load/"
 
-// Options of a load.
+// Options configure a load.
 type Options struct {
 	Op       Op
 	Protocol Protocol // "" = HTTP
 
-	// URL is where the server is, as http://127.0.0.1:9999; files are below its /files/.
+	// URL is the server's address, such as http://127.0.0.1:9999. Files are below its /files/.
 	URL   string
-	Token string // that it wants; "" = none
+	Token string // the server's token; "" = no token
 
 	Connections int // each makes one request after another
-	Requests    int // in all: request i concerns file i; Clean has as many as there are files
+	Requests    int // in total: request i concerns file i; Clean ignores it
 	Size        int64
 	PageSize    int64 // bytes of a file in one message, up to files.PageSizeMax; 0 = 64 KiB
 
-	// Rate is how many requests are due each second, in all; 0 = as many as are answered.
-	// Latencies then count from the time when a request was due, so that a server that
-	// stalls is seen in those too that would have been made meanwhile.
+	// Rate is how many requests are due each second in total; 0 = each follows an answer. With
+	// a rate, latencies count from the time when a request was due. So a stalled server also
+	// shows in the requests that were due meanwhile.
 	Rate float64
 
 	// Timeout is how long a request may take; 0 = a minute.
 	Timeout time.Duration
 
-	Threads Threads // where the server's are counted
+	Threads Threads // where the server's threads are counted
 
-	// Progress is called some times a second at most, by one goroutine; nil = nobody.
+	// Progress is called a few times a second, by one goroutine; nil = not called.
 	Progress func(Progress)
 }
 
-// Progress is how far a load is.
+// Progress is the progress of a load.
 type Progress struct {
-	What         string // of Engines: which load it is
+	What         string // names the load, in Engines
 	Done, Failed int64
 	Total        int64         // 0 = not known
 	Elapsed      time.Duration // since the first request
 	Left         time.Duration // < 0 = not known
 }
 
-// InputError is a mistake in what was asked for: no request was made.
+// InputError is an error in the options: no request was made.
 type InputError struct{ Err error }
 
 func (i *InputError) Error() string { return i.Err.Error() }
@@ -91,8 +90,8 @@ func (i *InputError) Unwrap() error { return i.Err }
 
 func inputf(format string, args ...any) error { return &InputError{fmt.Errorf(format, args...)} }
 
-// UnreachableError is that of a server with which no request succeeded, for there was
-// never a connection that lasted.
+// UnreachableError is the error of a load without a successful request, because no connection
+// lasted.
 type UnreachableError struct {
 	URL string
 	Err error
@@ -103,7 +102,7 @@ func (u *UnreachableError) Error() string {
 }
 func (u *UnreachableError) Unwrap() error { return u.Err }
 
-// Bounds on what can be asked for.
+// Bounds on Options.
 const (
 	connectionsMax = 100_000
 	requestsMax    = 1_000_000_000
@@ -114,7 +113,7 @@ const (
 	benchSize      = 38
 )
 
-// complete returns the options with what holds where nothing is said, if they make sense.
+// complete checks the options and returns them with defaults.
 func (o Options) complete() (Options, error) {
 	if o.Protocol == "" {
 		o.Protocol = HTTP
@@ -133,7 +132,7 @@ func (o Options) complete() (Options, error) {
 	case err != nil:
 		return o, &InputError{err}
 	case at.Scheme != "http" && at.Scheme != "https" || at.Hostname() == "" || at.RawQuery != "" || at.User != nil:
-		return o, inputf("%q is not where a server is: that is written http://127.0.0.1:9999 or https://HOST", o.URL)
+		return o, inputf("%q is not the address of a server: write http://127.0.0.1:9999 or https://HOST", o.URL)
 	case o.Connections < 1 || o.Connections > connectionsMax:
 		return o, inputf("%d connections: from 1 to %d are possible", o.Connections, connectionsMax)
 	case o.Requests < 1 || o.Requests > requestsMax:
@@ -143,7 +142,7 @@ func (o Options) complete() (Options, error) {
 	case math.IsNaN(o.Rate) || o.Rate < 0 || o.Rate > rateMax:
 		return o, inputf("a rate of %g requests a second: from 0 to %d are possible", o.Rate, rateMax)
 	case o.Timeout < 0:
-		return o, inputf("a timeout of %v: a time above 0 is wanted, as 30s", o.Timeout)
+		return o, inputf("a timeout of %v: use a time above 0, such as 30s", o.Timeout)
 	case strings.ContainsFunc(o.Token, func(r rune) bool { return r <= ' ' || r >= 0x7f }):
 		return o, inputf("the token has a character that no header can have")
 	}
@@ -152,9 +151,9 @@ func (o Options) complete() (Options, error) {
 	return o, nil
 }
 
-// Run makes the requests and waits for them. What was done is in the result also when the
-// context ended meanwhile, with the context's error; or where the error is an
-// *UnreachableError, if anything was tried at all. That requests failed is no error.
+// Run makes the requests and waits for them. If the context ends, Run returns its error
+// together with the partial result. With an *UnreachableError it returns a result if any
+// request was tried. Failed requests are not an error.
 func Run(ctx context.Context, o Options) (*Result, error) {
 	o, err := o.complete()
 	if err != nil {

@@ -40,7 +40,7 @@ func run(t *testing.T, o load.Options) *load.Result {
 	return result
 }
 
-// wants compares what succeeded, and with what reasons what did not.
+// wants checks the number of successes and the reasons of failures.
 func wants(t *testing.T, r *load.Result, succeeded, failed int64, reasons ...string) {
 	t.Helper()
 	if r.Succeeded != succeeded || r.Failed != failed || len(r.Failures) != len(reasons) {
@@ -67,7 +67,7 @@ func missing(p load.Protocol, op load.Op) string {
 	case p == load.HTTP:
 		return "404 Not Found"
 	case op == load.Exist:
-		return "the file is not there"
+		return "the file does not exist"
 	}
 	return string(op) + " NAME: file does not exist"
 }
@@ -93,7 +93,7 @@ func checkFiles(t *testing.T, protocol load.Protocol, size int64) {
 	}
 	many := 20
 	if size == 0 {
-		many = fileio.ListMax + 100 // more than a list has on one page
+		many = fileio.ListMax + 100 // more than one page of a list
 	}
 	o.Op, o.Requests = load.Upload, many
 	wants(t, run(t, o), int64(many), 0)
@@ -108,7 +108,7 @@ func checkFiles(t *testing.T, protocol load.Protocol, size int64) {
 	wants(t, run(t, o), 100, 0)
 }
 
-// A body that is not what was uploaded is a failure, whatever the server says of it.
+// A body that differs from the uploaded one is a failure, whatever the server reports.
 func TestWrongBytes(t *testing.T) {
 	url, s := store(t)
 	o := load.Options{URL: url, Op: load.Upload, Connections: 4, Requests: 40, Size: 1000}
@@ -138,7 +138,7 @@ func TestWrongBytes(t *testing.T) {
 	}
 	o.Op = load.Download
 	for _, o.Protocol = range load.Protocols() {
-		wants(t, run(t, o), 35, 5, "not what was uploaded")
+		wants(t, run(t, o), 35, 5, "differ from the uploaded")
 	}
 }
 
@@ -171,15 +171,15 @@ func TestBench(t *testing.T) {
 	o := load.Options{URL: plain.URL + "/below/", Op: load.Bench, Connections: 3, Requests: 50}
 	wants(t, run(t, o), 50, 0)
 	wrong.Store(true)
-	wants(t, run(t, o), 0, 50, "not what was uploaded")
-	o.URL = echo.URL + "/below" // with a certificate that nobody vouches for
+	wants(t, run(t, o), 0, 50, "differ from the uploaded")
+	o.URL = echo.URL + "/below" // with an untrusted certificate
 	var gone *load.UnreachableError
 	if _, err := load.Run(t.Context(), o); !errors.As(err, &gone) || !strings.Contains(err.Error(), "certificate") {
 		t.Errorf("%v, want an error of its certificate", err)
 	}
 }
 
-// Nothing but what a load has made is deleted, whatever a server lists.
+// Clean deletes only files of a load, whatever a server lists.
 func TestCleanTouchesNothingElse(t *testing.T) {
 	var deleted atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -212,7 +212,7 @@ func TestInterrupted(t *testing.T) {
 	if !errors.Is(err, context.Canceled) || r == nil {
 		t.Fatalf("%v and %v, want what was done, and that it was interrupted", r, err)
 	}
-	// Others may have been answered when the end came, and were not heard any more.
+	// The server may have answered further requests that the load no longer counted.
 	if !r.Interrupted || r.Succeeded < 17 || r.Succeeded > 20 || r.Failed != 0 {
 		t.Errorf("%d succeeded and %d failed for %v, interrupted: %v", r.Succeeded, r.Failed, r.Failures, r.Interrupted)
 	}
@@ -245,16 +245,16 @@ func TestUnreachable(t *testing.T) {
 func TestMistakes(t *testing.T) {
 	good := load.Options{URL: "http://127.0.0.1:1", Op: load.Exist, Connections: 1, Requests: 1}
 	for want, change := range map[string]func(*load.Options){
-		"0 connections":               func(o *load.Options) { o.Connections = 0 },
-		"-1 requests":                 func(o *load.Options) { o.Requests = -1 },
-		"a size of -1":                func(o *load.Options) { o.Size = -1 },
-		"a rate of -1":                func(o *load.Options) { o.Rate = -1 },
-		"is not where a server is":    func(o *load.Options) { o.URL = "127.0.0.1" },
-		"is not where a server is: t": func(o *load.Options) { o.URL = "http://user@there" },
-		"a timeout of -1s":            func(o *load.Options) { o.Timeout = -time.Second },
-		"the token":                   func(o *load.Options) { o.Token = "a\r\nb" },
-		"is no address":               func(o *load.Options) { o.URL, o.Protocol = "http://there/below", load.JSON },
-		"no protocol":                 func(o *load.Options) { o.Protocol = "gopher" },
+		"0 connections":                    func(o *load.Options) { o.Connections = 0 },
+		"-1 requests":                      func(o *load.Options) { o.Requests = -1 },
+		"a size of -1":                     func(o *load.Options) { o.Size = -1 },
+		"a rate of -1":                     func(o *load.Options) { o.Rate = -1 },
+		"\"127.0.0.1\" is not the address": func(o *load.Options) { o.URL = "127.0.0.1" },
+		"\"http://user@there\" is not the address": func(o *load.Options) { o.URL = "http://user@there" },
+		"a timeout of -1s":                         func(o *load.Options) { o.Timeout = -time.Second },
+		"the token":                                func(o *load.Options) { o.Token = "a\r\nb" },
+		"is not the address":                       func(o *load.Options) { o.URL, o.Protocol = "http://there/below", load.JSON },
+		"no protocol":                              func(o *load.Options) { o.Protocol = "gopher" },
 	} {
 		o := good
 		change(&o)

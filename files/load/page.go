@@ -11,7 +11,7 @@ import (
 //go:embed page.html
 var pageMarkup string
 
-// page is what an HTML page shows.
+// page is the content of an HTML page.
 type page struct {
 	Title  string
 	Facts  []fact
@@ -30,7 +30,7 @@ func (p page) write(w io.Writer) error {
 	return t.Execute(w, p)
 }
 
-// HTML writes the result and its course as one page that needs no other file.
+// HTML writes the result and its course as one self-contained page.
 func (r *Result) HTML(w io.Writer) error {
 	p := page{Title: "muster load " + string(r.Op)}
 	p.fact("Load", r.title())
@@ -56,12 +56,12 @@ func (r *Result) HTML(w io.Writer) error {
 		p.Tables = append(p.Tables, t)
 	}
 	p.chart(chart{Title: "Latency in ms", Log: true, Series: []series{
-		r.course("p50", func(i Interval) float64 { return millis(i.Latency.P50) }),
-		r.course("p99", func(i Interval) float64 { return millis(i.Latency.P99) }),
-		r.course("max", func(i Interval) float64 { return millis(i.Latency.Max) }),
+		r.timeSeries("p50", func(i Interval) float64 { return millis(i.Latency.P50) }),
+		r.timeSeries("p99", func(i Interval) float64 { return millis(i.Latency.P99) }),
+		r.timeSeries("max", func(i Interval) float64 { return millis(i.Latency.Max) }),
 	}})
-	p.chart(chart{Title: "OS threads of the server", Series: []series{r.course("threads", threadsAt)}})
-	p.chart(chart{Title: "Requests each second", Series: []series{r.course("successes", perSecondAt), r.course("failures", func(i Interval) float64 {
+	p.chart(chart{Title: "OS threads of the server", Series: []series{r.timeSeries("threads", threadsAt)}})
+	p.chart(chart{Title: "Requests each second", Series: []series{r.timeSeries("successes", perSecondAt), r.timeSeries("failures", func(i Interval) float64 {
 		return float64(i.Failed) / max(i.Length, time.Millisecond).Seconds()
 	})}})
 	return p.write(w)
@@ -75,7 +75,7 @@ func perSecondAt(i Interval) float64 {
 
 // course is what a value did, at the middle of each interval. The rest that is left at the
 // end is left out where there is anything else, for it is short.
-func (r *Result) course(name string, value func(Interval) float64) series {
+func (r *Result) timeSeries(name string, value func(Interval) float64) series {
 	s := series{Name: name}
 	for n, i := range r.Timeline {
 		if n > 0 && n == len(r.Timeline)-1 && i.Length < intervalFirst/2 {
@@ -112,8 +112,8 @@ func (c *Comparison) HTML(w io.Writer) error {
 		slowest := chart{Title: fmt.Sprintf("p99 in ms, %s, last round", op), Log: true}
 		for _, engine := range engines {
 			if r := last[op][engine]; r != nil {
-				threads.Series = append(threads.Series, r.course(engine, threadsAt))
-				slowest.Series = append(slowest.Series, r.course(engine, func(i Interval) float64 { return millis(i.Latency.P99) }))
+				threads.Series = append(threads.Series, r.timeSeries(engine, threadsAt))
+				slowest.Series = append(slowest.Series, r.timeSeries(engine, func(i Interval) float64 { return millis(i.Latency.P99) }))
 			}
 		}
 		p.chart(threads)

@@ -17,7 +17,7 @@ type staller struct {
 func (s *staller) reach(context.Context) error { return nil }
 func (s *staller) connect() link               { return s }
 func (s *staller) close()                      {}
-func (s *staller) cleaning() source            { return func(context.Context, *job) error { return io.EOF } }
+func (s *staller) cleanJobs() source           { return func(context.Context, *job) error { return io.EOF } }
 
 func (s *staller) do(_ context.Context, j *job) error {
 	wait := time.Millisecond
@@ -36,8 +36,8 @@ func stalled(rate float64) (r *Result) {
 	return newRun(o, t, &threadWatch{cancel: func() {}}).do(context.Background())
 }
 
-// With a rate, a server that stalls is seen in all requests that were due meanwhile, and
-// not only in the one that it answered late.
+// With a rate, a stall shows in the latencies of all requests that were due meanwhile, and not
+// only of the request that was answered late.
 func TestRateHasNoOmission(t *testing.T) {
 	near := func(name string, got, want time.Duration) {
 		t.Helper()
@@ -64,7 +64,7 @@ func TestRateHasNoOmission(t *testing.T) {
 	})
 }
 
-// A course covers the run without gaps, and has every request once.
+// The timeline covers the run without gaps and counts every request once.
 func TestTimeline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := Options{Op: Exist, Connections: 3, Requests: 200, Rate: 20}

@@ -10,31 +10,31 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// recorder counts what came of the requests, and how long those took that succeeded. The
-// goroutines that make them write to shards; one at a time looks at those and sums up.
+// recorder counts the outcomes of requests and records the latencies of successful ones. The
+// requesting goroutines write to shards. One goroutine at a time sums them up.
 type recorder struct {
 	shards []*shard
 	spare  *hdrhistogram.Histogram // empty
-	part   *hdrhistogram.Histogram // of an interval
+	part   *hdrhistogram.Histogram // the present interval
 	total  *hdrhistogram.Histogram
 
 	succeeded, failed, unreached int64
 	reasons                      map[string]int64
 
-	since    time.Time // begin of the interval
+	since    time.Time // the interval's beginning
 	start    time.Time
 	timeline []Interval
 }
 
-// shard is a part of what came, of some connections: a histogram takes 200 KB, too much
-// for each of 5,000 of them.
+// shard records the outcomes of some connections. A histogram takes 200 KB, too much for each
+// of 5,000 connections.
 type shard struct {
 	mutex     sync.Mutex
 	latencies *hdrhistogram.Histogram
 	counts
 }
 
-// counts are those of an interval.
+// counts are the counts of an interval.
 type counts struct {
 	succeeded, failed, unreached int64
 	reasons                      map[string]int64
@@ -46,8 +46,8 @@ const (
 	latencyMax    = time.Hour
 	latencyDigits = 3
 
-	reasonsMax = 32 // that are told apart
-	otherwise  = "for other reasons"
+	reasonsMax   = 32 // distinct reasons
+	otherReasons = "for other reasons"
 )
 
 func newHistogram() *hdrhistogram.Histogram {
@@ -64,15 +64,15 @@ func newRecorder(connections int) *recorder {
 
 func (r *recorder) begin(at time.Time) { r.start, r.since = at, at }
 
-// shard returns that of a connection.
+// shard returns the shard of a connection.
 func (r *recorder) shard(connection int) *shard { return r.shards[connection%len(r.shards)] }
 
-// succeeded counts a request that took that long and concerned so many files.
+// succeeded counts a request that took latency and concerned this many files.
 func (s *shard) succeeded(latency time.Duration, files int64) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	s.counts.succeeded += files
-	// It fails beyond the bounds only, which it is held within here.
+	// RecordValue fails only outside of the bounds.
 	_ = s.latencies.RecordValue(int64(min(max(latency, latencyMin), latencyMax)))
 }
 
@@ -90,13 +90,13 @@ func (s *shard) failed(err error) {
 
 func addReason(reasons map[string]int64, reason string, n int64) {
 	if _, known := reasons[reason]; !known && len(reasons) >= reasonsMax {
-		reason = otherwise
+		reason = otherReasons
 	}
 	reasons[reason] += n
 }
 
-// take returns what the shard has, and empties it.
-func (s *shard) take(empty *hdrhistogram.Histogram) (*hdrhistogram.Histogram, counts) {
+// drain returns the shard's records and empties the shard.
+func (s *shard) drain(empty *hdrhistogram.Histogram) (*hdrhistogram.Histogram, counts) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	taken, c := s.latencies, s.counts
@@ -104,11 +104,12 @@ func (s *shard) take(empty *hdrhistogram.Histogram) (*hdrhistogram.Histogram, co
 	return taken, c
 }
 
-// interval sums up what came since the last one. One goroutine may be in it at a time.
+// interval adds an interval with the records since the last one. Only one goroutine at a time
+// may call it.
 func (r *recorder) interval(now time.Time, threads int) {
 	i := Interval{At: r.since.Sub(r.start), Length: now.Sub(r.since), Threads: threads}
 	for _, s := range r.shards {
-		taken, c := s.take(r.spare)
+		taken, c := s.drain(r.spare)
 		i.Succeeded += c.succeeded
 		i.Failed += c.failed
 		r.unreached += c.unreached
@@ -128,7 +129,7 @@ func (r *recorder) interval(now time.Time, threads int) {
 	r.timeline = append(r.timeline, i)
 }
 
-// failures are the reasons, the most frequent first.
+// failures returns the reasons, the most frequent first.
 func (r *recorder) failures() []Failure {
 	list := []Failure{}
 	for reason, n := range r.reasons {

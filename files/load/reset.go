@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// reset reports whether an error is that of a connection whose other end is gone.
-func reset(err error) bool {
+// isReset reports whether an error means that the other end closed the connection.
+func isReset(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.Is(err, net.ErrClosed)
 }

@@ -8,47 +8,47 @@ import (
 	"time"
 )
 
-// Result is what came of a load. Its times are those of requests that succeeded.
+// Result is the result of a load. Its latencies are those of successful requests.
 type Result struct {
 	Op          Op
 	Protocol    Protocol
 	URL         string
 	Connections int
-	Requests    int64 // that were asked for; of Clean: files that there were
+	Requests    int64 // requested number; for Clean the number of files found
 	Size        int64 // bytes of each body
 	Rate        float64
 
 	Succeeded, Failed int64
 	Failures          []Failure // the most frequent reason first
-	Interrupted       bool      // Succeeded and Failed together are less than Requests
+	Interrupted       bool      // Succeeded + Failed is less than Requests
 
 	Wall        time.Duration // from the first request to the last answer
 	Latency     Latency
-	ThreadsPeak int // of the server's process; 0 = not known
+	ThreadsPeak int // the server's most threads; 0 = not known
 
 	Timeline []Interval
 
-	unreached int64 // of Failed: those to which no answer came
+	unreached int64 // failed requests without an answer
 }
 
-// Failure is a reason, and how many requests failed for it.
+// Failure is a reason with the number of requests that failed for it.
 type Failure struct {
 	Reason string `json:"reason"`
 	Count  int64  `json:"count"`
 }
 
-// Latency are percentiles, within 0.1 %.
+// Latency holds percentiles, accurate to 0.1 %.
 type Latency struct{ P50, P90, P99, P999, Max time.Duration }
 
-// Interval is a part of a load's course.
+// Interval is a part of a load's duration.
 type Interval struct {
 	At, Length        time.Duration // since the load began
 	Succeeded, Failed int64
 	Latency           Latency
-	Threads           int // at its end; 0 = not known
+	Threads           int // at the end; 0 = not known
 }
 
-// PerSecond is how many requests succeeded each second.
+// PerSecond returns how many requests succeeded per second.
 func (r *Result) PerSecond() float64 {
 	if r.Wall <= 0 {
 		return 0
@@ -56,8 +56,8 @@ func (r *Result) PerSecond() float64 {
 	return float64(r.Succeeded) / r.Wall.Seconds()
 }
 
-// MBPerSecond is how many million bytes of bodies each second had; 0 where bodies are not
-// what is asked for.
+// MBPerSecond returns how many million bytes of bodies were transferred per second; 0 for
+// operations without bodies.
 func (r *Result) MBPerSecond() float64 {
 	if r.Op != Upload && r.Op != Download {
 		return 0
@@ -65,7 +65,7 @@ func (r *Result) MBPerSecond() float64 {
 	return r.PerSecond() * float64(r.Size) / 1e6
 }
 
-// failuresShown is how many reasons are told in text.
+// failuresShown is how many reasons the text lists.
 const failuresShown = 5
 
 // Text writes the result for people.
@@ -82,7 +82,7 @@ func (r *Result) Text(w io.Writer) error {
 	line("failures", "%d", r.Failed)
 	for i, f := range r.Failures {
 		if i == failuresShown {
-			line("", "and %d reasons more", len(r.Failures)-i)
+			line("", "and %d more reasons", len(r.Failures)-i)
 			break
 		}
 		line("", "%d: %s", f.Count, f.Reason)
@@ -125,7 +125,7 @@ func (r *Result) threads() string {
 	return fmt.Sprintf("%d at most", r.ThreadsPeak)
 }
 
-// ms is a time in milliseconds, with three digits.
+// ms formats a time in milliseconds with three digits.
 func ms(d time.Duration) string {
 	v := millis(d)
 	digits := 3
@@ -137,7 +137,7 @@ func ms(d time.Duration) string {
 
 func millis(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// line is a result in JSON.
+// line is the JSON of a result.
 type line struct {
 	Type        string    `json:"type"`
 	Engine      string    `json:"engine,omitempty"`

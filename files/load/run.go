@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// run is a load under way.
+// run is the state of a load.
 type run struct {
 	o      Options
 	target target
@@ -20,18 +20,18 @@ type run struct {
 func newRun(o Options, t target, w *threadWatch) *run {
 	r := &run{o: o, target: t, watch: w, record: newRecorder(o.Connections), jobs: numbered(o.Op, o.Requests)}
 	if o.Op == Clean {
-		r.jobs = t.cleaning()
+		r.jobs = t.cleanJobs()
 	}
 	return r
 }
 
-// do makes the requests and returns what came of them.
+// do makes the requests and returns the result.
 func (r *run) do(ctx context.Context) *Result {
 	r.start = time.Now()
 	r.record.begin(r.start)
 	done := make(chan struct{})
 	var looking, workers sync.WaitGroup
-	looking.Go(func() { r.look(done) })
+	looking.Go(func() { r.observe(done) })
 	for i := range r.o.Connections {
 		workers.Go(func() { r.work(ctx, r.record.shard(i)) })
 	}
@@ -67,14 +67,14 @@ func (r *run) work(ctx context.Context, s *shard) {
 		switch {
 		case err == nil:
 			s.succeeded(time.Since(due), j.files)
-		case ctx.Err() == nil: // else it was broken off, and neither succeeded nor failed
+		case ctx.Err() == nil: // an aborted request counts neither as success nor as failure
 			s.failed(err)
 		}
 	}
 }
 
-// due waits until a request is due and returns when that was: at its place in the row
-// where there is a rate, however late it is now; else now.
+// due waits until a request is due and returns that time: with a rate, the time of its
+// position, even if it has passed; otherwise now.
 func (r *run) due(ctx context.Context, number int) (at time.Time, ok bool) {
 	if r.o.Rate == 0 {
 		return time.Now(), true
@@ -94,15 +94,15 @@ func (r *run) due(ctx context.Context, number int) (at time.Time, ok bool) {
 	}
 }
 
-// The first seconds are looked at more often, or a short load would have no course.
+// The first intervals are shorter, so that short loads show a course.
 const (
 	intervalFirst = 250 * time.Millisecond
 	firstTime     = 5 * time.Second
 	intervalLater = time.Second
 )
 
-// look cuts the run into intervals, and tells how far it is.
-func (r *run) look(done <-chan struct{}) {
+// observe divides the run into intervals and reports progress.
+func (r *run) observe(done <-chan struct{}) {
 	ticker := time.NewTicker(intervalFirst)
 	defer ticker.Stop()
 	slow := false

@@ -15,26 +15,26 @@ import (
 	"time"
 )
 
-// server is a process that serves, started for a load.
+// server is a server process that was started for a load.
 type server struct {
 	url, admin string
 
 	command *exec.Cmd
 	kill    context.CancelFunc
-	told    chan struct{} // closed when it has said where it is
-	ended   chan struct{} // closed when it says nothing more
-	last    []string      // of what it said, in order; to be read when ended is closed
+	ready   chan struct{} // closed when it has printed its addresses
+	ended   chan struct{} // closed at the end of its output
+	last    []string      // its last lines; valid once ended is closed
 
-	instead string // what a server says that is not as it should be; "" = none does
-	other   string // that it said so; to be read when told is closed
+	fallbackText string // see EnginesOptions
+	fallback     string // the line with fallbackText; valid once ready is closed
 }
 
 const (
 	startMax = 30 * time.Second
 	stopMax  = 30 * time.Second
 
-	wordsMax = 10 // lines that are kept of what a server says
-	lineMax  = 64 << 10
+	linesKept = 10 // lines of a server's output
+	lineMax   = 64 << 10
 )
 
 var (
@@ -42,13 +42,13 @@ var (
 	admin     = regexp.MustCompile(`\badmin on (https?://[^\s"]+)`)
 )
 
-// startServer starts a server and waits until it says where it is. It lives until it is
-// stopped: the end of the context does not end it, but ends the waiting. One that says
-// instead is not as it should be, and ended.
-func startServer(ctx context.Context, argv []string, instead string) (*server, error) {
+// startServer starts a server and waits until it prints its addresses. The end of the context
+// ends only the wait: the server runs until stop. A server that prints fallbackText is
+// stopped, and startServer returns an error.
+func startServer(ctx context.Context, argv []string, fallbackText string) (*server, error) {
 	alive, kill := context.WithCancel(context.WithoutCancel(ctx))
-	s := &server{command: exec.CommandContext(alive, argv[0], argv[1:]...), kill: kill, told: make(chan struct{}), ended: make(chan struct{}), instead: instead}
-	says, err := s.command.StderrPipe()
+	s := &server{command: exec.CommandContext(alive, argv[0], argv[1:]...), kill: kill, ready: make(chan struct{}), ended: make(chan struct{}), fallbackText: fallbackText}
+	output, err := s.command.StderrPipe()
 	if err == nil {
 		err = s.command.Start()
 	}
@@ -56,13 +56,13 @@ func startServer(ctx context.Context, argv []string, instead string) (*server, e
 		kill()
 		return nil, err
 	}
-	go s.listen(says)
+	go s.readOutput(output)
 	timer := time.NewTimer(startMax)
 	defer timer.Stop()
 	select {
-	case <-s.told:
-		if s.other != "" {
-			return nil, errors.Join(errors.New(s.other), s.stop())
+	case <-s.ready:
+		if s.fallback != "" {
+			return nil, errors.Join(errors.New(s.fallback), s.stop())
 		}
 		return s, nil
 	case <-s.ended:
@@ -75,28 +75,28 @@ func startServer(ctx context.Context, argv []string, instead string) (*server, e
 	case <-ctx.Done():
 		return nil, errors.Join(ctx.Err(), s.stop())
 	case <-timer.C:
-		return nil, errors.Join(fmt.Errorf("the server does not say where it is: %s", strings.Join(argv, " ")), s.stop())
+		return nil, errors.Join(fmt.Errorf("the server did not print its addresses: %s", strings.Join(argv, " ")), s.stop())
 	}
 }
 
-// listen reads what the server says, to its end, or it could say nothing more.
-func (s *server) listen(says io.Reader) {
+// readOutput reads the server's output to its end, so that the server never blocks on it.
+func (s *server) readOutput(output io.Reader) {
 	defer close(s.ended)
-	lines := bufio.NewReaderSize(says, lineMax)
+	lines := bufio.NewReaderSize(output, lineMax)
 	var url, adminURL string
 	for {
 		line, _, err := lines.ReadLine()
 		if err != nil {
 			return
 		}
-		if s.last = append(s.last, string(line)); len(s.last) > wordsMax {
+		if s.last = append(s.last, string(line)); len(s.last) > linesKept {
 			s.last = slices.Delete(s.last, 0, 1)
 		}
 		if s.url != "" {
 			continue
 		}
-		if s.instead != "" && bytes.Contains(line, []byte(s.instead)) {
-			s.other = string(line)
+		if s.fallbackText != "" && bytes.Contains(line, []byte(s.fallbackText)) {
+			s.fallback = string(line)
 		}
 		if at := listening.FindSubmatch(line); at != nil {
 			url = string(at[1])
@@ -106,12 +106,12 @@ func (s *server) listen(says io.Reader) {
 		}
 		if url != "" && adminURL != "" {
 			s.url, s.admin = url, adminURL
-			close(s.told)
+			close(s.ready)
 		}
 	}
 }
 
-// result is with what the server has ended, and the last thing that it said.
+// result returns the server's exit error with its last line of output.
 func (s *server) result() error {
 	err := s.command.Wait()
 	if err == nil || len(s.last) == 0 {
@@ -120,10 +120,10 @@ func (s *server) result() error {
 	return fmt.Errorf("%w: %s", err, s.last[len(s.last)-1])
 }
 
-// stop asks the server to end, and waits for that; one that does not end is killed.
+// stop asks the server to end and waits. It kills a server that does not end in time.
 func (s *server) stop() error {
 	defer s.kill()
-	_ = s.command.Process.Signal(syscall.SIGTERM) // it has ended already, or will be killed
+	_ = s.command.Process.Signal(syscall.SIGTERM) // on failure it has ended already, or will be killed
 	timer := time.AfterFunc(stopMax, s.kill)
 	defer timer.Stop()
 	<-s.ended

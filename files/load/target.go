@@ -16,31 +16,30 @@ type job struct {
 	number int
 	name   string // of the file
 
-	files int64 // that it concerned; whoever does it may set another number than 1
+	files int64 // how many files it concerned: 1 unless link.do changes it
 }
 
-// A link is one connection, which one goroutine uses. do makes one request and compares
-// what is answered. Its error is a *connectionError where no answer came, else in words
-// what was wrong with it; the link can be used again in either case. After the context
-// has ended do returns soon.
+// A link is one connection, which one goroutine uses. do makes one request and checks the
+// answer. Its error is a *connectionError if no answer came, and otherwise describes what is
+// wrong with the answer. The link remains usable. do returns soon after the context ends.
 type link interface {
 	do(ctx context.Context, j *job) error
 	close()
 }
 
-// A target is a server, asked by one protocol. All methods may be called by several
-// goroutines at the same time.
+// A target is a server that is used by one protocol. Several goroutines may call its methods
+// at the same time.
 type target interface {
-	// reach reports whether there is somebody.
+	// reach checks that the server accepts connections.
 	reach(ctx context.Context) error
-	// connect returns a link whose connection the first request makes.
+	// connect returns a link, which connects at its first request.
 	connect() link
-	// cleaning returns the requests that take away all files below Prefix.
-	cleaning() source
+	// cleanJobs returns the requests that delete all files below Prefix.
+	cleanJobs() source
 }
 
-// A source hands out requests one after another, to any number of goroutines; io.EOF means
-// that there are no more. Another error counts as a request that failed, and is the last.
+// A source returns requests one after another, to any number of goroutines. io.EOF means that
+// no further request follows. Any other error counts as a failed request and is the last one.
 type source func(ctx context.Context, j *job) error
 
 func newTarget(o Options) (target, error) {
@@ -54,7 +53,7 @@ func newTarget(o Options) (target, error) {
 	}
 }
 
-// numbered hands out requests 0 to n-1.
+// numbered returns requests 0 to n-1.
 func numbered(op Op, n int) source {
 	var taken atomic.Int64
 	return func(_ context.Context, j *job) error {
@@ -70,11 +69,11 @@ func numbered(op Op, n int) source {
 	}
 }
 
-// foldersMax is into how many folders the files go: one with all of them is slow to
-// write to on most file systems.
+// foldersMax is the number of folders for a load's files. Most file systems are slow to write
+// to a single large folder.
 const foldersMax = 256
 
-// fileName is that of file i. The multiplication spreads neighbours over the folders.
+// fileName returns the name of file i. The multiplication spreads neighbours over the folders.
 func fileName(i int) string {
 	folder := (uint64(i) * 0x9e3779b97f4a7c15) >> 56 % foldersMax
 	name := make([]byte, 0, 32)
@@ -87,12 +86,12 @@ func fileName(i int) string {
 	return string(strconv.AppendInt(name, int64(i), 10))
 }
 
-// connectionError is that of a request to which no answer came.
+// connectionError is the error of a request without an answer.
 type connectionError struct{ err error }
 
 func (c *connectionError) Error() string {
 	var op *net.OpError
-	if errors.As(c.err, &op) { // it names ports, which differ from one to the next
+	if errors.As(c.err, &op) { // leave out ports, which differ between connections
 		return fmt.Sprintf("no answer: %s: %v", op.Op, op.Err)
 	}
 	return "no answer: " + c.err.Error()

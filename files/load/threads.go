@@ -14,41 +14,41 @@ import (
 	"time"
 )
 
-// Threads says how the threads are counted that a server has from the system. The zero
-// value does not.
+// Threads selects how the server's system threads are counted. The zero value does not count
+// them.
 type Threads struct {
-	// Admin is the address of a server's figures, as http://127.0.0.1:9998, whose /metrics
-	// has muster_os_threads.
+	// Admin is the address of the server's metrics, such as http://127.0.0.1:9998. Its
+	// /metrics must contain muster_os_threads.
 	Admin string
 
-	// PID is that of a process on this machine, which is counted with all that it has
-	// started; where Admin is not given. Linux only.
+	// PID is a process on this machine, which is counted with its descendants. Ignored if
+	// Admin is set. Linux only.
 	PID int
 }
 
-// threadMetric is the gauge that a server has of its threads.
+// threadMetric is the server's gauge of its threads.
 const threadMetric = "muster_os_threads"
 
-// Each look at a server's figures costs it something; a look at the kernel's, nothing.
+// Reading a server's metrics costs the server time. Reading the kernel's figures does not.
 const (
 	adminEvery = 100 * time.Millisecond
 	pidEvery   = 20 * time.Millisecond
-	// familyEvery is how often processes are sought that were started since.
+	// familyEvery is how often new child processes are searched.
 	familyEvery = time.Second
-	// adminPatience is how long a server may take to tell its figures.
+	// adminPatience is how long a server may take to answer with its metrics.
 	adminPatience = 10 * time.Second
 )
 
-// threadWatch counts threads again and again until it is ended.
+// threadWatch counts threads repeatedly until it is ended.
 type threadWatch struct {
 	last, most atomic.Int64
 	cancel     context.CancelFunc
 	done       sync.WaitGroup
 }
 
-// watch begins to count, and fails where that is not possible. The end of the context ends
-// the first look alone: what is counted belongs to requests that end with it, and are
-// summed up then.
+// watch starts counting, and fails if counting is not possible. The end of the context ends
+// only the first count. The watch must continue until the requests have ended and are summed
+// up.
 func (t Threads) watch(ctx context.Context) (*threadWatch, error) {
 	alive, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	w := &threadWatch{cancel: cancel}
@@ -63,7 +63,7 @@ func (t Threads) watch(ctx context.Context) (*threadWatch, error) {
 	default:
 		return w, nil
 	}
-	if err := w.look(ctx, count); err != nil {
+	if err := w.update(ctx, count); err != nil {
 		cancel()
 		return nil, err
 	}
@@ -74,7 +74,7 @@ func (t Threads) watch(ctx context.Context) (*threadWatch, error) {
 // counter counts threads.
 type counter func(context.Context) (int, error)
 
-func (w *threadWatch) look(ctx context.Context, count counter) error {
+func (w *threadWatch) update(ctx context.Context, count counter) error {
 	n, err := count(ctx)
 	if err != nil {
 		return err
@@ -93,8 +93,8 @@ func (w *threadWatch) loop(ctx context.Context, every time.Duration, count count
 			return
 		case <-ticker.C:
 		}
-		// One that does not answer is busy, or gone, which its requests will tell.
-		_ = w.look(ctx, count)
+		// If a count fails the server is busy or gone. Its requests will show which.
+		_ = w.update(ctx, count)
 	}
 }
 
@@ -106,10 +106,10 @@ func (w *threadWatch) end() {
 	w.done.Wait()
 }
 
-// metricsMax is how much of a server's figures is read.
+// metricsMax is how much of a server's metrics is read.
 const metricsMax = 8 << 20
 
-// adminThreads asks a server for its threads.
+// adminThreads reads the number of threads from a server's metrics.
 func adminThreads(ctx context.Context, admin string) (n int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, adminPatience)
 	defer cancel()

@@ -16,7 +16,7 @@ import (
 	"muster/files/load"
 )
 
-// A process is counted with what it has started.
+// The count of a process includes its descendants.
 func TestThreadsOfAFamily(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("counted on Linux only")
@@ -60,7 +60,7 @@ func TestThreadsOfAFamily(t *testing.T) {
 	}
 }
 
-// Figures that do not come keep nobody from ending a load.
+// A load ends even if the server's metrics never arrive.
 func TestThreadsThatNobodyTells(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	silent := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

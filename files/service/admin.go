@@ -11,11 +11,11 @@ import (
 	"muster/internal/wording"
 )
 
-// healthTime is how long the check of a service's health may take.
+// healthTime is how long a health check may take.
 const healthTime = 2 * time.Second
 
-// NewAdmin is the operator's page: /metrics for Prometheus, /healthz, /debug/pprof. healthy
-// returns why the service cannot work, and must return soon after its context ends.
+// NewAdmin returns the operator's page: /metrics for Prometheus, /healthz and /debug/pprof.
+// healthy returns why the service cannot work. It must return soon after its context ends.
 func NewAdmin(m *Meter, healthy func(context.Context) error) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {

@@ -5,13 +5,13 @@ import (
 	"net/http"
 )
 
-// localOnly answers requests that were sent to a name of this machine. A page of somebody
-// else's in a browser here can have its own name lead to this machine (DNS rebinding), and
-// would else read and replace everything.
+// localOnly answers only requests that name this machine as their host. Otherwise a foreign
+// page in a local browser could use DNS rebinding: its own host name leads to this machine,
+// and it could read and replace all files.
 func localOnly(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		host, _, err := net.SplitHostPort(r.Host)
-		if err != nil { // it has no port
+		if err != nil { // no port
 			host = r.Host
 		}
 		if !isLoopback(host) {

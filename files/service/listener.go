@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// listener takes so many connections at a time; what comes beyond waits in the system for
-// one to end.
+// A listener accepts at most connectionsMax connections at a time. Further connections wait in
+// the system.
 type listener struct {
 	*net.TCPListener
 	connections chan struct{}
@@ -21,7 +21,7 @@ func newListener(l net.Listener, connectionsMax int) net.Listener {
 	}
 }
 
-// Accept is that of net.Listener.
+// Accept implements net.Listener.
 func (l *listener) Accept() (net.Conn, error) {
 	select {
 	case l.connections <- struct{}{}:
@@ -31,17 +31,17 @@ func (l *listener) Accept() (net.Conn, error) {
 	tcp, err := l.AcceptTCP()
 	if err == nil {
 		var c net.Conn
-		if c, err = newConnection(tcp, sync.OnceFunc(l.leave)); err == nil {
+		if c, err = newConnection(tcp, sync.OnceFunc(l.release)); err == nil {
 			return c, nil
 		}
 	}
-	l.leave()
+	l.release()
 	return nil, err
 }
 
-func (l *listener) leave() { <-l.connections }
+func (l *listener) release() { <-l.connections }
 
-// Close is that of net.Listener.
+// Close implements net.Listener.
 func (l *listener) Close() error {
 	l.end.Do(func() { close(l.ended) })
 	return l.TCPListener.Close()

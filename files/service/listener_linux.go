@@ -10,8 +10,8 @@ import (
 	"muster/internal/nowait"
 )
 
-// A connection is one of TCP that makes its calls into the system without Go's scheduler:
-// see package nowait. What would wait for the network returns at once, and its goroutine
+// A connection is a TCP connection that makes its system calls through package nowait, past
+// Go's scheduler. A call that would wait for the network returns at once. Its goroutine then
 // waits in Go's poller.
 type connection struct {
 	*net.TCPConn
@@ -19,16 +19,16 @@ type connection struct {
 	closed func()
 
 	reading, writing transfer
-	more             atomic.Bool // follows the next write at once
+	more             atomic.Bool // another write follows the next one at once
 }
 
-// transfer is one direction.
+// transfer is the state of one direction.
 type transfer struct {
 	mu   sync.Mutex
 	data []byte
 	n    int
 	err  error
-	call func(fd uintptr) bool // made once, for it would be an allocation of every call
+	call func(fd uintptr) bool // created once: otherwise each call would allocate it
 }
 
 func newConnection(tcp *net.TCPConn, closed func()) (net.Conn, error) {
@@ -38,30 +38,30 @@ func newConnection(tcp *net.TCPConn, closed func()) (net.Conn, error) {
 	}
 	limitUnsent(raw)
 	c := &connection{TCPConn: tcp, raw: raw, closed: closed}
-	c.reading.call = func(fd uintptr) bool { return c.reading.once(fd, nowait.Read) }
+	c.reading.call = func(fd uintptr) bool { return c.reading.try(fd, nowait.Read) }
 	c.writing.call = func(fd uintptr) bool {
 		if c.more.Swap(false) {
-			return c.writing.once(fd, nowait.WriteMore)
+			return c.writing.try(fd, nowait.WriteMore)
 		}
-		return c.writing.once(fd, nowait.Write)
+		return c.writing.try(fd, nowait.Write)
 	}
 	return c, nil
 }
 
-// once makes a call, and reports whether there is no need to wait for the connection.
-func (t *transfer) once(fd uintptr, call func(int, []byte) (int, error)) bool {
-	t.n, t.err = call(int(fd), t.data[:min(len(t.data), callMost)])
+// try makes a call, and reports whether it need not wait for the connection.
+func (t *transfer) try(fd uintptr, call func(int, []byte) (int, error)) bool {
+	t.n, t.err = call(int(fd), t.data[:min(len(t.data), callMax)])
 	return t.err != syscall.EAGAIN
 }
 
-// callMost is how many bytes one call moves, so that others on the same processor come in
-// between.
-const callMost = 128 << 10
+// callMax is how many bytes one call moves, so that other goroutines on the same processor run
+// in between.
+const callMax = 128 << 10
 
-// More says that the next write is followed by another one at once.
+// More announces that another write follows the next one at once.
 func (c *connection) More() { c.more.Store(true) }
 
-// Read is that of net.Conn.
+// Read implements net.Conn.
 func (c *connection) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
@@ -73,7 +73,7 @@ func (c *connection) Read(p []byte) (int, error) {
 	err := c.raw.Read(t.call)
 	t.data = nil
 	switch {
-	case err != nil: // a deadline, or it is closed
+	case err != nil: // a deadline, or a closed connection
 		return 0, err
 	case t.err != nil:
 		return 0, &net.OpError{Op: "read", Net: "tcp", Source: c.LocalAddr(), Addr: c.RemoteAddr(), Err: t.err}
@@ -83,7 +83,7 @@ func (c *connection) Read(p []byte) (int, error) {
 	return t.n, nil
 }
 
-// Write is that of net.Conn.
+// Write implements net.Conn.
 func (c *connection) Write(p []byte) (int, error) {
 	t := &c.writing
 	t.mu.Lock()
@@ -101,12 +101,12 @@ func (c *connection) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// ReadFrom hides that of TCPConn, which would go past Write.
+// ReadFrom hides TCPConn.ReadFrom, which would bypass Write.
 func (c *connection) ReadFrom(r io.Reader) (int64, error) {
 	return io.Copy(struct{ io.Writer }{c}, r)
 }
 
-// Close is that of net.Conn.
+// Close implements net.Conn.
 func (c *connection) Close() error {
 	err := c.TCPConn.Close()
 	c.closed()

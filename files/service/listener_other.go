@@ -4,7 +4,7 @@ package service
 
 import "net"
 
-// connection is one of TCP that says when it is closed.
+// A connection is a TCP connection that reports when it is closed.
 type connection struct {
 	*net.TCPConn
 	closed func()
@@ -14,7 +14,7 @@ func newConnection(tcp *net.TCPConn, closed func()) (net.Conn, error) {
 	return &connection{tcp, closed}, nil
 }
 
-// Close is that of net.Conn.
+// Close implements net.Conn.
 func (c *connection) Close() error {
 	err := c.TCPConn.Close()
 	c.closed()

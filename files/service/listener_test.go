@@ -9,7 +9,7 @@ import (
 	"golang.org/x/net/nettest"
 )
 
-// A connection does all that one of the standard library does.
+// A connection behaves like the standard library's.
 func TestConnection(t *testing.T) {
 	nettest.TestConn(t, func() (ours, theirs net.Conn, stop func(), err error) {
 		plain, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -58,7 +58,7 @@ func TestListenerCloses(t *testing.T) {
 	}
 }
 
-// What is written after More arrives, also where nothing follows it.
+// A write after More arrives even if no other write follows.
 func TestMore(t *testing.T) {
 	addr, _, _ := start(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		More(r.Context())

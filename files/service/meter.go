@@ -10,25 +10,24 @@ import (
 	"github.com/VictoriaMetrics/metrics"
 )
 
-// A Meter counts requests and times them. Any number of them may be under way.
+// A Meter counts and times requests. Any number of requests may run at the same time.
 type Meter struct {
 	set     *metrics.Set
 	log     *slog.Logger
 	running atomic.Int64
-	methods map[string]*method // fixed when it is made
+	methods map[string]*method // not changed after NewMeter
 }
 
-// method has the figures of the requests of one method.
+// method holds the figures of one method's requests.
 type method struct {
-	byClass [6]*metrics.Counter // by the first digit of their status; 0 = broken off
+	byClass [6]*metrics.Counter // by the first digit of the status; 0 = broken off
 	time    *metrics.Summary
 }
 
-// otherMethod stands for those that a client may invent.
+// otherMethod stands for all other methods, which a client may invent.
 const otherMethod = "other"
 
-// NewMeter returns one that has counted nothing. It logs each request at the level of
-// debugging; nil = nowhere.
+// NewMeter returns a new Meter. It logs each request at debug level; nil = no log.
 func NewMeter(log *slog.Logger) *Meter {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
@@ -49,11 +48,11 @@ func NewMeter(log *slog.Logger) *Meter {
 	return m
 }
 
-// Gauge adds a figure that is asked for when somebody looks. Its name is a Prometheus
-// metric's, and must be a new one.
+// Gauge adds a figure that is computed on demand. Its name must be a new Prometheus metric
+// name.
 func (m *Meter) Gauge(name string, value func() float64) { m.set.NewGauge(name, value) }
 
-// Handler counts and times what h answers.
+// Handler counts and times the requests that h answers.
 func (m *Meter) Handler(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now()
@@ -88,19 +87,19 @@ type answer struct {
 }
 
 func (a *answer) WriteHeader(status int) {
-	if status >= http.StatusOK { // 1xx may go before it
+	if status >= http.StatusOK { // 1xx may precede it
 		a.status = status
 	}
 	a.ResponseWriter.WriteHeader(status)
 }
 
-// Flush is there for handlers of streams, which ask for it.
+// Flush is for handlers of streams.
 func (a *answer) Flush() { _ = http.NewResponseController(a.ResponseWriter).Flush() }
 
 // Unwrap is for http.ResponseController.
 func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 
-// class is the first digit of the status, 0 of an answer that its handler broke off.
+// class returns the first digit of the status, or 0 if the handler broke the answer off.
 func (a *answer) class(ended bool) int {
 	switch {
 	case !ended:

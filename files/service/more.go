@@ -5,16 +5,16 @@ import (
 	"net"
 )
 
-// moreKey is where a request's context has its connection.
+// moreKey is the context key of a request's connection.
 type moreKey struct{}
 
 func withConnection(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, moreKey{}, c)
 }
 
-// More says that what is written to a connection of HTTP/1.1 next is followed by more at once,
-// so that the system does not send it alone. ctx is a request's; on other connections, and
-// other systems, it does nothing.
+// More announces that another write follows the next write to an HTTP/1.1 connection at once,
+// so that the system sends them together. ctx is the request's context. On other connections
+// and systems More does nothing.
 func More(ctx context.Context) {
 	if c, ok := ctx.Value(moreKey{}).(interface{ More() }); ok {
 		c.More()

@@ -7,21 +7,21 @@ import (
 	"syscall"
 )
 
-// TooManyOpenFiles is the error of a limit above what the system allows, which is Most.
+// TooManyOpenFiles is the error of a limit above the system's hard limit, Max.
 type TooManyOpenFiles struct {
-	Most int
-	err  error
+	Max int
+	err error
 }
 
 func (t *TooManyOpenFiles) Error() string {
-	return fmt.Sprintf("this process may have %d at most (ulimit -Hn): %v", t.Most, t.err)
+	return fmt.Sprintf("this process may open at most %d files (ulimit -Hn): %v", t.Max, t.err)
 }
 
 func (t *TooManyOpenFiles) Unwrap() error { return t.err }
 
-// LimitOpenFiles sets how many files, connections among them, this process may have open,
-// and returns that; 0 leaves what it is. More than the system's hard limit is possible for
-// root alone; for others it is *TooManyOpenFiles.
+// LimitOpenFiles sets how many files, including connections, this process may have open, and
+// returns that number. 0 keeps the present limit. Only root may exceed the system's hard
+// limit. Others get *TooManyOpenFiles.
 func LimitOpenFiles(n int) (int, error) {
 	var now syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &now); err != nil {

@@ -1,6 +1,6 @@
-// Package service runs a handler of HTTP as a service: its listener and its limits, TLS, a
-// page for its operator, figures, a log that nobody waits for, and an end that loses
-// nothing. It must not know what the requests are about.
+// Package service runs an HTTP handler as a service: a listener with limits, TLS, a page for
+// the operator, metrics, a log that never blocks, and a graceful end. It must not know what
+// the requests are about.
 package service
 
 import (
@@ -18,30 +18,31 @@ import (
 	"muster/files/internal/pace"
 )
 
-// Options of a service.
+// Options configure a service.
 type Options struct {
-	Addr string // HOST:PORT; port 0 = one that is free
+	Addr string // HOST:PORT; port 0 = a free port
 
-	// Authorized says that requests must prove who they are. Without it, or Anybody, only
-	// addresses of this machine can be listened to.
+	// Authorized means that the handler authenticates requests. Anybody allows everyone.
+	// Without both, only loopback addresses are accepted.
 	Authorized, Anybody bool
 
-	Certificate, Key string // files, in PEM; "" = no TLS
+	Certificate, Key string // PEM files; "" = no TLS
 
-	// Admin is HOST:PORT of this machine for the operator's page; "" = none.
+	// Admin is the loopback HOST:PORT of the operator's page; "" = no page.
 	Admin        string
 	AdminHandler http.Handler
 
-	ConnectionsMax int           // more wait for one to end; 0 = 16,384
-	Idle           time.Duration // how long a connection may be without a request; 0 = 2 minutes
-	Grace          time.Duration // for requests that are under way at the end; 0 = 30 seconds
-	RateMin        int64         // bytes a second that a client must take of what is written; 0 = no minimum
+	ConnectionsMax int           // further connections wait; 0 = 16,384
+	Idle           time.Duration // how long a connection may be idle; 0 = 2 minutes
+	Grace          time.Duration // for requests that still run at the end; 0 = 30 seconds
+	RateMin        int64         // bytes a second that a client must read; 0 = no minimum
 
 	Log *slog.Logger
 
-	headTime time.Duration // other than the default in tests alone
+	headTime time.Duration // only tests change it
 
-	// Ready is called once, when connections are accepted; admin is nil without that page.
+	// Ready is called once, when connections are accepted. admin is nil without an operator's
+	// page.
 	Ready func(addr, admin net.Addr)
 }
 
@@ -50,25 +51,26 @@ const (
 	idleDefault        = 2 * time.Minute
 	graceDefault       = 30 * time.Second
 
-	// A client gets this long for a request's head, of this many bytes.
+	// headTimeDefault is how long a client may take for a request's head. headBytesMax is the
+	// size of the head.
 	headTimeDefault = 10 * time.Second
 	headBytesMax    = 64 << 10
 
-	// What HTTP/2 reads of a connection before a handler asks for it. All streams together
-	// fit into it: else one that waits for the disk would keep bytes from the others. Of a
-	// stream it is what a client may send before it knows the limit.
+	// unaskedBytesMax is how much HTTP/2 reads of a connection before a handler asks for it.
+	// All streams fit into it: otherwise a stream that waits for the disk would hold up the
+	// others. streamBytesMax is how much a client may send on a stream before it knows the
+	// limit.
 	unaskedBytesMax = streamsMax * streamBytesMax
 	streamBytesMax  = 64 << 10
 	streamsMax      = 16
 	frameBytesMax   = 16 << 10
 )
 
-// Run serves h until ctx ends, and then until the requests that are under way are
-// answered. It returns nil after such an end; one that took longer than Grace is an error,
-// and so is a listener that fails. When it returns no handler is at work: what they use can
-// be taken away.
+// Run serves h until ctx ends, and then until the running requests are answered. It then
+// returns nil. It returns an error if the end took longer than Grace or a listener failed.
+// When Run returns no handler is running, so their resources can be released.
 func Run(ctx context.Context, h http.Handler, o Options) error {
-	o.complete()
+	o.setDefaults()
 	if err := o.Check(); err != nil {
 		return err
 	}
@@ -79,8 +81,8 @@ func Run(ctx context.Context, h http.Handler, o Options) error {
 	if !o.Authorized && !o.Anybody {
 		h = localOnly(h)
 	}
-	var under underWay
-	servers := []running{{o.server(under.handler(h)), public}}
+	var under handlerTracker
+	servers := []boundServer{{o.server(under.handler(h)), public}}
 	var adminAddr net.Addr
 	if o.Admin != "" {
 		l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.Admin)
@@ -88,7 +90,7 @@ func Run(ctx context.Context, h http.Handler, o Options) error {
 			return errors.Join(err, public.Close())
 		}
 		adminAddr = l.Addr()
-		servers = append(servers, running{o.server(under.handler(localOnly(o.AdminHandler))), l})
+		servers = append(servers, boundServer{o.server(under.handler(localOnly(o.AdminHandler))), l})
 	}
 	if o.Ready != nil {
 		o.Ready(public.Addr(), adminAddr)
@@ -98,13 +100,12 @@ func Run(ctx context.Context, h http.Handler, o Options) error {
 	return err
 }
 
-// underWay knows of requests whose handlers have not returned, also where their connections
-// are closed.
-type underWay struct{ mu sync.RWMutex }
+// handlerTracker tracks running handlers, including those whose connections are closed.
+type handlerTracker struct{ mu sync.RWMutex }
 
-func (u *underWay) handler(h http.Handler) http.Handler {
+func (u *handlerTracker) handler(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !u.mu.TryRLock() { // it came with the end
+		if !u.mu.TryRLock() { // the service is ending
 			panic(http.ErrAbortHandler)
 		}
 		defer u.mu.RUnlock()
@@ -112,10 +113,10 @@ func (u *underWay) handler(h http.Handler) http.Handler {
 	})
 }
 
-// end waits for the handlers, and lets no other one begin.
-func (u *underWay) end() { u.mu.Lock() }
+// end waits for the handlers, and prevents further ones.
+func (u *handlerTracker) end() { u.mu.Lock() }
 
-func (o *Options) complete() {
+func (o *Options) setDefaults() {
 	if o.ConnectionsMax == 0 {
 		o.ConnectionsMax = connectionsDefault
 	}
@@ -136,7 +137,7 @@ func (o *Options) complete() {
 // ErrOpen is the error of a service that anybody on the network could use.
 var ErrOpen = errors.New("anybody who reaches it could read, replace and delete everything")
 
-// Check returns what is wrong with the options themselves, whatever the system says later.
+// Check returns errors in the options themselves. The system may still refuse them later.
 func (o *Options) Check() error {
 	local, err := isLocal(o.Addr)
 	if err != nil {
@@ -151,14 +152,14 @@ func (o *Options) Check() error {
 			return err
 		}
 		if !local {
-			return fmt.Errorf("admin address %s: it shows the program's memory to whoever reaches it: only one of this machine is possible, as 127.0.0.1:9998", o.Admin)
+			return fmt.Errorf("admin address %s: this page exposes the program's memory: use an address of this machine, such as 127.0.0.1:9998", o.Admin)
 		}
 	}
 	_, err = o.certificates()
 	return err
 }
 
-// certificates are none without TLS.
+// certificates returns the certificates; nil = no TLS.
 func (o *Options) certificates() ([]tls.Certificate, error) {
 	if o.Certificate == "" {
 		return nil, nil
@@ -189,20 +190,20 @@ func (o *Options) listen(ctx context.Context) (net.Listener, error) {
 	return tls.NewListener(l, &tls.Config{Certificates: certificates, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}}), nil
 }
 
-// isLocal reports whether only this machine reaches an address. A name may be anybody's, but
-// for the one that never is.
+// isLocal reports whether only this machine can reach an address. Host names count as not
+// local, except localhost.
 func isLocal(addr string) (bool, error) {
 	host, port, err := net.SplitHostPort(addr)
 	if err == nil {
 		_, err = net.DefaultResolver.LookupPort(context.Background(), "tcp", port)
 	}
 	if err != nil {
-		return false, fmt.Errorf("address %q: it is HOST:PORT, as in 127.0.0.1:9999: %w", addr, err)
+		return false, fmt.Errorf("address %q: write HOST:PORT, such as 127.0.0.1:9999: %w", addr, err)
 	}
 	return isLoopback(host), nil
 }
 
-// isLoopback reports whether a host is this machine for whoever asks.
+// isLoopback reports whether a host means this machine on every machine.
 func isLoopback(host string) bool {
 	ip := net.ParseIP(strings.Trim(host, "[]"))
 	return host == "localhost" || ip != nil && ip.IsLoopback()
@@ -226,14 +227,14 @@ func (o *Options) server(h http.Handler) *http.Server {
 	}
 }
 
-// running is a server and where it listens.
-type running struct {
+// boundServer is a server with its listener.
+type boundServer struct {
 	*http.Server
 	listener net.Listener
 }
 
-// serve returns when all servers have ended: because ctx did, or because one of them failed.
-func serve(ctx context.Context, servers []running, grace time.Duration) error {
+// serve returns when all servers have ended, because ctx ended or a server failed.
+func serve(ctx context.Context, servers []boundServer, grace time.Duration) error {
 	ended := make(chan error, len(servers))
 	for _, s := range servers {
 		go func() { ended <- s.Serve(s.listener) }()
@@ -242,7 +243,7 @@ func serve(ctx context.Context, servers []running, grace time.Duration) error {
 	var errs []error
 	select {
 	case <-ctx.Done():
-	case err := <-ended: // before its time
+	case err := <-ended: // a server failed
 		errs = append(errs, err)
 		left--
 	}
@@ -259,11 +260,11 @@ func serve(ctx context.Context, servers []running, grace time.Duration) error {
 	return errors.Join(errs...)
 }
 
-// end lets requests end that are under way, up to a limit.
-func (s running) end(limit context.Context, grace time.Duration) error {
+// end waits for running requests, up to a limit.
+func (s boundServer) end(limit context.Context, grace time.Duration) error {
 	err := s.Shutdown(limit)
 	if errors.Is(err, context.DeadlineExceeded) {
-		return errors.Join(fmt.Errorf("requests were still under way %v after the end was asked for, and were broken off", grace), s.Close())
+		return errors.Join(fmt.Errorf("requests were still running %v after the stop signal and were broken off", grace), s.Close())
 	}
 	return err
 }

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// start runs a service beside the test. What it returns ends it, and has its error.
+// start runs a service beside the test. The returned function ends it and returns its error.
 func start(t *testing.T, h http.Handler, o Options) (addr, admin string, end func() error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -55,7 +55,7 @@ func dial(t *testing.T, addr, text string) net.Conn {
 
 func hello(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "hello") }
 
-// Whoever sends a head byte by byte, or nothing after a request, is sent away.
+// A client that sends its head byte by byte, or is idle after a request, is disconnected.
 func TestSlowHeads(t *testing.T) {
 	addr, _, _ := start(t, http.HandlerFunc(hello), Options{headTime: 30 * time.Millisecond, Idle: 30 * time.Millisecond})
 	for _, head := range []string{"GET / HTTP/1.1\r\nHo", "", "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"} {
@@ -86,7 +86,7 @@ func TestLargeHead(t *testing.T) {
 	}
 }
 
-// More connections than may be wait for one to end.
+// Connections beyond the limit wait for others to end.
 func TestConnectionsMax(t *testing.T) {
 	addr, _, _ := start(t, http.HandlerFunc(hello), Options{ConnectionsMax: 2})
 	const request = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
@@ -109,7 +109,7 @@ func TestConnectionsMax(t *testing.T) {
 	}
 }
 
-// The end waits for what is under way, and takes nothing new.
+// The end waits for running requests and accepts no new ones.
 func TestEndsGracefully(t *testing.T) {
 	begun, goOn := make(chan struct{}), make(chan struct{})
 	addr, _, end := start(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -147,7 +147,7 @@ func TestEndsInTheEnd(t *testing.T) {
 		defer close(done)
 		close(begun)
 		<-r.Context().Done()
-		select { // long enough for a Run that does not wait
+		select { // long enough to detect a Run that does not wait
 		case <-ended:
 			t.Error("the service has ended, and its handler has not")
 		case <-time.After(50 * time.Millisecond):
@@ -162,8 +162,8 @@ func TestEndsInTheEnd(t *testing.T) {
 	<-done
 }
 
-// Nobody can have it keep a megabyte for each connection by HTTP/2: what it says of itself
-// is how much it takes unasked.
+// HTTP/2 must not let a client make the server buffer a megabyte per connection: its settings
+// limit how much it accepts unasked.
 func TestStreamsAreBounded(t *testing.T) {
 	addr, _, _ := start(t, http.HandlerFunc(hello), Options{})
 	c := dial(t, addr, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00") // and no settings
@@ -204,8 +204,8 @@ func TestRefusesAddresses(t *testing.T) {
 		{Options{Addr: "[::ffff:127.0.0.1]:0"}, ""},
 		{Options{Addr: "[::ffff:10.0.0.1]:0"}, ErrOpen.Error()},
 		{Options{Addr: "127.1:0"}, ErrOpen.Error()},
-		{Options{Addr: "127.0.0.1:0", Admin: ":0"}, "only one of this machine"},
-		{Options{Addr: ":0", Authorized: true, Admin: "10.0.0.1:0"}, "only one of this machine"},
+		{Options{Addr: "127.0.0.1:0", Admin: ":0"}, "use an address of this machine"},
+		{Options{Addr: ":0", Authorized: true, Admin: "10.0.0.1:0"}, "use an address of this machine"},
 	} {
 		err := c.o.Check()
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
@@ -214,7 +214,7 @@ func TestRefusesAddresses(t *testing.T) {
 	}
 }
 
-// A listener that fails ends the service, and all of it.
+// A failing listener ends the whole service.
 func TestPortTaken(t *testing.T) {
 	addr, _, _ := start(t, http.HandlerFunc(hello), Options{})
 	if err := Run(t.Context(), http.HandlerFunc(hello), Options{Addr: addr}); err == nil {

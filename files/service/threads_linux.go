@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// osThreads is how many threads of the system this process has now, those that the kernel
-// or C started for it among them.
+// osThreads counts this process's system threads, including those of the kernel and of C.
 func osThreads() int {
 	text, err := os.ReadFile("/proc/self/status")
 	if err != nil {

@@ -4,5 +4,5 @@ package service
 
 import "runtime/pprof"
 
-// osThreads is how many threads of the system Go has started; it keeps them.
+// osThreads counts the system threads that Go has started. Go keeps them.
 func osThreads() int { return pprof.Lookup("threadcreate").Count() }

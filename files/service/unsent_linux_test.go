@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Of what a connection is written, the system takes little that it has not sent.
+// The system buffers only a few unsent bytes of a connection.
 func TestUnsent(t *testing.T) {
 	o := Options{Addr: "127.0.0.1:0", ConnectionsMax: 1}
 	l, err := o.listen(t.Context())

@@ -9,19 +9,20 @@ import (
 	"time"
 )
 
-// How long the server waits for a client that moves nothing. The systems between hide how much
-// a reader takes: its own buffers megabytes, and tells of more room in steps of some 400 KB.
+// The slack is how long the server waits for a client that moves nothing. Operating systems
+// hide how much a reader takes: its own buffers megabytes, and announces room in steps of
+// about 400 KB.
 const (
 	ReadSlack  = 5 * time.Second  // from the client
 	WriteSlack = 60 * time.Second // to the client
 )
 
 // RateMost is the largest rate that can be measured, in bytes a second.
-const RateMost = int64(time.Second) / 2
+const RateMax = int64(time.Second) / 2
 
 // A Pace is the time that a client has left. It runs down while the server waits for the
-// client. Each byte that moves gives some back, up to the slack. A client below the rate runs
-// out of time: after the slack if it moves nothing, and later if it moves something.
+// client. Each byte that moves gives some back, up to the slack. A client that moves nothing
+// runs out of time after the slack. A client that is too slow runs out of time later.
 type Pace struct {
 	Left           time.Duration
 	slack, perByte time.Duration
@@ -32,12 +33,12 @@ func New(rate int64, slack time.Duration) Pace {
 	return Pace{slack, slack, time.Duration(int64(time.Second) / max(rate, 1))}
 }
 
-// Moved records a wait for the client, and the bytes that moved meanwhile.
-func (p *Pace) Moved(bytes int, waited time.Duration) {
+// Record records a wait for the client, and the bytes that moved meanwhile.
+func (p *Pace) Record(bytes int, waited time.Duration) {
 	p.Left = min(p.slack, p.Left-waited+time.Duration(bytes)*p.perByte)
 }
 
-// Listener returns a listener whose connections fail to write when the client takes fewer than
+// Listener returns a listener whose connections fail to write when the client reads fewer than
 // rate bytes a second.
 func Listener(l net.Listener, rate int64) net.Listener { return &listener{l, rate} }
 
@@ -46,7 +47,7 @@ type listener struct {
 	rate int64
 }
 
-// Accept is that of net.Listener.
+// Accept implements net.Listener.
 func (l *listener) Accept() (net.Conn, error) {
 	c, err := l.Listener.Accept()
 	if err != nil {
@@ -57,10 +58,10 @@ func (l *listener) Accept() (net.Conn, error) {
 
 type connection struct {
 	net.Conn
-	pace Pace // of what is written, by one goroutine at a time
+	pace Pace // of writing; one goroutine at a time uses it
 }
 
-// Write is that of net.Conn.
+// Write implements net.Conn.
 func (c *connection) Write(data []byte) (written int, err error) {
 	for {
 		began := time.Now()
@@ -69,22 +70,22 @@ func (c *connection) Write(data []byte) (written int, err error) {
 		}
 		n, err := c.Conn.Write(data[written:])
 		written += n
-		c.pace.Moved(n, time.Since(began))
+		c.pace.Record(n, time.Since(began))
 		if !errors.Is(err, os.ErrDeadlineExceeded) || c.pace.Left <= 0 {
 			return written, err
 		}
 	}
 }
 
-// More calls that of the wrapped connection, if it has one.
+// More calls More of the wrapped connection, if it exists.
 func (c *connection) More() {
 	if with, ok := c.Conn.(interface{ More() }); ok {
 		with.More()
 	}
 }
 
-// CloseWrite calls that of the wrapped connection, if it has one. net/http ends an answer so to
-// a client that still sends.
+// CloseWrite calls CloseWrite of the wrapped connection, if it exists. net/http uses it to end
+// an answer to a client that still sends.
 func (c *connection) CloseWrite() error {
 	if with, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return with.CloseWrite()

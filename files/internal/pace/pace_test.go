@@ -11,7 +11,7 @@ import (
 	"muster/files/internal/pace"
 )
 
-// A client has the slack, and what its bytes give back; never more than the slack.
+// A client has the slack plus the time that its bytes give back, never more than the slack.
 func TestMoved(t *testing.T) {
 	p := pace.New(1000, 5*time.Second)
 	for _, c := range []struct {
@@ -24,18 +24,18 @@ func TestMoved(t *testing.T) {
 		{1 << 40, time.Hour, 5 * time.Second},
 		{0, 6 * time.Second, -time.Second},
 	} {
-		if p.Moved(c.bytes, c.waited); p.Left != c.left {
+		if p.Record(c.bytes, c.waited); p.Left != c.left {
 			t.Errorf("%+v: %v", c, p.Left)
 		}
 	}
-	fastest := pace.New(pace.RateMost, time.Second)
-	fastest.Moved(int(pace.RateMost)/2, time.Second)
+	fastest := pace.New(pace.RateMax, time.Second)
+	fastest.Record(int(pace.RateMax)/2, time.Second)
 	if fastest.Left < time.Second/2 {
 		t.Errorf("at the largest rate %v are left", fastest.Left)
 	}
 }
 
-// A write fails once the client has taken too little, and goes on while it takes enough.
+// A write continues while the client reads fast enough, and fails when it does not.
 func TestListener(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for rate, want := range map[int]bool{100: false, 2000: true} {
@@ -61,13 +61,13 @@ func TestListener(t *testing.T) {
 	})
 }
 
-// one is a listener that has one connection.
+// one is a listener with one connection.
 type one struct{ net.Conn }
 
 func (o one) Accept() (net.Conn, error) { return o.Conn, nil }
 func (one) Addr() net.Addr              { return nil }
 
-// The connection still ends one direction alone, as net/http does for clients that still send.
+// The connection can still close one direction, which net/http does for clients that still send.
 func TestCloseWrite(t *testing.T) {
 	plain, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {

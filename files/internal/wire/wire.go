@@ -1,7 +1,7 @@
-// Package wire has the messages of the file service, and what its server and its clients
-// are made of: files.proto, and the Go code that "make wire" makes of it. What is made is
-// kept beside it, so that a build needs nothing but Go.
+// Package wire contains the messages of the file service and its generated client and server.
+// "make wire" generates the Go code from files.proto. The code is checked in, so that a build
+// needs only Go.
 //
-// The package must not leave the folder files, whose own types are what others see, nor
-// have anything written by hand but files.proto.
+// The package must not be visible outside the folder files, whose own types are the API. Only
+// files.proto is written by hand.
 package wire

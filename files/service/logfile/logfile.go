@@ -1,6 +1,6 @@
-// Package logfile writes a log that nobody waits for: whoever logs hands a line over, and
-// where the disk does not keep up, lines are lost and counted. A file that has its number
-// of lines is put aside, and the oldest ones are removed. It must not know who logs what.
+// Package logfile writes a log that never blocks its callers. If the disk is too slow, lines
+// are lost and counted. A file that has reached its number of lines is renamed, and the oldest
+// files are removed. The package must not know who logs what.
 package logfile
 
 import (
@@ -15,42 +15,42 @@ import (
 	"sync/atomic"
 )
 
-// Options of a log.
+// Options configure a log.
 type Options struct {
-	// File is where it is written, at the end of what is there; "" = to Writer.
+	// File is the log file, to which lines are appended; "" = write to Writer.
 	File   string
 	Writer io.Writer
 
-	// LinesMax is how many lines a file has before it is put aside; 0 = no limit. A file
-	// that is continued counts from here.
+	// LinesMax is how many lines a file gets before it is renamed; 0 = no limit. Existing
+	// lines of a continued file do not count.
 	LinesMax int
 
 	Level slog.Level
 }
 
-// Kept is how many files are kept beside the one that is written: FILE.1 is the newest.
+// Kept is how many old files are kept: FILE.1 is the newest.
 const Kept = 9
 
-// waitingMax is how many lines wait for the disk before more are lost.
+// waitingMax is how many lines may wait for the disk. Further lines are lost.
 const waitingMax = 4096
 
-// Log is a logger of JSON lines. Any number of goroutines may use it. What is logged after
-// Close is lost: a server's connections may have something to say still.
+// Log is a logger of JSON lines. Any number of goroutines may use it. Lines logged after Close
+// are lost, because a server's connections may still log then.
 type Log struct {
 	*slog.Logger
 	options Options
 
 	lines chan []byte
 	lost  atomic.Int64
-	end   chan struct{} // closed: nothing more comes
+	end   chan struct{} // closed by Close
 	ended sync.WaitGroup
 
-	// What the writing goroutine alone has.
+	// Only the writing goroutine uses the following fields.
 	out   io.Writer
 	file  *os.File // nil = not a file
-	plain bool     // and not a device or a pipe, as /dev/null, which is not put aside
-	count int      // lines in it
-	err   error    // of writing, the first one
+	plain bool     // a regular file; devices and pipes are not renamed
+	count int      // lines in the file
+	err   error    // the first error of writing
 }
 
 // Open opens a log.
@@ -61,15 +61,15 @@ func Open(o Options) (*Log, error) {
 			return nil, err
 		}
 	}
-	l.Logger = slog.New(slog.NewJSONHandler(handOver{l}, &slog.HandlerOptions{Level: o.Level}))
+	l.Logger = slog.New(slog.NewJSONHandler(lineQueue{l}, &slog.HandlerOptions{Level: o.Level}))
 	l.ended.Go(l.run)
 	return l, nil
 }
 
-// handOver takes the lines of a handler, one in each call.
-type handOver struct{ log *Log }
+// lineQueue queues the lines of a handler, one per call.
+type lineQueue struct{ log *Log }
 
-func (h handOver) Write(line []byte) (int, error) {
+func (h lineQueue) Write(line []byte) (int, error) {
 	select {
 	case h.log.lines <- append([]byte(nil), line...):
 	default:
@@ -78,12 +78,13 @@ func (h handOver) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// Close writes what waits. It returns the first error of writing, for nobody was told of it.
+// Close writes the queued lines. It returns the first error of writing, which was not reported
+// before.
 func (l *Log) Close() error {
 	close(l.end)
 	l.ended.Wait()
 	if l.file != nil {
-		l.note(l.file.Close())
+		l.recordError(l.file.Close())
 	}
 	return l.err
 }
@@ -106,25 +107,26 @@ func (l *Log) run() {
 	}
 }
 
-// writeCounted writes a line, and how many were lost before it.
+// writeCounted writes a line, and then how many lines were lost before it.
 func (l *Log) writeCounted(line []byte) {
 	l.write(line)
 	if n := l.lost.Swap(0); n > 0 {
-		l.write(fmt.Appendf(nil, `{"level":"WARN","msg":"lines of the log were lost, for the disk did not keep up","lines":%d}`+"\n", n))
+		l.write(fmt.Appendf(nil, `{"level":"WARN","msg":"log lines were lost because the disk was too slow","lines":%d}`+"\n", n))
 	}
 }
 
 func (l *Log) write(line []byte) {
 	if l.plain && l.options.LinesMax > 0 && l.count >= l.options.LinesMax {
-		l.note(l.rotate())
+		l.recordError(l.rotate())
 	}
 	_, err := l.out.Write(line)
-	l.note(err)
+	l.recordError(err)
 	l.count++
 }
 
-// note keeps an error. The next line is tried all the same: a disk does not stay full.
-func (l *Log) note(err error) {
+// recordError keeps the first error. Writing continues, because a disk may have room again
+// later.
+func (l *Log) recordError(err error) {
 	if l.err == nil {
 		l.err = err
 	}
@@ -141,11 +143,12 @@ func (l *Log) open() error {
 	return nil
 }
 
-// rotate puts the file aside and begins another one. Where that fails the old one goes on.
+// rotate renames the file and opens a new one. If that fails, writing to the old file
+// continues.
 func (l *Log) rotate() error {
-	l.count = 0 // not again for the next line
+	l.count = 0 // do not retry for the next line
 	for n := Kept - 1; n >= 0; n-- {
-		if err := os.Rename(l.numbered(n), l.numbered(n+1)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := os.Rename(l.pathOf(n), l.pathOf(n+1)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
@@ -156,7 +159,7 @@ func (l *Log) rotate() error {
 	return old.Close()
 }
 
-func (l *Log) numbered(n int) string {
+func (l *Log) pathOf(n int) string {
 	if n == 0 {
 		return l.options.File
 	}

@@ -54,7 +54,7 @@ func TestRotates(t *testing.T) {
 	}
 }
 
-// Nobody waits for a disk that hangs; what is lost is counted.
+// A hanging disk blocks no caller. Lost lines are counted.
 func TestNeverBlocks(t *testing.T) {
 	r, w := io.Pipe()
 	l, err := logfile.Open(logfile.Options{Writer: w})
@@ -103,7 +103,7 @@ func TestSaysThatItCouldNotWrite(t *testing.T) {
 	}
 }
 
-// What is logged after the end is lost, and harms nobody.
+// Lines logged after Close are lost without harm.
 func TestLogsAfterTheEnd(t *testing.T) {
 	var text strings.Builder
 	l, err := logfile.Open(logfile.Options{Writer: &text})
@@ -120,7 +120,7 @@ func TestLogsAfterTheEnd(t *testing.T) {
 	}
 }
 
-// A pipe or a device, as /dev/null, is nothing to be put aside.
+// Pipes and devices such as /dev/null are not renamed.
 func TestPutsNoDeviceAside(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "pipe")
 	if err := unix.Mkfifo(name, 0o600); err != nil {
