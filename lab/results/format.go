@@ -12,15 +12,16 @@ import (
 
 const prefix = "Benchmark"
 
-// The condition that says how the file is to be read, and how this version writes it.
+// FormatKey is the condition that names the file's format, and FormatVersion is its value for
+// this version of the format.
 const (
 	FormatKey     = "format"
 	FormatVersion = "muster-lab-1"
 )
 
-// Write writes everything in the format of Go's benchmarks, fit for benchstat: the
-// conditions, then a line for each sample. What is absent or missing stands in lines
-// that benchstat passes over.
+// Write writes the results in the format of Go's benchmarks, which benchstat reads: the
+// conditions, then a line for each sample. Absent figures and missing contestants follow as
+// comments, which benchstat ignores.
 func (r *Results) Write(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	writeConditions(b, r.Conditions)
@@ -59,13 +60,13 @@ func (s Sample) String() string {
 func (a Absent) String() string  { return remark(absentWord, a) }
 func (m Missing) String() string { return remark(missingWord, m) }
 
-// What stands before what there is not.
+// Words that begin the comments about absent figures and missing contestants.
 const (
 	absentWord  = "absent"
 	missingWord = "missing"
 )
 
-// remark is a line that benchstat passes over.
+// remark formats a comment line, which benchstat ignores.
 func remark(word string, about any) string {
 	text, err := json.Marshal(about)
 	if err != nil {
@@ -74,8 +75,8 @@ func remark(word string, about any) string {
 	return "# " + word + " " + string(text)
 }
 
-// Read reads what Write wrote, or a journal that was cut off at any place: a last
-// line without an end is left out.
+// Read reads what Write wrote, or a journal that was cut off anywhere. It ignores a last line
+// without a line break.
 func Read(from io.Reader) (*Results, error) {
 	r := &Results{}
 	lines := bufio.NewReader(from)
@@ -108,30 +109,31 @@ func (r *Results) readLine(line string) error {
 	case pair && !strings.Contains(key, " "):
 		return r.setCondition(Pair{key, value})
 	default:
-		return fmt.Errorf("%q is neither a condition nor a line of a benchmark", Excerpt(line))
+		return fmt.Errorf("%q is neither a condition nor a benchmark line", Excerpt(line))
 	}
 	return nil
 }
 
-// setCondition takes the last of several values: an interrupted run may have come no
-// farther than to say some of them. Under two values of one, figures are not comparable.
+// setCondition keeps the last of several values, because an interrupted run may have written
+// only some conditions and a resumed run writes them again. It fails if a value changes after
+// a sample: figures under different conditions are not comparable.
 func (r *Results) setCondition(p Pair) error {
 	if p.Key == FormatKey && p.Value != FormatVersion {
-		return fmt.Errorf("the format is %q, and this program reads %q", p.Value, FormatVersion)
+		return fmt.Errorf("the format is %q, but this program reads %q", p.Value, FormatVersion)
 	}
 	i := slices.IndexFunc(r.Conditions, func(had Pair) bool { return had.Key == p.Key })
 	switch {
 	case i < 0:
 		r.Conditions = append(r.Conditions, p)
 	case r.Conditions[i] != p && len(r.Samples) > 0:
-		return fmt.Errorf("%s was %s and is %s from here on: these are the results of two runs", p.Key, r.Conditions[i].Value, p.Value)
+		return fmt.Errorf("%s changes from %s to %s in the middle of the file: the file holds the results of two runs", p.Key, r.Conditions[i].Value, p.Value)
 	default:
 		r.Conditions[i] = p
 	}
 	return nil
 }
 
-// readRemark takes what Write says of what there is not; other remarks mean nothing.
+// readRemark reads the comments that Write wrote and ignores others.
 func (r *Results) readRemark(line string) error {
 	word, text, _ := strings.Cut(strings.TrimPrefix(line, "# "), " ")
 	switch word {

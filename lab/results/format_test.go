@@ -9,7 +9,7 @@ import (
 	"muster/lab/results"
 )
 
-// What the first version wrote is read for ever.
+// Files of the first version must stay readable.
 func TestFirstFormat(t *testing.T) {
 	text, err := os.ReadFile("testdata/results.v1.txt")
 	if err != nil {
@@ -34,6 +34,6 @@ func TestFirstFormat(t *testing.T) {
 	}
 	_, err = results.Read(strings.NewReader(strings.Replace(string(text), "muster-lab-1", "muster-lab-2", 1)))
 	if err == nil || !strings.Contains(err.Error(), `"muster-lab-2"`) {
-		t.Errorf("a format of later: %v", err)
+		t.Errorf("a later format: %v", err)
 	}
 }

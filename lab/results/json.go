@@ -5,9 +5,8 @@ import (
 	"io"
 )
 
-// WriteJSON writes a line for each figure, with its median and interval, then one for
-// each figure that is absent, each contestant that is missing and each warning, and last a
-// summary.
+// WriteJSON writes a line for each figure with its median and interval. Then it writes a line
+// for each absent figure, missing contestant and warning, and last a summary.
 func (r *Results) WriteJSON(w io.Writer) error {
 	e := json.NewEncoder(w)
 	figures := 0
@@ -88,6 +87,6 @@ type jsonSummary struct {
 	Absent      int               `json:"absent"`
 	Missing     int               `json:"missing"`
 	Warnings    int               `json:"warnings"`
-	Interrupted bool              `json:"interrupted"` // ended before its time
+	Interrupted bool              `json:"interrupted"` // the run ended early
 	NotRun      int               `json:"not_run"`
 }

@@ -1,9 +1,9 @@
-// Package results is what was measured: samples under conditions, what there is not and
-// why, and warnings; as lines of Go's benchmarks, fit for benchstat, and back, and as
-// JSON. Medians, intervals and ratios of them come from package stat.
+// Package results holds what a run measured: samples under conditions, absent figures with
+// reasons, and warnings. It writes and reads Go's benchmark format, which benchstat
+// understands, and writes JSON. Package stat computes medians, intervals and ratios.
 //
-// It must not measure. Of benchmarks' names it knows what its warnings need: which parts of
-// them are numbers of operations, and which questions are about several processors.
+// It must not measure. It knows only those parts of benchmark names that its warnings need:
+// numbers of operations, and questions that involve several processors.
 package results
 
 import (
@@ -13,71 +13,71 @@ import (
 	"muster/lab/stat"
 )
 
-// Results is what a run measured.
+// Results are the results of a run.
 type Results struct {
 	Conditions []Pair
-	Samples    []Sample  // in the order in which they were taken
-	Absent     []Absent  // figures that there are not, and why
-	Missing    []Missing // what is not here, and why
-	NotRun     int       // measurements that an interruption kept from being made; not written
+	Samples    []Sample  // in the order of measurement
+	Absent     []Absent  // figures without a value
+	Missing    []Missing // contestants and tools that this machine lacks
+	NotRun     int       // measurements that an interruption prevented; Write omits it
 }
 
-// Empty reports whether nothing is known of any figure.
+// Empty reports whether r has neither samples nor absent figures.
 func (r *Results) Empty() bool { return len(r.Samples) == 0 && len(r.Absent) == 0 }
 
-// A Pair is a condition under which was measured.
+// A Pair is a condition of the measurements.
 type Pair struct{ Key, Value string }
 
-// A Sample is one measurement: a line of Go's benchmarks.
+// A Sample is one measurement, a line of Go's benchmark format.
 type Sample struct {
 	Name   string // without "Benchmark"
 	N      int    // operations
 	Values []Value
 }
 
-// A Value is a figure for each operation, or one of the whole, as its unit says.
+// A Value is a figure per operation or for the whole run, as its unit says.
 type Value struct {
 	Unit   string
 	Figure float64
 }
 
-// Absent is a figure that there is not.
+// Absent is a figure without a value, and the reason.
 type Absent struct {
 	Name string `json:"name"`
 	Why  string `json:"why"`
 }
 
-// Missing is a contestant, or something else that a figure needs, that is not here.
+// Missing is a contestant, or a tool that a figure needs, which this machine lacks.
 type Missing struct {
 	Peer    string `json:"peer"`
 	Reason  string `json:"reason"`
-	Install string `json:"install"` // what brings it, on Debian; empty = nothing of the kind
+	Install string `json:"install"` // command that installs it on Debian; "" if none does
 }
 
-// Text is why it is missing, and what would mend that.
+// Text returns the reason and the remedy.
 func (m Missing) Text() string {
 	if m.Install == "" {
 		return m.Reason
 	}
-	return m.Reason + "; on Debian " + m.Install + " brings what it needs"
+	return m.Reason + "; to install it on Debian: " + m.Install
 }
 
-// Why there is no figure; other reasons are what a system said.
+// Reasons for absent figures. Files contain these texts. Any other reason is an error message.
 const (
 	NoSuchMode = "has no such mode"
 	NeverEnds  = "does not end"
 	Refused    = "the system gives no more"
 	TooLong    = "left out as too long"
-	Failed     = "failed: " // and what it said
+	Failed     = "failed: " // followed by the contestant's error
 )
 
-// Units that benchmarks of time have.
+// Units of time.
 const (
 	NsPerOp  = "ns/op"
 	CPUPerOp = "cpu-ns/op" // of all processors together
 )
 
-// Condition returns the value of one; empty if there is none.
+// Condition returns the value of a condition, "" if it is not set.
 func (r *Results) Condition(key string) string {
 	i := slices.IndexFunc(r.Conditions, func(p Pair) bool { return p.Key == key })
 	if i < 0 {
@@ -86,7 +86,7 @@ func (r *Results) Condition(key string) string {
 	return r.Conditions[i].Value
 }
 
-// Value returns the sample's figure of that unit; false if it has none.
+// Value returns the sample's figure in a unit. It returns false if the sample has none.
 func (s Sample) Value(unit string) (float64, bool) {
 	for _, v := range s.Values {
 		if v.Unit == unit {
@@ -96,10 +96,10 @@ func (s Sample) Value(unit string) (float64, bool) {
 	return 0, false
 }
 
-// Key returns what the name says of a key, as in "/impl=ants".
+// Key returns the value of a key in the sample's name, such as "ants" in "/impl=ants".
 func (s Sample) Key(key string) string { return KeyOf(s.Name, key) }
 
-// KeyOf is what a benchmark's name says of a key, as in "/impl=ants"; empty if nothing.
+// KeyOf returns the value of a key in a benchmark's name, "" if the name lacks the key.
 func KeyOf(name, key string) string {
 	for part := range strings.SplitSeq(name, "/") {
 		if value, ok := strings.CutPrefix(part, key+"="); ok {
@@ -109,8 +109,7 @@ func KeyOf(name, key string) string {
 	return ""
 }
 
-// Figures returns the values of one benchmark in one unit, in the order in which they
-// were taken.
+// Figures returns the values of a benchmark in a unit, in the order of measurement.
 func (r *Results) Figures(name, unit string) (figures []float64) {
 	for _, s := range r.Samples {
 		if s.Name != name {
@@ -123,7 +122,7 @@ func (r *Results) Figures(name, unit string) (figures []float64) {
 	return figures
 }
 
-// Names lists the benchmarks, each once, in the order of their first sample.
+// Names lists the benchmarks in the order of their first samples.
 func (r *Results) Names() (names []string) {
 	seen := map[string]bool{}
 	for _, s := range r.Samples {
@@ -135,7 +134,7 @@ func (r *Results) Names() (names []string) {
 	return names
 }
 
-// Units lists those of a benchmark.
+// Units lists the units of a benchmark.
 func (r *Results) Units(name string) (units []string) {
 	for _, s := range r.Samples {
 		if s.Name == name {
@@ -148,13 +147,13 @@ func (r *Results) Units(name string) (units []string) {
 	return nil
 }
 
-// Summary is the median of a benchmark in one unit, with its interval.
+// Summary returns the median of a benchmark in a unit, with its interval.
 func (r *Results) Summary(name, unit string) stat.Summary {
 	return stat.Summarize(r.Figures(name, unit))
 }
 
-// Ratio is how many times b's figure a's is, round by round; nothing where a round gives
-// none. An interrupted run may have one more of the first.
+// Ratio summarises a ÷ b, round by round. It returns the zero Summary if a round gives no
+// ratio. It ignores a round that an interruption left incomplete.
 func (r *Results) Ratio(a, b, unit string) stat.Summary {
 	over, under := r.Figures(a, unit), r.Figures(b, unit)
 	n := min(len(over), len(under))
@@ -165,7 +164,7 @@ func (r *Results) Ratio(a, b, unit string) stat.Summary {
 	return s
 }
 
-// Difference is how much more than b's figure a's is, round by round.
+// Difference summarises a − b, round by round.
 func (r *Results) Difference(a, b, unit string) stat.Summary {
 	more, less := r.Figures(a, unit), r.Figures(b, unit)
 	var differences []float64
@@ -175,8 +174,7 @@ func (r *Results) Difference(a, b, unit string) stat.Summary {
 	return stat.Summarize(differences)
 }
 
-// Why reports why there is no figure of that name; empty if there is one or
-// nothing is known of it.
+// Why returns the reason why the benchmark has no figure, "" if none is recorded.
 func (r *Results) Why(name string) string {
 	i := slices.IndexFunc(r.Absent, func(a Absent) bool { return a.Name == name })
 	if i < 0 {

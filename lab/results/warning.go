@@ -8,16 +8,16 @@ import (
 	"muster/lab/stat"
 )
 
-// A Warning says why a figure may not mean what it seems to.
+// A Warning explains why a benchmark's figure may be misleading.
 type Warning struct {
 	Name string // of the benchmark
 	stat.Warning
 }
 
-// Warnings tells what is wrong with the figures, benchmark by benchmark.
+// Warnings returns the warnings about all benchmarks, in the order of Names.
 func (r *Results) Warnings() []Warning { return r.WarningsOf(r.Names()) }
 
-// WarningsOf is Warnings of some benchmarks.
+// WarningsOf returns the warnings about some benchmarks.
 func (r *Results) WarningsOf(names []string) (found []Warning) {
 	series := map[string][]Sample{}
 	for _, s := range r.Samples {
@@ -25,16 +25,16 @@ func (r *Results) WarningsOf(names []string) (found []Warning) {
 		series[key] = append(series[key], s)
 	}
 	for _, name := range names {
-		for _, w := range measurement(name, series[seriesOf(name)]).Warnings() {
+		for _, w := range newMeasurement(name, series[seriesOf(name)]).Warnings() {
 			found = append(found, Warning{name, w})
 		}
 	}
 	return found
 }
 
-// measurement is one benchmark's runs, and for its growth those of its series: they
-// differ from it in nothing but the number of operations.
-func measurement(name string, series []Sample) stat.Measurement {
+// newMeasurement collects the runs of a benchmark. The samples of its series, which differ
+// only in the number of operations, show the growth.
+func newMeasurement(name string, series []Sample) stat.Measurement {
 	m := stat.Measurement{Cores: coresMeant(name)}
 	for _, s := range series {
 		ns, ok := s.Value(NsPerOp)
@@ -55,8 +55,8 @@ func measurement(name string, series []Sample) stat.Measurement {
 	return m
 }
 
-// coresMeant is how many processors were meant to work at a benchmark at the same time; 0
-// where that is not what it is about.
+// coresMeant returns how many processors should work on a benchmark at the same time, 0 if the
+// benchmark is not about parallel work.
 func coresMeant(name string) int {
 	procs := numberOf(name, "procs")
 	switch question, _, _ := strings.Cut(name, "/"); {
@@ -73,7 +73,7 @@ func coresMeant(name string) int {
 	return 0
 }
 
-// seriesOf is a name without how many operations there were.
+// seriesOf removes the number of operations from a name.
 func seriesOf(name string) string {
 	var kept []string
 	for part := range strings.SplitSeq(name, "/") {
@@ -84,7 +84,7 @@ func seriesOf(name string) string {
 	return strings.Join(kept, "/")
 }
 
-// numberOf is a number in a name; 0 if there is none.
+// numberOf returns the number of a key in a name, 0 if the name has none.
 func numberOf(name, key string) int {
 	n, _ := strconv.Atoi(KeyOf(name, key))
 	return n

@@ -1,10 +1,10 @@
-// Package stat turns repeated measurements into figures that may be shown: a median with
-// the interval in which it lies, the ratio of two series, how time grows with the amount
-// of work, and warnings where a figure does not mean what it seems to.
+// Package stat summarises repeated measurements. It takes numbers and returns values: a median
+// with its confidence interval, the ratio of two series, the growth of time with the amount of
+// work, and warnings about figures that may mislead.
 //
-// It assumes nothing about how times are distributed, for they are never normal: an
-// interruption makes a run longer and nothing makes one shorter. The package takes
-// numbers and returns values; it must not measure, print or decide what to do.
+// It assumes nothing about the distribution of times, which is never normal: an interruption
+// makes a run longer and nothing makes one shorter. The package must not measure, print or
+// decide what to do.
 package stat
 
 import (
@@ -16,31 +16,30 @@ import (
 	"golang.org/x/perf/benchmath"
 )
 
-// Level is the confidence that intervals are meant to have.
+// Level is the confidence level of intervals.
 const Level = 0.95
 
-// SamplesMin is the number of samples from which an interval can have the confidence of
-// Level.
+// SamplesMin is the least number of samples whose interval can reach Level.
 const SamplesMin = 6
 
-// A Summary says where the median of a series lies.
+// A Summary is the median of a series and its confidence interval.
 type Summary struct {
 	N      int     // samples
-	Median float64 // the middle one, or half way between the two in the middle
-	Low    float64 // the interval that holds the median of all runs there could be …
+	Median float64 // the middle sample, or the mean of the two in the middle
+	Low    float64 // the interval for the median of all possible runs
 	High   float64
-	// … with this probability: at least Level from SamplesMin samples on. With fewer the
-	// interval goes from the least to the greatest sample and the confidence is what
-	// that gives: 0 for one sample, 1/2 for two, 15/16 for five.
+	// Confidence is the probability that the interval holds that median. It is at least Level
+	// from SamplesMin samples on. With fewer samples the interval is their range, and the
+	// confidence follows: 0 for one sample, 1/2 for two, 15/16 for five.
 	Confidence float64
 }
 
-// Summarize returns the median of the samples, which it leaves as they are, and its
-// interval. Without samples it returns the zero Summary. One sample that is not a finite
-// number makes all figures NaN: what cannot be told must not look like a figure.
+// Summarize returns the median of the samples and its interval. It does not change samples.
+// Without samples it returns the zero Summary. If any sample is not a finite number, all
+// figures are NaN, so that nobody takes them for results.
 //
-// The interval's ends are samples (order statistics), so that it holds whatever the
-// distribution is; it is the one of benchstat.
+// The ends of the interval are samples (order statistics), as in benchstat, so the interval is
+// valid for any distribution.
 func Summarize(samples []float64) Summary {
 	n := len(samples)
 	if n == 0 {
@@ -59,7 +58,7 @@ func Summarize(samples []float64) Summary {
 	return Summary{N: n, Median: s.Center, Low: s.Lo, High: s.Hi, Confidence: s.Confidence}
 }
 
-// Seconds is Summarize of durations, in seconds.
+// Seconds is like Summarize, for durations. The figures are seconds.
 func Seconds(samples []time.Duration) Summary {
 	seconds := make([]float64, len(samples))
 	for i, d := range samples {
@@ -68,8 +67,8 @@ func Seconds(samples []time.Duration) Summary {
 	return Summarize(seconds)
 }
 
-// Spread is how far the interval reaches from the median at most, as a part of the
-// median: 0.05 is ±5 %. It is NaN where the median is 0 or none.
+// Spread returns the larger distance from the median to an end of the interval, relative to
+// the median: 0.05 is ±5 %. It is NaN if the median is 0.
 func (s Summary) Spread() float64 {
 	if s.Median == 0 {
 		return math.NaN()
@@ -77,17 +76,17 @@ func (s Summary) Spread() float64 {
 	return max(s.High-s.Median, s.Median-s.Low) / math.Abs(s.Median)
 }
 
-// Ratio is how many times the first series is the second, for series that were measured
-// in turns: sample i of both was taken in round i. What disturbs a round disturbs both,
-// so each round gives a ratio of its own and the median is that of the ratios.
+// Ratio summarises numerator ÷ denominator, round by round. Both series were measured in
+// turns: sample i of both belongs to round i. A disturbance of a round affects both samples,
+// so each round gives one ratio. The result's median is the median of those ratios.
 func Ratio(numerator, denominator []float64) (Summary, error) {
 	if len(numerator) != len(denominator) {
-		return Summary{}, fmt.Errorf("a ratio of %d to %d samples: both series need one in each round", len(numerator), len(denominator))
+		return Summary{}, fmt.Errorf("no ratio of %d samples to %d: both series need one sample in each round", len(numerator), len(denominator))
 	}
 	ratios := make([]float64, len(numerator))
 	for i, d := range denominator {
 		if !(d > 0) || !(numerator[i] >= 0) {
-			return Summary{}, fmt.Errorf("round %d gives no ratio of %v to %v: repeat it with more work, so that both take time", i+1, numerator[i], d)
+			return Summary{}, fmt.Errorf("no ratio of %[2]v to %[3]v in round %[1]d: repeat it with more work, so that both take time", i+1, numerator[i], d)
 		}
 		ratios[i] = numerator[i] / d
 	}
@@ -100,15 +99,15 @@ type Run struct {
 	Wall time.Duration
 }
 
-// Growth is the power of n with which time grows: 1 when it is in proportion to the
-// number of operations, 0 when it does not depend on it. It is the median slope between
-// any two runs of different n, both on logarithmic scales (Theil and Sen's estimate), so
-// that one run that was disturbed does not matter.
+// Growth estimates the exponent k in time ∝ n^k: 1 if time is proportional to the number of
+// operations, 0 if it does not depend on it. It is the median slope between any two runs of
+// different n on logarithmic scales (the Theil–Sen estimator), so one disturbed run does not
+// matter.
 func Growth(runs []Run) (float64, error) {
 	var slopes []float64
 	for i, a := range runs {
 		if a.N <= 0 || a.Wall <= 0 {
-			return 0, fmt.Errorf("%d operations in %v say nothing about growth: measure one operation or more for as long as the clock can tell", a.N, a.Wall)
+			return 0, fmt.Errorf("%d operations in %v give no growth: measure at least one operation, for longer than the clock's resolution", a.N, a.Wall)
 		}
 		for _, b := range runs[:i] {
 			if a.N != b.N {
@@ -117,7 +116,7 @@ func Growth(runs []Run) (float64, error) {
 		}
 	}
 	if len(slopes) == 0 {
-		return 0, fmt.Errorf("%d runs of one number of operations say nothing about growth: measure two numbers of operations or more", len(runs))
+		return 0, fmt.Errorf("%d runs of one number of operations give no growth: measure at least two different numbers", len(runs))
 	}
 	return Summarize(slopes).Median, nil
 }

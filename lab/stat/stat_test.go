@@ -26,7 +26,7 @@ func TestSummarize(t *testing.T) {
 			t.Errorf("Summarize(%v) = %+v, want %+v", before, got, c.want)
 		}
 		if !slices.Equal(c.samples, before) {
-			t.Errorf("Summarize put %v into another order: %v", before, c.samples)
+			t.Errorf("Summarize reordered %v to %v", before, c.samples)
 		}
 	}
 }
@@ -49,8 +49,8 @@ func TestSummarizeWithoutNumbers(t *testing.T) {
 	}
 }
 
-// The interval must hold the true median at least as often as it says, of a distribution
-// as lopsided as times are.
+// The interval must hold the true median at least as often as it claims, even for a
+// distribution as skewed as that of times.
 func TestIntervalHoldsTheMedian(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, n := range []int{3, 6, 10, 25} {
@@ -67,7 +67,7 @@ func TestIntervalHoldsTheMedian(t *testing.T) {
 			}
 		}
 		if got := float64(held) / float64(rounds); got < confidence-0.015 {
-			t.Errorf("with %d samples the interval held the median in %.3f of all rounds and claims %.3f", n, got, confidence)
+			t.Errorf("with %d samples the interval held the median in %.3f of the rounds, but claims %.3f", n, got, confidence)
 		}
 	}
 }
@@ -81,11 +81,11 @@ func TestSpread(t *testing.T) {
 	}
 }
 
-// A machine that gets slower from round to round disturbs both series alike.
+// A machine that slows down from round to round affects both series alike.
 func TestRatioIsTakenWithinRounds(t *testing.T) {
 	s, err := stat.Ratio([]float64{2, 4, 8, 16, 32, 64}, []float64{1, 2, 4, 8, 16, 32})
 	if err != nil || s.Median != 2 || s.Low != 2 || s.High != 2 || s.N != 6 {
-		t.Errorf("the ratio is %+v (%v), want 2 without any doubt", s, err)
+		t.Errorf("the ratio is %+v (%v), want exactly 2", s, err)
 	}
 }
 

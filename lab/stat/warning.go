@@ -6,27 +6,27 @@ import (
 	"time"
 )
 
-// Beyond these a measurement is warned about.
+// Thresholds of the warnings.
 const (
-	RunMin       = time.Millisecond // a shorter run is mostly clock and scheduler
+	RunMin       = time.Millisecond // shorter runs are mostly clock and scheduler
 	SpreadMax    = 0.05             // of the median, to either side
-	CoresBusyMin = 1.1              // CPU time ÷ elapsed time where several cores were meant to work
-	OperationMin = 0.3              // nanoseconds: one call at the highest clock rates there are
-	GrowthMin    = 0.5              // half way between "in proportion to n" and "not at all"
+	CoresBusyMin = 1.1              // CPU time ÷ elapsed time when several cores should work
+	OperationMin = 0.3              // nanoseconds: one call at the highest clock rates
+	GrowthMin    = 0.5              // half way between proportional to n and independent of n
 )
 
-// Kind is what is wrong with a measurement.
+// Kind is the problem of a measurement.
 type Kind int
 
 const (
 	_                Kind = iota
-	TooShort              // the runs are too short to be timed
+	TooShort              // the runs are too short to time
 	TooNoisy              // the interval is too wide
-	OneCore               // several cores were meant to work and one did
-	ElidingSuspected      // the compiler may have left the work out
+	OneCore               // several cores should have worked, and one did
+	ElidingSuspected      // the compiler may have removed the work
 )
 
-// String is the kind as reports name it.
+// String returns the name that reports print.
 func (k Kind) String() string {
 	switch k {
 	case TooShort:
@@ -41,29 +41,28 @@ func (k Kind) String() string {
 	return fmt.Sprintf("Kind(%d)", int(k))
 }
 
-// A Warning says why a figure may not mean what it seems to.
+// A Warning explains why a figure may be misleading.
 type Warning struct {
 	Kind Kind
-	Text string // what was seen, and after a semicolon what would mend it
+	Text string // the observation, then a semicolon and the remedy
 }
 
-// String is the warning as one line.
+// String returns the warning on one line.
 func (w Warning) String() string { return w.Kind.String() + ": " + w.Text }
 
-// A Measurement is one thing measured several times under one setting.
+// A Measurement holds the runs of one benchmark under one setting.
 type Measurement struct {
 	Ops   int             // operations in each run
-	Wall  []time.Duration // how long each run took
-	CPU   []time.Duration // CPU time of each run, all threads together; none where it was not taken
-	Cores int             // how many were meant to work at once; 0 and 1 promise nothing
-	// Growth has runs of the same thing with other numbers of operations; with fewer than
-	// two different ones it says nothing.
+	Wall  []time.Duration // elapsed time of each run
+	CPU   []time.Duration // CPU time of each run, all threads together; empty if not measured
+	Cores int             // cores that should work at once; below 2 disables OneCore
+	// Growth holds runs of the same benchmark with other numbers of operations. Fewer than two
+	// different numbers disable the check of growth.
 	Growth []Run
 }
 
-// Warnings returns what is wrong with the measurement, at most one of each kind and in
-// their order; none when nothing is. A measurement without runs has no figure and so no
-// warning.
+// Warnings returns at most one warning of each kind, in the order of the kinds. A measurement
+// without runs has no figure and so no warning.
 func (m Measurement) Warnings() []Warning {
 	if len(m.Wall) == 0 {
 		return nil
@@ -82,11 +81,11 @@ func (m Measurement) tooShort() (w Warning) {
 	if median >= RunMin.Seconds() {
 		return w
 	}
-	mend := "measure more operations at once"
+	remedy := "measure more operations at once"
 	if median > 0 && m.Ops > 0 {
-		mend = fmt.Sprintf("measure at least %.0f operations at once", math.Ceil(float64(m.Ops)*RunMin.Seconds()/median))
+		remedy = fmt.Sprintf("measure at least %.0f operations at once", math.Ceil(float64(m.Ops)*RunMin.Seconds()/median))
 	}
-	return Warning{TooShort, fmt.Sprintf("a run took %v, less than %v, which is mostly clock and scheduler; %s", duration(median), RunMin, mend)}
+	return Warning{TooShort, fmt.Sprintf("a run took %v, less than %v, and is mostly clock and scheduler; %s", duration(median), RunMin, remedy)}
 }
 
 func (m Measurement) tooNoisy() (w Warning) {
@@ -95,13 +94,13 @@ func (m Measurement) tooNoisy() (w Warning) {
 	if !(spread > SpreadMax) {
 		return w
 	}
-	return Warning{TooNoisy, fmt.Sprintf("the median of %d runs lies somewhere from %v to %v (±%.1f %%, more than ±%.0f %%); repeat it more often, with longer runs, or on a machine that does nothing else",
+	return Warning{TooNoisy, fmt.Sprintf("the median of %d runs lies between %v and %v (±%.1f %%, more than ±%.0f %%); take more or longer runs, or use an idle machine",
 		s.N, duration(s.Low), duration(s.High), 100*spread, 100*SpreadMax)}
 }
 
 func (m Measurement) oneCore() (w Warning) {
 	cpu, wall := sum(m.CPU), sum(m.Wall)
-	// No CPU time at all is a system that does not tell it, not one that idles.
+	// Zero CPU time means that the system does not report it, not that it idled.
 	if m.Cores < 2 || len(m.CPU) != len(m.Wall) || cpu <= 0 || wall <= 0 {
 		return w
 	}
@@ -109,19 +108,19 @@ func (m Measurement) oneCore() (w Warning) {
 	if busy >= CoresBusyMin {
 		return w
 	}
-	return Warning{OneCore, fmt.Sprintf("%d cores were meant to work and %.2f were busy, so this says nothing about working in parallel; look at what the process may use (taskset, a container's CPU limit, other programs) and whether the tasks wait for each other",
+	return Warning{OneCore, fmt.Sprintf("%d cores should have worked and %.2f were busy, so the figure says nothing about parallel work; check which cores the process may use (taskset, a container's CPU limit, other programs) and whether tasks wait for each other",
 		m.Cores, busy)}
 }
 
 func (m Measurement) eliding() (w Warning) {
-	const mend = "let the program use each result, in a way that the compiler cannot foresee"
-	// Cores that work side by side share the time, and each still makes its calls.
+	const remedy = "make the program use each result in a way that the compiler cannot foresee"
+	// Cores that work in parallel share the time, and each still makes its calls.
 	each := Seconds(m.Wall).Median * 1e9 * float64(max(m.Cores, 1)) / float64(m.Ops)
 	if m.Ops > 0 && each < OperationMin {
-		return Warning{ElidingSuspected, fmt.Sprintf("an operation took %.2g ns, less than a single call can (%v ns), so the compiler may have left the work out; %s", each, OperationMin, mend)}
+		return Warning{ElidingSuspected, fmt.Sprintf("an operation took %.2g ns, less than a single call can take (%v ns), so the compiler may have removed the work; %s", each, OperationMin, remedy)}
 	}
 	if growth, err := Growth(m.Growth); err == nil && growth < GrowthMin {
-		return Warning{ElidingSuspected, fmt.Sprintf("ten times the operations took %.2g times as long, so the compiler may have left the work out, or set-up is most of the time; %s, or measure more operations", math.Pow(10, growth), mend)}
+		return Warning{ElidingSuspected, fmt.Sprintf("ten times the operations took %.2g times as long, so the compiler may have removed the work, or set-up dominates the time; %s, or measure more operations", math.Pow(10, growth), remedy)}
 	}
 	return w
 }
@@ -133,7 +132,7 @@ func sum(durations []time.Duration) (total time.Duration) {
 	return total
 }
 
-// duration is seconds as people read them: three digits of a duration are enough.
+// duration rounds seconds to a duration of three digits.
 func duration(seconds float64) time.Duration {
 	d := time.Duration(math.Round(seconds * 1e9))
 	for unit := time.Duration(1); ; unit *= 10 {

@@ -15,7 +15,7 @@ func TestWarnings(t *testing.T) {
 	for name, c := range map[string]struct {
 		m    stat.Measurement
 		want []stat.Kind
-		text []string // what the last warning must tell
+		text []string // parts of the last warning
 	}{
 		"nothing wrong": {
 			m: stat.Measurement{Ops: 1e6, Wall: steady, CPU: times(6, 190*ms), Cores: 2,
@@ -34,12 +34,12 @@ func TestWarnings(t *testing.T) {
 		"too noisy": {
 			m:    stat.Measurement{Ops: 1e6, Wall: []time.Duration{100 * ms, 101 * ms, 102 * ms, 103 * ms, 104 * ms, 120 * ms}},
 			want: []stat.Kind{stat.TooNoisy},
-			text: []string{"6 runs", "from 100ms to 120ms", "±17.1 %", "more often"},
+			text: []string{"6 runs", "between 100ms and 120ms", "±17.1 %", "more or longer runs"},
 		},
 		"almost ±5 %": {
 			m: stat.Measurement{Ops: 1e6, Wall: []time.Duration{96 * ms, 100 * ms, 100 * ms, 100 * ms, 100 * ms, 104 * ms}},
 		},
-		// A probe whose workers wait for one lock, or that is confined to one processor.
+		// A probe whose workers wait for one lock, or that may use one processor only.
 		"runs on one core": {
 			m:    stat.Measurement{Ops: 1e6, Wall: steady, CPU: times(6, 99*ms), Cores: 8},
 			want: []stat.Kind{stat.OneCore},
@@ -47,9 +47,9 @@ func TestWarnings(t *testing.T) {
 		},
 		"one core was meant":        {m: stat.Measurement{Ops: 1e6, Wall: steady, CPU: times(6, 99*ms), Cores: 1}},
 		"CPU time was not taken":    {m: stat.Measurement{Ops: 1e6, Wall: steady, Cores: 8}},
-		"CPU time cannot be told":   {m: stat.Measurement{Ops: 1e6, Wall: steady, CPU: times(6, 0), Cores: 8}},
+		"CPU time is not reported":  {m: stat.Measurement{Ops: 1e6, Wall: steady, CPU: times(6, 0), Cores: 8}},
 		"a little more than a core": {m: stat.Measurement{Ops: 1e6, Wall: steady, CPU: times(6, 111*ms), Cores: 8}},
-		// A loop of 10⁹ square roots of which nothing was left.
+		// A loop of 10⁹ square roots that the compiler removed.
 		"elided: faster than a call": {
 			m:    stat.Measurement{Ops: 1e9, Wall: steady},
 			want: []stat.Kind{stat.ElidingSuspected},
@@ -58,7 +58,7 @@ func TestWarnings(t *testing.T) {
 		"two cores share the time": {
 			m: stat.Measurement{Ops: 5e8, Wall: steady, CPU: times(6, 200*ms), Cores: 2},
 		},
-		// The loop is gone, and what is measured is the set-up before it.
+		// The compiler removed the loop, so the figure is that of the set-up before it.
 		"elided: time does not grow": {
 			m: stat.Measurement{Ops: 1e6, Wall: steady,
 				Growth: []stat.Run{{1e4, 99 * ms}, {1e5, 101 * ms}, {1e6, 100 * ms}}},
@@ -76,15 +76,15 @@ func TestWarnings(t *testing.T) {
 			for _, w := range got {
 				kinds = append(kinds, w.Kind)
 				if !strings.HasPrefix(w.String(), w.Kind.String()+": ") || !strings.Contains(w.Text, "; ") {
-					t.Errorf("%q does not say what would mend it", w)
+					t.Errorf("%q does not name a remedy", w)
 				}
 			}
 			if !slices.Equal(kinds, c.want) {
-				t.Fatalf("warned of %q, want %v", got, c.want)
+				t.Fatalf("warnings %q, want %v", got, c.want)
 			}
 			for _, text := range c.text {
 				if last := got[len(got)-1].Text; !strings.Contains(last, text) {
-					t.Errorf("%q does not say %q", last, text)
+					t.Errorf("%q lacks %q", last, text)
 				}
 			}
 		})
@@ -97,7 +97,7 @@ func TestKinds(t *testing.T) {
 		stat.ElidingSuspected: "eliding-suspected", 0: "Kind(0)", 9: "Kind(9)",
 	} {
 		if got := kind.String(); got != want {
-			t.Errorf("kind %d is called %q, want %q", int(kind), got, want)
+			t.Errorf("kind %d has the name %q, want %q", int(kind), got, want)
 		}
 	}
 }
