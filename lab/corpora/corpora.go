@@ -1,6 +1,6 @@
-// Package corpora writes corpora of C sources, for benchmarks and claims to run on:
-// seeded, so that two machines measure the same bytes. It needs nothing but
-// the standard library, and knows no compiler.
+// Package corpora writes corpora of C sources for benchmarks and claims. The generator is
+// seeded, so two machines measure the same bytes. The package depends on the standard library
+// only, and knows no compiler.
 package corpora
 
 import (
@@ -14,32 +14,32 @@ import (
 	"path/filepath"
 )
 
-// Spec says what a corpus is like.
+// Spec describes a corpus.
 type Spec struct {
 	Name  string
 	Cases int
-	Bytes int64   // of all cases together, nearly
-	Sigma float64 // of the sizes' logarithm; 0 = all alike
+	Bytes int64   // of all cases together, approximately
+	Sigma float64 // standard deviation of ln(size); 0 = all sizes equal
 	Seed  uint64
 }
 
-// Large is as large as the corpus that muster is for.
+// Large has the size of the corpora that muster is made for.
 func Large() Spec { return Spec{"1GB", 15_000, 1 << 30, 0.85, 1} }
 
 // Mid is a fifteenth of Large.
 func Mid() Spec { return Spec{"67MB", 1_000, 67 << 20, 0.85, 2} }
 
-// Small shows what a case costs.
+// Small has tiny sources, so that its time is the overhead per case.
 func Small() Spec { return Spec{"1KB", 3_000, 3_000 << 10, 0, 3} }
 
-// Of 100 sources so many compile with a warning, and so many not at all.
+// Percentages of sources that compile with a warning, and that do not compile.
 const (
 	warnings = 3
 	failing  = 2
 )
 
-// headers is how many there are, and lastHeaders how many of them stand at the
-// archive's end: who reads it in one go does not have them when they are needed.
+// headers is the number of header files. The last lastHeaders of them are at the end of the
+// archive, so a reader that streams it lacks them when it needs them.
 const (
 	headers     = 200
 	lastHeaders = 10
@@ -47,8 +47,8 @@ const (
 
 const folders = 200
 
-// Write writes the corpus as an archive. What a file holds depends on the spec
-// and its number alone.
+// Write writes the corpus as an archive. The content of a file depends only on the spec and
+// the file's number.
 func Write(path string, s Spec) (err error) {
 	f, err := os.Create(path)
 	if err != nil {
@@ -87,7 +87,7 @@ func Unpack(dir string, s Spec) error {
 	return nil
 }
 
-// Cases returns the names of the sources, in the archive's order.
+// Cases returns the names of the sources in the archive's order.
 func Cases(s Spec) []string {
 	names := make([]string, s.Cases)
 	for i := range names {
@@ -98,13 +98,13 @@ func Cases(s Spec) []string {
 
 func folder(i int) string { return fmt.Sprintf("src/%03d", i) }
 
-// entry is a file by its number.
+// An entry is a source or a header, by its number.
 type entry struct {
 	number int
 	header bool
 }
 
-// order returns all files in the order of the archive.
+// order returns all files in the archive's order.
 func order(s Spec) []entry {
 	random := rand.New(rand.NewPCG(s.Seed, 1))
 	before := make(map[int][]entry, headers)
@@ -122,7 +122,7 @@ func order(s Spec) []entry {
 	return all
 }
 
-// name is a path. The files of a folder stand together, as tar packs them.
+// name returns the path. The files of a folder are adjacent, as in archives that tar writes.
 func (e entry) name(s Spec) string {
 	if e.header {
 		return fmt.Sprintf("src/HDR_%03d.h", e.number)
@@ -159,8 +159,8 @@ func (e entry) content(s Spec) []byte {
 	return text
 }
 
-// size draws the size of a source: logarithmically normal, around the mean
-// that the spec's total asks for.
+// size draws the size of a source from a log-normal distribution around the mean size of the
+// spec.
 func (s Spec) size(random *rand.Rand) int {
 	mean := float64(s.Bytes) / float64(s.Cases)
 	if s.Sigma == 0 {
@@ -170,7 +170,7 @@ func (s Spec) size(random *rand.Rand) int {
 	return int(min(most, math.Exp(math.Log(mean)-s.Sigma*s.Sigma/2+s.Sigma*random.NormFloat64())))
 }
 
-// List writes the names of the sources, one on a line.
+// List writes the names of the sources, one per line.
 func List(w io.Writer, s Spec) error {
 	for _, name := range Cases(s) {
 		if _, err := fmt.Fprintln(w, name); err != nil {

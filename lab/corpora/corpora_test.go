@@ -12,8 +12,8 @@ import (
 	"muster/lab/corpora"
 )
 
-// The archive and the folder hold the same, the total is what was asked for,
-// and the last entries are headers.
+// The archive and the folder have the same content, the total size is as requested, and the
+// archive ends with headers.
 func TestWrite(t *testing.T) {
 	spec := corpora.Spec{Name: "test", Cases: 300, Bytes: 3 << 20, Sigma: 0.5, Seed: 9}
 	dir := t.TempDir()

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestSizes: what the README says of the corpora is so, to the byte.
+// The sizes of the corpora are exactly those in the README.
 func TestSizes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("makes 1 GB")

@@ -5,6 +5,6 @@ package postgres
 import "syscall"
 
 // attributes keep an interrupt at the terminal from the process: it ends with the context.
-func attributes(owner *syscall.Credential) *syscall.SysProcAttr {
+func processAttributes(owner *syscall.Credential) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Credential: owner, Setpgid: true}
 }

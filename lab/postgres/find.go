@@ -13,11 +13,11 @@ import (
 	"syscall"
 )
 
-// Where distributions keep the server's programs, which are not in PATH there.
+// Folders in which distributions keep the server's programs outside PATH.
 var folders = []string{"/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/opt/homebrew/opt/postgresql*/bin", "/usr/local/opt/postgresql*/bin"}
 
-// findPrograms returns the folder with initdb and postgres: that of PATH, or else the
-// newest in the first of the given folders that has any.
+// findPrograms returns the folder with initdb and postgres. It prefers PATH, then the newest
+// version in the first folder that has any.
 func findPrograms(folders []string) (string, error) {
 	if initdb, err := exec.LookPath("initdb"); err == nil {
 		if bin := filepath.Dir(initdb); hasServer(bin) {
@@ -49,7 +49,7 @@ func hasServer(bin string) bool {
 	return true
 }
 
-// version is the first number in a path: 9 is older than 15.
+// version returns the first number in a path, so that 9 is older than 15.
 func version(path string) int {
 	n := 0
 	for _, c := range path {
@@ -63,7 +63,7 @@ func version(path string) int {
 	return n
 }
 
-// serverUser is whom the server is to run as where this process is root, and else nil.
+// serverUser returns the user for the server if this process is root, else nil.
 func serverUser() (*syscall.Credential, error) {
 	if os.Geteuid() != 0 {
 		return nil, nil
@@ -86,5 +86,5 @@ func serverUser() (*syscall.Credential, error) {
 		}
 		return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, nil
 	}
-	return nil, errors.New("PostgreSQL does not run as root, and there is neither a user postgres nor nobody: start muster as another user")
+	return nil, errors.New("PostgreSQL refuses to run as root, and this system has no user postgres or nobody: start muster as another user")
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// install makes programs that can be found, though not run.
+// install creates programs that can be found but not run.
 func install(t *testing.T, bin string, programs ...string) {
 	t.Helper()
 	if err := os.MkdirAll(bin, 0o755); err != nil {
@@ -21,7 +21,7 @@ func install(t *testing.T, bin string, programs ...string) {
 }
 
 func TestFindPrograms(t *testing.T) {
-	// A digit in the name of the test's own folder would be taken for the version.
+	// The path of the test's folder must have no digit, which would look like the version.
 	t.Chdir(t.TempDir())
 	t.Setenv("PATH", "")
 	folders := []string{"none/*", "versions/*/bin"}
@@ -33,9 +33,9 @@ func TestFindPrograms(t *testing.T) {
 	}
 	install(t, "versions/9/bin", "initdb", "postgres")
 	install(t, "versions/15/bin", "initdb", "postgres")
-	install(t, "versions/16/bin", "initdb") // half of it, as a client's package may leave
+	install(t, "versions/16/bin", "initdb") // initdb alone, as a client package may leave it
 	if bin, err := findPrograms(folders); bin != "versions/15/bin" || err != nil {
-		t.Errorf("found %s, %v, want the newest that is whole", bin, err)
+		t.Errorf("found %s, %v, want the newest complete version", bin, err)
 	}
 }
 

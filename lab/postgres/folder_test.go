@@ -20,10 +20,10 @@ func TestFolderTooLong(t *testing.T) {
 	}
 }
 
-// A folder of root's own is closed to the user as whom the server runs.
+// The server's user may not enter a folder that belongs to root.
 func TestFolderThatMayNotBeEntered(t *testing.T) {
 	if os.Geteuid() != 0 {
-		return // the server runs as who makes the folder
+		return // the server runs as the owner of the folder
 	}
 	bin, closed := t.TempDir(), t.TempDir()
 	install(t, bin, "initdb", "postgres")
@@ -32,7 +32,7 @@ func TestFolderThatMayNotBeEntered(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := Start(t.Context(), Options{Dir: closed})
-	if err == nil || !strings.Contains(err.Error(), "must be able to enter "+closed+": name another folder") {
+	if err == nil || !strings.Contains(err.Error(), "may not enter "+closed+": name another folder") {
 		t.Error(err)
 	}
 	if left, err := os.ReadDir(closed); err != nil || len(left) > 0 {

@@ -1,10 +1,9 @@
-// Package postgres starts a PostgreSQL server of one's own for a while: an empty cluster
-// in a folder for temporary files, reached over a socket in that folder and over no
-// network, with the durability that PostgreSQL has by default, since figures without it
-// would be no figures. It is gone, with all that it wrote, when it is stopped or the
-// context ends.
+// Package postgres starts a private PostgreSQL server for a limited time. It creates an empty
+// cluster in a temporary folder. Clients connect over a socket in that folder; the server has
+// no network port. Durability is PostgreSQL's default, because figures without it would be
+// meaningless. Stop, or the end of the context, ends the server and removes all its files.
 //
-// The package must not speak to the server: that is for whoever has a driver.
+// The package must not connect to the server: its caller brings a driver.
 package postgres
 
 import (
@@ -21,56 +20,57 @@ import (
 	"time"
 )
 
-// Options say what server is wanted.
+// Options configure a server.
 type Options struct {
-	ConnectionsMax int // 0 = 100, as PostgreSQL has it
+	ConnectionsMax int // 0 = 100, PostgreSQL's default
 
-	// Dir is where the folder for it is made; "" = the system's folder for temporary
-	// files. Where that is in memory, being durable costs nothing.
+	// Dir is the parent of the server's folder; "" = the system's folder for temporary files.
+	// If Dir is in memory, durability costs nothing.
 	Dir string
 }
 
 const (
-	// Beside them PostgreSQL keeps three for superusers, out of this number.
+	// PostgreSQL reserves three of max_connections for superusers.
 	connectionsDefault = 100
 	connectionsLeast   = 4
 
-	// What comes with a kernel for the path of a socket, less its end and ".s.PGSQL.5432".
+	// The kernel's limit for the path of a socket, minus "/.s.PGSQL.5432".
 	socketDirMax = 90
 
 	role       = "muster"
 	endTimeout = 10 * time.Second
 )
 
-// Missing says why there is no server here, and what would help.
+// Missing reports why this machine has no server, and the command that installs one.
 type Missing struct {
 	Reason  string
-	Install string // what brings it, on Debian
+	Install string // command that installs it on Debian
 }
 
 func (m *Missing) Error() string {
-	return fmt.Sprintf("no PostgreSQL server here: %s; on Debian %s brings it", m.Reason, m.Install)
+	return fmt.Sprintf("no PostgreSQL server: %s; to install it on Debian: %s", m.Reason, m.Install)
 }
 
-// A Server is one that runs.
+// A Server is a running server.
 type Server struct {
 	dir            string
 	connectionsMax int
 	end            context.CancelFunc
-	ended          chan struct{} // closed once it has ended and its folder is gone
-	said           []byte        // its log; to be read after ended, like the next
-	cleaned        error         // of the removal
+	ended          chan struct{} // closed when the server has ended and its folder is removed
+	logText        []byte        // the server's log; read it after ended
+	removeErr      error         // error of the removal; read it after ended
 }
 
-// Start makes a cluster and starts its server, and returns once that takes connections. A
-// server that is not installed is a *Missing. Where this process is root, the server runs
-// as user postgres, or nobody: PostgreSQL refuses root. When ctx ends, so does the server.
+// Start creates a cluster, starts its server, and returns when the server accepts connections.
+// If PostgreSQL is not installed, the error is a *Missing. PostgreSQL refuses to run as root:
+// if this process is root, the server runs as user postgres or nobody. The server ends with
+// ctx.
 func Start(ctx context.Context, o Options) (*Server, error) {
 	if o.ConnectionsMax == 0 {
 		o.ConnectionsMax = connectionsDefault
 	}
 	if o.ConnectionsMax < connectionsLeast {
-		return nil, fmt.Errorf("a server with %d connections: PostgreSQL keeps 3 for itself, so there must be %d or more", o.ConnectionsMax, connectionsLeast)
+		return nil, fmt.Errorf("a server with %d connections is impossible: PostgreSQL reserves 3, so set %d or more", o.ConnectionsMax, connectionsLeast)
 	}
 	bin, err := findPrograms(folders)
 	if err != nil {
@@ -100,38 +100,39 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	return s, nil
 }
 
-// DSN is what clients connect with, in the form of libpq's key=value.
+// DSN returns the connection string for clients, in libpq's form key=value.
 func (s *Server) DSN() string {
 	return fmt.Sprintf("host='%s' user=%s dbname=postgres", strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(s.dir), role)
 }
 
-// ConnectionsMax is the server's max_connections, of which three are for superusers.
+// ConnectionsMax returns the server's max_connections. Three of them are reserved for
+// superusers.
 func (s *Server) ConnectionsMax() int { return s.connectionsMax }
 
-// Ended is closed once the server has ended and its folder is gone.
+// Ended returns a channel that closes when the server has ended and its folder is removed.
 func (s *Server) Ended() <-chan struct{} { return s.ended }
 
-// Stop ends the server and removes its folder. It may be called more than once.
+// Stop ends the server and removes its folder. It may be called again.
 func (s *Server) Stop() error {
 	s.end()
 	<-s.ended
-	return s.cleaned
+	return s.removeErr
 }
 
-// makeFolder makes one that the server's user owns and nobody else may enter.
+// makeFolder creates a folder that only the server's user may enter.
 func makeFolder(parent string, owner *syscall.Credential) (string, error) {
 	dir, err := os.MkdirTemp(parent, "muster-pg-")
 	if err != nil {
 		return "", fmt.Errorf("folder for a PostgreSQL server: %w", err)
 	}
-	// The server's own working folder is another: a relative path would mean nothing there.
+	// The server has another working folder, so it needs an absolute path.
 	dir, err = filepath.Abs(dir)
 	if err == nil && len(dir) > socketDirMax {
-		mend := "name a shorter one"
+		remedy := "name a shorter one"
 		if parent == "" {
-			mend = "set TMPDIR to a shorter one"
+			remedy = "set TMPDIR to a shorter one"
 		}
-		err = fmt.Errorf("%s is %d bytes long and a socket's folder at most %d: %s", dir, len(dir), socketDirMax, mend)
+		err = fmt.Errorf("the path %s has %d bytes, and the folder of a socket may have %d: %s", dir, len(dir), socketDirMax, remedy)
 	}
 	if err == nil && owner != nil {
 		err = os.Chown(dir, int(owner.Uid), int(owner.Gid))
@@ -145,21 +146,22 @@ func makeFolder(parent string, owner *syscall.Credential) (string, error) {
 func (s *Server) data() string { return filepath.Join(s.dir, "data") }
 func (s *Server) log() string  { return filepath.Join(s.dir, "log") }
 
-// makeCluster runs initdb, which need not wait for the disk: nothing in it is worth that.
+// makeCluster runs initdb without syncing: the cluster is temporary.
 func (s *Server) makeCluster(ctx context.Context, bin string, owner *syscall.Credential) error {
 	c := s.command(ctx, owner, filepath.Join(bin, "initdb"), "-D", s.data(), "-U", role,
 		"--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync")
-	said, err := c.CombinedOutput()
+	output, err := c.CombinedOutput()
 	if owner != nil && errors.Is(err, fs.ErrPermission) {
-		return fmt.Errorf("initdb: %w: muster is root, and PostgreSQL's user must be able to enter %s: name another folder", err, filepath.Dir(s.dir))
+		return fmt.Errorf("initdb: %w: muster runs as root, and PostgreSQL's user may not enter %s: name another folder", err, filepath.Dir(s.dir))
 	}
 	if err != nil {
-		return fmt.Errorf("initdb: %w: %s", cause(ctx, err), lastLine(said))
+		return fmt.Errorf("initdb: %w: %s", cause(ctx, err), errorLine(output))
 	}
 	return nil
 }
 
-// run starts the server and what removes its folder once it has ended, for whatever reason.
+// run starts the server. A goroutine removes the folder when the server has ended, whatever
+// the reason.
 func (s *Server) run(ctx context.Context, bin string, owner *syscall.Credential) error {
 	log, err := os.Create(s.log())
 	if err != nil {
@@ -174,32 +176,32 @@ func (s *Server) run(ctx context.Context, bin string, owner *syscall.Credential)
 	}
 	go func() {
 		defer close(s.ended)
-		_ = c.Wait() // it is ended by a signal, so how it ended says nothing
-		s.said, _ = os.ReadFile(s.log())
-		s.cleaned = os.RemoveAll(s.dir)
+		_ = c.Wait() // a signal ends it, so the exit status means nothing
+		s.logText, _ = os.ReadFile(s.log())
+		s.removeErr = os.RemoveAll(s.dir)
 	}()
 	return nil
 }
 
-// command is one that runs as the given user, in the server's folder, with none of the
-// caller's PG* variables, and is ended with the context or this process.
+// command prepares a command that runs as the given user in the server's folder. The command
+// does not see the caller's PG* variables, and ends with the context or this process.
 func (s *Server) command(ctx context.Context, owner *syscall.Credential, program string, args ...string) *exec.Cmd {
 	c := exec.CommandContext(ctx, program, args...)
 	c.Dir = s.dir
 	c.Env = []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C", "TMPDIR=" + s.dir}
-	c.SysProcAttr = attributes(owner)
-	// SIGQUIT ends a server without writing out what is thrown away. Killed, it would
-	// leave its processes to find out for themselves; that is for when a client that
-	// came last and says nothing has it wait. The group is initdb with what it started.
+	c.SysProcAttr = processAttributes(owner)
+	// SIGQUIT ends a server at once, without writing out its data. WaitDelay kills a server
+	// that still waits for a silent client; its child processes then notice by themselves. The
+	// signal goes to the group, because initdb starts children.
 	c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGQUIT) }
 	c.WaitDelay = endTimeout
 	return c
 }
 
-// awaitReady looks into the file in which the server tells pg_ctl how far it is.
+// awaitReady polls the file in which the server reports its state to pg_ctl.
 func (s *Server) awaitReady(ctx context.Context) error {
-	look := time.NewTicker(10 * time.Millisecond)
-	defer look.Stop()
+	poll := time.NewTicker(10 * time.Millisecond)
+	defer poll.Stop()
 	for {
 		text, err := os.ReadFile(filepath.Join(s.data(), "postmaster.pid"))
 		if lines := strings.Split(string(text), "\n"); err == nil && len(lines) > 7 && strings.TrimSpace(lines[7]) == "ready" {
@@ -207,13 +209,13 @@ func (s *Server) awaitReady(ctx context.Context) error {
 		}
 		select {
 		case <-s.ended:
-			return fmt.Errorf("the PostgreSQL server did not start: %w", cause(ctx, errors.New(lastLine(s.said))))
-		case <-look.C:
+			return fmt.Errorf("the PostgreSQL server did not start: %w", cause(ctx, errors.New(errorLine(s.logText))))
+		case <-poll.C:
 		}
 	}
 }
 
-// cause is why the context ended, where that is the reason of an error.
+// cause returns the reason why the context ended, if it ended, else err.
 func cause(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -221,9 +223,9 @@ func cause(ctx context.Context, err error) error {
 	return err
 }
 
-// lastLine is where programs of PostgreSQL tell what ended them; hints follow it.
-func lastLine(said []byte) string {
-	lines := strings.Split(strings.TrimSpace(string(said)), "\n")
+// lastLine returns the last line with a fatal error, because hints may follow it.
+func errorLine(output []byte) string {
+	lines := strings.Split(strings.TrimSpace(string(output)), "\n")
 	for i := len(lines) - 1; i >= 0; i-- {
 		if strings.Contains(lines[i], "FATAL:") || strings.Contains(lines[i], "error:") {
 			return lines[i]

@@ -13,7 +13,7 @@ import (
 	"muster/lab/postgres"
 )
 
-// folder is an empty one that the server's user may enter, with a short path.
+// folder returns an empty folder with a short path that the server's user may enter.
 func folder(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "muster-test-")
@@ -31,8 +31,8 @@ func folder(t *testing.T) string {
 	return dir
 }
 
-// start starts a server, and skips where there is none: MUSTER_REQUIRE=all says that
-// nothing may be missing.
+// start starts a server. It skips the test if PostgreSQL is not installed, unless
+// MUSTER_REQUIRE=all requires it.
 func start(t *testing.T, ctx context.Context, dir string) *postgres.Server {
 	t.Helper()
 	s, err := postgres.Start(ctx, postgres.Options{Dir: dir, ConnectionsMax: 10})
@@ -52,7 +52,7 @@ func stop(t *testing.T, s *postgres.Server) {
 	}
 }
 
-// socket is where the server of the given folder listens.
+// socket returns the path of the server's socket in the folder.
 func socket(t *testing.T, dir string) string {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(dir, "*", ".s.PGSQL.5432"))
@@ -62,7 +62,7 @@ func socket(t *testing.T, dir string) string {
 	return found[0]
 }
 
-// connect returns once a process of the server's own serves the connection.
+// connect returns when a process of the server serves the connection.
 func connect(t *testing.T, socket string) net.Conn {
 	t.Helper()
 	c, err := new(net.Dialer).DialContext(t.Context(), "unix", socket)
@@ -70,7 +70,7 @@ func connect(t *testing.T, socket string) net.Conn {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { c.Close() })
-	// Asked for TLS, it says no.
+	// The server answers no to a request for TLS.
 	answer := make([]byte, 1)
 	if _, err := c.Write([]byte{0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f}); err != nil {
 		t.Fatal(err)
@@ -101,14 +101,14 @@ func TestStartAndStop(t *testing.T) {
 	c := connect(t, at)
 	stop(t, s)
 	stop(t, s)
-	// The process at the other end has ended too.
+	// The server's process for this connection has ended too.
 	if _, err := io.Copy(io.Discard, c); err != nil {
 		t.Error(err)
 	}
 	expectEmpty(t, dir)
 }
 
-// A context that ends takes the server and its folder along, without Stop.
+// The end of the context ends the server and removes its folder, without Stop.
 func TestContextEnds(t *testing.T) {
 	dir := folder(t)
 	ctx, end := context.WithCancel(t.Context())
@@ -125,11 +125,11 @@ func TestContextEnds(t *testing.T) {
 
 func TestContextEnded(t *testing.T) {
 	dir := folder(t)
-	stop(t, start(t, t.Context(), dir)) // is there one at all?
+	stop(t, start(t, t.Context(), dir)) // skip if no server is installed
 	ctx, end := context.WithCancel(t.Context())
 	end()
 	if _, err := postgres.Start(ctx, postgres.Options{Dir: dir}); !errors.Is(err, context.Canceled) {
-		t.Errorf("a context that has ended: %v", err)
+		t.Errorf("with an ended context: %v", err)
 	}
 	expectEmpty(t, dir)
 }
@@ -138,7 +138,7 @@ func TestRefused(t *testing.T) {
 	dir := folder(t)
 	stop(t, start(t, t.Context(), dir))
 	if _, err := postgres.Start(t.Context(), postgres.Options{Dir: dir, ConnectionsMax: 3}); err == nil {
-		t.Error("a server for nobody was started")
+		t.Error("a server with too few connections started")
 	}
 	long := filepath.Join(dir, strings.Repeat("x", 90))
 	if err := os.Mkdir(long, 0o755); err != nil {
@@ -148,7 +148,7 @@ func TestRefused(t *testing.T) {
 		t.Errorf("too long a path: %v", err)
 	}
 	expectEmpty(t, long)
-	// PostgreSQL itself says what it does not like.
+	// PostgreSQL's own error is part of ours.
 	_, err := postgres.Start(t.Context(), postgres.Options{Dir: dir, ConnectionsMax: 1 << 30})
 	if err == nil || !strings.Contains(err.Error(), "max_connections") {
 		t.Errorf("too many connections: %v", err)
