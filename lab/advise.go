@@ -13,29 +13,29 @@ import (
 	"muster/lab/results"
 )
 
-// AdviseOptions says what [Advise] is to look at.
+// AdviseOptions configures [Advise].
 type AdviseOptions struct {
 	Options
-	Dir  string        // for files that are written and read; "" = where the system has temporary files
-	Task time.Duration // what one task costs, for which a chunk is to be chosen; 0 = several are shown
+	Dir  string        // parent of the test files; "" = the system's folder for temporary files
+	Task time.Duration // duration of one task, to choose a chunk size; 0 = several durations
 }
 
-// What is measured to advise.
+// Sizes of the measurements.
 const (
 	adviseItems = 200_000
 	adviseTasks = 500_000
 	adviseCalls = 100_000
-	adviseRoots = 200_000 // of a task: about a millisecond
+	adviseRoots = 200_000 // square roots per task: about 1 ms
 	adviseWait  = time.Millisecond
-	adviseWork  = 64 // tasks of that for each processor: as many for every worker, or the last of them would tell
+	adviseWork  = 64 // tasks per processor: a multiple of every number of workers, so that no worker idles at the end
 	adviseFiles = 1_000
 	adviseSize  = 50_000
 )
 
-// overheadMax is the part of the time that handing out may take: 1 %.
+// overheadMax is the share of the time that dispatching may take: 1 %.
 const overheadMax = 0.01
 
-// adviseWorkers are the numbers of workers that are tried: multiples of the processors.
+// adviseWorkers returns the numbers of workers to try: multiples of the processors.
 func adviseWorkers() []int {
 	n := processors()
 	return []int{n, 2 * n, 4 * n, 8 * n}
@@ -43,12 +43,12 @@ func adviseWorkers() []int {
 
 func adviseThreads() []int { return []int{1, 2, 4, 8, 16, 32} }
 
-// Advise measures what settings for this machine rest on.
+// Advise measures the costs on which the settings for this machine depend.
 func Advise(ctx context.Context, o AdviseOptions) (*Results, error) {
 	if o.Task < 0 {
-		return nil, inputf("a task of %v: it must take 1ns or more; 0 shows several", o.Task)
+		return nil, inputf("the duration of a task is %v, but must be at least 1ns (0 = several durations)", o.Task)
 	}
-	dir, err := folderFor(o.Dir)
+	dir, err := checkFolder(o.Dir)
 	if err != nil {
 		return nil, err
 	}
@@ -58,27 +58,27 @@ func Advise(ctx context.Context, o AdviseOptions) (*Results, error) {
 	}
 	p := planner{plan}
 	n := processors()
-	for _, procs := range oneAnd(n) {
+	for _, procs := range oneAndMax(n) {
 		p.addChannel(adviseItems, 0, 0, procs, 0)
-		p.Add(p.spawn("direct", 1, directCalls(1), procs))
-		p.Add(p.spawn("each", 1, adviseCalls, procs))
+		p.Add(p.spawnTrial("direct", 1, directCalls(1), procs))
+		p.Add(p.spawnTrial("each", 1, adviseCalls, procs))
 	}
-	p.addDispatch(p.Own("dispatch"), "single", n, adviseTasks, []int{n})
+	p.addDispatch(p.OwnPeer("dispatch"), "single", n, adviseTasks, []int{n})
 	for _, workers := range adviseWorkers() {
-		p.Add(p.workers(workers, n, 0))
-		p.Add(p.workers(workers, n, adviseWait))
+		p.Add(p.workersTrial(workers, n, 0))
+		p.Add(p.workersTrial(workers, n, adviseWait))
 	}
 	if n > 1 {
-		p.Add(p.workers(n, 1, 0))
+		p.Add(p.workersTrial(n, 1, 0))
 	}
 	for _, workers := range adviseThreads() {
-		p.Add(p.wholeFiles(o.Dir, adviseFiles, adviseSize, workers))
+		p.Add(p.wholeFilesTrial(o.Dir, adviseFiles, adviseSize, workers))
 	}
 	return p.Results, p.Measure(ctx)
 }
 
-// workers is a trial of tasks of a millisecond for so many workers.
-func (p planner) workers(workers, procs int, wait time.Duration) run.Trial {
+// workersTrial returns a trial of tasks that compute for about a millisecond and then wait.
+func (p planner) workersTrial(workers, procs int, wait time.Duration) run.Trial {
 	tasks := adviseWork * processors()
 	t := p.Probe(workersName(workers, procs, wait), time.Duration(tasks/procs)*time.Millisecond,
 		"workers", "-workers", strconv.Itoa(workers), "-tasks", strconv.Itoa(tasks), "-roots", strconv.Itoa(adviseRoots), "-wait", wait.String())
@@ -90,35 +90,35 @@ func workersName(workers, procs int, wait time.Duration) string {
 	return fmt.Sprintf("Workers/workers=%d/wait=%s/procs=%d", workers, wait, procs)
 }
 
-// advice is a setting and what it rests on.
+// advice is a setting, its recommended value and the reason.
 type advice struct {
-	setting, value, because string
-	figures                 []string // names of the benchmarks
+	setting, value, reason string
+	figures                []string // benchmarks that support it
 }
 
-// adviser has what was measured.
+// An adviser derives settings from results.
 type adviser struct {
 	*judge
 	o AdviseOptions
 }
 
-// AdviseReport shows what to set on this machine, from the results of [Advise].
+// AdviseReport reports settings for this machine, from the results of [Advise].
 func AdviseReport(r *Results, o AdviseOptions) Report {
 	a := &adviser{newJudge(r, ClaimSizes{}), o}
-	d := newDocument(r, "What to set on this machine",
-		"They are of this machine as it was just now.", howMeasured(o.Count))
-	t := page.Table{Columns: []page.Column{{Title: "setting"}, {Title: "value"}, {Title: "because"}}}
+	d := newDocument(r, "Settings for this machine",
+		"The values apply to this machine in its current state.", howMeasured(o.Count))
+	t := page.Table{Columns: []page.Column{{Title: "setting"}, {Title: "value"}, {Title: "reason"}}}
 	report := Report{document: d}
-	for _, one := range a.all() {
-		t.Rows = append(t.Rows, page.Row(one.setting, one.value, one.because))
+	for _, advice := range a.allAdvice() {
+		t.Rows = append(t.Rows, page.Row(advice.setting, advice.value, advice.reason))
 		figures := map[string]float64{}
-		for _, name := range one.figures {
+		for _, name := range advice.figures {
 			for _, unit := range r.Units(name) {
 				figures[name+" "+unit] = r.Summary(name, unit).Median
 			}
 		}
 		report.lines = append(report.lines, map[string]any{
-			"type": "advice", "setting": one.setting, "value": one.value, "because": one.because, "figures": figures,
+			"type": "advice", "setting": advice.setting, "value": advice.value, "because": advice.reason, "figures": figures,
 		})
 	}
 	report.document.Sections = []page.Section{
@@ -128,37 +128,37 @@ func AdviseReport(r *Results, o AdviseOptions) Report {
 	return report
 }
 
-func (a *adviser) all() (list []advice) {
+func (a *adviser) allAdvice() (list []advice) {
 	list = append(list, a.procs(), a.computing(), a.waiting())
 	list = append(list, a.chunks()...)
 	return append(list, a.goroutine(), a.threads())
 }
 
-// unknown is advice that cannot be given.
-func unknown(setting string, f finding) advice {
-	return advice{setting, "cannot be told", f.why, nil}
+// unknownSetting reports a setting for which figures are missing.
+func unknownSetting(setting string, f finding) advice {
+	return advice{setting, "unknown", f.why, nil}
 }
 
 func (a *adviser) procs() advice {
 	const setting = "GOMAXPROCS"
 	if a.cpus == 1 {
-		return advice{setting, "1, as Go has it", "there is one processor", nil}
+		return advice{setting, "1, Go's default", "this process may use one processor", nil}
 	}
 	names := []string{workersName(a.cpus, a.cpus, 0), workersName(a.cpus, 1, 0), channelAt(0, a.cpus), channelAt(0, 1)}
-	if f, lacks := a.lacking(names...); lacks {
-		return unknown(setting, f)
+	if f, missing := a.findMissing(names...); missing {
+		return unknownSetting(setting, f)
 	}
 	work, idle := a.Ratio(names[0], names[1], results.NsPerOp), a.Ratio(names[2], names[3], results.NsPerOp)
-	value := strconv.Itoa(a.cpus) + ", as Go has it"
+	value := strconv.Itoa(a.cpus) + ", Go's default"
 	if work.Median > 0.9 {
-		value = "1: this process does not get more than one processor"
+		value = "1: this process gets only one processor"
 	}
-	return advice{setting, value, fmt.Sprintf("tasks that compute take %s the time at %d that they take at 1; two goroutines that only hand things to one another, %s",
-		times(work), a.cpus, times(idle)), names}
+	return advice{setting, value, fmt.Sprintf("compared with GOMAXPROCS 1, tasks that compute take %s the time at %d; two goroutines that only pass items to each other take %s",
+		timesText(work), a.cpus, timesText(idle)), names}
 }
 
-// leastWorkers returns the least number of workers that is nearly as fast as the fastest,
-// and a text of all.
+// leastWorkers returns the least number of workers within 5 % of the fastest, and a text with
+// all figures.
 func (a *adviser) leastWorkers(numbers []int, name func(int) string, unit string) (least int, text string, names []string) {
 	best := math.Inf(1)
 	for _, n := range numbers {
@@ -185,9 +185,9 @@ func (a *adviser) leastWorkers(numbers []int, name func(int) string, unit string
 func (a *adviser) workers(setting string, wait time.Duration) advice {
 	least, text, names := a.leastWorkers(adviseWorkers(), func(n int) string { return workersName(n, a.cpus, wait) }, results.NsPerOp)
 	if least == 0 {
-		return unknown(setting, cannotTell("it was not measured"))
+		return unknownSetting(setting, newUndecided("it was not measured"))
 	}
-	return advice{setting, fmt.Sprintf("%d, %d × the processors", least, least/a.cpus), "µs for each task by workers: " + text, names}
+	return advice{setting, fmt.Sprintf("%d (%d × processors)", least, least/a.cpus), "µs per task, by number of workers: " + text, names}
 }
 
 func (a *adviser) computing() advice { return a.workers("workers for tasks that compute", 0) }
@@ -196,21 +196,21 @@ func (a *adviser) waiting() advice {
 	return a.workers("workers for tasks that wait as long as they compute", adviseWait)
 }
 
-// chunks tells how many tasks to hand out at a time, for one cost or several.
+// chunks returns the number of tasks to dispatch at a time, for one duration or several.
 func (a *adviser) chunks() (list []advice) {
 	single := DispatchName(run.Muster, "single", a.cpus, adviseTasks, a.cpus)
 	costs := []time.Duration{10 * time.Nanosecond, 100 * time.Nanosecond, time.Microsecond, 10 * time.Microsecond}
 	if a.o.Task > 0 {
 		costs = []time.Duration{a.o.Task}
 	}
-	if f, lacks := a.lacking(single); lacks {
-		return []advice{unknown("tasks at a time", f)}
+	if f, missing := a.findMissing(single); missing {
+		return []advice{unknownSetting("tasks at a time", f)}
 	}
 	each := a.Summary(single, results.CPUPerOp).Median
 	for _, cost := range costs {
 		n := max(1, int(math.Ceil(each/(overheadMax*float64(cost)))))
-		because := fmt.Sprintf("to hand out one takes %s ns of processor time: of tasks of %v in chunks of %d that is 1 %% or less", digits(each), cost, n)
-		value := fmt.Sprintf("%d in one value", n)
+		because := fmt.Sprintf("dispatching costs %s ns of processor time; for chunks of %[3]d tasks of %[2]v that is at most 1 %%", digits(each), cost, n)
+		value := fmt.Sprintf("%d per chunk", n)
 		if n == 1 {
 			value = "one by one"
 		}
@@ -222,12 +222,12 @@ func (a *adviser) chunks() (list []advice) {
 func (a *adviser) goroutine() advice {
 	const setting = "a goroutine for each call"
 	each, direct := SpawnName(run.Muster, "each", 1, adviseCalls, a.cpus), SpawnName(run.Muster, "direct", 1, directCalls(1), a.cpus)
-	if f, lacks := a.lacking(each, direct); lacks {
-		return unknown(setting, f)
+	if f, missing := a.findMissing(each, direct); missing {
+		return unknownSetting(setting, f)
 	}
 	added := math.Max(0, a.Difference(each, direct, results.NsPerOp).Median)
-	return advice{setting, "not for less than " + digits(added/100) + " µs of work",
-		fmt.Sprintf("it adds %s ns to a call, with %s alive: a tenth of that much work", digits(added), grouped(adviseCalls)), []string{each, direct}}
+	return advice{setting, "for at least " + digits(added/100) + " µs of work",
+		fmt.Sprintf("it adds %s ns to a call, with %s alive; that is a tenth of the recommended work", digits(added), groupThousands(adviseCalls)), []string{each, direct}}
 }
 
 func (a *adviser) threads() advice {
@@ -236,8 +236,8 @@ func (a *adviser) threads() advice {
 	write, wrote, names := a.leastWorkers(adviseThreads(), name, createUnit)
 	read, were, _ := a.leastWorkers(adviseThreads(), name, readUnit)
 	if write == 0 || read == 0 {
-		return unknown(setting, cannotTell("it was not measured"))
+		return unknownSetting(setting, newUndecided("it was not measured"))
 	}
 	return advice{setting, strconv.Itoa(max(write, read)),
-		fmt.Sprintf("µs for each file of %s bytes by workers, written: %s; read: %s; from the system's cache: a disk that blocks wants more", grouped(adviseSize), wrote, were), names}
+		fmt.Sprintf("µs per file of %s bytes, by number of workers: written %s; read %s; all in the system's cache: a disk that blocks needs more workers", groupThousands(adviseSize), wrote, were), names}
 }

@@ -11,31 +11,30 @@ import (
 	"muster/lab/results"
 )
 
-// ChannelOptions says what [Channel] measures.
+// ChannelOptions configures [Channel]. Lists must rise.
 type ChannelOptions struct {
 	Options
-	Procs     []int // GOMAXPROCS; rising
-	Cycles    []int // turns of a loop that both sides do for each item; rising
-	Items     int   // through the channel: a multiple of 100,000
-	Processes int   // most of those that do the same at the same time; 0 = none
+	Procs     []int // values of GOMAXPROCS
+	Cycles    []int // loop iterations on both sides for each item
+	Items     int   // through the channel; a multiple of 100,000
+	Processes int   // most processes at the same time; 0 = skip
 
-	Writers []int // goroutines that write to a database at the same time; rising; empty = none
-	Rows    int   // that they write, in all
+	Writers []int // goroutines that write to a database at the same time; empty = skip
+	Rows    int   // rows that they write in all
 }
 
-// channelPortion is the items that are timed together, as in the article.
+// channelPortion is the number of items that are timed together, as in the article.
 const channelPortion = 100_000
 
-// What is measured of channels besides one process of two goroutines.
+// Settings of the measurements of channels and threads.
 const (
 	bufferPlaces = 100
 	startedEach  = 20 * time.Millisecond
 )
 
-// Channel measures a goroutine that fills a channel and one that drains it: with every
-// GOMAXPROCS, with and without a buffer, with work beside the channel; how many threads
-// GOMAXPROCS brings; how far several processes do better; and how far more goroutines that
-// write to a database do.
+// Channel measures a goroutine that fills a channel and another that drains it. It varies
+// GOMAXPROCS, the buffer and the work beside the channel. It also measures the threads that
+// GOMAXPROCS brings, several processes at once, and goroutines that write to a database.
 func Channel(ctx context.Context, o ChannelOptions) (_ *Results, err error) {
 	if err := checkNumbers("procs", 1, 1024, o.Procs...); err != nil {
 		return nil, err
@@ -44,10 +43,10 @@ func Channel(ctx context.Context, o ChannelOptions) (_ *Results, err error) {
 		return nil, err
 	}
 	if o.Items < channelPortion || o.Items%channelPortion != 0 {
-		return nil, inputf("items of %d: it must be a multiple of %d", o.Items, channelPortion)
+		return nil, inputf("items is %d, but must be a multiple of %d", o.Items, channelPortion)
 	}
 	if o.Processes < 0 || o.Processes > run.ProcessesMax {
-		return nil, inputf("processes of %d: from 0 to %d are possible", o.Processes, run.ProcessesMax)
+		return nil, inputf("processes is %d, but must be from 0 to %d", o.Processes, run.ProcessesMax)
 	}
 	if err := o.checkWriters(); err != nil {
 		return nil, err
@@ -96,8 +95,8 @@ func (p planner) addChannel(items, buffer, cycles, procs, processes int) {
 	p.Add(t)
 }
 
-// ChannelName is the name of a figure of [Channel]; processes is 0 for one that is not
-// among those that run at the same time.
+// ChannelName returns the name of a figure of [Channel]. processes is 0 for a single process
+// without a gate.
 func ChannelName(buffer, cycles, procs, processes int) string {
 	name := fmt.Sprintf("Channel/buffer=%d/cycles=%d/procs=%d", buffer, cycles, procs)
 	if processes > 0 {
@@ -106,7 +105,7 @@ func ChannelName(buffer, cycles, procs, processes int) string {
 	return name
 }
 
-// startedName is the name of the threads that a GOMAXPROCS brings.
+// startedName returns the name of the figure for the threads that GOMAXPROCS brings.
 func startedName(procs int) string {
 	return fmt.Sprintf("Started/goroutines=%d/procs=%d", 2*procs, procs)
 }

@@ -13,29 +13,28 @@ import (
 	"muster/lab/results"
 )
 
-// ClaimsOptions says how thoroughly [Claims] measures.
+// ClaimsOptions configures [Claims].
 type ClaimsOptions struct {
 	Options
 	Sizes ClaimSizes
-	Dir   string // for the corpus and all other files; "" = where the system has temporary files
+	Dir   string // parent of the corpus and all other files; "" = the system's folder for temporary files
 }
 
-// ClaimSizes are how much is measured for the claims.
+// ClaimSizes are the sizes of the measurements for the claims.
 type ClaimSizes struct {
-	Cases, CaseBytes int // of the corpus
-	Tasks            int // that are handed out
-	Items            int // through a channel
-	Roots            int // square roots of one measurement, at most: they bound how often a function is called
-	Alive            int // goroutines that call a function, at most
-	Goroutines       int // that wait
-	Renames          int // of files
-	Uploads          int // of files to a server, each way
-	Rows             int // written to a database
-	ThreadsLimit     int // of the program that is to be stopped for having too many; 0 = Go's own, 10,000
+	Cases, CaseBytes int // of the corpus; CaseBytes is the mean size
+	Tasks            int // dispatched tasks
+	Items            int // items through a channel
+	Roots            int // most square roots of one measurement; bounds the calls of a function
+	Alive            int // most goroutines that call a function
+	Goroutines       int // goroutines that wait
+	Renames          int // renamed files
+	Uploads          int // uploaded files, for each kind of upload
+	Rows             int // rows written to a database
+	ThreadsLimit     int // threads at which a program must end; 0 = Go's own limit, 10,000
 }
 
-// ClaimsQuick is what takes a minute or so with 2 processors, ClaimsFull what comes
-// near the articles.
+// ClaimsQuick returns sizes that take about a minute with 2 processors.
 func ClaimsQuick() ClaimSizes {
 	return ClaimSizes{
 		Cases: 100, CaseBytes: 20 << 10, Tasks: 200_000, Items: 100_000, Roots: 5_000_000,
@@ -43,8 +42,8 @@ func ClaimsQuick() ClaimSizes {
 	}
 }
 
-// ClaimsFull is the sizes of the articles, but for the corpus, which is a fifteenth, and the
-// tasks and the uploads, which are a tenth.
+// ClaimsFull returns the sizes of the articles, with exceptions: the corpus is a fifteenth,
+// and the tasks and the uploads are a tenth.
 func ClaimsFull() ClaimSizes {
 	return ClaimSizes{
 		Cases: 1_000, CaseBytes: 67 << 10, Tasks: 10_000_000, Items: 1_000_000, Roots: 500_000_000,
@@ -52,13 +51,13 @@ func ClaimsFull() ClaimSizes {
 	}
 }
 
-// What the claims are measured with.
+// Settings of the measurements.
 const (
-	claimJobs     = 8  // workers that tasks are handed to, as in the article
-	claimWorkers  = 32 // of the runner, likewise
+	claimJobs     = 8  // workers of a pool, as in the article
+	claimWorkers  = 32 // workers of the runner, as in the article
 	claimMessages = 20_000
 	claimRenames  = 2_000_000
-	claimTurns    = 200_000_000 // of the loop beside a channel, at most
+	claimTurns    = 200_000_000 // most loop iterations beside a channel
 	claimManyRoot = 700_000
 )
 
@@ -66,12 +65,12 @@ func claimWork() []int   { return []int{1, 10, 100, 1000, 5000} }
 func claimProcs() []int  { return []int{1, 2, 4, 16, 64, 256} }
 func claimCycles() []int { return []int{0, 100, 1000, 100_000, 1_000_000} }
 
-// claimWriters are the articles' numbers, or as many as rows.
+// claimWriters returns the article's numbers of goroutines, bounded by the rows.
 func claimWriters(sizes ClaimSizes) []int { return []int{min(20, sizes.Rows-1), min(1000, sizes.Rows)} }
 
-// Claims measures what the articles say, each thing here and now.
+// Claims measures the claims of the articles on this machine.
 func Claims(ctx context.Context, o ClaimsOptions) (r *Results, err error) {
-	folder, err := folderFor(o.Dir)
+	folder, err := checkFolder(o.Dir)
 	if err != nil {
 		return nil, err
 	}
@@ -97,10 +96,10 @@ func Claims(ctx context.Context, o ClaimsOptions) (r *Results, err error) {
 	}
 	p.addClaimChannels(o.Sizes)
 	p.addClaimSpawn(o.Sizes)
-	for _, folders := range renameDirs() {
-		t := p.renames(o.Dir, o.Sizes.Renames, folders)
+	for _, folders := range renameFolders() {
+		t := p.renameTrial(o.Dir, o.Sizes.Renames, folders)
 		if o.Sizes.Renames < claimRenames {
-			t.Times = 2 // so few cannot tell anyway
+			t.Times = 2 // this many are too few for a verdict anyway
 		}
 		p.Add(t)
 	}
@@ -113,28 +112,28 @@ func Claims(ctx context.Context, o ClaimsOptions) (r *Results, err error) {
 	return p.Results, errors.Join(p.Measure(ctx), end())
 }
 
-// addClaimPeers adds what contestants are needed for: those that the articles had.
+// addClaimPeers adds the trials of the articles' contestants.
 func (p planner) addClaimPeers(ctx context.Context, sizes ClaimSizes) error {
 	dispatching, err := p.Compile(ctx, native.Dispatch, []string{"article", "cpp-boost"})
 	if err != nil {
 		return err
 	}
-	for _, one := range dispatching {
-		p.addDispatch(one, "single", claimJobs, sizes.Tasks, []int{1, claimJobs})
+	for _, peer := range dispatching {
+		p.addDispatch(peer, "single", claimJobs, sizes.Tasks, []int{1, claimJobs})
 	}
 	codecs, err := p.Compile(ctx, native.Codec, []string{"protobuf", "json"})
 	if err != nil {
 		return err
 	}
-	for _, one := range codecs {
-		p.Add(echo(one, claimMessages))
+	for _, peer := range codecs {
+		p.Add(echoTrial(peer, claimMessages))
 	}
 	erlang, err := p.Compile(ctx, native.Spawn, []string{"erlang"})
 	if err != nil {
 		return err
 	}
-	for _, one := range erlang {
-		t := one.Trial(SpawnName(one.Impl, "waiting", 1, sizes.Goroutines, 0), time.Duration(sizes.Goroutines)*peerCost(one.Impl),
+	for _, peer := range erlang {
+		t := peer.Trial(SpawnName(peer.Impl, "waiting", 1, sizes.Goroutines, 0), time.Duration(sizes.Goroutines)*peerCost(peer.Impl),
 			"-mode", "waiting", "-work", "1", "-count", strconv.Itoa(sizes.Goroutines))
 		t.Times = 1
 		p.Add(t)
@@ -142,7 +141,7 @@ func (p planner) addClaimPeers(ctx context.Context, sizes ClaimSizes) error {
 	return nil
 }
 
-// addClaimChannels adds what is measured of channels and of GOMAXPROCS.
+// addClaimChannels adds the trials of channels and of GOMAXPROCS.
 func (p planner) addClaimChannels(sizes ClaimSizes) {
 	for _, procs := range claimProcs() {
 		p.addChannel(sizes.Items, 0, 0, procs, 0)
@@ -163,35 +162,35 @@ func (p planner) addClaimChannels(sizes ClaimSizes) {
 	}
 }
 
-// procsName is the name of the GOMAXPROCS that a process has that asked for so many; 0 is
-// for none.
+// procsName returns the name of the figure for the GOMAXPROCS of a process that requested a
+// value; 0 = no request.
 func procsName(asked int) string { return fmt.Sprintf("Procs/asked=%d", asked) }
 
-// addClaimSpawn adds what is measured of goroutines.
+// addClaimSpawn adds the trials of goroutines.
 func (p planner) addClaimSpawn(sizes ClaimSizes) {
 	for _, procs := range []int{1, 2} {
 		for _, work := range claimWork() {
-			p.Add(p.spawn("direct", work, claimCalls(sizes, work), procs))
-			p.Add(p.spawn("each", work, claimCount(sizes, work), procs))
+			p.Add(p.spawnTrial("direct", work, claimCalls(sizes, work), procs))
+			p.Add(p.spawnTrial("each", work, claimGoroutines(sizes, work), procs))
 		}
 	}
 	if sizes.Goroutines >= claimManyRoot {
-		t := p.spawn("each", 10, claimManyRoot, 1)
-		t.Times = 1 // a second or more
+		t := p.spawnTrial("each", 10, claimManyRoot, 1)
+		t.Times = 1 // takes a second or more
 		p.Add(t)
 	}
-	t := p.waiting(sizes.Goroutines)
+	t := p.waitingTrial(sizes.Goroutines)
 	t.Times = 1
 	p.Add(t)
 }
 
-// claimCount is how many goroutines call a function of so many roots.
-func claimCount(sizes ClaimSizes, work int) int {
+// claimGoroutines returns how many goroutines call a function of work square roots.
+func claimGoroutines(sizes ClaimSizes, work int) int {
 	return min(sizes.Alive, claimCalls(sizes, work))
 }
 
-// claimCalls is how often such a function is called in a loop: more often where it is
-// quick, or the collection of garbage at the end would be most of the time.
+// claimCalls returns how often a loop calls a function of work square roots. Quick functions
+// are called more often, so that the final garbage collection does not dominate the time.
 func claimCalls(sizes ClaimSizes, work int) int {
 	return max(1_000, sizes.Roots/work)
 }

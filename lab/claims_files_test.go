@@ -10,7 +10,7 @@ import (
 	"muster/lab/results"
 )
 
-// uploadNames are the figures of claims 25 to 29, in their order.
+// uploadNames returns the figures of claims 25 to 29, in their order.
 func uploadNames() []string {
 	return []string{
 		"Upload/engine=direct/bound=false/size=50000", "Upload/engine=pool/bound=false/size=50000",
@@ -19,12 +19,11 @@ func uploadNames() []string {
 	}
 }
 
-// Files are really uploaded to a server, by each engine that there is, and nothing of it
-// stays.
+// Each available engine receives real uploads, and no file is left.
 func TestUploads(t *testing.T) {
-	onlyMake(t, compiles)
+	onlyMake(t, compilerScript)
 	o := tinyClaims(t)
-	o.Probe, o.Cache, o.Count = faked(t, "uploads", 1).Probe, t.TempDir(), 2
+	o.Probe, o.Cache, o.Count = fakeOptions(t, "uploads", 1).Probe, t.TempDir(), 2
 	r, err := lab.Claims(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
@@ -42,21 +41,20 @@ func TestUploads(t *testing.T) {
 		}
 	}
 	for _, l := range claimLines(t, r, o)[24:29] {
-		if l["here"] == "" && !strings.Contains(l["why"].(string), "threads") { // those in C are missing, or none are told of
+		if l["here"] == "" && !strings.Contains(l["why"].(string), "threads") { // engines in C may be missing, or the system may not report threads
 			t.Errorf("%v", l)
 		}
 	}
 	if left, err := os.ReadDir(o.Dir); err != nil || len(left) > 0 {
-		t.Errorf("it leaves %v, %v", left, err)
+		t.Errorf("left in the folder: %v, %v", left, err)
 	}
 }
 
-// A server that does not start, or does not take what it is sent, keeps nothing else from
-// being measured.
+// A server that does not start, or rejects uploads, does not end the run.
 func TestUploadsThatFail(t *testing.T) {
-	onlyMake(t, compiles)
+	onlyMake(t, compilerScript)
 	o := tinyClaims(t)
-	o.Probe, o.Cache = faked(t, "no-uploads", 1).Probe, t.TempDir()
+	o.Probe, o.Cache = fakeOptions(t, "no-uploads", 1).Probe, t.TempDir()
 	r, err := lab.Claims(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
@@ -65,13 +63,13 @@ func TestUploadsThatFail(t *testing.T) {
 	if got := r.Why(uploadNames()[1]); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if texts := why(t, r, o); !strings.HasSuffix(texts[26], want) || !strings.HasSuffix(texts[29], want) {
+	if texts := reasons(t, r, o); !strings.HasSuffix(texts[26], want) || !strings.HasSuffix(texts[29], want) {
 		t.Errorf("%q, %q", texts[26], texts[29])
 	}
 }
 
-// uploaded makes what so many rounds of uploads gave, each as the first.
-func uploaded(rounds int, ns, threads [5]float64) *lab.Results {
+// uploadResults makes results of equal rounds of uploads.
+func uploadResults(rounds int, ns, threads [5]float64) *lab.Results {
 	r := &lab.Results{}
 	for range rounds {
 		for i, name := range uploadNames() {
@@ -83,7 +81,7 @@ func uploaded(rounds int, ns, threads [5]float64) *lab.Results {
 	return r
 }
 
-// What is found of uploads, claim by claim: h holds, n no longer does, c cannot be told.
+// Verdicts on uploads, claim by claim: h holds, n no longer holds, c is undecided.
 func TestVerdictsOnUploads(t *testing.T) {
 	article := [5]float64{1e9 / 1176, 1e9 / 1154, 1e9 / 1045, 1e9 / 1102, 1e9 / 7913}
 	many, few := [5]float64{512, 48, 50, 50, 512}, [5]float64{20, 19, 41, 41, 20}
@@ -96,19 +94,19 @@ func TestVerdictsOnUploads(t *testing.T) {
 		want        string
 		why25       string
 	}{
-		{"the article's", 6, article, many, "hhhhh", "holds a thread"},
-		{"the article's, once", 1, article, many, "hcccc", "holds a thread"},
-		{"a disk that takes all at once", 6, article, few, "chhhh", slow},
+		{"the article", 6, article, many, "hhhhh", "holds a thread"},
+		{"one run of the article", 1, article, many, "hcccc", "holds a thread"},
+		{"a disk in memory", 6, article, few, "chhhh", slow},
 		{"half as many threads as connections", 6, article, [5]float64{250, 64, 65, 64, 1}, "hhnhh", "holds a thread"},
-		{"one fewer", 6, article, [5]float64{249, 64, 64, 64, 1}, "chhhh", slow},
+		{"one thread fewer", 6, article, [5]float64{249, 64, 64, 64, 1}, "chhhh", slow},
 		{"pools that gain", 6, [5]float64{1800, 930, 900, 900, 1000}, many, "hnnnn", "holds a thread"},
 		{"pools that lose", 6, [5]float64{1000, 1200, 1900, 1900, 900}, many, "hnnnn", "holds a thread"},
-		{"no threads told", 6, article, [5]float64{}, "cccch", "does not tell"},
+		{"unknown threads", 6, article, [5]float64{}, "cccch", "does not report"},
 	} {
 		o := lab.ClaimsOptions{Sizes: lab.ClaimsQuick()}
 		o.Count = c.rounds
-		r := uploaded(c.rounds, c.ns, c.threads)
-		got, texts := verdicts(t, r, o), why(t, r, o)
+		r := uploadResults(c.rounds, c.ns, c.threads)
+		got, texts := verdicts(t, r, o), reasons(t, r, o)
 		for i := range c.want {
 			if got[25+i] != words[c.want[i]] {
 				t.Errorf("%s: claim %d: %s, want %s", c.what, 25+i, got[25+i], words[c.want[i]])
@@ -117,21 +115,21 @@ func TestVerdictsOnUploads(t *testing.T) {
 		if !strings.Contains(texts[25], c.why25) {
 			t.Errorf("%s: %q, want %q", c.what, texts[25], c.why25)
 		}
-		if said := strings.Contains(texts[26], "(--dir)"); c.threads[0] > 0 && said != (c.threads[0] < 250) {
+		if hint := strings.Contains(texts[26], "(--dir)"); c.threads[0] > 0 && hint != (c.threads[0] < 250) {
 			t.Errorf("%s: %q", c.what, texts[26])
 		}
 	}
 }
 
-// A pool that is faster is not explained by what would have it slower.
+// A faster pool has another reason than a slower one.
 func TestReasonsOfPools(t *testing.T) {
 	o := lab.ClaimsOptions{Sizes: lab.ClaimsQuick()}
 	texts := map[string]bool{}
 	for _, c := range []struct{ ns, threads float64 }{{500, 48}, {980, 48}, {2000, 48}, {980, 500}} {
-		r := uploaded(2, [5]float64{1000, c.ns, 1, 1, 1}, [5]float64{500, c.threads, 1, 1, 1})
-		texts[why(t, r, o)[26]] = true
+		r := uploadResults(2, [5]float64{1000, c.ns, 1, 1, 1}, [5]float64{500, c.threads, 1, 1, 1})
+		texts[reasons(t, r, o)[26]] = true
 	}
 	if len(texts) != 4 {
-		t.Errorf("twice as fast, as fast, half as fast, and too many threads are explained by %v", texts)
+		t.Errorf("a ratio of 2, 1 and 0.5, and too many threads, have the reasons %v", texts)
 	}
 }

@@ -16,8 +16,8 @@ import (
 	"muster/lab/results"
 )
 
-// onlyMake leaves nothing in PATH but a shell, make and a compiler that is this script:
-// no contestant can be built, and the corpus is compiled at once.
+// onlyMake restricts PATH to a shell, make and a compiler that is the given script. No
+// contestant can be built, and the corpus is compiled at once.
 func onlyMake(t *testing.T, compiler string) {
 	t.Helper()
 	bin := t.TempDir()
@@ -37,20 +37,20 @@ func onlyMake(t *testing.T, compiler string) {
 	t.Setenv("JAVA_HOME", "")
 }
 
-// corpusOnly are options of which nothing but make is measured.
+// corpusOnly returns options that measure nothing but make; the other probes are fakes.
 func corpusOnly(t *testing.T) lab.ClaimsOptions {
 	t.Helper()
 	o := tinyClaims(t)
-	o.Probe = faked(t, "make", 1).Probe
+	o.Probe = fakeOptions(t, "make", 1).Probe
 	o.Cache = t.TempDir()
 	return o
 }
 
-const compiles = `: >"$4"`
+const compilerScript = `: >"$4"`
 
-// Flags of a make that muster was started from do not keep make from its work.
+// The flags of a parent make must not reach this make.
 func TestMakeIsItsOwn(t *testing.T) {
-	onlyMake(t, compiles)
+	onlyMake(t, compilerScript)
 	t.Setenv("MAKEFLAGS", "n")
 	r, err := lab.Claims(t.Context(), corpusOnly(t))
 	if why := whyNoMake(r); err != nil || why != "" {
@@ -58,9 +58,9 @@ func TestMakeIsItsOwn(t *testing.T) {
 	}
 }
 
-// Make works where nothing can be written but among the sources.
+// Make needs to write only among the sources.
 func TestMakeNeedsNoOtherFolder(t *testing.T) {
-	onlyMake(t, compiles)
+	onlyMake(t, compilerScript)
 	sources := t.TempDir()
 	if err := os.WriteFile(filepath.Join(sources, "a.c"), nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -73,7 +73,7 @@ func TestMakeNeedsNoOtherFolder(t *testing.T) {
 	}
 }
 
-// whyNoMake is why there is no figure of make's.
+// whyNoMake returns the reason why make has no figure.
 func whyNoMake(r *lab.Results) string {
 	for _, a := range r.Absent {
 		if strings.HasPrefix(a.Name, "Corpus/impl=make/") {
@@ -83,16 +83,16 @@ func whyNoMake(r *lab.Results) string {
 	return ""
 }
 
-// A make that compiles nothing is no figure, and keeps nothing else from being measured.
+// A make that compiles nothing gives no figure, and does not end the run.
 func TestMakeThatFails(t *testing.T) {
 	onlyMake(t, "echo no room >&2; exit 1")
 	r, err := lab.Claims(t.Context(), corpusOnly(t))
 	if why := whyNoMake(r); err != nil || why != "failed: exit status 3: make compiled 0 of 20 sources: no room" {
-		t.Errorf("where nothing compiles: %v, %q", err, why)
+		t.Errorf("with a failing compiler: %v, %q", err, why)
 	}
 }
 
-// An interruption ends make with the compilers that it has started.
+// An interruption ends make and its compilers.
 func TestInterruptedMake(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
@@ -107,7 +107,7 @@ func TestInterruptedMake(t *testing.T) {
 		if err == nil {
 			_, err = io.ReadFull(f, make([]byte, 6))
 			interrupt()
-			_, e := io.Copy(io.Discard, f) // until nobody holds it any longer
+			_, e := io.Copy(io.Discard, f) // until no process has it open
 			err = errors.Join(err, e)
 		}
 		gone <- err
@@ -120,12 +120,13 @@ func TestInterruptedMake(t *testing.T) {
 		t.Error(err)
 	}
 	if left, err := os.ReadDir(o.Dir); err != nil || len(left) > 0 {
-		t.Errorf("it leaves %v, %v", left, err)
+		t.Errorf("left in the folder: %v, %v", left, err)
 	}
 }
 
-// ended is what claims that are interrupted before their first figure have.
-func ended(t *testing.T, o lab.ClaimsOptions) *lab.Results {
+// interruptedClaims returns the results of claims that were interrupted before their first
+// figure.
+func interruptedClaims(t *testing.T, o lab.ClaimsOptions) *lab.Results {
 	t.Helper()
 	ctx, interrupt := context.WithCancel(t.Context())
 	interrupt()
@@ -136,12 +137,12 @@ func ended(t *testing.T, o lab.ClaimsOptions) *lab.Results {
 	return r
 }
 
-// Figures of two compilers are not mixed, and the journal of a run that had none learns of
-// the one that there is now.
+// Figures of two compilers are not mixed. If the earlier run had no compiler, the journal
+// receives the current one.
 func TestClaimsGoOnWithTheSameCompiler(t *testing.T) {
-	onlyMake(t, compiles)
+	onlyMake(t, compilerScript)
 	o := corpusOnly(t)
-	r := ended(t, o)
+	r := interruptedClaims(t, o)
 	r.Samples = ns("Corpus/impl=muster/jobs=0", 100)
 	last := len(r.Conditions) - 1
 	if r.Conditions[last].Key != "corpus" {
@@ -157,20 +158,20 @@ func TestClaimsGoOnWithTheSameCompiler(t *testing.T) {
 	}
 	o.Earlier = earlier()
 	_, err := lab.Claims(t.Context(), o)
-	mistake(t, err)
+	expectInputError(t, err)
 	if err == nil || !strings.Contains(err.Error(), "corpus") {
 		t.Errorf("another compiler: %v", err)
 	}
 	r.Conditions = r.Conditions[:last]
 	var journal bytes.Buffer
 	o.Earlier, o.Journal = earlier(), &journal
-	ended(t, o)
-	if said := journal.String(); !strings.HasPrefix(said, "corpus: 20 sources") {
-		t.Errorf("the journal gets %q", said)
+	interruptedClaims(t, o)
+	if text := journal.String(); !strings.HasPrefix(text, "corpus: 20 sources") {
+		t.Errorf("the journal gets %q", text)
 	}
 }
 
-// What is missing is named where it is what a claim needs, and nowhere else.
+// A claim names a missing requirement only if it needs it.
 func TestMissingIsNamedWhereItIsNeeded(t *testing.T) {
 	o := lab.ClaimsOptions{Sizes: lab.ClaimsQuick()}
 	o.Sizes.Alive, o.Sizes.Roots = 50_000, 5_000_000
@@ -180,7 +181,7 @@ func TestMissingIsNamedWhereItIsNeeded(t *testing.T) {
 		{Peer: "PostgreSQL", Reason: "no server", Install: "postgresql"},
 		{Peer: "engine cthreads", Reason: "no cgo"},
 	}}
-	texts := why(t, r, o)
+	texts := reasons(t, r, o)
 	for number, want := range map[int]string{1: "no C compiler", 15: "no server", 31: "no go", 25: "it was not measured"} {
 		if number == 1 && strings.Contains(texts[1], "one processor") {
 			continue
@@ -196,7 +197,7 @@ func TestMissingIsNamedWhereItIsNeeded(t *testing.T) {
 	}
 }
 
-// Whether a goroutine's cost is within its bound is told by the interval, as all is.
+// A goroutine's cost is judged by its interval, like every timed figure.
 func TestAddedCostHasAnInterval(t *testing.T) {
 	o := lab.ClaimsOptions{Sizes: lab.ClaimsQuick()}
 	o.Sizes.Alive, o.Sizes.Roots = 50_000, 5_000_000
@@ -207,7 +208,7 @@ func TestAddedCostHasAnInterval(t *testing.T) {
 	}
 }
 
-// The caller's GOMAXPROCS is in no figure that does not name it.
+// Figures are independent of the caller's GOMAXPROCS, unless they name it.
 func TestProbesHaveTheirOwnProcs(t *testing.T) {
 	t.Setenv("GOMAXPROCS", "77")
 	o := tinyIO(t, options(t, 1))
@@ -217,9 +218,9 @@ func TestProbesHaveTheirOwnProcs(t *testing.T) {
 	}
 }
 
-// Without a folder to compile into, what needs no contestant is measured.
+// Without a folder for compiled contestants, the rest is measured.
 func TestNoCache(t *testing.T) {
-	o := scripted(t, 1)
+	o := scriptedOptions(t, 1)
 	o.Cache = ""
 	o.Peers = []string{"muster"}
 	if _, err := lab.Dispatch(t.Context(), tinyDispatch(o)); err != nil {
@@ -227,16 +228,16 @@ func TestNoCache(t *testing.T) {
 	}
 	o.Peers = []string{"go"}
 	if r, err := lab.Dispatch(t.Context(), tinyDispatch(o)); err != nil || len(r.Missing) != 1 || !strings.Contains(r.Missing[0].Reason, "HOME") {
-		t.Errorf("a contestant without a folder: %v, %+v", err, r)
+		t.Errorf("a contestant without a cache folder: %v, %+v", err, r)
 	}
 }
 
 func TestNegativeTask(t *testing.T) {
-	_, err := lab.Advise(t.Context(), lab.AdviseOptions{Options: scripted(t, 1), Task: -5})
-	mistake(t, err)
+	_, err := lab.Advise(t.Context(), lab.AdviseOptions{Options: scriptedOptions(t, 1), Task: -5})
+	expectInputError(t, err)
 }
 
-// A figure beyond the upper end of a bound is not explained by what would have it below.
+// The reason depends on the side on which a figure misses its bound.
 func TestReasonsAreOfTheSide(t *testing.T) {
 	o := lab.ClaimsOptions{Sizes: lab.ClaimsQuick()}
 	o.Sizes.Alive, o.Sizes.Roots = 50_000, 5_000_000
@@ -244,19 +245,19 @@ func TestReasonsAreOfTheSide(t *testing.T) {
 	texts := map[string]bool{}
 	for _, factor := range []float64{2, 4, 8} {
 		r := &lab.Results{Samples: append(ns(each, 10*factor, 10*factor), ns(direct, 10, 10)...)}
-		texts[why(t, r, o)[18]] = true
+		texts[reasons(t, r, o)[18]] = true
 	}
 	if len(texts) != 3 {
-		t.Errorf("2, 4 and 8 times, where 3 to 5 are claimed, are explained by %v", texts)
+		t.Errorf("ratios of 2, 4 and 8 for a claim of 3 to 5 have the reasons %v", texts)
 	}
 }
 
-// What the caller has Go's runtime do is a condition.
+// Variables that change Go's runtime are a condition.
 func TestSettingsOfGoAreConditions(t *testing.T) {
 	t.Setenv("GOGC", "off")
 	t.Setenv("GODEBUG", "")
 	t.Setenv("GOMEMLIMIT", "")
-	o := scripted(t, 1)
+	o := scriptedOptions(t, 1)
 	r, err := lab.Dispatch(t.Context(), tinyDispatch(o))
 	if err != nil {
 		t.Fatal(err)
@@ -269,32 +270,31 @@ func TestSettingsOfGoAreConditions(t *testing.T) {
 	t.Error(r.Conditions)
 }
 
-// A folder in which nothing can be written is refused before anything is measured.
+// A folder that cannot be written is rejected before the measurements.
 func TestFolderThatCannotBeWritten(t *testing.T) {
 	if info, err := os.Stat("/proc"); err != nil || !info.IsDir() {
-		return // where there is none that root too cannot write
+		return // this system has no folder that root cannot write to
 	}
-	_, err := lab.Advise(t.Context(), lab.AdviseOptions{Options: scripted(t, 1), Dir: "/proc"})
-	mistake(t, err)
+	_, err := lab.Advise(t.Context(), lab.AdviseOptions{Options: scriptedOptions(t, 1), Dir: "/proc"})
+	expectInputError(t, err)
 }
 
-// One run is no verdict on what was timed, for nothing tells how far chance moved it.
+// A timed figure of one run has no interval, and so no verdict.
 func TestOneRunIsNoVerdict(t *testing.T) {
 	o := lab.ClaimsOptions{Sizes: lab.ClaimsQuick()}
 	o.Sizes.Alive, o.Sizes.Roots = 50_000, 5_000_000
 	each, direct := lab.SpawnName("muster", "each", 1, 50_000, 1), lab.SpawnName("muster", "direct", 1, 5_000_000, 1)
 	r := &lab.Results{Samples: append(ns(each, 40), ns(direct, 10)...)}
 	if got := verdicts(t, r, o)[18]; got != "cannot_be_told" {
-		t.Errorf("4 times in one run is %s", got)
+		t.Errorf("a ratio of 4 in one run is %s", got)
 	}
 	r.Samples = append(ns(each, 40, 40), ns(direct, 10, 10)...)
 	if got := verdicts(t, r, o)[18]; got != "holds" {
-		t.Errorf("4 times in two runs is %s", got)
+		t.Errorf("a ratio of 4 in two runs is %s", got)
 	}
 }
 
-// A run over the corpus that is over at once is of the start of the workers, and tells
-// nothing of them.
+// The start of the workers dominates a short run over the corpus, so it has no verdict.
 func TestShortCorpusTellsNothing(t *testing.T) {
 	o := lab.ClaimsOptions{Sizes: lab.ClaimsQuick()}
 	r := &lab.Results{Samples: append(ns("Corpus/impl=muster/jobs=0", 1e6, 1e6), ns("Corpus/impl=muster/jobs=1", 1e6, 1e6)...)}

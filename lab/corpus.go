@@ -15,13 +15,14 @@ import (
 	"muster/lab/results"
 )
 
-// compilers are what the corpus is compiled with: the first that is here. The faster it
-// is, the more is seen of what runs it.
+// compilers returns candidates for compiling the corpus; the first available one is used. A
+// faster compiler makes the runner's own cost more visible.
 func compilers() [][]string {
 	return [][]string{{"tcc", "-c"}, {"gcc", "-S", "-O0"}, {"cc", "-S", "-O0"}}
 }
 
-// findCompiler returns the command before the source and the output; nil if there is none.
+// findCompiler returns the compiler's command without the source and the output, nil if no
+// compiler is available.
 func findCompiler() []string {
 	for _, words := range compilers() {
 		if path, err := exec.LookPath(words[0]); err == nil {
@@ -31,21 +32,22 @@ func findCompiler() []string {
 	return nil
 }
 
-// The files of a corpus that is measured, in its folder.
+// Names of the corpus files in their folder.
 const (
 	archiveName = "corpus.tar"
 	sourcesName = "sources"
 )
 
-// corpusMissing is what there is not where nothing can compile it.
+// corpusMissing is the name of the corpus in the results' Missing, when no compiler is
+// available.
 const corpusMissing = "a corpus of C sources"
 
-// addCorpus writes a corpus below dir and adds what compiles all of it: the runner with
+// addCorpus writes a corpus below dir, and adds trials that compile it: the runner with
 // several numbers of workers, and make.
 func (p planner) addCorpus(ctx context.Context, dir string, o ClaimsOptions) error {
 	compiler := findCompiler()
 	if compiler == nil {
-		p.lacks(corpusMissing, "no C compiler in PATH (tcc, gcc or cc)", "apt-get install tcc")
+		p.addMissing(corpusMissing, "no C compiler in PATH (tcc, gcc or cc)", "apt-get install tcc")
 		return nil
 	}
 	cases := o.Sizes.Cases
@@ -64,11 +66,11 @@ func (p planner) addCorpus(ctx context.Context, dir string, o ClaimsOptions) err
 	estimate := time.Duration(cases) * 4 * time.Millisecond
 	words := commandFlags(compiler)
 	for _, jobs := range corpusJobs() {
-		p.Add(p.files(dir, corpusName(run.Muster, jobs), estimate,
+		p.Add(p.folderTrial(dir, corpusName(run.Muster, jobs), estimate,
 			append([]string{"corpus", "-archive", archive, "-jobs", strconv.Itoa(jobs)}, words...)...))
 	}
 	if _, err := exec.LookPath("make"); err != nil {
-		p.lacks("make", "no make in PATH", "apt-get install make")
+		p.addMissing("make", "no make in PATH", "apt-get install make")
 		return nil
 	}
 	sources := filepath.Join(dir, sourcesName)
@@ -80,14 +82,14 @@ func (p planner) addCorpus(ctx context.Context, dir string, o ClaimsOptions) err
 	return ctx.Err()
 }
 
-func (p planner) lacks(peer, reason, install string) {
+func (p planner) addMissing(peer, reason, install string) {
 	p.Results.Missing = append(p.Results.Missing, results.Missing{Peer: peer, Reason: reason, Install: install})
 }
 
-// makeImpl is GNU make.
+// makeImpl is the name of GNU make.
 const makeImpl = "make"
 
-// commandFlags hands a command to a probe.
+// commandFlags encodes a command as flags of a probe.
 func commandFlags(words []string) (flags []string) {
 	for _, word := range words {
 		flags = append(flags, "-word", word)
@@ -95,8 +97,8 @@ func commandFlags(words []string) (flags []string) {
 	return flags
 }
 
-// corpusJobs are the numbers of workers: none at all, one, as many as processors, twice as
-// many, and the article's.
+// corpusJobs returns the numbers of workers: no pool, one, as many as processors, twice as
+// many, and the article's number.
 func corpusJobs() []int {
 	jobs := []int{0, 1, processors(), 2 * processors(), claimWorkers}
 	slices.Sort(jobs)

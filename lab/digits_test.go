@@ -8,8 +8,8 @@ import (
 	"muster/lab/results"
 )
 
-// Numbers are shown with three digits that matter, however small they are; a figure of
-// one run has no interval.
+// Numbers have three significant digits, however small they are. A figure of one run has no
+// interval.
 func TestDigits(t *testing.T) {
 	o := tinyChannel(options(t, 1))
 	o.Procs, o.Cycles, o.Processes = []int{1, 2, 3, 4, 5, 6, 7, 8, 9}, []int{0}, 0
@@ -17,7 +17,7 @@ func TestDigits(t *testing.T) {
 	for i, v := range []float64{0, 0.00001234, 0.0012345, 0.01749, 0.9876, 1.2345, 12.345, 123.45, 123456} {
 		r.Samples = append(r.Samples, results.Sample{Name: lab.ChannelName(0, 0, i+1, 0), N: 1, Values: []results.Value{{Unit: "s/portion", Figure: v}}})
 	}
-	text, _, _ := shown(t, r, lab.ChannelReport(r, o))
+	text, _, _ := render(t, r, lab.ChannelReport(r, o))
 	_, table, _ := strings.Cut(text, "seconds for 100,000 items\n\n")
 	var got []string
 	for line := range strings.Lines(table) {

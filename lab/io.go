@@ -16,17 +16,17 @@ import (
 	"muster/lab/results"
 )
 
-// IOOptions says what [IO] measures.
+// IOOptions configures [IO].
 type IOOptions struct {
 	Options
-	Dir          string // where files are written, in folders of their own; "" = where the system has temporary files
-	Files        int    // of each size
-	Stored       int    // files of each size that are put into a store and got from it, by each engine
+	Dir          string // parent of the test files; "" = the system's folder for temporary files
+	Files        int    // files of each size
+	Stored       int    // files of each size that each engine puts into a store and reads back
 	Renames      int    // files that are renamed into one folder, and into ten
-	ThreadsLimit int    // of the program that is to be stopped for having too many; 0 = Go's own, 10,000
+	ThreadsLimit int    // threads at which a program must end; 0 = Go's own limit, 10,000
 }
 
-// What is measured: the sizes and connections of the article's file service.
+// Settings of the measurements: the sizes and connections of the article's file service.
 const (
 	logLines        = 30_000
 	lockPairs       = 500_000
@@ -37,15 +37,15 @@ const (
 	echoOps         = 20_000
 )
 
-func fileSizes() []int   { return []int{5_000, 50_000} }
-func fileWorkers() []int { return []int{1, 32} }
-func someOrMany() []int  { return []int{1, 8} }
-func renameDirs() []int  { return []int{1, 10} }
-func codecSizes() []int  { return []int{38, 4096} }
+func fileSizes() []int       { return []int{5_000, 50_000} }
+func fileWorkers() []int     { return []int{1, 32} }
+func goroutineCounts() []int { return []int{1, 8} }
+func renameFolders() []int   { return []int{1, 10} }
+func codecSizes() []int      { return []int{38, 4096} }
 
-// IO measures what lies around files: operations on them, engines for them, names in one folder or in ten,
-// a log, messages, calls into C, locks and wake-ups; and what becomes of a Go program
-// that needs more threads than it may have.
+// IO measures operations on files, their engines, renaming into one folder or ten, log lines,
+// messages, calls into C, locks and wake-ups. It also shows how Go ends a program that needs
+// too many threads.
 func IO(ctx context.Context, o IOOptions) (*Results, error) {
 	if err := checkNumbers("files", 1, 10_000_000, o.Files); err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func IO(ctx context.Context, o IOOptions) (*Results, error) {
 			return nil, err
 		}
 	}
-	dir, err := folderFor(o.Dir)
+	dir, err := checkFolder(o.Dir)
 	if err != nil {
 		return nil, err
 	}
@@ -79,37 +79,39 @@ func IO(ctx context.Context, o IOOptions) (*Results, error) {
 	p.addEngines(o)
 	p.addLog(o)
 	p.addWaits()
-	for _, one := range peers {
-		p.addCrossing(one)
+	for _, peer := range peers {
+		p.addCrossing(peer)
 	}
 	p.addExhaust(o.Probe, o.ThreadsLimit)
 	return p.Results, p.Measure(ctx)
 }
 
-// threadsLimitMin leaves room for the threads that every Go program has.
+// threadsLimitMin leaves room for the threads of every Go program.
 const threadsLimitMin = 20
 
-// folderFor is the folder in which files are to be written, by its whole path.
-func folderFor(dir string) (string, error) {
+// checkFolder returns the absolute path of the parent of the test files. It fails if no folder
+// can be created there.
+func checkFolder(dir string) (string, error) {
 	if dir == "" {
 		dir = os.TempDir()
 	}
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return "", inputf("%s is no folder in which files could be written: make it, or name another", dir)
+		return "", inputf("%s is not a folder: create it, or name another", dir)
 	}
-	// Before anything is measured.
+	// Fail before the measurements, not during them.
 	made, err := os.MkdirTemp(dir, "muster-lab-")
 	if err == nil {
 		err = os.Remove(made)
 	}
 	if err != nil {
-		return "", inputf("no folder can be made in %s: %w: name another", dir, err)
+		return "", inputf("cannot create a folder in %s: %w: name another", dir, err)
 	}
 	return filepath.Abs(dir)
 }
 
-// files is a trial of this program's own that writes files, below dir.
-func (p planner) files(dir, name string, estimate time.Duration, args ...string) run.Trial {
+// folderTrial returns a trial of this program that writes files into a temporary folder below
+// dir.
+func (p planner) folderTrial(dir, name string, estimate time.Duration, args ...string) run.Trial {
 	t := p.Probe(name, estimate, args...)
 	t.Folder, t.FolderIn = true, dir
 	return t
@@ -118,23 +120,23 @@ func (p planner) files(dir, name string, estimate time.Duration, args ...string)
 func (p planner) addFiles(o IOOptions) {
 	for _, size := range fileSizes() {
 		for _, workers := range fileWorkers() {
-			p.Add(p.wholeFiles(o.Dir, o.Files, size, workers))
+			p.Add(p.wholeFilesTrial(o.Dir, o.Files, size, workers))
 		}
 	}
-	for _, folders := range renameDirs() {
-		p.Add(p.renames(o.Dir, o.Renames, folders))
+	for _, folders := range renameFolders() {
+		p.Add(p.renameTrial(o.Dir, o.Renames, folders))
 	}
 }
 
-// wholeFiles is a trial of operations on whole files.
-func (p planner) wholeFiles(dir string, files, size, workers int) run.Trial {
-	return p.files(dir, filesName(size, workers), time.Duration(files)*60*time.Microsecond,
+// wholeFilesTrial returns a trial of operations on whole files.
+func (p planner) wholeFilesTrial(dir string, files, size, workers int) run.Trial {
+	return p.folderTrial(dir, filesName(size, workers), time.Duration(files)*60*time.Microsecond,
 		"files", "-files", strconv.Itoa(files), "-size", strconv.Itoa(size), "-workers", strconv.Itoa(workers))
 }
 
-// renames is a trial of files that are renamed into so many folders.
-func (p planner) renames(dir string, files, folders int) run.Trial {
-	return p.files(dir, renameName(folders), time.Duration(files)*30*time.Microsecond,
+// renameTrial returns a trial that renames files into the given number of folders.
+func (p planner) renameTrial(dir string, files, folders int) run.Trial {
+	return p.folderTrial(dir, renameName(folders), time.Duration(files)*30*time.Microsecond,
 		"rename", "-files", strconv.Itoa(files), "-folders", strconv.Itoa(folders))
 }
 
@@ -146,8 +148,8 @@ func renameName(folders int) string { return fmt.Sprintf("Rename/folders=%d", fo
 func (p planner) addLog(o IOOptions) {
 	for _, logger := range probe.LogFormats() {
 		for _, buffered := range []bool{false, true} {
-			for _, goroutines := range someOrMany() {
-				p.Add(p.files(o.Dir, logName(logger, buffered, goroutines), logLines*time.Microsecond,
+			for _, goroutines := range goroutineCounts() {
+				p.Add(p.folderTrial(o.Dir, logName(logger, buffered, goroutines), logLines*time.Microsecond,
 					"log", "-logger", logger, "-lines", strconv.Itoa(logLines),
 					"-goroutines", strconv.Itoa(goroutines), "-buffered="+strconv.FormatBool(buffered)))
 			}
@@ -159,9 +161,9 @@ func logName(logger string, buffered bool, goroutines int) string {
 	return fmt.Sprintf("Log/logger=%s/buffered=%t/goroutines=%d", logger, buffered, goroutines)
 }
 
-// addWaits adds locks and wake-ups.
+// addWaits adds the trials of locks and wake-ups.
 func (p planner) addWaits() {
-	for _, goroutines := range someOrMany() {
+	for _, goroutines := range goroutineCounts() {
 		p.Add(p.Probe(lockName(goroutines), lockPairs*40*time.Nanosecond,
 			"lock", "-goroutines", strconv.Itoa(goroutines), "-pairs", strconv.Itoa(lockPairs)))
 	}
@@ -185,28 +187,28 @@ func wakeUpName(ofThreads bool, procs int) string {
 	return fmt.Sprintf("WakeUp/of=%s/procs=%d", of, procs)
 }
 
-// addCrossing adds calls into C, and messages.
-func (p planner) addCrossing(one run.Peer) {
+// addCrossing adds the trials of calls into C, or of messages.
+func (p planner) addCrossing(peer run.Peer) {
 	add := func(name string, ops int, estimate time.Duration, args ...string) {
-		p.Add(one.Trial(name, time.Duration(ops)*estimate, append(args, "-ops", strconv.Itoa(ops))...))
+		p.Add(peer.Trial(name, time.Duration(ops)*estimate, append(args, "-ops", strconv.Itoa(ops))...))
 	}
-	switch one.Impl {
+	switch peer.Impl {
 	case "cgo", "go":
-		for _, goroutines := range someOrMany() {
-			add(callName(one.Impl, goroutines), callOps, 30*time.Nanosecond,
+		for _, goroutines := range goroutineCounts() {
+			add(callName(peer.Impl, goroutines), callOps, 30*time.Nanosecond,
 				"-mode", "call", "-goroutines", strconv.Itoa(goroutines))
 		}
 	default:
 		for _, size := range codecSizes() {
-			add(codecName(one.Impl, size), codecOps, 5*time.Microsecond, "-mode", "codec", "-size", strconv.Itoa(size))
+			add(codecName(peer.Impl, size), codecOps, 5*time.Microsecond, "-mode", "codec", "-size", strconv.Itoa(size))
 		}
-		p.Add(echo(one, echoOps))
+		p.Add(echoTrial(peer, echoOps))
 	}
 }
 
-// echo is a trial of messages over sockets.
-func echo(one run.Peer, ops int) run.Trial {
-	return one.Trial(echoName(one.Impl), time.Duration(ops)*10*time.Microsecond,
+// echoTrial returns a trial of messages over sockets.
+func echoTrial(peer run.Peer, ops int) run.Trial {
+	return peer.Trial(echoName(peer.Impl), time.Duration(ops)*10*time.Microsecond,
 		"-mode", "echo", "-goroutines", strconv.Itoa(echoConnections), "-ops", strconv.Itoa(ops))
 }
 
@@ -225,22 +227,22 @@ func exhaustName(limit int) string {
 	return fmt.Sprintf("Exhaust/limit=%d", limit)
 }
 
-// addExhaust adds a program that is stopped for its threads, unless the machine is too
-// small to try.
+// addExhaust adds a program that runs out of threads. The trial reports if this machine is too
+// small for that.
 func (p planner) addExhaust(command []string, limit int) {
 	p.Add(run.Trial{
 		Name: exhaustName(limit), Times: 1, Estimate: 3 * time.Second,
 		Do: func(ctx context.Context) (results.Sample, string, error) {
-			return exhaust(ctx, probe.ExhaustOptions{
+			return exhaustThreads(ctx, probe.ExhaustOptions{
 				Command: append(slices.Clone(command), blockWord, "-limit", strconv.Itoa(limit)), Limit: limit,
 			})
 		},
 	})
 }
 
-func exhaust(ctx context.Context, o probe.ExhaustOptions) (s results.Sample, why string, err error) {
+func exhaustThreads(ctx context.Context, o probe.ExhaustOptions) (s results.Sample, why string, err error) {
 	e, err := probe.Exhaust(ctx, o)
-	var cannot *probe.CannotTell
+	var cannot *probe.UnmeasurableError
 	if errors.As(err, &cannot) {
 		return s, cannot.Error(), nil
 	}
@@ -248,6 +250,6 @@ func exhaust(ctx context.Context, o probe.ExhaustOptions) (s results.Sample, why
 		return s, "", err
 	}
 	return results.Sample{N: 1, Values: []results.Value{
-		{Unit: results.NsPerOp, Figure: float64(e.Wall)}, {Unit: threads, Figure: float64(e.Threads)}, {Unit: exitStatus, Figure: float64(e.Status)},
+		{Unit: results.NsPerOp, Figure: float64(e.Wall)}, {Unit: threadsUnit, Figure: float64(e.Threads)}, {Unit: exitStatusUnit, Figure: float64(e.Status)},
 	}}, "", nil
 }

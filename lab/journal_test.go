@@ -18,17 +18,17 @@ import (
 	"muster/lab/results"
 )
 
-// Every round measures everything once and begins with another, and the journal has it
-// all: what it says is what came out.
+// Every round measures everything once and starts with another trial. The journal has all
+// results.
 func TestRounds(t *testing.T) {
 	var journal bytes.Buffer
-	o := tinyDispatch(scripted(t, 3))
+	o := tinyDispatch(scriptedOptions(t, 3))
 	o.Journal = &journal
 	r, err := lab.Dispatch(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	names, all := order(t, journal.String()), len(times(r))
+	names, all := measuredNames(t, journal.String()), len(countSamples(r))
 	if all != 6 || len(names) != 3*all {
 		t.Fatalf("%d figures and %d measurements", all, len(names))
 	}
@@ -48,17 +48,17 @@ func TestRounds(t *testing.T) {
 	}
 }
 
-// A figure that there is not is kept in the journal too, and is not tried again.
+// The journal keeps absent figures, and they are not measured again.
 func TestAbsentIsKept(t *testing.T) {
 	var journal bytes.Buffer
-	o := tinyDispatch(faked(t, "deadlock", 2))
+	o := tinyDispatch(fakeOptions(t, "deadlock", 2))
 	o.Journal = &journal
 	r, err := lab.Dispatch(t.Context(), o)
 	if err != nil || len(r.Absent) != 6 || len(r.Samples) > 0 {
 		t.Fatalf("%v, %+v", err, r)
 	}
-	readAgain(t, r)
-	o = tinyDispatch(faked(t, "usage", 2)) // whose start would be an error
+	expectRoundTrip(t, r)
+	o = tinyDispatch(fakeOptions(t, "usage", 2)) // starting it would be an error
 	o.Earlier = &journal
 	again, err := lab.Dispatch(t.Context(), o)
 	if err != nil || !reflect.DeepEqual(again.Absent, r.Absent) {
@@ -66,37 +66,37 @@ func TestAbsentIsKept(t *testing.T) {
 	}
 }
 
-// What was left out once for the time it takes is measured when there is more.
+// A figure that was left out for its duration is measured under a longer limit.
 func TestLeftOutIsMeasuredLater(t *testing.T) {
 	var journal bytes.Buffer
-	o := tinySpawn(scripted(t, 1))
+	o := tinySpawn(scriptedOptions(t, 1))
 	o.Journal, o.EachMax = &journal, time.Nanosecond
 	r, err := lab.Spawn(t.Context(), o)
 	if err != nil || len(r.Absent) == 0 || len(r.Samples) > 0 {
 		t.Fatalf("%v, %+v", err, r)
 	}
 	n := len(r.Absent)
-	text, _, _ := shown(t, r, lab.SpawnReport(r, o))
-	says(t, text, "left out")
+	text, _, _ := render(t, r, lab.SpawnReport(r, o))
+	expectText(t, text, "left out")
 	o.Earlier, o.Journal, o.EachMax = &journal, nil, 0
 	if r, err = lab.Spawn(t.Context(), o); err != nil || len(r.Absent) > 0 || len(r.Samples) != n {
 		t.Errorf("%v, %+v", err, r)
 	}
 }
 
-// cutAt is a journal that was cut there, less a last line without an end.
+// cutAt returns a journal cut at an offset, without an incomplete last line.
 func cutAt(journal []byte, at int) []byte {
 	return slices.Clone(journal[:bytes.LastIndexByte(journal[:at], '\n')+1])
 }
 
-// A journal that was cut anywhere is gone on with, and nothing is there too often.
+// A journal that was cut anywhere can be resumed, without duplicate figures.
 func TestResumeAfterAnyCut(t *testing.T) {
 	step := 1
 	if testing.Short() {
 		step = 29
 	}
 	var journal bytes.Buffer
-	o := tinyDispatch(scripted(t, 2))
+	o := tinyDispatch(scriptedOptions(t, 2))
 	o.Journal = &journal
 	whole, err := lab.Dispatch(t.Context(), o)
 	if err != nil {
@@ -120,7 +120,7 @@ func TestResumeAfterAnyCut(t *testing.T) {
 		if last.Done != 12 || last.Total != 12 || last.Next != "" {
 			t.Errorf("cut at byte %d: the last progress is %+v", at, last)
 		}
-		if got, want := times(r), times(whole); !reflect.DeepEqual(got, want) {
+		if got, want := countSamples(r), countSamples(whole); !reflect.DeepEqual(got, want) {
 			t.Fatalf("cut at byte %d: %v, not %v", at, got, want)
 		}
 		again, err := results.Read(bytes.NewReader(rest.Bytes()))
@@ -130,26 +130,26 @@ func TestResumeAfterAnyCut(t *testing.T) {
 	}
 }
 
-// Of what an earlier run left only what is asked for now counts, and as often.
+// A resumed run adopts only the figures that it needs, as often as it needs them.
 func TestResumeWithLess(t *testing.T) {
 	var journal bytes.Buffer
-	o := tinyDispatch(scripted(t, 3))
+	o := tinyDispatch(scriptedOptions(t, 3))
 	o.Tasks, o.Journal = []int{10, 100}, &journal
 	if _, err := lab.Dispatch(t.Context(), o); err != nil {
 		t.Fatal(err)
 	}
-	o = tinyDispatch(faked(t, "usage", 2)) // whose start would be an error
+	o = tinyDispatch(fakeOptions(t, "usage", 2)) // starting it would be an error
 	o.Tasks, o.Earlier = []int{100}, &journal
 	r, err := lab.Dispatch(t.Context(), o)
-	if err != nil || len(r.Samples) != 12 || len(times(r)) != 6 {
-		t.Errorf("%v, %v", err, times(r))
+	if err != nil || len(r.Samples) != 12 || len(countSamples(r)) != 6 {
+		t.Errorf("%v, %v", err, countSamples(r))
 	}
 }
 
-// Figures that were measured otherwise are not mixed.
+// Figures under different conditions are not mixed.
 func TestResumeUnderOtherConditions(t *testing.T) {
 	var journal bytes.Buffer
-	o := tinyChannel(faked(t, "whole", 1))
+	o := tinyChannel(fakeOptions(t, "whole", 1))
 	o.Journal = &journal
 	if _, err := lab.Channel(t.Context(), o); err != nil {
 		t.Fatal(err)
@@ -166,29 +166,29 @@ func TestResumeUnderOtherConditions(t *testing.T) {
 		t.Errorf("another load: %v", err)
 	}
 	for key, text := range map[string]string{
-		"go ":       strings.Replace(was, "\ngo: ", "\ngo: go0.", 1),
-		"items ":    strings.Replace(was, "\nitems: ", "\nitems: 1", 1),
-		"cpus ":     strings.Replace(was, "\ncpus: ", "\ncpus: 1", 1),
-		"muster ":   strings.Replace(was, "\nmuster: test", "\nmuster: other", 1),
-		"which go:": strings.Replace(was, "\ngo: ", "\nno: ", 1),
-		"line 3":    strings.Replace(was, "\n", "\n\nnonsense\n", 1),
-		"two runs":  was + "cpus: 1000\n",
+		"go ":                strings.Replace(was, "\ngo: ", "\ngo: go0.", 1),
+		"items ":             strings.Replace(was, "\nitems: ", "\nitems: 1", 1),
+		"cpus ":              strings.Replace(was, "\ncpus: ", "\ncpus: 1", 1),
+		"muster ":            strings.Replace(was, "\nmuster: test", "\nmuster: other", 1),
+		"did not record go,": strings.Replace(was, "\ngo: ", "\nno: ", 1),
+		"line 3":             strings.Replace(was, "\n", "\n\nnonsense\n", 1),
+		"two runs":           was + "cpus: 1000\n",
 	} {
 		err := resume(text)
-		if mistake(t, err); err != nil {
-			says(t, err.Error(), key, ": measure anew")
+		if expectInputError(t, err); err != nil {
+			expectText(t, err.Error(), key, ": measure again without")
 		}
 	}
-	d := tinyDispatch(faked(t, "whole", 1))
+	d := tinyDispatch(fakeOptions(t, "whole", 1))
 	d.Earlier = strings.NewReader(was)
 	_, err := lab.Dispatch(t.Context(), d)
-	if mistake(t, err); err != nil {
-		says(t, err.Error(), "question channel, this one has dispatch")
+	if expectInputError(t, err); err != nil {
+		expectText(t, err.Error(), "question channel, this one has dispatch")
 	}
 }
 
-// An interrupted run ends at once with all that it has started, tells what it has, and is
-// gone on with.
+// An interrupted run ends at once with all its processes. It returns its results, and can be
+// resumed.
 func TestInterrupt(t *testing.T) {
 	dir := t.TempDir()
 	pipe := filepath.Join(dir, "pipe")
@@ -201,7 +201,7 @@ func TestInterrupt(t *testing.T) {
 	var journal bytes.Buffer
 	o := tinyIO(t, options(t, 2))
 	self := o.Probe[0]
-	// The third measurement hangs, and has a child that would outlive it.
+	// The third measurement hangs, with a child that would outlive it.
 	o.Probe = []string{"sh", "-c", `n=$(($(cat ` + dir + `/n) + 1)); echo $n >` + dir + `/n
 		if test $n = 3; then exec "$0" ` + fakeWord + ` hang; fi; echo BenchmarkX 1 5 ns/op`, self}
 	if err := os.WriteFile(filepath.Join(dir, "n"), []byte("0\n"), 0o600); err != nil {
@@ -217,7 +217,7 @@ func TestInterrupt(t *testing.T) {
 		}
 		interrupt()
 		if err == nil {
-			_, err = io.Copy(io.Discard, f) // until nobody holds it any longer
+			_, err = io.Copy(io.Discard, f) // until no process has it open
 		}
 		gone <- string(text)
 		if err != nil {
@@ -228,15 +228,15 @@ func TestInterrupt(t *testing.T) {
 	if !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
-	if said := <-gone; said != "begun\n" {
-		t.Errorf("it said %q", said)
+	if text := <-gone; text != "begun\n" {
+		t.Errorf("the process printed %q", text)
 	}
 	if len(r.Samples) != 2 || r.NotRun == 0 || len(r.Absent) > 0 {
 		t.Fatalf("%d samples, %d not run, absent %v", len(r.Samples), r.NotRun, r.Absent)
 	}
-	text, page, lines := shown(t, r, lab.IOReport(r, o))
-	says(t, text, "ended before its time", "measurements are missing")
-	says(t, page, "ended before its time")
+	text, page, lines := render(t, r, lab.IOReport(r, o))
+	expectText(t, text, "ended early", "measurements are missing")
+	expectText(t, page, "ended early")
 	if last := lines[len(lines)-1]; last["interrupted"] != true || int(last["not_run"].(float64)) != r.NotRun {
 		t.Errorf("the last line is %v", last)
 	}
@@ -245,16 +245,16 @@ func TestInterrupt(t *testing.T) {
 		t.Errorf("the journal has %v, %+v", err, again)
 	}
 	if left, err := os.ReadDir(o.Dir); err != nil || len(left) > 0 {
-		t.Errorf("it leaves %v, %v", left, err)
+		t.Errorf("left in the folder: %v, %v", left, err)
 	}
 }
 
-// A caller's deadline is an interruption, and says nothing of the figure.
+// A caller's deadline is an interruption, and does not make a figure absent.
 func TestDeadlineOfTheCaller(t *testing.T) {
 	ctx, cancel := context.WithDeadline(t.Context(), time.Now().Add(100*time.Millisecond))
 	defer cancel()
 	for _, processes := range []int{0, 2} {
-		o := tinyChannel(scripted(t, 1))
+		o := tinyChannel(scriptedOptions(t, 1))
 		o.Probe, o.Processes = []string{"sh", "-c", "exec sleep 3600"}, processes
 		r, err := lab.Channel(ctx, o)
 		if !errors.Is(err, context.DeadlineExceeded) || len(r.Absent) > 0 {
@@ -263,8 +263,8 @@ func TestDeadlineOfTheCaller(t *testing.T) {
 	}
 }
 
-// fullAfter is a disk that is full after so many writes: the first one is of all that is
-// known before the first result.
+// fullAfter is a disk that is full after a number of writes. The first write has the
+// conditions.
 type fullAfter struct{ writes int }
 
 func (f *fullAfter) Write(text []byte) (int, error) {
@@ -274,10 +274,10 @@ func (f *fullAfter) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// A journal that cannot be written ends the run: whoever wants one relies on it.
+// A journal that cannot be written ends the run, because its owner relies on it.
 func TestJournalThatFails(t *testing.T) {
 	for writes := range 4 {
-		o := tinyDispatch(scripted(t, 1))
+		o := tinyDispatch(scriptedOptions(t, 1))
 		o.Journal = &fullAfter{writes}
 		r, err := lab.Dispatch(t.Context(), o)
 		if !errors.Is(err, syscall.ENOSPC) || len(r.Samples) != max(1, writes) {
@@ -286,10 +286,10 @@ func TestJournalThatFails(t *testing.T) {
 	}
 }
 
-// What a file has is not replaced before there is something to put into it.
+// The file keeps its old content until the first result.
 func TestJournalBeginsWithTheFirstResult(t *testing.T) {
 	var journal bytes.Buffer
-	o := tinyDispatch(faked(t, "usage", 1))
+	o := tinyDispatch(fakeOptions(t, "usage", 1))
 	o.Journal = &journal
 	if _, err := lab.Dispatch(t.Context(), o); err == nil || journal.Len() > 0 {
 		t.Errorf("%v, and the journal has %q", err, journal.String())

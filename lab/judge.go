@@ -14,16 +14,16 @@ import (
 	"muster/lab/stat"
 )
 
-// A verdict on a claim.
+// A verdict is the result for a claim.
 type verdict int
 
 const (
-	cannotBeTold verdict = iota
+	undecided verdict = iota
 	holds
 	noLongerHolds
 )
 
-// String is the verdict as scripts know it.
+// String returns the verdict's name in JSON.
 func (v verdict) String() string {
 	switch v {
 	case holds:
@@ -41,21 +41,21 @@ func (v verdict) class() page.Class {
 	case noLongerHolds:
 		return page.NoLongerHolds
 	}
-	return page.CannotBeTold
+	return page.Undecided
 }
 
-// A finding is what became of a claim here.
+// A finding is a verdict with its figures and the reason.
 type finding struct {
 	verdict verdict
-	here    string // the figures; "" = there are none
-	why     string // what explains them, or why it cannot be told
+	here    string // figures of this machine; "" = none
+	why     string // an explanation of the figures, or the reason for no verdict
 }
 
-// A judge has what was measured for the claims.
+// A judge decides claims from results.
 type judge struct {
 	view
 	sizes ClaimSizes
-	cpus  int // that the program could use; 0 = nothing was measured
+	cpus  int // processors that the program could use; 0 = nothing was measured
 }
 
 func newJudge(r *Results, sizes ClaimSizes) *judge {
@@ -63,12 +63,12 @@ func newJudge(r *Results, sizes ClaimSizes) *judge {
 	return &judge{view{r}, sizes, cpus}
 }
 
-func cannotTell(format string, args ...any) finding {
-	return finding{verdict: cannotBeTold, why: fmt.Sprintf(format, args...)}
+func newUndecided(format string, args ...any) finding {
+	return finding{verdict: undecided, why: fmt.Sprintf(format, args...)}
 }
 
-// lacking tells why one of the figures is not there; false if all are.
-func (j *judge) lacking(names ...string) (finding, bool) {
+// findMissing returns an undecided finding if one of the figures is missing, else false.
+func (j *judge) findMissing(names ...string) (finding, bool) {
 	for _, name := range names {
 		if len(j.Figures(name, results.NsPerOp)) > 0 || len(j.Units(name)) > 0 {
 			continue
@@ -77,18 +77,19 @@ func (j *judge) lacking(names ...string) (finding, bool) {
 		if why == "" {
 			why = "it was not measured"
 			if m, ok := j.missingFor(name); ok {
-				why = "not all that is needed is here: " + m.Text()
+				why = "this machine lacks a requirement: " + m.Text()
 			}
 		}
-		return cannotTell("%s: %s", name, why), true
+		return newUndecided("%s: %s", name, why), true
 	}
 	return finding{}, false
 }
 
-// missingFor is what a benchmark needs and is not here; false if nothing is known of that.
+// missingFor returns the requirement of a benchmark that this machine lacks, false if none is
+// recorded.
 func (j *judge) missingFor(name string) (results.Missing, bool) {
 	impl := results.KeyOf(name, "impl")
-	needed := []string{impl, engineMissing(results.KeyOf(name, "engine"))} // of programs with one contestant, and make
+	needed := []string{impl, engineMissing(results.KeyOf(name, "engine"))} // matches programs with one contestant, and make
 	for _, p := range native.Programs() {
 		if slices.Contains(p.Impls, impl) {
 			needed = append(needed, p.Name)
@@ -107,43 +108,47 @@ func (j *judge) missingFor(name string) (results.Missing, bool) {
 	return j.Missing[i], true
 }
 
-// within is holds where the whole interval of what was timed lies from low to high,
-// noLongerHolds where it lies elsewhere. One run tells nothing of chance.
-func within(s stat.Summary, low, high float64) verdict {
+// judgeTimes decides whether a timed figure lies from low to high. The claim holds if the
+// whole interval does, and no longer holds if the interval lies outside. One run has no
+// interval, so it decides nothing.
+func judgeTimes(s stat.Summary, low, high float64) verdict {
 	if s.N == 1 {
-		return cannotBeTold
+		return undecided
 	}
-	return counted(s, low, high)
+	return judgeCounts(s, low, high)
 }
 
-// counted is within for what is counted, and is the same however often that is done.
-func counted(s stat.Summary, low, high float64) verdict {
+// judgeCounts is judgeTimes for counted figures, which do not vary, so that one run suffices.
+func judgeCounts(s stat.Summary, low, high float64) verdict {
 	switch {
 	case s.N == 0 || math.IsNaN(s.Median):
-		return cannotBeTold
+		return undecided
 	case s.Low >= low && s.High <= high:
 		return holds
 	case s.High < low || s.Low > high:
 		return noLongerHolds
 	}
-	return cannotBeTold
+	return undecided
 }
 
-// worse is the verdict on two things that a claim says at once.
-func worse(a, b verdict) verdict {
+// combine returns the verdict on a claim with two parts. Both must hold.
+func combine(a, b verdict) verdict {
 	switch {
 	case a == noLongerHolds || b == noLongerHolds:
 		return noLongerHolds
-	case a == cannotBeTold || b == cannotBeTold:
-		return cannotBeTold
+	case a == undecided || b == undecided:
+		return undecided
 	}
 	return holds
 }
 
-const tooNoisy = "the figures reach to both sides of the bound, or are of one run: measure more often, or on a machine that does nothing else"
+const (
+	tooNoisy       = "the interval crosses the bound, or there is only one run: take more runs, or use an idle machine"
+	threadsUnknown = "the system does not report the threads of a process"
+)
 
-// found is a finding with what explains that it holds, or that it no longer does.
-func found(v verdict, here string, why reasons) finding {
+// newFinding returns a finding with the reason for the verdict.
+func newFinding(v verdict, here string, why reasons) finding {
 	switch v {
 	case holds:
 		return finding{v, here, why.held}
@@ -153,40 +158,40 @@ func found(v verdict, here string, why reasons) finding {
 	return finding{v, here, tooNoisy}
 }
 
-// reasons are what explains either verdict.
+// reasons explain why a claim holds or no longer holds.
 type reasons struct {
 	held, gone string
-	above      string // instead of gone, where a bound to both sides is passed at its upper end; "" = gone
+	above      string // replaces gone if the figure exceeds the upper bound; "" = gone
 }
 
-// of are those for a figure with that upper bound.
-func (w reasons) of(s stat.Summary, high float64) reasons {
+// forSide selects the reason for a figure above or below its bounds.
+func (w reasons) forSide(s stat.Summary, high float64) reasons {
 	if w.above != "" && s.Low > high {
 		w.gone = w.above
 	}
 	return w
 }
 
-// always is what explains both.
-func always(text string) reasons { return reasons{held: text, gone: text} }
+// sameReason returns reasons that explain both verdicts.
+func sameReason(text string) reasons { return reasons{held: text, gone: text} }
 
-// times writes a ratio.
-func times(s stat.Summary) string {
+// timesText formats a ratio with its interval.
+func timesText(s stat.Summary) string {
 	return digits(s.Median) + " ×" + spreadText(s)
 }
 
-// compare compares one ratio with bounds.
+// compare decides a claim about the ratio of two benchmarks.
 func (j *judge) compare(a, b, unit string, low, high float64, why reasons) finding {
-	if f, lacks := j.lacking(a, b); lacks {
+	if f, missing := j.findMissing(a, b); missing {
 		return f
 	}
 	s := j.Ratio(a, b, unit)
-	return found(within(s, low, high), times(s), why.of(s, high))
+	return newFinding(judgeTimes(s, low, high), timesText(s), why.forSide(s, high))
 }
 
-func (j *judge) needsTwo() (finding, bool) {
+func (j *judge) needTwoProcessors() (finding, bool) {
 	if j.cpus >= 2 {
 		return finding{}, false
 	}
-	return cannotTell("there is one processor"), true
+	return newUndecided("this process may use only one processor"), true
 }

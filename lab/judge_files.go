@@ -8,97 +8,97 @@ import (
 	"muster/lab/results"
 )
 
-// Bounds on the threads of a server: half as many as connections are about one for each;
-// a pool's, and as many again for all else.
+// Bounds on the server's threads. At half as many threads as connections, about each
+// connection has one. A pool may have its own threads, and as many again for everything else.
 const (
 	threadsUnbounded = uploadConnections / 2
 	threadsBounded   = 2 * engineThreads
 )
 
-// large is an upload of the article's size.
-func large(engine string, bound bool) string { return upload{engine, bound, uploadLarge}.name() }
+// largeUpload returns the name of an upload of the article's size.
+func largeUpload(engine string, bound bool) string { return upload{engine, bound, uploadLarge}.name() }
 
-// uploaded tells how many uploads there were each second, and the server's threads.
-func (j *judge) uploaded(name string) string {
-	return fmt.Sprintf("%s a second, %s threads", grouped(int64(1e9/j.Summary(name, results.NsPerOp).Median)), digits(j.Summary(name, threads).Median))
+// uploadsText formats the uploads per second and the server's threads.
+func (j *judge) uploadsText(name string) string {
+	return fmt.Sprintf("%s a second, %s threads", groupThousands(int64(1e9/j.Summary(name, results.NsPerOp).Median)), digits(j.Summary(name, threadsUnit).Median))
 }
 
-// lackingThreads is lacking, also where the system does not tell of threads.
-func (j *judge) lackingThreads(names ...string) (finding, bool) {
-	if f, lacks := j.lacking(names...); lacks {
+// findMissingThreads is findMissing, and also requires that the system reports threads.
+func (j *judge) findMissingThreads(names ...string) (finding, bool) {
+	if f, missing := j.findMissing(names...); missing {
 		return f, true
 	}
 	for _, name := range names {
-		if n := j.Summary(name, threads); n.N == 0 || n.Median == 0 {
-			return cannotTell("the system does not tell how many threads a process has"), true
+		if n := j.Summary(name, threadsUnit); n.N == 0 || n.Median == 0 {
+			return newUndecided(threadsUnknown), true
 		}
 	}
 	return finding{}, false
 }
 
 const (
-	diskTakesAll = "this disk takes writes into memory at once: name a folder on a slow disk with --dir"
-	diskTakesToo = "; this disk takes writes into memory at once, and what a pool is for is seen on one that blocks (--dir)"
+	diskTakesAll = "this disk takes writes into memory at once; with --dir, name a folder on a slow disk"
+	diskTakesToo = "; this disk takes writes into memory at once, and a pool shows its benefit only on a disk that blocks (--dir)"
 )
 
-// blocks reports whether uploads without a pool waited for the disk, a thread each.
-func (j *judge) blocks() bool {
-	return counted(j.Summary(large(probe.Direct, false), threads), threadsUnbounded, math.Inf(1)) == holds
+// diskBlocks reports whether uploads without a pool waited for the disk, each in a thread.
+func (j *judge) diskBlocks() bool {
+	return judgeCounts(j.Summary(largeUpload(probe.Direct, false), threadsUnit), threadsUnbounded, math.Inf(1)) == holds
 }
 
-// uploadsDirect never says that the claim no longer holds: few threads are a disk's that
-// lets none wait, and of one that does they say nothing.
+// uploadsDirect never returns noLongerHolds. Few threads only mean that the disk lets no
+// upload wait.
 func (j *judge) uploadsDirect() finding {
-	name := large(probe.Direct, false)
-	if f, lacks := j.lackingThreads(name); lacks {
+	name := largeUpload(probe.Direct, false)
+	if f, missing := j.findMissingThreads(name); missing {
 		return f
 	}
-	if !j.blocks() {
-		return finding{cannotBeTold, j.uploaded(name), diskTakesAll}
+	if !j.diskBlocks() {
+		return finding{undecided, j.uploadsText(name), diskTakesAll}
 	}
-	return finding{holds, j.uploaded(name), "each upload that waits for the disk holds a thread"}
+	return finding{holds, j.uploadsText(name), "each upload that waits for the disk keeps a thread"}
 }
 
 func (j *judge) uploadsPool() finding {
-	return j.uploadsBounded(large(probe.Pool, false), 0.91, 1.05)
+	return j.uploadsBounded(largeUpload(probe.Pool, false), 0.91, 1.05)
 }
 func (j *judge) uploadsBound() finding {
-	return j.uploadsBounded(large(probe.CThreads, true), 0.82, 0.96)
+	return j.uploadsBounded(largeUpload(probe.CThreads, true), 0.82, 0.96)
 }
 func (j *judge) uploadsUnbound() finding {
-	return j.uploadsBounded(large(probe.CThreads, false), 0.87, 1.01)
+	return j.uploadsBounded(largeUpload(probe.CThreads, false), 0.87, 1.01)
 }
 
-// uploadsBounded compares uploads by an engine of so many threads with those without one,
-// and counts the server's threads.
+// uploadsBounded compares uploads through an engine with a bounded number of threads to direct
+// uploads, and checks the server's threads.
 func (j *judge) uploadsBounded(name string, low, high float64) finding {
-	without := large(probe.Direct, false)
-	if f, lacks := j.lackingThreads(without, name); lacks {
+	without := largeUpload(probe.Direct, false)
+	if f, missing := j.findMissingThreads(without, name); missing {
 		return f
 	}
-	bounded := counted(j.Summary(name, threads), 1, threadsBounded)
+	bounded := judgeCounts(j.Summary(name, threadsUnit), 1, threadsBounded)
 	s := j.Ratio(without, name, results.NsPerOp)
 	why := reasons{
-		held:  "few threads keep the disk as busy as many do, for about what handing over costs",
-		gone:  "handing over to another thread costs more beside what is done with a file than it did",
-		above: "a whole file is one job here, not one for each page of 4 KB, so that handing over costs little, and fewer files at a time wait less for one another",
-	}.of(s, high)
+		held:  "few threads keep the disk as busy as many, at about the cost of the handover",
+		gone:  "compared with a file operation, the handover to another thread costs more than it did",
+		above: "a whole file is one job here, not one job per page of 4 KB, so the handover costs little; fewer files at a time wait less for one another",
+	}.forSide(s, high)
 	if bounded == noLongerHolds {
-		why.gone = "sockets too hold threads for a moment, and more of them where there is more to do than processors"
+		why.gone = "sockets also keep threads for moments, and more of them when the processors are overloaded"
 	}
-	f := found(worse(bounded, within(s, low, high)), fmt.Sprintf("%s as many: %s", times(s), j.uploaded(name)), why)
-	if !j.blocks() {
+	f := newFinding(combine(bounded, judgeTimes(s, low, high)), fmt.Sprintf("%s as many: %s", timesText(s), j.uploadsText(name)), why)
+	if !j.diskBlocks() {
 		f.why += diskTakesToo
 	}
 	return f
 }
 
 func (j *judge) uploadsSmall() finding {
-	few, many := large(probe.Direct, false), upload{probe.Direct, false, uploadSmall}.name()
-	f := j.compare(few, many, results.NsPerOp, 4, math.Inf(1), reasons{held: "the disk takes bytes so slowly that they are most of an upload",
-		gone: "beside what a request costs, whatever its size, the disk takes bytes fast"})
+	few, many := largeUpload(probe.Direct, false), upload{probe.Direct, false, uploadSmall}.name()
+	f := j.compare(few, many, results.NsPerOp, 4, math.Inf(1), reasons{held: "the disk is so slow that its time per byte dominates an upload",
+		gone: "the disk is fast, so the fixed cost of a request dominates"})
 	if f.here != "" {
-		f.here += " as many: " + j.uploaded(many)
+		f.here += " as many: " + j.uploadsText(many)
 	}
 	return f
 }

@@ -8,40 +8,40 @@ import (
 	"muster/lab/results"
 )
 
-func (j *judge) exhausted() finding {
+func (j *judge) threadLimit() finding {
 	name := exhaustName(j.sizes.ThreadsLimit)
-	if f, lacks := j.lacking(name); lacks {
+	if f, missing := j.findMissing(name); missing {
 		return f
 	}
-	n, status := j.Summary(name, threads), j.Summary(name, exitStatus)
+	n, status := j.Summary(name, threadsUnit), j.Summary(name, exitStatusUnit)
 	v := noLongerHolds
 	if status.Median == 2 && n.N > 0 {
 		v = holds
 	}
-	return finding{v, "with " + grouped(int64(n.Median)) + " threads it ended with status " + strconv.Itoa(int(status.Median)),
-		"reads that the poller cannot wait for were shown by a pipe that blocks"}
+	return finding{v, "at " + groupThousands(int64(n.Median)) + " threads the program ended with exit status " + strconv.Itoa(int(status.Median)),
+		"a blocking pipe stands for reads that the poller cannot handle"}
 }
 
-func (j *judge) messages() finding {
+func (j *judge) protobufMessages() finding {
 	protobuf, json := echoName("protobuf"), echoName("json")
-	f := j.compare(json, protobuf, results.NsPerOp, 1.2, 1.6, always("the socket is most of it, and both pay for that"))
+	f := j.compare(json, protobuf, results.NsPerOp, 1.2, 1.6, sameReason("the socket dominates the cost of both"))
 	if f.here == "" {
 		return f
 	}
-	f.here += fmt.Sprintf(" as many: %s and %s a second", grouped(int64(1e9/j.Summary(protobuf, results.NsPerOp).Median)), grouped(int64(1e9/j.Summary(json, results.NsPerOp).Median)))
+	f.here += fmt.Sprintf(" as many: %s and %s a second", groupThousands(int64(1e9/j.Summary(protobuf, results.NsPerOp).Median)), groupThousands(int64(1e9/j.Summary(json, results.NsPerOp).Median)))
 	return f
 }
 
-func (j *judge) renames() finding {
+func (j *judge) renamesIntoTen() finding {
 	flat, ten := renameName(1), renameName(10)
-	if f, lacks := j.lacking(flat, ten); lacks {
+	if f, missing := j.findMissing(flat, ten); missing {
 		return f
 	}
 	s := j.Ratio(flat, ten, results.NsPerOp)
-	here := fmt.Sprintf("%s with %s files", times(s), grouped(int64(j.sizes.Renames)))
-	v := within(s, 2, math.Inf(1))
+	here := fmt.Sprintf("%s with %s files", timesText(s), groupThousands(int64(j.sizes.Renames)))
+	v := judgeTimes(s, 2, math.Inf(1))
 	if v != holds && j.sizes.Renames < claimRenames {
-		return finding{cannotBeTold, here, "so few say nothing of two million: measure with the article's sizes"}
+		return finding{undecided, here, "so few files do not show the effect of two million: measure the article's size with --full"}
 	}
-	return found(v, here, reasons{held: "one folder's names are one long list to search or to split", gone: "the file system's folders are trees, or its disk is in memory"})
+	return newFinding(v, here, reasons{held: "the names of a folder are one long list to search or split", gone: "the file system stores folders as trees, or its disk is in memory"})
 }

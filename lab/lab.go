@@ -1,14 +1,12 @@
-// Package lab measures what concurrency costs on this machine: tasks handed to pools,
-// items through channels, goroutines and threads, files, and what the articles said of
-// them. Every figure comes from a process of its own, started several times in turns
-// with those that it is compared with; a result is a median with its interval, and says
-// by itself what is wrong with it.
+// Package lab measures what concurrency costs on this machine: tasks on pools, items through
+// channels, goroutines and threads, files, and the claims of well-known articles. Each
+// measurement is a process of its own. Processes of compared figures run in turns, several
+// times. A result is a median with its interval, and warnings about figures that may mislead.
 //
-// [Dispatch], [Channel], [Spawn], [IO], [Claims] and [Advise] measure and return a
-// [Results], which [Results.Write] gives as lines of Go's benchmarks, and a [Report] as
-// tables and plots.
+// [Dispatch], [Channel], [Spawn], [IO], [Claims] and [Advise] measure and return [Results].
+// [Results.Write] writes them in Go's benchmark format, and a [Report] as tables and plots.
 //
-// The package must not decide what a flag means, nor draw on a terminal.
+// The package must not parse flags or draw on a terminal.
 package lab
 
 import (
@@ -18,15 +16,15 @@ import (
 	"muster/lab/results"
 )
 
-// Options are common to all that measures; Progress is how far it has come; an InputError
-// is a mistake in what was asked for: nothing was measured.
+// Options are common to all measurements. Progress is the state of a run. An InputError is a
+// mistake in the options; nothing was measured.
 type (
 	Options    = run.Options
 	Progress   = run.Progress
 	InputError = run.InputError
 )
 
-// Results is what was measured.
+// Results are the results of a run.
 type Results = results.Results
 
 func inputf(format string, args ...any) error {

@@ -18,8 +18,7 @@ import (
 	"muster/lab"
 )
 
-// What makes the binary of these tests a process of lab's, and one that is not as it
-// should be.
+// Arguments that turn the test binary into a probe, or into a fake probe.
 const (
 	probeWord = "serve-as-probe"
 	fakeWord  = "serve-as-fake"
@@ -41,7 +40,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// options are those of a run of count rounds with real probes and without contestants.
+// options returns options for count rounds with real probes and without contestants.
 func options(t *testing.T, count int) lab.Options {
 	t.Helper()
 	self, err := os.Executable()
@@ -51,16 +50,16 @@ func options(t *testing.T, count int) lab.Options {
 	return lab.Options{Count: count, Probe: []string{self, probeWord}, Cache: cache(t), Peers: []string{}, Version: "test"}
 }
 
-// faked are options whose probes are one of the fakes.
-func faked(t *testing.T, fake string, count int) lab.Options {
+// fakeOptions returns options whose probes are one of the fakes.
+func fakeOptions(t *testing.T, fake string, count int) lab.Options {
 	t.Helper()
 	o := options(t, count)
 	o.Probe = []string{o.Probe[0], fakeWord, fake}
 	return o
 }
 
-// cache is where contestants that were built stay for the next run of the tests; those
-// of package native use the same.
+// cache returns the folder that keeps contestants between test runs. Package native's tests
+// use the same folder.
 func cache(t *testing.T) string {
 	t.Helper()
 	dir := os.Getenv("MUSTER_TEST_CACHE")
@@ -74,38 +73,38 @@ func cache(t *testing.T) string {
 	return filepath.Join(dir, "contestants")
 }
 
-// hangs is the variable that names a pipe: a process that never ends says there that it
-// has begun, and keeps the pipe open as long as it, or one that it has started, is there.
+// hangs is the variable that names a pipe. An endless process writes to the pipe when it has
+// started. The pipe stays open as long as the process or its child lives.
 const hangs = "MUSTER_TEST_HANGS"
 
 var fakes = map[string]func(args []string) error{
-	"whole": func(args []string) error { return prints(args, 150, 150) },
-	// What one processor did where two were meant to, and what a compiler left out.
-	"one-core": func(args []string) error { return prints(args, 1000, 1001) },
-	"elided":   func(args []string) error { return prints(args, 0.001, 0.001) },
+	"whole": func(args []string) error { return printLine(args, 150, 150) },
+	// One processor works instead of two, or the compiler removed the work.
+	"one-core": func(args []string) error { return printLine(args, 1000, 1001) },
+	"elided":   func(args []string) error { return printLine(args, 0.001, 0.001) },
 	"constant": func(args []string) error {
 		n := float64(operations(args))
-		return prints(args, 5e6/n, 1e7/n)
+		return printLine(args, 5e6/n, 1e7/n)
 	},
 
 	"make": func(args []string) error {
 		if args[0] == "make" {
 			return lab.Probe(context.Background(), args, os.Stdin, os.Stdout)
 		}
-		return prints(args, 123.4, 125.6)
+		return printLine(args, 123.4, 125.6)
 	},
 
 	"uploads": func(args []string) error {
 		if args[0] == "upload" || args[0] == "serve" {
 			return lab.Probe(context.Background(), args, os.Stdin, os.Stdout)
 		}
-		return prints(args, 123.4, 125.6)
+		return printLine(args, 123.4, 125.6)
 	},
 	"no-uploads": func(args []string) error {
 		if args[0] == "upload" {
 			return errors.New("no room")
 		}
-		return prints(args, 123.4, 125.6)
+		return printLine(args, 123.4, 125.6)
 	},
 
 	"nothing": func([]string) error { return nil },
@@ -145,8 +144,8 @@ var fakes = map[string]func(args []string) error{
 	},
 }
 
-// prints is a line with every unit that reports show.
-func prints(args []string, ns, cpu float64) error {
+// printLine prints a line with every unit that reports use.
+func printLine(args []string, ns, cpu float64) error {
 	if slices.Contains(args, "-gate") {
 		fmt.Println("ready")
 		if _, err := io.Copy(io.Discard, os.Stdin); err != nil {
@@ -161,7 +160,7 @@ func prints(args []string, ns, cpu float64) error {
 	return err
 }
 
-// operations is how many are asked for.
+// operations returns the requested number of operations.
 func operations(args []string) int {
 	for _, name := range []string{"-tasks", "-items", "-count", "-files", "-lines", "-pairs", "-passes", "-requests", "-goroutines"} {
 		if i := slices.Index(args, name); i >= 0 && i+1 < len(args) {
@@ -172,16 +171,16 @@ func operations(args []string) int {
 	return 1
 }
 
-// scripted are options whose probes print the same line always: a shell begins faster
-// than a test binary.
-func scripted(t *testing.T, count int) lab.Options {
+// scriptedOptions returns options whose probes always print the same line. A shell starts
+// faster than a test binary.
+func scriptedOptions(t *testing.T, count int) lab.Options {
 	t.Helper()
 	o := options(t, count)
 	o.Probe = []string{"sh", "-c", "echo BenchmarkX 1000 123.4 ns/op 125.6 cpu-ns/op"}
 	return o
 }
 
-// tiny is as little of each question as there can be.
+// tinyDispatch, and the functions below, return the smallest options of each question.
 func tinyDispatch(o lab.Options) lab.DispatchOptions {
 	return lab.DispatchOptions{Options: o, Jobs: 2, Tasks: []int{1000}, Procs: []int{1}}
 }
@@ -198,8 +197,8 @@ func tinyIO(t *testing.T, o lab.Options) lab.IOOptions {
 	return lab.IOOptions{Options: o, Dir: t.TempDir(), Files: 10, Stored: 20, Renames: 20, ThreadsLimit: 100}
 }
 
-// times counts the measurements of each benchmark.
-func times(r *lab.Results) map[string]int {
+// countSamples counts the measurements of each benchmark.
+func countSamples(r *lab.Results) map[string]int {
 	times := map[string]int{}
 	for _, s := range r.Samples {
 		times[s.Name]++
@@ -207,8 +206,8 @@ func times(r *lab.Results) map[string]int {
 	return times
 }
 
-// order lists the benchmarks of a journal as they were taken.
-func order(t *testing.T, journal string) (names []string) {
+// measuredNames lists the benchmarks of a journal in the order of measurement.
+func measuredNames(t *testing.T, journal string) (names []string) {
 	t.Helper()
 	lines := bufio.NewScanner(strings.NewReader(journal))
 	for lines.Scan() {

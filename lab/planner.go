@@ -2,15 +2,15 @@ package lab
 
 import "muster/lab/internal/run"
 
-// A planner adds the trials of questions to a plan.
+// A planner adds the trials of this package's questions to a plan.
 type planner struct{ *run.Plan }
 
-// processors is how many what is measured may use at the same time: a container's quota may
-// make them fewer than there are.
+// processors returns how many processors a measured process may use. A container's quota may
+// reduce it.
 func processors() int { return run.Processors() }
 
-// oneAnd is 1 and n.
-func oneAnd(n int) []int {
+// oneAndMax returns 1 and n, without repetition.
+func oneAndMax(n int) []int {
 	if n > 1 {
 		return []int{1, n}
 	}

@@ -14,12 +14,12 @@ import (
 	"muster/lab/results"
 )
 
-// Probe is what a process does that [Options.Probe] starts: it measures one thing once
-// and prints a line of Go's benchmarks. The first argument says what, flags say more;
-// they are this package's own and may change with every version.
+// Probe runs in the process that [Options.Probe] starts. It makes one measurement and prints
+// it in Go's benchmark format. The first argument is the question; flags configure it. Both
+// are internal to this package and may change with every version.
 func Probe(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer) error {
 	if len(args) == 0 {
-		return errors.New("what is to be measured?")
+		return errors.New("the name of a question is required")
 	}
 	questions := map[string]func(*flag.FlagSet) func() (results.Sample, error){
 		"dispatch": probeDispatch,
@@ -42,12 +42,12 @@ func Probe(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer
 		"wakeup":  probeWakeUp,
 		blockWord: func(f *flag.FlagSet) func() (results.Sample, error) { return probeBlock(f, stdin, stdout) },
 	}
-	if args[0] == serveWord { // which answers nobody's question, but serves one
+	if args[0] == serveWord { // a server for another probe, not a question
 		return probeServe(ctx, args[1:], stdin, stdout)
 	}
 	question, ok := questions[args[0]]
 	if !ok {
-		return fmt.Errorf("no question %q", args[0])
+		return fmt.Errorf("unknown question %q", args[0])
 	}
 	f := flag.NewFlagSet(args[0], flag.ContinueOnError)
 	f.SetOutput(io.Discard)
@@ -70,7 +70,7 @@ func probeDispatch(f *flag.FlagSet) func() (results.Sample, error) {
 	tasks := f.Int("tasks", 1, "")
 	return func() (results.Sample, error) {
 		c, err := probe.Dispatch(*mode, *workers, *tasks)
-		return run.SampleOf(c), err
+		return run.NewSample(c), err
 	}
 }
 
@@ -80,7 +80,7 @@ func probeChannel(f *flag.FlagSet, stdin io.Reader, stdout io.Writer) func() (re
 	f.IntVar(&o.Portion, "portion", 100_000, "")
 	f.IntVar(&o.Cycles, "cycles", 0, "")
 	f.IntVar(&o.Buffer, "buffer", 0, "")
-	gated := f.Bool(run.Gate, false, "say that it is ready, and begin when standard input ends")
+	gated := f.Bool(run.Gate, false, "print a line when ready, and start when standard input ends")
 	return func() (results.Sample, error) {
 		if *gated {
 			fmt.Fprintln(stdout, run.Ready)
@@ -93,7 +93,7 @@ func probeChannel(f *flag.FlagSet, stdin io.Reader, stdout io.Writer) func() (re
 			return results.Sample{}, err
 		}
 		slices.Sort(c.Portions)
-		return run.SampleOf(c.Cost, results.Value{Unit: portion, Figure: c.Portions[len(c.Portions)/2].Seconds()}, results.Value{Unit: threads, Figure: float64(c.Threads)}), nil
+		return run.NewSample(c.Cost, results.Value{Unit: portionUnit, Figure: c.Portions[len(c.Portions)/2].Seconds()}, results.Value{Unit: threadsUnit, Figure: float64(c.Threads)}), nil
 	}
 }
 
@@ -105,7 +105,7 @@ func probeSpawn(f *flag.FlagSet) func() (results.Sample, error) {
 	return func() (results.Sample, error) {
 		o.Go = *mode == "each"
 		c, err := probe.Spawn(o)
-		return run.SampleOf(c), err
+		return run.NewSample(c), err
 	}
 }
 
@@ -114,9 +114,9 @@ func probeWaiting(f *flag.FlagSet) func() (results.Sample, error) {
 	return func() (results.Sample, error) {
 		w := probe.Waiting(*count)
 		n := float64(w.Start.N)
-		s := run.SampleOf(w.Start, results.Value{Unit: stack, Figure: float64(w.Stack) / n}, results.Value{Unit: sys, Figure: float64(w.Sys) / n})
-		if w.Told {
-			s.Values = append(s.Values, results.Value{Unit: rss, Figure: float64(w.Resident) / n})
+		s := run.NewSample(w.Start, results.Value{Unit: stackUnit, Figure: float64(w.Stack) / n}, results.Value{Unit: sysUnit, Figure: float64(w.Sys) / n})
+		if w.ResidentKnown {
+			s.Values = append(s.Values, results.Value{Unit: rssUnit, Figure: float64(w.Resident) / n})
 		}
 		return s, nil
 	}
@@ -127,11 +127,11 @@ func probeStarted(f *flag.FlagSet) func() (results.Sample, error) {
 	each := f.Duration("each", 0, "")
 	return func() (results.Sample, error) {
 		n := probe.StartedThreads(*goroutines, *each)
-		return results.Sample{N: *goroutines, Values: []results.Value{{Unit: threads, Figure: float64(n)}}}, nil
+		return results.Sample{N: *goroutines, Values: []results.Value{{Unit: threadsUnit, Figure: float64(n)}}}, nil
 	}
 }
 
-// probeProcs tells the GOMAXPROCS of its process.
+// probeProcs reports the GOMAXPROCS of its process.
 func probeProcs(*flag.FlagSet) func() (results.Sample, error) {
 	return func() (results.Sample, error) {
 		return results.Sample{N: 1, Values: []results.Value{{Unit: procsUnit, Figure: float64(runtime.GOMAXPROCS(0))}}}, nil
@@ -146,6 +146,6 @@ func probeWorkers(f *flag.FlagSet) func() (results.Sample, error) {
 	f.DurationVar(&o.Wait, "wait", 0, "")
 	return func() (results.Sample, error) {
 		c, err := probe.Workers(o)
-		return run.SampleOf(c), err
+		return run.NewSample(c), err
 	}
 }

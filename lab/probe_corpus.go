@@ -19,7 +19,7 @@ import (
 	"muster/regress"
 )
 
-// probeCorpus runs a command over a corpus, as muster record does, and keeps nothing.
+// probeCorpus runs a command over a corpus, as muster record does, and discards the golden.
 func probeCorpus(ctx context.Context, f *flag.FlagSet) func() (results.Sample, error) {
 	archive := f.String("archive", "", "")
 	dir := f.String("dir", "", "")
@@ -42,11 +42,11 @@ func probeCorpus(ctx context.Context, f *flag.FlagSet) func() (results.Sample, e
 		if err != nil {
 			return results.Sample{}, err
 		}
-		return run.SampleOf(probe.Cost{N: sum.Cases, Wall: sum.Wall, CPU: sum.CPU + sum.OwnCPU}), nil
+		return run.NewSample(probe.Cost{N: sum.Cases, Wall: sum.Wall, CPU: sum.CPU + sum.OwnCPU}), nil
 	}
 }
 
-// commandFlag reads what commandFlags writes.
+// commandFlag defines the flag that commandFlags writes.
 func commandFlag(f *flag.FlagSet) *[]string {
 	words := &[]string{}
 	f.Func("word", "", func(word string) error {
@@ -68,11 +68,11 @@ func probeMake(ctx context.Context, f *flag.FlagSet) func() (results.Sample, err
 		}
 		c := exec.CommandContext(ctx, "make", "-k", "-s", "-j"+strconv.Itoa(*jobs), "-f", makefileName)
 		c.Dir = *sources
-		c.Env = environOfMake()
-		var said strings.Builder
-		c.Stderr = &said
+		c.Env = makeEnviron()
+		var stderr strings.Builder
+		c.Stderr = &stderr
 		began := time.Now()
-		err = c.Run() // with status 2, for some sources do not compile
+		err = c.Run() // the exit status is 2, because some sources do not compile
 		wall := time.Since(began)
 		if c.ProcessState == nil {
 			return results.Sample{}, err
@@ -81,20 +81,20 @@ func probeMake(ctx context.Context, f *flag.FlagSet) func() (results.Sample, err
 		if e != nil {
 			return results.Sample{}, e
 		}
-		if len(made) <= len(cases)/2 { // a full disk, or a make that is not GNU's
-			first, _, _ := strings.Cut(said.String(), "\n")
+		if len(made) <= len(cases)/2 { // the disk is full, or this is not GNU make
+			first, _, _ := strings.Cut(stderr.String(), "\n")
 			return results.Sample{}, errors.Join(fmt.Errorf("make compiled %d of %d sources: %s", len(made), len(cases), first), err)
 		}
-		return run.SampleOf(probe.Cost{N: len(cases), Wall: wall, CPU: c.ProcessState.UserTime() + c.ProcessState.SystemTime()}), nil
+		return run.NewSample(probe.Cost{N: len(cases), Wall: wall, CPU: c.ProcessState.UserTime() + c.ProcessState.SystemTime()}), nil
 	}
 }
 
-// makefileName is a file beside the sources: what make reads from a pipe it keeps where the
-// system has temporary files, which may be full.
+// makefileName is a file beside the sources. If make read its rules from a pipe, it would copy
+// them to the system's folder for temporary files, which may be full.
 const makefileName = "Makefile"
 
-// prepareMake lists the sources and writes what make is to do with them. It takes away what
-// an earlier run made of them, or make would have nothing to do.
+// prepareMake lists the sources and writes the makefile. It first removes earlier outputs,
+// which would leave make without work.
 func prepareMake(dir string, compiler []string) (cases []string, err error) {
 	outputs, err := filesBelow(dir, ".o")
 	if err != nil {
@@ -111,7 +111,7 @@ func prepareMake(dir string, compiler []string) (cases []string, err error) {
 	return cases, os.WriteFile(filepath.Join(dir, makefileName), []byte(makefile(cases, compiler)), 0o644)
 }
 
-// filesBelow lists files with that end below a folder, from there on.
+// filesBelow lists the files with a suffix below a folder, relative to that folder.
 func filesBelow(dir, end string) (names []string, err error) {
 	err = filepath.WalkDir(dir, func(path string, _ os.DirEntry, err error) error {
 		if err == nil && strings.HasSuffix(path, end) {
@@ -122,14 +122,14 @@ func filesBelow(dir, end string) (names []string, err error) {
 	return names, err
 }
 
-// makefile has make compile every source.
+// makefile returns rules that compile each source.
 func makefile(cases, compiler []string) string {
 	var b strings.Builder
 	b.WriteString("all:")
 	for _, name := range cases {
 		b.WriteString(" \\\n " + name + ".o")
 	}
-	// Or make looks for what these two could be made from, and says what it found.
+	// Without this rule make searches for sources of these two targets, and prints messages.
 	b.WriteString("\n.PHONY: all\n" + makefileName + ": ;\n")
 	b.WriteString("%.o: %\n\t@")
 	for _, word := range compiler {
@@ -139,14 +139,14 @@ func makefile(cases, compiler []string) string {
 	return b.String()
 }
 
-// recipeWord is a word of a make's recipe as the shell is to see it.
+// recipeWord quotes a word of a makefile's recipe for make and the shell.
 func recipeWord(word string) string {
 	return "'" + strings.ReplaceAll(strings.ReplaceAll(word, "'", `'\''`), "$", "$$") + "'"
 }
 
-// environOfMake is this process's environment without what is for make: under one of the
-// caller's, or with its flags, this one would take its jobs from there, or none.
-func environOfMake() (environ []string) {
+// makeEnviron returns the environment without variables that configure make. Under a parent
+// make, they would change the number of jobs or disable the work.
+func makeEnviron() (environ []string) {
 	for _, pair := range os.Environ() {
 		switch name, _, _ := strings.Cut(pair, "="); name {
 		case "MAKEFLAGS", "GNUMAKEFLAGS", "MFLAGS", "MAKEFILES", "MAKELEVEL":

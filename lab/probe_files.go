@@ -9,7 +9,7 @@ import (
 	"muster/lab/results"
 )
 
-// engineFlags are those that name an engine, as engineArgs writes them.
+// engineFlags defines the flags that engineArgs writes.
 func engineFlags(f *flag.FlagSet, o *probe.EngineOptions) {
 	f.StringVar(&o.Name, "engine", "", "")
 	f.IntVar(&o.Threads, "threads", 1, "")
@@ -31,12 +31,12 @@ func probeEngine(ctx context.Context, f *flag.FlagSet) func() (results.Sample, e
 		n := float64(o.Files)
 		return results.Sample{N: o.Files, Values: []results.Value{
 			{Unit: putUnit, Figure: float64(c.Put.Wall) / n}, {Unit: getUnit, Figure: float64(c.Get.Wall) / n},
-			{Unit: threads, Figure: float64(c.Threads)},
+			{Unit: threadsUnit, Figure: float64(c.Threads)},
 		}}, nil
 	}
 }
 
-// serveWord makes a probe the server of another one.
+// serveWord is the argument that makes a probe the server of another probe.
 const serveWord = "serve"
 
 func probeServe(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer) error {
@@ -51,8 +51,8 @@ func probeServe(ctx context.Context, args []string, stdin io.Reader, stdout io.W
 	return probe.Serve(ctx, o, stdin, stdout)
 }
 
-// probeUpload puts a server under load, which is a process of its own too: -word after
-// -word is its command, to which the folder is added.
+// probeUpload measures a server under load. The server is a process of its own. The repeated
+// flag -word is its command; the folder is appended.
 func probeUpload(ctx context.Context, f *flag.FlagSet) func() (results.Sample, error) {
 	o := probe.UploadOptions{}
 	words := commandFlag(f)
@@ -67,7 +67,7 @@ func probeUpload(ctx context.Context, f *flag.FlagSet) func() (results.Sample, e
 			return results.Sample{}, err
 		}
 		return results.Sample{N: u.N, Values: []results.Value{
-			{Unit: results.NsPerOp, Figure: float64(u.Wall) / float64(u.N)}, {Unit: threads, Figure: float64(u.Threads)},
+			{Unit: results.NsPerOp, Figure: float64(u.Wall) / float64(u.N)}, {Unit: threadsUnit, Figure: float64(u.Threads)},
 		}}, nil
 	}
 }

@@ -42,7 +42,7 @@ func probeRename(ctx context.Context, f *flag.FlagSet) func() (results.Sample, e
 	f.IntVar(&o.Folders, "folders", 1, "")
 	return func() (results.Sample, error) {
 		c, err := probe.Rename(ctx, o)
-		return run.SampleOf(c), err
+		return run.NewSample(c), err
 	}
 }
 
@@ -56,7 +56,7 @@ func probeLog(f *flag.FlagSet) func() (results.Sample, error) {
 	return func() (results.Sample, error) {
 		o.File = filepath.Join(*dir, "log")
 		c, err := probe.Log(o)
-		return run.SampleOf(c), err
+		return run.NewSample(c), err
 	}
 }
 
@@ -65,7 +65,7 @@ func probeLock(f *flag.FlagSet) func() (results.Sample, error) {
 	pairs := f.Int("pairs", 1, "")
 	return func() (results.Sample, error) {
 		c, err := probe.Lock(*goroutines, *pairs)
-		return run.SampleOf(c), err
+		return run.NewSample(c), err
 	}
 }
 
@@ -74,11 +74,11 @@ func probeWakeUp(f *flag.FlagSet) func() (results.Sample, error) {
 	ofThreads := f.Bool("threads", false, "")
 	return func() (results.Sample, error) {
 		c, err := probe.WakeUp(*passes, *ofThreads)
-		return run.SampleOf(c), err
+		return run.NewSample(c), err
 	}
 }
 
-// blockWord makes a probe one that is to be ended by Go's runtime.
+// blockWord is the argument that makes a probe run out of threads.
 const blockWord = "block"
 
 func probeBlock(f *flag.FlagSet, stdin io.Reader, stdout io.Writer) func() (results.Sample, error) {
@@ -86,7 +86,7 @@ func probeBlock(f *flag.FlagSet, stdin io.Reader, stdout io.Writer) func() (resu
 	return func() (results.Sample, error) {
 		pipe, ok := stdin.(*os.File)
 		if !ok {
-			return results.Sample{}, errors.New("standard input is no file to be blocked by")
+			return results.Sample{}, errors.New("standard input is not a file")
 		}
 		return results.Sample{}, probe.BlockThreads(*limit, pipe, stdout)
 	}

@@ -10,18 +10,19 @@ import (
 	"muster/lab"
 )
 
-// mistake checks that an error is one of what was asked for.
-func mistake(t *testing.T, err error) {
+// expectInputError checks that an error is an InputError.
+func expectInputError(t *testing.T, err error) {
 	t.Helper()
 	var input *lab.InputError
 	if !errors.As(err, &input) {
-		t.Errorf("%v is no InputError", err)
+		t.Errorf("%v is not an InputError", err)
 	}
 }
 
-// Wrong numbers are refused before anything is started: what, why, and what would do.
+// Invalid numbers are rejected before anything starts. The error names the value and its
+// bounds.
 func TestRefusals(t *testing.T) {
-	o := faked(t, "usage", 1) // whose start would be another error
+	o := fakeOptions(t, "usage", 1) // starting it would be another error
 	dispatch := func(alter func(*lab.DispatchOptions)) func(*testing.T) error {
 		return func(t *testing.T) error {
 			o := tinyDispatch(o)
@@ -59,33 +60,33 @@ func TestRefusals(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, run := range map[string]func(*testing.T) error{
-		"a count of 0: it must be 1 to 1000":                    dispatch(func(o *lab.DispatchOptions) { o.Count = 0 }),
-		"a count of 1001: ":                                     channel(func(o *lab.ChannelOptions) { o.Count = 1001 }),
-		"jobs of 0: from 1 to 1024":                             dispatch(func(o *lab.DispatchOptions) { o.Jobs = 0 }),
-		"jobs of 1025: ":                                        dispatch(func(o *lab.DispatchOptions) { o.Jobs = 1025 }),
-		"no tasks given":                                        dispatch(func(o *lab.DispatchOptions) { o.Tasks = nil }),
-		"tasks of -1: from 1 to 1000000000":                     dispatch(func(o *lab.DispatchOptions) { o.Tasks = []int{-1} }),
-		"tasks must rise: 10 comes after 100":                   dispatch(func(o *lab.DispatchOptions) { o.Tasks = []int{100, 10} }),
-		"tasks must rise: 10 comes after 10":                    dispatch(func(o *lab.DispatchOptions) { o.Tasks = []int{10, 10} }),
-		"procs of 0: ":                                          dispatch(func(o *lab.DispatchOptions) { o.Procs = []int{0} }),
-		"procs of 4096: from 1 to 1024":                         channel(func(o *lab.ChannelOptions) { o.Procs = []int{1, 4096} }),
-		"cycles of -1: from 0 to 100000":                        channel(func(o *lab.ChannelOptions) { o.Cycles = []int{-1} }),
-		"no cycles given":                                       channel(func(o *lab.ChannelOptions) { o.Cycles = nil }),
-		"items of 150000: it must be a multiple of 100000":      channel(func(o *lab.ChannelOptions) { o.Items = 150_000 }),
-		"items of 0: ":                                          channel(func(o *lab.ChannelOptions) { o.Items = 0 }),
-		"processes of -1: from 0 to 256":                        channel(func(o *lab.ChannelOptions) { o.Processes = -1 }),
-		"work of 0: from 1 to 1000000":                          spawn(func(o *lab.SpawnOptions) { o.Work = []int{0} }),
-		"goroutines of 100000000: from 1 to 10000000":           spawn(func(o *lab.SpawnOptions) { o.Goroutines = []int{100_000_000} }),
-		"no procs given":                                        spawn(func(o *lab.SpawnOptions) { o.Procs = nil }),
-		"files of 0: ":                                          files(func(o *lab.IOOptions) { o.Files = 0 }),
-		"renames of 9: from 10 to 100000000":                    files(func(o *lab.IOOptions) { o.Renames = 9 }),
-		"limit of threads of 1: from 20 to 10000 are possible":  files(func(o *lab.IOOptions) { o.ThreadsLimit = 1 }),
-		file + " is no folder in which files could be written:": files(func(o *lab.IOOptions) { o.Dir = file }),
-		`no peer "cobol": there are the languages go`:           files(func(o *lab.IOOptions) { o.Peers = []string{"cobol"} }),
+		"count is 0, but must be from 1 to 1000":                  dispatch(func(o *lab.DispatchOptions) { o.Count = 0 }),
+		"count is 1001, ":                                         channel(func(o *lab.ChannelOptions) { o.Count = 1001 }),
+		"jobs is 0, but must be from 1 to 1024":                   dispatch(func(o *lab.DispatchOptions) { o.Jobs = 0 }),
+		"jobs is 1025, ":                                          dispatch(func(o *lab.DispatchOptions) { o.Jobs = 1025 }),
+		"no tasks given":                                          dispatch(func(o *lab.DispatchOptions) { o.Tasks = nil }),
+		"tasks is -1, but must be from 1 to 1000000000":           dispatch(func(o *lab.DispatchOptions) { o.Tasks = []int{-1} }),
+		"tasks must rise: 10 comes after 100":                     dispatch(func(o *lab.DispatchOptions) { o.Tasks = []int{100, 10} }),
+		"tasks must rise: 10 comes after 10":                      dispatch(func(o *lab.DispatchOptions) { o.Tasks = []int{10, 10} }),
+		"procs is 0, ":                                            dispatch(func(o *lab.DispatchOptions) { o.Procs = []int{0} }),
+		"procs is 4096, but must be from 1 to 1024":               channel(func(o *lab.ChannelOptions) { o.Procs = []int{1, 4096} }),
+		"cycles is -1, but must be from 0 to 100000":              channel(func(o *lab.ChannelOptions) { o.Cycles = []int{-1} }),
+		"no cycles given":                                         channel(func(o *lab.ChannelOptions) { o.Cycles = nil }),
+		"items is 150000, but must be a multiple of 100000":       channel(func(o *lab.ChannelOptions) { o.Items = 150_000 }),
+		"items is 0, ":                                            channel(func(o *lab.ChannelOptions) { o.Items = 0 }),
+		"processes is -1, but must be from 0 to 256":              channel(func(o *lab.ChannelOptions) { o.Processes = -1 }),
+		"work is 0, but must be from 1 to 1000000":                spawn(func(o *lab.SpawnOptions) { o.Work = []int{0} }),
+		"goroutines is 100000000, but must be from 1 to 10000000": spawn(func(o *lab.SpawnOptions) { o.Goroutines = []int{100_000_000} }),
+		"no procs given":                                          spawn(func(o *lab.SpawnOptions) { o.Procs = nil }),
+		"files is 0, ":                                            files(func(o *lab.IOOptions) { o.Files = 0 }),
+		"renames is 9, but must be from 10 to 100000000":          files(func(o *lab.IOOptions) { o.Renames = 9 }),
+		"limit of threads is 1, but must be from 20 to 10000":     files(func(o *lab.IOOptions) { o.ThreadsLimit = 1 }),
+		file + " is not a folder:":                                files(func(o *lab.IOOptions) { o.Dir = file }),
+		`unknown peer "cobol": name a language (go`:               files(func(o *lab.IOOptions) { o.Peers = []string{"cobol"} }),
 	} {
 		t.Run(strings.ReplaceAll(want, "/", " "), func(t *testing.T) {
 			err := run(t)
-			mistake(t, err)
+			expectInputError(t, err)
 			if err != nil && !strings.HasPrefix(err.Error(), want) {
 				t.Errorf("%q does not begin with %q", err, want)
 			}
@@ -93,7 +94,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// Without a probe it is the program that is wrong, not who asked.
+// A missing probe is a bug of the program, not a mistake of the user.
 func TestNoProbe(t *testing.T) {
 	o := tinyDispatch(options(t, 1))
 	o.Probe = nil
@@ -103,12 +104,12 @@ func TestNoProbe(t *testing.T) {
 	}
 }
 
-// A probe refuses what it does not know.
+// A probe rejects unknown arguments.
 func TestProbeRefuses(t *testing.T) {
 	for _, args := range [][]string{nil, {"nonsense"}, {"dispatch", "-unknown"}, {"dispatch", "-tasks", "many"}, {"dispatch", "-mode", "nonsense"}, {"channel", "-items", "3"}, {"block"}} {
-		var said strings.Builder
-		if err := lab.Probe(t.Context(), args, strings.NewReader(""), &said); err == nil || said.Len() > 0 {
-			t.Errorf("%q: %v, said %q", args, err, said.String())
+		var output strings.Builder
+		if err := lab.Probe(t.Context(), args, strings.NewReader(""), &output); err == nil || output.Len() > 0 {
+			t.Errorf("%q: %v, output %q", args, err, output.String())
 		}
 	}
 }

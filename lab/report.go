@@ -13,20 +13,19 @@ import (
 	"muster/lab/stat"
 )
 
-// A Report is results as people read them.
+// A Report presents results to people.
 type Report struct {
 	document page.Document
-	lines    []any // of its own, as JSON: what it says beside the figures
+	lines    []any // JSON lines beyond the figures: claims or advice
 }
 
 // Text writes the report for a terminal.
 func (r Report) Text(w io.Writer) error { return page.Text(w, r.document) }
 
-// HTML writes the report as one page with plots, which needs no other file.
+// HTML writes the report as one self-contained page with plots.
 func (r Report) HTML(w io.Writer) error { return page.HTML(w, r.document) }
 
-// JSON writes what the report says beside the figures, a line for each, and then the
-// results it is of.
+// JSON writes the report's own lines, and then the results.
 func (r Report) JSON(w io.Writer, of *Results) error {
 	e := json.NewEncoder(w)
 	for _, line := range r.lines {
@@ -37,24 +36,24 @@ func (r Report) JSON(w io.Writer, of *Results) error {
 	return of.WriteJSON(w)
 }
 
-// A view is results as the reports' tables and charts want them.
+// A view derives cells, points and warnings from results.
 type view struct{ *Results }
 
-// newDocument begins a report with what every one has.
+// newDocument starts a report with the parts that all reports have.
 func newDocument(r *Results, title string, lead ...string) page.Document {
 	d := page.Document{Title: title, Lead: lead}
 	for _, c := range r.Conditions {
 		if c.Key == results.FormatKey {
-			continue // of the file, which this is not
+			continue // describes the file, not the run
 		}
 		d.Conditions = append(d.Conditions, page.Pair{Name: c.Key, Value: c.Value})
 	}
 	if r.NotRun > 0 {
-		what := fmt.Sprintf("%s measurements are missing", grouped(int64(r.NotRun)))
+		what := fmt.Sprintf("%s measurements are missing.", groupThousands(int64(r.NotRun)))
 		if r.NotRun == 1 {
-			what = "one measurement is missing"
+			what = "one measurement is missing."
 		}
-		d.Lead = append([]string{"The run ended before its time and " + what + ": some figures are of fewer runs than others, and – is where there is none."}, d.Lead...)
+		d.Lead = append([]string{"The run ended early: " + what + " Some figures rest on fewer runs than others, and – marks a figure without any."}, d.Lead...)
 	}
 	for _, m := range r.Missing {
 		d.Conditions = append(d.Conditions, page.Pair{Name: "not here", Value: m.Peer + ": " + m.Text()})
@@ -67,9 +66,9 @@ func newDocument(r *Results, title string, lead ...string) page.Document {
 	return d
 }
 
-// cell is the median of a benchmark in a unit, each divided by so much, with how far the
-// interval reaches; or why there is none.
-func (r view) cell(name, unit string, divisor float64) page.Cell {
+// medianCell returns the median of a benchmark, divided by divisor, and the spread of its
+// interval. Without a figure it returns the reason.
+func (r view) medianCell(name, unit string, divisor float64) page.Cell {
 	s := r.Summary(name, unit)
 	if s.N == 0 {
 		return page.Cell{Text: reasonText(r.Why(name))}
@@ -77,7 +76,7 @@ func (r view) cell(name, unit string, divisor float64) page.Cell {
 	return page.Cell{Text: digits(s.Median/divisor) + spreadText(s)}
 }
 
-// reasonText is why there is no figure, as short as a cell wants it.
+// reasonText shortens the reason for an absent figure to fit a cell.
 func reasonText(why string) string {
 	switch {
 	case why == "" || why == results.NoSuchMode:
@@ -90,7 +89,7 @@ func reasonText(why string) string {
 	return why
 }
 
-// spreadText tells how far an interval reaches from its median, where that matters.
+// spreadText formats the distance to the farther end of the interval, if it is 0.5 % or more.
 func spreadText(s stat.Summary) string {
 	if spread := s.Spread(); spread >= 0.005 {
 		return fmt.Sprintf(" ±%.0f%%", 100*spread)
@@ -98,7 +97,7 @@ func spreadText(s stat.Summary) string {
 	return ""
 }
 
-// ratioText is a ratio without how far it reaches, which stands beside what it is of.
+// ratioText formats a ratio without its interval, because the figures beside it show theirs.
 func ratioText(s stat.Summary) string {
 	if s.N == 0 {
 		return "–"
@@ -106,7 +105,7 @@ func ratioText(s stat.Summary) string {
 	return strconv.FormatFloat(s.Median, 'f', 2, 64)
 }
 
-// digits writes a number with three digits that matter.
+// digits formats a number with three significant digits.
 func digits(v float64) string {
 	switch {
 	case v == 0:
@@ -114,9 +113,9 @@ func digits(v float64) string {
 	case v < 0:
 		return "-" + digits(-v)
 	case v == math.Trunc(v):
-		return grouped(int64(v))
+		return groupThousands(int64(v))
 	case v >= 100:
-		return grouped(int64(v + 0.5))
+		return groupThousands(int64(v + 0.5))
 	case v >= 10:
 		return strconv.FormatFloat(v, 'f', 1, 64)
 	case v >= 1:
@@ -127,8 +126,8 @@ func digits(v float64) string {
 	return strconv.FormatFloat(v, 'g', 3, 64)
 }
 
-// grouped writes a whole number with its thousands apart.
-func grouped(n int64) string {
+// groupThousands formats an integer with thousands separators.
+func groupThousands(n int64) string {
 	text := strconv.FormatInt(n, 10)
 	for i := len(text) - 3; i > 0 && text[i-1] != '-'; i -= 3 {
 		text = text[:i] + "," + text[i:]
@@ -136,8 +135,8 @@ func grouped(n int64) string {
 	return text
 }
 
-// columns are a first one of words, and others of numbers.
-func columns(first string, others ...string) []page.Column {
+// newColumns returns a column of words, followed by columns of numbers.
+func newColumns(first string, others ...string) []page.Column {
 	c := []page.Column{{Title: first}}
 	for _, title := range others {
 		c = append(c, page.Column{Title: title, Right: true})
@@ -145,8 +144,7 @@ func columns(first string, others ...string) []page.Column {
 	return c
 }
 
-// markBest marks the least of the figures of one unit among rows; names of rows without
-// a figure are empty.
+// markBest marks the least figure of a column. A name is "" for a row without a figure.
 func (r view) markBest(rows [][]page.Cell, column int, unit string, names []string) {
 	best, least := -1, 0.0
 	for i, name := range names {
@@ -159,7 +157,7 @@ func (r view) markBest(rows [][]page.Cell, column int, unit string, names []stri
 	}
 }
 
-// warnings tells what is wrong with benchmarks, a line for each kind.
+// warnings summarises the warnings about benchmarks, one line per kind.
 func (r view) warnings(names []string) (lines []string) {
 	found := r.WarningsOf(names)
 	for _, k := range []stat.Kind{stat.TooShort, stat.TooNoisy, stat.OneCore, stat.ElidingSuspected} {
@@ -176,7 +174,7 @@ func (r view) warnings(names []string) (lines []string) {
 	return lines
 }
 
-// warningLine names a few of the figures, and how many more there are.
+// warningLine names a few of the affected figures, and the number of the others.
 func warningLine(alike []results.Warning) string {
 	const few = 3
 	text := fmt.Sprintf("%v, %s: %s", alike[0].Kind, alike[0].Name, alike[0].Text)
@@ -193,23 +191,23 @@ func warningLine(alike []results.Warning) string {
 	return text
 }
 
-// howMeasured says how each figure comes about that was taken so often.
+// howMeasured describes how the figures were taken, for a number of runs.
 func howMeasured(count int) string {
 	switch {
 	case count <= 1:
-		return "Each figure is one run in a process of its own: nothing tells how far chance has moved it."
+		return "Each figure is one run in a process of its own, so it has no confidence interval."
 	case count < stat.SamplesMin:
-		return fmt.Sprintf("Each figure is the median of %d runs, each in a process of its own, in turns; ± is how far the runs reach from it, for an interval at 95 %% takes %d.", count, stat.SamplesMin)
+		return fmt.Sprintf("Each figure is the median of %d runs, taken in turns, each in a process of its own. ± is the distance to the farthest run; a confidence interval of 95 %% needs %d runs.", count, stat.SamplesMin)
 	}
-	return fmt.Sprintf("Each figure is the median of %d runs, each in a process of its own, in turns; ± is how far its interval at 95 %% reaches.", count)
+	return fmt.Sprintf("Each figure is the median of %d runs, taken in turns, each in a process of its own. ± is the distance to the farther end of its 95 %% confidence interval.", count)
 }
 
-// figuresTable has a row for each benchmark and unit.
+// figuresTable returns a table with a row for each benchmark and unit.
 func (r view) figuresTable() page.Table {
 	t := page.Table{Caption: "medians", Columns: []page.Column{{Title: "benchmark"}, {Title: "figure", Right: true}, {Title: "unit"}, {Title: "runs", Right: true}}}
 	for _, name := range r.Names() {
 		for _, unit := range r.Units(name) {
-			t.Rows = append(t.Rows, append(page.Row(name), r.cell(name, unit, 1), page.Cell{Text: unit}, page.Cell{Text: fmt.Sprint(len(r.Figures(name, unit)))}))
+			t.Rows = append(t.Rows, append(page.Row(name), r.medianCell(name, unit, 1), page.Cell{Text: unit}, page.Cell{Text: fmt.Sprint(len(r.Figures(name, unit)))}))
 		}
 	}
 	return t

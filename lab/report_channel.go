@@ -9,13 +9,13 @@ import (
 	"muster/lab/results"
 )
 
-// ChannelReport shows the results of [Channel].
+// ChannelReport reports the results of [Channel].
 func ChannelReport(of *Results, o ChannelOptions) Report {
 	r := view{of}
-	d := newDocument(of, "What a channel costs",
-		fmt.Sprintf("One goroutine fills a channel with %s items, another drains it, and both do so many turns of a loop for each (cycles). "+
-			"A run's figure is the seconds for %s items, those of its median portion.",
-			grouped(int64(o.Items)), grouped(channelPortion)),
+	d := newDocument(of, "The cost of a channel",
+		fmt.Sprintf("One goroutine fills a channel with %s items, and another drains it. A cycle is one loop iteration on both sides for each item. "+
+			"The figure of a run is the time for %s items: the median of its portions, in seconds.",
+			groupThousands(int64(o.Items)), groupThousands(channelPortion)),
 		howMeasured(o.Count))
 	for _, buffer := range []int{0, bufferPlaces} {
 		d.Sections = append(d.Sections, r.channelSection(o, buffer))
@@ -33,19 +33,19 @@ func ChannelReport(of *Results, o ChannelOptions) Report {
 func (r view) channelSection(o ChannelOptions, buffer int) page.Section {
 	title := "Without a buffer"
 	if buffer > 0 {
-		title = fmt.Sprintf("With %d places", buffer)
+		title = fmt.Sprintf("With a buffer of %d items", buffer)
 	}
 	s := page.Section{Title: title}
 	var titles, all []string
 	for _, cycles := range o.Cycles {
-		titles = append(titles, grouped(int64(cycles))+" cycles")
+		titles = append(titles, groupThousands(int64(cycles))+" cycles")
 	}
-	t := page.Table{Caption: "seconds for " + grouped(channelPortion) + " items", Columns: columns("GOMAXPROCS", titles...)}
+	t := page.Table{Caption: "seconds for " + groupThousands(channelPortion) + " items", Columns: newColumns("GOMAXPROCS", titles...)}
 	for _, procs := range o.Procs {
 		row := page.Row(strconv.Itoa(procs))
 		for _, cycles := range o.Cycles {
 			name := ChannelName(buffer, cycles, procs, 0)
-			row = append(row, r.cell(name, portion, 1))
+			row = append(row, r.medianCell(name, portionUnit, 1))
 			all = append(all, name)
 		}
 		t.Rows = append(t.Rows, row)
@@ -55,7 +55,7 @@ func (r view) channelSection(o ChannelOptions, buffer int) page.Section {
 		for _, procs := range o.Procs {
 			names = append(names, ChannelName(buffer, cycles, procs, 0))
 		}
-		r.markBest(t.Rows, i+1, portion, names)
+		r.markBest(t.Rows, i+1, portionUnit, names)
 	}
 	s.Tables = []page.Table{t}
 	s.Charts = r.channelCharts(o, buffer)
@@ -63,15 +63,15 @@ func (r view) channelSection(o ChannelOptions, buffer int) page.Section {
 	return s
 }
 
-// channelCharts are the article's two: against GOMAXPROCS, a line for each number of
-// cycles, and against cycles, a line for each GOMAXPROCS of a few.
+// channelCharts returns the article's two charts: time against GOMAXPROCS with a line per
+// number of cycles, and time against cycles with a line for some values of GOMAXPROCS.
 func (r view) channelCharts(o ChannelOptions, buffer int) []plot.Chart {
-	seconds := plot.Axis{Label: "seconds for " + grouped(channelPortion) + " items", Log: true}
+	seconds := plot.Axis{Label: "seconds for " + groupThousands(channelPortion) + " items", Log: true}
 	against := plot.Chart{Title: "Time against GOMAXPROCS", X: plot.Axis{Label: "GOMAXPROCS", Log: true}, Y: seconds}
 	for _, cycles := range o.Cycles {
 		l := plot.Line{Name: strconv.Itoa(cycles) + " cycles"}
 		for _, procs := range o.Procs {
-			l.Points = append(l.Points, r.points(float64(procs), ChannelName(buffer, cycles, procs, 0), portion)...)
+			l.Points = append(l.Points, r.medianPoint(float64(procs), ChannelName(buffer, cycles, procs, 0), portionUnit)...)
 		}
 		against.Lines = append(against.Lines, l)
 	}
@@ -79,29 +79,29 @@ func (r view) channelCharts(o ChannelOptions, buffer int) []plot.Chart {
 	for _, procs := range o.Procs[:min(len(o.Procs), 4)] {
 		l := plot.Line{Name: "GOMAXPROCS " + strconv.Itoa(procs)}
 		for _, n := range o.Cycles {
-			l.Points = append(l.Points, r.points(float64(n), ChannelName(buffer, n, procs, 0), portion)...)
+			l.Points = append(l.Points, r.medianPoint(float64(n), ChannelName(buffer, n, procs, 0), portionUnit)...)
 		}
 		cycles.Lines = append(cycles.Lines, l)
 	}
-	return append(drawable(against), drawable(cycles)...)
+	return append(drawableCharts(against), drawableCharts(cycles)...)
 }
 
 func (r view) threadsSection(o ChannelOptions) page.Section {
 	t := page.Table{
-		Caption: "most threads of the process: median, and how many goroutines were busy",
-		Columns: columns("GOMAXPROCS", "channel, no cycles", "channel, most cycles", "all busy", "goroutines then"),
+		Caption: "most threads of the process (median), and the number of busy goroutines",
+		Columns: newColumns("GOMAXPROCS", "channel, no cycles", "channel, most cycles", "busy goroutines", "their number"),
 	}
 	first, last := o.Cycles[0], o.Cycles[len(o.Cycles)-1]
 	for _, procs := range o.Procs {
 		row := page.Row(strconv.Itoa(procs))
 		row = append(row,
-			r.cell(ChannelName(0, first, procs, 0), threads, 1), r.cell(ChannelName(0, last, procs, 0), threads, 1),
-			r.cell(startedName(procs), threads, 1), page.Cell{Text: strconv.Itoa(2 * procs)})
+			r.medianCell(ChannelName(0, first, procs, 0), threadsUnit, 1), r.medianCell(ChannelName(0, last, procs, 0), threadsUnit, 1),
+			r.medianCell(startedName(procs), threadsUnit, 1), page.Cell{Text: strconv.Itoa(2 * procs)})
 		t.Rows = append(t.Rows, row)
 	}
 	return page.Section{
-		Title:  "How many threads there are",
-		Text:   []string{"Counted after each portion, and in a process of which twice as many goroutines as GOMAXPROCS are kept busy: how many threads GOMAXPROCS really brings. A garbage collection starts one for every four of GOMAXPROCS, and some are the runtime's own. 0 is where the system does not tell."},
+		Title:  "Threads of the process",
+		Text:   []string{"Threads were counted after each portion. They were also counted in a process with twice as many busy goroutines as GOMAXPROCS, which shows how many threads GOMAXPROCS brings. The garbage collector starts a thread for every four of GOMAXPROCS, and the runtime has some of its own. 0 means that the system does not report threads."},
 		Tables: []page.Table{t},
 	}
 }
@@ -109,17 +109,17 @@ func (r view) threadsSection(o ChannelOptions) page.Section {
 func (r view) processesSection(o ChannelOptions) page.Section {
 	first, last := o.Cycles[0], o.Cycles[len(o.Cycles)-1]
 	c := plot.Chart{
-		Title: "Items each second against processes",
-		X:     plot.Axis{Label: "processes with GOMAXPROCS 1"}, Y: plot.Axis{Label: "times as many as one process"},
+		Title: "Items per second against processes",
+		X:     plot.Axis{Label: "processes with GOMAXPROCS 1"}, Y: plot.Axis{Label: "multiple of one process"},
 	}
-	t := page.Table{Caption: "items each second, all processes together, as a multiple of one process", Columns: columns("processes")}
+	t := page.Table{Caption: "items per second of all processes together, as a multiple of one process", Columns: newColumns("processes")}
 	var all []string
 	kinds := []int{first}
 	if last != first {
 		kinds = append(kinds, last)
 	}
 	for _, cycles := range kinds {
-		t.Columns = append(t.Columns, page.Column{Title: grouped(int64(cycles)) + " cycles", Right: true})
+		t.Columns = append(t.Columns, page.Column{Title: groupThousands(int64(cycles)) + " cycles", Right: true})
 		c.Lines = append(c.Lines, plot.Line{Name: strconv.Itoa(cycles) + " cycles"})
 	}
 	for n := 1; n <= o.Processes; n *= 2 {
@@ -128,14 +128,14 @@ func (r view) processesSection(o ChannelOptions) page.Section {
 			name := ChannelName(0, cycles, 1, n)
 			ratio := r.Ratio(ChannelName(0, cycles, 1, 1), name, results.NsPerOp)
 			row = append(row, page.Cell{Text: ratioText(ratio)})
-			c.Lines[i].Points = append(c.Lines[i].Points, pointOf(float64(n), ratio)...)
+			c.Lines[i].Points = append(c.Lines[i].Points, summaryPoint(float64(n), ratio)...)
 			all = append(all, name)
 		}
 		t.Rows = append(t.Rows, row)
 	}
 	return page.Section{
-		Title:  "Several processes instead",
-		Text:   []string{"A reader of the article held that N processes on N processors do N times as much. Each has GOMAXPROCS 1 and the same work; they begin together."},
-		Tables: []page.Table{t}, Charts: drawable(c), Warnings: r.warnings(all),
+		Title:  "Several processes",
+		Text:   []string{"A reader of the article stated that N processes on N processors do N times as much. Each process has GOMAXPROCS 1 and the same work. All start at the same time."},
+		Tables: []page.Table{t}, Charts: drawableCharts(c), Warnings: r.warnings(all),
 	}
 }

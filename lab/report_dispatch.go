@@ -10,22 +10,22 @@ import (
 	"muster/lab/results"
 )
 
-// modeTitles say what each mode of dispatch measures.
+// modeTitles are the table headers of the modes.
 var modeTitles = map[string]string{
 	"batch":     "in batches of 64",
-	"producers": "from 8 producers",
-	"foreach":   "a loop over all",
-	"makespan":  "64 long ones",
-	"barrier":   "that wait",
+	"producers": "by 8 producers",
+	"foreach":   "a parallel loop",
+	"makespan":  "64 long tasks",
+	"barrier":   "waiting tasks",
 }
 
-// DispatchReport shows the results of [Dispatch].
+// DispatchReport reports the results of [Dispatch].
 func DispatchReport(of *Results, o DispatchOptions) Report {
 	r := view{of}
-	d := newDocument(of, "What it costs to hand out a task",
-		fmt.Sprintf("Trivial tasks for %d workers, in ns for each task: by the clock, from the first one to the end of the last.", o.Jobs),
+	d := newDocument(of, "The cost of dispatching a task",
+		fmt.Sprintf("Trivial tasks for %d workers, in ns of elapsed time per task, from the first submission to the end of the last task.", o.Jobs),
 		howMeasured(o.Count))
-	if s := r.asInTheArticle(o); len(s.Tables) > 0 {
+	if s := r.articleSection(o); len(s.Tables) > 0 {
 		d.Sections = append(d.Sections, s)
 	}
 	for _, procs := range o.Procs {
@@ -35,8 +35,8 @@ func DispatchReport(of *Results, o DispatchOptions) Report {
 	return Report{document: d}
 }
 
-// impls lists the contestants, muster first, and then those that were measured before
-// those of which all is absent.
+// impls lists the contestants: muster first, then those with figures, and last those without
+// any.
 func (r view) impls() []string {
 	impls, seen := []string{run.Muster}, map[string]bool{run.Muster: true}
 	add := func(name string) {
@@ -54,8 +54,8 @@ func (r view) impls() []string {
 	return impls
 }
 
-// dispatchName is the figure of a contestant with that GOMAXPROCS, or without any where
-// it obeys none.
+// dispatchName returns the name of a contestant's figure. The name lacks GOMAXPROCS if the
+// contestant ignores it.
 func (r view) dispatchName(impl, mode string, jobs, tasks, procs int) string {
 	name := DispatchName(impl, mode, jobs, tasks, 0)
 	if len(r.Figures(name, results.NsPerOp)) > 0 || r.Why(name) != "" {
@@ -64,13 +64,13 @@ func (r view) dispatchName(impl, mode string, jobs, tasks, procs int) string {
 	return DispatchName(impl, mode, jobs, tasks, procs)
 }
 
-// asInTheArticle is the articles' table: tasks and seconds, for each language.
-func (r view) asInTheArticle(o DispatchOptions) page.Section {
+// articleSection returns the article's tables: tasks and seconds, for each language.
+func (r view) articleSection(o DispatchOptions) page.Section {
 	s := page.Section{
-		Title: "As the article printed it",
-		Text: []string{"The program of the article in Go (a channel of as many places as workers) and in C++ (a mutex, a condition variable " +
-			"and a queue; Boost's and the standard library's). In 2011, for 10,000 to 100,000,000 tasks on 8 processors: C++ 0.03, 0.35, 3.43, 29.57 and 327.37 s; " +
-			"Go, GOMAXPROCS 1: 0.00, 0.03, 0.35, 3.72 and 38.27 s."},
+		Title: "The article's tables",
+		Text: []string{"The article's programs in Go (a channel with a buffer of one task per worker) and in C++ (a mutex, a condition variable " +
+			"and a queue, from Boost and from the standard library). The article's times of 2011 for 10,000 to 100,000,000 tasks on 8 processors: C++ 0.03, 0.35, 3.43, 29.57 and 327.37 s; " +
+			"Go at GOMAXPROCS 1: 0.00, 0.03, 0.35, 3.72 and 38.27 s."},
 	}
 	add := func(title, impl string, procs int) {
 		t := page.Table{Caption: title, Columns: []page.Column{{Title: "tasks", Right: true}, {Title: "seconds", Right: true}}}
@@ -95,13 +95,13 @@ func (r view) asInTheArticle(o DispatchOptions) page.Section {
 func (r view) dispatchSection(o DispatchOptions, procs int) page.Section {
 	var titles []string
 	for _, tasks := range o.Tasks {
-		titles = append(titles, grouped(int64(tasks))+" tasks")
+		titles = append(titles, groupThousands(int64(tasks))+" tasks")
 	}
 	most := o.Tasks[len(o.Tasks)-1]
 	own := DispatchName(run.Muster, "single", o.Jobs, most, procs)
 	t := page.Table{
-		Caption: fmt.Sprintf("ns for each task, handed out one by one; what is in Go with GOMAXPROCS %d", procs),
-		Columns: columns("", append(titles, "CPU", "÷ muster")...),
+		Caption: fmt.Sprintf("ns per task, dispatched one by one; contestants in Go at GOMAXPROCS %d", procs),
+		Columns: newColumns("", append(titles, "CPU", "÷ muster")...),
 	}
 	var names, all []string
 	for _, impl := range r.impls() {
@@ -109,10 +109,10 @@ func (r view) dispatchSection(o DispatchOptions, procs int) page.Section {
 		name := ""
 		for _, tasks := range o.Tasks {
 			name = r.dispatchName(impl, "single", o.Jobs, tasks, procs)
-			row = append(row, r.cell(name, results.NsPerOp, 1))
+			row = append(row, r.medianCell(name, results.NsPerOp, 1))
 			all = append(all, name)
 		}
-		row = append(row, r.cell(name, results.CPUPerOp, 1), page.Cell{Text: ratioText(r.Ratio(name, own, results.NsPerOp))})
+		row = append(row, r.medianCell(name, results.CPUPerOp, 1), page.Cell{Text: ratioText(r.Ratio(name, own, results.NsPerOp))})
 		names = append(names, name)
 		t.Rows = append(t.Rows, row)
 	}
@@ -132,15 +132,15 @@ func (r view) modesSection(o DispatchOptions) page.Section {
 		titles = append(titles, modeTitles[mode])
 	}
 	t := page.Table{
-		Caption: fmt.Sprintf("ns, %s tasks; what is in Go with GOMAXPROCS %d", grouped(int64(tasks)), procs),
-		Columns: columns("", titles...),
+		Caption: fmt.Sprintf("ns, %s tasks; contestants in Go at GOMAXPROCS %d", groupThousands(int64(tasks)), procs),
+		Columns: newColumns("", titles...),
 	}
 	impls := r.impls()
 	for _, impl := range impls {
 		row := page.Row(impl)
 		for _, mode := range modes {
 			name := r.dispatchName(impl, mode, o.Jobs, tasks, procs)
-			row = append(row, r.cell(name, results.NsPerOp, 1))
+			row = append(row, r.medianCell(name, results.NsPerOp, 1))
 			all = append(all, name)
 		}
 		t.Rows = append(t.Rows, row)
@@ -153,9 +153,9 @@ func (r view) modesSection(o DispatchOptions) page.Section {
 		r.markBest(t.Rows, i+1, results.NsPerOp, names)
 	}
 	return page.Section{
-		Title: "Other ways to hand them out",
-		Text: []string{"Whoever hands out several tasks at a time must be able to take them back. Two tests show that: 64 tasks of 1 ms side by side among 10,000 (ns for each of the 10,000), " +
-			"and tasks that wait for one another, as many as there are workers (ns for each such group). – is where a contestant has nothing of the kind."},
+		Title: "Other ways to dispatch tasks",
+		Text: []string{"A pool that dispatches several tasks at a time must be able to redistribute them. Two modes test that: 64 adjacent tasks of 1 ms among 10,000 (ns per task of the 10,000), " +
+			"and groups of tasks that wait for one another, one task per worker (ns per group). – marks a mode that a contestant lacks."},
 		Tables: []page.Table{t}, Warnings: r.warnings(all),
 	}
 }

@@ -7,12 +7,12 @@ import (
 	"muster/lab/probe"
 )
 
-// enginesSection shows what executes operations on files.
+// enginesSection reports the engines' times for file operations.
 func (r view) enginesSection(o IOOptions) page.Section {
 	t := page.Table{
-		Caption: fmt.Sprintf("µs for each of %s files that %d goroutines put into a store, and then get; and threads of the system that the process had",
-			grouped(int64(o.Stored)), engineGoroutines),
-		Columns: columns("engine"),
+		Caption: fmt.Sprintf("µs per file, for %s files that %d goroutines put into a store and then read back; and the system threads of the process",
+			groupThousands(int64(o.Stored)), engineGoroutines),
+		Columns: newColumns("engine"),
 	}
 	for _, name := range probe.Engines() {
 		t.Rows = append(t.Rows, page.Row(name))
@@ -22,25 +22,25 @@ func (r view) enginesSection(o IOOptions) page.Section {
 		for _, name := range probe.Engines() {
 			names = append(names, engineName(name, size))
 		}
-		for i, unit := range []string{putUnit, getUnit, threads} {
+		for i, unit := range []string{putUnit, getUnit, threadsUnit} {
 			divisor := 1000.0
-			if unit == threads {
+			if unit == threadsUnit {
 				divisor = 1
 			}
 			for row, name := range names {
-				t.Rows[row] = append(t.Rows[row], r.cell(name, unit, divisor))
+				t.Rows[row] = append(t.Rows[row], r.medianCell(name, unit, divisor))
 			}
-			if unit != threads {
+			if unit != threadsUnit {
 				r.markBest(t.Rows, len(t.Columns)+i, unit, names)
 			}
 		}
-		t.Columns = append(t.Columns, columns("", fmt.Sprintf("%s bytes: put", grouped(int64(size))), "get", "threads")[1:]...)
+		t.Columns = append(t.Columns, newColumns("", fmt.Sprintf("%s bytes: put", groupThousands(int64(size))), "get", "threads")[1:]...)
 	}
 	return page.Section{
 		Title: "Engines",
 		Text: []string{
-			fmt.Sprintf("Package fileio's: direct has each goroutine do its operations, so that each that waits for the disk holds a thread; the others have %d threads, pool in Go, cthreads in C, and uring in the kernel.", engineThreads),
-			"Each operation is a job of the engine's, and nothing is flushed. On a disk that takes writes into memory at once this is what handing over costs; what a bound is for is seen on one that blocks: name a folder there with --dir.",
+			fmt.Sprintf("These are the engines of package fileio. With direct each goroutine executes its own operations, and keeps a thread while it waits for the disk. The others have %d threads: pool in Go, cthreads in C, uring in the kernel.", engineThreads),
+			"Each operation is a job of the engine, and nothing is flushed. On a disk that takes writes into memory at once, the figures are the cost of the handover. On a disk that blocks, they show the benefit of a bound: name a folder there with --dir.",
 		},
 		Tables: []page.Table{t},
 	}

@@ -12,47 +12,47 @@ import (
 	"muster/lab/results"
 )
 
-// reported is a question's results, and how they are shown.
-type reported struct {
+// questionReport holds the results of a question and its report.
+type questionReport struct {
 	results *lab.Results
 	report  func(*lab.Results) lab.Report
 }
 
-// reports has results of every question, of fakes, with contestants.
-func reports(t *testing.T) map[string]reported {
+// reports returns results of every question, made with fakes and contestants.
+func reports(t *testing.T) map[string]questionReport {
 	t.Helper()
-	d := tinyDispatch(faked(t, "whole", 2))
+	d := tinyDispatch(fakeOptions(t, "whole", 2))
 	d.Tasks, d.Procs = []int{10, 100}, []int{1, 2}
-	c := tinyChannel(faked(t, "whole", 2))
-	s := tinySpawn(faked(t, "whole", 2))
-	i := tinyIO(t, faked(t, "whole", 2))
-	all := map[string]reported{}
+	c := tinyChannel(fakeOptions(t, "whole", 2))
+	s := tinySpawn(fakeOptions(t, "whole", 2))
+	i := tinyIO(t, fakeOptions(t, "whole", 2))
+	all := map[string]questionReport{}
 	keep := func(name string, r *lab.Results, err error, report func(*lab.Results) lab.Report) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all[name] = reported{r, report}
+		all[name] = questionReport{r, report}
 	}
 	r, err := lab.Dispatch(t.Context(), d)
-	keep("dispatch", with(r, "cpp-std", func(impl string, s results.Sample) string {
+	keep("dispatch", addContestant(r, "cpp-std", func(impl string, s results.Sample) string {
 		return lab.DispatchName(impl, s.Key("mode"), 2, s.N, 0)
 	}), err, func(r *lab.Results) lab.Report { return lab.DispatchReport(r, d) })
 	r, err = lab.Channel(t.Context(), c)
 	keep("channel", r, err, func(r *lab.Results) lab.Report { return lab.ChannelReport(r, c) })
 	r, err = lab.Spawn(t.Context(), s)
-	keep("spawn", with(r, "erlang", func(impl string, s results.Sample) string {
+	keep("spawn", addContestant(r, "erlang", func(impl string, s results.Sample) string {
 		return lab.SpawnName(impl, s.Key("mode"), 1, s.N, 0)
 	}), err, func(r *lab.Results) lab.Report { return lab.SpawnReport(r, s) })
 	r, err = lab.IO(t.Context(), i)
 	keep("io", r, err, func(r *lab.Results) lab.Report { return lab.IOReport(r, i) })
-	a := lab.AdviseOptions{Options: faked(t, "whole", 2), Dir: t.TempDir()}
+	a := lab.AdviseOptions{Options: fakeOptions(t, "whole", 2), Dir: t.TempDir()}
 	r, err = lab.Advise(t.Context(), a)
 	keep("advise", r, err, func(r *lab.Results) lab.Report { return lab.AdviseReport(r, a) })
 	return all
 }
 
-// with has each figure of muster's also of a contestant.
-func with(r *lab.Results, impl string, name func(string, results.Sample) string) *lab.Results {
+// addContestant copies each figure of muster to a contestant.
+func addContestant(r *lab.Results, impl string, name func(string, results.Sample) string) *lab.Results {
 	for _, s := range slices.Clone(r.Samples) {
 		s.Name = name(impl, s)
 		r.Samples = append(r.Samples, s)
@@ -60,30 +60,30 @@ func with(r *lab.Results, impl string, name func(string, results.Sample) string)
 	return r
 }
 
-// Whatever is missing of the figures, and whatever they are, there is a report.
+// Any part of the results, with any values, gives a report.
 func TestReportsOfAnything(t *testing.T) {
 	all := reports(t)
 	for _, question := range slices.Sorted(maps.Keys(all)) {
 		t.Run(question, func(t *testing.T) {
 			whole := all[question]
-			text, _, _ := shown(t, whole.results, whole.report(whole.results))
+			text, _, _ := render(t, whole.results, whole.report(whole.results))
 			if len(text) < 500 {
-				t.Errorf("a whole report is\n%s", text)
+				t.Errorf("the complete report is\n%s", text)
 			}
 			for _, none := range []*lab.Results{{}, {NotRun: 5}, {Conditions: whole.results.Conditions}} {
-				shown(t, none, whole.report(none))
+				render(t, none, whole.report(none))
 			}
 			rapid.Check(t, func(rt *rapid.T) {
-				r := drawn(rt, whole.results)
-				shown(t, r, whole.report(r))
-				readAgain(t, r)
+				r := drawPart(rt, whole.results)
+				render(t, r, whole.report(r))
+				expectRoundTrip(t, r)
 			})
 		})
 	}
 }
 
-// drawn is a part of results, some figures absent, some figures others.
-func drawn(t *rapid.T, whole *lab.Results) *lab.Results {
+// drawPart draws a part of the results. Some figures are absent, and some have odd values.
+func drawPart(t *rapid.T, whole *lab.Results) *lab.Results {
 	r := &lab.Results{Conditions: whole.Conditions, NotRun: rapid.IntRange(0, 2).Draw(t, "not run")}
 	part := rapid.IntRange(0, 100).Draw(t, "part")
 	odd := rapid.Bool().Draw(t, "odd")
@@ -103,7 +103,7 @@ func drawn(t *rapid.T, whole *lab.Results) *lab.Results {
 				s.Values = s.Values[:v]
 			}
 			if len(s.Values) == 0 {
-				continue // no line of a benchmark has none
+				continue // every benchmark line has a value
 			}
 		}
 		r.Samples = append(r.Samples, s)

@@ -9,27 +9,27 @@ import (
 	"muster/lab/results"
 )
 
-// The databases as people call them.
+// Display names of the databases.
 const (
 	postgresName = "PostgreSQL"
 	sqliteName   = "SQLite"
 )
 
-// database is one that was written to.
+// database is a database with results.
 type database struct{ impl, name string }
 
-// writersSection shows goroutines that write to a database at the same time.
+// writersSection reports goroutines that write to a database at the same time.
 func (r view) writersSection(o ChannelOptions) page.Section {
 	s := page.Section{Title: "Goroutines that write to a database"}
 	written := slices.DeleteFunc([]database{{postgresImpl, postgresName}, {sqliteImpl, sqliteName}}, func(d database) bool {
 		return !slices.ContainsFunc(o.Writers, func(n int) bool { return r.Summary(insertName(d.impl, n), rowsPerSecond).N > 0 })
 	})
 	if len(written) == 0 {
-		s.Text = []string{"Nothing was written: what is not here stands among the conditions."}
+		s.Text = []string{"Nothing was written. The conditions list the missing databases."}
 		return s
 	}
-	s.Text = []string{fmt.Sprintf("They share %s rows of 100 bytes, each a transaction of its own that is on the disk when it returns. "+
-		"Databases are in the system's folder for temporary files: its disk is what is measured too.", grouped(int64(o.Rows)))}
+	s.Text = []string{fmt.Sprintf("The goroutines share %s rows of 100 bytes. Each row is a transaction of its own, and is on the disk when it returns. "+
+		"The databases are in the system's folder for temporary files, so the figures include that disk.", groupThousands(int64(o.Rows)))}
 	s.Text = append(s.Text, r.writersClaim(o, written))
 	var all []string
 	for _, d := range written {
@@ -39,14 +39,14 @@ func (r view) writersSection(o ChannelOptions) page.Section {
 		}
 	}
 	s.Tables = []page.Table{r.writersTable(o, written)}
-	s.Charts = drawable(r.writersChart(o, written))
+	s.Charts = drawableCharts(r.writersChart(o, written))
 	s.Warnings = r.warnings(all)
 	return s
 }
 
-// writersClaim is what an author said of their own program, and what was seen here.
+// writersClaim returns the article's claim, and the figures of this machine.
 func (r view) writersClaim(o ChannelOptions, written []database) string {
-	text := "The author of the article of 2013 wrote below it that 1,000 goroutines write about 10 times as many rows as 20, and the program takes 40 MB."
+	text := "In a comment, the author of the article of 2013 stated that 1,000 goroutines write about 10 times as many rows as 20, and that the program takes 40 MB."
 	few, many := o.Writers[0], o.Writers[len(o.Writers)-1]
 	if slices.Contains(o.Writers, 20) {
 		few = 20
@@ -55,7 +55,7 @@ func (r view) writersClaim(o ChannelOptions, written []database) string {
 		return text
 	}
 	for _, d := range written {
-		text += fmt.Sprintf(" Here %s takes %s times as many rows from %s as from %d", d.name, ratioText(r.Ratio(insertName(d.impl, many), insertName(d.impl, few), rowsPerSecond)), grouped(int64(many)), few)
+		text += fmt.Sprintf(" Here %s takes %s times as many rows from %s goroutines as from %d", d.name, ratioText(r.Ratio(insertName(d.impl, many), insertName(d.impl, few), rowsPerSecond)), groupThousands(int64(many)), few)
 		if memory := r.Summary(insertName(d.impl, many), clientRSS); memory.Median > 0 {
 			text += fmt.Sprintf(", and the program takes %s MB", digits(memory.Median/megabyte))
 		}
@@ -66,44 +66,44 @@ func (r view) writersClaim(o ChannelOptions, written []database) string {
 
 const megabyte = 1e6
 
-// connectionsText says whether goroutines waited for one another's connections.
+// connectionsText explains whether goroutines waited for connections.
 func (r view) connectionsText(o ChannelOptions, d database) string {
 	if d.impl == sqliteImpl {
-		return "SQLite lets one write at a time, so its goroutines take turns with one connection."
+		return "SQLite allows one writer at a time, so its goroutines share one connection."
 	}
 	many := o.Writers[len(o.Writers)-1]
-	n := r.Summary(insertName(d.impl, many), connections).Median
+	n := r.Summary(insertName(d.impl, many), connectionsUnit).Median
 	if n <= 0 || n >= float64(many) {
-		return "Each goroutine has a connection to PostgreSQL of its own, which there is a process."
+		return "Each goroutine has its own connection to PostgreSQL, where each connection is a process."
 	}
-	return fmt.Sprintf("Each connection to PostgreSQL is a process there, and as it comes it allows %s. "+
-		"More goroutines than that wait for one another's: more rows are not under way at a time.", digits(n))
+	return fmt.Sprintf("In PostgreSQL each connection is a process, and the default allows %s connections. "+
+		"Further goroutines wait for a free connection, so that is the largest number of concurrent rows.", digits(n))
 }
 
 func (r view) writersTable(o ChannelOptions, written []database) page.Table {
-	t := page.Table{Caption: "rows each second, and the memory of the program that writes (0 where the system does not tell)", Columns: columns("goroutines")}
+	t := page.Table{Caption: "rows per second, and the memory of the writing program (0 if the system does not report it)", Columns: newColumns("goroutines")}
 	for _, n := range o.Writers {
-		t.Rows = append(t.Rows, page.Row(grouped(int64(n))))
+		t.Rows = append(t.Rows, page.Row(groupThousands(int64(n))))
 	}
 	for _, d := range written {
 		var names []string
 		for i, n := range o.Writers {
 			name := insertName(d.impl, n)
 			names = append(names, name)
-			t.Rows[i] = append(t.Rows[i], r.cell(name, rowsPerSecond, 1), r.cell(name, clientRSS, megabyte), r.cell(name, connections, 1))
+			t.Rows[i] = append(t.Rows[i], r.medianCell(name, rowsPerSecond, 1), r.medianCell(name, clientRSS, megabyte), r.medianCell(name, connectionsUnit, 1))
 		}
 		r.markBest(t.Rows, len(t.Columns), results.NsPerOp, names)
-		t.Columns = append(t.Columns, columns("", d.name+": rows/s", "MB", "connections")[1:]...)
+		t.Columns = append(t.Columns, newColumns("", d.name+": rows/s", "MB", "connections")[1:]...)
 	}
 	return t
 }
 
 func (r view) writersChart(o ChannelOptions, written []database) plot.Chart {
-	c := plot.Chart{Title: "Rows each second against goroutines", X: plot.Axis{Label: "goroutines that write", Log: true}, Y: plot.Axis{Label: "rows each second"}}
+	c := plot.Chart{Title: "Rows per second against goroutines", X: plot.Axis{Label: "writing goroutines", Log: true}, Y: plot.Axis{Label: "rows per second"}}
 	for _, d := range written {
 		l := plot.Line{Name: d.name}
 		for _, n := range o.Writers {
-			l.Points = append(l.Points, r.points(float64(n), insertName(d.impl, n), rowsPerSecond)...)
+			l.Points = append(l.Points, r.medianPoint(float64(n), insertName(d.impl, n), rowsPerSecond)...)
 		}
 		c.Lines = append(c.Lines, l)
 	}

@@ -12,8 +12,8 @@ import (
 	"muster/lab/results"
 )
 
-// shown renders results in every form and returns them: text, page and JSON lines.
-func shown(t testing.TB, r *lab.Results, report lab.Report) (text, page string, lines []map[string]any) {
+// render returns the results in every form: text, page and JSON lines.
+func render(t testing.TB, r *lab.Results, report lab.Report) (text, page string, lines []map[string]any) {
 	t.Helper()
 	var b bytes.Buffer
 	if err := report.Text(&b); err != nil {
@@ -39,8 +39,8 @@ func shown(t testing.TB, r *lab.Results, report lab.Report) (text, page string, 
 	return text, page, lines
 }
 
-// readAgain checks that what is written is read again as it was.
-func readAgain(t testing.TB, r *lab.Results) {
+// expectRoundTrip checks that results are the same after writing and reading.
+func expectRoundTrip(t testing.TB, r *lab.Results) {
 	t.Helper()
 	var b bytes.Buffer
 	if err := r.Write(&b); err != nil {
@@ -57,19 +57,20 @@ func readAgain(t testing.TB, r *lab.Results) {
 	}
 }
 
-// complete checks results of a run of so many rounds, and returns what is shown.
-func complete(t *testing.T, r *lab.Results, count int, report lab.Report) (text, page string) {
+// expectComplete checks the results of a run of count rounds, and returns the text and the
+// page.
+func expectComplete(t *testing.T, r *lab.Results, count int, report lab.Report) (text, page string) {
 	t.Helper()
 	if len(r.Samples) == 0 || r.NotRun != 0 {
 		t.Fatalf("%d samples, %d not run", len(r.Samples), r.NotRun)
 	}
-	for name, n := range times(r) {
+	for name, n := range countSamples(r) {
 		if n != count && !strings.HasPrefix(name, "Exhaust/") {
 			t.Errorf("%s was measured %d times, not %d", name, n, count)
 		}
 	}
-	readAgain(t, r)
-	text, page, lines := shown(t, r, report)
+	expectRoundTrip(t, r)
+	text, page, lines := render(t, r, report)
 	figures, all := map[string]bool{}, 0
 	for _, l := range lines {
 		if l["type"] == "figure" {
@@ -89,18 +90,18 @@ func complete(t *testing.T, r *lab.Results, count int, report lab.Report) (text,
 	return text, page
 }
 
-// says checks that a text has all of these.
-func says(t *testing.T, text string, wanted ...string) {
+// expectText checks that a text contains all wanted parts.
+func expectText(t *testing.T, text string, wanted ...string) {
 	t.Helper()
 	for _, want := range wanted {
 		if !strings.Contains(text, want) {
-			t.Errorf("%q is not in:\n%.3000s", want, text)
+			t.Errorf("missing %q in:\n%.3000s", want, text)
 		}
 	}
 }
 
-// Each question in a tiny size, with real probes: every figure is there, every section
-// has what it promises.
+// Each question in a tiny size with real probes: every figure exists, and every section has
+// its content.
 func TestDispatch(t *testing.T) {
 	o := tinyDispatch(options(t, 2))
 	o.Tasks = []int{100, 1000}
@@ -108,9 +109,9 @@ func TestDispatch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, _ := complete(t, r, 2, lab.DispatchReport(r, o))
-	says(t, text, "for 2 workers", "the median of 2 runs", "100 tasks", "1,000 tasks", "One by one, GOMAXPROCS 1", "Other ways to hand them out", "too-short")
-	if n := len(times(r)); n != 2+5 {
+	text, _ := expectComplete(t, r, 2, lab.DispatchReport(r, o))
+	expectText(t, text, "for 2 workers", "the median of 2 runs", "100 tasks", "1,000 tasks", "One by one, GOMAXPROCS 1", "Other ways to dispatch tasks", "too-short")
+	if n := len(countSamples(r)); n != 2+5 {
 		t.Errorf("%d figures, want two numbers of tasks and five other modes", n)
 	}
 }
@@ -121,12 +122,12 @@ func TestChannel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, page := complete(t, r, 1, lab.ChannelReport(r, o))
-	says(t, text, "Without a buffer", "With 100 places", "How many threads there are", "Several processes instead", "one run in a process of its own")
+	text, page := expectComplete(t, r, 1, lab.ChannelReport(r, o))
+	expectText(t, text, "Without a buffer", "With a buffer of 100 items", "Threads of the process", "Several processes", "one run in a process of its own")
 	if n := strings.Count(page, "<svg"); n != 2+2+1 {
-		t.Errorf("%d charts, want two for each buffer and one of the processes", n)
+		t.Errorf("%d charts, want two for each buffer and one for the processes", n)
 	}
-	if n := len(times(r)); n != 2*2*2+2*2+2 {
+	if n := len(countSamples(r)); n != 2*2*2+2*2+2 {
 		t.Errorf("%d figures", n)
 	}
 }
@@ -137,20 +138,20 @@ func TestSpawn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, page := complete(t, r, 2, lab.SpawnReport(r, o))
-	says(t, text, "Goroutine ÷ loop, GOMAXPROCS 1", "Goroutine ÷ loop, GOMAXPROCS 2", "From which work on a goroutine is cheap", "What a goroutine takes of memory")
+	text, page := expectComplete(t, r, 2, lab.SpawnReport(r, o))
+	expectText(t, text, "Goroutine ÷ loop, GOMAXPROCS 1", "Goroutine ÷ loop, GOMAXPROCS 2", "Work for which a goroutine is cheap", "Memory of a goroutine")
 	if strings.Contains(text, "other languages") {
-		t.Error("a comparison with nobody")
+		t.Error("a comparison without contestants")
 	}
 	if n := strings.Count(page, "<svg"); n != 2*2+1 {
 		t.Errorf("%d charts", n)
 	}
-	if n := len(times(r)); n != 2*2*(1+2)+2 {
+	if n := len(countSamples(r)); n != 2*2*(1+2)+2 {
 		t.Errorf("%d figures", n)
 	}
 }
 
-// Nothing of what was written is left behind.
+// No test file is left.
 func TestIO(t *testing.T) {
 	if testing.Short() {
 		t.Skip("lines of logs, locks and wake-ups take some seconds")
@@ -160,22 +161,22 @@ func TestIO(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, _ := complete(t, r, 1, lab.IOReport(r, o))
-	says(t, text, "Operations on whole files", "\nEngines\n", "64 goroutines", "into 10 folders", "Lines of a log", "waking a thread", "A program with too many threads")
-	if strings.Contains(text, "cannot be told here") {
+	text, _ := expectComplete(t, r, 1, lab.IOReport(r, o))
+	expectText(t, text, "Operations on whole files", "\nEngines\n", "64 goroutines", "into 10 folders", "Log lines", "waking a thread", "A program with too many threads")
+	if strings.Contains(text, "cannot be measured here") {
 		if os.Getenv("MUSTER_REQUIRE") == "all" {
-			t.Error("there are too few threads here")
+			t.Error("this machine has too few threads")
 		}
 	} else {
-		says(t, text, "it ended with status 2")
+		expectText(t, text, "with exit status 2")
 	}
 	left, err := os.ReadDir(o.Dir)
 	if err != nil || len(left) > 0 {
-		t.Errorf("it leaves %v, %v", left, err)
+		t.Errorf("left in the folder: %v, %v", left, err)
 	}
 }
 
-// missing reports contestants that could not be built, and fails where none may be.
+// missing returns the missing contestants. It fails if MUSTER_REQUIRE=all requires them.
 func missing(t *testing.T, r *lab.Results) map[string]bool {
 	t.Helper()
 	peers := map[string]bool{}
@@ -190,7 +191,7 @@ func missing(t *testing.T, r *lab.Results) map[string]bool {
 	return peers
 }
 
-// With every contestant that there is.
+// With all contestants.
 func TestContestants(t *testing.T) {
 	if testing.Short() {
 		t.Skip("contestants take a minute to build, and change seldom")
@@ -219,7 +220,7 @@ func TestContestants(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			text, _ := complete(t, r, 1, report)
+			text, _ := expectComplete(t, r, 1, report)
 			lacking := missing(t, r)
 			for peer, impls := range map[string][]string{
 				"dispatch/go": {"channel", "article", "ants", "pond", "conc", "workerpool"}, "dispatch/cpp-std": {"cpp-std"},
@@ -234,29 +235,29 @@ func TestContestants(t *testing.T) {
 					continue
 				}
 				if lacking[program] {
-					says(t, text, "not here", program+": ")
+					expectText(t, text, "not here", program+": ")
 					continue
 				}
-				says(t, text, impls...)
+				expectText(t, text, impls...)
 			}
 		})
 	}
 }
 
-// A list of peers narrows who takes part: by language or by name. Muster takes part
-// always, and is in Go.
+// The list of peers selects contestants by language or by name. Muster always takes part, and
+// is in Go.
 func TestPeers(t *testing.T) {
 	for _, peers := range [][]string{nil, {}, {"muster"}, {"go"}, {"erlang", "rayon"}, {"nobody"}} {
-		o := tinySpawn(faked(t, "whole", 1))
+		o := tinySpawn(fakeOptions(t, "whole", 1))
 		o.Peers, o.Cache = peers, t.TempDir()
 		if peers == nil || len(peers) == 2 {
-			t.Setenv("PATH", t.TempDir()) // whoever is looked for is missing
+			t.Setenv("PATH", t.TempDir()) // all contestants are missing
 			t.Setenv("JAVA_HOME", "")
 		}
 		r, err := lab.Spawn(t.Context(), o)
 		if len(peers) == 1 && peers[0] == "nobody" {
-			if mistake(t, err); err != nil {
-				says(t, err.Error(), `no peer "nobody"`, "go, cpp, rust, java, erlang", "rust-thread")
+			if expectInputError(t, err); err != nil {
+				expectText(t, err.Error(), `unknown peer "nobody"`, "go, cpp, rust, java, erlang", "rust-thread")
 			}
 			continue
 		}
@@ -269,7 +270,7 @@ func TestPeers(t *testing.T) {
 			asked = append(asked, m.Peer)
 		}
 		if got := strings.Join(asked, " "); len(peers) < 2 && peers != nil && got != "" || len(peers) == 2 && got != "rust-spawn erlang" {
-			t.Errorf("peers %q: %q were looked for", peers, got)
+			t.Errorf("peers %q: missing %q", peers, got)
 		}
 	}
 }

@@ -11,28 +11,27 @@ import (
 	"muster/lab/native"
 )
 
-// SpawnOptions says what [Spawn] measures.
+// SpawnOptions configures [Spawn]. Lists must rise.
 type SpawnOptions struct {
 	Options
-	Work       []int // square roots of a call; rising
-	Goroutines []int // calls, and goroutines alive at the same time; rising
-	Procs      []int // GOMAXPROCS; rising
+	Work       []int // square roots per call
+	Goroutines []int // calls, and goroutines alive at the same time
+	Procs      []int // values of GOMAXPROCS
 
-	// EachMax is how long one measurement may take by estimate: longer ones are left out,
-	// and said to be. 0 is no limit.
+	// EachMax is the longest estimated duration of one measurement. Longer ones are left out,
+	// and reported as such. 0 = no limit.
 	EachMax time.Duration
 }
 
-// threadsMost is how many threads of the system are asked for, where threads are what is
-// compared.
+// threadsMost bounds the system threads of contestants.
 const threadsMost = 20_000
 
-// rootCost is about what one square root takes, for estimates alone.
+// rootCost is the approximate duration of one square root, for estimates.
 const rootCost = 6 * time.Nanosecond
 
-// Spawn measures functions of some square roots, called in a loop and each in a goroutine
-// of its own, garbage collection included, and what goroutines that wait take of memory;
-// beside threads, tasks and processes of other languages.
+// Spawn measures functions that compute square roots: called in a loop, and each call in a
+// goroutine of its own, garbage collection included. It also measures the memory of waiting
+// goroutines. Contestants are threads, tasks and processes of other languages.
 func Spawn(ctx context.Context, o SpawnOptions) (*Results, error) {
 	if err := checkNumbers("work", 1, 1_000_000, o.Work...); err != nil {
 		return nil, err
@@ -54,27 +53,27 @@ func Spawn(ctx context.Context, o SpawnOptions) (*Results, error) {
 	}
 	for _, procs := range o.Procs {
 		for _, work := range o.Work {
-			p.AddShort(p.spawn("direct", work, directCalls(work), procs), o.EachMax)
+			p.AddShort(p.spawnTrial("direct", work, directCalls(work), procs), o.EachMax)
 			for _, count := range o.Goroutines {
-				p.AddShort(p.spawn("each", work, count, procs), o.EachMax)
+				p.AddShort(p.spawnTrial("each", work, count, procs), o.EachMax)
 			}
 		}
 	}
 	for _, count := range o.Goroutines {
-		p.AddShort(p.waiting(count), o.EachMax)
+		p.AddShort(p.waitingTrial(count), o.EachMax)
 	}
-	for _, one := range peers {
-		p.addPeerSpawn(o, one)
+	for _, peer := range peers {
+		p.addPeerSpawn(o, peer)
 	}
 	return p.Results, p.Measure(ctx)
 }
 
-// directCalls is how often a function is called in a loop: so often that the collection of
-// garbage at the end, which takes as long for one call as for a million, does not show.
+// directCalls returns how often a loop calls a function. The final garbage collection takes as
+// long after one call as after a million, so there are many calls.
 func directCalls(work int) int { return max(1_000, 10_000_000/work) }
 
-// spawn is a trial of goroutines that call a function, or of a loop that does.
-func (p planner) spawn(mode string, work, count, procs int) run.Trial {
+// spawnTrial returns a trial of calls in goroutines, or in a loop.
+func (p planner) spawnTrial(mode string, work, count, procs int) run.Trial {
 	added := 500 * time.Nanosecond
 	if mode == "direct" {
 		added = 3 * time.Nanosecond
@@ -85,14 +84,14 @@ func (p planner) spawn(mode string, work, count, procs int) run.Trial {
 	return t
 }
 
-// waiting is a trial of goroutines that wait.
-func (p planner) waiting(count int) run.Trial {
+// waitingTrial returns a trial of goroutines that wait.
+func (p planner) waitingTrial(count int) run.Trial {
 	t := p.Probe(SpawnName(run.Muster, "waiting", 0, count, 1), time.Duration(count)*time.Microsecond, "waiting", "-count", strconv.Itoa(count))
 	t.Procs = 1
 	return t
 }
 
-// peerCost is about what one thread, task or process takes, for estimates alone.
+// peerCost is the approximate cost of one thread, task or process, for estimates.
 func peerCost(impl string) time.Duration {
 	switch impl {
 	case "java-thread":
@@ -103,21 +102,21 @@ func peerCost(impl string) time.Duration {
 	return 3 * time.Microsecond
 }
 
-// addPeerSpawn adds those of another language: with the least work, where the difference
-// is largest, and what those that wait take.
-func (p planner) addPeerSpawn(o SpawnOptions, one run.Peer) {
+// addPeerSpawn adds the trials of another language: calls with the least work, where the
+// difference is largest, and waiting threads, tasks or processes.
+func (p planner) addPeerSpawn(o SpawnOptions, peer run.Peer) {
 	for _, count := range o.Goroutines {
-		if strings.HasSuffix(one.Impl, "-thread") && count > threadsMost {
+		if strings.HasSuffix(peer.Impl, "-thread") && count > threadsMost {
 			continue
 		}
 		for _, mode := range []string{"each", "waiting"} {
-			p.AddShort(one.Trial(SpawnName(one.Impl, mode, o.Work[0], count, 0), time.Duration(count)*peerCost(one.Impl),
+			p.AddShort(peer.Trial(SpawnName(peer.Impl, mode, o.Work[0], count, 0), time.Duration(count)*peerCost(peer.Impl),
 				"-mode", mode, "-work", strconv.Itoa(o.Work[0]), "-count", strconv.Itoa(count)), o.EachMax)
 		}
 	}
 }
 
-// SpawnName is the name of a figure of [Spawn]. procs is 0 where a peer is not in Go.
+// SpawnName returns the name of a figure of [Spawn]. procs is 0 for a peer that is not in Go.
 func SpawnName(impl, mode string, work, count, procs int) string {
 	name := "Spawn/impl=" + impl + "/mode=" + mode
 	if work > 0 {

@@ -11,68 +11,68 @@ import (
 	"muster/lab/results"
 )
 
-// warned runs a question with a fake and checks that a warning of the kind is in the
-// text, in the page and in JSON, for the benchmark of that name.
-func warned(t *testing.T, r *lab.Results, err error, report lab.Report, kind, name string) {
+// expectWarning checks that the text, the page and the JSON lines have a warning of this kind
+// about the benchmark.
+func expectWarning(t *testing.T, r *lab.Results, err error, report lab.Report, kind, name string) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, page, lines := shown(t, r, report)
-	says(t, strings.Join(strings.Fields(text), " "), "Warning: "+kind+", "+name)
-	says(t, page, kind+", "+name)
+	text, page, lines := render(t, r, report)
+	expectText(t, strings.Join(strings.Fields(text), " "), "Warning: "+kind+", "+name)
+	expectText(t, page, kind+", "+name)
 	for _, l := range lines {
 		if l["type"] == "warning" && l["kind"] == kind && l["name"] == name && l["text"] != "" {
 			return
 		}
 	}
-	said, _ := json.Marshal(lines)
-	t.Errorf("no line of JSON warns of %s of %s:\n%s", kind, name, said)
+	encoded, _ := json.Marshal(lines)
+	t.Errorf("no line of JSON warns of %s of %s:\n%s", kind, name, encoded)
 }
 
-// A probe that runs on one processor where several were meant to is found out.
+// A probe that uses one processor instead of several gets a warning.
 func TestOneCoreIsFoundOut(t *testing.T) {
 	t.Run("dispatch", func(t *testing.T) {
-		o := tinyDispatch(faked(t, "one-core", 6))
+		o := tinyDispatch(fakeOptions(t, "one-core", 6))
 		o.Tasks, o.Procs = []int{10_000}, []int{1, 2}
 		r, err := lab.Dispatch(t.Context(), o)
-		warned(t, r, err, lab.DispatchReport(r, o), "one-core", lab.DispatchName("muster", "single", 2, 10_000, 2))
+		expectWarning(t, r, err, lab.DispatchReport(r, o), "one-core", lab.DispatchName("muster", "single", 2, 10_000, 2))
 		for _, w := range r.Warnings() {
 			if w.Name == lab.DispatchName("muster", "single", 2, 10_000, 1) {
-				t.Errorf("one processor was meant, and the warning is %v", w)
+				t.Errorf("one processor was expected, and the warning is %v", w)
 			}
 		}
 	})
 	t.Run("channel", func(t *testing.T) {
-		o := tinyChannel(faked(t, "one-core", 1))
+		o := tinyChannel(fakeOptions(t, "one-core", 1))
 		r, err := lab.Channel(t.Context(), o)
-		warned(t, r, err, lab.ChannelReport(r, o), "one-core", lab.ChannelName(0, 0, 2, 0))
+		expectWarning(t, r, err, lab.ChannelReport(r, o), "one-core", lab.ChannelName(0, 0, 2, 0))
 	})
 	t.Run("spawn", func(t *testing.T) {
-		o := tinySpawn(faked(t, "one-core", 1))
+		o := tinySpawn(fakeOptions(t, "one-core", 1))
 		o.Goroutines = []int{10_000}
 		r, err := lab.Spawn(t.Context(), o)
-		warned(t, r, err, lab.SpawnReport(r, o), "one-core", lab.SpawnName("muster", "each", 1, 10_000, 2))
+		expectWarning(t, r, err, lab.SpawnReport(r, o), "one-core", lab.SpawnName("muster", "each", 1, 10_000, 2))
 	})
 }
 
-// A probe of which the compiler left the work out is found out: by a time in which
-// nothing can be done, and by one that does not grow with the work.
+// If the compiler removed the work, a warning reports it: the time is too short, or it does
+// not grow with the work.
 func TestElidingIsFoundOut(t *testing.T) {
 	t.Run("too fast", func(t *testing.T) {
-		o := tinySpawn(faked(t, "elided", 1))
+		o := tinySpawn(fakeOptions(t, "elided", 1))
 		r, err := lab.Spawn(t.Context(), o)
-		warned(t, r, err, lab.SpawnReport(r, o), "eliding-suspected", lab.SpawnName("muster", "each", 1, 10, 1))
+		expectWarning(t, r, err, lab.SpawnReport(r, o), "eliding-suspected", lab.SpawnName("muster", "each", 1, 10, 1))
 	})
 	t.Run("constant", func(t *testing.T) {
-		o := tinyDispatch(faked(t, "constant", 1))
+		o := tinyDispatch(fakeOptions(t, "constant", 1))
 		o.Tasks, o.Procs = []int{1_000, 10_000, 100_000}, []int{2}
 		r, err := lab.Dispatch(t.Context(), o)
-		warned(t, r, err, lab.DispatchReport(r, o), "eliding-suspected", lab.DispatchName("muster", "single", 2, 1_000, 2))
+		expectWarning(t, r, err, lab.DispatchReport(r, o), "eliding-suspected", lab.DispatchName("muster", "single", 2, 1_000, 2))
 	})
 }
 
-// What is measured takes longer when it is more.
+// More work takes longer.
 func TestProbesDoTheirWork(t *testing.T) {
 	o := tinySpawn(options(t, 3))
 	o.Work, o.Goroutines, o.Procs = []int{1, 1000}, []int{2000}, []int{1}
@@ -102,54 +102,53 @@ func TestProbesDoTheirWork(t *testing.T) {
 	}
 }
 
-// Processes that fail are named, with the first line of what they say, and are no mistake
-// of whoever asked.
+// The error of a failed process has its first line of output, and is not an InputError.
 func TestProbesThatFail(t *testing.T) {
 	for fake, wanted := range map[string][]string{
-		"nothing": {`"" is no line of a benchmark`},
-		"half":    {`"BenchmarkX 1 2" is no line of a benchmark`},
-		"spaces":  {"is no line of a benchmark"},
-		"nan":     {`"NaN" is no figure`},
-		"none":    {`"0" is no number of operations`},
+		"nothing": {`"" is not a benchmark line`},
+		"half":    {`"BenchmarkX 1 2" is not a benchmark line`},
+		"spaces":  {"is not a benchmark line"},
+		"nan":     {`"NaN" is not a number`},
+		"none":    {`"0" is not a number of operations`},
 		"usage":   {"exit status 2: no flag -jobs"},
-		"flood":   {"is no line of a benchmark"},
+		"flood":   {"is not a benchmark line"},
 	} {
 		t.Run(fake, func(t *testing.T) {
-			o := tinyDispatch(faked(t, fake, 1))
+			o := tinyDispatch(fakeOptions(t, fake, 1))
 			_, err := lab.Dispatch(t.Context(), o)
-			failed(t, err, append(wanted, "Dispatch/impl=muster/mode=single/jobs=2/tasks=1000/procs=1: ")...)
+			expectFailure(t, err, append(wanted, "Dispatch/impl=muster/mode=single/jobs=2/tasks=1000/procs=1: ")...)
 
-			c := tinyChannel(faked(t, fake, 1))
+			c := tinyChannel(fakeOptions(t, fake, 1))
 			c.Processes = 2
 			var journal strings.Builder
-			whole := tinyChannel(faked(t, "whole", 1))
+			whole := tinyChannel(fakeOptions(t, "whole", 1))
 			whole.Journal = &journal
 			if _, err := lab.Channel(t.Context(), whole); err != nil {
 				t.Fatal(err)
 			}
 			c.Earlier = strings.NewReader(withoutProcesses(journal.String()))
 			_, err = lab.Channel(t.Context(), c)
-			failed(t, err, "/processes=1: a process that was to be ready said ")
+			expectFailure(t, err, "/processes=1: a process printed ")
 			if fake == "usage" {
-				failed(t, err, `said "": no flag -jobs`)
+				expectFailure(t, err, `instead of "ready": no flag -jobs`)
 			}
 		})
 	}
 }
 
-// What a process says without end is read and forgotten: the fake says 64 MiB twice.
+// Endless output is read and discarded: the fake prints 64 MiB to each stream.
 func TestFloodIsNotKept(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	if _, err := lab.Dispatch(t.Context(), tinyDispatch(faked(t, "flood", 1))); err == nil {
-		t.Error("a flood is a result")
+	if _, err := lab.Dispatch(t.Context(), tinyDispatch(fakeOptions(t, "flood", 1))); err == nil {
+		t.Error("endless output is a result")
 	}
 	if runtime.ReadMemStats(&after); after.TotalAlloc-before.TotalAlloc > 8<<20 {
 		t.Errorf("%d bytes were allocated", after.TotalAlloc-before.TotalAlloc)
 	}
 }
 
-// withoutProcesses is a journal that lacks what several processes did.
+// withoutProcesses removes the figures of several processes from a journal.
 func withoutProcesses(journal string) string {
 	var kept []string
 	for line := range strings.Lines(journal) {
@@ -160,44 +159,44 @@ func withoutProcesses(journal string) string {
 	return strings.Join(kept, "")
 }
 
-func failed(t *testing.T, err error, wanted ...string) {
+func expectFailure(t *testing.T, err error, wanted ...string) {
 	t.Helper()
 	var input *lab.InputError
 	if err == nil || errors.As(err, &input) {
 		t.Fatalf("%v", err)
 	}
-	says(t, err.Error(), wanted...)
+	expectText(t, err.Error(), wanted...)
 	if len(err.Error()) > 1000 || strings.Contains(err.Error(), "%!") || strings.Contains(err.Error(), "stack") {
 		t.Errorf("the error is %.2000s", err)
 	}
 }
 
-// A contestant of which all is absent is in the table.
+// A contestant whose figures are all absent is in the table.
 func TestAbsentContestant(t *testing.T) {
-	o := tinyDispatch(faked(t, "whole", 1))
+	o := tinyDispatch(fakeOptions(t, "whole", 1))
 	r, err := lab.Dispatch(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.Absent = append(r.Absent, results.Absent{Name: lab.DispatchName("cpp-std", "single", 2, 1000, 0), Why: "does not end"})
-	text, page, _ := shown(t, r, lab.DispatchReport(r, o))
-	says(t, text, "\n  cpp-std ", "does not end")
-	says(t, page, "cpp-std", "does not end")
+	text, page, _ := render(t, r, lab.DispatchReport(r, o))
+	expectText(t, text, "\n  cpp-std ", "does not end")
+	expectText(t, page, "cpp-std", "does not end")
 }
 
-// A figure that there is not is named everywhere, with the reason.
+// An absent figure is in every report, with the reason.
 func TestAbsent(t *testing.T) {
 	for fake, why := range map[string]string{"no-such-mode": "has no such mode", "deadlock": "does not end", "no-more": "the system gives no more"} {
-		o := tinyDispatch(faked(t, fake, 1))
+		o := tinyDispatch(fakeOptions(t, fake, 1))
 		r, err := lab.Dispatch(t.Context(), o)
 		if err != nil || len(r.Absent) != 6 || r.Absent[0].Why != why {
 			t.Fatalf("%s: %v, %+v", fake, err, r)
 		}
-		text, _, lines := shown(t, r, lab.DispatchReport(r, o))
+		text, _, lines := render(t, r, lab.DispatchReport(r, o))
 		if fake == "no-such-mode" {
 			why = "–"
 		}
-		says(t, text, why)
+		expectText(t, text, why)
 		if lines[0]["type"] != "absent" || lines[0]["name"] != r.Absent[0].Name || lines[0]["why"] == "" {
 			t.Errorf("%v", lines[0])
 		}

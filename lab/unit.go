@@ -1,29 +1,29 @@
 package lab
 
-// Units besides those of time, which package results has.
+// Units besides those of time, which package results defines.
 const (
-	threads    = "threads"
-	rss        = "rss-B/op"
-	stack      = "stack-B/op"
-	sys        = "sys-B/op"
-	portion    = "s/portion"
-	wire       = "wire-B" // of an encoded message
-	procsUnit  = "procs"
-	exitStatus = "exit-status" // of how a program ended
+	threadsUnit    = "threads"
+	rssUnit        = "rss-B/op"
+	stackUnit      = "stack-B/op"
+	sysUnit        = "sys-B/op"
+	portionUnit    = "s/portion"
+	wireUnit       = "wire-B" // size of an encoded message
+	procsUnit      = "procs"
+	exitStatusUnit = "exit-status" // exit status of a program
 
-	// Of the steps of probe.Files.
+	// Steps of probe.Files.
 	createUnit = "create-ns/op"
 	readUnit   = "read-ns/op"
 	statUnit   = "stat-ns/op"
 	renameUnit = "rename-ns/op"
 	removeUnit = "remove-ns/op"
 
-	// Of a store of files.
+	// A store of files.
 	putUnit = "put-ns/op"
 	getUnit = "get-ns/op"
 
-	// Of those who write to a database.
-	rowsPerSecond = "rows/s"
-	clientRSS     = "rss-B" // at the end, of the whole process
-	connections   = "connections"
+	// Writers to a database.
+	rowsPerSecond   = "rows/s"
+	clientRSS       = "rss-B" // of the whole process, at the end
+	connectionsUnit = "connections"
 )

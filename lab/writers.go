@@ -22,7 +22,7 @@ const (
 	sqliteImpl   = "sqlite"
 )
 
-// Bounds on who writes.
+// Bounds on the numbers of writers and rows.
 const (
 	writersMax = 100_000
 	rowsMax    = 100_000_000
@@ -36,48 +36,49 @@ func (o *ChannelOptions) checkWriters() error {
 		return err
 	}
 	if most := o.Writers[len(o.Writers)-1]; o.Rows < most || o.Rows > rowsMax {
-		return inputf("rows of %d: from %d, one for each writer, to %d are possible", o.Rows, most, rowsMax)
+		return inputf("rows is %d, but must be from %d (one for each writer) to %d", o.Rows, most, rowsMax)
 	}
 	return nil
 }
 
-// addWriters adds goroutines that write so many rows to databases at the same time. SQLite's
-// is below dir, or where the system has temporary files; PostgreSQL's always is there, for
-// its user must be able to enter. They are there until end is called; what the system has no
-// database for is among the results' missing.
+// addWriters adds trials of goroutines that write rows to a database at the same time.
+// SQLite's file is below dir, or in the system's folder for temporary files. PostgreSQL's
+// folder is always in the latter, because the server's user must be able to enter it. The
+// caller must call end to remove the databases. A database that this machine lacks is recorded
+// as missing.
 func (p planner) addWriters(ctx context.Context, writers []int, rows int, dir string) (end func() error, err error) {
-	d := &databases{below: dir}
+	d := &databases{parent: dir}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, d.end())
+			err = errors.Join(err, d.remove())
 		}
 	}()
 	if len(writers) == 0 {
-		return d.end, nil
+		return d.remove, nil
 	}
 	peers, err := p.Compile(ctx, native.Insert, nil)
 	if err != nil {
 		return nil, err
 	}
-	for _, one := range peers {
-		dsn, err := d.begin(ctx, one.Impl)
+	for _, peer := range peers {
+		dsn, err := d.start(ctx, peer.Impl)
 		switch {
 		case ctx.Err() != nil:
 			return nil, errors.Join(ctx.Err(), err)
-		case err != nil && one.Impl == postgresImpl:
+		case err != nil && peer.Impl == postgresImpl:
 			p.Results.Missing = append(p.Results.Missing, missingServer(err))
 		case err != nil:
 			return nil, err
 		default:
 			for _, goroutines := range writers {
-				p.Add(insert(one, dsn, goroutines, rows))
+				p.Add(insertTrial(peer, dsn, goroutines, rows))
 			}
 		}
 	}
-	return d.end, nil
+	return d.remove, nil
 }
 
-// missingServer tells of a server that is not installed, or that does not start.
+// missingServer describes a server that is not installed or does not start.
 func missingServer(err error) results.Missing {
 	var missing *postgres.Missing
 	if errors.As(err, &missing) {
@@ -87,36 +88,36 @@ func missingServer(err error) results.Missing {
 	return results.Missing{Peer: postgresName, Reason: reason}
 }
 
-// insert is a trial of one number of goroutines. Goroutines share SQLite's one connection, for
-// it lets one write at a time; several would only look again and again whether it is
+// insertTrial returns a trial with the given number of goroutines. With SQLite they share one
+// connection, because it allows one writer at a time; several connections would only poll for
 // their turn.
-func insert(one run.Peer, dsn string, goroutines, rows int) run.Trial {
+func insertTrial(peer run.Peer, dsn string, goroutines, rows int) run.Trial {
 	args := []string{"-dsn", dsn, "-goroutines", strconv.Itoa(goroutines), "-rows", strconv.Itoa(rows)}
-	if one.Impl == sqliteImpl {
+	if peer.Impl == sqliteImpl {
 		args = append(args, "-connections", "1")
 	}
-	return one.Trial(insertName(one.Impl, goroutines), 50*time.Millisecond+time.Duration(rows)*60*time.Microsecond, args...)
+	return peer.Trial(insertName(peer.Impl, goroutines), 50*time.Millisecond+time.Duration(rows)*60*time.Microsecond, args...)
 }
 
 func insertName(impl string, goroutines int) string {
 	return fmt.Sprintf("Insert/impl=%s/goroutines=%d", impl, goroutines)
 }
 
-// databases are what is written to, for as long as is measured.
+// databases are the databases of one measurement.
 type databases struct {
-	below  string           // where SQLite's is; "" = where the system has temporary files
-	dir    string           // of SQLite's file; empty = there is none
+	parent string           // parent of SQLite's folder; "" = the system's folder for temporary files
+	dir    string           // folder of SQLite's file; "" = not created
 	server *postgres.Server // nil = none
 }
 
-// begin has a database ready, and returns where contestants find it.
-func (d *databases) begin(ctx context.Context, impl string) (dsn string, err error) {
+// start creates a database and returns its connection string.
+func (d *databases) start(ctx context.Context, impl string) (dsn string, err error) {
 	if impl == sqliteImpl {
-		d.dir, err = os.MkdirTemp(d.below, "muster-lab-")
+		d.dir, err = os.MkdirTemp(d.parent, "muster-lab-")
 		if err != nil {
 			return "", err
 		}
-		return filepath.Abs(filepath.Join(d.dir, "inserts.db")) // a contestant runs in a folder of its own
+		return filepath.Abs(filepath.Join(d.dir, "inserts.db")) // contestants have another working folder
 	}
 	d.server, err = postgres.Start(ctx, postgres.Options{})
 	if err != nil {
@@ -125,8 +126,8 @@ func (d *databases) begin(ctx context.Context, impl string) (dsn string, err err
 	return d.server.DSN(), nil
 }
 
-// end takes away what begin made.
-func (d *databases) end() error {
+// remove stops the server and removes all files.
+func (d *databases) remove() error {
 	var stopped, removed error
 	if d.server != nil {
 		stopped = d.server.Stop()

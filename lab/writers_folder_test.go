@@ -9,23 +9,23 @@ import (
 	"muster/lab/postgres"
 )
 
-// A contestant runs in a folder of its own, where a path from here would mean another file.
+// A contestant has another working folder, where a relative path would be another file.
 func TestDatabaseBelowRelativeFolder(t *testing.T) {
 	t.Chdir(t.TempDir())
-	d := &databases{below: "."}
-	dsn, err := d.begin(t.Context(), sqliteImpl)
+	d := &databases{parent: "."}
+	dsn, err := d.start(t.Context(), sqliteImpl)
 	if err != nil || !filepath.IsAbs(dsn) {
 		t.Errorf("SQLite's file is %q, %v", dsn, err)
 	}
-	if err := d.end(); err != nil {
+	if err := d.remove(); err != nil {
 		t.Error(err)
 	}
 	if left, err := os.ReadDir("."); err != nil || len(left) > 0 {
-		t.Errorf("it leaves %v, %v", left, err)
+		t.Errorf("left in the folder: %v, %v", left, err)
 	}
 }
 
-// Installing a server does not help where one is there and does not start.
+// The advice to install a server does not help if an installed one does not start.
 func TestServerThatDoesNotStart(t *testing.T) {
 	if m := missingServer(errors.New("initdb: no room\nhint")); m.Install != "" || m.Text() != "initdb: no room" {
 		t.Errorf("%+v", m)

@@ -14,8 +14,8 @@ import (
 	"muster/lab"
 )
 
-// writersFolder is where temporary files are for the rest of the test: a folder with a
-// short path, which a server that runs as another user may enter.
+// writersFolder sets TMPDIR for the rest of the test to a folder with a short path. A server
+// of another user may enter it.
 func writersFolder(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "muster-test-")
@@ -41,7 +41,8 @@ func writersLeftNothing(t *testing.T, dir string) {
 	}
 }
 
-// writersOptions are the least there is, with a probe that answers whatever is asked.
+// writersOptions returns the smallest options, with a probe that prints the same line for
+// every question.
 func writersOptions(t *testing.T) lab.ChannelOptions {
 	t.Helper()
 	if testing.Short() {
@@ -69,7 +70,7 @@ func writersOptions(t *testing.T) lab.ChannelOptions {
 	}
 }
 
-// writersNeed ends a test whose contestants or server are not here.
+// writersNeed skips the test if contestants or the server are missing.
 func writersNeed(t *testing.T, r *lab.Results) {
 	t.Helper()
 	if len(r.Missing) == 0 {
@@ -120,14 +121,14 @@ func TestWriters(t *testing.T) {
 		}
 	}
 	text := writersText(t, r, o)
-	for _, want := range []string{"Goroutines that write to a database", "PostgreSQL: rows/s", "SQLite: rows/s", "from 5 as from 1", "program takes 40 MB"} {
+	for _, want := range []string{"Goroutines that write to a database", "PostgreSQL: rows/s", "SQLite: rows/s", "from 5 goroutines as from 1", "program takes 40 MB"} {
 		if !strings.Contains(strings.Join(strings.Fields(text), " "), want) {
 			t.Errorf("the report lacks %q:\n%s", want, text)
 		}
 	}
 }
 
-// An interrupted run takes its server and files along, and goes on with others.
+// An interrupted run removes its server and files, and can be resumed with new ones.
 func TestWritersInterrupted(t *testing.T) {
 	dir := writersFolder(t)
 	o := writersOptions(t)
@@ -158,7 +159,7 @@ func TestWritersInterrupted(t *testing.T) {
 	writersLeftNothing(t, dir)
 }
 
-// Without a server to be had, the rest is measured.
+// Without a server, the rest is measured.
 func TestWritersWithoutPostgres(t *testing.T) {
 	dir := writersFolder(t)
 	o := writersOptions(t)
@@ -181,7 +182,7 @@ func TestWritersWithoutPostgres(t *testing.T) {
 	writersLeftNothing(t, long)
 }
 
-// With nobody who writes, and with nothing to write with, there is no failure.
+// Neither the lack of writers nor the lack of contestants is a failure.
 func TestWritersNone(t *testing.T) {
 	writersFolder(t)
 	o := writersOptions(t)
@@ -207,9 +208,9 @@ func TestWritersRefused(t *testing.T) {
 		rows    int
 		want    string
 	}{
-		{[]int{0, 1}, 20, "writers of 0"},
+		{[]int{0, 1}, 20, "writers is 0"},
 		{[]int{5, 1}, 20, "writers must rise"},
-		{[]int{1, 21}, 20, "rows of 20: from 21"},
+		{[]int{1, 21}, 20, "rows is 20, but must be from 21"},
 	} {
 		o := lab.ChannelOptions{
 			Options: lab.Options{Count: 1, Probe: []string{"false"}},

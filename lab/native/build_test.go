@@ -13,8 +13,8 @@ import (
 	"muster/lab/native"
 )
 
-// compilerIs puts a shell script in front of the compiler of that name, which says its
-// version before all else.
+// compilerIs puts a shell script in front of the compiler of that name. The script first
+// answers the query for the version.
 func compilerIs(t *testing.T, name, script string) {
 	t.Helper()
 	bin := t.TempDir()
@@ -35,8 +35,7 @@ func ofLanguage(t *testing.T, language string) native.Program {
 	return native.Program{}
 }
 
-// The caller's variables do not have a program built for another system, or to where it
-// is not found.
+// The caller's variables must not change the target system or the target folder.
 func TestBuildIsForHere(t *testing.T) {
 	for name, value := range map[string]string{"GOOS": "plan9", "GOARCH": "mips", "CARGO_TARGET_DIR": "/elsewhere", "CARGO_BUILD_TARGET": "mips"} {
 		t.Setenv(name, value)
@@ -46,12 +45,12 @@ func TestBuildIsForHere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if said, err := os.ReadFile(filepath.Join(built.Dir, "target/release/dispatch")); err != nil || string(said) != ",,target,\n" {
-		t.Errorf("a compiler sees %q, %v", said, err)
+	if environ, err := os.ReadFile(filepath.Join(built.Dir, "target/release/dispatch")); err != nil || string(environ) != ",,target,\n" {
+		t.Errorf("the compiler's environment is %q, %v", environ, err)
 	}
 }
 
-// A compiler that succeeds and makes nothing leaves no program behind that cannot start.
+// A compiler that succeeds without output leaves no build behind.
 func TestBuildMakesTheProgram(t *testing.T) {
 	compilerIs(t, "cargo", "")
 	var none *native.Missing
@@ -60,8 +59,7 @@ func TestBuildMakesTheProgram(t *testing.T) {
 	}
 }
 
-// An interrupted build ends what the compiler has started, and takes away its temporary
-// files.
+// An interrupted build ends the compiler's child processes and removes its temporary files.
 func TestInterruptedBuild(t *testing.T) {
 	dir, pipe := t.TempDir(), filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
@@ -78,7 +76,7 @@ func TestInterruptedBuild(t *testing.T) {
 		if err == nil {
 			_, err = io.ReadFull(f, make([]byte, 6))
 			interrupt()
-			_, e := io.Copy(io.Discard, f) // until nobody holds it any longer
+			_, e := io.Copy(io.Discard, f) // until no process has it open
 			err = errors.Join(err, e)
 		}
 		gone <- err

@@ -9,22 +9,22 @@ import (
 	"strings"
 )
 
-// findJDK is the folder of the JDK that JAVA_HOME names, where it is new enough, else of
-// the newest one: the second JDK of a machine is in nobody's PATH.
+// findJDK returns the folder of a JDK. It prefers JAVA_HOME if that is new enough, then the
+// newest JDK. A machine's second JDK is usually not in PATH.
 func findJDK(least int) (home string, err error) {
-	return chooseJDK(os.Getenv("JAVA_HOME"), jdksInstalled(), least)
+	return chooseJDK(os.Getenv("JAVA_HOME"), installedJDKs(), least)
 }
 
-// jdksInstalled are the folders that may be JDKs: of the javac in PATH, and where systems
-// put them.
-func jdksInstalled() (homes []string) {
+// installedJDKs lists possible folders of JDKs: that of the javac in PATH, and those where
+// systems install them.
+func installedJDKs() (homes []string) {
 	if javac, err := exec.LookPath("javac"); err == nil {
 		if real, err := filepath.EvalSymlinks(javac); err == nil {
 			homes = append(homes, filepath.Dir(filepath.Dir(real)))
 		}
 	}
 	for _, pattern := range []string{"/usr/lib/jvm/*", "/Library/Java/JavaVirtualMachines/*/Contents/Home"} {
-		found, _ := filepath.Glob(pattern) // fails for a malformed pattern alone
+		found, _ := filepath.Glob(pattern) // fails only for a malformed pattern
 		homes = append(homes, found...)
 	}
 	return homes
@@ -49,7 +49,8 @@ func chooseJDK(wanted string, homes []string, least int) (string, error) {
 	return "", fmt.Errorf("no JDK of version %d or later in JAVA_HOME, in PATH or in /usr/lib/jvm: the newest is %d", least, newest)
 }
 
-// jdkVersion reads it from the file that every JDK has; 0 for what is no JDK.
+// jdkVersion reads the version from the file that every JDK has. It returns 0 if home is not a
+// JDK.
 func jdkVersion(home string) int {
 	if _, err := os.Stat(filepath.Join(home, "bin", "javac")); err != nil {
 		return 0

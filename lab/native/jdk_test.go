@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// jdk lays out what tells a JDK and its version.
+// jdk creates the files that identify a JDK and its version.
 func jdk(t *testing.T, release string) string {
 	t.Helper()
 	home := t.TempDir()
@@ -23,7 +23,7 @@ func jdk(t *testing.T, release string) string {
 	return home
 }
 
-// The JDK that the user names is taken where it will do, else the newest one.
+// JAVA_HOME wins if it is new enough, else the newest JDK.
 func TestChooseJDK(t *testing.T) {
 	old := jdk(t, "IMPLEMENTOR=\"X\"\nJAVA_VERSION=\"1.8.0_402\"\n")
 	seventeen := jdk(t, "JAVA_VERSION=\"17.0.15\"\nJAVA_VERSION_DATE=\"2025-04-15\"\n")
@@ -47,17 +47,17 @@ func TestChooseJDK(t *testing.T) {
 		{"none", "", nil, 17, "", "no JDK of version 17 or later in JAVA_HOME, in PATH"},
 	} {
 		home, err := chooseJDK(c.wanted, c.homes, c.least)
-		said := ""
+		text := ""
 		if err != nil {
-			said = err.Error()
+			text = err.Error()
 		}
-		if home != c.home || !strings.Contains(said, c.err) || (c.err == "") != (err == nil) {
+		if home != c.home || !strings.Contains(text, c.err) || (c.err == "") != (err == nil) {
 			t.Errorf("%s: %q, %v", c.name, home, err)
 		}
 	}
 }
 
-// Without a JDK that is new enough a program is missing, and the error says what would help.
+// Without a new enough JDK a program is missing, and the error names a remedy.
 func TestNoJDK(t *testing.T) {
 	for _, p := range Programs() {
 		if p.jdk == 0 {

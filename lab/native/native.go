@@ -1,11 +1,10 @@
-// Package native builds contestants: programs in other languages, and Go programs that
-// need modules which muster does not, to measure muster beside. Their sources are part of
-// the program; each is compiled when it is first asked for, into a folder of the user's
-// cache that is named by a digest of its sources and of how it is built.
+// Package native builds contestants for comparison with muster: programs in other languages,
+// and Go programs that need modules which muster does not use. Their sources are embedded.
+// Each program is compiled at its first use into a folder of the user's cache. The folder's
+// name is a digest of the sources and the build command.
 //
-// What a contestant prints is Go's benchmark format, one line for each result. What the
-// flags and the modes are stands in README.md. The package must not run contestants, nor know what
-// their figures mean.
+// Contestants print Go's benchmark format, one line per result. README.md explains their flags
+// and modes. The package must not run contestants or interpret their figures.
 package native
 
 import (
@@ -29,73 +28,73 @@ import (
 //go:embed cpp erlang rust java all:_go all:_io all:_db
 var sources embed.FS
 
-// A Question is what a contestant answers; its flags and its modes depend on it.
+// A Question is the subject of a contestant's measurement. Flags and modes depend on it.
 type Question string
 
 const (
-	Dispatch Question = "dispatch" // what a task costs that is handed to a pool
-	Spawn    Question = "spawn"    // what a call costs in a thread or task of its own
-	Call     Question = "call"     // what a call from Go into C costs
-	Codec    Question = "codec"    // what messages cost, by themselves and over a socket
-	Insert   Question = "insert"   // rows written to a database by many at once
+	Dispatch Question = "dispatch" // cost of a task on a pool
+	Spawn    Question = "spawn"    // cost of a call in a thread or task of its own
+	Call     Question = "call"     // cost of a call from Go into C
+	Codec    Question = "codec"    // cost of messages, encoded and over a socket
+	Insert   Question = "insert"   // rows that many goroutines write to a database at once
 )
 
-// A Program is one that can be built, with one or several contestants in it that answer
-// the same question.
+// A Program is a program that can be built. It contains one or more contestants for the same
+// question.
 type Program struct {
-	Name     string // no other program has it
+	Name     string // unique
 	Question Question
 	Language string
-	Impls    []string // what it takes after -impl
+	Impls    []string // values of its flag -impl
 
-	folder  string            // of its sources
-	renamed map[string]string // files that have another name there than where they are built
-	build   []string          // the command, run where its sources are
-	run     []string          // the command; a first word with a slash is below that folder
-	jdk     int               // the least version of the JDK whose programs these are; 0 = of none
-	env     []string          // of the build, beside the caller's
-	install string            // what brings what it needs, on Debian
+	folder  string            // folder of its sources
+	renamed map[string]string // sources whose names differ from those in the build
+	build   []string          // build command, run in the build folder
+	run     []string          // run command; a first word with a slash is relative to the build folder
+	jdk     int               // least version of the JDK that provides the commands; 0 = not a Java program
+	env     []string          // environment of the build, beside the caller's
+	install string            // command that installs its compiler on Debian
 }
 
-// Exit statuses of contestants besides 0, and 2 for a command line that means nothing.
+// Exit statuses of contestants besides 0. Status 2 is an invalid command line.
 const (
 	StatusDeadlock   = 7 // tasks that wait for one another did not end in time
-	StatusNoSuchMode = 8 // this contestant has nothing of the kind
-	StatusNoMore     = 9 // the system gives no more threads; standard error says how many there were
+	StatusNoSuchMode = 8 // this contestant lacks the mode
+	StatusNoMore     = 9 // the system refuses more threads; standard error reports how many existed
 )
 
-// Missing says why a program could not be built here, and what would help.
+// Missing reports why this machine cannot build a program, and the command that would help.
 type Missing struct {
 	Program string
 	Reason  string // one line
-	Install string // what brings what it needs, on Debian
+	Install string // command that installs its compiler on Debian
 }
 
 func (m *Missing) Error() string {
-	return fmt.Sprintf("%s cannot be built here: %s; on Debian %s brings what it needs", m.Program, m.Reason, m.Install)
+	return fmt.Sprintf("cannot build %s: %s; to install its compiler on Debian: %s", m.Program, m.Reason, m.Install)
 }
 
-// buildTimeout bounds one build: cargo and go fetch what they need first.
+// buildTimeout bounds one build, including downloads by cargo and go.
 const buildTimeout = 10 * time.Minute
 
-// Built is a program ready to be run.
-type Built struct {
+// An Executable is a program that is ready to run.
+type Executable struct {
 	Program
-	Dir      string   // to run it in
-	Args     []string // its command, to be followed by flags
-	Compiler string   // its command's name
-	Version  string   // of the compiler, as it says itself
+	Dir      string   // working folder
+	Args     []string // command, to be followed by flags
+	Compiler string   // name of its command
+	Version  string   // of the compiler, as it reports it
 }
 
-// Build compiles a program below the folder cache, or finds what was compiled before.
-// Programs whose sources and build are the same are compiled once. What is missing on this
-// machine is a *Missing.
-func (p Program) Build(ctx context.Context, cache string) (*Built, error) {
-	start, err := p.tool(p.run[0])
+// Build compiles a program into the folder cache, or finds an earlier build. Programs with
+// equal sources and build commands share a build. If this machine lacks a tool, the error is a
+// *Missing.
+func (p Program) Build(ctx context.Context, cache string) (*Executable, error) {
+	start, err := p.findTool(p.run[0])
 	if err != nil {
 		return nil, err
 	}
-	version, err := p.version(ctx)
+	version, err := p.compilerVersion(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +104,7 @@ func (p Program) Build(ctx context.Context, cache string) (*Built, error) {
 	}
 	name := strings.TrimPrefix(p.folder, "_") + "-" + digest[:16]
 	dir := filepath.Join(cache, name)
-	b := &Built{Program: p, Dir: dir, Args: append([]string{start}, p.run[1:]...), Compiler: p.build[0], Version: version}
+	b := &Executable{Program: p, Dir: dir, Args: append([]string{start}, p.run[1:]...), Compiler: p.build[0], Version: version}
 	if _, err := os.Stat(dir); err == nil {
 		return b, nil
 	}
@@ -117,13 +116,13 @@ func (p Program) Build(ctx context.Context, cache string) (*Built, error) {
 		return nil, fmt.Errorf("cache for contestants: %w", err)
 	}
 	defer os.RemoveAll(temp)
-	if err := p.layOut(temp); err != nil {
+	if err := p.writeSources(temp); err != nil {
 		return nil, err
 	}
 	if err := p.compile(ctx, temp); err != nil {
 		return nil, err
 	}
-	// Another process may have been faster: then it is the same.
+	// If another process was faster, its build is the same.
 	if err := os.Rename(temp, dir); err != nil && !errors.Is(err, fs.ErrExist) {
 		if _, e := os.Stat(dir); e != nil {
 			return nil, fmt.Errorf("cache for contestants: %w", err)
@@ -132,29 +131,29 @@ func (p Program) Build(ctx context.Context, cache string) (*Built, error) {
 	return b, nil
 }
 
-func (p Program) missing(reason string) error { return &Missing{p.Name, reason, p.install} }
+func (p Program) newMissing(reason string) error { return &Missing{p.Name, reason, p.install} }
 
-// tool is where the first word of one of the program's commands is.
-func (p Program) tool(name string) (string, error) {
+// findTool returns the path of a command's first word.
+func (p Program) findTool(name string) (string, error) {
 	switch {
 	case strings.HasPrefix(name, "./"):
 		return name, nil
 	case p.jdk > 0:
 		home, err := findJDK(p.jdk)
 		if err != nil {
-			return "", p.missing(err.Error())
+			return "", p.newMissing(err.Error())
 		}
 		return filepath.Join(home, "bin", name), nil
 	}
 	found, err := exec.LookPath(name)
 	if err != nil {
-		return "", p.missing("no " + name + " in PATH")
+		return "", p.newMissing("no " + name + " in PATH")
 	}
 	return found, nil
 }
 
-// each calls do for all of its sources, by the name that they have where it is built.
-func (p Program) each(do func(name string, text []byte) error) error {
+// eachSource calls do for all sources, with their names in the build folder.
+func (p Program) eachSource(do func(name string, text []byte) error) error {
 	return fs.WalkDir(sources, p.folder, func(file string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
@@ -171,48 +170,49 @@ func (p Program) each(do func(name string, text []byte) error) error {
 	})
 }
 
-// versionTimeout bounds how long a compiler may take to say its version.
+// versionTimeout bounds the query of a compiler's version.
 const versionTimeout = 30 * time.Second
 
-// version is what the compiler says of itself: another one compiles anew.
-func (p Program) version(ctx context.Context) (string, error) {
+// compilerVersion returns the version that the compiler reports. It is part of the digest, so
+// another version compiles again.
+func (p Program) compilerVersion(ctx context.Context) (string, error) {
 	words := []string{p.build[0], "--version"}
 	switch p.build[0] {
 	case "go":
 		words[1] = "version"
-	case "erlc": // which does not say
+	case "erlc": // erlc has no such flag
 		words = []string{"erl", "-noshell", "-noinput", "-eval", `io:format("Erlang/OTP ~s", [erlang:system_info(otp_release)]), halt().`}
 	}
-	compiler, err := p.tool(p.build[0])
+	compiler, err := p.findTool(p.build[0])
 	if err != nil {
 		return "", err
 	}
 	if words[0] != p.build[0] {
-		if compiler, err = p.tool(words[0]); err != nil {
+		if compiler, err = p.findTool(words[0]); err != nil {
 			return "", err
 		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, versionTimeout)
 	defer cancel()
 	c := exec.CommandContext(ctx, compiler, words[1:]...)
-	c.Dir = os.TempDir() // a module file of the caller's may ask for another version
+	c.Dir = os.TempDir() // a go.mod in the caller's folder may select another version
 	c.Env = append(os.Environ(), "GOTOOLCHAIN=local")
 	c.WaitDelay = time.Second
-	said, err := c.CombinedOutput()
+	output, err := c.CombinedOutput()
 	if ctx.Err() != nil {
 		return "", fmt.Errorf("version of %s: %w", p.build[0], ctx.Err())
 	}
 	if err != nil {
-		return "", p.missing(p.build[0] + " does not start: " + firstLine(said, err))
+		return "", p.newMissing(p.build[0] + " does not start: " + errorLine(output, err))
 	}
-	first, _, _ := strings.Cut(strings.TrimSpace(string(said)), "\n")
+	first, _, _ := strings.Cut(strings.TrimSpace(string(output)), "\n")
 	return first, nil
 }
 
 func (p Program) digest(version string) (string, error) {
 	h := sha256.New()
 	fmt.Fprintf(h, "%q %q %q\n", p.build, p.env, version)
-	err := p.each(func(name string, text []byte) error {
+	err := p.eachSource(func(name string, text []byte) error {
 		fmt.Fprintf(h, "%q %d\n", name, len(text))
 		_, err := h.Write(text)
 		return err
@@ -220,8 +220,8 @@ func (p Program) digest(version string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), err
 }
 
-func (p Program) layOut(dir string) error {
-	return p.each(func(name string, text []byte) error {
+func (p Program) writeSources(dir string) error {
+	return p.eachSource(func(name string, text []byte) error {
 		to := filepath.Join(dir, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 			return err
@@ -231,49 +231,49 @@ func (p Program) layOut(dir string) error {
 }
 
 func (p Program) compile(ctx context.Context, dir string) error {
-	compiler, err := p.tool(p.build[0])
+	compiler, err := p.findTool(p.build[0])
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, buildTimeout)
 	defer cancel()
-	temp, err := os.MkdirTemp(dir, "temporary-") // what is killed leaves its files
+	temp, err := os.MkdirTemp(dir, "temporary-") // a killed compiler leaves temporary files
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(temp)
 	c := exec.CommandContext(ctx, compiler, p.build[1:]...)
 	c.Dir = dir
-	// A workspace or a vendor folder of the caller's is none of this program's.
-	// What is built for another system cannot be run, and what cargo puts elsewhere is not found.
+	// The caller's workspace and vendor folder do not apply here. A binary for another system
+	// would not run, and cargo must not use another target folder.
 	c.Env = append(append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=mod", "GOOS=", "GOARCH=", "CARGO_TARGET_DIR=target", "TMPDIR="+temp), p.env...)
 	c.Env = slices.DeleteFunc(c.Env, func(pair string) bool { return strings.HasPrefix(pair, "CARGO_BUILD_TARGET=") })
-	// A compiler starts others, which are to end with it, before their folder goes.
+	// A compiler starts child processes. They must end with it, before the folder is removed.
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }
 	c.WaitDelay = time.Second
-	said, err := c.CombinedOutput()
+	output, err := c.CombinedOutput()
 	switch {
 	case ctx.Err() != nil:
 		return fmt.Errorf("build %s: %w", p.Name, ctx.Err())
 	case err != nil:
-		return p.missing(firstLine(said, err))
+		return p.newMissing(errorLine(output, err))
 	}
 	if strings.HasPrefix(p.run[0], "./") {
 		if _, err := os.Stat(filepath.Join(dir, p.run[0])); err != nil {
-			return p.missing(p.build[0] + " made no " + p.run[0])
+			return p.newMissing(p.build[0] + " made no " + p.run[0])
 		}
 	}
 	return nil
 }
 
-// firstLine is what of a compiler's output tells most: the first line with an error.
-func firstLine(said []byte, err error) string {
+// errorLine returns the most useful line of a compiler's output: the first line with an error.
+func errorLine(output []byte, err error) string {
 	first := ""
-	for line := range bytes.Lines(said) {
+	for line := range bytes.Lines(output) {
 		text := strings.TrimSpace(string(line))
 		if strings.HasPrefix(text, "# ") {
-			continue // Go's name of the package, whose errors follow
+			continue // Go prints the package's name before its errors
 		}
 		if strings.Contains(text, "error") {
 			return text

@@ -16,7 +16,7 @@ import (
 	"muster/lab/probe"
 )
 
-// cache is where contestants that were built stay for the next run of the tests.
+// cache returns the folder that keeps contestants between test runs.
 func cache(t *testing.T) string {
 	t.Helper()
 	dir := os.Getenv("MUSTER_TEST_CACHE")
@@ -30,8 +30,8 @@ func cache(t *testing.T) string {
 	return filepath.Join(dir, "contestants")
 }
 
-// build is a program to be run; the test ends where it cannot be had.
-func build(t *testing.T, p native.Program) *native.Built {
+// build builds a program. It ends the test if that is impossible here.
+func build(t *testing.T, p native.Program) *native.Executable {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("contestants take a minute to build, and change seldom")
@@ -49,7 +49,7 @@ func build(t *testing.T, p native.Program) *native.Built {
 	return built
 }
 
-// missing ends a test that lacks something that scripts/install-test-tools installs.
+// missing ends a test that lacks a tool which scripts/install-test-tools installs.
 func missing(t *testing.T, err error) {
 	t.Helper()
 	if os.Getenv("MUSTER_REQUIRE") == "all" {
@@ -58,8 +58,8 @@ func missing(t *testing.T, err error) {
 	t.Skip(err)
 }
 
-// programs calls do for each of those that answer a question.
-func programs(t *testing.T, q native.Question, do func(*testing.T, *native.Built)) {
+// programs calls do for each program that answers a question.
+func programs(t *testing.T, q native.Question, do func(*testing.T, *native.Executable)) {
 	t.Helper()
 	for _, p := range native.Programs() {
 		if p.Question == q {
@@ -68,8 +68,8 @@ func programs(t *testing.T, q native.Question, do func(*testing.T, *native.Built
 	}
 }
 
-// start runs a contestant, and returns what it prints and its exit status.
-func start(t *testing.T, b *native.Built, flags string) (said, failed string, status int) {
+// start runs a contestant. It returns the standard output and error, and the exit status.
+func start(t *testing.T, b *native.Executable, flags string) (stdout, stderr string, status int) {
 	t.Helper()
 	args := slices.Concat(b.Args[1:], strings.Fields(flags))
 	c := exec.CommandContext(t.Context(), b.Args[0], args...)
@@ -83,10 +83,9 @@ func start(t *testing.T, b *native.Built, flags string) (said, failed string, st
 	return out.String(), errs.String(), c.ProcessState.ExitCode()
 }
 
-// Every contestant runs every mode, or says that it has none of the kind, and prints what
-// can be read.
+// Every contestant runs each mode and prints a valid line, or reports that it lacks the mode.
 func TestDispatch(t *testing.T) {
-	programs(t, native.Dispatch, func(t *testing.T, b *native.Built) {
+	programs(t, native.Dispatch, func(t *testing.T, b *native.Executable) {
 		for _, impl := range b.Impls {
 			var modes []string
 			for _, mode := range native.Dispatch.Modes() {
@@ -101,23 +100,23 @@ func TestDispatch(t *testing.T) {
 	})
 }
 
-// runs runs one contestant in one mode, and reports whether it has it.
-func runs(t *testing.T, b *native.Built, impl, mode string) bool {
+// runs runs one contestant in one mode, and reports whether it has the mode.
+func runs(t *testing.T, b *native.Executable, impl, mode string) bool {
 	t.Helper()
-	said, failed, status := start(t, b, "-impl "+impl+" -mode "+mode+" -workers 2 -tasks 800")
+	stdout, stderr, status := start(t, b, "-impl "+impl+" -mode "+mode+" -workers 2 -tasks 800")
 	switch status {
 	case 0:
 	case native.StatusNoSuchMode:
 		return false
 	default:
-		t.Errorf("%s %s ends with %d: %s", impl, mode, status, failed)
+		t.Errorf("%s %s ends with %d: %s", impl, mode, status, stderr)
 		return false
 	}
 	var name string
 	var n int
 	var wall, cpu float64
-	if _, err := fmt.Sscanf(said, "%s %d %f ns/op %f cpu-ns/op\n", &name, &n, &wall, &cpu); err != nil || n < 1 || wall <= 0 {
-		t.Errorf("%s %s prints %q: %v", impl, mode, said, err)
+	if _, err := fmt.Sscanf(stdout, "%s %d %f ns/op %f cpu-ns/op\n", &name, &n, &wall, &cpu); err != nil || n < 1 || wall <= 0 {
+		t.Errorf("%s %s prints %q: %v", impl, mode, stdout, err)
 	}
 	if want := "BenchmarkDispatch/impl=" + impl + "/mode=" + mode + "/workers=2"; name != want {
 		t.Errorf("%s %s prints %q, want %q", impl, mode, name, want)
@@ -125,11 +124,11 @@ func runs(t *testing.T, b *native.Built, impl, mode string) bool {
 	return true
 }
 
-// Flags that mean nothing are refused by all with status 2, a mode that nobody has with 8.
+// All contestants reject invalid flags with status 2, and an unknown mode with status 8.
 func TestFlagsRefused(t *testing.T) {
 	counts := map[native.Question]string{native.Dispatch: "-tasks", native.Spawn: "-count"}
 	for q, count := range counts {
-		programs(t, q, func(t *testing.T, b *native.Built) {
+		programs(t, q, func(t *testing.T, b *native.Executable) {
 			right := "-impl " + b.Impls[0] + " -mode " + q.Modes()[0]
 			for flags, want := range map[string]int{
 				right + " -unknown 1":                     2,
@@ -139,33 +138,32 @@ func TestFlagsRefused(t *testing.T) {
 				"-impl nonsense -mode " + q.Modes()[0]:    2,
 				"-impl " + b.Impls[0] + " -mode nonsense": native.StatusNoSuchMode,
 			} {
-				if said, failed, status := start(t, b, flags); status != want || said != "" {
-					t.Errorf("%s: exit status %d, want %d\n%s%s", flags, status, want, said, failed)
+				if stdout, stderr, status := start(t, b, flags); status != want || stdout != "" {
+					t.Errorf("%s: exit status %d, want %d\n%s%s", flags, status, want, stdout, stderr)
 				}
 			}
 		})
 	}
 }
 
-// What should have ended and has not, ends with a status of its own: here 64 tasks of a
-// millisecond in 10.
+// An overdue contestant ends with a status of its own: here 64 tasks of 1 ms have 10 ms.
 func TestDeadlock(t *testing.T) {
-	programs(t, native.Dispatch, func(t *testing.T, b *native.Built) {
+	programs(t, native.Dispatch, func(t *testing.T, b *native.Executable) {
 		flags := "-impl " + b.Impls[0] + " -mode makespan -workers 1 -patience 10"
-		if said, failed, status := start(t, b, flags); status != native.StatusDeadlock || said != "" {
-			t.Errorf("%s: exit status %d, want %d\n%s%s", flags, status, native.StatusDeadlock, said, failed)
+		if stdout, stderr, status := start(t, b, flags); status != native.StatusDeadlock || stdout != "" {
+			t.Errorf("%s: exit status %d, want %d\n%s%s", flags, status, native.StatusDeadlock, stdout, stderr)
 		}
 	})
 }
 
-// Muster's pool and its contestants are asked for the same modes.
+// Muster's pool and its contestants have the same modes.
 func TestModes(t *testing.T) {
 	if ours, theirs := probe.DispatchModes(), native.Dispatch.Modes(); !slices.Equal(ours, theirs) {
 		t.Errorf("package probe has the modes %q, contestants %q", ours, theirs)
 	}
 }
 
-// A program is found by its name, and a contestant by its question and its name.
+// Names identify programs. A question and a name identify a contestant.
 func TestNames(t *testing.T) {
 	had := map[string]bool{}
 	for _, p := range native.Programs() {
@@ -182,12 +180,12 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// Without a compiler a program is missing, and the error says what would help.
+// Without a compiler a program is missing, and the error names a remedy.
 func TestMissing(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	for _, p := range native.Programs() {
 		if p.Language == "Java" {
-			continue // JDKs are found without PATH: TestNoJDK
+			continue // JDKs are found without PATH: see TestNoJDK
 		}
 		_, err := p.Build(t.Context(), t.TempDir())
 		var none *native.Missing
@@ -197,8 +195,7 @@ func TestMissing(t *testing.T) {
 	}
 }
 
-// What two programs are made of in the same way is compiled once, and what was compiled is
-// found again.
+// Two programs with equal sources and build commands are compiled once, and found again.
 func TestBuiltOnce(t *testing.T) {
 	bin, log := t.TempDir(), filepath.Join(t.TempDir(), "log")
 	script := "#!/bin/sh\ncase $1 in build) ;; *) echo 1.0; exit ;; esac\necho built >>" + log + "; mkdir -p target/release; : >target/release/dispatch; : >target/release/spawn\n"
@@ -217,12 +214,12 @@ func TestBuiltOnce(t *testing.T) {
 			}
 		}
 	}
-	if said, err := os.ReadFile(log); err != nil || string(said) != "built\n" {
-		t.Errorf("two programs of one build, twice each, and the compiler says %q, %v", said, err)
+	if text, err := os.ReadFile(log); err != nil || string(text) != "built\n" {
+		t.Errorf("two programs of one build, built twice each: the compiler's log is %q, %v", text, err)
 	}
 }
 
-// A build that is interrupted leaves nothing, nor does one that fails.
+// Neither an interrupted nor a failed build leaves anything.
 func TestBuildLeavesNothing(t *testing.T) {
 	bin, dir := t.TempDir(), t.TempDir()
 	if err := os.WriteFile(filepath.Join(bin, "go"), []byte("#!/bin/sh\ncase $1 in version) echo 1.0 ;; *) echo begins; echo 'an error in line 1'; exit 1 ;; esac\n"), 0o755); err != nil {

@@ -2,8 +2,8 @@ package native
 
 import "strings"
 
-// Modes are the modes that contestants may have, those for one question; none where there
-// are no modes. For dispatch they are those of package probe, as a test ensures.
+// Modes returns the modes of contestants for a question, or nil. A test ensures that those for
+// dispatch equal those of package probe.
 func (q Question) Modes() []string {
 	return map[Question][]string{
 		Dispatch: {"single", "batch", "producers", "foreach", "makespan", "barrier"},
@@ -13,13 +13,13 @@ func (q Question) Modes() []string {
 	}[q]
 }
 
-// Programs lists what can be built, in the order in which people want to read of it.
+// Programs lists all programs, in the order of reports.
 func Programs() []Program {
 	return append([]Program{
 		{
 			Name: "go", Question: Dispatch, Language: "Go",
 			Impls:  []string{"channel", "article", "go", "errgroup", "ants", "ants-func", "pond", "conc", "workerpool"},
-			folder: "_go", renamed: goMod(),
+			folder: "_go", renamed: goModNames(),
 			build: []string{"go", "build", "-o", "dispatch", "."}, run: []string{"./dispatch"},
 			install: "Go from go.dev/dl",
 		},
@@ -31,20 +31,21 @@ func Programs() []Program {
 		rust("rust", Dispatch, "rayon", "crossbeam"),
 		java("java", Dispatch, jdkLeast, "forkjoin"),
 
-		// Go's answer is probe.Spawn. Without errno a root is one instruction, as in Go.
-		spawns(cpp("cpp-thread", "spawn.cpp", "-std=c++20 -fno-math-errno", "", "libc6-dev", "cpp-thread")),
+		// Go's contestant is probe.Spawn. Without errno a square root is one instruction, as
+		// in Go.
+		asSpawn(cpp("cpp-thread", "spawn.cpp", "-std=c++20 -fno-math-errno", "", "libc6-dev", "cpp-thread")),
 		rust("rust-spawn", Spawn, "rust-thread", "rayon"),
 		java("java-thread", Spawn, jdkLeast, "java-thread"),
 		java("java-virtual", Spawn, jdkVirtual, "java-virtual"),
 		{
 			Name: "erlang", Question: Spawn, Language: "Erlang", Impls: []string{"erlang"},
 			folder: "erlang", build: []string{"erlc", "+deterministic", "spawn.erl"},
-			// +P: so many processes may be there at once. What is logged would be in the
-			// output. The words after -extra are ours.
+			// +P is the maximum number of processes. The log would mix with the output. Words
+			// after -extra are the program's own flags.
 			run:     strings.Fields("erl -noshell -noinput +P 4194304 -env ERL_CRASH_DUMP /dev/null -kernel logger_level none -s spawn main -extra"),
 			install: "apt-get install erlang-base",
 		},
-	}, others()...)
+	}, otherPrograms()...)
 }
 
 func cpp(name, source, flags, libraries, install string, impls ...string) Program {
@@ -56,12 +57,12 @@ func cpp(name, source, flags, libraries, install string, impls ...string) Progra
 	}
 }
 
-func spawns(p Program) Program {
+func asSpawn(p Program) Program {
 	p.Question = Spawn
 	return p
 }
 
-// rust is one of the programs of one build.
+// rust returns one of several programs that share a build.
 func rust(name string, q Question, impls ...string) Program {
 	return Program{
 		Name: name, Question: q, Language: "Rust", Impls: impls,
@@ -74,11 +75,11 @@ func rust(name string, q Question, impls ...string) Program {
 
 const (
 	jdkLeast   = 17
-	jdkVirtual = 21 // has virtual threads
+	jdkVirtual = 21 // first version with virtual threads
 )
 
-// java is one of the programs of one build, whose classes every JDK can run that will do
-// for any of them.
+// java returns one of several programs that share a build. Every JDK that satisfies one of the
+// programs can run the classes.
 func java(name string, q Question, jdk int, impls ...string) Program {
 	class, install := "Dispatch", "apt-get install default-jdk-headless"
 	if q == Spawn {

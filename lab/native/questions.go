@@ -1,17 +1,17 @@
 package native
 
-// goMod is a Go module's files by the names that go:embed lets pass.
-func goMod() map[string]string {
+// goModNames maps names that go:embed accepts to the names of a Go module's files.
+func goModNames() map[string]string {
 	return map[string]string{"go.mod.txt": "go.mod", "go.sum.txt": "go.sum"}
 }
 
-// others lists what does not concern dispatch. The program of _io is built with cgo and
-// without: whoever has no C compiler still has the codecs.
-func others() []Program {
+// otherPrograms lists the programs for questions besides dispatch and spawn. The program of
+// _io is built with and without cgo, so machines without a C compiler still have the codecs.
+func otherPrograms() []Program {
 	io := func(name string, question Question, cgo, install string, impls ...string) Program {
 		return Program{
 			Name: name, Language: "Go", Question: question, Impls: impls,
-			folder: "_io", renamed: goMod(), env: []string{"CGO_ENABLED=" + cgo},
+			folder: "_io", renamed: goModNames(), env: []string{"CGO_ENABLED=" + cgo},
 			build: []string{"go", "build", "-o", "crossing", "."}, run: []string{"./crossing"},
 			install: install,
 		}
@@ -21,7 +21,7 @@ func others() []Program {
 		io("codec", Codec, "0", "Go from go.dev/dl", "protobuf", "json"),
 		{
 			Name: "inserts", Language: "Go", Question: Insert, Impls: []string{"postgres", "sqlite"},
-			folder: "_db", renamed: goMod(), env: []string{"CGO_ENABLED=0"},
+			folder: "_db", renamed: goModNames(), env: []string{"CGO_ENABLED=0"},
 			build: []string{"go", "build", "-o", "inserts", "."}, run: []string{"./inserts"},
 			install: "Go from go.dev/dl",
 		},

@@ -13,7 +13,7 @@ import (
 	"muster/lab/postgres"
 )
 
-// program finds one by its name.
+// program finds a program by its name.
 func program(t *testing.T, name string) native.Program {
 	t.Helper()
 	for _, p := range native.Programs() {
@@ -21,33 +21,33 @@ func program(t *testing.T, name string) native.Program {
 			return p
 		}
 	}
-	t.Fatalf("there is no program %s", name)
+	t.Fatalf("no program %s", name)
 	return native.Program{}
 }
 
-// output runs a program and returns what it prints.
-func output(t *testing.T, b *native.Built, flags ...string) string {
+// output runs a program and returns its output.
+func output(t *testing.T, b *native.Executable, flags ...string) string {
 	t.Helper()
 	args := append(b.Args[1:len(b.Args):len(b.Args)], flags...)
 	c := exec.CommandContext(t.Context(), b.Args[0], args...)
 	c.Dir = b.Dir
-	said, err := c.Output()
+	line, err := c.Output()
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
 		t.Fatalf("%s %s: %v\n%s", b.Name, flags, err, exit.Stderr)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(said)
+	return string(line)
 }
 
-// expect compares one line with a pattern in which N stands for any number above zero.
-func expect(t *testing.T, said, pattern string) {
+// expect compares one line with a pattern in which N stands for any positive number.
+func expect(t *testing.T, line, pattern string) {
 	t.Helper()
 	number := `[0-9]*\.?[0-9]*[1-9][0-9]*\.?[0-9]*`
 	quoted := strings.ReplaceAll(regexp.QuoteMeta(pattern), "<N>", number)
-	if !regexp.MustCompile(`^` + quoted + `\n$`).MatchString(said) {
-		t.Errorf("printed %q, want %q", said, pattern)
+	if !regexp.MustCompile(`^` + quoted + `\n$`).MatchString(line) {
+		t.Errorf("printed %q, want %q", line, pattern)
 	}
 }
 
@@ -87,7 +87,7 @@ func TestCallsWithoutCompiler(t *testing.T) {
 	t.Setenv("CC", "")
 	dir := t.TempDir()
 	if _, err := program(t, "codec").Build(t.Context(), dir); err != nil {
-		t.Errorf("without a C compiler there are no codecs: %v", err)
+		t.Errorf("the codecs are missing without a C compiler: %v", err)
 	}
 	_, err = program(t, "cgo").Build(t.Context(), dir)
 	var none *native.Missing
@@ -108,7 +108,7 @@ func TestInsertsIntoSQLite(t *testing.T) {
 	}
 }
 
-// More goroutines than the server takes connections wait for one another's.
+// If goroutines outnumber the server's connections, they wait for one another's.
 func TestInsertsIntoPostgres(t *testing.T) {
 	built := build(t, program(t, "inserts"))
 	server, err := postgres.Start(t.Context(), postgres.Options{ConnectionsMax: 8})

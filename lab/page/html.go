@@ -17,10 +17,10 @@ var style string
 
 var layout = template.Must(template.New("page").Parse(markup))
 
-// contentsFrom is the number of sections from which a page has a table of contents.
+// contentsFrom is the least number of sections for which a page has a table of contents.
 const contentsFrom = 4
 
-// HTML writes the document as one page. It fails where a chart cannot be drawn.
+// HTML writes the document as one page. It fails if a chart cannot be drawn.
 func HTML(w io.Writer, d Document) error {
 	v, err := newView(d)
 	if err != nil {
@@ -31,7 +31,7 @@ func HTML(w io.Writer, d Document) error {
 		Style    template.CSS
 		Contents bool
 	}{v, template.CSS(style), len(v.Sections) >= contentsFrom}
-	// Whole or not at all: half a page would look like a whole one.
+	// Write all or nothing: half a page would look complete.
 	var b bytes.Buffer
 	if err := layout.Execute(&b, p); err != nil {
 		return err
@@ -40,7 +40,7 @@ func HTML(w io.Writer, d Document) error {
 	return err
 }
 
-// SVG is the chart drawn, which the template takes as it is: package plot escapes.
+// SVG draws the chart. The template does not escape the result; package plot does.
 func (c chart) SVG() (template.HTML, error) {
 	var b strings.Builder
 	if err := c.source.SVG(&b); err != nil {

@@ -1,54 +1,54 @@
-// Package page is a report as a document, and two views of it: plain text for a terminal
-// and one self-contained HTML page. Both say the same; the page has the charts drawn, the
-// text has their data as tables.
+// Package page turns a report, given as a [Document], into plain text for a terminal or one
+// self-contained HTML page. Both have the same content. The page draws the charts; the text
+// has their data as tables.
 //
-// The page needs no script and nothing from elsewhere, and reads on a phone, on dark
-// screens, on paper and aloud. The package must not measure or judge: whoever fills a
-// document says which cell is the best and which claim holds.
+// The page needs no script and no other file, and suits phones, dark screens, paper and screen
+// readers. The package must not measure or judge: its caller decides which cell is the best
+// and which claim holds.
 package page
 
 import "muster/internal/plot"
 
-// A Document is a report. Texts may hold anything: both views show what is not printable
-// as the replacement character, and the page escapes the rest.
+// A Document is a report. Its texts may contain anything: both views replace unprintable
+// characters by the replacement character, and the page escapes the rest.
 type Document struct {
 	Title      string
-	Lead       []string // paragraphs: what was asked and what came out
-	Conditions []Pair   // under which it was measured
+	Lead       []string // paragraphs: the question and the main results
+	Conditions []Pair   // of the measurements
 	Sections   []Section
 }
 
-// A Pair is one condition: what it is, and how it was.
+// A Pair is a condition and its value.
 type Pair struct{ Name, Value string }
 
-// A Section answers one question. Its parts are shown in the order of the fields, except
+// A Section answers one question. Both views show its parts in the order of the fields, except
 // that charts come before tables.
 type Section struct {
 	Title    string
 	Text     []string // paragraphs
 	Tables   []Table
 	Charts   []plot.Chart
-	Warnings []string // why a figure may not mean what it seems to
+	Warnings []string // why a figure may be misleading
 	Notes    []string
 }
 
-// A Table has one row for each thing that its first column names. Rows may be shorter
-// than the columns are many, and not longer.
+// A Table has a row for each thing that its first column names. Rows may be shorter than the
+// header, not longer.
 type Table struct {
 	Caption string
 	Columns []Column
 	Rows    [][]Cell
 }
 
-// A Column is right-aligned for numbers.
+// A Column aligns its cells to the left, or to the right for numbers.
 type Column struct {
 	Title string
 	Right bool
 }
 
-// A Cell is a figure or a word, and how it did.
+// A Cell is a text and its class.
 type Cell struct {
-	Text  string // after a verdict's own words; it need not repeat them
+	Text  string // shown after the words of the class; need not repeat them
 	Class Class
 }
 
@@ -61,36 +61,37 @@ func Row(texts ...string) []Cell {
 	return cells
 }
 
-// Class says how a cell did. It is never shown by colour alone.
+// Class marks a cell as the best figure or as a verdict. Both views show the class in words or
+// by a mark, never by colour alone.
 type Class int
 
 const (
 	Plain         Class = iota
-	Best                // of those that it is compared with
-	Holds               // a claim that is confirmed
-	NoLongerHolds       // a claim that is refuted
-	CannotBeTold        // a claim that was not decided
+	Best                // the best of the figures that the table compares
+	Holds               // a confirmed claim
+	NoLongerHolds       // a refuted claim
+	Undecided           // an undecided claim
 )
 
-// String is the class in words; nothing for Plain.
-func (c Class) String() string { return c.look().words }
+// String returns the words of the class, "" for Plain.
+func (c Class) String() string { return c.appearance().words }
 
-type look struct {
+type appearance struct {
 	words string
-	mark  string // after the text, explained below the table; none where the text says it
-	style string // in the page
+	mark  string // shown after the text and explained below the table; "" if the text has the words
+	style string // CSS class
 }
 
-func (c Class) look() look {
+func (c Class) appearance() appearance {
 	switch c {
 	case Best:
-		return look{"best", "*", "best"}
+		return appearance{"best", "*", "best"}
 	case Holds:
-		return look{words: "holds", style: "holds"}
+		return appearance{words: "holds", style: "holds"}
 	case NoLongerHolds:
-		return look{words: "no longer holds", style: "refuted"}
-	case CannotBeTold:
-		return look{words: "cannot be told", style: "open"}
+		return appearance{words: "no longer holds", style: "refuted"}
+	case Undecided:
+		return appearance{words: "undecided", style: "open"}
 	}
-	return look{}
+	return appearance{}
 }

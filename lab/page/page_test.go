@@ -17,9 +17,9 @@ import (
 	"muster/lab/page"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew; look at the difference before it is committed")
+var update = flag.Bool("update", false, "rewrite the golden files; check the difference before you commit it")
 
-func written(t *testing.T, write func(io.Writer, page.Document) error, d page.Document) string {
+func render(t *testing.T, write func(io.Writer, page.Document) error, d page.Document) string {
 	t.Helper()
 	var b bytes.Buffer
 	if err := write(&b, d); err != nil {
@@ -28,8 +28,7 @@ func written(t *testing.T, write func(io.Writer, page.Document) error, d page.Do
 	return b.String()
 }
 
-// The drawing of the chart is package plot's; without it the page is the same on every
-// processor.
+// Package plot tests its drawings. Without them the page is the same on every processor.
 func withoutDrawings(html string) string {
 	for {
 		from, to := strings.Index(html, "<svg "), strings.Index(html, "</svg>\n")
@@ -42,8 +41,8 @@ func withoutDrawings(html string) string {
 
 func TestGolden(t *testing.T) {
 	for name, got := range map[string]string{
-		"small.txt":  written(t, page.Text, small()),
-		"small.html": withoutDrawings(written(t, page.HTML, small())),
+		"small.txt":  render(t, page.Text, small()),
+		"small.html": withoutDrawings(render(t, page.HTML, small())),
 	} {
 		file := filepath.Join("testdata", name)
 		if *update {
@@ -56,19 +55,19 @@ func TestGolden(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got != string(want) {
-			t.Errorf("%s is another (go test -update writes it anew):\n%s", file, got)
+			t.Errorf("%s differs (go test -update rewrites it):\n%s", file, got)
 		}
 	}
 }
 
-// An element of a page, with what stands in it.
+// An element of a page and its text.
 type element struct {
 	name, text string
 	attributes []xml.Attr
 }
 
-// read takes the page apart as a browser would; styles are left out of the text.
-func read(t *testing.T, html string) (elements []element, text string) {
+// read parses the page as a browser would. It leaves styles out of the text.
+func parse(t *testing.T, html string) (elements []element, text string) {
 	t.Helper()
 	d := xml.NewDecoder(strings.NewReader(strings.TrimPrefix(html, "<!DOCTYPE html>")))
 	d.Strict, d.AutoClose, d.Entity = false, xml.HTMLAutoClose, xml.HTMLEntity
@@ -95,24 +94,24 @@ func read(t *testing.T, html string) (elements []element, text string) {
 
 func TestBothViewsSayTheSame(t *testing.T) {
 	for name, d := range map[string]page.Document{"small": small(), "large": large()} {
-		_, html := read(t, withoutDrawings(written(t, page.HTML, d)))
+		_, html := parse(t, withoutDrawings(render(t, page.HTML, d)))
 		words := strings.Fields(html)
-		for _, word := range strings.Fields(written(t, page.Text, d)) {
+		for _, word := range strings.Fields(render(t, page.Text, d)) {
 			if strings.Trim(word, "-=") != "" && !slices.Contains(words, word) {
-				t.Errorf("%s: %q is in the text and not in the page", name, word)
+				t.Errorf("%s: the page lacks the text's word %q", name, word)
 			}
 		}
 	}
 }
 
 func TestPageStandsAlone(t *testing.T) {
-	elements, _ := read(t, written(t, page.HTML, large()))
+	elements, _ := parse(t, render(t, page.HTML, large()))
 	ids := map[string]bool{}
 	for _, e := range elements {
 		for _, a := range e.attributes {
 			if a.Name.Local == "id" {
 				if ids[a.Value] {
-					t.Errorf("the id %s is there twice", a.Value)
+					t.Errorf("the id %s occurs twice", a.Value)
 				}
 				ids[a.Value] = true
 			}
@@ -134,7 +133,7 @@ func TestPageStandsAlone(t *testing.T) {
 				}
 			case "aria-labelledby":
 				if !ids[a.Value] {
-					t.Errorf("%s takes its name from %q, which is not there", e.name, a.Value)
+					t.Errorf("%s takes its name from the missing %q", e.name, a.Value)
 				}
 			}
 		}
@@ -144,9 +143,9 @@ func TestPageStandsAlone(t *testing.T) {
 	}
 }
 
-// Who listens to a page goes by its headings and by the heads of its tables.
+// Screen readers navigate by headings and table headers.
 func TestPageIsReadAloud(t *testing.T) {
-	elements, _ := read(t, written(t, page.HTML, large()))
+	elements, _ := parse(t, render(t, page.HTML, large()))
 	level := 0
 	for _, e := range elements {
 		switch e.name {
@@ -158,7 +157,7 @@ func TestPageIsReadAloud(t *testing.T) {
 			level = next
 		case "th":
 			if !slices.ContainsFunc(e.attributes, func(a xml.Attr) bool { return a.Name.Local == "scope" }) {
-				t.Errorf("the head %q does not say whether it is of a row or a column", e.text)
+				t.Errorf("the header %q lacks a scope", e.text)
 			}
 		case "svg":
 			if !slices.ContainsFunc(e.attributes, func(a xml.Attr) bool { return a.Name.Local == "aria-label" && a.Value != "" }) {
@@ -169,7 +168,7 @@ func TestPageIsReadAloud(t *testing.T) {
 }
 
 func TestFewSectionsNeedNoContents(t *testing.T) {
-	if html := written(t, page.HTML, small()); strings.Contains(html, "<nav") {
+	if html := render(t, page.HTML, small()); strings.Contains(html, "<nav") {
 		t.Error("two sections have a table of contents")
 	}
 }
@@ -189,20 +188,20 @@ func hostile() page.Document {
 }
 
 func TestHostileText(t *testing.T) {
-	text, html := written(t, page.Text, hostile()), written(t, page.HTML, hostile())
-	for view, got := range map[string]string{"text": text, "page": html} {
+	html := render(t, page.HTML, hostile())
+	for view, got := range map[string]string{"text": render(t, page.Text, hostile()), "page": html} {
 		if i := strings.IndexAny(got, "\x1b\a\r\u202e"); i >= 0 || !strings.Contains(got, "\ufffd") {
-			t.Errorf("the %s has a control sign at byte %d", view, i)
+			t.Errorf("the %s has a control character at byte %d", view, i)
 		}
 	}
-	elements, said := read(t, html)
+	elements, text := parse(t, html)
 	for _, e := range elements {
 		if e.name == "script" || e.name == "img" {
 			t.Errorf("a text became an element %s", e.name)
 		}
 	}
-	if !strings.Contains(said, "<script>alert(1)</script><img src=x onerror=alert(1)>{{.}}") {
-		t.Error("the page does not say what the text says")
+	if !strings.Contains(text, "<script>alert(1)</script><img src=x onerror=alert(1)>{{.}}") {
+		t.Error("the page lacks the escaped text")
 	}
 }
 
@@ -226,7 +225,7 @@ func TestRefusals(t *testing.T) {
 			}
 			for _, w := range c.want {
 				if !strings.Contains(err.Error(), w) {
-					t.Errorf("%q does not say %q", err, w)
+					t.Errorf("%q lacks %q", err, w)
 				}
 			}
 		})
@@ -239,48 +238,48 @@ func (broken) Write([]byte) (int, error) { return 0, errors.New("no space left")
 
 func TestWriteErrors(t *testing.T) {
 	if page.Text(broken{}, small()) == nil || page.HTML(broken{}, small()) == nil {
-		t.Error("what could not be written went unnoticed")
+		t.Error("a write error was ignored")
 	}
 }
 
-// A link to a section goes on leading there when sections come before it.
+// A link to a section keeps its target when other sections are added before it.
 func TestSectionsAreLinkedByTheirTitles(t *testing.T) {
 	titles := []string{"Channel: time, GOMAXPROCS 1…256", "Contents", "Каналы", "", "contents", "!"}
 	var d page.Document
 	for _, title := range titles {
 		d.Sections = append(d.Sections, page.Section{Title: title})
 	}
-	html := written(t, page.HTML, d)
+	html := render(t, page.HTML, d)
 	for _, id := range []string{"channel-time-gomaxprocs-1-256", "contents-2", "каналы", "section", "contents-3", "section-2"} {
 		if strings.Count(html, `<h2 id="`+id+`">`) != 1 {
 			t.Errorf("no section has the id %s", id)
 		}
 	}
-	read(t, html)
+	parse(t, html)
 }
 
-// The colour of a verdict must not be all that says it.
+// A verdict must be in words, not only in a colour.
 func TestVerdictWithAWordOfItsOwn(t *testing.T) {
 	d := page.Document{Sections: []page.Section{{Tables: []page.Table{{Columns: []page.Column{{}},
-		Rows: [][]page.Cell{{{Text: "not measured", Class: page.CannotBeTold}}, {{Text: "holds", Class: page.Holds}}}}}}}}
-	for _, got := range []string{written(t, page.Text, d), written(t, page.HTML, d)} {
-		if !strings.Contains(got, "cannot be told: not measured") || strings.Contains(got, "holds: holds") {
+		Rows: [][]page.Cell{{{Text: "not measured", Class: page.Undecided}}, {{Text: "holds", Class: page.Holds}}}}}}}}
+	for _, got := range []string{render(t, page.Text, d), render(t, page.HTML, d)} {
+		if !strings.Contains(got, "undecided: not measured") || strings.Contains(got, "holds: holds") {
 			t.Errorf("a verdict is not in words:\n%s", got)
 		}
 	}
 }
 
-// An empty document is a short one.
+// An empty document is valid.
 func TestEmpty(t *testing.T) {
 	d := page.Document{Sections: []page.Section{{Tables: []page.Table{{}}}}}
-	written(t, page.Text, d)
-	written(t, page.HTML, d)
+	render(t, page.Text, d)
+	render(t, page.HTML, d)
 }
 
 func TestClasses(t *testing.T) {
 	for class, want := range map[page.Class]string{
 		page.Plain: "", page.Best: "best",
-		page.Holds: "holds", page.NoLongerHolds: "no longer holds", page.CannotBeTold: "cannot be told",
+		page.Holds: "holds", page.NoLongerHolds: "no longer holds", page.Undecided: "undecided",
 	} {
 		if got := class.String(); got != want {
 			t.Errorf("class %d is %q, want %q", int(class), got, want)

@@ -7,7 +7,7 @@ import (
 	"muster/lab/page"
 )
 
-// small has one of everything, and what could be mistaken for markup.
+// small contains one of everything, and texts that look like markup.
 func small() page.Document {
 	return page.Document{
 		Title:      "What a task costs <small>",
@@ -32,8 +32,8 @@ func small() page.Document {
 					{Name: "channel", Points: []plot.Point{{X: 1e4, Y: 0.00097}}},
 				},
 			}},
-			Warnings: []string{"too-noisy: the median of 10 runs lies somewhere from 90ms to 120ms; repeat it more often"},
-			Notes:    []string{"The C++ pool was not built: there is no compiler."},
+			Warnings: []string{"too-noisy: the median of 10 runs lies between 90ms and 120ms; take more runs"},
+			Notes:    []string{"The C++ pool was not built: no compiler was found."},
 		}, {
 			Title: "Claims",
 			Tables: []page.Table{{
@@ -41,19 +41,19 @@ func small() page.Document {
 				Rows: [][]page.Cell{
 					{{Text: "6"}, {Class: page.Holds}, {Text: "Go's channel pool is 8.6 times as fast as the C++ pool at GOMAXPROCS 1."}},
 					{{Text: "9"}, {Class: page.NoLongerHolds}, {Text: "1.1 ×"}},
-					{{Text: "16"}, {Text: "not measured", Class: page.CannotBeTold}, {Text: "two processors"}},
+					{{Text: "16"}, {Text: "not measured", Class: page.Undecided}, {Text: "two processors"}},
 				},
 			}},
 		}},
 	}
 }
 
-// large resembles what the lab has to say about the articles.
+// large resembles the report on the articles' claims.
 func large() page.Document {
 	d := small()
 	d.Title = "What concurrency costs on this machine"
 	d.Lead = []string{
-		"Of 24 claims of the articles 13 hold here, 8 no longer hold and 3 cannot be told.",
+		"Of 24 claims of the articles 13 hold here, 8 no longer hold and 3 are undecided.",
 		"One processor is still the fastest for a channel between two goroutines that do nothing else; from 1000 cycles of work per item a second one pays.",
 	}
 	d.Conditions = append(d.Conditions, page.Pair{Name: "Kernel", Value: "Linux 6.1"}, page.Pair{Name: "Runs", Value: "10, in turns"},
@@ -84,7 +84,7 @@ func large() page.Document {
 	}
 	d.Sections = []page.Section{
 		d.Sections[1], d.Sections[0],
-		{Title: "A channel against GOMAXPROCS", Text: []string{"One goroutine fills an unbuffered channel, another drains it; both turn a loop of so many cycles per item."}, Charts: []plot.Chart{channel}},
+		{Title: "A channel against GOMAXPROCS", Text: []string{"One goroutine fills an unbuffered channel, another drains it; both run a loop of that many cycles for each item."}, Charts: []plot.Chart{channel}},
 		{Title: "Goroutines", Text: []string{"Functions of 1 to 5000 square roots, called directly and each in a goroutine of its own, garbage collection included."}, Charts: []plot.Chart{spawn},
 			Notes: []string{"A goroutine takes 2.6 KB here; the article had 4 to 4.5 KB."}},
 	}

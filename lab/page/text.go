@@ -34,7 +34,7 @@ func Text(w io.Writer, d Document) error {
 	return t.Flush()
 }
 
-// terminal keeps the first error of writing until Flush.
+// terminal keeps the first write error until Flush.
 type terminal struct{ *bufio.Writer }
 
 func (t terminal) line(parts ...string) {
@@ -117,7 +117,7 @@ func (t terminal) table(tab table) {
 	}
 }
 
-// row writes a row in as many lines as its longest cell needs.
+// row writes a row on as many lines as its tallest cell needs.
 func (t terminal) row(columns []column, widths []int, cells []cell) {
 	lines, deepest := make([][]string, len(cells)), 0
 	for i, c := range cells {
@@ -151,7 +151,7 @@ func pad(s string, width int, right bool) string {
 	return s + blanks
 }
 
-// wrap breaks a text between words; a word that is too long has a line of its own.
+// wrap breaks a text between words. A word that is too long gets a line of its own.
 func wrap(s string, width int) []string {
 	var lines []string
 	current := ""
@@ -169,8 +169,8 @@ func wrap(s string, width int) []string {
 	return append(lines, current)
 }
 
-// columnsOf does not ask the environment how wide a sign is: equal documents give equal
-// bytes.
+// columnsOf returns the width of a text. It ignores the environment, so that equal documents
+// give equal bytes.
 func columnsOf(s string) int {
 	return (&runewidth.Condition{}).StringWidth(s)
 }

@@ -10,8 +10,8 @@ import (
 	"muster/internal/plot"
 )
 
-// What both views show: a document whose texts are printable and whose tables are even,
-// with the data of each chart as a table.
+// view is a document prepared for both outputs: its texts are printable, its rows have equal
+// lengths, and each chart has its data as a table.
 type (
 	view struct {
 		Title      string
@@ -37,17 +37,17 @@ type (
 		Caption string
 		Columns []column
 		Rows    [][]cell
-		Key     []string // what its marks mean
+		Key     []string // meanings of its marks
 	}
 	column struct {
 		Title  string
 		Right  bool
-		Marked bool // some cell has a mark, so all have room for one
+		Marked bool // at least one cell has a mark, so all reserve room for one
 	}
 	cell struct {
 		Text, Mark, Words string
 		Verdict           bool
-		Class             string // of its element in the page
+		Class             string // CSS classes
 	}
 )
 
@@ -68,12 +68,12 @@ func newView(d Document) (view, error) {
 			to.Tables = append(to.Tables, shown)
 		}
 		for _, c := range s.Charts {
-			data, err := newTable(dataOf(c))
+			data, err := newTable(chartData(c))
 			if err != nil {
 				return view{}, err
 			}
 			if slices.ContainsFunc(c.Lines, func(l plot.Line) bool { return slices.ContainsFunc(l.Points, plot.Point.HasInterval) }) {
-				data.Key = append(data.Key, "± how far the interval reaches from the value")
+				data.Key = append(data.Key, "± the distance from the value to the farther end of its interval")
 			}
 			to.Charts = append(to.Charts, chart{c, printable(c.Title), data})
 		}
@@ -108,7 +108,7 @@ func newTable(t Table) (table, error) {
 }
 
 func newCell(c Cell) cell {
-	l := c.Class.look()
+	l := c.Class.appearance()
 	shown := cell{printable(c.Text), l.mark, l.words, l.words != "" && l.mark == "", l.style}
 	switch {
 	case !shown.Verdict:
@@ -120,8 +120,8 @@ func newCell(c Cell) cell {
 	return shown
 }
 
-// newID makes a title fit for the end of a link. Titles stay when sections come and go,
-// and numbers would not.
+// newID derives a link target from a title. A title stays the same when other sections come
+// and go; a number would not.
 func newID(taken map[string]int, title string) string {
 	words := strings.FieldsFunc(strings.ToLower(title), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	id := strings.Join(words, "-")
@@ -136,8 +136,8 @@ func newID(taken map[string]int, title string) string {
 	return id
 }
 
-// dataOf is a row for each x of the chart and a column for each line.
-func dataOf(c plot.Chart) Table {
+// dataOf makes a table with a row for each x of the chart and a column for each line.
+func chartData(c plot.Chart) Table {
 	t := Table{Caption: c.Title + " (" + c.Y.Label + ")", Columns: []Column{{c.X.Label, true}}}
 	var xs []float64
 	for _, l := range c.Lines {
@@ -168,7 +168,8 @@ const (
 	dataDigits = 4
 )
 
-// pointText gives the interval by its wider side, which is narrower than both its ends.
+// pointText shows the larger distance to an end of the interval, which takes less room than
+// both ends.
 func pointText(p plot.Point) string {
 	text := plot.Number(p.Y, dataDigits)
 	switch reach := max(p.High-p.Y, p.Y-p.Low); {
@@ -189,8 +190,8 @@ func printables(texts []string) []string {
 	return shown
 }
 
-// printable keeps a text from steering the terminal or turning the line around. A new
-// line or tab is a blank: paragraphs are texts of their own.
+// printable replaces characters that could control the terminal or reverse the line. A line
+// break or a tab becomes a blank, because each paragraph is a text of its own.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Once all are awaited, none has still to run or to begin to wait.
+// Once awaitAll returns, every goroutine has run and waits.
 func TestAwaitAll(t *testing.T) {
 	const count = 1000
 	for range 20 {

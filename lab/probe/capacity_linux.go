@@ -11,38 +11,40 @@ import (
 	"muster/internal/cgroup"
 )
 
-// What a blocked thread of a Go program takes in the kernel and beside it, at most.
+// threadBytes bounds the memory of a blocked thread of a Go program, inside and outside the
+// kernel.
 const threadBytes = 64 << 10
 
-// tooFewThreads tells why so many more threads are not to be had without harm, or ""; proc
-// is /proc. What cannot be read is no limit. Threads of everybody count against each
-// limit, which is more than the kernel counts.
-func tooFewThreads(proc string, need int) string {
+// threadShortage explains why this machine cannot safely run need more threads, or returns "".
+// proc is the path of /proc. An unreadable value counts as no limit. It counts the threads of
+// all users against each limit; the kernel counts fewer.
+func threadShortage(proc string, need int) string {
 	root := os.DirFS(proc)
-	all := running(root)
+	all := runningThreads(root)
 	for _, l := range []struct {
 		what string
 		max  int
 	}{
-		{"kernel.threads-max", number(root, "sys/kernel/threads-max")},
-		{"kernel.pid_max", number(root, "sys/kernel/pid_max")},
+		{"kernel.threads-max", readLimit(root, "sys/kernel/threads-max")},
+		{"kernel.pid_max", readLimit(root, "sys/kernel/pid_max")},
 		{"the limit of processes (ulimit -u)", processesMax(root)},
 	} {
 		if l.max-all < need {
-			return fmt.Sprintf("%s is %d and %d threads run, so %d more are too many", l.what, l.max, all, need)
+			return fmt.Sprintf("%s is %d, and with %d running threads %d more exceed it", l.what, l.max, all, need)
 		}
 	}
 	if left := cgroup.ProcessesLeft(proc); left < int64(need) {
-		return fmt.Sprintf("control groups leave %d threads, so %d more are too many", left, need)
+		return fmt.Sprintf("control groups allow %d more threads, not %d", left, need)
 	}
 	if free := min(int64(memoryFree(root)), cgroup.MemoryLeft(proc)); free/threadBytes < int64(need) {
-		return fmt.Sprintf("%d MiB of memory are free, and %d threads may take %d", free>>20, need, need*threadBytes>>20)
+		return fmt.Sprintf("%d MiB of memory are available, and %d threads may need %d MiB", free>>20, need, need*threadBytes>>20)
 	}
 	return ""
 }
 
-// number reads a file with one; a word such as max, or no file, is no limit.
-func number(root fs.FS, name string) int {
+// readLimit reads a file that holds one number. A word such as max, or a missing file, means
+// no limit.
+func readLimit(root fs.FS, name string) int {
 	text, err := fs.ReadFile(root, name)
 	if err != nil {
 		return math.MaxInt
@@ -54,9 +56,9 @@ func number(root fs.FS, name string) int {
 	return n
 }
 
-// running is how many threads there are in all: the fourth field of loadavg, behind the
-// slash.
-func running(root fs.FS) int {
+// runningThreads returns the number of threads on the machine: the part after the slash in the
+// fourth field of loadavg.
+func runningThreads(root fs.FS) int {
 	text, _ := fs.ReadFile(root, "loadavg")
 	fields := strings.Fields(string(text))
 	if len(fields) < 4 {
@@ -67,14 +69,14 @@ func running(root fs.FS) int {
 	return n
 }
 
-func processesMax(root fs.FS) int { return field(root, "self/limits", "Max processes", 1) }
+func processesMax(root fs.FS) int { return readField(root, "self/limits", "Max processes", 1) }
 
 func memoryFree(root fs.FS) int {
-	return field(root, "meminfo", "MemAvailable:", 1<<10)
+	return readField(root, "meminfo", "MemAvailable:", 1<<10)
 }
 
-// field reads the number that comes first behind a word at a line's beginning.
-func field(root fs.FS, name, word string, unit int) int {
+// readField returns the first number after a word at the start of a line.
+func readField(root fs.FS, name, word string, unit int) int {
 	text, _ := fs.ReadFile(root, name)
 	for line := range strings.Lines(string(text)) {
 		rest, ok := strings.CutPrefix(line, word)

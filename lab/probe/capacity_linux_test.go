@@ -10,13 +10,13 @@ import (
 func TestTooFewThreads(t *testing.T) {
 	for _, test := range []struct{ file, text, reason string }{
 		{"", "", ""},
-		{"sys/kernel/threads-max", "10499", "threads-max is 10499 and 500"},
+		{"sys/kernel/threads-max", "10499", "threads-max is 10499, and with 500"},
 		{"sys/kernel/threads-max", "10500", ""},
 		{"sys/kernel/pid_max", "4096", "pid_max"},
 		{"self/limits", "Max processes             8000            9000            processes", "ulimit -u"},
-		{"meminfo", "MemAvailable: 600000 kB", "585 MiB of memory are free, and 10000 threads may take 625"},
-		{"groups/a/b/pids.max", "10009", "control groups leave 9999 threads"},
-		{"groups/a/b/memory.max", "500000000", "476 MiB of memory are free"},
+		{"meminfo", "MemAvailable: 600000 kB", "585 MiB of memory are available, and 10000 threads may need 625"},
+		{"groups/a/b/pids.max", "10009", "control groups allow 9999 more threads"},
+		{"groups/a/b/memory.max", "500000000", "476 MiB of memory are available"},
 	} {
 		proc := t.TempDir()
 		roomy := map[string]string{
@@ -42,12 +42,12 @@ func TestTooFewThreads(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		reason := tooFewThreads(proc, 10_000)
+		reason := threadShortage(proc, 10_000)
 		if test.reason == "" && reason != "" || !strings.Contains(reason, test.reason) {
 			t.Errorf("with %s of %q: %q, want %q", test.file, test.text, reason, test.reason)
 		}
 	}
-	if reason := tooFewThreads(t.TempDir(), 10_000); reason != "" {
-		t.Errorf("where nothing can be read: %q", reason)
+	if reason := threadShortage(t.TempDir(), 10_000); reason != "" {
+		t.Errorf("without readable limits: %q", reason)
 	}
 }

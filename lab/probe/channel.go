@@ -6,25 +6,25 @@ import (
 	"time"
 )
 
-// ChannelOptions says what goes through a channel.
+// ChannelOptions configures [Channel].
 type ChannelOptions struct {
-	Items   int // through the channel
+	Items   int // items that pass the channel
 	Portion int // items that are timed together
-	Cycles  int // turns of a loop that both sides do for each item
-	Buffer  int // places of the channel; 0 = none
+	Cycles  int // loop iterations on both sides for each item
+	Buffer  int // capacity of the channel; 0 = unbuffered
 }
 
-// ChannelCost is what that took.
+// ChannelCost is the result of [Channel].
 type ChannelCost struct {
 	Cost
-	Portions []time.Duration // in order; the first has the start of the filler in it
-	Threads  int             // most threads of this process, seen after each portion; 0 = cannot be told
+	Portions []time.Duration // elapsed times in order; the first includes the start of the filler
+	Threads  int             // most threads of this process, counted after each portion; 0 = unknown
 }
 
-// Channel has one goroutine fill a channel and another drain it.
+// Channel starts a goroutine that fills a channel, and drains it.
 func Channel(o ChannelOptions) (ChannelCost, error) {
 	if o.Items < 1 || o.Portion < 1 || o.Items%o.Portion != 0 {
-		return ChannelCost{}, errors.New("items must be a multiple of a portion, and both 1 or more")
+		return ChannelCost{}, errors.New("items must be a multiple of the portion, and both must be 1 or more")
 	}
 	if o.Cycles < 0 || o.Buffer < 0 {
 		return ChannelCost{}, errors.New("cycles and buffer must be 0 or more")
@@ -57,8 +57,8 @@ func drain(items <-chan int, n, cycles int) {
 	}
 }
 
-// burn goes round a loop; the compiler does not leave it out because it does not look
-// into the call, and there is one for each item with or without ballast.
+// burn spins in a loop. The compiler keeps the loop because it does not inline the call. With
+// 0 cycles the call remains, so each item has the same number of calls.
 //
 //go:noinline
 func burn(cycles int) int {
@@ -69,8 +69,9 @@ func burn(cycles int) int {
 	return sum
 }
 
-// StartedThreads is how many threads this process has once so many goroutines have each
-// kept a processor busy for a while: how many GOMAXPROCS really brings.
+// StartedThreads returns the number of threads of this process after the given number of
+// goroutines have each kept a processor busy for a while. It shows how many threads GOMAXPROCS
+// brings.
 func StartedThreads(goroutines int, each time.Duration) int {
 	most := make(chan int)
 	for range goroutines {

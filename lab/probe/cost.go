@@ -5,19 +5,19 @@ import (
 	"time"
 )
 
-// Cost is what a number of operations took.
+// Cost is the time of a number of operations.
 type Cost struct {
 	N    int
 	Wall time.Duration
 	CPU  time.Duration // user and system time of this process
 }
 
-// plus is what both took.
-func (c Cost) plus(d Cost) Cost {
+// add returns the sum of both costs.
+func (c Cost) add(d Cost) Cost {
 	return Cost{N: c.N + d.N, Wall: c.Wall + d.Wall, CPU: c.CPU + d.CPU}
 }
 
-// measure takes the time of run, which does n operations.
+// measure times run, which does n operations.
 func measure(n int, run func(n int)) Cost {
 	cpu, began := cpuTime(), time.Now()
 	run(n)
@@ -25,7 +25,7 @@ func measure(n int, run func(n int)) Cost {
 	return Cost{N: n, Wall: wall, CPU: cpuTime() - cpu}
 }
 
-// cpuTime is what this process has used so far; 0 when that cannot be told.
+// cpuTime returns the CPU time of this process so far, 0 if it is unknown.
 func cpuTime() time.Duration {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {

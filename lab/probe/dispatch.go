@@ -12,8 +12,8 @@ import (
 	"muster/pool"
 )
 
-// The same as those of the contestants of package native, whose README says what each
-// mode is for.
+// The contestants of package native use the same numbers. That package's README explains the
+// modes.
 const (
 	warmUpMax     = 20_000
 	makespanTasks = 10_000
@@ -24,32 +24,32 @@ const (
 	batchLength   = 64
 )
 
-// DispatchModes are what Dispatch measures, in the order of their explanation.
+// DispatchModes returns the modes of Dispatch, in the order of the README.
 func DispatchModes() []string {
 	return []string{"single", "batch", "producers", "foreach", "makespan", "barrier"}
 }
 
-// Dispatch measures muster's pool with so many workers: what one task costs, after a
-// warm-up. Modes makespan and barrier have numbers of tasks of their own.
+// Dispatch measures the cost of a task on muster's pool after a warm-up. The modes makespan
+// and barrier have fixed numbers of tasks.
 func Dispatch(mode string, workers, tasks int) (Cost, error) {
 	if !slices.Contains(DispatchModes(), mode) {
-		return Cost{}, fmt.Errorf("no mode %q: there are %q", mode, DispatchModes())
+		return Cost{}, fmt.Errorf("unknown mode %q: use one of %q", mode, DispatchModes())
 	}
 	handle := trivial
 	switch mode {
 	case "foreach":
 		return forEach(workers, tasks), nil
 	case "makespan":
-		handle, tasks = mixed, makespanTasks
+		handle, tasks = mixedTask, makespanTasks
 	case "barrier":
-		all := newMeeting(workers)
+		all := newBarrier(workers)
 		handle, tasks = func(int) { all.wait() }, barrierRounds
 	}
 	p := pool.New(workers, handle)
 	defer p.Close()
 	run := map[string]func(*pool.Pool[int], int){
 		"single": submit, "batch": submitBatches, "producers": submitFromMany, "makespan": submit,
-		"barrier": func(p *pool.Pool[int], rounds int) { meet(p, rounds, workers) },
+		"barrier": func(p *pool.Pool[int], rounds int) { submitRounds(p, rounds, workers) },
 	}[mode]
 	run(p, min(tasks, warmUpMax))
 	return measure(tasks, func(n int) { run(p, n) }), nil
@@ -78,7 +78,7 @@ func submitFromMany(p *pool.Pool[int], n int) {
 	var producers sync.WaitGroup
 	for who := range producerCount {
 		producers.Go(func() {
-			for i := range (n + who) / producerCount { // which add up to n
+			for i := range (n + who) / producerCount { // the numbers of all producers add up to n
 				p.Submit(i)
 			}
 		})
@@ -87,7 +87,7 @@ func submitFromMany(p *pool.Pool[int], n int) {
 	p.Wait()
 }
 
-func meet(p *pool.Pool[int], rounds, workers int) {
+func submitRounds(p *pool.Pool[int], rounds, workers int) {
 	for range rounds {
 		for k := range workers {
 			p.Submit(k)
@@ -110,8 +110,8 @@ func forEach(workers, n int) Cost {
 	return measure(n, run)
 }
 
-// trivial costs next to nothing, yet no call of it can be left out: the compiler does
-// not know that no number is that large.
+// trivial costs next to nothing. The compiler cannot remove the call, because it does not know
+// that n is never that large.
 //
 //go:noinline
 func trivial(n int) {
@@ -120,8 +120,8 @@ func trivial(n int) {
 	}
 }
 
-// trivialItem is trivial as ForEach calls it: through a variable, so that this call
-// cannot be left out either, and none needs to be added.
+// trivialItem is trivial with the signature that ForEach calls. ForEach calls it through a
+// variable, so the compiler cannot remove this call either, and no further call is needed.
 func trivialItem(_ context.Context, n int) error {
 	if n == math.MaxInt {
 		return errors.New("unreachable")
@@ -129,9 +129,9 @@ func trivialItem(_ context.Context, n int) error {
 	return nil
 }
 
-// mixed is the tasks of mode makespan: some of a millisecond side by side among trivial
+// mixedTask is a task of mode makespan: 64 tasks of a millisecond side by side among trivial
 // ones.
-func mixed(n int) {
+func mixedTask(n int) {
 	if n < longFirst || n >= longFirst+longCount {
 		trivial(n)
 		return
@@ -140,25 +140,25 @@ func mixed(n int) {
 	}
 }
 
-// meeting has every caller wait until so many have come.
-type meeting struct {
-	mu          sync.Mutex
-	all         sync.Cond
-	size        int
-	come, round int
+// A barrier makes each caller wait until the given number of callers have arrived.
+type barrier struct {
+	mu             sync.Mutex
+	all            sync.Cond
+	size           int
+	arrived, round int
 }
 
-func newMeeting(size int) *meeting {
-	m := &meeting{size: size}
+func newBarrier(size int) *barrier {
+	m := &barrier{size: size}
 	m.all.L = &m.mu
 	return m
 }
 
-func (m *meeting) wait() {
+func (m *barrier) wait() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.come++; m.come == m.size {
-		m.come = 0
+	if m.arrived++; m.arrived == m.size {
+		m.arrived = 0
 		m.round++
 		m.all.Broadcast()
 		return

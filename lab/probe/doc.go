@@ -1,9 +1,10 @@
-// Package probe measures single questions about concurrency, each once, in this process
-// ([Exhaust], and the server of [Upload], in one of its own): what a task costs that is
-// handed to a pool, an item that goes through a channel, a goroutine, an operation on a
-// file, alone or through an engine or a service, a line of a log, a lock, a wake-up.
-// Whoever wants figures that mean something runs a probe in a process of its own, many
-// times and in turns with what it is compared with.
+// Package probe measures one question about concurrency, once, in this process: the cost of a
+// task on a pool, an item through a channel, a goroutine, a file operation (alone, through an
+// engine or through a service), a log line, a lock or a wake-up. [Exhaust] and the server of
+// [Upload] run in a process of their own.
 //
-// The package must not repeat, average or judge, nor print.
+// For reliable figures, run each probe in a fresh process, many times, in turns with the
+// probes that you compare it with.
+//
+// The package must not repeat, average, judge or print.
 package probe

@@ -10,7 +10,7 @@ import (
 	"muster/fileio/uring"
 )
 
-// The engines of package fileio, by the names that [EngineOptions] knows.
+// Names of package fileio's engines.
 const (
 	Direct   = "direct"
 	Pool     = "pool"
@@ -18,19 +18,19 @@ const (
 	URing    = "uring"
 )
 
-// Engines are all there are, the one without a bound first.
+// Engines returns all names. The engine without a bound on threads is first.
 func Engines() []string { return []string{Direct, Pool, CThreads, URing} }
 
-// EngineOptions say which engine executes operations on files.
+// EngineOptions select the engine that executes file operations.
 type EngineOptions struct {
 	Name    string
-	Threads int  // 1 or more; Direct has as many as there are operations
-	Bound   bool // each thread to a processor, which CThreads alone can
+	Threads int  // 1 or more; Direct ignores it and has a thread for each operation
+	Bound   bool // pins each thread to a processor; only CThreads can
 }
 
 func (o EngineOptions) open() (fileio.Engine, error) {
 	if o.Bound && o.Name != CThreads {
-		return nil, fmt.Errorf("threads of %q are not bound to processors: those of %q are", o.Name, CThreads)
+		return nil, fmt.Errorf("engine %q cannot bind threads to processors: use %q", o.Name, CThreads)
 	}
 	switch o.Name {
 	case Direct:
@@ -42,11 +42,11 @@ func (o EngineOptions) open() (fileio.Engine, error) {
 	case URing:
 		return uring.New(uring.Options{Threads: o.Threads})
 	}
-	return nil, fmt.Errorf("no engine %q: there are %q", o.Name, Engines())
+	return nil, fmt.Errorf("unknown engine %q: use one of %q", o.Name, Engines())
 }
 
-// Here returns why there can be no such engine here; nil if there can.
-func (o EngineOptions) Here() error {
+// CheckAvailable returns the reason why this machine cannot run the engine, or nil.
+func (o EngineOptions) CheckAvailable() error {
 	e, err := o.open()
 	if err != nil {
 		return err

@@ -5,32 +5,34 @@ import (
 	"time"
 )
 
-// ThreadsMax is how many threads Go lets a program have, unless that asks for others with
-// debug.SetMaxThreads.
+// ThreadsMax is the number of threads that Go allows a program by default. Programs change it
+// with debug.SetMaxThreads.
 const ThreadsMax = 10_000
 
-// ExhaustOptions say which process is to run out of threads.
+const exhaustQuestion = "how Go ends a program with too many threads"
+
+// ExhaustOptions configures [Exhaust].
 type ExhaustOptions struct {
-	Command  []string      // starts one that does nothing but call BlockThreads with the same limit
+	Command  []string      // starts a process that only calls BlockThreads with the same limit
 	Limit    int           // 0 = ThreadsMax
-	Patience time.Duration // within which the process must have ended; 0 = a minute
+	Patience time.Duration // time limit for the process; 0 = one minute
 }
 
-// Exhausted is how a program ended that needed more threads than Go lets it have.
-type Exhausted struct {
+// ExhaustResult describes the end of a program that needed more threads than Go allows.
+type ExhaustResult struct {
 	Limit   int
-	Threads int    // the most that it told of while it was able to
-	Said    string // what Go's runtime said, without the stacks
-	Status  int    // of its exit; -1 = ended by a signal
+	Threads int    // the largest number that the process reported
+	Output  string // the runtime's message, without the stacks
+	Status  int    // exit status; -1 = killed by a signal
 	Wall    time.Duration
 }
 
-// CannotTell says why something is not measured here: it cannot be, or would do harm.
-type CannotTell struct {
+// An UnmeasurableError means that this machine cannot make a measurement, or not without harm.
+type UnmeasurableError struct {
 	What   string
 	Reason string
 }
 
-func (c *CannotTell) Error() string {
-	return fmt.Sprintf("%s cannot be told here: %s", c.What, c.Reason)
+func (c *UnmeasurableError) Error() string {
+	return fmt.Sprintf("%s cannot be measured here: %s", c.What, c.Reason)
 }

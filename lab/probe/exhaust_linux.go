@@ -16,11 +16,10 @@ import (
 	"time"
 )
 
-// Exhaust starts a process that needs one thread after the other, and tells how Go's
-// runtime ended it. Where this machine, its limits or its memory might not have that many
-// threads to spare, nothing is started, and the error is a *CannotTell. When Exhaust
-// returns, nothing of the process is left, however it ended.
-func Exhaust(ctx context.Context, o ExhaustOptions) (Exhausted, error) {
+// Exhaust starts a process that needs one thread after another, and reports how Go's runtime
+// ends it. If this machine may lack that many threads, by its limits or its memory, Exhaust
+// starts nothing and returns an *UnmeasurableError. No process is left when Exhaust returns.
+func Exhaust(ctx context.Context, o ExhaustOptions) (ExhaustResult, error) {
 	if o.Limit == 0 {
 		o.Limit = ThreadsMax
 	}
@@ -28,42 +27,42 @@ func Exhaust(ctx context.Context, o ExhaustOptions) (Exhausted, error) {
 		o.Patience = time.Minute
 	}
 	if len(o.Command) == 0 || o.Limit < 1 {
-		return Exhausted{}, errors.New("there must be a command, and a limit of 1 or more")
+		return ExhaustResult{}, errors.New("a command is required, and the limit must be 1 or more")
 	}
-	if reason := tooFewThreads("/proc", o.Limit+o.Limit/10); reason != "" {
-		return Exhausted{}, &CannotTell{"how Go ends a program with too many threads", reason}
+	if reason := threadShortage("/proc", o.Limit+o.Limit/10); reason != "" {
+		return ExhaustResult{}, &UnmeasurableError{exhaustQuestion, reason}
 	}
-	late := fmt.Errorf("the process that was to run out of threads still ran after %v", o.Patience)
+	late := fmt.Errorf("the process did not run out of threads within %v", o.Patience)
 	ctx, cancel := context.WithTimeoutCause(ctx, o.Patience, late)
 	defer cancel()
 	return o.run(ctx)
 }
 
-func (o *ExhaustOptions) run(ctx context.Context) (Exhausted, error) {
-	var told lastBytes
-	var said firstBytes
+func (o *ExhaustOptions) run(ctx context.Context) (ExhaustResult, error) {
+	var reports lastBytes
+	var output firstBytes
 	c := exec.CommandContext(ctx, o.Command[0], o.Command[1:]...)
-	c.Stdout, c.Stderr = &told, &said
-	// With crash, which somebody may have set, it would leave a core.
+	c.Stdout, c.Stderr = &reports, &output
+	// GOTRACEBACK=crash, which the caller may have set, would write a core dump.
 	c.Env = append(os.Environ(), "GOTRACEBACK=single")
-	// All that it may have started are one group.
+	// The group contains all processes that the command starts.
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }
 	c.WaitDelay = time.Second
-	// What blocks its threads is that nothing comes from here. When this process is no
-	// more, its end of the pipe is closed, and the other one ends too.
+	// The threads block on this pipe because nobody writes to it. If this process dies, its
+	// end of the pipe closes, and the other process ends too.
 	hold, err := c.StdinPipe()
 	if err != nil {
-		return Exhausted{}, err
+		return ExhaustResult{}, err
 	}
 	defer hold.Close()
 	began := time.Now()
 	if err := c.Start(); err != nil {
-		return Exhausted{}, err
+		return ExhaustResult{}, err
 	}
 	err = c.Wait()
-	e := Exhausted{Limit: o.Limit, Threads: lastNumber(told.bytes), Said: firstLines(said.bytes), Wall: time.Since(began)}
-	// Its leader has ended, so only others of the group are there to be killed, if any.
+	e := ExhaustResult{Limit: o.Limit, Threads: lastNumber(reports.bytes), Output: firstLines(output.bytes), Wall: time.Since(began)}
+	// The group's leader has ended. Kill the other processes of the group, if any.
 	_ = syscall.Kill(-c.Process.Pid, syscall.SIGKILL)
 	if ctx.Err() != nil {
 		return e, context.Cause(ctx)
@@ -75,11 +74,11 @@ func (o *ExhaustOptions) run(ctx context.Context) (Exhausted, error) {
 	return e, nil
 }
 
-// BlockThreads is what Exhaust's process does: with no more threads allowed than limit (0
-// = Go's own), goroutines read from a pipe in which nothing comes, as they would read from
-// a disk that does not answer, and tell report how many threads there are. Such a read
-// keeps a thread, for the runtime's poller is not asked. It returns if the pipe is closed
-// before the runtime has ended the process.
+// BlockThreads runs in Exhaust's process. It sets the limit of threads (0 = Go's own). Then
+// goroutines read from a pipe without data, as they would from an unresponsive disk, and write
+// the number of threads to report. Each read keeps a thread, because the runtime's poller is
+// not involved. BlockThreads returns only if the pipe closes before the runtime ends the
+// process.
 func BlockThreads(limit int, pipe *os.File, report io.Writer) error {
 	if limit == 0 {
 		limit = ThreadsMax
@@ -91,7 +90,8 @@ func BlockThreads(limit int, pipe *os.File, report io.Writer) error {
 	}
 	var all sync.WaitGroup
 	var block func(more int)
-	// Each starts the next when it is about to read, so the last report is of all threads.
+	// Each goroutine starts the next just before it reads, so the last report includes all
+	// threads.
 	block = func(more int) {
 		fmt.Fprintf(report, "%d\n", threads())
 		if more > 0 {
@@ -101,10 +101,10 @@ func BlockThreads(limit int, pipe *os.File, report io.Writer) error {
 	}
 	block(limit)
 	all.Wait()
-	return fmt.Errorf("the pipe was closed before %d threads were too many", limit)
+	return fmt.Errorf("the pipe closed before the process exceeded %d threads", limit)
 }
 
-// lastBytes keeps the end of what is written to it.
+// lastBytes keeps the end of its input.
 type lastBytes struct{ bytes []byte }
 
 func (l *lastBytes) Write(p []byte) (int, error) {
@@ -115,12 +115,12 @@ func (l *lastBytes) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// lastNumber is the largest of the numbers at the end, one a line: several goroutines
-// tell at the same time.
+// lastNumber returns the largest number among lines of one number each. Several goroutines
+// write at the same time, so the largest may not be last.
 func lastNumber(lines []byte) int {
 	most := 0
 	for line := range bytes.Lines(lines) {
-		n, _ := strconv.Atoi(strings.TrimSpace(string(line))) // the first line may be cut
+		n, _ := strconv.Atoi(strings.TrimSpace(string(line))) // the first line may be incomplete
 		most = max(most, n)
 	}
 	return most

@@ -8,13 +8,14 @@ import (
 	"os"
 )
 
-// Exhaust tells how Go's runtime ends a process with too many threads; here that cannot
-// be told.
-func Exhaust(context.Context, ExhaustOptions) (Exhausted, error) { return Exhausted{}, linuxOnly() }
+// Exhaust needs Linux.
+func Exhaust(context.Context, ExhaustOptions) (ExhaustResult, error) {
+	return ExhaustResult{}, linuxOnly()
+}
 
-// BlockThreads is what Exhaust's process does.
+// BlockThreads needs Linux.
 func BlockThreads(int, *os.File, io.Writer) error { return linuxOnly() }
 
 func linuxOnly() error {
-	return &CannotTell{"how Go ends a program with too many threads", "what a machine can spare is known on Linux only"}
+	return &UnmeasurableError{exhaustQuestion, "only Linux reports how many threads a machine can spare"}
 }

@@ -11,17 +11,16 @@ import (
 	"muster/pool"
 )
 
-// FilesOptions says what is done to how many files.
+// FilesOptions configures [Files].
 type FilesOptions struct {
-	Dir     string // an empty folder, which is left as it was
+	Dir     string // an empty folder; it is empty again afterwards
 	Files   int
-	Size    int // of each, in bytes
-	Workers int // that do it at the same time; 0 = 1
+	Size    int // of each file, in bytes
+	Workers int // files at the same time; 0 = 1
 }
 
-// FilesCost is what each step took for all files, one step after the other. Nothing is
-// flushed: a read finds what was written in the system's cache, where that is large
-// enough, and a write ends in it.
+// FilesCost is the cost of each step for all files, one step after another. Nothing is
+// flushed: writes end in the system's cache, and reads come from it if it is large enough.
 type FilesCost struct {
 	Create Cost // create, write, close
 	Read   Cost // open, read, close
@@ -30,13 +29,13 @@ type FilesCost struct {
 	Remove Cost
 }
 
-// Files measures operations on whole files as Go's package os has them, each of which
-// keeps a thread of the system for as long as it takes.
+// Files measures operations on whole files with Go's package os. Each operation keeps a thread
+// while it runs.
 func Files(ctx context.Context, o FilesOptions) (FilesCost, error) {
 	if o.Files < 1 || o.Size < 0 || o.Workers < 0 {
 		return FilesCost{}, errors.New("files must be 1 or more, size and workers 0 or more")
 	}
-	if err := mustBeEmpty(o.Dir); err != nil {
+	if err := requireEmpty(o.Dir); err != nil {
 		return FilesCost{}, err
 	}
 	f := newFolder(o)
@@ -51,24 +50,24 @@ func Files(ctx context.Context, o FilesOptions) (FilesCost, error) {
 		var err error
 		*step.cost, err = f.each(ctx, step.do)
 		if err != nil {
-			return cost, errors.Join(err, empty(o.Dir))
+			return cost, errors.Join(err, removeContents(o.Dir))
 		}
 	}
 	return cost, nil
 }
 
-// folder is the files of one measurement: names and contents are made before the clock
+// folder holds the files of one measurement. Names and contents are made before the clock
 // starts.
 type folder struct {
 	workers       int
 	numbers       []int
-	names, others []string // before and after they are renamed
+	names, others []string // before and after the rename
 	content       []byte
-	buffers       chan []byte // to read into, one for each worker
+	buffers       chan []byte // read buffers, one for each worker
 }
 
 func newFolder(o FilesOptions) *folder {
-	f := &folder{workers: max(1, o.Workers), content: content(o.Size)}
+	f := &folder{workers: max(1, o.Workers), content: fileContent(o.Size)}
 	f.buffers = make(chan []byte, f.workers)
 	for range f.workers {
 		f.buffers <- make([]byte, o.Size)
@@ -81,8 +80,8 @@ func newFolder(o FilesOptions) *folder {
 	return f
 }
 
-// content is what files of that size have in them.
-func content(size int) []byte {
+// fileContent returns the content of files of the given size.
+func fileContent(size int) []byte {
 	c := make([]byte, size)
 	for i := range c {
 		c[i] = byte(i * 7)
@@ -90,7 +89,7 @@ func content(size int) []byte {
 	return c
 }
 
-// each does one step for all files.
+// each applies one step to all files.
 func (f *folder) each(ctx context.Context, do func(n int) error) (cost Cost, err error) {
 	cost = measure(len(f.numbers), func(int) {
 		err = pool.ForEach(ctx, f.workers, f.numbers, func(_ context.Context, n int) error { return do(n) })
@@ -126,16 +125,16 @@ func (f *folder) stat(n int) error {
 func (f *folder) rename(n int) error { return os.Rename(f.names[n], f.others[n]) }
 func (f *folder) remove(n int) error { return os.Remove(f.others[n]) }
 
-func mustBeEmpty(dir string) error {
+func requireEmpty(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err == nil && len(entries) > 0 {
-		err = fmt.Errorf("%s is not empty: a probe takes away what is in its folder, so give it one of its own", dir)
+		err = fmt.Errorf("%s is not empty: name an empty folder, because the probe removes everything in its folder", dir)
 	}
 	return err
 }
 
-// empty removes what is in a folder.
-func empty(dir string) error {
+// removeContents removes everything in a folder.
+func removeContents(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return err

@@ -10,7 +10,7 @@ import (
 	"muster/lab/probe"
 )
 
-// expectCost looks at what holds for any cost, however fast the machine is.
+// expectCost checks conditions that hold for any cost on any machine.
 func expectCost(t *testing.T, what string, c probe.Cost, n int) {
 	t.Helper()
 	if c.N != n || c.Wall <= 0 || c.CPU < 0 {
@@ -53,7 +53,7 @@ func TestRename(t *testing.T) {
 	}
 }
 
-// What somebody has in a folder is not touched.
+// The probe does not touch a folder that has contents.
 func TestFolderInUse(t *testing.T) {
 	dir := t.TempDir()
 	mine := filepath.Join(dir, "00000001")
@@ -61,19 +61,19 @@ func TestFolderInUse(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := probe.Files(t.Context(), probe.FilesOptions{Dir: dir, Files: 3}); err == nil {
-		t.Error("Files took a folder with a file in it")
+		t.Error("Files accepts a folder with a file in it")
 	}
 	if _, err := probe.Rename(t.Context(), probe.RenameOptions{Dir: dir, Files: 3, Folders: 1}); err == nil {
-		t.Error("Rename took a folder with a file in it")
+		t.Error("Rename accepts a folder with a file in it")
 	}
 	if _, err := probe.Store(t.Context(), probe.StoreOptions{Dir: dir, Engine: probe.EngineOptions{Name: probe.Direct}, Files: 3, Goroutines: 1}); err == nil {
-		t.Error("Store took a folder with a file in it")
+		t.Error("Store accepts a folder with a file in it")
 	}
 	if _, err := probe.Log(probe.LogOptions{Logger: "log", File: mine, Lines: 1}); err == nil {
-		t.Error("Log took a file that was there")
+		t.Error("Log accepts an existing file")
 	}
 	if text, err := os.ReadFile(mine); string(text) != "mine" {
-		t.Errorf("the file that was there is %q, %v", text, err)
+		t.Errorf("the existing file is %q, %v", text, err)
 	}
 }
 
@@ -151,15 +151,15 @@ func TestNumbersRefused(t *testing.T) {
 			_, err := probe.Store(t.Context(), probe.StoreOptions{Dir: dir, Engine: probe.EngineOptions{Name: probe.Direct}, Goroutines: 1})
 			return err
 		},
-		"no engine":     func() error { return probe.EngineOptions{Name: "none", Threads: 1}.Here() },
-		"no threads":    func() error { return probe.EngineOptions{Name: probe.Pool}.Here() },
-		"a bound pool":  func() error { return probe.EngineOptions{Name: probe.Pool, Threads: 1, Bound: true}.Here() },
+		"no engine":     func() error { return probe.EngineOptions{Name: "none", Threads: 1}.CheckAvailable() },
+		"no threads":    func() error { return probe.EngineOptions{Name: probe.Pool}.CheckAvailable() },
+		"a bound pool":  func() error { return probe.EngineOptions{Name: probe.Pool, Threads: 1, Bound: true}.CheckAvailable() },
 		"no goroutines": func() error { _, err := probe.Lock(0, 1); return err },
 		"one pass":      func() error { _, err := probe.WakeUp(1, false); return err },
 	}
 	for what, try := range refused {
 		if try() == nil {
-			t.Errorf("%s: there is no error", what)
+			t.Errorf("%s: no error", what)
 		}
 	}
 }

@@ -6,12 +6,12 @@ import (
 	"sync"
 )
 
-// Lock measures pairs of Lock and Unlock of one mutex, shared by so many goroutines: with
-// one of them nobody contends. Pairs that are left when each has had as many as the
-// others are left out.
+// Lock measures pairs of Lock and Unlock of one mutex that the goroutines share. A single
+// goroutine meets no contention. If pairs is not a multiple of goroutines, Lock omits the
+// remainder.
 func Lock(goroutines, pairs int) (Cost, error) {
 	if goroutines < 1 || pairs < goroutines {
-		return Cost{}, errors.New("there must be one goroutine or more, and as many pairs or more")
+		return Cost{}, errors.New("goroutines must be 1 or more, and pairs at least as many")
 	}
 	var mu sync.Mutex
 	each, sum := pairs/goroutines, 0
@@ -29,18 +29,17 @@ func Lock(goroutines, pairs int) (Cost, error) {
 		all.Wait()
 	})
 	if sum != cost.N {
-		return cost, errors.New("the mutex let several in at once")
+		return cost, errors.New("the mutex let several goroutines in at once")
 	}
 	return cost, nil
 }
 
-// WakeUp measures how long it takes until one who waits goes on: two pass each other a
-// token, so each pass wakes the other and waits. They are goroutines, or with threads two
-// goroutines that each keep a thread of the system to themselves, which then must be
-// woken by the system.
+// WakeUp measures the time until a waiting goroutine continues. Two goroutines pass a token,
+// so each pass wakes the other one. With threads each goroutine is locked to a thread of its
+// own, which the system must wake.
 func WakeUp(passes int, threads bool) (Cost, error) {
 	if passes < 2 {
-		return Cost{}, errors.New("there must be two passes or more")
+		return Cost{}, errors.New("passes must be 2 or more")
 	}
 	there, back := make(chan int), make(chan int)
 	var both sync.WaitGroup

@@ -12,42 +12,41 @@ import (
 	"sync"
 )
 
-// LogOptions says what is logged, and how.
+// LogOptions configures [Log].
 type LogOptions struct {
 	Logger     string // one of LogFormats
-	File       string // to write to, which must not be there and is removed
+	File       string // log file; must not exist, and is removed
 	Lines      int
 	Goroutines int  // that log at the same time; 0 = 1
-	Buffered   bool // with a bufio.Writer between logger and file, flushed at the end
+	Buffered   bool // put a bufio.Writer between logger and file, flushed at the end
 }
 
-// LogFormats are what Log measures: the handlers of log/slog, and package log.
+// LogFormats returns the loggers of Log: the handlers of log/slog, and package log.
 func LogFormats() []string { return []string{"slog-text", "slog-json", "log"} }
 
-// Log measures lines that a server writes about its requests. Unbuffered, each is a
-// system call. Lines that are left when each goroutine has logged as many as the others
-// are left out.
+// Log measures lines like those that a server logs about its requests. An unbuffered line
+// costs one system call. If Lines is not a multiple of Goroutines, Log omits the remainder.
 func Log(o LogOptions) (cost Cost, err error) {
 	o.Goroutines = max(1, o.Goroutines)
 	if o.Lines < o.Goroutines {
-		return Cost{}, errors.New("there must be as many lines as goroutines or more, and one or more")
+		return Cost{}, errors.New("lines must be 1 or more, and at least as many as goroutines")
 	}
 	if !slices.Contains(LogFormats(), o.Logger) {
-		return Cost{}, fmt.Errorf("no logger %q: there are %q", o.Logger, LogFormats())
+		return Cost{}, fmt.Errorf("unknown logger %q: use one of %q", o.Logger, LogFormats())
 	}
 	file, err := os.OpenFile(o.File, os.O_WRONLY|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600)
 	if err != nil {
 		return Cost{}, err
 	}
 	defer func() { err = errors.Join(err, file.Close(), os.Remove(o.File)) }()
-	to := &checked{to: file}
+	to := &errorWriter{to: file}
 	each := o.Lines / o.Goroutines
 	cost = measure(each*o.Goroutines, func(int) { o.write(to, each) })
 	return cost, to.err
 }
 
-// write logs from all goroutines. Loggers write whole lines, one after the other, so a
-// buffer needs no lock of its own.
+// write logs from all goroutines. Loggers write whole lines, one after another, so a buffer
+// needs no lock of its own.
 func (o *LogOptions) write(file io.Writer, each int) {
 	to, flush := file, func() error { return nil }
 	if o.Buffered {
@@ -64,7 +63,7 @@ func (o *LogOptions) write(file io.Writer, each int) {
 		})
 	}
 	all.Wait()
-	_ = flush() // checked keeps what went wrong
+	_ = flush() // errorWriter keeps the error
 }
 
 func (o *LogOptions) logger(to io.Writer) func(n int) {
@@ -81,14 +80,14 @@ func (o *LogOptions) logger(to io.Writer) func(n int) {
 	return func(n int) { l.Info("request", "id", n, "op", operation, "us", took) }
 }
 
-// checked remembers the first error, which loggers do not tell. One goroutine writes at a
-// time, as the loggers see to it.
-type checked struct {
+// errorWriter keeps the first write error, which loggers ignore. Loggers make only one
+// goroutine write at a time.
+type errorWriter struct {
 	to  io.Writer
 	err error
 }
 
-func (c *checked) Write(p []byte) (int, error) {
+func (c *errorWriter) Write(p []byte) (int, error) {
 	n, err := c.to.Write(p)
 	if c.err == nil {
 		c.err = err

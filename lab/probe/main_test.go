@@ -10,11 +10,11 @@ import (
 	"muster/lab/probe"
 )
 
-// What the test binary is to be instead, in a process of its own.
+// Arguments that turn the test binary into another process.
 const (
-	childArgument   = "block-threads" // the one that runs out of threads
-	waitingArgument = "waiting"       // one whose goroutines wait, and nothing was before
-	serveArgument   = "serve"         // one that has files uploaded to it, by an engine, in a folder
+	childArgument   = "block-threads" // runs out of threads
+	waitingArgument = "waiting"       // its goroutines wait, and nothing ran before
+	serveArgument   = "serve"         // serves uploads, by an engine, in a folder
 )
 
 func TestMain(m *testing.M) {
@@ -46,7 +46,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// self is the command of such a process.
+// self returns the command of such a process.
 func self(t *testing.T) string {
 	t.Helper()
 	self, err := os.Executable()

@@ -2,7 +2,7 @@ package probe
 
 import "syscall"
 
-// MemoryTotal is the memory of this machine in bytes; 0 if it cannot be told.
+// MemoryTotal returns the memory of this machine in bytes, 0 if it is unknown.
 func MemoryTotal() uint64 {
 	var i syscall.Sysinfo_t
 	if syscall.Sysinfo(&i) != nil {

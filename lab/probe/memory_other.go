@@ -2,5 +2,5 @@
 
 package probe
 
-// MemoryTotal is the memory of this machine; here that cannot be told.
+// MemoryTotal returns 0: the memory of this machine is unknown.
 func MemoryTotal() uint64 { return 0 }

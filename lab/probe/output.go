@@ -4,8 +4,8 @@ import "strings"
 
 const keptBytesMax = 64 << 10
 
-// firstBytes keeps the beginning of what is written to it: the stacks of thousands of
-// goroutines are megabytes.
+// firstBytes keeps the beginning of its input. The stacks of thousands of goroutines take
+// megabytes.
 type firstBytes struct{ bytes []byte }
 
 func (f *firstBytes) Write(p []byte) (int, error) {
@@ -13,8 +13,9 @@ func (f *firstBytes) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// firstLines is what comes before the stacks.
-func firstLines(said []byte) string {
-	head, _, _ := strings.Cut(string(said), "\n\n")
+// firstLines returns the text before the first empty line, which separates the message from
+// the stacks.
+func firstLines(output []byte) string {
+	head, _, _ := strings.Cut(string(output), "\n\n")
 	return strings.TrimSpace(head)
 }

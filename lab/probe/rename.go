@@ -8,28 +8,28 @@ import (
 	"path/filepath"
 )
 
-// RenameOptions says where files are renamed to.
+// RenameOptions configures [Rename].
 type RenameOptions struct {
-	Dir     string // an empty folder, which is left as it was
+	Dir     string // an empty folder; it is empty again afterwards
 	Files   int
-	Folders int // that the files go to in turn; 1 = all into one
+	Folders int // target folders, used in turn
 }
 
-// So many files are made, and then renamed, at a time: the folder that they come from
-// stays small, and only those that they go to grow.
+// renamePortion is the number of files that are created, and then renamed, at a time. The
+// source folder stays small, and only the target folders grow.
 const renamePortion = 1_000
 
-// Rename measures what it takes to rename files, which are empty, into one folder or into
-// several. Only the renaming is in its cost.
+// Rename measures the renaming of empty files into one or several folders. The cost excludes
+// their creation.
 func Rename(ctx context.Context, o RenameOptions) (Cost, error) {
 	if o.Files < 1 || o.Folders < 1 {
 		return Cost{}, errors.New("files and folders must be 1 or more")
 	}
-	if err := mustBeEmpty(o.Dir); err != nil {
+	if err := requireEmpty(o.Dir); err != nil {
 		return Cost{}, err
 	}
 	cost, err := renameAll(ctx, o)
-	return cost, errors.Join(err, empty(o.Dir))
+	return cost, errors.Join(err, removeContents(o.Dir))
 }
 
 func renameAll(ctx context.Context, o RenameOptions) (all Cost, err error) {
@@ -64,7 +64,7 @@ func renameAll(ctx context.Context, o RenameOptions) (all Cost, err error) {
 		if err != nil {
 			return all, err
 		}
-		all = all.plus(cost)
+		all = all.add(cost)
 	}
 	return all, nil
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// resident is this process's resident memory in bytes.
+// resident returns this process's resident memory in bytes, 0 if it is unknown.
 func resident() uint64 {
 	text, err := os.ReadFile("/proc/self/statm")
 	if err != nil {

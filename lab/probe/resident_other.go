@@ -2,5 +2,5 @@
 
 package probe
 
-// resident is this process's resident memory; here that cannot be told.
+// resident returns 0: the resident memory is unknown.
 func resident() uint64 { return 0 }

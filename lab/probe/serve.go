@@ -12,25 +12,24 @@ import (
 	"muster/files"
 )
 
-// ServeOptions says what is served.
+// ServeOptions configures [Serve].
 type ServeOptions struct {
-	Dir    string // an empty folder, which is left as it was
+	Dir    string // an empty folder; it is empty again afterwards
 	Engine EngineOptions
 }
 
-// Serve is what the server of [Upload] does, in a process of its own: it serves a store of
-// files until in ends. It says two lines: where it is, and at the end how many threads it
-// has had from the system.
+// Serve runs in the server process of [Upload]. It serves a store of files until in ends. It
+// prints its URL on the first line, and at the end the number of threads of its process.
 func Serve(ctx context.Context, o ServeOptions, in io.Reader, out io.Writer) (err error) {
-	if err := mustBeEmpty(o.Dir); err != nil {
+	if err := requireEmpty(o.Dir); err != nil {
 		return err
 	}
 	engine, err := o.Engine.open()
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, engine.Close(), empty(o.Dir)) }()
-	// As the article's server, it flushes nothing.
+	defer func() { err = errors.Join(err, engine.Close(), removeContents(o.Dir)) }()
+	// The article's server does not flush either.
 	store, err := fileio.Open(o.Dir, engine, fileio.Options{Sync: fileio.SyncNone, JobsOnly: true})
 	if err != nil {
 		return err
@@ -51,7 +50,7 @@ func serve(ctx context.Context, handler http.Handler, in io.Reader, out io.Write
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(listener) }()
 	_, err = io.Copy(io.Discard, in)
-	// Go gives no thread back that it ever had, and the engine has all of its own still.
+	// Go never releases a thread, and the engine still has all its threads.
 	_, e := fmt.Fprintf(out, "%d\n", threads())
 	err = errors.Join(err, e, server.Close())
 	if e := <-ended; !errors.Is(e, http.ErrServerClosed) {

@@ -6,15 +6,15 @@ import (
 	"runtime"
 )
 
-// SpawnOptions says what is called, directly or each time in a goroutine of its own.
+// SpawnOptions configures [Spawn].
 type SpawnOptions struct {
-	Roots int // square roots of one call: the work
+	Roots int // square roots per call: the work
 	Calls int
-	Go    bool // each call in a goroutine, which reports its result over a channel
+	Go    bool // make each call in a goroutine, which sends its result over a channel
 }
 
-// Spawn measures calls, garbage collection included, after a warm-up. With Go all
-// goroutines are started before the first result is taken, so nearly all are alive at once.
+// Spawn measures calls after a warm-up, garbage collection included. With Go it starts all
+// goroutines before it takes the first result, so nearly all are alive at once.
 func Spawn(o SpawnOptions) (Cost, error) {
 	if o.Roots < 1 || o.Calls < 1 {
 		return Cost{}, errors.New("roots and calls must be 1 or more")
@@ -41,12 +41,13 @@ func Spawn(o SpawnOptions) (Cost, error) {
 	run(min(o.Calls, warmUpMax))
 	cost := measure(o.Calls, run)
 	if math.IsNaN(sum) {
-		return cost, errors.New("the sum of square roots is no number")
+		return cost, errors.New("the sum of square roots is not a number")
 	}
 	return cost, nil
 }
 
-// roots computes square roots that depend on one another, so that none can be left out.
+// roots computes square roots. Each depends on the previous one, so the compiler cannot remove
+// any.
 //
 //go:noinline
 func roots(n, from int) float64 {

@@ -7,14 +7,14 @@ import (
 	"muster/lab/probe"
 )
 
-// created is how many goroutines this process has started so far.
+// created returns the number of goroutines that this process has started.
 func created() uint64 {
 	s := []metrics.Sample{{Name: "/sched/goroutines-created:goroutines"}}
 	metrics.Read(s)
 	return s[0].Value.Uint64()
 }
 
-// The warm-up does the same as what is measured.
+// The warm-up does the same work as the measurement.
 func TestSpawnWarmsUp(t *testing.T) {
 	const calls = 500
 	before := created()
@@ -22,7 +22,7 @@ func TestSpawnWarmsUp(t *testing.T) {
 	if err != nil || c.N != calls || c.Wall <= 0 {
 		t.Errorf("%+v, %v", c, err)
 	}
-	// Beside them the garbage collector starts some.
+	// The garbage collector starts some more.
 	if n := created() - before; n < 2*calls || n > 3*calls {
 		t.Errorf("%d goroutines for %d calls, want twice as many", n, calls)
 	}
@@ -35,11 +35,11 @@ func TestSpawnDirect(t *testing.T) {
 		t.Errorf("%+v, %v", c, err)
 	}
 	if n := created() - before; n >= 500 {
-		t.Errorf("%d goroutines for calls without any", n)
+		t.Errorf("%d goroutines for direct calls", n)
 	}
 	for _, o := range []probe.SpawnOptions{{Roots: 0, Calls: 1}, {Roots: 1, Calls: 0}} {
 		if _, err := probe.Spawn(o); err == nil {
-			t.Errorf("%+v is measured", o)
+			t.Errorf("%+v is accepted", o)
 		}
 	}
 }

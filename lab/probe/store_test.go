@@ -12,11 +12,11 @@ import (
 	"muster/lab/probe"
 )
 
-// enginesHere are those of the engines that there can be here.
-func enginesHere(t *testing.T) []string {
+// enginesHere returns the engines that this machine can run.
+func availableEngines(t *testing.T) []string {
 	t.Helper()
 	return slices.DeleteFunc(probe.Engines(), func(name string) bool {
-		err := probe.EngineOptions{Name: name, Threads: 1}.Here()
+		err := probe.EngineOptions{Name: name, Threads: 1}.CheckAvailable()
 		if err != nil {
 			t.Logf("%s: %v", name, err)
 		}
@@ -24,7 +24,7 @@ func enginesHere(t *testing.T) []string {
 	})
 }
 
-// expectThreads looks at what a process has had, where the system tells.
+// expectThreads checks the number of threads, if the system reports it.
 func expectThreads(t *testing.T, got, least int) {
 	t.Helper()
 	if runtime.GOOS != "linux" {
@@ -36,7 +36,7 @@ func expectThreads(t *testing.T, got, least int) {
 }
 
 func TestStore(t *testing.T) {
-	for _, engine := range enginesHere(t) {
+	for _, engine := range availableEngines(t) {
 		for _, size := range []int{0, 5000, 300_000} {
 			dir := t.TempDir()
 			o := probe.StoreOptions{Dir: dir, Engine: probe.EngineOptions{Name: engine, Threads: 7}, Files: 9, Size: size, Goroutines: 4}
@@ -47,7 +47,7 @@ func TestStore(t *testing.T) {
 			expectCost(t, engine+" put", cost.Put, 9)
 			expectCost(t, engine+" get", cost.Get, 9)
 			least := 2
-			if engine == probe.CThreads { // which are there from the beginning
+			if engine == probe.CThreads { // CThreads starts all threads at once
 				least = 8
 			}
 			expectThreads(t, cost.Threads, least)
@@ -57,7 +57,7 @@ func TestStore(t *testing.T) {
 }
 
 func TestUpload(t *testing.T) {
-	for _, engine := range enginesHere(t) {
+	for _, engine := range availableEngines(t) {
 		dir := t.TempDir()
 		u, err := probe.Upload(t.Context(), probe.UploadOptions{
 			Server: []string{self(t), serveArgument, engine, dir}, Connections: 5, Requests: 33, Size: 5000,
@@ -73,8 +73,8 @@ func TestUpload(t *testing.T) {
 	}
 }
 
-// A server that does not start, that is not there, or that does not take what it is sent is
-// an error, which says why.
+// A server that does not start, does not exist or rejects an upload is an error with the
+// reason.
 func TestUploadThatFails(t *testing.T) {
 	refusing := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		http.Error(w, "no room", http.StatusInsufficientStorage)
@@ -86,12 +86,12 @@ func TestUploadThatFails(t *testing.T) {
 	}
 	for want, command := range map[string][]string{
 		"exit status 1: " + used + " is not empty": {self(t), serveArgument, probe.Direct, used},
-		"no such file":                  {"/no/such/program"},
-		"cannot be reached":             {"sh", "-c", "echo http://127.0.0.1:1; cat; echo 1"},
-		"20 of 20 uploads failed: ":     {"sh", "-c", "echo " + refusing.URL + "; cat; echo 1"},
-		"there must be a command":       nil,
-		`strconv.Atoi: parsing "many"`:  {"sh", "-c", "echo " + refusing.URL + "; cat; echo many"},
-		"does not say where it is: EOF": {"true"},
+		"no such file":                         {"/no/such/program"},
+		"cannot be reached":                    {"sh", "-c", "echo http://127.0.0.1:1; cat; echo 1"},
+		"20 of 20 uploads failed: ":            {"sh", "-c", "echo " + refusing.URL + "; cat; echo 1"},
+		"a command for the server is required": nil,
+		`strconv.Atoi: parsing "many"`:         {"sh", "-c", "echo " + refusing.URL + "; cat; echo many"},
+		"did not print its URL: EOF":           {"true"},
 	} {
 		u, err := probe.Upload(t.Context(), probe.UploadOptions{Server: command, Connections: 2, Requests: 20, Size: 10})
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -2,11 +2,11 @@ package probe
 
 import "syscall"
 
-// threads is how many threads this process has.
+// threads returns the number of threads of this process, 0 if it is unknown.
 func threads() int {
 	var st syscall.Stat_t
 	if syscall.Stat("/proc/self/task", &st) != nil {
 		return 0
 	}
-	return int(st.Nlink) - 2 // it holds a folder for each
+	return int(st.Nlink) - 2 // the directory has an entry for each thread
 }

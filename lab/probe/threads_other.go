@@ -2,5 +2,5 @@
 
 package probe
 
-// threads is how many threads this process has; here that cannot be told.
+// threads returns 0: the number of threads is unknown.
 func threads() int { return 0 }

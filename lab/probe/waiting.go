@@ -7,38 +7,39 @@ import (
 	"sync/atomic"
 )
 
-// Footprint is the memory that goroutines take which wait, in bytes for all. It is below
-// zero where the rest of the process gave more back.
+// Footprint is the memory of goroutines that wait, in bytes for all together. A value is
+// negative if the rest of the process released more.
 type Footprint struct {
-	Start    Cost  // of starting them; many run only later
-	Stack    int64 // in use for stacks
-	Sys      int64 // had from the system
-	Resident int64 // of the process
-	Told     bool  // Resident is known
+	Start         Cost  // cost of starting them; many run only later
+	Stack         int64 // stack memory in use
+	Sys           int64 // obtained from the system
+	Resident      int64 // resident memory of the process
+	ResidentKnown bool  // whether the system reports resident memory
 }
 
-// waitingWarmUp is how many goroutines start and end first. What they leave behind is
-// used again, so they are few.
+// waitingWarmUp is the number of goroutines that start and end first. The measured goroutines
+// reuse their memory, so they are few.
 const waitingWarmUp = 16
 
-// Waiting starts so many goroutines that wait, and tells what memory that took once all
-// of them do.
+// Waiting starts goroutines that wait, and returns the memory that they take once all of them
+// wait.
 func Waiting(goroutines int) Footprint {
 	open := make(chan struct{})
 	close(open)
 	awaitAll(startWaiting(min(goroutines, waitingWarmUp), open), min(goroutines, waitingWarmUp))
 	gate := make(chan struct{})
 	defer close(gate)
-	debug.FreeOSMemory() // what is free and resident would be used unseen
+	debug.FreeOSMemory() // goroutines would reuse free resident memory, which would hide their cost
 	before := memory()
 	var there *atomic.Int64
 	start := measure(goroutines, func(n int) { there = startWaiting(n, gate) })
 	awaitAll(there, goroutines)
 	after := memory()
-	return Footprint{start, after.Stack - before.Stack, after.Sys - before.Sys, after.Resident - before.Resident, after.Told}
+	return Footprint{start, after.Stack - before.Stack, after.Sys - before.Sys, after.Resident - before.Resident, after.ResidentKnown}
 }
 
-// startWaiting starts goroutines that wait at a gate, and returns how many have come there.
+// startWaiting starts goroutines that wait at a gate. It returns a counter of those that have
+// reached the gate.
 func startWaiting(n int, gate <-chan struct{}) *atomic.Int64 {
 	var there atomic.Int64
 	for range n {
@@ -50,8 +51,8 @@ func startWaiting(n int, gate <-chan struct{}) *atomic.Int64 {
 	return &there
 }
 
-// awaitAll returns once n are there and no goroutine of this process runs or could run but
-// this one: then those that are there wait, and no garbage collection goes on.
+// awaitAll returns when n goroutines have reached the gate and only this goroutine is running
+// or runnable. Then all of them wait, and no garbage collection is in progress.
 func awaitAll(there *atomic.Int64, n int) {
 	active := []metrics.Sample{{Name: "/sched/goroutines/running:goroutines"}, {Name: "/sched/goroutines/runnable:goroutines"}}
 	for {
@@ -69,5 +70,5 @@ func memory() Footprint {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	r := int64(resident())
-	return Footprint{Stack: int64(m.StackInuse), Sys: int64(m.Sys), Resident: r, Told: r != 0}
+	return Footprint{Stack: int64(m.StackInuse), Sys: int64(m.Sys), Resident: r, ResidentKnown: r != 0}
 }

@@ -7,15 +7,15 @@ import (
 	"muster/pool"
 )
 
-// WorkersOptions says what workers do.
+// WorkersOptions configures [Workers].
 type WorkersOptions struct {
 	Workers int
 	Tasks   int
-	Roots   int           // square roots of each task: what it computes
-	Wait    time.Duration // how long each waits then, as for a disk or a network
+	Roots   int           // square roots of each task: its computation
+	Wait    time.Duration // wait of each task after that, as for a disk or a network
 }
 
-// Workers measures tasks that compute and wait, on so many workers of a pool.
+// Workers measures tasks that compute and then wait, on a pool.
 func Workers(o WorkersOptions) (Cost, error) {
 	if o.Workers < 1 || o.Tasks < 1 || o.Roots < 0 || o.Wait < 0 {
 		return Cost{}, errors.New("workers and tasks must be 1 or more, roots and wait 0 or more")

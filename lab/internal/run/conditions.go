@@ -12,15 +12,15 @@ import (
 	"muster/lab/results"
 )
 
-// Keys of conditions that reports use: how many processors this program may use at the
-// same time, which a container's quota may make fewer than there are, and the machine's
-// memory as in "25.3 GB", which is none where the system does not tell.
+// Keys of conditions that reports use. The value of ProcsKey is the number of processors that
+// this program may use, which a container's quota may reduce. The value of MemoryKey is the
+// machine's memory, such as "25.3 GB"; the condition is absent if the memory is unknown.
 const (
 	ProcsKey  = "procs"
 	MemoryKey = "memory"
 )
 
-// memoryText is so many bytes as a condition has them.
+// memoryText formats a number of bytes for a condition.
 func memoryText(bytes uint64) string {
 	if bytes == 0 {
 		return ""
@@ -28,8 +28,8 @@ func memoryText(bytes uint64) string {
 	return strconv.FormatFloat(float64(bytes)/1e9, 'f', 1, 64) + " GB"
 }
 
-// Processors is how many a process may use at the same time that is started without a
-// GOMAXPROCS, as trials are: the caller's is none of theirs.
+// Processors returns how many processors a process without GOMAXPROCS may use. Trials run
+// without the caller's GOMAXPROCS.
 func Processors() int {
 	if os.Getenv("GOMAXPROCS") == "" {
 		return runtime.GOMAXPROCS(0)
@@ -40,14 +40,14 @@ func Processors() int {
 	return runtime.GOMAXPROCS(0)
 }
 
-// conditions are those under which this process measures.
-func conditions(version string) []results.Pair {
-	m := machineHere()
+// currentConditions returns the conditions of this process.
+func currentConditions(version string) []results.Pair {
+	m := readMachine()
 	all := []results.Pair{
 		{Key: "goos", Value: runtime.GOOS},
 		{Key: "goarch", Value: runtime.GOARCH},
 		{Key: "go", Value: runtime.Version()},
-		{Key: "cgo", Value: cgo()},
+		{Key: "cgo", Value: cgoSetting()},
 		{Key: "cpus", Value: strconv.Itoa(runtime.NumCPU())},
 		{Key: ProcsKey, Value: strconv.Itoa(Processors())},
 		{Key: MemoryKey, Value: memoryText(probe.MemoryTotal())},
@@ -60,11 +60,11 @@ func conditions(version string) []results.Pair {
 	return slices.DeleteFunc(all, func(p results.Pair) bool { return p.Value == "" })
 }
 
-// loadKey is of the one condition that is never as it was.
+// loadKey is the only condition that may differ between runs.
 const loadKey = "load"
 
-// goEnvironment are the variables of the caller's that Go's runtime obeys in what is started,
-// but for GOMAXPROCS, which is none of the caller's there.
+// goEnvironment returns the caller's variables that change Go's runtime in trials. It omits
+// GOMAXPROCS, which trials do not inherit.
 func goEnvironment() string {
 	var set []string
 	for _, name := range []string{"GODEBUG", "GOGC", "GOMEMLIMIT"} {
@@ -78,11 +78,11 @@ func goEnvironment() string {
 	return strings.Join(set, " ")
 }
 
-// machine is what the system tells of itself; empty where it does not.
+// machine describes the hardware and the system; "" = unknown.
 type machine struct{ cpu, kernel, load string }
 
-// cgo tells whether this program was built with it.
-func cgo() string {
+// cgoSetting returns the build's value of CGO_ENABLED.
+func cgoSetting() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return "unknown"
@@ -95,16 +95,17 @@ func cgo() string {
 	return "unknown"
 }
 
-// sameConditions reports what is not as it was, but for the load, which never is.
-func sameConditions(was, is []results.Pair) error {
+// checkConditions fails if a condition differs from that of an earlier run. It ignores the
+// load.
+func checkConditions(was, is []results.Pair) error {
 	for _, now := range is {
 		i := slices.IndexFunc(was, func(p results.Pair) bool { return p.Key == now.Key })
 		switch {
 		case now.Key == loadKey:
 		case i < 0:
-			return inputf("what an earlier run left does not say under which %s: measure anew", now.Key)
+			return inputf("the earlier run did not record %s, so its figures cannot be reused: measure again without them", now.Key)
 		case was[i].Value != now.Value:
-			return inputf("an earlier run measured with %s %s, this one has %s: measure anew", now.Key, was[i].Value, now.Value)
+			return inputf("an earlier run measured with %s %s, this one has %s: measure again without its figures", now.Key, was[i].Value, now.Value)
 		}
 	}
 	return nil

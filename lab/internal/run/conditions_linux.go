@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-func machineHere() machine {
+func readMachine() machine {
 	return machine{cpu: cpuName(), kernel: firstWords("/proc/sys/kernel/osrelease", 1), load: firstWords("/proc/loadavg", 1)}
 }
 
@@ -22,7 +22,7 @@ func cpuName() string {
 	return ""
 }
 
-// firstWords returns the first words of a file; empty if it cannot be read.
+// firstWords returns the first n words of a file, "" if the file cannot be read.
 func firstWords(file string, n int) string {
 	text, err := os.ReadFile(file)
 	if err != nil {

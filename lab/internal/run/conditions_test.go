@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Trials do not get the caller's GOMAXPROCS, so it does not tell what they may use.
+// Trials run without the caller's GOMAXPROCS, so it does not limit them.
 func TestProcessorsAreNotTheCallers(t *testing.T) {
 	callers := runtime.GOMAXPROCS(0)
 	defer runtime.GOMAXPROCS(callers)

@@ -7,45 +7,46 @@ import (
 	"time"
 )
 
-// Options are common to all that measures.
+// Options are common to all measurements.
 type Options struct {
-	// Count is how often each figure is taken: 1 or more. An interval at 95 % needs 6.
+	// Count is the number of measurements of each figure, 1 or more. An interval at 95 % needs
+	// 6.
 	Count int
 
-	// Probe is the command of a process that calls lab.Probe with the arguments that
-	// follow: this program with an argument of its own.
+	// Probe is the command of a process that calls lab.Probe with the arguments that follow.
+	// It is usually this program with an argument of its own.
 	Probe []string
 
-	// Cache is the folder in which contestants are kept once they are compiled; it need
-	// not exist. "" is none: then those that are to be compiled are missing.
+	// Cache is the folder for compiled contestants; it need not exist. Without it, contestants
+	// that need a compiler are missing.
 	Cache string
 
-	// Peers are the languages, as in native.Program, or the contestants that take part
-	// beside muster, where a question does not say which do; nil is all.
+	// Peers selects the contestants beside muster, by language (as in native.Program) or by
+	// name; nil selects all. Questions with a fixed list of contestants ignore it.
 	Peers []string
 
-	// Journal gets every result as soon as it is there, as a line of Go's benchmarks; nil
-	// is none. Earlier is what an interrupted run left in its journal: what it has is not
-	// measured again, and Journal gets what comes after it. A last line without an end
-	// counts for nothing and must not be in the way of that.
+	// Journal receives each result at once, as a line of Go's benchmark format; nil discards
+	// them. Earlier is the journal of an interrupted run: its results are not measured again,
+	// and Journal receives only new ones. A last line without a line break is ignored; the
+	// caller must remove it before it appends to the same file.
 	Journal io.Writer
 	Earlier io.Reader
 
-	// Progress is called before each measurement, and at the end; nil is nobody.
+	// Progress is called before each measurement and at the end; may be nil.
 	Progress func(Progress)
 
-	// Version is that of this program, for the results.
+	// Version is the version of this program, for the results.
 	Version string
 }
 
-// Progress is how far a run has come.
+// Progress is the state of a run.
 type Progress struct {
 	Done, Total int           // measurements
-	Next        string        // what is measured or compiled now; empty at the end
-	Left        time.Duration // estimated; negative = cannot be told yet
+	Next        string        // the current measurement or compilation; "" at the end
+	Left        time.Duration // estimate; negative = unknown
 }
 
-// An InputError is a mistake in what was asked for: nothing was measured.
+// An InputError is a mistake in the options. Nothing was measured.
 type InputError struct{ Err error }
 
 func (e *InputError) Error() string { return e.Err.Error() }
@@ -57,7 +58,7 @@ func inputf(format string, args ...any) error {
 
 func (o *Options) check() error {
 	if o.Count < 1 || o.Count > countMax {
-		return inputf("a count of %d: it must be 1 to %d", o.Count, countMax)
+		return inputf("count is %d, but must be from 1 to %d", o.Count, countMax)
 	}
 	if len(o.Probe) == 0 {
 		return errors.New("run.Options needs Probe, the command of its probes")
@@ -65,5 +66,5 @@ func (o *Options) check() error {
 	return nil
 }
 
-// countMax bounds how often a figure is taken.
+// countMax bounds the measurements of each figure.
 const countMax = 1000

@@ -11,7 +11,7 @@ import (
 	"muster/lab/results"
 )
 
-// A Peer is one way to do what is measured: muster's, or a contestant's.
+// A Peer is one implementation of a task: muster's own or a contestant's.
 type Peer struct {
 	Impl, Language string
 
@@ -20,30 +20,30 @@ type Peer struct {
 	command []string
 }
 
-// Muster is the name of this program's own way, which takes part always.
+// Muster is the name of this program's own implementation, which always takes part.
 const Muster = "muster"
 
-// Golang is a language whose programs obey GOMAXPROCS.
+// Golang is the language whose programs obey GOMAXPROCS.
 const Golang = "Go"
 
-// Own is this program's own way, whose probe's arguments begin with those.
-func (p *Plan) Own(args ...string) Peer {
+// OwnPeer returns this program's own implementation. Its probe's arguments begin with args.
+func (p *Plan) OwnPeer(args ...string) Peer {
 	return Peer{Impl: Muster, Language: Golang, own: true, command: slices.Concat(p.options.Probe, args)}
 }
 
-// Trial is a trial of the peer's, with these flags.
+// Trial returns a trial of the peer with the given flags.
 func (p Peer) Trial(name string, estimate time.Duration, args ...string) Trial {
 	return Trial{Name: name, Estimate: estimate, Dir: p.dir, Command: slices.Concat(p.command, args), peer: !p.own}
 }
 
-// AsPeer is the probe's trial of a program that is not this one's: that it fails is a result
-// of its own.
+// AsPeer turns a probe's trial into that of a foreign program: a failure is a result and does
+// not end the run.
 func (t Trial) AsPeer() Trial {
 	t.peer = true
 	return t
 }
 
-// Peers builds the contestants for questions that take part, as the options say.
+// Peers builds the contestants for the questions, as selected in the options.
 func (p *Plan) Peers(ctx context.Context, questions ...native.Question) (peers []Peer, err error) {
 	if err := checkPeers(p.options.Peers, questions); err != nil {
 		return nil, err
@@ -58,8 +58,8 @@ func (p *Plan) Peers(ctx context.Context, questions ...native.Question) (peers [
 	return peers, nil
 }
 
-// Compile builds the contestants for a question that are wanted: languages or contestants,
-// nil is all. Those that cannot be built here are among the results' missing.
+// Compile builds the wanted contestants for a question. wanted lists languages or contestants;
+// nil means all. Contestants that cannot be built go to the results' Missing.
 func (p *Plan) Compile(ctx context.Context, question native.Question, wanted []string) (peers []Peer, err error) {
 	programs := slices.DeleteFunc(native.Programs(), func(n native.Program) bool { return n.Question != question })
 	for _, n := range programs {
@@ -88,10 +88,10 @@ func (p *Plan) Compile(ctx context.Context, question native.Question, wanted []s
 	return peers, nil
 }
 
-// build builds one; nil where that cannot be done here, and why.
-func (p *Plan) build(ctx context.Context, n native.Program) (*native.Built, results.Missing, error) {
+// build builds a program. It returns nil and the reason if this machine cannot build it.
+func (p *Plan) build(ctx context.Context, n native.Program) (*native.Executable, results.Missing, error) {
 	if p.options.Cache == "" {
-		return nil, results.Missing{Peer: n.Name, Reason: "there is no folder for what is compiled: set HOME or XDG_CACHE_HOME"}, nil
+		return nil, results.Missing{Peer: n.Name, Reason: "no cache folder for compiled contestants: set HOME or XDG_CACHE_HOME"}, nil
 	}
 	built, err := n.Build(ctx, p.options.Cache)
 	var missing *native.Missing
@@ -110,7 +110,7 @@ func takesPart(wanted []string, n native.Program, impl string) bool {
 	return wanted == nil || slices.Contains(wanted, languageWord(n.Language)) || slices.Contains(wanted, impl)
 }
 
-// languageWord is a language as people type it.
+// languageWord returns the name of a language as people type it.
 func languageWord(language string) string {
 	if language == "C++" {
 		return "cpp"
@@ -118,11 +118,11 @@ func languageWord(language string) string {
 	return strings.ToLower(language)
 }
 
-// checkPeers refuses names that are neither a language nor a contestant for one of the
+// checkPeers rejects names that are neither a language nor a contestant for one of the
 // questions.
 func checkPeers(names []string, questions []native.Question) error {
 	programs := slices.DeleteFunc(native.Programs(), func(n native.Program) bool { return !slices.Contains(questions, n.Question) })
-	known := []string{languageWord(Golang)} // muster's own way is in it
+	known := []string{languageWord(Golang)} // muster's own language
 	for _, n := range programs {
 		if word := languageWord(n.Language); !slices.Contains(known, word) {
 			known = append(known, word)
@@ -134,7 +134,7 @@ func checkPeers(names []string, questions []native.Question) error {
 	}
 	for _, name := range names {
 		if name != Muster && !slices.Contains(known, name) {
-			return inputf("no peer %q: there are the languages %s, and of them %s",
+			return inputf("unknown peer %q: name a language (%s) or a contestant (%s)",
 				name, strings.Join(known[:languages], ", "), strings.Join(known[languages:], ", "))
 		}
 	}

@@ -12,24 +12,23 @@ import (
 	"muster/lab/results"
 )
 
-// ProcessesMax bounds how many are started at the same time.
+// ProcessesMax bounds the processes that run at the same time.
 const ProcessesMax = 256
 
-// What keeps probes that are to run at the same time from starting before all are there:
-// the flag that has one wait, and what it says once it could begin, which it does when its
-// standard input ends.
+// Gate is the flag that makes a probe wait until its standard input ends. Ready is the line
+// that the probe prints when it is ready to start.
 const (
 	Gate  = "gate"
 	Ready = "ready"
 )
 
-// runTogether starts the trial's probe in several processes at the same time. The figures
-// are of all of them together: what one operation took by the clock, and of processors.
-// The time counts from when all are ready.
+// runTogether runs the trial's probe in several processes at the same time. The figures are
+// those of all processes together: elapsed time and CPU time per operation. The clock starts
+// when all processes are ready.
 func (t *Trial) runTogether(ctx context.Context) (results.Sample, error) {
 	ctx, cancel := context.WithCancel(ctx)
-	defer cancel() // and with it all that were started
-	var all []*gated
+	defer cancel() // which also kills the processes
+	var all []*gatedProcess
 	for range t.Processes {
 		g, err := startGated(t.cmd(ctx, "-"+Gate))
 		if err != nil {
@@ -41,7 +40,7 @@ func (t *Trial) runTogether(ctx context.Context) (results.Sample, error) {
 	for _, g := range all {
 		if line, _ := g.out.ReadString('\n'); line != Ready+"\n" {
 			cancel()
-			return results.Sample{}, g.explain(fmt.Errorf("a process that was to be ready said %q", results.Excerpt(line)))
+			return results.Sample{}, g.explain(fmt.Errorf("a process printed %q instead of %q", results.Excerpt(line), Ready))
 		}
 	}
 	began := time.Now()
@@ -50,7 +49,7 @@ func (t *Trial) runTogether(ctx context.Context) (results.Sample, error) {
 	}
 	cost := probe.Cost{}
 	for _, g := range all {
-		line, _ := g.out.ReadString('\n') // without an end it is no result
+		line, _ := g.out.ReadString('\n') // a line without a line break fails to parse
 		cost.Wall = time.Since(began)
 		s, err := results.ParseLine(line)
 		if err != nil {
@@ -61,24 +60,24 @@ func (t *Trial) runTogether(ctx context.Context) (results.Sample, error) {
 		cost.N += s.N
 		cost.CPU += time.Duration(cpu * float64(s.N))
 	}
-	return SampleOf(cost), nil
+	return NewSample(cost), nil
 }
 
-// gated is a process that waits to begin.
-type gated struct {
+// A gatedProcess waits for the signal to start.
+type gatedProcess struct {
 	cmd    *exec.Cmd
 	in     io.Closer
 	out    *bufio.Reader
-	failed *firstBytes
+	stderr *firstBytes
 }
 
-// explain adds to an error what the process said of it, which is there once it has ended.
-func (g *gated) explain(err error) error {
+// explain adds the process's error message to err, after the process has ended.
+func (g *gatedProcess) explain(err error) error {
 	_ = g.cmd.Wait()
-	return g.failed.explain(err)
+	return g.stderr.explain(err)
 }
 
-func startGated(c *exec.Cmd) (*gated, error) {
+func startGated(c *exec.Cmd) (*gatedProcess, error) {
 	in, err := c.StdinPipe()
 	if err != nil {
 		return nil, err
@@ -89,11 +88,11 @@ func startGated(c *exec.Cmd) (*gated, error) {
 	}
 	failed := &firstBytes{}
 	c.Stderr = failed
-	return &gated{c, in, bufio.NewReader(io.LimitReader(out, keptBytesMax)), failed}, c.Start()
+	return &gatedProcess{c, in, bufio.NewReader(io.LimitReader(out, keptBytesMax)), failed}, c.Start()
 }
 
-// SampleOf is a cost as a line of Go's benchmarks, with more values.
-func SampleOf(c probe.Cost, more ...results.Value) results.Sample {
+// NewSample converts a cost to a sample, with further values.
+func NewSample(c probe.Cost, more ...results.Value) results.Sample {
 	n := float64(c.N)
 	return results.Sample{N: c.N, Values: append([]results.Value{
 		{Unit: results.NsPerOp, Figure: float64(c.Wall) / n}, {Unit: results.CPUPerOp, Figure: float64(c.CPU) / n},

@@ -16,37 +16,37 @@ import (
 	"muster/lab/results"
 )
 
-// A Trial is one figure of the plan: what is started for it. [Plan.Probe] and [Peer.Trial]
-// make them.
+// A Trial is one figure of the plan and the command that measures it. [Plan.Probe] and
+// [Peer.Trial] create trials.
 type Trial struct {
-	Name     string        // that of the benchmark, without the prefix
-	Estimate time.Duration // of one measurement, roughly
+	Name     string        // of the benchmark, without "Benchmark"
+	Estimate time.Duration // rough duration of one measurement
 
 	Command []string
-	Dir     string // to run it in
-	Procs   int    // GOMAXPROCS; 0 = Go's own, or the contestant is not in Go
+	Dir     string // working folder
+	Procs   int    // GOMAXPROCS; 0 = Go's default, or the contestant is not in Go
 
-	Do func(context.Context) (s results.Sample, why string, err error) // instead of a command; nil mostly
+	Do func(context.Context) (s results.Sample, why string, err error) // replaces Command; usually nil
 
-	Times     int // measurements that tell all there is; 0 = as many as are asked for
-	Processes int // at the same time, of a probe that waits at a gate; 0 = one, without a gate
+	Times     int // measurements, if fewer than Count suffice; 0 = Count
+	Processes int // probes that run at the same time behind a gate; 0 = one probe without a gate
 
-	Folder   bool   // it writes files: into an empty folder, by -dir, which is gone afterwards
-	FolderIn string // where that folder is; "" = where the system has temporary files
+	Folder   bool   // pass an empty folder with -dir, and remove it afterwards
+	FolderIn string // parent of that folder; "" = the system's folder for temporary files
 
-	peer bool // a contestant's: that it fails is a result of its own
+	peer bool // a contestant's trial: a failure is a result
 }
 
-// trialMax bounds one measurement: what takes longer is said not to end.
+// trialMax bounds one measurement. A longer one counts as endless.
 const trialMax = 15 * time.Minute
 
-// run starts the trial once. It returns its sample, or why there is none.
+// run makes one measurement. It returns the sample, or the reason for its absence.
 func (t *Trial) run(ctx context.Context) (results.Sample, string, error) {
 	limited, cancel := context.WithTimeout(ctx, trialMax)
 	defer cancel()
-	s, why, err := t.start(limited)
+	s, why, err := t.execute(limited)
 	switch {
-	case ctx.Err() != nil: // and what the process said then was of its end
+	case ctx.Err() != nil: // the error of a killed process is irrelevant
 		return results.Sample{}, "", ctx.Err()
 	case limited.Err() != nil:
 		return results.Sample{}, results.NeverEnds, nil
@@ -59,7 +59,7 @@ func (t *Trial) run(ctx context.Context) (results.Sample, string, error) {
 	return s, why, nil
 }
 
-func (t *Trial) start(ctx context.Context) (s results.Sample, why string, err error) {
+func (t *Trial) execute(ctx context.Context) (s results.Sample, why string, err error) {
 	if t.Do != nil {
 		return t.Do(ctx)
 	}
@@ -70,7 +70,7 @@ func (t *Trial) start(ctx context.Context) (s results.Sample, why string, err er
 	if !t.Folder {
 		return t.runAlone(ctx)
 	}
-	// Not by the process itself, which may be killed.
+	// The process cannot remove the folder itself if it is killed.
 	dir, err := os.MkdirTemp(t.FolderIn, "muster-lab-")
 	if err != nil {
 		return results.Sample{}, "", err
@@ -81,8 +81,8 @@ func (t *Trial) start(ctx context.Context) (s results.Sample, why string, err er
 
 func (t *Trial) runAlone(ctx context.Context, more ...string) (s results.Sample, why string, err error) {
 	c := t.cmd(ctx, more...)
-	var said, failed firstBytes
-	c.Stdout, c.Stderr = &said, &failed
+	var output, failed firstBytes
+	c.Stdout, c.Stderr = &output, &failed
 	err = c.Run()
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
 		switch exit.ExitCode() {
@@ -97,13 +97,12 @@ func (t *Trial) runAlone(ctx context.Context, more ...string) (s results.Sample,
 	if err != nil {
 		return results.Sample{}, "", failed.explain(err)
 	}
-	s, err = results.ParseLine(string(said.bytes))
+	s, err = results.ParseLine(string(output.bytes))
 	return s, "", failed.explain(err)
 }
 
-// cmd is the trial's command, not started, with more arguments. Where GOMAXPROCS is not
-// what is measured, it is Go's own: the caller's would be in the figures, and nothing
-// would say so.
+// cmd returns the trial's command with more arguments. It removes the caller's GOMAXPROCS,
+// which would change the figures without a trace in the results.
 func (t *Trial) cmd(ctx context.Context, more ...string) *exec.Cmd {
 	c := exec.CommandContext(ctx, t.Command[0], append(t.Command[1:len(t.Command):len(t.Command)], more...)...)
 	c.Dir = t.Dir
@@ -111,16 +110,16 @@ func (t *Trial) cmd(ctx context.Context, more ...string) *exec.Cmd {
 	if t.Procs > 0 {
 		c.Env = append(c.Env, "GOMAXPROCS="+strconv.Itoa(t.Procs))
 	}
-	// In a group of its own: an interrupt from the keyboard reaches this process alone,
-	// which ends the group, and so knows why.
+	// A group of its own receives no interrupt from the keyboard. Only this process does; it
+	// kills the group, and so knows the cause.
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }
 	c.WaitDelay = time.Second
 	return c
 }
 
-// firstBytes keeps the beginning of what is written to it: a result is a line, and what
-// went wrong stands before the stacks.
+// firstBytes keeps the beginning of its input: a result is one line, and an error precedes the
+// stacks.
 type firstBytes struct{ bytes []byte }
 
 const keptBytesMax = 64 << 10
@@ -130,7 +129,7 @@ func (f *firstBytes) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// explain adds to an error what the process said of it.
+// explain adds the first line of the process's output to an error.
 func (f *firstBytes) explain(err error) error {
 	line, _, _ := strings.Cut(strings.TrimSpace(string(f.bytes)), "\n")
 	if err == nil || line == "" {

@@ -8,8 +8,8 @@ import (
 	"muster/lab/results"
 )
 
-// A contestant that fails is a figure that there is not, tried again when the run is gone
-// on with; that this program fails ends the run.
+// A contestant's failure makes a figure absent, and a resumed run retries it. A failure of
+// this program ends the run.
 func TestContestantThatFails(t *testing.T) {
 	o := &Options{Count: 2, Probe: []string{"sh", "-c", "echo BenchmarkX 1 5 ns/op"}}
 	plan := func() *Plan {
