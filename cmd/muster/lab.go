@@ -19,10 +19,10 @@ func (p *program) lab() *cobra.Command {
 		Use:   "lab",
 		Short: "Measure what concurrency costs on this machine",
 		Long: `Lab measures what workers, channels, goroutines and threads cost on this machine,
-beside other pools and other languages. Every figure comes from a process of its own,
-started several times in turns with what it is compared with; what is printed is a
-median, the interval in which it lies, and what is wrong with it.`,
-		Example: `  muster lab dispatch                        what a task costs that is handed to a pool
+and compares them with other pools and languages. Each measurement is a process of its
+own. Compared figures are measured in turns, several times. Lab prints medians,
+confidence intervals and warnings about figures that may mislead.`,
+		Example: `  muster lab dispatch                        the cost of a task on a pool
   muster lab channel --html channel.html     channels against GOMAXPROCS, with plots
   muster lab spawn --peers go,java           goroutines against Java's threads`,
 		Args: unknownSubcommand,
@@ -37,7 +37,7 @@ median, the interval in which it lies, and what is wrong with it.`,
 	return c
 }
 
-// labFlags are common to all that measures.
+// labFlags are common to all measurements.
 type labFlags struct {
 	count        int
 	full, resume bool
@@ -46,32 +46,32 @@ type labFlags struct {
 	quiet        bool
 }
 
-// countDefault is the least from which an interval can have a confidence of 95 %.
+// countDefault is the least number of runs for an interval at 95 %.
 const countDefault = 6
 
 func (l *labFlags) add(f *pflag.FlagSet) {
 	l.format = format(regress.Text)
-	f.IntVar(&l.count, "count", countDefault, "take each figure `N` times; an interval at 95 % needs 6")
-	f.StringVar(&l.out, "out", "", "write every result to `FILE` as it comes, as Go's benchmarks do, fit for benchstat")
-	f.BoolVar(&l.resume, "resume", false, "do not measure again what --out FILE has from an interrupted run")
-	f.StringVar(&l.html, "html", "", "write tables and plots to `FILE`, one page that needs no other")
+	f.IntVar(&l.count, "count", countDefault, "measure each figure `N` times; an interval at 95 % needs 6")
+	f.StringVar(&l.out, "out", "", "write each result to `FILE` at once, in Go's benchmark format, for benchstat")
+	f.BoolVar(&l.resume, "resume", false, "resume the interrupted run that wrote --out FILE")
+	f.StringVar(&l.html, "html", "", "write tables and plots to `FILE`, a self-contained page")
 	f.Var(&l.format, "format", "print results as `FORMAT`: text or json")
 	f.BoolVarP(&l.quiet, "quiet", "q", false, "show no progress")
 }
 
-// addFull offers what is not measured otherwise, for it takes long.
-func (l *labFlags) addFull(f *pflag.FlagSet, what string) {
-	f.BoolVar(&l.full, "full", false, what)
+// addFull adds --full, for sizes that take long.
+func (l *labFlags) addFull(f *pflag.FlagSet, usage string) {
+	f.BoolVar(&l.full, "full", false, usage)
 }
 
-// labRun is what measures, and what shows that.
+// labRun is a measurement and its report.
 type labRun struct {
 	measure func(context.Context) (*lab.Results, error)
 	report  func(*lab.Results) lab.Report
 }
 
-// measure runs a measurement with what the flags say, which goes into o, and shows its
-// results; those of a run that ended early too.
+// measure copies the flags to o, runs the measurement and prints the results, also those of a
+// run that ended early.
 func (p *program) measure(ctx context.Context, l *labFlags, o *lab.Options, run labRun) (err error) {
 	if err := l.check(); err != nil {
 		return err
@@ -82,7 +82,7 @@ func (p *program) measure(ctx context.Context, l *labFlags, o *lab.Options, run 
 	}
 	o.Count, o.Version = l.count, versionText()
 	o.Probe = []string{self, "lab", probeWord}
-	if cache, err := os.UserCacheDir(); err == nil { // else what needs none is measured
+	if cache, err := os.UserCacheDir(); err == nil { // without a cache, contestants are missing
 		o.Cache = filepath.Join(cache, "muster", "contestants")
 	}
 	if l.out != "" {
@@ -103,21 +103,21 @@ func (p *program) measure(ctx context.Context, l *labFlags, o *lab.Options, run 
 	if results != nil && len(results.Samples) > 0 {
 		err = errors.Join(err, p.showResults(l, results, run.report(results)))
 		if l.out != "" {
-			fmt.Fprintf(p.stderr, "muster: what was measured is in %s; --resume goes on\n", l.out)
+			fmt.Fprintf(p.stderr, "muster: the results so far are in %s; continue with --resume\n", l.out)
 		}
 	}
 	return err
 }
 
-// check refuses, before hours of measuring, what could not be written after them.
+// check fails before hours of measuring if the results could not be written after them.
 func (l *labFlags) check() error {
 	if l.resume && l.out == "" {
-		return usagef("--resume needs --out FILE, the results of the interrupted run")
+		return usagef("--resume needs --out FILE, with the results of the interrupted run")
 	}
 	return checkFiles(map[string]string{"--out": l.out, "--html": l.html})
 }
 
-// showResults shows them in every way that is asked for, for one may fail.
+// showResults writes all requested forms, even if one fails.
 func (p *program) showResults(l *labFlags, results *lab.Results, d lab.Report) error {
 	var page error
 	if l.html != "" {

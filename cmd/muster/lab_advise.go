@@ -13,13 +13,13 @@ func (p *program) labAdvise() *cobra.Command {
 	o := lab.AdviseOptions{}
 	c := &cobra.Command{
 		Use:   "advise [flags]",
-		Short: "What to set on this machine: workers, GOMAXPROCS, chunks, threads",
-		Long: `Advise measures what settings of a concurrent program rest on, and says what to set
-here: GOMAXPROCS, workers for tasks that compute and for tasks that wait, how many small
-tasks to hand out at a time, from which work on a goroutine is cheap, workers for files.
-Each line comes with its measurement.`,
+		Short: "Recommend settings: workers, GOMAXPROCS, chunks, threads",
+		Long: `Advise measures this machine and recommends settings for a concurrent program:
+GOMAXPROCS, workers for tasks that compute or wait, the number of small tasks per chunk,
+the least work for a goroutine, and workers for files. Each setting has its
+measurements.`,
 		Example: `  muster lab advise
-  muster lab advise --task 250ns            how many tasks of that length at a time
+  muster lab advise --task 250ns            the chunk size for tasks of 250 ns
   muster lab advise --dir /srv/data --format json`,
 		Args: noneWanted,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -30,7 +30,7 @@ Each line comes with its measurement.`,
 		},
 	}
 	l.add(c.Flags())
-	c.Flags().DurationVar(&o.Task, "task", 0, "tell how many tasks to hand out at a time if one `COSTS` 250ns or 3us (default: for several costs)")
-	c.Flags().StringVar(&o.Dir, "dir", "", "write files below `DIR`, and take them away again (default: where the system has temporary files)")
+	c.Flags().DurationVar(&o.Task, "task", 0, "recommend a chunk size for tasks of this `DURATION`, such as 250ns or 3us (default: several durations)")
+	c.Flags().StringVar(&o.Dir, "dir", "", "write test files below `DIR`, and remove them (default: the system's folder for temporary files)")
 	return c
 }

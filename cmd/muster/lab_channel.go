@@ -10,8 +10,7 @@ import (
 	"muster/lab"
 )
 
-// What goes through a channel and into a database: enough to tell, and as much as in the
-// article.
+// Numbers of items and rows: enough for a figure, and the article's.
 const (
 	itemsQuick, rowsQuick = 200_000, 2_000
 	itemsFull, rowsFull   = 1_000_000, 20_000
@@ -25,13 +24,13 @@ func (p *program) labChannel() *cobra.Command {
 	}
 	c := &cobra.Command{
 		Use:   "channel [flags]",
-		Short: "What a channel costs, against GOMAXPROCS and work beside it",
-		Long: `Channel has one goroutine fill a channel and another drain it, as the article of 2013
-did, with every GOMAXPROCS, with and without a buffer, and with turns of a loop beside
+		Short: "Measure channels, against GOMAXPROCS and work beside them",
+		Long: `Channel measures one goroutine that fills a channel and another that drains it, as the
+article of 2013 did. It varies GOMAXPROCS, the buffer, and the loop iterations beside
 each item (cycles). It counts threads, and compares one process with several. Last,
-goroutines write rows to PostgreSQL and to SQLite, which it starts for that.
---full puts 1,000,000 items through, as the article did, and not 200,000, and writes
-20,000 rows and not 2,000.`,
+goroutines write rows to a private PostgreSQL server and to SQLite.
+--full uses the article's 1,000,000 items instead of 200,000, and 20,000 rows instead of
+2,000.`,
 		Example: `  muster lab channel --html channel.html
   muster lab channel --procs 1,2,3,4 --cycles 0,1000 --processes 8`,
 		Args: noneWanted,
@@ -53,11 +52,11 @@ goroutines write rows to PostgreSQL and to SQLite, which it starts for that.
 		},
 	}
 	l.add(c.Flags())
-	l.addFull(c.Flags(), "1,000,000 items and 20,000 rows, as in the article: some minutes")
-	c.Flags().Var((*numbers)(&o.Procs), "procs", "take `NUMBERS` for GOMAXPROCS")
-	c.Flags().Var((*numbers)(&o.Cycles), "cycles", "take `NUMBERS` of turns of a loop for each item, on both sides")
-	c.Flags().IntVar(&o.Processes, "processes", 2*runtime.NumCPU(), "run up to `N` processes at the same time; 0 = none")
-	c.Flags().Var((*numbers)(&o.Writers), "writers", "take `NUMBERS` of goroutines that write to a database at the same time; 0 = none")
-	c.Flags().IntVar(&o.Rows, "rows", 0, "let them write `N` rows in all (default 2000, with --full 20000)")
+	l.addFull(c.Flags(), "use 1,000,000 items and 20,000 rows, as in the article; takes some minutes")
+	c.Flags().Var((*numbers)(&o.Procs), "procs", "set GOMAXPROCS to each of `NUMBERS`")
+	c.Flags().Var((*numbers)(&o.Cycles), "cycles", "run `NUMBERS` of loop iterations for each item, on both sides")
+	c.Flags().IntVar(&o.Processes, "processes", 2*runtime.NumCPU(), "run up to `N` processes at the same time; 0 = skip")
+	c.Flags().Var((*numbers)(&o.Writers), "writers", "let `NUMBERS` of goroutines write to a database at the same time; 0 = skip")
+	c.Flags().IntVar(&o.Rows, "rows", 0, "write `N` rows in total (default 2000, with --full 20000)")
 	return c
 }

@@ -13,13 +13,13 @@ func (p *program) labClaims() *cobra.Command {
 	o := lab.ClaimsOptions{}
 	c := &cobra.Command{
 		Use:   "claims [flags]",
-		Short: "What well-known articles said of concurrency, measured here",
-		Long: `Claims measures, here and now, each of 32 things that four well-known articles on Go
-and concurrency said, and tells which hold, which no longer hold, and which cannot be
-told and why. The runner's claims are measured with muster record and make on a corpus
-of C sources that is written for that, those of a file service with one that writes
-below --dir. --full takes the articles' numbers, but for the corpus, which is a
-fifteenth of theirs, and the tasks and the uploads, which are a tenth.`,
+		Short: "Measure the claims of well-known articles on concurrency",
+		Long: `Claims measures 32 claims of four well-known articles on Go and concurrency. It reports
+which hold on this machine, which no longer hold, and which stay undecided and why.
+Claims about the runner use muster record and make, on a generated corpus of C sources.
+Claims about a file service use a server that writes below --dir.
+--full uses the articles' sizes, except for the corpus (a fifteenth) and for tasks and
+uploads (a tenth).`,
 		Example: `  muster lab claims
   muster lab claims --html claims.html
   muster lab claims --full --count 10 --out claims.txt`,
@@ -35,7 +35,7 @@ fifteenth of theirs, and the tasks and the uploads, which are a tenth.`,
 		},
 	}
 	l.add(c.Flags())
-	l.addFull(c.Flags(), "the articles' numbers, nearly: an hour or so")
-	c.Flags().StringVar(&o.Dir, "dir", "", "write the corpus and other files below `DIR`, and take them away again (default: where the system has temporary files)")
+	l.addFull(c.Flags(), "use nearly the articles' sizes; takes about an hour")
+	c.Flags().StringVar(&o.Dir, "dir", "", "write the corpus and other files below `DIR`, and remove them (default: the system's folder for temporary files)")
 	return c
 }

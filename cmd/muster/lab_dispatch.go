@@ -14,11 +14,11 @@ func (p *program) labDispatch() *cobra.Command {
 	o := lab.DispatchOptions{Tasks: []int{10_000, 100_000}, Procs: oneAndAll()}
 	c := &cobra.Command{
 		Use:   "dispatch [flags]",
-		Short: "What it costs to hand a task to a pool, here and in other languages",
-		Long: `Dispatch measures what it costs to hand a trivial task to a pool of workers: the
-articles' programs in Go and C++, muster's pool, and what people use in Go, C++, Rust
-and Java. Contestants are compiled when they are first wanted; what is missing for that
-is named. --full goes to 100,000,000 tasks.`,
+		Short: "Measure the cost of a task on a pool, in Go and other languages",
+		Long: `Dispatch measures the cost of a trivial task on a pool of workers. Contestants are
+muster's pool, the articles' programs in Go and C++, and widely used pools in Go, C++,
+Rust and Java. Contestants are compiled at their first use; missing compilers are
+reported. --full measures up to 100,000,000 tasks.`,
 		Example: `  muster lab dispatch
   muster lab dispatch --jobs 2 --peers go,rust --tasks 1e6
   muster lab dispatch --full --out dispatch.txt      and after an interruption:
@@ -35,15 +35,15 @@ is named. --full goes to 100,000,000 tasks.`,
 		},
 	}
 	l.add(c.Flags())
-	l.addFull(c.Flags(), "up to 100,000,000 tasks: hours, unless --tasks or --peers say less")
+	l.addFull(c.Flags(), "measure up to 100,000,000 tasks; takes hours, unless --tasks or --peers restrict it")
 	c.Flags().IntVar(&o.Jobs, "jobs", 8, "start `N` workers in each pool")
-	c.Flags().Var((*numbers)(&o.Tasks), "tasks", "take `NUMBERS` of tasks, such as 1e4,1e5,1e6")
-	c.Flags().Var((*numbers)(&o.Procs), "procs", "take `NUMBERS` for GOMAXPROCS, for what is in Go")
-	c.Flags().StringSliceVar(&o.Peers, "peers", nil, "take only these `LANGUAGES` or contestants beside muster, such as go,cpp,rust,java")
+	c.Flags().Var((*numbers)(&o.Tasks), "tasks", "dispatch `NUMBERS` of tasks, such as 1e4,1e5,1e6")
+	c.Flags().Var((*numbers)(&o.Procs), "procs", "set GOMAXPROCS to each of `NUMBERS`, for contestants in Go")
+	c.Flags().StringSliceVar(&o.Peers, "peers", nil, "compare only with these `LANGUAGES` or contestants, such as go,cpp,rust,java")
 	return c
 }
 
-// oneAndAll is a GOMAXPROCS of 1, and the one that Go takes here.
+// oneAndAll returns 1 and Go's default GOMAXPROCS.
 func oneAndAll() []int {
 	if all := runtime.GOMAXPROCS(0); all > 1 {
 		return []int{1, all}

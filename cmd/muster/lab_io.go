@@ -8,7 +8,7 @@ import (
 	"muster/lab"
 )
 
-// How many files are measured; the article renamed two million.
+// Numbers of files; the article renamed two million.
 const (
 	filesQuick, storedQuick, renamesQuick = 500, 500, 10_000
 	filesFull, storedFull, renamesFull    = 20_000, 20_000, 2_000_000
@@ -19,12 +19,12 @@ func (p *program) labIO() *cobra.Command {
 	o := lab.IOOptions{}
 	c := &cobra.Command{
 		Use:   "io [flags]",
-		Short: "What lies around files: their operations, engines, logs, messages, C, locks, threads",
-		Long: `Io measures operations on whole files, what executes them (each goroutine itself, a pool,
-threads in C, io_uring), renaming into one folder or ten, lines of a log, messages as
-protobuf and as JSON, calls into C, locks and wake-ups; and shows, in a process of its
-own, how Go ends a program that needs more than 10,000 threads.
---full renames two million files, as an article did, and not 10,000.`,
+		Short: "Measure files, engines, logs, messages, C calls, locks and threads",
+		Long: `Io measures operations on whole files, and the engines that execute them: goroutines
+themselves, a pool, threads in C, and io_uring. It measures renaming into one folder or
+ten, log lines, messages as protobuf and JSON, calls into C, locks and wake-ups. In a
+process of its own it shows how Go ends a program that needs more than 10,000 threads.
+--full renames two million files, as an article did, instead of 10,000.`,
 		Example: `  muster lab io
   muster lab io --dir /mnt/slow --count 10 --html io.html`,
 		Args: noneWanted,
@@ -40,7 +40,7 @@ own, how Go ends a program that needs more than 10,000 threads.
 		},
 	}
 	l.add(c.Flags())
-	l.addFull(c.Flags(), "20,000 files, and 2,000,000 that are renamed: some minutes")
-	c.Flags().StringVar(&o.Dir, "dir", "", "write files below `DIR`, and take them away again (default: where the system has temporary files)")
+	l.addFull(c.Flags(), "use 20,000 files, and rename 2,000,000; takes some minutes")
+	c.Flags().StringVar(&o.Dir, "dir", "", "write test files below `DIR`, and remove them (default: the system's folder for temporary files)")
 	return c
 }

@@ -8,15 +8,15 @@ import (
 	"os"
 )
 
-// journal is the file of --out. It is made, and what was there replaced, when the first
-// result is written: a mistake in the other flags does not cost what it has.
+// A journal is the file of --out. The first result creates or replaces it, so a mistake in
+// another flag does not destroy earlier results.
 type journal struct {
 	name string
 	file *os.File
 }
 
-// begin returns what an interrupted run left in the file, if that is to be resumed, and
-// has what is written now come after it; nil if there is nothing.
+// begin returns the results of the interrupted run if resume is set, and appends new ones to
+// them. It returns nil if the file has none.
 func (j *journal) begin(resume bool) (earlier io.Reader, err error) {
 	if !resume {
 		return nil, nil
@@ -28,7 +28,7 @@ func (j *journal) begin(resume bool) (earlier io.Reader, err error) {
 	if err != nil {
 		return nil, err
 	}
-	text = text[:bytes.LastIndexByte(text, '\n')+1] // less a last line that is not whole
+	text = text[:bytes.LastIndexByte(text, '\n')+1] // drop an incomplete last line
 	if len(text) == 0 {
 		return nil, nil
 	}

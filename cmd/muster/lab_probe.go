@@ -6,7 +6,7 @@ import (
 	"muster/lab"
 )
 
-// probeWord is the argument that makes this program a process of lab's.
+// probeWord is the argument that makes this program a probe of lab.
 const probeWord = "probe"
 
 func (p *program) labProbe() *cobra.Command {

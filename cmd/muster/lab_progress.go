@@ -7,8 +7,8 @@ import (
 	"muster/lab"
 )
 
-// progressLine is that of a measurement, which is drawn between two only, so as not to
-// disturb them.
+// progressLine formats the progress of a run. It is drawn only between measurements, so that
+// it does not disturb them.
 func progressLine(p lab.Progress) string {
 	if p.Total == 0 || p.Next == "" {
 		return p.Next

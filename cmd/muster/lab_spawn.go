@@ -9,7 +9,7 @@ import (
 	"muster/lab"
 )
 
-// spawnQuick is how long one measurement may take without --full.
+// spawnQuick bounds one measurement without --full.
 const spawnQuick = 100 * time.Millisecond
 
 func (p *program) labSpawn() *cobra.Command {
@@ -19,12 +19,12 @@ func (p *program) labSpawn() *cobra.Command {
 	}
 	c := &cobra.Command{
 		Use:   "spawn [flags]",
-		Short: "What a goroutine costs in time and memory, beside threads of other languages",
-		Long: `Spawn calls functions of so many square roots in a loop, and each call in a goroutine
-of its own that reports over a channel, as the article of 2012 did, garbage collection
-included; and tells what goroutines that wait take of memory. Beside them stand threads
-in C++, Rust and Java, rayon's tasks, Java's virtual threads and Erlang's processes.
-What takes longer than a tenth of a second at a time is left to --full.`,
+		Short: "Measure time and memory of goroutines and of threads in other languages",
+		Long: `Spawn calls functions that compute square roots, as the article of 2012 did: in a loop,
+and each call in a goroutine that sends its result over a channel. Times include garbage
+collection. Spawn also measures the memory of waiting goroutines. Contestants are
+threads in C++, Rust and Java, rayon's tasks, Java's virtual threads and Erlang's
+processes. Measurements longer than 0.1 s need --full.`,
 		Example: `  muster lab spawn --html spawn.html
   muster lab spawn --work 1,100 --goroutines 1e3,1e6 --peers erlang`,
 		Args: noneWanted,
@@ -39,10 +39,10 @@ What takes longer than a tenth of a second at a time is left to --full.`,
 		},
 	}
 	l.add(c.Flags())
-	l.addFull(c.Flags(), "also what takes longer than a tenth of a second at a time: some minutes")
-	c.Flags().Var((*numbers)(&o.Work), "work", "take `NUMBERS` of square roots for a call")
-	c.Flags().Var((*numbers)(&o.Goroutines), "goroutines", "take `NUMBERS` of calls, and of goroutines alive, such as 1e3,1e6")
-	c.Flags().Var((*numbers)(&o.Procs), "procs", "take `NUMBERS` for GOMAXPROCS")
-	c.Flags().StringSliceVar(&o.Peers, "peers", nil, "take only these `LANGUAGES` or contestants beside Go, such as erlang,java,cpp,rust")
+	l.addFull(c.Flags(), "also make measurements longer than 0.1 s; takes some minutes")
+	c.Flags().Var((*numbers)(&o.Work), "work", "compute `NUMBERS` of square roots per call")
+	c.Flags().Var((*numbers)(&o.Goroutines), "goroutines", "make `NUMBERS` of calls with as many goroutines alive, such as 1e3,1e6")
+	c.Flags().Var((*numbers)(&o.Procs), "procs", "set GOMAXPROCS to each of `NUMBERS`")
+	c.Flags().StringSliceVar(&o.Peers, "peers", nil, "compare only with these `LANGUAGES` or contestants, such as erlang,java,cpp,rust")
 	return c
 }
