@@ -86,7 +86,7 @@ func TestVerdictsOnUploads(t *testing.T) {
 	article := [5]float64{1e9 / 1176, 1e9 / 1154, 1e9 / 1045, 1e9 / 1102, 1e9 / 7913}
 	many, few := [5]float64{512, 48, 50, 50, 512}, [5]float64{20, 19, 41, 41, 20}
 	words := map[byte]string{'h': "holds", 'n': "no_longer_holds", 'c': "cannot_be_told"}
-	const slow = "name a folder on a slow disk with --dir"
+	const slow = "with --dir, name a folder on a slow disk"
 	for _, c := range []struct {
 		what        string
 		rounds      int
@@ -94,13 +94,13 @@ func TestVerdictsOnUploads(t *testing.T) {
 		want        string
 		why25       string
 	}{
-		{"the article", 6, article, many, "hhhhh", "holds a thread"},
-		{"one run of the article", 1, article, many, "hcccc", "holds a thread"},
+		{"the article", 6, article, many, "hhhhh", "keeps a thread"},
+		{"one run of the article", 1, article, many, "hcccc", "keeps a thread"},
 		{"a disk in memory", 6, article, few, "chhhh", slow},
-		{"half as many threads as connections", 6, article, [5]float64{250, 64, 65, 64, 1}, "hhnhh", "holds a thread"},
+		{"half as many threads as connections", 6, article, [5]float64{250, 64, 65, 64, 1}, "hhnhh", "keeps a thread"},
 		{"one thread fewer", 6, article, [5]float64{249, 64, 64, 64, 1}, "chhhh", slow},
-		{"pools that gain", 6, [5]float64{1800, 930, 900, 900, 1000}, many, "hnnnn", "holds a thread"},
-		{"pools that lose", 6, [5]float64{1000, 1200, 1900, 1900, 900}, many, "hnnnn", "holds a thread"},
+		{"pools that gain", 6, [5]float64{1800, 930, 900, 900, 1000}, many, "hnnnn", "keeps a thread"},
+		{"pools that lose", 6, [5]float64{1000, 1200, 1900, 1900, 900}, many, "hnnnn", "keeps a thread"},
 		{"unknown threads", 6, article, [5]float64{}, "cccch", "does not report"},
 	} {
 		o := lab.ClaimsOptions{Sizes: lab.ClaimsQuick()}
