@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"muster/regress/internal/fault"
+	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/readable"
 	"muster/regress/internal/state"
@@ -81,7 +82,7 @@ func notAsItWas(what string, last *state.Run) error {
 	}
 	mend := ""
 	if o, err := optionsOf(last); what == "the command" && err == nil && len(o.Command.Words) > 0 {
-		mend = ": -- " + readable.Line(shellQuoteAll(o.Command.Words))
+		mend = ": -- " + readable.Line(name.QuoteAll(o.Command.Words))
 	}
 	return fault.Inputf("--resume: %s is not what it was in run %s: run without --resume, or put it back%s", what, run, mend)
 }
