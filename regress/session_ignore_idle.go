@@ -38,7 +38,7 @@ func (g *idleGlobs) drop(parts []string) {
 	}
 }
 
-// partKey is the inverse of report.PartName.
+// partKey is the inverse of outcome.PartName.
 func partKey(part string) outcome.Key {
 	switch part {
 	case "stdout":
