@@ -12,7 +12,7 @@ func (p *program) goldenText() *cobra.Command {
 		Short: "Print a golden as text, for git diff",
 		Long: `Textconv prints a golden as lines: its settings, the ending of each case, and the size
 and SHA-256 of each part. Tabs separate the fields. Times, costs and the machine of the
-record are left out. Who accepted what, and when, has a line for each accept.
+record are left out. Each accept has a line with its author, time and reason.
 
 With the two lines below, git diff shows which cases of a golden changed.`,
 		Example: `  echo '*.golden diff=muster' >> .gitattributes

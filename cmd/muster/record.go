@@ -11,8 +11,8 @@ func (p *program) record() *cobra.Command {
 		Use:   "record [CORPUS] [flags] [-- COMMAND [ARG...]]",
 		Short: "Run the trusted command and record its outcomes in the golden",
 		Long: `Record runs the command twice over every case of the corpus, and keeps the outcomes in
-the golden. What differs from run to run is marked flaky. The old golden stays whole until
-the new one is complete. A golden at an address is replaced only if
+the golden. It marks the parts that differ from run to run as flaky. The old golden stays
+whole until the new one is complete. A golden at an address is replaced only if
 nobody changed it since the command began.
 
 A case that fails is an outcome like any other. If every case fails, record
