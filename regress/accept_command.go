@@ -181,7 +181,7 @@ func (p *past) unjudged(names iter.Seq[string]) (count int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	judged := byName(lines)
+	judged := state.LinesByName(lines)
 	for _, r := range p.results {
 		judged[string(r.Name)] = state.Line{}
 	}

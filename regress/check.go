@@ -174,7 +174,7 @@ func (c *checking) begin(ctx context.Context) (pending []task, err error) {
 	if err := c.resumePairs(); err != nil {
 		return nil, errors.Join(err, c.lines.Close())
 	}
-	took, known := c.base.took(c.session), byName(done)
+	took, known := c.base.took(c.session), state.LinesByName(done)
 	if err := c.repeatFinished(ctx, known); err != nil {
 		return nil, errors.Join(c.endStores(err), c.lines.Close(), c.costs.kept.Close())
 	}

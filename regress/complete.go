@@ -48,7 +48,7 @@ func CauseChoices(o Options, id string) (list []Choice, err error) {
 // RecordedChoices returns the cases of the golden if the run is a record. An empty id means the
 // last run.
 func RecordedChoices(ctx context.Context, o Options, id string) (list []Choice, err error) {
-	run, err := findRun(state.Open(o.Store.State), id)
+	run, err := state.FindRun(state.Open(o.Store.State), id)
 	if err != nil || run.Command != report.RecordCommand {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func RunChoices(o Options, records bool) (list []Choice, err error) {
 		return nil, err
 	}
 	for _, r := range runs {
-		if !isChecking(r) && !(records && r.Command == report.RecordCommand) {
+		if !state.IsCheck(r) && !(records && r.Command == report.RecordCommand) {
 			continue
 		}
 		sum, err := keptIn(r)

@@ -13,24 +13,6 @@ import (
 	"muster/regress/internal/state"
 )
 
-// isChecking picks the runs that have results of their own.
-func isChecking(r *state.Run) bool {
-	return r.Command == report.CheckCommand || r.Command == report.CompareCommand
-}
-
-// notIdentical returns the names of the cases that were not identical in a run.
-func notIdentical(r *state.Run) (map[string]bool, error) {
-	results, err := r.Results()
-	if err != nil {
-		return nil, err
-	}
-	names := make(map[string]bool, len(results))
-	for _, res := range results {
-		names[string(res.Name)] = true
-	}
-	return names, nil
-}
-
 // past is a run that is looked at again.
 type past struct {
 	run     *state.Run
@@ -40,7 +22,7 @@ type past struct {
 }
 
 func openPast(o *Options, id string) (*past, error) {
-	run, err := findChecking(state.Open(o.Store.State), id)
+	run, err := state.FindCheck(state.Open(o.Store.State), id)
 	if err != nil {
 		return nil, err
 	}
@@ -55,27 +37,6 @@ func pastOf(run *state.Run, o *Options) (p *past, err error) {
 	p.options.takeFrom(o)
 	p.results, err = run.Results()
 	return p, err
-}
-
-// findRun returns the run of any kind whose ID begins with id, the last one if id is empty.
-func findRun(st *state.State, id string) (*state.Run, error) {
-	if id == "" {
-		return st.Last(func(*state.Run) bool { return true }, "run yet: muster record makes one")
-	}
-	return st.Find(id)
-}
-
-// findChecking returns the check or compare whose ID begins with id, the last one if id is
-// empty.
-func findChecking(st *state.State, id string) (*state.Run, error) {
-	if id == "" {
-		return st.Last(isChecking, "check or compare yet: muster check makes one, once muster record has made a golden")
-	}
-	run, err := st.Find(id)
-	if err == nil && !isChecking(run) {
-		err = fault.Inputf("run %s was a %s: only check and compare find differences: muster runs lists them", run.ID, run.Command)
-	}
-	return run, err
 }
 
 // result returns the result of a case, nil if the run found no difference in it.

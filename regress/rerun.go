@@ -40,13 +40,13 @@ func Rerun(ctx context.Context, o Options, failed bool) (Summary, error) {
 
 // onlyFailed restricts the options to what was not identical in a run.
 func (o *Options) onlyFailed(r *state.Run) (err error) {
-	if !isChecking(r) {
+	if !state.IsCheck(r) {
 		return fault.Inputf("the last run, %s, was a %s: --failed needs a check", r.ID, r.Command)
 	}
 	if !r.Finished {
 		return fault.Inputf("the last run, %s, did not finish: go on with the same %s and --resume first, or leave out --failed", r.ID, r.Command)
 	}
-	names, err := notIdentical(r)
+	names, err := state.NotIdentical(r)
 	if err != nil {
 		return err
 	}

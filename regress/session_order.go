@@ -5,6 +5,7 @@ import (
 
 	"muster/internal/wording"
 	"muster/regress/internal/plan"
+	"muster/regress/internal/state"
 )
 
 // ordered returns the selected cases in the order in which they run.
@@ -39,8 +40,8 @@ func (s *session) lastNotIdentical() (map[string]bool, error) {
 		return nil, err
 	}
 	for _, r := range slices.Backward(runs) {
-		if isChecking(r) && r.Summary != nil && (s.run == nil || r.ID != s.run.ID) {
-			return notIdentical(r)
+		if state.IsCheck(r) && r.Summary != nil && (s.run == nil || r.ID != s.run.ID) {
+			return state.NotIdentical(r)
 		}
 	}
 	return nil, nil

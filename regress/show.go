@@ -23,7 +23,7 @@ import (
 // record it prints the outcome of a case. An empty id means the last run.
 func Show(ctx context.Context, o Options, target, id string) error {
 	if !isCauseID(target) {
-		run, err := findRun(state.Open(o.Store.State), id)
+		run, err := state.FindRun(state.Open(o.Store.State), id)
 		if err != nil {
 			return err
 		}

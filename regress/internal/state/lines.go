@@ -131,3 +131,12 @@ func (r *Run) readLines() (lines []Line, whole int64, err error) {
 	}
 	return lines, whole, nil
 }
+
+// LinesByName returns lines by the names of their cases.
+func LinesByName(lines []Line) map[string]Line {
+	m := make(map[string]Line, len(lines))
+	for _, l := range lines {
+		m[string(l.Name)] = l
+	}
+	return m
+}

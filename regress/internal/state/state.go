@@ -1,12 +1,11 @@
-// Package state is the folder .muster: past runs with the sources that were reduced for them,
-// the lock that one writing run holds, the cache, and goldens on their way to elsewhere. A run's folder holds run.json (what it was and how
-// it ended), cases.jsonl (a line per case that is done, for --resume), pairs.jsonl (what
-// both commands took, of a check or a compare, likewise), results.json
-// (a verdict per case that was not identical, and whether it was accepted), causes.json and
-// decisions.json (the causes of the differences, and what was decided on them) and the
-// stores of the outcomes of those and of what they were compared with.
+// Package state keeps the folder .muster: past runs, the lock that one writing run holds, the
+// cache, reduced sources, and goldens on their way to elsewhere. A run's folder has run.json
+// (its options and how it ended), cases.jsonl (a line for each finished case) and pairs.jsonl
+// (what both commands took), both for --resume; results.json (a verdict for each case that was
+// not identical), causes.json, decisions.json, and the stores of outcomes.
 //
-// It must not know what the options of a run mean: they are kept as JSON.
+// In and out go values of these files. Callers encode options and summaries themselves: state
+// must not know what the options of a run mean.
 package state
 
 import (

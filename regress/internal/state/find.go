@@ -1,0 +1,46 @@
+package state
+
+import (
+	"muster/regress/internal/fault"
+	"muster/regress/internal/report"
+)
+
+// FindRun returns the run of any kind whose ID begins with id, or the last one if id is empty.
+// Its errors are those of Find and Last.
+func FindRun(s *State, id string) (*Run, error) {
+	if id == "" {
+		return s.Last(func(*Run) bool { return true }, "run yet: muster record makes one")
+	}
+	return s.Find(id)
+}
+
+// FindCheck is FindRun for checks and compares. An ID of another run is an error of class
+// fault.Input.
+func FindCheck(s *State, id string) (*Run, error) {
+	if id == "" {
+		return s.Last(IsCheck, "check or compare yet: muster check makes one, once muster record has made a golden")
+	}
+	run, err := s.Find(id)
+	if err == nil && !IsCheck(run) {
+		err = fault.Inputf("run %s was a %s: only check and compare find differences: muster runs lists them", run.ID, run.Command)
+	}
+	return run, err
+}
+
+// IsCheck reports whether a run was a check or a compare. Only these have results.
+func IsCheck(r *Run) bool {
+	return r.Command == report.CheckCommand || r.Command == report.CompareCommand
+}
+
+// NotIdentical returns the names of the cases that were not identical in a run, as raw bytes.
+func NotIdentical(r *Run) (map[string]bool, error) {
+	results, err := r.Results()
+	if err != nil {
+		return nil, err
+	}
+	names := make(map[string]bool, len(results))
+	for _, res := range results {
+		names[string(res.Name)] = true
+	}
+	return names, nil
+}
