@@ -32,6 +32,8 @@ type checking struct {
 	differing int              // those of them that --fail-fast counts
 	final     map[int]bool     // cases that have their verdict
 	flushed   time.Time
+	failures  failingRuns
+	unstable  int // cases whose runs differ from the golden and from each other
 	costs     costing
 }
 
@@ -263,10 +265,12 @@ func (c *checking) takeFirst(t task, r ran) error {
 	if err := c.addLine(line); err != nil {
 		return err
 	}
+	c.failures.add(r.ending, r.identical)
 	if r.identical {
 		c.identical(t, r)
 		return nil
 	}
+	c.warnBroken()
 	c.differs(firstRun{task: t, lane: r.lane, cost: r.cost, runs: 1, onEngine: r.onEngine})
 	return c.enough()
 }
@@ -334,6 +338,9 @@ func (c *checking) identical(t task, r ran) {
 func (c *checking) conclude(t task, e report.Case) {
 	e.Name, e.Index = t.entry.Name, t.index
 	c.final[t.index] = true
+	if e.Unstable {
+		c.unstable++
+	}
 	c.costs.note(t, &e)
 	c.verdict(e)
 }
@@ -347,7 +354,7 @@ func (c *checking) end(err error) error {
 		err = c.missing()
 	}
 	if err == nil {
-		c.hintCommand()
+		c.warnCommand()
 		err = c.noteAccepted()
 	}
 	c.notRun(func(i int) bool { return c.final[i] })

@@ -2,6 +2,7 @@ package regress
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"muster/regress/internal/cause"
@@ -43,6 +44,9 @@ func (p *past) point(ctx context.Context, text string) (n pointed, err error) {
 	if n.result = p.result(raw); n.result == nil {
 		if upper := strings.ToUpper(text); isCauseID(upper) {
 			return n, fault.Inputf("run %s has no case %s: did you mean the cause %s?", p.run.ID, text, upper)
+		}
+		if list := strings.Split(text, ","); len(list) > 1 && !slices.ContainsFunc(list, func(id string) bool { return !isCauseID(id) }) {
+			return n, fault.Inputf("run %s has no case %s: name causes apart, as in %s", p.run.ID, text, strings.Join(list, " "))
 		}
 		err = p.absent(ctx, raw)
 	}

@@ -120,21 +120,53 @@ func (r *recording) headerHint(first report.Failure) string {
 	return ""
 }
 
-// hintCommand warns of likely mistakes in the command if most cases fail newly, and of
-// misspelt tokens if most are not identical.
-func (c *checking) hintCommand() {
+// failingRuns counts first runs, until one of them does not fail or equals the golden.
+type failingRuns struct {
+	count   int
+	stopped bool
+	warned  bool
+}
+
+func (f *failingRuns) add(e outcome.Ending, identical bool) {
+	if f.stopped = f.stopped || identical || e.Success(); !f.stopped {
+		f.count++
+	}
+}
+
+// warnBroken warns once if the first cases that ran all fail and differ from the golden.
+func (c *checking) warnBroken() {
+	if c.failures.stopped || c.failures.count != failsFirst {
+		return
+	}
+	c.failures.warned = true
+	c.warn(fmt.Sprintf("all of the first %d cases fail, and differ from the golden: interrupt the check if the command is wrong", failsFirst))
+	c.hint(c.command.main.Hints)
+}
+
+// hint warns of likely mistakes in the command.
+func (c *checking) hint(hints func() []string) {
 	if c.command.main == nil {
 		return
 	}
-	var hints []string
-	switch v := c.summary.Verdicts; {
-	case 2*v[outcome.NewlyFailing] > len(c.cases):
-		hints = c.command.main.Hints()
-	case 2*v.NotIdentical() > len(c.cases):
-		hints = c.command.main.Misspelt()
-	}
-	for _, hint := range hints {
+	for _, hint := range hints() {
 		c.warn(hint)
+	}
+}
+
+// warnCommand warns of likely mistakes in the command if most cases fail newly, of misspelt
+// tokens if most are not identical, and of a command whose outcomes vary from run to run.
+func (c *checking) warnCommand() {
+	v := c.summary.Verdicts
+	differ := v.NotIdentical()
+	switch {
+	case c.failures.warned:
+	case 2*v[outcome.NewlyFailing] > len(c.cases):
+		c.hint(c.command.main.Hints)
+	case 2*differ > len(c.cases):
+		c.hint(c.command.main.Misspelt)
+	}
+	if 2*c.unstable > differ {
+		c.warn(fmt.Sprintf("%s of %s that differ vary from run to run; --normalize rewrites what may vary, such as times and addresses, and --ignore leaves out a part, such as a cache", readable.Number(c.unstable), readable.Cases(differ)))
 	}
 }
 

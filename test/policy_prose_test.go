@@ -27,17 +27,11 @@ var bannedPhrases = []struct {
 	{regexp.MustCompile(`^(Who|What) [^?]*[^?]$`), "the subject and the verb first"},
 }
 
-// unmendedPages are pages that break the rules still.
-var unmendedPages = []string{"docs/files.md", "docs/lab.md"}
-
-// unmendedHelp are commands whose help, and that of their commands, breaks the rules still.
-var unmendedHelp = []string{"serve", "load", "lab"}
-
 // TestPagesArePlain holds all pages to plain phrases, and the README to short sentences.
 func TestPagesArePlain(t *testing.T) {
 	for _, f := range readTree(t).texts {
 		isPage := strings.HasSuffix(f.path, ".md") && !under(f.path, "bench/...") && !strings.Contains(f.path, "testdata/")
-		if !isPage || under(f.path, unmendedPages...) {
+		if !isPage {
 			continue
 		}
 		for _, s := range sentences(paragraphs(string(f.bytes))) {
@@ -72,9 +66,6 @@ func testHelp(t *testing.T, program string, command ...string) {
 		checkLength(t, "muster help "+strings.Join(command, " "), s)
 	}
 	for _, name := range listedCommands(usage) {
-		if len(command) == 0 && slices.Contains(unmendedHelp, name) {
-			continue
-		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			testHelp(t, program, slices.Concat(command, []string{name})...)

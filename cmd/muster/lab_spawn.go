@@ -20,8 +20,8 @@ func (p *program) labSpawn() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "spawn [flags]",
 		Short: "Measure time and memory of goroutines and of threads in other languages",
-		Long: `Spawn calls functions that compute square roots, as the article of 2012 did: in a loop,
-and each call in a goroutine that sends its result over a channel. Times include garbage
+		Long: `Spawn calls functions that compute square roots, as the article of 2012 did. It calls them
+in a loop, and each in a goroutine that sends its result over a channel. Times include garbage
 collection. Spawn also measures the memory of waiting goroutines. Contestants are
 threads in C++, Rust and Java, rayon's tasks, Java's virtual threads and Erlang's
 processes. Measurements longer than 0.1 s need --full.`,
