@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -159,7 +158,7 @@ func checkPages(ctx context.Context, q querier) error {
 		return err
 	}
 	if says != "ok" {
-		return fmt.Errorf("its pages are damaged: %s", says)
+		return errors.New("pages of the file are damaged") // says has SQLite's words for pages and trees
 	}
 	return nil
 }

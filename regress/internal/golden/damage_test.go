@@ -163,12 +163,12 @@ func TestForeign(t *testing.T) {
 		make func(golden []byte, path string) error
 		says string
 	}{
-		"text":       {func(_ []byte, p string) error { return os.WriteFile(p, make([]byte, 5000), 0o644) }, "no golden"},
+		"text":       {func(_ []byte, p string) error { return os.WriteFile(p, make([]byte, 5000), 0o644) }, "not a muster golden"},
 		"empty":      {func(_ []byte, p string) error { return os.WriteFile(p, nil, 0o644) }, "cut off"},
 		"a folder":   {func(_ []byte, p string) error { return os.MkdirAll(p, 0o755) }, "folder"},
 		"not there":  {func([]byte, string) error { return nil }, "record one"},
 		"newer":      {patched(headerUserVersion, newer), "format 3"},
-		"of nobody":  {patched(headerApplication, newer), "no golden"},
+		"of nobody":  {patched(headerApplication, newer), "not a muster golden"},
 		"in WAL":     {patched(headerVersions, []byte{2, 2}), "rollback-journal"},
 		"version 0":  {patched(headerUserVersion, make([]byte, 4)), "format 0"},
 		"other SQL":  {statement("CREATE TRIGGER t AFTER INSERT ON blob BEGIN SELECT 1; END"), "tables"},

@@ -89,8 +89,11 @@ func classify(path string, err error) error {
 		return fault.Environmentf("golden %s: a write failed: %w: raise the limit on file sizes (ulimit -f), or look for a failing disk", path, err)
 	}
 	switch c & primary {
-	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT, sqlite3.SQLITE_ERROR,
-		sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_CONSTRAINT:
+	case sqlite3.SQLITE_CORRUPT:
+		return damaged(path, errors.New("pages of the file are damaged"))
+	case sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT:
+		return foreign(path)
+	case sqlite3.SQLITE_ERROR, sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_CONSTRAINT:
 		return damaged(path, err)
 	case sqlite3.SQLITE_FULL:
 		return fault.Environmentf("golden %s: the disk is full: %w", path, err)
@@ -113,7 +116,12 @@ func (d *Damage) Unwrap() error { return d.Reason }
 
 // damaged returns the error for a file that can't be trusted.
 func damaged(path string, reason error) error {
-	return fault.Inputf("golden %s is damaged or foreign: %w: record again, restore it, or keep what is whole with muster golden repair", path, &Damage{reason})
+	return fault.Inputf("golden %s is damaged: %w: restore it from a backup, record it again, or keep its whole cases with muster golden repair", path, &Damage{reason})
+}
+
+// foreign returns the error for a file that is something else.
+func foreign(path string) error {
+	return fault.Inputf("%s is %w: record it again, restore it from a backup, or name another with --golden", path, &Damage{errors.New("not a muster golden")})
 }
 
 // openFault returns the error for a golden that the system does not open.

@@ -1,6 +1,7 @@
 package golden
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -143,13 +144,15 @@ func checkFiles(path string) (fs.FileInfo, error) {
 
 // judgeHeader says what is wrong with the header h, whose reading gave err.
 func judgeHeader(path string, h []byte, err error) error {
-	switch {
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return damaged(path, errors.New("it is cut off, or never was one"))
+	switch isShort := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF); {
+	case isShort && (errors.Is(err, io.EOF) || bytes.HasPrefix(h, []byte(magic))):
+		return damaged(path, errors.New("it is cut off"))
+	case isShort:
+		return foreign(path)
 	case err != nil:
 		return fault.Environmentf("golden %s: %w", path, err)
 	case !isGolden(h):
-		return damaged(path, errors.New("it is no golden"))
+		return foreign(path)
 	}
 	if err := checkVersion(path, int64(binary.BigEndian.Uint32(h[headerUserVersion:]))); err != nil {
 		return err
