@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"muster/regress/internal/analyse"
 	"muster/regress/internal/bisection"
 	"muster/regress/internal/cause"
 	"muster/regress/internal/content"
@@ -157,15 +158,15 @@ func (d *bisecting) probe(a goal, found *golden.Store) error {
 		return err
 	}
 	p := probed{goal: a, task: t}
-	was, is, err := pastSides(d.base.Store, found, a.name)
+	was, is, err := analyse.RunSides(d.base.Store, found, a.name)
 	if err != nil {
 		return err
 	}
-	told, err := d.tell(d.index, a.name, t.entry.Size, was, is)
+	told, err := analyse.Explain(d.rules, d.index, a.name, t.entry.Size, was, is)
 	if err != nil {
 		return err
 	}
-	if !contains(told.causes, a.causes) {
+	if !analyse.ContainsAll(told.Causes, a.causes) {
 		return fault.Inputf("the golden has now another outcome of %s than when run %s found its causes: run muster %s again", name.Print(a.name), d.past.run.ID, d.past.run.Command)
 	}
 	p.was = was.Outcome
@@ -211,7 +212,7 @@ func (d *bisecting) runCell(ctx context.Context, c cell) error {
 	}
 	defer r.Release()
 	d.settling.settle(p.name, &r.Outcome)
-	told, err := d.tell(d.index, p.name, p.task.entry.Size, content.Side{Outcome: p.was, Open: d.base.Content}, content.Side{Outcome: &r.Outcome, Open: r.Open})
+	told, err := analyse.Explain(d.rules, d.index, p.name, p.task.entry.Size, content.Side{Outcome: p.was, Open: d.base.Content}, content.Side{Outcome: &r.Outcome, Open: r.Open})
 	if err != nil {
 		return err
 	}
@@ -219,7 +220,7 @@ func (d *bisecting) runCell(ctx context.Context, c cell) error {
 	defer d.mu.Unlock()
 	d.ran++
 	for i, index := range p.causes {
-		d.note(p.states[i], c.version, stateOf(slices.Contains(told.causes, index), told.verdict, d.found.Causes[index].Kind))
+		d.note(p.states[i], c.version, stateOf(slices.Contains(told.Causes, index), told.Verdict, d.found.Causes[index].Kind))
 	}
 	return nil
 }
@@ -230,7 +231,7 @@ func stateOf(shows bool, v outcome.Verdict, k cause.Kind) bisection.State {
 	switch {
 	case shows:
 		return bisection.Shown
-	case v == outcome.Identical || v == outcome.Changed || isEnding(k) && v == outcome.NewlyPassing:
+	case v == outcome.Identical || v == outcome.Changed || analyse.IsEnding(k) && v == outcome.NewlyPassing:
 		return bisection.Absent
 	}
 	return bisection.Untold

@@ -94,7 +94,7 @@ func Check(ctx context.Context, o Options) (sum Summary, err error) {
 	}
 	s.engine.expect(filesLeft(base.Store))
 	s.settling = settlingWith(base.Meta(), s.engine != nil, base.Get)
-	if err := s.leaks.watch(s.engine != nil || base.Meta().OnEngine()); err != nil {
+	if err := s.differences.Leaks.Watch(s.engine != nil || base.Meta().OnEngine()); err != nil {
 		return sum, err
 	}
 	c := newChecking(s, recordedBase{base.Store})

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"muster/regress/internal/analyse"
 	"muster/regress/internal/content"
 	"muster/regress/internal/corpus"
 	"muster/regress/internal/exec"
@@ -183,9 +184,9 @@ func (c *checking) judgeRuns(e *corpus.Entry, old, rec *golden.Record) (word rep
 			}
 		}
 	}
-	if err := c.differ(e.Name, e.Size, word.Verdict, was, is, cmp); err != nil {
+	if err := c.differences.Add(e.Name, e.Size, word.Verdict, was, is, cmp); err != nil {
 		return word, err
 	}
-	word.Differences, word.More, err = differences(c.rules, was, is, cmp)
+	word.Differences, word.More, err = analyse.Differences(c.rules, was, is, cmp)
 	return word, err
 }

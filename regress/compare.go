@@ -41,7 +41,7 @@ func Compare(ctx context.Context, o Options) (sum Summary, err error) {
 		return sum, err
 	}
 	s.engine.alsoRuns(reference)
-	if err := s.leaks.watch(s.engine != nil); err != nil {
+	if err := s.differences.Leaks.Watch(s.engine != nil); err != nil {
 		return sum, err
 	}
 	c := newChecking(s, &referenceBase{command: reference})

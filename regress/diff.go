@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"muster/regress/internal/analyse"
 	"muster/regress/internal/content"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
@@ -79,7 +80,7 @@ func (s *session) diff(ctx context.Context, old, now *golden.Store, began report
 	}
 	s.absent = len(names)
 	return s.summary, s.finish(s.groups(func(name string) (was, is content.Side, err error) {
-		was, is, err = sidesIn(old, now, name)
+		was, is, err = analyse.StoredSides(old, now, name)
 		if err == nil {
 			was.Outcome.Ignore(s.ignored.Match)
 			is.Outcome.Ignore(s.ignored.Match)
@@ -151,9 +152,9 @@ func (s *session) diffOne(old, now *golden.Store, caseName string) (word report.
 	}
 	left := content.Uncompared{Masked: slices.Concat(newly, known)}.Plus(ignored)
 	word.Masked, word.Ignored = left.Masked, left.Ignored
-	if err := s.differ(caseName, 0, word.Verdict, was, is, c); err != nil {
+	if err := s.differences.Add(caseName, 0, word.Verdict, was, is, c); err != nil {
 		return word, err
 	}
-	word.Differences, word.More, err = differences(s.rules, was, is, c)
+	word.Differences, word.More, err = analyse.Differences(s.rules, was, is, c)
 	return word, err
 }

@@ -36,16 +36,6 @@ func Groups(_ context.Context, o Options, id string) error {
 	return groupTable(o.Report.Stdout, p, found, decided)
 }
 
-// printable makes the names of causes, in which there is what tools put out, fit to be shown
-// anywhere: on one line, and with nothing in it that hides or drives a terminal.
-func printable(f *cause.Found) *cause.Found {
-	for i := range f.Causes {
-		c := &f.Causes[i]
-		c.Name, c.Family = readable.Line(c.Name), readable.Line(c.Family)
-	}
-	return f
-}
-
 // groupLine is a cause for scripts, which rely on the keys and their order.
 type groupLine struct {
 	Type      string `json:"type"`

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"muster/regress/internal/analyse"
 	"muster/regress/internal/content"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
@@ -162,7 +163,7 @@ func (m *merging) merge(ctx context.Context) (err error) {
 	})
 	if err = m.judgeAll(ctx); err == nil {
 		err = m.groups(func(name string) (was, is content.Side, err error) {
-			return pastSides(m.base, m.found[m.cases[name].part], name)
+			return analyse.RunSides(m.base, m.found[m.cases[name].part], name)
 		})
 	}
 	m.absent = len(m.names)
@@ -343,10 +344,10 @@ func (m *merging) judge(ctx context.Context, caseName string) (word report.Case,
 	if err != nil {
 		return word, err
 	}
-	if err := m.differ(caseName, 0, word.Verdict, was, is, cmp); err != nil {
+	if err := m.differences.Add(caseName, 0, word.Verdict, was, is, cmp); err != nil {
 		return word, err
 	}
-	word.Differences, word.More, err = differences(m.rules, was, is, cmp)
+	word.Differences, word.More, err = analyse.Differences(m.rules, was, is, cmp)
 	return word, err
 }
 

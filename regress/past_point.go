@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"muster/regress/internal/analyse"
 	"muster/regress/internal/cause"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
@@ -87,7 +88,7 @@ func (p *past) causesIfAny() (*cause.Found, error) {
 	if err != nil {
 		return nil, fault.Inputf("%s, the causes of run %s, is damaged: %w: run muster %s again", p.run.File("causes.json"), p.run.ID, err, p.run.Command)
 	}
-	return printable(found), nil
+	return analyse.MakePrintable(found), nil
 }
 
 // acceptsInto refuses a golden, by its digest and meta, that is not the one that

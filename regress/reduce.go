@@ -169,7 +169,7 @@ func (d *reducing) begin(ctx context.Context) (err error) {
 			return d.notShown()
 		}
 		slowest = max(slowest, s.was.Cost.Wall, s.is.Cost.Wall)
-		d.start = &facts{s.was.Outcome.Ending, s.is.Outcome.Ending, s.told}
+		d.start = &facts{s.was.Outcome.Ending, s.is.Outcome.Ending, s.Explanation}
 	}
 	return d.hurry(ctx, slowest)
 }

@@ -2,8 +2,8 @@ package regress
 
 import (
 	"context"
-	"slices"
 
+	"muster/regress/internal/analyse"
 	"muster/regress/internal/cause"
 	"muster/regress/internal/content"
 	"muster/regress/internal/exec"
@@ -29,13 +29,13 @@ type trial struct {
 // facts are what must stay as it was.
 type facts struct {
 	was, is outcome.Ending
-	told
+	analyse.Explanation
 }
 
 // observation is what one source showed. Its holder must release it.
 type observation struct {
 	was, is *exec.Result // is may be nil: the reference ended otherwise than with the case's own source
-	told
+	analyse.Explanation
 }
 
 func (s *observation) release() {
@@ -65,7 +65,7 @@ func (t *trial) observe(ctx context.Context, source []byte, fresh bool) (s *obse
 		return s, err
 	}
 	was, is := s.sides()
-	s.told, err = t.tell(t.index, t.task.entry.Name, int64(len(source)), was, is)
+	s.Explanation, err = analyse.Explain(t.rules, t.index, t.task.entry.Name, int64(len(source)), was, is)
 	return s, err
 }
 
@@ -85,16 +85,11 @@ func (s *observation) sides() (was, is content.Side) {
 // keeps reports whether a source shows what is wanted and nothing that the case's own
 // did not: causes may vanish, others may not come.
 func (t *trial) keeps(s *observation) bool {
-	if s.is == nil || !contains(s.causes, t.wanted) {
+	if s.is == nil || !analyse.ContainsAll(s.Causes, t.wanted) {
 		return false
 	}
-	return t.start == nil || s.verdict == t.start.verdict &&
-		s.is.Outcome.Ending == t.start.is && contains(t.start.causes, s.causes) && (s.all || !t.start.all)
-}
-
-// contains reports whether all of some are among a list.
-func contains(list, some []int) bool {
-	return !slices.ContainsFunc(some, func(i int) bool { return !slices.Contains(list, i) })
+	return t.start == nil || s.Verdict == t.start.Verdict &&
+		s.is.Outcome.Ending == t.start.is && analyse.ContainsAll(t.start.Causes, s.Causes) && (s.All || !t.start.All)
 }
 
 // test is keeps as package shrink asks for it.

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"muster/regress/internal/analyse"
 	"muster/regress/internal/corpus"
 	"muster/regress/internal/diff"
 	"muster/regress/internal/fault"
@@ -111,7 +112,7 @@ func (d *reducing) showResult(ctx context.Context, w io.Writer, source []byte) e
 	}
 	was, is := s.sides()
 	difference := &strings.Builder{}
-	err = view{difference, d.rules, d.o.Report.console().Out.Colour, nil}.both(was, is)
+	err = analyse.View{W: difference, Rules: d.rules, Colour: d.o.Report.console().Out.Colour}.WriteDifferences(was, is)
 	writeBounded(w, difference.String(), differenceLinesMax)
 	return err
 }

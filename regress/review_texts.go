@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"muster/regress/internal/analyse"
 	"muster/regress/internal/content"
 	"muster/regress/internal/filestamp"
 	"muster/regress/internal/golden"
@@ -234,11 +235,11 @@ func (w *reviewed) compare(d *review.Difference, c *outcome.Comparison, was, is 
 }
 
 func (w *reviewed) part(caseName string, p outcome.Difference, was, is content.Side) (part review.Part, err error) {
-	old, err := partWords(was, p.Old)
+	old, err := analyse.PartWords(was, p.Old)
 	if err != nil {
 		return part, err
 	}
-	now, err := partWords(is, p.Now)
+	now, err := analyse.PartWords(is, p.Now)
 	if err != nil {
 		return part, err
 	}

@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"time"
 
-	"muster/regress/internal/cause"
+	"muster/regress/internal/analyse"
 	"muster/regress/internal/content"
 	"muster/regress/internal/corpus"
 	"muster/regress/internal/exec"
@@ -52,9 +52,9 @@ type session struct {
 
 	comparer content.Comparer
 
-	leaks       leaks
+	leaks       analyse.Leaks
 	settling    settling
-	differences *cause.Analysis // of the cases whose verdict has causes
+	differences *analyse.Collector
 
 	ticks     <-chan time.Time // when the tool's files are looked at; nil = every toolEvery
 	stopTicks func()
@@ -67,7 +67,7 @@ type session struct {
 
 // newSession checks the options. Nothing is open yet.
 func newSession(o *Options, name string) (s *session, err error) {
-	s = &session{o: o, name: name, began: time.Now(), usedAt: usedCPU(), state: state.Open(o.Store.State), out: report.Tee{}, differences: cause.New()}
+	s = &session{o: o, name: name, began: time.Now(), usedAt: usedCPU(), state: state.Open(o.Store.State), out: report.Tee{}}
 	if err := o.check(name); err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func newSession(o *Options, name string) (s *session, err error) {
 	if s.rules, err = normalize.Parse(o.Judge.Normalize); err != nil {
 		return nil, fault.Inputf("%w", err)
 	}
-	s.comparer = content.NewComparer(s.rules)
+	s.comparer, s.differences = content.NewComparer(s.rules), analyse.NewCollector(s.rules)
 	if s.ignored, err = content.ParseIgnore(o.Judge.Ignore); err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"muster/regress/internal/analyse"
 	"muster/regress/internal/cause"
 	"muster/regress/internal/content"
 	"muster/regress/internal/fault"
@@ -108,9 +109,9 @@ func (p *past) show(ctx context.Context, w io.Writer, raw string, colour bool) e
 	}
 	is := content.KeptSide(&now.Outcome, found.Content)
 	if !known {
-		v := view{w, nil, colour, nil}
-		err := v.one(is)
-		v.varies(nil, &now.Outcome)
+		v := analyse.View{W: w, Colour: colour}
+		err := v.WriteOutcome(is)
+		v.WriteVarying(nil, &now.Outcome)
 		return err
 	}
 	if p.run.Command == report.CheckCommand && p.acceptsInto(base.Digest(), base.Meta()) != nil {
@@ -123,11 +124,11 @@ func (p *past) show(ctx context.Context, w io.Writer, raw string, colour bool) e
 	if err != nil {
 		return err
 	}
-	v := view{w, rules, colour, p.editsOf(raw)}
-	if err := v.both(content.Side{Outcome: &old.Outcome, Open: base.Content}, is); err != nil {
+	v := analyse.View{W: w, Rules: rules, Colour: colour, Edits: p.editsOf(raw)}
+	if err := v.WriteDifferences(content.Side{Outcome: &old.Outcome, Open: base.Content}, is); err != nil {
 		return err
 	}
-	v.varies(&old.Outcome, &now.Outcome)
+	v.WriteVarying(&old.Outcome, &now.Outcome)
 	return nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"muster/regress/internal/analyse"
 	"muster/regress/internal/cause"
 	"muster/regress/internal/content"
 	"muster/regress/internal/diff"
@@ -40,7 +41,7 @@ func (p *past) showCause(ctx context.Context, o *Options, found *cause.Found, c 
 		fmt.Fprintf(w, "  folded in: %s\n", readable.Line(folded))
 	}
 	index := slices.IndexFunc(found.Causes, func(x cause.Cause) bool { return x.ID == c.ID })
-	members := membersOf(found)[index]
+	members := analyse.CasesByCause(found)[index]
 	if err := p.showEdits(ctx, w, found, index, examples(c, members), o.Report.console().Out.Colour); err != nil {
 		return err
 	}
@@ -89,8 +90,8 @@ func (p *past) showEdits(ctx context.Context, w io.Writer, found *cause.Found, i
 		_, err := fmt.Fprintf(w, "\nthe golden has changed since this run, so there is no difference to show: muster check again\n")
 		return err
 	}
-	sides := func(name string) (was, is content.Side, err error) { return pastSides(base.Store, kept, name) }
-	show := excerpter(diff.Excerpt)
+	sides := func(name string) (was, is content.Side, err error) { return analyse.RunSides(base.Store, kept, name) }
+	show := analyse.Excerpter(diff.Excerpt)
 	if colour {
 		show = diff.ExcerptMarked
 	}
@@ -98,7 +99,7 @@ func (p *past) showEdits(ctx context.Context, w io.Writer, found *cause.Found, i
 		if r := p.result(caseName); r == nil || r.Accepted {
 			continue // the golden has its new outcome
 		}
-		text, err := excerptIn(found, index, caseName, rules, sides, show)
+		text, err := analyse.Excerpt(found, index, caseName, rules, sides, show)
 		if err != nil {
 			return err
 		}

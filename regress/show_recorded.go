@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"muster/regress/internal/analyse"
 	"muster/regress/internal/content"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
@@ -43,12 +44,12 @@ func showRecorded(ctx context.Context, o *Options, run *state.Run, target string
 	}
 	w := &strings.Builder{}
 	fmt.Fprintf(w, "%s  %s  (run %s)\n", name.Print(raw), recordedText(&rec), run.ID)
-	v := view{w, nil, o.Report.console().Out.Colour, nil}
-	if err := v.one(content.KeptSide(&rec.Outcome, base.Content)); err != nil {
+	v := analyse.View{W: w, Colour: o.Report.console().Out.Colour}
+	if err := v.WriteOutcome(content.KeptSide(&rec.Outcome, base.Content)); err != nil {
 		return err
 	}
-	v.list("varies from run to run", content.FlakyParts(&rec.Outcome))
-	v.list("not compared, as --ignore says", content.IgnoredParts(&rec.Outcome))
+	v.WriteNames("varies from run to run", content.FlakyParts(&rec.Outcome))
+	v.WriteNames("not compared, as --ignore says", content.IgnoredParts(&rec.Outcome))
 	p.reproduceText(ctx, w, raw, o.Configured)
 	_, err = io.WriteString(o.Report.Stdout, w.String())
 	return err

@@ -1,4 +1,4 @@
-package regress
+package analyse
 
 import (
 	"muster/regress/internal/content"
@@ -8,9 +8,9 @@ import (
 	"muster/regress/internal/report"
 )
 
-// differences describes a comparison for reports, bounded, with the contents as they were
+// Differences describes a comparison for reports, bounded, with the contents as they were
 // compared.
-func differences(rules normalize.Rules, old, now content.Side, c outcome.Comparison) (list []report.Difference, more int, err error) {
+func Differences(rules normalize.Rules, old, now content.Side, c outcome.Comparison) (list []report.Difference, more int, err error) {
 	return report.Differences(c, reportSide(rules, old), reportSide(rules, now), diff.Limits{})
 }
 
@@ -22,5 +22,5 @@ func reportSide(rules normalize.Rules, s content.Side) report.Side {
 	}
 }
 
-// partWords describes a part in a few words, by its raw content.
-func partWords(s content.Side, p *outcome.Part) (string, error) { return reportSide(nil, s).Words(p) }
+// PartWords describes a part in a few words, by its raw content.
+func PartWords(s content.Side, p *outcome.Part) (string, error) { return reportSide(nil, s).Words(p) }

@@ -1,4 +1,4 @@
-package regress
+package analyse
 
 import (
 	"bytes"
@@ -48,11 +48,11 @@ func TestContentsAreReadOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, err := differing(rules, "x", 0, outcome.Changed, a, b, c)
+		d, err := describe(rules, "x", 0, outcome.Changed, a, b, c)
 		if err != nil || len(d.Parts) != 2-len(flags) || string(d.Parts[0].NowText) != "1 newer" {
 			t.Fatalf("%+v, %v", d, err)
 		}
-		list, _, err := differences(rules, a, b, c)
+		list, _, err := Differences(rules, a, b, c)
 		if err != nil || len(list) != len(d.Parts) || list[0].Diff == "" {
 			t.Fatalf("%+v, %v", list, err)
 		}

@@ -1,4 +1,4 @@
-package regress
+package analyse
 
 import (
 	"bytes"
@@ -12,10 +12,9 @@ import (
 	"muster/regress/internal/readable"
 )
 
-// leaks finds cases that differ by the path of the work folder, which is the same in every
-// lane of this machine, and an engine's own there. Its methods may be called from several
-// goroutines.
-type leaks struct {
+// Leaks finds cases that differ by the path of the work folder. All lanes of this machine have
+// the same path, an engine has its own. Several goroutines may call its methods.
+type Leaks struct {
 	watched bool            // else both sides have the same path
 	rule    normalize.Rules // leakRule
 
@@ -26,17 +25,15 @@ type leaks struct {
 	there, here string // the paths in the first
 }
 
-// leakRule takes the path out of a text.
-const leakRule = `s,(/[^\s"]*)?/work\b,WORK,`
-
-func (l *leaks) watch(watched bool) (err error) {
+// Watch parses the rule that takes the path out. Unless watched is set, cases are not looked at.
+func (l *Leaks) Watch(watched bool) (err error) {
 	l.watched = watched
 	l.rule, err = normalize.Parse([]string{leakRule})
 	return err
 }
 
 // look looks at a case that differs.
-func (l *leaks) look(d cause.Case) {
+func (l *Leaks) look(d cause.Case) {
 	if !l.watched {
 		return
 	}
@@ -59,10 +56,31 @@ func (l *leaks) look(d cause.Case) {
 }
 
 // remains reports whether a part differs under the rule too.
-func (l *leaks) remains(p cause.Part) bool {
+func (l *Leaks) remains(p cause.Part) bool {
 	return p.Old == nil || p.Now == nil || p.Old.Form != p.Now.Form || p.Old.Exec != p.Now.Exec ||
 		!bytes.Equal(l.rule.Apply(p.Key, p.OldText), l.rule.Apply(p.Key, p.NowText))
 }
+
+// Advice says what helps; "" = nothing was found.
+func (l *Leaks) Advice() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.cases == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("in %s, as %s, the path of the work folder stands in what the tool leaves, once %s and once %s: ",
+		readable.Cases(l.cases), name.Print(l.first), name.Print(l.there), name.Print(l.here))
+	switch l.byRule {
+	case l.cases:
+		return text + "take it out of both by --normalize '" + leakRule + "', or " + leakFlags
+	case 0:
+		return text + leakFlags + "; no rule of --normalize would do, for more differs with it"
+	}
+	return text + fmt.Sprintf("%s; --normalize '%s' would do for %d of them", leakFlags, leakRule, l.byRule)
+}
+
+// leakRule takes the path out of a text.
+const leakRule = `s,(/[^\s"]*)?/work\b,WORK,`
 
 // notAmong is the first of some that is not among others, or "".
 func notAmong(some, others []string) string {
@@ -105,30 +123,5 @@ func isPathByte(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || bytes.IndexByte([]byte("_.-+@%~"), c) >= 0
 }
 
-// leakFlags are how tools are told to leave the path out.
+// leakFlags advises how to have a tool leave the path out.
 const leakFlags = "have the tool leave it out (gcc and clang: --shell with -ffile-prefix-map=$PWD=. in the command; others: without debug information)"
-
-// told says what helps; "" = nothing was found.
-func (l *leaks) told() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.cases == 0 {
-		return ""
-	}
-	text := fmt.Sprintf("in %s, as %s, the path of the work folder stands in what the tool leaves, once %s and once %s: ",
-		readable.Cases(l.cases), name.Print(l.first), name.Print(l.there), name.Print(l.here))
-	switch l.byRule {
-	case l.cases:
-		return text + "take it out of both by --normalize '" + leakRule + "', or " + leakFlags
-	case 0:
-		return text + leakFlags + "; no rule of --normalize would do, for more differs with it"
-	}
-	return text + fmt.Sprintf("%s; --normalize '%s' would do for %d of them", leakFlags, leakRule, l.byRule)
-}
-
-// tellLeaks warns of them.
-func (c *checking) tellLeaks() {
-	if text := c.leaks.told(); text != "" {
-		c.warn(text)
-	}
-}

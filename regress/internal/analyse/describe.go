@@ -1,0 +1,45 @@
+package analyse
+
+import (
+	"muster/regress/internal/cause"
+	"muster/regress/internal/content"
+	"muster/regress/internal/normalize"
+	"muster/regress/internal/outcome"
+)
+
+// describe describes a case that differs to package cause, with the contents as they
+// were compared. size is that of its source.
+func describe(rules normalize.Rules, caseName string, size int64, v outcome.Verdict, was, is content.Side, c outcome.Comparison) (d cause.Case, err error) {
+	d = cause.Case{Name: caseName, Size: size, Verdict: v, Old: was.Outcome.Ending, Now: is.Outcome.Ending}
+	for _, p := range c.Parts {
+		part := cause.Part{Key: p.Key, Old: p.Old, Now: p.Now}
+		if part.OldText, err = content.Shown(rules, was.Open, p.Old); err != nil {
+			return d, err
+		}
+		if part.NowText, err = content.Shown(rules, is.Open, p.Now); err != nil {
+			return d, err
+		}
+		d.Parts = append(d.Parts, part)
+	}
+	if !c.EndingDiffers {
+		d.Now = d.Old // where several are known, they may be unlike
+		return d, nil
+	}
+	if d.OldSaid, err = endingText(rules, was); err != nil {
+		return d, err
+	}
+	d.NowSaid, err = endingText(rules, is)
+	return d, err
+}
+
+// endingText returns the stderr of a tool, or its stdout if stderr is empty: there it explains
+// its ending.
+func endingText(rules normalize.Rules, s content.Side) ([]byte, error) {
+	for _, place := range []outcome.Place{outcome.Stderr, outcome.Stdout} {
+		p, known := s.Outcome.Part(outcome.Key{Place: place})
+		if known && p.Size > 0 {
+			return content.Shown(rules, s.Open, &p)
+		}
+	}
+	return nil, nil
+}

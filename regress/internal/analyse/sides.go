@@ -1,0 +1,27 @@
+package analyse
+
+import (
+	"muster/regress/internal/content"
+	"muster/regress/internal/golden"
+)
+
+// A SidesOf function returns both sides of a case that differed.
+type SidesOf func(caseName string) (was, is content.Side, err error)
+
+// RunSides returns both sides of a case that differed in a past run. base has the golden's
+// outcome, and found the candidate's.
+func RunSides(base, found *golden.Store, caseName string) (was, is content.Side, err error) {
+	was, is, err = StoredSides(base, found, caseName)
+	return was, content.KeptSide(is.Outcome, is.Open), err
+}
+
+// StoredSides returns both sides of a case that two stores have.
+func StoredSides(old, now *golden.Store, caseName string) (was, is content.Side, err error) {
+	a, _, err := old.Get(caseName)
+	if err != nil {
+		return was, is, err
+	}
+	b, _, err := now.Get(caseName)
+	b.Outcome.Settle(&a.Outcome)
+	return content.Side{Outcome: &a.Outcome, Open: content.Remembering(old.Content)}, content.Side{Outcome: &b.Outcome, Open: content.Remembering(now.Content)}, err
+}
