@@ -10,6 +10,7 @@ import (
 	"muster/regress/internal/content"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
+	"muster/regress/internal/keep"
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/readable"
@@ -23,7 +24,7 @@ type checking struct {
 	*session
 	base     baseline
 	recorded golden.Meta // of the golden; zero where that is none
-	found    *outcomes   // of the cases that are not identical
+	found    *keep.Store // of the cases that are not identical
 	lines    *state.Lines
 
 	firsts    map[int]firstRun // cases that get further runs, by index
@@ -147,7 +148,7 @@ func (c *checking) check(ctx context.Context) (Summary, error) {
 
 // endStores completes what is kept of the run, or leaves it for --resume.
 func (c *checking) endStores(err error) error {
-	for _, end := range []func(error) error{c.found.end, c.base.end} {
+	for _, end := range []func(error) error{c.found.End, c.base.end} {
 		if e := end(err); e != nil {
 			err = errors.Join(err, e)
 		}
@@ -214,8 +215,8 @@ func (c *checking) start(ctx context.Context) error {
 	if err := c.base.start(c.run, meta); err != nil {
 		return err
 	}
-	c.found, err = resumeOutcomes(c.run.Outcomes(), meta)
-	c.found.sources = c.digests
+	c.found, err = keep.Resume(c.run.Outcomes(), meta)
+	c.found.Sources = c.digests
 	return err
 }
 

@@ -7,6 +7,7 @@ import (
 	"muster/regress/internal/content"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/golden"
+	"muster/regress/internal/keep"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/state"
 )
@@ -32,11 +33,11 @@ type baseline interface {
 	first(ctx context.Context, c *checking, tasks []task) error
 	// beside is the command that runs once more with each further run of the
 	// candidate, and where that is kept; nil for none.
-	beside() (*exec.Command, *outcomes)
+	beside() (*exec.Command, *keep.Store)
 	// rival is what the candidate's cost is compared with.
 	rival(candidate *command) rival
 	// compare compares one run of the candidate, and names the parts that it left out.
-	compare(c *checking, name string, r *exec.Result) (likeness, content.Uncompared, error)
+	compare(c *checking, name string, r *exec.Result) (keep.Likeness, content.Uncompared, error)
 	// masked names the parts that the baseline masks in a case that ended so and is identical.
 	masked(name string, ended outcome.Ending) ([]string, error)
 	// get and content return what first compared with; of a pair, only where
@@ -112,27 +113,27 @@ func (b recordedBase) look(ctx context.Context, c *checking, t task, r *exec.Res
 	c.settling.settle(t.entry.Name, &r.Outcome)
 	got := ran{ending: r.Outcome.Ending, cost: r.Cost, lane: r.Lane, onEngine: r.Engine}
 	l, left, err := b.compare(c, t.entry.Name, r)
-	got.identical, got.left, got.err = l == alike, left, err
-	if err == nil && l != alike {
-		got.err = c.found.put(ctx, t.entry.Name, r, l)
+	got.identical, got.left, got.err = l == keep.Alike, left, err
+	if err == nil && l != keep.Alike {
+		got.err = c.found.Put(ctx, t.entry.Name, r, l)
 	}
 	return got
 }
 
-func (b recordedBase) compare(c *checking, name string, r *exec.Result) (l likeness, left content.Uncompared, err error) {
+func (b recordedBase) compare(c *checking, name string, r *exec.Result) (l keep.Likeness, left content.Uncompared, err error) {
 	digest, known := b.OutcomeDigest(name)
 	if !known {
-		return unmatched, left, nil
+		return keep.Unmatched, left, nil
 	}
 	if digest == r.Outcome.Digest() && !r.Outcome.Ending.Partial() {
-		return alike, left.With(&r.Outcome), nil
+		return keep.Alike, left.With(&r.Outcome), nil
 	}
 	old, _, err := b.Get(name)
 	if err != nil {
-		return unlike, left, err
+		return keep.Unlike, left, err
 	}
 	r.Outcome.IgnoreOf(&old.Outcome, c.ignored.Match)
-	l, err = likenessOf(&old.Outcome, &r.Outcome, c.comparer.Same(b.Content, r.Open))
+	l, err = keep.Compare(&old.Outcome, &r.Outcome, c.comparer.Same(b.Content, r.Open))
 	return l, content.UncomparedIn(&old.Outcome).With(&r.Outcome), err
 }
 
@@ -144,7 +145,7 @@ func (b recordedBase) masked(name string, ended outcome.Ending) ([]string, error
 	return content.MaskedParts(&old.Outcome), err
 }
 
-func (b recordedBase) beside() (*exec.Command, *outcomes) { return nil, nil }
+func (b recordedBase) beside() (*exec.Command, *keep.Store) { return nil, nil }
 
 func (b recordedBase) rival(candidate *command) rival { return costRival(b.Meta(), candidate) }
 

@@ -8,8 +8,8 @@ func (c *checking) sides(caseName string) (was, is content.Side, err error) {
 	if err != nil {
 		return was, is, err
 	}
-	rec, _, err := c.found.get(caseName)
-	return content.Side{Outcome: &old.Outcome, Open: content.Remembering(c.base.content)}, content.KeptSide(&rec.Outcome, content.Remembering(c.found.content)), err
+	rec, _, err := c.found.Get(caseName)
+	return content.Side{Outcome: &old.Outcome, Open: content.Remembering(c.base.content)}, content.KeptSide(&rec.Outcome, content.Remembering(c.found.Content)), err
 }
 
 // tellLeaks warns if cases differ by the path of the work folder.

@@ -47,7 +47,7 @@ func (c *checking) resume(done map[string]state.Line, took durations) ([]task, e
 // resumeStored takes over a case if something is stored of it: its first run differed, or by
 // --runs a later one. It asks the store in either case, as --runs may be another one now.
 func (c *checking) resumeStored(t task, l state.Line) (stored bool, err error) {
-	rec, stored, err := c.found.get(t.entry.Name)
+	rec, stored, err := c.found.Get(t.entry.Name)
 	if err == nil && stored {
 		stored, err = c.base.keeps(t.entry.Name)
 	}

@@ -10,6 +10,7 @@ import (
 	"muster/regress/internal/corpus"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/golden"
+	"muster/regress/internal/keep"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/report"
 )
@@ -75,7 +76,7 @@ func (f *furtherRuns) run(ctx context.Context) error {
 				return err
 			}
 		}
-		rec, _, err := c.found.get(name)
+		rec, _, err := c.found.Get(name)
 		if err != nil {
 			return err
 		}
@@ -112,40 +113,40 @@ func (f *furtherRuns) compare(ctx context.Context, r *exec.Result) error {
 		return err
 	}
 	f.left.Ignored = content.Union(f.left.Ignored, left.Ignored)
-	_, stored, err := c.found.get(name)
+	_, stored, err := c.found.Get(name)
 	switch {
 	case err != nil:
 		return err
 	case stored:
-		return c.found.merge(ctx, name, r, l, c.comparer.Same)
-	case l == alike:
+		return c.found.Merge(ctx, name, r, l, c.comparer.Same)
+	case l == keep.Alike:
 		f.equal++
 		return nil
 	case f.equal == 0:
-		return c.found.put(ctx, name, r, l)
+		return c.found.Put(ctx, name, r, l)
 	}
 	old, _, err := c.base.get(name)
 	if err != nil {
 		return err
 	}
-	return c.found.putAfter(ctx, ranOnce(name, r, l), r.Open, f.equal, equalled{&old.Outcome, c.base.content, c.comparer.Same})
+	return c.found.PutAfter(ctx, keep.FirstRecord(name, r, l), r.Open, f.equal, keep.Equalled{Outcome: &old.Outcome, Open: c.base.content, Same: c.comparer.Same})
 }
 
 // runReference runs the reference of a compare once more.
-func (f *furtherRuns) runReference(ctx context.Context, reference *exec.Command, kept *outcomes, pass int) error {
+func (f *furtherRuns) runReference(ctx context.Context, reference *exec.Command, kept *keep.Store, pass int) error {
 	name := f.first.task.entry.Name
-	if rec, _, err := kept.get(name); err != nil || rec.Runs >= pass {
+	if rec, _, err := kept.Get(name); err != nil || rec.Runs >= pass {
 		return err
 	}
 	return f.once(ctx, reference, pass, func(ctx context.Context, r *exec.Result) error {
-		return kept.merge(ctx, name, r, unmatched, f.c.comparer.Same)
+		return kept.Merge(ctx, name, r, keep.Unmatched, f.c.comparer.Same)
 	})
 }
 
 // judge gives a case its verdict after all its runs.
 func (c *checking) judge(f firstRun) (word report.Case, err error) {
 	name := f.task.entry.Name
-	rec, stored, err := c.found.get(name)
+	rec, stored, err := c.found.Get(name)
 	if err != nil || !stored {
 		return f.word, err // every run was identical
 	}
@@ -165,7 +166,7 @@ func (c *checking) judge(f firstRun) (word report.Case, err error) {
 
 // judgeRuns gives the verdict on a case whose runs are joined in rec.
 func (c *checking) judgeRuns(e *corpus.Entry, old, rec *golden.Record) (word report.Case, err error) {
-	was, is := content.Side{Outcome: &old.Outcome, Open: content.Remembering(c.base.content)}, content.KeptSide(&rec.Outcome, content.Remembering(c.found.content))
+	was, is := content.Side{Outcome: &old.Outcome, Open: content.Remembering(c.base.content)}, content.KeptSide(&rec.Outcome, content.Remembering(c.found.Content))
 	cmp, err := outcome.Compare(was.Outcome, is.Outcome, content.SameUnder(c.rules, was.Open, is.Open))
 	if err != nil {
 		return word, err
@@ -176,7 +177,7 @@ func (c *checking) judgeRuns(e *corpus.Entry, old, rec *golden.Record) (word rep
 	}
 	left := content.Uncompared{Masked: content.FlakyParts(&old.Outcome), Ignored: content.IgnoredParts(&old.Outcome)}.With(&rec.Outcome)
 	word.Masked, word.Ignored = left.Masked, left.Ignored
-	word.Verdict, word.Unstable = verdictOf(was.Outcome, rec, cmp)
+	word.Verdict, word.Unstable = keep.Judge(was.Outcome, rec, cmp)
 	if reference, _ := c.base.beside(); reference != nil { // its runs were of this check, too
 		for _, part := range word.Masked {
 			if !slices.Contains(word.Flaky, part) {

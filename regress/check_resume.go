@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"muster/regress/internal/exec"
+	"muster/regress/internal/keep"
 	"muster/regress/internal/state"
 )
 
@@ -26,7 +27,7 @@ func (c *checking) repeatFinished(ctx context.Context, done map[string]state.Lin
 	same := func(ctx context.Context, m *sample, t task) (bool, error) {
 		return c.meets(ctx, m, t, done[t.entry.Name].Identical)
 	}
-	return c.repeatSample(ctx, finished, c.o.Judge.Retries, c.found.meta, same, c.joinSample)
+	return c.repeatSample(ctx, finished, c.o.Judge.Retries, c.found.Meta, same, c.joinSample)
 }
 
 // meets reports whether a finished case still has its outcome. An identical case must equal
@@ -51,7 +52,7 @@ func (c *checking) meets(ctx context.Context, m *sample, t task, identical bool)
 func (c *checking) expectations(m *sample, t task, identical bool) (list []expectation, err error) {
 	name := t.entry.Name
 	candidate := expectation{task: t, command: c.command.For(name), kept: m.candidate, stable: identical}
-	candidate.compare = func(r *exec.Result) (likeness, error) {
+	candidate.compare = func(r *exec.Result) (keep.Likeness, error) {
 		l, _, err := c.base.compare(c, name, r)
 		return l, err
 	}
@@ -61,21 +62,21 @@ func (c *checking) expectations(m *sample, t task, identical bool) (list []expec
 		candidate.was, candidate.open = old.Outcome, c.base.content
 		return []expectation{candidate}, err
 	}
-	is, stored, err := c.found.get(name)
+	is, stored, err := c.found.Get(name)
 	if err != nil || !stored {
 		return nil, err // it runs again in any case
 	}
-	candidate.was, candidate.open = is.Outcome, c.found.content
+	candidate.was, candidate.open = is.Outcome, c.found.Content
 	reference, kept := c.base.beside()
 	if reference == nil {
 		return []expectation{candidate}, nil
 	}
-	was, stored, err := kept.get(name)
+	was, stored, err := kept.Get(name)
 	if err != nil || !stored {
 		return nil, err
 	}
-	beside := expectation{task: t, command: reference, was: was.Outcome, open: kept.content, kept: m.reference}
-	beside.compare = func(*exec.Result) (likeness, error) { return unmatched, nil }
+	beside := expectation{task: t, command: reference, was: was.Outcome, open: kept.Content, kept: m.reference}
+	beside.compare = func(*exec.Result) (keep.Likeness, error) { return keep.Unmatched, nil }
 	return []expectation{beside, candidate}, nil
 }
 
@@ -87,11 +88,11 @@ func (c *checking) meetsReference(ctx context.Context, m *sample, t task, refere
 	}
 	defer r.Release()
 	e := expectation{task: t, command: c.command.For(t.entry.Name), was: r.Outcome, open: r.Open, kept: m.candidate, stable: true}
-	e.compare = func(now *exec.Result) (likeness, error) {
-		if err := m.keep(ctx, m.reference, t.entry.Name, r, unmatched); err != nil {
-			return unlike, err
+	e.compare = func(now *exec.Result) (keep.Likeness, error) {
+		if err := m.keep(ctx, m.reference, t.entry.Name, r, keep.Unmatched); err != nil {
+			return keep.Unlike, err
 		}
-		return likenessOf(&r.Outcome, &now.Outcome, c.comparer.Same(r.Open, now.Open))
+		return keep.Compare(&r.Outcome, &now.Outcome, c.comparer.Same(r.Open, now.Open))
 	}
 	return m.meets(ctx, e, 0)
 }
@@ -100,24 +101,24 @@ func (c *checking) meetsReference(ctx context.Context, m *sample, t task, refere
 // case had an equal run, which is not stored.
 func (c *checking) joinSample(ctx context.Context, m *sample, name string) error {
 	if _, kept := c.base.beside(); kept != nil {
-		if err := kept.join(ctx, m.reference, name, c.comparer.Same); err != nil {
+		if err := kept.Join(ctx, m.reference, name, c.comparer.Same); err != nil {
 			return err
 		}
 	}
-	rec, varies, err := m.candidate.get(name)
+	rec, varies, err := m.candidate.Get(name)
 	if err != nil || !varies {
 		return err
 	}
-	_, stored, err := c.found.get(name)
+	_, stored, err := c.found.Get(name)
 	if err != nil {
 		return err
 	}
 	if stored {
-		return c.found.join(ctx, m.candidate, name, c.comparer.Same)
+		return c.found.Join(ctx, m.candidate, name, c.comparer.Same)
 	}
 	old, _, err := c.base.get(name)
 	if err != nil {
 		return err
 	}
-	return c.found.putAfter(ctx, rec, m.candidate.content, 1, equalled{&old.Outcome, c.base.content, c.comparer.Same})
+	return c.found.PutAfter(ctx, rec, m.candidate.Content, 1, keep.Equalled{Outcome: &old.Outcome, Open: c.base.content, Same: c.comparer.Same})
 }

@@ -9,6 +9,7 @@ import (
 	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
+	"muster/regress/internal/keep"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/report"
 	"muster/regress/internal/state"
@@ -54,7 +55,7 @@ func Compare(ctx context.Context, o Options) (sum Summary, err error) {
 // referenceBase is a second command as a baseline.
 type referenceBase struct {
 	command *exec.Command
-	kept    *outcomes // of the cases that differ
+	kept    *keep.Store // of the cases that differ
 }
 
 func (b *referenceBase) took(*session) durations { return nil }
@@ -65,14 +66,14 @@ func (b *referenceBase) identify(id map[string]string) outcome.Digest {
 }
 
 func (b *referenceBase) start(run *state.Run, meta golden.Meta) (err error) {
-	b.kept, err = resumeOutcomes(run.References(), meta)
+	b.kept, err = keep.Resume(run.References(), meta)
 	return err
 }
 
 func (b *referenceBase) has(string) bool { return true }
 
 func (b *referenceBase) keeps(name string) (bool, error) {
-	_, stored, err := b.kept.get(name)
+	_, stored, err := b.kept.Get(name)
 	return stored, err
 }
 
@@ -101,37 +102,37 @@ func (b *referenceBase) both(ctx context.Context, c *checking, t task) ran {
 	got := ran{ending: now.Outcome.Ending, cost: now.Cost, lane: now.Lane, onEngine: now.Engine, beside: &turns{}}
 	got.beside.ended(0, ref, nil)
 	got.beside.ended(1, now, nil)
-	l, err := likenessOf(&ref.Outcome, &now.Outcome, c.comparer.Same(ref.Open, now.Open))
+	l, err := keep.Compare(&ref.Outcome, &now.Outcome, c.comparer.Same(ref.Open, now.Open))
 	if err != nil {
 		return ran{err: err}
 	}
-	if got.identical, got.left = l == alike, content.UncomparedIn(&ref.Outcome).With(&now.Outcome); !got.identical {
-		got.err = b.kept.put(ctx, t.entry.Name, ref, unmatched)
+	if got.identical, got.left = l == keep.Alike, content.UncomparedIn(&ref.Outcome).With(&now.Outcome); !got.identical {
+		got.err = b.kept.Put(ctx, t.entry.Name, ref, keep.Unmatched)
 		if got.err == nil {
-			got.err = c.found.put(ctx, t.entry.Name, now, l)
+			got.err = c.found.Put(ctx, t.entry.Name, now, l)
 		}
 	}
 	return got
 }
 
-func (b *referenceBase) compare(c *checking, name string, r *exec.Result) (l likeness, left content.Uncompared, err error) {
-	old, _, err := b.kept.get(name)
+func (b *referenceBase) compare(c *checking, name string, r *exec.Result) (l keep.Likeness, left content.Uncompared, err error) {
+	old, _, err := b.kept.Get(name)
 	if err != nil {
-		return unlike, left, err
+		return keep.Unlike, left, err
 	}
-	l, err = likenessOf(&old.Outcome, &r.Outcome, c.comparer.Same(b.kept.content, r.Open))
+	l, err = keep.Compare(&old.Outcome, &r.Outcome, c.comparer.Same(b.kept.Content, r.Open))
 	return l, content.UncomparedIn(&old.Outcome).With(&r.Outcome), err
 }
 
 // masked knows nothing of an identical case: its reference is not kept.
 func (b *referenceBase) masked(string, outcome.Ending) ([]string, error) { return nil, nil }
 
-func (b *referenceBase) beside() (*exec.Command, *outcomes) { return b.command, b.kept }
+func (b *referenceBase) beside() (*exec.Command, *keep.Store) { return b.command, b.kept }
 
 func (b *referenceBase) rival(*command) rival { return rival{command: b.command} }
 
-func (b *referenceBase) get(name string) (golden.Record, bool, error) { return b.kept.get(name) }
+func (b *referenceBase) get(name string) (golden.Record, bool, error) { return b.kept.Get(name) }
 
-func (b *referenceBase) content(p outcome.Part) (io.ReadCloser, error) { return b.kept.content(p) }
+func (b *referenceBase) content(p outcome.Part) (io.ReadCloser, error) { return b.kept.Content(p) }
 
-func (b *referenceBase) end(err error) error { return b.kept.end(err) }
+func (b *referenceBase) end(err error) error { return b.kept.End(err) }

@@ -15,6 +15,7 @@ import (
 	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
+	"muster/regress/internal/keep"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/readable"
 	"muster/regress/internal/report"
@@ -327,7 +328,7 @@ func (r *recording) lookAgain(ctx context.Context, t task, got *recordRan, res *
 		r.hasExample.Store(got.example != "")
 	}
 	got.record.Runs++
-	got.differ, err = merge(ctx, r.writer, &got.record, res, r.comparer.Same)
+	got.differ, err = keep.MergeRun(ctx, r.writer, &got.record, res, r.comparer.Same)
 	return err
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"muster/regress/internal/content"
 	"muster/regress/internal/golden"
+	"muster/regress/internal/keep"
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/readable"
@@ -177,7 +178,7 @@ func errorLine(w *golden.Writer, o *outcome.Outcome) (string, error) {
 			if p.Place != place || p.Form == outcome.Ignored {
 				continue
 			}
-			text, err := content.ReadAll(contentsIn(w), p)
+			text, err := content.ReadAll(keep.ContentsIn(w), p)
 			if line := firstLine(text); err != nil || line != "" {
 				return line, err
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"muster/regress/internal/exec"
+	"muster/regress/internal/keep"
 )
 
 // repeatFinished runs a sample of the finished cases again, and refuses to resume if one has
@@ -26,8 +27,8 @@ func (r *recording) repeatFinished(ctx context.Context) error {
 		if err != nil {
 			return false, err
 		}
-		e := expectation{task: t, command: r.command.For(t.entry.Name), was: rec.Outcome, open: contentsIn(r.writer), kept: m.candidate}
-		e.compare = func(*exec.Result) (likeness, error) { return unmatched, nil }
+		e := expectation{task: t, command: r.command.For(t.entry.Name), was: rec.Outcome, open: keep.ContentsIn(r.writer), kept: m.candidate}
+		e.compare = func(*exec.Result) (keep.Likeness, error) { return keep.Unmatched, nil }
 		return m.meets(ctx, e, RetriesDefault)
 	}
 	join := func(ctx context.Context, m *sample, name string) error {
@@ -35,7 +36,7 @@ func (r *recording) repeatFinished(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		return m.candidate.joinTo(ctx, r.writer, rec, r.comparer.Same)
+		return m.candidate.JoinTo(ctx, r.writer, rec, r.comparer.Same)
 	}
 	if err := r.repeatSample(ctx, finished, RetriesDefault, r.writer.Meta(), same, join); err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"muster/regress/internal/diff"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/golden"
+	"muster/regress/internal/keep"
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/readable"
@@ -25,7 +26,7 @@ func (r *recording) example(rec *golden.Record, now *exec.Result) (string, error
 		if !both || was.Flaky || was.Digest == is.Digest || max(was.Size, is.Size) > exampleMax {
 			continue
 		}
-		old, err := content.Shown(r.rules, contentsIn(r.writer), was)
+		old, err := content.Shown(r.rules, keep.ContentsIn(r.writer), was)
 		if err != nil {
 			return "", err
 		}

@@ -12,6 +12,7 @@ import (
 	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
+	"muster/regress/internal/keep"
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/readable"
@@ -33,7 +34,7 @@ const sampleNamesMax = 10
 // methods.
 type sample struct {
 	session              *session
-	candidate, reference *outcomes // of the cases that vary
+	candidate, reference *keep.Store // of the cases that vary
 
 	mu     sync.Mutex
 	varied []string // names
@@ -46,21 +47,21 @@ type expectation struct {
 	command *exec.Command
 	was     outcome.Outcome
 	open    content.Opener
-	kept    *outcomes // of the sample, for the command's new runs
+	kept    *keep.Store // of the sample, for the command's new runs
 	// stable reports that the outcome does not vary. Otherwise a part may differ if it also
 	// varies among the new runs.
 	stable bool
 	// compare compares a run with what the run that is resumed compares it with.
-	compare func(*exec.Result) (likeness, error)
+	compare func(*exec.Result) (keep.Likeness, error)
 }
 
 func (s *session) newSample(m golden.Meta) *sample {
-	made := func(name string) *outcomes { return &outcomes{path: s.run.File(name), meta: m} }
+	made := func(name string) *keep.Store { return &keep.Store{Path: s.run.File(name), Meta: m} }
 	return &sample{session: s, candidate: made("sample.golden"), reference: made("sample-references.golden")}
 }
 
 // drop removes what the sample keeps.
-func (m *sample) drop() error { return errors.Join(m.candidate.drop(), m.reference.drop()) }
+func (m *sample) drop() error { return errors.Join(m.candidate.Drop(), m.reference.Drop()) }
 
 // sampleOf picks tasks at random.
 func sampleOf(finished []task) []task {
@@ -131,11 +132,11 @@ func (m *sample) meets(ctx context.Context, e expectation, retries int) (bool, e
 	if e.stable {
 		return false, nil
 	}
-	rec, _, err := e.kept.get(e.task.entry.Name)
+	rec, _, err := e.kept.Get(e.task.entry.Name)
 	if err != nil {
 		return false, err
 	}
-	cmp, err := outcome.Compare(&e.was, &rec.Outcome, m.session.comparer.Same(e.open, e.kept.content))
+	cmp, err := outcome.Compare(&e.was, &rec.Outcome, m.session.comparer.Same(e.open, e.kept.Content))
 	return cmp.Identical(), err
 }
 
@@ -148,8 +149,8 @@ func (m *sample) once(ctx context.Context, e expectation, plain bool) (same bool
 		return false, err
 	}
 	defer r.Release()
-	is, err := likenessOf(&e.was, &r.Outcome, m.session.comparer.Same(e.open, r.Open))
-	if same = is != unlike; err != nil || same && plain {
+	is, err := keep.Compare(&e.was, &r.Outcome, m.session.comparer.Same(e.open, r.Open))
+	if same = is != keep.Unlike; err != nil || same && plain {
 		return same, err
 	}
 	l, err := e.compare(r)
@@ -160,20 +161,20 @@ func (m *sample) once(ctx context.Context, e expectation, plain bool) (same bool
 }
 
 // keep adds a run to what the sample keeps of a case.
-func (m *sample) keep(ctx context.Context, in *outcomes, name string, r *exec.Result, l likeness) error {
+func (m *sample) keep(ctx context.Context, in *keep.Store, name string, r *exec.Result, l keep.Likeness) error {
 	m.mu.Lock()
 	if !slices.Contains(m.varied, name) {
 		m.varied = append(m.varied, name)
 	}
 	m.mu.Unlock()
-	_, stored, err := in.get(name)
+	_, stored, err := in.Get(name)
 	switch {
 	case err != nil:
 		return err
 	case stored:
-		return in.merge(ctx, name, r, l, m.session.comparer.Same)
+		return in.Merge(ctx, name, r, l, m.session.comparer.Same)
 	}
-	return in.put(ctx, name, r, l)
+	return in.Put(ctx, name, r, l)
 }
 
 // runUnjudged runs a case without giving it a verdict.

@@ -1,0 +1,185 @@
+// Package keep has the outcomes that a run keeps of the cases that are not identical. In go the
+// runs of a case, one by one, each with its likeness to the expected outcome; out come one
+// record per case with all its runs joined, and the verdict on it.
+//
+// It writes one store, which an interrupted run leaves for the next to resume. It starts no run,
+// and knows no options, no reports and no journal.
+package keep
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"slices"
+	"sync"
+
+	"muster/regress/internal/content"
+	"muster/regress/internal/corpus"
+	"muster/regress/internal/exec"
+	"muster/regress/internal/golden"
+	"muster/regress/internal/outcome"
+)
+
+// A Store has the outcomes of the cases that are not identical. The first record makes its
+// file. Several goroutines may call its methods, until End.
+type Store struct {
+	Path    string
+	Meta    golden.Meta
+	Sources corpus.Digests // of the cases
+
+	mu     sync.Mutex
+	writer *golden.Writer
+}
+
+func (s *Store) open() (*golden.Writer, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.writer != nil {
+		return s.writer, nil
+	}
+	w, err := golden.Create(s.Path, s.Meta)
+	if err == nil {
+		s.writer = w
+	}
+	return w, err
+}
+
+// Put stores the first run of a case that is kept.
+func (s *Store) Put(ctx context.Context, name string, r *exec.Result, l Likeness) error {
+	return s.add(ctx, FirstRecord(name, r, l), r.Open)
+}
+
+// PutAfter stores the first runs of a case that are kept, after equal runs that are not: the
+// outcome that they equalled stands for them.
+func (s *Store) PutAfter(ctx context.Context, rec golden.Record, open content.Opener, equal int, e Equalled) error {
+	own := rec.Outcome
+	rec.Runs, rec.Equal = rec.Runs+equal, rec.Equal+equal
+	if _, err := outcome.Merge(&rec.Outcome, e.Outcome, e.Same(open, e.Open)); err != nil {
+		return err
+	}
+	return s.add(ctx, rec, func(p outcome.Part) (io.ReadCloser, error) {
+		if hasContent(&own, p) {
+			return open(p)
+		}
+		return e.Open(p)
+	})
+}
+
+// add stores the record of a case.
+func (s *Store) add(ctx context.Context, rec golden.Record, open content.Opener) error {
+	w, err := s.open()
+	if err != nil {
+		return err
+	}
+	rec.Source = s.Sources.Case(rec.Name)
+	return w.Put(ctx, rec, golden.Content(open))
+}
+
+// Get returns the record of a case, and whether it is stored.
+func (s *Store) Get(name string) (golden.Record, bool, error) {
+	s.mu.Lock()
+	w := s.writer
+	s.mu.Unlock()
+	if w == nil {
+		return golden.Record{}, false, nil
+	}
+	return w.Get(name)
+}
+
+// Merge takes a further run of a case into its stored record.
+func (s *Store) Merge(ctx context.Context, name string, r *exec.Result, l Likeness, same content.Sameness) error {
+	rec, _, err := s.Get(name)
+	if err != nil {
+		return err
+	}
+	l.count(&rec)
+	_, err = MergeRun(ctx, s.writer, &rec, r, same)
+	return err
+}
+
+// Join adds the runs of a case that another store has.
+func (s *Store) Join(ctx context.Context, from *Store, name string, same content.Sameness) error {
+	rec, stored, err := s.Get(name)
+	if err != nil {
+		return err
+	}
+	if !stored {
+		rec, stored, err = from.Get(name)
+		if err != nil || !stored {
+			return err
+		}
+		return s.add(ctx, rec, from.Content)
+	}
+	return from.JoinTo(ctx, s.writer, rec, same)
+}
+
+// JoinTo adds the runs of a case, where there are any, to its record in a writer.
+func (s *Store) JoinTo(ctx context.Context, w *golden.Writer, rec golden.Record, same content.Sameness) error {
+	further, stored, err := s.Get(rec.Name)
+	if err != nil || !stored {
+		return err
+	}
+	merged, err := outcome.Merge(&rec.Outcome, &further.Outcome, same(ContentsIn(w), s.Content))
+	if err != nil {
+		return err
+	}
+	if merged == outcome.Replaced {
+		rec.Cost = further.Cost
+	}
+	rec.Runs, rec.Equal = rec.Runs+further.Runs, rec.Equal+further.Equal
+	return w.Put(ctx, rec, s.Content) // Put asks for contents that w lacks
+}
+
+// Drop removes the store.
+func (s *Store) Drop() error {
+	if s.writer == nil {
+		return nil
+	}
+	return s.writer.Abort(false)
+}
+
+// Content opens the content of a stored part.
+func (s *Store) Content(p outcome.Part) (io.ReadCloser, error) {
+	return ContentsIn(s.writer)(p)
+}
+
+// End completes the store. After an error, it keeps the unfinished store for --resume.
+func (s *Store) End(err error) error {
+	if s == nil || s.writer == nil {
+		return nil
+	}
+	w := s.writer
+	s.writer = nil
+	if err != nil {
+		return w.Abort(true)
+	}
+	return w.Finish()
+}
+
+// Resume opens the store that an interrupted run left at a path. If there is none, the store is
+// empty.
+func Resume(path string, meta golden.Meta) (*Store, error) {
+	s := &Store{Path: path, Meta: meta}
+	w, err := golden.Resume(path)
+	if err == nil {
+		s.writer = w
+	}
+	if errors.Is(err, os.ErrNotExist) {
+		err = nil
+	}
+	return s, err
+}
+
+// An Equalled outcome stands for runs that equalled it and are not kept themselves.
+type Equalled struct {
+	Outcome *outcome.Outcome
+	Open    content.Opener
+	Same    content.Sameness
+}
+
+// hasContent reports whether a run of o left that content of a part.
+func hasContent(o *outcome.Outcome, p outcome.Part) bool {
+	own, found := o.Part(p.Key)
+	return found && (own.Digest == p.Digest || slices.ContainsFunc(own.Variants, func(v outcome.Variant) bool { return v.Digest == p.Digest }))
+}
