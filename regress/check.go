@@ -63,7 +63,7 @@ func (f *firstRun) equal() int {
 func Check(ctx context.Context, o Options) (sum Summary, err error) {
 	base, err := o.openGolden(ctx, o.Store.Golden)
 	if err != nil {
-		return sum, noGolden(o.Store.Golden, err)
+		return sum, o.noGoldenYet(err)
 	}
 	defer func() { err = errors.Join(err, base.Close()) }()
 	o.asRecorded(base.Meta())

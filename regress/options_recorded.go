@@ -8,6 +8,8 @@ import (
 
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
+	"muster/regress/internal/report"
+	"muster/regress/internal/state"
 )
 
 // noGolden words the failure to open a golden.
@@ -16,6 +18,18 @@ func noGolden(path string, err error) error {
 		return fault.Inputf("no golden %s: make one with muster record, or name it with --golden", path)
 	}
 	return err
+}
+
+// noGoldenYet is noGolden, and names an interrupted record of the golden.
+func (o *Options) noGoldenYet(err error) error {
+	if !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	last, e := state.Open(o.Store.State).Unfinished(report.RecordCommand)
+	if e != nil || last == nil || last.Identity["--golden"] != o.Store.Golden {
+		return noGolden(o.Store.Golden, err)
+	}
+	return fault.Inputf("no golden %s yet: record %s was interrupted: go on with the same muster record and --resume", o.Store.Golden, last.ID)
 }
 
 // goldenIfAny opens the golden. It returns nil where none is named, or none exists.

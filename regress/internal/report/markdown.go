@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"muster/regress/internal/name"
@@ -96,6 +97,9 @@ func (m *markdown) text(s Summary) string {
 	b.add(MarkdownMark + "\n## muster " + inline(s.Command) + ": " + inline(title) + "\n\n")
 	m.subject(b)
 	for _, w := range m.warnings {
+		if slices.Contains(s.Settings, w) {
+			continue // a remark below says it
+		}
 		b.add("> **Warning:** " + inline(w) + "\n\n")
 	}
 	b.add("| cases | |\n| ---: | --- |\n")

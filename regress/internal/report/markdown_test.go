@@ -44,6 +44,15 @@ func TestMarkdownIsBounded(t *testing.T) {
 }
 
 // A command is for pasting: it is there whole, however long it is, or not at all.
+// A warning of other settings is a remark of the summary, too. It stands there once.
+func TestMarkdownNamesSettingsOnce(t *testing.T) {
+	const text = "the golden was recorded with --stdin, this check has no --stdin"
+	page := writeMarkdown(t, []Event{Note{Text: text, Warning: true}, Finished{Summary{Command: CheckCommand, Settings: []string{text}}}})
+	if n := strings.Count(page, "recorded with"); n != 1 {
+		t.Errorf("%d times in\n%s", n, page)
+	}
+}
+
 func TestMarkdownCutsNoCommand(t *testing.T) {
 	tool := "cc " + strings.Repeat("-DNAME ", 500) + "{in}"
 	for length, there := range map[int]bool{500: true, 1 << 20: false} {
