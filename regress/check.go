@@ -266,12 +266,13 @@ func (c *checking) takeFirst(t task, r ran) error {
 	if err := c.addLine(line); err != nil {
 		return err
 	}
-	c.failures.add(r.ending, r.identical)
+	if err := c.noteFailure(t, r); err != nil {
+		return err
+	}
 	if r.identical {
 		c.identical(t, r)
 		return nil
 	}
-	c.warnBroken()
 	c.differs(firstRun{task: t, lane: r.lane, cost: r.cost, runs: 1, onEngine: r.onEngine})
 	return c.enough()
 }

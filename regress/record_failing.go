@@ -36,7 +36,7 @@ const failsFirst = 100
 func (r *recording) noteFirstRun(rec *golden.Record) error {
 	r.ran++
 	r.hasPassed = r.hasPassed || rec.Outcome.Ending.Success()
-	if r.ran != failsFirst || r.hasPassed || r.resumed || r.o.Judge.AllowFailures {
+	if r.ran != failsFirst || len(r.cases) == failsFirst || r.hasPassed || r.resumed || r.o.Judge.AllowFailures {
 		return nil
 	}
 	line, err := errorLine(r.writer, &rec.Outcome)
@@ -121,27 +121,32 @@ func (r *recording) headerHint(first report.Failure) string {
 	return ""
 }
 
-// failingRuns counts first runs, until one of them does not fail or equals the golden.
+// failingRuns counts first runs that fail newly, until another run comes.
 type failingRuns struct {
 	count   int
 	stopped bool
 	warned  bool
 }
 
-func (f *failingRuns) add(e outcome.Ending, identical bool) {
-	if f.stopped = f.stopped || identical || e.Success(); !f.stopped {
-		f.count++
+// noteFailure warns once if the first cases that ran all fail and did not fail before. A
+// resumed check says nothing, for its first cases ran earlier.
+func (c *checking) noteFailure(t task, r ran) error {
+	f := &c.failures
+	f.stopped = f.stopped || c.resumed || r.identical || r.ending.Success()
+	if f.stopped {
+		return nil
 	}
-}
-
-// warnBroken warns once if the first cases that ran all fail and differ from the golden.
-func (c *checking) warnBroken() {
-	if c.failures.stopped || c.failures.count != failsFirst {
-		return
+	old, known, err := c.base.get(t.entry.Name)
+	if f.stopped = known && !old.Outcome.Ending.Success(); err != nil || f.stopped {
+		return err
 	}
-	c.failures.warned = true
-	c.warn(fmt.Sprintf("all of the first %d cases fail, and differ from the golden: interrupt the check if the command is wrong", failsFirst))
+	if f.count++; f.count != failsFirst || len(c.cases) == failsFirst {
+		return nil
+	}
+	f.warned = true
+	c.warn(fmt.Sprintf("all of the first %d cases fail, and none failed before: interrupt the %s if the command is wrong", failsFirst, c.name))
 	c.hint(c.command.main.Hints)
+	return nil
 }
 
 // hint warns of likely mistakes in the command.
@@ -167,7 +172,7 @@ func (c *checking) warnCommand() {
 		c.hint(c.command.main.Misspelt)
 	}
 	if 2*c.unstable > differ {
-		c.warn(fmt.Sprintf("%s of %s that differ vary from run to run; --normalize rewrites what may vary, such as times and addresses, and --ignore leaves out a part, such as a cache", readable.Number(c.unstable), readable.Cases(differ)))
+		c.warn(fmt.Sprintf("most cases that differ vary from run to run (%s of %s); --normalize rewrites what may vary, such as times and addresses, and --ignore leaves out a part, such as a cache", readable.Number(c.unstable), readable.Number(differ)))
 	}
 }
 

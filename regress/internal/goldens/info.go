@@ -278,8 +278,8 @@ func (s *Selection) String() string {
 }
 
 // plainWord matches what needs no quotes. It matches tokens such as {in}, which a shell
-// leaves alone.
-var plainWord = regexp.MustCompile(`^[\w@%+=:,./{}-]+$`)
+// leaves alone, but not {a,b} or {1..3}, which a shell expands.
+var plainWord = regexp.MustCompile(`^([\w@%+=:,./-]|\{\w+\})+$`)
 
 // shellLine returns words as a line that a shell splits into the same words.
 func shellLine(words []string) string {

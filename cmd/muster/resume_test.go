@@ -1,0 +1,28 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestResumeLine(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"check", "--jobs", "1", "--", "./tool", "{in}", "--env", "x"}, "muster check --resume --jobs 1 -- ./tool '{in}' --env x"},
+		{[]string{"check", "--resume"}, "muster check --resume"},
+		{[]string{"show", "a"}, ""},
+		{[]string{"check", "--env", "KEY=secret"}, ""},
+		{[]string{"check", "--env=KEY=secret"}, ""},
+		{[]string{"check", "--remote-header=K=secret"}, ""},
+		{[]string{"check", "--golden", "https://me:secret@host/golden"}, ""},
+		{[]string{"check", "--", "./tool", "a\nb"}, ""},
+		{[]string{"check", "--golden", strings.Repeat("x", resumeBytesMax)}, ""},
+	} {
+		if got := resumeLine(tc.args); got != tc.want {
+			t.Errorf("resumeLine(%q) = %q, want %q", tc.args, got, tc.want)
+		}
+	}
+}
