@@ -135,7 +135,7 @@ func verifyDigest(h http.Header, body io.ReadCloser) (io.ReadCloser, error) {
 				}
 				want, err := base64.StdEncoding.DecodeString(strings.Trim(text, ":"))
 				if err != nil || len(want) != sha256.Size {
-					return nil, fmt.Errorf("header %s: %q %w: write sha-256=:BASE64:", header, part, errHeader)
+					return nil, fmt.Errorf("header %s: %q %w: write the value as sha-256=:BASE64: with colons", header, part, errHeader)
 				}
 				return &digestBody{ReadCloser: body, hash: sha256.New(), want: want}, nil
 			}

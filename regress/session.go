@@ -52,7 +52,6 @@ type session struct {
 
 	comparer content.Comparer
 
-	leaks       analyse.Leaks
 	settling    settling
 	differences *analyse.Collector
 

@@ -330,7 +330,7 @@ func TestWhoseMove(t *testing.T) {
 		"wrong": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Repr-Digest", "sha-256=:LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ=:")
 			w.Write([]byte("not hello"))
-		}, fault.Environment, "the body has not the announced SHA-256"},
+		}, fault.Environment, "the body does not have the announced SHA-256"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			web := httptest.NewServer(c.answer)
