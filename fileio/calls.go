@@ -1,6 +1,6 @@
 package fileio
 
-// Calls are the system calls of which jobs consist. [System] makes them, for [Job.Run]. An
+// Calls are the system calls that make up jobs. [System] makes them, for [Job.Run]. An
 // engine with another way to make them has its own Calls, for [Job.RunOn]. Each method does
 // what the system call does, once. Read and Write may transfer only a part. A method except
 // Close repeats a call that a signal interrupts. Errors are the system's. The calls of one job

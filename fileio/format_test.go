@@ -89,7 +89,7 @@ func TestInterruptedStart(t *testing.T) {
 	enginetest.Put(t, s, "x", []byte("x"))
 }
 
-// Open does not follow links planted in the place of the store's own files.
+// Open does not follow links planted where the store's own files were.
 func TestPlantedFormat(t *testing.T) {
 	for _, name := range []string{"format", "format~", "lock"} {
 		folder, outside := t.TempDir(), filepath.Join(t.TempDir(), "outside")

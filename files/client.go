@@ -40,7 +40,7 @@ type ClientOptions struct {
 // a Store: fs.ErrNotExist, fs.ErrPermission, fileio.ErrChanged, fileio.ErrBusy. The client
 // retries a request up to three times if the server certainly did not execute it, because it
 // was busy (503) or unreachable. It also retries reads and repeatable requests after a broken
-// connection. A body of which no byte moves for two minutes ends with ErrStalled.
+// connection. A body that stalls for two minutes ends with ErrStalled.
 type Client struct {
 	http    http.Client
 	options ClientOptions

@@ -153,7 +153,7 @@ func TestHostileMessages(t *testing.T) {
 	}
 }
 
-// endless has so many bytes that nobody may read all of them.
+// endless has more bytes than anybody may read.
 type endless struct{ given atomic.Int64 }
 
 const muchTooMuch = 256 << 20

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// ErrStalled is the error of a request of which no byte was sent or received for two minutes.
+// ErrStalled is the error of a request that sent and received no byte for two minutes.
 // The other end is still connected, but idle.
 var ErrStalled = errors.New("nothing has moved for two minutes")
 

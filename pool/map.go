@@ -20,7 +20,7 @@ const aheadPerWorker = 2
 // is in hand from when seq returns it until its result is yielded. A seq that blocks delays
 // results that are ready. A seq that waits for a result may deadlock.
 //
-// Map yields an error in the place of its item, with a zero R, and ends the sequence. Earlier
+// Map yields an error instead of its item, with a zero R, and ends the sequence. Earlier
 // items are completed, so the error is that of the first item that fails. Later items are not
 // started once the error is known. When ctx ends, items that were not started have the error
 // ctx.Err(). A call that ends by runtime.Goexit has an error too.

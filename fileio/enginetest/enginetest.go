@@ -508,7 +508,7 @@ func replaceWhileRead(t *testing.T, s *fileio.Store) {
 	}
 }
 
-// plantedFiles puts links, folders and pipes in the place of files. The store must not treat
+// plantedFiles puts links, folders and pipes where files were. The store must not treat
 // them as files, nor read or write their targets.
 func plantedFiles(t *testing.T, start func(*testing.T) fileio.Engine, sync fileio.Sync) {
 	folder, outside := t.TempDir(), filepath.Join(t.TempDir(), "secret")

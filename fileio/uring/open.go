@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// requiredOps are the calls of which jobs consist.
+// requiredOps are the calls that make up jobs.
 var requiredOps = map[uint8]string{
 	opFsync: "fsync", opOpenat: "openat", opClose: "close", opStatx: "statx",
 	opRead: "read", opWrite: "write", opRenameat: "renameat", opUnlinkat: "unlinkat",

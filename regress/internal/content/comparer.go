@@ -61,7 +61,7 @@ func Size(o *outcome.Outcome) (sum int64) {
 	return sum
 }
 
-// Hold calls do when there is room for so many bytes, and returns its error. More bytes than
+// Hold calls do when that many bytes are free, and returns its error. More bytes than
 // heldMax wait until nobody else holds any. Calls must not be nested: an inner one could wait
 // for the outer one. A call waits for others that end by themselves, also after an interrupt.
 func (c Comparer) Hold(bytes int64, do func() error) error {
