@@ -17,6 +17,7 @@ import (
 	"muster/regress/internal/golden"
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
+	"muster/regress/internal/pass"
 	"muster/regress/internal/readable"
 )
 
@@ -118,7 +119,7 @@ type bisecting struct {
 // probed is a source with what each version shows of its causes.
 type probed struct {
 	goal
-	task   task
+	task   pass.Task
 	was    *outcome.Outcome
 	states [][]bisection.State // by the index in goal.causes, then by version
 }
@@ -162,7 +163,7 @@ func (d *bisecting) probe(a goal, found *golden.Store) error {
 	if err != nil {
 		return err
 	}
-	told, err := analyse.Explain(d.rules, d.index, a.name, t.entry.Size, was, is)
+	told, err := analyse.Explain(d.rules, d.index, a.name, t.Entry.Size, was, is)
 	if err != nil {
 		return err
 	}
@@ -195,7 +196,7 @@ func (d *bisecting) runAll(ctx context.Context) error {
 	if err := d.startCrewOf(ctx, max(1, min(d.goroutines(), len(cells))), ""); err != nil {
 		return err
 	}
-	return passError(ctx, forEach(ctx, d.goroutines(), cells, func(ctx context.Context, c cell) error {
+	return pass.EndError(ctx, pass.ForEach(ctx, d.goroutines(), cells, func(ctx context.Context, c cell) error {
 		if err := d.runCell(ctx, c); err != nil {
 			return err
 		}
@@ -206,13 +207,13 @@ func (d *bisecting) runAll(ctx context.Context) error {
 
 func (d *bisecting) runCell(ctx context.Context, c cell) error {
 	p := &d.sources[c.source]
-	r, err := d.crew.Run(ctx, exec.Job{Source: *p.task.entry, Command: d.commands[c.version], Avoid: exec.NoLane})
+	r, err := d.crew.Run(ctx, exec.Job{Source: *p.task.Entry, Command: d.commands[c.version], Avoid: exec.NoLane})
 	if err != nil {
 		return d.machine(ctx, c, blamed(ctx, err))
 	}
 	defer r.Release()
 	d.settling.settle(p.name, &r.Outcome)
-	told, err := analyse.Explain(d.rules, d.index, p.name, p.task.entry.Size, content.Side{Outcome: p.was, Open: d.base.Content}, content.Side{Outcome: &r.Outcome, Open: r.Open})
+	told, err := analyse.Explain(d.rules, d.index, p.name, p.task.Entry.Size, content.Side{Outcome: p.was, Open: d.base.Content}, content.Side{Outcome: &r.Outcome, Open: r.Open})
 	if err != nil {
 		return err
 	}
@@ -259,7 +260,7 @@ func (d *bisecting) machine(ctx context.Context, c cell, err error) error {
 		d.note(p.states[i], c.version, bisection.Untold)
 	}
 	d.failed = err
-	if d.failing++; d.failing >= environmentMax {
+	if d.failing++; d.failing >= pass.EnvironmentMax {
 		return err
 	}
 	return nil

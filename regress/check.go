@@ -13,6 +13,7 @@ import (
 	"muster/regress/internal/keep"
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
+	"muster/regress/internal/pass"
 	"muster/regress/internal/readable"
 	"muster/regress/internal/report"
 	"muster/regress/internal/state"
@@ -29,7 +30,7 @@ type checking struct {
 
 	firsts    map[int]firstRun // cases that get further runs, by index
 	waiting   waitingRoom      // cases of firsts that may run again during the first pass
-	order     inOrder          // in which the verdicts of firsts are reported
+	order     pass.InOrder     // in which the verdicts of firsts are reported
 	differing int              // those of them that --fail-fast counts
 	final     map[int]bool     // cases that have their verdict
 	flushed   time.Time
@@ -40,7 +41,7 @@ type checking struct {
 
 // firstRun is a case that gets further runs, with its first run.
 type firstRun struct {
-	task     task
+	task     pass.Task
 	lane     int
 	cost     outcome.Cost
 	runs     int // of the case so far: an interrupted run may have made more than the first
@@ -113,7 +114,7 @@ func Check(ctx context.Context, o Options) (sum Summary, err error) {
 }
 
 func newChecking(s *session, base baseline) *checking {
-	return &checking{session: s, base: base, firsts: map[int]firstRun{}, order: inOrder{ready: map[int]func(){}}, final: map[int]bool{}, costs: costing{tried: map[string]int{}}}
+	return &checking{session: s, base: base, firsts: map[int]firstRun{}, order: pass.NewInOrder(), final: map[int]bool{}, costs: costing{tried: map[string]int{}}}
 }
 
 // check runs both passes and sums up.
@@ -158,7 +159,7 @@ func (c *checking) endStores(err error) error {
 
 // begin starts a new run or goes on with an interrupted one, and returns what
 // has to be run.
-func (c *checking) begin(ctx context.Context) (pending []task, err error) {
+func (c *checking) begin(ctx context.Context) (pending []pass.Task, err error) {
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, c.dropRun())
@@ -181,10 +182,10 @@ func (c *checking) begin(ctx context.Context) (pending []task, err error) {
 	if err := c.repeatFinished(ctx, known); err != nil {
 		return nil, errors.Join(c.endStores(err), c.lines.Close(), c.costs.kept.Close())
 	}
-	c.due = took.complete()
+	c.due = took.Complete()
 	c.emit(report.Started{
 		Command: c.name, Run: c.run.ID, Corpus: c.o.Corpus.Path, Tool: c.o.Command.line(), Against: c.against(), Cases: len(c.cases), Jobs: c.jobs(),
-		Resumed: len(done), Expected: c.due.sum(c.without(known)), Allowed: c.o.allowed(), At: c.began,
+		Resumed: len(done), Expected: c.due.Sum(c.without(known)), Allowed: c.o.allowed(), At: c.began,
 	})
 	pending, err = c.resume(known, took)
 	if err != nil {
@@ -241,7 +242,7 @@ type ran struct {
 }
 
 // takeFirst notes what came of a first run.
-func (c *checking) takeFirst(t task, r ran) error {
+func (c *checking) takeFirst(t pass.Task, r ran) error {
 	if r.err != nil {
 		if err := c.takeError(t, r.err); err != nil {
 			return err
@@ -249,8 +250,8 @@ func (c *checking) takeFirst(t task, r ran) error {
 		return c.enough()
 	}
 	c.emit(report.CaseRan{
-		Name: t.entry.Name, Pass: 1, Differs: !r.identical,
-		CPU: r.cost.CPU, Wall: r.cost.Wall, Expected: c.due.of(t.index), Engine: r.onEngine, At: time.Now(),
+		Name: t.Entry.Name, Pass: 1, Differs: !r.identical,
+		CPU: r.cost.CPU, Wall: r.cost.Wall, Expected: c.due.Of(t.Index), Engine: r.onEngine, At: time.Now(),
 	})
 	c.summary.CPU += r.cost.CPU
 	if r.beside != nil {
@@ -259,7 +260,7 @@ func (c *checking) takeFirst(t task, r ran) error {
 		}
 	}
 	line := state.Line{
-		Name: []byte(t.entry.Name), Identical: r.identical, Kind: r.ending.Kind, Code: r.ending.Code,
+		Name: []byte(t.Entry.Name), Identical: r.identical, Kind: r.ending.Kind, Code: r.ending.Code,
 		CPU: int64(r.cost.CPU), Wall: int64(r.cost.Wall), Peak: r.cost.PeakRSS, Engine: r.onEngine,
 		Ignored: name.PrintAll(r.left.Ignored),
 	}
@@ -280,7 +281,7 @@ func (c *checking) takeFirst(t task, r ran) error {
 // enough ends the first pass when --fail-fast says so.
 func (c *checking) enough() error {
 	if most := c.o.Select.FailFast; most > 0 && c.differing+c.summary.Verdicts[outcome.Environment] >= most {
-		return errStop
+		return pass.ErrStop
 	}
 	return nil
 }
@@ -288,9 +289,9 @@ func (c *checking) enough() error {
 // differs notes a first run that was not identical. A new case that may be new
 // is none that --fail-fast counts; what else may be allowed is not known yet.
 func (c *checking) differs(f firstRun) {
-	c.firsts[f.task.index] = f
+	c.firsts[f.task.Index] = f
 	c.waiting.add(f)
-	if c.base.has(f.task.entry.Name) || !slices.Contains(c.o.Judge.Allow, outcome.New.String()) {
+	if c.base.has(f.task.Entry.Name) || !slices.Contains(c.o.Judge.Allow, outcome.New.String()) {
 		c.differing++
 	}
 }
@@ -315,21 +316,21 @@ func (c *checking) flush() error {
 }
 
 // takeError notes a case that could not be run.
-func (c *checking) takeError(t task, err error) error {
-	c.final[t.index] = fault.ClassOf(err) == fault.Environment
+func (c *checking) takeError(t pass.Task, err error) error {
+	c.final[t.Index] = fault.ClassOf(err) == fault.Environment
 	return c.machineFailed(t, err)
 }
 
 // identical notes a first run that was identical: the case has its verdict, unless --runs
 // asks for more.
-func (c *checking) identical(t task, r ran) {
+func (c *checking) identical(t pass.Task, r ran) {
 	f := firstRun{task: t, lane: r.lane, cost: r.cost, runs: 1, onEngine: r.onEngine, alike: true}
 	f.word = report.Case{
 		Verdict: outcome.Identical, Ending: &r.ending, GoldenEnding: &r.ending, Cost: r.cost,
 		Flaky: r.left.Masked, Masked: r.left.Masked, Ignored: r.left.Ignored, Engine: r.onEngine,
 	}
 	if c.runsWanted(f) > 1 {
-		c.firsts[t.index] = f
+		c.firsts[t.Index] = f
 		c.waiting.add(f)
 		return
 	}
@@ -337,9 +338,9 @@ func (c *checking) identical(t task, r ran) {
 }
 
 // conclude gives a case its verdict.
-func (c *checking) conclude(t task, e report.Case) {
-	e.Name, e.Index = t.entry.Name, t.index
-	c.final[t.index] = true
+func (c *checking) conclude(t pass.Task, e report.Case) {
+	e.Name, e.Index = t.Entry.Name, t.Index
+	c.final[t.Index] = true
 	if e.Unstable {
 		c.unstable++
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"muster/regress/internal/outcome"
+	"muster/regress/internal/pass"
 	"muster/regress/internal/report"
 )
 
@@ -24,11 +25,11 @@ func (c *checking) runWaiting(ctx context.Context, long time.Duration) (note fun
 // runFurther makes the further runs of every case that still needs some, on other lanes than
 // the first run, and gives these cases their verdicts.
 func (c *checking) runFurther(ctx context.Context) error {
-	var pending, unreported []task
+	var pending, unreported []pass.Task
 	var firsts []firstRun
 	for _, i := range slices.Sorted(maps.Keys(c.firsts)) {
 		f := c.firsts[i]
-		if _, judged := c.order.ready[i]; judged {
+		if c.order.Has(f.task) {
 			unreported = append(unreported, f.task)
 		} else if !c.final[i] {
 			unreported, pending, firsts = append(unreported, f.task), append(pending, f.task), append(firsts, f)
@@ -37,30 +38,30 @@ func (c *checking) runFurther(ctx context.Context) error {
 	if runs := c.runsLeft(firsts); runs > 0 {
 		c.emit(report.PassStarted{Pass: 2, Runs: runs, At: time.Now()})
 	}
-	c.order.expect(unreported)
-	again := func(ctx context.Context, t task) judgement { return c.judgeFurther(ctx, c.firsts[t.index]) }
-	err := runPass(ctx, c.session, pending, again, c.takeJudged)
-	c.order.flush()
+	c.order.Expect(unreported)
+	again := func(ctx context.Context, t pass.Task) judgement { return c.judgeFurther(ctx, c.firsts[t.Index]) }
+	err := pass.Run(ctx, c.goroutines(), pending, again, c.takeJudged)
+	c.order.Flush()
 	return err
 }
 
 // takeJudged notes the result of the further runs of a case.
-func (c *checking) takeJudged(t task, j judgement) error {
+func (c *checking) takeJudged(t pass.Task, j judgement) error {
 	if j.err != nil {
-		if len(c.order.tasks) > 0 {
-			c.order.add(t, func() {})
+		if c.order.Expects() {
+			c.order.Add(t, func() {})
 		}
 		return c.takeError(t, j.err)
 	}
 	c.summary.CPU += j.cpu
-	c.order.add(t, func() { c.conclude(t, j.word) })
+	c.order.Add(t, func() { c.conclude(t, j.word) })
 	return nil
 }
 
 // reportDiffered reports the cases that differed and have no verdict when a run broke off.
 // So every difference that a run showed is reported.
 func (c *checking) reportDiffered() error {
-	c.order.flush()
+	c.order.Flush()
 	for _, i := range slices.Sorted(maps.Keys(c.firsts)) {
 		if c.final[i] {
 			continue

@@ -9,6 +9,7 @@ import (
 	"muster/regress/internal/golden"
 	"muster/regress/internal/keep"
 	"muster/regress/internal/outcome"
+	"muster/regress/internal/pass"
 	"muster/regress/internal/state"
 )
 
@@ -27,10 +28,10 @@ type baseline interface {
 	// interruption.
 	keeps(name string) (bool, error)
 	// took returns how long each selected case took before, nil when that is not known.
-	took(s *session) durations
+	took(s *session) pass.Durations
 
 	// first runs the cases and compares, and tells c what came of each.
-	first(ctx context.Context, c *checking, tasks []task) error
+	first(ctx context.Context, c *checking, tasks []pass.Task) error
 	// beside is the command that runs once more with each further run of the
 	// candidate, and where that is kept; nil for none.
 	beside() (*exec.Command, *keep.Store)
@@ -63,41 +64,44 @@ func (b recordedBase) has(name string) bool {
 	return known
 }
 
-func (b recordedBase) took(s *session) durations { return s.wallsIn(b.Store) }
+func (b recordedBase) took(s *session) pass.Durations { return s.wallsIn(b.Store) }
 
 func (b recordedBase) keeps(string) (bool, error) { return true, nil }
 
 // first runs the cases and compares with the golden; what differs is stored.
-func (b recordedBase) first(ctx context.Context, c *checking, tasks []task) error {
+func (b recordedBase) first(ctx context.Context, c *checking, tasks []pass.Task) error {
 	chosen, err := c.besides()
 	if err != nil {
 		return err
 	}
-	var beside, alone []task
+	var beside, alone []pass.Task
 	for _, t := range tasks {
-		if chosen[t.index] {
+		if chosen[t.Index] {
 			beside = append(beside, t)
 		} else {
 			alone = append(alone, t)
 		}
 	}
-	both := func(ctx context.Context, t task) ran { return b.both(ctx, c, t) }
-	if err := runPass(ctx, c.session, beside, both, c.takeFirst); err != nil {
+	both := func(ctx context.Context, t pass.Task) ran { return b.both(ctx, c, t) }
+	if err := pass.Run(ctx, c.goroutines(), beside, both, c.takeFirst); err != nil {
 		return err
 	}
 	if c.goroutines() > 1 { // else the further runs would be on the lane of the first
 		c.waiting.room = c.jobs()
 	}
-	return batchedPass[ran]{
-		number: 1, avoid: func(task) int { return exec.NoLane }, take: c.takeFirst,
-		look:    func(ctx context.Context, t task, r *exec.Result, err error) ran { return b.look(ctx, c, t, r, err) },
-		between: c.runWaiting,
-	}.run(ctx, c.session, alone)
+	return pass.Batched[ran]{
+		Goroutines: c.goroutines(), Alone: c.onePerLane(), Due: c.due, RunTasks: runTasks(c.session, 1),
+		Avoid: func(pass.Task) int { return exec.NoLane }, Take: c.takeFirst,
+		Look: func(ctx context.Context, t pass.Task, r *exec.Result, err error) ran {
+			return b.look(ctx, c, t, r, err)
+		},
+		Between: c.runWaiting,
+	}.Run(ctx, alone)
 }
 
 // both runs the candidate on a case and its rival beside it.
-func (b recordedBase) both(ctx context.Context, c *checking, t task) (got ran) {
-	both := c.inTurn(ctx, t, 1, t.index%2, func(r *exec.Result, err error) { got = b.look(ctx, c, t, r, err) })
+func (b recordedBase) both(ctx context.Context, c *checking, t pass.Task) (got ran) {
+	both := c.inTurn(ctx, t, 1, t.Index%2, func(r *exec.Result, err error) { got = b.look(ctx, c, t, r, err) })
 	if got.err == nil {
 		got.err = both.errs[1]
 	}
@@ -105,17 +109,17 @@ func (b recordedBase) both(ctx context.Context, c *checking, t task) (got ran) {
 	return got
 }
 
-func (b recordedBase) look(ctx context.Context, c *checking, t task, r *exec.Result, err error) ran {
+func (b recordedBase) look(ctx context.Context, c *checking, t pass.Task, r *exec.Result, err error) ran {
 	if err != nil {
 		return ran{err: err}
 	}
 	defer r.Release()
-	c.settling.settle(t.entry.Name, &r.Outcome)
+	c.settling.settle(t.Entry.Name, &r.Outcome)
 	got := ran{ending: r.Outcome.Ending, cost: r.Cost, lane: r.Lane, onEngine: r.Engine}
-	l, left, err := b.compare(c, t.entry.Name, r)
+	l, left, err := b.compare(c, t.Entry.Name, r)
 	got.identical, got.left, got.err = l == keep.Alike, left, err
 	if err == nil && l != keep.Alike {
-		got.err = c.found.Put(ctx, t.entry.Name, r, l)
+		got.err = c.found.Put(ctx, t.Entry.Name, r, l)
 	}
 	return got
 }

@@ -6,23 +6,24 @@ import (
 
 	"muster/regress/internal/exec"
 	"muster/regress/internal/outcome"
+	"muster/regress/internal/pass"
 	"muster/regress/internal/state"
 )
 
 // without lists the cases but those that are done.
-func (c *checking) without(done map[string]state.Line) []task {
-	return slices.DeleteFunc(c.all(), func(t task) bool {
-		_, known := done[t.entry.Name]
+func (c *checking) without(done map[string]state.Line) []pass.Task {
+	return slices.DeleteFunc(c.all(), func(t pass.Task) bool {
+		_, known := done[t.Entry.Name]
 		return known
 	})
 }
 
 // resume takes over what an interrupted run had done, and returns the rest in
 // the order in which it is to run.
-func (c *checking) resume(done map[string]state.Line, took durations) ([]task, error) {
-	var pending []task
+func (c *checking) resume(done map[string]state.Line, took pass.Durations) ([]pass.Task, error) {
+	var pending []pass.Task
 	for _, t := range c.ordered(took) {
-		l, ok := done[t.entry.Name]
+		l, ok := done[t.Entry.Name]
 		if !ok {
 			pending = append(pending, t)
 			continue
@@ -46,10 +47,10 @@ func (c *checking) resume(done map[string]state.Line, took durations) ([]task, e
 
 // resumeStored takes over a case if something is stored of it: its first run differed, or by
 // --runs a later one. It asks the store in either case, as --runs may be another one now.
-func (c *checking) resumeStored(t task, l state.Line) (stored bool, err error) {
-	rec, stored, err := c.found.Get(t.entry.Name)
+func (c *checking) resumeStored(t pass.Task, l state.Line) (stored bool, err error) {
+	rec, stored, err := c.found.Get(t.Entry.Name)
 	if err == nil && stored {
-		stored, err = c.base.keeps(t.entry.Name)
+		stored, err = c.base.keeps(t.Entry.Name)
 	}
 	if err == nil && stored {
 		c.differs(firstRun{task: t, lane: exec.NoLane, cost: rec.Cost, runs: rec.Runs, onEngine: l.Engine, alike: l.Identical})
@@ -58,13 +59,13 @@ func (c *checking) resumeStored(t task, l state.Line) (stored bool, err error) {
 }
 
 // resumeIdentical takes over a case whose runs were all identical.
-func (c *checking) resumeIdentical(t task, l state.Line) (err error) {
+func (c *checking) resumeIdentical(t pass.Task, l state.Line) (err error) {
 	r := ran{
 		ending:   outcome.Ending{Kind: l.Kind, Code: l.Code},
 		cost:     outcome.Cost{CPU: time.Duration(l.CPU), Wall: time.Duration(l.Wall), PeakRSS: l.Peak},
 		onEngine: l.Engine, lane: exec.NoLane,
 	}
-	if r.left.Masked, err = c.base.masked(t.entry.Name, r.ending); err != nil {
+	if r.left.Masked, err = c.base.masked(t.Entry.Name, r.ending); err != nil {
 		return err
 	}
 	if r.left, err = r.left.PlusPrinted(l.Ignored); err == nil {

@@ -68,7 +68,7 @@ type furtherRuns struct {
 // run makes the runs, each on another lane than the one before. It merges them into the
 // stored record of the case.
 func (f *furtherRuns) run(ctx context.Context) error {
-	c, name := f.c, f.first.task.entry.Name
+	c, name := f.c, f.first.task.Entry.Name
 	reference, kept := c.base.beside()
 	for pass := 2; pass <= c.runsWanted(f.first); pass++ {
 		if reference != nil {
@@ -98,7 +98,7 @@ func (f *furtherRuns) once(ctx context.Context, cmd *exec.Command, pass int, tak
 		return err
 	}
 	defer r.Release()
-	f.c.emit(report.CaseRan{Name: t.entry.Name, Pass: pass, CPU: r.Cost.CPU, Wall: r.Cost.Wall, Engine: r.Engine, At: time.Now()})
+	f.c.emit(report.CaseRan{Name: t.Entry.Name, Pass: pass, CPU: r.Cost.CPU, Wall: r.Cost.Wall, Engine: r.Engine, At: time.Now()})
 	f.cpu += r.Cost.CPU
 	f.avoid = r.Lane
 	return take(ctx, r)
@@ -107,7 +107,7 @@ func (f *furtherRuns) once(ctx context.Context, cmd *exec.Command, pass int, tak
 // compare compares a run with the golden. It stores the run unless all runs so far equal
 // the golden.
 func (f *furtherRuns) compare(ctx context.Context, r *exec.Result) error {
-	c, name := f.c, f.first.task.entry.Name
+	c, name := f.c, f.first.task.Entry.Name
 	l, left, err := c.base.compare(c, name, r)
 	if err != nil {
 		return err
@@ -134,7 +134,7 @@ func (f *furtherRuns) compare(ctx context.Context, r *exec.Result) error {
 
 // runReference runs the reference of a compare once more.
 func (f *furtherRuns) runReference(ctx context.Context, reference *exec.Command, kept *keep.Store, pass int) error {
-	name := f.first.task.entry.Name
+	name := f.first.task.Entry.Name
 	if rec, _, err := kept.Get(name); err != nil || rec.Runs >= pass {
 		return err
 	}
@@ -145,7 +145,7 @@ func (f *furtherRuns) runReference(ctx context.Context, reference *exec.Command,
 
 // judge gives a case its verdict after all its runs.
 func (c *checking) judge(f firstRun) (word report.Case, err error) {
-	name := f.task.entry.Name
+	name := f.task.Entry.Name
 	rec, stored, err := c.found.Get(name)
 	if err != nil || !stored {
 		return f.word, err // every run was identical
@@ -158,7 +158,7 @@ func (c *checking) judge(f firstRun) (word report.Case, err error) {
 		return report.Case{Verdict: outcome.New, Ending: &rec.Outcome.Ending, Cost: rec.Cost, Flaky: content.FlakyParts(&rec.Outcome), Unstable: rec.Outcome.Flaky()}, nil
 	}
 	err = c.comparer.Hold(content.Size(&old.Outcome)+content.Size(&rec.Outcome), func() (err error) {
-		word, err = c.judgeRuns(f.task.entry, &old, &rec)
+		word, err = c.judgeRuns(f.task.Entry, &old, &rec)
 		return err
 	})
 	return word, err

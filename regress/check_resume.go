@@ -5,6 +5,7 @@ import (
 
 	"muster/regress/internal/exec"
 	"muster/regress/internal/keep"
+	"muster/regress/internal/pass"
 	"muster/regress/internal/state"
 )
 
@@ -12,10 +13,10 @@ import (
 // another outcome now. If no case is left to run, outcomes of two tools cannot mix, and
 // repeatFinished does nothing.
 func (c *checking) repeatFinished(ctx context.Context, done map[string]state.Line) error {
-	var finished []task
+	var finished []pass.Task
 	left := false
 	for _, t := range c.all() {
-		line, ok := done[t.entry.Name]
+		line, ok := done[t.Entry.Name]
 		left = left || !ok || !line.Identical || c.o.Judge.Runs > 1
 		if ok {
 			finished = append(finished, t)
@@ -24,15 +25,15 @@ func (c *checking) repeatFinished(ctx context.Context, done map[string]state.Lin
 	if !left {
 		return nil
 	}
-	same := func(ctx context.Context, m *sample, t task) (bool, error) {
-		return c.meets(ctx, m, t, done[t.entry.Name].Identical)
+	same := func(ctx context.Context, m *sample, t pass.Task) (bool, error) {
+		return c.meets(ctx, m, t, done[t.Entry.Name].Identical)
 	}
 	return c.repeatSample(ctx, finished, c.o.Judge.Retries, c.found.Meta, same, c.joinSample)
 }
 
 // meets reports whether a finished case still has its outcome. An identical case must equal
 // the golden, or a run of the reference beside it.
-func (c *checking) meets(ctx context.Context, m *sample, t task, identical bool) (same bool, err error) {
+func (c *checking) meets(ctx context.Context, m *sample, t pass.Task, identical bool) (same bool, err error) {
 	reference, _ := c.base.beside()
 	if identical && reference != nil {
 		for n := 0; n <= c.o.Judge.Retries && err == nil && !same; n++ {
@@ -49,8 +50,8 @@ func (c *checking) meets(ctx context.Context, m *sample, t task, identical bool)
 
 // expectations returns the outcomes of a finished case: that of a reference beside the
 // candidate, and that of the candidate.
-func (c *checking) expectations(m *sample, t task, identical bool) (list []expectation, err error) {
-	name := t.entry.Name
+func (c *checking) expectations(m *sample, t pass.Task, identical bool) (list []expectation, err error) {
+	name := t.Entry.Name
 	candidate := expectation{task: t, command: c.command.For(name), kept: m.candidate, stable: identical}
 	candidate.compare = func(r *exec.Result) (keep.Likeness, error) {
 		l, _, err := c.base.compare(c, name, r)
@@ -81,15 +82,15 @@ func (c *checking) expectations(m *sample, t task, identical bool) (list []expec
 }
 
 // meetsReference runs the reference once, and the candidate beside it.
-func (c *checking) meetsReference(ctx context.Context, m *sample, t task, reference *exec.Command) (same bool, err error) {
+func (c *checking) meetsReference(ctx context.Context, m *sample, t pass.Task, reference *exec.Command) (same bool, err error) {
 	r, err := c.runUnjudged(ctx, t, reference)
 	if err != nil {
 		return false, err
 	}
 	defer r.Release()
-	e := expectation{task: t, command: c.command.For(t.entry.Name), was: r.Outcome, open: r.Open, kept: m.candidate, stable: true}
+	e := expectation{task: t, command: c.command.For(t.Entry.Name), was: r.Outcome, open: r.Open, kept: m.candidate, stable: true}
 	e.compare = func(now *exec.Result) (keep.Likeness, error) {
-		if err := m.keep(ctx, m.reference, t.entry.Name, r, keep.Unmatched); err != nil {
+		if err := m.keep(ctx, m.reference, t.Entry.Name, r, keep.Unmatched); err != nil {
 			return keep.Unlike, err
 		}
 		return keep.Compare(&r.Outcome, &now.Outcome, c.comparer.Same(r.Open, now.Open))

@@ -3,6 +3,8 @@ package regress
 import (
 	"sync"
 	"time"
+
+	"muster/regress/internal/pass"
 )
 
 // waitingRoom holds cases that differed in the first pass, until a lane runs them again. It
@@ -25,10 +27,10 @@ func (w *waitingRoom) add(f firstRun) {
 
 // next takes out the case that has waited longest. While there is room for more, next takes
 // the case only if it lasts as long as the next case of the pass: long cases begin first.
-func (w *waitingRoom) next(long time.Duration, due durations) (f firstRun, ok bool) {
+func (w *waitingRoom) next(long time.Duration, due pass.Durations) (f firstRun, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if len(w.firsts) == 0 || len(w.firsts) < w.room && due.of(w.firsts[0].task.index) < long {
+	if len(w.firsts) == 0 || len(w.firsts) < w.room && due.Of(w.firsts[0].task.Index) < long {
 		return f, false
 	}
 	f, w.firsts = w.firsts[0], w.firsts[1:]

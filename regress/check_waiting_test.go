@@ -5,19 +5,20 @@ import (
 	"time"
 
 	"muster/regress/internal/corpus"
+	"muster/regress/internal/pass"
 )
 
 // No more cases wait than the room holds. One waits while the next case of the
 // pass takes longer, unless the room is full.
 func TestWaitingRoom(t *testing.T) {
-	due := durations{5 * time.Second, time.Second, 0}
-	first := func(i int) firstRun { return firstRun{task: task{i, &corpus.Entry{}}} }
+	due := pass.Durations{5 * time.Second, time.Second, 0}
+	first := func(i int) firstRun { return firstRun{task: pass.Task{Index: i, Entry: &corpus.Entry{}}} }
 	next := func(w *waitingRoom, long time.Duration) int {
 		f, ok := w.next(long, due)
 		if !ok {
 			return -1
 		}
-		return f.task.index
+		return f.task.Index
 	}
 	var none waitingRoom
 	none.add(first(0))

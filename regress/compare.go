@@ -11,6 +11,7 @@ import (
 	"muster/regress/internal/golden"
 	"muster/regress/internal/keep"
 	"muster/regress/internal/outcome"
+	"muster/regress/internal/pass"
 	"muster/regress/internal/report"
 	"muster/regress/internal/state"
 )
@@ -58,7 +59,7 @@ type referenceBase struct {
 	kept    *keep.Store // of the cases that differ
 }
 
-func (b *referenceBase) took(*session) durations { return nil }
+func (b *referenceBase) took(*session) pass.Durations { return nil }
 
 func (b *referenceBase) identify(id map[string]string) outcome.Digest {
 	identify("the reference", b.command, id)
@@ -77,20 +78,20 @@ func (b *referenceBase) keeps(name string) (bool, error) {
 	return stored, err
 }
 
-func (b *referenceBase) first(ctx context.Context, c *checking, tasks []task) error {
-	both := func(ctx context.Context, t task) ran { return b.both(ctx, c, t) }
-	return runPass(ctx, c.session, tasks, both, c.takeFirst)
+func (b *referenceBase) first(ctx context.Context, c *checking, tasks []pass.Task) error {
+	both := func(ctx context.Context, t pass.Task) ran { return b.both(ctx, c, t) }
+	return pass.Run(ctx, c.goroutines(), tasks, both, c.takeFirst)
 }
 
 // both runs both commands on a case, in turns which one goes first, so that
 // neither always has the warmer caches.
-func (b *referenceBase) both(ctx context.Context, c *checking, t task) ran {
-	commands := [2]*exec.Command{b.command, c.command.For(t.entry.Name)}
+func (b *referenceBase) both(ctx context.Context, c *checking, t pass.Task) ran {
+	commands := [2]*exec.Command{b.command, c.command.For(t.Entry.Name)}
 	same := commands[0].Same(commands[1])
 	var results [2]*exec.Result
 	avoid := exec.NoLane
 	for n := range commands {
-		i := (n + t.index) % 2
+		i := (n + t.Index) % 2
 		r, err := c.once(ctx, t, commands[i], 1, avoid, same && n > 0) // else one run would be compared with itself
 		if err != nil {
 			return ran{err: err}
@@ -107,9 +108,9 @@ func (b *referenceBase) both(ctx context.Context, c *checking, t task) ran {
 		return ran{err: err}
 	}
 	if got.identical, got.left = l == keep.Alike, content.UncomparedIn(&ref.Outcome).With(&now.Outcome); !got.identical {
-		got.err = b.kept.Put(ctx, t.entry.Name, ref, keep.Unmatched)
+		got.err = b.kept.Put(ctx, t.Entry.Name, ref, keep.Unmatched)
 		if got.err == nil {
-			got.err = c.found.Put(ctx, t.entry.Name, now, l)
+			got.err = c.found.Put(ctx, t.Entry.Name, now, l)
 		}
 	}
 	return got

@@ -10,6 +10,7 @@ import (
 	"muster/regress/internal/cost"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/outcome"
+	"muster/regress/internal/pass"
 	"muster/regress/internal/report"
 	"muster/regress/internal/state"
 )
@@ -28,11 +29,11 @@ type costing struct {
 
 // costed is a case with what its first run took.
 type costed struct {
-	task task
+	task pass.Task
 	cost outcome.Cost
 }
 
-func (c costed) name() string { return c.task.entry.Name }
+func (c costed) name() string { return c.task.Entry.Name }
 
 // comparable reports whether runs that ended so did the same work: one that failed where
 // the other did not, or was stopped, says nothing of speed.
@@ -40,7 +41,7 @@ func comparable(old, now *outcome.Ending) bool {
 	return old != nil && now != nil && *old == *now && old.Kind == outcome.Exited
 }
 
-func (k *costing) note(t task, e *report.Case) {
+func (k *costing) note(t pass.Task, e *report.Case) {
 	if comparable(e.GoldenEnding, e.Ending) && e.Verdict != outcome.Environment {
 		k.cases = append(k.cases, costed{t, e.Cost})
 	}
@@ -170,12 +171,12 @@ func (c *checking) recordedCost() (told report.Cost, err error) {
 	told.Why = c.costs.rival.why
 	var pairs []cost.Pair
 	for _, one := range spread(c.costs.cases, report.CostCasesMax) {
-		old, known, err := c.base.get(one.task.entry.Name)
+		old, known, err := c.base.get(one.task.Entry.Name)
 		if err != nil {
 			return told, err
 		}
 		if known {
-			pairs = append(pairs, cost.Pair{Case: one.task.entry.Name, Old: old.Cost, New: one.cost})
+			pairs = append(pairs, cost.Pair{Case: one.task.Entry.Name, Old: old.Cost, New: one.cost})
 		}
 	}
 	told.Estimate, told.Indicative = cost.Of(pairs, c.crew.Floor()), true

@@ -11,6 +11,7 @@ import (
 	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/outcome"
+	"muster/regress/internal/pass"
 	"muster/regress/internal/report"
 	"muster/regress/internal/state"
 )
@@ -128,17 +129,17 @@ func (k *costing) shuffled() (cases []costed) {
 
 // round runs each case once with both commands, in turns which goes first.
 func (c *checking) round(ctx context.Context, cases []costed, round int, take func(cost.Pair) error) error {
-	pass := 2 + c.o.Judge.Retries + round
-	c.emit(report.PassStarted{Pass: pass, Runs: 2 * len(cases), Costs: true, At: time.Now()})
-	tasks := make([]task, len(cases))
+	number := 2 + c.o.Judge.Retries + round
+	c.emit(report.PassStarted{Pass: number, Runs: 2 * len(cases), Costs: true, At: time.Now()})
+	tasks := make([]pass.Task, len(cases))
 	first := make(map[int]int, len(cases))
 	for i, one := range cases {
 		tasks[i] = one.task
-		first[one.task.index] = (c.costs.tried[one.name()] + one.task.index) % 2
+		first[one.task.Index] = (c.costs.tried[one.name()] + one.task.Index) % 2
 	}
-	return runPass(ctx, c.session, tasks, func(ctx context.Context, t task) turns {
-		return c.inTurn(ctx, t, pass, first[t.index], nil)
-	}, func(t task, both turns) error {
+	return pass.Run(ctx, c.goroutines(), tasks, func(ctx context.Context, t pass.Task) turns {
+		return c.inTurn(ctx, t, number, first[t.Index], nil)
+	}, func(t pass.Task, both turns) error {
 		return c.takeTurns(t, both, take)
 	})
 }
@@ -152,14 +153,14 @@ type turns struct {
 }
 
 // pair is what both took, if they did the same work.
-func (b *turns) pair(t task) (p cost.Pair, ok bool) {
+func (b *turns) pair(t pass.Task) (p cost.Pair, ok bool) {
 	ok = b.errs[0] == nil && b.errs[1] == nil && comparable(&b.endings[0], &b.endings[1])
-	return cost.Pair{Case: t.entry.Name, Old: b.costs[0], New: b.costs[1]}, ok
+	return cost.Pair{Case: t.Entry.Name, Old: b.costs[0], New: b.costs[1]}, ok
 }
 
 // takeTurns notes what came of both.
-func (c *checking) takeTurns(t task, both turns, take func(cost.Pair) error) error {
-	c.costs.tried[t.entry.Name]++
+func (c *checking) takeTurns(t pass.Task, both turns, take func(cost.Pair) error) error {
+	c.costs.tried[t.Entry.Name]++
 	c.summary.CPU += both.costs[0].CPU + both.costs[1].CPU
 	switch rival := both.errs[0]; {
 	case both.errs[1] != nil:
@@ -168,7 +169,7 @@ func (c *checking) takeTurns(t task, both turns, take func(cost.Pair) error) err
 		return rival
 	case rival != nil:
 		c.costs.broken = rival
-		return errStop
+		return pass.ErrStop
 	}
 	if p, ok := both.pair(t); ok {
 		return take(p)
@@ -179,12 +180,12 @@ func (c *checking) takeTurns(t task, both turns, take func(cost.Pair) error) err
 // inTurn runs both commands on a case, one right after the other on one lane; first is the
 // side that begins. What the candidate left is for look to tell and to release, unless
 // that is nil.
-func (c *checking) inTurn(ctx context.Context, t task, pass, first int, look func(*exec.Result, error)) (both turns) {
-	commands := [2]*exec.Command{c.costs.rival.command, c.command.For(t.entry.Name)}
+func (c *checking) inTurn(ctx context.Context, t pass.Task, pass, first int, look func(*exec.Result, error)) (both turns) {
+	commands := [2]*exec.Command{c.costs.rival.command, c.command.For(t.Entry.Name)}
 	for done := 0; done < 2 && ctx.Err() == nil; {
 		var jobs []exec.Job
 		for n := done; n < 2; n++ {
-			jobs = append(jobs, exec.Job{Source: *t.entry, Command: commands[(n+first)%2], Avoid: exec.NoLane})
+			jobs = append(jobs, exec.Job{Source: *t.Entry, Command: commands[(n+first)%2], Avoid: exec.NoLane})
 		}
 		from := done
 		done += c.crew.RunAll(ctx, exec.Batch{
@@ -194,7 +195,7 @@ func (c *checking) inTurn(ctx context.Context, t task, pass, first int, look fun
 				side := (from + i + first) % 2
 				both.ended(side, r, blamed(ctx, err))
 				if err == nil && (side == 0 || look == nil) {
-					c.emit(report.CaseRan{Name: t.entry.Name, Pass: pass, Old: side == 0, CPU: r.Cost.CPU, Wall: r.Cost.Wall, Engine: r.Engine, At: time.Now()})
+					c.emit(report.CaseRan{Name: t.Entry.Name, Pass: pass, Old: side == 0, CPU: r.Cost.CPU, Wall: r.Cost.Wall, Engine: r.Engine, At: time.Now()})
 				}
 				if side == 1 && look != nil {
 					look(r, both.errs[side])
@@ -248,9 +249,9 @@ func (c *checking) besides() (chosen map[int]bool, err error) {
 }
 
 // takeBeside notes what came of the rival's run beside the first one of a case.
-func (c *checking) takeBeside(t task, both *turns) error {
+func (c *checking) takeBeside(t pass.Task, both *turns) error {
 	k := &c.costs
-	k.tried[t.entry.Name]++
+	k.tried[t.Entry.Name]++
 	c.summary.CPU += both.costs[0].CPU
 	if c.name == report.CheckCommand { // else it ran for more than the figures
 		k.took += both.costs[0].Wall / time.Duration(max(1, c.o.Limits.Jobs))

@@ -17,6 +17,7 @@ import (
 	"muster/regress/internal/golden"
 	"muster/regress/internal/keep"
 	"muster/regress/internal/outcome"
+	"muster/regress/internal/pass"
 	"muster/regress/internal/readable"
 	"muster/regress/internal/report"
 )
@@ -27,7 +28,7 @@ type recording struct {
 	into     *target
 	writer   *golden.Writer
 	lanes    []int                      // of the last run of each case, by index
-	took     durations                  // by that run, before the first one by the old golden's, by index
+	took     pass.Durations             // by that run, before the first one by the old golden's, by index
 	had      []runsBefore               // by index
 	onEngine map[int]*outcome.EngineRun // what an engine said of the first run, by index
 	failed   map[int]error              // cases for which the machine failed
@@ -92,7 +93,7 @@ func Record(ctx context.Context, o Options) (sum Summary, err error) {
 // lookAtOld refuses a selection that would drop cases from an existing golden, and
 // takes over from that how long cases took.
 func (r *recording) lookAtOld(ctx context.Context) error {
-	r.took = make(durations, len(r.cases))
+	r.took = make(pass.Durations, len(r.cases))
 	old, err := r.into.open(ctx)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
@@ -166,28 +167,28 @@ func (r *recording) begin(ctx context.Context) (err error) {
 	if err != nil {
 		return errors.Join(err, r.writer.Abort(true))
 	}
-	r.due = r.took.complete()
+	r.due = r.took.Complete()
 	r.emit(report.Started{
 		Command: r.name, Run: r.run.ID, Corpus: r.o.Corpus.Path, Tool: r.o.Command.line(), Cases: len(r.cases), Jobs: r.jobs(),
-		Resumed: len(r.cases) - len(rest), Expected: r.due.sum(rest), At: r.began,
+		Resumed: len(r.cases) - len(rest), Expected: r.due.Sum(rest), At: r.began,
 	})
 	return nil
 }
 
 // rest lists the cases that the first pass runs: all, or those of which the run
 // that is resumed has nothing. Of the others it notes how many runs they had.
-func (r *recording) rest() ([]task, error) {
+func (r *recording) rest() ([]pass.Task, error) {
 	all := r.all()
 	if !r.resumed {
 		return all, nil
 	}
 	rest := all[:0]
 	for _, t := range all {
-		rec, known, err := r.writer.Get(t.entry.Name)
+		rec, known, err := r.writer.Get(t.Entry.Name)
 		if err != nil {
 			return nil, err
 		}
-		if r.had[t.index].runs = rec.Runs; !known {
+		if r.had[t.Index].runs = rec.Runs; !known {
 			rest = append(rest, t)
 		}
 	}
@@ -243,29 +244,29 @@ func (r *recording) passes(ctx context.Context) error {
 			return err
 		}
 		if pass > 1 {
-			r.due = r.took.complete()
-			r.emit(report.PassStarted{Pass: pass, Runs: len(tasks), Expected: r.due.sum(tasks), At: time.Now()})
+			r.due = r.took.Complete()
+			r.emit(report.PassStarted{Pass: pass, Runs: len(tasks), Expected: r.due.Sum(tasks), At: time.Now()})
 		}
-		if err := r.pass(ctx, tasks, pass); err != nil {
+		if err := r.runPass(ctx, tasks, pass); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// toRun lists the cases that have had fewer runs than pass.
-func (r *recording) toRun(pass int) ([]task, error) {
-	var tasks []task
+// toRun lists the cases that have had fewer runs than number.
+func (r *recording) toRun(number int) ([]pass.Task, error) {
+	var tasks []pass.Task
 	for _, t := range r.ordered(r.took) {
-		switch runs := r.had[t.index].runs; {
-		case r.failed[t.index] != nil || r.done[t.index]:
+		switch runs := r.had[t.Index].runs; {
+		case r.failed[t.Index] != nil || r.done[t.Index]:
 		case runs >= r.o.Judge.Repeat: // before an interruption
-			rec, _, err := r.writer.Get(t.entry.Name)
+			rec, _, err := r.writer.Get(t.Entry.Name)
 			if err != nil {
 				return nil, err
 			}
 			r.conclude(t, rec)
-		case runs < pass:
+		case runs < number:
 			tasks = append(tasks, t)
 		}
 	}
@@ -285,25 +286,26 @@ type recordRan struct {
 	had      runsBefore // for the next one
 }
 
-// pass runs the tasks once, each on another lane than before.
-func (r *recording) pass(ctx context.Context, tasks []task, pass int) error {
+// runPass runs the tasks once, each on another lane than before.
+func (r *recording) runPass(ctx context.Context, tasks []pass.Task, number int) error {
 	before := slices.Clone(r.lanes)
-	return batchedPass[recordRan]{
-		number: pass, avoid: func(t task) int { return before[t.index] }, take: r.take,
-		look: func(ctx context.Context, t task, res *exec.Result, err error) recordRan {
-			return r.look(ctx, t, pass, res, err)
+	return pass.Batched[recordRan]{
+		Goroutines: r.goroutines(), Alone: r.onePerLane(), Due: r.due, RunTasks: runTasks(r.session, number),
+		Avoid: func(t pass.Task) int { return before[t.Index] }, Take: r.take,
+		Look: func(ctx context.Context, t pass.Task, res *exec.Result, err error) recordRan {
+			return r.look(ctx, t, number, res, err)
 		},
-	}.run(ctx, r.session, tasks)
+	}.Run(ctx, tasks)
 }
 
-func (r *recording) look(ctx context.Context, t task, pass int, res *exec.Result, err error) recordRan {
+func (r *recording) look(ctx context.Context, t pass.Task, pass int, res *exec.Result, err error) recordRan {
 	if err != nil {
 		return recordRan{err: err}
 	}
 	defer res.Release()
 	got := recordRan{pass: pass, lane: res.Lane, cost: res.Cost, onEngine: res.Engine}
-	got.record = golden.Record{Name: t.entry.Name, Outcome: res.Outcome, Cost: res.Cost, Runs: 1, Source: r.digests.Case(t.entry.Name)}
-	switch had := r.had[t.index]; {
+	got.record = golden.Record{Name: t.Entry.Name, Outcome: res.Outcome, Cost: res.Cost, Runs: 1, Source: r.digests.Case(t.Entry.Name)}
+	switch had := r.had[t.Index]; {
 	case pass == 1:
 		got.err = r.writer.Put(ctx, got.record, res.Open)
 	case had.digest == res.Outcome.Digest():
@@ -317,8 +319,8 @@ func (r *recording) look(ctx context.Context, t task, pass int, res *exec.Result
 }
 
 // lookAgain takes a run of a case that differs from those before into its record.
-func (r *recording) lookAgain(ctx context.Context, t task, got *recordRan, res *exec.Result) (err error) {
-	if got.record, _, err = r.writer.Get(t.entry.Name); err != nil {
+func (r *recording) lookAgain(ctx context.Context, t pass.Task, got *recordRan, res *exec.Result) (err error) {
+	if got.record, _, err = r.writer.Get(t.Entry.Name); err != nil {
 		return err
 	}
 	if r.hasExample.CompareAndSwap(false, true) {
@@ -333,14 +335,14 @@ func (r *recording) lookAgain(ctx context.Context, t task, got *recordRan, res *
 }
 
 // take notes what came of a run.
-func (r *recording) take(t task, got recordRan) error {
+func (r *recording) take(t pass.Task, got recordRan) error {
 	if got.err != nil {
 		return r.takeError(t, got.err)
 	}
-	r.emit(report.CaseRan{Name: t.entry.Name, Pass: got.pass, Differs: got.differ, CPU: got.cost.CPU, Wall: got.cost.Wall, Expected: r.due.of(t.index), Engine: got.onEngine, At: time.Now()})
+	r.emit(report.CaseRan{Name: t.Entry.Name, Pass: got.pass, Differs: got.differ, CPU: got.cost.CPU, Wall: got.cost.Wall, Expected: r.due.Of(t.Index), Engine: got.onEngine, At: time.Now()})
 	r.summary.CPU += got.cost.CPU
 	if got.onEngine != nil && got.pass == 1 {
-		r.onEngine[t.index] = got.onEngine
+		r.onEngine[t.Index] = got.onEngine
 	}
 	if got.differ {
 		r.varies = cmp.Or(r.varies, got.example)
@@ -350,33 +352,33 @@ func (r *recording) take(t task, got recordRan) error {
 			return err
 		}
 	}
-	r.lanes[t.index] = got.lane
-	r.took[t.index] = got.cost.Wall
-	r.had[t.index] = got.had
+	r.lanes[t.Index] = got.lane
+	r.took[t.Index] = got.cost.Wall
+	r.had[t.Index] = got.had
 	if got.record.Runs >= r.o.Judge.Repeat {
 		r.conclude(t, got.record)
 	}
 	return nil
 }
 
-func (r *recording) takeError(t task, err error) error {
+func (r *recording) takeError(t pass.Task, err error) error {
 	if fault.ClassOf(err) == fault.Environment {
-		r.failed[t.index] = err
+		r.failed[t.Index] = err
 	}
 	return r.machineFailed(t, err)
 }
 
 // conclude counts a case that has all its runs.
-func (r *recording) conclude(t task, rec golden.Record) {
-	r.done[t.index] = true
+func (r *recording) conclude(t pass.Task, rec golden.Record) {
+	r.done[t.Index] = true
 	r.summary.Recorded++
 	r.summary.Endings.Add(rec.Outcome.Ending)
 	if !rec.Outcome.Ending.Success() {
-		r.failing = append(r.failing, t.index)
+		r.failing = append(r.failing, t.Index)
 	}
 	word := report.Case{
-		Name: t.entry.Name, Index: t.index, Verdict: outcome.Identical,
-		Ending: &rec.Outcome.Ending, Cost: rec.Cost, Flaky: content.FlakyParts(&rec.Outcome), Engine: r.onEngine[t.index],
+		Name: t.Entry.Name, Index: t.Index, Verdict: outcome.Identical,
+		Ending: &rec.Outcome.Ending, Cost: rec.Cost, Flaky: content.FlakyParts(&rec.Outcome), Engine: r.onEngine[t.Index],
 	}
 	word.Masked, word.Ignored = content.MaskedParts(&rec.Outcome), content.IgnoredParts(&rec.Outcome)
 	if len(word.Flaky) > 0 {

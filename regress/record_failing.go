@@ -13,6 +13,7 @@ import (
 	"muster/regress/internal/keep"
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
+	"muster/regress/internal/pass"
 	"muster/regress/internal/readable"
 	"muster/regress/internal/report"
 )
@@ -63,8 +64,8 @@ func (r *recording) failsSoFar() (bool, error) {
 		records[i] = rec
 	}
 	for _, t := range r.all() {
-		if !r.done[t.index] {
-			r.conclude(t, records[t.index])
+		if !r.done[t.Index] {
+			r.conclude(t, records[t.Index])
 		}
 	}
 	return true, nil
@@ -130,13 +131,13 @@ type failingRuns struct {
 
 // noteFailure warns once if the first cases that ran all fail and did not fail before. A
 // resumed check says nothing, for its first cases ran earlier.
-func (c *checking) noteFailure(t task, r ran) error {
+func (c *checking) noteFailure(t pass.Task, r ran) error {
 	f := &c.failures
 	f.stopped = f.stopped || c.resumed || r.identical || r.ending.Success()
 	if f.stopped {
 		return nil
 	}
-	old, known, err := c.base.get(t.entry.Name)
+	old, known, err := c.base.get(t.Entry.Name)
 	if f.stopped = known && !old.Outcome.Ending.Success(); err != nil || f.stopped {
 		return err
 	}

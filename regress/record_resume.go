@@ -5,15 +5,16 @@ import (
 
 	"muster/regress/internal/exec"
 	"muster/regress/internal/keep"
+	"muster/regress/internal/pass"
 )
 
 // repeatFinished runs a sample of the finished cases again, and refuses to resume if one has
 // another outcome now. If all cases have their runs, it does nothing.
 func (r *recording) repeatFinished(ctx context.Context) error {
-	var finished []task
+	var finished []pass.Task
 	left := false
 	for _, t := range r.all() {
-		runs := r.had[t.index].runs
+		runs := r.had[t.Index].runs
 		left = left || runs < r.o.Judge.Repeat
 		if runs > 0 {
 			finished = append(finished, t)
@@ -22,12 +23,12 @@ func (r *recording) repeatFinished(ctx context.Context) error {
 	if !r.resumed || !left {
 		return nil
 	}
-	same := func(ctx context.Context, m *sample, t task) (bool, error) {
-		rec, _, err := r.writer.Get(t.entry.Name)
+	same := func(ctx context.Context, m *sample, t pass.Task) (bool, error) {
+		rec, _, err := r.writer.Get(t.Entry.Name)
 		if err != nil {
 			return false, err
 		}
-		e := expectation{task: t, command: r.command.For(t.entry.Name), was: rec.Outcome, open: keep.ContentsIn(r.writer), kept: m.candidate}
+		e := expectation{task: t, command: r.command.For(t.Entry.Name), was: rec.Outcome, open: keep.ContentsIn(r.writer), kept: m.candidate}
 		e.compare = func(*exec.Result) (keep.Likeness, error) { return keep.Unmatched, nil }
 		return m.meets(ctx, e, RetriesDefault)
 	}

@@ -12,6 +12,7 @@ import (
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/name"
+	"muster/regress/internal/pass"
 	"muster/regress/internal/readable"
 	"muster/regress/internal/report"
 	"muster/regress/internal/shrink"
@@ -72,7 +73,7 @@ func (p *past) trial(ctx context.Context, s *session, found *cause.Found, goal g
 	if err := s.resolve(); err != nil {
 		return nil, err
 	}
-	t = &trial{session: s, task: task{0, &s.cases[0]}, causes: found.Causes, index: cause.NewIndex(found.Causes), wanted: goal.causes}
+	t = &trial{session: s, task: pass.Task{Index: 0, Entry: &s.cases[0]}, causes: found.Causes, index: cause.NewIndex(found.Causes), wanted: goal.causes}
 	t.candidate = s.command.For(goal.name)
 	base, err := p.base(ctx)
 	if err != nil {
@@ -152,7 +153,7 @@ func (d *reducing) lanes() int { return max(1, d.goroutines()) }
 
 // begin starts the crew, and has it run the case's own source.
 func (d *reducing) begin(ctx context.Context) (err error) {
-	if d.own, err = d.contentOf(*d.task.entry); err != nil {
+	if d.own, err = d.contentOf(*d.task.Entry); err != nil {
 		return err
 	}
 	if err := d.startCrewOf(ctx, d.lanes(), ""); err != nil {

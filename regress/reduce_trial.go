@@ -8,6 +8,7 @@ import (
 	"muster/regress/internal/content"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/outcome"
+	"muster/regress/internal/pass"
 )
 
 // trial runs a reference and a candidate on a source that is in no corpus, in the place
@@ -15,7 +16,7 @@ import (
 // several goroutines.
 type trial struct {
 	*session
-	task      task
+	task      pass.Task
 	reference *exec.Command
 	candidate *exec.Command
 	known     *outcome.Outcome // of the case, with the parts that are known to be flaky
@@ -65,12 +66,12 @@ func (t *trial) observe(ctx context.Context, source []byte, fresh bool) (s *obse
 		return s, err
 	}
 	was, is := s.sides()
-	s.Explanation, err = analyse.Explain(t.rules, t.index, t.task.entry.Name, int64(len(source)), was, is)
+	s.Explanation, err = analyse.Explain(t.rules, t.index, t.task.Entry.Name, int64(len(source)), was, is)
 	return s, err
 }
 
 func (t *trial) runOn(ctx context.Context, source []byte, c *exec.Command, fresh bool) (*exec.Result, error) {
-	r, err := t.crew.Run(ctx, exec.Job{Source: *t.task.entry, Content: source, Command: c, Avoid: exec.NoLane, Fresh: fresh})
+	r, err := t.crew.Run(ctx, exec.Job{Source: *t.task.Entry, Content: source, Command: c, Avoid: exec.NoLane, Fresh: fresh})
 	if err != nil {
 		return nil, blamed(ctx, err)
 	}

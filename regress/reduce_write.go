@@ -196,7 +196,7 @@ func (d *reducing) write(source []byte) error {
 	if err := d.writeGiven(root); err != nil {
 		return fault.Environmentf("keep what the reduced source needs: %w", err)
 	}
-	if err := place(root, *d.task.entry, source); err != nil {
+	if err := place(root, *d.task.Entry, source); err != nil {
 		return fault.Environmentf("keep the reduced source: %w", err)
 	}
 	return nil

@@ -49,14 +49,14 @@ func RunOne(ctx context.Context, o Options, caseName, keep string) (err error) {
 	if err := s.startCrew(ctx, keep); err != nil {
 		return err
 	}
-	c := s.command.For(t.entry.Name)
-	r, err := s.crew.Run(ctx, exec.Job{Source: *t.entry, Command: c, Avoid: exec.NoLane})
+	c := s.command.For(t.Entry.Name)
+	r, err := s.crew.Run(ctx, exec.Job{Source: *t.Entry, Command: c, Avoid: exec.NoLane})
 	if err != nil {
 		return err
 	}
 	defer r.Release()
 	if s.engine != nil {
-		if err := s.layOut(keep, *t.entry, r); err != nil {
+		if err := s.layOut(keep, *t.Entry, r); err != nil {
 			return err
 		}
 	}
@@ -65,7 +65,7 @@ func RunOne(ctx context.Context, o Options, caseName, keep string) (err error) {
 	}
 	line := ""
 	if s.engine == nil {
-		line = byHand(c, t.entry.Name)
+		line = byHand(c, t.Entry.Name)
 	}
 	return s.tellKept(keep, line, r)
 }

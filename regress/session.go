@@ -16,6 +16,7 @@ import (
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/normalize"
+	"muster/regress/internal/pass"
 	"muster/regress/internal/plan"
 	"muster/regress/internal/report"
 	"muster/regress/internal/state"
@@ -23,7 +24,7 @@ import (
 
 // session is one command over a corpus, from its opening to its summary. The
 // goroutine that opened it owns it, and lends it to whoever takes a result in a
-// pass; who runs cases (runHand, once) uses what does not change, and emits events.
+// pass; who runs cases (runTasks, once) uses what does not change, and emits events.
 type session struct {
 	o       *Options
 	name    string // of the command
@@ -58,7 +59,7 @@ type session struct {
 	ticks     <-chan time.Time // when the tool's files are looked at; nil = every toolEvery
 	stopTicks func()
 
-	due     durations // how long each case should take in the present pass, complete
+	due     pass.Durations // how long each case should take in the present pass, complete
 	summary Summary
 	absent  int // cases that count, and that the corpus does not have
 	results []placed

@@ -7,6 +7,7 @@ import (
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/name"
+	"muster/regress/internal/pass"
 	"muster/regress/internal/readable"
 	"muster/regress/internal/report"
 )
@@ -72,19 +73,19 @@ func (s *session) nothing() error {
 }
 
 // find returns the selected case of a printed or raw name.
-func (s *session) find(printed string) (task, error) {
+func (s *session) find(printed string) (pass.Task, error) {
 	raw, err := name.ParseTyped(printed)
 	if err != nil {
-		return task{}, err
+		return pass.Task{}, err
 	}
 	for i, e := range s.cases {
 		if e.Name == raw {
-			return task{i, &s.cases[i]}, nil
+			return pass.Task{Index: i, Entry: &s.cases[i]}, nil
 		}
 	}
 	known := make([]string, len(s.cases))
 	for i, e := range s.cases {
 		known[i] = e.Name
 	}
-	return task{}, fault.Emptyf("no case %s in %s%s: muster cases lists them", name.Print(raw), s.o.Corpus.Path, name.Near(raw, known))
+	return pass.Task{}, fault.Emptyf("no case %s in %s%s: muster cases lists them", name.Print(raw), s.o.Corpus.Path, name.Near(raw, known))
 }

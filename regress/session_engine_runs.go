@@ -4,17 +4,18 @@ import (
 	"time"
 
 	"muster/regress/internal/exec"
+	"muster/regress/internal/pass"
 	"muster/regress/internal/report"
 )
 
 // count counts a run. Any goroutine may call it.
-func (e *engine) count(t task, r *exec.Result) {
+func (e *engine) count(t pass.Task, r *exec.Result) {
 	if e == nil || r == nil {
 		return
 	}
 	e.telling.Lock()
 	defer e.telling.Unlock()
-	e.runs.Add(t.entry.Name, r.Engine, time.Now())
+	e.runs.Add(t.Entry.Name, r.Engine, time.Now())
 }
 
 // sum is what all runs came to, of which so many were asked for at once.

@@ -4,12 +4,13 @@ import (
 	"slices"
 
 	"muster/internal/wording"
+	"muster/regress/internal/pass"
 	"muster/regress/internal/plan"
 	"muster/regress/internal/state"
 )
 
 // ordered returns the selected cases in the order in which they run.
-func (s *session) ordered(took durations) []task {
+func (s *session) ordered(took pass.Durations) []pass.Task {
 	tasks := s.all()
 	var failed map[string]bool
 	if s.o.Select.FailedFirst {
@@ -23,9 +24,9 @@ func (s *session) ordered(took durations) []task {
 	}
 	names := make([]string, len(tasks))
 	for i, t := range tasks {
-		names[i] = t.entry.Name
+		names[i] = t.Entry.Name
 	}
-	ordered := make([]task, 0, len(tasks))
+	ordered := make([]pass.Task, 0, len(tasks))
 	for _, i := range plan.Order(names, failed, took) {
 		ordered = append(ordered, tasks[i])
 	}

@@ -15,6 +15,7 @@ import (
 	"muster/regress/internal/keep"
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
+	"muster/regress/internal/pass"
 	"muster/regress/internal/readable"
 )
 
@@ -43,7 +44,7 @@ type sample struct {
 
 // expectation is the outcome that a command gave for a finished case.
 type expectation struct {
-	task    task
+	task    pass.Task
 	command *exec.Command
 	was     outcome.Outcome
 	open    content.Opener
@@ -64,7 +65,7 @@ func (s *session) newSample(m golden.Meta) *sample {
 func (m *sample) drop() error { return errors.Join(m.candidate.Drop(), m.reference.Drop()) }
 
 // sampleOf picks tasks at random.
-func sampleOf(finished []task) []task {
+func sampleOf(finished []pass.Task) []pass.Task {
 	n := max(sampleMin, (len(finished)+samplePart-1)/samplePart)
 	picked := slices.Clone(finished)
 	rand.Shuffle(len(picked), func(i, j int) { picked[i], picked[j] = picked[j], picked[i] })
@@ -76,8 +77,8 @@ func sampleOf(finished []task) []task {
 // varies: all of them, also after an interrupt. On an engine it does nothing: the preflight
 // detects another tool.
 func (s *session) repeatSample(
-	ctx context.Context, finished []task, retries int, m golden.Meta,
-	same func(context.Context, *sample, task) (bool, error), join func(context.Context, *sample, string) error,
+	ctx context.Context, finished []pass.Task, retries int, m golden.Meta,
+	same func(context.Context, *sample, pass.Task) (bool, error), join func(context.Context, *sample, string) error,
 ) (err error) {
 	if len(finished) == 0 || s.engine != nil {
 		return nil
@@ -85,7 +86,7 @@ func (s *session) repeatSample(
 	picked, again := sampleOf(finished), s.newSample(m)
 	defer func() { err = errors.Join(err, again.drop()) }()
 	s.note(fmt.Sprintf("--resume: %s of %s run again, to check that the tool is the same", readable.Number(len(picked)), readable.Count(len(finished), "finished case")))
-	err = forEach(ctx, s.goroutines(), picked, func(handing context.Context, t task) error {
+	err = pass.ForEach(ctx, s.goroutines(), picked, func(handing context.Context, t pass.Task) error {
 		if handing.Err() != nil {
 			return nil
 		}
@@ -93,7 +94,7 @@ func (s *session) repeatSample(
 		if err == nil && !ok {
 			again.mu.Lock()
 			defer again.mu.Unlock()
-			again.others = append(again.others, t.entry.Name)
+			again.others = append(again.others, t.Entry.Name)
 		}
 		return err
 	})
@@ -132,7 +133,7 @@ func (m *sample) meets(ctx context.Context, e expectation, retries int) (bool, e
 	if e.stable {
 		return false, nil
 	}
-	rec, _, err := e.kept.Get(e.task.entry.Name)
+	rec, _, err := e.kept.Get(e.task.Entry.Name)
 	if err != nil {
 		return false, err
 	}
@@ -157,7 +158,7 @@ func (m *sample) once(ctx context.Context, e expectation, plain bool) (same bool
 	if err != nil {
 		return false, err
 	}
-	return same, m.keep(ctx, e.kept, e.task.entry.Name, r, l)
+	return same, m.keep(ctx, e.kept, e.task.Entry.Name, r, l)
 }
 
 // keep adds a run to what the sample keeps of a case.
@@ -178,10 +179,10 @@ func (m *sample) keep(ctx context.Context, in *keep.Store, name string, r *exec.
 }
 
 // runUnjudged runs a case without giving it a verdict.
-func (s *session) runUnjudged(ctx context.Context, t task, c *exec.Command) (*exec.Result, error) {
-	r, err := s.crew.Run(ctx, exec.Job{Source: *t.entry, Command: c, Avoid: exec.NoLane, Fresh: true})
+func (s *session) runUnjudged(ctx context.Context, t pass.Task, c *exec.Command) (*exec.Result, error) {
+	r, err := s.crew.Run(ctx, exec.Job{Source: *t.Entry, Command: c, Avoid: exec.NoLane, Fresh: true})
 	if err == nil {
-		s.settling.settle(t.entry.Name, &r.Outcome)
+		s.settling.settle(t.Entry.Name, &r.Outcome)
 	}
 	return r, blamed(ctx, err)
 }

@@ -36,7 +36,7 @@ var rooms = []room{
 	{"cmd/muster", "regress lab files files/load files/service files/service/logfile fileio fileio/direct fileio/pooled fileio/cthreads fileio/uring internal/terminal internal/nearest internal/wording", plain},
 
 	// regress carries the lane helper: it takes over in the init of its package.
-	{"regress", "regress/internal/... regress/lane files pool internal/terminal internal/wording", plain},
+	{"regress", "regress/internal/... regress/lane files internal/terminal internal/wording", plain},
 	{"regress/lane", "", stdlib},
 	{"regress/internal/name", "internal/nearest regress/internal/fault regress/internal/readable", pure},
 	{"regress/internal/fault", "", pure},
@@ -53,6 +53,7 @@ var rooms = []room{
 	{"regress/internal/content", "regress/internal/fault regress/internal/name regress/internal/normalize regress/internal/outcome regress/internal/partglob", pure},
 	{"regress/internal/analyse", "regress/internal/cause regress/internal/content regress/internal/diff regress/internal/golden regress/internal/name regress/internal/normalize regress/internal/outcome regress/internal/readable regress/internal/report regress/internal/review", plain},
 	{"regress/internal/keep", "regress/internal/content regress/internal/corpus regress/internal/exec regress/internal/golden regress/internal/outcome", plain},
+	{"regress/internal/pass", "pool regress/internal/corpus regress/internal/exec", plain},
 	{"regress/internal/normalize", "regress/internal/outcome regress/internal/partglob", pure},
 	{"regress/internal/corpus", "regress/internal/fault regress/internal/filestamp regress/internal/name regress/internal/glob regress/internal/outcome pool", plain},
 	{"regress/internal/golden", "regress/internal/outcome regress/internal/name regress/internal/fault internal/filelock", plain},

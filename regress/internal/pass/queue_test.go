@@ -1,4 +1,4 @@
-package regress
+package pass
 
 import (
 	"slices"
@@ -8,24 +8,24 @@ import (
 	"time"
 )
 
-func numbered(n int) []task {
-	tasks := make([]task, n)
+func numbered(n int) []Task {
+	tasks := make([]Task, n)
 	for i := range tasks {
-		tasks[i].index = i
+		tasks[i].Index = i
 	}
 	return tasks
 }
 
 func indexes(h hand) (list []int) {
 	for _, t := range h.tasks {
-		list = append(list, t.index)
+		list = append(list, t.Index)
 	}
 	return list
 }
 
 // TestQueueHands: in order, what came back first, and fewer towards the end.
 func TestQueueHands(t *testing.T) {
-	q := newQueue(numbered(20), 2, func(task) int { return 0 })
+	q := newQueue(numbered(20), 2, func(Task) int { return 0 })
 	want := func(hand hand, list ...int) {
 		t.Helper()
 		if !slices.Equal(indexes(hand), list) {
@@ -46,7 +46,7 @@ func TestQueueHands(t *testing.T) {
 
 // TestQueueAvoid: a hand is for one lane, and two of them for two.
 func TestQueueAvoid(t *testing.T) {
-	q := newQueue(numbered(100), 2, func(t task) int { return t.index / 3 % 2 })
+	q := newQueue(numbered(100), 2, func(t Task) int { return t.Index / 3 % 2 })
 	first, second := q.next(4), q.next(4)
 	q.back(first, 4)
 	third := q.next(4)
@@ -60,7 +60,7 @@ func TestQueueAvoid(t *testing.T) {
 // TestQueueWaits: who finds nothing waits for what may come back, and no longer.
 func TestQueueWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		q := newQueue(numbered(4), 1, func(task) int { return 0 })
+		q := newQueue(numbered(4), 1, func(Task) int { return 0 })
 		several, alone := q.next(2), []hand{q.next(1), q.next(1)}
 		var got hand
 		ended := false
@@ -88,7 +88,7 @@ func TestQueueWaits(t *testing.T) {
 // TestQueueOnce: however hands come back, each task is done once.
 func TestQueueOnce(t *testing.T) {
 	const n = 5000
-	q := newQueue(numbered(n), 4, func(t task) int { return t.index % 7 / 6 })
+	q := newQueue(numbered(n), 4, func(t Task) int { return t.Index % 7 / 6 })
 	var mu sync.Mutex
 	times := make([]int, n)
 	var lanes sync.WaitGroup
@@ -102,7 +102,7 @@ func TestQueueOnce(t *testing.T) {
 				ran := 1 + turn%len(h.tasks)
 				mu.Lock()
 				for _, t := range h.tasks[:ran] {
-					times[t.index]++
+					times[t.Index]++
 				}
 				mu.Unlock()
 				q.back(h, ran)

@@ -1,8 +1,7 @@
-package regress
+package pass
 
 import (
 	"sync"
-	"time"
 )
 
 // queue hands out the tasks of a pass to lanes that ask for several at once and may
@@ -15,37 +14,6 @@ type queue struct {
 	apart   []*sameLane // by the lane to avoid
 	left    int         // tasks in them
 	several int         // hands of more than one task that are out
-}
-
-// sameLane are the tasks that avoid the same lane.
-type sameLane struct {
-	avoid int
-	tasks []task // to be handed out
-	again []task // so are these, first
-	out   int    // hands of them
-}
-
-// hand are some tasks for one lane.
-type hand struct {
-	tasks []task
-	avoid int
-	from  *sameLane
-}
-
-func newQueue(tasks []task, lanes int, avoid func(task) int) *queue {
-	q := &queue{lanes: lanes, left: len(tasks)}
-	q.changed = sync.NewCond(&q.mu)
-	byLane := map[int]*sameLane{}
-	for _, t := range tasks {
-		a := avoid(t)
-		l := byLane[a]
-		if l == nil {
-			l = &sameLane{avoid: a}
-			byLane[a], q.apart = l, append(q.apart, l)
-		}
-		l.tasks = append(l.tasks, t)
-	}
-	return q
 }
 
 // next returns up to most tasks, and fewer towards the end: what is left is to keep
@@ -84,9 +52,9 @@ func (q *queue) first() int {
 	case l == nil:
 		return -1
 	case len(l.again) > 0:
-		return l.again[0].index
+		return l.again[0].Index
 	default:
-		return l.tasks[0].index
+		return l.tasks[0].Index
 	}
 }
 
@@ -117,24 +85,33 @@ func (q *queue) back(h hand, done int) {
 	}
 }
 
-const (
-	// handTime is how long the tasks that a lane gets at once should take together.
-	// It is long beside what asking and waking cost, some 25 µs, and short for people.
-	handTime = 16 * time.Millisecond
-
-	// handMax is the most tasks at once.
-	handMax = 8
-)
-
-// pace is how long a lane's cases took, the last ones most.
-type pace time.Duration
-
-func newPace() *pace {
-	p := pace(handTime)
-	return &p
+// sameLane are the tasks that avoid the same lane.
+type sameLane struct {
+	avoid int
+	tasks []Task // to be handed out
+	again []Task // so are these, first
+	out   int    // hands of them
 }
 
-func (p *pace) note(wall time.Duration) { *p += (pace(wall) - *p) / 4 }
+// hand are some tasks for one lane.
+type hand struct {
+	tasks []Task
+	avoid int
+	from  *sameLane
+}
 
-// fits is how many more such cases fit into handTime.
-func (p *pace) fits() int { return max(1, min(handMax, int(handTime/time.Duration(max(*p, 1))))) }
+func newQueue(tasks []Task, lanes int, avoid func(Task) int) *queue {
+	q := &queue{lanes: lanes, left: len(tasks)}
+	q.changed = sync.NewCond(&q.mu)
+	byLane := map[int]*sameLane{}
+	for _, t := range tasks {
+		a := avoid(t)
+		l := byLane[a]
+		if l == nil {
+			l = &sameLane{avoid: a}
+			byLane[a], q.apart = l, append(q.apart, l)
+		}
+		l.tasks = append(l.tasks, t)
+	}
+	return q
+}

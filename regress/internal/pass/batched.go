@@ -1,0 +1,80 @@
+package pass
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"muster/regress/internal/exec"
+)
+
+// A Batched pass makes one run of each task's case. A lane may get several tasks at once.
+type Batched[R any] struct {
+	Goroutines int
+	Alone      bool           // a lane gets one task at once
+	Due        Durations      // how long each case should take
+	Avoid      func(Task) int // the lane that the case avoids
+	// RunTasks runs tasks in order on one lane, and calls ended for each. It returns the number
+	// of tasks that ran.
+	RunTasks func(ctx context.Context, tasks []Task, avoid int, ended func(Task, *exec.Result, error)) int
+	// Look makes a result of a run, or of its failure. Take gets the results, one at a time.
+	Look func(context.Context, Task, *exec.Result, error) R
+	Take func(Task, R) error
+	// Between may be nil. It does other work before the next tasks. It returns a function that notes the
+	// result, or nil if it did nothing. Its duration is the expected one of the next task.
+	Between func(context.Context, time.Duration) (note func() error)
+}
+
+// Run works on every task, as the function Run does. Lanes get several quick cases at once.
+func (p Batched[R]) Run(ctx context.Context, tasks []Task) error {
+	lanes := max(1, p.Goroutines)
+	q := newQueue(tasks, lanes, p.Avoid)
+	most := handMax
+	if p.Alone {
+		most = 1
+	}
+	var taking sync.Mutex
+	return EndError(ctx, ForEach(ctx, p.Goroutines, make([]struct{}, lanes), func(handing context.Context, _ struct{}) error {
+		pace := newPace()
+		for {
+			if note := p.doBetween(handing, ctx, p.Due.Of(q.first())); note != nil {
+				taking.Lock()
+				err := note()
+				taking.Unlock()
+				if err != nil {
+					return err
+				}
+				continue
+			}
+			h := q.next(min(most, pace.fits()))
+			if len(h.tasks) == 0 || handing.Err() != nil {
+				q.back(h, 0)
+				return nil
+			}
+			var failed error
+			ran := p.RunTasks(ctx, h.tasks, h.avoid, func(t Task, r *exec.Result, err error) {
+				if r != nil {
+					pace.note(r.Cost.Wall)
+				}
+				got := p.Look(ctx, t, r, err) // not ended by an error of take
+				taking.Lock()
+				defer taking.Unlock()
+				if err := p.Take(t, got); failed == nil {
+					failed = err
+				}
+			})
+			q.back(h, ran)
+			if failed != nil {
+				return failed
+			}
+		}
+	}))
+}
+
+// doBetween calls Between, unless the pass is ending.
+func (p *Batched[R]) doBetween(handing, ctx context.Context, long time.Duration) (note func() error) {
+	if p.Between == nil || handing.Err() != nil {
+		return nil
+	}
+	return p.Between(ctx, long)
+}
