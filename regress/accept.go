@@ -8,6 +8,7 @@ import (
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/outcome"
+	"muster/regress/internal/place"
 	"muster/regress/internal/readable"
 	"muster/regress/internal/report"
 	"muster/regress/internal/state"
@@ -68,11 +69,11 @@ func Accept(ctx context.Context, o Options, a Acceptance) (count int, err error)
 		return 0, err
 	}
 	p.options.Store.Golden = cmp.Or(a.Golden, p.options.Store.Golden)
-	base, err := p.options.locate(ctx, p.options.Store.Golden)
+	base, err := place.Find(ctx, p.options.Store.Golden, placeOptions(&p.options))
 	if err != nil {
 		return 0, err
 	}
-	defer base.close()
+	defer base.Close()
 	if err := p.checkGolden(ctx, base); err != nil {
 		return 0, err
 	}

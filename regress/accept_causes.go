@@ -13,6 +13,7 @@ import (
 	"muster/regress/internal/golden"
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
+	"muster/regress/internal/place"
 	"muster/regress/internal/review"
 	"muster/regress/internal/state"
 )
@@ -86,7 +87,7 @@ func (p *past) settle(n named) (e effect, err error) {
 // accept makes what is named part of the golden, which must be one that accepts of this run
 // may go into (checkGolden), all or nothing: where the golden cannot be written, what is
 // decided is put back. The state must be locked.
-func (p *past) accept(ctx context.Context, base *located, n named, a Acceptance) (e effect, err error) {
+func (p *past) accept(ctx context.Context, base place.Place, n named, a Acceptance) (e effect, err error) {
 	e, err = p.settle(n)
 	if err != nil {
 		return e, err
@@ -179,7 +180,7 @@ func (w *writing) commit(ctx context.Context) (err error) {
 	for _, r := range w.promoted {
 		r.Accepted = true
 	}
-	err = w.base.update(ctx, func(tx *golden.Tx) error { return w.put(tx, found) })
+	err = w.base.Update(ctx, func(tx *golden.Tx) error { return w.put(tx, found) })
 	if err != nil {
 		for _, r := range w.promoted {
 			r.Accepted = false

@@ -13,6 +13,7 @@ import (
 	"muster/regress/internal/golden"
 	"muster/regress/internal/mirror"
 	"muster/regress/internal/outcome"
+	"muster/regress/internal/place"
 	"muster/regress/internal/readable"
 	"muster/regress/internal/state"
 )
@@ -49,13 +50,13 @@ func overruled(today, ran *Options, c commandMove) string {
 }
 
 // previewMove returns what an accept would do to the command. It marks the results as accepted.
-func (p *past) previewMove(ctx context.Context, base *located, promoted []*state.Result, a Acceptance) (move commandMove, err error) {
+func (p *past) previewMove(ctx context.Context, base place.Place, promoted []*state.Result, a Acceptance) (move commandMove, err error) {
 	found, err := p.outcomesIfAny()
 	if err != nil || found == nil || len(promoted) == 0 {
 		return move, err
 	}
 	defer found.Close()
-	recorded, err := base.open(ctx)
+	recorded, err := base.Open(ctx)
 	if err != nil {
 		return move, err
 	}

@@ -9,15 +9,16 @@ import (
 
 	"muster/regress/internal/golden"
 	"muster/regress/internal/outcome"
+	"muster/regress/internal/place"
 	"muster/regress/internal/state"
 )
 
 // checkGolden refuses a golden that this run cannot be accepted into. It recalls accepts
 // that the golden lacks, because somebody restored an earlier state of it.
-func (p *past) checkGolden(ctx context.Context, at *located) error {
-	base, err := at.open(ctx)
+func (p *past) checkGolden(ctx context.Context, at place.Place) error {
+	base, err := at.Open(ctx)
 	if err != nil {
-		return noGolden(p.options.Store.Golden, err)
+		return place.ExplainMissing(p.options.Store.Golden, err)
 	}
 	defer base.Close()
 	if err := p.acceptsInto(base.Digest(), base.Meta()); err != nil {

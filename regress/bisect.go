@@ -18,6 +18,7 @@ import (
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/pass"
+	"muster/regress/internal/place"
 	"muster/regress/internal/readable"
 )
 
@@ -105,7 +106,7 @@ type bisecting struct {
 	index    *cause.Index // of the causes
 	how      Bisection
 	began    time.Time
-	base     *openedGolden   // what the sources are compared with
+	base     *place.Golden   // what the sources are compared with
 	commands []*exec.Command // of the versions
 	same     []int           // the first version with the same command
 	sources  []probed

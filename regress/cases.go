@@ -7,6 +7,7 @@ import (
 
 	"muster/regress/internal/golden"
 	"muster/regress/internal/name"
+	"muster/regress/internal/place"
 )
 
 // CaseList says which names Cases returns, and how.
@@ -17,9 +18,9 @@ type CaseList struct {
 
 // Cases returns the names of the cases that a check would run, in corpus order.
 func Cases(ctx context.Context, o Options, list CaseList) (names []string, err error) {
-	base, err := o.goldenIfAny(ctx)
+	base, err := place.OpenIfAny(ctx, o.Store.Golden, placeOptions(&o))
 	if err == nil && base == nil && list.Failing {
-		err = noGolden(o.Store.Golden, os.ErrNotExist)
+		err = place.ExplainMissing(o.Store.Golden, os.ErrNotExist)
 	}
 	if err != nil {
 		return nil, err

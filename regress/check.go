@@ -14,6 +14,7 @@ import (
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/pass"
+	"muster/regress/internal/place"
 	"muster/regress/internal/readable"
 	"muster/regress/internal/report"
 	"muster/regress/internal/state"
@@ -62,9 +63,9 @@ func (f *firstRun) equal() int {
 // never writes. Differences are in the summary; an error says that the check
 // could not be made.
 func Check(ctx context.Context, o Options) (sum Summary, err error) {
-	base, err := o.openGolden(ctx, o.Store.Golden)
+	base, err := place.Open(ctx, o.Store.Golden, placeOptions(&o))
 	if err != nil {
-		return sum, o.noGoldenYet(err)
+		return sum, placeOptions(&o).ExplainUnfinished(o.Store.Golden, err)
 	}
 	defer func() { err = errors.Join(err, base.Close()) }()
 	o.asRecorded(base.Meta())

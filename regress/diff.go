@@ -12,20 +12,21 @@ import (
 	"muster/regress/internal/golden"
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
+	"muster/regress/internal/place"
 	"muster/regress/internal/plan"
 	"muster/regress/internal/report"
 )
 
 // Diff compares two goldens and reports as Check does.
 func Diff(ctx context.Context, o Options, oldPath, nowPath string) (sum Summary, err error) {
-	old, err := o.openGolden(ctx, oldPath)
+	old, err := place.Open(ctx, oldPath, placeOptions(&o))
 	if err != nil {
-		return sum, noGolden(oldPath, err)
+		return sum, place.ExplainMissing(oldPath, err)
 	}
 	defer func() { err = errors.Join(err, old.Close()) }()
-	now, err := o.openGolden(ctx, nowPath)
+	now, err := place.Open(ctx, nowPath, placeOptions(&o))
 	if err != nil {
-		return sum, noGolden(nowPath, err)
+		return sum, place.ExplainMissing(nowPath, err)
 	}
 	defer func() { err = errors.Join(err, now.Close()) }()
 	other := o.judgeAsRecorded(old.Meta(), now.Meta())

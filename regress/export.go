@@ -6,37 +6,39 @@ import (
 	"time"
 
 	"muster/regress/internal/golden"
+	"muster/regress/internal/place"
 	"muster/regress/internal/plainfiles"
+	"muster/regress/internal/state"
 )
 
 // Export writes a golden as plain files into dir, which must be new or empty.
 func Export(ctx context.Context, o Options, dir string) (err error) {
-	base, err := o.openGolden(ctx, o.Store.Golden)
+	base, err := place.Open(ctx, o.Store.Golden, placeOptions(&o))
 	if err != nil {
-		return noGolden(o.Store.Golden, err)
+		return place.ExplainMissing(o.Store.Golden, err)
 	}
 	return errors.Join(plainfiles.Export(ctx, base.Store, dir), base.Close())
 }
 
 // Import makes a golden of what Export wrote. It knows no costs.
 func Import(ctx context.Context, o Options, dir string) error {
-	into, err := o.replacing(ctx)
+	into, err := place.FindTarget(ctx, o.Store.Golden, placeOptions(&o))
 	if err != nil {
 		return err
 	}
-	defer into.close()
-	if into.away != nil { // what is written for there is in the state
-		unlock, err := into.state.Lock()
+	defer into.Close()
+	if into.InState() {
+		unlock, err := state.Open(o.Store.State).Lock()
 		if err != nil {
 			return err
 		}
 		defer unlock()
 	}
-	err = plainfiles.Import(ctx, dir, into.path, golden.Meta{
+	err = plainfiles.Import(ctx, dir, into.Path(), golden.Meta{
 		Machine: machine(), MusterVersion: o.Version, Created: time.Now(), Repeat: 1,
 	})
 	if err != nil {
 		return err
 	}
-	return into.publish(ctx, "muster import does it again")
+	return into.Publish(ctx, "muster import does it again")
 }

@@ -10,15 +10,16 @@ import (
 	"muster/internal/wording"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/goldens"
+	"muster/regress/internal/place"
 	"muster/regress/internal/readable"
 )
 
 // GoldenCheck reads the whole golden. It prints each damage with the cases that it affects.
 // Damage is an error of class Input.
 func GoldenCheck(ctx context.Context, o Options) (err error) {
-	base, err := o.openGolden(ctx, o.Store.Golden)
+	base, err := place.Open(ctx, o.Store.Golden, placeOptions(&o))
 	if err != nil {
-		return noGolden(o.Store.Golden, err)
+		return place.ExplainMissing(o.Store.Golden, err)
 	}
 	defer func() { err = errors.Join(err, base.Close()) }()
 	found, err := goldens.Check(ctx, base.Store)

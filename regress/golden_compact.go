@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"muster/regress/internal/golden"
+	"muster/regress/internal/place"
 	"muster/regress/internal/readable"
 )
 
@@ -15,7 +16,7 @@ func GoldenCompact(ctx context.Context, o Options) error {
 	}
 	before, after, err := golden.Compact(ctx, o.Store.Golden)
 	if err != nil {
-		return noGolden(o.Store.Golden, err)
+		return place.ExplainMissing(o.Store.Golden, err)
 	}
 	_, err = fmt.Fprintf(o.Report.Stdout, "golden %s: %s before, %s after\n", o.Store.Golden, readable.Size(before), readable.Size(after))
 	return err

@@ -5,14 +5,15 @@ import (
 	"errors"
 
 	"muster/regress/internal/goldens"
+	"muster/regress/internal/place"
 	"muster/regress/internal/report"
 )
 
 // GoldenInfo prints the golden's origin, settings, accepts and sizes.
 func GoldenInfo(ctx context.Context, o Options) (err error) {
-	base, err := o.openGolden(ctx, o.Store.Golden)
+	base, err := place.Open(ctx, o.Store.Golden, placeOptions(&o))
 	if err != nil {
-		return noGolden(o.Store.Golden, err)
+		return place.ExplainMissing(o.Store.Golden, err)
 	}
 	defer func() { err = errors.Join(err, base.Close()) }()
 	info, err := goldens.Describe(o.Store.Golden, base.Store)

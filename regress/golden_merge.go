@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"muster/regress/internal/goldens"
+	"muster/regress/internal/place"
 	"muster/regress/internal/readable"
 )
 
@@ -14,18 +15,19 @@ func GoldenMerge(ctx context.Context, o Options, into string, names []string) (e
 	if err := onlyFile(into, "merge"); err != nil {
 		return err
 	}
+	var opened []*place.Golden
 	var shards []goldens.Shard
 	defer func() {
-		for _, s := range shards {
-			err = errors.Join(err, s.Close())
+		for _, g := range opened {
+			err = errors.Join(err, g.Close())
 		}
 	}()
 	for _, n := range names {
-		base, err := o.openGolden(ctx, n)
+		base, err := place.Open(ctx, n, placeOptions(&o))
 		if err != nil {
-			return noGolden(n, err)
+			return place.ExplainMissing(n, err)
 		}
-		defer base.at.close()
+		opened = append(opened, base)
 		shards = append(shards, goldens.Shard{Name: n, Store: base.Store})
 	}
 	done, err := goldens.Merge(ctx, into, shards)

@@ -12,6 +12,7 @@ import (
 	"muster/regress/internal/golden"
 	"muster/regress/internal/mirror"
 	"muster/regress/internal/name"
+	"muster/regress/internal/place"
 	"muster/regress/internal/readable"
 )
 
@@ -26,7 +27,7 @@ func GoldenRepair(ctx context.Context, o Options) error {
 		return fault.Inputf("golden %s cannot be repaired: %w: restore it from a backup, or record again", o.Store.Golden, d)
 	}
 	if err != nil {
-		return noGolden(o.Store.Golden, err)
+		return place.ExplainMissing(o.Store.Golden, err)
 	}
 	_, err = io.WriteString(o.Report.Stdout, repairText(o.Store.Golden, done))
 	return err

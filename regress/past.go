@@ -8,6 +8,7 @@ import (
 
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
+	"muster/regress/internal/place"
 	"muster/regress/internal/report"
 	"muster/regress/internal/review"
 	"muster/regress/internal/state"
@@ -93,15 +94,15 @@ func (p *past) kept(path string) (*golden.Store, error) {
 }
 
 // base opens what the run compared with.
-func (p *past) base(ctx context.Context) (*openedGolden, error) {
+func (p *past) base(ctx context.Context) (*place.Golden, error) {
 	if p.run.Command == report.CompareCommand {
 		base, err := p.kept(p.run.References())
-		return &openedGolden{base, &located{}}, err
+		return place.NewGolden(base), err
 	}
 	path := p.options.Store.Golden
-	base, err := p.options.openGolden(ctx, path)
+	base, err := place.Open(ctx, path, placeOptions(&p.options))
 	if err != nil {
-		return nil, noGolden(path, err)
+		return nil, place.ExplainMissing(path, err)
 	}
 	return base, nil
 }

@@ -18,6 +18,7 @@ import (
 	"muster/regress/internal/keep"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/pass"
+	"muster/regress/internal/place"
 	"muster/regress/internal/readable"
 	"muster/regress/internal/report"
 )
@@ -25,7 +26,7 @@ import (
 // recording is a record under way.
 type recording struct {
 	*session
-	into     *target
+	into     place.Target
 	writer   *golden.Writer
 	lanes    []int                      // of the last run of each case, by index
 	took     pass.Durations             // by that run, before the first one by the old golden's, by index
@@ -63,11 +64,11 @@ func runsIn(r *golden.Record) runsBefore {
 // over it when it is complete. If every case fails it writes none, unless
 // o.Judge.AllowFailures.
 func Record(ctx context.Context, o Options) (sum Summary, err error) {
-	into, err := o.replacing(ctx)
+	into, err := place.FindTarget(ctx, o.Store.Golden, placeOptions(&o))
 	if err != nil {
 		return sum, err
 	}
-	defer into.close()
+	defer into.Close()
 	s, err := open(ctx, &o, report.RecordCommand)
 	if err != nil {
 		return sum, err
@@ -94,7 +95,7 @@ func Record(ctx context.Context, o Options) (sum Summary, err error) {
 // takes over from that how long cases took.
 func (r *recording) lookAtOld(ctx context.Context) error {
 	r.took = make(pass.Durations, len(r.cases))
-	old, err := r.into.open(ctx)
+	old, err := r.into.Open(ctx)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 		return nil
@@ -144,7 +145,7 @@ func (r *recording) begin(ctx context.Context) (err error) {
 	}
 	id["--repeat"] = fmt.Sprint(r.o.Judge.Repeat)
 	id["--golden"] = r.o.Store.Golden
-	r.into.identify(id)
+	r.into.Identify(id)
 	if err := r.startCrew(ctx, ""); err != nil {
 		return err
 	}
@@ -203,10 +204,10 @@ func (r *recording) openWriter(ctx context.Context) error {
 		return err
 	}
 	if r.resumed {
-		if err := r.into.reopen(r.run.ID); err != nil {
+		if err := r.into.Reopen(r.run.ID); err != nil {
 			return err
 		}
-		w, err := golden.Resume(r.into.path)
+		w, err := golden.Resume(r.into.Path())
 		switch {
 		case err == nil && w.Meta().Run == r.run.ID:
 			r.writer = w
@@ -221,7 +222,7 @@ func (r *recording) openWriter(ctx context.Context) error {
 		}
 	}
 	m.Selection = r.o.Select.kept()
-	if r.writer, err = golden.Create(r.into.path, m); err != nil {
+	if r.writer, err = golden.Create(r.into.Path(), m); err != nil {
 		return err
 	}
 	if err := r.writer.PutShared(r.digests.Shared()); err != nil {
@@ -408,7 +409,7 @@ func (r *recording) end(ctx context.Context, err error) error {
 		err = r.writer.Abort(false)
 	default:
 		if err = r.writer.Finish(); err == nil {
-			err = r.into.publish(ctx, "muster record --resume sends it")
+			err = r.into.Publish(ctx, "muster record --resume sends it")
 		}
 	}
 	r.notRun(func(i int) bool { return r.done[i] || r.had[i].runs > 0 || r.failed[i] != nil })

@@ -196,7 +196,7 @@ func (d *reducing) write(source []byte) error {
 	if err := d.writeGiven(root); err != nil {
 		return fault.Environmentf("keep what the reduced source needs: %w", err)
 	}
-	if err := place(root, *d.task.Entry, source); err != nil {
+	if err := placeEntry(root, *d.task.Entry, source); err != nil {
 		return fault.Environmentf("keep the reduced source: %w", err)
 	}
 	return nil
@@ -223,7 +223,7 @@ func (d *reducing) writeGiven(root *os.Root) error {
 		}
 		content, err := d.contentOf(e)
 		if err == nil {
-			err = place(root, e, content)
+			err = placeEntry(root, e, content)
 		}
 		if err != nil {
 			return err
@@ -232,10 +232,10 @@ func (d *reducing) writeGiven(root *os.Root) error {
 	return nil
 }
 
-// place writes an entry, in one step: who is interrupted leaves the one from before. It
-// comes from where no corpus looks, for a name may be as long as names can be, and nothing
-// can be put to it; and from a file of this process, for another may reduce another case.
-func place(root *os.Root, e corpus.Entry, content []byte) error {
+// placeEntry writes an entry in one step, so that an interruption leaves the earlier one. It
+// renames a file from a folder that no corpus reads: the entry's name may be too long to add a
+// suffix. Each process has its own file, because another may reduce another case.
+func placeEntry(root *os.Root, e corpus.Entry, content []byte) error {
 	mode := fs.FileMode(0o644)
 	if e.Exec {
 		mode = 0o755

@@ -14,6 +14,7 @@ import (
 	"muster/regress/internal/mirror"
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
+	"muster/regress/internal/place"
 	"muster/regress/internal/report"
 	"muster/regress/internal/review"
 	"muster/regress/internal/state"
@@ -25,7 +26,7 @@ type texted struct {
 	past *past
 
 	mu    sync.Mutex // guards what follows; held while a store is read
-	base  *openedGolden
+	base  *place.Golden
 	now   *golden.Store
 	stamp string // of the golden when it was opened; empty where it is no file here
 	stale bool   // it is to be opened again, whatever its stamp says

@@ -7,6 +7,7 @@ import (
 
 	"muster/internal/wording"
 	"muster/regress/internal/fault"
+	"muster/regress/internal/place"
 	"muster/regress/internal/report"
 	"muster/regress/internal/review"
 	"muster/regress/internal/state"
@@ -18,7 +19,7 @@ type writing struct {
 	decisions map[string]review.State    // all that there are then, by ID
 	goes      func(caseName string) bool // which cases go into the golden, unless they are there
 	reason    string                     // of the accept; "" = none
-	base      *located                   // as checkGolden lets it pass; nil = it is looked for where a case goes into it
+	base      place.Place                // as checkGolden lets it pass; nil = it is looked for where a case goes into it
 
 	promoted    []*state.Result // that were not in the golden before
 	keepCommand bool            // do not move the golden's command
@@ -48,10 +49,10 @@ func (w *writing) promote(ctx context.Context) (err error) {
 		if !slices.ContainsFunc(p.results, goes) {
 			return nil
 		}
-		if w.base, err = p.options.locate(ctx, p.options.Store.Golden); err != nil {
+		if w.base, err = place.Find(ctx, p.options.Store.Golden, placeOptions(&p.options)); err != nil {
 			return err
 		}
-		defer w.base.close()
+		defer w.base.Close()
 		if err := p.checkGolden(ctx, w.base); err != nil {
 			return err
 		}

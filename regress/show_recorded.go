@@ -13,6 +13,7 @@ import (
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/name"
+	"muster/regress/internal/place"
 	"muster/regress/internal/state"
 )
 
@@ -56,7 +57,7 @@ func showRecorded(ctx context.Context, o *Options, run *state.Run, target string
 }
 
 // recorded opens the golden of a record, unless another run has written it since.
-func (p *past) recorded(ctx context.Context, raw string) (*openedGolden, error) {
+func (p *past) recorded(ctx context.Context, raw string) (*place.Golden, error) {
 	sum, err := keptIn(p.run)
 	if err != nil {
 		return nil, err
@@ -66,9 +67,9 @@ func (p *past) recorded(ctx context.Context, raw string) (*openedGolden, error) 
 		return nil, fault.Inputf("run %s recorded nothing, because every case failed: run one by hand: %s", p.run.ID, line)
 	}
 	path := p.options.Store.Golden
-	base, err := p.options.openGolden(ctx, path)
+	base, err := place.Open(ctx, path, placeOptions(&p.options))
 	if err != nil {
-		return nil, noGolden(path, err)
+		return nil, place.ExplainMissing(path, err)
 	}
 	if base.Meta().Run != p.run.ID {
 		return nil, errors.Join(fault.Inputf("%s is not what run %s recorded: record again, or name another run with --run", path, p.run.ID), base.Close())

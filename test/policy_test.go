@@ -78,6 +78,7 @@ var rooms = []room{
 	{"regress/internal/style", "", pure},
 	{"regress/internal/review/web", "internal/wording regress/internal/fault regress/internal/review regress/internal/style", plain},
 	{"regress/internal/mirror", "files regress/internal/fault regress/internal/filestamp", plain},
+	{"regress/internal/place", "files regress/internal/fault regress/internal/golden regress/internal/mirror regress/internal/report regress/internal/state", plain},
 	{"regress/internal/state", "regress/internal/name regress/internal/outcome regress/internal/report regress/internal/fault internal/filelock", plain},
 
 	{"pool", "", stdlib},

@@ -1,0 +1,74 @@
+package place
+
+import (
+	"context"
+	"errors"
+	"os"
+
+	"muster/regress/internal/fault"
+	"muster/regress/internal/golden"
+	"muster/regress/internal/report"
+)
+
+// A Golden is open for reading.
+type Golden struct {
+	*golden.Store
+	at Place
+}
+
+// Close closes the golden and its place.
+func (g *Golden) Close() error {
+	defer g.at.Close()
+	return g.Store.Close()
+}
+
+// NewGolden returns a Golden of a store that has no place of its own.
+func NewGolden(s *golden.Store) *Golden { return &Golden{s, file{}} }
+
+// Open opens the golden of that name for reading. The error is os.ErrNotExist if it does not
+// exist.
+func Open(ctx context.Context, name string, o Options) (*Golden, error) {
+	at, err := Find(ctx, name, o)
+	if err != nil {
+		return nil, err
+	}
+	s, err := at.Open(ctx)
+	if err != nil {
+		at.Close()
+		return nil, err
+	}
+	return &Golden{s, at}, nil
+}
+
+// OpenIfAny is like Open. It returns nil if name is empty, or the golden does not exist.
+func OpenIfAny(ctx context.Context, name string, o Options) (*Golden, error) {
+	if name == "" {
+		return nil, nil
+	}
+	g, err := Open(ctx, name, o)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	return g, err
+}
+
+// ExplainMissing explains an error of Open if it says that the golden does not exist. It returns other
+// errors as they are.
+func ExplainMissing(name string, err error) error {
+	if errors.Is(err, os.ErrNotExist) {
+		return fault.Inputf("no golden %s: make one with muster record, or name it with --golden", name)
+	}
+	return err
+}
+
+// ExplainUnfinished is like ExplainMissing, and reports an interrupted record of the golden.
+func (o Options) ExplainUnfinished(name string, err error) error {
+	if !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	last, e := o.State.Unfinished(report.RecordCommand)
+	if e != nil || last == nil || last.Identity["--golden"] != name {
+		return ExplainMissing(name, err)
+	}
+	return fault.Inputf("no golden %s yet: record %s was interrupted: go on with the same muster record and --resume", name, last.ID)
+}
