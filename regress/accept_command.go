@@ -131,7 +131,7 @@ func (p *past) movedText(m, made golden.Meta) string {
 
 // commandStays returns why the golden keeps its command, "" if it does not.
 func (p *past) commandStays(m, made golden.Meta, names iter.Seq[string]) (why string, err error) {
-	sum, err := p.summary()
+	sum, err := summaryOf(p)
 	if err != nil {
 		return "", err
 	}

@@ -52,7 +52,7 @@ func Bisect(ctx context.Context, o Options, b Bisection) (err error) {
 	if err != nil {
 		return err
 	}
-	goals, err := p.goals(ctx, found, b.Target)
+	goals, err := findGoals(ctx, p, found, b.Target)
 	if err != nil {
 		return err
 	}
@@ -60,12 +60,12 @@ func Bisect(ctx context.Context, o Options, b Bisection) (err error) {
 	for i, a := range goals {
 		names[i] = a.name
 	}
-	s, err := p.again(ctx, &o, bisectCommand, names)
+	s, err := openAgain(ctx, p, &o, bisectCommand, names)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
-	if err := p.warnIfChanged(ctx, s); err != nil {
+	if err := warnIfCorpusChanged(ctx, p, s); err != nil {
 		return err
 	}
 	d := &bisecting{session: s, past: p, found: found, index: cause.NewIndex(found.Causes), how: b, began: time.Now()}
@@ -79,10 +79,10 @@ func Bisect(ctx context.Context, o Options, b Bisection) (err error) {
 	return d.conclude(ctx, d.runAll(ctx))
 }
 
-// goals returns what a word names, or all causes, each case once.
-func (p *past) goals(ctx context.Context, found *cause.Found, word string) (list []goal, err error) {
+// findGoals returns what a word names, or all causes, each case once.
+func findGoals(ctx context.Context, p *past, found *cause.Found, word string) (list []goal, err error) {
 	if word != "" {
-		a, err := p.goal(ctx, found, word)
+		a, err := findGoal(ctx, p, found, word)
 		return []goal{a}, err
 	}
 	for i, c := range found.Causes {

@@ -83,7 +83,7 @@ func groupTable(w io.Writer, p *past, found *cause.Found, decided map[string]rev
 		}
 		fmt.Fprintf(b, "     smallest %s\n", name.Print(c.Smallest))
 	}
-	if n := p.acceptedOutside(found, decided); n > 0 {
+	if n := countUnpromoted(p, found, decided); n > 0 {
 		are, them := "accepted cases are", "them"
 		if n == 1 {
 			are, them = "accepted case is", "it"
@@ -91,15 +91,15 @@ func groupTable(w io.Writer, p *past, found *cause.Found, decided map[string]rev
 		fmt.Fprintf(b, "%s %s not in the golden yet: muster review, or muster accept G1, puts %s there\n", readable.Number(n), are, them)
 	}
 	if cases > 0 {
-		fmt.Fprintf(b, "next: %s\n", p.nextText(found, decided))
+		fmt.Fprintf(b, "next: %s\n", nextCommands(p, found, decided))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// nextText names the commands that go on from the causes. A compare has no golden to accept
+// nextCommands names the commands that go on from the causes. A compare has no golden to accept
 // into. The cause to accept is the first one without a decision.
-func (p *past) nextText(found *cause.Found, decided map[string]review.State) string {
+func nextCommands(p *past, found *cause.Found, decided map[string]review.State) string {
 	if p.run.Command != report.CheckCommand {
 		return "muster show G1"
 	}
@@ -114,9 +114,9 @@ func (p *past) nextText(found *cause.Found, decided map[string]review.State) str
 	return "muster check, as all of it is accepted"
 }
 
-// acceptedOutside counts the cases of which all causes are accepted, and that nothing has
+// countUnpromoted counts the cases of which all causes are accepted, and that nothing has
 // put into the golden: it refused them, or somebody was killed between the two.
-func (p *past) acceptedOutside(found *cause.Found, decided map[string]review.State) (n int) {
+func countUnpromoted(p *past, found *cause.Found, decided map[string]review.State) (n int) {
 	if p.run.Command != report.CheckCommand {
 		return 0
 	}

@@ -23,7 +23,7 @@ const absentShown = 5
 // partitions of one selection. A merged run could not say of such cases that they did not run.
 func wholeOf(parts []*past, base *golden.Store) error {
 	for _, p := range parts {
-		kept, err := p.summary()
+		kept, err := summaryOf(p)
 		if err != nil {
 			return err
 		}
@@ -33,7 +33,7 @@ func wholeOf(parts []*past, base *golden.Store) error {
 	}
 	have, of := map[uint64]bool{}, uint64(0)
 	for _, p := range parts {
-		k, n, ok := p.partition()
+		k, n, ok := partitionOf(p)
 		if !ok || of != 0 && n != of {
 			return nil // it is not known what these select together
 		}
@@ -72,14 +72,14 @@ func absentOf(have map[uint64]bool, of uint64, selection plan.Selection, base *g
 	return absent, nil
 }
 
-// partition returns which part of how many a run checked, by --partition.
-func (p *past) partition() (k, n uint64, ok bool) {
+// partitionOf returns which part of how many a run checked, by --partition.
+func partitionOf(p *past) (k, n uint64, ok bool) {
 	scanned, err := fmt.Sscanf(p.options.Select.Partition, "hash:%d/%d", &k, &n)
 	return k, n, err == nil && scanned == 2
 }
 
-// summary returns what is kept of the run's summary.
-func (p *past) summary() (k kept, err error) {
+// summaryOf returns what is kept of the run's summary.
+func summaryOf(p *past) (k kept, err error) {
 	if err = json.Unmarshal(p.run.Summary, &k); err == nil {
 		err = eachString(reflect.ValueOf(&k).Elem(), name.Parse)
 	}
@@ -94,7 +94,7 @@ func (p *past) summary() (k kept, err error) {
 func (m *merging) addRemarks() error {
 	s := &m.summary
 	for _, p := range m.parts {
-		kept, err := p.summary()
+		kept, err := summaryOf(p)
 		if err != nil {
 			return err
 		}

@@ -10,15 +10,15 @@ import (
 	"muster/regress/internal/name"
 )
 
-// goal is a case of a past run, and those of its causes that matter.
+// goal is a case of a past run, and its causes to look for.
 type goal struct {
 	name   string // raw
 	causes []int  // indexes in found, ascending
 }
 
-// goal finds what a word names: the cause of that ID, with the smallest source that shows
+// findGoal finds what a word names: the cause of that ID, with the smallest source that shows
 // it, or a case, with all its causes.
-func (p *past) goal(ctx context.Context, found *cause.Found, word string) (a goal, err error) {
+func findGoal(ctx context.Context, p *past, found *cause.Found, word string) (a goal, err error) {
 	n, err := p.point(ctx, word)
 	if err != nil {
 		return a, err
@@ -35,9 +35,9 @@ func (p *past) goal(ctx context.Context, found *cause.Found, word string) (a goa
 	return goal{raw, m.Causes}, nil
 }
 
-// again opens the corpus of the run for some of its cases, with what they were run with
+// openAgain opens the corpus of the run for some of its cases, with what they were run with
 // then, and as many lanes as there are to be now.
-func (p *past) again(ctx context.Context, o *Options, command string, only []string) (*session, error) {
+func openAgain(ctx context.Context, p *past, o *Options, command string, only []string) (*session, error) {
 	again := p.options
 	again.Limits.Jobs, again.Select = o.Limits.Jobs, Selection{Only: only}
 	s, err := open(ctx, &again, command)
@@ -47,9 +47,9 @@ func (p *past) again(ctx context.Context, o *Options, command string, only []str
 	return s, err
 }
 
-// warnIfChanged warns that sources may be others than the run had. Few are used, but what
+// warnIfCorpusChanged warns that sources may be others than the run had. Few are used, but what
 // they include counts too.
-func (p *past) warnIfChanged(ctx context.Context, s *session) error {
+func warnIfCorpusChanged(ctx context.Context, p *past, s *session) error {
 	const what = "the corpus"
 	was, known := p.run.Identity[what]
 	if !known || p.run.Identity[fileOf+what] == s.corpus.Stamp() {

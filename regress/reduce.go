@@ -49,24 +49,24 @@ func Reduce(ctx context.Context, o Options, r Reduction) (err error) {
 	if err != nil {
 		return err
 	}
-	goal, err := p.goal(ctx, found, r.Target)
+	goal, err := findGoal(ctx, p, found, r.Target)
 	if err != nil {
 		return err
 	}
-	s, err := p.again(ctx, &o, reduceCommand, []string{goal.name})
+	s, err := openAgain(ctx, p, &o, reduceCommand, []string{goal.name})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
-	t, err := p.trial(ctx, s, found, goal, r.Reference)
+	t, err := newTrial(ctx, p, s, found, goal, r.Reference)
 	if err != nil {
 		return err
 	}
 	return (&reducing{trial: t, past: p, goal: goal, how: r, began: time.Now(), given: givenMax}).run(ctx)
 }
 
-// trial makes ready what tests the sources.
-func (p *past) trial(ctx context.Context, s *session, found *cause.Found, goal goal, reference []string) (t *trial, err error) {
+// newTrial makes ready what tests the sources.
+func newTrial(ctx context.Context, p *past, s *session, found *cause.Found, goal goal, reference []string) (t *trial, err error) {
 	if err := s.connect(ctx); err != nil {
 		return nil, err
 	}
@@ -88,15 +88,15 @@ func (p *past) trial(ctx context.Context, s *session, found *cause.Found, goal g
 		return nil, fault.Inputf("%s is not in %s any more: run muster %s again", name.Print(goal.name), p.options.Store.Golden, p.run.Command)
 	}
 	t.known = &old.Outcome
-	if t.reference, err = p.reference(s, base.Meta(), goal.name, reference); err == nil {
+	if t.reference, err = trustedCommand(p, s, base.Meta(), goal.name, reference); err == nil {
 		s.engine.alsoRuns(t.reference)
 	}
 	return t, err
 }
 
-// reference returns the trusted command: what was given, the run's own, or the one that
+// trustedCommand returns the trusted command: what was given, the run's own, or the one that
 // made the golden, if its executable is still there as it was.
-func (p *past) reference(s *session, m golden.Meta, caseName string, given []string) (*exec.Command, error) {
+func trustedCommand(p *past, s *session, m golden.Meta, caseName string, given []string) (*exec.Command, error) {
 	switch {
 	case len(given) > 0:
 		return s.executable(given)

@@ -24,7 +24,7 @@ const (
 )
 
 // showCause prints what a cause is, edits of it in a few cases, and in which cases it shows.
-func (p *past) showCause(ctx context.Context, o *Options, found *cause.Found, c *cause.Cause) error {
+func showCause(ctx context.Context, p *past, o *Options, found *cause.Found, c *cause.Cause) error {
 	decided, err := p.decisions()
 	if err != nil {
 		return err
@@ -42,7 +42,7 @@ func (p *past) showCause(ctx context.Context, o *Options, found *cause.Found, c 
 	}
 	index := slices.IndexFunc(found.Causes, func(x cause.Cause) bool { return x.ID == c.ID })
 	members := analyse.CasesByCause(found)[index]
-	if err := p.showEdits(ctx, w, found, index, examples(c, members), o.Report.console().Out.Colour); err != nil {
+	if err := writeEdits(ctx, p, w, found, index, examples(c, members), o.Report.console().Out.Colour); err != nil {
 		return err
 	}
 	fmt.Fprintf(w, "\ncases:\n")
@@ -53,7 +53,7 @@ func (p *past) showCause(ctx context.Context, o *Options, found *cause.Found, c 
 		fmt.Fprintf(w, "  … %s more: muster review goes through all\n", readable.Number(more))
 	}
 	fmt.Fprintf(w, "\nsmallest: muster show %s\n", name.Quote(name.Typed(c.Smallest)))
-	p.reproduceText(ctx, w, c.Smallest, o.Configured)
+	writeReproduction(ctx, p, w, c.Smallest, o.Configured)
 	_, err = io.WriteString(o.Report.Stdout, w.String())
 	return err
 }
@@ -69,9 +69,9 @@ func examples(c *cause.Cause, members []string) []string {
 	return list
 }
 
-// showEdits prints an edit of a cause in each of some cases; a case whose difference is
+// writeEdits prints an edit of a cause in each of some cases; a case whose difference is
 // no edit of a text has its words elsewhere.
-func (p *past) showEdits(ctx context.Context, w io.Writer, found *cause.Found, index int, cases []string, colour bool) error {
+func writeEdits(ctx context.Context, p *past, w io.Writer, found *cause.Found, index int, cases []string, colour bool) error {
 	kept, err := p.outcomes()
 	if err != nil {
 		return err

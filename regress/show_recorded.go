@@ -30,7 +30,7 @@ func showRecorded(ctx context.Context, o *Options, run *state.Run, target string
 	if err != nil {
 		return err
 	}
-	base, err := p.recorded(ctx, raw)
+	base, err := openRecorded(ctx, p, raw)
 	if err != nil {
 		return err
 	}
@@ -51,13 +51,13 @@ func showRecorded(ctx context.Context, o *Options, run *state.Run, target string
 	}
 	v.WriteNames("varies from run to run", content.FlakyParts(&rec.Outcome))
 	v.WriteNames("not compared, as --ignore says", content.IgnoredParts(&rec.Outcome))
-	p.reproduceText(ctx, w, raw, o.Configured)
+	writeReproduction(ctx, p, w, raw, o.Configured)
 	_, err = io.WriteString(o.Report.Stdout, w.String())
 	return err
 }
 
-// recorded opens the golden of a record, unless another run has written it since.
-func (p *past) recorded(ctx context.Context, raw string) (*place.Golden, error) {
+// openRecorded opens the golden of a record, unless another run has written it since.
+func openRecorded(ctx context.Context, p *past, raw string) (*place.Golden, error) {
 	sum, err := keptIn(p.run)
 	if err != nil {
 		return nil, err

@@ -1,0 +1,118 @@
+package regress
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"muster/regress/internal/analyse"
+	"muster/regress/internal/cause"
+	"muster/regress/internal/content"
+	"muster/regress/internal/fault"
+	"muster/regress/internal/goldens"
+	"muster/regress/internal/name"
+	"muster/regress/internal/normalize"
+	"muster/regress/internal/outcome"
+	"muster/regress/internal/readable"
+	"muster/regress/internal/report"
+	"muster/regress/internal/state"
+)
+
+// showCase prints the whole difference of a case.
+func showCase(ctx context.Context, p *past, o *Options, res *state.Result) error {
+	raw := string(res.Name)
+	w := &strings.Builder{}
+	accepted := ""
+	if res.Accepted {
+		accepted = ", accepted"
+	}
+	fmt.Fprintf(w, "%s  %s%s  (run %s)\n", name.Print(raw), res.Verdict, accepted, p.run.ID)
+	if where := report.EngineWords(res.Engine); where != "" {
+		fmt.Fprintf(w, "on the engine: %s\n", where)
+	}
+	if res.Why != "" {
+		fmt.Fprintf(w, "%s\n", readable.Text(res.Why))
+	}
+	if res.Verdict != outcome.Environment && res.Verdict != outcome.Missing {
+		if err := writeDifference(ctx, p, w, raw, o.Report.console().Out.Colour); err != nil {
+			return err
+		}
+	}
+	writeReproduction(ctx, p, w, raw, o.Configured)
+	_, err := io.WriteString(o.Report.Stdout, w.String())
+	return err
+}
+
+// writeDifference writes every part in which a case differs.
+func writeDifference(ctx context.Context, p *past, w io.Writer, raw string, colour bool) error {
+	found, err := p.outcomes()
+	if err != nil {
+		return err
+	}
+	defer found.Close()
+	now, known, err := found.Get(raw)
+	if err != nil {
+		return err
+	}
+	if !known {
+		return fault.Inputf("run %s did not keep the outcome of %s: run muster %s again", p.run.ID, name.Print(raw), p.run.Command)
+	}
+	base, err := p.base(ctx)
+	if err != nil {
+		return err
+	}
+	defer base.Close()
+	old, known, err := base.Get(raw)
+	if err != nil {
+		return err
+	}
+	is := content.KeptSide(&now.Outcome, found.Content)
+	if !known {
+		v := analyse.View{W: w, Colour: colour}
+		err := v.WriteOutcome(is)
+		v.WriteVarying(nil, &now.Outcome)
+		return err
+	}
+	if p.run.Command == report.CheckCommand && p.acceptsInto(base.Digest(), base.Meta()) != nil {
+		fmt.Fprintf(w, "note: the golden has changed since this run\n")
+	}
+	if old.Origin > 0 {
+		fmt.Fprintf(w, "the golden has it from %s\n", readable.Line(goldens.DescribeAccept(base.Meta().Accepts[old.Origin-1]).String()))
+	}
+	rules, err := normalize.Parse(p.options.Judge.Normalize)
+	if err != nil {
+		return err
+	}
+	v := analyse.View{W: w, Rules: rules, Colour: colour, Edits: editsOf(p, raw)}
+	if err := v.WriteDifferences(content.Side{Outcome: &old.Outcome, Open: base.Content}, is); err != nil {
+		return err
+	}
+	v.WriteVarying(&old.Outcome, &now.Outcome)
+	return nil
+}
+
+// editsOf returns the edits of a case. They only mark words, so it returns none if the run has no
+// readable causes.
+func editsOf(p *past, caseName string) []cause.PartEdits {
+	found, err := p.causesIfAny()
+	if err != nil || found == nil {
+		return nil
+	}
+	m, known := found.Member(caseName)
+	if !known {
+		return nil
+	}
+	return m.Parts
+}
+
+// writeReproduction writes the shell lines that run a case by hand.
+func writeReproduction(ctx context.Context, p *past, w io.Writer, raw string, configured bool) {
+	fmt.Fprintf(w, "\nreproduce: %s\n", p.options.reproduce(ctx, raw, "kept", p.options.Command.wordsFor(raw), configured))
+	if p.run.Command == report.CompareCommand {
+		fmt.Fprintf(w, "reference: %s\n", p.options.reproduce(ctx, raw, "kept-reference", p.options.Command.Reference, configured))
+	}
+	if p.options.Corpus.Path == "-" {
+		fmt.Fprintf(w, "           with the same archive on standard input\n")
+	}
+}
