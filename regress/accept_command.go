@@ -1,7 +1,6 @@
 package regress
 
 import (
-	"cmp"
 	"context"
 	"iter"
 	"maps"
@@ -210,58 +209,4 @@ func passing(tool []golden.ToolFile, goldenPath string) string {
 		return ""
 	}
 	return tool[i].Path
-}
-
-// noteAccepted says how many of the cases that differ were accepted from another command than
-// the one that ran, and which check would run it.
-func (c *checking) noteAccepted() error {
-	lines := map[string]int{}
-	elsewhere := c.acceptedElsewhere()
-	if len(elsewhere) == 0 {
-		return nil
-	}
-	for _, p := range c.results {
-		if p.result.Verdict == outcome.Environment || !c.base.has(string(p.result.Name)) {
-			continue
-		}
-		rec, _, err := c.base.get(string(p.result.Name))
-		if err != nil {
-			return err
-		}
-		if line, is := elsewhere[rec.Origin]; is {
-			lines[line]++
-		}
-	}
-	for _, line := range slices.SortedFunc(maps.Keys(lines), func(a, b string) int {
-		return cmp.Or(cmp.Compare(lines[b], lines[a]), cmp.Compare(a, b))
-	}) {
-		were := "were"
-		if lines[line] == 1 {
-			were = "was"
-		}
-		c.warn(readable.Number(lines[line]) + " of the cases that differ " + were + " accepted from another command: " + line)
-	}
-	return nil
-}
-
-// acceptedElsewhere returns the check that would be green for each accept of another command
-// than the golden's and the one that ran, by the number that records have as their origin. The
-// golden's command also left what was accepted before an accept moved it.
-func (c *checking) acceptedElsewhere() map[int]string {
-	lines := map[int]string{}
-	moved := c.recorded.Recorder().Moved
-	for i, a := range c.recorded.Accepts {
-		if !a.At.After(moved) {
-			continue
-		}
-		recorded, ran := c.recorded.Flags, c.o.outcomeFlags()
-		if len(a.Flags) == 0 {
-			recorded, ran = nil, nil // a golden of an older muster does not keep them
-		}
-		isRecorded := sameStart(a.Command, c.recorded.Command, a.Flags, recorded)
-		if !isRecorded && !sameStart(a.Command, commandsIn(&c.o.Command), a.Flags, ran) {
-			lines[i+1] = greenLine(c.recorded, a, c.o)
-		}
-	}
-	return lines
 }

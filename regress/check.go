@@ -131,7 +131,7 @@ func (c *checking) check(ctx context.Context) (Summary, error) {
 	}
 	if err == nil {
 		err = c.runFurther(ctx)
-		c.tellLeaks()
+		c.warnLeaks()
 	}
 	if err == nil {
 		err = c.groups(c.sides)
@@ -213,7 +213,7 @@ func (c *checking) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.noteOtherTool(meta)
+	c.noteOtherPreflight(meta)
 	if err := c.base.start(c.run, meta); err != nil {
 		return err
 	}
@@ -268,7 +268,7 @@ func (c *checking) takeFirst(t pass.Task, r ran) error {
 	if err := c.addLine(line); err != nil {
 		return err
 	}
-	if err := c.noteFailure(t, r); err != nil {
+	if err := c.countFailure(t, r); err != nil {
 		return err
 	}
 	if r.identical {
@@ -359,7 +359,7 @@ func (c *checking) end(err error) error {
 	}
 	if err == nil {
 		c.warnCommand()
-		err = c.noteAccepted()
+		err = c.warnAccepted()
 	}
 	c.notRun(func(i int) bool { return c.final[i] })
 	err = c.finish(err)

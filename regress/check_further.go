@@ -191,3 +191,13 @@ func (c *checking) judgeRuns(e *corpus.Entry, old, rec *golden.Record) (word rep
 	word.Differences, word.More, err = analyse.Differences(c.rules, was, is, cmp)
 	return word, err
 }
+
+// sides returns both sides of a case that differed.
+func (c *checking) sides(caseName string) (was, is content.Side, err error) {
+	old, _, err := c.base.get(caseName)
+	if err != nil {
+		return was, is, err
+	}
+	rec, _, err := c.found.Get(caseName)
+	return content.Side{Outcome: &old.Outcome, Open: content.Remembering(c.base.content)}, content.KeptSide(&rec.Outcome, content.Remembering(c.found.Content)), err
+}

@@ -29,15 +29,12 @@ func (r *recording) refused() bool {
 	return len(r.failing) == len(r.cases) && !r.o.Judge.AllowFailures
 }
 
-// failsFirst is the number of first runs that must all fail for a warning before the end.
-const failsFirst = 100
-
 // noteFirstRun warns once the first cases that ran have all failed, so that nobody waits for the
 // rest of a corpus with a broken command.
 func (r *recording) noteFirstRun(rec *golden.Record) error {
 	r.ran++
 	r.hasPassed = r.hasPassed || rec.Outcome.Ending.Success()
-	if r.ran != failsFirst || len(r.cases) == failsFirst || r.hasPassed || r.resumed || r.o.Judge.AllowFailures {
+	if r.ran != pass.FailingFirst || len(r.cases) == pass.FailingFirst || r.hasPassed || r.resumed || r.o.Judge.AllowFailures {
 		return nil
 	}
 	line, err := errorLine(r.writer, &rec.Outcome)
@@ -45,7 +42,7 @@ func (r *recording) noteFirstRun(rec *golden.Record) error {
 		return err
 	}
 	last := report.Failure{Name: rec.Name, Ending: rec.Outcome.Ending, Line: line}
-	r.warn(fmt.Sprintf("all of the first %d cases fail; the last of them is %s; interrupt the record if the command is wrong", failsFirst, last))
+	r.warn(fmt.Sprintf("all of the first %d cases fail; the last of them is %s; interrupt the record if the command is wrong", pass.FailingFirst, last))
 	return nil
 }
 
@@ -120,61 +117,6 @@ func (r *recording) headerHint(first report.Failure) string {
 		}
 	}
 	return ""
-}
-
-// failingRuns counts first runs that fail newly, until another run comes.
-type failingRuns struct {
-	count   int
-	stopped bool
-	warned  bool
-}
-
-// noteFailure warns once if the first cases that ran all fail and did not fail before. A
-// resumed check says nothing, for its first cases ran earlier.
-func (c *checking) noteFailure(t pass.Task, r ran) error {
-	f := &c.failures
-	f.stopped = f.stopped || c.resumed || r.identical || r.ending.Success()
-	if f.stopped {
-		return nil
-	}
-	old, known, err := c.base.get(t.Entry.Name)
-	if f.stopped = known && !old.Outcome.Ending.Success(); err != nil || f.stopped {
-		return err
-	}
-	if f.count++; f.count != failsFirst || len(c.cases) == failsFirst {
-		return nil
-	}
-	f.warned = true
-	c.warn(fmt.Sprintf("all of the first %d cases fail, and none failed before: interrupt the %s if the command is wrong", failsFirst, c.name))
-	c.hint(c.command.main.Hints)
-	return nil
-}
-
-// hint warns of likely mistakes in the command.
-func (c *checking) hint(hints func() []string) {
-	if c.command.main == nil {
-		return
-	}
-	for _, hint := range hints() {
-		c.warn(hint)
-	}
-}
-
-// warnCommand warns of likely mistakes in the command if most cases fail newly, of misspelt
-// tokens if most are not identical, and of a command whose outcomes vary from run to run.
-func (c *checking) warnCommand() {
-	v := c.summary.Verdicts
-	differ := v.NotIdentical()
-	switch {
-	case c.failures.warned:
-	case 2*v[outcome.NewlyFailing] > len(c.cases):
-		c.hint(c.command.main.Hints)
-	case 2*differ > len(c.cases):
-		c.hint(c.command.main.Misspelt)
-	}
-	if 2*c.unstable > differ {
-		c.warn(fmt.Sprintf("most cases that differ vary from run to run (%s of %s); --normalize rewrites what may vary, such as times and addresses, and --ignore leaves out a part, such as a cache", readable.Number(c.unstable), readable.Number(differ)))
-	}
 }
 
 // errorLine returns the first line of the standard error, else of the standard output.

@@ -27,6 +27,9 @@ var ErrStop = errors.New("enough")
 // the others would fail the same way.
 const EnvironmentMax = 20
 
+// FailingFirst is the number of first runs that must all fail for a warning before a pass ends.
+const FailingFirst = 100
+
 // Run works on every task, on a number of goroutines, and hands each result to take, one at a
 // time. It starts no more work when ctx ends or take returns an error. It still hands to take the
 // results of work under way, and drops further errors of take. It returns when all work ended.
