@@ -254,7 +254,7 @@ func (d *bisecting) machine(ctx context.Context, c cell, err error) error {
 		return err
 	}
 	p := &d.sources[c.source]
-	d.warn(fmt.Sprintf("%s on %s: %v", d.how.Versions[c.version].Name, name.Print(p.name), err))
+	d.events.Warn(fmt.Sprintf("%s on %s: %v", d.how.Versions[c.version].Name, name.Print(p.name), err))
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for i := range p.causes {

@@ -90,7 +90,7 @@ func Check(ctx context.Context, o Options) (sum Summary, err error) {
 	s.summary.ToolChanged = s.toolChanged(base.Meta())
 	s.summary.Settings = flagsDiffer(base.Meta(), s.o.flags(), "this check")
 	for _, text := range s.summary.Settings {
-		s.warn(text)
+		s.events.Warn(text)
 	}
 	if ignore := "--ignore"; s.o.flags()[ignore] != base.Meta().Flags[ignore] {
 		s.watchIgnored()
@@ -184,7 +184,7 @@ func (c *checking) begin(ctx context.Context) (pending []pass.Task, err error) {
 		return nil, errors.Join(c.endStores(err), c.lines.Close(), c.costs.kept.Close())
 	}
 	c.due = took.Complete()
-	c.emit(report.Started{
+	c.events.Emit(report.Started{
 		Command: c.name, Run: c.run.ID, Corpus: c.o.Corpus.Path, Tool: c.o.Command.line(), Against: c.against(), Cases: len(c.cases), Jobs: c.jobs(),
 		Resumed: len(done), Expected: c.due.Sum(c.without(known)), Allowed: c.o.allowed(), At: c.began,
 	})
@@ -250,7 +250,7 @@ func (c *checking) takeFirst(t pass.Task, r ran) error {
 		}
 		return c.enough()
 	}
-	c.emit(report.CaseRan{
+	c.events.Emit(report.CaseRan{
 		Name: t.Entry.Name, Pass: 1, Differs: !r.identical,
 		CPU: r.cost.CPU, Wall: r.cost.Wall, Expected: c.due.Of(t.Index), Engine: r.onEngine, At: time.Now(),
 	})

@@ -36,7 +36,7 @@ func (c *checking) runFurther(ctx context.Context) error {
 		}
 	}
 	if runs := c.runsLeft(firsts); runs > 0 {
-		c.emit(report.PassStarted{Pass: 2, Runs: runs, At: time.Now()})
+		c.events.Emit(report.PassStarted{Pass: 2, Runs: runs, At: time.Now()})
 	}
 	c.order.Expect(unreported)
 	again := func(ctx context.Context, t pass.Task) judgement { return c.judgeFurther(ctx, c.firsts[t.Index]) }

@@ -98,7 +98,7 @@ func (f *furtherRuns) once(ctx context.Context, cmd *exec.Command, pass int, tak
 		return err
 	}
 	defer r.Release()
-	f.c.emit(report.CaseRan{Name: t.Entry.Name, Pass: pass, CPU: r.Cost.CPU, Wall: r.Cost.Wall, Engine: r.Engine, At: time.Now()})
+	f.c.events.Emit(report.CaseRan{Name: t.Entry.Name, Pass: pass, CPU: r.Cost.CPU, Wall: r.Cost.Wall, Engine: r.Engine, At: time.Now()})
 	f.cpu += r.Cost.CPU
 	f.avoid = r.Lane
 	return take(ctx, r)

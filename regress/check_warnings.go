@@ -35,7 +35,7 @@ func (c *checking) countFailure(t pass.Task, r ran) error {
 		return nil
 	}
 	f.warned = true
-	c.warn(fmt.Sprintf("all of the first %d cases fail, and none failed before: interrupt the %s if the command is wrong", pass.FailingFirst, c.name))
+	c.events.Warn(fmt.Sprintf("all of the first %d cases fail, and none failed before: interrupt the %s if the command is wrong", pass.FailingFirst, c.name))
 	c.hint(c.command.main.Hints)
 	return nil
 }
@@ -46,7 +46,7 @@ func (c *checking) hint(hints func() []string) {
 		return
 	}
 	for _, hint := range hints() {
-		c.warn(hint)
+		c.events.Warn(hint)
 	}
 }
 
@@ -63,14 +63,14 @@ func (c *checking) warnCommand() {
 		c.hint(c.command.main.Misspelt)
 	}
 	if 2*c.unstable > differ {
-		c.warn(fmt.Sprintf("most cases that differ vary from run to run (%s of %s); --normalize rewrites what may vary, such as times and addresses, and --ignore leaves out a part, such as a cache", readable.Number(c.unstable), readable.Number(differ)))
+		c.events.Warn(fmt.Sprintf("most cases that differ vary from run to run (%s of %s); --normalize rewrites what may vary, such as times and addresses, and --ignore leaves out a part, such as a cache", readable.Number(c.unstable), readable.Number(differ)))
 	}
 }
 
 // warnLeaks warns if cases differ by the path of the work folder.
 func (c *checking) warnLeaks() {
 	if text := c.differences.Leaks.Advice(); text != "" {
-		c.warn(text)
+		c.events.Warn(text)
 	}
 }
 
@@ -83,7 +83,7 @@ func (c *checking) noteOtherPreflight(now golden.Meta) {
 		return
 	}
 	if slices.EqualFunc(wordsOf(was.Command), wordsOf(now.Command), slices.Equal) {
-		c.note("the preflight gives something else than it did for the golden: the tool there is another than the one that recorded it, or --preflight is")
+		c.events.Note("the preflight gives something else than it did for the golden: the tool there is another than the one that recorded it, or --preflight is")
 	}
 }
 
@@ -114,7 +114,7 @@ func (c *checking) warnAccepted() error {
 		if lines[line] == 1 {
 			were = "was"
 		}
-		c.warn(readable.Number(lines[line]) + " of the cases that differ " + were + " accepted from another command: " + line)
+		c.events.Warn(readable.Number(lines[line]) + " of the cases that differ " + were + " accepted from another command: " + line)
 	}
 	return nil
 }

@@ -82,7 +82,7 @@ func (c *checking) tellCost(ctx context.Context) error {
 		}
 	}
 	c.summary.Over = told.Over
-	c.emit(told)
+	c.events.Emit(told)
 	return c.judged(told)
 }
 

@@ -130,7 +130,7 @@ func (k *costing) shuffled() (cases []costed) {
 // round runs each case once with both commands, in turns which goes first.
 func (c *checking) round(ctx context.Context, cases []costed, round int, take func(cost.Pair) error) error {
 	number := 2 + c.o.Judge.Retries + round
-	c.emit(report.PassStarted{Pass: number, Runs: 2 * len(cases), Costs: true, At: time.Now()})
+	c.events.Emit(report.PassStarted{Pass: number, Runs: 2 * len(cases), Costs: true, At: time.Now()})
 	tasks := make([]pass.Task, len(cases))
 	first := make(map[int]int, len(cases))
 	for i, one := range cases {
@@ -195,7 +195,7 @@ func (c *checking) inTurn(ctx context.Context, t pass.Task, pass, first int, loo
 				side := (from + i + first) % 2
 				both.ended(side, r, blamed(ctx, err))
 				if err == nil && (side == 0 || look == nil) {
-					c.emit(report.CaseRan{Name: t.Entry.Name, Pass: pass, Old: side == 0, CPU: r.Cost.CPU, Wall: r.Cost.Wall, Engine: r.Engine, At: time.Now()})
+					c.events.Emit(report.CaseRan{Name: t.Entry.Name, Pass: pass, Old: side == 0, CPU: r.Cost.CPU, Wall: r.Cost.Wall, Engine: r.Engine, At: time.Now()})
 				}
 				if side == 1 && look != nil {
 					look(r, both.errs[side])

@@ -40,7 +40,7 @@ func Diff(ctx context.Context, o Options, oldPath, nowPath string) (sum Summary,
 	defer func() { err = errors.Join(err, s.close()) }()
 	for _, rule := range other {
 		was, is := old.Meta().Flags[rule.name()], now.Meta().Flags[rule.name()]
-		s.warn(fmt.Sprintf("%s was recorded with %s, %s with %s: the first counts", oldPath, rule.worded(was), nowPath, rule.worded(is)))
+		s.events.Warn(fmt.Sprintf("%s was recorded with %s, %s with %s: the first counts", oldPath, rule.worded(was), nowPath, rule.worded(is)))
 	}
 	began := report.Started{Command: s.name, Tool: nowPath, Against: oldPath, At: s.began, Allowed: s.o.allowed()}
 	return s.diff(ctx, old.Store, now.Store, began)
@@ -67,7 +67,7 @@ func (s *session) diff(ctx context.Context, old, now *golden.Store, began report
 		return s.summary, fault.Emptyf("none of the cases of the two goldens is selected")
 	}
 	began.Cases = len(names)
-	s.emit(began)
+	s.events.Emit(began)
 	for i, caseName := range names {
 		if err := ctx.Err(); err != nil {
 			return s.summary, err

@@ -157,7 +157,7 @@ func (m *merging) merge(ctx context.Context) (err error) {
 	if m.run, err = m.state.NewRun(m.info()); err != nil {
 		return err
 	}
-	m.emit(report.Started{
+	m.events.Emit(report.Started{
 		Command: m.name, Run: m.run.ID, Corpus: m.o.Corpus.Path, Tool: m.o.Command.line(), Against: m.o.Store.Golden,
 		Cases: len(m.names), Jobs: m.o.Limits.Jobs, Allowed: m.o.allowed(), At: m.began,
 	})

@@ -57,7 +57,7 @@ func warnIfCorpusChanged(ctx context.Context, p *past, s *session) error {
 	}
 	digest, err := s.corpusDigest(ctx)
 	if err == nil && digest.String() != was {
-		s.warn(fmt.Sprintf("%s is not what it was in run %s: what differs may come of that, and a cause be missed", p.options.Corpus.Path, p.run.ID))
+		s.events.Warn(fmt.Sprintf("%s is not what it was in run %s: what differs may come of that, and a cause be missed", p.options.Corpus.Path, p.run.ID))
 	}
 	return err
 }

@@ -100,7 +100,7 @@ func (r *recording) lookAtOld(ctx context.Context) error {
 	case errors.Is(err, os.ErrNotExist):
 		return nil
 	case fault.ClassOf(err) == fault.Input:
-		r.warn(fmt.Sprintf("%v: it will be replaced", err)) // damaged, or empty
+		r.events.Warn(fmt.Sprintf("%v: it will be replaced", err)) // damaged, or empty
 		return nil
 	case err != nil:
 		return err
@@ -169,7 +169,7 @@ func (r *recording) begin(ctx context.Context) (err error) {
 		return errors.Join(err, r.writer.Abort(true))
 	}
 	r.due = r.took.Complete()
-	r.emit(report.Started{
+	r.events.Emit(report.Started{
 		Command: r.name, Run: r.run.ID, Corpus: r.o.Corpus.Path, Tool: r.o.Command.line(), Cases: len(r.cases), Jobs: r.jobs(),
 		Resumed: len(r.cases) - len(rest), Expected: r.due.Sum(rest), At: r.began,
 	})
@@ -216,7 +216,7 @@ func (r *recording) openWriter(ctx context.Context) error {
 			if err := w.Abort(true); err != nil {
 				return err
 			}
-			r.warn(fmt.Sprintf("--resume: another run has begun %s since: this one begins again", r.o.Store.Golden))
+			r.events.Warn(fmt.Sprintf("--resume: another run has begun %s since: this one begins again", r.o.Store.Golden))
 		case !errors.Is(err, os.ErrNotExist):
 			return err
 		}
@@ -246,7 +246,7 @@ func (r *recording) passes(ctx context.Context) error {
 		}
 		if pass > 1 {
 			r.due = r.took.Complete()
-			r.emit(report.PassStarted{Pass: pass, Runs: len(tasks), Expected: r.due.Sum(tasks), At: time.Now()})
+			r.events.Emit(report.PassStarted{Pass: pass, Runs: len(tasks), Expected: r.due.Sum(tasks), At: time.Now()})
 		}
 		if err := r.runPass(ctx, tasks, pass); err != nil {
 			return err
@@ -340,7 +340,7 @@ func (r *recording) take(t pass.Task, got recordRan) error {
 	if got.err != nil {
 		return r.takeError(t, got.err)
 	}
-	r.emit(report.CaseRan{Name: t.Entry.Name, Pass: got.pass, Differs: got.differ, CPU: got.cost.CPU, Wall: got.cost.Wall, Expected: r.due.Of(t.Index), Engine: got.onEngine, At: time.Now()})
+	r.events.Emit(report.CaseRan{Name: t.Entry.Name, Pass: got.pass, Differs: got.differ, CPU: got.cost.CPU, Wall: got.cost.Wall, Expected: r.due.Of(t.Index), Engine: got.onEngine, At: time.Now()})
 	r.summary.CPU += got.cost.CPU
 	if got.onEngine != nil && got.pass == 1 {
 		r.onEngine[t.Index] = got.onEngine

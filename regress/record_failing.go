@@ -42,7 +42,7 @@ func (r *recording) noteFirstRun(rec *golden.Record) error {
 		return err
 	}
 	last := report.Failure{Name: rec.Name, Ending: rec.Outcome.Ending, Line: line}
-	r.warn(fmt.Sprintf("all of the first %d cases fail; the last of them is %s; interrupt the record if the command is wrong", pass.FailingFirst, last))
+	r.events.Warn(fmt.Sprintf("all of the first %d cases fail; the last of them is %s; interrupt the record if the command is wrong", pass.FailingFirst, last))
 	return nil
 }
 
@@ -93,12 +93,12 @@ func (r *recording) warnFailing(first report.Failure) {
 	if r.refused() {
 		text = fmt.Sprintf("every case fails, so %s is not written; the first is %s; add --allow-failures if they fail on purpose", r.o.Store.Golden, first)
 	}
-	r.warn(text)
+	r.events.Warn(text)
 	for _, hint := range r.command.For(first.Name).Hints() {
-		r.warn(hint)
+		r.events.Warn(hint)
 	}
 	if hint := r.headerHint(first); hint != "" {
-		r.warn(hint)
+		r.events.Warn(hint)
 	}
 }
 

@@ -62,5 +62,5 @@ func (r *recording) warnVarying() {
 	if r.varies != "" {
 		text += ", such as " + r.varies
 	}
-	r.warn(text + "; --normalize rewrites what may vary, such as times and addresses, and --ignore leaves out a part, such as a cache")
+	r.events.Warn(text + "; --normalize rewrites what may vary, such as times and addresses, and --ignore leaves out a part, such as a cache")
 }

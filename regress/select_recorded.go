@@ -47,6 +47,6 @@ func (s *Selection) baseline(base *golden.Store) (b plan.Baseline, err error) {
 func (s *session) noteRecordedSelection() {
 	s.summary.Selection = s.o.Select.Recorded.line()
 	if s.summary.Selection != "" {
-		s.note("selection of the golden: " + s.summary.Selection)
+		s.events.Note("selection of the golden: " + s.summary.Selection)
 	}
 }

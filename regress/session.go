@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"sync"
 	"syscall"
 	"time"
 
@@ -19,6 +18,7 @@ import (
 	"muster/regress/internal/pass"
 	"muster/regress/internal/plan"
 	"muster/regress/internal/report"
+	"muster/regress/internal/run"
 	"muster/regress/internal/state"
 )
 
@@ -39,9 +39,7 @@ type session struct {
 	run     *state.Run
 	resumed bool // run was begun by another process
 
-	emitting sync.Mutex // guards the two below
-	out      report.Reporter
-	broken   error // the first error of out
+	events *run.Events
 
 	corpus  *corpus.Corpus
 	digests corpus.Digests // once they are known
@@ -67,7 +65,7 @@ type session struct {
 
 // newSession checks the options. Nothing is open yet.
 func newSession(o *Options, name string) (s *session, err error) {
-	s = &session{o: o, name: name, began: time.Now(), usedAt: usedCPU(), state: state.Open(o.Store.State), out: report.Tee{}}
+	s = &session{o: o, name: name, began: time.Now(), usedAt: usedCPU(), state: state.Open(o.Store.State), events: run.NewEvents(report.Tee{})}
 	if err := o.check(name); err != nil {
 		return nil, err
 	}
@@ -124,7 +122,7 @@ func openAgainst(ctx context.Context, o *Options, name string, base *golden.Stor
 func (s *session) openReporters() error {
 	out, err := s.o.Report.reporters()
 	if err == nil {
-		s.out = out
+		s.events = run.NewEvents(out)
 	}
 	return err
 }
@@ -139,7 +137,7 @@ func (s *session) openCorpus(ctx context.Context) (*corpus.Corpus, error) {
 		Spool:   state.Open(o.Store.State).Cache(),
 		Headers: o.Corpus.Headers, Context: o.Corpus.Context,
 		Exclude: o.ownFiles(),
-		Note:    s.note, Warn: s.warn,
+		Note:    s.events.Note, Warn: s.events.Warn,
 	})
 }
 
@@ -151,20 +149,6 @@ func (s *session) contentOf(e corpus.Entry) ([]byte, error) {
 	}
 	content, err := io.ReadAll(r)
 	return content, errors.Join(err, r.Close())
-}
-
-func (s *session) note(text string) { s.emit(report.Note{Text: text}) }
-
-func (s *session) warn(text string) { s.emit(report.Note{Text: text, Warning: true}) }
-
-// emit passes an event on. A broken output is told at the end; it must not end
-// the run, whose golden is worth more.
-func (s *session) emit(e report.Event) {
-	s.emitting.Lock()
-	defer s.emitting.Unlock()
-	if err := s.out.Handle(e); s.broken == nil {
-		s.broken = err
-	}
 }
 
 // startCrew brings up the lanes, or has an engine run the cases.
@@ -200,7 +184,7 @@ func (s *session) startAnyCrew(ctx context.Context, lanes int, keep string) erro
 		Lanes: lanes, Helper: s.o.Helper, Corpus: s.corpus, Env: s.o.Command.environment(),
 		Timeout: s.o.Limits.Timeout, Grace: s.o.Limits.Grace,
 		MemoryMax: max(0, s.o.Limits.Memory), OutputMax: s.o.Limits.OutputMax,
-		NoNetwork: s.o.Command.NoNetwork, Keep: keep, Note: s.note, Warn: s.warn,
+		NoNetwork: s.o.Command.NoNetwork, Keep: keep, Note: s.events.Note, Warn: s.events.Warn,
 	})
 	if err == nil { // else it would be no nil of the interface
 		s.crew = crew
@@ -235,10 +219,7 @@ func (s *session) close() error {
 	if s.corpus != nil {
 		errs = append(errs, s.corpus.Close())
 	}
-	if err := s.out.Close(); s.broken == nil {
-		s.broken = err
-	}
-	errs = append(errs, s.broken)
+	errs = append(errs, s.events.Close())
 	if s.unlock != nil {
 		s.unlock()
 	}

@@ -13,7 +13,7 @@ func (s *session) inputsChanged() error {
 		return err
 	}
 	if s.corpus.StampNow() != s.corpus.Stamp() {
-		s.warn(s.o.Corpus.Path + writtenMeanwhile)
+		s.events.Warn(s.o.Corpus.Path + writtenMeanwhile)
 	}
 	return nil
 }

@@ -42,7 +42,7 @@ func (s *session) connect(ctx context.Context) (err error) {
 	e := &engine{ballast: make([]byte, ballastSize)}
 	e.watch.begin(s, "connecting to "+s.o.Remote.URL)
 	at := s.o.endpoint()
-	at.Note = s.note
+	at.Note = s.events.Note
 	if e.conn, err = reapi.Dial(ctx, at); err == nil {
 		e.watch.connected(e.conn)
 		s.engine = e
@@ -50,7 +50,7 @@ func (s *session) connect(ctx context.Context) (err error) {
 	}
 	e.quiet()
 	if s.o.Remote.Fallback && reapi.Unreachable(err) && ctx.Err() == nil {
-		s.warn(fmt.Sprintf("%v: by --remote-fallback the cases run on this machine", err))
+		s.events.Warn(fmt.Sprintf("%v: by --remote-fallback the cases run on this machine", err))
 		return nil
 	}
 	return err
@@ -87,10 +87,10 @@ const digestsFile = "remote-digests.json"
 func (s *session) startEngine(ctx context.Context) error {
 	o, r := s.o, &s.o.Remote
 	if o.Limits.Memory > 0 {
-		s.warn("--memory is not for engines: what a case may take is theirs to say, by --platform perhaps")
+		s.events.Warn("--memory is not for engines: what a case may take is theirs to say, by --platform perhaps")
 	}
 	if o.Command.NoNetwork {
-		s.warn("--no-network is not for engines: they decide what a case may reach, perhaps by --platform")
+		s.events.Warn("--no-network is not for engines: they decide what a case may reach, perhaps by --platform")
 	}
 	e := s.engine
 	crew, err := e.conn.Start(ctx, reapi.Options{
@@ -100,7 +100,7 @@ func (s *session) startEngine(ctx context.Context) error {
 			Timeout: o.Limits.Timeout, OutputMax: o.Limits.OutputMax, Outputs: s.outputsOf,
 		},
 		Jobs: r.jobs(), Inputs: r.Inputs, Exclude: o.ownFiles(), Bundle: r.Bundle, Preflight: r.Preflight,
-		Cache: filepath.Join(s.state.Cache(), digestsFile), Note: s.note, Partial: s.partial,
+		Cache: filepath.Join(s.state.Cache(), digestsFile), Note: s.events.Note, Partial: s.partial,
 		Doing: func(what string) { e.watch.begin(s, what) },
 	})
 	if err != nil {

@@ -18,7 +18,7 @@ func (s *session) partial() error {
 			return err
 		}
 	}
-	s.warn("the engine does not give back the whole work folder: files that neither the golden nor --remote-output names are not seen")
+	s.events.Warn("the engine does not give back the whole work folder: files that neither the golden nor --remote-output names are not seen")
 	return nil
 }
 

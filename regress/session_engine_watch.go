@@ -100,5 +100,5 @@ func (w *engineWatch) tell() {
 	if c != nil {
 		ev.Sent, ev.Received = c.Traffic()
 	}
-	s.emit(ev)
+	s.events.Emit(ev)
 }

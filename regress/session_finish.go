@@ -26,7 +26,7 @@ func (s *session) verdict(e report.Case) {
 			s.summary.Stopped++
 		}
 	}
-	s.emit(e)
+	s.events.Emit(e)
 }
 
 // stopped reports whether a signal or a limit ended a case, and did not in the
@@ -43,7 +43,7 @@ func (s *session) notRun(judged func(index int) bool) {
 	for i, e := range s.cases {
 		if !judged(i) {
 			s.summary.NotRun++
-			s.emit(report.NotRun{Name: e.Name, Index: i})
+			s.events.Emit(report.NotRun{Name: e.Name, Index: i})
 		}
 	}
 }
@@ -73,7 +73,7 @@ func (s *session) finish(err error) error {
 	if broke == fault.None && sum.NotRun == 0 {
 		s.noteIdle()
 	}
-	s.emit(report.Finished{Summary: *sum})
+	s.events.Emit(report.Finished{Summary: *sum})
 	if s.run == nil {
 		return err
 	}

@@ -9,7 +9,7 @@ import (
 func (s *session) groups(sides analyse.SidesOf) error {
 	found := s.differences.Causes()
 	s.summary.Groups = len(found.Causes)
-	err := analyse.EmitGroups(found, s.rules, sides, func(g report.Group) { s.emit(g) })
+	err := analyse.EmitGroups(found, s.rules, sides, func(g report.Group) { s.events.Emit(g) })
 	if err != nil || s.run == nil {
 		return err
 	}

@@ -52,7 +52,7 @@ func partKey(part string) outcome.Key {
 // noteIdle notes the globs that are left after all cases.
 func (s *session) noteIdle() {
 	for _, g := range s.idle {
-		s.note(fmt.Sprintf("--ignore %q names no part of %s%s", g.text, readable.Cases(len(s.cases)), globHint(g.text)))
+		s.events.Note(fmt.Sprintf("--ignore %q names no part of %s%s", g.text, readable.Cases(len(s.cases)), globHint(g.text)))
 	}
 }
 

@@ -16,7 +16,7 @@ func (s *session) ordered(took pass.Durations) []pass.Task {
 	if s.o.Select.FailedFirst {
 		var err error
 		if failed, err = s.lastNotIdentical(); err != nil {
-			s.warn("--failed-first: " + wording.Of(err))
+			s.events.Warn("--failed-first: " + wording.Of(err))
 		}
 	}
 	if s.goroutines() <= 1 {

@@ -48,7 +48,7 @@ func (s *session) once(ctx context.Context, t pass.Task, c *exec.Command, pass, 
 }
 
 func (s *session) started(t pass.Task, pass int) {
-	s.emit(report.CaseStarted{Name: t.Entry.Name, Pass: pass, At: time.Now()})
+	s.events.Emit(report.CaseStarted{Name: t.Entry.Name, Pass: pass, At: time.Now()})
 }
 
 // blamed is the error of a run that was not ended by ctx: the machine's.

@@ -117,7 +117,7 @@ func (s *session) warnOfReports() {
 			continue
 		}
 		if name, err := filepath.Rel(root, abs); err == nil && filepath.IsLocal(name) && s.chooser.Wants(name) {
-			s.warn(f.path + " is a report, and lies among the cases: a later run would take it for one; write it elsewhere")
+			s.events.Warn(f.path + " is a report, and lies among the cases: a later run would take it for one; write it elsewhere")
 		}
 	}
 }

@@ -50,7 +50,7 @@ func (s *session) startRun(id map[string]string, base outcome.Digest) error {
 			}
 			return s.run.Save()
 		}
-		s.note("--resume: no " + s.name + " was interrupted, so this one begins anew")
+		s.events.Note("--resume: no " + s.name + " was interrupted, so this one begins anew")
 	}
 	info := state.Info{Command: s.name, Started: s.began, Identity: id, Golden: base.String()}
 	var err error

@@ -85,7 +85,7 @@ func (s *session) repeatSample(
 	}
 	picked, again := sampleOf(finished), s.newSample(m)
 	defer func() { err = errors.Join(err, again.drop()) }()
-	s.note(fmt.Sprintf("--resume: %s of %s run again, to check that the tool is the same", readable.Number(len(picked)), readable.Count(len(finished), "finished case")))
+	s.events.Note(fmt.Sprintf("--resume: %s of %s run again, to check that the tool is the same", readable.Number(len(picked)), readable.Count(len(finished), "finished case")))
 	err = pass.ForEach(ctx, s.goroutines(), picked, func(handing context.Context, t pass.Task) error {
 		if handing.Err() != nil {
 			return nil

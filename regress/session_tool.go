@@ -79,10 +79,10 @@ func (s *session) watchTool(ctx context.Context) (context.Context, func(error) e
 			if ctx.Err() == nil {
 				return changed
 			}
-			s.warn(changed.Error()) // the interrupt counts, and came first
+			s.events.Warn(changed.Error()) // the interrupt counts, and came first
 		}
 		for _, path := range touched {
-			s.warn(path + writtenMeanwhile)
+			s.events.Warn(path + writtenMeanwhile)
 		}
 		return err
 	}

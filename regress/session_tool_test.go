@@ -11,6 +11,7 @@ import (
 	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/report"
+	"muster/regress/internal/run"
 	"muster/regress/internal/state"
 )
 
@@ -27,7 +28,7 @@ func watched(t *testing.T) (s *session, file string, ticks chan time.Time) {
 		t.Fatal(err)
 	}
 	ticks = make(chan time.Time)
-	s = &session{o: &Options{}, out: report.Tee{}, state: state.Open(filepath.Join(dir, "state")), command: command{main: c}, ticks: ticks}
+	s = &session{o: &Options{}, events: run.NewEvents(report.Tee{}), state: state.Open(filepath.Join(dir, "state")), command: command{main: c}, ticks: ticks}
 	if err := s.identifyTool(); err != nil {
 		t.Fatal(err)
 	}

@@ -54,6 +54,7 @@ var rooms = []room{
 	{"regress/internal/analyse", "regress/internal/cause regress/internal/content regress/internal/diff regress/internal/golden regress/internal/name regress/internal/normalize regress/internal/outcome regress/internal/readable regress/internal/report regress/internal/review", plain},
 	{"regress/internal/keep", "regress/internal/content regress/internal/corpus regress/internal/exec regress/internal/golden regress/internal/outcome", plain},
 	{"regress/internal/pass", "pool regress/internal/corpus regress/internal/exec", plain},
+	{"regress/internal/run", "regress/internal/report", plain},
 	{"regress/internal/normalize", "regress/internal/outcome regress/internal/partglob", pure},
 	{"regress/internal/corpus", "regress/internal/fault regress/internal/filestamp regress/internal/name regress/internal/glob regress/internal/outcome pool", plain},
 	{"regress/internal/golden", "regress/internal/outcome regress/internal/name regress/internal/fault internal/filelock", plain},
