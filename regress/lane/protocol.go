@@ -8,6 +8,10 @@ import (
 	"unsafe"
 )
 
+// Each message lists its fields twice, to write and to read them; TestEveryFieldIsSent compares
+// the lists. One walker with a single list, for both directions, was as long (292 lines, here
+// 286). It took 1.9 to 2.2 times as long to write a message, and up to 1.5 times to read one.
+
 func appendInt(b []byte, v int64) []byte { return binary.AppendVarint(b, v) }
 
 func appendBool(b []byte, v bool) []byte {
