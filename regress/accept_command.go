@@ -117,7 +117,7 @@ func (p *past) movedText(m, made golden.Meta) string {
 	with := strings.Join(settings, ", ")
 	switch {
 	case !slices.EqualFunc(wordsOf(m.Command), wordsOf(made.Command), slices.Equal):
-		text := "the command of run " + p.run.ID + ": " + p.options.Command.line()
+		text := "the command of run " + p.run.ID + ": " + commandLine(&p.options.Command)
 		if with != "" {
 			text += "; " + with
 		}

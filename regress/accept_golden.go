@@ -85,7 +85,7 @@ func (p *past) signed(tx *golden.Tx, engine bool, reason string) (golden.Meta, e
 func (p *past) signature(reason string) golden.Accept {
 	return golden.Accept{
 		Run: p.run.ID, Author: author(), At: time.Now(), Reason: reason, Command: commandsIn(&p.options.Command),
-		Machine: machine(), MusterVersion: p.options.Version, Flags: p.options.outcomeFlags(),
+		Machine: machine(), MusterVersion: p.options.Version, Flags: outcomeFlags(&p.options),
 	}
 }
 

@@ -29,8 +29,8 @@ func Cases(ctx context.Context, o Options, list CaseList) (names []string, err e
 	if base != nil {
 		defer func() { err = errors.Join(err, base.Close()) }()
 		recorded = base.Store
-		o.asRecorded(recorded.Meta())
-		o.Select.asRecorded(recorded.Meta())
+		completeAsRecorded(&o, recorded.Meta())
+		completeSelection(&o.Select, recorded.Meta())
 	}
 	s, err := openAgainst(ctx, &o, casesCommand, recorded)
 	if err != nil {

@@ -68,8 +68,8 @@ func Check(ctx context.Context, o Options) (sum Summary, err error) {
 		return sum, placeOptions(&o).ExplainUnfinished(o.Store.Golden, err)
 	}
 	defer func() { err = errors.Join(err, base.Close()) }()
-	o.asRecorded(base.Meta())
-	o.Select.asRecorded(base.Meta())
+	completeAsRecorded(&o, base.Meta())
+	completeSelection(&o.Select, base.Meta())
 	s, err := openAgainst(ctx, &o, report.CheckCommand, base.Store)
 	if err != nil {
 		return sum, err
@@ -88,11 +88,11 @@ func Check(ctx context.Context, o Options) (sum Summary, err error) {
 		return sum, err
 	}
 	s.summary.ToolChanged = s.toolChanged(base.Meta())
-	s.summary.Settings = flagsDiffer(base.Meta(), s.o.flags(), "this check")
+	s.summary.Settings = flagsDiffer(base.Meta(), allFlags(s.o), "this check")
 	for _, text := range s.summary.Settings {
 		s.events.Warn(text)
 	}
-	if ignore := "--ignore"; s.o.flags()[ignore] != base.Meta().Flags[ignore] {
+	if ignore := "--ignore"; allFlags(s.o)[ignore] != base.Meta().Flags[ignore] {
 		s.watchIgnored()
 	}
 	s.engine.expect(filesLeft(base.Store))
@@ -185,8 +185,8 @@ func (c *checking) begin(ctx context.Context) (pending []pass.Task, err error) {
 	}
 	c.due = took.Complete()
 	c.events.Emit(report.Started{
-		Command: c.name, Run: c.run.ID, Corpus: c.o.Corpus.Path, Tool: c.o.Command.line(), Against: c.against(), Cases: len(c.cases), Jobs: c.jobs(),
-		Resumed: len(done), Expected: c.due.Sum(c.without(known)), Allowed: c.o.allowed(), At: c.began,
+		Command: c.name, Run: c.run.ID, Corpus: c.o.Corpus.Path, Tool: commandLine(&c.o.Command), Against: c.against(), Cases: len(c.cases), Jobs: c.jobs(),
+		Resumed: len(done), Expected: c.due.Sum(c.without(known)), Allowed: parseAllowed(c.o), At: c.began,
 	})
 	pending, err = c.resume(known, took)
 	if err != nil {

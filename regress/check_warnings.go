@@ -129,7 +129,7 @@ func (c *checking) acceptedElsewhere() map[int]string {
 		if !a.At.After(moved) {
 			continue
 		}
-		recorded, ran := c.recorded.Flags, c.o.outcomeFlags()
+		recorded, ran := c.recorded.Flags, outcomeFlags(c.o)
 		if len(a.Flags) == 0 {
 			recorded, ran = nil, nil // a golden of an older muster does not keep them
 		}

@@ -66,7 +66,7 @@ func greenLine(m golden.Meta, by golden.Accept, checked *Options) string {
 		o.Command.Words = c.Args
 	}
 	plain := Options{Command: Command{Words: o.Command.Words}}
-	plain.asRecorded(m)
+	completeAsRecorded(&plain, m)
 	args := []string{"muster", "check"}
 	if isOtherCorpus(m, checked) {
 		args = append(args, checked.Corpus.Path)
@@ -85,9 +85,9 @@ func greenLine(m golden.Meta, by golden.Accept, checked *Options) string {
 	return name.QuoteAll(args)
 }
 
-// flags are the settings that change outcomes or the choice of cases, by name.
-func (o *Options) flags() map[string]string {
-	f := o.outcomeFlags()
+// allFlags are the settings that change outcomes or the choice of cases, by name.
+func allFlags(o *Options) map[string]string {
+	f := outcomeFlags(o)
 	for name, list := range map[string][]string{"--cases": o.Select.Globs, "--filter": o.Select.Filters} {
 		if len(list) > 0 {
 			f[name] = fmt.Sprintf("%q", list)
@@ -105,9 +105,9 @@ func (o *Options) flags() map[string]string {
 	return f
 }
 
-// passed is a digest of the values of the variables that are passed on: the
+// digestPassed is a digest of the values of the variables that are passed on: the
 // values themselves may be secrets.
-func (c *Command) passed() outcome.Digest {
+func digestPassed(c *Command) outcome.Digest {
 	var b bytes.Buffer
 	for _, key := range c.PassEnv {
 		value, set := os.LookupEnv(key)
@@ -124,8 +124,8 @@ func machine() string {
 	return fmt.Sprintf("%s %s/%s %d CPUs", host, runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
 }
 
-// line is what runs, as one would type it; of several commands each with its glob.
-func (c *Command) line() string {
+// commandLine is what runs, as one would type it; of several commands each with its glob.
+func commandLine(c *Command) string {
 	lines := []string{}
 	for _, g := range c.ByGlob {
 		lines = append(lines, g.Glob+": "+name.QuoteAll(g.Words))
@@ -137,7 +137,7 @@ func (c *Command) line() string {
 }
 
 // wordsFor returns the words of the command for a case.
-func (c *Command) wordsFor(name string) []string {
+func wordsFor(c *Command, name string) []string {
 	for _, g := range c.ByGlob {
 		if ok, err := glob.Match(g.Glob, name); err == nil && ok {
 			return g.Words
@@ -146,8 +146,8 @@ func (c *Command) wordsFor(name string) []string {
 	return c.Words
 }
 
-// environment returns what --env and --pass-env add.
-func (c *Command) environment() []string {
+// caseEnvironment returns what --env and --pass-env add.
+func caseEnvironment(c *Command) []string {
 	var env []string
 	for _, key := range c.PassEnv {
 		if value, ok := os.LookupEnv(key); ok {

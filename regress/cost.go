@@ -50,7 +50,7 @@ func (k *costing) note(t pass.Task, e *report.Case) {
 // findRival finds what the candidate's cost is compared with. Where --fail-on could tell
 // nothing it is refused, before anything runs.
 func (c *checking) findRival() (err error) {
-	if c.costs.limits, err = c.o.Judge.limits(); err != nil {
+	if c.costs.limits, err = parseCostLimits(&c.o.Judge); err != nil {
 		return err
 	}
 	if c.engine != nil {
@@ -89,7 +89,7 @@ func (c *checking) tellCost(ctx context.Context) error {
 // judged refuses to pass what --fail-on could not judge.
 func (c *checking) judged(told report.Cost) error {
 	for _, l := range c.costs.limits {
-		if l.Untold(told.Estimate) && !c.costs.rival.same && c.o.status(c.summary, fault.None) == fault.StatusClean {
+		if l.Untold(told.Estimate) && !c.costs.rival.same && exitStatus(c.o, c.summary, fault.None) == fault.StatusClean {
 			return fault.Inputf("--fail-on %s: there is too little to tell what the change costs: %s", l, tooLittle(told))
 		}
 	}

@@ -29,7 +29,7 @@ func Diff(ctx context.Context, o Options, oldPath, nowPath string) (sum Summary,
 		return sum, place.ExplainMissing(nowPath, err)
 	}
 	defer func() { err = errors.Join(err, now.Close()) }()
-	other := o.judgeAsRecorded(old.Meta(), now.Meta())
+	other := completeRules(&o, old.Meta(), now.Meta())
 	s, err := newSession(&o, diffCommand)
 	if err != nil {
 		return sum, err
@@ -42,13 +42,13 @@ func Diff(ctx context.Context, o Options, oldPath, nowPath string) (sum Summary,
 		was, is := old.Meta().Flags[rule.name()], now.Meta().Flags[rule.name()]
 		s.events.Warn(fmt.Sprintf("%s was recorded with %s, %s with %s: the first counts", oldPath, rule.worded(was), nowPath, rule.worded(is)))
 	}
-	began := report.Started{Command: s.name, Tool: nowPath, Against: oldPath, At: s.began, Allowed: s.o.allowed()}
+	began := report.Started{Command: s.name, Tool: nowPath, Against: oldPath, At: s.began, Allowed: parseAllowed(s.o)}
 	return s.diff(ctx, old.Store, now.Store, began)
 }
 
-// judgeAsRecorded fills in how parts are compared, where it was not given, from a golden. It
+// completeRules fills in how parts are compared, where it was not given, from a golden. It
 // returns the settings that the other golden has otherwise.
-func (o *Options) judgeAsRecorded(old, now golden.Meta) (other []setting) {
+func completeRules(o *Options, old, now golden.Meta) (other []setting) {
 	for _, s := range outcomeSettings() {
 		if s.scope != ofVerdict || s.given(o) {
 			continue

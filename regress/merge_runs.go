@@ -40,7 +40,7 @@ func MergeRuns(ctx context.Context, o Options, runs []string) (sum Summary, err 
 	first := parts[0]
 	merged := first.options
 	merged.Select = Selection{Recorded: merged.Select.Recorded, AllCases: merged.Select.AllCases}
-	merged.takeFrom(&o)
+	overrideKept(&merged, &o)
 	s, err := newSession(&merged, report.CheckCommand)
 	if err != nil {
 		return sum, err
@@ -158,8 +158,8 @@ func (m *merging) merge(ctx context.Context) (err error) {
 		return err
 	}
 	m.events.Emit(report.Started{
-		Command: m.name, Run: m.run.ID, Corpus: m.o.Corpus.Path, Tool: m.o.Command.line(), Against: m.o.Store.Golden,
-		Cases: len(m.names), Jobs: m.o.Limits.Jobs, Allowed: m.o.allowed(), At: m.began,
+		Command: m.name, Run: m.run.ID, Corpus: m.o.Corpus.Path, Tool: commandLine(&m.o.Command), Against: m.o.Store.Golden,
+		Cases: len(m.names), Jobs: m.o.Limits.Jobs, Allowed: parseAllowed(m.o), At: m.began,
 	})
 	if err = m.judgeAll(ctx); err == nil {
 		err = m.groups(func(name string) (was, is content.Side, err error) {
@@ -179,7 +179,7 @@ func (m *merging) merge(ctx context.Context) (err error) {
 // info returns the content of run.json for the merged run.
 func (m *merging) info() state.Info {
 	first := m.parts[0].run
-	options, err := m.o.encode()
+	options, err := encodeOptions(m.o)
 	if err != nil {
 		options = first.Options // those of a run could be encoded before
 	}

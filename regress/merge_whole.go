@@ -39,7 +39,7 @@ func wholeOf(parts []*past, base *golden.Store) error {
 		}
 		have[k], of = true, n
 	}
-	absent, err := absentOf(have, of, parts[0].options.Select.plan(), base)
+	absent, err := absentOf(have, of, planSelection(&parts[0].options.Select), base)
 	if err == nil && len(absent) > 0 {
 		are := "are"
 		if len(have) == 1 {

@@ -10,25 +10,40 @@ import (
 	"muster/regress/internal/report"
 )
 
-// check refuses options that mean nothing to a command, before anything is read
-// or run.
-func (o *Options) check(command string) error {
+// completeOptions returns the options of a command, checked and complete. The given options stay
+// as they are.
+func completeOptions(o Options, command string) (Options, error) {
+	trimOptions(&o)
+	if err := checkOptions(&o, command); err != nil {
+		return o, err
+	}
+	completeLimits(&o.Limits)
+	return o, nil
+}
+
+// trimOptions replaces lists by lists without empty strings.
+func trimOptions(o *Options) {
 	r := &o.Remote
 	for _, list := range []*[]string{&o.Command.Env, &o.Command.PassEnv, &o.Command.ToolFiles, &o.Command.NoToolFiles, &o.Judge.Normalize, &o.Judge.Ignore, &r.Headers, &r.Inputs, &r.Outputs, &r.Platform} {
 		*list = withoutEmpty(*list)
 	}
 	o.Judge.Ignore = setOf(o.Judge.Ignore)
-	if err := o.checkAllow(); err != nil {
+}
+
+// checkOptions refuses options that a command cannot use. It reads no file but reports that the
+// command would replace.
+func checkOptions(o *Options, command string) error {
+	if err := checkAllow(o); err != nil {
 		return err
 	}
-	if _, err := o.Judge.limits(); err != nil {
+	if _, err := parseCostLimits(&o.Judge); err != nil {
 		return err
 	}
 	if command == report.RecordCommand && o.Judge.Repeat < 1 {
 		return fault.Inputf("--repeat %d: every case must run at least once", o.Judge.Repeat)
 	}
 	if command != casesCommand && command != diffCommand {
-		if err := o.Limits.check(); err != nil {
+		if err := checkBounds(&o.Limits); err != nil {
 			return err
 		}
 	}
@@ -40,7 +55,7 @@ func (o *Options) check(command string) error {
 			return fault.Inputf("--%s %d: it must be 0 or more", flag, n)
 		}
 	}
-	if err := o.Remote.check(); err != nil {
+	if err := checkRemote(&o.Remote); err != nil {
 		return err
 	}
 	if o.Limits.Jobs > local.LanesMax {
@@ -51,14 +66,14 @@ func (o *Options) check(command string) error {
 			return fault.Inputf("--env %q: the form is K=V", kv)
 		}
 	}
-	if err := o.distinct(); err != nil {
+	if err := checkDistinct(o); err != nil {
 		return err
 	}
-	return o.Report.replaceable()
+	return checkReplaceable(&o.Report)
 }
 
-// withoutEmpty leaves out empty strings: one alone is how to say that there is to
-// be none, whatever was recorded.
+// withoutEmpty leaves out empty strings. Users give a single one to override a recorded list with
+// an empty one.
 func withoutEmpty(list []string) []string {
 	if !slices.Contains(list, "") {
 		return list
@@ -77,7 +92,7 @@ func setOf(list []string) []string {
 func Allowable() []string { return []string{"flaky", "new", "missing"} }
 
 // checkAllow refuses names of verdicts that cannot be allowed.
-func (o *Options) checkAllow() error {
+func checkAllow(o *Options) error {
 	for _, a := range o.Judge.Allow {
 		if !slices.Contains(Allowable(), a) {
 			return fault.Inputf("--allow %q: flaky, new and missing can be allowed", a)
@@ -86,9 +101,9 @@ func (o *Options) checkAllow() error {
 	return nil
 }
 
-// limits are those of --fail-on. An empty one is refused: who wrote it, as $LIMIT perhaps,
-// believes that something is limited.
-func (j *Judgement) limits() (list []cost.Limit, err error) {
+// parseCostLimits returns the limits of --fail-on. It refuses an empty limit: its author, who wrote
+// $LIMIT perhaps, expects that something is limited.
+func parseCostLimits(j *Judgement) (list []cost.Limit, err error) {
 	for _, texts := range j.FailOn {
 		for text := range strings.SplitSeq(texts, ",") {
 			l, err := cost.ParseLimit(text)
@@ -101,8 +116,8 @@ func (j *Judgement) limits() (list []cost.Limit, err error) {
 	return list, nil
 }
 
-// check refuses limits under which no case could run.
-func (l *Limits) check() error {
+// checkBounds refuses limits under which no case could run.
+func checkBounds(l *Limits) error {
 	switch {
 	case l.Timeout < 0:
 		return fault.Inputf("--timeout %v: it must be positive, as in 10s or 2m", l.Timeout)
@@ -114,8 +129,8 @@ func (l *Limits) check() error {
 	return nil
 }
 
-// complete puts the defaults where nothing was given or recorded.
-func (l *Limits) complete() {
+// completeLimits sets the defaults of limits that were neither given nor recorded.
+func completeLimits(l *Limits) {
 	if l.Timeout == 0 {
 		l.Timeout = TimeoutDefault
 	}

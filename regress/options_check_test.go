@@ -39,7 +39,7 @@ func TestValid(t *testing.T) {
 	} {
 		o := sound()
 		c.change(&o)
-		err := o.check("record")
+		err := checkOptions(&o, "record")
 		if fault.ClassOf(err) != fault.Input || !strings.HasPrefix(err.Error(), c.flag+":") {
 			t.Errorf("%s is met by: %v", c.flag, err)
 		}
@@ -51,7 +51,7 @@ func TestBoundsOfCommands(t *testing.T) {
 	o := sound()
 	o.Limits.Grace, o.Limits.Jobs, o.Command.Env = 0, 0, []string{"EMPTY=", "EQUALS=a=b"}
 	for _, command := range []string{"record", "check", "compare", "run", "cases", "diff"} {
-		if err := o.check(command); err != nil {
+		if err := checkOptions(&o, command); err != nil {
 			t.Errorf("%s: %v", command, err)
 		}
 	}
@@ -59,7 +59,7 @@ func TestBoundsOfCommands(t *testing.T) {
 	for command, want := range map[string]fault.Class{
 		"cases": fault.None, "diff": fault.None, "run": fault.None, "check": fault.None, "record": fault.Input,
 	} {
-		if got := fault.ClassOf(none.check(command)); got != want {
+		if got := fault.ClassOf(checkOptions(&none, command)); got != want {
 			t.Errorf("%s without any option: class %v, want %v", command, got, want)
 		}
 	}

@@ -13,14 +13,14 @@ import (
 	"muster/regress/internal/report"
 )
 
-// ownFiles are what muster itself writes: in a corpus that is the current
+// listOwnFiles are what muster itself writes: in a corpus that is the current
 // folder they are not cases.
-func (o *Options) ownFiles() []string {
+func listOwnFiles(o *Options) []string {
 	own := []string{o.Store.State}
 	if !mirror.IsAddress(o.Store.Golden) {
 		own = append(own, golden.Files(o.Store.Golden)...)
 	}
-	for _, f := range o.Report.files() {
+	for _, f := range listReportFiles(&o.Report) {
 		own = append(own, f.path)
 	}
 	return own
@@ -29,14 +29,14 @@ func (o *Options) ownFiles() []string {
 // An ownFile is one that a command reads or writes, and what it is to it.
 type ownFile struct{ what, path string }
 
-// distinct refuses one file under two names among what a run reads and writes.
-func (o *Options) distinct() error {
-	return o.Report.apartFrom(ownFile{"the corpus", o.Corpus.Path}, ownFile{"--golden", o.Store.Golden})
+// checkDistinct refuses one file under two names among what a run reads and writes.
+func checkDistinct(o *Options) error {
+	return checkReportsApart(&o.Report, ownFile{"the corpus", o.Corpus.Path}, ownFile{"--golden", o.Store.Golden})
 }
 
-// apartFrom refuses one file under two names among others and the reports.
-func (r *Report) apartFrom(others ...ownFile) error {
-	for _, f := range r.files() {
+// checkReportsApart refuses one file under two names among others and the reports.
+func checkReportsApart(r *Report, others ...ownFile) error {
+	for _, f := range listReportFiles(r) {
 		others = append(others, ownFile{"--" + f.flag, f.path})
 	}
 	for i, a := range others {
@@ -55,8 +55,8 @@ type reportFile struct {
 	mark       string // what an older one has at its beginning
 }
 
-// files lists the reports that are asked for.
-func (r *Report) files() []reportFile {
+// listReportFiles lists the reports that are asked for.
+func listReportFiles(r *Report) []reportFile {
 	return slices.DeleteFunc([]reportFile{
 		{"junit", r.JUnit, report.JUnitMark},
 		{"html", r.HTML, report.HTMLMark},
@@ -65,10 +65,10 @@ func (r *Report) files() []reportFile {
 	}, func(f reportFile) bool { return f.path == "" })
 }
 
-// replaceable refuses to write a report over anything but an older one: what is
+// checkReplaceable refuses to write a report over anything but an older one: what is
 // given to --junit by mistake may be a tool, or somebody's work.
-func (r *Report) replaceable() error {
-	for _, f := range r.files() {
+func checkReplaceable(r *Report) error {
+	for _, f := range listReportFiles(r) {
 		head, err := headOf(f.path)
 		if err != nil {
 			return fault.Inputf("--%s %s: it is there and cannot be read: %w", f.flag, f.path, err)

@@ -10,10 +10,10 @@ import (
 	"muster/regress/internal/state"
 )
 
-// encode returns the options as they are kept with a run. Arguments, names and
+// encodeOptions returns the options as they are kept with a run. Arguments, names and
 // paths are bytes and JSON is not: every string stands there in its printed
 // form.
-func (o *Options) encode() (json.RawMessage, error) {
+func encodeOptions(o *Options) (json.RawMessage, error) {
 	kept := *o
 	err := eachString(reflect.ValueOf(&kept).Elem(), func(s string) (string, error) { return name.Print(s), nil })
 	if err != nil {
@@ -33,15 +33,15 @@ func optionsOf(r *state.Run) (o Options, err error) {
 	return o, nil
 }
 
-// takeFrom takes from the options of a command what is not kept with a run that it looks at
+// overrideKept takes from the options of a command what is not kept with a run that it looks at
 // again, or does again: the fields with a tag "-", the state folder, which it has by the name
 // that leads there now, and what is said of an engine. Nothing is resumed by that.
-func (o *Options) takeFrom(command *Options) {
+func overrideKept(o *Options, command *Options) {
 	o.Report, o.Files, o.Helper = command.Report, command.Files, command.Helper
 	o.Version, o.Configured = command.Version, command.Configured
 	o.Corpus.Stdin = command.Corpus.Stdin
 	o.Store.State, o.Store.Resume = command.Store.State, false
-	o.Remote = command.Remote.over(o.Remote)
+	o.Remote = overrideRemote(command.Remote, o.Remote)
 }
 
 // eachString puts what f makes of it in the place of every string in v, whose

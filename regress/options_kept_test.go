@@ -18,7 +18,7 @@ func TestOptionsAreKept(t *testing.T) {
 		Limits:  Limits{Jobs: 3, Timeout: 5},
 		Store:   Store{Golden: "100%.golden", State: ".muster"},
 	}
-	text, err := o.encode()
+	text, err := encodeOptions(&o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +43,7 @@ func TestWhatIsNotKeptIsTaken(t *testing.T) {
 	want := o
 	want.Store.State, want.Store.Resume = "x", false
 	copyUnkept(t, reflect.ValueOf(&want).Elem(), reflect.ValueOf(&command).Elem())
-	if o.takeFrom(&command); !reflect.DeepEqual(o, want) {
+	if overrideKept(&o, &command); !reflect.DeepEqual(o, want) {
 		t.Errorf("%+v\nnot %+v", o, want)
 	}
 }

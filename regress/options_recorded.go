@@ -10,25 +10,25 @@ import (
 
 // completeFromGolden fills in what was not given from the golden, if there is
 // one, and one is named.
-func (o *Options) completeFromGolden(ctx context.Context) error {
+func completeFromGolden(ctx context.Context, o *Options) error {
 	base, err := place.OpenIfAny(ctx, o.Store.Golden, placeOptions(o))
 	if err != nil || base == nil {
 		return err
 	}
-	o.asRecorded(base.Meta())
+	completeAsRecorded(o, base.Meta())
 	return base.Close()
 }
 
-// asRecorded fills in what was not given from the golden: a plain `muster check`
+// completeAsRecorded fills in what was not given from the golden: a plain `muster check`
 // does again what was recorded. How the command is started goes with the
 // command: another one may not want a shell.
-func (o *Options) asRecorded(m golden.Meta) {
+func completeAsRecorded(o *Options, m golden.Meta) {
 	if o.Corpus.Path == "" && m.CorpusPath != "-" {
 		o.Corpus.Path = m.CorpusPath
 	}
 	otherCommand := len(o.Command.Words) > 0 || len(o.Command.ByGlob) > 0
 	for _, setting := range outcomeSettings() {
-		if setting.scope != ofCommand || !otherCommand || o.Command.startsAsRecorded(setting.name(), m) {
+		if setting.scope != ofCommand || !otherCommand || startsAsRecorded(&o.Command, setting.name(), m) {
 			setting.complete(o, m.Flags[setting.name()])
 		}
 	}

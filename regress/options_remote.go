@@ -19,7 +19,7 @@ import (
 // remoteJobsMax bounds what one run asks of an engine at once.
 const remoteJobsMax = 10_000
 
-func (r *Remote) check() error {
+func checkRemote(r *Remote) error {
 	if r.URL == "" && len(r.FlagsGiven) > 0 {
 		return fault.Inputf("%s is for --remote URL", r.FlagsGiven[0])
 	}
@@ -70,8 +70,8 @@ func headerText(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' })
 }
 
-// jobs is how many cases an engine executes at once for this run.
-func (r *Remote) jobs() int { return cmp.Or(r.Jobs, RemoteJobsDefault) }
+// countRemoteJobs is how many cases an engine executes at once for this run.
+func countRemoteJobs(r *Remote) int { return cmp.Or(r.Jobs, RemoteJobsDefault) }
 
 // workerWaitMax is how long a case may wait for a worker, beside the time that it may run; of
 // that a year counts at most.
@@ -80,12 +80,12 @@ const (
 	caseRunMax    = 365 * 24 * time.Hour
 )
 
-// endpoint is where the engine is, who asks, and how patiently.
-func (o *Options) endpoint() reapi.Endpoint {
+// newEndpoint is where the engine is, who asks, and how patiently.
+func newEndpoint(o *Options) reapi.Endpoint {
 	r := &o.Remote
 	p := reapi.Endpoint{
 		URL: r.URL, Instance: r.Instance, Token: r.Token, PlainToken: r.PlainToken,
-		CA: r.CA, Cert: r.Cert, Key: r.Key, Version: o.Version, Priority: int32(r.Priority), Jobs: r.jobs(),
+		CA: r.CA, Cert: r.Cert, Key: r.Key, Version: o.Version, Priority: int32(r.Priority), Jobs: countRemoteJobs(r),
 		Wait:             r.Wait,
 		ExecutionTimeout: workerWaitMax + min(o.Limits.Timeout, caseRunMax),
 	}
@@ -96,7 +96,7 @@ func (o *Options) endpoint() reapi.Endpoint {
 	return p
 }
 
-func (r *Remote) properties() (list []reapi.Property) {
+func parseProperties(r *Remote) (list []reapi.Property) {
 	for _, kv := range r.Platform {
 		key, value, _ := strings.Cut(kv, "=")
 		list = append(list, reapi.Property{Name: key, Value: value})
@@ -104,8 +104,8 @@ func (r *Remote) properties() (list []reapi.Property) {
 	return list
 }
 
-// brings reports whether a file travels as an input, or in one.
-func (r *Remote) brings(file string) bool {
+// bringsFile reports whether a file travels as an input, or in one.
+func bringsFile(r *Remote, file string) bool {
 	file, err := filepath.Abs(file)
 	if err != nil {
 		return false
@@ -119,8 +119,8 @@ func (r *Remote) brings(file string) bool {
 	return false
 }
 
-// over returns what a past run had, with what is given now in its place.
-func (r Remote) over(past Remote) Remote {
+// overrideRemote returns what a past run had, with what is given now in its place.
+func overrideRemote(r Remote, past Remote) Remote {
 	now := past
 	// These are never kept: a fallback would run elsewhere without being asked to.
 	now.Headers, now.Token, now.PlainToken = r.Headers, r.Token, r.PlainToken
@@ -146,9 +146,9 @@ func (r Remote) over(past Remote) Remote {
 	return now
 }
 
-// args are the flags by which a case reaches the same engine and is given the same there, but
+// listRemoteArgs are the flags by which a case reaches the same engine and is given the same there, but
 // for what is secret.
-func (r *Remote) args() (args []string) {
+func listRemoteArgs(r *Remote) (args []string) {
 	if r.URL == "" {
 		return nil
 	}

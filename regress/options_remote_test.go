@@ -15,7 +15,7 @@ import (
 // What a run keeps of its engine has no secrets in it, and what is given later goes first.
 func TestRemoteIsKept(t *testing.T) {
 	o := Options{Remote: Remote{URL: "grpc://a:1", Headers: []string{"key=secret"}, Inputs: []string{"tool"}, Bundle: true, Fallback: true, Jobs: 3, Platform: []string{"OS=linux"}}}
-	text, err := o.encode()
+	text, err := encodeOptions(&o)
 	if err != nil || strings.Contains(string(text), "secret") {
 		t.Fatalf("%s, %v", text, err)
 	}
@@ -23,18 +23,18 @@ func TestRemoteIsKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	now := Remote{URL: "grpc://b:2", Headers: []string{"key=other"}, Platform: []string{}}.over(back.Remote)
+	now := overrideRemote(Remote{URL: "grpc://b:2", Headers: []string{"key=other"}, Platform: []string{}}, back.Remote)
 	want := Remote{URL: "grpc://b:2", Headers: []string{"key=other"}, Inputs: []string{"tool"}, Bundle: true, Jobs: 3, Platform: []string{}}
 	if !reflect.DeepEqual(now, want) {
 		t.Errorf("%+v, want %+v", now, want)
 	}
-	if again := (Remote{NoBundle: true, Fallback: true}).over(back.Remote); again.Bundle || !again.Fallback {
+	if again := overrideRemote((Remote{NoBundle: true, Fallback: true}), back.Remote); again.Bundle || !again.Fallback {
 		t.Errorf("what is said now does not go first: %+v", again)
 	}
-	if flags := []string{"--platform"}; !slices.Equal((Remote{FlagsGiven: flags}).over(back.Remote).FlagsGiven, flags) {
+	if flags := []string{"--platform"}; !slices.Equal(overrideRemote((Remote{FlagsGiven: flags}), back.Remote).FlagsGiven, flags) {
 		t.Error("what flags are given is not known of a run done again")
 	}
-	if here := (Remote{NoEngine: true}).over(back.Remote); here.URL != "" {
+	if here := overrideRemote((Remote{NoEngine: true}), back.Remote); here.URL != "" {
 		t.Errorf("not on this machine: %+v", here)
 	}
 }
@@ -50,7 +50,7 @@ func TestRemoteChecked(t *testing.T) {
 	} {
 		o := sound()
 		o.Remote = r
-		if err := o.check("record"); fault.ClassOf(err) != fault.Input || !strings.HasPrefix(err.Error(), flag[:strings.IndexByte(flag, ' ')]) {
+		if err := checkOptions(&o, "record"); fault.ClassOf(err) != fault.Input || !strings.HasPrefix(err.Error(), flag[:strings.IndexByte(flag, ' ')]) {
 			t.Errorf("%s is met by: %v", flag, err)
 		}
 	}
@@ -60,11 +60,11 @@ func TestRemoteChecked(t *testing.T) {
 func TestTokenIsTheEngines(t *testing.T) {
 	o := sound()
 	o.Files.Token, o.Files.PlainToken = "files", true
-	if p := o.endpoint(); p.Token != "" || p.PlainToken {
+	if p := newEndpoint(&o); p.Token != "" || p.PlainToken {
 		t.Errorf("the engine is sent %q", p.Token)
 	}
 	o.Remote.Token = "engine"
-	if p := o.endpoint(); p.Token != "engine" || p.PlainToken {
+	if p := newEndpoint(&o); p.Token != "engine" || p.PlainToken {
 		t.Errorf("the engine is sent %q", p.Token)
 	}
 }
@@ -74,7 +74,7 @@ func TestExecutionIsWaitedFor(t *testing.T) {
 	for _, timeout := range []time.Duration{time.Minute, 5 * time.Hour, math.MaxInt64} {
 		o := sound()
 		o.Limits.Timeout = timeout
-		if got := o.endpoint().ExecutionTimeout; got < min(timeout, 1000*time.Hour)+workerWaitMax {
+		if got := newEndpoint(&o).ExecutionTimeout; got < min(timeout, 1000*time.Hour)+workerWaitMax {
 			t.Errorf("with --timeout %v it is given up after %v", timeout, got)
 		}
 	}
@@ -87,13 +87,13 @@ func TestHeadersChecked(t *testing.T) {
 	} {
 		o := sound()
 		o.Remote.Headers = []string{header}
-		if err := o.check("record"); fault.ClassOf(err) != fault.Input || strings.Contains(err.Error(), "ecr") && !strings.Contains(err.Error(), "it may be secret") || strings.Contains(err.Error(), "Bearer") {
+		if err := checkOptions(&o, "record"); fault.ClassOf(err) != fault.Input || strings.Contains(err.Error(), "ecr") && !strings.Contains(err.Error(), "it may be secret") || strings.Contains(err.Error(), "Bearer") {
 			t.Errorf("%q: %v", header, err)
 		}
 	}
 	o := sound()
 	o.Remote.Headers = []string{"X-Api.Key_1=a b==", "x-bin=\xff\n"}
-	if err := o.check("record"); err != nil {
+	if err := checkOptions(&o, "record"); err != nil {
 		t.Error(err)
 	}
 }
@@ -101,12 +101,12 @@ func TestHeadersChecked(t *testing.T) {
 func TestBrings(t *testing.T) {
 	r := Remote{Inputs: []string{"tools/", "one"}}
 	for file, want := range map[string]bool{"./tools/cc": true, "tools": true, "one": true, "./two": false, "toolsx/cc": false, "../tools/cc": false} {
-		if r.brings(file) != want {
+		if bringsFile(&r, file) != want {
 			t.Errorf("%s travels: %t", file, !want)
 		}
 	}
 	r = Remote{URL: "grpc://a:1", Preflight: []string{"cc", "-v x"}, Inputs: []string{"i"}, Headers: []string{"key=secret"}}
-	if got, want := r.args(), []string{"--remote", "grpc://a:1", "--preflight", "cc '-v x'", "--remote-input", "i"}; !slices.Equal(got, want) {
+	if got, want := listRemoteArgs(&r), []string{"--remote", "grpc://a:1", "--preflight", "cc '-v x'", "--remote-input", "i"}; !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
 }

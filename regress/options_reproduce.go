@@ -6,12 +6,12 @@ import (
 	"muster/regress/internal/name"
 )
 
-// reproduce returns the shell line that runs one case of a past run in a folder
+// reproduceCase returns the shell line that runs one case of a past run in a folder
 // that stays. It names every option in which that run differs from what the
 // line would take from the golden, or by default; what is configured is kept
 // from it.
-func (o *Options) reproduce(ctx context.Context, raw, keep string, words []string, configured bool) string {
-	without := o.taken(ctx, words)
+func reproduceCase(ctx context.Context, o *Options, raw, keep string, words []string, configured bool) string {
+	without := completeRun(ctx, o, words)
 	args := []string{"muster", runCommand, name.Typed(raw), o.Corpus.Path, "--keep", keep}
 	if configured {
 		args = append(args, "--config", "")
@@ -27,16 +27,16 @@ func (o *Options) reproduce(ctx context.Context, raw, keep string, words []strin
 	if o.Limits.Grace != GraceDefault {
 		args = append(args, "--grace", o.Limits.Grace.String())
 	}
-	args = append(args, o.Remote.args()...)
+	args = append(args, listRemoteArgs(&o.Remote)...)
 	return name.QuoteAll(append(append(args, "--"), words...))
 }
 
-// taken returns the options that `muster run` would have if it were told no
+// completeRun returns the options that `muster run` would have if it were told no
 // more than the command: those of the golden. Where that has a list which these
 // options have not, it must be kept from it.
-func (o *Options) taken(ctx context.Context, words []string) Options {
+func completeRun(ctx context.Context, o *Options, words []string) Options {
 	t := Options{Command: Command{Words: words}, Store: o.Store, Files: o.Files}
-	err := t.completeFromGolden(ctx)
+	err := completeFromGolden(ctx, &t)
 	for _, lists := range [][2][]string{
 		{t.Corpus.Headers, o.Corpus.Headers}, {t.Corpus.Context, o.Corpus.Context},
 		{t.Command.Env, o.Command.Env}, {t.Command.PassEnv, o.Command.PassEnv},
@@ -46,6 +46,6 @@ func (o *Options) taken(ctx context.Context, words []string) Options {
 			break
 		}
 	}
-	t.Limits.complete()
+	completeLimits(&t.Limits)
 	return t
 }

@@ -138,7 +138,7 @@ func unquoted(list string) (values []string) {
 
 // outcomeFlags are the settings' values by name. They are part of what a golden's
 // export says.
-func (o *Options) outcomeFlags() map[string]string {
+func outcomeFlags(o *Options) map[string]string {
 	flags := map[string]string{}
 	for _, s := range outcomeSettings() {
 		if text := s.text(o); text != "" {

@@ -52,13 +52,13 @@ func TestStartsAsRecorded(t *testing.T) {
 		}
 		o := sound()
 		o.Command = Command{Words: c.given}
-		o.asRecorded(m)
+		completeAsRecorded(&o, m)
 		if o.Command.Stdin != c.stdin || o.Command.Shell != c.again {
 			t.Errorf("recorded %q, shell %t; given %q: stdin %t, shell %t", c.recorded, c.shell, c.given, o.Command.Stdin, o.Command.Shell)
 		}
 	}
 	byGlob := Command{Words: words("tool"), ByGlob: []GlobCommand{{"*", words("tool")}}}
-	if byGlob.startsAsRecorded("--stdin", golden.Meta{Command: []golden.Command{{Args: words("tool")}}}) {
+	if startsAsRecorded(&byGlob, "--stdin", golden.Meta{Command: []golden.Command{{Args: words("tool")}}}) {
 		t.Error("a command with others for globs is the recorded one")
 	}
 }

@@ -8,9 +8,9 @@ import (
 	"muster/regress/internal/report"
 )
 
-// status is the exit status that a run's summary asks for, and the class of
+// exitStatus is the exit status that a run's summary asks for, and the class of
 // what broke the run off, if anything did.
-func (o *Options) status(s Summary, broke fault.Class) int {
+func exitStatus(o *Options, s Summary, broke fault.Class) int {
 	if broke != fault.None {
 		return broke.Status()
 	}
@@ -40,8 +40,8 @@ func (o *Options) status(s Summary, broke fault.Class) int {
 	return fault.StatusClean
 }
 
-// allowed returns the verdicts that --allow names.
-func (o *Options) allowed() []outcome.Verdict {
+// parseAllowed returns the verdicts that --allow names.
+func parseAllowed(o *Options) []outcome.Verdict {
 	var list []outcome.Verdict
 	for _, v := range outcome.Verdicts() {
 		if slices.Contains(o.Judge.Allow, v.String()) {

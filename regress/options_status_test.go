@@ -25,7 +25,7 @@ func TestStatus(t *testing.T) {
 				s := Summary{Command: command}
 				s.Verdicts[outcome.Identical] = 3
 				s.Verdicts[v]++
-				if got := o.status(s, fault.None); got != want {
+				if got := exitStatus(&o, s, fault.None); got != want {
 					t.Errorf("%s, one %v, --allow %q: status %d, want %d", command, v, allow, got, want)
 				}
 			}
@@ -59,7 +59,7 @@ func TestStatusWins(t *testing.T) {
 		{"a record without all of its cases", notRecorded, fault.None, fault.StatusEnvironment},
 		{"nothing at all", Summary{Command: "check"}, fault.None, fault.StatusClean},
 	} {
-		if got := o.status(c.sum, c.broke); got != c.want {
+		if got := exitStatus(&o, c.sum, c.broke); got != c.want {
 			t.Errorf("%s: status %d, want %d", c.why, got, c.want)
 		}
 	}

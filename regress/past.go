@@ -35,7 +35,7 @@ func pastOf(run *state.Run, o *Options) (p *past, err error) {
 	if p.options, err = optionsOf(run); err != nil {
 		return nil, err
 	}
-	p.options.takeFrom(o)
+	overrideKept(&p.options, o)
 	p.results, err = run.Results()
 	return p, err
 }

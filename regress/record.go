@@ -170,7 +170,7 @@ func (r *recording) begin(ctx context.Context) (err error) {
 	}
 	r.due = r.took.Complete()
 	r.events.Emit(report.Started{
-		Command: r.name, Run: r.run.ID, Corpus: r.o.Corpus.Path, Tool: r.o.Command.line(), Cases: len(r.cases), Jobs: r.jobs(),
+		Command: r.name, Run: r.run.ID, Corpus: r.o.Corpus.Path, Tool: commandLine(&r.o.Command), Cases: len(r.cases), Jobs: r.jobs(),
 		Resumed: len(r.cases) - len(rest), Expected: r.due.Sum(rest), At: r.began,
 	})
 	return nil
@@ -221,7 +221,7 @@ func (r *recording) openWriter(ctx context.Context) error {
 			return err
 		}
 	}
-	m.Selection = r.o.Select.kept()
+	m.Selection = keptSelection(&r.o.Select)
 	if r.writer, err = golden.Create(r.into.Path(), m); err != nil {
 		return err
 	}

@@ -112,7 +112,7 @@ func (d *reducing) showResult(ctx context.Context, w io.Writer, source []byte) e
 	}
 	was, is := s.sides()
 	difference := &strings.Builder{}
-	err = analyse.View{W: difference, Rules: d.rules, Colour: d.o.Report.console().Out.Colour}.WriteDifferences(was, is)
+	err = analyse.View{W: difference, Rules: d.rules, Colour: newConsole(&d.o.Report).Out.Colour}.WriteDifferences(was, is)
 	writeBounded(w, difference.String(), differenceLinesMax)
 	return err
 }
@@ -154,13 +154,13 @@ func (d *reducing) byOneLine() (string, error) {
 		args = append(args, "--config", "")
 	}
 	var usual Options
-	usual.Limits.complete()
+	completeLimits(&usual.Limits)
 	for _, setting := range outcomeSettings() {
 		if setting.scope != ofIdentity && setting.text(&o) != setting.text(&usual) {
 			args = append(args, setting.args(&o)...)
 		}
 	}
-	args = append(args, d.o.Remote.args()...)
+	args = append(args, listRemoteArgs(&d.o.Remote)...)
 	return "cd " + name.Quote(here) + " && " + name.QuoteAll(args), nil
 }
 

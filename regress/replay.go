@@ -19,7 +19,7 @@ import (
 // that did not come to its end is shown as far as it is there, as interrupted, with a
 // warning that says what is missing; so is what stands before damage, which is an error.
 func Replay(ctx context.Context, o Options, path string) (sum Summary, err error) {
-	if err := errors.Join(o.Report.apartFrom(ownFile{"the events", path}), o.Report.replaceable()); err != nil {
+	if err := errors.Join(checkReportsApart(&o.Report, ownFile{"the events", path}), checkReplaceable(&o.Report)); err != nil {
 		return sum, err
 	}
 	file, err := openEvents(path, o.Corpus.Stdin)
@@ -28,7 +28,7 @@ func Replay(ctx context.Context, o Options, path string) (sum Summary, err error
 	}
 	defer file.Close()
 	o.Report.past = true
-	out, err := o.Report.reporters()
+	out, err := newReporters(&o.Report)
 	if err != nil {
 		return sum, err
 	}

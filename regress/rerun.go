@@ -22,10 +22,10 @@ func Rerun(ctx context.Context, o Options, failed bool) (Summary, error) {
 	if err != nil {
 		return Summary{}, err
 	}
-	again.takeFrom(&o)
+	overrideKept(&again, &o)
 	again.Select.Only = nil // that was the last run's, not what its options say
 	if failed {
-		if err := again.onlyFailed(last); err != nil {
+		if err := selectFailed(&again, last); err != nil {
 			return Summary{}, err
 		}
 	}
@@ -38,8 +38,8 @@ func Rerun(ctx context.Context, o Options, failed bool) (Summary, error) {
 	return Check(ctx, again)
 }
 
-// onlyFailed restricts the options to what was not identical in a run.
-func (o *Options) onlyFailed(r *state.Run) (err error) {
+// selectFailed restricts the options to what was not identical in a run.
+func selectFailed(o *Options, r *state.Run) (err error) {
 	if !state.IsCheck(r) {
 		return fault.Inputf("the last run, %s, was a %s: --failed needs a check", r.ID, r.Command)
 	}

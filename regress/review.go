@@ -38,7 +38,7 @@ type Reviewing struct {
 // all causes are accepted. Nothing is written before. Several may review at once: each
 // locks the state only while it writes, and decisions that contradict are shown.
 func Review(ctx context.Context, o Options, r Reviewing) (err error) {
-	in, out, err := o.terminal(r)
+	in, out, err := openTerminal(&o, r)
 	if err != nil {
 		return err
 	}
@@ -58,8 +58,8 @@ func Review(ctx context.Context, o Options, r Reviewing) (err error) {
 	if err != nil {
 		return err
 	}
-	results, err := screen.Run(ctx, desk, screen.Streams{In: in, Out: out, Colour: o.Report.colours(out), Environ: os.Environ(), Lend: func() func() { return r.lend(in) }})
-	return errors.Join(err, o.tellUnsaved(unsaved(ctx, desk)), o.tellReviewed(desk, results, err))
+	results, err := screen.Run(ctx, desk, screen.Streams{In: in, Out: out, Colour: usesColour(&o.Report, out), Environ: os.Environ(), Lend: func() func() { return r.lend(in) }})
+	return errors.Join(err, printUnsaved(&o, unsaved(ctx, desk)), printReviewed(&o, desk, results, err))
 }
 
 // lend leaves the terminal to an editor. back restores the settings of the terminal: the
@@ -87,8 +87,8 @@ func unsaved(ctx context.Context, d *review.Desk) []string {
 	return d.Changes().IDs()
 }
 
-// tellUnsaved names what was decided and is not written.
-func (o *Options) tellUnsaved(ids []string) error {
+// printUnsaved names what was decided and is not written.
+func printUnsaved(o *Options, ids []string) error {
 	const shown = 40
 	if len(ids) == 0 {
 		return nil
@@ -101,8 +101,8 @@ func (o *Options) tellUnsaved(ids []string) error {
 	return err
 }
 
-// terminal returns both directions of the terminal that a review is shown on.
-func (o *Options) terminal(r Reviewing) (in, out *os.File, err error) {
+// openTerminal returns both directions of the terminal that a review is shown on.
+func openTerminal(o *Options, r Reviewing) (in, out *os.File, err error) {
 	if r.Web {
 		return nil, nil, nil
 	}
@@ -115,10 +115,10 @@ func (o *Options) terminal(r Reviewing) (in, out *os.File, err error) {
 	return in, out, nil
 }
 
-// tellReviewed says what stays of a review that ended with an error or with none. That a
+// printReviewed says what stays of a review that ended with an error or with none. That a
 // commit was refused is an error of its own, unless the review was interrupted: that is
 // how it ended, then.
-func (o *Options) tellReviewed(d *review.Desk, results []review.Result, ended error) error {
+func printReviewed(o *Options, d *review.Desk, results []review.Result, ended error) error {
 	if len(results) == 0 {
 		_, err := fmt.Fprintf(o.Report.Stdout, "nothing written\n")
 		return err
@@ -144,10 +144,10 @@ func (o *Options) tellReviewed(d *review.Desk, results []review.Result, ended er
 	case refused != "":
 		text, rest = "", "the decisions are written, and no case is accepted: "+readable.Text(refused)
 	}
-	return o.tellRefused(text, rest, ended)
+	return printRefused(o, text, rest, ended)
 }
 
-func (o *Options) tellRefused(text, refused string, ended error) (err error) {
+func printRefused(o *Options, text, refused string, ended error) (err error) {
 	if text != "" {
 		_, err = fmt.Fprintln(o.Report.Stdout, text)
 	}

@@ -25,7 +25,7 @@ func TestTellReviewed(t *testing.T) {
 		var out strings.Builder
 		o := Options{}
 		o.Report.Stdout, o.Report.Stderr = &out, &out
-		err := o.tellReviewed(&review.Desk{Run: "R", Command: "check"}, c.results, nil)
+		err := printReviewed(&o, &review.Desk{Run: "R", Command: "check"}, c.results, nil)
 		fail := ""
 		if err != nil {
 			fail = err.Error()
@@ -39,7 +39,7 @@ func TestTellReviewed(t *testing.T) {
 	var out strings.Builder
 	o := Options{}
 	o.Report.Stdout, o.Report.Stderr = &out, &out
-	err := o.tellReviewed(&review.Desk{Run: "R", Command: "check"}, []review.Result{refused}, context.Canceled)
+	err := printReviewed(&o, &review.Desk{Run: "R", Command: "check"}, []review.Result{refused}, context.Canceled)
 	if err != nil || out.String() != "warning: the decisions are written, and no case is accepted: the golden has changed\n" {
 		t.Errorf("interrupted: %q, %v", out.String(), err)
 	}

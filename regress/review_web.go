@@ -23,5 +23,5 @@ func (w *reviewed) inBrowser(ctx context.Context, o Options, r Reviewing) error 
 		err = errors.Join(err, fault.Interruptedf("the review ended, for no browser showed it any more"))
 	}
 	d := &review.Desk{Run: w.past.run.ID, Command: w.past.run.Command}
-	return errors.Join(told, err, o.tellUnsaved(out.Unsaved), o.tellReviewed(d, out.Results, err))
+	return errors.Join(told, err, printUnsaved(&o, out.Unsaved), printReviewed(&o, d, out.Results, err))
 }

@@ -22,7 +22,7 @@ import (
 // work and the streams, as the engine gave them back. It prints how the case ended, where
 // all that is and, unless an engine ran it, how the case is run by hand there.
 func RunOne(ctx context.Context, o Options, caseName, keep string) (err error) {
-	if err := o.completeFromGolden(ctx); err != nil {
+	if err := completeFromGolden(ctx, &o); err != nil {
 		return err
 	}
 	o.Limits.Jobs = 1

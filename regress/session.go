@@ -66,10 +66,10 @@ type session struct {
 // newSession checks the options. Nothing is open yet.
 func newSession(o *Options, name string) (s *session, err error) {
 	s = &session{o: o, name: name, began: time.Now(), usedAt: usedCPU(), state: state.Open(o.Store.State), events: run.NewEvents(report.Tee{})}
-	if err := o.check(name); err != nil {
+	if err := checkOptions(o, name); err != nil {
 		return nil, err
 	}
-	o.Limits.complete()
+	completeLimits(&o.Limits)
 	if s.rules, err = normalize.Parse(o.Judge.Normalize); err != nil {
 		return nil, fault.Inputf("%w", err)
 	}
@@ -77,7 +77,7 @@ func newSession(o *Options, name string) (s *session, err error) {
 	if s.ignored, err = content.ParseIgnore(o.Judge.Ignore); err != nil {
 		return nil, err
 	}
-	if s.chooser, err = o.Select.plan().Compile(); err != nil {
+	if s.chooser, err = planSelection(&o.Select).Compile(); err != nil {
 		return nil, fault.Inputf("%w", err)
 	}
 	return s, nil
@@ -120,7 +120,7 @@ func openAgainst(ctx context.Context, o *Options, name string, base *golden.Stor
 
 // openReporters opens what the options ask for.
 func (s *session) openReporters() error {
-	out, err := s.o.Report.reporters()
+	out, err := newReporters(&s.o.Report)
 	if err == nil {
 		s.events = run.NewEvents(out)
 	}
@@ -136,7 +136,7 @@ func (s *session) openCorpus(ctx context.Context) (*corpus.Corpus, error) {
 		Path: o.Corpus.Path, Stdin: o.Corpus.Stdin,
 		Spool:   state.Open(o.Store.State).Cache(),
 		Headers: o.Corpus.Headers, Context: o.Corpus.Context,
-		Exclude: o.ownFiles(),
+		Exclude: listOwnFiles(o),
 		Note:    s.events.Note, Warn: s.events.Warn,
 	})
 }
@@ -181,7 +181,7 @@ func (s *session) startAnyCrew(ctx context.Context, lanes int, keep string) erro
 		return err
 	}
 	crew, err := local.Start(ctx, local.Options{
-		Lanes: lanes, Helper: s.o.Helper, Corpus: s.corpus, Env: s.o.Command.environment(),
+		Lanes: lanes, Helper: s.o.Helper, Corpus: s.corpus, Env: caseEnvironment(&s.o.Command),
 		Timeout: s.o.Limits.Timeout, Grace: s.o.Limits.Grace,
 		MemoryMax: max(0, s.o.Limits.Memory), OutputMax: s.o.Limits.OutputMax,
 		NoNetwork: s.o.Command.NoNetwork, Keep: keep, Note: s.events.Note, Warn: s.events.Warn,

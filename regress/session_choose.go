@@ -12,8 +12,8 @@ import (
 	"muster/regress/internal/report"
 )
 
-// only returns whether a case is one of those that are named alone.
-func (s *Selection) only() func(name string) bool {
+// matchOnly returns whether a case is one of those that are named alone.
+func matchOnly(s *Selection) func(name string) bool {
 	if s.Only == nil {
 		return func(string) bool { return true }
 	}
@@ -32,11 +32,11 @@ func (s *session) choose(base *golden.Store) error {
 	for i, e := range all {
 		names[i] = e.Name
 	}
-	recorded, err := s.o.Select.baseline(base)
+	recorded, err := planBaseline(&s.o.Select, base)
 	if err != nil {
 		return err
 	}
-	chosen, wanted := s.chooser.Choose(names, recorded), s.o.Select.only()
+	chosen, wanted := s.chooser.Choose(names, recorded), matchOnly(&s.o.Select)
 	if len(chosen.Run) == len(all) && s.o.Select.Only == nil {
 		s.cases = all
 	} else {
@@ -60,7 +60,7 @@ func (s *session) choose(base *golden.Store) error {
 // nothing says that no case is selected.
 func (s *session) nothing() error {
 	text := fmt.Sprintf("none of the %s of %s is selected", readable.Cases(len(s.corpus.Cases())), s.o.Corpus.Path)
-	given, recorded := name.QuoteAll(s.o.Select.plan().Flags()), s.o.Select.Recorded.line()
+	given, recorded := name.QuoteAll(planSelection(&s.o.Select).Flags()), quoteRecorded(s.o.Select.Recorded)
 	switch {
 	case given != "" && recorded != "":
 		text += " by both " + given + " and the selection of the golden, " + recorded + ": select other cases, or lift the golden's selection with --all-cases"

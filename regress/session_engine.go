@@ -41,7 +41,7 @@ func (s *session) connect(ctx context.Context) (err error) {
 	}
 	e := &engine{ballast: make([]byte, ballastSize)}
 	e.watch.begin(s, "connecting to "+s.o.Remote.URL)
-	at := s.o.endpoint()
+	at := newEndpoint(s.o)
 	at.Note = s.events.Note
 	if e.conn, err = reapi.Dial(ctx, at); err == nil {
 		e.watch.connected(e.conn)
@@ -59,7 +59,7 @@ func (s *session) connect(ctx context.Context) (err error) {
 // executable finds the executable of a command: here, unless it is one of the engine's workers.
 func (s *session) executable(words []string) (*exec.Command, error) {
 	c, r := &s.o.Command, &s.o.Remote
-	travels := r.Bundle || len(words) > 0 && !c.Shell && r.brings(words[0])
+	travels := r.Bundle || len(words) > 0 && !c.Shell && bringsFile(r, words[0])
 	if s.engine != nil && !travels {
 		return exec.Elsewhere(words, c.Shell, c.Stdin)
 	}
@@ -96,10 +96,10 @@ func (s *session) startEngine(ctx context.Context) error {
 	crew, err := e.conn.Start(ctx, reapi.Options{
 		Corpus: s.corpus, Commands: slices.Concat(s.command.all(), e.also), Later: e.later,
 		Setting: reapi.Setting{
-			Env: o.Command.environment(), Platform: r.properties(),
+			Env: caseEnvironment(&o.Command), Platform: parseProperties(r),
 			Timeout: o.Limits.Timeout, OutputMax: o.Limits.OutputMax, Outputs: s.outputsOf,
 		},
-		Jobs: r.jobs(), Inputs: r.Inputs, Exclude: o.ownFiles(), Bundle: r.Bundle, Preflight: r.Preflight,
+		Jobs: countRemoteJobs(r), Inputs: r.Inputs, Exclude: listOwnFiles(o), Bundle: r.Bundle, Preflight: r.Preflight,
 		Cache: filepath.Join(s.state.Cache(), digestsFile), Note: s.events.Note, Partial: s.partial,
 		Doing: func(what string) { e.watch.begin(s, what) },
 	})
@@ -134,7 +134,7 @@ func (s *session) jobs() int {
 	if s.engine == nil {
 		return s.o.Limits.Jobs
 	}
-	return s.o.Remote.jobs()
+	return countRemoteJobs(&s.o.Remote)
 }
 
 // goroutines is how many work on cases: on an engine some make the next ones ready.

@@ -69,7 +69,7 @@ func (s *session) finish(err error) error {
 	} else if sum.Wall > 0 && sum.Merged == 0 {
 		sum.CoresBusy = (sum.CPU + sum.OwnCPU).Seconds() / sum.Wall.Seconds()
 	}
-	sum.ExitStatus = s.o.status(*sum, broke)
+	sum.ExitStatus = exitStatus(s.o, *sum, broke)
 	if broke == fault.None && sum.NotRun == 0 {
 		s.noteIdle()
 	}

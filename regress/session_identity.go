@@ -18,9 +18,9 @@ func (s *session) identity(ctx context.Context) (map[string]string, error) {
 	id := map[string]string{"the corpus": digest.String(), fileOf + "the corpus": s.corpus.Stamp()}
 	s.command.identify(id)
 	identifyFiles(s.command.tool, id)
-	maps.Copy(id, s.o.flags())
+	maps.Copy(id, allFlags(s.o))
 	if len(s.o.Command.PassEnv) > 0 {
-		id["what --pass-env passes"] = s.o.Command.passed().String()
+		id["what --pass-env passes"] = digestPassed(&s.o.Command).String()
 	}
 	return id, nil
 }
@@ -43,7 +43,7 @@ func (s *session) meta(ctx context.Context) (golden.Meta, error) {
 	}
 	m := golden.Meta{
 		Corpus: digest, CorpusPath: s.o.Corpus.Path, Env: s.o.Command.Env, Machine: machine(), MusterVersion: s.o.Version,
-		Created: s.began, Repeat: s.o.Judge.Repeat, Flags: s.o.outcomeFlags(),
+		Created: s.began, Repeat: s.o.Judge.Repeat, Flags: outcomeFlags(s.o),
 	}
 	if s.engine != nil {
 		m.Preflight = s.engine.crew.PreflightDigest()

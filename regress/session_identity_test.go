@@ -36,10 +36,10 @@ func TestFlags(t *testing.T) {
 	} {
 		o := base
 		change(&o)
-		if got := differsIn(base.flags(), o.flags()); got != flag {
+		if got := differsIn(allFlags(&base), allFlags(&o)); got != flag {
 			t.Errorf("the change of %q is told as of %q", flag, got)
 		}
-		if got := differsIn(o.flags(), base.flags()); got != flag {
+		if got := differsIn(allFlags(&o), allFlags(&base)); got != flag {
 			t.Errorf("the change back of %q is told as of %q", flag, got)
 		}
 	}
@@ -110,11 +110,11 @@ func TestAsRecorded(t *testing.T) {
 	was.Corpus = Corpus{Path: "src", Headers: []string{"*.h", `a "quoted" b`}, Context: []string{"\xff"}}
 	was.Command = Command{Words: []string{"cc", "{in}"}, Shell: true, Env: []string{"A=1 2"}, PassEnv: []string{"B"}}
 	was.Judge.Normalize = []string{`s/\d+ "x"/N/`}
-	m := golden.Meta{Flags: was.flags(), Command: []golden.Command{{Args: was.Command.Words}, {Glob: "*.s", Args: []string{"as"}}}}
+	m := golden.Meta{Flags: allFlags(&was), Command: []golden.Command{{Args: was.Command.Words}, {Glob: "*.s", Args: []string{"as"}}}}
 	m.CorpusPath = was.Corpus.Path
 
 	now := sound()
-	now.asRecorded(m)
+	completeAsRecorded(&now, m)
 	was.Command.ByGlob = []GlobCommand{{"*.s", []string{"as"}}}
 	if !reflect.DeepEqual(now, was) {
 		t.Errorf("nothing given:\n%+v, want\n%+v", now, was)
@@ -123,7 +123,7 @@ func TestAsRecorded(t *testing.T) {
 	now = sound()
 	now.Corpus = Corpus{Path: "other", Headers: []string{""}, Context: []string{}}
 	now.Command = Command{Words: []string{"tcc"}, Env: []string{"A=2"}}
-	now.asRecorded(m)
+	completeAsRecorded(&now, m)
 	want := sound()
 	want.Corpus = Corpus{Path: "other", Headers: []string{""}, Context: []string{}}
 	want.Command = Command{Words: []string{"tcc"}, Env: []string{"A=2"}, PassEnv: []string{"B"}}
@@ -134,7 +134,7 @@ func TestAsRecorded(t *testing.T) {
 
 	m.CorpusPath = "-"
 	now = sound()
-	if now.asRecorded(m); now.Corpus.Path != "" {
+	if completeAsRecorded(&now, m); now.Corpus.Path != "" {
 		t.Errorf("standard input is read again as %q", now.Corpus.Path)
 	}
 }

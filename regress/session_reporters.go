@@ -13,14 +13,14 @@ import (
 	"muster/regress/internal/report"
 )
 
-// reporters makes what the options ask for, all fed by one stream of events.
-func (r *Report) reporters() (report.Reporter, error) {
-	console := r.console()
+// newReporters makes what the options ask for, all fed by one stream of events.
+func newReporters(r *Report) (report.Reporter, error) {
+	console := newConsole(r)
 	var tee report.Tee
 	if r.Format == JSON {
-		tee = append(tee, report.NewJSON(console, r.verbosity()))
+		tee = append(tee, report.NewJSON(console, verbosityOf(r)))
 	} else {
-		tee = append(tee, report.NewText(console, r.verbosity()))
+		tee = append(tee, report.NewText(console, verbosityOf(r)))
 	}
 	for _, f := range []struct {
 		path string
@@ -60,7 +60,7 @@ func eventsFile(path string) (report.Reporter, error) {
 	return e, nil
 }
 
-func (r *Report) verbosity() report.Verbosity {
+func verbosityOf(r *Report) report.Verbosity {
 	switch {
 	case r.Quiet:
 		return report.Quiet
@@ -70,16 +70,16 @@ func (r *Report) verbosity() report.Verbosity {
 	return report.Normal
 }
 
-func (r *Report) console() report.Console {
-	c := report.Console{Out: r.stream(r.Stdout), Err: r.stream(r.Stderr), Past: r.past, Resume: r.Resume}
+func newConsole(r *Report) report.Console {
+	c := report.Console{Out: newStream(r, r.Stdout), Err: newStream(r, r.Stderr), Past: r.past, Resume: r.Resume}
 	out, isFile := r.Stdout.(*os.File)
 	errs, isFileToo := r.Stderr.(*os.File)
 	c.Shared = isFile && isFileToo && terminal.Same(out, errs)
 	return c
 }
 
-// stream finds out what a writer leads to.
-func (r *Report) stream(w io.Writer) report.Stream {
+// newStream finds out what a writer leads to.
+func newStream(r *Report, w io.Writer) report.Stream {
 	if w == nil {
 		return report.Stream{Writer: io.Discard}
 	}
@@ -88,13 +88,13 @@ func (r *Report) stream(w io.Writer) report.Stream {
 		return report.Stream{Writer: w, Colour: r.Colour == ColourAlways}
 	}
 	return report.Stream{
-		Writer: w, Terminal: terminal.Moves(f, os.Getenv), Colour: r.colours(f),
+		Writer: w, Terminal: terminal.Moves(f, os.Getenv), Colour: usesColour(r, f),
 		Width: func() int { return terminal.Width(f) },
 	}
 }
 
-// colours reports whether to colour what is written to a file.
-func (r *Report) colours(f *os.File) bool {
+// usesColour reports whether to colour what is written to a file.
+func usesColour(r *Report, f *os.File) bool {
 	switch r.Colour {
 	case ColourAlways:
 		return true
@@ -111,7 +111,7 @@ func (s *session) warnOfReports() {
 	if root == "" {
 		return
 	}
-	for _, f := range s.o.Report.files() {
+	for _, f := range listReportFiles(&s.o.Report) {
 		abs, err := filepath.Abs(f.path)
 		if err != nil {
 			continue

@@ -45,7 +45,7 @@ func (s *session) startRun(id map[string]string, base outcome.Digest) error {
 			}
 			s.run, s.resumed = last, true
 			// What may differ, such as --jobs, is as it is now.
-			if s.run.Options, err = s.o.encode(); err != nil {
+			if s.run.Options, err = encodeOptions(s.o); err != nil {
 				return err
 			}
 			return s.run.Save()
@@ -54,7 +54,7 @@ func (s *session) startRun(id map[string]string, base outcome.Digest) error {
 	}
 	info := state.Info{Command: s.name, Started: s.began, Identity: id, Golden: base.String()}
 	var err error
-	if info.Options, err = s.o.encode(); err != nil {
+	if info.Options, err = encodeOptions(s.o); err != nil {
 		return err
 	}
 	s.run, err = s.state.NewRun(info)

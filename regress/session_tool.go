@@ -24,7 +24,7 @@ const toolEvery = 2 * time.Second
 // count.
 func (s *session) identifyTool(further ...*exec.Command) (err error) {
 	s.command.tool, err = tool.Build(tool.Options{
-		Commands: slices.Concat(s.command.all(), further), Env: s.o.Command.environment(),
+		Commands: slices.Concat(s.command.all(), further), Env: caseEnvironment(&s.o.Command),
 		Add: s.o.Command.ToolFiles, Leave: s.o.Command.NoToolFiles,
 		Alone: s.engine != nil, Digests: s.toolDigests(),
 	})

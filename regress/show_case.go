@@ -35,7 +35,7 @@ func showCase(ctx context.Context, p *past, o *Options, res *state.Result) error
 		fmt.Fprintf(w, "%s\n", readable.Text(res.Why))
 	}
 	if res.Verdict != outcome.Environment && res.Verdict != outcome.Missing {
-		if err := writeDifference(ctx, p, w, raw, o.Report.console().Out.Colour); err != nil {
+		if err := writeDifference(ctx, p, w, raw, newConsole(&o.Report).Out.Colour); err != nil {
 			return err
 		}
 	}
@@ -108,9 +108,9 @@ func editsOf(p *past, caseName string) []cause.PartEdits {
 
 // writeReproduction writes the shell lines that run a case by hand.
 func writeReproduction(ctx context.Context, p *past, w io.Writer, raw string, configured bool) {
-	fmt.Fprintf(w, "\nreproduce: %s\n", p.options.reproduce(ctx, raw, "kept", p.options.Command.wordsFor(raw), configured))
+	fmt.Fprintf(w, "\nreproduce: %s\n", reproduceCase(ctx, &p.options, raw, "kept", wordsFor(&p.options.Command, raw), configured))
 	if p.run.Command == report.CompareCommand {
-		fmt.Fprintf(w, "reference: %s\n", p.options.reproduce(ctx, raw, "kept-reference", p.options.Command.Reference, configured))
+		fmt.Fprintf(w, "reference: %s\n", reproduceCase(ctx, &p.options, raw, "kept-reference", p.options.Command.Reference, configured))
 	}
 	if p.options.Corpus.Path == "-" {
 		fmt.Fprintf(w, "           with the same archive on standard input\n")

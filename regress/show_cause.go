@@ -42,7 +42,7 @@ func showCause(ctx context.Context, p *past, o *Options, found *cause.Found, c *
 	}
 	index := slices.IndexFunc(found.Causes, func(x cause.Cause) bool { return x.ID == c.ID })
 	members := analyse.CasesByCause(found)[index]
-	if err := writeEdits(ctx, p, w, found, index, examples(c, members), o.Report.console().Out.Colour); err != nil {
+	if err := writeEdits(ctx, p, w, found, index, examples(c, members), newConsole(&o.Report).Out.Colour); err != nil {
 		return err
 	}
 	fmt.Fprintf(w, "\ncases:\n")

@@ -45,7 +45,7 @@ func showRecorded(ctx context.Context, o *Options, run *state.Run, target string
 	}
 	w := &strings.Builder{}
 	fmt.Fprintf(w, "%s  %s  (run %s)\n", name.Print(raw), recordedText(&rec), run.ID)
-	v := analyse.View{W: w, Colour: o.Report.console().Out.Colour}
+	v := analyse.View{W: w, Colour: newConsole(&o.Report).Out.Colour}
 	if err := v.WriteOutcome(content.KeptSide(&rec.Outcome, base.Content)); err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func openRecorded(ctx context.Context, p *past, raw string) (*place.Golden, erro
 		return nil, err
 	}
 	if sum.Recorded == 0 {
-		line := p.options.reproduce(ctx, raw, "kept", p.options.Command.wordsFor(raw), p.options.Configured)
+		line := reproduceCase(ctx, &p.options, raw, "kept", wordsFor(&p.options.Command, raw), p.options.Configured)
 		return nil, fault.Inputf("run %s recorded nothing, because every case failed: run one by hand: %s", p.run.ID, line)
 	}
 	path := p.options.Store.Golden
