@@ -8,41 +8,41 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// editsMax is of how many edits of one part the places are kept. Where there are more,
-// their causes are known and their places are not.
+// editsMax is the number of edits of one part whose places are kept. If a part has more, only their
+// causes are kept.
 const editsMax = 100_000
 
-// An Analysis collects the differences of cases, and finds their causes.
+// An Analysis collects the differences of cases and finds their causes.
 type Analysis struct {
 	scratch scratches
 	mu      sync.Mutex
 	words   *words
-	cases   []*seen
+	cases   []*caseRecord
 }
 
-// seen is what is kept of a case.
-type seen struct {
+// caseRecord holds what the analysis keeps of a case.
+type caseRecord struct {
 	name           string
 	size           int64
-	keys           []int32 // patterns of what is no edit
-	parts          []seenPart
+	keys           []int32 // patterns of differences that are not edits
+	parts          []partRecord
 	changed, total int64 // bytes of its texts
 }
 
-type seenPart struct {
+type partRecord struct {
 	key     outcome.Key
 	places  []place
 	cuts    []int32
 	tooMany bool // places has each pattern once
 }
 
-// New returns an analysis of no cases.
+// New returns an analysis without cases.
 func New() *Analysis { return &Analysis{words: newWords()} }
 
-// Add takes a case in. It may be called by several goroutines, and does its work in
-// theirs; their order does not matter.
+// Add adds a case. Several goroutines may call it at once, and each compares its own case. The
+// order of the calls does not matter.
 func (a *Analysis) Add(c Case) {
-	s, w := a.look(c)
+	s, w := a.compareCase(c)
 	global := make([]int32, len(w.list))
 	a.mu.Lock()
 	for i, word := range w.list {
@@ -53,7 +53,7 @@ func (a *Analysis) Add(c Case) {
 	s.renumber(global)
 }
 
-func (s *seen) renumber(global []int32) {
+func (s *caseRecord) renumber(global []int32) {
 	for i, k := range s.keys {
 		s.keys[i] = global[k]
 	}
@@ -65,12 +65,13 @@ func (s *seen) renumber(global []int32) {
 	}
 }
 
-// look compares a case. The numbers of what it returns are those of the words.
-func (a *Analysis) look(c Case) (*seen, *words) {
-	s, w := &seen{name: c.Name, size: c.Size}, newWords()
+// compareCase compares the two sides of a case. The record that it returns refers to patterns by
+// their numbers in the returned words.
+func (a *Analysis) compareCase(c Case) (*caseRecord, *words) {
+	s, w := &caseRecord{name: c.Name, size: c.Size}, newWords()
 	scratch := a.scratch.get()
 	defer a.scratch.pool.Put(scratch)
-	ended, broken := ending(c)
+	ended, broken := endingPattern(c)
 	if ended != "" {
 		s.keys = append(s.keys, w.add(ended))
 	}
@@ -82,34 +83,34 @@ func (a *Analysis) look(c Case) (*seen, *words) {
 			}
 		}
 		if !isText {
-			s.parts = append(s.parts, seenPart{key: p.Key})
+			s.parts = append(s.parts, partRecord{key: p.Key})
 			continue
 		}
 		t := &text{old: p.OldText, now: p.NowText, words: w, scratch: scratch}
 		t.around[0].text, t.around[1].text = t.old, t.now
 		scratch.work = workFor(p.OldText, p.NowText)
 		if broken {
-			t.replace(w.add(ended))
+			t.replaceAll(w.add(ended))
 		} else {
 			t.compare()
-			t.moved()
-			t.enclosed()
-			if t.seen == nil {
-				t.exact()
+			t.matchMoves()
+			t.matchBrackets()
+			if t.extents == nil {
+				t.verifyExact()
 			}
 		}
-		s.add(t, p.Key)
+		s.addText(t, p.Key)
 	}
-	if len(s.keys) == 0 && !slices.ContainsFunc(s.parts, func(p seenPart) bool { return len(p.places) > 0 }) {
+	if len(s.keys) == 0 && !slices.ContainsFunc(s.parts, func(p partRecord) bool { return len(p.places) > 0 }) {
 		s.keys = append(s.keys, w.add(sortBinary.key("differs")))
 	}
 	return s, w
 }
 
-// add keeps what was found in a text.
-func (s *seen) add(t *text, key outcome.Key) {
-	p := seenPart{key: key, places: slices.Clip(t.places), cuts: slices.Clip(t.cuts)}
-	if t.seen != nil {
+// addText adds the edits of a text.
+func (s *caseRecord) addText(t *text, key outcome.Key) {
+	p := partRecord{key: key, places: slices.Clip(t.places), cuts: slices.Clip(t.cuts)}
+	if t.extents != nil {
 		known := map[int32]bool{}
 		p.tooMany, p.cuts = true, nil
 		p.places = slices.DeleteFunc(p.places, func(q place) bool {
@@ -119,7 +120,7 @@ func (s *seen) add(t *text, key outcome.Key) {
 		})
 		p.places = slices.Clone(p.places)
 		for i := range p.places {
-			p.places[i].cut, p.places[i].lines = -1, t.seen[p.places[i].pattern].lines
+			p.places[i].cut, p.places[i].lines = -1, t.extents[p.places[i].pattern].lines
 		}
 	}
 	s.changed += t.changed
@@ -127,8 +128,8 @@ func (s *seen) add(t *text, key outcome.Key) {
 	s.parts = append(s.parts, p)
 }
 
-// replace makes one edit of all that differs.
-func (t *text) replace(pattern int32) {
+// replaceAll makes one edit of everything that differs.
+func (t *text) replaceAll(pattern int32) {
 	from := commonPrefix(t.old, t.now)
 	to := commonSuffix(t.old[from:], t.now[from:])
 	t.places, t.cuts = t.places[:0], nil
@@ -140,24 +141,24 @@ func (t *text) replace(pattern int32) {
 	}
 }
 
-// exact sees that nothing differs outside of the edits. If it does, by two contents that
-// had one key, there is one edit.
-func (t *text) exact() {
+// verifyExact checks that nothing differs outside the edits. If something does, because two
+// contents had the same key, it replaces the edits by one.
+func (t *text) verifyExact() {
 	i, j := 0, 0
 	for _, e := range t.places {
 		if e.Old.From < i || e.Now.From < j || string(t.old[i:e.Old.From]) != string(t.now[j:e.Now.From]) {
-			t.replace(t.words.add(wholePattern))
+			t.replaceAll(t.words.add(wholePattern))
 			return
 		}
 		i, j = e.Old.To, e.Now.To
 	}
 	if string(t.old[i:]) != string(t.now[j:]) {
-		t.replace(t.words.add(wholePattern))
+		t.replaceAll(t.words.add(wholePattern))
 	}
 }
 
-// sorted returns the cases by name.
-func (a *Analysis) sorted() []*seen {
-	slices.SortFunc(a.cases, func(x, y *seen) int { return strings.Compare(x.name, y.name) })
+// sortedCases returns the cases by name.
+func (a *Analysis) sortedCases() []*caseRecord {
+	slices.SortFunc(a.cases, func(x, y *caseRecord) int { return strings.Compare(x.name, y.name) })
 	return a.cases
 }

@@ -14,12 +14,12 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// Neither the order of cases nor how many goroutines add them matters.
+// The result does not depend on the order of cases, nor on the number of goroutines that add them.
 func TestOrderDoesNotMatter(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cases := drawCases(t)
-		cases = append(cases, planted(5, rapid.IntRange(0, 255).Draw(t, "planted"))...)
-		want := found(cases...)
+		cases = append(cases, plantedCases(5, rapid.IntRange(0, 255).Draw(t, "planted"))...)
+		want := analyseCases(cases...)
 		shuffled := rapid.Permutation(cases).Draw(t, "order")
 		a := cause.New()
 		var wg sync.WaitGroup
@@ -37,11 +37,11 @@ func TestOrderDoesNotMatter(t *testing.T) {
 	})
 }
 
-// What is found survives being kept.
+// Encode and Decode keep the result.
 func TestEncode(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cases := drawCases(t)
-		f := found(cases...)
+		f := analyseCases(cases...)
 		b, err := f.Encode()
 		if err != nil {
 			t.Fatal(err)
@@ -58,15 +58,15 @@ func TestEncode(t *testing.T) {
 	})
 }
 
-// A case shows a cause whose pattern fits it, also with words that nobody saw; one
+// A case shows a cause whose pattern fits it, even with words that did not occur before. A case
 // without the edit does not.
 func TestShows(t *testing.T) {
 	var cases []cause.Case
 	for i := range 12 {
 		v := "v" + strings.Repeat("x", i)
-		cases = append(cases, differing(fmt.Sprint("c", i), "print(a);\nemit("+v+");\n", "print(a);\nemit_to(out, "+v+");\n"))
+		cases = append(cases, changedCase(fmt.Sprint("c", i), "print(a);\nemit("+v+");\n", "print(a);\nemit_to(out, "+v+");\n"))
 	}
-	f := found(cases...)
+	f := analyseCases(cases...)
 	for _, c := range []struct {
 		old, now string
 		shows    bool
@@ -75,17 +75,17 @@ func TestShows(t *testing.T) {
 		{"emit(other);\n", "emit(another);\n", false},
 		{"x = 1;\n", "x = 2;\n", false},
 	} {
-		if got := len(cause.NewIndex(f.Causes).Shows(differing("new", c.old, c.now))) > 0; got != c.shows {
-			t.Errorf("%q → %q shows %v%s", c.old, c.now, got, named(f))
+		if got := len(cause.NewIndex(f.Causes).Shows(changedCase("new", c.old, c.now))) > 0; got != c.shows {
+			t.Errorf("%q → %q shows %v%s", c.old, c.now, got, causeList(f))
 		}
 	}
 }
 
-// An index answers alike however often and by how many at once it is asked, also of edits
-// that nobody saw.
+// An index gives the same answers at every query, from many goroutines, and for edits that did not
+// occur.
 func TestIndexIsShared(t *testing.T) {
-	f := found(append(planted(5, 255), differing("b", "emit(a);\n", "emit_to(out, a);\n"))...)
-	asked := append(planted(7, 255), differing("b", "emit(other);\n", "emit(another);\n"), differing("b", "emit(c); d;\n", "emit_to(out, c);\n"))
+	f := analyseCases(append(plantedCases(5, 255), changedCase("b", "emit(a);\n", "emit_to(out, a);\n"))...)
+	asked := append(plantedCases(7, 255), changedCase("b", "emit(other);\n", "emit(another);\n"), changedCase("b", "emit(c); d;\n", "emit_to(out, c);\n"))
 	index := cause.NewIndex(f.Causes)
 	var wg sync.WaitGroup
 	for range 4 {
@@ -101,19 +101,19 @@ func TestIndexIsShared(t *testing.T) {
 	wg.Wait()
 }
 
-// A pattern of slots alone stands for the edits that were seen and for no other.
+// A pattern of slots alone stands only for the edits that occurred.
 func TestSlotsAloneShowNothingNew(t *testing.T) {
 	var cases []cause.Case
 	for i := range 12 {
-		cases = append(cases, differing(fmt.Sprint("c", i), "f("+strings.Repeat("y", i+1)+");\n", "f();\n"))
+		cases = append(cases, changedCase(fmt.Sprint("c", i), "f("+strings.Repeat("y", i+1)+");\n", "f();\n"))
 	}
-	f := found(cases...)
+	f := analyseCases(cases...)
 	if len(f.Causes) != 1 {
-		t.Errorf("removed names are not one cause%s", named(f))
+		t.Errorf("removed names are not one cause%s", causeList(f))
 	}
 	checkReplay(t, f, cases)
-	if got := cause.NewIndex(f.Causes).Shows(differing("new", "f(unseen);\n", "f();\n")); len(got) > 0 {
-		t.Errorf("an edit that was not seen shows %v%s", got, named(f))
+	if got := cause.NewIndex(f.Causes).Shows(changedCase("new", "f(unseen);\n", "f();\n")); len(got) > 0 {
+		t.Errorf("an edit that was not seen shows %v%s", got, causeList(f))
 	}
 }
 
@@ -124,7 +124,7 @@ var (
 	slow   = outcome.Ending{Kind: outcome.TimedOut}
 )
 
-func ended(name string, old, now outcome.Ending, oldSaid, nowSaid string) cause.Case {
+func endedCase(name string, old, now outcome.Ending, oldSaid, nowSaid string) cause.Case {
 	return cause.Case{Name: name, Old: old, Now: now, OldSaid: []byte(oldSaid), NowSaid: []byte(nowSaid)}
 }
 
@@ -136,24 +136,24 @@ func TestEndings(t *testing.T) {
 		kind  cause.Kind
 	}{
 		{"undefined", []cause.Case{
-			ended("a", ok, failed, "", "/tmp/x1.o: in function `main':\na.c:(.text+0x1a): undefined reference to `foo'\n"),
-			ended("b", ok, failed, "", "/tmp/y2.o: in function `f':\nb.c:(.text+0x2c): undefined reference to `bar_2'\n"),
+			endedCase("a", ok, failed, "", "/tmp/x1.o: in function `main':\na.c:(.text+0x1a): undefined reference to `foo'\n"),
+			endedCase("b", ok, failed, "", "/tmp/y2.o: in function `f':\nb.c:(.text+0x2c): undefined reference to `bar_2'\n"),
 		}, "fails: undefined reference to STR", cause.Failing},
 		{"syntax", []cause.Case{
-			ended("a", ok, failed, "", "\x1b[1ma.c:12:3: error: expected ';' before '}' token\n"),
-			ended("b", ok, failed, "", "sub/b.c:7:44: error: expected ';' before '}' token\n"),
+			endedCase("a", ok, failed, "", "\x1b[1ma.c:12:3: error: expected ';' before '}' token\n"),
+			endedCase("b", ok, failed, "", "sub/b.c:7:44: error: expected ';' before '}' token\n"),
 		}, "fails: error: expected ';' before '}' token", cause.Failing},
 		{"passing", []cause.Case{
-			ended("a", failed, ok, "x.js:1:2: ERROR: Unexpected \"abc\"\n", ""),
-			ended("b", failed, ok, "y.js:10:2: ERROR: Unexpected \"de\"\n", ""),
+			endedCase("a", failed, ok, "x.js:1:2: ERROR: Unexpected \"abc\"\n", ""),
+			endedCase("b", failed, ok, "y.js:10:2: ERROR: Unexpected \"de\"\n", ""),
 		}, "passes: ERROR: Unexpected STR", cause.Passing},
-		{"crash", []cause.Case{ended("a", ok, segv, "", "some\n"), ended("b", failed, segv, "", "")}, "crash: SIGSEGV", cause.Ended},
-		{"slow", []cause.Case{ended("a", ok, slow, "", ""), ended("b", failed, slow, "", "x")}, "timed-out", cause.Ended},
-		{"status", []cause.Case{ended("a", failed, outcome.Ending{Code: 2}, "", "")}, "exit 1 → exit 2", cause.Ended},
+		{"crash", []cause.Case{endedCase("a", ok, segv, "", "some\n"), endedCase("b", failed, segv, "", "")}, "crash: SIGSEGV", cause.Ended},
+		{"slow", []cause.Case{endedCase("a", ok, slow, "", ""), endedCase("b", failed, slow, "", "x")}, "timed-out", cause.Ended},
+		{"status", []cause.Case{endedCase("a", failed, outcome.Ending{Code: 2}, "", "")}, "exit 1 → exit 2", cause.Ended},
 	} {
-		f := found(c.cases...)
+		f := analyseCases(c.cases...)
 		if len(f.Causes) != 1 || f.Causes[0].Name != c.want || f.Causes[0].Kind != c.kind {
-			t.Errorf("%s: want %s%s", c.name, c.want, named(f))
+			t.Errorf("%s: want %s%s", c.name, c.want, causeList(f))
 		}
 		checkReplay(t, f, c.cases)
 	}
@@ -187,13 +187,13 @@ func TestFiles(t *testing.T) {
 				one.Parts[0].Key = p.Key
 			}
 		}
-		if f := found(one); len(f.Causes) != 1 || f.Causes[0].Name != c.want || f.Causes[0].Kind != c.kind {
-			t.Errorf("want %s%s", c.want, named(f))
+		if f := analyseCases(one); len(f.Causes) != 1 || f.Causes[0].Name != c.want || f.Causes[0].Kind != c.kind {
+			t.Errorf("want %s%s", c.want, causeList(f))
 		}
 	}
 }
 
-// Hostile contents are covered like any others.
+// Hostile contents are handled like any others.
 func TestHostileTexts(t *testing.T) {
 	many := strings.Repeat("word ", 40_000)
 	var lines strings.Builder
@@ -207,16 +207,16 @@ func TestHostileTexts(t *testing.T) {
 		{lines.String(), strings.ReplaceAll(lines.String(), "a", "")}, {noiseText(1, 30_000), noiseText(2, 30_000)},
 		{strings.Repeat("a b c\n", 900), strings.Repeat("b c a\n", 899)}, {"a\tb", "a b"}, {"%41 $1 #2 ~x\n", "$1 %% #\x7f\n"},
 	} {
-		cases := []cause.Case{differing(fmt.Sprint("hostile", i), c[0], c[1])}
-		checkReplay(t, found(cases...), cases)
+		cases := []cause.Case{changedCase(fmt.Sprint("hostile", i), c[0], c[1])}
+		checkReplay(t, analyseCases(cases...), cases)
 	}
 }
 
-// What has more edits than are kept has its causes all the same, with their lines, and no edits.
+// A part with too many edits has its causes and their lines, and no edits.
 func TestTooManyEdits(t *testing.T) {
 	old := strings.Repeat("a b\nc\n", 100_001)
-	f := found(differing("a", old, strings.ReplaceAll(old, "b", "d")))
+	f := analyseCases(changedCase("a", old, strings.ReplaceAll(old, "b", "d")))
 	if len(f.Causes) != 1 || f.Causes[0].Name != `"b" → "d"` || f.Causes[0].Lines != 100_001 || len(f.Members[0].Parts[0].Edits) != 0 {
-		t.Errorf("%d edits%s", len(f.Members[0].Parts[0].Edits), named(f))
+		t.Errorf("%d edits%s", len(f.Members[0].Parts[0].Edits), causeList(f))
 	}
 }

@@ -2,32 +2,32 @@ package cause
 
 import "slices"
 
-// A tile is a part of an edit that an atom stands for: up to which element of each side.
+// A tile is the part of an edit that an atom covers. It ends before the elements old and now.
 type tile struct{ shape, old, now int }
 
 const (
 	atomsMax   = 4       // in one edit …
-	atomsAlone = 8       // … and where none of them consists of others
-	atomLength = 12      // elements of a side of one
-	openMax    = 64      // atoms with slots that begin alike
-	sameMax    = 2       // atoms that are alike but for where they stand
-	atomsWork  = 1 << 24 // elements that are looked at for all edits together; then none is taken apart
+	atomsAlone = 8       // … and if no atom consists of others
+	atomLength = 12      // elements on one side of an atom
+	openMax    = 64      // atoms with slots that begin with the same element
+	sameMax    = 2       // atoms that differ only in their context
+	atomsWork  = 1 << 24 // elements visited for all edits together; after that, no edit is taken apart
 )
 
-// atoms are patterns that others may consist of, the first first. Those without slots are
-// in a tree, for there may be many; of those with slots few are looked at.
+// atoms are the patterns that others may consist of, in order of preference. Atoms without slots
+// are in a tree, because they may be many. Those with slots are few, and are tried one by one.
 type atoms struct {
 	list  []pattern
-	names []int           // what parse is to call each
-	next  map[edge]int32  // from a node by an element to a node
+	names []int           // what parse calls each atom
+	next  map[edge]int32  // edges from node to node
 	ends  map[int32][]int // atoms that end at a node
 	nodes int32
-	begin map[piece][]int // atoms with slots, by what they begin with
-	open  []int           // those that begin with a slot
+	begin map[piece][]int // atoms with slots, by their first element
+	open  []int           // atoms that begin with a slot
 	work  int
 }
 
-// An edge leads from a node on. The element between the sides is one of no kind.
+// An edge leads to the next node. An element without a kind separates the two sides.
 type edge struct {
 	from int32
 	by   piece
@@ -37,8 +37,8 @@ func newAtoms() atoms {
 	return atoms{next: map[edge]int32{}, ends: map[int32][]int{}, begin: map[piece][]int{}, work: atomsWork}
 }
 
-// addAll takes an atom in; of brackets around something both halves, each by itself. A lone
-// bracket is none: what it is beside of another edit does not tell which it is.
+// addAll adds an atom. Of brackets around something it adds both halves, each by itself. It skips a
+// lone bracket: beside another edit, nothing shows which bracket that is.
 func (a *atoms) addAll(p pattern, name int) {
 	switch p.sort {
 	case sortWrap:
@@ -54,7 +54,7 @@ func (a *atoms) addAll(p pattern, name int) {
 	}
 }
 
-// add takes an atom in, if it is fit to be one.
+// add adds an atom if the pattern is fit to be one.
 func (a *atoms) add(p pattern, name int) {
 	first := p.first()
 	if !p.isEdit() || len(p.old) > atomLength || len(p.now) > atomLength || p.isOpen() && !p.hasWord() || first.kind == 0 || first.kind == length {
@@ -85,7 +85,7 @@ func (a *atoms) add(p pattern, name int) {
 	a.list, a.names = append(a.list, p), append(a.names, name)
 }
 
-// first is what a pattern begins with, of no kind if it is empty.
+// first returns the first element of a pattern. Its kind is 0 if the pattern is empty.
 func (p *pattern) first() piece {
 	if len(p.old) > 0 {
 		return p.old[0]
@@ -96,10 +96,10 @@ func (p *pattern) first() piece {
 	return piece{}
 }
 
-// ofNow marks what an atom begins with that has nothing on the old side.
+// ofNow marks the first element of an atom that is empty on the old side.
 const ofNow kind = 0x80
 
-// grow adds nodes for the elements of a side, and returns the last.
+// grow adds nodes for the elements of a side, and returns the last node.
 func (a *atoms) grow(node int32, side []piece) int32 {
 	for _, e := range side {
 		to, known := a.next[edge{node, e}]
@@ -113,24 +113,24 @@ func (a *atoms) grow(node int32, side []piece) int32 {
 	return node
 }
 
-// parsing is one edit on its way through the atoms.
-type parsing struct {
+// A parser takes one edit apart into atoms.
+type parser struct {
 	*atoms
 	p      *pattern
 	usable func(name int) bool
-	memo   map[[2]int]int // the fewest atoms from there on, plus one
+	memo   map[[2]int]int // the fewest atoms from there to the end
 	step   map[[2]int]tile
 }
 
 const never = 1 << 20
 
-// parse tells of which atoms an edit consists, if of at most so many.
+// parse returns the atoms that an edit consists of, if they are at most most.
 func (a *atoms) parse(p *pattern, most int, usable func(name int) bool) ([]tile, bool) {
 	if len(a.list) == 0 || !p.isEdit() || len(p.old)+len(p.now) < 2 || len(p.old) > elementsMax || len(p.now) > elementsMax {
 		return nil, false
 	}
-	g := parsing{a, p, usable, map[[2]int]int{}, map[[2]int]tile{}}
-	if cost := g.best(0, 0); cost > most || cost == 0 || a.work <= 0 {
+	g := parser{a, p, usable, map[[2]int]int{}, map[[2]int]tile{}}
+	if cost := g.fewest(0, 0); cost > most || cost == 0 || a.work <= 0 {
 		return nil, false
 	}
 	var tiles []tile
@@ -140,15 +140,15 @@ func (a *atoms) parse(p *pattern, most int, usable func(name int) bool) ([]tile,
 		switch {
 		case s.shape >= 0:
 			tiles = append(tiles, s)
-		case len(tiles) > 0: // what is equal goes with the atom before
+		case len(tiles) > 0: // equal elements belong to the atom before
 			tiles[len(tiles)-1].old, tiles[len(tiles)-1].now = i, j
 		}
 	}
 	return tiles, true
 }
 
-// best returns the fewest atoms for what is left.
-func (g *parsing) best(i, j int) int {
+// fewest returns the smallest number of atoms that cover the rest of the edit.
+func (g *parser) fewest(i, j int) int {
 	if i == len(g.p.old) && j == len(g.p.now) {
 		return 0
 	}
@@ -162,12 +162,12 @@ func (g *parsing) best(i, j int) int {
 	g.memo[at] = never
 	least := never
 	if i < len(g.p.old) && j < len(g.p.now) && g.p.old[i] == g.p.now[j] {
-		least = g.best(i+1, j+1)
+		least = g.fewest(i+1, j+1)
 		g.step[at] = tile{-1, i + 1, j + 1}
 	}
-	for _, n := range g.fitting(i, j) {
+	for _, n := range g.candidates(i, j) {
 		t := &g.list[n]
-		if c := 1 + g.best(i+len(t.old), j+len(t.now)); c < least {
+		if c := 1 + g.fewest(i+len(t.old), j+len(t.now)); c < least {
 			least = c
 			g.step[at] = tile{g.names[n], i + len(t.old), j + len(t.now)}
 		}
@@ -176,37 +176,37 @@ func (g *parsing) best(i, j int) int {
 	return least
 }
 
-// fitting returns the atoms that the edit may go on with, those first that take something
-// of its old side away, and those last that begin with a slot.
-func (g *parsing) fitting(i, j int) (found []int) {
+// candidates returns the atoms that may come next. Atoms that remove elements of the old side come
+// first, atoms that begin with a slot last.
+func (g *parser) candidates(i, j int) (found []int) {
 	if node := int32(0); i < len(g.p.old) {
-		for at := i; at < len(g.p.old) && g.walk(&node, g.p.old[at]); at++ {
-			found = g.ending(found, node, j)
+		for at := i; at < len(g.p.old) && g.follow(&node, g.p.old[at]); at++ {
+			found = g.appendEnding(found, node, j)
 		}
-		found = g.withSlots(found, g.begin[g.p.old[i]], i, j)
+		found = g.appendOpen(found, g.begin[g.p.old[i]], i, j)
 		slices.Sort(found)
 	}
 	if j < len(g.p.now) {
 		from := len(found)
-		found = g.ending(found, 0, j)
+		found = g.appendEnding(found, 0, j)
 		first := g.p.now[j]
 		first.kind |= ofNow
-		found = g.withSlots(found, g.begin[first], i, j)
+		found = g.appendOpen(found, g.begin[first], i, j)
 		slices.Sort(found[from:])
 	}
-	return g.withSlots(found, g.open, i, j)
+	return g.appendOpen(found, g.open, i, j)
 }
 
-// walk goes on by an element, if there is a way.
-func (g *parsing) walk(node *int32, by piece) (ok bool) {
+// follow goes from a node to the next by an element, if an edge leads there.
+func (g *parser) follow(node *int32, by piece) (ok bool) {
 	g.work--
 	*node, ok = g.next[edge{*node, by}]
 	return ok
 }
 
-// ending appends the atoms without slots of which a node ends the old side.
-func (g *parsing) ending(found []int, node int32, j int) []int {
-	if !g.walk(&node, piece{}) {
+// appendEnding appends the atoms without slots whose old side ends at a node.
+func (g *parser) appendEnding(found []int, node int32, j int) []int {
+	if !g.follow(&node, piece{}) {
 		return found
 	}
 	for {
@@ -215,15 +215,15 @@ func (g *parsing) ending(found []int, node int32, j int) []int {
 				found = append(found, n)
 			}
 		}
-		if j == len(g.p.now) || !g.walk(&node, g.p.now[j]) {
+		if j == len(g.p.now) || !g.follow(&node, g.p.now[j]) {
 			return found
 		}
 		j++
 	}
 }
 
-// withSlots appends those of the atoms that fit.
-func (g *parsing) withSlots(found, list []int, i, j int) []int {
+// appendOpen appends those atoms of the list that fit.
+func (g *parser) appendOpen(found, list []int, i, j int) []int {
 	for _, n := range list {
 		g.work--
 		t := &g.list[n]

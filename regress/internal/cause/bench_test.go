@@ -11,7 +11,7 @@ import (
 	"muster/regress/internal/cause"
 )
 
-// manyCases are outputs of which one line in two has another suffix.
+// manyCases returns outputs in which every second line has another suffix.
 func manyCases(n, lines int) []cause.Case {
 	cases := make([]cause.Case, n)
 	for i := range cases {
@@ -30,7 +30,7 @@ func manyLines(seed, lines int) cause.Case {
 		fmt.Fprintf(&old, "    if (var_%d) goto label_%d;\n", b, c)
 		fmt.Fprintf(&now, "    if (var_%d) goto label_%d;\n", b, c)
 	}
-	return differing(fmt.Sprintf("case%05d", seed), old.String(), now.String())
+	return changedCase(fmt.Sprintf("case%05d", seed), old.String(), now.String())
 }
 
 func analyse(cases []cause.Case) *cause.Found {
@@ -75,7 +75,7 @@ func BenchmarkHostileCases(b *testing.B) {
 	for _, t := range []*[]byte{&line.Parts[0].OldText, &line.Parts[0].NowText} {
 		*t = []byte(strings.ReplaceAll(string(*t), "\n", " "))
 	}
-	noise := differing("noise", noiseText(1, 50<<20), noiseText(2, 50<<20))
+	noise := changedCase("noise", noiseText(1, 50<<20), noiseText(2, 50<<20))
 	for _, c := range []cause.Case{line, noise} {
 		b.Run(c.Name, func(b *testing.B) {
 			for b.Loop() {

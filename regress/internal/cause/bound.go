@@ -6,59 +6,59 @@ import (
 )
 
 const (
-	// causesMax is how many causes there are at most, of all kinds together, whatever
-	// comes: twice what is shown as it is, and about what a person reads to the end.
+	// causesMax bounds the number of causes of all kinds together. It is twice the number that is
+	// shown unfolded, about what a person reads to the end.
 	causesMax = 2 * foldAbove
-	// foldsMax is how many of them may consist of others, so that most are what they are.
+	// foldsMax bounds how many of them consist of folded causes, so that most stay single.
 	foldsMax = 20
 )
 
-// A foldable is what causes have alike that are folded into one above the bound: that
-// somebody newly fails is never folded with what is merely another output.
-type foldable struct {
+// A foldKey is what causes share that are folded into one above the bound. Because it has the kind,
+// new failures are never folded with mere differences of output.
+type foldKey struct {
 	kind   Kind
 	family string // empty for all of the kind
 }
 
-// bound folds the least frequent causes where there are more than causesMax: by family,
-// and the smallest families by kind.
-func (f *finder) bound() {
+// foldExcess folds the least frequent causes if there are more than causesMax. It folds them by
+// family, and the smallest families by kind.
+func (f *finder) foldExcess() {
 	if len(f.groups) <= causesMax {
 		return
 	}
-	f.number()
-	alike := make([]foldable, len(f.groups))
+	f.sortGroups()
+	alike := make([]foldKey, len(f.groups))
 	for i := range f.groups {
-		alike[i] = f.foldable(&f.groups[i])
+		alike[i] = f.foldKeyOf(&f.groups[i])
 	}
-	folds, first := map[foldable][]int{}, len(f.groups)
+	folds, first := map[foldKey][]int{}, len(f.groups)
 	for first > causesMax-foldsMax && (first > causesMax || first+len(folds) > causesMax) {
 		first--
 		folds[alike[first]] = append(folds[alike[first]], first)
 	}
-	f.foldInto(byKind(folds, f.groups))
+	f.foldInto(mergeByKind(folds, f.groups))
 }
 
-// foldable is that of a group.
-func (f *finder) foldable(g *group) foldable {
+// foldKeyOf returns the fold key of a group.
+func (f *finder) foldKeyOf(g *group) foldKey {
 	p := &f.shapes[g.shapes[0]].pattern
 	switch g.kind {
 	case Edit, Other:
-		return foldable{Other, cmp.Or(g.family, g.does(f), "whitespace")}
+		return foldKey{Other, cmp.Or(g.family, g.direction(f), "whitespace")}
 	case Failing, Passing, Ended:
-		return foldable{g.kind, printable(howEnded(p.rest))}
+		return foldKey{g.kind, printable(howEnded(p.rest))}
 	}
-	return foldable{g.kind, printable(whatHappened(p.rest))}
+	return foldKey{g.kind, printable(whatHappened(p.rest))}
 }
 
-// byKind leaves as many sets as there may be: of the families the most frequent, and of
-// what is left one of each kind.
-func byKind(folds map[foldable][]int, groups []group) map[foldable][]int {
+// mergeByKind reduces the sets to foldsMax. It keeps the most frequent families, and merges the
+// others of each kind into one set.
+func mergeByKind(folds map[foldKey][]int, groups []group) map[foldKey][]int {
 	if len(folds) <= foldsMax {
 		return folds
 	}
-	kinds, cases := map[Kind]bool{}, map[foldable]int{}
-	order := make([]foldable, 0, len(folds))
+	kinds, cases := map[Kind]bool{}, map[foldKey]int{}
+	order := make([]foldKey, 0, len(folds))
 	for s, members := range folds {
 		kinds[s.kind] = true
 		order = append(order, s)
@@ -66,11 +66,11 @@ func byKind(folds map[foldable][]int, groups []group) map[foldable][]int {
 			cases[s] += groups[i].cases
 		}
 	}
-	slices.SortFunc(order, func(x, y foldable) int {
+	slices.SortFunc(order, func(x, y foldKey) int {
 		return cmp.Or(cmp.Compare(cases[y], cases[x]), cmp.Compare(x.kind, y.kind), cmp.Compare(x.family, y.family))
 	})
 	for _, s := range order[foldsMax-len(kinds):] {
-		all := foldable{kind: s.kind}
+		all := foldKey{kind: s.kind}
 		folds[all] = append(folds[all], folds[s]...)
 		delete(folds, s)
 	}
@@ -78,7 +78,7 @@ func byKind(folds map[foldable][]int, groups []group) map[foldable][]int {
 }
 
 // foldInto makes one group of each set.
-func (f *finder) foldInto(folds map[foldable][]int) {
+func (f *finder) foldInto(folds map[foldKey][]int) {
 	folded := map[int]bool{}
 	var sets []group
 	for s, members := range folds {
@@ -88,16 +88,16 @@ func (f *finder) foldInto(folds map[foldable][]int) {
 		for _, i := range members {
 			folded[i] = true
 		}
-		family := cmp.Or(s.family, allOf(s.kind))
-		g := f.merged(members, "bound "+string(s.kind)+" "+s.family, "other: "+family, family)
+		family := cmp.Or(s.family, kindName(s.kind))
+		g := f.mergeGroups(members, "bound "+string(s.kind)+" "+s.family, "other: "+family, family)
 		g.kind = s.kind
 		sets = append(sets, g)
 	}
-	f.replaceBy(sets, folded)
+	f.replaceGroups(sets, folded)
 }
 
-// allOf names what is left of a kind.
-func allOf(k Kind) string {
+// kindName names the set of all remaining causes of a kind.
+func kindName(k Kind) string {
 	switch k {
 	case Failing:
 		return "newly failing"

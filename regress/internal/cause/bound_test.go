@@ -13,16 +13,16 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// readMost is how many causes anybody is shown, whatever the cases are like.
+// readMost is the largest number of causes that is ever shown.
 const readMost = 50
 
-// letters is a number as a word.
+// letters returns a number as a word.
 func letters(n int) string {
 	return strings.Map(func(r rune) rune { return r - '0' + 'a' }, fmt.Sprintf("%05d", n))
 }
 
-// manyWays are cases that show a great many causes, each in several of them: every case
-// has edits of its own sort at a few of the places that there are.
+// manyWays returns cases with very many causes, each in several cases. Every case has edits of its
+// own sort at a few of the places.
 func manyWays(cases, ways, each int, seed int) (all []cause.Case) {
 	for i := range cases {
 		var old, now strings.Builder
@@ -47,12 +47,12 @@ func manyWays(cases, ways, each int, seed int) (all []cause.Case) {
 				fmt.Fprintf(&now, "%s.y = %d + { %s\n", a, way, a)
 			}
 		}
-		all = append(all, differing(fmt.Sprintf("c%03d", i), old.String(), now.String()))
+		all = append(all, changedCase(fmt.Sprintf("c%03d", i), old.String(), now.String()))
 	}
 	return all
 }
 
-// endings are cases that end otherwise, each in its own way.
+// endings returns cases that each end in a way of their own.
 func endings(n int) (all []cause.Case) {
 	for i := range n {
 		c := cause.Case{Name: fmt.Sprintf("e%05d", i), Now: outcome.Ending{Kind: outcome.Exited, Code: 1 + i%40}, NowSaid: []byte("error: no " + letters(i))}
@@ -70,43 +70,42 @@ func endings(n int) (all []cause.Case) {
 	return all
 }
 
-// However many ways there are in which cases differ, there are no more causes than a
-// person can read; they say what they consist of, and nothing is lost by it.
+// The number of causes is bounded, whatever the cases are. Folded causes list their parts, and
+// nothing is lost.
 func TestCausesAreBounded(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cases := manyWays(rapid.IntRange(1, 30).Draw(t, "cases"), rapid.IntRange(1, 300).Draw(t, "ways"), rapid.IntRange(1, 60).Draw(t, "each"), rapid.IntRange(0, 5).Draw(t, "seed"))
 		cases = append(cases, endings(rapid.IntRange(0, 150).Draw(t, "endings"))...)
-		f := found(cases...)
+		f := analyseCases(cases...)
 		checkBound(t, f, cases)
 		slices.Reverse(cases)
-		if again := found(cases...); !reflect.DeepEqual(f, again) {
-			t.Fatalf("in another order%s\nwant%s", named(again), named(f))
+		if again := analyseCases(cases...); !reflect.DeepEqual(f, again) {
+			t.Fatalf("in another order%s\nwant%s", causeList(again), causeList(f))
 		}
 	})
 }
 
-// Ninety cases made eighteen thousand causes, each of which more than one in a hundred
-// cases shows.
+// Ninety cases once made 18,000 causes, each shown by more than one in a hundred cases.
 func TestFrequentCausesAreBounded(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
 	}
 	cases := manyWays(90, 3000, 600, 0)
-	f := found(cases...)
+	f := analyseCases(cases...)
 	if len(f.Causes) != readMost {
-		t.Errorf("%d causes%s", len(f.Causes), named(f))
+		t.Errorf("%d causes%s", len(f.Causes), causeList(f))
 	}
 	checkBound(t, f, cases[:9])
 }
 
 func checkBound(t interface{ Fatalf(string, ...any) }, f *cause.Found, cases []cause.Case) {
 	if len(f.Causes) > readMost {
-		t.Fatalf("%d causes%s", len(f.Causes), named(f))
+		t.Fatalf("%d causes%s", len(f.Causes), causeList(f))
 	}
 	names := map[string]bool{}
 	for _, c := range f.Causes {
 		if names[c.Name] || c.Name == "" {
-			t.Fatalf("%q is the name of two%s", c.Name, named(f))
+			t.Fatalf("%q is the name of two%s", c.Name, causeList(f))
 		}
 		names[c.Name] = true
 		if isFold := strings.HasPrefix(c.Name, "other: ") || strings.HasPrefix(c.Name, "rare: "); isFold != (len(c.Folded) > 1) || isFold && c.Family == "" {
@@ -122,10 +121,10 @@ func checkBound(t interface{ Fatalf(string, ...any) }, f *cause.Found, cases []c
 	}
 }
 
-// What newly fails is folded with what newly fails, and says how much it is.
+// New failures are folded only with new failures, and the fold counts them.
 func TestFoldsKeepTheirKind(t *testing.T) {
 	const many = 400
-	f := found(append(endings(many), manyWays(9, 300, 100, 0)...)...)
+	f := analyseCases(append(endings(many), manyWays(9, 300, 100, 0)...)...)
 	of := map[cause.Kind]int{}
 	for _, m := range f.Members {
 		kinds := map[cause.Kind]bool{}
@@ -138,7 +137,7 @@ func TestFoldsKeepTheirKind(t *testing.T) {
 	}
 	for _, k := range []cause.Kind{cause.Failing, cause.Passing, cause.Ended, cause.File} {
 		if of[k] != many/4 {
-			t.Errorf("%d cases are %s, want %d%s", of[k], k, many/4, named(f))
+			t.Errorf("%d cases are %s, want %d%s", of[k], k, many/4, causeList(f))
 		}
 	}
 }

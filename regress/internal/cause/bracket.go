@@ -1,7 +1,7 @@
 package cause
 
-// cutPairs takes brackets off a replacement that without them is one token for one: what
-// they are around is another change.
+// cutPairs splits brackets off a replacement if what remains replaces one token by one. The change
+// of the brackets is a change of its own.
 func (h *hunk) cutPairs() { h.cutEach(h.cutPair) }
 
 func (h *hunk) cutPair(out []block, b block) []block {
@@ -9,8 +9,8 @@ func (h *hunk) cutPair(out []block, b block) []block {
 	if n, m := b.a1-b.a0, b.b1-b.b0; min(n, m) != 1 || max(n, m) == 1 {
 		return append(out, b)
 	}
-	x, y := opening(s.old[b.a0:b.a1], h.text.old), opening(s.now[b.b0:b.b1], h.text.now)
-	v, w := closing(s.old[b.a0:b.a1], h.text.old), closing(s.now[b.b0:b.b1], h.text.now)
+	x, y := countOpening(s.old[b.a0:b.a1], h.text.old), countOpening(s.now[b.b0:b.b1], h.text.now)
+	v, w := countClosing(s.old[b.a0:b.a1], h.text.old), countClosing(s.now[b.b0:b.b1], h.text.now)
 	pair := block{b.a0 + x, b.a1 - v, b.b0 + y, b.b1 - w}
 	if x+v == 0 && y+w == 0 || !pair.isPair() || x+v > 0 && y+w > 0 {
 		return append(out, b)
@@ -23,23 +23,23 @@ func (h *hunk) cutPair(out []block, b block) []block {
 	return out
 }
 
-// opening returns how many of the tokens are brackets that open, from the first on.
-func opening(tokens []token, text []byte) (n int) {
+// countOpening returns how many opening brackets the tokens begin with.
+func countOpening(tokens []token, text []byte) (n int) {
 	for n < len(tokens) && bracketOf(tokens[n], text) > 0 {
 		n++
 	}
 	return n
 }
 
-// closing returns how many are brackets that close, up to the last.
-func closing(tokens []token, text []byte) (n int) {
+// countClosing returns how many closing brackets the tokens end with.
+func countClosing(tokens []token, text []byte) (n int) {
 	for n < len(tokens) && bracketOf(tokens[len(tokens)-1-n], text) < 0 {
 		n++
 	}
 	return n
 }
 
-// bracketOf returns 1 for a bracket that opens, -1 for one that closes, and 0 for what is none.
+// bracketOf returns 1 for an opening bracket, -1 for a closing one, and 0 for other tokens.
 func bracketOf(k token, text []byte) int {
 	if k.kind == sign && k.to-k.from == 1 {
 		return bracketAt(text, int(k.from))
@@ -47,7 +47,7 @@ func bracketOf(k token, text []byte) int {
 	return 0
 }
 
-// bracketAt is bracketOf of a byte.
+// bracketAt is bracketOf for a single byte.
 func bracketAt(text []byte, at int) int {
 	switch text[at] {
 	case '(', '[', '{':
@@ -58,11 +58,11 @@ func bracketAt(text []byte, at int) int {
 	return 0
 }
 
-// A side is what a hunk has on one side, and where its blocks are there.
+// A side is one side of a hunk, and the places of its blocks there.
 type side struct {
 	tokens []token
 	text   []byte
-	in     func(block) (from, to int, pure bool) // pure: the other side has nothing
+	in     func(block) (from, to int, pure bool) // pure: the other side is empty
 }
 
 func (h *hunk) oldSide() side {
@@ -73,11 +73,11 @@ func (h *hunk) nowSide() side {
 	return side{h.scratch.now, h.text.now, func(b block) (int, int, bool) { return b.b0, b.b1, b.a0 == b.a1 }}
 }
 
-// closeOwn slides a closing bracket that was added alone, or removed, among others like it
-// to where it closes a bracket that was too: of f((x)) in the place of f(x), with (int)
-// before x in brackets, the one that closes those and not that of f.
-func (h *hunk) closeOwn(s side) {
-	var owned []bool // of tokens: what they close is in a pure block
+// slideClosing moves a closing bracket that was added or removed alone among equal ones. It goes
+// where it closes a bracket that also was. If f(x) became f((int)(x)), the new bracket closes the
+// one before x, not that of f.
+func (h *hunk) slideClosing(s side) {
+	var owned []bool // for each token: it closes a bracket in a pure block
 	for i := range h.blocks {
 		at, to, pure := s.in(h.blocks[i])
 		if !pure || to-at != 1 || bracketOf(s.tokens[at], s.text) >= 0 {
@@ -85,10 +85,10 @@ func (h *hunk) closeOwn(s side) {
 		}
 		lo, hi := -1, len(s.tokens)-1
 		if i > 0 {
-			_, lo, _ = s.in(apart(h.blocks[i-1]))
+			_, lo, _ = s.in(slideLimit(h.blocks[i-1]))
 		}
 		if i+1 < len(h.blocks) {
-			hi, _, _ = s.in(apart(h.blocks[i+1]))
+			hi, _, _ = s.in(slideLimit(h.blocks[i+1]))
 		}
 		lo, hi = max(lo, at-slideMax), min(hi, at+slideMax)
 		first, last := at, at
@@ -102,7 +102,7 @@ func (h *hunk) closeOwn(s side) {
 			continue
 		}
 		if owned == nil {
-			owned = h.owned(s)
+			owned = h.closersOfPure(s)
 		}
 		for p := first; p <= last && !owned[at]; p++ {
 			if owned[p] {
@@ -115,8 +115,8 @@ func (h *hunk) closeOwn(s side) {
 
 func (b block) moved(by int) block { return block{b.a0 + by, b.a1 + by, b.b0 + by, b.b1 + by} }
 
-// owned tells of each token if it closes a bracket that is in a pure block.
-func (h *hunk) owned(s side) []bool {
+// closersOfPure reports for each token whether it closes a bracket in a pure block.
+func (h *hunk) closersOfPure(s side) []bool {
 	owned := make([]bool, len(s.tokens))
 	var open []bool
 	next := 0

@@ -10,34 +10,34 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// Each of fifty thousand lines has another one before it that is new: it is cut off, and the
-// others are not copied for it, which took a minute.
+// Each of fifty thousand lines has a new line before it, which is cut off. The other lines are not
+// copied for that; it once took a minute.
 func TestManyLinesAreCutOff(t *testing.T) {
 	var old, now strings.Builder
 	for i := range 50_000 {
 		fmt.Fprintf(&old, "a %s\n", letters(i))
 		fmt.Fprintf(&now, "x\nb %s\n", letters(i))
 	}
-	cases := []cause.Case{differing("a", old.String(), now.String())}
-	f := found(cases...)
+	cases := []cause.Case{changedCase("a", old.String(), now.String())}
+	f := analyseCases(cases...)
 	if len(f.Causes) != 2 {
-		t.Errorf("%d causes%s", len(f.Causes), named(f))
+		t.Errorf("%d causes%s", len(f.Causes), causeList(f))
 	}
 	checkReplay(t, f, cases)
 }
 
-// A part that cannot be compared to the end takes nothing away from the others of its case.
+// A part that exceeds its budget takes nothing from the other parts of its case.
 func TestEachPartHasItsSteps(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
 	}
-	one := differing("a", "x ll\n", "x LL\n")
-	for _, path := range []string{"a", "b"} { // before and behind what differs little
-		p := part(noiseText(1, 1<<19), noiseText(2, 1<<19))
+	one := changedCase("a", "x ll\n", "x LL\n")
+	for _, path := range []string{"a", "b"} { // before and after the part with one different word
+		p := newPart(noiseText(1, 1<<19), noiseText(2, 1<<19))
 		p.Key = outcome.Key{Place: outcome.File, Path: path}
 		one.Parts = slices.Insert(one.Parts, len(one.Parts)*(int(path[0])-'a'), p)
 	}
-	m := found(one).Members[0]
+	m := analyseCases(one).Members[0]
 	if n := len(m.Parts[1].Edits); n != 1 {
 		t.Errorf("%d edits of a part in which one word differs", n)
 	}
@@ -46,8 +46,8 @@ func TestEachPartHasItsSteps(t *testing.T) {
 	}
 }
 
-// Many patterns that begin alike are taken apart, and compared with those of a case that
-// nobody saw, each by itself.
+// Many patterns with the same beginning are taken apart and matched with an unknown case within the
+// bounds.
 func TestManyPatternsThatBeginAlike(t *testing.T) {
 	const many = 8000
 	text := func(seed, n int) (old, now string) {
@@ -79,10 +79,10 @@ func TestManyPatternsThatBeginAlike(t *testing.T) {
 			a, b := text(0, many/2)
 			half = []int{len(a), len(b)}
 		}
-		cases = append(cases, differing(fmt.Sprint("c", i), old[:half[0]], now[:half[1]]))
+		cases = append(cases, changedCase(fmt.Sprint("c", i), old[:half[0]], now[:half[1]]))
 	}
-	f := found(cases...)
+	f := analyseCases(cases...)
 	checkReplay(t, f, cases[:1])
 	old, now = text(2*many, many)
-	cause.NewIndex(f.Causes).Explain(differing("new", old, now))
+	cause.NewIndex(f.Causes).Explain(changedCase("new", old, now))
 }

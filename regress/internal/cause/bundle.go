@@ -7,27 +7,27 @@ import (
 
 const (
 	nearTokens = 12   // between edits that may belong together
-	together   = 0.95 // of the edits of a shape that must have one of the other near, both ways …
-	chance     = 3    // … and so many times as often as by chance
-	crowd      = 3    // other shapes near an edit; where there are more, to be near says nothing
-	alike      = 0.93 // of the cases of two shapes that must be the same, for rigid ones
+	together   = 0.95 // share of the edits of a shape that must be near the other shape, both ways …
+	chance     = 3    // … and how much more often than by chance
+	crowd      = 3    // other shapes near an edit; above this number nearness is no evidence
+	alike      = 0.93 // share of common cases that rigid shapes must have
 	rigidMax   = 300  // shapes that are compared with each other
 )
 
-// bundle returns sets of shapes that are one cause: that always occur close to each
-// other, or as often and always as far from each other. That they are in the same cases
-// is no evidence: changes that have nothing to do with each other can be in all.
-func (f *finder) bundle(uses []int) [][]int {
+// bundleShapes returns sets of shapes that are one cause: they always occur close to each other, or
+// equally often and always at the same distance. Occurring in the same cases is no evidence,
+// because unrelated changes can be in all cases.
+func (f *finder) bundleShapes(uses []int) [][]int {
 	b := bundles{finder: f, uses: uses, root: make([]int, len(f.shapes)), crowded: make([]int, len(f.shapes))}
 	for i := range b.root {
 		b.root[i] = i
 	}
-	b.vary()
-	b.near()
-	b.rigid()
+	b.findVaried()
+	b.joinNear()
+	b.joinRigid()
 	sets := map[int][]int{}
 	for i := range b.root {
-		r := b.find(i)
+		r := b.rootOf(i)
 		sets[r] = append(sets[r], i)
 	}
 	out := make([][]int, 0, len(sets))
@@ -43,17 +43,17 @@ type bundles struct {
 	*finder
 	uses []int
 	root []int
-	// Shapes that stand beside different things: those that do not may be in copies of
-	// one text, where whatever changed is always near.
+	// varied marks shapes with different neighbours. The other shapes may be in copies of one text,
+	// where all changes are always near each other.
 	varied []bool
-	// How many edits of each shape are in a crowd.
+	// crowded counts the edits of each shape that are in a crowd.
 	crowded []int
 }
 
 func (b *bundles) isCrowded(shape int) bool { return 2*b.crowded[shape] > b.uses[shape] }
 
-// vary finds which are.
-func (b *bundles) vary() {
+// findVaried sets varied.
+func (b *bundles) findVaried() {
 	first := make([]*place, len(b.shapes))
 	b.varied = make([]bool, len(b.shapes))
 	for _, s := range b.cases {
@@ -71,7 +71,7 @@ func (b *bundles) vary() {
 	}
 }
 
-func (b *bundles) find(i int) int {
+func (b *bundles) rootOf(i int) int {
 	for b.root[i] != i {
 		b.root[i] = b.root[b.root[i]]
 		i = b.root[i]
@@ -80,15 +80,16 @@ func (b *bundles) find(i int) int {
 }
 
 func (b *bundles) join(i, j int) {
-	i, j = b.find(i), b.find(j)
+	i, j = b.rootOf(i), b.rootOf(j)
 	b.root[max(i, j)] = min(i, j)
 }
 
-// A spot is where a shape occurs in a part: how many tokens in, as far as this is known.
+// A spot is a place of a shape in a part. Its token is a distance from the start; long gaps count
+// 65,536.
 type spot struct{ shape, token, line int }
 
-// spots lists the edits of a part that have a shape fit to be bundled.
-func (b *bundles) spots(list []spot, p *seenPart) []spot {
+// spots lists the edits of a part whose shape can be bundled.
+func (b *bundles) spots(list []spot, p *partRecord) []spot {
 	list = list[:0]
 	token := 0
 	for i := range p.places {
@@ -99,7 +100,7 @@ func (b *bundles) spots(list []spot, p *seenPart) []spot {
 			token += int(q.gap)
 		}
 		b.patterns[b.at[q.pattern]].each(func(s int) {
-			if b.fit(s) {
+			if b.isFit(s) {
 				list = append(list, spot{s, token, int(q.line)})
 			}
 		})
@@ -107,16 +108,16 @@ func (b *bundles) spots(list []spot, p *seenPart) []spot {
 	return list
 }
 
-// fit reports whether a shape occurs often enough to tell, and is no whitespace.
-func (b *bundles) fit(s int) bool {
+// isFit reports whether a shape occurs often enough to judge it, and is not whitespace.
+func (b *bundles) isFit(s int) bool {
 	return b.shapes[s].cases >= literalMin && b.shapes[s].sort.isOfTokens()
 }
 
 type pair struct{ a, b int }
 
-// near joins what is always near.
-func (b *bundles) near() {
-	seen := map[pair][2]int{} // how many of a have a b near, and of b an a
+// joinNear joins shapes that are always near each other.
+func (b *bundles) joinNear() {
+	seen := map[pair][2]int{} // how many of a have a b near, and vice versa
 	var list []spot
 	bytes := 0
 	for _, s := range b.cases {
@@ -124,7 +125,7 @@ func (b *bundles) near() {
 		for i := range s.parts {
 			list = b.spots(list, &s.parts[i])
 			for k := range list {
-				b.around(seen, list, k)
+				b.countNear(seen, list, k)
 			}
 		}
 	}
@@ -142,8 +143,8 @@ func (b *bundles) near() {
 	}
 }
 
-// around counts the shapes that spot k has near, each once, if they are no crowd.
-func (b *bundles) around(seen map[pair][2]int, list []spot, k int) {
+// countNear counts the shapes near spot k, each once, unless they are a crowd.
+func (b *bundles) countNear(seen map[pair][2]int, list []spot, k int) {
 	var have [crowd + 1]int
 	n := 0
 	look := func(i int) bool {
@@ -185,9 +186,10 @@ func sortedPairs[V any](m map[pair]V) []pair {
 	return list
 }
 
-// rigid joins what occurs as often in the same cases, always as many lines apart.
-func (b *bundles) rigid() {
-	where := make([]map[int][]int, len(b.shapes)) // of shapes the lines by case
+// joinRigid joins shapes that occur equally often in the same cases, always at the same distance in
+// lines.
+func (b *bundles) joinRigid() {
+	where := make([]map[int][]int, len(b.shapes)) // the lines of each shape, by case
 	var list []spot
 	for c, s := range b.cases {
 		for i := range s.parts {
@@ -213,15 +215,15 @@ func (b *bundles) rigid() {
 			if float64(len(where[y])) < alike*float64(len(where[x])) {
 				break
 			}
-			if b.find(x) != b.find(y) && areRigid(where[x], where[y]) {
+			if b.rootOf(x) != b.rootOf(y) && areRigid(where[x], where[y]) {
 				b.join(x, y)
 			}
 		}
 	}
 }
 
-// rigidMin is in how many cases two shapes must keep their distance: in few, by chance
-// they may.
+// rigidMin is the number of cases in which two shapes must keep their distance. In fewer cases they
+// may do so by chance.
 const rigidMin = 8
 
 func areRigid(x, y map[int][]int) bool {

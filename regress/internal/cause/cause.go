@@ -2,27 +2,26 @@ package cause
 
 import "muster/regress/internal/outcome"
 
-// A Case is one case that differs, as it was compared. Its contents are read only
-// during the call that it is given to.
+// A Case is a case that differs. Add and Explain read its contents, and do not keep them.
 type Case struct {
 	Name     string
 	Size     int64 // of its source, in bytes
 	Verdict  outcome.Verdict
 	Old, Now outcome.Ending
-	Parts    []Part // those that differ, in the order of their keys
-	// What the tool said of how it ended: its standard error, or its standard output
-	// where that is empty. Wanted where the endings differ.
+	Parts    []Part // those that differ, by key
+	// The last messages of the tool: its standard error, or its standard output if that is empty.
+	// Needed only if the endings differ.
 	OldSaid, NowSaid []byte
 }
 
 // A Part is one part that differs.
 type Part struct {
 	Key              outcome.Key
-	Old, Now         *outcome.Part // nil on the side that has none
-	OldText, NowText []byte        // the contents as they were compared
+	Old, Now         *outcome.Part // nil on the side that lacks it
+	OldText, NowText []byte        // the contents after rewrites
 }
 
-// Kind says what sort of difference a cause is.
+// Kind is the kind of difference that a cause makes.
 type Kind string
 
 // The kinds, a closed set.
@@ -30,10 +29,10 @@ const (
 	Edit      Kind = "edit"      // of a text
 	Failing   Kind = "failing"   // newly failing, by its first error
 	Passing   Kind = "passing"   // newly passing, by the error that is gone
-	Ended     Kind = "ended"     // otherwise than before: by a signal, a limit, another status
-	Binary    Kind = "binary"    // contents that are no text
-	File      Kind = "file"      // a file that is new or gone, or no longer of the same form
-	Rewritten Kind = "rewritten" // so much changed that there are no causes to tell apart
+	Ended     Kind = "ended"     // a different ending: by a signal, a limit, another status
+	Binary    Kind = "binary"    // contents that are not text
+	File      Kind = "file"      // a file that is new or gone, or has another form
+	Rewritten Kind = "rewritten" // too much changed to separate causes
 	Other     Kind = "other"     // rare edits, folded into one
 )
 
@@ -43,14 +42,14 @@ type Cause struct {
 	Signature string   `json:"signature"` // the same in every run that shows the cause
 	Name      string   `json:"name"`      // for people: "ll" → "LL"
 	Kind      Kind     `json:"kind"`
-	Family    string   `json:"family,omitempty"` // what it has alike with others; empty for none
+	Family    string   `json:"family,omitempty"` // what it shares with other causes; may be empty
 	Cases     int      `json:"cases"`
-	Lines     int      `json:"lines"`            // changed lines, of all its cases together
+	Lines     int      `json:"lines"`            // changed lines of all its cases together
 	Sole      int      `json:"sole"`             // cases that show nothing else
 	Example   string   `json:"example"`          // the case that shows it best
-	Smallest  string   `json:"smallest"`         // the case with the smallest source, one that shows nothing else if there is one
-	Patterns  []string `json:"patterns"`         // what edits are compared with, see Index
-	Folded    []string `json:"folded,omitempty"` // the names of what was folded into it
+	Smallest  string   `json:"smallest"`         // the case with the smallest source; cases that show nothing else come first
+	Patterns  []string `json:"patterns"`         // edits are compared with these, see Index
+	Folded    []string `json:"folded,omitempty"` // the names of the causes that were folded into it
 }
 
 // A Span is a range of bytes.
@@ -59,31 +58,30 @@ type Span struct{ From, To int }
 // A LiteralEdit replaces a range of an old content by a range of the new one.
 type LiteralEdit struct{ Old, Now Span }
 
-// An Attributed edit is a literal edit and the cause that it belongs to, an index.
+// An Attributed edit is a literal edit with the index of its cause.
 type Attributed struct {
 	LiteralEdit
 	Cause int
 }
 
-// PartEdits are the edits of one part of a case, in order and apart: all of them, made on
-// the old content, give the new one. None for a part that is no text on both sides, or of
-// which there is too much to keep: more than 100,000.
+// PartEdits are the edits of one part of a case. They are in order and do not overlap. Applied to
+// the old content, all of them together give the new one. They are empty if a side is not text, or
+// if the part has more than 100,000 edits.
 type PartEdits struct {
 	Key   outcome.Key
 	Edits []Attributed
 }
 
-// A Member is a case and the causes that it shows, as indexes in ascending order: one
-// at least.
+// A Member is a case with the causes that it shows: at least one, as indexes in ascending order.
 type Member struct {
 	Name   string
 	Causes []int
 	Parts  []PartEdits
 }
 
-// Found is what an Analysis came to.
+// Found is the result of an Analysis.
 type Found struct {
-	Rewritten bool // so much changed that all edits are one cause, of that kind; how cases ended has its own
+	Rewritten bool // so much changed that all edits are one cause of that kind; endings have causes of their own
 	Causes    []Cause
 	Members   []Member // by name
 }

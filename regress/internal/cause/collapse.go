@@ -2,7 +2,7 @@ package cause
 
 import "bytes"
 
-// An element is what a pattern consists of: a token, or several that count as one.
+// An element is a unit of a pattern: a token, or several that count as one.
 type element struct {
 	kind kind
 	text []byte
@@ -10,15 +10,15 @@ type element struct {
 }
 
 const (
-	elementsMax = 24 // of one side; of more the head, how many, and the tail are kept
+	elementsMax = 24 // on one side; of a longer side the head, the length class and the tail are kept
 	headMax     = 8
 	tailMax     = 4
-	periodMax   = 6 // elements that repeat themselves
+	periodMax   = 6 // elements of a repeated sequence
 )
 
 // collapse appends the elements of one side of an edit.
 func collapse(es []element, text []byte, tokens []token) []element {
-	var u unclosed
+	var u unclosedMarkers
 	for i := 0; i < len(tokens); {
 		k := tokens[i]
 		e := element{k.kind, k.bytes(text), k.gap}
@@ -39,7 +39,7 @@ func collapse(es []element, text []byte, tokens []token) []element {
 		i += n
 	}
 	if len(es) > elementsMax {
-		es = periods(es)
+		es = collapsePeriods(es)
 	}
 	if n := len(es); n > elementsMax {
 		copy(es[headMax+1:], es[n-tailMax:])
@@ -59,16 +59,16 @@ func lengthClass(n int) []byte {
 	return []byte("………")
 }
 
-// unclosed remembers what was begun and never ends, so that it is looked for once: behind
-// an escaped quote comes what comes behind the quote that is not closed.
-type unclosed struct {
-	quotes [3]int // of " ' ` up to which token none begins a string
-	remark bool   // no comment ends from here on
+// unclosedMarkers remembers openings without an end, so that each is searched only once. The tokens
+// after an escaped quote are also those after the unclosed quote.
+type unclosedMarkers struct {
+	quotes [3]int // for " ' ` the token before which no string begins
+	remark bool   // no comment ends after this point
 }
 
-// stringLength returns how many tokens a quoted string has that begins at i and ends
-// on its line; 0 for none.
-func (u *unclosed) stringLength(text []byte, tokens []token, i int) int {
+// stringLength returns the number of tokens of the quoted string that begins at i and ends on the
+// same line, or 0.
+func (u *unclosedMarkers) stringLength(text []byte, tokens []token, i int) int {
 	q := text[tokens[i].from]
 	which := bytes.IndexByte([]byte("\"'`"), q)
 	if which < 0 || tokens[i].to-tokens[i].from != 1 || i < u.quotes[which] {
@@ -91,9 +91,9 @@ func (u *unclosed) stringLength(text []byte, tokens []token, i int) int {
 	return 0
 }
 
-// remarkLength returns how many tokens a comment has, its marker counted, that begins
-// at i and goes to the line's end, or to its closing marker.
-func (u *unclosed) remarkLength(text []byte, tokens []token, i int) int {
+// remarkLength returns the number of tokens of the comment that begins at i, with its marker. The
+// comment ends with the line or with its closing marker.
+func (u *unclosedMarkers) remarkLength(text []byte, tokens []token, i int) int {
 	k := tokens[i]
 	s := string(k.bytes(text))
 	if s == "/*" {
@@ -123,7 +123,7 @@ func (u *unclosed) remarkLength(text []byte, tokens []token, i int) int {
 	return n
 }
 
-// nameLength returns of how many tokens a name consists that begins here: a.b::c$1.
+// nameLength returns the number of tokens of the name that begins here, such as a.b::c$1.
 func nameLength(text []byte, tokens []token) int {
 	n := 1
 	for n < len(tokens) && tokens[n].gap == tokens[n].from {
@@ -141,11 +141,11 @@ func nameLength(text []byte, tokens []token) int {
 	return n
 }
 
-// periods makes one element of what repeats itself three times or more.
-func periods(es []element) []element {
+// collapsePeriods makes one element of a sequence that repeats at least three times.
+func collapsePeriods(es []element) []element {
 	out := es[:0]
 	for i := 0; i < len(es); {
-		p, times := period(es[i:])
+		p, times := periodAt(es[i:])
 		if times < 3 {
 			out = append(out, es[i])
 			i++
@@ -162,8 +162,8 @@ func periods(es []element) []element {
 	return out
 }
 
-// period returns how often how many elements repeat themselves from here on.
-func period(es []element) (p, times int) {
+// periodAt returns the length of the sequence that repeats from here on, and how often it does.
+func periodAt(es []element) (p, times int) {
 	for p = 1; p <= periodMax && 3*p <= len(es); p++ {
 		times = 1
 		for (times+1)*p <= len(es) && equalElements(es[:p], es[times*p:(times+1)*p]) {
@@ -185,7 +185,7 @@ func equalElements(a, b []element) bool {
 	return true
 }
 
-// appendEdit writes the pattern of an edit: of what kind, one side, the other side.
+// appendEdit appends the pattern of an edit: its sort, one side, the other side.
 func appendEdit(key []byte, old, now []element) []byte {
 	if len(old) > 1 && samePieces(old, now) {
 		key = append(key, sortMove...)
@@ -209,7 +209,7 @@ func appendElements(key []byte, es []element) []byte {
 	return key
 }
 
-// samePieces reports whether both sides have the same elements in another order.
+// samePieces reports whether both sides have the same elements in different orders.
 func samePieces(a, b []element) bool {
 	if len(a) != len(b) || len(a) > elementsMax {
 		return false

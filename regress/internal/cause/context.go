@@ -6,23 +6,22 @@ import (
 	"strings"
 )
 
-// Whitespace, a bracket or a comma says little by itself: what it stands in or beside
-// tells the changes apart that a formatter makes. A context is of a few kinds and of the
-// usual keywords of languages, and of nothing that the cases have by chance, so that a
-// change has one context, or a few, whatever it is seen in.
+// Whitespace, a bracket or a comma alone says little. Its surroundings tell the different changes
+// of a formatter apart. A context is one of a few kinds or a common keyword. It never contains
+// names that cases have by chance. So a change has one or a few contexts in all cases.
 
 const (
-	scanMax = 1000 // bytes before a place that are looked at
-	// keywords are those that begin a line or stand before a bracket. Most types, and constants, do
-	// not: a formatter treats them like other words. They do count in what a tool quotes when
-	// it fails (keyword in ending.go), where it names what it expected.
+	scanMax = 1000 // bytes searched before a place
+	// keywords begin a line or stand before a bracket. Most types and constants are not in the
+	// list: a formatter treats them like other words. The list in ending.go has them, because a
+	// failing tool names them as what it expected.
 	keywords = " assert async await break case catch class const continue def default del do elif else enum except export extends" +
 		" finally fn for from func function global if impl implements import in include interface is lambda let match namespace" +
 		" new not of or and package print pub public private protected raise return static struct switch throw try type typedef" +
 		" union unless use using var void while with yield "
 )
 
-// gap returns the context of a gap on one side, by how it changed.
+// gap returns the context of a gap on one side, by how the gap changed.
 func (s *surroundings) gap(gap Span, change gapChange) string {
 	switch {
 	case change.isOfBlankLines():
@@ -39,11 +38,11 @@ func (s *surroundings) gap(gap Span, change gapChange) string {
 		}
 		return in
 	}
-	return s.telling(gap)
+	return s.strongerNeighbour(gap)
 }
 
-// lineEnd says what the line ends with that a place is on: a line break that is in no
-// bracket divides a statement, or what a body follows.
+// lineEnd returns how the line of a place ends. A line break outside brackets separates statements,
+// or a statement from its body.
 func lineEnd(text []byte, at int) string {
 	line := text[at:min(len(text), at+scanMax)]
 	if end := bytes.IndexByte(line, '\n'); end >= 0 {
@@ -56,7 +55,7 @@ func lineEnd(text []byte, at int) string {
 	return ""
 }
 
-// besideBreak says at what sort of place a line within brackets is broken.
+// besideBreak describes the place of a line break within brackets.
 func besideBreak(text []byte, gap Span) string {
 	before := lastByte(text[:gap.From])
 	behind := text[gap.To:min(len(text), gap.To+wordMax)]
@@ -72,7 +71,7 @@ func besideBreak(text []byte, gap Span) string {
 	case opened && next != "":
 		return " before " + next
 	case closed && isQuote(before):
-		return " behind " + stringAt(bytes.Repeat([]byte{before}, endRun(text[:gap.From])), 0)
+		return " behind " + stringAt(bytes.Repeat([]byte{before}, trailingRun(text[:gap.From])), 0)
 	case opened:
 	case isQuote(before) && next != "":
 		return " between STR"
@@ -84,11 +83,11 @@ func besideBreak(text []byte, gap Span) string {
 	return ""
 }
 
-// prefixMax is how many letters may stand before a quote: f"…", rb"…".
+// prefixMax is the number of letters that may stand before a quote: f"…", rb"…".
 const prefixMax = 2
 
-// stringAt says whether a string begins behind so many letters: one that may have many
-// lines, or another; or whether one ends with this.
+// stringAt returns the kind of string that begins after the given number of letters: STR, long STR,
+// or "". It also serves for the quotes that end a string.
 func stringAt(text []byte, letters int) string {
 	if letters > prefixMax || letters == len(text) || !isQuote(text[letters]) {
 		return ""
@@ -99,15 +98,16 @@ func stringAt(text []byte, letters int) string {
 	return "STR"
 }
 
-// endRun returns how many bytes like the last a text ends with, of three at most.
-func endRun(text []byte) (n int) {
+// trailingRun returns how often a text's last byte repeats at its end, at most three times.
+func trailingRun(text []byte) (n int) {
 	for n < min(3, len(text)) && text[len(text)-1-n] == lastByte(text) {
 		n++
 	}
 	return n
 }
 
-// besideBlank says what stands before blank lines, or if this is nothing special, behind.
+// besideBlank describes the line before blank lines, or if that is nothing special, the line after
+// them.
 func besideBlank(text []byte, gap Span) string {
 	line := lastLineOf(text, gap.From)
 	head := headOf(line)
@@ -131,8 +131,8 @@ func besideBlank(text []byte, gap Span) string {
 	return indented
 }
 
-// telling returns which of the two neighbours of a gap within a line says more.
-func (s *surroundings) telling(gap Span) string {
+// strongerNeighbour returns the more specific of the two neighbours of a gap within a line.
+func (s *surroundings) strongerNeighbour(gap Span) string {
 	text := s.text
 	if in := s.quotedAt(gap.From); in != "" {
 		return in
@@ -152,7 +152,7 @@ func (s *surroundings) telling(gap Span) string {
 	return "beside " + best
 }
 
-// signAt returns the whole operator that a place begins with, or else its one byte.
+// signAt returns the operator that begins at a place, or the one byte there.
 func signAt(text []byte, at int) string {
 	if at == len(text) {
 		return ""
@@ -161,7 +161,7 @@ func signAt(text []byte, at int) string {
 	return string(text[at:end])
 }
 
-// signBefore returns the whole operator that ends at a place, or else its one byte.
+// signBefore returns the operator that ends at a place, or the one byte before it.
 func signBefore(text []byte, at int) string {
 	for size := min(operatorMax, at); size > 1; size-- {
 		if isOperator(string(text[at-size : at])) {
@@ -177,7 +177,7 @@ const (
 	operatorMax    = 3 // bytes
 )
 
-// weight says how much a neighbour tells.
+// weight returns how specific a neighbour is.
 func weight(c byte) int {
 	switch {
 	case c == 0 || isSpace(c) || isLetter(c) || isDigit(c):
@@ -194,11 +194,11 @@ func weight(c byte) int {
 
 func isQuote(c byte) bool { return c == '"' || c == '\'' || c == '`' }
 
-// isIndented reports whether the line that what is at a place begins is.
+// isIndented reports whether the line that begins at a place is indented.
 func isIndented(text []byte, at int) bool { return at > 0 && (text[at-1] == ' ' || text[at-1] == '\t') }
 
-// saysLittle reports whether a pattern may have a context.
-func saysLittle(p *pattern) bool {
+// needsContext reports whether a pattern says little by itself, so that it may have a context.
+func needsContext(p *pattern) bool {
 	if p.sort == sortSpace {
 		return true
 	}
@@ -212,8 +212,8 @@ func saysLittle(p *pattern) bool {
 	return p.sort != sortMove && (p.sort != sortEdit || len(p.old) == 0 || len(p.now) == 0)
 }
 
-// signs returns the context of signs that were added or removed alone, at a place of the
-// text that has them.
+// signs returns the context of signs that were added or removed alone. The text is that of the side
+// that has them.
 func (s *surroundings) signs(at Span, signs []element) string {
 	text := s.text
 	if len(signs) != 1 {
@@ -229,10 +229,10 @@ func (s *surroundings) signs(at Span, signs []element) string {
 	}
 	switch signs[0].text[0] {
 	case '(', '[', '{':
-		return "of " + opens(text, from)
+		return "of " + describeOpener(text, from)
 	case ')', ']', '}':
 		if i := s.openerOf(from); i >= 0 {
-			return "of " + opens(text, i)
+			return "of " + describeOpener(text, i)
 		}
 	case ',':
 		if behind < len(text) && bytes.IndexByte([]byte(")]}"), text[behind]) >= 0 {

@@ -9,11 +9,11 @@ import (
 	"muster/regress/internal/cause"
 )
 
-// What is whitespace alone, or a bracket or comma alone, is one cause where it stands in
-// or beside the same, and another elsewhere.
+// A change of whitespace, a bracket or a comma alone is one cause in the same surroundings, and
+// another cause in others.
 func TestContexts(t *testing.T) {
 	for _, c := range []struct {
-		name, old, now string // each with a word and with lines between that no other case has
+		name, old, now string // each with a word, and with lines between them, that no other case has
 		want           []string
 	}{
 		{
@@ -75,56 +75,56 @@ func TestContexts(t *testing.T) {
 		for i := range 12 {
 			word := "v" + string(rune('a'+i))
 			fill := strings.NewReplacer("WORD", word, "MANY", strings.Repeat("pad(1, 2, 3)\n", 4+i)).Replace
-			cases = append(cases, differing(fmt.Sprint("c", word), fill(c.old), fill(c.now)))
+			cases = append(cases, changedCase(fmt.Sprint("c", word), fill(c.old), fill(c.now)))
 		}
-		f := found(cases...)
+		f := analyseCases(cases...)
 		var got []string
 		for _, c := range f.Causes {
 			got = append(got, c.Name)
 		}
 		slices.Sort(got)
 		if !slices.Equal(got, c.want) {
-			t.Errorf("%s: want %q%s", c.name, c.want, named(f))
+			t.Errorf("%s: want %q%s", c.name, c.want, causeList(f))
 		}
 		checkReplay(t, f, cases)
 	}
 }
 
-// What does the same in different places is a family, and of too many causes the rare
-// ones of the largest family are folded, and no more than must be.
+// Causes with the same change at different places are a family. If causes are too many, the rare
+// ones of the largest family are folded, and no more than necessary.
 func TestContextsAreFamilies(t *testing.T) {
 	var cases []cause.Case
-	add := func(old, now string) { cases = append(cases, differing(fmt.Sprintf("c%02d", len(cases)), old, now)) }
+	add := func(old, now string) { cases = append(cases, changedCase(fmt.Sprintf("c%02d", len(cases)), old, now)) }
 	for i := range 30 {
 		word := strings.Repeat(string(rune('a'+i%26)), 2+i/26)
 		add("x = "+word+";\n", "x = "+strings.ToUpper(word)+";\n")
 	}
 	add("f(\n  x)\n", "f(x)\n")
 	add("x = (\n  x)\n", "x = (x)\n")
-	f := found(cases...)
+	f := analyseCases(cases...)
 	families := map[string]string{}
 	for _, c := range f.Causes {
 		families[c.Name] = c.Family
 	}
 	for _, name := range []string{"line break → no space in f(…)", "line break → no space in = (…)"} {
 		if families[name] != "line break → no space" {
-			t.Errorf("%s is of the family %q%s", name, families[name], named(f))
+			t.Errorf("%s is of the family %q%s", name, families[name], causeList(f))
 		}
 	}
 	if len(f.Causes) != 3 || f.Causes[0].Kind != cause.Other || len(f.Causes[0].Folded) != 30 {
-		t.Errorf("%d causes%s", len(f.Causes), named(f))
+		t.Errorf("%d causes%s", len(f.Causes), causeList(f))
 	}
 	checkReplay(t, f, cases)
 }
 
-// A name tells what one kind of whitespace became, not that it is as it was.
+// The name of a change of whitespace says what the whitespace became.
 func TestOtherSpace(t *testing.T) {
 	for _, c := range [][3]string{
 		{"int a\n", "int\va\n", "space → other space"}, {"int\ra\n", "int a\n", "other space → space"},
 		{"a;\f\nb;\n", "a;\v\nb;\n", "trailing space"}, {"a;\nb;\n", "a;\v\nb;\n", "trailing space +"},
 	} {
-		if f := found(differing("a", c[0], c[1])); len(f.Causes) != 1 || f.Causes[0].Name != c[2] {
-			t.Errorf("%q → %q: want %s%s", c[0], c[1], c[2], named(f))
+		if f := analyseCases(changedCase("a", c[0], c[1])); len(f.Causes) != 1 || f.Causes[0].Name != c[2] {
+			t.Errorf("%q → %q: want %s%s", c[0], c[1], c[2], causeList(f))
 		}
 	}
 }

@@ -7,9 +7,9 @@ import (
 	"muster/regress/internal/cause"
 )
 
-// What was kept of a run and is not as it was written is told, and nothing relies on it.
+// Decode detects damage of stored causes.
 func TestDecodeDamaged(t *testing.T) {
-	kept, err := found(differing("a", "x ll\n", "x LL\n"), differing("b", "x ll\n", "x LL\n")).Encode()
+	kept, err := analyseCases(changedCase("a", "x ll\n", "x LL\n"), changedCase("b", "x ll\n", "x LL\n")).Encode()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,16 +13,16 @@ import (
 
 var stdout = outcome.Key{Place: outcome.Stdout}
 
-// differing is a case whose standard output was old and is now.
-func differing(name, old, now string) cause.Case {
-	return cause.Case{Name: name, Size: int64(len(old)), Verdict: outcome.Changed, Parts: []cause.Part{part(old, now)}}
+// changedCase returns a case whose standard output changed from old to now.
+func changedCase(name, old, now string) cause.Case {
+	return cause.Case{Name: name, Size: int64(len(old)), Verdict: outcome.Changed, Parts: []cause.Part{newPart(old, now)}}
 }
 
-func part(old, now string) cause.Part {
+func newPart(old, now string) cause.Part {
 	return cause.Part{Key: stdout, Old: &outcome.Part{Key: stdout}, Now: &outcome.Part{Key: stdout}, OldText: []byte(old), NowText: []byte(now)}
 }
 
-func found(cases ...cause.Case) *cause.Found {
+func analyseCases(cases ...cause.Case) *cause.Found {
 	a := cause.New()
 	for _, c := range cases {
 		a.Add(c)
@@ -37,7 +37,7 @@ func literal(p cause.PartEdits) (edits []cause.LiteralEdit) {
 	return edits
 }
 
-// replay returns old with the edits made.
+// replay returns old with the edits applied.
 func replay(old, now []byte, edits []cause.LiteralEdit) []byte {
 	var out []byte
 	at := 0
@@ -49,8 +49,8 @@ func replay(old, now []byte, edits []cause.LiteralEdit) []byte {
 	return append(out, old[at:]...)
 }
 
-// checkReplay fails unless the edits of every part make of the old content the new one,
-// and no cause lacks.
+// checkReplay fails unless the edits of every part turn the old content into the new one, and every
+// case has its causes.
 func checkReplay(t interface{ Fatalf(string, ...any) }, f *cause.Found, cases []cause.Case) {
 	for _, c := range cases {
 		m, known := f.Member(c.Name)
@@ -89,7 +89,7 @@ func contains(list []int, n int) bool {
 	return false
 }
 
-// drawText draws what is like code, and what is not.
+// drawText draws text like code, and other text.
 func drawText(t *rapid.T, label string) string {
 	piece := rapid.OneOf(
 		rapid.SampledFrom([]string{"foo", "bar", "int", "(", ")", "{", "}", ";", ",", " ", "  ", "\t", "\n", "\n\n", "\r\n", "\n  ", "=", "==", "1", "23", "0x1f", "\"a b\"", "'", "// c", "a.b", "x1", "foo(x);\n", "\xff\xfe", "é"}),
@@ -115,17 +115,17 @@ func drawCases(t *rapid.T) (cases []cause.Case) {
 		if rapid.IntRange(0, 3).Draw(t, "other") == 0 {
 			now = drawText(t, "now")
 		}
-		cases = append(cases, differing("case"+string(rune('a'+i)), old, now))
+		cases = append(cases, changedCase("case"+string(rune('a'+i)), old, now))
 	}
 	return cases
 }
 
-// Whatever was and is: the literal edits of a part, made on what was, give what is, and
-// one case alone shows what it shows among others.
+// Whatever the contents are, the edits of a part turn the old content into the new one. A case
+// alone shows the same causes as among others.
 func TestReplayIsExact(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cases := drawCases(t)
-		checkReplay(t, found(cases...), cases)
+		checkReplay(t, analyseCases(cases...), cases)
 	})
 }
 
@@ -135,7 +135,7 @@ func FuzzEdits(f *testing.F) {
 		f.Add([]byte("f(y)\n"), []byte(s))
 	}
 	f.Fuzz(func(t *testing.T, old, now []byte) {
-		cases := []cause.Case{differing("a", string(old), string(now)), differing("b", string(now), string(old))}
-		checkReplay(t, found(cases...), cases)
+		cases := []cause.Case{changedCase("a", string(old), string(now)), changedCase("b", string(now), string(old))}
+		checkReplay(t, analyseCases(cases...), cases)
 	})
 }

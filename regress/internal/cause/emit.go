@@ -2,17 +2,16 @@ package cause
 
 import "bytes"
 
-// emit makes literal edits of the blocks of a hunk, and of the gaps that differ between
-// the tokens that do not.
+// emit makes literal edits of the blocks of a hunk, and of the different gaps between equal tokens.
 func (h *hunk) emit() {
 	i, j, done := 0, 0, false // done: the gap of the next pair is part of an edit
 	for n, b := range h.blocks {
-		h.gaps(i, b.a0, j, done)
+		h.compareGaps(i, b.a0, j, done)
 		touched := n+1 < len(h.blocks) && h.blocks[n+1].a0 == b.a1
-		done = h.block(b, h.mark(n), done && i == b.a0 && j == b.b0, touched)
+		done = h.emitBlock(b, h.mark(n), done && i == b.a0 && j == b.b0, touched)
 		i, j = b.a1, b.b1
 	}
-	h.gaps(i, len(h.scratch.old), j, done)
+	h.compareGaps(i, len(h.scratch.old), j, done)
 }
 
 func (h *hunk) mark(n int) []byte {
@@ -22,25 +21,26 @@ func (h *hunk) mark(n int) []byte {
 	return h.marks[n]
 }
 
-// gaps compares the whitespace before tokens that are equal.
-func (h *hunk) gaps(i, to, j int, done bool) {
+// compareGaps compares the whitespace before tokens that are equal.
+func (h *hunk) compareGaps(i, to, j int, done bool) {
 	for ; i < to; i, j = i+1, j+1 {
 		if !done {
-			h.gap(i, j)
+			h.compareGap(i, j)
 		}
 		done = false
 	}
 }
 
-func (h *hunk) gap(i, j int) {
+func (h *hunk) compareGap(i, j int) {
 	a, b := h.scratch.old[i], h.scratch.now[j]
-	h.space(Span{int(a.gap), int(a.from)}, Span{int(b.gap), int(b.from)}, h.c)
+	h.addGapEdits(Span{int(a.gap), int(a.from)}, Span{int(b.gap), int(b.from)}, h.c)
 }
 
-// block emits one, and reports whether it took in the gap of the token behind it, as the
-// one before may have done with that of its first. A gap within a line that differs beside
-// what was replaced belongs to that: by itself it says nothing.
-func (h *hunk) block(b block, mark []byte, taken, touched bool) (done bool) {
+// emitBlock adds the edit of a block. It reports whether the edit includes the gap of the token
+// after it. taken means that the edit before includes the gap of the block's first token. A gap
+// within a line that differs beside a replacement belongs to that, because by itself it says
+// nothing.
+func (h *hunk) emitBlock(b block, mark []byte, taken, touched bool) (done bool) {
 	old, now := h.scratch.old, h.scratch.now
 	var e LiteralEdit
 	switch {
@@ -55,30 +55,30 @@ func (h *hunk) block(b block, mark []byte, taken, touched bool) (done bool) {
 		e.Now = Span{int(now[b.b0].from), int(now[b.b1-1].to)}
 		switch {
 		case taken:
-		case h.belongs(b.a0, b.b0):
+		case h.gapBelongs(b.a0, b.b0):
 			e.Old.From, e.Now.From = int(old[b.a0].gap), int(now[b.b0].gap)
 		default:
 			h.text.besideEdit = true
-			h.gap(b.a0, b.b0)
+			h.compareGap(b.a0, b.b0)
 			h.text.besideEdit = false
 		}
 	}
-	if !done && !touched && h.belongs(b.a1, b.b1) {
+	if !done && !touched && h.gapBelongs(b.a1, b.b1) {
 		e.Old.To, e.Now.To, done = int(old[b.a1].from), int(now[b.b1].from), true
 	}
-	h.edit(e, b, mark)
+	h.addEdit(e, b, mark)
 	return done
 }
 
-// belongs reports whether a gap differs and is within a line on both sides.
-func (h *hunk) belongs(i, j int) bool {
+// gapBelongs reports whether a gap differs and is within a line on both sides.
+func (h *hunk) gapBelongs(i, j int) bool {
 	a, b := h.scratch.old[i], h.scratch.now[j]
 	x, y := h.text.old[a.gap:a.from], h.text.now[b.gap:b.from]
 	return !bytes.Equal(x, y) && bytes.IndexByte(x, '\n') < 0 && bytes.IndexByte(y, '\n') < 0
 }
 
-// edges returns the range of what is on one side alone: with the gap before it, or with
-// the one behind it where this leaves the gap that the other side has.
+// edges returns the range of tokens that only one side has, with the gap before them. It includes
+// the gap after them instead if the gap that remains is then that of the other side.
 func edges(text []byte, tokens []token, other []byte, behind token) (s Span, done bool) {
 	n := len(tokens) - 1
 	first, next := tokens[0], tokens[n]
@@ -96,11 +96,11 @@ func pointAt(k token, done bool) Span {
 	return Span{int(k.gap), int(k.gap)}
 }
 
-// edit adds the edit of a block with its pattern.
-func (h *hunk) edit(e LiteralEdit, b block, mark []byte) {
+// addEdit adds the edit of a block with its pattern.
+func (h *hunk) addEdit(e LiteralEdit, b block, mark []byte) {
 	s := h.scratch
 	p := place{LiteralEdit: e}
-	p.before, p.after = h.beside(s.old, b.a0-1), h.beside(s.old, b.a1)
+	p.before, p.after = h.neighbourWord(s.old, b.a0-1), h.neighbourWord(s.old, b.a1)
 	h.changed += int64(max(e.Old.To-e.Old.From, e.Now.To-e.Now.From))
 	s.elements[0] = collapse(s.elements[0][:0], h.text.old, s.old[b.a0:b.a1])
 	s.elements[1] = collapse(s.elements[1][:0], h.text.now, s.now[b.b0:b.b1])
@@ -108,12 +108,12 @@ func (h *hunk) edit(e LiteralEdit, b block, mark []byte) {
 		s.key = appendEdit(s.key[:0], s.elements[0], s.elements[1])
 		s.key = h.appendContext(s.key, e, s.elements[0], s.elements[1])
 		mark = s.key
-		p.cut = h.cutsOf(s.elements[0], s.elements[1])
+		p.cut = h.keepCuts(s.elements[0], s.elements[1])
 	}
 	h.add(p, mark, h.c)
 }
 
-// appendContext adds to a pattern that is signs alone, on one side, where they are.
+// appendContext appends the context to a pattern that consists of signs on one side.
 func (h *hunk) appendContext(key []byte, e LiteralEdit, old, now []element) []byte {
 	in := ""
 	switch {
@@ -128,8 +128,8 @@ func (h *hunk) appendContext(key []byte, e LiteralEdit, old, now []element) []by
 	return key
 }
 
-// beside returns the index of the word that a neighbour is.
-func (h *hunk) beside(tokens []token, at int) int32 {
+// neighbourWord returns the index of a neighbouring token's word, 0 for no word.
+func (h *hunk) neighbourWord(tokens []token, at int) int32 {
 	if at < 0 || at >= len(tokens) || tokens[at].to == tokens[at].from {
 		return 0
 	}
@@ -140,11 +140,11 @@ func (h *hunk) beside(tokens []token, at int) int32 {
 	return h.words.index(b)
 }
 
-// wordMax is of what a longer word is not kept.
+// wordMax is the longest neighbouring word that is kept, in bytes.
 const wordMax = 64
 
-// cutsOf keeps where the elements of an edit begin, if there is more than one.
-func (t *text) cutsOf(old, now []element) int32 {
+// keepCuts records where the elements of an edit begin, if it has several.
+func (t *text) keepCuts(old, now []element) int32 {
 	if len(old) <= 1 && len(now) <= 1 || len(old) > elementsMax || len(now) > elementsMax {
 		return -1
 	}
@@ -157,7 +157,7 @@ func (t *text) cutsOf(old, now []element) int32 {
 	return at
 }
 
-// add appends an edit that has a pattern.
+// add appends an edit with its pattern.
 func (t *text) add(p place, pattern []byte, c *lineCounter) {
 	p.pattern = t.words.index(pattern)
 	p.line = c.to(p.Now.From)
@@ -165,42 +165,41 @@ func (t *text) add(p place, pattern []byte, c *lineCounter) {
 	if p.lines > 1 && (startsWithNewline(t.now[p.Now.From:p.Now.To]) || startsWithNewline(t.old[p.Old.From:p.Old.To])) {
 		p.lines--
 	}
-	if len(t.places) >= editsMax && t.tooMany(p) {
+	if len(t.places) >= editsMax && t.countExcess(p) {
 		return
 	}
 	p.gap = t.gapBefore(p.Old.From)
 	t.places = append(t.places, p)
 }
 
-// tooMany notes that there are more edits than are kept, and reports whether there is
-// one of this pattern already.
-func (t *text) tooMany(p place) bool {
-	if t.seen == nil {
-		t.seen = map[int32]extent{}
+// countExcess counts an edit beyond editsMax, and reports whether its pattern was known.
+func (t *text) countExcess(p place) bool {
+	if t.extents == nil {
+		t.extents = map[int32]extent{}
 		for _, q := range t.places {
-			t.extend(q)
+			t.countEdit(q)
 		}
 	}
-	return t.extend(p)
+	return t.countEdit(p)
 }
 
-// An extent is how many edits of a pattern there are, how many lines they cover, and the
-// last of those.
+// An extent is the number of edits of a pattern, the number of lines that they cover, and the last
+// of those lines.
 type extent struct{ edits, lines, last int32 }
 
-// extend counts the lines of an edit to its pattern, and reports whether it was known.
-func (t *text) extend(p place) bool {
-	e, known := t.seen[p.pattern]
+// countEdit adds an edit to the extent of its pattern, and reports whether the pattern was known.
+func (t *text) countEdit(p place) bool {
+	e, known := t.extents[p.pattern]
 	if !known || e.last != p.line {
 		e.lines += p.lines
 	}
 	e.edits++
 	e.last = p.line + p.lines - 1
-	t.seen[p.pattern] = e
+	t.extents[p.pattern] = e
 	return known
 }
 
-// far is the gap between edits of which it does not matter how far.
+// far stands for all long gaps between edits.
 const (
 	far      = 255
 	farBytes = 120

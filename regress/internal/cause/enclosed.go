@@ -5,22 +5,21 @@ import (
 	"strings"
 )
 
-// enclosed gives one pattern to a bracket that was added alone, or removed, and the one that
-// closes it, where what they are around has lines that are as they were: then they are in
-// different hunks.
-func (t *text) enclosed() {
-	if t.seen != nil {
+// matchBrackets gives one pattern to an opening and a closing bracket that were added or removed
+// together around unchanged lines. Such brackets are in different hunks.
+func (t *text) matchBrackets() {
+	if t.extents != nil {
 		return
 	}
-	t.enclosedOn(&t.around[0], sortEdit.key(string(sign)), sortUnwrap, func(p *place) Span { return p.Old })
-	t.enclosedOn(&t.around[1], sortEdit.key("\t"+string(sign)), sortWrap, func(p *place) Span { return p.Now })
+	t.matchBracketsOn(&t.around[0], sortEdit.key(string(sign)), sortUnwrap, func(p *place) Span { return p.Old })
+	t.matchBracketsOn(&t.around[1], sortEdit.key("\t"+string(sign)), sortWrap, func(p *place) Span { return p.Now })
 }
 
-// A lone bracket is where it is, of a place by its index.
-type lone struct{ at, place int }
+// A loneBracket is the offset of a lone bracket and the index of its place.
+type loneBracket struct{ at, place int }
 
-func (t *text) enclosedOn(s *surroundings, prefix string, as sort, of func(*place) Span) {
-	var list []lone
+func (t *text) matchBracketsOn(s *surroundings, prefix string, as sort, of func(*place) Span) {
+	var list []loneBracket
 	opened, closed := false, false
 	for i := range t.places {
 		key := t.words.list[t.places[i].pattern]
@@ -28,12 +27,12 @@ func (t *text) enclosedOn(s *surroundings, prefix string, as sort, of func(*plac
 			continue
 		}
 		at := skip(s.text, of(&t.places[i]).From)
-		list = append(list, lone{at, i})
+		list = append(list, loneBracket{at, i})
 		isOpening := bracketAt(s.text, at) > 0
 		opened, closed = opened || isOpening, closed || !isOpening
 	}
 	if opened && closed {
-		pairUp(s.text, list, func(x, y lone) {
+		pairUp(s.text, list, func(x, y loneBracket) {
 			m := t.words.add(as.key(string(sign) + string(s.text[x.at]) + "\t" + string(sign) + string(s.text[y.at]) + "\t" + wrapContext(s.text, x.at, y.at+1)))
 			t.places[x.place].pattern, t.places[y.place].pattern = m, m
 		})
@@ -54,10 +53,10 @@ func isBracket(p *pattern) bool {
 	return len(side) == 1 && side[0].kind == sign && len(side[0].text) == 1 && bracketAt([]byte(side[0].text), 0) != 0
 }
 
-// pairUp calls pair for those of the brackets that close each other.
-func pairUp(text []byte, list []lone, pair func(x, y lone)) {
+// pairUp calls pair for brackets of the list that match.
+func pairUp(text []byte, list []loneBracket, pair func(x, y loneBracket)) {
 	type bracket struct {
-		at, lone int // lone: -1 for one that is no edit
+		at, lone int // lone: -1 for a bracket that is not an edit
 	}
 	var open []bracket
 	next := 0

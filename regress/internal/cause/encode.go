@@ -12,19 +12,19 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// encodedVersion is that of what Encode writes.
+// encodedVersion is the version of the format that Encode writes.
 const encodedVersion = 1
 
-// encoded is Found as it is kept: names are bytes, which JSON strings are not, and
-// edits are many.
-type encoded struct {
+// encodedFound is the stored form of Found. Names are bytes, because JSON strings cannot hold all
+// bytes. Edits are packed, because they are many.
+type encodedFound struct {
 	Version   int             `json:"version"`
 	Rewritten bool            `json:"rewritten"`
 	Causes    []encodedCause  `json:"causes"`
 	Members   []encodedMember `json:"members"`
 }
 
-// encodedCause has bytes in the place of the names of cases.
+// encodedCause has the names of cases as bytes.
 type encodedCause struct {
 	Cause
 	Example  []byte `json:"example"`
@@ -43,9 +43,9 @@ type encodedPart struct {
 	Edits []byte        `json:"edits,omitempty"` // see appendEdits
 }
 
-// Encode returns what Decode reads.
+// Encode returns the stored form, which Decode reads.
 func (f *Found) Encode() ([]byte, error) {
-	e := encoded{Version: encodedVersion, Rewritten: f.Rewritten}
+	e := encodedFound{Version: encodedVersion, Rewritten: f.Rewritten}
 	for _, c := range f.Causes {
 		e.Causes = append(e.Causes, encodedCause{c, []byte(c.Example), []byte(c.Smallest)})
 	}
@@ -59,9 +59,9 @@ func (f *Found) Encode() ([]byte, error) {
 	return json.Marshal(e)
 }
 
-// Decode reads what Encode wrote. What is damaged is an error, as long as it can be told.
+// Decode reads the output of Encode. It returns an error for damage that it detects.
 func Decode(b []byte) (*Found, error) {
-	var e encoded
+	var e encodedFound
 	if err := json.Unmarshal(b, &e); err != nil {
 		return nil, err
 	}
@@ -89,7 +89,7 @@ func Decode(b []byte) (*Found, error) {
 	return f, nil
 }
 
-// isSound reports whether a cause can be what was found i-th: others rely on it.
+// isSound reports whether a cause can be the i-th one of a result. Later steps rely on it.
 func (c *encodedCause) isSound(i int) bool {
 	switch c.Kind {
 	case Edit, Failing, Passing, Ended, Binary, File, Rewritten, Other:
@@ -100,7 +100,7 @@ func (c *encodedCause) isSound(i int) bool {
 		return false
 	}
 	for _, s := range c.Patterns {
-		p := parse(unshown(strings.TrimPrefix(s, "=")))
+		p := parse(unescapeKey(strings.TrimPrefix(s, "=")))
 		if !p.hasSoundSlots() {
 			return false
 		}
@@ -108,7 +108,7 @@ func (c *encodedCause) isSound(i int) bool {
 	return true
 }
 
-// hasSoundSlots reports whether each slot has a number, from 1 on, as there can be.
+// hasSoundSlots reports whether each slot has a valid number, from 1 on.
 func (p *pattern) hasSoundSlots() bool {
 	for _, side := range [...][]piece{p.old, p.now} {
 		for _, e := range side {
@@ -143,8 +143,8 @@ func (em *encodedMember) member(causes int) (Member, error) {
 	return m, nil
 }
 
-// appendEdits writes of each edit how far it begins behind the one before and how long
-// it is, on both sides, and its cause.
+// appendEdits appends for each edit its distance from the edit before and its length, on both
+// sides, and its cause.
 func appendEdits(b []byte, edits []Attributed) []byte {
 	var old, now int
 	for _, e := range edits {

@@ -8,32 +8,32 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// ending returns the pattern of how a case ended otherwise, empty for as before; broken
-// says that this explains whatever differs in its parts.
-func ending(c Case) (pattern string, broken bool) {
+// endingPattern returns the pattern of a changed ending, or "". broken reports that the ending
+// explains all differences of the parts.
+func endingPattern(c Case) (pattern string, broken bool) {
 	switch {
 	case c.Old == c.Now:
 		return "", false
 	case c.Now.Partial():
 		return sortEnds.key(c.Now.String()), true
 	case c.Now.Kind == outcome.Signalled:
-		return sortEnds.key("crash" + thenSaid + signalOf(c.Now) + lastOf(c.NowSaid)), true
+		return sortEnds.key("crash" + messageSeparator + signalOf(c.Now) + lastDiagnostic(c.NowSaid)), true
 	case c.Old.Success():
-		return sortFails.key(c.Now.String() + thenSaid + clause(c.NowSaid)), true
+		return sortFails.key(c.Now.String() + messageSeparator + firstDiagnostic(c.NowSaid)), true
 	case c.Now.Success():
-		return sortPasses.key(c.Old.String() + thenSaid + clause(c.OldSaid)), true
+		return sortPasses.key(c.Old.String() + messageSeparator + firstDiagnostic(c.OldSaid)), true
 	case c.Old.Partial():
 		return sortEnds.key(c.Old.String() + " → " + c.Now.String()), true
 	}
 	return sortEnds.key(c.Old.String() + " → " + c.Now.String()), false
 }
 
-// thenSaid is in the keys of endings between how a case ended and what was said.
-const thenSaid = ": "
+// messageSeparator separates the ending from the tool's message in a key.
+const messageSeparator = ": "
 
-// howEnded returns from the rest of such a key how the case ended.
+// howEnded returns the ending from the rest of such a key.
 func howEnded(rest string) string {
-	how, _, _ := strings.Cut(rest, thenSaid)
+	how, _, _ := strings.Cut(rest, messageSeparator)
 	return how
 }
 
@@ -45,9 +45,9 @@ func signalOf(e outcome.Ending) string {
 	return name
 }
 
-// lastOf is what a tool said last before it crashed.
-func lastOf(said []byte) string {
-	lines := bytes.Split(bytes.TrimSpace(said[max(0, len(said)-saidMax):]), newline)
+// lastDiagnostic returns the last message of a tool that crashed.
+func lastDiagnostic(said []byte) string {
+	lines := bytes.Split(bytes.TrimSpace(said[max(0, len(said)-messageMax):]), newline)
 	for i := len(lines) - 1; i >= 0; i-- {
 		if diagnostic.Match(lines[i]) {
 			if s := normal(lines[i]); s != "" {
@@ -59,16 +59,16 @@ func lastOf(said []byte) string {
 }
 
 const (
-	saidMax   = 64 << 10 // bytes of what a tool said that are looked at
-	clauseMax = 120
+	messageMax = 64 << 10 // bytes of a tool's messages that are read
+	clauseMax  = 120
 )
 
 var diagnostic = regexp.MustCompile(`(?i)\b(error|fatal|panic|assert|assertion|abort|aborted|failed|failure|undefined|unexpected|cannot|can't|could not|invalid|illegal|internal|bug|exception|traceback|unknown|undeclared|expected|not found|no such|missing|unsupported|overflow|segmentation|unreachable|out of|denied|refused)\b|Error\b|Exception\b`)
 
-// clause returns the first line with a word of a diagnostic, else the first one, without
-// what differs from place to place.
-func clause(said []byte) string {
-	said = said[:min(len(said), saidMax)]
+// firstDiagnostic returns the first line with a diagnostic word, or else the first line, without
+// what varies between places.
+func firstDiagnostic(said []byte) string {
+	said = said[:min(len(said), messageMax)]
 	first := ""
 	for line := range bytes.Lines(said) {
 		line = bytes.TrimSpace(line)
@@ -100,7 +100,7 @@ var (
 	headClause = regexp.MustCompile(`^.*?(?:; |\. |, but | \(|\[-W|$)`)
 )
 
-// normal returns a line of a diagnostic without what differs from place to place.
+// normal returns a diagnostic line without what varies between places: times, paths, numbers.
 func normal(line []byte) string {
 	s := strings.ToValidUTF8(string(colour.ReplaceAll(line[:min(len(line), 4<<10)], nil)), "?")
 	s = clockTime.ReplaceAllString(s, "TIME")

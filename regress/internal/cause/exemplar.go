@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// exemplars chooses the cases that show the causes best, and the smallest.
-func (f *finder) exemplars(out *Found) {
+// chooseExamples chooses the example and the smallest case of each cause.
+func (f *finder) chooseExamples(out *Found) {
 	lines := make([]int, len(f.cases))
 	for i, s := range f.cases {
 		for _, p := range s.parts {
@@ -15,7 +15,7 @@ func (f *finder) exemplars(out *Found) {
 			}
 		}
 	}
-	f.smallest(out)
+	f.chooseSmallest(out)
 	covered := make([]bool, len(out.Causes))
 	worth := func(i int) float64 {
 		fresh := 0
@@ -47,14 +47,14 @@ func (f *finder) exemplars(out *Found) {
 	}
 }
 
-// An exemplar is a case with what it was worth when it was looked at last. The worth only
-// sinks, so that who is first and has not sunk is the best.
+// An exemplar is a case with its worth when that was last computed. Worth only falls. So the first
+// case is the best if its worth has not fallen since.
 type exemplar struct {
 	member int
 	worth  float64
 }
 
-// exemplarQueue is a heap: the best first, of equal ones the first by name.
+// exemplarQueue is a heap by worth, then by name.
 type exemplarQueue []exemplar
 
 func (q exemplarQueue) Len() int { return len(q) }
@@ -70,9 +70,9 @@ func (q *exemplarQueue) Pop() any {
 	return x
 }
 
-// smallest finds of each cause the case with the smallest source, one that shows
-// nothing else if there is one.
-func (f *finder) smallest(out *Found) {
+// chooseSmallest finds for each cause the case with the smallest source, preferably one that shows
+// nothing else.
+func (f *finder) chooseSmallest(out *Found) {
 	size := make([]int64, len(out.Causes))
 	for i, m := range out.Members {
 		s, sole := f.cases[i].size, len(m.Causes) == 1

@@ -8,10 +8,10 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// looked is how much of a content says whether it is text.
-const looked = 8 << 10
+// sniffBytes is the length of the prefix that decides whether a content is text.
+const sniffBytes = 8 << 10
 
-// isText reports whether both sides are there, of one form, and text.
+// isText reports whether both sides exist, have the same form, and are text.
 func isText(p Part) bool {
 	if p.Old == nil || p.Now == nil || p.Old.Form != p.Now.Form || p.Old.Form == outcome.Gone {
 		return false
@@ -20,7 +20,7 @@ func isText(p Part) bool {
 }
 
 func readable(b []byte) bool {
-	b = b[:min(len(b), looked)]
+	b = b[:min(len(b), sniffBytes)]
 	controls := 0
 	for _, c := range b {
 		if c == 0 {
@@ -33,15 +33,15 @@ func readable(b []byte) bool {
 	return controls*10 <= len(b)
 }
 
-// fileKeys returns the patterns of a part but for edits of a text: that a file is new or
-// gone, or of another form; or its executable bit, and contents that are no text.
+// fileKeys returns the patterns of a part other than edits of a text: a new or missing file,
+// another form, another executable bit, and contents that are not text.
 func fileKeys(p Part) (keys []string) {
 	what := kindOfName(p.Key)
 	switch {
 	case p.Old == nil:
-		return []string{sortFile.key(come(p.Now) + " " + what)}
+		return []string{sortFile.key(describeNew(p.Now) + " " + what)}
 	case p.Now == nil:
-		return []string{sortFile.key(gone(p.Old) + " " + what)}
+		return []string{sortFile.key(describeGone(p.Old) + " " + what)}
 	case p.Now.Form != p.Old.Form:
 		return []string{sortFile.key(formName(p.Old) + " → " + formName(p.Now) + " " + what)}
 	case p.Now.Exec && !p.Old.Exec:
@@ -50,30 +50,30 @@ func fileKeys(p Part) (keys []string) {
 		keys = append(keys, sortFile.key("no longer executable "+what))
 	}
 	if !isText(p) && (len(keys) == 0 || !bytes.Equal(p.OldText, p.NowText)) {
-		keys = append(keys, sortBinary.key(contents(p.OldText, p.NowText)+" "+what))
+		keys = append(keys, sortBinary.key(describeContents(p.OldText, p.NowText)+" "+what))
 	}
 	return keys
 }
 
-// whatHappened returns from the rest of such a key what happened, without the extension that
-// kindOfName has put behind it, and without what contents says of the bytes.
+// whatHappened returns from the rest of such a key the event alone. It removes the extension
+// (kindOfName) and the description of the bytes (describeContents).
 func whatHappened(rest string) string {
 	what, _, _ := strings.Cut(rest, " *")
 	what, _, _ = strings.Cut(what, ",")
 	return what
 }
 
-// come names what was not there before. That a source is removed is no new file: who takes
-// new files must not take that too.
-func come(p *outcome.Part) string {
+// describeNew describes a part that is new. A removed source is not a new file: accepting new files
+// must not accept that too.
+func describeNew(p *outcome.Part) string {
 	if p.Form == outcome.Gone {
 		return "source removed"
 	}
 	return "new " + formName(p)
 }
 
-// gone names what is no longer there.
-func gone(p *outcome.Part) string {
+// describeGone describes a part that is gone.
+func describeGone(p *outcome.Part) string {
 	if p.Form == outcome.Gone {
 		return "source no longer removed"
 	}
@@ -101,8 +101,8 @@ func kindOfName(k outcome.Key) string {
 	}, ext)
 }
 
-// contents says in what two contents differ that are no text.
-func contents(old, now []byte) string {
+// describeContents describes the difference of two contents that are not text.
+func describeContents(old, now []byte) string {
 	size := "same size"
 	switch {
 	case len(now) > len(old):
@@ -122,7 +122,7 @@ func contents(old, now []byte) string {
 	return a + ", " + size + where
 }
 
-// magic names a format by how it begins.
+// magic names a format by its first bytes.
 func magic(b []byte) string {
 	for _, m := range [...][2]string{
 		{"\x7fELF", "ELF"}, {"\x1f\x8b", "gzip"}, {"\x89PNG", "PNG"}, {"PK\x03\x04", "zip"}, {"!<arch>", "ar"},

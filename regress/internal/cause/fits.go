@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// masksMax is how many of the ways to put slots into patterns that are alike else are
-// looked at, for a case whose edits nobody saw.
+// masksMax bounds the masks of otherwise equal patterns. A case whose edits the analysis did not
+// see is compared with each of them.
 const masksMax = 256
 
-// openPatterns are patterns with slots, found by the edits that they stand for.
+// openPatterns are patterns with slots, indexed by the edits that they stand for.
 type openPatterns struct {
 	list   []pattern
 	causes []int
-	masks  map[string][]string // by a pattern with slots alone: which of its words are none
-	at     map[string][]int    // by a pattern with slots of one mask
+	masks  map[string][]string // by a pattern with slots only: which of its words are literal
+	at     map[string][]int    // by a pattern with the slots of one mask
 }
 
 func newOpenPatterns() openPatterns {
@@ -22,23 +22,23 @@ func newOpenPatterns() openPatterns {
 }
 
 func (o *openPatterns) add(p pattern, cause int) {
-	bare, mask := p.under(""), p.mask()
+	bare, mask := p.masked(""), p.mask()
 	if !slices.Contains(o.masks[bare], mask) {
 		if len(o.masks[bare]) == masksMax {
 			return
 		}
 		o.masks[bare] = append(o.masks[bare], mask)
 	}
-	key := p.under(mask)
+	key := p.masked(mask)
 	o.at[key] = append(o.at[key], len(o.list))
 	o.list, o.causes = append(o.list, p), append(o.causes, cause)
 }
 
-// of returns the causes of the patterns that stand for p, in the order of the patterns.
-func (o *openPatterns) of(p *pattern) (found []int) {
+// causesOf returns the causes of the patterns that stand for p, in the order of the patterns.
+func (o *openPatterns) causesOf(p *pattern) (found []int) {
 	var at []int
-	for _, mask := range o.masks[p.under("")] {
-		for _, n := range o.at[p.under(mask)] {
+	for _, mask := range o.masks[p.masked("")] {
+		for _, n := range o.at[p.masked(mask)] {
 			if isShape(&o.list[n], p) {
 				at = append(at, n)
 			}
@@ -51,7 +51,7 @@ func (o *openPatterns) of(p *pattern) (found []int) {
 	return found
 }
 
-// mask tells of each word and number of a pattern whether it is itself, 1, or a slot, 0.
+// mask returns 1 for each literal word and number of a pattern, and 0 for each slot.
 func (p *pattern) mask() string {
 	var b strings.Builder
 	for _, side := range [...][]piece{p.old, p.now} {
@@ -67,8 +67,8 @@ func (p *pattern) mask() string {
 	return b.String()
 }
 
-// under writes a pattern with its words and numbers left out where the mask has no 1.
-func (p *pattern) under(mask string) string {
+// masked writes a pattern without the words and numbers where the mask has no 1.
+func (p *pattern) masked(mask string) string {
 	var b strings.Builder
 	b.WriteString(string(p.sort) + "\t" + p.in)
 	n := 0

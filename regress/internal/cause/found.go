@@ -6,47 +6,48 @@ import (
 	"strconv"
 )
 
-// finder is an Analysis on its way to what it found.
+// A finder turns the cases of an Analysis into Found.
 type finder struct {
-	cases    []*seen
-	list     []string
-	patterns []used // by their keys
-	at       []int  // of words their index in patterns, -1 for other words
-	literal  int    // cases that make a word one that stays
-	torn     bool   // so much changed in so many ways that nobody looks for causes
+	cases      []*caseRecord
+	list       []string
+	patterns   []usedPattern // by key
+	at         []int         // for each word its index in patterns, -1 for other words
+	literal    int           // a word in this many cases stays literal
+	skipsEdits bool          // so many different changes that edits are not examined
 
-	rewritten bool // see isRewritten; known once there are groups
+	rewritten bool // see isRewritten; valid once groups exist
 
 	wordCases map[string]int
 	shapes    []shape
 	shapeOf   map[string]int
 	groups    []group
-	groupOf   []int // of shapes
+	groupOf   []int // for each shape
 }
 
-// used is a pattern that occurs.
-type used struct {
+// usedPattern is a pattern that occurs.
+type usedPattern struct {
 	pattern
 	key         string
 	cases, uses int
 	shape       int
-	tiles       []tile // of the shapes that it consists of; none for one of its own
+	tiles       []tile // the shapes that it consists of; empty if it has a shape of its own
 }
 
-// Causes returns what was found. No more cases may be added.
+// Causes returns the result. Call Add no more after it.
 func (a *Analysis) Causes() *Found {
-	f := &finder{cases: a.sorted(), list: a.words.list, shapeOf: map[string]int{}, wordCases: map[string]int{}}
+	f := &finder{cases: a.sortedCases(), list: a.words.list, shapeOf: map[string]int{}, wordCases: map[string]int{}}
 	f.literal = max(literalMin, len(f.cases)/literalPart)
-	f.index()
-	f.count()
+	f.indexPatterns()
+	f.countPatterns()
 	f.generalize()
 	f.resolve()
-	f.group()
-	return f.found()
+	f.makeGroups()
+	return f.result()
 }
 
-// index collects the patterns and sorts them, for their numbers depend on who came first.
-func (f *finder) index() {
+// indexPatterns collects the patterns and sorts them. Their numbers so far depend on the order of
+// the cases.
+func (f *finder) indexPatterns() {
 	f.at = make([]int, len(f.list))
 	for i := range f.at {
 		f.at[i] = -1
@@ -59,12 +60,12 @@ func (f *finder) index() {
 		}
 	})
 	slices.SortFunc(keys, func(x, y int32) int { return cmp.Compare(f.list[x], f.list[y]) })
-	f.torn = len(keys) > tornMin && f.mostChanged()
-	f.patterns = make([]used, len(keys))
+	f.skipsEdits = len(keys) > skipAbove && f.mostChanged()
+	f.patterns = make([]usedPattern, len(keys))
 	for i, k := range keys {
 		f.at[k] = i
-		f.patterns[i] = used{key: f.list[k]}
-		if f.torn && kindOf(sortOf(f.list[k])) == Edit {
+		f.patterns[i] = usedPattern{key: f.list[k]}
+		if f.skipsEdits && kindOf(sortOf(f.list[k])) == Edit {
 			f.patterns[i].pattern = pattern{sort: sortSpace, rest: "anything"}
 		} else {
 			f.patterns[i].pattern = parse(f.list[k])
@@ -72,11 +73,11 @@ func (f *finder) index() {
 	}
 }
 
-// tornMin is of how many patterns there must be more for edits not to be looked into
-// where most changed: it would cost memory and come to nothing.
-const tornMin = 10_000
+// skipAbove is the number of patterns above which edits are not examined if most of the content
+// changed. Examining them would cost memory and find nothing.
+const skipAbove = 10_000
 
-// each visits the patterns of all cases, as words, as often as they occur.
+// each calls visit for every occurrence of a pattern in a case, with the pattern's word.
 func (f *finder) each(visit func(c int, p int32)) {
 	for i, s := range f.cases {
 		for _, k := range s.keys {
@@ -90,8 +91,8 @@ func (f *finder) each(visit func(c int, p int32)) {
 	}
 }
 
-// count tells in how many cases patterns and words occur.
-func (f *finder) count() {
+// countPatterns counts the cases of patterns and words.
+func (f *finder) countPatterns() {
 	last := make([]int, len(f.patterns)) // case plus one
 	type mark struct{ last, cases int }
 	words := map[string]*mark{}
@@ -124,26 +125,26 @@ func (f *finder) count() {
 	}
 }
 
-// found makes what is handed out.
-func (f *finder) found() *Found {
+// result builds the Found.
+func (f *finder) result() *Found {
 	out := &Found{Causes: make([]Cause, len(f.groups))}
 	for i := range f.groups {
 		g := &f.groups[i]
 		out.Rewritten = out.Rewritten || g.kind == Rewritten
 		out.Causes[i] = Cause{
 			ID: "G" + strconv.Itoa(i+1), Signature: digestOf(g.text), Name: g.name, Kind: g.kind, Family: g.family,
-			Cases: g.cases, Lines: g.lines, Patterns: g.patterns, Folded: g.consistsOf(),
+			Cases: g.cases, Lines: g.lines, Patterns: g.patterns, Folded: g.foldedNames(),
 		}
 	}
 	for _, s := range f.cases {
 		out.Members = append(out.Members, f.member(s))
 	}
-	f.exemplars(out)
+	f.chooseExamples(out)
 	return out
 }
 
-// member attributes the edits of a case.
-func (f *finder) member(s *seen) Member {
+// member attributes the edits of a case to causes.
+func (f *finder) member(s *caseRecord) Member {
 	m := Member{Name: s.name}
 	for _, k := range s.keys {
 		m.Causes = append(m.Causes, f.groupOf[f.patterns[f.at[k]].shape])
@@ -172,8 +173,8 @@ func (f *finder) member(s *seen) Member {
 	return m
 }
 
-// attribute appends the edit of a place, or those that it consists of.
-func (f *finder) attribute(edits []Attributed, p *seenPart, at *place) []Attributed {
+// attribute appends the edit of a place, or the edits that it consists of.
+func (f *finder) attribute(edits []Attributed, p *partRecord, at *place) []Attributed {
 	u := &f.patterns[f.at[at.pattern]]
 	if len(u.tiles) == 0 {
 		return append(edits, Attributed{at.LiteralEdit, f.groupOf[u.shape]})
@@ -200,7 +201,7 @@ func (f *finder) attribute(edits []Attributed, p *seenPart, at *place) []Attribu
 }
 
 // startOf returns where an element begins.
-func startOf(p *seenPart, at *place, element, first, from int) int {
+func startOf(p *partRecord, at *place, element, first, from int) int {
 	if element == 0 {
 		return from
 	}

@@ -2,26 +2,26 @@ package cause
 
 import "bytes"
 
-// A gapChange is how whitespace changed.
+// A gapChange is a change of whitespace.
 type gapChange struct {
 	sort     gapSort
 	old, now gapForm // of a gap between two tokens
 }
 
-// A gapSort is where whitespace changed, and how.
+// A gapSort is the place and the direction of a change of whitespace.
 type gapSort uint8
 
 const (
 	between        gapSort = iota // two tokens
-	alignment                     // spaces, and another number of them
+	alignment                     // the number of spaces that align something
 	crlfToLF                      // ends of lines
 	lfToCRLF                      //
 	trailingLess                  // space at the end of a line
 	trailingMore                  //
-	trailingOther                 // as much of another kind
+	trailingOther                 // as much, of another kind
 	blankLess                     // blank lines
 	blankMore                     //
-	blankOther                    // what is on them
+	blankOther                    // their whitespace
 	indentToSpaces                // indents
 	indentToTab                   //
 	indentMore                    //
@@ -29,7 +29,7 @@ const (
 	indentOther                   //
 )
 
-// A gapForm is what a gap between two tokens consists of.
+// A gapForm is the content of a gap between two tokens.
 type gapForm uint8
 
 const (
@@ -41,8 +41,8 @@ const (
 	otherSpace
 )
 
-// key is what a pattern has of a change. It is in the signatures of causes, and stays: what
-// people read is made of it in name.go.
+// key returns the text of a change in patterns. It is part of the signatures of causes and must not
+// change. name.go derives from it what people read.
 func (c gapChange) key() string {
 	if c.sort == between {
 		return c.old.key() + " → " + c.now.key()
@@ -66,21 +66,20 @@ func (c gapChange) isOfBlankLines() bool {
 
 func (c gapChange) isOfIndent() bool { return c.sort >= indentToSpaces }
 
-// isBroken reports whether a line was broken between two tokens, or two were joined.
+// isBroken reports whether a line break between two tokens was added or removed.
 func (c gapChange) isBroken() bool {
 	return c.sort == between && (c.old == lineBreak || c.now == lineBreak)
 }
 
-// isTelling reports whether it says something where a change was made: a formatter breaks
-// lines and spaces signs by what they are in or beside. Of indents and padding only the line
-// that they are on does.
-func (c gapChange) isTelling() bool {
+// dependsOnPlace reports whether the place of the change matters. Formatters break lines and space
+// signs by what they are in or beside. For indents and padding only their line matters.
+func (c gapChange) dependsOnPlace() bool {
 	return c.isOfBlankLines() || c.isBroken() || c.sort == between && c.old != someTab
 }
 
-// within returns the change of the gap between two tokens where at most one side has the
-// end of a line.
-func within(a, b []byte, aLine, bLine int) gapChange {
+// gapWithinLine returns the change of a gap between two tokens that has a line break on at most one
+// side.
+func gapWithinLine(a, b []byte, aLine, bLine int) gapChange {
 	switch {
 	case aLine >= 0:
 		return gapChange{between, lineBreak, formOf(b)}
@@ -107,7 +106,7 @@ func formOf(b []byte) gapForm {
 	return manySpaces
 }
 
-func trailing(a, b []byte) gapSort {
+func trailingSort(a, b []byte) gapSort {
 	switch {
 	case string(a) == "\r" && len(b) == 0:
 		return crlfToLF
@@ -121,7 +120,7 @@ func trailing(a, b []byte) gapSort {
 	return trailingOther
 }
 
-func blankLines(a, b []byte) gapSort {
+func blankLineSort(a, b []byte) gapSort {
 	x, y := bytes.Count(a, newline), bytes.Count(b, newline)
 	switch {
 	case x > y:
@@ -132,7 +131,7 @@ func blankLines(a, b []byte) gapSort {
 	return blankOther
 }
 
-func indent(a, b []byte) gapSort {
+func indentSort(a, b []byte) gapSort {
 	tabs, now := bytes.Count(a, []byte("\t")), bytes.Count(b, []byte("\t"))
 	switch {
 	case tabs > 0 && now == 0 && len(b) > 0:

@@ -5,46 +5,46 @@ import (
 	"slices"
 )
 
-// A group is one cause while it is made.
+// A group is a cause under construction.
 type group struct {
 	shapes       []int
-	text         string // what its signature is taken of
+	text         string // the source of its signature
 	name, family string
 	kind         Kind
-	elsewhere    bool // its family does the same and stands somewhere else
+	elsewhere    bool // its family makes the same change at other places
 	cases, uses  int
 	lines        int
 	patterns     []string
-	folded       []string // names of what it consists of, if of several
-	of           int      // of how many; 0 for one
+	folded       []string // names of the causes folded into it
+	foldedCount  int      // the number of those causes; 0 for a single cause
 }
 
-// group makes groups of shapes: each alone, or with those that it always comes with, or,
-// where there are too many, with what it has something alike.
-func (f *finder) group() {
+// makeGroups makes groups of shapes. A shape is alone, or with those that always accompany it. If
+// groups are too many, similar ones are folded.
+func (f *finder) makeGroups() {
 	uses := make([]int, len(f.shapes))
 	f.each(func(_ int, k int32) { f.patterns[f.at[k]].each(func(s int) { uses[s]++ }) })
-	sets := f.bundle(uses)
+	sets := f.bundleShapes(uses)
 	f.rewritten = f.isRewritten()
 	if f.rewritten {
-		sets = f.rewrite()
+		sets = f.joinEdits()
 	}
 	f.groupOf = make([]int, len(f.shapes))
 	for i := range f.groupOf {
 		f.groupOf[i] = -1
 	}
 	for _, set := range sets {
-		f.make(set, uses)
+		f.makeGroup(set, uses)
 	}
 	f.tally()
-	f.fold()
-	f.bound()
-	f.number()
-	f.collect()
+	f.foldEdits()
+	f.foldExcess()
+	f.sortGroups()
+	f.collectPatterns()
 }
 
-// make makes one group of shapes that occur.
-func (f *finder) make(set, uses []int) {
+// makeGroup makes one group of those shapes of a set that occur.
+func (f *finder) makeGroup(set, uses []int) {
 	set = slices.DeleteFunc(set, func(s int) bool { return uses[s] == 0 })
 	if len(set) == 0 {
 		return
@@ -88,11 +88,11 @@ func kindOf(s sort) Kind {
 }
 
 const (
-	rewrittenShapes = 40 // that must be more
-	rewrittenPart   = 2  // and more than one in so many bytes changed
+	rewrittenShapes = 40 // there must be more shapes than this
+	rewrittenPart   = 2  // and more than one in this number of bytes must have changed
 )
 
-// isRewritten reports whether so much changed that there is nothing to tell apart.
+// isRewritten reports whether too much changed to separate causes.
 func (f *finder) isRewritten() bool {
 	n := 0
 	for i := range f.shapes {
@@ -100,10 +100,10 @@ func (f *finder) isRewritten() bool {
 			n++
 		}
 	}
-	return f.torn || n > rewrittenShapes && f.mostChanged()
+	return f.skipsEdits || n > rewrittenShapes && f.mostChanged()
 }
 
-// mostChanged reports whether more than half of what the cases give is in edits.
+// mostChanged reports whether more than half of the cases' output is in edits.
 func (f *finder) mostChanged() bool {
 	var changed, total int64
 	for _, s := range f.cases {
@@ -112,8 +112,8 @@ func (f *finder) mostChanged() bool {
 	return changed > total/rewrittenPart
 }
 
-// rewrite puts all edits into one set, and leaves what is no edit.
-func (f *finder) rewrite() (sets [][]int) {
+// joinEdits returns one set with all edits, and a set for each other shape.
+func (f *finder) joinEdits() (sets [][]int) {
 	var edits []int
 	for i := range f.shapes {
 		if kindOf(f.shapes[i].sort) == Edit {
@@ -157,8 +157,8 @@ func (f *finder) tally() {
 	}
 }
 
-// number brings the groups into their order.
-func (f *finder) number() {
+// sortGroups brings the groups into their final order.
+func (f *finder) sortGroups() {
 	order := make([]int, len(f.groups))
 	for i := range order {
 		order[i] = i
@@ -170,7 +170,7 @@ func (f *finder) number() {
 	f.permute(order)
 }
 
-// permute keeps those groups that order names, in its order.
+// permute keeps the groups that order lists, in its order.
 func (f *finder) permute(order []int) {
 	groups, to := make([]group, len(order)), make([]int, len(f.groups))
 	for i, old := range order {
@@ -184,8 +184,8 @@ func (f *finder) permute(order []int) {
 	}
 }
 
-// collect gives the groups the patterns that edits are compared with.
-func (f *finder) collect() {
+// collectPatterns gives the groups the patterns that later edits are compared with.
+func (f *finder) collectPatterns() {
 	for i := range f.groups {
 		g := &f.groups[i]
 		if g.kind == Rewritten {
@@ -195,7 +195,7 @@ func (f *finder) collect() {
 		for _, s := range g.shapes {
 			t := &f.shapes[s]
 			if t.isOpen() && t.hasWord() && t.sort != sortMove {
-				g.patterns = append(g.patterns, shownKey(t.text))
+				g.patterns = append(g.patterns, escapeKey(t.text))
 				continue
 			}
 			for _, m := range t.members {

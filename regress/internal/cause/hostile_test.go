@@ -9,13 +9,13 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// What is begun on every line and never ended is looked for once. Each of these took a
+// Openings on every line that are never closed are searched once. Each of these inputs took a
 // minute or more.
 func TestUnclosed(t *testing.T) {
 	const many = 100_000
 	for _, one := range []string{"/* ", "/*\n", `\"`, `"\`, `\'x`, "\\`"} {
-		cases := []cause.Case{differing("a", "x\n", "x\n"+strings.Repeat(one, many)+"\n")}
-		checkReplay(t, found(cases...), cases)
+		cases := []cause.Case{changedCase("a", "x\n", "x\n"+strings.Repeat(one, many)+"\n")}
+		checkReplay(t, analyseCases(cases...), cases)
 	}
 }
 
@@ -24,12 +24,12 @@ func TestUnclosedBeforeEdits(t *testing.T) {
 	const many = 50_000
 	for _, line := range []string{"/* a x;\n", "/* \"\\ x;\n", "/*/ \"/* x;\n"} {
 		old := strings.Repeat(line, many)
-		cases := []cause.Case{differing("a", old, strings.ReplaceAll(old, " x", "  x"))}
-		checkReplay(t, found(cases...), cases)
+		cases := []cause.Case{changedCase("a", old, strings.ReplaceAll(old, " x", "  x"))}
+		checkReplay(t, analyseCases(cases...), cases)
 	}
 }
 
-// A string that is behind an escaped quote is still one, and so is one on the next line.
+// A string after an escaped quote is still a string, and so is one on the next line.
 func TestClosedBehindUnclosed(t *testing.T) {
 	for _, c := range []struct{ added, name string }{
 		{`\" 'a b'`, `+ "\ " STR"`},
@@ -37,15 +37,15 @@ func TestClosedBehindUnclosed(t *testing.T) {
 		{"\\' \n\"a b\"", `+ "\ ' STR"`},
 		{"` 'a b' /* x", "+ \"` STR /* x\""},
 	} {
-		f := found(differing("a", "x\n", "x\n"+c.added+"\n"))
+		f := analyseCases(changedCase("a", "x\n", "x\n"+c.added+"\n"))
 		if len(f.Causes) != 1 || f.Causes[0].Name != c.name {
 			t.Errorf("%q is called %q, want %q", c.added, f.Causes[0].Name, c.name)
 		}
 	}
 }
 
-// Twenty thousand cases that fail each in its own way are a few causes that are shown as
-// they are and one for the rest, which says what it consists of.
+// If twenty thousand cases fail in twenty thousand ways, the result has a few causes and one fold
+// of the rest, which lists its parts.
 func TestAsManyCausesAsCases(t *testing.T) {
 	if testing.Short() {
 		t.Skip("20,000 cases")
@@ -61,7 +61,7 @@ func TestAsManyCausesAsCases(t *testing.T) {
 	f := a.Causes()
 	rest := f.Causes[0]
 	if len(f.Causes) != readMost || rest.Name != "other: exit 1" || rest.Kind != cause.Failing || rest.Cases != many-readMost+1 {
-		t.Fatalf("%d causes%s", len(f.Causes), named(f))
+		t.Fatalf("%d causes%s", len(f.Causes), causeList(f))
 	}
 	if last := rest.Folded[len(rest.Folded)-1]; last != fmt.Sprintf("… and %d more", rest.Cases-len(rest.Folded)+1) {
 		t.Errorf("the last of %d names of what was folded is %q", len(rest.Folded), last)
@@ -73,8 +73,8 @@ func TestAsManyCausesAsCases(t *testing.T) {
 	}
 }
 
-// A file that loses its executable bit and also says something else differs in two ways:
-// whoever accepts the one has not accepted the other.
+// A file that loses its executable bit and also changes its content has two causes. Accepting one
+// does not accept the other.
 func TestExecutableBitHidesNoContents(t *testing.T) {
 	key := outcome.Key{Place: outcome.File, Path: "a.sh"}
 	file := func(old, now string) cause.Case {
@@ -92,7 +92,7 @@ func TestExecutableBitHidesNoContents(t *testing.T) {
 		{"\x00a", "\x00ab", []string{"no longer executable *.sh", "binary binary, larger, in the header *.sh"}},
 	} {
 		one := file(c.old, c.now)
-		f := found(one)
+		f := analyseCases(one)
 		names := map[string]bool{}
 		for _, x := range f.Causes {
 			names[x.Name] = true
@@ -108,7 +108,7 @@ func TestExecutableBitHidesNoContents(t *testing.T) {
 	}
 }
 
-// A name says what differs, also in what is no character and in the middle of what is long.
+// A name shows the difference, even of invalid bytes and in the middle of long texts.
 func TestNamesOfWhatIsAlike(t *testing.T) {
 	long := strings.Repeat("abcdefghij", 30)
 	for _, c := range []struct{ old, now, name string }{
@@ -116,7 +116,7 @@ func TestNamesOfWhatIsAlike(t *testing.T) {
 		{"a long line ( \x1b ) with one", "a long line ( \x07 ) with one", `"‹1B›" → "‹07›"`},
 		{long + "x" + long, long + "y" + long, `"…fghijabcdefghijx` + long[:44] + `…" → "…fghijabcdefghijy` + long[:44] + `…"`},
 	} {
-		f := found(differing("a", "x\n"+c.old+"\n", "x\n"+c.now+"\n"))
+		f := analyseCases(changedCase("a", "x\n"+c.old+"\n", "x\n"+c.now+"\n"))
 		if len(f.Causes) != 1 || f.Causes[0].Name != c.name {
 			t.Errorf("%q → %q is called %s, want %s", c.old, c.now, f.Causes[0].Name, c.name)
 		}

@@ -2,28 +2,26 @@ package cause
 
 import "bytes"
 
-// A line is one that is not blank: the whitespace before it with the end of the line
-// before and blank lines, [gap, from), and what it says, [from, to). So the lines of a
-// text cover all of it, but for the whitespace at its end, which is the gap of a last
-// line that says nothing.
+// A line is a line that is not blank. [gap, from) is the whitespace before it, with the end of the
+// line before and blank lines. [from, to) is its content. So the lines of a text cover all of it
+// except the whitespace at its end. That is the gap of a last, empty line.
 type line struct {
 	gap, from, to int32
-	key           uint64 // of what it says, whitespace left out
+	key           uint64 // of the content without whitespace
 }
 
 const (
-	// A line longer than this is cut behind ; { } and >, as minified code has them
-	// where other code has the ends of its lines.
+	// A longer line is cut after ; { } and >. In minified code these stand where other code has
+	// line breaks.
 	lineMax = 1000
-	// Nothing is longer than this.
+	// No piece of a line is longer than this.
 	lineLimit = 1 << 16
 )
 
-// splitLines returns the lines of text between from and to, and the last one that says
-// nothing.
+// splitLines returns the lines of text between from and to, and the last, empty line.
 func splitLines(lines []line, text []byte, from, to int) []line {
 	lines = lines[:0]
-	newline, long := from-1, false // where the line ends that from is on
+	newline, long := from-1, false // the end of the line that from is on
 	for gap := from; ; {
 		for from < to && isSpace(text[from]) {
 			from++
@@ -49,7 +47,7 @@ func splitLines(lines []line, text []byte, from, to int) []line {
 	}
 }
 
-// cutLong returns where a piece of a long line ends that begins at from.
+// cutLong returns the end of the piece of a long line that begins at from.
 func cutLong(text []byte, from, to int) int {
 	to = min(to, from+lineLimit)
 	if i := bytes.IndexAny(text[from:to], ";{}>"); i >= 0 {
@@ -58,7 +56,7 @@ func cutLong(text []byte, from, to int) int {
 	return to
 }
 
-// keyOf returns where the last byte is that is no whitespace, and a key of all of those.
+// keyOf returns the end of the last byte that is not whitespace, and a key of all such bytes.
 func keyOf(text []byte, from, to int) (int32, uint64) {
 	key, last := uint64(keySeed), from
 	for i := from; i < to; i++ {
@@ -70,8 +68,8 @@ func keyOf(text []byte, from, to int) (int32, uint64) {
 	return int32(last), mix(key)
 }
 
-// FNV's, and a last step that brings the high bits down. Two contents with one key are
-// taken for equal, and exact sees it.
+// FNV, with a last step that mixes high bits into low ones. Two contents with the same key are
+// taken as equal. verifyExact detects such collisions.
 const (
 	keySeed  = 14695981039346656037
 	keyPrime = 1099511628211

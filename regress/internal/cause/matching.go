@@ -1,7 +1,7 @@
 package cause
 
-// matches reports whether the elements begin with those of a side, its slots filled as
-// they are already.
+// matches reports whether the elements begin with those of a side. Slots that are already filled
+// must match their contents.
 func matches(side, es []piece, slots []piece) ([]piece, bool) {
 	if len(side) > len(es) {
 		return slots, false
@@ -32,7 +32,7 @@ func matches(side, es []piece, slots []piece) ([]piece, bool) {
 	return slots, true
 }
 
-// isShape reports whether a pattern is one of a shape.
+// isShape reports whether the shape t stands for the pattern p.
 func isShape(t, p *pattern) bool {
 	if t.sort != p.sort || t.in != p.in || len(t.old) != len(p.old) || len(t.now) != len(p.now) {
 		return false

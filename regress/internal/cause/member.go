@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Member returns the case of that name.
+// Member returns the case with the given name.
 func (f *Found) Member(name string) (*Member, bool) {
 	i, known := slices.BinarySearchFunc(f.Members, name, func(m Member, name string) int { return strings.Compare(m.Name, name) })
 	if !known {

@@ -2,21 +2,20 @@ package cause
 
 import "bytes"
 
-// light reports whether a token between two edits does not keep them apart.
-func (h *hunk) light(k token) bool {
+// isLight reports whether a token between two edits does not separate them.
+func (h *hunk) isLight(k token) bool {
 	return k.kind == sign && !bytes.ContainsAny(k.bytes(h.text.old), "{};")
 }
 
 const (
-	mergeMax = 4 // light tokens between edits that are one
+	mergeMax = 4 // light tokens between edits that become one
 )
 
-// merge makes one replacement of edits that only light tokens keep apart, if one of
-// them removes and one of them adds.
-func (h *hunk) merge() {
+// mergeBlocks makes one replacement of a removal and an addition that only light tokens separate.
+func (h *hunk) mergeBlocks() {
 	out := h.blocks[:0]
 	for _, b := range h.blocks {
-		if len(out) > 0 && h.mergeable(out[len(out)-1], b) {
+		if len(out) > 0 && h.canMerge(out[len(out)-1], b) {
 			last := &out[len(out)-1]
 			last.a1, last.b1 = b.a1, b.b1
 			continue
@@ -26,7 +25,7 @@ func (h *hunk) merge() {
 	h.blocks = out
 }
 
-func (h *hunk) mergeable(x, y block) bool {
+func (h *hunk) canMerge(x, y block) bool {
 	if y.a0-x.a1 > mergeMax || x.isPure() && y.isPure() && (x.a0 == x.a1) == (y.a0 == y.a1) {
 		return false
 	}
@@ -34,7 +33,7 @@ func (h *hunk) mergeable(x, y block) bool {
 		return false
 	}
 	for _, k := range h.scratch.old[x.a1:y.a0] {
-		if !h.light(k) {
+		if !h.isLight(k) {
 			return false
 		}
 	}
@@ -44,10 +43,10 @@ func (h *hunk) mergeable(x, y block) bool {
 // isPure reports whether a block only removes or only adds.
 func (b block) isPure() bool { return b.a0 == b.a1 || b.b0 == b.b1 }
 
-// isPair reports whether it puts one token in the place of one.
+// isPair reports whether a block replaces one token by one.
 func (b block) isPair() bool { return b.a1-b.a0 == 1 && b.b1-b.b0 == 1 }
 
-// isMove reports whether what one removes the other adds.
+// isMove reports whether one block adds what the other removes.
 func (h *hunk) isMove(x, y block) bool {
 	if x.a0 == x.a1 {
 		x, y = y, x
@@ -66,8 +65,8 @@ func (h *hunk) isMove(x, y block) bool {
 	return words
 }
 
-// cutLines takes off a replacement what stands on a line of its own, or at the end of the
-// line before, on one side alone.
+// cutLines splits tokens off a replacement that only one side has on a line of their own, or at the
+// end of the line before.
 func (h *hunk) cutLines() {
 	h.cutEach(func(out []block, b block) []block {
 		cut, rest := h.cutLine(b)
@@ -78,7 +77,7 @@ func (h *hunk) cutLines() {
 	})
 }
 
-// cutEach puts in the place of each block what cut appends for it.
+// cutEach replaces each block by the blocks that cut appends for it.
 func (h *hunk) cutEach(cut func(out []block, b block) []block) {
 	out := h.scratch.cuts[:0]
 	for _, b := range h.blocks {
@@ -87,7 +86,7 @@ func (h *hunk) cutEach(cut func(out []block, b block) []block) {
 	h.scratch.cuts, h.blocks = h.blocks, out
 }
 
-// cutLine returns what is cut off the front of a replacement, and what is left of it.
+// cutLine returns the part that is split off the front of a replacement, and the rest.
 func (h *hunk) cutLine(b block) (cut, rest block) {
 	s := h.scratch
 	if b.isPure() {
@@ -103,16 +102,16 @@ func (h *hunk) cutLine(b block) (cut, rest block) {
 			return block{b.a0, b.a0 + at, b.b0, b.b0}, block{b.a0 + at, b.a1, b.b0, b.b1}
 		}
 	default:
-		if x := h.before(b); !x.isEmpty() {
+		if x := h.leadingLines(b); !x.isEmpty() {
 			return x, block{x.a1, b.a1, x.b1, b.b1}
 		}
 	}
 	return block{}, b
 }
 
-// before returns what a replacement has before its last line on one side alone, if the
-// lines go on alike behind it on both sides; nothing otherwise.
-func (h *hunk) before(b block) block {
+// leadingLines returns what a replacement has before its last line, if only one side has it and the
+// lines continue equally on both sides. Otherwise it returns an empty block.
+func (h *hunk) leadingLines(b block) block {
 	s := h.scratch
 	if startsLine(s.old[b.a1], h.text.old) || startsLine(s.now[b.b1], h.text.now) {
 		return block{}
@@ -129,7 +128,7 @@ func (h *hunk) before(b block) block {
 
 func (b block) isEmpty() bool { return b.a0 == b.a1 && b.b0 == b.b1 }
 
-// lastLine returns at which of the tokens the last line begins that begins within.
+// lastLine returns the index of the last token that begins a line after the first token, or 0.
 func lastLine(tokens []token, text []byte) int {
 	for i := len(tokens) - 1; i > 0; i-- {
 		if startsLine(tokens[i], text) {
@@ -139,7 +138,7 @@ func lastLine(tokens []token, text []byte) int {
 	return 0
 }
 
-// lineWithin returns at which of the tokens a line begins.
+// lineWithin returns the index of the first token that begins a line after the first token, or 0.
 func lineWithin(tokens []token, text []byte) int {
 	for i := 1; i < len(tokens); i++ {
 		if startsLine(tokens[i], text) {

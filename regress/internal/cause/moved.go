@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// movedMin is how many elements must be gone here and be there for it to have moved: of
-// less it may be chance.
+// movedMin is the number of elements of a move. Fewer elements may vanish here and appear there by
+// chance.
 const movedMin = 3
 
-// moved gives one pattern to what a text has no longer in some places and has in as many
-// others. What stands beside either place has nothing to do with it.
-func (t *text) moved() {
+// matchMoves gives one pattern to tokens that vanished from some places of a text and appear at as
+// many others. The neighbours of those places do not matter.
+func (t *text) matchMoves() {
 	at := map[int32][]int{}
 	for i := range t.places {
 		at[t.places[i].pattern] = append(at[t.places[i].pattern], i)
@@ -27,26 +27,25 @@ func (t *text) moved() {
 		slices.Sort(both)
 		for _, i := range both {
 			t.places[i].pattern, t.places[i].cut = m, -1
-			if t.seen != nil {
-				t.extend(t.places[i])
+			if t.extents != nil {
+				t.countEdit(t.places[i])
 			}
 		}
 	}
 }
 
-// areAll reports whether a pattern has no edits but these: where there are too many, not
-// all are kept.
+// areAll reports whether these are all edits of a pattern. Beyond editsMax, edits are not kept.
 func (t *text) areAll(pattern int32, edits []int) bool {
-	return t.seen == nil || int(t.seen[pattern].edits) == len(edits)
+	return t.extents == nil || int(t.extents[pattern].edits) == len(edits)
 }
 
-// An opposite is what one pattern takes away and another one puts somewhere.
+// An opposite is a pair of patterns: one removes what the other adds.
 type opposite struct {
 	side       string
 	gone, come int32
 }
 
-// opposites are those among the patterns of a text, in their order.
+// opposites returns the opposites among the patterns of a text, in order.
 func (t *text) opposites(at map[int32][]int) (found []opposite) {
 	for gone := range at {
 		side, isEdit := strings.CutPrefix(t.words.list[gone], sortEdit.key(""))
@@ -62,7 +61,7 @@ func (t *text) opposites(at map[int32][]int) (found []opposite) {
 	return found
 }
 
-// sameTexts reports whether what is gone is what has come, one by one.
+// sameTexts reports whether the removed texts equal the added ones, pair by pair.
 func (t *text) sameTexts(gone, come []int) bool {
 	for i := range gone {
 		x, y := t.places[gone[i]].Old, t.places[come[i]].Now

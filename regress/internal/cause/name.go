@@ -7,47 +7,47 @@ import (
 	"unicode/utf8"
 )
 
-// nameMax is how many characters of one side of a pattern its name has.
+// nameMax is the number of characters that a name shows of one side.
 const nameMax = 60
 
-// nameOf returns what a pattern is called.
+// nameOf returns the name of a pattern.
 func nameOf(p *pattern) string {
 	if p.in != "" {
-		return does(p) + " " + printable(p.in)
+		return describePattern(p) + " " + printable(p.in)
 	}
-	return does(p)
+	return describePattern(p)
 }
 
-// does says what a pattern does, wherever it stands.
-func does(p *pattern) string {
+// describePattern describes what a pattern does, without its context.
+func describePattern(p *pattern) string {
 	switch p.sort {
 	case sortMove:
 		if len(p.old) == 0 {
 			return "MOVE"
 		}
-		q := p.anonymous()
+		q := p.withoutSlotNumber()
 		return "MOVE " + sideName(q.old)
 	case sortWrap:
 		return "+ " + wrapName(p)
 	case sortUnwrap:
 		return "- " + wrapName(p)
 	case sortFails:
-		return "fails: " + said(p.rest)
+		return "fails: " + withoutStatus1(p.rest)
 	case sortPasses:
-		return "passes: " + said(p.rest)
+		return "passes: " + withoutStatus1(p.rest)
 	case sortSpace, sortFile, sortEnds:
-		return printable(p.rest) // what keys say of these is fit to be read
+		return printable(p.rest) // these keys are readable
 	case sortBinary:
 		return "binary " + printable(p.rest)
 	}
 	if p.sort == sortEdit {
-		q := p.anonymous()
+		q := p.withoutSlotNumber()
 		p = &q
 	}
 	old, now := sideName(p.old), sideName(p.now)
 	switch {
 	case old == now && len(p.old) > 0:
-		old, now = apartNames(wholeSide(p.old), wholeSide(p.now))
+		old, now = distinctNames(wholeSide(p.old), wholeSide(p.now))
 	case len(p.old) == 0:
 		return "+ " + now
 	case len(p.now) == 0:
@@ -56,14 +56,13 @@ func does(p *pattern) string {
 	return old + " → " + now
 }
 
-// said leaves the exit status out where it is 1, as it is for most.
-func said(rest string) string {
+// withoutStatus1 removes the exit status if it is 1, as it mostly is.
+func withoutStatus1(rest string) string {
 	return printable(strings.TrimPrefix(rest, "exit 1: "))
 }
 
-// anonymous leaves the number out of a slot that is the only one: there is nothing that it
-// is to be told from.
-func (p *pattern) anonymous() pattern {
+// withoutSlotNumber removes the number of a slot if the pattern has only one.
+func (p *pattern) withoutSlotNumber() pattern {
 	q := pattern{sort: p.sort, old: slices.Clone(p.old), now: slices.Clone(p.now)}
 	var slots []*piece
 	for _, side := range [...][]piece{q.old, q.now} {
@@ -96,9 +95,9 @@ func sideName(side []piece) string {
 	return `"` + plainSide(side) + `"`
 }
 
-// apartNames are those of two sides that differ where they are too long to be shown: what
-// differs, with a little around it.
-func apartNames(a, b string) (old, now string) {
+// distinctNames returns names of two sides that look equal once shortened: the first difference
+// with a little around it.
+func distinctNames(a, b string) (old, now string) {
 	x, y := []rune(a), []rune(b)
 	from := 0
 	for from < min(len(x), len(y)) && x[from] == y[from] {
@@ -118,7 +117,7 @@ func apartNames(a, b string) (old, now string) {
 	return cut(x), cut(y)
 }
 
-// wholeSide writes elements as one would type them.
+// wholeSide writes elements as people would type them.
 func wholeSide(side []piece) string {
 	var b strings.Builder
 	for i, e := range side {
@@ -131,7 +130,7 @@ func wholeSide(side []piece) string {
 	return printable(b.String())
 }
 
-// plainSide is wholeSide, without its middle where it is long.
+// plainSide is wholeSide without the middle of a long text.
 func plainSide(side []piece) string {
 	s := wholeSide(side)
 	if utf8.RuneCountInString(s) > nameMax {
@@ -171,9 +170,9 @@ func pieceName(e piece) string {
 	return e.text
 }
 
-// Signs behind which, and before which, a name has no space, as in what most languages have:
-// a.b, f(x), x[i], !x, $x, a::b, p->q, x?.y, //TXT. A sign counts if it is anywhere in the
-// text, so that one of ->, - or >, does too.
+// Names have no space after the first signs and before the second, as in most languages: a.b, f(x),
+// x[i], !x, $x, a::b, p->q, x?.y, //TXT. A sign counts wherever it occurs in the text. So ->, - and
+// > all count.
 const (
 	tightBehind = "([{.::!~@$->#?.//"
 	tightBefore = ")]}.::,;([->?.:"
@@ -190,14 +189,14 @@ func spaced(a, b piece) bool {
 	return true
 }
 
-// isTight reports whether an element belongs close to the one before it for what else
-// there is: <stdio.h> and []int, as against a < b and a[1] and.
+// isTight reports whether an element touches the one before it because of other elements: <stdio.h>
+// and []int, unlike a < b and a[1] and.
 func isTight(side []piece, i int) bool {
 	a := side[i-1].text
 	return a == "<" && i+1 < len(side) && side[i+1].text == ">" || a == "]" && side[0].text == "["
 }
 
-// printable returns s with what is no character, or a control, as the number of its byte.
+// printable returns s with control characters and invalid bytes as the hex number of the byte.
 func printable(s string) string {
 	if utf8.ValidString(s) && !strings.ContainsFunc(s, isUnprintable) {
 		return s

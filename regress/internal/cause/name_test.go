@@ -8,8 +8,8 @@ import (
 	"muster/regress/internal/cause"
 )
 
-// A name says what a person would: kinds of words by name, a slot that stands for
-// different words by number, and what always stands beside an edit that names no word.
+// Names are what a person would write. They have classes of words, numbers for slots that stand for
+// different words, and the constant neighbour of an edit without words.
 func TestNames(t *testing.T) {
 	for _, c := range []struct{ old, now, want string }{
 		{"x = {f: WORD{1, 2}}\n", "x = {f: {1, 2}}\n", `- WORD before "{"`},
@@ -21,10 +21,10 @@ func TestNames(t *testing.T) {
 		var cases []cause.Case
 		for i := range 12 {
 			fill := strings.NewReplacer("WORD", "v"+string(rune('a'+i))).Replace
-			cases = append(cases, differing(fmt.Sprint("c", i), fill(c.old), fill(c.now)))
+			cases = append(cases, changedCase(fmt.Sprint("c", i), fill(c.old), fill(c.now)))
 		}
-		if f := found(cases...); len(f.Causes) != 1 || f.Causes[0].Name != c.want {
-			t.Errorf("want %s%s", c.want, named(f))
+		if f := analyseCases(cases...); len(f.Causes) != 1 || f.Causes[0].Name != c.want {
+			t.Errorf("want %s%s", c.want, causeList(f))
 		}
 	}
 }

@@ -7,45 +7,45 @@ import (
 	"unicode/utf8"
 )
 
-// A piece is an element of a pattern that has been read.
+// A piece is a parsed element of a pattern.
 type piece struct {
 	kind kind
-	text string // of a slot its number
+	text string // for a slot its number
 }
 
-// A sort of patterns is what the first word of each is. Like all of a key it is part of
-// signatures, and stays.
+// A sort is the first word of a pattern's key. Keys are part of signatures, so sorts must not
+// change.
 type sort string
 
 const (
 	sortEdit   sort = "e"
 	sortMove   sort = "m"
-	sortWrap   sort = "w+" // brackets that were added around something
-	sortUnwrap sort = "w-" // brackets around something that were removed
+	sortWrap   sort = "w+" // brackets were added around something
+	sortUnwrap sort = "w-" // brackets around something were removed
 	sortSpace  sort = "s"  // whitespace
 	sortFails  sort = "n"
 	sortPasses sort = "p"
-	sortEnds   sort = "x" // otherwise than before
+	sortEnds   sort = "x" // a different ending
 	sortFile   sort = "f"
-	sortBinary sort = "b" // what is no text
+	sortBinary sort = "b" // contents that are not text
 )
 
-// A pattern says what edits have alike.
+// A pattern is what edits have in common.
 type pattern struct {
 	sort     sort
-	old, now []piece // of sorts that are of tokens; of brackets the opening and the closing half
-	rest     string  // of the others
+	old, now []piece // of sorts with tokens; for brackets the opening and the closing half
+	rest     string  // of the other sorts
 	in       string  // where it stands, if it says little by itself; see context.go
 }
 
 func (p *pattern) isEdit() bool { return p.sort == sortEdit }
 
-// isOfTokens reports whether patterns of a sort have sides.
+// isOfTokens reports whether patterns of a sort have two sides of tokens.
 func (s sort) isOfTokens() bool {
 	return s == sortEdit || s == sortMove || s == sortWrap || s == sortUnwrap
 }
 
-// key is that of a pattern.
+// key returns the key of a pattern with the given rest.
 func (s sort) key(rest string) string { return string(s) + " " + rest }
 
 // sortOf returns the sort of a key.
@@ -84,7 +84,7 @@ func pieces(side string) []piece {
 	return list
 }
 
-// key is what parse reads.
+// key returns the text that parse reads.
 func (p *pattern) key() string {
 	rest := p.rest
 	if p.sort.isOfTokens() {
@@ -96,7 +96,7 @@ func (p *pattern) key() string {
 	return p.sort.key(rest)
 }
 
-// sideText is what pieces reads.
+// sideText returns the text that pieces reads.
 func sideText(side []piece) string {
 	var b strings.Builder
 	for i, e := range side {
@@ -109,7 +109,7 @@ func sideText(side []piece) string {
 	return b.String()
 }
 
-// hasWord reports whether a pattern names a word, as against signs, slots and strings.
+// hasWord reports whether a pattern contains a word, besides signs, slots and strings.
 func (p *pattern) hasWord() bool {
 	for _, side := range [...][]piece{p.old, p.now} {
 		for _, e := range side {
@@ -121,7 +121,7 @@ func (p *pattern) hasWord() bool {
 	return false
 }
 
-// isOpen reports whether a pattern has a slot, and so stands for edits that nobody saw.
+// isOpen reports whether a pattern has a slot, and so also stands for edits that did not occur.
 func (p *pattern) isOpen() bool {
 	for _, side := range [...][]piece{p.old, p.now} {
 		for _, e := range side {
@@ -133,11 +133,11 @@ func (p *pattern) isOpen() bool {
 	return false
 }
 
-// Patterns are kept as text: what is not UTF-8 as %XX.
+// Stored patterns are text. Bytes that are not UTF-8 become %XX.
 const hexDigits = "0123456789abcdef"
 
-// shownKey returns a key as it is kept in Cause.Patterns.
-func shownKey(key string) string {
+// escapeKey returns a key in the form of Cause.Patterns.
+func escapeKey(key string) string {
 	if utf8.ValidString(key) && !strings.Contains(key, "%") && !strings.ContainsFunc(key, isControl) {
 		return key
 	}
@@ -159,12 +159,12 @@ func shownKey(key string) string {
 
 func isControl(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }
 
-// exactMax is how long a pattern may be that is kept as it is and not by its digest.
+// exactMax is the longest pattern that is stored as it is. Of a longer one the digest is stored.
 const exactMax = 200
 
-// exactKey names one pattern and no other.
+// exactKey identifies exactly one pattern.
 func exactKey(key string) string {
-	s := shownKey(key)
+	s := escapeKey(key)
 	if len(s) <= exactMax {
 		return "=" + s
 	}
@@ -176,8 +176,8 @@ func digestOf(s string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// unshown undoes shownKey.
-func unshown(s string) string {
+// unescapeKey reverses escapeKey.
+func unescapeKey(s string) string {
 	if !strings.Contains(s, "%") {
 		return s
 	}

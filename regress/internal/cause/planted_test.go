@@ -9,8 +9,8 @@ import (
 	"muster/regress/internal/cause"
 )
 
-// An emitter writes programs like a compiler to C does, with changes that can be
-// switched on one by one. What it decides does not depend on them.
+// An emitter writes programs as a compiler to C does, with changes that can be switched on one by
+// one. Its other choices do not depend on them.
 type emitter struct {
 	strings.Builder
 	r       *rand.Rand
@@ -95,18 +95,18 @@ func (e *emitter) statement(indent string, depth int) {
 	}
 }
 
-// planted compares the programs of n seeds as they are with changes made.
-func planted(n, changes int) (cases []cause.Case) {
+// plantedCases compares the programs of n seeds before and after the changes.
+func plantedCases(n, changes int) (cases []cause.Case) {
 	for i := range n {
 		old, now := program(uint64(i), 0), program(uint64(i), changes)
 		if old != now {
-			cases = append(cases, differing(fmt.Sprintf("p%03d", i), old, now))
+			cases = append(cases, changedCase(fmt.Sprintf("p%03d", i), old, now))
 		}
 	}
 	return cases
 }
 
-func named(f *cause.Found) string {
+func causeList(f *cause.Found) string {
 	var b strings.Builder
 	for _, c := range f.Causes {
 		fmt.Fprintf(&b, "\n%s %d cases, %d lines: %s", c.ID, c.Cases, c.Lines, c.Name)
@@ -114,30 +114,30 @@ func named(f *cause.Found) string {
 	return b.String()
 }
 
-// One change of an emitter is at most five causes, over whatever it stands in.
+// One change of an emitter makes at most five causes, wherever it occurs.
 func TestOneChangeIsFewCauses(t *testing.T) {
 	for change := range changesMax {
-		cases := planted(150, 1<<change)
-		f := found(cases...)
+		cases := plantedCases(150, 1<<change)
+		f := analyseCases(cases...)
 		if len(f.Causes) > 5 || len(f.Members) != len(cases) {
-			t.Errorf("change %d: %d causes%s", change, len(f.Causes), named(f))
+			t.Errorf("change %d: %d causes%s", change, len(f.Causes), causeList(f))
 		}
 		checkReplay(t, f, cases)
 	}
 }
 
-// Many changes at once are not many more causes, and each edit is attributed to the
-// change that made it: to the cause in which most of that change's edits are.
+// Many changes at once make few more causes. Each edit belongs to the cause that has most edits of
+// its change.
 func TestChangesAtOnceAreToldApart(t *testing.T) {
 	const n = 200
-	all := found(planted(n, 1<<changesMax-1)...)
+	all := analyseCases(plantedCases(n, 1<<changesMax-1)...)
 	if len(all.Causes) > 2*changesMax+2 {
-		t.Errorf("%d causes%s", len(all.Causes), named(all))
+		t.Errorf("%d causes%s", len(all.Causes), causeList(all))
 	}
 	votes := make([][changesMax]int, len(all.Causes))
 	total := 0
 	for change := range changesMax {
-		for _, m := range found(planted(n, 1<<change)...).Members {
+		for _, m := range analyseCases(plantedCases(n, 1<<change)...).Members {
 			with, _ := all.Member(m.Name)
 			for _, e := range m.Parts[0].Edits {
 				total++
@@ -152,7 +152,7 @@ func TestChangesAtOnceAreToldApart(t *testing.T) {
 		right += max(v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7])
 	}
 	if right*1000 < total*995 {
-		t.Errorf("%d of %d edits attributed as when their change is alone%s\n%v", right, total, named(all), votes)
+		t.Errorf("%d of %d edits attributed as when their change is alone%s\n%v", right, total, causeList(all), votes)
 	}
 }
 
@@ -172,16 +172,16 @@ func at(edits []cause.Attributed, old cause.Span) int {
 	return best
 }
 
-// The same change over other cases keeps its signature.
+// A change keeps its signature over other cases.
 func TestSignaturesAreStable(t *testing.T) {
 	for change := range changesMax {
-		all := planted(150, 1<<change)
+		all := plantedCases(150, 1<<change)
 		of := map[string]bool{}
-		for _, c := range found(all...).Causes {
+		for _, c := range analyseCases(all...).Causes {
 			of[c.Signature] = true
 		}
 		for _, part := range [][]cause.Case{all[:len(all)/2], all[len(all)/3:]} {
-			if c := found(part...).Causes[0]; !of[c.Signature] {
+			if c := analyseCases(part...).Causes[0]; !of[c.Signature] {
 				t.Errorf("change %d: %s has another signature over a part of the cases", change, c.Name)
 			}
 		}
@@ -195,16 +195,16 @@ func TestFormatterIsFewCauses(t *testing.T) {
 	for i := range 150 {
 		old := program(uint64(i), 0)
 		now := strings.NewReplacer("    ", "  ", ") {\n", ")\n{\n", "(", "( ", ")", " )").Replace(old)
-		cases = append(cases, differing(fmt.Sprintf("p%03d", i), old, now))
+		cases = append(cases, changedCase(fmt.Sprintf("p%03d", i), old, now))
 	}
-	f := found(cases...)
+	f := analyseCases(cases...)
 	if len(f.Causes) > 10 || f.Rewritten {
-		t.Errorf("%d causes%s", len(f.Causes), named(f))
+		t.Errorf("%d causes%s", len(f.Causes), causeList(f))
 	}
 	checkReplay(t, f, cases)
 }
 
-// Outputs that have nothing to do with each other have no causes to tell apart.
+// Unrelated outputs have one cause, Rewritten.
 func TestRewritten(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -212,15 +212,15 @@ func TestRewritten(t *testing.T) {
 	var cases []cause.Case
 	for i, size := range []int{1500, 12_000} {
 		for n := range 30 {
-			c := differing(fmt.Sprintf("p%d%03d", i, n), program(uint64(n), 0), noiseText(uint64(n), 1500))
+			c := changedCase(fmt.Sprintf("p%d%03d", i, n), program(uint64(n), 0), noiseText(uint64(n), 1500))
 			if size > 1500 {
-				c = differing(c.Name, noiseText(uint64(n), size), noiseText(uint64(n+100), size))
+				c = changedCase(c.Name, noiseText(uint64(n), size), noiseText(uint64(n+100), size))
 			}
 			cases = append(cases, c)
 		}
-		f := found(cases...)
+		f := analyseCases(cases...)
 		if !f.Rewritten || len(f.Causes) != 1 || f.Causes[0].Kind != cause.Rewritten || f.Causes[0].Cases != len(cases) {
-			t.Errorf("rewritten %v%s", f.Rewritten, named(f))
+			t.Errorf("rewritten %v%s", f.Rewritten, causeList(f))
 		}
 		checkReplay(t, f, cases[len(cases)-10:])
 	}

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// resolve takes patterns apart that are several edits which touched each other, and
-// gives each of the others its shape.
+// resolve takes patterns apart that are several adjacent edits, and gives each other pattern its
+// shape.
 func (f *finder) resolve() {
 	for i := range f.shapes {
 		for _, m := range f.shapes[i].members {
@@ -14,7 +14,7 @@ func (f *finder) resolve() {
 		}
 	}
 	f.countShapes()
-	order := f.frequent()
+	order := f.frequentShapes()
 	if len(order) == 0 {
 		return
 	}
@@ -24,9 +24,9 @@ func (f *finder) resolve() {
 	}
 	for i := range f.patterns {
 		p := &f.patterns[i]
-		if s, ok := halves.of(&p.pattern); ok && f.shapes[s].cases >= max(1, f.shapes[p.shape].cases) {
+		if s, ok := halves.find(&p.pattern); ok && f.shapes[s].cases >= max(1, f.shapes[p.shape].cases) {
 			p.tiles = []tile{{s, len(p.old), len(p.now)}}
-		} else if enough := f.enough(p); p.isEdit() && !isOnePair(&p.pattern) && most >= enough {
+		} else if enough := f.casesMin(p); p.isEdit() && !isOnePair(&p.pattern) && most >= enough {
 			p.tiles, _ = a.parse(&p.pattern, atomsMax, func(s int) bool { return s != p.shape && f.shapes[s].cases >= enough })
 		}
 	}
@@ -34,8 +34,8 @@ func (f *finder) resolve() {
 	f.countShapes()
 }
 
-// resolveAgain takes apart into atoms that consist of no others what was taken apart into
-// such as do.
+// resolveAgain takes patterns apart once more if their atoms consist of others. It uses only atoms
+// that do not.
 func (f *finder) resolveAgain(a *atoms) {
 	whole := make([]bool, len(f.shapes))
 	for i := range f.patterns {
@@ -47,7 +47,7 @@ func (f *finder) resolveAgain(a *atoms) {
 		if !slices.ContainsFunc(p.tiles, func(t tile) bool { return !whole[t.shape] }) {
 			continue
 		}
-		enough := f.enough(p)
+		enough := f.casesMin(p)
 		usable := func(s int) bool { return s != p.shape && whole[s] && f.shapes[s].cases >= enough }
 		if tiles, ok := a.parse(&p.pattern, atomsAlone, usable); ok {
 			p.tiles = tiles
@@ -55,11 +55,11 @@ func (f *finder) resolveAgain(a *atoms) {
 	}
 }
 
-// enough is how many cases an atom must have that a pattern may consist of.
-func (f *finder) enough(p *used) int { return 2 * max(1, f.shapes[p.shape].cases) }
+// casesMin is the number of cases that an atom of a pattern must have.
+func (f *finder) casesMin(p *usedPattern) int { return 2 * max(1, f.shapes[p.shape].cases) }
 
-// frequent returns the shapes that may be atoms, the most frequent first.
-func (f *finder) frequent() (order []int) {
+// frequentShapes returns the shapes that may be atoms, the most frequent first.
+func (f *finder) frequentShapes() (order []int) {
 	for i := range f.shapes {
 		if f.shapes[i].cases >= literalMin {
 			order = append(order, i)
@@ -74,14 +74,14 @@ func (f *finder) frequent() (order []int) {
 // A half is one of the brackets around something, as an edit that adds or removes it.
 type half struct{ adds, removes, in string }
 
-// halves are shapes of brackets around something by their halves, as places in the order
-// of shapes.
+// halves indexes shapes of brackets around something by their halves. The values are positions in
+// order.
 type halves struct {
 	order []int
 	at    map[half]int
 }
 
-// anywhere is the context of a half of which only what it says is wanted.
+// anywhere is the context of a half whose place does not matter.
 const anywhere = "\t"
 
 func (f *finder) halves(order []int) halves {
@@ -106,9 +106,9 @@ func (f *finder) halves(order []int) halves {
 	return h
 }
 
-// of returns the most frequent shape of which an edit is one half: the other half lies
-// beyond its hunk.
-func (h *halves) of(p *pattern) (shape int, ok bool) {
+// find returns the most frequent shape that has an edit as one half. The other half is outside the
+// edit's hunk.
+func (h *halves) find(p *pattern) (shape int, ok bool) {
 	if !p.isEdit() || len(p.old) > 0 && len(p.now) > 0 {
 		return 0, false
 	}
@@ -129,10 +129,10 @@ func (h *halves) of(p *pattern) (shape int, ok bool) {
 	return h.order[first], true
 }
 
-// isOnePair reports whether one element takes the place of one: that is never two edits.
+// isOnePair reports whether a pattern replaces one element by one. That is never two edits.
 func isOnePair(p *pattern) bool { return len(p.old) == 1 && len(p.now) == 1 }
 
-// countShapes tells in how many cases shapes occur.
+// countShapes counts the cases of each shape.
 func (f *finder) countShapes() {
 	last := make([]int, len(f.shapes))
 	for i := range f.shapes {
@@ -148,8 +148,8 @@ func (f *finder) countShapes() {
 	})
 }
 
-// each visits the shapes of a pattern.
-func (p *used) each(visit func(shape int)) {
+// each calls visit for the shapes of a pattern.
+func (p *usedPattern) each(visit func(shape int)) {
 	if p.tiles == nil {
 		visit(p.shape)
 	}

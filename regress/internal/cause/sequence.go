@@ -2,34 +2,35 @@ package cause
 
 import "muster/regress/internal/anchor"
 
-// A block is a range of one sequence in the place of which the other has another. What
-// lies between two blocks is equal.
+// A block is a range of one sequence that differs from a range of the other. Between two blocks the
+// sequences are equal.
 type block struct{ a0, a1, b0, b1 int }
 
 const (
-	depthMax = 12 // of anchors within anchors
-	// Steps of comparing a part that there are in any event, and for each byte of it; what
-	// is left then is replaced as a whole.
+	depthMax = 12 // nested levels of anchors
+	// A part may be compared in workLeast steps, plus workForByte steps for each byte. After that,
+	// the rest is replaced as a whole.
 	workLeast   = 1 << 23
 	workForByte = 16
 )
 
-// workFor is in how many steps two contents may be compared.
+// workFor returns how many steps two contents may be compared in.
 func workFor(old, now []byte) int { return workLeast + workForByte*(len(old)+len(now)) }
 
-// A comparer compares sequences of keys. It has the memory that this takes.
+// A comparer compares sequences of keys, and reuses its memory.
 type comparer struct {
 	v, trace []int32
-	work     int // steps that are left for the part
+	work     int // steps left for the part
 }
 
-// compare returns in what two sequences differ, in order: by the shortest way where this
-// has at most dMax steps, else between what both have once.
+// compare returns the blocks in which two sequences differ, in order. It finds the shortest edit
+// script if that has at most dMax steps. Otherwise it compares the ranges between elements that
+// both sequences have exactly once.
 func (c *comparer) compare(a, b []uint64, dMax int) []block {
-	return c.within(nil, a, b, block{0, len(a), 0, len(b)}, dMax, 0)
+	return c.compareRange(nil, a, b, block{0, len(a), 0, len(b)}, dMax, 0)
 }
 
-func (c *comparer) within(found []block, a, b []uint64, r block, dMax, depth int) []block {
+func (c *comparer) compareRange(found []block, a, b []uint64, r block, dMax, depth int) []block {
 	for r.a0 < r.a1 && r.b0 < r.b1 && a[r.a0] == b[r.b0] {
 		r.a0, r.b0 = r.a0+1, r.b0+1
 	}
@@ -56,14 +57,14 @@ func (c *comparer) within(found []block, a, b []uint64, r block, dMax, depth int
 	next := r
 	for _, p := range anchors {
 		next.a1, next.b1 = r.a0+p.Old, r.b0+p.Now
-		found = c.within(found, a, b, next, dMax, depth+1)
+		found = c.compareRange(found, a, b, next, dMax, depth+1)
 		next.a0, next.b0 = next.a1+1, next.b1+1
 	}
 	next.a1, next.b1 = r.a1, r.b1
-	return c.within(found, a, b, next, dMax, depth+1)
+	return c.compareRange(found, a, b, next, dMax, depth+1)
 }
 
-// myers appends the blocks of a shortest way, if it has at most dMax steps.
+// myers appends the blocks of a shortest edit script, if it has at most dMax steps.
 func (c *comparer) myers(found []block, a, b []uint64, r block, dMax int) ([]block, bool) {
 	n, m := r.a1-r.a0, r.b1-r.b0
 	a, b = a[r.a0:r.a1], b[r.b0:r.b1]
@@ -88,7 +89,7 @@ func (c *comparer) myers(found []block, a, b []uint64, r block, dMax int) ([]blo
 			c.work -= at - int(x) + 1
 			v[off+k] = int32(at)
 			if at == n && at-k == m {
-				return c.back(found, r, d, k), true
+				return c.walkBack(found, r, d, k), true
 			}
 		}
 		if c.work <= 0 {
@@ -101,8 +102,8 @@ func (c *comparer) myers(found []block, a, b []uint64, r block, dMax int) ([]blo
 	return found, false
 }
 
-// back walks the way that reached diagonal k after d steps from its end.
-func (c *comparer) back(found []block, r block, d, k int) []block {
+// walkBack follows the path that reached diagonal k after d steps, from its end.
+func (c *comparer) walkBack(found []block, r block, d, k int) []block {
 	first := len(found)
 	for ; d > 0; d-- {
 		row := c.trace[d*(d-1)/2:][:d] // after d-1 steps: diagonals 1-d … d-1
@@ -110,10 +111,10 @@ func (c *comparer) back(found []block, r block, d, k int) []block {
 		var px, pk int
 		if k == -d || k != d && at(k-1) < at(k+1) {
 			px, pk = at(k+1), k+1
-			found = c.extend(found, first, block{r.a0 + px, r.a0 + px, r.b0 + px - pk, r.b0 + px - pk + 1})
+			found = c.prependStep(found, first, block{r.a0 + px, r.a0 + px, r.b0 + px - pk, r.b0 + px - pk + 1})
 		} else {
 			px, pk = at(k-1), k-1
-			found = c.extend(found, first, block{r.a0 + px, r.a0 + px + 1, r.b0 + px - pk, r.b0 + px - pk})
+			found = c.prependStep(found, first, block{r.a0 + px, r.a0 + px + 1, r.b0 + px - pk, r.b0 + px - pk})
 		}
 		k = pk
 	}
@@ -123,8 +124,8 @@ func (c *comparer) back(found []block, r block, d, k int) []block {
 	return found
 }
 
-// extend puts a step before the block that it touches, or begins one.
-func (c *comparer) extend(found []block, first int, s block) []block {
+// prependStep joins a step to the block that it touches, or begins a block.
+func (c *comparer) prependStep(found []block, first int, s block) []block {
 	if last := len(found) - 1; last >= first && found[last].a0 == s.a1 && found[last].b0 == s.b1 {
 		found[last].a0, found[last].b0 = s.a0, s.b0
 		return found

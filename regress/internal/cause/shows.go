@@ -2,19 +2,19 @@ package cause
 
 import "slices"
 
-// An Index has the patterns of causes, for what a single case is compared with. Making one
-// costs a look at all patterns, asking it does not. Several goroutines may ask it at once.
+// An Index finds the causes of a single case. Making it visits all patterns. Queries do not.
+// Several goroutines may query it at once.
 type Index struct {
-	exact map[string][]int // by a pattern as it is kept
+	exact map[string][]int // by stored pattern
 	open  openPatterns
-	atoms atoms // with all its work left: who asks works on a copy
-	rest  int   // the cause of whatever is edited; -1 for none
+	atoms atoms // with all its work left: each query works on a copy
+	rest  int   // the cause of any edit; -1 for no such cause
 }
 
-// anyEdit is the pattern of the cause in which everything was rewritten.
+// anyEdit is the pattern of the cause Rewritten, which has all edits.
 const anyEdit = "*"
 
-// NewIndex returns an index of causes, which answers with their indexes here.
+// NewIndex returns an index of causes. Its methods return indexes of this list.
 func NewIndex(causes []Cause) *Index {
 	x := &Index{exact: map[string][]int{}, open: newOpenPatterns(), atoms: newAtoms(), rest: -1}
 	for i, c := range causes {
@@ -25,10 +25,10 @@ func NewIndex(causes []Cause) *Index {
 			case s != "" && (s[0] == '=' || s[0] == '#'):
 				x.exact[s] = append(x.exact[s], i)
 				if s[0] == '=' {
-					x.atoms.addAll(parse(unshown(s[1:])), i)
+					x.atoms.addAll(parse(unescapeKey(s[1:])), i)
 				}
 			default:
-				p := parse(unshown(s))
+				p := parse(unescapeKey(s))
 				x.open.add(p, i)
 				x.atoms.addAll(p, i)
 			}
@@ -37,15 +37,15 @@ func NewIndex(causes []Cause) *Index {
 	return x
 }
 
-// of returns the causes of a pattern. The atoms are those of who asks.
-func (x *Index) of(key string, a *atoms) (found []int) {
-	// A pattern that was seen has its causes, also where one that was not could be of
-	// others: a word that stands out is literal, and the rest of its like has a slot.
+// causesOf returns the causes of a pattern. a is the caller's copy of the atoms.
+func (x *Index) causesOf(key string, a *atoms) (found []int) {
+	// A pattern that occurred has its own causes, even if an open pattern would match it too. A
+	// word that stands out is literal, while similar patterns have a slot there.
 	if found = slices.Clone(x.exact[exactKey(key)]); len(found) > 0 {
 		return found
 	}
 	p := parse(key)
-	if found = x.open.of(&p); len(found) > 0 {
+	if found = x.open.causesOf(&p); len(found) > 0 {
 		return found
 	}
 	if tiles, ok := a.parse(&p, atomsAlone, func(int) bool { return true }); ok {
@@ -62,12 +62,12 @@ func (x *Index) Shows(c Case) (shown []int) {
 	return shown
 }
 
-// Explain is Shows, and reports whether that is all: false says that the case has an
-// edit which is of none of the causes.
+// Explain is Shows, and reports whether the causes cover the case. It returns false if an edit
+// belongs to no cause.
 func (x *Index) Explain(c Case) (shown []int, all bool) {
 	all = true
-	a := x.atoms // the work that is left is its own
-	s, w := New().look(c)
+	a := x.atoms // has its own count of work left
+	s, w := New().compareCase(c)
 	patterns := slices.Clone(s.keys)
 	for _, p := range s.parts {
 		for _, q := range p.places {
@@ -79,7 +79,7 @@ func (x *Index) Explain(c Case) (shown []int, all bool) {
 	}
 	slices.Sort(patterns)
 	for _, p := range slices.Compact(patterns) {
-		of := x.of(w.list[p], &a)
+		of := x.causesOf(w.list[p], &a)
 		shown = append(shown, of...)
 		all = all && (len(of) > 0 || x.rest >= 0)
 	}

@@ -2,35 +2,35 @@ package cause
 
 import "bytes"
 
-// slide brings what is only added, or only removed, to the place among those that mean
-// the same which reads best, so that equal changes look equal.
+// slide moves each pure addition and removal to the most readable of its equivalent places. So
+// equal changes look equal.
 func (h *hunk) slide() {
 	s := h.scratch
 	for i := range h.blocks {
 		b := &h.blocks[i]
 		lo, hi := block{}, block{a0: len(s.old) - 1, b0: len(s.now) - 1}
 		if i > 0 {
-			lo = apart(h.blocks[i-1])
+			lo = slideLimit(h.blocks[i-1])
 		}
 		if i+1 < len(h.blocks) {
-			hi = apart(h.blocks[i+1])
+			hi = slideLimit(h.blocks[i+1])
 		}
 		by := 0
 		switch {
 		case b.a0 == b.a1:
-			by = h.best(s.now, h.text.now, b.b0, b.b1, lo.b1, hi.b0)
+			by = h.bestSlide(s.now, h.text.now, b.b0, b.b1, lo.b1, hi.b0)
 		case b.b0 == b.b1:
-			by = h.best(s.old, h.text.old, b.a0, b.a1, lo.a1, hi.a0)
+			by = h.bestSlide(s.old, h.text.old, b.a0, b.a1, lo.a1, hi.a0)
 		}
 		*b = b.moved(by)
 	}
-	h.closeOwn(h.oldSide())
-	h.closeOwn(h.nowSide())
+	h.slideClosing(h.oldSide())
+	h.slideClosing(h.nowSide())
 }
 
-// apart returns how far a neighbour may slide: to touch a replacement, and not so far
-// that it becomes one.
-func apart(b block) block {
+// slideLimit returns how far a neighbour may slide. It may touch a replacement, and must not become
+// part of it.
+func slideLimit(b block) block {
 	if b.isPure() {
 		return block{b.a0 - 1, b.a1 + 1, b.b0 - 1, b.b1 + 1}
 	}
@@ -38,12 +38,12 @@ func apart(b block) block {
 }
 
 const (
-	slideMax  = 200     // how far at most, for sequences that repeat themselves
-	slideWork = 1 << 16 // how far times how much: what is longer stays where it is
+	slideMax  = 200     // the longest slide, for repetitive sequences
+	slideWork = 1 << 16 // slide times length; longer blocks stay
 )
 
-// best returns by how much to move the range [from, to) of tokens within [lo, hi).
-func (h *hunk) best(tokens []token, text []byte, from, to, lo, hi int) (by int) {
+// bestSlide returns how far to move the range [from, to) of tokens within [lo, hi).
+func (h *hunk) bestSlide(tokens []token, text []byte, from, to, lo, hi int) (by int) {
 	left, right := 0, 0
 	for left > -slideMax && from+left > lo && tokens[from+left-1].key == tokens[to+left-1].key {
 		left--
@@ -56,9 +56,8 @@ func (h *hunk) best(tokens []token, text []byte, from, to, lo, hi int) (by int) 
 	}
 	most := -100
 	for at := left; at <= right; at++ {
-		v := worth(tokens, text, from+at, to+at)
-		// What opens a bracket goes right and what closes one left, for so they
-		// belong to each other.
+		v := scoreTokens(tokens, text, from+at, to+at)
+		// An opening bracket goes right and a closing one left, so that a pair stays together.
 		if v >= most {
 			if opened, closed := unmatched(tokens[from+at:to+at], text); v > most || opened > closed {
 				most, by = v, at
@@ -68,8 +67,8 @@ func (h *hunk) best(tokens []token, text []byte, from, to, lo, hi int) (by int) 
 	return by
 }
 
-// worth says how well the range reads as something that was added or removed.
-func worth(tokens []token, text []byte, from, to int) (v int) {
+// scoreTokens rates how natural the range looks as an addition or removal.
+func scoreTokens(tokens []token, text []byte, from, to int) (v int) {
 	switch opened, closed := unmatched(tokens[from:to], text); {
 	case opened+closed == 0:
 		v += 4
@@ -83,10 +82,10 @@ func worth(tokens []token, text []byte, from, to int) (v int) {
 	case starts:
 		v++
 	}
-	if from > 0 && glued(tokens[from-1], tokens[from]) {
+	if from > 0 && areGlued(tokens[from-1], tokens[from]) {
 		v -= 8
 	}
-	if glued(tokens[to-1], tokens[to]) {
+	if areGlued(tokens[to-1], tokens[to]) {
 		v -= 8
 	}
 	if tokens[to].to == tokens[to].from { // the end of the hunk, where a line begins
@@ -99,8 +98,8 @@ func startsLine(k token, text []byte) bool {
 	return k.gap == 0 || bytes.IndexByte(text[k.gap:k.from], '\n') >= 0
 }
 
-// glued reports whether two tokens are pieces of one name.
-func glued(a, b token) bool {
+// areGlued reports whether two tokens are pieces of one name.
+func areGlued(a, b token) bool {
 	return b.gap == b.from && a.kind != sign && b.kind != sign
 }
 
@@ -122,7 +121,7 @@ func unmatched(tokens []token, text []byte) (opened, closed int) {
 	return opened, closed
 }
 
-// slideLines does the same for whole lines.
+// slideLines slides whole lines as slide does tokens.
 func slideLines(blocks []block, a, b []uint64, old []byte, oldLines []line, now []byte, nowLines []line) {
 	for i := range blocks {
 		k := &blocks[i]
@@ -136,15 +135,15 @@ func slideLines(blocks []block, a, b []uint64, old []byte, oldLines []line, now 
 		by := 0
 		switch {
 		case k.a0 == k.a1:
-			by = bestLines(b, now, nowLines, k.b0, k.b1, lo.b1+1, hi.b0-1)
+			by = bestLineSlide(b, now, nowLines, k.b0, k.b1, lo.b1+1, hi.b0-1)
 		case k.b0 == k.b1:
-			by = bestLines(a, old, oldLines, k.a0, k.a1, lo.a1+1, hi.a0-1)
+			by = bestLineSlide(a, old, oldLines, k.a0, k.a1, lo.a1+1, hi.a0-1)
 		}
 		*k = k.moved(by)
 	}
 }
 
-func bestLines(keys []uint64, text []byte, lines []line, from, to, lo, hi int) (by int) {
+func bestLineSlide(keys []uint64, text []byte, lines []line, from, to, lo, hi int) (by int) {
 	left, right := 0, 0
 	for left > -slideMax && from+left > lo && keys[from+left-1] == keys[to+left-1] {
 		left--
@@ -157,15 +156,15 @@ func bestLines(keys []uint64, text []byte, lines []line, from, to, lo, hi int) (
 	}
 	most := -1 << 30
 	for at := left; at <= right; at++ {
-		if v := worthLines(text, lines[from+at:to+at]); v > most {
+		if v := scoreLines(text, lines[from+at:to+at]); v > most {
 			most, by = v, at
 		}
 	}
 	return by
 }
 
-// worthLines prefers lines that close what they open, and begin far to the left.
-func worthLines(text []byte, lines []line) int {
+// scoreLines prefers lines that close the brackets they open, and that are indented least.
+func scoreLines(text []byte, lines []line) int {
 	depth, v := 0, 0
 	for _, l := range lines {
 		for _, c := range text[l.from:l.to] {
@@ -185,7 +184,7 @@ func worthLines(text []byte, lines []line) int {
 	return v - int(lines[0].from) + int(lineBegin(text, lines[0]))
 }
 
-// lineBegin returns where the line begins that l is on, before its indent.
+// lineBegin returns where the line of l begins, before its indent.
 func lineBegin(text []byte, l line) int32 {
 	return l.gap + int32(bytes.LastIndexByte(text[l.gap:l.from], '\n')) + 1
 }

@@ -8,12 +8,12 @@ import (
 
 const (
 	fillersMin  = 4  // different words that make a slot a parameter
-	literalMin  = 3  // cases in which a word must occur to stay as it is …
-	literalPart = 50 // … and one in so many of all
-	shortNumber = 4  // digits up to which a number stays as it is
+	literalMin  = 3  // cases in which a word must occur to stay literal …
+	literalPart = 50 // … and one in this number of all cases
+	shortNumber = 4  // digits of the longest number that stays literal
 )
 
-// A shape is a pattern with slots, and the patterns that it was made of.
+// A shape is a pattern with slots, and the patterns that it stands for.
 type shape struct {
 	pattern
 	text    string
@@ -21,50 +21,51 @@ type shape struct {
 	cases   int
 }
 
-// filled is a pattern, and what its slots hold.
-type filled struct {
+// filledPattern is a pattern with the contents of its slots.
+type filledPattern struct {
 	pattern int
 	slots   []piece
 }
 
-// generalize makes shapes of patterns: those of words and long numbers that differ in
-// nothing else are one, where these are many and none of them stands out.
+// generalize makes shapes of patterns. Patterns that differ only in words and long numbers share a
+// shape if they are many and none stands out.
 func (f *finder) generalize() {
-	groups := map[string][]filled{}
+	groups := map[string][]filledPattern{}
 	for i := range f.patterns {
 		p := &f.patterns[i]
 		if !p.sort.isOfTokens() {
-			f.shape(p.pattern, []int{i})
+			f.addShape(p.pattern, []int{i})
 			continue
 		}
 		t, slots := f.abstract(&p.pattern, func(e piece) bool { return e.kind == word || e.kind == number && len(e.text) > shortNumber })
 		key := t.key()
-		groups[key] = append(groups[key], filled{i, slots})
+		groups[key] = append(groups[key], filledPattern{i, slots})
 	}
-	var left []filled
+	var left []filledPattern
 	for _, key := range sortedKeys(groups) {
-		for _, part := range f.outstanding(parse(key), groups[key]) {
-			left = append(left, f.split(part.pattern, part.filled)...)
+		for _, part := range f.splitOutstanding(parse(key), groups[key]) {
+			left = append(left, f.splitGroup(part.pattern, part.filled)...)
 		}
 	}
-	f.numbers(f.middles(left))
+	f.generalizeNumbers(f.generalizeMiddles(left))
 }
 
-// a part is some patterns of a group, and what they have alike.
-type part struct {
+// A patternPart is some patterns of a group, and what they have in common.
+type patternPart struct {
 	pattern
-	filled []filled
+	filled []filledPattern
 }
 
 const (
-	standsOut = 8 // a word does that is in one of so many cases of its group
-	firmMin   = 2 // signs in a pattern that say by themselves what it is
+	standsOut = 8 // a word stands out if at least one in this number of the group's cases has it
+	firmMin   = 2 // signs that make a pattern recognisable by themselves
 )
 
-// outstanding keeps words as they are that stand out in their group: that occur in many
-// cases, and, if the pattern says something without them, in a large part of the group.
-func (f *finder) outstanding(t pattern, group []filled) (parts []part) {
-	firm := t.sort != sortEdit || t.signs() >= firmMin
+// splitOutstanding keeps words literal that stand out in their group because they occur in many
+// cases. If the pattern is recognisable without them, they must also occur in a large part of the
+// group.
+func (f *finder) splitOutstanding(t pattern, group []filledPattern) (parts []patternPart) {
+	firm := t.sort != sortEdit || t.countSigns() >= firmMin
 	cases, by := 0, map[piece]int{}
 	for _, g := range group {
 		n := f.patterns[g.pattern].cases
@@ -92,15 +93,15 @@ func (f *finder) outstanding(t pattern, group []filled) (parts []part) {
 		if !known {
 			n = len(parts)
 			again[key] = n
-			parts = append(parts, part{pattern: q})
+			parts = append(parts, patternPart{pattern: q})
 		}
-		parts[n].filled = append(parts[n].filled, filled{g.pattern, slots})
+		parts[n].filled = append(parts[n].filled, filledPattern{g.pattern, slots})
 	}
 	return parts
 }
 
-// signs counts those that are more than a comma.
-func (p *pattern) signs() (n int) {
+// countSigns counts the signs other than comma and dot.
+func (p *pattern) countSigns() (n int) {
 	for _, side := range [...][]piece{p.old, p.now} {
 		for _, e := range side {
 			if e.kind == sign && e.text != "," && e.text != "." {
@@ -111,10 +112,9 @@ func (p *pattern) signs() (n int) {
 	return n
 }
 
-// middles makes one shape of rare words in the place of which others come that differ
-// from them in the same letters.
-func (f *finder) middles(all []filled) (left []filled) {
-	groups := map[string][]filled{}
+// generalizeMiddles makes one shape of replacements of rare words in which the same letters change.
+func (f *finder) generalizeMiddles(all []filledPattern) (left []filledPattern) {
+	groups := map[string][]filledPattern{}
 	for _, l := range all {
 		p := &f.patterns[l.pattern]
 		t, ok := middle(&p.pattern)
@@ -129,14 +129,14 @@ func (f *finder) middles(all []filled) (left []filled) {
 			left = append(left, group...)
 		} else {
 			for _, l := range group {
-				f.shape(parse(key), []int{l.pattern})
+				f.addShape(parse(key), []int{l.pattern})
 			}
 		}
 	}
 	return left
 }
 
-// middle cuts off what two words share, if this is four characters or more.
+// middle removes what two words share at their ends, if that is at least four characters.
 func middle(p *pattern) (t pattern, ok bool) {
 	if p.sort != sortEdit || len(p.old) != 1 || len(p.now) != 1 || p.old[0].kind != word || p.now[0].kind != word {
 		return t, false
@@ -150,23 +150,23 @@ func middle(p *pattern) (t pattern, ok bool) {
 	return pattern{sort: sortEdit, old: []piece{{inner, a[from : len(a)-to]}}, now: []piece{{inner, b[from : len(b)-to]}}}, true
 }
 
-// numbers does for short numbers what generalize did for words, with what is left.
-func (f *finder) numbers(left []filled) {
-	groups := map[string][]filled{}
+// generalizeNumbers treats the short numbers of the remaining patterns as generalize treats words.
+func (f *finder) generalizeNumbers(left []filledPattern) {
+	groups := map[string][]filledPattern{}
 	for _, l := range left {
 		p := &f.patterns[l.pattern].pattern
 		t, slots := f.abstract(p, func(e piece) bool { return e.kind == number && !f.isCommonPair(l.pattern) })
-		groups[t.key()] = append(groups[t.key()], filled{l.pattern, slots})
+		groups[t.key()] = append(groups[t.key()], filledPattern{l.pattern, slots})
 	}
 	for _, key := range sortedKeys(groups) {
-		for _, l := range f.split(parse(key), groups[key]) {
-			f.shape(f.patterns[l.pattern].pattern, []int{l.pattern})
+		for _, l := range f.splitGroup(parse(key), groups[key]) {
+			f.addShape(f.patterns[l.pattern].pattern, []int{l.pattern})
 		}
 	}
 }
 
-// isCommonPair reports whether a pattern is one number in the place of another, and
-// frequent: that may be a wrong constant.
+// isCommonPair reports whether a pattern is frequent and replaces one number by another. That may
+// be a wrong constant.
 func (f *finder) isCommonPair(i int) bool {
 	p := &f.patterns[i]
 	return len(p.old) <= 1 && len(p.now) <= 1 && p.cases >= f.literal
@@ -199,10 +199,10 @@ func (f *finder) abstract(p *pattern, free func(piece) bool) (t pattern, slots [
 	return t, slots
 }
 
-// split makes shapes of a group whose slots all have enough fillers; a slot that has
-// not is what its fillers are. Patterns that come to stand alone are returned.
-func (f *finder) split(t pattern, group []filled) (left []filled) {
-	poor := f.poor(t, group)
+// splitGroup makes shapes of a group whose slots all have enough fillers. A slot with too few
+// becomes literal. It returns the patterns that end up alone.
+func (f *finder) splitGroup(t pattern, group []filledPattern) (left []filledPattern) {
+	poor := f.poorSlots(t, group)
 	if len(poor) == 0 {
 		if len(group[0].slots) == 0 {
 			return group
@@ -211,10 +211,10 @@ func (f *finder) split(t pattern, group []filled) (left []filled) {
 		for i, g := range group {
 			members[i] = g.pattern
 		}
-		f.shape(t, members)
+		f.addShape(t, members)
 		return nil
 	}
-	parts := map[string][]filled{}
+	parts := map[string][]filledPattern{}
 	for _, g := range group {
 		var key strings.Builder
 		for _, n := range poor {
@@ -235,13 +235,13 @@ func (f *finder) split(t pattern, group []filled) (left []filled) {
 				return !kept[e] && slices.Contains(g.slots, e)
 			})
 		}
-		left = append(left, f.split(again, part)...)
+		left = append(left, f.splitGroup(again, part)...)
 	}
 	return left
 }
 
-// poor returns the slots that are no parameters, as indexes.
-func (f *finder) poor(t pattern, group []filled) (poor []int) {
+// poorSlots returns the indexes of the slots that are not parameters.
+func (f *finder) poorSlots(t pattern, group []filledPattern) (poor []int) {
 	n := len(group[0].slots)
 	bare := t.sort == sortEdit && len(t.old) == 1 && len(t.now) == 1 && n == 2 && t.old[0].kind == slot
 	for i := range n {
@@ -258,7 +258,7 @@ func (f *finder) poor(t pattern, group []filled) (poor []int) {
 	return poor
 }
 
-func (f *finder) shape(t pattern, members []int) {
+func (f *finder) addShape(t pattern, members []int) {
 	text := t.key()
 	if t.sort == sortMove && !t.hasWord() {
 		t, text = pattern{sort: sortMove}, string(sortMove)

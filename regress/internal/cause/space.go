@@ -7,9 +7,9 @@ import (
 
 var newline = []byte("\n")
 
-// space adds the edits of a gap: of what ends the line before, of the blank lines, and
-// of the indent, each by itself.
-func (t *text) space(old, now Span, c *lineCounter) {
+// addGapEdits adds the edits of a gap: one each for the end of the line before, the blank lines,
+// and the indent.
+func (t *text) addGapEdits(old, now Span, c *lineCounter) {
 	a, b := t.old[old.From:old.To], t.now[now.From:now.To]
 	if bytes.Equal(a, b) {
 		return
@@ -17,7 +17,7 @@ func (t *text) space(old, now Span, c *lineCounter) {
 	a0, a1 := bytes.IndexByte(a, '\n'), bytes.LastIndexByte(a, '\n')+1
 	b0, b1 := bytes.IndexByte(b, '\n'), bytes.LastIndexByte(b, '\n')+1
 	if a0 < 0 || b0 < 0 {
-		t.gapEdit(old, now, within(a, b, a0, b0), c)
+		t.gapEdit(old, now, gapWithinLine(a, b, a0, b0), c)
 		return
 	}
 	for _, cut := range [...][4]int{{0, a0, 0, b0}, {a0, a1, b0, b1}, {a1, len(a), b1, len(b)}} {
@@ -25,12 +25,12 @@ func (t *text) space(old, now Span, c *lineCounter) {
 		if bytes.Equal(x, y) {
 			continue
 		}
-		change := blankLines(x, y)
+		change := blankLineSort(x, y)
 		switch {
 		case cut[1] == a0:
-			change = trailing(x, y)
+			change = trailingSort(x, y)
 		case cut[0] == a1:
-			change = indent(x, y)
+			change = indentSort(x, y)
 		}
 		t.gapEdit(Span{old.From + cut[0], old.From + cut[1]}, Span{now.From + cut[2], now.From + cut[3]}, gapChange{sort: change}, c)
 	}
@@ -45,15 +45,15 @@ func (t *text) gapEdit(old, now Span, change gapChange, c *lineCounter) {
 	t.add(place{LiteralEdit: LiteralEdit{old, now}, cut: -1}, key, c)
 }
 
-// spaceContext returns what tells whitespace apart that was changed alike; by the side
-// that has more lines, for there is what was taken apart, or put together.
+// spaceContext returns the context that separates equal changes of whitespace. It uses the side
+// with more lines, because lines were split or joined there.
 func (t *text) spaceContext(old, now Span, change gapChange) string {
 	switch {
 	case change.isOfIndent():
 		return t.indentContext(old, now)
 	case change.sort == alignment && !sameWords(lastLineOf(t.old, old.From), lastLineOf(t.now, now.From)):
 		return "behind an edit"
-	case !change.isTelling():
+	case !change.dependsOnPlace():
 		return ""
 	}
 	s, gap := &t.around[0], old
@@ -62,7 +62,7 @@ func (t *text) spaceContext(old, now Span, change gapChange) string {
 		s, gap = &t.around[1], now
 		other, at, since = &t.around[0], old.From, "in added "
 	}
-	if change.isOfBlankLines() { // of the lines themselves, without the indent of the one behind
+	if change.isOfBlankLines() { // of the lines themselves, without the next line's indent
 		gap.To = skip(s.text, gap.To)
 	}
 	in := s.gap(gap, change)
@@ -78,17 +78,17 @@ func (t *text) spaceContext(old, now Span, change gapChange) string {
 	return in
 }
 
-// An indented line is one whose indent changed last.
-type indented struct {
-	ends, by int // where its indent ends, how many bytes more it has
+// An indentedLine is the last line whose indent changed.
+type indentedLine struct {
+	ends, by int // the end of its indent, and how many bytes it gained
 	in       string
 }
 
-// indentContext returns that of an indent. A line that begins with an operator goes on with
-// what was begun, and is aligned with that; if it moves as the line before does, it says no
-// more than that line.
+// indentContext returns the context of an indent. A line that begins with an operator continues the
+// line before, and is aligned with it. If it moves as the line before does, it has that line's
+// context.
 func (t *text) indentContext(old, now Span) string {
-	is := indented{ends: now.To, by: now.To - now.From - (old.To - old.From)}
+	is := indentedLine{ends: now.To, by: now.To - now.From - (old.To - old.From)}
 	behind := t.now[now.To:min(len(t.now), now.To+operatorMax)]
 	if weight(firstByte(behind)) == operatorWeight && headOf(behind) == "" && !t.around[1].inRemark(now.To) {
 		is.in = "before an operator"
@@ -104,7 +104,7 @@ func (t *text) indentContext(old, now Span) string {
 
 func skip(text []byte, at int) int { return int(skipSpace(text, int32(at), int32(len(text)))) }
 
-// sameWords reports whether two texts differ by whitespace alone.
+// sameWords reports whether two texts differ only in whitespace.
 func sameWords(a, b []byte) bool {
 	for {
 		a, b = bytes.TrimLeft(a, " \t"), bytes.TrimLeft(b, " \t")

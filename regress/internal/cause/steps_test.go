@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// How many atoms there are, and how many begin alike, makes no difference for what one
-// edit costs: each is looked at no more than once for each of its elements.
+// The cost of an edit does not depend on the number of atoms, nor on how many begin alike. For
+// each element of the edit, an atom is visited at most once.
 func TestAtomsAreNotTriedOneByOne(t *testing.T) {
 	const many = 20_000
 	say := func(n int) string { return "wput wword" + strconv.Itoa(n) + " p;" }
@@ -28,7 +28,7 @@ func TestAtomsAreNotTriedOneByOne(t *testing.T) {
 	}
 }
 
-// Whatever is compared, it takes no more steps than it has bytes for.
+// The number of steps is bounded by the number of bytes, whatever is compared.
 func TestStepsAreBounded(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")

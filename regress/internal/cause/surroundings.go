@@ -2,21 +2,21 @@ package cause
 
 import "bytes"
 
-// surroundings are a text with what is known of where a place in it is, for the places
-// that are asked for, mostly one behind the other, lie in the same brackets and strings.
+// surroundings answer what surrounds a place of a text. They keep what they know, because most
+// queries go forward within the same brackets and strings.
 type surroundings struct {
 	text   []byte
-	opened brackets
-	quoted quotes
+	opened bracketStack
+	quoted quoteState
 }
 
-// brackets are those that are open at a place, the innermost last.
-type brackets struct {
+// bracketStack holds the brackets that are open at a place, the innermost last.
+type bracketStack struct {
 	at   int
 	open []int
 }
 
-// openerOf returns where the bracket is that a place stands in, -1 for none nearby.
+// openerOf returns the place of the innermost open bracket, or -1 if none is nearby.
 func (s *surroundings) openerOf(at int) int {
 	b := &s.opened
 	if at < b.at || at > b.at+scanMax {
@@ -27,7 +27,7 @@ func (s *surroundings) openerOf(at int) int {
 		case ')', ']', '}':
 			b.open = b.open[:max(0, len(b.open)-1)]
 		case '(', '[', '{':
-			if len(b.open) > 2*scanMax { // those before are too far away
+			if len(b.open) > 2*scanMax { // the first ones are too far away
 				b.open = append(b.open[:0], b.open[scanMax:]...)
 			}
 			b.open = append(b.open, b.at)
@@ -39,27 +39,27 @@ func (s *surroundings) openerOf(at int) int {
 	return -1
 }
 
-// quotes are what a place is in: what the quote is that is open on its line, and whether
-// a comment has begun, of the line or one of many.
-type quotes struct {
-	begin, at int // of the line; up to where this is known
+// quoteState is the state at a place: the open quote on its line, and whether it is in a comment,
+// of one line or of several.
+type quoteState struct {
+	begin, at int // the line's start; the end of what was read
 	open      byte
-	remark    bool // up to the line's end
-	ends      int  // where a comment ends that goes over lines; 0 for none
-	closed    int  // where the next end of one is, -1 for none, 0 if nobody looked …
-	sought    int  // … and from where on that is the next
+	remark    bool // to the line's end
+	ends      int  // the end of a comment of several lines; 0 without one
+	closed    int  // the next end of such a comment, -1 if none follows, 0 if unknown …
+	sought    int  // … and the place from where that was searched
 }
 
-// inComment is the context of what is in one.
+// inComment is the context of places in a comment.
 const inComment = "in TXT"
 
-// quotedAt says if a place is in a string or a comment.
+// quotedAt returns whether a place is in a string or a comment, as a context.
 func (s *surroundings) quotedAt(at int) string {
 	q := &s.quoted
 	switch isRemark := s.inRemark(at); {
 	case isRemark:
 		return inComment
-	case at > q.begin+scanMax: // too far to tell
+	case at > q.begin+scanMax: // too far to know
 	case q.remark:
 		return inComment
 	case q.open != 0:
@@ -68,8 +68,8 @@ func (s *surroundings) quotedAt(at int) string {
 	return ""
 }
 
-// inRemark reports whether a place is in a comment of many lines. Of one that begins far
-// away it is known that a line begins with its *.
+// inRemark reports whether a place is in a comment of several lines. If the comment begins far
+// away, a line that begins with * shows it.
 func (s *surroundings) inRemark(at int) bool {
 	q := &s.quoted
 	if at < q.at || at > q.at+scanMax {
@@ -81,25 +81,25 @@ func (s *surroundings) inRemark(at int) bool {
 		if at < q.at {
 			ends = 0
 		}
-		*q = quotes{begin: from, at: from, ends: ends, closed: q.closed, sought: q.sought}
+		*q = quoteState{begin: from, at: from, ends: ends, closed: q.closed, sought: q.sought}
 		line := bytes.TrimLeft(s.text[from:at], " \t")
 		if from >= ends && len(line) > 1 && line[0] == '*' && (isSpace(line[1]) || line[1] == '/') {
-			q.ends = q.endFrom(s.text, from)
+			q.ends = q.commentEnd(s.text, from)
 		}
 	}
-	q.goOn(s.text, at)
+	q.advance(s.text, at)
 	return at < q.ends
 }
 
-// goOn looks at a text up to a place.
-func (q *quotes) goOn(text []byte, to int) {
+// advance reads a text up to a place.
+func (q *quoteState) advance(text []byte, to int) {
 	for ; q.at < to; q.at++ {
 		switch c := text[q.at]; {
 		case c == '\n':
 			q.begin, q.open, q.remark = q.at+1, 0, false
 		case q.at < q.ends || q.remark:
 		case q.open != 0 && c == '\\':
-			if q.at+1 == to { // what it escapes is behind
+			if q.at+1 == to { // the escaped byte is outside
 				return
 			}
 			q.at++
@@ -110,21 +110,21 @@ func (q *quotes) goOn(text []byte, to int) {
 		case isQuote(c):
 			q.open = c
 		case c == '/' || c == '#':
-			if q.at+1 == to { // what it begins is behind
+			if q.at+1 == to { // the rest of the marker is outside
 				return
 			}
 			next := text[q.at+1]
 			q.remark = c == '/' && next == '/' || c == '#' && next == ' '
 			if c == '/' && next == '*' {
-				q.ends = q.endFrom(text, q.at+2)
+				q.ends = q.commentEnd(text, q.at+2)
 			}
 		}
 	}
 }
 
-// endFrom returns where the comment ends that a place is in, 0 if it does not: then it is
-// none.
-func (q *quotes) endFrom(text []byte, at int) int {
+// commentEnd returns the end of the comment that a place is in. It returns 0 for a comment without
+// an end, which is none.
+func (q *quoteState) commentEnd(text []byte, at int) int {
 	if q.closed == 0 || at < q.sought || q.closed > 0 && q.closed < at+2 {
 		q.closed, q.sought = -1, at
 		if i := bytes.Index(text[at:], []byte("*/")); i >= 0 {
@@ -134,8 +134,7 @@ func (q *quotes) endFrom(text []byte, at int) int {
 	return max(0, q.closed)
 }
 
-// spaceBefore returns where the whitespace begins that ends at a place, or as far as it is
-// looked at.
+// spaceBefore returns the start of the whitespace that ends at a place, within scanMax bytes.
 func spaceBefore(text []byte, at int) int {
 	for to := max(0, at-scanMax); at > to && isSpace(text[at-1]); {
 		at--
@@ -149,12 +148,12 @@ func (s *surroundings) isEnclosed(at int) bool {
 	return i >= 0 && s.text[i] != '{'
 }
 
-// encloser says what a place stands in: a bracket and what is before that, or else the
-// keyword or the sign that it stands behind.
+// encloser describes what a place is in: a bracket and what precedes it, or else the keyword or
+// sign before the place.
 func (s *surroundings) encloser(at int) (in string, isBracket bool) {
 	text := s.text
 	if s.isEnclosed(at) {
-		return "in " + opens(text, s.openerOf(at)), true
+		return "in " + describeOpener(text, s.openerOf(at)), true
 	}
 	end := spaceBefore(text, at)
 	from := end
@@ -170,8 +169,8 @@ func (s *surroundings) encloser(at int) (in string, isBracket bool) {
 	return "", false
 }
 
-// opens says what the bracket at i is: that of a call, of an index, or of what is before.
-func opens(text []byte, i int) string {
+// describeOpener describes the bracket at i: that of a call, of an index, or of what precedes it.
+func describeOpener(text []byte, i int) string {
 	closed := map[byte]string{'(': "(…)", '[': "[…]", '{': "{…}"}[text[i]]
 	if text[i] == '{' {
 		if head := headOf(lastLineOf(text, i)); head != "" {
@@ -207,15 +206,14 @@ func bracketKind(c byte) string {
 	return map[byte]string{')': "(…)", ']': "[…]", '}': "{…}"}[c]
 }
 
-// lastLineOf returns the line that ends at a place, or that it is on, up to there.
+// lastLineOf returns the part before a place of the line that it is on.
 func lastLineOf(text []byte, at int) []byte {
 	at = spaceBefore(text, at)
 	from := max(0, at-scanMax)
 	return text[from+bytes.LastIndexByte(text[from:at], '\n')+1 : at]
 }
 
-// headOf returns the keyword that a line begins with, TXT if that is a comment, @, or
-// nothing of the kind.
+// headOf returns the keyword that a line begins with, TXT for a comment, @, or nothing.
 func headOf(line []byte) string {
 	line = bytes.TrimLeft(line, " \t\r}")
 	end := 0

@@ -8,32 +8,32 @@ import (
 )
 
 const (
-	foldAbove     = 25  // causes of edits; as many as that are shown as they are
-	foldPart      = 100 // a cause is rare that has less than one in so many cases, or than literalMin
-	elsewherePart = 20  // the same for one that has others like it in other places
+	foldAbove     = 25  // causes of edits that are shown unfolded
+	foldPart      = 100 // a cause with less than one in this number of cases, or than literalMin, is rare
+	elsewherePart = 20  // the same for a cause that has the same change at other places beside it
 	familyMin     = 3   // causes that make a family
-	familyMax     = 20  // families of that kind; what is left has what it does in common
-	foldedName    = 200 // names of causes that were folded into one, at most
+	familyMax     = 20  // families with common neighbours; the others share only the direction
+	foldedName    = 200 // names kept of the causes that were folded into one
 )
 
-// A likeness is what causes of a family have alike: what they do, and what always
-// stands before, or behind.
+// A likeness is what the causes of a family share: their direction, and a word that always stands
+// before or after them.
 type likeness struct{ does, beside, what string }
 
 func (l likeness) String() string { return l.does + " " + l.beside + " " + l.what }
 
-// fold gives causes their families. Where there are too many causes, each has one, and
-// the rare ones of a family become one cause.
-func (f *finder) fold() {
+// foldEdits gives causes their families. If there are too many causes, each gets a family, and the
+// rare ones of a family become one cause.
+func (f *finder) foldEdits() {
 	var edits []int
 	for i := range f.groups {
 		if f.groups[i].kind == Edit {
 			edits = append(edits, i)
 		}
 	}
-	f.basic(edits)
+	f.groupByPlace(edits)
 	left := slices.DeleteFunc(slices.Clone(edits), func(i int) bool { return f.groups[i].family != "" })
-	families, of := choose(left, f.likenesses(), familyMax)
+	families, of := chooseFamilies(left, f.likenesses(), familyMax)
 	for n, members := range of {
 		for _, i := range members {
 			f.groups[i].family = families[n].String()
@@ -44,12 +44,12 @@ func (f *finder) fold() {
 	}
 }
 
-// basic makes a family of what does the same and differs by where it stands.
-func (f *finder) basic(edits []int) {
+// groupByPlace makes a family of causes that make the same change at different places.
+func (f *finder) groupByPlace(edits []int) {
 	by := map[string][]int{}
 	for _, i := range edits {
-		if p := &f.shapes[f.groups[i].shapes[0]].pattern; saysLittle(p) {
-			by[does(p)] = append(by[does(p)], i)
+		if p := &f.shapes[f.groups[i].shapes[0]].pattern; needsContext(p) {
+			by[describePattern(p)] = append(by[describePattern(p)], i)
 		}
 	}
 	for name, members := range by {
@@ -62,16 +62,16 @@ func (f *finder) basic(edits []int) {
 	}
 }
 
-// foldRare makes one cause of the rare ones of a family, and of those that have none.
+// foldRare makes one cause of the rare causes of each family, and of those without one.
 func (f *finder) foldRare(edits []int) {
 	for _, i := range edits {
-		if g := &f.groups[i]; g.family == "" && g.cases >= f.rareMost() {
-			g.family = cmp.Or(g.does(f), "whitespace")
+		if g := &f.groups[i]; g.family == "" && g.cases >= f.rareBelow() {
+			g.family = cmp.Or(g.direction(f), "whitespace")
 		}
 	}
 	folded := map[int]bool{}
 	var sets []group
-	for _, members := range f.tooRare(edits) {
+	for _, members := range f.rareFamilies(edits) {
 		family := f.groups[members[0]].family
 		for _, i := range members {
 			folded[i] = true
@@ -80,21 +80,22 @@ func (f *finder) foldRare(edits []int) {
 		if f.groups[members[0]].elsewhere {
 			name = family + " elsewhere"
 		}
-		sets = append(sets, f.merged(members, "family "+family, name, cmp.Or(family, "other")))
+		sets = append(sets, f.mergeGroups(members, "family "+family, name, cmp.Or(family, "other")))
 	}
-	f.replaceBy(sets, folded)
+	f.replaceGroups(sets, folded)
 }
 
-// rareMost is how many cases a cause has that is not rare in any event.
-func (f *finder) rareMost() int { return max(literalMin, len(f.cases)/foldPart) }
+// rareBelow returns the number of cases from which on a cause is never rare.
+func (f *finder) rareBelow() int { return max(literalMin, len(f.cases)/foldPart) }
 
-// tooRare returns families of rare causes: of the rarest, and of those the largest, and
-// no more of them than leave as many causes as are shown as they are, if that can be.
-func (f *finder) tooRare(edits []int) (of [][]int) {
+// rareFamilies returns families of rare causes to fold. It takes the rarest causes first, and of
+// those the largest families. It stops once at most foldAbove causes are left, if that can be
+// reached.
+func (f *finder) rareFamilies(edits []int) (of [][]int) {
 	for _, least := range f.rarities(edits) {
 		rare := map[string][]int{}
 		for _, i := range edits {
-			if g := &f.groups[i]; g.cases < least && (g.elsewhere || g.cases < f.rareMost()) {
+			if g := &f.groups[i]; g.cases < least && (g.elsewhere || g.cases < f.rareBelow()) {
 				rare[g.family] = append(rare[g.family], i)
 			}
 		}
@@ -114,10 +115,10 @@ func (f *finder) tooRare(edits []int) (of [][]int) {
 	return of
 }
 
-// rarities are the numbers of cases below which causes may be rare, those left out that
-// make no difference.
+// rarities returns the thresholds in cases below which causes count as rare, each that makes a
+// difference once.
 func (f *finder) rarities(edits []int) (least []int) {
-	most := max(f.rareMost(), len(f.cases)/elsewherePart)
+	most := max(f.rareBelow(), len(f.cases)/elsewherePart)
 	for _, i := range edits {
 		least = append(least, min(f.groups[i].cases+1, most))
 	}
@@ -125,8 +126,8 @@ func (f *finder) rarities(edits []int) (least []int) {
 	return slices.Compact(least)
 }
 
-// merged makes one group of several.
-func (f *finder) merged(of []int, text, name, family string) group {
+// mergeGroups makes one group of several.
+func (f *finder) mergeGroups(of []int, text, name, family string) group {
 	slices.SortFunc(of, func(x, y int) int {
 		a, b := &f.groups[x], &f.groups[y]
 		return cmp.Or(cmp.Compare(b.cases, a.cases), cmp.Compare(b.lines, a.lines), cmp.Compare(a.text, b.text))
@@ -135,9 +136,9 @@ func (f *finder) merged(of []int, text, name, family string) group {
 	for _, i := range of {
 		part := &f.groups[i]
 		g.shapes = append(g.shapes, part.shapes...)
-		g.of += max(1, part.of)
+		g.foldedCount += max(1, part.foldedCount)
 		names := part.folded
-		if part.of == 0 {
+		if part.foldedCount == 0 {
 			names = []string{part.name}
 		}
 		g.folded = append(g.folded, names[:min(len(names), foldedName-len(g.folded))]...)
@@ -145,17 +146,16 @@ func (f *finder) merged(of []int, text, name, family string) group {
 	return g
 }
 
-// consistsOf names what was folded into a group, and says how many more there are than
-// it names.
-func (g *group) consistsOf() []string {
-	if more := g.of - len(g.folded); more > 0 {
+// foldedNames returns the names of the causes folded into a group, and how many more there are.
+func (g *group) foldedNames() []string {
+	if more := g.foldedCount - len(g.folded); more > 0 {
 		return append(slices.Clone(g.folded), fmt.Sprintf("… and %d more", more))
 	}
 	return g.folded
 }
 
-// replaceBy puts groups in the place of those that were folded.
-func (f *finder) replaceBy(sets []group, folded map[int]bool) {
+// replaceGroups replaces the folded groups by the sets.
+func (f *finder) replaceGroups(sets []group, folded map[int]bool) {
 	var kept []int
 	for i := range f.groups {
 		if !folded[i] {
@@ -172,8 +172,8 @@ func (f *finder) replaceBy(sets []group, folded map[int]bool) {
 	f.tally()
 }
 
-// choose makes families of those groups that have the most alike, at most max of them.
-func choose(groups []int, alike [][]likeness, max int) (families []likeness, of [][]int) {
+// chooseFamilies makes at most max families of the groups that have most in common.
+func chooseFamilies(groups []int, alike [][]likeness, max int) (families []likeness, of [][]int) {
 	left := map[int]bool{}
 	for _, i := range groups {
 		left[i] = true
@@ -208,15 +208,15 @@ func choose(groups []int, alike [][]likeness, max int) (families []likeness, of 
 	return families, of
 }
 
-// beside are the words that always stand before and behind an edit; 0 for none or several.
-type beside struct{ before, after int32 }
+// neighbourWords are the words that always stand before and after an edit; 0 if they vary.
+type neighbourWords struct{ before, after int32 }
 
-// neighbours returns those of each group.
-func (f *finder) neighbours() []beside {
+// neighbours returns the constant neighbours of each group.
+func (f *finder) neighbours() []neighbourWords {
 	const unknown = -1
-	around := make([]beside, len(f.groups))
+	around := make([]neighbourWords, len(f.groups))
 	for i := range around {
-		around[i] = beside{unknown, unknown}
+		around[i] = neighbourWords{unknown, unknown}
 	}
 	same := func(was *int32, is int32) {
 		if *was == unknown {
@@ -240,13 +240,13 @@ func (f *finder) neighbours() []beside {
 	return around
 }
 
-// likenesses returns what may make a family of each group: neighbours that are always
-// the same. A name that has no word says them too, if they are more than chance.
+// likenesses returns for each group the likenesses that may make a family: neighbours that never
+// vary. A name without a word also gets its neighbour, if that is no chance.
 func (f *finder) likenesses() [][]likeness {
 	out := make([][]likeness, len(f.groups))
 	for i, b := range f.neighbours() {
 		g := &f.groups[i]
-		does := g.does(f)
+		does := g.direction(f)
 		if does == "" {
 			continue
 		}
@@ -264,8 +264,8 @@ func (f *finder) likenesses() [][]likeness {
 	return out
 }
 
-// does says in which direction a cause goes, empty for whitespace.
-func (g *group) does(f *finder) string {
+// direction returns whether a cause adds, removes or replaces; empty for whitespace.
+func (g *group) direction(f *finder) string {
 	p := &f.shapes[g.shapes[0]].pattern
 	switch {
 	case p.sort == sortWrap || p.sort == sortEdit && len(p.old) == 0:

@@ -6,42 +6,41 @@ import (
 )
 
 const (
-	linesMax  = 800 // steps between lines before anchors are looked for
+	linesMax  = 800 // steps between lines before anchors are used
 	tokensMax = 600 // the same between tokens
-	alignMin  = 400 // lines of a hunk above which they are aligned first
+	alignMin  = 400 // hunks with more lines are aligned first
 	hunkMax   = 1 << 18
 )
 
-// A place is a literal edit with what is known of it: its pattern, and for whoever
-// counts lines, where it begins.
+// A place is a literal edit with its pattern, its lines and its neighbours.
 type place struct {
 	LiteralEdit
 	pattern int32 // an index
-	line    int32 // where it begins, by the new side's lines
-	lines   int32 // that it covers, and where a text has each pattern once, that all of its edits do
+	line    int32 // the line of the new side where it begins
+	lines   int32 // the lines that it covers; with each pattern kept once, the lines of all its edits
 	gap     uint8 // tokens since the edit before, at most 255
-	// What stands before it and behind it, as indexes of words.
+	// The words before and after it, as indexes.
 	before, after int32
-	// Where the elements of the pattern begin, but for the first of each side: in a
-	// list of all, from cut on. None for a pattern of one element a side.
+	// The index in cuts where the starts of the pattern's elements are listed, except the first of
+	// each side. -1 if both sides have at most one element.
 	cut int32
 }
 
-// A text is one part while it is compared.
+// A text is one part during its comparison.
 type text struct {
 	old, now   []byte
 	words      *words
 	scratch    *scratch
 	places     []place
 	cuts       []int32
-	seen       map[int32]extent // by pattern, where there are more than editsMax edits
-	changed    int64            // bytes in the larger side of edits that are more than whitespace
-	around     [2]surroundings  // of what was, and of what is
-	lastIndent indented
-	besideEdit bool // the gap that is looked at is before what was replaced
+	extents    map[int32]extent // by pattern, if there are more than editsMax edits
+	changed    int64            // bytes on the larger side of edits other than whitespace
+	around     [2]surroundings  // of the old and the new text
+	lastIndent indentedLine
+	besideEdit bool // the current gap is before a replacement
 }
 
-// scratch is memory that is used for one part after another.
+// scratch is memory that is reused from part to part.
 type scratch struct {
 	comparer
 	oldLines, nowLines []line
@@ -73,10 +72,10 @@ func (t *text) compare() {
 	s.nowLines = splitLines(s.nowLines, t.now, from, nowTo)
 	line := int32(bytes.Count(t.now[:from], newline))
 	s.a, s.b = keysOf(s.a, s.oldLines), keysOf(s.b, s.nowLines)
-	t.lines(line)
+	t.compareLines(line)
 }
 
-// trim returns what is equal at both ends, by whole lines.
+// trim returns the ends of the equal prefix and suffix, in whole lines.
 func (t *text) trim() (from, oldTo, nowTo int) {
 	n := min(len(t.old), len(t.now))
 	from = commonPrefix(t.old[:n], t.now[:n])
@@ -101,10 +100,10 @@ func (t *text) trim() (from, oldTo, nowTo int) {
 	return from, len(t.old), len(t.now)
 }
 
-// around is how many lines that are equal stay at both ends, for edits to slide over.
+// around is the number of equal lines that stay at both ends, so that edits can slide over them.
 const around = 20
 
-// lineStart returns where a line ends before at that is not blank: from there on there is a whole gap.
+// lineStart returns the end of the last line before at that is not blank. A whole gap begins there.
 func lineStart(b []byte, at int) int {
 	for {
 		at = bytes.LastIndexByte(b[:at], '\n')
@@ -120,10 +119,10 @@ func lineStart(b []byte, at int) int {
 	}
 }
 
-// lines goes through the blocks of lines that differ and the pairs between them.
-func (t *text) lines(line int32) {
+// compareLines compares the blocks of different lines and the pairs of lines between them.
+func (t *text) compareLines(line int32) {
 	s := t.scratch
-	n, m := len(s.a)-1, len(s.b)-1 // the last says nothing on both sides
+	n, m := len(s.a)-1, len(s.b)-1 // the last line is empty on both sides
 	s.blocks = s.compare(s.a[:n], s.b[:m], linesMax)
 	slideLines(s.blocks, s.a[:n], s.b[:m], t.old, s.oldLines, t.now, s.nowLines)
 	i, j := 0, 0
@@ -132,14 +131,14 @@ func (t *text) lines(line int32) {
 		counter.at = int(s.nowLines[0].gap)
 	}
 	for _, b := range s.blocks {
-		t.pairs(i, b.a0, j, &counter)
-		t.hunk(b, &counter)
-		i, j = b.a1+1, b.b1+1 // the gap of the pair behind was the hunk's
+		t.comparePairs(i, b.a0, j, &counter)
+		t.compareHunk(b, &counter)
+		i, j = b.a1+1, b.b1+1 // the hunk included the gap of the next pair
 		if i <= n {
-			t.pair(i-1, j-1, false, &counter)
+			t.comparePair(i-1, j-1, false, &counter)
 		}
 	}
-	t.pairs(i, n+1, j, &counter)
+	t.comparePairs(i, n+1, j, &counter)
 }
 
 // lineCounter counts lines as it goes.
@@ -157,14 +156,14 @@ func (c *lineCounter) to(at int) int32 {
 	return c.line
 }
 
-// pairs compares the whitespace of lines that say the same.
-func (t *text) pairs(i, to, j int, c *lineCounter) {
+// comparePairs compares the whitespace of lines that are otherwise equal.
+func (t *text) comparePairs(i, to, j int, c *lineCounter) {
 	for ; i < to; i, j = i+1, j+1 {
-		t.pair(i, j, true, c)
+		t.comparePair(i, j, true, c)
 	}
 }
 
-func (t *text) pair(i, j int, withGap bool, c *lineCounter) {
+func (t *text) comparePair(i, j int, withGap bool, c *lineCounter) {
 	a, b := &t.scratch.oldLines[i], &t.scratch.nowLines[j]
 	x, y := a.from, b.from
 	if withGap {
@@ -176,7 +175,7 @@ func (t *text) pair(i, j int, withGap bool, c *lineCounter) {
 	for x < a.to || y < b.to {
 		gapX, gapY := x, y
 		x, y = skipSpace(t.old, x, a.to), skipSpace(t.now, y, b.to)
-		t.space(Span{int(gapX), int(x)}, Span{int(gapY), int(y)}, c)
+		t.addGapEdits(Span{int(gapX), int(x)}, Span{int(gapY), int(y)}, c)
 		if x < a.to {
 			x++
 		}

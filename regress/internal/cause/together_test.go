@@ -9,10 +9,10 @@ import (
 	"muster/regress/internal/cause"
 )
 
-// Changes that touch are told apart, each by its own cause.
+// Adjacent changes are separated, each with its own cause.
 func TestChangesThatTouch(t *testing.T) {
 	for _, c := range []struct {
-		name, old, now string // a word that no other case has is put into them
+		name, old, now string // the verb stands for a word that no other case has
 		want           []string
 	}{
 		{
@@ -37,9 +37,9 @@ func TestChangesThatTouch(t *testing.T) {
 		var cases []cause.Case
 		for i := range 12 {
 			word := "v" + string(rune('a'+i))
-			cases = append(cases, differing(fmt.Sprint("c", word), fmt.Sprintf(c.old, word), fmt.Sprintf(c.now, word)))
+			cases = append(cases, changedCase(fmt.Sprint("c", word), fmt.Sprintf(c.old, word), fmt.Sprintf(c.now, word)))
 		}
-		f := found(cases...)
+		f := analyseCases(cases...)
 		var got []string
 		for _, c := range f.Causes {
 			got = append(got, c.Name)
@@ -47,24 +47,24 @@ func TestChangesThatTouch(t *testing.T) {
 		slices.Sort(got)
 		slices.Sort(c.want)
 		if !slices.Equal(got, c.want) {
-			t.Errorf("%s: want %q%s", c.name, c.want, named(f))
+			t.Errorf("%s: want %q%s", c.name, c.want, causeList(f))
 		}
 		checkReplay(t, f, cases)
 	}
 }
 
-// A bracket around what is in brackets is one change also in a case that is alone.
+// A bracket around a bracketed expression is one change, even in a single case.
 func TestBracketsAroundBrackets(t *testing.T) {
-	cases := []cause.Case{differing("a", "print((x - 1));\nprint(f(y));\nprint(z);\n", "print((double)((x - 1)));\nprint((double)(f(y)));\nprint((double)(z));\n")}
-	f := found(cases...)
+	cases := []cause.Case{changedCase("a", "print((x - 1));\nprint(f(y));\nprint(z);\n", "print((double)((x - 1)));\nprint((double)(f(y)));\nprint((double)(z));\n")}
+	f := analyseCases(cases...)
 	if len(f.Causes) != 1 || f.Causes[0].Name != "+ wrap (double)(_)" {
-		t.Errorf("%d causes%s", len(f.Causes), named(f))
+		t.Errorf("%d causes%s", len(f.Causes), causeList(f))
 	}
 	checkReplay(t, f, cases)
 }
 
-// What is left out once, twice and three times in a row is one cause, though there are
-// enough cases of the second for it to be one of its own.
+// Removing a line once, twice and three times in a row is one cause, even though enough cases of
+// the second would make it one of its own.
 func TestAgainAndAgain(t *testing.T) {
 	var cases []cause.Case
 	for i := range 40 {
@@ -79,17 +79,17 @@ func TestAgainAndAgain(t *testing.T) {
 			from, to := strings.Index(now, "/*"), strings.Index(now, "*/")+len("*/\n")
 			now = now[:from] + now[to:]
 		}
-		cases = append(cases, differing(fmt.Sprintf("c%02d", i), old, now))
+		cases = append(cases, changedCase(fmt.Sprintf("c%02d", i), old, now))
 	}
-	f := found(cases...)
+	f := analyseCases(cases...)
 	if len(f.Causes) != 1 {
-		t.Errorf("%d causes%s", len(f.Causes), named(f))
+		t.Errorf("%d causes%s", len(f.Causes), causeList(f))
 	}
 	checkReplay(t, f, cases)
 }
 
-// That edits are near each other in copies of one text is no evidence that they are one
-// change: not where there is a crowd of them, and not in a few cases.
+// Nearness of edits in copies of one text is no evidence that they are one change, in crowds or in
+// few cases.
 func TestCopiesAreNotBundled(t *testing.T) {
 	crowd := [...]string{"a = one b c two d e three f g four h i five j k;\n", "a = 1 b c 2 d e 3 f g 4 h i 5 j k;\n"}
 	pair := [...]string{"a = one(b);\nc = two(d);\n", "a = 1(b);\nc = 2(d);\n"}
@@ -114,27 +114,26 @@ func TestCopiesAreNotBundled(t *testing.T) {
 			fill := func(text string) string {
 				return strings.Repeat("pad();\n", 50+2*i) + strings.ReplaceAll(text, "= ", "= "+name+" ")
 			}
-			cases = append(cases, differing(fmt.Sprint("c", i), fill(c.copied[0]), fill(c.copied[1])))
+			cases = append(cases, changedCase(fmt.Sprint("c", i), fill(c.copied[0]), fill(c.copied[1])))
 		}
-		f := found(cases...)
+		f := analyseCases(cases...)
 		if len(f.Causes) != c.want {
-			t.Errorf("%s: %d causes, want %d%s", c.name, len(f.Causes), c.want, named(f))
+			t.Errorf("%s: %d causes, want %d%s", c.name, len(f.Causes), c.want, causeList(f))
 		}
 		checkReplay(t, f, cases)
 	}
 }
 
-// Brackets around lines that are as they were are one change, though only the first and the
-// last line differ.
+// Brackets around unchanged lines are one change, although only the first and the last line differ.
 func TestBracketsAroundLines(t *testing.T) {
 	for _, c := range []struct{ old, now, want string }{
 		{"x = a\n  + b\n  + c\ny\n", "x = (a\n  + b\n  + c)\ny\n", "+ wrap (_) of = (…)"},
 		{"if (a\n  and b[0]\n  and c):\n", "if a\n  and b[0]\n  and c:\n", "- wrap (_) of if (…)"},
 	} {
-		cases := []cause.Case{differing("a", c.old, c.now)}
-		f := found(cases...)
+		cases := []cause.Case{changedCase("a", c.old, c.now)}
+		f := analyseCases(cases...)
 		if len(f.Causes) != 1 || f.Causes[0].Name != c.want {
-			t.Errorf("want %s%s", c.want, named(f))
+			t.Errorf("want %s%s", c.want, causeList(f))
 		}
 		checkReplay(t, f, cases)
 	}

@@ -9,26 +9,25 @@ type token struct {
 	key           uint64
 }
 
-// kind is that of a token, and of an element of a pattern, where it is the first byte of
-// its text.
+// kind is the kind of a token or of an element. In a pattern it is the first byte of an element.
 type kind byte
 
 const (
 	word   kind = 'w'
 	number kind = 'n'
 	sign   kind = 'p'
-	// Of elements alone.
-	quoted kind = 'S' // a string, whatever it says
+	// Of elements only:
+	quoted kind = 'S' // any string
 	remark kind = 'T' // the text of a comment
-	length kind = 'L' // so many that they are left out
-	run    kind = 'R' // again and again the same
+	length kind = 'L' // a number of elements that are left out
+	run    kind = 'R' // a repeated sequence
 	slot   kind = '$' // any word, by number
 	digits kind = '#' // any number, by number
 	inner  kind = '~' // the middle of a word
 )
 
-// tokenize appends the tokens of text between gap and to. Digits are split off words,
-// so that a suffix is one; quotes are signs.
+// tokenize appends the tokens of text between gap and to. It splits digits off words, so that a
+// suffix is a token of its own. Quotes are signs.
 func tokenize(tokens []token, text []byte, gap, to int) []token {
 	for at := gap; ; {
 		for at < to && isSpace(text[at]) {
@@ -47,7 +46,7 @@ func tokenize(tokens []token, text []byte, gap, to int) []token {
 	}
 }
 
-// next returns what begins at from, and where it ends.
+// next returns the kind and the end of the token that begins at from.
 func next(text []byte, from, to int) (kind, int) {
 	c := text[from]
 	switch {
@@ -82,7 +81,7 @@ func isOperator(s string) bool {
 	return inList(two, s)
 }
 
-// inList looks for s in words of its length.
+// inList reports whether a list of words of equal length contains s.
 func inList(list, s string) bool {
 	i := strings.Index(list, s)
 	for i >= 0 && i%(len(s)+1) != 0 {
@@ -95,7 +94,7 @@ func inList(list, s string) bool {
 	return i >= 0
 }
 
-// hexEnd finds 0x… and what can only be a digest or an address: eight characters with
+// hexEnd returns the end of 0x…, or of a likely digest or address: at least eight characters with
 // two digits and a letter among them.
 func hexEnd(text []byte, from, to int) (int, bool) {
 	if from > 0 && (isLetter(text[from-1]) || isDigit(text[from-1])) {

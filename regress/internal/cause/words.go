@@ -1,6 +1,6 @@
 package cause
 
-// words gives strings numbers. The empty one is 0.
+// words numbers strings. The empty string is 0.
 type words struct {
 	numbers map[string]int32
 	list    []string

@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// match gives one pattern to edits that belong together: a bracket that was added with
-// the one that closes it, and what was taken from one place and put to another.
+// match gives one pattern to edits that belong together: an added bracket and its counterpart, or
+// tokens that were moved.
 func (h *hunk) match() {
-	h.moves()
-	h.wraps(h.nowSide(), sortWrap)
-	h.wraps(h.oldSide(), sortUnwrap)
+	h.matchMoves()
+	h.matchWraps(h.nowSide(), sortWrap)
+	h.matchWraps(h.oldSide(), sortUnwrap)
 }
 
 func (h *hunk) setMark(i int, m []byte) {
@@ -20,8 +20,8 @@ func (h *hunk) setMark(i int, m []byte) {
 	h.marks[i] = m
 }
 
-// moves looks at neighbours.
-func (h *hunk) moves() {
+// matchMoves finds moves between neighbouring blocks.
+func (h *hunk) matchMoves() {
 	s := h.scratch
 	for i := 1; i < len(h.blocks); i++ {
 		x, y := h.blocks[i-1], h.blocks[i]
@@ -39,15 +39,15 @@ func (h *hunk) moves() {
 }
 
 type bracket struct {
-	at, block int // the token, and the block that it is in; -1 for none
+	at, block int // the token, and its block; -1 for none
 }
 
-// wraps looks for pure blocks whose brackets close each other.
-func (h *hunk) wraps(s side, as sort) {
+// matchWraps finds pure blocks whose brackets close each other.
+func (h *hunk) matchWraps(s side, as sort) {
 	if len(h.blocks) < 2 {
 		return
 	}
-	partner := make([]int, len(h.blocks)) // 0 for none, -1 for several or none of the kind
+	partner := make([]int, len(h.blocks)) // index + 1; 0 for none, -1 for several or an unsuitable one
 	var open []bracket
 	next := 0
 	for at, k := range s.tokens {
@@ -79,7 +79,7 @@ func (h *hunk) wraps(s side, as sort) {
 			join(partner, b, o.block)
 		}
 	}
-	h.partners(partner, s, as)
+	h.markPartners(partner, s, as)
 }
 
 func join(partner []int, b, with int) {
@@ -92,7 +92,7 @@ func join(partner []int, b, with int) {
 	}
 }
 
-func (h *hunk) partners(partner []int, s side, as sort) {
+func (h *hunk) markPartners(partner []int, s side, as sort) {
 	for i, p := range partner {
 		j := p - 1
 		if p <= 0 || j <= i || partner[j] != i+1 || h.mark(i) != nil || h.mark(j) != nil {
@@ -113,10 +113,10 @@ func (h *hunk) partners(partner []int, s side, as sort) {
 	}
 }
 
-// wrapContext returns that of brackets around something, by where the first is and where
-// the last ends.
+// wrapContext returns the context of brackets around something. from is the first bracket, to the
+// end of the last.
 func wrapContext(text []byte, from, to int) string {
-	in := "of " + opens(text, from)
+	in := "of " + describeOpener(text, from)
 	if bytes.HasPrefix(bytes.TrimLeft(text[to:min(len(text), to+wordMax)], " \t"), []byte("= ")) {
 		in += " ="
 	}
