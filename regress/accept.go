@@ -1,7 +1,6 @@
 package regress
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 
@@ -57,18 +56,16 @@ func Accept(ctx context.Context, o Options, a Acceptance) (count int, err error)
 		return 0, err
 	}
 	defer unlock()
-	p, err := openPast(&o, a.Run)
+	p, err := openPastFor(&o, a.Run, a.Golden)
 	if err != nil {
 		return 0, err
 	}
-	p.locked = true
 	if p.run.Command != report.CheckCommand {
 		return 0, fault.Inputf("run %s was a compare: it has no golden to accept into: run muster check, or name a check with --run", p.run.ID)
 	}
-	if err := p.finished(); err != nil {
+	if err := p.run.RequireFinished(true); err != nil {
 		return 0, err
 	}
-	p.options.Store.Golden = cmp.Or(a.Golden, p.options.Store.Golden)
 	base, err := place.Find(ctx, p.options.Store.Golden, placeOptions(&p.options))
 	if err != nil {
 		return 0, err

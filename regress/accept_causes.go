@@ -13,6 +13,7 @@ import (
 	"muster/regress/internal/golden"
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
+	"muster/regress/internal/pastrun"
 	"muster/regress/internal/place"
 	"muster/regress/internal/review"
 	"muster/regress/internal/state"
@@ -43,18 +44,18 @@ type effect struct {
 // settle works out what accepting comes to, together with what is decided on the run: as a
 // review in which that is decided, of which only what was asked for goes into the golden.
 func (p *past) settle(n named) (e effect, err error) {
-	if e.before, err = p.decisions(); err != nil {
+	if e.before, err = p.run.Decisions(); err != nil {
 		return e, err
 	}
-	d, inside := p.decidable(n.found), promotedIn(p.results)
-	written := review.WithPromoted(d.items, d.cases, e.before, inside)
-	r := d.review(written, inside)
+	d, inside := pastrun.NewAgenda(p.run.Results, n.found), pastrun.AcceptedIn(p.run.Results)
+	written := review.WithPromoted(d.Items, d.Cases, e.before, inside)
+	r := d.Review(written, inside)
 	for _, id := range slices.Sorted(maps.Keys(n.causes)) {
 		r.Decide(id, review.Accepted)
 	}
 	r.Take(func(caseName string) bool { return n.cases[caseName] })
 
-	isAsked := func(i int) bool { return n.causes[d.items[i].ID] }
+	isAsked := func(i int) bool { return n.causes[d.Items[i].ID] }
 	goes := maps.Clone(n.cases)
 	for i, c := range r.Cases() {
 		if r.Promotable(i) && slices.ContainsFunc(c.Items, isAsked) && n.matches(c.Name) {
@@ -63,21 +64,21 @@ func (p *past) settle(n named) (e effect, err error) {
 	}
 	decided := r
 	if n.only != nil { // a cause is accepted only with all its cases
-		decided = d.review(written, inside)
+		decided = d.Review(written, inside)
 		decided.Take(func(caseName string) bool { return goes[caseName] })
 	}
 	e.decisions, _ = review.Merge(decided.Changes(), written) // the state is locked: nobody else decides
-	for i := range p.results {
-		if result := &p.results[i]; goes[string(result.Name)] && !result.Accepted {
+	for i := range p.run.Results {
+		if result := &p.run.Results[i]; goes[string(result.Name)] && !result.Accepted {
 			e.promoted = append(e.promoted, result)
 		}
 	}
 	e.waiting = map[string]int{}
 	for _, w := range r.Waiting() {
-		if c := d.cases[w.Case]; slices.ContainsFunc(c.Items, isAsked) && n.matches(c.Name) {
+		if c := d.Cases[w.Case]; slices.ContainsFunc(c.Items, isAsked) && n.matches(c.Name) {
 			e.waits++
 			for _, i := range w.For {
-				e.waiting[d.items[i].ID]++
+				e.waiting[d.Items[i].ID]++
 			}
 		}
 	}
@@ -102,7 +103,7 @@ func (p *past) accept(ctx context.Context, base place.Place, n named, a Acceptan
 		return e, err
 	}
 	if unpromoted != nil && !slices.ContainsFunc(w.promoted, func(r *state.Result) bool { return r.Accepted }) {
-		if err := p.saveDecisions(e.before); err != nil {
+		if err := p.run.SaveDecisions(e.before); err != nil {
 			return e, errors.Join(unpromotedText(unpromoted), err)
 		}
 	}
@@ -114,7 +115,7 @@ func (p *past) accept(ctx context.Context, base place.Place, n named, a Acceptan
 // --all leaves out.
 func (p *past) choose(ctx context.Context, a Acceptance) (n named, left map[outcome.Verdict]int, err error) {
 	n.causes, n.cases, left = map[string]bool{}, map[string]bool{}, map[outcome.Verdict]int{}
-	if n.found, err = p.causesIfAny(); err != nil {
+	if n.found, err = p.run.CausesIfAny(); err != nil {
 		return n, nil, err
 	}
 	if len(a.Globs) > 0 {
@@ -123,8 +124,8 @@ func (p *past) choose(ctx context.Context, a Acceptance) (n named, left map[outc
 		}
 	}
 	if a.All {
-		for i := range p.results {
-			switch r := &p.results[i]; {
+		for i := range p.run.Results {
+			switch r := &p.run.Results[i]; {
 			case !n.matches(string(r.Name)):
 			case r.Accepted, a.takes(r):
 				n.cases[string(r.Name)] = true
@@ -135,16 +136,16 @@ func (p *past) choose(ctx context.Context, a Acceptance) (n named, left map[outc
 		return n, left, nil
 	}
 	for _, text := range a.Names {
-		at, err := p.point(ctx, text)
+		at, err := p.run.FindTarget(ctx, text)
 		switch {
 		case err != nil:
 			return n, nil, err
-		case at.cause != nil:
-			n.causes[at.cause.ID] = true
-		case at.result.Verdict == outcome.Environment:
+		case at.Cause != nil:
+			n.causes[at.Cause.ID] = true
+		case at.Result.Verdict == outcome.Environment:
 			return n, nil, fault.Inputf("%s was not judged, the machine failed: run it again with muster rerun --failed", text)
-		case n.matches(string(at.result.Name)):
-			n.cases[string(at.result.Name)] = true
+		case n.matches(string(at.Result.Name)):
+			n.cases[string(at.Result.Name)] = true
 		}
 	}
 	return n, left, nil
@@ -156,7 +157,7 @@ func (p *past) globsOf(globs []string) (*glob.Set, error) {
 	if err != nil {
 		return nil, fault.Inputf("--cases: %w", err)
 	}
-	if !slices.ContainsFunc(p.results, func(r state.Result) bool { return only.Match(string(r.Name)) }) {
+	if !slices.ContainsFunc(p.run.Results, func(r state.Result) bool { return only.Match(string(r.Name)) }) {
 		return nil, fault.Emptyf("--cases %s: no case that differs in run %s matches: muster groups lists the differences", name.QuoteAll(globs), p.run.ID)
 	}
 	return only, nil
@@ -166,9 +167,9 @@ func (p *past) globsOf(globs []string) (*glob.Set, error) {
 // its command if it can.
 func (w *writing) commit(ctx context.Context) (err error) {
 	p := w.past
-	open := p.outcomesIfAny
+	open := p.run.OpenOutcomesIfAny
 	if hasOutcomes(w.promoted) {
-		open = p.outcomes
+		open = p.run.OpenOutcomes
 	}
 	found, err := open()
 	if err != nil {
@@ -187,7 +188,7 @@ func (w *writing) commit(ctx context.Context) (err error) {
 		}
 		return err
 	}
-	return p.run.SaveResults(p.results)
+	return p.run.State.SaveResults(p.run.Results)
 }
 
 // hasOutcomes reports whether the corpus has one of the cases.

@@ -50,7 +50,7 @@ func overruled(today, ran *Options, c commandMove) string {
 
 // previewMove returns what an accept would do to the command. It marks the results as accepted.
 func (p *past) previewMove(ctx context.Context, base place.Place, promoted []*state.Result, a Acceptance) (move commandMove, err error) {
-	found, err := p.outcomesIfAny()
+	found, err := p.run.OpenOutcomesIfAny()
 	if err != nil || found == nil || len(promoted) == 0 {
 		return move, err
 	}
@@ -163,7 +163,7 @@ func (p *past) commandStays(m, made golden.Meta, names iter.Seq[string]) (why st
 // leftOver counts the results that are not accepted, and those that cannot be, because the
 // machine failed.
 func (p *past) leftOver() (left, failed int) {
-	for _, r := range p.results {
+	for _, r := range p.run.Results {
 		switch {
 		case r.Verdict == outcome.Environment:
 			failed++
@@ -177,12 +177,12 @@ func (p *past) leftOver() (left, failed int) {
 // unjudged counts the names of cases that the run has neither a line nor a result of. The parts
 // of a merged run may leave out cases.
 func (p *past) unjudged(names iter.Seq[string]) (count int, err error) {
-	lines, err := p.run.ReadLines()
+	lines, err := p.run.State.ReadLines()
 	if err != nil {
 		return 0, err
 	}
 	judged := state.LinesByName(lines)
-	for _, r := range p.results {
+	for _, r := range p.run.Results {
 		judged[string(r.Name)] = state.Line{}
 	}
 	for caseName := range names {

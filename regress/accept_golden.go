@@ -21,7 +21,7 @@ func (p *past) checkGolden(ctx context.Context, at place.Place) error {
 		return place.ExplainMissing(p.options.Store.Golden, err)
 	}
 	defer base.Close()
-	if err := p.acceptsInto(base.Digest(), base.Meta()); err != nil {
+	if err := p.run.CheckGolden(p.options.Store.Golden, base.Digest(), base.Meta()); err != nil {
 		return err
 	}
 	return p.recall(base)
@@ -32,16 +32,16 @@ func (p *past) checkGolden(ctx context.Context, at place.Place) error {
 // can lose them.
 func (p *past) recall(base *golden.Store) error {
 	ours := base.Meta().AcceptedRun == p.run.ID
-	if !slices.ContainsFunc(p.results, func(r state.Result) bool { return r.Accepted || ours }) {
+	if !slices.ContainsFunc(p.run.Results, func(r state.Result) bool { return r.Accepted || ours }) {
 		return nil
 	}
-	found, err := p.outcomes()
+	found, err := p.run.OpenOutcomes()
 	if err != nil {
 		return err
 	}
 	defer found.Close()
-	for i := range p.results {
-		if r := &p.results[i]; r.Accepted || ours && r.Verdict != outcome.Environment {
+	for i := range p.run.Results {
+		if r := &p.run.Results[i]; r.Accepted || ours && r.Verdict != outcome.Environment {
 			if r.Accepted, err = holds(base, found, r); err != nil {
 				return err
 			}
@@ -69,10 +69,10 @@ func holds(base, found *golden.Store, r *state.Result) (bool, error) {
 // the accepted outcomes.
 func (p *past) signed(tx *golden.Tx, engine bool, reason string) (golden.Meta, error) {
 	m := tx.Meta()
-	if err := p.acceptsInto(tx.Digest(), m); err != nil {
+	if err := p.run.CheckGolden(p.options.Store.Golden, tx.Digest(), m); err != nil {
 		return m, err // somebody was faster
 	}
-	if tx.Digest().String() == p.run.Golden {
+	if tx.Digest().String() == p.run.State.Golden {
 		m.AcceptBase = tx.Digest()
 	}
 	m.AcceptedRun = p.run.ID

@@ -47,7 +47,7 @@ func (p *past) tellAccepted(rep *Report, a Acceptance, e effect, left map[outcom
 
 // noneLeft says that all differences of the run are in the golden, "" if some are not.
 func (p *past) noneLeft() string {
-	if slices.ContainsFunc(p.results, func(r state.Result) bool { return !r.Accepted }) {
+	if slices.ContainsFunc(p.run.Results, func(r state.Result) bool { return !r.Accepted }) {
 		return ""
 	}
 	return ", nothing is left to accept"

@@ -48,7 +48,7 @@ func Bisect(ctx context.Context, o Options, b Bisection) (err error) {
 	if err != nil {
 		return err
 	}
-	found, err := p.causes()
+	found, err := p.run.Causes()
 	if err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func Bisect(ctx context.Context, o Options, b Bisection) (err error) {
 		return err
 	}
 	d := &bisecting{session: s, past: p, found: found, index: cause.NewIndex(found.Causes), how: b, began: time.Now()}
-	if d.base, err = p.base(ctx); err != nil {
+	if d.base, err = p.run.OpenBase(ctx); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, d.base.Close()) }()
@@ -140,7 +140,7 @@ func (d *bisecting) prepare(ctx context.Context, goals []goal) error {
 		d.commands = append(d.commands, c)
 	}
 	d.engine.mayRun(d.commands)
-	found, err := d.past.outcomes()
+	found, err := d.past.run.OpenOutcomes()
 	if err != nil {
 		return err
 	}

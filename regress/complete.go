@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"muster/regress/internal/name"
+	"muster/regress/internal/pastrun"
 	"muster/regress/internal/report"
 	"muster/regress/internal/state"
 )
@@ -18,10 +19,10 @@ func DifferingChoices(o Options, id string) ([]Choice, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := make([]Choice, len(p.results))
-	for i, r := range p.results {
+	list := make([]Choice, len(p.run.Results))
+	for i, r := range p.run.Results {
 		word := name.Typed(string(r.Name))
-		if isCauseID(word) {
+		if pastrun.IsCauseID(word) {
 			word = "./" + word
 		}
 		list[i] = Choice{Word: word}
@@ -35,7 +36,7 @@ func CauseChoices(o Options, id string) (list []Choice, err error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := p.causesIfAny()
+	found, err := p.run.CausesIfAny()
 	if err != nil || found == nil {
 		return nil, err
 	}
@@ -52,11 +53,11 @@ func RecordedChoices(ctx context.Context, o Options, id string) (list []Choice, 
 	if err != nil || run.Command != report.RecordCommand {
 		return nil, err
 	}
-	p, err := pastOf(run, &o)
+	p, err := newPast(run, &o, "")
 	if err != nil {
 		return nil, err
 	}
-	base, err := p.base(ctx)
+	base, err := p.run.OpenBase(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"muster/regress/internal/cause"
 	"muster/regress/internal/name"
+	"muster/regress/internal/pastrun"
 	"muster/regress/internal/readable"
 	"muster/regress/internal/report"
 	"muster/regress/internal/review"
@@ -22,11 +23,11 @@ func Groups(_ context.Context, o Options, id string) error {
 	if err != nil {
 		return err
 	}
-	found, err := p.causes()
+	found, err := p.run.Causes()
 	if err != nil {
 		return err
 	}
-	decided, err := p.decisions()
+	decided, err := p.run.Decisions()
 	if err != nil {
 		return err
 	}
@@ -108,7 +109,7 @@ func nextCommands(p *past, found *cause.Found, decided map[string]review.State) 
 			return fmt.Sprintf("muster show %s, muster accept %s, muster review", c.ID, c.ID)
 		}
 	}
-	if slices.ContainsFunc(p.results, func(r state.Result) bool { return !r.Accepted }) {
+	if slices.ContainsFunc(p.run.Results, func(r state.Result) bool { return !r.Accepted }) {
 		return "muster show G1, muster review"
 	}
 	return "muster check, as all of it is accepted"
@@ -120,7 +121,7 @@ func countUnpromoted(p *past, found *cause.Found, decided map[string]review.Stat
 	if p.run.Command != report.CheckCommand {
 		return 0
 	}
-	r := p.decidable(found).review(decided, promotedIn(p.results))
+	r := pastrun.NewAgenda(p.run.Results, found).Review(decided, pastrun.AcceptedIn(p.run.Results))
 	for i := range r.Cases() {
 		if r.Promotable(i) {
 			n++

@@ -52,12 +52,12 @@ func MergeRuns(ctx context.Context, o Options, runs []string) (sum Summary, err 
 	if err := s.openReporters(); err != nil {
 		return sum, err
 	}
-	base, err := first.base(ctx)
+	base, err := first.run.OpenBase(ctx)
 	if err != nil {
 		return sum, err
 	}
 	defer func() { err = errors.Join(err, base.Close()) }()
-	if base.Digest().String() != first.run.Golden {
+	if base.Digest().String() != first.run.State.Golden {
 		return sum, fault.Inputf("the golden %s is not the one that run %s compared with: restore it, or check again", first.options.Store.Golden, first.run.ID)
 	}
 	if err := wholeOf(parts, base.Store); err != nil {
@@ -77,11 +77,11 @@ func openParts(o *Options, runs []string) (parts []*past, err error) {
 			return nil, err
 		}
 		// Runs of two state folders that began in one second may have drawn the same ID.
-		if slices.ContainsFunc(parts, func(q *past) bool { return q.run.ID == p.run.ID && q.run.Started.Equal(p.run.Started) }) {
+		if slices.ContainsFunc(parts, func(q *past) bool { return q.run.ID == p.run.ID && q.run.State.Started.Equal(p.run.State.Started) }) {
 			return nil, fault.Inputf("run %s is named twice", p.run.ID)
 		}
 		if len(parts) > 0 {
-			if what := differsIn(partIdentity(parts[0].run), partIdentity(p.run)); what != "" {
+			if what := differsIn(partIdentity(parts[0].run.State), partIdentity(p.run.State)); what != "" {
 				return nil, fault.Inputf("runs %s and %s are not parts of one check: %s is not the same in both", parts[0].run.ID, p.run.ID, what)
 			}
 		}
@@ -106,7 +106,7 @@ func openPart(o *Options, word string) (*past, error) {
 	if p.run.Command != report.CheckCommand {
 		return nil, fault.Inputf("run %s was a compare: only runs of check can be merged", p.run.ID)
 	}
-	return p, p.finished()
+	return p, p.run.RequireFinished(false)
 }
 
 // partIdentity returns the part of a run's identity that must be equal in all parts of one
@@ -178,7 +178,7 @@ func (m *merging) merge(ctx context.Context) (err error) {
 
 // info returns the content of run.json for the merged run.
 func (m *merging) info() state.Info {
-	first := m.parts[0].run
+	first := m.parts[0].run.State
 	options, err := encodeOptions(m.o)
 	if err != nil {
 		options = first.Options // those of a run could be encoded before
@@ -195,7 +195,7 @@ func (m *merging) collect() error {
 		if err := m.openFound(p); err != nil {
 			return err
 		}
-		lines, err := p.run.ReadLines()
+		lines, err := p.run.State.ReadLines()
 		if err != nil {
 			return err
 		}
@@ -203,8 +203,8 @@ func (m *merging) collect() error {
 		for _, l := range lines {
 			own[string(l.Name)] = partOutcome{part: p, line: l}
 		}
-		for i := range p.results {
-			r := &p.results[i]
+		for i := range p.run.Results {
+			r := &p.run.Results[i]
 			own[string(r.Name)] = partOutcome{part: p, line: own[string(r.Name)].line, result: r}
 		}
 		for _, caseName := range slices.Sorted(maps.Keys(own)) {
@@ -236,7 +236,7 @@ func (m *merging) collect() error {
 
 // openFound opens the store of a part's differences, if the part has one.
 func (m *merging) openFound(p *past) error {
-	found, err := p.outcomesIfAny()
+	found, err := p.run.OpenOutcomesIfAny()
 	if err == nil && found != nil {
 		m.found[p] = found
 	}

@@ -80,11 +80,11 @@ func partitionOf(p *past) (k, n uint64, ok bool) {
 
 // summaryOf returns what is kept of the run's summary.
 func summaryOf(p *past) (k kept, err error) {
-	if err = json.Unmarshal(p.run.Summary, &k); err == nil {
+	if err = json.Unmarshal(p.run.State.Summary, &k); err == nil {
 		err = eachString(reflect.ValueOf(&k).Elem(), name.Parse)
 	}
 	if err != nil {
-		return k, fault.Inputf("%s, how run %s ended, is damaged: %w: check again", p.run.File("run.json"), p.run.ID, err)
+		return k, fault.Inputf("%s, how run %s ended, is damaged: %w: check again", p.run.State.File("run.json"), p.run.ID, err)
 	}
 	return k, nil
 }

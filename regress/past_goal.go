@@ -19,18 +19,18 @@ type goal struct {
 // findGoal finds what a word names: the cause of that ID, with the smallest source that shows
 // it, or a case, with all its causes.
 func findGoal(ctx context.Context, p *past, found *cause.Found, word string) (a goal, err error) {
-	n, err := p.point(ctx, word)
+	n, err := p.run.FindTarget(ctx, word)
 	if err != nil {
 		return a, err
 	}
-	if n.cause != nil {
-		at := slices.IndexFunc(found.Causes, func(c cause.Cause) bool { return c.ID == n.cause.ID })
-		return goal{n.cause.Smallest, []int{at}}, nil
+	if n.Cause != nil {
+		at := slices.IndexFunc(found.Causes, func(c cause.Cause) bool { return c.ID == n.Cause.ID })
+		return goal{n.Cause.Smallest, []int{at}}, nil
 	}
-	raw := string(n.result.Name)
+	raw := string(n.Result.Name)
 	m, known := found.Member(raw)
 	if !known {
-		return a, fault.Inputf("%s has no cause in run %s: it was %s", name.Print(raw), p.run.ID, n.result.Verdict)
+		return a, fault.Inputf("%s has no cause in run %s: it was %s", name.Print(raw), p.run.ID, n.Result.Verdict)
 	}
 	return goal{raw, m.Causes}, nil
 }
@@ -51,8 +51,8 @@ func openAgain(ctx context.Context, p *past, o *Options, command string, only []
 // they include counts too.
 func warnIfCorpusChanged(ctx context.Context, p *past, s *session) error {
 	const what = "the corpus"
-	was, known := p.run.Identity[what]
-	if !known || p.run.Identity[fileOf+what] == s.corpus.Stamp() {
+	was, known := p.run.State.Identity[what]
+	if !known || p.run.State.Identity[fileOf+what] == s.corpus.Stamp() {
 		return nil
 	}
 	digest, err := s.corpusDigest(ctx)

@@ -45,7 +45,7 @@ func Reduce(ctx context.Context, o Options, r Reduction) (err error) {
 	if err != nil {
 		return err
 	}
-	found, err := p.causes()
+	found, err := p.run.Causes()
 	if err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func newTrial(ctx context.Context, p *past, s *session, found *cause.Found, goal
 	}
 	t = &trial{session: s, task: pass.Task{Index: 0, Entry: &s.cases[0]}, causes: found.Causes, index: cause.NewIndex(found.Causes), wanted: goal.causes}
 	t.candidate = s.command.For(goal.name)
-	base, err := p.base(ctx)
+	base, err := p.run.OpenBase(ctx)
 	if err != nil {
 		return nil, err
 	}

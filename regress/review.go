@@ -47,7 +47,7 @@ func Review(ctx context.Context, o Options, r Reviewing) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, w.close()) }()
-	if len(w.items) == 0 {
+	if len(w.Items) == 0 {
 		_, err := fmt.Fprintf(o.Report.Stdout, "nothing to decide: all cases of run %s were identical\n", w.past.run.ID)
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"muster/regress/internal/golden"
 	"muster/regress/internal/normalize"
 	"muster/regress/internal/outcome"
+	"muster/regress/internal/pastrun"
 	"muster/regress/internal/readable"
 	"muster/regress/internal/report"
 	"muster/regress/internal/review"
@@ -14,7 +15,7 @@ import (
 
 // reviewed is a past run that is under review, by one reviewer or by several.
 type reviewed struct {
-	*decidable
+	*pastrun.Agenda
 	past  *past
 	rules normalize.Rules
 	texts *texted
@@ -25,15 +26,15 @@ func openReviewed(ctx context.Context, o Options, id string) (w *reviewed, err e
 	if err != nil {
 		return nil, err
 	}
-	found, err := p.causes()
+	found, err := p.run.Causes()
 	if err != nil {
 		return nil, err
 	}
-	w = &reviewed{decidable: p.decidable(found), past: p}
+	w = &reviewed{Agenda: pastrun.NewAgenda(p.run.Results, found), past: p}
 	if w.rules, err = normalize.Parse(p.options.Judge.Normalize); err != nil {
 		return nil, err
 	}
-	if len(w.items) == 0 {
+	if len(w.Items) == 0 {
 		return w, nil
 	}
 	w.texts, err = openTexted(ctx, p)
@@ -55,7 +56,7 @@ func (w *reviewed) desk(ctx context.Context) (*review.Desk, error) {
 		return nil, err
 	}
 	d := &review.Desk{
-		Review: review.New(w.items, w.cases, now.Decisions), Run: w.past.run.ID, Command: w.past.run.Command,
+		Review: review.New(w.Items, w.Cases, now.Decisions), Run: w.past.run.ID, Command: w.past.run.Command,
 		Notes: now.Notes, Difference: w.difference, Write: w.write, Look: w.look,
 	}
 	if w.past.run.Command == report.CheckCommand {
@@ -74,8 +75,8 @@ func (w *reviewed) look(ctx context.Context) (now review.Now, err error) {
 	if err := w.aged(ctx, p, &now); err != nil {
 		return now, err
 	}
-	now.Promoted = promotedIn(p.results)
-	now.Decisions = review.WithPromoted(w.items, w.cases, decided, now.Promoted)
+	now.Promoted = pastrun.AcceptedIn(p.run.Results)
+	now.Decisions = review.WithPromoted(w.Items, w.Cases, decided, now.Promoted)
 	if n := w.notJudged(); n > 0 {
 		now.Notes = append(now.Notes, readable.Cases(n)+" not judged, for the machine failed: muster rerun --failed")
 	}
@@ -95,7 +96,7 @@ func (w *reviewed) aged(ctx context.Context, p *past, now *review.Now) error {
 	}
 	w.texts.heed(p)
 	return w.texts.use(ctx, func(base, _ *golden.Store) error {
-		if err := p.acceptsInto(base.Digest(), base.Meta()); err != nil {
+		if err := p.run.CheckGolden(p.options.Store.Golden, base.Digest(), base.Meta()); err != nil {
 			now.Shut = "it has changed, so run muster check again"
 			now.Notes = append(now.Notes, "the golden has changed since: run muster check again to accept into it")
 			return nil
@@ -105,7 +106,7 @@ func (w *reviewed) aged(ctx context.Context, p *past, now *review.Now) error {
 }
 
 func (w *reviewed) notJudged() (n int) {
-	for _, r := range w.past.results {
+	for _, r := range w.past.run.Results {
 		if r.Verdict == outcome.Environment {
 			n++
 		}
@@ -117,12 +118,9 @@ func (w *reviewed) notJudged() (n int) {
 func (w *reviewed) reread() (*past, map[string]review.State, error) {
 	p := *w.past
 	var err error
-	if p.run, err = state.Open(p.options.Store.State).Find(p.run.ID); err != nil {
+	if p.run, err = pastrun.Reopen(p.run); err != nil {
 		return nil, nil, err
 	}
-	if p.results, err = p.run.Results(); err != nil {
-		return nil, nil, err
-	}
-	decided, err := p.decisions()
+	decided, err := p.run.Decisions()
 	return &p, decided, err
 }

@@ -43,10 +43,10 @@ func openTexted(ctx context.Context, p *past) (*texted, error) {
 
 func (t *texted) open(ctx context.Context) (err error) {
 	stamp := t.stampNow()
-	if t.base, err = t.past.base(ctx); err != nil {
+	if t.base, err = t.past.run.OpenBase(ctx); err != nil {
 		return err
 	}
-	if t.now, err = t.past.outcomes(); err != nil {
+	if t.now, err = t.past.run.OpenOutcomes(); err != nil {
 		return errors.Join(err, t.shut())
 	}
 	t.stamp, t.stale = stamp, false
@@ -95,7 +95,7 @@ func (t *texted) renew() {
 func (t *texted) heed(p *past) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.stamp == "" && t.marks.real != nil && !slices.Equal(t.marks.kept, marksOf(p.results)) {
+	if t.stamp == "" && t.marks.real != nil && !slices.Equal(t.marks.kept, marksOf(p.run.Results)) {
 		t.stale = true
 	}
 }
@@ -103,15 +103,15 @@ func (t *texted) heed(p *past) {
 // recall corrects the marks of a run that was read just now. Both stores are read through
 // for that, so it is done once for the golden and the marks as they are.
 func (t *texted) recall(p *past, base *golden.Store) error {
-	kept := marksOf(p.results)
+	kept := marksOf(p.run.Results)
 	if t.marks.real == nil || !slices.Equal(t.marks.kept, kept) {
 		if err := p.recall(base); err != nil {
 			return err
 		}
-		t.marks = marks{kept, marksOf(p.results)}
+		t.marks = marks{kept, marksOf(p.run.Results)}
 	}
-	for i := range p.results {
-		p.results[i].Accepted = t.marks.real[i]
+	for i := range p.run.Results {
+		p.run.Results[i].Accepted = t.marks.real[i]
 	}
 	return nil
 }
@@ -159,7 +159,7 @@ func isIn(s *golden.Store, caseName string) (*content.Side, error) {
 // difference implements review.Desk.Difference.
 func (w *reviewed) difference(ctx context.Context, caseName string) (d review.Difference, err error) {
 	d.Case = name.Print(caseName)
-	if r := w.past.result(caseName); r != nil {
+	if r := w.past.run.Result(caseName); r != nil {
 		d.Where = report.EngineWords(r.Engine)
 	}
 	err = w.texts.use(ctx, func(base, now *golden.Store) error {
@@ -251,7 +251,7 @@ func (w *reviewed) part(caseName string, p outcome.Difference, was, is content.S
 	if part.Now, err = content.Shown(w.rules, is.Open, p.Now); err != nil {
 		return part, err
 	}
-	if m, known := w.found.Member(caseName); known {
+	if m, known := w.Found.Member(caseName); known {
 		for _, e := range m.Parts {
 			if e.Key == p.Key {
 				part.Edits = e.Edits

@@ -7,6 +7,7 @@ import (
 
 	"muster/internal/wording"
 	"muster/regress/internal/fault"
+	"muster/regress/internal/pastrun"
 	"muster/regress/internal/place"
 	"muster/regress/internal/report"
 	"muster/regress/internal/review"
@@ -33,7 +34,7 @@ type writing struct {
 //
 // unpromoted is why no case went into the golden, although the decisions are kept.
 func (w *writing) write(ctx context.Context) (unpromoted, err error) {
-	if err := w.past.saveDecisions(w.decisions); err != nil {
+	if err := w.past.run.SaveDecisions(w.decisions); err != nil {
 		return nil, err
 	}
 	if w.past.run.Command != report.CheckCommand {
@@ -46,7 +47,7 @@ func (w *writing) promote(ctx context.Context) (err error) {
 	p := w.past
 	goes := func(r state.Result) bool { return w.goes(string(r.Name)) }
 	if w.base == nil {
-		if !slices.ContainsFunc(p.results, goes) {
+		if !slices.ContainsFunc(p.run.Results, goes) {
 			return nil
 		}
 		if w.base, err = place.Find(ctx, p.options.Store.Golden, placeOptions(&p.options)); err != nil {
@@ -57,13 +58,13 @@ func (w *writing) promote(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	for i := range p.results {
-		if r := &p.results[i]; !r.Accepted && goes(*r) {
+	for i := range p.run.Results {
+		if r := &p.run.Results[i]; !r.Accepted && goes(*r) {
 			w.promoted = append(w.promoted, r)
 		}
 	}
 	if len(w.promoted) == 0 {
-		return p.run.SaveResults(p.results) // with the marks as they are recalled
+		return p.run.State.SaveResults(p.run.Results) // with the marks as they are recalled
 	}
 	return w.commit(ctx)
 }
@@ -85,20 +86,20 @@ func (w *reviewed) write(ctx context.Context, c review.Changes) (result review.R
 	if err != nil {
 		return result, err
 	}
-	result.Promoted = promotedIn(p.results)
-	states := review.WithPromoted(w.items, w.cases, theirs, result.Promoted)
+	result.Promoted = pastrun.AcceptedIn(p.run.Results)
+	states := review.WithPromoted(w.Items, w.Cases, theirs, result.Promoted)
 	if result.Decisions, result.Conflicts = review.Merge(c, states); len(result.Conflicts) > 0 {
 		result.Decisions = states
 		return result, nil
 	}
 	result.Decided = len(c.Decisions)
-	commit := writing{past: p, decisions: result.Decisions, goes: w.ready(result.Decisions)}
+	commit := writing{past: p, decisions: result.Decisions, goes: ready(w.Agenda, result.Decisions)}
 	unpromoted, err := commit.write(ctx)
 	if err != nil {
 		return result, err
 	}
 	w.texts.renew()
-	result.Promoted = promotedIn(p.results)
+	result.Promoted = pastrun.AcceptedIn(p.run.Results)
 	switch {
 	case fault.ClassOf(unpromoted) == fault.Input:
 		result.Refused = wording.Of(unpromoted)
@@ -110,10 +111,10 @@ func (w *reviewed) write(ctx context.Context, c review.Changes) (result review.R
 	return result, nil
 }
 
-// ready tells of which cases all items are accepted.
-func (d *decidable) ready(decided map[string]review.State) func(caseName string) bool {
-	r, ready := review.New(d.items, d.cases, decided), map[string]bool{}
-	for i, c := range d.cases {
+// ready returns a function that reports whether all items of a case are accepted.
+func ready(a *pastrun.Agenda, decided map[string]review.State) func(caseName string) bool {
+	r, ready := review.New(a.Items, a.Cases, decided), map[string]bool{}
+	for i, c := range a.Cases {
 		ready[c.Name] = r.Ready(i)
 	}
 	return func(caseName string) bool { return ready[caseName] }

@@ -3,6 +3,7 @@ package regress
 import (
 	"context"
 
+	"muster/regress/internal/pastrun"
 	"muster/regress/internal/report"
 	"muster/regress/internal/state"
 )
@@ -11,7 +12,7 @@ import (
 // that reproduces it; or, for a target such as G1, a cause and where it shows. Of a
 // record it prints the outcome of a case. An empty id means the last run.
 func Show(ctx context.Context, o Options, target, id string) error {
-	if !isCauseID(target) {
+	if !pastrun.IsCauseID(target) {
 		run, err := state.FindRun(state.Open(o.Store.State), id)
 		if err != nil {
 			return err
@@ -24,15 +25,15 @@ func Show(ctx context.Context, o Options, target, id string) error {
 	if err != nil {
 		return err
 	}
-	if err := p.finished(); err != nil {
+	if err := p.run.RequireFinished(false); err != nil {
 		return err
 	}
-	n, err := p.point(ctx, target)
+	n, err := p.run.FindTarget(ctx, target)
 	if err != nil {
 		return err
 	}
-	if n.cause != nil {
-		return showCause(ctx, p, &o, n.found, n.cause)
+	if n.Cause != nil {
+		return showCause(ctx, p, &o, n.Found, n.Cause)
 	}
-	return showCase(ctx, p, &o, n.result)
+	return showCase(ctx, p, &o, n.Result)
 }

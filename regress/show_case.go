@@ -46,7 +46,7 @@ func showCase(ctx context.Context, p *past, o *Options, res *state.Result) error
 
 // writeDifference writes every part in which a case differs.
 func writeDifference(ctx context.Context, p *past, w io.Writer, raw string, colour bool) error {
-	found, err := p.outcomes()
+	found, err := p.run.OpenOutcomes()
 	if err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func writeDifference(ctx context.Context, p *past, w io.Writer, raw string, colo
 	if !known {
 		return fault.Inputf("run %s did not keep the outcome of %s: run muster %s again", p.run.ID, name.Print(raw), p.run.Command)
 	}
-	base, err := p.base(ctx)
+	base, err := p.run.OpenBase(ctx)
 	if err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func writeDifference(ctx context.Context, p *past, w io.Writer, raw string, colo
 		v.WriteVarying(nil, &now.Outcome)
 		return err
 	}
-	if p.run.Command == report.CheckCommand && p.acceptsInto(base.Digest(), base.Meta()) != nil {
+	if p.run.Command == report.CheckCommand && p.run.CheckGolden(p.options.Store.Golden, base.Digest(), base.Meta()) != nil {
 		fmt.Fprintf(w, "note: the golden has changed since this run\n")
 	}
 	if old.Origin > 0 {
@@ -95,7 +95,7 @@ func writeDifference(ctx context.Context, p *past, w io.Writer, raw string, colo
 // editsOf returns the edits of a case. They only mark words, so it returns none if the run has no
 // readable causes.
 func editsOf(p *past, caseName string) []cause.PartEdits {
-	found, err := p.causesIfAny()
+	found, err := p.run.CausesIfAny()
 	if err != nil || found == nil {
 		return nil
 	}

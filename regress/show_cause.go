@@ -25,7 +25,7 @@ const (
 
 // showCause prints what a cause is, edits of it in a few cases, and in which cases it shows.
 func showCause(ctx context.Context, p *past, o *Options, found *cause.Found, c *cause.Cause) error {
-	decided, err := p.decisions()
+	decided, err := p.run.Decisions()
 	if err != nil {
 		return err
 	}
@@ -72,12 +72,12 @@ func examples(c *cause.Cause, members []string) []string {
 // writeEdits prints an edit of a cause in each of some cases; a case whose difference is
 // no edit of a text has its words elsewhere.
 func writeEdits(ctx context.Context, p *past, w io.Writer, found *cause.Found, index int, cases []string, colour bool) error {
-	kept, err := p.outcomes()
+	kept, err := p.run.OpenOutcomes()
 	if err != nil {
 		return err
 	}
 	defer kept.Close()
-	base, err := p.base(ctx)
+	base, err := p.run.OpenBase(ctx)
 	if err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func writeEdits(ctx context.Context, p *past, w io.Writer, found *cause.Found, i
 	if err != nil {
 		return err
 	}
-	if p.run.Command == report.CheckCommand && p.acceptsInto(base.Digest(), base.Meta()) != nil {
+	if p.run.Command == report.CheckCommand && p.run.CheckGolden(p.options.Store.Golden, base.Digest(), base.Meta()) != nil {
 		_, err := fmt.Fprintf(w, "\nthe golden has changed since this run, so there is no difference to show: muster check again\n")
 		return err
 	}
@@ -96,7 +96,7 @@ func writeEdits(ctx context.Context, p *past, w io.Writer, found *cause.Found, i
 		show = diff.ExcerptMarked
 	}
 	for _, caseName := range cases {
-		if r := p.result(caseName); r == nil || r.Accepted {
+		if r := p.run.Result(caseName); r == nil || r.Accepted {
 			continue // the golden has its new outcome
 		}
 		text, err := analyse.Excerpt(found, index, caseName, rules, sides, show)

@@ -19,11 +19,11 @@ import (
 
 // showRecorded prints the outcome of a case that a record wrote into the golden.
 func showRecorded(ctx context.Context, o *Options, run *state.Run, target string) error {
-	p, err := pastOf(run, o)
+	p, err := newPast(run, o, "")
 	if err != nil {
 		return err
 	}
-	if err := p.finished(); err != nil {
+	if err := p.run.RequireFinished(false); err != nil {
 		return err
 	}
 	raw, err := name.ParseTyped(target)
@@ -58,7 +58,7 @@ func showRecorded(ctx context.Context, o *Options, run *state.Run, target string
 
 // openRecorded opens the golden of a record, unless another run has written it since.
 func openRecorded(ctx context.Context, p *past, raw string) (*place.Golden, error) {
-	sum, err := keptIn(p.run)
+	sum, err := keptIn(p.run.State)
 	if err != nil {
 		return nil, err
 	}
