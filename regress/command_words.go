@@ -85,7 +85,7 @@ func greenLine(m golden.Meta, by golden.Accept, checked *Options) string {
 	return name.QuoteAll(args)
 }
 
-// allFlags are the settings that change outcomes or the choice of cases, by name.
+// allFlags returns the settings that change outcomes or the choice of cases, by name.
 func allFlags(o *Options) map[string]string {
 	f := outcomeFlags(o)
 	for name, list := range map[string][]string{"--cases": o.Select.Globs, "--filter": o.Select.Filters} {
@@ -105,8 +105,7 @@ func allFlags(o *Options) map[string]string {
 	return f
 }
 
-// digestPassed is a digest of the values of the variables that are passed on: the
-// values themselves may be secrets.
+// digestPassed returns a digest of the variables that are passed on. Their values may be secrets.
 func digestPassed(c *Command) outcome.Digest {
 	var b bytes.Buffer
 	for _, key := range c.PassEnv {
@@ -124,7 +123,7 @@ func machine() string {
 	return fmt.Sprintf("%s %s/%s %d CPUs", host, runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
 }
 
-// commandLine is what runs, as one would type it; of several commands each with its glob.
+// commandLine returns the command as a user would type it, or several commands with their globs.
 func commandLine(c *Command) string {
 	lines := []string{}
 	for _, g := range c.ByGlob {

@@ -13,8 +13,8 @@ import (
 	"muster/regress/internal/report"
 )
 
-// listOwnFiles are what muster itself writes: in a corpus that is the current
-// folder they are not cases.
+// listOwnFiles lists the files that muster itself writes. In a corpus that is the current folder,
+// they are not cases.
 func listOwnFiles(o *Options) []string {
 	own := []string{o.Store.State}
 	if !mirror.IsAddress(o.Store.Golden) {
@@ -55,7 +55,7 @@ type reportFile struct {
 	mark       string // what an older one has at its beginning
 }
 
-// listReportFiles lists the reports that are asked for.
+// listReportFiles lists the reports that the options name.
 func listReportFiles(r *Report) []reportFile {
 	return slices.DeleteFunc([]reportFile{
 		{"junit", r.JUnit, report.JUnitMark},
@@ -65,8 +65,8 @@ func listReportFiles(r *Report) []reportFile {
 	}, func(f reportFile) bool { return f.path == "" })
 }
 
-// checkReplaceable refuses to write a report over anything but an older one: what is
-// given to --junit by mistake may be a tool, or somebody's work.
+// checkReplaceable refuses to write a report over a file that is no older report. A file that is
+// given to --junit by mistake may be a tool, or a user's work.
 func checkReplaceable(r *Report) error {
 	for _, f := range listReportFiles(r) {
 		head, err := headOf(f.path)

@@ -33,10 +33,10 @@ func optionsOf(r *state.Run) (o Options, err error) {
 	return o, nil
 }
 
-// overrideKept takes from the options of a command what is not kept with a run that it looks at
-// again, or does again: the fields with a tag "-", the state folder, which it has by the name
-// that leads there now, and what is said of an engine. Nothing is resumed by that.
-func overrideKept(o *Options, command *Options) {
+// overrideKept replaces options of a past run by those of the command that reads or repeats the
+// run: the fields with a tag "-", which are not kept, the present name of the state folder, and the
+// given options of an engine. The result resumes nothing.
+func overrideKept(o, command *Options) {
 	o.Report, o.Files, o.Helper = command.Report, command.Files, command.Helper
 	o.Version, o.Configured = command.Version, command.Configured
 	o.Corpus.Stdin = command.Corpus.Stdin

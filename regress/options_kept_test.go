@@ -55,7 +55,7 @@ func copyUnkept(t *testing.T, to, from reflect.Value) {
 		switch {
 		case f.Tag.Get("json") == "-":
 			if from.Field(i).IsZero() {
-				t.Errorf("%s is not kept, and takeFrom is not asked for it here", f.Name)
+				t.Errorf("%s is not kept, and this test sets no value for it", f.Name)
 			}
 			to.Field(i).Set(from.Field(i))
 		case f.Type.Kind() == reflect.Struct:

@@ -70,7 +70,7 @@ func headerText(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' })
 }
 
-// countRemoteJobs is how many cases an engine executes at once for this run.
+// countRemoteJobs returns the number of cases that an engine executes at once for this run.
 func countRemoteJobs(r *Remote) int { return cmp.Or(r.Jobs, RemoteJobsDefault) }
 
 // workerWaitMax is how long a case may wait for a worker, beside the time that it may run; of
@@ -80,7 +80,7 @@ const (
 	caseRunMax    = 365 * 24 * time.Hour
 )
 
-// newEndpoint is where the engine is, who asks, and how patiently.
+// newEndpoint returns the address of the engine, the credentials, and the limits of waiting.
 func newEndpoint(o *Options) reapi.Endpoint {
 	r := &o.Remote
 	p := reapi.Endpoint{
@@ -119,8 +119,8 @@ func bringsFile(r *Remote, file string) bool {
 	return false
 }
 
-// overrideRemote returns what a past run had, with what is given now in its place.
-func overrideRemote(r Remote, past Remote) Remote {
+// overrideRemote returns the options of a past run, replaced by those that are given now.
+func overrideRemote(r, past Remote) Remote {
 	now := past
 	// These are never kept: a fallback would run elsewhere without being asked to.
 	now.Headers, now.Token, now.PlainToken = r.Headers, r.Token, r.PlainToken
@@ -146,8 +146,8 @@ func overrideRemote(r Remote, past Remote) Remote {
 	return now
 }
 
-// listRemoteArgs are the flags by which a case reaches the same engine and is given the same there, but
-// for what is secret.
+// listRemoteArgs returns the flags with which a case runs on the same engine with the same inputs.
+// It leaves out secrets.
 func listRemoteArgs(r *Remote) (args []string) {
 	if r.URL == "" {
 		return nil

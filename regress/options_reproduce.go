@@ -31,9 +31,8 @@ func reproduceCase(ctx context.Context, o *Options, raw, keep string, words []st
 	return name.QuoteAll(append(append(args, "--"), words...))
 }
 
-// completeRun returns the options that `muster run` would have if it were told no
-// more than the command: those of the golden. Where that has a list which these
-// options have not, it must be kept from it.
+// completeRun returns the options of `muster run` if only the command is given: those of the
+// golden. If the golden has a list that o lacks, they are empty, and the line names no golden.
 func completeRun(ctx context.Context, o *Options, words []string) Options {
 	t := Options{Command: Command{Words: words}, Store: o.Store, Files: o.Files}
 	err := completeFromGolden(ctx, &t)

@@ -136,8 +136,7 @@ func unquoted(list string) (values []string) {
 	return values
 }
 
-// outcomeFlags are the settings' values by name. They are part of what a golden's
-// export says.
+// outcomeFlags returns the values of the settings by name. They are part of a golden's export.
 func outcomeFlags(o *Options) map[string]string {
 	flags := map[string]string{}
 	for _, s := range outcomeSettings() {

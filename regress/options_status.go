@@ -8,8 +8,8 @@ import (
 	"muster/regress/internal/report"
 )
 
-// exitStatus is the exit status that a run's summary asks for, and the class of
-// what broke the run off, if anything did.
+// exitStatus returns the exit status of a run with this summary. broke is the class of the error
+// that ended the run early.
 func exitStatus(o *Options, s Summary, broke fault.Class) int {
 	if broke != fault.None {
 		return broke.Status()

@@ -87,7 +87,7 @@ func unsaved(ctx context.Context, d *review.Desk) []string {
 	return d.Changes().IDs()
 }
 
-// printUnsaved names what was decided and is not written.
+// printUnsaved warns of decisions that are not written.
 func printUnsaved(o *Options, ids []string) error {
 	const shown = 40
 	if len(ids) == 0 {
@@ -115,9 +115,8 @@ func openTerminal(o *Options, r Reviewing) (in, out *os.File, err error) {
 	return in, out, nil
 }
 
-// printReviewed says what stays of a review that ended with an error or with none. That a
-// commit was refused is an error of its own, unless the review was interrupted: that is
-// how it ended, then.
+// printReviewed prints the results of a review. ended is the error that ended it, or nil. A refused
+// commit is an error of its own, unless the review was interrupted.
 func printReviewed(o *Options, d *review.Desk, results []review.Result, ended error) error {
 	if len(results) == 0 {
 		_, err := fmt.Fprintf(o.Report.Stdout, "nothing written\n")

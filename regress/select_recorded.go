@@ -18,7 +18,7 @@ func planRecorded(r RecordedSelection) plan.Selection { return plan.Selection(r)
 // quoteRecorded returns the selection as flags; "" when it is everything.
 func quoteRecorded(r RecordedSelection) string { return name.QuoteAll(planRecorded(r).Flags()) }
 
-// keptSelection returns what a golden keeps of the selection that it is recorded with.
+// keptSelection returns the part of the selection that a golden keeps.
 func keptSelection(s *Selection) golden.Selection {
 	return golden.Selection{Globs: s.Globs, Filters: s.Filters, Partition: s.Partition, Sample: s.Sample}
 }

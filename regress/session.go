@@ -65,11 +65,13 @@ type session struct {
 
 // newSession checks the options. Nothing is open yet.
 func newSession(o *Options, name string) (s *session, err error) {
-	s = &session{o: o, name: name, began: time.Now(), usedAt: usedCPU(), state: state.Open(o.Store.State), events: run.NewEvents(report.Tee{})}
-	if err := checkOptions(o, name); err != nil {
+	began := time.Now()
+	own, err := completeOptions(*o, name)
+	if err != nil {
 		return nil, err
 	}
-	completeLimits(&o.Limits)
+	o = &own
+	s = &session{o: o, name: name, began: began, usedAt: usedCPU(), state: state.Open(o.Store.State), events: run.NewEvents(report.Tee{})}
 	if s.rules, err = normalize.Parse(o.Judge.Normalize); err != nil {
 		return nil, fault.Inputf("%w", err)
 	}

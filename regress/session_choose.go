@@ -12,7 +12,7 @@ import (
 	"muster/regress/internal/report"
 )
 
-// matchOnly returns whether a case is one of those that are named alone.
+// matchOnly returns a function that reports whether Only has a case.
 func matchOnly(s *Selection) func(name string) bool {
 	if s.Only == nil {
 		return func(string) bool { return true }

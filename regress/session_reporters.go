@@ -13,7 +13,7 @@ import (
 	"muster/regress/internal/report"
 )
 
-// newReporters makes what the options ask for, all fed by one stream of events.
+// newReporters opens the reports that the options name, as one reporter.
 func newReporters(r *Report) (report.Reporter, error) {
 	console := newConsole(r)
 	var tee report.Tee
@@ -78,7 +78,7 @@ func newConsole(r *Report) report.Console {
 	return c
 }
 
-// newStream finds out what a writer leads to.
+// newStream detects whether a writer is a terminal, and its width.
 func newStream(r *Report, w io.Writer) report.Stream {
 	if w == nil {
 		return report.Stream{Writer: io.Discard}
