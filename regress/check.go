@@ -24,10 +24,12 @@ import (
 // with a baseline.
 type checking struct {
 	*session
-	base     baseline
-	recorded golden.Meta // of the golden; zero where that is none
-	found    *keep.Store // of the cases that are not identical
-	lines    *state.Lines
+	base      baseline
+	reference *reference             // nil in a check
+	masks     func(name string) bool // reports whether the golden masks parts of a case
+	recorded  golden.Meta            // of the golden; zero where that is none
+	found     *keep.Store            // of the cases that are not identical
+	lines     *state.Lines
 
 	firsts    map[int]firstRun // cases that get further runs, by index
 	waiting   waitingRoom      // cases of firsts that may run again during the first pass
@@ -101,7 +103,7 @@ func Check(ctx context.Context, o Options) (sum Summary, err error) {
 		return sum, err
 	}
 	c := newChecking(s, recordedBase{base.Store})
-	c.recorded = base.Meta()
+	c.recorded, c.masks = base.Meta(), base.Flaky
 	if err := c.findRival(); err != nil {
 		return sum, err
 	}

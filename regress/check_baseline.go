@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 
-	"muster/regress/internal/content"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/keep"
@@ -24,23 +23,15 @@ type baseline interface {
 	start(run *state.Run, meta golden.Meta) error
 	// has reports whether there is anything to compare a case with.
 	has(name string) bool
-	// keeps reports whether what a case was compared with is there after an
-	// interruption.
-	keeps(name string) (bool, error)
+	// digest returns the digest of a case's outcome, if that is known without reading it.
+	digest(name string) (d outcome.Digest, known bool)
 	// took returns how long each selected case took before, nil when that is not known.
 	took(s *session) pass.Durations
 
 	// first runs the cases and compares, and tells c what came of each.
 	first(ctx context.Context, c *checking, tasks []pass.Task) error
-	// beside is the command that runs once more with each further run of the
-	// candidate, and where that is kept; nil for none.
-	beside() (*exec.Command, *keep.Store)
 	// rival is what the candidate's cost is compared with.
 	rival(candidate *command) rival
-	// compare compares one run of the candidate, and names the parts that it left out.
-	compare(c *checking, name string, r *exec.Result) (keep.Likeness, content.Uncompared, error)
-	// masked names the parts that the baseline masks in a case that ended so and is identical.
-	masked(name string, ended outcome.Ending) ([]string, error)
 	// get and content return what first compared with; of a pair, only where
 	// that was not identical.
 	get(name string) (golden.Record, bool, error)
@@ -64,9 +55,9 @@ func (b recordedBase) has(name string) bool {
 	return known
 }
 
-func (b recordedBase) took(s *session) pass.Durations { return s.wallsIn(b.Store) }
+func (b recordedBase) digest(name string) (outcome.Digest, bool) { return b.OutcomeDigest(name) }
 
-func (b recordedBase) keeps(string) (bool, error) { return true, nil }
+func (b recordedBase) took(s *session) pass.Durations { return s.wallsIn(b.Store) }
 
 // first runs the cases and compares with the golden; what differs is stored.
 func (b recordedBase) first(ctx context.Context, c *checking, tasks []pass.Task) error {
@@ -116,40 +107,13 @@ func (b recordedBase) look(ctx context.Context, c *checking, t pass.Task, r *exe
 	defer r.Release()
 	c.settling.settle(t.Entry.Name, &r.Outcome)
 	got := ran{ending: r.Outcome.Ending, cost: r.Cost, lane: r.Lane, onEngine: r.Engine}
-	l, left, err := b.compare(c, t.Entry.Name, r)
+	l, left, err := c.compare(t.Entry.Name, r)
 	got.identical, got.left, got.err = l == keep.Alike, left, err
 	if err == nil && l != keep.Alike {
 		got.err = c.found.Put(ctx, t.Entry.Name, r, l)
 	}
 	return got
 }
-
-func (b recordedBase) compare(c *checking, name string, r *exec.Result) (l keep.Likeness, left content.Uncompared, err error) {
-	digest, known := b.OutcomeDigest(name)
-	if !known {
-		return keep.Unmatched, left, nil
-	}
-	if digest == r.Outcome.Digest() && !r.Outcome.Ending.Partial() {
-		return keep.Alike, left.With(&r.Outcome), nil
-	}
-	old, _, err := b.Get(name)
-	if err != nil {
-		return keep.Unlike, left, err
-	}
-	r.Outcome.IgnoreOf(&old.Outcome, c.ignored.Match)
-	l, err = keep.Compare(&old.Outcome, &r.Outcome, c.comparer.Same(b.Content, r.Open))
-	return l, content.UncomparedIn(&old.Outcome).With(&r.Outcome), err
-}
-
-func (b recordedBase) masked(name string, ended outcome.Ending) ([]string, error) {
-	if !b.Flaky(name) && !ended.Partial() {
-		return nil, nil
-	}
-	old, _, err := b.Get(name)
-	return content.MaskedParts(&old.Outcome), err
-}
-
-func (b recordedBase) beside() (*exec.Command, *keep.Store) { return nil, nil }
 
 func (b recordedBase) rival(candidate *command) rival { return costRival(b.Meta(), candidate) }
 

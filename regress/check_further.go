@@ -2,16 +2,11 @@ package regress
 
 import (
 	"context"
-	"slices"
 	"time"
 
-	"muster/regress/internal/analyse"
 	"muster/regress/internal/content"
-	"muster/regress/internal/corpus"
 	"muster/regress/internal/exec"
-	"muster/regress/internal/golden"
 	"muster/regress/internal/keep"
-	"muster/regress/internal/outcome"
 	"muster/regress/internal/report"
 )
 
@@ -35,7 +30,7 @@ func (c *checking) runsLeft(firsts []firstRun) (runs int) {
 	for _, f := range firsts {
 		runs += max(0, c.runsWanted(f)-f.runs)
 	}
-	if cmd, _ := c.base.beside(); cmd != nil {
+	if c.reference != nil {
 		runs *= 2
 	}
 	return runs
@@ -69,10 +64,9 @@ type furtherRuns struct {
 // stored record of the case.
 func (f *furtherRuns) run(ctx context.Context) error {
 	c, name := f.c, f.first.task.Entry.Name
-	reference, kept := c.base.beside()
 	for pass := 2; pass <= c.runsWanted(f.first); pass++ {
-		if reference != nil {
-			if err := f.runReference(ctx, reference, kept, pass); err != nil {
+		if c.reference != nil {
+			if err := f.runReference(ctx, c.reference, pass); err != nil {
 				return err
 			}
 		}
@@ -108,7 +102,7 @@ func (f *furtherRuns) once(ctx context.Context, cmd *exec.Command, pass int, tak
 // the golden.
 func (f *furtherRuns) compare(ctx context.Context, r *exec.Result) error {
 	c, name := f.c, f.first.task.Entry.Name
-	l, left, err := c.base.compare(c, name, r)
+	l, left, err := c.compare(name, r)
 	if err != nil {
 		return err
 	}
@@ -133,71 +127,12 @@ func (f *furtherRuns) compare(ctx context.Context, r *exec.Result) error {
 }
 
 // runReference runs the reference of a compare once more.
-func (f *furtherRuns) runReference(ctx context.Context, reference *exec.Command, kept *keep.Store, pass int) error {
+func (f *furtherRuns) runReference(ctx context.Context, reference *reference, pass int) error {
 	name := f.first.task.Entry.Name
-	if rec, _, err := kept.Get(name); err != nil || rec.Runs >= pass {
+	if rec, _, err := reference.kept.Get(name); err != nil || rec.Runs >= pass {
 		return err
 	}
-	return f.once(ctx, reference, pass, func(ctx context.Context, r *exec.Result) error {
-		return kept.Merge(ctx, name, r, keep.Unmatched, f.c.comparer.Same)
+	return f.once(ctx, reference.command, pass, func(ctx context.Context, r *exec.Result) error {
+		return reference.kept.Merge(ctx, name, r, keep.Unmatched, f.c.comparer.Same)
 	})
-}
-
-// judge gives a case its verdict after all its runs.
-func (c *checking) judge(f firstRun) (word report.Case, err error) {
-	name := f.task.Entry.Name
-	rec, stored, err := c.found.Get(name)
-	if err != nil || !stored {
-		return f.word, err // every run was identical
-	}
-	old, known, err := c.base.get(name)
-	switch {
-	case err != nil:
-		return word, err
-	case !known:
-		return report.Case{Verdict: outcome.New, Ending: &rec.Outcome.Ending, Cost: rec.Cost, Flaky: content.FlakyParts(&rec.Outcome), Unstable: rec.Outcome.Flaky()}, nil
-	}
-	err = c.comparer.Hold(content.Size(&old.Outcome)+content.Size(&rec.Outcome), func() (err error) {
-		word, err = c.judgeRuns(f.task.Entry, &old, &rec)
-		return err
-	})
-	return word, err
-}
-
-// judgeRuns gives the verdict on a case whose runs are joined in rec.
-func (c *checking) judgeRuns(e *corpus.Entry, old, rec *golden.Record) (word report.Case, err error) {
-	was, is := content.Side{Outcome: &old.Outcome, Open: content.Remembering(c.base.content)}, content.KeptSide(&rec.Outcome, content.Remembering(c.found.Content))
-	cmp, err := outcome.Compare(was.Outcome, is.Outcome, content.SameUnder(c.rules, was.Open, is.Open))
-	if err != nil {
-		return word, err
-	}
-	word = report.Case{
-		Ending: &rec.Outcome.Ending, GoldenEnding: &old.Outcome.Ending,
-		Cost: rec.Cost, Flaky: content.FlakyParts(&rec.Outcome),
-	}
-	left := content.Uncompared{Masked: content.FlakyParts(&old.Outcome), Ignored: content.IgnoredParts(&old.Outcome)}.With(&rec.Outcome)
-	word.Masked, word.Ignored = left.Masked, left.Ignored
-	word.Verdict, word.Unstable = keep.Judge(was.Outcome, rec, cmp)
-	if reference, _ := c.base.beside(); reference != nil { // its runs were of this check, too
-		for _, part := range word.Masked {
-			if !slices.Contains(word.Flaky, part) {
-				word.Flaky = append(word.Flaky, part)
-			}
-		}
-	}
-	if err := c.differences.Add(e.Name, e.Size, word.Verdict, was, is, cmp); err != nil {
-		return word, err
-	}
-	word.Differences, word.More, err = analyse.Differences(c.rules, was, is, cmp)
-	return word, err
-}
-
-// sides returns both sides of a case that differed.
-func (c *checking) sides(caseName string) (was, is content.Side, err error) {
-	old, _, err := c.base.get(caseName)
-	if err != nil {
-		return was, is, err
-	}
-	rec, _, err := c.found.Get(caseName)
-	return content.Side{Outcome: &old.Outcome, Open: content.Remembering(c.base.content)}, content.KeptSide(&rec.Outcome, content.Remembering(c.found.Content)), err
 }

@@ -34,10 +34,9 @@ func (c *checking) repeatFinished(ctx context.Context, done map[string]state.Lin
 // meets reports whether a finished case still has its outcome. An identical case must equal
 // the golden, or a run of the reference beside it.
 func (c *checking) meets(ctx context.Context, m *sample, t pass.Task, identical bool) (same bool, err error) {
-	reference, _ := c.base.beside()
-	if identical && reference != nil {
+	if identical && c.reference != nil {
 		for n := 0; n <= c.o.Judge.Retries && err == nil && !same; n++ {
-			same, err = c.meetsReference(ctx, m, t, reference)
+			same, err = c.meetsReference(ctx, m, t)
 		}
 		return same, err
 	}
@@ -54,7 +53,7 @@ func (c *checking) expectations(m *sample, t pass.Task, identical bool) (list []
 	name := t.Entry.Name
 	candidate := expectation{task: t, command: c.command.For(name), kept: m.candidate, stable: identical}
 	candidate.compare = func(r *exec.Result) (keep.Likeness, error) {
-		l, _, err := c.base.compare(c, name, r)
+		l, _, err := c.compare(name, r)
 		return l, err
 	}
 	if identical {
@@ -68,22 +67,21 @@ func (c *checking) expectations(m *sample, t pass.Task, identical bool) (list []
 		return nil, err // it runs again in any case
 	}
 	candidate.was, candidate.open = is.Outcome, c.found.Content
-	reference, kept := c.base.beside()
-	if reference == nil {
+	if c.reference == nil {
 		return []expectation{candidate}, nil
 	}
-	was, stored, err := kept.Get(name)
+	was, stored, err := c.reference.kept.Get(name)
 	if err != nil || !stored {
 		return nil, err
 	}
-	beside := expectation{task: t, command: reference, was: was.Outcome, open: kept.Content, kept: m.reference}
+	beside := expectation{task: t, command: c.reference.command, was: was.Outcome, open: c.reference.kept.Content, kept: m.reference}
 	beside.compare = func(*exec.Result) (keep.Likeness, error) { return keep.Unmatched, nil }
 	return []expectation{beside, candidate}, nil
 }
 
 // meetsReference runs the reference once, and the candidate beside it.
-func (c *checking) meetsReference(ctx context.Context, m *sample, t pass.Task, reference *exec.Command) (same bool, err error) {
-	r, err := c.runUnjudged(ctx, t, reference)
+func (c *checking) meetsReference(ctx context.Context, m *sample, t pass.Task) (same bool, err error) {
+	r, err := c.runUnjudged(ctx, t, c.reference.command)
 	if err != nil {
 		return false, err
 	}
@@ -101,8 +99,8 @@ func (c *checking) meetsReference(ctx context.Context, m *sample, t pass.Task, r
 // joinSample adds the new runs of a case that varies to what is stored of it. An identical
 // case had an equal run, which is not stored.
 func (c *checking) joinSample(ctx context.Context, m *sample, name string) error {
-	if _, kept := c.base.beside(); kept != nil {
-		if err := kept.Join(ctx, m.reference, name, c.comparer.Same); err != nil {
+	if c.reference != nil {
+		if err := c.reference.kept.Join(ctx, m.reference, name, c.comparer.Same); err != nil {
 			return err
 		}
 	}

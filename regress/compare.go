@@ -35,57 +35,59 @@ func Compare(ctx context.Context, o Options) (sum Summary, err error) {
 	if err := s.resolve(); err != nil {
 		return sum, err
 	}
-	reference, err := s.executable(o.Command.Reference)
+	command, err := s.executable(o.Command.Reference)
 	if err != nil {
 		return sum, err
 	}
-	if err := s.identifyTool(reference); err != nil {
+	if err := s.identifyTool(command); err != nil {
 		return sum, err
 	}
-	s.engine.alsoRuns(reference)
+	s.engine.alsoRuns(command)
 	if err := s.differences.Leaks.Watch(s.engine != nil); err != nil {
 		return sum, err
 	}
-	c := newChecking(s, &referenceBase{command: reference})
+	beside := &reference{command: command}
+	c := newChecking(s, referenceBase{beside})
+	c.reference = beside
 	if err := c.findRival(); err != nil {
 		return sum, err
 	}
 	return c.check(ctx)
 }
 
-// referenceBase is a second command as a baseline.
-type referenceBase struct {
+// reference is the command that runs beside the candidate in a compare.
+type reference struct {
 	command *exec.Command
-	kept    *keep.Store // of the cases that differ
+	kept    *keep.Store // outcomes of the cases that differ
 }
 
-func (b *referenceBase) took(*session) pass.Durations { return nil }
+// referenceBase is a reference as a baseline.
+type referenceBase struct{ *reference }
 
-func (b *referenceBase) identify(id map[string]string) outcome.Digest {
+func (b referenceBase) took(*session) pass.Durations { return nil }
+
+func (b referenceBase) identify(id map[string]string) outcome.Digest {
 	identify("the reference", b.command, id)
 	return outcome.Digest{}
 }
 
-func (b *referenceBase) start(run *state.Run, meta golden.Meta) (err error) {
+func (b referenceBase) start(run *state.Run, meta golden.Meta) (err error) {
 	b.kept, err = keep.Resume(run.References(), meta)
 	return err
 }
 
-func (b *referenceBase) has(string) bool { return true }
+func (b referenceBase) has(string) bool { return true }
 
-func (b *referenceBase) keeps(name string) (bool, error) {
-	_, stored, err := b.kept.Get(name)
-	return stored, err
-}
+func (b referenceBase) digest(string) (d outcome.Digest, known bool) { return d, false }
 
-func (b *referenceBase) first(ctx context.Context, c *checking, tasks []pass.Task) error {
+func (b referenceBase) first(ctx context.Context, c *checking, tasks []pass.Task) error {
 	both := func(ctx context.Context, t pass.Task) ran { return b.both(ctx, c, t) }
 	return pass.Run(ctx, c.goroutines(), tasks, both, c.takeFirst)
 }
 
 // both runs both commands on a case, in turns which one goes first, so that
 // neither always has the warmer caches.
-func (b *referenceBase) both(ctx context.Context, c *checking, t pass.Task) ran {
+func (b referenceBase) both(ctx context.Context, c *checking, t pass.Task) ran {
 	commands := [2]*exec.Command{b.command, c.command.For(t.Entry.Name)}
 	same := commands[0].Same(commands[1])
 	var results [2]*exec.Result
@@ -116,24 +118,10 @@ func (b *referenceBase) both(ctx context.Context, c *checking, t pass.Task) ran 
 	return got
 }
 
-func (b *referenceBase) compare(c *checking, name string, r *exec.Result) (l keep.Likeness, left content.Uncompared, err error) {
-	old, _, err := b.kept.Get(name)
-	if err != nil {
-		return keep.Unlike, left, err
-	}
-	l, err = keep.Compare(&old.Outcome, &r.Outcome, c.comparer.Same(b.kept.Content, r.Open))
-	return l, content.UncomparedIn(&old.Outcome).With(&r.Outcome), err
-}
+func (b referenceBase) rival(*command) rival { return rival{command: b.command} }
 
-// masked knows nothing of an identical case: its reference is not kept.
-func (b *referenceBase) masked(string, outcome.Ending) ([]string, error) { return nil, nil }
+func (b referenceBase) get(name string) (golden.Record, bool, error) { return b.kept.Get(name) }
 
-func (b *referenceBase) beside() (*exec.Command, *keep.Store) { return b.command, b.kept }
+func (b referenceBase) content(p outcome.Part) (io.ReadCloser, error) { return b.kept.Content(p) }
 
-func (b *referenceBase) rival(*command) rival { return rival{command: b.command} }
-
-func (b *referenceBase) get(name string) (golden.Record, bool, error) { return b.kept.Get(name) }
-
-func (b *referenceBase) content(p outcome.Part) (io.ReadCloser, error) { return b.kept.Content(p) }
-
-func (b *referenceBase) end(err error) error { return b.kept.End(err) }
+func (b referenceBase) end(err error) error { return b.kept.End(err) }
