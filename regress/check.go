@@ -7,9 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"muster/regress/internal/content"
 	"muster/regress/internal/fault"
-	"muster/regress/internal/golden"
 	"muster/regress/internal/keep"
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
@@ -25,10 +23,9 @@ import (
 type checking struct {
 	*session
 	base      baseline
-	reference *reference             // nil in a check
-	masks     func(name string) bool // reports whether the golden masks parts of a case
-	recorded  golden.Meta            // of the golden; zero where that is none
-	found     *keep.Store            // of the cases that are not identical
+	reference *reference  // nil in a check
+	recorded  recorded    // zero in a compare
+	found     *keep.Store // of the cases that are not identical
 	lines     *state.Lines
 
 	firsts    map[int]firstRun // cases that get further runs, by index
@@ -102,9 +99,9 @@ func Check(ctx context.Context, o Options) (sum Summary, err error) {
 	if err := s.differences.Leaks.Watch(s.engine != nil || base.Meta().OnEngine()); err != nil {
 		return sum, err
 	}
-	c := newChecking(s, recordedBase{base.Store})
-	c.recorded, c.masks = base.Meta(), base.Flaky
-	if err := c.findRival(); err != nil {
+	c := newChecking(s, goldenBase{base.Store})
+	c.recorded = recorded{base.Meta(), base.Digest(), s.wallsIn(base.Store), base.Flaky}
+	if err := c.findRival(func() rival { return costRival(base.Meta(), &s.command) }); err != nil {
 		return sum, err
 	}
 	if len(s.cases) == 0 && len(s.lacking) == 0 {
@@ -127,7 +124,7 @@ func (c *checking) check(ctx context.Context) (Summary, error) {
 		return c.summary, err
 	}
 	ctx, watched := c.watchTool(ctx)
-	err = c.base.first(ctx, c, pending)
+	err = c.runFirst(ctx, pending)
 	if e := c.lines.Close(); err == nil {
 		err = e
 	}
@@ -152,10 +149,14 @@ func (c *checking) check(ctx context.Context) (Summary, error) {
 
 // endStores completes what is kept of the run, or leaves it for --resume.
 func (c *checking) endStores(err error) error {
-	for _, end := range []func(error) error{c.found.End, c.base.end} {
-		if e := end(err); e != nil {
-			err = errors.Join(err, e)
-		}
+	if e := c.found.End(err); e != nil {
+		err = errors.Join(err, e)
+	}
+	if c.reference == nil {
+		return err
+	}
+	if e := c.reference.End(err); e != nil {
+		err = errors.Join(err, e)
 	}
 	return err
 }
@@ -181,16 +182,16 @@ func (c *checking) begin(ctx context.Context) (pending []pass.Task, err error) {
 	if err := c.resumePairs(); err != nil {
 		return nil, errors.Join(err, c.lines.Close())
 	}
-	took, known := c.base.took(c.session), state.LinesByName(done)
+	known := state.LinesByName(done)
 	if err := c.repeatFinished(ctx, known); err != nil {
 		return nil, errors.Join(c.endStores(err), c.lines.Close(), c.costs.kept.Close())
 	}
-	c.due = took.Complete()
+	c.due = c.recorded.took.Complete()
 	c.events.Emit(report.Started{
 		Command: c.name, Run: c.run.ID, Corpus: c.o.Corpus.Path, Tool: commandLine(&c.o.Command), Against: c.against(), Cases: len(c.cases), Jobs: c.jobs(),
 		Resumed: len(done), Expected: c.due.Sum(c.without(known)), Allowed: parseAllowed(c.o), At: c.began,
 	})
-	pending, err = c.resume(known, took)
+	pending, err = c.resume(known)
 	if err != nil {
 		return nil, errors.Join(c.endStores(err), c.lines.Close(), c.costs.kept.Close())
 	}
@@ -204,11 +205,16 @@ func (c *checking) start(ctx context.Context) error {
 		return err
 	}
 	id["--golden"] = c.o.Store.Golden // accept writes to it
+	if c.reference != nil {
+		identify("the reference", c.reference.command, id)
+	} else {
+		id["the golden"] = c.recorded.digest.String()
+	}
 	if err := c.startCrew(ctx, ""); err != nil {
 		return err
 	}
 	c.identifyEngine(id)
-	if err := c.startRun(id, c.base.identify(id)); err != nil {
+	if err := c.startRun(id, c.recorded.digest); err != nil {
 		return err
 	}
 	meta, err := c.meta(ctx)
@@ -216,8 +222,10 @@ func (c *checking) start(ctx context.Context) error {
 		return err
 	}
 	c.noteOtherPreflight(meta)
-	if err := c.base.start(c.run, meta); err != nil {
-		return err
+	if c.reference != nil {
+		if c.reference.Store, err = keep.Resume(c.run.References(), meta); err != nil {
+			return err
+		}
 	}
 	c.found, err = keep.Resume(c.run.Outcomes(), meta)
 	c.found.Sources = c.digests
@@ -232,20 +240,8 @@ func (c *checking) against() string {
 	return c.o.Store.Golden
 }
 
-// ran is what came of the first run of a case.
-type ran struct {
-	err       error
-	identical bool
-	ending    outcome.Ending
-	left      content.Uncompared
-	cost      outcome.Cost
-	beside    *turns // both runs, where what it is compared with ran beside
-	lane      int
-	onEngine  *outcome.EngineRun
-}
-
 // takeFirst notes what came of a first run.
-func (c *checking) takeFirst(t pass.Task, r ran) error {
+func (c *checking) takeFirst(t pass.Task, r firstResult) error {
 	if r.err != nil {
 		if err := c.takeError(t, r.err); err != nil {
 			return err
@@ -294,7 +290,7 @@ func (c *checking) enough() error {
 func (c *checking) differs(f firstRun) {
 	c.firsts[f.task.Index] = f
 	c.waiting.add(f)
-	if c.base.has(f.task.Entry.Name) || !slices.Contains(c.o.Judge.Allow, outcome.New.String()) {
+	if c.base.Has(f.task.Entry.Name) || !slices.Contains(c.o.Judge.Allow, outcome.New.String()) {
 		c.differing++
 	}
 }
@@ -326,7 +322,7 @@ func (c *checking) takeError(t pass.Task, err error) error {
 
 // identical notes a first run that was identical: the case has its verdict, unless --runs
 // asks for more.
-func (c *checking) identical(t pass.Task, r ran) {
+func (c *checking) identical(t pass.Task, r firstResult) {
 	f := firstRun{task: t, lane: r.lane, cost: r.cost, runs: 1, onEngine: r.onEngine, alike: true}
 	f.word = report.Case{
 		Verdict: outcome.Identical, Ending: &r.ending, GoldenEnding: &r.ending, Cost: r.cost,
@@ -381,7 +377,7 @@ func (c *checking) end(err error) error {
 // missing gives a verdict to what the corpus lacks.
 func (c *checking) missing() error {
 	for i, name := range c.lacking {
-		old, _, err := c.base.get(name)
+		old, _, err := c.base.Get(name)
 		if err != nil {
 			return err
 		}

@@ -20,9 +20,9 @@ func (c *checking) without(done map[string]state.Line) []pass.Task {
 
 // resume takes over what an interrupted run had done, and returns the rest in
 // the order in which it is to run.
-func (c *checking) resume(done map[string]state.Line, took pass.Durations) ([]pass.Task, error) {
+func (c *checking) resume(done map[string]state.Line) ([]pass.Task, error) {
 	var pending []pass.Task
-	for _, t := range c.ordered(took) {
+	for _, t := range c.ordered(c.recorded.took) {
 		l, ok := done[t.Entry.Name]
 		if !ok {
 			pending = append(pending, t)
@@ -64,13 +64,13 @@ func (c *checking) keepsReference(name string) (stored bool, err error) {
 	if c.reference == nil {
 		return true, nil
 	}
-	_, stored, err = c.reference.kept.Get(name)
+	_, stored, err = c.reference.Get(name)
 	return stored, err
 }
 
 // resumeIdentical takes over a case whose runs were all identical.
 func (c *checking) resumeIdentical(t pass.Task, l state.Line) (err error) {
-	r := ran{
+	r := firstResult{
 		ending:   outcome.Ending{Kind: l.Kind, Code: l.Code},
 		cost:     outcome.Cost{CPU: time.Duration(l.CPU), Wall: time.Duration(l.Wall), PeakRSS: l.Peak},
 		onEngine: l.Engine, lane: exec.NoLane,

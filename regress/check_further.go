@@ -119,20 +119,20 @@ func (f *furtherRuns) compare(ctx context.Context, r *exec.Result) error {
 	case f.equal == 0:
 		return c.found.Put(ctx, name, r, l)
 	}
-	old, _, err := c.base.get(name)
+	old, _, err := c.base.Get(name)
 	if err != nil {
 		return err
 	}
-	return c.found.PutAfter(ctx, keep.FirstRecord(name, r, l), r.Open, f.equal, keep.Equalled{Outcome: &old.Outcome, Open: c.base.content, Same: c.comparer.Same})
+	return c.found.PutAfter(ctx, keep.FirstRecord(name, r, l), r.Open, f.equal, keep.Equalled{Outcome: &old.Outcome, Open: c.base.Content, Same: c.comparer.Same})
 }
 
 // runReference runs the reference of a compare once more.
 func (f *furtherRuns) runReference(ctx context.Context, reference *reference, pass int) error {
 	name := f.first.task.Entry.Name
-	if rec, _, err := reference.kept.Get(name); err != nil || rec.Runs >= pass {
+	if rec, _, err := reference.Get(name); err != nil || rec.Runs >= pass {
 		return err
 	}
 	return f.once(ctx, reference.command, pass, func(ctx context.Context, r *exec.Result) error {
-		return reference.kept.Merge(ctx, name, r, keep.Unmatched, f.c.comparer.Same)
+		return reference.Merge(ctx, name, r, keep.Unmatched, f.c.comparer.Same)
 	})
 }

@@ -16,29 +16,29 @@ import (
 // compare compares one run of the candidate with the baseline, and names the parts that it left
 // out. Equal digests spare it to read the baseline's outcome.
 func (c *checking) compare(name string, r *exec.Result) (l keep.Likeness, left content.Uncompared, err error) {
-	digest, known := c.base.digest(name)
+	digest, known := c.base.Digest(name)
 	switch {
 	case known && digest == r.Outcome.Digest() && !r.Outcome.Ending.Partial():
 		return keep.Alike, left.With(&r.Outcome), nil
-	case !c.base.has(name):
+	case !c.base.Has(name):
 		return keep.Unmatched, left, nil
 	}
-	old, _, err := c.base.get(name)
+	old, _, err := c.base.Get(name)
 	if err != nil {
 		return keep.Unlike, left, err
 	}
 	r.Outcome.IgnoreOf(&old.Outcome, c.ignored.Match)
-	l, err = keep.Compare(&old.Outcome, &r.Outcome, c.comparer.Same(c.base.content, r.Open))
+	l, err = keep.Compare(&old.Outcome, &r.Outcome, c.comparer.Same(c.base.Content, r.Open))
 	return l, content.UncomparedIn(&old.Outcome).With(&r.Outcome), err
 }
 
 // maskedParts names the parts that the golden masks in an identical case that ended so. Of a
 // reference the run keeps no outcome of an identical case.
 func (c *checking) maskedParts(name string, ended outcome.Ending) ([]string, error) {
-	if c.reference != nil || !c.masks(name) && !ended.Partial() {
+	if c.reference != nil || !c.recorded.masks(name) && !ended.Partial() {
 		return nil, nil
 	}
-	old, _, err := c.base.get(name)
+	old, _, err := c.base.Get(name)
 	return content.MaskedParts(&old.Outcome), err
 }
 
@@ -49,7 +49,7 @@ func (c *checking) judge(f firstRun) (word report.Case, err error) {
 	if err != nil || !stored {
 		return f.word, err // every run was identical
 	}
-	old, known, err := c.base.get(name)
+	old, known, err := c.base.Get(name)
 	switch {
 	case err != nil:
 		return word, err
@@ -65,7 +65,7 @@ func (c *checking) judge(f firstRun) (word report.Case, err error) {
 
 // judgeRuns gives the verdict on a case whose runs are joined in rec.
 func (c *checking) judgeRuns(e *corpus.Entry, old, rec *golden.Record) (word report.Case, err error) {
-	was, is := content.Side{Outcome: &old.Outcome, Open: content.Remembering(c.base.content)}, content.KeptSide(&rec.Outcome, content.Remembering(c.found.Content))
+	was, is := content.Side{Outcome: &old.Outcome, Open: content.Remembering(c.base.Content)}, content.KeptSide(&rec.Outcome, content.Remembering(c.found.Content))
 	cmp, err := outcome.Compare(was.Outcome, is.Outcome, content.SameUnder(c.rules, was.Open, is.Open))
 	if err != nil {
 		return word, err
@@ -93,10 +93,10 @@ func (c *checking) judgeRuns(e *corpus.Entry, old, rec *golden.Record) (word rep
 
 // sides returns both sides of a case that differed.
 func (c *checking) sides(caseName string) (was, is content.Side, err error) {
-	old, _, err := c.base.get(caseName)
+	old, _, err := c.base.Get(caseName)
 	if err != nil {
 		return was, is, err
 	}
 	rec, _, err := c.found.Get(caseName)
-	return content.Side{Outcome: &old.Outcome, Open: content.Remembering(c.base.content)}, content.KeptSide(&rec.Outcome, content.Remembering(c.found.Content)), err
+	return content.Side{Outcome: &old.Outcome, Open: content.Remembering(c.base.Content)}, content.KeptSide(&rec.Outcome, content.Remembering(c.found.Content)), err
 }

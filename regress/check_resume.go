@@ -57,9 +57,9 @@ func (c *checking) expectations(m *sample, t pass.Task, identical bool) (list []
 		return l, err
 	}
 	if identical {
-		old, _, err := c.base.get(name)
+		old, _, err := c.base.Get(name)
 		old.Outcome.Ignore(c.ignored.Match)
-		candidate.was, candidate.open = old.Outcome, c.base.content
+		candidate.was, candidate.open = old.Outcome, c.base.Content
 		return []expectation{candidate}, err
 	}
 	is, stored, err := c.found.Get(name)
@@ -70,11 +70,11 @@ func (c *checking) expectations(m *sample, t pass.Task, identical bool) (list []
 	if c.reference == nil {
 		return []expectation{candidate}, nil
 	}
-	was, stored, err := c.reference.kept.Get(name)
+	was, stored, err := c.reference.Get(name)
 	if err != nil || !stored {
 		return nil, err
 	}
-	beside := expectation{task: t, command: c.reference.command, was: was.Outcome, open: c.reference.kept.Content, kept: m.reference}
+	beside := expectation{task: t, command: c.reference.command, was: was.Outcome, open: c.reference.Content, kept: m.reference}
 	beside.compare = func(*exec.Result) (keep.Likeness, error) { return keep.Unmatched, nil }
 	return []expectation{beside, candidate}, nil
 }
@@ -100,7 +100,7 @@ func (c *checking) meetsReference(ctx context.Context, m *sample, t pass.Task) (
 // case had an equal run, which is not stored.
 func (c *checking) joinSample(ctx context.Context, m *sample, name string) error {
 	if c.reference != nil {
-		if err := c.reference.kept.Join(ctx, m.reference, name, c.comparer.Same); err != nil {
+		if err := c.reference.Join(ctx, m.reference, name, c.comparer.Same); err != nil {
 			return err
 		}
 	}
@@ -115,9 +115,9 @@ func (c *checking) joinSample(ctx context.Context, m *sample, name string) error
 	if stored {
 		return c.found.Join(ctx, m.candidate, name, c.comparer.Same)
 	}
-	old, _, err := c.base.get(name)
+	old, _, err := c.base.Get(name)
 	if err != nil {
 		return err
 	}
-	return c.found.PutAfter(ctx, rec, m.candidate.Content, 1, keep.Equalled{Outcome: &old.Outcome, Open: c.base.content, Same: c.comparer.Same})
+	return c.found.PutAfter(ctx, rec, m.candidate.Content, 1, keep.Equalled{Outcome: &old.Outcome, Open: c.base.Content, Same: c.comparer.Same})
 }

@@ -21,13 +21,13 @@ type failingRuns struct {
 
 // countFailure counts a first run that fails newly. It warns once if the first cases that ran all
 // fail and did not fail before. A resumed check does not warn, as its first cases ran earlier.
-func (c *checking) countFailure(t pass.Task, r ran) error {
+func (c *checking) countFailure(t pass.Task, r firstResult) error {
 	f := &c.failures
 	f.stopped = f.stopped || c.resumed || r.identical || r.ending.Success()
 	if f.stopped {
 		return nil
 	}
-	old, known, err := c.base.get(t.Entry.Name)
+	old, known, err := c.base.Get(t.Entry.Name)
 	if f.stopped = known && !old.Outcome.Ending.Success(); err != nil || f.stopped {
 		return err
 	}
@@ -78,7 +78,7 @@ func (c *checking) warnLeaks() {
 // it had for the golden. Nobody may know that somebody changed the tool of an engine's workers.
 // With another command the change is expected.
 func (c *checking) noteOtherPreflight(now golden.Meta) {
-	was, none := c.recorded, outcome.Digest{}
+	was, none := c.recorded.meta, outcome.Digest{}
 	if was.Preflight == none || now.Preflight == none || was.Preflight == now.Preflight {
 		return
 	}
@@ -96,10 +96,10 @@ func (c *checking) warnAccepted() error {
 		return nil
 	}
 	for _, p := range c.results {
-		if p.result.Verdict == outcome.Environment || !c.base.has(string(p.result.Name)) {
+		if p.result.Verdict == outcome.Environment || !c.base.Has(string(p.result.Name)) {
 			continue
 		}
-		rec, _, err := c.base.get(string(p.result.Name))
+		rec, _, err := c.base.Get(string(p.result.Name))
 		if err != nil {
 			return err
 		}
@@ -124,18 +124,18 @@ func (c *checking) warnAccepted() error {
 // golden's command also left what was accepted before an accept moved it.
 func (c *checking) acceptedElsewhere() map[int]string {
 	lines := map[int]string{}
-	moved := c.recorded.Recorder().Moved
-	for i, a := range c.recorded.Accepts {
+	moved := c.recorded.meta.Recorder().Moved
+	for i, a := range c.recorded.meta.Accepts {
 		if !a.At.After(moved) {
 			continue
 		}
-		recorded, ran := c.recorded.Flags, outcomeFlags(c.o)
+		recorded, ran := c.recorded.meta.Flags, outcomeFlags(c.o)
 		if len(a.Flags) == 0 {
 			recorded, ran = nil, nil // a golden of an older muster does not keep them
 		}
-		isRecorded := sameStart(a.Command, c.recorded.Command, a.Flags, recorded)
+		isRecorded := sameStart(a.Command, c.recorded.meta.Command, a.Flags, recorded)
 		if !isRecorded && !sameStart(a.Command, commandsIn(&c.o.Command), a.Flags, ran) {
-			lines[i+1] = greenLine(c.recorded, a, c.o)
+			lines[i+1] = greenLine(c.recorded.meta, a, c.o)
 		}
 	}
 	return lines

@@ -49,7 +49,7 @@ func (k *costing) note(t pass.Task, e *report.Case) {
 
 // findRival finds what the candidate's cost is compared with. Where --fail-on could tell
 // nothing it is refused, before anything runs.
-func (c *checking) findRival() (err error) {
+func (c *checking) findRival(find func() rival) (err error) {
 	if c.costs.limits, err = parseCostLimits(&c.o.Judge); err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func (c *checking) findRival() (err error) {
 	if len(c.costs.limits) > 0 && c.o.Judge.CostCases == 0 {
 		return fault.Inputf("--fail-on %s: --cost-cases 0 tells nothing of the cost: leave one of both out", c.costs.limits[0])
 	}
-	c.costs.rival = c.base.rival(&c.command)
+	c.costs.rival = find()
 	if len(c.costs.limits) > 0 && c.costs.rival.command == nil && !c.costs.rival.same {
 		return fault.Inputf("--fail-on %s: %s, so both commands cannot run in turns, and times of different days cannot be compared: record with an executable that stays where it is, or use muster compare", c.costs.limits[0], c.costs.rival.why)
 	}
@@ -171,7 +171,7 @@ func (c *checking) recordedCost() (told report.Cost, err error) {
 	told.Why = c.costs.rival.why
 	var pairs []cost.Pair
 	for _, one := range spread(c.costs.cases, report.CostCasesMax) {
-		old, known, err := c.base.get(one.task.Entry.Name)
+		old, known, err := c.base.Get(one.task.Entry.Name)
 		if err != nil {
 			return told, err
 		}

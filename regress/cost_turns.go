@@ -237,7 +237,7 @@ func (c *checking) besides() (chosen map[int]bool, err error) {
 		if !c.costs.rival.runs(c.cases[i].Name) {
 			continue
 		}
-		old, known, err := c.base.get(c.cases[i].Name)
+		old, known, err := c.base.Get(c.cases[i].Name)
 		if err != nil {
 			return nil, err
 		}

@@ -178,7 +178,7 @@ var mutations = []mutation{
 	{"identity", "session_identity.go",
 		"	maps.Copy(id, s.o.flags())\n", "	maps.Copy(id, map[string]string{})\n",
 		"settings are left out"},
-	{"identity", "check_baseline.go",
-		`id["the golden"] = b.Digest().String()`, `id["the golden"] = ""`,
+	{"identity", "check.go",
+		`id["the golden"] = c.recorded.digest.String()`, `id["the golden"] = ""`,
 		"the golden is left out"},
 }
