@@ -12,35 +12,34 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// partSuffix is what the file of a store that is being built ends in.
+// partSuffix is the suffix of the file of a store under construction.
 const partSuffix = ".part"
 
-// buildPragmas: nothing is synced while a store is built. That is enough for
-// the death of the process, because what the kernel was given it will write;
-// a power cut can cost the .part, which is only an unfinished copy, and which
-// Resume reads through before it trusts it. Finish syncs before the rename.
+// buildPragmas turns off syncs while a store is built. If the process dies, the kernel still writes
+// what it received. A power cut can cost the .part. That is only an unfinished copy, and Resume
+// reads it through before it trusts it. Finish syncs before the rename.
 var buildPragmas = []string{
 	fmt.Sprintf("page_size(%d)", pageBytes), "journal_mode(DELETE)", "synchronous(OFF)",
 	"locking_mode(EXCLUSIVE)", "cache_size(-8192)",
 }
 
-// Create begins a new store that Finish puts at path. An unfinished one of
-// that name is given up; one that another process is writing is an error of
-// class Input, and so is what is not Replaceable.
+// Create begins a new store that Finish puts at path. It discards an unfinished one of that name.
+// It returns an error of class Input if another process is writing that store, or if path is not
+// Replaceable.
 func Create(path string, m Meta) (*Writer, error) {
 	w, err := newWriter(path, partSuffix)
 	if err != nil {
 		return nil, err
 	}
 	if err := w.create(m, nil); err != nil {
-		w.shut()
+		w.releaseAll()
 		return nil, err
 	}
 	return w, nil
 }
 
-// create begins a new store in the writer's file. What a later muster noted in the meta
-// old, if any, goes over into it.
+// create begins a new store in the writer's file. It keeps the fields of old, the meta of an
+// earlier store, that only a later muster knows.
 func (w *Writer) create(m Meta, old []byte) error {
 	meta, err := encodeMeta(m, old)
 	if err == nil {
@@ -50,23 +49,22 @@ func (w *Writer) create(m Meta, old []byte) error {
 		err = removeDatabase(w.part)
 	}
 	if err == nil {
-		err = w.start(create, func(ctx context.Context, conn *sql.Conn) error {
+		err = w.connect(create, func(ctx context.Context, conn *sql.Conn) error {
 			return inTransaction(ctx, conn, func() error { return createSchema(ctx, conn, meta) })
 		})
 	}
 	return err
 }
 
-// Resume goes on with the store that a Writer for path left unfinished: what
-// was committed is there, and is read through and checked. The error is
-// os.ErrNotExist when there is nothing to go on with.
+// Resume continues the store that a Writer for path left unfinished. It reads and checks everything
+// that was committed. The error is os.ErrNotExist if nothing was left.
 func Resume(path string) (*Writer, error) {
 	w, err := newWriter(path, partSuffix)
 	if err != nil {
 		return nil, err
 	}
 	if _, err = os.Stat(w.part); err == nil {
-		err = w.start(readWrite, w.revive)
+		err = w.connect(readWrite, w.revive)
 	}
 	switch {
 	case errors.Is(err, os.ErrNotExist):
@@ -75,17 +73,16 @@ func Resume(path string) (*Writer, error) {
 		// It was killed before its first commit.
 		err = fmt.Errorf("golden: nothing in %s: %w", w.part, os.ErrNotExist)
 	case fault.ClassOf(err) == fault.Input:
-		err = fault.Inputf("what was to be resumed can't be: %w", err)
+		err = fault.Inputf("the unfinished golden cannot be resumed: %w", err)
 	}
 	if err != nil {
-		w.shut()
+		w.releaseAll()
 		return nil, err
 	}
 	return w, nil
 }
 
-// newWriter takes the lock. Its writer has no connection yet, and a file that ends in
-// suffix.
+// newWriter takes the lock. The writer has no connection yet, and its file ends in suffix.
 func newWriter(path, suffix string) (*Writer, error) {
 	path = resolve(path)
 	if err := Replaceable(path); err != nil {
@@ -105,9 +102,8 @@ func newWriter(path, suffix string) (*Writer, error) {
 	}, nil
 }
 
-// start opens the connection, prepares the file with it and starts the
-// committer.
-func (w *Writer) start(mode string, prepare func(context.Context, *sql.Conn) error) error {
+// connect opens the connection, prepares the file with it and starts the committer.
+func (w *Writer) connect(mode string, prepare func(context.Context, *sql.Conn) error) error {
 	ctx := context.Background()
 	var err error
 	if w.db, err = openDatabase(w.part, mode, buildPragmas...); err != nil {
@@ -130,7 +126,7 @@ func (w *Writer) start(mode string, prepare func(context.Context, *sql.Conn) err
 	return nil
 }
 
-// revive checks everything in an unfinished store and takes over its state.
+// revive checks an unfinished store and takes over its state.
 func (w *Writer) revive(ctx context.Context, conn *sql.Conn) error {
 	// Before the first commit the file has neither format nor tables.
 	format, err := formatOf(ctx, conn, w.part)
@@ -154,7 +150,7 @@ func (w *Writer) revive(ctx context.Context, conn *sql.Conn) error {
 }
 
 func (w *Writer) takeOver(ctx context.Context, conn *sql.Conn) error {
-	// Killed between seal and rename it has a digest; it is unfinished again.
+	// A store killed between seal and rename has a digest. It is unfinished again.
 	if _, err := conn.ExecContext(ctx, "UPDATE golden SET digest=x'' WHERE id=1"); err != nil {
 		return err
 	}
@@ -181,10 +177,9 @@ func (w *Writer) takeOver(ctx context.Context, conn *sql.Conn) error {
 	return err
 }
 
-// Finish makes the store whole and puts it at path, atomically: at every
-// moment there is the old file or the new one there. No Put may run beside it,
-// and the writer is closed after it. After an error the unfinished store is
-// still there for Resume, and path is as it was.
+// Finish completes the store and puts it at path, atomically: at every moment the old file or the
+// new one is there. No Put may run beside it, and it closes the writer. After an error the
+// unfinished store remains for Resume, and path is unchanged.
 func (w *Writer) Finish() error {
 	if w.closed {
 		return errClosed
@@ -204,12 +199,11 @@ func (w *Writer) Finish() error {
 	if err == nil {
 		err = w.publish()
 	}
-	w.shut()
+	w.releaseAll()
 	return err
 }
 
-// publish syncs the part and renames it, unless somebody has put something of
-// their own at its place since.
+// publish syncs the part and renames it, unless somebody put another file there since.
 func (w *Writer) publish() error {
 	if err := replaceable(w.path); err != nil {
 		return err
@@ -217,7 +211,7 @@ func (w *Writer) publish() error {
 	if err := syncPath(w.part); err != nil {
 		return err
 	}
-	if err := settle(w.path); err != nil {
+	if err := settleJournal(w.path); err != nil {
 		return err
 	}
 	if err := os.Rename(w.part, w.path); err != nil {
@@ -226,8 +220,8 @@ func (w *Writer) publish() error {
 	return syncPath(filepath.Dir(w.path))
 }
 
-// Unfinish undoes the last step of a Finish, for Resume to go on from there: the store at
-// path is the unfinished one again, and at path is none.
+// Unfinish undoes the last step of a Finish, so that Resume can continue. The store at path is
+// unfinished again, and nothing is at path.
 func Unfinish(path string) error {
 	l, err := acquire(path)
 	if err != nil {
@@ -243,11 +237,10 @@ func Unfinish(path string) error {
 	return nil
 }
 
-// settle deals with the journal of a change of the old golden that was killed:
-// left where it is, SQLite would roll it back into the new one. The old golden
-// is made whole by it first, since a kill may come before the rename. A golden
-// that can't be made whole has no use for its journal.
-func settle(path string) error {
+// settleJournal removes the journal that a killed change of the old golden left. Otherwise SQLite
+// would roll it back into the new golden. It first rolls back the old golden, because the process
+// may be killed before the rename. If that fails, the golden has no use for its journal.
+func settleJournal(path string) error {
 	if _, err := os.Stat(journal(path)); err != nil {
 		return nil
 	}
@@ -258,9 +251,9 @@ func settle(path string) error {
 	return nil
 }
 
-// Abort closes the writer. With keep everything that was Put stays for Resume,
-// unless there is no room for it; else nothing stays. The file at path is as
-// it was. After Finish or Abort it does nothing.
+// Abort closes the writer. With keep, everything that was Put remains for Resume, if the disk has
+// room. Without keep, nothing remains. The file at path is unchanged. After Finish or Abort it does
+// nothing.
 func (w *Writer) Abort(keep bool) error {
 	if w.closed {
 		return nil
@@ -277,11 +270,11 @@ func (w *Writer) Abort(keep bool) error {
 	if !keep {
 		err = removeDatabase(w.part)
 	}
-	w.shut()
+	w.releaseAll()
 	return err
 }
 
-// closeDatabase ends the committer and rolls back what is not committed.
+// closeDatabase ends the committer and rolls back uncommitted changes.
 func (w *Writer) closeDatabase() error {
 	if w.db == nil {
 		return nil
@@ -298,9 +291,9 @@ func (w *Writer) closeDatabase() error {
 	return classify(w.part, err)
 }
 
-// shut gives up everything that the writer holds, its files apart. Its lock may be that of
-// another process once it has.
-func (w *Writer) shut() {
+// releaseAll releases everything that the writer holds, except its files. Afterwards another
+// process may take its lock.
+func (w *Writer) releaseAll() {
 	if w.closed {
 		return
 	}
@@ -322,7 +315,7 @@ func syncPath(path string) error {
 	return nil
 }
 
-// inTransaction does all of do or nothing.
+// inTransaction runs do in a transaction. After an error it rolls everything back.
 func inTransaction(ctx context.Context, conn *sql.Conn, do func() error) error {
 	if _, err := conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
 		return err
@@ -332,7 +325,7 @@ func inTransaction(ctx context.Context, conn *sql.Conn, do func() error) error {
 		_, err = conn.ExecContext(ctx, "COMMIT")
 	}
 	if err != nil {
-		// Nothing to add when it fails: closing the connection does the same.
+		// A failure needs no report: closing the connection rolls back too.
 		_, _ = conn.ExecContext(ctx, "ROLLBACK")
 	}
 	return err

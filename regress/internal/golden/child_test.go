@@ -14,11 +14,10 @@ import (
 	"muster/regress/internal/fault"
 )
 
-// childEnv holds what a child of the test binary is to do, and its arguments.
+// childEnv holds the task of a child of the test binary, and its arguments.
 const childEnv = "GOLDEN_TEST_CHILD"
 
-// TestMain lets the test binary be its own victim: a child that writes, for
-// the parent to kill.
+// TestMain lets the test binary be its own victim: a child writes, and the parent kills it.
 func TestMain(m *testing.M) {
 	if do := os.Getenv(childEnv); do != "" {
 		args := strings.Split(do, "\n")
@@ -68,7 +67,7 @@ func startChild(t *testing.T, attr *syscall.SysProcAttr, args ...string) *child 
 	return &child{c, bufio.NewScanner(out), in}
 }
 
-// lines returns up to n of the child's lines; fewer when it ends before.
+// lines returns up to n of the child's lines; fewer if it ends before.
 func (c *child) lines(n int) []string {
 	var all []string
 	for len(all) < n && c.out.Scan() {
@@ -84,8 +83,7 @@ func (c *child) rest() []string {
 	return all
 }
 
-// kill ends the child as a power switch would, and returns the lines that it
-// got out.
+// kill ends the child as a power cut would, and returns the lines that it wrote.
 func (c *child) kill() []string {
 	c.Process.Kill()
 	return c.rest()
@@ -100,12 +98,12 @@ func needed(t *testing.T, err error) {
 	t.Skip(err)
 }
 
-// say prints an error of a store for the parent to look at.
+// say prints an error of a store for the parent.
 func say(what string, err error) {
 	fmt.Println(what, fault.ClassOf(err), err)
 }
 
-// must ends a child in which something else fails than what is tested.
+// must ends a child if anything fails except the operation under test.
 func must(errs ...error) {
 	if err := errors.Join(errs...); err != nil {
 		fmt.Println("error", err)

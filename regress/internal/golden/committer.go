@@ -6,36 +6,36 @@ import (
 	"time"
 )
 
-// When the committer ends a transaction by itself: what a kill can cost, and
-// how much a transaction can grow.
+// The committer ends a transaction at these limits. They bound what a kill can lose, and the size
+// of a transaction.
 const (
 	commitEvery = 250 * time.Millisecond
 	commitBytes = 64 << 20
 )
 
-// queueMax bounds the jobs that wait for the committer. A job holds at most
-// jobBytes and one more piece, so the queue is bounded in bytes too. Of small pieces
-// it holds jobPieces: each new one is looked for among those before it.
+// queueMax bounds the jobs that wait for the committer. A job holds at most jobBytes and one more
+// piece, so the queue is bounded in bytes too. jobPieces bounds small pieces, because each new one
+// is compared with those before it.
 const (
 	queueMax  = 32
 	jobBytes  = 256 << 10
 	jobPieces = 256
 )
 
-// job is some writing. Pieces go before blobs and those before the outcome, so
-// that a commit between two jobs never leaves a reference to what is not there.
+// A job is a set of rows to write. Pieces go before blobs, and blobs before the outcome. So a
+// commit between two jobs never leaves a dangling reference.
 type job struct {
 	pieces  []piece
 	blobs   []blob
 	outcome *row
-	drop    []int64 // ids of blobs that were given up
+	drop    []int64 // ids of blobs whose content failed
 
-	call  func(context.Context) error // or: something to do between two jobs
+	call  func(context.Context) error // or: a function to call between two jobs
 	reply chan<- error                // of call; it has room for the answer
 }
 
-// committer owns the one connection that writes. Everything reaches it through
-// jobs, in order; after the first error it does nothing but answer with it.
+// A committer owns the one connection that writes. Every write reaches it through jobs, in order.
+// After the first error it only answers with that error.
 type committer struct {
 	path   string
 	conn   *sql.Conn
@@ -46,7 +46,7 @@ type committer struct {
 	ended  chan struct{} // closed when run has returned
 	err    error         // classified
 
-	open  bool // a transaction is
+	open  bool // a transaction is open
 	bytes int  // written in it
 }
 
@@ -65,7 +65,7 @@ func newCommitter(ctx context.Context, path string, conn *sql.Conn) (*committer,
 // run does jobs until stop.
 func (c *committer) run() {
 	defer close(c.ended)
-	ctx := context.Background() // a statement is never cut off: the transaction would be lost
+	ctx := context.Background() // statements are never cancelled: that would lose the transaction
 	tick := time.NewTicker(commitEvery)
 	defer tick.Stop()
 	for {
@@ -73,14 +73,14 @@ func (c *committer) run() {
 		case j := <-c.jobs:
 			c.do(ctx, j)
 		case <-tick.C:
-			_ = c.commit(ctx) // the next job is told
+			_ = c.commit(ctx) // the next job gets the error
 		case <-c.quit:
 			return
 		}
 	}
 }
 
-// stop ends run, and with it whatever waits in the queue.
+// stop ends run and discards the waiting jobs.
 func (c *committer) stop() {
 	close(c.quit)
 	<-c.ended
@@ -96,8 +96,7 @@ func (c *committer) do(ctx context.Context, j *job) {
 	}
 	err := c.err
 	if err == nil {
-		// Its error is the caller's alone: one row that can't be read is no
-		// reason to stop writing.
+		// Only the caller gets its error: an unreadable row is no reason to stop writing.
 		err = classify(c.path, j.call(ctx))
 	}
 	j.reply <- err

@@ -16,9 +16,9 @@ import (
 // suffix, because its unfinished store stays for Resume.
 const copySuffix = ".new"
 
-// Compact frees the unused space of the golden at path. It writes a copy beside the golden
-// and renames it, so there is a whole golden at every moment. It returns the size of the
-// file before and after.
+// Compact frees the unused space of the golden at path. It writes a copy beside the golden and
+// renames it, so that a whole golden exists at every moment. It returns the size of the file before
+// and after.
 func Compact(ctx context.Context, path string) (before, after int64, err error) {
 	path = resolve(path)
 	l, err := acquireUpdate(path)
@@ -39,7 +39,7 @@ func Compact(ctx context.Context, path string) (before, after int64, err error) 
 	}
 	err = vacuum(ctx, path, copied, info)
 	if err == nil {
-		err = replaceBy(path, copied, info.Mode())
+		err = replaceFile(path, copied, info.Mode())
 	}
 	if err != nil {
 		return 0, 0, errors.Join(err, removeDatabase(copied))
@@ -100,15 +100,15 @@ func checkRows(ctx context.Context, conn *sql.Conn, path string, info fs.FileInf
 	return digest, err
 }
 
-// replaceBy replaces the golden at path by a copy.
-func replaceBy(path, copied string, mode fs.FileMode) error {
+// replaceFile replaces the golden at path by a copy.
+func replaceFile(path, copied string, mode fs.FileMode) error {
 	if err := os.Chmod(copied, mode.Perm()); err != nil {
 		return fault.Environmentf("golden: %w", err)
 	}
 	if err := syncPath(copied); err != nil {
 		return err
 	}
-	if err := settle(path); err != nil {
+	if err := settleJournal(path); err != nil {
 		return err
 	}
 	if err := os.Rename(copied, path); err != nil {
@@ -136,7 +136,7 @@ func (s *Store) Sizes() (Sizes, error) {
 		"SELECT coalesce(sum(length(data)), 0) FROM piece":  {&z.Packed},
 	} {
 		if err := s.db.QueryRow(query).Scan(into...); err != nil {
-			return z, s.changed(err)
+			return z, s.classifyRead(err)
 		}
 	}
 	z.File, z.Unused = pages*size, unused*size
@@ -147,7 +147,7 @@ func (s *Store) Sizes() (Sizes, error) {
 // needs; a change of the golden may need others.
 func (s *Store) CheckPages(ctx context.Context) error {
 	if err := checkPages(ctx, s.db); err != nil {
-		return s.changed(err)
+		return s.classifyRead(err)
 	}
 	return nil
 }

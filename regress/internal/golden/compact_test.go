@@ -14,7 +14,7 @@ import (
 	"muster/regress/internal/fault"
 )
 
-// spacious makes a golden at path with space that nothing uses, and returns what it says.
+// spacious makes a golden with unused space at path, and returns its state.
 func spacious(t testing.TB, path string) whole {
 	t.Helper()
 	state := generation(0)
@@ -86,7 +86,7 @@ func TestCompact(t *testing.T) {
 	}
 }
 
-// Compact keeps the format: it is no change.
+// Compact keeps the format, because it changes no content.
 func TestCompactOfV1(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "g")
 	want := ofV1(t, path, little())
@@ -133,7 +133,7 @@ func TestCompactRefuses(t *testing.T) {
 	alone(t, path)
 }
 
-// A store that is open goes on with the file from before.
+// A store that is open still reads the file from before.
 func TestCompactBesideAReader(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "g")
 	build(t, path, little())
@@ -150,7 +150,7 @@ func TestCompactBesideAReader(t *testing.T) {
 	}
 }
 
-// A page that no case needs is damaged: an open does not see it, and CheckPages does.
+// A page that no case needs is damaged. Open does not notice it, and CheckPages does.
 func TestCheckPages(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "g")
 	state := spacious(t, path)
@@ -208,8 +208,7 @@ func childRepair(args []string) error {
 	}
 }
 
-// However often Compact is killed, the golden is whole, and what is left beside it is in
-// nobody's way.
+// However often Compact is killed, the golden is whole, and leftovers beside it do no harm.
 func TestKillWhileCompacting(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "g")
 	state := generation(0)
@@ -234,7 +233,7 @@ func TestKillWhileCompacting(t *testing.T) {
 	alone(t, path)
 }
 
-// However often Repair is killed, the golden is the damaged one or what is whole of it.
+// However often Repair is killed, the golden is the damaged one or the repaired one.
 func TestKillWhileRepairing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "g")
 	want, err := ruined(path, generation(0))

@@ -15,7 +15,7 @@ import (
 )
 
 // errNoContent reports that the store keeps no content of a part.
-var errNoContent = errors.New("no content is kept of it")
+var errNoContent = errors.New("the golden keeps no content of it")
 
 // contents reads blobs. It is safe for concurrent use if its statements are.
 type contents struct {
@@ -58,13 +58,13 @@ func (c *contents) open(p outcome.Part) (*contentReader, error) {
 	}
 	r := &contentReader{from: c, part: p, left: p.Size, sum: sha256.New()}
 	if p.Size == 0 {
-		// The empty content needs no blob; the digest must still be its own.
+		// The empty content needs no blob. Its digest must still match.
 		return r, r.finish()
 	}
 	var id, size int64
 	err := c.blob.QueryRow(p.Digest[:]).Scan(&id, &size)
 	if err == nil && size != p.Size {
-		err = fmt.Errorf("it has %d bytes and not %d", size, p.Size)
+		err = fmt.Errorf("it has %d bytes instead of %d", size, p.Size)
 	}
 	if err != nil {
 		return nil, c.damaged(p, err)

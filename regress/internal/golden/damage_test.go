@@ -15,8 +15,8 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// little returns a state that has content raw and compressed, of one piece and
-// of several, and a flaky part.
+// little returns a state with raw and compressed content, of one piece and of several, and a flaky
+// part.
 func little() whole {
 	b := bag{}
 	state := whole{
@@ -41,8 +41,8 @@ func little() whole {
 	return state
 }
 
-// wrongOrRight fails unless the golden at path is refused as damaged, or says
-// exactly what it should.
+// wrongOrRight fails unless the golden at path is refused as damaged, or has exactly the wanted
+// state.
 func wrongOrRight(t *testing.T, path string, want whole, what string) {
 	got, err := read(path)
 	switch {
@@ -204,7 +204,7 @@ func TestForeign(t *testing.T) {
 	}
 }
 
-// patched returns a maker of a golden with other bytes at a place.
+// patched returns a maker of a golden with other bytes at an offset.
 func patched(at int, with []byte) func([]byte, string) error {
 	return func(golden []byte, path string) error {
 		copy(golden[at:], with)
@@ -212,7 +212,7 @@ func patched(at int, with []byte) func([]byte, string) error {
 	}
 }
 
-// statement returns a maker of a golden in which somebody else worked.
+// statement returns a maker of a golden that a foreign statement changed.
 func statement(sql string) func([]byte, string) error {
 	return func(golden []byte, path string) error {
 		if err := os.WriteFile(path, golden, 0o644); err != nil {
@@ -228,7 +228,7 @@ func statement(sql string) func([]byte, string) error {
 	}
 }
 
-// Content that is not what its digest says is never handed out, nor are other shared files.
+// Content or shared files that do not match their digest are never returned.
 func TestDamagedContent(t *testing.T) {
 	for _, sql := range []string{
 		"UPDATE piece SET codec=7", "UPDATE piece SET codec=1-codec", "DELETE FROM piece", "DELETE FROM blob",
@@ -271,7 +271,7 @@ func FuzzOpen(f *testing.F) {
 	f.Add(uint32(1100), []byte("\x00\xff"))
 	f.Add(uint32(1<<31), []byte{})
 	f.Fuzz(func(t *testing.T, at uint32, patch []byte) {
-		// A patch of a golden gets further than bytes of its own would.
+		// A fuzzer gets further by patching a golden than with bytes of its own.
 		damaged := append([]byte(nil), golden...)
 		if int(at) > len(damaged) {
 			damaged = damaged[:int(at)%len(damaged)]

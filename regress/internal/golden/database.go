@@ -17,7 +17,7 @@ import (
 	"muster/regress/internal/fault"
 )
 
-// querier is what a connection, a transaction and a database have in common.
+// querier is the common interface of a connection, a transaction and a database.
 type querier interface {
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
@@ -31,13 +31,12 @@ const (
 	create    = "rwc"
 )
 
-// busyMillis is how long a reader waits for a writer's commit and the other
-// way round; both take milliseconds. Writers never wait for one another: they
-// have the lock of lock.go.
+// busyMillis is how long readers wait for a writer's commit, and the reverse. Both take
+// milliseconds. Writers never wait for each other: they hold the lock of lock.go.
 const busyMillis = 10_000
 
-// openDatabase prepares the use of the file at path. As the default, SQLite
-// trusts what a schema says; a golden may come from anywhere.
+// openDatabase opens the database at path and sets its pragmas. By default SQLite trusts schemas,
+// and a golden may come from anywhere.
 func openDatabase(path, mode string, pragmas ...string) (*sql.DB, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -51,7 +50,7 @@ func openDatabase(path, mode string, pragmas ...string) (*sql.DB, error) {
 			fmt.Sprintf("busy_timeout(%d)", busyMillis), "trusted_schema(0)", "cell_size_check(1)",
 		}, pragmas...),
 	}
-	// As a URI, so that no byte of the path can be taken for an option.
+	// A URI, so that no byte of the path can be taken for an option.
 	uri := url.URL{Scheme: "file", Path: abs, RawQuery: values.Encode()}
 	connector, err := sqlite.NewConnector(uri.String())
 	if err != nil {
@@ -69,43 +68,43 @@ func code(err error) int {
 	return -1
 }
 
-// primary is the mask of a result code without its extension.
+// primary masks the primary code of an extended result code.
 const primary = 0xff
 
-// classify says whose move an error of SQLite is. What is no error of SQLite,
-// and not classified yet, came from reading what should not be there.
+// classify gives an error of SQLite its class. Any other error without a class came from damaged
+// data.
 func classify(path string, err error) error {
 	c := code(err)
 	switch {
 	case err == nil:
 		return nil
 	case fault.ClassOf(err) == fault.Input:
-		return err // it was said where it was found
+		return err // reported where it was found
 	case c == -1:
-		return damaged(path, err)
+		return damageError(path, err)
 	case c == sqlite3.SQLITE_IOERR_SHORT_READ:
-		return damaged(path, errors.New("it is cut off"))
+		return damageError(path, errors.New("it is cut off"))
 	case c == sqlite3.SQLITE_IOERR_WRITE:
 		return fault.Environmentf("golden %s: a write failed: %w: raise the limit on file sizes (ulimit -f), or look for a failing disk", path, err)
 	}
 	switch c & primary {
 	case sqlite3.SQLITE_CORRUPT:
-		return damaged(path, errors.New("pages of the file are damaged"))
+		return damageError(path, errors.New("pages of the file are damaged"))
 	case sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT:
-		return foreign(path)
+		return foreignError(path)
 	case sqlite3.SQLITE_ERROR, sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_CONSTRAINT:
-		return damaged(path, err)
+		return damageError(path, err)
 	case sqlite3.SQLITE_FULL:
 		return fault.Environmentf("golden %s: the disk is full: %w", path, err)
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
 		return fault.Environmentf("golden %s is held by another process: try again: %w", path, err)
 	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM:
-		return fault.Environmentf("golden %s: %w: make it and its folder readable, and writable where it is to be written", path, err)
+		return fault.Environmentf("golden %s: %w: make it and its folder readable (and writable, to change it)", path, err)
 	}
 	return fault.Environmentf("golden %s: %w", path, err)
 }
 
-// Damage is the reason why a golden cannot be trusted. The chain of every such error has one.
+// Damage is the reason why a golden cannot be trusted. Every error about damage wraps one.
 type Damage struct{ Reason error }
 
 // Error returns the reason.
@@ -114,23 +113,23 @@ func (d *Damage) Error() string { return d.Reason.Error() }
 // Unwrap returns the reason.
 func (d *Damage) Unwrap() error { return d.Reason }
 
-// damaged returns the error for a file that can't be trusted.
-func damaged(path string, reason error) error {
+// damageError returns the error for a golden that cannot be trusted.
+func damageError(path string, reason error) error {
 	return fault.Inputf("golden %s is damaged: %w: restore it from a backup, record it again, or keep its whole cases with muster golden repair", path, &Damage{reason})
 }
 
-// foreign returns the error for a file that is something else.
-func foreign(path string) error {
+// foreignError returns the error for a file that is not a golden.
+func foreignError(path string) error {
 	return fault.Inputf("%s is %w: record it again, restore it from a backup, or name another with --golden", path, &Damage{errors.New("not a muster golden")})
 }
 
-// openFault returns the error for a golden that the system does not open.
-func openFault(path string, err error) error {
+// openError returns the error for a golden that the system cannot open.
+func openError(path string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return fault.Inputf("no golden %s: record one, or name it with --golden: %w", path, err)
 	}
 	if errors.Is(err, unix.ENOTDIR) {
-		return fault.Inputf("no golden %s can be there: a folder of its path is a file: name another --golden", path)
+		return fault.Inputf("golden %s cannot exist: a folder of its path is a file: name another --golden", path)
 	}
 	return fault.Environmentf("golden: %w", err)
 }
@@ -147,9 +146,9 @@ func resolve(path string) string {
 // journal returns where SQLite keeps the rollback journal of the file at path.
 func journal(path string) string { return path + "-journal" }
 
-// Files returns all paths at which the store at path may have a file: its own,
-// those that lie beside it while it is written or after a kill, and the damaged one that a
-// repair kept. None of them is anybody's source.
+// Files returns all paths that may hold a file of the store at path: its own, those beside it
+// during a write or after a kill, and the damaged file that a repair kept. None of them is a user's
+// source.
 func Files(path string) []string {
 	part, copied := path+partSuffix, path+copySuffix
 	return []string{
@@ -157,12 +156,12 @@ func Files(path string) []string {
 	}
 }
 
-// hot reports whether err says that an interrupted change must be rolled back
-// by somebody who may write.
-func hot(err error) bool { return code(err) == sqlite3.SQLITE_READONLY_ROLLBACK }
+// needsRollback reports whether err means that somebody with write permission must roll back an
+// interrupted change.
+func needsRollback(err error) bool { return code(err) == sqlite3.SQLITE_READONLY_ROLLBACK }
 
-// rollBack rolls back what a killed Update left half written, which SQLite does
-// at the first read by a connection that may write. The caller has the lock.
+// rollBack rolls back the change of a killed Update. SQLite does it at the first read by a
+// connection that may write. The caller holds the lock.
 func rollBack(ctx context.Context, path string) error {
 	db, err := openDatabase(path, readWrite)
 	if err != nil {
@@ -172,19 +171,19 @@ func rollBack(ctx context.Context, path string) error {
 	var n int
 	err = db.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&n)
 	if c := code(err) & primary; err != nil && (c == sqlite3.SQLITE_READONLY || c == sqlite3.SQLITE_CANTOPEN) {
-		return interrupted(path, err)
+		return interruptedError(path, err)
 	}
 	return classify(path, err)
 }
 
-// interrupted returns the error for a golden whose last change was cut off and
-// can't be undone by who asks.
-func interrupted(path string, err error) error {
-	return fault.Environmentf("golden %s was left in the middle of a change, which must be rolled back first, and it can't be written here: make it and its folder writable, or open it once as somebody who may write: %w", path, err)
+// interruptedError returns the error for a golden with an interrupted change that this process
+// cannot roll back.
+func interruptedError(path string, err error) error {
+	return fault.Environmentf("golden %s has an interrupted change that must be rolled back, and you may not write it: make it and its folder writable, or open it once as a user who may write: %w", path, err)
 }
 
-// removeDatabase removes the file at path and its journal, in this order: a
-// file without its journal could be taken for whole.
+// removeDatabase removes the file at path, then its journal. In the other order a file without its
+// journal could be taken for a whole one.
 func removeDatabase(path string) error {
 	for _, p := range []string{path, journal(path)} {
 		if err := os.Remove(p); err != nil && !errors.Is(err, fs.ErrNotExist) {

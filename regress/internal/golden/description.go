@@ -28,10 +28,10 @@ func readDescription(ctx context.Context, q querier, format int64) (description,
 	}
 	err := q.QueryRowContext(ctx, query).Scan(into...)
 	if errors.Is(err, sql.ErrNoRows) {
-		err = errors.New("it has no meta")
+		err = errors.New("its meta is missing")
 	}
 	if err == nil && format > 1 && !bytes.Equal(d.sum, metaSum(d.meta)) {
-		err = errors.New("its meta does not have its digest")
+		err = errors.New("its meta does not match its digest")
 	}
 	return d, err
 }
@@ -72,7 +72,7 @@ func checkTables(ctx context.Context, q querier, path string) (description, erro
 // checkDigest reports whether the digest over all rows is the one that the file has.
 func (d description) checkDigest(rows outcome.Digest) error {
 	if !bytes.Equal(d.digest, rows[:]) {
-		return errors.New("its rows do not have their digest")
+		return errors.New("its rows do not match their digest")
 	}
 	return nil
 }
@@ -100,8 +100,8 @@ func insertDescription(ctx context.Context, q querier, meta []byte) error {
 	return err
 }
 
-// rewrite encodes again the records for which change returns true. It holds them in memory
-// until all rows are read.
+// rewrite encodes the records again for which change returns true. It holds them in memory until
+// all rows are read.
 func rewrite(ctx context.Context, q querier, change func(*Record) bool) error {
 	var changed []row
 	_, err := scan(ctx, q, description{}, func(r row) error {

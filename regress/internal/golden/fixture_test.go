@@ -20,8 +20,7 @@ const (
 	fixture   = "testdata/golden-v2.golden"
 )
 
-// fixtureStateV1 is what the fixture of format 1 holds, as it is read today: a bit of
-// everything.
+// fixtureStateV1 is the state of the fixture of format 1, as it is read today.
 func fixtureStateV1() whole {
 	b := bag{}
 	state := whole{
@@ -71,8 +70,8 @@ func fixtureStateV1() whole {
 	return state
 }
 
-// fixtureState is what the fixture of format 2 holds: that of format 1, and all that came
-// with format 2.
+// fixtureState is the state of the fixture of format 2: that of format 1, and everything that
+// format 2 added.
 func fixtureState() whole {
 	state := fixtureStateV1()
 	b := state.Contents
@@ -101,7 +100,7 @@ func fixtureState() whole {
 	return state
 }
 
-// Every later version reads what the versions before it have written, and can change it.
+// Every later version reads and changes the files of earlier versions.
 func TestFixture(t *testing.T) {
 	if *updateFixture {
 		path := filepath.Join(t.TempDir(), "g")

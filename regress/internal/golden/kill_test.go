@@ -79,8 +79,8 @@ func childBuild(args []string) error {
 	return nil
 }
 
-// However often a build is killed, the golden that was there stays whole, what
-// was committed stays, and the build ends as one that was never killed.
+// However often a build is killed, the old golden stays whole and committed outcomes remain. In the
+// end the build equals one that was never killed.
 func TestKillWhileBuilding(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "g")
 	old, want := generation(0), generation(1)
@@ -89,7 +89,7 @@ func TestKillWhileBuilding(t *testing.T) {
 	kept := map[string]bool{}
 	for round := 0; ; round++ {
 		c := startChild(t, nil, "build", path)
-		// The first rounds die early, and some are left to come to Finish.
+		// The first rounds die early. Some later ones may reach Finish.
 		lines := c.lines(random.IntN(4 + killCases/4))
 		if round >= killRounds() {
 			lines = append(lines, c.rest()...)
@@ -157,7 +157,7 @@ func checkKept(t *testing.T, path string, want whole, kept map[string]bool) {
 	}
 }
 
-// childUpdate goes on with the golden at args[0], generation by generation.
+// childUpdate changes the golden at args[0], generation by generation.
 func childUpdate(args []string) error {
 	for {
 		err := Update(args[0], func(tx *Tx) error {
@@ -179,8 +179,8 @@ func childUpdate(args []string) error {
 	}
 }
 
-// However an Update is killed, the golden is that from before or that from
-// after, whole, and opens without further ado.
+// However an Update is killed, the golden is whole, either as before or as after, and opens at
+// once.
 func TestKillWhileUpdating(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "g")
 	build(t, path, generation(0))
@@ -234,7 +234,7 @@ func childHang(args []string) error {
 	})
 }
 
-// halfChanged leaves a golden at path that a killed Update has half written.
+// halfChanged leaves a golden at path that a killed Update has partly written.
 func halfChanged(t *testing.T, path string, from whole) {
 	t.Helper()
 	halfChangedFrom(t, path, func() { build(t, path, from) })
@@ -282,7 +282,7 @@ func TestHalfChangedIsRolledBack(t *testing.T) {
 	same(t, mustRead(t, path), state)
 }
 
-// The journal of the old golden must not get at the new one.
+// The journal of the old golden must not change the new one.
 func TestFinishOverHalfChanged(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "g")
 	halfChanged(t, path, generation(0))
@@ -293,7 +293,7 @@ func TestFinishOverHalfChanged(t *testing.T) {
 	same(t, mustRead(t, path), state)
 }
 
-// A journal that is there while the golden itself is beyond repair.
+// A journal remains beside a golden that is beyond repair.
 func TestFinishOverRuin(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "g")
 	halfChanged(t, path, generation(0))
@@ -310,8 +310,8 @@ func TestFinishOverRuin(t *testing.T) {
 	same(t, mustRead(t, path), state)
 }
 
-// Two that open a half-changed golden at once both get it whole, or are told
-// to try again.
+// Two that open a half-changed golden at once both get it whole, or an error that tells them to try
+// again.
 func TestTwoRollBack(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "g")
 	state := generation(0)
@@ -334,6 +334,6 @@ func TestTwoRollBack(t *testing.T) {
 	same(t, mustRead(t, path), state)
 }
 
-// commit makes everything that was Put so far survive the death of the process, now and
-// not within a quarter of a second, as it happens by itself.
+// commit makes everything that was Put so far survive the death of the process. By itself that
+// would take up to a quarter of a second.
 func (w *Writer) commit() error { return w.call(w.committer.commit) }

@@ -12,14 +12,14 @@ import (
 	"muster/regress/internal/fault"
 )
 
-// lock is the right to write a golden or to build its successor. The kernel
-// gives it back when the process ends, however it ends.
+// lock is the right to write a golden or to build its successor. The kernel releases it when the
+// process ends, however it ends.
 //
-// SQLite's own locks are not enough: they belong to a file that a rename
-// replaces, and don't say who holds them.
+// SQLite's own locks are not enough. They belong to a file that a rename replaces, and do not show
+// who holds them.
 type lock struct{ file *os.File }
 
-// lockSuffix is what the file that carries the lock ends in.
+// lockSuffix is the suffix of the lock file.
 const lockSuffix = ".lock"
 
 // acquire takes the lock of the golden at path, without waiting.
@@ -27,19 +27,19 @@ func acquire(path string) (*lock, error) {
 	for {
 		f, err := os.OpenFile(path+lockSuffix, os.O_CREATE|os.O_RDWR|unix.O_NONBLOCK, 0o644)
 		if err != nil {
-			return nil, unwritable(path, err)
+			return nil, unwritableError(path, err)
 		}
 		if !isLock(f) {
 			f.Close()
-			return nil, fault.Inputf("golden %s: its lock would be %s, and something else is there: name another --golden, or move that away", path, path+lockSuffix)
+			return nil, fault.Inputf("golden %s: its lock file would be %s, but that is another file: name another --golden, or move that file away", path, path+lockSuffix)
 		}
-		current, err := take(f, path)
+		current, err := tryLock(f, path)
 		if err != nil {
 			f.Close()
 			return nil, err
 		}
 		if !current {
-			// The holder before us removed it between our open and our lock.
+			// The holder before removed it between open and lock.
 			f.Close()
 			continue
 		}
@@ -48,8 +48,8 @@ func acquire(path string) (*lock, error) {
 	}
 }
 
-// isLock reports whether f is what acquire leaves: nothing, or a number. Other
-// programs have files that end in ".lock" as well, and release removes it.
+// isLock reports whether f can be a lock file: empty, or a number. Other programs have files that
+// end in ".lock" too, and release removes the file.
 func isLock(f *os.File) bool {
 	info, err := f.Stat()
 	if err != nil || !info.Mode().IsRegular() {
@@ -60,8 +60,8 @@ func isLock(f *os.File) bool {
 	return err == nil && len(b) <= longest && strings.Trim(string(b), "0123456789\n") == ""
 }
 
-// take locks f, and reports whether f is still what lies at its path.
-func take(f *os.File, path string) (current bool, err error) {
+// tryLock locks f, and reports whether f is still the file at its path.
+func tryLock(f *os.File, path string) (current bool, err error) {
 	current, err = filelock.Take(f)
 	if errors.Is(err, filelock.ErrHeld) {
 		return false, fault.Inputf("another muster%s is writing %s: wait for it", filelock.Holder(f.Name()), path)
@@ -72,14 +72,14 @@ func take(f *os.File, path string) (current bool, err error) {
 	return current, nil
 }
 
-// release gives the lock back and leaves no file behind.
+// release releases the lock and removes its file.
 func (l *lock) release() {
 	os.Remove(l.file.Name())
 	l.file.Close()
 }
 
-// unwritable returns the error for a golden that may not be changed.
-func unwritable(path string, err error) error {
+// unwritableError returns the error for a golden that may not be changed.
+func unwritableError(path string, err error) error {
 	if errors.Is(err, os.ErrNotExist) {
 		return fault.Inputf("golden %s: its folder does not exist: make it, or name another file", path)
 	}

@@ -19,8 +19,8 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// childMemory builds a store at args[0] of args[1] MiB, from two goroutines.
-// Besides 64 KiB outputs there are two of a quarter of everything.
+// childMemory builds a store of args[1] MiB at args[0], from two goroutines. Two outputs have a
+// quarter of the size each, the others 64 KiB.
 func childMemory(args []string) error {
 	mib, err := strconv.Atoi(args[1])
 	must(err)
@@ -40,7 +40,7 @@ func childMemory(args []string) error {
 	return printPeak()
 }
 
-// putStream puts a case whose one output exists nowhere as a whole.
+// putStream puts a case whose one output is never in memory as a whole.
 func putStream(w *Writer, seed uint64, size int64) error {
 	content := func() io.Reader { return io.LimitReader(&counter{seed: seed}, size) }
 	h := outcome.Part{Size: size}

@@ -11,57 +11,56 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// Meta says where a store comes from: what ran, over what, on what.
+// Meta describes how a store was made: the command, the corpus, the machine.
 type Meta struct {
 	Command          []Command // as given
 	Executable       string    // path of the default command's executable
 	ExecutableDigest outcome.Digest
 	Env              []string       // K=V, what was set beyond the fixed environment
 	Corpus           outcome.Digest // identity of the corpus
-	CorpusPath       string         // where it was, as given: for doing the same again
+	CorpusPath       string         // its path as given, to repeat the run
 	Machine          string
 	MusterVersion    string
 	Created          time.Time
-	Repeat           int               // runs per case when it was recorded
-	Flags            map[string]string // what else identifies the run: rules, stdin, shell, headers, context
+	Repeat           int               // runs per case in the record
+	Flags            map[string]string // other settings that identify the run: rules, stdin, shell, headers, context
 
-	// After an accept: the run whose outcomes were promoted last, and the
-	// Digest of the golden that this run had compared with. By these two a
-	// further accept of the same run knows that nobody else came between.
+	// After an accept: the run that was accepted last, and the Digest of the golden that this run
+	// was compared with. A further accept of the same run knows by them that nobody else changed
+	// the golden.
 	AcceptedRun string
 	AcceptBase  outcome.Digest
 
-	// Run is the ID of the run that makes the store: by it the run that goes on
-	// with an unfinished one knows that it is its own. Empty where nobody said it,
-	// as in goldens from before there was this field.
+	// Run is the ID of the run that makes the store. A resumed run recognises its own unfinished
+	// store by it. It is empty if unknown, as in older goldens.
 	Run string
 
-	// Preflight is the digest of what showed that the command ran on an engine, mostly its
-	// version; zero where it ran on this machine.
+	// Preflight is the digest of the preflight on an engine, mostly the tool's version. It is zero
+	// if the command ran on this machine.
 	Preflight outcome.Digest
 
 	// Tool lists the files of the tool. It is empty if the tool ran on an engine, and in
 	// older goldens.
 	Tool []ToolFile
 
-	// FromEngine says that outcomes in the store may be an engine's though Preflight tells
-	// of none: they were accepted, or came by an import.
+	// FromEngine reports that outcomes may come from an engine although Preflight is zero: by an
+	// accept or an import.
 	FromEngine bool
 
-	// Reference is what recorded the golden, if an accept moved Command since: costs are
-	// compared with it. nil = Command did.
+	// Reference is what recorded the golden, if an accept changed Command since. Costs are compared
+	// with it. nil means Command.
 	Reference *Recorder
 
-	Selection Selection // what the record selected
+	Selection Selection // of the record
 	Accepts   []Accept  // Record.Origin refers to them; seal drops the unused ones
 }
 
-// OnEngine reports whether something in the store was made on an engine.
+// OnEngine reports whether any outcome in the store may come from an engine.
 func (m Meta) OnEngine() bool { return m.FromEngine || m.Preflight != outcome.Digest{} }
 
-// Command is one command, and the cases that it is for.
+// Command is one command, and a glob of its cases.
 type Command struct {
-	Glob string // empty: every case that no other glob names
+	Glob string // empty: all cases that no other glob matches
 	Args []string
 }
 
@@ -72,8 +71,8 @@ type ToolFile struct {
 	Digest outcome.Digest
 }
 
-// text is a string in JSON. JSON holds Unicode only, while arguments and paths
-// are bytes: the rest is written as names are.
+// text is a string in JSON. JSON holds Unicode only, while arguments and paths are bytes. Other
+// bytes are written as in printed names.
 type text string
 
 func (t text) MarshalText() ([]byte, error) { return []byte(name.Print(string(t))), nil }
@@ -84,8 +83,7 @@ func (t *text) UnmarshalText(b []byte) error {
 	return err
 }
 
-// metaJSON is Meta as the file holds it. No field may be left out when it is
-// empty: merge relies on each being there.
+// metaJSON is Meta in the file. No field may be omitted when empty: merge relies on all fields.
 type metaJSON struct {
 	Command          []commandJSON  `json:"command"`
 	Executable       text           `json:"executable"`
@@ -134,8 +132,7 @@ func commands(list []commandJSON) (all []Command) {
 	return all
 }
 
-// flagJSON is one of the flags, sorted by key. A JSON object would not take
-// its keys through text.
+// flagJSON is one flag; the list is sorted by key. Keys of a JSON object could not be of type text.
 type flagJSON struct {
 	Key   text `json:"key"`
 	Value text `json:"value"`
@@ -159,9 +156,8 @@ func flagsOf(list []flagJSON) map[string]string {
 	return all
 }
 
-// encodeMeta encodes m as one JSON object with sorted keys. What the object
-// old, if any, holds and this program does not know goes over into it: an
-// accept by an older program loses nothing.
+// encodeMeta encodes m as one JSON object with sorted keys. It keeps the fields of the object old
+// that this program does not know. So an accept by an older program loses nothing.
 func encodeMeta(m Meta, old []byte) ([]byte, error) {
 	j := metaJSON{
 		Executable: text(m.Executable), ExecutableDigest: m.ExecutableDigest,
@@ -186,7 +182,7 @@ func encodeMeta(m Meta, old []byte) ([]byte, error) {
 	return b, nil
 }
 
-// merge returns the object old with all fields of j in place of its own.
+// merge returns the object old with the fields of j replaced.
 func merge(old []byte, j any) ([]byte, error) {
 	b, err := json.Marshal(j)
 	if err != nil {
@@ -204,8 +200,7 @@ func merge(old []byte, j any) ([]byte, error) {
 	return json.Marshal(all)
 }
 
-// decodeMeta reads what encodeMeta wrote, perhaps in a later program: fields
-// that this one does not know are passed over.
+// decodeMeta reads the output of encodeMeta. It ignores the fields of later programs.
 func decodeMeta(b []byte) (Meta, error) {
 	var j metaJSON
 	if err := json.Unmarshal(b, &j); err != nil {

@@ -5,21 +5,21 @@ import (
 	"time"
 )
 
-// Accept is one accept: it brought the outcomes of a run into the golden.
+// Accept records one accept, which brought the outcomes of a run into the golden.
 type Accept struct {
 	Run           string // ID of the run
 	Author        string
 	At            time.Time
 	Reason        string
 	Command       []Command // of the run
-	Machine       string    // on which the cases ran
+	Machine       string    // where the cases ran
 	MusterVersion string
-	Flags         map[string]string // as Meta has them; empty in goldens of older programs
+	Flags         map[string]string // like Meta.Flags; empty in goldens of older programs
 
-	later map[string]json.RawMessage // fields that a later muster noted
+	later map[string]json.RawMessage // fields of a later muster
 }
 
-// acceptFields is an accept as the file holds it, without the fields of later programs.
+// acceptFields is an accept in the file, without the fields of later programs.
 type acceptFields struct {
 	Run           text          `json:"run"`
 	Author        text          `json:"author"`
@@ -56,7 +56,7 @@ func (j acceptJSON) accept() Accept {
 // MarshalJSON writes all fields, later ones included.
 func (j acceptJSON) MarshalJSON() ([]byte, error) { return marshalWith(j.later, j.acceptFields) }
 
-// UnmarshalJSON reads the JSON of MarshalJSON, also that of a later program.
+// UnmarshalJSON reads the output of MarshalJSON, of this program or a later one.
 func (j *acceptJSON) UnmarshalJSON(b []byte) (err error) {
 	j.later, err = unmarshalWith(b, &j.acceptFields)
 	return err

@@ -6,17 +6,17 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// Recorder is what recorded a golden: the command whose cost a check compares with.
+// Recorder describes what recorded a golden: the command whose cost a check compares with.
 type Recorder struct {
 	Command          []Command
 	Executable       string // path of the default command's executable
 	ExecutableDigest outcome.Digest
 	Shell, Stdin     bool // how it was started
 	Created          time.Time
-	Moved            time.Time // when the last accept moved the command away
+	Moved            time.Time // when the last accept changed the command
 }
 
-// Recorder returns what recorded the golden, also after an accept moved the command.
+// Recorder returns what recorded the golden, even after an accept changed the command.
 func (m Meta) Recorder() Recorder {
 	if m.Reference != nil {
 		return *m.Reference

@@ -2,15 +2,15 @@ package golden
 
 import "encoding/json"
 
-// Selection is the choice of cases that a record ran. The zero value selects all cases. The
-// records have the chosen names.
+// Selection is the choice of cases that a record ran. The zero value selects all cases. The names
+// of the chosen cases are those of the golden's records.
 type Selection struct {
 	Globs     []string
 	Filters   []string
 	Partition string
 	Sample    int
 
-	later map[string]json.RawMessage // fields that a later muster noted
+	later map[string]json.RawMessage // fields of a later muster
 }
 
 // Everything reports whether all cases were selected.
@@ -42,7 +42,7 @@ func (j selectionJSON) selection() Selection {
 // MarshalJSON writes all fields, later ones included.
 func (j selectionJSON) MarshalJSON() ([]byte, error) { return marshalWith(j.later, j.selectionFields) }
 
-// UnmarshalJSON reads the JSON of MarshalJSON, also that of a later program.
+// UnmarshalJSON reads the output of MarshalJSON, of this program or a later one.
 func (j *selectionJSON) UnmarshalJSON(b []byte) (err error) {
 	j.later, err = unmarshalWith(b, &j.selectionFields)
 	return err

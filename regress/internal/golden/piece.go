@@ -13,11 +13,11 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// pieceMax is the most bytes of content in one piece. It bounds the memory
-// that content takes on its way, however big it is; most is a single piece.
+// pieceMax is the largest piece of content, in bytes. It bounds the memory for contents of any
+// size. Most contents are a single piece.
 const pieceMax = 256 << 10
 
-// codec says how a piece is stored.
+// codec is how a piece is stored.
 type codec int64
 
 // The codecs, a closed set and part of the file's format.
@@ -33,9 +33,8 @@ type piece struct {
 	data  []byte
 }
 
-// ErrContent is returned by Put for content that has not the size or the digest
-// of its part.
-var ErrContent = errors.New("content is not what its part says")
+// ErrContent is returned by Put for content that does not match the size or the digest of its part.
+var ErrContent = errors.New("content does not match its part")
 
 // packer cuts contents into pieces and compresses them. It is safe for
 // concurrent use.
@@ -47,7 +46,7 @@ type packer struct {
 type buffers struct{ plain, packed []byte }
 
 func newPacker() (*packer, error) {
-	// No checksum: a SHA-256 is over it all.
+	// No checksum: the content has a SHA-256.
 	zip, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderCRC(false),
 		zstd.WithWindowSize(pieceMax), zstd.WithEncoderConcurrency(runtime.GOMAXPROCS(0)))
 	if err != nil {
@@ -58,9 +57,8 @@ func newPacker() (*packer, error) {
 	}}}, nil
 }
 
-// pack reads the content of p from r and calls emit with each piece of it, in
-// the order of their ids, which begin at first. When it returns an error, what
-// was emitted is not that content.
+// pack reads the content of p from r and calls emit with each of its pieces. The ids of the pieces
+// begin at first and ascend. After an error, the emitted pieces are not that content.
 func (k *packer) pack(r io.Reader, p outcome.Part, first int64, emit func(piece) error) error {
 	b := k.buffers.Get().(*buffers)
 	defer k.buffers.Put(b)
@@ -87,7 +85,7 @@ func (k *packer) pack(r io.Reader, p outcome.Part, first int64, emit func(piece)
 		return fmt.Errorf("content: %w", err)
 	}
 	if [sha256.Size]byte(sum.Sum(nil)) != p.Digest {
-		return fmt.Errorf("%w: it has another digest", ErrContent)
+		return fmt.Errorf("%w: its digest differs", ErrContent)
 	}
 	return nil
 }
@@ -101,11 +99,11 @@ func (k *packer) piece(id int64, plain []byte, b *buffers) piece {
 	return piece{id, c, append([]byte(nil), data...)}
 }
 
-// unpacker is the way back. It is safe for concurrent use.
+// unpacker decompresses pieces. It is safe for concurrent use.
 type unpacker struct{ zip *zstd.Decoder }
 
 func newUnpacker() (*unpacker, error) {
-	// The limit on capacity bounds what a damaged or hostile piece can take.
+	// The limit on capacity bounds the memory for a damaged or hostile piece.
 	zip, err := zstd.NewReader(nil, zstd.WithDecodeAllCapLimit(true), zstd.IgnoreChecksum(true),
 		zstd.WithDecoderMaxMemory(8*pieceMax), zstd.WithDecoderConcurrency(runtime.GOMAXPROCS(0)))
 	if err != nil {
@@ -116,7 +114,7 @@ func newUnpacker() (*unpacker, error) {
 
 func (u *unpacker) close() { u.zip.Close() }
 
-// unpack returns the plain bytes of a piece, which must be size of them.
+// unpack returns the plain bytes of a piece. Their number must be size.
 func (u *unpacker) unpack(p piece, size int64) ([]byte, error) {
 	plain := p.data
 	switch p.codec {
@@ -127,10 +125,10 @@ func (u *unpacker) unpack(p piece, size int64) ([]byte, error) {
 			return nil, err
 		}
 	default:
-		return nil, fmt.Errorf("codec %d is not known", p.codec)
+		return nil, fmt.Errorf("unknown codec %d", p.codec)
 	}
 	if int64(len(plain)) != size {
-		return nil, fmt.Errorf("%d bytes where there should be %d", len(plain), size)
+		return nil, fmt.Errorf("%d bytes instead of %d", len(plain), size)
 	}
 	return plain, nil
 }

@@ -8,9 +8,8 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// Bytes returns the content of a part that was Put, whole. It is for rules
-// that compare rewritten contents while a store is being built, which is rare:
-// the statements are made anew each time.
+// Bytes returns the whole content of a part that was Put. It serves rules that compare rewritten
+// contents while a store is built. That is rare, so it prepares its statements each time.
 func (w *Writer) Bytes(p outcome.Part) (b []byte, err error) {
 	if !HasContent(p) {
 		return nil, fmt.Errorf("%s: %w", name.Print(p.String()), errNoContent)

@@ -14,8 +14,8 @@ import (
 // nobody is a user who owns nothing.
 const nobody = 65534
 
-// childNobody does what args[1] says to the golden at args[0] without the
-// rights of root, and says how it went.
+// childNobody does args[1] to the golden at args[0] without the rights of root, and prints the
+// result.
 func childNobody(args []string) error {
 	if os.Getuid() == 0 {
 		must(syscall.Setgroups(nil), syscall.Setgid(nobody), syscall.Setuid(nobody))
@@ -33,8 +33,8 @@ func childNobody(args []string) error {
 	return nil
 }
 
-// readOnlyGolden runs do as nobody on a golden in a folder, both read-only
-// with those modes, and returns what it says.
+// readOnlyGolden runs do as nobody on a golden in a folder, both with the given modes, and returns
+// its output.
 func readOnlyGolden(t *testing.T, path, do string, file, folder os.FileMode) string {
 	t.Helper()
 	dir := filepath.Dir(path)
@@ -77,7 +77,7 @@ func TestReadOnly(t *testing.T) {
 	}
 }
 
-// Who may not write can't roll back, and must not read what is half written.
+// Without write permission nobody can roll back, and must not read a half-written golden.
 func TestHalfChangedReadOnly(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "g")
 	state := generation(0)

@@ -14,30 +14,30 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// Record is what a store holds of one case.
+// Record is what a store holds for one case.
 type Record struct {
 	Name    string
 	Outcome outcome.Outcome
 	Cost    outcome.Cost // of the first run
-	Runs    int          // how many runs the outcome rests on; 0 when not known
-	// Equal counts the runs that equalled the outcome that they were compared with, in the
-	// store of a run. It is 0 in a golden.
+	Runs    int          // the number of runs behind the outcome; 0 if unknown
+	// Equal is used in the store of a run: the number of runs that equalled the outcome they were
+	// compared with. It is 0 in a golden.
 	Equal  int
-	Source outcome.Digest // of the case's source when the outcome was made; zero when not known
+	Source outcome.Digest // digest of the case's source when the outcome was made; zero if unknown
 	// Origin is 0 if the outcome comes from the record that made the golden. Otherwise it is
 	// one more than the index of its accept in Meta.Accepts.
 	Origin int
 }
 
-// HasContent reports whether a store keeps content for p. There is none of
-// what is gone or ignored, nor of what the caller marked with the zero digest: flaky
-// parts that only a later run left, content that was not kept.
+// HasContent reports whether a store keeps content for p. It keeps none for parts that are gone or
+// ignored. Nor does it for parts that the caller marked with the zero digest: flaky parts that only
+// a later run left, or content that was not kept.
 func HasContent(p outcome.Part) bool {
 	return p.Form < outcome.Gone && p.Digest != outcome.Digest{}
 }
 
-// WithContent returns the parts of an outcome whose content a store keeps. Each variant of
-// a flaky part follows it, as a part of the same key.
+// WithContent returns the parts of an outcome whose content a store keeps. Variants follow their
+// flaky part, as parts with the same key.
 func WithContent(o *outcome.Outcome) iter.Seq[outcome.Part] {
 	return func(yield func(outcome.Part) bool) {
 		for _, p := range o.Parts {
@@ -93,23 +93,22 @@ const (
 	bitsKnown = bitDigest<<1 - 1
 )
 
-// flagsAt is where a record's flags are.
+// flagsAt is the offset of a record's flags.
 const flagsAt = 1
 
-// sumBytes is the length of a record's own sum. The digest over all rows finds every
-// damage; by the sum a repair knows which rows are whole.
+// sumBytes is the length of a record's own sum. The digest over all rows detects every damage. The
+// sums show a repair which rows are whole.
 const sumBytes = 8
 
-// ErrRecord is returned by Put for a record that no run can have given.
+// ErrRecord is returned by Put for a record that no run can produce.
 var ErrRecord = errors.New("not a possible outcome")
 
-// canonical returns r with its parts in order, or an error when r is not an
-// outcome that could be read back.
+// canonical returns r with its parts in order, or an error if the outcome could not be read back.
 func canonical(r Record) (Record, error) {
 	r.Outcome.Parts = slices.Clone(r.Outcome.Parts)
 	r.Outcome.Sort()
 	if r.Name == "" {
-		return r, fmt.Errorf("%w: no name", ErrRecord)
+		return r, fmt.Errorf("%w: its name is empty", ErrRecord)
 	}
 	if err := checkRecord(&r); err != nil {
 		return r, fmt.Errorf("%w: case %s: %w", ErrRecord, name.Print(r.Name), err)
@@ -117,13 +116,13 @@ func canonical(r Record) (Record, error) {
 	return r, nil
 }
 
-// rowOf returns the row of a canonical record in the table outcome.
+// rowOf returns the row for a canonical record in the table outcome.
 func rowOf(r Record) row {
 	digest := r.Outcome.Digest()
 	return row{[]byte(r.Name), digest[:], encodeRecord(r)}
 }
 
-// encodeRecord encodes a canonical record, its name apart.
+// encodeRecord encodes a canonical record without its name.
 func encodeRecord(r Record) []byte {
 	o := &r.Outcome
 	b := make([]byte, 0, 64+48*len(o.Parts))
@@ -149,7 +148,7 @@ func encodeRecord(r Record) []byte {
 	return append(b, recordSum(r.Name, b)...)
 }
 
-// recordSum returns the sum of an encoded record. encoded must not hold the sum yet.
+// recordSum returns the sum of an encoded record. encoded must not contain the sum yet.
 func recordSum(caseName string, encoded []byte) []byte {
 	h := sha256.New()
 	h.Write(binary.AppendUvarint(nil, uint64(len(caseName))))
@@ -214,9 +213,8 @@ func appendContent(b []byte, size int64, digest outcome.Digest) []byte {
 	return b
 }
 
-// decodeRecord reads a record of any version, and nothing else: every error
-// means that the record is damaged, or that its outcome is not the one whose
-// digest stands beside it.
+// decodeRecord reads a record of any version. Every error means that the record is damaged, or that
+// its outcome does not match the digest.
 func decodeRecord(caseName string, data []byte, digest outcome.Digest) (r Record, err error) {
 	d := decoder{rest: data}
 	switch version := d.byte(); {
@@ -225,11 +223,11 @@ func decodeRecord(caseName string, data []byte, digest outcome.Digest) (r Record
 	case version != recordVersion:
 		return Record{}, fmt.Errorf("record version %d", version)
 	case len(data) < sumBytes || !bytes.Equal(recordSum(caseName, data[:len(data)-sumBytes]), data[len(data)-sumBytes:]):
-		return Record{}, errors.New("record does not have its sum")
+		return Record{}, errors.New("record does not match its sum")
 	default:
 		d.rest = d.rest[:len(d.rest)-sumBytes]
 		if r, err = d.record(); err == nil && r.Outcome.Digest() != digest {
-			err = errors.New("outcome does not have its digest")
+			err = errors.New("outcome does not match its digest")
 		}
 	}
 	if err == nil {
@@ -242,7 +240,7 @@ func decodeRecord(caseName string, data []byte, digest outcome.Digest) (r Record
 	return r, nil
 }
 
-// record decodes everything between the version and the sum.
+// record decodes the fields between the version and the sum.
 func (d *decoder) record() (Record, error) {
 	flags, r := d.head()
 	for range d.uvarint() {
@@ -272,8 +270,8 @@ var (
 	errFlags = errors.New("record with wrong flags")
 )
 
-// headOf decodes the fields of a record before its endings and parts. It returns zero values
-// for a damaged record: decoding the whole record reports the damage.
+// headOf decodes the fields of a record before its endings and parts. It returns zero values for a
+// damaged record. Decoding the whole record reports the damage.
 func headOf(record []byte) (version, flags byte, r Record) {
 	d := decoder{rest: record}
 	if version = d.byte(); version == recordVersionV1 {
@@ -340,7 +338,7 @@ func (d *decoder) variant() outcome.Variant {
 	return d.content(bits)
 }
 
-// content decodes the fields that a part and a variant have in common.
+// content decodes the common fields of a part and a variant.
 func (d *decoder) content(bits byte) outcome.Variant {
 	v := outcome.Variant{
 		Form: outcome.Form(bits >> formShift & 3), Exec: bits&bitExec != 0, Size: int64(d.uvarint()),

@@ -33,8 +33,8 @@ const (
 // their shapes and variants.
 type outcomeV1 struct {
 	ending      outcome.Ending
-	endingFlaky bool // some other run ended in another way
-	cut         bool // a limit ended some other run; never where the ending is partial
+	endingFlaky bool // another run ended differently
+	cut         bool // a limit ended another run; never set if the ending is partial
 	byStatus    bool
 	parts       []outcome.Part // without Seen and Variants
 }
@@ -58,9 +58,9 @@ func (d *decoder) recordV1(digest outcome.Digest) (Record, error) {
 	case flags != old.flags():
 		return Record{}, errFlags
 	case old.cut && old.ending.Partial():
-		return Record{}, errors.New("ended by a limit in some other run, and in this")
+		return Record{}, errors.New("a limit ended this run and another one")
 	case old.digest() != digest:
-		return Record{}, errors.New("outcome does not have its digest")
+		return Record{}, errors.New("outcome does not match its digest")
 	}
 	r.Outcome = old.outcome()
 	return r, nil
@@ -146,8 +146,8 @@ func appendPartV1(b []byte, p *outcome.Part) []byte {
 	return append(b, '\n')
 }
 
-// outcome converts to today's outcome. A flaky ending covers every exit status and no
-// signal. If a limit cut a run off, it may have been any limit.
+// outcome converts to today's outcome. A flaky ending covers every exit status and no signal. A run
+// that a limit cut off may have met any limit.
 func (o *outcomeV1) outcome() outcome.Outcome {
 	now := outcome.Outcome{Ending: o.ending, AnyExit: o.endingFlaky, ByStatus: o.byStatus, Parts: o.parts}
 	if o.cut {

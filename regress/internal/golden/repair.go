@@ -19,19 +19,19 @@ import (
 // one such file.
 const damagedSuffix = ".damaged"
 
-// DroppedCase is a case that a repair does not keep.
+// DroppedCase is a case that a repair drops.
 type DroppedCase struct {
 	Name   string
 	Reason error
 }
 
-// RepairResult is what a repair did.
+// RepairResult is the result of a repair.
 type RepairResult struct {
 	Whole   bool          // nothing was damaged, and nothing was changed
 	Kept    int           // cases
 	Dropped []DroppedCase // by name
-	// Unreadable is the reason why part of the list of cases could not be read. The names
-	// of the cases there are unknown. It is nil if the whole list was read.
+	// Unreadable is the reason why part of the list of cases could not be read. The names of those
+	// cases are unknown. It is nil if the whole list was read.
 	Unreadable error
 	Lists      []error // other damage, not of contents
 	SharedLost bool    // the digests of the shared files are lost
@@ -56,7 +56,7 @@ func Repair(ctx context.Context, path string) (done RepairResult, err error) {
 	if err != nil {
 		return done, err
 	}
-	defer w.shut()
+	defer w.releaseAll()
 	s, err := openSalvage(ctx, path)
 	if err != nil {
 		return done, classify(path, err)
@@ -129,7 +129,7 @@ func (s *salvage) check(p outcome.Part) error {
 
 // replaceDamaged keeps the damaged golden and then finishes the new one.
 func (w *Writer) replaceDamaged(kept string) error {
-	err := keep(w.path, kept)
+	err := keepDamaged(w.path, kept)
 	if err == nil {
 		if err = w.Finish(); err != nil {
 			err = errors.Join(err, os.Remove(kept))
@@ -141,8 +141,8 @@ func (w *Writer) replaceDamaged(kept string) error {
 	return nil
 }
 
-// keep gives the file at path a second name, or copies it if the file system has no links.
-func keep(path, kept string) error {
+// keepDamaged gives the file at path a second name, or copies it if the file system has no links.
+func keepDamaged(path, kept string) error {
 	err := os.Link(path, kept)
 	switch {
 	case err == nil:

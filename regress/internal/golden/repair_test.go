@@ -64,8 +64,7 @@ func TestRepairOfWhole(t *testing.T) {
 	same(t, mustRead(t, path), little())
 }
 
-// What is damaged goes, with all that hangs on it and nothing else, and the damaged file
-// stays.
+// A repair drops damaged cases and keeps all others. The damaged file remains.
 func TestRepair(t *testing.T) {
 	tests := map[string]struct {
 		sql     string
@@ -144,7 +143,7 @@ func refusesSecond(t *testing.T, path string, damaged []byte) {
 	alone(t, path)
 }
 
-// Where nothing says what the outcomes are outcomes of, nothing can be kept.
+// Without meta or tables, outcomes have no meaning and nothing can be kept.
 func TestRepairRefuses(t *testing.T) {
 	tests := map[string]func([]byte, string) error{
 		"the meta":    statement("UPDATE golden SET meta=replace(meta, x'6d', x'6e')"),
@@ -233,8 +232,7 @@ func subset(t testing.TB, got, want whole, what string) {
 	}
 }
 
-// Whichever byte is damaged, a repair keeps nothing that is wrong, and says what it has
-// lost.
+// Whichever byte is damaged, a repair keeps nothing wrong, and reports the loss.
 func TestRepairOfEveryByte(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "g")
 	want := little()
@@ -308,7 +306,7 @@ func TestRepairOfV1(t *testing.T) {
 	refusesSecond(t, path, ofV1Nameless(t, want))
 }
 
-// ofV1Nameless returns a golden of format 1 with a row that has lost its name.
+// ofV1Nameless returns a golden of format 1 in which a row lacks its name.
 func ofV1Nameless(t *testing.T, state whole) []byte {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "g")
@@ -329,7 +327,7 @@ func ofV1Nameless(t *testing.T, state whole) []byte {
 	return b
 }
 
-// An interrupt, or an error of the machine, is no damage: nothing is dropped for it.
+// An interrupt or an error of the machine is not damage: no case is dropped.
 func TestOnlyDamageIsDamage(t *testing.T) {
 	s := &salvage{path: "g"}
 	cancelled, cancel := context.WithCancel(t.Context())
@@ -352,7 +350,7 @@ func TestOnlyDamageIsDamage(t *testing.T) {
 	}
 }
 
-// A repair takes over what a later muster noted in the meta, and origins.
+// A repair keeps the origins, and the fields of a later muster in the meta.
 func TestRepairKeepsMeta(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "g")
 	b := bag{}
@@ -393,7 +391,7 @@ func TestRepairKeepsMeta(t *testing.T) {
 	}
 }
 
-// A golden that a killed Update left half changed is brought back first.
+// A golden that a killed Update left half changed is rolled back first.
 func TestRepairOfHalfChanged(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "g")
 	state := generation(0)
@@ -415,8 +413,7 @@ func TestRepairIsInterrupted(t *testing.T) {
 	same(t, mustRead(t, path), little())
 }
 
-// ruined makes a golden at path one of whose contents is damaged, and returns what is whole
-// of it.
+// ruined makes a golden at path with one damaged content, and returns its whole cases.
 func ruined(path string, from whole) (whole, error) {
 	w, err := Create(path, from.Meta)
 	if err != nil {

@@ -13,17 +13,16 @@ import (
 	"muster/regress/internal/fault"
 )
 
-// magic is what every SQLite file begins with.
+// magic is the beginning of every SQLite file.
 const magic = "SQLite format 3\x00"
 
-// journalMagic is what SQLite's journals begin with.
+// journalMagic is the beginning of SQLite's journals.
 const journalMagic = "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"
 
-// Replaceable returns nil when a new golden may take the place of what lies at
-// path: nothing, an empty file, or a golden of a format that this muster
-// reads, damaged or not. Anything else is somebody's own, and the error is of
-// class Input: it names the file, the reason and the mend. So does Create,
-// which calls it; it is here for those who have costly work to do first.
+// Replaceable returns nil if a new golden may replace the file at path: nothing, an empty file, or
+// a golden of a format that this muster reads, damaged or not. Anything else belongs to somebody,
+// and the error is of class Input. Create calls it. Callers with costly work ahead call it before
+// that work.
 func Replaceable(path string) error {
 	path = resolve(path)
 	for _, p := range []string{path, path + partSuffix} {
@@ -37,9 +36,8 @@ func Replaceable(path string) error {
 	return nil
 }
 
-// checkJournal refuses a file that has the name of SQLite's journal and is
-// none: it would be removed as one. Until it is synced a journal has zeros
-// where its magic will be.
+// checkJournal refuses a file with the name of SQLite's journal that is not one, because it would
+// be removed. Before its first sync, a journal has zeros instead of its magic.
 func checkJournal(path string) error {
 	f, _, err := openRegular(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -55,7 +53,7 @@ func checkJournal(path string) error {
 		return fault.Environmentf("golden: %w", err)
 	}
 	if b := h[:n]; string(b) != journalMagic && len(bytes.Trim(b, "\x00")) > 0 {
-		return occupied(path, "it is no journal of a golden")
+		return occupiedError(path, "it is not the journal of a golden")
 	}
 	return nil
 }
@@ -77,46 +75,45 @@ func replaceable(path string) error {
 	case err != nil && !errors.Is(err, io.ErrUnexpectedEOF):
 		return fault.Environmentf("golden: %w", err)
 	case !isGolden(h[:n]):
-		return occupied(path, "it is no muster golden")
+		return occupiedError(path, "it is not a muster golden")
 	}
-	// Cut off within its header, a golden has no format to ask for.
+	// A golden that is cut off within its header shows no format.
 	if n < headerBytes {
 		return nil
 	}
 	if version := binary.BigEndian.Uint32(h[headerUserVersion:]); version > Version {
-		return fault.Inputf("golden %s is not replaced: made by a newer muster: format %d, and this one knows up to %d: name another --golden, or move it away", path, version, Version)
+		return fault.Inputf("golden %s is not replaced: a newer muster made it: it has format %d, and this muster knows formats up to %d: name another --golden, or move it away", path, version, Version)
 	}
 	return nil
 }
 
-// isGolden reports whether a file that begins with h was made by a muster.
+// isGolden reports whether h is the beginning of a golden.
 func isGolden(h []byte) bool {
 	return len(h) >= headerApplication+4 && bytes.HasPrefix(h, []byte(magic)) &&
 		binary.BigEndian.Uint32(h[headerApplication:]) == applicationID
 }
 
-// openRegular opens the file at path for reading. What is not a regular file is
-// refused before it is opened: to open a named pipe would wait for a writer,
-// and to open a device may do something.
+// openRegular opens the file at path for reading. It refuses other kinds of files before it opens
+// them: opening a named pipe would wait for a writer, and opening a device may have effects.
 func openRegular(path string) (*os.File, fs.FileInfo, error) {
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {
-		return nil, nil, occupied(path, "it is "+kindOf(info.Mode()))
+		return nil, nil, occupiedError(path, "it is "+kindOf(info.Mode()))
 	}
 	if err != nil {
-		return nil, nil, openFault(path, err)
+		return nil, nil, openError(path, err)
 	}
-	// Another thing may have its name by now.
+	// The name may belong to another file by now.
 	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0)
 	if err != nil {
-		return nil, nil, openFault(path, err)
+		return nil, nil, openError(path, err)
 	}
 	info, err = f.Stat()
 	switch {
 	case err != nil:
-		err = openFault(path, err)
+		err = openError(path, err)
 	case !info.Mode().IsRegular():
-		err = occupied(path, "it is "+kindOf(info.Mode()))
+		err = occupiedError(path, "it is "+kindOf(info.Mode()))
 	default:
 		return f, info, nil
 	}
@@ -124,8 +121,8 @@ func openRegular(path string) (*os.File, fs.FileInfo, error) {
 	return nil, nil, err
 }
 
-// occupied returns the error for something that is no golden where one is to be.
-func occupied(path, why string) error {
+// occupiedError returns the error for a file that must not be replaced by a golden.
+func occupiedError(path, why string) error {
 	return fault.Inputf("golden %s: %s: name another --golden, or move it away", path, why)
 }
 

@@ -17,8 +17,7 @@ import (
 	"muster/regress/internal/fault"
 )
 
-// occupants are things that lie where a golden is to be and are none, each
-// with the words by which it is refused.
+// occupants are files at a golden's path that are not goldens, each with the words of its refusal.
 func occupants(t *testing.T) map[string]struct {
 	put  func(path string) error
 	says string
@@ -34,14 +33,14 @@ func occupants(t *testing.T) map[string]struct {
 		put  func(path string) error
 		says string
 	}
-	const none = "it is no muster golden"
+	const none = "it is not a muster golden"
 	return map[string]occupant{
 		"a line":             {write([]byte("a\n")), none},
 		"notes":              {write(bytes.Repeat([]byte("notes\n"), 1000)), none},
 		"a tar":              {write(make([]byte, 10240)), none},
 		"the magic alone":    {write([]byte(magic)), none},
 		"another database":   {foreignDatabase, none},
-		"of a newer version": {write(goldenOf(t, Version+1)), "made by a newer muster: format 3, and this one knows up to 2"},
+		"of a newer version": {write(goldenOf(t, Version+1)), "a newer muster made it: it has format 3, and this muster knows formats up to 2"},
 		"a folder":           {func(path string) error { return os.Mkdir(path, 0o755) }, "it is a folder"},
 		"a named pipe":       {fifo, "it is a named pipe"},
 		"a socket":           {socket, "it is a socket"},
@@ -69,7 +68,7 @@ func socket(path string) error {
 	return l.Close()
 }
 
-// goldenOf returns a golden that says it is of that format.
+// goldenOf returns a golden that claims the given format.
 func goldenOf(t *testing.T, version byte) []byte {
 	t.Helper()
 	b, err := os.ReadFile(fixture)
@@ -80,7 +79,7 @@ func goldenOf(t *testing.T, version byte) []byte {
 	return b
 }
 
-// content returns what lies in a folder: kinds, and the bytes of files.
+// content returns the kinds and bytes of the files in a folder.
 func content(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -100,7 +99,7 @@ func content(t *testing.T, dir string) map[string]string {
 	return all
 }
 
-// inTime fails when do waits for something, such as a writer of a named pipe.
+// inTime fails if do blocks, for example on a named pipe without a writer.
 func inTime(t *testing.T, do func() error) error {
 	t.Helper()
 	done := make(chan error, 1)
@@ -114,7 +113,7 @@ func inTime(t *testing.T, do func() error) error {
 	}
 }
 
-// What is no golden is neither replaced nor touched, and nobody waits for it.
+// A file that is not a golden is neither replaced nor touched, and nothing waits for it.
 func TestForeignIsNotReplaced(t *testing.T) {
 	dir, err := os.MkdirTemp("", "g") // short: it is in a socket's address
 	if err != nil {
@@ -159,7 +158,7 @@ func discard(w *Writer, err error) error {
 	return err
 }
 
-// Opening what is no file ends at once.
+// Opening something other than a file ends at once.
 func TestOpenOfNoFile(t *testing.T) {
 	for name, put := range map[string]func(string) error{
 		"a folder":     func(path string) error { return os.Mkdir(path, 0o755) },
@@ -181,7 +180,7 @@ func TestOpenOfNoFile(t *testing.T) {
 	}
 }
 
-// A golden makes way for a new one, damaged or not, and so does an empty file.
+// A new golden replaces a golden, damaged or not, and an empty file.
 func TestGoldenIsReplaced(t *testing.T) {
 	good := goldenOf(t, Version)
 	flipped := bytes.Clone(good)
@@ -205,7 +204,7 @@ func TestGoldenIsReplaced(t *testing.T) {
 	}
 }
 
-// What somebody put there while the store was being built stays too.
+// A file that somebody put there while the store was being built also stays.
 func TestForeignMeanwhile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "g")
 	w, err := Create(path, Meta{})
@@ -233,8 +232,7 @@ func TestForeignMeanwhile(t *testing.T) {
 	}
 }
 
-// The other files of a golden have names that others use too. They would be
-// removed in the end.
+// The names of a golden's other files may belong to other files, which must not be removed.
 func TestForeignBeside(t *testing.T) {
 	for _, suffix := range []string{lockSuffix, "-journal", partSuffix + "-journal"} {
 		path := filepath.Join(t.TempDir(), "yarn")
@@ -255,7 +253,7 @@ func TestForeignBeside(t *testing.T) {
 	}
 }
 
-// SQLite takes whatever lies there for a change that was killed.
+// SQLite would take any file of that name for the journal of a killed change.
 func TestOpenBesideForeignJournal(t *testing.T) {
 	for title, b := range map[string]string{
 		"text": "precious\n", "after a zero": "\x00precious\n", "most of a magic": journalMagic[:7] + "!",
@@ -271,7 +269,7 @@ func TestOpenBesideForeignJournal(t *testing.T) {
 			s.Close()
 		}
 		for call, err := range map[string]error{"Open": err, "Update": Update(path, func(*Tx) error { return nil })} {
-			if want := "golden " + journal(path) + ": it is no journal of a golden: "; fault.ClassOf(err) != fault.Input || !strings.HasPrefix(err.Error(), want) {
+			if want := "golden " + journal(path) + ": it is not the journal of a golden: "; fault.ClassOf(err) != fault.Input || !strings.HasPrefix(err.Error(), want) {
 				t.Errorf("%s, %s: %v", title, call, err)
 			}
 		}
@@ -288,7 +286,7 @@ func TestUpdateBesideForeignLock(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := inTime(t, func() error { return Update(path, func(*Tx) error { return nil }) })
-	if fault.ClassOf(err) != fault.Input || !strings.Contains(err.Error(), "its lock would be ") {
+	if fault.ClassOf(err) != fault.Input || !strings.Contains(err.Error(), "its lock file would be ") {
 		t.Errorf("%v", err)
 	}
 }

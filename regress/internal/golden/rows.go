@@ -14,12 +14,11 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// row is a case as the table outcome holds it. Its slices are valid until the
-// next row is read.
+// row is a case in the table outcome. Its slices are valid until the next row is read.
 type row struct{ name, digest, record []byte }
 
-// rowSum makes the digest over the description and all rows, in the order of names.
-// Every value goes in after its length, so that no two stores have one digest.
+// rowSum computes the digest over the description and all rows, in the order of names. The length
+// of every value precedes it, so that different stores have different digests.
 type rowSum struct {
 	hash hash.Hash
 	last []byte

@@ -11,15 +11,15 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// salvage holds the readable rows of a damaged golden.
+// salvage is the readable rows of a damaged golden.
 type salvage struct {
 	path    string
 	meta    Meta
-	encoded []byte        // meta, as the file has it
-	records []Record      // those that are whole, by name
-	dropped []DroppedCase // those that are not
-	cut     error         // why part of the list of cases cannot be read; nil when all of it can
-	// shared is nil if the files are unknown. They are lost if hadShared is true.
+	encoded []byte        // meta, as in the file
+	records []Record      // the whole records, by name
+	dropped []DroppedCase // the others
+	cut     error         // the reason why part of the list of cases cannot be read, or nil
+	// shared is nil if the files are unknown. If hadShared is true, they are lost.
 	shared    map[string]outcome.Digest
 	hadShared bool
 	lists     []error // other damage, not of contents
@@ -44,14 +44,14 @@ func openSalvage(ctx context.Context, path string) (*salvage, error) {
 	return s, nil
 }
 
-// rollBackAny rolls back the change of a killed process, if there is one.
+// rollBackAny rolls back the change of a killed process, if the golden has one.
 func rollBackAny(ctx context.Context, path string) error {
 	db, err := openDatabase(path, readOnly)
 	if err != nil {
 		return err
 	}
 	defer db.Close()
-	if _, err := formatOf(ctx, db, path); !hot(err) {
+	if _, err := formatOf(ctx, db, path); !needsRollback(err) {
 		return nil
 	}
 	return rollBack(ctx, path)
@@ -64,8 +64,8 @@ func (s *salvage) close() {
 	s.db.Close()
 }
 
-// load reads all rows. It fails if the tables or the meta are damaged: without them the tool
-// and the settings of the outcomes are unknown.
+// load reads all rows. It fails if the tables or the meta are damaged, because the tool and the
+// settings of the outcomes are then unknown.
 func (s *salvage) load(ctx context.Context) error {
 	d, err := checkTables(ctx, s.db, s.path)
 	if err == nil {
@@ -100,8 +100,8 @@ func (s *salvage) load(ctx context.Context) error {
 	return s.readRows(ctx)
 }
 
-// damage calls note if err means that the golden is damaged. It returns an error of the
-// machine, and the end of ctx: rows that could not be read for these reasons are not lost.
+// damage calls note if err means that the golden is damaged. It returns errors of the machine and
+// the end of ctx. Rows that were not read for these reasons are not lost.
 func (s *salvage) damage(ctx context.Context, err error, note func()) error {
 	switch {
 	case err == nil:
@@ -115,8 +115,8 @@ func (s *salvage) damage(ctx context.Context, err error, note func()) error {
 	return nil
 }
 
-// readRows reads the cases from both ends. A page that cannot be read ends a walk. The walk
-// from the other end reaches the cases beyond it.
+// readRows reads the cases from both ends. An unreadable page ends a walk. The walk from the other
+// end reaches the cases beyond that page.
 func (s *salvage) readRows(ctx context.Context) error {
 	last := ""
 	cut := s.walk(ctx, "SELECT name, digest, record FROM outcome ORDER BY name", func(n string) bool {
@@ -136,7 +136,7 @@ func (s *salvage) readRows(ctx context.Context) error {
 	return nil
 }
 
-// walk takes rows until wanted returns false for a name.
+// walk reads rows until wanted returns false for a name.
 func (s *salvage) walk(ctx context.Context, query string, wanted func(string) bool) error {
 	rows, err := s.db.QueryContext(ctx, query)
 	if err != nil {
@@ -151,12 +151,12 @@ func (s *salvage) walk(ctx context.Context, query string, wanted func(string) bo
 		if !wanted(string(r.name)) {
 			return nil
 		}
-		s.take(r)
+		s.addRow(r)
 	}
 	return rows.Err()
 }
 
-func (s *salvage) take(r row) {
+func (s *salvage) addRow(r row) {
 	if len(r.digest) != len(outcome.Digest{}) {
 		s.drop(string(r.name), errors.New("a row without a digest"))
 		return

@@ -49,7 +49,7 @@ func (b bag) simple(name, out string, file []byte) Record {
 	}
 }
 
-// whole is everything that a store says.
+// whole is the full content of a store.
 type whole struct {
 	Meta     Meta
 	Records  map[string]Record
@@ -57,7 +57,7 @@ type whole struct {
 	Shared   map[string]outcome.Digest
 }
 
-// sealed returns what a store says after the accepts that no record refers to are gone.
+// sealed returns the content of a store after unused accepts are removed.
 func (w whole) sealed() whole {
 	moved, accepts := map[int]int{}, []Accept(nil)
 	for i, a := range w.Meta.Accepts {
@@ -117,7 +117,7 @@ func putAll(t testing.TB, w *Writer, from whole) {
 	}
 }
 
-// read returns everything that the store at path says.
+// read returns everything that the store at path holds.
 func read(path string) (whole, error) {
 	s, err := Open(path)
 	if err != nil {
@@ -146,7 +146,7 @@ func read(path string) (whole, error) {
 	return all, nil
 }
 
-// same fails, naming what differs, unless both say the same.
+// same fails and names the difference unless both states are equal.
 func same(t interface{ Errorf(string, ...any) }, got, want whole) {
 	if !reflect.DeepEqual(got.Meta, want.Meta) {
 		t.Errorf("meta\n%+v, want\n%+v", got.Meta, want.Meta)
@@ -170,7 +170,7 @@ func same(t interface{ Errorf(string, ...any) }, got, want whole) {
 	}
 }
 
-// mustRead is read where nothing may be wrong, and nothing may lie beside.
+// mustRead is read for a store without damage and without files beside it.
 func mustRead(t testing.TB, path string) whole {
 	t.Helper()
 	all, err := read(path)

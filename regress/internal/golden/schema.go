@@ -14,26 +14,25 @@ import (
 	"muster/regress/internal/fault"
 )
 
-// Version is the format that this package writes, and the newest that it reads.
+// Version is the format that this package writes, and the newest one that it reads.
 const Version = 2
 
-// applicationID tells a golden from other SQLite files: "must" in ASCII.
+// applicationID distinguishes a golden from other SQLite files: "must" in ASCII.
 const applicationID = 0x6d757374
 
 // pageBytes is measured: see README.md.
 const pageBytes = 8192
 
-// The tables, in the order of their names. A file whose schema
-// differs by a byte is not opened: a damaged or hostile schema can give other
-// meanings to our statements.
+// The tables, in the order of their names. A file whose schema differs by a byte is not opened: a
+// damaged or hostile schema can change the meaning of our statements.
 //
-// outcome is apart from the contents because an open reads all of it, and a
-// table of 15,000 small rows reads several times faster than one with blobs
-// between. A piece's id is the blob's id and the piece's number in one
-// integer: rows of one blob lie side by side, are appended, and need no index.
+// outcome is separate from the contents, because an open reads all of it. A table of 15,000 small
+// rows reads several times faster than one with blobs between. The id of a piece is the blob's id
+// and the piece's number in one integer. So the rows of one blob are adjacent, are appended, and
+// need no index.
 //
-// shared is a table of its own too, and Open does not read it. It can have a row for each
-// file of the corpus.
+// shared is a separate table too, and Open does not read it. It can have a row for each file of the
+// corpus.
 var schema = [...]string{
 	"CREATE TABLE blob(digest BLOB PRIMARY KEY NOT NULL, id INTEGER NOT NULL, size INTEGER NOT NULL) WITHOUT ROWID",
 	goldenTable: "CREATE TABLE golden(id INTEGER PRIMARY KEY, meta BLOB NOT NULL, sum BLOB NOT NULL, shared BLOB NOT NULL, digest BLOB NOT NULL)",
@@ -42,13 +41,13 @@ var schema = [...]string{
 	sharedTable: "CREATE TABLE shared(name BLOB PRIMARY KEY NOT NULL, digest BLOB NOT NULL) WITHOUT ROWID",
 }
 
-// Places in schema of the tables that format 1 has in another form, or not at all.
+// Indexes in schema of the tables that differ from format 1.
 const (
 	goldenTable = 1
 	sharedTable = 4
 )
 
-// schemaV1 has the tables of format 1.
+// schemaV1 is the tables of format 1.
 var schemaV1 = [...]string{
 	schema[0],
 	"CREATE TABLE golden(id INTEGER PRIMARY KEY, meta BLOB NOT NULL, digest BLOB NOT NULL)",
@@ -56,7 +55,7 @@ var schemaV1 = [...]string{
 	schema[3],
 }
 
-// pieceShift is how many bits of a piece's id count the pieces of one blob.
+// pieceShift is the number of bits of a piece's id that number the pieces of one blob.
 const pieceShift = 24
 
 // createSchema makes the tables and the one row of golden.
@@ -73,8 +72,8 @@ func createSchema(ctx context.Context, q querier, meta []byte) error {
 	return insertDescription(ctx, q, meta)
 }
 
-// checkSchema reports errNoSchema for a database without tables, and an error
-// for one that does not have exactly those of this format.
+// checkSchema checks that a database has exactly the tables of a format. For a database without
+// tables it returns errNoSchema.
 func checkSchema(ctx context.Context, q querier, format int64) error {
 	rows, err := q.QueryContext(ctx, "SELECT sql FROM sqlite_schema ORDER BY name")
 	if err != nil {
@@ -106,21 +105,20 @@ func checkSchema(ctx context.Context, q querier, format int64) error {
 
 var errNoSchema = errors.New("it has no tables")
 
-// Places in the header of a SQLite file (sqlite.org/fileformat2.html).
+// Offsets in the header of a SQLite file (sqlite.org/fileformat2.html).
 const (
 	headerBytes       = 100
-	headerVersions    = 18 // how to write and to read it: 1 is a rollback journal, 2 is WAL
+	headerVersions    = 18 // versions for writing and reading: 1 is a rollback journal, 2 is WAL
 	headerUserVersion = 60
 	headerApplication = 68
 )
 
-// checkHeader reads the front of the file at path, and returns what the system
-// says of the file. It does so before SQLite, for messages that say what is
-// wrong, and because SQLite would make files beside one that claims to be in
-// WAL mode.
+// checkHeader reads the header of the file at path, and returns its file info. It runs before
+// SQLite, for precise messages, and because SQLite would make files beside one that claims WAL
+// mode.
 //
-// Closing a file drops the locks that this process holds on it for SQLite.
-// That is harmless only because whoever writes holds our own lock too.
+// Closing a file drops the locks that this process holds on it for SQLite. That is harmless only
+// because every writer also holds our own lock.
 func checkHeader(path string) (fs.FileInfo, error) {
 	f, info, err := openRegular(path)
 	if err != nil {
@@ -132,8 +130,8 @@ func checkHeader(path string) (fs.FileInfo, error) {
 	return info, judgeHeader(path, h[:], err)
 }
 
-// checkFiles is checkHeader, and refuses a journal that is none, which SQLite
-// would remove or write over.
+// checkFiles is checkHeader, and also refuses a file with the journal's name that is not a journal.
+// SQLite would remove or overwrite it.
 func checkFiles(path string) (fs.FileInfo, error) {
 	info, err := checkHeader(path)
 	if err != nil {
@@ -142,31 +140,30 @@ func checkFiles(path string) (fs.FileInfo, error) {
 	return info, checkJournal(journal(path))
 }
 
-// judgeHeader says what is wrong with the header h, whose reading gave err.
+// judgeHeader returns the error for the header h, or nil. err is the error of reading it.
 func judgeHeader(path string, h []byte, err error) error {
 	switch isShort := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF); {
 	case isShort && (errors.Is(err, io.EOF) || bytes.HasPrefix(h, []byte(magic))):
-		return damaged(path, errors.New("it is cut off"))
+		return damageError(path, errors.New("it is cut off"))
 	case isShort:
-		return foreign(path)
+		return foreignError(path)
 	case err != nil:
 		return fault.Environmentf("golden %s: %w", path, err)
 	case !isGolden(h):
-		return foreign(path)
+		return foreignError(path)
 	}
 	if err := checkVersion(path, int64(binary.BigEndian.Uint32(h[headerUserVersion:]))); err != nil {
 		return err
 	}
 	if h[headerVersions] != 1 || h[headerVersions+1] != 1 {
-		return damaged(path, errors.New("it is not in rollback-journal mode"))
+		return damageError(path, errors.New("it is not in rollback-journal mode"))
 	}
 	return nil
 }
 
-// checkSize finds a golden that is cut off within its last page, which SQLite
-// would read as zeros. It needs a read transaction, and the info of the file
-// that was there before: another one that was renamed over it meanwhile has
-// another size.
+// checkSize detects a golden that is cut off within its last page, which SQLite would read as
+// zeros. It needs a read transaction. before is the info of the file before the open: a file that
+// was renamed over it since has another size.
 func checkSize(ctx context.Context, q querier, path string, before fs.FileInfo) error {
 	var pages, size int64
 	if err := q.QueryRowContext(ctx, "PRAGMA page_count").Scan(&pages); err != nil {
@@ -188,9 +185,9 @@ func checkSize(ctx context.Context, q querier, path string, before fs.FileInfo) 
 func checkVersion(path string, version int64) error {
 	switch {
 	case version > Version:
-		return fault.Inputf("golden %s is of format %d, and this muster reads up to %d: use a newer muster, or record again", path, version, Version)
+		return fault.Inputf("golden %s has format %d, and this muster reads formats up to %d: use a newer muster, or record again", path, version, Version)
 	case version < 1:
-		return damaged(path, fmt.Errorf("format %d was never one", version))
+		return damageError(path, fmt.Errorf("format %d never existed", version))
 	}
 	return nil
 }

@@ -66,7 +66,7 @@ func checkOrigin(caseName string, origin, accepts int) error {
 	return nil
 }
 
-// dropAccepts removes the unused accepts, and gives the records the new indexes of theirs.
+// dropAccepts removes the unused accepts, and updates the indexes in the records.
 func dropAccepts(ctx context.Context, q querier, d *description, m Meta, used []bool) (dropped bool, err error) {
 	moved := make([]int, len(used)+1) // the new origin by the old one
 	kept := m.Accepts[:0:0]

@@ -33,15 +33,15 @@ func (s *sharedSum) add(name, digest []byte) {
 	s.hash.Write(digest)
 }
 
-// PutShared stores the digests of the files that all cases share, by name. It replaces those
-// from before a Resume. Without PutShared they are unknown.
+// PutShared stores the digests of the files that all cases share, by name. It replaces those from
+// before a Resume. Without PutShared they are unknown.
 func (w *Writer) PutShared(files map[string]outcome.Digest) error {
 	return w.call(func(ctx context.Context) error {
 		err := w.committer.begin(ctx)
 		if err == nil {
 			err = putShared(ctx, w.committer.conn, files)
 		}
-		w.committer.fail(err) // half of it must not be committed
+		w.committer.fail(err) // a part of it must not be committed
 		return err
 	})
 }
@@ -67,7 +67,7 @@ func putShared(ctx context.Context, q querier, files map[string]outcome.Digest) 
 func (s *Store) Shared() (map[string]outcome.Digest, error) {
 	files, err := readShared(context.Background(), s.db, s.shared)
 	if err != nil {
-		return nil, s.changed(err)
+		return nil, s.classifyRead(err)
 	}
 	return files, nil
 }
@@ -99,7 +99,7 @@ func readShared(ctx context.Context, q querier, want []byte) (map[string]outcome
 		return nil, err
 	}
 	if !bytes.Equal(sum.hash.Sum(nil), want) {
-		return nil, errors.New("its list of shared files does not have its digest")
+		return nil, errors.New("its list of shared files does not match its digest")
 	}
 	return files, nil
 }

@@ -8,7 +8,7 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// blob is one row of its table.
+// blob is one row of the table blob.
 type blob struct {
 	digest outcome.Digest
 	id     int64
@@ -46,7 +46,7 @@ func dropBlob(ctx context.Context, q querier, b blob) error {
 	return dropPieces(ctx, q, b.id)
 }
 
-// dropPieces removes the pieces of the blob with that id.
+// dropPieces removes the pieces of the blob with the given id.
 func dropPieces(ctx context.Context, q querier, id int64) error {
 	_, err := q.ExecContext(ctx, "DELETE FROM piece WHERE id>=? AND id<?", id<<pieceShift, (id+1)<<pieceShift)
 	return err
@@ -59,7 +59,7 @@ func lastBlob(ctx context.Context, q querier) (int64, error) {
 	return id.Int64 >> pieceShift, err
 }
 
-// sink writes rows through one connection. It is for one goroutine.
+// sink writes rows through one connection. Only one goroutine may use it.
 type sink struct {
 	conn                 *sql.Conn
 	piece, blob, outcome *sql.Stmt
@@ -84,8 +84,8 @@ func newSink(ctx context.Context, conn *sql.Conn) (*sink, error) {
 	return s, nil
 }
 
-// close gives up the statements. Open ones would keep SQLite's connection, and
-// its locks, alive after the close.
+// close closes the statements. Open ones would keep SQLite's connection and its locks alive after
+// the close.
 func (s *sink) close() {
 	for _, stmt := range []*sql.Stmt{s.piece, s.blob, s.outcome} {
 		if stmt != nil {
@@ -99,8 +99,8 @@ func (s *sink) putPiece(ctx context.Context, p piece) error {
 	return err
 }
 
-// putBlob makes the pieces that were put under b's id the content of b's
-// digest, or removes them when another Put was first with the same.
+// putBlob makes the pieces under b's id the content of b's digest. If another Put stored the same
+// content before, it removes them.
 func (s *sink) putBlob(ctx context.Context, b blob) error {
 	result, err := s.blob.ExecContext(ctx, b.digest[:], b.id, b.size)
 	if err != nil {

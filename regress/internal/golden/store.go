@@ -19,12 +19,11 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// Store is an open store, for reading. It is safe for concurrent use, and
-// needs neither the file nor its folder to be writable.
+// Store is an open store, for reading. It is safe for concurrent use. The file and its folder need
+// not be writable.
 //
-// A store that is changed by an Update meanwhile goes on to answer from what
-// was there at Open as long as it can, and with an error of class Input that
-// says so when it can't; it never mixes the two.
+// If an Update changes the store meanwhile, the Store answers from the state at Open for as long as
+// it can. After that it returns an error of class Input. It never mixes the two states.
 type Store struct {
 	path     string
 	format   int64
@@ -38,8 +37,8 @@ type Store struct {
 	contents *contents
 }
 
-// entry is what is kept in memory of each case: all that a check needs to tell
-// that a case is identical.
+// entry is what memory holds of each case: all that a check needs to recognise an identical
+// outcome.
 type entry struct {
 	name   string
 	digest outcome.Digest
@@ -47,17 +46,17 @@ type entry struct {
 	origin int
 	flaky  bool
 	wall   time.Duration
-	sum    uint64 // of the row, which Get must find again
+	sum    uint64 // of the row; Get compares it
 }
 
-// connectionsMax bounds how many reads run at once; each connection has a
-// cache and, while it reads, a thread.
+// connectionsMax bounds the reads that run at once. Each connection has a cache and, during a read,
+// a thread.
 const connectionsMax = 4
 
-// Open opens the store at path and checks all rows against their digest: about
-// 2 µs a case. What is no golden, of a newer format, or damaged is an error of
-// class Input, and so is a journal beside it that is none. If a change of the file was killed it is undone first, and that
-// needs write permission: without it the error is of class Environment.
+// Open opens the store at path and checks all rows against their digest, in about 2 µs a case. It
+// returns an error of class Input for a file that is not a golden, has a newer format or is
+// damaged, and for a foreign journal beside it. It first undoes a change that was killed. Without
+// write permission for that, the error is of class Environment.
 func Open(path string) (*Store, error) {
 	path = resolve(path)
 	info, err := checkFiles(path)
@@ -65,7 +64,7 @@ func Open(path string) (*Store, error) {
 		return nil, err
 	}
 	s, err := open(path, info)
-	if hot(err) {
+	if needsRollback(err) {
 		if err := rollBackLocked(path); err != nil {
 			return nil, err
 		}
@@ -77,11 +76,11 @@ func Open(path string) (*Store, error) {
 	return s, nil
 }
 
-// rollBackLocked undoes a killed change, unless somebody is at it already.
+// rollBackLocked undoes a killed change, unless another process is doing it.
 func rollBackLocked(path string) error {
 	l, err := acquire(path)
 	if errors.Is(err, fs.ErrPermission) {
-		return interrupted(path, err)
+		return interruptedError(path, err)
 	}
 	if err != nil {
 		return err
@@ -90,7 +89,7 @@ func rollBackLocked(path string) error {
 	return rollBack(context.Background(), path)
 }
 
-// open returns errors as they are.
+// open does not classify errors.
 func open(path string, info fs.FileInfo) (*Store, error) {
 	db, err := openDatabase(path, readOnly)
 	if err != nil {
@@ -106,10 +105,9 @@ func open(path string, info fs.FileInfo) (*Store, error) {
 	return s, nil
 }
 
-// load reads everything but the contents.
+// load reads everything except the contents.
 func (s *Store) load(ctx context.Context, info fs.FileInfo) error {
-	// One transaction, so that a commit between two statements is not taken
-	// for damage.
+	// One transaction, so that a commit between two statements does not look like damage.
 	tx, err := s.db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
@@ -126,7 +124,7 @@ func (s *Store) load(ctx context.Context, info fs.FileInfo) error {
 	if s.meta, err = decodeMeta(d.meta); err != nil {
 		return err
 	}
-	if s.digest, err = scan(ctx, tx, d, s.enter); err != nil {
+	if s.digest, err = scan(ctx, tx, d, s.indexRow); err != nil {
 		return err
 	}
 	if err := d.checkDigest(s.digest); err != nil {
@@ -135,13 +133,13 @@ func (s *Store) load(ctx context.Context, info fs.FileInfo) error {
 	if s.record, err = s.db.PrepareContext(ctx, "SELECT digest, record FROM outcome WHERE name=?"); err != nil {
 		return err
 	}
-	s.contents, err = newContents(s.db.PrepareContext, s.changed)
+	s.contents, err = newContents(s.db.PrepareContext, s.classifyRead)
 	return err
 }
 
-func (s *Store) enter(r row) error {
+func (s *Store) indexRow(r row) error {
 	if len(r.record) <= flagsAt {
-		return fmt.Errorf("case %s has no record", name.Print(string(r.name)))
+		return fmt.Errorf("case %s lacks its record", name.Print(string(r.name)))
 	}
 	version, flags, head := headOf(r.record)
 	e := entry{
@@ -159,7 +157,7 @@ func (s *Store) enter(r row) error {
 	return checkOrigin(e.name, head.Origin, len(s.meta.Accepts))
 }
 
-// sum returns a sum of a row for as long as the store is open.
+// sum returns a checksum of a row. It is valid while the store is open.
 func (s *Store) sum(r row) uint64 {
 	var h maphash.Hash
 	h.SetSeed(s.seed)
@@ -168,7 +166,7 @@ func (s *Store) sum(r row) uint64 {
 	return h.Sum64()
 }
 
-// Close gives up the file. Readers of contents end with an error.
+// Close closes the file. Open readers of contents then fail.
 func (s *Store) Close() error {
 	if s.contents != nil {
 		s.contents.close()
@@ -179,16 +177,15 @@ func (s *Store) Close() error {
 // Format returns the version of the file's format.
 func (s *Store) Format() int { return int(s.format) }
 
-// Meta returns where the store comes from.
+// Meta returns how the store was made.
 func (s *Store) Meta() Meta { return s.meta }
 
-// Digest returns the digest over the meta and all rows: the identity of this
-// file's state. Any change of the file changes it, a record of the same
-// outcomes at another time as well; to compare goldens by what they say of the
-// tool, compare the outcomes.
+// Digest returns the digest over the meta and all rows, which identifies the state of this file.
+// Any change of the file changes it, even another record with the same outcomes. Use the outcomes
+// to compare goldens.
 func (s *Store) Digest() outcome.Digest { return s.digest }
 
-// Len returns how many cases there are.
+// Len returns the number of cases.
 func (s *Store) Len() int { return len(s.index) }
 
 // Names returns the names of all cases, sorted by their bytes.
@@ -210,34 +207,32 @@ func (s *Store) find(caseName string) (entry, bool) {
 	return s.index[i], true
 }
 
-// OutcomeDigest returns the Digest of the outcome of that case, from memory.
+// OutcomeDigest returns the Digest of the outcome of a case, from memory.
 func (s *Store) OutcomeDigest(caseName string) (outcome.Digest, bool) {
 	e, ok := s.find(caseName)
 	return e.digest, ok
 }
 
-// Flaky reports whether that case has a flaky part or ending, from memory.
+// Flaky reports whether a case has a flaky part or ending, from memory.
 func (s *Store) Flaky(caseName string) bool {
 	e, _ := s.find(caseName)
 	return e.flaky
 }
 
-// Wall returns how long that case took when it was recorded, from memory; 0 for
-// one that is not there.
+// Wall returns how long a case took when it was recorded, from memory; 0 for an unknown case.
 func (s *Store) Wall(caseName string) time.Duration {
 	e, _ := s.find(caseName)
 	return e.wall
 }
 
-// Source returns the digest of that case's source when its outcome was made, from memory;
-// zero when it is not known.
+// Source returns the digest of a case's source when its outcome was made, from memory; zero if
+// unknown.
 func (s *Store) Source(caseName string) outcome.Digest {
 	e, _ := s.find(caseName)
 	return e.source
 }
 
-// Origin returns what brought the outcome of that case into the store, from memory:
-// Record.Origin.
+// Origin returns the Record.Origin of a case, from memory.
 func (s *Store) Origin(caseName string) int {
 	e, _ := s.find(caseName)
 	return e.origin
@@ -252,22 +247,21 @@ func (s *Store) Get(caseName string) (Record, bool, error) {
 	r := row{name: []byte(caseName)}
 	err := s.record.QueryRow(r.name).Scan(&r.digest, &r.record)
 	if errors.Is(err, sql.ErrNoRows) || err == nil && s.sum(r) != e.sum {
-		err = fmt.Errorf("case %s is not what it was", name.Print(caseName))
+		err = fmt.Errorf("case %s has changed", name.Print(caseName))
 	}
 	var rec Record
 	if err == nil {
 		rec, err = r.decode()
 	}
 	if err != nil {
-		return Record{}, false, s.changed(err)
+		return Record{}, false, s.classifyRead(err)
 	}
 	return rec, true, nil
 }
 
-// Content returns a reader of p's content, which must be a part that Get
-// returned. Content that is damaged ends in an error of class Input before its
-// last byte; errNoContent says that there never was any. Close takes nothing
-// that could fail.
+// Content returns a reader of p's content. p must be a part that Get returned. Damaged content ends
+// in an error of class Input before its last byte. errNoContent means that the store keeps no
+// content of p. Close never fails.
 func (s *Store) Content(p outcome.Part) (io.ReadCloser, error) {
 	r, err := s.contents.open(p)
 	if err != nil {
@@ -276,8 +270,7 @@ func (s *Store) Content(p outcome.Part) (io.ReadCloser, error) {
 	return r, nil
 }
 
-// Bytes returns p's content whole: p.Size bytes, which the caller finds fit to
-// hold in memory.
+// Bytes returns p's whole content. The caller must expect p.Size bytes in memory.
 func (s *Store) Bytes(p outcome.Part) ([]byte, error) {
 	r, err := s.contents.open(p)
 	if err != nil {
@@ -286,12 +279,12 @@ func (s *Store) Bytes(p outcome.Part) ([]byte, error) {
 	return r.all()
 }
 
-// changed says what it means that something is not as it was at Open: somebody
-// changed the file since, or it is damaged.
-func (s *Store) changed(err error) error {
+// classifyRead classifies an error of a read after Open: either somebody changed the file since, or
+// it is damaged.
+func (s *Store) classifyRead(err error) error {
 	var digest []byte // over all rows, in any format
 	e := s.db.QueryRow("SELECT digest FROM golden WHERE id=1").Scan(&digest)
-	if hot(err) || hot(e) || e == nil && !bytes.Equal(digest, s.digest[:]) {
+	if needsRollback(err) || needsRollback(e) || e == nil && !bytes.Equal(digest, s.digest[:]) {
 		return fault.Inputf("golden %s was changed since it was opened: run this again", s.path)
 	}
 	return classify(s.path, err)

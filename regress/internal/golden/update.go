@@ -15,14 +15,13 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// updatePragmas: the golden is changed in place, so every step reaches the
-// disk before the next. EXTRA is FULL and a sync of the folder once the
-// journal is gone: without it a power cut can bring back the journal, and with
-// it the state before an accept that was reported as done.
+// updatePragmas syncs every step before the next, because the golden is changed in place. EXTRA is
+// FULL plus a sync of the folder after the journal is removed. Without it a power cut can bring
+// back the journal, and undo an accept that was reported as done.
 var updatePragmas = []string{"journal_mode(DELETE)", "synchronous(EXTRA)"}
 
-// Tx is a change of a golden that is under way. It is for one goroutine, and
-// ends with the function that Update called.
+// Tx is a change of a golden in progress. Only one goroutine may use it, and it ends with the
+// function that Update called.
 type Tx struct {
 	ctx     context.Context
 	conn    *sql.Conn
@@ -30,29 +29,26 @@ type Tx struct {
 	packer  *packer
 	path    string
 	meta    Meta
-	encoded []byte // meta, as the file has it
+	encoded []byte // meta, as in the file
 	digest  outcome.Digest
 	names   []string // of the cases before the change
 	lastID  int64
 
-	// err is the first error of the file. SQLite may have given up the
-	// transaction with it, so nothing may be written after it, whatever do
-	// makes of it.
+	// err is the first error of the file. SQLite may have rolled back the transaction with it. So
+	// nothing may be written after it, even if do ignores it.
 	err error
 }
 
-// Update changes the golden at path in one transaction: all that do did, or,
-// after an error or the death of the process, nothing. An error of do is
-// returned as it is. One process at a time may update: another gets an error
-// of class Input. A golden that may not be written, and a full disk, are errors
-// of class Environment.
+// Update changes the golden at path in one transaction. After an error, or the death of the
+// process, nothing has changed. It returns an error of do as it is. Only one process may update at
+// a time; others get an error of class Input. A golden that may not be written and a full disk are
+// errors of class Environment.
 //
-// Contents that no outcome refers to any more are removed; the file keeps
-// their space for later ones. So are accepts that brought no outcome which is still there:
-// the other accepts move up.
+// It removes contents that no outcome refers to; the file keeps their space for later ones. It also
+// removes accepts without outcomes in the golden, and the other accepts move up.
 //
-// Update converts a golden of an older format to the newest. This changes the bytes of all
-// records, so a Store that is open meanwhile can no longer read them.
+// Update converts a golden of an older format to the newest. This changes the bytes of all records.
+// A Store that is open meanwhile can no longer read them.
 func Update(path string, do func(*Tx) error) error {
 	path = resolve(path)
 	l, err := acquireUpdate(path)
@@ -79,19 +75,19 @@ func Update(path string, do func(*Tx) error) error {
 }
 
 func acquireUpdate(path string) (*lock, error) {
-	// The file before the lock, which would be left beside a golden that is
-	// not there.
+	// Check the file before taking the lock. Otherwise a lock file would remain beside a missing
+	// golden.
 	if err := unix.Access(path, unix.W_OK); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil, openFault(path, err)
+			return nil, openError(path, err)
 		}
-		return nil, unwritable(path, err)
+		return nil, unwritableError(path, err)
 	}
 	return acquire(path)
 }
 
 func update(ctx context.Context, path string, info fs.FileInfo, conn *sql.Conn, do func(*Tx) error) error {
-	var own error // of do, to be returned as it is
+	var own error // of do, returned as it is
 	err := inTransaction(ctx, conn, func() error {
 		tx, err := newTx(ctx, path, info, conn)
 		if err != nil {
@@ -113,8 +109,7 @@ func update(ctx context.Context, path string, info fs.FileInfo, conn *sql.Conn, 
 	return classify(path, err)
 }
 
-// newTx checks the golden first: a change of a damaged one would seal the
-// damage.
+// newTx checks the golden first. Changing a damaged one would seal the damage.
 func newTx(ctx context.Context, path string, info fs.FileInfo, conn *sql.Conn) (*Tx, error) {
 	tx := &Tx{ctx: ctx, conn: conn, path: path}
 	d, err := checkTables(ctx, conn, path)
@@ -158,7 +153,7 @@ func (tx *Tx) close() {
 	tx.packer.zip.Close()
 }
 
-// classify notes an error of the file, and says whose move it is.
+// classify records an error of the file and gives it its class.
 func (tx *Tx) classify(err error) error {
 	err = classify(tx.path, err)
 	if tx.err == nil {
@@ -167,7 +162,7 @@ func (tx *Tx) classify(err error) error {
 	return err
 }
 
-// write executes a statement, unless one before has failed.
+// write executes a statement, unless an earlier one failed.
 func (tx *Tx) write(query string, args ...any) error {
 	if tx.err != nil {
 		return tx.err
@@ -182,7 +177,7 @@ func (tx *Tx) Digest() outcome.Digest { return tx.digest }
 // Meta returns the golden's meta, as SetMeta left it.
 func (tx *Tx) Meta() Meta { return tx.meta }
 
-// SetMeta replaces the golden's meta. What a later muster noted in it stays.
+// SetMeta replaces the golden's meta. Fields of a later muster remain.
 func (tx *Tx) SetMeta(m Meta) error {
 	b, err := encodeMeta(m, tx.encoded)
 	if err != nil {
@@ -212,8 +207,8 @@ func (tx *Tx) Delete(caseName string) error {
 	return tx.write("DELETE FROM outcome WHERE name=?", []byte(caseName))
 }
 
-// Put stores r and the content of its parts and their variants, in place of an earlier
-// record of that name. content may read from another store.
+// Put stores r and the contents of its parts and their variants. It replaces an earlier record of
+// that name. content may read from another store.
 func (tx *Tx) Put(r Record, content Content) error {
 	r, err := canonical(r)
 	if err == nil {
@@ -246,7 +241,7 @@ func (tx *Tx) putContent(p outcome.Part, content Content) error {
 		return tx.classify(tx.sink.putPiece(tx.ctx, pc))
 	})
 	if err != nil {
-		// do may go on after this error; the pieces must not stay.
+		// do may continue after this error, so the pieces must go.
 		return errors.Join(err, tx.classify(dropPieces(tx.ctx, tx.conn, id)))
 	}
 	return tx.classify(tx.sink.putBlob(tx.ctx, blob{p.Digest, id, p.Size}))

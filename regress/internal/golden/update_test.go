@@ -35,7 +35,7 @@ func TestUpdateThatFails(t *testing.T) {
 	}
 }
 
-// The two fields of an accept tell that nobody came between.
+// The two fields of an accept show that nobody else changed the golden between.
 func TestAcceptTwice(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "g")
 	build(t, path, whole{Contents: bag{}})
@@ -55,7 +55,7 @@ func TestAcceptTwice(t *testing.T) {
 	}
 }
 
-// What a later muster notes in the meta, an accept by this one keeps.
+// An accept by this muster keeps the fields of a later muster in the meta.
 func TestUnknownMetaStays(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "g")
 	build(t, path, whole{Contents: bag{}})
@@ -89,7 +89,7 @@ func TestUnknownMetaStays(t *testing.T) {
 	}
 }
 
-// What a later muster notes within an accept or a selection stays, too.
+// So it does for the fields of a later muster in an accept or a selection.
 func TestUnknownFieldsInMetaStay(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "g")
 	b := bag{}
@@ -126,8 +126,7 @@ func TestUnknownOrigin(t *testing.T) {
 	}
 }
 
-// A store that is open while the golden is changed answers from before, or
-// says that it can't; it never mixes.
+// A store that is open during an Update answers from before, or fails; it never mixes.
 func TestUpdateBesideAReader(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "g")
 	b := bag{}
@@ -158,7 +157,7 @@ func TestUpdateBesideAReader(t *testing.T) {
 
 func digest(r Record) outcome.Digest { return r.Outcome.Digest() }
 
-// A store that is open while another is renamed over it goes on.
+// A store that is open while another replaces its file continues.
 func TestFinishBesideAReader(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "g")
 	b := bag{}

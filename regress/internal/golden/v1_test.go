@@ -54,7 +54,7 @@ func (r recordOfV1) encodeV1() []byte {
 	return b
 }
 
-// asV1 returns a record whose outcome format 1 can hold: what is flaky has only its mark.
+// asV1 returns a record that format 1 can hold: flaky parts have only their mark.
 func asV1(r Record) recordOfV1 {
 	o := &r.Outcome
 	old := outcomeV1{
@@ -68,7 +68,7 @@ func asV1(r Record) recordOfV1 {
 	return recordOfV1{r, old}
 }
 
-// today returns what a record of format 1 is read as.
+// today returns how a record of format 1 is read today.
 func (r recordOfV1) today() Record {
 	now := r.Record
 	old := r.old
@@ -77,8 +77,8 @@ func (r recordOfV1) today() Record {
 	return now
 }
 
-// downgrade brings the store at path, all of whose records format 1 can hold, to format 1,
-// and returns what it says now.
+// downgrade converts the store at path to format 1, and returns its state then. All its records
+// must fit format 1.
 func downgrade(t testing.TB, path string, state whole) whole {
 	t.Helper()
 	ctx := context.Background()
@@ -159,8 +159,8 @@ func TestRecordsOfV1(t *testing.T) {
 	}
 }
 
-// What was flaky in format 1 covers exit statuses and contents, and no signal, no limit
-// and no empty output.
+// A flaky ending or part of format 1 covers exit statuses and contents, but no signal, limit or
+// empty output.
 func TestWhatV1Covers(t *testing.T) {
 	b := bag{}
 	file, empty := b.part(outcome.File, "file", 0, []byte("x")), b.part(outcome.File, "none", 0, nil)
@@ -198,8 +198,8 @@ func ofV1(t testing.TB, path string, state whole) whole {
 	return downgrade(t, path, state)
 }
 
-// A store of format 1, whatever wrote it, opens and says the same before and after an
-// Update. Its digest stays until then: a run that had compared with it knows it by that.
+// A store of format 1 opens and has the same state before and after an Update. Its digest stays
+// until then, so that a run that compared with it recognises it.
 func TestUpgrade(t *testing.T) {
 	dir := t.TempDir()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -272,7 +272,7 @@ func TestKillWhileUpgrading(t *testing.T) {
 	}
 }
 
-// What an older muster left unfinished is refused with the mend, and stays.
+// The unfinished store of an older muster is refused with the mend, and stays.
 func TestResumeOfV1(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "g")
 	build(t, path, little())

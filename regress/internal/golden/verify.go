@@ -21,7 +21,7 @@ func verify(ctx context.Context, conn *sql.Conn, stored []blob) error {
 		for p := range WithContent(&rec.Outcome) {
 			size, found := there[p.Digest]
 			if p.Size > 0 && (!found || size != p.Size) {
-				return errors.New("content of a part is not there")
+				return errors.New("the content of a part is missing")
 			}
 		}
 		return err
@@ -46,14 +46,13 @@ func verify(ctx context.Context, conn *sql.Conn, stored []blob) error {
 	return nil
 }
 
-// dropOrphans removes pieces that belong to no blob: the beginning of content
-// whose end was not committed.
+// dropOrphans removes pieces without a blob: the beginning of content whose end was not committed.
 func dropOrphans(ctx context.Context, q querier, stored []blob) error {
 	live := make(map[int64]bool, len(stored))
 	for _, b := range stored {
 		live[b.id] = true
 	}
-	orphans, err := strangers(ctx, q, live)
+	orphans, err := orphanIDs(ctx, q, live)
 	if err != nil {
 		return err
 	}
@@ -65,8 +64,8 @@ func dropOrphans(ctx context.Context, q querier, stored []blob) error {
 	return nil
 }
 
-// strangers returns the blob ids that pieces have and live has not.
-func strangers(ctx context.Context, q querier, live map[int64]bool) ([]int64, error) {
+// orphanIDs returns the blob ids of pieces that are not in live.
+func orphanIDs(ctx context.Context, q querier, live map[int64]bool) ([]int64, error) {
 	rows, err := q.QueryContext(ctx, "SELECT DISTINCT id>>? FROM piece", pieceShift)
 	if err != nil {
 		return nil, err

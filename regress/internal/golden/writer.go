@@ -12,22 +12,21 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// Content gives the content of a part of the record that is being put, or of a variant,
-// which comes as a part. It is called at most once for each, in the goroutine of Put, and
-// not for what the store has already.
+// Content opens the content of a part of the record that is being put. A variant is passed as a
+// part. It is called at most once for each, in the goroutine of Put, and not for content that the
+// store already has.
 type Content func(outcome.Part) (io.ReadCloser, error)
 
 var errClosed = errors.New("golden: the writer is closed")
 
-// Writer builds a new store in a file beside its final name, which is untouched
-// until Finish. Hashing and compression happen in the goroutines that Put;
-// one goroutine writes, from a bounded queue. After an error of the disk every
-// method returns that error, and what was committed before stays for Resume.
+// Writer builds a new store in a file beside its final name. The file of that name is untouched
+// until Finish. Hashing and compression run in the goroutines of Put. One goroutine writes, from a
+// bounded queue. After an error of the disk every method returns that error. What was committed
+// before remains for Resume.
 //
-// All methods are safe for concurrent use, but nothing may run beside or after
-// Finish and Abort.
+// All methods are safe for concurrent use, but no method may run beside or after Finish and Abort.
 type Writer struct {
-	path, part string // where it will be, where it grows
+	path, part string // final path, and path during construction
 	meta       Meta
 	lock       *lock
 	db         *sql.DB
@@ -40,16 +39,15 @@ type Writer struct {
 	lastID int64                    // of a blob
 }
 
-// Meta returns what Create was given, which after a Resume was perhaps by
-// another run: Meta.Run tells, and Abort(false) gives up what is not one's own.
+// Meta returns the meta that Create was given. After a Resume that may be another run's: compare
+// Meta.Run, and call Abort(false) to discard it.
 func (w *Writer) Meta() Meta { return w.meta }
 
-// Put stores r and the content of its parts and their variants, in place of an earlier record of
+// Put stores r and the contents of its parts and their variants. It replaces an earlier record of
 // that name. It returns once everything is queued; ctx ends the wait for room.
 //
-// An error leaves an earlier record as it was. One from content, or content
-// that does not have the size and the digest of its part, concerns this record
-// only.
+// An error leaves an earlier record unchanged. An error of content, or content that does not match
+// its part, concerns this record only.
 func (w *Writer) Put(ctx context.Context, r Record, content Content) error {
 	r, err := canonical(r)
 	if err != nil {
@@ -66,8 +64,8 @@ func (w *Writer) Put(ctx context.Context, r Record, content Content) error {
 	return w.send(ctx, j)
 }
 
-// putContent adds the content of p to j, unless it is known, and returns the
-// job to go on with: what has grown too big was sent.
+// putContent adds the content of p to j, unless it is known. It sends a job that has grown too big,
+// and returns the job to continue with.
 func (w *Writer) putContent(ctx context.Context, j *job, p outcome.Part, content Content) (*job, error) {
 	known, err := w.has(j, p)
 	if err != nil || known {
@@ -90,7 +88,7 @@ func (w *Writer) putContent(ctx context.Context, j *job, p outcome.Part, content
 	})
 	if err != nil {
 		if sent {
-			// Without the caller's context: it may be why we give up.
+			// Without the caller's context, which may be the reason of the failure.
 			err = errors.Join(err, w.send(context.WithoutCancel(ctx), &job{drop: []int64{id}}))
 		}
 		return j, err
@@ -106,7 +104,7 @@ func (j *job) size() (n int) {
 	return n
 }
 
-// has reports whether nothing must be stored for p.
+// has reports whether the content of p needs no storing.
 func (w *Writer) has(j *job, p outcome.Part) (bool, error) {
 	if p.Size == 0 {
 		return true, checkEmpty(p)
@@ -125,7 +123,7 @@ func (w *Writer) has(j *job, p outcome.Part) (bool, error) {
 	return known, nil
 }
 
-// checkEmpty tells whether a part of size 0 is what it says.
+// checkEmpty checks the digest of a part of size 0.
 func checkEmpty(p outcome.Part) error {
 	if p.Digest != outcome.Of(nil) {
 		return fmt.Errorf("%w: empty, with another digest", ErrContent)
@@ -133,8 +131,7 @@ func checkEmpty(p outcome.Part) error {
 	return nil
 }
 
-// wrongSize returns the error for a part whose digest is that of content with
-// another size.
+// wrongSize returns the error for a part whose digest belongs to content of another size.
 func wrongSize(p outcome.Part, size int64) error {
 	return fmt.Errorf("%w: %d bytes, not %d", ErrContent, size, p.Size)
 }
@@ -146,9 +143,8 @@ func (w *Writer) newID() int64 {
 	return w.lastID
 }
 
-// send queues j. Only then are its blobs known to others: whoever relies on
-// that is behind it in the queue. Two that put the same content at once both
-// send it, and the committer keeps the first.
+// send queues j. Only then may others rely on its blobs, because their jobs are behind it in the
+// queue. If two put the same content at once, both send it, and the committer keeps the first.
 func (w *Writer) send(ctx context.Context, j *job) error {
 	select {
 	case <-w.committer.failed:
@@ -174,7 +170,7 @@ func (w *Writer) send(ctx context.Context, j *job) error {
 	return nil
 }
 
-// call has the committer do something after all that was sent before.
+// call runs do in the committer after everything that was sent before.
 func (w *Writer) call(do func(context.Context) error) error {
 	reply := make(chan error, 1)
 	if err := w.send(context.Background(), &job{call: do, reply: reply}); err != nil {
@@ -188,8 +184,7 @@ func (w *Writer) call(do func(context.Context) error) error {
 	}
 }
 
-// Get returns what was Put last under that name, in this process or before a
-// Resume.
+// Get returns the last record that was Put under a name, in this process or before a Resume.
 func (w *Writer) Get(caseName string) (r Record, found bool, err error) {
 	err = w.call(func(ctx context.Context) error {
 		r, found, err = get(ctx, w.committer.conn, caseName)

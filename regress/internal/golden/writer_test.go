@@ -75,8 +75,8 @@ func TestContentIsChecked(t *testing.T) {
 	}{
 		"too short":             {nil, read(good[:len(good)-1]), fmt.Sprint("not ", len(good))},
 		"too long":              {nil, read(append(good[:len(good):len(good)], 0)), "more than"},
-		"another":               {nil, read(incompressible(1, len(good))), "another digest"},
-		"empty but not so":      {func(p *outcome.Part) { p.Size = 0 }, read(nil), "another digest"},
+		"another":               {nil, read(incompressible(1, len(good))), "digest differs"},
+		"empty but not so":      {func(p *outcome.Part) { p.Size = 0 }, read(nil), "digest differs"},
 		"no content":            {nil, func(outcome.Part) (io.ReadCloser, error) { return nil, broken }, "broken"},
 		"a part there twice":    {func(p *outcome.Part) { p.Path = "twice" }, read(good), "twice"},
 		"gone, with content":    {func(p *outcome.Part) { p.Form = outcome.Gone }, read(good), "gone"},
@@ -206,7 +206,7 @@ func TestResume(t *testing.T) {
 	same(t, mustRead(t, path), whole{Meta: meta, Records: map[string]Record{"one": one, "two": two}, Contents: b})
 }
 
-// What another run left unfinished is known by its ID, and can be given up.
+// The ID identifies an unfinished store of another run, which can be discarded.
 func TestResumeOfAnotherRun(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "g")
 	b := bag{}
@@ -240,7 +240,7 @@ func TestResumeOfAnotherRun(t *testing.T) {
 	}
 }
 
-// A damaged unfinished store is found out before anything is built on it.
+// A damaged unfinished store is detected before anything is built on it.
 func TestResumeOfDamaged(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "g")
 	b := bag{}
