@@ -126,7 +126,7 @@ func (w *Writer) has(j *job, p outcome.Part) (bool, error) {
 // checkEmpty checks the digest of a part of size 0.
 func checkEmpty(p outcome.Part) error {
 	if p.Digest != outcome.Of(nil) {
-		return fmt.Errorf("%w: empty, with another digest", ErrContent)
+		return fmt.Errorf("%w: it is empty, and its digest differs", ErrContent)
 	}
 	return nil
 }

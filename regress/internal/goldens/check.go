@@ -30,7 +30,7 @@ type DamagedEntry struct {
 	Digest outcome.Digest
 	Size   int64
 	Reason error
-	Cases  []Place // the cases that it affects
+	Cases  []Place // the affected cases
 }
 
 // Place is a part of a case.
@@ -75,8 +75,7 @@ func Check(ctx context.Context, s *golden.Store) (*CheckResult, error) {
 type checker struct {
 	store *golden.Store
 	found *CheckResult
-	// seen has every content that was read: the index of a damaged one in found.Damaged,
-	// or -1 for a whole one.
+	// seen maps every content that was read to its index in found.Damaged, or to -1 if it is whole.
 	seen map[outcome.Digest]int
 }
 
@@ -127,7 +126,7 @@ func (c *checker) addDamaged(d DamagedEntry, at Place) int {
 	return len(c.found.Damaged) - 1
 }
 
-// reason returns why something is damaged, without the golden's name and the mend.
+// reason returns the reason of damage, without the golden's name and the mend.
 func reason(err error) error {
 	if d := (*golden.Damage)(nil); errors.As(err, &d) {
 		return d.Reason

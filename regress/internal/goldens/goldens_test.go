@@ -100,7 +100,7 @@ func exported(t testing.TB, path string) map[string]string {
 	return all
 }
 
-// incompressible returns a text that lies in the file as it is.
+// incompressible returns a text that the file holds uncompressed.
 func incompressible(seed uint64, size int) string {
 	b := make([]byte, size)
 	random := rand.New(rand.NewPCG(seed, 1))
@@ -110,8 +110,7 @@ func incompressible(seed uint64, size int) string {
 	return string(b)
 }
 
-// flip changes the content in the file at path, wherever it lies: SQLite leaves copies of
-// what it moved.
+// flip changes the content in the file at path, at every copy: SQLite leaves copies of moved pages.
 func flip(t testing.TB, path, content string) {
 	t.Helper()
 	file, err := os.ReadFile(path)
@@ -130,7 +129,7 @@ func flip(t testing.TB, path, content string) {
 	}
 }
 
-// Check names every content that is damaged, and all cases that hang on it.
+// Check reports every damaged content with all cases that use it.
 func TestCheck(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "g")
 	b := bag{}
@@ -182,7 +181,7 @@ func drawRecord(t *rapid.T, b bag, caseName string) golden.Record {
 	return r
 }
 
-// Shards, merged in any order, equal the whole: their export is that of the whole.
+// Shards, merged in any order, equal the whole golden: their exports are equal.
 func TestShardsMergedEqualTheWhole(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		dir := t.TempDir()
@@ -250,7 +249,7 @@ func upTo(n int) (all []int) {
 	return all
 }
 
-// Goldens that do not belong together are refused, with what they do not agree on.
+// Merge refuses goldens that do not belong together, and names what they disagree on.
 func TestMergeRefuses(t *testing.T) {
 	b := bag{}
 	base := golden.Meta{
@@ -328,7 +327,7 @@ func TestMergeRefuses(t *testing.T) {
 	}
 }
 
-// Goldens that overlap and agree are one, and what all select is what the result selects.
+// Overlapping goldens that agree are merged. If all have the same selection, the result has it too.
 func TestMergedSelections(t *testing.T) {
 	globs := func(list ...string) golden.Selection { return golden.Selection{Globs: list} }
 	whole := golden.Selection{}
@@ -357,7 +356,7 @@ func TestMergedSelections(t *testing.T) {
 			continue
 		}
 		s := open(t, merged)
-		if m := s.Meta(); fmt.Sprint(m.Selection) != fmt.Sprint(test.want) || m.Machine != "m0, m1" || m.Run != "" || m.AcceptedRun != "" || known(m.AcceptBase) {
+		if m := s.Meta(); fmt.Sprint(m.Selection) != fmt.Sprint(test.want) || m.Machine != "m0, m1" || m.Run != "" || m.AcceptedRun != "" || isKnown(m.AcceptBase) {
 			t.Errorf("%+v", m)
 		}
 		if files, err := s.Shared(); files != nil || err != nil {
@@ -366,7 +365,7 @@ func TestMergedSelections(t *testing.T) {
 	}
 }
 
-// example is a golden with a bit of everything that is shown.
+// example is a golden with some of everything that is shown.
 func example(t *testing.T) string {
 	path := filepath.Join(t.TempDir(), "g")
 	b := bag{}

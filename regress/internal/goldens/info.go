@@ -60,7 +60,7 @@ type Command struct {
 	Args []string `json:"args"`
 }
 
-// Recorder is what recorded a golden whose command an accept moved.
+// Recorder describes what recorded a golden whose command an accept changed.
 type Recorder struct {
 	Command          []Command      `json:"command"`
 	Executable       string         `json:"executable"`
@@ -75,7 +75,7 @@ type ToolFile struct {
 	SHA256 outcome.Digest `json:"sha256"`
 }
 
-// Selection is what the record selected.
+// Selection is the selection of the record.
 type Selection struct {
 	Cases     []string `json:"cases"`
 	Filters   []string `json:"filters"`
@@ -95,14 +95,14 @@ type Accept struct {
 	Cases         int       `json:"cases"`
 }
 
-// Describe describes a golden without reading contents. called is the name that is printed.
+// Describe describes a golden without reading contents. called is the name to print.
 func Describe(called string, s *golden.Store) (Info, error) {
 	m := s.Meta()
 	i := Info{
 		Type: "golden", Golden: called, Format: s.Format(), Digest: s.Digest(), Created: m.Created,
 		Machine: name.Print(m.Machine), MusterVersion: name.Print(m.MusterVersion), Run: name.Print(m.Run),
 		Repeat: m.Repeat, Engine: m.OnEngine(), Command: commands(m.Command), Executable: name.Print(m.Executable),
-		ExecutableDigest: m.ExecutableDigest, Tool: toolFiles(m.Tool), Env: printed(m.Env), Flags: map[string]string{},
+		ExecutableDigest: m.ExecutableDigest, Tool: toolFiles(m.Tool), Env: printedList(m.Env), Flags: map[string]string{},
 		Corpus: name.Print(m.CorpusPath), CorpusDigest: m.Corpus, Selection: selection(m.Selection),
 		Cases: s.Len(), Accepts: []Accept{},
 	}
@@ -159,7 +159,7 @@ func (i *Info) measure(s *golden.Store) error {
 func commands(list []golden.Command) []Command {
 	all := []Command{}
 	for _, c := range list {
-		all = append(all, Command{name.Print(c.Glob), printed(c.Args)})
+		all = append(all, Command{name.Print(c.Glob), printedList(c.Args)})
 	}
 	return all
 }
@@ -172,7 +172,7 @@ func toolFiles(list []golden.ToolFile) []ToolFile {
 	return all
 }
 
-func printed(list []string) []string {
+func printedList(list []string) []string {
 	all := []string{}
 	for _, s := range list {
 		all = append(all, name.Print(s))
@@ -184,7 +184,7 @@ func selection(s golden.Selection) *Selection {
 	if s.Everything() {
 		return nil
 	}
-	return &Selection{printed(s.Globs), printed(s.Filters), name.Print(s.Partition), s.Sample}
+	return &Selection{printedList(s.Globs), printedList(s.Filters), name.Print(s.Partition), s.Sample}
 }
 
 // WriteText writes the description for people.
@@ -216,7 +216,7 @@ func (i Info) WriteText(to io.Writer) error {
 	for _, key := range slices.Sorted(maps.Keys(i.Flags)) {
 		line("flag", "%s %s", key, i.Flags[key])
 	}
-	if known(i.CorpusDigest) {
+	if isKnown(i.CorpusDigest) {
 		line("corpus", "%s, SHA-256 %s", i.Corpus, i.CorpusDigest)
 	}
 	line("sources", "%s", i.sources())
@@ -230,14 +230,14 @@ func (i Info) WriteText(to io.Writer) error {
 }
 
 func (i Info) recorded() string {
-	text := fmt.Sprintf("%s by muster %s on %s, %s a case", when(i.Created), i.MusterVersion, i.Machine, readable.Count(i.Repeat, "run"))
+	text := fmt.Sprintf("%s by muster %s on %s, %s a case", timeText(i.Created), i.MusterVersion, i.Machine, readable.Count(i.Repeat, "run"))
 	if i.Engine {
 		text += ", some of them on an engine"
 	}
 	return text
 }
 
-func when(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
+func timeText(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
 
 func (i Info) sources() string {
 	shared := "shared files not known"
@@ -277,8 +277,8 @@ func (s *Selection) String() string {
 	return shellLine(words)
 }
 
-// plainWord matches what needs no quotes. It matches tokens such as {in}, which a shell
-// leaves alone, but not {a,b} or {1..3}, which a shell expands.
+// plainWord matches words that need no quotes. It matches tokens such as {in}, which a shell leaves
+// alone, but not {a,b} or {1..3}, which a shell expands.
 var plainWord = regexp.MustCompile(`^([\w@%+=:,./-]|\{\w+\})+$`)
 
 // shellLine returns words as a line that a shell splits into the same words.
@@ -294,7 +294,7 @@ func shellLine(words []string) string {
 
 // String returns the run, who accepted it, and why.
 func (a Accept) String() string {
-	text := fmt.Sprintf("run %s, %s", a.Run, when(a.At))
+	text := fmt.Sprintf("run %s, %s", a.Run, timeText(a.At))
 	if a.Author != "" {
 		text += " by " + a.Author
 	}

@@ -14,20 +14,20 @@ import (
 	"muster/regress/internal/readable"
 )
 
-// Shard is a golden that is to be merged with others.
+// Shard is a golden to be merged with others.
 type Shard struct {
-	Name string // as it was given
+	Name string // as given
 	*golden.Store
 }
 
-// MergeResult is what a merge wrote.
+// MergeResult describes the golden that a merge wrote.
 type MergeResult struct {
 	Cases     int
-	Twice     int // cases that were in several shards
+	Twice     int // cases that several shards have
 	Selection golden.Selection
 }
 
-// conflictsMax bounds how many conflicts an error names.
+// conflictsMax bounds the conflicts that an error names.
 const conflictsMax = 10
 
 // Merge writes a golden with the cases of all shards to path. It refuses shards with other
@@ -60,8 +60,8 @@ func Merge(ctx context.Context, path string, shards []Shard) (MergeResult, error
 }
 
 type merger struct {
-	from    map[string]int // the shard from which a case comes
-	accepts []int          // by shard: how many accepts precede its own in the merged golden
+	from    map[string]int // the shard of each case
+	accepts []int          // for each shard, the number of accepts before its own in the merged golden
 	twice   int
 }
 
@@ -87,22 +87,22 @@ func (m *merger) assign(shards []Shard) error {
 	return refuse(conflicts, "case", "leave one of the goldens out, or record those cases again")
 }
 
-// conflict returns what differs between two goldens' records of a case, or "".
+// conflict returns the difference between two goldens' records of a case, or "".
 func conflict(a, b *golden.Store, caseName string) string {
 	was, _ := a.OutcomeDigest(caseName)
 	is, _ := b.OutcomeDigest(caseName)
 	if was != is {
 		return "outcome"
 	}
-	if from, to := a.Source(caseName), b.Source(caseName); known(from) && known(to) && from != to {
+	if from, to := a.Source(caseName), b.Source(caseName); isKnown(from) && isKnown(to) && from != to {
 		return "source"
 	}
 	return ""
 }
 
-func known(d outcome.Digest) bool { return d != outcome.Digest{} }
+func isKnown(d outcome.Digest) bool { return d != outcome.Digest{} }
 
-// refuse returns the error for conflicts, and nil when there are none.
+// refuse returns the error for conflicts, or nil without any.
 func refuse(conflicts []string, noun, mend string) error {
 	if len(conflicts) == 0 {
 		return nil

@@ -48,14 +48,15 @@ func mergeMetas(shards []Shard) (golden.Meta, error) {
 	return m, err
 }
 
-// settings returns the values that must be equal, by their names in errors: those that change
-// outcomes and, if an accept moved the command of any shard, the command of the record.
+// settings returns the values that must be equal, by their names in errors: the settings that
+// change outcomes. If an accept changed the command of any shard, the command of the record is
+// among them.
 func settings(m golden.Meta, isMoved bool) map[string]string {
 	all := map[string]string{
 		"the tool's SHA-256":   digestText(m.ExecutableDigest),
 		"the corpus's SHA-256": digestText(m.Corpus),
 		"the engine's SHA-256": digestText(m.Preflight),
-		"the environment":      strings.Join(printed(m.Env), " "),
+		"the environment":      strings.Join(printedList(m.Env), " "),
 	}
 	if isMoved {
 		all["the command of the record"] = recorderText(m)
@@ -83,7 +84,7 @@ func recorderText(m golden.Meta) string {
 }
 
 func digestText(d outcome.Digest) string {
-	if !known(d) {
+	if !isKnown(d) {
 		return ""
 	}
 	return d.String()

@@ -10,20 +10,20 @@ import (
 	"muster/regress/internal/golden"
 )
 
-// mergeSelections returns the selection of all shards together. Equal selections stay as they
-// are. A complete set of partitions becomes the selection without a partition. Selections by
-// globs alone become one with all globs.
+// mergeSelections returns the common selection of all shards. Equal selections stay as they are. A
+// complete set of partitions becomes the selection without a partition. Selections by globs alone
+// become one with all globs.
 func mergeSelections(shards []Shard) (golden.Selection, error) {
 	all := shards[0].Meta().Selection
-	if same(shards, func(*golden.Selection) {}) {
+	if areEqual(shards, func(*golden.Selection) {}) {
 		return all, nil
 	}
-	if same(shards, func(s *golden.Selection) { s.Partition = "" }) {
+	if areEqual(shards, func(s *golden.Selection) { s.Partition = "" }) {
 		all.Partition = ""
 		return all, checkPartitions(shards)
 	}
 	alone := all.Partition == "" && all.Sample == 0 && len(all.Filters) == 0
-	if alone && same(shards, func(s *golden.Selection) { s.Globs = nil }) {
+	if alone && areEqual(shards, func(s *golden.Selection) { s.Globs = nil }) {
 		all.Globs = unionGlobs(shards)
 		return all, nil
 	}
@@ -34,8 +34,8 @@ func mergeSelections(shards []Shard) (golden.Selection, error) {
 	return all, fault.Inputf("these goldens have different selections: %s: record partitions of one selection", strings.Join(texts, "; "))
 }
 
-// same reports whether all selections are equal after without removed some fields.
-func same(shards []Shard, without func(*golden.Selection)) bool {
+// areEqual reports whether all selections are equal once without has removed some fields.
+func areEqual(shards []Shard, without func(*golden.Selection)) bool {
 	first := shards[0].Meta().Selection
 	without(&first)
 	for _, s := range shards[1:] {

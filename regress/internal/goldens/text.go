@@ -42,18 +42,18 @@ func writeMeta(w io.Writer, m golden.Meta) {
 	for _, f := range toolFiles(m.Tool) {
 		writeLine(w, "# tool", f.Path, f.SHA256.String())
 	}
-	for _, e := range printed(m.Env) {
+	for _, e := range printedList(m.Env) {
 		writeLine(w, "# env", e)
 	}
 	for _, key := range slices.Sorted(maps.Keys(m.Flags)) {
 		writeLine(w, "# flag", name.Print(key), name.Print(m.Flags[key]))
 	}
-	if known(m.Corpus) {
+	if isKnown(m.Corpus) {
 		writeLine(w, "# corpus", m.Corpus.String())
 	}
 	writeLine(w, "# selection", selection(m.Selection).String())
 	for _, a := range m.Accepts {
-		writeLine(w, "# accepted", when(a.At), name.Print(a.Author), name.Print(a.Run), name.Print(a.Reason))
+		writeLine(w, "# accepted", timeText(a.At), name.Print(a.Author), name.Print(a.Run), name.Print(a.Reason))
 	}
 }
 
