@@ -5,63 +5,61 @@ import (
 	"time"
 )
 
-// capture is the file that takes one of the streams. A file costs far less than
-// a pipe and somebody to empty it. O_APPEND lets several writers share it as
-// they would a pipe.
+// streamFile is the file that receives one of the streams. A file costs far less than a pipe
+// with a reader. With O_APPEND several writers share it as they would a pipe.
 //
-// It is opened anew for each case: whatever one does to its descriptor (flags,
-// locks, leases) goes with it. The file itself is used again while nothing was done
-// to it.
-type capture struct {
-	path  path
-	fd    int
-	now   syscall.Stat_t // as it was last looked at
-	final bool           // that was after the case
-	ctime int64          // ns, when it was made
-	moved bool           // into the outbox
+// It is opened anew for each case: all that a case does to its descriptor (flags, locks,
+// leases) ends with it. The file itself is reused if the case did not touch it.
+type streamFile struct {
+	path        path
+	fd          int
+	stat        syscall.Stat_t // at the last readStat
+	statIsFinal bool           // stat was read after the case
+	madeAt      int64          // ns: ctime of the new file
+	moved       bool           // into the outbox
 }
 
-// open makes the file, or opens the one that is there.
-func (c *capture) open() (err error) {
+// open opens the file, and makes it if it does not exist.
+func (c *streamFile) open() (err error) {
 	c.fd, err = c.path.open(syscall.O_RDWR|syscall.O_CREAT|syscall.O_APPEND|syscall.O_NOFOLLOW, 0o600)
 	return c.path.fail("open", err)
 }
 
-// make makes a new file.
-func (c *capture) make() error {
+// create makes a new file.
+func (c *streamFile) create() error {
 	err := c.open()
 	if err == nil {
-		err = c.look()
+		err = c.readStat()
 	}
-	c.ctime = c.now.Ctim.Nano()
+	c.madeAt = c.stat.Ctim.Nano()
 	return err
 }
 
-// look notes what the file is like now.
-func (c *capture) look() error { return c.path.fail("look at", syscall.Fstat(c.fd, &c.now)) }
+// readStat reads what the file is like now.
+func (c *streamFile) readStat() error { return c.path.fail("look at", syscall.Fstat(c.fd, &c.stat)) }
 
-func (c *capture) size() int64 {
-	if c.look() != nil {
+func (c *streamFile) size() int64 {
+	if c.readStat() != nil {
 		return 0
 	}
-	return c.now.Size
+	return c.stat.Size
 }
 
-// asMade reports whether the case, which began then, did nothing to the file.
-// Writing to it, its mode, links and attributes all move ctime; in one that was
-// made just before, perhaps too little to show.
-func (c *capture) asMade(began time.Time) bool {
-	return c.now.Size == 0 && c.now.Ctim.Nano() == c.ctime && c.ctime < began.Add(-jiffy).UnixNano()
+// isUntouched reports whether the case, which began then, left the file alone. Writing to it,
+// its mode, links and attributes all move ctime. If the file was made just before the case,
+// ctime may have moved too little to show.
+func (c *streamFile) isUntouched(began time.Time) bool {
+	return c.stat.Size == 0 && c.stat.Ctim.Nano() == c.madeAt && c.madeAt < began.Add(-clockLagMax).UnixNano()
 }
 
-// renew makes the stream ready for the next case, and gives up the description of
-// the file first: somebody may hold a lease with it.
-func (c *capture) renew(began time.Time) error {
+// renew prepares the stream for the next case. It closes the open file first, because somebody
+// may hold a lease with it.
+func (c *streamFile) renew(began time.Time) error {
 	var err error
-	if !c.final { // the machine failed amid the case
-		err = c.look()
+	if !c.statIsFinal { // the machine failed during the case
+		err = c.readStat()
 	}
-	c.final = false
+	c.statIsFinal = false
 	closeFD(c.fd)
 	c.fd = -1
 	switch {
@@ -69,25 +67,24 @@ func (c *capture) renew(began time.Time) error {
 		return err
 	case c.moved:
 		c.moved = false
-	case c.asMade(began):
+	case c.isUntouched(began):
 		return c.open()
 	default:
 		if err := c.path.unlink(); err != nil && err != syscall.ENOENT {
 			return c.path.fail("remove", err)
 		}
 	}
-	return c.make()
+	return c.create()
 }
 
-// keepStream takes what was written to a stream, as far as the output limit
-// allows.
-func (h *helper) keepStream(c *capture, d *Done, to *Left) (err error) {
+// collectStream collects what was written to a stream, up to the output limit.
+func (h *helper) collectStream(c *streamFile, d *Answer, to *Output) (err error) {
 	size := c.size()
-	c.final = true
-	to.Size = h.allow(d, size)
-	if to.Size <= h.inline {
+	c.statIsFinal = true
+	to.Size = h.allowBytes(d, size)
+	if to.Size <= h.inlineLeft {
 		if to.Size > 0 {
-			to.Content, err = h.quote(c.fd, to.Size, &c.path)
+			to.Content, err = h.readInline(c.fd, to.Size, &c.path)
 		}
 		return err
 	}
@@ -96,6 +93,6 @@ func (h *helper) keepStream(c *capture, d *Done, to *Left) (err error) {
 			return c.path.fail("cut", err)
 		}
 	}
-	to.Stored, c.moved = h.nextStored(), true
-	return h.move(&c.path, to.Stored)
+	to.Stored, c.moved = h.nextStoredName(), true
+	return h.moveOut(&c.path, to.Stored)
 }

@@ -5,45 +5,44 @@ import (
 	"syscall"
 )
 
-// FilesMax bounds how many files and folders one case may leave: more is taken
-// as reaching the output limit, since each costs memory here and in the parent.
+// FilesMax bounds the files and folders that one case may leave. A case with more reaches the
+// output limit, since each costs memory here and in the parent.
 const FilesMax = 100_000
 
-// errTooMany says that a case left more than that, or a path longer than the
-// kernel takes.
+// errTooMany reports more than FilesMax files, or a path longer than the kernel takes.
 var errTooMany = errors.New("too many files")
 
-// changes are the names in the work folder that may be new, changed or gone,
-// each once, and the folders that do not belong there, inner ones first.
+// changes lists the files of the work folder that may be new, changed or gone, each once. It
+// also lists the folders that were not there before the case, inner ones first.
 type changes struct {
 	names   []string
-	strange []string
+	folders []string
 }
 
-// reset forgets what an earlier case left.
+// reset forgets the changes of an earlier case.
 func (c *changes) reset() {
 	if len(c.names) > namesKept {
 		c.names = nil
 	}
-	c.names, c.strange = c.names[:0], nil
+	c.names, c.folders = c.names[:0], nil
 }
 
-func (c *changes) tooMany() bool { return len(c.names)+len(c.strange) > FilesMax }
+func (c *changes) tooMany() bool { return len(c.names)+len(c.folders) > FilesMax }
 
-// findChanges says what the case did in the work folder. Mostly the events tell.
-// After strange deeds only a walk can say what is new, and only ctime whether a
-// given file was written.
+// findChanges finds out what the case changed in the work folder, mostly from events. Some
+// changes need a walk, which finds new files, or a look at ctime, which shows that a given
+// file was written.
 func (h *helper) findChanges() error {
 	f := &h.folder
 	if f.watch.broken {
-		// For the one whom the case shut out.
+		// A case may have taken the right to read them: openDir restores it.
 		for _, dir := range []string{f.root, f.work} {
 			if fd, err := openDir(atCwd, dir); err == nil {
 				syscall.Close(fd)
 			}
 		}
 	}
-	if f.watch.walk {
+	if f.watch.needsWalk {
 		if err := f.walk("", &h.changes); err != nil {
 			return err
 		}
@@ -52,7 +51,7 @@ func (h *helper) findChanges() error {
 			h.changes.names = append(h.changes.names, name)
 		}
 	}
-	if f.watch.doubt {
+	if f.watch.inDoubt {
 		h.addTouched()
 	}
 	return nil
@@ -62,25 +61,25 @@ func (h *helper) findChanges() error {
 func (h *helper) addTouched() {
 	f := &h.folder
 	for name, p := range f.given {
-		if _, had := f.watch.names[name]; had && !f.watch.walk {
+		if _, had := f.watch.names[name]; had && !f.watch.needsWalk {
 			continue
 		}
 		// A link to where its folder went leads to it still.
-		if f.touched(p, h.began) || f.watch.broken && !f.inPlace(name) {
+		if f.mayBeTouched(p, h.began) || f.watch.broken && !f.hasFolders(name) {
 			h.changes.names = append(h.changes.names, name)
 		}
 	}
 }
 
-// walk adds every file below dir that was not given, and every folder that does
-// not belong there.
+// walk adds every file below dir that was not given, and every folder that was not there
+// before the case.
 func (f *folder) walk(dir string, c *changes) error {
 	path := f.work
 	if dir != "" {
 		path += "/" + dir
 	}
 	var inner []string
-	err := each(path, func(e entry) error {
+	err := eachEntry(path, func(e entry) error {
 		name := join(dir, e.name)
 		if e.dir {
 			inner = append(inner, name)
@@ -106,7 +105,7 @@ func (f *folder) walk(dir string, c *changes) error {
 			return err
 		}
 		if _, ours := f.dirs[name]; !ours {
-			c.strange = append(c.strange, name)
+			c.folders = append(c.folders, name)
 		}
 		if c.tooMany() {
 			return errTooMany
@@ -115,9 +114,9 @@ func (f *folder) walk(dir string, c *changes) error {
 	return nil
 }
 
-// inPlace reports whether all folders above a file are what they were by kind.
-// With a link among them the name would lead out of the lane.
-func (f *folder) inPlace(name string) bool {
+// hasFolders reports whether everything above a file is still a folder. A link among them
+// would lead out of the lane.
+func (f *folder) hasFolders(name string) bool {
 	if !isFolder(f.root) || !isFolder(f.work) {
 		return false
 	}

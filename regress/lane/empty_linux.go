@@ -6,34 +6,32 @@ import (
 	"syscall"
 )
 
-// empty removes everything below dir, but for what it has under the names in
-// keep.
+// empty removes everything below dir except the names in keep.
 func empty(dir string, keep ...string) error {
 	fd, err := openDir(atCwd, dir)
 	if err != nil {
 		return fail("open", dir, err)
 	}
 	defer syscall.Close(fd)
-	e := emptying{top: fd, keep: keep}
+	e := emptier{top: fd, keep: keep}
 	return fail("empty", dir, e.removeAll(fd))
 }
 
-// emptying removes what is below one folder. It does not descend: a folder in
-// a folder is moved to the top first. So it takes two descriptors and short
-// names however deep the tree is, and a case may build one that no path
-// reaches.
-type emptying struct {
-	top   int
+// emptier removes everything below one folder. It does not descend: it first moves a folder in
+// a folder to the top. So it needs two descriptors and short names however deep the tree is. A
+// case may build one that no path reaches.
+type emptier struct {
+	top   int      // descriptor of the folder
 	keep  []string // names at the top
-	moved int      // folders so far, for their names
+	moved int      // number of folders moved so far, for their names
 }
 
-// removeAll removes everything in a folder. What was moved to the top while
-// that was read may have been missed, hence the rounds.
-func (e *emptying) removeAll(fd int) error {
+// removeAll removes everything in a folder. It reads the folder again until it is empty: a
+// folder that is moved to the top during a read may be missed.
+func (e *emptier) removeAll(fd int) error {
 	for {
 		found := false
-		err := eachAt(fd, func(in entry) error {
+		err := eachEntryAt(fd, func(in entry) error {
 			if fd == e.top && slices.Contains(e.keep, in.name) {
 				return nil
 			}
@@ -46,22 +44,22 @@ func (e *emptying) removeAll(fd int) error {
 	}
 }
 
-// remove removes one entry, and where flags are in the way those first.
-func (e *emptying) remove(fd int, in entry) error {
+// remove removes one entry. If file flags prevent that, it clears them first.
+func (e *emptier) remove(fd int, in entry) error {
 	err := e.removeOnce(fd, in)
 	if err != syscall.EPERM {
 		return err
 	}
-	loose := loosen(fd)
-	loose = loosen(e.top) || loose
-	loose = loosenAt(fd, in.name) || loose
+	loose := clearFlags(fd)
+	loose = clearFlags(e.top) || loose
+	loose = clearFlagsAt(fd, in.name) || loose
 	if !loose {
 		return err
 	}
 	return e.removeOnce(fd, in)
 }
 
-func (e *emptying) removeOnce(fd int, in entry) error {
+func (e *emptier) removeOnce(fd int, in entry) error {
 	if !in.dir {
 		return syscall.Unlinkat(fd, in.name)
 	}
@@ -84,8 +82,8 @@ func (e *emptying) removeOnce(fd int, in entry) error {
 	return rmdirAt(fd, in.name)
 }
 
-// moveUp moves a folder to the top, under a name that is free there.
-func (e *emptying) moveUp(fd int, name string) error {
+// moveUp moves a folder to the top, under a free name.
+func (e *emptier) moveUp(fd int, name string) error {
 	opened := false
 	for {
 		e.moved++

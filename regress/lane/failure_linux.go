@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// failure is an error with what was tried and on what; fmt is out of reach
-// here (see the package comment).
+// failure is an error with the operation and its object. Package fmt imports "os", so it
+// cannot be used here.
 type failure struct {
 	op, path string
 	err      error
@@ -22,7 +22,7 @@ func fail(op, path string, err error) error {
 	return &failure{op, path, err}
 }
 
-// isFull reports whether an error is that of a file system without room.
+// isFull reports whether an error means that a file system has no room.
 func isFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }

@@ -5,15 +5,15 @@ import (
 	"unsafe"
 )
 
-// File flags that keep a file from being removed, and a folder from losing one.
-// Root's case may set them where the kernel lets nobody drop capabilities.
+// These file flags keep a file from being removed, and a folder from losing one. A case that
+// runs as root may set them where the kernel lets nobody drop capabilities.
 const (
 	immutable  = 0x10 // FS_IMMUTABLE_FL
 	appendOnly = 0x20 // FS_APPEND_FL
 )
 
-// The commands to get and set a file's flags, as most architectures number
-// them; on others the flags stay, and removing says so.
+// These commands read and set a file's flags, as most architectures number them. On others
+// the flags stay, and removing the file fails with an error.
 const (
 	getFlags = 2<<30 | longBytes<<16 | 'f'<<8 | 1 // FS_IOC_GETFLAGS
 	setFlags = 1<<30 | longBytes<<16 | 'f'<<8 | 2 // FS_IOC_SETFLAGS
@@ -21,9 +21,9 @@ const (
 	longBytes = unsafe.Sizeof(uintptr(0))
 )
 
-// loosen takes those flags from an open file, and reports whether it had any.
-func loosen(fd int) bool {
-	var flags [2]uint32 // an int, whatever the command's number says
+// clearFlags clears those flags of an open file, and reports whether it had any.
+func clearFlags(fd int) bool {
+	var flags [2]uint32 // the kernel writes an int, although the command's number says a long
 	if ioctl(fd, getFlags, &flags) != nil || flags[0]&(immutable|appendOnly) == 0 {
 		return false
 	}
@@ -39,9 +39,9 @@ func ioctl(fd int, command uintptr, flags *[2]uint32) error {
 	return nil
 }
 
-// loosenAt is loosen for what has a name in a folder. Only files and folders are
-// opened: opening a device may do something.
-func loosenAt(dir int, name string) bool {
+// clearFlagsAt does the same for a name in a folder. It opens only files and folders: opening
+// a device may have an effect.
+func clearFlagsAt(dir int, name string) bool {
 	const look = 0x200000 // O_PATH
 	fd, err := syscall.Openat(dir, name, look|syscall.O_NOFOLLOW|syscall.O_CLOEXEC, 0)
 	if err != nil {
@@ -58,5 +58,5 @@ func loosenAt(dir int, name string) bool {
 		return false
 	}
 	defer syscall.Close(fd)
-	return loosen(fd)
+	return clearFlags(fd)
 }

@@ -6,9 +6,9 @@ import (
 	"io"
 )
 
-// A frame is a length (4 bytes, little endian) and a message of that length.
-// Setup grows with the number of given files, about 100 bytes each, Done with
-// the number of files that a case left.
+// A frame is a length (4 bytes, little endian) and a message of that length. A Setup grows
+// with the number of given files, about 100 bytes each. An Answer grows with the number of
+// files that a case left.
 const (
 	headerBytes   = 4
 	frameBytesMax = 1 << 30
@@ -16,38 +16,36 @@ const (
 
 var errDamaged = errors.New("damaged message")
 
-// begin makes room for the header in buf, whose space is used again.
-func begin(buf []byte) []byte { return append(buf[:0], 0, 0, 0, 0) }
+// beginFrame leaves space for the header in buf, whose memory is reused.
+func beginFrame(buf []byte) []byte { return append(buf[:0], 0, 0, 0, 0) }
 
-// frame fills in the header of a message that was begun with begin.
-func frame(b []byte) []byte {
+// endFrame fills in the header of a message that beginFrame began.
+func endFrame(b []byte) []byte {
 	binary.LittleEndian.PutUint32(b, uint32(len(b)-headerBytes))
 	return b
 }
 
-// Frames takes messages from a stream, with one read for all that has come. The
-// zero value is ready.
+// Frames reads messages from a stream. One read takes everything that has come. The zero value
+// is ready.
 type Frames struct {
-	buf  []byte
-	have int // bytes in it
-	done int // of them, the message that was returned last
+	buf      []byte
+	filled   int // bytes in buf
+	returned int // bytes of the message that Next returned last
 }
 
-// Space for nearly every message, and what is kept from one to the next. More
-// is given back: the memory of a helper is the floor of what can be told about
-// a case.
+// bufferBytesMin holds nearly every message. A buffer above bufferBytesKept is not kept for
+// the next message: a helper's memory is the floor of what can be measured of a case.
 const (
 	bufferBytesMin  = 4 << 10
 	bufferBytesKept = 64 << 10
 )
 
-// Next returns the next message, which stays as it is until Next is called
-// again. Between two messages io.EOF is the stream's end; within one it is
-// io.ErrUnexpectedEOF. A header that lies costs no memory: the buffer grows with
-// what has come.
+// Next returns the next message, which is valid until Next is called again. The stream's end
+// between two messages is io.EOF, and within one io.ErrUnexpectedEOF. A header with a false
+// length costs no memory: the buffer grows with the data that has come.
 func (f *Frames) Next(read func([]byte) (int, error)) ([]byte, error) {
-	f.have, f.done = copy(f.buf, f.buf[f.done:f.have]), 0
-	if f.buf == nil || f.have == 0 && len(f.buf) > bufferBytesKept {
+	f.filled, f.returned = copy(f.buf, f.buf[f.returned:f.filled]), 0
+	if f.buf == nil || f.filled == 0 && len(f.buf) > bufferBytesKept {
 		f.buf = make([]byte, bufferBytesMin)
 	}
 	for {
@@ -55,15 +53,15 @@ func (f *Frames) Next(read func([]byte) (int, error)) ([]byte, error) {
 		switch {
 		case err != nil:
 			return nil, err
-		case known && f.have >= size:
-			f.done = size
+		case known && f.filled >= size:
+			f.returned = size
 			return f.buf[headerBytes:size], nil
-		case f.have == len(f.buf):
+		case f.filled == len(f.buf):
 			f.grow(size)
 		}
-		n, err := read(f.buf[f.have:])
-		f.have += n
-		if err == io.EOF && f.have > 0 {
+		n, err := read(f.buf[f.filled:])
+		f.filled += n
+		if err == io.EOF && f.filled > 0 {
 			err = io.ErrUnexpectedEOF
 		}
 		if err != nil && n == 0 {
@@ -72,9 +70,9 @@ func (f *Frames) Next(read func([]byte) (int, error)) ([]byte, error) {
 	}
 }
 
-// size returns the length of the frame that is being read, header included.
+// size returns the length of the present frame with its header, if that has come.
 func (f *Frames) size() (size int, known bool, err error) {
-	if f.have < headerBytes {
+	if f.filled < headerBytes {
 		return 0, false, nil
 	}
 	n := binary.LittleEndian.Uint32(f.buf)

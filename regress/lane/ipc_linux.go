@@ -7,18 +7,17 @@ import (
 	"unsafe"
 )
 
-// ipc is what a lane has of System V's shared memory, semaphores and message
-// queues, and of POSIX's queues. They belong to no process and stay until somebody
-// removes them, so a lane has a namespace of its own for them, as far as the kernel
-// lets it.
+// ipc watches System V's shared memory, semaphores and message queues, and POSIX's queues.
+// They belong to no process and stay until somebody removes them. So a lane has a namespace of
+// its own for them, as far as the kernel permits.
 type ipc struct {
 	own    bool
-	queues int // descriptor of the folder of POSIX's; -1 when it cannot be had
+	queues int // descriptor of the folder of POSIX's queues, or -1
 	names  [512]byte
 }
 
-// begin is for this thread, which starts the commands.
-func (i *ipc) begin(apart bool) {
+// unshare makes the namespace for this thread, which starts the commands.
+func (i *ipc) unshare(apart bool) {
 	const newIPC = 0x08000000 // CLONE_NEWIPC
 	i.queues = -1
 	if apart {
@@ -30,7 +29,8 @@ func (i *ipc) begin(apart bool) {
 	}
 }
 
-// queueFolder opens the file system of POSIX's queues, which is mounted nowhere.
+// queueFolder opens the file system of POSIX's queues, which is mounted nowhere. It returns -1
+// if that fails.
 func queueFolder() int {
 	const (
 		fsOpen, fsConfig, fsMount = 430, 431, 432 // Linux 5.2, the same on every architecture
@@ -53,7 +53,7 @@ func queueFolder() int {
 	if e != 0 {
 		return -1
 	}
-	defer closeFD(int(mount)) // which only names the folder
+	defer closeFD(int(mount)) // it only names the folder
 	dir, err := syscall.Openat(int(mount), ".", syscall.O_RDONLY|syscall.O_DIRECTORY|syscall.O_CLOEXEC, 0)
 	if err != nil {
 		return -1
@@ -61,17 +61,17 @@ func queueFolder() int {
 	return dir
 }
 
-// queued reports whether there is any name in that folder but "." and "..".
-func (i *ipc) queued() bool {
+// hasQueues reports whether that folder has a name other than "." and "..".
+func (i *ipc) hasQueues() bool {
 	const two = 48 // bytes: two entries with such names
 	_, _, _ = syscall.RawSyscall(syscall.SYS_LSEEK, uintptr(i.queues), 0, 0)
 	n, _, e := syscall.RawSyscall(syscall.SYS_GETDENTS64, uintptr(i.queues), uintptr(unsafe.Pointer(&i.names)), unsafe.Sizeof(i.names))
 	return e == 0 && n > two
 }
 
-// left reports whether a case left any: then the next one needs another helper,
-// with whose namespace they go. That is five calls in 0.8 µs.
-func (i *ipc) left() bool {
+// hasObjects reports whether a case left any. Then the next case needs another helper: they
+// end with this one's namespace. The five calls take 0.8 µs.
+func (i *ipc) hasObjects() bool {
 	if !i.own {
 		return false
 	}
@@ -81,5 +81,5 @@ func (i *ipc) left() bool {
 	_, _, _ = syscall.RawSyscall6(syscall.SYS_SEMCTL, 0, 0, semInfo, uintptr(unsafe.Pointer(&sem)), 0, 0)
 	_, _, _ = syscall.RawSyscall(syscall.SYS_MSGCTL, 0, msgInfo, uintptr(unsafe.Pointer(&msg)))
 	return shm[0] > 0 || sem[7] > 0 || msg[0] > 0 || // used_ids, semusz, msgpool
-		i.queues >= 0 && i.queued()
+		i.queues >= 0 && i.hasQueues()
 }

@@ -2,8 +2,8 @@
 
 package lane
 
-// ipc is nothing where the calls have other numbers, or one for all.
+// ipc does nothing where the calls have other numbers, or one number for all.
 type ipc struct{}
 
-func (*ipc) begin(bool) {}
-func (*ipc) left() bool { return false }
+func (*ipc) unshare(bool)     {}
+func (*ipc) hasObjects() bool { return false }

@@ -10,23 +10,23 @@ import (
 	"unsafe"
 )
 
-// TestQueued: a message queue of POSIX's that is left is seen.
+// TestQueuedfinds a message queue of POSIX's that a case left.
 func TestQueued(t *testing.T) {
 	if os.Geteuid() != 0 {
 		needed(t, "only root makes such a namespace without another around it")
 	}
-	told := make(chan [3]bool)
+	result := make(chan [3]bool)
 	go func() {
 		runtime.LockOSThread() // which ends with the goroutine, and the namespace with it
 		var i ipc
 		var seen [3]bool
-		defer func() { told <- seen }()
-		if i.begin(true); i.queues < 0 {
+		defer func() { result <- seen }()
+		if i.unshare(true); i.queues < 0 {
 			t.Error("the folder of the queues cannot be had")
 			return
 		}
 		defer closeFD(i.queues)
-		seen[0] = i.left()
+		seen[0] = i.hasObjects()
 		name := []byte("muster-test\x00")
 		at := uintptr(unsafe.Pointer(unsafe.SliceData(name)))
 		fd, _, e := syscall.RawSyscall6(syscall.SYS_MQ_OPEN, at, syscall.O_RDWR|syscall.O_CREAT, 0o600, 0, 0, 0)
@@ -35,12 +35,12 @@ func TestQueued(t *testing.T) {
 			return
 		}
 		closeFD(int(fd))
-		seen[1] = i.left()
+		seen[1] = i.hasObjects()
 		_, _, _ = syscall.RawSyscall(syscall.SYS_MQ_UNLINK, at, 0, 0)
 		runtime.KeepAlive(name)
-		seen[2] = i.left()
+		seen[2] = i.hasObjects()
 	}()
-	if got, want := <-told, [3]bool{false, true, false}; got != want {
+	if got, want := <-result, [3]bool{false, true, false}; got != want {
 		t.Errorf("seen %v, want %v", got, want)
 	}
 }

@@ -8,14 +8,14 @@ import (
 	"unsafe"
 )
 
-// The waits of a running case are raw system calls: the thread stays in the
-// kernel with all that the Go runtime ties to it. Handing that over for each
-// wait, as package syscall does, keeps the runtime's monitor busy and costs
-// more than everything else a case needs (README.md). What every case needs
-// besides is raw as well, for nothing else in this process wants to run meanwhile:
-// all but fstat and fstatfs, whose numbers and structures differ from architecture
-// to architecture, and which do not wait; and, on architectures of 32 bits, or
-// without files of their own here, pread and lstat.
+// The waits of a running case are raw system calls: the thread stays in the kernel with all
+// that the Go runtime ties to it. Package syscall hands that over for each wait. This keeps
+// the runtime's monitor busy and costs more than everything else a case needs (README.md).
+//
+// Other calls of every case are raw as well, because nothing else in this process wants to
+// run meanwhile. Exceptions are fstat and fstatfs, which do not wait: their numbers and
+// structures differ from architecture to architecture. pread and lstat are exceptions on
+// architectures of 32 bits, or without files of their own here.
 
 // pollFD is struct pollfd of poll(2).
 type pollFD struct {
@@ -29,7 +29,7 @@ const (
 	pollHangUp = 0x10 // reported without being asked for
 )
 
-// poll waits until one of the descriptors is readable or timeout is over.
+// poll waits until one of the descriptors is readable, at most for timeout.
 func poll(fds []pollFD, timeout time.Duration) error {
 	ts := syscall.NsecToTimespec(int64(max(0, timeout)))
 	_, _, e := syscall.RawSyscall6(syscall.SYS_PPOLL, uintptr(unsafe.Pointer(unsafe.SliceData(fds))),
@@ -40,8 +40,7 @@ func poll(fds []pollFD, timeout time.Duration) error {
 	return nil
 }
 
-// wait4 is wait4(2) for any child, without blocking; got is 0 when children
-// are there and none has ended.
+// wait4 is wait4(2) for any child, without blocking. got is 0 if no child has ended.
 func wait4(usage *syscall.Rusage) (got int, status syscall.WaitStatus, err error) {
 	const all = 0x40000000 // __WALL: children made by clone(2) too
 	anyChild := -1
@@ -53,9 +52,9 @@ func wait4(usage *syscall.Rusage) (got int, status syscall.WaitStatus, err error
 	return int(r), status, nil
 }
 
-// idlePatience is how long a raw read of the socket waits. A lane with nothing
-// to do for longer waits as package syscall does, or the runtime's monitor
-// would wake 100 times a second to look whether its thread is back.
+// idlePatience bounds a raw read of the socket. A lane that is idle for longer waits as
+// package syscall does. Otherwise the runtime's monitor would wake 100 times a second to see
+// whether its thread is back.
 const idlePatience = 50 * time.Millisecond
 
 // setIdlePatience bounds every read of the socket.
@@ -97,8 +96,8 @@ func rmdirAt(fd int, name string) error {
 	return nil
 }
 
-// closeFD closes a descriptor. An error would say that writing failed long ago,
-// which on these file systems is told by the write.
+// closeFD closes a descriptor. It ignores errors: on these file systems a failed write is
+// reported by the write itself.
 func closeFD(fd int) {
 	_, _, _ = syscall.RawSyscall(syscall.SYS_CLOSE, uintptr(fd), 0, 0)
 }
@@ -143,8 +142,8 @@ func readFull(fd int, b []byte, offset int64) error {
 	return nil
 }
 
-// pread reads once, from offset. With 32 bits that takes two arguments, in an order
-// and at places that architectures do not share.
+// pread reads once, from offset. With 32 bits the offset takes two arguments, whose order and
+// places differ between architectures.
 func pread(fd int, b []byte, offset int64) (int, error) {
 	if unsafe.Sizeof(uintptr(0)) < unsafe.Sizeof(offset) {
 		return syscall.Pread(fd, b, offset)
@@ -156,8 +155,7 @@ func pread(fd int, b []byte, offset int64) (int, error) {
 	return int(n), nil
 }
 
-// eachLine calls do for every line of a file, however long that is, but for what
-// goes beyond the length of buf in one.
+// eachLine calls do for every line of a file. A line that is longer than buf comes in pieces.
 func eachLine(path string, buf []byte, do func(line []byte)) error {
 	fd, err := syscall.Open(path, syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
 	if err != nil {
@@ -189,7 +187,7 @@ func eachLine(path string, buf []byte, do func(line []byte)) error {
 	}
 }
 
-// readWhole reads a file of /proc, which has no size, into a space that grows.
+// readWhole reads a file of /proc, which has no size, into memory that grows.
 func readWhole(path string, space *[]byte) ([]byte, error) {
 	if len(*space) == 0 {
 		*space = make([]byte, 16<<10)

@@ -5,13 +5,13 @@ import (
 	"unsafe"
 )
 
-// keys are what a lane has of the kernel's keys (keyrings(7)): a session keyring of its
-// own, which goes with the helper, and in it a link to the one that this process came
-// with. By keys in that people read file systems (AFS, encrypted folders), perhaps the one
-// that has the corpus or the command, so cases still find them.
+// keys gives a lane a session keyring of its own (keyrings(7)), which ends with the helper. It
+// contains a link to the keyring that this process came with. Keys in that one let people read
+// file systems (AFS, encrypted folders), perhaps the one with the corpus or the command. So
+// cases still find them.
 //
-// Keys in the user's keyring are shared by all that the user runs outside a user
-// namespace. Which case, lane or other program put one there cannot be told, so they stay.
+// All that a user runs outside a user namespace shares the keys of the user's keyring. Nobody
+// can find out which case, lane or other program put a key there, so such keys stay.
 type keys struct {
 	own      bool
 	given    int32 // the session keyring that this process came with
@@ -23,16 +23,16 @@ const (
 	processKeyring = ^uintptr(1) // KEY_SPEC_PROCESS_KEYRING, -2; no child inherits it
 )
 
-// begin is for this thread, which starts the commands. It may fail, and then cases have the
-// caller's keyring: a container may forbid all of it, to cases too, and of the 200 keys
-// that an ordinary user may have it takes two.
-func (k *keys) begin() {
+// joinKeyring makes the keyring for this thread, which starts the commands. If it fails, cases
+// have the caller's keyring. A container may forbid all of it, also to cases. It takes two of
+// the 200 keys that an ordinary user may have.
+func (k *keys) joinKeyring() {
 	const getID, join, link = 0, 1, 8 // KEYCTL_GET_KEYRING_ID, _JOIN_SESSION_KEYRING, _LINK
 	given, e := keyctl(getID, sessionKeyring, 0, 0)
 	if e != 0 {
 		return
 	}
-	// What is in no keyring of ours could not be linked any more.
+	// A keyring that no keyring of this process contains could not be linked later.
 	if _, e := keyctl(link, given, processKeyring, 0); e != 0 {
 		return
 	}
@@ -44,9 +44,9 @@ func (k *keys) begin() {
 	}
 }
 
-// left reports whether a case left keys in the session keyring, or revoked it: then the
-// next one needs another helper, with whose keyring they go. That is one call in 0.3 µs.
-func (k *keys) left() bool {
+// hasKeys reports whether a case left keys in the session keyring, or revoked it. Then the
+// next case needs another helper: they end with this one's keyring. The call takes 0.3 µs.
+func (k *keys) hasKeys() bool {
 	if !k.own {
 		return false
 	}

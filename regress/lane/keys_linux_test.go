@@ -7,40 +7,40 @@ import (
 	"unsafe"
 )
 
-// TestKeys: a lane finds the keys that its caller has, and notices what is left in its
-// own session keyring, or done to that.
+// TestKeyschecks that a lane finds its caller's keys, and detects what a case left in or did to
+// the lane's own session keyring.
 func TestKeys(t *testing.T) {
 	const join, revoke = 1, 3 // KEYCTL_JOIN_SESSION_KEYRING, _REVOKE
 	for name, leave := range map[string]func(){
 		"key":     func() { addKey("muster-test-left") },
 		"revoked": func() { _, _ = keyctl(revoke, sessionKeyring, 0, 0) },
 	} {
-		told := make(chan string)
+		result := make(chan string)
 		go func() {
 			runtime.LockOSThread() // which ends with the goroutine, and the keyring with it
-			said := ""
-			defer func() { told <- said }()
+			failure := ""
+			defer func() { result <- failure }()
 			if _, e := keyctl(join, 0, 0, 0); e != 0 {
-				said = "no keyrings here: " + e.Error()
+				failure = "no keyrings here: " + e.Error()
 				return
 			}
 			if e := addKey("muster-test-given"); e != 0 {
 				t.Errorf("add_key: %v", e)
 			}
 			var k keys
-			k.begin()
-			if !k.own || k.left() {
+			k.joinKeyring()
+			if !k.own || k.hasKeys() {
 				t.Errorf("a new lane's: %+v", k)
 			}
 			if e := findKey("muster-test-given"); e != 0 {
 				t.Errorf("the caller's key: %v", e)
 			}
-			if leave(); !k.left() {
+			if leave(); !k.hasKeys() {
 				t.Errorf("%s: not noticed", name)
 			}
 		}()
-		if said := <-told; said != "" {
-			needed(t, said)
+		if failure := <-result; failure != "" {
+			needed(t, failure)
 		}
 	}
 }
@@ -54,7 +54,7 @@ func addKey(name string) syscall.Errno {
 	return e
 }
 
-// findKey looks for one from there.
+// findKey searches that keyring for a key.
 func findKey(name string) syscall.Errno {
 	const search = 10 // KEYCTL_SEARCH
 	kind, text := []byte("user\x00"), []byte(name+"\x00")
@@ -67,9 +67,9 @@ func findKey(name string) syscall.Errno {
 func BenchmarkKeysLeft(b *testing.B) {
 	runtime.LockOSThread()
 	var k keys
-	k.begin()
+	k.joinKeyring()
 	for b.Loop() {
-		if k.left() {
+		if k.hasKeys() {
 			b.Fatal("something is left")
 		}
 	}

@@ -11,19 +11,19 @@ type entry struct {
 	dir  bool
 }
 
-// each calls do for every entry of a folder, without following a link in the
-// path's last part.
-func each(dir string, do func(entry) error) error {
+// eachEntry calls do for every entry of a folder. It does not follow a link in the path's last
+// part.
+func eachEntry(dir string, do func(entry) error) error {
 	fd, err := openDir(atCwd, dir)
 	if err != nil {
 		return fail("open", dir, err)
 	}
 	defer syscall.Close(fd)
-	return fail("list", dir, eachAt(fd, do))
+	return fail("list", dir, eachEntryAt(fd, do))
 }
 
-// openDir opens a folder to read, change and search it, which its mode may
-// have to be altered for.
+// openDir opens a folder to read, change and search it. It changes the folder's mode if
+// necessary.
 func openDir(at int, name string) (int, error) {
 	const flags = syscall.O_RDONLY | syscall.O_DIRECTORY | syscall.O_NOFOLLOW | syscall.O_CLOEXEC
 	fd, err := syscall.Openat(at, name, flags, 0)
@@ -36,7 +36,7 @@ func openDir(at int, name string) (int, error) {
 	var st syscall.Stat_t
 	if err := syscall.Fstat(fd, &st); err == nil && st.Mode&0o700 != 0o700 {
 		err = syscall.Fchmod(fd, 0o700)
-		if err != nil && err != syscall.EPERM { // another's; root gets along
+		if err != nil && err != syscall.EPERM { // EPERM: another user's folder; root may use it anyway
 			syscall.Close(fd)
 			return -1, err
 		}
@@ -44,7 +44,7 @@ func openDir(at int, name string) (int, error) {
 	return fd, nil
 }
 
-func eachAt(fd int, do func(entry) error) error {
+func eachEntryAt(fd int, do func(entry) error) error {
 	if _, err := syscall.Seek(fd, 0, 0); err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ func eachAt(fd int, do func(entry) error) error {
 	}
 }
 
-// cstring cuts off what follows a NUL byte.
+// cstring cuts off everything from the first NUL byte.
 func cstring(padded []byte) []byte {
 	for i, c := range padded {
 		if c == 0 {
@@ -85,7 +85,7 @@ func isDir(fd int, name string, kind uint8) bool {
 	if kind != syscall.DT_UNKNOWN {
 		return kind == syscall.DT_DIR
 	}
-	// A file system that does not say.
+	// This file system does not report the kind.
 	const flags = syscall.O_RDONLY | syscall.O_DIRECTORY | syscall.O_NOFOLLOW | syscall.O_NONBLOCK | syscall.O_CLOEXEC
 	sub, err := syscall.Openat(fd, name, flags, 0)
 	if err == nil {

@@ -9,8 +9,7 @@ import (
 	"testing"
 )
 
-// TestEmpty removes everything but what it is told to keep, whatever it is
-// called and however deep it lies.
+// TestEmpty removes everything except the names to keep, whatever its name and depth.
 func TestEmpty(t *testing.T) {
 	dir := t.TempDir()
 	for i := range 300 {
@@ -31,7 +30,7 @@ func TestEmpty(t *testing.T) {
 		t.Errorf("left: %q", left)
 	}
 	if left := names(t, filepath.Join(dir, "keep")); !slices.Equal(left, []string{"this"}) {
-		t.Errorf("of what was to be kept: %q", left)
+		t.Errorf("kept: %q", left)
 	}
 	must(t, empty(dir))
 	if left := names(t, dir); len(left) > 0 {
@@ -46,14 +45,14 @@ func TestEmpty(t *testing.T) {
 
 func names(t *testing.T, dir string) (list []string) {
 	t.Helper()
-	must(t, each(dir, func(e entry) error {
+	must(t, eachEntry(dir, func(e entry) error {
 		list = append(list, e.name)
 		return nil
 	}))
 	return list
 }
 
-// TestEach lists a folder of any size, and stops when told to.
+// TestEach lists a folder of any size, and stops at an error.
 func TestEach(t *testing.T) {
 	dir := t.TempDir()
 	for i := range 1000 {
@@ -61,7 +60,7 @@ func TestEach(t *testing.T) {
 	}
 	must(t, os.Mkdir(filepath.Join(dir, "folder"), 0o755))
 	files, folders := 0, 0
-	must(t, each(dir, func(e entry) error {
+	must(t, eachEntry(dir, func(e entry) error {
 		if e.dir {
 			folders++
 		} else {
@@ -73,7 +72,7 @@ func TestEach(t *testing.T) {
 		t.Errorf("%d files and %d folders", files, folders)
 	}
 	seen := 0
-	if err := each(dir, func(entry) error { seen++; return errTooMany }); err == nil || seen != 1 {
+	if err := eachEntry(dir, func(entry) error { seen++; return errTooMany }); err == nil || seen != 1 {
 		t.Errorf("%v after %d", err, seen)
 	}
 }

@@ -7,43 +7,43 @@ import (
 	"syscall"
 )
 
-// memory watches over the helper's own size, which is the floor of what can be
-// told about its cases. Its garbage is not collected until 64 MiB (the parent turns
-// the collector off below that): one collection makes threads and tables that take
-// more room than ten thousand cases leave. A helper that has grown is replaced
-// instead, long before; only one case with very many files gets that far.
+// memory watches the helper's own size, which is the floor of what can be measured of its
+// cases. The helper's garbage is not collected below 64 MiB (the parent sees to that). One
+// collection makes threads and tables that take more room than ten thousand cases leave. A
+// helper that has grown is replaced long before. Only one case with very many files gets that
+// far.
 type memory struct {
-	limit int64 // KiB: with more of its own a helper has grown too much
-	floor int64 // KiB: the largest mark seen
+	limit int64 // KiB: a helper with more private memory has grown too much
+	floor int64 // KiB: the highest peak so far
 	cases int
-	lines [4096]byte // of files that are read, used again
+	buf   [4096]byte // for files that are read
 }
 
-// begin gives back what the start of the program took, and returns the mark of
-// a helper that has seen no case.
-func (m *memory) begin() int64 {
+// shedStartup gives back the memory that the start of the program took. It returns the peak of
+// a helper that has run no case.
+func (m *memory) shedStartup() int64 {
 	runtime.MemProfileRate = 0 // a sample reads tables all over the program
-	now := shed(m.lines[:])
-	m.floor, m.limit = now.mark, now.own()+warmingMax
+	now := shedMemory(m.buf[:])
+	m.floor, m.limit = now.peak, now.private()+warmingMax
 	return m.floor
 }
 
 const (
-	// What every case touches shows after the first few, and may be more with many
-	// headers. The program's text does not count: a new helper would need it, too,
-	// and the kernel maps 64 KiB of it around each page in use, or all that it has in
-	// one piece in its cache (Linux 6.18), which may be 2 MiB for a page.
-	warm       = 4    // cases
+	// The first few cases touch all memory that every case touches: more with many headers.
+	// The program's text does not count, because a new helper would need it, too. The
+	// kernel maps 64 KiB of it around each page in use. Linux 6.18 maps all that its cache
+	// has in one piece, perhaps 2 MiB for a page.
+	warmCases  = 4    // cases
 	warmingMax = 2048 // KiB
 
-	// growthMax is how many KiB a helper may grow after that: some 20,000 cases.
+	// growthMax bounds a helper's growth after that, in KiB: some 20,000 cases.
 	growthMax = 512
 )
 
-// tell returns the floor after a case that left so many names, and whether the
-// helper has grown too much. To look costs 25 µs, so that is done while the mark
-// still moves, and then seldom.
-func (m *memory) tell(names int) (floor int64, grown bool) {
+// measure returns the floor after a case with that number of changed names, and whether the
+// helper has grown too much. It takes 25 µs, so it is done seldom once the peak no longer
+// moves.
+func (m *memory) measure(names int) (floor int64, grown bool) {
 	const (
 		seldom = 64  // cases
 		many   = 100 // names, of some 700 bytes each
@@ -52,50 +52,49 @@ func (m *memory) tell(names int) (floor int64, grown bool) {
 	if m.cases&(m.cases-1) != 0 && m.cases%seldom != 0 && names < many {
 		return m.floor, false
 	}
-	now := readSize(m.lines[:])
-	m.floor = max(m.floor, now.mark)
-	if m.cases == warm && now.own() <= m.limit {
-		m.limit = now.own() + growthMax
+	now := readSize(m.buf[:])
+	m.floor = max(m.floor, now.peak)
+	if m.cases == warmCases && now.private() <= m.limit {
+		m.limit = now.private() + growthMax
 	}
-	return m.floor, now.own() > m.limit
+	return m.floor, now.private() > m.limit
 }
 
-// memoryLeast is the lowest limit of memory that means what it says, in bytes: it
-// is more than what a helper may grow to, whose mark a case's begins at.
-const memoryLeast = 8 << 20
+// memoryMin is the lowest memory limit that is exact, in bytes. It exceeds the size to which a
+// helper may grow, at which a case's peak begins.
+const memoryMin = 8 << 20
 
-// most returns the peak, in KiB, that a case may reach under a limit in bytes. A
-// lower one than memoryLeast is taken as that, for every case alike. Only where
-// the helper itself is larger (pages of 64 KiB) its mark counts.
-func (m *memory) most(limit, peak int64) int64 {
-	// The kernel counts resident pages by CPU and adds them up late, so the mark
-	// that a case is told to have begun at may be above the helper's own: by up to
-	// 36 KiB as seen on 2 CPUs, by 64 pages and more as it may.
+// peakMax returns the peak, in KiB, that a case may reach under a limit in bytes. A limit
+// below memoryMin counts as memoryMin, for every case alike. The helper's peak counts only
+// where the helper itself is larger (pages of 64 KiB).
+func (m *memory) peakMax(limit, peak int64) int64 {
+	// The kernel counts resident pages by CPU and adds them up late. So the peak at which a
+	// case begins may exceed the helper's own: by 36 KiB as measured on 2 CPUs, and by 64
+	// pages or more in theory.
 	const inexact = 1 << 10 // KiB
-	if most := max(limit, memoryLeast) >> 10; peak <= most {
+	if most := max(limit, memoryMin) >> 10; peak <= most {
 		return most
 	}
-	m.floor = max(m.floor, readSize(m.lines[:]).mark) // it is looked at seldom
-	return max(limit>>10, memoryLeast>>10, m.floor+inexact)
+	m.floor = max(m.floor, readSize(m.buf[:]).peak) // measure reads it seldom
+	return max(limit>>10, memoryMin>>10, m.floor+inexact)
 }
 
-// shed gives back resident memory that can be read again, and resets the
-// high-water mark of this process, from which the peak memory of its children
-// starts. It returns what there is then. Every step is best effort: what is left
-// is told as the floor.
-func shed(buf []byte) size {
+// shedMemory gives back resident memory that can be read again. It also resets the peak of
+// this process, from which the peaks of its children start. It returns the size after that. No
+// step has to succeed, because the floor reports the memory that stays.
+func shedMemory(buf []byte) memorySize {
 	for _, m := range cleanMappings(buf) {
 		const (
 			dontNeed   = 4  // MADV_DONTNEED
 			noHugePage = 15 // MADV_NOHUGEPAGE
 		)
-		// Else the kernel maps 2 MiB for a page where it has them in one piece in its
-		// cache. Smaller pieces it still maps whole (Linux 6.18), and nothing asks it not to.
+		// Without this advice the kernel maps 2 MiB for a page if its cache has them in one
+		// piece. It still maps smaller pieces whole (Linux 6.18), and no call prevents that.
 		_, _, _ = syscall.RawSyscall(syscall.SYS_MADVISE, m.start, m.end-m.start, noHugePage)
 		_, _, _ = syscall.RawSyscall(syscall.SYS_MADVISE, m.start, m.end-m.start, dontNeed)
 	}
 	if fd, err := syscall.Open("/proc/self/clear_refs", syscall.O_WRONLY|syscall.O_CLOEXEC, 0); err == nil {
-		_, _ = syscall.Write(fd, []byte("5")) // reset the mark
+		_, _ = syscall.Write(fd, []byte("5")) // reset the peak
 		syscall.Close(fd)
 	}
 	return readSize(buf)
@@ -104,9 +103,9 @@ func shed(buf []byte) size {
 // mapping is a range of addresses.
 type mapping struct{ start, end uintptr }
 
-// cleanMappings lists what is mapped from files, cannot be written, and never
-// was: dropped pages come back from the file. It is not enough that it cannot
-// be written now: the dynamic linker fills in the tables of a library first.
+// cleanMappings lists mappings of files that cannot be written and never were: dropped pages
+// come back from the file. The present rights are not enough, because the dynamic linker first
+// fills in the tables of a library.
 func cleanMappings(buf []byte) (list []mapping) {
 	var m mapping
 	file := false
@@ -132,19 +131,19 @@ func parseRange(text []byte) mapping {
 	return mapping{uintptr(start), uintptr(end)}
 }
 
-// size is how large this process is, in KiB.
-type size struct {
-	mark int64 // the most that was resident at a time
-	file int64 // resident, and in files: it can be read again
+// memorySize is the size of this process, in KiB.
+type memorySize struct {
+	peak int64 // the highest resident size
+	file int64 // the resident part that comes from files, and can be read again
 }
 
-// own is the part of the mark that is this process's alone.
-func (s size) own() int64 { return s.mark - s.file }
+// private returns the part of the peak that does not come from files.
+func (s memorySize) private() int64 { return s.peak - s.file }
 
-// readSize reads the size of this process; 0 stands for what cannot be told.
-func readSize(buf []byte) (s size) {
+// readSize reads the size of this process; 0 = unknown.
+func readSize(buf []byte) (s memorySize) {
 	_ = eachLine("/proc/self/status", buf, func(line []byte) {
-		readKiB(line, "VmHWM:", &s.mark)
+		readKiB(line, "VmHWM:", &s.peak)
 		readKiB(line, "RssFile:", &s.file)
 	})
 	return s

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestShed: the mark goes back, and what was dropped is still right. Where there
-// is cgo, new threads and users lead through the tables of the C library.
+// TestShed checks that the peak falls, and that dropped pages are still right. With cgo, new
+// threads and users go through the tables of the C library.
 func TestShed(t *testing.T) {
 	m, err := syscall.Mmap(-1, 0, 64<<20, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_PRIVATE|syscall.MAP_ANON)
 	must(t, err)
@@ -20,8 +20,8 @@ func TestShed(t *testing.T) {
 	}
 	must(t, syscall.Munmap(m))
 	buf := make([]byte, 4096)
-	before := readSize(buf).mark
-	after := shed(buf).mark
+	before := readSize(buf).peak
+	after := shedMemory(buf).peak
 	if before < 64<<10 || after <= 0 || after > before-(32<<10) {
 		t.Errorf("the mark was %d KiB before and %d after", before, after)
 	}
@@ -36,7 +36,7 @@ func TestShed(t *testing.T) {
 	wg.Wait()
 }
 
-// TestCleanMappings: nothing that was or can be written is dropped.
+// TestCleanMappings checks that no page is dropped that was or can be written.
 func TestCleanMappings(t *testing.T) {
 	list := cleanMappings(make([]byte, 4096))
 	if len(list) == 0 {
@@ -66,23 +66,23 @@ func TestParseRange(t *testing.T) {
 	}
 }
 
-// TestLeastLimit: one limit holds for all cases of a helper, however far it has
-// grown by then.
+// TestLeastLimit checks that one limit holds for all cases of a helper, however far it has
+// grown.
 func TestLeastLimit(t *testing.T) {
 	for _, m := range []*memory{{}, {floor: 2540, limit: 2540 + warmingMax}, {floor: 3100, limit: 3100 + growthMax, cases: 100}} {
 		for limit, want := range map[int64]int64{1: 8 << 10, 4 << 20: 8 << 10, 8 << 20: 8 << 10, 9 << 20: 9 << 10} {
-			if got := m.most(limit, want); got != want {
+			if got := m.peakMax(limit, want); got != want {
 				t.Errorf("a limit of %d bytes is %d KiB, want %d", limit, got, want)
 			}
 		}
 	}
 }
 
-// TestTextIsNoGrowth: how much of the program's text the kernel maps at once is not a
-// helper's doing, and a new one would have it, too.
+// TestTextIsNoGrowth checks that the mapped text of the program does not count as growth: the
+// kernel decides how much it maps, and a new helper would have it, too.
 func TestTextIsNoGrowth(t *testing.T) {
 	var m memory
-	m.begin()
+	m.shedStartup()
 	text, err := os.Executable()
 	must(t, err)
 	f, err := os.Open(text)
@@ -96,7 +96,7 @@ func TestTextIsNoGrowth(t *testing.T) {
 	for i := 0; i < length; i += 4096 {
 		sum += mapped[i]
 	}
-	if floor, grown := m.tell(1); grown || floor < length>>10 {
+	if floor, grown := m.measure(1); grown || floor < length>>10 {
 		t.Errorf("with %d KiB of a file mapped the floor is %d KiB, grown %t (%d)", length>>10, floor, grown, sum)
 	}
 }

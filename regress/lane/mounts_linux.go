@@ -5,14 +5,14 @@ import (
 	"syscall"
 )
 
-// mounts knows what is mounted below the lane's folder. Whoever removes files
-// there by name would otherwise remove those of another folder, perhaps of
-// another machine. No case may mount in a lane, but a set-user-ID program may
-// do so for it (fusermount), and so may whoever looks on.
+// mounts finds file systems that are mounted below the lane's folder. Removing files there by
+// name would remove those of another folder, perhaps of another machine. No case may mount in
+// a lane. But a set-user-ID program may do so for it (fusermount), and so may a person who
+// inspects the lane.
 type mounts struct {
 	root, canonical string
-	fd              int  // /proc/self/mountinfo; -1 when there is none
-	news            bool // something was mounted since the last clear
+	fd              int  // /proc/self/mountinfo, or -1
+	tableChanged    bool // since the last unmountAll
 }
 
 const mountInfo = "/proc/self/mountinfo"
@@ -24,34 +24,33 @@ func (m *mounts) watch(root, canonical string) {
 		fd = -1
 	}
 	m.fd = fd
-	m.changed() // what was mounted so far is as it should be
-	m.news = false
+	m.changed() // the mounts so far belong there
+	m.tableChanged = false
 }
 
-// changed reports whether anything was mounted or unmounted since the last
-// clear.
+// changed reports whether anything was mounted or unmounted since the last unmountAll.
 func (m *mounts) changed() bool {
-	const urgent, failed = 2, 8 // POLLPRI, POLLERR: how this one file tells, once
+	const urgent, failed = 2, 8 // POLLPRI, POLLERR: this one file reports a change by both, once
 	fds := [1]pollFD{{fd: int32(m.fd), events: urgent}}
 	if poll(fds[:], 0) != nil || fds[0].revents&(urgent|failed) != 0 {
-		m.news = true
+		m.tableChanged = true
 	}
-	return m.news
+	return m.tableChanged
 }
 
-// any reports whether something is mounted below the lane's folder, as far as
-// cases see it.
-func (m *mounts) any() bool {
+// anyMounted reports whether something is mounted below the lane's folder, as far as cases see
+// it.
+func (m *mounts) anyMounted() bool {
 	return m.changed() && (len(pointsBelow(m.root, 0)) > 0 || m.canonical != "" && len(pointsBelow(m.canonical, 1)) > 0)
 }
 
-// clear takes away what is mounted below the lane's folder. When it cannot,
-// nothing there may be touched any more.
-func (m *mounts) clear() error {
+// unmountAll detaches everything that is mounted below the lane's folder. If it fails, nothing
+// there may be touched.
+func (m *mounts) unmountAll() error {
 	if !m.changed() {
 		return nil
 	}
-	m.news = false
+	m.tableChanged = false
 	err := Detach(m.root)
 	if m.canonical != "" {
 		err = errors.Join(err, detach(pointsBelow(m.canonical, 1))) // the first is the lane's own
@@ -59,8 +58,8 @@ func (m *mounts) clear() error {
 	return err
 }
 
-// Detach takes away whatever is mounted on a folder and below it, of which it
-// touches nothing. Without the right to, the error names the place.
+// Detach detaches everything that is mounted on a folder and below it, and touches none of its
+// files. Without the permission, the error names the mount point.
 func Detach(dir string) error { return detach(pointsBelow(dir, 0)) }
 
 func detach(points []string) error {
@@ -74,8 +73,8 @@ func detach(points []string) error {
 	return nil
 }
 
-// pointsBelow lists where something is mounted on a folder, but for the first
-// own ones, and below it.
+// pointsBelow lists the mount points at a folder and below it. It skips the first own ones at
+// the folder itself.
 func pointsBelow(dir string, own int) (points []string) {
 	var space []byte
 	table, err := readWhole(mountInfo, &space)
@@ -93,8 +92,8 @@ func pointsBelow(dir string, own int) (points []string) {
 	return points
 }
 
-// mountPoints returns the fifth field of each line, proc_pid_mountinfo(5): where
-// things are mounted, in the order in which they were.
+// mountPoints returns the fifth field of each line, proc_pid_mountinfo(5): the mount points,
+// in the order of mounting.
 func mountPoints(table []byte) (points []string) {
 	field, begin := 1, 0
 	for i, c := range table {
@@ -111,8 +110,8 @@ func mountPoints(table []byte) (points []string) {
 	return points
 }
 
-// unescape undoes what the kernel does to spaces, tabs, line feeds and
-// backslashes: \ and three octal digits.
+// unescape decodes spaces, tabs, line feeds and backslashes, which the kernel writes as \ and
+// three octal digits.
 func unescape(field []byte) string {
 	plain := make([]byte, 0, len(field))
 	for i := 0; i < len(field); i++ {

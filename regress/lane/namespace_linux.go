@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// mount shows root at canonical in the mount namespace that the parent made
-// for this process, and a /proc of its own where it has its own PIDs.
+// mount shows root at canonical in the mount namespace that the parent made for this process.
+// With a PID namespace it also mounts a /proc for it.
 func mount(root, canonical string, pids bool) error {
 	if err := syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""); err != nil {
 		return fail("make private", "/", err)
@@ -24,38 +24,36 @@ func mount(root, canonical string, pids bool) error {
 		return fail("mount", canonical, errors.New("something else is there"))
 	}
 	if pids {
-		// Refused where parts of the outer /proc are masked, as in most
-		// containers; only tools that look themselves up there would notice.
+		// The kernel refuses this where parts of the outer /proc are masked, as in most
+		// containers. That matters only to tools that look themselves up there.
 		_ = syscall.Mount("proc", "/proc", "proc", syscall.MS_NOSUID|syscall.MS_NODEV|syscall.MS_NOEXEC, "")
 	}
 	return nil
 }
 
-// hide puts an empty folder over one, in this process's mount namespace. What is
-// relative to a working folder that was entered before still is what it was. A case
-// that clears all that it finds (rm -rf /dev/shm/*) would otherwise end other cases
-// than itself, or write what they are judged by. Where that is refused there is
-// nothing for it, and no reason not to run.
-func hide(dir string) {
+// hideFolder mounts an empty folder over one, in this process's mount namespace. A case that
+// removes everything it finds (rm -rf /dev/shm/*) would otherwise end other cases, or write
+// their outputs. Paths relative to a working folder that was entered before stay valid. If the
+// kernel refuses, cases run all the same.
+func hideFolder(dir string) {
 	const flags = syscall.MS_RDONLY | syscall.MS_NOSUID | syscall.MS_NODEV | syscall.MS_NOEXEC
 	_ = syscall.Mount("none", dir, "tmpfs", flags, "size=4k,nr_inodes=1,mode=555")
 }
 
-// runFolder is the folder that holds the lanes and the outboxes of a run, when it
-// can be kept from the cases; else "". Its name is of no use to them: they see
-// their own lane elsewhere.
+// runFolder returns the folder with the lanes and the outboxes of a run, or "" if it cannot be
+// hidden from the cases. Cases do not need it: they see their own lane elsewhere.
 func runFolder(s *Setup) string {
 	dir := folderOf(s.Root)
 	if s.Canonical == "" || dir != folderOf(s.Outbox) {
-		return "" // or the lane's folder is the user's own (Keep), and so is what is around it
+		return "" // or the lane's folder is the user's own (Keep), and so is the folder around it
 	}
 	return dir
 }
 
 func folderOf(path string) string { return path[:max(0, strings.LastIndexByte(path, '/'))] }
 
-// below is a path below dir as relative to it.
-func below(dir, path string) string {
+// relativeTo returns a path below dir as relative to dir.
+func relativeTo(dir, path string) string {
 	if dir == "" {
 		return path
 	}

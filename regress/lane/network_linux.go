@@ -5,8 +5,8 @@ import (
 	"unsafe"
 )
 
-// raiseLoopback brings up the loopback of this process's network namespace. In a new
-// namespace it is down, and a case that talks to a server of its own would fail.
+// raiseLoopback enables the loopback of this process's network namespace. It is down in a new
+// namespace, and a case that connects to a server of its own would fail.
 func raiseLoopback() error {
 	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_DGRAM|syscall.SOCK_CLOEXEC, 0)
 	if err != nil {

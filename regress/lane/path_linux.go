@@ -5,11 +5,11 @@ import (
 	"unsafe"
 )
 
-// path is a path as the kernel takes it, in memory that is used again: what a
-// case costs in garbage is what its helper grows by (see memory).
+// path is a path as the kernel takes it, in memory that is reused. A helper grows by the
+// garbage of its cases (see memory).
 type path struct{ bytes []byte }
 
-// set makes the path of its parts. It returns p, for use in a call.
+// set joins parts to the path. It returns p, for use in a call.
 func (p *path) set(parts ...string) *path {
 	p.bytes = p.bytes[:0]
 	for _, s := range parts {
@@ -22,7 +22,7 @@ func (p *path) set(parts ...string) *path {
 // String returns a copy, for messages.
 func (p *path) String() string { return string(p.bytes[:len(p.bytes)-1]) }
 
-// fail words an error about the path.
+// fail returns an error with the operation and the path, or nil.
 func (p *path) fail(op string, err error) error {
 	if err == nil {
 		return nil
@@ -80,7 +80,7 @@ func (p *path) chmod(mode uint32) error {
 	return nil
 }
 
-// atCwd makes a system call take paths as they are.
+// atCwd makes a system call resolve paths from the working folder.
 const atCwd = -0x64
 
 func cwd() uintptr {

@@ -8,40 +8,40 @@ import (
 
 // helper is the state of one lane between cases. One thread uses it.
 type helper struct {
-	setup    *Setup
-	answers  answers
-	folder   folder
-	tree     tree
-	memory   memory
-	heredity heredity
-	pidMax   pidMax
-	ipc      ipc
-	keys     keys
-	spawner  spawner
-	mounts   mounts
-	outbox   string // as this process sees it, as is the folder
-	stdout   capture
-	stderr   capture
-	null     path  // of /dev/null
-	stored   int   // files put into the outbox so far, for their names
-	untaken  int64 // bytes that cases of the present batch left
-	free     int64 // bytes on the lane's file system, after the last case
-	orphaned bool  // the parent is gone
-	mounted  bool  // something, over the lane's folder, which may not be touched any more
+	setup        *Setup
+	answers      answerQueue
+	folder       folder
+	tree         tree
+	memory       memory
+	traits       traitWatch
+	pidMax       pidMax
+	ipc          ipc
+	keys         keys
+	spawner      spawner
+	mounts       mounts
+	outbox       string // as this process sees it; so is the folder
+	stdout       streamFile
+	stderr       streamFile
+	null         path  // of /dev/null
+	storedCount  int   // files moved to the outbox so far, for their names
+	pendingBytes int64 // left by cases of the present batch
+	freeBytes    int64 // on the lane's file system, after the last case
+	orphaned     bool  // the parent is gone
+	mountStays   bool  // something is mounted over the lane's folder, which may not be touched
 
-	// Of the present case.
-	began   time.Time
-	machine int64 // threads on it, when they were first looked at; 0 before
-	changes changes
-	room    int64  // bytes that it may still leave
-	inline  int64  // bytes of contents that the answer may still take
-	quoted  []byte // the space for them, used again, as are
-	files   []Left // these
+	// State of the present case.
+	began          time.Time
+	threadsAtStart int64 // on the machine, at the first look; 0 before
+	changes        changes
+	outputLeft     int64    // bytes that the case may still leave
+	inlineLeft     int64    // bytes of contents that the answer may still take
+	inlineBuffer   []byte   // their memory, reused
+	files          []Output // reused
 }
 
 // prepare makes the lane ready for its first case.
 func prepare(s *Setup) (*helper, error) {
-	if err := standApart(); err != nil {
+	if err := isolateProcess(); err != nil {
 		return nil, err
 	}
 	run := runFolder(s)
@@ -50,18 +50,18 @@ func prepare(s *Setup) (*helper, error) {
 			return nil, fail("enter", run, err)
 		}
 	}
-	h := &helper{setup: s, outbox: below(run, s.Outbox), folder: newFolder(below(run, s.Root)), tree: tree{pids: s.PIDs}}
+	h := &helper{setup: s, outbox: relativeTo(run, s.Outbox), folder: newFolder(relativeTo(run, s.Root)), tree: tree{pids: s.PIDNamespace}}
 	dir := h.folder.work // as cases see it
-	if err := h.folder.lay(s.Given); err != nil {
+	if err := h.folder.rebuild(s.Given); err != nil {
 		return nil, err
 	}
 	if s.Canonical != "" {
-		if err := mount(s.Root, s.Canonical, s.PIDs); err != nil {
+		if err := mount(s.Root, s.Canonical, s.PIDNamespace); err != nil {
 			return nil, err
 		}
 		dir = s.Canonical + "/work"
 		if run != "" {
-			hide(run)
+			hideFolder(run)
 		}
 	}
 	if s.NoNetwork {
@@ -69,10 +69,10 @@ func prepare(s *Setup) (*helper, error) {
 			return nil, err
 		}
 	}
-	h.pidMax.set(s.PIDs, s.ProcessesMax)
-	h.ipc.begin(s.PIDs)
-	h.keys.begin()
-	askShortSlice()
+	h.pidMax.set(s.PIDNamespace, s.ProcessesMax)
+	h.ipc.unshare(s.PIDNamespace)
+	h.keys.joinKeyring()
+	requestShortSlice()
 	if err := dropCapabilities(); err != nil {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ func prepare(s *Setup) (*helper, error) {
 	if err := h.spawner.prepare(s.Env, dir); err != nil {
 		return nil, fail("use", "the environment", err)
 	}
-	h.heredity.begin()
+	h.traits.recordFirst()
 	return h, h.openStreams()
 }
 
@@ -89,5 +89,5 @@ func (h *helper) openStreams() error {
 	h.null.set("/dev/null")
 	h.stdout.path.set(h.outbox, "/stdout")
 	h.stderr.path.set(h.outbox, "/stderr")
-	return errors.Join(h.stdout.make(), h.stderr.make())
+	return errors.Join(h.stdout.create(), h.stderr.create())
 }

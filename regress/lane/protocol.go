@@ -33,17 +33,17 @@ func appendStrings(b []byte, list []string) []byte {
 	return b
 }
 
-// body consumes a message. After the first damage everything reads as zero and
-// bad is set, so that callers check once, at the end.
-type body struct {
-	rest []byte
-	bad  bool
-	lent bool // strings are parts of the message, not copies
+// messageReader consumes a message. After the first damage everything reads as zero and
+// damaged is set, so that callers check once, at the end.
+type messageReader struct {
+	rest          []byte
+	bad           bool
+	sharesStrings bool // strings are parts of the message instead of copies
 }
 
-func (b *body) damage() { b.bad, b.rest = true, nil }
+func (b *messageReader) damage() { b.bad, b.rest = true, nil }
 
-func (b *body) int() int64 {
+func (b *messageReader) int() int64 {
 	v, n := binary.Varint(b.rest)
 	if n <= 0 {
 		b.damage()
@@ -54,7 +54,7 @@ func (b *body) int() int64 {
 }
 
 // upTo reads a number from 0 to max.
-func (b *body) upTo(max int64) int64 {
+func (b *messageReader) upTo(max int64) int64 {
 	v := b.int()
 	if v < 0 || v > max {
 		b.damage()
@@ -63,7 +63,7 @@ func (b *body) upTo(max int64) int64 {
 	return v
 }
 
-func (b *body) bool() bool {
+func (b *messageReader) bool() bool {
 	if len(b.rest) == 0 || b.rest[0] > 1 {
 		b.damage()
 		return false
@@ -74,7 +74,7 @@ func (b *body) bool() bool {
 }
 
 // bytes reads a string as a part of the message.
-func (b *body) bytes() []byte {
+func (b *messageReader) bytes() []byte {
 	n := b.int()
 	if n < 0 || n > int64(len(b.rest)) {
 		b.damage()
@@ -85,26 +85,25 @@ func (b *body) bytes() []byte {
 	return v
 }
 
-func (b *body) string() string {
+func (b *messageReader) string() string {
 	v := b.bytes()
-	if b.lent {
+	if b.sharesStrings {
 		return unsafe.String(unsafe.SliceData(v), len(v))
 	}
 	return string(v)
 }
 
-// Sizes of the smallest string, Item, Job and Left in a message. They bound what a
-// number in a damaged one can make the reader allocate, to 16 times the
-// message's length.
+// These are the sizes of the smallest string, Item, Job and Output in a message. They bound
+// the memory that a false number makes the reader allocate, to 16 times the message's length.
 const (
 	stringBytesMin = 1
 	itemBytesMin   = 8
 	jobBytesMin    = itemBytesMin + 3
-	leftBytesMin   = 7
+	outputBytesMin = 7
 )
 
 // count reads how many things of at least bytesMin follow.
-func (b *body) count(bytesMin int) int {
+func (b *messageReader) count(bytesMin int) int {
 	n := b.int()
 	if n < 0 || n > int64(len(b.rest)/bytesMin) {
 		b.damage()
@@ -113,8 +112,8 @@ func (b *body) count(bytesMin int) int {
 	return int(n)
 }
 
-// strings reads a list into the space of another.
-func (b *body) strings(space []string) []string {
+// strings reads a list into the memory of another.
+func (b *messageReader) strings(space []string) []string {
 	list := space[:0]
 	for range b.count(stringBytesMin) {
 		list = append(list, b.string())
@@ -122,7 +121,7 @@ func (b *body) strings(space []string) []string {
 	return list
 }
 
-func (b *body) err() error {
+func (b *messageReader) err() error {
 	if b.bad || len(b.rest) > 0 {
 		return errDamaged
 	}
@@ -136,24 +135,24 @@ func appendItem(b []byte, it Item) []byte {
 	b = appendInt(b, it.Size)
 	b = appendInt(b, it.Offset)
 	b = appendString(b, it.Path)
-	b = appendBool(b, it.Own)
+	b = appendBool(b, it.Literal)
 	return appendString(b, it.Content)
 }
 
-func (b *body) item() Item {
+func (b *messageReader) item() Item {
 	return Item{
 		Name: b.string(), Target: b.string(), Exec: b.bool(),
-		Size: b.int(), Offset: b.int(), Path: b.string(), Own: b.bool(), Content: b.string(),
+		Size: b.int(), Offset: b.int(), Path: b.string(), Literal: b.bool(), Content: b.string(),
 	}
 }
 
 // AppendFrame writes the message into buf, whose space is used again.
 func (s *Setup) AppendFrame(buf []byte) []byte {
-	b := begin(buf)
+	b := beginFrame(buf)
 	b = appendString(b, s.Root)
 	b = appendString(b, s.Outbox)
 	b = appendString(b, s.Canonical)
-	b = appendBool(b, s.PIDs)
+	b = appendBool(b, s.PIDNamespace)
 	b = appendStrings(b, s.Env)
 	b = appendInt(b, int64(len(s.Given)))
 	for _, it := range s.Given {
@@ -166,13 +165,13 @@ func (s *Setup) AppendFrame(buf []byte) []byte {
 	b = appendInt(b, s.OutputMax)
 	b = appendInt(b, s.ProcessesMax)
 	b = appendBool(b, s.Keep)
-	return frame(appendBool(b, s.NoNetwork))
+	return endFrame(appendBool(b, s.NoNetwork))
 }
 
 // Decode reads a message that AppendFrame wrote, without its header.
 func (s *Setup) Decode(message []byte) error {
-	b := body{rest: message}
-	s.Root, s.Outbox, s.Canonical, s.PIDs = b.string(), b.string(), b.string(), b.bool()
+	b := messageReader{rest: message}
+	s.Root, s.Outbox, s.Canonical, s.PIDNamespace = b.string(), b.string(), b.string(), b.bool()
 	s.Env = b.strings(nil)
 	s.Given = make([]Item, b.count(itemBytesMin))
 	for i := range s.Given {
@@ -185,25 +184,25 @@ func (s *Setup) Decode(message []byte) error {
 
 // AppendFrame writes the message into buf, whose space is used again.
 func (r *Ready) AppendFrame(buf []byte) []byte {
-	b := appendString(begin(buf), r.Fault)
-	b = appendBool(b, r.Changed)
-	b = appendBool(b, r.Full)
-	b = appendBool(b, r.Blind)
+	b := appendString(beginFrame(buf), r.Fault)
+	b = appendBool(b, r.CorpusChanged)
+	b = appendBool(b, r.DiskFull)
+	b = appendBool(b, r.NoInotify)
 	b = appendInt(b, r.Floor)
-	return frame(appendInt(b, int64(r.Own)))
+	return endFrame(appendInt(b, int64(r.HelperCPU)))
 }
 
 // Decode reads a message that AppendFrame wrote, without its header.
 func (r *Ready) Decode(message []byte) error {
-	b := body{rest: message}
-	r.Fault, r.Changed, r.Full, r.Blind = b.string(), b.bool(), b.bool(), b.bool()
-	r.Floor, r.Own = b.int(), time.Duration(b.int())
+	b := messageReader{rest: message}
+	r.Fault, r.CorpusChanged, r.DiskFull, r.NoInotify = b.string(), b.bool(), b.bool(), b.bool()
+	r.Floor, r.HelperCPU = b.int(), time.Duration(b.int())
 	return b.err()
 }
 
 // AppendFrame writes the message into buf, whose space is used again.
 func (a *Batch) AppendFrame(buf []byte) []byte {
-	b := appendInt(begin(buf), int64(len(a.Jobs)))
+	b := appendInt(beginFrame(buf), int64(len(a.Jobs)))
 	for i := range a.Jobs {
 		j := &a.Jobs[i]
 		b = appendItem(b, j.Source)
@@ -211,14 +210,13 @@ func (a *Batch) AppendFrame(buf []byte) []byte {
 		b = appendStrings(b, j.Args)
 		b = appendBool(b, j.Stdin)
 	}
-	return frame(b)
+	return endFrame(b)
 }
 
-// Decode reads a message that AppendFrame wrote, without its header. The jobs'
-// strings are parts of the message: they hold until that is read over. The space of
-// the jobs of another message is used again.
+// Decode reads a message that AppendFrame wrote, without its header. The jobs' strings are
+// parts of the message, and are valid as long as it is. The memory of earlier jobs is reused.
 func (a *Batch) Decode(message []byte) error {
-	b := body{rest: message, lent: true}
+	b := messageReader{rest: message, sharesStrings: true}
 	n := b.count(jobBytesMin)
 	a.Jobs = slices.Grow(a.Jobs[:0], n)[:n]
 	for i := range a.Jobs {
@@ -228,7 +226,7 @@ func (a *Batch) Decode(message []byte) error {
 	return b.err()
 }
 
-func appendLeft(b []byte, f *Left) []byte {
+func appendOutput(b []byte, f *Output) []byte {
 	b = appendString(b, f.Name)
 	b = appendInt(b, int64(f.Form))
 	b = appendBool(b, f.Exec)
@@ -238,8 +236,8 @@ func appendLeft(b []byte, f *Left) []byte {
 	return appendString(b, f.Target)
 }
 
-func (b *body) left() Left {
-	f := Left{
+func (b *messageReader) output() Output {
+	f := Output{
 		Name: b.string(), Form: int(b.upTo(Gone)), Exec: b.bool(),
 		Size: b.upTo(1<<63 - 1), Content: b.bytes(), Stored: b.string(), Target: b.string(),
 	}
@@ -250,41 +248,41 @@ func (b *body) left() Left {
 }
 
 // AppendFrame writes the message into buf, whose space is used again.
-func (d *Done) AppendFrame(buf []byte) []byte {
-	b := appendString(begin(buf), d.Fault)
-	b = appendBool(b, d.Changed)
-	b = appendBool(b, d.Full)
+func (d *Answer) AppendFrame(buf []byte) []byte {
+	b := appendString(beginFrame(buf), d.Fault)
+	b = appendBool(b, d.CorpusChanged)
+	b = appendBool(b, d.DiskFull)
 	b = appendBool(b, d.Stuck)
 	b = appendInt(b, int64(d.Kind))
 	b = appendInt(b, int64(d.Code))
 	b = appendInt(b, int64(d.CPU))
 	b = appendInt(b, int64(d.Wall))
 	b = appendInt(b, d.Peak)
-	b = appendLeft(b, &d.Stdout)
-	b = appendLeft(b, &d.Stderr)
+	b = appendOutput(b, &d.Stdout)
+	b = appendOutput(b, &d.Stderr)
 	b = appendInt(b, int64(len(d.Files)))
 	for i := range d.Files {
-		b = appendLeft(b, &d.Files[i])
+		b = appendOutput(b, &d.Files[i])
 	}
 	b = appendInt(b, d.Floor)
-	b = appendInt(b, int64(d.Own))
-	b = appendBool(b, d.Blind)
-	b = appendBool(b, d.Last)
-	return frame(appendBool(b, d.End))
+	b = appendInt(b, int64(d.HelperCPU))
+	b = appendBool(b, d.NoInotify)
+	b = appendBool(b, d.HelperEnds)
+	return endFrame(appendBool(b, d.BatchEnds))
 }
 
 // Decode reads a message that AppendFrame wrote, without its header.
-func (d *Done) Decode(message []byte) error {
-	b := body{rest: message}
-	d.Fault, d.Changed, d.Full, d.Stuck = b.string(), b.bool(), b.bool(), b.bool()
+func (d *Answer) Decode(message []byte) error {
+	b := messageReader{rest: message}
+	d.Fault, d.CorpusChanged, d.DiskFull, d.Stuck = b.string(), b.bool(), b.bool(), b.bool()
 	d.Kind, d.Code = int(b.upTo(OutputLimit)), int(b.int())
 	d.CPU, d.Wall, d.Peak = time.Duration(b.int()), time.Duration(b.int()), b.int()
-	d.Stdout, d.Stderr = b.left(), b.left()
-	d.Files = make([]Left, b.count(leftBytesMin))
+	d.Stdout, d.Stderr = b.output(), b.output()
+	d.Files = make([]Output, b.count(outputBytesMin))
 	for i := range d.Files {
-		d.Files[i] = b.left()
+		d.Files[i] = b.output()
 	}
-	d.Floor, d.Own, d.Blind, d.Last = b.int(), time.Duration(b.int()), b.bool(), b.bool()
-	d.End = b.bool()
+	d.Floor, d.HelperCPU, d.NoInotify, d.HelperEnds = b.int(), time.Duration(b.int()), b.bool(), b.bool()
+	d.BatchEnds = b.bool()
 	return b.err()
 }

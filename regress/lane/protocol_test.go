@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// message is what both sides of a kind of message can do.
+// message is implemented by every kind of message.
 type message interface {
 	AppendFrame([]byte) []byte
 	Decode([]byte) error
@@ -24,26 +24,26 @@ var kinds = []func() message{
 	func() message { return new(Setup) },
 	func() message { return new(Ready) },
 	func() message { return new(Batch) },
-	func() message { return new(Done) },
+	func() message { return new(Answer) },
 }
 
 func texts(t *rapid.T, what string) []string {
 	return rapid.SliceOfN(text, 0, 5).Draw(t, what)
 }
 
-// text is any bytes: names hold what they like.
+// text draws any bytes, because names may contain them.
 var text = rapid.Custom(func(t *rapid.T) string { return string(rapid.SliceOfN(rapid.Byte(), 0, 300).Draw(t, "text")) })
 
 func drawItem(t *rapid.T) Item {
 	return Item{
 		Name: text.Draw(t, "name"), Target: text.Draw(t, "target"), Exec: rapid.Bool().Draw(t, "exec"),
 		Size: rapid.Int64().Draw(t, "size"), Offset: rapid.Int64().Draw(t, "offset"), Path: text.Draw(t, "path"),
-		Own: rapid.Bool().Draw(t, "own"), Content: text.Draw(t, "content"),
+		Literal: rapid.Bool().Draw(t, "own"), Content: text.Draw(t, "content"),
 	}
 }
 
-func drawLeft(t *rapid.T) Left {
-	return Left{
+func drawOutput(t *rapid.T) Output {
+	return Output{
 		Name: text.Draw(t, "name"), Form: rapid.IntRange(Regular, Gone).Draw(t, "form"), Exec: rapid.Bool().Draw(t, "exec"),
 		Size: rapid.Int64Min(0).Draw(t, "size"), Content: rapid.SliceOfN(rapid.Byte(), 0, 300).Draw(t, "content"),
 		Stored: rapid.StringMatching(`[0-9a-z]{0,9}`).Draw(t, "stored"), Target: text.Draw(t, "target"),
@@ -59,7 +59,7 @@ func drawMessage(t *rapid.T, kind int) message {
 	case 0:
 		return &Setup{
 			Root: text.Draw(t, "root"), Outbox: text.Draw(t, "outbox"), Canonical: text.Draw(t, "canonical"),
-			PIDs: rapid.Bool().Draw(t, "pids"), Env: texts(t, "env"),
+			PIDNamespace: rapid.Bool().Draw(t, "pids"), Env: texts(t, "env"),
 			Given:   rapid.SliceOfN(rapid.Custom(drawItem), 0, 5).Draw(t, "given"),
 			Timeout: drawDuration(t, "timeout"), Grace: drawDuration(t, "grace"), Patience: drawDuration(t, "patience"),
 			MemoryMax: rapid.Int64().Draw(t, "memory"), OutputMax: rapid.Int64().Draw(t, "output"),
@@ -67,26 +67,26 @@ func drawMessage(t *rapid.T, kind int) message {
 		}
 	case 1:
 		return &Ready{
-			Fault: text.Draw(t, "fault"), Changed: rapid.Bool().Draw(t, "changed"), Full: rapid.Bool().Draw(t, "full"), Blind: rapid.Bool().Draw(t, "blind"),
-			Floor: rapid.Int64().Draw(t, "floor"), Own: drawDuration(t, "own"),
+			Fault: text.Draw(t, "fault"), CorpusChanged: rapid.Bool().Draw(t, "changed"), DiskFull: rapid.Bool().Draw(t, "full"), NoInotify: rapid.Bool().Draw(t, "blind"),
+			Floor: rapid.Int64().Draw(t, "floor"), HelperCPU: drawDuration(t, "own"),
 		}
 	case 2:
 		return &Batch{rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Job {
 			return Job{Source: drawItem(t), Path: text.Draw(t, "path"), Args: texts(t, "args"), Stdin: rapid.Bool().Draw(t, "stdin")}
 		}), 0, 5).Draw(t, "jobs")}
 	}
-	return &Done{
-		Fault: text.Draw(t, "fault"), Changed: rapid.Bool().Draw(t, "changed"), Full: rapid.Bool().Draw(t, "full"), Stuck: rapid.Bool().Draw(t, "stuck"),
+	return &Answer{
+		Fault: text.Draw(t, "fault"), CorpusChanged: rapid.Bool().Draw(t, "changed"), DiskFull: rapid.Bool().Draw(t, "full"), Stuck: rapid.Bool().Draw(t, "stuck"),
 		Kind: rapid.IntRange(Exited, OutputLimit).Draw(t, "kind"), Code: rapid.Int().Draw(t, "code"),
 		CPU: drawDuration(t, "cpu"), Wall: drawDuration(t, "wall"), Peak: rapid.Int64().Draw(t, "peak"),
-		Stdout: drawLeft(t), Stderr: drawLeft(t), Files: rapid.SliceOfN(rapid.Custom(drawLeft), 0, 5).Draw(t, "files"),
-		Floor: rapid.Int64().Draw(t, "floor"), Own: drawDuration(t, "own"), Blind: rapid.Bool().Draw(t, "blind"), Last: rapid.Bool().Draw(t, "last"),
-		End: rapid.Bool().Draw(t, "end"),
+		Stdout: drawOutput(t), Stderr: drawOutput(t), Files: rapid.SliceOfN(rapid.Custom(drawOutput), 0, 5).Draw(t, "files"),
+		Floor: rapid.Int64().Draw(t, "floor"), HelperCPU: drawDuration(t, "own"), NoInotify: rapid.Bool().Draw(t, "blind"), HelperEnds: rapid.Bool().Draw(t, "last"),
+		BatchEnds: rapid.Bool().Draw(t, "end"),
 	}
 }
 
-// TestRoundTrip: every message comes out as it went in, whatever pieces the
-// stream brings it in, and however the space was used before.
+// TestRoundTrip checks that every message arrives unchanged, in any pieces, and in memory that
+// was used before.
 func TestRoundTrip(t *testing.T) {
 	for kind, empty := range kinds {
 		rapid.Check(t, func(t *rapid.T) {
@@ -115,7 +115,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// normal makes empty lists alike.
+// normal replaces nil lists by empty ones.
 func normal(m message) message {
 	switch m := m.(type) {
 	case *Setup:
@@ -125,8 +125,8 @@ func normal(m message) message {
 		for i := range m.Jobs {
 			m.Jobs[i].Args = append([]string{}, m.Jobs[i].Args...)
 		}
-	case *Done:
-		m.Files = append([]Left{}, m.Files...)
+	case *Answer:
+		m.Files = append([]Output{}, m.Files...)
 		m.Stdout.Content, m.Stderr.Content = append([]byte{}, m.Stdout.Content...), append([]byte{}, m.Stderr.Content...)
 		for i := range m.Files {
 			m.Files[i].Content = append([]byte{}, m.Files[i].Content...)
@@ -135,10 +135,10 @@ func normal(m message) message {
 	return m
 }
 
-// FuzzDecode: no bytes make a reader panic, or take memory beyond a small
-// multiple of their number; and what is taken for a message is one.
+// FuzzDecode checks that no bytes make a reader panic, or take memory beyond a small multiple
+// of their number. Bytes that decode must encode to the same message.
 func FuzzDecode(f *testing.F) {
-	d := Done{Kind: TimedOut, Code: 3, Stdout: Left{Content: []byte("x")}, Files: []Left{{Name: "a", Stored: "1"}, {Name: "b", Form: Gone}}}
+	d := Answer{Kind: TimedOut, Code: 3, Stdout: Output{Content: []byte("x")}, Files: []Output{{Name: "a", Stored: "1"}, {Name: "b", Form: Gone}}}
 	s := Setup{Root: "/r", Env: []string{"A=B"}, Given: []Item{{Name: "h", Size: 3}}}
 	j := Batch{[]Job{{Source: Item{Name: "n", Path: "p"}, Path: "/bin/true", Args: []string{"true", "n"}}, {}}}
 	r := Ready{Fault: "f", Floor: 2000}
@@ -166,30 +166,30 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// TestDamagedMessages: cut anywhere, or with anything behind, a message is none.
+// TestDamagedMessages checks that a message that was cut or extended does not decode.
 func TestDamagedMessages(t *testing.T) {
-	full := Done{Fault: "f", Stdout: Left{Name: "n", Content: []byte("x")}, Files: []Left{{Name: "a"}, {Name: "b", Stored: "1"}}}
+	full := Answer{Fault: "f", Stdout: Output{Name: "n", Content: []byte("x")}, Files: []Output{{Name: "a"}, {Name: "b", Stored: "1"}}}
 	whole := full.AppendFrame(nil)[headerBytes:]
 	for i := range whole {
-		if new(Done).Decode(whole[:i]) == nil {
-			t.Errorf("cut after %d of %d bytes it still is a message", i, len(whole))
+		if new(Answer).Decode(whole[:i]) == nil {
+			t.Errorf("a message decodes after %d of %d bytes", i, len(whole))
 		}
 	}
-	if new(Done).Decode(append(bytes.Clone(whole), 0)) == nil {
-		t.Error("with a byte behind it it still is a message")
+	if new(Answer).Decode(append(bytes.Clone(whole), 0)) == nil {
+		t.Error("a message decodes with a further byte")
 	}
-	for _, d := range []Done{
-		{Kind: OutputLimit + 1}, {Kind: -1}, {Stdout: Left{Form: Gone + 1}}, {Stderr: Left{Size: -1}},
-		{Files: []Left{{Stored: "../../etc/passwd"}}},
+	for _, d := range []Answer{
+		{Kind: OutputLimit + 1}, {Kind: -1}, {Stdout: Output{Form: Gone + 1}}, {Stderr: Output{Size: -1}},
+		{Files: []Output{{Stored: "../../etc/passwd"}}},
 	} {
-		if new(Done).Decode(d.AppendFrame(nil)[headerBytes:]) == nil {
-			t.Errorf("%+v is no message", d)
+		if new(Answer).Decode(d.AppendFrame(nil)[headerBytes:]) == nil {
+			t.Errorf("%+v decodes", d)
 		}
 	}
 }
 
-// TestFrames: the ends of a stream are told apart, and a lying header takes no
-// memory.
+// TestFrames distinguishes the ends of a stream, and checks that a header with a false length
+// takes no memory.
 func TestFrames(t *testing.T) {
 	frame := (&Ready{Fault: "some words"}).AppendFrame(nil)
 	for i := range frame {
@@ -205,10 +205,10 @@ func TestFrames(t *testing.T) {
 	var f Frames
 	r := bytes.NewReader(append(bytes.Clone(frame), 'x'))
 	if m, err := f.Next(r.Read); err != nil || len(m) != len(frame)-headerBytes {
-		t.Errorf("with a byte behind it: %d bytes, %v", len(m), err)
+		t.Errorf("with a further byte: %d bytes, %v", len(m), err)
 	}
 	if _, err := f.Next(r.Read); err != io.ErrUnexpectedEOF {
-		t.Errorf("what was behind a message is not the next one's beginning: %v", err)
+		t.Errorf("the byte after a message does not begin the next one: %v", err)
 	}
 	f = Frames{}
 	if _, err := f.Next(bytes.NewReader([]byte{0, 0, 0, 0xff}).Read); err != errDamaged {
@@ -221,11 +221,11 @@ func TestFrames(t *testing.T) {
 	}
 	f = Frames{}
 	if _, err := f.Next(bytes.NewReader([]byte{0, 0, 0, 0x40, 'x'}).Read); err != io.ErrUnexpectedEOF || len(f.buf) > bufferBytesMin {
-		t.Errorf("a message of 1 GB that does not come: %v, and a buffer of %d", err, len(f.buf))
+		t.Errorf("a message of 1 GB that does not arrive: %v, and a buffer of %d", err, len(f.buf))
 	}
 }
 
-// TestFramesShrink: one large message does not stay in memory.
+// TestFramesShrink checks that a large message does not stay in memory.
 func TestFramesShrink(t *testing.T) {
 	large := (&Ready{Fault: string(make([]byte, 1<<20))}).AppendFrame(nil)
 	small := (&Ready{}).AppendFrame(nil)

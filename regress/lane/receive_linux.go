@@ -1,7 +1,7 @@
 package lane
 
-// ReadNow is for the parent, at its end of the link, as is SendNow: system calls that
-// are over at once, so that the runtime need not be told of them. Told, it would start
-// threads when the machine is busy, and hand work between them. It reads what is in
-// memory, or in a pipe that does not block.
+// ReadNow reads data that is in memory, or in a pipe that does not block. ReadNow and SendNow
+// are for the parent's end of the link. They are system calls that end at once, so they bypass
+// the runtime. On a busy machine it would start threads for them, and move work between
+// threads.
 func ReadNow(fd int, b []byte) (int, error) { return read(fd, b) }

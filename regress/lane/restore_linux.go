@@ -5,9 +5,9 @@ import (
 	"syscall"
 )
 
-// settle makes the lane ready for the next case. After the last of a batch the parent
-// has all answers by then, and works meanwhile.
-func (h *helper) settle() error {
+// restoreLane prepares the lane for the next case. After the last case of a batch the parent
+// already has all answers, and works meanwhile.
+func (h *helper) restoreLane() error {
 	if h.setup.Keep {
 		return nil
 	}
@@ -16,16 +16,15 @@ func (h *helper) settle() error {
 	}
 	f := &h.folder
 	if f.watch.broken || f.restore(&h.changes) != nil {
-		if err := f.lay(h.setup.Given); err != nil {
+		if err := f.rebuild(h.setup.Given); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// restore brings the lane's folder back to the given files. It is right only
-// while the lane's own folders are what they were: otherwise a name might lead
-// elsewhere.
+// restore reduces the lane's folder to the given files. It requires that the lane's own
+// folders are unchanged: otherwise a name might lead elsewhere.
 func (f *folder) restore(c *changes) error {
 	for _, name := range c.names {
 		err := f.at(name).unlink()
@@ -33,14 +32,14 @@ func (f *folder) restore(c *changes) error {
 			return fail("remove", name, err)
 		}
 	}
-	for _, dir := range c.strange {
+	for _, dir := range c.folders {
 		if err := syscall.Rmdir(f.work + "/" + dir); err != nil {
 			return fail("remove", dir, err)
 		}
 	}
 	for _, name := range c.names {
 		if p := f.given[name]; p != nil && name != f.source {
-			if err := f.give(p.item); err != nil {
+			if err := f.placeGiven(p.item); err != nil {
 				return err
 			}
 		}
@@ -48,10 +47,10 @@ func (f *folder) restore(c *changes) error {
 	if err := f.removeSource(); err != nil {
 		return err
 	}
-	return f.tidy()
+	return f.emptyOthers()
 }
 
-// removeSource takes the source of a case away again.
+// removeSource removes the source of a case.
 func (f *folder) removeSource() error {
 	if f.source == "" {
 		return nil
@@ -61,15 +60,16 @@ func (f *folder) removeSource() error {
 	}
 	delete(f.given, f.source)
 	f.source = ""
-	if p := f.hidden; p != nil {
-		f.hidden = nil
-		return f.give(p.item)
+	if p := f.replaced; p != nil {
+		f.replaced = nil
+		return f.placeGiven(p.item)
 	}
 	return nil
 }
 
-// tidy empties home, tmp, and the folder above but for the lane's own three.
-func (f *folder) tidy() error {
+// emptyOthers empties home and tmp, and removes everything beside the lane's own three
+// folders.
+func (f *folder) emptyOthers() error {
 	if f.watch.spare {
 		if err := errors.Join(empty(f.home), empty(f.tmp)); err != nil {
 			return err

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// tick is how often a running case's memory and output are looked at.
+// tick is the interval between looks at a running case's memory and output.
 const tick = 20 * time.Millisecond
 
 var (
@@ -14,57 +14,57 @@ var (
 	errStuck    = errors.New("not ended by SIGKILL")
 )
 
-// orphanPatience is that of a helper whose parent is gone: less than the parent,
-// which may be waiting for its end, has with it.
+// orphanPatience replaces the patience if the parent is gone. It is less than the patience of
+// a parent that may be waiting for this helper's end.
 const orphanPatience = 2 * time.Second
 
-// do runs one case.
-func (h *helper) do(job *Job) Done {
-	var d Done
-	stored := h.stored
-	if err := h.attempt(job, &d); err != nil {
-		h.unstore(stored)
-		d = Done{Fault: err.Error(), Changed: errors.Is(err, errChanged), Full: isFull(err), Stuck: errors.Is(err, errStuck)}
+// runJob runs one case.
+func (h *helper) runJob(job *Job) Answer {
+	var d Answer
+	stored := h.storedCount
+	if err := h.runAndCollect(job, &d); err != nil {
+		h.removeStored(stored)
+		d = Answer{Fault: err.Error(), CorpusChanged: errors.Is(err, errChanged), DiskFull: isFull(err), Stuck: errors.Is(err, errStuck)}
 		h.orphaned = errors.Is(err, errOrphaned)
-		h.folder.watch.broken = true // whatever the folder is like now
+		h.folder.watch.broken = true // the state of the folder is unknown
 	}
-	floor, grown := h.memory.tell(len(h.changes.names) + len(h.changes.strange))
-	d.Floor, d.Last = floor, h.spent(grown, d.Stuck)
-	d.Own, d.Blind = ownCPU(), h.folder.watch.blind()
+	floor, grown := h.memory.measure(len(h.changes.names) + len(h.changes.folders))
+	d.Floor, d.HelperEnds = floor, h.needsSuccessor(grown, d.Stuck)
+	d.HelperCPU, d.NoInotify = ownCPU(), h.folder.watch.blind()
 	return d
 }
 
-// spent reports whether the next case needs another helper.
-func (h *helper) spent(grown, stuck bool) bool {
+// needsSuccessor reports whether the next case needs another helper.
+func (h *helper) needsSuccessor(grown, stuck bool) bool {
 	switch {
-	case h.mounted:
-		return true // nothing may be done to the folder, so the next has another
+	case h.mountStays:
+		return true // the folder may not be touched, so the next case needs another
 	case h.setup.Keep:
-		return false // there is no next one
+		return false // no case follows
 	case stuck:
-		return false // the parent finds what does not end below this process, and ends it then
+		return false // the parent finds the processes that do not end below this one, and then ends it
 	}
-	return grown || h.heredity.changed() || h.pidMax.changed() || h.ipc.left() || h.keys.left()
+	return grown || h.traits.changed() || h.pidMax.changed() || h.ipc.hasObjects() || h.keys.hasKeys()
 }
 
-func (h *helper) attempt(job *Job, d *Done) error {
+func (h *helper) runAndCollect(job *Job, d *Answer) error {
 	h.changes.reset()
-	h.room, h.inline = h.setup.OutputMax, InlineMax
+	h.outputLeft, h.inlineLeft = h.setup.OutputMax, InlineMax
 	if err := h.folder.placeSource(job.Source); err != nil {
 		return err
 	}
 	err := h.run(job, d)
-	if e := h.mounts.clear(); e != nil {
-		h.mounted = true
+	if e := h.mounts.unmountAll(); e != nil {
+		h.mountStays = true
 		return errors.Join(err, e)
 	}
 	if err != nil {
 		return err
 	}
-	if err := h.keepStream(&h.stdout, d, &d.Stdout); err != nil {
+	if err := h.collectStream(&h.stdout, d, &d.Stdout); err != nil {
 		return err
 	}
-	if err := h.keepStream(&h.stderr, d, &d.Stderr); err != nil {
+	if err := h.collectStream(&h.stderr, d, &d.Stderr); err != nil {
 		return err
 	}
 	if err := h.folder.watch.read(); err != nil {
@@ -74,14 +74,14 @@ func (h *helper) attempt(job *Job, d *Done) error {
 		return err
 	}
 	if d.Kind == OutputLimit {
-		return nil // it may have filled the file system, and is told to be at fault
+		return nil // the case may have filled the file system, and its limit is reported
 	}
-	return h.roomLeft()
+	return h.checkFreeSpace()
 }
 
-// run starts the command, sees it through and leaves nothing of it alive.
-func (h *helper) run(job *Job, d *Done) error {
-	input := &h.null // for each case anew: it could lock it for the next one
+// run starts the command, waits for its end, and ends everything that it left running.
+func (h *helper) run(job *Job, d *Answer) error {
+	input := &h.null // opened anew for each case, which could lock it for the next one
 	if job.Stdin {
 		input = h.folder.at(job.Source.Name)
 	}
@@ -97,46 +97,46 @@ func (h *helper) run(job *Job, d *Done) error {
 	if pidfd >= 0 {
 		defer closeFD(pidfd)
 	}
-	h.tree.begin(pid)
-	err = h.attend(pidfd, d)
+	h.tree.reset(pid)
+	err = h.awaitCommand(pidfd, d)
 	d.Wall = time.Since(h.began)
 	before := h.tree.reaped
-	if err := h.clear(err); err != nil {
+	if err := h.endTree(err); err != nil {
 		return err
 	}
 	if left := h.tree.reaped - before; d.Kind <= Signalled && int64(left) > h.setup.ProcessesMax {
-		// A fork bomb that the kernel stopped before a look, and that ended by itself.
+		// The kernel stopped a fork bomb before a look, and it ended by itself.
 		d.Kind, d.Code = OutOfMemory, 0
 	}
 	d.CPU, d.Peak = h.tree.cpu, h.tree.peak
-	if limit := h.setup.MemoryMax; limit > 0 && d.Kind <= Signalled && d.Peak > h.memory.most(limit, d.Peak) {
-		d.Kind, d.Code = OutOfMemory, 0 // between two looks
+	if limit := h.setup.MemoryMax; limit > 0 && d.Kind <= Signalled && d.Peak > h.memory.peakMax(limit, d.Peak) {
+		d.Kind, d.Code = OutOfMemory, 0 // the peak was between two looks
 	}
 	return nil
 }
 
-// start starts the command. That the kernel has no process left may be the doing of
-// another lane's case, which is about to be ended for it.
+// start starts the command. If the kernel has no process left, that may be due to another
+// lane's case, which is about to be ended for it. So start retries.
 func (h *helper) start(job *Job, stdin int) (pid, pidfd int, err error) {
 	const patience = 3 * time.Second
 	for first := time.Now(); ; {
-		h.began, h.machine = time.Now(), 0
+		h.began, h.threadsAtStart = time.Now(), 0
 		pid, pidfd, err = h.spawner.start(job.Path, job.Args, stdin, h.stdout.fd, h.stderr.fd)
 		if err != syscall.EAGAIN || h.began.Sub(first) > patience {
 			return pid, pidfd, err
 		}
-		if err := h.wait(-1, tick); err != nil {
+		if err := h.waitForEvent(-1, tick); err != nil {
 			return 0, -1, err
 		}
 	}
 }
 
-// attend waits for the command to end, or ends it: at its time limit, at a
-// limit of memory or output, or when the parent is gone.
-func (h *helper) attend(pidfd int, d *Done) error {
+// awaitCommand waits for the command to end. It ends the command at a limit of time, memory or
+// output, and when the parent is gone.
+func (h *helper) awaitCommand(pidfd int, d *Answer) error {
 	var (
-		ending = Exited                       // or why it is being ended
-		limit  = h.began.Add(h.setup.Timeout) // of time; then of grace
+		ending = Exited                       // or the reason why the command is being ended
+		limit  = h.began.Add(h.setup.Timeout) // of time; later of grace
 		lookAt = h.began.Add(tick)
 	)
 	for {
@@ -144,10 +144,10 @@ func (h *helper) attend(pidfd int, d *Done) error {
 		if ending == Exited && lookAt.Before(limit) {
 			next = lookAt
 		}
-		if err := h.wait(pidfd, time.Until(next)); err != nil {
+		if err := h.waitForEvent(pidfd, time.Until(next)); err != nil {
 			return err
 		}
-		if err := h.tree.reap(); err != nil || h.tree.over {
+		if err := h.tree.reap(); err != nil || h.tree.commandEnded {
 			d.Kind, d.Code = endingOf(ending, h.tree.status)
 			return err
 		}
@@ -163,11 +163,11 @@ func (h *helper) attend(pidfd int, d *Done) error {
 			h.tree.signal(syscall.SIGTERM)
 			limit = now.Add(h.setup.Grace)
 		default:
-			if h.answers.send() != nil { // it takes its time
+			if h.answers.send() != nil { // the other answers must not wait for a slow case
 				return errOrphaned
 			}
 			var err error
-			if ending, lookAt, err = h.look(); err != nil {
+			if ending, lookAt, err = h.checkLimits(); err != nil {
 				return err
 			}
 			if ending != Exited {
@@ -177,20 +177,20 @@ func (h *helper) attend(pidfd int, d *Done) error {
 	}
 }
 
-// look reports whether the running case is past a limit, and when to look again: at
-// most 5 % of the time goes into that; of ours, for a case that keeps us waiting for
-// the processor is one to look at.
-func (h *helper) look() (ending int, next time.Time, err error) {
+// checkLimits reports whether the running case exceeds a limit, and when to check again.
+// Checks take at most 5 % of the time. That is measured in the helper's own CPU time, so that
+// a busy machine does not suppress checks.
+func (h *helper) checkLimits() (ending int, next time.Time, err error) {
 	before := ownCPU()
-	ending, err = h.overLimit()
+	ending, err = h.exceededLimit()
 	return ending, time.Now().Add(max(tick, 20*(ownCPU()-before))), err
 }
 
-// clear ends whatever is left of a case and reaps it. It costs nothing when
-// nothing is left, which reap has found out. err is how attending to the case
-// went, and in part how this goes: the parent may hang up now, too.
-func (h *helper) clear(err error) error {
-	for pause := 50 * time.Microsecond; !h.tree.alone; pause = min(2*pause, tick) {
+// endTree ends everything that is left of a case, and reaps it. It costs nothing if nothing is
+// left, which reap has found out. err is the result of awaitCommand. endTree may extend it, as
+// the parent may also hang up now.
+func (h *helper) endTree(err error) error {
+	for pause := 50 * time.Microsecond; !h.tree.isEmpty; pause = min(2*pause, tick) {
 		patience := h.setup.Patience
 		if errors.Is(err, errOrphaned) {
 			patience = min(patience, orphanPatience)
@@ -202,7 +202,7 @@ func (h *helper) clear(err error) error {
 			return err
 		}
 		if err == nil {
-			err = h.wait(-1, pause)
+			err = h.waitForEvent(-1, pause)
 		} else {
 			_ = poll(nil, pause) // the socket of a parent that is gone would not wait
 		}
@@ -213,7 +213,7 @@ func (h *helper) clear(err error) error {
 	return err
 }
 
-// endingOf is how the case ended: by a limit, or by itself.
+// endingOf returns how the case ended: by a limit, or by itself.
 func endingOf(limit int, status syscall.WaitStatus) (kind, code int) {
 	switch {
 	case limit != Exited:
@@ -224,17 +224,17 @@ func endingOf(limit int, status syscall.WaitStatus) (kind, code int) {
 	return Exited, status.ExitStatus()
 }
 
-// wait returns when the command may have ended, or after d.
-func (h *helper) wait(pidfd int, d time.Duration) error {
+// waitForEvent returns when the command may have ended, or after d.
+func (h *helper) waitForEvent(pidfd int, d time.Duration) error {
 	fds := [2]pollFD{{fd: JobsFD, events: pollIn}, {fd: int32(pidfd), events: pollIn}}
-	if pidfd < 0 { // a kernel before 5.4; poll skips a negative descriptor
+	if pidfd < 0 { // the kernel is older than 5.4; poll skips a negative descriptor
 		d = min(d, time.Millisecond)
 	}
 	if err := poll(fds[:], d); err != nil {
 		return err
 	}
 	if fds[0].revents != 0 {
-		return errOrphaned // it sends nothing during a case
+		return errOrphaned // the parent sends nothing during a case
 	}
 	return nil
 }

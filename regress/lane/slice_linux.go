@@ -13,22 +13,24 @@ type schedAttr struct {
 	flags    uint64
 	nice     int32
 	priority uint32
-	runtime  uint64 // of the ordinary policies: the time slice, in ns; 0 = as usual
+	runtime  uint64 // the time slice of ordinary policies, in ns; 0 = the default
 	deadline uint64
 	period   uint64
 }
 
-// leastSlice is the shortest time slice that Linux gives.
-const leastSlice = 100_000
+// sliceMin is the shortest time slice that Linux gives, in ns.
+const sliceMin = 100_000
 
-// askShortSlice asks the kernel for short time slices for this thread, as everybody may
-// since Linux 6.12: what asks for less at a time gets it sooner. Without, a look at a
-// fork bomb comes 300 to 500 ms late, when a thousand processes have had their turn. The
-// bomb has grown to pid_max by then, and once in ten times what is left of it is too
-// little for a verdict. With it, it comes in time mostly. Cases do not inherit it, nor
-// a slice or bounds of the processor's speed (uclamp) that somebody gave muster. A higher
-// priority besides, which root might take, made cases of 1 KB 4 % slower.
-func askShortSlice() {
+// requestShortSlice requests short time slices for this thread, as everybody may since Linux
+// 6.12: a thread with shorter slices gets them sooner. Otherwise a look at a fork bomb comes
+// 300 to 500 ms late, after the turns of a thousand processes. The bomb has grown to pid_max
+// by then. Once in ten times too little of it is left for a verdict. With short slices the
+// look is mostly in time.
+//
+// Cases do not inherit the slice, nor a slice or bounds of the processor's speed (uclamp) that
+// somebody gave muster. A higher priority as well, which root might take, made cases of 1 KB 4
+// % slower.
+func requestShortSlice() {
 	const (
 		other, batch = 0, 3 // policies
 		resetOnFork  = 1
@@ -42,16 +44,16 @@ func askShortSlice() {
 		return
 	}
 	if a.policy != other && a.policy != batch || a.nice < 0 {
-		return // a case would not inherit those of real time, and less niceness, either
+		return // resetOnFork would keep a real-time policy and lower niceness from cases, too
 	}
 	a.size = uint32(unsafe.Sizeof(a))
 	a.flags |= resetOnFork
-	a.runtime = leastSlice
+	a.runtime = sliceMin
 	_, _, _ = syscall.RawSyscall(set, 0, uintptr(unsafe.Pointer(&a)), 0)
 }
 
-// schedCalls are the numbers of sched_setattr and sched_getattr, which package syscall
-// does not have; 0 where they are not known.
+// schedCalls returns the numbers of sched_setattr and sched_getattr, which package syscall
+// does not have; 0 = unknown.
 func schedCalls() (set, get uintptr) {
 	switch runtime.GOARCH {
 	case "amd64":

@@ -7,26 +7,26 @@ import (
 	"syscall"
 )
 
-// errChanged is why a source cannot be had as it was listed.
+// errChanged reports a source that is not as it was listed.
 var errChanged = errors.New("the corpus changed while it was in use")
 
-// content is where an item's bytes are in the corpus.
+// content is the bytes of an item: in the corpus, or literal.
 type content struct {
-	name   string
-	fd     int
-	offset int64
-	own    bool // it is bytes, and in no file
-	bytes  string
+	name    string
+	fd      int
+	offset  int64
+	literal bool // it is bytes, and in no file
+	bytes   string
 }
 
 func openSource(it Item) (content, error) {
-	if it.Own {
-		return content{name: it.Name, fd: CorpusFD, own: true, bytes: it.Content}, nil
+	if it.Literal {
+		return content{name: it.Name, fd: CorpusFD, literal: true, bytes: it.Content}, nil
 	}
 	if it.Path == "" {
 		return content{name: it.Name, fd: CorpusFD, offset: it.Offset}, nil
 	}
-	// Not blocking: it may have become a named pipe.
+	// O_NONBLOCK: the file may have become a named pipe.
 	const flags = syscall.O_RDONLY | syscall.O_NOFOLLOW | syscall.O_NONBLOCK | syscall.O_CLOEXEC
 	fd, err := syscall.Openat(CorpusFD, it.Path, flags, 0)
 	switch err {
@@ -50,9 +50,9 @@ func (c content) close() {
 	}
 }
 
-// read fills b from the content's offset at.
+// read fills b from position at of the content.
 func (c content) read(b []byte, at int64) error {
-	if c.own {
+	if c.literal {
 		if at+int64(len(b)) > int64(len(c.bytes)) {
 			return fail("read", c.name, errDamaged)
 		}
@@ -66,8 +66,8 @@ func (c content) read(b []byte, at int64) error {
 	return fail("read", c.name, err)
 }
 
-// sameAsGiven reports whether what is at the path is what was placed there: form,
-// content, executable bit, a symlink's target.
+// sameAsGiven reports whether the file at the path is still as it was placed: form, content,
+// executable bit, a symlink's target.
 func (p *path) sameAsGiven(st *syscall.Stat_t, it Item) (bool, error) {
 	form := st.Mode & syscall.S_IFMT
 	if it.Target != "" {
@@ -104,8 +104,8 @@ func (p *path) readLink() (string, error) {
 	return string(buf[:n]), nil
 }
 
-// openToRead opens a regular file that a case left. Where its mode is in the
-// way that is changed for the moment: the file may have other names outside.
+// openToRead opens a regular file that a case left. If its mode prevents that, the mode is
+// changed for a moment: the file may have other names outside.
 func (p *path) openToRead(st *syscall.Stat_t) (int, error) {
 	const flags = syscall.O_RDONLY | syscall.O_NOFOLLOW | syscall.O_NONBLOCK
 	fd, err := p.open(flags, 0)

@@ -4,22 +4,21 @@ package lane
 
 import "syscall"
 
-// spawner starts commands, as on other architectures but slower; see
-// spawn_vfork_linux.go.
+// spawner starts commands, as on other architectures but slower. See spawn_vfork_linux.go.
 type spawner struct {
 	env []string
 	dir string
 }
 
-// prepare notes what is the same for every command.
+// prepare stores the settings that all commands share.
 func (s *spawner) prepare(env []string, dir string) error {
 	s.env, s.dir = env, dir
 	_, err := syscall.SlicePtrFromStrings(append([]string{dir}, env...))
 	return err
 }
 
-// start starts a command that sees the three descriptors as its streams. pidfd
-// is -1 where the kernel has none.
+// start starts a command with the three descriptors as its streams. pidfd is -1 where the
+// kernel has none.
 func (s *spawner) start(path string, args []string, stdin, stdout, stderr int) (pid, pidfd int, err error) {
 	pidfd = -1
 	pid, err = syscall.ForkExec(path, args, &syscall.ProcAttr{

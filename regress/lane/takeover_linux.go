@@ -7,19 +7,18 @@ import (
 	"syscall"
 )
 
-// init makes the process a lane helper when it was started as one. It runs
-// before "os" and everything above it has been initialised (see the package
-// comment), so all that it calls must get along with system calls alone.
+// init makes the process a lane helper if it was started as one. It runs before "os" and
+// everything above it has been initialised (see the package comment). So everything that it
+// calls may use system calls only.
 func init() {
-	if !called() {
+	if !startedAsHelper() {
 		return
 	}
 	syscall.Exit(serve())
 }
 
-// called reports whether the first argument is Argument. os.Args is not there
-// yet.
-func called() bool {
+// startedAsHelper reports whether the first argument is Argument. os.Args is not set yet.
+func startedAsHelper() bool {
 	var buf [8192]byte // argument 0 is a path, of up to 4096 bytes
 	line, err := readFile("/proc/self/cmdline", buf[:])
 	if err != nil {
@@ -30,25 +29,25 @@ func called() bool {
 	return ended && string(first) == Argument
 }
 
-// serve answers the messages of one parent until it closes the socket, and
-// returns the process's exit status.
+// serve answers the messages of one parent until that closes the socket. It returns the
+// process's exit status.
 func serve() int {
 	resetSignals()
 	var c conversation
-	err := c.hold()
+	err := c.run()
 	if err == nil {
 		return 0
 	}
 	text := append([]byte(err.Error()), '\n')
-	_ = writeFull(2, text) // nobody is left to tell
+	_ = writeFull(2, text) // nobody is left to report an error to
 	return 1
 }
 
 // conversation is the helper's side of the socket.
 type conversation struct{ in Frames }
 
-// hold goes from the first message to the parent's end.
-func (c *conversation) hold() error {
+// run handles the conversation from the first message to the parent's end.
+func (c *conversation) run() error {
 	if err := errors.Join(closeOnExec(), setIdlePatience(), wakeAtParentsEnd()); err != nil {
 		return err
 	}
@@ -62,19 +61,18 @@ func (c *conversation) hold() error {
 	}
 	h, err := prepare(&setup)
 	if err != nil {
-		no := Ready{Fault: err.Error(), Changed: errors.Is(err, errChanged), Full: isFull(err)}
+		no := Ready{Fault: err.Error(), CorpusChanged: errors.Is(err, errChanged), DiskFull: isFull(err)}
 		return writeFull(AnswersFD, no.AppendFrame(nil))
 	}
-	ready := Ready{Blind: h.folder.watch.blind(), Floor: h.memory.begin(), Own: ownCPU()}
+	ready := Ready{NoInotify: h.folder.watch.blind(), Floor: h.memory.shedStartup(), HelperCPU: ownCPU()}
 	if err := writeFull(AnswersFD, ready.AppendFrame(nil)); err != nil {
 		return err
 	}
-	return c.answer(h)
+	return c.runBatches(h)
 }
 
-// answer runs batches until the parent hangs up, or until the helper had better be
-// replaced.
-func (c *conversation) answer(h *helper) error {
+// runBatches runs batches until the parent hangs up, or until the helper should be replaced.
+func (c *conversation) runBatches(h *helper) error {
 	var batch Batch
 	for {
 		message, err := c.in.Next(receive)
@@ -87,7 +85,7 @@ func (c *conversation) answer(h *helper) error {
 		if err != nil {
 			return err
 		}
-		if over, err := h.work(batch.Jobs); over || err != nil {
+		if over, err := h.runBatch(batch.Jobs); over || err != nil {
 			return err
 		}
 	}

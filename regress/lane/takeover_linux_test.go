@@ -19,7 +19,7 @@ type helperProcess struct {
 	cmd     *exec.Cmd
 	jobs    *os.File
 	answers *os.File
-	said    bytes.Buffer
+	stderr  bytes.Buffer
 	frames  Frames
 }
 
@@ -44,7 +44,7 @@ func startHelper(t *testing.T, args ...string) *helperProcess {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	t.Cleanup(cancel)
 	p.cmd = exec.CommandContext(ctx, program, append(args, Argument)...)
-	p.cmd.Stderr = &p.said
+	p.cmd.Stderr = &p.stderr
 	p.cmd.ExtraFiles = []*os.File{jobs, corpus, answers}
 	must(t, p.cmd.Start())
 	return p
@@ -70,17 +70,17 @@ func (p *helperProcess) receive(m message) {
 	must(p.T, m.Decode(b))
 }
 
-// end hangs up, and wants the helper to end with a status.
+// end hangs up, and expects an exit status of the helper.
 func (p *helperProcess) end(status int) {
 	p.Helper()
 	p.jobs.Close()
 	_ = p.cmd.Wait() // the status is looked at
 	if got := p.cmd.ProcessState.ExitCode(); got != status {
-		p.Errorf("it ended with %d, want %d: %s", got, status, &p.said)
+		p.Errorf("it ended with %d, want %d: %s", got, status, &p.stderr)
 	}
 }
 
-// plainSetup is for a lane below a folder of the test's.
+// plainSetup returns the setup of a lane below a folder of the test.
 func plainSetup(t *testing.T) *Setup {
 	t.Helper()
 	dir := t.TempDir()
@@ -90,20 +90,20 @@ func plainSetup(t *testing.T) *Setup {
 	return s
 }
 
-// TestTakeover: the argument makes the program a helper, wherever it stands
-// before the others; behind them it is no one's.
+// TestTakeover checks that the argument makes the program a helper if it is the first one, and
+// not otherwise.
 func TestTakeover(t *testing.T) {
 	p := startHelper(t)
 	p.send(plainSetup(t).AppendFrame(nil))
 	var ready Ready
 	p.receive(&ready)
-	if ready.Fault != "" || ready.Floor <= 0 || ready.Own <= 0 {
+	if ready.Fault != "" || ready.Floor <= 0 || ready.HelperCPU <= 0 {
 		t.Errorf("%+v", ready)
 	}
 	p.send((&Batch{[]Job{{Source: Item{Name: "empty"}, Path: "/bin/sh", Args: []string{"sh", "-c", "echo hello; exit 3"}}}}).AppendFrame(nil))
-	var done Done
+	var done Answer
 	p.receive(&done)
-	if done.Fault != "" || done.Kind != Exited || done.Code != 3 || string(done.Stdout.Content) != "hello\n" || !done.End {
+	if done.Fault != "" || done.Kind != Exited || done.Code != 3 || string(done.Stdout.Content) != "hello\n" || !done.BatchEnds {
 		t.Errorf("%+v", done)
 	}
 	p.end(0)
@@ -112,13 +112,13 @@ func TestTakeover(t *testing.T) {
 	_, err := io.ReadAll(other.answers)
 	must(t, err)
 	other.end(0)
-	if strings.Contains(other.said.String(), "message") {
-		t.Errorf("a second argument made a helper of it: %s", &other.said)
+	if strings.Contains(other.stderr.String(), "message") {
+		t.Errorf("a second argument made the program a helper: %s", &other.stderr)
 	}
 }
 
-// TestParentGone: a helper whose parent has gone before it began does nothing. What the
-// parent sent is still there to read.
+// TestParentGone checks that a helper does nothing if its parent ended before it began, although
+// the parent's message is still there to read.
 func TestParentGone(t *testing.T) {
 	s := plainSetup(t)
 	fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
@@ -135,16 +135,16 @@ func TestParentGone(t *testing.T) {
 	must(t, err)
 	cmd := exec.CommandContext(t.Context(), program, Argument)
 	cmd.ExtraFiles = []*os.File{jobs, null, null}
-	said, _ := cmd.CombinedOutput() // its status is looked at
-	if got := cmd.ProcessState.ExitCode(); got != 1 || string(said) != errOrphaned.Error()+"\n" {
-		t.Errorf("it ended with %d and said %q", got, said)
+	stderr, _ := cmd.CombinedOutput() // the status is checked below
+	if got := cmd.ProcessState.ExitCode(); got != 1 || string(stderr) != errOrphaned.Error()+"\n" {
+		t.Errorf("it ended with %d and printed %q", got, stderr)
 	}
 	if left := names(t, s.Root); len(left) > 0 {
 		t.Errorf("it made %q", left)
 	}
 }
 
-// TestNonsense ends a helper with a word and no panic.
+// TestNonsense checks that a helper ends with an error and no panic.
 func TestNonsense(t *testing.T) {
 	setup := plainSetup(t).AppendFrame(nil)
 	for _, b := range [][]byte{
@@ -155,8 +155,8 @@ func TestNonsense(t *testing.T) {
 		p.send(b)
 		must(t, syscall.Shutdown(int(p.jobs.Fd()), syscall.SHUT_WR))
 		p.end(1)
-		if got := p.said.String(); strings.Contains(got, "panic") || strings.Count(got, "\n") != 1 {
-			t.Errorf("%q made it say %q", b, got)
+		if got := p.stderr.String(); strings.Contains(got, "panic") || strings.Count(got, "\n") != 1 {
+			t.Errorf("%q made it print %q", b, got)
 		}
 	}
 	p := startHelper(t)
@@ -167,7 +167,7 @@ func TestNonsense(t *testing.T) {
 	p.end(1)
 }
 
-// TestUnusable: a lane that cannot be laid says why.
+// TestUnusable checks that a lane that cannot be made reports why.
 func TestUnusable(t *testing.T) {
 	for what, spoil := range map[string]func(*Setup){
 		"no root":      func(s *Setup) { s.Root += "/none" },
@@ -187,15 +187,15 @@ func TestUnusable(t *testing.T) {
 		if ready.Fault == "" {
 			t.Errorf("%s: %+v", what, ready)
 		}
-		if changed := what == "cut" || what == "nowhere"; ready.Changed != changed {
+		if changed := what == "cut" || what == "nowhere"; ready.CorpusChanged != changed {
 			t.Errorf("%s: %+v", what, ready)
 		}
 		p.end(0)
 	}
 }
 
-// needed ends a test that cannot run here: by a skip, or by a failure where
-// MUSTER_REQUIRE=all says that nothing may be missing.
+// needed ends a test that cannot run here: it skips it, or fails it if MUSTER_REQUIRE=all
+// forbids that.
 func needed(t *testing.T, why string) {
 	t.Helper()
 	if os.Getenv("MUSTER_REQUIRE") == "all" {

@@ -2,4 +2,4 @@
 
 package lane
 
-// Lanes need Linux: elsewhere the program runs no cases and says so.
+// Lanes need Linux. Elsewhere the program runs no cases, and reports that.

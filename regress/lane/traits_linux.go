@@ -6,16 +6,16 @@ import (
 	"unsafe"
 )
 
-// traits are what a process inherits from its parent and what others may change
-// in that: root, and every process of the same user. A case that does so to its
-// helper would do it to all cases after it.
+// traits are the attributes that a process inherits from its parent and that other processes
+// may change: root's, and every process of the same user. If a case changed its helper's, all
+// later cases would inherit them.
 type traits struct {
-	own  ownTraits
-	told [len(traitFiles)]told
+	values traitValues
+	texts  [len(traitFiles)]traitText
 }
 
-// ownTraits are those that a system call tells.
-type ownTraits struct {
+// traitValues are the traits that a system call returns.
+type traitValues struct {
 	affinity [128]uint64 // for 8192 CPUs
 	policy   uintptr
 	priority int32 // of a real-time policy
@@ -25,30 +25,30 @@ type ownTraits struct {
 	limits   [limitCount]limits
 }
 
-// limits are struct rlimit64 of prlimit(2).
+// limits is struct rlimit64 of prlimit(2).
 type limits struct{ soft, hard uint64 }
 
 const limitCount = 16 // RLIM_NLIMITS
 
-// traitFiles tell what no system call does. They are opened once: to read one
-// then is as cheap as any call.
+// traitFiles hold the traits that no system call returns. They are opened once: reading an
+// open file is as cheap as any call.
 var traitFiles = [...]string{"oom_score_adj", "autogroup", "cgroup"}
 
-// told is the start of such a file.
-type told struct {
+// traitText is the start of such a file.
+type traitText struct {
 	length uintptr
 	text   [2048]byte
 }
 
-// heredity watches over the helper's own traits.
-type heredity struct {
+// traitWatch detects changes of the helper's own traits.
+type traitWatch struct {
 	files [len(traitFiles)]int // descriptors
 	first traits
 	now   traits
 }
 
-// begin notes the traits of a helper that has seen no case.
-func (h *heredity) begin() {
+// recordFirst records the traits of a helper that has run no case.
+func (h *traitWatch) recordFirst() {
 	for i, name := range traitFiles {
 		fd, err := syscall.Open("/proc/self/"+name, syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
 		if err != nil {
@@ -60,42 +60,42 @@ func (h *heredity) begin() {
 }
 
 // changed reports whether a case changed something.
-func (h *heredity) changed() bool {
+func (h *traitWatch) changed() bool {
 	h.now.read(&h.files)
 	return !h.now.same(&h.first)
 }
 
 func (t *traits) same(u *traits) bool {
-	if t.own != u.own {
+	if t.values != u.values {
 		return false
 	}
-	for i := range t.told {
-		if !bytes.Equal(t.told[i].bytes(), u.told[i].bytes()) {
+	for i := range t.texts {
+		if !bytes.Equal(t.texts[i].bytes(), u.texts[i].bytes()) {
 			return false
 		}
 	}
 	return true
 }
 
-func (t *told) bytes() []byte {
+func (t *traitText) bytes() []byte {
 	if t.length > uintptr(len(t.text)) {
-		return nil // an error's number, as it was at first
+		return nil // the read failed
 	}
 	return t.text[:t.length]
 }
 
-// read asks the kernel, 25 times in some 4 µs. Where it has no answer, it has none
-// each time. Threads have traits of their own; this one is that which starts the
-// commands, and which the number of a process stands for.
+// read asks the kernel 25 times, in some 4 µs. A call that fails does so each time, so it
+// makes no difference. Threads have traits of their own: this thread starts the commands, and
+// the process number stands for it.
 func (t *traits) read(files *[len(traitFiles)]int) {
-	t.own.read()
+	t.values.read()
 	for i, fd := range files {
-		f := &t.told[i]
+		f := &t.texts[i]
 		f.length, _, _ = syscall.RawSyscall6(syscall.SYS_PREAD64, uintptr(fd), uintptr(unsafe.Pointer(&f.text)), unsafe.Sizeof(f.text), 0, 0, 0)
 	}
 }
 
-func (t *ownTraits) read() {
+func (t *traitValues) read() {
 	const (
 		ofProcess     = 1  // IOPRIO_WHO_PROCESS
 		getTimerSlack = 30 // PR_GET_TIMERSLACK

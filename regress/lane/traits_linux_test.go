@@ -2,10 +2,10 @@ package lane
 
 import "testing"
 
-// BenchmarkTraits is what the look at the helper's traits adds to every case.
+// BenchmarkTraits measures what reading the helper's traits adds to every case.
 func BenchmarkTraits(b *testing.B) {
-	var h heredity
-	h.begin()
+	var h traitWatch
+	h.recordFirst()
 	for b.Loop() {
 		if h.changed() {
 			b.Fatal("they changed by themselves")

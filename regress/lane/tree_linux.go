@@ -8,30 +8,30 @@ import (
 	"time"
 )
 
-// tree is the running case's processes: the command, what it started, and what
-// those left behind for this process to adopt.
+// tree holds the running case's processes: the command, its descendants, and those that this
+// process adopted when their parents ended.
 type tree struct {
 	pids    bool // this process is the init of a PID namespace: all others in it are the case's
 	ownProc bool // /proc shows that namespace
 
-	pid    int // of the command
-	over   bool
-	status syscall.WaitStatus // when over
-	alone  bool               // nothing of the case is left
-	reaped int                // processes
-	cpu    time.Duration
-	peak   int64     // KiB
-	ending time.Time // when SIGKILL was first sent
-	killed time.Time // when it last had an effect: a process ended, or waited for a CPU
-	sent   time.Time // when SIGKILL was last sent to all
-	list   []byte    // space for lists of children, used again
+	pid          int // of the command
+	commandEnded bool
+	status       syscall.WaitStatus // when over
+	isEmpty      bool               // nothing of the case is left
+	reaped       int                // processes
+	cpu          time.Duration
+	peak         int64     // KiB
+	killBegan    time.Time // when SIGKILL was first sent
+	lastProgress time.Time // when SIGKILL last had an effect: a process ended, or waited for a CPU
+	lastSent     time.Time // when SIGKILL was last sent to all
+	list         []byte    // memory for lists of children, reused
 }
 
-func (t *tree) begin(pid int) {
+func (t *tree) reset(pid int) {
 	*t = tree{pids: t.pids, ownProc: t.ownProc, pid: pid, list: t.list}
 }
 
-// reap collects everything that has ended.
+// reap reaps all processes that have ended.
 func (t *tree) reap() error {
 	var usage syscall.Rusage
 	for {
@@ -40,17 +40,17 @@ func (t *tree) reap() error {
 		case err == syscall.EINTR:
 			continue
 		case err == syscall.ECHILD:
-			t.alone = true
+			t.isEmpty = true
 			return nil
 		case err != nil:
 			return fail("wait for", "the command", err)
 		case got == 0:
 			return nil
 		case got == t.pid:
-			t.over, t.status = true, status
+			t.commandEnded, t.status = true, status
 		}
-		if !t.killed.IsZero() {
-			t.killed = time.Now()
+		if !t.lastProgress.IsZero() {
+			t.lastProgress = time.Now()
 		}
 		t.reaped++
 		t.cpu += cpuTime(&usage)
@@ -58,45 +58,43 @@ func (t *tree) reap() error {
 	}
 }
 
-// again is when SIGKILL is sent again to all in a PID namespace. It should not be
-// needed, and thousands of processes take long to end.
-const again = 200 * time.Millisecond
+// resendAfter is the interval at which SIGKILL is sent again to a whole PID namespace. It
+// should not be needed, and thousands of processes take long to end.
+const resendAfter = 200 * time.Millisecond
 
-// loadFactor bounds how often kill grants its patience anew to processes that wait for
-// a CPU.
+// loadFactor bounds how often kill renews its patience with processes that wait for a CPU.
 const loadFactor = 30
 
-// kill sends SIGKILL, and reports whether none of those that got it has ended for
-// as long as patience. The kernel holds on to a process in a frozen control group, in a file
-// system whose server is gone, and in a broken driver. A process that waits for a CPU
-// is not stuck: it ends when it gets one.
+// kill sends SIGKILL. It reports a stuck tree if no process has ended within patience. The
+// kernel keeps a process in a frozen control group, in a file system whose server is gone, and
+// in a broken driver. A process that waits for a CPU is not stuck: it ends when it gets one.
 func (t *tree) kill(patience time.Duration) (stuck bool) {
 	now := time.Now()
-	if t.killed.IsZero() {
-		t.ending, t.killed = now, now
+	if t.lastProgress.IsZero() {
+		t.killBegan, t.lastProgress = now, now
 	}
 	switch {
 	case !t.pids:
-		t.slay(t.killed.Add(patience))
-	case now.Sub(t.sent) > again:
-		// To all but ourselves, at once: nobody escapes by starting another.
+		t.killOneByOne(t.lastProgress.Add(patience))
+	case now.Sub(t.lastSent) > resendAfter:
+		// This call reaches all others at once: no process escapes by starting another.
 		_ = syscall.Kill(-1, syscall.SIGKILL)
-		t.sent = now
+		t.lastSent = now
 	}
-	if now.Sub(t.killed) > patience && now.Sub(t.ending) < loadFactor*patience && t.runnable() {
-		t.killed = now
+	if now.Sub(t.lastProgress) > patience && now.Sub(t.killBegan) < loadFactor*patience && t.runnable() {
+		t.lastProgress = now
 	}
-	if now.Sub(t.killed) > patience {
-		_ = t.reap() // what ended meanwhile; an error comes back at the caller's next reap
+	if now.Sub(t.lastProgress) > patience {
+		_ = t.reap() // processes that ended meanwhile; an error comes back at the caller's next reap
 	}
-	return now.Sub(t.killed) > patience
+	return now.Sub(t.lastProgress) > patience
 }
 
 // runnable reports whether a thread of the tree runs or waits for a CPU.
 func (t *tree) runnable() (found bool) {
 	t.visit(func(pid int) bool {
 		tasks := "/proc/" + strconv.Itoa(pid) + "/task"
-		_ = each(tasks, func(task entry) error {
+		_ = eachEntry(tasks, func(task entry) error {
 			found = found || stateOf(tasks+"/"+task.name) == 'R'
 			return nil
 		})
@@ -112,7 +110,7 @@ func stateOf(proc string) byte {
 	if err != nil {
 		return 0
 	}
-	// The name, in brackets, may hold anything.
+	// The process name, in brackets, may contain any bytes.
 	_, state, _ := bytes.Cut(line[bytes.LastIndexByte(line, ')')+1:], []byte(" "))
 	if len(state) == 0 {
 		return 0
@@ -120,10 +118,10 @@ func stateOf(proc string) byte {
 	return state[0]
 }
 
-// slay is kill without a PID namespace: pass after pass, until one finds none that
-// is new. What has been sent SIGKILL starts nothing any more.
-func (t *tree) slay(until time.Time) {
-	sent := map[int]bool{} // to which groups and processes
+// killOneByOne is kill without a PID namespace. It repeats until it finds no new process: a
+// process that was sent SIGKILL starts nothing any more.
+func (t *tree) killOneByOne(until time.Time) {
+	sent := map[int]bool{} // process numbers, and group numbers as negative ones
 	for found := true; found && time.Now().Before(until); {
 		found = false
 		t.signalGroups(syscall.SIGKILL, sent)
@@ -137,15 +135,14 @@ func (t *tree) slay(until time.Time) {
 	}
 }
 
-// signalGroups sends to the process groups of our own children but those that it
-// was sent to. For the kernel that is at once, and processes that start others
-// faster than they are found one by one do not escape. None but a case's processes
-// can be in such a group, and with orphans, which become our children, that is all
-// groups in the end.
+// signalGroups signals the process groups of this process's children, except those in sent.
+// The kernel does that at once, so processes that start others faster than they can be listed
+// do not escape. Only a case's processes can be in such a group. Orphans become children of
+// this process, so in the end these are all groups.
 func (t *tree) signalGroups(sig syscall.Signal, sent map[int]bool) {
 	own := syscall.Getpgrp()
 	for _, pid := range t.children("/proc/self") {
-		// The number is the child's, if only as a zombie's, until we reap it.
+		// The number stays the child's until it is reaped, even if it is a zombie.
 		if group, err := syscall.Getpgid(pid); err == nil && group != own && !sent[-group] {
 			sent[-group] = true
 			_ = syscall.Kill(-group, sig)
@@ -153,11 +150,11 @@ func (t *tree) signalGroups(sig syscall.Signal, sent map[int]bool) {
 	}
 }
 
-// signal sends to every process of the tree, once. Without a PID namespace one
-// that is being started may be missed.
+// signal signals every process of the tree, once. Without a PID namespace it may miss a
+// process that is being started.
 func (t *tree) signal(sig syscall.Signal) {
 	if t.pids {
-		_ = syscall.Kill(-1, sig) // to all but ourselves
+		_ = syscall.Kill(-1, sig) // all processes but this one
 		return
 	}
 	t.visit(func(pid int) bool {
@@ -166,8 +163,8 @@ func (t *tree) signal(sig syscall.Signal) {
 	})
 }
 
-// visit calls do for every process of the tree, while that asks for more: for each
-// before what it has started is listed.
+// visit calls do for every process of the tree, as long as do asks for more. It lists the
+// children of a process after the call for it.
 func (t *tree) visit(do func(pid int) (more bool)) {
 	if t.pids && t.ownProc {
 		t.visitOthers(do)
@@ -179,35 +176,35 @@ func (t *tree) visit(do func(pid int) (more bool)) {
 	}
 }
 
-// visitOthers is visit where all processes are the tree's but this one.
+// visitOthers is visit where all other processes belong to the tree.
 func (t *tree) visitOthers(do func(pid int) (more bool)) {
-	_ = each("/proc", func(e entry) error {
+	_ = eachEntry("/proc", func(e entry) error {
 		if pid, err := strconv.Atoi(e.name); err == nil && pid > 1 && !do(pid) {
-			return errEnough
+			return errStop
 		}
 		return nil
 	})
 }
 
-var errEnough = errors.New("enough")
+var errStop = errors.New("enough")
 
 // children lists the direct children of a process, of all its threads.
 func (t *tree) children(proc string) (found []int) {
 	if threads(proc) == 1 && proc != "/proc/self" { // mostly
 		return t.childrenOf(proc+"/task/"+proc[len("/proc/"):], found)
 	}
-	_ = each(proc+"/task", func(task entry) error {
+	_ = eachEntry(proc+"/task", func(task entry) error {
 		found = t.childrenOf(proc+"/task/"+task.name, found)
 		return nil
 	})
 	return found
 }
 
-// childrenOf adds to found the children that one thread has started.
+// childrenOf adds the children of one thread to found.
 func (t *tree) childrenOf(thread string, found []int) []int {
 	list, err := readWhole(thread+"/children", &t.list)
 	if err != nil {
-		return found // it has ended
+		return found // the thread has ended
 	}
 	for field := range bytes.FieldsSeq(list) {
 		if pid, err := strconv.Atoi(string(field)); err == nil {
@@ -236,8 +233,8 @@ func (t *tree) resident() int64 {
 	return sum
 }
 
-// count counts the tree's processes and threads, those over most not all.
-func (t *tree) count(most int64) (sum int64) {
+// countThreads counts the tree's processes and threads. It stops above most.
+func (t *tree) countThreads(most int64) (sum int64) {
 	t.visit(func(pid int) bool {
 		sum += threads("/proc/" + strconv.Itoa(pid))
 		return sum <= most
@@ -245,7 +242,7 @@ func (t *tree) count(most int64) (sum int64) {
 	return sum
 }
 
-// threadsOfAll is the number of threads on the machine, 0 when it cannot be told.
+// threadsOfAll returns the number of threads on the machine; 0 = unknown.
 func threadsOfAll() int64 {
 	var buf [128]byte
 	line, err := readFile("/proc/loadavg", buf[:]) // 0.00 0.01 0.05 running/all last
@@ -258,12 +255,12 @@ func threadsOfAll() int64 {
 	return all
 }
 
-// threads is the number of a process's threads: 1 of one that has ended and was not
-// waited for, 0 of one that is not there any more.
+// threads returns the number of a process's threads: 1 for a zombie, 0 for a process that is
+// gone.
 func threads(proc string) int64 {
 	var st syscall.Stat_t
 	if syscall.Lstat(proc+"/task", &st) != nil {
 		return 0
 	}
-	return max(1, int64(st.Nlink)-2) // it holds a folder for each
+	return max(1, int64(st.Nlink)-2) // the folder holds a folder for each
 }

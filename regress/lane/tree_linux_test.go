@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestKillReapsBeforeItGivesUp: a process that ended after the last look is not one that
-// SIGKILL does not end.
+// TestKillReapsBeforeItGivesUp checks that a process that ended after the last look does not
+// count as stuck.
 func TestKillReapsBeforeItGivesUp(t *testing.T) {
 	child, err := os.StartProcess("/bin/true", []string{"true"}, &os.ProcAttr{})
 	if err != nil {
@@ -22,11 +22,11 @@ func TestKillReapsBeforeItGivesUp(t *testing.T) {
 		}
 	}
 	long := time.Now().Add(-time.Hour)
-	tree := tree{pid: child.Pid, ending: long, killed: long}
+	tree := tree{pid: child.Pid, killBegan: long, lastProgress: long}
 	if tree.kill(time.Second) {
 		t.Error("an ended process is given up")
 	}
-	if !tree.over {
+	if !tree.commandEnded {
 		t.Error("its end is not seen")
 	}
 }

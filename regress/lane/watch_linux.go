@@ -5,14 +5,14 @@ import (
 	"unsafe"
 )
 
-// watched is everything that can tell that a file in a folder is new, changed
-// or gone. IN_MODIFY is there for truncation, IN_CLOSE_WRITE for writes through
-// a mapping, which raise no IN_MODIFY.
-const watched = syscall.IN_CREATE | syscall.IN_DELETE | syscall.IN_MODIFY | syscall.IN_CLOSE_WRITE |
+// watchedEvents are all events that show that a file in a folder is new, changed or gone.
+// IN_MODIFY covers truncation. IN_CLOSE_WRITE covers writes through a mapping, which raise no
+// IN_MODIFY.
+const watchedEvents = syscall.IN_CREATE | syscall.IN_DELETE | syscall.IN_MODIFY | syscall.IN_CLOSE_WRITE |
 	syscall.IN_ATTRIB | syscall.IN_MOVED_FROM | syscall.IN_MOVED_TO |
 	syscall.IN_DELETE_SELF | syscall.IN_MOVE_SELF | syscall.IN_ONLYDIR | syscall.IN_DONT_FOLLOW
 
-// area says which part of the lane's folder a watch belongs to.
+// area is the part of the lane's folder that a watch belongs to.
 type area uint8
 
 const (
@@ -26,33 +26,32 @@ type watch struct {
 	path string // below the work folder, "" for the work folder itself
 }
 
-// watcher collects what inotify tells: one watch per folder, one read per
-// case. That takes 5 to 6 µs with 9 folders and 400 headers, and a walk 690.
+// watcher collects the events of inotify: one watch per folder, one read per case. That takes
+// 5 to 6 µs with 9 folders and 400 headers. A walk takes 690 µs.
 //
-// Where the kernel grants no inotify (128 instances per user are usual, and
-// watches are counted too) it is blind: then anything may have happened, the
-// folder is walked and laid anew for every case.
+// The kernel may grant no inotify: 128 instances per user are usual, and watches are counted
+// too. Then the watcher is blind. Anything may have happened, so the folder is walked and made
+// anew for every case.
 type watcher struct {
-	fd      int // -1 when blind
-	watches map[int32]watch
-	buf     []byte
-	path    []byte // of the present event
-	deaf    bool   // what is read is our own doing
+	fd            int // -1 = blind
+	watches       map[int32]watch
+	buf           []byte
+	path          []byte // of the present event
+	ignoresEvents bool   // events that are read come from the lane itself
 
-	names  map[string]struct{} // files in the work folder that had an event
-	walk   bool                // only a walk of the work folder can tell what is new in it
-	doubt  bool                // a given file may have been written under a name that is gone
-	spare  bool                // something happened in home or tmp
-	root   bool                // something happened beside the three folders
-	broken bool                // a folder of the lane went away, moved or has other attributes, or events were lost
+	names     map[string]struct{} // files in the work folder that had an event
+	needsWalk bool                // only a walk of the work folder can find what is new in it
+	inDoubt   bool                // a given file may have been written under a name that is gone
+	spare     bool                // something happened in home or tmp
+	root      bool                // something happened beside the three folders
+	broken    bool                // a folder of the lane is gone, moved or has other attributes, or events were lost
 }
 
-// namesKept is up to how many names the map is used again: one that held many
-// stays large.
+// namesKept bounds the names of a map that is reused: a map that held many stays large.
 const namesKept = 256
 
-// namesMax bounds how many names of one case are kept: beyond it a walk tells as
-// much, of what is there then. The kernel's own queue holds 16,384 events.
+// namesMax bounds the names that are kept of one case. Beyond it a walk finds the files that
+// exist. The kernel's own queue holds 16,384 events.
 const namesMax = 16 << 10
 
 func newWatcher() *watcher {
@@ -72,12 +71,12 @@ func (w *watcher) close() {
 	w.fd = -1
 }
 
-// add watches a folder from now on.
-func (w *watcher) add(dir *path, at watch) (wd int32, err error) {
+// addWatch watches a folder from now on.
+func (w *watcher) addWatch(dir *path, at watch) (wd int32, err error) {
 	if w.blind() {
 		return 0, nil
 	}
-	wd, err = dir.watch(w.fd, watched)
+	wd, err = dir.watch(w.fd, watchedEvents)
 	if err == syscall.ENOSPC || err == syscall.ENOMEM {
 		w.close()
 		return 0, nil
@@ -89,26 +88,26 @@ func (w *watcher) add(dir *path, at watch) (wd int32, err error) {
 	return wd, nil
 }
 
-// forget drops what was noted and what is queued: it was our own doing.
-func (w *watcher) forget() error {
-	w.deaf = true
+// discardEvents drops the events so far, recorded and queued: they come from the lane itself.
+func (w *watcher) discardEvents() error {
+	w.ignoresEvents = true
 	err := w.read()
-	w.deaf = false
+	w.ignoresEvents = false
 	if len(w.names) > namesKept {
 		w.names = map[string]struct{}{}
 	}
 	clear(w.names)
-	w.walk, w.doubt, w.spare, w.root, w.broken = false, false, false, false, false
+	w.needsWalk, w.inDoubt, w.spare, w.root, w.broken = false, false, false, false, false
 	return err
 }
 
 // eventBytesMax is the size of an event with the longest name.
 const eventBytesMax = syscall.SizeofInotifyEvent + 255 + 1
 
-// read notes everything that is queued.
+// read records all queued events.
 func (w *watcher) read() error {
 	if w.blind() {
-		w.expectAll()
+		w.assumeAnything()
 		return nil
 	}
 	for {
@@ -124,7 +123,7 @@ func (w *watcher) read() error {
 		for at := 0; at+syscall.SizeofInotifyEvent <= n; {
 			e := (*syscall.InotifyEvent)(unsafe.Pointer(&w.buf[at]))
 			name := w.buf[at+syscall.SizeofInotifyEvent:][:e.Len]
-			w.note(e, cstring(name))
+			w.recordEvent(e, cstring(name))
 			at += syscall.SizeofInotifyEvent + int(e.Len)
 		}
 		if n <= len(w.buf)-eventBytesMax {
@@ -133,17 +132,17 @@ func (w *watcher) read() error {
 	}
 }
 
-// expectAll notes that anything may have happened.
-func (w *watcher) expectAll() {
-	w.walk, w.doubt, w.spare, w.root, w.broken = true, true, true, true, true
+// assumeAnything records that anything may have happened.
+func (w *watcher) assumeAnything() {
+	w.needsWalk, w.inDoubt, w.spare, w.root, w.broken = true, true, true, true, true
 }
 
-func (w *watcher) note(e *syscall.InotifyEvent, name []byte) {
+func (w *watcher) recordEvent(e *syscall.InotifyEvent, name []byte) {
 	if e.Mask&syscall.IN_Q_OVERFLOW != 0 {
-		w.expectAll()
+		w.assumeAnything()
 		return
 	}
-	if w.deaf && e.Mask&syscall.IN_IGNORED == 0 {
+	if w.ignoresEvents && e.Mask&syscall.IN_IGNORED == 0 {
 		return
 	}
 	at, known := w.watches[e.Wd]
@@ -158,37 +157,37 @@ func (w *watcher) note(e *syscall.InotifyEvent, name []byte) {
 		come = syscall.IN_CREATE | syscall.IN_MOVED_TO
 	)
 	switch {
-	case len(name) == 0: // about the folder itself
-		w.broken, w.walk, w.doubt = true, true, true
+	case len(name) == 0: // the event concerns the folder itself
+		w.broken, w.needsWalk, w.inDoubt = true, true, true
 	case at.area != work:
 		w.spare = w.spare || at.area == spare
 		w.root = w.root || at.area == root
-		w.doubt = w.doubt || e.Mask&come != 0
+		w.inDoubt = w.inDoubt || e.Mask&come != 0
 	case e.Mask&syscall.IN_ISDIR != 0:
-		w.walk, w.doubt = true, true
+		w.needsWalk, w.inDoubt = true, true
 	default:
-		w.doubt = w.doubt || e.Mask&gone != 0
-		w.noteName(at.path, name)
+		w.inDoubt = w.inDoubt || e.Mask&gone != 0
+		w.recordName(at.path, name)
 	}
 }
 
-func (w *watcher) noteName(dir string, name []byte) {
+func (w *watcher) recordName(dir string, name []byte) {
 	w.path = w.path[:0]
 	if dir != "" {
 		w.path = append(append(w.path, dir...), '/')
 	}
 	w.path = append(w.path, name...)
-	if _, had := w.names[string(w.path)]; had || w.broken && w.walk && w.doubt {
-		return // most files have several events; or all is looked at anyway
+	if _, had := w.names[string(w.path)]; had || w.broken && w.needsWalk && w.inDoubt {
+		return // most files have several events; or everything is checked anyway
 	}
 	w.names[string(w.path)] = struct{}{}
 	if len(w.names) > namesMax {
 		w.names = map[string]struct{}{}
-		w.expectAll()
+		w.assumeAnything()
 	}
 }
 
-// join puts a name below a folder; "" is the folder that names are relative to.
+// join returns the path of a name below a folder; "" is the folder that names are relative to.
 func join(dir, name string) string {
 	if dir == "" {
 		return name

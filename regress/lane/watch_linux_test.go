@@ -6,15 +6,14 @@ import (
 	"testing"
 )
 
-// TestNamesMax: names are kept as long as they are fewer than a walk would find, and
-// then the walk is asked for.
+// TestNamesMax checks that more than namesMax names are replaced by a walk.
 func TestNamesMax(t *testing.T) {
 	w := newWatcher()
 	defer w.close()
 	w.watches[1] = watch{area: work, path: "d"}
 	for i := range 3 * namesMax {
-		w.note(&syscall.InotifyEvent{Wd: 1, Mask: syscall.IN_MODIFY}, strconv.AppendInt(nil, int64(i), 10))
-		if asked := w.walk && w.doubt && w.broken; asked != (i >= namesMax) {
+		w.recordEvent(&syscall.InotifyEvent{Wd: 1, Mask: syscall.IN_MODIFY}, strconv.AppendInt(nil, int64(i), 10))
+		if asked := w.needsWalk && w.inDoubt && w.broken; asked != (i >= namesMax) {
 			t.Fatalf("after %d names: %v", i+1, asked)
 		}
 		if len(w.names) > namesMax {

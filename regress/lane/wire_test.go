@@ -10,20 +10,20 @@ import (
 // samples returns a message of each kind. No field is zero, nor those of the first element of
 // a list.
 func samples() map[string]message {
-	item := Item{Name: "a.c", Target: "t", Exec: true, Size: 300, Offset: -2, Path: "d/a.c", Own: true, Content: "int"}
-	out := Left{Name: "out", Form: Symlink, Exec: true, Size: 5, Content: []byte("hello"), Stored: "7", Target: "to"}
-	errors := Left{Name: "err", Form: Gone, Exec: true, Size: 4, Content: []byte("oops"), Stored: "8", Target: "from"}
+	item := Item{Name: "a.c", Target: "t", Exec: true, Size: 300, Offset: -2, Path: "d/a.c", Literal: true, Content: "int"}
+	out := Output{Name: "out", Form: Symlink, Exec: true, Size: 5, Content: []byte("hello"), Stored: "7", Target: "to"}
+	errors := Output{Name: "err", Form: Gone, Exec: true, Size: 4, Content: []byte("oops"), Stored: "8", Target: "from"}
 	return map[string]message{
 		"setup": &Setup{
-			Root: "/r", Outbox: "/o", Canonical: "/c", PIDs: true, Env: []string{"A=1", "B"}, Given: []Item{item, {Name: "h"}},
+			Root: "/r", Outbox: "/o", Canonical: "/c", PIDNamespace: true, Env: []string{"A=1", "B"}, Given: []Item{item, {Name: "h"}},
 			Timeout: 3 * time.Second, Grace: 2, Patience: 70, MemoryMax: 1 << 30, OutputMax: 9, ProcessesMax: 400, Keep: true, NoNetwork: true,
 		},
-		"ready": &Ready{Fault: "no", Changed: true, Full: true, Blind: true, Floor: 2100, Own: 4 * time.Millisecond},
+		"ready": &Ready{Fault: "no", CorpusChanged: true, DiskFull: true, NoInotify: true, Floor: 2100, HelperCPU: 4 * time.Millisecond},
 		"batch": &Batch{[]Job{{Source: item, Path: "/bin/cc", Args: []string{"cc", "-S", "a.c"}, Stdin: true}, {Path: "p"}}},
-		"done": &Done{
-			Fault: "no", Changed: true, Full: true, Stuck: true, Kind: OutputLimit, Code: -3, CPU: time.Second, Wall: 2 * time.Second,
-			Peak: 4000, Stdout: out, Stderr: errors, Files: []Left{out, {Name: "x"}}, Floor: 2100, Own: 6,
-			Blind: true, Last: true, End: true,
+		"done": &Answer{
+			Fault: "no", CorpusChanged: true, DiskFull: true, Stuck: true, Kind: OutputLimit, Code: -3, CPU: time.Second, Wall: 2 * time.Second,
+			Peak: 4000, Stdout: out, Stderr: errors, Files: []Output{out, {Name: "x"}}, Floor: 2100, HelperCPU: 6,
+			NoInotify: true, HelperEnds: true, BatchEnds: true,
 		},
 	}
 }
@@ -76,14 +76,14 @@ func failOnZeroFields(t *testing.T, sample reflect.Value) {
 func BenchmarkMessages(b *testing.B) {
 	job := Job{Source: Item{Name: "src/a/file_0001.c", Offset: 1 << 20, Size: 70 << 10}, Path: "/usr/bin/tcc", Args: []string{"tcc", "-c", "src/a/file_0001.c", "-o", "out.o"}}
 	asked := Batch{[]Job{job, job, job, job, job, job, job, job}}
-	answer := Done{
-		CPU: 900 * time.Microsecond, Wall: time.Millisecond, Peak: 4000, Stdout: Left{Size: 20, Content: []byte("20 bytes of a stream")},
-		Files: []Left{{Name: "out.o", Size: 20 << 10, Stored: "1"}, {Name: "out.d", Size: 9, Content: []byte("9 letters")}}, Floor: 2100, Own: time.Millisecond, End: true,
+	answer := Answer{
+		CPU: 900 * time.Microsecond, Wall: time.Millisecond, Peak: 4000, Stdout: Output{Size: 20, Content: []byte("20 bytes of a stream")},
+		Files: []Output{{Name: "out.o", Size: 20 << 10, Stored: "1"}, {Name: "out.d", Size: 9, Content: []byte("9 letters")}}, Floor: 2100, HelperCPU: time.Millisecond, BatchEnds: true,
 	}
 	b.Run("batch of 8/encode", func(b *testing.B) { benchmarkEncode(b, &asked) })
 	b.Run("batch of 8/decode", func(b *testing.B) { benchmarkDecode(b, &asked, new(Batch)) })
 	b.Run("done/encode", func(b *testing.B) { benchmarkEncode(b, &answer) })
-	b.Run("done/decode", func(b *testing.B) { benchmarkDecode(b, &answer, new(Done)) })
+	b.Run("done/decode", func(b *testing.B) { benchmarkDecode(b, &answer, new(Answer)) })
 }
 
 func benchmarkEncode(b *testing.B, m message) {

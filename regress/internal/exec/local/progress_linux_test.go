@@ -159,7 +159,7 @@ func busyTool(args []string) error {
 	if err != nil {
 		return err
 	}
-	answers := [][]byte{(&lane.Ready{Floor: 1}).AppendFrame(nil), (&lane.Done{Floor: 1, Code: 3, End: true}).AppendFrame(nil)}
+	answers := [][]byte{(&lane.Ready{Floor: 1}).AppendFrame(nil), (&lane.Answer{Floor: 1, Code: 3, BatchEnds: true}).AppendFrame(nil)}
 	for i, message := 0, make([]byte, 1<<20); ; i = 1 {
 		n, err := unix.Read(lane.JobsFD, message)
 		if err != nil {

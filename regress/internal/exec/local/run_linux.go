@@ -28,13 +28,13 @@ func (w *worker) run(ctx context.Context, b exec.Batch) (ran int, err error) {
 	}
 	b.Started(0)
 	for {
-		var d lane.Done
+		var d lane.Answer
 		err = w.await(w.crew.o.casePatience(), d.Decode)
 		if ended := ctx.Err(); ended != nil || err != nil {
 			return ran, errors.Join(err, ended)
 		}
-		w.note(d.Own, d.Floor)
-		w.noteBlind(d.Blind)
+		w.note(d.HelperCPU, d.Floor)
+		w.noteBlind(d.NoInotify)
 		if d.Stuck {
 			left := w.stuck() // while all are still below the helper
 			w.end()
@@ -44,10 +44,10 @@ func (w *worker) run(ctx context.Context, b exec.Batch) (ran int, err error) {
 		r, err := w.answer(&d)
 		b.Ended(ran, r, err)
 		ran++
-		if d.Last {
+		if d.HelperEnds {
 			w.endOrWarn()
 		}
-		if d.End || ran == len(b.Jobs) {
+		if d.BatchEnds || ran == len(b.Jobs) {
 			return ran, nil
 		}
 		b.Started(ran)
@@ -72,20 +72,20 @@ func (w *worker) request(jobs []exec.Job) []byte {
 func source(j *exec.Job) lane.Item {
 	it := item(j.Source)
 	if j.Content != nil {
-		it.Own, it.Content, it.Size = true, string(j.Content), int64(len(j.Content))
+		it.Literal, it.Content, it.Size = true, string(j.Content), int64(len(j.Content))
 	}
 	return it
 }
 
-func (w *worker) answer(d *lane.Done) (*exec.Result, error) {
+func (w *worker) answer(d *lane.Answer) (*exec.Result, error) {
 	if d.Fault != "" {
-		return nil, w.crew.blamed(d.Fault, d.Changed, d.Full)
+		return nil, w.crew.blamed(d.Fault, d.CorpusChanged, d.DiskFull)
 	}
 	return w.result(d)
 }
 
 // result takes over what the lane answered and put into its outbox.
-func (w *worker) result(d *lane.Done) (*exec.Result, error) {
+func (w *worker) result(d *lane.Answer) (*exec.Result, error) {
 	if w.crew.o.Keep != "" {
 		d.Files = nil // they stay where they are
 	}
@@ -111,14 +111,14 @@ func (w *worker) result(d *lane.Done) (*exec.Result, error) {
 
 // canonicalNames rewrites the lane's path in names: of files in a tree that
 // mirrors absolute paths.
-func (w *worker) canonicalNames(files []lane.Left) {
+func (w *worker) canonicalNames(files []lane.Output) {
 	if !w.plain {
 		return
 	}
 	for i := range files {
 		files[i].Name = strings.ReplaceAll(files[i].Name, w.root[1:]+"/", Canonical[1:]+"/")
 	}
-	slices.SortFunc(files, func(a, b lane.Left) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(files, func(a, b lane.Output) int { return strings.Compare(a.Name, b.Name) })
 }
 
 // taking is a result in the making. Its parts come in their final order.
@@ -130,7 +130,7 @@ type taking struct {
 	files    []string // to be removed on release
 }
 
-func (t *taking) take(key outcome.Key, l *lane.Left) error {
+func (t *taking) take(key outcome.Key, l *lane.Output) error {
 	p := outcome.Part{Key: key, Form: outcome.Form(l.Form), Exec: l.Exec, Size: l.Size}
 	c := exec.Content{Key: key}
 	var err error
@@ -153,7 +153,7 @@ func (t *taking) take(key outcome.Key, l *lane.Left) error {
 // load takes over a file of the outbox, with the lane's path rewritten where
 // the case could see it. It stays there until the result is released: mostly its
 // digest is all that anybody wants.
-func (t *taking) load(l *lane.Left, p *outcome.Part, c *exec.Content) error {
+func (t *taking) load(l *lane.Output, p *outcome.Part, c *exec.Content) error {
 	path := t.outbox.dir + "/" + l.Stored
 	if t.files = append(t.files, path); len(t.files) == 1 {
 		t.outbox.use()

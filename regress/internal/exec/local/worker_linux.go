@@ -183,7 +183,7 @@ func openCorpus(o *Options) (*os.File, error) {
 // greet sends the lane's setup and waits for the answer.
 func (w *worker) greet(ctx context.Context) error {
 	setup := w.crew.setup
-	setup.Root, setup.Outbox, setup.PIDs = w.root, w.outbox.dir, !w.plain
+	setup.Root, setup.Outbox, setup.PIDNamespace = w.root, w.outbox.dir, !w.plain
 	if w.plain {
 		setup.Env = seen(setup.Env, w.root)
 	} else {
@@ -198,11 +198,11 @@ func (w *worker) greet(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	w.note(ready.Own, ready.Floor)
+	w.note(ready.HelperCPU, ready.Floor)
 	if ready.Fault != "" {
-		return w.crew.blamed(ready.Fault, ready.Changed, ready.Full)
+		return w.crew.blamed(ready.Fault, ready.CorpusChanged, ready.DiskFull)
 	}
-	w.noteBlind(ready.Blind)
+	w.noteBlind(ready.NoInotify)
 	return nil
 }
 
