@@ -107,7 +107,7 @@ type bisecting struct {
 	how      Bisection
 	began    time.Time
 	base     *place.Golden   // what the sources are compared with
-	commands []*exec.Command // of the versions
+	versions []*exec.Command // to search, by the index in how.Versions
 	same     []int           // the first version with the same command
 	sources  []probed
 
@@ -130,16 +130,15 @@ func (d *bisecting) prepare(ctx context.Context, goals []goal) error {
 	if err := d.connect(ctx); err != nil {
 		return err
 	}
-	d.settling = settlingWith(d.base.Meta(), d.engine != nil, d.base.Get)
+	d.settling = settlingWith(d.base.Meta(), d.crew.IsRemote(), d.base.Get)
 	for _, v := range d.how.Versions {
 		d.same = append(d.same, slices.IndexFunc(d.how.Versions, func(w Version) bool { return slices.Equal(v.Words, w.Words) }))
-		c, err := d.executable(v.Words)
+		c, err := d.crew.Resolve(v.Words)
 		if err != nil {
 			return fmt.Errorf("%s: %s: %w", v.Where, v.Name, err)
 		}
-		d.commands = append(d.commands, c)
+		d.versions = append(d.versions, c)
 	}
-	d.engine.mayRun(d.commands)
 	found, err := d.past.run.OpenOutcomes()
 	if err != nil {
 		return err
@@ -187,14 +186,16 @@ type cell struct{ source, version int }
 // one.
 func (d *bisecting) runAll(ctx context.Context) error {
 	var cells []cell
-	for _, v := range bisection.Order(len(d.commands)) {
+	for _, v := range bisection.Order(len(d.versions)) {
 		for i := range d.sources {
 			if d.same[v] == v {
 				cells = append(cells, cell{i, v})
 			}
 		}
 	}
-	if err := d.startCrewOf(ctx, max(1, min(d.goroutines(), len(cells))), ""); err != nil {
+	setup := d.setup(max(1, min(d.goroutines(), len(cells))))
+	setup.Later = d.versions
+	if err := d.startCrew(ctx, setup); err != nil {
 		return err
 	}
 	return pass.EndError(ctx, pass.ForEach(ctx, d.goroutines(), cells, func(ctx context.Context, c cell) error {
@@ -208,7 +209,7 @@ func (d *bisecting) runAll(ctx context.Context) error {
 
 func (d *bisecting) runCell(ctx context.Context, c cell) error {
 	p := &d.sources[c.source]
-	r, err := d.crew.Run(ctx, exec.Job{Source: *p.task.Entry, Command: d.commands[c.version], Avoid: exec.NoLane})
+	r, err := d.executor.Run(ctx, exec.Job{Source: *p.task.Entry, Command: d.versions[c.version], Avoid: exec.NoLane})
 	if err != nil {
 		return d.machine(ctx, c, blamed(ctx, err))
 	}

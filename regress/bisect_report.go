@@ -79,7 +79,7 @@ func (d *bisecting) text(w *strings.Builder, interrupted bool) error {
 		end = ", interrupted"
 	}
 	fmt.Fprintf(w, "bisect: %s, %s, %s, %s in %v%s\n",
-		readable.Count(d.causes(), "cause"), readable.Count(len(d.commands), "version"), readable.Count(len(d.sources), "source"),
+		readable.Count(d.causes(), "cause"), readable.Count(len(d.versions), "version"), readable.Count(len(d.sources), "source"),
 		readable.Count(d.ran+d.failing, "run"), time.Since(d.began).Round(10*time.Millisecond), end)
 	return err
 }
@@ -249,7 +249,7 @@ func (d *bisecting) json(w *strings.Builder, interrupted bool) error {
 		return err
 	}
 	return report.EncodeLine(w, jsonBisect{
-		Type: "summary", Command: bisectCommand, Run: d.past.run.ID, Causes: d.causes(), Versions: len(d.commands),
+		Type: "summary", Command: bisectCommand, Run: d.past.run.ID, Causes: d.causes(), Versions: len(d.versions),
 		Sources: len(d.sources), Runs: d.ran + d.failing, Interrupted: interrupted,
 		Wall: float64(time.Since(d.began).Round(100*time.Microsecond)) / float64(time.Millisecond),
 	})

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
+	"muster/regress/internal/crew"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/keep"
 	"muster/regress/internal/name"
@@ -22,6 +24,7 @@ import (
 // with a baseline.
 type checking struct {
 	*session
+	setup     crew.Setup
 	base      baseline
 	reference *reference  // nil in a check
 	recorded  recorded    // zero in a compare
@@ -94,14 +97,14 @@ func Check(ctx context.Context, o Options) (sum Summary, err error) {
 	if ignore := "--ignore"; allFlags(s.o)[ignore] != base.Meta().Flags[ignore] {
 		s.watchIgnored()
 	}
-	s.engine.expect(filesLeft(base.Store))
-	s.settling = settlingWith(base.Meta(), s.engine != nil, base.Get)
-	if err := s.differences.Leaks.Watch(s.engine != nil || base.Meta().OnEngine()); err != nil {
+	s.settling = settlingWith(base.Meta(), s.crew.IsRemote(), base.Get)
+	if err := s.differences.Leaks.Watch(s.crew.IsRemote() || base.Meta().OnEngine()); err != nil {
 		return sum, err
 	}
 	c := newChecking(s, goldenBase{base.Store})
+	c.setup.Left = crew.FilesLeft(base.Get)
 	c.recorded = recorded{base.Meta(), base.Digest(), s.wallsIn(base.Store), base.Flaky}
-	if err := c.findRival(func() rival { return costRival(base.Meta(), &s.command) }); err != nil {
+	if err := c.findRival(func() rival { return costRival(base.Meta(), &s.commands, s.tool) }); err != nil {
 		return sum, err
 	}
 	if len(s.cases) == 0 && len(s.lacking) == 0 {
@@ -114,7 +117,7 @@ func Check(ctx context.Context, o Options) (sum Summary, err error) {
 }
 
 func newChecking(s *session, base baseline) *checking {
-	return &checking{session: s, base: base, firsts: map[int]firstRun{}, order: pass.NewInOrder(), final: map[int]bool{}, costs: costing{tried: map[string]int{}}}
+	return &checking{session: s, base: base, setup: s.setup(s.lanesForCases()), firsts: map[int]firstRun{}, order: pass.NewInOrder(), final: map[int]bool{}, costs: costing{tried: map[string]int{}}}
 }
 
 // check runs both passes and sums up.
@@ -206,14 +209,14 @@ func (c *checking) start(ctx context.Context) error {
 	}
 	id["--golden"] = c.o.Store.Golden // accept writes to it
 	if c.reference != nil {
-		identify("the reference", c.reference.command, id)
+		crew.IdentifyCommand("the reference", c.reference.command, id)
 	} else {
 		id["the golden"] = c.recorded.digest.String()
 	}
-	if err := c.startCrew(ctx, ""); err != nil {
+	if err := c.startCrew(ctx, c.setup); err != nil {
 		return err
 	}
-	c.identifyEngine(id)
+	maps.Copy(id, c.crew.Identity())
 	if err := c.startRun(id, c.recorded.digest); err != nil {
 		return err
 	}

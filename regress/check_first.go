@@ -81,7 +81,7 @@ func (c *checking) compareFirst(ctx context.Context, t pass.Task, r *exec.Result
 // runPair runs the reference and the candidate on a case. They take turns to go first, so that
 // neither always has the warmer caches. runPair stores both runs if they are not identical.
 func (c *checking) runPair(ctx context.Context, t pass.Task) firstResult {
-	commands := [2]*exec.Command{c.reference.command, c.command.For(t.Entry.Name)}
+	commands := [2]*exec.Command{c.reference.command, c.commands.For(t.Entry.Name)}
 	same := commands[0].Same(commands[1])
 	var results [2]*exec.Result
 	avoid := exec.NoLane

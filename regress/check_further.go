@@ -77,7 +77,7 @@ func (f *furtherRuns) run(ctx context.Context) error {
 		if rec.Runs >= pass {
 			continue // an interrupted run made it
 		}
-		if err := f.once(ctx, c.command.For(name), pass, f.compare); err != nil {
+		if err := f.once(ctx, c.commands.For(name), pass, f.compare); err != nil {
 			return err
 		}
 	}

@@ -51,7 +51,7 @@ func (c *checking) meets(ctx context.Context, m *sample, t pass.Task, identical 
 // candidate, and that of the candidate.
 func (c *checking) expectations(m *sample, t pass.Task, identical bool) (list []expectation, err error) {
 	name := t.Entry.Name
-	candidate := expectation{task: t, command: c.command.For(name), kept: m.candidate, stable: identical}
+	candidate := expectation{task: t, command: c.commands.For(name), kept: m.candidate, stable: identical}
 	candidate.compare = func(r *exec.Result) (keep.Likeness, error) {
 		l, _, err := c.compare(name, r)
 		return l, err
@@ -86,7 +86,7 @@ func (c *checking) meetsReference(ctx context.Context, m *sample, t pass.Task) (
 		return false, err
 	}
 	defer r.Release()
-	e := expectation{task: t, command: c.command.For(t.Entry.Name), was: r.Outcome, open: r.Open, kept: m.candidate, stable: true}
+	e := expectation{task: t, command: c.commands.For(t.Entry.Name), was: r.Outcome, open: r.Open, kept: m.candidate, stable: true}
 	e.compare = func(now *exec.Result) (keep.Likeness, error) {
 		if err := m.keep(ctx, m.reference, t.Entry.Name, r, keep.Unmatched); err != nil {
 			return keep.Unlike, err

@@ -36,13 +36,13 @@ func (c *checking) countFailure(t pass.Task, r firstResult) error {
 	}
 	f.warned = true
 	c.events.Warn(fmt.Sprintf("all of the first %d cases fail, and none failed before: interrupt the %s if the command is wrong", pass.FailingFirst, c.name))
-	c.hint(c.command.main.Hints)
+	c.hint(c.commands.Main.Hints)
 	return nil
 }
 
 // hint warns of likely mistakes in the command.
 func (c *checking) hint(hints func() []string) {
-	if c.command.main == nil {
+	if c.commands.Main == nil {
 		return
 	}
 	for _, hint := range hints() {
@@ -58,9 +58,9 @@ func (c *checking) warnCommand() {
 	switch {
 	case c.failures.warned:
 	case 2*v[outcome.NewlyFailing] > len(c.cases):
-		c.hint(c.command.main.Hints)
+		c.hint(c.commands.Main.Hints)
 	case 2*differ > len(c.cases):
-		c.hint(c.command.main.Misspelt)
+		c.hint(c.commands.Main.Misspelt)
 	}
 	if 2*c.unstable > differ {
 		c.events.Warn(fmt.Sprintf("most cases that differ vary from run to run (%s of %s); --normalize rewrites what may vary, such as times and addresses, and --ignore leaves out a part, such as a cache", readable.Number(c.unstable), readable.Number(differ)))

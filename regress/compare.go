@@ -27,20 +27,20 @@ func Compare(ctx context.Context, o Options) (sum Summary, err error) {
 	if err := s.resolve(); err != nil {
 		return sum, err
 	}
-	command, err := s.executable(o.Command.Reference)
+	command, err := s.crew.Resolve(o.Command.Reference)
 	if err != nil {
 		return sum, err
 	}
 	if err := s.identifyTool(command); err != nil {
 		return sum, err
 	}
-	s.engine.alsoRuns(command)
-	if err := s.differences.Leaks.Watch(s.engine != nil); err != nil {
+	if err := s.differences.Leaks.Watch(s.crew.IsRemote()); err != nil {
 		return sum, err
 	}
 	beside := &reference{command: command}
 	c := newChecking(s, beside)
 	c.reference = beside
+	c.setup.Commands = append(c.setup.Commands, command)
 	if err := c.findRival(func() rival { return rival{command: command} }); err != nil {
 		return sum, err
 	}

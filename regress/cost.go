@@ -53,9 +53,9 @@ func (c *checking) findRival(find func() rival) (err error) {
 	if c.costs.limits, err = parseCostLimits(&c.o.Judge); err != nil {
 		return err
 	}
-	if c.engine != nil {
+	if c.crew.IsRemote() {
 		c.costs.rival.why = "the workers of an engine differ, so what a change costs is not told there"
-		return c.notForEngines()
+		return c.refuseLimitsOnEngine()
 	}
 	if len(c.costs.limits) > 0 && c.o.Judge.CostCases == 0 {
 		return fault.Inputf("--fail-on %s: --cost-cases 0 tells nothing of the cost: leave one of both out", c.costs.limits[0])
@@ -65,6 +65,14 @@ func (c *checking) findRival(find func() rival) (err error) {
 		return fault.Inputf("--fail-on %s: %s, so both commands cannot run in turns, and times of different days cannot be compared: record with an executable that stays where it is, or use muster compare", c.costs.limits[0], c.costs.rival.why)
 	}
 	return nil
+}
+
+// refuseLimitsOnEngine refuses --fail-on: the workers of an engine differ.
+func (c *checking) refuseLimitsOnEngine() error {
+	if len(c.o.Judge.FailOn) == 0 {
+		return nil
+	}
+	return fault.Inputf("--fail-on %s: the workers of an engine differ, so what a change costs cannot be told there: leave it out, or run without --remote", c.o.Judge.FailOn[0])
 }
 
 // tellCost measures and tells what the change costs, once all cases have their verdicts.
@@ -126,7 +134,7 @@ func (k *costing) decided(e cost.Estimate) bool {
 func (c *checking) cost(ctx context.Context) (told report.Cost, err error) {
 	k := &c.costs
 	switch {
-	case k.rival.same || c.engine != nil || k.rival.there && k.rival.command == nil:
+	case k.rival.same || c.crew.IsRemote() || k.rival.there && k.rival.command == nil:
 		return report.Cost{Why: k.rival.why}, nil
 	case k.rival.command == nil:
 		return c.recordedCost()
@@ -135,7 +143,7 @@ func (c *checking) cost(ctx context.Context) (told report.Cost, err error) {
 		return told, err
 	}
 	began := time.Now()
-	told.Estimate = cost.Of(k.pairs, c.crew.Floor())
+	told.Estimate = cost.Of(k.pairs, c.executor.Floor())
 	if err := c.confirm(ctx, &told.Estimate); err != nil {
 		return told, err
 	}
@@ -179,7 +187,7 @@ func (c *checking) recordedCost() (told report.Cost, err error) {
 			pairs = append(pairs, cost.Pair{Case: one.task.Entry.Name, Old: old.Cost, New: one.cost})
 		}
 	}
-	told.Estimate, told.Indicative = cost.Of(pairs, c.crew.Floor()), true
+	told.Estimate, told.Indicative = cost.Of(pairs, c.executor.Floor()), true
 	told.Measured = len(told.Cases)
 	// An interval would say how the cases scatter, and nothing of how the days differ.
 	told.CPU.Low, told.CPU.High, told.Memory.Low, told.Memory.High = 0, 0, 0, 0

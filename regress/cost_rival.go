@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"muster/regress/internal/crew"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/filedigest"
 	"muster/regress/internal/glob"
@@ -37,7 +38,7 @@ func (r *rival) runs(caseName string) bool {
 }
 
 // recordedRival finds the command that recorded the golden, if its executable still is what it was.
-func recordedRival(m golden.Meta, now *command) rival {
+func recordedRival(m golden.Meta, now *crew.Commands, files *tool.Identity) rival {
 	by := m.Recorder()
 	i := slices.IndexFunc(by.Command, func(c golden.Command) bool { return c.Glob == "" })
 	switch {
@@ -47,7 +48,7 @@ func recordedRival(m golden.Meta, now *command) rival {
 		return rival{why: "the golden was made by an executable of an engine's workers"}
 	}
 	words, shell := by.Command[i].Args, by.Shell
-	if now.main != nil && len(now.byGlob) == 0 && now.tool.Digest(now.main.Path) == by.ExecutableDigest && slices.Equal(now.main.Words, words) && now.main.Shell == shell {
+	if now.Main != nil && len(now.ByGlob) == 0 && files.Digest(now.Main.Path) == by.ExecutableDigest && slices.Equal(now.Main.Words, words) && now.Main.Shell == shell {
 		if shell || namesFiles(words) {
 			return rival{why: "the command is as recorded, and what it runs may not be"}
 		}
@@ -90,8 +91,8 @@ func executableText(m golden.Meta) string {
 
 // costRival is recordedRival where it matters what took the time: a script that was written
 // to since is not the one that made the golden, whatever the digest of its interpreter.
-func costRival(m golden.Meta, now *command) rival {
-	r := recordedRival(m, now)
+func costRival(m golden.Meta, now *crew.Commands, files *tool.Identity) rival {
+	r := recordedRival(m, now, files)
 	if r.there = m.OnEngine(); r.there && r.command == nil && !r.same {
 		r.why = "the golden has what cases took on an engine, whose workers are no measure for this machine"
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"muster/regress/internal/crew"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/outcome"
 )
@@ -15,7 +16,7 @@ func TestRivalOfWorkers(t *testing.T) {
 	there, mixed := recorded, recorded
 	there.Preflight, mixed.FromEngine = outcome.Of(nil), true
 	for want, m := range map[string]golden.Meta{"is gone": recorded, "on an engine": there, "took on an engine": mixed} {
-		r := costRival(m, &command{})
+		r := costRival(m, &crew.Commands{}, nil)
 		if r.command != nil || r.there == (want == "is gone") || !strings.Contains(r.why, want) {
 			t.Errorf("want %q: %+v", want, r)
 		}

@@ -44,7 +44,7 @@ func (c *checking) inTurns(ctx context.Context) error {
 	began := time.Now()
 	patience, before := k.patience(began.Sub(c.began)), k.took
 	for round := 0; round < roundsMax && k.broken == nil; round++ {
-		estimate := cost.Of(k.pairs, c.crew.Floor())
+		estimate := cost.Of(k.pairs, c.executor.Floor())
 		if estimate.CPU.Precision() <= precisionWanted || k.decided(estimate) {
 			return nil
 		}
@@ -181,14 +181,14 @@ func (c *checking) takeTurns(t pass.Task, both turns, take func(cost.Pair) error
 // side that begins. What the candidate left is for look to tell and to release, unless
 // that is nil.
 func (c *checking) inTurn(ctx context.Context, t pass.Task, pass, first int, look func(*exec.Result, error)) (both turns) {
-	commands := [2]*exec.Command{c.costs.rival.command, c.command.For(t.Entry.Name)}
+	commands := [2]*exec.Command{c.costs.rival.command, c.commands.For(t.Entry.Name)}
 	for done := 0; done < 2 && ctx.Err() == nil; {
 		var jobs []exec.Job
 		for n := done; n < 2; n++ {
 			jobs = append(jobs, exec.Job{Source: *t.Entry, Command: commands[(n+first)%2], Avoid: exec.NoLane})
 		}
 		from := done
-		done += c.crew.RunAll(ctx, exec.Batch{
+		done += c.executor.RunAll(ctx, exec.Batch{
 			Jobs:    jobs,
 			Started: func(int) { c.started(t, pass) },
 			Ended: func(i int, r *exec.Result, err error) {

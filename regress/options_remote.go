@@ -3,14 +3,12 @@ package regress
 import (
 	"cmp"
 	"path"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
+	"muster/regress/internal/crew"
 	"muster/regress/internal/exec"
-	"muster/regress/internal/exec/reapi"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/glob"
 	"muster/regress/internal/name"
@@ -73,50 +71,15 @@ func headerText(text string) bool {
 // countRemoteJobs returns the number of cases that an engine executes at once for this run.
 func countRemoteJobs(r *Remote) int { return cmp.Or(r.Jobs, RemoteJobsDefault) }
 
-// workerWaitMax is how long a case may wait for a worker, beside the time that it may run; of
-// that a year counts at most.
-const (
-	workerWaitMax = time.Hour
-	caseRunMax    = 365 * 24 * time.Hour
-)
-
-// newEndpoint returns the address of the engine, the credentials, and the limits of waiting.
-func newEndpoint(o *Options) reapi.Endpoint {
+// newEndpoint returns where the engine is, who asks, and what goes there.
+func newEndpoint(o *Options) crew.Endpoint {
 	r := &o.Remote
-	p := reapi.Endpoint{
-		URL: r.URL, Instance: r.Instance, Token: r.Token, PlainToken: r.PlainToken,
-		CA: r.CA, Cert: r.Cert, Key: r.Key, Version: o.Version, Priority: int32(r.Priority), Jobs: countRemoteJobs(r),
-		Wait:             r.Wait,
-		ExecutionTimeout: workerWaitMax + min(o.Limits.Timeout, caseRunMax),
+	return crew.Endpoint{
+		URL: r.URL, Instance: r.Instance, Headers: r.Headers, Token: r.Token, PlainToken: r.PlainToken,
+		CA: r.CA, Cert: r.Cert, Key: r.Key, Version: o.Version, Priority: r.Priority, Jobs: countRemoteJobs(r),
+		Wait: r.Wait, Timeout: o.Limits.Timeout, Fallback: r.Fallback,
+		Inputs: r.Inputs, Bundle: r.Bundle, Outputs: r.Outputs, Platform: r.Platform, Preflight: r.Preflight,
 	}
-	for _, kv := range r.Headers {
-		key, value, _ := strings.Cut(kv, "=")
-		p.Headers = append(p.Headers, reapi.Header{Name: key, Value: value})
-	}
-	return p
-}
-
-func parseProperties(r *Remote) (list []reapi.Property) {
-	for _, kv := range r.Platform {
-		key, value, _ := strings.Cut(kv, "=")
-		list = append(list, reapi.Property{Name: key, Value: value})
-	}
-	return list
-}
-
-// bringsFile reports whether a file travels as an input, or in one.
-func bringsFile(r *Remote, file string) bool {
-	file, err := filepath.Abs(file)
-	if err != nil {
-		return false
-	}
-	for _, input := range r.Inputs {
-		input, err := filepath.Abs(input)
-		if below, e := filepath.Rel(input, file); err == nil && e == nil && filepath.IsLocal(below) {
-			return true
-		}
-	}
-	return false
 }
 
 // overrideRemote returns the options of a past run, replaced by those that are given now.

@@ -146,10 +146,10 @@ func (r *recording) begin(ctx context.Context) (err error) {
 	id["--repeat"] = fmt.Sprint(r.o.Judge.Repeat)
 	id["--golden"] = r.o.Store.Golden
 	r.into.Identify(id)
-	if err := r.startCrew(ctx, ""); err != nil {
+	if err := r.startCrew(ctx, r.setup(r.lanesForCases())); err != nil {
 		return err
 	}
-	r.identifyEngine(id)
+	maps.Copy(id, r.crew.Identity())
 	if err := r.startRun(id, outcome.Digest{}); err != nil {
 		return err
 	}

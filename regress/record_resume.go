@@ -28,7 +28,7 @@ func (r *recording) repeatFinished(ctx context.Context) error {
 		if err != nil {
 			return false, err
 		}
-		e := expectation{task: t, command: r.command.For(t.Entry.Name), was: rec.Outcome, open: keep.ContentsIn(r.writer), kept: m.candidate}
+		e := expectation{task: t, command: r.commands.For(t.Entry.Name), was: rec.Outcome, open: keep.ContentsIn(r.writer), kept: m.candidate}
 		e.compare = func(*exec.Result) (keep.Likeness, error) { return keep.Unmatched, nil }
 		return m.meets(ctx, e, RetriesDefault)
 	}

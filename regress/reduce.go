@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"muster/regress/internal/cause"
+	"muster/regress/internal/crew"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
@@ -74,7 +75,7 @@ func newTrial(ctx context.Context, p *past, s *session, found *cause.Found, goal
 		return nil, err
 	}
 	t = &trial{session: s, task: pass.Task{Index: 0, Entry: &s.cases[0]}, causes: found.Causes, index: cause.NewIndex(found.Causes), wanted: goal.causes}
-	t.candidate = s.command.For(goal.name)
+	t.candidate = s.commands.For(goal.name)
 	base, err := p.run.OpenBase(ctx)
 	if err != nil {
 		return nil, err
@@ -88,9 +89,7 @@ func newTrial(ctx context.Context, p *past, s *session, found *cause.Found, goal
 		return nil, fault.Inputf("%s is not in %s any more: run muster %s again", name.Print(goal.name), p.options.Store.Golden, p.run.Command)
 	}
 	t.known = &old.Outcome
-	if t.reference, err = trustedCommand(p, s, base.Meta(), goal.name, reference); err == nil {
-		s.engine.alsoRuns(t.reference)
-	}
+	t.reference, err = trustedCommand(p, s, base.Meta(), goal.name, reference)
 	return t, err
 }
 
@@ -99,12 +98,12 @@ func newTrial(ctx context.Context, p *past, s *session, found *cause.Found, goal
 func trustedCommand(p *past, s *session, m golden.Meta, caseName string, given []string) (*exec.Command, error) {
 	switch {
 	case len(given) > 0:
-		return s.executable(given)
+		return s.crew.Resolve(given)
 	case p.run.Command == report.CompareCommand:
-		return s.executable(p.options.Command.Reference)
+		return s.crew.Resolve(p.options.Command.Reference)
 	}
 	const mend = "name the trusted one with --ref 'COMMAND'"
-	r := recordedRival(m, &command{}) // not the run's, which may be the same one
+	r := recordedRival(m, &crew.Commands{}, nil) // not the run's, which may be the same one
 	switch {
 	case r.command == nil:
 		return nil, fault.Inputf("the command that made the golden has to run again: %s: %s", r.why, mend)
@@ -156,7 +155,7 @@ func (d *reducing) begin(ctx context.Context) (err error) {
 	if d.own, err = d.contentOf(*d.task.Entry); err != nil {
 		return err
 	}
-	if err := d.startCrewOf(ctx, d.lanes(), ""); err != nil {
+	if err := d.startBoth(ctx); err != nil {
 		return err
 	}
 	var slowest time.Duration
@@ -173,6 +172,13 @@ func (d *reducing) begin(ctx context.Context) (err error) {
 		d.start = &facts{s.was.Outcome.Ending, s.is.Outcome.Ending, s.Explanation}
 	}
 	return d.hurry(ctx, slowest)
+}
+
+// startBoth starts a crew that runs the reference, too.
+func (d *reducing) startBoth(ctx context.Context) error {
+	setup := d.setup(d.lanes())
+	setup.Commands = append(setup.Commands, d.reference)
+	return d.startCrew(ctx, setup)
 }
 
 // A smaller source may well run for ever: a loop whose end is gone. It is given up after
@@ -199,7 +205,7 @@ func (d *reducing) hurry(ctx context.Context, slowest time.Duration) error {
 		return err
 	}
 	d.o.Limits.Timeout = limit
-	return d.startCrewOf(ctx, d.lanes(), "")
+	return d.startBoth(ctx)
 }
 
 // notShown says that the case's own source does not, or not always, show the cause.

@@ -14,6 +14,7 @@ import (
 	"muster/regress/internal/fault"
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
+	"muster/regress/internal/pass"
 	"muster/regress/internal/report"
 )
 
@@ -41,33 +42,51 @@ func RunOne(ctx context.Context, o Options, caseName, keep string) (err error) {
 	if err := s.resolve(); err != nil {
 		return err
 	}
-	if s.engine != nil {
-		if err := makeKept(keep); err != nil {
-			return err
-		}
+	run := runHere
+	if s.crew.IsRemote() {
+		run = runRemotely
 	}
-	if err := s.startCrew(ctx, keep); err != nil {
-		return err
-	}
-	c := s.command.For(t.Entry.Name)
-	r, err := s.crew.Run(ctx, exec.Job{Source: *t.Entry, Command: c, Avoid: exec.NoLane})
+	r, line, err := run(ctx, s, t, keep)
 	if err != nil {
 		return err
 	}
 	defer r.Release()
-	if s.engine != nil {
-		if err := s.layOut(keep, *t.Entry, r); err != nil {
-			return err
-		}
-	}
 	if err := keepStreams(keep, r); err != nil {
 		return err
 	}
-	line := ""
-	if s.engine == nil {
-		line = byHand(c, t.Entry.Name)
-	}
 	return s.tellKept(keep, line, r)
+}
+
+// runHere runs a case in the folder keep. The returned line runs the case again by hand.
+func runHere(ctx context.Context, s *session, t pass.Task, keep string) (r *exec.Result, line string, err error) {
+	r, err = s.runUndecorated(ctx, t, keep)
+	return r, byHand(s.commands.For(t.Entry.Name), t.Entry.Name), err
+}
+
+// runRemotely runs a case on an engine, and lays out in the folder keep what the engine
+// returned. No line runs the case by hand: the command is a path of the workers.
+func runRemotely(ctx context.Context, s *session, t pass.Task, keep string) (r *exec.Result, line string, err error) {
+	if err := makeKept(keep); err != nil {
+		return nil, "", err
+	}
+	if r, err = s.runUndecorated(ctx, t, keep); err != nil {
+		return nil, "", err
+	}
+	if err := s.layOut(keep, *t.Entry, r); err != nil {
+		r.Release()
+		return nil, "", err
+	}
+	return r, "", nil
+}
+
+// runUndecorated runs a case. No part of its result is ignored: people look at all of them.
+func (s *session) runUndecorated(ctx context.Context, t pass.Task, keep string) (r *exec.Result, err error) {
+	setup := s.setup(s.lanesForCases())
+	setup.Keep = keep
+	if s.executor, err = s.crew.Start(ctx, setup); err != nil {
+		return nil, err
+	}
+	return s.executor.Run(ctx, exec.Job{Source: *t.Entry, Command: s.commands.For(t.Entry.Name), Avoid: exec.NoLane})
 }
 
 // keepStreams writes the streams beside the case's folders. The case could write
@@ -121,8 +140,8 @@ func (s *session) figures(r *exec.Result) string {
 		return report.EngineWords(r.Engine)
 	}
 	peak := fmt.Sprintf("%d KiB", r.Cost.PeakRSS)
-	if r.Cost.PeakRSS <= s.crew.Floor() {
-		peak = fmt.Sprintf("≤ %d KiB (the floor of what can be told)", s.crew.Floor())
+	if r.Cost.PeakRSS <= s.executor.Floor() {
+		peak = fmt.Sprintf("≤ %d KiB (the floor of what can be told)", s.executor.Floor())
 	}
 	return fmt.Sprintf("CPU %v, wall %v, peak memory %s", r.Cost.CPU.Round(10*time.Microsecond), r.Cost.Wall.Round(10*time.Microsecond), peak)
 }

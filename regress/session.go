@@ -4,14 +4,13 @@ import (
 	"context"
 	"errors"
 	"io"
-	"syscall"
 	"time"
 
 	"muster/regress/internal/analyse"
 	"muster/regress/internal/content"
 	"muster/regress/internal/corpus"
+	"muster/regress/internal/crew"
 	"muster/regress/internal/exec"
-	"muster/regress/internal/exec/local"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/normalize"
@@ -20,6 +19,7 @@ import (
 	"muster/regress/internal/report"
 	"muster/regress/internal/run"
 	"muster/regress/internal/state"
+	"muster/regress/internal/tool"
 )
 
 // session is one command over a corpus, from its opening to its summary. The
@@ -41,13 +41,14 @@ type session struct {
 
 	events *run.Events
 
-	corpus  *corpus.Corpus
-	digests corpus.Digests // once they are known
-	cases   []corpus.Entry // selected, in corpus order
-	lacking []string       // names of the golden that are selected and that the corpus lacks
-	command command
-	crew    exec.Executor
-	engine  *engine // nil: the cases run on this machine
+	corpus   *corpus.Corpus
+	digests  corpus.Digests // once they are known
+	cases    []corpus.Entry // selected, in corpus order
+	lacking  []string       // names of the golden that are selected and that the corpus lacks
+	commands crew.Commands
+	tool     *tool.Identity // nil before identifyTool
+	crew     crew.Crew
+	executor exec.Executor // nil before startCrew
 
 	comparer content.Comparer
 
@@ -71,7 +72,8 @@ func newSession(o *Options, name string) (s *session, err error) {
 		return nil, err
 	}
 	o = &own
-	s = &session{o: o, name: name, began: began, usedAt: usedCPU(), state: state.Open(o.Store.State), events: run.NewEvents(report.Tee{})}
+	s = &session{o: o, name: name, began: began, usedAt: crew.UsedCPU(), state: state.Open(o.Store.State), events: run.NewEvents(report.Tee{})}
+	s.crew = crew.NewHere(s.crewOptions())
 	if s.rules, err = normalize.Parse(o.Judge.Normalize); err != nil {
 		return nil, fault.Inputf("%w", err)
 	}
@@ -153,71 +155,11 @@ func (s *session) contentOf(e corpus.Entry) ([]byte, error) {
 	return content, errors.Join(err, r.Close())
 }
 
-// startCrew brings up the lanes, or has an engine run the cases.
-func (s *session) startCrew(ctx context.Context, keep string) error {
-	return s.startCrewOf(ctx, max(1, min(s.o.Limits.Jobs, len(s.cases))), keep)
-}
-
-// startCrewOf is startCrew with so many lanes. That counts here only: an engine has none.
-func (s *session) startCrewOf(ctx context.Context, lanes int, keep string) error {
-	if err := s.startAnyCrew(ctx, lanes, keep); err != nil {
-		return err
-	}
-	s.crew = s.ignoringCrew(s.crew)
-	return nil
-}
-
-func (s *session) startAnyCrew(ctx context.Context, lanes int, keep string) error {
-	if s.engine != nil {
-		return s.startEngine(ctx)
-	}
-	if s.o.startExecutor != nil {
-		var err error
-		s.crew, err = s.o.startExecutor(lanes)
-		return err
-	}
-	if len(s.o.Helper) == 0 {
-		return fault.Environmentf("no lane helper: Options.Helper is empty")
-	}
-	if err := checkLimits(lanes); err != nil {
-		return err
-	}
-	crew, err := local.Start(ctx, local.Options{
-		Lanes: lanes, Helper: s.o.Helper, Corpus: s.corpus, Env: caseEnvironment(&s.o.Command),
-		Timeout: s.o.Limits.Timeout, Grace: s.o.Limits.Grace,
-		MemoryMax: max(0, s.o.Limits.Memory), OutputMax: s.o.Limits.OutputMax,
-		NoNetwork: s.o.Command.NoNetwork, Keep: keep, Note: s.events.Note, Warn: s.events.Warn,
-	})
-	if err == nil { // else it would be no nil of the interface
-		s.crew = crew
-	}
-	return err
-}
-
-func (s *session) closeCrew() error {
-	if s.crew == nil {
-		return nil
-	}
-	err := s.crew.Close()
-	s.summary.OwnCPU = usedCPU() - s.usedAt + s.crew.OwnCPU()
-	s.crew = nil
-	return err
-}
-
-// usedCPU returns what this process itself has used since it began.
-func usedCPU() time.Duration {
-	var u syscall.Rusage
-	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
-
 // close releases everything, however far the session got.
 func (s *session) close() error {
-	s.engine.quiet()
+	s.crew.Quiet()
 	errs := []error{s.closeCrew()}
-	s.engine.close()
+	s.crew.Close()
 	if s.corpus != nil {
 		errs = append(errs, s.corpus.Close())
 	}

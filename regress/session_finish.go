@@ -51,7 +51,7 @@ func (s *session) notRun(judged func(index int) bool) {
 // finish fills in the figures of the summary, tells the reporters, and keeps
 // the run, which err broke off unless it is nil.
 func (s *session) finish(err error) error {
-	s.engine.quiet()
+	s.crew.Quiet()
 	broke := fault.ClassOf(err)
 	if e := s.closeCrew(); err == nil {
 		err = e
@@ -63,8 +63,8 @@ func (s *session) finish(err error) error {
 		sum.Run = s.run.ID
 	}
 	sum.Wall = time.Since(s.began)
-	if s.engine != nil {
-		sum.Engine = s.engine.sum(s.jobs())
+	sum.Engine = s.crew.Sum()
+	if s.crew.IsRemote() {
 		sum.CoresBusy = sum.OwnCPU.Seconds() / max(sum.Wall, 1).Seconds()
 	} else if sum.Wall > 0 && sum.Merged == 0 {
 		sum.CoresBusy = (sum.CPU + sum.OwnCPU).Seconds() / sum.Wall.Seconds()

@@ -16,8 +16,8 @@ func (s *session) identity(ctx context.Context) (map[string]string, error) {
 		return nil, err
 	}
 	id := map[string]string{"the corpus": digest.String(), fileOf + "the corpus": s.corpus.Stamp()}
-	s.command.identify(id)
-	identifyFiles(s.command.tool, id)
+	s.commands.Identify(id)
+	identifyFiles(s.tool, id)
 	maps.Copy(id, allFlags(s.o))
 	if len(s.o.Command.PassEnv) > 0 {
 		id["what --pass-env passes"] = digestPassed(&s.o.Command).String()
@@ -45,19 +45,17 @@ func (s *session) meta(ctx context.Context) (golden.Meta, error) {
 		Corpus: digest, CorpusPath: s.o.Corpus.Path, Env: s.o.Command.Env, Machine: machine(), MusterVersion: s.o.Version,
 		Created: s.began, Repeat: s.o.Judge.Repeat, Flags: outcomeFlags(s.o),
 	}
-	if s.engine != nil {
-		m.Preflight = s.engine.crew.PreflightDigest()
-	}
+	m.Preflight = s.crew.Preflight()
 	if s.run != nil {
 		m.Run = s.run.ID
 	}
 	m.Tool = s.recordedTool()
-	if c := s.command.main; c != nil {
+	if c := s.commands.Main; c != nil {
 		m.Command = append(m.Command, golden.Command{Args: c.Words})
-		m.Executable, m.ExecutableDigest = c.Path, s.command.tool.Digest(c.Path)
+		m.Executable, m.ExecutableDigest = c.Path, s.tool.Digest(c.Path)
 	}
-	for _, g := range s.command.byGlob {
-		m.Command = append(m.Command, golden.Command{Glob: g.glob, Args: g.command.Words})
+	for _, g := range s.commands.ByGlob {
+		m.Command = append(m.Command, golden.Command{Glob: g.Glob, Args: g.Command.Words})
 	}
 	return m, nil
 }

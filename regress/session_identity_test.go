@@ -4,7 +4,6 @@ import (
 	"reflect"
 	"testing"
 
-	"muster/regress/internal/exec"
 	"muster/regress/internal/golden"
 )
 
@@ -59,46 +58,6 @@ func TestDiffersIn(t *testing.T) {
 	} {
 		if got := differsIn(a, c.b); got != c.want {
 			t.Errorf("%v and %v differ in %q, want %q", a, c.b, got, c.want)
-		}
-	}
-}
-
-// A command is its words; commands by glob count with their place.
-func TestIdentify(t *testing.T) {
-	id := func(c command) map[string]string {
-		all := map[string]string{}
-		c.identify(all)
-		return all
-	}
-	cc := &exec.Command{Words: []string{"cc", "{in}"}, Path: "/usr/bin/cc"}
-	other := *cc
-	other.Path = "/opt/bin/cc"
-	as := &exec.Command{Words: []string{"as"}, Path: "/usr/bin/as"}
-	base := command{main: cc, byGlob: []globbed{{"*.s", as}, {"*.S", cc}}}
-	for _, c := range []struct {
-		changed command
-		want    string
-	}{
-		{command{main: cc, byGlob: []globbed{{"*.s", as}, {"*.S", cc}}}, ""},
-		{command{main: as, byGlob: base.byGlob}, "the command"},
-		{command{main: &other, byGlob: base.byGlob}, "the command's executable"},
-		{command{main: nil, byGlob: base.byGlob}, "the command"},
-		{command{main: cc, byGlob: []globbed{{"*.S", cc}, {"*.s", as}}}, "the command for *.S, its place"},
-		{command{main: cc, byGlob: []globbed{{"*.s", cc}, {"*.S", cc}}}, "the command for *.s"},
-		{command{main: cc, byGlob: nil}, "the command for *.S"},
-	} {
-		if got := differsIn(id(base), id(c.changed)); got != c.want {
-			t.Errorf("%+v differs in %q, want %q", c.changed, got, c.want)
-		}
-	}
-}
-
-func TestCommandFor(t *testing.T) {
-	rest, first, second := &exec.Command{}, &exec.Command{}, &exec.Command{}
-	c := command{main: rest, byGlob: []globbed{{"sub/*.c", first}, {"*.c", second}}}
-	for name, want := range map[string]*exec.Command{"sub/a.c": first, "a.c": second, "x/sub/a.c": second, "a.go": rest} {
-		if c.For(name) != want {
-			t.Errorf("%s has another command", name)
 		}
 	}
 }

@@ -15,7 +15,7 @@ import (
 
 // onePerLane reports whether a lane gets one task at once: with --fail-fast, what a lane has
 // would still run, and an engine has its own queue.
-func (s *session) onePerLane() bool { return s.o.Select.FailFast > 0 || s.engine != nil }
+func (s *session) onePerLane() bool { return s.o.Select.FailFast > 0 || s.crew.Width().Alone }
 
 // runTasks returns a function that runs tasks of a pass in order on one lane. It calls ended for
 // each, and returns the number of tasks that ran.
@@ -23,13 +23,12 @@ func runTasks(s *session, number int) func(context.Context, []pass.Task, int, fu
 	return func(ctx context.Context, tasks []pass.Task, avoid int, ended func(pass.Task, *exec.Result, error)) int {
 		jobs := make([]exec.Job, len(tasks))
 		for i, t := range tasks {
-			jobs[i] = exec.Job{Source: *t.Entry, Command: s.command.For(t.Entry.Name), Avoid: avoid, Fresh: number > 1}
+			jobs[i] = exec.Job{Source: *t.Entry, Command: s.commands.For(t.Entry.Name), Avoid: avoid, Fresh: number > 1}
 		}
-		return s.crew.RunAll(ctx, exec.Batch{
+		return s.executor.RunAll(ctx, exec.Batch{
 			Jobs:    jobs,
 			Started: func(i int) { s.started(tasks[i], number) },
 			Ended: func(i int, r *exec.Result, err error) {
-				s.engine.count(tasks[i], r)
 				ended(tasks[i], r, blamed(ctx, err))
 			},
 		})
@@ -39,8 +38,7 @@ func runTasks(s *session, number int) func(context.Context, []pass.Task, int, fu
 // once runs a case once. fresh is as in exec.Job.
 func (s *session) once(ctx context.Context, t pass.Task, c *exec.Command, pass, avoid int, fresh bool) (*exec.Result, error) {
 	s.started(t, pass)
-	r, err := s.crew.Run(ctx, exec.Job{Source: *t.Entry, Command: c, Avoid: avoid, Fresh: fresh})
-	s.engine.count(t, r)
+	r, err := s.executor.Run(ctx, exec.Job{Source: *t.Entry, Command: c, Avoid: avoid, Fresh: fresh})
 	if err == nil {
 		s.settling.settle(t.Entry.Name, &r.Outcome)
 	}

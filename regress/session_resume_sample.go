@@ -80,7 +80,7 @@ func (s *session) repeatSample(
 	ctx context.Context, finished []pass.Task, retries int, m golden.Meta,
 	same func(context.Context, *sample, pass.Task) (bool, error), join func(context.Context, *sample, string) error,
 ) (err error) {
-	if len(finished) == 0 || s.engine != nil {
+	if len(finished) == 0 || s.crew.IsRemote() {
 		return nil
 	}
 	picked, again := sampleOf(finished), s.newSample(m)
@@ -180,7 +180,7 @@ func (m *sample) keep(ctx context.Context, in *keep.Store, name string, r *exec.
 
 // runUnjudged runs a case without giving it a verdict.
 func (s *session) runUnjudged(ctx context.Context, t pass.Task, c *exec.Command) (*exec.Result, error) {
-	r, err := s.crew.Run(ctx, exec.Job{Source: *t.Entry, Command: c, Avoid: exec.NoLane, Fresh: true})
+	r, err := s.executor.Run(ctx, exec.Job{Source: *t.Entry, Command: c, Avoid: exec.NoLane, Fresh: true})
 	if err == nil {
 		s.settling.settle(t.Entry.Name, &r.Outcome)
 	}

@@ -23,10 +23,10 @@ const toolEvery = 2 * time.Second
 // beside them. Call it after resolve. On an engine only the executables that muster sends
 // count.
 func (s *session) identifyTool(further ...*exec.Command) (err error) {
-	s.command.tool, err = tool.Build(tool.Options{
-		Commands: slices.Concat(s.command.all(), further), Env: caseEnvironment(&s.o.Command),
+	s.tool, err = tool.Build(tool.Options{
+		Commands: slices.Concat(s.commands.All(), further), Env: caseEnvironment(&s.o.Command),
 		Add: s.o.Command.ToolFiles, Leave: s.o.Command.NoToolFiles,
-		Alone: s.engine != nil, Digests: s.toolDigests(),
+		Alone: s.crew.IsRemote(), Digests: s.toolDigests(),
 	})
 	return err
 }
@@ -37,10 +37,10 @@ func (s *session) toolDigests() *filedigest.Cache {
 
 // recordedTool lists the tool's files for a golden. On an engine the tool is the workers'.
 func (s *session) recordedTool() (list []golden.ToolFile) {
-	if s.engine != nil {
+	if s.crew.IsRemote() {
 		return nil
 	}
-	for f := range s.command.tool.Files() {
+	for f := range s.tool.Files() {
 		list = append(list, golden.ToolFile{Path: f.Path, Role: string(f.Role), Digest: f.Digest})
 	}
 	return list
@@ -48,14 +48,14 @@ func (s *session) recordedTool() (list []golden.ToolFile) {
 
 // toolChanged lists the tool's files that changed since a golden was recorded.
 func (s *session) toolChanged(recorded golden.Meta) []string {
-	if s.engine != nil {
+	if s.crew.IsRemote() {
 		return nil
 	}
 	earlier := make([]tool.KnownFile, len(recorded.Tool))
 	for i, f := range recorded.Tool {
 		earlier[i] = tool.KnownFile{Path: f.Path, Digest: f.Digest}
 	}
-	return s.command.tool.ChangedSince(earlier)
+	return s.tool.ChangedSince(earlier)
 }
 
 // watchTool looks at the tool's files while cases run. The first change ends the returned
@@ -67,7 +67,7 @@ func (s *session) watchTool(ctx context.Context) (context.Context, func(error) e
 		s.ticks, s.stopTicks = ticker.C, ticker.Stop
 	}
 	watched, cancel := context.WithCancelCause(ctx)
-	watch := s.command.tool.Watch(s.ticks, cancel)
+	watch := s.tool.Watch(s.ticks, cancel)
 	return watched, func(err error) error {
 		touched, changed := watch.End()
 		cancel(nil)

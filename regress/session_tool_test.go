@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"muster/regress/internal/crew"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/report"
@@ -28,7 +29,7 @@ func watched(t *testing.T) (s *session, file string, ticks chan time.Time) {
 		t.Fatal(err)
 	}
 	ticks = make(chan time.Time)
-	s = &session{o: &Options{}, events: run.NewEvents(report.Tee{}), state: state.Open(filepath.Join(dir, "state")), command: command{main: c}, ticks: ticks}
+	s = &session{o: &Options{}, events: run.NewEvents(report.Tee{}), state: state.Open(filepath.Join(dir, "state")), commands: crew.Commands{Main: c}, crew: crew.NewHere(crew.Options{}), ticks: ticks}
 	if err := s.identifyTool(); err != nil {
 		t.Fatal(err)
 	}

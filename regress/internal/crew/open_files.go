@@ -1,4 +1,4 @@
-package regress
+package crew
 
 import (
 	"syscall"
@@ -7,18 +7,18 @@ import (
 	"muster/regress/internal/fault"
 )
 
-// openFilesRun is how many files a run has open beside those of its lanes: corpus,
-// goldens with journal and lock, reports, and what a helper's start takes. The least
+// openFilesRun is the number of files that a run has open beside those of its lanes: corpus,
+// goldens with journal and lock, reports, and what the start of a helper takes. The least
 // with which a check passes is 20.
 const openFilesRun = 27
 
 // checkOpenFiles refuses more lanes than the limit on open files allows, before any case
-// meets it; with 0 lanes, a process with fewer than one lane needs. The runtime has
-// raised the limit as far as it may by now.
+// meets the limit. 0 lanes count as one. The Go runtime has already raised the limit as
+// far as it may.
 func checkOpenFiles(lanes int) error {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
-		return nil // what cannot be asked is found out later
+		return nil // a limit that cannot be read shows later
 	}
 	need := uint64(openFilesRun + local.FilesPerLane*max(1, lanes))
 	if limit.Cur >= need {

@@ -1,0 +1,78 @@
+package crew
+
+import (
+	"path/filepath"
+	"strings"
+	"time"
+
+	"muster/regress/internal/exec/reapi"
+)
+
+// Endpoint says where an engine is, who asks, and what goes there.
+type Endpoint struct {
+	URL        string // "" = none
+	Instance   string
+	Headers    []string // K=V
+	Token      string
+	PlainToken bool
+	CA, Cert   string
+	Key        string
+	Version    string // of this program
+	Priority   int
+	Jobs       int           // cases at once
+	Wait       time.Duration // for an engine that is away or busy
+	Timeout    time.Duration // for a case
+	Fallback   bool          // run on this machine if the engine cannot be reached
+
+	Inputs    []string // files and folders that travel with the cases
+	Bundle    bool     // the executables travel with their libraries
+	Outputs   []string // patterns of names to ask for
+	Platform  []string // K=V
+	Preflight []string // words
+}
+
+// workerWaitMax is how long a case may wait for a worker, beside the time that it may run. Of
+// that time caseRunMax counts at most.
+const (
+	workerWaitMax = time.Hour
+	caseRunMax    = 365 * 24 * time.Hour
+)
+
+// dialOptions returns the endpoint as package reapi wants it.
+func (e *Endpoint) dialOptions(note func(string)) reapi.Endpoint {
+	to := reapi.Endpoint{
+		URL: e.URL, Instance: e.Instance, Token: e.Token, PlainToken: e.PlainToken,
+		CA: e.CA, Cert: e.Cert, Key: e.Key, Version: e.Version, Priority: int32(e.Priority), Jobs: e.Jobs,
+		Wait: e.Wait, Note: note,
+		ExecutionTimeout: workerWaitMax + min(e.Timeout, caseRunMax),
+	}
+	for _, kv := range e.Headers {
+		key, value, _ := strings.Cut(kv, "=")
+		to.Headers = append(to.Headers, reapi.Header{Name: key, Value: value})
+	}
+	return to
+}
+
+// properties returns the platform as package reapi wants it.
+func (e *Endpoint) properties() (list []reapi.Property) {
+	for _, kv := range e.Platform {
+		key, value, _ := strings.Cut(kv, "=")
+		list = append(list, reapi.Property{Name: key, Value: value})
+	}
+	return list
+}
+
+// sendsFile reports whether a file is one of the inputs, or lies in one.
+func (e *Endpoint) sendsFile(file string) bool {
+	file, err := filepath.Abs(file)
+	if err != nil {
+		return false
+	}
+	for _, input := range e.Inputs {
+		input, err := filepath.Abs(input)
+		if below, e := filepath.Rel(input, file); err == nil && e == nil && filepath.IsLocal(below) {
+			return true
+		}
+	}
+	return false
+}

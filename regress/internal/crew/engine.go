@@ -1,0 +1,127 @@
+package crew
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"muster/regress/internal/exec"
+	"muster/regress/internal/exec/reapi"
+	"muster/regress/internal/outcome"
+	"muster/regress/internal/report"
+)
+
+// Engine runs cases on an engine of the Remote Execution API.
+type Engine struct {
+	o        Options
+	conn     *reapi.Connection
+	executor *reapi.Engine // the last one
+	watch    watch
+	runs     runCounter
+
+	// ballast is never written to, so it takes no memory. The garbage collector counts it, and
+	// runs as seldom as if the process held that much more.
+	ballast []byte
+}
+
+const ballastSize = 32 << 20 // bytes
+
+// dial connects to the engine.
+func dial(ctx context.Context, o Options) (_ *Engine, err error) {
+	e := &Engine{o: o, ballast: make([]byte, ballastSize), watch: watch{emit: o.Emit, command: o.Command}}
+	e.watch.begin("connecting to " + o.Engine.URL)
+	if e.conn, err = reapi.Dial(ctx, o.Engine.dialOptions(o.Note)); err != nil {
+		e.watch.end()
+		return nil, err
+	}
+	e.watch.connected(e.conn)
+	return e, nil
+}
+
+// Resolve implements Crew. The executable is one of the workers', unless it travels.
+func (e *Engine) Resolve(words []string) (*exec.Command, error) {
+	travels := e.o.Engine.Bundle || len(words) > 0 && !e.o.Shell && e.o.Engine.sendsFile(words[0])
+	if travels {
+		return exec.Resolve(words, e.o.Shell, e.o.Stdin)
+	}
+	return exec.Elsewhere(words, e.o.Shell, e.o.Stdin)
+}
+
+// digestsFile remembers the digests of what travels, in the cache of the state folder.
+const digestsFile = "remote-digests.json"
+
+// Start implements Crew. The commands show that they run on the engine.
+func (e *Engine) Start(ctx context.Context, s Setup) (exec.Executor, error) {
+	if s.MemoryMax > 0 {
+		e.o.Warn("--memory is not for engines: what a case may take is theirs to say, by --platform perhaps")
+	}
+	if s.NoNetwork {
+		e.o.Warn("--no-network is not for engines: they decide what a case may reach, perhaps by --platform")
+	}
+	at := &e.o.Engine
+	outputs := outputs{patterns: at.Outputs, left: s.Left}
+	started, err := e.conn.Start(ctx, reapi.Options{
+		Corpus: s.Corpus, Commands: s.Commands, Later: s.Later,
+		Setting: reapi.Setting{
+			Env: s.Env, Platform: at.properties(),
+			Timeout: s.Timeout, OutputMax: s.OutputMax, Outputs: outputs.of,
+		},
+		Jobs: at.Jobs, Inputs: at.Inputs, Exclude: s.Exclude, Bundle: at.Bundle, Preflight: at.Preflight,
+		Cache: filepath.Join(s.Cache, digestsFile), Note: e.o.Note,
+		Partial: func() error { return outputs.warnPartial(e.o.Warn) },
+		Doing:   e.watch.begin,
+	})
+	if err != nil {
+		e.watch.end()
+		return nil, err
+	}
+	e.executor = started
+	e.watch.running(started)
+	e.watch.report() // the preparation is over
+	return counting{started, &e.runs}, nil
+}
+
+// uploadsPart is the number of executions for which one more case is prepared and sent meanwhile.
+const uploadsPart = 4
+
+// Width implements Crew. Some goroutines prepare the next cases.
+func (e *Engine) Width() Width {
+	n := e.o.Engine.Jobs
+	return Width{Jobs: n, Goroutines: n + (n+uploadsPart-1)/uploadsPart, Alone: true}
+}
+
+// IsRemote implements Crew.
+func (e *Engine) IsRemote() bool { return true }
+
+// Identity implements Crew. The place of the engine does not matter.
+func (e *Engine) Identity() map[string]string {
+	id := map[string]string{
+		"--remote":                   "an engine",
+		"what travels to the engine": e.executor.SharedDigest().String(),
+		"what --preflight gives":     e.executor.PreflightDigest().String(),
+	}
+	for flag, list := range map[string][]string{"--platform": slices.Sorted(slices.Values(e.o.Engine.Platform)), "--remote-output": e.o.Engine.Outputs} {
+		if len(list) > 0 { // else the error of a run on this machine would name this flag, not --remote
+			id[flag] = fmt.Sprintf("%q", list)
+		}
+	}
+	return id
+}
+
+// Preflight implements Crew.
+func (e *Engine) Preflight() outcome.Digest { return e.executor.PreflightDigest() }
+
+// Sum implements Crew.
+func (e *Engine) Sum() *report.EngineRuns {
+	r := e.runs.sum()
+	r.Jobs = e.o.Engine.Jobs
+	r.Sent, r.Received = e.conn.Traffic()
+	return r
+}
+
+// Quiet implements Crew.
+func (e *Engine) Quiet() { e.watch.end() }
+
+// Close implements Crew.
+func (e *Engine) Close() { e.conn.Close() }

@@ -1,0 +1,131 @@
+package crew
+
+import (
+	"path"
+	"strings"
+
+	"muster/regress/internal/exec"
+	"muster/regress/internal/fault"
+	"muster/regress/internal/glob"
+	"muster/regress/internal/golden"
+	"muster/regress/internal/outcome"
+)
+
+// A Lookup returns the record that a golden has of a case. Several goroutines may call it.
+type Lookup func(caseName string) (golden.Record, bool, error)
+
+// FilesLeft returns a function for Setup.Left: the files that a golden knows of a case.
+func FilesLeft(known Lookup) func(caseName string) []string {
+	return func(caseName string) (names []string) {
+		rec, _, err := known(caseName)
+		if err != nil {
+			return nil // the comparison reports it
+		}
+		for _, p := range rec.Outcome.Parts {
+			if p.Place == outcome.File {
+				names = append(names, p.Path)
+			}
+		}
+		return names
+	}
+}
+
+// outputs are the names that an engine is asked for if it does not give back the whole work
+// folder.
+type outputs struct {
+	patterns []string
+	left     func(caseName string) []string // may be nil
+}
+
+// warnPartial warns that some files are not seen. It refuses a pattern that names nothing.
+func (o *outputs) warnPartial(warn func(string)) error {
+	for _, pattern := range o.patterns {
+		if _, _, err := splitPattern(pattern, "x"); err != nil {
+			return err
+		}
+	}
+	warn("the engine does not give back the whole work folder: files that neither the golden nor --remote-output names are not seen")
+	return nil
+}
+
+// of returns the names to ask for, and a function that reports which of the files that come
+// for them count.
+func (o *outputs) of(job exec.Job) (names []string, counts func(string) bool) {
+	var f fileFilter
+	for _, pattern := range o.patterns {
+		one, globs, err := splitPattern(pattern, job.Source.Name)
+		if err != nil {
+			continue // it was refused before the first case
+		}
+		if names = append(names, one); globs != nil {
+			f.globs = append(f.globs, globs)
+			continue
+		}
+		f.add(one)
+	}
+	if o.left != nil {
+		left := o.left(job.Source.Name)
+		f.add(left...)
+		names = append(names, left...)
+	}
+	return names, f.matches
+}
+
+// fileFilter matches named files, files in named folders, and files that a glob matches.
+type fileFilter struct {
+	named map[string]bool
+	globs []*glob.Set
+}
+
+func (f *fileFilter) add(names ...string) {
+	if f.named == nil {
+		f.named = make(map[string]bool, len(names))
+	}
+	for _, name := range names {
+		f.named[name] = true
+	}
+}
+
+func (f *fileFilter) matches(file string) bool {
+	for at := file; at != "."; at = path.Dir(at) {
+		if f.named[at] {
+			return true
+		}
+	}
+	for _, globs := range f.globs {
+		if globs.Match(file) {
+			return true
+		}
+	}
+	return false
+}
+
+// splitPattern returns the name that a pattern asks for. If the pattern has wildcards, that is
+// the folder before the first one, and globs say which of its files count.
+func splitPattern(pattern, caseName string) (wanted string, globs *glob.Set, err error) {
+	wanted = pattern
+	for strings.ContainsAny(exec.Fill(wanted, "x"), `*?[{\`) { // not those of the case's name
+		wanted = wanted[:max(0, strings.LastIndexByte(wanted, '/'))]
+	}
+	if wanted != pattern {
+		if globs, err = glob.Compile(path.Clean(exec.Fill(pattern, quoteGlob(caseName)))); err != nil {
+			return "", nil, err
+		}
+	}
+	if wanted = path.Clean(exec.Fill(wanted, caseName)); wanted == "." {
+		return "", nil, fault.Inputf("--remote-output %s: this engine does not give back the whole work folder, so it must be asked for names, as {stem}.s, or for what is in a folder, as out/**", pattern)
+	}
+	return wanted, globs, nil
+}
+
+// quoteGlob returns the glob that matches only the name.
+func quoteGlob(name string) string {
+	var b strings.Builder
+	for i := range len(name) {
+		if strings.IndexByte(`*?[]{},\`, name[i]) >= 0 {
+			b.WriteByte('\\')
+		}
+		b.WriteByte(name[i])
+	}
+	return b.String()
+}

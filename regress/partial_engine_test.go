@@ -1,0 +1,68 @@
+package regress
+
+import (
+	"errors"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"muster/regress/internal/crew"
+	"muster/regress/internal/exec/reapi/reapitest"
+	"muster/regress/internal/golden"
+)
+
+// An engine that gives a folder as it is asked for, and never the whole: what the pattern
+// does not match is in no golden.
+func TestPatternOnPartialEngine(t *testing.T) {
+	o := onPartialEngine(t, partialEngine(t, "out", "x.o", "x.d"))
+	if _, err := Record(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	g, err := golden.Open(o.Store.Golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	if got := crew.FilesLeft(g.Get)("x.c"); !slices.Equal(got, []string{"out/x.o"}) {
+		t.Errorf("the golden has %q", got)
+	}
+	if sum, err := Check(t.Context(), o); err != nil || sum.ExitStatus != 0 {
+		t.Error(sum, err)
+	}
+}
+
+// onPartialEngine are options of a run of one case, x.c, on an engine that gives a folder out.
+func onPartialEngine(t *testing.T, url string) Options {
+	t.Helper()
+	dir := t.TempDir()
+	src := filepath.Join(dir, "src")
+	if err := errors.Join(os.Mkdir(src, 0o700), os.WriteFile(filepath.Join(src, "x.c"), []byte("x"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	o := sound()
+	o.Corpus.Path, o.Command.Words = src, []string{"/usr/bin/cc", "{in}"}
+	o.Store = Store{Golden: filepath.Join(dir, "golden"), State: filepath.Join(dir, "state")}
+	o.Remote = Remote{URL: url, Outputs: []string{"out/*.o"}}
+	o.Report = Report{Format: Text, Quiet: true, Stdout: io.Discard, Stderr: io.Discard}
+	return o
+}
+
+// partialEngine serves one on which every command leaves a folder with such empty files, and
+// returns its URL.
+func partialEngine(t *testing.T, folder string, files ...string) string {
+	t.Helper()
+	e := reapitest.New(reapitest.Options{Run: reapitest.Folder(folder, files...)})
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	stop := e.Serve(l)
+	t.Cleanup(func() {
+		stop()
+		e.Close()
+	})
+	return "grpc://" + l.Addr().String()
+}
