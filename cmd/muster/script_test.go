@@ -31,8 +31,9 @@ import (
 //	struck VARIABLE          fails unless all of its faults met a request
 //	certificate NAME ...     makes NAME.pem and NAME.key for 127.0.0.1
 //	mktar FILE ENTRY...      packs an archive, see archive_test.go
-//	cmpjson FILE1 FILE2      compares as cmp does, but for what no two runs have in
-//	                         common, which reads ~: times, memory, run IDs
+//	cmpjson FILE1 FILE2      fails unless the lines of FILE1 begin with the members of those of
+//	                         FILE2. Figures that differ from run to run read ~. Lines of
+//	                         causes are left out
 //	needs NAME               skips where there is no such program, or no root, no cgo, or no
 //	                         way to make a control group that limits processes
 //	terminal, shows, …       see terminalCommands

@@ -38,18 +38,18 @@ const (
 
 // A Cause is one way in which cases differ.
 type Cause struct {
-	ID        string   `json:"id"`        // G1, G2 … by the number of cases
-	Signature string   `json:"signature"` // the same in every run that shows the cause
-	Name      string   `json:"name"`      // for people: "ll" → "LL"
-	Kind      Kind     `json:"kind"`
-	Family    string   `json:"family,omitempty"` // what it shares with other causes; may be empty
-	Cases     int      `json:"cases"`
-	Lines     int      `json:"lines"`            // changed lines of all its cases together
-	Sole      int      `json:"sole"`             // cases that show nothing else
-	Example   string   `json:"example"`          // the case that shows it best
-	Smallest  string   `json:"smallest"`         // the case with the smallest source; cases that show nothing else come first
-	Patterns  []string `json:"patterns"`         // edits are compared with these, see Index
-	Folded    []string `json:"folded,omitempty"` // the names of the causes that were folded into it
+	ID        string   `json:"id" line:"id"`               // G1, G2 … by the number of cases
+	Signature string   `json:"signature" line:"signature"` // the same in every run that shows the cause
+	Name      string   `json:"name" line:"name"`           // for people: "ll" → "LL"
+	Kind      Kind     `json:"kind" line:"kind"`
+	Family    string   `json:"family,omitempty" line:"family"` // what it shares with other causes; may be empty
+	Cases     int      `json:"cases" line:"cases"`
+	Lines     int      `json:"lines" line:"lines"`             // changed lines of all its cases together
+	Sole      int      `json:"sole" line:"sole"`               // cases that show nothing else
+	Example   string   `json:"example" line:"example,name"`    // the case that shows it best
+	Smallest  string   `json:"smallest" line:"smallest,name"`  // the case with the smallest source; cases that show nothing else come first
+	Patterns  []string `json:"patterns"`                       // edits are compared with these, see Index
+	Folded    []string `json:"folded,omitempty" line:"folded"` // the names of the causes that were folded into it
 }
 
 // A Span is a range of bytes.

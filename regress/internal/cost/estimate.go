@@ -14,20 +14,21 @@ type Pair struct {
 
 // A Case is what one case took: of each figure the median of its pairs.
 type Case struct {
-	Name     string
-	Pairs    int
-	Old, New outcome.Cost
-	CPU      float64 // new ÷ old, the median of the pairs' ratios
+	Name  string       `line:"name,name"`
+	Pairs int          `line:"pairs"`
+	Old   outcome.Cost `line:"old_,inline"`
+	New   outcome.Cost `line:"new_,inline"`
+	CPU   float64      `line:"cpu_ratio"` // new ÷ old, the median of the pairs' ratios
 }
 
 // An Estimate is what all pairs say together.
 type Estimate struct {
-	Pairs    int       // that could be used
-	CPU      Ratio     // of the sums: what the whole corpus takes of one and of the other
-	Memory   Ratio     // of the sums of the peaks
-	Cases    []Case    // in the order of their first pairs
-	Worst    []Case    // confirmed ones, see Confirm
-	Warnings []Warning // why a figure may not mean what it seems to
+	Pairs    int       `line:"pairs"`       // that could be used
+	CPU      Ratio     `line:"cpu,null"`    // of the sums: what the whole corpus takes of one and of the other
+	Memory   Ratio     `line:"memory,null"` // of the sums of the peaks
+	Cases    []Case    `line:"cases"`       // in the order of their first pairs
+	Worst    []Case    `line:"worst"`       // confirmed ones, see Confirm
+	Warnings []Warning `line:"warnings"`    // why a figure may not mean what it seems to
 }
 
 // Of estimates what the change costs. floor, in KiB, is what no peak can be told below:

@@ -15,7 +15,9 @@ const Level = 0.999
 // A Ratio is new ÷ old, in an interval. All three are 0 where nothing is known, Low and
 // High where there are too few pairs for an interval.
 type Ratio struct {
-	Value, Low, High float64
+	Value float64 `line:"ratio"`
+	Low   float64 `line:"low,null"`
+	High  float64 `line:"high,null"`
 }
 
 // Told reports whether there is a ratio.

@@ -39,8 +39,8 @@ func (k Kind) String() string {
 
 // A Warning says it, and after a semicolon what would mend it.
 type Warning struct {
-	Kind Kind
-	Text string
+	Kind Kind   `line:"kind"`
+	Text string `line:"text"`
 }
 
 // Beyond these there is a warning.

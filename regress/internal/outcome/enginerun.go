@@ -8,15 +8,15 @@ import (
 // of the original run. Values that the engine does not report are zero. A nil *EngineRun stands
 // for a run on this machine.
 type EngineRun struct {
-	Cached    bool          `json:"cached"`     // the engine knew the result
-	Worker    string        `json:"worker"`     // name of the worker that ran it, raw bytes
-	Queued    time.Duration `json:"queued_ns"`  // until a worker took it
-	QueueTold bool          `json:"queue_told"` // Queued is known
-	Took      time.Duration `json:"took_ns"`    // the command alone
-	Measured  bool          `json:"measured"`   // CPU time and peak memory are the engine's, else unknown
+	Cached    bool          `json:"cached" line:"cached"`                       // the engine knew the result
+	Worker    string        `json:"worker" line:"worker,name"`                  // name of the worker that ran it, raw bytes
+	Queued    time.Duration `json:"queued_ns" line:"queued_ms,known=QueueTold"` // until a worker took it
+	QueueTold bool          `json:"queue_told"`                                 // Queued is known
+	Took      time.Duration `json:"took_ns" line:"took_ms"`                     // the command alone
+	Measured  bool          `json:"measured" line:"measured"`                   // CPU time and peak memory are the engine's, else unknown
 	// Asked is the time from the request until the result was here, by this machine's clock.
 	// It is 0 for a cached result.
-	Asked time.Duration `json:"asked_ns"`
+	Asked time.Duration `json:"asked_ns" line:"asked_ms"`
 }
 
 // IsMeasured reports whether the CPU time and the peak memory of the run are known.

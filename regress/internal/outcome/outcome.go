@@ -74,8 +74,8 @@ func (k *Kind) UnmarshalText(text []byte) error {
 // Ending is how a case ended. Code is the exit status for Exited, the signal's
 // number for Signalled, else 0.
 type Ending struct {
-	Kind Kind `json:"kind"`
-	Code int  `json:"code"`
+	Kind Kind `json:"kind" line:"kind"`
+	Code int  `json:"code" line:"code"`
 }
 
 // Partial reports whether what the case left is only a part of what it would
@@ -284,7 +284,7 @@ func (p *Part) appendTo(b []byte) []byte {
 
 // Cost is what one run of a case cost.
 type Cost struct {
-	CPU     time.Duration // user + system, of every process of the case's tree
-	Wall    time.Duration
-	PeakRSS int64 // KiB, of the largest single process of the tree; at or below the lane's floor it is that floor
+	CPU     time.Duration `line:"cpu_ms"` // user + system, of every process of the case's tree
+	Wall    time.Duration `line:"wall_ms"`
+	PeakRSS int64         `line:"peak_rss_kib"` // KiB, of the largest single process of the tree; at or below the lane's floor it is that floor
 }

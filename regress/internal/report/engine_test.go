@@ -90,7 +90,7 @@ func TestEngineThatMeasures(t *testing.T) {
 	s := summaryOf("check", []Case{c})
 	s.Engine = &EngineRuns{Executed: 1}
 	out, _ := feed(t, []Event{Started{Command: "check", At: epoch}, c, Finished{s}}, false, 80, func(c Console) Reporter { return NewJSON(c, Normal) })
-	for _, want := range []string{`"cpu_ms":1000.0`, `"peak_rss_kib":7`, `"cpu_ms":33100.0`, `"queued_ms":null`} {
+	for _, want := range []string{`"cpu_ms":1000,`, `"peak_rss_kib":7`, `"cpu_ms":33100,`, `"queued_ms":null`} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %s in %s", want, out)
 		}

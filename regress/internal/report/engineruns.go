@@ -11,35 +11,36 @@ import (
 
 // EngineRuns is what all runs on an engine came to.
 type EngineRuns struct {
-	Cached   int // the engine knew what comes of it
-	Executed int // of which is all that follows
-	Jobs     int // that were asked for at once, at most
+	Cached   int `line:"cached"`   // the engine knew what comes of it
+	Executed int `line:"executed"` // of which is all that follows
+	Jobs     int `line:"jobs"`     // that were asked for at once, at most
 
-	Sent, Received int64 // bytes, as they went over the network
+	Sent     int64 `line:"sent_bytes"`     // bytes, as they went over the network
+	Received int64 `line:"received_bytes"` // likewise
 
-	Asked      time.Duration // from asking for each until its result was here, together
-	Queued     time.Duration // of that until a worker took it, together
-	QueuesTold int           // runs of which the engine said so
-	QueueLeast time.Duration // of those, the shortest
-	Took       time.Duration // the commands alone, together
-	Span       time.Duration // from when the first was asked for to the last result
+	Asked      time.Duration `line:"asked_ms"`                 // from asking for each until its result was here, together
+	Queued     time.Duration `line:"queues_ms" v1:"queued_ms"` // of that until a worker took it, together
+	QueuesTold int           `line:"queues_told"`              // runs of which the engine said so
+	QueueLeast time.Duration `line:"queue_least_ms"`           // of those, the shortest
+	Took       time.Duration `line:"took_ms"`                  // the commands alone, together
+	Span       time.Duration `line:"span_ms"`                  // from when the first was asked for to the last result
 
-	Workers []Worker // by their runs' time together, the longest first; those that were named
-	Longest LongestRun
+	Workers []Worker   `line:"worker_runs" v1:"workers"` // by their runs' time together, the longest first; those that were named
+	Longest LongestRun `line:"longest,null"`
 }
 
 // Worker is what one worker did of a run.
 type Worker struct {
-	Name string
-	Runs int
-	Took time.Duration // together
+	Name string        `line:"name,name"`
+	Runs int           `line:"runs"`
+	Took time.Duration `line:"took_ms"` // together
 }
 
 // LongestRun is the run that took longest.
 type LongestRun struct {
-	Name   string
-	Worker string
-	Took   time.Duration
+	Name   string        `line:"name,name"`
+	Worker string        `line:"worker,name"`
+	Took   time.Duration `line:"took_ms"`
 }
 
 // EngineSum adds runs up. One goroutine uses it.

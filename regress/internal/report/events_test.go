@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"io"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -56,6 +57,17 @@ func TestEventsFile(t *testing.T) {
 	}
 }
 
+// Files of version 1 hold the same events as those of the present version.
+func TestEventsFilesOfVersion1(t *testing.T) {
+	for _, file := range []string{"events.jsonl", "engine.events"} {
+		old, oldErr := read([]byte(readTestdata(t, filepath.Join("v1", file))))
+		now, err := read([]byte(readTestdata(t, file)))
+		if oldErr != nil || err != nil || !reflect.DeepEqual(old, now) {
+			t.Errorf("%s: got %+v, %v\nwant %+v, %v", file, old, oldErr, now, err)
+		}
+	}
+}
+
 // The file of version 1 stays readable for all later versions.
 func TestEventsOfVersion1(t *testing.T) {
 	file := `{"type":"events","version":1}
@@ -79,12 +91,12 @@ func TestDamagedEvents(t *testing.T) {
 		"":                                     "line 1: this is no events file",
 		"hello\n":                              "line 1: this is no events file",
 		`{"type":"case"}` + "\n":               "line 1: this is no events file",
-		`{"type":"events","version":2}` + "\n": "line 1: events of version 2, and this muster reads 1",
+		`{"type":"events","version":3}` + "\n": "line 1: events of version 3, and this muster reads versions 1 to 2",
 		`{"type":"events","version":1}`:        "line 1: the line is cut off",
 		header + "{\n":                         "line 2: unexpected end of JSON input",
 		header + "\n":                          "line 2: unexpected end of JSON input",
 		header + `{"type":"note","text":"fine"}` + "\n" + `{"type":"note","te`: "line 3: the line is cut off",
-		header + `{"type":"dream"}` + "\n":                                     `line 2: event "dream" is not known`,
+		header + `{"type":"dream"}` + "\n":                                     `line 2: type "dream" is not known`,
 		header + `{"type":"case","verdict":"odd"}` + "\n":                      `line 2: verdict "odd" is not known`,
 		header + `{"type":"case","ending":{"kind":"odd"}}` + "\n":              `line 2: ending "odd" is not known`,
 		header + `{"type":"case","verdict":211}` + "\n":                        "line 2: json: cannot unmarshal number",
@@ -261,7 +273,7 @@ func drawGroup(t *rapid.T) Event {
 	g := Group{Excerpt: drawWords(t, "excerpt"), Cause: cause.Cause{
 		ID: drawWords(t, "id"), Signature: drawWords(t, "signature"), Name: drawWords(t, "name"), Kind: cause.Edit, Family: drawWords(t, "family"),
 		Cases: rapid.Int().Draw(t, "cases"), Lines: rapid.Int().Draw(t, "lines"), Sole: rapid.Int().Draw(t, "sole"),
-		Example: drawName(t, "case"), Smallest: drawName(t, "case"), Folded: []string{},
+		Example: drawName(t, "case"), Smallest: drawName(t, "case"),
 	}}
 	for range rapid.IntRange(0, 2).Draw(t, "members") {
 		g.Members = append(g.Members, drawName(t, "case"))

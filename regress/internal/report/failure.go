@@ -8,9 +8,9 @@ import (
 
 // Failure is a case that did not exit with 0 when it was recorded.
 type Failure struct {
-	Name   string
-	Ending outcome.Ending
-	Line   string // the first line of its error output; "" if it printed nothing
+	Name   string         `line:"name,name"`
+	Ending outcome.Ending `line:"ended" v1:"ending"`
+	Line   string         `line:"error" v1:"line"` // the first line of its error output; "" if it printed nothing
 }
 
 // String returns the failure in one line.
@@ -31,42 +31,4 @@ func failureRemarks(s Summary) (list []remark) {
 		list = append(list, labelled("failing", readable.Number(more)+" more"))
 	}
 	return list
-}
-
-// jsonFailure is a failing case for scripts.
-type jsonFailure struct {
-	Name   printed `json:"name"`
-	Ending string  `json:"ending"`
-	Error  string  `json:"error"`
-}
-
-func toJSONFailures(failing []Failure) []jsonFailure {
-	list := []jsonFailure{}
-	for _, f := range failing {
-		list = append(list, jsonFailure{printed(f.Name), f.Ending.String(), readable.Line(f.Line)})
-	}
-	return list
-}
-
-// wireFailure is a failing case in an events file.
-type wireFailure struct {
-	Name   printed     `json:"name"`
-	Ending *wireEnding `json:"ending"`
-	Line   string      `json:"line"`
-}
-
-func failuresToWire(failing []Failure) (list []wireFailure) {
-	for _, f := range failing {
-		list = append(list, wireFailure{printed(f.Name), toWireEnding(&f.Ending), readable.Text(f.Line)})
-	}
-	return list
-}
-
-func failuresFromWire(list []wireFailure) (failing []Failure) {
-	for _, w := range list {
-		if e := w.Ending.ending(); e != nil {
-			failing = append(failing, Failure{string(w.Name), *e, w.Line})
-		}
-	}
-	return failing
 }

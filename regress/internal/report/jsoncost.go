@@ -6,33 +6,33 @@ import (
 	"muster/regress/internal/cost"
 )
 
-// jsonCost is what the change costs, in the last line. Its keys are promised.
-type jsonCost struct {
-	CPU        *float64 `json:"cpu"` // null where there is too little to tell
-	CPULow     *float64 `json:"cpu_low"`
-	CPUHigh    *float64 `json:"cpu_high"`
-	Memory     *float64 `json:"memory"`
-	MemoryLow  *float64 `json:"memory_low"`
-	MemoryHigh *float64 `json:"memory_high"`
-	TooLittle  bool     `json:"too_little"` // to tell, of the CPU time
-	Cases      int      `json:"cases"`
-	Pairs      int      `json:"pairs"`
-	Indicative bool     `json:"indicative"`
-	Over       []string `json:"over"`
+// costSummary is the cost of the change in the last line. Scripts rely on its keys.
+type costSummary struct {
+	CPU        *float64 `line:"cpu"` // null if the pairs decide nothing
+	CPULow     *float64 `line:"cpu_low"`
+	CPUHigh    *float64 `line:"cpu_high"`
+	Memory     *float64 `line:"memory"`
+	MemoryLow  *float64 `line:"memory_low"`
+	MemoryHigh *float64 `line:"memory_high"`
+	TooLittle  bool     `line:"too_little"` // pairs decide nothing about CPU time
+	Cases      int      `line:"cases"`
+	Pairs      int      `line:"pairs"`
+	Indicative bool     `line:"indicative"`
+	Over       []string `line:"over"`
 }
 
-// toJSONCost is nil where there are no figures.
-func toJSONCost(c *Cost) *jsonCost {
+// costSummaryOf returns nil if there are no figures.
+func costSummaryOf(c *Cost) *costSummary {
 	if c == nil || !c.CPU.Told() {
 		return nil
 	}
-	j := &jsonCost{CPU: c.value(c.CPU), TooLittle: c.vague(c.CPU), Cases: c.Measured, Pairs: c.Pairs, Indicative: c.Indicative, Over: append([]string{}, texts(c.Over)...)}
-	j.CPULow, j.CPUHigh = ends(c.CPU)
+	s := &costSummary{CPU: c.value(c.CPU), TooLittle: c.vague(c.CPU), Cases: c.Measured, Pairs: c.Pairs, Indicative: c.Indicative, Over: c.Over}
+	s.CPULow, s.CPUHigh = ends(c.CPU)
 	if c.Memory.Told() {
-		j.Memory = c.value(c.Memory)
-		j.MemoryLow, j.MemoryHigh = ends(c.Memory)
+		s.Memory = c.value(c.Memory)
+		s.MemoryLow, s.MemoryHigh = ends(c.Memory)
 	}
-	return j
+	return s
 }
 
 func (c *Cost) value(r cost.Ratio) *float64 {
@@ -51,5 +51,5 @@ func ends(r cost.Ratio) (low, high *float64) {
 	return &l, &h
 }
 
-// thousandths is a ratio with the digits that may mean something.
-func thousandths(ratio float64) float64 { return math.Round(finite(ratio)*1000) / 1000 }
+// thousandths rounds a ratio to the digits that may mean something.
+func thousandths(ratio float64) float64 { return math.Round(ratio*1000) / 1000 }

@@ -3,11 +3,17 @@ package report
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"muster/regress/internal/cost"
+	"muster/regress/internal/jsonline"
 )
 
 func TestJSONLines(t *testing.T) {
@@ -37,36 +43,149 @@ func TestJSONLines(t *testing.T) {
 	}
 }
 
-// What scripts rely on, byte for byte.
+// The lines of muster before version 2 of the events. Scripts rely on these keys, their order
+// and their values. Further keys follow them.
+func TestJSONLinesKeepTheirKeys(t *testing.T) {
+	for _, file := range []string{"check.jsonl", "verbose.jsonl", "record.jsonl", "engine.jsonl"} {
+		got := readTestdata(t, file)
+		for old := range strings.Lines(readTestdata(t, filepath.Join("v1", file))) {
+			i := strings.Index(got, "{")
+			for i < len(got) && strings.HasPrefix(got[i:], `{"type":"group"`) {
+				i += strings.Index(got[i:], "\n") + 1
+			}
+			line, rest, _ := strings.Cut(got[i:], "\n")
+			got = rest
+			checkMembers(t, file, members(t, old), members(t, line))
+		}
+		if got != "" {
+			t.Errorf("%s: further lines: %s", file, got)
+		}
+	}
+}
+
+func readTestdata(t *testing.T, file string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// jsonMember is a member of a JSON object. Value is rounded if it is a number.
+type jsonMember struct{ key, value string }
+
+func members(t *testing.T, line string) (list []jsonMember) {
+	t.Helper()
+	d := json.NewDecoder(strings.NewReader(line))
+	if _, err := d.Token(); err != nil {
+		t.Fatalf("%v in %s", err, line)
+	}
+	for d.More() {
+		key, err := d.Token()
+		var value any
+		if err = errors.Join(err, d.Decode(&value)); err != nil {
+			t.Fatalf("%v in %s", err, line)
+		}
+		text, err := json.Marshal(value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if x, isNumber := value.(float64); isNumber {
+			digits := 1
+			if key == "cores_busy" {
+				digits = 2
+			}
+			text = strconv.AppendFloat(nil, x, 'f', digits, 64)
+		}
+		list = append(list, jsonMember{key.(string), string(text)})
+	}
+	return list
+}
+
+// checkMembers fails unless now begins with the members of old. Objects may have further members.
+func checkMembers(t *testing.T, file string, old, now []jsonMember) {
+	t.Helper()
+	if len(now) < len(old) {
+		t.Fatalf("%s: %v is shorter than %v", file, now, old)
+	}
+	for i, m := range old {
+		switch {
+		case now[i].key != m.key:
+			t.Fatalf("%s: key %s follows %v, want %s", file, now[i].key, now[:i], m.key)
+		case strings.HasPrefix(m.value, "{"):
+			checkObject(t, file+" "+m.key, m.value, now[i].value)
+		case now[i] != m:
+			t.Errorf("%s: got %v, want %v", file, now[i], m)
+		}
+	}
+}
+
+// checkObject fails unless now has the members of old. Values of nested objects are exact.
+func checkObject(t *testing.T, file, old, now string) {
+	t.Helper()
+	has := members(t, now)
+	for _, m := range members(t, old) {
+		if !slices.Contains(has, m) {
+			t.Errorf("%s: %v has no %v", file, has, m)
+		}
+	}
+}
+
+// Scripts rely on these bytes.
 func TestJSONLinesAreAsPromised(t *testing.T) {
 	var b bytes.Buffer
 	j := &jsonLines{w: &b}
-	for _, c := range verdictCases()[:1] {
-		if err := j.Handle(c); err != nil {
+	s := Summary{Command: "check", Run: "r", Cases: 4, CoresBusy: 1.934, Wall: 1500500, CPU: 2e6, OwnCPU: 1}
+	estimate := cost.Estimate{CPU: cost.Ratio{Value: 1.0311, Low: 1.0123, High: 1.0501}, Memory: cost.Ratio{Value: 1.0002}, Pairs: 300}
+	for _, ev := range []Event{verdictCases()[0], Cost{Estimate: estimate, Measured: 100, Over: []string{"cpu>1%"}}, Finished{s}} {
+		if err := j.Handle(ev); err != nil {
 			t.Fatal(err)
 		}
 	}
-	s := Summary{Command: "check", Run: "r", Cases: 4, CoresBusy: 1.934, Wall: 1500500, CPU: 2e6, OwnCPU: 1}
-	estimate := cost.Estimate{CPU: cost.Ratio{Value: 1.0311, Low: 1.0123, High: 1.0501}, Memory: cost.Ratio{Value: 1.0002}, Pairs: 300}
-	if err := j.Handle(Cost{Estimate: estimate, Measured: 100, Over: []string{"cpu>1%"}}); err != nil {
-		t.Fatal(err)
+	lines := strings.SplitAfter(b.String(), "\n")
+	for i, want := range []string{
+		`{"type":"case","name":"a/b.go","verdict":"changed","exit":0,"signal":null,"golden_exit":0,"cpu_ms":12.3,"wall_ms":13,"peak_rss_kib":9320,"causes":[],`,
+		`{"type":"summary","command":"check","run":"r","cases":4,"identical":0,"changed":0,"newly_failing":0,"newly_passing":0,"crashed":0,"timed_out":0,"out_of_memory":0,"output_limit":0,"flaky":0,"new":0,"missing":0,"environment":0,"not_run":0,"differed_once":0,"masked_cases":0,"masked_parts":0,"sources_changed":0,"tool_changed":[],"interrupted":false,"groups":0,"wall_ms":1.5005,"cpu_ms":2,"own_cpu_ms":0.000001,"cores_busy":1.934,"shared_changed":0,"not_in_sample":0,"cost":{"cpu":1.031,"cpu_low":1.012,"cpu_high":1.05,"memory":null,"memory_low":null,"memory_high":null,"too_little":false,"cases":100,"pairs":300,"indicative":false,"over":["cpu>1%"]},`,
+	} {
+		if !strings.HasPrefix(lines[i], want) {
+			t.Errorf("got\n%swant\n%s", lines[i], want)
+		}
 	}
-	if err := j.Handle(Finished{s}); err != nil {
-		t.Fatal(err)
+}
+
+// One dialect: the lines of --format json have the keys and values of the events. Only
+// differences are left out, and causes are added.
+func TestJSONLinesAreEvents(t *testing.T) {
+	run := withCauses(checkRun(), 2)
+	out, _ := feed(t, run, false, 80, func(c Console) Reporter { return NewJSON(c, Verbose) })
+	events := map[jsonMember]string{}
+	for line := range strings.Lines(string(write(t, run))) {
+		m := members(t, line)
+		events[jsonMember{m[0].value, m[1].value}] = line
 	}
-	want := `{"type":"case","name":"a/b.go","verdict":"changed","exit":0,"signal":null,"golden_exit":0,"cpu_ms":12.3,"wall_ms":13.0,"peak_rss_kib":9320,"causes":[]}
-{"type":"summary","command":"check","run":"r","cases":4,"identical":0,"changed":0,"newly_failing":0,"newly_passing":0,"crashed":0,"timed_out":0,"out_of_memory":0,"output_limit":0,"flaky":0,"new":0,"missing":0,"environment":0,"not_run":0,"differed_once":0,"masked_cases":0,"masked_parts":0,"sources_changed":0,"tool_changed":[],"interrupted":false,"groups":0,"wall_ms":1.5,"cpu_ms":2.0,"own_cpu_ms":0.0,"cores_busy":1.93,"shared_changed":0,"not_in_sample":0,"cost":{"cpu":1.031,"cpu_low":1.012,"cpu_high":1.05,"memory":null,"memory_low":null,"memory_high":null,"too_little":false,"cases":100,"pairs":300,"indicative":false,"over":["cpu>1%"]}}
-`
-	if b.String() != want {
-		t.Errorf("got\n%swant\n%s", b.String(), want)
+	for line := range strings.Lines(out) {
+		m := members(t, line)
+		want := members(t, events[jsonMember{m[0].value, m[1].value}])
+		want = slices.DeleteFunc(want, func(m jsonMember) bool { return m.key == "differences" })
+		left := slices.DeleteFunc(slices.Clone(m), func(m jsonMember) bool { return slices.Contains(want, m) })
+		for _, m := range left {
+			if m.key != "causes" && m.key != "more_differences" {
+				t.Errorf("%v is not in the events, in %s", m, line)
+			}
+		}
+		if len(m) != len(want) {
+			t.Errorf("%d keys in %s, and %d in the events", len(m), line, len(want))
+		}
 	}
 }
 
 func TestCoresBusyIsANumber(t *testing.T) {
 	for _, x := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
-		got, err := json.Marshal(toJSONSummary(Summary{CoresBusy: x}, nil))
-		if err != nil || !bytes.Contains(got, []byte(`"cores_busy":0.00`)) {
-			t.Errorf("%v: %s, %v", x, got, err)
+		var b bytes.Buffer
+		err := jsonline.NewEncoder().WriteLine(&b, summaryLine(Finished{Summary{CoresBusy: x}}, nil))
+		if err != nil || !strings.Contains(b.String(), `"cores_busy":0,`) {
+			t.Errorf("%v: %s, %v", x, b.String(), err)
 		}
 	}
 }

@@ -9,14 +9,17 @@ import (
 // Sources counts the sources and shared files of a corpus that changed since the
 // golden was recorded.
 type Sources struct {
-	Known   int // selected cases whose recorded source the golden has
-	Changed int // cases among them with another source now
+	Known   int `line:"known"`   // selected cases whose recorded source the golden has
+	Changed int `line:"changed"` // cases among them with another source now
 
-	Shared                                    int // files that every case was given then or is given now
-	SharedChanged, SharedAdded, SharedRemoved int
+	Shared        int `line:"shared"` // files that every case was given then or is given now
+	SharedChanged int `line:"shared_changed"`
+	SharedAdded   int `line:"shared_added"`
+	SharedRemoved int `line:"shared_removed"`
 
 	// Names and SharedNames are the first of each kind, raw.
-	Names, SharedNames []string
+	Names       []string `line:"names,name,omitempty"`
+	SharedNames []string `line:"shared_names,name,omitempty"`
 }
 
 // SourceNamesMax bounds the names in a summary.
@@ -66,35 +69,4 @@ func namesOf(first []string, all, most int) string {
 		text += " and " + readable.Number(more) + " more"
 	}
 	return text
-}
-
-func sourcesToWire(s Sources) *wireSources {
-	if s.Changed == 0 && s.sharedDiffering() == 0 {
-		return nil
-	}
-	return &wireSources{
-		Known: s.Known, Changed: s.Changed, Shared: s.Shared,
-		SharedChanged: s.SharedChanged, SharedAdded: s.SharedAdded, SharedRemoved: s.SharedRemoved,
-		Names: convert[printed](s.Names), SharedNames: convert[printed](s.SharedNames),
-	}
-}
-
-func (w *wireSources) sources() Sources {
-	if w == nil {
-		return Sources{}
-	}
-	return Sources{
-		Known: w.Known, Changed: w.Changed, Shared: w.Shared,
-		SharedChanged: w.SharedChanged, SharedAdded: w.SharedAdded, SharedRemoved: w.SharedRemoved,
-		Names: convert[string](w.Names), SharedNames: convert[string](w.SharedNames),
-	}
-}
-
-// convert turns names into the form of the wire, or back.
-func convert[To, From ~string](names []From) []To {
-	var list []To
-	for _, n := range names {
-		list = append(list, To(n))
-	}
-	return list
 }

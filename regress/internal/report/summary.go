@@ -1,6 +1,7 @@
 package report
 
 import (
+	"encoding/json"
 	"time"
 
 	"muster/regress/internal/outcome"
@@ -15,33 +16,33 @@ const (
 
 // Summary is what a run came to.
 type Summary struct {
-	Command     string
-	Run         string
-	Cases       int // selected
-	Recorded    int // record: cases that are in the golden now
-	NotRun      int // of Cases, left out by an interrupt or --fail-fast
-	Verdicts    Verdicts
-	Masked      Masked
-	Selection   string    // selection of the golden, as flags; "" = it has none, or --all-cases lifts it
-	NotSampled  int       // cases that only the recorded sample leaves out
-	Sources     Sources   // of a check: what is not as it was recorded
-	Settings    []string  // sentences, one for each setting that is not the recorded one
-	Stopped     int       // new or flaky cases that a signal or a limit ended: accept takes them with --failing alone
-	Endings     Endings   // record: how the cases ended
-	Failing     []Failure // record: the first failing cases, in corpus order
-	Interrupted bool
-	BrokeOff    bool // before its end, so that --resume goes on: it was interrupted, or the machine failed it
-	Mixed       bool // its tool changed while it ran, so that --resume refuses it
-	Groups      int  // causes
-	ExitStatus  int
-	Wall        time.Duration
-	CPU         time.Duration // of the tool, all runs of all cases
-	OwnCPU      time.Duration // of muster itself
-	CoresBusy   float64
-	Merged      int         // runs that were merged: no case ran here
-	ToolChanged []string    // check: paths of the tool's files that changed since the golden was recorded
-	Over        []string    // the limits of --fail-on that the tool's cost passes
-	Engine      *EngineRuns // on an engine; nil where the cases ran on this machine
+	Command     string        `line:"command"`
+	Run         string        `line:"run"`
+	Cases       int           `line:"cases"`    // selected
+	Recorded    int           `line:"recorded"` // record: cases that are in the golden now
+	NotRun      int           `line:"not_run"`  // of Cases, left out by an interrupt or --fail-fast
+	Verdicts    Verdicts      `line:"verdicts"`
+	Masked      Masked        `line:"masked,omitempty"`
+	Selection   string        `line:"selection,omitempty"` // selection of the golden, as flags; "" = it has none, or --all-cases lifts it
+	NotSampled  int           `line:"not_in_sample"`       // cases that only the recorded sample leaves out
+	Sources     Sources       `line:"sources,omitempty"`   // of a check: what is not as it was recorded
+	Settings    []string      `line:"settings,omitempty"`  // sentences, one for each setting that is not the recorded one
+	Stopped     int           `line:"stopped,omitempty"`   // new or flaky cases that a signal or a limit ended: accept takes them with --failing alone
+	Endings     Endings       `line:"endings"`             // record: how the cases ended
+	Failing     []Failure     `line:"failing,omitempty"`   // record: the first failing cases, in corpus order
+	Interrupted bool          `line:"interrupted"`
+	BrokeOff    bool          `line:"broke_off,omitempty"` // before its end, so that --resume goes on: it was interrupted, or the machine failed it
+	Mixed       bool          `line:"mixed,omitempty"`     // its tool changed while it ran, so that --resume refuses it
+	Groups      int           `line:"groups"`              // causes
+	ExitStatus  int           `line:"exit_status"`
+	Wall        time.Duration `line:"wall_ms"`
+	CPU         time.Duration `line:"cpu_ms"`     // of the tool, all runs of all cases
+	OwnCPU      time.Duration `line:"own_cpu_ms"` // of muster itself
+	CoresBusy   float64       `line:"cores_busy"`
+	Merged      int           `line:"merged,omitempty"`  // runs that were merged: no case ran here
+	ToolChanged []string      `line:"tool_changed,name"` // check: paths of the tool's files that changed since the golden was recorded
+	Over        []string      `line:"over,omitempty"`    // the limits of --fail-on that the tool's cost passes
+	Engine      *EngineRuns   `line:"engine,omitempty"`  // on an engine; nil where the cases ran on this machine
 }
 
 // measured reports whether what the tool took is known, of some runs at least.
@@ -58,15 +59,18 @@ func (s Summary) notRun() int {
 
 // Masked counts the parts that were not compared. At record it counts those that will not be.
 type Masked struct {
-	Cases int // includes CutOff and Ignored
-	Parts int // includes CutOffParts and IgnoredParts
+	Cases int `line:"cases"` // includes CutOff and Ignored
+	Parts int `line:"parts"` // includes CutOffParts and IgnoredParts
 	// CutOff counts the cases that a limit ended both at record and now, and CutOffParts
 	// their parts. Only the ending of these cases is compared.
-	CutOff, CutOffParts int
+	CutOff      int `line:"cut_off"`
+	CutOffParts int `line:"cut_off_parts"`
 	// Ignored counts the cases with parts that are never compared, as the user asked, and
 	// IgnoredParts these parts. IgnoredAlone counts those of the cases that have no other
 	// part that was not compared.
-	Ignored, IgnoredParts, IgnoredAlone int
+	Ignored      int `line:"ignored,omitempty"`
+	IgnoredParts int `line:"ignored_parts,omitempty"`
+	IgnoredAlone int `line:"ignored_alone,omitempty"`
 }
 
 // Add adds the parts of a case that were not compared.
@@ -91,6 +95,25 @@ func (m *Masked) Add(c Case) {
 // Verdicts counts cases by verdict.
 type Verdicts [outcome.Identical + 1]int
 
+// MarshalJSON writes the counts by the keys of their verdicts.
+func (v Verdicts) MarshalJSON() ([]byte, error) {
+	counts := map[outcome.Verdict]int{}
+	for verdict, n := range v {
+		counts[outcome.Verdict(verdict)] = n
+	}
+	return json.Marshal(counts)
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (v *Verdicts) UnmarshalJSON(text []byte) error {
+	var counts map[outcome.Verdict]int
+	err := json.Unmarshal(text, &counts)
+	for verdict, n := range counts {
+		v[verdict] = n
+	}
+	return err
+}
+
 // NotIdentical returns how many cases have any other verdict than identical.
 func (v Verdicts) NotIdentical() int {
 	sum := 0
@@ -104,7 +127,12 @@ func (v Verdicts) NotIdentical() int {
 
 // Endings counts outcomes by the way they ended.
 type Endings struct {
-	Succeeded, Failed, Signalled, TimedOut, OutOfMemory, OutputLimit int
+	Succeeded   int `line:"succeeded"`
+	Failed      int `line:"failed"`
+	Signalled   int `line:"signalled"`
+	TimedOut    int `line:"timed_out"`
+	OutOfMemory int `line:"out_of_memory"`
+	OutputLimit int `line:"output_limit"`
 }
 
 // Failing returns how many outcomes did not end with exit status 0.

@@ -1,0 +1,112 @@
+package report
+
+import (
+	"muster/regress/internal/jsonline"
+	"muster/regress/internal/outcome"
+)
+
+// Keys that scripts rely on, in their order. The other keys of a line follow.
+const (
+	caseKeys   = "name verdict unstable exit signal golden_exit cpu_ms wall_ms peak_rss_kib causes why engine"
+	groupKeys  = "id signature cases lines sole example smallest name kind family"
+	recordKeys = "command run cases recorded flaky succeeded failed signalled timed_out out_of_memory output_limit environment " +
+		"not_run masked_cases masked_parts interrupted wall_ms cpu_ms own_cpu_ms cores_busy failing engine"
+	checkKeys = "command run cases identical changed newly_failing newly_passing crashed timed_out out_of_memory output_limit " +
+		"flaky new missing environment not_run differed_once masked_cases masked_parts sources_changed tool_changed interrupted " +
+		"groups wall_ms cpu_ms own_cpu_ms cores_busy shared_changed not_in_sample cost engine"
+	engineKeys = "cached executed asked_ms queued_ms took_ms workers sent_bytes received_bytes"
+)
+
+// eventLine returns the line of an event in an events file.
+func eventLine(ev Event, c *Cost) jsonline.Object {
+	switch ev := ev.(type) {
+	case CaseRan:
+		return jsonline.Object{Kind: ev.kind(), Of: ev, More: unknown(ev.Engine.IsMeasured(), "cpu_ms")}
+	case Case:
+		return caseLine(ev, nil)
+	case Group:
+		return jsonline.Object{Kind: ev.kind(), Of: ev, First: groupKeys}
+	case Finished:
+		return summaryLine(ev, c)
+	}
+	return jsonline.Object{Kind: ev.kind(), Of: ev}
+}
+
+// unknown returns members that are null for the keys of figures, or none if they are known.
+func unknown(isKnown bool, keys ...string) (null []jsonline.Member) {
+	for _, key := range keys {
+		if !isKnown {
+			null = append(null, jsonline.Member{Key: key})
+		}
+	}
+	return null
+}
+
+// caseLine returns the line of a case with the IDs of its causes.
+func caseLine(c Case, causes []string) jsonline.Object {
+	return jsonline.Object{Kind: c.kind(), Of: c, First: caseKeys, More: append(unknown(c.measured(), "cpu_ms", "peak_rss_kib"),
+		jsonline.Member{Key: "exit", Value: codeOf(c.Ending, outcome.Exited)},
+		jsonline.Member{Key: "signal", Value: codeOf(c.Ending, outcome.Signalled)},
+		jsonline.Member{Key: "golden_exit", Value: codeOf(c.GoldenEnding, outcome.Exited)},
+		jsonline.Member{Key: "causes", Value: causes},
+	)}
+}
+
+// codeOf returns the exit status or the signal of an ending of the kind k, else nil.
+func codeOf(e *outcome.Ending, k outcome.Kind) any {
+	if e == nil || e.Kind != k {
+		return nil
+	}
+	return e.Code
+}
+
+// summaryLine returns the last line of a run. Its counts are those of a record, or of a
+// comparison with the cost of the change.
+func summaryLine(f Finished, c *Cost) jsonline.Object {
+	s := f.Summary
+	if s.Sources.Changed+s.Sources.sharedDiffering() == 0 {
+		s.Sources = Sources{}
+	}
+	o := jsonline.Object{Kind: f.kind(), Of: s, First: recordKeys, More: append(unknown(s.measured(), "cpu_ms"),
+		jsonline.Member{Key: "masked_cases", Value: s.Masked.Cases},
+		jsonline.Member{Key: "masked_parts", Value: s.Masked.Parts},
+	)}
+	if s.Engine != nil {
+		o.More = append(o.More, jsonline.Member{Key: "engine", Value: engineObject(s.Engine)})
+	}
+	if s.Command == RecordCommand {
+		o.More = append(o.More, recordMembers(s)...)
+		return o
+	}
+	o.First = checkKeys
+	for v, n := range s.Verdicts {
+		o.More = append(o.More, jsonline.Member{Key: outcome.Verdict(v).Key(), Value: n})
+	}
+	o.More = append(o.More,
+		jsonline.Member{Key: "sources_changed", Value: s.Sources.Changed},
+		jsonline.Member{Key: "shared_changed", Value: s.Sources.sharedDiffering()},
+		jsonline.Member{Key: "cost", Value: costSummaryOf(c)},
+	)
+	return o
+}
+
+// recordMembers returns the counts of a record and its first failing cases.
+func recordMembers(s Summary) []jsonline.Member {
+	failing := []jsonline.Object{}
+	for _, f := range s.Failing {
+		failing = append(failing, jsonline.Object{Of: f, First: "name ending error", More: []jsonline.Member{{Key: "ending", Value: f.Ending.String()}}})
+	}
+	return append(jsonline.NewEncoder().Members(s.Endings),
+		jsonline.Member{Key: "flaky", Value: s.Verdicts[outcome.Flaky]},
+		jsonline.Member{Key: "environment", Value: s.Verdicts[outcome.Environment]},
+		jsonline.Member{Key: "failing", Value: failing},
+	)
+}
+
+func engineObject(r *EngineRuns) jsonline.Object {
+	queued := jsonline.Member{Key: "queued_ms"}
+	if r.QueuesTold >= r.Executed {
+		queued.Value = r.Queued
+	}
+	return jsonline.Object{Of: *r, First: engineKeys, More: []jsonline.Member{queued, {Key: "workers", Value: len(r.Workers)}}}
+}
