@@ -1,7 +1,6 @@
 package regress
 
 import (
-	"context"
 	"iter"
 	"maps"
 	"os"
@@ -12,7 +11,7 @@ import (
 	"muster/regress/internal/golden"
 	"muster/regress/internal/mirror"
 	"muster/regress/internal/outcome"
-	"muster/regress/internal/place"
+	"muster/regress/internal/pastrun"
 	"muster/regress/internal/readable"
 	"muster/regress/internal/state"
 )
@@ -48,46 +47,20 @@ func overruled(today, ran *Options, c commandMove) string {
 	return "the settings file or MUSTER_COMMAND names another command, which a plain check runs: change it there"
 }
 
-// previewMove returns what an accept would do to the command. It marks the results as accepted.
-func (p *past) previewMove(ctx context.Context, base place.Place, promoted []*state.Result, a Acceptance) (move commandMove, err error) {
-	found, err := p.run.OpenOutcomesIfAny()
-	if err != nil || found == nil || len(promoted) == 0 {
-		return move, err
-	}
-	defer found.Close()
-	recorded, err := base.Open(ctx)
-	if err != nil {
-		return move, err
-	}
-	defer recorded.Close()
-	for _, r := range promoted {
-		r.Accepted = true
-	}
-	ignored, err := previewIgnored(recorded, found, promoted)
-	if err != nil {
-		return move, err
-	}
-	m := recorded.Meta()
-	m.Accepts = append(slices.Clip(m.Accepts), p.signature(a.Reason))
-	move, err = p.moveCommand(&m, found.Meta(), recorded.Names(), a.KeepCommand)
-	move.ignored = ignored
-	return move, err
-}
-
 // moveCommand writes the command, the settings and the tool of the run into the golden's meta.
 // It does so only if a check of that command would be identical: the run judged all cases of
 // the golden, which are named, and all its differences are accepted.
 //
 // The meta made is that of the outcomes that the run kept. The last accept in m is the one of
 // the run.
-func (p *past) moveCommand(m *golden.Meta, made golden.Meta, names iter.Seq[string], keep bool) (move commandMove, err error) {
+func moveCommand(p *past, m *golden.Meta, made golden.Meta, names iter.Seq[string], keep bool) (move commandMove, err error) {
 	isOther := !sameStart(m.Command, made.Command, m.Flags, made.Flags)
 	if !isOther && slices.Equal(m.Tool, made.Tool) {
 		return move, nil
 	}
 	why := "as --keep-command says"
 	if !keep {
-		if why, err = p.commandStays(*m, made, names); err != nil {
+		if why, err = explainStay(p, *m, made, names); err != nil {
 			return move, err
 		}
 	}
@@ -97,7 +70,7 @@ func (p *past) moveCommand(m *golden.Meta, made golden.Meta, names iter.Seq[stri
 		}
 		return move, nil
 	}
-	move.moved = p.movedText(*m, made)
+	move.moved = describeMove(p, *m, made)
 	reference := m.Recorder()
 	reference.Moved = m.Accepts[len(m.Accepts)-1].At
 	m.Reference = &reference
@@ -106,8 +79,8 @@ func (p *past) moveCommand(m *golden.Meta, made golden.Meta, names iter.Seq[stri
 	return move, nil
 }
 
-// movedText says what the golden takes over, with each setting that it did not have before.
-func (p *past) movedText(m, made golden.Meta) string {
+// describeMove describes what the golden takes over, with each setting that it did not have before.
+func describeMove(p *past, m, made golden.Meta) string {
 	var settings []string
 	for _, s := range outcomeSettings() {
 		if was, is := m.Flags[s.name()], made.Flags[s.name()]; s.scope != ofIdentity && was != is {
@@ -128,13 +101,13 @@ func (p *past) movedText(m, made golden.Meta) string {
 	return "the tool of run " + p.run.ID
 }
 
-// commandStays returns why the golden keeps its command, "" if it does not.
-func (p *past) commandStays(m, made golden.Meta, names iter.Seq[string]) (why string, err error) {
+// explainStay returns why the golden keeps its command, "" if it does not.
+func explainStay(p *past, m, made golden.Meta, names iter.Seq[string]) (why string, err error) {
 	sum, err := summaryOf(p)
 	if err != nil {
 		return "", err
 	}
-	left, failed := p.leftOver()
+	left, failed := countLeft(p.run)
 	s := &p.options.Select
 	switch {
 	case left > 0:
@@ -153,17 +126,17 @@ func (p *past) commandStays(m, made golden.Meta, names iter.Seq[string]) (why st
 	if path := passing(made.Tool, p.options.Store.Golden); path != "" {
 		return "as " + path + " is in the folder for temporary files", nil
 	}
-	unjudged, err := p.unjudged(names)
+	unjudged, err := countUnjudged(p.run, names)
 	if err == nil && unjudged > 0 {
 		why = "as the run did not judge " + readable.Cases(unjudged) + " of the golden"
 	}
 	return why, err
 }
 
-// leftOver counts the results that are not accepted, and those that cannot be, because the
+// countLeft counts the results that are not accepted, and those that cannot be, because the
 // machine failed.
-func (p *past) leftOver() (left, failed int) {
-	for _, r := range p.run.Results {
+func countLeft(run *pastrun.Run) (left, failed int) {
+	for _, r := range run.Results {
 		switch {
 		case r.Verdict == outcome.Environment:
 			failed++
@@ -174,15 +147,15 @@ func (p *past) leftOver() (left, failed int) {
 	return left, failed
 }
 
-// unjudged counts the names of cases that the run has neither a line nor a result of. The parts
-// of a merged run may leave out cases.
-func (p *past) unjudged(names iter.Seq[string]) (count int, err error) {
-	lines, err := p.run.State.ReadLines()
+// countUnjudged counts the names of cases for which the run has neither a line nor a result. The
+// parts of a merged run may leave out cases.
+func countUnjudged(run *pastrun.Run, names iter.Seq[string]) (count int, err error) {
+	lines, err := run.State.ReadLines()
 	if err != nil {
 		return 0, err
 	}
 	judged := state.LinesByName(lines)
-	for _, r := range p.run.Results {
+	for _, r := range run.Results {
 		judged[string(r.Name)] = state.Line{}
 	}
 	for caseName := range names {
@@ -209,4 +182,47 @@ func passing(tool []golden.ToolFile, goldenPath string) string {
 		return ""
 	}
 	return tool[i].Path
+}
+
+// newlyIgnored counts the parts that a golden had, and that its new outcomes ignore. An accept
+// drops their contents, and no later check compares them.
+type newlyIgnored struct{ parts, cases int }
+
+func (n *newlyIgnored) add(old, now *outcome.Outcome) {
+	parts := 0
+	for _, k := range now.IgnoredParts() {
+		if p, known := old.Part(k); known && p.Form != outcome.Ignored {
+			parts++
+		}
+	}
+	if parts > 0 {
+		n.parts, n.cases = n.parts+parts, n.cases+1
+	}
+}
+
+// text is "" for no parts.
+func (n newlyIgnored) text() string {
+	if n.parts == 0 {
+		return ""
+	}
+	return readable.Count(n.parts, "part") + " in " + readable.Count(n.cases, "case") +
+		" not compared from now on: --ignore names them, and the golden keeps no content of them"
+}
+
+// previewIgnored counts what promoting results would drop.
+func previewIgnored(recorded, found *golden.Store, promoted []*state.Result) (n newlyIgnored, err error) {
+	for _, r := range promoted {
+		old, known, err := recorded.Get(string(r.Name))
+		if err != nil {
+			return n, err
+		}
+		now, kept, err := found.Get(string(r.Name))
+		if err != nil {
+			return n, err
+		}
+		if known && kept {
+			n.add(&old.Outcome, &now.Outcome)
+		}
+	}
+	return n, nil
 }

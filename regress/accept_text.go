@@ -10,35 +10,49 @@ import (
 
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
+	"muster/regress/internal/pastrun"
 	"muster/regress/internal/readable"
 	"muster/regress/internal/review"
 	"muster/regress/internal/state"
 )
 
-// tellAccepted prints how many cases were accepted, and unless rep is quiet also what was
-// not. If rep is verbose, tellAccepted prints the name of every accepted case.
-func (p *past) tellAccepted(rep *Report, a Acceptance, e effect, left map[outcome.Verdict]int) error {
+// warnAccepted warns of a command that stays or that a plain check does not run, and of a lost reason.
+func warnAccepted(o *Options, p *past, a *Acceptance, w *writing) {
+	texts := []string{w.move.stays, overruled(o, &p.options, w.move)}
+	if a.Reason != "" && len(w.promoted) == 0 {
+		texts = append(texts, "the golden keeps no reason, as no case was accepted: give -m with the accept that completes the cases")
+	}
+	for _, text := range texts {
+		if text != "" {
+			fmt.Fprintf(o.Report.Stderr, "warning: %s\n", text)
+		}
+	}
+}
+
+// printAccepted prints how many cases were accepted. If rep is not quiet, it also prints which
+// cases were not accepted. If rep is verbose, it prints the name of every accepted case.
+func printAccepted(rep *Report, a *Acceptance, s *selection, e *effect, done *writing) error {
 	verb, has, w := "accepted", "now has", &strings.Builder{}
 	if a.DryRun {
 		verb, has = "would accept", "would have"
 	}
 	if rep.Verbose {
-		for _, r := range e.promoted {
+		for _, r := range done.promoted {
 			fmt.Fprintf(w, "%s %s (%s)\n", verb, name.Print(string(r.Name)), r.Verdict)
 		}
 	}
 	if !rep.Quiet {
-		tellLeft(w, left)
-		if flaky := flakyAmong(e.promoted); flaky > 0 {
+		writeLeft(w, s.left)
+		if flaky := countFlaky(done.promoted); flaky > 0 {
 			fmt.Fprintf(w, "%s flaky from now on: what differs from run to run is kept, and not compared\n", readable.Cases(flaky))
 		}
-		if text := e.move.ignored.text(); text != "" {
+		if text := done.move.ignored.text(); text != "" {
 			fmt.Fprintln(w, text)
 		}
-		e.tellWaiting(w)
+		writeWaiting(w, e)
 	}
-	fmt.Fprintf(w, "%s %s of run %s%s\n", verb, readable.Number(len(e.promoted)), p.run.ID, cmp.Or(verdictsOf(e.promoted), p.noneLeft()))
-	if text := e.move.moved; text != "" && !rep.Quiet {
+	fmt.Fprintf(w, "%s %s of run %s%s\n", verb, readable.Number(len(done.promoted)), done.run.ID, cmp.Or(countVerdicts(done.promoted), noneLeft(done.run)))
+	if text := done.move.moved; text != "" && !rep.Quiet {
 		fmt.Fprintf(w, "the golden %s %s\n", has, text)
 	}
 	_, err := io.WriteString(rep.Stdout, w.String())
@@ -46,15 +60,15 @@ func (p *past) tellAccepted(rep *Report, a Acceptance, e effect, left map[outcom
 }
 
 // noneLeft says that all differences of the run are in the golden, "" if some are not.
-func (p *past) noneLeft() string {
-	if slices.ContainsFunc(p.run.Results, func(r state.Result) bool { return !r.Accepted }) {
+func noneLeft(run *pastrun.Run) string {
+	if slices.ContainsFunc(run.Results, func(r state.Result) bool { return !r.Accepted }) {
 		return ""
 	}
 	return ", nothing is left to accept"
 }
 
-// tellLeft prints how many cases --all leaves out, and how to accept them.
-func tellLeft(w io.Writer, left map[outcome.Verdict]int) {
+// writeLeft writes how many cases --all leaves out, and how to accept them.
+func writeLeft(w io.Writer, left map[outcome.Verdict]int) {
 	for _, v := range outcome.Verdicts() {
 		if left[v] == 0 {
 			continue
@@ -70,8 +84,8 @@ func tellLeft(w io.Writer, left map[outcome.Verdict]int) {
 	}
 }
 
-// flakyAmong counts the results with parts that are no longer compared once they are accepted.
-func flakyAmong(chosen []*state.Result) (n int) {
+// countFlaky counts the results with parts that are no longer compared once they are accepted.
+func countFlaky(chosen []*state.Result) (n int) {
 	for _, r := range chosen {
 		if r.Verdict == outcome.Flaky || r.Unstable {
 			n++
@@ -80,8 +94,8 @@ func flakyAmong(chosen []*state.Result) (n int) {
 	return n
 }
 
-// verdictsOf counts results by verdict: ": 2 changed, 1 new". It returns "" for no results.
-func verdictsOf(chosen []*state.Result) string {
+// countVerdicts counts results by verdict: ": 2 changed, 1 new". It returns "" for no results.
+func countVerdicts(chosen []*state.Result) string {
 	counts := map[outcome.Verdict]int{}
 	for _, r := range chosen {
 		counts[r.Verdict]++
@@ -98,8 +112,8 @@ func verdictsOf(chosen []*state.Result) string {
 	return ": " + strings.Join(words, ", ")
 }
 
-// tellWaiting says which cases are not promoted yet, and for which causes they wait.
-func (e *effect) tellWaiting(w io.Writer) {
+// writeWaiting writes how many selected cases are not promoted yet, and which causes they wait for.
+func writeWaiting(w io.Writer, e *effect) {
 	if e.waits == 0 {
 		return
 	}

@@ -1,20 +1,17 @@
 package regress
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
 	"muster/internal/terminal"
 	"muster/regress/internal/fault"
-	"muster/regress/internal/readable"
-	"muster/regress/internal/report"
 	"muster/regress/internal/review"
 	screen "muster/regress/internal/review/terminal"
+	"muster/regress/internal/review/web"
 )
 
 // Reviewing says how to review.
@@ -42,19 +39,19 @@ func Review(ctx context.Context, o Options, r Reviewing) (err error) {
 	if err != nil {
 		return err
 	}
-	w, err := openReviewed(ctx, o, r.Run)
+	w, err := openReviewedRun(ctx, &o, r.Run)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, w.close()) }()
-	if len(w.Items) == 0 {
+	if len(w.agenda.Items) == 0 {
 		_, err := fmt.Fprintf(o.Report.Stdout, "nothing to decide: all cases of run %s were identical\n", w.past.run.ID)
 		return err
 	}
 	if r.Web {
-		return w.inBrowser(ctx, o, r)
+		return reviewInBrowser(ctx, &o, w, web.Options{Addr: r.Addr, Certificate: r.Certificate, Key: r.Key, InTheClear: r.InTheClear})
 	}
-	desk, err := w.desk(ctx)
+	desk, err := w.openDesk(ctx)
 	if err != nil {
 		return err
 	}
@@ -87,20 +84,6 @@ func unsaved(ctx context.Context, d *review.Desk) []string {
 	return d.Changes().IDs()
 }
 
-// printUnsaved warns of decisions that are not written.
-func printUnsaved(o *Options, ids []string) error {
-	const shown = 40
-	if len(ids) == 0 {
-		return nil
-	}
-	text := strings.Join(ids[:min(len(ids), shown)], " ")
-	if more := len(ids) - shown; more > 0 {
-		text += " and " + readable.Number(more) + " more"
-	}
-	_, err := fmt.Fprintf(o.Report.Stderr, "warning: decided but not written: %s\n", text)
-	return err
-}
-
 // openTerminal returns both directions of the terminal that a review is shown on.
 func openTerminal(o *Options, r Reviewing) (in, out *os.File, err error) {
 	if r.Web {
@@ -113,49 +96,4 @@ func openTerminal(o *Options, r Reviewing) (in, out *os.File, err error) {
 			"muster review --web shows them in a browser, muster groups prints the causes, muster accept takes them")
 	}
 	return in, out, nil
-}
-
-// printReviewed prints the results of a review. ended is the error that ended it, or nil. A refused
-// commit is an error of its own, unless the review was interrupted.
-func printReviewed(o *Options, d *review.Desk, results []review.Result, ended error) error {
-	if len(results) == 0 {
-		_, err := fmt.Fprintf(o.Report.Stdout, "nothing written\n")
-		return err
-	}
-	var decided, accepted int
-	refused := "" // the last time
-	for _, r := range results {
-		refused = cmp.Or(r.Refused, refused)
-		decided, accepted = decided+r.Decided, accepted+r.Accepted
-		for _, text := range r.Notes {
-			if _, err := fmt.Fprintf(o.Report.Stderr, "warning: %s\n", readable.Text(text)); err != nil {
-				return err
-			}
-		}
-	}
-	text, rest := fmt.Sprintf("%s on run %s written", readable.Count(decided, "decision"), d.Run), ""
-	if d.Command == report.CheckCommand {
-		text += fmt.Sprintf(", accepted %s", readable.Cases(accepted))
-	}
-	switch {
-	case refused != "" && accepted > 0:
-		rest = "the decisions are written, and later no further case was accepted: " + readable.Text(refused)
-	case refused != "":
-		text, rest = "", "the decisions are written, and no case is accepted: "+readable.Text(refused)
-	}
-	return printRefused(o, text, rest, ended)
-}
-
-func printRefused(o *Options, text, refused string, ended error) (err error) {
-	if text != "" {
-		_, err = fmt.Fprintln(o.Report.Stdout, text)
-	}
-	switch {
-	case err != nil || refused == "":
-		return err
-	case fault.ClassOf(ended) == fault.Interrupted:
-		_, err = fmt.Fprintf(o.Report.Stderr, "warning: %s\n", refused)
-		return err
-	}
-	return fault.Inputf("%s", refused)
 }

@@ -16,12 +16,12 @@ func TestReviewSaysWhereACaseRan(t *testing.T) {
 	if sum, err := Check(t.Context(), o); err != nil || sum.ExitStatus != 1 {
 		t.Fatal(sum, err)
 	}
-	w, err := openReviewed(t.Context(), o, "")
+	w, err := openReviewedRun(t.Context(), &o, "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	d, err := w.difference(t.Context(), "x.c")
-	if err = errors.Join(err, w.texts.close()); err != nil || !strings.HasPrefix(d.Where, "ran") || len(d.Parts) != 2 {
+	if err = errors.Join(err, w.close()); err != nil || !strings.HasPrefix(d.Where, "ran") || len(d.Parts) != 2 {
 		t.Errorf("%q, %d parts, %v", d.Where, len(d.Parts), err)
 	}
 }

@@ -1,0 +1,182 @@
+package regress
+
+import (
+	"context"
+
+	"muster/internal/wording"
+	"muster/regress/internal/fault"
+	"muster/regress/internal/golden"
+	"muster/regress/internal/name"
+	"muster/regress/internal/normalize"
+	"muster/regress/internal/outcome"
+	"muster/regress/internal/pastrun"
+	"muster/regress/internal/readable"
+	"muster/regress/internal/report"
+	"muster/regress/internal/review"
+	"muster/regress/internal/state"
+)
+
+// reviewedRun is a past run that one reviewer or several decide on.
+type reviewedRun struct {
+	past   *past
+	agenda *pastrun.Agenda
+	rules  normalize.Rules
+	stores *reviewStores // nil if there is nothing to decide
+}
+
+func openReviewedRun(ctx context.Context, o *Options, id string) (w *reviewedRun, err error) {
+	p, err := openPast(o, id)
+	if err != nil {
+		return nil, err
+	}
+	found, err := p.run.Causes()
+	if err != nil {
+		return nil, err
+	}
+	w = &reviewedRun{past: p, agenda: pastrun.NewAgenda(p.run.Results, found)}
+	if w.rules, err = normalize.Parse(p.options.Judge.Normalize); err != nil {
+		return nil, err
+	}
+	if len(w.agenda.Items) == 0 {
+		return w, nil
+	}
+	w.stores, err = openReviewStores(ctx, p)
+	return w, err
+}
+
+// close closes the stores.
+func (w *reviewedRun) close() error {
+	if w.stores == nil {
+		return nil
+	}
+	return w.stores.close()
+}
+
+// openDesk begins a review of the run, with the decisions that are written by now.
+func (w *reviewedRun) openDesk(ctx context.Context) (*review.Desk, error) {
+	now, err := w.look(ctx)
+	if err != nil {
+		return nil, err
+	}
+	d := &review.Desk{
+		Review: review.New(w.agenda.Items, w.agenda.Cases, now.Decisions), Run: w.past.run.ID, Command: w.past.run.Command,
+		Notes: now.Notes, Difference: w.difference, Write: w.write, Look: w.look,
+	}
+	if w.past.run.Command == report.CheckCommand {
+		d.Golden = w.past.options.Store.Golden
+	}
+	d.CatchUp(now)
+	return d, nil
+}
+
+// look implements review.Desk.Look.
+func (w *reviewedRun) look(ctx context.Context) (now review.Now, err error) {
+	run, decided, err := w.reread()
+	if err != nil {
+		return now, err
+	}
+	if run, err = w.compareAge(ctx, run, &now); err != nil {
+		return now, err
+	}
+	now.Promoted = pastrun.AcceptedIn(run.Results)
+	now.Decisions = review.WithPromoted(w.agenda.Items, w.agenda.Cases, decided, now.Promoted)
+	if n := countNotJudged(run); n > 0 {
+		now.Notes = append(now.Notes, readable.Cases(n)+" not judged, for the machine failed: muster rerun --failed")
+	}
+	return now, nil
+}
+
+// reread reads what other reviewers may have written since.
+func (w *reviewedRun) reread() (*pastrun.Run, map[string]review.State, error) {
+	run, err := pastrun.Reopen(w.past.run)
+	if err != nil {
+		return nil, nil, err
+	}
+	decided, err := run.Decisions()
+	return run, decided, err
+}
+
+// compareAge notes a newer run and a changed golden. It returns the run with marks that agree with
+// the golden.
+func (w *reviewedRun) compareAge(ctx context.Context, run *pastrun.Run, now *review.Now) (*pastrun.Run, error) {
+	newest, err := state.Open(w.past.options.Store.State).Last(func(r *state.Run) bool { return r.Command == run.Command && r.Finished }, run.Command)
+	if err == nil && newest.ID != run.ID {
+		now.Notes = append(now.Notes, "there is a newer "+run.Command+", run "+newest.ID)
+	}
+	if run.Command != report.CheckCommand {
+		now.Shut = "a compare has none"
+		now.Notes = append(now.Notes, "run "+run.ID+" was a compare: it has no golden, so decisions are all that is written")
+		return run, nil
+	}
+	w.stores.expireIfMarked(run)
+	marked := run
+	err = w.stores.use(ctx, func(base, _ *golden.Store) (err error) {
+		if err := run.CheckGolden(w.past.options.Store.Golden, base.Digest(), base.Meta()); err != nil {
+			now.Shut = "it has changed, so run muster check again"
+			now.Notes = append(now.Notes, "the golden has changed since: run muster check again to accept into it")
+			return nil
+		}
+		marked, err = w.stores.recallMarks(run, base)
+		return err
+	})
+	return marked, err
+}
+
+func countNotJudged(run *pastrun.Run) (n int) {
+	for i := range run.Results {
+		if run.Results[i].Verdict == outcome.Environment {
+			n++
+		}
+	}
+	return n
+}
+
+// difference implements review.Desk.Difference.
+func (w *reviewedRun) difference(ctx context.Context, caseName string) (d review.Difference, err error) {
+	d.Case = name.Print(caseName)
+	if r := w.past.run.Result(caseName); r != nil {
+		d.Where = report.EngineWords(r.Engine)
+	}
+	err = w.stores.use(ctx, func(base, kept *golden.Store) error {
+		return describer{w.rules, w.agenda.Found}.describe(&d, caseName, base, kept)
+	})
+	return d, err
+}
+
+// write implements review.Desk.Write. It reads the run again, because others may have decided and
+// accepted since.
+func (w *reviewedRun) write(ctx context.Context, c review.Changes) (result review.Result, err error) {
+	unlock, err := state.Open(w.past.options.Store.State).Lock()
+	if err != nil {
+		return result, err
+	}
+	defer unlock()
+	run, theirs, err := w.reread()
+	if err != nil {
+		return result, err
+	}
+	result.Promoted = pastrun.AcceptedIn(run.Results)
+	states := review.WithPromoted(w.agenda.Items, w.agenda.Cases, theirs, result.Promoted)
+	if result.Decisions, result.Conflicts = review.Merge(c, states); len(result.Conflicts) > 0 {
+		result.Decisions = states
+		return result, nil
+	}
+	result.Decided = len(c.Decisions)
+	e := applyDecisions(w.agenda, result.Decisions)
+	t := transaction{past: &past{run, w.past.options}, effect: &e}
+	done, err := t.write(ctx)
+	if err != nil {
+		return result, err
+	}
+	w.stores.expire()
+	result.Promoted = pastrun.AcceptedIn(done.run.Results)
+	switch {
+	case fault.ClassOf(done.refused) == fault.Input:
+		result.Refused = wording.Of(done.refused)
+	case done.refused != nil:
+		return result, explainRefused(done.refused)
+	default:
+		result.Accepted, result.Notes = len(done.promoted), done.move.texts()
+	}
+	return result, nil
+}

@@ -1,0 +1,122 @@
+package regress
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"sync"
+
+	"muster/regress/internal/filestamp"
+	"muster/regress/internal/golden"
+	"muster/regress/internal/mirror"
+	"muster/regress/internal/pastrun"
+	"muster/regress/internal/place"
+	"muster/regress/internal/report"
+)
+
+// reviewStores keeps two stores open: the golden of a run, and the outcomes that the run kept. It
+// opens them again if the golden changed. It is safe for concurrent use.
+type reviewStores struct {
+	past *past
+
+	mu        sync.Mutex // guards the fields below; held while a store is read
+	base      *place.Golden
+	now       *golden.Store
+	stamp     string // of the golden when it was opened; "" if it is not a file here
+	isExpired bool   // open it again, whatever its stamp is
+	recalled  recalledMarks
+}
+
+// recalledMarks are the marks of a run as they were written, and as they agree with the golden.
+type recalledMarks struct{ written, real pastrun.Marks }
+
+func openReviewStores(ctx context.Context, p *past) (*reviewStores, error) {
+	s := &reviewStores{past: p}
+	return s, s.open(ctx)
+}
+
+func (s *reviewStores) open(ctx context.Context) (err error) {
+	stamp := s.goldenStamp()
+	if s.base, err = s.past.run.OpenBase(ctx); err != nil {
+		return err
+	}
+	if s.now, err = s.past.run.OpenOutcomes(); err != nil {
+		return errors.Join(err, s.closeStores())
+	}
+	s.stamp, s.isExpired = stamp, false
+	return nil
+}
+
+// goldenStamp returns the stamp of the golden as it is now, "" if it is not a file here.
+func (s *reviewStores) goldenStamp() string {
+	path := s.past.options.Store.Golden
+	if s.past.run.Command != report.CheckCommand || mirror.IsAddress(path) {
+		return ""
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return err.Error()
+	}
+	return filestamp.Of(info)
+}
+
+func (s *reviewStores) close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.closeStores()
+}
+
+func (s *reviewStores) closeStores() (err error) {
+	if s.base != nil {
+		err = s.base.Close()
+	}
+	if s.now != nil {
+		err = errors.Join(err, s.now.Close())
+	}
+	s.base, s.now, s.recalled = nil, nil, recalledMarks{}
+	return err
+}
+
+// use calls f with both stores. It first opens them again if the golden changed or expired.
+func (s *reviewStores) use(ctx context.Context, f func(base, now *golden.Store) error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.base == nil || s.isExpired || s.goldenStamp() != s.stamp {
+		if err := errors.Join(s.closeStores(), s.open(ctx)); err != nil {
+			return err
+		}
+	}
+	return f(s.base.Store, s.now)
+}
+
+// expire makes the next use open the golden again. Nothing else detects that a golden at an address
+// has changed.
+func (s *reviewStores) expire() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.isExpired = true
+}
+
+// expireIfMarked expires a golden at an address if somebody else accepted cases of the run.
+func (s *reviewStores) expireIfMarked(run *pastrun.Run) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stamp == "" && s.recalled.real != nil && !slices.Equal(s.recalled.written, run.Marks()) {
+		s.isExpired = true
+	}
+}
+
+// recallMarks returns a run that was just read, with marks that agree with the golden. It reads both
+// stores whole, so it remembers the marks until the golden or the run's marks change.
+func (s *reviewStores) recallMarks(run *pastrun.Run, base *golden.Store) (*pastrun.Run, error) {
+	written := run.Marks()
+	if s.recalled.real == nil || !slices.Equal(s.recalled.written, written) {
+		compared, err := compareMarks(run, base)
+		if err != nil {
+			return nil, err
+		}
+		s.recalled = recalledMarks{written, compared.Marks()}
+	}
+	return run.WithMarks(s.recalled.real), nil
+}
