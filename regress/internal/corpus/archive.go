@@ -6,11 +6,11 @@ import (
 	"os"
 )
 
-// archive opens a file that holds an archive.
-func (p *opening) archive(ctx context.Context) (*Corpus, error) {
+// openArchive opens a file that holds an archive.
+func (p *opener) openArchive(ctx context.Context) (*Corpus, error) {
 	f, err := os.Open(p.Path)
 	if err != nil {
-		return nil, cannotRead(p.label, "", err)
+		return nil, readError(p.label, "", err)
 	}
 	defer func() {
 		if f != nil {
@@ -19,22 +19,22 @@ func (p *opening) archive(ctx context.Context) (*Corpus, error) {
 	}()
 	src, err := sourceOf(p.Path, f)
 	if err != nil {
-		return nil, cannotRead(p.label, "", err)
+		return nil, readError(p.label, "", err)
 	}
 	form, err := p.recogniseFile(f)
 	if err != nil {
 		return nil, err
 	}
-	file, t, err := p.address(ctx, form, f, src.key())
+	file, t, err := p.findTar(ctx, form, f, src.key())
 	if err != nil {
 		return nil, err
 	}
 	if file == f {
-		f = nil // the corpus keeps it
+		f = nil // the corpus owns it now
 	}
 	c, err := p.finish(&Corpus{file: file, source: src}, t)
 	if err == nil {
-		err = c.Changed() // while it was indexed or unpacked
+		err = c.Changed() // during indexing or unpacking
 	}
 	if err != nil {
 		file.Close()
@@ -43,37 +43,37 @@ func (p *opening) archive(ctx context.Context) (*Corpus, error) {
 	return c, nil
 }
 
-func (p *opening) recogniseFile(f *os.File) (format, error) {
+func (p *opener) recogniseFile(f *os.File) (format, error) {
 	head := make([]byte, blockBytes)
 	n, err := f.ReadAt(head, 0)
 	if err != nil && err != io.EOF {
-		return unknown, cannotRead(p.label, "", err)
+		return unknown, readError(p.label, "", err)
 	}
 	return recognise(p.label, p.Path, head[:n])
 }
 
-// address returns a tar in which every content stands as it is, and its tree:
-// the file itself, what an earlier run unpacked of it, or what this one does.
-func (p *opening) address(ctx context.Context, form format, f *os.File, key string) (*os.File, *tree, error) {
+// findTar returns a tar that holds every content uncompressed and whole, with its tree. It is the
+// file itself, the copy that an earlier run unpacked, or a new copy.
+func (p *opener) findTar(ctx context.Context, form format, f *os.File, key string) (*os.File, *tree, error) {
 	if form == plain {
-		t, sparse, err := p.index(ctx, f)
+		t, sparse, err := p.indexTar(ctx, f)
 		if err != nil || !sparse {
 			return f, t, err
 		}
 	}
 	if kept := p.spool.find(key); kept != nil {
-		t, sparse, err := p.index(ctx, kept)
+		t, sparse, err := p.indexTar(ctx, kept)
 		if err == nil && !sparse {
 			return kept, t, nil
 		}
 		kept.Close()
-		if err := done(ctx, p.label); err != nil {
+		if err := stopError(ctx, p.label); err != nil {
 			return nil, nil, err
 		}
-		// Damaged since: unpack again, over it.
+		// Damaged since then: unpack it again.
 	}
 	if form == plain {
-		return p.expanded(ctx, f, key)
+		return p.expandSparse(ctx, f, key)
 	}
-	return p.unpacked(ctx, form, f, key)
+	return p.unpackToSpool(ctx, form, f, key)
 }

@@ -147,7 +147,7 @@ func TestNotes(t *testing.T) {
 	open(t, corpus.Options{Path: path, Note: func(s string) { said = append(said, s) }})
 	got := strings.ReplaceAll(strings.Join(said, "\n"), path, "C")
 	want := `C goes on after its end marker, by 2048 bytes beyond it; if more entries are there, unpack it by tar --ignore-zeros and pack it again, or join the archives by tar --concatenate (-A)
-C: of the names that stand there more than once the last counts: 3 (a, b, …)
+C: of duplicate names the last entry counts: 3 (a, b, …)
 C: links to nothing are left out: 2 (l1, l2)`
 	if got != want {
 		t.Errorf("said\n%s\nwant\n%s", got, want)

@@ -17,7 +17,7 @@ import (
 	"muster/regress/internal/name"
 )
 
-// source is the file that an archive was read from, as it was then.
+// source is the state of an archive's file when it was opened.
 type source struct {
 	path string
 	info fs.FileInfo
@@ -32,46 +32,45 @@ func sourceOf(path string, f *os.File) (*source, error) {
 	return &source{path, info}, err
 }
 
-func (s *source) changed(label string) error {
+func (s *source) checkChanged(label string) error {
 	now, err := os.Stat(s.path)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return changedFault(label, "it is gone")
+		return changedError(label, "it is gone")
 	case err != nil:
-		return cannotRead(label, "", err)
+		return readError(label, "", err)
 	case !os.SameFile(now, s.info):
-		return changedFault(label, "another file has its name now")
+		return changedError(label, "another file has its name now")
 	}
-	if what := differs(s.info.Size(), s.info.ModTime().UnixNano(), now); what != "" {
-		return changedFault(label, what)
+	if what := describeChange(s.info.Size(), s.info.ModTime().UnixNano(), now); what != "" {
+		return changedError(label, what)
 	}
 	return nil
 }
 
-// stamp is what tells that a file of a folder changed, apart from its content.
+// stamp detects whether a file of a folder changed, without its content.
 type stamp struct {
 	path    string // below the root
 	size    int64
 	modTime int64 // ns since 1970
-	changed int64 // the same, of anything of it
+	changed int64 // the same, of any change of the inode
 	exec    bool
 }
 
 func stampOf(path string, info fs.FileInfo) stamp {
-	s := stamp{path: path, size: info.Size(), modTime: info.ModTime().UnixNano(), exec: executable(info)}
+	s := stamp{path: path, size: info.Size(), modTime: info.ModTime().UnixNano(), exec: isExecutable(info)}
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
 		s.changed = filestamp.ChangeTime(st).UnixNano()
 	}
 	return s
 }
 
-// executable reports the owner's bit, the one that cases are given. A link has
-// none of its own.
-func executable(info fs.FileInfo) bool { return info.Mode().IsRegular() && info.Mode()&0o100 != 0 }
+// isExecutable reports the owner's executable bit, the one that cases are given. Links have no such
+// bit.
+func isExecutable(info fs.FileInfo) bool { return info.Mode().IsRegular() && info.Mode()&0o100 != 0 }
 
-// Stamp tells, without reading contents, whether the corpus is still what Open
-// found: one that was changed and put back meanwhile is another. It is empty for
-// a stream, which nobody can change.
+// Stamp identifies the state of the corpus at Open, without reading contents. If the corpus was
+// changed and restored meanwhile, its stamp differs. It is empty for a stream, which cannot change.
 func (c *Corpus) Stamp() string {
 	if c.source != nil {
 		return filestamp.Of(c.source.info)
@@ -79,8 +78,8 @@ func (c *Corpus) Stamp() string {
 	return stampOfAll(c.stamps)
 }
 
-// StampNow is what Stamp would be if the corpus was opened now, without files that
-// are new. What cannot be looked at gives another one.
+// StampNow returns what Stamp would return if the corpus was opened now, ignoring new files. It
+// differs from Stamp if a file cannot be read.
 func (c *Corpus) StampNow() string {
 	if c.source != nil {
 		info, err := os.Stat(c.source.path)
@@ -111,44 +110,43 @@ func stampOfAll(stamps []stamp) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Changed returns an error of class Input that names what changed since Open,
-// or nil: the archive's size, time or identity, or the size, time or executable
-// bit of a file or link of a folder. It reads no content, so an edit that keeps
-// size and time escapes it. Files that are new in a folder do not count: no
-// case was given them, so what was found out holds.
+// Changed returns an error of class Input that names a change since Open, or nil. It checks the
+// size, time and identity of an archive, and the size, time and executable bit of a folder's files
+// and links. It reads no content, so it misses an edit that keeps size and time. It ignores new
+// files in a folder: no case was given them.
 func (c *Corpus) Changed() error {
 	if c.source != nil {
-		return c.source.changed(c.label)
+		return c.source.checkChanged(c.label)
 	}
 	for _, s := range c.stamps {
-		if err := c.stampChanged(s); err != nil {
+		if err := c.checkStamp(s); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (c *Corpus) stampChanged(s stamp) error {
+func (c *Corpus) checkStamp(s stamp) error {
 	now, err := c.folder.Lstat(s.path)
 	what := ""
 	switch {
 	case errors.Is(err, os.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		what = "is gone"
 	case err != nil:
-		return cannotRead(c.label, s.path, err)
+		return readError(c.label, s.path, err)
 	default:
-		what = differs(s.size, s.modTime, now)
-		if what == "" && executable(now) != s.exec {
+		what = describeChange(s.size, s.modTime, now)
+		if what == "" && isExecutable(now) != s.exec {
 			what = "its executable bit changed"
 		}
 	}
 	if what == "" {
 		return nil
 	}
-	return changedFault(c.label, name.Print(s.path)+": "+what)
+	return changedError(c.label, name.Print(s.path)+": "+what)
 }
 
-func differs(size, modTime int64, now fs.FileInfo) string {
+func describeChange(size, modTime int64, now fs.FileInfo) string {
 	switch {
 	case now.Size() != size:
 		return fmt.Sprintf("%d bytes became %d", size, now.Size())
@@ -158,6 +156,6 @@ func differs(size, modTime int64, now fs.FileInfo) string {
 	return ""
 }
 
-func changedFault(label, what string) error {
+func changedError(label, what string) error {
 	return fault.Inputf("%s changed while it ran: %s; run again when nothing writes there", label, what)
 }

@@ -6,16 +6,14 @@ import (
 	"io"
 )
 
-// windowBytes is how much of an archive one read takes: the end of a content,
-// its padding and the next header lie together, and what lies between two
-// headers must not be read.
+// windowBytes is the size of one read of an archive. The end of a content, its padding and the next
+// header are adjacent. Data between two headers need not be read.
 const windowBytes = 4096
 
-// cursor reads a file of known size for archive/tar, which skips contents by
-// Seek, and knows where it stands: right after Next that is where the content
-// starts. It is used by one goroutine.
+// cursor reads a file of known size for archive/tar, which skips contents by Seek. It knows its
+// position, which right after Next is the start of the content. Only one goroutine may use it.
 type cursor struct {
-	ctx  context.Context // archive/tar passes none on, and one Next may read long
+	ctx  context.Context // archive/tar passes none, and one Next may read for long
 	src  io.ReaderAt
 	size int64
 	pos  int64
@@ -23,7 +21,7 @@ type cursor struct {
 	window [windowBytes]byte
 	start  int64 // of the window in the file
 	filled int
-	err    error // the first that was no end of file
+	err    error // the first that was not the end of the file
 }
 
 func (c *cursor) Read(p []byte) (int, error) {
@@ -50,7 +48,7 @@ func (c *cursor) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// readAt reads all of p, or tells why not: the file may have become shorter.
+// readAt reads all of p, or returns why it cannot: the file may have become shorter.
 func (c *cursor) readAt(p []byte, at int64) (int, error) {
 	if err := c.ctx.Err(); err != nil {
 		return 0, c.fail(err)
@@ -72,7 +70,7 @@ func (c *cursor) fail(err error) error {
 	return err
 }
 
-// Seek moves the cursor; beyond the end is allowed, as in a file.
+// Seek moves the cursor, possibly beyond the end, as in a file.
 func (c *cursor) Seek(offset int64, whence int) (int64, error) {
 	switch whence {
 	case io.SeekCurrent:

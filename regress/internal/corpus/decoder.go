@@ -13,13 +13,13 @@ import (
 	"github.com/ulikunitz/xz"
 )
 
-// zstdWindowMax is how far back a zstd frame may refer, in bytes, all of it
-// kept in memory: what the zstd program takes without --long.
+// zstdWindowMax is how far back a zstd frame may refer, in bytes. All of it is in memory. The zstd
+// program has the same limit without --long.
 const zstdWindowMax = 128 << 20
 
-// decoder returns the uncompressed stream. Several gzip members, zstd frames
-// or xz streams after one another are one stream; label names the archive in
-// errors. Close ends what decodes; an error of the stream comes from Read.
+// decoder returns the uncompressed stream. Consecutive gzip members, zstd frames or xz streams are
+// one stream. label names the archive in errors. Close ends the decoding. Read returns the errors
+// of the stream.
 func decoder(ctx context.Context, f format, label string, src io.Reader) (io.ReadCloser, error) {
 	switch f {
 	case gzipped:
@@ -41,13 +41,13 @@ type zstdStream struct{ io.ReadCloser }
 func (z zstdStream) Read(p []byte) (int, error) {
 	n, err := z.ReadCloser.Read(p)
 	if errors.Is(err, zstd.ErrWindowSizeExceeded) {
-		err = fmt.Errorf("%w (%s); repack it without --long", err, sized(zstdWindowMax))
+		err = fmt.Errorf("%w (%s); repack it without --long", err, sizeText(zstdWindowMax))
 	}
 	return n, err
 }
 
-// xzDecoder takes the xz program where there is one: it is twelve times as
-// fast as the library, and bounds its memory.
+// xzDecoder uses the xz program if it is installed. The program is twelve times as fast as the
+// library, and bounds its memory.
 func xzDecoder(ctx context.Context, label string, src io.Reader) (io.ReadCloser, error) {
 	if path, err := exec.LookPath("xz"); err == nil {
 		if p, err := startXZ(ctx, path, label, src); err == nil {

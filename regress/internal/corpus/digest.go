@@ -17,24 +17,22 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// readBytes is how much of a content is read at once: most sources are
-// smaller.
+// readBytes is the size of one read of a content. Most sources are smaller.
 const readBytes = 128 << 10
 
 // Digests identify a corpus as cases see it: as a whole, and entry by entry.
 type Digests struct {
-	// Whole counts of every entry the name, executable bit, size, content, a
-	// link's target, and whether it is a case or given. The container does not
-	// count, nor the order in it: the same tree as a tar, a compressed tar or a
-	// folder has the same digest.
+	// Whole covers the name, executable bit, size, content, link target and role (case or given) of
+	// every entry. It does not depend on the container or its order: the same tree as a tar, a
+	// compressed tar or a folder has the same digest.
 	Whole outcome.Digest
 
-	all []counted // by name
+	all []digestEntry // by name
 }
 
 // Case returns the digest of a case's source, or zero for a name that is not a case.
 func (d Digests) Case(caseName string) outcome.Digest {
-	i, found := slices.BinarySearchFunc(d.all, caseName, func(e counted, n string) int { return strings.Compare(e.Name, n) })
+	i, found := slices.BinarySearchFunc(d.all, caseName, func(e digestEntry, n string) int { return strings.Compare(e.Name, n) })
 	if !found || !d.all[i].isCase {
 		return outcome.Digest{}
 	}
@@ -52,18 +50,17 @@ func (d Digests) Shared() map[string]outcome.Digest {
 	return shared
 }
 
-// Digests returns the digests of all that cases see. Contents are read once
-// each, on as many CPUs as there are. Those of an archive whose digests are in
-// the spool folder are not read: it is known by the file's identity, size and
-// times.
+// Digests returns the digests of everything that cases see. It reads each content once, on all
+// CPUs. It reads none for an archive whose digests are in the spool folder: the file's identity,
+// size and times identify it.
 func (c *Corpus) Digests(ctx context.Context) (Digests, error) {
-	all := c.counted()
+	all := c.digestEntries()
 	cache := c.cacheFor(all, restMin)
 	if whole, ok := cache.load(all); ok {
 		return Digests{whole, all}, nil
 	}
 	if err := c.sumContents(ctx, all); err != nil {
-		if ctxErr := done(ctx, c.label); ctxErr != nil {
+		if ctxErr := stopError(ctx, c.label); ctxErr != nil {
 			return Digests{}, ctxErr
 		}
 		return Digests{}, err
@@ -76,12 +73,12 @@ func (c *Corpus) Digests(ctx context.Context) (Digests, error) {
 }
 
 // sumContents reads every content once.
-func (c *Corpus) sumContents(ctx context.Context, all []counted) error {
+func (c *Corpus) sumContents(ctx context.Context, all []digestEntry) error {
 	buffers := sync.Pool{New: func() any { return new([readBytes]byte) }}
-	return pool.ForEach(ctx, runtime.GOMAXPROCS(0), sameContents(all), func(ctx context.Context, same []*counted) error {
+	return pool.ForEach(ctx, runtime.GOMAXPROCS(0), sameContents(all), func(ctx context.Context, same []*digestEntry) error {
 		buf := buffers.Get().(*[readBytes]byte)
 		defer buffers.Put(buf)
-		sum, err := c.sum(ctx, *same[0].Entry, buf[:])
+		sum, err := c.digestContent(ctx, *same[0].Entry, buf[:])
 		for _, e := range same {
 			e.sum = sum
 		}
@@ -89,23 +86,23 @@ func (c *Corpus) sumContents(ctx context.Context, all []counted) error {
 	})
 }
 
-func digestOfAll(all []counted) outcome.Digest {
+func digestOfAll(all []digestEntry) outcome.Digest {
 	h := sha256.New()
 	io.WriteString(h, "corpus 1\n")
 	writeAll(h, all)
 	return outcome.Digest(h.Sum(nil))
 }
 
-// counted is an entry with its role in the corpus and the digest of its content.
-type counted struct {
+// digestEntry is an entry with its role in the corpus and the digest of its content.
+type digestEntry struct {
 	*Entry
 	isCase, isGiven bool
 	sum             outcome.Digest
 }
 
-// digest identifies the entry, except its name. For a file that is not executable
-// it is the digest of the content.
-func (e *counted) digest() outcome.Digest {
+// digest identifies the entry without its name. For a file that is not executable it is the digest
+// of the content.
+func (e *digestEntry) digest() outcome.Digest {
 	switch {
 	case e.Target != "":
 		return outcome.Of([]byte("link\n" + e.Target))
@@ -115,16 +112,16 @@ func (e *counted) digest() outcome.Digest {
 	return e.sum
 }
 
-// counted returns all entries sorted by name.
-func (c *Corpus) counted() []counted {
-	all := make([]counted, 0, len(c.cases)+len(c.given))
+// digestEntries returns all entries sorted by name.
+func (c *Corpus) digestEntries() []digestEntry {
+	all := make([]digestEntry, 0, len(c.cases)+len(c.given))
 	for i := range c.cases {
-		all = append(all, counted{Entry: &c.cases[i], isCase: true})
+		all = append(all, digestEntry{Entry: &c.cases[i], isCase: true})
 	}
 	for i := range c.given {
-		all = append(all, counted{Entry: &c.given[i], isGiven: true})
+		all = append(all, digestEntry{Entry: &c.given[i], isGiven: true})
 	}
-	slices.SortStableFunc(all, func(a, b counted) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(all, func(a, b digestEntry) int { return strings.Compare(a.Name, b.Name) })
 	kept := all[:0]
 	for _, e := range all {
 		if n := len(kept); n > 0 && kept[n-1].Name == e.Name {
@@ -136,20 +133,20 @@ func (c *Corpus) counted() []counted {
 	return kept
 }
 
-// sameContents groups the regular entries by where their content stands, in
-// that order: links must not make muster read one content a million times.
-func sameContents(all []counted) [][]*counted {
-	files := make([]*counted, 0, len(all))
+// sameContents groups the regular entries by the place of their content, in order of place. Links
+// must not make muster read one content a million times.
+func sameContents(all []digestEntry) [][]*digestEntry {
+	files := make([]*digestEntry, 0, len(all))
 	for i := range all {
 		if all[i].Target == "" {
 			files = append(files, &all[i])
 		}
 	}
-	place := func(a, b *counted) int {
+	place := func(a, b *digestEntry) int {
 		return cmp.Or(cmp.Compare(a.Offset, b.Offset), strings.Compare(a.Path, b.Path), cmp.Compare(a.Size, b.Size))
 	}
 	slices.SortFunc(files, place)
-	var groups [][]*counted
+	var groups [][]*digestEntry
 	for len(files) > 0 {
 		n := 1
 		for n < len(files) && place(files[0], files[n]) == 0 {
@@ -161,7 +158,7 @@ func sameContents(all []counted) [][]*counted {
 	return groups
 }
 
-func (c *Corpus) sum(ctx context.Context, e Entry, buf []byte) (outcome.Digest, error) {
+func (c *Corpus) digestContent(ctx context.Context, e Entry, buf []byte) (outcome.Digest, error) {
 	r, err := c.Open(e)
 	if err != nil {
 		return outcome.Digest{}, err
@@ -175,7 +172,7 @@ func (c *Corpus) sum(ctx context.Context, e Entry, buf []byte) (outcome.Digest, 
 		case err == io.EOF:
 			return outcome.Digest(h.Sum(nil)), nil
 		case err != nil && fault.ClassOf(err) != fault.Input:
-			return outcome.Digest{}, cannotRead(c.label, e.Name, err)
+			return outcome.Digest{}, readError(c.label, e.Name, err)
 		case err != nil:
 			return outcome.Digest{}, err
 		case ctx.Err() != nil:
@@ -184,8 +181,8 @@ func (c *Corpus) sum(ctx context.Context, e Entry, buf []byte) (outcome.Digest, 
 	}
 }
 
-// writeAll writes all that cases see of the entries, with their digests.
-func writeAll(h hash.Hash, all []counted) {
+// writeAll writes everything that cases see of the entries, with their digests.
+func writeAll(h hash.Hash, all []digestEntry) {
 	var b []byte
 	for i := range all {
 		b = all[i].appendTo(b[:0])
@@ -193,7 +190,7 @@ func writeAll(h hash.Hash, all []counted) {
 	}
 }
 
-func (e *counted) appendTo(b []byte) []byte {
+func (e *digestEntry) appendTo(b []byte) []byte {
 	for _, text := range []string{e.Name, e.Target} {
 		b = binary.AppendUvarint(b, uint64(len(text)))
 		b = append(b, text...)

@@ -18,39 +18,37 @@ import (
 // digestPrefix begins the name of a file that holds an archive's digests.
 const digestPrefix = "digest-"
 
-// digestsKept is how many archives' digests are remembered, and digestBytesKept
-// how much of them beside the newest: an entry takes 32 bytes.
+// digestsKept is the number of archives whose digests are kept. digestBytesKept bounds their size
+// beside the newest: an entry takes 32 bytes.
 const (
 	digestsKept     = 16
 	digestBytesKept = 64 << 20
 )
 
-// restMin is how long a file must have been left alone for its times to tell
-// that it is what it was: a change within the same tick of the file system's
-// clock would not show.
+// restMin is how long a file must be unchanged before its times identify it. A change within the
+// same tick of the file system's clock would not show.
 const restMin = 2 * time.Second
 
-// digestCache remembers the digests of an archive, so that the next run need not
-// read a gigabyte to know that it is the same. The zero cache forgets.
+// digestCache remembers the digests of an archive, so that the next run need not read a gigabyte to
+// recognise it. The zero cache remembers nothing.
 //
-// The file holds the digest of the whole, then that of each entry's content, in
-// the order of the names. Names, sizes and links are in the file's own name. To
-// load 15,000 entries takes 2 ms (BenchmarkDigestKept); to read 1 GB of contents
-// takes a second and more.
+// The file holds the digest of the whole, then that of each entry's content, in the order of the
+// names. Its own name is derived from names, sizes and links. To load 15,000 entries takes 2 ms
+// (BenchmarkDigestKept). To read 1 GB of contents takes a second and more.
 type digestCache struct {
 	dir  string
 	path string
 }
 
-// cacheFor returns the cache for what is in all, whose contents are not summed
-// yet. It is for an archive that has rested, so that no change can be unseen.
-func (c *Corpus) cacheFor(all []counted, rest time.Duration) digestCache {
+// cacheFor returns the cache for the entries in all, which have no digests yet. It returns the zero
+// cache for an archive that changed recently, because a further change might not show.
+func (c *Corpus) cacheFor(all []digestEntry, rest time.Duration) digestCache {
 	if c.source == nil || c.spoolDir == "" {
 		return digestCache{}
 	}
-	// What is read may be another file: the archive as it was unpacked.
+	// The file that is read may be another one: the unpacked archive.
 	info, err := c.file.Stat()
-	if err != nil || !rested(info, rest) || !rested(c.source.info, rest) {
+	if err != nil || !hasRested(info, rest) || !hasRested(c.source.info, rest) {
 		return digestCache{}
 	}
 	h := sha256.New()
@@ -59,16 +57,15 @@ func (c *Corpus) cacheFor(all []counted, rest time.Duration) digestCache {
 	return digestCache{c.spoolDir, filepath.Join(c.spoolDir, digestPrefix+hex.EncodeToString(h.Sum(nil)[:16]))}
 }
 
-// rested reports whether nothing has changed a file for so long.
-func rested(info fs.FileInfo, rest time.Duration) bool {
+// hasRested reports whether a file has not changed for the duration rest.
+func hasRested(info fs.FileInfo, rest time.Duration) bool {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	return ok && time.Since(info.ModTime()) > rest && time.Since(filestamp.ChangeTime(st)) > rest
 }
 
-// load puts the digests of contents into all and returns that of the whole. The
-// whole proves the others: after damage it does not match, and the contents are
-// read again.
-func (d digestCache) load(all []counted) (whole outcome.Digest, ok bool) {
+// load sets the digests of contents in all and returns that of the whole. The whole verifies the
+// others: after damage it does not match, and the contents are read again.
+func (d digestCache) load(all []digestEntry) (whole outcome.Digest, ok bool) {
 	if d.path == "" {
 		return whole, false
 	}
@@ -88,14 +85,14 @@ func (d digestCache) load(all []counted) (whole outcome.Digest, ok bool) {
 		return whole, true
 	}
 	for i := range all {
-		all[i].sum = outcome.Digest{} // that of a link stays zero
+		all[i].sum = outcome.Digest{} // a link's stays zero
 	}
 	return outcome.Digest{}, false
 }
 
-// store keeps the digests as long as few others are newer. What cannot be kept
-// is computed again next time.
-func (d digestCache) store(whole outcome.Digest, all []counted) {
+// store keeps the digests as long as few others are newer. If it fails, the next run computes them
+// again.
+func (d digestCache) store(whole outcome.Digest, all []digestEntry) {
 	if d.path == "" || os.MkdirAll(d.dir, 0o777) != nil {
 		return
 	}
@@ -115,7 +112,7 @@ func (d digestCache) store(whole outcome.Digest, all []counted) {
 // prune removes the oldest files beyond the bounds. The newest always stays.
 func (d digestCache) prune(bytesMax int64) {
 	files := spool{dir: d.dir}.paths(digestPrefix, "")
-	slices.SortFunc(files, func(a, b string) int { return modified(b).Compare(modified(a)) })
+	slices.SortFunc(files, func(a, b string) int { return modTime(b).Compare(modTime(a)) })
 	for i, path := range files {
 		if info, err := os.Stat(path); err == nil && i > 0 {
 			bytesMax -= info.Size()

@@ -23,16 +23,16 @@ func TestDigestsAreRemembered(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a.tar")
 	writeOldTar(t, path, "one")
-	cache := func(headers ...string) (digestCache, []counted) {
+	cache := func(headers ...string) (digestCache, []digestEntry) {
 		c, err := Open(context.Background(), Options{Path: path, Spool: filepath.Join(dir, "spool"), Headers: headers})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer c.Close()
-		if recent := c.cacheFor(c.counted(), time.Minute); recent != (digestCache{}) {
+		if recent := c.cacheFor(c.digestEntries(), time.Minute); recent != (digestCache{}) {
 			t.Error("an archive that was just written is trusted")
 		}
-		all := c.counted()
+		all := c.digestEntries()
 		return c.cacheFor(all, 0), all
 	}
 	first, all := cache()
@@ -55,7 +55,7 @@ func TestDigestsAreRemembered(t *testing.T) {
 	}
 }
 
-func loads(d digestCache, all []counted) bool {
+func loads(d digestCache, all []digestEntry) bool {
 	_, ok := d.load(all)
 	return ok
 }
@@ -80,8 +80,8 @@ func writeOldTar(t *testing.T, path, body string) {
 func TestDamagedDigestsAreIgnored(t *testing.T) {
 	d := digestCache{t.TempDir(), ""}
 	d.path = filepath.Join(d.dir, digestPrefix+"x")
-	entries := func() []counted {
-		return []counted{{Entry: &Entry{Name: "a", Size: 1}, isCase: true}, {Entry: &Entry{Name: "l", Target: "d"}, isGiven: true}}
+	entries := func() []digestEntry {
+		return []digestEntry{{Entry: &Entry{Name: "a", Size: 1}, isCase: true}, {Entry: &Entry{Name: "l", Target: "d"}, isGiven: true}}
 	}
 	all := entries()
 	all[0].sum = outcome.Of([]byte("a"))
@@ -119,7 +119,7 @@ func TestDamagedDigestsAreIgnored(t *testing.T) {
 // The cache is bounded by the number of its files and by their bytes.
 func TestDigestCacheIsBounded(t *testing.T) {
 	dir := t.TempDir()
-	all := []counted{{Entry: &Entry{Name: "a"}}}
+	all := []digestEntry{{Entry: &Entry{Name: "a"}}}
 	for i := range 2 * digestsKept {
 		digestCache{dir, filepath.Join(dir, digestPrefix+string(rune('a'+i)))}.store(outcome.Digest{}, all)
 	}
@@ -155,7 +155,7 @@ func TestDigestOfUnpackedIsRemembered(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer c.Close()
-		return c.cacheFor(c.counted(), 0)
+		return c.cacheFor(c.digestEntries(), 0)
 	}
 	if first, second := cache(), cache(); first.path == "" || first != second {
 		t.Errorf("%q became %q", first.path, second.path)
@@ -164,9 +164,9 @@ func TestDigestOfUnpackedIsRemembered(t *testing.T) {
 
 // BenchmarkDigestKept loads the digests of 15,000 entries.
 func BenchmarkDigestKept(b *testing.B) {
-	all := make([]counted, 15_000)
+	all := make([]digestEntry, 15_000)
 	for i := range all {
-		all[i] = counted{Entry: &Entry{Name: fmt.Sprintf("src/%03d/file-%06d.c", i/100, i), Size: int64(i)}, isCase: true}
+		all[i] = digestEntry{Entry: &Entry{Name: fmt.Sprintf("src/%03d/file-%06d.c", i/100, i), Size: int64(i)}, isCase: true}
 		all[i].sum = outcome.Of([]byte(all[i].Name))
 	}
 	dir := b.TempDir()

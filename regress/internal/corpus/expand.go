@@ -8,38 +8,37 @@ import (
 	"os"
 )
 
-// expanded copies an archive with sparse entries into the spool, holes filled:
-// a lane addresses a content by offset and size alone.
-func (p *opening) expanded(ctx context.Context, f *os.File, key string) (*os.File, *tree, error) {
+// expandSparse copies an archive with sparse entries into the spool, with holes filled. A lane
+// addresses a content by offset and size alone.
+func (p *opener) expandSparse(ctx context.Context, f *os.File, key string) (*os.File, *tree, error) {
 	info, err := f.Stat()
 	if err != nil {
-		return nil, nil, cannotRead(p.label, "", err)
+		return nil, nil, readError(p.label, "", err)
 	}
 	x, err := p.spool.create(p.label, key == "")
 	if err != nil {
 		return nil, nil, err
 	}
-	out := &bounded{ctx: ctx, label: p.label, dir: p.spool.dir, limits: p.Limits, w: x.w}
+	out := &boundedWriter{ctx: ctx, label: p.label, dir: p.spool.dir, limits: p.Limits, w: x.w}
 	s := newScan(ctx, p.meter(), f, info.Size())
 	err = expand(s, out)
 	if err == nil {
-		err = p.goOn(s, x.w, out.written)
+		err = p.copyOverrun(s, x.w, out.written)
 	}
 	if err != nil {
 		x.discard()
 		return nil, nil, err
 	}
-	t, _, err := p.index(ctx, x.r)
+	t, _, err := p.indexTar(ctx, x.r)
 	if err != nil {
 		x.discard()
 		return nil, nil, err
 	}
-	return p.kept(x, key, out.written, t)
+	return p.keepScratch(x, key, out.written, t)
 }
 
-// expand writes the members, checked and without anything that a corpus does
-// not need, as a new archive.
-func expand(s *scan, out *bounded) error {
+// expand writes the checked members, without data that a corpus does not need, as a new archive.
+func expand(s *scan, out *boundedWriter) error {
 	buffer := bufio.NewWriterSize(out, 256<<10)
 	w := tar.NewWriter(buffer)
 	for {
@@ -56,7 +55,7 @@ func expand(s *scan, out *bounded) error {
 	}
 	end := w.Close
 	if s.open {
-		end = w.Flush // no end marker here either: each run is to hear of it
+		end = w.Flush // no end marker here either: each run must report that
 	}
 	if err := end(); err != nil {
 		return err
@@ -64,10 +63,10 @@ func expand(s *scan, out *bounded) error {
 	return buffer.Flush()
 }
 
-// goOn makes an expanded archive go on after its end marker when the other
-// does, by as many bytes, which take no room: each run is to hear of it.
-func (p *opening) goOn(s *scan, w *os.File, written int64) error {
-	rest, err := s.trailing()
+// copyOverrun makes the expanded archive continue after its end marker if the original does. It
+// adds a hole of the same length, so that each run reports it.
+func (p *opener) copyOverrun(s *scan, w *os.File, written int64) error {
+	rest, err := s.trailingBytes()
 	if err != nil || rest == 0 {
 		return err
 	}
@@ -79,7 +78,7 @@ func (p *opening) goOn(s *scan, w *os.File, written int64) error {
 		err = w.Truncate(written + rest)
 	}
 	if err != nil {
-		return spoolFault(p.label, p.spool.dir, err)
+		return spoolError(p.label, p.spool.dir, err)
 	}
 	return nil
 }

@@ -15,15 +15,15 @@ import (
 	"muster/regress/internal/name"
 )
 
-// folder opens a folder as a corpus.
-func (p *opening) folder(ctx context.Context) (*Corpus, error) {
+// openFolder opens a folder as a corpus.
+func (p *opener) openFolder(ctx context.Context) (*Corpus, error) {
 	abs, err := filepath.Abs(p.Path)
 	if err != nil {
-		return nil, cannotRead(p.label, "", err)
+		return nil, readError(p.label, "", err)
 	}
 	root, err := os.OpenRoot(p.Path)
 	if err != nil {
-		return nil, cannotRead(p.label, "", err)
+		return nil, readError(p.label, "", err)
 	}
 	w := &walk{meter: p.meter(), root: root, excluded: excludedBelow(abs, p.Exclude), tree: newTree(p.label, p.Limits)}
 	if err := w.run(ctx); err != nil {
@@ -37,7 +37,7 @@ func (p *opening) folder(ctx context.Context) (*Corpus, error) {
 	return c, err
 }
 
-// walk lists a folder without following links. It is used by one goroutine.
+// A walk lists a folder without following links. Only one goroutine may use it.
 type walk struct {
 	*meter
 	root     *os.Root
@@ -48,15 +48,15 @@ type walk struct {
 }
 
 func (w *walk) run(ctx context.Context) error {
-	// A list of what is still to be read, not a recursion: however deep the
-	// folders, one is open at a time.
+	// A list of folders to read, not a recursion: however deep the folders are, only one is open at
+	// a time.
 	todo := []string{"."}
 	for len(todo) > 0 {
-		if err := done(ctx, w.label); err != nil {
+		if err := stopError(ctx, w.label); err != nil {
 			return err
 		}
 		dir := todo[len(todo)-1]
-		below, err := w.list(dir)
+		below, err := w.listFolder(dir)
 		if err != nil {
 			return err
 		}
@@ -69,28 +69,28 @@ func (w *walk) run(ctx context.Context) error {
 	return nil
 }
 
-// list takes in what one folder holds and returns the folders in it.
-func (w *walk) list(dir string) (below []string, err error) {
+// listFolder adds the entries of one folder and returns the folders in it.
+func (w *walk) listFolder(dir string) (below []string, err error) {
 	f, err := w.root.Open(dir)
 	if err != nil {
-		return nil, w.failed(dir, err)
+		return nil, w.readError(dir, err)
 	}
 	defer f.Close()
 	entries, err := f.ReadDir(-1)
 	if err != nil {
-		return nil, w.failed(dir, err)
+		return nil, w.readError(dir, err)
 	}
 	for _, e := range entries {
 		at := path.Join(dir, e.Name())
-		if w.leftOut(e.Name(), at) {
+		if w.isExcluded(e.Name(), at) {
 			continue
 		}
 		info, err := e.Info()
 		if err == nil {
-			err = w.take(at, info)
+			err = w.addEntry(at, info)
 		}
 		if err != nil {
-			return nil, w.failed(at, err)
+			return nil, w.readError(at, err)
 		}
 		if info.IsDir() {
 			below = append(below, at)
@@ -99,12 +99,12 @@ func (w *walk) list(dir string) (below []string, err error) {
 	return below, nil
 }
 
-func (w *walk) leftOut(base, at string) bool {
+func (w *walk) isExcluded(base, at string) bool {
 	_, excluded := w.excluded[at]
 	return excluded || base == ".git" || base == ".muster"
 }
 
-func (w *walk) take(at string, info fs.FileInfo) error {
+func (w *walk) addEntry(at string, info fs.FileInfo) error {
 	clean, err := name.Clean(at)
 	if err != nil {
 		return fault.Inputf("%s: %s: %w; rename it or leave it out", w.label, name.Print(at), err)
@@ -115,7 +115,7 @@ func (w *walk) take(at string, info fs.FileInfo) error {
 		w.tree.addFolder(clean)
 		return w.count(0, clean, "")
 	case 0:
-		n.Exec, n.Size, n.Path = executable(info), info.Size(), clean
+		n.Exec, n.Size, n.Path = isExecutable(info), info.Size(), clean
 		err = w.checkReadable(at, info)
 	case fs.ModeSymlink:
 		if n.link, err = w.root.Readlink(at); err == nil && n.link == "" {
@@ -133,13 +133,13 @@ func (w *walk) take(at string, info fs.FileInfo) error {
 	return w.count(n.Size, clean, n.link)
 }
 
-// checkReadable opens a file whose mode leaves it in doubt, so that a run does
-// not fail in its midst. For most files the mode is enough.
+// checkReadable opens a file if its mode does not prove that it is readable. So a run does not fail
+// midway. The mode proves it for most files.
 func (w *walk) checkReadable(at string, info fs.FileInfo) error {
 	if info.Mode()&0o444 == 0o444 {
 		return nil
 	}
-	// Not blocking: it may have become a named pipe.
+	// Not blocking: the file may have become a named pipe.
 	f, err := w.root.OpenFile(at, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return err
@@ -147,30 +147,29 @@ func (w *walk) checkReadable(at string, info fs.FileInfo) error {
 	return f.Close()
 }
 
-func (w *walk) failed(at string, err error) error {
+func (w *walk) readError(at string, err error) error {
 	var l *fs.PathError
 	switch {
 	case errors.Is(err, os.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return fault.Inputf("%s changed while it was read: %s is gone; run again when nothing writes there", w.label, name.Print(at))
 	case errors.As(err, &l):
-		return cannotRead(w.label, at, err)
+		return readError(w.label, at, err)
 	}
 	return err
 }
 
-// excludedBelow turns paths of the caller into paths below the root; what lies
-// elsewhere is left out. Both sides are resolved, since the caller may have
-// come by a link.
+// excludedBelow converts the caller's paths to paths below the root, and drops paths elsewhere. It
+// resolves links on both sides, because the caller may have come through a link.
 func excludedBelow(root string, paths []string) map[string]struct{} {
 	below := map[string]struct{}{}
-	root = resolved(root)
+	root = resolveLinks(root)
 	for _, p := range paths {
 		abs, err := filepath.Abs(p)
 		if err != nil {
 			continue
 		}
-		// The last part may be missing yet, or be a link that is meant itself.
-		abs = filepath.Join(resolved(filepath.Dir(abs)), filepath.Base(abs))
+		// The last part may not exist yet, or be a link that is meant itself.
+		abs = filepath.Join(resolveLinks(filepath.Dir(abs)), filepath.Base(abs))
 		if rel, err := filepath.Rel(root, abs); err == nil && rel != "." && filepath.IsLocal(rel) {
 			below[filepath.ToSlash(rel)] = struct{}{}
 		}
@@ -178,7 +177,7 @@ func excludedBelow(root string, paths []string) map[string]struct{} {
 	return below
 }
 
-func resolved(folder string) string {
+func resolveLinks(folder string) string {
 	if r, err := filepath.EvalSymlinks(folder); err == nil {
 		return r
 	}

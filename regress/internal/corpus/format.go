@@ -8,7 +8,7 @@ import (
 	"muster/regress/internal/fault"
 )
 
-// format is how an archive is packed.
+// format is the compression of an archive.
 type format uint8
 
 const (
@@ -23,11 +23,10 @@ func (f format) String() string {
 	return [...]string{"of an unknown format", "a plain tar", "gzip-compressed", "zstd-compressed", "xz-compressed"}[f]
 }
 
-// blockBytes is tar's unit: headers are one block, contents are padded to one.
+// blockBytes is tar's unit: a header is one block, and contents are padded to whole blocks.
 const blockBytes = 512
 
-// sniff tells the format by an archive's first block, or less of it when the
-// archive ends there.
+// sniff returns the format of an archive by its first block, which may be short.
 func sniff(head []byte) format {
 	starts := func(magic string) bool { return bytes.HasPrefix(head, []byte(magic)) }
 	switch {
@@ -45,8 +44,8 @@ func sniff(head []byte) format {
 	return unknown
 }
 
-// looksTar accepts a header with a right checksum, whatever its dialect, and
-// the end marker of an archive without entries.
+// looksTar accepts a header with a valid checksum, in any dialect, and the end marker of an archive
+// without entries.
 func looksTar(head []byte) bool {
 	if len(head) < blockBytes {
 		return false
@@ -84,8 +83,8 @@ func firstNonzero(b []byte) int {
 	return len(b)
 }
 
-// foreign names a format that people take for a corpus, or "".
-func foreign(head []byte) string {
+// foreignName names a format that people mistake for a corpus, or returns "".
+func foreignName(head []byte) string {
 	for _, f := range []struct{ magic, name string }{
 		{"BZh", "bzip2-compressed"}, {"PK\x03\x04", "a zip archive"}, {"PK\x05\x06", "a zip archive"},
 		{"7z\xbc\xaf\x27\x1c", "a 7z archive"}, {"\x04\x22\x4d\x18", "lz4-compressed"}, {"LZIP", "lzip-compressed"},
@@ -98,9 +97,8 @@ func foreign(head []byte) string {
 	return ""
 }
 
-// promised tells the format that a file's name promises, or unknown when the
-// name promises none.
-func promised(path string) format {
+// formatByName returns the format that a file's name promises, or unknown.
+func formatByName(path string) format {
 	path = strings.ToLower(path)
 	for suffix, f := range map[string]format{
 		".tar": plain, ".gz": gzipped, ".tgz": gzipped, ".zst": zstandard, ".tzst": zstandard, ".xz": xzipped, ".txz": xzipped,
@@ -112,20 +110,19 @@ func promised(path string) format {
 	return unknown
 }
 
-// recognise returns the format of an archive that begins with head, or the
-// error that says what it is instead. The path is "" for a stream, whose name
-// promises nothing.
+// recognise returns the format of an archive that begins with head, or an error that names what it
+// is instead. The path is "" for a stream.
 func recognise(label, path string, head []byte) (format, error) {
 	f := sniff(head)
 	switch {
 	case len(head) == 0:
 		return unknown, fault.Inputf("%s is empty (0 bytes); make or copy it again", label)
-	case f == unknown && foreign(head) != "":
-		return unknown, fault.Inputf("%s is %s, not a tar; repack it as .tar, .tar.gz, .tar.zst or .tar.xz", label, foreign(head))
+	case f == unknown && foreignName(head) != "":
+		return unknown, fault.Inputf("%s is %s, not a tar; repack it as .tar, .tar.gz, .tar.zst or .tar.xz", label, foreignName(head))
 	case f == unknown:
 		return unknown, fault.Inputf("%s is not a tar, nor a gzip, zstd or xz compressed one; name an archive or a folder", label)
 	}
-	if p := promised(path); p != unknown && p != f {
+	if p := formatByName(path); p != unknown && p != f {
 		return unknown, fault.Inputf("%s is %s, not %s as its name says; rename it", label, f, p)
 	}
 	return f, nil

@@ -118,8 +118,8 @@ func TestNamesThatLie(t *testing.T) {
 		"c.tgz":     {zst(tarred), " is zstd-compressed, not gzip-compressed as its name says; rename it"},
 		"c.tar.zst": {xzd(tarred), " is xz-compressed, not zstd-compressed as its name says; rename it"},
 		"c.TXZ":     {gz(tarred), " is gzip-compressed, not xz-compressed as its name says; rename it"},
-		"a.c.gz":    {gz([]byte("int main;")), " is gzip-compressed, but what it holds is not a tar; pack the sources by tar first"},
-		"b.tar.gz":  {gz(gz(tarred)), " is gzip-compressed, but what it holds is not a tar; …"},
+		"a.c.gz":    {gz([]byte("int main;")), " is gzip-compressed, but its content is not a tar; pack the sources by tar first"},
+		"b.tar.gz":  {gz(gz(tarred)), " is gzip-compressed, but its content is not a tar; …"},
 	} {
 		path := write(t, base, c.content)
 		like(t, refused(t, corpus.Options{Path: path}), path+c.want)

@@ -6,13 +6,12 @@ import (
 	"os"
 )
 
-// index reads a tar's headers, and of the contents nothing. Sparse says that
-// the archive cannot be addressed in place and must be expanded first; the tree
-// is then nil.
-func (p *opening) index(ctx context.Context, f *os.File) (t *tree, sparse bool, err error) {
+// indexTar reads a tar's headers, and no contents. sparse reports that the archive must be expanded
+// first because of sparse contents. The tree is then nil.
+func (p *opener) indexTar(ctx context.Context, f *os.File) (t *tree, sparse bool, err error) {
 	info, err := f.Stat()
 	if err != nil {
-		return nil, false, cannotRead(p.label, "", err)
+		return nil, false, readError(p.label, "", err)
 	}
 	s := newScan(ctx, p.meter(), f, info.Size())
 	t = newTree(p.label, p.Limits)
@@ -25,28 +24,28 @@ func (p *opening) index(ctx context.Context, f *os.File) (t *tree, sparse bool, 
 			return nil, true, nil
 		}
 		if err == nil {
-			err = take(t, m, s.cursor.pos)
+			err = addMember(t, m, s.cursor.pos)
 		}
 		if err != nil {
 			return nil, false, err
 		}
 	}
-	rest, err := s.trailing()
+	rest, err := s.trailingBytes()
 	switch {
 	case err != nil:
 		return nil, false, err
 	case s.open:
-		p.Warn(s.mayBeCut())
+		p.Warn(s.cutWarning())
 	case rest > 0:
-		p.Warn(s.goesOn(rest))
+		p.Warn(s.trailingWarning(rest))
 	}
 	return t, false, nil
 }
 
-// claims looks at the headers in the beginning of a tar that is being unpacked,
-// and returns the error of a limit that they pass. A bomb says in its first
-// block how large it is; to unpack it first would fill the disk.
-func (p *opening) claims(ctx context.Context, f *os.File, written int64) error {
+// checkClaims reads the headers at the beginning of a tar that is being unpacked. It returns an
+// error if they exceed a limit. A bomb claims its size in its first block. Unpacking it first would
+// fill the disk.
+func (p *opener) checkClaims(ctx context.Context, f *os.File, written int64) error {
 	s := newScan(ctx, p.meter(), f, written)
 	for {
 		m, err := s.next()
@@ -56,12 +55,12 @@ func (p *opening) claims(ctx context.Context, f *os.File, written int64) error {
 		case err != nil && s.end+m.stored > p.Limits.TotalBytes:
 			return unpacksToMore(p.label, p.Limits)
 		case err != nil:
-			return nil // the rest is not there yet, or damaged, which the index tells
+			return nil // the rest is not there yet, or damaged, which indexTar reports
 		}
 	}
 }
 
-func take(t *tree, m member, offset int64) error {
+func addMember(t *tree, m member, offset int64) error {
 	switch m.kind {
 	case regular:
 		t.add(node{Entry: Entry{Name: m.name, Exec: m.exec, Size: m.size, Offset: offset}})

@@ -7,29 +7,26 @@ import (
 	"muster/regress/internal/name"
 )
 
-// The limits of a corpus, against archives that are small and claim or unpack
-// to anything. They stand far above what a corpus of sources needs and below
-// what a machine cannot bear.
+// The limits of a corpus, against small archives that claim or unpack to very much. They are far
+// above the needs of a corpus of sources, and below what overloads a machine.
 const (
-	// EntriesMax counts every entry, folders and overwritten ones too. The
-	// index takes about 200 bytes for each, 460 at its peak with what the
-	// collector has not taken yet: 4 Mi are 2 GB.
+	// EntriesMax counts every entry, also folders and overwritten ones. The index takes about 200
+	// bytes for each, 460 at its peak with uncollected garbage: 2 GB for 4 Mi entries.
 	EntriesMax = 4 << 20
-	// EntryBytesMax is the size of one file: no compiler takes a larger source,
-	// and a hole of a sparse file costs nothing in the archive.
+	// EntryBytesMax is the size of one file. No compiler takes a larger source, and a hole of a
+	// sparse file costs nothing in the archive.
 	EntryBytesMax = 64 << 30
-	// TotalBytesMax bounds the sum of all sizes, links counted as what they lead
-	// to, and what is spooled.
+	// TotalBytesMax bounds the sum of all sizes and of the spooled bytes. A link counts with the
+	// size of its target.
 	TotalBytesMax = 256 << 30
-	// NameBytesMax bounds the sum of all names and link targets, which stay in
-	// memory: 4 Mi names of 128 bytes.
+	// NameBytesMax bounds the sum of all names and link targets, which stay in memory: 4 Mi names
+	// of 128 bytes.
 	NameBytesMax = 512 << 20
-	// ReserveBytes of the spool's file system stay free, for the lanes and the
-	// golden that follow.
+	// ReserveBytes remain free on the spool's file system, for the lanes and the golden.
 	ReserveBytes = 256 << 20
 )
 
-// Limits overrides the constants above, in their units; zero fields take them.
+// Limits overrides the constants above, in their units. A zero field keeps the default.
 type Limits struct {
 	Entries    int
 	EntryBytes int64
@@ -54,38 +51,37 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// meter counts what a corpus holds against the limits.
+// A meter counts the entries of a corpus against the limits.
 type meter struct {
 	label     string
 	limits    Limits
 	entries   int
 	nameBytes int64
-	beyond    error // the limit that was passed
+	beyond    error // the limit that was exceeded
 }
 
-// count takes one more entry in, before anything is kept of it. The strings
-// are those that would stay in memory.
+// count counts one more entry before it is stored. The strings are those that would stay in memory.
 func (m *meter) count(size int64, entry, target string) error {
-	m.beyond = m.judge(size, entry, target)
+	m.beyond = m.check(size, entry, target)
 	return m.beyond
 }
 
-func (m *meter) judge(size int64, entry, target string) error {
+func (m *meter) check(size int64, entry, target string) error {
 	m.entries++
 	m.nameBytes += int64(len(entry)) + int64(len(target))
 	switch {
 	case m.entries > m.limits.Entries:
 		return fault.Inputf("%s has more than %d entries, the limit, at %s; split it", m.label, m.limits.Entries, name.Print(entry))
 	case m.nameBytes > m.limits.NameBytes:
-		return fault.Inputf("%s has names of more than %s together, the limit, at %s; split it", m.label, sized(m.limits.NameBytes), name.Print(entry))
+		return fault.Inputf("%s has names of more than %s together, the limit, at %s; split it", m.label, sizeText(m.limits.NameBytes), name.Print(entry))
 	case size > m.limits.EntryBytes:
-		return fault.Inputf("%s: entry %s claims %s, more than the limit of %s; leave it out", m.label, name.Print(entry), sized(size), sized(m.limits.EntryBytes))
+		return fault.Inputf("%s: entry %s claims %s, more than the limit of %s; leave it out", m.label, name.Print(entry), sizeText(size), sizeText(m.limits.EntryBytes))
 	}
 	return nil
 }
 
-// sized prints a number of bytes for people.
-func sized(n int64) string {
+// sizeText prints a number of bytes for people.
+func sizeText(n int64) string {
 	units := []string{"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"}
 	f, i := float64(n), 0
 	for f >= 1024 && i < len(units)-1 {

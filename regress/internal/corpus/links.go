@@ -9,7 +9,7 @@ import (
 	"muster/regress/internal/name"
 )
 
-// hopsMax is how many links one path may lead through: Linux's own limit.
+// hopsMax is the number of links that one path may lead through: Linux's own limit.
 const hopsMax = 40
 
 var (
@@ -17,11 +17,10 @@ var (
 	errLoop    = errors.New("goes round in a loop, or through more than 40 other links")
 )
 
-// settle turns a node into an entry. A symlink to a file becomes that file's
-// content under the link's name; one to a folder stays a link, but straight to
-// the folder: no case then depends on other links on the way, nor on what
-// another case makes of them. Keep is false for a link to nothing.
-func (t *tree) settle(n *node) (e Entry, keep bool, err error) {
+// resolveNode turns a node into an entry. A symlink to a file becomes that file's content under the
+// link's name. One to a folder stays a link, directly to the folder. So no case depends on other
+// links on the way, nor on what another case makes of them. keep is false for a link to nothing.
+func (t *tree) resolveNode(n *node) (e Entry, keep bool, err error) {
 	if n.link == "" {
 		return n.Entry, true, nil
 	}
@@ -41,20 +40,20 @@ func (t *tree) settle(n *node) (e Entry, keep bool, err error) {
 	return Entry{}, false, nil
 }
 
-// end is where a link leads: to a file, to a folder, or to nothing.
-type end struct {
+// A linkEnd is the target of a link: a file, a folder, or nothing.
+type linkEnd struct {
 	file   *node
 	folder bool
 	path   string // of the folder; "." is the root
 }
 
-// follow walks a link's target as the kernel would, but in the tree: ".."
-// after a link to a folder leaves that folder, not the link's.
-func (t *tree) follow(from, target string) (end, error) {
+// follow resolves a link's target as the kernel would, but within the tree: ".." after a link to a
+// folder leaves that folder, not the link's.
+func (t *tree) follow(from, target string) (linkEnd, error) {
 	at, hops := path.Dir(from), 0
-	todo, err := steps(target, nil, &hops)
+	todo, err := prependSteps(target, nil, &hops)
 	if err != nil {
-		return end{}, err
+		return linkEnd{}, err
 	}
 	for len(todo) > 0 {
 		part := todo[0]
@@ -64,7 +63,7 @@ func (t *tree) follow(from, target string) (end, error) {
 		}
 		if part == ".." {
 			if at == "." {
-				return end{}, errOutside
+				return linkEnd{}, errOutside
 			}
 			at = path.Dir(at)
 			continue
@@ -73,22 +72,22 @@ func (t *tree) follow(from, target string) (end, error) {
 		i, ok := t.byName[next]
 		switch {
 		case ok && t.nodes.at(i).link != "":
-			if todo, err = steps(t.nodes.at(i).link, todo, &hops); err != nil {
-				return end{}, err
+			if todo, err = prependSteps(t.nodes.at(i).link, todo, &hops); err != nil {
+				return linkEnd{}, err
 			}
 		case ok && len(todo) == 0:
-			return end{file: t.nodes.at(i)}, nil
+			return linkEnd{file: t.nodes.at(i)}, nil
 		case !ok && t.isFolder(next):
 			at = next
 		default:
-			return end{}, nothing(next, todo)
+			return linkEnd{}, checkMissing(next, todo)
 		}
 	}
-	return end{folder: true, path: at}, nil
+	return linkEnd{folder: true, path: at}, nil
 }
 
-// steps puts a link's parts before what is still to be walked.
-func steps(link string, rest []string, hops *int) ([]string, error) {
+// prependSteps puts a link's parts before the remaining ones.
+func prependSteps(link string, rest []string, hops *int) ([]string, error) {
 	if link[0] == '/' {
 		return nil, errOutside
 	}
@@ -98,9 +97,9 @@ func steps(link string, rest []string, hops *int) ([]string, error) {
 	return append(strings.Split(link, "/"), rest...), nil
 }
 
-// nothing reports whether a path that ends at nothing, or goes on through a
-// file, would lead outside if somebody made the missing part.
-func nothing(at string, rest []string) error {
+// checkMissing returns an error if a path would lead outside once somebody creates its missing
+// part.
+func checkMissing(at string, rest []string) error {
 	clean := path.Join(at, strings.Join(rest, "/"))
 	if clean == ".." || strings.HasPrefix(clean, "../") {
 		return errOutside
@@ -113,8 +112,8 @@ func (t *tree) isFolder(clean string) bool {
 	return ok
 }
 
-// relative returns the path that leads from one folder to another, both
-// cleaned and below the same root.
+// relative returns the relative path from one folder to another. Both are cleaned and below the
+// same root.
 func relative(from, to string) string {
 	split := func(folder string) []string {
 		if folder == "." {

@@ -10,30 +10,30 @@ import (
 	"muster/regress/internal/name"
 )
 
-// kind is what a member of an archive is to a corpus.
+// kind is the kind of a member of an archive.
 type kind uint8
 
 const (
-	aside    kind = iota // a label, or the root folder: nothing to keep
+	aside    kind = iota // a label or the root folder: nothing to keep
 	regular              // with content
-	folder               // no case
+	folder               // not a case
 	symlink              // target is raw
 	hardlink             // target is a cleaned name
 )
 
-// member is what counts of a tar header, checked.
+// member is the part of a checked tar header that matters here.
 type member struct {
 	kind   kind
 	name   string
 	target string
 	exec   bool
 	size   int64 // of a regular member, holes filled, else 0
-	stored int64 // bytes that follow the header; 0 when sparse
-	sparse bool  // the content does not stand in the archive as it is
+	stored int64 // bytes after the header; 0 if sparse
+	sparse bool  // the archive does not hold the content as it is
 }
 
-// readMember checks a header. Its errors name what is wrong and the mend, and
-// are to be put under the archive's and the entry's name.
+// readMember checks a header. Its errors name the reason and the mend. The caller adds the names of
+// the archive and the entry.
 func readMember(h *tar.Header) (member, error) {
 	m := member{exec: h.Mode&0o100 != 0}
 	var err error
@@ -58,7 +58,7 @@ func readMember(h *tar.Header) (member, error) {
 	if m.name, err = name.Clean(h.Name); err != nil {
 		return m, fmt.Errorf("%w; leave it out or rename it", err)
 	}
-	m.name = strings.Clone(m.name) // it may be a part of a much larger record
+	m.name = strings.Clone(m.name) // it may be part of a much larger record
 	m.target, err = linkTarget(m.kind, h.Linkname)
 	return m, err
 }
@@ -93,8 +93,8 @@ func kindOfMember(h *tar.Header) (kind, error) {
 	return aside, fmt.Errorf("has type %q, which is not known; repack it with tar --format=pax", h.Typeflag)
 }
 
-// hasContent reports whether bytes follow the header, as archive/tar has it:
-// of these types it reads none, whatever size they claim.
+// hasContent reports whether bytes follow the header, by archive/tar's rules: for the other types
+// it reads no content, whatever size they claim.
 func hasContent(typeflag byte) bool {
 	switch typeflag {
 	case tar.TypeLink, tar.TypeSymlink, tar.TypeChar, tar.TypeBlock, tar.TypeDir, tar.TypeFifo:
@@ -103,7 +103,7 @@ func hasContent(typeflag byte) bool {
 	return true
 }
 
-// GNU tar's own types that archive/tar has no names for.
+// GNU tar's own types, which archive/tar does not name.
 const (
 	typeDumpDir     = 'D' // a folder, and as content the names in it
 	typeMultiVolume = 'M'
@@ -128,11 +128,11 @@ func linkTarget(k kind, raw string) (string, error) {
 	return strings.Clone(raw), nil
 }
 
-// targetBytesMax is the longest target that Linux has for a symlink.
+// targetBytesMax is the longest target of a symlink in Linux.
 const targetBytesMax = 4095
 
-// checkGlobal refuses a global record that would change the entries after it:
-// archive/tar does not apply them.
+// checkGlobal refuses a global record that would change the entries after it, because archive/tar
+// does not apply it.
 func checkGlobal(h *tar.Header) error {
 	for key := range h.PAXRecords {
 		if key == "path" || key == "linkpath" || key == "size" || sparseKey(key) {
@@ -142,9 +142,8 @@ func checkGlobal(h *tar.Header) error {
 	return nil
 }
 
-// isSparse reports whether the archive holds only the filled parts of the
-// content. A sparse format that archive/tar would take for plain content is an
-// error.
+// isSparse reports whether the archive holds only the filled parts of the content. It returns an
+// error for a sparse format that archive/tar would take for plain content.
 func isSparse(h *tar.Header) (bool, error) {
 	if h.Typeflag == tar.TypeGNUSparse {
 		return true, nil

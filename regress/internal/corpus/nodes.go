@@ -1,13 +1,13 @@
 package corpus
 
-// nodesInBlock is a block of a few hundred KiB.
+// nodesInBlock makes blocks of a few hundred KiB.
 const nodesInBlock = 4096
 
-// nodes is a list that grows without being copied: of a corpus of any size no
-// second one is in memory while it is read.
+// nodes is a list that grows without being copied. So reading a corpus never needs memory for two
+// lists.
 type nodes [][]node
 
-// add returns where n stands now.
+// add returns the index of n.
 func (l *nodes) add(n node) int32 {
 	last := len(*l) - 1
 	if last < 0 || len((*l)[last]) == nodesInBlock {
@@ -18,7 +18,7 @@ func (l *nodes) add(n node) int32 {
 	return int32(last*nodesInBlock + len((*l)[last]) - 1)
 }
 
-// at returns the i-th. It stays where it is only until the next add.
+// at returns the i-th node. The pointer is valid until the next add.
 func (l nodes) at(i int32) *node { return &l[i/nodesInBlock][i%nodesInBlock] }
 
 // all yields the nodes in the order in which they were added.

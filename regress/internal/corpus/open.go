@@ -12,39 +12,38 @@ import (
 	"muster/regress/internal/name"
 )
 
-// Options say what to open and what its files are for.
+// Options select the corpus to open and the roles of its files.
 type Options struct {
 	Path    string       // of an archive, a folder or a named pipe; "-" = Stdin
 	Stdin   io.Reader    // an archive, read to its end
-	Spool   string       // folder for what must be unpacked first; made when needed
-	Headers []string     // globs of what every case is given and what is not a case; nil = HDR_*
-	Context []string     // globs of what every case is given and still is a case
+	Spool   string       // folder for unpacked archives; made when needed
+	Headers []string     // globs of files that every case is given and that are not cases; nil = HDR_*
+	Context []string     // globs of cases that every case is also given
 	Exclude []string     // paths that are not part of a folder corpus: the golden, the state
 	Limits  Limits       // zero fields take the defaults
-	Note    func(string) // hears what is said once: a name twice, something unpacked, kinds left out; may be nil
-	Warn    func(string) // hears that something may be wrong with the corpus; nil = Note
+	Note    func(string) // called once per fact: duplicate names, an unpacking, ignored kinds; may be nil
+	Warn    func(string) // called if something may be wrong with the corpus; nil = Note
 }
 
-// defaultHeaders is how the corpora that muster was made for name them.
+// defaultHeaders matches the headers of the corpora that muster was made for.
 const defaultHeaders = "HDR_*"
 
-// roles picks what every case is given.
+// roles selects the files that every case is given.
 type roles struct {
 	headers, context *glob.Set
 }
 
-// opening is what Open's steps share.
-type opening struct {
+// An opener holds the common data of Open's steps.
+type opener struct {
 	Options
 	roles
 	label string
 	spool spool
 }
 
-// Open indexes the corpus. Hostile, damaged and unknown input is an error of
-// class Input that names the corpus, the entry and the mend; what the machine
-// refuses is of class Environment. A cancelled context ends it at once; a read
-// of Stdin that blocks is then left behind and ends with the next byte.
+// Open indexes the corpus. Hostile, damaged and unknown input is an error of class Input that names
+// the corpus, the entry and the mend. Failures of the machine are of class Environment. A cancelled
+// context ends Open at once. A blocked read of Stdin then ends with the next byte.
 func Open(ctx context.Context, o Options) (*Corpus, error) {
 	p, err := prepare(o)
 	if err != nil {
@@ -54,25 +53,25 @@ func Open(ctx context.Context, o Options) (*Corpus, error) {
 		if o.Stdin == nil {
 			return nil, fault.Inputf("the corpus is standard input, and there is none")
 		}
-		return p.stream(ctx, o.Stdin)
+		return p.openStream(ctx, o.Stdin)
 	}
 	info, err := os.Stat(o.Path)
 	switch {
 	case errors.Is(err, os.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return nil, fault.Inputf("there is no corpus %s; name a tar archive, a folder or - for standard input; --cases chooses cases", p.label)
 	case err != nil:
-		return nil, cannotRead(p.label, "", err)
+		return nil, readError(p.label, "", err)
 	case info.IsDir():
-		return p.folder(ctx)
+		return p.openFolder(ctx)
 	case info.Mode().IsRegular():
-		return p.archive(ctx)
+		return p.openArchive(ctx)
 	case info.Mode()&os.ModeNamedPipe != 0:
-		return p.pipe(ctx)
+		return p.openPipe(ctx)
 	}
 	return nil, fault.Inputf("%s is neither an archive nor a folder, but a %s; name a tar archive, a folder or - for standard input", p.label, kindOf(info.Mode()))
 }
 
-func prepare(o Options) (*opening, error) {
+func prepare(o Options) (*opener, error) {
 	if o.Headers == nil {
 		o.Headers = []string{defaultHeaders}
 	}
@@ -83,7 +82,7 @@ func prepare(o Options) (*opening, error) {
 		o.Warn = o.Note
 	}
 	o.Limits = o.Limits.withDefaults()
-	p := &opening{Options: o, label: name.Print(o.Path), spool: spool{dir: o.Spool, limits: o.Limits}}
+	p := &opener{Options: o, label: name.Print(o.Path), spool: spool{dir: o.Spool, limits: o.Limits}}
 	if o.Path == "-" {
 		p.label = "standard input"
 	}
@@ -95,22 +94,22 @@ func prepare(o Options) (*opening, error) {
 	return p, err
 }
 
-func (p *opening) meter() *meter { return &meter{label: p.label, limits: p.Limits} }
+func (p *opener) meter() *meter { return &meter{label: p.label, limits: p.Limits} }
 
-// finish turns a finished tree into the corpus.
-func (p *opening) finish(c *Corpus, t *tree) (*Corpus, error) {
+// finish makes the corpus of a complete tree.
+func (p *opener) finish(c *Corpus, t *tree) (*Corpus, error) {
 	entries, err := t.entries()
 	if err != nil {
 		return nil, err
 	}
 	c.label, c.spoolDir = p.label, p.spool.dir
-	c.share(entries, p.roles)
-	t.say(p.Note)
+	c.assignRoles(entries, p.roles)
+	t.report(p.Note)
 	return c, nil
 }
 
-// cannotRead is the error for what the machine does not let muster read.
-func cannotRead(label, entry string, err error) error {
+// readError returns the error for a file that the machine cannot read.
+func readError(label, entry string, err error) error {
 	if entry != "" {
 		label += ": " + name.Print(entry)
 	}

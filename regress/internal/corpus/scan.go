@@ -11,14 +11,14 @@ import (
 	"muster/regress/internal/name"
 )
 
-// scan goes through a tar's headers and gives every error its class, the
-// archive's name and the entry's. It is used by one goroutine.
+// A scan reads a tar's headers in order. It gives every error its class and the names of archive
+// and entry. Only one goroutine may use it.
 type scan struct {
 	*meter
 	cursor *cursor
 	tar    *tar.Reader
-	last   string // entry before, for messages
-	end    int64  // of the last entry, padding included
+	last   string // the last entry, for messages
+	end    int64  // end of the last entry, with padding
 	open   bool   // the archive ended with its last entry, without an end marker
 }
 
@@ -27,18 +27,18 @@ func newScan(ctx context.Context, m *meter, src io.ReaderAt, size int64) *scan {
 	return &scan{meter: m, cursor: c, tar: tar.NewReader(c)}
 }
 
-// next returns the next member, or io.EOF after the last one. The cursor then
-// stands where the content starts.
+// next returns the next member, or io.EOF after the last one. The cursor is then at the start of
+// the content.
 func (s *scan) next() (member, error) {
 	h, err := s.tar.Next()
 	if errors.Is(err, tar.ErrInsecurePath) {
-		err = nil // name.Clean says it better
+		err = nil // name.Clean reports it better
 	}
 	if err == io.EOF {
 		return member{}, s.checkEnd()
 	}
 	if err != nil {
-		return member{}, s.damaged(err)
+		return member{}, s.damageError(err)
 	}
 	s.last, s.end = h.Name, padded(s.cursor.pos)
 	m, err := readMember(h)
@@ -51,13 +51,13 @@ func (s *scan) next() (member, error) {
 	return m, s.skip(m.stored)
 }
 
-// skip notes that so many bytes of content follow, and must be there:
-// archive/tar seeks over them and would not see their absence.
+// skip checks that stored bytes of content follow. archive/tar seeks over them and would not notice
+// their absence.
 func (s *scan) skip(stored int64) error {
 	if stored > s.cursor.size-s.end {
-		return s.truncated(fmt.Sprintf(", which needs %s of content", sized(stored)))
+		return s.truncatedError(fmt.Sprintf(", which needs %s of content", sizeText(stored)))
 	}
-	s.end += padded(stored) // may be beyond the file, which checkEnd finds
+	s.end += padded(stored) // may be beyond the file, which checkEnd detects
 	return nil
 }
 
@@ -67,21 +67,19 @@ func padded(n int64) int64 { return (n + blockBytes - 1) / blockBytes * blockByt
 // copyTo writes a member's content, holes filled.
 func (s *scan) copyTo(w io.Writer) error {
 	_, err := io.Copy(w, s.tar)
-	var known *classified
+	var known *finalError
 	if errors.As(err, &known) {
 		return known.err
 	}
 	if err != nil {
-		return s.damaged(err)
+		return s.damageError(err)
 	}
 	s.end = padded(s.cursor.pos)
 	return nil
 }
 
-// checkEnd returns io.EOF when the archive ends where it may: at an end
-// marker, or with the last entry. archive/tar also takes it for the end when
-// the file stops inside a padding, or after a header that describes an entry
-// which is not there.
+// checkEnd returns io.EOF if the archive ends at an end marker or with the last entry. archive/tar
+// also accepts an end inside a padding, and after a header without its entry.
 func (s *scan) checkEnd() error {
 	if s.end == s.cursor.size {
 		s.open = true
@@ -93,14 +91,14 @@ func (s *scan) checkEnd() error {
 	case err == nil && isZero(block[:]):
 		return io.EOF
 	case err == nil:
-		return s.truncated("")
+		return s.truncatedError("")
 	case n < blockBytes && s.cursor.err == nil:
-		return s.truncated("")
+		return s.truncatedError("")
 	}
-	return s.damaged(err)
+	return s.damageError(err)
 }
 
-func (s *scan) truncated(why string) error {
+func (s *scan) truncatedError(why string) error {
 	return fault.Inputf("%s is truncated: it ends at byte %d, %s%s; copy or make it again", s.label, s.cursor.size, s.where(), why)
 }
 
@@ -111,24 +109,24 @@ func (s *scan) where() string {
 	return "in or after entry " + name.Print(s.last)
 }
 
-// damaged classifies an error of archive/tar.
-func (s *scan) damaged(err error) error {
-	if err := done(s.cursor.ctx, s.label); err != nil {
+// damageError classifies an error of archive/tar.
+func (s *scan) damageError(err error) error {
+	if err := stopError(s.cursor.ctx, s.label); err != nil {
 		return err
 	}
 	if s.cursor.err != nil {
-		return cannotRead(s.label, "", s.cursor.err)
+		return readError(s.label, "", s.cursor.err)
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return s.truncated("")
+		return s.truncatedError("")
 	}
 	return fault.Inputf("%s is damaged at byte %d or later, %s: %w; copy or make it again", s.label, s.end, s.where(), err)
 }
 
-// mayBeCut says what an archive without an end marker may be. Some programs
-// write none, so it is no error; but one that was cut where an entry ends looks
-// the same, and a check of fewer cases would say that all are identical.
-func (s *scan) mayBeCut() string {
+// cutWarning returns the warning about an archive without an end marker. Some programs write none,
+// so it is not an error. But an archive that was cut after an entry looks the same. A check of
+// fewer cases would then report that all are identical.
+func (s *scan) cutWarning() string {
 	what := "entry"
 	if s.entries != 1 {
 		what = "entries"
@@ -137,19 +135,18 @@ func (s *scan) mayBeCut() string {
 		s.label, s.entries, what, name.Print(s.last))
 }
 
-// trailingMax is how far behind the end marker something is looked for. Tapes
-// and blocking factors pad by zeros, of which there may be any number.
+// trailingMax bounds the search after the end marker. Tapes and blocking factors pad by any number
+// of zeros.
 const trailingMax = 64 << 20
 
-// trailing returns how many bytes there are from the first after the end
-// marker that is no zero. None of them is read: archive/tar takes the marker
-// for the end whatever follows, as tar does.
-func (s *scan) trailing() (int64, error) {
+// trailingBytes returns the number of bytes after the end marker and its zeros. Nobody reads these
+// bytes: archive/tar ends at the marker whatever follows, as tar does.
+func (s *scan) trailingBytes() (int64, error) {
 	buf := make([]byte, 64<<10)
 	for at := s.end; at < min(s.cursor.size, s.end+trailingMax); {
 		part := buf[:min(int64(len(buf)), s.cursor.size-at)]
 		if _, err := s.cursor.readAt(part, at); err != nil {
-			return 0, s.damaged(err)
+			return 0, s.damageError(err)
 		}
 		if i := firstNonzero(part); i < len(part) {
 			return s.cursor.size - at - int64(i), nil
@@ -159,9 +156,9 @@ func (s *scan) trailing() (int64, error) {
 	return 0, nil
 }
 
-// goesOn says that so many bytes follow the end marker. Most often they are
-// another archive: two after one another, or two compressed ones.
-func (s *scan) goesOn(bytes int64) string {
+// trailingWarning returns the warning about bytes after the end marker. Mostly they are a second
+// archive, plain or compressed.
+func (s *scan) trailingWarning(bytes int64) string {
 	unit := "bytes"
 	if bytes == 1 {
 		unit = "byte"

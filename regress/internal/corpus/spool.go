@@ -16,13 +16,12 @@ import (
 	"muster/regress/internal/filestamp"
 )
 
-// spoolKept is how many unpacked archives stay for the next run: the one in
-// use, and one that somebody switches to and fro with.
+// spoolKept is the number of unpacked archives that remain for the next run: the current one and
+// one more, for people who switch between two.
 const spoolKept = 2
 
-// The names in the spool: corpus-KEY.tar is whole if corpus-KEY.stamp says of it
-// what filestamp does, corpus-*.tmp is being written, and locked as long as its
-// writer lives.
+// The names in the spool. corpus-KEY.tar is whole if corpus-KEY.stamp matches its filestamp.
+// corpus-*.tmp is being written, and locked while its writer lives.
 const (
 	spoolPrefix = "corpus-"
 	spoolWhole  = ".tar"
@@ -30,24 +29,24 @@ const (
 	spoolTemp   = ".tmp"
 )
 
-// spool is the folder for unpacked archives. Several processes may use one.
+// spool is the folder for unpacked archives. Several processes may use the same one.
 type spool struct {
 	dir    string
 	limits Limits
 }
 
-// find returns the whole file of that key, or nil. It is not read: nothing must
-// have changed it since its stamp was written, neither somebody nor a power cut
-// that its name outlived and its content did not.
+// find returns the whole file for a key, or nil. It does not read the file. Nothing may have
+// changed it since its stamp was written: no process, and no power cut that kept the name and lost
+// the content.
 func (s spool) find(key string) *os.File {
-	path := s.whole(key)
+	path := s.wholePath(key)
 	f, err := os.Open(path)
 	if err != nil {
 		return nil
 	}
-	if stamped(f) {
+	if hasStamp(f) {
 		now := time.Now()
-		_ = os.Chtimes(stampFile(path), now, now) // so that prune keeps it; if it fails, it is unpacked again
+		_ = os.Chtimes(stampFile(path), now, now) // so that prune keeps it; if this fails, the next run unpacks again
 		return f
 	}
 	f.Close()
@@ -55,7 +54,7 @@ func (s spool) find(key string) *os.File {
 	return nil
 }
 
-func stamped(f *os.File) bool {
+func hasStamp(f *os.File) bool {
 	info, err := f.Stat()
 	if err != nil {
 		return false
@@ -64,20 +63,19 @@ func stamped(f *os.File) bool {
 	return err == nil && string(stamp) == filestamp.Of(info)
 }
 
-// key names what is unpacked of the source: it changes with the file's path, with
-// whatever shows that it is another or was written to, and with the form of what
-// is unpacked.
+// key names the unpacked copy of the source. It changes with the file's path, with any sign of
+// another or modified file, and with the form of the copy.
 func (s *source) key() string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "spool 2\n%s\n%s", filestamp.Of(s.info), s.path))
 	return hex.EncodeToString(sum[:16])
 }
 
-func (s spool) whole(key string) string {
+func (s spool) wholePath(key string) string {
 	return filepath.Join(s.dir, spoolPrefix+key+spoolWhole)
 }
 
-// stampFile returns the path of the stamp of a whole file. It is a file of its
-// own, whose time tells when the other was used last: that one must not change.
+// stampFile returns the path of the stamp of a whole file. It is a separate file, because the whole
+// file's time records its last use.
 func stampFile(whole string) string {
 	return strings.TrimSuffix(whole, spoolWhole) + spoolStamp
 }
@@ -87,9 +85,9 @@ func removeWhole(path string) {
 	_ = os.Remove(stampFile(path))
 }
 
-// paths returns the files whose names begin and end so.
+// paths returns the files with the given prefix and suffix.
 func (s spool) paths(prefix, suffix string) (all []string) {
-	entries, _ := os.ReadDir(s.dir) // without the folder there is nothing
+	entries, _ := os.ReadDir(s.dir) // without the folder the list is empty
 	for _, e := range entries {
 		if n := e.Name(); e.Type().IsRegular() && strings.HasPrefix(n, prefix) && strings.HasSuffix(n, suffix) {
 			all = append(all, filepath.Join(s.dir, n))
@@ -98,27 +96,27 @@ func (s spool) paths(prefix, suffix string) (all []string) {
 	return all
 }
 
-// scratch is a spool file that is being written.
+// scratch is a spool file in writing.
 type scratch struct {
 	spool spool
-	path  string // "" once it has no name
+	path  string // "" if it has no name
 	w     *os.File
 	r     *os.File // reads the same file
 }
 
-// create makes a new file, and the folder when it is missing. A nameless one
-// cannot be kept and never outlives the process, however that ends.
+// create makes a new file, and the folder if it is missing. A nameless file cannot be kept, and
+// never outlives the process.
 func (s spool) create(label string, nameless bool) (*scratch, error) {
 	if s.dir == "" {
 		return nil, fault.Environmentf("%s must be unpacked, and there is no folder for it; name one by --state", label)
 	}
 	if err := os.MkdirAll(s.dir, 0o777); err != nil {
-		return nil, spoolFault(label, s.dir, err)
+		return nil, spoolError(label, s.dir, err)
 	}
-	for range 10 { // another process may tidy the file away before it is locked
+	for range 10 { // another process may remove the file before it is locked
 		x, err := s.tryCreate()
 		if err != nil {
-			return nil, spoolFault(label, s.dir, err)
+			return nil, spoolError(label, s.dir, err)
 		}
 		if x != nil {
 			if nameless {
@@ -169,23 +167,23 @@ func (x *scratch) discard() {
 	}
 }
 
-// keep makes the written file the whole file of that key, for this run and the
-// next, and returns it. With an empty key it is for this run alone.
+// keep makes the written file the whole file for a key, for this run and the next, and returns it.
+// With an empty key it serves this run only.
 func (x *scratch) keep(label, key string) (*os.File, error) {
 	whole := ""
 	if key != "" {
-		whole = x.spool.whole(key)
+		whole = x.spool.wholePath(key)
 		if err := os.Rename(x.path, whole); err != nil {
 			x.discard()
-			return nil, spoolFault(label, x.spool.dir, err)
+			return nil, spoolError(label, x.spool.dir, err)
 		}
 		x.path = ""
 		x.spool.prune(whole)
 	}
 	x.unname()
-	if err := x.w.Close(); err != nil { // some file systems tell only now that the disk is full
+	if err := x.w.Close(); err != nil { // some file systems report a full disk only now
 		x.r.Close()
-		return nil, spoolFault(label, x.spool.dir, err)
+		return nil, spoolError(label, x.spool.dir, err)
 	}
 	if whole != "" {
 		x.stamp(whole)
@@ -193,23 +191,23 @@ func (x *scratch) keep(label, key string) (*os.File, error) {
 	return x.r, nil
 }
 
-// stamp writes down what the whole file is, now that nothing changes it any
-// more. If it fails, it is unpacked again.
+// stamp writes the stamp of the whole file, which no longer changes. If it fails, the next run
+// unpacks again.
 func (x *scratch) stamp(whole string) {
 	if info, err := x.r.Stat(); err == nil {
 		_ = os.WriteFile(stampFile(whole), []byte(filestamp.Of(info)), 0o600)
 	}
 }
 
-// prune removes what dead writers left and the whole files beyond those that were
-// used last. What cannot be removed is tried again next time.
+// prune removes files of dead writers, and all whole files except those used last. A later run
+// removes what it could not.
 func (s spool) prune(current string) {
 	for _, path := range s.paths(spoolPrefix, spoolTemp) {
 		removeUnlocked(path)
 	}
 	others := s.paths(spoolPrefix, spoolWhole)
 	others = slices.DeleteFunc(others, func(path string) bool { return path == current })
-	slices.SortFunc(others, func(a, b string) int { return modified(stampFile(b)).Compare(modified(stampFile(a))) })
+	slices.SortFunc(others, func(a, b string) int { return modTime(stampFile(b)).Compare(modTime(stampFile(a))) })
 	for _, path := range others[min(len(others), spoolKept-1):] {
 		removeWhole(path)
 	}
@@ -221,8 +219,8 @@ func (s spool) prune(current string) {
 	}
 }
 
-// modified returns when a file was written to, or long ago when there is none.
-func modified(path string) time.Time {
+// modTime returns when a file was last modified, or a time long ago if it does not exist.
+func modTime(path string) time.Time {
 	info, err := os.Stat(path)
 	if err != nil {
 		return time.Time{}

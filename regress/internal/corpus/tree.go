@@ -10,8 +10,8 @@ import (
 	"muster/regress/internal/name"
 )
 
-// tree gathers what a corpus holds, in corpus order, until links and names
-// that occur twice can be settled. It never touches a disk.
+// A tree collects the entries of a corpus, in order, until links and duplicate names can be
+// resolved. It never touches a disk.
 type tree struct {
 	label   string
 	limits  Limits
@@ -21,7 +21,7 @@ type tree struct {
 
 	twice    tally // names that a later entry took over
 	dangling tally // links to nothing
-	skipped  tally // sockets and the like, in a folder
+	skipped  tally // sockets and other special files in a folder
 }
 
 // node is one entry before links are resolved.
@@ -35,14 +35,14 @@ func newTree(label string, limits Limits) *tree {
 	return &tree{label: label, limits: limits, byName: map[string]int32{}, folders: map[string]struct{}{}}
 }
 
-// add takes a file or a symlink in. The later of two entries with one name
-// counts, as when an archive is unpacked.
+// add adds a file or a symlink. Of entries with equal names the last counts, as when an archive is
+// unpacked.
 func (t *tree) add(n node) {
 	t.drop(n.Name)
 	t.byName[n.Name] = t.nodes.add(n)
 }
 
-// addFolder notes a folder: it is not a case, but links may lead to it.
+// addFolder records a folder. It is not a case, but links may lead to it.
 func (t *tree) addFolder(clean string) {
 	t.drop(clean)
 	t.folders[clean] = struct{}{}
@@ -58,8 +58,8 @@ func (t *tree) drop(clean string) {
 	t.twice.add(clean)
 }
 
-// addHardLink makes clean a second name of what target is now: a later entry
-// called target does not change it, as when an archive is unpacked.
+// addHardLink makes clean a second name of the current target. A later entry with the target's name
+// does not change it, as when an archive is unpacked.
 func (t *tree) addHardLink(clean, target string) error {
 	i, ok := t.byName[target]
 	if !ok {
@@ -72,7 +72,7 @@ func (t *tree) addHardLink(clean, target string) error {
 	return nil
 }
 
-// entries settles the tree: every name is one thing, every link resolved.
+// entries resolves the tree: every name is unique, every link resolved.
 func (t *tree) entries() ([]Entry, error) {
 	if err := t.checkFolders(); err != nil {
 		return nil, err
@@ -83,7 +83,7 @@ func (t *tree) entries() ([]Entry, error) {
 		if n.gone {
 			continue
 		}
-		e, keep, err := t.settle(n)
+		e, keep, err := t.resolveNode(n)
 		if err != nil {
 			return nil, err
 		}
@@ -92,17 +92,17 @@ func (t *tree) entries() ([]Entry, error) {
 			continue
 		}
 		if total += e.Size; total > t.limits.TotalBytes {
-			return nil, fault.Inputf("%s holds more than %s with all links followed, the limit, at %s; split it", t.label, sized(t.limits.TotalBytes), name.Print(e.Name))
+			return nil, fault.Inputf("%s holds more than %s with all links followed, the limit, at %s; split it", t.label, sizeText(t.limits.TotalBytes), name.Print(e.Name))
 		}
 		all = append(all, e)
 	}
 	return all, nil
 }
 
-// checkFolders notes the folders that names imply, and refuses a name that is
-// a file, or a link, and also the folder of another.
+// checkFolders records the folders that names imply. It refuses a file or link that is also the
+// folder of another entry.
 func (t *tree) checkFolders() error {
-	explicit := slices.Sorted(maps.Keys(t.folders)) // sorted, so that the same corpus has the same error
+	explicit := slices.Sorted(maps.Keys(t.folders)) // sorted, so that the same corpus gives the same error
 	for _, folder := range explicit {
 		if err := t.checkParents(folder); err != nil {
 			return err
@@ -129,7 +129,7 @@ func (t *tree) checkParents(clean string) error {
 			return fault.Inputf("%s: entry %s is %s and also the folder of %s; rename one of them", t.label, name.Print(parent), what, name.Print(clean))
 		}
 		if _, ok := t.folders[parent]; ok {
-			// An explicit folder's parents are looked at by its own turn.
+			// The parents of an explicit folder are checked in its own turn.
 			return nil
 		}
 		t.folders[parent] = struct{}{}
@@ -137,13 +137,13 @@ func (t *tree) checkParents(clean string) error {
 	return nil
 }
 
-// say tells the caller, once, what is not as the corpus has it.
-func (t *tree) say(note func(string)) {
+// report reports each kind of deviation once.
+func (t *tree) report(note func(string)) {
 	for _, c := range []struct {
 		tally
 		text string
 	}{
-		{t.twice, "of the names that stand there more than once the last counts"},
+		{t.twice, "of duplicate names the last entry counts"},
 		{t.dangling, "links to nothing are left out"},
 		{t.skipped, "sockets, pipes and devices are left out"},
 	} {
@@ -153,7 +153,7 @@ func (t *tree) say(note func(string)) {
 	}
 }
 
-// tally counts names and keeps the first few for a message.
+// A tally counts names and keeps the first few for a message.
 type tally struct {
 	count int
 	first []string

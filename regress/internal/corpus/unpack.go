@@ -12,8 +12,8 @@ import (
 	"muster/regress/internal/fault"
 )
 
-// unpacked decompresses a whole archive into the spool.
-func (p *opening) unpacked(ctx context.Context, form format, src io.Reader, key string) (*os.File, *tree, error) {
+// unpackToSpool decompresses a whole archive into the spool.
+func (p *opener) unpackToSpool(ctx context.Context, form format, src io.Reader, key string) (*os.File, *tree, error) {
 	x, err := p.spool.create(p.label, key == "")
 	if err != nil {
 		return nil, nil, err
@@ -23,20 +23,20 @@ func (p *opening) unpacked(ctx context.Context, form format, src io.Reader, key 
 		x.discard()
 		return nil, nil, err
 	}
-	t, sparse, err := p.index(ctx, x.r)
+	t, sparse, err := p.indexTar(ctx, x.r)
 	if err != nil {
 		x.discard()
 		return nil, nil, err
 	}
 	if sparse {
 		defer x.discard()
-		return p.expanded(ctx, x.r, key)
+		return p.expandSparse(ctx, x.r, key)
 	}
-	return p.kept(x, key, n, t)
+	return p.keepScratch(x, key, n, t)
 }
 
-// kept ends the writing of a spool file.
-func (p *opening) kept(x *scratch, key string, n int64, t *tree) (*os.File, *tree, error) {
+// keepScratch completes a spool file.
+func (p *opener) keepScratch(x *scratch, key string, n int64, t *tree) (*os.File, *tree, error) {
 	file, err := x.keep(p.label, key)
 	if err != nil {
 		return nil, nil, err
@@ -45,57 +45,57 @@ func (p *opening) kept(x *scratch, key string, n int64, t *tree) (*os.File, *tre
 	if key != "" {
 		how = "once; the next run uses it again"
 	}
-	p.Note(fmt.Sprintf("%s: unpacked to %s (%s) %s", p.label, p.spool.dir, sized(n), how))
+	p.Note(fmt.Sprintf("%s: unpacked to %s (%s) %s", p.label, p.spool.dir, sizeText(n), how))
 	return file, t, nil
 }
 
-// unpack copies the uncompressed stream into a spool file and returns its
-// length in bytes. The first block is looked at before anything is written.
-func (p *opening) unpack(ctx context.Context, form format, src io.Reader, x *scratch) (int64, error) {
-	in := &watched{r: src}
+// unpack copies the uncompressed stream into a spool file and returns its length in bytes. It
+// checks the first block before it writes anything.
+func (p *opener) unpack(ctx context.Context, form format, src io.Reader, x *scratch) (int64, error) {
+	in := &watchedReader{r: src}
 	d, err := decoder(ctx, form, p.label, in)
 	if err != nil {
-		return 0, p.unpackFault(ctx, form, in, err)
+		return 0, p.unpackError(ctx, form, in, err)
 	}
 	defer d.Close()
 	r := bufio.NewReaderSize(d, 256<<10)
 	head, err := r.Peek(blockBytes)
 	if err != nil && err != io.EOF {
-		return 0, p.unpackFault(ctx, form, in, err)
+		return 0, p.unpackError(ctx, form, in, err)
 	}
 	if sniff(head) != plain {
-		return 0, fault.Inputf("%s is %s, but what it holds is not a tar; pack the sources by tar first", p.label, form)
+		return 0, fault.Inputf("%s is %s, but its content is not a tar; pack the sources by tar first", p.label, form)
 	}
-	out := &bounded{ctx: ctx, label: p.label, dir: p.spool.dir, limits: p.Limits, w: x.w}
-	out.claims = func(written int64) error { return p.claims(ctx, x.r, written) }
+	out := &boundedWriter{ctx: ctx, label: p.label, dir: p.spool.dir, limits: p.Limits, w: x.w}
+	out.claims = func(written int64) error { return p.checkClaims(ctx, x.r, written) }
 	if _, err := io.Copy(out, struct{ io.Reader }{r}); err != nil {
-		return 0, p.unpackFault(ctx, form, in, err)
+		return 0, p.unpackError(ctx, form, in, err)
 	}
 	return out.written, nil
 }
 
-func (p *opening) unpackFault(ctx context.Context, form format, in *watched, err error) error {
-	if err := done(ctx, p.label); err != nil {
+func (p *opener) unpackError(ctx context.Context, form format, in *watchedReader, err error) error {
+	if err := stopError(ctx, p.label); err != nil {
 		return err
 	}
-	var known *classified
+	var known *finalError
 	if errors.As(err, &known) {
 		return known.err
 	}
 	if err := in.failure(); err != nil {
-		return cannotRead(p.label, "", err)
+		return readError(p.label, "", err)
 	}
-	return fault.Inputf("%s is damaged, or not whole: its %s stream: %w; copy or make it again", p.label, form, err)
+	return fault.Inputf("%s is damaged or incomplete: its %s stream: %w; copy or make it again", p.label, form, err)
 }
 
-// watched remembers that the source itself failed: a decoder, and the xz
-// program still more, tells of it as if the archive were damaged.
-type watched struct {
+// A watchedReader remembers failures of the source itself. Decoders, and even more the xz program,
+// report them like damage of the archive.
+type watchedReader struct {
 	r   io.Reader
 	err atomic.Pointer[error]
 }
 
-func (w *watched) Read(p []byte) (int, error) {
+func (w *watchedReader) Read(p []byte) (int, error) {
 	n, err := w.r.Read(p)
 	if err != nil && err != io.EOF {
 		w.err.Store(&err)
@@ -103,7 +103,7 @@ func (w *watched) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (w *watched) failure() error {
+func (w *watchedReader) failure() error {
 	if err := w.err.Load(); err != nil {
 		return *err
 	}

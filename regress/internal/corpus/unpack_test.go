@@ -125,7 +125,7 @@ func TestXZProgramTellsWhatIsWrong(t *testing.T) {
 	program(t, "xz")
 	content := xzd(small(t))
 	path := write(t, "c.tar.xz", content[:len(content)-10])
-	like(t, refused(t, corpus.Options{Path: path}), path+" is damaged, or not whole: its xz-compressed stream: xz: Unexpected end of input (exit status 1); copy or make it again")
+	like(t, refused(t, corpus.Options{Path: path}), path+" is damaged or incomplete: its xz-compressed stream: xz: Unexpected end of input (exit status 1); copy or make it again")
 }
 
 // An xz program that something kills says nothing about the archive.
@@ -147,7 +147,7 @@ func TestWindowTooLarge(t *testing.T) {
 	program(t, "zstd")
 	path := write(t, "c.tar", small(t))
 	run(t, filepath.Dir(path), "sh", "-c", "zstd -q --ultra --long=31 <c.tar >c.tar.zst") // a stream: the size is not known
-	like(t, refused(t, corpus.Options{Path: path + ".zst"}), path+".zst is damaged, or not whole: its zstd-compressed stream: window size exceeded (128.0 MiB); repack it without --long; …")
+	like(t, refused(t, corpus.Options{Path: path + ".zst"}), path+".zst is damaged or incomplete: its zstd-compressed stream: window size exceeded (128.0 MiB); repack it without --long; …")
 }
 
 func TestDictionaryTooLarge(t *testing.T) {
@@ -155,11 +155,11 @@ func TestDictionaryTooLarge(t *testing.T) {
 	path := write(t, "c.tar", small(t))
 	run(t, filepath.Dir(path), "sh", "-c", "head -c 2000 c.tar | xz -0 >c.tar.xz; tail -c +2001 c.tar | xz --lzma2=preset=0,dict=768MiB >>c.tar.xz")
 	t.Run("program", func(t *testing.T) {
-		like(t, refused(t, corpus.Options{Path: path + ".xz"}), path+".xz is damaged, or not whole: …Memory usage limit reached…")
+		like(t, refused(t, corpus.Options{Path: path + ".xz"}), path+".xz is damaged or incomplete: …Memory usage limit reached…")
 	})
 	t.Run("library", func(t *testing.T) {
 		t.Setenv("PATH", "")
-		like(t, refused(t, corpus.Options{Path: path + ".xz"}), path+".xz is damaged, or not whole: …a dictionary of 768.0 MiB, more than 64.0 MiB; …")
+		like(t, refused(t, corpus.Options{Path: path + ".xz"}), path+".xz is damaged or incomplete: …a dictionary of 768.0 MiB, more than 64.0 MiB; …")
 	})
 }
 

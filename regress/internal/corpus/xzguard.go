@@ -8,25 +8,24 @@ import (
 	"math"
 )
 
-// xzDictionaryMax is the dictionary that the xz library may allocate, in
-// bytes: what xz -9 uses. The format allows 4 GiB, and again in every block,
-// of which a kilobyte holds dozens.
+// xzDictionaryMax is the largest dictionary that the xz library may allocate, in bytes: that of xz
+// -9. The format allows 4 GiB in every block, and a kilobyte can hold dozens of blocks.
 const xzDictionaryMax = 64 << 20
 
-// xzGuard passes an xz stream on and stops before a block whose dictionary is
-// too large: the library allocates whatever a block's header asks for. It
-// judges nothing else; where it no longer understands the stream, it passes the
-// rest on for the library to refuse. It is used by one goroutine.
+// xzGuard passes an xz stream on and stops before a block whose dictionary is too large, because
+// the library allocates any size that a block's header asks for. It checks nothing else. If it does
+// not understand the stream, it passes the rest on, and the library refuses it. Only one goroutine
+// may use it.
 type xzGuard struct {
 	r     *bufio.Reader
 	ready []byte // read, not yet passed on
-	plain uint64 // bytes to pass on unseen
+	plain uint64 // bytes to pass on without inspection
 	step  func() error
-	err   error // for when ready and plain are used up
+	err   error // returned after ready and plain
 
 	check   int    // bytes of check after each block of this stream
 	block   uint64 // bytes of the block, or of the index, after its header
-	records uint64 // of the index, still to come, two numbers each
+	records uint64 // remaining records of the index, two numbers each
 }
 
 func newXZGuard(r io.Reader) *xzGuard {
@@ -53,9 +52,8 @@ func (g *xzGuard) Read(p []byte) (int, error) {
 	return 0, g.err
 }
 
-// take reads n bytes that are passed on too. At the end of the stream it
-// returns what there is.
-func (g *xzGuard) take(n int) ([]byte, error) {
+// readThrough reads n bytes that are also passed on. At the end of the stream it returns fewer.
+func (g *xzGuard) readThrough(n int) ([]byte, error) {
 	at := len(g.ready)
 	g.ready = append(g.ready, make([]byte, n)...)
 	got, err := io.ReadFull(g.r, g.ready[at:])
@@ -66,18 +64,18 @@ func (g *xzGuard) take(n int) ([]byte, error) {
 	return g.ready[at:], err
 }
 
-// giveUp lets the library see the rest.
+// giveUp passes the rest on to the library.
 func (g *xzGuard) giveUp() error {
 	g.plain = math.MaxUint64
 	return nil
 }
 
 func (g *xzGuard) streamHeader() error {
-	b, err := g.take(4)
+	b, err := g.readThrough(4)
 	if err != nil || binary.LittleEndian.Uint32(b) == 0 { // padding between streams
 		return err
 	}
-	if b, err = g.take(8); err != nil {
+	if b, err = g.readThrough(8); err != nil {
 		return err
 	}
 	sizes := [16]int{0, 4, 4, 4, 8, 8, 8, 16, 16, 16, 32, 32, 32, 64, 64, 64}
@@ -87,7 +85,7 @@ func (g *xzGuard) streamHeader() error {
 }
 
 func (g *xzGuard) blockHeader() error {
-	b, err := g.take(1)
+	b, err := g.readThrough(1)
 	if err != nil {
 		return err
 	}
@@ -95,7 +93,7 @@ func (g *xzGuard) blockHeader() error {
 		g.block, g.step = 1, g.indexHeader
 		return nil
 	}
-	if b, err = g.take((int(b[0])+1)*4 - 1); err != nil {
+	if b, err = g.readThrough((int(b[0])+1)*4 - 1); err != nil {
 		return err
 	}
 	size, ok := dictionary(b)
@@ -104,13 +102,13 @@ func (g *xzGuard) blockHeader() error {
 	}
 	if size > xzDictionaryMax {
 		g.ready = nil
-		return fmt.Errorf("a dictionary of %s, more than %s; install the xz program, or repack it with xz -9 or less", sized(size), sized(xzDictionaryMax))
+		return fmt.Errorf("a dictionary of %s, more than %s; install the xz program, or repack it with xz -9 or less", sizeText(size), sizeText(xzDictionaryMax))
 	}
 	g.block, g.step = 0, g.chunk
 	return nil
 }
 
-// dictionary returns what a block's header, after its first byte, asks for.
+// dictionary returns the dictionary size in a block's header, without its first byte.
 func dictionary(b []byte) (size int64, ok bool) {
 	flags, b := b[0], b[1:]
 	number := func() uint64 {
@@ -142,9 +140,9 @@ func dictionary(b []byte) (size int64, ok bool) {
 	return 0, false
 }
 
-// chunk reads the header of an LZMA2 chunk: its size is in it.
+// chunk reads the header of an LZMA2 chunk, which has its size.
 func (g *xzGuard) chunk() error {
-	b, err := g.take(1)
+	b, err := g.readThrough(1)
 	if err != nil {
 		return err
 	}
@@ -156,14 +154,14 @@ func (g *xzGuard) chunk() error {
 		g.step = g.blockHeader
 		return nil
 	case control <= 2: // not compressed
-		if b, err = g.take(2); err != nil {
+		if b, err = g.readThrough(2); err != nil {
 			return err
 		}
 		head += 2
 	case control < 0x80:
 		return g.giveUp()
 	default:
-		if b, err = g.take(4); err != nil {
+		if b, err = g.readThrough(4); err != nil {
 			return err
 		}
 		head, b = head+4, b[2:]
@@ -204,7 +202,7 @@ func (g *xzGuard) indexRecord() error {
 func (g *xzGuard) number() (uint64, error) {
 	var v uint64
 	for shift := 0; shift < 63; shift += 7 {
-		b, err := g.take(1)
+		b, err := g.readThrough(1)
 		if err != nil {
 			return 0, err
 		}

@@ -14,20 +14,20 @@ import (
 	"muster/regress/internal/fault"
 )
 
-// xzMemory is what the xz program may take: xz -9 needs 65 MiB to unpack, and
-// a dictionary may be larger still.
+// xzMemory bounds the memory of the xz program. Unpacking the output of xz -9 needs 65 MiB, and a
+// dictionary may be larger still.
 const xzMemory = "512MiB"
 
-// xzProgram is the output of a running xz -dc. Reading to the end waits for
-// the program and gives its failure instead of io.EOF: a stream that merely
-// stopped must not pass for a whole one. It is used by one goroutine.
+// xzProgram is the output of a running xz -dc. At the end, Read waits for the program and returns
+// its failure instead of io.EOF: a stream that merely stopped must not pass for a whole one. Only
+// one goroutine may use it.
 type xzProgram struct {
 	label  string // of the archive
 	cmd    *exec.Cmd
 	out    io.Reader
 	errors bytes.Buffer
 	ended  bool
-	err    error // once ended
+	err    error // set at the end
 }
 
 // startXZ starts the program. A cancelled context kills it.
@@ -36,7 +36,7 @@ func startXZ(ctx context.Context, path, label string, src io.Reader) (*xzProgram
 	p.cmd.Stdin = src
 	p.cmd.Stderr = &p.errors
 	p.cmd.Env = []string{"LC_ALL=C"} // without XZ_OPT and XZ_DEFAULTS
-	// A source that blocks must not keep a program that has failed waiting.
+	// A source that blocks must not delay the end of a failed program.
 	p.cmd.WaitDelay = 2 * time.Second
 	var err error
 	if p.out, err = p.cmd.StdoutPipe(); err != nil {
@@ -71,11 +71,11 @@ func (p *xzProgram) end() {
 		if said != "" {
 			err = fmt.Errorf("%w: %s", err, said)
 		}
-		p.err = &classified{fault.Environmentf("%s cannot be unpacked: the xz program failed: %w; free memory and run again, or name the archive unpacked", p.label, err)}
+		p.err = &finalError{fault.Environmentf("%s cannot be unpacked: the xz program failed: %w; free memory and run again, or name the archive unpacked", p.label, err)}
 	}
 }
 
-// Close kills the program when it still runs.
+// Close kills the program if it still runs.
 func (p *xzProgram) Close() error {
 	if p.ended {
 		return nil
