@@ -130,7 +130,6 @@ func (d *bisecting) prepare(ctx context.Context, goals []goal) error {
 	if err := d.connect(ctx); err != nil {
 		return err
 	}
-	d.settling = settlingWith(d.base.Meta(), d.crew.IsRemote(), d.base.Get)
 	for _, v := range d.how.Versions {
 		d.same = append(d.same, slices.IndexFunc(d.how.Versions, func(w Version) bool { return slices.Equal(v.Words, w.Words) }))
 		c, err := d.crew.Resolve(v.Words)
@@ -198,6 +197,7 @@ func (d *bisecting) runAll(ctx context.Context) error {
 	if err := d.startCrew(ctx, setup); err != nil {
 		return err
 	}
+	d.executor = newSettler(d.session, d.base.Store).Decorate(d.executor)
 	return pass.EndError(ctx, pass.ForEach(ctx, d.goroutines(), cells, func(ctx context.Context, c cell) error {
 		if err := d.runCell(ctx, c); err != nil {
 			return err
@@ -211,10 +211,9 @@ func (d *bisecting) runCell(ctx context.Context, c cell) error {
 	p := &d.sources[c.source]
 	r, err := d.executor.Run(ctx, exec.Job{Source: *p.task.Entry, Command: d.versions[c.version], Avoid: exec.NoLane})
 	if err != nil {
-		return d.machine(ctx, c, blamed(ctx, err))
+		return d.machine(ctx, c, err)
 	}
 	defer r.Release()
-	d.settling.settle(p.name, &r.Outcome)
 	told, err := analyse.Explain(d.rules, d.index, p.name, p.task.Entry.Size, content.Side{Outcome: p.was, Open: d.base.Content}, content.Side{Outcome: &r.Outcome, Open: r.Open})
 	if err != nil {
 		return err

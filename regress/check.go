@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"muster/regress/internal/crew"
+	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/keep"
 	"muster/regress/internal/name"
@@ -25,6 +26,8 @@ import (
 type checking struct {
 	*session
 	setup     crew.Setup
+	settler   crew.Settler
+	unsettled exec.Executor // runs the candidate beside its rival
 	base      baseline
 	reference *reference  // nil in a check
 	recorded  recorded    // zero in a compare
@@ -97,12 +100,11 @@ func Check(ctx context.Context, o Options) (sum Summary, err error) {
 	if ignore := "--ignore"; allFlags(s.o)[ignore] != base.Meta().Flags[ignore] {
 		s.watchIgnored()
 	}
-	s.settling = settlingWith(base.Meta(), s.crew.IsRemote(), base.Get)
 	if err := s.differences.Leaks.Watch(s.crew.IsRemote() || base.Meta().OnEngine()); err != nil {
 		return sum, err
 	}
 	c := newChecking(s, goldenBase{base.Store})
-	c.setup.Left = crew.FilesLeft(base.Get)
+	c.setup.Left, c.settler = crew.FilesLeft(base.Get), newSettler(s, base.Store)
 	c.recorded = recorded{base.Meta(), base.Digest(), s.wallsIn(base.Store), base.Flaky}
 	if err := c.findRival(func() rival { return costRival(base.Meta(), &s.commands, s.tool) }); err != nil {
 		return sum, err
@@ -216,6 +218,7 @@ func (c *checking) start(ctx context.Context) error {
 	if err := c.startCrew(ctx, c.setup); err != nil {
 		return err
 	}
+	c.unsettled, c.executor = c.executor, c.settler.Decorate(c.executor)
 	maps.Copy(id, c.crew.Identity())
 	if err := c.startRun(id, c.recorded.digest); err != nil {
 		return err

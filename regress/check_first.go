@@ -54,7 +54,12 @@ func (c *checking) runFirst(ctx context.Context, tasks []pass.Task) error {
 
 // runBesideRival runs the candidate on a case, and its rival beside it.
 func (c *checking) runBesideRival(ctx context.Context, t pass.Task) (got firstResult) {
-	both := c.inTurn(ctx, t, 1, t.Index%2, func(r *exec.Result, err error) { got = c.compareFirst(ctx, t, r, err) })
+	both := c.inTurn(ctx, t, 1, t.Index%2, func(r *exec.Result, err error) {
+		if err == nil {
+			c.settler.Settle(t.Entry.Name, &r.Outcome)
+		}
+		got = c.compareFirst(ctx, t, r, err)
+	})
 	if got.err == nil {
 		got.err = both.errs[1]
 	}
@@ -68,7 +73,6 @@ func (c *checking) compareFirst(ctx context.Context, t pass.Task, r *exec.Result
 		return firstResult{err: err}
 	}
 	defer r.Release()
-	c.settling.settle(t.Entry.Name, &r.Outcome)
 	got := firstResult{ending: r.Outcome.Ending, cost: r.Cost, lane: r.Lane, onEngine: r.Engine}
 	l, left, err := c.compare(t.Entry.Name, r)
 	got.identical, got.left, got.err = l == keep.Alike, left, err

@@ -188,12 +188,12 @@ func (c *checking) inTurn(ctx context.Context, t pass.Task, pass, first int, loo
 			jobs = append(jobs, exec.Job{Source: *t.Entry, Command: commands[(n+first)%2], Avoid: exec.NoLane})
 		}
 		from := done
-		done += c.executor.RunAll(ctx, exec.Batch{
+		done += c.unsettled.RunAll(ctx, exec.Batch{
 			Jobs:    jobs,
 			Started: func(int) { c.started(t, pass) },
 			Ended: func(i int, r *exec.Result, err error) {
 				side := (from + i + first) % 2
-				both.ended(side, r, blamed(ctx, err))
+				both.ended(side, r, err)
 				if err == nil && (side == 0 || look == nil) {
 					c.events.Emit(report.CaseRan{Name: t.Entry.Name, Pass: pass, Old: side == 0, CPU: r.Cost.CPU, Wall: r.Cost.Wall, Engine: r.Engine, At: time.Now()})
 				}

@@ -73,7 +73,7 @@ func (t *trial) observe(ctx context.Context, source []byte, fresh bool) (s *obse
 func (t *trial) runOn(ctx context.Context, source []byte, c *exec.Command, fresh bool) (*exec.Result, error) {
 	r, err := t.executor.Run(ctx, exec.Job{Source: *t.task.Entry, Content: source, Command: c, Avoid: exec.NoLane, Fresh: fresh})
 	if err != nil {
-		return nil, blamed(ctx, err)
+		return nil, err
 	}
 	r.Outcome.KeepFlaky(t.known)
 	return r, nil

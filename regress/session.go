@@ -52,7 +52,6 @@ type session struct {
 
 	comparer content.Comparer
 
-	settling    settling
 	differences *analyse.Collector
 
 	ticks     <-chan time.Time // when the tool's files are looked at; nil = every toolEvery

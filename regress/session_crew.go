@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"muster/regress/internal/crew"
+	"muster/regress/internal/golden"
 )
 
 // connect connects to the engine, if one is to run the cases.
@@ -42,7 +43,7 @@ func (s *session) setup(lanes int) crew.Setup {
 func (s *session) startCrew(ctx context.Context, setup crew.Setup) error {
 	e, err := s.crew.Start(ctx, setup)
 	if err == nil {
-		s.executor = crew.Ignoring(e, s.ignored)
+		s.executor = crew.ClassifyErrors(crew.IgnoreParts(e, s.ignored))
 	}
 	return err
 }
@@ -62,3 +63,11 @@ func (s *session) jobs() int { return s.crew.Width().Jobs }
 
 // goroutines returns how many goroutines work on cases.
 func (s *session) goroutines() int { return s.crew.Width().Goroutines }
+
+// newSettler returns a Settler for runs that are compared with a golden.
+func newSettler(s *session, base *golden.Store) crew.Settler {
+	if !s.crew.IsRemote() && !base.Meta().OnEngine() {
+		return crew.Settler{}
+	}
+	return crew.NewSettler(base.Get)
+}

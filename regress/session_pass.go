@@ -28,9 +28,7 @@ func runTasks(s *session, number int) func(context.Context, []pass.Task, int, fu
 		return s.executor.RunAll(ctx, exec.Batch{
 			Jobs:    jobs,
 			Started: func(i int) { s.started(tasks[i], number) },
-			Ended: func(i int, r *exec.Result, err error) {
-				ended(tasks[i], r, blamed(ctx, err))
-			},
+			Ended:   func(i int, r *exec.Result, err error) { ended(tasks[i], r, err) },
 		})
 	}
 }
@@ -38,23 +36,11 @@ func runTasks(s *session, number int) func(context.Context, []pass.Task, int, fu
 // once runs a case once. fresh is as in exec.Job.
 func (s *session) once(ctx context.Context, t pass.Task, c *exec.Command, pass, avoid int, fresh bool) (*exec.Result, error) {
 	s.started(t, pass)
-	r, err := s.executor.Run(ctx, exec.Job{Source: *t.Entry, Command: c, Avoid: avoid, Fresh: fresh})
-	if err == nil {
-		s.settling.settle(t.Entry.Name, &r.Outcome)
-	}
-	return r, blamed(ctx, err)
+	return s.executor.Run(ctx, exec.Job{Source: *t.Entry, Command: c, Avoid: avoid, Fresh: fresh})
 }
 
 func (s *session) started(t pass.Task, pass int) {
 	s.events.Emit(report.CaseStarted{Name: t.Entry.Name, Pass: pass, At: time.Now()})
-}
-
-// blamed is the error of a run that was not ended by ctx: the machine's.
-func blamed(ctx context.Context, err error) error {
-	if err != nil && ctx.Err() == nil && fault.ClassOf(err) != fault.Environment {
-		return fault.Environmentf("%w", err)
-	}
-	return err
 }
 
 // machineFailed gives a case the verdict that the machine failed, if that is the error,

@@ -14,8 +14,8 @@ type ignoring struct {
 	list content.Ignoring
 }
 
-// Ignoring returns an executor that marks the parts to ignore.
-func Ignoring(e exec.Executor, list content.Ignoring) exec.Executor {
+// IgnoreParts returns an executor that marks the parts to ignore.
+func IgnoreParts(e exec.Executor, list content.Ignoring) exec.Executor {
 	if len(list) == 0 {
 		return e
 	}
