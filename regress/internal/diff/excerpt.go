@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// A Change is one place in which two contents differ: ranges of bytes.
+// A Change is a place where two contents differ, as ranges of bytes.
 type Change struct{ OldFrom, OldTo, NowFrom, NowTo int }
 
-// An Edit is a change, and whose it is.
+// An Edit is a change with its owner.
 type Edit struct {
 	Change
-	By string // "" = of those that an excerpt is about
+	By string // "" = the excerpt shows it
 }
 
 // Bounds of an excerpt.
@@ -20,21 +20,21 @@ const (
 	excerptLines   = 14
 	excerptContext = 2
 	excerptColumns = 160
-	excerptEdits   = 500 // on each side of the one that is shown
+	excerptEdits   = 500 // on each side of the edit that is shown
 )
 
-// Excerpt shows an edit as a hunk of a unified diff. edits are all in which both texts differ,
-// in order and apart; at is the index of the one to show.
+// Excerpt shows an edit as a hunk of a unified diff. edits are all differences of both texts, in
+// order and without overlap. at is the index of the edit to show.
 //
-// Lines in which only edits of others differ have the signs < and >. A remark names the others,
-// and counts what has no room. Excerpt returns nothing if an edit is not within both contents,
-// or one of them is no text.
+// Lines in which only the edits of others differ have the signs < and >. A remark names those
+// others, and counts the lines without room. Excerpt returns nothing if an edit is outside the
+// contents, or if a content is not text.
 func Excerpt(old, now []byte, edits []Edit, at int) string {
 	return excerptOf(old, now, edits, at, false)
 }
 
-// ExcerptMarked is Excerpt in colour. In lines that changed, it marks what the edits replace
-// that are not others'.
+// ExcerptMarked is Excerpt in colour. In changed lines it marks what the excerpt's own edits
+// replace.
 func ExcerptMarked(old, now []byte, edits []Edit, at int) string {
 	return excerptOf(old, now, edits, at, true)
 }
@@ -58,8 +58,8 @@ func excerptOf(old, now []byte, edits []Edit, at int, isMarked bool) string {
 		s.oldMarks, s.nowMarks = newMarkers(near.own(), w.texts[0].start, w.texts[1].start)
 	}
 	w.write(s)
-	if text := near.leftOut(); text != "" {
-		s.remark("edits right %s are left out", text)
+	if text := near.omittedSides(); text != "" {
+		s.writeRemark("edits right %s are left out", text)
 	}
 	s.w.Flush() // a strings.Builder takes everything
 	return out.String()
@@ -72,8 +72,8 @@ type stretch struct {
 	from, to int
 }
 
-// around returns the edits that stand so close to one that their contexts meet, at most
-// excerptEdits on each side.
+// around returns the edits whose contexts meet, directly or through others, starting at one edit.
+// It returns at most excerptEdits on each side.
 func around(old, now []byte, edits []Edit, at int) stretch {
 	s := stretch{[2][]byte{old, now}, edits, at, at + 1}
 	for s.from > 0 && at-s.from < excerptEdits && s.meets(s.from) {
@@ -85,7 +85,7 @@ func around(old, now []byte, edits []Edit, at int) stretch {
 	return s
 }
 
-// own returns the changes that are not others'.
+// own returns the changes of the excerpt's own edits.
 func (s stretch) own() (changes []Change) {
 	for _, e := range s.edits[s.first(s.from):s.to] {
 		if e.By == "" {
@@ -95,13 +95,13 @@ func (s stretch) own() (changes []Change) {
 	return changes
 }
 
-// startingAt leaves out the edits before one.
+// startingAt drops the edits before one.
 func (s stretch) startingAt(at int) stretch {
 	s.from = at
 	return s
 }
 
-// first returns the first of the edits that differ in the line in which edit i begins.
+// first returns the first edit that differs in the line in which edit i begins.
 func (s stretch) first(i int) int {
 	first := i
 	for first > 0 && i-first < excerptEdits && s.sharesLine(first) {
@@ -110,8 +110,8 @@ func (s stretch) first(i int) int {
 	return first
 }
 
-// leftOut says on which sides more edits follow closely, "" if on none.
-func (s stretch) leftOut() string {
+// omittedSides names the sides on which more edits follow closely, or "".
+func (s stretch) omittedSides() string {
 	var sides []string
 	if s.from > 0 && s.meets(s.from) {
 		sides = append(sides, "before")
@@ -148,10 +148,10 @@ func (s stretch) equal(i int) []byte {
 	return gap
 }
 
-// meets reports whether the contexts of edit i and of the one before it meet.
+// meets reports whether the contexts of edit i and of the edit before it meet.
 func (s stretch) meets(i int) bool { return CountLines(s.equal(i)) <= 2*excerptContext }
 
-// sharesLine reports whether edit i begins in a line in which the one before it ends.
+// sharesLine reports whether edit i begins in a line in which the edit before it ends.
 func (s stretch) sharesLine(i int) bool {
 	from, to := s.gap(i)
 	return LineStart(s.texts[0], to[0]) < from[0] || LineStart(s.texts[1], to[1]) < from[1]
@@ -176,10 +176,10 @@ func (s stretch) lines(i, j int) (from, to [2]int) {
 	return from, to
 }
 
-// LineStart returns where the line that at is in begins.
+// LineStart returns the start of the line that contains at.
 func LineStart(text []byte, at int) int { return bytes.LastIndexByte(text[:at], '\n') + 1 }
 
-// LineEnd returns where the line that at is in ends, its newline included.
+// LineEnd returns the end of the line that contains at, with its newline.
 func LineEnd(text []byte, at int) int {
 	if i := bytes.IndexByte(text[at:], '\n'); i >= 0 {
 		return at + i + 1

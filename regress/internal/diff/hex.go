@@ -13,29 +13,29 @@ import (
 
 const rowBytes = 16
 
-// Contents up to this size that are not equally long are aligned byte by byte,
-// so that something put in shows as that and not as a change of all that follows.
+// alignedBytesMax is the size up to which contents of different lengths are aligned byte by byte.
+// So an insertion does not look like a change of everything after it.
 const alignedBytesMax = 4 << 20
 
-// bytes writes the ranges in which two contents differ, in hex, each with a
-// row of context before and after it.
-func (s *sheet) bytes(old, now []byte) {
+// writeBytes writes the ranges in which two contents differ, in hex, each with a row of context before
+// and after it.
+func (s *sheet) writeBytes(old, now []byte) {
 	changes := byteChanges(old, now)
 	if len(changes) == 0 {
 		return
 	}
-	s.text(fmt.Sprintf("binary: %s → %s", readable.Count(len(old), "byte"), readable.Count(len(now), "byte")))
+	s.writeText(fmt.Sprintf("binary: %s → %s", readable.Count(len(old), "byte"), readable.Count(len(now), "byte")))
 	for _, c := range changes {
-		s.text(fmt.Sprintf("@@ -%s +%s @@", byteRange(c.oldFrom, c.oldTo), byteRange(c.nowFrom, c.nowTo)))
+		s.writeText(fmt.Sprintf("@@ -%s +%s @@", byteRange(c.oldFrom, c.oldTo), byteRange(c.nowFrom, c.nowTo)))
 		before, after := floor(c.oldFrom), ceil(c.oldTo)
-		s.hexRow(' ', old, before-rowBytes)
+		s.writeHexRow(' ', old, before-rowBytes)
 		if len(old) == len(now) {
-			s.hexPairs(old, now, before, after)
+			s.writeHexPairs(old, now, before, after)
 		} else {
-			s.hexRows('-', old, c.oldFrom, c.oldTo)
-			s.hexRows('+', now, c.nowFrom, c.nowTo)
+			s.writeHexRows('-', old, c.oldFrom, c.oldTo)
+			s.writeHexRows('+', now, c.nowFrom, c.nowTo)
 		}
-		s.hexRow(' ', old, after)
+		s.writeHexRow(' ', old, after)
 	}
 }
 
@@ -46,8 +46,7 @@ func byteRange(from, to int) string {
 	return fmt.Sprintf("0x%x,%s", from, readable.Count(to-from, "byte"))
 }
 
-// byteChanges returns where two contents differ, ranges that are close to each
-// other joined.
+// byteChanges returns the ranges in which two contents differ, with close ranges joined.
 func byteChanges(old, now []byte) []change {
 	head := commonPrefix(old, now)
 	tail := commonSuffix(old[head:], now[head:])
@@ -75,7 +74,7 @@ func byteChanges(old, now []byte) []change {
 	return changes
 }
 
-// samePlaces compares two contents of one length at the same offsets.
+// samePlaces compares two contents of equal length at the same offsets.
 func samePlaces(old, now []byte) (script []lcs.Diff) {
 	for from := 0; from < len(old); from += rowBytes {
 		to := min(from+rowBytes, len(old))
@@ -94,30 +93,29 @@ func samePlaces(old, now []byte) (script []lcs.Diff) {
 	return script
 }
 
-// hexPairs writes each row that differs right above the one it became.
-func (s *sheet) hexPairs(old, now []byte, from, to int) {
+// writeHexPairs writes each row that differs directly above its new form.
+func (s *sheet) writeHexPairs(old, now []byte, from, to int) {
 	for at := from; at < min(to, len(old)); at += rowBytes {
 		end := min(at+rowBytes, len(old))
 		if slices.Equal(old[at:end], now[at:end]) {
-			s.hexRow(' ', old, at)
+			s.writeHexRow(' ', old, at)
 			continue
 		}
-		s.hexRow('-', old, at)
-		s.hexRow('+', now, at)
+		s.writeHexRow('-', old, at)
+		s.writeHexRow('+', now, at)
 	}
 }
 
-// hexRows writes the rows of a range. For an empty one it is the row that the
-// other side's bytes were put into or taken out of.
-func (s *sheet) hexRows(sign byte, content []byte, from, to int) {
+// writeHexRows writes the rows of a range. For an empty range it writes the row where the other side's
+// bytes were inserted or removed.
+func (s *sheet) writeHexRows(sign byte, content []byte, from, to int) {
 	for at := floor(from); at < max(to, ceil(from)); at += rowBytes {
-		s.hexRow(sign, content, at)
+		s.writeHexRow(sign, content, at)
 	}
 }
 
-// hexRow writes the row at an offset as hexdump -C does; no row where the
-// content has none.
-func (s *sheet) hexRow(sign byte, content []byte, at int) {
+// writeHexRow writes the row at an offset as hexdump -C does. Beyond the content it writes nothing.
+func (s *sheet) writeHexRow(sign byte, content []byte, at int) {
 	if at < 0 || at >= len(content) {
 		return
 	}
@@ -132,5 +130,5 @@ func (s *sheet) hexRow(sign byte, content []byte, at int) {
 		}
 		text.WriteByte(c)
 	}
-	s.text(fmt.Sprintf("%c%08x  %-49s |%s|", sign, at, hex.String(), text.String()))
+	s.writeText(fmt.Sprintf("%c%08x  %-49s |%s|", sign, at, hex.String(), text.String()))
 }

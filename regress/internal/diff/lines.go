@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// An excerpt is the stretch of two texts in which they differ, cut at line
-// boundaries, with a few equal lines around it. What lies outside is equal and
-// need not be split into lines: large texts with few changes stay cheap.
+// An excerpt is the part of two texts in which they differ, cut at line boundaries, with a few
+// equal lines around it. The rest is equal and need not be split into lines. So large texts with
+// few changes are cheap.
 type excerpt struct {
 	old, now []byte
 	before   int // lines left out before
@@ -22,7 +22,7 @@ func newExcerpt(old, now []byte, context int) excerpt {
 	}
 	head = bytes.LastIndexByte(old[:head], '\n') + 1
 	tail := commonSuffix(old[head:], now[head:])
-	// The tail begins somewhere in a line: keep what follows the first newline.
+	// The tail begins within a line. Keep the text after the first newline.
 	if i := bytes.IndexByte(old[len(old)-tail:], '\n'); i >= 0 {
 		tail -= i + 1
 	} else {
@@ -46,7 +46,7 @@ func newExcerpt(old, now []byte, context int) excerpt {
 	}
 }
 
-// The first loop runs at memory speed, which pays with texts of many megabytes.
+// The first loop runs at memory speed, which pays off for texts of many megabytes.
 const stride = 1 << 12
 
 func commonPrefix(a, b []byte) int {
@@ -80,7 +80,7 @@ func splitLines(text []byte) []string {
 	return lines
 }
 
-// CountLines counts the lines of text, a last one without a newline too.
+// CountLines counts the lines of text, including a last line without a newline.
 func CountLines(text []byte) int {
 	n := bytes.Count(text, []byte("\n"))
 	if len(text) > 0 && text[len(text)-1] != '\n' {
@@ -89,11 +89,11 @@ func CountLines(text []byte) int {
 	return n
 }
 
-// How much of a content is looked at for bytes that no text has many of.
+// sampleBytes is how much of a content is searched for bytes that are rare in text.
 const sampleBytes = 8 << 10
 
-// isBinary guesses whether people would rather see content in hex: it has a
-// NUL, or more than a third of its beginning is neither UTF-8 nor printable.
+// isBinary guesses whether people prefer hex for a content: it has a NUL, or more than a third of
+// its beginning is neither UTF-8 nor printable.
 func isBinary(content []byte) bool {
 	if bytes.IndexByte(content, 0) >= 0 {
 		return true

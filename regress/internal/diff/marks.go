@@ -11,14 +11,14 @@ const (
 	markOff = "\x1b[22;24m"
 )
 
-// A marker hands the marked segments of a text to its lines, from the first line on.
+// A marker distributes the marked segments of a text over its lines, from the first line on.
 type marker struct {
 	segments []segment // of the text, in order
 	at       int       // bytes before the next line
 	next     int       // index of the next line
 }
 
-// newMarkers returns the markers of both sides of changes; both lists of lines begin at from.
+// newMarkers returns the markers of both sides of changes. Both lists of lines begin at from.
 func newMarkers(changes []Change, oldFrom, nowFrom int) (old, now marker) {
 	old.at, now.at = oldFrom, nowFrom
 	for _, c := range changes {
@@ -34,7 +34,7 @@ func (m *marker) add(from, to int) {
 	}
 }
 
-// mark marks rows. They show the lines from the index from on.
+// mark marks rows. They show the lines from index from on.
 func (m *marker) mark(rows []row, lines []string, from int) {
 	if len(m.segments) == 0 {
 		return
@@ -47,8 +47,8 @@ func (m *marker) mark(rows []row, lines []string, from int) {
 	m.next = from + len(rows)
 }
 
-// within returns the segments of the line at m.at. A line that is marked whole has none:
-// its sign says as much.
+// within returns the segments of the line at m.at. It returns none for a line that is marked whole,
+// because its sign shows that.
 func (m *marker) within(line string) (marked []segment) {
 	for len(m.segments) > 0 && m.segments[0].to <= m.at {
 		m.segments = m.segments[1:]
@@ -71,8 +71,7 @@ func (m *marker) within(line string) (marked []segment) {
 	return marked
 }
 
-// isMarked reports whether the byte at i of the line is marked. It forgets the segments
-// before i.
+// isMarked reports whether the byte at i of the line is marked. It drops the segments before i.
 func (r *row) isMarked(i int) bool {
 	for len(r.marked) > 0 && r.marked[0].to <= i {
 		r.marked = r.marked[1:]

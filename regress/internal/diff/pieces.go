@@ -5,20 +5,20 @@ import (
 	"strings"
 )
 
-// Binary guesses whether people would rather see content in hex.
+// Binary guesses whether people prefer hex for a content.
 func Binary(content []byte) bool { return isBinary(content) }
 
-// Hex returns what differs in two contents as rows of hex within the limits.
+// Hex returns the differences of two contents as rows of hex within the limits.
 func Hex(old, now []byte, l Limits) string {
 	var b strings.Builder
 	s := &sheet{w: bufio.NewWriter(&b), paint: func(line string) string { return line }, room: l.withDefaults().Lines}
-	s.bytes(old, now)
+	s.writeBytes(old, now)
 	s.w.Flush() // a strings.Builder takes everything
 	return b.String()
 }
 
-// Changes returns where two texts differ, in whole lines and in order. Texts of very
-// many lines have one change, from the first difference to the last.
+// Changes returns the changes between two texts, in whole lines and in order. Texts of very many
+// lines have one change, from the first difference to the last.
 func Changes(old, now []byte) []Change {
 	e := newExcerpt(old, now, 0)
 	if len(e.old) == 0 && len(e.now) == 0 {
@@ -42,7 +42,7 @@ func Changes(old, now []byte) []Change {
 	return changes
 }
 
-// headOf returns how many bytes of equal lines both texts begin with.
+// headOf returns the length in bytes of the equal lines at the start of both texts.
 func headOf(old, now []byte) int { return LineStart(old, commonPrefix(old, now)) }
 
 func bytesOf(lines []string) (n int) {

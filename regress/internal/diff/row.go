@@ -9,23 +9,23 @@ import (
 	"muster/regress/internal/readable"
 )
 
-// A row says how one line of a text is shown in a diff.
+// A row is one line of a text with its layout in a diff.
 type row struct {
 	sign    byte   // ' ', '-' or '+'
 	line    string // with its newline, if it has one
 	from    int    // bytes at its start to leave out
 	columns int    // the most to show
-	mark    bool   // show every space and tab, for the change is in them alone
+	mark    bool   // show every space and tab, because only they changed
 	marked  []segment
 }
 
-// noNewline is said after a last line that lacks it.
+// noNewline is printed after a last line that lacks its newline.
 const noNewline = `\ No newline at end of file`
 
 func (r row) endsText() bool { return !strings.HasSuffix(r.line, "\n") }
 
-// String returns the row without a newline. Context is equal on both sides, so
-// a carriage return at its end is not worth a mark on every line.
+// String returns the row without a newline. It does not mark a carriage return at the end of a
+// context line: both sides have it.
 func (r row) String() string {
 	text := strings.TrimSuffix(r.line, "\n")
 	if r.sign == ' ' {
@@ -49,7 +49,7 @@ func (r row) String() string {
 	}
 	for i, used := r.from, 0; i < len(text); {
 		c, size := utf8.DecodeRuneInString(text[i:])
-		shown := r.shown(c, text[i:i+size], r.sign != ' ' && i >= trailing)
+		shown := r.printedForm(c, text[i:i+size], r.sign != ' ' && i >= trailing)
 		if used += columnsOf(width, c, shown); used > r.columns {
 			turn(false)
 			b.WriteString(" … +" + readable.Count(len(text)-i, "byte"))
@@ -63,7 +63,7 @@ func (r row) String() string {
 	return b.String()
 }
 
-func (r row) shown(c rune, raw string, trailing bool) string {
+func (r row) printedForm(c rune, raw string, trailing bool) string {
 	switch {
 	case c == ' ' && (r.mark || trailing):
 		return "·"
@@ -84,18 +84,16 @@ func columnsOf(width *runewidth.Condition, c rune, shown string) int {
 	case n > 1:
 		return n
 	}
-	// A mark that has no width of its own counts too, or a line of nothing
-	// else would have no end.
+	// A mark without width counts too. Otherwise a line of only marks would never end.
 	return max(1, width.RuneWidth(c))
 }
 
-// How much of a long line is shown ahead of its first difference.
+// leadBytes is how much of a long line is shown before its first difference.
 const leadBytes = 40
 
-// pair returns the rows of two lines that stand for each other: when they are
-// long they are shown from shortly before the place where they differ, and
-// when they differ in white space alone that is marked.
-func pair(old, now string, columns int) (o, n row) {
+// pairRows returns the rows of two corresponding lines. Long lines are shown from shortly before their
+// difference. If only white space differs, it is marked.
+func pairRows(old, now string, columns int) (o, n row) {
 	from := 0
 	if len(old) > columns || len(now) > columns {
 		if same := commonPrefix([]byte(old), []byte(now)); same > columns/2 {
@@ -109,8 +107,8 @@ func pair(old, now string, columns int) (o, n row) {
 	return row{'-', old, from, columns, mark, nil}, row{'+', now, from, columns, mark, nil}
 }
 
-// sameButSpace reports whether a and b are equal once spaces and tabs are
-// taken out of both. It must not copy: lines may have many megabytes.
+// sameButSpace reports whether a and b are equal without spaces and tabs. It must not copy: lines
+// may have many megabytes.
 func sameButSpace(a, b string) bool {
 	for {
 		a, b = strings.TrimLeft(a, " \t"), strings.TrimLeft(b, " \t")

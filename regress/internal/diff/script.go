@@ -6,14 +6,15 @@ import (
 	"muster/regress/internal/anchor"
 )
 
-// A change says that old lines [oldFrom, oldTo) became now lines [nowFrom, nowTo).
+// A change replaces old lines [oldFrom, oldTo) by now lines [nowFrom, nowTo).
 type change struct{ oldFrom, oldTo, nowFrom, nowTo int }
 
-// Up to this many inserted and deleted lines lcs finds the shortest script; it
-// gives up beyond, and what it could not tell becomes one large replacement.
+// exactEdits is the number of inserted and deleted lines up to which lcs finds the shortest script.
+// Beyond it lcs gives up, and the rest becomes one large replacement.
 const exactEdits = 100
 
-// Each level looks for anchors within the gaps that the level above left.
+// anchorLevels is the number of levels of anchors. Each level searches the gaps between the anchors
+// of the level above.
 const anchorLevels = 8
 
 // A matcher collects the changes from old to now, in order.
@@ -22,9 +23,9 @@ type matcher struct {
 	changes  []change
 }
 
-// compareLines returns how old became now. lcs alone is exact and cheap for
-// few changes; with many, which one changed habit of a code generator makes in
-// every file, it is led by anchors: lines that each side has exactly once.
+// compareLines returns the changes from old to now. lcs alone is exact and cheap for few changes.
+// With many, anchors guide it: lines that each side has exactly once. One changed habit of a code
+// generator makes many changes in every file.
 func compareLines(old, now []string) []change {
 	m := matcher{old: old, now: now}
 	m.match(change{0, len(old), 0, len(now)}, anchorLevels)
@@ -40,7 +41,7 @@ func (m *matcher) match(r change, levels int) {
 	}
 	script := lcs.DiffLines(m.old[r.oldFrom:r.oldTo], m.now[r.nowFrom:r.nowTo])
 	var anchors []anchor.Pair
-	if levels > 0 && edits(script) > exactEdits {
+	if levels > 0 && countEdits(script) > exactEdits {
 		anchors = anchor.Between(m.old[r.oldFrom:r.oldTo], m.now[r.nowFrom:r.nowTo])
 	}
 	if len(anchors) == 0 {
@@ -59,14 +60,14 @@ func (m *matcher) match(r change, levels int) {
 	m.match(next, levels-1)
 }
 
-func edits(script []lcs.Diff) (n int) {
+func countEdits(script []lcs.Diff) (n int) {
 	for _, d := range script {
 		n += d.End - d.Start + d.ReplEnd - d.ReplStart
 	}
 	return n
 }
 
-// shrink takes equal lines off both ends of a region.
+// shrink removes equal lines from both ends of a region.
 func (m *matcher) shrink(r change) change {
 	for r.oldFrom < r.oldTo && r.nowFrom < r.nowTo && m.old[r.oldFrom] == m.now[r.nowFrom] {
 		r.oldFrom++

@@ -10,11 +10,12 @@ import (
 	"muster/regress/internal/readable"
 )
 
-// A window is the lines of both texts, old and now, around some edits.
+// A window holds the lines of both texts, old and now, around some edits.
 type window struct {
 	texts   [2]windowText
 	changes []change // of lines
-	// others are those who differ in lines with the signs < and >, and in lines with - and +.
+	// others are the owners of other edits: in lines with the signs < and >, and in lines with -
+	// and +.
 	others [2]map[string]bool
 }
 
@@ -23,7 +24,7 @@ type windowText struct {
 	start  int // bytes of the text before the window
 	lines  []string
 	ends   []int      // in bytes of the text
-	by     [][]string // whose edits differ in a line, by line
+	by     [][]string // owners of the edits in each line
 }
 
 func newWindow(s stretch) *window {
@@ -42,7 +43,7 @@ func newWindow(s stretch) *window {
 		t.by = make([][]string, len(t.lines))
 	}
 	for _, e := range s.edits[s.first(s.from):s.from] {
-		w.note(s, e)
+		w.recordOwner(s, e)
 	}
 	for i, j := s.from, s.from; i < s.to; i = j {
 		for j++; j < s.to && len(s.equal(j)) == 0; j++ {
@@ -52,12 +53,12 @@ func newWindow(s stretch) *window {
 	return w
 }
 
-// compare compares the lines of edits [i, j), between which no line is equal.
+// compare compares the lines of edits [i, j), which have no equal line between them.
 func (w *window) compare(s stretch, i, j int) {
 	from, to := s.lines(i, j)
-	var all []string // whose the edits are
+	var all []string // the owners of the edits
 	for _, e := range s.edits[i:j] {
-		w.note(s, e)
+		w.recordOwner(s, e)
 		if !slices.Contains(all, e.By) {
 			all = append(all, e.By)
 		}
@@ -71,20 +72,20 @@ func (w *window) compare(s stretch, i, j int) {
 	}
 }
 
-// note notes whose edit differs in lines of both texts.
-func (w *window) note(s stretch, e Edit) {
+// recordOwner records the owner of an edit for its lines in both texts.
+func (w *window) recordOwner(s stretch, e Edit) {
 	isEnd := e.OldTo == len(s.texts[0]) && e.NowTo == len(s.texts[1])
 	isWhole := s.areStarts([2]int{e.OldFrom, e.NowFrom}) && (isEnd || s.areStarts([2]int{e.OldTo, e.NowTo}))
-	w.texts[0].note(e.By, [2]int{e.OldFrom, e.OldTo}, isWhole)
-	w.texts[1].note(e.By, [2]int{e.NowFrom, e.NowTo}, isWhole)
+	w.texts[0].recordOwner(e.By, [2]int{e.OldFrom, e.OldTo}, isWhole)
+	w.texts[1].recordOwner(e.By, [2]int{e.NowFrom, e.NowTo}, isWhole)
 }
 
-// index returns the line in which a byte is.
+// index returns the line that contains a byte.
 func (t *windowText) index(at int) int { return sort.SearchInts(t.ends, at+1) }
 
-// note notes whose edit differs in the lines of a range of bytes. If the edit is of whole
-// lines, an empty range is in none.
-func (t *windowText) note(by string, at [2]int, isWhole bool) {
+// recordOwner records the owner of an edit for the lines of a range of bytes. If the edit consists of
+// whole lines, an empty range has no line.
+func (t *windowText) recordOwner(by string, at [2]int, isWhole bool) {
 	if len(t.ends) == 0 {
 		return
 	}
@@ -96,7 +97,7 @@ func (t *windowText) note(by string, at [2]int, isWhole bool) {
 		if isWhole {
 			return
 		}
-		from = min(from, len(t.lines)-1) // the end of a text without a line end
+		from = min(from, len(t.lines)-1) // the end of a text without a final newline
 		to = from
 	}
 	for i := max(0, from); i <= min(to, len(t.lines)-1); i++ {
@@ -106,8 +107,8 @@ func (t *windowText) note(by string, at [2]int, isWhole bool) {
 	}
 }
 
-// between returns the lines of a range of bytes. Those in which no edit differs get all: a line
-// diff may put equal lines elsewhere than the edits do.
+// between returns the owners of the lines of a range of bytes. A line without an edit gets all: a
+// line diff may put equal lines elsewhere than the edits do.
 func (t *windowText) between(from, to int, all []string) [2]int {
 	at := [2]int{t.index(from), t.index(to)}
 	for i := at[0]; i < at[1]; i++ {
@@ -118,7 +119,7 @@ func (t *windowText) between(from, to int, all []string) [2]int {
 	return at
 }
 
-// hunks returns the hunks in which the edits differ that the window is about.
+// hunks returns the hunks in which the window's own edits differ.
 func (w *window) hunks() []hunk {
 	all := hunks(w.changes, excerptContext, len(w.texts[0].lines))
 	return slices.DeleteFunc(all, func(h hunk) bool { return !slices.ContainsFunc(h.changes, w.isOwn) })
@@ -135,45 +136,45 @@ func (w *window) rows() (count int) {
 func (w *window) write(s *sheet) {
 	left := 0
 	for _, h := range w.hunks() {
-		left += w.hunk(s, h)
+		left += w.writeHunk(s, h)
 	}
 	if left > 0 {
-		s.remark("%s", readable.Count(left, "more line"))
+		s.writeRemark("%s", readable.Count(left, "more line"))
 	}
-	w.legend(s)
+	w.writeLegend(s)
 }
 
-// isOwn reports whether an edit that the window is about differs in the lines of a change.
+// isOwn reports whether an own edit of the window differs in the lines of a change.
 func (w *window) isOwn(c change) bool {
 	isOwn := func(by []string) bool { return slices.Contains(by, "") }
 	return slices.ContainsFunc(w.texts[0].by[c.oldFrom:c.oldTo], isOwn) || slices.ContainsFunc(w.texts[1].by[c.nowFrom:c.nowTo], isOwn)
 }
 
-// hunk writes a hunk and returns how many of its changed lines have no room.
-func (w *window) hunk(s *sheet, h hunk) (left int) {
+// writeHunk writes a hunk and returns the number of its changed lines without room.
+func (w *window) writeHunk(s *sheet, h hunk) (left int) {
 	if s.room > 0 {
 		fmt.Fprintln(s.w, s.paint("@@ -"+lineRange(h.oldFrom, h.oldTo, w.texts[0].before)+" +"+lineRange(h.nowFrom, h.nowTo, w.texts[1].before)+" @@"))
 	}
 	at := h.oldFrom
 	for _, c := range h.changes {
-		s.context(w.texts[0].lines[at:c.oldFrom])
+		s.writeContext(w.texts[0].lines[at:c.oldFrom])
 		if at = c.oldTo; s.room == 0 {
 			left += c.size()
 			continue
 		}
-		old, now := pairs(w.texts[0].lines[c.oldFrom:c.oldTo], w.texts[1].lines[c.nowFrom:c.nowTo], s.columns)
+		old, now := rowPairs(w.texts[0].lines[c.oldFrom:c.oldTo], w.texts[1].lines[c.nowFrom:c.nowTo], s.columns)
 		s.oldMarks.mark(old, w.texts[0].lines, c.oldFrom)
 		s.nowMarks.mark(now, w.texts[1].lines, c.nowFrom)
-		w.sign(old, w.texts[0].by[c.oldFrom:c.oldTo], '<')
-		w.sign(now, w.texts[1].by[c.nowFrom:c.nowTo], '>')
-		s.block(old, now)
+		w.signRows(old, w.texts[0].by[c.oldFrom:c.oldTo], '<')
+		w.signRows(now, w.texts[1].by[c.nowFrom:c.nowTo], '>')
+		s.writeBlock(old, now)
 	}
-	s.context(w.texts[0].lines[at:h.oldTo])
+	s.writeContext(w.texts[0].lines[at:h.oldTo])
 	return left
 }
 
-// sign gives the rows in which only edits of others differ their sign.
-func (w *window) sign(rows []row, by [][]string, sign byte) {
+// signRows marks the rows in which only edits of others differ.
+func (w *window) signRows(rows []row, by [][]string, sign byte) {
 	for i := range rows {
 		kind := 1
 		if !slices.Contains(by[i], "") {
@@ -185,12 +186,12 @@ func (w *window) sign(rows []row, by [][]string, sign byte) {
 	}
 }
 
-// legend names the others.
-func (w *window) legend(s *sheet) {
+// writeLegend names the others.
+func (w *window) writeLegend(s *sheet) {
 	delete(w.others[1], "")
 	for i, text := range [2]string{"< and > mark lines of %s", "words of these lines differ by %s, too"} {
 		if len(w.others[i]) > 0 {
-			s.remark(text, strings.Join(slices.Sorted(maps.Keys(w.others[i])), ", "))
+			s.writeRemark(text, strings.Join(slices.Sorted(maps.Keys(w.others[i])), ", "))
 		}
 	}
 }
