@@ -16,14 +16,14 @@ import (
 	"muster/regress/internal/state"
 )
 
-// commandMove says what an accept does to the golden besides its outcomes.
+// commandMove describes the changes of an accept to the golden, apart from outcomes.
 type commandMove struct {
 	moved   string // what the golden has now; "" = nothing moved
-	stays   string // why a golden with outcomes of another command keeps its own, and what is green
+	stays   string // why a golden with outcomes of another command keeps its own, and which check passes
 	ignored newlyIgnored
 }
 
-// texts returns what the reviewer must know, in sentences.
+// texts returns warnings for the reviewer, in sentences.
 func (c commandMove) texts() (list []string) {
 	if text := c.ignored.text(); text != "" {
 		list = append(list, text)
@@ -37,9 +37,9 @@ func (c commandMove) texts() (list []string) {
 	return list
 }
 
-// overruled returns a warning if the settings of today name another command than the one that
-// the golden took over from a run: a plain check would run theirs. It returns "" if they do not.
-func overruled(today, ran *Options, c commandMove) string {
+// warnOverruled returns a warning if today's settings name another command than the one that the
+// golden took over from a run. A plain check would run the former. Otherwise it returns "".
+func warnOverruled(today, ran *Options, c commandMove) string {
 	set := commandsIn(&today.Command)
 	if c.moved == "" || len(set) == 0 || slices.EqualFunc(wordsOf(set), wordsOf(commandsIn(&ran.Command)), slices.Equal) {
 		return ""
@@ -49,10 +49,9 @@ func overruled(today, ran *Options, c commandMove) string {
 
 // moveCommand writes the command, the settings and the tool of the run into the golden's meta.
 // It does so only if a check of that command would be identical: the run judged all cases of
-// the golden, which are named, and all its differences are accepted.
+// the golden, and all its differences are accepted. names are those of the golden's cases.
 //
-// The meta made is that of the outcomes that the run kept. The last accept in m is the one of
-// the run.
+// made is the meta of the outcomes that the run kept. The last accept in m is that of the run.
 func moveCommand(p *past, m *golden.Meta, made golden.Meta, names iter.Seq[string], keep bool) (move commandMove, err error) {
 	isOther := !sameStart(m.Command, made.Command, m.Flags, made.Flags)
 	if !isOther && slices.Equal(m.Tool, made.Tool) {
@@ -123,7 +122,7 @@ func explainStay(p *past, m, made golden.Meta, names iter.Seq[string]) (why stri
 	case m.OnEngine() || made.OnEngine():
 		return "as an engine made outcomes", nil
 	}
-	if path := passing(made.Tool, p.options.Store.Golden); path != "" {
+	if path := temporaryFile(made.Tool, p.options.Store.Golden); path != "" {
 		return "as " + path + " is in the folder for temporary files", nil
 	}
 	unjudged, err := countUnjudged(p.run, names)
@@ -166,9 +165,9 @@ func countUnjudged(run *pastrun.Run, names iter.Seq[string]) (count int, err err
 	return count, nil
 }
 
-// passing returns a file of the tool that lies in the folder for temporary files while the
-// golden does not, "" if there is none.
-func passing(tool []golden.ToolFile, goldenPath string) string {
+// temporaryFile returns a file of the tool in the folder for temporary files, "" if no file is there.
+// It returns "" for a golden in that folder, too.
+func temporaryFile(tool []golden.ToolFile, goldenPath string) string {
 	folder := filepath.Clean(os.TempDir()) + string(filepath.Separator)
 	isInside := func(path string) bool {
 		absolute, err := filepath.Abs(path)
@@ -184,8 +183,8 @@ func passing(tool []golden.ToolFile, goldenPath string) string {
 	return tool[i].Path
 }
 
-// newlyIgnored counts the parts that a golden had, and that its new outcomes ignore. An accept
-// drops their contents, and no later check compares them.
+// newlyIgnored counts parts that a golden had, and that its new outcomes ignore. An accept drops
+// their contents, and no later check compares them.
 type newlyIgnored struct{ parts, cases int }
 
 func (n *newlyIgnored) add(old, now *outcome.Outcome) {
@@ -200,7 +199,7 @@ func (n *newlyIgnored) add(old, now *outcome.Outcome) {
 	}
 }
 
-// text is "" for no parts.
+// text returns "" for no parts.
 func (n newlyIgnored) text() string {
 	if n.parts == 0 {
 		return ""
@@ -209,7 +208,7 @@ func (n newlyIgnored) text() string {
 		" not compared from now on: --ignore names them, and the golden keeps no content of them"
 }
 
-// previewIgnored counts what promoting results would drop.
+// previewIgnored counts the parts that promoting results would drop.
 func previewIgnored(recorded, found *golden.Store, promoted []*state.Result) (n newlyIgnored, err error) {
 	for _, r := range promoted {
 		old, known, err := recorded.Get(string(r.Name))

@@ -15,14 +15,12 @@ type effect struct {
 	before    map[string]review.State // the decisions until now, by ID; nil in a review
 	decisions map[string]review.State // the decisions from now on, by ID
 	goes      map[string]bool         // names of cases whose outcomes the golden will have
-	// waiting counts selected cases that have an accepted cause, and another cause that is not
-	// accepted, by the ID of the latter.
-	waiting map[string]int
-	waits   int // those cases
+	waits     int                     // selected cases with an accepted cause that wait for another one
+	waiting   map[string]int          // how many cases wait for a cause, by its ID
 }
 
-// acceptSelection works out the effect of accepting a selection. It takes the effect from a review
-// in which that is decided, and leaves out what was not selected. before holds the decisions.
+// acceptSelection works out the effect of accepting a selection. It decides a review in that way, and
+// leaves out cases that were not selected. before holds the decisions until now.
 func acceptSelection(run *pastrun.Run, found *cause.Found, before map[string]review.State, s *selection) effect {
 	a, isAccepted := pastrun.NewAgenda(run.Results, found), pastrun.AcceptedIn(run.Results)
 	written := review.WithPromoted(a.Items, a.Cases, before, isAccepted)

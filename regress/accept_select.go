@@ -13,19 +13,19 @@ import (
 	"muster/regress/internal/state"
 )
 
-// Acceptance says what of a check's differences becomes part of the golden.
+// Acceptance selects the differences of a check that become part of the golden.
 type Acceptance struct {
 	Names   []string // printed names, or IDs of causes: G1
-	All     bool     // everything, but see Failing and Missing
-	Failing bool     // with All: also what crashed, failed newly or reached a limit
-	Missing bool     // with All: also drop what the corpus no longer has
+	All     bool     // all differences, but see Failing and Missing
+	Failing bool     // with All: also cases that crashed, failed newly or reached a limit
+	Missing bool     // with All: also drop cases that the corpus no longer has
 	Globs   []string // only cases that match one; nil = all. Without Names they imply All
-	DryRun  bool     // only say what would be done
+	DryRun  bool     // only print what would be done
 	Reason  string   // kept in the golden
 	Golden  string   // file or address; "" = the golden of the check
 	Run     string   // ID of a check, or its beginning; "" = the last
-	// KeepCommand leaves the golden's command as it is, even if a check of the run's would be
-	// identical from now on.
+	// KeepCommand keeps the golden's command, even if a check of the run's command would be identical
+	// from now on.
 	KeepCommand bool
 }
 

@@ -17,8 +17,8 @@ import (
 )
 
 // warnAccepted warns of a command that stays or that a plain check does not run, and of a lost reason.
-func warnAccepted(o *Options, p *past, a *Acceptance, w *writing) {
-	texts := []string{w.move.stays, overruled(o, &p.options, w.move)}
+func warnAccepted(o *Options, p *past, a *Acceptance, w *writeResult) {
+	texts := []string{w.move.stays, warnOverruled(o, &p.options, w.move)}
 	if a.Reason != "" && len(w.promoted) == 0 {
 		texts = append(texts, "the golden keeps no reason, as no case was accepted: give -m with the accept that completes the cases")
 	}
@@ -31,7 +31,7 @@ func warnAccepted(o *Options, p *past, a *Acceptance, w *writing) {
 
 // printAccepted prints how many cases were accepted. If rep is not quiet, it also prints which
 // cases were not accepted. If rep is verbose, it prints the name of every accepted case.
-func printAccepted(rep *Report, a *Acceptance, s *selection, e *effect, done *writing) error {
+func printAccepted(rep *Report, a *Acceptance, s *selection, e *effect, done *writeResult) error {
 	verb, has, w := "accepted", "now has", &strings.Builder{}
 	if a.DryRun {
 		verb, has = "would accept", "would have"

@@ -22,8 +22,8 @@ type transaction struct {
 	keepCommand bool        // do not move the golden's command
 }
 
-// writing is the result of a transaction.
-type writing struct {
+// writeResult is the result of a transaction.
+type writeResult struct {
 	run      *pastrun.Run    // with its new marks
 	promoted []*state.Result // results that were not in the golden before
 	move     commandMove     // of the golden's command
@@ -33,7 +33,7 @@ type writing struct {
 }
 
 // writeAll is like write, but restores the decisions if the golden was not changed.
-func (t *transaction) writeAll(ctx context.Context) (writing, error) {
+func (t *transaction) writeAll(ctx context.Context) (writeResult, error) {
 	w, err := t.write(ctx)
 	if err != nil || w.refused == nil {
 		return w, err
@@ -55,7 +55,7 @@ func explainRefused(why error) error {
 // whose causes are all accepted. The command groups reports them, and the next accept or review
 // promotes them. In the other order a kill would lose decisions: a rejected cause, or an accepted
 // one that waits for others.
-func (t *transaction) write(ctx context.Context) (w writing, err error) {
+func (t *transaction) write(ctx context.Context) (w writeResult, err error) {
 	w.run = t.past.run
 	if err := w.run.SaveDecisions(t.effect.decisions); err != nil {
 		return w, err
@@ -67,7 +67,7 @@ func (t *transaction) write(ctx context.Context) (w writing, err error) {
 }
 
 // writeGolden finds the golden if that was not done before, and promotes cases into it.
-func (t *transaction) writeGolden(ctx context.Context, w *writing) error {
+func (t *transaction) writeGolden(ctx context.Context, w *writeResult) error {
 	at := t.at
 	if at == nil {
 		if !slices.ContainsFunc(w.run.Results, func(r state.Result) bool { return t.effect.goes[string(r.Name)] }) {
@@ -91,7 +91,7 @@ func (t *transaction) writeGolden(ctx context.Context, w *writing) error {
 }
 
 // promote changes the golden in one transaction, and then writes the marks of the results.
-func (t *transaction) promote(ctx context.Context, at place.Place, w *writing) error {
+func (t *transaction) promote(ctx context.Context, at place.Place, w *writeResult) error {
 	open := w.run.OpenOutcomesIfAny
 	if haveOutcomes(w.promoted) {
 		open = w.run.OpenOutcomes
@@ -103,7 +103,7 @@ func (t *transaction) promote(ctx context.Context, at place.Place, w *writing) e
 	if found != nil {
 		defer found.Close()
 	}
-	p := promotion{past: t.marked(w), promoted: w.promoted, found: found, reason: t.reason, keepCommand: t.keepCommand}
+	p := promotion{past: t.withPromoted(w), promoted: w.promoted, found: found, reason: t.reason, keepCommand: t.keepCommand}
 	if err := at.Update(ctx, p.put); err != nil {
 		return err
 	}
@@ -111,8 +111,8 @@ func (t *transaction) promote(ctx context.Context, at place.Place, w *writing) e
 	return w.run.State.SaveResults(w.run.Results)
 }
 
-// marked returns the past run as it is once the promoted cases are accepted.
-func (t *transaction) marked(w *writing) *past {
+// withPromoted returns the past run as it is once the promoted cases are accepted.
+func (t *transaction) withPromoted(w *writeResult) *past {
 	marks := w.run.Marks()
 	for i := range w.run.Results {
 		marks[i] = marks[i] || t.effect.goes[string(w.run.Results[i].Name)]
@@ -121,8 +121,8 @@ func (t *transaction) marked(w *writing) *past {
 }
 
 // preview returns what writeAll would do, and writes nothing.
-func (t *transaction) preview(ctx context.Context) (writing, error) {
-	w := writing{run: t.past.run, promoted: t.effect.promotions(t.past.run)}
+func (t *transaction) preview(ctx context.Context) (writeResult, error) {
+	w := writeResult{run: t.past.run, promoted: t.effect.promotions(t.past.run)}
 	if len(w.promoted) == 0 {
 		return w, nil
 	}
@@ -140,7 +140,7 @@ func (t *transaction) preview(ctx context.Context) (writing, error) {
 	if err != nil {
 		return w, err
 	}
-	p, m := t.marked(&w), recorded.Meta()
+	p, m := t.withPromoted(&w), recorded.Meta()
 	m.Accepts = append(slices.Clip(m.Accepts), sign(p, t.reason))
 	w.move, err = moveCommand(p, &m, found.Meta(), recorded.Names(), t.keepCommand)
 	w.move.ignored = ignored

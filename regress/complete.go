@@ -9,11 +9,11 @@ import (
 	"muster/regress/internal/state"
 )
 
-// A Choice is a word that a shell completes, with what it stands for.
+// A Choice is a word that a shell completes, with its description.
 type Choice struct{ Word, Text string }
 
 // DifferingChoices returns the cases that were not identical in a past run, in printed form.
-// A case that is called like a cause is named ./G1. An empty id means the last run.
+// A case whose name looks like the ID of a cause is named ./G1. An empty id means the last run.
 func DifferingChoices(o Options, id string) ([]Choice, error) {
 	p, err := openPast(&o, id)
 	if err != nil {

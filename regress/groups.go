@@ -16,7 +16,7 @@ import (
 	"muster/regress/internal/state"
 )
 
-// Groups prints the causes of the differences of a past run, those of most cases first.
+// Groups prints the causes of the differences of a past run. Causes with the most cases come first.
 // An empty id means the last run.
 func Groups(_ context.Context, o Options, id string) error {
 	p, err := openPast(&o, id)
@@ -37,7 +37,7 @@ func Groups(_ context.Context, o Options, id string) error {
 	return groupTable(o.Report.Stdout, p, found, decided)
 }
 
-// groupLine is a cause for scripts, which rely on the keys and their order.
+// groupLine is a cause for scripts. They rely on the keys and their order.
 type groupLine struct {
 	Type      string `json:"type"`
 	ID        string `json:"id"`
@@ -98,8 +98,8 @@ func groupTable(w io.Writer, p *past, found *cause.Found, decided map[string]rev
 	return err
 }
 
-// nextCommands names the commands that go on from the causes. A compare has no golden to accept
-// into. The cause to accept is the first one without a decision.
+// nextCommands returns the commands to run next. A compare has no golden to accept into. The cause to
+// accept is the first one without a decision.
 func nextCommands(p *past, found *cause.Found, decided map[string]review.State) string {
 	if p.run.Command != report.CheckCommand {
 		return "muster show G1"
@@ -115,8 +115,8 @@ func nextCommands(p *past, found *cause.Found, decided map[string]review.State) 
 	return "muster check, as all of it is accepted"
 }
 
-// countUnpromoted counts the cases of which all causes are accepted, and that nothing has
-// put into the golden: it refused them, or somebody was killed between the two.
+// countUnpromoted counts the cases whose causes are all accepted, and that are not in the golden. The
+// golden refused them, or a kill came before it was written.
 func countUnpromoted(p *past, found *cause.Found, decided map[string]review.State) (n int) {
 	if p.run.Command != report.CheckCommand {
 		return 0
@@ -130,7 +130,7 @@ func countUnpromoted(p *past, found *cause.Found, decided map[string]review.Stat
 	return n
 }
 
-// inFamilies counts the families and the causes that are in none, where there is a family.
+// inFamilies counts the families and the causes without a family. It returns "" for no families.
 func inFamilies(found *cause.Found) string {
 	families, none := map[string]bool{}, 0
 	for _, c := range found.Causes {

@@ -60,7 +60,7 @@ func MergeRuns(ctx context.Context, o Options, runs []string) (sum Summary, err 
 	if base.Digest().String() != first.run.State.Golden {
 		return sum, fault.Inputf("the golden %s is not the one that run %s compared with: restore it, or check again", first.options.Store.Golden, first.run.ID)
 	}
-	if err := wholeOf(parts, base.Store); err != nil {
+	if err := requireWhole(parts, base.Store); err != nil {
 		return sum, err
 	}
 	s.summary.Merged = len(parts)
@@ -134,10 +134,10 @@ type merging struct {
 	found map[*past]*golden.Store // the outcomes that each part kept; nil if none
 	kept  *golden.Writer
 
-	overlap bool // some case is in several parts
+	overlaps bool // parts have cases in common
 }
 
-// partOutcome is a case as one of the parts judged it.
+// partOutcome is the verdict of one part on a case.
 type partOutcome struct {
 	part   *past
 	line   state.Line    // of its first run; zero if it did not run
@@ -168,7 +168,7 @@ func (m *merging) merge(ctx context.Context) (err error) {
 	}
 	m.absent = len(m.names)
 	if err == nil {
-		err = m.addRemarks()
+		err = addRemarks(&m.summary, m.parts, m.overlaps)
 	}
 	if err = m.finish(err); err != nil {
 		return errors.Join(err, m.dropRun())
@@ -181,13 +181,12 @@ func (m *merging) info() state.Info {
 	first := m.parts[0].run.State
 	options, err := encodeOptions(m.o)
 	if err != nil {
-		options = first.Options // those of a run could be encoded before
+		options = first.Options // these could be encoded before
 	}
 	return state.Info{Command: m.name, Started: m.began, Identity: partIdentity(first), Golden: first.Golden, Options: options}
 }
 
-// collect gathers the cases of all parts. It refuses cases that two parts judged in
-// different ways.
+// collect gathers the cases of all parts. It refuses cases on which two parts disagree.
 func (m *merging) collect() error {
 	m.cases = map[string]partOutcome{}
 	var conflicts []string
@@ -209,7 +208,7 @@ func (m *merging) collect() error {
 		}
 		for _, caseName := range slices.Sorted(maps.Keys(own)) {
 			if other, known := m.cases[caseName]; known {
-				m.overlap = true
+				m.overlaps = true
 				same, err := m.alike(caseName, other, own[caseName])
 				if err != nil {
 					return err
@@ -243,7 +242,7 @@ func (m *merging) openFound(p *past) error {
 	return err
 }
 
-// alike reports whether two parts judged a case in the same way.
+// alike reports whether two parts agree on a case.
 func (m *merging) alike(caseName string, a, b partOutcome) (bool, error) {
 	if a.result == nil || b.result == nil {
 		return a.result == b.result, nil

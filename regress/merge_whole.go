@@ -2,9 +2,7 @@ package regress
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -19,9 +17,9 @@ import (
 // absentShown bounds the partitions that an error names.
 const absentShown = 5
 
-// wholeOf refuses parts that leave something out: cases that --fail-fast did not run, or
-// partitions of one selection. A merged run could not say of such cases that they did not run.
-func wholeOf(parts []*past, base *golden.Store) error {
+// requireWhole refuses parts that leave out cases: --fail-fast did not run them, or they are in other
+// partitions of one selection. A merged run could not report that such cases did not run.
+func requireWhole(parts []*past, base *golden.Store) error {
 	for _, p := range parts {
 		kept, err := summaryOf(p)
 		if err != nil {
@@ -35,7 +33,7 @@ func wholeOf(parts []*past, base *golden.Store) error {
 	for _, p := range parts {
 		k, n, ok := partitionOf(p)
 		if !ok || of != 0 && n != of {
-			return nil // it is not known what these select together
+			return nil // what these select together is unknown
 		}
 		have[k], of = true, n
 	}
@@ -72,35 +70,23 @@ func absentOf(have map[uint64]bool, of uint64, selection plan.Selection, base *g
 	return absent, nil
 }
 
-// partitionOf returns which part of how many a run checked, by --partition.
+// partitionOf returns the number k of the partition that a run checked, and the number n of all.
 func partitionOf(p *past) (k, n uint64, ok bool) {
 	scanned, err := fmt.Sscanf(p.options.Select.Partition, "hash:%d/%d", &k, &n)
 	return k, n, err == nil && scanned == 2
 }
 
-// summaryOf returns what is kept of the run's summary.
-func summaryOf(p *past) (k kept, err error) {
-	if err = json.Unmarshal(p.run.State.Summary, &k); err == nil {
-		err = eachString(reflect.ValueOf(&k).Elem(), name.Parse)
-	}
-	if err != nil {
-		return k, fault.Inputf("%s, how run %s ended, is damaged: %w: check again", p.run.State.File("run.json"), p.run.ID, err)
-	}
-	return k, nil
-}
-
-// addRemarks takes into the summary what the parts report of the tool, the sources and the
-// settings.
-func (m *merging) addRemarks() error {
-	s := &m.summary
-	for _, p := range m.parts {
+// addRemarks adds to a summary the remarks of the parts on the tool, the sources and the settings.
+// overlaps says that parts have cases in common.
+func addRemarks(s *Summary, parts []*past, overlaps bool) error {
+	for _, p := range parts {
 		kept, err := summaryOf(p)
 		if err != nil {
 			return err
 		}
 		s.ToolChanged, s.Settings = union(s.ToolChanged, kept.ToolChanged), union(s.Settings, kept.Settings)
 		s.Selection, s.NotSampled = cmp.Or(s.Selection, kept.Selection), max(s.NotSampled, kept.NotSampled)
-		s.Sources = joinSources(s.Sources, kept.Sources, m.overlap)
+		s.Sources = joinSources(s.Sources, kept.Sources, overlaps)
 	}
 	return nil
 }
@@ -116,8 +102,8 @@ func union(a, b []string) []string {
 	return list
 }
 
-// joinSources adds up what two parts say of their sources. Where parts overlap the larger
-// count stands: a source must not count twice.
+// joinSources adds up the counts of sources of two parts. If parts overlap, it returns the larger
+// counts, so that no source counts twice.
 func joinSources(a, b report.Sources, overlap bool) report.Sources {
 	if overlap {
 		if b.Changed > a.Changed || b.Changed == a.Changed && b.Known > a.Known {
@@ -128,7 +114,7 @@ func joinSources(a, b report.Sources, overlap bool) report.Sources {
 	names := slices.Concat(a.Names, b.Names)
 	known, changed := a.Known+b.Known, a.Changed+b.Changed
 	if a.Shared == 0 {
-		a = b // shared files are those of the corpus, alike in all parts
+		a = b // all parts have the same shared files: those of the corpus
 	}
 	a.Known, a.Changed, a.Names = known, changed, name.First(names, report.SourceNamesMax)
 	return a

@@ -2,7 +2,11 @@ package regress
 
 import (
 	"cmp"
+	"encoding/json"
+	"reflect"
 
+	"muster/regress/internal/fault"
+	"muster/regress/internal/name"
 	"muster/regress/internal/pastrun"
 	"muster/regress/internal/state"
 )
@@ -35,4 +39,15 @@ func newPast(run *state.Run, o *Options, goldenName string) (*past, error) {
 	options.Store.Golden = cmp.Or(goldenName, options.Store.Golden)
 	r, err := pastrun.Open(run, pastrun.Options{Folder: options.Store.State, Golden: options.Store.Golden, Places: placeOptions(&options)})
 	return &past{r, options}, err
+}
+
+// summaryOf returns the summary that is kept with the run.
+func summaryOf(p *past) (k kept, err error) {
+	if err = json.Unmarshal(p.run.State.Summary, &k); err == nil {
+		err = eachString(reflect.ValueOf(&k).Elem(), name.Parse)
+	}
+	if err != nil {
+		return k, fault.Inputf("%s, how run %s ended, is damaged: %w: check again", p.run.State.File("run.json"), p.run.ID, err)
+	}
+	return k, nil
 }

@@ -16,8 +16,8 @@ type goal struct {
 	causes []int  // indexes in found, ascending
 }
 
-// findGoal finds what a word names: the cause of that ID, with the smallest source that shows
-// it, or a case, with all its causes.
+// findGoal finds the goal that a word names: a cause with its smallest case, or a case with all its
+// causes.
 func findGoal(ctx context.Context, p *past, found *cause.Found, word string) (a goal, err error) {
 	n, err := p.run.FindTarget(ctx, word)
 	if err != nil {
@@ -35,8 +35,8 @@ func findGoal(ctx context.Context, p *past, found *cause.Found, word string) (a 
 	return goal{raw, m.Causes}, nil
 }
 
-// openAgain opens the corpus of the run for some of its cases, with what they were run with
-// then, and as many lanes as there are to be now.
+// openAgain opens the corpus of the run for some of its cases, with the options of the run. The number
+// of lanes is that of o.
 func openAgain(ctx context.Context, p *past, o *Options, command string, only []string) (*session, error) {
 	again := p.options
 	again.Limits.Jobs, again.Select = o.Limits.Jobs, Selection{Only: only}
@@ -47,8 +47,8 @@ func openAgain(ctx context.Context, p *past, o *Options, command string, only []
 	return s, err
 }
 
-// warnIfCorpusChanged warns that sources may be others than the run had. Few are used, but what
-// they include counts too.
+// warnIfCorpusChanged warns if the corpus has changed since the run. It compares the whole corpus,
+// because the few sources that are used may include others.
 func warnIfCorpusChanged(ctx context.Context, p *past, s *session) error {
 	const what = "the corpus"
 	was, known := p.run.State.Identity[what]

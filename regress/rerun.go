@@ -10,9 +10,8 @@ import (
 	"muster/regress/internal/state"
 )
 
-// Rerun does the last run again, with the options that it had: all of it, or
-// only the cases that were not identical. Of o it takes what is not kept with a run, and
-// where the state is.
+// Rerun repeats the last run with its options: all cases, or only those that were not identical. It
+// takes from o the state folder, and the options that are not kept with a run.
 func Rerun(ctx context.Context, o Options, failed bool) (Summary, error) {
 	last, err := state.Open(o.Store.State).Last(func(*state.Run) bool { return true }, "run to do again yet: muster record makes the first one, and muster check the next")
 	if err != nil {
@@ -38,7 +37,7 @@ func Rerun(ctx context.Context, o Options, failed bool) (Summary, error) {
 	return Check(ctx, again)
 }
 
-// selectFailed restricts the options to what was not identical in a run.
+// selectFailed restricts the options to the cases that were not identical in a run.
 func selectFailed(o *Options, r *state.Run) (err error) {
 	if !state.IsCheck(r) {
 		return fault.Inputf("the last run, %s, was a %s: --failed needs a check", r.ID, r.Command)

@@ -14,8 +14,8 @@ import (
 	"muster/regress/internal/review/web"
 )
 
-// Reviewing says how to review.
-type Reviewing struct {
+// ReviewOptions say how to review.
+type ReviewOptions struct {
 	Run   string    // ID of a check or compare, or its beginning; "" = the last
 	Stdin io.Reader // the keyboard
 	Web   bool      // in a browser instead of the terminal
@@ -30,11 +30,11 @@ type Reviewing struct {
 	Lend func() (back func())
 }
 
-// Review lets somebody decide on the causes of a past run, one by one or many at once.
-// What they confirm is written: the decisions, and into the golden the cases of which
-// all causes are accepted. Nothing is written before. Several may review at once: each
-// locks the state only while it writes, and decisions that contradict are shown.
-func Review(ctx context.Context, o Options, r Reviewing) (err error) {
+// Review shows the causes of a past run to a reviewer, who decides on them. Once the reviewer confirms,
+// Review writes the decisions. It puts cases into the golden if all their causes are accepted.
+// Several reviewers may work at once: each locks the state only while writing, and conflicting
+// decisions are shown.
+func Review(ctx context.Context, o Options, r ReviewOptions) (err error) {
 	in, out, err := openTerminal(&o, r)
 	if err != nil {
 		return err
@@ -59,9 +59,9 @@ func Review(ctx context.Context, o Options, r Reviewing) (err error) {
 	return errors.Join(err, printUnsaved(&o, unsaved(ctx, desk)), printReviewed(&o, desk, results, err))
 }
 
-// lend leaves the terminal to an editor. back restores the settings of the terminal: the
-// review would take those that a killed editor left for the reviewer's.
-func (r *Reviewing) lend(in *os.File) (back func()) {
+// lend leaves the terminal to an editor. back restores the settings of the terminal, because a killed
+// editor leaves its own.
+func (r *ReviewOptions) lend(in *os.File) (back func()) {
 	restore, end := terminal.Keep(in), func() {}
 	if r.Lend != nil {
 		end = r.Lend()
@@ -72,8 +72,8 @@ func (r *Reviewing) lend(in *os.File) (back func()) {
 	}
 }
 
-// unsaved returns the IDs of what was decided and is not written. A commit that failed may
-// have written the decisions, and no case.
+// unsaved returns the IDs of decisions that are not written. A failed commit may have written the
+// decisions without the cases.
 func unsaved(ctx context.Context, d *review.Desk) []string {
 	if d.Changes().Empty() {
 		return nil
@@ -84,8 +84,8 @@ func unsaved(ctx context.Context, d *review.Desk) []string {
 	return d.Changes().IDs()
 }
 
-// openTerminal returns both directions of the terminal that a review is shown on.
-func openTerminal(o *Options, r Reviewing) (in, out *os.File, err error) {
+// openTerminal returns both directions of the terminal on which a review is shown.
+func openTerminal(o *Options, r ReviewOptions) (in, out *os.File, err error) {
 	if r.Web {
 		return nil, nil, nil
 	}

@@ -52,7 +52,7 @@ func keptIn(r *state.Run) (sum kept, err error) {
 	return sum, nil
 }
 
-// runLine is a past run for scripts, which rely on the keys and their order.
+// runLine is a past run for scripts. They rely on the keys and their order.
 type runLine struct {
 	Type         string      `json:"type"`
 	Run          string      `json:"run"`
@@ -67,7 +67,7 @@ type runLine struct {
 	Engine       *keptEngine `json:"engine,omitempty"`
 }
 
-// engineText says of a run that it was on an engine.
+// engineText describes the runs on an engine, "" if there were none.
 func engineText(e *keptEngine) string {
 	if e == nil {
 		return ""

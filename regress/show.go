@@ -8,9 +8,9 @@ import (
 	"muster/regress/internal/state"
 )
 
-// Show prints the whole difference of one case in a past run, and the one line
-// that reproduces it; or, for a target such as G1, a cause and where it shows. Of a
-// record it prints the outcome of a case. An empty id means the last run.
+// Show prints the whole difference of one case in a past run, and a shell line that reproduces it. For
+// a target such as G1 it prints the cause and its cases. For a record it prints the outcome of a
+// case. An empty id means the last run.
 func Show(ctx context.Context, o Options, target, id string) error {
 	if !pastrun.IsCauseID(target) {
 		run, err := state.FindRun(state.Open(o.Store.State), id)

@@ -17,13 +17,13 @@ import (
 	"muster/regress/internal/report"
 )
 
-// Of a cause, so much is shown.
+// These bound what is shown of a cause.
 const (
 	shownCases   = 20
 	shownExample = 3 // cases with an edit
 )
 
-// showCause prints what a cause is, edits of it in a few cases, and in which cases it shows.
+// showCause prints a cause, its edits in a few cases, and the names of its cases.
 func showCause(ctx context.Context, p *past, o *Options, found *cause.Found, c *cause.Cause) error {
 	decided, err := p.run.Decisions()
 	if err != nil {
@@ -58,7 +58,7 @@ func showCause(ctx context.Context, p *past, o *Options, found *cause.Found, c *
 	return err
 }
 
-// examples chooses cases in which a cause is shown: its example, its smallest, and others.
+// examples chooses the cases whose edits are shown: the example, the smallest, and others.
 func examples(c *cause.Cause, members []string) []string {
 	list := []string{c.Example}
 	for _, m := range append([]string{c.Smallest}, members...) {
@@ -69,8 +69,8 @@ func examples(c *cause.Cause, members []string) []string {
 	return list
 }
 
-// writeEdits prints an edit of a cause in each of some cases; a case whose difference is
-// no edit of a text has its words elsewhere.
+// writeEdits writes an edit of a cause for each of some cases. It leaves out cases whose difference
+// is not an edit of a text.
 func writeEdits(ctx context.Context, p *past, w io.Writer, found *cause.Found, index int, cases []string, colour bool) error {
 	kept, err := p.run.OpenOutcomes()
 	if err != nil {
@@ -97,7 +97,7 @@ func writeEdits(ctx context.Context, p *past, w io.Writer, found *cause.Found, i
 	}
 	for _, caseName := range cases {
 		if r := p.run.Result(caseName); r == nil || r.Accepted {
-			continue // the golden has its new outcome
+			continue // the golden has its new outcome already
 		}
 		text, err := analyse.Excerpt(found, index, caseName, rules, sides, show)
 		if err != nil {
@@ -107,7 +107,7 @@ func writeEdits(ctx context.Context, p *past, w io.Writer, found *cause.Found, i
 			continue
 		}
 		if colour {
-			text = diff.ColourAll(text) // of an excerpt, the lines that are not in colour yet
+			text = diff.ColourAll(text) // ExcerptMarked leaves lines without colour
 		}
 		fmt.Fprintf(w, "\n%s\n%s", name.Print(caseName), text)
 	}

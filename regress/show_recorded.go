@@ -77,7 +77,7 @@ func openRecorded(ctx context.Context, p *past, raw string) (*place.Golden, erro
 	return base, nil
 }
 
-// recordedText says where the outcome in the golden comes from.
+// recordedText describes where the outcome in the golden comes from.
 func recordedText(rec *golden.Record) string {
 	if rec.Origin != 0 {
 		return "recorded, replaced by an accept"

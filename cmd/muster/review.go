@@ -10,7 +10,7 @@ import (
 const anyAddress = "127.0.0.1:0"
 
 func (p *program) review() *cobra.Command {
-	r := regress.Reviewing{Stdin: p.stdin}
+	r := regress.ReviewOptions{Stdin: p.stdin}
 	c := p.command(&cobra.Command{
 		Use:   "review [--web [ADDR]] [flags]",
 		Short: "Decide on the causes of a check, one by one or many at once",
