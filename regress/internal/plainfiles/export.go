@@ -14,11 +14,10 @@ import (
 	"muster/regress/internal/name"
 )
 
-// Export writes all cases of s below dir, which must not exist or be empty:
-// anything else is an error of class Input. What it wrote before an error, or
-// before ctx ended it, stays.
+// Export writes all cases of s below dir. If dir exists and is not empty, it returns an error of
+// class Input. After an error, or the end of ctx, the files so far remain.
 func Export(ctx context.Context, s *golden.Store, dir string) error {
-	if err := prepare(dir); err != nil {
+	if err := prepareFolder(dir); err != nil {
 		return err
 	}
 	root, err := os.OpenRoot(dir)
@@ -45,8 +44,8 @@ func Export(ctx context.Context, s *golden.Store, dir string) error {
 	return nil
 }
 
-// prepare makes dir, or finds it empty.
-func prepare(dir string) error {
+// prepareFolder makes dir, or checks that it is empty.
+func prepareFolder(dir string) error {
 	err := checkFolder(dir)
 	var entries []fs.DirEntry
 	if err == nil {
@@ -92,8 +91,8 @@ func exportCase(s *golden.Store, root *os.Root, caseName string) error {
 	return exportParts(s, into, r)
 }
 
-// makeFolder makes a case's folder, which can't be there already but on a file
-// system that takes two names for one.
+// makeFolder makes a case's folder. The folder can exist already only if the file system takes two
+// names for one.
 func makeFolder(root *os.Root, folder string) error {
 	err := root.MkdirAll(path.Dir(folder), 0o755)
 	if err == nil {
@@ -110,10 +109,10 @@ func makeFolder(root *os.Root, folder string) error {
 
 func exportParts(s *golden.Store, into *os.Root, r golden.Record) error {
 	for _, p := range r.Outcome.Parts {
-		if !exported(&r.Outcome, p) {
+		if !isExported(&r.Outcome, p) {
 			continue
 		}
-		to, err := place(p)
+		to, err := contentPath(p)
 		if err != nil {
 			return err
 		}
@@ -130,7 +129,7 @@ func exportParts(s *golden.Store, into *os.Root, r golden.Record) error {
 	return nil
 }
 
-// writeFile writes a new file. Errors of content come back as they are.
+// writeFile writes a new file. It returns errors of content unchanged.
 func writeFile(into *os.Root, to string, content io.Reader) error {
 	if err := into.MkdirAll(path.Dir(to), 0o755); err != nil {
 		return fault.Environmentf("%w", err)

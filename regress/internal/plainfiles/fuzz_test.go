@@ -9,9 +9,8 @@ import (
 	"muster/regress/internal/golden"
 )
 
-// FuzzImport reads an export whose JSON files are anything. It is refused as
-// input and leaves nothing, or is a golden that can be exported, in the folder
-// that was named and nowhere else.
+// FuzzImport imports exports with arbitrary JSON files. Each is refused as input and leaves
+// nothing, or becomes a golden that can be exported, written only in the named folder.
 func FuzzImport(f *testing.F) {
 	b := bag{}
 	model := export(f, build(f, exampleMeta, b, example(b)[0]))

@@ -17,16 +17,14 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// Import makes the export in dir a golden at path, in place of what is there.
-// m says where it comes from; its flags, its selection, and whether an engine made some of
-// it, are replaced by what the export says.
-// What an export leaves out stays empty: costs, how often a case ran, and the
-// contents of flaky parts and of cases that were stopped.
+// Import makes a golden at path from the export in dir, and replaces the golden there. m describes
+// its origin. The export overrides the flags, the selection and the use of an engine in m.
+// Everything that an export leaves out stays empty: costs, numbers of runs, and the contents of
+// flaky parts and stopped cases.
 //
-// Files that are not an export's, files in a case's folder that its
-// outcome.json does not name, contents that are not what it says, and another
-// number of cases than golden.json says, are errors of class Input. Other files
-// beside the cases are passed over.
+// It returns an error of class Input for foreign files, files in a case's folder that outcome.json
+// does not list, contents that do not match it, and a wrong number of cases. It ignores other files
+// beside the cases.
 func Import(ctx context.Context, dir, path string, m golden.Meta) error {
 	root, err := openFolder(dir)
 	if err != nil {
@@ -42,7 +40,7 @@ func Import(ctx context.Context, dir, path string, m golden.Meta) error {
 		m.Selection, err = j.Selection.selection()
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return fault.Inputf("import of %s: no export: it has no %s: name the folder that muster export wrote", dir, goldenFile)
+		return fault.Inputf("import of %s: it is not an export: it has no %s: name the folder that muster export wrote", dir, goldenFile)
 	}
 	if err != nil {
 		return fmt.Errorf("import of %s: %w", dir, withMend(err))
@@ -63,19 +61,19 @@ func Import(ctx context.Context, dir, path string, m golden.Meta) error {
 	return w.Finish()
 }
 
-// withMend ends an error about what is in an export by what helps, which is the
-// same whatever is wrong there.
+// withMend appends the mend to an error about the content of an export. It is the same for all
+// errors.
 func withMend(err error) error {
 	if fault.ClassOf(err) != fault.Input {
 		return err
 	}
-	return fmt.Errorf("%w: put that right, or export the golden again", err)
+	return fmt.Errorf("%w: correct that, or export the golden again", err)
 }
 
 func readGolden(root *os.Root) (j goldenJSON, err error) {
 	b, err := readJSON(root, goldenFile)
 	if err != nil {
-		return j, fault.Inputf("no export: %w", err)
+		return j, fault.Inputf("it is not an export: %w", err)
 	}
 	if err = checkFormat(b); err == nil {
 		err = decode(b, &j)
@@ -86,12 +84,12 @@ func readGolden(root *os.Root) (j goldenJSON, err error) {
 	return j, nil
 }
 
-// checkCount finds cases that were lost, or came to it, since the export.
+// checkCount detects cases that were lost or added since the export.
 func (j goldenJSON) checkCount(cases int) error {
 	if j.Cases == nil || *j.Cases == cases {
 		return nil
 	}
-	return fault.Inputf("%s counts %d cases, and here are %d: put back what is missing, or correct %q there if that is meant", goldenFile, *j.Cases, cases, "cases")
+	return fault.Inputf("%s counts %d cases, and the export has %d: restore or remove cases, or correct %q there", goldenFile, *j.Cases, cases, "cases")
 }
 
 func (j goldenJSON) flags() (map[string]string, error) {
@@ -108,9 +106,9 @@ func (j goldenJSON) flags() (map[string]string, error) {
 	return flags, nil
 }
 
-// importCases walks the folder and returns how many cases it found. A folder that
-// ends in ".case" is a case, and no other folder is. Where an engine made some of them any
-// may be its own, for an export does not say which.
+// importCases imports the cases below the folder and returns their number. Exactly the folders that
+// end in ".case" are cases. If an engine made some of them, any case may be its own, because an
+// export does not say which.
 func importCases(ctx context.Context, root *os.Root, w *golden.Writer, j goldenJSON) (cases int, err error) {
 	err = fs.WalkDir(root.FS(), ".", func(folder string, d fs.DirEntry, err error) error {
 		switch {
@@ -123,7 +121,7 @@ func importCases(ctx context.Context, root *os.Root, w *golden.Writer, j goldenJ
 		case !strings.HasSuffix(d.Name(), caseSuffix):
 			return nil
 		case !d.IsDir():
-			return fault.Inputf("%s is no folder, as every case is", name.Print(folder))
+			return fault.Inputf("%s is a case and must be a folder", name.Print(folder))
 		}
 		if err := importCase(ctx, root, folder, w, j); err != nil {
 			return fmt.Errorf("%s: %w", name.Print(folder), err)
@@ -142,7 +140,7 @@ func importCase(ctx context.Context, root *os.Root, folder string, w *golden.Wri
 	defer from.Close()
 	b, err := readJSON(from, outcomeFile)
 	if err != nil {
-		return fault.Inputf("no outcome: %w", err)
+		return fault.Inputf("it has no outcome: %w", err)
 	}
 	r, err := j.readCase(b)
 	if err != nil {
@@ -152,7 +150,7 @@ func importCase(ctx context.Context, root *os.Root, folder string, w *golden.Wri
 	if expected, err := caseFolder(r.Name); err != nil {
 		return err
 	} else if expected != folder {
-		return fault.Inputf("%s is that of %s, which lies in %s", outcomeFile, name.Print(r.Name), expected)
+		return fault.Inputf("%s belongs to %s, whose folder is %s", outcomeFile, name.Print(r.Name), expected)
 	}
 	if err := checkFiles(from, r); err != nil {
 		return err
@@ -172,8 +170,8 @@ func (j goldenJSON) readCase(b []byte) (golden.Record, error) {
 	return c.record()
 }
 
-// putCase stores a case, having read all its contents: those too that the golden
-// needs no more, for an edit of them would be lost without a word.
+// putCase stores a case after reading all its contents. It also reads contents that the golden does
+// not need, because an edit of them must not be lost silently.
 func putCase(ctx context.Context, from *os.Root, r golden.Record, w *golden.Writer) error {
 	read := map[outcome.Key]bool{}
 	err := w.Put(ctx, r, func(p outcome.Part) (io.ReadCloser, error) {
@@ -181,7 +179,7 @@ func putCase(ctx context.Context, from *os.Root, r golden.Record, w *golden.Writ
 		return openContent(from, p)
 	})
 	for _, p := range r.Outcome.Parts {
-		if err == nil && exported(&r.Outcome, p) && !read[p.Key] {
+		if err == nil && isExported(&r.Outcome, p) && !read[p.Key] {
 			err = checkContent(from, p)
 		}
 	}
@@ -192,14 +190,14 @@ func putCase(ctx context.Context, from *os.Root, r golden.Record, w *golden.Writ
 }
 
 func openContent(from *os.Root, p outcome.Part) (*os.File, error) {
-	at, err := place(p)
+	at, err := contentPath(p)
 	if err != nil {
 		return nil, err
 	}
 	return openFile(from, at)
 }
 
-// checkContent reads the content of a part, and no more than it has.
+// checkContent reads the content of a part, up to its size.
 func checkContent(from *os.Root, p outcome.Part) error {
 	f, err := openContent(from, p)
 	if err != nil {
@@ -217,15 +215,15 @@ func checkContent(from *os.Root, p outcome.Part) error {
 	return nil
 }
 
-// checkFiles finds what is in the folder of a case and not named by its
-// outcome, or the other way round: it would be lost without a word.
+// checkFiles compares the files in the folder of a case with its outcome. A difference must not be
+// lost silently.
 func checkFiles(from *os.Root, r golden.Record) error {
 	named := []string{outcomeFile}
 	for _, p := range r.Outcome.Parts {
-		if !exported(&r.Outcome, p) {
+		if !isExported(&r.Outcome, p) {
 			continue
 		}
-		at, err := place(p)
+		at, err := contentPath(p)
 		if err != nil {
 			return err
 		}

@@ -22,9 +22,8 @@ const (
 	gitFolder   = ".git"
 )
 
-// partMax is the longest part of a path, in bytes, that is written as it is
-// printed; headMax is how much stays of a longer one. With the digest and
-// ".case" all remain below the 255 of Linux.
+// partMax is the longest part of a path, in bytes, that is written whole. headMax is the length of
+// the beginning that a longer one keeps. With the digest and ".case" all are below Linux's 255.
 const (
 	partMax = 200
 	headMax = 120
@@ -32,7 +31,7 @@ const (
 
 // caseFolder returns the folder of a case, relative to the export.
 func caseFolder(caseName string) (string, error) {
-	parts, err := written(caseName)
+	parts, err := cleanParts(caseName)
 	if err != nil {
 		return "", err
 	}
@@ -46,16 +45,15 @@ func caseFolder(caseName string) (string, error) {
 	return strings.Join(parts, "/") + caseSuffix, nil
 }
 
-// filePath returns the place of a file that a case left, relative to its
-// folder.
+// filePath returns the path of a case's file, relative to the case's folder.
 func filePath(path string) (string, error) {
-	parts, err := written(path)
+	parts, err := cleanParts(path)
 	return filesFolder + "/" + strings.Join(parts, "/"), err
 }
 
-// written returns the parts of a path as they are written. A path that is not
-// clean comes from a hostile golden or export: nothing may be written at it.
-func written(path string) ([]string, error) {
+// cleanParts returns the parts of a path as they are written. A path that is not clean comes from a
+// hostile golden or export, and must not be used.
+func cleanParts(path string) ([]string, error) {
 	if clean, err := name.Clean(path); err != nil {
 		return nil, fault.Inputf("%w", err)
 	} else if clean != path {
@@ -63,14 +61,14 @@ func written(path string) ([]string, error) {
 	}
 	parts := strings.Split(path, "/")
 	for i, p := range parts {
-		parts[i] = shortened(p)
+		parts[i] = printPart(p)
 	}
 	return parts, nil
 }
 
-// shortened returns the printable form of one part, hashed when it is long.
-// Print writes no '%' before a '~', so the two forms never meet.
-func shortened(part string) string {
+// printPart returns the printable form of one part, with a hash if it is long. Print writes no '%'
+// before a '~', so the two forms never collide.
+func printPart(part string) string {
 	printed := name.Print(part)
 	if strings.EqualFold(part, gitFolder) {
 		return escapeLastDot(printed) // git adds nothing below such a folder
@@ -79,11 +77,11 @@ func shortened(part string) string {
 		return printed
 	}
 	digest := sha256.Sum256([]byte(part))
-	return head(printed) + "%~" + hex.EncodeToString(digest[:16])
+	return cutPart(printed) + "%~" + hex.EncodeToString(digest[:16])
 }
 
-// head cuts a printed part between two characters.
-func head(printed string) string {
+// cutPart cuts a printed part between two characters.
+func cutPart(printed string) string {
 	cut := headMax
 	for !utf8.RuneStart(printed[cut]) {
 		cut--

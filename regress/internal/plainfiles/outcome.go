@@ -16,17 +16,17 @@ import (
 // format is the version of the export's format. Older versions are read too.
 const format = 2
 
-// goldenJSON is golden.json. Its strings are printed as names are, since JSON
-// has no way to hold odd bytes.
+// goldenJSON is golden.json. Its strings are printed as names are, because JSON cannot hold odd
+// bytes.
 type goldenJSON struct {
 	Format    int               `json:"format"`
-	Cases     *int              `json:"cases,omitempty"`  // how many; nil in exports from before it was written
-	Engine    bool              `json:"engine,omitempty"` // something in it was made on an engine
+	Cases     *int              `json:"cases,omitempty"`  // nil in older exports
+	Engine    bool              `json:"engine,omitempty"` // an engine made some outcomes
 	Flags     map[string]string `json:"flags"`
-	Selection *selectionJSON    `json:"selection,omitempty"` // nil is everything
+	Selection *selectionJSON    `json:"selection,omitempty"` // nil = everything
 }
 
-// selectionJSON says which cases the record selected.
+// selectionJSON is the selection of the record.
 type selectionJSON struct {
 	Cases     []string `json:"cases,omitempty"`
 	Filters   []string `json:"filters,omitempty"`
@@ -37,14 +37,14 @@ type selectionJSON struct {
 // caseJSON is outcome.json: the compared part of an outcome.
 type caseJSON struct {
 	Name string `json:"name"`
-	// Endings of all runs, sorted: those of a limit come last. Where a run ended by
-	// itself, it is one such run whose parts are kept.
+	// Endings of all runs, sorted, with those of a limit last. If a run ended by itself, the kept
+	// parts are of such a run.
 	Endings []endingJSON `json:"endings"`
 	AnyExit bool         `json:"any_exit,omitempty"`
-	Parts   []partJSON   `json:"parts,omitempty"` // none of a case that a limit ended in all runs
+	Parts   []partJSON   `json:"parts,omitempty"` // empty if a limit ended all runs
 }
 
-// endingJSON is an ending. Both fields must be there.
+// endingJSON is an ending. Both fields are required.
 type endingJSON struct {
 	Kind *outcome.Kind `json:"kind"`
 	Code *int          `json:"code"`
@@ -55,9 +55,9 @@ type partJSON struct {
 	Path       string       `json:"path,omitempty"` // of a file
 	Flaky      bool         `json:"flaky,omitempty"`
 	Seen       []string     `json:"seen,omitempty"` // the shapes of a flaky part
-	Form       string       `json:"form,omitempty"` // symlink, gone or ignored; else regular
+	Form       string       `json:"form,omitempty"` // symlink, gone or ignored; by default regular
 	Executable bool         `json:"executable,omitempty"`
-	Content    *contentJSON `json:"content,omitempty"` // when it is there
+	Content    *contentJSON `json:"content,omitempty"` // if the export has it
 }
 
 type contentJSON struct {
@@ -148,17 +148,17 @@ func (c caseJSON) endings() (first outcome.Ending, others []outcome.Ending, err 
 	return all[0], others, nil
 }
 
-var errStopped = errors.New("a case that was stopped has no parts")
+var errStopped = errors.New("a stopped case has no parts")
 
-// shapes reads the names of shapes, which stand in their order.
+// shapes reads names of shapes, in their order.
 func shapes(names []string) (set outcome.Shapes, err error) {
 	for _, n := range names {
 		one, known := outcome.ParseShape(n)
 		switch bit := outcome.ShapesOf(one); {
 		case !known:
-			return 0, fmt.Errorf("shape %q is not known", n)
+			return 0, fmt.Errorf("unknown shape %q", n)
 		case bit <= set:
-			return 0, fmt.Errorf("shape %q is there twice or out of order", n)
+			return 0, fmt.Errorf("shape %q is a duplicate or out of order", n)
 		default:
 			set |= bit
 		}
@@ -176,11 +176,11 @@ func (j partJSON) part() (outcome.Part, error) {
 	case filePart:
 		p.Place = outcome.File
 	default:
-		return p, fmt.Errorf("part %q is not known", j.Part)
+		return p, fmt.Errorf("unknown part %q", j.Part)
 	}
 	form := slices.Index(formNames[:], j.Form)
 	if form < 0 {
-		return p, fmt.Errorf("form %q is not known", j.Form)
+		return p, fmt.Errorf("unknown form %q", j.Form)
 	}
 	if j.Flaky && (form != 0 || j.Executable || j.Content != nil) || !j.Flaky && j.Seen != nil {
 		return p, fmt.Errorf("%s is flaky and was seen in some shapes, or has content", j.Part)
@@ -194,13 +194,13 @@ func (j partJSON) part() (outcome.Part, error) {
 	return p, err
 }
 
-// exported reports whether an export has p's content.
-func exported(o *outcome.Outcome, p outcome.Part) bool {
+// isExported reports whether an export has p's content.
+func isExported(o *outcome.Outcome, p outcome.Part) bool {
 	return !o.Ending.Partial() && !p.Flaky && golden.HasContent(p)
 }
 
-// place returns where p's content lies, relative to the case's folder.
-func place(p outcome.Part) (string, error) {
+// contentPath returns the path of p's content, relative to the case's folder.
+func contentPath(p outcome.Part) (string, error) {
 	switch p.Place {
 	case outcome.Stdout:
 		return stdoutFile, nil
@@ -210,7 +210,7 @@ func place(p outcome.Part) (string, error) {
 	return filePath(p.Path)
 }
 
-// encode writes v for people to read, and the same each time.
+// encode writes v for people, always in the same form.
 func encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -220,7 +220,7 @@ func encode(v any) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// decode reads what encode wrote, and nothing else.
+// decode reads the output of encode, and nothing else.
 func decode(b []byte, v any) error {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.DisallowUnknownFields()
@@ -228,13 +228,12 @@ func decode(b []byte, v any) error {
 		return err
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("something after the end")
+		return errors.New("data after the end")
 	}
 	return nil
 }
 
-// checkFormat finds an export of a later format before it is taken for a
-// damaged one.
+// checkFormat detects an export of a later format, which would otherwise look damaged.
 func checkFormat(b []byte) error {
 	var v struct {
 		Format int `json:"format"`

@@ -8,15 +8,15 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// caseV1 is outcome.json of format 1. It only marks flaky parts, without their shapes.
+// caseV1 is outcome.json of format 1. It marks flaky parts, without their shapes.
 type caseV1 struct {
 	Name   string     `json:"name"`
 	Ending endingV1   `json:"ending"`
-	Parts  []partJSON `json:"parts,omitempty"` // none of a case that was stopped
+	Parts  []partJSON `json:"parts,omitempty"` // empty for a stopped case
 }
 
-// endingV1 has kind and code, or that the ending is flaky, and then whether the parts are
-// left out. Cut says that a limit ended some other run.
+// endingV1 has kind and code, or the mark of a flaky ending, with or without parts. Cut reports
+// that a limit ended another run.
 type endingV1 struct {
 	Flaky   bool          `json:"flaky,omitempty"`
 	Partial bool          `json:"partial,omitempty"`
@@ -31,7 +31,7 @@ func (c caseV1) record() (r golden.Record, err error) {
 		return r, err
 	}
 	o := &r.Outcome
-	if err := c.Ending.into(o); err != nil {
+	if err := c.Ending.setEnding(o); err != nil {
 		return r, err
 	}
 	if o.Ending.Partial() && (c.Ending.Cut || len(c.Parts) > 0) {
@@ -54,9 +54,9 @@ func (c caseV1) record() (r golden.Record, err error) {
 	return r, nil
 }
 
-// into sets the endings of an outcome. A flaky one covers exit statuses and no signal. Any
-// limit may have cut a run off.
-func (e endingV1) into(o *outcome.Outcome) error {
+// setEnding sets the endings of an outcome. A flaky ending covers exit statuses and no signal. A limit
+// that ended a run may have been any limit.
+func (e endingV1) setEnding(o *outcome.Outcome) error {
 	switch {
 	case e.Flaky == (e.Kind != nil) || e.Flaky == (e.Code != nil) || e.Partial && !e.Flaky:
 		return errors.New("the ending has kind and code, or is flaky")

@@ -116,14 +116,13 @@ const (
 	fixture   = "testdata/export-v2"
 )
 
-// flaky returns a part that was seen in those shapes.
+// flaky returns a part that had the given shapes.
 func flaky(p outcome.Part, seen ...outcome.Shape) outcome.Part {
 	p.Flaky, p.Seen = true, outcome.ShapesOf(seen...)
 	return p
 }
 
-// example returns a bit of everything: what format 1 can say as it is taken today, and the
-// rest.
+// example has some of everything: what format 1 can hold, as it is read today, and the rest.
 func example(b bag) []golden.Record {
 	ending := outcome.Ending{Kind: outcome.Signalled, Code: 9}
 	r := golden.Record{Name: "endings", Source: outcome.Of(nil), Origin: 1, Equal: 1, Outcome: outcome.Outcome{
@@ -140,7 +139,7 @@ func example(b bag) []golden.Record {
 	return append(exampleV1(b), r, stopped)
 }
 
-// exampleV1 is what the fixture of format 1 is taken for.
+// exampleV1 is how the fixture of format 1 is read today.
 func exampleV1(b bag) []golden.Record {
 	streams := func(name string, e outcome.Ending, more ...outcome.Part) golden.Record {
 		o := outcome.Outcome{Ending: e, Parts: append([]outcome.Part{
@@ -177,8 +176,8 @@ var exampleMeta = golden.Meta{
 	Accepts:   []golden.Accept{{Run: "R", Author: "A"}},
 }
 
-// The export of the example is the one in testdata, which stays for later
-// versions to read; and back and forth gives the same again.
+// The export of the example equals testdata, which later versions must read. A round trip gives the
+// same export again.
 func TestExample(t *testing.T) {
 	b := bag{}
 	path := build(t, exampleMeta, b, example(b)...)
@@ -210,7 +209,7 @@ func TestExample(t *testing.T) {
 	sameOutcomes(t, s, example(bag{}))
 }
 
-// sameOutcomes fails unless s has those outcomes, whichever of their endings was first.
+// sameOutcomes fails unless s has the given outcomes, whichever of their endings was first.
 func sameOutcomes(t *testing.T, s *golden.Store, want []golden.Record) {
 	t.Helper()
 	for _, r := range want {
@@ -223,7 +222,7 @@ func sameOutcomes(t *testing.T, s *golden.Store, want []golden.Record) {
 	}
 }
 
-// canonical returns the digest of an outcome whose runs came in the order of their endings.
+// canonical returns the digest of an outcome whose runs are in the order of their endings.
 func canonical(o outcome.Outcome) outcome.Digest {
 	all := append([]outcome.Ending{o.Ending}, o.Others...)
 	slices.SortFunc(all, outcome.CompareEndings)
@@ -233,7 +232,7 @@ func canonical(o outcome.Outcome) outcome.Digest {
 	return o.Digest()
 }
 
-// An export of format 1 is read for as long as there is this test.
+// Exports of format 1 stay readable.
 func TestImportOfV1(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "g")
 	if err := Import(t.Context(), fixtureV1, path, golden.Meta{}); err != nil {
@@ -250,7 +249,7 @@ func TestImportOfV1(t *testing.T) {
 	}
 }
 
-// What format 1 has of a run that a limit cut off, and of a flaky stream.
+// Format 1 marks a run that a limit cut off, and a flaky stream.
 func TestImportOfCutV1(t *testing.T) {
 	from := filepath.Join(t.TempDir(), "from")
 	if err := os.CopyFS(from, os.DirFS(fixtureV1)); err != nil {
@@ -276,8 +275,7 @@ func TestImportOfCutV1(t *testing.T) {
 	}
 }
 
-// drawGolden returns a small golden out of few possibilities, so that equal
-// ones are drawn often.
+// drawGolden returns a small golden out of few possibilities, so that equal ones are frequent.
 func drawGolden(t *rapid.T, b bag) (golden.Meta, []golden.Record) {
 	var records []golden.Record
 	names := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"a", "a.case/files/a", "a.case/stdout"}), 0, 2, rapid.ID[string])
@@ -319,7 +317,7 @@ func drawPart(t *rapid.T, b bag, place outcome.Place, path string) outcome.Part 
 	return p
 }
 
-// says is what two goldens must have in common for equal exports.
+// says returns what two goldens must share to have equal exports.
 func says(m golden.Meta, records []golden.Record) string {
 	var all []string
 	for _, r := range records {
@@ -402,7 +400,7 @@ func TestExportIsInterrupted(t *testing.T) {
 }
 
 func TestImportRefuses(t *testing.T) {
-	mend := regexp.MustCompile(` again$|put back what is missing|name the folder that muster export wrote$`)
+	mend := regexp.MustCompile(` again$|restore or remove cases|name the folder that muster export wrote$`)
 	b := bag{}
 	path := build(t, exampleMeta, b, example(b)...)
 	write := func(at, content string) func(string) error {
@@ -499,7 +497,7 @@ func TestImportRefuses(t *testing.T) {
 	}
 }
 
-// An export from before golden.json had the number of cases is still one.
+// An older export without the number of cases is still an export.
 func TestImportOfAnOlderExport(t *testing.T) {
 	b := bag{}
 	dir := export(t, build(t, exampleMeta, b, example(b)...))
@@ -519,8 +517,7 @@ func TestImportOfAnOlderExport(t *testing.T) {
 	}
 }
 
-// What lies beside the cases is nobody's business: an export can live in a
-// repository.
+// Import ignores files beside the cases, so that an export can be in a repository.
 func TestImportPassesOver(t *testing.T) {
 	b := bag{}
 	dir := export(t, build(t, exampleMeta, b, example(b)...))

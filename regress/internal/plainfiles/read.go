@@ -9,8 +9,8 @@ import (
 	"muster/regress/internal/name"
 )
 
-// jsonBytesMax bounds a JSON file, which is held in memory: that of a case with
-// the most files there may be is a tenth of it.
+// jsonBytesMax bounds a JSON file, which is held in memory. A case with the largest possible number
+// of files needs a tenth of it.
 const jsonBytesMax = 256 << 20
 
 // openFolder opens the folder of an export.
@@ -21,12 +21,12 @@ func openFolder(dir string) (*os.Root, error) {
 	return os.OpenRoot(dir)
 }
 
-// checkFolder refuses what is no folder before it is opened: to open a named
-// pipe would wait for a writer.
+// checkFolder refuses anything except a folder before it is opened: opening a named pipe would wait
+// for a writer.
 func checkFolder(dir string) error {
 	info, err := os.Stat(dir)
 	if err == nil && !info.IsDir() {
-		err = fault.Inputf("%s is no folder", dir)
+		err = fault.Inputf("%s is not a folder", dir)
 	}
 	return err
 }
@@ -39,7 +39,7 @@ func openFile(from *os.Root, at string) (*os.File, error) {
 	}
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
-		err = fault.Inputf("%s is no regular file", name.Print(at))
+		err = fault.Inputf("%s is not a regular file", name.Print(at))
 	}
 	if err != nil {
 		f.Close()

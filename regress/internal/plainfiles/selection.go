@@ -6,7 +6,7 @@ import (
 	"muster/regress/internal/name"
 )
 
-// describeSelection returns a selection as golden.json has it.
+// describeSelection returns a selection in the form of golden.json.
 func describeSelection(s golden.Selection) *selectionJSON {
 	if s.Everything() {
 		return nil
