@@ -148,7 +148,7 @@ func TestRecordWithoutTags(t *testing.T) {
 	plain.Store(true)
 	ran := filepath.Join(t.TempDir(), "ran")
 	m.write("tool", "#!/bin/sh\necho \"$1\" >> "+ran+"\n", 0o755)
-	if said := m.wants(2, "record", "src", "--golden", m.golden, "--state", "other", "--", "./tool", "{in}"); !strings.Contains(said, "its server tells no ETag") {
+	if said := m.wants(2, "record", "src", "--golden", m.golden, "--state", "other", "--", "./tool", "{in}"); !strings.Contains(said, "its server sends no ETag") {
 		t.Error(said)
 	}
 	if _, err := os.Stat(ran); err == nil {
@@ -187,7 +187,7 @@ func TestRecordedButNotSent(t *testing.T) {
 	record := []string{"record", "src", "--golden", m.golden, "--", "./tool", "{in}"}
 	full.Store(true)
 	said := m.wants(3, record...)
-	if !strings.Contains(said, "507 Insufficient Storage: no space left on device: there is no room on the server; this one is kept as .muster/recorded/") || !strings.Contains(said, ": muster record --resume sends it") {
+	if !strings.Contains(said, "507 Insufficient Storage: no space left on device: the server has no room; this one is kept as .muster/recorded/") || !strings.Contains(said, ": muster record --resume sends it") {
 		t.Error(said)
 	}
 	full.Store(false)

@@ -15,15 +15,14 @@ import (
 	"muster/regress/internal/filestamp"
 )
 
-// What is kept of all places together, besides what is in use.
+// Bounds of the copies of all places together, besides those in use.
 const (
 	copiesMax = 4
 	bytesMax  = 4 << 30
 )
 
-// The names in the folder: remote-KEY-RANDOM.copy is whole if there is a .json of that
-// name which says so. Who writes a copy or reads it holds a lock of it, and lockName is
-// locked for as long as names come and go.
+// The names in the folder. remote-KEY-RANDOM.copy is whole if a .json of that name confirms it.
+// Whoever writes or reads a copy locks it. lockName is locked while names are added or removed.
 const (
 	prefix   = "remote-"
 	whole    = ".copy"
@@ -31,20 +30,20 @@ const (
 	lockName = prefix + "lock"
 )
 
-// note is what is known of a whole copy. Its file's time is when the copy was used last.
+// note describes a whole copy. Its file's time is the last use of the copy.
 type note struct {
 	Version int    `json:"version"`
 	ETag    string `json:"etag"`
-	Stamp   string `json:"stamp"` // of the copy, so that nobody has written to it since
+	Stamp   string `json:"stamp"` // of the copy, to detect later writes
 }
 
 const noteVersion = 1
 
-// cache is the copies of one place, in the folder of all. Several processes may use it.
+// cache holds the copies of one place, in the folder of all places. Several processes may use it.
 type cache struct{ dir, key string }
 
-// Copy is a file that is what was at an address. It stays until it is closed, at least, and
-// must not be written to.
+// Copy is a local copy of the file at an address. It exists at least until it is closed, and must
+// not be written to.
 type Copy struct {
 	Path  string
 	Fresh bool // it was fetched just now
@@ -53,28 +52,27 @@ type Copy struct {
 	held *os.File
 }
 
-// Tag tells this content from every other that was or will be at the address; "" where the
-// server tells none.
+// Tag identifies this content among all contents of the address; "" if the server sends no tag.
 func (c *Copy) Tag() string { return c.tag }
 
-// Close lets others remove the copy.
+// Close releases the copy, so that others may remove it.
 func (c *Copy) Close() { c.held.Close() }
 
-// Drop removes a copy that is no good, and closes it.
+// Drop removes a bad copy, and closes it.
 func (c *Copy) Drop() {
 	remove(c.Path)
 	c.Close()
 }
 
 func remove(path string) {
-	_ = os.Remove(noteOf(path)) // without it the other is no copy
+	_ = os.Remove(noteOf(path)) // without its note a file is not a copy
 	_ = os.Remove(path)
 }
 
 func noteOf(path string) string { return strings.TrimSuffix(path, whole) + noteEnds }
 
-// locked does something while no other process does.
-func (c cache) locked(do func() error) error {
+// withLock calls do while no other process may.
+func (c cache) withLock(do func() error) error {
 	if err := c.inLock(do); err != nil {
 		return fault.Environmentf("keep a copy of what is at an address: %w: --state names another folder for it", err)
 	}
@@ -104,15 +102,15 @@ func flock(f *os.File, how int) error {
 	}
 }
 
-// newest returns the copy that was made last, nil where there is none.
+// newest returns the newest copy, or nil.
 func (c cache) newest() (found *Copy, err error) {
-	err = c.locked(func() error {
+	err = c.withLock(func() error {
 		paths := c.paths(prefix + c.key + "-")
 		for _, path := range paths {
 			if n, ok := read(path); ok && n.ETag != "" {
 				now := time.Now()
-				_ = os.Chtimes(noteOf(path), now, now) // else it counts as unused
-				found, err = hold(path, n.ETag)
+				_ = os.Chtimes(noteOf(path), now, now) // otherwise it counts as unused
+				found, err = openCopy(path, n.ETag)
 				return err
 			}
 		}
@@ -121,9 +119,9 @@ func (c cache) newest() (found *Copy, err error) {
 	return found, err
 }
 
-// paths returns the files of copies whose names begin so, those that were used last first.
+// paths returns the files of copies with the given prefix, the last used first.
 func (c cache) paths(begins string) (paths []string) {
-	entries, _ := os.ReadDir(c.dir) // without the folder there are none
+	entries, _ := os.ReadDir(c.dir) // without the folder the list is empty
 	used := map[string]time.Time{}
 	for _, e := range entries {
 		if n := e.Name(); e.Type().IsRegular() && strings.HasPrefix(n, begins) && strings.HasSuffix(n, whole) {
@@ -138,7 +136,7 @@ func (c cache) paths(begins string) (paths []string) {
 	return paths
 }
 
-// read returns the note of a copy that is whole and as it was.
+// read returns the note of a copy that is whole and unchanged.
 func read(path string) (n note, ok bool) {
 	text, err := os.ReadFile(noteOf(path))
 	if err != nil || json.Unmarshal(text, &n) != nil || n.Version != noteVersion {
@@ -148,7 +146,7 @@ func read(path string) (n note, ok bool) {
 	return n, err == nil && filestamp.Of(info) == n.Stamp
 }
 
-func hold(path, tag string) (*Copy, error) {
+func openCopy(path, tag string) (*Copy, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -162,7 +160,7 @@ func hold(path, tag string) (*Copy, error) {
 
 // create makes a file for a copy. It is locked until it is closed.
 func (c cache) create() (f *os.File, err error) {
-	err = c.locked(func() error {
+	err = c.withLock(func() error {
 		if f, err = os.CreateTemp(c.dir, prefix+c.key+"-*"+whole); err != nil {
 			return err
 		}
@@ -171,19 +169,18 @@ func (c cache) create() (f *os.File, err error) {
 	return f, err
 }
 
-// commit makes the file at path, which f is and which has everything, a copy. It closes f.
-// Older copies go.
+// commit makes the complete file f at path a copy, closes f, and removes older copies.
 func (c cache) commit(path string, f *os.File, tag string) (made *Copy, err error) {
-	err = c.locked(func() error {
+	err = c.withLock(func() error {
 		info, err := f.Stat()
 		if e := f.Close(); err == nil {
-			err = e // some file systems tell only now that the disk is full
+			err = e // some file systems report a full disk only now
 		}
 		if err == nil {
 			err = write(noteOf(path), note{noteVersion, tag, filestamp.Of(info)})
 		}
 		if err == nil {
-			made, err = hold(path, tag)
+			made, err = openCopy(path, tag)
 		}
 		if err != nil {
 			remove(path)
@@ -203,10 +200,9 @@ func write(path string, n note) error {
 	return os.WriteFile(path, text, 0o644)
 }
 
-// adopt makes a file of the same file system a copy. If that fails, it is fetched when it
-// is wanted.
+// adopt makes a file of the same file system a copy. If that fails, the next Fetch fetches it.
 func (c cache) adopt(path, tag string) {
-	defer os.Remove(path) // where it has not got another name
+	defer os.Remove(path) // if it did not get another name
 	f, err := c.create()
 	if err != nil {
 		return
@@ -225,8 +221,8 @@ func (c cache) adopt(path, tag string) {
 	}
 }
 
-// prune removes what nobody uses: older copies of this place, files of dead writers, and
-// of other places the copies that were used longest ago.
+// prune removes unused files: older copies of this place, files of dead writers, and the least
+// recently used copies of other places.
 func (c cache) prune(current string) {
 	kept, bytes := 0, int64(0)
 	for _, path := range c.paths(prefix) {

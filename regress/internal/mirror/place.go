@@ -1,8 +1,7 @@
-// Package mirror has files that are at addresses: what is there is fetched when it has
-// changed, and read from a copy here; what is to be there takes the place of what was
-// seen, and of nothing else.
+// Package mirror keeps local copies of files at addresses. It fetches a file only if it changed,
+// and replaces it only if nobody changed it since it was read.
 //
-// It must not know what is in the files, nor open them for anybody.
+// It must not know the content of the files, nor open them for anybody.
 package mirror
 
 import (
@@ -22,35 +21,34 @@ import (
 	"muster/regress/internal/fault"
 )
 
-// sizeMax bounds what is fetched: more than that nobody serves as one file.
+// sizeMax bounds a fetch. Nobody serves more as one file.
 const sizeMax = 16 << 30
 
-// IsAddress reports whether a name is meant as an address, and not as that of a file.
+// IsAddress reports whether a name is an address rather than a path.
 func IsAddress(name string) bool {
 	scheme, _, found := strings.Cut(name, "://")
 	scheme = strings.ToLower(scheme)
 	return found && (scheme == "http" || scheme == "https")
 }
 
-// Place is a file at an address. Its methods may be called at the same time.
+// Place is a file at an address. Its methods may be called concurrently.
 type Place struct {
 	address string
 	client  *files.Client
 	cache   cache
 }
 
-// New returns the place with that address, whose copies are in a folder that is made when
-// it is needed.
+// New returns the place with an address. Its copies are in a folder that is made when needed.
 func New(address, folder string, o files.ClientOptions) (*Place, error) {
 	u, err := url.Parse(address)
 	if err != nil {
 		return nil, fault.Inputf("%s: %w", address, err)
 	}
 	switch {
-	case u.User != nil: // it would stay in what is kept of a run
-		return nil, fault.Inputf("%s: no user stands in an address here: set MUSTER_TOKEN to the server's token", u.Redacted())
+	case u.User != nil: // a run's files would keep it
+		return nil, fault.Inputf("%s: an address must not have a user: set MUSTER_TOKEN to the server's token", u.Redacted())
 	case u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.Path == "" || strings.HasSuffix(u.Path, "/"):
-		return nil, fault.Inputf("%s: that is no address of a file: one is http://HOST/files/NAME, or https", address)
+		return nil, fault.Inputf("%s: this is not the address of a file, such as http://HOST/files/NAME, or https", address)
 	case strings.ContainsFunc(o.Token, func(r rune) bool { return r <= ' ' || r >= 0x7f }):
 		return nil, fault.Inputf("MUSTER_TOKEN has a character that no header can have, perhaps a line's end")
 	}
@@ -62,11 +60,11 @@ func keyOf(address string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// Key is a name for what belongs to the place, fit for a file.
+// Key returns a file name for things that belong to the place.
 func (p *Place) Key() string { return p.cache.key }
 
-// Fetch returns a copy of what is at the address, for the caller to close. It is made only
-// if the one of before is not that any more. The error of nothing there is fs.ErrNotExist.
+// Fetch returns a copy of the file at the address. The caller closes it. It fetches only if the
+// last copy is out of date. If no file is there, the error is fs.ErrNotExist.
 func (p *Place) Fetch(ctx context.Context) (*Copy, error) {
 	held, err := p.cache.newest()
 	if err != nil {
@@ -84,7 +82,7 @@ func (p *Place) Fetch(ctx context.Context) (*Copy, error) {
 		held.Close()
 	}
 	if err != nil {
-		return nil, p.failed(err)
+		return nil, p.classify(err)
 	}
 	defer content.Close()
 	if content.Size > sizeMax {
@@ -94,10 +92,10 @@ func (p *Place) Fetch(ctx context.Context) (*Copy, error) {
 }
 
 func (p *Place) tooLarge() error {
-	return fault.Inputf("%s is larger than %d GiB, and is not fetched", p.address, sizeMax>>30)
+	return fault.Inputf("%s is larger than %d GiB, the limit", p.address, sizeMax>>30)
 }
 
-// save makes a copy of what comes.
+// save writes a fetched content to a copy.
 func (p *Place) save(ctx context.Context, content *files.Content) (*Copy, error) {
 	f, err := p.cache.create()
 	if err != nil {
@@ -124,24 +122,24 @@ func (p *Place) save(ctx context.Context, content *files.Content) (*Copy, error)
 	return c, err
 }
 
-// Replaceable is the error that Replace would have whatever is there: what was seen cannot
-// be told from what another has written. Whoever works for long before a Replace asks first.
+// Replaceable returns the error that Replace would return in any case, because the tag of seen
+// cannot protect changes of others. Call it before long work that ends in a Replace.
 func (p *Place) Replaceable(seen *Copy) error {
 	switch {
 	case seen == nil:
 		return nil
 	case seen.tag == "":
-		return fault.Inputf("%s: its server tells no ETag, and without it one could overwrite what another has written: use muster serve", p.address)
+		return fault.Inputf("%s: its server sends no ETag, so you could overwrite another user's changes: use muster serve", p.address)
 	case strings.HasPrefix(seen.tag, "W/"):
-		return fault.Inputf("%s: its server tells a weak ETag, %s, which no If-Match matches (RFC 9110), and without it one could overwrite what another has written: use muster serve", p.address, seen.tag)
+		return fault.Inputf("%s: its server sends a weak ETag, %s, which no If-Match matches (RFC 9110), so you could overwrite another user's changes: use muster serve", p.address, seen.tag)
 	}
 	return nil
 }
 
-// Replace puts the file at path to the address if what is there is still seen, nil for
-// nothing; else the error is ErrChanged. Then the file becomes the copy of what is there,
-// and after an error it stays. Where a connection broke before the answer, what is there is
-// looked at.
+// Replace puts the file at path to the address if the content there is still seen, or nothing if
+// seen is nil. Otherwise the error is ErrChanged. On success the file becomes the copy; after an
+// error it stays. If the connection breaks before the answer, Replace checks the content at the
+// address.
 func (p *Place) Replace(ctx context.Context, path string, seen *Copy) error {
 	if err := p.Replaceable(seen); err != nil {
 		return err
@@ -161,19 +159,19 @@ func (p *Place) Replace(ctx context.Context, path string, seen *Copy) error {
 	}
 	tag, err := p.client.Put(ctx, p.address, f, info.Size(), want)
 	if err != nil && unanswered(err) {
-		if is, same := p.has(ctx, f, info.Size()); same {
-			tag, err = is, nil // its answer was lost
+		if is, same := p.sameContent(ctx, f, info.Size()); same {
+			tag, err = is, nil // only its answer was lost
 		}
 	}
 	if err != nil {
-		return p.failed(err)
+		return p.classify(err)
 	}
 	p.cache.adopt(path, tag)
 	return nil
 }
 
-// unanswered reports whether an error leaves open what the server did: all that there is
-// else are its answers, and connections that were never made.
+// unanswered reports whether an error leaves open what the server did. All others are answers of
+// the server, or connections that failed.
 func unanswered(err error) bool {
 	var answer *files.StatusError
 	var dial *net.OpError
@@ -181,9 +179,9 @@ func unanswered(err error) bool {
 		(!errors.As(err, &dial) || dial.Op != "dial")
 }
 
-// has reports whether what is at the address is what a file has, and its tag. What cannot
-// be told counts as no.
-func (p *Place) has(ctx context.Context, f io.ReaderAt, size int64) (tag string, same bool) {
+// sameContent reports whether the address has the content of a file, and returns its tag. It returns false
+// if it cannot know.
+func (p *Place) sameContent(ctx context.Context, f io.ReaderAt, size int64) (tag string, same bool) {
 	content, err := p.client.Get(ctx, p.address, "")
 	if err != nil {
 		return "", false
@@ -206,11 +204,11 @@ func sumOf(r io.Reader) (sum [sha256.Size]byte, err error) {
 	return [sha256.Size]byte(h.Sum(nil)), err
 }
 
-// ErrChanged is the error of a Replace where something else is there by now.
+// ErrChanged is returned by Replace if the content at the address has changed.
 var ErrChanged = errors.New("it was changed since it was seen")
 
-// failed says whose move an error of the client is, and which.
-func (p *Place) failed(err error) error {
+// classify gives an error of the client its class and its mend.
+func (p *Place) classify(err error) error {
 	var answer *files.StatusError
 	switch {
 	case errors.Is(err, context.Canceled):
@@ -224,17 +222,18 @@ func (p *Place) failed(err error) error {
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
 		return fault.Inputf("%w: set MUSTER_TOKEN to the server's token", err)
 	case status == http.StatusNotFound && !strings.Contains(p.address, filesAt):
-		// Not %w: a golden that is to be made is not there either, and this is a mistake.
+		// Not %w: a missing golden that is to be made gives the same error, but this is a mistake
+		// of the user.
 		return fault.Inputf("%v: muster serve has its files below %s, as in http://HOST%sNAME", err, filesAt, filesAt)
 	case status == http.StatusPreconditionFailed:
 		return fmt.Errorf("%w: %w", ErrChanged, err)
 	case status == http.StatusInsufficientStorage:
-		return fault.Environmentf("%w: there is no room on the server", err)
+		return fault.Environmentf("%w: the server has no room", err)
 	case status >= 500, status == http.StatusRequestEntityTooLarge, status == http.StatusTooManyRequests, status == http.StatusRequestTimeout:
 		return fault.Environmentf("%w", err)
 	}
 	return fault.Inputf("%w", err)
 }
 
-// filesAt is what the addresses of a server's files have in them.
+// filesAt is the path prefix of all files of a server.
 const filesAt = "/files/"

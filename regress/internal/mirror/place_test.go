@@ -22,7 +22,7 @@ import (
 	"muster/regress/internal/mirror"
 )
 
-// server is a file server that counts what it sends.
+// server is a file server that counts its answers.
 type server struct {
 	*testing.T
 	url  string
@@ -44,7 +44,7 @@ func serve(t *testing.T) *server {
 	return s
 }
 
-// counting counts the answers that are a file.
+// counting counts the answers that send a file.
 type counting struct {
 	http.ResponseWriter
 	sent   *atomic.Int32
@@ -72,7 +72,7 @@ func (s *server) at(folder, name string) *mirror.Place {
 	return p
 }
 
-// replace puts data there in place of what was seen.
+// replace replaces the seen content by data.
 func (s *server) replace(p *mirror.Place, data string, seen *mirror.Copy) error {
 	s.Helper()
 	path := filepath.Join(s.TempDir(), "new")
@@ -82,7 +82,7 @@ func (s *server) replace(p *mirror.Place, data string, seen *mirror.Copy) error 
 	return p.Replace(s.Context(), path, seen)
 }
 
-// fetch wants that data to be there.
+// fetch fails unless the address has data.
 func (s *server) fetch(p *mirror.Place, data string) *mirror.Copy {
 	s.Helper()
 	c, err := p.Fetch(s.Context())
@@ -95,7 +95,7 @@ func (s *server) fetch(p *mirror.Place, data string) *mirror.Copy {
 	return c
 }
 
-// copies are the files that are copies.
+// copies returns the files that are copies.
 func copies(t *testing.T, folder string) []string {
 	t.Helper()
 	paths, err := filepath.Glob(folder + "/*.copy")
@@ -114,7 +114,7 @@ func TestFetch(t *testing.T) {
 	if err := s.replace(p, "first", nil); err != nil {
 		t.Fatal(err)
 	}
-	// What was sent is a copy already; nobody else's is.
+	// After Replace the sent file is the copy; other places have copies of their own.
 	c := s.fetch(p, "first")
 	c.Close()
 	if s.sent.Load() != 0 || c.Fresh {
@@ -127,7 +127,7 @@ func TestFetch(t *testing.T) {
 	if s.sent.Load() != 1 {
 		t.Errorf("%d files were sent, not 1", s.sent.Load())
 	}
-	// What they change is fetched, and what it was goes.
+	// Changes of others are fetched, and the old copy is removed.
 	if err := s.replace(theirs, "second", c); err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +135,7 @@ func TestFetch(t *testing.T) {
 	if paths := copies(t, folder); len(paths) != 1 || s.sent.Load() != 2 {
 		t.Errorf("%q, %d files were sent", paths, s.sent.Load())
 	}
-	// A copy that somebody wrote to is none.
+	// A copy that somebody wrote to is not used.
 	if err := os.WriteFile(copies(t, folder)[0], []byte("SECOND"), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +147,7 @@ func TestFetch(t *testing.T) {
 	}
 }
 
-// Whoever reads a copy keeps it.
+// A copy stays while somebody reads it.
 func TestUsedCopyStays(t *testing.T) {
 	s, folder := serve(t), t.TempDir()
 	p := s.at(folder, "x")
@@ -173,8 +173,7 @@ func TestUsedCopyStays(t *testing.T) {
 	c.Close()
 }
 
-// Of many places only some copies stay, those that were used last, and nothing of dead
-// writers.
+// Of many places only the most recently used copies stay. Files of dead writers are removed.
 func TestCopiesAreFew(t *testing.T) {
 	s, folder := serve(t), t.TempDir()
 	dead := folder + "/remote-0123456789abcdef-1.copy"
@@ -204,7 +203,7 @@ func TestCopiesAreFew(t *testing.T) {
 	}
 }
 
-// Of all who saw the same, one replaces it.
+// Of all that saw the same content, only one replaces it.
 func TestReplaceAtOnce(t *testing.T) {
 	s := serve(t)
 	const people = 8
@@ -249,7 +248,8 @@ func TestReplaceAtOnce(t *testing.T) {
 	}
 }
 
-// A connection that breaks before the answer leaves open what was done, until one looks.
+// A connection that breaks before the answer leaves the result open. Replace then checks the
+// address.
 func TestAnswerLost(t *testing.T) {
 	for name, done := range map[string]bool{"before": false, "after": true} {
 		t.Run(name, func(t *testing.T) {
@@ -308,7 +308,7 @@ func TestFetchAtOnce(t *testing.T) {
 	s.fetch(s.at(folder, "x"), data).Close()
 }
 
-// What keeps a file from being fetched says whose move it is.
+// Each failure of a fetch has a class and a mend.
 func TestWhoseMove(t *testing.T) {
 	for name, c := range map[string]struct {
 		answer http.HandlerFunc
@@ -360,8 +360,7 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// Without tags, or with those that an If-Match never matches, one could overwrite what
-// another has written.
+// Without tags, or with weak ones, one could overwrite the changes of another.
 func TestNoTags(t *testing.T) {
 	for _, tag := range []string{"", `W/"1"`} {
 		t.Run(tag, func(t *testing.T) { checkNoTag(t, tag) })
