@@ -1,9 +1,9 @@
-// Package keep has the outcomes that a run keeps of the cases that are not identical. In go the
-// runs of a case, one by one, each with its likeness to the expected outcome; out come one
-// record per case with all its runs joined, and the verdict on it.
+// Package keep stores the outcomes that a run keeps for cases that are not identical. Its input is
+// the runs of a case, one by one, each with its likeness to the expected outcome. Its output is one
+// record per case that joins all runs, and the verdict.
 //
-// It writes one store, which an interrupted run leaves for the next to resume. It starts no run,
-// and knows no options, no reports and no journal.
+// It writes one store, which the next run can resume after an interrupt. It starts no run, and
+// knows no options, reports or journal.
 package keep
 
 import (
@@ -21,8 +21,8 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// A Store has the outcomes of the cases that are not identical. The first record makes its
-// file. Several goroutines may call its methods, until End.
+// A Store holds the outcomes of the cases that are not identical. The first record makes its file.
+// Several goroutines may call its methods, until End.
 type Store struct {
 	Path    string
 	Meta    golden.Meta
@@ -45,13 +45,13 @@ func (s *Store) open() (*golden.Writer, error) {
 	return w, err
 }
 
-// Put stores the first run of a case that is kept.
+// Put stores the first run of a case to be kept.
 func (s *Store) Put(ctx context.Context, name string, r *exec.Result, l Likeness) error {
 	return s.add(ctx, FirstRecord(name, r, l), r.Open)
 }
 
-// PutAfter stores the first runs of a case that are kept, after equal runs that are not: the
-// outcome that they equalled stands for them.
+// PutAfter stores the first kept runs of a case after equal runs that were not kept. The outcome
+// that those equalled stands for them.
 func (s *Store) PutAfter(ctx context.Context, rec golden.Record, open content.Opener, equal int, e Equalled) error {
 	own := rec.Outcome
 	rec.Runs, rec.Equal = rec.Runs+equal, rec.Equal+equal
@@ -87,7 +87,7 @@ func (s *Store) Get(name string) (golden.Record, bool, error) {
 	return w.Get(name)
 }
 
-// Merge takes a further run of a case into its stored record.
+// Merge joins a further run of a case with its stored record.
 func (s *Store) Merge(ctx context.Context, name string, r *exec.Result, l Likeness, same content.Sameness) error {
 	rec, _, err := s.Get(name)
 	if err != nil {
@@ -98,7 +98,7 @@ func (s *Store) Merge(ctx context.Context, name string, r *exec.Result, l Likene
 	return err
 }
 
-// Join adds the runs of a case that another store has.
+// Join adds the runs of a case from another store.
 func (s *Store) Join(ctx context.Context, from *Store, name string, same content.Sameness) error {
 	rec, stored, err := s.Get(name)
 	if err != nil {
@@ -114,7 +114,7 @@ func (s *Store) Join(ctx context.Context, from *Store, name string, same content
 	return from.JoinTo(ctx, s.writer, rec, same)
 }
 
-// JoinTo adds the runs of a case, where there are any, to its record in a writer.
+// JoinTo adds the runs of a case, if any are stored, to its record in a writer.
 func (s *Store) JoinTo(ctx context.Context, w *golden.Writer, rec golden.Record, same content.Sameness) error {
 	further, stored, err := s.Get(rec.Name)
 	if err != nil || !stored {
@@ -157,7 +157,7 @@ func (s *Store) End(err error) error {
 	return w.Finish()
 }
 
-// Resume opens the store that an interrupted run left at a path. If there is none, the store is
+// Resume opens the store that an interrupted run left at a path. If no file is there, the store is
 // empty.
 func Resume(path string, meta golden.Meta) (*Store, error) {
 	s := &Store{Path: path, Meta: meta}
@@ -171,14 +171,14 @@ func Resume(path string, meta golden.Meta) (*Store, error) {
 	return s, err
 }
 
-// An Equalled outcome stands for runs that equalled it and are not kept themselves.
+// An Equalled outcome stands for runs that equalled it and were not kept.
 type Equalled struct {
 	Outcome *outcome.Outcome
 	Open    content.Opener
 	Same    content.Sameness
 }
 
-// hasContent reports whether a run of o left that content of a part.
+// hasContent reports whether a run of o left the content of a part.
 func hasContent(o *outcome.Outcome, p outcome.Part) bool {
 	own, found := o.Part(p.Key)
 	return found && (own.Digest == p.Digest || slices.ContainsFunc(own.Variants, func(v outcome.Variant) bool { return v.Digest == p.Digest }))

@@ -5,10 +5,10 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// A Likeness says how one run of a candidate compares with the expected outcome, as a whole.
+// A Likeness is how one run of a candidate compares with the expected outcome, as a whole.
 type Likeness int
 
-// count adds a run to the record of its case. A run that was cut short does not count.
+// count adds a run to the record of its case. It ignores a run that was cut short.
 func (l Likeness) count(rec *golden.Record) {
 	if l == CutShort {
 		return
@@ -22,9 +22,9 @@ func (l Likeness) count(rec *golden.Record) {
 // All ways to compare, a closed set.
 const (
 	Unlike    Likeness = iota
-	Alike              // nothing that counts differs
+	Alike              // no compared part differs
 	CutShort           // a limit ended it, as one ended a run of the golden: it proves nothing
-	Unmatched          // there is no outcome to compare it with
+	Unmatched          // the golden has no outcome for it
 )
 
 // Compare compares one run with the golden outcome of its case.
@@ -39,10 +39,10 @@ func Compare(old, now *outcome.Outcome, same outcome.Same) (Likeness, error) {
 	return Unlike, err
 }
 
-// Judge returns the verdict on a case whose runs are joined in rec. The case is flaky
-// if some runs equal the golden as a whole and some do not. If none does, the kept run
-// gives the verdict: c compares it with the golden outcome old. A case is unstable if its
-// runs differ from each other where those of the golden do not.
+// Judge returns the verdict on a case whose runs are joined in rec. The case is flaky if some runs
+// equal the golden as a whole and others do not. If no run does, the kept run decides: c compares
+// it with the golden outcome old. A case is unstable if its runs differ from each other and those
+// of the golden do not.
 func Judge(old *outcome.Outcome, rec *golden.Record, c outcome.Comparison) (v outcome.Verdict, unstable bool) {
 	switch {
 	case rec.Equal == 0 && rec.Runs > 0 && c.Identical():

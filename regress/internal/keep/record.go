@@ -11,14 +11,14 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// FirstRecord returns the record of a case that has one run.
+// FirstRecord returns the record of a case with one run.
 func FirstRecord(name string, r *exec.Result, l Likeness) golden.Record {
 	rec := golden.Record{Name: name, Outcome: r.Outcome, Cost: r.Cost}
 	l.count(&rec)
 	return rec
 }
 
-// ContentsIn opens the contents of parts that are in a writer.
+// ContentsIn opens the contents of parts in a writer.
 func ContentsIn(w *golden.Writer) func(outcome.Part) (io.ReadCloser, error) {
 	return func(p outcome.Part) (io.ReadCloser, error) {
 		b, err := w.Bytes(p)
@@ -26,8 +26,8 @@ func ContentsIn(w *golden.Writer) func(outcome.Part) (io.ReadCloser, error) {
 	}
 }
 
-// MergeRun takes a further run of a case into the record of those before, which
-// is in the writer, and reports whether they differ. The caller counts the run.
+// MergeRun joins a further run of a case with the record of the earlier runs, which is in the
+// writer. It reports whether they differ. The caller counts the run.
 func MergeRun(ctx context.Context, w *golden.Writer, rec *golden.Record, r *exec.Result, same content.Sameness) (differ bool, err error) {
 	merged, err := outcome.Merge(&rec.Outcome, &r.Outcome, same(ContentsIn(w), r.Open))
 	if err != nil {
@@ -36,6 +36,6 @@ func MergeRun(ctx context.Context, w *golden.Writer, rec *golden.Record, r *exec
 	if merged == outcome.Replaced {
 		rec.Cost = r.Cost
 	}
-	// The writer asks for the contents that it has not: those of a replacement.
+	// The writer asks for the contents that it lacks: those of a replacement.
 	return merged != outcome.Nothing, w.Put(ctx, *rec, r.Open)
 }
