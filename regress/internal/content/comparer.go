@@ -10,12 +10,12 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// A Sameness returns how parts of two outcomes compare by content. It returns nil if only equal
-// digests make parts the same. SameUnder and Comparer.Same have its form.
+// A Sameness returns a function that compares parts of two outcomes by content. It returns nil if
+// only equal digests make parts the same. SameUnder and Comparer.Same have its form.
 type Sameness func(old, now Opener) outcome.Same
 
-// SameUnder compares two parts once the rules have rewritten them. It returns nil if there are
-// no rules. Errors are those of the openers.
+// SameUnder compares two parts after the rules have rewritten them. It returns nil without rules.
+// Errors are those of the openers.
 func SameUnder(rules normalize.Rules, old, now Opener) outcome.Same {
 	if len(rules) == 0 {
 		return nil
@@ -36,9 +36,8 @@ func SameUnder(rules normalize.Rules, old, now Opener) outcome.Same {
 	}
 }
 
-// heldMax bounds the bytes of outcomes that are in memory at once to be compared. An engine may
-// have very many cases at once, with large outputs, and lines and causes take several times as
-// much as the contents that they are made of.
+// heldMax bounds the bytes of outcomes in memory for comparison. An engine may run very many cases
+// at once, with large outputs. Lines and causes take several times the memory of their contents.
 const heldMax = 128 << 20
 
 // Comparer compares contents under rules, within a bound on memory. Any number of goroutines may
@@ -61,9 +60,9 @@ func Size(o *outcome.Outcome) (sum int64) {
 	return sum
 }
 
-// Hold calls do when that many bytes are free, and returns its error. More bytes than
-// heldMax wait until nobody else holds any. Calls must not be nested: an inner one could wait
-// for the outer one. A call waits for others that end by themselves, also after an interrupt.
+// Hold waits until that many bytes are free, calls do, and returns its error. A request above
+// heldMax waits until nobody else holds any. Calls must not be nested: an inner call could wait for
+// the outer one. A call waits for others that end by themselves, even after an interrupt.
 func (c Comparer) Hold(bytes int64, do func() error) error {
 	bytes = min(max(bytes, 0), heldMax)
 	if err := c.room.Acquire(context.Background(), bytes); err != nil {

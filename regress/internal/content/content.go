@@ -1,9 +1,9 @@
-// Package content opens and compares the contents of outcomes. A Side is an outcome with a
-// function that opens its parts. In go both sides of a case and the rules of --normalize; out
-// come whether two parts are the same, their texts as they were compared, and the names of the
-// parts that were not compared.
+// Package content opens and compares the contents of outcomes. A Side is an outcome with a function
+// that opens its parts. Its input is both sides of a case and the rules of --normalize. Its output
+// is whether two parts are the same, their texts after the rewrites, and the names of the parts
+// that were not compared.
 //
-// It opens no file itself: callers hand in an Opener. It knows no run, no report and no verdict.
+// It opens no file itself: callers pass an Opener. It knows no run, report or verdict.
 package content
 
 import (
@@ -18,7 +18,7 @@ import (
 // several goroutines may call it at once depends on the store behind it.
 type Opener func(outcome.Part) (io.ReadCloser, error)
 
-// ReadAll reads a part whole. Callers must not change the bytes: others may have them too.
+// ReadAll reads a whole part. Do not change the bytes: they may be shared.
 func ReadAll(open Opener, p outcome.Part) ([]byte, error) {
 	r, err := open(p)
 	if err != nil {
@@ -31,7 +31,7 @@ func ReadAll(open Opener, p outcome.Part) ([]byte, error) {
 	return b, errors.Join(err, r.Close())
 }
 
-// memoryReader reads content that is in memory already. ReadAll takes it without a copy.
+// memoryReader reads content that is already in memory. ReadAll returns it without a copy.
 type memoryReader struct {
 	*bytes.Reader
 	whole []byte
@@ -41,13 +41,13 @@ func newMemoryReader(b []byte) memoryReader { return memoryReader{bytes.NewReade
 
 func (memoryReader) Close() error { return nil }
 
-// rememberedMax bounds the bytes that Remembering keeps of one outcome. Nearly all outcomes have
-// fewer, and lanes may hold much more.
+// rememberedMax bounds the bytes that Remembering keeps of one outcome. Nearly all outcomes are
+// smaller, and many lanes may hold outcomes at once.
 const rememberedMax = 16 << 20
 
-// Remembering returns an opener that keeps up to 16 MiB of what it opened. Use it for a case
-// that is read several times: to compare it, for its causes and for its excerpt. Contents must
-// not change meanwhile. Only one goroutine may use the opener.
+// Remembering returns an opener that keeps up to 16 MiB of what it opened. Use it for a case that
+// is read several times: for its comparison, its causes and its excerpt. Contents must not change
+// meanwhile. Only one goroutine may use the opener.
 func Remembering(open Opener) Opener {
 	kept, room := map[outcome.Key][]byte{}, int64(rememberedMax)
 	return func(p outcome.Part) (io.ReadCloser, error) {

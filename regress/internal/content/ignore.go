@@ -8,9 +8,9 @@ import (
 	"muster/regress/internal/partglob"
 )
 
-// Ignoring picks the parts that --ignore names. They are never compared, and no store keeps
-// their contents: an outcome has them as parts of the form outcome.Ignored. It does not change
-// once parsed, so any number of goroutines may use it.
+// Ignoring matches the parts that --ignore names. They are never compared, and no store keeps their
+// contents: an outcome has them as parts of the form outcome.Ignored. It never changes after
+// ParseIgnore, so any number of goroutines may use it.
 type Ignoring []*partglob.Pattern
 
 // ParseIgnore compiles the patterns of --ignore. Its error is of class fault.Input.

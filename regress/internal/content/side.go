@@ -15,8 +15,8 @@ type Side struct {
 // were kept was compared.
 func KeptSide(o *outcome.Outcome, open Opener) Side { return Side{o.Kept(), open} }
 
-// Shown returns the content of a part as it was compared: rewritten by the rules. It returns nil
-// for a nil part, and for a part without content.
+// Shown returns the content of a part after the rewrites. It returns nil for a nil part, and for a
+// part without content.
 func Shown(rules normalize.Rules, open Opener, p *outcome.Part) ([]byte, error) {
 	if p == nil || p.Form == outcome.Gone || p.Form == outcome.Ignored {
 		return nil, nil

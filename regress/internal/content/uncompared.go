@@ -8,14 +8,14 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// Uncompared names the parts of a case that were not compared. A value is not for several
-// goroutines at once.
+// Uncompared names the parts of a case that were not compared. Only one goroutine may use a value
+// at a time.
 type Uncompared struct {
-	Masked  []string // the golden outcome varies there, or a limit ended it
-	Ignored []string // --ignore names them, sorted; on either side
+	Masked  []string // the golden outcome varies in them, or a limit ended it
+	Ignored []string // --ignore names them on either side, sorted
 }
 
-// UncomparedIn returns the parts of a golden outcome that no further run is compared in.
+// UncomparedIn returns the parts of a golden outcome that are not compared with any further run.
 func UncomparedIn(o *outcome.Outcome) Uncompared {
 	return Uncompared{MaskedParts(o), IgnoredParts(o)}
 }
@@ -23,7 +23,7 @@ func UncomparedIn(o *outcome.Outcome) Uncompared {
 // With adds the ignored parts of the run that was compared.
 func (u Uncompared) With(now *outcome.Outcome) Uncompared { return u.Plus(IgnoredParts(now)) }
 
-// Plus adds ignored parts. A part is counted once, however many reasons it has.
+// Plus adds ignored parts. A part counts once, even with several reasons.
 func (u Uncompared) Plus(ignored []string) Uncompared {
 	if u.Ignored = Union(u.Ignored, ignored); len(u.Ignored) == 0 {
 		return u
@@ -35,14 +35,14 @@ func (u Uncompared) Plus(ignored []string) Uncompared {
 	return u
 }
 
-// PlusPrinted adds ignored parts by their printed names, as the files of a run have them. Its
-// error is of class fault.Input.
+// PlusPrinted adds ignored parts by their printed names, as stored with a run. Its error is of
+// class fault.Input.
 func (u Uncompared) PlusPrinted(names []string) (Uncompared, error) {
 	ignored := make([]string, len(names))
 	for i, text := range names {
 		var err error
 		if ignored[i], err = name.Parse(text); err != nil {
-			return u, fault.Inputf("what the run kept of its cases is damaged: %w: run without --resume", err)
+			return u, fault.Inputf("the journal of the run is damaged: %w: run without --resume", err)
 		}
 	}
 	return u.Plus(ignored), nil
