@@ -1,9 +1,9 @@
-// Package analyse explains how cases differ. In go both sides of a case, their comparison and
-// the rules of --normalize; out come causes, excerpts of edits, advice about paths of the work
-// folder, and differences as reports and people read them.
+// Package analyse explains how cases differ. Its input is both sides of a case, their comparison
+// and the rules of --normalize. Its output is causes, excerpts of edits, advice about paths of the
+// work folder, and differences for reports and people.
 //
-// It judges no case, and knows no run, no options and no commands. It saves nothing: callers
-// keep the causes, and emit the groups.
+// It judges no case, and knows no run, options or commands. It stores nothing: callers keep the
+// causes, and emit the groups.
 package analyse
 
 import (
@@ -13,10 +13,10 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// A Collector takes the cases that differ, and finds the causes of their differences. Several
+// A Collector collects the cases that differ, and finds the causes of their differences. Several
 // goroutines may call Add.
 type Collector struct {
-	Leaks    Leaks // looks at every case that Add takes
+	Leaks    Leaks // examines every case that Add collects
 	rules    normalize.Rules
 	analysis *cause.Analysis
 }
@@ -26,24 +26,24 @@ func NewCollector(rules normalize.Rules) *Collector {
 	return &Collector{rules: rules, analysis: cause.New()}
 }
 
-// Add takes a case that has a verdict, with both sides and their comparison. size is that of
-// its source. A case whose verdict has no causes is left out.
+// Add adds a case with a verdict, both sides and their comparison. size is the size of its source.
+// It ignores a case whose verdict has no causes.
 func (l *Collector) Add(caseName string, size int64, v outcome.Verdict, was, is content.Side, c outcome.Comparison) error {
 	if !hasCauses(v) {
 		return nil
 	}
 	d, err := describe(l.rules, caseName, size, v, was, is, c)
 	if err == nil {
-		l.Leaks.look(d)
+		l.Leaks.examine(d)
 		l.analysis.Add(d)
 	}
 	return err
 }
 
-// Causes returns the causes of all cases that were added. Their names are printable.
+// Causes returns the causes of all added cases. Their names are printable.
 func (l *Collector) Causes() *cause.Found { return MakePrintable(l.analysis.Causes()) }
 
-// hasCauses reports whether cases of a verdict have causes: those that differ.
+// hasCauses reports whether cases with a verdict have causes, because they differ.
 func hasCauses(v outcome.Verdict) bool {
 	switch v {
 	case outcome.Environment, outcome.Flaky, outcome.New, outcome.Missing, outcome.Identical:

@@ -7,8 +7,8 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// describe describes a case that differs to package cause, with the contents as they
-// were compared. size is that of its source.
+// describe describes a case that differs for package cause, with rewritten contents. size is the
+// size of its source.
 func describe(rules normalize.Rules, caseName string, size int64, v outcome.Verdict, was, is content.Side, c outcome.Comparison) (d cause.Case, err error) {
 	d = cause.Case{Name: caseName, Size: size, Verdict: v, Old: was.Outcome.Ending, Now: is.Outcome.Ending}
 	for _, p := range c.Parts {
@@ -22,7 +22,7 @@ func describe(rules normalize.Rules, caseName string, size int64, v outcome.Verd
 		d.Parts = append(d.Parts, part)
 	}
 	if !c.EndingDiffers {
-		d.Now = d.Old // where several are known, they may be unlike
+		d.Now = d.Old // several known endings may differ
 		return d, nil
 	}
 	if d.OldSaid, err = endingText(rules, was); err != nil {
@@ -32,8 +32,8 @@ func describe(rules normalize.Rules, caseName string, size int64, v outcome.Verd
 	return d, err
 }
 
-// endingText returns the stderr of a tool, or its stdout if stderr is empty: there it explains
-// its ending.
+// endingText returns the stderr of a tool, or its stdout if stderr is empty. It explains the
+// ending.
 func endingText(rules normalize.Rules, s content.Side) ([]byte, error) {
 	for _, place := range []outcome.Place{outcome.Stderr, outcome.Stdout} {
 		p, known := s.Outcome.Part(outcome.Key{Place: place})

@@ -36,16 +36,16 @@ func Excerpt(f *cause.Found, index int, caseName string, rules normalize.Rules, 
 		if at < 0 {
 			continue
 		}
-		old, now, err := texts(rules, p.Key, was, is)
+		old, now, err := rewrittenTexts(rules, p.Key, was, is)
 		if err != nil {
 			return "", err
 		}
 		return show(old, now, editsOf(f, p, index), at), nil
 	}
-	return inWords(rules, c, was, is)
+	return describeInWords(rules, c, was, is)
 }
 
-// editsOf returns the edits of a part, with the IDs of the causes that the others have.
+// editsOf returns the edits of a part. Edits of other causes have the IDs of those.
 func editsOf(f *cause.Found, p cause.PartEdits, index int) []diff.Edit {
 	edits := make([]diff.Edit, len(p.Edits))
 	for i, e := range p.Edits {
@@ -61,13 +61,13 @@ func changeOf(e cause.Attributed) diff.Change {
 	return diff.Change{OldFrom: e.Old.From, OldTo: e.Old.To, NowFrom: e.Now.From, NowTo: e.Now.To}
 }
 
-// IsEnding reports whether causes of a kind are about how a case ended.
+// IsEnding reports whether causes of a kind are about endings.
 func IsEnding(k cause.Kind) bool {
 	return k == cause.Failing || k == cause.Passing || k == cause.Ended
 }
 
-// saidLinesMax bounds the lines of endingText that an excerpt has.
-const saidLinesMax = 8
+// endingLinesMax bounds the lines of endingText in an excerpt.
+const endingLinesMax = 8
 
 // endingInWords returns both endings of a case, and the first lines of endingText.
 func endingInWords(rules normalize.Rules, was, is content.Side) (string, error) {
@@ -75,13 +75,13 @@ func endingInWords(rules normalize.Rules, was, is content.Side) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	lines, _, _ := diff.Unified(nil, text, diff.Limits{Lines: saidLinesMax + 1})
+	lines, _, _ := diff.Unified(nil, text, diff.Limits{Lines: endingLinesMax + 1})
 	_, lines, _ = strings.Cut(lines, "\n") // its heading
 	return fmt.Sprintf("ending: %s → %s\n%s", was.Outcome.Ending, is.Outcome.Ending, lines), nil
 }
 
-// inWords returns in words how a case differs by a cause that has no edit of a text there.
-func inWords(rules normalize.Rules, of cause.Cause, was, is content.Side) (string, error) {
+// describeInWords describes how a case differs by a cause that has no edit of a text there.
+func describeInWords(rules normalize.Rules, of cause.Cause, was, is content.Side) (string, error) {
 	c, err := outcome.Compare(was.Outcome, is.Outcome, content.SameUnder(rules, was.Open, is.Open))
 	if err != nil || len(c.Parts) == 0 {
 		return "", err
@@ -98,8 +98,8 @@ func inWords(rules normalize.Rules, of cause.Cause, was, is content.Side) (strin
 	return fmt.Sprintf("%s: %s → %s\n", name.Print(outcome.PartName(d.Key)), old, now), err
 }
 
-// partThatShows returns the first part in which a case shows a cause, else the first. A part
-// that is alone is not compared once more: there may be 50 MB of it, for each of its causes.
+// partThatShows returns the first part in which a case shows a cause, or else the first part. It
+// does not compare a single part again: it may have 50 MB, for each of its causes.
 func partThatShows(rules normalize.Rules, of cause.Cause, was, is content.Side, c outcome.Comparison) (outcome.Difference, error) {
 	if len(c.Parts) == 1 {
 		return c.Parts[0], nil
@@ -117,8 +117,8 @@ func partThatShows(rules normalize.Rules, of cause.Cause, was, is content.Side, 
 	return c.Parts[0], nil
 }
 
-// texts returns what both sides have of a part, as it was compared.
-func texts(rules normalize.Rules, k outcome.Key, was, is content.Side) (old, now []byte, err error) {
+// rewrittenTexts returns a part of both sides after the rewrites.
+func rewrittenTexts(rules normalize.Rules, k outcome.Key, was, is content.Side) (old, now []byte, err error) {
 	for _, s := range []struct {
 		side content.Side
 		text *[]byte

@@ -13,11 +13,11 @@ import (
 type Explanation struct {
 	Verdict outcome.Verdict
 	Causes  []int // indexes of the causes that show, ascending
-	All     bool  // every edit is of one of these causes
+	All     bool  // every edit belongs to one of these causes
 }
 
-// Explain compares two outcomes of a case under rules, and returns the causes of an index that
-// they show. size is that of the source. Several goroutines may call it.
+// Explain compares two outcomes of a case under rules, and returns the causes of an index that they
+// show. size is the size of the source. Several goroutines may call it.
 func Explain(rules normalize.Rules, index *cause.Index, caseName string, size int64, was, is content.Side) (t Explanation, err error) {
 	c, err := outcome.Compare(was.Outcome, is.Outcome, content.SameUnder(rules, was.Open, is.Open))
 	if err != nil {
@@ -33,7 +33,7 @@ func Explain(rules normalize.Rules, index *cause.Index, caseName string, size in
 	return t, err
 }
 
-// ContainsAll reports whether a list contains all of some.
+// ContainsAll reports whether list contains all of some.
 func ContainsAll(list, some []int) bool {
 	return !slices.ContainsFunc(some, func(i int) bool { return !slices.Contains(list, i) })
 }

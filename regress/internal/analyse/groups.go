@@ -25,7 +25,7 @@ func EmitGroups(found *cause.Found, rules normalize.Rules, sides SidesOf, emit f
 	return nil
 }
 
-// excerptsMax bounds the causes that have an excerpt. The others have a name only.
+// excerptsMax bounds the causes with an excerpt. The others have only a name.
 const excerptsMax = 500
 
 // CasesByCause lists the names of the cases of each cause.
@@ -39,8 +39,8 @@ func CasesByCause(f *cause.Found) [][]string {
 	return members
 }
 
-// MakePrintable puts the names of causes on one line each, and replaces what hides text or
-// drives a terminal: the names contain output of tools. It changes f and returns it.
+// MakePrintable puts the names of causes on one line each, and replaces characters that hide text
+// or control a terminal, because names contain output of tools. It changes f and returns it.
 func MakePrintable(f *cause.Found) *cause.Found {
 	for i := range f.Causes {
 		c := &f.Causes[i]

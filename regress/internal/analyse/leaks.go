@@ -12,29 +12,29 @@ import (
 	"muster/regress/internal/readable"
 )
 
-// Leaks finds cases that differ by the path of the work folder. All lanes of this machine have
-// the same path, an engine has its own. Several goroutines may call its methods.
+// Leaks finds cases that differ by the path of the work folder. All lanes of this machine have the
+// same path. An engine has another. Several goroutines may call its methods.
 type Leaks struct {
-	watched bool            // else both sides have the same path
-	rule    normalize.Rules // leakRule
+	isWatching bool            // false: both sides have the same path
+	rule       normalize.Rules // leakRule
 
 	mu          sync.Mutex
 	cases       int
-	byRule      int // of them: the rule makes both sides equal
+	byRule      int // cases that become equal under the rule
 	first       string
-	there, here string // the paths in the first
+	there, here string // the paths in the first case
 }
 
-// Watch parses the rule that takes the path out. Unless watched is set, cases are not looked at.
+// Watch parses the rule that removes the path. Cases are examined only if watched is set.
 func (l *Leaks) Watch(watched bool) (err error) {
-	l.watched = watched
+	l.isWatching = watched
 	l.rule, err = normalize.Parse([]string{leakRule})
 	return err
 }
 
-// look looks at a case that differs.
-func (l *Leaks) look(d cause.Case) {
-	if !l.watched {
+// examine examines a case that differs.
+func (l *Leaks) examine(d cause.Case) {
+	if !l.isWatching {
 		return
 	}
 	for _, p := range d.Parts {
@@ -48,41 +48,41 @@ func (l *Leaks) look(d cause.Case) {
 		if l.cases++; l.cases == 1 || d.Name < l.first {
 			l.first, l.there, l.here = d.Name, there, here
 		}
-		if d.Old == d.Now && !slices.ContainsFunc(d.Parts, l.remains) {
+		if d.Old == d.Now && !slices.ContainsFunc(d.Parts, l.stillDiffers) {
 			l.byRule++
 		}
 		return
 	}
 }
 
-// remains reports whether a part differs under the rule too.
-func (l *Leaks) remains(p cause.Part) bool {
+// stillDiffers reports whether a part still differs under the rule.
+func (l *Leaks) stillDiffers(p cause.Part) bool {
 	return p.Old == nil || p.Now == nil || p.Old.Form != p.Now.Form || p.Old.Exec != p.Now.Exec ||
 		!bytes.Equal(l.rule.Apply(p.Key, p.OldText), l.rule.Apply(p.Key, p.NowText))
 }
 
-// Advice says what helps; "" = nothing was found.
+// Advice returns advice about the cases found, or "".
 func (l *Leaks) Advice() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.cases == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("in %s, as %s, the path of the work folder stands in what the tool leaves, once %s and once %s: ",
+	text := fmt.Sprintf("in %s, such as %s, the tool's output contains the path of the work folder, once %s and once %s: ",
 		readable.Cases(l.cases), name.Print(l.first), name.Print(l.there), name.Print(l.here))
 	switch l.byRule {
 	case l.cases:
-		return text + "take it out of both by --normalize '" + leakRule + "', or " + leakFlags
+		return text + "remove it from both with --normalize '" + leakRule + "', or " + leakFlags
 	case 0:
-		return text + leakFlags + "; no rule of --normalize would do, for more differs with it"
+		return text + leakFlags + "; no rule of --normalize would suffice, because more differs"
 	}
-	return text + fmt.Sprintf("%s; --normalize '%s' would do for %d of them", leakFlags, leakRule, l.byRule)
+	return text + fmt.Sprintf("%s; --normalize '%s' would suffice for %d of them", leakFlags, leakRule, l.byRule)
 }
 
-// leakRule takes the path out of a text.
+// leakRule removes the path from a text.
 const leakRule = `s,(/[^\s"]*)?/work\b,WORK,`
 
-// notAmong is the first of some that is not among others, or "".
+// notAmong returns the first of some that is not among others, or "".
 func notAmong(some, others []string) string {
 	i := slices.IndexFunc(some, func(s string) bool { return !slices.Contains(others, s) })
 	if i < 0 {
@@ -91,11 +91,11 @@ func notAmong(some, others []string) string {
 	return some[i]
 }
 
-// workFoldersMax is how many are looked for in one text: a tool has one.
+// workFoldersMax bounds the work folders that are searched in one text. A tool has one.
 const workFoldersMax = 4
 
-// workFolders finds what may be the work folder in a text, each once: absolute paths that end
-// in its name, wherever they go on from there.
+// workFolders finds possible work folders in a text, each once: absolute paths up to the name of
+// the work folder.
 func workFolders(text []byte) (found []string) {
 	const last = "/work"
 	for at := 0; len(found) < workFoldersMax; {
@@ -118,10 +118,10 @@ func workFolders(text []byte) (found []string) {
 	return found
 }
 
-// isPathByte reports whether a byte is usual in the name of a folder.
+// isPathByte reports whether a byte is common in names of folders.
 func isPathByte(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || bytes.IndexByte([]byte("_.-+@%~"), c) >= 0
 }
 
-// leakFlags advises how to have a tool leave the path out.
+// leakFlags is advice on how a tool can omit the path.
 const leakFlags = "have the tool leave it out (gcc and clang: --shell with -ffile-prefix-map=$PWD=. in the command; others: without debug information)"

@@ -8,13 +8,12 @@ import (
 	"muster/regress/internal/report"
 )
 
-// Differences describes a comparison for reports, bounded, with the contents as they were
-// compared.
+// Differences describes a comparison for reports, bounded, with rewritten contents.
 func Differences(rules normalize.Rules, old, now content.Side, c outcome.Comparison) (list []report.Difference, more int, err error) {
 	return report.Differences(c, reportSide(rules, old), reportSide(rules, now), diff.Limits{})
 }
 
-// reportSide returns a side as reports show it, with contents as they were compared.
+// reportSide returns a side in the form of reports, with rewritten contents.
 func reportSide(rules normalize.Rules, s content.Side) report.Side {
 	return report.Side{
 		Ending:  s.Outcome.Ending,

@@ -15,7 +15,7 @@ func RunSides(base, found *golden.Store, caseName string) (was, is content.Side,
 	return was, content.KeptSide(is.Outcome, is.Open), err
 }
 
-// StoredSides returns both sides of a case that two stores have.
+// StoredSides returns both sides of a case from two stores.
 func StoredSides(old, now *golden.Store, caseName string) (was, is content.Side, err error) {
 	a, _, err := old.Get(caseName)
 	if err != nil {

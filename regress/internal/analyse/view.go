@@ -14,7 +14,7 @@ import (
 	"muster/regress/internal/review"
 )
 
-// View writes outcomes whole, for people.
+// View writes whole outcomes for people.
 type View struct {
 	W      io.Writer
 	Rules  normalize.Rules
@@ -22,7 +22,7 @@ type View struct {
 	Edits  []cause.PartEdits // of the case, if they are known
 }
 
-// WriteDifferences writes every difference of two outcomes whole.
+// WriteDifferences writes every difference of two outcomes in full.
 func (v View) WriteDifferences(old, now content.Side) error {
 	c, err := outcome.Compare(old.Outcome, now.Outcome, content.SameUnder(v.Rules, old.Open, now.Open))
 	if err != nil {
@@ -32,14 +32,14 @@ func (v View) WriteDifferences(old, now content.Side) error {
 		fmt.Fprintf(v.W, "\nending: %s → %s\n", old.Outcome.Ending, now.Outcome.Ending)
 	}
 	for _, d := range c.Parts {
-		if err := v.difference(d, old, now); err != nil {
+		if err := v.writeDifference(d, old, now); err != nil {
 			return err
 		}
 	}
-	return v.partial(now)
+	return v.writePartial(now)
 }
 
-func (v View) difference(d outcome.Difference, old, now content.Side) error {
+func (v View) writeDifference(d outcome.Difference, old, now content.Side) error {
 	was, err := PartWords(old, d.Old)
 	if err != nil {
 		return err
@@ -50,7 +50,7 @@ func (v View) difference(d outcome.Difference, old, now content.Side) error {
 	}
 	fmt.Fprintf(v.W, "\n%s: %s → %s\n", name.Print(outcome.PartName(d.Key)), was, is)
 	if d.Old != nil && d.Now != nil && (d.Old.Digest == d.Now.Digest || d.Old.Form == outcome.Symlink && d.Now.Form == outcome.Symlink) {
-		return nil // the words say it all
+		return nil // the words are complete
 	}
 	a, err := content.Shown(v.Rules, old.Open, d.Old)
 	if err != nil {
@@ -66,7 +66,7 @@ func (v View) difference(d outcome.Difference, old, now content.Side) error {
 	return diff.FullMarked(v.W, a, b, v.marks(d.Key, a, b))
 }
 
-// marks returns the edits of a part that are marked: those that a review marks.
+// marks returns the edits of a part to mark, as a review marks them.
 func (v View) marks(key outcome.Key, old, now []byte) (changes []diff.Change) {
 	p := review.Part{Old: old, Now: now}
 	for _, e := range v.Edits {
@@ -81,25 +81,25 @@ func (v View) marks(key outcome.Key, old, now []byte) (changes []diff.Change) {
 	return changes
 }
 
-// WriteOutcome writes an outcome that there is nothing to compare with.
+// WriteOutcome writes an outcome without a counterpart.
 func (v View) WriteOutcome(now content.Side) error {
 	fmt.Fprintf(v.W, "\nending: %s\n", now.Outcome.Ending)
 	if now.Outcome.Ending.Partial() {
-		return v.partial(now)
+		return v.writePartial(now)
 	}
 	for _, p := range now.Outcome.Parts {
 		if p.Size == 0 && p.Place != outcome.File || p.Form == outcome.Ignored {
 			continue
 		}
-		if err := v.difference(outcome.Difference{Key: p.Key, Now: &p}, now, now); err != nil {
+		if err := v.writeDifference(outcome.Difference{Key: p.Key, Now: &p}, now, now); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// WriteVarying names the parts that the golden masks, and those in which the runs of the
-// candidate differ from each other. old is nil where there is no golden outcome.
+// WriteVarying names the parts that the golden masks, and those that differ between runs of the
+// candidate. old is nil without a golden outcome.
 func (v View) WriteVarying(old, now *outcome.Outcome) {
 	if old != nil {
 		v.WriteNames("not compared, the golden varies there", content.MaskedParts(old))
@@ -108,17 +108,15 @@ func (v View) WriteVarying(old, now *outcome.Outcome) {
 	v.WriteNames("varies from run to run of the candidate", content.FlakyParts(now))
 }
 
-// WriteNames writes the names of parts after what they have in common. It writes nothing if
-// there are none.
+// WriteNames writes the names of parts after a heading. It writes nothing for an empty list.
 func (v View) WriteNames(what string, parts []string) {
 	if len(parts) > 0 {
 		fmt.Fprintf(v.W, "\n%s: %s\n", what, strings.Join(name.PrintAll(parts), ", "))
 	}
 }
 
-// partial writes what a case left that was ended by a limit: it is kept for
-// people, and not compared.
-func (v View) partial(now content.Side) error {
+// writePartial writes the output of a case that a limit ended. It is kept for people, and not compared.
+func (v View) writePartial(now content.Side) error {
 	if !now.Outcome.Ending.Partial() {
 		return nil
 	}
@@ -145,6 +143,6 @@ func (v View) partial(now content.Side) error {
 	return nil
 }
 
-// partialLinesMax bounds what is shown of a part that a limit cut off: a tool
-// that loops fills it with the same line again and again.
+// partialLinesMax bounds the lines shown of a part that a limit cut off. A tool that loops fills it
+// with the same line.
 const partialLinesMax = 200
