@@ -11,21 +11,22 @@ import (
 // A Batched pass makes one run of each task's case. A lane may get several tasks at once.
 type Batched[R any] struct {
 	Goroutines int
-	Alone      bool           // a lane gets one task at once
-	Due        Durations      // how long each case should take
+	Alone      bool           // a lane gets one task at a time
+	Due        Durations      // the expected duration of each case
 	Avoid      func(Task) int // the lane that the case avoids
 	// RunTasks runs tasks in order on one lane, and calls ended for each. It returns the number
 	// of tasks that ran.
 	RunTasks func(ctx context.Context, tasks []Task, avoid int, ended func(Task, *exec.Result, error)) int
-	// Look makes a result of a run, or of its failure. Take gets the results, one at a time.
+	// Look makes the result of a run, or of its failure. Take receives the results, one at a time.
 	Look func(context.Context, Task, *exec.Result, error) R
 	Take func(Task, R) error
-	// Between may be nil. It does other work before the next tasks. It returns a function that notes the
-	// result, or nil if it did nothing. Its duration is the expected one of the next task.
+	// Between may be nil. It does other work before the next tasks. It returns a function that
+	// records the result, or nil if it did nothing. Its argument is the expected duration of the
+	// next task.
 	Between func(context.Context, time.Duration) (note func() error)
 }
 
-// Run works on every task, as the function Run does. Lanes get several quick cases at once.
+// Run works on every task, as the function Run does. A lane gets several quick cases at once.
 func (p Batched[R]) Run(ctx context.Context, tasks []Task) error {
 	lanes := max(1, p.Goroutines)
 	q := newQueue(tasks, lanes, p.Avoid)
@@ -46,24 +47,24 @@ func (p Batched[R]) Run(ctx context.Context, tasks []Task) error {
 				}
 				continue
 			}
-			h := q.next(min(most, pace.fits()))
+			h := q.next(min(most, pace.casesThatFit()))
 			if len(h.tasks) == 0 || handing.Err() != nil {
-				q.back(h, 0)
+				q.giveBack(h, 0)
 				return nil
 			}
 			var failed error
 			ran := p.RunTasks(ctx, h.tasks, h.avoid, func(t Task, r *exec.Result, err error) {
 				if r != nil {
-					pace.note(r.Cost.Wall)
+					pace.add(r.Cost.Wall)
 				}
-				got := p.Look(ctx, t, r, err) // not ended by an error of take
+				got := p.Look(ctx, t, r, err) // an error of take does not end it
 				taking.Lock()
 				defer taking.Unlock()
 				if err := p.Take(t, got); failed == nil {
 					failed = err
 				}
 			})
-			q.back(h, ran)
+			q.giveBack(h, ran)
 			if failed != nil {
 				return failed
 			}

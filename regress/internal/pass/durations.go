@@ -4,12 +4,11 @@ import (
 	"time"
 )
 
-// Durations has the earlier durations of the selected cases, by index. It is nil if no case is
-// known, and has 0 for a case that is not known.
+// Durations are the earlier durations of the selected cases, by index. It is nil if none is known,
+// and 0 for an unknown case.
 type Durations []time.Duration
 
-// Complete gives cases that are not known the mean of the known ones. It returns nil if no case
-// is known.
+// Complete gives unknown cases the mean of the known ones. It returns nil if none is known.
 func (d Durations) Complete() Durations {
 	var sum time.Duration
 	known := 0
@@ -38,7 +37,7 @@ func (d Durations) Sum(tasks []Task) (sum time.Duration) {
 	return sum
 }
 
-// Of returns the expected duration of one case, or 0 if nothing is known.
+// Of returns the expected duration of one case, or 0 if it is unknown.
 func (d Durations) Of(index int) time.Duration {
 	if d == nil || index < 0 {
 		return 0

@@ -5,18 +5,17 @@ import (
 	"slices"
 )
 
-// An InOrder calls a function for each task, in the order of the corpus. So the output of a
-// check does not depend on which lane was faster. Until the tasks are known, InOrder only
-// collects.
+// An InOrder calls a function for each task, in the order of the corpus. So the output of a check
+// does not depend on which lane was faster. Until it knows the tasks, it only collects.
 type InOrder struct {
-	tasks []Task // still to come, in order; nil = not known yet
+	tasks []Task // remaining tasks, in order; nil = not known yet
 	ready map[int]func()
 }
 
-// NewInOrder returns an InOrder that has no tasks yet.
+// NewInOrder returns an InOrder without tasks.
 func NewInOrder() InOrder { return InOrder{ready: map[int]func(){}} }
 
-// Has reports whether a task was added, and its function was not called yet.
+// Has reports whether a task was added and its function was not called yet.
 func (o *InOrder) Has(t Task) bool { return o.ready[t.Index] != nil }
 
 // Expects reports whether some expected task was not added yet.
@@ -32,7 +31,7 @@ func (o *InOrder) Add(t Task, do func()) {
 	o.drain()
 }
 
-// Expect sets all tasks, including those that are ready already.
+// Expect sets all tasks, including those that are already added.
 func (o *InOrder) Expect(tasks []Task) {
 	o.tasks = tasks
 	o.drain()
@@ -60,6 +59,5 @@ func (o *InOrder) Flush() {
 	}
 }
 
-// readyMax bounds the tasks that wait for one slow case. Beyond it, they no longer wait for their
-// turn.
+// readyMax bounds the tasks that wait for one slow case. Further tasks do not wait for their turn.
 const readyMax = 1000

@@ -3,21 +3,23 @@ package pass
 import "time"
 
 const (
-	// handTime is how long the tasks that a lane gets at once should take together.
-	// It is long beside what asking and waking cost, some 25 µs, and short for people.
+	// handTime is the expected total duration of the tasks that a lane gets at once. It is long
+	// compared with the cost of asking and waking, some 25 µs, and short for people.
 	handTime = 16 * time.Millisecond
 
-	// handMax is the most tasks at once.
+	// handMax is the largest number of tasks at once.
 	handMax = 8
 )
 
-// pace is how long a lane's cases took, the last ones most.
+// pace is a moving average of the durations of a lane's cases.
 type pace time.Duration
 
-func (p *pace) note(wall time.Duration) { *p += (pace(wall) - *p) / 4 }
+func (p *pace) add(wall time.Duration) { *p += (pace(wall) - *p) / 4 }
 
-// fits is how many more such cases fit into handTime.
-func (p *pace) fits() int { return max(1, min(handMax, int(handTime/time.Duration(max(*p, 1))))) }
+// casesThatFit returns how many cases of this pace fit into handTime.
+func (p *pace) casesThatFit() int {
+	return max(1, min(handMax, int(handTime/time.Duration(max(*p, 1)))))
+}
 
 func newPace() *pace {
 	p := pace(handTime)

@@ -1,8 +1,8 @@
-// Package pass works on many cases at once. In go the tasks, one a case, and functions that run
-// and take them; out come calls of these functions: work on several goroutines, take one at a
-// time. Quick cases go to a lane several at once, and results can be put in corpus order.
+// Package pass works on many cases at once. Its input is the tasks, one a case, and functions that
+// run them and take the results. It calls these functions: work on several goroutines, and take one
+// at a time. A lane gets several quick cases at once. Results can be put in corpus order.
 //
-// It starts no run itself. It knows no command, no golden, no verdict and no event.
+// It starts no run itself. It knows no command, golden, verdict or event.
 package pass
 
 import (
@@ -20,26 +20,27 @@ type Task struct {
 	Entry *corpus.Entry
 }
 
-// ErrStop ends a pass early. It is no failure.
+// ErrStop ends a pass early, without a failure.
 var ErrStop = errors.New("enough")
 
-// EnvironmentMax is the number of cases that fail because of the machine before a run gives up:
-// the others would fail the same way.
+// EnvironmentMax is the number of cases that fail because of the machine before a run gives up. The
+// other cases would fail the same way.
 const EnvironmentMax = 20
 
-// FailingFirst is the number of first runs that must all fail for a warning before a pass ends.
+// FailingFirst is the number of first runs that must all fail before a pass warns early.
 const FailingFirst = 100
 
-// Run works on every task, on a number of goroutines, and hands each result to take, one at a
-// time. It starts no more work when ctx ends or take returns an error. It still hands to take the
-// results of work under way, and drops further errors of take. It returns when all work ended.
+// Run works on every task, on a number of goroutines, and passes each result to take, one at a
+// time. It starts no more work once ctx ends or take returns an error. It still passes on the
+// results of work under way, and ignores further errors of take. It returns when all work has
+// ended.
 func Run[R any](ctx context.Context, goroutines int, tasks []Task, work func(context.Context, Task) R, take func(Task, R) error) error {
 	var taking sync.Mutex
 	err := ForEach(ctx, goroutines, tasks, func(handing context.Context, t Task) error {
 		if handing.Err() != nil {
 			return nil
 		}
-		r := work(ctx, t) // not ended by an error of take
+		r := work(ctx, t) // an error of take does not end it
 		taking.Lock()
 		defer taking.Unlock()
 		return take(t, r)

@@ -4,21 +4,20 @@ import (
 	"sync"
 )
 
-// queue hands out the tasks of a pass to lanes that ask for several at once and may
-// bring some back: in order, among those that are to avoid the same lane.
+// A queue hands out the tasks of a pass. Lanes ask for several tasks at once and may return some.
+// Among tasks that avoid the same lane, it keeps the order.
 type queue struct {
 	lanes int
 
 	mu      sync.Mutex
 	changed *sync.Cond
 	apart   []*sameLane // by the lane to avoid
-	left    int         // tasks in them
+	left    int         // tasks in apart
 	several int         // hands of more than one task that are out
 }
 
-// next returns up to most tasks, and fewer towards the end: what is left is to keep
-// every lane busy. It returns none when all are done, and waits while some may come
-// back.
+// next returns up to most tasks. Towards the end it returns fewer, so that the rest keeps every
+// lane busy. It waits while tasks may be returned. When all are done it returns none.
 func (q *queue) next(most int) hand {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -44,7 +43,7 @@ func (q *queue) next(most int) hand {
 	return h
 }
 
-// first returns the index of the task that is handed out next, or -1 if there is none.
+// first returns the index of the next task, or -1 if no task is left.
 func (q *queue) first() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -58,8 +57,8 @@ func (q *queue) first() int {
 	}
 }
 
-// choose returns those of which the fewest hands are out: where there are two lanes,
-// tasks that avoid the same one would wait for each other.
+// choose returns the tasks with the fewest hands out. With two lanes, tasks that avoid the same
+// lane would wait for each other.
 func (q *queue) choose() (best *sameLane) {
 	for _, l := range q.apart {
 		if len(l.tasks)+len(l.again) > 0 && (best == nil || l.out < best.out) {
@@ -69,8 +68,8 @@ func (q *queue) choose() (best *sameLane) {
 	return best
 }
 
-// back takes a hand back of which the first are done.
-func (q *queue) back(h hand, done int) {
+// giveBack takes back a hand. Its first tasks are done, as many as done counts.
+func (q *queue) giveBack(h hand, done int) {
 	if h.from == nil {
 		return
 	}
@@ -85,15 +84,15 @@ func (q *queue) back(h hand, done int) {
 	}
 }
 
-// sameLane are the tasks that avoid the same lane.
+// sameLane is the tasks that avoid the same lane.
 type sameLane struct {
 	avoid int
 	tasks []Task // to be handed out
-	again []Task // so are these, first
-	out   int    // hands of them
+	again []Task // returned tasks, which are handed out first
+	out   int    // number of their hands that are out
 }
 
-// hand are some tasks for one lane.
+// hand is some tasks for one lane.
 type hand struct {
 	tasks []Task
 	avoid int

@@ -35,7 +35,7 @@ func TestQueueHands(t *testing.T) {
 	first := q.next(8)
 	want(first, 0, 1, 2, 3, 4) // a quarter of 20
 	want(q.next(1), 5)
-	q.back(first, 2)
+	q.giveBack(first, 2)
 	want(q.next(2), 2, 3)
 	want(q.next(8), 4)
 	want(q.next(8), 6, 7, 8)
@@ -48,7 +48,7 @@ func TestQueueHands(t *testing.T) {
 func TestQueueAvoid(t *testing.T) {
 	q := newQueue(numbered(100), 2, func(t Task) int { return t.Index / 3 % 2 })
 	first, second := q.next(4), q.next(4)
-	q.back(first, 4)
+	q.giveBack(first, 4)
 	third := q.next(4)
 	for i, want := range [][]int{{0, 1, 2, 6}, {3, 4, 5, 9}, {7, 8, 12, 13}} {
 		if got := []hand{first, second, third}[i]; !slices.Equal(indexes(got), want) || got.avoid != i%2 {
@@ -71,7 +71,7 @@ func TestQueueWaits(t *testing.T) {
 		if ended {
 			t.Fatal("it did not wait")
 		}
-		q.back(several, 1)
+		q.giveBack(several, 1)
 		synctest.Wait()
 		if !ended || !slices.Equal(indexes(got), []int{1}) {
 			t.Errorf("%v, %v, want what came back", indexes(got), ended)
@@ -80,7 +80,7 @@ func TestQueueWaits(t *testing.T) {
 			t.Error("there is something left")
 		}
 		for _, hand := range append(alone, got) {
-			q.back(hand, 1)
+			q.giveBack(hand, 1)
 		}
 	})
 }
@@ -105,7 +105,7 @@ func TestQueueOnce(t *testing.T) {
 					times[t.Index]++
 				}
 				mu.Unlock()
-				q.back(h, ran)
+				q.giveBack(h, ran)
 			}
 		})
 	}
@@ -121,23 +121,23 @@ func TestQueueOnce(t *testing.T) {
 // when one is not.
 func TestPace(t *testing.T) {
 	p := newPace()
-	if p.fits() != 1 {
-		t.Errorf("%d before anything is known", p.fits())
+	if p.casesThatFit() != 1 {
+		t.Errorf("%d before anything is known", p.casesThatFit())
 	}
 	for range 20 {
-		p.note(time.Millisecond)
+		p.add(time.Millisecond)
 	}
-	if p.fits() != handMax {
-		t.Errorf("%d of 1 ms", p.fits())
+	if p.casesThatFit() != handMax {
+		t.Errorf("%d of 1 ms", p.casesThatFit())
 	}
-	p.note(time.Second)
-	if p.fits() != 1 {
-		t.Errorf("%d after one of a second", p.fits())
+	p.add(time.Second)
+	if p.casesThatFit() != 1 {
+		t.Errorf("%d after one of a second", p.casesThatFit())
 	}
 	for range 50 {
-		p.note(4 * time.Millisecond)
+		p.add(4 * time.Millisecond)
 	}
-	if got := p.fits(); got < 3 || got > 4 {
+	if got := p.casesThatFit(); got < 3 || got > 4 {
 		t.Errorf("%d of 4 ms, want 3 or 4", got)
 	}
 }
