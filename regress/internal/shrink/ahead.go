@@ -6,23 +6,23 @@ import (
 	"sync"
 )
 
-// A step is where a pass is: the candidate that it would test now, and where the answer
-// leads. Steps do not change, so that the way ahead can be walked on a guess.
+// A step is a state of a pass: the candidate to test, and the step after each answer. Steps do not
+// change, so that a pass can be followed ahead on guesses.
 type step interface {
-	// candidate returns what to test: shorter than the source of the pass so far.
+	// candidate returns the text to test: shorter than the source of the pass so far.
 	candidate() []byte
-	// next returns the step behind this one; nil at the end of the pass.
+	// next returns the step after this one; nil at the end of the pass.
 	next(shows bool) step
-	// part is how much of the source the pass has been over, from 0 to 1.
+	// part returns how much of the source the pass has covered, from 0 to 1.
 	part() float64
 }
 
-// candidate is a step with what it tests.
+// candidate is a step with its text.
 type candidate struct {
 	from  step
 	text  []byte
 	key   key
-	guess bool // what its answer is taken to be until it is known
+	guess bool // the assumed answer until the test ends
 }
 
 func newCandidate(s step) *candidate {
@@ -30,27 +30,27 @@ func newCandidate(s step) *candidate {
 	return &candidate{from: s, text: text, key: sha256.Sum256(text)}
 }
 
-// tested is what came of a test.
-type tested struct {
+// testResult is the result of a test.
+type testResult struct {
 	key   key
 	shows bool
 	err   error
 }
 
-// ahead is the way of a pass from the step whose answer is wanted over those that follow
-// if the guesses are right. Lanes that the first leaves idle test the others. Mostly an
-// answer is no, so no is the guess, but behind two that were yes.
+// ahead is the path of a pass from its current step over the steps that follow if the guesses are
+// right. Lanes that the current step leaves idle test the later ones. Most answers are no. So the
+// guess is no, except after two answers that were yes.
 type ahead struct {
-	*work
+	*reduction
 	first step
-	way   []*candidate // the first is that of first
+	way   []*candidate // the first belongs to the field first
 	yes   int          // answers in a row
 }
 
-// answer returns the candidate of the first step, and what its test said.
+// answer returns the candidate of the current step, and the result of its test.
 func (a *ahead) answer(ctx context.Context) (*candidate, bool, error) {
 	if len(a.way) == 0 {
-		a.way = append(a.way, a.guessed(a.first))
+		a.way = append(a.way, a.newGuess(a.first))
 	}
 	head := a.way[0]
 	for {
@@ -65,20 +65,20 @@ func (a *ahead) answer(ctx context.Context) (*candidate, bool, error) {
 			return head, false, err
 		}
 		a.fill()
-		if t := a.take(); t.err != nil && t.key == head.key {
+		if t := a.awaitTest(); t.err != nil && t.key == head.key {
 			return head, false, t.err
 		}
 	}
 }
 
-// guessed makes a candidate of a step, with a guess.
-func (a *ahead) guessed(s step) *candidate {
+// newGuess makes a candidate of a step, with a guess.
+func (a *ahead) newGuess(s step) *candidate {
 	c := newCandidate(s)
 	c.guess = a.yes >= 2
 	return c
 }
 
-// fill starts tests of what lies ahead, until no lane is idle or the way is long.
+// fill starts tests ahead until no lane is idle or the path is long.
 func (a *ahead) fill() {
 	for i := 0; a.running < a.o.Lanes && i < 4*a.o.Lanes; i++ {
 		if i == len(a.way) && !a.extend() {
@@ -95,7 +95,7 @@ func (a *ahead) fill() {
 	}
 }
 
-// extend lengthens the way by one step, if the pass goes on there.
+// extend lengthens the path by one step, if the pass continues there.
 func (a *ahead) extend() bool {
 	last := a.way[len(a.way)-1]
 	shows, known := a.answers[last.key]
@@ -107,13 +107,13 @@ func (a *ahead) extend() bool {
 		return false
 	}
 	last.guess = shows
-	a.way = append(a.way, a.guessed(s))
+	a.way = append(a.way, a.newGuess(s))
 	return true
 }
 
-// take waits for a test, and cuts the way off behind a guess that was wrong. One that
-// failed is made again if its turn comes.
-func (a *ahead) take() tested {
+// awaitTest waits for a test. If a guess was wrong, it cuts the path off behind it. A failed test
+// is repeated if its turn comes.
+func (a *ahead) awaitTest() testResult {
 	t := <-a.ended
 	a.running--
 	delete(a.under, t.key)
@@ -130,7 +130,7 @@ func (a *ahead) take() tested {
 	return t
 }
 
-// advance goes on behind the first step.
+// advance continues behind the current step.
 func (a *ahead) advance(shows bool) {
 	head := a.way[0]
 	if a.yes++; !shows {
@@ -145,17 +145,16 @@ func (a *ahead) advance(shows bool) {
 	a.first = head.from.next(shows)
 }
 
-// start makes the goroutines in which tests run. stop ends them, with the tests under
-// way.
-func (w *work) start(ctx context.Context, test Test) (stop func()) {
+// start starts the goroutines of the tests. stop ends them and the tests under way.
+func (w *reduction) start(ctx context.Context, test Test) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var all sync.WaitGroup
 	w.o.Lanes = max(1, w.o.Lanes)
-	w.ended = make(chan tested, w.o.Lanes)
+	w.ended = make(chan testResult, w.o.Lanes)
 	w.run = func(c *candidate) {
 		all.Go(func() {
 			shows, err := test(ctx, c.text)
-			w.ended <- tested{c.key, shows, err}
+			w.ended <- testResult{c.key, shows, err}
 		})
 	}
 	return func() {

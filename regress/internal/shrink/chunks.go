@@ -2,17 +2,17 @@ package shrink
 
 import "bytes"
 
-// chunks leaves out pieces, many at once to begin with and then ever fewer: half of
-// those that there are, a quarter, down to each alone. It goes from the end to the
-// beginning, for what comes later mostly uses what came before.
+// chunks removes pieces: many at once at first, then ever fewer. It starts with half of the pieces,
+// then a quarter, down to single ones. It goes from the end to the beginning, because later code
+// mostly uses earlier code.
 type chunks struct {
 	pieces   [][]byte
 	size     int       // pieces at a time
-	end      int       // the next to go are those before it
-	balances []balance // of the pieces, where only what is balanced may go; else nil
+	end      int       // the end of the next chunk
+	balances []balance // of the pieces, if only balanced chunks may go; otherwise nil
 }
 
-// newChunks returns the first step; nil where there is but one piece.
+// newChunks returns the first step, or nil for a single piece.
 func newChunks(pieces [][]byte, balanced bool) step {
 	kept := pieces[:0:0]
 	for _, p := range pieces {
@@ -29,7 +29,7 @@ func newChunks(pieces [][]byte, balanced bool) step {
 			c.balances = append(c.balances, balanceOf(p))
 		}
 	}
-	return c.settled()
+	return c.nextAllowed()
 }
 
 func (c chunks) from() int { return max(0, c.end-c.size) }
@@ -51,11 +51,11 @@ func (c chunks) next(shows bool) step {
 		c.pieces = c.without()
 	}
 	c.end = from
-	return c.settled()
+	return c.nextAllowed()
 }
 
-// settled goes on to the next chunk that may go.
-func (c chunks) settled() step {
+// nextAllowed goes on to the next chunk that may go.
+func (c chunks) nextAllowed() step {
 	for {
 		switch {
 		case len(c.pieces) < 2:
@@ -72,7 +72,7 @@ func (c chunks) settled() step {
 	}
 }
 
-// mayGo reports whether the chunk is balanced, and not all that there is.
+// mayGo reports whether the chunk is balanced, and not the whole source.
 func (c chunks) mayGo() bool {
 	if c.end-c.from() == len(c.pieces) {
 		return false

@@ -1,12 +1,11 @@
-// Package shrink makes a source smaller while it keeps what is wanted of it: delta
-// debugging, first by the forms that brackets and line ends make, then by lines, by
-// bracketed groups and by tokens, again and again until nothing more can go; then the
-// spaces that are left over.
+// Package shrink reduces a source while a test still passes: delta debugging. It removes forms that
+// brackets and line ends delimit, then lines, bracketed groups and tokens, until nothing more can
+// go. At last it removes spare spaces.
 //
-// Candidates are tested several at a time, and the result is that of testing one after
-// another, however many lanes there are and however long a test takes: tests ahead are
-// guesses, and only those whose turn comes count (see ahead.go).
+// It tests several candidates at a time. The result is the same as with one after another, whatever
+// the number of lanes and the duration of tests. Tests ahead are guesses, and count only if their
+// turn comes (see ahead.go).
 //
-// It is pure: no disk, clock, network or process. It must not know any language, nor
-// what is wanted: that is the caller's test.
+// It is pure: no disk, clock, network or process. It must not know any language, nor the aim of the
+// reduction: that is the caller's test.
 package shrink

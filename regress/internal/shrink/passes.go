@@ -3,15 +3,15 @@ package shrink
 // A pass is one way to go over a source.
 type pass struct {
 	name  string
-	begin func(source []byte) step // nil: there is nothing to try
+	begin func(source []byte) step // nil: nothing to try
 }
 
-// formsMax is the deepest nesting that has a pass of its own.
+// formsMax is the deepest nesting with a pass of its own.
 const formsMax = 6
 
-// cheap are the passes that take much with few tests. Forms come first: a half of a
-// program's lines is no program mostly, a half of its functions may be one.
-func cheap() []pass {
+// cheapPasses returns the passes that remove much with few tests. Forms come first: half of a
+// program's lines rarely is a program, half of its functions may be.
+func cheapPasses() []pass {
 	var list []pass
 	for depth := range formsMax {
 		cut := forms(depth)
@@ -29,12 +29,12 @@ func cheap() []pass {
 	)
 }
 
-// dear are those whose tests are about as many as there are tokens, several times.
-func dear() []pass {
+// dearPasses returns the passes that need several times as many tests as the source has tokens.
+func dearPasses() []pass {
 	return []pass{{"runs of tokens", func(source []byte) step { return newRuns(source) }}}
 }
 
-// last are those after which the others would find no more than before.
-func last() []pass {
+// lastPasses returns the final passes. After them the others would find nothing new.
+func lastPasses() []pass {
 	return []pass{{"spaces", func(source []byte) step { return newTidying(source) }}}
 }

@@ -2,7 +2,7 @@ package shrink
 
 import "bytes"
 
-// lines cuts a source behind each line end.
+// lines cuts a source after each line end.
 func lines(text []byte) [][]byte { return bytes.SplitAfter(text, []byte("\n")) }
 
 // words cuts a source into its tokens.
@@ -14,9 +14,9 @@ func words(text []byte) [][]byte {
 	return list
 }
 
-// forms cuts a source behind each thing that looks complete at most depth pairs of
-// brackets deep: behind a semicolon, a brace that closes, and a line end. At depth 0 those
-// are the functions of a program in C, at depth 1 their statements.
+// forms cuts a source after each thing that looks complete within at most depth pairs of brackets:
+// after a semicolon, a closing brace or a line end. In a C program these are functions at depth 0,
+// and their statements at depth 1.
 func forms(depth int) func([]byte) [][]byte {
 	return func(text []byte) (list [][]byte) {
 		toks := tokens(text)
@@ -33,7 +33,7 @@ func forms(depth int) func([]byte) [][]byte {
 	}
 }
 
-// deepest is how many pairs of brackets there are around some token.
+// deepest returns the largest number of bracket pairs around a token.
 func deepest(text []byte) (most int) {
 	for _, d := range depths(tokens(text)) {
 		most = max(most, d)
@@ -41,7 +41,7 @@ func deepest(text []byte) (most int) {
 	return most
 }
 
-// balance says which brackets a piece opens and closes that it does not close and open.
+// balance counts the unmatched brackets of a piece.
 type balance struct{ round, square, curly int }
 
 func balanceOf(piece []byte) (b balance) {

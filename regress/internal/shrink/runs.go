@@ -2,20 +2,20 @@ package shrink
 
 import "slices"
 
-// runsMax is the longest run of tokens that is tried at every place, and runsOf the
-// largest source, in tokens, for which that is worth it.
+// runsMax is the longest run of tokens that is tried at every place. runsOf is the largest source
+// for that, in tokens.
 const (
 	runsMax = 8
 	runsOf  = 4096
 )
 
-// runs leaves out as many tokens as size, at every place: what chunks that lie side by
-// side do not hit, "else if (" say.
+// runs removes size tokens at every place. It finds runs across the borders of chunks, such as
+// "else if (".
 type runs struct {
 	text   []byte
 	tokens []token
 	size   int
-	end    int // the next to go are those before it
+	end    int // the end of the next run
 }
 
 func newRuns(text []byte) step {
@@ -24,7 +24,7 @@ func newRuns(text []byte) step {
 		return nil
 	}
 	r.end = len(r.tokens)
-	return r.settled()
+	return r.nextAllowed()
 }
 
 func (r runs) candidate() []byte {
@@ -34,15 +34,15 @@ func (r runs) candidate() []byte {
 func (r runs) next(shows bool) step {
 	if !shows {
 		r.end--
-		return r.settled()
+		return r.nextAllowed()
 	}
 	r.text = r.candidate()
 	r.tokens = tokens(r.text) // two words may have become one
 	r.end = min(r.end-1, len(r.tokens))
-	return r.settled()
+	return r.nextAllowed()
 }
 
-func (r runs) settled() step {
+func (r runs) nextAllowed() step {
 	for r.end < r.size || r.size >= len(r.tokens) {
 		if r.size == 1 {
 			return nil

@@ -1,16 +1,16 @@
 package shrink
 
-// A token is the smallest that can be left out: a word, a number, a string, a comment
-// that ends in its line, or a single character, with the spaces before it.
+// A token is the smallest removable unit: a word, a number, a string, a comment that ends in its
+// line, or a single character, with the spaces before it.
 type token struct {
 	from, to int
 	at       int  // behind the spaces
-	first    byte // what is there
-	newline  bool // there is a line end among the spaces
+	first    byte // its first byte
+	newline  bool // the spaces contain a line end
 }
 
-// tokens splits a source. What follows the last token is part of that one, so that they
-// make up the whole.
+// tokens splits a source. The text after the last token belongs to that token, so that all tokens
+// make up the source.
 func tokens(text []byte) (list []token) {
 	for at := 0; at < len(text); {
 		t := token{from: at}
@@ -27,7 +27,7 @@ func tokens(text []byte) (list []token) {
 			return append(list, t)
 		}
 		t.at, t.first = at, text[at]
-		at += length(text[at:])
+		at += tokenLength(text[at:])
 		t.to = at
 		list = append(list, t)
 	}
@@ -40,8 +40,8 @@ func isWord(c byte) bool {
 	return c == '_' || c == '$' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
 }
 
-// length is that of the token which text begins with.
-func length(text []byte) int {
+// tokenLength returns the length of the token that text begins with.
+func tokenLength(text []byte) int {
 	n := 1
 	switch c := text[0]; {
 	case isWord(c):
@@ -49,17 +49,17 @@ func length(text []byte) int {
 			n++
 		}
 	case c == '"' || c == '\'' || c == '`':
-		return quoted(text)
+		return stringLength(text)
 	}
 	return n
 }
 
-// quotedMax bounds what is taken for one string.
+// quotedMax bounds the length of a string.
 const quotedMax = 4 << 10
 
-// quoted is the length of the string that text begins with; 1 where it does not end in
-// its line: then the mark is likely to be another, an apostrophe perhaps.
-func quoted(text []byte) int {
+// stringLength returns the length of the string that text begins with. If it does not end in its
+// line, the mark is probably an apostrophe, and the length is 1.
+func stringLength(text []byte) int {
 	for n := 1; n < len(text) && n < quotedMax && text[n] != '\n'; n++ {
 		switch text[n] {
 		case text[0]:
@@ -71,7 +71,7 @@ func quoted(text []byte) int {
 	return 1
 }
 
-// closing is the bracket that closes another, 0 for what is none.
+// closing returns the bracket that closes another, or 0.
 func closing(open byte) byte {
 	switch open {
 	case '(':
@@ -87,8 +87,7 @@ func closing(open byte) byte {
 // A group is a pair of brackets, as indexes of tokens.
 type group struct{ open, close int }
 
-// groups pairs the brackets, in the order in which they open. What has no match is left
-// alone.
+// groups pairs the brackets, in the order in which they open. It ignores brackets without a match.
 func groups(list []token) (found []group) {
 	var open []int // indexes in found
 	for i, t := range list {
@@ -114,8 +113,8 @@ func groups(list []token) (found []group) {
 	return matched
 }
 
-// depths returns of each token how many pairs of brackets it is in; a bracket is outside
-// its own pair.
+// depths returns for each token the number of bracket pairs around it. A bracket is outside its own
+// pair.
 func depths(list []token) []int {
 	change := make([]int, len(list)+1)
 	for _, g := range groups(list) {

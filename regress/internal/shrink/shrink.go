@@ -5,95 +5,94 @@ import (
 	"crypto/sha256"
 )
 
-// A Test reports whether a candidate still has what is wanted. It is called by several
-// goroutines at once, and should give the same answer whenever it is asked. It must not
-// change the candidate. Its error ends the work.
+// A Test reports whether a candidate still has the wanted property. Several goroutines call it at
+// once. It should always give the same answer. It must not change the candidate. Its error ends the
+// work.
 type Test func(ctx context.Context, candidate []byte) (bool, error)
 
 // Options bounds the work.
 type Options struct {
 	Lanes    int            // candidates tested at once; at least 1
 	TestsMax int            // 0 = no limit
-	Progress func(Progress) // hears of each test that counts, in the goroutine of Reduce; may be nil
+	Progress func(Progress) // called for each test that counts, in the goroutine of Reduce; may be nil
 }
 
-// Progress is how far the work is.
+// Progress is the progress of a reduction.
 type Progress struct {
-	Tests int    // that counted: the same whatever the number of lanes
+	Tests int    // that count: the same for any number of lanes
 	Size  int    // of the smallest source so far, in bytes
 	Round int    // from 1: all passes over the source
-	Pass  string // what is being left out: forms, lines, groups, tokens, spaces
-	// Of this pass, at the present size of what it leaves out: how much of the source
-	// it has been over, from 0 to 1.
+	Pass  string // the kind of piece that is being removed: forms, lines, groups, tokens, spaces
+	// How much of the source this pass has covered, from 0 to 1, at the current size of its pieces.
 	Part float64
 }
 
-// Result is what Reduce came to.
+// Result is the result of Reduce.
 type Result struct {
 	Source []byte
 	Tests  int  // that counted
-	Ran    int  // those, and the guesses that came to nothing
+	Ran    int  // all tests, with the guesses that did not count
 	Done   bool // nothing more can go; false: TestsMax was reached, or the work was ended
 }
 
-// Reduce returns the smallest source that it finds for which test says yes, which it
-// must say of source; that is not asked. It ends with ctx or with the first error of test:
-// what it found until then it returns all the same, with the error. The source is not changed.
+// Reduce returns the smallest source that it finds for which test returns true. test must return
+// true for source; Reduce does not check that. It ends with ctx or with the first error of test,
+// and then returns the smallest source so far with the error. It does not change source.
 func Reduce(ctx context.Context, source []byte, o Options, test Test) (Result, error) {
 	if o.Progress == nil {
 		o.Progress = func(Progress) {}
 	}
-	w := &work{o: o, best: source, answers: map[key]bool{}, asked: map[key]bool{}, under: map[key]bool{}}
+	w := &reduction{o: o, best: source, answers: map[key]bool{}, asked: map[key]bool{}, under: map[key]bool{}}
 	stop := w.start(ctx, test)
 	defer stop()
 	err := w.rounds(ctx)
 	return Result{Source: w.best, Tests: w.tests, Ran: w.ran, Done: err == nil && !w.spent()}, err
 }
 
-// work is a reduction under way. One goroutine owns it; tests run in others.
-type work struct {
+// reduction is a reduction in progress. One goroutine owns it, and tests run in others.
+type reduction struct {
 	o       Options
 	best    []byte
 	round   int
 	tests   int
 	ran     int
-	answers map[key]bool // of all candidates that were tested
-	asked   map[key]bool // those of them whose turn came
+	answers map[key]bool // of all tested candidates
+	asked   map[key]bool // those whose turn came
 
-	run     func(*candidate) // starts a test; set by start, as is
-	ended   chan tested
+	run     func(*candidate) // starts a test; set by start
+	ended   chan testResult
 	running int
-	under   map[key]bool // the candidates of the tests that run
+	under   map[key]bool // the candidates of the running tests
 }
 
-// key tells candidates apart.
+// key identifies a candidate.
 type key [sha256.Size]byte
 
-func (w *work) spent() bool { return w.o.TestsMax > 0 && w.tests >= w.o.TestsMax }
+func (w *reduction) spent() bool { return w.o.TestsMax > 0 && w.tests >= w.o.TestsMax }
 
-// rounds makes passes until none of them finds anything to leave out. The last ones are
-// dear, and come when the others have nothing more to say.
-func (w *work) rounds(ctx context.Context) error {
+// rounds makes passes until none of them removes anything. The expensive ones run only when the
+// others find nothing more.
+func (w *reduction) rounds(ctx context.Context) error {
 	for !w.spent() {
 		w.round++
 		before := len(w.best)
-		if err := w.passes(ctx, cheap()); err != nil {
+		if err := w.passes(ctx, cheapPasses()); err != nil {
 			return err
 		}
 		if len(w.best) < before {
 			continue
 		}
-		if err := w.passes(ctx, dear()); err != nil {
+		if err := w.passes(ctx, dearPasses()); err != nil {
 			return err
 		}
 		if len(w.best) == before {
-			return w.passes(ctx, last())
+			return w.passes(ctx, lastPasses())
 		}
 	}
 	return nil
 }
 
-func (w *work) passes(ctx context.Context, list []pass) error {
+func (w *reduction) passes(ctx context.Context, list []pass) error {
 	for _, p := range list {
 		if w.spent() {
 			return nil
@@ -106,8 +105,8 @@ func (w *work) passes(ctx context.Context, list []pass) error {
 }
 
 // walk makes one pass over the best source.
-func (w *work) walk(ctx context.Context, p pass) error {
-	a := &ahead{work: w, first: p.begin(w.best)}
+func (w *reduction) walk(ctx context.Context, p pass) error {
+	a := &ahead{reduction: w, first: p.begin(w.best)}
 	for a.first != nil && !w.spent() {
 		c, shows, err := a.answer(ctx)
 		if err != nil {

@@ -2,17 +2,16 @@ package shrink
 
 import "bytes"
 
-// tidying leaves out spaces that nothing needs: those at the beginning, indentation, blank
-// lines, and all but one between two tokens. It comes last, and is for people who look at
-// what is left.
+// tidying removes unneeded spaces for the reader: those at the beginning, indentation, blank lines,
+// and all but one between two tokens. It comes last.
 type tidying struct {
 	text  []byte
-	spare []gap // what may still go, in order
-	size  int   // of them at a time
-	end   int   // the next to go are those before it
+	spare []gap // the gaps that may still go, in order
+	size  int   // gaps at a time
+	end   int   // the end of the next gaps
 }
 
-// A gap is spaces of which the last few, or all, say nothing that those kept do not say.
+// A gap is a run of spaces whose last bytes, or all, are redundant.
 type gap struct {
 	from, to int
 	kept     string
@@ -21,10 +20,10 @@ type gap struct {
 func newTidying(text []byte) step {
 	t := tidying{text: text, spare: spare(text)}
 	t.size, t.end = len(t.spare), len(t.spare)
-	return t.settled()
+	return t.nextAllowed()
 }
 
-// spare lists the spaces of a source that are longer than what they say.
+// spare lists the gaps of a source that have redundant spaces.
 func spare(text []byte) (list []gap) {
 	add := func(from, to int, kept string) {
 		if to-from > len(kept) {
@@ -77,10 +76,10 @@ func (t tidying) next(shows bool) step {
 		t.spare = rest
 	}
 	t.end = from
-	return t.settled()
+	return t.nextAllowed()
 }
 
-func (t tidying) settled() step {
+func (t tidying) nextAllowed() step {
 	for t.end == 0 {
 		if t.size <= 1 || len(t.spare) == 0 {
 			return nil

@@ -2,13 +2,13 @@ package shrink
 
 import "slices"
 
-// unwrapping goes from pair of brackets to pair of brackets and leaves out: the pair with
-// all that is in it, what is in it, the pair alone.
+// unwrapping goes from bracket pair to bracket pair. It removes the pair with its content, the
+// content, or the pair alone.
 type unwrapping struct {
 	text   []byte
 	tokens []token
 	groups []group
-	at     int // of groups
+	at     int // index in groups
 	way    way
 }
 
@@ -22,10 +22,10 @@ const (
 )
 
 func newUnwrapping(text []byte) step {
-	return unwrapping{at: 0}.over(text).settled()
+	return unwrapping{at: 0}.over(text).nextAllowed()
 }
 
-// over is the same place in another source.
+// over returns the same place in another source.
 func (u unwrapping) over(text []byte) unwrapping {
 	u.text, u.tokens = text, tokens(text)
 	u.groups = groups(u.tokens)
@@ -41,7 +41,7 @@ func (u unwrapping) candidate() []byte {
 	case inside:
 		return slices.Concat(u.text[:open.at+1], u.text[end.at:])
 	}
-	// The spaces before a bracket stay: they may keep two words apart.
+	// The spaces before a bracket remain: they may separate two words.
 	return slices.Concat(u.text[:open.at], u.text[open.at+1:end.at], u.text[end.at+1:])
 }
 
@@ -56,11 +56,11 @@ func (u unwrapping) next(shows bool) step {
 		u = u.over(u.candidate())
 		u.way = whole
 	}
-	return u.settled()
+	return u.nextAllowed()
 }
 
-// settled goes on to the next thing that can be left out.
-func (u unwrapping) settled() step {
+// nextAllowed goes on to the next thing that can be removed.
+func (u unwrapping) nextAllowed() step {
 	for {
 		if u.way == ways {
 			u.at, u.way = u.at+1, whole
