@@ -8,11 +8,11 @@ import (
 	"slices"
 	"strings"
 
+	"muster/internal/readable"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/mirror"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/pastrun"
-	"muster/regress/internal/readable"
 	"muster/regress/internal/state"
 )
 

@@ -4,12 +4,12 @@ import (
 	"context"
 	"slices"
 
+	"muster/internal/readable"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/glob"
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/pastrun"
-	"muster/regress/internal/readable"
 	"muster/regress/internal/state"
 )
 

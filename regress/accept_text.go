@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strings"
 
+	"muster/internal/readable"
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/pastrun"
-	"muster/regress/internal/readable"
 	"muster/regress/internal/review"
 	"muster/regress/internal/state"
 )

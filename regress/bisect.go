@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"muster/internal/readable"
 	"muster/regress/internal/analyse"
 	"muster/regress/internal/bisection"
 	"muster/regress/internal/cause"
@@ -19,7 +20,6 @@ import (
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/pass"
 	"muster/regress/internal/place"
-	"muster/regress/internal/readable"
 )
 
 // Version is one of the commands to search.

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
+	"muster/internal/readable"
 	"muster/regress/internal/bisection"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/name"
-	"muster/regress/internal/readable"
 	"muster/regress/internal/report"
 )
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"muster/internal/readable"
 	"muster/regress/internal/crew"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
@@ -16,7 +17,6 @@ import (
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/pass"
 	"muster/regress/internal/place"
-	"muster/regress/internal/readable"
 	"muster/regress/internal/report"
 	"muster/regress/internal/state"
 )

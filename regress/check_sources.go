@@ -4,11 +4,11 @@ import (
 	"context"
 	"slices"
 
+	"muster/internal/readable"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
-	"muster/regress/internal/readable"
 	"muster/regress/internal/report"
 )
 

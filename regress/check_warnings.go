@@ -6,10 +6,10 @@ import (
 	"maps"
 	"slices"
 
+	"muster/internal/readable"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/pass"
-	"muster/regress/internal/readable"
 )
 
 // failingRuns counts first runs that fail newly, until another run comes.

@@ -7,11 +7,11 @@ import (
 	"io"
 	"strings"
 
+	"muster/internal/readable"
 	"muster/internal/wording"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/goldens"
 	"muster/regress/internal/place"
-	"muster/regress/internal/readable"
 )
 
 // GoldenCheck reads the whole golden. It prints each damage with the cases that it affects.

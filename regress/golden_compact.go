@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
+	"muster/internal/readable"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/place"
-	"muster/regress/internal/readable"
 )
 
 // GoldenCompact returns the golden's unused space to the file system, and prints both sizes.

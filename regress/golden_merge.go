@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 
+	"muster/internal/readable"
 	"muster/regress/internal/goldens"
 	"muster/regress/internal/place"
-	"muster/regress/internal/readable"
 )
 
 // GoldenMerge writes the goldens of partitions as one, at into.

@@ -7,13 +7,13 @@ import (
 	"io"
 	"strings"
 
+	"muster/internal/readable"
 	"muster/internal/wording"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/mirror"
 	"muster/regress/internal/name"
 	"muster/regress/internal/place"
-	"muster/regress/internal/readable"
 )
 
 // GoldenRepair replaces a damaged golden by one of its whole cases. It prints the cases that

@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 
+	"muster/internal/readable"
 	"muster/regress/internal/cause"
 	"muster/regress/internal/name"
 	"muster/regress/internal/pastrun"
-	"muster/regress/internal/readable"
 	"muster/regress/internal/report"
 	"muster/regress/internal/review"
 	"muster/regress/internal/state"

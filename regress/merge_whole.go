@@ -6,11 +6,11 @@ import (
 	"slices"
 	"strings"
 
+	"muster/internal/readable"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/name"
 	"muster/regress/internal/plan"
-	"muster/regress/internal/readable"
 	"muster/regress/internal/report"
 )
 

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"muster/internal/readable"
 	"muster/regress/internal/content"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
@@ -19,7 +20,6 @@ import (
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/pass"
 	"muster/regress/internal/place"
-	"muster/regress/internal/readable"
 	"muster/regress/internal/report"
 )
 

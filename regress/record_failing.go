@@ -8,13 +8,13 @@ import (
 	"slices"
 	"strings"
 
+	"muster/internal/readable"
 	"muster/regress/internal/content"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/keep"
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/pass"
-	"muster/regress/internal/readable"
 	"muster/regress/internal/report"
 )
 

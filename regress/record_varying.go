@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"muster/internal/readable"
 	"muster/regress/internal/content"
 	"muster/regress/internal/diff"
 	"muster/regress/internal/exec"
@@ -11,7 +12,6 @@ import (
 	"muster/regress/internal/keep"
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
-	"muster/regress/internal/readable"
 )
 
 // exampleMax is the size of the largest part that an example is taken from, in bytes.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"muster/internal/readable"
 	"muster/regress/internal/cause"
 	"muster/regress/internal/crew"
 	"muster/regress/internal/exec"
@@ -14,7 +15,6 @@ import (
 	"muster/regress/internal/golden"
 	"muster/regress/internal/name"
 	"muster/regress/internal/pass"
-	"muster/regress/internal/readable"
 	"muster/regress/internal/report"
 	"muster/regress/internal/shrink"
 )

@@ -14,12 +14,12 @@ import (
 	"strings"
 	"time"
 
+	"muster/internal/readable"
 	"muster/regress/internal/analyse"
 	"muster/regress/internal/corpus"
 	"muster/regress/internal/diff"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/name"
-	"muster/regress/internal/readable"
 	"muster/regress/internal/report"
 	"muster/regress/internal/shrink"
 )

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"muster/internal/readable"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/outcome"
-	"muster/regress/internal/readable"
 	"muster/regress/internal/report"
 )
 

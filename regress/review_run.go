@@ -3,6 +3,7 @@ package regress
 import (
 	"context"
 
+	"muster/internal/readable"
 	"muster/internal/wording"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
@@ -10,7 +11,6 @@ import (
 	"muster/regress/internal/normalize"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/pastrun"
-	"muster/regress/internal/readable"
 	"muster/regress/internal/report"
 	"muster/regress/internal/review"
 	"muster/regress/internal/state"

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"muster/internal/readable"
 	"muster/regress/internal/fault"
-	"muster/regress/internal/readable"
 	"muster/regress/internal/report"
 	"muster/regress/internal/review"
 )

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"muster/internal/readable"
 	"muster/regress/internal/fault"
-	"muster/regress/internal/readable"
 	"muster/regress/internal/report"
 	"muster/regress/internal/state"
 )

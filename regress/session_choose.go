@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"slices"
 
+	"muster/internal/readable"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/name"
 	"muster/regress/internal/pass"
-	"muster/regress/internal/readable"
 	"muster/regress/internal/report"
 )
 

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"muster/internal/readable"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/partglob"
-	"muster/regress/internal/readable"
 )
 
 // idleGlobs are the globs of --ignore that have matched no part so far. A glob that matches no

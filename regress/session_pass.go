@@ -4,12 +4,12 @@ import (
 	"context"
 	"time"
 
+	"muster/internal/readable"
 	"muster/internal/wording"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/pass"
-	"muster/regress/internal/readable"
 	"muster/regress/internal/report"
 )
 

@@ -3,10 +3,10 @@ package regress
 import (
 	"strings"
 
+	"muster/internal/readable"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
-	"muster/regress/internal/readable"
 	"muster/regress/internal/state"
 )
 

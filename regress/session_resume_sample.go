@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"muster/internal/readable"
 	"muster/regress/internal/content"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
@@ -16,7 +17,6 @@ import (
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/pass"
-	"muster/regress/internal/readable"
 )
 
 // A resumed run repeats one in samplePart of the finished cases, and at least sampleMin.

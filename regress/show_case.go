@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"muster/internal/readable"
 	"muster/regress/internal/analyse"
 	"muster/regress/internal/cause"
 	"muster/regress/internal/content"
@@ -14,7 +15,6 @@ import (
 	"muster/regress/internal/name"
 	"muster/regress/internal/normalize"
 	"muster/regress/internal/outcome"
-	"muster/regress/internal/readable"
 	"muster/regress/internal/report"
 	"muster/regress/internal/state"
 )

@@ -7,13 +7,13 @@ import (
 	"slices"
 	"strings"
 
+	"muster/internal/readable"
 	"muster/regress/internal/analyse"
 	"muster/regress/internal/cause"
 	"muster/regress/internal/content"
 	"muster/regress/internal/diff"
 	"muster/regress/internal/name"
 	"muster/regress/internal/normalize"
-	"muster/regress/internal/readable"
 	"muster/regress/internal/report"
 )
 

@@ -1,10 +1,10 @@
 package analyse
 
 import (
+	"muster/internal/readable"
 	"muster/regress/internal/cause"
 	"muster/regress/internal/diff"
 	"muster/regress/internal/normalize"
-	"muster/regress/internal/readable"
 	"muster/regress/internal/report"
 )
 

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"sync"
 
+	"muster/internal/readable"
 	"muster/regress/internal/cause"
 	"muster/regress/internal/name"
 	"muster/regress/internal/normalize"
-	"muster/regress/internal/readable"
 )
 
 // Leaks finds cases that differ by the path of the work folder. All lanes of this machine have the

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"muster/regress/internal/readable"
+	"muster/internal/readable"
 )
 
 // Kind is why a figure may not mean what it seems to.

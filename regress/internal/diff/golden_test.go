@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"muster/regress/internal/readable"
+	"muster/internal/readable"
 )
 
 var update = flag.Bool("update", false, "write what the tests get into testdata")

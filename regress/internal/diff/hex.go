@@ -8,7 +8,7 @@ import (
 
 	"github.com/aymanbagabas/go-udiff/lcs"
 
-	"muster/regress/internal/readable"
+	"muster/internal/readable"
 )
 
 const rowBytes = 16

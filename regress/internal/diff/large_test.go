@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"muster/regress/internal/readable"
+	"muster/internal/readable"
 )
 
 // randomText returns about size bytes of lines of 10 to 90 bytes.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/mattn/go-runewidth"
 
-	"muster/regress/internal/readable"
+	"muster/internal/readable"
 )
 
 // A row is one line of a text with its layout in a diff.

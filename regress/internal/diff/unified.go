@@ -11,7 +11,7 @@ import (
 	"math"
 	"strings"
 
-	"muster/regress/internal/readable"
+	"muster/internal/readable"
 )
 
 // Limits bound a diff. A zero field means its default.

@@ -7,7 +7,7 @@ import (
 	"sort"
 	"strings"
 
-	"muster/regress/internal/readable"
+	"muster/internal/readable"
 )
 
 // A window holds the lines of both texts, old and now, around some edits.

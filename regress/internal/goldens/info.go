@@ -13,10 +13,10 @@ import (
 
 	"al.essio.dev/pkg/shellescape"
 
+	"muster/internal/readable"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
-	"muster/regress/internal/readable"
 )
 
 // Info describes a golden. Its JSON is one line. Scripts rely on the keys. Strings that may

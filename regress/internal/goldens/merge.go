@@ -7,11 +7,11 @@ import (
 	"io"
 	"strings"
 
+	"muster/internal/readable"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
-	"muster/regress/internal/readable"
 )
 
 // Shard is a golden to be merged with others.

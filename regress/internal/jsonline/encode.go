@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"muster/internal/readable"
 	"muster/regress/internal/name"
-	"muster/regress/internal/readable"
 )
 
 // An Encoder writes objects as lines of JSON. One goroutine uses it.

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"muster/internal/nearest"
-	"muster/regress/internal/readable"
+	"muster/internal/readable"
 )
 
 // First returns the first names, at most that many.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"muster/regress/internal/readable"
+	"muster/internal/readable"
 )
 
 // Lines this far apart show that a run lives and do not fill a log.

@@ -3,9 +3,9 @@ package report
 import (
 	"fmt"
 
+	"muster/internal/readable"
 	"muster/regress/internal/diff"
 	"muster/regress/internal/outcome"
-	"muster/regress/internal/readable"
 )
 
 // A Side is one of the two outcomes of a comparison.

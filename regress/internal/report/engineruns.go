@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"muster/internal/readable"
 	"muster/regress/internal/outcome"
-	"muster/regress/internal/readable"
 )
 
 // EngineRuns is what all runs on an engine came to.

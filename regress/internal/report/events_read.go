@@ -10,9 +10,9 @@ import (
 	"iter"
 	"reflect"
 
+	"muster/internal/readable"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/jsonline"
-	"muster/regress/internal/readable"
 )
 
 // A line holds at most the bounded differences of one case; a longer one is

@@ -11,11 +11,11 @@ import (
 
 	"pgregory.net/rapid"
 
+	"muster/internal/readable"
 	"muster/regress/internal/cause"
 	"muster/regress/internal/cost"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/outcome"
-	"muster/regress/internal/readable"
 )
 
 type nopCloser struct{ io.Writer }

@@ -1,9 +1,9 @@
 package report
 
 import (
+	"muster/internal/readable"
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
-	"muster/regress/internal/readable"
 )
 
 // Failure is a case that did not exit with 0 when it was recorded.

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"muster/regress/internal/readable"
+	"muster/internal/readable"
 )
 
 // human writes a duration with about two digits that matter: "340ms", "4.2s",

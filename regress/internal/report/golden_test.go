@@ -8,8 +8,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"muster/internal/readable"
 	"muster/regress/internal/diff"
-	"muster/regress/internal/readable"
 )
 
 var update = flag.Bool("update", false, "write what the tests get into testdata")

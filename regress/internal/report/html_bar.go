@@ -1,8 +1,8 @@
 package report
 
 import (
+	"muster/internal/readable"
 	"muster/regress/internal/outcome"
-	"muster/regress/internal/readable"
 )
 
 // A barPart is what one verdict has of the bar of all cases, in thousandths.

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"muster/internal/readable"
 	"muster/regress/internal/name"
-	"muster/regress/internal/readable"
 )
 
 // pageCases are the rows of the page: which of them, with which differences.

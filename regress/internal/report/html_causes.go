@@ -3,9 +3,9 @@ package report
 import (
 	"iter"
 
+	"muster/internal/readable"
 	"muster/regress/internal/cause"
 	"muster/regress/internal/name"
-	"muster/regress/internal/readable"
 )
 
 // pageCause is a cause on the page.

@@ -3,9 +3,9 @@ package report
 import (
 	"strings"
 
+	"muster/internal/readable"
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
-	"muster/regress/internal/readable"
 )
 
 // A diffLine is a line of a diff, with the class that colours it.

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"time"
 
+	"muster/internal/readable"
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
-	"muster/regress/internal/readable"
 )
 
 // durationCounts counts runs by how long they took.

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"muster/regress/internal/readable"
+	"muster/internal/readable"
 )
 
 // pageEngine is what the runs on an engine came to, on the page.

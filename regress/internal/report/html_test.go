@@ -12,10 +12,10 @@ import (
 
 	"golang.org/x/net/html"
 
+	"muster/internal/readable"
 	"muster/regress/internal/cause"
 	"muster/regress/internal/cost"
 	"muster/regress/internal/outcome"
-	"muster/regress/internal/readable"
 )
 
 func writeHTML(t testing.TB, events []Event) []byte {

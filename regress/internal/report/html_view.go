@@ -6,9 +6,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"muster/internal/readable"
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
-	"muster/regress/internal/readable"
 )
 
 // pageView is what the template shows. Its sequences are read once, in the order of the

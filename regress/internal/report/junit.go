@@ -12,10 +12,10 @@ import (
 	"strings"
 	"time"
 
+	"muster/internal/readable"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
-	"muster/regress/internal/readable"
 )
 
 // JUnitMark is what a JUnit file of NewJUnit has at its beginning.

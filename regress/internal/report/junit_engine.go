@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strconv"
 
+	"muster/internal/readable"
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
-	"muster/regress/internal/readable"
 )
 
 // junitWhere has where each case ran, as lines of the suite's own output: within a test

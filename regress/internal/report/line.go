@@ -8,8 +8,8 @@ import (
 
 	"github.com/mattn/go-runewidth"
 
+	"muster/internal/readable"
 	"muster/regress/internal/name"
-	"muster/regress/internal/readable"
 )
 
 // label names what is under way: "check", "retry", "record, second run".

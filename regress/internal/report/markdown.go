@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"muster/internal/readable"
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
-	"muster/regress/internal/readable"
 )
 
 // MarkdownMark is what a file of NewMarkdown begins with.

@@ -4,7 +4,7 @@ import (
 	"io"
 	"time"
 
-	"muster/regress/internal/readable"
+	"muster/internal/readable"
 )
 
 // newProgress returns what shows a run under way on the console's Err, and the

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"time"
 
-	"muster/regress/internal/readable"
+	"muster/internal/readable"
 )
 
 // engineTally follows what a run does on an engine.

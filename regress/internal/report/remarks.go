@@ -3,7 +3,7 @@ package report
 import (
 	"strings"
 
-	"muster/regress/internal/readable"
+	"muster/internal/readable"
 )
 
 // remark is a line that every report shows beside the counts. Readers need it to judge the

@@ -6,11 +6,11 @@ import (
 	"strings"
 	"time"
 
+	"muster/internal/readable"
 	"muster/regress/internal/cause"
 	"muster/regress/internal/cost"
 	"muster/regress/internal/diff"
 	"muster/regress/internal/outcome"
-	"muster/regress/internal/readable"
 )
 
 var epoch = time.Date(2025, 1, 31, 14, 25, 1, 0, time.UTC)

@@ -3,7 +3,7 @@ package report
 import (
 	"strings"
 
-	"muster/regress/internal/readable"
+	"muster/internal/readable"
 )
 
 // Sources counts the sources and shared files of a corpus that changed since the

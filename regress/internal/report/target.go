@@ -9,8 +9,8 @@ import (
 	"os"
 	"strconv"
 
+	"muster/internal/readable"
 	"muster/regress/internal/fault"
-	"muster/regress/internal/readable"
 )
 
 // A target is the path at which a report appears once it is whole; before that, and

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"muster/internal/readable"
 	"muster/regress/internal/outcome"
-	"muster/regress/internal/readable"
 )
 
 // NewText returns a Reporter for people. When the run is over it writes the cases that are not

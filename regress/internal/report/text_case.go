@@ -6,10 +6,10 @@ import (
 
 	"al.essio.dev/pkg/shellescape"
 
+	"muster/internal/readable"
 	"muster/regress/internal/diff"
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
-	"muster/regress/internal/readable"
 )
 
 // The longest verdict, so that names stand below each other.

@@ -5,9 +5,9 @@ import (
 	"strconv"
 	"strings"
 
+	"muster/internal/readable"
 	"muster/regress/internal/cost"
 	"muster/regress/internal/name"
-	"muster/regress/internal/readable"
 )
 
 // worstShown is how many of the worst cases the summary names.

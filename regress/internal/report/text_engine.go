@@ -5,9 +5,9 @@ import (
 	"strconv"
 	"strings"
 
+	"muster/internal/readable"
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
-	"muster/regress/internal/readable"
 )
 
 // EngineWords says where and how long an engine ran a case. It returns "" for a run on this

@@ -4,9 +4,9 @@ import (
 	"regexp"
 	"strings"
 
+	"muster/internal/readable"
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
-	"muster/regress/internal/readable"
 )
 
 // reasons are what failed, each told once: where a machine or an engine fails, it mostly

@@ -5,9 +5,9 @@ import (
 	"strconv"
 	"strings"
 
+	"muster/internal/readable"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/outcome"
-	"muster/regress/internal/readable"
 )
 
 // headline is the one line that says how a run ended.

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"muster/internal/readable"
 	"muster/regress/internal/name"
-	"muster/regress/internal/readable"
 )
 
 // toolChanged returns the names of at most most files of the tool that changed since the

@@ -3,9 +3,9 @@ package review
 import (
 	"bytes"
 
+	"muster/internal/readable"
 	"muster/regress/internal/cause"
 	"muster/regress/internal/diff"
-	"muster/regress/internal/readable"
 )
 
 // unified shows the old lines of a block, then the new ones. When there is no room for

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 
+	"muster/internal/readable"
 	"muster/regress/internal/cause"
 	"muster/regress/internal/diff"
-	"muster/regress/internal/readable"
 )
 
 // Render lays a part out. Its time is that of reading the part once; what it returns is

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"muster/regress/internal/readable"
+	"muster/internal/readable"
 )
 
 // How much of a long line is shown ahead of its first mark.

@@ -1,6 +1,6 @@
 package review
 
-import "muster/regress/internal/readable"
+import "muster/internal/readable"
 
 // isCause reports whether the item is a cause, and not the cases of one kind that have
 // none: new, missing, flaky ones.

@@ -6,11 +6,11 @@ import (
 	"slices"
 	"strings"
 
+	"muster/internal/readable"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/exec/reapi/blob"
 	"muster/regress/internal/exec/reapi/bundle"
 	"muster/regress/internal/outcome"
-	"muster/regress/internal/readable"
 )
 
 // preparedCommand is a command that has passed its preflight, or why it has not.

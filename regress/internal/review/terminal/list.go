@@ -3,7 +3,7 @@ package terminal
 import (
 	"fmt"
 
-	"muster/regress/internal/readable"
+	"muster/internal/readable"
 	"muster/regress/internal/review"
 )
 

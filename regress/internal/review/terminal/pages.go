@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"muster/regress/internal/readable"
+	"muster/internal/readable"
 	"muster/regress/internal/review"
 )
 

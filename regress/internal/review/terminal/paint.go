@@ -6,7 +6,7 @@ import (
 
 	"github.com/mattn/go-runewidth"
 
-	"muster/regress/internal/readable"
+	"muster/internal/readable"
 )
 
 // A style is what a text is, for the eye.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"muster/regress/internal/readable"
+	"muster/internal/readable"
 	"muster/regress/internal/review"
 )
 

@@ -7,7 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"muster/regress/internal/readable"
+	"muster/internal/readable"
 	"muster/regress/internal/review"
 )
 

@@ -12,13 +12,13 @@ import (
 	"io/fs"
 	"path/filepath"
 
+	"muster/internal/readable"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/exec/reapi/blob"
 	"muster/regress/internal/exec/reapi/tree"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/filedigest"
 	"muster/regress/internal/name"
-	"muster/regress/internal/readable"
 )
 
 // toolFolder is where all of it lies below the root of an action's input. The work folder

@@ -13,9 +13,9 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"muster/internal/readable"
 	"muster/regress/internal/exec/reapi/blob"
 	"muster/regress/internal/fault"
-	"muster/regress/internal/readable"
 )
 
 // MissingError is in the chain of an error about contents that the engine has not, or no longer:

@@ -3,7 +3,7 @@ package readable_test
 import (
 	"testing"
 
-	"muster/regress/internal/readable"
+	"muster/internal/readable"
 )
 
 func TestCases(t *testing.T) {
