@@ -97,7 +97,7 @@ func (c *checking) tellCost(ctx context.Context) error {
 // judged refuses to pass what --fail-on could not judge.
 func (c *checking) judged(told report.Cost) error {
 	for _, l := range c.costs.limits {
-		if l.Untold(told.Estimate) && !c.costs.rival.same && exitStatus(c.o, c.summary, fault.None) == fault.StatusClean {
+		if l.Inconclusive(told.Estimate) && !c.costs.rival.same && exitStatus(c.o, c.summary, fault.None) == fault.StatusClean {
 			return fault.Inputf("--fail-on %s: there is too little to tell what the change costs: %s", l, tooLittle(told))
 		}
 	}
@@ -128,7 +128,7 @@ func (k *costing) longer(warnings []cost.Warning) {
 
 // decided reports whether all limits are.
 func (k *costing) decided(e cost.Estimate) bool {
-	return len(k.limits) > 0 && !slices.ContainsFunc(k.limits, func(l cost.Limit) bool { return !l.Decided(e) && (l.Untold(e) || l.Of(e).Told()) })
+	return len(k.limits) > 0 && !slices.ContainsFunc(k.limits, func(l cost.Limit) bool { return !l.Decided(e) && (l.Inconclusive(e) || l.Of(e).IsKnown()) })
 }
 
 func (c *checking) cost(ctx context.Context) (told report.Cost, err error) {

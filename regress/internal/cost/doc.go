@@ -1,7 +1,7 @@
-// Package cost tells, from runs of two commands in turns, how much more or less CPU time
-// and memory the new one takes than the old one.
+// Package cost estimates from paired runs of two commands how much more or less CPU time and memory
+// the new command takes.
 //
-// It assumes nothing of how times are distributed but that within a pair neither command
-// is favoured; README.md says what was tried. It takes figures and returns values: it
-// must not run or measure anything, print, or decide an exit status.
+// It assumes nothing about the distribution of times, except that neither command is favoured
+// within a pair. README.md reports what was tried. Its input is figures, and its output is values.
+// It must not run or measure anything, print, or decide an exit status.
 package cost

@@ -6,13 +6,13 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// A Pair is what a case took in both commands, run one right after the other.
+// A Pair is the cost of a case under both commands, run one right after the other.
 type Pair struct {
 	Case     string
 	Old, New outcome.Cost
 }
 
-// A Case is what one case took: of each figure the median of its pairs.
+// A Case is the cost of one case: for each figure the median of its pairs.
 type Case struct {
 	Name  string       `line:"name,name"`
 	Pairs int          `line:"pairs"`
@@ -21,19 +21,18 @@ type Case struct {
 	CPU   float64      `line:"cpu_ratio"` // new ÷ old, the median of the pairs' ratios
 }
 
-// An Estimate is what all pairs say together.
+// An Estimate is the result of all pairs together.
 type Estimate struct {
-	Pairs    int       `line:"pairs"`       // that could be used
-	CPU      Ratio     `line:"cpu,null"`    // of the sums: what the whole corpus takes of one and of the other
+	Pairs    int       `line:"pairs"`       // usable pairs
+	CPU      Ratio     `line:"cpu,null"`    // of the sums: the whole corpus under both commands
 	Memory   Ratio     `line:"memory,null"` // of the sums of the peaks
 	Cases    []Case    `line:"cases"`       // in the order of their first pairs
 	Worst    []Case    `line:"worst"`       // confirmed ones, see Confirm
-	Warnings []Warning `line:"warnings"`    // why a figure may not mean what it seems to
+	Warnings []Warning `line:"warnings"`    // reasons why a figure may mislead
 }
 
-// Of estimates what the change costs. floor, in KiB, is what no peak can be told below:
-// pairs that are not above it say nothing of memory. Pairs without CPU time on one side
-// say nothing at all.
+// Of estimates the cost of a change. floor, in KiB, is the smallest peak that can be measured:
+// pairs below it are ignored for memory. Pairs without CPU time on one side are ignored.
 func Of(pairs []Pair, floor int64) Estimate {
 	cases := byCase(pairs)
 	var e Estimate
@@ -53,14 +52,14 @@ func Of(pairs []Pair, floor int64) Estimate {
 	return e
 }
 
-// measured is a case with its pairs.
-type measured struct {
+// casePairs is a case with its pairs.
+type casePairs struct {
 	name  string
 	pairs []Pair
 }
 
-func byCase(pairs []Pair) []measured {
-	var cases []measured
+func byCase(pairs []Pair) []casePairs {
+	var cases []casePairs
 	at := map[string]int{}
 	for _, p := range pairs {
 		if p.Old.CPU <= 0 || p.New.CPU <= 0 {
@@ -70,14 +69,14 @@ func byCase(pairs []Pair) []measured {
 		if !known {
 			i = len(cases)
 			at[p.Case] = i
-			cases = append(cases, measured{name: p.Case})
+			cases = append(cases, casePairs{name: p.Case})
 		}
 		cases[i].pairs = append(cases[i].pairs, p)
 	}
 	return cases
 }
 
-func (m measured) middle() Case {
+func (m casePairs) middle() Case {
 	ratios := make([]float64, len(m.pairs))
 	for i, p := range m.pairs {
 		ratios[i] = float64(p.New.CPU) / float64(p.Old.CPU)
@@ -89,7 +88,7 @@ func (m measured) middle() Case {
 	}
 }
 
-func (m measured) side(of func(Pair) outcome.Cost) outcome.Cost {
+func (m casePairs) side(of func(Pair) outcome.Cost) outcome.Cost {
 	var cpu, wall, peak []float64
 	for _, p := range m.pairs {
 		c := of(p)

@@ -48,10 +48,10 @@ func TestSidesAreTreatedAlike(t *testing.T) {
 		}
 		there, back := cost.Of(pairs, 0), cost.Of(swapped, 0)
 		for _, r := range [][2]cost.Ratio{{there.CPU, back.CPU}, {there.Memory, back.Memory}} {
-			if r[0].Told() != r[1].Told() || r[0].Bounded() != r[1].Bounded() {
+			if r[0].IsKnown() != r[1].IsKnown() || r[0].Bounded() != r[1].Bounded() {
 				t.Fatalf("%+v, and swapped %+v", r[0], r[1])
 			}
-			if r[0].Told() && !near(r[0].Value*r[1].Value, 1) {
+			if r[0].IsKnown() && !near(r[0].Value*r[1].Value, 1) {
 				t.Fatalf("%v × %v is not 1", r[0].Value, r[1].Value)
 			}
 			if r[0].Bounded() && (!near(r[0].Low*r[1].High, 1) || !near(r[0].High*r[1].Low, 1)) {
@@ -87,7 +87,7 @@ func TestEstimatesAreSane(t *testing.T) {
 			}
 		}
 		again := cost.Of(rapid.Permutation(pairs).Draw(t, "permuted"), 100)
-		if e.CPU.Told() && !near(again.CPU.Value, e.CPU.Value) {
+		if e.CPU.IsKnown() && !near(again.CPU.Value, e.CPU.Value) {
 			t.Fatalf("in another order %v, not %v", again.CPU, e.CPU)
 		}
 	})
@@ -95,7 +95,7 @@ func TestEstimatesAreSane(t *testing.T) {
 
 func TestNoPairs(t *testing.T) {
 	e := cost.Of([]cost.Pair{{Case: "a", New: outcome.Cost{CPU: 1}}}, 0)
-	if e.CPU.Told() || e.Memory.Told() || e.Pairs != 0 || len(e.Cases)+len(e.Worst)+len(e.Warnings) != 0 {
+	if e.CPU.IsKnown() || e.Memory.IsKnown() || e.Pairs != 0 || len(e.Cases)+len(e.Worst)+len(e.Warnings) != 0 {
 		t.Errorf("%+v", e)
 	}
 }

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// A Limit is how much more a change may cost.
+// A Limit bounds the additional cost of a change.
 type Limit struct {
 	What Metric
-	Part float64 // more than before: 0.05 is 5 %
+	Part float64 // allowed increase: 0.05 is 5 %
 }
 
-// Metric is what is limited.
+// Metric is a limited quantity.
 type Metric string
 
 // The metrics.
@@ -37,12 +37,12 @@ func ParseLimit(text string) (Limit, error) {
 	number, found := strings.CutSuffix(strings.TrimSpace(part), "%")
 	percent, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
 	if !found || err != nil || !(percent >= 0 && percent <= 1e6) {
-		return Limit{}, fmt.Errorf("%q: %q is no percentage, as 5%% and 0.5%% are", text, strings.TrimSpace(part))
+		return Limit{}, fmt.Errorf("%q: %q is not a percentage such as 5%% or 0.5%%", text, strings.TrimSpace(part))
 	}
 	return Limit{what, percent / 100}, nil
 }
 
-// nearest suggests the metric that begins alike.
+// nearest suggests the metric with the same beginning.
 func nearest(word string) string {
 	for _, m := range []Metric{CPU, Memory} {
 		if word != "" && strings.HasPrefix(strings.ToLower(word), string(m[:1])) {
@@ -52,12 +52,12 @@ func nearest(word string) string {
 	return ""
 }
 
-// String is the limit as ParseLimit reads it.
+// String returns the limit in the form that ParseLimit reads.
 func (l Limit) String() string {
 	return fmt.Sprintf("%s>%s%%", l.What, strconv.FormatFloat(100*l.Part, 'f', -1, 64))
 }
 
-// Of returns the ratio that the limit is for.
+// Of returns the ratio that the limit bounds.
 func (l Limit) Of(e Estimate) Ratio {
 	if l.What == Memory {
 		return e.Memory
@@ -65,25 +65,24 @@ func (l Limit) Of(e Estimate) Ratio {
 	return e.CPU
 }
 
-// Decided reports whether further pairs would change nothing: the ratio is below the limit
-// for certain, or so far beyond that looking at it again and again does no harm.
+// Decided reports whether further pairs would not change the result. Either the ratio is certainly
+// below the limit, or it is so far beyond that repeated looks do no harm.
 func (l Limit) Decided(e Estimate) bool {
 	r := l.Of(e)
 	return r.Bounded() && (r.High <= 1+l.Part || r.Value > (1+l.Part)*(1+r.Precision())*(1+r.Precision()))
 }
 
-// Untold reports whether the cost cannot be judged: there is no interval, or it reaches far
-// to both sides of the limit. Memory that all is below what can be told has not risen above
-// it either.
-func (l Limit) Untold(e Estimate) bool {
+// Inconclusive reports whether the cost cannot be judged: there is no interval, or it reaches far
+// on both sides of the limit. Memory below the measurable floor has not risen above it either.
+func (l Limit) Inconclusive(e Estimate) bool {
 	r := l.Of(e)
-	if !r.Told() {
-		return !e.CPU.Told()
+	if !r.IsKnown() {
+		return !e.CPU.IsKnown()
 	}
 	return !r.Bounded() || r.vagueAt(1+l.Part)
 }
 
-// Passed reports whether the cost is beyond the limit for certain: the whole interval is.
+// Passed reports whether the whole interval is beyond the limit.
 func (l Limit) Passed(e Estimate) bool {
 	return l.Of(e).Low > 1+l.Part
 }

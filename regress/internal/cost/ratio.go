@@ -8,25 +8,25 @@ import (
 	"github.com/aclements/go-moremath/stats"
 )
 
-// Level is how often an interval should hold the ratio. It is above the usual 0.95
-// because a check is made many times, and each false alarm costs somebody an hour.
+// Level is the probability that an interval contains the ratio. It is above the usual 0.95 because
+// a check runs often, and each false alarm costs somebody an hour.
 const Level = 0.999
 
-// A Ratio is new ÷ old, in an interval. All three are 0 where nothing is known, Low and
-// High where there are too few pairs for an interval.
+// A Ratio is new ÷ old, with an interval. All three are 0 if the ratio is unknown. Low and High are
+// 0 if too few pairs give no interval.
 type Ratio struct {
 	Value float64 `line:"ratio"`
 	Low   float64 `line:"low,null"`
 	High  float64 `line:"high,null"`
 }
 
-// Told reports whether there is a ratio.
-func (r Ratio) Told() bool { return r.Value > 0 }
+// IsKnown reports whether the ratio is known.
+func (r Ratio) IsKnown() bool { return r.Value > 0 }
 
-// Bounded reports whether there is an interval.
+// Bounded reports whether the ratio has an interval.
 func (r Ratio) Bounded() bool { return r.High > 0 }
 
-// Precision is how far the interval reaches: 0.02 is to 2 % more than the ratio. It is
+// Precision is how far the interval reaches: 0.02 means up to 2 % more than the ratio. It is
 // infinite without an interval.
 func (r Ratio) Precision() float64 {
 	if !r.Bounded() {
@@ -35,20 +35,19 @@ func (r Ratio) Precision() float64 {
 	return r.High/r.Value - 1
 }
 
-// vagueMin is how far to either side an interval says nothing any more: that a change may
-// cost a quarter more, or nothing, or less, was known before.
+// vagueMin is the precision from which an interval means nothing. A change may then cost a quarter
+// more, or nothing, or less, as everybody knew before.
 const vagueMin = 0.25
 
-// Vague reports whether there is too little to tell: no interval, or one that reaches far
-// and holds 1.
+// Vague reports whether the ratio means too little: it has no interval, or one that reaches far and
+// contains 1.
 func (r Ratio) Vague() bool { return !r.Bounded() || r.vagueAt(1) }
 
-// vagueAt reports whether an interval reaches far, and on which side of x the ratio is
-// stays open.
+// vagueAt reports whether an interval reaches far and contains x.
 func (r Ratio) vagueAt(x float64) bool { return r.Precision() > vagueMin && r.Low <= x && x < r.High }
 
-// share is one case's part in a ratio of sums: what it takes of either side is
-// size·√ratio and size÷√ratio, so that old and new are treated alike.
+// share is one case's part in a ratio of sums. The case takes size·√ratio on one side and
+// size÷√ratio on the other, so that old and new are treated alike.
 type share struct {
 	size float64   // typical of both sides
 	logs []float64 // of the ratio of each pair, in order
@@ -57,9 +56,9 @@ type share struct {
 
 type shares []share
 
-// shareOf takes one figure of every pair; where it is not above 0 on both sides the pair
-// is left out.
-func shareOf(cases []measured, figure func(Pair) (old, now float64)) shares {
+// shareOf returns the shares for one figure. It leaves out pairs where the figure is not above 0 on
+// both sides.
+func shareOf(cases []casePairs, figure func(Pair) (old, now float64)) shares {
 	var all shares
 	for _, c := range cases {
 		var s share
@@ -79,12 +78,13 @@ func shareOf(cases []measured, figure func(Pair) (old, now float64)) shares {
 	return all
 }
 
-// casesMin is from how many cases on they can stand for the corpus, heavy ones counted by
-// their share in the whole.
+// casesMin is the number of cases from which they can represent the corpus. Heavy cases count by
+// their share of the whole.
 const casesMin = 10
 
-// ratio is the ratio of the sums with its interval: from how the cases differ where there
-// are enough of them, else from how the pairs of each do.
+// ratio returns the ratio of the sums with its interval. The interval comes from the differences
+// between cases if there are enough of them, and otherwise from those between the pairs of each
+// case.
 func (all shares) ratio() Ratio {
 	if len(all) == 0 {
 		return Ratio{}
@@ -104,7 +104,7 @@ func (all shares) ratio() Ratio {
 	return r
 }
 
-// freedomMin is from how many degrees of freedom on an interval says more than nothing.
+// freedomMin is the number of degrees of freedom from which an interval has a meaning.
 const freedomMin = 3
 
 func (all shares) sums() (old, now float64) {
@@ -115,7 +115,7 @@ func (all shares) sums() (old, now float64) {
 	return old, now
 }
 
-// effective is how many cases of equal size would weigh as these do (Kish).
+// effective returns the number of cases of equal size with the same weight (Kish).
 func (all shares) effective() float64 {
 	var sum, squares float64
 	for _, s := range all {
@@ -125,8 +125,8 @@ func (all shares) effective() float64 {
 	return sum * sum / squares
 }
 
-// amongCases is the standard deviation of the logarithm of the ratio if the cases were
-// drawn from a larger corpus.
+// amongCases returns the standard deviation of the logarithm of the ratio if the cases are drawn
+// from a larger corpus.
 func (all shares) amongCases(old, now float64) float64 {
 	var squares float64
 	for _, s := range all {
@@ -137,13 +137,13 @@ func (all shares) amongCases(old, now float64) float64 {
 	return math.Sqrt(squares * n / (n - 1))
 }
 
-// amongPairs is the same if only the times were drawn anew, for the very same cases, with
-// the degrees of freedom (Satterthwaite). Cases with too few pairs have none.
+// amongPairs returns the same if only the times are drawn again, for these very cases, with the
+// degrees of freedom (Satterthwaite). Cases with too few pairs have none.
 func (all shares) amongPairs(old, now float64) (deviation, freedom float64) {
 	var variance, square float64
 	for _, s := range all {
 		weight := s.size * (math.Exp(s.log/2)/now + math.Exp(-s.log/2)/old) / 2
-		v, f := winsorized(s.logs)
+		v, f := winsorizedVariance(s.logs)
 		if f < 1 {
 			return 0, 0
 		}
@@ -157,10 +157,10 @@ func (all shares) amongPairs(old, now float64) (deviation, freedom float64) {
 	return math.Sqrt(variance), variance * variance / square
 }
 
-// trimPart is how much of the pairs of a case is left out at either end.
+// trimPart is the part of a case's pairs that is left out at either end.
 const trimPart = 0.2
 
-// trimmedMean is the mean without the ends; of few pairs the median.
+// trimmedMean returns the mean without the ends, or the median of few values.
 func trimmedMean(values []float64) float64 {
 	if len(values) < 5 {
 		return median(values)
@@ -170,9 +170,9 @@ func trimmedMean(values []float64) float64 {
 	return mean(sorted[cut : len(sorted)-cut])
 }
 
-// winsorized is the variance of the trimmed mean, and its degrees of freedom (Tukey and
-// McLaughlin): what is cut off counts as if it was where the cut is.
-func winsorized(values []float64) (variance, freedom float64) {
+// winsorizedVariance returns the variance of the trimmed mean, and its degrees of freedom (Tukey and
+// McLaughlin). A cut value counts as if it were at the cut.
+func winsorizedVariance(values []float64) (variance, freedom float64) {
 	n := len(values)
 	cut := int(trimPart * float64(n))
 	left := n - 2*cut
@@ -199,7 +199,7 @@ func mean(values []float64) float64 {
 	return sum / float64(len(values))
 }
 
-// median of values, 0 of none.
+// median returns the median of values, or 0 without values.
 func median(values []float64) float64 {
 	if len(values) == 0 {
 		return 0
@@ -213,8 +213,8 @@ func median(values []float64) float64 {
 
 func duration(ns float64) time.Duration { return time.Duration(math.Round(ns)) }
 
-// quantile is how many standard deviations an interval of Level reaches to either side.
+// quantile returns how many standard deviations an interval of Level reaches to either side.
 func quantile(freedom float64) float64 {
-	const freedomMax = 1e6 // from there on it is the normal distribution's
+	const freedomMax = 1e6 // beyond it, the normal distribution applies
 	return stats.InvCDF(stats.TDist{V: min(freedom, freedomMax)})((1 + Level) / 2)
 }

@@ -143,7 +143,7 @@ func TestLimits(t *testing.T) {
 		"memory>5%": {false, false, true},
 	} {
 		l, err := cost.ParseLimit(text)
-		if got := [3]bool{l.Passed(e), l.Decided(e), l.Untold(e)}; err != nil || got != want {
+		if got := [3]bool{l.Passed(e), l.Decided(e), l.Inconclusive(e)}; err != nil || got != want {
 			t.Errorf("%s: %v, want %v, %v", text, got, want, err)
 		}
 	}
@@ -170,7 +170,7 @@ func TestTooLittleToTell(t *testing.T) {
 	} {
 		for text, untold := range want {
 			l, err := cost.ParseLimit(text)
-			if got := l.Untold(cost.Estimate{CPU: r}); err != nil || got != untold {
+			if got := l.Inconclusive(cost.Estimate{CPU: r}); err != nil || got != untold {
 				t.Errorf("%+v, %s: cannot be judged is %v, %v", r, text, got, err)
 			}
 		}

@@ -7,20 +7,20 @@ import (
 	"muster/internal/readable"
 )
 
-// Kind is why a figure may not mean what it seems to.
+// Kind is the reason why a figure may mislead.
 type Kind int
 
 // The kinds.
 const (
 	_       Kind = iota
-	TooFew       // too few pairs for an interval that says something
+	TooFew       // too few pairs for a meaningful interval
 	Uneven       // a few cases take most of the time
-	Quick        // the cases take hardly longer than any process does to start
+	Quick        // the cases take hardly longer than the start of a process
 	Noisy        // the interval is wide
-	AtFloor      // the peaks are too small to be told
+	AtFloor      // the peaks are too small to measure
 )
 
-// String is the kind as reports name it.
+// String returns the kind's name in reports.
 func (k Kind) String() string {
 	switch k {
 	case TooFew:
@@ -37,21 +37,21 @@ func (k Kind) String() string {
 	return fmt.Sprintf("Kind(%d)", int(k))
 }
 
-// A Warning says it, and after a semicolon what would mend it.
+// A Warning is a reason and, after a semicolon, the mend.
 type Warning struct {
 	Kind Kind   `line:"kind"`
 	Text string `line:"text"`
 }
 
-// Beyond these there is a warning.
+// Thresholds of the warnings.
 const (
 	quickMax     = time.Millisecond // of CPU for the typical case
 	precisionMax = 0.05
 )
 
-// warnings are what is wrong with an estimate, at most one of each kind, in their order.
+// warnings returns the warnings about an estimate, at most one of each kind, in their order.
 func warnings(e Estimate, times shares) (list []Warning) {
-	if !e.CPU.Told() {
+	if !e.CPU.IsKnown() {
 		return nil
 	}
 	add := func(wrong bool, k Kind, format string, args ...any) {
@@ -60,24 +60,24 @@ func warnings(e Estimate, times shares) (list []Warning) {
 		}
 	}
 	add(!e.CPU.Bounded(), TooFew, "no interval from %s of %s; run more cases", readable.Count(e.Pairs, "pair"), readable.Count(len(e.Cases), "case"))
-	add(e.CPU.Bounded() && e.CPU.Vague(), TooFew, "the interval from %s of %s reaches %.0f %% to either side, and says nothing: run more cases, or keep the machine free of other work",
+	add(e.CPU.Bounded() && e.CPU.Vague(), TooFew, "the interval from %s of %s reaches %.0f %% to either side, and means nothing: run more cases, or keep the machine free of other work",
 		readable.Count(e.Pairs, "pair"), readable.Count(len(e.Cases), "case"), 100*e.CPU.Precision())
 	count := times.effective()
 	these := ""
 	if e.CPU.Bounded() {
-		these = ", and the interval is for just these"
+		these = ", and the interval covers only these"
 	}
 	add(len(times) >= casesMin && count < casesMin, Uneven,
-		"few cases take most of the time: the %d count as %.0f of equal size%s; run more cases", len(times), count, these)
+		"few cases take most of the time: the %d weigh as much as %.0f of equal size%s; run more cases", len(times), count, these)
 	typical := times.typical()
 	add(typical < quickMax, Quick, "the typical case takes %v of CPU, which is mostly starting a process: changes of the tool's own work are larger than they look", typical.Round(10*time.Microsecond))
 	add(!e.CPU.Vague() && e.CPU.Precision() > precisionMax, Noisy,
 		"the interval reaches %.0f %% to either side: run more cases, or keep the machine free of other work", 100*e.CPU.Precision())
-	add(!e.Memory.Told(), AtFloor, "no case needs more memory than can be told apart from the lane's own")
+	add(!e.Memory.IsKnown(), AtFloor, "no case needs measurably more memory than the lane itself")
 	return list
 }
 
-// typical is the median of what a case takes, in nanoseconds of CPU.
+// typical returns the median cost of a case, in nanoseconds of CPU.
 func (all shares) typical() time.Duration {
 	sizes := make([]float64, len(all))
 	for i, s := range all {

@@ -6,17 +6,16 @@ import (
 	"slices"
 )
 
-// What makes a case one of the worst.
+// A case with the worst ratios stands out by these factors.
 const (
 	worstMax     = 10
-	standsOut    = 4      // times what the cases scatter by …
-	perDeviation = 1.4826 // … as a standard deviation, from the median of how far they are apart
-	standsOutMin = 0.05   // and 5 % at the least
+	standsOut    = 4      // times the scatter of the cases …
+	perDeviation = 1.4826 // … as a standard deviation, from the median of their distances
+	standsOutMin = 0.05   // and at least 5 %
 )
 
-// Suspects names the cases whose ratio is beyond what those of the others scatter by, the
-// worst first. In most an interrupt hit the one run and not the other: whether it is the
-// change is for further pairs to say.
+// Suspects names the cases whose ratio is beyond the scatter of the others, the worst first. In
+// most of them an interrupt disturbed one run. Further pairs show whether the change is the reason.
 func (e Estimate) Suspects() (names []string) {
 	limit := e.limit()
 	suspects := slices.DeleteFunc(slices.Clone(e.Cases), func(c Case) bool { return c.CPU <= limit })
@@ -27,8 +26,9 @@ func (e Estimate) Suspects() (names []string) {
 	return names
 }
 
-// Confirm makes Worst of those suspects that are beyond in all their further pairs. These
-// pairs are for nothing else: cases that were chosen for their ratio would bend that of all.
+// Confirm puts those suspects into Worst whose further pairs are all beyond the limit. Do not use
+// these pairs for anything else: cases that were chosen for their ratio would bias the overall
+// ratio.
 func (e *Estimate) Confirm(further []Pair) {
 	limit := e.limit()
 	e.Worst = nil
@@ -40,7 +40,7 @@ func (e *Estimate) Confirm(further []Pair) {
 	slices.SortStableFunc(e.Worst, func(a, b Case) int { return cmp.Compare(b.CPU, a.CPU) })
 }
 
-// limit is the ratio from which on a case stands out.
+// limit returns the ratio from which a case stands out.
 func (e Estimate) limit() float64 {
 	logs := make([]float64, len(e.Cases))
 	for i, c := range e.Cases {

@@ -29,11 +29,11 @@ func (c *Cost) view() (*pageCost, error) {
 	if c == nil {
 		return nil, nil
 	}
-	if !c.CPU.Told() {
+	if !c.CPU.IsKnown() {
 		return &pageCost{Text: []string{"There are no figures: " + readable.Line(c.Why) + "."}}, nil
 	}
 	v := &pageCost{Over: readable.Line(strings.Join(c.Over, ", ")), Figures: []fact{{"CPU time, new ÷ old", c.ratio(c.CPU)}}}
-	if c.Memory.Told() {
+	if c.Memory.IsKnown() {
 		v.Figures = append(v.Figures, fact{"Peak memory, new ÷ old", c.ratio(c.Memory)})
 	}
 	if c.Indicative {

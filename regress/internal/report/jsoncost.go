@@ -23,12 +23,12 @@ type costSummary struct {
 
 // costSummaryOf returns nil if there are no figures.
 func costSummaryOf(c *Cost) *costSummary {
-	if c == nil || !c.CPU.Told() {
+	if c == nil || !c.CPU.IsKnown() {
 		return nil
 	}
 	s := &costSummary{CPU: c.value(c.CPU), TooLittle: c.vague(c.CPU), Cases: c.Measured, Pairs: c.Pairs, Indicative: c.Indicative, Over: c.Over}
 	s.CPULow, s.CPUHigh = ends(c.CPU)
-	if c.Memory.Told() {
+	if c.Memory.IsKnown() {
 		s.Memory = c.value(c.Memory)
 		s.MemoryLow, s.MemoryHigh = ends(c.Memory)
 	}

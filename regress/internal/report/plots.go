@@ -86,7 +86,7 @@ func ratiosChart(cases []cost.Case, all cost.Ratio) plot.Chart {
 		return plot.Line{Name: name, Form: plot.Rule, Points: []plot.Point{{X: x, Y: 0}, {X: x, Y: highest}}}
 	}
 	chart.Lines = []plot.Line{bars}
-	if together := rule("all together: "+ratioDigits(all.Value)+" ×", all.Value); all.Told() && chart.Draws(together.Points[0]) {
+	if together := rule("all together: "+ratioDigits(all.Value)+" ×", all.Value); all.IsKnown() && chart.Draws(together.Points[0]) {
 		chart.Lines = append(chart.Lines, together)
 	}
 	return chart

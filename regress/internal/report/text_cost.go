@@ -19,7 +19,7 @@ func (r *results) cost() string {
 	if c == nil {
 		return ""
 	}
-	if !c.CPU.Told() {
+	if !c.CPU.IsKnown() {
 		return "cost: " + readable.Line(c.Why) + "\n"
 	}
 	var b strings.Builder
@@ -51,18 +51,18 @@ const tooLittle = "too little to tell"
 
 // vague reports whether a ratio is better not shown. One that is indicative has no
 // interval either, and is said to be that.
-func (c *Cost) vague(r cost.Ratio) bool { return r.Told() && !c.Indicative && r.Vague() }
+func (c *Cost) vague(r cost.Ratio) bool { return r.IsKnown() && !c.Indicative && r.Vague() }
 
 // figures are the ratios, with what there is too little of.
 func (c *Cost) figures() string {
 	switch cpu, memory := c.vague(c.CPU), c.vague(c.Memory); {
-	case cpu && (memory || !c.Memory.Told()):
+	case cpu && (memory || !c.Memory.IsKnown()):
 		return tooLittle
 	case cpu:
 		return tooLittle + " of CPU time, peak memory " + ratioText(c.Memory)
 	case memory:
 		return "CPU " + ratioText(c.CPU) + ", " + tooLittle + " of peak memory"
-	case c.Memory.Told():
+	case c.Memory.IsKnown():
 		return "CPU " + ratioText(c.CPU) + ", peak memory " + ratioText(c.Memory)
 	}
 	return "CPU " + ratioText(c.CPU)
