@@ -236,7 +236,7 @@ func stateOf(shows bool, v outcome.Verdict, k cause.Kind) bisection.State {
 	case v == outcome.Identical || v == outcome.Changed || analyse.IsEnding(k) && v == outcome.NewlyPassing:
 		return bisection.Absent
 	}
-	return bisection.Untold
+	return bisection.Inconclusive
 }
 
 // note writes a state down, for all versions with the same command.
@@ -258,7 +258,7 @@ func (d *bisecting) machine(ctx context.Context, c cell, err error) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for i := range p.causes {
-		d.note(p.states[i], c.version, bisection.Untold)
+		d.note(p.states[i], c.version, bisection.Inconclusive)
 	}
 	d.failed = err
 	if d.failing++; d.failing >= pass.EnvironmentMax {

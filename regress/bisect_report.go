@@ -141,7 +141,7 @@ func (d *bisecting) silent(states []bisection.State) (n int, why string) {
 	untold, notRun := 0, 0
 	for _, s := range states {
 		switch s {
-		case bisection.Untold:
+		case bisection.Inconclusive:
 			untold++
 		case bisection.NotAsked:
 			notRun++
@@ -177,7 +177,7 @@ func stateWords(s bisection.State) string {
 		return "with it"
 	case bisection.Absent:
 		return "without"
-	case bisection.Untold:
+	case bisection.Inconclusive:
 		return "cannot tell"
 	}
 	return "not run"
@@ -261,7 +261,7 @@ func jsonState(s bisection.State) string {
 		return "shown"
 	case bisection.Absent:
 		return "absent"
-	case bisection.Untold:
+	case bisection.Inconclusive:
 		return "untold"
 	}
 	return "not_run"

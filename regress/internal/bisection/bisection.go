@@ -1,26 +1,26 @@
-// Package bisection tells from what versions of a tool showed, in their order, which of
-// them brought something, took it away, and brought it again.
+// Package bisection finds the versions of a tool that brought a property, took it away, or brought
+// it again. Its input is the states of the versions in order.
 //
-// A search that halves needs less, and is wrong of what came and went: between two versions
-// that show the same it sees nothing. So every version is asked, once; Order has those
-// first that tell most, for somebody who does not wait for all.
+// A binary search needs fewer tests, and misses what came and went between two versions in the same
+// state. So every version is tested once. Order puts the most informative versions first, for
+// people who do not wait for all.
 //
-// It is pure: no disk, clock, network or process. It must not know what is searched for.
+// It is pure: no disk, clock, network or process. It must not know the property.
 package bisection
 
-// State says what a version showed.
+// State is the result of testing a version.
 type State int
 
 // The states, a closed set.
 const (
-	NotAsked State = iota
-	Untold         // it was asked, and what it answers tells nothing: it failed in another way
+	NotAsked     State = iota
+	Inconclusive       // tested without a result: it failed in another way
 	Absent
 	Shown
 )
 
-// Order returns the numbers from 0 to n-1, the last and the first before the middle, that
-// before the middles of both halves, and so on.
+// Order returns the numbers from 0 to n-1: the last and the first, then the middle, then the
+// middles of both halves, and so on.
 func Order(n int) []int {
 	if n == 0 {
 		return nil
@@ -43,18 +43,17 @@ func Order(n int) []int {
 	return order
 }
 
-// A Change is a version that brought something, or took it away.
+// A Change is a version that brought the property, or took it away.
 type Change struct {
 	Version int
-	Came    bool // else it went
-	After   int  // the last version before it that is known to be without the change
+	Came    bool // false: it went
+	After   int  // the last earlier version that is known to be without the change
 }
 
-// Sure reports whether no version lies between that could have done it too.
+// Sure reports whether no version between could have made the change.
 func (c Change) Sure() bool { return c.After == c.Version-1 }
 
-// Changes returns what happened from version to version, in order, and the first version
-// that told anything; -1 if none did.
+// Changes returns the changes in order, and the first version with a result, or -1.
 func Changes(states []State) (list []Change, oldest int) {
 	oldest, last := -1, -1
 	for i, s := range states {
@@ -71,13 +70,13 @@ func Changes(states []State) (list []Change, oldest int) {
 	return list, oldest
 }
 
-// A Stretch is some versions in a row of one state.
+// A Stretch is a sequence of versions with one state.
 type Stretch struct {
-	From, To int // the last one included
+	From, To int // inclusive
 	State    State
 }
 
-// Stretches returns all versions in as few stretches as there can be.
+// Stretches divides all versions into as few stretches as possible.
 func Stretches(states []State) (list []Stretch) {
 	for i, s := range states {
 		if n := len(list); n > 0 && list[n-1].State == s {

@@ -34,7 +34,7 @@ func TestOrder(t *testing.T) {
 // states reads a line: + shown, - absent, ? untold, . not asked.
 func states(line string) (list []bisection.State) {
 	for _, c := range line {
-		list = append(list, map[rune]bisection.State{'+': bisection.Shown, '-': bisection.Absent, '?': bisection.Untold, '.': bisection.NotAsked}[c])
+		list = append(list, map[rune]bisection.State{'+': bisection.Shown, '-': bisection.Absent, '?': bisection.Inconclusive, '.': bisection.NotAsked}[c])
 	}
 	return list
 }
