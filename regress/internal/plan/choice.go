@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// Baseline has a golden's cases and its recorded selection. The zero Baseline has
-// no cases and selects everything.
+// Baseline holds a golden's cases and its recorded selection. The zero Baseline has no cases and
+// selects everything.
 type Baseline struct {
 	Names    []string // of its cases, sorted
-	Selected *Chooser // how they were selected when it was recorded; nil = everything
+	Selected *Chooser // the selection of the record; nil = everything
 }
 
-// has reports whether the baseline has a case of that name.
+// has reports whether the baseline has a case.
 func (b Baseline) has(caseName string) bool {
 	_, found := slices.BinarySearch(b.Names, caseName)
 	return found
@@ -22,7 +22,7 @@ func (b Baseline) has(caseName string) bool {
 // has, including those accepted from outside the selection. Unless a sample was
 // recorded, it also admits the other names that the recorded selection wants.
 func (b Baseline) admits(caseName string) bool {
-	return b.has(caseName) || b.selects(caseName) && !b.sampled()
+	return b.has(caseName) || b.selects(caseName) && !b.isSampled()
 }
 
 // selects reports whether the recorded selection wants a name. It ignores the
@@ -31,19 +31,18 @@ func (b Baseline) selects(caseName string) bool {
 	return b.Selected == nil || b.Selected.Wants(caseName)
 }
 
-func (b Baseline) sampled() bool { return b.Selected != nil && b.Selected.sample > 0 }
+func (b Baseline) isSampled() bool { return b.Selected != nil && b.Selected.sample > 0 }
 
-// Choice is the cases of a run.
+// Choice is the choice of cases for a run.
 type Choice struct {
-	Run        []int    // indices in the corpus, ascending
-	Missing    []string // of the baseline, sorted: they are wanted, and the corpus lacks them
+	Run        []int    // indexes in the corpus, ascending
+	Missing    []string // wanted cases of the baseline that the corpus lacks, sorted
 	NotSampled int      // cases of the corpus that only the recorded sample leaves out
 }
 
-// Choose returns the names of the corpus that run, and the names of the baseline
-// that the corpus lacks. Both c and the baseline must want a name. A sample of c
-// is taken last, from the names of corpus and baseline together. So no other case
-// takes the place of a case that the corpus lost.
+// Choose returns the names of the corpus that run, and the names of the baseline that the corpus
+// lacks. Both c and the baseline must want a name. A sample of c is drawn last, from the names of
+// corpus and baseline together. So no other case replaces a case that the corpus lost.
 func (c *Chooser) Choose(names []string, b Baseline) Choice {
 	var choice Choice
 	var keys []candidate
@@ -65,7 +64,7 @@ func (c *Chooser) Choose(names []string, b Baseline) Choice {
 			keys = append(keys, candidate{name: n, index: missing})
 		}
 	}
-	for _, k := range c.sampled(keys) {
+	for _, k := range c.drawSample(keys) {
 		if k.index == missing {
 			choice.Missing = append(choice.Missing, k.name)
 		} else {
@@ -77,7 +76,7 @@ func (c *Chooser) Choose(names []string, b Baseline) Choice {
 	return choice
 }
 
-// candidate is a name that globs, filters and partitions want.
+// candidate is a name that globs, filters and partitions select.
 type candidate struct {
 	name  string
 	index int // in the corpus, or missing
@@ -86,10 +85,9 @@ type candidate struct {
 
 const missing = -1
 
-// sampled returns the candidates with the lowest digests of a second hash: a
-// sample does not change when other names come and go, and is independent of the
-// partition.
-func (c *Chooser) sampled(all []candidate) []candidate {
+// drawSample returns the candidates with the lowest digests of a second hash. So a sample does not
+// change when other names come and go, and is independent of the partition.
+func (c *Chooser) drawSample(all []candidate) []candidate {
 	if c.sample == 0 || len(all) <= c.sample {
 		return all
 	}

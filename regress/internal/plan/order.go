@@ -6,16 +6,15 @@ import (
 	"time"
 )
 
-// short is how long a case may take and still run at its place in the corpus,
-// where its neighbours have their folder and the disk its source. At the end of a
-// run nobody waits longer than that for the last case.
+// short is the longest duration of a case that runs at its place in the corpus. There the folders
+// of its neighbours and the source on disk are at hand. At the end of a run nobody waits longer
+// than that for the last case.
 const short = 64 * time.Millisecond
 
-// Order returns the indices of the named cases in the order in which they run: those
-// that first names before all others, then longer ones before shorter ones, so that
-// none of them keeps one lane busy when the others have nothing left (Graham's
-// longest processing time first). took says how long a case took the last time, 0
-// if that is not known; it may be nil. Cases within a factor of two stay in corpus
+// Order returns the indexes of the named cases in the order in which they run. Cases in first come
+// before all others. Then longer cases come before shorter ones, so that none keeps one lane busy
+// when the others have nothing left (Graham's longest processing time first). took is the last
+// duration of each case, 0 if unknown; it may be nil. Cases within a factor of two stay in corpus
 // order, and so do short ones.
 func Order(names []string, first map[string]bool, took []time.Duration) []int {
 	type place struct {

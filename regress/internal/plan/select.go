@@ -1,5 +1,5 @@
-// Package plan decides which cases run and in which order. It is pure: it sees
-// names and numbers, and touches no disk, clock or process.
+// Package plan decides which cases run, and in which order. It is pure: it sees names and numbers,
+// and touches no disk, clock or process.
 package plan
 
 import (
@@ -15,15 +15,15 @@ import (
 	"muster/regress/internal/name"
 )
 
-// Selection says which cases are wanted. The zero value wants all of them.
+// Selection selects cases. The zero value selects all.
 type Selection struct {
-	Globs     []string // a case must match one of them, if there are any
+	Globs     []string // a case must match at least one, if any are given
 	Filters   []string // RE2 on the printed name; every one must match, "!RE" must not
 	Partition string   // "hash:K/N": the K-th of N parts, by the name's digest
-	Sample    int      // at most so many, the same ones each time; 0 = all
+	Sample    int      // the largest number of cases, always the same ones; 0 = all
 }
 
-// All reports whether the selection wants everything.
+// All reports whether the selection selects everything.
 func (s Selection) All() bool { return len(s.Flags()) == 0 }
 
 // Flags returns the selection as arguments of the command line.
@@ -95,8 +95,8 @@ func parsePartition(text string) (k, n uint64, err error) {
 	return k, n, nil
 }
 
-// Wants reports whether globs, filters and partition select a name. Sampling
-// does not enter: it depends on what else there is.
+// Wants reports whether globs, filters and partition select a name. It ignores the sample, which
+// depends on the other names.
 func (c *Chooser) Wants(caseName string) bool {
 	if len(c.globs) > 0 && !slices.ContainsFunc(c.globs, func(g string) bool {
 		ok, err := glob.Match(g, caseName)
@@ -113,7 +113,7 @@ func (c *Chooser) Wants(caseName string) bool {
 	return c.parts == 1 || hash(caseName)%c.parts == c.part-1
 }
 
-// hash spreads names evenly and the same on every machine.
+// hash spreads names evenly, and equally on every machine.
 func hash(caseName string) uint64 {
 	sum := sha256.Sum256([]byte(caseName))
 	return binary.BigEndian.Uint64(sum[:])
