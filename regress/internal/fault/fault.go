@@ -1,5 +1,5 @@
-// Package fault holds the closed set of failure classes that end a command
-// before or beside its verdicts, so that one place maps errors to exit codes.
+// Package fault holds the closed set of failure classes that end a command. With it, one place maps
+// errors to exit codes.
 //
 // It must not hold verdicts about the tool under test: those are outcomes.
 package fault
@@ -11,26 +11,26 @@ import (
 	"io/fs"
 )
 
-// Class says whose move it is when a command fails.
+// Class is the class of a failure: it decides who must act.
 type Class int
 
-// The classes. The zero value is None: not a failure of this set.
+// The classes. The zero value None means that the error is not a failure of this set.
 const (
 	None        Class = iota
 	Input             // usage, configuration, hostile or damaged input, no golden: the caller must change something
 	Environment       // disk full, command not found, lane refused: the machine must change
 	Empty             // nothing selected
-	Interrupted       // a signal ended the run; what was done is kept
+	Interrupted       // a signal ended the run; finished work is kept
 )
 
 // Exit statuses of the program, which `muster help exit-codes` explains.
 const (
 	StatusClean       = 0
-	StatusDiffers     = 1 // something is not identical: no failure of this set
+	StatusDiffers     = 1 // something is not identical: not a failure of this set
 	StatusInput       = 2
 	StatusEnvironment = 3
 	StatusEmpty       = 4
-	StatusInterrupted = 130 // 128 + SIGINT, as shells say it
+	StatusInterrupted = 130 // 128 + SIGINT, as in shells
 )
 
 // Status returns the exit status for a class.
@@ -76,9 +76,9 @@ func Interruptedf(format string, args ...any) error {
 	return &fault{Interrupted, fmt.Errorf(format, args...)}
 }
 
-// ClassOf returns the class of the outermost classified error in err's chain,
-// Interrupted for a cancelled context, None for nil, and Environment for
-// anything unclassified: what nobody foresaw is never blamed on the tool.
+// ClassOf returns the class of the outermost classified error in err's chain. It returns
+// Interrupted for a cancelled context, None for nil, and Environment for all other errors: an
+// unforeseen error is never blamed on the tool.
 func ClassOf(err error) Class {
 	var f *fault
 	switch {
@@ -92,8 +92,8 @@ func ClassOf(err error) Class {
 	return Environment
 }
 
-// Reason is what is wrong with a file: an error without the operation and the path, which a
-// message says better.
+// Reason returns an error about a file without the operation and the path, which the message
+// already has.
 func Reason(err error) error {
 	if p := (*fs.PathError)(nil); errors.As(err, &p) {
 		return p.Err
