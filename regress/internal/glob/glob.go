@@ -1,10 +1,8 @@
-// Package glob is the one rule by which a pattern picks names, for headers,
-// context and --cases alike: a pattern without a slash matches the base name,
-// any other the whole path; `*` and `?` stop at a slash, `**` between slashes
-// stands for any number of folders, `[a-z]` and `{a,b}` work as in a shell.
+// Package glob matches names by patterns, for headers, context and --cases alike. A pattern without
+// a slash matches the base name, any other the whole path. `*` and `?` stop at a slash, `**`
+// between slashes stands for any number of folders, `[a-z]` and `{a,b}` work as in a shell.
 //
-// It is pure: it must not touch a disk, and what a match means is not its
-// business.
+// It is pure: it must not touch a disk, nor know the purpose of a match.
 package glob
 
 import (
@@ -17,21 +15,21 @@ import (
 	"muster/regress/internal/name"
 )
 
-// Set is a compiled list of patterns. A nil Set matches nothing. It is never
-// changed after Compile and may be used from any number of goroutines.
+// Set is a compiled list of patterns. A nil Set matches nothing. It never changes after Compile,
+// and any number of goroutines may use it.
 type Set struct {
 	patterns []pattern
 }
 
 type pattern struct {
 	text  string
-	image string // of text, for names that are not UTF-8, or when text is not
+	image string // of text, for names that are not UTF-8, or if text is not
 	base  bool   // matches the base name
-	plain bool   // text is UTF-8, so that it can meet a UTF-8 name as it is
+	plain bool   // text is UTF-8 and can be compared with a UTF-8 name as it is
 }
 
-// Compile reads the patterns. A malformed one is an error of class Input that
-// names it. An empty pattern is allowed and matches nothing.
+// Compile compiles patterns. For a malformed pattern it returns an error of class Input with the
+// pattern. An empty pattern is allowed and matches nothing.
 func Compile(patterns ...string) (*Set, error) {
 	s := &Set{patterns: make([]pattern, 0, len(patterns))}
 	for _, text := range patterns {
@@ -69,7 +67,7 @@ func (p *pattern) match(path string, plain bool) bool {
 	return doublestar.MatchUnvalidated(p.image, image(path))
 }
 
-// Match compiles one pattern for one name. Whoever has many names uses a Set.
+// Match compiles one pattern for one name. Use a Set for many names.
 func Match(pattern, path string) (bool, error) {
 	s, err := Compile(pattern)
 	if err != nil {
@@ -78,14 +76,13 @@ func Match(pattern, path string) (bool, error) {
 	return s.Match(path), nil
 }
 
-// strayBase is where the image puts bytes that are not UTF-8: the end of a
-// private plane, below the last rune of all, which doublestar uses itself.
+// strayBase is the first rune for bytes that are not UTF-8. It is at the end of a private plane,
+// below the last rune, which doublestar uses itself.
 const strayBase = 0x10fe00
 
-// image returns a UTF-8 string that stands for s. Doublestar decodes every
-// stray byte to the same replacement rune, so that `\xff` would match a name
-// `\xfe`; here each has a rune of its own, and `?` takes one character, or one
-// byte where there is none.
+// image returns a UTF-8 string that represents s. Doublestar decodes every stray byte to the same
+// replacement rune, so that `\xff` would match a name `\xfe`. In the image each stray byte has its
+// own rune, and `?` matches one character or one stray byte.
 func image(s string) string {
 	if utf8.ValidString(s) {
 		return s
