@@ -1,17 +1,16 @@
-// Package anchor finds what two sequences that differ a lot can be held together by: what
-// each of them has exactly once.
+// Package anchor finds anchors that align two very different sequences: elements that each of them
+// has exactly once.
 //
-// It is pure, and does not compare what lies between the anchors: that is for whoever
-// asked.
+// It is pure, and does not compare the elements between the anchors: callers do.
 package anchor
 
 import "slices"
 
-// A Pair is an element that both sequences have exactly once, by its index in each.
+// A Pair is an element that both sequences have exactly once, as its index in each.
 type Pair struct{ Old, Now int }
 
-// Between returns a longest row of pairs that stand in the same order in both sequences.
-// Its time grows like n log n, and its memory with what old has.
+// Between returns a longest list of pairs with the same order in both sequences. Its time grows
+// like n log n, and its memory with the size of old.
 func Between[K comparable](old, now []K) []Pair {
 	type occurrence struct{ old, now, oldCount, nowCount int32 }
 	seen := make(map[K]occurrence, len(old))
@@ -21,7 +20,7 @@ func Between[K comparable](old, now []K) []Pair {
 		seen[k] = o
 	}
 	for j, k := range now {
-		// What old does not have cannot be an anchor and needs no room.
+		// An element that old lacks cannot be an anchor and needs no entry.
 		if o, known := seen[k]; known {
 			o.now, o.nowCount = int32(j), o.nowCount+1
 			seen[k] = o
@@ -36,10 +35,10 @@ func Between[K comparable](old, now []K) []Pair {
 	return longestAscent(pairs)
 }
 
-// longestAscent returns a longest part of pairs, which ascend by Old, in which Now ascends
-// too (patience sorting).
+// longestAscent returns a longest subsequence of pairs in which Now ascends too (patience sorting).
+// pairs ascend by Old.
 func longestAscent(pairs []Pair) []Pair {
-	var tops []int // tops[k]: the pair that ends the best ascent of length k+1
+	var tops []int // tops[k]: the last pair of the best ascent of length k+1
 	previous := make([]int, len(pairs))
 	for i, p := range pairs {
 		k, _ := slices.BinarySearchFunc(tops, p.Now, func(top, now int) int { return pairs[top].Now - now })
