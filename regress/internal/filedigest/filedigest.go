@@ -21,10 +21,9 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// Cache holds the digests of a cache file, and those that were computed since. Only one
-// goroutine may use it.
+// Cache holds the digests of a cache file, and those computed since. Only one goroutine may use it.
 type Cache struct {
-	file string // "" = nothing is remembered
+	file string // "" = no cache file
 	old  map[string]Digest
 	now  map[string]Digest
 	read int // files whose content was read
@@ -46,15 +45,15 @@ type cacheFile struct {
 	Files   map[string]Digest `json:"files"`
 }
 
-// restMin is how long a file must have been unchanged before its digest is kept. A change
-// within one tick of the file system's clock would not change the stamp.
+// restMin is how long a file must be unchanged before its digest is kept. A change within one tick
+// of the file system's clock would not change the stamp.
 const restMin = 2 * time.Second
 
 // ErrTooLarge reports that a file is larger than allowed.
 var ErrTooLarge = errors.New("too large")
 
-// ErrNoFile reports that a path is not a regular file, but for example a folder or a pipe.
-var ErrNoFile = errors.New("no regular file")
+// ErrNoFile reports that a path is not a regular file but, for example, a folder or a pipe.
+var ErrNoFile = errors.New("not a regular file")
 
 // Open reads a cache file. A missing or damaged one is an empty cache.
 func Open(file string) *Cache {
@@ -66,8 +65,8 @@ func Open(file string) *Cache {
 	return c
 }
 
-// Of returns the digest of a file of at most sizeMax bytes. It reads the content only when
-// the cache has no digest for the file's stamp.
+// Of returns the digest of a file of at most sizeMax bytes. It reads the content only if the cache
+// has no digest for the file's stamp.
 func (c *Cache) Of(file string, sizeMax int64) (Digest, error) {
 	f, info, err := OpenFile(file)
 	if err != nil {
@@ -77,20 +76,20 @@ func (c *Cache) Of(file string, sizeMax int64) (Digest, error) {
 	if info.Size() > sizeMax {
 		return Digest{}, ErrTooLarge
 	}
-	d, known := c.known(file, info)
+	d, known := c.lookup(file, info)
 	if !known {
 		if d, err = c.sum(f, info); err != nil {
 			return Digest{}, err
 		}
 	}
-	if rested(info) {
+	if hasRested(info) {
 		c.now[file] = d
 	}
 	return d, nil
 }
 
-// known returns the cached digest of a file, if the file still has the stamp and device.
-func (c *Cache) known(file string, info fs.FileInfo) (Digest, bool) {
+// lookup returns the cached digest of a file, if the file still has the stamp and device.
+func (c *Cache) lookup(file string, info fs.FileInfo) (Digest, bool) {
 	for _, digests := range []map[string]Digest{c.now, c.old} {
 		if d, ok := digests[file]; ok && d.Stamp == filestamp.Of(info) && d.Device == deviceOf(info) {
 			return d, true
@@ -99,7 +98,8 @@ func (c *Cache) known(file string, info fs.FileInfo) (Digest, bool) {
 	return Digest{}, false
 }
 
-// deviceOf returns the device of a file: other file systems may be mounted at one path in turn.
+// deviceOf returns the device of a file, because several file systems may be mounted at one path in
+// turn.
 func deviceOf(info fs.FileInfo) uint64 {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
 		return uint64(st.Dev)
@@ -117,7 +117,7 @@ func (c *Cache) sum(f *os.File, info fs.FileInfo) (Digest, error) {
 	return Digest{filestamp.Of(info), deviceOf(info), outcome.Digest(h.Sum(nil)), n}, nil
 }
 
-func rested(info fs.FileInfo) bool {
+func hasRested(info fs.FileInfo) bool {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	return ok && time.Since(info.ModTime()) > restMin && time.Since(filestamp.ChangeTime(st)) > restMin
 }
@@ -133,7 +133,7 @@ func OpenFile(file string) (*os.File, fs.FileInfo, error) {
 		err = ErrNoFile
 	}
 	if err != nil {
-		_ = f.Close() // nothing was written
+		_ = f.Close() // it was only read
 		return nil, nil, err
 	}
 	return f, info, nil

@@ -32,7 +32,7 @@ func TestDigestsAreRemembered(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if rested(info) || restMin < time.Second {
+	if hasRested(info) || restMin < time.Second {
 		t.Errorf("a file that was written just now has rested")
 	}
 	first.now[tool] = was
