@@ -7,6 +7,5 @@ import (
 	"time"
 )
 
-// ChangeTime is when anything of the file changed, its times included: nobody
-// can set it.
+// ChangeTime returns the time of the last change of the inode. No program can set it.
 func ChangeTime(st *syscall.Stat_t) time.Time { return time.Unix(st.Ctimespec.Unix()) }

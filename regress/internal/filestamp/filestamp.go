@@ -1,6 +1,5 @@
-// Package filestamp tells whether a file is still the one that it was, without
-// reading it: by what the system changes whenever somebody writes to a file, or
-// puts another in its place. It opens nothing.
+// Package filestamp detects whether a file changed without reading it. A stamp consists of what the
+// system updates at each write and each replacement of a file. It opens nothing.
 package filestamp
 
 import (
@@ -9,9 +8,9 @@ import (
 	"syscall"
 )
 
-// Of returns a text that is another one for another file of the same name, and
-// after any change of the file, one that was taken back as well. It is for the
-// same machine: inode numbers and times are in it.
+// Of returns the stamp of a file. It differs for another file of the same name and after any change
+// of the file, even a reverted one. It has inode numbers and times, so it is valid only on one
+// machine.
 func Of(info fs.FileInfo) string {
 	text := fmt.Sprintf("%d bytes, %d", info.Size(), info.ModTime().UnixNano())
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
