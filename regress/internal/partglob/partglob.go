@@ -1,5 +1,5 @@
-// Package partglob picks parts of an outcome by a pattern: `stdout` and `stderr` are the
-// streams, and files are named by patterns of package glob. It is pure.
+// Package partglob selects parts of an outcome by a pattern. `stdout` and `stderr` are the streams,
+// and patterns of package glob select files. It is pure.
 package partglob
 
 import (
@@ -9,23 +9,23 @@ import (
 	"muster/regress/internal/outcome"
 )
 
-// Pattern picks parts. It may be used from any number of goroutines.
+// Pattern selects parts. Any number of goroutines may use it.
 type Pattern struct {
 	glob  *glob.Set
 	scope scope
-	root  string // "./" for a pattern that begins so
+	root  string // "./" for a pattern with that prefix
 }
 
-// scope is what a pattern is about.
+// scope is the kind of parts that a pattern selects.
 type scope uint8
 
 const (
 	anything scope = iota
-	streams        // "stdout" and "stderr", which may be names of files too
-	files          // what has a slash; "./stdout" is how reports write such a file
+	streams        // "stdout" and "stderr", which may also be names of files
+	files          // a pattern with a slash; "./stdout" is how reports write such a file
 )
 
-// root may stand before a path, and makes a pattern one with a slash.
+// root is a prefix that makes a pattern one with a slash.
 const root = "./"
 
 func scopeOf(text string) scope {
@@ -51,7 +51,7 @@ func Compile(text string) (*Pattern, error) {
 	return p, nil
 }
 
-// Match reports whether the pattern picks the part of that key.
+// Match reports whether the pattern selects the part with a key.
 func (p *Pattern) Match(k outcome.Key) bool {
 	if k.Place != outcome.File {
 		return p.scope != files && p.glob.Match(k.String())
