@@ -8,10 +8,10 @@ import (
 	"muster/internal/readable"
 )
 
-// First returns the first names, at most that many.
+// First returns at most the first most names.
 func First(names []string, most int) []string { return names[:min(most, len(names))] }
 
-// List prints the first names, with commas between them, and counts the others.
+// List prints the first names, separated by commas, and counts the others.
 func List(names []string, most int) string {
 	var printed []string
 	for _, n := range First(names, most) {
@@ -27,8 +27,8 @@ func List(names []string, most int) string {
 // nearMax bounds the names that Near suggests.
 const nearMax = 3
 
-// Near returns the known names nearest to one that is unknown, as " (did you mean A, B?)". It
-// returns "" if no name is near.
+// Near returns the known names nearest to an unknown one, as " (did you mean A, B?)", or "" if no
+// name is near.
 func Near(raw string, known []string) string {
 	var words []string
 	for _, n := range nearest.Names(raw, known, nearMax) {

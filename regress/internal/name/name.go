@@ -1,9 +1,9 @@
-// Package name cleans, prints, lists and reads the names of cases and files, and quotes words
-// for a shell. A name is the cleaned, slash-separated path of a file below the root of its
-// corpus, as raw bytes in a Go string: file systems and archives hold names that are not
-// UTF-8, and muster keeps them as they are.
+// Package name cleans, prints, lists and reads the names of cases and files, and quotes words for a
+// shell. A name is the cleaned, slash-separated path of a file below the root of its corpus, as raw
+// bytes in a Go string. File systems and archives hold names that are not UTF-8, and muster keeps
+// them as they are.
 //
-// It must not touch a disk: what a name leads to is not its business.
+// It must not touch a disk, nor know the file of a name.
 package name
 
 import (
@@ -20,10 +20,9 @@ const (
 	pathBytesMax = 4096
 )
 
-// Clean returns the form of an archive's or a user's path that muster uses:
-// without "./", doubled or trailing slashes. It refuses what could not be a
-// file below the root: empty, absolute, leading outside, with a NUL byte, or
-// longer than the kernel takes.
+// Clean returns muster's form of a path from an archive or a user: without "./", and without
+// doubled or trailing slashes. It refuses a path that cannot be a file below the root: empty,
+// absolute, leading outside, with a NUL byte, or longer than the kernel allows.
 func Clean(raw string) (string, error) {
 	switch {
 	case raw == "":
@@ -55,17 +54,16 @@ func checkLength(clean string) error {
 	return nil
 }
 
-// Print returns the printable form of a name: bytes that are not UTF-8,
-// control characters and '%' become %XX, so that the form is one line, safe
-// on a terminal, and Parse gives the name back.
+// Print returns the printable form of a name. Bytes that are not UTF-8, control characters and '%'
+// become %XX. So the form is one line and safe on a terminal, and Parse returns the name.
 func Print(raw string) string {
-	if plain(raw) {
+	if isPlain(raw) {
 		return raw
 	}
 	var b strings.Builder
 	for i := 0; i < len(raw); {
 		r, size := utf8.DecodeRuneInString(raw[i:])
-		if hidden(r, size) {
+		if isHidden(r, size) {
 			for _, c := range []byte(raw[i : i+size]) {
 				fmt.Fprintf(&b, "%%%02X", c)
 			}
@@ -77,7 +75,7 @@ func Print(raw string) string {
 	return b.String()
 }
 
-func plain(raw string) bool {
+func isPlain(raw string) bool {
 	for i := range len(raw) {
 		if raw[i] < 0x20 || raw[i] >= 0x7f || raw[i] == '%' {
 			return false
@@ -86,10 +84,10 @@ func plain(raw string) bool {
 	return true
 }
 
-// hidden reports whether a decoded rune must not reach a terminal as it is:
-// damaged UTF-8, C0 and C1 controls, '%' itself, the line and paragraph
-// separators, and the marks that reverse the direction of text.
-func hidden(r rune, size int) bool {
+// isHidden reports whether a decoded rune must not reach a terminal: damaged UTF-8, C0 and C1
+// controls, '%' itself, the line and paragraph separators, and the marks that reverse the direction
+// of text.
+func isHidden(r rune, size int) bool {
 	switch {
 	case r == utf8.RuneError && size == 1:
 		return true
@@ -103,9 +101,8 @@ func hidden(r rune, size int) bool {
 	return false
 }
 
-// Parse reads the printable form back. A '%' that two hex digits do not
-// follow is an error: names come from people and scripts, and a guess would
-// pick another case.
+// Parse reads the printable form. A '%' without two hex digits is an error: people and scripts
+// write names, and a guess would select another case.
 func Parse(printed string) (string, error) {
 	if strings.IndexByte(printed, '%') < 0 {
 		return printed, nil

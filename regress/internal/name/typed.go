@@ -11,10 +11,10 @@ import (
 // Quote returns s as one word of a shell.
 func Quote(s string) string { return shellescape.Quote(s) }
 
-// QuoteAll returns a shell line of these words.
+// QuoteAll returns the words as a shell line.
 func QuoteAll(args []string) string { return shellescape.QuoteCommand(args) }
 
-// ParseTyped reads the name of a case as people type it: as Print prints it, or as a shell
+// ParseTyped reads the name of a case as people type it: in the form of Print, or as a shell
 // completes it, with "./" or a doubled slash. Its errors are of class fault.Input.
 func ParseTyped(printed string) (string, error) {
 	raw, err := Parse(printed)
@@ -27,8 +27,8 @@ func ParseTyped(printed string) (string, error) {
 	return raw, nil
 }
 
-// Typed returns the form of a name to type on a command line. A name that begins with "-"
-// gets "./", or it would be read as a flag.
+// Typed returns the form of a name to type on a command line. A name that begins with "-" gets
+// "./", because it would otherwise be a flag.
 func Typed(raw string) string {
 	if strings.HasPrefix(raw, "-") {
 		return "./" + Print(raw)
