@@ -10,19 +10,19 @@ import (
 	"unicode/utf8"
 )
 
-// The C0 controls as people know them. Names, and not the usual \x1b, because
-// sources and outputs are full of that notation: a tool that once wrote the
-// four characters \x1b and now writes the byte would seem to differ in nothing.
+// The C0 controls by their names, not by escapes such as \x1b. Sources and outputs are full of such
+// escapes. Otherwise a tool that once wrote the four characters \x1b and now writes the byte would
+// show no difference.
 var controlNames = [...]string{
 	"NUL", "SOH", "STX", "ETX", "EOT", "ENQ", "ACK", "BEL", "BS", "TAB", "LF", "VT", "FF", "CR", "SO", "SI",
 	"DLE", "DC1", "DC2", "DC3", "DC4", "NAK", "SYN", "ETB", "CAN", "EM", "SUB", "ESC", "FS", "GS", "RS", "US",
 }
 
-// Text returns text in which nothing can drive a terminal or hide: a
-// control character becomes ‹ESC›, a byte that is not UTF-8 ‹9B›, any other
-// character that does not print ‹U+202E›. Newlines and tabs stay.
+// Text returns text in which nothing can control a terminal or hide. A control character becomes
+// ‹ESC›, a byte that is not UTF-8 ‹9B›, and any other unprintable character ‹U+202E›. Newlines and
+// tabs remain.
 func Text(text string) string {
-	if plain(text) {
+	if isPlain(text) {
 		return text
 	}
 	var b strings.Builder
@@ -38,12 +38,12 @@ func Text(text string) string {
 	return b.String()
 }
 
-// Line is Text for what must stay one line.
+// Line is Text for a single line.
 func Line(text string) string {
 	return strings.NewReplacer("\n", "‹LF›", "\t", "‹TAB›").Replace(Text(text))
 }
 
-func plain(text string) bool {
+func isPlain(text string) bool {
 	for i := range len(text) {
 		if c := text[i]; (c < ' ' && c != '\n' && c != '\t') || c >= 0x7f {
 			return false
@@ -52,7 +52,7 @@ func plain(text string) bool {
 	return true
 }
 
-// Rune returns how Text shows the rune r, which was decoded from raw.
+// Rune returns how Text shows the rune r. raw is its encoding.
 func Rune(r rune, raw string) string {
 	switch {
 	case r == utf8.RuneError && len(raw) == 1:
