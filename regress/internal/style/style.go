@@ -1,8 +1,7 @@
-// Package style is how the pages of regress look: the report of a run and the page on
-// which differences are reviewed. It is light or dark as the reader's system is, and fit
-// for paper.
+// Package style is the common style sheet of regress's pages: the report of a run, and the review
+// page. It follows the reader's light or dark setting, and is fit for paper.
 //
-// It must not know what is on a page: what one page alone has is styled there.
+// It must not know the content of a page: a page has its own styles for that.
 package style
 
 import _ "embed"
@@ -10,6 +9,6 @@ import _ "embed"
 //go:embed page.css
 var page string
 
-// CSS is the style sheet that the pages have in common, for a style element of their own:
-// nothing in it is fetched from elsewhere.
+// CSS returns the style sheet that the pages share, for their style elements. It fetches nothing
+// from elsewhere.
 func CSS() string { return page }
