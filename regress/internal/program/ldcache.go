@@ -13,19 +13,20 @@ const (
 	ldEntrySize  = 24
 )
 
-// loaderCache has the paths of libraries by their names, best first.
+// loaderCache maps the names of libraries to their paths, best first.
 type loaderCache struct {
 	plain map[string][]string
 	tuned map[string][]string // for particular processors, which a worker may not have
 }
 
-// readLoaderCache reads the loader's cache. A damaged one is empty: the default folders are left.
+// readLoaderCache reads the loader's cache. A damaged one counts as empty, and the default folders
+// remain.
 func readLoaderCache(file string) (c loaderCache) {
 	b, err := os.ReadFile(file)
 	if err != nil {
 		return c
 	}
-	// Behind it there may be one of an older form, before which this one begins.
+	// A cache of the older form may precede this one.
 	i := bytes.Index(b, []byte(ldMagic))
 	if i < 0 || len(b)-i < ldHeaderSize {
 		return c

@@ -1,5 +1,5 @@
-// Package program finds the files without which an executable file cannot start:
-// interpreters of scripts, and loader and libraries of ELF programs.
+// Package program finds the files that an executable needs to start: interpreters of scripts, and
+// loader and libraries of ELF programs.
 //
 // It must not execute anything, nor read more of a file than its headers.
 package program
@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// object is a program or library, with the folders that its libraries are searched in.
+// object is a program or library, with the folders that are searched for its libraries.
 type object struct {
 	path   string // absolute
 	needed []string
@@ -23,10 +23,10 @@ type object struct {
 	machine elf.Machine
 }
 
-// Libraries are the libraries of one program.
+// Libraries is the libraries of one program.
 type Libraries struct {
-	Paths map[string]string // by the name under which a program or library asks for it
-	// Tuned are libraries for particular processors. The loader may take one of them instead.
+	Paths map[string]string // by the name that a program or library requests
+	// Tuned lists libraries for particular processors. The loader may use one of them instead.
 	Tuned   []string
 	Missing []Missing
 }
@@ -37,7 +37,7 @@ type Missing struct{ Library, By string }
 // librariesMax bounds the libraries of one program.
 const librariesMax = 4096
 
-// Libraries finds the libraries that a program needs, and those that these need in turn.
+// Libraries finds the libraries that a program needs, and those that they need in turn.
 func (s *Search) Libraries(file string) (Libraries, error) {
 	found := Libraries{Paths: map[string]string{filepath.Base(s.loader): s.loader}}
 	first, err := s.read(file, nil)
@@ -66,7 +66,7 @@ func (s *Search) Libraries(file string) (Libraries, error) {
 	return found, nil
 }
 
-// Interpreter returns the path of the loader that a program asks for, "" for a static one.
+// Interpreter returns the path of a program's loader, or "" for a static program.
 func Interpreter(f *elf.File) (string, error) {
 	for _, p := range f.Progs {
 		if p.Type != elf.PT_INTERP {

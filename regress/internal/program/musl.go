@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// muslPrefix begins the name of the loader of musl, which is its library too, as in
+// muslPrefix is the prefix of musl's loader, which is also its library, as in
 // /lib/ld-musl-x86_64.so.1.
 const muslPrefix = "ld-musl-"
 
 func isMusl(loader string) bool { return strings.HasPrefix(filepath.Base(loader), muslPrefix) }
 
-// muslFolders are those of the file that a system has for that loader, /etc/ld-musl-x86_64.path,
+// muslFolders returns the folders in the system's file for that loader, /etc/ld-musl-x86_64.path,
 // or else the usual ones.
 func muslFolders(loader string) []string {
 	base := strings.TrimSuffix(filepath.Base(loader), ".so.1") + ".path"
@@ -23,7 +23,7 @@ func muslFolders(loader string) []string {
 	return strings.FieldsFunc(string(text), func(r rune) bool { return r == ':' || r == '\n' })
 }
 
-// inMusl reports whether a library is the loader itself, whatever file may have that name.
+// inMusl reports whether a library is the loader itself, even if a file has that name.
 func inMusl(library string) bool {
 	first, _, ok := strings.Cut(library, ".")
 	switch first {

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// Script returns the interpreter of a script with its one argument, as the kernel reads
-// them, or nil for a file that does not begin with #!.
+// Script returns the interpreter of a script with its one argument, as the kernel reads them. It
+// returns nil for a file that does not begin with #!.
 func Script(file string) ([]string, error) {
 	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0) // it may be a pipe
 	if err != nil {

@@ -12,9 +12,9 @@ import (
 	"muster/regress/internal/name"
 )
 
-// Search is how one loader finds libraries. The loader of glibc looks in RPATH,
-// LD_LIBRARY_PATH, RUNPATH, its cache and its default folders. The loader of musl looks in
-// LD_LIBRARY_PATH, in RPATH or RUNPATH, also those of the users of a library, and in its folders.
+// Search finds libraries as one loader does. The loader of glibc searches RPATH, LD_LIBRARY_PATH,
+// RUNPATH, its cache and its default folders. The loader of musl searches LD_LIBRARY_PATH, then
+// RPATH or RUNPATH, also those of a library's users, and then its folders.
 type Search struct {
 	loader      string
 	musl        bool
@@ -68,29 +68,28 @@ func (s *Search) read(file string, by *object) (*object, error) {
 
 func (s *Search) find(o *object, wanted string) (*object, error) {
 	if strings.Contains(wanted, "/") {
-		return s.fits(o, wanted)
+		return s.openMatching(o, wanted)
 	}
 	for _, dir := range slices.Concat(o.rpath, s.libraryPath, o.runpath) {
-		if found, err := s.fits(o, filepath.Join(dir, wanted)); err == nil {
+		if found, err := s.openMatching(o, filepath.Join(dir, wanted)); err == nil {
 			return found, nil
 		}
 	}
 	for _, file := range s.cache[wanted] {
-		if found, err := s.fits(o, file); err == nil {
+		if found, err := s.openMatching(o, file); err == nil {
 			return found, nil
 		}
 	}
 	for _, dir := range s.folders {
-		if found, err := s.fits(o, filepath.Join(dir, wanted)); err == nil {
+		if found, err := s.openMatching(o, filepath.Join(dir, wanted)); err == nil {
 			return found, nil
 		}
 	}
 	return nil, os.ErrNotExist
 }
 
-// fits returns a library if it is there and for the same machine: others are passed over,
-// as by the loader.
-func (s *Search) fits(by *object, file string) (*object, error) {
+// openMatching returns a library if it exists and is for the same machine. The loader skips others too.
+func (s *Search) openMatching(by *object, file string) (*object, error) {
 	found, err := s.read(file, by)
 	if err == nil && (found.class != by.class || found.machine != by.machine) {
 		err = os.ErrNotExist
@@ -98,8 +97,8 @@ func (s *Search) fits(by *object, file string) (*object, error) {
 	return found, err
 }
 
-// defaultFolders are those of glibc's loader, and the loader's own, which on Debian has the
-// machine's name in it.
+// defaultFolders returns the folders of glibc's loader, and the loader's own, which has the
+// machine's name on Debian.
 func defaultFolders(loader string) []string {
 	list := []string{"/lib64", "/usr/lib64", "/lib", "/usr/lib"}
 	if real, err := filepath.EvalSymlinks(loader); err == nil {
