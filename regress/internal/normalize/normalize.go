@@ -1,5 +1,5 @@
-// Package normalize holds the rewrites that are applied before two parts of an
-// outcome are compared: '[GLOB:]s/RE/REPL/'. What is stored stays raw.
+// Package normalize rewrites parts of outcomes before their comparison: '[GLOB:]s/RE/REPL/'. Stored
+// contents stay raw.
 //
 // It is pure: it sees bytes and names only.
 package normalize
@@ -20,14 +20,14 @@ type Rule struct {
 	repl  []byte
 }
 
-// Rules is applied in order.
+// Rules are applied in order.
 type Rules []Rule
 
 // Parse reads rules such as 's/[0-9]+ms/N ms/', 'stdout:s|/tmp/\w+|TMP|' or
-// '*.c:s/"(\w+)\.c"/"$1"/'. GLOB is a pattern of package
-// partglob; './stdout' is the file of that name. The delimiter is any character but a letter, a
-// digit, a space or a backslash. REPL takes groups as $1, ${1}, $name and \1,
-// of which $1 ends with its digits, and $$ for a dollar sign.
+// '*.c:s/"(\w+)\.c"/"$1"/'. GLOB is a pattern of package partglob; './stdout' is the file of that
+// name. The delimiter is any character except letters, digits, spaces and the backslash. REPL may
+// contain groups as $1, ${1}, $name and \1, and $$ for a dollar sign. The number of $1 ends with
+// its digits.
 func Parse(texts []string) (Rules, error) {
 	rules := make(Rules, 0, len(texts))
 	for _, text := range texts {
@@ -47,7 +47,7 @@ func parse(text string) (r Rule, err error) {
 	if !startsRewrite(body) {
 		pattern, rest, found := cutGlob(text)
 		if !found {
-			return r, fmt.Errorf("no rewrite: %s", form)
+			return r, fmt.Errorf("the rewrite is missing: %s", form)
 		}
 		body = rest
 		if r.parts, err = partglob.Compile(pattern); err != nil {
@@ -65,7 +65,7 @@ func parse(text string) (r Rule, err error) {
 	return r, err
 }
 
-// cutGlob splits at the first colon that a rewrite follows.
+// cutGlob splits at the first colon before a rewrite.
 func cutGlob(text string) (pattern, rest string, found bool) {
 	for i := range len(text) {
 		if text[i] == ':' && startsRewrite(text[i+1:]) {
@@ -86,7 +86,7 @@ func alphanumeric(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
 
-// split reads /RE/REPL/ with its own delimiter, which a backslash makes plain.
+// split reads /RE/REPL/ with any delimiter. A backslash before the delimiter makes it literal.
 func split(s string) (fields [2]string, err error) {
 	delim, s := s[0], s[1:]
 	for n := range fields {
@@ -112,7 +112,7 @@ func split(s string) (fields [2]string, err error) {
 	return fields, nil
 }
 
-// Applies reports whether any rule may rewrite the part of that key.
+// Applies reports whether any rule may rewrite the part with a key.
 func (rs Rules) Applies(k outcome.Key) bool {
 	for _, r := range rs {
 		if r.matches(k) {
@@ -124,7 +124,7 @@ func (rs Rules) Applies(k outcome.Key) bool {
 
 func (r *Rule) matches(k outcome.Key) bool { return r.parts == nil || r.parts.Match(k) }
 
-// Apply rewrites the content of the part of that key.
+// Apply rewrites the content of the part with a key.
 func (rs Rules) Apply(k outcome.Key, content []byte) []byte {
 	for _, r := range rs {
 		if r.matches(k) {

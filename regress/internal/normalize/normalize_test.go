@@ -94,15 +94,15 @@ func TestPlaces(t *testing.T) {
 // What names no group of RE would be replaced by nothing.
 func TestParseKnowsTheGroups(t *testing.T) {
 	for text, says := range map[string]string{
-		`s/(a)(b)/$7/`:    `takes group 7, and RE has 2`,
-		`s/(a)/$10/`:      `takes group 10, and RE has 1`,
-		`s/(a)/${01}/`:    `takes group 01, and RE has 1`,
-		`s/(a)/\2/`:       `takes group 2, and RE has 1`,
-		`s/(a)/$name/`:    `takes a group named "name"`,
-		`s/(a)/${1v}/`:    `takes a group named "1v"`,
-		`s/(?P<n>a)/$nx/`: `takes a group named "nx"`,
-		`s/a/${/`:         `begins no ${GROUP}`,
-		`s/a/${}/`:        `begins no ${GROUP}`,
+		`s/(a)(b)/$7/`:    `uses group 7, and RE has 2`,
+		`s/(a)/$10/`:      `uses group 10, and RE has 1`,
+		`s/(a)/${01}/`:    `uses group 01, and RE has 1`,
+		`s/(a)/\2/`:       `uses group 2, and RE has 1`,
+		`s/(a)/$name/`:    `uses a group named "name"`,
+		`s/(a)/${1v}/`:    `uses a group named "1v"`,
+		`s/(?P<n>a)/$nx/`: `uses a group named "nx"`,
+		`s/a/${/`:         `does not begin a ${GROUP}`,
+		`s/a/${}/`:        `does not begin a ${GROUP}`,
 	} {
 		_, err := normalize.Parse([]string{text})
 		if err == nil || !strings.Contains(err.Error(), says) || !strings.HasSuffix(err.Error(), ": write $$ for a dollar sign") {

@@ -9,9 +9,8 @@ import (
 	"unicode"
 )
 
-// template turns REPL into what regexp expands. It says all that regexp would
-// leave out without a word: regexp reads $1v as the group named "1v", and a
-// group that is not there as nothing.
+// template converts REPL to a template of regexp. It returns an error wherever regexp would
+// silently omit text: regexp reads $1v as the group named "1v", and a missing group as nothing.
 func template(repl string, re *regexp.Regexp) ([]byte, error) {
 	var b []byte
 	for repl != "" {
@@ -40,7 +39,7 @@ func template(repl string, re *regexp.Regexp) ([]byte, error) {
 	return b, nil
 }
 
-// escaped returns what regexp writes for a backslash and c.
+// escaped returns the template for a backslash and c.
 func escaped(c byte) string {
 	switch c {
 	case 'n':
@@ -53,9 +52,8 @@ func escaped(c byte) string {
 	return string([]byte{c})
 }
 
-// cutGroup takes the name of a group from the front of what follows a dollar
-// sign or, with one digit only, a backslash. An empty one says that the dollar
-// sign is just that.
+// cutGroup cuts the name of a group from the text after a dollar sign, or one digit from the text
+// after a backslash. An empty name means a literal dollar sign.
 func cutGroup(s string, one bool) (group, rest string, err error) {
 	switch {
 	case one:
@@ -65,7 +63,7 @@ func cutGroup(s string, one bool) (group, rest string, err error) {
 	case strings.HasPrefix(s, "{"):
 		group, rest, found := strings.Cut(s[1:], "}")
 		if !found || group == "" {
-			return "", "", fmt.Errorf("${ in REPL begins no ${GROUP}: %s", dollarSign)
+			return "", "", fmt.Errorf("${ in REPL does not begin a ${GROUP}: %s", dollarSign)
 		}
 		return group, rest, nil
 	}
@@ -82,12 +80,12 @@ const dollarSign = "write $$ for a dollar sign"
 func hasGroup(re *regexp.Regexp, group string) error {
 	if n, err := strconv.Atoi(group); err == nil {
 		if n < 0 || n > re.NumSubexp() || group != strconv.Itoa(n) {
-			return fmt.Errorf("REPL takes group %s, and RE has %d: %s", group, re.NumSubexp(), dollarSign)
+			return fmt.Errorf("REPL uses group %s, and RE has %d: %s", group, re.NumSubexp(), dollarSign)
 		}
 		return nil
 	}
 	if !slices.Contains(re.SubexpNames(), group) {
-		return fmt.Errorf("REPL takes a group named %q, and RE has none of that name: %s", group, dollarSign)
+		return fmt.Errorf("REPL uses a group named %q, and RE has no group of that name: %s", group, dollarSign)
 	}
 	return nil
 }
