@@ -1,5 +1,5 @@
-// Package timing runs programs as whole processes and takes medians of what
-// that cost. It knows nothing of what they do.
+// Package timing runs programs as whole processes and takes medians of their costs. It must not
+// know what the programs do.
 package timing
 
 import (
@@ -45,7 +45,7 @@ func Run(ctx context.Context, c Command, stdout io.Writer, accepted ...int) (Sam
 	return Sample{wall, cmd.ProcessState.UserTime(), cmd.ProcessState.SystemTime()}, nil
 }
 
-// Median returns the middle of values, the upper one of two; zero of none.
+// Median returns the middle of values, the upper one of two, or zero without values.
 func Median[T int64 | float64 | time.Duration](values []T) T {
 	if len(values) == 0 {
 		return 0
@@ -54,7 +54,7 @@ func Median[T int64 | float64 | time.Duration](values []T) T {
 	return sorted[len(sorted)/2]
 }
 
-// Of takes one figure of every sample.
+// Of returns one figure of every sample.
 func Of[T any](samples []Sample, figure func(Sample) T) []T {
 	values := make([]T, len(samples))
 	for i, s := range samples {
