@@ -6,14 +6,14 @@ import (
 	"muster/lab/stat"
 )
 
-// goal is a ratio that the pool is to reach with 2 workers at GOMAXPROCS 2.
+// goal is a ratio that the pool should reach with 2 workers at GOMAXPROCS 2.
 type goal struct {
 	over, under key // over ÷ under, round by round
 	least, most float64
 	text        string
 }
 
-// goals are those of README.md that are ratios, and one more, for what it explains.
+// goals returns the ratios among the goals of README.md, and one more that explains another.
 func goals() []goal {
 	one, batch := key{muster, "single"}, key{muster, "batch"}
 	ants, tbb, channel := key{"ants", "single"}, key{"tbb-enqueue", "single"}, key{"channel", "single"}

@@ -13,11 +13,11 @@ import (
 const (
 	idleRounds = 6
 	idleEach   = 2 * time.Second
-	idleTasks  = 100_000 // that the workers did before, so that all have begun
+	idleTasks  = 100_000 // done by the workers before, so that all have started
 )
 
-// printIdle compares processor time while workers wait for tasks with that while one
-// goroutine waits for a channel, in turns.
+// printIdle compares the processor time of workers that wait for tasks with that of one goroutine
+// that waits for a channel, in turns.
 func printIdle(out io.Writer, workers int) {
 	var pools, bare []time.Duration
 	for range idleRounds {
@@ -56,8 +56,7 @@ func idleGoroutine() time.Duration {
 	return used
 }
 
-// waitUsing waits, and returns the processor time that the process used meanwhile; what
-// was to settle has.
+// waitUsing waits, and returns the processor time that the process used meanwhile.
 func waitUsing() time.Duration {
 	time.Sleep(100 * time.Millisecond)
 	before := processorTime()

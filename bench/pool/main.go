@@ -36,7 +36,7 @@ func main() {
 	}
 }
 
-// probeArgument makes this program a process of lab's.
+// probeArgument makes this program a probe process of lab.
 const probeArgument = "probe"
 
 func run(ctx context.Context, args []string, out io.Writer) error {

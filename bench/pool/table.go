@@ -12,7 +12,7 @@ import (
 	"muster/lab/stat"
 )
 
-// contest is results as Markdown.
+// contest prints results as Markdown.
 type contest struct {
 	results *lab.Results
 	options lab.DispatchOptions
@@ -49,7 +49,7 @@ func (c *contest) print() {
 func (c *contest) procs() int { return c.options.Procs[0] }
 func (c *contest) tasks() int { return c.options.Tasks[0] }
 
-// figures are those of a contestant in one mode, by round.
+// figures returns the figures of a contestant in one mode, by round.
 func (c *contest) figures(at key, unit string) []float64 {
 	tasks := lab.ModeTasks(at.mode, c.tasks())
 	if f := c.results.Figures(lab.DispatchName(at.impl, at.mode, c.options.Jobs, tasks, c.procs()), unit); len(f) > 0 {
@@ -61,7 +61,7 @@ func (c *contest) figures(at key, unit string) []float64 {
 // key is one contestant in one mode.
 type key struct{ impl, mode string }
 
-// impls lists the contestants by name, in the order in which they were measured.
+// impls lists the contestants by name, in the order of measurement.
 func (c *contest) impls() (impls []string) {
 	for _, s := range c.results.Samples {
 		if impl := s.Key("impl"); !slices.Contains(impls, impl) {
