@@ -56,7 +56,7 @@ func TestReportCountsAlarms(t *testing.T) {
 		"3 rounds of 150 cases; ",
 		"| the same program | 1 | at most 0 | 0.980 … 1.000 … 1.020 |",
 		"| 5.0 % more work | 3 | at least 3 | 1.040 … 1.050 … 1.060 |",
-		"told to be faster in 1 rounds.",
+		"reported as faster in 1 rounds.",
 	} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in\n%s", want, b.String())

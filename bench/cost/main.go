@@ -1,7 +1,7 @@
-// Command cost measures how far muster check can be relied on when it tells what a change
-// costs: how often it tells of more where both commands are the same, and how often it
-// finds 5 % more work. Every round is a check of its own, with fresh copies of the
-// programs, for where those lie in memory makes a difference too.
+// Command cost measures how reliably muster check detects the cost of a change: how often it
+// reports a higher cost of the same program, and how often it finds 5 % more work. Every round is a
+// check of its own, with fresh copies of the programs, because their place in memory makes a
+// difference too.
 //
 //	go run ./cost -muster ../bin/muster -rounds 100
 //	go run ./cost -muster ../bin/muster -rounds 10 -pairs pairs.csv
@@ -29,13 +29,13 @@ func main() {
 	}
 }
 
-// options are what the command line asks for.
+// options are the options of the command line.
 type options struct {
 	muster, work, pairs string
 	rounds, cases, plus int
 }
 
-// parse reads the command line, and refuses what would measure nothing.
+// parse reads the command line, and refuses options that would measure nothing.
 func parse(args []string, usage io.Writer) (o options, err error) {
 	f := flag.NewFlagSet("cost", flag.ContinueOnError)
 	f.SetOutput(usage)

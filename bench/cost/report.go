@@ -22,7 +22,7 @@ func report(w io.Writer, o options, same, more []result) {
 			below++
 		}
 	}
-	fmt.Fprintf(w, "\nThe same program was told to be faster in %d rounds.\n", below)
+	fmt.Fprintf(w, "\nThe same program was reported as faster in %d rounds.\n", below)
 }
 
 func row(w io.Writer, what, goal string, list []result) {

@@ -20,7 +20,7 @@ import (
 //go:embed burn/burn.c
 var source []byte
 
-// bench is a measurement under way.
+// bench is a measurement in progress.
 type bench struct {
 	options
 	dir string
@@ -61,7 +61,7 @@ func (b *bench) run(ctx context.Context, words ...string) error {
 	return nil
 }
 
-// fresh puts a new copy of a program in its place.
+// fresh replaces a program by a new copy.
 func (b *bench) fresh(name string) error {
 	text, err := os.ReadFile(b.path(name + ".built"))
 	if err != nil {
@@ -73,7 +73,7 @@ func (b *bench) fresh(name string) error {
 	return os.WriteFile(b.path(name), text, 0o755)
 }
 
-// result is what a check told.
+// result is the result of a check.
 type result struct {
 	Ratio float64 `json:"cpu"`
 	Low   float64 `json:"cpu_low"`
@@ -116,10 +116,10 @@ type pair struct {
 	old, now int64
 }
 
-// lineMax is how long a line of events may be: that of the cost has thousands of cases.
+// lineMax is the longest line of events: that of the cost has thousands of cases.
 const lineMax = 16 << 20
 
-// readPairs takes the runs that tell the cost from an events file.
+// readPairs reads the runs that determine the cost from an events file.
 func readPairs(path string) ([]pair, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -129,22 +129,23 @@ func readPairs(path string) ([]pair, error) {
 	return pairsIn(f)
 }
 
-// ran is one run of a case, as events tell of it.
-type ran struct {
+// caseRun is one run of a case in the events.
+type caseRun struct {
 	Type, Name string
 	Costs, Old bool
 	CPU        float64 `json:"cpu_ms"`
 }
 
-// pairsIn reads events. In the first pass the old command runs beside the new one on some
-// cases, and is told first; in those for the cost it runs on all, before or after it.
+// pairsIn reads events. In the first pass the old command runs beside the new one on some cases,
+// and its event comes first. In the passes for the cost it runs on all cases, before or after the
+// new one.
 func pairsIn(events io.Reader) (pairs []pair, err error) {
-	half := map[string]ran{} // under way, by case
+	half := map[string]caseRun{} // unpaired runs, by case
 	costs := false
 	lines := bufio.NewScanner(events)
 	lines.Buffer(nil, lineMax)
 	for lines.Scan() {
-		var now ran
+		var now caseRun
 		if len(lines.Bytes()) > 2000 || json.Unmarshal(lines.Bytes(), &now) != nil {
 			continue // the cost itself is long, and has no such fields
 		}
@@ -166,11 +167,11 @@ func pairsIn(events io.Reader) (pairs []pair, err error) {
 	return pairs, lines.Err()
 }
 
-func together(a, b ran) pair {
+func together(a, b caseRun) pair {
 	if b.Old {
 		a, b = b, a
 	}
-	us := func(r ran) int64 { return int64(math.Round(r.CPU * 1000)) }
+	us := func(r caseRun) int64 { return int64(math.Round(r.CPU * 1000)) }
 	return pair{a.Name, us(a), us(b)}
 }
 
