@@ -16,7 +16,7 @@ import (
 	"github.com/aymanbagabas/go-udiff"
 )
 
-// contents are the outputs of both versions as plain files.
+// contents are the folders with the outputs of both versions as plain files.
 type contents struct{ old, now string }
 
 // export writes both goldens as plain files.
@@ -30,7 +30,7 @@ func (p *place) export(ctx context.Context, c compared) (contents, error) {
 	return e, nil
 }
 
-// of returns what both sides have of a part of a case.
+// of returns both sides of a part of a case.
 func (c contents) of(name string, p part) (old, now []byte, err error) {
 	path := map[int]string{0: "stdout", 1: "stderr", 2: filepath.Join("files", p.path)}[p.place]
 	if old, err = os.ReadFile(filepath.Join(c.old, name+".case", path)); err != nil {
@@ -40,10 +40,10 @@ func (c contents) of(name string, p part) (old, now []byte, err error) {
 	return old, now, err
 }
 
-// plain is what a line by line diff of each case comes to.
+// plain is the result of a line-by-line diff of each case.
 type plain struct {
-	distinct int // different diffs: the lines that went and came, wherever they stood
-	lines    int // of the new outputs that are not in the old ones, or the reverse where more went
+	distinct int // different diffs: the removed and added lines, wherever they are
+	lines    int // lines that only the new outputs have, or the reverse if more vanished
 }
 
 func (c contents) diff(members []member) (d plain, err error) {
@@ -65,7 +65,7 @@ func (c contents) diff(members []member) (d plain, err error) {
 	return d, nil
 }
 
-// readCase returns the files of a case and how it ended.
+// readCase returns the files of a case and its ending.
 func readCase(dir string) (files map[string]string, err error) {
 	files = map[string]string{}
 	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -88,7 +88,7 @@ func readCase(dir string) (files map[string]string, err error) {
 	return files, err
 }
 
-// changed returns the lines that differ, and how many they are.
+// changed returns the lines that differ, and their number.
 func changed(old, now map[string]string) (text []byte, lines int) {
 	names := maps.Clone(old)
 	maps.Copy(names, now)

@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// A source is a case: a file, or a text that lies in none.
+// A source is a case: a file, or a text outside any file.
 type source struct {
 	name, path string
 	text       string
 }
 
-// below finds the files with an extension in a folder, or in some folders of it, in the
-// order of their names, which are those below it.
+// below finds the files with an extension in a folder, or in some of its folders, ordered by their
+// names below the folder.
 func below(folder, extension string, parts ...string) (all []source, err error) {
 	if len(parts) == 0 {
 		parts = []string{""}
@@ -40,8 +40,8 @@ func below(folder, extension string, parts ...string) (all []source, err error) 
 // fence begins and ends an example of the specification of CommonMark.
 const fence = "````````````````````````````````"
 
-// examples takes the sources of the examples out of the specification. There a tab is
-// written as an arrow, and a line with a dot divides a source from what comes of it.
+// examples extracts the sources of the examples from the specification. It writes a tab as an
+// arrow, and a line with a dot separates a source from its output.
 func examples(text string) (all []source) {
 	for _, part := range strings.Split(text, fence+" example\n")[1:] {
 		from, _, _ := strings.Cut(part, "\n.\n")

@@ -9,8 +9,9 @@ import (
 	"path/filepath"
 )
 
-// What muster keeps of the causes of a run, in causes.json of its folder: events tell
-// which cases show a cause, this also where. Of another version than this it is refused.
+// foundVersion is the version of causes.json in a run's folder that this program reads. The file
+// has the causes with their places; events only show which cases have a cause. Other versions are
+// refused.
 const foundVersion = 1
 
 type found struct {
@@ -99,8 +100,8 @@ func decode(text []byte) (f found, err error) {
 
 var errEdits = errors.New("the edits in causes.json are not what this reads")
 
-// readEdits reads how far each begins behind the one before and how long it is, on both
-// sides, and its cause.
+// readEdits reads for each edit its distance from the edit before and its length, on both sides,
+// and its cause.
 func readEdits(b []byte, causes int) (edits []edit, err error) {
 	var old, now int
 	for len(b) > 0 {
@@ -122,7 +123,7 @@ func readEdits(b []byte, causes int) (edits []edit, err error) {
 	return edits, nil
 }
 
-// families counts them; a cause without one is one by itself.
+// families counts the families. A cause without a family counts as one.
 func (f *found) families() (n int) {
 	seen := map[string]bool{}
 	for _, c := range f.causes {
@@ -136,7 +137,7 @@ func (f *found) families() (n int) {
 	return n
 }
 
-// lines are those that changed, of all causes together.
+// lines counts the changed lines of all causes together.
 func (f *found) lines() (n int) {
 	for _, c := range f.causes {
 		n += c.Lines

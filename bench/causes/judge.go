@@ -13,10 +13,10 @@ type instance struct {
 	edit
 }
 
-// sample prints pairs of edits that are called one cause. For half of them the first is
-// drawn from all edits, for the others a cause is drawn first, so that rare ones are seen
-// too. The second is of another case where there is one. What was folded together because
-// it is rare is not said to be one change, and left out.
+// sample prints pairs of edits with one cause. For half of them it draws the first edit from all
+// edits. For the others it draws a cause first, so that rare causes appear too. The second edit is
+// from another case, if possible. Folds of rare causes are left out, because nobody calls them one
+// change.
 func (b *bench) sample(p pair, c compared, files contents) error {
 	all, by := instances(c.found)
 	if len(all) == 0 {
@@ -47,7 +47,7 @@ func (b *bench) sample(p pair, c compared, files contents) error {
 	return nil
 }
 
-// instances are the edits of the causes that have two at least, all and by cause.
+// instances returns the edits of the causes with at least two edits, all together and by cause.
 func instances(f found) (all []instance, by [][]instance) {
 	by = make([][]instance, len(f.causes))
 	for m := range f.members {
@@ -66,7 +66,7 @@ func instances(f found) (all []instance, by [][]instance) {
 	return all, by
 }
 
-// other draws one that is not the first, of another case if there is one.
+// other draws an instance other than the first, of another case if possible.
 func other(r *rand.Rand, of []instance, first instance) instance {
 	var elsewhere, here []instance
 	for _, in := range of {

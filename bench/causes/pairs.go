@@ -11,20 +11,20 @@ import (
 	"strings"
 )
 
-// A pair is two versions of a tool, and what they are run on.
+// A pair is two versions of a tool, and their corpus.
 type pair struct {
 	name     string
 	versions string
 	old, now []string // commands; {in} is the source
 	stdin    bool     // the source is on standard input
-	needs    []string // files without which it is left out
+	needs    []string // required files; without one of them the pair is left out
 	corpus   func() ([]source, error)
-	sample   int // how many cases take two minutes or so; 0 = all
-	// The most causes there may be, or families where families count; causes alone may be
-	// less legible in what is no formatter.
+	sample   int // number of cases that take about two minutes; 0 = all
+	// The largest allowed number of causes, or of families if families count. Causes alone may be
+	// less legible for tools other than formatters.
 	most     int
 	families bool
-	untuned  bool // nobody has looked at its causes to make the analysis better
+	untuned  bool // nobody looked at its causes to improve the analysis
 }
 
 // tools is where they lie.
@@ -53,8 +53,8 @@ func (t tools) in(words ...string) string {
 	return filepath.Join(append([]string{t.cache, "causes"}, words...)...)
 }
 
-// pairs are all that are measured. Those that are untuned are for proof: who works on the
-// analysis looks at the others alone.
+// pairs returns all pairs. Untuned pairs are the proof: people who work on the analysis look only
+// at the others.
 func pairs(t tools) []pair {
 	esbuild := func(version string) string { return filepath.Join(t.cache, "esbuild-"+version) }
 	prettier8, prettier3 := t.in("prettier-2.8.8", "bin-prettier.js"), t.in("prettier-3.3.3", "bin", "prettier.cjs")
@@ -181,8 +181,7 @@ func (t tools) cSet() (all []source, err error) {
 // newer matches packages that came when the sources in Markdown had been chosen.
 var newer = regexp.MustCompile(`^(clang-format|leveldown|libxmljs2|node-sass|pandoc|uglify-js)-`)
 
-// markdown are the examples of the specification, each a case, and what packages tell of
-// themselves.
+// markdown returns the examples of the specification, each a case, and the Markdown files of packages.
 func (t tools) markdown() ([]source, error) {
 	text, err := os.ReadFile(t.in("commonmark-spec-0.31.2", "spec.txt"))
 	if err != nil {

@@ -24,15 +24,14 @@ const (
 	largeMost    = 30 * time.Second
 )
 
-// rounds is how often the planted changes are analysed: the best counts, as the machine
-// may do other things meanwhile.
+// rounds is the number of analyses of the planted changes. The best counts, because the machine may
+// do other things meanwhile.
 const rounds = 3
 
 // independentMost is how many causes k independent changes may have.
 func independentMost(k int) int { return 2*k + 2 }
 
-// planted measures changes of an emitter of which the truth is known: what each does
-// alone.
+// planted measures changes of an emitter whose truth is known: the effect of each change alone.
 func (b *bench) planted(ctx context.Context) error {
 	w, err := b.emitting(ctx, planted)
 	if err != nil {

@@ -32,7 +32,7 @@ func (p *place) record(ctx context.Context, command []string) error {
 	return err
 }
 
-// A compared is what came of two versions.
+// A compared is the result of two versions.
 type compared struct {
 	cases, differing int
 	found            found
@@ -127,8 +127,8 @@ func (b *bench) run(ctx context.Context, out io.Writer, args ...string) (u usage
 	return u, err
 }
 
-// watch returns the most memory that a process had until it ended. What the kernel tells
-// of a child that has ended may be its parent's: a look at the process itself is not.
+// watch returns the peak memory of a process until it ended. For a child that has ended, the kernel
+// may report its parent's peak, so watch reads the process itself.
 func watch(pid int, ended <-chan struct{}) (peak int64) {
 	for {
 		text, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status") // it may have ended

@@ -33,7 +33,7 @@ func (b *bench) real(ctx context.Context) error {
 	return nil
 }
 
-// pair measures one of them.
+// pair measures one pair.
 func (b *bench) pair(ctx context.Context, p pair) error {
 	w := &place{bench: b, dir: filepath.Join(b.dir, p.name)}
 	if err := os.Mkdir(w.dir, 0o755); err != nil {

@@ -7,22 +7,21 @@ import (
 	"muster/bench/causes/basic"
 )
 
-// A truth is how far the causes of changes made at once are those of each made alone. An
-// instance is an edit of a change alone. In the run of all at once it is sought where it
-// was, for what is before the change is the same in both.
+// A truth compares the causes of changes made at once with those of each change made alone. An
+// instance is an edit of a change alone. In the combined run it is sought at the same place,
+// because the text before the changes is the same in both.
 type truth struct {
 	instances int // those that are gone left out
-	// Instances inside of what another change takes away alone: in the run of all at once
-	// there is nothing that they could be of.
+	// Instances within text that another change removes. The combined run cannot have them.
 	gone int
-	// Instances at whose place there is an edit of a cause that is its change's. A cause
-	// is that of the change whose instances it meets most often.
+	// Instances whose place has an edit of their change's cause. A cause belongs to the change
+	// whose instances it meets most often.
 	right int
-	// Of these, instances where the cause also has the signature that it has alone.
+	// Among these, instances whose cause has the same signature as alone.
 	same int
-	// Edits of the run of all at once, and those where their change does nothing alone.
+	// Edits of the combined run, and those where their change does nothing alone.
 	edits, strange int
-	// Of each change the share that is right, and a case with one that is not.
+	// For each change the share that is right, and a case with a wrong instance.
 	changes []share
 }
 
@@ -32,7 +31,7 @@ type share struct {
 	wrong            string // such an instance: the case, the byte in its old output, and what its cause is called there
 }
 
-// attribute judges the causes of changes that were made at once by what each did alone.
+// attribute judges the causes of changes that were made at once by the effect of each alone.
 func attribute(alone []found, together found) (t truth) {
 	votes := make([][]int, len(together.causes)) // by cause and change
 	for i := range votes {
@@ -77,7 +76,7 @@ func attribute(alone []found, together found) (t truth) {
 	return t
 }
 
-// takenAway returns the instances that lie inside of a range that another change removes.
+// takenAway returns the instances within a range that another change removes.
 func takenAway(alone []found) map[*edit]bool {
 	gone := map[*edit]bool{}
 	for i := range alone {
@@ -118,7 +117,7 @@ func shareOf(alone, together found, right, gone map[*edit]bool) (s share) {
 	return s
 }
 
-// named tells what stands where an instance was.
+// named names the cause at an instance's place.
 func (f found) named(name string, in edit) string {
 	for _, m := range f.members {
 		if m.name != name {
@@ -159,7 +158,7 @@ func meet(alone []found, together found, met func(e *edit, change int, instance 
 	return instances
 }
 
-// overlay calls met for each pair of two ordered lists that is at one place.
+// overlay calls met for each pair of edits at one place from two ordered lists.
 func overlay(edits, instances []edit, met func(e, in *edit)) {
 	first := 0
 	for i := range instances {
@@ -175,8 +174,8 @@ func overlay(edits, instances []edit, met func(e, in *edit)) {
 	}
 }
 
-// at reports whether two spans have bytes in common; one without bytes is where it is,
-// the ends of the other included.
+// at reports whether two spans have bytes in common. An empty span is at its place, which includes
+// the ends of the other.
 func at(a, b span) bool {
 	if a.from == a.to || b.from == b.to {
 		return a.from <= b.to && b.from <= a.to
