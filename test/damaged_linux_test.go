@@ -122,8 +122,8 @@ func (d *damaging) checked(i int) (status int, stdout []byte) {
 			errs = append(errs, line)
 		}
 	}
-	if got.status == 2 && (len(errs) != 1 || !strings.HasPrefix(errs[0], "muster: ") || !strings.Contains(errs[0], "golden muster.golden is")) {
-		d.Errorf("status 2 is told by %q", errs)
+	if got.status == 2 && (len(errs) != 1 || !strings.HasPrefix(errs[0], "muster: ") || !strings.Contains(errs[0], "muster.golden is ")) {
+		d.Errorf("status 2 comes with %q, not with one line about muster.golden", errs)
 	}
 	return got.status, got.stdout
 }
