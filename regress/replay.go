@@ -59,7 +59,7 @@ type replay struct {
 	begun    bool
 	finished bool
 	sum      Summary           // as recorded once finished, else what is there
-	engine   *report.EngineSum // nil of a run on this machine
+	runs     *report.EngineSum // on an engine; nil of a run on this machine
 	last     time.Time
 
 	sent, received int64
@@ -122,10 +122,10 @@ func (r *replay) seeEngineRun(ev report.CaseRan) {
 	if ev.Engine == nil {
 		return
 	}
-	if r.engine == nil {
-		r.engine = &report.EngineSum{}
+	if r.runs == nil {
+		r.runs = &report.EngineSum{}
 	}
-	r.engine.Add(ev.Name, ev.Engine, ev.At)
+	r.runs.Add(ev.Name, ev.Engine, ev.At)
 }
 
 // end sums up what there is of a run whose end is not.
@@ -139,8 +139,8 @@ func (r *replay) end() {
 	s.Cases = max(r.started.Cases, judged)
 	s.NotRun = s.Cases - judged
 	s.Wall = r.last.Sub(r.started.At)
-	if r.engine != nil {
-		s.Engine = r.engine.Runs()
+	if r.runs != nil {
+		s.Engine = r.runs.Runs()
 		s.Engine.Jobs, s.Engine.Sent, s.Engine.Received = r.started.Jobs, r.sent, r.received
 	} else if s.Wall > 0 {
 		s.CoresBusy = s.CPU.Seconds() / s.Wall.Seconds()

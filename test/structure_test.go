@@ -113,38 +113,24 @@ type node struct {
 }
 
 func measureStructure(p listedPackage, exports map[string]string) (*structure, error) {
-	set := token.NewFileSet()
-	lookup := func(path string) (io.ReadCloser, error) {
-		if exports[path] == "" {
-			return nil, errors.New("no export data")
-		}
-		return os.Open(exports[path])
+	c, err := checkTypes(p, exports)
+	if err != nil {
+		return nil, err
 	}
-	info := &types.Info{Uses: map[*ast.Ident]types.Object{}, Defs: map[*ast.Ident]types.Object{}}
-	config := types.Config{Importer: importer.ForCompiler(set, "gc", lookup), FakeImportC: true, Error: func(error) {}}
-	var files []*ast.File
 	nodes := map[string]*node{}
 	s := &structure{path: p.ImportPath, methods: map[string]int{}}
-	for _, name := range p.files() {
-		f, err := parser.ParseFile(set, filepath.Join(p.Dir, name), nil, parser.ParseComments|parser.SkipObjectResolution)
-		if err != nil {
-			return nil, err
-		}
-		if ast.IsGenerated(f) {
-			continue
-		}
-		files = append(files, f)
-		n := &node{name: name, lines: set.File(f.Pos()).LineCount(), uses: map[*node]bool{}}
-		nodes[set.File(f.Pos()).Name()] = n
+	for _, f := range c.files {
+		file := c.set.File(f.Pos())
+		n := &node{name: filepath.Base(file.Name()), lines: file.LineCount(), uses: map[*node]bool{}}
+		nodes[file.Name()] = n
 		s.files, s.lines, s.longest = s.files+1, s.lines+n.lines, max(s.longest, n.lines)
 		countMethods(f, s.methods)
 	}
-	checked, _ := config.Check(p.ImportPath, set, files, info) // what C declares is not known
-	for use, object := range info.Uses {
-		if object.Pkg() != checked || !isOfPackage(object) {
+	for use, object := range c.info.Uses {
+		if object.Pkg() != c.pkg || !isOfPackage(object) {
 			continue
 		}
-		from, to := nodes[set.Position(use.Pos()).Filename], nodes[set.Position(object.Pos()).Filename]
+		from, to := nodes[c.set.Position(use.Pos()).Filename], nodes[c.set.Position(object.Pos()).Filename]
 		if from != nil && to != nil && from != to {
 			from.uses[to] = true
 		}
@@ -154,6 +140,38 @@ func measureStructure(p listedPackage, exports map[string]string) (*structure, e
 	}
 	s.cycles = cyclesIn(nodes)
 	return s, nil
+}
+
+// checkedPackage has the types of a package. Generated files are left out.
+type checkedPackage struct {
+	set   *token.FileSet
+	files []*ast.File
+	info  *types.Info
+	pkg   *types.Package
+}
+
+func checkTypes(p listedPackage, exports map[string]string) (*checkedPackage, error) {
+	c := &checkedPackage{set: token.NewFileSet(), info: &types.Info{
+		Uses: map[*ast.Ident]types.Object{}, Defs: map[*ast.Ident]types.Object{}, Types: map[ast.Expr]types.TypeAndValue{},
+	}}
+	for _, name := range p.files() {
+		f, err := parser.ParseFile(c.set, filepath.Join(p.Dir, name), nil, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			return nil, err
+		}
+		if !ast.IsGenerated(f) {
+			c.files = append(c.files, f)
+		}
+	}
+	lookup := func(path string) (io.ReadCloser, error) {
+		if exports[path] == "" {
+			return nil, errors.New("no export data")
+		}
+		return os.Open(exports[path])
+	}
+	config := types.Config{Importer: importer.ForCompiler(c.set, "gc", lookup), FakeImportC: true, Error: func(error) {}}
+	c.pkg, _ = config.Check(p.ImportPath, c.set, c.files, c.info) // what C declares is not known
+	return c, nil
 }
 
 // isOfPackage reports whether an object is declared by a package: it is not local to a function.
