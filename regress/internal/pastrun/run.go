@@ -22,7 +22,7 @@ type Options struct {
 	Places place.Options
 }
 
-// A Run is a run that is over, or looks so. Nothing in it may be changed.
+// A Run is a past run as its files have it. Nothing in it may be changed.
 type Run struct {
 	ID, Command string
 	Results     []state.Result // of the cases that were not identical; none for a record
