@@ -17,6 +17,7 @@ import (
 	"muster/lab/probe"
 	"muster/lab/results"
 	"muster/regress"
+	"muster/regress/host"
 )
 
 // probeCorpus runs a command over a corpus, as muster record does, and discards the golden.
@@ -36,9 +37,9 @@ func probeCorpus(ctx context.Context, f *flag.FlagSet) func() (results.Sample, e
 			Limits:  regress.Limits{Jobs: *jobs},
 			Judge:   regress.Judgement{Repeat: 1},
 			Store:   regress.Store{Golden: filepath.Join(*dir, "golden"), State: filepath.Join(*dir, "state")},
-			Report:  regress.Report{Format: regress.Text, Quiet: true, Stdout: io.Discard, Stderr: io.Discard},
+			Report:  regress.Report{Format: regress.Text, Quiet: true},
 			Helper:  []string{self},
-		})
+		}, host.Host{Stdout: io.Discard, Stderr: io.Discard})
 		if err != nil {
 			return results.Sample{}, err
 		}

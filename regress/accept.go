@@ -3,6 +3,7 @@ package regress
 import (
 	"context"
 
+	"muster/regress/host"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/pastrun"
 	"muster/regress/internal/place"
@@ -12,7 +13,7 @@ import (
 
 // Accept promotes differences of a past check into the golden, all or nothing. It returns how many
 // cases that were.
-func Accept(ctx context.Context, o Options, a Acceptance) (count int, err error) {
+func Accept(ctx context.Context, o Options, h host.Host, a Acceptance) (count int, err error) {
 	if err := a.complete(); err != nil {
 		return 0, err
 	}
@@ -21,11 +22,11 @@ func Accept(ctx context.Context, o Options, a Acceptance) (count int, err error)
 		return 0, err
 	}
 	defer unlock()
-	p, err := openChecked(&o, &a)
+	p, err := openChecked(&o, h, &a)
 	if err != nil {
 		return 0, err
 	}
-	at, err := place.Find(ctx, p.options.Store.Golden, placeOptions(&p.options))
+	at, err := place.Find(ctx, p.options.Store.Golden, placeOptions(&p.options, p.host))
 	if err != nil {
 		return 0, err
 	}
@@ -46,13 +47,13 @@ func Accept(ctx context.Context, o Options, a Acceptance) (count int, err error)
 	if err != nil {
 		return 0, err
 	}
-	warnAccepted(&o, p, &a, &w)
-	return len(w.promoted), printAccepted(&o.Report, &a, &s, &e, &w)
+	warnAccepted(&o, h, p, &a, &w)
+	return len(w.promoted), printAccepted(h.Stdout, &o.Report, &a, &s, &e, &w)
 }
 
 // openChecked opens the check to accept. It refuses a compare, and a check that did not finish.
-func openChecked(o *Options, a *Acceptance) (*past, error) {
-	p, err := openPastFor(o, a.Run, a.Golden)
+func openChecked(o *Options, h host.Host, a *Acceptance) (*past, error) {
+	p, err := openPastFor(o, h, a.Run, a.Golden)
 	if err != nil {
 		return nil, err
 	}

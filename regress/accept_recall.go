@@ -23,7 +23,7 @@ func recallMarks(ctx context.Context, p *past, at place.Place) (*past, error) {
 		return nil, err
 	}
 	run, err := compareMarks(p.run, base)
-	return &past{run, p.options}, err
+	return &past{run, p.options, p.host}, err
 }
 
 // compareMarks removes the marks of accepted results that the golden lacks: somebody restored an

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"muster/internal/readable"
+	"muster/regress/host"
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/pastrun"
@@ -17,21 +18,21 @@ import (
 )
 
 // warnAccepted warns of a command that stays or that a plain check does not run, and of a lost reason.
-func warnAccepted(o *Options, p *past, a *Acceptance, w *writeResult) {
+func warnAccepted(o *Options, h host.Host, p *past, a *Acceptance, w *writeResult) {
 	texts := []string{w.move.stays, warnOverruled(o, &p.options, w.move)}
 	if a.Reason != "" && len(w.promoted) == 0 {
 		texts = append(texts, "the golden keeps no reason, as no case was accepted: give -m with the accept that completes the cases")
 	}
 	for _, text := range texts {
 		if text != "" {
-			fmt.Fprintf(o.Report.Stderr, "warning: %s\n", text)
+			fmt.Fprintf(h.Stderr, "warning: %s\n", text)
 		}
 	}
 }
 
 // printAccepted prints how many cases were accepted. If rep is not quiet, it also prints which
 // cases were not accepted. If rep is verbose, it prints the name of every accepted case.
-func printAccepted(rep *Report, a *Acceptance, s *selection, e *effect, done *writeResult) error {
+func printAccepted(to io.Writer, rep *Report, a *Acceptance, s *selection, e *effect, done *writeResult) error {
 	verb, has, w := "accepted", "now has", &strings.Builder{}
 	if a.DryRun {
 		verb, has = "would accept", "would have"
@@ -55,7 +56,7 @@ func printAccepted(rep *Report, a *Acceptance, s *selection, e *effect, done *wr
 	if text := done.move.moved; text != "" && !rep.Quiet {
 		fmt.Fprintf(w, "the golden %s %s\n", has, text)
 	}
-	_, err := io.WriteString(rep.Stdout, w.String())
+	_, err := io.WriteString(to, w.String())
 	return err
 }
 

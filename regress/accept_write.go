@@ -74,7 +74,7 @@ func (t *transaction) writeGolden(ctx context.Context, w *writeResult) error {
 			return nil
 		}
 		var err error
-		if at, err = place.Find(ctx, t.past.options.Store.Golden, placeOptions(&t.past.options)); err != nil {
+		if at, err = place.Find(ctx, t.past.options.Store.Golden, placeOptions(&t.past.options, t.past.host)); err != nil {
 			return err
 		}
 		defer at.Close()
@@ -117,7 +117,7 @@ func (t *transaction) withPromoted(w *writeResult) *past {
 	for i := range w.run.Results {
 		marks[i] = marks[i] || t.effect.goes[string(w.run.Results[i].Name)]
 	}
-	return &past{w.run.WithMarks(marks), t.past.options}
+	return &past{w.run.WithMarks(marks), t.past.options, t.past.host}
 }
 
 // preview returns what writeAll would do, and writes nothing.

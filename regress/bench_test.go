@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"muster/regress"
+	"muster/regress/host"
 )
 
 // BenchmarkCheck is a whole check, for its profile: what muster itself does for
@@ -36,16 +37,16 @@ func benchmarkCheck(b *testing.B, size int, words []string) {
 		Limits:  regress.Limits{Jobs: 2, Grace: regress.GraceDefault},
 		Judge:   regress.Judgement{Repeat: 1, Retries: 2},
 		Store:   regress.Store{Golden: filepath.Join(dir, "golden"), State: filepath.Join(dir, "state")},
-		Report:  regress.Report{Format: regress.Text, Quiet: true, Stdout: io.Discard, Stderr: io.Discard},
+		Report:  regress.Report{Format: regress.Text, Quiet: true},
 		Helper:  []string{"/proc/self/exe"},
 	}
-	if _, err := regress.Record(b.Context(), o); err != nil {
+	if _, err := regress.Record(b.Context(), o, host.Host{Stdout: io.Discard, Stderr: io.Discard}); err != nil {
 		b.Fatal(err)
 	}
 	var own, parent float64
 	for b.Loop() {
 		before := cpu(b)
-		sum, err := regress.Check(b.Context(), o)
+		sum, err := regress.Check(b.Context(), o, host.Host{Stdout: io.Discard, Stderr: io.Discard})
 		if err != nil || sum.ExitStatus != 0 {
 			b.Fatal(sum, err)
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"muster/internal/readable"
+	"muster/regress/host"
 	"muster/regress/internal/analyse"
 	"muster/regress/internal/bisection"
 	"muster/regress/internal/cause"
@@ -40,11 +41,11 @@ type Bisection struct {
 // Bisect runs each version on the smallest source of each cause, once, and prints which
 // of them brought the cause, and which took it away and brought it again. When ctx ends it
 // prints what is known by then, and returns an error of class Interrupted.
-func Bisect(ctx context.Context, o Options, b Bisection) (err error) {
+func Bisect(ctx context.Context, o Options, h host.Host, b Bisection) (err error) {
 	if b.Status == nil {
 		b.Status = func(string) {}
 	}
-	p, err := openPast(&o, b.Run)
+	p, err := openPast(&o, h, b.Run)
 	if err != nil {
 		return err
 	}
@@ -60,7 +61,7 @@ func Bisect(ctx context.Context, o Options, b Bisection) (err error) {
 	for i, a := range goals {
 		names[i] = a.name
 	}
-	s, err := openAgain(ctx, p, &o, bisectCommand, names)
+	s, err := openAgain(ctx, p, &o, h, bisectCommand, names)
 	if err != nil {
 		return err
 	}

@@ -31,7 +31,7 @@ func (d *bisecting) conclude(ctx context.Context, err error) error {
 		return err
 	}
 	d.how.Status("")
-	if _, err := io.WriteString(d.o.Report.Stdout, w.String()); err != nil {
+	if _, err := io.WriteString(d.host.Stdout, w.String()); err != nil {
 		return err
 	}
 	if ctx.Err() != nil {

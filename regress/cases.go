@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 
+	"muster/regress/host"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/name"
 	"muster/regress/internal/place"
@@ -17,8 +18,8 @@ type CaseList struct {
 }
 
 // Cases returns the names of the cases that a check would run, in corpus order.
-func Cases(ctx context.Context, o Options, list CaseList) (names []string, err error) {
-	base, err := place.OpenIfAny(ctx, o.Store.Golden, placeOptions(&o))
+func Cases(ctx context.Context, o Options, h host.Host, list CaseList) (names []string, err error) {
+	base, err := place.OpenIfAny(ctx, o.Store.Golden, placeOptions(&o, h))
 	if err == nil && base == nil && list.Failing {
 		err = place.ExplainMissing(o.Store.Golden, os.ErrNotExist)
 	}
@@ -32,7 +33,7 @@ func Cases(ctx context.Context, o Options, list CaseList) (names []string, err e
 		completeAsRecorded(&o, recorded.Meta())
 		completeSelection(&o.Select, recorded.Meta())
 	}
-	s, err := openAgainst(ctx, &o, casesCommand, recorded)
+	s, err := openAgainst(ctx, &o, h, casesCommand, recorded)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"muster/internal/readable"
+	"muster/regress/host"
 	"muster/regress/internal/crew"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
@@ -67,15 +68,15 @@ func (f *firstRun) equal() int {
 // Check runs a candidate over the corpus and compares with the golden, which it
 // never writes. Differences are in the summary; an error says that the check
 // could not be made.
-func Check(ctx context.Context, o Options) (sum Summary, err error) {
-	base, err := place.Open(ctx, o.Store.Golden, placeOptions(&o))
+func Check(ctx context.Context, o Options, h host.Host) (sum Summary, err error) {
+	base, err := place.Open(ctx, o.Store.Golden, placeOptions(&o, h))
 	if err != nil {
-		return sum, placeOptions(&o).ExplainUnfinished(o.Store.Golden, err)
+		return sum, placeOptions(&o, h).ExplainUnfinished(o.Store.Golden, err)
 	}
 	defer func() { err = errors.Join(err, base.Close()) }()
 	completeAsRecorded(&o, base.Meta())
 	completeSelection(&o.Select, base.Meta())
-	s, err := openAgainst(ctx, &o, report.CheckCommand, base.Store)
+	s, err := openAgainst(ctx, &o, h, report.CheckCommand, base.Store)
 	if err != nil {
 		return sum, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"muster/regress/host"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/report"
 )
@@ -11,11 +12,11 @@ import (
 // Compare runs two commands over the corpus, o.Command.Reference and the
 // candidate o.Command.Words, interleaved, and compares what they leave; no
 // golden is read or written.
-func Compare(ctx context.Context, o Options) (sum Summary, err error) {
+func Compare(ctx context.Context, o Options, h host.Host) (sum Summary, err error) {
 	if len(o.Command.Reference) == 0 || len(o.Command.Words) == 0 {
 		return sum, fault.Inputf("compare wants two commands: --ref 'COMMAND' --new 'COMMAND'")
 	}
-	s, err := open(ctx, &o, report.CompareCommand)
+	s, err := open(ctx, &o, h, report.CompareCommand)
 	if err != nil {
 		return sum, err
 	}

@@ -3,6 +3,7 @@ package regress
 import (
 	"context"
 
+	"muster/regress/host"
 	"muster/regress/internal/name"
 	"muster/regress/internal/pastrun"
 	"muster/regress/internal/report"
@@ -14,8 +15,8 @@ type Choice struct{ Word, Text string }
 
 // DifferingChoices returns the cases that were not identical in a past run, in printed form.
 // A case whose name looks like the ID of a cause is named ./G1. An empty id means the last run.
-func DifferingChoices(o Options, id string) ([]Choice, error) {
-	p, err := openPast(&o, id)
+func DifferingChoices(o Options, h host.Host, id string) ([]Choice, error) {
+	p, err := openPast(&o, h, id)
 	if err != nil {
 		return nil, err
 	}
@@ -31,8 +32,8 @@ func DifferingChoices(o Options, id string) ([]Choice, error) {
 }
 
 // CauseChoices returns the causes of a past run. An empty id means the last run.
-func CauseChoices(o Options, id string) (list []Choice, err error) {
-	p, err := openPast(&o, id)
+func CauseChoices(o Options, h host.Host, id string) (list []Choice, err error) {
+	p, err := openPast(&o, h, id)
 	if err != nil {
 		return nil, err
 	}
@@ -48,12 +49,12 @@ func CauseChoices(o Options, id string) (list []Choice, err error) {
 
 // RecordedChoices returns the cases of the golden if the run is a record. An empty id means the
 // last run.
-func RecordedChoices(ctx context.Context, o Options, id string) (list []Choice, err error) {
+func RecordedChoices(ctx context.Context, o Options, h host.Host, id string) (list []Choice, err error) {
 	run, err := state.FindRun(state.Open(o.Store.State), id)
 	if err != nil || run.Command != report.RecordCommand {
 		return nil, err
 	}
-	p, err := newPast(run, &o, "")
+	p, err := newPast(run, &o, h, "")
 	if err != nil {
 		return nil, err
 	}

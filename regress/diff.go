@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"muster/regress/host"
 	"muster/regress/internal/analyse"
 	"muster/regress/internal/content"
 	"muster/regress/internal/fault"
@@ -18,19 +19,19 @@ import (
 )
 
 // Diff compares two goldens and reports as Check does.
-func Diff(ctx context.Context, o Options, oldPath, nowPath string) (sum Summary, err error) {
-	old, err := place.Open(ctx, oldPath, placeOptions(&o))
+func Diff(ctx context.Context, o Options, h host.Host, oldPath, nowPath string) (sum Summary, err error) {
+	old, err := place.Open(ctx, oldPath, placeOptions(&o, h))
 	if err != nil {
 		return sum, place.ExplainMissing(oldPath, err)
 	}
 	defer func() { err = errors.Join(err, old.Close()) }()
-	now, err := place.Open(ctx, nowPath, placeOptions(&o))
+	now, err := place.Open(ctx, nowPath, placeOptions(&o, h))
 	if err != nil {
 		return sum, place.ExplainMissing(nowPath, err)
 	}
 	defer func() { err = errors.Join(err, now.Close()) }()
 	other := completeRules(&o, old.Meta(), now.Meta())
-	s, err := newSession(&o, diffCommand)
+	s, err := newSession(&o, h, diffCommand)
 	if err != nil {
 		return sum, err
 	}

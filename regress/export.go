@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"muster/regress/host"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/place"
 	"muster/regress/internal/plainfiles"
@@ -12,8 +13,8 @@ import (
 )
 
 // Export writes a golden as plain files into dir, which must be new or empty.
-func Export(ctx context.Context, o Options, dir string) (err error) {
-	base, err := place.Open(ctx, o.Store.Golden, placeOptions(&o))
+func Export(ctx context.Context, o Options, h host.Host, dir string) (err error) {
+	base, err := place.Open(ctx, o.Store.Golden, placeOptions(&o, h))
 	if err != nil {
 		return place.ExplainMissing(o.Store.Golden, err)
 	}
@@ -21,8 +22,8 @@ func Export(ctx context.Context, o Options, dir string) (err error) {
 }
 
 // Import makes a golden of what Export wrote. It knows no costs.
-func Import(ctx context.Context, o Options, dir string) error {
-	into, err := place.FindTarget(ctx, o.Store.Golden, placeOptions(&o))
+func Import(ctx context.Context, o Options, h host.Host, dir string) error {
+	into, err := place.FindTarget(ctx, o.Store.Golden, placeOptions(&o, h))
 	if err != nil {
 		return err
 	}

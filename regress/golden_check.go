@@ -9,6 +9,7 @@ import (
 
 	"muster/internal/readable"
 	"muster/internal/wording"
+	"muster/regress/host"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/goldens"
 	"muster/regress/internal/place"
@@ -16,8 +17,8 @@ import (
 
 // GoldenCheck reads the whole golden. It prints each damage with the cases that it affects.
 // Damage is an error of class Input.
-func GoldenCheck(ctx context.Context, o Options) (err error) {
-	base, err := place.Open(ctx, o.Store.Golden, placeOptions(&o))
+func GoldenCheck(ctx context.Context, o Options, h host.Host) (err error) {
+	base, err := place.Open(ctx, o.Store.Golden, placeOptions(&o, h))
 	if err != nil {
 		return place.ExplainMissing(o.Store.Golden, err)
 	}
@@ -26,7 +27,7 @@ func GoldenCheck(ctx context.Context, o Options) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := printChecked(o.Report.Stdout, o.Store.Golden, found); err != nil {
+	if err := printChecked(h.Stdout, o.Store.Golden, found); err != nil {
 		return err
 	}
 	if found.Whole() {

@@ -5,12 +5,13 @@ import (
 	"fmt"
 
 	"muster/internal/readable"
+	"muster/regress/host"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/place"
 )
 
 // GoldenCompact returns the golden's unused space to the file system, and prints both sizes.
-func GoldenCompact(ctx context.Context, o Options) error {
+func GoldenCompact(ctx context.Context, o Options, h host.Host) error {
 	if err := onlyFile(o.Store.Golden, "compact"); err != nil {
 		return err
 	}
@@ -18,6 +19,6 @@ func GoldenCompact(ctx context.Context, o Options) error {
 	if err != nil {
 		return place.ExplainMissing(o.Store.Golden, err)
 	}
-	_, err = fmt.Fprintf(o.Report.Stdout, "golden %s: %s before, %s after\n", o.Store.Golden, readable.Size(before), readable.Size(after))
+	_, err = fmt.Fprintf(h.Stdout, "golden %s: %s before, %s after\n", o.Store.Golden, readable.Size(before), readable.Size(after))
 	return err
 }

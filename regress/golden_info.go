@@ -4,14 +4,15 @@ import (
 	"context"
 	"errors"
 
+	"muster/regress/host"
 	"muster/regress/internal/goldens"
 	"muster/regress/internal/place"
 	"muster/regress/internal/report"
 )
 
 // GoldenInfo prints the golden's origin, settings, accepts and sizes.
-func GoldenInfo(ctx context.Context, o Options) (err error) {
-	base, err := place.Open(ctx, o.Store.Golden, placeOptions(&o))
+func GoldenInfo(ctx context.Context, o Options, h host.Host) (err error) {
+	base, err := place.Open(ctx, o.Store.Golden, placeOptions(&o, h))
 	if err != nil {
 		return place.ExplainMissing(o.Store.Golden, err)
 	}
@@ -21,7 +22,7 @@ func GoldenInfo(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	if o.Report.Format == JSON {
-		return report.EncodeLine(o.Report.Stdout, info)
+		return report.EncodeLine(h.Stdout, info)
 	}
-	return info.WriteText(o.Report.Stdout)
+	return info.WriteText(h.Stdout)
 }

@@ -6,12 +6,13 @@ import (
 	"fmt"
 
 	"muster/internal/readable"
+	"muster/regress/host"
 	"muster/regress/internal/goldens"
 	"muster/regress/internal/place"
 )
 
 // GoldenMerge writes the goldens of partitions as one, at into.
-func GoldenMerge(ctx context.Context, o Options, into string, names []string) (err error) {
+func GoldenMerge(ctx context.Context, o Options, h host.Host, into string, names []string) (err error) {
 	if err := onlyFile(into, "merge"); err != nil {
 		return err
 	}
@@ -23,7 +24,7 @@ func GoldenMerge(ctx context.Context, o Options, into string, names []string) (e
 		}
 	}()
 	for _, n := range names {
-		base, err := place.Open(ctx, n, placeOptions(&o))
+		base, err := place.Open(ctx, n, placeOptions(&o, h))
 		if err != nil {
 			return place.ExplainMissing(n, err)
 		}
@@ -38,6 +39,6 @@ func GoldenMerge(ctx context.Context, o Options, into string, names []string) (e
 	if done.Twice > 0 {
 		text += fmt.Sprintf(", %s of them in more than one", readable.Number(done.Twice))
 	}
-	_, err = fmt.Fprintln(o.Report.Stdout, text)
+	_, err = fmt.Fprintln(h.Stdout, text)
 	return err
 }

@@ -9,6 +9,7 @@ import (
 
 	"muster/internal/readable"
 	"muster/internal/wording"
+	"muster/regress/host"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/mirror"
@@ -18,7 +19,7 @@ import (
 
 // GoldenRepair replaces a damaged golden by one of its whole cases. It prints the cases that
 // it dropped.
-func GoldenRepair(ctx context.Context, o Options) error {
+func GoldenRepair(ctx context.Context, o Options, h host.Host) error {
 	if err := onlyFile(o.Store.Golden, "repair"); err != nil {
 		return err
 	}
@@ -29,7 +30,7 @@ func GoldenRepair(ctx context.Context, o Options) error {
 	if err != nil {
 		return place.ExplainMissing(o.Store.Golden, err)
 	}
-	_, err = io.WriteString(o.Report.Stdout, repairText(o.Store.Golden, done))
+	_, err = io.WriteString(h.Stdout, repairText(o.Store.Golden, done))
 	return err
 }
 

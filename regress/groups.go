@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"muster/internal/readable"
+	"muster/regress/host"
 	"muster/regress/internal/cause"
 	"muster/regress/internal/name"
 	"muster/regress/internal/pastrun"
@@ -18,8 +19,8 @@ import (
 
 // Groups prints the causes of the differences of a past run. Causes with the most cases come first.
 // An empty id means the last run.
-func Groups(_ context.Context, o Options, id string) error {
-	p, err := openPast(&o, id)
+func Groups(_ context.Context, o Options, h host.Host, id string) error {
+	p, err := openPast(&o, h, id)
 	if err != nil {
 		return err
 	}
@@ -32,9 +33,9 @@ func Groups(_ context.Context, o Options, id string) error {
 		return err
 	}
 	if o.Report.Format == JSON {
-		return groupLines(o.Report.Stdout, found)
+		return groupLines(h.Stdout, found)
 	}
-	return groupTable(o.Report.Stdout, p, found, decided)
+	return groupTable(h.Stdout, p, found, decided)
 }
 
 // groupLine is a cause for scripts. They rely on the keys and their order.

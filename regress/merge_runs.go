@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"muster/regress/host"
 	"muster/regress/internal/analyse"
 	"muster/regress/internal/content"
 	"muster/regress/internal/fault"
@@ -29,11 +30,11 @@ import (
 // The runs must have compared the same corpus and command with the same golden. Their
 // settings must be equal, except the selection. If two runs judged one case in different
 // ways, MergeRuns returns an error of class Input that names the case.
-func MergeRuns(ctx context.Context, o Options, runs []string) (sum Summary, err error) {
+func MergeRuns(ctx context.Context, o Options, h host.Host, runs []string) (sum Summary, err error) {
 	if len(runs) < 2 {
 		return sum, fault.Inputf("merge needs two or more runs: IDs, or state folders of other jobs")
 	}
-	parts, err := openParts(&o, runs)
+	parts, err := openParts(&o, h, runs)
 	if err != nil {
 		return sum, err
 	}
@@ -41,7 +42,7 @@ func MergeRuns(ctx context.Context, o Options, runs []string) (sum Summary, err 
 	merged := first.options
 	merged.Select = Selection{Recorded: merged.Select.Recorded, AllCases: merged.Select.AllCases}
 	overrideKept(&merged, &o)
-	s, err := newSession(&merged, report.CheckCommand)
+	s, err := newSession(&merged, h, report.CheckCommand)
 	if err != nil {
 		return sum, err
 	}
@@ -70,9 +71,9 @@ func MergeRuns(ctx context.Context, o Options, runs []string) (sum Summary, err 
 }
 
 // openParts opens the runs, and refuses those that are not parts of one check.
-func openParts(o *Options, runs []string) (parts []*past, err error) {
+func openParts(o *Options, h host.Host, runs []string) (parts []*past, err error) {
 	for _, word := range runs {
-		p, err := openPart(o, word)
+		p, err := openPart(o, h, word)
 		if err != nil {
 			return nil, err
 		}
@@ -91,7 +92,7 @@ func openParts(o *Options, runs []string) (parts []*past, err error) {
 }
 
 // openPart opens a run by its ID, or by a folder.
-func openPart(o *Options, word string) (*past, error) {
+func openPart(o *Options, h host.Host, word string) (*past, error) {
 	from, id := *o, word
 	if info, err := os.Stat(word); err == nil && info.IsDir() {
 		from.Store.State, id = word, ""
@@ -99,7 +100,7 @@ func openPart(o *Options, word string) (*past, error) {
 			from.Store.State, id = filepath.Dir(filepath.Dir(filepath.Clean(word))), filepath.Base(word)
 		}
 	}
-	p, err := openPast(&from, id)
+	p, err := openPast(&from, h, id)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", word, err)
 	}

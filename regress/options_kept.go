@@ -37,9 +37,8 @@ func optionsOf(r *state.Run) (o Options, err error) {
 // run: the fields with a tag "-", which are not kept, the present name of the state folder, and the
 // given options of an engine. The result resumes nothing.
 func overrideKept(o, command *Options) {
-	o.Report, o.Files, o.Helper = command.Report, command.Files, command.Helper
+	o.Report, o.Helper = command.Report, command.Helper
 	o.Version, o.Configured = command.Version, command.Configured
-	o.Corpus.Stdin = command.Corpus.Stdin
 	o.Store.State, o.Store.Resume = command.Store.State, false
 	o.Remote = overrideRemote(command.Remote, o.Remote)
 }

@@ -2,10 +2,8 @@ package regress
 
 import (
 	"reflect"
-	"strings"
 	"testing"
 
-	"muster/files"
 	"muster/regress/internal/state"
 )
 
@@ -35,8 +33,8 @@ func TestOptionsAreKept(t *testing.T) {
 // tag "-", and none that has another.
 func TestWhatIsNotKeptIsTaken(t *testing.T) {
 	command := Options{
-		Corpus: Corpus{Path: "other", Stdin: strings.NewReader("x")}, Limits: Limits{Jobs: 7},
-		Report: Report{Quiet: true}, Files: files.ClientOptions{Token: "x"}, Helper: []string{"x"}, Version: "x", Configured: true,
+		Corpus: Corpus{Path: "other"}, Limits: Limits{Jobs: 7},
+		Report: Report{Quiet: true}, Helper: []string{"x"}, Version: "x", Configured: true,
 		Store: Store{Golden: "other", State: "x"}, Remote: Remote{Headers: []string{"x=y"}, NoEngine: true, FlagsGiven: []string{"--platform"}, NoBundle: true, Fallback: true, Token: "y", PlainToken: true},
 	}
 	o := Options{Corpus: Corpus{Path: "src"}, Limits: Limits{Jobs: 3}, Store: Store{Golden: "g", State: "y", Resume: true}}

@@ -4,14 +4,15 @@ import (
 	"context"
 	"slices"
 
+	"muster/regress/host"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/place"
 )
 
 // completeFromGolden fills in what was not given from the golden, if there is
 // one, and one is named.
-func completeFromGolden(ctx context.Context, o *Options) error {
-	base, err := place.OpenIfAny(ctx, o.Store.Golden, placeOptions(o))
+func completeFromGolden(ctx context.Context, o *Options, h host.Host) error {
+	base, err := place.OpenIfAny(ctx, o.Store.Golden, placeOptions(o, h))
 	if err != nil || base == nil {
 		return err
 	}

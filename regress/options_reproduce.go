@@ -3,6 +3,7 @@ package regress
 import (
 	"context"
 
+	"muster/regress/host"
 	"muster/regress/internal/name"
 )
 
@@ -10,8 +11,8 @@ import (
 // that stays. It names every option in which that run differs from what the
 // line would take from the golden, or by default; what is configured is kept
 // from it.
-func reproduceCase(ctx context.Context, o *Options, raw, keep string, words []string, configured bool) string {
-	without := completeRun(ctx, o, words)
+func reproduceCase(ctx context.Context, o *Options, h host.Host, raw, keep string, words []string, configured bool) string {
+	without := completeRun(ctx, o, h, words)
 	args := []string{"muster", runCommand, name.Typed(raw), o.Corpus.Path, "--keep", keep}
 	if configured {
 		args = append(args, "--config", "")
@@ -33,9 +34,9 @@ func reproduceCase(ctx context.Context, o *Options, raw, keep string, words []st
 
 // completeRun returns the options of `muster run` if only the command is given: those of the
 // golden. If the golden has a list that o lacks, they are empty, and the line names no golden.
-func completeRun(ctx context.Context, o *Options, words []string) Options {
-	t := Options{Command: Command{Words: words}, Store: o.Store, Files: o.Files}
-	err := completeFromGolden(ctx, &t)
+func completeRun(ctx context.Context, o *Options, h host.Host, words []string) Options {
+	t := Options{Command: Command{Words: words}, Store: o.Store}
+	err := completeFromGolden(ctx, &t, h)
 	for _, lists := range [][2][]string{
 		{t.Corpus.Headers, o.Corpus.Headers}, {t.Corpus.Context, o.Corpus.Context},
 		{t.Command.Env, o.Command.Env}, {t.Command.PassEnv, o.Command.PassEnv},

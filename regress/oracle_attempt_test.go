@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"muster/regress/host"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/outcome"
 )
@@ -47,10 +48,11 @@ func (r *round) attempt(do Func, o Options, plan disturbance) *attempt {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	var out, notes bytes.Buffer
-	o.Report = Report{Format: JSON, Verbose: true, Stdout: &out, Stderr: &notes}
-	r.must(r.stage.begin(&o, plan, cancel))
+	o.Report = Report{Format: JSON, Verbose: true}
+	h := host.Host{Stdout: &out, Stderr: &notes}
+	r.must(r.stage.begin(&h, plan, cancel))
 	a := &attempt{verdicts: map[string]outcome.Verdict{}, unstable: map[string]bool{}, once: map[string]bool{}}
-	a.sum, a.err = do(ctx, o)
+	a.sum, a.err = do(ctx, o, h)
 	r.must(r.stage.end())
 	w := r.world
 	a.log, a.broken, a.cut, a.turned, a.faults = w.log, w.broken, w.cut, w.turned, w.faults

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"muster/regress/host"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/report"
@@ -52,28 +54,28 @@ func TestOracleOutside(t *testing.T) {
 // outside are the commands as a user calls them.
 func outside(program string) commands {
 	run := func(name string) Func {
-		return func(ctx context.Context, o Options) (Summary, error) {
+		return func(ctx context.Context, o Options, h host.Host) (Summary, error) {
 			args := append([]string{name, o.Corpus.Path, "--format", "json", "--verbose"}, settings(name, o)...)
-			status, err := start(ctx, o.Report, program, append(append(args, "--"), o.Command.Words...)...)
+			status, err := start(ctx, h.Stdout, program, append(append(args, "--"), o.Command.Words...)...)
 			return Summary{Command: name, ExitStatus: status}, err
 		}
 	}
-	accept := func(ctx context.Context, o Options, a Acceptance) (int, error) {
+	accept := func(ctx context.Context, o Options, h host.Host, a Acceptance) (int, error) {
 		args := append([]string{"accept", "--state", o.Store.State}, a.Names...)
 		for flag, set := range map[string]bool{"--all": a.All, "--failing": a.Failing && a.All, "--missing": a.Missing && a.All} {
 			if set {
 				args = append(args, flag)
 			}
 		}
-		_, err := start(ctx, o.Report, program, args...)
+		_, err := start(ctx, h.Stdout, program, args...)
 		return 0, err
 	}
-	mergeRuns := func(ctx context.Context, o Options, runs []string) (Summary, error) {
-		status, err := start(ctx, o.Report, program, append([]string{"merge", "--format", "json", "--verbose", "--state", o.Store.State}, runs...)...)
+	mergeRuns := func(ctx context.Context, o Options, h host.Host, runs []string) (Summary, error) {
+		status, err := start(ctx, h.Stdout, program, append([]string{"merge", "--format", "json", "--verbose", "--state", o.Store.State}, runs...)...)
 		return Summary{Command: report.CheckCommand, ExitStatus: status}, err
 	}
-	mergeGoldens := func(ctx context.Context, o Options, into string, names []string) error {
-		_, err := start(ctx, o.Report, program, append([]string{"golden", "merge", "--into", into}, names...)...)
+	mergeGoldens := func(ctx context.Context, o Options, h host.Host, into string, names []string) error {
+		_, err := start(ctx, h.Stdout, program, append([]string{"golden", "merge", "--into", into}, names...)...)
 		return err
 	}
 	return commands{run(report.RecordCommand), run(report.CheckCommand), accept, mergeRuns, mergeGoldens}
@@ -119,11 +121,11 @@ func settings(name string, o Options) []string {
 
 // start runs the program, with an interrupt when ctx ends. An error has the class that the
 // exit status stands for.
-func start(ctx context.Context, to Report, program string, args ...string) (status int, err error) {
+func start(ctx context.Context, to io.Writer, program string, args ...string) (status int, err error) {
 	c := exec.CommandContext(ctx, program, args...)
 	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
 	var notes bytes.Buffer
-	c.Stdout, c.Stderr = to.Stdout, &notes
+	c.Stdout, c.Stderr = to, &notes
 	err = c.Run()
 	if c.ProcessState == nil {
 		return 0, err
@@ -243,8 +245,8 @@ func script(f face) string {
 	return b.String()
 }
 
-func (s *acting) begin(o *Options, plan disturbance, cancel context.CancelFunc) error {
-	if err := s.world.begin(o, plan, cancel); err != nil {
+func (s *acting) begin(h *host.Host, plan disturbance, cancel context.CancelFunc) error {
+	if err := s.world.begin(h, plan, cancel); err != nil {
 		return err
 	}
 	ran, err := os.ReadDir(filepath.Join(s.dir, "runs"))

@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"muster/regress/host"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/outcome"
 )
@@ -37,9 +38,9 @@ type tally struct {
 // commands are what a round calls.
 type commands struct {
 	record, check Func
-	accept        func(context.Context, Options, Acceptance) (int, error)
-	mergeRuns     func(context.Context, Options, []string) (Summary, error)
-	mergeGoldens  func(ctx context.Context, o Options, into string, names []string) error
+	accept        func(context.Context, Options, host.Host, Acceptance) (int, error)
+	mergeRuns     func(context.Context, Options, host.Host, []string) (Summary, error)
+	mergeGoldens  func(ctx context.Context, o Options, h host.Host, into string, names []string) error
 }
 
 // casesMax is how many cases a round has at most.

@@ -6,6 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"muster/regress/host"
 	"muster/regress/internal/outcome"
 )
 
@@ -171,11 +172,8 @@ func (r *round) assertMasked(c *chain, names []string) {
 	r.assert(maskedIsCounted, least <= counted && counted <= least+perhaps, "%d cases, not %d to %d", counted, least, least+perhaps)
 }
 
-// quiet returns options without a report.
-func quiet(o Options) Options {
-	o.Report = Report{Stdout: io.Discard, Stderr: io.Discard}
-	return o
-}
+// silent returns a host that shows nothing.
+func silent() host.Host { return host.Host{Stdout: io.Discard, Stderr: io.Discard} }
 
 // acceptSome may accept what a check found, and takes it over as the truth.
 func (r *round) acceptSome(c *chain, state string) {
@@ -190,9 +188,9 @@ func (r *round) acceptSome(c *chain, state string) {
 	if !a.All && len(a.Names) == 0 {
 		return
 	}
-	o := quiet(r.o)
+	o := r.o
 	o.Store.State = state
-	n, err := r.accept(r.Context(), o, a)
+	n, err := r.accept(r.Context(), o, silent(), a)
 	r.Logf("accept %+v: %d, %v", a, n, err)
 	r.must(err)
 	for name, v := range c.last.verdicts {

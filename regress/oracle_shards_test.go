@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"muster/regress/host"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/outcome"
@@ -68,7 +69,9 @@ func (r *round) shards() {
 	}
 	o := r.o
 	o.Store.State = r.path("parts/merged")
-	all.last = r.attempt(func(ctx context.Context, o Options) (Summary, error) { return r.mergeRuns(ctx, o, states) }, o, undisturbed)
+	all.last = r.attempt(func(ctx context.Context, o Options, h host.Host) (Summary, error) {
+		return r.mergeRuns(ctx, o, h, states)
+	}, o, undisturbed)
 	r.must(all.last.err)
 	r.assert(shardsMerge, maps.Equal(all.last.verdicts, verdicts), "merged runs have %v, not %v", all.last.verdicts, verdicts)
 	r.assert(shardsMerge, maps.Equal(all.last.unstable, unstable), "merged runs are unstable in %v, not %v", all.last.unstable, unstable)
@@ -100,7 +103,7 @@ func (r *round) recordShards() bool {
 		goldens = append(goldens, o.Store.Golden)
 	}
 	c.attempts, c.last = 1, said
-	r.must(r.mergeGoldens(r.Context(), quiet(r.o), r.o.Store.Golden, goldens))
+	r.must(r.mergeGoldens(r.Context(), r.o, silent(), r.o.Store.Golden, goldens))
 	r.settleRecord(c)
 	r.asWhole()
 	return true

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"muster/regress/host"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
 )
@@ -55,8 +56,8 @@ type stage interface {
 	possible(disturbance) disturbance
 	// use makes a tool the one that runs.
 	use(*model) error
-	// begin prepares a call of a command with these options, and end logs it in the world.
-	begin(o *Options, plan disturbance, cancel context.CancelFunc) error
+	// begin prepares a call of a command with this host, and end logs it in the world.
+	begin(h *host.Host, plan disturbance, cancel context.CancelFunc) error
 	end() error
 }
 
@@ -67,11 +68,11 @@ func (w *world) use(t *model) error {
 	return nil
 }
 
-func (w *world) begin(o *Options, plan disturbance, cancel context.CancelFunc) error {
+func (w *world) begin(h *host.Host, plan disturbance, cancel context.CancelFunc) error {
 	w.plan, w.cancel = plan, cancel
 	w.begun, w.cut, w.turned, w.faults = 0, false, false, nil
 	w.log, w.broken = map[string][]face{}, map[string]bool{}
-	o.startExecutor = func(lanes int) (exec.Executor, error) { return modelExecutor{w, lanes}, nil }
+	h.Executor = func(lanes int) (exec.Executor, error) { return modelExecutor{w, lanes}, nil }
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"muster/regress/host"
 	"muster/regress/internal/crew"
 	"muster/regress/internal/exec/reapi/reapitest"
 	"muster/regress/internal/golden"
@@ -18,7 +19,7 @@ import (
 // does not match is in no golden.
 func TestPatternOnPartialEngine(t *testing.T) {
 	o := onPartialEngine(t, partialEngine(t, "out", "x.o", "x.d"))
-	if _, err := Record(t.Context(), o); err != nil {
+	if _, err := Record(t.Context(), o, host.Host{Stdout: io.Discard, Stderr: io.Discard}); err != nil {
 		t.Fatal(err)
 	}
 	g, err := golden.Open(o.Store.Golden)
@@ -29,7 +30,7 @@ func TestPatternOnPartialEngine(t *testing.T) {
 	if got := crew.FilesLeft(g.Get)("x.c"); !slices.Equal(got, []string{"out/x.o"}) {
 		t.Errorf("the golden has %q", got)
 	}
-	if sum, err := Check(t.Context(), o); err != nil || sum.ExitStatus != 0 {
+	if sum, err := Check(t.Context(), o, host.Host{Stdout: io.Discard, Stderr: io.Discard}); err != nil || sum.ExitStatus != 0 {
 		t.Error(sum, err)
 	}
 }
@@ -46,7 +47,7 @@ func onPartialEngine(t *testing.T, url string) Options {
 	o.Corpus.Path, o.Command.Words = src, []string{"/usr/bin/cc", "{in}"}
 	o.Store = Store{Golden: filepath.Join(dir, "golden"), State: filepath.Join(dir, "state")}
 	o.Remote = Remote{URL: url, Outputs: []string{"out/*.o"}}
-	o.Report = Report{Format: Text, Quiet: true, Stdout: io.Discard, Stderr: io.Discard}
+	o.Report = Report{Format: Text, Quiet: true}
 	return o
 }
 

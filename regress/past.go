@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"reflect"
 
+	"muster/regress/host"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/name"
 	"muster/regress/internal/pastrun"
@@ -15,30 +16,31 @@ import (
 type past struct {
 	run     *pastrun.Run
 	options Options
+	host    host.Host
 }
 
 // openPast opens a check or compare by the beginning of its ID; "" is the last one.
-func openPast(o *Options, id string) (*past, error) { return openPastFor(o, id, "") }
+func openPast(o *Options, h host.Host, id string) (*past, error) { return openPastFor(o, h, id, "") }
 
 // openPastFor is like openPast, for a check whose golden has another name now. "" is the name that
 // the check had for it.
-func openPastFor(o *Options, id, goldenName string) (*past, error) {
+func openPastFor(o *Options, h host.Host, id, goldenName string) (*past, error) {
 	run, err := state.FindCheck(state.Open(o.Store.State), id)
 	if err != nil {
 		return nil, err
 	}
-	return newPast(run, o, goldenName)
+	return newPast(run, o, h, goldenName)
 }
 
-func newPast(run *state.Run, o *Options, goldenName string) (*past, error) {
+func newPast(run *state.Run, o *Options, h host.Host, goldenName string) (*past, error) {
 	options, err := optionsOf(run)
 	if err != nil {
 		return nil, err
 	}
 	overrideKept(&options, o)
 	options.Store.Golden = cmp.Or(goldenName, options.Store.Golden)
-	r, err := pastrun.Open(run, pastrun.Options{Folder: options.Store.State, Golden: options.Store.Golden, Places: placeOptions(&options)})
-	return &past{r, options}, err
+	r, err := pastrun.Open(run, pastrun.Options{Folder: options.Store.State, Golden: options.Store.Golden, Places: placeOptions(&options, h)})
+	return &past{r, options, h}, err
 }
 
 // summaryOf returns the summary that is kept with the run.

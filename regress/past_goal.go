@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"muster/regress/host"
 	"muster/regress/internal/cause"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/name"
@@ -37,10 +38,10 @@ func findGoal(ctx context.Context, p *past, found *cause.Found, word string) (a 
 
 // openAgain opens the corpus of the run for some of its cases, with the options of the run. The number
 // of lanes is that of o.
-func openAgain(ctx context.Context, p *past, o *Options, command string, only []string) (*session, error) {
+func openAgain(ctx context.Context, p *past, o *Options, h host.Host, command string, only []string) (*session, error) {
 	again := p.options
 	again.Limits.Jobs, again.Select = o.Limits.Jobs, Selection{Only: only}
-	s, err := open(ctx, &again, command)
+	s, err := open(ctx, &again, h, command)
 	if fault.ClassOf(err) == fault.Empty {
 		return nil, fault.Inputf("%s has none of the cases any more that run %s had: run muster %s again", again.Corpus.Path, p.run.ID, p.run.Command)
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"muster/internal/readable"
+	"muster/regress/host"
 	"muster/regress/internal/content"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
@@ -63,13 +64,13 @@ func runsIn(r *golden.Record) runsBefore {
 // o.Judge.Repeat says, and writes the golden: beside its name first, renamed
 // over it when it is complete. If every case fails it writes none, unless
 // o.Judge.AllowFailures.
-func Record(ctx context.Context, o Options) (sum Summary, err error) {
-	into, err := place.FindTarget(ctx, o.Store.Golden, placeOptions(&o))
+func Record(ctx context.Context, o Options, h host.Host) (sum Summary, err error) {
+	into, err := place.FindTarget(ctx, o.Store.Golden, placeOptions(&o, h))
 	if err != nil {
 		return sum, err
 	}
 	defer into.Close()
-	s, err := open(ctx, &o, report.RecordCommand)
+	s, err := open(ctx, &o, h, report.RecordCommand)
 	if err != nil {
 		return sum, err
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"muster/internal/readable"
+	"muster/regress/host"
 	"muster/regress/internal/cause"
 	"muster/regress/internal/crew"
 	"muster/regress/internal/exec"
@@ -35,14 +36,14 @@ const ReduceTimeDefault = 10 * time.Minute
 // Reduce finds a small source that still shows a cause, and no other than before, writes
 // it into the state folder, and prints what it is and how to run it. When ctx ends it does
 // so with the smallest that it has found by then, and returns an error of class Interrupted.
-func Reduce(ctx context.Context, o Options, r Reduction) (err error) {
+func Reduce(ctx context.Context, o Options, h host.Host, r Reduction) (err error) {
 	if r.Status == nil {
 		r.Status = func(string) {}
 	}
 	if r.TestsMax < 0 || r.TimeMax < 0 {
 		return fault.Inputf("--tests-max and --time-max must not be negative")
 	}
-	p, err := openPast(&o, r.Run)
+	p, err := openPast(&o, h, r.Run)
 	if err != nil {
 		return err
 	}
@@ -54,7 +55,7 @@ func Reduce(ctx context.Context, o Options, r Reduction) (err error) {
 	if err != nil {
 		return err
 	}
-	s, err := openAgain(ctx, p, &o, reduceCommand, []string{goal.name})
+	s, err := openAgain(ctx, p, &o, h, reduceCommand, []string{goal.name})
 	if err != nil {
 		return err
 	}

@@ -56,7 +56,7 @@ func (d *reducing) conclude(ctx context.Context, r shrink.Result) error {
 	if d.tooMuch > 0 {
 		fmt.Fprintf(w, "           with what all cases are given beside it, %s: that was too much to copy\n", readable.Count(d.tooMuch, "byte"))
 	}
-	if _, err := io.WriteString(d.o.Report.Stdout, w.String()); err != nil {
+	if _, err := io.WriteString(d.host.Stdout, w.String()); err != nil {
 		return err
 	}
 	if ctx.Err() != nil {
@@ -70,7 +70,7 @@ func (d *reducing) conclude(ctx context.Context, r shrink.Result) error {
 func (d *reducing) tellUnwritten(w *strings.Builder, source []byte) error {
 	fmt.Fprintf(w, "not written; it is\n\n")
 	writeBounded(w, readable.Text(string(source))+"\n", unwrittenLinesMax)
-	_, err := io.WriteString(d.o.Report.Stdout, w.String())
+	_, err := io.WriteString(d.host.Stdout, w.String())
 	return err
 }
 
@@ -112,7 +112,7 @@ func (d *reducing) showResult(ctx context.Context, w io.Writer, source []byte) e
 	}
 	was, is := s.sides()
 	difference := &strings.Builder{}
-	err = analyse.View{W: difference, Rules: d.rules, Colour: newConsole(&d.o.Report).Out.Colour}.WriteDifferences(was, is)
+	err = analyse.View{W: difference, Rules: d.rules, Colour: newStream(&d.o.Report, d.host.Stdout).Colour}.WriteDifferences(was, is)
 	writeBounded(w, difference.String(), differenceLinesMax)
 	return err
 }

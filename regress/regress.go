@@ -3,7 +3,7 @@
 // that the same comes out, or shows what does not.
 //
 // Its functions are the commands of the program: each takes options and reports
-// on the streams named there; those whose report ends with a summary return it. Their
+// on the streams of its host; those whose report ends with a summary return it. Their
 // errors have a class, see ClassOf, and say what to do in the words of the program. What
 // writes to a golden, or keeps a run in a state folder, locks it, so that two may run at
 // once: the second gets an error of class Input. It must not parse flags.
@@ -14,14 +14,11 @@ package regress
 
 import (
 	"context"
-	"io"
 	"time"
 
-	"muster/files"
-	"muster/regress/internal/exec"
+	"muster/regress/host"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/report"
-
 	_ "muster/regress/lane" // takes over a process that was started as a lane helper
 )
 
@@ -35,23 +32,19 @@ type Options struct {
 	Judge   Judgement
 	Store   Store
 	Remote  Remote
-	Report  Report              `json:"-"`
-	Files   files.ClientOptions `json:"-"` // how a golden at an address is reached
-	Helper  []string            `json:"-"` // starts this program; its arguments are followed by lane.Argument
-	Version string              `json:"-"` // of this program, noted in the golden
+	Report  Report   `json:"-"`
+	Helper  []string `json:"-"` // starts this program; its arguments are followed by lane.Argument
+	Version string   `json:"-"` // of this program, noted in the golden
 	// Configured says that a configuration file or MUSTER_ variables would change
 	// what a case sees: a line that reproduces one keeps them out.
 	Configured bool `json:"-"`
-	// startExecutor starts what runs the cases instead of lanes. For tests.
-	startExecutor func(lanes int) (exec.Executor, error)
 }
 
 // Corpus says where the cases come from.
 type Corpus struct {
-	Path    string    // archive, folder, or "-" for Stdin; empty = as recorded
-	Stdin   io.Reader `json:"-"`
-	Headers []string  // globs of files given to every case; nil = as recorded, else HDR_*
-	Context []string  // globs of files given to every case that are cases too; nil = as recorded
+	Path    string   // archive, folder, or "-" for the standard input; empty = as recorded
+	Headers []string // globs of files given to every case; nil = as recorded, else HDR_*
+	Context []string // globs of files given to every case that are cases too; nil = as recorded
 }
 
 // Command says what runs.
@@ -156,20 +149,16 @@ type Remote struct {
 	PlainToken bool   `json:"-"`
 }
 
-// Report says where and how to report.
+// Report says how to report, and to which files.
 type Report struct {
 	Format  Format
 	Quiet   bool
 	Verbose bool
 	Colour  Colour
-	Stdout  io.Writer // results
-	Stderr  io.Writer // progress and notes
 	// Files; "" = none.
 	JUnit, HTML, Markdown, Events string
 	// Resume is the shell line that goes on with the run, for the text report; "" = unknown.
 	Resume string
-
-	past bool // the run is over: there is no progress to show
 }
 
 // Format of the results on the standard output.
@@ -210,8 +199,8 @@ const (
 func ClassOf(err error) Class { return fault.ClassOf(err) }
 
 // A Func is a command whose report ends with a summary: Record, Check or Compare, or a call
-// of Rerun, Diff or Replay with all but the options given.
-type Func func(context.Context, Options) (Summary, error)
+// of Rerun, Diff or Replay with all but the options and the host given.
+type Func func(context.Context, Options, host.Host) (Summary, error)
 
 // What holds where nothing else is said.
 const (

@@ -9,26 +9,26 @@ import (
 	"time"
 
 	"muster/internal/readable"
+	"muster/regress/host"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/report"
 )
 
 // Replay shows a run again that --events recorded in the file path, "-" for
-// o.Corpus.Stdin, with the reports that o.Report names, and returns its summary. A run
+// h.Stdin, with the reports that o.Report names, and returns its summary. A run
 // that did not come to its end is shown as far as it is there, as interrupted, with a
 // warning that says what is missing; so is what stands before damage, which is an error.
-func Replay(ctx context.Context, o Options, path string) (sum Summary, err error) {
+func Replay(ctx context.Context, o Options, h host.Host, path string) (sum Summary, err error) {
 	if err := errors.Join(checkReportsApart(&o.Report, ownFile{"the events", path}), checkReplaceable(&o.Report)); err != nil {
 		return sum, err
 	}
-	file, err := openEvents(path, o.Corpus.Stdin)
+	file, err := openEvents(path, h.Stdin)
 	if err != nil {
 		return sum, err
 	}
 	defer file.Close()
-	o.Report.past = true
-	out, err := newReporters(&o.Report)
+	out, err := newReporters(&o.Report, h, true)
 	if err != nil {
 		return sum, err
 	}

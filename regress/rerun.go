@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"muster/regress/host"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/report"
 	"muster/regress/internal/state"
@@ -12,7 +13,7 @@ import (
 
 // Rerun repeats the last run with its options: all cases, or only those that were not identical. It
 // takes from o the state folder, and the options that are not kept with a run.
-func Rerun(ctx context.Context, o Options, failed bool) (Summary, error) {
+func Rerun(ctx context.Context, o Options, h host.Host, failed bool) (Summary, error) {
 	last, err := state.Open(o.Store.State).Last(func(*state.Run) bool { return true }, "run to do again yet: muster record makes the first one, and muster check the next")
 	if err != nil {
 		return Summary{}, err
@@ -30,11 +31,11 @@ func Rerun(ctx context.Context, o Options, failed bool) (Summary, error) {
 	}
 	switch last.Command {
 	case report.RecordCommand:
-		return Record(ctx, again)
+		return Record(ctx, again, h)
 	case report.CompareCommand:
-		return Compare(ctx, again)
+		return Compare(ctx, again, h)
 	}
-	return Check(ctx, again)
+	return Check(ctx, again, h)
 }
 
 // selectFailed restricts the options to the cases that were not identical in a run.

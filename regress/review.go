@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 
 	"muster/internal/terminal"
+	"muster/regress/host"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/review"
 	screen "muster/regress/internal/review/terminal"
@@ -16,10 +16,9 @@ import (
 
 // ReviewOptions say how to review.
 type ReviewOptions struct {
-	Run   string    // ID of a check or compare, or its beginning; "" = the last
-	Stdin io.Reader // the keyboard
-	Web   bool      // in a browser instead of the terminal
-	Addr  string    // with Web: where to listen; empty = any free port of this machine alone
+	Run  string // ID of a check or compare, or its beginning; "" = the last
+	Web  bool   // in a browser instead of the terminal
+	Addr string // with Web: where to listen; empty = any free port of this machine alone
 
 	// With Web, for an address that other machines reach: files in PEM, or no TLS at all.
 	Certificate, Key string
@@ -34,29 +33,29 @@ type ReviewOptions struct {
 // Review writes the decisions. It puts cases into the golden if all their causes are accepted.
 // Several reviewers may work at once: each locks the state only while writing, and conflicting
 // decisions are shown.
-func Review(ctx context.Context, o Options, r ReviewOptions) (err error) {
-	in, out, err := openTerminal(&o, r)
+func Review(ctx context.Context, o Options, h host.Host, r ReviewOptions) (err error) {
+	in, out, err := openTerminal(h, r)
 	if err != nil {
 		return err
 	}
-	w, err := openReviewedRun(ctx, &o, r.Run)
+	w, err := openReviewedRun(ctx, &o, h, r.Run)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, w.close()) }()
 	if len(w.agenda.Items) == 0 {
-		_, err := fmt.Fprintf(o.Report.Stdout, "nothing to decide: all cases of run %s were identical\n", w.past.run.ID)
+		_, err := fmt.Fprintf(h.Stdout, "nothing to decide: all cases of run %s were identical\n", w.past.run.ID)
 		return err
 	}
 	if r.Web {
-		return reviewInBrowser(ctx, &o, w, web.Options{Addr: r.Addr, Certificate: r.Certificate, Key: r.Key, InTheClear: r.InTheClear})
+		return reviewInBrowser(ctx, h, w, web.Options{Addr: r.Addr, Certificate: r.Certificate, Key: r.Key, InTheClear: r.InTheClear})
 	}
 	desk, err := w.openDesk(ctx)
 	if err != nil {
 		return err
 	}
 	results, err := screen.Run(ctx, desk, screen.Streams{In: in, Out: out, Colour: usesColour(&o.Report, out), Environ: os.Environ(), Lend: func() func() { return r.lend(in) }})
-	return errors.Join(err, printUnsaved(&o, unsaved(ctx, desk)), printReviewed(&o, desk, results, err))
+	return errors.Join(err, printUnsaved(h, unsaved(ctx, desk)), printReviewed(h, desk, results, err))
 }
 
 // lend leaves the terminal to an editor. back restores the settings of the terminal, because a killed
@@ -85,12 +84,12 @@ func unsaved(ctx context.Context, d *review.Desk) []string {
 }
 
 // openTerminal returns both directions of the terminal on which a review is shown.
-func openTerminal(o *Options, r ReviewOptions) (in, out *os.File, err error) {
+func openTerminal(h host.Host, r ReviewOptions) (in, out *os.File, err error) {
 	if r.Web {
 		return nil, nil, nil
 	}
-	in, isFile := r.Stdin.(*os.File)
-	out, isFileToo := o.Report.Stdout.(*os.File)
+	in, isFile := h.Stdin.(*os.File)
+	out, isFileToo := h.Stdout.(*os.File)
 	if !isFile || !isFileToo || !terminal.Is(in) || !terminal.Moves(out, os.Getenv) {
 		return nil, nil, fault.Inputf("review wants a terminal to show differences on and to take keys from: " +
 			"muster review --web shows them in a browser, muster groups prints the causes, muster accept takes them")

@@ -2,21 +2,24 @@ package regress
 
 import (
 	"errors"
+	"io"
 	"strings"
 	"testing"
+
+	"muster/regress/host"
 )
 
 // Who decides sees where a case ran, as the other reports say it.
 func TestReviewSaysWhereACaseRan(t *testing.T) {
 	o := onPartialEngine(t, partialEngine(t, "out", "x.o"))
-	if _, err := Record(t.Context(), o); err != nil {
+	if _, err := Record(t.Context(), o, host.Host{Stdout: io.Discard, Stderr: io.Discard}); err != nil {
 		t.Fatal(err)
 	}
 	o.Remote.URL = partialEngine(t, "out", "y.o")
-	if sum, err := Check(t.Context(), o); err != nil || sum.ExitStatus != 1 {
+	if sum, err := Check(t.Context(), o, host.Host{Stdout: io.Discard, Stderr: io.Discard}); err != nil || sum.ExitStatus != 1 {
 		t.Fatal(sum, err)
 	}
-	w, err := openReviewedRun(t.Context(), &o, "")
+	w, err := openReviewedRun(t.Context(), &o, host.Host{}, "")
 	if err != nil {
 		t.Fatal(err)
 	}

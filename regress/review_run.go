@@ -5,6 +5,7 @@ import (
 
 	"muster/internal/readable"
 	"muster/internal/wording"
+	"muster/regress/host"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/name"
@@ -24,8 +25,8 @@ type reviewedRun struct {
 	stores *reviewStores // nil if there is nothing to decide
 }
 
-func openReviewedRun(ctx context.Context, o *Options, id string) (w *reviewedRun, err error) {
-	p, err := openPast(o, id)
+func openReviewedRun(ctx context.Context, o *Options, h host.Host, id string) (w *reviewedRun, err error) {
+	p, err := openPast(o, h, id)
 	if err != nil {
 		return nil, err
 	}
@@ -163,7 +164,7 @@ func (w *reviewedRun) write(ctx context.Context, c review.Changes) (result revie
 	}
 	result.Decided = len(c.Decisions)
 	e := applyDecisions(w.agenda, result.Decisions)
-	t := transaction{past: &past{run, w.past.options}, effect: &e}
+	t := transaction{past: &past{run, w.past.options, w.past.host}, effect: &e}
 	done, err := t.write(ctx)
 	if err != nil {
 		return result, err

@@ -6,13 +6,14 @@ import (
 	"strings"
 
 	"muster/internal/readable"
+	"muster/regress/host"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/report"
 	"muster/regress/internal/review"
 )
 
 // printUnsaved warns of decisions that are not written.
-func printUnsaved(o *Options, ids []string) error {
+func printUnsaved(h host.Host, ids []string) error {
 	const shown = 40
 	if len(ids) == 0 {
 		return nil
@@ -21,15 +22,15 @@ func printUnsaved(o *Options, ids []string) error {
 	if more := len(ids) - shown; more > 0 {
 		text += " and " + readable.Number(more) + " more"
 	}
-	_, err := fmt.Fprintf(o.Report.Stderr, "warning: decided but not written: %s\n", text)
+	_, err := fmt.Fprintf(h.Stderr, "warning: decided but not written: %s\n", text)
 	return err
 }
 
 // printReviewed prints the results of a review. ended is the error that ended it, or nil. A refused
 // commit is an error of its own, unless the review was interrupted.
-func printReviewed(o *Options, d *review.Desk, results []review.Result, ended error) error {
+func printReviewed(h host.Host, d *review.Desk, results []review.Result, ended error) error {
 	if len(results) == 0 {
-		_, err := fmt.Fprintf(o.Report.Stdout, "nothing written\n")
+		_, err := fmt.Fprintf(h.Stdout, "nothing written\n")
 		return err
 	}
 	var decided, accepted int
@@ -38,7 +39,7 @@ func printReviewed(o *Options, d *review.Desk, results []review.Result, ended er
 		refused = cmp.Or(r.Refused, refused)
 		decided, accepted = decided+r.Decided, accepted+r.Accepted
 		for _, text := range r.Notes {
-			if _, err := fmt.Fprintf(o.Report.Stderr, "warning: %s\n", readable.Text(text)); err != nil {
+			if _, err := fmt.Fprintf(h.Stderr, "warning: %s\n", readable.Text(text)); err != nil {
 				return err
 			}
 		}
@@ -53,18 +54,18 @@ func printReviewed(o *Options, d *review.Desk, results []review.Result, ended er
 	case refused != "":
 		text, rest = "", "the decisions are written, and no case is accepted: "+readable.Text(refused)
 	}
-	return printRefused(o, text, rest, ended)
+	return printRefused(h, text, rest, ended)
 }
 
-func printRefused(o *Options, text, refused string, ended error) (err error) {
+func printRefused(h host.Host, text, refused string, ended error) (err error) {
 	if text != "" {
-		_, err = fmt.Fprintln(o.Report.Stdout, text)
+		_, err = fmt.Fprintln(h.Stdout, text)
 	}
 	switch {
 	case err != nil || refused == "":
 		return err
 	case fault.ClassOf(ended) == fault.Interrupted:
-		_, err = fmt.Fprintf(o.Report.Stderr, "warning: %s\n", refused)
+		_, err = fmt.Fprintf(h.Stderr, "warning: %s\n", refused)
 		return err
 	}
 	return fault.Inputf("%s", refused)

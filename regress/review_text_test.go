@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"muster/regress/host"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/review"
 )
@@ -23,9 +24,8 @@ func TestTellReviewed(t *testing.T) {
 		{[]review.Result{{Decided: 2, Accepted: 40}, refused}, "3 decisions on run R written, accepted 40 cases\n", "the decisions are written, and later no further case was accepted: the golden has changed"},
 	} {
 		var out strings.Builder
-		o := Options{}
-		o.Report.Stdout, o.Report.Stderr = &out, &out
-		err := printReviewed(&o, &review.Desk{Run: "R", Command: "check"}, c.results, nil)
+		h := host.Host{Stdout: &out, Stderr: &out}
+		err := printReviewed(h, &review.Desk{Run: "R", Command: "check"}, c.results, nil)
 		fail := ""
 		if err != nil {
 			fail = err.Error()
@@ -37,9 +37,8 @@ func TestTellReviewed(t *testing.T) {
 
 	// Who interrupts has interrupted, whatever was refused before.
 	var out strings.Builder
-	o := Options{}
-	o.Report.Stdout, o.Report.Stderr = &out, &out
-	err := printReviewed(&o, &review.Desk{Run: "R", Command: "check"}, []review.Result{refused}, context.Canceled)
+	h := host.Host{Stdout: &out, Stderr: &out}
+	err := printReviewed(h, &review.Desk{Run: "R", Command: "check"}, []review.Result{refused}, context.Canceled)
 	if err != nil || out.String() != "warning: the decisions are written, and no case is accepted: the golden has changed\n" {
 		t.Errorf("interrupted: %q, %v", out.String(), err)
 	}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"muster/regress/host"
 	"muster/regress/internal/content"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
@@ -22,12 +23,12 @@ import (
 // case leaves it: work, home and tmp, and the streams beside them; of an engine's run
 // work and the streams, as the engine gave them back. It prints how the case ended, where
 // all that is and, unless an engine ran it, how the case is run by hand there.
-func RunOne(ctx context.Context, o Options, caseName, keep string) (err error) {
-	if err := completeFromGolden(ctx, &o); err != nil {
+func RunOne(ctx context.Context, o Options, h host.Host, caseName, keep string) (err error) {
+	if err := completeFromGolden(ctx, &o, h); err != nil {
 		return err
 	}
 	o.Limits.Jobs = 1
-	s, err := open(ctx, &o, runCommand)
+	s, err := open(ctx, &o, h, runCommand)
 	if err != nil {
 		return err
 	}
@@ -130,7 +131,7 @@ func (s *session) tellKept(keep, line string, r *exec.Result) error {
 	if line != "" {
 		text += fmt.Sprintf("by hand      cd %s && %s\n", name.Quote(work), line)
 	}
-	_, err := io.WriteString(s.o.Report.Stdout, text)
+	_, err := io.WriteString(s.host.Stdout, text)
 	return err
 }
 

@@ -9,36 +9,37 @@ import (
 	"time"
 
 	"muster/internal/readable"
+	"muster/regress/host"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/report"
 	"muster/regress/internal/state"
 )
 
 // Runs lists the past runs, oldest first.
-func Runs(_ context.Context, o Options) error {
+func Runs(_ context.Context, o Options, h host.Host) error {
 	runs, err := state.Open(o.Store.State).Runs()
 	if err != nil {
 		return err
 	}
 	for _, r := range runs {
-		if err := printRun(o.Report, r); err != nil {
+		if err := printRun(h.Stdout, o.Report.Format, r); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func printRun(rep Report, r *state.Run) error {
+func printRun(w io.Writer, format Format, r *state.Run) error {
 	sum, err := keptIn(r)
 	if err != nil {
 		return err
 	}
-	if rep.Format == JSON {
-		return report.EncodeLine(rep.Stdout, runLine{
+	if format == JSON {
+		return report.EncodeLine(w, runLine{
 			"run", r.ID, r.Command, r.Started.UTC(), r.Finished, sum.Interrupted, sum.Cases, sum.NotIdentical, sum.Recorded, sum.Failing, sum.Engine,
 		})
 	}
-	_, err = io.WriteString(rep.Stdout, fmt.Sprintf("%s  %-7s  %s\n", r.ID, r.Command, runText(r, sum)+engineText(sum.Engine)))
+	_, err = io.WriteString(w, fmt.Sprintf("%s  %-7s  %s\n", r.ID, r.Command, runText(r, sum)+engineText(sum.Engine)))
 	return err
 }
 

@@ -6,6 +6,7 @@ import (
 	"io"
 	"time"
 
+	"muster/regress/host"
 	"muster/regress/internal/analyse"
 	"muster/regress/internal/content"
 	"muster/regress/internal/corpus"
@@ -27,6 +28,7 @@ import (
 // pass; who runs cases (runTasks, once) uses what does not change, and emits events.
 type session struct {
 	o       *Options
+	host    host.Host
 	name    string // of the command
 	began   time.Time
 	usedAt  time.Duration // CPU that this process had used by then
@@ -64,14 +66,14 @@ type session struct {
 }
 
 // newSession checks the options. Nothing is open yet.
-func newSession(o *Options, name string) (s *session, err error) {
+func newSession(o *Options, h host.Host, name string) (s *session, err error) {
 	began := time.Now()
 	own, err := completeOptions(*o, name)
 	if err != nil {
 		return nil, err
 	}
 	o = &own
-	s = &session{o: o, name: name, began: began, usedAt: crew.UsedCPU(), state: state.Open(o.Store.State), events: run.NewEvents(report.Tee{})}
+	s = &session{o: o, host: h, name: name, began: began, usedAt: crew.UsedCPU(), state: state.Open(o.Store.State), events: run.NewEvents(report.Tee{})}
 	s.crew = crew.NewHere(s.crewOptions())
 	if s.rules, err = normalize.Parse(o.Judge.Normalize); err != nil {
 		return nil, fault.Inputf("%w", err)
@@ -87,13 +89,13 @@ func newSession(o *Options, name string) (s *session, err error) {
 }
 
 // open checks the options and opens the corpus. On an error nothing stays open.
-func open(ctx context.Context, o *Options, name string) (*session, error) {
-	return openAgainst(ctx, o, name, nil)
+func open(ctx context.Context, o *Options, h host.Host, name string) (*session, error) {
+	return openAgainst(ctx, o, h, name, nil)
 }
 
 // openAgainst is open for a command that chooses its cases by a golden, unless that is nil.
-func openAgainst(ctx context.Context, o *Options, name string, base *golden.Store) (_ *session, err error) {
-	s, err := newSession(o, name)
+func openAgainst(ctx context.Context, o *Options, h host.Host, name string, base *golden.Store) (_ *session, err error) {
+	s, err := newSession(o, h, name)
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +125,7 @@ func openAgainst(ctx context.Context, o *Options, name string, base *golden.Stor
 
 // openReporters opens what the options ask for.
 func (s *session) openReporters() error {
-	out, err := newReporters(&s.o.Report)
+	out, err := newReporters(&s.o.Report, s.host, false)
 	if err == nil {
 		s.events = run.NewEvents(out)
 	}
@@ -136,7 +138,7 @@ func (s *session) openCorpus(ctx context.Context) (*corpus.Corpus, error) {
 		return nil, fault.Inputf("no corpus: name an archive, a folder or - for a tar on standard input, here or as corpus in muster.toml")
 	}
 	return corpus.Open(ctx, corpus.Options{
-		Path: o.Corpus.Path, Stdin: o.Corpus.Stdin,
+		Path: o.Corpus.Path, Stdin: s.host.Stdin,
 		Spool:   state.Open(o.Store.State).Cache(),
 		Headers: o.Corpus.Headers, Context: o.Corpus.Context,
 		Exclude: listOwnFiles(o),

@@ -20,7 +20,7 @@ func (s *session) crewOptions() crew.Options {
 	o := s.o
 	return crew.Options{
 		Command: s.name, Shell: o.Command.Shell, Stdin: o.Command.Stdin, Jobs: o.Limits.Jobs,
-		Helper: o.Helper, StartExecutor: o.startExecutor, Engine: newEndpoint(o),
+		Helper: o.Helper, StartExecutor: s.host.Executor, Engine: newEndpoint(o),
 		Note: s.events.Note, Warn: s.events.Warn, Emit: s.events.Emit,
 	}
 }

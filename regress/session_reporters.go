@@ -9,13 +9,16 @@ import (
 	"syscall"
 
 	"muster/internal/terminal"
+	"muster/regress/host"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/report"
 )
 
-// newReporters opens the reports that the options name, as one reporter.
-func newReporters(r *Report) (report.Reporter, error) {
-	console := newConsole(r)
+// newReporters opens the reports that the options name, as one reporter. past says that the run
+// is over: its progress is not shown.
+func newReporters(r *Report, h host.Host, past bool) (report.Reporter, error) {
+	console := newConsole(r, h)
+	console.Past = past
 	var tee report.Tee
 	if r.Format == JSON {
 		tee = append(tee, report.NewJSON(console, verbosityOf(r)))
@@ -70,10 +73,10 @@ func verbosityOf(r *Report) report.Verbosity {
 	return report.Normal
 }
 
-func newConsole(r *Report) report.Console {
-	c := report.Console{Out: newStream(r, r.Stdout), Err: newStream(r, r.Stderr), Past: r.past, Resume: r.Resume}
-	out, isFile := r.Stdout.(*os.File)
-	errs, isFileToo := r.Stderr.(*os.File)
+func newConsole(r *Report, h host.Host) report.Console {
+	c := report.Console{Out: newStream(r, h.Stdout), Err: newStream(r, h.Stderr), Resume: r.Resume}
+	out, isFile := h.Stdout.(*os.File)
+	errs, isFileToo := h.Stderr.(*os.File)
 	c.Shared = isFile && isFileToo && terminal.Same(out, errs)
 	return c
 }

@@ -3,6 +3,7 @@ package regress
 import (
 	"context"
 
+	"muster/regress/host"
 	"muster/regress/internal/pastrun"
 	"muster/regress/internal/report"
 	"muster/regress/internal/state"
@@ -11,17 +12,17 @@ import (
 // Show prints the whole difference of one case in a past run, and a shell line that reproduces it. For
 // a target such as G1 it prints the cause and its cases. For a record it prints the outcome of a
 // case. An empty id means the last run.
-func Show(ctx context.Context, o Options, target, id string) error {
+func Show(ctx context.Context, o Options, h host.Host, target, id string) error {
 	if !pastrun.IsCauseID(target) {
 		run, err := state.FindRun(state.Open(o.Store.State), id)
 		if err != nil {
 			return err
 		}
 		if run.Command == report.RecordCommand {
-			return showRecorded(ctx, &o, run, target)
+			return showRecorded(ctx, &o, h, run, target)
 		}
 	}
-	p, err := openPast(&o, id)
+	p, err := openPast(&o, h, id)
 	if err != nil {
 		return err
 	}
@@ -33,7 +34,7 @@ func Show(ctx context.Context, o Options, target, id string) error {
 		return err
 	}
 	if n.Cause != nil {
-		return showCause(ctx, p, &o, n.Found, n.Cause)
+		return showCause(ctx, p, &o, h, n.Found, n.Cause)
 	}
-	return showCase(ctx, p, &o, n.Result)
+	return showCase(ctx, p, &o, h, n.Result)
 }

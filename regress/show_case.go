@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"muster/internal/readable"
+	"muster/regress/host"
 	"muster/regress/internal/analyse"
 	"muster/regress/internal/cause"
 	"muster/regress/internal/content"
@@ -20,7 +21,7 @@ import (
 )
 
 // showCase prints the whole difference of a case.
-func showCase(ctx context.Context, p *past, o *Options, res *state.Result) error {
+func showCase(ctx context.Context, p *past, o *Options, h host.Host, res *state.Result) error {
 	raw := string(res.Name)
 	w := &strings.Builder{}
 	accepted := ""
@@ -35,12 +36,12 @@ func showCase(ctx context.Context, p *past, o *Options, res *state.Result) error
 		fmt.Fprintf(w, "%s\n", readable.Text(res.Why))
 	}
 	if res.Verdict != outcome.Environment && res.Verdict != outcome.Missing {
-		if err := writeDifference(ctx, p, w, raw, newConsole(&o.Report).Out.Colour); err != nil {
+		if err := writeDifference(ctx, p, w, raw, newStream(&o.Report, h.Stdout).Colour); err != nil {
 			return err
 		}
 	}
 	writeReproduction(ctx, p, w, raw, o.Configured)
-	_, err := io.WriteString(o.Report.Stdout, w.String())
+	_, err := io.WriteString(h.Stdout, w.String())
 	return err
 }
 
@@ -108,9 +109,9 @@ func editsOf(p *past, caseName string) []cause.PartEdits {
 
 // writeReproduction writes the shell lines that run a case by hand.
 func writeReproduction(ctx context.Context, p *past, w io.Writer, raw string, configured bool) {
-	fmt.Fprintf(w, "\nreproduce: %s\n", reproduceCase(ctx, &p.options, raw, "kept", wordsFor(&p.options.Command, raw), configured))
+	fmt.Fprintf(w, "\nreproduce: %s\n", reproduceCase(ctx, &p.options, p.host, raw, "kept", wordsFor(&p.options.Command, raw), configured))
 	if p.run.Command == report.CompareCommand {
-		fmt.Fprintf(w, "reference: %s\n", reproduceCase(ctx, &p.options, raw, "kept-reference", p.options.Command.Reference, configured))
+		fmt.Fprintf(w, "reference: %s\n", reproduceCase(ctx, &p.options, p.host, raw, "kept-reference", p.options.Command.Reference, configured))
 	}
 	if p.options.Corpus.Path == "-" {
 		fmt.Fprintf(w, "           with the same archive on standard input\n")

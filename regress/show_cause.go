@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"muster/internal/readable"
+	"muster/regress/host"
 	"muster/regress/internal/analyse"
 	"muster/regress/internal/cause"
 	"muster/regress/internal/content"
@@ -24,7 +25,7 @@ const (
 )
 
 // showCause prints a cause, its edits in a few cases, and the names of its cases.
-func showCause(ctx context.Context, p *past, o *Options, found *cause.Found, c *cause.Cause) error {
+func showCause(ctx context.Context, p *past, o *Options, h host.Host, found *cause.Found, c *cause.Cause) error {
 	decided, err := p.run.Decisions()
 	if err != nil {
 		return err
@@ -42,7 +43,7 @@ func showCause(ctx context.Context, p *past, o *Options, found *cause.Found, c *
 	}
 	index := slices.IndexFunc(found.Causes, func(x cause.Cause) bool { return x.ID == c.ID })
 	members := analyse.CasesByCause(found)[index]
-	if err := writeEdits(ctx, p, w, found, index, examples(c, members), newConsole(&o.Report).Out.Colour); err != nil {
+	if err := writeEdits(ctx, p, w, found, index, examples(c, members), newStream(&o.Report, h.Stdout).Colour); err != nil {
 		return err
 	}
 	fmt.Fprintf(w, "\ncases:\n")
@@ -54,7 +55,7 @@ func showCause(ctx context.Context, p *past, o *Options, found *cause.Found, c *
 	}
 	fmt.Fprintf(w, "\nsmallest: muster show %s\n", name.Quote(name.Typed(c.Smallest)))
 	writeReproduction(ctx, p, w, c.Smallest, o.Configured)
-	_, err = io.WriteString(o.Report.Stdout, w.String())
+	_, err = io.WriteString(h.Stdout, w.String())
 	return err
 }
 

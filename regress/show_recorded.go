@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"muster/regress/host"
 	"muster/regress/internal/analyse"
 	"muster/regress/internal/content"
 	"muster/regress/internal/fault"
@@ -18,8 +19,8 @@ import (
 )
 
 // showRecorded prints the outcome of a case that a record wrote into the golden.
-func showRecorded(ctx context.Context, o *Options, run *state.Run, target string) error {
-	p, err := newPast(run, o, "")
+func showRecorded(ctx context.Context, o *Options, h host.Host, run *state.Run, target string) error {
+	p, err := newPast(run, o, h, "")
 	if err != nil {
 		return err
 	}
@@ -45,14 +46,14 @@ func showRecorded(ctx context.Context, o *Options, run *state.Run, target string
 	}
 	w := &strings.Builder{}
 	fmt.Fprintf(w, "%s  %s  (run %s)\n", name.Print(raw), recordedText(&rec), run.ID)
-	v := analyse.View{W: w, Colour: newConsole(&o.Report).Out.Colour}
+	v := analyse.View{W: w, Colour: newStream(&o.Report, h.Stdout).Colour}
 	if err := v.WriteOutcome(content.KeptSide(&rec.Outcome, base.Content)); err != nil {
 		return err
 	}
 	v.WriteNames("varies from run to run", content.FlakyParts(&rec.Outcome))
 	v.WriteNames("not compared, as --ignore says", content.IgnoredParts(&rec.Outcome))
 	writeReproduction(ctx, p, w, raw, o.Configured)
-	_, err = io.WriteString(o.Report.Stdout, w.String())
+	_, err = io.WriteString(h.Stdout, w.String())
 	return err
 }
 
@@ -63,11 +64,11 @@ func openRecorded(ctx context.Context, p *past, raw string) (*place.Golden, erro
 		return nil, err
 	}
 	if sum.Recorded == 0 {
-		line := reproduceCase(ctx, &p.options, raw, "kept", wordsFor(&p.options.Command, raw), p.options.Configured)
+		line := reproduceCase(ctx, &p.options, p.host, raw, "kept", wordsFor(&p.options.Command, raw), p.options.Configured)
 		return nil, fault.Inputf("run %s recorded nothing, because every case failed: run one by hand: %s", p.run.ID, line)
 	}
 	path := p.options.Store.Golden
-	base, err := place.Open(ctx, path, placeOptions(&p.options))
+	base, err := place.Open(ctx, path, placeOptions(&p.options, p.host))
 	if err != nil {
 		return nil, place.ExplainMissing(path, err)
 	}

@@ -33,10 +33,11 @@ const (
 // rooms: of the rows that match a package, the one that names it exactly
 // counts, else the longest.
 var rooms = []room{
-	{"cmd/muster", "regress lab files files/load files/service files/service/logfile fileio fileio/direct fileio/pooled fileio/cthreads fileio/uring internal/terminal internal/nearest internal/wording", plain},
+	{"cmd/muster", "regress regress/host lab files files/load files/service files/service/logfile fileio fileio/direct fileio/pooled fileio/cthreads fileio/uring internal/terminal internal/nearest internal/wording", plain},
 
 	// regress carries the lane helper: it takes over in the init of its package.
-	{"regress", "regress/internal/... regress/lane files internal/readable internal/terminal internal/wording", plain},
+	{"regress", "regress/internal/... regress/host regress/lane internal/readable internal/terminal internal/wording", plain},
+	{"regress/host", "files regress/internal/exec", plain},
 	{"regress/lane", "", stdlib},
 	{"regress/internal/name", "internal/nearest regress/internal/fault internal/readable", pure},
 	{"regress/internal/fault", "", pure},
@@ -102,7 +103,7 @@ var rooms = []room{
 	{"files/service", "files/internal/pace internal/nowait internal/wording", plain},
 	{"files/service/logfile", "", stdlib},
 
-	{"lab", "lab/corpora lab/internal/run lab/native lab/page lab/postgres lab/probe lab/results lab/stat regress internal/plot", plain},
+	{"lab", "lab/corpora lab/internal/run lab/native lab/page lab/postgres lab/probe lab/results lab/stat regress regress/host internal/plot", plain},
 	{"lab/results", "lab/stat", pure},
 	{"lab/internal/run", "lab/native lab/probe lab/results", plain},
 	{"lab/corpora", "", stdlib},

@@ -36,7 +36,7 @@ muster show print these.`,
   muster accept --all --missing`,
 	}, []flagGroup{stateFlag, acceptedFlags, runFlag(&a.Run)}, func(c *cobra.Command, o *regress.Options, args []string) error {
 		a.Names = args
-		_, err := regress.Accept(c.Context(), *o, a)
+		_, err := regress.Accept(c.Context(), *o, newHost(p), a)
 		return err
 	}, causesAndCases)
 	f := c.Flags()

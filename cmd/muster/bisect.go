@@ -38,10 +38,10 @@ run before the others.`,
 		if how.Versions, err = readVersions(file); err != nil {
 			return err
 		}
-		line := newStatusLine(o.Report.Stderr, o.Report.Quiet)
+		line := newStatusLine(p.stderr, o.Report.Quiet)
 		defer line.end()
 		how.Status = line.showOrEnd
-		return regress.Bisect(c.Context(), *o, how)
+		return regress.Bisect(c.Context(), *o, newHost(p), how)
 	}, differing)
 	c.Flags().StringVar(&file, "versions", "", "read versions from `FILE`: a line NAME: COMMAND for each, the oldest first")
 	return c

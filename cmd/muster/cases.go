@@ -24,7 +24,7 @@ corpus order. A golden limits them to its selection; --all-cases lifts that.
 		if err := takeJob(c, o, args); err != nil {
 			return err
 		}
-		names, err := regress.Cases(c.Context(), *o, list)
+		names, err := regress.Cases(c.Context(), *o, newHost(p), list)
 		if err != nil {
 			return err
 		}

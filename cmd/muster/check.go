@@ -28,6 +28,6 @@ all is identical and 1 when something is not; muster help exit-codes has the oth
 		if err := takeJob(c, o, args); err != nil {
 			return err
 		}
-		return work(c, o, regress.Check)
+		return work(c, o, newHost(p), regress.Check)
 	})
 }

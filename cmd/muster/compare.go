@@ -33,7 +33,7 @@ that is no case of the corpus.`,
 			return err
 		}
 		o.Command.ByGlob = nil
-		return work(c, o, regress.Compare)
+		return work(c, o, newHost(p), regress.Compare)
 	})
 	c.Flags().StringVar(&reference, "ref", "", "run `COMMAND` as the trusted one")
 	c.Flags().StringVar(&candidate, "new", "", "run `COMMAND` as the changed one")

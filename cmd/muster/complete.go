@@ -8,35 +8,36 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/regress"
+	"muster/regress/host"
 )
 
 // names lists what may stand where the name of a case stands, for a shell to
 // complete; none means that a file stands there.
-type names func(c *cobra.Command, o *regress.Options, args []string) ([]cobra.Completion, error)
+type names func(c *cobra.Command, o *regress.Options, h host.Host, args []string) ([]cobra.Completion, error)
 
 // differing lists what was not identical in the run that --run names.
-func differing(c *cobra.Command, o *regress.Options, _ []string) ([]cobra.Completion, error) {
-	list, err := regress.DifferingChoices(*o, c.Flag("run").Value.String())
+func differing(c *cobra.Command, o *regress.Options, h host.Host, _ []string) ([]cobra.Completion, error) {
+	list, err := regress.DifferingChoices(*o, h, c.Flag("run").Value.String())
 	return completions(list), err
 }
 
 // causesAndCases lists the causes of the run that --run names, and what was not identical.
-func causesAndCases(c *cobra.Command, o *regress.Options, args []string) ([]cobra.Completion, error) {
-	causes, err := regress.CauseChoices(*o, c.Flag("run").Value.String())
+func causesAndCases(c *cobra.Command, o *regress.Options, h host.Host, args []string) ([]cobra.Completion, error) {
+	causes, err := regress.CauseChoices(*o, h, c.Flag("run").Value.String())
 	if err != nil {
 		return nil, err
 	}
-	cases, err := differing(c, o, args)
+	cases, err := differing(c, o, h, args)
 	return append(completions(causes), cases...), err
 }
 
 // shown lists what show takes: of a record the cases of the golden.
-func shown(c *cobra.Command, o *regress.Options, args []string) ([]cobra.Completion, error) {
-	recorded, err := regress.RecordedChoices(c.Context(), *o, c.Flag("run").Value.String())
+func shown(c *cobra.Command, o *regress.Options, h host.Host, args []string) ([]cobra.Completion, error) {
+	recorded, err := regress.RecordedChoices(c.Context(), *o, h, c.Flag("run").Value.String())
 	if err != nil || len(recorded) > 0 {
 		return completions(recorded), err
 	}
-	return causesAndCases(c, o, args)
+	return causesAndCases(c, o, h, args)
 }
 
 func completions(list []regress.Choice) []cobra.Completion {
@@ -49,13 +50,13 @@ func completions(list []regress.Choice) []cobra.Completion {
 
 // casesOf lists the cases of the corpus, for the first argument of run; the
 // second is the corpus, a file.
-func casesOf(c *cobra.Command, o *regress.Options, args []string) ([]cobra.Completion, error) {
+func casesOf(c *cobra.Command, o *regress.Options, h host.Host, args []string) ([]cobra.Completion, error) {
 	if len(args) > 0 {
 		return nil, nil
 	}
 	all := *o
 	all.Select.AllCases = true // run takes any case by its name
-	list, err := regress.Cases(c.Context(), all, regress.CaseList{})
+	list, err := regress.Cases(c.Context(), all, h, regress.CaseList{})
 	for i, name := range list {
 		if strings.HasPrefix(name, "-") {
 			list[i] = "./" + name // or it would be taken for a flag
@@ -66,12 +67,12 @@ func casesOf(c *cobra.Command, o *regress.Options, args []string) ([]cobra.Compl
 
 // complete answers a shell. It prints nothing of its own: an error only means
 // that there is nothing to offer.
-func (l names) complete(c *cobra.Command, o *regress.Options, from *configSource, args []string) ([]string, cobra.ShellCompDirective) {
+func (l names) complete(c *cobra.Command, o *regress.Options, h host.Host, from *configSource, args []string) ([]string, cobra.ShellCompDirective) {
 	if err := from.apply(c.Flags(), o); err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}
-	o.Report.Stdout, o.Report.Stderr = io.Discard, io.Discard
-	list, err := l(c, o, args)
+	h.Stdout, h.Stderr = io.Discard, io.Discard
+	list, err := l(c, o, h, args)
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}

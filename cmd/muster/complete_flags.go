@@ -1,7 +1,6 @@
 package main
 
 import (
-	"io"
 	"maps"
 	"os"
 	"slices"
@@ -24,7 +23,6 @@ func completeFlags(c *cobra.Command, o *regress.Options, from *configSource) {
 		if from.apply(c.Flags(), o) != nil {
 			return nil, cobra.ShellCompDirectiveError
 		}
-		o.Report.Stdout, o.Report.Stderr = io.Discard, io.Discard
 		list, err := regress.RunChoices(*o, c.Name() == "show")
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveError

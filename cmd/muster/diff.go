@@ -20,6 +20,6 @@ with A as the golden.`,
 			return nil
 		},
 	}, []flagGroup{stateFlag, selectFlags, comparisonFlags, allowFlag, reportFlags}, func(c *cobra.Command, o *regress.Options, args []string) error {
-		return finish(regress.Diff(c.Context(), *o, args[0], args[1]))
+		return finish(regress.Diff(c.Context(), *o, newHost(p), args[0], args[1]))
 	})
 }

@@ -228,7 +228,7 @@ func (p *program) command(c *cobra.Command, groups []flagGroup, do func(*cobra.C
 	completeFlags(c, o, &from)
 	for _, l := range list {
 		c.ValidArgsFunction = func(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-			return l.complete(c, o, &from, args)
+			return l.complete(c, o, newHost(p), &from, args)
 		}
 	}
 	c.RunE = func(c *cobra.Command, args []string) error {

@@ -18,6 +18,6 @@ they need.`,
 		Args:    atMostOne("a golden"),
 	}, []flagGroup{storeFlags}, func(c *cobra.Command, o *regress.Options, args []string) error {
 		takeGolden(o, args)
-		return regress.GoldenCheck(c.Context(), *o)
+		return regress.GoldenCheck(c.Context(), *o, newHost(p))
 	})
 }

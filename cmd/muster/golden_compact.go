@@ -16,6 +16,6 @@ beside the golden and renames it, so the disk needs room for both.`,
 		Args:    atMostOne("a golden"),
 	}, []flagGroup{storeFlags}, func(c *cobra.Command, o *regress.Options, args []string) error {
 		takeGolden(o, args)
-		return regress.GoldenCompact(c.Context(), *o)
+		return regress.GoldenCompact(c.Context(), *o, newHost(p))
 	})
 }

@@ -18,6 +18,6 @@ and of its contents.`,
 		Args:    atMostOne("a golden"),
 	}, []flagGroup{storeFlags, formatFlag}, func(c *cobra.Command, o *regress.Options, args []string) error {
 		takeGolden(o, args)
-		return regress.GoldenInfo(c.Context(), *o)
+		return regress.GoldenInfo(c.Context(), *o, newHost(p))
 	})
 }

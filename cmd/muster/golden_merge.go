@@ -30,7 +30,7 @@ error names each conflict.`,
 		if into == "" {
 			return usagef("golden merge needs a file to write to: add --into FILE")
 		}
-		return regress.GoldenMerge(c.Context(), *o, into, args)
+		return regress.GoldenMerge(c.Context(), *o, newHost(p), into, args)
 	})
 	c.Flags().StringVarP(&into, "into", "o", "", "write the golden to `FILE`")
 	return c

@@ -20,6 +20,6 @@ With the two lines below, git diff shows which cases of a golden changed.`,
 		Args: atMostOne("a golden"),
 	}, []flagGroup{storeFlags}, func(c *cobra.Command, o *regress.Options, args []string) error {
 		takeGolden(o, args)
-		return regress.GoldenText(c.Context(), *o)
+		return regress.GoldenText(c.Context(), *o, newHost(p))
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/regress"
+	"muster/regress/host"
 )
 
 func (p *program) groups() *cobra.Command {
@@ -20,6 +21,6 @@ lines, and names the case with the smallest source.`,
   muster show G1`,
 		Args: noneWanted,
 	}, []flagGroup{stateFlag, formatFlag, runFlag(&id), noPagerFlag(&noPager)}, func(c *cobra.Command, o *regress.Options, _ []string) error {
-		return p.paged(c.Context(), o, noPager, func() error { return regress.Groups(c.Context(), *o, id) })
+		return p.paged(c.Context(), o, noPager, func(h host.Host) error { return regress.Groups(c.Context(), *o, h, id) })
 	})
 }

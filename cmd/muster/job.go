@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/regress"
+	"muster/regress/host"
 )
 
 // takeJob reads [CORPUS] [-- COMMAND [ARG...]].
@@ -52,7 +53,7 @@ func jobGroups(more ...flagGroup) []flagGroup {
 
 // work does a run, which outlives a reader of its output that goes away: what
 // it finds out is kept beside.
-func work(c *cobra.Command, o *regress.Options, do regress.Func) error {
+func work(c *cobra.Command, o *regress.Options, h host.Host, do regress.Func) error {
 	signal.Ignore(syscall.SIGPIPE)
-	return finish(do(c.Context(), *o))
+	return finish(do(c.Context(), *o, h))
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/regress"
+	"muster/regress/host"
 )
 
 func (p *program) merge() *cobra.Command {
@@ -23,8 +24,8 @@ names it. The exit status is that of a check.`,
   muster check --partition hash:2/2 --state job2       on another
   muster merge job1 job2 --html report.html`,
 	}, []flagGroup{stateFlag, reportFlags}, func(c *cobra.Command, o *regress.Options, args []string) error {
-		return work(c, o, func(ctx context.Context, o regress.Options) (regress.Summary, error) {
-			return regress.MergeRuns(ctx, o, args)
+		return work(c, o, newHost(p), func(ctx context.Context, o regress.Options, h host.Host) (regress.Summary, error) {
+			return regress.MergeRuns(ctx, o, h, args)
 		})
 	})
 }

@@ -19,6 +19,7 @@ import (
 
 	"muster/internal/terminal"
 	"muster/regress"
+	"muster/regress/host"
 )
 
 // lessOptions are what less gets by default: leave the text on the screen, quit at once if it
@@ -34,21 +35,22 @@ func noPagerFlag(off *bool) flagGroup {
 
 // paged calls show, whose results are text. On a terminal, text that is longer than the screen
 // goes through the user's pager.
-func (p *program) paged(ctx context.Context, o *regress.Options, off bool, show func() error) error {
-	out, isFile := o.Report.Stdout.(*os.File)
+func (p *program) paged(ctx context.Context, o *regress.Options, off bool, show func(host.Host) error) error {
+	h := newHost(p)
+	out, isFile := h.Stdout.(*os.File)
 	if off || !isFile || o.Report.Format == regress.JSON || !terminal.Moves(out, os.Getenv) || os.Getenv("TERM") == "" {
-		return show()
+		return show(h)
 	}
 	words, err := pagerIn(os.LookupEnv)
 	if err != nil {
 		fmt.Fprintf(p.stderr, "warning: %v\n", err)
 	}
 	if len(words) == 0 {
-		return show()
+		return show(h)
 	}
 	var text bytes.Buffer
-	o.Report.Stdout, o.Report.Colour = &text, settled(o.Report.Colour, out)
-	if err := show(); err != nil {
+	h.Stdout, o.Report.Colour = &text, settled(o.Report.Colour, out)
+	if err := show(h); err != nil {
 		_, failed := text.WriteTo(out)
 		return errors.Join(err, failed)
 	}

@@ -29,6 +29,6 @@ without any of them, and without --stdin, gets {in} as its last argument.`,
 		if err := takeJob(c, o, args); err != nil {
 			return err
 		}
-		return work(c, o, regress.Record)
+		return work(c, o, newHost(p), regress.Record)
 	})
 }

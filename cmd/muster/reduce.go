@@ -33,10 +33,10 @@ or the reference of compare. An interrupt keeps the smallest source so far.`,
 				return err
 			}
 		}
-		line := newStatusLine(o.Report.Stderr, o.Report.Quiet)
+		line := newStatusLine(p.stderr, o.Report.Quiet)
 		defer line.end()
 		how.Status = line.showOrEnd
-		return regress.Reduce(c.Context(), *o, how)
+		return regress.Reduce(c.Context(), *o, newHost(p), how)
 	}, causesAndCases)
 	c.Flags().StringVar(&reference, "ref", "", "run `COMMAND` as the trusted one (default the one that the run compared with)")
 	c.Flags().DurationVar(&how.TimeMax, "time-max", regress.ReduceTimeDefault, "keep the smallest so far after `TIME`; 0 = no limit")

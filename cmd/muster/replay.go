@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/regress"
+	"muster/regress/host"
 )
 
 func (p *program) replay() *cobra.Command {
@@ -23,8 +24,8 @@ missing.`,
   muster replay run.jsonl --format json -v`,
 		Args: oneArg("the file that --events wrote"),
 	}, []flagGroup{shownFlags}, func(c *cobra.Command, o *regress.Options, args []string) error {
-		return work(c, o, func(ctx context.Context, o regress.Options) (regress.Summary, error) {
-			return regress.Replay(ctx, o, args[0])
+		return work(c, o, newHost(p), func(ctx context.Context, o regress.Options, h host.Host) (regress.Summary, error) {
+			return regress.Replay(ctx, o, h, args[0])
 		})
 	})
 }

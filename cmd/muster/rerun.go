@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/regress"
+	"muster/regress/host"
 )
 
 func (p *program) rerun() *cobra.Command {
@@ -18,8 +19,8 @@ Its own flags only choose reports, the state folder, the settings file and the e
 		Example: "  muster rerun\n  muster rerun --failed",
 		Args:    noneWanted,
 	}, []flagGroup{stateFlag, reportFlags, remoteFlags}, func(c *cobra.Command, o *regress.Options, _ []string) error {
-		return work(c, o, func(ctx context.Context, o regress.Options) (regress.Summary, error) {
-			return regress.Rerun(ctx, o, failed)
+		return work(c, o, newHost(p), func(ctx context.Context, o regress.Options, h host.Host) (regress.Summary, error) {
+			return regress.Rerun(ctx, o, h, failed)
 		})
 	})
 	c.Flags().BoolVar(&failed, "failed", false, "run only the cases that were not identical")

@@ -10,7 +10,7 @@ import (
 const anyAddress = "127.0.0.1:0"
 
 func (p *program) review() *cobra.Command {
-	r := regress.ReviewOptions{Stdin: p.stdin}
+	var r regress.ReviewOptions
 	c := p.command(&cobra.Command{
 		Use:   "review [--web [ADDR]] [flags]",
 		Short: "Decide on the causes of a check, one by one or many at once",
@@ -48,7 +48,7 @@ the last page is closed.`,
 		ctx, l := lending(c.Context())
 		defer l.close()
 		r.Lend = l.lend
-		return regress.Review(ctx, *o, r)
+		return regress.Review(ctx, *o, newHost(p), r)
 	})
 	f := c.Flags()
 	f.StringVar(&r.Addr, "web", "", "decide in a browser; listen at `[ADDR]`, "+anyAddress+" if none is given")

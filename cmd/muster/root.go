@@ -13,6 +13,7 @@ import (
 
 	"muster/files"
 	"muster/regress"
+	"muster/regress/host"
 )
 
 // program is what every command needs of its surroundings.
@@ -139,11 +140,15 @@ func (p *program) options() (*regress.Options, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &regress.Options{Helper: []string{self}, Version: versionText(), Files: access()}
+	o := &regress.Options{Helper: []string{self}, Version: versionText()}
 	o.Remote.Token, o.Remote.PlainToken = tokenOf(remoteTokenVariable)
-	o.Corpus.Stdin = p.stdin
-	o.Report.Stdout, o.Report.Stderr, o.Report.Resume = p.stdout, p.stderr, resumeLine(p.args)
+	o.Report.Resume = resumeLine(p.args)
 	return o, nil
+}
+
+// newHost returns what commands use of this process.
+func newHost(p *program) host.Host {
+	return host.Host{Stdin: p.stdin, Stdout: p.stdout, Stderr: p.stderr, Files: access()}
 }
 
 // tokenVariable is where a token may be, on both sides.

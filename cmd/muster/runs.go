@@ -15,6 +15,6 @@ kept. Where a command takes a run's ID, the beginning of the ID will do.`,
 		Example: "  muster runs\n  muster show a/b.go --run 20250131-14",
 		Args:    noneWanted,
 	}, []flagGroup{stateFlag, formatFlag}, func(c *cobra.Command, o *regress.Options, _ []string) error {
-		return regress.Runs(c.Context(), *o)
+		return regress.Runs(c.Context(), *o, newHost(p))
 	})
 }

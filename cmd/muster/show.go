@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/regress"
+	"muster/regress/host"
 )
 
 func (p *program) show() *cobra.Command {
@@ -22,6 +23,6 @@ itself named G1, write ./G1.`,
   muster show a/b.go --run 20250131`,
 		Args: oneArg("the name of a case, or a cause such as G1"),
 	}, []flagGroup{stateFlag, runFlag(&id), noPagerFlag(&noPager)}, func(c *cobra.Command, o *regress.Options, args []string) error {
-		return p.paged(c.Context(), o, noPager, func() error { return regress.Show(c.Context(), *o, args[0], id) })
+		return p.paged(c.Context(), o, noPager, func(h host.Host) error { return regress.Show(c.Context(), *o, h, args[0], id) })
 	}, shown)
 }
