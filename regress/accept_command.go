@@ -41,7 +41,7 @@ func (c commandMove) texts() (list []string) {
 // golden took over from a run. A plain check would run the former. Otherwise it returns "".
 func warnOverruled(today, ran *Options, c commandMove) string {
 	set := commandsIn(&today.Command)
-	if c.moved == "" || len(set) == 0 || slices.EqualFunc(wordsOf(set), wordsOf(commandsIn(&ran.Command)), slices.Equal) {
+	if c.moved == "" || len(set) == 0 || golden.SameCommands(set, commandsIn(&ran.Command)) {
 		return ""
 	}
 	return "the settings file or MUSTER_COMMAND names another command, which a plain check runs: change it there"
@@ -88,7 +88,7 @@ func describeMove(p *past, m, made golden.Meta) string {
 	}
 	with := strings.Join(settings, ", ")
 	switch {
-	case !slices.EqualFunc(wordsOf(m.Command), wordsOf(made.Command), slices.Equal):
+	case !golden.SameCommands(m.Command, made.Command):
 		text := "the command of run " + p.run.ID + ": " + commandLine(&p.options.Command)
 		if with != "" {
 			text += "; " + with

@@ -11,7 +11,6 @@ import (
 	"muster/internal/readable"
 	"muster/regress/host"
 	"muster/regress/internal/crew"
-	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/keep"
 	"muster/regress/internal/name"
@@ -20,6 +19,7 @@ import (
 	"muster/regress/internal/place"
 	"muster/regress/internal/report"
 	"muster/regress/internal/state"
+	"muster/regress/internal/turns"
 )
 
 // checking is a check or a compare under way: it compares what the cases leave
@@ -28,12 +28,12 @@ type checking struct {
 	*session
 	setup     crew.Setup
 	settler   crew.Settler
-	unsettled exec.Executor // runs the candidate beside its rival
 	base      baseline
 	reference *reference  // nil in a check
 	recorded  recorded    // zero in a compare
 	found     *keep.Store // of the cases that are not identical
 	lines     *state.Lines
+	pairs     *state.Pairs
 
 	firsts    map[int]firstRun // cases that get further runs, by index
 	waiting   waitingRoom      // cases of firsts that may run again during the first pass
@@ -43,7 +43,7 @@ type checking struct {
 	flushed   time.Time
 	failures  failingRuns
 	unstable  int // cases whose runs differ from the golden and from each other
-	costs     costing
+	costs     *turns.Measurement
 }
 
 // firstRun is a case that gets further runs, with its first run.
@@ -107,7 +107,7 @@ func Check(ctx context.Context, o Options, h host.Host) (sum Summary, err error)
 	c := newChecking(s, goldenBase{base.Store})
 	c.setup.Left, c.settler = crew.FilesLeft(base.Get), newSettler(s, base.Store)
 	c.recorded = recorded{base.Meta(), base.Digest(), s.wallsIn(base.Store), base.Flaky}
-	if err := c.findRival(func() rival { return costRival(base.Meta(), &s.commands, s.tool) }); err != nil {
+	if err := c.prepareCosts(c.findRecordedRival); err != nil {
 		return sum, err
 	}
 	if len(s.cases) == 0 && len(s.lacking) == 0 {
@@ -120,7 +120,7 @@ func Check(ctx context.Context, o Options, h host.Host) (sum Summary, err error)
 }
 
 func newChecking(s *session, base baseline) *checking {
-	return &checking{session: s, base: base, setup: s.setup(s.lanesForCases()), firsts: map[int]firstRun{}, order: pass.NewInOrder(), final: map[int]bool{}, costs: costing{tried: map[string]int{}}}
+	return &checking{session: s, base: base, setup: s.setup(s.lanesForCases()), firsts: map[int]firstRun{}, order: pass.NewInOrder(), final: map[int]bool{}}
 }
 
 // check runs both passes and sums up.
@@ -142,12 +142,12 @@ func (c *checking) check(ctx context.Context) (Summary, error) {
 		err = c.groups(c.sides)
 	}
 	if err == nil {
-		err = c.tellCost(ctx)
+		err = c.reportCost(ctx)
 	}
 	if err != nil {
 		err = errors.Join(err, c.reportDiffered())
 	}
-	if e := c.costs.kept.Close(); err == nil {
+	if e := c.pairs.Close(); err == nil {
 		err = e
 	}
 	return c.summary, c.end(c.endStores(watched(err)))
@@ -190,7 +190,7 @@ func (c *checking) begin(ctx context.Context) (pending []pass.Task, err error) {
 	}
 	known := state.LinesByName(done)
 	if err := c.repeatFinished(ctx, known); err != nil {
-		return nil, errors.Join(c.endStores(err), c.lines.Close(), c.costs.kept.Close())
+		return nil, errors.Join(c.endStores(err), c.lines.Close(), c.pairs.Close())
 	}
 	c.due = c.recorded.took.Complete()
 	c.events.Emit(report.Started{
@@ -199,7 +199,7 @@ func (c *checking) begin(ctx context.Context) (pending []pass.Task, err error) {
 	})
 	pending, err = c.resume(known)
 	if err != nil {
-		return nil, errors.Join(c.endStores(err), c.lines.Close(), c.costs.kept.Close())
+		return nil, errors.Join(c.endStores(err), c.lines.Close(), c.pairs.Close())
 	}
 	return pending, nil
 }
@@ -219,7 +219,8 @@ func (c *checking) start(ctx context.Context) error {
 	if err := c.startCrew(ctx, c.setup); err != nil {
 		return err
 	}
-	c.unsettled, c.executor = c.executor, c.settler.Decorate(c.executor)
+	c.costs.Start(c.executor)
+	c.executor = c.settler.Decorate(c.executor)
 	maps.Copy(id, c.crew.Identity())
 	if err := c.startRun(id, c.recorded.digest); err != nil {
 		return err
@@ -261,7 +262,7 @@ func (c *checking) takeFirst(t pass.Task, r firstResult) error {
 	})
 	c.summary.CPU += r.cost.CPU
 	if r.beside != nil {
-		if err := c.takeBeside(t, r.beside); err != nil {
+		if err := c.costs.AddFirst(t, r.beside); err != nil {
 			return err
 		}
 	}
@@ -318,7 +319,7 @@ func (c *checking) flush() error {
 		return nil
 	}
 	c.flushed = time.Now()
-	return errors.Join(c.costs.kept.Flush(), c.lines.Flush())
+	return errors.Join(c.pairs.Flush(), c.lines.Flush())
 }
 
 // takeError notes a case that could not be run.
@@ -350,7 +351,7 @@ func (c *checking) conclude(t pass.Task, e report.Case) {
 	if e.Unstable {
 		c.unstable++
 	}
-	c.costs.note(t, &e)
+	c.costs.AddCase(t, &e)
 	c.verdict(e)
 }
 

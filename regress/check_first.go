@@ -8,6 +8,7 @@ import (
 	"muster/regress/internal/keep"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/pass"
+	"muster/regress/internal/turns"
 )
 
 // firstResult is the result of the first run of a case.
@@ -17,7 +18,7 @@ type firstResult struct {
 	ending    outcome.Ending
 	left      content.Uncompared
 	cost      outcome.Cost
-	beside    *turns // both runs, if another command ran beside
+	beside    *turns.Turn // both runs, if another command ran beside
 	lane      int
 	onEngine  *outcome.EngineRun
 }
@@ -27,7 +28,7 @@ func (c *checking) runFirst(ctx context.Context, tasks []pass.Task) error {
 	if c.reference != nil {
 		return pass.Run(ctx, c.goroutines(), tasks, c.runPair, c.takeFirst)
 	}
-	chosen, err := c.besides()
+	chosen, err := c.costs.ChooseCases(c.cases)
 	if err != nil {
 		return err
 	}
@@ -54,14 +55,14 @@ func (c *checking) runFirst(ctx context.Context, tasks []pass.Task) error {
 
 // runBesideRival runs the candidate on a case, and its rival beside it.
 func (c *checking) runBesideRival(ctx context.Context, t pass.Task) (got firstResult) {
-	both := c.inTurn(ctx, t, 1, t.Index%2, func(r *exec.Result, err error) {
+	both := c.costs.RunBoth(ctx, t, 1, t.Index%2, func(r *exec.Result, err error) {
 		if err == nil {
 			c.settler.Settle(t.Entry.Name, &r.Outcome)
 		}
 		got = c.compareFirst(ctx, t, r, err)
 	})
 	if got.err == nil {
-		got.err = both.errs[1]
+		got.err = both.Err(turns.NewRun)
 	}
 	got.beside = &both
 	return got
@@ -99,9 +100,9 @@ func (c *checking) runPair(ctx context.Context, t pass.Task) firstResult {
 		results[i], avoid = r, r.Lane
 	}
 	ref, now := results[0], results[1]
-	got := firstResult{ending: now.Outcome.Ending, cost: now.Cost, lane: now.Lane, onEngine: now.Engine, beside: &turns{}}
-	got.beside.ended(0, ref, nil)
-	got.beside.ended(1, now, nil)
+	got := firstResult{ending: now.Outcome.Ending, cost: now.Cost, lane: now.Lane, onEngine: now.Engine, beside: &turns.Turn{}}
+	got.beside.Record(turns.OldRun, ref, nil)
+	got.beside.Record(turns.NewRun, now, nil)
 	l, err := keep.Compare(&ref.Outcome, &now.Outcome, c.comparer.Same(ref.Open, now.Open))
 	if err != nil {
 		return firstResult{err: err}

@@ -82,7 +82,7 @@ func (c *checking) noteOtherPreflight(now golden.Meta) {
 	if was.Preflight == none || now.Preflight == none || was.Preflight == now.Preflight {
 		return
 	}
-	if slices.EqualFunc(wordsOf(was.Command), wordsOf(now.Command), slices.Equal) {
+	if golden.SameCommands(was.Command, now.Command) {
 		c.events.Note("the preflight gives something else than it did for the golden: the tool there is another than the one that recorded it, or --preflight is")
 	}
 }

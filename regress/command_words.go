@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 
 	"muster/regress/internal/glob"
@@ -14,14 +13,6 @@ import (
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
 )
-
-// wordsOf returns lists that are equal if the commands are: each begins with its glob.
-func wordsOf(commands []golden.Command) (lists [][]string) {
-	for _, c := range commands {
-		lists = append(lists, append([]string{c.Glob}, c.Args...))
-	}
-	return lists
-}
 
 // commandsIn lists the commands as a golden keeps them.
 func commandsIn(c *Command) (list []golden.Command) {
@@ -42,7 +33,7 @@ func sameStart(was, is []golden.Command, wasFlags, isFlags map[string]string) bo
 			return false
 		}
 	}
-	return slices.EqualFunc(wordsOf(was), wordsOf(is), slices.Equal)
+	return golden.SameCommands(was, is)
 }
 
 // isOtherCorpus reports whether a plain check of the golden reads another corpus than o has.
@@ -79,7 +70,7 @@ func greenLine(m golden.Meta, by golden.Accept, checked *Options) string {
 			args = append(args, s.args(&o)...)
 		}
 	}
-	if !slices.EqualFunc(wordsOf(m.Command), wordsOf(by.Command), slices.Equal) {
+	if !golden.SameCommands(m.Command, by.Command) {
 		args = append(append(args, "--"), o.Command.Words...)
 	}
 	return name.QuoteAll(args)

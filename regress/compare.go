@@ -7,6 +7,7 @@ import (
 	"muster/regress/host"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/report"
+	"muster/regress/internal/turns"
 )
 
 // Compare runs two commands over the corpus, o.Command.Reference and the
@@ -42,7 +43,7 @@ func Compare(ctx context.Context, o Options, h host.Host) (sum Summary, err erro
 	c := newChecking(s, beside)
 	c.reference = beside
 	c.setup.Commands = append(c.setup.Commands, command)
-	if err := c.findRival(func() rival { return rival{command: command} }); err != nil {
+	if err := c.prepareCosts(func() turns.Rival { return turns.ReferenceRival(command) }); err != nil {
 		return sum, err
 	}
 	return c.check(ctx)

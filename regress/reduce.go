@@ -10,7 +10,6 @@ import (
 	"muster/internal/readable"
 	"muster/regress/host"
 	"muster/regress/internal/cause"
-	"muster/regress/internal/crew"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
@@ -18,6 +17,7 @@ import (
 	"muster/regress/internal/pass"
 	"muster/regress/internal/report"
 	"muster/regress/internal/shrink"
+	"muster/regress/internal/turns"
 )
 
 // Reduction says what to make smaller, and how far to go.
@@ -104,14 +104,14 @@ func trustedCommand(p *past, s *session, m golden.Meta, caseName string, given [
 		return s.crew.Resolve(p.options.Command.Reference)
 	}
 	const mend = "name the trusted one with --ref 'COMMAND'"
-	r := recordedRival(m, &crew.Commands{}, nil) // not the run's, which may be the same one
+	r := turns.RecordedRival(m, turns.Candidate{}) // not the run's, which may be the same one
 	switch {
-	case r.command == nil:
-		return nil, fault.Inputf("the command that made the golden has to run again: %s: %s", r.why, mend)
-	case !r.runs(caseName):
+	case r.Command == nil:
+		return nil, fault.Inputf("the command that made the golden has to run again: %s: %s", r.Why, mend)
+	case !r.Runs(caseName):
 		return nil, fault.Inputf("the command that made the golden has to run again, and there is no digest of the one that was for %s: %s", name.Print(caseName), mend)
 	}
-	return r.command, nil
+	return r.Command, nil
 }
 
 // reducing is a reduction under way.

@@ -57,6 +57,7 @@ var rooms = []room{
 	{"regress/internal/pass", "pool regress/internal/corpus regress/internal/exec", plain},
 	{"regress/internal/run", "regress/internal/report", plain},
 	{"regress/internal/pastrun", "regress/internal/analyse regress/internal/cause regress/internal/fault regress/internal/golden regress/internal/name regress/internal/outcome regress/internal/place regress/internal/report regress/internal/review regress/internal/state", plain},
+	{"regress/internal/turns", "internal/wording regress/internal/corpus regress/internal/cost regress/internal/exec regress/internal/fault regress/internal/filedigest regress/internal/glob regress/internal/golden regress/internal/name regress/internal/outcome regress/internal/pass regress/internal/report regress/internal/state regress/internal/tool", plain},
 	{"regress/internal/crew", "regress/internal/content regress/internal/corpus regress/internal/exec regress/internal/exec/local regress/internal/exec/reapi regress/internal/fault regress/internal/glob regress/internal/golden regress/internal/name regress/internal/outcome regress/internal/report", plain},
 	{"regress/internal/normalize", "regress/internal/outcome regress/internal/partglob", pure},
 	{"regress/internal/corpus", "regress/internal/fault regress/internal/filestamp regress/internal/name regress/internal/glob regress/internal/outcome pool", plain},

@@ -64,6 +64,11 @@ type Command struct {
 	Args []string
 }
 
+// SameCommands reports whether two lists of commands are equal.
+func SameCommands(a, b []Command) bool {
+	return slices.EqualFunc(a, b, func(x, y Command) bool { return x.Glob == y.Glob && slices.Equal(x.Args, y.Args) })
+}
+
 // ToolFile is one file of the tool.
 type ToolFile struct {
 	Path   string

@@ -1,10 +1,9 @@
-package regress
+package turns
 
 import (
 	"strings"
 	"testing"
 
-	"muster/regress/internal/crew"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/outcome"
 )
@@ -16,8 +15,8 @@ func TestRivalOfWorkers(t *testing.T) {
 	there, mixed := recorded, recorded
 	there.Preflight, mixed.FromEngine = outcome.Of(nil), true
 	for want, m := range map[string]golden.Meta{"is gone": recorded, "on an engine": there, "took on an engine": mixed} {
-		r := costRival(m, &crew.Commands{}, nil)
-		if r.command != nil || r.there == (want == "is gone") || !strings.Contains(r.why, want) {
+		r := CostRival(m, Candidate{})
+		if r.Command != nil || r.Elsewhere == (want == "is gone") || !strings.Contains(r.Why, want) {
 			t.Errorf("want %q: %+v", want, r)
 		}
 	}

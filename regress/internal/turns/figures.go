@@ -1,0 +1,136 @@
+package turns
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"muster/internal/wording"
+	"muster/regress/internal/cost"
+	"muster/regress/internal/fault"
+	"muster/regress/internal/report"
+)
+
+// Measure returns what the change costs, and the limits that it passes.
+func (m *Measurement) Measure(ctx context.Context) (report.Cost, error) {
+	c, err := m.measure(ctx)
+	if err != nil {
+		return c, err
+	}
+	for _, l := range m.o.Limits {
+		if l.Passed(c.Estimate) {
+			c.Over = append(c.Over, l.String())
+		}
+	}
+	return c, nil
+}
+
+// RefuseUndecided returns an error if --fail-on has a limit that the figures do not decide.
+func (m *Measurement) RefuseUndecided(c report.Cost) error {
+	for _, l := range m.o.Limits {
+		if l.Inconclusive(c.Estimate) && !m.o.Rival.same {
+			return fault.Inputf("--fail-on %s: there is too little to tell what the change costs: %s", l, explainTooLittle(c))
+		}
+	}
+	return nil
+}
+
+// explainTooLittle says why the figures do not decide a limit, and what would help.
+func explainTooLittle(c report.Cost) string {
+	for _, w := range c.Warnings {
+		if w.Kind == cost.TooFew {
+			return w.Text
+		}
+	}
+	if c.Why != "" {
+		return c.Why
+	}
+	return fmt.Sprintf("%d pairs of runs do not say on which side of the limit it is: run more cases, or keep the machine free of other work", c.Pairs)
+}
+
+// suggestLimit adds to warnings that a measurement with --fail-on takes more time.
+func suggestLimit(warnings []cost.Warning) {
+	for i, w := range warnings {
+		if w.Kind == cost.TooFew || w.Kind == cost.Noisy {
+			warnings[i].Text += "; --fail-on 'cpu>5%' goes on until it can tell"
+		}
+	}
+}
+
+// measure returns what the change costs, or why that is unknown.
+func (m *Measurement) measure(ctx context.Context) (c report.Cost, err error) {
+	switch r := &m.o.Rival; {
+	case r.same || r.Elsewhere && r.Command == nil:
+		return report.Cost{Why: r.Why}, nil
+	case r.Command == nil:
+		return m.compareRecorded()
+	}
+	if err := m.runRounds(ctx); err != nil {
+		return c, err
+	}
+	began := time.Now()
+	c.Estimate = cost.Of(m.pairs, m.executor.Floor())
+	if err := m.confirm(ctx, &c.Estimate); err != nil {
+		return c, err
+	}
+	if why := explainSpoilt(&m.o.Rival, m.broken); why != "" {
+		return report.Cost{Why: why}, nil
+	}
+	if len(m.o.Limits) == 0 {
+		suggestLimit(c.Warnings)
+	}
+	c.Took, c.Against = m.took+time.Since(began), m.o.Rival.moved
+	if c.Measured = len(c.Cases); c.Measured == 0 {
+		c.Why = "no case ended with the same exit status in both commands"
+		if len(m.pairs) > 0 {
+			c.Why = "no run took CPU time that could be told"
+		}
+		return c, nil
+	}
+	c.Cases = sampleEvenly(c.Cases, report.CostCasesMax)
+	return c, nil
+}
+
+// explainSpoilt says why the pairs are of no use: the rival changed, or it could not run. A change
+// comes first, as it may be why the rival could not run. explainSpoilt returns "" for good pairs.
+func explainSpoilt(r *Rival, broken error) string {
+	why := r.explainChange()
+	if why == "" && broken != nil {
+		why = "the golden's command could not run beside: " + wording.Of(broken)
+	}
+	return why
+}
+
+// compareRecorded compares with the recorded costs. They were measured under another load, perhaps
+// on another machine.
+func (m *Measurement) compareRecorded() (c report.Cost, err error) {
+	c.Why = m.o.Rival.Why
+	var pairs []cost.Pair
+	for _, one := range sampleEvenly(m.cases, report.CostCasesMax) {
+		old, known, err := m.o.Get(one.name())
+		if err != nil {
+			return c, err
+		}
+		if known {
+			pairs = append(pairs, cost.Pair{Case: one.name(), Old: old.Cost, New: one.cost})
+		}
+	}
+	c.Estimate, c.Indicative = cost.Of(pairs, m.executor.Floor()), true
+	c.Measured = len(c.Cases)
+	// An interval would show how the cases scatter, not how the days differ.
+	c.CPU.Low, c.CPU.High, c.Memory.Low, c.Memory.High = 0, 0, 0, 0
+	c.Warnings = nil
+	return c, nil
+}
+
+// sampleEvenly returns at most n evenly spaced elements.
+func sampleEvenly[T any](list []T, n int) []T {
+	if len(list) <= n {
+		return list
+	}
+	picked := make([]T, n)
+	for i := range picked {
+		picked[i] = list[i*len(list)/n]
+	}
+	return picked
+}

@@ -1,0 +1,150 @@
+// Package turns measures what a change costs. In go the cases of a check, and a rival: the command
+// with which the candidate's cost is compared. Both run on a case, one right after the other, in
+// turns which goes first. Out come estimates of the costs.
+//
+// It gives no verdict on a case, and knows no options of users and no state folder: its caller
+// keeps the pairs of runs, and emits what it reports.
+package turns
+
+import (
+	"math/rand/v2"
+	"time"
+
+	"muster/regress/internal/corpus"
+	"muster/regress/internal/cost"
+	"muster/regress/internal/exec"
+	"muster/regress/internal/fault"
+	"muster/regress/internal/golden"
+	"muster/regress/internal/outcome"
+	"muster/regress/internal/pass"
+	"muster/regress/internal/report"
+	"muster/regress/internal/state"
+)
+
+// Options say what a Measurement measures, and how.
+type Options struct {
+	Rival     Rival
+	Limits    []cost.Limit // of --fail-on
+	CostCases int          // cases of a round
+	FailFast  bool         // the run may end with its first difference
+	Lanes     int          // cases that run at once; 0 = one, without a pool
+	FirstPass int          // number of the first pass of a Measurement
+	Began     time.Time    // when the whole run began
+	// Get returns the recorded outcome of a case.
+	Get func(caseName string) (golden.Record, bool, error)
+	// Command returns the candidate's command for a case.
+	Command func(caseName string) *exec.Command
+	Sink    Sink
+}
+
+// A Sink takes what a Measurement reports. Several goroutines call Emit, one calls the others.
+type Sink struct {
+	Emit     func(report.Event)
+	AddCPU   func(time.Duration)    // used by runs of both commands
+	KeepPair func(state.Pair) error // for the resumption of an interrupted run
+}
+
+// A Measurement measures what a change costs.
+type Measurement struct {
+	o        Options
+	executor exec.Executor
+	cases    []caseCost     // that ended alike in both
+	pairs    []cost.Pair    // runs of both commands, one right after the other
+	tried    map[string]int // how often such runs were made, by case
+	broken   error          // of the rival
+	took     time.Duration  // by runs for the figures alone
+}
+
+// caseCost is the cost of the first run of a case.
+type caseCost struct {
+	task pass.Task
+	cost outcome.Cost
+}
+
+func (c caseCost) name() string { return c.task.Entry.Name }
+
+// New returns a Measurement. It refuses limits that no measurement could decide.
+func New(o Options) (*Measurement, error) {
+	m := &Measurement{o: o, tried: map[string]int{}}
+	switch r := &o.Rival; {
+	case len(o.Limits) == 0:
+	case o.CostCases == 0:
+		return nil, fault.Inputf("--fail-on %s: --cost-cases 0 tells nothing of the cost: leave one of both out", o.Limits[0])
+	case r.Command == nil && !r.same:
+		return nil, fault.Inputf("--fail-on %s: %s, so both commands cannot run in turns, and times of different days cannot be compared: record with an executable that stays where it is, or use muster compare", o.Limits[0], r.Why)
+	}
+	return m, nil
+}
+
+// Start sets the executor of the runs. Its results are not settled.
+func (m *Measurement) Start(e exec.Executor) { m.executor = e }
+
+// Resume takes over the pairs of an interrupted run.
+func (m *Measurement) Resume(kept []state.Pair) {
+	took := func(t state.Took) outcome.Cost {
+		return outcome.Cost{CPU: time.Duration(t.CPU), Wall: time.Duration(t.Wall), PeakRSS: t.Peak}
+	}
+	for _, p := range kept {
+		m.tried[string(p.Name)]++
+		m.pairs = append(m.pairs, cost.Pair{Case: string(p.Name), Old: took(p.Old), New: took(p.New)})
+	}
+}
+
+// AddCase adds a case with its verdict.
+func (m *Measurement) AddCase(t pass.Task, c *report.Case) {
+	if comparable(c.GoldenEnding, c.Ending) && c.Verdict != outcome.Environment {
+		m.cases = append(m.cases, caseCost{t, c.Cost})
+	}
+}
+
+// ChooseCases returns the indexes of the cases on which the rival should run right before or after
+// the first run of the candidate. That spares a second run of the candidate. If the run may end
+// with the first difference, ChooseCases returns none, as their runs might be useless.
+func (m *Measurement) ChooseCases(cases []corpus.Entry) (chosen map[int]bool, err error) {
+	if m.o.FailFast || m.o.Rival.Command == nil {
+		return nil, nil
+	}
+	chosen = map[int]bool{}
+	r := rand.New(rand.NewPCG(uint64(len(cases)), 0))
+	for _, i := range r.Perm(len(cases)) {
+		if len(chosen) == m.o.CostCases {
+			break
+		}
+		if !m.o.Rival.Runs(cases[i].Name) {
+			continue
+		}
+		old, known, err := m.o.Get(cases[i].Name)
+		if err != nil {
+			return nil, err
+		}
+		if known && comparable(&old.Outcome.Ending, &old.Outcome.Ending) {
+			chosen[i] = true
+		}
+	}
+	return chosen, nil
+}
+
+// AddFirst adds the first run of a case and the rival's run beside it.
+func (m *Measurement) AddFirst(t pass.Task, both *Turn) error {
+	m.tried[t.Entry.Name]++
+	m.o.Sink.AddCPU(both.costs[OldRun].CPU)
+	if !m.o.Rival.compared {
+		m.took += both.costs[OldRun].Wall / time.Duration(max(1, m.o.Lanes))
+	}
+	if both.errs[OldRun] != nil {
+		m.broken = both.errs[OldRun]
+	}
+	if p, ok := both.pair(t); ok {
+		return m.keepPair(p)
+	}
+	return nil
+}
+
+// keepPair adds a pair to those that the figures come from, and hands it to the sink.
+func (m *Measurement) keepPair(p cost.Pair) error {
+	m.pairs = append(m.pairs, p)
+	took := func(o outcome.Cost) state.Took {
+		return state.Took{CPU: int64(o.CPU), Wall: int64(o.Wall), Peak: o.PeakRSS}
+	}
+	return m.o.Sink.KeepPair(state.Pair{Name: []byte(p.Case), Old: took(p.Old), New: took(p.New)})
+}
