@@ -1,8 +1,7 @@
-// Package test states the rules of the house as tests: here who may
-// import whom and what the program depends on, in policy_source_test.go what
-// Go code may do, in policy_text_test.go what any file may say. Each failure
-// names the place, the rule and the mend. A rule that is wrong is changed
-// here, in the open, and not worked around.
+// Package test states the rules of the house as tests. This file has the imports of each package
+// and the dependencies of the program; policy_source_test.go has the rules for Go code, and
+// policy_text_test.go those for all files. A failure names the place, the rule and the mend. If a
+// rule is wrong, change the rule.
 package test
 
 import (
@@ -138,14 +137,14 @@ var dependencies = []dependency{
 	{"modernc.org/sqlite", "the golden is one transactional file that opens everywhere, and this SQLite needs no C compiler",
 		"modernc.org/libc modernc.org/mathutil modernc.org/memory github.com/dustin/go-humanize " +
 			"github.com/mattn/go-isatty github.com/ncruces/go-strftime github.com/remyoudompheng/bigfft"},
-	{"github.com/klauspost/compress", "zstd for blobs and corpora, gzip at twice the standard library's speed", ""},
-	{"github.com/ulikunitz/xz", ".tar.xz where the xz program is absent", ""},
-	{"github.com/kballard/go-shellquote", "splits the command lines of --ref and --new, EDITOR and PAGER as a shell would", ""},
+	{"github.com/klauspost/compress", "zstd and gzip, several times faster than the alternatives", ""},
+	{"github.com/ulikunitz/xz", "xz if the xz program, 12 times faster, is missing", ""},
+	{"github.com/kballard/go-shellquote", "splits --ref 'COMMAND', EDITOR and PAGER as a shell would", ""},
 	{"github.com/aymanbagabas/go-udiff", "the longest common subsequence, with the algorithm of Go's own tools", ""},
-	{"github.com/mattn/go-runewidth", "how many columns a name takes", "github.com/clipperhouse/uax29/v2"},
+	{"github.com/mattn/go-runewidth", "the number of columns that a name takes on a terminal", "github.com/clipperhouse/uax29/v2"},
 	// Its first version asks the terminal for its colours in an init function: each start
 	// of any command of the program would wait for the answer.
-	{"charm.land/bubbletea/v2", "a screen with keys: every terminal's encodings, drawing only what changed, putting it back as it was",
+	{"charm.land/bubbletea/v2", "the screen of a review: reads keys in every encoding, draws only changes, restores the terminal",
 		"github.com/charmbracelet/colorprofile github.com/charmbracelet/ultraviolet github.com/charmbracelet/x/ansi github.com/charmbracelet/x/term " +
 			"github.com/charmbracelet/x/termios github.com/charmbracelet/x/windows github.com/clipperhouse/displaywidth github.com/lucasb-eyer/go-colorful " +
 			"github.com/muesli/cancelreader github.com/rivo/uniseg github.com/xo/terminfo"},
@@ -153,26 +152,26 @@ var dependencies = []dependency{
 		"github.com/VividCortex/ewma github.com/acarl005/stripansi"},
 	{"github.com/bmatcuk/doublestar/v4", "globs with **, which path.Match lacks", ""},
 	{"al.essio.dev/pkg/shellescape", "the shell line that reproduces a case, for any name", ""},
-	{"github.com/VictoriaMetrics/metrics", "figures for Prometheus in sets of one's own, with a tenth of what its client brings",
+	{"github.com/VictoriaMetrics/metrics", "figures for Prometheus in separate sets, with a tenth of the modules of its own client",
 		"github.com/valyala/fastrand github.com/valyala/histogram"},
-	{"google.golang.org/grpc", "the Remote Execution API's own transport, with streams, TLS and keepalive",
+	{"google.golang.org/grpc", "the transport of the Remote Execution API: streams, TLS, keep-alive",
 		"golang.org/x/net google.golang.org/genproto/googleapis/rpc"},
-	{"github.com/bazelbuild/remote-apis", "the messages and the clients of that API, as its makers generate them",
+	{"github.com/bazelbuild/remote-apis", "its messages and clients, as its makers generate them; a second copy would clash",
 		"google.golang.org/genproto/googleapis/api"},
-	{"cloud.google.com/go/longrunning", "operations, by which executions are told", ""},
+	{"cloud.google.com/go/longrunning", "the operations by which an engine reports executions", ""},
 	{"google.golang.org/genproto/googleapis/bytestream", "large contents as streams", ""},
 	{"github.com/google/uuid", "names of runs and uploads on an engine, in the form that the API asks for", ""},
 	{"github.com/tidwall/btree", "the names of a store's files, in order", ""},
-	{"golang.org/x/sync", "weighted semaphores that keep their order, for budgets of memory and what runs on an engine at once", ""},
+	{"golang.org/x/sync", "semaphores that keep their order, behind budgets of memory and of cases on an engine", ""},
 	{"github.com/HdrHistogram/hdrhistogram-go", "percentiles of millions of latencies within 0.1 %, in 200 KB, that can be merged", ""},
-	{"golang.org/x/perf", "the median's interval as benchstat has it", ""},
-	{"github.com/aclements/go-moremath", "the quantiles of Student's t", ""},
+	{"golang.org/x/perf", "the median's interval, as benchstat has it", ""},
+	{"github.com/aclements/go-moremath", "the quantiles of Student's t, behind the intervals of costs", ""},
 	{"gonum.org/v1/plot", "axes, text and shapes of charts, as SVG",
 		"codeberg.org/go-fonts/liberation codeberg.org/go-latex/latex codeberg.org/go-pdf/fpdf git.sr.ht/~sbinet/gg github.com/ajstarks/svgo github.com/golang/freetype golang.org/x/image golang.org/x/text"},
-	{"connectrpc.com/connect", "messages over net/http that the clients of Connect, gRPC and gRPC-Web send, and curl", ""},
+	{"connectrpc.com/connect", "the message service on net/http, for clients of protobuf and JSON, gRPC and curl", ""},
 	{"google.golang.org/protobuf", "the messages of the file service and of the Remote Execution API", ""},
-	{"golang.org/x/term", "whether there is a terminal and how wide it is", ""},
-	{"golang.org/x/sys", "system calls that package syscall does not have", ""},
+	{"golang.org/x/term", "whether a file is a terminal, and its width", ""},
+	{"golang.org/x/sys", "system calls beyond the standard library: statfs, flock, waitid, file flags", ""},
 }
 
 // engineRooms alone speak with an engine of the Remote Execution API: what else needs it
@@ -343,18 +342,21 @@ func TestDependencies(t *testing.T) {
 	}
 }
 
-// ARCHITECTURE.md tells readers why each dependency is there.
-func TestDependenciesAreExplained(t *testing.T) {
+// architectureLines is what fits two screens.
+const architectureLines = 100
+
+func TestArchitectureIsShort(t *testing.T) {
 	page, err := os.ReadFile("ARCHITECTURE.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, d := range dependencies {
-		if !bytes.Contains(page, []byte(d.path)) {
-			t.Errorf("ARCHITECTURE.md does not name %s: say in one line why it is there", d.path)
-		}
+	if n := bytes.Count(page, []byte("\n")); n > architectureLines {
+		t.Errorf("ARCHITECTURE.md has %d lines, and at most %d fit two screens: move details to the package comments", n, architectureLines)
 	}
 }
+
+// packageCommentLines is the length of the longest package comment.
+const packageCommentLines = 12
 
 func TestPackageComments(t *testing.T) {
 	documented := map[string]bool{}
@@ -364,6 +366,9 @@ func TestPackageComments(t *testing.T) {
 		}
 		// Text leaves out directives, so a build constraint is no comment.
 		comment := s.file.Doc.Text()
+		if n := strings.Count(comment, "\n"); n > packageCommentLines {
+			t.Errorf("%s has a package comment of %d lines, and at most %d are read: move details to a README.md beside it", s.path, n, packageCommentLines)
+		}
 		if name := s.file.Name.Name; name == "main" && comment != "" || strings.HasPrefix(comment, "Package "+name+" ") {
 			documented[s.folder()] = true
 		} else if !documented[s.folder()] {
