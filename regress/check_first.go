@@ -47,7 +47,7 @@ func (c *checking) runFirst(ctx context.Context, tasks []pass.Task) error {
 		c.waiting.room = c.jobs()
 	}
 	return pass.Batched[firstResult]{
-		Goroutines: c.goroutines(), Alone: c.onePerLane(), Due: c.due, RunTasks: runTasks(c.session, 1),
+		Goroutines: c.goroutines(), Alone: c.onePerLane(), Due: c.due, RunTasks: c.runner().RunTasks(1),
 		Avoid: func(pass.Task) int { return exec.NoLane }, Look: c.compareFirst, Take: c.takeFirst,
 		Between: c.runWaiting,
 	}.Run(ctx, alone)
@@ -92,7 +92,7 @@ func (c *checking) runPair(ctx context.Context, t pass.Task) firstResult {
 	avoid := exec.NoLane
 	for n := range commands {
 		i := (n + t.Index) % 2
-		r, err := c.once(ctx, t, commands[i], 1, avoid, same && n > 0) // else one run would be compared with itself
+		r, err := c.runner().RunOnce(ctx, t, commands[i], 1, avoid, same && n > 0) // else one run would be compared with itself
 		if err != nil {
 			return firstResult{err: err}
 		}

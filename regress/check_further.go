@@ -87,7 +87,7 @@ func (f *furtherRuns) run(ctx context.Context) error {
 // once makes one run and hands it to take.
 func (f *furtherRuns) once(ctx context.Context, cmd *exec.Command, pass int, take func(context.Context, *exec.Result) error) error {
 	t := f.first.task
-	r, err := f.c.once(ctx, t, cmd, pass, f.avoid, true)
+	r, err := f.c.runner().RunOnce(ctx, t, cmd, pass, f.avoid, true)
 	if err != nil {
 		return err
 	}

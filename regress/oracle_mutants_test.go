@@ -69,7 +69,7 @@ var mutations = []mutation{
 		"pass <= c.runsWanted(f.first); pass++ {", "pass < c.runsWanted(f.first); pass++ {",
 		"the last further run is not made"},
 	{"verdict", "check_further.go",
-		"f.c.once(ctx, t, cmd, pass, f.avoid, true)", "f.c.once(ctx, t, cmd, pass, f.avoid, false)",
+		"f.c.runner().RunOnce(ctx, t, cmd, pass, f.avoid, true)", "f.c.runner().RunOnce(ctx, t, cmd, pass, f.avoid, false)",
 		"a further run may be an old one"},
 	{"verdict", "check_judge.go",
 		"	case known && digest == r.Outcome.Digest() && ", "	case known && len(digest) == len(r.Outcome.Digest()) && ",

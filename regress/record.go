@@ -292,7 +292,7 @@ type recordRan struct {
 func (r *recording) runPass(ctx context.Context, tasks []pass.Task, number int) error {
 	before := slices.Clone(r.lanes)
 	return pass.Batched[recordRan]{
-		Goroutines: r.goroutines(), Alone: r.onePerLane(), Due: r.due, RunTasks: runTasks(r.session, number),
+		Goroutines: r.goroutines(), Alone: r.onePerLane(), Due: r.due, RunTasks: r.runner().RunTasks(number),
 		Avoid: func(t pass.Task) int { return before[t.Index] }, Take: r.take,
 		Look: func(ctx context.Context, t pass.Task, res *exec.Result, err error) recordRan {
 			return r.look(ctx, t, number, res, err)

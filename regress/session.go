@@ -25,7 +25,7 @@ import (
 
 // session is one command over a corpus, from its opening to its summary. The
 // goroutine that opened it owns it, and lends it to whoever takes a result in a
-// pass; who runs cases (runTasks, once) uses what does not change, and emits events.
+// pass; what runs cases uses what does not change, and emits events.
 type session struct {
 	o       *Options
 	host    host.Host

@@ -1,12 +1,10 @@
 package regress
 
 import (
-	"context"
 	"time"
 
 	"muster/internal/readable"
 	"muster/internal/wording"
-	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/pass"
@@ -17,30 +15,11 @@ import (
 // would still run, and an engine has its own queue.
 func (s *session) onePerLane() bool { return s.o.Select.FailFast > 0 || s.crew.Width().Alone }
 
-// runTasks returns a function that runs tasks of a pass in order on one lane. It calls ended for
-// each, and returns the number of tasks that ran.
-func runTasks(s *session, number int) func(context.Context, []pass.Task, int, func(pass.Task, *exec.Result, error)) int {
-	return func(ctx context.Context, tasks []pass.Task, avoid int, ended func(pass.Task, *exec.Result, error)) int {
-		jobs := make([]exec.Job, len(tasks))
-		for i, t := range tasks {
-			jobs[i] = exec.Job{Source: *t.Entry, Command: s.commands.For(t.Entry.Name), Avoid: avoid, Fresh: number > 1}
-		}
-		return s.executor.RunAll(ctx, exec.Batch{
-			Jobs:    jobs,
-			Started: func(i int) { s.started(tasks[i], number) },
-			Ended:   func(i int, r *exec.Result, err error) { ended(tasks[i], r, err) },
-		})
-	}
-}
-
-// once runs a case once. fresh is as in exec.Job.
-func (s *session) once(ctx context.Context, t pass.Task, c *exec.Command, pass, avoid int, fresh bool) (*exec.Result, error) {
-	s.started(t, pass)
-	return s.executor.Run(ctx, exec.Job{Source: *t.Entry, Command: c, Avoid: avoid, Fresh: fresh})
-}
-
-func (s *session) started(t pass.Task, pass int) {
-	s.events.Emit(report.CaseStarted{Name: t.Entry.Name, Pass: pass, At: time.Now()})
+// runner runs cases on the session's executor. Call it after startCrew.
+func (s *session) runner() pass.Runner {
+	return pass.Runner{Executor: s.executor, Command: s.commands.For, Started: func(t pass.Task, number int) {
+		s.events.Emit(report.CaseStarted{Name: t.Entry.Name, Pass: number, At: time.Now()})
+	}}
 }
 
 // machineFailed gives a case the verdict that the machine failed, if that is the error,

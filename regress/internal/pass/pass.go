@@ -2,7 +2,7 @@
 // run them and take the results. It calls these functions: work on several goroutines, and take one
 // at a time. A lane gets several quick cases at once. Results can be put in corpus order.
 //
-// It starts no run itself. It knows no command, golden, verdict or event.
+// A Runner runs cases on an executor. The package knows no golden, verdict or event.
 package pass
 
 import (
