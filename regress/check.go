@@ -93,13 +93,13 @@ func Check(ctx context.Context, o Options, h host.Host) (sum Summary, err error)
 	if err := s.identifyTool(); err != nil {
 		return sum, err
 	}
-	s.summary.ToolChanged = s.toolChanged(base.Meta())
-	s.summary.Settings = flagsDiffer(base.Meta(), allFlags(s.o), "this check")
-	for _, text := range s.summary.Settings {
+	s.ledger.Summary.ToolChanged = s.toolChanged(base.Meta())
+	s.ledger.Summary.Settings = flagsDiffer(base.Meta(), allFlags(s.o), "this check")
+	for _, text := range s.ledger.Summary.Settings {
 		s.events.Warn(text)
 	}
 	if ignore := "--ignore"; allFlags(s.o)[ignore] != base.Meta().Flags[ignore] {
-		s.watchIgnored()
+		s.ledger.WatchIgnored(s.o.Judge.Ignore, s.ignored)
 	}
 	if err := s.differences.Leaks.Watch(s.crew.IsRemote() || base.Meta().OnEngine()); err != nil {
 		return sum, err
@@ -127,7 +127,7 @@ func newChecking(s *session, base baseline) *checking {
 func (c *checking) check(ctx context.Context) (Summary, error) {
 	pending, err := c.begin(ctx)
 	if err != nil {
-		return c.summary, err
+		return c.ledger.Summary, err
 	}
 	ctx, watched := c.watchTool(ctx)
 	err = c.runFirst(ctx, pending)
@@ -150,7 +150,7 @@ func (c *checking) check(ctx context.Context) (Summary, error) {
 	if e := c.pairs.Close(); err == nil {
 		err = e
 	}
-	return c.summary, c.end(c.endStores(watched(err)))
+	return c.ledger.Summary, c.end(c.endStores(watched(err)))
 }
 
 // endStores completes what is kept of the run, or leaves it for --resume.
@@ -260,7 +260,7 @@ func (c *checking) takeFirst(t pass.Task, r firstResult) error {
 		Name: t.Entry.Name, Pass: 1, Differs: !r.identical,
 		CPU: r.cost.CPU, Wall: r.cost.Wall, Expected: c.due.Of(t.Index), Engine: r.onEngine, At: time.Now(),
 	})
-	c.summary.CPU += r.cost.CPU
+	c.ledger.Summary.CPU += r.cost.CPU
 	if r.beside != nil {
 		if err := c.costs.AddFirst(t, r.beside); err != nil {
 			return err
@@ -287,7 +287,7 @@ func (c *checking) takeFirst(t pass.Task, r firstResult) error {
 
 // enough ends the first pass when --fail-fast says so.
 func (c *checking) enough() error {
-	if most := c.o.Select.FailFast; most > 0 && c.differing+c.summary.Verdicts[outcome.Environment] >= most {
+	if most := c.o.Select.FailFast; most > 0 && c.differing+c.ledger.Summary.Verdicts[outcome.Environment] >= most {
 		return pass.ErrStop
 	}
 	return nil
@@ -325,7 +325,7 @@ func (c *checking) flush() error {
 // takeError notes a case that could not be run.
 func (c *checking) takeError(t pass.Task, err error) error {
 	c.final[t.Index] = fault.ClassOf(err) == fault.Environment
-	return c.machineFailed(t, err)
+	return c.ledger.MachineFailed(t, err)
 }
 
 // identical notes a first run that was identical: the case has its verdict, unless --runs
@@ -352,7 +352,7 @@ func (c *checking) conclude(t pass.Task, e report.Case) {
 		c.unstable++
 	}
 	c.costs.AddCase(t, &e)
-	c.verdict(e)
+	c.ledger.Verdict(e)
 }
 
 // end sums up, whatever happened before.
@@ -367,14 +367,14 @@ func (c *checking) end(err error) error {
 		c.warnCommand()
 		err = c.warnAccepted()
 	}
-	c.notRun(func(i int) bool { return c.final[i] })
+	c.ledger.NotRun(c.cases, func(i int) bool { return c.final[i] })
 	err = c.finish(err)
-	if c.summary.Interrupted && c.summary.NotRun+c.summary.Verdicts[outcome.DifferedOnce] == 0 {
+	if c.ledger.Summary.Interrupted && c.ledger.Summary.NotRun+c.ledger.Summary.Verdicts[outcome.DifferedOnce] == 0 {
 		return fault.Interruptedf("interrupted: all cases have their verdicts, and what the change costs is not told%s", c.goesOn())
 	}
-	if c.summary.Interrupted {
-		text := fmt.Sprintf("interrupted: %s of %s did not run", readable.Number(c.summary.NotRun), readable.Cases(len(c.cases)))
-		if n := c.summary.Verdicts[outcome.DifferedOnce]; n > 0 {
+	if c.ledger.Summary.Interrupted {
+		text := fmt.Sprintf("interrupted: %s of %s did not run", readable.Number(c.ledger.Summary.NotRun), readable.Cases(len(c.cases)))
+		if n := c.ledger.Summary.Verdicts[outcome.DifferedOnce]; n > 0 {
 			text += fmt.Sprintf(", and %s differed and did not run again", readable.Number(n))
 		}
 		return fault.Interruptedf("%s%s", text, c.goesOn())
@@ -389,8 +389,8 @@ func (c *checking) missing() error {
 		if err != nil {
 			return err
 		}
-		c.verdict(report.Case{Name: name, Index: len(c.cases) + i, Verdict: outcome.Missing, GoldenEnding: &old.Outcome.Ending})
-		c.absent++
+		c.ledger.Verdict(report.Case{Name: name, Index: len(c.cases) + i, Verdict: outcome.Missing, GoldenEnding: &old.Outcome.Ending})
+		c.ledger.Absent++
 	}
 	return nil
 }

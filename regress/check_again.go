@@ -54,7 +54,7 @@ func (c *checking) takeJudged(t pass.Task, j judgement) error {
 		}
 		return c.takeError(t, j.err)
 	}
-	c.summary.CPU += j.cpu
+	c.ledger.Summary.CPU += j.cpu
 	c.order.Add(t, func() { c.conclude(t, j.word) })
 	return nil
 }

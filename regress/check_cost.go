@@ -20,7 +20,7 @@ func (c *checking) prepareCosts(find func() turns.Rival) error {
 	o := turns.Options{
 		Limits: limits, CostCases: c.o.Judge.CostCases, FailFast: c.o.Select.FailFast > 0, Lanes: c.o.Limits.Jobs,
 		FirstPass: 2 + c.o.Judge.Retries, Began: c.began, Get: c.base.Get, Command: c.commands.For,
-		Sink: turns.Sink{Emit: c.events.Emit, AddCPU: func(used time.Duration) { c.summary.CPU += used }, KeepPair: c.keepPair},
+		Sink: turns.Sink{Emit: c.events.Emit, AddCPU: func(used time.Duration) { c.ledger.Summary.CPU += used }, KeepPair: c.keepPair},
 	}
 	if c.crew.IsRemote() {
 		if err := c.refuseLimitsOnEngine(); err != nil {
@@ -73,16 +73,16 @@ func (c *checking) keepPair(p state.Pair) error {
 // reportCost measures and reports what the change costs. It does nothing if some cases have no
 // verdict.
 func (c *checking) reportCost(ctx context.Context) error {
-	if c.o.Judge.CostCases == 0 || len(c.final) < len(c.cases) || c.summary.Verdicts[outcome.Environment] > 0 {
+	if c.o.Judge.CostCases == 0 || len(c.final) < len(c.cases) || c.ledger.Summary.Verdicts[outcome.Environment] > 0 {
 		return nil
 	}
 	measured, err := c.costs.Measure(ctx)
 	if err != nil {
 		return err
 	}
-	c.summary.Over = measured.Over
+	c.ledger.Summary.Over = measured.Over
 	c.events.Emit(measured)
-	if exitStatus(c.o, c.summary, fault.None) != fault.StatusClean {
+	if exitStatus(c.o, c.ledger.Summary, fault.None) != fault.StatusClean {
 		return nil // the check fails in any case
 	}
 	return c.costs.RefuseUndecided(measured)

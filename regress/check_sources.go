@@ -44,7 +44,7 @@ func (s *session) compareSources(ctx context.Context, base *golden.Store) error 
 	if was != nil {
 		others = compareShared(&found, was, s.digests.Shared())
 	}
-	s.summary.Sources = found
+	s.ledger.Summary.Sources = found
 	if s.o.Judge.SameCorpus {
 		return s.refuseChanged(base.Meta(), slices.Concat(changed, others), s.countKnown(base) == known && was != nil)
 	}

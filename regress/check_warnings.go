@@ -53,7 +53,7 @@ func (c *checking) hint(hints func() []string) {
 // warnCommand warns of likely mistakes in the command if most cases fail newly, of misspelt
 // tokens if most are not identical, and of a command whose outcomes vary from run to run.
 func (c *checking) warnCommand() {
-	v := c.summary.Verdicts
+	v := c.ledger.Summary.Verdicts
 	differ := v.NotIdentical()
 	switch {
 	case c.failures.warned:
@@ -95,11 +95,11 @@ func (c *checking) warnAccepted() error {
 	if len(elsewhere) == 0 {
 		return nil
 	}
-	for _, p := range c.results {
-		if p.result.Verdict == outcome.Environment || !c.base.Has(string(p.result.Name)) {
+	for _, p := range c.ledger.Results() {
+		if p.Verdict == outcome.Environment || !c.base.Has(string(p.Name)) {
 			continue
 		}
-		rec, _, err := c.base.Get(string(p.result.Name))
+		rec, _, err := c.base.Get(string(p.Name))
 		if err != nil {
 			return err
 		}

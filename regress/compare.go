@@ -22,7 +22,7 @@ func Compare(ctx context.Context, o Options, h host.Host) (sum Summary, err erro
 		return sum, err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
-	s.watchIgnored()
+	s.ledger.WatchIgnored(s.o.Judge.Ignore, s.ignored)
 	if err := s.connect(ctx); err != nil {
 		return sum, err
 	}

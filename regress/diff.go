@@ -65,23 +65,23 @@ func completeRules(o *Options, old, now golden.Meta) (other []setting) {
 func (s *session) diff(ctx context.Context, old, now *golden.Store, began report.Started) (Summary, error) {
 	names := s.union(old, now)
 	if len(names) == 0 {
-		return s.summary, fault.Emptyf("none of the cases of the two goldens is selected")
+		return s.ledger.Summary, fault.Emptyf("none of the cases of the two goldens is selected")
 	}
 	began.Cases = len(names)
 	s.events.Emit(began)
 	for i, caseName := range names {
 		if err := ctx.Err(); err != nil {
-			return s.summary, err
+			return s.ledger.Summary, err
 		}
 		word, err := s.diffOne(old, now, caseName)
 		if err != nil {
-			return s.summary, fmt.Errorf("%s: %w", name.Print(caseName), err)
+			return s.ledger.Summary, fmt.Errorf("%s: %w", name.Print(caseName), err)
 		}
 		word.Name, word.Index = caseName, i
-		s.verdict(word)
+		s.ledger.Verdict(word)
 	}
-	s.absent = len(names)
-	return s.summary, s.finish(s.groups(func(name string) (was, is content.Side, err error) {
+	s.ledger.Absent = len(names)
+	err := s.finish(s.groups(func(name string) (was, is content.Side, err error) {
 		was, is, err = analyse.StoredSides(old, now, name)
 		if err == nil {
 			was.Outcome.Ignore(s.ignored.Match)
@@ -89,6 +89,7 @@ func (s *session) diff(ctx context.Context, old, now *golden.Store, began report
 		}
 		return was, is, err
 	}))
+	return s.ledger.Summary, err
 }
 
 // union returns the selected names of both, sorted.

@@ -64,10 +64,10 @@ func MergeRuns(ctx context.Context, o Options, h host.Host, runs []string) (sum 
 	if err := requireWhole(parts, base.Store); err != nil {
 		return sum, err
 	}
-	s.summary.Merged = len(parts)
+	s.ledger.Summary.Merged = len(parts)
 	m := merging{session: s, parts: parts, base: base.Store}
 	err = m.merge(ctx)
-	return s.summary, err
+	return s.ledger.Summary, err
 }
 
 // openParts opens the runs, and refuses those that are not parts of one check.
@@ -167,9 +167,9 @@ func (m *merging) merge(ctx context.Context) (err error) {
 			return analyse.RunSides(m.base, m.found[m.cases[name].part], name)
 		})
 	}
-	m.absent = len(m.names)
+	m.ledger.Absent = len(m.names)
 	if err == nil {
-		err = addRemarks(&m.summary, m.parts, m.overlaps)
+		err = addRemarks(&m.ledger.Summary, m.parts, m.overlaps)
 	}
 	if err = m.finish(err); err != nil {
 		return errors.Join(err, m.dropRun())
@@ -291,8 +291,8 @@ func (m *merging) judgeAll(ctx context.Context) error {
 			return errors.Join(fmt.Errorf("%s: %w", name.Print(caseName), err), m.endKept(err))
 		}
 		word.Name, word.Index = caseName, i
-		m.summary.CPU += word.Cost.CPU
-		m.verdict(word)
+		m.ledger.Summary.CPU += word.Cost.CPU
+		m.ledger.Verdict(word)
 	}
 	return m.endKept(nil)
 }

@@ -75,7 +75,7 @@ func Record(ctx context.Context, o Options, h host.Host) (sum Summary, err error
 		return sum, err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
-	s.watchIgnored()
+	s.ledger.WatchIgnored(s.o.Judge.Ignore, s.ignored)
 	if err := s.connect(ctx); err != nil {
 		return sum, err
 	}
@@ -126,11 +126,12 @@ func (r *recording) lookAtOld(ctx context.Context) error {
 
 func (r *recording) record(ctx context.Context) (Summary, error) {
 	if err := r.begin(ctx); err != nil {
-		return r.summary, err
+		return r.ledger.Summary, err
 	}
 	watching, watched := r.watchTool(ctx)
 	err := r.passes(watching)
-	return r.summary, r.end(ctx, watched(err))
+	err = r.end(ctx, watched(err))
+	return r.ledger.Summary, err
 }
 
 // begin opens the new golden, or the one that --resume goes on with.
@@ -342,7 +343,7 @@ func (r *recording) take(t pass.Task, got recordRan) error {
 		return r.takeError(t, got.err)
 	}
 	r.events.Emit(report.CaseRan{Name: t.Entry.Name, Pass: got.pass, Differs: got.differ, CPU: got.cost.CPU, Wall: got.cost.Wall, Expected: r.due.Of(t.Index), Engine: got.onEngine, At: time.Now()})
-	r.summary.CPU += got.cost.CPU
+	r.ledger.Summary.CPU += got.cost.CPU
 	if got.onEngine != nil && got.pass == 1 {
 		r.onEngine[t.Index] = got.onEngine
 	}
@@ -367,14 +368,14 @@ func (r *recording) takeError(t pass.Task, err error) error {
 	if fault.ClassOf(err) == fault.Environment {
 		r.failed[t.Index] = err
 	}
-	return r.machineFailed(t, err)
+	return r.ledger.MachineFailed(t, err)
 }
 
 // conclude counts a case that has all its runs.
 func (r *recording) conclude(t pass.Task, rec golden.Record) {
 	r.done[t.Index] = true
-	r.summary.Recorded++
-	r.summary.Endings.Add(rec.Outcome.Ending)
+	r.ledger.Summary.Recorded++
+	r.ledger.Summary.Endings.Add(rec.Outcome.Ending)
 	if !rec.Outcome.Ending.Success() {
 		r.failing = append(r.failing, t.Index)
 	}
@@ -386,7 +387,7 @@ func (r *recording) conclude(t pass.Task, rec golden.Record) {
 	if len(word.Flaky) > 0 {
 		word.Verdict = outcome.Flaky
 	}
-	r.verdict(word)
+	r.ledger.Verdict(word)
 }
 
 // end completes the golden, or keeps what is done for --resume.
@@ -406,21 +407,21 @@ func (r *recording) end(ctx context.Context, err error) error {
 	case err != nil:
 		err = errors.Join(err, r.writer.Abort(true))
 	case r.refused():
-		r.summary.Recorded = 0
+		r.ledger.Summary.Recorded = 0
 		err = r.writer.Abort(false)
 	default:
 		if err = r.writer.Finish(); err == nil {
 			err = r.into.Publish(ctx, "muster record --resume sends it")
 		}
 	}
-	r.notRun(func(i int) bool { return r.done[i] || r.had[i].runs > 0 || r.failed[i] != nil })
+	r.ledger.NotRun(r.cases, func(i int) bool { return r.done[i] || r.had[i].runs > 0 || r.failed[i] != nil })
 	if err != nil {
-		r.summary.Recorded = r.kept()
+		r.ledger.Summary.Recorded = r.kept()
 	}
 	err = r.finish(err)
-	if r.summary.Interrupted {
+	if r.ledger.Summary.Interrupted {
 		return fault.Interruptedf("interrupted: runs of %s of %s are kept, %s is as it was%s",
-			readable.Number(r.summary.Recorded), readable.Cases(len(r.cases)), r.o.Store.Golden, r.goesOn())
+			readable.Number(r.ledger.Summary.Recorded), readable.Cases(len(r.cases)), r.o.Store.Golden, r.goesOn())
 	}
 	return err
 }

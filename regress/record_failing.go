@@ -80,10 +80,10 @@ func (r *recording) nameFailing() error {
 		if err != nil {
 			return err
 		}
-		r.summary.Failing = append(r.summary.Failing, report.Failure{Name: rec.Name, Ending: rec.Outcome.Ending, Line: line})
+		r.ledger.Summary.Failing = append(r.ledger.Summary.Failing, report.Failure{Name: rec.Name, Ending: rec.Outcome.Ending, Line: line})
 	}
 	if 2*len(r.failing) > len(r.cases) && !r.o.Judge.AllowFailures {
-		r.warnFailing(r.summary.Failing[0])
+		r.warnFailing(r.ledger.Summary.Failing[0])
 	}
 	return nil
 }

@@ -54,7 +54,7 @@ func firstWith(text string, sign byte) string {
 
 // warnVarying warns if most cases vary from run to run: most output would not be compared.
 func (r *recording) warnVarying() {
-	n := r.summary.Verdicts[outcome.Flaky]
+	n := r.ledger.Summary.Verdicts[outcome.Flaky]
 	if 2*n <= len(r.cases) {
 		return
 	}

@@ -45,8 +45,8 @@ func planBaseline(s *Selection, base *golden.Store) (b plan.Baseline, err error)
 
 // noteRecordedSelection reports that the golden narrows what runs.
 func (s *session) noteRecordedSelection() {
-	s.summary.Selection = quoteRecorded(s.o.Select.Recorded)
-	if s.summary.Selection != "" {
-		s.events.Note("selection of the golden: " + s.summary.Selection)
+	s.ledger.Summary.Selection = quoteRecorded(s.o.Select.Recorded)
+	if s.ledger.Summary.Selection != "" {
+		s.events.Note("selection of the golden: " + s.ledger.Summary.Selection)
 	}
 }

@@ -34,7 +34,6 @@ type session struct {
 	usedAt  time.Duration // CPU that this process had used by then
 	rules   normalize.Rules
 	ignored content.Ignoring
-	idle    idleGlobs // of ignored, as watchIgnored says
 	chooser *plan.Chooser
 	state   *state.State
 	unlock  func()
@@ -42,6 +41,7 @@ type session struct {
 	resumed bool // run was begun by another process
 
 	events *run.Events
+	ledger *run.Ledger
 
 	corpus   *corpus.Corpus
 	digests  corpus.Digests // once they are known
@@ -59,10 +59,7 @@ type session struct {
 	ticks     <-chan time.Time // when the tool's files are looked at; nil = every toolEvery
 	stopTicks func()
 
-	due     pass.Durations // how long each case should take in the present pass, complete
-	summary Summary
-	absent  int // cases that count, and that the corpus does not have
-	results []placed
+	due pass.Durations // how long each case should take in the present pass, complete
 }
 
 // newSession checks the options. Nothing is open yet.
@@ -73,7 +70,8 @@ func newSession(o *Options, h host.Host, name string) (s *session, err error) {
 		return nil, err
 	}
 	o = &own
-	s = &session{o: o, host: h, name: name, began: began, usedAt: crew.UsedCPU(), state: state.Open(o.Store.State), events: run.NewEvents(report.Tee{})}
+	s = &session{o: o, host: h, name: name, began: began, usedAt: crew.UsedCPU(), state: state.Open(o.Store.State)}
+	s.reportTo(report.Tee{})
 	s.crew = crew.NewHere(s.crewOptions())
 	if s.rules, err = normalize.Parse(o.Judge.Normalize); err != nil {
 		return nil, fault.Inputf("%w", err)
@@ -127,9 +125,15 @@ func openAgainst(ctx context.Context, o *Options, h host.Host, name string, base
 func (s *session) openReporters() error {
 	out, err := newReporters(&s.o.Report, s.host, false)
 	if err == nil {
-		s.events = run.NewEvents(out)
+		s.reportTo(out)
 	}
 	return err
+}
+
+// reportTo makes the session report to r. Call it before the first event.
+func (s *session) reportTo(r report.Reporter) {
+	s.events = run.NewEvents(r)
+	s.ledger = run.NewLedger(s.events)
 }
 
 func (s *session) openCorpus(ctx context.Context) (*corpus.Corpus, error) {

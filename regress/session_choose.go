@@ -47,7 +47,7 @@ func (s *session) choose(base *golden.Store) error {
 		}
 	}
 	s.lacking = slices.DeleteFunc(chosen.Missing, func(name string) bool { return !wanted(name) })
-	s.summary.NotSampled = chosen.NotSampled
+	s.ledger.Summary.NotSampled = chosen.NotSampled
 	switch {
 	case len(all) == 0:
 		return fault.Emptyf("%s holds no case", s.o.Corpus.Path)

@@ -53,7 +53,7 @@ func (s *session) closeCrew() error {
 		return nil
 	}
 	err := s.executor.Close()
-	s.summary.OwnCPU = crew.UsedCPU() - s.usedAt + s.executor.OwnCPU()
+	s.ledger.Summary.OwnCPU = crew.UsedCPU() - s.usedAt + s.executor.OwnCPU()
 	s.executor = nil
 	return err
 }

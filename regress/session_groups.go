@@ -8,7 +8,7 @@ import (
 // groups finds the causes of all collected differences, emits them, and keeps them with the run.
 func (s *session) groups(sides analyse.SidesOf) error {
 	found := s.differences.Causes()
-	s.summary.Groups = len(found.Causes)
+	s.ledger.Summary.Groups = len(found.Causes)
 	err := analyse.EmitGroups(found, s.rules, sides, func(g report.Group) { s.events.Emit(g) })
 	if err != nil || s.run == nil {
 		return err

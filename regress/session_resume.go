@@ -89,7 +89,7 @@ func notAsItWas(what string, last *state.Run) error {
 
 // goesOn ends the error of an interrupted run.
 func (s *session) goesOn() string {
-	if s.summary.Mixed {
+	if s.ledger.Summary.Mixed {
 		return "; --resume refuses this run, as its tool changed meanwhile"
 	}
 	return "; --resume goes on"

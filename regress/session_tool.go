@@ -91,7 +91,7 @@ func (s *session) watchTool(ctx context.Context) (context.Context, func(error) e
 // noteMixed keeps with the run that a file of the tool changed while the run was under way:
 // --resume refuses the run even when every file is again what it was.
 func (s *session) noteMixed(changed error) {
-	s.summary.Mixed = true
+	s.ledger.Summary.Mixed = true
 	if s.run != nil {
 		s.run.Identity[whileItRan], _, _ = strings.Cut(changed.Error(), ": run again")
 	}

@@ -12,7 +12,6 @@ import (
 	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/report"
-	"muster/regress/internal/run"
 	"muster/regress/internal/state"
 )
 
@@ -29,7 +28,8 @@ func watched(t *testing.T) (s *session, file string, ticks chan time.Time) {
 		t.Fatal(err)
 	}
 	ticks = make(chan time.Time)
-	s = &session{o: &Options{}, events: run.NewEvents(report.Tee{}), state: state.Open(filepath.Join(dir, "state")), commands: crew.Commands{Main: c}, crew: crew.NewHere(crew.Options{}), ticks: ticks}
+	s = &session{o: &Options{}, state: state.Open(filepath.Join(dir, "state")), commands: crew.Commands{Main: c}, crew: crew.NewHere(crew.Options{}), ticks: ticks}
+	s.reportTo(report.Tee{})
 	if err := s.identifyTool(); err != nil {
 		t.Fatal(err)
 	}
@@ -55,8 +55,8 @@ func TestToolChangesMeanwhile(t *testing.T) {
 		}
 	}
 	err := end(ctx.Err())
-	if fault.ClassOf(err) != fault.Environment || !strings.HasPrefix(err.Error(), file+", a file of the tool, changed while it ran") || !s.summary.Mixed {
-		t.Errorf("%v, mixed %v", err, s.summary.Mixed)
+	if fault.ClassOf(err) != fault.Environment || !strings.HasPrefix(err.Error(), file+", a file of the tool, changed while it ran") || !s.ledger.Summary.Mixed {
+		t.Errorf("%v, mixed %v", err, s.ledger.Summary.Mixed)
 	}
 }
 
@@ -65,7 +65,7 @@ func TestToolDoesNotChange(t *testing.T) {
 	s, _, _ := watched(t)
 	_, end := s.watchTool(t.Context())
 	own := errors.New("own")
-	if err := end(own); !errors.Is(err, own) || s.summary.Mixed {
-		t.Errorf("%v, mixed %v", err, s.summary.Mixed)
+	if err := end(own); !errors.Is(err, own) || s.ledger.Summary.Mixed {
+		t.Errorf("%v, mixed %v", err, s.ledger.Summary.Mixed)
 	}
 }

@@ -1,4 +1,4 @@
-package regress
+package run
 
 import (
 	"fmt"
@@ -10,31 +10,23 @@ import (
 	"muster/regress/internal/partglob"
 )
 
-// idleGlobs are the globs of --ignore that have matched no part so far. A glob that matches no
-// part in the whole run is probably misspelt.
-type idleGlobs []idleGlob
+// unusedGlobs are the globs of --ignore that have matched no part so far. A glob that matches
+// no part in the whole run is probably misspelt.
+type unusedGlobs []unusedGlob
 
-type idleGlob struct {
+type unusedGlob struct {
 	text    string
 	pattern *partglob.Pattern
 }
 
-// watchIgnored has finish note the globs that matched no part. A check does so only for globs
-// that are not the golden's, as its record did so.
-func (s *session) watchIgnored() {
-	for i, text := range s.o.Judge.Ignore {
-		s.idle = append(s.idle, idleGlob{text, s.ignored[i]})
-	}
-}
-
 // drop removes the globs that match one of the ignored parts of a case.
-func (g *idleGlobs) drop(parts []string) {
+func (g *unusedGlobs) drop(parts []string) {
 	for _, part := range parts {
 		if len(*g) == 0 {
 			return
 		}
 		k := partKey(part)
-		*g = slices.DeleteFunc(*g, func(one idleGlob) bool { return one.pattern.Match(k) })
+		*g = slices.DeleteFunc(*g, func(one unusedGlob) bool { return one.pattern.Match(k) })
 	}
 }
 
@@ -49,14 +41,15 @@ func partKey(part string) outcome.Key {
 	return outcome.Key{Place: outcome.File, Path: strings.TrimPrefix(part, "./")}
 }
 
-// noteIdle notes the globs that are left after all cases.
-func (s *session) noteIdle() {
-	for _, g := range s.idle {
-		s.events.Note(fmt.Sprintf("--ignore %q names no part of %s%s", g.text, readable.Cases(len(s.cases)), globHint(g.text)))
+// notes returns a text for each glob that is left after all cases.
+func (g *unusedGlobs) notes(cases int) (texts []string) {
+	for _, one := range *g {
+		texts = append(texts, fmt.Sprintf("--ignore %q names no part of %s%s", one.text, readable.Cases(cases), globHint(one.text)))
 	}
+	return texts
 }
 
-// globHint returns what may have been meant by a glob that matches nothing.
+// globHint returns a hint for a glob that matches nothing, or "".
 func globHint(glob string) string {
 	switch {
 	case strings.HasPrefix(glob, "/"):
