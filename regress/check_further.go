@@ -7,132 +7,136 @@ import (
 	"muster/regress/internal/content"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/keep"
+	"muster/regress/internal/pass"
 	"muster/regress/internal/report"
 )
 
-// judgement is the result of the further runs of a case.
+// furtherRuns makes the runs of cases after their first ones. Several goroutines may call its
+// methods.
+type furtherRuns struct {
+	runner  pass.Runner
+	judge   *judge
+	numbers runNumbers
+	emit    func(report.Event)
+}
+
+// judgement is the verdict on a case after its further runs.
 type judgement struct {
 	err  error
 	word report.Case
 	cpu  time.Duration // of the further runs
 }
 
-// runsWanted returns how many runs a case gets in all, the first included.
-func (c *checking) runsWanted(f firstRun) int {
-	if f.alike {
-		return max(1, c.o.Judge.Runs)
+// countLeft returns how many further runs these cases still get.
+func (f *furtherRuns) countLeft(cases []undecidedCase) (runs int) {
+	for _, u := range cases {
+		runs += max(0, f.numbers.of(u)-u.runs)
 	}
-	return 1 + c.o.Judge.Retries
-}
-
-// runsLeft returns how many further runs these cases still get.
-func (c *checking) runsLeft(firsts []firstRun) (runs int) {
-	for _, f := range firsts {
-		runs += max(0, c.runsWanted(f)-f.runs)
-	}
-	if c.reference != nil {
+	if f.judge.reference != nil {
 		runs *= 2
 	}
 	return runs
 }
 
-// judgeFurther makes the further runs of a case, and then judges the case.
-func (c *checking) judgeFurther(ctx context.Context, f firstRun) (j judgement) {
-	further := furtherRuns{c: c, first: f, avoid: f.lane, equal: f.equal()}
-	if j.err = further.run(ctx); j.err != nil {
+// run makes the further runs of a case, and then judges the case.
+func (f *furtherRuns) run(ctx context.Context, u undecidedCase) (j judgement) {
+	series := runSeries{all: f, first: u, avoid: u.lane, equal: u.equalRuns()}
+	if j.err = series.run(ctx); j.err != nil {
 		return j
 	}
-	if j.word, j.err = c.judge(f); j.err != nil {
-		return j
+	j.cpu = series.cpu
+	var decided bool
+	if j.word, decided, j.err = f.judge.decide(u.task); !decided {
+		j.word = u.word
 	}
-	j.cpu, j.word.Engine = further.cpu, f.onEngine
-	j.word.Ignored = content.Union(j.word.Ignored, further.left.Ignored)
+	j.word.Engine = u.onEngine
+	j.word.Ignored = content.Union(j.word.Ignored, series.left.Ignored)
 	return j
 }
 
-// furtherRuns are the runs of a case after its first one.
-type furtherRuns struct {
-	c     *checking
-	first firstRun
+// runSeries is the series of further runs of one case.
+type runSeries struct {
+	all   *furtherRuns
+	first undecidedCase
 	avoid int // the lane of the run before
-	equal int // runs that equalled the golden before the first one that is stored
+	equal int // runs that equalled the baseline before the first one that is stored
 	cpu   time.Duration
 	left  content.Uncompared // in these runs
 }
 
 // run makes the runs, each on another lane than the one before. It merges them into the
 // stored record of the case.
-func (f *furtherRuns) run(ctx context.Context) error {
-	c, name := f.c, f.first.task.Entry.Name
-	for pass := 2; pass <= c.runsWanted(f.first); pass++ {
-		if c.reference != nil {
-			if err := f.runReference(ctx, c.reference, pass); err != nil {
+func (s *runSeries) run(ctx context.Context) error {
+	judge, name := s.all.judge, s.first.task.Entry.Name
+	for number := 2; number <= s.all.numbers.of(s.first); number++ {
+		if judge.reference != nil {
+			if err := s.runReference(ctx, judge.reference, number); err != nil {
 				return err
 			}
 		}
-		rec, _, err := c.found.Get(name)
+		rec, _, err := judge.found.Get(name)
 		if err != nil {
 			return err
 		}
-		if rec.Runs >= pass {
+		if rec.Runs >= number {
 			continue // an interrupted run made it
 		}
-		if err := f.once(ctx, c.commands.For(name), pass, f.compare); err != nil {
+		if err := s.runOnce(ctx, s.all.runner.Command(name), number, s.compare); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// once makes one run and hands it to take.
-func (f *furtherRuns) once(ctx context.Context, cmd *exec.Command, pass int, take func(context.Context, *exec.Result) error) error {
-	t := f.first.task
-	r, err := f.c.runner().RunOnce(ctx, t, cmd, pass, f.avoid, true)
+// runOnce makes one run and hands it to take.
+func (s *runSeries) runOnce(ctx context.Context, c *exec.Command, number int, take func(context.Context, *exec.Result) error) error {
+	t := s.first.task
+	r, err := s.all.runner.RunOnce(ctx, t, c, number, s.avoid, true)
 	if err != nil {
 		return err
 	}
 	defer r.Release()
-	f.c.events.Emit(report.CaseRan{Name: t.Entry.Name, Pass: pass, CPU: r.Cost.CPU, Wall: r.Cost.Wall, Engine: r.Engine, At: time.Now()})
-	f.cpu += r.Cost.CPU
-	f.avoid = r.Lane
+	s.all.emit(report.CaseRan{Name: t.Entry.Name, Pass: number, CPU: r.Cost.CPU, Wall: r.Cost.Wall, Engine: r.Engine, At: time.Now()})
+	s.cpu += r.Cost.CPU
+	s.avoid = r.Lane
 	return take(ctx, r)
 }
 
-// compare compares a run with the golden. It stores the run unless all runs so far equal
-// the golden.
-func (f *furtherRuns) compare(ctx context.Context, r *exec.Result) error {
-	c, name := f.c, f.first.task.Entry.Name
-	l, left, err := c.compare(name, r)
+// compare compares a run with the baseline. It stores the run unless all runs so far equal the
+// baseline.
+func (s *runSeries) compare(ctx context.Context, r *exec.Result) error {
+	judge, name := s.all.judge, s.first.task.Entry.Name
+	l, left, err := judge.compare(name, r)
 	if err != nil {
 		return err
 	}
-	f.left.Ignored = content.Union(f.left.Ignored, left.Ignored)
-	_, stored, err := c.found.Get(name)
+	s.left.Ignored = content.Union(s.left.Ignored, left.Ignored)
+	_, stored, err := judge.found.Get(name)
 	switch {
 	case err != nil:
 		return err
 	case stored:
-		return c.found.Merge(ctx, name, r, l, c.comparer.Same)
+		return judge.found.Merge(ctx, name, r, l, judge.comparer.Same)
 	case l == keep.Alike:
-		f.equal++
+		s.equal++
 		return nil
-	case f.equal == 0:
-		return c.found.Put(ctx, name, r, l)
+	case s.equal == 0:
+		return judge.found.Put(ctx, name, r, l)
 	}
-	old, _, err := c.base.Get(name)
+	old, _, err := judge.base.Get(name)
 	if err != nil {
 		return err
 	}
-	return c.found.PutAfter(ctx, keep.FirstRecord(name, r, l), r.Open, f.equal, keep.Equalled{Outcome: &old.Outcome, Open: c.base.Content, Same: c.comparer.Same})
+	return judge.found.PutAfter(ctx, keep.FirstRecord(name, r, l), r.Open, s.equal, keep.Equalled{Outcome: &old.Outcome, Open: judge.base.Content, Same: judge.comparer.Same})
 }
 
 // runReference runs the reference of a compare once more.
-func (f *furtherRuns) runReference(ctx context.Context, reference *reference, pass int) error {
-	name := f.first.task.Entry.Name
-	if rec, _, err := reference.Get(name); err != nil || rec.Runs >= pass {
+func (s *runSeries) runReference(ctx context.Context, reference *reference, number int) error {
+	name := s.first.task.Entry.Name
+	if rec, _, err := reference.Get(name); err != nil || rec.Runs >= number {
 		return err
 	}
-	return f.once(ctx, reference.command, pass, func(ctx context.Context, r *exec.Result) error {
-		return reference.Merge(ctx, name, r, keep.Unmatched, f.c.comparer.Same)
+	return s.runOnce(ctx, reference.command, number, func(ctx context.Context, r *exec.Result) error {
+		return reference.Merge(ctx, name, r, keep.Unmatched, s.all.judge.comparer.Same)
 	})
 }

@@ -9,64 +9,88 @@ import (
 	"muster/regress/internal/exec"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/keep"
+	"muster/regress/internal/normalize"
 	"muster/regress/internal/outcome"
+	"muster/regress/internal/pass"
 	"muster/regress/internal/report"
 )
 
+// judge compares the candidate's runs with the baseline, and gives verdicts. Several goroutines
+// may call its methods.
+type judge struct {
+	base        baseline
+	reference   *reference                 // nil in a check
+	masks       func(caseName string) bool // reports whether parts of a case vary in the golden; nil in a compare
+	found       *keep.Store                // of the cases that are not identical
+	rules       normalize.Rules
+	ignored     content.Ignoring
+	comparer    content.Comparer
+	differences *analyse.Collector
+}
+
 // compare compares one run of the candidate with the baseline, and names the parts that it left
 // out. Equal digests spare it to read the baseline's outcome.
-func (c *checking) compare(name string, r *exec.Result) (l keep.Likeness, left content.Uncompared, err error) {
-	digest, known := c.base.Digest(name)
+func (j *judge) compare(caseName string, r *exec.Result) (l keep.Likeness, left content.Uncompared, err error) {
+	digest, known := j.base.Digest(caseName)
 	switch {
 	case known && digest == r.Outcome.Digest() && !r.Outcome.Ending.Partial():
 		return keep.Alike, left.With(&r.Outcome), nil
-	case !c.base.Has(name):
+	case !j.base.Has(caseName):
 		return keep.Unmatched, left, nil
 	}
-	old, _, err := c.base.Get(name)
+	old, _, err := j.base.Get(caseName)
 	if err != nil {
 		return keep.Unlike, left, err
 	}
-	r.Outcome.IgnoreOf(&old.Outcome, c.ignored.Match)
-	l, err = keep.Compare(&old.Outcome, &r.Outcome, c.comparer.Same(c.base.Content, r.Open))
+	r.Outcome.IgnoreOf(&old.Outcome, j.ignored.Match)
+	l, err = keep.Compare(&old.Outcome, &r.Outcome, j.comparer.Same(j.base.Content, r.Open))
 	return l, content.UncomparedIn(&old.Outcome).With(&r.Outcome), err
 }
 
-// maskedParts names the parts that the golden masks in an identical case that ended so. Of a
-// reference the run keeps no outcome of an identical case.
-func (c *checking) maskedParts(name string, ended outcome.Ending) ([]string, error) {
-	if c.reference != nil || !c.recorded.masks(name) && !ended.Partial() {
+// maskedParts names the parts that the golden masks in an identical case with this ending. It
+// returns none in a compare, because the run keeps no reference outcome of an identical case.
+func (j *judge) maskedParts(caseName string, ended outcome.Ending) ([]string, error) {
+	if j.reference != nil || !j.masks(caseName) && !ended.Partial() {
 		return nil, nil
 	}
-	old, _, err := c.base.Get(name)
+	old, _, err := j.base.Get(caseName)
 	return content.MaskedParts(&old.Outcome), err
 }
 
-// judge gives a case its verdict after all its runs.
-func (c *checking) judge(f firstRun) (word report.Case, err error) {
-	name := f.task.Entry.Name
-	rec, stored, err := c.found.Get(name)
-	if err != nil || !stored {
-		return f.word, err // every run was identical
+// stored returns the record of a case whose outcomes, on both sides, are stored.
+func (j *judge) stored(caseName string) (rec golden.Record, stored bool, err error) {
+	rec, stored, err = j.found.Get(caseName)
+	if err == nil && stored && j.reference != nil {
+		_, stored, err = j.reference.Get(caseName)
 	}
-	old, known, err := c.base.Get(name)
-	switch {
-	case err != nil:
-		return word, err
-	case !known:
-		return report.Case{Verdict: outcome.New, Ending: &rec.Outcome.Ending, Cost: rec.Cost, Flaky: content.FlakyParts(&rec.Outcome), Unstable: rec.Outcome.Flaky()}, nil
-	}
-	err = c.comparer.Hold(content.Size(&old.Outcome)+content.Size(&rec.Outcome), func() (err error) {
-		word, err = c.judgeRuns(f.task.Entry, &old, &rec)
-		return err
-	})
-	return word, err
+	return rec, stored, err
 }
 
-// judgeRuns gives the verdict on a case whose runs are joined in rec.
-func (c *checking) judgeRuns(e *corpus.Entry, old, rec *golden.Record) (word report.Case, err error) {
-	was, is := content.Side{Outcome: &old.Outcome, Open: content.Remembering(c.base.Content)}, content.KeptSide(&rec.Outcome, content.Remembering(c.found.Content))
-	cmp, err := outcome.Compare(was.Outcome, is.Outcome, content.SameUnder(c.rules, was.Open, is.Open))
+// decide gives a case its verdict after all its runs. If every run was identical, no outcome is
+// stored and decided is false.
+func (j *judge) decide(t pass.Task) (word report.Case, decided bool, err error) {
+	rec, decided, err := j.found.Get(t.Entry.Name)
+	if err != nil || !decided {
+		return word, decided, err
+	}
+	old, known, err := j.base.Get(t.Entry.Name)
+	switch {
+	case err != nil:
+		return word, true, err
+	case !known:
+		return report.Case{Verdict: outcome.New, Ending: &rec.Outcome.Ending, Cost: rec.Cost, Flaky: content.FlakyParts(&rec.Outcome), Unstable: rec.Outcome.Flaky()}, true, nil
+	}
+	err = j.comparer.Hold(content.Size(&old.Outcome)+content.Size(&rec.Outcome), func() (err error) {
+		word, err = j.decideBy(t.Entry, &old, &rec)
+		return err
+	})
+	return word, true, err
+}
+
+// decideBy gives the verdict on a case whose runs are joined in rec.
+func (j *judge) decideBy(e *corpus.Entry, old, rec *golden.Record) (word report.Case, err error) {
+	was, is := j.sidesOf(old, rec)
+	cmp, err := outcome.Compare(was.Outcome, is.Outcome, content.SameUnder(j.rules, was.Open, is.Open))
 	if err != nil {
 		return word, err
 	}
@@ -77,26 +101,31 @@ func (c *checking) judgeRuns(e *corpus.Entry, old, rec *golden.Record) (word rep
 	left := content.Uncompared{Masked: content.FlakyParts(&old.Outcome), Ignored: content.IgnoredParts(&old.Outcome)}.With(&rec.Outcome)
 	word.Masked, word.Ignored = left.Masked, left.Ignored
 	word.Verdict, word.Unstable = keep.Judge(was.Outcome, rec, cmp)
-	if c.reference != nil { // its runs were of this check, too
+	if j.reference != nil { // its runs were part of this run, too
 		for _, part := range word.Masked {
 			if !slices.Contains(word.Flaky, part) {
 				word.Flaky = append(word.Flaky, part)
 			}
 		}
 	}
-	if err := c.differences.Add(e.Name, e.Size, word.Verdict, was, is, cmp); err != nil {
+	if err := j.differences.Add(e.Name, e.Size, word.Verdict, was, is, cmp); err != nil {
 		return word, err
 	}
-	word.Differences, word.More, err = analyse.Differences(c.rules, was, is, cmp)
+	word.Differences, word.More, err = analyse.Differences(j.rules, was, is, cmp)
 	return word, err
 }
 
 // sides returns both sides of a case that differed.
-func (c *checking) sides(caseName string) (was, is content.Side, err error) {
-	old, _, err := c.base.Get(caseName)
+func (j *judge) sides(caseName string) (was, is content.Side, err error) {
+	old, _, err := j.base.Get(caseName)
 	if err != nil {
 		return was, is, err
 	}
-	rec, _, err := c.found.Get(caseName)
-	return content.Side{Outcome: &old.Outcome, Open: content.Remembering(c.base.Content)}, content.KeptSide(&rec.Outcome, content.Remembering(c.found.Content)), err
+	rec, _, err := j.found.Get(caseName)
+	was, is = j.sidesOf(&old, &rec)
+	return was, is, err
+}
+
+func (j *judge) sidesOf(old, rec *golden.Record) (was, is content.Side) {
+	return content.Side{Outcome: &old.Outcome, Open: content.Remembering(j.base.Content)}, content.KeptSide(&rec.Outcome, content.Remembering(j.found.Content))
 }

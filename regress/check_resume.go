@@ -9,15 +9,24 @@ import (
 	"muster/regress/internal/state"
 )
 
-// repeatFinished runs a sample of the finished cases again, and refuses to resume if one has
-// another outcome now. If no case is left to run, outcomes of two tools cannot mix, and
-// repeatFinished does nothing.
-func (c *checking) repeatFinished(ctx context.Context, done map[string]state.Line) error {
+// finishedCases are the cases that an interrupted run finished. A sample of them runs again before
+// the run is resumed. Several goroutines may call its methods.
+type finishedCases struct {
+	session *session
+	judge   *judge
+	numbers runNumbers
+	done    map[string]state.Line // by the name of the case
+}
+
+// repeat runs a sample of the finished cases again, and refuses to resume if one has another
+// outcome now. If no case is left to run, outcomes of two tools cannot mix, and repeat does
+// nothing.
+func (f *finishedCases) repeat(ctx context.Context) error {
 	var finished []pass.Task
 	left := false
-	for _, t := range c.all() {
-		line, ok := done[t.Entry.Name]
-		left = left || !ok || !line.Identical || c.o.Judge.Runs > 1
+	for _, t := range f.session.all() {
+		line, ok := f.done[t.Entry.Name]
+		left = left || !ok || !line.Identical || f.numbers.identical > 1
 		if ok {
 			finished = append(finished, t)
 		}
@@ -25,82 +34,81 @@ func (c *checking) repeatFinished(ctx context.Context, done map[string]state.Lin
 	if !left {
 		return nil
 	}
-	same := func(ctx context.Context, m *sample, t pass.Task) (bool, error) {
-		return c.meets(ctx, m, t, done[t.Entry.Name].Identical)
-	}
-	return c.repeatSample(ctx, finished, c.o.Judge.Retries, c.found.Meta, same, c.joinSample)
+	return f.session.repeatSample(ctx, finished, f.numbers.retries, f.judge.found.Meta, f.isAsBefore, f.join)
 }
 
-// meets reports whether a finished case still has its outcome. An identical case must equal
+// isAsBefore reports whether a finished case still has its outcome. An identical case must equal
 // the golden, or a run of the reference beside it.
-func (c *checking) meets(ctx context.Context, m *sample, t pass.Task, identical bool) (same bool, err error) {
-	if identical && c.reference != nil {
-		for n := 0; n <= c.o.Judge.Retries && err == nil && !same; n++ {
-			same, err = c.meetsReference(ctx, m, t)
+func (f *finishedCases) isAsBefore(ctx context.Context, m *sample, t pass.Task) (same bool, err error) {
+	identical := f.done[t.Entry.Name].Identical
+	if identical && f.judge.reference != nil {
+		for n := 0; n <= f.numbers.retries && err == nil && !same; n++ {
+			same, err = f.meetsReference(ctx, m, t)
 		}
 		return same, err
 	}
-	expected, err := c.expectations(m, t, identical)
+	expected, err := f.expectations(m, t, identical)
 	for same = true; err == nil && same && len(expected) > 0; expected = expected[1:] {
-		same, err = m.meets(ctx, expected[0], c.o.Judge.Retries)
+		same, err = m.meets(ctx, expected[0], f.numbers.retries)
 	}
 	return same, err
 }
 
 // expectations returns the outcomes of a finished case: that of a reference beside the
 // candidate, and that of the candidate.
-func (c *checking) expectations(m *sample, t pass.Task, identical bool) (list []expectation, err error) {
-	name := t.Entry.Name
-	candidate := expectation{task: t, command: c.commands.For(name), kept: m.candidate, stable: identical}
+func (f *finishedCases) expectations(m *sample, t pass.Task, identical bool) (list []expectation, err error) {
+	name, judge := t.Entry.Name, f.judge
+	candidate := expectation{task: t, command: f.session.commands.For(name), kept: m.candidate, stable: identical}
 	candidate.compare = func(r *exec.Result) (keep.Likeness, error) {
-		l, _, err := c.compare(name, r)
+		l, _, err := judge.compare(name, r)
 		return l, err
 	}
 	if identical {
-		old, _, err := c.base.Get(name)
-		old.Outcome.Ignore(c.ignored.Match)
-		candidate.was, candidate.open = old.Outcome, c.base.Content
+		old, _, err := judge.base.Get(name)
+		old.Outcome.Ignore(judge.ignored.Match)
+		candidate.was, candidate.open = old.Outcome, judge.base.Content
 		return []expectation{candidate}, err
 	}
-	is, stored, err := c.found.Get(name)
+	is, stored, err := judge.stored(name)
 	if err != nil || !stored {
 		return nil, err // it runs again in any case
 	}
-	candidate.was, candidate.open = is.Outcome, c.found.Content
-	if c.reference == nil {
+	candidate.was, candidate.open = is.Outcome, judge.found.Content
+	if judge.reference == nil {
 		return []expectation{candidate}, nil
 	}
-	was, stored, err := c.reference.Get(name)
-	if err != nil || !stored {
+	was, _, err := judge.reference.Get(name)
+	if err != nil {
 		return nil, err
 	}
-	beside := expectation{task: t, command: c.reference.command, was: was.Outcome, open: c.reference.Content, kept: m.reference}
+	beside := expectation{task: t, command: judge.reference.command, was: was.Outcome, open: judge.reference.Content, kept: m.reference}
 	beside.compare = func(*exec.Result) (keep.Likeness, error) { return keep.Unmatched, nil }
 	return []expectation{beside, candidate}, nil
 }
 
 // meetsReference runs the reference once, and the candidate beside it.
-func (c *checking) meetsReference(ctx context.Context, m *sample, t pass.Task) (same bool, err error) {
-	r, err := c.runUnjudged(ctx, t, c.reference.command)
+func (f *finishedCases) meetsReference(ctx context.Context, m *sample, t pass.Task) (same bool, err error) {
+	r, err := f.session.runUnjudged(ctx, t, f.judge.reference.command)
 	if err != nil {
 		return false, err
 	}
 	defer r.Release()
-	e := expectation{task: t, command: c.commands.For(t.Entry.Name), was: r.Outcome, open: r.Open, kept: m.candidate, stable: true}
+	e := expectation{task: t, command: f.session.commands.For(t.Entry.Name), was: r.Outcome, open: r.Open, kept: m.candidate, stable: true}
 	e.compare = func(now *exec.Result) (keep.Likeness, error) {
 		if err := m.keep(ctx, m.reference, t.Entry.Name, r, keep.Unmatched); err != nil {
 			return keep.Unlike, err
 		}
-		return keep.Compare(&r.Outcome, &now.Outcome, c.comparer.Same(r.Open, now.Open))
+		return keep.Compare(&r.Outcome, &now.Outcome, f.judge.comparer.Same(r.Open, now.Open))
 	}
 	return m.meets(ctx, e, 0)
 }
 
-// joinSample adds the new runs of a case that varies to what is stored of it. An identical
-// case had an equal run, which is not stored.
-func (c *checking) joinSample(ctx context.Context, m *sample, name string) error {
-	if c.reference != nil {
-		if err := c.reference.Join(ctx, m.reference, name, c.comparer.Same); err != nil {
+// join adds the sample's runs of a case that varies to what is stored of it. An identical case had
+// an equal run, which is not stored.
+func (f *finishedCases) join(ctx context.Context, m *sample, name string) error {
+	base, found, same := f.judge.base, f.judge.found, f.judge.comparer.Same
+	if f.judge.reference != nil {
+		if err := f.judge.reference.Join(ctx, m.reference, name, same); err != nil {
 			return err
 		}
 	}
@@ -108,16 +116,16 @@ func (c *checking) joinSample(ctx context.Context, m *sample, name string) error
 	if err != nil || !varies {
 		return err
 	}
-	_, stored, err := c.found.Get(name)
+	_, stored, err := found.Get(name)
 	if err != nil {
 		return err
 	}
 	if stored {
-		return c.found.Join(ctx, m.candidate, name, c.comparer.Same)
+		return found.Join(ctx, m.candidate, name, same)
 	}
-	old, _, err := c.base.Get(name)
+	old, _, err := base.Get(name)
 	if err != nil {
 		return err
 	}
-	return c.found.PutAfter(ctx, rec, m.candidate.Content, 1, keep.Equalled{Outcome: &old.Outcome, Open: c.base.Content, Same: c.comparer.Same})
+	return found.PutAfter(ctx, rec, m.candidate.Content, 1, keep.Equalled{Outcome: &old.Outcome, Open: base.Content, Same: same})
 }

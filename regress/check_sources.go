@@ -16,7 +16,7 @@ import (
 const refusedNamesMax = 3
 
 // refuseOtherCorpus refuses a corpus that has none of the golden's cases.
-func (s *session) refuseOtherCorpus(base *golden.Store) error {
+func refuseOtherCorpus(s *session, base *golden.Store) error {
 	for _, e := range s.corpus.Cases() {
 		if _, known := base.OutcomeDigest(e.Name); known {
 			return nil
@@ -30,7 +30,7 @@ func (s *session) refuseOtherCorpus(base *golden.Store) error {
 
 // compareSources finds the selected sources and the shared files that changed since the
 // golden was recorded. --same-corpus refuses them; otherwise the summary lists them.
-func (s *session) compareSources(ctx context.Context, base *golden.Store) error {
+func compareSources(ctx context.Context, s *session, base *golden.Store) error {
 	if _, err := s.corpusDigest(ctx); err != nil {
 		return err
 	}
@@ -38,7 +38,7 @@ func (s *session) compareSources(ctx context.Context, base *golden.Store) error 
 	if err != nil {
 		return err
 	}
-	changed, known := s.changedSources(base)
+	changed, known := changedSources(s, base)
 	found := report.Sources{Known: known, Changed: len(changed), Names: name.First(changed, report.SourceNamesMax)}
 	var others []string
 	if was != nil {
@@ -46,14 +46,14 @@ func (s *session) compareSources(ctx context.Context, base *golden.Store) error 
 	}
 	s.ledger.Summary.Sources = found
 	if s.o.Judge.SameCorpus {
-		return s.refuseChanged(base.Meta(), slices.Concat(changed, others), s.countKnown(base) == known && was != nil)
+		return refuseChanged(s, base.Meta(), slices.Concat(changed, others), countKnown(s, base) == known && was != nil)
 	}
 	return nil
 }
 
 // changedSources returns the selected cases whose source is not the recorded one, in corpus
 // order. known counts the selected cases whose recorded source the golden has.
-func (s *session) changedSources(base *golden.Store) (changed []string, known int) {
+func changedSources(s *session, base *golden.Store) (changed []string, known int) {
 	for _, e := range s.cases {
 		was := base.Source(e.Name)
 		if was == (outcome.Digest{}) {
@@ -68,7 +68,7 @@ func (s *session) changedSources(base *golden.Store) (changed []string, known in
 }
 
 // countKnown returns how many of the selected cases the golden has.
-func (s *session) countKnown(base *golden.Store) (n int) {
+func countKnown(s *session, base *golden.Store) (n int) {
 	for _, e := range s.cases {
 		if _, known := base.OutcomeDigest(e.Name); known {
 			n++
@@ -105,7 +105,7 @@ func compareShared(found *report.Sources, was, is map[string]outcome.Digest) (na
 
 // refuseChanged returns the error of --same-corpus, or nil. If the golden does not have
 // every source digest, the digest of the whole corpus decides.
-func (s *session) refuseChanged(m golden.Meta, names []string, complete bool) error {
+func refuseChanged(s *session, m golden.Meta, names []string, complete bool) error {
 	const mend = "check the recorded corpus, record again, or leave out --same-corpus"
 	switch {
 	case len(names) > 0:

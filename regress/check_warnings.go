@@ -7,99 +7,80 @@ import (
 	"slices"
 
 	"muster/internal/readable"
+	"muster/regress/internal/exec"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/pass"
+	"muster/regress/internal/run"
 )
 
-// failingRuns counts first runs that fail newly, until another run comes.
-type failingRuns struct {
-	count   int
-	stopped bool
-	warned  bool
+// warnFailing warns that the first cases that ran all fail.
+func warnFailing(s *session) {
+	s.events.Warn(fmt.Sprintf("all of the first %d cases fail, and none failed before: interrupt the %s if the command is wrong", pass.FailingFirst, s.name))
+	warnMistakes(s, (*exec.Command).Hints)
 }
 
-// countFailure counts a first run that fails newly. It warns once if the first cases that ran all
-// fail and did not fail before. A resumed check does not warn, as its first cases ran earlier.
-func (c *checking) countFailure(t pass.Task, r firstResult) error {
-	f := &c.failures
-	f.stopped = f.stopped || c.resumed || r.identical || r.ending.Success()
-	if f.stopped {
-		return nil
-	}
-	old, known, err := c.base.Get(t.Entry.Name)
-	if f.stopped = known && !old.Outcome.Ending.Success(); err != nil || f.stopped {
-		return err
-	}
-	if f.count++; f.count != pass.FailingFirst || len(c.cases) == pass.FailingFirst {
-		return nil
-	}
-	f.warned = true
-	c.events.Warn(fmt.Sprintf("all of the first %d cases fail, and none failed before: interrupt the %s if the command is wrong", pass.FailingFirst, c.name))
-	c.hint(c.commands.Main.Hints)
-	return nil
-}
-
-// hint warns of likely mistakes in the command.
-func (c *checking) hint(hints func() []string) {
-	if c.commands.Main == nil {
+// warnMistakes warns of likely mistakes in the command. It does nothing if cases have different
+// commands.
+func warnMistakes(s *session, find func(*exec.Command) []string) {
+	if s.commands.Main == nil {
 		return
 	}
-	for _, hint := range hints() {
-		c.events.Warn(hint)
+	for _, text := range find(s.commands.Main) {
+		s.events.Warn(text)
 	}
 }
 
 // warnCommand warns of likely mistakes in the command if most cases fail newly, of misspelt
 // tokens if most are not identical, and of a command whose outcomes vary from run to run.
-func (c *checking) warnCommand() {
-	v := c.ledger.Summary.Verdicts
-	differ := v.NotIdentical()
+func warnCommand(s *session, v *verdicts) {
+	counts, cases := s.ledger.Summary.Verdicts, len(s.cases)
+	differ := counts.NotIdentical()
 	switch {
-	case c.failures.warned:
-	case 2*v[outcome.NewlyFailing] > len(c.cases):
-		c.hint(c.commands.Main.Hints)
-	case 2*differ > len(c.cases):
-		c.hint(c.commands.Main.Misspelt)
+	case v.failures.warned:
+	case 2*counts[outcome.NewlyFailing] > cases:
+		warnMistakes(s, (*exec.Command).Hints)
+	case 2*differ > cases:
+		warnMistakes(s, (*exec.Command).Misspelt)
 	}
-	if 2*c.unstable > differ {
-		c.events.Warn(fmt.Sprintf("most cases that differ vary from run to run (%s of %s); --normalize rewrites what may vary, such as times and addresses, and --ignore leaves out a part, such as a cache", readable.Number(c.unstable), readable.Number(differ)))
+	if 2*v.unstable > differ {
+		s.events.Warn(fmt.Sprintf("most cases that differ vary from run to run (%s of %s); --normalize rewrites what may vary, such as times and addresses, and --ignore leaves out a part, such as a cache", readable.Number(v.unstable), readable.Number(differ)))
 	}
 }
 
 // warnLeaks warns if cases differ by the path of the work folder.
-func (c *checking) warnLeaks() {
-	if text := c.differences.Leaks.Advice(); text != "" {
-		c.events.Warn(text)
+func warnLeaks(s *session) {
+	if text := s.differences.Leaks.Advice(); text != "" {
+		s.events.Warn(text)
 	}
 }
 
 // noteOtherPreflight reports that the preflight of the recorded command has another outcome than
 // it had for the golden. Nobody may know that somebody changed the tool of an engine's workers.
 // With another command the change is expected.
-func (c *checking) noteOtherPreflight(now golden.Meta) {
-	was, none := c.recorded.meta, outcome.Digest{}
+func noteOtherPreflight(events *run.Events, was, now golden.Meta) {
+	none := outcome.Digest{}
 	if was.Preflight == none || now.Preflight == none || was.Preflight == now.Preflight {
 		return
 	}
 	if golden.SameCommands(was.Command, now.Command) {
-		c.events.Note("the preflight gives something else than it did for the golden: the tool there is another than the one that recorded it, or --preflight is")
+		events.Note("the preflight gives something else than it did for the golden: the tool there is another than the one that recorded it, or --preflight is")
 	}
 }
 
-// warnAccepted reports how many of the cases that differ were accepted from another command than
+// warnAcceptedElsewhere reports how many of the cases that differ were accepted from another command than
 // the one that ran, and which check would run it.
-func (c *checking) warnAccepted() error {
+func warnAcceptedElsewhere(s *session, base baseline, recorded golden.Meta) error {
 	lines := map[string]int{}
-	elsewhere := c.acceptedElsewhere()
+	elsewhere := acceptedElsewhere(s.o, recorded)
 	if len(elsewhere) == 0 {
 		return nil
 	}
-	for _, p := range c.ledger.Results() {
-		if p.Verdict == outcome.Environment || !c.base.Has(string(p.Name)) {
+	for _, r := range s.ledger.Results() {
+		if r.Verdict == outcome.Environment || !base.Has(string(r.Name)) {
 			continue
 		}
-		rec, _, err := c.base.Get(string(p.Name))
+		rec, _, err := base.Get(string(r.Name))
 		if err != nil {
 			return err
 		}
@@ -114,7 +95,7 @@ func (c *checking) warnAccepted() error {
 		if lines[line] == 1 {
 			were = "was"
 		}
-		c.events.Warn(readable.Number(lines[line]) + " of the cases that differ " + were + " accepted from another command: " + line)
+		s.events.Warn(readable.Number(lines[line]) + " of the cases that differ " + were + " accepted from another command: " + line)
 	}
 	return nil
 }
@@ -122,20 +103,20 @@ func (c *checking) warnAccepted() error {
 // acceptedElsewhere returns the check that would be green for each accept of another command
 // than the golden's and the one that ran, by the number that records have as their origin. The
 // golden's command also left what was accepted before an accept moved it.
-func (c *checking) acceptedElsewhere() map[int]string {
+func acceptedElsewhere(o *Options, recorded golden.Meta) map[int]string {
 	lines := map[int]string{}
-	moved := c.recorded.meta.Recorder().Moved
-	for i, a := range c.recorded.meta.Accepts {
+	moved := recorded.Recorder().Moved
+	for i, a := range recorded.Accepts {
 		if !a.At.After(moved) {
 			continue
 		}
-		recorded, ran := c.recorded.meta.Flags, outcomeFlags(c.o)
+		was, ran := recorded.Flags, outcomeFlags(o)
 		if len(a.Flags) == 0 {
-			recorded, ran = nil, nil // a golden of an older muster does not keep them
+			was, ran = nil, nil // a golden of an older muster does not keep them
 		}
-		isRecorded := sameStart(a.Command, c.recorded.meta.Command, a.Flags, recorded)
-		if !isRecorded && !sameStart(a.Command, commandsIn(&c.o.Command), a.Flags, ran) {
-			lines[i+1] = greenLine(c.recorded.meta, a, c.o)
+		isRecorded := sameStart(a.Command, recorded.Command, a.Flags, was)
+		if !isRecorded && !sameStart(a.Command, commandsIn(&o.Command), a.Flags, ran) {
+			lines[i+1] = greenLine(recorded, a, o)
 		}
 	}
 	return lines

@@ -43,8 +43,8 @@ func Compare(ctx context.Context, o Options, h host.Host) (sum Summary, err erro
 	c := newChecking(s, beside)
 	c.reference = beside
 	c.setup.Commands = append(c.setup.Commands, command)
-	if err := c.prepareCosts(func() turns.Rival { return turns.ReferenceRival(command) }); err != nil {
+	if c.costs, err = newMeasurement(s, beside, func() turns.Rival { return turns.ReferenceRival(command) }, c.journal.addPair); err != nil {
 		return sum, err
 	}
-	return c.check(ctx)
+	return c.run(ctx)
 }

@@ -52,8 +52,8 @@ type runsOf struct {
 	exact bool // they are all, and the verdict rests on each
 }
 
-// judge compares the verdict on a case with the truth.
-func judge(g *truth, runs runsOf, v outcome.Verdict) *violation {
+// compareWithTruth compares the verdict on a case with the truth.
+func compareWithTruth(g *truth, runs runsOf, v outcome.Verdict) *violation {
 	if g.vague || len(runs.faces) == 0 {
 		return nil
 	}

@@ -121,12 +121,12 @@ func (r *round) judge(c *chain, a *attempt, name string, v outcome.Verdict) {
 			g.vague = true
 			return
 		}
-		if found := judge(g, runsOf{[]face{f.compared(r.how)}, true}, v); found != nil {
+		if found := compareWithTruth(g, runsOf{[]face{f.compared(r.how)}, true}, v); found != nil {
 			r.assert(c.change.resumed(), false, "check went on; %s: %s", name, found.why)
 		}
 		return
 	}
-	if found := judge(g, runs, v); found != nil {
+	if found := compareWithTruth(g, runs, v); found != nil {
 		r.assert(found.property, false, "%s: %s", name, found.why)
 	}
 	r.countRuns(c, a, name, v)

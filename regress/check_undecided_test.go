@@ -12,7 +12,7 @@ import (
 // pass takes longer, unless the room is full.
 func TestWaitingRoom(t *testing.T) {
 	due := pass.Durations{5 * time.Second, time.Second, 0}
-	first := func(i int) firstRun { return firstRun{task: pass.Task{Index: i, Entry: &corpus.Entry{}}} }
+	first := func(i int) undecidedCase { return undecidedCase{task: pass.Task{Index: i, Entry: &corpus.Entry{}}} }
 	next := func(w *waitingRoom, long time.Duration) int {
 		f, ok := w.next(long, due)
 		if !ok {
@@ -47,7 +47,7 @@ func TestWaitingRoom(t *testing.T) {
 	if got := next(&w, time.Hour); got != -1 {
 		t.Errorf("a room that is full no more: %d is next", got)
 	}
-	if got := next(&w, 0); got != 1 || len(w.firsts) != 0 {
-		t.Errorf("%d is next, %d wait: the third had no room", got, len(w.firsts))
+	if got := next(&w, 0); got != 1 || len(w.cases) != 0 {
+		t.Errorf("%d is next, %d wait: the third had no room", got, len(w.cases))
 	}
 }

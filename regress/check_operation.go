@@ -1,0 +1,257 @@
+package regress
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"muster/internal/readable"
+	"muster/regress/internal/crew"
+	"muster/regress/internal/fault"
+	"muster/regress/internal/keep"
+	"muster/regress/internal/name"
+	"muster/regress/internal/outcome"
+	"muster/regress/internal/pass"
+	"muster/regress/internal/report"
+	"muster/regress/internal/state"
+	"muster/regress/internal/turns"
+)
+
+// checking is a check or a compare under way, from its first run to its summary.
+type checking struct {
+	session   *session
+	setup     crew.Setup
+	settler   crew.Settler
+	base      baseline
+	reference *reference // nil in a check
+	recorded  recorded   // zero in a compare
+	costs     *turns.Measurement
+	journal   journal
+
+	// The fields below are nil before start.
+	judge    *judge
+	verdicts *verdicts
+	passes   *passes
+}
+
+func newChecking(s *session, base baseline) *checking {
+	return &checking{session: s, base: base, setup: s.setup(s.lanesForCases())}
+}
+
+// run makes both passes and sums up.
+func (c *checking) run(ctx context.Context) (Summary, error) {
+	s := c.session
+	pending, err := c.begin(ctx)
+	if err != nil {
+		return s.ledger.Summary, err
+	}
+	ctx, watched := s.watchTool(ctx)
+	err = c.passes.runFirst(ctx, pending)
+	if e := c.journal.lines.Close(); err == nil {
+		err = e
+	}
+	if err == nil {
+		err = c.passes.runFurther(ctx)
+		warnLeaks(s)
+	}
+	if err == nil {
+		err = s.groups(c.judge.sides)
+	}
+	if err == nil && len(c.verdicts.final) == len(s.cases) {
+		err = reportCost(ctx, s, c.costs)
+	}
+	if err != nil {
+		err = errors.Join(err, c.verdicts.reportUndecided())
+	}
+	if e := c.journal.pairs.Close(); err == nil {
+		err = e
+	}
+	err = c.end(c.endStores(watched(err)))
+	return s.ledger.Summary, err
+}
+
+// endStores completes what is kept of the run, or leaves it for --resume.
+func (c *checking) endStores(err error) error {
+	if e := c.judge.found.End(err); e != nil {
+		err = errors.Join(err, e)
+	}
+	if c.reference == nil {
+		return err
+	}
+	if e := c.reference.End(err); e != nil {
+		err = errors.Join(err, e)
+	}
+	return err
+}
+
+// begin starts a new run or goes on with an interrupted one, and returns the cases that have to
+// run.
+func (c *checking) begin(ctx context.Context) (pending []pass.Task, err error) {
+	s := c.session
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.dropRun())
+		}
+	}()
+	if err := c.start(ctx); err != nil {
+		return nil, err
+	}
+	done, pairs, err := c.journal.open(s.run)
+	if err != nil {
+		return nil, err
+	}
+	c.costs.Resume(pairs)
+	if pending, err = c.resume(ctx, state.LinesByName(done)); err != nil {
+		return nil, errors.Join(c.endStores(err), c.journal.lines.Close(), c.journal.pairs.Close())
+	}
+	return pending, nil
+}
+
+// resume takes over the cases that an interrupted run finished, and returns the others.
+func (c *checking) resume(ctx context.Context, done map[string]state.Line) (pending []pass.Task, err error) {
+	s := c.session
+	finished := finishedCases{session: s, judge: c.judge, numbers: c.verdicts.numbers, done: done}
+	if err := finished.repeat(ctx); err != nil {
+		return nil, err
+	}
+	left := slices.DeleteFunc(s.all(), func(t pass.Task) bool {
+		_, known := done[t.Entry.Name]
+		return known
+	})
+	s.events.Emit(report.Started{
+		Command: s.name, Run: s.run.ID, Corpus: s.o.Corpus.Path, Tool: commandLine(&s.o.Command), Against: c.against(), Cases: len(s.cases), Jobs: s.jobs(),
+		Resumed: len(done), Expected: c.verdicts.due.Sum(left), Allowed: parseAllowed(s.o), At: s.began,
+	})
+	return takeFinished(c.verdicts, s.ordered(c.recorded.took), done)
+}
+
+// start brings up the lanes, and finds or makes the run and its stores.
+func (c *checking) start(ctx context.Context) error {
+	s := c.session
+	id, err := c.identity(ctx)
+	if err != nil {
+		return err
+	}
+	if err := s.startCrew(ctx, c.setup); err != nil {
+		return err
+	}
+	c.costs.Start(s.executor)
+	s.executor = c.settler.Decorate(s.executor)
+	maps.Copy(id, s.crew.Identity())
+	if err := s.startRun(id, c.recorded.digest); err != nil {
+		return err
+	}
+	meta, err := s.meta(ctx)
+	if err != nil {
+		return err
+	}
+	noteOtherPreflight(s.events, c.recorded.meta, meta)
+	if c.reference != nil {
+		if c.reference.Store, err = keep.Resume(s.run.References(), meta); err != nil {
+			return err
+		}
+	}
+	found, err := keep.Resume(s.run.Outcomes(), meta)
+	if err != nil {
+		return err
+	}
+	found.Sources = s.digests
+	c.prepareRuns(found)
+	return nil
+}
+
+// identity returns what must be the same to resume the run.
+func (c *checking) identity(ctx context.Context) (map[string]string, error) {
+	id, err := c.session.identity(ctx)
+	if err != nil {
+		return nil, err
+	}
+	id["--golden"] = c.session.o.Store.Golden // accept writes to it
+	if c.reference != nil {
+		crew.IdentifyCommand("the reference", c.reference.command, id)
+	} else {
+		id["the golden"] = c.recorded.digest.String()
+	}
+	return id, nil
+}
+
+// prepareRuns makes what the passes need.
+func (c *checking) prepareRuns(found *keep.Store) {
+	s, numbers := c.session, runNumbers{retries: c.session.o.Judge.Retries, identical: c.session.o.Judge.Runs}
+	c.judge = &judge{
+		base: c.base, reference: c.reference, masks: c.recorded.masks, found: found,
+		rules: s.rules, ignored: s.ignored, comparer: s.comparer, differences: s.differences,
+	}
+	c.verdicts = &verdicts{
+		judge: c.judge, numbers: numbers, due: c.recorded.took.Complete(),
+		failFast: s.o.Select.FailFast, mayBeNew: slices.Contains(s.o.Judge.Allow, outcome.New.String()),
+		journal: &c.journal, costs: c.costs, ledger: s.ledger, events: s.events,
+		failures:  &failureCounter{base: c.base, cases: len(s.cases), stopped: s.resumed, warn: func() { warnFailing(s) }},
+		undecided: map[int]undecidedCase{}, order: pass.NewInOrder(), final: map[int]bool{},
+	}
+	width := s.crew.Width()
+	width.Alone = s.onePerLane()
+	c.passes = &passes{
+		width: width, cases: s.cases, verdicts: c.verdicts,
+		first:   firstRuns{runner: s.runner(), judge: c.judge, settler: c.settler, costs: c.costs},
+		further: furtherRuns{runner: s.runner(), judge: c.judge, numbers: numbers, emit: s.events.Emit},
+	}
+}
+
+// against names what the candidate is compared with.
+func (c *checking) against() string {
+	if c.reference != nil {
+		return name.QuoteAll(c.session.o.Command.Reference)
+	}
+	return c.session.o.Store.Golden
+}
+
+// end sums up, whatever happened before.
+func (c *checking) end(err error) error {
+	s := c.session
+	if err == nil {
+		err = s.inputsChanged()
+	}
+	if err == nil {
+		err = c.addMissing()
+	}
+	if err == nil {
+		warnCommand(s, c.verdicts)
+		err = warnAcceptedElsewhere(s, c.base, c.recorded.meta)
+	}
+	s.ledger.NotRun(s.cases, func(i int) bool { return c.verdicts.final[i] })
+	err = s.finish(err)
+	if s.ledger.Summary.Interrupted {
+		return fault.Interruptedf("%s%s", describeInterrupt(&s.ledger.Summary, len(s.cases)), s.goesOn())
+	}
+	return err
+}
+
+// describeInterrupt says what an interrupted run of a number of cases lacks.
+func describeInterrupt(sum *Summary, cases int) string {
+	once := sum.Verdicts[outcome.DifferedOnce]
+	if sum.NotRun+once == 0 {
+		return "interrupted: all cases have their verdicts, and what the change costs is not told"
+	}
+	text := fmt.Sprintf("interrupted: %s of %s did not run", readable.Number(sum.NotRun), readable.Cases(cases))
+	if once > 0 {
+		text += fmt.Sprintf(", and %s differed and did not run again", readable.Number(once))
+	}
+	return text
+}
+
+// addMissing gives a verdict to the cases that the corpus lacks.
+func (c *checking) addMissing() error {
+	s := c.session
+	for i, name := range s.lacking {
+		old, _, err := c.base.Get(name)
+		if err != nil {
+			return err
+		}
+		s.ledger.Verdict(report.Case{Name: name, Index: len(s.cases) + i, Verdict: outcome.Missing, GoldenEnding: &old.Outcome.Ending})
+		s.ledger.Absent++
+	}
+	return nil
+}

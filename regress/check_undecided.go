@@ -1,0 +1,72 @@
+package regress
+
+import (
+	"sync"
+	"time"
+
+	"muster/regress/internal/outcome"
+	"muster/regress/internal/pass"
+	"muster/regress/internal/report"
+)
+
+// undecidedCase is a case that needs further runs before its verdict.
+type undecidedCase struct {
+	task     pass.Task
+	lane     int // of the first run
+	runs     int // so far: an interrupted run may have made more than the first
+	onEngine *outcome.EngineRun
+	alike    bool        // the first run equalled the baseline
+	word     report.Case // of an alike case, if its further runs are identical, too
+}
+
+// equalRuns counts the runs so far that equalled the baseline and are not stored.
+func (u *undecidedCase) equalRuns() int {
+	if u.alike {
+		return 1
+	}
+	return 0
+}
+
+// runNumbers says how often a case runs.
+type runNumbers struct {
+	retries   int // further runs of a case that differs
+	identical int // runs of an identical case, the first included
+}
+
+// of returns the number of runs of a case, the first included.
+func (n runNumbers) of(u undecidedCase) int {
+	if u.alike {
+		return max(1, n.identical)
+	}
+	return 1 + n.retries
+}
+
+// waitingRoom holds cases that differed in the first pass, until a lane runs them again. It
+// is bounded: a case that does not fit runs again after the pass. Several goroutines may use it.
+type waitingRoom struct {
+	room int // 0 = no case runs again during the pass
+
+	mu    sync.Mutex
+	cases []undecidedCase // in the order of their arrival
+}
+
+// add adds a case if there is room.
+func (w *waitingRoom) add(u undecidedCase) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.cases) < w.room {
+		w.cases = append(w.cases, u)
+	}
+}
+
+// next takes out the case that has waited longest. While there is room for more, next takes
+// the case only if it lasts as long as the next case of the pass: long cases begin first.
+func (w *waitingRoom) next(long time.Duration, due pass.Durations) (u undecidedCase, ok bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.cases) == 0 || len(w.cases) < w.room && due.Of(w.cases[0].task.Index) < long {
+		return u, false
+	}
+	u, w.cases = w.cases[0], w.cases[1:]
+	return u, true
+}
