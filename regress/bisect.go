@@ -154,7 +154,7 @@ func (d *bisecting) prepare(ctx context.Context, goals []goal) error {
 // probe makes a source ready: what it is compared with must be what it was when the run
 // found its causes.
 func (d *bisecting) probe(a goal, found *golden.Store) error {
-	t, err := d.find(name.Print(a.name))
+	t, err := d.in.Find(name.Print(a.name))
 	if err != nil {
 		return err
 	}

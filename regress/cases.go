@@ -38,7 +38,7 @@ func Cases(ctx context.Context, o Options, h host.Host, list CaseList) (names []
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
-	for _, e := range s.cases {
+	for _, e := range s.in.Cases {
 		if list.Failing {
 			rec, _, err := recorded.Get(e.Name) // of a new case the zero Record, which succeeds
 			if err != nil {

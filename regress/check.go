@@ -40,12 +40,12 @@ func Check(ctx context.Context, o Options, h host.Host) (sum Summary, err error)
 	}
 	c := newChecking(s, goldenBase{base.Store})
 	c.setup.Left, c.settler = crew.FilesLeft(base.Get), newSettler(s, base.Store)
-	c.recorded = recorded{base.Meta(), base.Digest(), s.wallsIn(base.Store), base.Flaky}
+	c.recorded = recorded{base.Meta(), base.Digest(), s.in.Durations(base.Wall), base.Flaky}
 	if c.costs, err = newMeasurement(s, c.base, func() turns.Rival { return findRecordedRival(s, base.Meta()) }, c.journal.addPair); err != nil {
 		return sum, err
 	}
-	if len(s.cases) == 0 && len(s.lacking) == 0 {
-		return sum, s.nothing()
+	if len(s.in.Cases) == 0 && len(s.in.Lacking) == 0 {
+		return sum, s.in.NoneSelected()
 	}
 	if err := compareSources(ctx, s, base.Store); err != nil {
 		return sum, err

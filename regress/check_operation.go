@@ -59,7 +59,7 @@ func (c *checking) run(ctx context.Context) (Summary, error) {
 	if err == nil {
 		err = s.groups(c.judge.sides)
 	}
-	if err == nil && len(c.verdicts.final) == len(s.cases) {
+	if err == nil && len(c.verdicts.final) == len(s.in.Cases) {
 		err = reportCost(ctx, s, c.costs)
 	}
 	if err != nil {
@@ -116,12 +116,12 @@ func (c *checking) resume(ctx context.Context, done map[string]state.Line) (pend
 	if err := finished.repeat(ctx); err != nil {
 		return nil, err
 	}
-	left := slices.DeleteFunc(s.all(), func(t pass.Task) bool {
+	left := slices.DeleteFunc(s.in.Tasks(), func(t pass.Task) bool {
 		_, known := done[t.Entry.Name]
 		return known
 	})
 	s.events.Emit(report.Started{
-		Command: s.name, Run: s.run.ID, Corpus: s.o.Corpus.Path, Tool: commandLine(&s.o.Command), Against: c.against(), Cases: len(s.cases), Jobs: s.jobs(),
+		Command: s.name, Run: s.run.ID, Corpus: s.o.Corpus.Path, Tool: commandLine(&s.o.Command), Against: c.against(), Cases: len(s.in.Cases), Jobs: s.jobs(),
 		Resumed: len(done), Expected: c.verdicts.due.Sum(left), Allowed: parseAllowed(s.o), At: s.began,
 	})
 	return takeFinished(c.verdicts, s.ordered(c.recorded.took), done)
@@ -157,7 +157,7 @@ func (c *checking) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	found.Sources = s.digests
+	found.Sources = s.in.Digests
 	c.prepareRuns(found)
 	return nil
 }
@@ -188,13 +188,13 @@ func (c *checking) prepareRuns(found *keep.Store) {
 		judge: c.judge, numbers: numbers, due: c.recorded.took.Complete(),
 		failFast: s.o.Select.FailFast, mayBeNew: slices.Contains(s.o.Judge.Allow, outcome.New.String()),
 		journal: &c.journal, costs: c.costs, ledger: s.ledger, events: s.events,
-		failures:  &failureCounter{base: c.base, cases: len(s.cases), stopped: s.resumed, warn: func() { warnFailing(s) }},
+		failures:  &failureCounter{base: c.base, cases: len(s.in.Cases), stopped: s.resumed, warn: func() { warnFailing(s) }},
 		undecided: map[int]undecidedCase{}, order: pass.NewInOrder(), final: map[int]bool{},
 	}
 	width := s.crew.Width()
 	width.Alone = s.onePerLane()
 	c.passes = &passes{
-		width: width, cases: s.cases, verdicts: c.verdicts,
+		width: width, cases: s.in.Cases, verdicts: c.verdicts,
 		first:   firstRuns{runner: s.runner(), judge: c.judge, settler: c.settler, costs: c.costs},
 		further: furtherRuns{runner: s.runner(), judge: c.judge, numbers: numbers, emit: s.events.Emit},
 	}
@@ -212,7 +212,7 @@ func (c *checking) against() string {
 func (c *checking) end(err error) error {
 	s := c.session
 	if err == nil {
-		err = s.inputsChanged()
+		err = s.in.RefuseChanged(s.events.Warn)
 	}
 	if err == nil {
 		err = c.addMissing()
@@ -221,10 +221,10 @@ func (c *checking) end(err error) error {
 		warnCommand(s, c.verdicts)
 		err = warnAcceptedElsewhere(s, c.base, c.recorded.meta)
 	}
-	s.ledger.NotRun(s.cases, func(i int) bool { return c.verdicts.final[i] })
+	s.ledger.NotRun(s.in.Cases, func(i int) bool { return c.verdicts.final[i] })
 	err = s.finish(err)
 	if s.ledger.Summary.Interrupted {
-		return fault.Interruptedf("%s%s", describeInterrupt(&s.ledger.Summary, len(s.cases)), s.goesOn())
+		return fault.Interruptedf("%s%s", describeInterrupt(&s.ledger.Summary, len(s.in.Cases)), s.goesOn())
 	}
 	return err
 }
@@ -245,12 +245,12 @@ func describeInterrupt(sum *Summary, cases int) string {
 // addMissing gives a verdict to the cases that the corpus lacks.
 func (c *checking) addMissing() error {
 	s := c.session
-	for i, name := range s.lacking {
+	for i, name := range s.in.Lacking {
 		old, _, err := c.base.Get(name)
 		if err != nil {
 			return err
 		}
-		s.ledger.Verdict(report.Case{Name: name, Index: len(s.cases) + i, Verdict: outcome.Missing, GoldenEnding: &old.Outcome.Ending})
+		s.ledger.Verdict(report.Case{Name: name, Index: len(s.in.Cases) + i, Verdict: outcome.Missing, GoldenEnding: &old.Outcome.Ending})
 		s.ledger.Absent++
 	}
 	return nil

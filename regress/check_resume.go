@@ -24,7 +24,7 @@ type finishedCases struct {
 func (f *finishedCases) repeat(ctx context.Context) error {
 	var finished []pass.Task
 	left := false
-	for _, t := range f.session.all() {
+	for _, t := range f.session.in.Tasks() {
 		line, ok := f.done[t.Entry.Name]
 		left = left || !ok || !line.Identical || f.numbers.identical > 1
 		if ok {

@@ -17,7 +17,7 @@ const refusedNamesMax = 3
 
 // refuseOtherCorpus refuses a corpus that has none of the golden's cases.
 func refuseOtherCorpus(s *session, base *golden.Store) error {
-	for _, e := range s.corpus.Cases() {
+	for _, e := range s.in.Corpus.Cases() {
 		if _, known := base.OutcomeDigest(e.Name); known {
 			return nil
 		}
@@ -31,7 +31,7 @@ func refuseOtherCorpus(s *session, base *golden.Store) error {
 // compareSources finds the selected sources and the shared files that changed since the
 // golden was recorded. --same-corpus refuses them; otherwise the summary lists them.
 func compareSources(ctx context.Context, s *session, base *golden.Store) error {
-	if _, err := s.corpusDigest(ctx); err != nil {
+	if err := s.in.ReadDigests(ctx); err != nil {
 		return err
 	}
 	was, err := base.Shared()
@@ -42,7 +42,7 @@ func compareSources(ctx context.Context, s *session, base *golden.Store) error {
 	found := report.Sources{Known: known, Changed: len(changed), Names: name.First(changed, report.SourceNamesMax)}
 	var others []string
 	if was != nil {
-		others = compareShared(&found, was, s.digests.Shared())
+		others = compareShared(&found, was, s.in.Digests.Shared())
 	}
 	s.ledger.Summary.Sources = found
 	if s.o.Judge.SameCorpus {
@@ -54,13 +54,13 @@ func compareSources(ctx context.Context, s *session, base *golden.Store) error {
 // changedSources returns the selected cases whose source is not the recorded one, in corpus
 // order. known counts the selected cases whose recorded source the golden has.
 func changedSources(s *session, base *golden.Store) (changed []string, known int) {
-	for _, e := range s.cases {
+	for _, e := range s.in.Cases {
 		was := base.Source(e.Name)
 		if was == (outcome.Digest{}) {
 			continue
 		}
 		known++
-		if was != s.digests.Case(e.Name) {
+		if was != s.in.Digests.Case(e.Name) {
 			changed = append(changed, e.Name)
 		}
 	}
@@ -69,7 +69,7 @@ func changedSources(s *session, base *golden.Store) (changed []string, known int
 
 // countKnown returns how many of the selected cases the golden has.
 func countKnown(s *session, base *golden.Store) (n int) {
-	for _, e := range s.cases {
+	for _, e := range s.in.Cases {
 		if _, known := base.OutcomeDigest(e.Name); known {
 			n++
 		}
@@ -115,7 +115,7 @@ func refuseChanged(s *session, m golden.Meta, names []string, complete bool) err
 		}
 		return fault.Inputf("--same-corpus: %s of %s %s %s was recorded with: %s: %s",
 			readable.Count(len(names), "file"), s.o.Corpus.Path, are, s.o.Store.Golden, name.List(names, refusedNamesMax), mend)
-	case !complete && s.digests.Whole != m.Corpus:
+	case !complete && s.in.Digests.Whole != m.Corpus:
 		return fault.Inputf("--same-corpus: %s is not the corpus that %s was recorded with, and the golden lacks the digests that would show which files changed: %s",
 			s.o.Corpus.Path, s.o.Store.Golden, mend)
 	}

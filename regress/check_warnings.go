@@ -34,7 +34,7 @@ func warnMistakes(s *session, find func(*exec.Command) []string) {
 // warnCommand warns of likely mistakes in the command if most cases fail newly, of misspelt
 // tokens if most are not identical, and of a command whose outcomes vary from run to run.
 func warnCommand(s *session, v *verdicts) {
-	counts, cases := s.ledger.Summary.Verdicts, len(s.cases)
+	counts, cases := s.ledger.Summary.Verdicts, len(s.in.Cases)
 	differ := counts.NotIdentical()
 	switch {
 	case v.failures.warned:

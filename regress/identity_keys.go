@@ -55,6 +55,3 @@ func identifyFiles(t *tool.Identity, id map[string]string) {
 // whileItRan is a key of an identity. Only a run whose tool changed meanwhile has it: the
 // value names the file.
 const whileItRan = "the tool while it ran"
-
-// writtenMeanwhile ends a warning about a file that was written to and did not change.
-const writtenMeanwhile = " was written to or replaced while it ran, and has its old content: run again if it had other content meanwhile"

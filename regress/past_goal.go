@@ -53,11 +53,11 @@ func openAgain(ctx context.Context, p *past, o *Options, h host.Host, command st
 func warnIfCorpusChanged(ctx context.Context, p *past, s *session) error {
 	const what = "the corpus"
 	was, known := p.run.State.Identity[what]
-	if !known || p.run.State.Identity[fileOf+what] == s.corpus.Stamp() {
+	if !known || p.run.State.Identity[fileOf+what] == s.in.Corpus.Stamp() {
 		return nil
 	}
-	digest, err := s.corpusDigest(ctx)
-	if err == nil && digest.String() != was {
+	err := s.in.ReadDigests(ctx)
+	if err == nil && s.in.Digests.Whole.String() != was {
 		s.events.Warn(fmt.Sprintf("%s is not what it was in run %s: what differs may come of that, and a cause be missed", p.options.Corpus.Path, p.run.ID))
 	}
 	return err

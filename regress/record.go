@@ -95,7 +95,7 @@ func Record(ctx context.Context, o Options, h host.Host) (sum Summary, err error
 // lookAtOld refuses a selection that would drop cases from an existing golden, and
 // takes over from that how long cases took.
 func (r *recording) lookAtOld(ctx context.Context) error {
-	r.took = make(pass.Durations, len(r.cases))
+	r.took = make(pass.Durations, len(r.in.Cases))
 	old, err := r.into.Open(ctx)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
@@ -107,13 +107,13 @@ func (r *recording) lookAtOld(ctx context.Context) error {
 		return err
 	}
 	defer old.Close()
-	r.took = r.wallsIn(old)
-	selected := make(map[string]bool, len(r.cases))
-	for _, e := range r.cases {
+	r.took = r.in.Durations(old.Wall)
+	selected := make(map[string]bool, len(r.in.Cases))
+	for _, e := range r.in.Cases {
 		selected[e.Name] = true
 	}
 	lost := 0
-	for _, e := range r.corpus.Cases() {
+	for _, e := range r.in.Corpus.Cases() {
 		if _, known := old.OutcomeDigest(e.Name); known && !selected[e.Name] {
 			lost++
 		}
@@ -158,11 +158,11 @@ func (r *recording) begin(ctx context.Context) (err error) {
 	if err := r.openWriter(ctx); err != nil {
 		return err
 	}
-	r.lanes = make([]int, len(r.cases))
+	r.lanes = make([]int, len(r.in.Cases))
 	for i := range r.lanes {
 		r.lanes[i] = exec.NoLane
 	}
-	r.had = make([]runsBefore, len(r.cases))
+	r.had = make([]runsBefore, len(r.in.Cases))
 	rest, err := r.rest()
 	if err == nil {
 		err = r.repeatFinished(ctx)
@@ -172,8 +172,8 @@ func (r *recording) begin(ctx context.Context) (err error) {
 	}
 	r.due = r.took.Complete()
 	r.events.Emit(report.Started{
-		Command: r.name, Run: r.run.ID, Corpus: r.o.Corpus.Path, Tool: commandLine(&r.o.Command), Cases: len(r.cases), Jobs: r.jobs(),
-		Resumed: len(r.cases) - len(rest), Expected: r.due.Sum(rest), At: r.began,
+		Command: r.name, Run: r.run.ID, Corpus: r.o.Corpus.Path, Tool: commandLine(&r.o.Command), Cases: len(r.in.Cases), Jobs: r.jobs(),
+		Resumed: len(r.in.Cases) - len(rest), Expected: r.due.Sum(rest), At: r.began,
 	})
 	return nil
 }
@@ -181,7 +181,7 @@ func (r *recording) begin(ctx context.Context) (err error) {
 // rest lists the cases that the first pass runs: all, or those of which the run
 // that is resumed has nothing. Of the others it notes how many runs they had.
 func (r *recording) rest() ([]pass.Task, error) {
-	all := r.all()
+	all := r.in.Tasks()
 	if !r.resumed {
 		return all, nil
 	}
@@ -227,7 +227,7 @@ func (r *recording) openWriter(ctx context.Context) error {
 	if r.writer, err = golden.Create(r.into.Path(), m); err != nil {
 		return err
 	}
-	if err := r.writer.PutShared(r.digests.Shared()); err != nil {
+	if err := r.writer.PutShared(r.in.Digests.Shared()); err != nil {
 		return errors.Join(err, r.writer.Abort(false))
 	}
 	return nil
@@ -307,7 +307,7 @@ func (r *recording) look(ctx context.Context, t pass.Task, pass int, res *exec.R
 	}
 	defer res.Release()
 	got := recordRan{pass: pass, lane: res.Lane, cost: res.Cost, onEngine: res.Engine}
-	got.record = golden.Record{Name: t.Entry.Name, Outcome: res.Outcome, Cost: res.Cost, Runs: 1, Source: r.digests.Case(t.Entry.Name)}
+	got.record = golden.Record{Name: t.Entry.Name, Outcome: res.Outcome, Cost: res.Cost, Runs: 1, Source: r.in.Digests.Case(t.Entry.Name)}
 	switch had := r.had[t.Index]; {
 	case pass == 1:
 		got.err = r.writer.Put(ctx, got.record, res.Open)
@@ -393,7 +393,7 @@ func (r *recording) conclude(t pass.Task, rec golden.Record) {
 // end completes the golden, or keeps what is done for --resume.
 func (r *recording) end(ctx context.Context, err error) error {
 	if err == nil {
-		err = r.inputsChanged()
+		err = r.in.RefuseChanged(r.events.Warn)
 	}
 	if err == nil && len(r.failed) > 0 {
 		first := r.failed[slices.Min(slices.Collect(maps.Keys(r.failed)))]
@@ -414,14 +414,14 @@ func (r *recording) end(ctx context.Context, err error) error {
 			err = r.into.Publish(ctx, "muster record --resume sends it")
 		}
 	}
-	r.ledger.NotRun(r.cases, func(i int) bool { return r.done[i] || r.had[i].runs > 0 || r.failed[i] != nil })
+	r.ledger.NotRun(r.in.Cases, func(i int) bool { return r.done[i] || r.had[i].runs > 0 || r.failed[i] != nil })
 	if err != nil {
 		r.ledger.Summary.Recorded = r.kept()
 	}
 	err = r.finish(err)
 	if r.ledger.Summary.Interrupted {
 		return fault.Interruptedf("interrupted: runs of %s of %s are kept, %s is as it was%s",
-			readable.Number(r.ledger.Summary.Recorded), readable.Cases(len(r.cases)), r.o.Store.Golden, r.goesOn())
+			readable.Number(r.ledger.Summary.Recorded), readable.Cases(len(r.in.Cases)), r.o.Store.Golden, r.goesOn())
 	}
 	return err
 }

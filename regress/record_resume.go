@@ -13,7 +13,7 @@ import (
 func (r *recording) repeatFinished(ctx context.Context) error {
 	var finished []pass.Task
 	left := false
-	for _, t := range r.all() {
+	for _, t := range r.in.Tasks() {
 		runs := r.had[t.Index].runs
 		left = left || runs < r.o.Judge.Repeat
 		if runs > 0 {

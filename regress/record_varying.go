@@ -55,10 +55,10 @@ func firstWith(text string, sign byte) string {
 // warnVarying warns if most cases vary from run to run: most output would not be compared.
 func (r *recording) warnVarying() {
 	n := r.ledger.Summary.Verdicts[outcome.Flaky]
-	if 2*n <= len(r.cases) {
+	if 2*n <= len(r.in.Cases) {
 		return
 	}
-	text := fmt.Sprintf("%d of %s vary from run to run, and what varies is not compared", n, readable.Cases(len(r.cases)))
+	text := fmt.Sprintf("%d of %s vary from run to run, and what varies is not compared", n, readable.Cases(len(r.in.Cases)))
 	if r.varies != "" {
 		text += ", such as " + r.varies
 	}

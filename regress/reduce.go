@@ -75,7 +75,7 @@ func newTrial(ctx context.Context, p *past, s *session, found *cause.Found, goal
 	if err := s.resolve(); err != nil {
 		return nil, err
 	}
-	t = &trial{session: s, task: pass.Task{Index: 0, Entry: &s.cases[0]}, causes: found.Causes, index: cause.NewIndex(found.Causes), wanted: goal.causes}
+	t = &trial{session: s, task: pass.Task{Index: 0, Entry: &s.in.Cases[0]}, causes: found.Causes, index: cause.NewIndex(found.Causes), wanted: goal.causes}
 	t.candidate = s.commands.For(goal.name)
 	base, err := p.run.OpenBase(ctx)
 	if err != nil {
@@ -153,7 +153,7 @@ func (d *reducing) lanes() int { return max(1, d.goroutines()) }
 
 // begin starts the crew, and has it run the case's own source.
 func (d *reducing) begin(ctx context.Context) (err error) {
-	if d.own, err = d.contentOf(*d.task.Entry); err != nil {
+	if d.own, err = d.in.Read(*d.task.Entry); err != nil {
 		return err
 	}
 	if err := d.startBoth(ctx); err != nil {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"muster/regress/internal/corpus"
+	"muster/regress/internal/run"
 )
 
 // An attempt may take 20 times as long as the whole source, 5 s at least, and no longer
@@ -49,7 +50,7 @@ func TestGivenIsCopiedWithinItsBound(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer root.Close()
-		d := &reducing{trial: &trial{session: &session{corpus: c}}, goal: goal{name: "x.c"}, given: most}
+		d := &reducing{trial: &trial{session: &session{in: run.NewInputs(c, folder)}}, goal: goal{name: "x.c"}, given: most}
 		if err := d.writeGiven(root); err != nil {
 			t.Fatal(err)
 		}

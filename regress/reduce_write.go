@@ -203,7 +203,7 @@ func (d *reducing) write(source []byte) error {
 }
 
 func (d *reducing) writeGiven(root *os.Root) error {
-	given, size := d.corpus.Given(), int64(0)
+	given, size := d.in.Corpus.Given(), int64(0)
 	for _, e := range given {
 		size += e.Size
 	}
@@ -221,7 +221,7 @@ func (d *reducing) writeGiven(root *os.Root) error {
 			}
 			continue
 		}
-		content, err := d.contentOf(e)
+		content, err := d.in.Read(e)
 		if err == nil {
 			err = placeEntry(root, e, content)
 		}

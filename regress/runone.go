@@ -33,7 +33,7 @@ func RunOne(ctx context.Context, o Options, h host.Host, caseName, keep string) 
 		return err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
-	t, err := s.find(caseName)
+	t, err := s.in.Find(caseName)
 	if err != nil {
 		return err
 	}

@@ -39,8 +39,8 @@ func (s *session) layOut(keep string, source corpus.Entry, r *exec.Result) (err 
 		return fault.Environmentf("--keep: %w", err)
 	}
 	defer func() { err = errors.Join(err, root.Close()) }()
-	for _, e := range slices.Concat(s.corpus.Given(), []corpus.Entry{source}) {
-		if err := lay(root, e.Name, e.Exec, e.Target, func() (io.ReadCloser, error) { return s.corpus.Open(e) }); err != nil {
+	for _, e := range slices.Concat(s.in.Corpus.Given(), []corpus.Entry{source}) {
+		if err := lay(root, e.Name, e.Exec, e.Target, func() (io.ReadCloser, error) { return s.in.Corpus.Open(e) }); err != nil {
 			return err
 		}
 	}

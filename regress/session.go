@@ -3,7 +3,6 @@ package regress
 import (
 	"context"
 	"errors"
-	"io"
 	"time"
 
 	"muster/regress/host"
@@ -43,10 +42,7 @@ type session struct {
 	events *run.Events
 	ledger *run.Ledger
 
-	corpus   *corpus.Corpus
-	digests  corpus.Digests // once they are known
-	cases    []corpus.Entry // selected, in corpus order
-	lacking  []string       // names of the golden that are selected and that the corpus lacks
+	in       *run.Inputs
 	commands crew.Commands
 	tool     *tool.Identity // nil before identifyTool
 	crew     crew.Crew
@@ -70,7 +66,7 @@ func newSession(o *Options, h host.Host, name string) (s *session, err error) {
 		return nil, err
 	}
 	o = &own
-	s = &session{o: o, host: h, name: name, began: began, usedAt: crew.UsedCPU(), state: state.Open(o.Store.State)}
+	s = &session{o: o, host: h, name: name, began: began, usedAt: crew.UsedCPU(), state: state.Open(o.Store.State), in: &run.Inputs{}}
 	s.reportTo(report.Tee{})
 	s.crew = crew.NewHere(s.crewOptions())
 	if s.rules, err = normalize.Parse(o.Judge.Normalize); err != nil {
@@ -111,9 +107,11 @@ func openAgainst(ctx context.Context, o *Options, h host.Host, name string, base
 		return nil, err
 	}
 	s.noteRecordedSelection()
-	if s.corpus, err = s.openCorpus(ctx); err != nil {
+	c, err := s.openCorpus(ctx)
+	if err != nil {
 		return nil, err
 	}
+	s.in = run.NewInputs(c, s.o.Corpus.Path)
 	s.warnOfReports()
 	if err := s.resumeOnly(); err != nil {
 		return nil, err
@@ -150,25 +148,12 @@ func (s *session) openCorpus(ctx context.Context) (*corpus.Corpus, error) {
 	})
 }
 
-// contentOf reads an entry of the corpus.
-func (s *session) contentOf(e corpus.Entry) ([]byte, error) {
-	r, err := s.corpus.Open(e)
-	if err != nil {
-		return nil, err
-	}
-	content, err := io.ReadAll(r)
-	return content, errors.Join(err, r.Close())
-}
-
 // close releases everything, however far the session got.
 func (s *session) close() error {
 	s.crew.Quiet()
 	errs := []error{s.closeCrew()}
 	s.crew.Close()
-	if s.corpus != nil {
-		errs = append(errs, s.corpus.Close())
-	}
-	errs = append(errs, s.events.Close())
+	errs = append(errs, s.in.Close(), s.events.Close())
 	if s.unlock != nil {
 		s.unlock()
 	}

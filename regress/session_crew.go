@@ -26,13 +26,13 @@ func (s *session) crewOptions() crew.Options {
 }
 
 // lanesForCases returns the number of lanes that the selected cases can use.
-func (s *session) lanesForCases() int { return max(1, min(s.o.Limits.Jobs, len(s.cases))) }
+func (s *session) lanesForCases() int { return max(1, min(s.o.Limits.Jobs, len(s.in.Cases))) }
 
 // setup returns what the session's crew runs. lanes counts on this machine only.
 func (s *session) setup(lanes int) crew.Setup {
 	o := s.o
 	return crew.Setup{
-		Corpus: s.corpus, Commands: s.commands.All(), Env: caseEnvironment(&o.Command),
+		Corpus: s.in.Corpus, Commands: s.commands.All(), Env: caseEnvironment(&o.Command),
 		Timeout: o.Limits.Timeout, Grace: o.Limits.Grace,
 		MemoryMax: o.Limits.Memory, OutputMax: o.Limits.OutputMax, NoNetwork: o.Command.NoNetwork,
 		Lanes: lanes, Exclude: listOwnFiles(o), Cache: s.state.Cache(),

@@ -16,7 +16,7 @@ func (s *session) finish(err error) error {
 		err = e
 	}
 	sum := &s.ledger.Summary
-	sum.Command, sum.Cases = s.name, len(s.cases)+s.ledger.Absent
+	sum.Command, sum.Cases = s.name, len(s.in.Cases)+s.ledger.Absent
 	sum.Interrupted, sum.BrokeOff = broke == fault.Interrupted, broke != fault.None
 	if s.run != nil {
 		sum.Run = s.run.ID
@@ -30,7 +30,7 @@ func (s *session) finish(err error) error {
 	}
 	sum.ExitStatus = exitStatus(s.o, *sum, broke)
 	if broke == fault.None && sum.NotRun == 0 {
-		s.ledger.NoteUnused(len(s.cases))
+		s.ledger.NoteUnused(len(s.in.Cases))
 	}
 	s.events.Emit(report.Finished{Summary: *sum})
 	if s.run == nil {

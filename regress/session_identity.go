@@ -5,17 +5,15 @@ import (
 	"maps"
 
 	"muster/regress/internal/golden"
-	"muster/regress/internal/outcome"
 )
 
 // identity says what must be the same to go on with an interrupted run, in
 // words that an error can use.
 func (s *session) identity(ctx context.Context) (map[string]string, error) {
-	digest, err := s.corpusDigest(ctx)
-	if err != nil {
+	if err := s.in.ReadDigests(ctx); err != nil {
 		return nil, err
 	}
-	id := map[string]string{"the corpus": digest.String(), fileOf + "the corpus": s.corpus.Stamp()}
+	id := map[string]string{"the corpus": s.in.Digests.Whole.String(), fileOf + "the corpus": s.in.Corpus.Stamp()}
 	s.commands.Identify(id)
 	identifyFiles(s.tool, id)
 	maps.Copy(id, allFlags(s.o))
@@ -25,24 +23,13 @@ func (s *session) identity(ctx context.Context) (map[string]string, error) {
 	return id, nil
 }
 
-// corpusDigest reads the whole corpus once.
-func (s *session) corpusDigest(ctx context.Context) (outcome.Digest, error) {
-	if s.digests.Whole != (outcome.Digest{}) {
-		return s.digests.Whole, nil
-	}
-	var err error
-	s.digests, err = s.corpus.Digests(ctx)
-	return s.digests.Whole, err
-}
-
 // meta is what a golden tells about how it was made.
 func (s *session) meta(ctx context.Context) (golden.Meta, error) {
-	digest, err := s.corpusDigest(ctx)
-	if err != nil {
+	if err := s.in.ReadDigests(ctx); err != nil {
 		return golden.Meta{}, err
 	}
 	m := golden.Meta{
-		Corpus: digest, CorpusPath: s.o.Corpus.Path, Env: s.o.Command.Env, Machine: machine(), MusterVersion: s.o.Version,
+		Corpus: s.in.Digests.Whole, CorpusPath: s.o.Corpus.Path, Env: s.o.Command.Env, Machine: machine(), MusterVersion: s.o.Version,
 		Created: s.began, Repeat: s.o.Judge.Repeat, Flags: outcomeFlags(s.o),
 	}
 	m.Preflight = s.crew.Preflight()

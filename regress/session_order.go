@@ -11,7 +11,7 @@ import (
 
 // ordered returns the selected cases in the order in which they run.
 func (s *session) ordered(took pass.Durations) []pass.Task {
-	tasks := s.all()
+	tasks := s.in.Tasks()
 	var failed map[string]bool
 	if s.o.Select.FailedFirst {
 		var err error

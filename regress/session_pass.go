@@ -17,12 +17,3 @@ func (s *session) runner() pass.Runner {
 		s.events.Emit(report.CaseStarted{Name: t.Entry.Name, Pass: number, At: time.Now()})
 	}}
 }
-
-// all makes tasks of every selected case.
-func (s *session) all() []pass.Task {
-	tasks := make([]pass.Task, len(s.cases))
-	for i := range s.cases {
-		tasks[i] = pass.Task{Index: i, Entry: &s.cases[i]}
-	}
-	return tasks
-}

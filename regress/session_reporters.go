@@ -110,7 +110,7 @@ func usesColour(r *Report, f *os.File) bool {
 // warnOfReports tells of reports that lie in a folder corpus: this run leaves
 // them out, one that does not name them takes them for cases.
 func (s *session) warnOfReports() {
-	root := s.corpus.Root()
+	root := s.in.Corpus.Root()
 	if root == "" {
 		return
 	}

@@ -10,6 +10,7 @@ import (
 	"muster/regress/internal/exec"
 	"muster/regress/internal/filedigest"
 	"muster/regress/internal/golden"
+	"muster/regress/internal/run"
 	"muster/regress/internal/tool"
 )
 
@@ -82,7 +83,7 @@ func (s *session) watchTool(ctx context.Context) (context.Context, func(error) e
 			s.events.Warn(changed.Error()) // the interrupt counts, and came first
 		}
 		for _, path := range touched {
-			s.events.Warn(path + writtenMeanwhile)
+			s.events.Warn(path + run.WrittenMeanwhile)
 		}
 		return err
 	}
