@@ -35,7 +35,7 @@ func probeCorpus(ctx context.Context, f *flag.FlagSet) func() (results.Sample, e
 			Corpus:  regress.Corpus{Path: *archive},
 			Command: regress.Command{Words: append(*words, "{in}", "-o", "{out}")},
 			Limits:  regress.Limits{Jobs: *jobs},
-			Judge:   regress.Judgement{Repeat: 1},
+			Judge:   regress.CompareOptions{Repeat: 1},
 			Store:   regress.Store{Golden: filepath.Join(*dir, "golden"), State: filepath.Join(*dir, "state")},
 			Report:  regress.Report{Format: regress.Text, Quiet: true},
 			Helper:  []string{self},

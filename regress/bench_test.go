@@ -35,7 +35,7 @@ func benchmarkCheck(b *testing.B, size int, words []string) {
 		Corpus:  regress.Corpus{Path: pack(b, filepath.Join(dir, "corpus.tar"), cases, size)},
 		Command: regress.Command{Words: words},
 		Limits:  regress.Limits{Jobs: 2, Grace: regress.GraceDefault},
-		Judge:   regress.Judgement{Repeat: 1, Retries: 2},
+		Judge:   regress.CompareOptions{Repeat: 1, Retries: 2},
 		Store:   regress.Store{Golden: filepath.Join(dir, "golden"), State: filepath.Join(dir, "state")},
 		Report:  regress.Report{Format: regress.Text, Quiet: true},
 		Helper:  []string{"/proc/self/exe"},

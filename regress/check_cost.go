@@ -44,7 +44,7 @@ func findRecordedRival(s *session, recorded golden.Meta) turns.Rival {
 }
 
 // refuseLimitsOnEngine refuses --fail-on: the workers of an engine differ.
-func refuseLimitsOnEngine(j *Judgement) error {
+func refuseLimitsOnEngine(j *CompareOptions) error {
 	if len(j.FailOn) == 0 {
 		return nil
 	}

@@ -88,7 +88,7 @@ func setOf(list []string) []string {
 	return slices.Compact(list)
 }
 
-// Allowable lists the verdicts that Judgement.Allow may have.
+// Allowable lists the verdicts that CompareOptions.Allow may have.
 func Allowable() []string { return []string{"flaky", "new", "missing"} }
 
 // checkAllow refuses names of verdicts that cannot be allowed.
@@ -103,7 +103,7 @@ func checkAllow(o *Options) error {
 
 // parseCostLimits returns the limits of --fail-on. It refuses an empty limit: its author, who wrote
 // $LIMIT perhaps, expects that something is limited.
-func parseCostLimits(j *Judgement) (list []cost.Limit, err error) {
+func parseCostLimits(j *CompareOptions) (list []cost.Limit, err error) {
 	for _, texts := range j.FailOn {
 		for text := range strings.SplitSeq(texts, ",") {
 			l, err := cost.ParseLimit(text)

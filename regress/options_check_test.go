@@ -12,7 +12,7 @@ import (
 func sound() Options {
 	return Options{
 		Limits: Limits{Jobs: 2, Timeout: TimeoutDefault, Grace: GraceDefault, OutputMax: OutputMaxDefault},
-		Judge:  Judgement{Repeat: 2, Retries: 2},
+		Judge:  CompareOptions{Repeat: 2, Retries: 2},
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 func TestOptionsAreKept(t *testing.T) {
 	o := Options{
 		Corpus:  Corpus{Path: "caf\xe9.tar", Headers: []string{}, Context: nil},
-		Command: Command{Words: []string{"cc", "-DX=\xff%41\n", ""}, ByGlob: []GlobCommand{{"*.\xfe", []string{"as"}}}, Env: []string{"A=\x80"}},
+		Command: Command{Words: []string{"cc", "-DX=\xff%41\n", ""}, ByGlob: []GlobCommand{{Glob: "*.\xfe", Words: []string{"as"}}}, Env: []string{"A=\x80"}},
 		Limits:  Limits{Jobs: 3, Timeout: 5},
 		Store:   Store{Golden: "100%.golden", State: ".muster"},
 	}

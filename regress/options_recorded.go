@@ -40,7 +40,7 @@ func completeAsRecorded(o *Options, m golden.Meta) {
 		if c.Glob == "" {
 			o.Command.Words = slices.Clone(c.Args)
 		} else {
-			o.Command.ByGlob = append(o.Command.ByGlob, GlobCommand{c.Glob, slices.Clone(c.Args)})
+			o.Command.ByGlob = append(o.Command.ByGlob, GlobCommand{Glob: c.Glob, Words: slices.Clone(c.Args)})
 		}
 	}
 }

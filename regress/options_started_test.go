@@ -57,7 +57,7 @@ func TestStartsAsRecorded(t *testing.T) {
 			t.Errorf("recorded %q, shell %t; given %q: stdin %t, shell %t", c.recorded, c.shell, c.given, o.Command.Stdin, o.Command.Shell)
 		}
 	}
-	byGlob := Command{Words: words("tool"), ByGlob: []GlobCommand{{"*", words("tool")}}}
+	byGlob := Command{Words: words("tool"), ByGlob: []GlobCommand{{Glob: "*", Words: words("tool")}}}
 	if startsAsRecorded(&byGlob, "--stdin", golden.Meta{Command: []golden.Command{{Args: words("tool")}}}) {
 		t.Error("a command with others for globs is the recorded one")
 	}

@@ -12,7 +12,7 @@ import (
 // Every verdict under every way to allow: what the exit status is.
 func TestStatus(t *testing.T) {
 	for _, allow := range []string{"", "flaky", "new", "missing", "flaky,new", "flaky,missing", "new,missing", "flaky,new,missing"} {
-		o := Options{Judge: Judgement{Allow: strings.FieldsFunc(allow, func(r rune) bool { return r == ',' })}}
+		o := Options{Judge: CompareOptions{Allow: strings.FieldsFunc(allow, func(r rune) bool { return r == ',' })}}
 		for _, v := range outcome.Verdicts() {
 			want := fault.StatusDiffers
 			switch {

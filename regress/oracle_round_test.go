@@ -60,7 +60,7 @@ func newRound(t *rapid.T, p *modelPlace, sums *tally) *round {
 		Corpus:  Corpus{Path: p.path("src")},
 		Command: Command{Words: p.words(shell), Shell: shell, PassEnv: []string{passed}, ToolFiles: []string{p.path("kept/*")}},
 		Limits:  Limits{Jobs: rapid.SampledFrom([]int{1, 0, 2, 3}).Draw(t, "jobs")},
-		Judge:   Judgement{AllowFailures: true, Repeat: rapid.SampledFrom([]int{2, 1, 3}).Draw(t, "repeat"), Retries: rapid.SampledFrom([]int{2, 1, 0, 3}).Draw(t, "retries")},
+		Judge:   CompareOptions{AllowFailures: true, Repeat: rapid.SampledFrom([]int{2, 1, 3}).Draw(t, "repeat"), Retries: rapid.SampledFrom([]int{2, 1, 0, 3}).Draw(t, "retries")},
 		Store:   Store{Golden: p.path("g"), State: p.path("state")},
 	}
 	r.o.Judge.Runs = rapid.SampledFrom([]int{1, 1, 0, 2, 3}).Draw(t, "runs")

@@ -27,7 +27,7 @@ func keptSelection(s *Selection) golden.Selection {
 func completeSelection(s *Selection, m golden.Meta) {
 	s.Recorded = RecordedSelection{}
 	if !s.AllCases {
-		s.Recorded = RecordedSelection{m.Selection.Globs, m.Selection.Filters, m.Selection.Partition, m.Selection.Sample}
+		s.Recorded = RecordedSelection{Globs: m.Selection.Globs, Filters: m.Selection.Filters, Partition: m.Selection.Partition, Sample: m.Selection.Sample}
 	}
 }
 

@@ -74,7 +74,7 @@ func TestAsRecorded(t *testing.T) {
 
 	now := sound()
 	completeAsRecorded(&now, m)
-	was.Command.ByGlob = []GlobCommand{{"*.s", []string{"as"}}}
+	was.Command.ByGlob = []GlobCommand{{Glob: "*.s", Words: []string{"as"}}}
 	if !reflect.DeepEqual(now, was) {
 		t.Errorf("nothing given:\n%+v, want\n%+v", now, was)
 	}

@@ -22,7 +22,7 @@ func TestStateVersion1(t *testing.T) {
 		Command: Command{Words: []string{"./tool", "{in}", "./tool"}, Env: []string{"X=1"}},
 		Select:  Selection{Filters: []string{"[abc]"}},
 		Limits:  Limits{Jobs: 2, Timeout: 5 * time.Second, Grace: GraceDefault, Memory: 1 << 30, OutputMax: OutputMaxDefault},
-		Judge:   Judgement{Normalize: []string{"s/q/r/", "caf\xe9"}, Retries: 2},
+		Judge:   CompareOptions{Normalize: []string{"s/q/r/", "caf\xe9"}, Retries: 2},
 		Store:   Store{Golden: "muster.golden", State: ".muster"},
 	}
 	if err != nil || !reflect.DeepEqual(o, want) {
