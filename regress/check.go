@@ -10,6 +10,7 @@ import (
 	"muster/regress/internal/place"
 	"muster/regress/internal/report"
 	"muster/regress/internal/turns"
+	"muster/regress/internal/verdict"
 )
 
 // Check runs a candidate over the corpus and compares with the golden, which it
@@ -38,10 +39,10 @@ func Check(ctx context.Context, o Options, h host.Host) (sum Summary, err error)
 	if err := s.differences.Leaks.Watch(s.crew.IsRemote() || base.Meta().OnEngine()); err != nil {
 		return sum, err
 	}
-	c := newChecking(s, goldenBase{base.Store})
+	c := newChecking(s, verdict.GoldenBaseline{Store: base.Store})
 	c.setup.Left, c.settler = crew.FilesLeft(base.Get), newSettler(s, base.Store)
 	c.recorded = recorded{base.Meta(), base.Digest(), s.in.Durations(base.Wall), base.Flaky}
-	if c.costs, err = newMeasurement(s, c.base, func() turns.Rival { return findRecordedRival(s, base.Meta()) }, c.journal.addPair); err != nil {
+	if c.costs, err = newMeasurement(s, c.base, func() turns.Rival { return findRecordedRival(s, base.Meta()) }, c.journal.AddPair); err != nil {
 		return sum, err
 	}
 	if len(s.in.Cases) == 0 && len(s.in.Lacking) == 0 {

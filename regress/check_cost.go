@@ -9,11 +9,12 @@ import (
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/state"
 	"muster/regress/internal/turns"
+	"muster/regress/internal/verdict"
 )
 
 // newMeasurement prepares to measure what the change costs. It refuses a --fail-on that could not
 // be decided. On an engine it does not call findRival.
-func newMeasurement(s *session, base baseline, findRival func() turns.Rival, keepPair func(state.Pair) error) (*turns.Measurement, error) {
+func newMeasurement(s *session, base verdict.Baseline, findRival func() turns.Rival, keepPair func(state.Pair) error) (*turns.Measurement, error) {
 	limits, err := parseCostLimits(&s.o.Judge)
 	if err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 	"muster/internal/readable"
 	"muster/regress/internal/crew"
 	"muster/regress/internal/fault"
+	"muster/regress/internal/golden"
 	"muster/regress/internal/keep"
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
@@ -17,6 +18,7 @@ import (
 	"muster/regress/internal/report"
 	"muster/regress/internal/state"
 	"muster/regress/internal/turns"
+	"muster/regress/internal/verdict"
 )
 
 // checking is a check or a compare under way, from its first run to its summary.
@@ -24,19 +26,26 @@ type checking struct {
 	session   *session
 	setup     crew.Setup
 	settler   crew.Settler
-	base      baseline
-	reference *reference // nil in a check
-	recorded  recorded   // zero in a compare
+	base      verdict.Baseline
+	reference *verdict.Reference // nil in a check
+	recorded  recorded           // zero in a compare
 	costs     *turns.Measurement
-	journal   journal
+	journal   verdict.Journal
 
 	// The fields below are nil before start.
-	judge    *judge
-	verdicts *verdicts
-	passes   *passes
+	judge *verdict.Judge
+	loop  *verdict.Loop
 }
 
-func newChecking(s *session, base baseline) *checking {
+// recorded is what a check knows of its golden beside the outcomes.
+type recorded struct {
+	meta   golden.Meta
+	digest outcome.Digest
+	took   pass.Durations             // of the selected cases
+	masks  func(caseName string) bool // reports whether parts of a case vary
+}
+
+func newChecking(s *session, base verdict.Baseline) *checking {
 	return &checking{session: s, base: base, setup: s.setup(s.lanesForCases())}
 }
 
@@ -48,24 +57,24 @@ func (c *checking) run(ctx context.Context) (Summary, error) {
 		return s.ledger.Summary, err
 	}
 	ctx, watched := s.watchTool(ctx)
-	err = c.passes.runFirst(ctx, pending)
-	if e := c.journal.lines.Close(); err == nil {
+	err = c.loop.RunFirst(ctx, pending)
+	if e := c.journal.CloseLines(); err == nil {
 		err = e
 	}
 	if err == nil {
-		err = c.passes.runFurther(ctx)
+		err = c.loop.RunFurther(ctx)
 		warnLeaks(s)
 	}
 	if err == nil {
-		err = s.groups(c.judge.sides)
+		err = s.groups(c.judge.Sides)
 	}
-	if err == nil && len(c.verdicts.final) == len(s.in.Cases) {
+	if err == nil && c.loop.AllEnded() {
 		err = reportCost(ctx, s, c.costs)
 	}
 	if err != nil {
-		err = errors.Join(err, c.verdicts.reportUndecided())
+		err = errors.Join(err, c.loop.ReportUndecided())
 	}
-	if e := c.journal.pairs.Close(); err == nil {
+	if e := c.journal.ClosePairs(); err == nil {
 		err = e
 	}
 	err = c.end(c.endStores(watched(err)))
@@ -74,7 +83,7 @@ func (c *checking) run(ctx context.Context) (Summary, error) {
 
 // endStores completes what is kept of the run, or leaves it for --resume.
 func (c *checking) endStores(err error) error {
-	if e := c.judge.found.End(err); e != nil {
+	if e := c.judge.Found.End(err); e != nil {
 		err = errors.Join(err, e)
 	}
 	if c.reference == nil {
@@ -98,13 +107,13 @@ func (c *checking) begin(ctx context.Context) (pending []pass.Task, err error) {
 	if err := c.start(ctx); err != nil {
 		return nil, err
 	}
-	done, pairs, err := c.journal.open(s.run)
+	done, pairs, err := c.journal.Open(s.run)
 	if err != nil {
 		return nil, err
 	}
 	c.costs.Resume(pairs)
 	if pending, err = c.resume(ctx, state.LinesByName(done)); err != nil {
-		return nil, errors.Join(c.endStores(err), c.journal.lines.Close(), c.journal.pairs.Close())
+		return nil, errors.Join(c.endStores(err), c.journal.CloseLines(), c.journal.ClosePairs())
 	}
 	return pending, nil
 }
@@ -112,7 +121,7 @@ func (c *checking) begin(ctx context.Context) (pending []pass.Task, err error) {
 // resume takes over the cases that an interrupted run finished, and returns the others.
 func (c *checking) resume(ctx context.Context, done map[string]state.Line) (pending []pass.Task, err error) {
 	s := c.session
-	finished := finishedCases{session: s, judge: c.judge, numbers: c.verdicts.numbers, done: done}
+	finished := finishedCases{session: s, judge: c.judge, numbers: c.numbers(), done: done}
 	if err := finished.repeat(ctx); err != nil {
 		return nil, err
 	}
@@ -122,9 +131,9 @@ func (c *checking) resume(ctx context.Context, done map[string]state.Line) (pend
 	})
 	s.events.Emit(report.Started{
 		Command: s.name, Run: s.run.ID, Corpus: s.o.Corpus.Path, Tool: commandLine(&s.o.Command), Against: c.against(), Cases: len(s.in.Cases), Jobs: s.jobs(),
-		Resumed: len(done), Expected: c.verdicts.due.Sum(left), Allowed: parseAllowed(s.o), At: s.began,
+		Resumed: len(done), Expected: c.recorded.took.Complete().Sum(left), Allowed: parseAllowed(s.o), At: s.began,
 	})
-	return takeFinished(c.verdicts, s.ordered(c.recorded.took), done)
+	return c.loop.TakeFinished(s.ordered(c.recorded.took), done)
 }
 
 // start brings up the lanes, and finds or makes the run and its stores.
@@ -158,7 +167,7 @@ func (c *checking) start(ctx context.Context) error {
 		return err
 	}
 	found.Sources = s.in.Digests
-	c.prepareRuns(found)
+	c.prepareLoop(found)
 	return nil
 }
 
@@ -170,34 +179,32 @@ func (c *checking) identity(ctx context.Context) (map[string]string, error) {
 	}
 	id["--golden"] = c.session.o.Store.Golden // accept writes to it
 	if c.reference != nil {
-		crew.IdentifyCommand("the reference", c.reference.command, id)
+		crew.IdentifyCommand("the reference", c.reference.Command, id)
 	} else {
 		id["the golden"] = c.recorded.digest.String()
 	}
 	return id, nil
 }
 
-// prepareRuns makes what the passes need.
-func (c *checking) prepareRuns(found *keep.Store) {
-	s, numbers := c.session, runNumbers{retries: c.session.o.Judge.Retries, identical: c.session.o.Judge.Runs}
-	c.judge = &judge{
-		base: c.base, reference: c.reference, masks: c.recorded.masks, found: found,
-		rules: s.rules, ignored: s.ignored, comparer: s.comparer, differences: s.differences,
+// prepareLoop makes the judge and the loop. The crew runs, and the run has begun.
+func (c *checking) prepareLoop(found *keep.Store) {
+	s, width := c.session, c.session.crew.Width()
+	c.judge = &verdict.Judge{
+		Baseline: c.base, Reference: c.reference, Masks: c.recorded.masks, Found: found,
+		Rules: s.rules, Ignored: s.ignored, Comparer: s.comparer, Differences: s.differences,
 	}
-	c.verdicts = &verdicts{
-		judge: c.judge, numbers: numbers, due: c.recorded.took.Complete(),
-		failFast: s.o.Select.FailFast, mayBeNew: slices.Contains(s.o.Judge.Allow, outcome.New.String()),
-		journal: &c.journal, costs: c.costs, ledger: s.ledger, events: s.events,
-		failures:  &failureCounter{base: c.base, cases: len(s.in.Cases), stopped: s.resumed, warn: func() { warnFailing(s) }},
-		undecided: map[int]undecidedCase{}, order: pass.NewInOrder(), final: map[int]bool{},
-	}
-	width := s.crew.Width()
-	width.Alone = s.onePerLane()
-	c.passes = &passes{
-		width: width, cases: s.in.Cases, verdicts: c.verdicts,
-		first:   firstRuns{runner: s.runner(), judge: c.judge, settler: c.settler, costs: c.costs},
-		further: furtherRuns{runner: s.runner(), judge: c.judge, numbers: numbers, emit: s.events.Emit},
-	}
+	c.loop = verdict.New(verdict.Options{
+		Judge: c.judge, Cases: s.in.Cases, Numbers: c.numbers(), Due: c.recorded.took.Complete(),
+		FailFast: s.o.Select.FailFast, AllowNew: slices.Contains(s.o.Judge.Allow, outcome.New.String()),
+		Runner: s.runner(), Goroutines: width.Goroutines, Jobs: width.Jobs, Alone: s.onePerLane(), Settle: c.settler.Settle,
+		Journal: &c.journal, Costs: c.costs, Ledger: s.ledger, Events: s.events,
+		WarnFailing: func() { warnFailing(s) }, Resumed: s.resumed,
+	})
+}
+
+// numbers returns how often cases run.
+func (c *checking) numbers() verdict.RunNumbers {
+	return verdict.RunNumbers{Retries: c.session.o.Judge.Retries, Identical: c.session.o.Judge.Runs}
 }
 
 // against names what the candidate is compared with.
@@ -218,10 +225,10 @@ func (c *checking) end(err error) error {
 		err = c.addMissing()
 	}
 	if err == nil {
-		warnCommand(s, c.verdicts)
+		warnCommand(s, c.loop)
 		err = warnAcceptedElsewhere(s, c.base, c.recorded.meta)
 	}
-	s.ledger.NotRun(s.in.Cases, func(i int) bool { return c.verdicts.final[i] })
+	s.ledger.NotRun(s.in.Cases, c.loop.IsDecided)
 	err = s.finish(err)
 	if s.ledger.Summary.Interrupted {
 		return fault.Interruptedf("%s%s", describeInterrupt(&s.ledger.Summary, len(s.in.Cases)), s.goesOn())

@@ -7,14 +7,15 @@ import (
 	"muster/regress/internal/keep"
 	"muster/regress/internal/pass"
 	"muster/regress/internal/state"
+	"muster/regress/internal/verdict"
 )
 
 // finishedCases are the cases that an interrupted run finished. A sample of them runs again before
 // the run is resumed. Several goroutines may call its methods.
 type finishedCases struct {
 	session *session
-	judge   *judge
-	numbers runNumbers
+	judge   *verdict.Judge
+	numbers verdict.RunNumbers
 	done    map[string]state.Line // by the name of the case
 }
 
@@ -26,7 +27,7 @@ func (f *finishedCases) repeat(ctx context.Context) error {
 	left := false
 	for _, t := range f.session.in.Tasks() {
 		line, ok := f.done[t.Entry.Name]
-		left = left || !ok || !line.Identical || f.numbers.identical > 1
+		left = left || !ok || !line.Identical || f.numbers.Identical > 1
 		if ok {
 			finished = append(finished, t)
 		}
@@ -34,22 +35,22 @@ func (f *finishedCases) repeat(ctx context.Context) error {
 	if !left {
 		return nil
 	}
-	return f.session.repeatSample(ctx, finished, f.numbers.retries, f.judge.found.Meta, f.isAsBefore, f.join)
+	return f.session.repeatSample(ctx, finished, f.numbers.Retries, f.judge.Found.Meta, f.isAsBefore, f.join)
 }
 
 // isAsBefore reports whether a finished case still has its outcome. An identical case must equal
 // the golden, or a run of the reference beside it.
 func (f *finishedCases) isAsBefore(ctx context.Context, m *sample, t pass.Task) (same bool, err error) {
 	identical := f.done[t.Entry.Name].Identical
-	if identical && f.judge.reference != nil {
-		for n := 0; n <= f.numbers.retries && err == nil && !same; n++ {
+	if identical && f.judge.Reference != nil {
+		for n := 0; n <= f.numbers.Retries && err == nil && !same; n++ {
 			same, err = f.meetsReference(ctx, m, t)
 		}
 		return same, err
 	}
 	expected, err := f.expectations(m, t, identical)
 	for same = true; err == nil && same && len(expected) > 0; expected = expected[1:] {
-		same, err = m.meets(ctx, expected[0], f.numbers.retries)
+		same, err = m.meets(ctx, expected[0], f.numbers.Retries)
 	}
 	return same, err
 }
@@ -60,35 +61,35 @@ func (f *finishedCases) expectations(m *sample, t pass.Task, identical bool) (li
 	name, judge := t.Entry.Name, f.judge
 	candidate := expectation{task: t, command: f.session.commands.For(name), kept: m.candidate, stable: identical}
 	candidate.compare = func(r *exec.Result) (keep.Likeness, error) {
-		l, _, err := judge.compare(name, r)
+		l, _, err := judge.Compare(name, r)
 		return l, err
 	}
 	if identical {
-		old, _, err := judge.base.Get(name)
-		old.Outcome.Ignore(judge.ignored.Match)
-		candidate.was, candidate.open = old.Outcome, judge.base.Content
+		old, _, err := judge.Baseline.Get(name)
+		old.Outcome.Ignore(judge.Ignored.Match)
+		candidate.was, candidate.open = old.Outcome, judge.Baseline.Content
 		return []expectation{candidate}, err
 	}
-	is, stored, err := judge.stored(name)
+	is, stored, err := judge.Stored(name)
 	if err != nil || !stored {
 		return nil, err // it runs again in any case
 	}
-	candidate.was, candidate.open = is.Outcome, judge.found.Content
-	if judge.reference == nil {
+	candidate.was, candidate.open = is.Outcome, judge.Found.Content
+	if judge.Reference == nil {
 		return []expectation{candidate}, nil
 	}
-	was, _, err := judge.reference.Get(name)
+	was, _, err := judge.Reference.Get(name)
 	if err != nil {
 		return nil, err
 	}
-	beside := expectation{task: t, command: judge.reference.command, was: was.Outcome, open: judge.reference.Content, kept: m.reference}
+	beside := expectation{task: t, command: judge.Reference.Command, was: was.Outcome, open: judge.Reference.Content, kept: m.reference}
 	beside.compare = func(*exec.Result) (keep.Likeness, error) { return keep.Unmatched, nil }
 	return []expectation{beside, candidate}, nil
 }
 
 // meetsReference runs the reference once, and the candidate beside it.
 func (f *finishedCases) meetsReference(ctx context.Context, m *sample, t pass.Task) (same bool, err error) {
-	r, err := f.session.runUnjudged(ctx, t, f.judge.reference.command)
+	r, err := f.session.runUnjudged(ctx, t, f.judge.Reference.Command)
 	if err != nil {
 		return false, err
 	}
@@ -98,7 +99,7 @@ func (f *finishedCases) meetsReference(ctx context.Context, m *sample, t pass.Ta
 		if err := m.keep(ctx, m.reference, t.Entry.Name, r, keep.Unmatched); err != nil {
 			return keep.Unlike, err
 		}
-		return keep.Compare(&r.Outcome, &now.Outcome, f.judge.comparer.Same(r.Open, now.Open))
+		return keep.Compare(&r.Outcome, &now.Outcome, f.judge.Comparer.Same(r.Open, now.Open))
 	}
 	return m.meets(ctx, e, 0)
 }
@@ -106,9 +107,9 @@ func (f *finishedCases) meetsReference(ctx context.Context, m *sample, t pass.Ta
 // join adds the sample's runs of a case that varies to what is stored of it. An identical case had
 // an equal run, which is not stored.
 func (f *finishedCases) join(ctx context.Context, m *sample, name string) error {
-	base, found, same := f.judge.base, f.judge.found, f.judge.comparer.Same
-	if f.judge.reference != nil {
-		if err := f.judge.reference.Join(ctx, m.reference, name, same); err != nil {
+	base, found, same := f.judge.Baseline, f.judge.Found, f.judge.Comparer.Same
+	if f.judge.Reference != nil {
+		if err := f.judge.Reference.Join(ctx, m.reference, name, same); err != nil {
 			return err
 		}
 	}

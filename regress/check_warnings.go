@@ -12,6 +12,7 @@ import (
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/pass"
 	"muster/regress/internal/run"
+	"muster/regress/internal/verdict"
 )
 
 // warnFailing warns that the first cases that ran all fail.
@@ -33,18 +34,18 @@ func warnMistakes(s *session, find func(*exec.Command) []string) {
 
 // warnCommand warns of likely mistakes in the command if most cases fail newly, of misspelt
 // tokens if most are not identical, and of a command whose outcomes vary from run to run.
-func warnCommand(s *session, v *verdicts) {
+func warnCommand(s *session, l *verdict.Loop) {
 	counts, cases := s.ledger.Summary.Verdicts, len(s.in.Cases)
 	differ := counts.NotIdentical()
 	switch {
-	case v.failures.warned:
+	case l.HasWarned():
 	case 2*counts[outcome.NewlyFailing] > cases:
 		warnMistakes(s, (*exec.Command).Hints)
 	case 2*differ > cases:
 		warnMistakes(s, (*exec.Command).Misspelt)
 	}
-	if 2*v.unstable > differ {
-		s.events.Warn(fmt.Sprintf("most cases that differ vary from run to run (%s of %s); --normalize rewrites what may vary, such as times and addresses, and --ignore leaves out a part, such as a cache", readable.Number(v.unstable), readable.Number(differ)))
+	if 2*l.CountUnstable() > differ {
+		s.events.Warn(fmt.Sprintf("most cases that differ vary from run to run (%s of %s); --normalize rewrites what may vary, such as times and addresses, and --ignore leaves out a part, such as a cache", readable.Number(l.CountUnstable()), readable.Number(differ)))
 	}
 }
 
@@ -70,7 +71,7 @@ func noteOtherPreflight(events *run.Events, was, now golden.Meta) {
 
 // warnAcceptedElsewhere reports how many of the cases that differ were accepted from another command than
 // the one that ran, and which check would run it.
-func warnAcceptedElsewhere(s *session, base baseline, recorded golden.Meta) error {
+func warnAcceptedElsewhere(s *session, base verdict.Baseline, recorded golden.Meta) error {
 	lines := map[string]int{}
 	elsewhere := acceptedElsewhere(s.o, recorded)
 	if len(elsewhere) == 0 {

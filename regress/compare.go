@@ -8,6 +8,7 @@ import (
 	"muster/regress/internal/fault"
 	"muster/regress/internal/report"
 	"muster/regress/internal/turns"
+	"muster/regress/internal/verdict"
 )
 
 // Compare runs two commands over the corpus, o.Command.Reference and the
@@ -39,11 +40,11 @@ func Compare(ctx context.Context, o Options, h host.Host) (sum Summary, err erro
 	if err := s.differences.Leaks.Watch(s.crew.IsRemote()); err != nil {
 		return sum, err
 	}
-	beside := &reference{command: command}
+	beside := &verdict.Reference{Command: command}
 	c := newChecking(s, beside)
 	c.reference = beside
 	c.setup.Commands = append(c.setup.Commands, command)
-	if c.costs, err = newMeasurement(s, beside, func() turns.Rival { return turns.ReferenceRival(command) }, c.journal.addPair); err != nil {
+	if c.costs, err = newMeasurement(s, beside, func() turns.Rival { return turns.ReferenceRival(command) }, c.journal.AddPair); err != nil {
 		return sum, err
 	}
 	return c.run(ctx)

@@ -1,4 +1,4 @@
-package regress
+package verdict
 
 import (
 	"sync"
@@ -27,18 +27,18 @@ func (u *undecidedCase) equalRuns() int {
 	return 0
 }
 
-// runNumbers says how often a case runs.
-type runNumbers struct {
-	retries   int // further runs of a case that differs
-	identical int // runs of an identical case, the first included
+// RunNumbers says how often a case runs.
+type RunNumbers struct {
+	Retries   int // further runs of a case that differs
+	Identical int // runs of an identical case, the first included; 0 is 1
 }
 
 // of returns the number of runs of a case, the first included.
-func (n runNumbers) of(u undecidedCase) int {
+func (n RunNumbers) of(u undecidedCase) int {
 	if u.alike {
-		return max(1, n.identical)
+		return max(1, n.Identical)
 	}
-	return 1 + n.retries
+	return 1 + n.Retries
 }
 
 // waitingRoom holds cases that differed in the first pass, until a lane runs them again. It

@@ -1,4 +1,4 @@
-package regress
+package verdict
 
 import (
 	"maps"
@@ -10,25 +10,14 @@ import (
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/pass"
 	"muster/regress/internal/report"
-	"muster/regress/internal/run"
 	"muster/regress/internal/state"
-	"muster/regress/internal/turns"
 )
 
-// verdicts collects the results of runs, and gives each case its verdict. One goroutine at a time
+// collector collects the results of runs, and gives each case its verdict. One goroutine at a time
 // calls its methods.
-type verdicts struct {
-	judge    *judge
-	numbers  runNumbers
-	due      pass.Durations // expected durations of the first runs
-	failFast int            // of --fail-fast; 0 = none
-	mayBeNew bool           // --allow has new
-
-	journal  *journal
-	costs    *turns.Measurement
-	failures *failureCounter
-	ledger   *run.Ledger
-	events   *run.Events
+type collector struct {
+	o        Options
+	failures failureCounter
 
 	undecided map[int]undecidedCase // by index
 	waiting   waitingRoom           // undecided cases that may run again during the first pass
@@ -39,35 +28,35 @@ type verdicts struct {
 }
 
 // takeFirst takes the result of a first run.
-func (v *verdicts) takeFirst(t pass.Task, r firstResult) error {
+func (c *collector) takeFirst(t pass.Task, r firstResult) error {
 	if r.err != nil {
-		if err := v.takeError(t, r.err); err != nil {
+		if err := c.takeError(t, r.err); err != nil {
 			return err
 		}
-		return v.enough()
+		return c.enough()
 	}
-	v.events.Emit(report.CaseRan{
+	c.o.Events.Emit(report.CaseRan{
 		Name: t.Entry.Name, Pass: 1, Differs: !r.identical,
-		CPU: r.cost.CPU, Wall: r.cost.Wall, Expected: v.due.Of(t.Index), Engine: r.onEngine, At: time.Now(),
+		CPU: r.cost.CPU, Wall: r.cost.Wall, Expected: c.o.Due.Of(t.Index), Engine: r.onEngine, At: time.Now(),
 	})
-	v.ledger.Summary.CPU += r.cost.CPU
+	c.o.Ledger.Summary.CPU += r.cost.CPU
 	if r.beside != nil {
-		if err := v.costs.AddFirst(t, r.beside); err != nil {
+		if err := c.o.Costs.AddFirst(t, r.beside); err != nil {
 			return err
 		}
 	}
-	if err := v.journal.addLine(r.line(t.Entry.Name)); err != nil {
+	if err := c.o.Journal.addLine(r.line(t.Entry.Name)); err != nil {
 		return err
 	}
-	if err := v.failures.add(t.Entry.Name, r); err != nil {
+	if err := c.failures.add(t.Entry.Name, r); err != nil {
 		return err
 	}
 	if r.identical {
-		v.addIdentical(t, r)
+		c.addIdentical(t, r)
 		return nil
 	}
-	v.addUndecided(undecidedCase{task: t, lane: r.lane, runs: 1, onEngine: r.onEngine})
-	return v.enough()
+	c.addUndecided(undecidedCase{task: t, lane: r.lane, runs: 1, onEngine: r.onEngine})
+	return c.enough()
 }
 
 // line returns the journal's line of a first run.
@@ -80,8 +69,8 @@ func (r *firstResult) line(caseName string) state.Line {
 }
 
 // enough returns pass.ErrStop if --fail-fast ends the first pass.
-func (v *verdicts) enough() error {
-	if v.failFast > 0 && v.differing+v.ledger.Summary.Verdicts[outcome.Environment] >= v.failFast {
+func (c *collector) enough() error {
+	if c.o.FailFast > 0 && c.differing+c.o.Ledger.Summary.Verdicts[outcome.Environment] >= c.o.FailFast {
 		return pass.ErrStop
 	}
 	return nil
@@ -89,40 +78,40 @@ func (v *verdicts) enough() error {
 
 // addUndecided adds a case whose first run was not identical. --fail-fast does not count a new
 // case if new cases are allowed. Whether another allowed verdict will come is not known yet.
-func (v *verdicts) addUndecided(u undecidedCase) {
-	v.undecided[u.task.Index] = u
-	v.waiting.add(u)
-	if v.judge.base.Has(u.task.Entry.Name) || !v.mayBeNew {
-		v.differing++
+func (c *collector) addUndecided(u undecidedCase) {
+	c.undecided[u.task.Index] = u
+	c.waiting.add(u)
+	if c.o.Judge.Baseline.Has(u.task.Entry.Name) || !c.o.AllowNew {
+		c.differing++
 	}
 }
 
 // addIdentical adds a case whose first run was identical. The case has its verdict, unless --runs
 // asks for more runs.
-func (v *verdicts) addIdentical(t pass.Task, r firstResult) {
+func (c *collector) addIdentical(t pass.Task, r firstResult) {
 	u := undecidedCase{task: t, lane: r.lane, runs: 1, onEngine: r.onEngine, alike: true}
 	u.word = report.Case{
 		Verdict: outcome.Identical, Ending: &r.ending, GoldenEnding: &r.ending, Cost: r.cost,
 		Flaky: r.left.Masked, Masked: r.left.Masked, Ignored: r.left.Ignored, Engine: r.onEngine,
 	}
-	if v.numbers.of(u) > 1 {
-		v.undecided[t.Index] = u
-		v.waiting.add(u)
+	if c.o.Numbers.of(u) > 1 {
+		c.undecided[t.Index] = u
+		c.waiting.add(u)
 		return
 	}
-	v.conclude(t, u.word)
+	c.conclude(t, u.word)
 }
 
 // listUndecided lists the cases that have no verdict yet, in corpus order. It also returns the
 // tasks of all cases whose verdicts are not reported yet.
-func (v *verdicts) listUndecided() (cases []undecidedCase, unreported []pass.Task) {
-	for _, i := range slices.Sorted(maps.Keys(v.undecided)) {
-		u := v.undecided[i]
-		ready := v.order.Has(u.task)
-		if ready || !v.final[i] {
+func (c *collector) listUndecided() (cases []undecidedCase, unreported []pass.Task) {
+	for _, i := range slices.Sorted(maps.Keys(c.undecided)) {
+		u := c.undecided[i]
+		ready := c.order.Has(u.task)
+		if ready || !c.final[i] {
 			unreported = append(unreported, u.task)
 		}
-		if !ready && !v.final[i] {
+		if !ready && !c.final[i] {
 			cases = append(cases, u)
 		}
 	}
@@ -130,45 +119,45 @@ func (v *verdicts) listUndecided() (cases []undecidedCase, unreported []pass.Tas
 }
 
 // takeFurther takes the verdict on a case after its further runs.
-func (v *verdicts) takeFurther(t pass.Task, j judgement) error {
+func (c *collector) takeFurther(t pass.Task, j judgement) error {
 	if j.err != nil {
-		if v.order.Expects() {
-			v.order.Add(t, func() {})
+		if c.order.Expects() {
+			c.order.Add(t, func() {})
 		}
-		return v.takeError(t, j.err)
+		return c.takeError(t, j.err)
 	}
-	v.ledger.Summary.CPU += j.cpu
-	v.order.Add(t, func() { v.conclude(t, j.word) })
+	c.o.Ledger.Summary.CPU += j.cpu
+	c.order.Add(t, func() { c.conclude(t, j.word) })
 	return nil
 }
 
 // takeError takes the error of a case that could not run.
-func (v *verdicts) takeError(t pass.Task, err error) error {
-	v.final[t.Index] = fault.ClassOf(err) == fault.Environment
-	return v.ledger.MachineFailed(t, err)
+func (c *collector) takeError(t pass.Task, err error) error {
+	c.final[t.Index] = fault.ClassOf(err) == fault.Environment
+	return c.o.Ledger.MachineFailed(t, err)
 }
 
 // conclude gives a case its verdict.
-func (v *verdicts) conclude(t pass.Task, word report.Case) {
+func (c *collector) conclude(t pass.Task, word report.Case) {
 	word.Name, word.Index = t.Entry.Name, t.Index
-	v.final[t.Index] = true
+	c.final[t.Index] = true
 	if word.Unstable {
-		v.unstable++
+		c.unstable++
 	}
-	v.costs.AddCase(t, &word)
-	v.ledger.Verdict(word)
+	c.o.Costs.AddCase(t, &word)
+	c.o.Ledger.Verdict(word)
 }
 
 // reportUndecided reports the cases that differed and have no verdict when a run broke off.
 // So every difference that a run showed is reported.
-func (v *verdicts) reportUndecided() error {
-	v.order.Flush()
-	for _, i := range slices.Sorted(maps.Keys(v.undecided)) {
-		if v.final[i] {
+func (c *collector) reportUndecided() error {
+	c.order.Flush()
+	for _, i := range slices.Sorted(maps.Keys(c.undecided)) {
+		if c.final[i] {
 			continue
 		}
-		u := v.undecided[i]
-		word, decided, err := v.judge.decide(u.task)
+		u := c.undecided[i]
+		word, decided, err := c.o.Judge.decide(u.task)
 		if err != nil {
 			return err
 		}
@@ -183,7 +172,7 @@ func (v *verdicts) reportUndecided() error {
 			word.Verdict, word.Unstable = outcome.DifferedOnce, false
 		}
 		word.Engine = u.onEngine
-		v.conclude(u.task, word)
+		c.conclude(u.task, word)
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package regress
+package verdict
 
 import (
 	"errors"
@@ -10,16 +10,16 @@ import (
 // flushEvery bounds what a killed process loses of a journal.
 const flushEvery = 200 * time.Millisecond
 
-// journal keeps the first runs of cases and the pairs of runs for --resume. One goroutine at a
+// A Journal keeps the first runs of cases and the pairs of runs for --resume. One goroutine at a
 // time uses it.
-type journal struct {
+type Journal struct {
 	lines   *state.Lines
 	pairs   *state.Pairs
 	flushed time.Time
 }
 
-// open opens the journal of a run for appending. It returns what the run did before an interrupt.
-func (j *journal) open(run *state.Run) (done []state.Line, pairs []state.Pair, err error) {
+// Open opens the journal of a run for appending. It returns what the run did before an interrupt.
+func (j *Journal) Open(run *state.Run) (done []state.Line, pairs []state.Pair, err error) {
 	if done, err = run.ReadLines(); err != nil {
 		return nil, nil, err
 	}
@@ -32,14 +32,16 @@ func (j *journal) open(run *state.Run) (done []state.Line, pairs []state.Pair, e
 	return done, pairs, nil
 }
 
-func (j *journal) addLine(l state.Line) error {
+// addLine adds a first run.
+func (j *Journal) addLine(l state.Line) error {
 	if err := j.lines.Add(l); err != nil {
 		return err
 	}
 	return j.flush()
 }
 
-func (j *journal) addPair(p state.Pair) error {
+// AddPair adds a pair of runs.
+func (j *Journal) AddPair(p state.Pair) error {
 	if err := j.pairs.Add(p); err != nil {
 		return err
 	}
@@ -47,10 +49,16 @@ func (j *journal) addPair(p state.Pair) error {
 }
 
 // flush writes what is buffered, at most once every flushEvery.
-func (j *journal) flush() error {
+func (j *Journal) flush() error {
 	if time.Since(j.flushed) < flushEvery {
 		return nil
 	}
 	j.flushed = time.Now()
 	return errors.Join(j.pairs.Flush(), j.lines.Flush())
 }
+
+// CloseLines ends the first runs.
+func (j *Journal) CloseLines() error { return j.lines.Close() }
+
+// ClosePairs ends the pairs.
+func (j *Journal) ClosePairs() error { return j.pairs.Close() }

@@ -1,4 +1,4 @@
-package regress
+package verdict
 
 import (
 	"time"
@@ -9,22 +9,22 @@ import (
 	"muster/regress/internal/state"
 )
 
-// takeFinished takes over the cases that an interrupted run finished. It returns the tasks that
+// TakeFinished takes over the cases that an interrupted run finished. It returns the tasks that
 // are left, in their order.
-func takeFinished(v *verdicts, tasks []pass.Task, done map[string]state.Line) (pending []pass.Task, err error) {
+func (l *Loop) TakeFinished(tasks []pass.Task, done map[string]state.Line) (pending []pass.Task, err error) {
 	for _, t := range tasks {
-		l, ok := done[t.Entry.Name]
+		line, ok := done[t.Entry.Name]
 		if !ok {
 			pending = append(pending, t)
 			continue
 		}
-		stored, err := takeStored(v, t, l)
+		stored, err := takeStored(&l.collector, t, line)
 		switch {
 		case err != nil:
 			return nil, err
 		case stored:
-		case l.Identical:
-			err = takeIdentical(v, t, l)
+		case line.Identical:
+			err = takeIdentical(&l.collector, t, line)
 		default:
 			pending = append(pending, t)
 		}
@@ -37,26 +37,26 @@ func takeFinished(v *verdicts, tasks []pass.Task, done map[string]state.Line) (p
 
 // takeStored takes over a case if an outcome of it is stored: its first run differed, or by
 // --runs a later one. It asks the store in either case, as --runs may have another value now.
-func takeStored(v *verdicts, t pass.Task, l state.Line) (stored bool, err error) {
-	rec, stored, err := v.judge.stored(t.Entry.Name)
+func takeStored(c *collector, t pass.Task, l state.Line) (stored bool, err error) {
+	rec, stored, err := c.o.Judge.Stored(t.Entry.Name)
 	if err == nil && stored {
-		v.addUndecided(undecidedCase{task: t, lane: exec.NoLane, runs: rec.Runs, onEngine: l.Engine, alike: l.Identical})
+		c.addUndecided(undecidedCase{task: t, lane: exec.NoLane, runs: rec.Runs, onEngine: l.Engine, alike: l.Identical})
 	}
 	return stored, err
 }
 
 // takeIdentical takes over a case whose runs were all identical.
-func takeIdentical(v *verdicts, t pass.Task, l state.Line) (err error) {
+func takeIdentical(c *collector, t pass.Task, l state.Line) (err error) {
 	r := firstResult{
 		ending:   outcome.Ending{Kind: l.Kind, Code: l.Code},
 		cost:     outcome.Cost{CPU: time.Duration(l.CPU), Wall: time.Duration(l.Wall), PeakRSS: l.Peak},
 		onEngine: l.Engine, lane: exec.NoLane,
 	}
-	if r.left.Masked, err = v.judge.maskedParts(t.Entry.Name, r.ending); err != nil {
+	if r.left.Masked, err = c.o.Judge.maskedParts(t.Entry.Name, r.ending); err != nil {
 		return err
 	}
 	if r.left, err = r.left.PlusPrinted(l.Ignored); err == nil {
-		v.addIdentical(t, r)
+		c.addIdentical(t, r)
 	}
 	return err
 }

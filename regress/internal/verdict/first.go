@@ -1,10 +1,9 @@
-package regress
+package verdict
 
 import (
 	"context"
 
 	"muster/regress/internal/content"
-	"muster/regress/internal/crew"
 	"muster/regress/internal/exec"
 	"muster/regress/internal/keep"
 	"muster/regress/internal/outcome"
@@ -27,10 +26,10 @@ type firstResult struct {
 // firstRuns makes the first runs of cases, and stores the outcomes of those that differ. Several
 // goroutines may call its methods.
 type firstRuns struct {
-	runner  pass.Runner
-	judge   *judge
-	settler crew.Settler
-	costs   *turns.Measurement
+	runner pass.Runner
+	judge  *Judge
+	settle func(caseName string, o *outcome.Outcome)
+	costs  *turns.Measurement
 }
 
 // compare compares a first run with the golden, and stores it if it is not identical.
@@ -40,10 +39,10 @@ func (f *firstRuns) compare(ctx context.Context, t pass.Task, r *exec.Result, er
 	}
 	defer r.Release()
 	got := firstResult{ending: r.Outcome.Ending, cost: r.Cost, lane: r.Lane, onEngine: r.Engine}
-	l, left, err := f.judge.compare(t.Entry.Name, r)
+	l, left, err := f.judge.Compare(t.Entry.Name, r)
 	got.identical, got.left, got.err = l == keep.Alike, left, err
 	if err == nil && l != keep.Alike {
-		got.err = f.judge.found.Put(ctx, t.Entry.Name, r, l)
+		got.err = f.judge.Found.Put(ctx, t.Entry.Name, r, l)
 	}
 	return got
 }
@@ -52,7 +51,7 @@ func (f *firstRuns) compare(ctx context.Context, t pass.Task, r *exec.Result, er
 func (f *firstRuns) runBesideRival(ctx context.Context, t pass.Task) (got firstResult) {
 	both := f.costs.RunBoth(ctx, t, 1, t.Index%2, func(r *exec.Result, err error) {
 		if err == nil {
-			f.settler.Settle(t.Entry.Name, &r.Outcome)
+			f.settle(t.Entry.Name, &r.Outcome)
 		}
 		got = f.compare(ctx, t, r, err)
 	})
@@ -66,7 +65,7 @@ func (f *firstRuns) runBesideRival(ctx context.Context, t pass.Task) (got firstR
 // runBesideReference runs the reference and the candidate on a case. They take turns to go first,
 // so that neither always has the warmer caches. Both runs are stored if they are not identical.
 func (f *firstRuns) runBesideReference(ctx context.Context, t pass.Task) firstResult {
-	commands := [2]*exec.Command{f.judge.reference.command, f.runner.Command(t.Entry.Name)}
+	commands := [2]*exec.Command{f.judge.Reference.Command, f.runner.Command(t.Entry.Name)}
 	same := commands[0].Same(commands[1])
 	var results [2]*exec.Result
 	avoid := exec.NoLane
@@ -88,14 +87,14 @@ func (f *firstRuns) comparePair(ctx context.Context, t pass.Task, ref, now *exec
 	got := firstResult{ending: now.Outcome.Ending, cost: now.Cost, lane: now.Lane, onEngine: now.Engine, beside: &turns.Turn{}}
 	got.beside.Record(turns.OldRun, ref, nil)
 	got.beside.Record(turns.NewRun, now, nil)
-	l, err := keep.Compare(&ref.Outcome, &now.Outcome, f.judge.comparer.Same(ref.Open, now.Open))
+	l, err := keep.Compare(&ref.Outcome, &now.Outcome, f.judge.Comparer.Same(ref.Open, now.Open))
 	if err != nil {
 		return firstResult{err: err}
 	}
 	if got.identical, got.left = l == keep.Alike, content.UncomparedIn(&ref.Outcome).With(&now.Outcome); !got.identical {
-		got.err = f.judge.reference.Put(ctx, t.Entry.Name, ref, keep.Unmatched)
+		got.err = f.judge.Reference.Put(ctx, t.Entry.Name, ref, keep.Unmatched)
 		if got.err == nil {
-			got.err = f.judge.found.Put(ctx, t.Entry.Name, now, l)
+			got.err = f.judge.Found.Put(ctx, t.Entry.Name, now, l)
 		}
 	}
 	return got

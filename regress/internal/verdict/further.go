@@ -1,4 +1,4 @@
-package regress
+package verdict
 
 import (
 	"context"
@@ -15,8 +15,8 @@ import (
 // methods.
 type furtherRuns struct {
 	runner  pass.Runner
-	judge   *judge
-	numbers runNumbers
+	judge   *Judge
+	numbers RunNumbers
 	emit    func(report.Event)
 }
 
@@ -32,7 +32,7 @@ func (f *furtherRuns) countLeft(cases []undecidedCase) (runs int) {
 	for _, u := range cases {
 		runs += max(0, f.numbers.of(u)-u.runs)
 	}
-	if f.judge.reference != nil {
+	if f.judge.Reference != nil {
 		runs *= 2
 	}
 	return runs
@@ -69,12 +69,12 @@ type runSeries struct {
 func (s *runSeries) run(ctx context.Context) error {
 	judge, name := s.all.judge, s.first.task.Entry.Name
 	for number := 2; number <= s.all.numbers.of(s.first); number++ {
-		if judge.reference != nil {
-			if err := s.runReference(ctx, judge.reference, number); err != nil {
+		if judge.Reference != nil {
+			if err := s.runReference(ctx, judge.Reference, number); err != nil {
 				return err
 			}
 		}
-		rec, _, err := judge.found.Get(name)
+		rec, _, err := judge.Found.Get(name)
 		if err != nil {
 			return err
 		}
@@ -106,37 +106,37 @@ func (s *runSeries) runOnce(ctx context.Context, c *exec.Command, number int, ta
 // baseline.
 func (s *runSeries) compare(ctx context.Context, r *exec.Result) error {
 	judge, name := s.all.judge, s.first.task.Entry.Name
-	l, left, err := judge.compare(name, r)
+	l, left, err := judge.Compare(name, r)
 	if err != nil {
 		return err
 	}
 	s.left.Ignored = content.Union(s.left.Ignored, left.Ignored)
-	_, stored, err := judge.found.Get(name)
+	_, stored, err := judge.Found.Get(name)
 	switch {
 	case err != nil:
 		return err
 	case stored:
-		return judge.found.Merge(ctx, name, r, l, judge.comparer.Same)
+		return judge.Found.Merge(ctx, name, r, l, judge.Comparer.Same)
 	case l == keep.Alike:
 		s.equal++
 		return nil
 	case s.equal == 0:
-		return judge.found.Put(ctx, name, r, l)
+		return judge.Found.Put(ctx, name, r, l)
 	}
-	old, _, err := judge.base.Get(name)
+	old, _, err := judge.Baseline.Get(name)
 	if err != nil {
 		return err
 	}
-	return judge.found.PutAfter(ctx, keep.FirstRecord(name, r, l), r.Open, s.equal, keep.Equalled{Outcome: &old.Outcome, Open: judge.base.Content, Same: judge.comparer.Same})
+	return judge.Found.PutAfter(ctx, keep.FirstRecord(name, r, l), r.Open, s.equal, keep.Equalled{Outcome: &old.Outcome, Open: judge.Baseline.Content, Same: judge.Comparer.Same})
 }
 
 // runReference runs the reference of a compare once more.
-func (s *runSeries) runReference(ctx context.Context, reference *reference, number int) error {
+func (s *runSeries) runReference(ctx context.Context, reference *Reference, number int) error {
 	name := s.first.task.Entry.Name
 	if rec, _, err := reference.Get(name); err != nil || rec.Runs >= number {
 		return err
 	}
-	return s.runOnce(ctx, reference.command, number, func(ctx context.Context, r *exec.Result) error {
-		return reference.Merge(ctx, name, r, keep.Unmatched, s.all.judge.comparer.Same)
+	return s.runOnce(ctx, reference.Command, number, func(ctx context.Context, r *exec.Result) error {
+		return reference.Merge(ctx, name, r, keep.Unmatched, s.all.judge.Comparer.Same)
 	})
 }

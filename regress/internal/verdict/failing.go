@@ -1,4 +1,4 @@
-package regress
+package verdict
 
 import (
 	"muster/regress/internal/pass"
@@ -6,7 +6,7 @@ import (
 
 // failureCounter counts the first runs that fail newly, until another run comes.
 type failureCounter struct {
-	base  baseline
+	base  Baseline
 	cases int    // selected
 	warn  func() // called once if the first cases that ran all fail and did not fail before
 

@@ -1,0 +1,131 @@
+package verdict
+
+import (
+	"slices"
+
+	"muster/regress/internal/analyse"
+	"muster/regress/internal/content"
+	"muster/regress/internal/corpus"
+	"muster/regress/internal/exec"
+	"muster/regress/internal/golden"
+	"muster/regress/internal/keep"
+	"muster/regress/internal/normalize"
+	"muster/regress/internal/outcome"
+	"muster/regress/internal/pass"
+	"muster/regress/internal/report"
+)
+
+// A Judge compares the candidate's runs with the baseline, and decides the verdicts of cases.
+// Several goroutines may call its methods.
+type Judge struct {
+	Baseline    Baseline
+	Reference   *Reference                 // the Baseline, if that is a command; else nil
+	Masks       func(caseName string) bool // reports whether parts of a case vary in the golden; nil with a Reference
+	Found       *keep.Store                // the outcomes of cases that are not identical
+	Rules       normalize.Rules
+	Ignored     content.Ignoring
+	Comparer    content.Comparer
+	Differences *analyse.Collector
+}
+
+// Compare compares one run of the candidate with the baseline, and names the parts that it left
+// out. Equal digests spare it to read the baseline's outcome.
+func (j *Judge) Compare(caseName string, r *exec.Result) (l keep.Likeness, left content.Uncompared, err error) {
+	digest, known := j.Baseline.Digest(caseName)
+	switch {
+	case known && digest == r.Outcome.Digest() && !r.Outcome.Ending.Partial():
+		return keep.Alike, left.With(&r.Outcome), nil
+	case !j.Baseline.Has(caseName):
+		return keep.Unmatched, left, nil
+	}
+	old, _, err := j.Baseline.Get(caseName)
+	if err != nil {
+		return keep.Unlike, left, err
+	}
+	r.Outcome.IgnoreOf(&old.Outcome, j.Ignored.Match)
+	l, err = keep.Compare(&old.Outcome, &r.Outcome, j.Comparer.Same(j.Baseline.Content, r.Open))
+	return l, content.UncomparedIn(&old.Outcome).With(&r.Outcome), err
+}
+
+// maskedParts names the parts that the golden masks in an identical case with this ending. It
+// returns none with a Reference, because no outcome of an identical case is stored.
+func (j *Judge) maskedParts(caseName string, ended outcome.Ending) ([]string, error) {
+	if j.Reference != nil || !j.Masks(caseName) && !ended.Partial() {
+		return nil, nil
+	}
+	old, _, err := j.Baseline.Get(caseName)
+	return content.MaskedParts(&old.Outcome), err
+}
+
+// Stored returns the record of a case, and whether its outcomes on both sides are stored.
+func (j *Judge) Stored(caseName string) (rec golden.Record, stored bool, err error) {
+	rec, stored, err = j.Found.Get(caseName)
+	if err == nil && stored && j.Reference != nil {
+		_, stored, err = j.Reference.Get(caseName)
+	}
+	return rec, stored, err
+}
+
+// decide gives a case its verdict after all its runs. If every run was identical, no outcome is
+// stored and decided is false.
+func (j *Judge) decide(t pass.Task) (word report.Case, decided bool, err error) {
+	rec, decided, err := j.Found.Get(t.Entry.Name)
+	if err != nil || !decided {
+		return word, decided, err
+	}
+	old, known, err := j.Baseline.Get(t.Entry.Name)
+	switch {
+	case err != nil:
+		return word, true, err
+	case !known:
+		return report.Case{Verdict: outcome.New, Ending: &rec.Outcome.Ending, Cost: rec.Cost, Flaky: content.FlakyParts(&rec.Outcome), Unstable: rec.Outcome.Flaky()}, true, nil
+	}
+	err = j.Comparer.Hold(content.Size(&old.Outcome)+content.Size(&rec.Outcome), func() (err error) {
+		word, err = j.decideBy(t.Entry, &old, &rec)
+		return err
+	})
+	return word, true, err
+}
+
+// decideBy gives the verdict on a case whose runs are joined in rec.
+func (j *Judge) decideBy(e *corpus.Entry, old, rec *golden.Record) (word report.Case, err error) {
+	was, is := j.sidesOf(old, rec)
+	cmp, err := outcome.Compare(was.Outcome, is.Outcome, content.SameUnder(j.Rules, was.Open, is.Open))
+	if err != nil {
+		return word, err
+	}
+	word = report.Case{
+		Ending: &rec.Outcome.Ending, GoldenEnding: &old.Outcome.Ending,
+		Cost: rec.Cost, Flaky: content.FlakyParts(&rec.Outcome),
+	}
+	left := content.Uncompared{Masked: content.FlakyParts(&old.Outcome), Ignored: content.IgnoredParts(&old.Outcome)}.With(&rec.Outcome)
+	word.Masked, word.Ignored = left.Masked, left.Ignored
+	word.Verdict, word.Unstable = keep.Judge(was.Outcome, rec, cmp)
+	if j.Reference != nil { // its runs were part of this run, too
+		for _, part := range word.Masked {
+			if !slices.Contains(word.Flaky, part) {
+				word.Flaky = append(word.Flaky, part)
+			}
+		}
+	}
+	if err := j.Differences.Add(e.Name, e.Size, word.Verdict, was, is, cmp); err != nil {
+		return word, err
+	}
+	word.Differences, word.More, err = analyse.Differences(j.Rules, was, is, cmp)
+	return word, err
+}
+
+// Sides returns both sides of a case that differed.
+func (j *Judge) Sides(caseName string) (was, is content.Side, err error) {
+	old, _, err := j.Baseline.Get(caseName)
+	if err != nil {
+		return was, is, err
+	}
+	rec, _, err := j.Found.Get(caseName)
+	was, is = j.sidesOf(&old, &rec)
+	return was, is, err
+}
+
+func (j *Judge) sidesOf(old, rec *golden.Record) (was, is content.Side) {
+	return content.Side{Outcome: &old.Outcome, Open: content.Remembering(j.Baseline.Content)}, content.KeptSide(&rec.Outcome, content.Remembering(j.Found.Content))
+}

@@ -1,0 +1,106 @@
+package verdict
+
+import (
+	"context"
+	"time"
+
+	"muster/regress/internal/exec"
+	"muster/regress/internal/pass"
+	"muster/regress/internal/report"
+)
+
+// A Loop makes the runs of a check or a compare: a first run of each case, and further runs of
+// those that differ. One goroutine calls its methods.
+type Loop struct {
+	collector collector
+	first     firstRuns
+	further   furtherRuns
+}
+
+// New returns a Loop that has run no case.
+func New(o Options) *Loop {
+	return &Loop{
+		collector: collector{
+			o:         o,
+			failures:  failureCounter{base: o.Judge.Baseline, cases: len(o.Cases), stopped: o.Resumed, warn: o.WarnFailing},
+			undecided: map[int]undecidedCase{}, order: pass.NewInOrder(), final: map[int]bool{},
+		},
+		first:   firstRuns{runner: o.Runner, judge: o.Judge, settle: o.Settle, costs: o.Costs},
+		further: furtherRuns{runner: o.Runner, judge: o.Judge, numbers: o.Numbers, emit: o.Events.Emit},
+	}
+}
+
+// RunFirst makes the first run of every task.
+func (l *Loop) RunFirst(ctx context.Context, tasks []pass.Task) error {
+	c := &l.collector
+	if c.o.Judge.Reference != nil {
+		return pass.Run(ctx, c.o.Goroutines, tasks, l.first.runBesideReference, c.takeFirst)
+	}
+	chosen, err := c.o.Costs.ChooseCases(c.o.Cases)
+	if err != nil {
+		return err
+	}
+	var beside, alone []pass.Task
+	for _, t := range tasks {
+		if chosen[t.Index] {
+			beside = append(beside, t)
+		} else {
+			alone = append(alone, t)
+		}
+	}
+	if err := pass.Run(ctx, c.o.Goroutines, beside, l.first.runBesideRival, c.takeFirst); err != nil {
+		return err
+	}
+	if c.o.Goroutines > 1 { // else the further runs would be on the lane of the first
+		c.waiting.room = c.o.Jobs
+	}
+	return pass.Batched[firstResult]{
+		Goroutines: c.o.Goroutines, Alone: c.o.Alone, Due: c.o.Due, RunTasks: c.o.Runner.RunTasks(1),
+		Avoid: func(pass.Task) int { return exec.NoLane }, Look: l.first.compare, Take: c.takeFirst,
+		Between: l.runWaiting,
+	}.Run(ctx, alone)
+}
+
+// runWaiting makes the further runs of one waiting case, between two cases of the first pass.
+func (l *Loop) runWaiting(ctx context.Context, long time.Duration) (note func() error) {
+	u, ok := l.collector.waiting.next(long, l.collector.o.Due)
+	if !ok {
+		return nil
+	}
+	j := l.further.run(ctx, u)
+	return func() error { return l.collector.takeFurther(u.task, j) }
+}
+
+// RunFurther makes the further runs of every case that still needs some, on other lanes than the
+// first run, and gives these cases their verdicts.
+func (l *Loop) RunFurther(ctx context.Context) error {
+	c := &l.collector
+	cases, unreported := c.listUndecided()
+	if runs := l.further.countLeft(cases); runs > 0 {
+		c.o.Events.Emit(report.PassStarted{Pass: 2, Runs: runs, At: time.Now()})
+	}
+	c.order.Expect(unreported)
+	pending := make([]pass.Task, len(cases))
+	for i, u := range cases {
+		pending[i] = u.task
+	}
+	again := func(ctx context.Context, t pass.Task) judgement { return l.further.run(ctx, c.undecided[t.Index]) }
+	err := pass.Run(ctx, c.o.Goroutines, pending, again, c.takeFurther)
+	c.order.Flush()
+	return err
+}
+
+// ReportUndecided reports the cases that differed and have no verdict when a run broke off.
+func (l *Loop) ReportUndecided() error { return l.collector.reportUndecided() }
+
+// IsDecided reports whether a case has its verdict.
+func (l *Loop) IsDecided(index int) bool { return l.collector.final[index] }
+
+// AllEnded reports whether every case has its verdict or could not run.
+func (l *Loop) AllEnded() bool { return len(l.collector.final) == len(l.collector.o.Cases) }
+
+// CountUnstable returns the number of cases whose runs differ from the baseline and from each other.
+func (l *Loop) CountUnstable() int { return l.collector.unstable }
+
+// HasWarned reports whether the Loop called WarnFailing.
+func (l *Loop) HasWarned() bool { return l.collector.failures.warned }
