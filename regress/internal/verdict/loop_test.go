@@ -1,0 +1,138 @@
+package verdict
+
+import (
+	"context"
+	"io"
+	"maps"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"muster/regress/internal/analyse"
+	"muster/regress/internal/content"
+	"muster/regress/internal/corpus"
+	"muster/regress/internal/exec"
+	"muster/regress/internal/golden"
+	"muster/regress/internal/keep"
+	"muster/regress/internal/normalize"
+	"muster/regress/internal/outcome"
+	"muster/regress/internal/pass"
+	"muster/regress/internal/report"
+	"muster/regress/internal/run"
+	"muster/regress/internal/state"
+	"muster/regress/internal/turns"
+)
+
+var stdout = outcome.Key{Place: outcome.Stdout}
+
+func printing(text string) outcome.Outcome {
+	return outcome.Outcome{Parts: []outcome.Part{{Key: stdout, Form: outcome.Regular, Digest: outcome.Of([]byte(text)), Size: int64(len(text))}}}
+}
+
+// fakeBaseline has the outcome "old" of every case but those that are new.
+type fakeBaseline struct{ isNew func(caseName string) bool }
+
+func (b fakeBaseline) Has(caseName string) bool { return !b.isNew(caseName) }
+func (b fakeBaseline) Digest(caseName string) (d outcome.Digest, known bool) {
+	o := printing("old")
+	return o.Digest(), b.Has(caseName)
+}
+func (b fakeBaseline) Get(caseName string) (golden.Record, bool, error) {
+	return golden.Record{Name: caseName, Outcome: printing("old"), Runs: 1}, b.Has(caseName), nil
+}
+func (b fakeBaseline) Content(outcome.Part) (io.ReadCloser, error) {
+	return io.NopCloser(strings.NewReader("old")), nil
+}
+
+// fakeExecutor prints texts of each case: the first in its first run, and so on. Later runs print
+// the last one.
+type fakeExecutor struct {
+	exec.Executor
+	texts map[string][]string
+
+	mu   sync.Mutex
+	runs map[string]int
+}
+
+func (f *fakeExecutor) Run(_ context.Context, j exec.Job) (*exec.Result, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	texts, n := f.texts[j.Source.Name], f.runs[j.Source.Name]
+	f.runs[j.Source.Name]++
+	text := texts[min(n, len(texts)-1)]
+	return exec.NewResult(printing(text), outcome.Cost{}, 0, []exec.Content{{Key: stdout, Bytes: []byte(text)}}, nil), nil
+}
+
+func (f *fakeExecutor) RunAll(ctx context.Context, b exec.Batch) int {
+	b.Started(0)
+	r, err := f.Run(ctx, b.Jobs[0])
+	b.Ended(0, r, err)
+	return 1
+}
+
+// runLoop runs cases with two retries, and returns how often each ran and the verdicts.
+func runLoop(t *testing.T, o Options, names []string, texts map[string][]string) (map[string]int, report.Verdicts) {
+	t.Helper()
+	rules, err := normalize.Parse(nil)
+	must(t, err)
+	folder, err := state.Open(filepath.Join(t.TempDir(), "state")).NewRun(state.Info{Command: "check"})
+	must(t, err)
+	o.Costs, err = turns.New(turns.Options{})
+	must(t, err)
+	o.Journal = &Journal{}
+	_, _, err = o.Journal.Open(folder)
+	must(t, err)
+	e := &fakeExecutor{texts: texts, runs: map[string]int{}}
+	o.Events = run.NewEvents(report.Tee{})
+	o.Ledger, o.Numbers = run.NewLedger(o.Events), RunNumbers{Retries: 2}
+	o.Judge = &Judge{
+		Baseline: fakeBaseline{func(caseName string) bool { return strings.HasPrefix(caseName, "new") }},
+		Found:    &keep.Store{Path: folder.File("found")},
+		Rules:    rules, Comparer: content.NewComparer(rules), Differences: analyse.NewCollector(rules),
+	}
+	o.Runner = pass.Runner{Executor: e, Command: func(string) *exec.Command { return &exec.Command{} }, Started: func(pass.Task, int) {}}
+	o.Goroutines, o.Jobs, o.Alone = 1, 1, true
+	var tasks []pass.Task
+	for i, name := range names {
+		o.Cases = append(o.Cases, corpus.Entry{Name: name})
+		tasks = append(tasks, pass.Task{Index: i, Entry: &corpus.Entry{Name: name}})
+	}
+	l := New(o)
+	must(t, l.RunFirst(t.Context(), tasks))
+	must(t, l.RunFurther(t.Context()))
+	must(t, o.Judge.Found.End(nil))
+	return e.runs, o.Ledger.Summary.Verdicts
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A case that is identical runs once. A case that differs runs three times. If one of these runs
+// equals the baseline, the case is flaky.
+func TestLoop(t *testing.T) {
+	texts := map[string][]string{"same.c": {"old"}, "changed.c": {"now"}, "flaky.c": {"now", "old"}, "new.c": {"now"}}
+	runs, verdicts := runLoop(t, Options{}, []string{"same.c", "changed.c", "flaky.c", "new.c"}, texts)
+	if want := (map[string]int{"same.c": 1, "changed.c": 3, "flaky.c": 3, "new.c": 3}); !maps.Equal(runs, want) {
+		t.Errorf("runs %v, want %v", runs, want)
+	}
+	want := report.Verdicts{outcome.Identical: 1, outcome.Changed: 1, outcome.Flaky: 1, outcome.New: 1}
+	if verdicts != want {
+		t.Errorf("verdicts %v, want %v", verdicts, want)
+	}
+}
+
+// After enough cases that differ no first run starts. An allowed new case does not count.
+func TestFailFast(t *testing.T) {
+	texts := map[string][]string{"new.c": {"now"}, "b.c": {"now"}, "c.c": {"now"}}
+	for allow, want := range map[bool]map[string]int{false: {"new.c": 3}, true: {"new.c": 3, "b.c": 3}} {
+		runs, _ := runLoop(t, Options{FailFast: 1, AllowNew: allow}, []string{"new.c", "b.c", "c.c"}, texts)
+		if !maps.Equal(runs, want) {
+			t.Errorf("with AllowNew %v: runs %v, want %v", allow, runs, want)
+		}
+	}
+}
