@@ -29,7 +29,7 @@ func Check(ctx context.Context, o Options, h host.Host) (sum Summary, err error)
 		return sum, err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
-	if err := refuseOtherCorpus(s, base.Store); err != nil {
+	if err := refuseOtherCorpus(s.in, base.Store, s.o); err != nil {
 		return sum, err
 	}
 	if err := identify(ctx, s); err != nil {
@@ -48,7 +48,7 @@ func Check(ctx context.Context, o Options, h host.Host) (sum Summary, err error)
 	if len(s.in.Cases) == 0 && len(s.in.Lacking) == 0 {
 		return sum, s.in.NoneSelected()
 	}
-	if err := compareSources(ctx, s, base.Store); err != nil {
+	if s.ledger.Summary.Sources, err = compareSources(ctx, s.in, base.Store, s.o); err != nil {
 		return sum, err
 	}
 	return c.run(ctx)

@@ -10,14 +10,15 @@ import (
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/report"
+	"muster/regress/internal/run"
 )
 
 // refusedNamesMax bounds the names in the error of --same-corpus.
 const refusedNamesMax = 3
 
 // refuseOtherCorpus refuses a corpus that has none of the golden's cases.
-func refuseOtherCorpus(s *session, base *golden.Store) error {
-	for _, e := range s.in.Corpus.Cases() {
+func refuseOtherCorpus(in *run.Inputs, base *golden.Store, o *Options) error {
+	for _, e := range in.Corpus.Cases() {
 		if _, known := base.OutcomeDigest(e.Name); known {
 			return nil
 		}
@@ -25,42 +26,49 @@ func refuseOtherCorpus(s *session, base *golden.Store) error {
 	if base.Len() == 0 {
 		return nil
 	}
-	return fault.Inputf("%s has none of the cases of %s: is this the right corpus? Name another one, or record a golden of this one", s.o.Corpus.Path, s.o.Store.Golden)
+	return fault.Inputf("%s has none of the cases of %s: is this the right corpus? Name another one, or record a golden of this one", o.Corpus.Path, o.Store.Golden)
 }
 
 // compareSources finds the selected sources and the shared files that changed since the
-// golden was recorded. --same-corpus refuses them; otherwise the summary lists them.
-func compareSources(ctx context.Context, s *session, base *golden.Store) error {
-	if err := s.in.ReadDigests(ctx); err != nil {
-		return err
+// golden was recorded. --same-corpus refuses them.
+func compareSources(ctx context.Context, in *run.Inputs, base *golden.Store, o *Options) (report.Sources, error) {
+	if err := in.ReadDigests(ctx); err != nil {
+		return report.Sources{}, err
 	}
 	was, err := base.Shared()
 	if err != nil {
-		return err
+		return report.Sources{}, err
 	}
-	changed, known := changedSources(s, base)
+	changed, known := changedSources(in, base)
 	found := report.Sources{Known: known, Changed: len(changed), Names: name.First(changed, report.SourceNamesMax)}
 	var others []string
 	if was != nil {
-		others = compareShared(&found, was, s.in.Digests.Shared())
+		others = compareShared(&found, was, in.Digests.Shared())
 	}
-	s.ledger.Summary.Sources = found
-	if s.o.Judge.SameCorpus {
-		return refuseChanged(s, base.Meta(), slices.Concat(changed, others), countKnown(s, base) == known && was != nil)
+	if !o.Judge.SameCorpus {
+		return found, nil
 	}
-	return nil
+	names, complete := slices.Concat(changed, others), countKnown(in, base) == known && was != nil
+	if len(names) > 0 {
+		return found, refuseChanged(names, o)
+	}
+	if !complete && in.Digests.Whole != base.Meta().Corpus {
+		return found, fault.Inputf("--same-corpus: %s is not the corpus that %s was recorded with, and the golden lacks the digests that would show which files changed: %s",
+			o.Corpus.Path, o.Store.Golden, otherCorpusMend)
+	}
+	return found, nil
 }
 
 // changedSources returns the selected cases whose source is not the recorded one, in corpus
 // order. known counts the selected cases whose recorded source the golden has.
-func changedSources(s *session, base *golden.Store) (changed []string, known int) {
-	for _, e := range s.in.Cases {
+func changedSources(in *run.Inputs, base *golden.Store) (changed []string, known int) {
+	for _, e := range in.Cases {
 		was := base.Source(e.Name)
 		if was == (outcome.Digest{}) {
 			continue
 		}
 		known++
-		if was != s.in.Digests.Case(e.Name) {
+		if was != in.Digests.Case(e.Name) {
 			changed = append(changed, e.Name)
 		}
 	}
@@ -68,8 +76,8 @@ func changedSources(s *session, base *golden.Store) (changed []string, known int
 }
 
 // countKnown returns how many of the selected cases the golden has.
-func countKnown(s *session, base *golden.Store) (n int) {
-	for _, e := range s.in.Cases {
+func countKnown(in *run.Inputs, base *golden.Store) (n int) {
+	for _, e := range in.Cases {
 		if _, known := base.OutcomeDigest(e.Name); known {
 			n++
 		}
@@ -103,21 +111,15 @@ func compareShared(found *report.Sources, was, is map[string]outcome.Digest) (na
 	return names
 }
 
-// refuseChanged returns the error of --same-corpus, or nil. If the golden does not have
-// every source digest, the digest of the whole corpus decides.
-func refuseChanged(s *session, m golden.Meta, names []string, complete bool) error {
-	const mend = "check the recorded corpus, record again, or leave out --same-corpus"
-	switch {
-	case len(names) > 0:
-		are := "are not what"
-		if len(names) == 1 {
-			are = "is not what"
-		}
-		return fault.Inputf("--same-corpus: %s of %s %s %s was recorded with: %s: %s",
-			readable.Count(len(names), "file"), s.o.Corpus.Path, are, s.o.Store.Golden, name.List(names, refusedNamesMax), mend)
-	case !complete && s.in.Digests.Whole != m.Corpus:
-		return fault.Inputf("--same-corpus: %s is not the corpus that %s was recorded with, and the golden lacks the digests that would show which files changed: %s",
-			s.o.Corpus.Path, s.o.Store.Golden, mend)
+// otherCorpusMend ends an error of --same-corpus.
+const otherCorpusMend = "check the recorded corpus, record again, or leave out --same-corpus"
+
+// refuseChanged returns the error of --same-corpus for files that changed.
+func refuseChanged(names []string, o *Options) error {
+	are := "are not what"
+	if len(names) == 1 {
+		are = "is not what"
 	}
-	return nil
+	return fault.Inputf("--same-corpus: %s of %s %s %s was recorded with: %s: %s",
+		readable.Count(len(names), "file"), o.Corpus.Path, are, o.Store.Golden, name.List(names, refusedNamesMax), otherCorpusMend)
 }
