@@ -69,7 +69,7 @@ func identify(ctx context.Context, s *session) error {
 // settings.
 func reportChanges(s *session, recorded golden.Meta) {
 	sum := &s.ledger.Summary
-	sum.ToolChanged = s.toolChanged(recorded)
+	sum.ToolChanged = s.tool.ChangedSince(recorded.Tool)
 	sum.Settings = flagsDiffer(recorded, allFlags(s.o), "this check")
 	for _, text := range sum.Settings {
 		s.events.Warn(text)

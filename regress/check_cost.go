@@ -37,7 +37,7 @@ func newMeasurement(s *session, base verdict.Baseline, findRival func() turns.Ri
 
 // findRecordedRival finds the command with which a check compares the cost of its own.
 func findRecordedRival(s *session, recorded golden.Meta) turns.Rival {
-	now := turns.Candidate{Tool: s.tool}
+	now := turns.Candidate{Tool: s.tool.Files()}
 	if len(s.commands.ByGlob) == 0 {
 		now.Command = s.commands.Main
 	}

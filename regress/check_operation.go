@@ -56,7 +56,7 @@ func (c *checking) run(ctx context.Context) (Summary, error) {
 	if err != nil {
 		return s.ledger.Summary, err
 	}
-	ctx, watched := s.watchTool(ctx)
+	ctx, watched := s.tool.Watch(ctx, s.events.Warn)
 	err = c.loop.RunFirst(ctx, pending)
 	if e := c.journal.CloseLines(); err == nil {
 		err = e

@@ -19,6 +19,7 @@ import (
 	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/report"
+	"muster/regress/internal/run"
 	"muster/regress/internal/state"
 )
 
@@ -82,7 +83,7 @@ func openParts(o *Options, h host.Host, runs []string) (parts []*past, err error
 			return nil, fault.Inputf("run %s is named twice", p.run.ID)
 		}
 		if len(parts) > 0 {
-			if what := differsIn(partIdentity(parts[0].run.State), partIdentity(p.run.State)); what != "" {
+			if what := run.FirstDifference(run.PartIdentity(parts[0].run.State.Identity), run.PartIdentity(p.run.State.Identity)); what != "" {
 				return nil, fault.Inputf("runs %s and %s are not parts of one check: %s is not the same in both", parts[0].run.ID, p.run.ID, what)
 			}
 		}
@@ -108,21 +109,6 @@ func openPart(o *Options, h host.Host, word string) (*past, error) {
 		return nil, fault.Inputf("run %s was a compare: only runs of check can be merged", p.run.ID)
 	}
 	return p, p.run.RequireFinished(false)
-}
-
-// partIdentity returns the part of a run's identity that must be equal in all parts of one
-// check. It leaves out the selection, and stamps of files: another machine has others.
-func partIdentity(r *state.Run) map[string]string {
-	id := maps.Clone(r.Identity)
-	for key, value := range id {
-		if strings.HasPrefix(key, toolFile) {
-			id[key] = digestOf(value)
-		}
-	}
-	maps.DeleteFunc(id, func(key, _ string) bool {
-		return strings.HasPrefix(key, fileOf) || slices.Contains([]string{"--cases", "--filter", "--partition", "--sample", "--all-cases", "--golden"}, key)
-	})
-	return id
 }
 
 // merging joins runs into one.
@@ -184,7 +170,7 @@ func (m *merging) info() state.Info {
 	if err != nil {
 		options = first.Options // these could be encoded before
 	}
-	return state.Info{Command: m.name, Started: m.began, Identity: partIdentity(first), Golden: first.Golden, Options: options}
+	return state.Info{Command: m.name, Started: m.began, Identity: run.PartIdentity(first.Identity), Golden: first.Golden, Options: options}
 }
 
 // collect gathers the cases of all parts. It refuses cases on which two parts disagree.

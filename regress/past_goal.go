@@ -9,6 +9,7 @@ import (
 	"muster/regress/internal/cause"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/name"
+	"muster/regress/internal/run"
 )
 
 // goal is a case of a past run, and its causes to look for.
@@ -51,9 +52,8 @@ func openAgain(ctx context.Context, p *past, o *Options, h host.Host, command st
 // warnIfCorpusChanged warns if the corpus has changed since the run. It compares the whole corpus,
 // because the few sources that are used may include others.
 func warnIfCorpusChanged(ctx context.Context, p *past, s *session) error {
-	const what = "the corpus"
-	was, known := p.run.State.Identity[what]
-	if !known || p.run.State.Identity[fileOf+what] == s.in.Corpus.Stamp() {
+	was, stamp := run.CorpusIn(p.run.State.Identity)
+	if was == "" || stamp == s.in.Corpus.Stamp() {
 		return nil
 	}
 	err := s.in.ReadDigests(ctx)

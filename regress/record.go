@@ -128,7 +128,7 @@ func (r *recording) record(ctx context.Context) (Summary, error) {
 	if err := r.begin(ctx); err != nil {
 		return r.ledger.Summary, err
 	}
-	watching, watched := r.watchTool(ctx)
+	watching, watched := r.tool.Watch(ctx, r.events.Warn)
 	err := r.passes(watching)
 	err = r.end(ctx, watched(err))
 	return r.ledger.Summary, err

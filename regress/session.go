@@ -19,7 +19,6 @@ import (
 	"muster/regress/internal/report"
 	"muster/regress/internal/run"
 	"muster/regress/internal/state"
-	"muster/regress/internal/tool"
 )
 
 // session is one command over a corpus, from its opening to its summary. The
@@ -44,16 +43,13 @@ type session struct {
 
 	in       *run.Inputs
 	commands crew.Commands
-	tool     *tool.Identity // nil before identifyTool
+	tool     *run.Tool
 	crew     crew.Crew
 	executor exec.Executor // nil before startCrew
 
 	comparer content.Comparer
 
 	differences *analyse.Collector
-
-	ticks     <-chan time.Time // when the tool's files are looked at; nil = every toolEvery
-	stopTicks func()
 
 	due pass.Durations // how long each case should take in the present pass, complete
 }
@@ -66,7 +62,7 @@ func newSession(o *Options, h host.Host, name string) (s *session, err error) {
 		return nil, err
 	}
 	o = &own
-	s = &session{o: o, host: h, name: name, began: began, usedAt: crew.UsedCPU(), state: state.Open(o.Store.State), in: &run.Inputs{}}
+	s = &session{o: o, host: h, name: name, began: began, usedAt: crew.UsedCPU(), state: state.Open(o.Store.State), in: &run.Inputs{}, tool: &run.Tool{}}
 	s.reportTo(report.Tee{})
 	s.crew = crew.NewHere(s.crewOptions())
 	if s.rules, err = normalize.Parse(o.Judge.Normalize); err != nil {

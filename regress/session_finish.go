@@ -19,7 +19,7 @@ func (s *session) finish(err error) error {
 	sum.Command, sum.Cases = s.name, len(s.in.Cases)+s.ledger.Absent
 	sum.Interrupted, sum.BrokeOff = broke == fault.Interrupted, broke != fault.None
 	if s.run != nil {
-		sum.Run = s.run.ID
+		sum.Run, sum.Mixed = s.run.ID, s.tool.MarkMixed(s.run.Identity)
 	}
 	sum.Wall = time.Since(s.began)
 	sum.Engine = s.crew.Sum()

@@ -13,9 +13,10 @@ func (s *session) identity(ctx context.Context) (map[string]string, error) {
 	if err := s.in.ReadDigests(ctx); err != nil {
 		return nil, err
 	}
-	id := map[string]string{"the corpus": s.in.Digests.Whole.String(), fileOf + "the corpus": s.in.Corpus.Stamp()}
+	id := map[string]string{}
+	s.in.Identify(id)
 	s.commands.Identify(id)
-	identifyFiles(s.tool, id)
+	s.tool.Identify(id)
 	maps.Copy(id, allFlags(s.o))
 	if len(s.o.Command.PassEnv) > 0 {
 		id["what --pass-env passes"] = digestPassed(&s.o.Command).String()
@@ -36,7 +37,7 @@ func (s *session) meta(ctx context.Context) (golden.Meta, error) {
 	if s.run != nil {
 		m.Run = s.run.ID
 	}
-	m.Tool = s.recordedTool()
+	m.Tool = s.tool.Recorded()
 	if c := s.commands.Main; c != nil {
 		m.Command = append(m.Command, golden.Command{Args: c.Words})
 		m.Executable, m.ExecutableDigest = c.Path, s.tool.Digest(c.Path)

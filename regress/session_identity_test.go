@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"muster/regress/internal/golden"
+	"muster/regress/internal/run"
 )
 
 // Whatever changes outcomes, or the choice of cases, is named when it is not as
@@ -35,29 +36,11 @@ func TestFlags(t *testing.T) {
 	} {
 		o := base
 		change(&o)
-		if got := differsIn(allFlags(&base), allFlags(&o)); got != flag {
+		if got := run.FirstDifference(allFlags(&base), allFlags(&o)); got != flag {
 			t.Errorf("the change of %q is told as of %q", flag, got)
 		}
-		if got := differsIn(allFlags(&o), allFlags(&base)); got != flag {
+		if got := run.FirstDifference(allFlags(&o), allFlags(&base)); got != flag {
 			t.Errorf("the change back of %q is told as of %q", flag, got)
-		}
-	}
-}
-
-func TestDiffersIn(t *testing.T) {
-	a := map[string]string{"b": "1", "c": "1"}
-	for _, c := range []struct {
-		b    map[string]string
-		want string
-	}{
-		{map[string]string{"b": "1", "c": "1"}, ""},
-		{map[string]string{"b": "2", "c": "2"}, "b"},
-		{map[string]string{"c": "1"}, "b"},
-		{map[string]string{"b": "1", "c": "1", "a": "1"}, "a"},
-		{nil, "b"},
-	} {
-		if got := differsIn(a, c.b); got != c.want {
-			t.Errorf("%v and %v differ in %q, want %q", a, c.b, got, c.want)
 		}
 	}
 }

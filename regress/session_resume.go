@@ -1,12 +1,8 @@
 package regress
 
 import (
-	"strings"
-
-	"muster/internal/readable"
-	"muster/regress/internal/fault"
-	"muster/regress/internal/name"
 	"muster/regress/internal/outcome"
+	"muster/regress/internal/run"
 	"muster/regress/internal/state"
 )
 
@@ -27,64 +23,36 @@ func (s *session) resumeOnly() error {
 	return err
 }
 
-// startRun makes the folder of this run, or takes over that of the interrupted
-// one that --resume asks for.
+// startRun makes the folder of this run, or takes over that of the interrupted one that --resume
+// asks for.
 func (s *session) startRun(id map[string]string, base outcome.Digest) error {
-	if s.o.Store.Resume {
-		last, err := s.state.Unfinished(s.name)
-		if err != nil {
-			return err
-		}
-		if last != nil {
-			was, now := withoutFiles(last.Identity), withoutFiles(id)
-			if what := differsIn(was, now); what != "" {
-				return notAsItWas(what, last)
-			}
-			if err := refuseChangedTool(last.Identity, id, last.ID); err != nil {
-				return err
-			}
-			s.run, s.resumed = last, true
-			// What may differ, such as --jobs, is as it is now.
-			if s.run.Options, err = encodeOptions(s.o); err != nil {
-				return err
-			}
-			return s.run.Save()
-		}
-		s.events.Note("--resume: no " + s.name + " was interrupted, so this one begins anew")
-	}
-	info := state.Info{Command: s.name, Started: s.began, Identity: id, Golden: base.String()}
-	var err error
-	if info.Options, err = encodeOptions(s.o); err != nil {
+	options, err := encodeOptions(s.o)
+	if err != nil {
 		return err
 	}
-	s.run, err = s.state.NewRun(info)
+	s.run, s.resumed, err = run.Begin(run.Start{
+		State: s.state, Resume: s.o.Store.Resume, Note: s.events.Note, WordsOf: wordsOf,
+		Info: state.Info{Command: s.name, Started: s.began, Identity: id, Golden: base.String(), Options: options},
+	})
 	return err
 }
 
-// dropRun removes a run that could not begin: as the last one it would stand before
-// the last that did, for accept, show and rerun. One that is resumed stays.
-func (s *session) dropRun() error {
-	if s.run == nil || s.resumed {
+// wordsOf returns the main command of an earlier run, or nil if it is unknown.
+func wordsOf(r *state.Run) []string {
+	o, err := optionsOf(r)
+	if err != nil {
 		return nil
 	}
-	run := s.run
-	s.run = nil
-	return run.Remove()
+	return o.Command.Words
 }
 
-func notAsItWas(what string, last *state.Run) error {
-	run := last.ID
-	if what == whileItRan {
-		return fault.Inputf("--resume: in run %s, %s, so its cases may be of two tools: run without --resume", run, last.Identity[what])
+// dropRun removes a run that could not begin, unless it was resumed.
+func (s *session) dropRun() error {
+	r := s.run
+	if !s.resumed {
+		s.run = nil
 	}
-	if strings.HasPrefix(what, fileOf) {
-		return fault.Inputf("--resume: %s was written to or replaced since run %s began, and may have had other content meanwhile: run without --resume", what, run)
-	}
-	mend := ""
-	if o, err := optionsOf(last); what == "the command" && err == nil && len(o.Command.Words) > 0 {
-		mend = ": -- " + readable.Line(name.QuoteAll(o.Command.Words))
-	}
-	return fault.Inputf("--resume: %s is not what it was in run %s: run without --resume, or put it back%s", what, run, mend)
+	return run.Drop(r, s.resumed)
 }
 
 // goesOn ends the error of an interrupted run.

@@ -151,13 +151,13 @@ func (in *Inputs) RefuseChanged(warn func(string)) error {
 		return err
 	}
 	if in.Corpus.StampNow() != in.Corpus.Stamp() {
-		warn(in.path + WrittenMeanwhile)
+		warn(in.path + writtenMeanwhile)
 	}
 	return nil
 }
 
-// WrittenMeanwhile ends a warning about a file that was written to and did not change.
-const WrittenMeanwhile = " was written to or replaced while it ran, and has its old content: run again if it had other content meanwhile"
+// writtenMeanwhile ends a warning about a file that was written to and did not change.
+const writtenMeanwhile = " was written to or replaced while it ran, and has its old content: run again if it had other content meanwhile"
 
 // Durations returns the durations of the selected cases.
 func (in *Inputs) Durations(of func(caseName string) time.Duration) pass.Durations {

@@ -1,0 +1,74 @@
+package run
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// An identity has what must be the same to resume a run. Its keys name it in words that an error
+// can use.
+const (
+	corpusKey = "the corpus"
+	// stampOf is the prefix of a key whose value is the stamp of a file.
+	stampOf = "the file of "
+	// toolFile is the prefix of the keys of the tool's files. The printed path follows it. The
+	// value is the file's digest and stamp.
+	toolFile = "tool file "
+	// mixedKey is a key of a run whose tool changed while cases ran. The value names the file.
+	mixedKey = "the tool while it ran"
+)
+
+// Identify adds the corpus to an identity. Call it after ReadDigests.
+func (in *Inputs) Identify(id map[string]string) {
+	id[corpusKey], id[stampOf+corpusKey] = in.Digests.Whole.String(), in.Corpus.Stamp()
+}
+
+// CorpusIn returns the digest and the stamp of the corpus in an identity.
+func CorpusIn(id map[string]string) (digest, stamp string) {
+	return id[corpusKey], id[stampOf+corpusKey]
+}
+
+// FirstDifference returns the first key, in alphabetical order, in which two identities differ.
+func FirstDifference(a, b map[string]string) string {
+	keys := slices.Sorted(maps.Keys(a))
+	for key := range b {
+		if _, ok := a[key]; !ok {
+			keys = append(keys, key)
+		}
+	}
+	for _, key := range keys {
+		if a[key] != b[key] {
+			return key
+		}
+	}
+	return ""
+}
+
+// PartIdentity returns what must be equal in the identities of all parts of one check. It leaves
+// out the selection, and stamps of files: another machine has others.
+func PartIdentity(id map[string]string) map[string]string {
+	id = maps.Clone(id)
+	for key, value := range id {
+		if strings.HasPrefix(key, toolFile) {
+			id[key] = digestOf(value)
+		}
+	}
+	maps.DeleteFunc(id, func(key, _ string) bool {
+		return strings.HasPrefix(key, stampOf) || slices.Contains([]string{"--cases", "--filter", "--partition", "--sample", "--all-cases", "--golden"}, key)
+	})
+	return id
+}
+
+// digestOf returns the digest in the value of a file of the tool.
+func digestOf(value string) string {
+	digest, _, _ := strings.Cut(value, " ")
+	return digest
+}
+
+// withoutTool returns an identity without the tool's files.
+func withoutTool(id map[string]string) map[string]string {
+	rest := maps.Clone(id)
+	maps.DeleteFunc(rest, func(key, _ string) bool { return strings.HasPrefix(key, toolFile) })
+	return rest
+}
