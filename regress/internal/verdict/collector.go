@@ -90,7 +90,7 @@ func (c *collector) addUndecided(u undecidedCase) {
 // asks for more runs.
 func (c *collector) addIdentical(t pass.Task, r firstResult) {
 	u := undecidedCase{task: t, lane: r.lane, runs: 1, onEngine: r.onEngine, alike: true}
-	u.word = report.Case{
+	u.ifIdentical = report.Case{
 		Verdict: outcome.Identical, Ending: &r.ending, GoldenEnding: &r.ending, Cost: r.cost,
 		Flaky: r.left.Masked, Masked: r.left.Masked, Ignored: r.left.Ignored, Engine: r.onEngine,
 	}
@@ -99,7 +99,7 @@ func (c *collector) addIdentical(t pass.Task, r firstResult) {
 		c.waiting.add(u)
 		return
 	}
-	c.conclude(t, u.word)
+	c.conclude(t, u.ifIdentical)
 }
 
 // listUndecided lists the cases that have no verdict yet, in corpus order. It also returns the
@@ -127,7 +127,7 @@ func (c *collector) takeFurther(t pass.Task, j judgement) error {
 		return c.takeError(t, j.err)
 	}
 	c.o.Ledger.Summary.CPU += j.cpu
-	c.order.Add(t, func() { c.conclude(t, j.word) })
+	c.order.Add(t, func() { c.conclude(t, j.judged) })
 	return nil
 }
 
@@ -138,14 +138,14 @@ func (c *collector) takeError(t pass.Task, err error) error {
 }
 
 // conclude gives a case its verdict.
-func (c *collector) conclude(t pass.Task, word report.Case) {
-	word.Name, word.Index = t.Entry.Name, t.Index
+func (c *collector) conclude(t pass.Task, judged report.Case) {
+	judged.Name, judged.Index = t.Entry.Name, t.Index
 	c.final[t.Index] = true
-	if word.Unstable {
+	if judged.Unstable {
 		c.unstable++
 	}
-	c.o.Costs.AddCase(t, &word)
-	c.o.Ledger.Verdict(word)
+	c.o.Costs.AddCase(t, &judged)
+	c.o.Ledger.Verdict(judged)
 }
 
 // reportUndecided reports the cases that differed and have no verdict when a run broke off.
@@ -157,22 +157,22 @@ func (c *collector) reportUndecided() error {
 			continue
 		}
 		u := c.undecided[i]
-		word, decided, err := c.o.Judge.decide(u.task)
+		judged, decided, err := c.o.Judge.decide(u.task)
 		if err != nil {
 			return err
 		}
 		if !decided {
 			continue // identical so far: --runs asks for more runs
 		}
-		switch word.Verdict {
+		switch judged.Verdict {
 		case outcome.Identical:
 			continue
 		case outcome.Flaky, outcome.New: // further runs would change nothing
 		default:
-			word.Verdict, word.Unstable = outcome.DifferedOnce, false
+			judged.Verdict, judged.Unstable = outcome.DifferedOnce, false
 		}
-		word.Engine = u.onEngine
-		c.conclude(u.task, word)
+		judged.Engine = u.onEngine
+		c.conclude(u.task, judged)
 	}
 	return nil
 }

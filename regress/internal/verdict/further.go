@@ -22,9 +22,9 @@ type furtherRuns struct {
 
 // judgement is the verdict on a case after its further runs.
 type judgement struct {
-	err  error
-	word report.Case
-	cpu  time.Duration // of the further runs
+	err    error
+	judged report.Case
+	cpu    time.Duration // of the further runs
 }
 
 // countLeft returns how many further runs these cases still get.
@@ -46,11 +46,11 @@ func (f *furtherRuns) run(ctx context.Context, u undecidedCase) (j judgement) {
 	}
 	j.cpu = series.cpu
 	var decided bool
-	if j.word, decided, j.err = f.judge.decide(u.task); !decided {
-		j.word = u.word
+	if j.judged, decided, j.err = f.judge.decide(u.task); !decided {
+		j.judged = u.ifIdentical
 	}
-	j.word.Engine = u.onEngine
-	j.word.Ignored = content.Union(j.word.Ignored, series.left.Ignored)
+	j.judged.Engine = u.onEngine
+	j.judged.Ignored = content.Union(j.judged.Ignored, series.left.Ignored)
 	return j
 }
 

@@ -68,51 +68,51 @@ func (j *Judge) Stored(caseName string) (rec golden.Record, stored bool, err err
 
 // decide gives a case its verdict after all its runs. If every run was identical, no outcome is
 // stored and decided is false.
-func (j *Judge) decide(t pass.Task) (word report.Case, decided bool, err error) {
+func (j *Judge) decide(t pass.Task) (judged report.Case, decided bool, err error) {
 	rec, decided, err := j.Found.Get(t.Entry.Name)
 	if err != nil || !decided {
-		return word, decided, err
+		return judged, decided, err
 	}
 	old, known, err := j.Baseline.Get(t.Entry.Name)
 	switch {
 	case err != nil:
-		return word, true, err
+		return judged, true, err
 	case !known:
 		return report.Case{Verdict: outcome.New, Ending: &rec.Outcome.Ending, Cost: rec.Cost, Flaky: content.FlakyParts(&rec.Outcome), Unstable: rec.Outcome.Flaky()}, true, nil
 	}
 	err = j.Comparer.Hold(content.Size(&old.Outcome)+content.Size(&rec.Outcome), func() (err error) {
-		word, err = j.decideBy(t.Entry, &old, &rec)
+		judged, err = j.decideBy(t.Entry, &old, &rec)
 		return err
 	})
-	return word, true, err
+	return judged, true, err
 }
 
 // decideBy gives the verdict on a case whose runs are joined in rec.
-func (j *Judge) decideBy(e *corpus.Entry, old, rec *golden.Record) (word report.Case, err error) {
+func (j *Judge) decideBy(e *corpus.Entry, old, rec *golden.Record) (judged report.Case, err error) {
 	was, is := j.sidesOf(old, rec)
 	cmp, err := outcome.Compare(was.Outcome, is.Outcome, content.SameUnder(j.Rules, was.Open, is.Open))
 	if err != nil {
-		return word, err
+		return judged, err
 	}
-	word = report.Case{
+	judged = report.Case{
 		Ending: &rec.Outcome.Ending, GoldenEnding: &old.Outcome.Ending,
 		Cost: rec.Cost, Flaky: content.FlakyParts(&rec.Outcome),
 	}
 	left := content.Uncompared{Masked: content.FlakyParts(&old.Outcome), Ignored: content.IgnoredParts(&old.Outcome)}.With(&rec.Outcome)
-	word.Masked, word.Ignored = left.Masked, left.Ignored
-	word.Verdict, word.Unstable = keep.Judge(was.Outcome, rec, cmp)
+	judged.Masked, judged.Ignored = left.Masked, left.Ignored
+	judged.Verdict, judged.Unstable = keep.Judge(was.Outcome, rec, cmp)
 	if j.Reference != nil { // its runs were part of this run, too
-		for _, part := range word.Masked {
-			if !slices.Contains(word.Flaky, part) {
-				word.Flaky = append(word.Flaky, part)
+		for _, part := range judged.Masked {
+			if !slices.Contains(judged.Flaky, part) {
+				judged.Flaky = append(judged.Flaky, part)
 			}
 		}
 	}
-	if err := j.Differences.Add(e.Name, e.Size, word.Verdict, was, is, cmp); err != nil {
-		return word, err
+	if err := j.Differences.Add(e.Name, e.Size, judged.Verdict, was, is, cmp); err != nil {
+		return judged, err
 	}
-	word.Differences, word.More, err = analyse.Differences(j.Rules, was, is, cmp)
-	return word, err
+	judged.Differences, judged.More, err = analyse.Differences(j.Rules, was, is, cmp)
+	return judged, err
 }
 
 // Sides returns both sides of a case that differed.

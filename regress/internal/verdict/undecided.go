@@ -11,12 +11,12 @@ import (
 
 // undecidedCase is a case that needs further runs before its verdict.
 type undecidedCase struct {
-	task     pass.Task
-	lane     int // of the first run
-	runs     int // so far: an interrupted run may have made more than the first
-	onEngine *outcome.EngineRun
-	alike    bool        // the first run equalled the baseline
-	word     report.Case // of an alike case, if its further runs are identical, too
+	task        pass.Task
+	lane        int // of the first run
+	runs        int // so far: an interrupted run may have made more than the first
+	onEngine    *outcome.EngineRun
+	alike       bool        // the first run equalled the baseline
+	ifIdentical report.Case // the report of an alike case whose further runs are identical, too
 }
 
 // equalRuns counts the runs so far that equalled the baseline and are not stored.
