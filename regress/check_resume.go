@@ -6,6 +6,7 @@ import (
 	"muster/regress/internal/exec"
 	"muster/regress/internal/keep"
 	"muster/regress/internal/pass"
+	"muster/regress/internal/sample"
 	"muster/regress/internal/state"
 	"muster/regress/internal/verdict"
 )
@@ -17,6 +18,7 @@ type finishedCases struct {
 	judge   *verdict.Judge
 	numbers verdict.RunNumbers
 	done    map[string]state.Line // by the name of the case
+	sample  *sample.Sample
 }
 
 // repeat runs a sample of the finished cases again, and refuses to resume if one has another
@@ -32,88 +34,89 @@ func (f *finishedCases) repeat(ctx context.Context) error {
 			finished = append(finished, t)
 		}
 	}
-	if !left {
+	if !left || f.session.crew.IsRemote() {
 		return nil
 	}
-	return f.session.repeatSample(ctx, finished, f.numbers.Retries, f.judge.Found.Meta, f.isAsBefore, f.join)
+	f.sample = f.session.newSample(f.judge.Found.Meta, f.numbers.Retries)
+	return f.sample.Repeat(ctx, finished, f.isAsBefore, f.join)
 }
 
 // isAsBefore reports whether a finished case still has its outcome. An identical case must equal
 // the golden, or a run of the reference beside it.
-func (f *finishedCases) isAsBefore(ctx context.Context, m *sample, t pass.Task) (same bool, err error) {
+func (f *finishedCases) isAsBefore(ctx context.Context, t pass.Task) (same bool, err error) {
 	identical := f.done[t.Entry.Name].Identical
 	if identical && f.judge.Reference != nil {
 		for n := 0; n <= f.numbers.Retries && err == nil && !same; n++ {
-			same, err = f.meetsReference(ctx, m, t)
+			same, err = f.meetsReference(ctx, t)
 		}
 		return same, err
 	}
-	expected, err := f.expectations(m, t, identical)
+	expected, err := f.expectations(t, identical)
 	for same = true; err == nil && same && len(expected) > 0; expected = expected[1:] {
-		same, err = m.meets(ctx, expected[0], f.numbers.Retries)
+		same, err = f.sample.IsMet(ctx, expected[0])
 	}
 	return same, err
 }
 
 // expectations returns the outcomes of a finished case: that of a reference beside the
 // candidate, and that of the candidate.
-func (f *finishedCases) expectations(m *sample, t pass.Task, identical bool) (list []expectation, err error) {
+func (f *finishedCases) expectations(t pass.Task, identical bool) (list []sample.Expectation, err error) {
 	name, judge := t.Entry.Name, f.judge
-	candidate := expectation{task: t, command: f.session.commands.For(name), kept: m.candidate, stable: identical}
-	candidate.compare = func(r *exec.Result) (keep.Likeness, error) {
+	candidate := sample.Expectation{Task: t, Command: f.session.commands.For(name), Kept: f.sample.Candidate, Stable: identical}
+	candidate.Compare = func(r *exec.Result) (keep.Likeness, error) {
 		l, _, err := judge.Compare(name, r)
 		return l, err
 	}
 	if identical {
 		old, _, err := judge.Baseline.Get(name)
 		old.Outcome.Ignore(judge.Ignored.Match)
-		candidate.was, candidate.open = old.Outcome, judge.Baseline.Content
-		return []expectation{candidate}, err
+		candidate.Was, candidate.Open = old.Outcome, judge.Baseline.Content
+		return []sample.Expectation{candidate}, err
 	}
 	is, stored, err := judge.Stored(name)
 	if err != nil || !stored {
 		return nil, err // it runs again in any case
 	}
-	candidate.was, candidate.open = is.Outcome, judge.Found.Content
+	candidate.Was, candidate.Open = is.Outcome, judge.Found.Content
 	if judge.Reference == nil {
-		return []expectation{candidate}, nil
+		return []sample.Expectation{candidate}, nil
 	}
 	was, _, err := judge.Reference.Get(name)
 	if err != nil {
 		return nil, err
 	}
-	beside := expectation{task: t, command: judge.Reference.Command, was: was.Outcome, open: judge.Reference.Content, kept: m.reference}
-	beside.compare = func(*exec.Result) (keep.Likeness, error) { return keep.Unmatched, nil }
-	return []expectation{beside, candidate}, nil
+	beside := sample.Expectation{Task: t, Command: judge.Reference.Command, Was: was.Outcome, Open: judge.Reference.Content, Kept: f.sample.Reference}
+	beside.Compare = func(*exec.Result) (keep.Likeness, error) { return keep.Unmatched, nil }
+	return []sample.Expectation{beside, candidate}, nil
 }
 
 // meetsReference runs the reference once, and the candidate beside it.
-func (f *finishedCases) meetsReference(ctx context.Context, m *sample, t pass.Task) (same bool, err error) {
-	r, err := f.session.runUnjudged(ctx, t, f.judge.Reference.Command)
+func (f *finishedCases) meetsReference(ctx context.Context, t pass.Task) (same bool, err error) {
+	r, err := f.sample.RunOnce(ctx, t, f.judge.Reference.Command)
 	if err != nil {
 		return false, err
 	}
 	defer r.Release()
-	e := expectation{task: t, command: f.session.commands.For(t.Entry.Name), was: r.Outcome, open: r.Open, kept: m.candidate, stable: true}
-	e.compare = func(now *exec.Result) (keep.Likeness, error) {
-		if err := m.keep(ctx, m.reference, t.Entry.Name, r, keep.Unmatched); err != nil {
+	e := sample.Expectation{Task: t, Command: f.session.commands.For(t.Entry.Name), Was: r.Outcome, Open: r.Open, Kept: f.sample.Candidate, Stable: true}
+	e.Compare = func(now *exec.Result) (keep.Likeness, error) {
+		if err := f.sample.Keep(ctx, f.sample.Reference, t.Entry.Name, r, keep.Unmatched); err != nil {
 			return keep.Unlike, err
 		}
 		return keep.Compare(&r.Outcome, &now.Outcome, f.judge.Comparer.Same(r.Open, now.Open))
 	}
-	return m.meets(ctx, e, 0)
+	return f.sample.IsMetOnce(ctx, e, true)
 }
 
 // join adds the sample's runs of a case that varies to what is stored of it. An identical case had
 // an equal run, which is not stored.
-func (f *finishedCases) join(ctx context.Context, m *sample, name string) error {
+func (f *finishedCases) join(ctx context.Context, name string) error {
 	base, found, same := f.judge.Baseline, f.judge.Found, f.judge.Comparer.Same
 	if f.judge.Reference != nil {
-		if err := f.judge.Reference.Join(ctx, m.reference, name, same); err != nil {
+		if err := f.judge.Reference.Join(ctx, f.sample.Reference, name, same); err != nil {
 			return err
 		}
 	}
-	rec, varies, err := m.candidate.Get(name)
+	rec, varies, err := f.sample.Candidate.Get(name)
 	if err != nil || !varies {
 		return err
 	}
@@ -122,11 +125,11 @@ func (f *finishedCases) join(ctx context.Context, m *sample, name string) error 
 		return err
 	}
 	if stored {
-		return found.Join(ctx, m.candidate, name, same)
+		return found.Join(ctx, f.sample.Candidate, name, same)
 	}
 	old, _, err := base.Get(name)
 	if err != nil {
 		return err
 	}
-	return found.PutAfter(ctx, rec, m.candidate.Content, 1, keep.Equalled{Outcome: &old.Outcome, Open: base.Content, Same: same})
+	return found.PutAfter(ctx, rec, f.sample.Candidate.Content, 1, keep.Equalled{Outcome: &old.Outcome, Open: base.Content, Same: same})
 }

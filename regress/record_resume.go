@@ -6,6 +6,7 @@ import (
 	"muster/regress/internal/exec"
 	"muster/regress/internal/keep"
 	"muster/regress/internal/pass"
+	"muster/regress/internal/sample"
 )
 
 // repeatFinished runs a sample of the finished cases again, and refuses to resume if one has
@@ -20,26 +21,28 @@ func (r *recording) repeatFinished(ctx context.Context) error {
 			finished = append(finished, t)
 		}
 	}
-	if !r.resumed || !left {
+	if !r.resumed || !left || r.crew.IsRemote() {
 		return nil
 	}
-	same := func(ctx context.Context, m *sample, t pass.Task) (bool, error) {
+	again := r.newSample(r.writer.Meta(), RetriesDefault)
+	same := func(ctx context.Context, t pass.Task) (bool, error) {
 		rec, _, err := r.writer.Get(t.Entry.Name)
 		if err != nil {
 			return false, err
 		}
-		e := expectation{task: t, command: r.commands.For(t.Entry.Name), was: rec.Outcome, open: keep.ContentsIn(r.writer), kept: m.candidate}
-		e.compare = func(*exec.Result) (keep.Likeness, error) { return keep.Unmatched, nil }
-		return m.meets(ctx, e, RetriesDefault)
+		return again.IsMet(ctx, sample.Expectation{
+			Task: t, Command: r.commands.For(t.Entry.Name), Was: rec.Outcome, Open: keep.ContentsIn(r.writer), Kept: again.Candidate,
+			Compare: func(*exec.Result) (keep.Likeness, error) { return keep.Unmatched, nil },
+		})
 	}
-	join := func(ctx context.Context, m *sample, name string) error {
-		rec, _, err := r.writer.Get(name)
+	join := func(ctx context.Context, caseName string) error {
+		rec, _, err := r.writer.Get(caseName)
 		if err != nil {
 			return err
 		}
-		return m.candidate.JoinTo(ctx, r.writer, rec, r.comparer.Same)
+		return again.Candidate.JoinTo(ctx, r.writer, rec, r.comparer.Same)
 	}
-	if err := r.repeatSample(ctx, finished, RetriesDefault, r.writer.Meta(), same, join); err != nil {
+	if err := again.Repeat(ctx, finished, same, join); err != nil {
 		return err
 	}
 	_, err := r.rest() // counts the runs again
