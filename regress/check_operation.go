@@ -121,9 +121,14 @@ func (c *checking) begin(ctx context.Context) (pending []pass.Task, err error) {
 // resume takes over the cases that an interrupted run finished, and returns the others.
 func (c *checking) resume(ctx context.Context, done map[string]state.Line) (pending []pass.Task, err error) {
 	s := c.session
-	finished := finishedCases{session: s, judge: c.judge, numbers: c.numbers(), done: done}
-	if err := finished.repeat(ctx); err != nil {
-		return nil, err
+	if !s.crew.IsRemote() { // there the preflight detects another tool
+		finished := verdict.FinishedCases{
+			Judge: c.judge, Numbers: c.numbers(), Done: done, Command: s.commands.For,
+			Sample: s.newSample(c.judge.Found.Meta, s.o.Judge.Retries),
+		}
+		if err := finished.Repeat(ctx, s.in.Tasks()); err != nil {
+			return nil, err
+		}
 	}
 	left := slices.DeleteFunc(s.in.Tasks(), func(t pass.Task) bool {
 		_, known := done[t.Entry.Name]
