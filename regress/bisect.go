@@ -128,12 +128,12 @@ type probed struct {
 
 // prepare finds the executables, and what each source is compared with.
 func (d *bisecting) prepare(ctx context.Context, goals []goal) error {
-	if err := d.connect(ctx); err != nil {
+	if err := d.exec.Connect(ctx, d.crewOptions()); err != nil {
 		return err
 	}
 	for _, v := range d.how.Versions {
 		d.same = append(d.same, slices.IndexFunc(d.how.Versions, func(w Version) bool { return slices.Equal(v.Words, w.Words) }))
-		c, err := d.crew.Resolve(v.Words)
+		c, err := d.exec.Crew.Resolve(v.Words)
 		if err != nil {
 			return fmt.Errorf("%s: %s: %w", v.Where, v.Name, err)
 		}
@@ -193,13 +193,13 @@ func (d *bisecting) runAll(ctx context.Context) error {
 			}
 		}
 	}
-	setup := d.setup(max(1, min(d.goroutines(), len(cells))))
+	setup := d.setup(max(1, min(d.exec.Crew.Width().Goroutines, len(cells))))
 	setup.Later = d.versions
-	if err := d.startCrew(ctx, setup); err != nil {
+	if err := d.exec.Start(ctx, setup); err != nil {
 		return err
 	}
-	d.executor = newSettler(d.session, d.base.Store).Decorate(d.executor)
-	return pass.EndError(ctx, pass.ForEach(ctx, d.goroutines(), cells, func(ctx context.Context, c cell) error {
+	d.exec.Executor = newSettler(d.session, d.base.Store).Decorate(d.exec.Executor)
+	return pass.EndError(ctx, pass.ForEach(ctx, d.exec.Crew.Width().Goroutines, cells, func(ctx context.Context, c cell) error {
 		if err := d.runCell(ctx, c); err != nil {
 			return err
 		}
@@ -210,7 +210,7 @@ func (d *bisecting) runAll(ctx context.Context) error {
 
 func (d *bisecting) runCell(ctx context.Context, c cell) error {
 	p := &d.sources[c.source]
-	r, err := d.executor.Run(ctx, exec.Job{Source: *p.task.Entry, Command: d.versions[c.version], Avoid: exec.NoLane})
+	r, err := d.exec.Executor.Run(ctx, exec.Job{Source: *p.task.Entry, Command: d.versions[c.version], Avoid: exec.NoLane})
 	if err != nil {
 		return d.machine(ctx, c, err)
 	}

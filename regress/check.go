@@ -36,7 +36,7 @@ func Check(ctx context.Context, o Options, h host.Host) (sum Summary, err error)
 		return sum, err
 	}
 	reportChanges(s, base.Meta())
-	if err := s.differences.Leaks.Watch(s.crew.IsRemote() || base.Meta().OnEngine()); err != nil {
+	if err := s.differences.Leaks.Watch(s.exec.Crew.IsRemote() || base.Meta().OnEngine()); err != nil {
 		return sum, err
 	}
 	c := newChecking(s, verdict.GoldenBaseline{Store: base.Store})
@@ -56,7 +56,7 @@ func Check(ctx context.Context, o Options, h host.Host) (sum Summary, err error)
 
 // identify finds what runs the cases: the engine if one is to, the commands and their files.
 func identify(ctx context.Context, s *session) error {
-	if err := s.connect(ctx); err != nil {
+	if err := s.exec.Connect(ctx, s.crewOptions()); err != nil {
 		return err
 	}
 	if err := s.resolve(); err != nil {

@@ -21,10 +21,10 @@ func newMeasurement(s *session, base verdict.Baseline, findRival func() turns.Ri
 	}
 	o := turns.Options{
 		Limits: limits, CostCases: s.o.Judge.CostCases, FailFast: s.o.Select.FailFast > 0, Lanes: s.o.Limits.Jobs,
-		FirstPass: 2 + s.o.Judge.Retries, Began: s.began, Get: base.Get, Command: s.commands.For,
+		FirstPass: 2 + s.o.Judge.Retries, Began: s.began, Get: base.Get, Command: s.exec.Commands.For,
 		Sink: turns.Sink{Emit: s.events.Emit, AddCPU: func(used time.Duration) { s.ledger.Summary.CPU += used }, KeepPair: keepPair},
 	}
-	if s.crew.IsRemote() {
+	if s.exec.Crew.IsRemote() {
 		if err := refuseLimitsOnEngine(&s.o.Judge); err != nil {
 			return nil, err
 		}
@@ -38,8 +38,8 @@ func newMeasurement(s *session, base verdict.Baseline, findRival func() turns.Ri
 // findRecordedRival finds the command with which a check compares the cost of its own.
 func findRecordedRival(s *session, recorded golden.Meta) turns.Rival {
 	now := turns.Candidate{Tool: s.tool.Files()}
-	if len(s.commands.ByGlob) == 0 {
-		now.Command = s.commands.Main
+	if len(s.exec.Commands.ByGlob) == 0 {
+		now.Command = s.exec.Commands.Main
 	}
 	return turns.CostRival(recorded, now)
 }

@@ -121,9 +121,9 @@ func (c *checking) begin(ctx context.Context) (pending []pass.Task, err error) {
 // resume takes over the cases that an interrupted run finished, and returns the others.
 func (c *checking) resume(ctx context.Context, done map[string]state.Line) (pending []pass.Task, err error) {
 	s := c.session
-	if !s.crew.IsRemote() { // there the preflight detects another tool
+	if !s.exec.Crew.IsRemote() { // there the preflight detects another tool
 		finished := verdict.FinishedCases{
-			Judge: c.judge, Numbers: c.numbers(), Done: done, Command: s.commands.For,
+			Judge: c.judge, Numbers: c.numbers(), Done: done, Command: s.exec.Commands.For,
 			Sample: s.newSample(c.judge.Found.Meta, s.o.Judge.Retries),
 		}
 		if err := finished.Repeat(ctx, s.in.Tasks()); err != nil {
@@ -135,7 +135,7 @@ func (c *checking) resume(ctx context.Context, done map[string]state.Line) (pend
 		return known
 	})
 	s.events.Emit(report.Started{
-		Command: s.name, Run: s.run.ID, Corpus: s.o.Corpus.Path, Tool: commandLine(&s.o.Command), Against: c.against(), Cases: len(s.in.Cases), Jobs: s.jobs(),
+		Command: s.name, Run: s.run.ID, Corpus: s.o.Corpus.Path, Tool: commandLine(&s.o.Command), Against: c.against(), Cases: len(s.in.Cases), Jobs: s.exec.Crew.Width().Jobs,
 		Resumed: len(done), Expected: c.recorded.took.Complete().Sum(left), Allowed: parseAllowed(s.o), At: s.began,
 	})
 	return c.loop.TakeFinished(s.ordered(c.recorded.took), done)
@@ -148,12 +148,12 @@ func (c *checking) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.startCrew(ctx, c.setup); err != nil {
+	if err := s.exec.Start(ctx, c.setup); err != nil {
 		return err
 	}
-	c.costs.Start(s.executor)
-	s.executor = c.settler.Decorate(s.executor)
-	maps.Copy(id, s.crew.Identity())
+	c.costs.Start(s.exec.Executor)
+	s.exec.Executor = c.settler.Decorate(s.exec.Executor)
+	maps.Copy(id, s.exec.Crew.Identity())
 	if err := s.startRun(id, c.recorded.digest); err != nil {
 		return err
 	}
@@ -193,7 +193,7 @@ func (c *checking) identity(ctx context.Context) (map[string]string, error) {
 
 // prepareLoop makes the judge and the loop. The crew runs, and the run has begun.
 func (c *checking) prepareLoop(found *keep.Store) {
-	s, width := c.session, c.session.crew.Width()
+	s, width := c.session, c.session.exec.Crew.Width()
 	c.judge = &verdict.Judge{
 		Baseline: c.base, Reference: c.reference, Masks: c.recorded.masks, Found: found,
 		Rules: s.rules, Ignored: s.ignored, Comparer: s.comparer, Differences: s.differences,
@@ -201,7 +201,7 @@ func (c *checking) prepareLoop(found *keep.Store) {
 	c.loop = verdict.New(verdict.Options{
 		Judge: c.judge, Cases: s.in.Cases, Numbers: c.numbers(), Due: c.recorded.took.Complete(),
 		FailFast: s.o.Select.FailFast, AllowNew: slices.Contains(s.o.Judge.Allow, outcome.New.String()),
-		Runner: s.runner(), Goroutines: width.Goroutines, Jobs: width.Jobs, Alone: s.onePerLane(), Settle: c.settler.Settle,
+		Runner: s.exec.Runner(s.events.Emit), Goroutines: width.Goroutines, Jobs: width.Jobs, Alone: s.onePerLane(), Settle: c.settler.Settle,
 		Journal: &c.journal, Costs: c.costs, Ledger: s.ledger, Events: s.events,
 		WarnFailing: func() { warnFailing(s) }, Resumed: s.resumed,
 	})

@@ -24,10 +24,10 @@ func warnFailing(s *session) {
 // warnMistakes warns of likely mistakes in the command. It does nothing if cases have different
 // commands.
 func warnMistakes(s *session, find func(*exec.Command) []string) {
-	if s.commands.Main == nil {
+	if s.exec.Commands.Main == nil {
 		return
 	}
-	for _, text := range find(s.commands.Main) {
+	for _, text := range find(s.exec.Commands.Main) {
 		s.events.Warn(text)
 	}
 }

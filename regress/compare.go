@@ -24,20 +24,20 @@ func Compare(ctx context.Context, o Options, h host.Host) (sum Summary, err erro
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
 	s.ledger.WatchIgnored(s.o.Judge.Ignore, s.ignored)
-	if err := s.connect(ctx); err != nil {
+	if err := s.exec.Connect(ctx, s.crewOptions()); err != nil {
 		return sum, err
 	}
 	if err := s.resolve(); err != nil {
 		return sum, err
 	}
-	command, err := s.crew.Resolve(o.Command.Reference)
+	command, err := s.exec.Crew.Resolve(o.Command.Reference)
 	if err != nil {
 		return sum, err
 	}
 	if err := s.identifyTool(command); err != nil {
 		return sum, err
 	}
-	if err := s.differences.Leaks.Watch(s.crew.IsRemote()); err != nil {
+	if err := s.differences.Leaks.Watch(s.exec.Crew.IsRemote()); err != nil {
 		return sum, err
 	}
 	beside := &verdict.Reference{Command: command}

@@ -76,7 +76,7 @@ func Record(ctx context.Context, o Options, h host.Host) (sum Summary, err error
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
 	s.ledger.WatchIgnored(s.o.Judge.Ignore, s.ignored)
-	if err := s.connect(ctx); err != nil {
+	if err := s.exec.Connect(ctx, s.crewOptions()); err != nil {
 		return sum, err
 	}
 	if err := s.resolve(); err != nil {
@@ -148,10 +148,10 @@ func (r *recording) begin(ctx context.Context) (err error) {
 	id["--repeat"] = fmt.Sprint(r.o.Judge.Repeat)
 	id["--golden"] = r.o.Store.Golden
 	r.into.Identify(id)
-	if err := r.startCrew(ctx, r.setup(r.lanesForCases())); err != nil {
+	if err := r.exec.Start(ctx, r.setup(r.lanesForCases())); err != nil {
 		return err
 	}
-	maps.Copy(id, r.crew.Identity())
+	maps.Copy(id, r.exec.Crew.Identity())
 	if err := r.startRun(id, outcome.Digest{}); err != nil {
 		return err
 	}
@@ -172,7 +172,7 @@ func (r *recording) begin(ctx context.Context) (err error) {
 	}
 	r.due = r.took.Complete()
 	r.events.Emit(report.Started{
-		Command: r.name, Run: r.run.ID, Corpus: r.o.Corpus.Path, Tool: commandLine(&r.o.Command), Cases: len(r.in.Cases), Jobs: r.jobs(),
+		Command: r.name, Run: r.run.ID, Corpus: r.o.Corpus.Path, Tool: commandLine(&r.o.Command), Cases: len(r.in.Cases), Jobs: r.exec.Crew.Width().Jobs,
 		Resumed: len(r.in.Cases) - len(rest), Expected: r.due.Sum(rest), At: r.began,
 	})
 	return nil
@@ -293,7 +293,7 @@ type recordRan struct {
 func (r *recording) runPass(ctx context.Context, tasks []pass.Task, number int) error {
 	before := slices.Clone(r.lanes)
 	return pass.Batched[recordRan]{
-		Goroutines: r.goroutines(), Alone: r.onePerLane(), Due: r.due, RunTasks: r.runner().RunTasks(number),
+		Goroutines: r.exec.Crew.Width().Goroutines, Alone: r.onePerLane(), Due: r.due, RunTasks: r.exec.Runner(r.events.Emit).RunTasks(number),
 		Avoid: func(t pass.Task) int { return before[t.Index] }, Take: r.take,
 		Look: func(ctx context.Context, t pass.Task, res *exec.Result, err error) recordRan {
 			return r.look(ctx, t, number, res, err)

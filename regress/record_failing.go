@@ -94,7 +94,7 @@ func (r *recording) warnFailing(first report.Failure) {
 		text = fmt.Sprintf("every case fails, so %s is not written; the first is %s; add --allow-failures if they fail on purpose", r.o.Store.Golden, first)
 	}
 	r.events.Warn(text)
-	for _, hint := range r.commands.For(first.Name).Hints() {
+	for _, hint := range r.exec.Commands.For(first.Name).Hints() {
 		r.events.Warn(hint)
 	}
 	if hint := r.headerHint(first); hint != "" {

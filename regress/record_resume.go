@@ -21,7 +21,7 @@ func (r *recording) repeatFinished(ctx context.Context) error {
 			finished = append(finished, t)
 		}
 	}
-	if !r.resumed || !left || r.crew.IsRemote() {
+	if !r.resumed || !left || r.exec.Crew.IsRemote() {
 		return nil
 	}
 	again := r.newSample(r.writer.Meta(), RetriesDefault)
@@ -31,7 +31,7 @@ func (r *recording) repeatFinished(ctx context.Context) error {
 			return false, err
 		}
 		return again.IsMet(ctx, sample.Expectation{
-			Task: t, Command: r.commands.For(t.Entry.Name), Was: rec.Outcome, Open: keep.ContentsIn(r.writer), Kept: again.Candidate,
+			Task: t, Command: r.exec.Commands.For(t.Entry.Name), Was: rec.Outcome, Open: keep.ContentsIn(r.writer), Kept: again.Candidate,
 			Compare: func(*exec.Result) (keep.Likeness, error) { return keep.Unmatched, nil },
 		})
 	}

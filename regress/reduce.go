@@ -69,14 +69,14 @@ func Reduce(ctx context.Context, o Options, h host.Host, r Reduction) (err error
 
 // newTrial makes ready what tests the sources.
 func newTrial(ctx context.Context, p *past, s *session, found *cause.Found, goal goal, reference []string) (t *trial, err error) {
-	if err := s.connect(ctx); err != nil {
+	if err := s.exec.Connect(ctx, s.crewOptions()); err != nil {
 		return nil, err
 	}
 	if err := s.resolve(); err != nil {
 		return nil, err
 	}
 	t = &trial{session: s, task: pass.Task{Index: 0, Entry: &s.in.Cases[0]}, causes: found.Causes, index: cause.NewIndex(found.Causes), wanted: goal.causes}
-	t.candidate = s.commands.For(goal.name)
+	t.candidate = s.exec.Commands.For(goal.name)
 	base, err := p.run.OpenBase(ctx)
 	if err != nil {
 		return nil, err
@@ -99,9 +99,9 @@ func newTrial(ctx context.Context, p *past, s *session, found *cause.Found, goal
 func trustedCommand(p *past, s *session, m golden.Meta, caseName string, given []string) (*exec.Command, error) {
 	switch {
 	case len(given) > 0:
-		return s.crew.Resolve(given)
+		return s.exec.Crew.Resolve(given)
 	case p.run.Command == report.CompareCommand:
-		return s.crew.Resolve(p.options.Command.Reference)
+		return s.exec.Crew.Resolve(p.options.Command.Reference)
 	}
 	const mend = "name the trusted one with --ref 'COMMAND'"
 	r := turns.RecordedRival(m, turns.Candidate{}) // not the run's, which may be the same one
@@ -149,7 +149,7 @@ func (d *reducing) run(ctx context.Context) error {
 	return d.conclude(ctx, r)
 }
 
-func (d *reducing) lanes() int { return max(1, d.goroutines()) }
+func (d *reducing) lanes() int { return max(1, d.exec.Crew.Width().Goroutines) }
 
 // begin starts the crew, and has it run the case's own source.
 func (d *reducing) begin(ctx context.Context) (err error) {
@@ -179,7 +179,7 @@ func (d *reducing) begin(ctx context.Context) (err error) {
 func (d *reducing) startBoth(ctx context.Context) error {
 	setup := d.setup(d.lanes())
 	setup.Commands = append(setup.Commands, d.reference)
-	return d.startCrew(ctx, setup)
+	return d.exec.Start(ctx, setup)
 }
 
 // A smaller source may well run for ever: a loop whose end is gone. It is given up after
@@ -202,7 +202,7 @@ func (d *reducing) hurry(ctx context.Context, slowest time.Duration) error {
 	if limit == d.o.Limits.Timeout || d.start.was.Partial() || d.start.is.Partial() {
 		return nil
 	}
-	if err := d.closeCrew(); err != nil {
+	if err := d.exec.Stop(); err != nil {
 		return err
 	}
 	d.o.Limits.Timeout = limit

@@ -37,14 +37,14 @@ func RunOne(ctx context.Context, o Options, h host.Host, caseName, keep string) 
 	if err != nil {
 		return err
 	}
-	if err := s.connect(ctx); err != nil {
+	if err := s.exec.Connect(ctx, s.crewOptions()); err != nil {
 		return err
 	}
 	if err := s.resolve(); err != nil {
 		return err
 	}
 	run := runHere
-	if s.crew.IsRemote() {
+	if s.exec.Crew.IsRemote() {
 		run = runRemotely
 	}
 	r, line, err := run(ctx, s, t, keep)
@@ -61,7 +61,7 @@ func RunOne(ctx context.Context, o Options, h host.Host, caseName, keep string) 
 // runHere runs a case in the folder keep. The returned line runs the case again by hand.
 func runHere(ctx context.Context, s *session, t pass.Task, keep string) (r *exec.Result, line string, err error) {
 	r, err = s.runUndecorated(ctx, t, keep)
-	return r, byHand(s.commands.For(t.Entry.Name), t.Entry.Name), err
+	return r, byHand(s.exec.Commands.For(t.Entry.Name), t.Entry.Name), err
 }
 
 // runRemotely runs a case on an engine, and lays out in the folder keep what the engine
@@ -81,13 +81,13 @@ func runRemotely(ctx context.Context, s *session, t pass.Task, keep string) (r *
 }
 
 // runUndecorated runs a case. No part of its result is ignored: people look at all of them.
-func (s *session) runUndecorated(ctx context.Context, t pass.Task, keep string) (r *exec.Result, err error) {
+func (s *session) runUndecorated(ctx context.Context, t pass.Task, keep string) (*exec.Result, error) {
 	setup := s.setup(s.lanesForCases())
 	setup.Keep = keep
-	if s.executor, err = s.crew.Start(ctx, setup); err != nil {
+	if err := s.exec.StartPlain(ctx, setup); err != nil {
 		return nil, err
 	}
-	return s.executor.Run(ctx, exec.Job{Source: *t.Entry, Command: s.commands.For(t.Entry.Name), Avoid: exec.NoLane})
+	return s.exec.Executor.Run(ctx, exec.Job{Source: *t.Entry, Command: s.exec.Commands.For(t.Entry.Name), Avoid: exec.NoLane})
 }
 
 // keepStreams writes the streams beside the case's folders. The case could write
@@ -141,8 +141,8 @@ func (s *session) figures(r *exec.Result) string {
 		return report.EngineWords(r.Engine)
 	}
 	peak := fmt.Sprintf("%d KiB", r.Cost.PeakRSS)
-	if r.Cost.PeakRSS <= s.executor.Floor() {
-		peak = fmt.Sprintf("≤ %d KiB (the floor of what can be told)", s.executor.Floor())
+	if r.Cost.PeakRSS <= s.exec.Executor.Floor() {
+		peak = fmt.Sprintf("≤ %d KiB (the floor of what can be told)", s.exec.Executor.Floor())
 	}
 	return fmt.Sprintf("CPU %v, wall %v, peak memory %s", r.Cost.CPU.Round(10*time.Microsecond), r.Cost.Wall.Round(10*time.Microsecond), peak)
 }

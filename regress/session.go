@@ -9,8 +9,6 @@ import (
 	"muster/regress/internal/analyse"
 	"muster/regress/internal/content"
 	"muster/regress/internal/corpus"
-	"muster/regress/internal/crew"
-	"muster/regress/internal/exec"
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/normalize"
@@ -29,7 +27,6 @@ type session struct {
 	host    host.Host
 	name    string // of the command
 	began   time.Time
-	usedAt  time.Duration // CPU that this process had used by then
 	rules   normalize.Rules
 	ignored content.Ignoring
 	chooser *plan.Chooser
@@ -41,11 +38,9 @@ type session struct {
 	events *run.Events
 	ledger *run.Ledger
 
-	in       *run.Inputs
-	commands crew.Commands
-	tool     *run.Tool
-	crew     crew.Crew
-	executor exec.Executor // nil before startCrew
+	in   *run.Inputs
+	tool *run.Tool
+	exec *run.Execution
 
 	comparer content.Comparer
 
@@ -62,9 +57,8 @@ func newSession(o *Options, h host.Host, name string) (s *session, err error) {
 		return nil, err
 	}
 	o = &own
-	s = &session{o: o, host: h, name: name, began: began, usedAt: crew.UsedCPU(), state: state.Open(o.Store.State), in: &run.Inputs{}, tool: &run.Tool{}}
+	s = &session{o: o, host: h, name: name, began: began, state: state.Open(o.Store.State), in: &run.Inputs{}, tool: &run.Tool{}}
 	s.reportTo(report.Tee{})
-	s.crew = crew.NewHere(s.crewOptions())
 	if s.rules, err = normalize.Parse(o.Judge.Normalize); err != nil {
 		return nil, fault.Inputf("%w", err)
 	}
@@ -72,6 +66,7 @@ func newSession(o *Options, h host.Host, name string) (s *session, err error) {
 	if s.ignored, err = content.ParseIgnore(o.Judge.Ignore); err != nil {
 		return nil, err
 	}
+	s.exec = run.NewExecution(s.crewOptions(), s.ignored)
 	if s.chooser, err = planSelection(&o.Select).Compile(); err != nil {
 		return nil, fault.Inputf("%w", err)
 	}
@@ -146,12 +141,9 @@ func (s *session) openCorpus(ctx context.Context) (*corpus.Corpus, error) {
 
 // close releases everything, however far the session got.
 func (s *session) close() error {
-	s.crew.Quiet()
-	errs := []error{s.closeCrew()}
-	s.crew.Close()
-	errs = append(errs, s.in.Close(), s.events.Close())
+	err := errors.Join(s.exec.Close(), s.in.Close(), s.events.Close())
 	if s.unlock != nil {
 		s.unlock()
 	}
-	return errors.Join(errs...)
+	return err
 }

@@ -1,20 +1,9 @@
 package regress
 
 import (
-	"context"
-
 	"muster/regress/internal/crew"
 	"muster/regress/internal/golden"
 )
-
-// connect connects to the engine, if one is to run the cases.
-func (s *session) connect(ctx context.Context) error {
-	c, err := crew.Connect(ctx, s.crewOptions())
-	if err == nil {
-		s.crew = c
-	}
-	return err
-}
 
 func (s *session) crewOptions() crew.Options {
 	o := s.o
@@ -32,41 +21,16 @@ func (s *session) lanesForCases() int { return max(1, min(s.o.Limits.Jobs, len(s
 func (s *session) setup(lanes int) crew.Setup {
 	o := s.o
 	return crew.Setup{
-		Corpus: s.in.Corpus, Commands: s.commands.All(), Env: caseEnvironment(&o.Command),
+		Corpus: s.in.Corpus, Commands: s.exec.Commands.All(), Env: caseEnvironment(&o.Command),
 		Timeout: o.Limits.Timeout, Grace: o.Limits.Grace,
 		MemoryMax: o.Limits.Memory, OutputMax: o.Limits.OutputMax, NoNetwork: o.Command.NoNetwork,
 		Lanes: lanes, Exclude: listOwnFiles(o), Cache: s.state.Cache(),
 	}
 }
 
-// startCrew starts the session's executor.
-func (s *session) startCrew(ctx context.Context, setup crew.Setup) error {
-	e, err := s.crew.Start(ctx, setup)
-	if err == nil {
-		s.executor = crew.ClassifyErrors(crew.IgnoreParts(e, s.ignored))
-	}
-	return err
-}
-
-func (s *session) closeCrew() error {
-	if s.executor == nil {
-		return nil
-	}
-	err := s.executor.Close()
-	s.ledger.Summary.OwnCPU = crew.UsedCPU() - s.usedAt + s.executor.OwnCPU()
-	s.executor = nil
-	return err
-}
-
-// jobs returns how many cases run at once; 0 is one, without a pool.
-func (s *session) jobs() int { return s.crew.Width().Jobs }
-
-// goroutines returns how many goroutines work on cases.
-func (s *session) goroutines() int { return s.crew.Width().Goroutines }
-
 // newSettler returns a Settler for runs that are compared with a golden.
 func newSettler(s *session, base *golden.Store) crew.Settler {
-	if !s.crew.IsRemote() && !base.Meta().OnEngine() {
+	if !s.exec.Crew.IsRemote() && !base.Meta().OnEngine() {
 		return crew.Settler{}
 	}
 	return crew.NewSettler(base.Get)

@@ -10,9 +10,9 @@ import (
 // finish fills in the figures of the summary, tells the reporters, and keeps
 // the run, which err broke off unless it is nil.
 func (s *session) finish(err error) error {
-	s.crew.Quiet()
+	s.exec.Crew.Quiet()
 	broke := fault.ClassOf(err)
-	if e := s.closeCrew(); err == nil {
+	if e := s.exec.Stop(); err == nil {
 		err = e
 	}
 	sum := &s.ledger.Summary
@@ -22,8 +22,9 @@ func (s *session) finish(err error) error {
 		sum.Run, sum.Mixed = s.run.ID, s.tool.MarkMixed(s.run.Identity)
 	}
 	sum.Wall = time.Since(s.began)
-	sum.Engine = s.crew.Sum()
-	if s.crew.IsRemote() {
+	sum.OwnCPU = s.exec.OwnCPU
+	sum.Engine = s.exec.Crew.Sum()
+	if s.exec.Crew.IsRemote() {
 		sum.CoresBusy = sum.OwnCPU.Seconds() / max(sum.Wall, 1).Seconds()
 	} else if sum.Wall > 0 && sum.Merged == 0 {
 		sum.CoresBusy = (sum.CPU + sum.OwnCPU).Seconds() / sum.Wall.Seconds()

@@ -15,7 +15,7 @@ func (s *session) identity(ctx context.Context) (map[string]string, error) {
 	}
 	id := map[string]string{}
 	s.in.Identify(id)
-	s.commands.Identify(id)
+	s.exec.Commands.Identify(id)
 	s.tool.Identify(id)
 	maps.Copy(id, allFlags(s.o))
 	if len(s.o.Command.PassEnv) > 0 {
@@ -33,16 +33,16 @@ func (s *session) meta(ctx context.Context) (golden.Meta, error) {
 		Corpus: s.in.Digests.Whole, CorpusPath: s.o.Corpus.Path, Env: s.o.Command.Env, Machine: machine(), MusterVersion: s.o.Version,
 		Created: s.began, Repeat: s.o.Judge.Repeat, Flags: outcomeFlags(s.o),
 	}
-	m.Preflight = s.crew.Preflight()
+	m.Preflight = s.exec.Crew.Preflight()
 	if s.run != nil {
 		m.Run = s.run.ID
 	}
 	m.Tool = s.tool.Recorded()
-	if c := s.commands.Main; c != nil {
+	if c := s.exec.Commands.Main; c != nil {
 		m.Command = append(m.Command, golden.Command{Args: c.Words})
 		m.Executable, m.ExecutableDigest = c.Path, s.tool.Digest(c.Path)
 	}
-	for _, g := range s.commands.ByGlob {
+	for _, g := range s.exec.Commands.ByGlob {
 		m.Command = append(m.Command, golden.Command{Glob: g.Glob, Args: g.Command.Words})
 	}
 	return m, nil

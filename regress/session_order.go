@@ -19,7 +19,7 @@ func (s *session) ordered(took pass.Durations) []pass.Task {
 			s.events.Warn("--failed-first: " + wording.Of(err))
 		}
 	}
-	if s.goroutines() <= 1 {
+	if s.exec.Crew.Width().Goroutines <= 1 {
 		took = nil // nobody waits for the last case
 	}
 	names := make([]string, len(tasks))

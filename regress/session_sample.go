@@ -9,7 +9,7 @@ import (
 // the preflight detects another tool.
 func (s *session) newSample(m golden.Meta, retries int) *sample.Sample {
 	return sample.New(sample.Options{
-		Run: s.run, Meta: m, Executor: s.executor, Goroutines: s.goroutines(),
+		Run: s.run, Meta: m, Executor: s.exec.Executor, Goroutines: s.exec.Crew.Width().Goroutines,
 		Comparer: s.comparer, Retries: retries, Note: s.events.Note,
 	})
 }

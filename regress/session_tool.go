@@ -13,8 +13,8 @@ import (
 // count.
 func (s *session) identifyTool(further ...*exec.Command) (err error) {
 	s.tool, err = run.IdentifyTool(tool.Options{
-		Commands: slices.Concat(s.commands.All(), further), Env: caseEnvironment(&s.o.Command),
-		Add: s.o.Command.ToolFiles, Leave: s.o.Command.NoToolFiles, Alone: s.crew.IsRemote(),
+		Commands: slices.Concat(s.exec.Commands.All(), further), Env: caseEnvironment(&s.o.Command),
+		Add: s.o.Command.ToolFiles, Leave: s.o.Command.NoToolFiles, Alone: s.exec.Crew.IsRemote(),
 	}, s.state.Cache())
 	return err
 }

@@ -1,0 +1,89 @@
+package run
+
+import (
+	"context"
+	"time"
+
+	"muster/regress/internal/content"
+	"muster/regress/internal/crew"
+	"muster/regress/internal/exec"
+	"muster/regress/internal/pass"
+	"muster/regress/internal/report"
+)
+
+// Execution is what runs the cases of a run: a crew, the resolved commands, and the executor that
+// the crew starts. The goroutine that owns the run calls its methods.
+type Execution struct {
+	Crew     crew.Crew
+	Commands crew.Commands // empty before Resolve
+	Executor exec.Executor // nil before Start
+	OwnCPU   time.Duration // that muster itself used, once Stop closed the executor
+
+	ignored content.Ignoring // parts that are never compared
+	usedAt  time.Duration    // CPU that this process had used at the start
+}
+
+// NewExecution returns an execution on this machine. Connect may replace the crew.
+func NewExecution(o crew.Options, ignored content.Ignoring) *Execution {
+	return &Execution{Crew: crew.NewHere(o), ignored: ignored, usedAt: crew.UsedCPU()}
+}
+
+// Connect connects to the engine, if one runs the cases.
+func (e *Execution) Connect(ctx context.Context, o crew.Options) error {
+	c, err := crew.Connect(ctx, o)
+	if err == nil {
+		e.Crew = c
+	}
+	return err
+}
+
+// Resolve finds the executables. Call it after Connect: an engine has its own.
+func (e *Execution) Resolve(words []string, byGlob []crew.CommandLine, caseNames []string) (err error) {
+	e.Commands, err = crew.ResolveCommands(e.Crew, words, byGlob, caseNames)
+	return err
+}
+
+// Start starts the executor.
+func (e *Execution) Start(ctx context.Context, s crew.Setup) error {
+	err := e.StartPlain(ctx, s)
+	if err == nil {
+		e.Executor = crew.ClassifyErrors(crew.IgnoreParts(e.Executor, e.ignored))
+	}
+	return err
+}
+
+// StartPlain starts an executor that marks no parts to ignore.
+func (e *Execution) StartPlain(ctx context.Context, s crew.Setup) error {
+	started, err := e.Crew.Start(ctx, s)
+	if err == nil {
+		e.Executor = started
+	}
+	return err
+}
+
+// Runner returns a runner of cases on the executor. It emits the start of each run. Call it after
+// Start.
+func (e *Execution) Runner(emit func(report.Event)) pass.Runner {
+	return pass.Runner{Executor: e.Executor, Command: e.Commands.For, Started: func(t pass.Task, number int) {
+		emit(report.CaseStarted{Name: t.Entry.Name, Pass: number, At: time.Now()})
+	}}
+}
+
+// Stop closes the executor, if there is one. Start may start another one.
+func (e *Execution) Stop() error {
+	if e.Executor == nil {
+		return nil
+	}
+	err := e.Executor.Close()
+	e.OwnCPU = crew.UsedCPU() - e.usedAt + e.Executor.OwnCPU()
+	e.Executor = nil
+	return err
+}
+
+// Close closes the executor and the crew, once the crew emits no more events.
+func (e *Execution) Close() error {
+	e.Crew.Quiet()
+	err := e.Stop()
+	e.Crew.Close()
+	return err
+}
