@@ -101,7 +101,7 @@ func findGoals(ctx context.Context, p *past, found *cause.Found, word string) (l
 
 // bisecting is a search under way.
 type bisecting struct {
-	*session
+	session  *session
 	past     *past
 	found    *cause.Found
 	index    *cause.Index // of the causes
@@ -128,12 +128,12 @@ type probed struct {
 
 // prepare finds the executables, and what each source is compared with.
 func (d *bisecting) prepare(ctx context.Context, goals []goal) error {
-	if err := d.exec.Connect(ctx, d.crewOptions()); err != nil {
+	if err := d.session.exec.Connect(ctx, d.session.crewOptions()); err != nil {
 		return err
 	}
 	for _, v := range d.how.Versions {
 		d.same = append(d.same, slices.IndexFunc(d.how.Versions, func(w Version) bool { return slices.Equal(v.Words, w.Words) }))
-		c, err := d.exec.Crew.Resolve(v.Words)
+		c, err := d.session.exec.Crew.Resolve(v.Words)
 		if err != nil {
 			return fmt.Errorf("%s: %s: %w", v.Where, v.Name, err)
 		}
@@ -154,7 +154,7 @@ func (d *bisecting) prepare(ctx context.Context, goals []goal) error {
 // probe makes a source ready: what it is compared with must be what it was when the run
 // found its causes.
 func (d *bisecting) probe(a goal, found *golden.Store) error {
-	t, err := d.in.Find(name.Print(a.name))
+	t, err := d.session.in.Find(name.Print(a.name))
 	if err != nil {
 		return err
 	}
@@ -163,7 +163,7 @@ func (d *bisecting) probe(a goal, found *golden.Store) error {
 	if err != nil {
 		return err
 	}
-	told, err := analyse.Explain(d.rules, d.index, a.name, t.Entry.Size, was, is)
+	told, err := analyse.Explain(d.session.rules, d.index, a.name, t.Entry.Size, was, is)
 	if err != nil {
 		return err
 	}
@@ -171,7 +171,7 @@ func (d *bisecting) probe(a goal, found *golden.Store) error {
 		return fault.Inputf("the golden has now another outcome of %s than when run %s found its causes: run muster %s again", name.Print(a.name), d.past.run.ID, d.past.run.Command)
 	}
 	p.was = was.Outcome
-	p.was.Ignore(d.ignored.Match)
+	p.was.Ignore(d.session.ignored.Match)
 	for range a.causes {
 		p.states = append(p.states, make([]bisection.State, len(d.how.Versions)))
 	}
@@ -193,13 +193,13 @@ func (d *bisecting) runAll(ctx context.Context) error {
 			}
 		}
 	}
-	setup := d.setup(max(1, min(d.exec.Crew.Width().Goroutines, len(cells))))
+	setup := d.session.setup(max(1, min(d.session.exec.Crew.Width().Goroutines, len(cells))))
 	setup.Later = d.versions
-	if err := d.exec.Start(ctx, setup); err != nil {
+	if err := d.session.exec.Start(ctx, setup); err != nil {
 		return err
 	}
-	d.exec.Executor = newSettler(d.session, d.base.Store).Decorate(d.exec.Executor)
-	return pass.EndError(ctx, pass.ForEach(ctx, d.exec.Crew.Width().Goroutines, cells, func(ctx context.Context, c cell) error {
+	d.session.exec.Executor = newSettler(d.session, d.base.Store).Decorate(d.session.exec.Executor)
+	return pass.EndError(ctx, pass.ForEach(ctx, d.session.exec.Crew.Width().Goroutines, cells, func(ctx context.Context, c cell) error {
 		if err := d.runCell(ctx, c); err != nil {
 			return err
 		}
@@ -210,12 +210,12 @@ func (d *bisecting) runAll(ctx context.Context) error {
 
 func (d *bisecting) runCell(ctx context.Context, c cell) error {
 	p := &d.sources[c.source]
-	r, err := d.exec.Executor.Run(ctx, exec.Job{Source: *p.task.Entry, Command: d.versions[c.version], Avoid: exec.NoLane})
+	r, err := d.session.exec.Executor.Run(ctx, exec.Job{Source: *p.task.Entry, Command: d.versions[c.version], Avoid: exec.NoLane})
 	if err != nil {
 		return d.machine(ctx, c, err)
 	}
 	defer r.Release()
-	told, err := analyse.Explain(d.rules, d.index, p.name, p.task.Entry.Size, content.Side{Outcome: p.was, Open: d.base.Content}, content.Side{Outcome: &r.Outcome, Open: r.Open})
+	told, err := analyse.Explain(d.session.rules, d.index, p.name, p.task.Entry.Size, content.Side{Outcome: p.was, Open: d.base.Content}, content.Side{Outcome: &r.Outcome, Open: r.Open})
 	if err != nil {
 		return err
 	}
@@ -255,7 +255,7 @@ func (d *bisecting) machine(ctx context.Context, c cell, err error) error {
 		return err
 	}
 	p := &d.sources[c.source]
-	d.events.Warn(fmt.Sprintf("%s on %s: %v", d.how.Versions[c.version].Name, name.Print(p.name), err))
+	d.session.events.Warn(fmt.Sprintf("%s on %s: %v", d.how.Versions[c.version].Name, name.Print(p.name), err))
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for i := range p.causes {

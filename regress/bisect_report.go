@@ -23,7 +23,7 @@ func (d *bisecting) conclude(ctx context.Context, err error) error {
 		return d.failed
 	}
 	write := d.text
-	if d.o.Report.Format == JSON {
+	if d.session.o.Report.Format == JSON {
 		write = d.json
 	}
 	w := &strings.Builder{}
@@ -31,7 +31,7 @@ func (d *bisecting) conclude(ctx context.Context, err error) error {
 		return err
 	}
 	d.how.Status("")
-	if _, err := io.WriteString(d.host.Stdout, w.String()); err != nil {
+	if _, err := io.WriteString(d.session.host.Stdout, w.String()); err != nil {
 		return err
 	}
 	if ctx.Err() != nil {

@@ -113,13 +113,13 @@ func openPart(o *Options, h host.Host, word string) (*past, error) {
 
 // merging joins runs into one.
 type merging struct {
-	*session
-	parts []*past
-	base  *golden.Store
-	names []string                // of all cases, sorted
-	cases map[string]partOutcome  // by name
-	found map[*past]*golden.Store // the outcomes that each part kept; nil if none
-	kept  *golden.Writer
+	session *session
+	parts   []*past
+	base    *golden.Store
+	names   []string                // of all cases, sorted
+	cases   map[string]partOutcome  // by name
+	found   map[*past]*golden.Store // the outcomes that each part kept; nil if none
+	kept    *golden.Writer
 
 	overlaps bool // parts have cases in common
 }
@@ -141,24 +141,24 @@ func (m *merging) merge(ctx context.Context) (err error) {
 	if err := m.collect(); err != nil {
 		return err
 	}
-	if m.run, err = m.state.NewRun(m.info()); err != nil {
+	if m.session.run, err = m.session.state.NewRun(m.info()); err != nil {
 		return err
 	}
-	m.events.Emit(report.Started{
-		Command: m.name, Run: m.run.ID, Corpus: m.o.Corpus.Path, Tool: commandLine(&m.o.Command), Against: m.o.Store.Golden,
-		Cases: len(m.names), Jobs: m.o.Limits.Jobs, Allowed: parseAllowed(m.o), At: m.began,
+	m.session.events.Emit(report.Started{
+		Command: m.session.name, Run: m.session.run.ID, Corpus: m.session.o.Corpus.Path, Tool: commandLine(&m.session.o.Command), Against: m.session.o.Store.Golden,
+		Cases: len(m.names), Jobs: m.session.o.Limits.Jobs, Allowed: parseAllowed(m.session.o), At: m.session.began,
 	})
 	if err = m.judgeAll(ctx); err == nil {
-		err = m.groups(func(name string) (was, is content.Side, err error) {
+		err = m.session.groups(func(name string) (was, is content.Side, err error) {
 			return analyse.RunSides(m.base, m.found[m.cases[name].part], name)
 		})
 	}
-	m.ledger.Absent = len(m.names)
+	m.session.ledger.Absent = len(m.names)
 	if err == nil {
-		err = addRemarks(&m.ledger.Summary, m.parts, m.overlaps)
+		err = addRemarks(&m.session.ledger.Summary, m.parts, m.overlaps)
 	}
-	if err = m.finish(err); err != nil {
-		return errors.Join(err, m.dropRun())
+	if err = m.session.finish(err); err != nil {
+		return errors.Join(err, m.session.dropRun())
 	}
 	return nil
 }
@@ -166,11 +166,11 @@ func (m *merging) merge(ctx context.Context) (err error) {
 // info returns the content of run.json for the merged run.
 func (m *merging) info() state.Info {
 	first := m.parts[0].run.State
-	options, err := encodeOptions(m.o)
+	options, err := encodeOptions(m.session.o)
 	if err != nil {
 		options = first.Options // these could be encoded before
 	}
-	return state.Info{Command: m.name, Started: m.began, Identity: run.PartIdentity(first.Identity), Golden: first.Golden, Options: options}
+	return state.Info{Command: m.session.name, Started: m.session.began, Identity: run.PartIdentity(first.Identity), Golden: first.Golden, Options: options}
 }
 
 // collect gathers the cases of all parts. It refuses cases on which two parts disagree.
@@ -256,7 +256,7 @@ func (m *merging) record(caseName string, c partOutcome) (golden.Record, bool, e
 
 // judgeAll reports every case as its part judged it, and keeps the outcomes.
 func (m *merging) judgeAll(ctx context.Context) error {
-	lines, err := m.run.OpenLines()
+	lines, err := m.session.run.OpenLines()
 	if err != nil {
 		return err
 	}
@@ -277,8 +277,8 @@ func (m *merging) judgeAll(ctx context.Context) error {
 			return errors.Join(fmt.Errorf("%s: %w", name.Print(caseName), err), m.endKept(err))
 		}
 		word.Name, word.Index = caseName, i
-		m.ledger.Summary.CPU += word.Cost.CPU
-		m.ledger.Verdict(word)
+		m.session.ledger.Summary.CPU += word.Cost.CPU
+		m.session.ledger.Verdict(word)
 	}
 	return m.endKept(nil)
 }
@@ -326,21 +326,21 @@ func (m *merging) judge(ctx context.Context, caseName string) (word report.Case,
 	left := content.Uncompared{Masked: content.FlakyParts(&old.Outcome), Ignored: content.IgnoredParts(&old.Outcome)}.With(&rec.Outcome)
 	word.Masked, word.Ignored = left.Masked, left.Ignored
 	was, is := content.Side{Outcome: &old.Outcome, Open: content.Remembering(m.base.Content)}, content.KeptSide(&rec.Outcome, content.Remembering(m.found[c.part].Content))
-	cmp, err := outcome.Compare(was.Outcome, is.Outcome, content.SameUnder(m.rules, was.Open, is.Open))
+	cmp, err := outcome.Compare(was.Outcome, is.Outcome, content.SameUnder(m.session.rules, was.Open, is.Open))
 	if err != nil {
 		return word, err
 	}
-	if err := m.differences.Add(caseName, 0, word.Verdict, was, is, cmp); err != nil {
+	if err := m.session.differences.Add(caseName, 0, word.Verdict, was, is, cmp); err != nil {
 		return word, err
 	}
-	word.Differences, word.More, err = analyse.Differences(m.rules, was, is, cmp)
+	word.Differences, word.More, err = analyse.Differences(m.session.rules, was, is, cmp)
 	return word, err
 }
 
 // keepOutcome puts an outcome into the store of the merged run.
 func (m *merging) keepOutcome(ctx context.Context, rec golden.Record, from *golden.Store) (err error) {
 	if m.kept == nil {
-		if m.kept, err = golden.Create(m.run.Outcomes(), from.Meta()); err != nil {
+		if m.kept, err = golden.Create(m.session.run.Outcomes(), from.Meta()); err != nil {
 			return err
 		}
 	}

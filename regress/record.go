@@ -26,11 +26,12 @@ import (
 
 // recording is a record under way.
 type recording struct {
-	*session
+	session  *session
 	into     place.Target
 	writer   *golden.Writer
 	lanes    []int                      // of the last run of each case, by index
 	took     pass.Durations             // by that run, before the first one by the old golden's, by index
+	due      pass.Durations             // expected durations in the present pass, complete
 	had      []runsBefore               // by index
 	onEngine map[int]*outcome.EngineRun // what an engine said of the first run, by index
 	failed   map[int]error              // cases for which the machine failed
@@ -95,74 +96,74 @@ func Record(ctx context.Context, o Options, h host.Host) (sum Summary, err error
 // lookAtOld refuses a selection that would drop cases from an existing golden, and
 // takes over from that how long cases took.
 func (r *recording) lookAtOld(ctx context.Context) error {
-	r.took = make(pass.Durations, len(r.in.Cases))
+	r.took = make(pass.Durations, len(r.session.in.Cases))
 	old, err := r.into.Open(ctx)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 		return nil
 	case fault.ClassOf(err) == fault.Input:
-		r.events.Warn(fmt.Sprintf("%v: it will be replaced", err)) // damaged, or empty
+		r.session.events.Warn(fmt.Sprintf("%v: it will be replaced", err)) // damaged, or empty
 		return nil
 	case err != nil:
 		return err
 	}
 	defer old.Close()
-	r.took = r.in.Durations(old.Wall)
-	selected := make(map[string]bool, len(r.in.Cases))
-	for _, e := range r.in.Cases {
+	r.took = r.session.in.Durations(old.Wall)
+	selected := make(map[string]bool, len(r.session.in.Cases))
+	for _, e := range r.session.in.Cases {
 		selected[e.Name] = true
 	}
 	lost := 0
-	for _, e := range r.in.Corpus.Cases() {
+	for _, e := range r.session.in.Corpus.Cases() {
 		if _, known := old.OutcomeDigest(e.Name); known && !selected[e.Name] {
 			lost++
 		}
 	}
 	if lost > 0 {
-		return fault.Inputf("%s has %s that this selection leaves out, and recording would drop: name another --golden, or record without a selection", r.o.Store.Golden, readable.Cases(lost))
+		return fault.Inputf("%s has %s that this selection leaves out, and recording would drop: name another --golden, or record without a selection", r.session.o.Store.Golden, readable.Cases(lost))
 	}
 	return nil
 }
 
 func (r *recording) record(ctx context.Context) (Summary, error) {
 	if err := r.begin(ctx); err != nil {
-		return r.ledger.Summary, err
+		return r.session.ledger.Summary, err
 	}
-	watching, watched := r.tool.Watch(ctx, r.events.Warn)
+	watching, watched := r.session.tool.Watch(ctx, r.session.events.Warn)
 	err := r.passes(watching)
 	err = r.end(ctx, watched(err))
-	return r.ledger.Summary, err
+	return r.session.ledger.Summary, err
 }
 
 // begin opens the new golden, or the one that --resume goes on with.
 func (r *recording) begin(ctx context.Context) (err error) {
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, r.dropRun())
+			err = errors.Join(err, r.session.dropRun())
 		}
 	}()
-	id, err := r.identity(ctx)
+	id, err := r.session.identity(ctx)
 	if err != nil {
 		return err
 	}
-	id["--repeat"] = fmt.Sprint(r.o.Judge.Repeat)
-	id["--golden"] = r.o.Store.Golden
+	id["--repeat"] = fmt.Sprint(r.session.o.Judge.Repeat)
+	id["--golden"] = r.session.o.Store.Golden
 	r.into.Identify(id)
-	if err := r.exec.Start(ctx, r.setup(r.lanesForCases())); err != nil {
+	if err := r.session.exec.Start(ctx, r.session.setup(r.session.lanesForCases())); err != nil {
 		return err
 	}
-	maps.Copy(id, r.exec.Crew.Identity())
-	if err := r.startRun(id, outcome.Digest{}); err != nil {
+	maps.Copy(id, r.session.exec.Crew.Identity())
+	if err := r.session.startRun(id, outcome.Digest{}); err != nil {
 		return err
 	}
 	if err := r.openWriter(ctx); err != nil {
 		return err
 	}
-	r.lanes = make([]int, len(r.in.Cases))
+	r.lanes = make([]int, len(r.session.in.Cases))
 	for i := range r.lanes {
 		r.lanes[i] = exec.NoLane
 	}
-	r.had = make([]runsBefore, len(r.in.Cases))
+	r.had = make([]runsBefore, len(r.session.in.Cases))
 	rest, err := r.rest()
 	if err == nil {
 		err = r.repeatFinished(ctx)
@@ -171,9 +172,9 @@ func (r *recording) begin(ctx context.Context) (err error) {
 		return errors.Join(err, r.writer.Abort(true))
 	}
 	r.due = r.took.Complete()
-	r.events.Emit(report.Started{
-		Command: r.name, Run: r.run.ID, Corpus: r.o.Corpus.Path, Tool: commandLine(&r.o.Command), Cases: len(r.in.Cases), Jobs: r.exec.Crew.Width().Jobs,
-		Resumed: len(r.in.Cases) - len(rest), Expected: r.due.Sum(rest), At: r.began,
+	r.session.events.Emit(report.Started{
+		Command: r.session.name, Run: r.session.run.ID, Corpus: r.session.o.Corpus.Path, Tool: commandLine(&r.session.o.Command), Cases: len(r.session.in.Cases), Jobs: r.session.exec.Crew.Width().Jobs,
+		Resumed: len(r.session.in.Cases) - len(rest), Expected: r.due.Sum(rest), At: r.session.began,
 	})
 	return nil
 }
@@ -181,8 +182,8 @@ func (r *recording) begin(ctx context.Context) (err error) {
 // rest lists the cases that the first pass runs: all, or those of which the run
 // that is resumed has nothing. Of the others it notes how many runs they had.
 func (r *recording) rest() ([]pass.Task, error) {
-	all := r.in.Tasks()
-	if !r.resumed {
+	all := r.session.in.Tasks()
+	if !r.session.resumed {
 		return all, nil
 	}
 	rest := all[:0]
@@ -201,33 +202,33 @@ func (r *recording) rest() ([]pass.Task, error) {
 // openWriter begins the new golden, or goes on with what the run that is
 // resumed has of it. The part of any other run is given up.
 func (r *recording) openWriter(ctx context.Context) error {
-	m, err := r.meta(ctx)
+	m, err := r.session.meta(ctx)
 	if err != nil {
 		return err
 	}
-	if r.resumed {
-		if err := r.into.Reopen(r.run.ID); err != nil {
+	if r.session.resumed {
+		if err := r.into.Reopen(r.session.run.ID); err != nil {
 			return err
 		}
 		w, err := golden.Resume(r.into.Path())
 		switch {
-		case err == nil && w.Meta().Run == r.run.ID:
+		case err == nil && w.Meta().Run == r.session.run.ID:
 			r.writer = w
 			return nil
 		case err == nil:
 			if err := w.Abort(true); err != nil {
 				return err
 			}
-			r.events.Warn(fmt.Sprintf("--resume: another run has begun %s since: this one begins again", r.o.Store.Golden))
+			r.session.events.Warn(fmt.Sprintf("--resume: another run has begun %s since: this one begins again", r.session.o.Store.Golden))
 		case !errors.Is(err, os.ErrNotExist):
 			return err
 		}
 	}
-	m.Selection = keptSelection(&r.o.Select)
+	m.Selection = keptSelection(&r.session.o.Select)
 	if r.writer, err = golden.Create(r.into.Path(), m); err != nil {
 		return err
 	}
-	if err := r.writer.PutShared(r.in.Digests.Shared()); err != nil {
+	if err := r.writer.PutShared(r.session.in.Digests.Shared()); err != nil {
 		return errors.Join(err, r.writer.Abort(false))
 	}
 	return nil
@@ -236,7 +237,7 @@ func (r *recording) openWriter(ctx context.Context) error {
 // passes runs every case until it has its number of runs. The passes are apart
 // in time, so that what depends on the clock shows.
 func (r *recording) passes(ctx context.Context) error {
-	for pass := 1; pass <= r.o.Judge.Repeat; pass++ {
+	for pass := 1; pass <= r.session.o.Judge.Repeat; pass++ {
 		if pass == 2 {
 			if ends, err := r.failsSoFar(); err != nil || ends {
 				return err
@@ -248,7 +249,7 @@ func (r *recording) passes(ctx context.Context) error {
 		}
 		if pass > 1 {
 			r.due = r.took.Complete()
-			r.events.Emit(report.PassStarted{Pass: pass, Runs: len(tasks), Expected: r.due.Sum(tasks), At: time.Now()})
+			r.session.events.Emit(report.PassStarted{Pass: pass, Runs: len(tasks), Expected: r.due.Sum(tasks), At: time.Now()})
 		}
 		if err := r.runPass(ctx, tasks, pass); err != nil {
 			return err
@@ -260,10 +261,10 @@ func (r *recording) passes(ctx context.Context) error {
 // toRun lists the cases that have had fewer runs than number.
 func (r *recording) toRun(number int) ([]pass.Task, error) {
 	var tasks []pass.Task
-	for _, t := range r.ordered(r.took) {
+	for _, t := range r.session.ordered(r.took) {
 		switch runs := r.had[t.Index].runs; {
 		case r.failed[t.Index] != nil || r.done[t.Index]:
-		case runs >= r.o.Judge.Repeat: // before an interruption
+		case runs >= r.session.o.Judge.Repeat: // before an interruption
 			rec, _, err := r.writer.Get(t.Entry.Name)
 			if err != nil {
 				return nil, err
@@ -293,7 +294,7 @@ type recordRan struct {
 func (r *recording) runPass(ctx context.Context, tasks []pass.Task, number int) error {
 	before := slices.Clone(r.lanes)
 	return pass.Batched[recordRan]{
-		Goroutines: r.exec.Crew.Width().Goroutines, Alone: r.onePerLane(), Due: r.due, RunTasks: r.exec.Runner(r.events.Emit).RunTasks(number),
+		Goroutines: r.session.exec.Crew.Width().Goroutines, Alone: r.session.onePerLane(), Due: r.due, RunTasks: r.session.exec.Runner(r.session.events.Emit).RunTasks(number),
 		Avoid: func(t pass.Task) int { return before[t.Index] }, Take: r.take,
 		Look: func(ctx context.Context, t pass.Task, res *exec.Result, err error) recordRan {
 			return r.look(ctx, t, number, res, err)
@@ -307,7 +308,7 @@ func (r *recording) look(ctx context.Context, t pass.Task, pass int, res *exec.R
 	}
 	defer res.Release()
 	got := recordRan{pass: pass, lane: res.Lane, cost: res.Cost, onEngine: res.Engine}
-	got.record = golden.Record{Name: t.Entry.Name, Outcome: res.Outcome, Cost: res.Cost, Runs: 1, Source: r.in.Digests.Case(t.Entry.Name)}
+	got.record = golden.Record{Name: t.Entry.Name, Outcome: res.Outcome, Cost: res.Cost, Runs: 1, Source: r.session.in.Digests.Case(t.Entry.Name)}
 	switch had := r.had[t.Index]; {
 	case pass == 1:
 		got.err = r.writer.Put(ctx, got.record, res.Open)
@@ -333,7 +334,7 @@ func (r *recording) lookAgain(ctx context.Context, t pass.Task, got *recordRan, 
 		r.hasExample.Store(got.example != "")
 	}
 	got.record.Runs++
-	got.differ, err = keep.MergeRun(ctx, r.writer, &got.record, res, r.comparer.Same)
+	got.differ, err = keep.MergeRun(ctx, r.writer, &got.record, res, r.session.comparer.Same)
 	return err
 }
 
@@ -342,8 +343,8 @@ func (r *recording) take(t pass.Task, got recordRan) error {
 	if got.err != nil {
 		return r.takeError(t, got.err)
 	}
-	r.events.Emit(report.CaseRan{Name: t.Entry.Name, Pass: got.pass, Differs: got.differ, CPU: got.cost.CPU, Wall: got.cost.Wall, Expected: r.due.Of(t.Index), Engine: got.onEngine, At: time.Now()})
-	r.ledger.Summary.CPU += got.cost.CPU
+	r.session.events.Emit(report.CaseRan{Name: t.Entry.Name, Pass: got.pass, Differs: got.differ, CPU: got.cost.CPU, Wall: got.cost.Wall, Expected: r.due.Of(t.Index), Engine: got.onEngine, At: time.Now()})
+	r.session.ledger.Summary.CPU += got.cost.CPU
 	if got.onEngine != nil && got.pass == 1 {
 		r.onEngine[t.Index] = got.onEngine
 	}
@@ -358,7 +359,7 @@ func (r *recording) take(t pass.Task, got recordRan) error {
 	r.lanes[t.Index] = got.lane
 	r.took[t.Index] = got.cost.Wall
 	r.had[t.Index] = got.had
-	if got.record.Runs >= r.o.Judge.Repeat {
+	if got.record.Runs >= r.session.o.Judge.Repeat {
 		r.conclude(t, got.record)
 	}
 	return nil
@@ -368,14 +369,14 @@ func (r *recording) takeError(t pass.Task, err error) error {
 	if fault.ClassOf(err) == fault.Environment {
 		r.failed[t.Index] = err
 	}
-	return r.ledger.MachineFailed(t, err)
+	return r.session.ledger.MachineFailed(t, err)
 }
 
 // conclude counts a case that has all its runs.
 func (r *recording) conclude(t pass.Task, rec golden.Record) {
 	r.done[t.Index] = true
-	r.ledger.Summary.Recorded++
-	r.ledger.Summary.Endings.Add(rec.Outcome.Ending)
+	r.session.ledger.Summary.Recorded++
+	r.session.ledger.Summary.Endings.Add(rec.Outcome.Ending)
 	if !rec.Outcome.Ending.Success() {
 		r.failing = append(r.failing, t.Index)
 	}
@@ -387,17 +388,17 @@ func (r *recording) conclude(t pass.Task, rec golden.Record) {
 	if len(word.Flaky) > 0 {
 		word.Verdict = outcome.Flaky
 	}
-	r.ledger.Verdict(word)
+	r.session.ledger.Verdict(word)
 }
 
 // end completes the golden, or keeps what is done for --resume.
 func (r *recording) end(ctx context.Context, err error) error {
 	if err == nil {
-		err = r.in.RefuseChanged(r.events.Warn)
+		err = r.session.in.RefuseChanged(r.session.events.Warn)
 	}
 	if err == nil && len(r.failed) > 0 {
 		first := r.failed[slices.Min(slices.Collect(maps.Keys(r.failed)))]
-		err = fault.Environmentf("%s failed because of the machine: %s is as it was, what ran is kept; --resume goes on; the first: %w", readable.Cases(len(r.failed)), r.o.Store.Golden, first)
+		err = fault.Environmentf("%s failed because of the machine: %s is as it was, what ran is kept; --resume goes on; the first: %w", readable.Cases(len(r.failed)), r.session.o.Store.Golden, first)
 	}
 	if err == nil {
 		r.warnVarying()
@@ -407,21 +408,21 @@ func (r *recording) end(ctx context.Context, err error) error {
 	case err != nil:
 		err = errors.Join(err, r.writer.Abort(true))
 	case r.refused():
-		r.ledger.Summary.Recorded = 0
+		r.session.ledger.Summary.Recorded = 0
 		err = r.writer.Abort(false)
 	default:
 		if err = r.writer.Finish(); err == nil {
 			err = r.into.Publish(ctx, "muster record --resume sends it")
 		}
 	}
-	r.ledger.NotRun(r.in.Cases, func(i int) bool { return r.done[i] || r.had[i].runs > 0 || r.failed[i] != nil })
+	r.session.ledger.NotRun(r.session.in.Cases, func(i int) bool { return r.done[i] || r.had[i].runs > 0 || r.failed[i] != nil })
 	if err != nil {
-		r.ledger.Summary.Recorded = r.kept()
+		r.session.ledger.Summary.Recorded = r.kept()
 	}
-	err = r.finish(err)
-	if r.ledger.Summary.Interrupted {
+	err = r.session.finish(err)
+	if r.session.ledger.Summary.Interrupted {
 		return fault.Interruptedf("interrupted: runs of %s of %s are kept, %s is as it was%s",
-			readable.Number(r.ledger.Summary.Recorded), readable.Cases(len(r.in.Cases)), r.o.Store.Golden, r.goesOn())
+			readable.Number(r.session.ledger.Summary.Recorded), readable.Cases(len(r.session.in.Cases)), r.session.o.Store.Golden, r.session.goesOn())
 	}
 	return err
 }

@@ -14,24 +14,24 @@ import (
 func (r *recording) repeatFinished(ctx context.Context) error {
 	var finished []pass.Task
 	left := false
-	for _, t := range r.in.Tasks() {
+	for _, t := range r.session.in.Tasks() {
 		runs := r.had[t.Index].runs
-		left = left || runs < r.o.Judge.Repeat
+		left = left || runs < r.session.o.Judge.Repeat
 		if runs > 0 {
 			finished = append(finished, t)
 		}
 	}
-	if !r.resumed || !left || r.exec.Crew.IsRemote() {
+	if !r.session.resumed || !left || r.session.exec.Crew.IsRemote() {
 		return nil
 	}
-	again := r.newSample(r.writer.Meta(), RetriesDefault)
+	again := r.session.newSample(r.writer.Meta(), RetriesDefault)
 	same := func(ctx context.Context, t pass.Task) (bool, error) {
 		rec, _, err := r.writer.Get(t.Entry.Name)
 		if err != nil {
 			return false, err
 		}
 		return again.IsMet(ctx, sample.Expectation{
-			Task: t, Command: r.exec.Commands.For(t.Entry.Name), Was: rec.Outcome, Open: keep.ContentsIn(r.writer), Kept: again.Candidate,
+			Task: t, Command: r.session.exec.Commands.For(t.Entry.Name), Was: rec.Outcome, Open: keep.ContentsIn(r.writer), Kept: again.Candidate,
 			Compare: func(*exec.Result) (keep.Likeness, error) { return keep.Unmatched, nil },
 		})
 	}
@@ -40,7 +40,7 @@ func (r *recording) repeatFinished(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		return again.Candidate.JoinTo(ctx, r.writer, rec, r.comparer.Same)
+		return again.Candidate.JoinTo(ctx, r.writer, rec, r.session.comparer.Same)
 	}
 	if err := again.Repeat(ctx, finished, same, join); err != nil {
 		return err

@@ -64,7 +64,7 @@ func Reduce(ctx context.Context, o Options, h host.Host, r Reduction) (err error
 	if err != nil {
 		return err
 	}
-	return (&reducing{trial: t, past: p, goal: goal, how: r, began: time.Now(), given: givenMax}).run(ctx)
+	return (&reducing{trial: t, session: s, past: p, goal: goal, how: r, began: time.Now(), given: givenMax}).run(ctx)
 }
 
 // newTrial makes ready what tests the sources.
@@ -75,7 +75,7 @@ func newTrial(ctx context.Context, p *past, s *session, found *cause.Found, goal
 	if err := s.resolve(); err != nil {
 		return nil, err
 	}
-	t = &trial{session: s, task: pass.Task{Index: 0, Entry: &s.in.Cases[0]}, causes: found.Causes, index: cause.NewIndex(found.Causes), wanted: goal.causes}
+	t = &trial{exec: s.exec, rules: s.rules, task: pass.Task{Index: 0, Entry: &s.in.Cases[0]}, causes: found.Causes, index: cause.NewIndex(found.Causes), wanted: goal.causes}
 	t.candidate = s.exec.Commands.For(goal.name)
 	base, err := p.run.OpenBase(ctx)
 	if err != nil {
@@ -117,6 +117,7 @@ func trustedCommand(p *past, s *session, m golden.Meta, caseName string, given [
 // reducing is a reduction under way.
 type reducing struct {
 	*trial
+	session *session
 	past    *past
 	goal    goal
 	how     Reduction
@@ -149,11 +150,11 @@ func (d *reducing) run(ctx context.Context) error {
 	return d.conclude(ctx, r)
 }
 
-func (d *reducing) lanes() int { return max(1, d.exec.Crew.Width().Goroutines) }
+func (d *reducing) lanes() int { return max(1, d.session.exec.Crew.Width().Goroutines) }
 
 // begin starts the crew, and has it run the case's own source.
 func (d *reducing) begin(ctx context.Context) (err error) {
-	if d.own, err = d.in.Read(*d.task.Entry); err != nil {
+	if d.own, err = d.session.in.Read(*d.task.Entry); err != nil {
 		return err
 	}
 	if err := d.startBoth(ctx); err != nil {
@@ -177,9 +178,9 @@ func (d *reducing) begin(ctx context.Context) (err error) {
 
 // startBoth starts a crew that runs the reference, too.
 func (d *reducing) startBoth(ctx context.Context) error {
-	setup := d.setup(d.lanes())
+	setup := d.session.setup(d.lanes())
 	setup.Commands = append(setup.Commands, d.reference)
-	return d.exec.Start(ctx, setup)
+	return d.session.exec.Start(ctx, setup)
 }
 
 // A smaller source may well run for ever: a loop whose end is gone. It is given up after
@@ -198,14 +199,14 @@ func patience(limit, slowest time.Duration) time.Duration {
 // hurry starts the crew anew with a shorter limit of time, unless the limit is what the
 // case shows.
 func (d *reducing) hurry(ctx context.Context, slowest time.Duration) error {
-	limit := patience(d.o.Limits.Timeout, slowest)
-	if limit == d.o.Limits.Timeout || d.start.was.Partial() || d.start.is.Partial() {
+	limit := patience(d.session.o.Limits.Timeout, slowest)
+	if limit == d.session.o.Limits.Timeout || d.start.was.Partial() || d.start.is.Partial() {
 		return nil
 	}
-	if err := d.exec.Stop(); err != nil {
+	if err := d.session.exec.Stop(); err != nil {
 		return err
 	}
-	d.o.Limits.Timeout = limit
+	d.session.o.Limits.Timeout = limit
 	return d.startBoth(ctx)
 }
 

@@ -7,15 +7,18 @@ import (
 	"muster/regress/internal/cause"
 	"muster/regress/internal/content"
 	"muster/regress/internal/exec"
+	"muster/regress/internal/normalize"
 	"muster/regress/internal/outcome"
 	"muster/regress/internal/pass"
+	"muster/regress/internal/run"
 )
 
 // trial runs a reference and a candidate on a source that is in no corpus, in the place
 // of a case's own, and looks which causes that shows. Its methods may be called from
 // several goroutines.
 type trial struct {
-	*session
+	exec      *run.Execution
+	rules     normalize.Rules
 	task      pass.Task
 	reference *exec.Command
 	candidate *exec.Command

@@ -26,7 +26,7 @@ import (
 
 // folder is where the reduced sources of the run are. It is a corpus: what all cases are
 // given lies there too.
-func (d *reducing) folder() string { return d.state.Reduced(d.past.run.ID) }
+func (d *reducing) folder() string { return d.session.state.Reduced(d.past.run.ID) }
 
 // conclude runs the smallest source once more, writes it and tells all about it.
 func (d *reducing) conclude(ctx context.Context, r shrink.Result) error {
@@ -56,7 +56,7 @@ func (d *reducing) conclude(ctx context.Context, r shrink.Result) error {
 	if d.tooMuch > 0 {
 		fmt.Fprintf(w, "           with what all cases are given beside it, %s: that was too much to copy\n", readable.Count(d.tooMuch, "byte"))
 	}
-	if _, err := io.WriteString(d.host.Stdout, w.String()); err != nil {
+	if _, err := io.WriteString(d.session.host.Stdout, w.String()); err != nil {
 		return err
 	}
 	if ctx.Err() != nil {
@@ -70,7 +70,7 @@ func (d *reducing) conclude(ctx context.Context, r shrink.Result) error {
 func (d *reducing) tellUnwritten(w *strings.Builder, source []byte) error {
 	fmt.Fprintf(w, "not written; it is\n\n")
 	writeBounded(w, readable.Text(string(source))+"\n", unwrittenLinesMax)
-	_, err := io.WriteString(d.host.Stdout, w.String())
+	_, err := io.WriteString(d.session.host.Stdout, w.String())
 	return err
 }
 
@@ -112,7 +112,7 @@ func (d *reducing) showResult(ctx context.Context, w io.Writer, source []byte) e
 	}
 	was, is := s.sides()
 	difference := &strings.Builder{}
-	err = analyse.View{W: difference, Rules: d.rules, Colour: newStream(&d.o.Report, d.host.Stdout).Colour}.WriteDifferences(was, is)
+	err = analyse.View{W: difference, Rules: d.session.rules, Colour: newStream(&d.session.o.Report, d.session.host.Stdout).Colour}.WriteDifferences(was, is)
 	writeBounded(w, difference.String(), differenceLinesMax)
 	return err
 }
@@ -150,7 +150,7 @@ func (d *reducing) byOneLine() (string, error) {
 	}
 	args := []string{"muster", report.CompareCommand, d.folder(), "--state", filepath.Join(d.folder(), ".muster"),
 		"--filter", "^" + regexp.QuoteMeta(name.Print(d.goal.name)) + "$", "--ref", old, "--new", now}
-	if d.o.Configured {
+	if d.session.o.Configured {
 		args = append(args, "--config", "")
 	}
 	var usual Options
@@ -160,7 +160,7 @@ func (d *reducing) byOneLine() (string, error) {
 			args = append(args, setting.args(&o)...)
 		}
 	}
-	args = append(args, listRemoteArgs(&d.o.Remote)...)
+	args = append(args, listRemoteArgs(&d.session.o.Remote)...)
 	return "cd " + name.Quote(here) + " && " + name.QuoteAll(args), nil
 }
 
@@ -203,7 +203,7 @@ func (d *reducing) write(source []byte) error {
 }
 
 func (d *reducing) writeGiven(root *os.Root) error {
-	given, size := d.in.Corpus.Given(), int64(0)
+	given, size := d.session.in.Corpus.Given(), int64(0)
 	for _, e := range given {
 		size += e.Size
 	}
@@ -221,7 +221,7 @@ func (d *reducing) writeGiven(root *os.Root) error {
 			}
 			continue
 		}
-		content, err := d.in.Read(e)
+		content, err := d.session.in.Read(e)
 		if err == nil {
 			err = placeEntry(root, e, content)
 		}

@@ -12,7 +12,6 @@ import (
 	"muster/regress/internal/fault"
 	"muster/regress/internal/golden"
 	"muster/regress/internal/normalize"
-	"muster/regress/internal/pass"
 	"muster/regress/internal/plan"
 	"muster/regress/internal/report"
 	"muster/regress/internal/run"
@@ -45,8 +44,6 @@ type session struct {
 	comparer content.Comparer
 
 	differences *analyse.Collector
-
-	due pass.Durations // how long each case should take in the present pass, complete
 }
 
 // newSession checks the options. Nothing is open yet.
