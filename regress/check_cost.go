@@ -28,7 +28,7 @@ func newMeasurement(s *session, base verdict.Baseline, findRival func() turns.Ri
 		if err := refuseLimitsOnEngine(&s.o.Judge); err != nil {
 			return nil, err
 		}
-		o.Rival = turns.Rival{Elsewhere: true, Why: "the workers of an engine differ, so what a change costs is not told there"}
+		o.Rival = turns.Rival{Elsewhere: true, Why: "the workers of an engine differ, so the cost of a change is not measured there"}
 	} else {
 		o.Rival = findRival()
 	}
@@ -49,7 +49,7 @@ func refuseLimitsOnEngine(j *CompareOptions) error {
 	if len(j.FailOn) == 0 {
 		return nil
 	}
-	return fault.Inputf("--fail-on %s: the workers of an engine differ, so what a change costs cannot be told there: leave it out, or run without --remote", j.FailOn[0])
+	return fault.Inputf("--fail-on %s: the workers of an engine differ, so the cost of a change cannot be measured there: leave --fail-on out, or run without --remote", j.FailOn[0])
 }
 
 // reportCost measures and reports what the change costs. Every case needs its verdict before. If

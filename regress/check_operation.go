@@ -245,7 +245,7 @@ func (c *checking) end(err error) error {
 func describeInterrupt(sum *Summary, cases int) string {
 	once := sum.Verdicts[outcome.DifferedOnce]
 	if sum.NotRun+once == 0 {
-		return "interrupted: all cases have their verdicts, and what the change costs is not told"
+		return "interrupted: all cases have their verdicts, but the cost of the change is not measured"
 	}
 	text := fmt.Sprintf("interrupted: %s of %s did not run", readable.Number(sum.NotRun), readable.Cases(cases))
 	if once > 0 {

@@ -65,7 +65,7 @@ func noteOtherPreflight(events *run.Events, was, now golden.Meta) {
 		return
 	}
 	if golden.SameCommands(was.Command, now.Command) {
-		events.Note("the preflight gives something else than it did for the golden: the tool there is another than the one that recorded it, or --preflight is")
+		events.Note("the preflight has another outcome than it had for the golden: the engine's tool or --preflight has changed")
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 // golden is read or written.
 func Compare(ctx context.Context, o Options, h host.Host) (sum Summary, err error) {
 	if len(o.Command.Reference) == 0 || len(o.Command.Words) == 0 {
-		return sum, fault.Inputf("compare wants two commands: --ref 'COMMAND' --new 'COMMAND'")
+		return sum, fault.Inputf("compare needs two commands: --ref 'COMMAND' --new 'COMMAND'")
 	}
 	s, err := open(ctx, &o, h, report.CompareCommand)
 	if err != nil {

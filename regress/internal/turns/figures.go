@@ -29,7 +29,7 @@ func (m *Measurement) Measure(ctx context.Context) (report.Cost, error) {
 func (m *Measurement) RefuseUndecided(c report.Cost) error {
 	for _, l := range m.o.Limits {
 		if l.Inconclusive(c.Estimate) && !m.o.Rival.same {
-			return fault.Inputf("--fail-on %s: there is too little to tell what the change costs: %s", l, explainTooLittle(c))
+			return fault.Inputf("--fail-on %s: too few data decide whether the change passes this limit: %s", l, explainTooLittle(c))
 		}
 	}
 	return nil
@@ -45,14 +45,14 @@ func explainTooLittle(c report.Cost) string {
 	if c.Why != "" {
 		return c.Why
 	}
-	return fmt.Sprintf("%d pairs of runs do not say on which side of the limit it is: run more cases, or keep the machine free of other work", c.Pairs)
+	return fmt.Sprintf("%d pairs of runs do not show on which side of the limit the cost is: run more cases, or keep the machine free of other work", c.Pairs)
 }
 
 // suggestLimit adds to warnings that a measurement with --fail-on takes more time.
 func suggestLimit(warnings []cost.Warning) {
 	for i, w := range warnings {
 		if w.Kind == cost.TooFew || w.Kind == cost.Noisy {
-			warnings[i].Text += "; --fail-on 'cpu>5%' goes on until it can tell"
+			warnings[i].Text += "; --fail-on 'cpu>5%' measures until it can decide"
 		}
 	}
 }
@@ -83,7 +83,7 @@ func (m *Measurement) measure(ctx context.Context) (c report.Cost, err error) {
 	if c.Measured = len(c.Cases); c.Measured == 0 {
 		c.Why = "no case ended with the same exit status in both commands"
 		if len(m.pairs) > 0 {
-			c.Why = "no run took CPU time that could be told"
+			c.Why = "no run took measurable CPU time"
 		}
 		return c, nil
 	}
@@ -96,7 +96,7 @@ func (m *Measurement) measure(ctx context.Context) (c report.Cost, err error) {
 func explainSpoilt(r *Rival, broken error) string {
 	why := r.explainChange()
 	if why == "" && broken != nil {
-		why = "the golden's command could not run beside: " + wording.Of(broken)
+		why = "the golden's command could not run: " + wording.Of(broken)
 	}
 	return why
 }

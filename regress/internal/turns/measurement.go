@@ -69,7 +69,7 @@ func New(o Options) (*Measurement, error) {
 	switch r := &o.Rival; {
 	case len(o.Limits) == 0:
 	case o.CostCases == 0:
-		return nil, fault.Inputf("--fail-on %s: --cost-cases 0 tells nothing of the cost: leave one of both out", o.Limits[0])
+		return nil, fault.Inputf("--fail-on %s: --cost-cases 0 measures no cost: leave out one of these flags", o.Limits[0])
 	case r.Command == nil && !r.same:
 		return nil, fault.Inputf("--fail-on %s: %s, so both commands cannot run in turns, and times of different days cannot be compared: record with an executable that stays where it is, or use muster compare", o.Limits[0], r.Why)
 	}

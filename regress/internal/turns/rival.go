@@ -53,26 +53,26 @@ func RecordedRival(m golden.Meta, now Candidate) Rival {
 	i := slices.IndexFunc(by.Command, func(c golden.Command) bool { return c.Glob == "" })
 	switch {
 	case i < 0 || by.Executable == "":
-		return Rival{Why: "the golden does not say which executable made it"}
+		return Rival{Why: "the golden does not name the executable that recorded it"}
 	case by.ExecutableDigest == outcome.Digest{}:
-		return Rival{Why: "the golden was made by an executable of an engine's workers"}
+		return Rival{Why: "an executable of an engine's workers recorded the golden"}
 	}
 	words, shell := by.Command[i].Args, by.Shell
 	if c := now.Command; c != nil && now.Tool.Digest(c.Path) == by.ExecutableDigest && slices.Equal(c.Words, words) && c.Shell == shell {
 		if shell || namesFiles(words) {
-			return Rival{Why: "the command is as recorded, and what it runs may not be"}
+			return Rival{Why: "the command is the recorded one, but files that it uses may have changed"}
 		}
 		return Rival{same: true, Why: "the command is the one that was recorded, so there is nothing to compare"}
 	}
 	if shell {
-		return Rival{Why: "the golden was recorded with --shell, so what made it is not known"}
+		return Rival{Why: "the golden was recorded with --shell, so the executable that recorded it is unknown"}
 	}
 	c, err := exec.ResolveAt(by.Executable, words, by.Stdin)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 		return Rival{Why: executableText(m) + " is gone"}
 	case err != nil:
-		return Rival{Why: executableText(m) + " cannot be run any more"}
+		return Rival{Why: executableText(m) + " can no longer run"}
 	}
 	is, err := tool.Build(tool.Options{Commands: []*exec.Command{c}, Alone: true, Digests: filedigest.Open("")})
 	if err != nil || is.Digest(c.Path) != by.ExecutableDigest {
@@ -104,7 +104,7 @@ func executableText(m golden.Meta) string {
 func CostRival(m golden.Meta, now Candidate) Rival {
 	r := RecordedRival(m, now)
 	if r.Elsewhere = m.OnEngine(); r.Elsewhere && r.Command == nil && !r.same {
-		r.Why = "the golden has what cases took on an engine, whose workers are no measure for this machine"
+		r.Why = "the golden has costs of an engine, whose workers cannot be compared with this machine"
 	}
 	if r.Command == nil {
 		return r
@@ -121,7 +121,7 @@ func CostRival(m golden.Meta, now Candidate) Rival {
 func (r *Rival) explainRewritten() string {
 	for _, file := range filesIn(r.Command.Words) {
 		if info, err := os.Stat(file); err != nil || info.ModTime().After(r.made) {
-			return file + ", which the golden's command names, was written to since"
+			return file + ", which the golden's command names, was written to since the record"
 		}
 	}
 	return ""
@@ -134,7 +134,7 @@ func (r *Rival) explainChange() string {
 		return ""
 	}
 	if r.tool.Changed() != nil {
-		return "the golden's executable " + r.Command.Path + " changed while it ran beside"
+		return "the golden's executable " + r.Command.Path + " changed while the check ran"
 	}
 	return r.explainRewritten()
 }
